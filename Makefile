@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The one Makefile. Sources are found by wildcard: adding a file needs no edit here.
+#
+#   make [V=1] [WERROR=1] [SAN=address,undefined] [CC=clang] [BUILD=dir]
+#   make check [T=tests/e2e/x.t]    every test, or those named
+#   make fuzz [TIME=seconds]        each fuzz target in turn
+#
+# `make check` and `make demo` install what is missing first (`make deps`).
+
+VERSION	:= 0.1.0
+
+BUILD	?= build
+PREFIX	?= /usr/local
+DESTDIR	?=
+bindir	?= $(PREFIX)/bin
+sbindir	?= $(PREFIX)/sbin
+mandir	?= $(PREFIX)/share/man
+TIME	?= 60
+
+ifeq ($(origin CC),default)
+CC	:= gcc
+endif
+ifeq ($(origin CXX),default)
+CXX	:= g++
+endif
+CLANG	?= clang
+CFLAGS	?= -O2 -g
+Q	:= $(if $(V),,@)
+say	= $(if $(V),@:,@printf '  %-7s %s\n')
+
+# --- flags ---------------------------------------------------------------------------------
+
+STD	:= -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote .
+WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+	   -Wcast-qual -Wpointer-arith -Wformat=2 -Wvla -Wundef \
+	   -Werror=implicit-function-declaration $(if $(WERROR),-Werror)
+HARDEN	:= -fstack-protector-strong -fPIE -fno-omit-frame-pointer
+BANNED	:= -include banned.h
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all,-D_FORTIFY_SOURCE=2)
+LINK	:= -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread $(if $(SAN),-fsanitize=$(SAN))
+FUZZFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
+	   -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+FIXFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -D_GNU_SOURCE -pthread
+
+# pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
+lazy	= $(eval $(1) := $(shell pkg-config $(2)))$($(1))
+PKGS	:= libbsd libzstd libelf libdw jansson zlib
+PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
+LIBS_format = $(call lazy,LIBS_format,--libs libbsd libzstd)
+LIBS_recorder = $(LIBS_format)
+LIBS_symbolizer = $(LIBS_elf) -liberty $(LIBS_format)
+LIBS_daemon = $(call lazy,LIBS_daemon,--libs jansson) $(LIBS_format)
+LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib)
+LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
+
+ALL_CFLAGS = $(STD) $(WARN) $(HARDEN) $(SANFLAGS) $(BANNED) $(PC_CFLAGS) $(CFLAGS) $(CPPFLAGS)
+COMPILE = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(XFLAGS) -MMD -MP -c -o $@ $<
+LDLINK	= $(Q)mkdir -p $(@D) && $(CC) $(LINK) $(LDFLAGS) -o $@
+
+# --- what there is -------------------------------------------------------------------------
+
+LAYERS	:= $(wildcard format recorder symbolizer daemon)
+MAINS	:= daemon/spoord.c daemon/spoorctl.c
+src	= $(filter-out $(MAINS),$(wildcard $(1)/*.c))
+objs	= $(patsubst %.c,$(BUILD)/%.o,$(call src,$(1)))
+lib	= $(patsubst %,$(BUILD)/lib%.a,$(1))
+
+CMD_SRC	:= $(wildcard symbolizer/cmd/*.c)
+PROGS	:= $(if $(CMD_SRC),$(BUILD)/spoor) $(patsubst daemon/%.c,$(BUILD)/%,$(wildcard $(MAINS)))
+ARCHIVES := $(foreach l,format recorder symbolizer $(wildcard daemon),$(call lib,$(l)))
+
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT	:= $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
+FIX_C	:= $(wildcard tests/fixtures/*.c)
+FIX_CC	:= $(wildcard tests/fixtures/*.cc)
+FIX_LIB	:= $(filter tests/fixtures/lib%,$(FIX_C) $(FIX_CC))
+FIX_BIN	:= $(filter-out $(FIX_LIB),$(FIX_C) $(FIX_CC))
+FIXTURES := $(patsubst %,$(BUILD)/%.so,$(basename $(FIX_LIB))) $(patsubst %,$(BUILD)/%,$(basename $(FIX_BIN)))
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+REPLAYS	:= $(patsubst %.c,$(BUILD)/%.replay,$(FUZZ_SRC))
+FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
+E2E	:= $(wildcard tests/e2e/*.t)
+MAN	:= $(foreach s,1 5 8,$(wildcard docs/*.$(s)))
+C_FILES	:= $(foreach d,$(LAYERS) symbolizer/cmd tests/unit/* tests/fixtures tests/fuzz tests/bench tests,\
+	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) banned.h
+
+all: $(ARCHIVES) $(PROGS)
+
+# --- objects, archives, programs -----------------------------------------------------------
+
+# Every object depends on this file; it changes only when the flags do.
+$(BUILD)/flags: FORCE
+	@pkg-config --exists $(PKGS) || { echo 'spoor: a library is missing; run "make deps"' >&2; exit 1; }
+	@mkdir -p $(@D); f='$(CC) $(CXX) $(CLANG) $(VERSION) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) $(FUZZFLAGS) $(FIXFLAGS)'; \
+	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
+
+$(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+$(BUILD)/tests/%.o: XFLAGS = -Wno-unused-parameter
+
+$(BUILD)/%.o: %.c $(BUILD)/flags Makefile
+	$(say) CC $<
+	$(COMPILE)
+
+# The directory is a prerequisite so that a removed source leaves the archive as well.
+define archive
+$(call lib,$(1)): $(call objs,$(1)) $(wildcard $(1)/.)
+	$$(say) AR $$@
+	$$(Q)mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach l,format recorder symbolizer daemon,$(eval $(call archive,$(l))))
+
+$(BUILD)/spoor: $(patsubst %.c,$(BUILD)/%.o,$(CMD_SRC)) $(wildcard symbolizer/cmd/.) \
+		$(call lib,symbolizer) $(call lib,recorder) $(call lib,format)
+	$(say) LINK $@
+	$(LDLINK) $(filter %.o %.a,$^) $(LIBS_symbolizer)
+
+$(BUILD)/spoord $(BUILD)/spoorctl: $(BUILD)/%: $(BUILD)/daemon/%.o \
+		$(call lib,daemon) $(call lib,recorder) $(call lib,format)
+	$(say) LINK $@
+	$(LDLINK) $(filter %.o %.a,$^) $(LIBS_daemon)
+
+# --- tests ---------------------------------------------------------------------------------
+
+# A unit test links its own layer and what is below; other .c files beside it are shared helpers.
+BELOW_format :=
+BELOW_recorder := format
+BELOW_symbolizer := format
+BELOW_daemon := recorder format
+define unit
+$(filter $(BUILD)/tests/unit/$(1)/%,$(UNIT)): $(BUILD)/tests/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o \
+		$(patsubst %.c,$(BUILD)/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/$(1)/*.c))) \
+		$(call lib,$(1)) $(call lib,$(BELOW_$(1)))
+	$$(say) LINK $$@
+	$$(LDLINK) $$^ $$(LIBS_cmocka) $$(LIBS_$(1))
+endef
+$(foreach l,format recorder symbolizer daemon,$(if $(wildcard tests/unit/$(l)/test_*.c),$(eval $(call unit,$(l)))))
+
+# Fixtures are what tests record. A comment "@build: FLAGS" in a fixture's source adds flags.
+fixflags = $(FIXFLAGS) $$(sed -n 's,.*@build: *\(.*[^ ]\) *\*/.*,\1,p' $<)
+fixcc	= $(if $(filter %.cc,$<),$(CXX) -std=gnu++17,$(CC) -std=gnu11) -MMD -MP -MF $@.d
+define fixture
+$(BUILD)/%.so: %.$(1) $(BUILD)/flags
+	$$(say) FIXTURE $$@
+	$$(Q)mkdir -p $$(@D) && $$(fixcc) -shared -fPIC -o $$@ $$< $$(fixflags)
+$(BUILD)/tests/fixtures/%: tests/fixtures/%.$(1) $(BUILD)/flags
+	$$(say) FIXTURE $$@
+	$$(Q)mkdir -p $$(@D) && $$(fixcc) -o $$@ $$< $$(fixflags) -ldl -lm
+endef
+$(foreach x,c cc,$(eval $(call fixture,$(x))))
+
+$(REPLAYS): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
+		$(call lib,symbolizer) $(call lib,recorder) $(call lib,format)
+	$(say) LINK $@
+	$(LDLINK) $^ $(LIBS_symbolizer)
+
+check demo: deps
+	+$(Q)$(MAKE) --no-print-directory run-$@
+
+build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS)
+
+T	?= $(UNIT) $(REPLAYS) $(E2E)
+run-check: build-tests
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(T)),prove -e tests/run.sh $(T),:)
+
+check-long: check
+	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' prove -e tests/run.sh $$t; done
+
+run-demo: all
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/demo.sh
+
+bench: all
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/bench/run.sh
+
+# --- fuzzing (clang) -----------------------------------------------------------------------
+
+fuzz_objs = $(patsubst %.c,$(BUILD)/fuzz/%.o,$(call src,$(1)))
+FUZZ_OBJ := $(foreach l,symbolizer recorder format,$(call fuzz_objs,$(l)))
+
+$(BUILD)/fuzz/%.o: %.c $(BUILD)/flags
+	$(say) CLANG $<
+	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(BANNED) $(PC_CFLAGS) $(FUZZFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/.)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/libhouse.a
+	$(say) LINK $@
+	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ -Wl,--as-needed $(LIBS_symbolizer)
+
+build-fuzz: $(FUZZERS)
+
+fuzz: build-fuzz
+	$(Q)tests/fuzz/run.sh $(TIME) $(FUZZERS)
+
+# --- the rest ------------------------------------------------------------------------------
+
+deps:
+	$(Q)CC='$(CC)' .ci/deps build check
+
+check-layers:
+	$(Q)tests/layers.sh .
+
+check-headers:
+	$(Q)CC='$(CC)' tests/headers.sh .
+
+check-docs:
+	$(Q)tests/docs.sh .
+
+lint:
+	$(Q)tests/lint.sh
+
+format-check:
+	$(Q)tests/format.sh --check $(C_FILES)
+
+format:
+	$(Q)tests/format.sh --write $(C_FILES)
+
+shape:
+	$(Q)tests/shape.sh $(C_FILES)
+
+install: all
+	install -d $(DESTDIR)$(bindir)
+	install -m 755 $(BUILD)/spoor $(DESTDIR)$(bindir)/
+	$(foreach m,$(MAN),install -D -m 644 $(m) $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) :
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/spoor
+	rm -f $(foreach m,$(MAN),$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+
+clean:
+	rm -rf $(BUILD)
+
+FORCE:
+.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-long fuzz build-fuzz \
+	check-layers check-headers check-docs lint format-check format shape FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+DEPS	:= $(foreach d,format recorder symbolizer symbolizer/cmd daemon tests/unit/* tests/fuzz tests/fixtures,\
+	   $(wildcard $(BUILD)/$(d)/*.d $(BUILD)/fuzz/$(d)/*.d))
+-include $(DEPS)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# For every tests/e2e/*.t: . "$(dirname "$0")/../lib.sh"; plan 3 (or done_testing at the end).
+# The test runs in a temporary directory of its own, which is removed at exit; processes started
+# with `background` are ended first. Paths in $SPOOR, $FIXTURES, $TOP are absolute.
+set -u
+export LC_ALL=C TZ=UTC
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
+SPOOR=${SPOOR:-$BUILD/spoor}
+FIXTURES=$BUILD/tests/fixtures
+export TOP BUILD SPOOR FIXTURES
+
+tests_run=0
+tests_failed=0
+tests_planned=
+background_pids=()
+cleanup_commands=()
+
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.XXXXXX") || exit 1
+cd "$TMP" || exit 1
+export TMP
+
+at_exit() # COMMAND: evaluated at exit, newest first
+{
+	cleanup_commands=("$1" ${cleanup_commands[@]+"${cleanup_commands[@]}"})
+}
+
+finish()
+{
+	local status=$? pid command
+
+	for command in ${cleanup_commands[@]+"${cleanup_commands[@]}"}; do
+		eval "$command"
+	done
+	for pid in ${background_pids[@]+"${background_pids[@]}"}; do
+		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	cd / && rm -rf "$TMP"
+	if [ "$status" -eq 0 ] && [ "$tests_failed" -gt 0 ]; then
+		status=1
+	fi
+	exit "$status"
+}
+trap finish EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+plan() # COUNT
+{
+	tests_planned=$1
+	echo "1..$1"
+}
+
+done_testing()
+{
+	[ -n "$tests_planned" ] || echo "1..$tests_run"
+}
+
+diag() # TEXT...: each line becomes a TAP comment, on stderr so that prove shows it
+{
+	printf '%s\n' "$*" | sed 's/^/# /' >&2
+}
+
+diag_file() # FILE [LINES]
+{
+	head -n "${2:-40}" "$1" 2>/dev/null | sed 's/^/#   /' >&2
+}
+
+pass() # NAME
+{
+	tests_run=$((tests_run + 1))
+	echo "ok $tests_run - $1"
+}
+
+fail() # NAME [DIAGNOSTIC...]
+{
+	tests_run=$((tests_run + 1))
+	tests_failed=$((tests_failed + 1))
+	echo "not ok $tests_run - $1"
+	shift
+	[ $# -eq 0 ] || diag "$*"
+	return 1
+}
+
+ok() # NAME COMMAND...: the command succeeds; its output is shown when it does not
+{
+	local name=$1 status
+	shift
+	"$@" >"$TMP/.ok" 2>&1
+	status=$?
+	if [ $status -eq 0 ]; then
+		pass "$name"
+	else
+		fail "$name" "exit $status: $*"
+		diag_file "$TMP/.ok"
+		return 1
+	fi
+}
+
+nok() # NAME COMMAND...: the command fails, and not by a signal
+{
+	local name=$1 status
+	shift
+	"$@" >"$TMP/.ok" 2>&1
+	status=$?
+	if [ $status -gt 0 ] && [ $status -lt 126 ]; then
+		pass "$name"
+	else
+		fail "$name" "exit $status, a failure was expected: $*"
+		diag_file "$TMP/.ok"
+		return 1
+	fi
+}
+
+exits() # STATUS NAME COMMAND...: leaves the output in $TMP/out and $TMP/err
+{
+	local want=$1 name=$2 status
+	shift 2
+	"$@" >"$TMP/out" 2>"$TMP/err"
+	status=$?
+	if [ $status -eq "$want" ]; then
+		pass "$name"
+	else
+		fail "$name" "exit $status instead of $want: $*"
+		diag_file "$TMP/err"
+		return 1
+	fi
+}
+
+is() # GOT WANTED NAME
+{
+	if [ "$1" = "$2" ]; then
+		pass "$3"
+	else
+		fail "$3" "got:    $1"
+		diag "wanted: $2"
+		return 1
+	fi
+}
+
+isnt() # GOT UNWANTED NAME
+{
+	if [ "$1" != "$2" ]; then
+		pass "$3"
+	else
+		fail "$3" "got what was not wanted: $1"
+	fi
+}
+
+like() # TEXT EXTENDED-REGEX NAME
+{
+	if printf '%s\n' "$1" | grep -Eq -- "$2"; then
+		pass "$3"
+	else
+		fail "$3" "no match of /$2/ in:"
+		printf '%s\n' "$1" | head -n 40 | sed 's/^/#   /' >&2
+		return 1
+	fi
+}
+
+unlike() # TEXT EXTENDED-REGEX NAME
+{
+	if printf '%s\n' "$1" | grep -Eq -- "$2"; then
+		fail "$3" "unexpected match of /$2/ in:"
+		printf '%s\n' "$1" | grep -E -- "$2" | head -n 10 | sed 's/^/#   /' >&2
+		return 1
+	else
+		pass "$3"
+	fi
+}
+
+in_range() # NUMBER LOW HIGH NAME: decimals allowed
+{
+	if awk -v n="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(n != "" && n+0 >= lo && n+0 <= hi) }'; then
+		pass "$4"
+	else
+		fail "$4" "$1 is not in $2 .. $3"
+	fi
+}
+
+skip() # REASON [COUNT]: counts as COUNT passed tests, and shows
+{
+	local n=${2:-1}
+	while [ "$n" -gt 0 ]; do
+		tests_run=$((tests_run + 1))
+		echo "ok $tests_run # SKIP $1"
+		n=$((n - 1))
+	done
+}
+
+skip_all() # REASON: ends the test
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+bail() # REASON: what the test needs could not be set up; it fails
+{
+	diag "$*"
+	exit 99
+}
+
+background() # COMMAND...: ended at exit; the pid is in $!
+{
+	"$@" &
+	background_pids+=("$!")
+}
+
+wait_for() # SECONDS COMMAND...: until the command succeeds
+{
+	local end=$(($(date +%s) + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+json() # FILE FILTER: jq's raw output
+{
+	jq -r "$2" "$1"
+}
+
+# May this user sample all CPUs? Tests that record ask this and skip_all when not.
+can_record_all()
+{
+	local paranoid
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null) || return 1
+	[ "$(id -u)" -eq 0 ] || [ "$paranoid" -le 0 ]
+}
+
+need_record_all()
+{
+	can_record_all || skip_all "sampling all CPUs needs root or kernel.perf_event_paranoid <= 0"
+}
+
+need_command() # NAME...
+{
+	local c
+	for c in "$@"; do
+		command -v "$c" >/dev/null || skip_all "$c is not installed"
+	done
+}
