@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * io: the seam between recordings and the disk. Everything that format/ reads or writes
+ * goes through one of these two tables, so that a test can cut, tear, fail and reorder at
+ * every call. The real ones retry EINTR and short transfers.
+ */
+#ifndef FORMAT_IO_H
+#define FORMAT_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct io_sink {
+	/* Writes all n bytes at the end, or returns -errno. */
+	int (*write)(struct io_sink *self, const void *p, size_t n);
+	/* Data on stable storage when it returns 0; -errno. */
+	int (*sync)(struct io_sink *self);
+	/* Cuts the file back to size bytes after a failed write; -errno (-EINVAL: a pipe). */
+	int (*cut)(struct io_sink *self, uint64_t size);
+	void (*close)(struct io_sink *self); /* frees self */
+};
+
+/* A sink over a descriptor (file, pipe, socket), which it closes. NULL: out of memory. */
+struct io_sink *io_sink_fd(int fd);
+
+struct io_source {
+	/* Reads up to n bytes at offset: bytes read, 0 at the end, -errno. */
+	ssize_t (*read)(struct io_source *self, uint64_t offset, void *p, size_t n);
+	/* Current size in bytes; a live file grows. -errno. */
+	int64_t (*size)(struct io_source *self);
+	void (*close)(struct io_source *self);
+};
+
+/*
+ * A source over a regular file by pread(2) (never mmap: a cut file must not be a SIGBUS).
+ * For a pipe the bytes are read to the end into memory first. Takes fd over.
+ * NULL with errno set on failure.
+ */
+struct io_source *io_source_fd(int fd);
+/* A source over memory that the caller keeps. */
+struct io_source *io_source_memory(const void *p, size_t n);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loss_tbl: every way in which a sample can be missing, once. Whoever includes this defines
+ * LOSS_ROW(number on disk, name in code, key in JSON, unit, text for a person).
+ * Numbers are on disk: never reuse one. No include guard on purpose.
+ */
+LOSS_ROW(0, KERNEL_SAMPLES, "kernel_samples", "samples",
+	 "dropped by the kernel: sample ring full (PERF_FORMAT_LOST)")
+LOSS_ROW(1, KERNEL_SIDEBAND, "kernel_sideband", "records",
+	 "side-band records dropped by the kernel: names may be wrong")
+LOSS_ROW(2, LOST_SAMPLES, "lost_samples", "samples", "dropped by the hardware (LOST_SAMPLES)")
+LOSS_ROW(3, THROTTLED, "throttled", "times", "sampling throttled by the kernel")
+LOSS_ROW(4, QUEUE_FULL, "queue_full", "times",
+	 "drains put off because the writer was behind (the kernel counts what that cost)")
+LOSS_ROW(5, CORRUPT, "corrupt", "bytes", "bytes in a ring that were not a record")
+LOSS_ROW(6, CPU_OFFLINE, "cpu_offline", "ns", "time a CPU was offline")
+LOSS_ROW(7, STALL, "stall", "ns", "time the recorder itself was not running")
+LOSS_ROW(8, DISK_FULL, "disk_full", "ns", "time nothing could be written: no space")

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record_stream: the records of a recording in time order, parsed.
+ *
+ * Merges the blocks: each block says up to which instant everything is complete
+ * (block_header.complete), so records older than that can be handed out when the block has
+ * been read, and only the younger ones are held back. Memory is bounded by the records of
+ * the blocks that overlap. Ties keep ring order. Records without a time come first, when
+ * their block does (STATE blocks are timed by the snapshot).
+ * Blocks that are not records (KSYMS, BUILDIDS, LOSS) go to a callback as they come.
+ */
+#ifndef FORMAT_RECORD_STREAM_H
+#define FORMAT_RECORD_STREAM_H
+
+#include "format/loss.h"
+#include "format/perf_record.h"
+#include "format/recording_reader.h"
+
+struct record_stream;
+
+struct record_stream_stats {
+	uint64_t records;     /* handed out, all types, without STATE ones */
+	uint64_t samples;
+	uint64_t bad_records; /* that no event could parse: skipped */
+	uint64_t by_type[REC_KERNEL_MAX]; /* without STATE ones */
+	uint64_t state_records;
+};
+
+/* reader is borrowed for the stream's life and rewound. */
+int record_stream_open(struct recording_reader *reader, struct record_stream **ret);
+void record_stream_close(struct record_stream *s);
+
+/* Only blocks and records that can matter to [from, until) ns: samples outside it are left
+ * out, side-band before it is still given (it says who was who). Call before the first next. */
+void record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_ns);
+
+struct stream_record {
+	const struct perf_record *record; /* valid until the next call */
+	int event;			  /* index in meta->events; -1 none */
+	bool state;			  /* from a STATE block: synthesized by the recorder */
+	struct span bad;		  /* record == NULL: bytes that did not parse */
+};
+
+/* 1, 0 at the end, negative as recording_reader_next(). */
+int record_stream_next(struct record_stream *s, struct stream_record *ret,
+		       struct fmt_where *where);
+
+/* on_block(arg, block) sees every KSYMS, BUILDIDS and LOSS block. */
+void record_stream_on_block(struct record_stream *s,
+			    void (*on_block)(void *arg, const struct block *block), void *arg);
+
+const struct record_stream_stats *record_stream_stats(const struct record_stream *s);
+/* The ledger as of the last LOSS block read. */
+const struct loss *record_stream_loss(const struct record_stream *s);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording_meta: what a recording is, apart from its records.
+ *
+ * Stands in the file header and again in META blocks (the first block, and beside each
+ * index), so that losing any one place loses nothing. Encoded as a list of
+ * {u16 tag, u16 flags, u32 length, bytes padded to 8}; unknown tags are skipped.
+ */
+#ifndef FORMAT_RECORDING_META_H
+#define FORMAT_RECORDING_META_H
+
+#include <stdint.h>
+
+#include "format/block.h"
+#include "format/buf.h"
+#include "format/event_set.h"
+
+/* One instant on three clocks, ns. */
+struct clock_triple {
+	uint64_t realtime, monotonic, boottime;
+};
+
+struct recording_meta {
+	uint8_t file_id[FILE_ID_BYTES]; /* random */
+	uint8_t machine_id[16];		/* zero: unknown */
+	uint8_t boot_id[16];
+	struct clock_triple start; /* when recording began */
+	uint32_t clockid;	   /* of record times: CLOCK_MONOTONIC = 1 */
+	uint32_t page_size;
+	uint32_t cpus_possible, cpus_online;
+	uint64_t frequency_hz; /* asked for; 0: a fixed period */
+	uint64_t frequency_hz_effective; /* got, after clamping */
+	/* Strings owned by the meta, never NULL after recording_meta_new(). */
+	char *hostname;
+	char *release; /* uname -r */
+	char *arch;    /* uname -m */
+	char *writer;  /* "spoor 0.1" */
+	char *cmdline; /* arguments, space-separated, as typed */
+	char *notes;   /* lines: what was asked for and not got ("-F 200000 lowered to ...") */
+	uint8_t kernel_build_id[20];
+	uint8_t kernel_build_id_size;
+	uint64_t kernel_text; /* address of _text (or _stext), 0: hidden */
+	struct event_set *events; /* owned */
+};
+
+struct recording_meta *recording_meta_new(void); /* all zero, strings empty, no events */
+void recording_meta_free(struct recording_meta *m);
+/* Replaces one of the strings; 0 or -FMT_E_NOMEM. */
+int recording_meta_set(char **field, const char *value);
+/* Appends a line to notes. */
+int recording_meta_note(struct recording_meta *m, const char *line);
+
+int recording_meta_encode(const struct recording_meta *m, struct buf *out);
+int recording_meta_decode(struct span payload, struct recording_meta **ret);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording_reader: the blocks of a recording, whatever happened to the file.
+ *
+ * Walks from block to block; where one is damaged it looks for the next sync magic whose
+ * header checks out, and counts what it passed over. A missing or torn tail (a live file,
+ * a killed recorder) is a normal end. Indexes are a help, never a need. Memory is bounded
+ * by the largest block.
+ */
+#ifndef FORMAT_RECORDING_READER_H
+#define FORMAT_RECORDING_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/block.h"
+#include "format/io.h"
+#include "format/recording_meta.h"
+
+struct recording_reader;
+
+/* What the file turned out to be; complete once the walk has reached its end. */
+struct recording_health {
+	uint64_t blocks;	  /* whole ones, of any type */
+	uint64_t damaged_blocks;  /* known lost: bad payloads, and holes in the sequence */
+	uint64_t damaged_bytes;	  /* passed over looking for a block */
+	uint64_t unknown_blocks;  /* of types this reader does not know */
+	uint64_t torn_tail_bytes; /* after the last whole block */
+	bool header_damaged;	  /* the meta came from a META block */
+	bool closed;		  /* an END block was seen */
+	struct fmt_where first;	  /* the first damage, for the message */
+};
+
+/*
+ * Opens; the source is owned from here on, also on failure. -FMT_E_NOT_RECORDING,
+ * -FMT_E_EMPTY, -FMT_E_VERSION (critical feature unknown), -FMT_E_CORRUPT (neither header
+ * nor a META block could be read), -FMT_E_IO, -FMT_E_NOMEM.
+ */
+int recording_reader_open(struct io_source *source, struct recording_reader **ret,
+			  struct fmt_where *where);
+void recording_reader_close(struct recording_reader *r);
+
+/* Borrowed, for the reader's life. */
+const struct recording_meta *recording_reader_meta(const struct recording_reader *r);
+
+struct block {
+	struct block_header header;
+	uint64_t offset;     /* where it was found */
+	struct span payload; /* decompressed; valid until the next call on the reader */
+};
+
+/*
+ * The next whole block in file order: 1, 0 at the end, negative for an error that no
+ * skipping helps (-FMT_E_IO, -FMT_E_NOMEM, -FMT_E_VERSION: unknown critical block).
+ * Damaged blocks are skipped and counted. want (may be NULL) is asked, from the header
+ * alone, whether to read a block: payloads of the others are neither read nor checked.
+ */
+int recording_reader_next(struct recording_reader *r,
+			  bool (*want)(const struct block_header *h, void *arg), void *arg,
+			  struct block *ret, struct fmt_where *where);
+/* Back to the first block, and the health to zero. */
+void recording_reader_rewind(struct recording_reader *r);
+
+const struct recording_health *recording_reader_health(const struct recording_reader *r);
+
+/*
+ * Compares the INDEX blocks with what the walk finds; for verify. Reads every payload.
+ * 0: clean; 1: damaged but readable (health says how); negative: cannot be read.
+ */
+int recording_reader_verify(struct recording_reader *r, struct fmt_where *where);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * task_model: who was who, and what was mapped where, as side-band records tell it.
+ *
+ * Fed records in time order. The recorder keeps one up to date (a new file starts with a
+ * snapshot of it), the symbolizer replays one. Pure: records in, state out.
+ * Rules (notes/perf.md 2.6): threads of a process share its address space; FORK with
+ * another pid copies the parent's; COMM with the exec bit empties it; a newer map replaces
+ * what it overlaps and splits older ones; there is no unmap record. An EXIT keeps the task
+ * as a ghost, because late samples still name it, until its tid is used again or
+ * task_model_prune(). A record about a task that is not known makes it.
+ */
+#ifndef FORMAT_TASK_MODEL_H
+#define FORMAT_TASK_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/buf.h"
+#include "format/perf_record.h"
+
+struct task_model;
+
+/* A mapped file or region, shared by every map of it; lives as long as the model. */
+struct map_object {
+	uint32_t index; /* 0, 1, 2...: for tables beside the model */
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint8_t build_id_size; /* 0: not known (see task_model_set_build_id()) */
+	uint8_t build_id[20];
+	const char *path; /* as the kernel gave it */
+};
+
+struct task_map {
+	uint64_t start, end; /* [start, end) */
+	uint64_t pgoff;	     /* file offset of start */
+	uint32_t prot, flags;
+	struct map_object *object;
+};
+
+struct task {
+	uint32_t pid, tid;
+	bool exited;
+	uint64_t start_ns, exit_ns; /* 0: not known */
+	char comm[16];		    /* ":1234" when no COMM was ever seen */
+	bool comm_known;
+};
+
+struct task_model *task_model_new(void);
+void task_model_free(struct task_model *m);
+
+/*
+ * Applies COMM, FORK, EXIT, MMAP, MMAP2 (and NAMESPACES, CGROUP, KSYMBOL for the snapshot);
+ * other types are ignored. 0, -FMT_E_NOMEM.
+ */
+int task_model_apply(struct task_model *m, const struct perf_record *r);
+
+/* The task of a sample; NULL when nothing is known of it. */
+const struct task *task_model_task(const struct task_model *m, uint32_t pid, uint32_t tid);
+
+/* The newest map of process pid that holds addr; NULL: none. Good until the next apply. */
+const struct task_map *task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr);
+
+/* Path of a cgroup by its id (PERF_RECORD_CGROUP); NULL. */
+const char *task_model_cgroup(const struct task_model *m, uint64_t id);
+
+/*
+ * Gives a build-id to every object, present and to come, of this inode whose own records
+ * carry none. 0, -FMT_E_NOMEM.
+ */
+int task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
+			    uint64_t ino_generation, const uint8_t *id, uint8_t size);
+
+size_t task_model_objects(const struct task_model *m);
+const struct map_object *task_model_object(const struct task_model *m, size_t index);
+
+/* Forgets tasks that exited before time_ns, and the address spaces only they had. */
+void task_model_prune(struct task_model *m, uint64_t time_ns);
+
+/*
+ * Appends the whole state as synthesized records with this trailer (FORK, NAMESPACES, COMM
+ * per task, MMAP2 per map, CGROUP per group), living tasks only, for a STATE block.
+ */
+int task_model_snapshot(const struct task_model *m, const struct event_attr *attr,
+			const struct perf_sample_id *sid, struct buf *out);
+
+struct task_model_stats {
+	uint64_t tasks, ghosts, maps, objects, bytes;
+};
+void task_model_stats(const struct task_model *m, struct task_model_stats *ret);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session: one recording from first event to closed file.
+ *
+ * Ties together events, rings, the drain, the writer thread, the state of /proc and the
+ * loss ledger. No policy: the caller says what, how fast, where to and for how long.
+ * Threads: the caller's runs the drain; one more, owned by the session, parses, compresses
+ * and writes behind a bounded queue. Nothing is printed: notes and errors come back as text.
+ */
+#ifndef RECORDER_SESSION_H
+#define RECORDER_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum session_target {
+	SESSION_ALL,	 /* every process on the CPUs */
+	SESSION_PID,	 /* processes, all their threads, children from now on */
+	SESSION_TID,	 /* threads, children from now on */
+	SESSION_CGROUP,	 /* what runs in a cgroup, on the CPUs */
+	SESSION_COMMAND, /* a command that the session starts */
+};
+
+enum session_call_graph {
+	SESSION_CALL_GRAPH_NONE,
+	SESSION_CALL_GRAPH_FP,
+	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
+};
+
+#define SESSION_FREQUENCY_HZ 999
+#define SESSION_RING_PAGES 128
+#define SESSION_SIDEBAND_PAGES 16
+#define SESSION_QUEUE_BYTES (16u << 20)
+
+struct session_options {
+	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
+	size_t nr_events;
+	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
+	uint64_t period;       /* -c; 0: frequency mode */
+	enum session_target target;
+	const pid_t *pids; /* PID, TID */
+	size_t nr_pids;
+	const char *cgroup;  /* path below the hierarchy, or an absolute directory */
+	const char *cpus;    /* "0-3,7"; NULL: all online */
+	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
+	enum session_call_graph call_graph;
+	uint32_t stack_bytes;	 /* DWARF: 0 is 8192 */
+	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
+	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
+	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
+	uint64_t duration_ns;	 /* 0: until stopped, or the command ends */
+	uint64_t block_age_ns;	 /* longest life of an open block; 0: 5 s */
+	int out_fd;		 /* taken over */
+	const char *cmdline;	 /* for the file's meta */
+	const char *writer;	 /* "spoor 0.1" */
+};
+
+/* Why a session could not start or go on. text is a whole message for a person. */
+struct session_error {
+	int saved_errno;
+	int exit_status; /* what a program should exit with: 1; 127 command not found, 126 */
+	char text[512];
+};
+
+struct session;
+
+/*
+ * Probes, opens events and rings, takes the state, starts the writer and (stopped) the
+ * command. 0, or -errno with *error filled. After success everything is recording but for
+ * a command, which session_run() lets go.
+ */
+int session_open(const struct session_options *options, struct session **ret,
+		 struct session_error *error);
+
+/*
+ * Drains until the duration is over, the command has ended, all targets are gone, or
+ * session_stop(). 0, or -errno with *error (a full disk, for one): then what is in the file
+ * so far is readable.
+ */
+int session_run(struct session *s, struct session_error *error);
+
+/* Makes session_run() return soon. Async-signal-safe. */
+void session_stop(struct session *s);
+
+struct session_stats {
+	uint64_t samples, records, lost, file_bytes;
+	uint64_t frequency_hz; /* effective */
+	uint32_t cpus;
+	uint64_t throttled;
+};
+void session_stats(const struct session *s, struct session_stats *ret);
+
+/* Lines on what was asked for and not got ("frequency lowered from ..."); "" when none. */
+const char *session_notes(const struct session *s);
+
+/* Wait status of the command, as waitpid(2) gives it; -1: none or not ended. */
+int session_command_status(const struct session *s);
+
+/* Stops the events, drains the rest, closes the file in order, frees. */
+int session_close(struct session *s, struct session_error *error);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * input: what -i names, opened for reading, with the messages that a person needs.
+ *
+ * Every reading command opens its recording here, so that the defaults, the errors and the
+ * words about damage and loss are the same everywhere. Prints to stderr with err(3)-style
+ * program name; returns an exit status for main.
+ */
+#ifndef SYMBOLIZER_INPUT_H
+#define SYMBOLIZER_INPUT_H
+
+#include "format/record_stream.h"
+#include "format/recording_reader.h"
+
+struct input {
+	const char *path; /* as shown: "-" is "standard input" */
+	struct recording_reader *reader;
+	struct record_stream *stream;
+};
+
+/*
+ * path NULL: ./recording.spoor. 0, or an exit status (1) after a message on stderr.
+ */
+int input_open(struct input *in, const char *path);
+void input_close(struct input *in);
+
+/* After the stream's end: says on stderr first what is damaged or lost. */
+void input_warn(const struct input *in);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile: the samples of a recording as distinct stacks of named frames, with weights.
+ *
+ * What every report and export starts from. Frames and comms are small integers; strings
+ * are touched only by who prints.
+ */
+#ifndef SYMBOLIZER_PROFILE_H
+#define SYMBOLIZER_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/record_stream.h"
+#include "symbolizer/filter.h"
+#include "symbolizer/resolve.h"
+
+struct profile;
+
+struct profile_stack {
+	const char *comm; /* interned */
+	uint32_t pid, tid; /* of one sample only when the profile keys by them; else 0 */
+	int event;
+	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
+	uint32_t nr_frames;
+	uint64_t samples, period;
+};
+
+struct profile_options {
+	const struct filter *filter; /* NULL: everything */
+	bool by_pid, by_tid;	     /* keep stacks of different pids/tids apart */
+	bool leaf_only;		     /* callers are not needed: flat report */
+};
+
+/* Reads the whole stream. Partial data is not an error: see record_stream's health. */
+int profile_build(struct record_stream *stream, struct resolver *resolver,
+		  const struct profile_options *options, struct profile **ret,
+		  struct fmt_where *where);
+void profile_free(struct profile *p);
+
+size_t profile_stacks(const struct profile *p);
+void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
+/* The frame of an id: symbol, dso; ip is that of one of its samples. */
+const struct frame *profile_frame(const struct profile *p, uint32_t id);
+size_t profile_frames(const struct profile *p);
+
+struct profile_totals {
+	uint64_t samples, period; /* after the filter */
+	uint64_t filtered;	  /* samples left out by it */
+	uint64_t start_ns, end_ns; /* first and last sample */
+	uint64_t unresolved[RESOLVE_MISSES]; /* leaf frames by reason */
+};
+const struct profile_totals *profile_totals(const struct profile *p);
+
+#endif

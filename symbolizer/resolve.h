@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * resolve: addresses to names.
+ *
+ * User addresses go map -> file offset -> ELF vaddr -> symbol, one object per build-id
+ * shared by all processes; a file whose build-id is not the recorded one is refused, never
+ * used. Kernel addresses go to the symbols that travelled with the recording.
+ * Every string returned is interned: equal strings are the same pointer, for the
+ * resolver's life. Results are cached by (object, address).
+ */
+#ifndef SYMBOLIZER_RESOLVE_H
+#define SYMBOLIZER_RESOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/block.h"
+#include "format/recording_reader.h"
+#include "format/task_model.h"
+
+enum resolve_miss {
+	RESOLVE_OK,
+	RESOLVE_NO_MAP,	     /* no mapping holds the address */
+	RESOLVE_NO_FILE,     /* the object's file is not on this machine */
+	RESOLVE_MISMATCH,    /* a file is there, but its build-id is another */
+	RESOLVE_NO_SYMBOL,   /* the file names nothing at this address */
+	RESOLVE_NOT_FILE,    /* anonymous memory, JIT code, [heap] */
+	RESOLVE_NO_KSYM,     /* the recording has no kernel symbol for it */
+	RESOLVE_BAD_FILE,    /* the file is not an ELF that can be read */
+	RESOLVE_MISSES
+};
+
+struct frame {
+	uint64_t ip;	    /* as sampled */
+	uint64_t vaddr;	    /* in the object's ELF address space; ip when there is no object */
+	const char *symbol; /* demangled; NULL: see miss */
+	uint64_t symbol_offset; /* vaddr (before any - 1) minus the symbol's start */
+	const char *dso;	/* short: "libc.so.6", "[kernel.kallsyms]", "[vdso]", "[unknown]" */
+	const char *dso_path;	/* as recorded; equals dso for the kernel */
+	bool kernel;
+	enum resolve_miss miss;
+};
+
+struct resolver;
+
+struct resolver_options {
+	const char *symfs; /* prefix for recorded paths; NULL: none */
+	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
+	bool no_demangle;
+};
+
+struct resolver *resolver_new(const struct resolver_options *options);
+void resolver_free(struct resolver *r);
+
+/* Kernel symbols of a KSYMS block; entries add up. */
+int resolver_add_ksyms(struct resolver *r, const struct block *block);
+/* KSYMBOL records (BPF programs, trampolines): edits of the kernel map in time order. */
+int resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record);
+
+/*
+ * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the
+ * byte before it is looked up.
+ */
+int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
+		  struct frame *ret);
+int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret);
+
+/* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
+const char *resolver_intern(struct resolver *r, const char *s);
+
+/* One line per object that could not be used, by samples hit: what and why. */
+struct resolve_complaint {
+	const char *dso_path;
+	enum resolve_miss miss;
+	uint64_t frames; /* looked up in vain */
+};
+int resolver_complaint_at(const struct resolver *r, size_t i, struct resolve_complaint *ret);
+const char *resolve_miss_text(enum resolve_miss miss);
+
+#endif
