@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor is in a manual page;
+# every option that `spoor CMD --help` prints is in its page or spoor(1); files that README and
+# docs/ name exist.
+set -u
+cd "${1:-.}" || exit 2
+spoor=${SPOOR:-${BUILD:-build}/spoor}
+
+bad=0
+complain()
+{
+	echo "docs: $*" >&2
+	bad=1
+}
+
+shopt -s nullglob
+pages=(docs/*.[158])
+for page in "${pages[@]}"; do
+	# STYLE only differs with mandoc's version; warnings and errors are real.
+	mandoc -Tlint -Wwarning "$page" >&2 || complain "$page: mandoc is not content"
+done
+
+if [ -x "$spoor" ]; then
+	for source in symbolizer/cmd/cmd_*.c; do
+		command=$(basename "$source" .c)
+		command=${command#cmd_}
+		help=$("$spoor" "$command" --help 2>/dev/null) || continue
+		where=()
+		for page in "docs/spoor-$command.1" docs/spoor.1; do
+			[ ! -f "$page" ] || where+=("$page")
+		done
+		if [ ${#where[@]} -eq 0 ] || ! cat "${where[@]}" | grep -qw -- "$command"; then
+			complain "spoor $command is in no manual page"
+			continue
+		fi
+		text=$(cat "${where[@]}" | sed 's/\\-/-/g; s/\\&//g')
+		for option in $(printf '%s\n' "$help" | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+			printf '%s\n' "$text" | grep -qE -- "(-|Fl \\|Fl -)?${option#--}([^a-z-]|$)" ||
+				complain "spoor $command: $option is not in ${where[*]}"
+		done
+	done
+fi
+
+for doc in README.md docs/*.md; do
+	[ -f "$doc" ] || continue
+	while read -r path; do
+		[ -e "$path" ] || [ -e "$(dirname "$doc")/$path" ] || complain "$doc names $path, which is not there"
+	done < <(grep -oE '\]\([A-Za-z0-9_./-]+\)' "$doc" | sed 's/^](//; s/)$//')
+done
+exit $bad

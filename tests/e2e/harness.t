@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The harness itself: a test that fails, dies, stops early or hangs fails the run.
+. "$(dirname "$0")/../lib.sh"
+
+cat >case.c <<'C'
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void good(void **state) { (void)state; }
+static void skipped(void **state) { (void)state; skip(); }
+static void last(void **state)
+{
+	(void)state;
+	switch (CASE) {
+	case 1: assert_int_equal(1, 2); break;
+	case 2: abort(); break;
+	case 3: exit(0); break;
+	case 4: raise(SIGSEGV); break;
+	case 5: for (;;) pause(); break;
+	}
+}
+int main(void)
+{
+	const struct CMUnitTest a[] = { cmocka_unit_test(good), cmocka_unit_test(skipped) };
+	const struct CMUnitTest b[] = { cmocka_unit_test(good), cmocka_unit_test(last) };
+	int failed = cmocka_run_group_tests_name("a", a, NULL, NULL);
+	return failed + cmocka_run_group_tests_name("b", b, NULL, NULL);
+}
+C
+
+outcome() # FILE: prove's verdict on it
+{
+	(cd "$TOP" && TEST_TIMEOUT=2 prove -e tests/run.sh "$TMP/$1") >out 2>err
+	sed -n 's/^Result: //p' out
+}
+
+for n in 0 1 2 3 4 5; do
+	"${CC:-gcc}" -DCASE=$n -o unit$n case.c -lcmocka || bail "no cmocka"
+done
+is "$(outcome unit0)" PASS "two groups and a skipped test pass"
+like "$(cat out)" 'Tests=4' "all of them counted"
+is "$(outcome unit1)" FAIL "a failed assertion fails"
+is "$(outcome unit2)" FAIL "abort() fails"
+is "$(outcome unit3)" FAIL "exit(0) in the middle fails"
+is "$(outcome unit4)" FAIL "a signal fails"
+is "$(outcome unit5)" FAIL "a hang fails"
+
+shell() # BODY: a *.t
+{
+	printf '. "%s/tests/lib.sh"\n%s\n' "$TOP" "$1" >case.t
+}
+shell 'plan 1; ok "true" true'
+is "$(outcome case.t)" PASS "a shell test passes"
+shell 'plan 1; ok "false" false'
+is "$(outcome case.t)" FAIL "a failed one fails"
+shell 'plan 2; ok "true" true'
+is "$(outcome case.t)" FAIL "fewer tests than planned fail"
+shell 'ok "true" true; exit 3; done_testing'
+is "$(outcome case.t)" FAIL "an early exit fails"
+shell 'ok "true" true; done_testing; kill -SEGV $$'
+is "$(outcome case.t)" FAIL "a crash after the last test fails"
+shell 'pass a; background sleep 100; echo $! >"'"$TMP"'/pid"; echo "$TMP" >"'"$TMP"'/dir"; done_testing'
+is "$(outcome case.t)" PASS "a test with a background process ends"
+nok "which is gone" kill -0 "$(cat pid)"
+nok "as is its directory" test -e "$(cat dir)"
+
+done_testing

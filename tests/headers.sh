@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# tests/headers.sh [ROOT]: every header compiles on its own, twice over (its guard works), with and
+# without banned.h; and bears the guard DIR_FILE_H. Tables (*_tbl.h) are included by macro and exempt.
+set -u
+cd "${1:-.}" || exit 2
+
+flags=(-std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote . -Wall -Wextra -Wundef -Werror -fsyntax-only)
+read -r -a libraries <<<"$(pkg-config --cflags libbsd libzstd libelf libdw jansson zlib)"
+bad=0
+
+complain()
+{
+	echo "headers: $1: $2" >&2
+	bad=$((bad + 1))
+}
+
+while read -r header; do
+	guard=$(printf '%s' "$header" | tr '[:lower:]/.-' '[:upper:]___')
+	grep -qx "#ifndef $guard" "$header" || complain "$header" "has not the guard $guard"
+	for banned in '' '-include banned.h'; do
+		# shellcheck disable=SC2086 # two words or none
+		printf '#include "%s"\n#include "%s"\nextern int unused;\n' "$header" "$header" |
+			"${CC:-gcc}" "${flags[@]}" ${libraries[@]+"${libraries[@]}"} $banned -x c - ||
+			complain "$header" "does not compile alone${banned:+ after banned.h}"
+	done
+done < <(find format recorder symbolizer daemon -name '*.h' ! -name '*_tbl.h' 2>/dev/null | sort)
+
+[ $bad -eq 0 ]
