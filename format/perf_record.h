@@ -25,7 +25,7 @@ enum perf_record_type {
 #define PERF_RECORD_ROW(number, name, min) REC_##name = number,
 #include "format/perf_record_tbl.h"
 #undef PERF_RECORD_ROW
-	REC_KERNEL_MAX, /* first type that is not a kernel record we know */
+	REC_KERNEL_MAX,	     /* first type that is not a kernel record we know */
 	REC_USER_FIRST = 64, /* tool-made records of perf.data begin here */
 };
 
@@ -51,7 +51,7 @@ struct perf_read {
 	uint64_t nr;	       /* values; 1 without PERF_FORMAT_GROUP */
 	uint64_t time_enabled; /* 0 when the format has none */
 	uint64_t time_running;
-	struct span values; /* nr entries; see perf_read_at() */
+	struct span values; /* see perf_read_at(); without GROUP the whole struct */
 };
 
 struct perf_regs {
@@ -184,7 +184,9 @@ int perf_record_next(struct span *s, struct span *ret_record);
 /*
  * Parses one whole record (a span from perf_record_next()) by attr. attr may be NULL: then
  * a SAMPLE is refused and other types are taken to have no trailer.
- * Returns 0, -FMT_E_TRUNCATED (a field does not fit), -FMT_E_CORRUPT.
+ * Returns 0, -FMT_E_TRUNCATED (a field does not fit), -FMT_E_CORRUPT (lengths contradict
+ * each other), -FMT_E_UNSUPPORTED (a read_format bit that is not known: what follows cannot
+ * be found), -FMT_E_UNKNOWN_ID (a SAMPLE without attr). On error *ret holds nothing of use.
  */
 int perf_record_parse(struct span record, const struct event_attr *attr, struct perf_record *ret);
 
@@ -194,7 +196,10 @@ size_t perf_sample_id_bytes(const struct event_attr *attr);
 /* Entry i < read->nr of a parsed perf_read. */
 struct perf_read_value perf_read_at(const struct perf_read *read, uint64_t i);
 
-/* Parses the struct read_format that read(2) on an event's descriptor returned. */
+/*
+ * Parses the struct read_format that read(2) on an event's descriptor returned and moves s
+ * past it. -FMT_E_TRUNCATED, -FMT_E_UNSUPPORTED.
+ */
 int perf_read_parse(struct span *s, uint64_t read_format, struct perf_read *ret);
 
 /* Branch i < nr. */

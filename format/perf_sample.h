@@ -5,7 +5,14 @@
 #ifndef FORMAT_PERF_SAMPLE_H
 #define FORMAT_PERF_SAMPLE_H
 
+#include <linux/perf_event.h>
+
 #include "format/perf_record.h"
+
+/* What struct perf_sample_id holds. */
+#define SAMPLE_ID_FIELDS                                                                           \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* Counters per branch after the entries (Linux 6.8); not in the headers of Debian 12. */
 #define PERF_BRANCH_COUNTERS (UINT64_C(1) << 19)

@@ -4,7 +4,8 @@
  * and maps that were there before recording began) and for tests.
  *
  * Each call appends one whole record, padded to 8 bytes and ended by the sample_id trailer
- * of attr, to a buf. A string too long for a u16 size is cut. -FMT_E_NOMEM.
+ * of attr (NULL: none; sid NULL: all zero), to a buf. A string too long for a u16 size is
+ * cut; anything else too long is -FMT_E_TOO_BIG. -FMT_E_NOMEM. On error nothing is appended.
  */
 #ifndef FORMAT_RECORD_BUILD_H
 #define FORMAT_RECORD_BUILD_H
@@ -39,7 +40,10 @@ int record_build_ksymbol(struct buf *out, const struct event_attr *attr,
 			 uint16_t ksym_type, uint16_t flags, const char *name);
 int record_build_lost(struct buf *out, const struct event_attr *attr,
 		      const struct perf_sample_id *sid, uint64_t id, uint64_t lost);
-/* A sample from its parsed form: what sample->have names, in the kernel's order. */
+/*
+ * A sample from its parsed form: what sample->have names, in the kernel's order. Its shape
+ * (hw_idx, counters, number of registers) is what sample says; attr is not asked.
+ */
 int record_build_sample(struct buf *out, const struct event_attr *attr,
 			const struct perf_sample_id *sid, const struct perf_sample *sample,
 			uint16_t misc);

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/record_build.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "format/fmt_error.h"
+
+#define RECORD_BYTES_MAX (PERF_RECORD_MAX_BYTES & ~7) /* the last multiple of 8 in a u16 */
+
+/* ---- header, padding and trailer, common to all ---- */
+
+static size_t
+begin(struct buf *out, uint32_t type, uint16_t misc)
+{
+	const size_t start = out->len;
+
+	buf_u32(out, type);
+	buf_u16(out, misc);
+	buf_u16(out, 0); /* end() knows */
+	return start;
+}
+
+static void
+put_trailer(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid)
+{
+	static const struct perf_sample_id none;
+	const uint64_t type = attr->sample_type;
+
+	if (!sid)
+		sid = &none;
+	if (type & PERF_SAMPLE_TID) {
+		buf_u32(out, sid->pid);
+		buf_u32(out, sid->tid);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		buf_u64(out, sid->time);
+	if (type & PERF_SAMPLE_ID)
+		buf_u64(out, sid->id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		buf_u64(out, sid->stream_id);
+	if (type & PERF_SAMPLE_CPU) {
+		buf_u32(out, sid->cpu);
+		buf_u32(out, 0);
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		buf_u64(out, sid->id);
+}
+
+static int
+end(struct buf *out, size_t start, const struct event_attr *attr, const struct perf_sample_id *sid)
+{
+	const size_t n = out->len - start;
+
+	buf_zero(out, (8 - n % 8) % 8);
+	if (attr && event_attr_has(attr, EVENT_ATTR_sample_id_all))
+		put_trailer(out, attr, sid);
+	if (buf_failed(out)) {
+		out->len = start;
+		return -FMT_E_NOMEM;
+	}
+	if (out->len - start > RECORD_BYTES_MAX) {
+		out->len = start;
+		return -FMT_E_TOO_BIG;
+	}
+	le16enc(out->p + start + 6, (uint16_t)(out->len - start));
+	return 0;
+}
+
+/* The last field of a record: cut to what the record has room for, and its NUL. */
+static void
+put_string(struct buf *out, size_t start, const struct event_attr *attr, const char *s)
+{
+	const size_t taken = out->len - start + (attr ? perf_sample_id_bytes(attr) : 0);
+	const size_t n = strnlen(s, RECORD_BYTES_MAX - taken - 1);
+
+	buf_append(out, s, n);
+	buf_u8(out, 0);
+}
+
+/* ---- side-band ---- */
+
+int
+record_build_comm(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		  uint32_t pid, uint32_t tid, const char *comm, uint16_t misc)
+{
+	const size_t start = begin(out, REC_COMM, misc);
+
+	buf_u32(out, pid);
+	buf_u32(out, tid);
+	put_string(out, start, attr, comm);
+	return end(out, start, attr, sid);
+}
+
+static int
+build_task(struct buf *out, enum perf_record_type type, const struct event_attr *attr,
+	   const struct perf_sample_id *sid, uint32_t pid, uint32_t ppid, uint32_t tid,
+	   uint32_t ptid, uint64_t time)
+{
+	const size_t start = begin(out, type, 0);
+
+	buf_u32(out, pid);
+	buf_u32(out, ppid);
+	buf_u32(out, tid);
+	buf_u32(out, ptid);
+	buf_u64(out, time);
+	return end(out, start, attr, sid);
+}
+
+int
+record_build_fork(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		  uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid, uint64_t time)
+{
+	return build_task(out, REC_FORK, attr, sid, pid, ppid, tid, ptid, time);
+}
+
+int
+record_build_exit(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		  uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid, uint64_t time)
+{
+	return build_task(out, REC_EXIT, attr, sid, pid, ppid, tid, ptid, time);
+}
+
+static void
+put_mmap_head(struct buf *out, const struct perf_mmap *m)
+{
+	buf_u32(out, m->pid);
+	buf_u32(out, m->tid);
+	buf_u64(out, m->addr);
+	buf_u64(out, m->len);
+	buf_u64(out, m->pgoff);
+}
+
+int
+record_build_mmap2(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		   const struct perf_mmap *m, uint16_t misc)
+{
+	const bool has_id = m->build_id_size > 0;
+	size_t start;
+
+	misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	if (has_id)
+		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	start = begin(out, REC_MMAP2, misc);
+	put_mmap_head(out, m);
+	if (has_id) {
+		buf_u8(out, m->build_id_size);
+		buf_zero(out, 3);
+		buf_append(out, m->build_id, sizeof(m->build_id));
+	} else {
+		buf_u32(out, m->maj);
+		buf_u32(out, m->min);
+		buf_u64(out, m->ino);
+		buf_u64(out, m->ino_generation);
+	}
+	buf_u32(out, m->prot);
+	buf_u32(out, m->flags);
+	put_string(out, start, attr, m->filename);
+	return end(out, start, attr, sid);
+}
+
+int
+record_build_mmap(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		  const struct perf_mmap *m, uint16_t misc)
+{
+	const size_t start = begin(out, REC_MMAP, misc);
+
+	put_mmap_head(out, m);
+	put_string(out, start, attr, m->filename);
+	return end(out, start, attr, sid);
+}
+
+int
+record_build_namespaces(struct buf *out, const struct event_attr *attr,
+			const struct perf_sample_id *sid, uint32_t pid, uint32_t tid,
+			const uint64_t *links, uint64_t nr)
+{
+	size_t start;
+	uint64_t i;
+
+	if (nr > RECORD_BYTES_MAX / 16)
+		return -FMT_E_TOO_BIG;
+	start = begin(out, REC_NAMESPACES, 0);
+	buf_u32(out, pid);
+	buf_u32(out, tid);
+	buf_u64(out, nr);
+	for (i = 0; i < nr * 2; i++)
+		buf_u64(out, links[i]);
+	return end(out, start, attr, sid);
+}
+
+int
+record_build_cgroup(struct buf *out, const struct event_attr *attr,
+		    const struct perf_sample_id *sid, uint64_t id, const char *path)
+{
+	const size_t start = begin(out, REC_CGROUP, 0);
+
+	buf_u64(out, id);
+	put_string(out, start, attr, path);
+	return end(out, start, attr, sid);
+}
+
+int
+record_build_ksymbol(struct buf *out, const struct event_attr *attr,
+		     const struct perf_sample_id *sid, uint64_t addr, uint32_t len,
+		     uint16_t ksym_type, uint16_t flags, const char *name)
+{
+	const size_t start = begin(out, REC_KSYMBOL, 0);
+
+	buf_u64(out, addr);
+	buf_u32(out, len);
+	buf_u16(out, ksym_type);
+	buf_u16(out, flags);
+	put_string(out, start, attr, name);
+	return end(out, start, attr, sid);
+}
+
+int
+record_build_lost(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		  uint64_t id, uint64_t lost)
+{
+	const size_t start = begin(out, REC_LOST, 0);
+
+	buf_u64(out, id);
+	buf_u64(out, lost);
+	return end(out, start, attr, sid);
+}
+
+/* ---- samples ---- */
+
+static void
+put_bytes(struct buf *out, struct span s)
+{
+	buf_append(out, s.p, s.len);
+}
+
+static void
+put_read(struct buf *out, const struct perf_read *read)
+{
+	if (read->format & PERF_FORMAT_GROUP) {
+		buf_u64(out, read->nr);
+		if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+			buf_u64(out, read->time_enabled);
+		if (read->format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+			buf_u64(out, read->time_running);
+	}
+	put_bytes(out, read->values);
+}
+
+/* The kernel counts the padding into the size, so that what follows is aligned. */
+static void
+put_raw(struct buf *out, struct span raw)
+{
+	const size_t pad = (8 - (sizeof(uint32_t) + raw.len) % 8) % 8;
+
+	buf_u32(out, (uint32_t)(raw.len + pad));
+	put_bytes(out, raw);
+	buf_zero(out, pad);
+}
+
+static void
+put_branch_stack(struct buf *out, const struct perf_sample *sample)
+{
+	buf_u64(out, sample->branch.nr);
+	if (sample->branch.has_hw_idx)
+		buf_u64(out, sample->branch.hw_idx);
+	put_bytes(out, sample->branch.entries);
+	put_bytes(out, sample->branch.counters);
+}
+
+static void
+put_regs(struct buf *out, const struct perf_regs *regs)
+{
+	buf_u64(out, regs->abi);
+	if (regs->abi != PERF_SAMPLE_REGS_ABI_NONE)
+		put_bytes(out, regs->words);
+}
+
+static void
+put_stack_user(struct buf *out, const struct perf_sample *sample)
+{
+	buf_u64(out, sample->stack_user.len);
+	if (sample->stack_user.len == 0)
+		return;
+	put_bytes(out, sample->stack_user);
+	buf_u64(out, sample->stack_user_dyn_size);
+}
+
+static void
+put_identity(struct buf *out, const struct perf_sample_id *sid, const struct perf_sample *sample)
+{
+	const uint64_t have = sample->have;
+
+	if (have & PERF_SAMPLE_IDENTIFIER)
+		buf_u64(out, sid->id);
+	if (have & PERF_SAMPLE_IP)
+		buf_u64(out, sample->ip);
+	if (have & PERF_SAMPLE_TID) {
+		buf_u32(out, sid->pid);
+		buf_u32(out, sid->tid);
+	}
+	if (have & PERF_SAMPLE_TIME)
+		buf_u64(out, sid->time);
+	if (have & PERF_SAMPLE_ADDR)
+		buf_u64(out, sample->addr);
+	if (have & PERF_SAMPLE_ID)
+		buf_u64(out, sid->id);
+	if (have & PERF_SAMPLE_STREAM_ID)
+		buf_u64(out, sid->stream_id);
+	if (have & PERF_SAMPLE_CPU) {
+		buf_u32(out, sid->cpu);
+		buf_u32(out, 0);
+	}
+	if (have & PERF_SAMPLE_PERIOD)
+		buf_u64(out, sample->period);
+}
+
+static void
+put_stacks(struct buf *out, const struct perf_sample *sample)
+{
+	const uint64_t have = sample->have;
+
+	if (have & PERF_SAMPLE_READ)
+		put_read(out, &sample->read);
+	if (have & PERF_SAMPLE_CALLCHAIN) {
+		buf_u64(out, span_words(sample->callchain));
+		put_bytes(out, sample->callchain);
+	}
+	if (have & PERF_SAMPLE_RAW)
+		put_raw(out, sample->raw);
+	if (have & PERF_SAMPLE_BRANCH_STACK)
+		put_branch_stack(out, sample);
+	if (have & PERF_SAMPLE_REGS_USER)
+		put_regs(out, &sample->regs_user);
+	if (have & PERF_SAMPLE_STACK_USER)
+		put_stack_user(out, sample);
+}
+
+static void
+put_rest(struct buf *out, const struct perf_sample *sample)
+{
+	const uint64_t have = sample->have;
+
+	if (have & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		buf_u64(out, sample->weight);
+	if (have & PERF_SAMPLE_DATA_SRC)
+		buf_u64(out, sample->data_src);
+	if (have & PERF_SAMPLE_TRANSACTION)
+		buf_u64(out, sample->transaction);
+	if (have & PERF_SAMPLE_REGS_INTR)
+		put_regs(out, &sample->regs_intr);
+	if (have & PERF_SAMPLE_PHYS_ADDR)
+		buf_u64(out, sample->phys_addr);
+	if (have & PERF_SAMPLE_CGROUP)
+		buf_u64(out, sample->cgroup);
+	if (have & PERF_SAMPLE_DATA_PAGE_SIZE)
+		buf_u64(out, sample->data_page_size);
+	if (have & PERF_SAMPLE_CODE_PAGE_SIZE)
+		buf_u64(out, sample->code_page_size);
+	if (have & PERF_SAMPLE_AUX) {
+		buf_u64(out, sample->aux.len);
+		put_bytes(out, sample->aux);
+	}
+}
+
+int
+record_build_sample(struct buf *out, const struct event_attr *attr,
+		    const struct perf_sample_id *sid, const struct perf_sample *sample,
+		    uint16_t misc)
+{
+	const size_t start = begin(out, REC_SAMPLE, misc);
+
+	(void)attr; /* a sample has no trailer, and says itself what it has */
+	put_identity(out, sid, sample);
+	put_stacks(out, sample);
+	put_rest(out, sample);
+	return end(out, start, NULL, NULL);
+}
