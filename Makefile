@@ -4,6 +4,7 @@
 #
 #   make [V=1] [WERROR=1] [SAN=address,undefined] [CC=clang] [BUILD=dir]
 #   make check [T=tests/e2e/x.t]    every test, or those named
+#   make check-unit                 without those that record
 #   make fuzz [TIME=seconds]        each fuzz target in turn
 #
 # `make check` and `make demo` install what is missing first (`make deps`).
@@ -41,7 +42,8 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all,-D_FORTIFY_S
 LINK	:= -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread $(if $(SAN),-fsanitize=$(SAN))
 FUZZFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
 	   -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-FIXFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -D_GNU_SOURCE -pthread
+FIXFLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
+	   -D_GNU_SOURCE -pthread
 
 # pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
 lazy	= $(eval $(1) := $(shell pkg-config $(2)))$($(1))
@@ -161,7 +163,10 @@ build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS)
 
 T	?= $(UNIT) $(REPLAYS) $(E2E)
 run-check: build-tests
-	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(T)),prove -e tests/run.sh $(T),:)
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(T)),prove --directives -e tests/run.sh $(T),:)
+
+check-unit: deps
+	+$(Q)$(MAKE) --no-print-directory run-check T='$(UNIT) $(REPLAYS)'
 
 check-long: check
 	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' prove -e tests/run.sh $$t; done
@@ -232,7 +237,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-long fuzz build-fuzz \
+.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-unit check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
