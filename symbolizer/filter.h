@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/recording_meta.h"
-
 struct filter;
 
 struct filter *filter_new(void);
@@ -33,21 +31,28 @@ enum filter_option {
 #define X(name, arg, help) FILTER_OPTION_##name,
 	FILTER_OPTIONS(X)
 #undef X
-	FILTER_OPTION_END
+		FILTER_OPTION_END
 };
 
-/* Takes one option; 0, or -1 with a message in *reterr (static). */
+/*
+ * Takes one option; given again it adds to the list. 0, or -1 with a message in *reterr
+ * (static).
+ */
 int filter_set(struct filter *f, int option, const char *arg, const char **reterr);
 
 /* Resolves percent times against the recording's first and last sample. */
 void filter_range(struct filter *f, uint64_t first_ns, uint64_t last_ns);
 bool filter_needs_range(const struct filter *f);
+/* [from, until); 0 and UINT64_MAX when there is no --time. */
 void filter_window(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until);
 
 /* Before symbols are looked up. */
 bool filter_sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid,
 		   uint32_t cpu, const char *event);
-/* After: of the leaf frame; NULL for unknown. */
-bool filter_leaf(const struct filter *f, const char *dso, const char *symbol);
+/*
+ * After: of the leaf frame; symbol NULL for unknown, which "[unknown]" asks for. An asked-for
+ * object with a '/' in it is compared with the path, any other with the short name.
+ */
+bool filter_leaf(const struct filter *f, const char *dso, const char *dso_path, const char *symbol);
 
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cli: the table of spoor's subcommands, and what they share on the command line.
+ * cli: the table of spoor's subcommands, and what they share on the command line: options
+ * by table, usage errors, colour.
  */
 #ifndef SYMBOLIZER_CMD_CLI_H
 #define SYMBOLIZER_CMD_CLI_H
+
+#include <stdbool.h>
 
 #define EXIT_DONE 0
 #define EXIT_FAILED 1
@@ -23,8 +26,42 @@
 CLI_COMMANDS(X)
 #undef X
 
-/* Prints usage of a command to stdout (help) or one line to stderr; returns the status. */
+/* Prints one line on stderr that ends in where to find help; returns EXIT_USAGE. */
 int cli_usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* An option of a command. -h and --help need no row. */
+struct cli_option {
+	int value;	  /* what set() gets; its letter, or over 255 */
+	int letter;	  /* 0: long name only */
+	const char *name; /* long */
+	const char *arg;  /* what help calls its argument; NULL: takes none */
+	const char *help;
+};
+
+struct cli_syntax {
+	const char *command;		  /* "report" */
+	const char *synopsis;		  /* "[options] [FILE]" */
+	const char *about;		  /* a sentence or two */
+	const struct cli_option *options; /* ended by a row without name */
+};
+
+#define CLI_GO_ON (-1)
+
+/*
+ * Gives every option of argv to set(), which returns CLI_GO_ON or the exit status to end
+ * with. Returns CLI_GO_ON with *ret_first the index of the first free argument, or an exit
+ * status: help was printed, or an error.
+ */
+int cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
+	      int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first);
+
+/* --color's argument; false: not one. */
+bool cli_set_color(const char *when);
+/* By --color, NO_COLOR and what stdout is. */
+bool cli_color(void);
+
+/* As cli.c found it at start: columns of the terminal on stdout, 0 for anything else. */
+int cli_columns(void);
 
 #endif
