@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# .ci/deps against a pretended package manager: asks for what is missing and nothing else.
+. "$(dirname "$0")/../lib.sh"
+
+mkdir fake tools
+for t in sh env sed grep head cat id true; do
+	ln -s "$(command -v $t)" tools/
+done
+
+cat >fake/dpkg-query <<'SH'
+#!/bin/sh
+shift 2
+for p; do
+	case $p in
+	clang) case " $MISSING " in *" clang "*) exit 1 ;; esac; [ "$#" -gt 1 ] || { echo "clang-14 (>= 14.0)"; exit; } ;;
+	esac
+	case " $MISSING " in *" $p "*) ;; *) echo "installed $p" ;; esac
+done
+SH
+cat >fake/apt-get <<'SH'
+#!/bin/sh
+echo "apt-get $*" >>log
+[ -z "${OFFLINE-}" ] || [ "$2" != update ]
+SH
+cat >fake/apt-cache <<'SH'
+#!/bin/sh
+echo 'Depends: clang-14 (>= 14~)'
+SH
+printf '#!/bin/sh\necho sudo >>log\nexec "$@"\n' >fake/sudo
+printf '#!/bin/sh\necho ${FAKE_ID:-0}\n' >fake/id
+chmod +x fake/*
+rm tools/id
+
+deps() # MISSING ARGUMENTS...: runs with only the fakes and a few tools in sight
+{
+	local missing=$1
+	shift
+	: >log
+	env -i MISSING="$missing" OFFLINE="${OFFLINE-}" FAKE_ID="${FAKE_ID-0}" PATH="$TMP/fake:$TMP/tools" \
+		sh "$TOP/.ci/deps" "$@" >out 2>err
+}
+
+deps ''
+is "$?" 0 "nothing missing: succeeds"
+is "$(cat log out err)" "" "nothing missing: says and does nothing"
+
+deps 'libbsd-dev jq'
+is "$?" 0 "two missing: succeeds"
+like "$(grep install log)" '^apt-get -q install -y --no-install-recommends libbsd-dev jq *$' "two missing: just those are installed"
+like "$(cat err)" 'missing: libbsd-dev jq' "two missing: said before it is done"
+
+deps 'libbsd-dev jq' build
+unlike "$(cat log)" 'jq' "what only tests need is left when only building"
+
+deps 'clang libclang-rt-14-dev'
+like "$(grep install log)" 'clang .*libclang-rt-14-dev' "clang brings the runtime of its version"
+
+OFFLINE=1 deps 'jq'
+is "$?" 0 "package lists that cannot be renewed are not the end"
+
+FAKE_ID=1000 deps 'jq'
+like "$(cat log)" '^sudo' "not root: by sudo"
+like "$(cat err)" 'sudo apt-get install' "not root: said"
+
+mv fake/sudo sudo.away
+FAKE_ID=1000 deps 'jq'
+is "$?" 1 "no sudo: fails"
+like "$(cat err)" 'as root run: apt-get install jq' "no sudo: says what to do"
+mv sudo.away fake/sudo
+
+rm fake/dpkg-query fake/apt-get
+deps ''
+is "$?" 1 "another distribution: stops"
+like "$(cat err)" 'libbsd\(pkg-config\)' "another distribution: names what is missing"
+like "$(cat err)" 'not a Debian' "another distribution: says so"
+
+done_testing
