@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ksym_collector: which kernel symbols the samples of a file need.
+ *
+ * Looks at each kernel address of each sample; an address that was seen before costs one
+ * load and one compare. No lock: the writer thread's.
+ */
+#ifndef RECORDER_KSYM_COLLECTOR_H
+#define RECORDER_KSYM_COLLECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/buf.h"
+#include "format/perf_record.h"
+
+struct kallsyms;
+struct ksym_collector;
+
+/* symbols: borrowed; NULL collects nothing. NULL: out of memory. */
+struct ksym_collector *ksym_collector_new(const struct kallsyms *symbols);
+void ksym_collector_free(struct ksym_collector *c);
+
+/* Looks at a SAMPLE. */
+void ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r);
+
+/* Symbols needed and not yet taken. */
+size_t ksym_collector_pending(const struct ksym_collector *c);
+
+/* Makes the payload of a KSYMS block of them. 0 there are none, 1, -ENOMEM. */
+int ksym_collector_take(struct ksym_collector *c, struct buf *out);
+
+/* A new file: nothing has been taken. */
+void ksym_collector_reset(struct ksym_collector *c);
+
+/* Kernel addresses without a symbol, since the start: a module may have come. */
+uint64_t ksym_collector_unknown(const struct ksym_collector *c);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * proc: tasks and their executable maps out of /proc, as synthesized records.
+ */
+#ifndef RECORDER_PROC_H
+#define RECORDER_PROC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/buf.h"
+#include "format/perf_record.h"
+#include "recorder/state.h"
+
+#define PROC_MAPS_LIMIT_NS 500000000 /* per process; perf's limit as well */
+
+/* One line of /proc/PID/maps. */
+struct proc_map {
+	uint64_t start, end, pgoff;
+	uint32_t prot, flags; /* PROT_*, MAP_SHARED or MAP_PRIVATE */
+	uint32_t maj, min;
+	uint64_t ino;
+	const char *path; /* "//anon" when there is none; points into the line */
+};
+
+/*
+ * Takes a line apart, without its newline; undoes the escapes in its path, in place.
+ * 0, -EINVAL.
+ */
+int proc_map_parse(char *line, struct proc_map *ret);
+
+/* Every process of /proc, or those of options; appends to out, counts in stats. */
+int proc_scan(const struct state_options *options, struct buf *out, struct state_stats *stats);
+
+/* One process with its threads. -ESRCH: it is gone, and nothing was appended. */
+int proc_scan_process(const struct state_options *options, pid_t pid, struct buf *out,
+		      struct state_stats *stats);
+
+/* Process of a task; -ESRCH. */
+pid_t proc_tgid(pid_t tid);
+
+#endif
