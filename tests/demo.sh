@@ -55,8 +55,8 @@ fi
 kill "$load_pid" 2>/dev/null
 load_pid=
 
-say "$spoor report -i $recording | head -40"
-"$spoor" report -i "$recording" >"$BUILD/demo.report" || exit 1
+say "$spoor report --no-children -i $recording | head -40"
+"$spoor" report --no-children -i "$recording" >"$BUILD/demo.report" || exit 1
 head -n 40 "$BUILD/demo.report"
 if ! grep -v '^#' "$BUILD/demo.report" | grep -m 1 '[0-9]%' | grep -q demo_hot_loop; then
 	say "the hottest row should have been demo_hot_loop; was this machine busy with something else?"
