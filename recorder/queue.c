@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/queue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define QUEUE_PAD UINT32_MAX /* kind of what fills the end of the buffer */
+#define QUEUE_KEEP_LOW (1u << 20)
+
+/* In the buffer, at multiples of its own size, so that it never goes round the end. */
+struct queue_header {
+	uint32_t kind;
+	uint32_t bytes;
+	uint64_t a, b;
+	uint64_t reserved;
+};
+_Static_assert(sizeof(struct queue_header) == 32, "a header fits wherever a message ends");
+
+struct queue {
+	uint8_t *p;
+	size_t size; /* power of two */
+	int wake_fd;
+	/* Producer's. */
+	_Alignas(64) _Atomic uint64_t head; /* written: release; pairs with queue_peek() */
+	uint64_t reserved_at;
+	uint64_t tail_seen;
+	/* Consumer's. */
+	_Alignas(64) _Atomic uint64_t tail; /* read: release; pairs with room() */
+	_Atomic bool asleep;		    /* pairs in queue_wait() and queue_wake() */
+};
+
+int
+queue_new(size_t bytes, struct queue **ret)
+{
+	struct queue *q = aligned_alloc(64, (sizeof(*q) + 63) & ~(size_t)63);
+	size_t size = QUEUE_BYTES_MIN;
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	while (size < bytes)
+		size *= 2;
+	*q = (struct queue){ .size = size, .wake_fd = -1 };
+	q->p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (q->p == MAP_FAILED)
+		goto fail;
+	q->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (q->wake_fd < 0)
+		goto fail;
+	*ret = q;
+	return 0;
+fail:
+	r = -errno;
+	queue_free(q);
+	return r;
+}
+
+void
+queue_free(struct queue *q)
+{
+	if (!q)
+		return;
+	if (q->wake_fd >= 0)
+		close(q->wake_fd);
+	if (q->p != MAP_FAILED)
+		munmap(q->p, q->size);
+	free(q);
+}
+
+static size_t
+message_size(size_t bytes)
+{
+	return sizeof(struct queue_header) + ((bytes + 31) & ~(size_t)31);
+}
+
+static struct queue_header *
+header_at(const struct queue *q, uint64_t at)
+{
+	return (struct queue_header *)(void *)(q->p + (at & (q->size - 1)));
+}
+
+/* The tail is the consumer's cache line: asked for only when what was seen is not enough. */
+static bool
+room(struct queue *q, uint64_t until)
+{
+	if (until - q->tail_seen <= q->size)
+		return true;
+	/* Pairs with the release in queue_next(). */
+	q->tail_seen = atomic_load_explicit(&q->tail, memory_order_acquire);
+	return until - q->tail_seen <= q->size;
+}
+
+/*
+ * Starts again at the front when all has been read and the front was left far behind: the
+ * memory that is written stays small, and in the cache, as long as the consumer keeps up.
+ */
+static bool
+start_again(struct queue *q, uint64_t head)
+{
+	if ((head & (q->size - 1)) < QUEUE_KEEP_LOW)
+		return false;
+	q->tail_seen = atomic_load_explicit(&q->tail, memory_order_acquire);
+	return q->tail_seen == head;
+}
+
+uint8_t *
+queue_reserve(struct queue *q, size_t bytes)
+{
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+	size_t need = message_size(bytes);
+	size_t until_end = q->size - (head & (q->size - 1));
+
+	assert(bytes <= QUEUE_MESSAGE_MAX);
+	q->reserved_at = head;
+	if (need > until_end || start_again(q, head)) {
+		if (!room(q, head + until_end + need))
+			return NULL;
+		*header_at(q, head) = (struct queue_header){
+			.kind = QUEUE_PAD, .bytes = (uint32_t)(until_end - sizeof(struct queue_header))
+		};
+		q->reserved_at = head + until_end;
+	} else if (!room(q, head + need)) {
+		return NULL;
+	}
+	return (uint8_t *)(header_at(q, q->reserved_at) + 1);
+}
+
+void
+queue_commit(struct queue *q, uint32_t kind, uint64_t a, uint64_t b, size_t bytes)
+{
+	*header_at(q, q->reserved_at) =
+		(struct queue_header){ .kind = kind, .bytes = (uint32_t)bytes, .a = a, .b = b };
+	/* Pairs with the acquire in queue_peek(). */
+	atomic_store_explicit(&q->head, q->reserved_at + message_size(bytes), memory_order_release);
+}
+
+bool
+queue_send(struct queue *q, uint32_t kind, uint64_t a, uint64_t b)
+{
+	if (!queue_reserve(q, 0))
+		return false;
+	queue_commit(q, kind, a, b, 0);
+	return true;
+}
+
+void
+queue_wake(struct queue *q)
+{
+	uint64_t one = 1;
+
+	/* Pairs with the fence in queue_wait(): either it sees the head or we see it asleep. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_exchange_explicit(&q->asleep, false, memory_order_relaxed) &&
+	    write(q->wake_fd, &one, sizeof(one)) < 0)
+		return; /* an eventfd that is full wakes as well */
+}
+
+bool
+queue_peek(struct queue *q, struct queue_message *ret)
+{
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+	const struct queue_header *h;
+
+	/* Pairs with the release in queue_commit(). */
+	if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
+		return false;
+	h = header_at(q, tail);
+	if (h->kind == QUEUE_PAD) {
+		/* A pad is never the last: a message was committed with it. */
+		tail += sizeof(*h) + h->bytes;
+		atomic_store_explicit(&q->tail, tail, memory_order_release);
+		h = header_at(q, tail);
+	}
+	*ret = (struct queue_message){ h->kind, h->bytes, h->a, h->b, (const uint8_t *)(h + 1) };
+	return true;
+}
+
+void
+queue_next(struct queue *q)
+{
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+
+	/* Pairs with the acquire in room(): what was read is free only after the reads. */
+	atomic_store_explicit(&q->tail, tail + message_size(header_at(q, tail)->bytes),
+			      memory_order_release);
+}
+
+void
+queue_wait(struct queue *q)
+{
+	uint64_t n;
+
+	atomic_store_explicit(&q->asleep, true, memory_order_relaxed);
+	/* Pairs with the fence in queue_wake(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&q->tail, memory_order_relaxed) !=
+	    atomic_load_explicit(&q->head, memory_order_acquire)) {
+		atomic_store_explicit(&q->asleep, false, memory_order_relaxed);
+		return;
+	}
+	while (read(q->wake_fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+}
