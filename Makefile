@@ -4,7 +4,7 @@
 #
 #   make [V=1] [WERROR=1] [SAN=address,undefined] [CC=clang] [BUILD=dir]
 #   make check [T=tests/e2e/x.t]    every test, or those named
-#   make check-unit                 without those that record
+#   make check-unit [LAYER=format]  unit programs and fuzz seeds alone: no program, no recording
 #   make fuzz [TIME=seconds]        each fuzz target in turn
 #
 # `make check` and `make demo` install what is missing first (`make deps`).
@@ -72,7 +72,7 @@ CMD_SRC	:= $(wildcard symbolizer/cmd/*.c)
 PROGS	:= $(if $(CMD_SRC),$(BUILD)/spoor) $(patsubst daemon/%.c,$(BUILD)/%,$(wildcard $(MAINS)))
 ARCHIVES := $(foreach l,format recorder symbolizer $(wildcard daemon),$(call lib,$(l)))
 
-UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT_SRC := $(wildcard tests/unit/$(or $(LAYER),*)/test_*.c)
 UNIT	:= $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
 FIX_C	:= $(wildcard tests/fixtures/*.c)
 FIX_CC	:= $(wildcard tests/fixtures/*.cc)
@@ -156,7 +156,7 @@ $(REPLAYS): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
-check demo: deps
+check check-unit demo: deps
 	+$(Q)$(MAKE) --no-print-directory run-$@
 
 build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS)
@@ -165,8 +165,9 @@ T	?= $(UNIT) $(REPLAYS) $(E2E)
 run-check: build-tests
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(T)),prove --directives -e tests/run.sh $(T),:)
 
-check-unit: deps
-	+$(Q)$(MAKE) --no-print-directory run-check T='$(UNIT) $(REPLAYS)'
+UNIT_T	= $(UNIT) $(if $(LAYER),,$(REPLAYS))
+run-check-unit: $(UNIT_T)
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(UNIT_T)),prove --directives -e tests/run.sh $(UNIT_T),:)
 
 check-long: check
 	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' prove -e tests/run.sh $$t; done
@@ -237,7 +238,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-unit check-long fuzz build-fuzz \
+.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-unit run-check-unit check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
