@@ -40,6 +40,10 @@ while IFS=: read -r file line text; do
 	header=${text#*\"}
 	header=${header%%\"*}
 	list=$(allowed "${file%/*}") || continue
+	# A unit test may name the helper beside it in short.
+	if [[ $file == tests/unit/* && $header != */* && -e ${file%/*}/$header ]]; then
+		continue
+	fi
 	case " $list " in
 	*" $header "* | *" ${header%/*} "*) ;;
 	*) complain "$file:$line" "may not include \"$header\"" ;;
@@ -98,7 +102,7 @@ for layer in format recorder daemon; do
 done
 
 forbid format 'format/ knows no sockets, threads, processes or terminals' \
-	'#[[:space:]]*include[[:space:]]*<(sys/socket|netinet/|arpa/|netdb|pthread|threads|err|syslog|curses|sys/wait|spawn)'
+	'#[[:space:]]*include[[:space:]]*<(sys/socket|sys/un|netinet/|arpa/|(netdb|pthread|threads|err|syslog|curses|sys/wait|spawn)\.h)'
 forbid format 'format/ does not print' \
 	"(printf|fprintf|dprintf|vprintf|vfprintf|puts|fputs|putchar|fputc|perror|psignal|warn|warnx|err|errx|verr|vwarn)[[:space:]]*\\("
 forbid format 'format/ does not exit' "(exit|_exit|_Exit|quick_exit|atexit)[[:space:]]*\\("

@@ -50,6 +50,7 @@ planted format/planted.c '#include <recorder/session.h>' "angle brackets do not 
 planted tests/unit/format/planted.c '#include "recorder/session.h"' "a unit test reaches above its layer"
 planted format/planted.c '#include <pthread.h>' "format has threads"
 planted format/planted.c '#include <sys/socket.h>' "format has sockets"
+planted format/planted.c '#include <err.h>' "format has err(3)"
 planted format/planted.c 'static void f(void) { fprintf(stderr, "x"); }' "format prints"
 planted format/planted.c 'static void f(void) { exit(1); }' "format exits"
 planted format/planted.c 'static void f(void) { clock_gettime(0, 0); }' "format asks the clock"
@@ -59,6 +60,7 @@ planted recorder/planted.c '#include <gelf.h>' "recorder uses libelf"
 accepted symbolizer/cmd/planted.c '#include "recorder/session.h"' "the composition root starts a session"
 accepted format/planted.c '/* exit(1) in a comment, and "printf(" too */' "comments"
 accepted format/planted.c 'const char *planted = "exit(1)";' "strings"
+accepted format/planted.c '#include <errno.h>' "errno is not err"
 accepted recorder/planted.c '#include "format/span.h"' "downwards"
 
 mkdir -p tree/recorder/deep
