@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/buildids.h"
+
+#include <string.h>
+
+#define BUILDIDS_HEADER_BYTES 8
+#define BUILDID_BYTES 20 /* of SHA-1, the longest that a kernel record holds */
+
+void
+buildids_begin(struct buf *out)
+{
+	buf_clear(out);
+	buf_zero(out, BUILDIDS_HEADER_BYTES);
+}
+
+void
+buildids_add(struct buf *out, const struct buildid_entry *e)
+{
+	uint8_t size = e->size < BUILDID_BYTES ? e->size : BUILDID_BYTES;
+
+	buf_u32(out, e->maj);
+	buf_u32(out, e->min);
+	buf_u64(out, e->ino);
+	buf_u64(out, e->ino_generation);
+	buf_u8(out, size);
+	buf_zero(out, 3);
+	buf_append(out, e->id, size);
+	buf_zero(out, BUILDID_BYTES - size);
+	buf_u32(out, (uint32_t)e->path_len);
+	buf_append(out, e->path, e->path_len);
+	if (!buf_failed(out))
+		le32enc(out->p, le32dec(out->p) + 1);
+}
+
+uint32_t
+buildids_end(struct buf *out)
+{
+	return buf_failed(out) ? 0 : le32dec(out->p);
+}
+
+int
+buildids_next(struct span payload, size_t *cursor, struct buildid_entry *ret)
+{
+	struct span s = payload, id, path;
+	struct buildid_entry e = { 0 };
+	uint32_t path_len;
+
+	if (!span_skip(&s, *cursor ? *cursor : BUILDIDS_HEADER_BYTES))
+		return -FMT_E_CORRUPT;
+	if (s.len == 0)
+		return 0;
+	if (!span_u32(&s, &e.maj) || !span_u32(&s, &e.min) || !span_u64(&s, &e.ino) ||
+	    !span_u64(&s, &e.ino_generation) || !span_u8(&s, &e.size) || !span_skip(&s, 3) ||
+	    !span_take(&s, BUILDID_BYTES, &id) || !span_u32(&s, &path_len) ||
+	    !span_take(&s, path_len, &path))
+		return -FMT_E_CORRUPT;
+	if (e.size == 0 || e.size > BUILDID_BYTES)
+		return -FMT_E_CORRUPT;
+	memcpy(e.id, id.p, BUILDID_BYTES);
+	e.path = (const char *)path.p;
+	e.path_len = path.len;
+	*ret = e;
+	*cursor = payload.len - s.len;
+	return 1;
+}
