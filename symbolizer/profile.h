@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/event_set.h"
 #include "format/record_stream.h"
 #include "symbolizer/filter.h"
 #include "symbolizer/resolve.h"
@@ -19,21 +20,25 @@
 struct profile;
 
 struct profile_stack {
-	const char *comm; /* interned */
-	uint32_t pid, tid; /* of one sample only when the profile keys by them; else 0 */
-	int event;
+	const char *comm;	/* interned */
+	uint32_t pid, tid, cpu; /* when the profile keys by them; else 0 */
+	int event;		/* index in the recording's events; -1: none */
 	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
-	uint32_t nr_frames;
+	uint32_t nr_frames;	/* at least 1 */
 	uint64_t samples, period;
 };
 
 struct profile_options {
-	const struct filter *filter; /* NULL: everything */
-	bool by_pid, by_tid;	     /* keep stacks of different pids/tids apart */
-	bool leaf_only;		     /* callers are not needed: flat report */
+	const struct filter *filter;	/* NULL: everything; its percent times resolved */
+	const struct event_set *events; /* of the recording, for the filter; may be NULL */
+	bool by_pid, by_tid, by_cpu;	/* keep stacks of different ones apart */
+	bool leaf_only;			/* callers are not needed: flat report */
 };
 
-/* Reads the whole stream. Partial data is not an error: see record_stream's health. */
+/*
+ * Reads the whole stream, from its start. Partial data is not an error: see the reader's
+ * health. resolver has to outlive the profile, whose strings are its own.
+ */
 int profile_build(struct record_stream *stream, struct resolver *resolver,
 		  const struct profile_options *options, struct profile **ret,
 		  struct fmt_where *where);
@@ -41,14 +46,17 @@ void profile_free(struct profile *p);
 
 size_t profile_stacks(const struct profile *p);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
-/* The frame of an id: symbol, dso; ip is that of one of its samples. */
+/*
+ * The frame of an id: symbol, dso; ip is that of one of its samples. Frames of equal object,
+ * symbol and miss have one id; so all that is unknown in one object is one frame.
+ */
 const struct frame *profile_frame(const struct profile *p, uint32_t id);
 size_t profile_frames(const struct profile *p);
 
 struct profile_totals {
-	uint64_t samples, period; /* after the filter */
-	uint64_t filtered;	  /* samples left out by it */
-	uint64_t start_ns, end_ns; /* first and last sample */
+	uint64_t samples, period;	     /* after the filter */
+	uint64_t filtered;		     /* samples left out by it */
+	uint64_t start_ns, end_ns;	     /* first and last sample */
 	uint64_t unresolved[RESOLVE_MISSES]; /* leaf frames by reason */
 };
 const struct profile_totals *profile_totals(const struct profile *p);

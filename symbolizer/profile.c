@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "format/buildids.h"
+#include "symbolizer/slots.h"
+
+#define PROFILE_MAGIC 0x70f11e00u
+/* Linux 6.19: the user part comes later; its cookie is the next word. */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+/* PERF_RECORD_MISC_CPUMODE_MASK's values, which callchain markers switch between. */
+enum mode {
+	MODE_UNKNOWN,
+	MODE_KERNEL,
+	MODE_USER,
+	MODE_HYPERVISOR,
+	MODE_GUEST_KERNEL,
+	MODE_GUEST_USER,
+	MODE_SKIP_WORD, /* not an address follows */
+	MODE_SAME,	/* marker that nobody knows: passed over */
+};
+
+struct stack {
+	const char *comm;
+	uint32_t pid, tid, cpu;
+	int event;
+	uint32_t nr_frames;
+	size_t frames; /* where in words */
+	uint64_t samples, period;
+};
+
+struct profile {
+	unsigned magic;
+	struct frame *frames;
+	size_t nr_frames, cap_frames;
+	struct slots frame_slots;
+	struct stack *stacks;
+	size_t nr_stacks, cap_stacks;
+	struct slots stack_slots;
+	uint32_t *words; /* the stacks' frame ids, one after another */
+	size_t nr_words, cap_words;
+	struct profile_totals totals;
+};
+
+/* What building needs and the profile does not. */
+struct build {
+	struct profile *p;
+	struct resolver *resolver;
+	struct task_model *model;
+	const struct profile_options *options;
+	const char *swapper;
+	int error; /* of the block callback, which cannot return one */
+};
+
+static uint32_t
+frame_hash(const struct frame *f)
+{
+	uint64_t h = slots_mix((uintptr_t)f->symbol, (uintptr_t)f->dso_path);
+
+	return (uint32_t)slots_mix(h, (uint64_t)f->miss << 1 | f->kernel);
+}
+
+static bool
+frame_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct frame *a = &((const struct profile *)owner)->frames[index], *b = key;
+
+	return a->symbol == b->symbol && a->dso_path == b->dso_path && a->miss == b->miss &&
+		a->kernel == b->kernel;
+}
+
+/* The id of a frame, new or known. */
+static int
+frame_id(struct profile *p, const struct frame *f, uint32_t *ret)
+{
+	uint32_t hash = frame_hash(f);
+	uint32_t id = slots_find(&p->frame_slots, hash, frame_same, p, f);
+	int err;
+
+	if (id == SLOTS_NONE) {
+		id = (uint32_t)p->nr_frames;
+		err = slots_reserve_array(&p->frames, id, &p->cap_frames, 1, sizeof(*p->frames));
+		if (err == 0)
+			err = slots_add(&p->frame_slots, hash, id);
+		if (err < 0)
+			return err;
+		p->frames[p->nr_frames++] = *f;
+	}
+	*ret = id;
+	return 0;
+}
+
+static bool
+stack_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct profile *p = owner;
+	const struct stack *a = &p->stacks[index], *b = key;
+
+	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
+		a->event == b->event && a->nr_frames == b->nr_frames &&
+		memcmp(&p->words[a->frames], &p->words[b->frames],
+		       a->nr_frames * sizeof(*p->words)) == 0;
+}
+
+static uint32_t
+stack_hash(const struct profile *p, const struct stack *s)
+{
+	uint64_t h = slots_mix((uintptr_t)s->comm, (uint64_t)s->pid << 32 | s->tid);
+
+	h = slots_mix(h, (uint64_t)s->cpu << 32 | (uint32_t)s->event);
+	for (uint32_t i = 0; i < s->nr_frames; i++)
+		h = slots_mix(h, p->words[s->frames + i]);
+	return (uint32_t)h;
+}
+
+/*
+ * Counts a sample to its stack. Its frames stand behind the last stack's in words; they
+ * stay there when the stack is new.
+ */
+static int
+count(struct profile *p, struct stack *s, uint64_t period)
+{
+	uint32_t hash = stack_hash(p, s);
+	uint32_t i = slots_find(&p->stack_slots, hash, stack_same, p, s);
+	int err;
+
+	if (i == SLOTS_NONE) {
+		i = (uint32_t)p->nr_stacks;
+		err = slots_reserve_array(&p->stacks, i, &p->cap_stacks, 1, sizeof(*p->stacks));
+		if (err == 0)
+			err = slots_add(&p->stack_slots, hash, i);
+		if (err < 0)
+			return err;
+		p->stacks[p->nr_stacks++] = *s;
+		p->nr_words += s->nr_frames;
+	}
+	p->stacks[i].samples++;
+	p->stacks[i].period += period;
+	return 0;
+}
+
+/* A frame in a world whose maps nobody recorded. */
+static int
+foreign_frame(struct build *b, const char *name, uint64_t ip, struct frame *ret)
+{
+	const char *dso = resolver_intern(b->resolver, name);
+
+	if (!dso)
+		return -FMT_E_NOMEM;
+	*ret = (struct frame){
+		.ip = ip, .vaddr = ip, .dso = dso, .dso_path = dso, .miss = RESOLVE_NO_MAP
+	};
+	return 0;
+}
+
+static int
+resolve(struct build *b, const struct perf_sample_id *sid, enum mode mode, uint64_t ip,
+	bool is_return, struct frame *ret)
+{
+	switch (mode) {
+	case MODE_KERNEL:
+		return resolver_kernel(b->resolver, ip, is_return, ret);
+	case MODE_USER:
+		return resolver_user(b->resolver, task_model_map(b->model, sid->pid, ip), ip,
+				     is_return, ret);
+	case MODE_HYPERVISOR:
+		return foreign_frame(b, "[hypervisor]", ip, ret);
+	case MODE_GUEST_KERNEL:
+		return foreign_frame(b, "[guest.kernel]", ip, ret);
+	case MODE_GUEST_USER:
+		return foreign_frame(b, "[guest.user]", ip, ret);
+	default:
+		return foreign_frame(b, "[unknown]", ip, ret);
+	}
+}
+
+static enum mode
+marker_mode(uint64_t word)
+{
+	switch (word) {
+	case PERF_CONTEXT_KERNEL:
+		return MODE_KERNEL;
+	case PERF_CONTEXT_USER:
+		return MODE_USER;
+	case PERF_CONTEXT_HV:
+		return MODE_HYPERVISOR;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL:
+		return MODE_GUEST_KERNEL;
+	case PERF_CONTEXT_GUEST_USER:
+		return MODE_GUEST_USER;
+	case CONTEXT_USER_DEFERRED:
+		return MODE_SKIP_WORD;
+	default:
+		return MODE_SAME;
+	}
+}
+
+/* Appends one frame behind the last stack's. */
+static int
+push(struct build *b, const struct perf_sample_id *sid, enum mode mode, uint64_t ip, bool is_return,
+     struct stack *s)
+{
+	struct profile *p = b->p;
+	struct frame f;
+	int err;
+
+	err = resolve(b, sid, mode, ip, is_return, &f);
+	if (err == 0)
+		err = slots_reserve_array(&p->words, p->nr_words + s->nr_frames, &p->cap_words, 1,
+					  sizeof(*p->words));
+	if (err == 0)
+		err = frame_id(p, &f, &p->words[p->nr_words + s->nr_frames]);
+	if (err == 0)
+		s->nr_frames++;
+	return err;
+}
+
+/*
+ * The callers. The first word of the context that was sampled repeats the leaf, which the
+ * stack has already. The first word of any other context is where that context was left (the
+ * instruction after a syscall, or the interrupted one): no return address either.
+ */
+static int
+push_callers(struct build *b, const struct perf_record *r, enum mode leaf_mode, struct stack *s)
+{
+	const struct span chain = r->sample.callchain;
+	enum mode mode = leaf_mode;
+	bool first = true, leaf_seen = false;
+	int err = 0;
+
+	for (size_t i = 0; i < span_words(chain) && err == 0; i++) {
+		uint64_t word = span_word(chain, i);
+
+		if (perf_context_marker(word)) {
+			enum mode next = marker_mode(word);
+
+			if (next == MODE_SKIP_WORD)
+				i++;
+			else if (next != MODE_SAME)
+				mode = next;
+			first = first || next < MODE_SKIP_WORD;
+			continue;
+		}
+		if (!leaf_seen && first && mode == leaf_mode)
+			leaf_seen = true;
+		else
+			err = push(b, &r->sid, mode, word, !first, s);
+		first = false;
+	}
+	return err;
+}
+
+/* The sampled place: from ip, or else from the callchain, which begins with it. */
+static void
+find_leaf(const struct perf_record *r, enum mode *ret_mode, uint64_t *ret_ip)
+{
+	const struct span chain = r->sample.callchain;
+	enum mode mode = (enum mode)perf_record_cpumode(r);
+
+	if (r->sample.have & PERF_SAMPLE_IP) {
+		*ret_ip = r->sample.ip;
+	} else {
+		*ret_ip = 0;
+		for (size_t i = 0; i < span_words(chain) && !*ret_ip; i++) {
+			uint64_t word = span_word(chain, i);
+
+			if (!perf_context_marker(word))
+				*ret_ip = word;
+			else if (marker_mode(word) < MODE_SKIP_WORD)
+				mode = marker_mode(word);
+		}
+	}
+	if (mode == MODE_UNKNOWN && *ret_ip)
+		mode = *ret_ip >> 63 ? MODE_KERNEL : MODE_USER;
+	*ret_mode = mode;
+}
+
+/* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
+static const char *
+comm_of(struct build *b, const struct perf_sample_id *sid)
+{
+	const struct task *t = task_model_task(b->model, sid->pid, sid->tid);
+	char text[16];
+
+	if (sid->pid == 0 && sid->tid == 0)
+		return b->swapper;
+	if (t && t->comm_known)
+		return resolver_intern(b->resolver, t->comm);
+	snprintf(text, sizeof(text), ":%" PRId32, (int32_t)sid->tid);
+	return resolver_intern(b->resolver, text);
+}
+
+static uint64_t
+period_of(const struct perf_record *r)
+{
+	if (r->sample.have & PERF_SAMPLE_PERIOD)
+		return r->sample.period;
+	return event_attr_has(r->attr, EVENT_ATTR_freq) ? 1 : r->attr->sample_period;
+}
+
+static void
+count_totals(struct profile *p, const struct perf_record *r, uint32_t leaf, uint64_t period)
+{
+	struct profile_totals *t = &p->totals;
+	const uint64_t time = r->sid.time;
+
+	if (t->samples == 0 || time < t->start_ns)
+		t->start_ns = time;
+	if (time > t->end_ns)
+		t->end_ns = time;
+	t->samples++;
+	t->period += period;
+	t->unresolved[p->frames[leaf].miss]++;
+}
+
+static const char *
+event_name(const struct build *b, int event)
+{
+	const struct event_set *events = b->options->events;
+
+	return events && event >= 0 ? event_set_at(events, (size_t)event)->name : "";
+}
+
+static int
+add_sample(struct build *b, const struct perf_record *r, int event)
+{
+	const struct profile_options *o = b->options;
+	const struct perf_sample_id *sid = &r->sid;
+	struct stack s = { .comm = comm_of(b, sid), .event = event, .frames = b->p->nr_words };
+	const struct frame *leaf;
+	enum mode mode;
+	uint64_t ip;
+	int err;
+
+	if (!s.comm)
+		return -FMT_E_NOMEM;
+	if (o->filter &&
+	    !filter_sample(o->filter, s.comm, sid->pid, sid->tid, sid->cpu, event_name(b, event))) {
+		b->p->totals.filtered++;
+		return 0;
+	}
+	s.pid = o->by_pid ? sid->pid : 0;
+	s.tid = o->by_tid ? sid->tid : 0;
+	s.cpu = o->by_cpu ? sid->cpu : 0;
+	find_leaf(r, &mode, &ip);
+	err = push(b, sid, mode, ip, false, &s);
+	if (err < 0)
+		return err;
+	leaf = &b->p->frames[b->p->words[s.frames]];
+	if (o->filter && !filter_leaf(o->filter, leaf->dso, leaf->dso_path, leaf->symbol)) {
+		b->p->totals.filtered++;
+		return 0;
+	}
+	if (!o->leaf_only)
+		err = push_callers(b, r, mode, &s);
+	if (err < 0)
+		return err;
+	count_totals(b->p, r, b->p->words[s.frames], period_of(r));
+	return count(b->p, &s, period_of(r));
+}
+
+static int
+add_buildids(struct build *b, const struct block *block)
+{
+	struct buildid_entry e;
+	size_t cursor = 0;
+	int err;
+
+	while ((err = buildids_next(block->payload, &cursor, &e)) > 0) {
+		err = task_model_set_build_id(b->model, e.maj, e.min, e.ino, e.ino_generation, e.id,
+					      e.size);
+		if (err < 0)
+			break;
+	}
+	/* The checksum was right, so that only a strange writer gets here: names are missing. */
+	return err == -FMT_E_NOMEM ? err : 0;
+}
+
+static void
+see_block(void *arg, const struct block *block)
+{
+	struct build *b = arg;
+	int err = 0;
+
+	if (block->header.type == BLOCK_KSYMS)
+		err = resolver_add_ksyms(b->resolver, block);
+	else if (block->header.type == BLOCK_BUILDIDS)
+		err = add_buildids(b, block);
+	if (err == -FMT_E_NOMEM)
+		b->error = err;
+}
+
+static int
+apply(struct build *b, const struct stream_record *sr)
+{
+	const struct perf_record *r = sr->record;
+
+	if (!r)
+		return 0;
+	if (r->type == REC_SAMPLE)
+		return add_sample(b, r, sr->event);
+	if (r->type == REC_KSYMBOL)
+		return resolver_apply_ksymbol(b->resolver, r);
+	return task_model_apply(b->model, r);
+}
+
+static int
+read_stream(struct build *b, struct record_stream *stream, struct fmt_where *where)
+{
+	struct stream_record sr;
+	uint64_t from, until;
+	int err;
+
+	if (b->options->filter) {
+		filter_window(b->options->filter, &from, &until);
+		if (from > 0 || until < UINT64_MAX)
+			record_stream_window(stream, from, until);
+	}
+	record_stream_on_block(stream, see_block, b);
+	while ((err = record_stream_next(stream, &sr, where)) > 0) {
+		err = apply(b, &sr);
+		if (err == 0)
+			err = b->error;
+		if (err < 0)
+			break;
+	}
+	record_stream_on_block(stream, NULL, NULL);
+	return err == 0 ? b->error : err;
+}
+
+int
+profile_build(struct record_stream *stream, struct resolver *resolver,
+	      const struct profile_options *options, struct profile **ret, struct fmt_where *where)
+{
+	struct build b = { .resolver = resolver, .options = options };
+	int err = -FMT_E_NOMEM;
+
+	b.p = calloc(1, sizeof(*b.p));
+	b.model = task_model_new();
+	b.swapper = resolver_intern(resolver, "swapper");
+	if (b.p && b.model && b.swapper) {
+		b.p->magic = PROFILE_MAGIC;
+		err = read_stream(&b, stream, where);
+	}
+	task_model_free(b.model);
+	if (err < 0) {
+		profile_free(b.p);
+		return err == -FMT_E_NOMEM ? fmt_fail(where, FMT_E_NOMEM, 0, "%s", "") : err;
+	}
+	*ret = b.p;
+	return 0;
+}
+
+void
+profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	free(p->frames);
+	slots_done(&p->frame_slots);
+	free(p->stacks);
+	slots_done(&p->stack_slots);
+	free(p->words);
+	free(p);
+}
+
+size_t
+profile_stacks(const struct profile *p)
+{
+	assert(p->magic == PROFILE_MAGIC);
+	return p->nr_stacks;
+}
+
+void
+profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret)
+{
+	const struct stack *s = &p->stacks[i];
+
+	assert(p->magic == PROFILE_MAGIC && i < p->nr_stacks);
+	*ret = (struct profile_stack){
+		.comm = s->comm,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.event = s->event,
+		.frames = &p->words[s->frames],
+		.nr_frames = s->nr_frames,
+		.samples = s->samples,
+		.period = s->period,
+	};
+}
+
+const struct frame *
+profile_frame(const struct profile *p, uint32_t id)
+{
+	assert(p->magic == PROFILE_MAGIC && id < p->nr_frames);
+	return &p->frames[id];
+}
+
+size_t
+profile_frames(const struct profile *p)
+{
+	assert(p->magic == PROFILE_MAGIC);
+	return p->nr_frames;
+}
+
+const struct profile_totals *
+profile_totals(const struct profile *p)
+{
+	assert(p->magic == PROFILE_MAGIC);
+	return &p->totals;
+}
