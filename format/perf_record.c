@@ -356,7 +356,7 @@ split_trailer(struct span *s, struct perf_record *r)
 	if (n == 0)
 		return 0;
 	if (!span_take_last(s, n, &trailer))
-		return r->type < REC_KERNEL_MAX ? -FMT_E_TRUNCATED : 0;
+		return perf_record_type_name(r->type) ? -FMT_E_TRUNCATED : 0;
 	get_trailer(trailer, r->attr->sample_type, &r->sid);
 	return 0;
 }
