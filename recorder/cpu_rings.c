@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/cpu_rings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "recorder/session_error.h"
+
+/* What opening one CPU needs throughout. */
+struct opening {
+	struct cpu_rings *c;
+	const struct event_plan *plan;
+	const struct target *target;
+	uint32_t pages, sideband_pages;
+	bool mlock;
+	struct session_error *error;
+};
+
+/* Maps the ring of the first event of a kind, redirects the others to it. */
+static int
+join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
+{
+	struct ring *ring = def->sideband ? &o->c->sideband : &o->c->samples;
+	uint32_t pages = def->sideband ? o->sideband_pages : o->pages;
+	int r;
+
+	if (ring->size) {
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring_fd) == 0)
+			return 0;
+		r = -errno;
+		return session_fail(o->error, r, "%s: cannot share the ring of CPU %u: %s",
+				    def->name, o->c->cpu, strerror(-r));
+	}
+	r = ring_map(ring, fd, pages);
+	if (r < 0) {
+		o->mlock = r == -EPERM;
+		return session_fail(o->error, r,
+				    "cannot map a ring of %u pages: %s%s", pages, strerror(-r),
+				    r == -EPERM ? ": over kernel.perf_event_mlock_kb" : "");
+	}
+	*ring_fd = fd;
+	return 0;
+}
+
+static int
+open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
+{
+	const struct event_def *def = &o->plan->defs[index];
+	bool in_cgroup = !def->sideband && o->target->cgroup_fd >= 0;
+	struct open_event *e = &o->c->events[o->c->nr];
+	int r, fd;
+
+	fd = event_open(&def->attr, in_cgroup ? o->target->cgroup_fd : task, (int)o->c->cpu,
+			in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	if (fd < 0)
+		return event_open_error(def, task, (int)o->c->cpu, fd, o->error);
+	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
+	o->c->nr++;
+	r = join_ring(o, def, fd, ring_fd);
+	if (r < 0)
+		return r;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &e->id) < 0) {
+		r = -errno;
+		return session_fail(o->error, r, "%s has no id: %s", def->name, strerror(-r));
+	}
+	return 0;
+}
+
+static int
+open_def(struct opening *o, uint32_t index, int *ring_fd)
+{
+	const struct target *t = o->target;
+	size_t gone = 0;
+
+	for (size_t i = 0; i < t->nr_tasks; i++) {
+		int r = open_one(o, index, t->tasks[i], ring_fd);
+
+		/* A thread may end while the others are being opened. */
+		if (r == -ESRCH && ++gone < t->nr_tasks)
+			continue;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int
+cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *plan,
+	       const struct target *target, uint32_t pages, uint32_t sideband_pages,
+	       bool *ret_mlock, struct session_error *error)
+{
+	bool sampled = cpu_list_has(&target->sampled, cpu);
+	struct opening o = { c, plan, target, pages, sideband_pages, false, error };
+	int samples_fd = -1, sideband_fd = -1, r;
+
+	*c = (struct cpu_rings){ .cpu = cpu };
+	c->events = calloc(plan->nr * target->nr_tasks, sizeof(*c->events));
+	if (!c->events)
+		return session_fail(error, -ENOMEM, "out of memory");
+	r = open_def(&o, (uint32_t)plan->sideband, &sideband_fd);
+	for (uint32_t i = 0; r == 0 && sampled && i < plan->sideband; i++)
+		r = open_def(&o, i, &samples_fd);
+	*ret_mlock = o.mlock;
+	if (r < 0)
+		cpu_rings_close(c);
+	return r;
+}
+
+void
+cpu_rings_close(struct cpu_rings *c)
+{
+	ring_unmap(&c->samples);
+	ring_unmap(&c->sideband);
+	for (size_t i = 0; i < c->nr; i++)
+		close(c->events[i].fd);
+	free(c->events);
+	c->events = NULL;
+	c->nr = 0;
+}
+
+int
+cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
+		  unsigned long request)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->nr; i++)
+		if (plan->defs[c->events[i].def].sideband == sideband &&
+		    ioctl(c->events[i].fd, request, 0) < 0)
+			r = -errno;
+	return r;
+}
+
+int
+event_count_read(const struct open_event *e, const struct event_def *def, struct event_count *ret)
+{
+	uint64_t words[5]; /* value, enabled, running, id, lost: see common_attr() */
+	size_t want = def->lost ? 5 : 4;
+	ssize_t n = read(e->fd, words, want * sizeof(words[0]));
+
+	if (n < 0)
+		return -errno;
+	if ((size_t)n != want * sizeof(words[0]))
+		return -ENODATA; /* an event that could not be scheduled (pinned) reads as 0 bytes */
+	*ret = (struct event_count){ words[0], words[1], words[2], def->lost ? words[4] : 0 };
+	return 0;
+}
+
+void
+cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan)
+{
+	uint64_t samples = 0, sideband = 0;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct event_def *def = &plan->defs[c->events[i].def];
+		struct event_count count;
+
+		if (!def->lost || event_count_read(&c->events[i], def, &count) < 0)
+			continue;
+		*(def->sideband ? &sideband : &samples) += count.lost;
+	}
+	c->lost_samples = samples;
+	c->lost_sideband = sideband;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpu_rings: the events of one CPU and the two rings that they write to.
+ *
+ * Samples have a ring of their own, so that a flood of them never costs the record of who
+ * was who. The first event of a kind maps the ring, all others are redirected to it. One
+ * of these is opened for each CPU, and can be opened and closed as CPUs come and go.
+ */
+#ifndef RECORDER_CPU_RINGS_H
+#define RECORDER_CPU_RINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/event.h"
+#include "recorder/ring.h"
+#include "recorder/target.h"
+
+struct open_event {
+	int fd;
+	uint32_t def; /* index in the plan, and in the recording's events */
+	pid_t task;   /* -1: all */
+	uint64_t id;
+};
+
+struct cpu_rings {
+	uint32_t cpu;
+	struct ring samples, sideband; /* size 0: not mapped */
+	struct open_event *events;
+	size_t nr;
+	uint64_t corrupt;    /* bytes that were no records */
+	uint64_t queue_full; /* times that a drain was put off */
+	uint64_t lost_samples, lost_sideband; /* as of the last cpu_rings_count() */
+};
+
+/*
+ * Opens, disabled, all events of the plan: the sampling ones only when the target samples
+ * this CPU. Tasks that are gone are left out; -ESRCH when all are. -EPERM with *ret_mlock
+ * set: the rings are over the mlock quota. On failure *error is filled and nothing is left.
+ */
+int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *plan,
+		   const struct target *target, uint32_t pages, uint32_t sideband_pages,
+		   bool *ret_mlock, struct session_error *error);
+void cpu_rings_close(struct cpu_rings *c);
+
+/* PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones. */
+int cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
+		      unsigned long request);
+
+/* What an event's own counter says: read(2). */
+struct event_count {
+	uint64_t value, time_enabled, time_running, lost;
+};
+int event_count_read(const struct open_event *e, const struct event_def *def,
+		     struct event_count *ret);
+
+/* Adds up what the events say they lost. */
+void cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan);
+
+#endif

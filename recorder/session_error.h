@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_error: filling in why a session could not start or go on.
+ */
+#ifndef RECORDER_SESSION_ERROR_H
+#define RECORDER_SESSION_ERROR_H
+
+#include "recorder/session.h"
+
+struct buf;
+
+/* err is negative and is returned; exit_status becomes 1. error may be NULL. */
+int session_fail(struct session_error *error, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Appends a line to a text of notes. */
+void session_note(struct buf *notes, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A number in a file below /proc or /sys, such as a sysctl; 0, -errno. */
+int session_sysctl(const char *path, long long *ret);
+
+#endif
