@@ -227,6 +227,18 @@ record_build_lost(struct buf *out, const struct event_attr *attr, const struct p
 	return end(out, start, attr, sid);
 }
 
+int
+record_build_read(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
+		  uint32_t pid, uint32_t tid, struct span read)
+{
+	const size_t start = begin(out, REC_READ, 0);
+
+	buf_u32(out, pid);
+	buf_u32(out, tid);
+	buf_append(out, read.p, read.len);
+	return end(out, start, attr, sid);
+}
+
 /* ---- samples ---- */
 
 static void
