@@ -21,7 +21,10 @@
 
 struct task_model;
 
-/* A mapped file or region, shared by every map of it; lives as long as the model. */
+/*
+ * A mapped file or region, shared by every map of it. Lives as long as the model, or until
+ * task_model_prune() finds that no map is left of it; then its index is used again.
+ */
 struct map_object {
 	uint32_t index; /* 0, 1, 2...: for tables beside the model */
 	uint32_t maj, min;
@@ -49,14 +52,37 @@ struct task {
 struct task_model *task_model_new(void);
 void task_model_free(struct task_model *m);
 
+/* PERF_RECORD_MISC_*: bits whose meaning hangs on the record's type. */
+#define TASK_MISC_COMM_EXEC (1u << 13)
+#define TASK_MISC_FORK_FRESH (1u << 13) /* synthesized: nothing comes from the parent */
+#define TASK_MISC_MAPS_TIMEOUT (1u << 12)
+
+/* Ghosts that a model keeps at most, so that a replay of many short processes stays small. */
+#define TASK_MODEL_GHOSTS_MAX 32768
+
+/* Process id of the kernel's own maps in MMAP records. */
+#define TASK_PID_KERNEL UINT32_MAX
+
 /*
  * Applies COMM, FORK, EXIT, MMAP, MMAP2 (and NAMESPACES, CGROUP, KSYMBOL for the snapshot);
  * other types are ignored. 0, -FMT_E_NOMEM.
+ *
+ * A FORK begins its task anew. Two cases are milder: where its time says that what is known
+ * of the (living) task is not older than itself, it adds what was missing and wipes
+ * nothing; and a synthesized FORK (TASK_MISC_FORK_FRESH) inherits nothing, since the whole
+ * state of the task follows.
  */
 int task_model_apply(struct task_model *m, const struct perf_record *r);
 
-/* The task of a sample; NULL when nothing is known of it. */
+/*
+ * The task of a sample; NULL when nothing is known of it. 0, 0 is "swapper", the idle task.
+ * Good until the next apply. Lookups keep what they found for the next one: not even they
+ * may run beside each other on two threads.
+ */
 const struct task *task_model_task(const struct task_model *m, uint32_t pid, uint32_t tid);
+
+/* Every task, ghosts included, by tid; prev NULL: the first. NULL: the end. */
+const struct task *task_model_next(const struct task_model *m, const struct task *prev);
 
 /* The newest map of process pid that holds addr; NULL: none. Good until the next apply. */
 const struct task_map *task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr);
@@ -71,15 +97,23 @@ const char *task_model_cgroup(const struct task_model *m, uint64_t id);
 int task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
 			    uint64_t ino_generation, const uint8_t *id, uint8_t size);
 
+/* Indexes in use are below the first; the second is NULL for one that is free. */
 size_t task_model_objects(const struct task_model *m);
 const struct map_object *task_model_object(const struct task_model *m, size_t index);
 
-/* Forgets tasks that exited before time_ns, and the address spaces only they had. */
+/*
+ * Forgets tasks that exited before time_ns, the address spaces only they had, and, now and
+ * then, the objects that nothing maps any more.
+ */
 void task_model_prune(struct task_model *m, uint64_t time_ns);
 
+/* Forgets every control group: they have no record of their end. */
+void task_model_forget_cgroups(struct task_model *m);
+
 /*
- * Appends the whole state as synthesized records with this trailer (FORK, NAMESPACES, COMM
- * per task, MMAP2 per map, CGROUP per group), living tasks only, for a STATE block.
+ * Appends the whole state as synthesized records with this trailer (the kernel's maps,
+ * CGROUP per group, KSYMBOL, and FORK, NAMESPACES, COMM per task, MMAP2 per map), living
+ * tasks only, for a STATE block. pid and tid of sid are replaced by those of each task.
  */
 int task_model_snapshot(const struct task_model *m, const struct event_attr *attr,
 			const struct perf_sample_id *sid, struct buf *out);

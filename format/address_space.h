@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * address_space: what is mapped where in one process: maps that do not overlap, by address.
+ *
+ * A new map replaces what it covers and splits what it cuts. A fork shares its parent's
+ * space until either maps something (copy on write): a storm of forks costs no copies.
+ */
+#ifndef FORMAT_ADDRESS_SPACE_H
+#define FORMAT_ADDRESS_SPACE_H
+
+#include <stdint.h>
+
+#include "format/task_model.h"
+
+/*
+ * There is no unmap record, so a space only grows. The kernel allows 65530 maps by default:
+ * over this many, the older half is forgotten, what has no file first.
+ */
+#define ADDRESS_SPACE_MAPS_MAX 131072
+
+struct address_space; /* NULL is an empty one */
+
+/* Totals over the spaces of one model. */
+struct address_space_totals {
+	uint64_t spaces, maps;
+};
+
+struct address_space *address_space_ref(struct address_space *s);
+void address_space_unref(struct address_space *s);
+
+/*
+ * Adds a map to *space, which is made when it is NULL and copied when it is shared.
+ * -FMT_E_NOMEM: *space is as it was. A map with end <= start is ignored.
+ */
+int address_space_put(struct address_space **space, struct address_space_totals *totals,
+		      const struct task_map *map);
+
+/* The map that holds addr; NULL. */
+const struct task_map *address_space_find(struct address_space *s, uint64_t addr);
+
+/* In order of addresses; prev NULL: the first. NULL: the end. */
+const struct task_map *address_space_next(struct address_space *s, const struct task_map *prev);
+
+uint64_t address_space_bytes(const struct address_space_totals *totals);
+
+#endif

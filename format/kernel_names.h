@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel_names: what the kernel announced by record and a snapshot has to say again: its
+ * control groups (CGROUP) and the code it made since boot (KSYMBOL).
+ */
+#ifndef FORMAT_KERNEL_NAMES_H
+#define FORMAT_KERNEL_NAMES_H
+
+#include <stdint.h>
+
+#include <bsd/sys/tree.h>
+
+#include "format/buf.h"
+#include "format/perf_record.h"
+
+struct cgroup_name;
+struct ksymbol_name;
+RB_HEAD(cgroup_tree, cgroup_name);
+RB_HEAD(ksymbol_tree, ksymbol_name);
+
+struct kernel_names {
+	struct cgroup_tree cgroups;
+	struct ksymbol_tree ksymbols;
+	uint64_t bytes;
+};
+
+void kernel_names_init(struct kernel_names *n);
+void kernel_names_done(struct kernel_names *n);
+void kernel_names_forget_cgroups(struct kernel_names *n);
+
+/* A CGROUP or KSYMBOL record. 0, -FMT_E_NOMEM. */
+int kernel_names_apply(struct kernel_names *n, const struct perf_record *r);
+
+const char *kernel_names_cgroup(const struct kernel_names *n, uint64_t id);
+
+/* Appends them as records. 0, -FMT_E_NOMEM. */
+int kernel_names_snapshot(const struct kernel_names *n, const struct event_attr *attr,
+			  const struct perf_sample_id *sid, struct buf *out);
+
+#endif

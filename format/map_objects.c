@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/map_objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/sys/tree.h>
+
+#include "format/fmt_error.h"
+
+#define SWEEP_MIN 64 /* unused objects that are worth a walk */
+
+struct object {
+	struct map_object o; /* first: what others point to */
+	RB_ENTRY(object) node;
+	struct map_objects *table;
+	uint64_t refs;
+	size_t bytes;
+	char path[];
+};
+
+/* A build-id that came by inode and not by a record. */
+struct inode_id {
+	struct map_object key; /* maj to build_id; path is NULL */
+	RB_ENTRY(inode_id) node;
+	bool used;
+};
+
+RB_HEAD(object_tree, object);
+RB_HEAD(inode_tree, inode_id);
+
+struct map_objects {
+	struct object_tree objects;
+	struct inode_tree inodes;
+	struct object **slots;
+	size_t nr_slots, cap_slots, nr_objects, unused, nr_inodes;
+	size_t hint; /* no slot below it is free */
+	size_t bytes;
+	struct object *last; /* a program maps its file several times running */
+};
+
+static int
+cmp_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+inode_cmp(const struct map_object *a, const struct map_object *b)
+{
+	int c = cmp_u64(a->ino, b->ino);
+
+	if (!c)
+		c = cmp_u64((uint64_t)a->maj << 32 | a->min, (uint64_t)b->maj << 32 | b->min);
+	return c ? c : cmp_u64(a->ino_generation, b->ino_generation);
+}
+
+/* By inode first, so that the objects of one inode stand together; a NULL path is before all. */
+static int
+key_cmp(const struct map_object *a, const struct map_object *b)
+{
+	int c = inode_cmp(a, b);
+
+	if (!c)
+		c = (a->path != NULL) - (b->path != NULL);
+	if (c || !a->path)
+		return c;
+	c = strcmp(a->path, b->path);
+	if (!c)
+		c = cmp_u64(a->build_id_size, b->build_id_size);
+	return c ? c : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+}
+
+static int
+object_cmp(const struct object *a, const struct object *b)
+{
+	return key_cmp(&a->o, &b->o);
+}
+
+static int
+inode_id_cmp(const struct inode_id *a, const struct inode_id *b)
+{
+	return inode_cmp(&a->key, &b->key);
+}
+
+/* libbsd's RB_GENERATE_STATIC() needs a __unused that glibc's headers do not stand. */
+RB_GENERATE_INTERNAL(object_tree, object, node, object_cmp, __attribute__((unused)) static)
+RB_GENERATE_INTERNAL(inode_tree, inode_id, node, inode_id_cmp, __attribute__((unused)) static)
+
+struct map_objects *
+map_objects_new(void)
+{
+	struct map_objects *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	RB_INIT(&t->objects);
+	RB_INIT(&t->inodes);
+	return t;
+}
+
+static void
+object_free(struct map_objects *t, struct object *o)
+{
+	RB_REMOVE(object_tree, &t->objects, o);
+	t->slots[o->o.index] = NULL;
+	t->nr_objects--;
+	t->bytes -= o->bytes;
+	if (t->last == o)
+		t->last = NULL;
+	free(o);
+}
+
+static void
+inode_id_free(struct map_objects *t, struct inode_id *i)
+{
+	RB_REMOVE(inode_tree, &t->inodes, i);
+	t->nr_inodes--;
+	t->bytes -= sizeof(*i);
+	free(i);
+}
+
+void
+map_objects_free(struct map_objects *t)
+{
+	struct inode_id *i, *next;
+
+	if (!t)
+		return;
+	for (size_t n = 0; n < t->nr_slots; n++)
+		if (t->slots[n])
+			object_free(t, t->slots[n]);
+	RB_FOREACH_SAFE(i, inode_tree, &t->inodes, next)
+		inode_id_free(t, i);
+	free(t->slots);
+	free(t);
+}
+
+/* A free index, with room for it; SIZE_MAX: out of memory. */
+static size_t
+slot_get(struct map_objects *t)
+{
+	struct object **slots;
+	size_t cap;
+
+	for (; t->hint < t->nr_slots; t->hint++)
+		if (!t->slots[t->hint])
+			return t->hint;
+	if (t->nr_slots == t->cap_slots) {
+		cap = t->cap_slots ? t->cap_slots * 2 : 64;
+		slots = reallocarray(t->slots, cap, sizeof(*slots));
+		if (!slots)
+			return SIZE_MAX;
+		t->slots = slots;
+		t->cap_slots = cap;
+	}
+	t->slots[t->nr_slots] = NULL;
+	return t->nr_slots++;
+}
+
+static struct object *
+object_new(struct map_objects *t, const struct map_object *key)
+{
+	size_t len = strlen(key->path) + 1, slot;
+	struct object *o;
+
+	slot = slot_get(t);
+	if (slot > UINT32_MAX)
+		return NULL;
+	o = calloc(1, sizeof(*o) + len);
+	if (!o)
+		return NULL;
+	o->o = *key;
+	memcpy(o->path, key->path, len);
+	o->o.path = o->path;
+	o->o.index = (uint32_t)slot;
+	o->table = t;
+	o->bytes = sizeof(*o) + len;
+	t->slots[slot] = o;
+	t->nr_objects++;
+	t->unused++;
+	t->bytes += o->bytes;
+	RB_INSERT(object_tree, &t->objects, o);
+	return o;
+}
+
+struct map_object *
+map_objects_get(struct map_objects *t, const struct perf_mmap *m)
+{
+	struct object probe = { 0 };
+	struct inode_id inode, *known;
+	struct object *o;
+
+	probe.o = (struct map_object){ .maj = m->maj,
+				       .min = m->min,
+				       .ino = m->ino,
+				       .ino_generation = m->ino_generation,
+				       .path = m->filename };
+	if (m->build_id_size) {
+		probe.o.build_id_size = m->build_id_size;
+		memcpy(probe.o.build_id, m->build_id, sizeof(probe.o.build_id));
+	} else if (m->ino && t->nr_inodes) {
+		inode.key = probe.o;
+		known = RB_FIND(inode_tree, &t->inodes, &inode);
+		if (known) {
+			probe.o.build_id_size = known->key.build_id_size;
+			memcpy(probe.o.build_id, known->key.build_id, sizeof(probe.o.build_id));
+		}
+	}
+	if (t->last && object_cmp(t->last, &probe) == 0)
+		return &t->last->o;
+	o = RB_FIND(object_tree, &t->objects, &probe);
+	if (!o)
+		o = object_new(t, &probe.o);
+	if (!o)
+		return NULL;
+	t->last = o;
+	return &o->o;
+}
+
+void
+map_object_ref(struct map_object *m)
+{
+	struct object *o = (struct object *)m;
+
+	if (o->refs++ == 0)
+		o->table->unused--;
+}
+
+void
+map_object_unref(struct map_object *m)
+{
+	struct object *o = (struct object *)m;
+
+	if (--o->refs == 0)
+		o->table->unused++;
+}
+
+/* Gives the id to one object, unless that would make it the same as another. */
+static void
+object_give(struct map_objects *t, struct object *o, const uint8_t *id, uint8_t size)
+{
+	RB_REMOVE(object_tree, &t->objects, o);
+	o->o.build_id_size = size;
+	memcpy(o->o.build_id, id, size);
+	if (!RB_INSERT(object_tree, &t->objects, o))
+		return;
+	o->o.build_id_size = 0;
+	memset(o->o.build_id, 0, sizeof(o->o.build_id));
+	RB_INSERT(object_tree, &t->objects, o);
+}
+
+int
+map_objects_set_build_id(struct map_objects *t, const struct map_object *inode, const uint8_t *id,
+			 uint8_t size)
+{
+	struct inode_id *i = calloc(1, sizeof(*i)), *old;
+	struct object from = { 0 };
+	struct object *o, *next;
+
+	if (!i)
+		return -FMT_E_NOMEM;
+	i->key = *inode;
+	i->key.path = NULL;
+	old = RB_INSERT(inode_tree, &t->inodes, i);
+	if (old) {
+		free(i);
+		i = old;
+	} else {
+		t->nr_inodes++;
+		t->bytes += sizeof(*i);
+	}
+	memset(i->key.build_id, 0, sizeof(i->key.build_id));
+	memcpy(i->key.build_id, id, size);
+	i->key.build_id_size = size;
+
+	from.o = i->key;
+	for (o = RB_NFIND(object_tree, &t->objects, &from); o && inode_cmp(&o->o, &i->key) == 0;
+	     o = next) {
+		next = RB_NEXT(object_tree, &t->objects, o);
+		if (o->o.build_id_size == 0)
+			object_give(t, o, i->key.build_id, size);
+	}
+	return 0;
+}
+
+size_t
+map_objects_count(const struct map_objects *t)
+{
+	return t->nr_slots;
+}
+
+const struct map_object *
+map_objects_at(const struct map_objects *t, size_t index)
+{
+	return index < t->nr_slots && t->slots[index] ? &t->slots[index]->o : NULL;
+}
+
+void
+map_objects_sweep(struct map_objects *t)
+{
+	struct inode_id *i, *next, probe;
+
+	if (t->unused < SWEEP_MIN || t->unused < t->nr_objects / 4)
+		return;
+	RB_FOREACH(i, inode_tree, &t->inodes)
+		i->used = false;
+	for (size_t n = 0; n < t->nr_slots; n++) {
+		if (!t->slots[n])
+			continue;
+		if (!t->slots[n]->refs) {
+			object_free(t, t->slots[n]);
+			continue;
+		}
+		probe.key = t->slots[n]->o;
+		i = RB_FIND(inode_tree, &t->inodes, &probe);
+		if (i)
+			i->used = true;
+	}
+	t->unused = 0;
+	t->hint = 0;
+	RB_FOREACH_SAFE(i, inode_tree, &t->inodes, next)
+		if (!i->used)
+			inode_id_free(t, i);
+	while (t->nr_slots && !t->slots[t->nr_slots - 1])
+		t->nr_slots--;
+}
+
+size_t
+map_objects_used(const struct map_objects *t)
+{
+	return t->nr_objects;
+}
+
+size_t
+map_objects_bytes(const struct map_objects *t)
+{
+	return t->bytes + t->cap_slots * sizeof(*t->slots);
+}

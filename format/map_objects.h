@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map_objects: the mapped files of a task_model, each there once.
+ *
+ * An object is one inode (maj, min, ino, generation), path and build-id; so a path that was
+ * replaced by another build is another object. Build-ids that come later, by inode, are
+ * given to the objects that have none and kept for those to come. Counts the maps that use
+ * each object; map_objects_sweep() forgets those that none does.
+ */
+#ifndef FORMAT_MAP_OBJECTS_H
+#define FORMAT_MAP_OBJECTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/task_model.h"
+
+struct map_objects;
+
+struct map_objects *map_objects_new(void); /* NULL: out of memory */
+void map_objects_free(struct map_objects *t);
+
+/* The object that a record maps; NULL: out of memory. */
+struct map_object *map_objects_get(struct map_objects *t, const struct perf_mmap *m);
+
+void map_object_ref(struct map_object *o);
+void map_object_unref(struct map_object *o); /* does not free: that is the sweep's */
+
+int map_objects_set_build_id(struct map_objects *t, const struct map_object *inode,
+			     const uint8_t *id, uint8_t size);
+size_t map_objects_count(const struct map_objects *t); /* indexes in use are below it */
+const struct map_object *map_objects_at(const struct map_objects *t, size_t index);
+void map_objects_sweep(struct map_objects *t);
+size_t map_objects_used(const struct map_objects *t);
+size_t map_objects_bytes(const struct map_objects *t);
+
+#endif

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/task_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "format/fmt_error.h"
+#include "format/map_objects.h"
+#include "format/task_model_impl.h"
+
+#define NAMESPACES_MAX 16 /* the kernel has 7 */
+
+static int
+task_cmp(const struct task_node *a, const struct task_node *b)
+{
+	return (a->t.tid > b->t.tid) - (a->t.tid < b->t.tid);
+}
+
+static int
+process_cmp(const struct process *a, const struct process *b)
+{
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* libbsd's RB_GENERATE_STATIC() needs a __unused that glibc's headers do not stand. */
+RB_GENERATE_INTERNAL(task_tree, task_node, by_tid, task_cmp, __attribute__((unused)) static)
+RB_GENERATE_INTERNAL(process_tree, process, by_pid, process_cmp, __attribute__((unused)) static)
+
+/* --- finding ------------------------------------------------------------------------------ */
+
+static struct task_node *
+task_find(const struct task_model *m, uint32_t tid)
+{
+	struct task_node **slot = &m->cache->tasks[tid % TASK_MODEL_SLOTS], *t = *slot;
+
+	if (t && t->t.tid == tid)
+		return t;
+	t = RB_ROOT(&m->tasks);
+	while (t && t->t.tid != tid)
+		t = tid < t->t.tid ? RB_LEFT(t, by_tid) : RB_RIGHT(t, by_tid);
+	if (t)
+		*slot = t;
+	return t;
+}
+
+struct process *
+task_model_process(const struct task_model *m, uint32_t pid)
+{
+	struct process **slot = &m->cache->processes[pid % TASK_MODEL_SLOTS], *p = *slot;
+
+	if (p && p->pid == pid)
+		return p;
+	p = RB_ROOT(&m->processes);
+	while (p && p->pid != pid)
+		p = pid < p->pid ? RB_LEFT(p, by_pid) : RB_RIGHT(p, by_pid);
+	if (p)
+		*slot = p;
+	return p;
+}
+
+const struct task *
+task_model_task(const struct task_model *m, uint32_t pid, uint32_t tid)
+{
+	const struct task_node *t = task_find(m, tid);
+
+	if (t && t->t.pid == pid)
+		return &t->t;
+	return pid == 0 && tid == 0 ? &m->idle : NULL;
+}
+
+const struct task *
+task_model_next(const struct task_model *m, const struct task *prev)
+{
+	struct task_node *t;
+
+	if (prev) {
+		t = task_find(m, prev->tid);
+		t = t ? RB_NEXT(task_tree, &m->tasks, t) : NULL;
+		return t ? &t->t : NULL;
+	}
+	t = RB_ROOT(&m->tasks);
+	while (t && RB_LEFT(t, by_tid))
+		t = RB_LEFT(t, by_tid);
+	return t ? &t->t : NULL;
+}
+
+const struct task_map *
+task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr)
+{
+	const struct process *p = task_model_process(m, pid);
+
+	return p ? address_space_find(p->space, addr) : NULL;
+}
+
+const char *
+task_model_cgroup(const struct task_model *m, uint64_t id)
+{
+	return kernel_names_cgroup(&m->names, id);
+}
+
+struct process *
+task_model_next_process(const struct task_model *m, struct process *prev)
+{
+	struct process *p = RB_ROOT(&m->processes);
+
+	if (prev)
+		return RB_NEXT(process_tree, &m->processes, prev);
+	while (p && RB_LEFT(p, by_pid))
+		p = RB_LEFT(p, by_pid);
+	return p;
+}
+
+/* --- making and unmaking ------------------------------------------------------------------ */
+
+static void
+namespaces_unref(struct namespaces *ns)
+{
+	if (ns && --ns->refs == 0)
+		free(ns);
+}
+
+static struct process *
+process_get(struct task_model *m, uint32_t pid)
+{
+	struct process *p = task_model_process(m, pid);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	TAILQ_INIT(&p->tasks);
+	RB_INSERT(process_tree, &m->processes, p);
+	m->nr_processes++;
+	return p;
+}
+
+static void
+process_free(struct task_model *m, struct process *p)
+{
+	RB_REMOVE(process_tree, &m->processes, p);
+	if (m->cache->processes[p->pid % TASK_MODEL_SLOTS] == p)
+		m->cache->processes[p->pid % TASK_MODEL_SLOTS] = NULL;
+	address_space_unref(p->space);
+	m->nr_processes--;
+	free(p);
+}
+
+/* Takes a task out; its process stays, even when it was the last. */
+static void
+task_free(struct task_model *m, struct task_node *t)
+{
+	RB_REMOVE(task_tree, &m->tasks, t);
+	if (m->cache->tasks[t->t.tid % TASK_MODEL_SLOTS] == t)
+		m->cache->tasks[t->t.tid % TASK_MODEL_SLOTS] = NULL;
+	TAILQ_REMOVE(&t->process->tasks, t, siblings);
+	if (t->t.exited) {
+		TAILQ_REMOVE(&m->ghosts, t, ghosts);
+		m->nr_ghosts--;
+	}
+	namespaces_unref(t->ns);
+	m->nr_tasks--;
+	free(t);
+}
+
+/* Takes a task out, and its process with the last one. */
+static void
+task_forget(struct task_model *m, struct task_node *t)
+{
+	struct process *p = t->process;
+
+	task_free(m, t);
+	if (TAILQ_EMPTY(&p->tasks))
+		process_free(m, p);
+}
+
+static void
+process_forget(struct task_model *m, uint32_t pid)
+{
+	struct process *p = task_model_process(m, pid);
+	struct task_node *t;
+
+	if (!p)
+		return;
+	while ((t = TAILQ_FIRST(&p->tasks)))
+		task_free(m, t);
+	process_free(m, p);
+}
+
+static struct task_node *
+task_new(struct task_model *m, struct process *p, uint32_t tid, uint64_t since_ns)
+{
+	struct task_node *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->t.pid = p->pid;
+	t->t.tid = tid;
+	t->since_ns = since_ns;
+	t->process = p;
+	(void)snprintf(t->t.comm, sizeof(t->t.comm), ":%u", tid);
+	RB_INSERT(task_tree, &m->tasks, t);
+	TAILQ_INSERT_TAIL(&p->tasks, t, siblings);
+	m->nr_tasks++;
+	return t;
+}
+
+static void
+task_exit(struct task_model *m, struct task_node *t, uint64_t time_ns)
+{
+	if (t->t.exited)
+		return;
+	t->t.exited = true;
+	t->t.exit_ns = time_ns;
+	TAILQ_INSERT_TAIL(&m->ghosts, t, ghosts);
+	m->nr_ghosts++;
+}
+
+static void
+task_revive(struct task_model *m, struct task_node *t)
+{
+	if (!t->t.exited)
+		return;
+	t->t.exited = false;
+	t->t.exit_ns = 0;
+	TAILQ_REMOVE(&m->ghosts, t, ghosts);
+	m->nr_ghosts--;
+}
+
+/* The task that a record speaks of, as living; made when it is not known. NULL: no memory. */
+static struct task_node *
+task_get(struct task_model *m, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct task_node *t = task_find(m, tid);
+	struct process *p;
+
+	if (t && t->t.pid == pid) {
+		task_revive(m, t);
+		return t;
+	}
+	if (t)
+		task_forget(m, t);
+	p = process_get(m, pid);
+	if (!p)
+		return NULL;
+	t = task_new(m, p, tid, time_ns);
+	if (!t && TAILQ_EMPTY(&p->tasks))
+		process_free(m, p);
+	return t;
+}
+
+struct task_model *
+task_model_new(void)
+{
+	struct task_model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	RB_INIT(&m->tasks);
+	RB_INIT(&m->processes);
+	TAILQ_INIT(&m->ghosts);
+	kernel_names_init(&m->names);
+	m->cache = calloc(1, sizeof(*m->cache));
+	m->objects = map_objects_new();
+	m->idle.comm_known = true;
+	(void)strlcpy(m->idle.comm, "swapper", sizeof(m->idle.comm));
+	if (!m->cache || !m->objects) {
+		task_model_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+void
+task_model_free(struct task_model *m)
+{
+	struct process *p;
+
+	if (!m)
+		return;
+	while ((p = RB_ROOT(&m->processes)))
+		process_forget(m, p->pid);
+	kernel_names_done(&m->names);
+	map_objects_free(m->objects);
+	free(m->cache);
+	free(m);
+}
+
+/* --- records ------------------------------------------------------------------------------ */
+
+static void
+task_inherit(struct task_node *t, const struct task_node *parent)
+{
+	if (!t->t.comm_known && parent->t.comm_known) {
+		memcpy(t->t.comm, parent->t.comm, sizeof(t->t.comm));
+		t->t.comm_known = true;
+	}
+	if (!t->ns && parent->ns) {
+		t->ns = parent->ns;
+		t->ns->refs++;
+	}
+}
+
+static void
+process_inherit(struct task_model *m, struct process *p, uint32_t ppid)
+{
+	const struct process *parent = task_model_process(m, ppid);
+
+	if (parent && !p->space)
+		p->space = address_space_ref(parent->space);
+}
+
+/* Makes room for the task of a FORK; NULL: no memory. */
+static struct task_node *
+fork_begin(struct task_model *m, uint32_t pid, uint32_t tid, bool thread, uint64_t time_ns)
+{
+	struct task_node *old, *t;
+	struct process *p;
+
+	if (!thread)
+		process_forget(m, pid);
+	p = process_get(m, pid);
+	if (!p)
+		return NULL;
+	/* Not through task_forget(): the old task may be the only one that holds p. */
+	old = task_find(m, tid);
+	if (old && old->process == p)
+		task_free(m, old);
+	else if (old)
+		task_forget(m, old);
+	t = task_new(m, p, tid, time_ns);
+	if (!t && TAILQ_EMPTY(&p->tasks))
+		process_free(m, p);
+	return t;
+}
+
+static int
+apply_fork(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
+{
+	uint32_t pid = r->task.pid, tid = r->task.tid;
+	bool fresh = r->misc & TASK_MISC_FORK_FRESH, thread = pid == r->task.ppid;
+	uint64_t start_ns = r->task.time;
+	struct task_node *t = task_find(m, tid), *parent;
+	bool known = t && t->t.pid == pid && !t->t.exited;
+
+	if (pid == TASK_PID_KERNEL || tid == UINT32_MAX)
+		return 0;
+	if (fresh && known && !start_ns)
+		start_ns = t->t.start_ns;
+	if (!known || !time_ns || time_ns > t->since_ns)
+		t = fork_begin(m, pid, tid, thread, time_ns);
+	if (!t)
+		return -FMT_E_NOMEM;
+	t->since_ns = time_ns;
+	t->ppid = r->task.ppid;
+	t->ptid = r->task.ptid;
+	t->t.start_ns = start_ns;
+	if (fresh)
+		return 0;
+	parent = task_find(m, r->task.ptid);
+	if (parent && parent != t && parent->t.pid == r->task.ppid)
+		task_inherit(t, parent);
+	if (!thread)
+		process_inherit(m, t->process, r->task.ppid);
+	return 0;
+}
+
+static int
+apply_exit(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
+{
+	struct task_node *t = task_find(m, r->task.tid);
+
+	if (t && t->t.pid == r->task.pid)
+		task_exit(m, t, time_ns);
+	return 0;
+}
+
+static int
+apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
+{
+	struct task_node *t, *other;
+
+	if (r->comm.pid == TASK_PID_KERNEL)
+		return 0;
+	t = task_get(m, r->comm.pid, r->comm.tid, time_ns);
+	if (!t)
+		return -FMT_E_NOMEM;
+	(void)strlcpy(t->t.comm, r->comm.comm, sizeof(t->t.comm));
+	t->t.comm_known = true;
+	if (!(r->misc & TASK_MISC_COMM_EXEC))
+		return 0;
+	address_space_unref(t->process->space);
+	t->process->space = NULL;
+	/* Exec ends the other threads; the one that called it took over the leader's tid. */
+	TAILQ_FOREACH(other, &t->process->tasks, siblings)
+		if (other != t)
+			task_exit(m, other, time_ns);
+	return 0;
+}
+
+static int
+apply_mmap(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
+{
+	const struct perf_mmap *k = &r->mmap;
+	struct task_map map = { .start = k->addr,
+				.end = k->addr + k->len,
+				.pgoff = k->pgoff,
+				.prot = k->prot,
+				.flags = k->flags };
+	struct task_node *t;
+	struct process *p;
+
+	if (map.end < map.start)
+		map.end = UINT64_MAX;
+	if (map.end == map.start)
+		return 0;
+	if (k->pid == TASK_PID_KERNEL) {
+		p = process_get(m, k->pid);
+	} else {
+		t = task_get(m, k->pid, k->tid, time_ns);
+		p = t ? t->process : NULL;
+	}
+	map.object = map_objects_get(m->objects, k);
+	if (!p || !map.object)
+		return -FMT_E_NOMEM;
+	return address_space_put(&p->space, &m->totals, &map);
+}
+
+static int
+apply_namespaces(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
+{
+	size_t words = span_words(r->namespaces.links);
+	struct namespaces *ns;
+	struct task_node *t;
+
+	if (r->namespaces.pid == TASK_PID_KERNEL)
+		return 0;
+	t = task_get(m, r->namespaces.pid, r->namespaces.tid, time_ns);
+	if (!t)
+		return -FMT_E_NOMEM;
+	if (words > NAMESPACES_MAX * 2)
+		words = NAMESPACES_MAX * 2;
+	ns = malloc(sizeof(*ns) + words * sizeof(ns->words[0]));
+	if (!ns)
+		return -FMT_E_NOMEM;
+	ns->refs = 1;
+	ns->nr = words / 2;
+	for (size_t i = 0; i < words; i++)
+		ns->words[i] = span_word(r->namespaces.links, i);
+	/* The kernel says them after each fork, and they are nearly always the parent's. */
+	if (t->ns && t->ns->nr == ns->nr &&
+	    memcmp(t->ns->words, ns->words, words * sizeof(ns->words[0])) == 0) {
+		free(ns);
+		return 0;
+	}
+	namespaces_unref(t->ns);
+	t->ns = ns;
+	return 0;
+}
+
+static int
+apply(struct task_model *m, const struct perf_record *r)
+{
+	uint64_t time_ns = r->sid.time;
+
+	switch (r->type) {
+	case REC_FORK:
+		return apply_fork(m, r, time_ns ? time_ns : r->task.time);
+	case REC_EXIT:
+		return apply_exit(m, r, time_ns ? time_ns : r->task.time);
+	case REC_COMM:
+		return apply_comm(m, r, time_ns);
+	case REC_MMAP:
+	case REC_MMAP2:
+		return apply_mmap(m, r, time_ns);
+	case REC_NAMESPACES:
+		return apply_namespaces(m, r, time_ns);
+	case REC_CGROUP:
+	case REC_KSYMBOL:
+		return kernel_names_apply(&m->names, r);
+	default:
+		return 0;
+	}
+}
+
+int
+task_model_apply(struct task_model *m, const struct perf_record *r)
+{
+	int rc = apply(m, r);
+
+	while (m->nr_ghosts > TASK_MODEL_GHOSTS_MAX)
+		task_forget(m, TAILQ_FIRST(&m->ghosts));
+	return rc;
+}
+
+/* --- the rest ----------------------------------------------------------------------------- */
+
+int
+task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
+			uint64_t ino_generation, const uint8_t *id, uint8_t size)
+{
+	struct map_object inode = {
+		.maj = maj, .min = min, .ino = ino, .ino_generation = ino_generation
+	};
+
+	if (size == 0 || size > sizeof(inode.build_id))
+		return 0;
+	return map_objects_set_build_id(m->objects, &inode, id, size);
+}
+
+size_t
+task_model_objects(const struct task_model *m)
+{
+	return map_objects_count(m->objects);
+}
+
+const struct map_object *
+task_model_object(const struct task_model *m, size_t index)
+{
+	return map_objects_at(m->objects, index);
+}
+
+void
+task_model_prune(struct task_model *m, uint64_t time_ns)
+{
+	struct task_node *t;
+
+	while ((t = TAILQ_FIRST(&m->ghosts)) && t->t.exit_ns < time_ns)
+		task_forget(m, t);
+	map_objects_sweep(m->objects);
+}
+
+void
+task_model_forget_cgroups(struct task_model *m)
+{
+	kernel_names_forget_cgroups(&m->names);
+}
+
+void
+task_model_stats(const struct task_model *m, struct task_model_stats *ret)
+{
+	*ret = (struct task_model_stats){ .tasks = m->nr_tasks,
+					  .ghosts = m->nr_ghosts,
+					  .maps = m->totals.maps,
+					  .objects = map_objects_used(m->objects) };
+	ret->bytes = m->nr_tasks * sizeof(struct task_node) +
+		m->nr_processes * sizeof(struct process) + address_space_bytes(&m->totals) +
+		map_objects_bytes(m->objects) + m->names.bytes + sizeof(*m) + sizeof(*m->cache);
+}

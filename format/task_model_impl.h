@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * task_model_impl: what a task_model is made of; for task_model.c and task_snapshot.c only.
+ */
+#ifndef FORMAT_TASK_MODEL_IMPL_H
+#define FORMAT_TASK_MODEL_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
+
+#include "format/address_space.h"
+#include "format/kernel_names.h"
+#include "format/task_model.h"
+
+#define TASK_MODEL_SLOTS 256 /* of the lookup cache; a power of two */
+
+/* The namespaces of a task: {dev, inode} words; shared by tasks that have the same. */
+struct namespaces {
+	uint64_t refs, nr;
+	uint64_t words[];
+};
+
+struct process;
+
+struct task_node {
+	struct task t; /* first: what others point to */
+	RB_ENTRY(task_node) by_tid;
+	TAILQ_ENTRY(task_node) siblings;
+	TAILQ_ENTRY(task_node) ghosts;
+	struct process *process;
+	struct namespaces *ns;
+	uint32_t ppid, ptid;
+	uint64_t since_ns; /* of the oldest record that this task stands on */
+};
+
+/* What the tasks of one pid share. */
+struct process {
+	RB_ENTRY(process) by_pid;
+	TAILQ_HEAD(, task_node) tasks; /* in order of arrival */
+	struct address_space *space;
+	uint32_t pid;
+};
+
+RB_HEAD(task_tree, task_node);
+RB_HEAD(process_tree, process);
+
+/* What the last lookups found; not part of the state, so a const model may change it. */
+struct lookup_cache {
+	struct task_node *tasks[TASK_MODEL_SLOTS];
+	struct process *processes[TASK_MODEL_SLOTS];
+};
+
+struct task_model {
+	struct task_tree tasks;
+	struct process_tree processes;
+	TAILQ_HEAD(, task_node) ghosts; /* in order of exit */
+	struct lookup_cache *cache;
+	struct map_objects *objects;
+	struct kernel_names names;
+	struct address_space_totals totals;
+	struct task idle;
+	uint64_t nr_tasks, nr_ghosts, nr_processes;
+};
+
+struct process *task_model_process(const struct task_model *m, uint32_t pid);
+/* By pid; prev NULL: the first. */
+struct process *task_model_next_process(const struct task_model *m, struct process *prev);
+
+#endif
