@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/report.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/fmt_error.h"
+#include "symbolizer/slots.h"
+
+struct report {
+	struct report_options options;
+	struct report_row *rows;
+	size_t nr_rows, cap_rows;
+	struct slots row_slots;
+	/* By row: the last stack (its index + 1) that was added to total. */
+	size_t *stamps;
+	size_t cap_stamps;
+	struct report_section *sections;
+	size_t nr_sections, cap_sections;
+	struct report_unknown *unknowns;
+	size_t nr_unknowns, cap_unknowns;
+	struct slots unknown_slots;
+};
+
+static const char *const key_names[] = {
+#define X(name, title, right, help) #name,
+	REPORT_KEYS(X)
+#undef X
+};
+
+bool
+report_has(const struct report_options *o, enum report_key key)
+{
+	for (size_t i = 0; i < o->nr_keys; i++)
+		if (o->keys[i] == key)
+			return true;
+	return false;
+}
+
+static int
+find_key(const char *word, size_t len)
+{
+	if (len == strlen("symbol") && strncmp(word, "symbol", len) == 0)
+		return REPORT_sym;
+	for (int k = 0; k < REPORT_KEYS_MAX; k++)
+		if (strlen(key_names[k]) == len && strncmp(word, key_names[k], len) == 0)
+			return k;
+	return -1;
+}
+
+int
+report_parse_keys(const char *text, struct report_options *ret, const char **ret_bad,
+		  size_t *ret_len)
+{
+	struct report_options o = { .children = ret->children };
+
+	for (;;) {
+		size_t len = strcspn(text, ",");
+		int key = find_key(text, len);
+
+		if (key < 0 || report_has(&o, (enum report_key)key)) {
+			*ret_bad = text;
+			*ret_len = len;
+			return -1;
+		}
+		o.keys[o.nr_keys++] = (enum report_key)key;
+		if (!text[len])
+			break;
+		text += len + 1;
+	}
+	*ret = o;
+	return 0;
+}
+
+void
+report_profile_options(const struct report_options *o, struct profile_options *ret)
+{
+	ret->by_pid = report_has(o, REPORT_pid);
+	ret->by_tid = report_has(o, REPORT_tid);
+	ret->by_cpu = report_has(o, REPORT_cpu);
+	ret->leaf_only = !o->children;
+}
+
+static bool
+row_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct report_row *a = &((const struct report *)owner)->rows[index], *b = key;
+
+	return a->event == b->event && a->comm == b->comm && a->dso == b->dso &&
+		a->symbol == b->symbol && a->kernel == b->kernel && a->pid == b->pid &&
+		a->tid == b->tid && a->cpu == b->cpu;
+}
+
+static uint32_t
+row_hash(const struct report_row *r)
+{
+	uint64_t h = slots_mix((uintptr_t)r->comm, (uintptr_t)r->dso);
+
+	h = slots_mix(h, (uintptr_t)r->symbol);
+	h = slots_mix(h, (uint64_t)r->pid << 32 | r->tid);
+	h = slots_mix(h, (uint64_t)r->cpu << 32 | (uint32_t)r->event);
+	return (uint32_t)slots_mix(h, r->kernel);
+}
+
+/* The row of one frame of a stack, new or known. */
+static int
+find_row(struct report *r, const struct profile_stack *s, const struct frame *f, size_t *ret)
+{
+	const struct report_options *o = &r->options;
+	struct report_row key = {
+		.event = s->event,
+		.comm = report_has(o, REPORT_comm) ? s->comm : NULL,
+		.dso = report_has(o, REPORT_dso) ? f->dso : NULL,
+		.symbol = report_has(o, REPORT_sym) ? f->symbol : NULL,
+		.kernel = report_has(o, REPORT_sym) && f->kernel,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+	};
+	uint32_t hash = row_hash(&key);
+	uint32_t i = slots_find(&r->row_slots, hash, row_same, r, &key);
+	int err;
+
+	if (i == SLOTS_NONE) {
+		i = (uint32_t)r->nr_rows;
+		err = slots_reserve_array(&r->rows, i, &r->cap_rows, 1, sizeof(*r->rows));
+		if (err == 0)
+			err = slots_reserve_array(&r->stamps, i, &r->cap_stamps, 1,
+						  sizeof(*r->stamps));
+		if (err == 0)
+			err = slots_add(&r->row_slots, hash, i);
+		if (err < 0)
+			return err;
+		r->rows[i] = key;
+		r->stamps[i] = 0;
+		r->nr_rows++;
+	}
+	*ret = i;
+	return 0;
+}
+
+static void
+weigh(struct report_weight *w, const struct profile_stack *s)
+{
+	w->samples += s->samples;
+	w->period += s->period;
+}
+
+/* stamp: which stack this is, from 1. */
+static int
+add_stack(struct report *r, const struct profile *p, const struct profile_stack *s, size_t stamp)
+{
+	uint32_t n = r->options.children ? s->nr_frames : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t row;
+		int err = find_row(r, s, profile_frame(p, s->frames[i]), &row);
+
+		if (err < 0)
+			return err;
+		if (i == 0)
+			weigh(&r->rows[row].self, s);
+		if (r->stamps[row] != stamp)
+			weigh(&r->rows[row].total, s);
+		r->stamps[row] = stamp;
+	}
+	return 0;
+}
+
+static int
+add_section(struct report *r, const struct profile_stack *s)
+{
+	int err;
+
+	for (size_t i = 0; i < r->nr_sections; i++)
+		if (r->sections[i].event == s->event) {
+			weigh(&r->sections[i].weight, s);
+			return 0;
+		}
+	err = slots_reserve_array(&r->sections, r->nr_sections, &r->cap_sections, 1,
+				  sizeof(*r->sections));
+	if (err < 0)
+		return err;
+	r->sections[r->nr_sections] = (struct report_section){ .event = s->event };
+	weigh(&r->sections[r->nr_sections++].weight, s);
+	return 0;
+}
+
+static bool
+unknown_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct report_unknown *a = &((const struct report *)owner)->unknowns[index];
+	const struct report_unknown *b = key;
+
+	return a->dso_path == b->dso_path && a->miss == b->miss;
+}
+
+static int
+add_unknown(struct report *r, const struct frame *leaf, uint64_t samples)
+{
+	struct report_unknown key = { .dso_path = leaf->dso_path, .miss = leaf->miss };
+	uint32_t hash = (uint32_t)slots_mix((uintptr_t)key.dso_path, key.miss);
+	uint32_t i = slots_find(&r->unknown_slots, hash, unknown_same, r, &key);
+	int err;
+
+	if (i == SLOTS_NONE) {
+		i = (uint32_t)r->nr_unknowns;
+		err = slots_reserve_array(&r->unknowns, i, &r->cap_unknowns, 1,
+					  sizeof(*r->unknowns));
+		if (err == 0)
+			err = slots_add(&r->unknown_slots, hash, i);
+		if (err < 0)
+			return err;
+		r->unknowns[r->nr_unknowns++] = key;
+	}
+	r->unknowns[i].samples += samples;
+	return 0;
+}
+
+static int
+compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* What has no name comes last among equals. */
+static int
+compare_names(const char *a, const char *b)
+{
+	if (a == b)
+		return 0;
+	if (!a || !b)
+		return a ? -1 : 1;
+	return strcmp(a, b);
+}
+
+static int
+compare_keys(const struct report_row *a, const struct report_row *b)
+{
+	int c = compare_names(a->comm, b->comm);
+
+	if (c == 0)
+		c = compare_names(a->dso, b->dso);
+	if (c == 0)
+		c = compare_names(a->symbol, b->symbol);
+	if (c == 0)
+		c = a->kernel - b->kernel;
+	if (c == 0)
+		c = compare_numbers(a->pid, b->pid);
+	if (c == 0)
+		c = compare_numbers(a->tid, b->tid);
+	if (c == 0)
+		c = compare_numbers(a->cpu, b->cpu);
+	return c;
+}
+
+static int
+compare_rows(const void *va, const void *vb)
+{
+	const struct report_row *a = va, *b = vb;
+	int c = (a->event > b->event) - (a->event < b->event);
+
+	if (c == 0)
+		c = compare_numbers(b->total.period, a->total.period);
+	if (c == 0)
+		c = compare_numbers(b->self.period, a->self.period);
+	if (c == 0)
+		c = compare_numbers(b->total.samples, a->total.samples);
+	return c ? c : compare_keys(a, b);
+}
+
+static int
+compare_sections(const void *va, const void *vb)
+{
+	const struct report_section *a = va, *b = vb;
+
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+static int
+compare_unknowns(const void *va, const void *vb)
+{
+	const struct report_unknown *a = va, *b = vb;
+	int c = compare_numbers(b->samples, a->samples);
+
+	if (c == 0)
+		c = compare_names(a->dso_path, b->dso_path);
+	return c ? c : compare_numbers(a->miss, b->miss);
+}
+
+static void
+sort(struct report *r)
+{
+	size_t first = 0;
+
+	if (r->nr_rows)
+		qsort(r->rows, r->nr_rows, sizeof(*r->rows), compare_rows);
+	if (r->nr_sections)
+		qsort(r->sections, r->nr_sections, sizeof(*r->sections), compare_sections);
+	if (r->nr_unknowns)
+		qsort(r->unknowns, r->nr_unknowns, sizeof(*r->unknowns), compare_unknowns);
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		struct report_section *s = &r->sections[i];
+
+		s->first = first;
+		while (first < r->nr_rows && r->rows[first].event == s->event)
+			first++;
+		s->nr = first - s->first;
+	}
+}
+
+int
+report_build(const struct profile *p, const struct report_options *o, struct report **ret)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	int err = r ? 0 : -FMT_E_NOMEM;
+
+	if (r)
+		r->options = *o;
+	for (size_t i = 0; i < profile_stacks(p) && err == 0; i++) {
+		const struct frame *leaf;
+		struct profile_stack s;
+
+		profile_stack_at(p, i, &s);
+		leaf = profile_frame(p, s.frames[0]);
+		err = add_section(r, &s);
+		if (err == 0)
+			err = add_stack(r, p, &s, i + 1);
+		if (err == 0 && leaf->miss != RESOLVE_OK)
+			err = add_unknown(r, leaf, s.samples);
+	}
+	if (err < 0) {
+		report_free(r);
+		return err;
+	}
+	sort(r);
+	*ret = r;
+	return 0;
+}
+
+void
+report_free(struct report *r)
+{
+	if (!r)
+		return;
+	free(r->rows);
+	free(r->stamps);
+	slots_done(&r->row_slots);
+	free(r->sections);
+	free(r->unknowns);
+	slots_done(&r->unknown_slots);
+	free(r);
+}
+
+size_t
+report_sections(const struct report *r)
+{
+	return r->nr_sections;
+}
+
+const struct report_section *
+report_section_at(const struct report *r, size_t i)
+{
+	assert(i < r->nr_sections);
+	return &r->sections[i];
+}
+
+const struct report_row *
+report_row_at(const struct report *r, size_t i)
+{
+	assert(i < r->nr_rows);
+	return &r->rows[i];
+}
+
+size_t
+report_unknowns(const struct report *r)
+{
+	return r->nr_unknowns;
+}
+
+const struct report_unknown *
+report_unknown_at(const struct report *r, size_t i)
+{
+	assert(i < r->nr_unknowns);
+	return &r->unknowns[i];
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report: the rows of a flat report: stacks of a profile added up by what the reader wants
+ * to see (command, object, symbol, ...), for each event apart.
+ *
+ * self: samples taken there. total (children): samples with it anywhere in their stack,
+ * counted once per stack however often it recurs. Numbers only; printing is the command's.
+ */
+#ifndef SYMBOLIZER_REPORT_H
+#define SYMBOLIZER_REPORT_H
+
+#include "symbolizer/profile.h"
+
+/* name of the key, title of its column, right-aligned, what it is */
+#define REPORT_KEYS(X)                                                                             \
+	X(comm, "Command", false, "command name")                                                  \
+	X(dso, "Shared Object", false, "file or region the code was in")                           \
+	X(sym, "Symbol", false, "function; [k] kernel, [.] user")                                  \
+	X(pid, "Pid", true, "process")                                                             \
+	X(tid, "Tid", true, "thread")                                                              \
+	X(cpu, "CPU", true, "CPU that was sampled")                                                \
+	X(event, "Event", false, "event that took the sample")
+
+enum report_key {
+#define X(name, title, right, help) REPORT_##name,
+	REPORT_KEYS(X)
+#undef X
+		REPORT_KEYS_MAX
+};
+
+struct report_options {
+	enum report_key keys[REPORT_KEYS_MAX];
+	size_t nr_keys;
+	bool children; /* fill in and order by total */
+};
+
+/*
+ * "comm,dso,sym" (symbol is sym). 0, or -1: the word at fault is *ret_bad (length
+ * *ret_len): not a key, or one given twice.
+ */
+int report_parse_keys(const char *text, struct report_options *ret, const char **ret_bad,
+		      size_t *ret_len);
+bool report_has(const struct report_options *o, enum report_key key);
+
+/* What the profile has to tell apart for this report. */
+void report_profile_options(const struct report_options *o, struct profile_options *ret);
+
+struct report_weight {
+	uint64_t samples, period;
+};
+
+/* Of fields that are no keys only zero or NULL is here. */
+struct report_row {
+	int event; /* always a key */
+	const char *comm, *dso;
+	const char *symbol; /* NULL: unknown */
+	bool kernel;
+	uint32_t pid, tid, cpu;
+	struct report_weight self, total;
+};
+
+/* One event: its rows are [first, first + nr). */
+struct report_section {
+	int event;
+	struct report_weight weight;
+	size_t first, nr;
+};
+
+/* Leaf samples without a name, by object and reason. */
+struct report_unknown {
+	const char *dso_path;
+	enum resolve_miss miss;
+	uint64_t samples;
+};
+
+struct report;
+
+/* Strings are the resolver's. 0, -FMT_E_NOMEM. */
+int report_build(const struct profile *p, const struct report_options *o, struct report **ret);
+void report_free(struct report *r);
+
+/* Sections by event; rows by weight descending, then by name: the order is always the same. */
+size_t report_sections(const struct report *r);
+const struct report_section *report_section_at(const struct report *r, size_t i);
+const struct report_row *report_row_at(const struct report *r, size_t i);
+/* By samples descending. */
+size_t report_unknowns(const struct report *r);
+const struct report_unknown *report_unknown_at(const struct report *r, size_t i);
+
+#endif
