@@ -19,7 +19,7 @@
  *      68  u32    payload_crc CRC32C of the stored payload
  *      72  u64    lost        samples known lost up to this block (cumulative)
  *      80  u32    raw_length  of the payload uncompressed
- *      84  u32    stored_length
+ *      84  u32    stored_length  <= raw_length; equal when BLOCK_F_STORED
  *      88  u64    reserved    0
  *      96         payload: stored_length bytes, one zstd frame; or as is (BLOCK_F_STORED)
  *
@@ -36,7 +36,7 @@
 #include "format/span.h"
 
 #define BLOCK_HEADER_BYTES 96
-#define BLOCK_HEADER_BYTES_MAX 4096
+#define BLOCK_HEADER_BYTES_MAX 512 /* bounds what a false header can cost a reader */
 #define BLOCK_SYNC "\xf0spB\r\n\x1a\xb5"
 #define BLOCK_RAW_MAX (64u << 20) /* bomb guard: no writer makes a payload near it */
 #define FILE_ID_BYTES 16
@@ -63,8 +63,11 @@ enum block_encoding {
 	BLOCK_COLUMNAR = 1, /* reserved for columnar sample blocks */
 };
 
-#define BLOCK_F_CRITICAL 1u /* a reader that does not know the type must refuse the file */
+#define BLOCK_F_CRITICAL 1u /* a reader that cannot read such a block must refuse the file */
 #define BLOCK_F_STORED 2u   /* payload is not compressed */
+/* Bits 0-15 change how a block is read: one that is not known makes it unreadable. */
+#define BLOCK_F_INCOMPATIBLE 0xffffu
+#define BLOCK_F_KNOWN (BLOCK_F_CRITICAL | BLOCK_F_STORED)
 
 struct block_header {
 	uint16_t header_size;

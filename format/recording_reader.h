@@ -24,12 +24,17 @@ struct recording_health {
 	uint64_t blocks;	  /* whole ones, of any type */
 	uint64_t damaged_blocks;  /* known lost: bad payloads, and holes in the sequence */
 	uint64_t damaged_bytes;	  /* passed over looking for a block */
-	uint64_t unknown_blocks;  /* of types this reader does not know */
+	uint64_t moved_blocks;	  /* whole, but not where they were written */
+	uint64_t bad_indexes;	  /* INDEX or END that tells another story (verify only) */
+	uint64_t unknown_blocks;  /* that this reader does not know how to read, and need not */
 	uint64_t torn_tail_bytes; /* after the last whole block */
 	bool header_damaged;	  /* the meta came from a META block */
 	bool closed;		  /* an END block was seen */
 	struct fmt_where first;	  /* the first damage, for the message */
 };
+
+/* Nothing is damaged, nothing is missing, and the file was closed in order. */
+bool recording_health_clean(const struct recording_health *h);
 
 /*
  * Opens; the source is owned from here on, also on failure. -FMT_E_NOT_RECORDING,
@@ -40,7 +45,10 @@ int recording_reader_open(struct io_source *source, struct recording_reader **re
 			  struct fmt_where *where);
 void recording_reader_close(struct recording_reader *r);
 
-/* Borrowed, for the reader's life. */
+/*
+ * Borrowed, for the reader's life. A META block that tells of more events (a CPU came)
+ * makes the next call return another one; indexes of events stay what they were.
+ */
 const struct recording_meta *recording_reader_meta(const struct recording_reader *r);
 
 struct block {
@@ -58,7 +66,7 @@ struct block {
 int recording_reader_next(struct recording_reader *r,
 			  bool (*want)(const struct block_header *h, void *arg), void *arg,
 			  struct block *ret, struct fmt_where *where);
-/* Back to the first block, and the health to zero. */
+/* Back to the first block, and the health to what it was after opening. */
 void recording_reader_rewind(struct recording_reader *r);
 
 const struct recording_health *recording_reader_health(const struct recording_reader *r);

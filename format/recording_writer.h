@@ -33,7 +33,8 @@ struct recording_writer_options {
 	void (*on_record)(void *arg, const struct perf_record *record, int event);
 	/*
 	 * The open block is about to be closed: what it needs (kernel symbols, build-ids, the
-	 * ledger) can now be written before it with recording_writer_block().
+	 * ledger) can now be written before it with recording_writer_block(). No other call of
+	 * the writer is allowed inside. After a failed write it comes again for the same block.
 	 */
 	int (*before_close)(void *arg, struct recording_writer *w, struct fmt_where *where);
 	void *arg;
@@ -51,6 +52,9 @@ int recording_writer_open(struct io_sink *sink, const struct recording_meta *met
  * Appends whole records, as drained, to the open block; closes it when it is full (never
  * inside one call's bytes unless they alone exceed the limit, then between records). A
  * record that does not parse is kept byte for byte and counted in *ret_bad (may be NULL).
+ * 0: all of them are in the open block or on disk, also when writing a full block has just
+ * failed (the error is then what the next call says). Negative: none was taken; only with
+ * -FMT_E_CORRUPT (framing: nobody can know where the next record begins) those before it were.
  */
 int recording_writer_records(struct recording_writer *w, struct span records, uint64_t *ret_bad,
 			     struct fmt_where *where);
@@ -67,7 +71,8 @@ int recording_writer_flush(struct recording_writer *w, struct fmt_where *where);
 
 /*
  * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS) ahead of the open block's
- * records; for STATE, records are counted and timed.
+ * records; for STATE, records are counted and timed. META with an empty payload writes the
+ * meta as it now is (events may have been added).
  */
 int recording_writer_block(struct recording_writer *w, enum block_type type, struct span payload,
 			   struct fmt_where *where);
@@ -77,12 +82,15 @@ void recording_writer_lost(struct recording_writer *w, uint64_t lost);
 
 int recording_writer_sync(struct recording_writer *w, struct fmt_where *where);
 
-/* After an error (disk full): tries to write what is pending; 0 when all is well again. */
+/*
+ * After an error (disk full): tries to write what is pending; 0 when all is well again. A
+ * failed sync is for ever: the kernel may have dropped what it could not write.
+ */
 int recording_writer_retry(struct recording_writer *w, struct fmt_where *where);
 
 struct recording_writer_stats {
 	uint64_t file_bytes, blocks, records, samples, raw_bytes;
-	uint32_t open_bytes;   /* in the open block */
+	uint32_t open_bytes; /* in the open block */
 	uint64_t open_records;
 };
 void recording_writer_stats(const struct recording_writer *w, struct recording_writer_stats *ret);

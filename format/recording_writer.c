@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/recording_writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "format/crc32c.h"
+#include "format/recording_header.h"
+#include "format/recording_index.h"
+
+#define WRITER_MAGIC 0x73705772u
+#define ZSTD_LEVEL_DEFAULT 1
+#define INDEX_EVERY_DEFAULT 64
+#define INDEX_EVERY_MAX (1u << 16)
+
+/* Times and counts of the records of one payload. */
+struct tally {
+	uint32_t records, samples;
+	uint64_t t_min, t_max;
+};
+
+struct recording_writer {
+	uint32_t magic;
+	struct io_sink *sink;
+	const struct recording_meta *meta;
+	struct recording_writer_options options;
+	ZSTD_CCtx *zstd;
+
+	struct buf open; /* records of the open block */
+	struct tally tally;
+	struct buf out; /* a block on its way to the sink */
+	struct buf meta_bytes;
+	struct buf index; /* INDEX payload so far */
+
+	uint64_t pass;	   /* what the last recording_writer_pass() said */
+	uint64_t complete; /* what the last RECORDS block said */
+	uint64_t seq;
+	uint64_t size; /* of the file, whole blocks only */
+	uint64_t last_index;
+	uint64_t lost;
+	uint64_t records, samples, raw_bytes; /* written */
+
+	int error;		/* sticky; 0 */
+	struct fmt_where where; /* of error */
+	bool torn;		/* bytes of a failed write are still behind size */
+	bool dead;		/* a sync failed: no retry */
+	bool closing;		/* inside before_close */
+};
+
+static int
+fail_with(struct recording_writer *w, int error, const struct fmt_where *at)
+{
+	w->error = error;
+	w->where = *at;
+	return error;
+}
+
+/* The sticky error, told again. */
+static int
+sticky(const struct recording_writer *w, struct fmt_where *where)
+{
+	if (w->error && where)
+		*where = w->where;
+	return w->error;
+}
+
+static int
+fail_nomem(struct recording_writer *w)
+{
+	struct fmt_where at;
+
+	return fail_with(w, fmt_fail(&at, FMT_E_NOMEM, w->size, "block of %zu bytes", w->open.len),
+			 &at);
+}
+
+/* Cuts away what a failed write may have left. On a pipe it stays; readers pass over it. */
+static void
+cut_back(struct recording_writer *w)
+{
+	int error = w->sink->cut(w->sink, w->size);
+
+	w->torn = error != 0 && error != -EINVAL;
+}
+
+static int
+write_bytes(struct recording_writer *w, const struct buf *bytes)
+{
+	struct fmt_where at;
+	int error;
+
+	if (w->torn)
+		cut_back(w);
+	error = w->torn ? -EIO : w->sink->write(w->sink, bytes->p, bytes->len);
+	if (error) {
+		errno = -error;
+		error = fmt_fail(&at, FMT_E_IO, w->size, "write of %zu bytes", bytes->len);
+		if (!w->torn)
+			cut_back(w);
+		return fail_with(w, error, &at);
+	}
+	w->size += bytes->len;
+	return 0;
+}
+
+/* Compresses payload behind the header's place in w->out; fills in lengths and CRC. */
+static int
+pack(struct recording_writer *w, struct span payload, struct block_header *h)
+{
+	uint8_t *to;
+	size_t n;
+
+	buf_clear(&w->out);
+	buf_zero(&w->out, BLOCK_HEADER_BYTES);
+	h->raw_length = (uint32_t)payload.len;
+	to = buf_reserve(&w->out, ZSTD_compressBound(payload.len));
+	if (!to)
+		return fail_nomem(w);
+	n = payload.len;
+	if (!(h->flags & BLOCK_F_STORED) && payload.len > 0) {
+		n = ZSTD_compress2(w->zstd, to, ZSTD_compressBound(payload.len), payload.p,
+				   payload.len);
+		if (ZSTD_isError(n) || n >= payload.len)
+			n = payload.len;
+	}
+	if (n == payload.len) {
+		h->flags |= BLOCK_F_STORED;
+		if (n > 0)
+			memcpy(to, payload.p, n);
+	}
+	h->stored_length = (uint32_t)n;
+	h->payload_crc = crc32c(0, to, n);
+	w->out.len += n;
+	return 0;
+}
+
+/* Writes one block: type, encoding, flags, counts and times of *h are the caller's. */
+static int
+write_block(struct recording_writer *w, struct span payload, struct block_header *h)
+{
+	int error;
+
+	if (payload.len > BLOCK_RAW_MAX) {
+		struct fmt_where at;
+
+		error = fmt_fail(&at, FMT_E_TOO_BIG, w->size, "payload of %zu bytes", payload.len);
+		return fail_with(w, error, &at);
+	}
+	/* So that nothing can fail once the block is on disk. */
+	if (!buf_reserve(&w->index, INDEX_ENTRY_BYTES)) {
+		w->index.failed = false;
+		return fail_nomem(w);
+	}
+	h->seq = w->seq;
+	h->offset = w->size;
+	h->lost = w->lost;
+	h->header_size = BLOCK_HEADER_BYTES;
+	error = pack(w, payload, h);
+	if (error)
+		return error;
+	block_header_encode(h, w->meta->file_id, w->out.p);
+	error = write_bytes(w, &w->out);
+	if (error)
+		return error;
+	w->seq++;
+	w->raw_bytes += payload.len;
+	if (h->type == BLOCK_INDEX)
+		recording_index_begin(&w->index, h->offset);
+	else if (h->type != BLOCK_END)
+		recording_index_add(&w->index, h);
+	return 0;
+}
+
+static int
+write_meta(struct recording_writer *w)
+{
+	struct block_header h = {
+		.type = BLOCK_META,
+		.flags = BLOCK_F_CRITICAL,
+		.complete = w->complete,
+	};
+	struct fmt_where at;
+	int error;
+
+	buf_clear(&w->meta_bytes);
+	error = recording_meta_encode(w->meta, &w->meta_bytes);
+	if (error)
+		return fail_with(w, fmt_fail(&at, (enum fmt_error) - error, w->size, "meta"), &at);
+	return write_block(w, buf_span(&w->meta_bytes), &h);
+}
+
+static int
+write_index(struct recording_writer *w)
+{
+	struct block_header h = { .type = BLOCK_INDEX, .complete = w->complete };
+	uint64_t offset;
+	int error = write_meta(w);
+
+	if (error)
+		return error;
+	offset = w->size;
+	error = write_block(w, buf_span(&w->index), &h);
+	if (!error)
+		w->last_index = offset;
+	return error;
+}
+
+/* Are there that many blocks that no INDEX has? */
+static bool
+index_due(const struct recording_writer *w, uint32_t blocks)
+{
+	return le32dec(w->index.p) >= blocks;
+}
+
+static int
+write_end(struct recording_writer *w)
+{
+	struct block_header h = {
+		.type = BLOCK_END,
+		.flags = BLOCK_F_STORED,
+		.complete = w->complete,
+	};
+	const struct recording_end end = {
+		.index = w->last_index,
+		.blocks = w->seq,
+		.records = w->records,
+		.samples = w->samples,
+		.raw_bytes = w->raw_bytes,
+		.lost = w->lost,
+	};
+
+	buf_clear(&w->meta_bytes);
+	recording_end_encode(&end, &w->meta_bytes);
+	if (buf_failed(&w->meta_bytes))
+		return fail_nomem(w);
+	return write_block(w, buf_span(&w->meta_bytes), &h);
+}
+
+/* --- the open block ---------------------------------------------------------------------- */
+
+static void
+count(struct tally *t, const struct perf_record *r)
+{
+	t->records++;
+	if (!r)
+		return;
+	if (r->type == REC_SAMPLE)
+		t->samples++;
+	if (r->sid.time > 0) {
+		if (t->t_min == 0 || r->sid.time < t->t_min)
+			t->t_min = r->sid.time;
+		if (r->sid.time > t->t_max)
+			t->t_max = r->sid.time;
+	}
+}
+
+static int
+before_close(struct recording_writer *w)
+{
+	struct fmt_where at = { 0 };
+	int error;
+
+	if (!w->options.before_close)
+		return 0;
+	w->closing = true;
+	error = w->options.before_close(w->options.arg, w, &at);
+	w->closing = false;
+	if (error && !w->error)
+		fail_with(w, error, &at);
+	return w->error;
+}
+
+/* Writes the open block, if it has records, and the index that may be due. */
+static int
+close_block(struct recording_writer *w)
+{
+	struct block_header h = { .type = BLOCK_RECORDS, .flags = BLOCK_F_CRITICAL };
+	int error;
+
+	if (w->tally.records > 0) {
+		error = before_close(w);
+		if (error)
+			return error;
+		h.records = w->tally.records;
+		h.samples = w->tally.samples;
+		h.t_min = w->tally.t_min;
+		h.t_max = w->tally.t_max;
+		/* True also in the middle of a pass: what the last one promised is in here. */
+		h.complete = w->pass;
+		error = write_block(w, buf_span(&w->open), &h);
+		if (error)
+			return error;
+		w->complete = w->pass;
+		w->records += w->tally.records;
+		w->samples += w->tally.samples;
+		buf_clear(&w->open);
+		memset(&w->tally, 0, sizeof(w->tally));
+	}
+	return index_due(w, w->options.index_every) ? write_index(w) : 0;
+}
+
+static void
+add_record(struct recording_writer *w, struct span bytes, uint64_t *bad)
+{
+	struct perf_record record;
+	int event;
+
+	buf_append(&w->open, bytes.p, bytes.len);
+	if (event_set_parse(w->meta->events, bytes, &record, &event) != 0) {
+		count(&w->tally, NULL);
+		++*bad;
+		return;
+	}
+	count(&w->tally, &record);
+	if (w->options.on_record)
+		w->options.on_record(w->options.arg, &record, event);
+}
+
+/* Would n more bytes go over the limit? An empty block takes anything. */
+static bool
+is_full(const struct recording_writer *w, size_t n)
+{
+	return w->open.len > 0 && w->open.len + n > w->options.block_bytes;
+}
+
+int
+recording_writer_records(struct recording_writer *w, struct span records, uint64_t *ret_bad,
+			 struct fmt_where *where)
+{
+	uint64_t bad = 0;
+	struct span record;
+	int more;
+
+	assert(w->magic == WRITER_MAGIC && !w->closing);
+	if (w->error)
+		return sticky(w, where);
+	/* Room first: from here on no record may be refused for want of memory. */
+	if (records.len > BLOCK_RAW_MAX - w->options.block_bytes)
+		return fmt_fail(where, FMT_E_TOO_BIG, w->size, "%zu bytes of records in one call",
+				records.len);
+	if (!buf_reserve(&w->open, records.len)) {
+		w->open.failed = false;
+		return fmt_fail(where, FMT_E_NOMEM, w->size, "%zu bytes of records", records.len);
+	}
+	if (is_full(w, records.len))
+		close_block(w);
+	while ((more = perf_record_next(&records, &record)) > 0) {
+		if (!w->error && is_full(w, record.len))
+			close_block(w);
+		add_record(w, record, &bad);
+	}
+	if (ret_bad)
+		*ret_bad = bad;
+	if (more < 0)
+		return fmt_fail(where, FMT_E_CORRUPT, w->size, "%zu bytes are not a record",
+				records.len);
+	return 0;
+}
+
+void
+recording_writer_pass(struct recording_writer *w, uint64_t complete_ns)
+{
+	assert(w->magic == WRITER_MAGIC);
+	if (complete_ns > w->pass)
+		w->pass = complete_ns;
+}
+
+int
+recording_writer_flush(struct recording_writer *w, struct fmt_where *where)
+{
+	assert(w->magic == WRITER_MAGIC && !w->closing);
+	if (!w->error)
+		close_block(w);
+	return sticky(w, where);
+}
+
+static void
+tally_state(const struct recording_writer *w, struct span records, struct tally *tally)
+{
+	struct perf_record record;
+	struct span bytes;
+
+	while (perf_record_next(&records, &bytes) > 0) {
+		bool parsed = event_set_parse(w->meta->events, bytes, &record, NULL) == 0;
+
+		count(tally, parsed ? &record : NULL);
+	}
+}
+
+int
+recording_writer_block(struct recording_writer *w, enum block_type type, struct span payload,
+		       struct fmt_where *where)
+{
+	struct block_header h = { .type = (uint8_t)type, .complete = w->complete };
+	struct tally tally = { 0 };
+
+	assert(w->magic == WRITER_MAGIC);
+	assert(type != BLOCK_RECORDS && type != BLOCK_INDEX && type != BLOCK_END);
+	if (w->error)
+		return sticky(w, where);
+	if (type == BLOCK_META) {
+		write_meta(w);
+	} else {
+		if (type == BLOCK_STATE)
+			tally_state(w, payload, &tally);
+		h.records = tally.records;
+		h.samples = tally.samples;
+		h.t_min = tally.t_min;
+		h.t_max = tally.t_max;
+		write_block(w, payload, &h);
+	}
+	/* What before_close writes is followed by its records, not by an index. */
+	if (!w->error && !w->closing && index_due(w, w->options.index_every))
+		write_index(w);
+	return sticky(w, where);
+}
+
+void
+recording_writer_lost(struct recording_writer *w, uint64_t lost)
+{
+	w->lost = lost;
+}
+
+int
+recording_writer_sync(struct recording_writer *w, struct fmt_where *where)
+{
+	struct fmt_where at;
+	int error;
+
+	assert(w->magic == WRITER_MAGIC);
+	if (w->error)
+		return sticky(w, where);
+	error = w->sink->sync(w->sink);
+	if (error) {
+		errno = -error;
+		w->dead = true;
+		fail_with(w, fmt_fail(&at, FMT_E_IO, w->size, "sync"), &at);
+	}
+	return sticky(w, where);
+}
+
+int
+recording_writer_retry(struct recording_writer *w, struct fmt_where *where)
+{
+	struct fmt_where at;
+
+	assert(w->magic == WRITER_MAGIC && !w->closing);
+	if (w->dead)
+		return sticky(w, where);
+	w->error = 0;
+	if (w->torn)
+		cut_back(w);
+	if (w->torn) {
+		errno = EIO;
+		fail_with(w, fmt_fail(&at, FMT_E_IO, w->size, "what a failed write left"), &at);
+	} else {
+		close_block(w);
+	}
+	return sticky(w, where);
+}
+
+void
+recording_writer_stats(const struct recording_writer *w, struct recording_writer_stats *ret)
+{
+	*ret = (struct recording_writer_stats){
+		.file_bytes = w->size,
+		.blocks = w->seq,
+		.records = w->records + w->tally.records,
+		.samples = w->samples + w->tally.samples,
+		.raw_bytes = w->raw_bytes,
+		.open_bytes = (uint32_t)w->open.len,
+		.open_records = w->tally.records,
+	};
+}
+
+/* --- life -------------------------------------------------------------------------------- */
+
+/* File header, meta, zeroes up to where the first block stands. */
+static int
+write_header(struct recording_writer *w)
+{
+	struct recording_header h = { .version = RECORDING_VERSION };
+	struct fmt_where at;
+	int error;
+
+	error = recording_meta_encode(w->meta, &w->meta_bytes);
+	if (error)
+		return fail_with(w, fmt_fail(&at, (enum fmt_error) - error, 0, "meta"), &at);
+	memcpy(h.file_id, w->meta->file_id, FILE_ID_BYTES);
+	h.header_size = RECORDING_HEADER_BYTES;
+	h.meta_length = (uint32_t)w->meta_bytes.len;
+	h.meta_crc = crc32c(0, w->meta_bytes.p, w->meta_bytes.len);
+	buf_zero(&w->out, RECORDING_HEADER_BYTES);
+	buf_append(&w->out, w->meta_bytes.p, w->meta_bytes.len);
+	buf_zero(&w->out, (size_t)recording_header_end(&h) - w->out.len);
+	if (buf_failed(&w->out))
+		return fail_nomem(w);
+	recording_header_encode(&h, w->out.p);
+	return write_bytes(w, &w->out);
+}
+
+static int
+setup(struct recording_writer *w)
+{
+	int level = w->options.zstd_level;
+
+	w->zstd = ZSTD_createCCtx();
+	recording_index_begin(&w->index, 0);
+	if (!w->zstd || buf_failed(&w->index))
+		return fail_nomem(w);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel,
+			       level ? level : ZSTD_LEVEL_DEFAULT);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+	if (w->options.block_bytes == 0)
+		w->options.block_bytes = RECORDING_BLOCK_BYTES;
+	if (w->options.block_bytes > BLOCK_RAW_MAX / 2)
+		w->options.block_bytes = BLOCK_RAW_MAX / 2;
+	if (w->options.index_every == 0)
+		w->options.index_every = INDEX_EVERY_DEFAULT;
+	if (w->options.index_every > INDEX_EVERY_MAX)
+		w->options.index_every = INDEX_EVERY_MAX;
+	return 0;
+}
+
+int
+recording_writer_open(struct io_sink *sink, const struct recording_meta *meta,
+		      const struct recording_writer_options *options, struct recording_writer **ret,
+		      struct fmt_where *where)
+{
+	struct recording_writer *w = calloc(1, sizeof(*w));
+	int error;
+
+	if (!w) {
+		sink->close(sink);
+		return fmt_fail(where, FMT_E_NOMEM, 0, "recording writer");
+	}
+	w->magic = WRITER_MAGIC;
+	w->sink = sink;
+	w->meta = meta;
+	if (options)
+		w->options = *options;
+	error = setup(w);
+	if (!error)
+		error = write_header(w);
+	if (!error)
+		error = write_meta(w);
+	if (error) {
+		sticky(w, where);
+		recording_writer_abandon(w);
+		return error;
+	}
+	*ret = w;
+	return 0;
+}
+
+void
+recording_writer_abandon(struct recording_writer *w)
+{
+	if (!w)
+		return;
+	assert(w->magic == WRITER_MAGIC);
+	w->sink->close(w->sink);
+	ZSTD_freeCCtx(w->zstd);
+	buf_done(&w->open);
+	buf_done(&w->out);
+	buf_done(&w->meta_bytes);
+	buf_done(&w->index);
+	w->magic = 0;
+	free(w);
+}
+
+int
+recording_writer_close(struct recording_writer *w, int sync, struct fmt_where *where)
+{
+	int error;
+
+	assert(w->magic == WRITER_MAGIC && !w->closing);
+	if (w->error && !w->dead)
+		recording_writer_retry(w, NULL);
+	if (!w->error)
+		close_block(w);
+	if (!w->error && index_due(w, 1))
+		write_index(w);
+	if (!w->error)
+		write_end(w);
+	if (!w->error && sync)
+		recording_writer_sync(w, NULL);
+	error = sticky(w, where);
+	recording_writer_abandon(w);
+	return error;
+}
