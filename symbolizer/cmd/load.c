@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/load.h"
+
+#include <err.h>
+#include <string.h>
+
+int
+load_init(struct load_options *o, const char *command)
+{
+	*o = (struct load_options){ .command = command, .filter = filter_new() };
+	if (o->filter)
+		return 0;
+	warnx("out of memory");
+	return EXIT_FAILED;
+}
+
+void
+load_done(struct load_options *o)
+{
+	filter_free(o->filter);
+	o->filter = NULL;
+}
+
+static const char *
+filter_name(int option)
+{
+	static const char *const names[] = {
+#define X(name, arg, help) #name,
+		FILTER_OPTIONS(X)
+#undef X
+	};
+
+	return names[option - FILTER_OPTION_FIRST - 1];
+}
+
+int
+load_set(struct load_options *o, int value, const char *text)
+{
+	const char *why;
+
+	switch (value) {
+	case LOAD_OPTION_input:
+		o->path = text;
+		return CLI_GO_ON;
+	case LOAD_OPTION_symfs:
+		o->symfs = text;
+		return CLI_GO_ON;
+	case LOAD_OPTION_no_demangle:
+		o->no_demangle = true;
+		return CLI_GO_ON;
+	}
+	if (value <= FILTER_OPTION_FIRST || value >= FILTER_OPTION_END)
+		return cli_usage_error(o->command, "option %d is nobody's", value);
+	if (filter_set(o->filter, value, text, &why) < 0)
+		return cli_usage_error(o->command, "--%s %s: %s", filter_name(value), text, why);
+	return CLI_GO_ON;
+}
+
+int
+load_arguments(struct load_options *o, int argc, char **argv, int first)
+{
+	if (first >= argc)
+		return CLI_GO_ON;
+	if (o->path || first + 1 < argc)
+		return cli_usage_error(o->command, "'%s' is one file too many",
+				       o->path ? argv[first] : argv[first + 1]);
+	o->path = argv[first];
+	return CLI_GO_ON;
+}
+
+struct range {
+	uint64_t first_ns, last_ns;
+};
+
+/* Looks at a block's header and wants no payload. */
+static bool
+see_header(const struct block_header *h, void *arg)
+{
+	struct range *r = arg;
+
+	if (h->type == BLOCK_RECORDS && h->samples > 0) {
+		if (h->t_min < r->first_ns)
+			r->first_ns = h->t_min;
+		if (h->t_max > r->last_ns)
+			r->last_ns = h->t_max;
+	}
+	return false;
+}
+
+static int
+find_range(struct load *l, struct filter *f, struct fmt_where *where)
+{
+	struct range r = { UINT64_MAX, 0 };
+	struct block block;
+	int err;
+
+	while ((err = recording_reader_next(l->input.reader, see_header, &r, &block, where)) > 0)
+		;
+	recording_reader_rewind(l->input.reader);
+	if (err == 0)
+		filter_range(f, r.first_ns, r.last_ns);
+	return err;
+}
+
+static int
+failed(const struct load *l, int err, const struct fmt_where *where)
+{
+	warnx("%s: %s%s%s", l->input.path ? l->input.path : "recording", fmt_error_text(err),
+	      where->detail[0] ? ": " : "",
+	      where->detail[0]		   ? where->detail
+		      : where->saved_errno ? strerror(where->saved_errno)
+					   : "");
+	return EXIT_FAILED;
+}
+
+int
+load_open(struct load *l, const struct load_options *o, struct profile_options *po)
+{
+	struct resolver_options ro = { .symfs = o->symfs, .no_demangle = o->no_demangle };
+	struct fmt_where where = { 0 };
+	int err = 0, status;
+
+	memset(l, 0, sizeof(*l));
+	status = input_open(&l->input, o->path);
+	if (status != 0)
+		return status;
+	l->meta = recording_reader_meta(l->input.reader);
+	po->filter = o->filter;
+	po->events = l->meta->events;
+	l->resolver = resolver_new(&ro);
+	if (!l->resolver)
+		err = -FMT_E_NOMEM;
+	if (err == 0 && filter_needs_range(o->filter))
+		err = find_range(l, o->filter, &where);
+	if (err == 0)
+		err = profile_build(l->input.stream, l->resolver, po, &l->profile, &where);
+	if (err < 0)
+		return failed(l, err, &where);
+	input_warn(&l->input);
+	return 0;
+}
+
+void
+load_close(struct load *l)
+{
+	profile_free(l->profile);
+	resolver_free(l->resolver);
+	if (l->meta)
+		input_close(&l->input);
+	memset(l, 0, sizeof(*l));
+}
+
+const char *
+load_event_name(const struct load *l, int event)
+{
+	if (event < 0 || (size_t)event >= event_set_count(l->meta->events))
+		return "[unknown]";
+	return event_set_at(l->meta->events, (size_t)event)->name;
+}

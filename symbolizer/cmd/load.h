@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load: the options that every report and export has, and the way from them to a profile.
+ */
+#ifndef SYMBOLIZER_CMD_LOAD_H
+#define SYMBOLIZER_CMD_LOAD_H
+
+#include "symbolizer/cmd/cli.h"
+#include "symbolizer/filter.h"
+#include "symbolizer/input.h"
+#include "symbolizer/profile.h"
+
+/* Letters that perf users' fingers know; the other filters have none. */
+enum load_letter {
+	LOAD_LETTER_comm = 'c',
+	LOAD_LETTER_pid = 0,
+	LOAD_LETTER_tid = 0,
+	LOAD_LETTER_cpu = 'C',
+	LOAD_LETTER_dso = 'd',
+	LOAD_LETTER_symbol = 'S',
+	LOAD_LETTER_event = 0,
+	LOAD_LETTER_time = 0,
+};
+
+enum load_option { LOAD_OPTION_input = 0x800, LOAD_OPTION_symfs, LOAD_OPTION_no_demangle };
+
+#define LOAD_FILTER_ROW(name, arg, help)                                                           \
+	{ FILTER_OPTION_##name, LOAD_LETTER_##name, #name, arg, help },
+
+/* Rows for a command's table of struct cli_option. */
+#define LOAD_OPTIONS                                                                               \
+	FILTER_OPTIONS(LOAD_FILTER_ROW){ LOAD_OPTION_symfs, 0, "symfs", "DIR",                     \
+					 "look for the recorded files below DIR" },                \
+		{ LOAD_OPTION_no_demangle, 0, "no-demangle", NULL,                                 \
+		  "leave C++ and Rust names as they are" },                                        \
+	{                                                                                          \
+		LOAD_OPTION_input, 'i', "input", "FILE", "recording to read; - is standard input"  \
+	}
+
+struct load_options {
+	const char *command; /* for messages */
+	const char *path;    /* NULL: the default */
+	const char *symfs;
+	bool no_demangle;
+	struct filter *filter; /* made by load_init() */
+};
+
+struct load {
+	struct input input;
+	struct resolver *resolver;
+	struct profile *profile;
+	const struct recording_meta *meta;
+};
+
+int load_init(struct load_options *o, const char *command); /* 0 or an exit status, said */
+void load_done(struct load_options *o);
+/* Takes an option of LOAD_OPTIONS: CLI_GO_ON, or an exit status, said. */
+int load_set(struct load_options *o, int value, const char *text);
+/* The free arguments from argv[first]: at most a file. CLI_GO_ON, or an exit status, said. */
+int load_arguments(struct load_options *o, int argc, char **argv, int first);
+
+/*
+ * Opens the input and reads all of it; what is damaged or lost is said on stderr. po tells
+ * what to keep apart. 0, or an exit status after a message; load_close() in any case.
+ */
+int load_open(struct load *l, const struct load_options *o, struct profile_options *po);
+void load_close(struct load *l);
+
+/* Name of a stack's or row's event. */
+const char *load_event_name(const struct load *l, int event);
+
+#endif

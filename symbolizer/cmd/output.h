@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * output: where an export goes: standard output, or a file that appears only when it is
+ * whole (written beside it and renamed; a device or a pipe is written as it is).
+ */
+#ifndef SYMBOLIZER_CMD_OUTPUT_H
+#define SYMBOLIZER_CMD_OUTPUT_H
+
+#include <stdio.h>
+
+struct output {
+	FILE *file;
+	const char *path; /* NULL: standard output */
+	char *temporary;  /* NULL: written in place */
+};
+
+/* path NULL or "-": standard output. 0, or an exit status after a message. */
+int output_open(struct output *o, const char *path);
+
+/*
+ * status 0: what was written is to be kept. Returns the exit status, after a message when
+ * something could not be written; then, and with another status, no file is left behind.
+ */
+int output_close(struct output *o, int status);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A report as one JSON object. Keys are stable: spoor(1) lists them. */
+#include "symbolizer/cmd/report_print.h"
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "format/fmt_error.h"
+#include "symbolizer/escape.h"
+
+#define PERCENT_DIGITS 10
+
+static json_t *
+number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+/* NULL is what has no name. */
+static json_t *
+name(const char *s)
+{
+	struct buf b;
+	json_t *j = NULL;
+
+	buf_init(&b);
+	escape_utf8(&b, s ? s : "[unknown]");
+	if (!buf_failed(&b))
+		j = json_stringn((const char *)b.p, b.len);
+	buf_done(&b);
+	return j;
+}
+
+static int
+set_key(json_t *j, const struct report_row *row, enum report_key key)
+{
+	switch (key) {
+	case REPORT_comm:
+		return json_object_set_new(j, "comm", name(row->comm));
+	case REPORT_dso:
+		return json_object_set_new(j, "dso", name(row->dso));
+	case REPORT_sym:
+		return json_object_set_new(j, "symbol", name(row->symbol)) |
+			json_object_set_new(j, "kernel", json_boolean(row->kernel));
+	case REPORT_pid:
+		return json_object_set_new(j, "pid", json_integer((int32_t)row->pid));
+	case REPORT_tid:
+		return json_object_set_new(j, "tid", json_integer((int32_t)row->tid));
+	case REPORT_cpu:
+		return json_object_set_new(j, "cpu", json_integer((int32_t)row->cpu));
+	case REPORT_event:
+	case REPORT_KEYS_MAX:
+		break;
+	}
+	/* every row has its event */
+	return 0;
+}
+
+static json_t *
+make_row(const struct report_print *p, const struct report_section *s, const struct report_row *row)
+{
+	json_t *j = json_object();
+	int err;
+
+	err = json_object_set_new(j, "overhead", json_real(report_percent(s, &row->self)));
+	if (p->options->children) {
+		err |= json_object_set_new(j, "children",
+					   json_real(report_percent(s, &row->total)));
+		err |= json_object_set_new(j, "children_samples", number(row->total.samples));
+		err |= json_object_set_new(j, "children_period", number(row->total.period));
+	}
+	err |= json_object_set_new(j, "samples", number(row->self.samples));
+	err |= json_object_set_new(j, "period", number(row->self.period));
+	err |= json_object_set_new(j, "event", name(load_event_name(p->load, row->event)));
+	for (size_t i = 0; i < p->options->nr_keys; i++)
+		err |= set_key(j, row, p->options->keys[i]);
+	if (err) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+static json_t *
+make_rows(const struct report_print *p)
+{
+	json_t *rows = json_array();
+	int err = rows ? 0 : -1;
+
+	for (size_t i = 0; i < report_sections(p->report) && !err; i++) {
+		const struct report_section *s = report_section_at(p->report, i);
+
+		for (size_t k = s->first; k < s->first + s->nr && !err; k++)
+			if (!report_below_limit(p, s, report_row_at(p->report, k)))
+				err = json_array_append_new(
+					rows, make_row(p, s, report_row_at(p->report, k)));
+	}
+	if (err) {
+		json_decref(rows);
+		return NULL;
+	}
+	return rows;
+}
+
+static json_t *
+make_events(const struct report_print *p)
+{
+	json_t *events = json_array();
+
+	for (size_t i = 0; i < report_sections(p->report); i++) {
+		const struct report_section *s = report_section_at(p->report, i);
+		json_t *j = json_object();
+
+		json_object_set_new(j, "event", name(load_event_name(p->load, s->event)));
+		json_object_set_new(j, "samples", number(s->weight.samples));
+		json_object_set_new(j, "period", number(s->weight.period));
+		json_array_append_new(events, j);
+	}
+	return events;
+}
+
+static json_t *
+make_loss(const struct loss *loss)
+{
+	json_t *j = json_object();
+
+	for (int c = 0; c < LOSS_CAUSES; c++)
+		json_object_set_new(j, loss_key((enum loss_cause)c),
+				    number(loss ? loss_total(loss, (enum loss_cause)c) : 0));
+	return j;
+}
+
+static json_t *
+make_unresolved(const struct profile_totals *t)
+{
+	static const char *const keys[RESOLVE_MISSES] = {
+		[RESOLVE_NO_MAP] = "no_map",	 [RESOLVE_NO_FILE] = "no_file",
+		[RESOLVE_MISMATCH] = "mismatch", [RESOLVE_NO_SYMBOL] = "no_symbol",
+		[RESOLVE_NOT_FILE] = "not_file", [RESOLVE_NO_KSYM] = "no_kernel_symbol",
+		[RESOLVE_BAD_FILE] = "bad_file",
+	};
+	json_t *j = json_object();
+
+	for (int i = RESOLVE_OK + 1; i < RESOLVE_MISSES; i++)
+		json_object_set_new(j, keys[i], number(t->unresolved[i]));
+	return j;
+}
+
+int
+report_print_json(const struct report_print *p)
+{
+	const struct profile_totals *t = profile_totals(p->load->profile);
+	const struct loss *loss = record_stream_loss(p->load->input.stream);
+	json_t *j = json_object();
+	int err;
+
+	err = json_object_set_new(j, "samples", number(t->samples));
+	err |= json_object_set_new(j, "lost", number(loss ? loss_samples(loss) : 0));
+	err |= json_object_set_new(j, "period", number(t->period));
+	err |= json_object_set_new(j, "filtered", number(t->filtered));
+	err |= json_object_set_new(j, "start_ns", number(t->start_ns));
+	err |= json_object_set_new(j, "end_ns", number(t->end_ns));
+	err |= json_object_set_new(j, "throttled",
+				   number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
+	err |= json_object_set_new(j, "loss", make_loss(loss));
+	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
+	err |= json_object_set_new(j, "events", make_events(p));
+	err |= json_object_set_new(j, "rows", make_rows(p));
+	/* A failed write shows at exit. */
+	if (!err &&
+	    json_dumpf(j, stdout,
+		       JSON_INDENT(2) | JSON_PRESERVE_ORDER |
+			       JSON_REAL_PRECISION(PERCENT_DIGITS)) == 0)
+		putchar('\n');
+	json_decref(j);
+	return err ? -FMT_E_NOMEM : 0;
+}

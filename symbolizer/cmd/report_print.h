@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_print: a report on stdout, for a person or as JSON.
+ */
+#ifndef SYMBOLIZER_CMD_REPORT_PRINT_H
+#define SYMBOLIZER_CMD_REPORT_PRINT_H
+
+#include "symbolizer/cmd/load.h"
+#include "symbolizer/report.h"
+
+struct report_print {
+	const struct load *load;
+	const struct report *report;
+	const struct report_options *options;
+	double percent_limit; /* rows below it are left out */
+	bool show_nr_samples;
+};
+
+/* 0, or -FMT_E_NOMEM. A failed write is found out at exit. */
+int report_print_text(const struct report_print *p);
+int report_print_json(const struct report_print *p);
+
+/* Percent of the event that a row's weight is. */
+double report_percent(const struct report_section *s, const struct report_weight *w);
+/* Is the row below the limit? */
+bool report_below_limit(const struct report_print *p, const struct report_section *s,
+			const struct report_row *row);
+
+#endif

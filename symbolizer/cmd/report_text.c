@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The text of a report: comment lines that begin with "#", and rows, as perf report --stdio
+ * prints them, so that what reads one reads the other.
+ */
+#include "symbolizer/cmd/report_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "format/fmt_error.h"
+#include "symbolizer/cmd/pager.h"
+#include "symbolizer/escape.h"
+#include "symbolizer/table.h"
+
+#define UNKNOWNS_SHOWN 10
+#define NS_PER_S 1e9
+
+double
+report_percent(const struct report_section *s, const struct report_weight *w)
+{
+	/* Events without a period count samples. */
+	if (s->weight.period > 0)
+		return 100.0 * (double)w->period / (double)s->weight.period;
+	return s->weight.samples ? 100.0 * (double)w->samples / (double)s->weight.samples : 0;
+}
+
+bool
+report_below_limit(const struct report_print *p, const struct report_section *s,
+		   const struct report_row *row)
+{
+	return report_percent(s, p->options->children ? &row->total : &row->self) <
+		p->percent_limit;
+}
+
+static void
+print_loss(const struct report_print *p)
+{
+	const struct loss *loss = record_stream_loss(p->load->input.stream);
+
+	printf("# Total Lost Samples: %" PRIu64 "\n", loss ? loss_samples(loss) : 0);
+	for (int c = 0; loss && c < LOSS_CAUSES; c++) {
+		uint64_t n = loss_total(loss, (enum loss_cause)c);
+
+		if (n > 0)
+			printf("#   %" PRIu64 " %s: %s\n", n, loss_unit((enum loss_cause)c),
+			       loss_text((enum loss_cause)c));
+	}
+	puts("#");
+}
+
+static void
+print_totals(const struct report_print *p)
+{
+	const struct profile_totals *t = profile_totals(p->load->profile);
+
+	if (t->samples > 0)
+		printf("# Samples: %" PRIu64 " over %.3f s\n", t->samples,
+		       (double)(t->end_ns - t->start_ns) / NS_PER_S);
+	if (t->filtered > 0)
+		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
+	if (t->samples == 0)
+		puts(t->filtered ? "# No sample is left." : "# The recording has no samples.");
+	puts("#");
+}
+
+/* What would help, besides what resolve_miss_text() says. */
+static const char *
+advice(enum resolve_miss miss)
+{
+	switch (miss) {
+	case RESOLVE_NO_FILE:
+		return "copy the file here, or give --symfs a directory that has it";
+	case RESOLVE_MISMATCH:
+		return "give --symfs a directory that has the recorded build";
+	case RESOLVE_NO_SYMBOL:
+		return "install its debug symbols (packages *-dbgsym, *-debuginfo)";
+	case RESOLVE_NO_KSYM:
+		return "record as root, or with kernel.kptr_restrict=0";
+	default:
+		return NULL;
+	}
+}
+
+static void
+print_unknown(const struct report_unknown *u, struct buf *scratch)
+{
+	const char *help = advice(u->miss);
+
+	buf_clear(scratch);
+	escape(scratch, u->dso_path ? u->dso_path : "[unknown]");
+	buf_u8(scratch, 0);
+	if (buf_failed(scratch))
+		return;
+	printf("# %9" PRIu64 "  %s: %s%s%s\n", u->samples, (const char *)scratch->p,
+	       resolve_miss_text(u->miss), help ? "; " : "", help ? help : "");
+}
+
+static void
+print_unknowns(const struct report_print *p)
+{
+	const uint64_t samples = profile_totals(p->load->profile)->samples;
+	const size_t n = report_unknowns(p->report);
+	uint64_t unknown = 0, rest = 0;
+	struct buf scratch;
+
+	for (size_t i = 0; i < n; i++) {
+		unknown += report_unknown_at(p->report, i)->samples;
+		if (i >= UNKNOWNS_SHOWN)
+			rest += report_unknown_at(p->report, i)->samples;
+	}
+	if (unknown == 0)
+		return;
+	printf("#\n# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol:\n",
+	       unknown, samples, 100.0 * (double)unknown / (double)samples);
+	buf_init(&scratch);
+	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN; i++)
+		print_unknown(report_unknown_at(p->report, i), &scratch);
+	if (rest > 0)
+		printf("# %9" PRIu64 "  in %zu more objects\n", rest, n - UNKNOWNS_SHOWN);
+	buf_done(&scratch);
+}
+
+/* The columns before those of the sort keys. */
+static size_t
+number_columns(const struct report_print *p, struct table_column *columns)
+{
+	size_t n = 0;
+
+	if (p->options->children)
+		columns[n++] = (struct table_column){ "Children", true, false };
+	columns[n++] =
+		(struct table_column){ p->options->children ? "Self" : "Overhead", true, false };
+	if (p->show_nr_samples)
+		columns[n++] = (struct table_column){ "Samples", true, false };
+	return n;
+}
+
+static size_t
+key_columns(const struct report_print *p, struct table_column *columns)
+{
+	static const struct table_column by_key[] = {
+#define X(name, title, right, help) { title, right, !(right) },
+		REPORT_KEYS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < p->options->nr_keys; i++)
+		columns[i] = by_key[p->options->keys[i]];
+	return p->options->nr_keys;
+}
+
+static void
+add_percent(struct table *t, const struct report_section *s, const struct report_weight *w)
+{
+	double percent = report_percent(s, w);
+
+	table_cellf(t,
+		    percent >= 5	     ? TABLE_HOT
+			    : percent >= 0.5 ? TABLE_WARM
+					     : TABLE_PLAIN,
+		    "%.2f%%", percent);
+}
+
+static void
+add_name(struct table *t, struct buf *scratch, const char *level, const char *name)
+{
+	buf_clear(scratch);
+	buf_append(scratch, level, strlen(level));
+	escape(scratch, name ? name : "[unknown]");
+	buf_u8(scratch, 0);
+	table_cell(t, buf_failed(scratch) ? "" : (const char *)scratch->p, TABLE_PLAIN);
+}
+
+static void
+add_key(const struct report_print *p, struct table *t, struct buf *scratch,
+	const struct report_row *row, enum report_key key)
+{
+	switch (key) {
+	case REPORT_comm:
+		add_name(t, scratch, "", row->comm);
+		break;
+	case REPORT_dso:
+		add_name(t, scratch, "", row->dso);
+		break;
+	case REPORT_sym:
+		add_name(t, scratch, row->kernel ? "[k] " : "[.] ", row->symbol);
+		break;
+	case REPORT_pid:
+		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)row->pid);
+		break;
+	case REPORT_tid:
+		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)row->tid);
+		break;
+	case REPORT_cpu:
+		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)row->cpu);
+		break;
+	case REPORT_event:
+		add_name(t, scratch, "", load_event_name(p->load, row->event));
+		break;
+	case REPORT_KEYS_MAX:
+		break;
+	}
+}
+
+static void
+add_row(const struct report_print *p, struct table *t, struct buf *scratch,
+	const struct report_section *s, const struct report_row *row)
+{
+	if (p->options->children)
+		add_percent(t, s, &row->total);
+	add_percent(t, s, &row->self);
+	if (p->show_nr_samples)
+		table_cellf(t, TABLE_PLAIN, "%" PRIu64, row->self.samples);
+	for (size_t i = 0; i < p->options->nr_keys; i++)
+		add_key(p, t, scratch, row, p->options->keys[i]);
+}
+
+static int
+print_section(const struct report_print *p, const struct report_section *s)
+{
+	struct table_column columns[3 + REPORT_KEYS_MAX];
+	size_t n = number_columns(p, columns);
+	struct table *t;
+	struct buf scratch;
+	int err;
+
+	n += key_columns(p, columns + n);
+	t = table_new(columns, n);
+	if (!t)
+		return -FMT_E_NOMEM;
+	buf_init(&scratch);
+	for (size_t i = s->first; i < s->first + s->nr; i++)
+		if (!report_below_limit(p, s, report_row_at(p->report, i)))
+			add_row(p, t, &scratch, s, report_row_at(p->report, i));
+	buf_clear(&scratch);
+	escape(&scratch, load_event_name(p->load, s->event));
+	buf_u8(&scratch, 0);
+	err = buf_failed(&scratch) ? -FMT_E_NOMEM : 0;
+	if (err == 0) {
+		printf("# Samples: %" PRIu64 " of event '%s'\n# Event count (approx.): %" PRIu64
+		       "\n#\n",
+		       s->weight.samples, (const char *)scratch.p, s->weight.period);
+		err = table_print(t, stdout, cli_columns(), cli_color());
+	}
+	buf_done(&scratch);
+	table_free(t);
+	return err;
+}
+
+int
+report_print_text(const struct report_print *p)
+{
+	int err = 0;
+
+	pager_start();
+	print_loss(p);
+	print_totals(p);
+	for (size_t i = 0; i < report_sections(p->report) && err == 0; i++) {
+		if (i > 0)
+			puts("\n#");
+		err = print_section(p, report_section_at(p->report, i));
+	}
+	if (err == 0)
+		print_unknowns(p);
+	return err;
+}
