@@ -20,20 +20,20 @@
 
 enum resolve_miss {
 	RESOLVE_OK,
-	RESOLVE_NO_MAP,	     /* no mapping holds the address */
-	RESOLVE_NO_FILE,     /* the object's file is not on this machine */
-	RESOLVE_MISMATCH,    /* a file is there, but its build-id is another */
-	RESOLVE_NO_SYMBOL,   /* the file names nothing at this address */
-	RESOLVE_NOT_FILE,    /* anonymous memory, JIT code, [heap] */
-	RESOLVE_NO_KSYM,     /* the recording has no kernel symbol for it */
-	RESOLVE_BAD_FILE,    /* the file is not an ELF that can be read */
+	RESOLVE_NO_MAP,	   /* no mapping holds the address */
+	RESOLVE_NO_FILE,   /* the object's file is not on this machine */
+	RESOLVE_MISMATCH,  /* a file is there, but its build-id is another */
+	RESOLVE_NO_SYMBOL, /* the file names nothing at this address */
+	RESOLVE_NOT_FILE,  /* anonymous memory, JIT code, [heap] */
+	RESOLVE_NO_KSYM,   /* the recording has no kernel symbol for it */
+	RESOLVE_BAD_FILE,  /* the file is not an ELF that can be read */
 	RESOLVE_MISSES
 };
 
 struct frame {
-	uint64_t ip;	    /* as sampled */
-	uint64_t vaddr;	    /* in the object's ELF address space; ip when there is no object */
-	const char *symbol; /* demangled; NULL: see miss */
+	uint64_t ip;		/* as sampled */
+	uint64_t vaddr;		/* in the object's ELF address space; ip when there is no object */
+	const char *symbol;	/* demangled; NULL: see miss */
 	uint64_t symbol_offset; /* vaddr (before any - 1) minus the symbol's start */
 	const char *dso;	/* short: "libc.so.6", "[kernel.kallsyms]", "[vdso]", "[unknown]" */
 	const char *dso_path;	/* as recorded; equals dso for the kernel */
@@ -44,11 +44,21 @@ struct frame {
 struct resolver;
 
 struct resolver_options {
-	const char *symfs; /* prefix for recorded paths; NULL: none */
+	const char *symfs;	       /* prefix for recorded paths; NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
+	const char *debug_cache;       /* perf's, e.g. "/root/.debug"; NULL: none */
 	bool no_demangle;
+	bool full_names; /* demangle with parameters; perf prints without */
+	/*
+	 * Of the recording. Files whose build-id was not recorded are only believed when they
+	 * have not changed since start_realtime_ns (0: never); [vdso] without a build-id when
+	 * boot_id (16 bytes; NULL: never) is this boot. See object_store.h.
+	 */
+	uint64_t start_realtime_ns;
+	const uint8_t *boot_id;
 };
 
+/* options (and what it points to) is borrowed for the resolver's life. NULL: out of memory. */
 struct resolver *resolver_new(const struct resolver_options *options);
 void resolver_free(struct resolver *r);
 
@@ -68,7 +78,10 @@ int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct fram
 /* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
 const char *resolver_intern(struct resolver *r, const char *s);
 
-/* One line per object that could not be used, by samples hit: what and why. */
+/*
+ * Objects that could not be used, the most looked up first: what and why. 1, or 0 past the
+ * end; -FMT_E_NOMEM.
+ */
 struct resolve_complaint {
 	const char *dso_path;
 	enum resolve_miss miss;

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/demangle.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <bsd/string.h>
+#include <libiberty/demangle.h>
+
+struct sink {
+	char *out;
+	size_t len, cap;
+	jmp_buf full;
+};
+
+/*
+ * The demanglers cannot be told to stop: leaving by longjmp is the only bound on what an
+ * exponential name costs. Their callback interface keeps its state on the stack, so nothing
+ * is lost (but for one buffer in a Rust name with an overlong punycode identifier).
+ */
+static void
+sink_add(const char *s, size_t len, void *opaque)
+{
+	struct sink *k = opaque;
+
+	if (len >= k->cap - k->len)
+		longjmp(k->full, 1);
+	memcpy(k->out + k->len, s, len);
+	k->len += len;
+}
+
+static size_t
+run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
+    int options, char *out, size_t cap)
+{
+	struct sink k = { .out = out, .cap = cap };
+
+	if (cap == 0 || setjmp(k.full) != 0)
+		return 0;
+	if (!demangler(name, options, sink_add, &k) || k.len == 0)
+		return 0;
+	out[k.len] = '\0';
+	return k.len;
+}
+
+/* ".llvm.123456", as ThinLTO appends to promoted locals: gone, whatever comes after it kept. */
+static void
+drop_llvm_suffix(char *name)
+{
+	char *at = strstr(name, ".llvm.");
+	char *end;
+
+	if (at == NULL || !isdigit((unsigned char)at[6]))
+		return;
+	for (end = at + 6; isalnum((unsigned char)*end); end++)
+		;
+	memmove(at, end, strlen(end) + 1);
+}
+
+/* ".part.0.cold" as " [clone .part.0] [clone .cold]". */
+static size_t
+clone_suffixes(const char *s, char *out, size_t len, size_t cap)
+{
+	while (*s == '.') {
+		size_t n = 1;
+
+		while (isalpha((unsigned char)s[n]) || s[n] == '_')
+			n++;
+		while (s[n] == '.' && isdigit((unsigned char)s[n + 1]))
+			for (n++; isdigit((unsigned char)s[n]); n++)
+				;
+		if (n == 1 || len + n + sizeof(" [clone ]") > cap)
+			return 0;
+		memcpy(out + len, " [clone ", 8);
+		memcpy(out + len + 8, s, n);
+		out[len + 8 + n] = ']';
+		len += n + 9;
+		s += n;
+	}
+	if (*s != '\0')
+		return 0;
+	out[len] = '\0';
+	return len;
+}
+
+/* Without parameters libiberty ignores what follows the name proper: it is cut off first. */
+static size_t
+cxx_short(char *name, char *out, size_t cap)
+{
+	int options = DMGL_NO_OPTS | DMGL_NO_RECURSE_LIMIT;
+	char *dot = strchr(name, '.');
+	char suffixes[256];
+	size_t len;
+
+	if (dot == NULL)
+		return run(cplus_demangle_v3_callback, name, options, out, cap);
+	if (strlcpy(suffixes, dot, sizeof(suffixes)) >= sizeof(suffixes))
+		return 0;
+	*dot = '\0';
+	len = run(cplus_demangle_v3_callback, name, options, out, cap);
+	return len == 0 ? 0 : clone_suffixes(suffixes, out, len, cap);
+}
+
+size_t
+demangle(const char *name, enum demangle_style style, char *out, size_t cap)
+{
+	char copy[DEMANGLE_INPUT_MAX + 1];
+	size_t len;
+
+	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 &&
+	    strncmp(name, "_GLOBAL_", 8) != 0)
+		return 0;
+	if (strlcpy(copy, name, sizeof(copy)) >= sizeof(copy))
+		return 0;
+	if (cap > DEMANGLE_OUTPUT_MAX)
+		cap = DEMANGLE_OUTPUT_MAX;
+	drop_llvm_suffix(copy);
+	/* First, because a legacy Rust name is a valid C++ name as well. */
+	len = run(rust_demangle_callback, copy, DMGL_NO_OPTS | DMGL_NO_RECURSE_LIMIT, out, cap);
+	if (len != 0)
+		return len;
+	if (style == DEMANGLE_SHORT)
+		return cxx_short(copy, out, cap);
+	return run(cplus_demangle_v3_callback, copy,
+		   DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, out, cap);
+}

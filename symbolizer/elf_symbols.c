@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* elf_symbols: which entries of .symtab and .dynsym name code. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/fmt_error.h"
+#include "symbolizer/elf_internal.h"
+
+/* What a symbol needs to know of the section that it is in. */
+struct home {
+	uint64_t start, end;
+	bool alloc, exec;
+};
+
+static struct home *
+read_homes(const struct elf_object *o)
+{
+	struct home *homes = calloc(o->nr_sections ? o->nr_sections : 1, sizeof(*homes));
+
+	if (homes == NULL)
+		return NULL;
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		Elf_Scn *scn;
+		GElf_Shdr shdr;
+
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_size > UINT64_MAX - shdr.sh_addr)
+			continue;
+		homes[i].start = shdr.sh_addr;
+		homes[i].end = shdr.sh_addr + shdr.sh_size;
+		homes[i].alloc = shdr.sh_flags & SHF_ALLOC;
+		homes[i].exec = shdr.sh_flags & SHF_EXECINSTR;
+	}
+	return homes;
+}
+
+/*
+ * The section of a symbol, NULL when its value is not in it. Numbers over 0xff00 stand in a
+ * table of their own; so many sections are rare enough to look by address instead.
+ */
+static const struct home *
+home_of(const struct elf_object *o, const struct home *homes, const GElf_Sym *sym)
+{
+	if (sym->st_shndx == SHN_XINDEX) {
+		for (size_t i = 1; i < o->nr_sections; i++)
+			if (homes[i].exec && sym->st_value >= homes[i].start &&
+			    sym->st_value < homes[i].end)
+				return &homes[i];
+		return NULL;
+	}
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
+	    sym->st_shndx >= o->nr_sections)
+		return NULL;
+	homes += sym->st_shndx;
+	if (!homes->alloc || sym->st_value < homes->start || sym->st_value >= homes->end)
+		return NULL;
+	return homes;
+}
+
+/* Labels that assemblers make: ".L5", and the "$x", "$a.3" that mark data among ARM code. */
+static bool
+made_by_assembler(const char *name)
+{
+	if (name[0] == '.')
+		return name[1] == 'L';
+	return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) != NULL &&
+		(name[2] == '\0' || name[2] == '.');
+}
+
+static bool
+names_code(const GElf_Sym *sym, const struct home *home, const char *name)
+{
+	unsigned visibility = GELF_ST_VISIBILITY(sym->st_other);
+
+	if (*name == '\0')
+		return false;
+	switch (GELF_ST_TYPE(sym->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_NOTYPE:
+		return home->exec && visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
+			!made_by_assembler(name);
+	default:
+		return false;
+	}
+}
+
+static uint32_t
+flags_of(const GElf_Sym *sym)
+{
+	uint32_t flags = 0;
+
+	if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
+		flags |= SYMBOL_WEAK;
+	if (GELF_ST_BIND(sym->st_info) == STB_GLOBAL)
+		flags |= SYMBOL_GLOBAL;
+	if (GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+		flags |= SYMBOL_IFUNC;
+	if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
+		flags |= SYMBOL_LABEL;
+	return flags;
+}
+
+struct load {
+	struct elf_object *o;
+	const struct home *homes;
+	uint64_t bias;
+	struct symtab_builder *b;
+};
+
+static int
+add_symbol(const struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_t base)
+{
+	const struct home *home = home_of(l->o, l->homes, sym);
+	uint64_t value = sym->st_value, size = sym->st_size;
+
+	if (home == NULL || sym->st_name >= strings->d_size)
+		return 0;
+	/* The byte after the last of the strings may be no NUL: names_code() reads three. */
+	if (strings->d_size - sym->st_name < 4 &&
+	    memchr((const char *)strings->d_buf + sym->st_name, 0,
+		   strings->d_size - sym->st_name) == NULL)
+		return 0;
+	if (!names_code(sym, home, (const char *)strings->d_buf + sym->st_name))
+		return 0;
+	if (l->o->machine == EM_ARM && GELF_ST_TYPE(sym->st_info) == STT_FUNC)
+		value &= ~(uint64_t)1; /* Thumb */
+	return symtab_builder_add(l->b, value + l->bias, size, home->end + l->bias,
+				  base + sym->st_name, flags_of(sym));
+}
+
+static int
+add_table(const struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	Elf_Data *symbols = elf_section_data(scn, shdr, true);
+	Elf_Scn *strings_scn;
+	GElf_Shdr strings_shdr;
+	Elf_Data *strings;
+	uint32_t base;
+	size_t nr;
+	int error;
+
+	if (symbols == NULL || !elf_section(l->o, shdr->sh_link, &strings_scn, &strings_shdr) ||
+	    strings_shdr.sh_type != SHT_STRTAB)
+		return 0;
+	strings = elf_section_data(strings_scn, &strings_shdr, false);
+	if (strings == NULL)
+		return 0;
+	error = symtab_builder_strings(l->b, strings->d_buf, strings->d_size, &base);
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	nr = symbols->d_size / gelf_fsize(l->o->elf, ELF_T_SYM, 1, EV_CURRENT);
+	/* Entry 0 is nobody's. */
+	for (size_t i = 1; i < nr && i <= INT32_MAX && !error; i++) {
+		GElf_Sym sym;
+
+		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
+			break;
+		error = add_symbol(l, &sym, strings, base);
+	}
+	return error == -FMT_E_NOMEM ? error : 0;
+}
+
+int
+elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b)
+{
+	struct home *homes = read_homes(o);
+	struct load l = { .o = o, .homes = homes, .bias = bias, .b = b };
+	static const uint32_t order[] = { SHT_SYMTAB, SHT_DYNSYM };
+	int error = 0;
+
+	if (homes == NULL)
+		return -FMT_E_NOMEM;
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]) && !error; k++) {
+		for (size_t i = 1; i < o->nr_sections; i++) {
+			Elf_Scn *scn;
+			GElf_Shdr shdr;
+
+			if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type != order[k])
+				continue;
+			/* One of each kind: more is not ELF, and each may be a gigabyte. */
+			error = add_table(&l, scn, &shdr);
+			break;
+		}
+	}
+	free(homes);
+	return error;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/intern.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_BYTES (64u << 10)
+#define SLOTS_FIRST 1024
+
+struct entry {
+	const char *note;
+	uint32_t hash;
+	uint32_t len;
+	char s[];
+};
+
+struct arena {
+	struct arena *next;
+	size_t used, size;
+	_Alignas(struct entry) char bytes[];
+};
+
+struct intern {
+	struct entry **slots; /* open addressing, linear probing; NULL: free */
+	size_t nr_slots;      /* a power of two */
+	size_t used;
+	struct arena *arena; /* newest first */
+};
+
+struct intern *
+intern_new(void)
+{
+	struct intern *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return NULL;
+	t->slots = calloc(SLOTS_FIRST, sizeof(*t->slots));
+	if (t->slots == NULL) {
+		free(t);
+		return NULL;
+	}
+	t->nr_slots = SLOTS_FIRST;
+	return t;
+}
+
+void
+intern_free(struct intern *t)
+{
+	if (t == NULL)
+		return;
+	while (t->arena != NULL) {
+		struct arena *next = t->arena->next;
+
+		free(t->arena);
+		t->arena = next;
+	}
+	free(t->slots);
+	free(t);
+}
+
+/* FNV-1a; the low bits are used, so the high ones are folded in. */
+static uint32_t
+hash_of(const char *s, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)s[i]) * 0x100000001b3;
+	return (uint32_t)(h ^ (h >> 32));
+}
+
+static struct entry *
+entry_new(struct intern *t, size_t len)
+{
+	size_t need = (sizeof(struct entry) + len + 1 + _Alignof(struct entry) - 1) &
+		~(_Alignof(struct entry) - 1);
+	struct arena *a = t->arena;
+	struct entry *e;
+
+	if (a == NULL || a->size - a->used < need) {
+		size_t size = need > ARENA_BYTES ? need : ARENA_BYTES;
+
+		a = malloc(sizeof(*a) + size);
+		if (a == NULL)
+			return NULL;
+		a->used = 0;
+		a->size = size;
+		a->next = t->arena;
+		t->arena = a;
+	}
+	e = (struct entry *)(void *)(a->bytes + a->used);
+	a->used += need;
+	return e;
+}
+
+static bool
+grow(struct intern *t)
+{
+	size_t n = t->nr_slots * 2;
+	struct entry **slots = calloc(n, sizeof(struct entry *));
+
+	if (slots == NULL)
+		return false;
+	for (size_t i = 0; i < t->nr_slots; i++) {
+		struct entry *e = t->slots[i];
+		size_t at;
+
+		if (e == NULL)
+			continue;
+		for (at = e->hash & (n - 1); slots[at] != NULL; at = (at + 1) & (n - 1))
+			;
+		slots[at] = e;
+	}
+	free(t->slots);
+	t->slots = slots;
+	t->nr_slots = n;
+	return true;
+}
+
+const char *
+intern_add(struct intern *t, const char *s, size_t len)
+{
+	uint32_t hash;
+	size_t at;
+	struct entry *e;
+
+	len = strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX);
+	hash = hash_of(s, len);
+	if (t->used * 4 >= t->nr_slots * 3 && !grow(t))
+		return NULL;
+	for (at = hash & (t->nr_slots - 1); t->slots[at] != NULL;
+	     at = (at + 1) & (t->nr_slots - 1)) {
+		e = t->slots[at];
+		if (e->hash == hash && e->len == len && memcmp(e->s, s, len) == 0)
+			return e->s;
+	}
+	e = entry_new(t, len);
+	if (e == NULL)
+		return NULL;
+	e->note = NULL;
+	e->hash = hash;
+	e->len = (uint32_t)len;
+	memcpy(e->s, s, len);
+	e->s[len] = '\0';
+	t->slots[at] = e;
+	t->used++;
+	return e->s;
+}
+
+const char *
+intern_string(struct intern *t, const char *s)
+{
+	return intern_add(t, s, INTERN_LENGTH_MAX);
+}
+
+const char **
+intern_note(struct intern *t, const char *interned)
+{
+	size_t mask = t->nr_slots - 1;
+
+	/* Found again through the table rather than by casting const away from its string. */
+	for (size_t at = hash_of(interned, strlen(interned)) & mask; t->slots[at] != NULL;
+	     at = (at + 1) & mask)
+		if (t->slots[at]->s == interned)
+			return &t->slots[at]->note;
+	assert(!"not a string of this table");
+	return NULL;
+}
+
+size_t
+intern_count(const struct intern *t)
+{
+	return t->used;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * intern: one copy of every string, so that equal strings are the same pointer.
+ *
+ * Strings live as long as the table. Each has one note, a pointer for its user: the
+ * resolver keeps a name's demangled form there, so that no name is demangled twice.
+ */
+#ifndef SYMBOLIZER_INTERN_H
+#define SYMBOLIZER_INTERN_H
+
+#include <stddef.h>
+
+/* Longer strings are cut: no name or path that a person reads is near it. */
+#define INTERN_LENGTH_MAX 65535
+
+struct intern;
+
+struct intern *intern_new(void); /* NULL: out of memory */
+void intern_free(struct intern *t);
+
+/* The one copy of len bytes of s (up to a NUL among them); NULL: out of memory. */
+const char *intern_add(struct intern *t, const char *s, size_t len);
+const char *intern_string(struct intern *t, const char *s);
+
+/* The note of a string that intern_add() returned; NULL at first. */
+const char **intern_note(struct intern *t, const char *interned);
+
+size_t intern_count(const struct intern *t);
+
+#endif

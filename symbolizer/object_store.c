@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/object_store.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "format/fmt_error.h"
+
+#define DELETED " (deleted)"
+#define CRC_BYTES_MAX (UINT64_C(4) << 30)
+#define VDSO_BYTES_MAX (256u << 10)
+#define VSYSCALL_ADDRESS UINT64_C(0xffffffffff600000)
+#define VSYSCALL_BYTES 4096
+
+struct search {
+	const struct object_places *places;
+	const struct map_object *wanted;
+	bool vdso;
+	/* Of the candidates so far, what would help a person most. */
+	enum resolve_miss miss;
+	struct elf_object *found;
+	char path[PATH_MAX]; /* of found */
+};
+
+static void
+missed(struct search *s, enum resolve_miss why)
+{
+	if (s->miss == RESOLVE_NO_FILE || why == RESOLVE_MISMATCH)
+		s->miss = why;
+}
+
+/*
+ * Opens a regular file; a path out of a recording may name a device, whose opening alone
+ * does things.
+ */
+static int
+open_regular(const char *path, struct stat *st)
+{
+	int fd;
+
+	if (stat(path, st) != 0 || !S_ISREG(st->st_mode))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Records hold at most 20 bytes of a build-id. */
+static bool
+same_build_id(const uint8_t *file_id, size_t file_size, const uint8_t *id, size_t size)
+{
+	if (file_size != size && !(size == 20 && file_size > size))
+		return false;
+	return size != 0 && memcmp(file_id, id, size) == 0;
+}
+
+static bool
+same_inode(const struct search *s, const struct stat *st)
+{
+	const struct map_object *w = s->wanted;
+	uint64_t changed_ns =
+		(uint64_t)st->st_ctim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_ctim.tv_nsec;
+
+	if (w->ino != 0 &&
+	    (w->ino != st->st_ino || w->maj != major(st->st_dev) || w->min != minor(st->st_dev)))
+		return false;
+	return s->places->start_realtime_ns != 0 && changed_ns < s->places->start_realtime_ns;
+}
+
+static int
+try_object(struct search *s, const char *path)
+{
+	const struct map_object *w = s->wanted;
+	struct elf_object *elf = NULL;
+	const uint8_t *id;
+	size_t size;
+	struct stat st;
+	bool same;
+	int fd = open_regular(path, &st);
+	int error;
+
+	if (fd < 0)
+		return 0;
+	error = elf_object_open(fd, &elf);
+	if (error == -FMT_E_NOMEM)
+		return error;
+	if (error) {
+		missed(s, RESOLVE_BAD_FILE);
+		return 0;
+	}
+	size = elf_object_build_id(elf, &id);
+	same = w->build_id_size ? same_build_id(id, size, w->build_id, w->build_id_size)
+				: same_inode(s, &st);
+	if (!same) {
+		missed(s, RESOLVE_MISMATCH);
+		elf_object_close(elf);
+		return 0;
+	}
+	s->found = elf;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	return 0;
+}
+
+/* "DIR/.build-id/ab/cdef...TAIL"; false: too long, or no id. */
+static bool
+build_id_path(char path[PATH_MAX], const char *dir, const uint8_t *id, size_t size,
+	      const char *tail)
+{
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
+	int n;
+
+	if (size < 2 || size > ELF_BUILD_ID_MAX)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	n = snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, tail);
+	return n > 0 && n < PATH_MAX;
+}
+
+/* perf's cache; in its oldest form the link is the file itself. */
+static int
+try_cache(struct search *s)
+{
+	static const char *const tails[] = { "/elf", "/vdso", "" };
+	const struct map_object *w = s->wanted;
+	char path[PATH_MAX];
+	int error = 0;
+
+	for (size_t i = 0; i < 3 && !s->found && !error; i++)
+		if (s->places->debug_cache != NULL &&
+		    build_id_path(path, s->places->debug_cache, w->build_id, w->build_id_size,
+				  tails[i]))
+			error = try_object(s, path);
+	return error;
+}
+
+static int
+try_path(struct search *s, const char *prefix)
+{
+	const char *recorded = s->wanted->path;
+	size_t len = strlen(recorded), tail = strlen(DELETED);
+	char path[PATH_MAX];
+	int n;
+
+	if (len > tail && strcmp(recorded + len - tail, DELETED) == 0)
+		len -= tail;
+	if (len >= PATH_MAX)
+		return 0;
+	n = snprintf(path, sizeof(path), "%s%.*s", prefix, (int)len, recorded);
+	return n > 0 && n < PATH_MAX ? try_object(s, path) : 0;
+}
+
+static bool
+same_boot(const struct object_places *places)
+{
+	char text[64] = "";
+	uint8_t id[16] = { 0 };
+	size_t nibbles = 0;
+	FILE *f;
+
+	if (places->boot_id == NULL)
+		return false;
+	f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (f == NULL)
+		return false;
+	if (fgets(text, sizeof(text), f) == NULL)
+		text[0] = '\0';
+	fclose(f);
+	for (const char *p = text; *p != '\0' && nibbles < 32; p++) {
+		static const char digits[] = "0123456789abcdef";
+		const char *d = strchr(digits, *p);
+
+		if (d == NULL)
+			continue;
+		id[nibbles / 2] = (uint8_t)(id[nibbles / 2] << 4 | (d - digits));
+		nibbles++;
+	}
+	return nibbles == 32 && memcmp(id, places->boot_id, sizeof(id)) == 0;
+}
+
+/* This process's own vDSO, from where the kernel mapped it. */
+static int
+own_vdso(struct elf_object **ret)
+{
+	unsigned long at = getauxval(AT_SYSINFO_EHDR);
+	unsigned long start, end;
+	char line[PATH_MAX + 128];
+	FILE *f;
+	int error = -FMT_E_IO;
+
+	if (at == 0)
+		return -FMT_E_IO;
+	f = fopen("/proc/self/maps", "re");
+	if (f == NULL)
+		return -FMT_E_IO;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != at)
+			continue;
+		if (end > start && end - start <= VDSO_BYTES_MAX)
+			error = elf_object_open_memory((const void *)start, end - start, ret);
+		break;
+	}
+	fclose(f);
+	return error;
+}
+
+static int
+find_vdso(struct search *s)
+{
+	const struct map_object *w = s->wanted;
+	struct elf_object *elf = NULL;
+	const uint8_t *id;
+	size_t size;
+	int error = own_vdso(&elf);
+
+	if (error)
+		return error == -FMT_E_NOMEM ? error : try_cache(s);
+	size = elf_object_build_id(elf, &id);
+	if (w->build_id_size ? same_build_id(id, size, w->build_id, w->build_id_size)
+			     : same_boot(s->places)) {
+		s->found = elf;
+		return 0;
+	}
+	elf_object_close(elf);
+	return try_cache(s);
+}
+
+static int
+find_object(struct search *s)
+{
+	int error = 0;
+
+	if (s->vdso)
+		return find_vdso(s);
+	if (s->places->symfs != NULL)
+		error = try_path(s, s->places->symfs);
+	if (!error && !s->found)
+		error = try_path(s, "");
+	if (!error && !s->found)
+		error = try_cache(s);
+	return error;
+}
+
+/* CRC-32 as .gnu_debuglink has it, of the whole file. */
+static bool
+file_crc(int fd, uint64_t size, uint32_t *ret)
+{
+	static const size_t chunk = 64u << 10;
+	uint8_t *bytes = size <= CRC_BYTES_MAX ? malloc(chunk) : NULL;
+	uLong crc = crc32(0, NULL, 0);
+	uint64_t at = 0;
+
+	while (bytes != NULL && at < size) {
+		ssize_t n = pread(fd, bytes, chunk, (off_t)at);
+
+		if (n <= 0)
+			break;
+		crc = crc32(crc, bytes, (uInt)n);
+		at += (uint64_t)n;
+	}
+	free(bytes);
+	*ret = (uint32_t)crc;
+	return bytes != NULL && at == size;
+}
+
+struct link {
+	char name[NAME_MAX + 1];
+	uint32_t crc;
+	bool there;
+};
+
+/* A file with symbols for the object found: by build-id, else by the link's checksum. */
+static int
+try_debug(const struct search *s, const struct link *link, const char *path,
+	  struct elf_object **ret)
+{
+	struct elf_object *elf;
+	const uint8_t *id, *debug_id;
+	size_t size = elf_object_build_id(s->found, &id), debug_size;
+	struct stat st;
+	uint32_t crc = 0;
+	bool same = false;
+	int fd = open_regular(path, &st);
+	int error;
+
+	if (fd < 0)
+		return 0;
+	if (size == 0)
+		same = link->there && file_crc(fd, (uint64_t)st.st_size, &crc) && crc == link->crc;
+	error = elf_object_open(fd, &elf);
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	debug_size = elf_object_build_id(elf, &debug_id);
+	if (size != 0)
+		same = size == debug_size && memcmp(id, debug_id, size) == 0;
+	if (same && elf_object_has_symtab(elf))
+		*ret = elf;
+	else
+		elf_object_close(elf);
+	return 0;
+}
+
+static int
+find_debug_by_id(const struct search *s, const struct link *link, struct elf_object **ret)
+{
+	const struct object_places *p = s->places;
+	const uint8_t *id;
+	size_t size = elf_object_build_id(s->found, &id);
+	char path[PATH_MAX];
+	int error = 0;
+
+	for (size_t i = 0; p->debug_dirs[i] != NULL && *ret == NULL && !error; i++)
+		if (build_id_path(path, p->debug_dirs[i], id, size, ".debug"))
+			error = try_debug(s, link, path, ret);
+	if (*ret == NULL && !error && p->debug_cache != NULL &&
+	    build_id_path(path, p->debug_cache, id, size, "/debug"))
+		error = try_debug(s, link, path, ret);
+	return error;
+}
+
+static int
+find_debug_by_link(const struct search *s, const struct link *link, struct elf_object **ret)
+{
+	const struct object_places *p = s->places;
+	static const char *const beside[] = { "", "/.debug" };
+	const char *slash = strrchr(s->path, '/');
+	int dir = slash != NULL ? (int)(slash - s->path) : 0;
+	char path[PATH_MAX];
+	int error = 0;
+
+	for (size_t i = 0; i < 2 && *ret == NULL && !error; i++)
+		if (snprintf(path, sizeof(path), "%.*s%s/%s", dir, s->path, beside[i], link->name) <
+		    PATH_MAX)
+			error = try_debug(s, link, path, ret);
+	for (size_t i = 0; p->debug_dirs[i] != NULL && *ret == NULL && !error; i++)
+		if (snprintf(path, sizeof(path), "%s%.*s/%s", p->debug_dirs[i], dir, s->path,
+			     link->name) < PATH_MAX)
+			error = try_debug(s, link, path, ret);
+	return error;
+}
+
+/* *ret stays NULL when the object has its symbols itself, or nobody has them. */
+static int
+find_debug(const struct search *s, struct elf_object **ret)
+{
+	struct link link = { .there = false };
+	int error;
+
+	if (elf_object_has_symtab(s->found))
+		return 0;
+	link.there = elf_object_debuglink(s->found, link.name, sizeof(link.name), &link.crc);
+	error = find_debug_by_id(s, &link, ret);
+	if (!error && *ret == NULL && link.there && !s->vdso)
+		error = find_debug_by_link(s, &link, ret);
+	return error;
+}
+
+/* Prelinking moves an object and not the file with its symbols. */
+static uint64_t
+bias_of(const struct elf_object *runtime, const struct elf_object *debug)
+{
+	const struct elf_segment *a, *b;
+	size_t nr_a = elf_object_segments(runtime, &a), nr_b = elf_object_segments(debug, &b);
+	size_t i = 0, j = 0;
+
+	while (i < nr_a && !a[i].exec)
+		i++;
+	while (j < nr_b && !b[j].exec)
+		j++;
+	return i < nr_a && j < nr_b ? a[i].vaddr - b[j].vaddr : 0;
+}
+
+static int
+load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
+{
+	struct symtab_builder *b = symtab_builder_new();
+	int error;
+
+	if (b == NULL)
+		return -FMT_E_NOMEM;
+	error = debug ? elf_object_symbols(debug, bias_of(elf, debug), b) : 0;
+	if (!error)
+		error = elf_object_symbols(elf, 0, b);
+	if (error) {
+		symtab_builder_free(b);
+		return error;
+	}
+	error = symtab_build(b, &o->symbols);
+	if (error)
+		return error;
+	b = symtab_builder_new();
+	if (b == NULL)
+		return -FMT_E_NOMEM;
+	error = elf_object_plt(elf, o->symbols, b);
+	if (!error)
+		return symtab_build(b, &o->stubs);
+	symtab_builder_free(b);
+	return error;
+}
+
+static int
+load(struct object *o, struct elf_object *elf, struct elf_object *debug)
+{
+	const struct elf_segment *segments;
+	const uint8_t *id;
+	size_t size = elf_object_build_id(elf, &id);
+
+	if (size <= sizeof(o->build_id)) {
+		memcpy(o->build_id, id, size);
+		o->build_id_size = (uint8_t)size;
+	}
+	o->nr_segments = elf_object_segments(elf, &segments);
+	o->segments = calloc(o->nr_segments ? o->nr_segments : 1, sizeof(*segments));
+	if (o->segments == NULL)
+		return -FMT_E_NOMEM;
+	if (o->nr_segments != 0)
+		memcpy(o->segments, segments, o->nr_segments * sizeof(*segments));
+	return load_symbols(o, elf, debug);
+}
+
+/* The page of legacy system calls: the same at the same place in every x86-64 kernel. */
+static int
+load_vsyscall(struct object *o)
+{
+	static const char names[] = "gettimeofday\0time\0getcpu";
+	static const uint32_t name_at[] = { 0, 13, 18 };
+	struct symtab_builder *b = symtab_builder_new();
+	uint32_t base;
+	int error = -FMT_E_NOMEM;
+
+	o->segments = calloc(1, sizeof(*o->segments));
+	if (b == NULL || o->segments == NULL)
+		goto fail;
+	o->nr_segments = 1;
+	o->segments[0] = (struct elf_segment){
+		.vaddr = VSYSCALL_ADDRESS,
+		.filesz = VSYSCALL_BYTES,
+		.exec = true,
+	};
+	error = symtab_builder_strings(b, names, sizeof(names), &base);
+	for (uint64_t i = 0; i < 3 && !error; i++)
+		error = symtab_builder_add(b, VSYSCALL_ADDRESS + i * 0x400, 0x400, 0,
+					   base + name_at[i], SYMBOL_GLOBAL);
+	if (!error)
+		return symtab_build(b, &o->symbols);
+fail:
+	symtab_builder_free(b);
+	return error;
+}
+
+bool
+object_path_anonymous(const char *path)
+{
+	static const char *const prefixes[] = {
+		"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "anon_inode:",
+	};
+
+	if (path[0] == '[')
+		return strcmp(path, "[vdso]") != 0 && strcmp(path, "[vsyscall]") != 0;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return path[0] != '/';
+}
+
+static int
+search_and_load(struct search *s, struct object *o)
+{
+	struct elf_object *debug = NULL;
+	int error = find_object(s);
+
+	if (!error && s->found) {
+		error = find_debug(s, &debug);
+		if (!error)
+			error = load(o, s->found, debug);
+	}
+	elf_object_close(debug);
+	elf_object_close(s->found);
+	return error;
+}
+
+int
+object_store_load(const struct object_places *places, const struct map_object *wanted,
+		  struct object **ret, enum resolve_miss *ret_miss)
+{
+	struct search s = { .places = places, .wanted = wanted, .miss = RESOLVE_NO_FILE };
+	struct object *o;
+	int error;
+
+	*ret = NULL;
+	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
+	/* A memfd has a build-id when a program was put there: perf's cache may know it. */
+	if (object_path_anonymous(wanted->path) && wanted->build_id_size == 0) {
+		*ret_miss = RESOLVE_NOT_FILE;
+		return 0;
+	}
+	o = calloc(1, sizeof(*o));
+	if (o == NULL)
+		return -FMT_E_NOMEM;
+	if (strcmp(wanted->path, "[vsyscall]") == 0)
+		error = load_vsyscall(o);
+	else
+		error = search_and_load(&s, o);
+	if (error || o->symbols == NULL) {
+		object_free(o);
+		*ret_miss = s.miss;
+		return error;
+	}
+	*ret = o;
+	return 0;
+}
+
+void
+object_free(struct object *o)
+{
+	if (o == NULL)
+		return;
+	free(o->segments);
+	symtab_free(o->symbols);
+	symtab_free(o->stubs);
+	free(o);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * object_store: which file on this machine is the object that the recording saw.
+ *
+ * Candidates for the object itself, in order: the recorded path under symfs, the recorded
+ * path, ~/.debug (perf's cache). For its symbols when it is stripped: .build-id below the
+ * debug directories and below ~/.debug, then where .gnu_debuglink points.
+ *
+ * Identity is never guessed. With a recorded build-id every candidate has to carry the
+ * same. Without one a file is believed only when its inode is the recorded one (when that
+ * was recorded) and it has not changed in any way (ctime) since the recording began:
+ * unlike mtime, ctime is not put back by tar, cp -p or a package manager. A false refusal
+ * costs a name; a false belief invents one.
+ *
+ * [vdso] has no file: it is this process's own image, when the build-id is the same (or,
+ * none being recorded, when this is still the same boot), or perf's cache of it.
+ */
+#ifndef SYMBOLIZER_OBJECT_STORE_H
+#define SYMBOLIZER_OBJECT_STORE_H
+
+#include <stdint.h>
+
+#include "format/task_model.h"
+#include "symbolizer/elf_object.h"
+#include "symbolizer/resolve.h"
+#include "symbolizer/symtab.h"
+
+struct object_places {
+	const char *symfs;	       /* NULL: none */
+	const char *const *debug_dirs; /* NULL-terminated; not NULL */
+	const char *debug_cache;       /* perf's ~/.debug; NULL: none */
+	uint64_t start_realtime_ns;    /* of the recording; 0: not known, and nothing without
+					  a build-id is believed */
+	const uint8_t *boot_id;	       /* 16 bytes; NULL: not known */
+};
+
+/* What the resolver keeps of an object: no descriptor, no ELF handle. */
+struct object {
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: it has none, or a longer one than records can hold */
+	struct elf_segment *segments;
+	size_t nr_segments;
+	struct symtab *symbols;
+	struct symtab *stubs; /* PLT; NULL: none */
+};
+
+/*
+ * Finds and loads. 0 with *ret set, or with *ret NULL and *ret_miss saying why; -FMT_E_NOMEM.
+ */
+int object_store_load(const struct object_places *places, const struct map_object *wanted,
+		      struct object **ret, enum resolve_miss *ret_miss);
+void object_free(struct object *o);
+
+/* Is this the path of memory that no file stands behind ("[heap]", "//anon", JIT code)? */
+bool object_path_anonymous(const char *path);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/fmt_error.h"
+#include "symbolizer/address_cache.h"
+#include "symbolizer/demangle.h"
+#include "symbolizer/intern.h"
+#include "symbolizer/kernel_symbols.h"
+#include "symbolizer/object_store.h"
+#include "symbolizer/slots.h"
+
+#define UNKNOWN_DSO "[unknown]"
+#define MISS_TEXTS                                                                                 \
+	X(RESOLVE_OK, "known")                                                                     \
+	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
+	X(RESOLVE_NO_FILE, "the file is not on this machine")                                      \
+	X(RESOLVE_MISMATCH, "the file here is not the one that was recorded (build-id differs)")   \
+	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
+	X(RESOLVE_NOT_FILE, "memory that no file stands behind")                                   \
+	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
+	X(RESOLVE_BAD_FILE, "the file is not an ELF object that can be read")
+
+/* What stands for one map_object of the task model. */
+struct mapped {
+	bool tried;
+	bool relative; /* [vdso], [vsyscall]: the map's start is the image's, whatever pgoff says */
+	uint8_t build_id_size; /* as it was when tried */
+	uint8_t build_id[20];
+	enum resolve_miss miss; /* object NULL: why */
+	size_t tried_at;	/* number of objects loaded by then */
+	struct object *object;
+	const char *dso, *path;
+	uint64_t misses;
+};
+
+struct resolver {
+	struct object_places places;
+	bool no_demangle;
+	enum demangle_style style;
+	struct intern *strings;
+	struct kernel_symbols *kernel;
+	struct mapped *mapped;
+	size_t nr_mapped;
+	struct object **objects; /* loaded ones, shared by every map_object with their build-id */
+	size_t nr_objects, cap_objects;
+	struct slots by_build_id; /* indexes of objects */
+	struct address_cache user, kernel_cache;
+	const char *unknown, *kernel_dso;
+};
+
+static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
+
+struct resolver *
+resolver_new(const struct resolver_options *options)
+{
+	static const struct resolver_options none;
+	struct resolver *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	if (options == NULL)
+		options = &none;
+	r->places = (struct object_places){
+		.symfs = options->symfs,
+		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
+		.debug_cache = options->debug_cache,
+		.start_realtime_ns = options->start_realtime_ns,
+		.boot_id = options->boot_id,
+	};
+	r->no_demangle = options->no_demangle;
+	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
+	r->strings = intern_new();
+	if (r->strings != NULL) {
+		r->kernel = kernel_symbols_new(r->strings);
+		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
+		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
+	}
+	if (r->kernel == NULL || r->unknown == NULL || r->kernel_dso == NULL) {
+		resolver_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void
+resolver_free(struct resolver *r)
+{
+	if (r == NULL)
+		return;
+	for (size_t i = 0; i < r->nr_objects; i++)
+		object_free(r->objects[i]);
+	free(r->objects);
+	slots_done(&r->by_build_id);
+	free(r->mapped);
+	address_cache_done(&r->user);
+	address_cache_done(&r->kernel_cache);
+	kernel_symbols_free(r->kernel);
+	intern_free(r->strings);
+	free(r);
+}
+
+const char *
+resolver_intern(struct resolver *r, const char *s)
+{
+	return intern_string(r->strings, s);
+}
+
+/* --- objects --- */
+
+/* Build-ids are hashes: any eight bytes of one are as good as another hash of it. */
+static uint32_t
+build_id_hash(const uint8_t *id, size_t size)
+{
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < size; i++)
+		h = slots_mix(h, id[i]);
+	return (uint32_t)h;
+}
+
+static bool
+same_build_id(const void *owner, uint32_t index, const void *key)
+{
+	const struct resolver *r = owner;
+	const struct map_object *wanted = key;
+	const struct object *o = r->objects[index];
+
+	return o->build_id_size == wanted->build_id_size &&
+		memcmp(o->build_id, wanted->build_id, o->build_id_size) == 0;
+}
+
+static struct object *
+find_loaded(const struct resolver *r, const struct map_object *wanted)
+{
+	uint32_t at = SLOTS_NONE;
+
+	if (wanted->build_id_size != 0)
+		at = slots_find(&r->by_build_id,
+				build_id_hash(wanted->build_id, wanted->build_id_size),
+				same_build_id, r, wanted);
+	return at != SLOTS_NONE ? r->objects[at] : NULL;
+}
+
+/* Takes the object over when it succeeds. */
+static int
+keep(struct resolver *r, struct object *o)
+{
+	int error = slots_reserve_array(&r->objects, r->nr_objects, &r->cap_objects, 1,
+					sizeof(struct object *));
+
+	if (!error && o->build_id_size != 0)
+		error = slots_add(&r->by_build_id, build_id_hash(o->build_id, o->build_id_size),
+				  r->nr_objects);
+	if (!error)
+		r->objects[r->nr_objects++] = o;
+	return error;
+}
+
+static int
+mapped_names(struct resolver *r, struct mapped *s, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path);
+	const char *base = path;
+
+	s->path = intern_string(r->strings, path);
+	if (len >= sizeof(deleted) && strcmp(path + len - (sizeof(deleted) - 1), deleted) == 0)
+		len -= sizeof(deleted) - 1;
+	/* "//anon" is a name as it is; "[anon:a/b]" has no directory. */
+	if (path[0] == '/' && path[1] != '/')
+		for (size_t i = 0; i + 1 < len; i++)
+			if (path[i] == '/')
+				base = path + i + 1;
+	s->dso = len ? intern_add(r->strings, base, len - (size_t)(base - path)) : r->unknown;
+	return s->path == NULL || s->dso == NULL ? -FMT_E_NOMEM : 0;
+}
+
+static int
+mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wanted)
+{
+	struct object *object;
+	int error;
+
+	/* By another path it may be there already. */
+	s->object = find_loaded(r, wanted);
+	s->tried_at = r->nr_objects;
+	if (s->object != NULL || s->tried) {
+		s->tried = true;
+		return 0;
+	}
+	s->tried = true;
+	error = object_store_load(&r->places, wanted, &object, &s->miss);
+	if (error || object == NULL)
+		return error;
+	error = keep(r, object);
+	if (error)
+		object_free(object);
+	else
+		s->object = object;
+	return error;
+}
+
+static bool
+mapped_stale(const struct resolver *r, const struct mapped *s, const struct map_object *wanted)
+{
+	/* Build-ids that the recorder read itself can come after the first sample. */
+	if (s->build_id_size != wanted->build_id_size ||
+	    memcmp(s->build_id, wanted->build_id, s->build_id_size) != 0)
+		return true;
+	return !s->tried || (s->object == NULL && s->tried_at != r->nr_objects);
+}
+
+static int
+mapped_refresh(struct resolver *r, struct mapped *s, const struct map_object *wanted)
+{
+	int error = 0;
+
+	if (s->path == NULL)
+		error = mapped_names(r, s, wanted->path);
+	if (error)
+		return error;
+	if (s->build_id_size != wanted->build_id_size ||
+	    memcmp(s->build_id, wanted->build_id, s->build_id_size) != 0) {
+		/* What was said of it before stood on less: nothing of it is kept. */
+		if (s->tried)
+			address_cache_clear(&r->user);
+		s->tried = false;
+		s->object = NULL;
+	}
+	s->build_id_size = wanted->build_id_size;
+	memcpy(s->build_id, wanted->build_id, sizeof(s->build_id));
+	s->relative = strcmp(wanted->path, "[vdso]") == 0 ||
+		strcmp(wanted->path, "[vsyscall]") == 0;
+	return mapped_load(r, s, wanted);
+}
+
+static int
+mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **ret)
+{
+	if (wanted->index >= r->nr_mapped) {
+		size_t n = r->nr_mapped ? r->nr_mapped * 2 : 64;
+		struct mapped *mapped;
+
+		while (n <= wanted->index)
+			n *= 2;
+		mapped = reallocarray(r->mapped, n, sizeof(*mapped));
+		if (mapped == NULL)
+			return -FMT_E_NOMEM;
+		memset(mapped + r->nr_mapped, 0, (n - r->nr_mapped) * sizeof(*mapped));
+		r->mapped = mapped;
+		r->nr_mapped = n;
+	}
+	*ret = &r->mapped[wanted->index];
+	return mapped_stale(r, *ret, wanted) ? mapped_refresh(r, *ret, wanted) : 0;
+}
+
+/* --- names --- */
+
+static int
+display_name(struct resolver *r, const char *raw, const char **ret)
+{
+	char out[DEMANGLE_OUTPUT_MAX];
+	const char *name = intern_add(r->strings, raw, symbol_name_length(raw));
+	const char **pretty;
+
+	if (name == NULL)
+		return -FMT_E_NOMEM;
+	if (r->no_demangle || name[0] != '_') {
+		*ret = name;
+		return 0;
+	}
+	pretty = intern_note(r->strings, name);
+	if (*pretty == NULL) {
+		size_t len = demangle(name, r->style, out, sizeof(out));
+		const char *made = len ? intern_add(r->strings, out, len) : name;
+
+		if (made == NULL)
+			return -FMT_E_NOMEM;
+		/* The entry stays where it is when the table grows. */
+		*pretty = made;
+	}
+	*ret = *pretty;
+	return 0;
+}
+
+static int
+look_up(struct resolver *r, const struct object *o, uint64_t file_offset, bool exec, bool is_return,
+	struct resolved *ret)
+{
+	uint64_t vaddr;
+	struct symbol symbol;
+	int error;
+
+	*ret = (struct resolved){ .vaddr = file_offset, .miss = RESOLVE_NO_SYMBOL };
+	if (is_return && file_offset == 0)
+		return 0;
+	if (!elf_segments_vaddr(o->segments, o->nr_segments, file_offset - is_return, exec, &vaddr))
+		return 0;
+	ret->vaddr = vaddr + is_return;
+	if (!symtab_find(o->symbols, vaddr, &symbol) &&
+	    (o->stubs == NULL || !symtab_find(o->stubs, vaddr, &symbol)))
+		return 0;
+	error = display_name(r, symbol.name, &ret->symbol);
+	if (error)
+		return error;
+	ret->symbol_offset = ret->vaddr - symbol.start;
+	ret->miss = RESOLVE_OK;
+	return 0;
+}
+
+static void
+unmapped(const struct resolver *r, uint64_t ip, struct frame *ret)
+{
+	*ret = (struct frame){
+		.ip = ip,
+		.vaddr = ip,
+		.dso = r->unknown,
+		.dso_path = r->unknown,
+		.miss = RESOLVE_NO_MAP,
+	};
+}
+
+int
+resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
+	      struct frame *ret)
+{
+	const struct resolved *known;
+	struct resolved fresh;
+	struct mapped *s;
+	uint64_t offset;
+	int error;
+
+	if (map == NULL) {
+		unmapped(r, ip, ret);
+		return 0;
+	}
+	error = mapped_of(r, map->object, &s);
+	if (error)
+		return error;
+	*ret = (struct frame){ .ip = ip, .dso = s->dso, .dso_path = s->path };
+	offset = ip - map->start + (s->relative ? 0 : map->pgoff);
+	if (s->object == NULL) {
+		s->misses++;
+		ret->vaddr = s->miss == RESOLVE_NOT_FILE ? ip : offset;
+		ret->miss = s->miss;
+		return 0;
+	}
+	known = address_cache_find(&r->user, map->object->index, offset, is_return);
+	if (known == NULL) {
+		error = look_up(r, s->object, offset, map->prot & 4 /* PROT_EXEC */, is_return,
+				&fresh);
+		if (!error)
+			error = address_cache_add(&r->user, map->object->index, offset, is_return,
+						  &fresh);
+		if (error)
+			return error;
+		known = &fresh;
+	}
+	ret->vaddr = known->vaddr;
+	ret->symbol = known->symbol;
+	ret->symbol_offset = known->symbol_offset;
+	ret->miss = known->miss;
+	return 0;
+}
+
+/* --- the kernel --- */
+
+int
+resolver_add_ksyms(struct resolver *r, const struct block *block)
+{
+	address_cache_clear(&r->kernel_cache);
+	return kernel_symbols_add_block(r->kernel, block->payload);
+}
+
+int
+resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record)
+{
+	address_cache_clear(&r->kernel_cache);
+	return kernel_symbols_apply(r->kernel, record);
+}
+
+int
+resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret)
+{
+	const struct resolved *known = address_cache_find(&r->kernel_cache, 0, ip, is_return);
+	struct resolved fresh = { .dso = r->kernel_dso, .miss = RESOLVE_NO_KSYM };
+	struct kernel_symbol symbol;
+	int error;
+
+	if (known == NULL) {
+		if (kernel_symbols_find(r->kernel, ip - is_return, &symbol)) {
+			fresh.dso = symbol.dso;
+			fresh.symbol = symbol.name;
+			fresh.symbol_offset = ip - symbol.start;
+			fresh.miss = RESOLVE_OK;
+		}
+		error = address_cache_add(&r->kernel_cache, 0, ip, is_return, &fresh);
+		if (error)
+			return error;
+		known = &fresh;
+	}
+	*ret = (struct frame){
+		.ip = ip,
+		.vaddr = ip,
+		.symbol = known->symbol,
+		.symbol_offset = known->symbol_offset,
+		.dso = known->dso,
+		.dso_path = known->dso,
+		.kernel = true,
+		.miss = known->miss,
+	};
+	return 0;
+}
+
+/* --- complaints --- */
+
+static int
+more_misses(const void *a, const void *b)
+{
+	const struct mapped *const *x = a, *const *y = b;
+
+	return ((*x)->misses < (*y)->misses) - ((*x)->misses > (*y)->misses);
+}
+
+int
+resolver_complaint_at(const struct resolver *r, size_t i, struct resolve_complaint *ret)
+{
+	const struct mapped **bad = calloc(r->nr_mapped + 1, sizeof(*bad));
+	size_t n = 0;
+
+	if (bad == NULL)
+		return -FMT_E_NOMEM;
+	for (size_t k = 0; k < r->nr_mapped; k++) {
+		const struct mapped *s = &r->mapped[k];
+
+		if (s->misses != 0 && s->miss != RESOLVE_NOT_FILE)
+			bad[n++] = s;
+	}
+	qsort(bad, n, sizeof(*bad), more_misses);
+	if (i < n)
+		*ret = (struct resolve_complaint){ bad[i]->path, bad[i]->miss, bad[i]->misses };
+	free(bad);
+	return i < n;
+}
+
+const char *
+resolve_miss_text(enum resolve_miss miss)
+{
+	static const char *const texts[] = {
+#define X(value, text) [value] = text,
+		MISS_TEXTS
+#undef X
+	};
+
+	return (unsigned)miss < RESOLVE_MISSES ? texts[miss] : "unknown";
+}
