@@ -16,8 +16,7 @@ static const struct cli_option options[] = {
 	{ 'o', 'o', "output", "FILE", "write there, not to standard output" },
 	{ OPT_WEIGHT, 0, "weight", "WHAT", "counts are samples (default) or period" },
 	{ OPT_ANNOTATE_KERNEL, 0, "annotate-kernel", NULL, "mark kernel functions with _[k]" },
-	LOAD_OPTIONS,
-	{ 0, 0, NULL, NULL, NULL },
+	LOAD_OPTIONS{ 0 },
 };
 
 static const struct cli_syntax syntax = {

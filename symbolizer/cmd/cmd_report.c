@@ -30,10 +30,9 @@ static const struct cli_option options[] = {
 	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "leave out rows below it" },
 	{ 'n', 'n', "show-nr-samples", NULL, "a column with the number of samples" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
-	LOAD_OPTIONS,
 	{ OPT_COLOR, 0, "color", "WHEN", "auto, always or never" },
 	{ OPT_NO_PAGER, 0, "no-pager", NULL, "print straight to the terminal" },
-	{ 0, 0, NULL, NULL, NULL },
+	LOAD_OPTIONS{ 0 },
 };
 
 static const struct cli_syntax syntax = {

@@ -22,20 +22,24 @@ enum load_letter {
 	LOAD_LETTER_time = 0,
 };
 
-enum load_option { LOAD_OPTION_input = 0x800, LOAD_OPTION_symfs, LOAD_OPTION_no_demangle };
+/* name in code, letter, long name, argument, help */
+#define LOAD_OWN_OPTIONS(X)                                                                        \
+	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
+	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
+	X(input, 'i', "input", "FILE", "recording to read; - is standard input")
 
+enum load_option {
+	LOAD_OPTION_FIRST = 0x800,
+#define X(id, letter, name, arg, help) LOAD_OPTION_##id,
+	LOAD_OWN_OPTIONS(X)
+#undef X
+};
+
+/* Rows for a command's table of struct cli_option, each with its comma. */
+#define LOAD_OPTIONS FILTER_OPTIONS(LOAD_FILTER_ROW) LOAD_OWN_OPTIONS(LOAD_ROW)
 #define LOAD_FILTER_ROW(name, arg, help)                                                           \
 	{ FILTER_OPTION_##name, LOAD_LETTER_##name, #name, arg, help },
-
-/* Rows for a command's table of struct cli_option. */
-#define LOAD_OPTIONS                                                                               \
-	FILTER_OPTIONS(LOAD_FILTER_ROW){ LOAD_OPTION_symfs, 0, "symfs", "DIR",                     \
-					 "look for the recorded files below DIR" },                \
-		{ LOAD_OPTION_no_demangle, 0, "no-demangle", NULL,                                 \
-		  "leave C++ and Rust names as they are" },                                        \
-	{                                                                                          \
-		LOAD_OPTION_input, 'i', "input", "FILE", "recording to read; - is standard input"  \
-	}
+#define LOAD_ROW(id, letter, name, arg, help) { LOAD_OPTION_##id, letter, name, arg, help },
 
 struct load_options {
 	const char *command; /* for messages */
