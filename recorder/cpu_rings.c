@@ -134,6 +134,15 @@ cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool
 	return r;
 }
 
+size_t
+cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->events[i].fd == fd)
+			return !plan->defs[c->events[i].def].sideband;
+	return 0;
+}
+
 int
 event_count_read(const struct open_event *e, const struct event_def *def, struct event_count *ret)
 {

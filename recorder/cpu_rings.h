@@ -55,6 +55,9 @@ struct event_count {
 int event_count_read(const struct open_event *e, const struct event_def *def,
 		     struct event_count *ret);
 
+/* 1 when fd is one of the sampling events, else 0. */
+size_t cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd);
+
 /* Adds up what the events say they lost. */
 void cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan);
 

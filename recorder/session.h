@@ -40,7 +40,7 @@ struct session_options {
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */
 	enum session_target target;
-	const pid_t *pids; /* PID, TID */
+	const pid_t *pids; /* PID, TID; borrowed for the session's life, as is command */
 	size_t nr_pids;
 	const char *cgroup;  /* path below the hierarchy, or an absolute directory */
 	const char *cpus;    /* "0-3,7"; NULL: all online */
@@ -98,7 +98,14 @@ const char *session_notes(const struct session *s);
 /* Wait status of the command, as waitpid(2) gives it; -1: none or not ended. */
 int session_command_status(const struct session *s);
 
-/* Stops the events, drains the rest, closes the file in order, frees. */
+/*
+ * Stops the events, ends the command if it still runs, drains the rest, closes the file in
+ * order. After it session_stats() and session_command_status() are final. Once; later calls
+ * do nothing. 0, or -errno with *error: what was written before the failure is readable.
+ */
+int session_finish(struct session *s, struct session_error *error);
+
+/* session_finish() if it has not been called, and frees. */
 int session_close(struct session *s, struct session_error *error);
 
 #endif

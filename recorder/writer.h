@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writer: the thread that makes a file of what the drain hands over.
+ *
+ * Takes messages from a queue; parses each record once, keeps the live model and the loss
+ * ledger, closes blocks by age, and tells when the disk refuses. Compression and disk I/O
+ * happen here and nowhere else in the recorder.
+ */
+#ifndef RECORDER_WRITER_H
+#define RECORDER_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/io.h"
+#include "format/loss.h"
+#include "format/recording_meta.h"
+#include "recorder/queue.h"
+#include "recorder/session.h"
+
+struct live;
+struct writer;
+
+/* Messages, and what their a and b say. */
+enum writer_message {
+	WRITER_RECORDS, /* bytes: whole records */
+	WRITER_PASS,	/* a: all records older than this have been given; b: now; both ns */
+	WRITER_LOSS,	/* a: cpu << 32 | cause, b: total so far */
+	WRITER_RESYNC,	/* side-band was lost; b: now, ns */
+	WRITER_END,	/* nothing follows */
+};
+
+struct writer_options {
+	struct io_sink *sink; /* taken over, also on failure */
+	const struct recording_meta *meta;
+	struct live *live;
+	size_t sideband; /* index of the side-band event in meta->events */
+	bool count_lost_records; /* events do not count their losses: believe LOST records */
+	uint64_t queue_bytes;
+	uint64_t block_age_ns;
+	int failure_fd; /* an eventfd that is written when the file cannot be */
+};
+
+/* Writes the header. Nothing runs yet: writer_state(), then writer_start(). */
+int writer_open(const struct writer_options *options, struct writer **ret,
+		struct session_error *error);
+
+/* A STATE block of these records, before the thread starts. */
+int writer_state(struct writer *w, struct span records, struct session_error *error);
+
+int writer_start(struct writer *w, struct session_error *error);
+
+/* The producer's end is the drain's. */
+struct queue *writer_queue(struct writer *w);
+
+/* Safe from any thread. */
+bool writer_failed(const struct writer *w);
+
+struct writer_totals {
+	uint64_t samples, records, file_bytes, lost, throttled;
+};
+/* Safe from any thread: as of the last pass, or exact after writer_finish(). */
+void writer_totals(const struct writer *w, struct writer_totals *ret);
+
+/*
+ * After a WRITER_END: waits for the thread, closes the file in order. 0, or -errno with
+ * *error: then what was written before is readable.
+ */
+int writer_finish(struct writer *w, struct session_error *error);
+
+/* Without writer_finish() the file is left as a kill would leave it. */
+void writer_free(struct writer *w);
+
+#endif
