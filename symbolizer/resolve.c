@@ -27,7 +27,9 @@
 struct mapped {
 	bool tried;
 	bool relative; /* [vdso], [vsyscall]: the map's start is the image's, whatever pgoff says */
-	uint8_t build_id_size; /* as it was when tried */
+	uint32_t maj, min; /* these five say which object this is */
+	uint64_t ino;
+	uint8_t build_id_size;
 	uint8_t build_id[20];
 	enum resolve_miss miss; /* object NULL: why */
 	size_t tried_at;	/* number of objects loaded by then */
@@ -203,43 +205,43 @@ mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wante
 	return error;
 }
 
+/*
+ * Is this still the object that the entry was made for? The model uses an index again when
+ * its object is gone, and a build-id that the recorder read itself can come late.
+ */
 static bool
-mapped_stale(const struct resolver *r, const struct mapped *s, const struct map_object *wanted)
+mapped_same(const struct mapped *s, const struct map_object *wanted)
 {
-	/* Build-ids that the recorder read itself can come after the first sample. */
-	if (s->build_id_size != wanted->build_id_size ||
-	    memcmp(s->build_id, wanted->build_id, s->build_id_size) != 0)
-		return true;
-	return !s->tried || (s->object == NULL && s->tried_at != r->nr_objects);
+	return s->path != NULL && s->build_id_size == wanted->build_id_size &&
+		memcmp(s->build_id, wanted->build_id, sizeof(s->build_id)) == 0 &&
+		s->ino == wanted->ino && s->maj == wanted->maj && s->min == wanted->min &&
+		strcmp(s->path, wanted->path) == 0;
 }
 
 static int
-mapped_refresh(struct resolver *r, struct mapped *s, const struct map_object *wanted)
+mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *wanted)
 {
-	int error = 0;
-
-	if (s->path == NULL)
-		error = mapped_names(r, s, wanted->path);
-	if (error)
-		return error;
-	if (s->build_id_size != wanted->build_id_size ||
-	    memcmp(s->build_id, wanted->build_id, s->build_id_size) != 0) {
-		/* What was said of it before stood on less: nothing of it is kept. */
-		if (s->tried)
-			address_cache_clear(&r->user);
-		s->tried = false;
-		s->object = NULL;
-	}
-	s->build_id_size = wanted->build_id_size;
+	/* What was said of it before stood on less, or on another: nothing is kept. */
+	if (s->tried)
+		address_cache_clear(&r->user);
+	*s = (struct mapped){
+		.relative = strcmp(wanted->path, "[vdso]") == 0 ||
+			strcmp(wanted->path, "[vsyscall]") == 0,
+		.maj = wanted->maj,
+		.min = wanted->min,
+		.ino = wanted->ino,
+		.build_id_size = wanted->build_id_size,
+	};
 	memcpy(s->build_id, wanted->build_id, sizeof(s->build_id));
-	s->relative = strcmp(wanted->path, "[vdso]") == 0 ||
-		strcmp(wanted->path, "[vsyscall]") == 0;
-	return mapped_load(r, s, wanted);
+	return mapped_names(r, s, wanted->path);
 }
 
 static int
 mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **ret)
 {
+	struct mapped *s;
+	int error = 0;
+
 	if (wanted->index >= r->nr_mapped) {
 		size_t n = r->nr_mapped ? r->nr_mapped * 2 : 64;
 		struct mapped *mapped;
@@ -253,8 +255,12 @@ mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **r
 		r->mapped = mapped;
 		r->nr_mapped = n;
 	}
-	*ret = &r->mapped[wanted->index];
-	return mapped_stale(r, *ret, wanted) ? mapped_refresh(r, *ret, wanted) : 0;
+	*ret = s = &r->mapped[wanted->index];
+	if (!mapped_same(s, wanted))
+		error = mapped_renew(r, s, wanted);
+	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
+		error = mapped_load(r, s, wanted);
+	return error;
 }
 
 /* --- names --- */

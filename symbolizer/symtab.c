@@ -114,26 +114,29 @@ symbol_name_length(const char *name)
 }
 
 /*
- * Stable, so that equal symbols stay in the order of the file, on which perf's choice rests;
- * the digits that all starts share cost one look.
+ * Stable, so that equal symbols stay in the order of the file, on which perf's choice rests.
+ * By digits of a byte; those that all starts share are passed over.
  */
 static int
 sort_by_start(struct entry *e, size_t n)
 {
 	struct entry *other = n ? malloc(n * sizeof(*e)) : NULL;
 	struct entry *from = e, *to = other, *swap;
+	uint64_t differ = 0;
 
 	if (n == 0)
 		return 0;
 	if (other == NULL)
 		return -FMT_E_NOMEM;
+	for (size_t i = 1; i < n; i++)
+		differ |= e[i].start ^ e[0].start;
 	for (unsigned shift = 0; shift < 64; shift += 8) {
 		size_t count[256] = { 0 }, at = 0;
 
-		for (size_t i = 0; i < n; i++)
-			count[(from[i].start >> shift) & 255]++;
-		if (count[(from[0].start >> shift) & 255] == n)
+		if ((differ >> shift & 255) == 0)
 			continue;
+		for (size_t i = 0; i < n; i++)
+			count[from[i].start >> shift & 255]++;
 		for (size_t d = 0; d < 256; d++) {
 			size_t here = count[d];
 
@@ -141,7 +144,7 @@ sort_by_start(struct entry *e, size_t n)
 			at += here;
 		}
 		for (size_t i = 0; i < n; i++)
-			to[count[(from[i].start >> shift) & 255]++] = from[i];
+			to[count[from[i].start >> shift & 255]++] = from[i];
 		swap = from;
 		from = to;
 		to = swap;

@@ -117,6 +117,7 @@ int
 load_open(struct load *l, const struct load_options *o, struct profile_options *po)
 {
 	struct resolver_options ro = { .symfs = o->symfs, .no_demangle = o->no_demangle };
+	const char *home = secure_getenv("HOME");
 	struct fmt_where where = { 0 };
 	int err = 0, status;
 
@@ -127,6 +128,11 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 	l->meta = recording_reader_meta(l->input.reader);
 	po->filter = o->filter;
 	po->events = l->meta->events;
+	ro.start_realtime_ns = l->meta->start.realtime;
+	ro.boot_id = l->meta->boot_id;
+	if (home && asprintf(&l->debug_cache, "%s/.debug", home) < 0)
+		l->debug_cache = NULL;
+	ro.debug_cache = l->debug_cache;
 	l->resolver = resolver_new(&ro);
 	if (!l->resolver)
 		err = -FMT_E_NOMEM;
@@ -145,6 +151,7 @@ load_close(struct load *l)
 {
 	profile_free(l->profile);
 	resolver_free(l->resolver);
+	free(l->debug_cache);
 	if (l->meta)
 		input_close(&l->input);
 	memset(l, 0, sizeof(*l));
