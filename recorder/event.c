@@ -396,7 +396,7 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	for (size_t i = 0; r == 0 && i < o->nr_events; i++) {
 		r = event_spec_parse(o->events[i], NULL, list, text, sizeof(text));
 		if (r == -EINVAL)
-			return session_fail(error, r, "%s", text);
+			return session_usage(error, "%s", text);
 		if (r < 0)
 			return session_fail(error, r, "out of memory");
 	}
@@ -430,8 +430,7 @@ check_call_graph(const struct session_options *o, struct session_error *error)
 		return session_fail(error, -EOPNOTSUPP,
 				    "--call-graph dwarf is not supported on this architecture");
 	if (o->stack_bytes % 8 || o->stack_bytes > STACK_BYTES_MAX)
-		return session_fail(error, -EINVAL,
-				    "the stack copied with a sample is a multiple of 8, and at most "
+		return session_usage(error, "the stack copied with a sample is a multiple of 8, and at most "
 				    "%d bytes",
 				    STACK_BYTES_MAX);
 	return 0;

@@ -61,14 +61,13 @@ check_options(const struct session_options *o, struct session_error *error)
 	uint32_t pages = o->ring_pages, sideband = o->sideband_pages;
 
 	if (o->frequency_hz && o->period)
-		return session_fail(error, -EINVAL, "a frequency and a period exclude each other");
+		return session_usage(error, "a frequency and a period exclude each other");
 	if ((pages & (pages - 1)) || pages > RING_PAGES_MAX || (sideband & (sideband - 1)) ||
 	    sideband > RING_PAGES_MAX)
-		return session_fail(error, -EINVAL,
-				    "the pages of a ring are a power of two, and at most %u",
+		return session_usage(error, "the pages of a ring are a power of two, and at most %u",
 				    RING_PAGES_MAX);
 	if (o->target == SESSION_COMMAND && !o->command)
-		return session_fail(error, -EINVAL, "no command to record");
+		return session_usage(error, "no command to record");
 	return 0;
 }
 

@@ -60,7 +60,7 @@ struct session_options {
 /* Why a session could not start or go on. text is a whole message for a person. */
 struct session_error {
 	int saved_errno;
-	int exit_status; /* what a program should exit with: 1; 127 command not found, 126 */
+	int exit_status; /* what a program should exit with: 1; 2 usage; 127, 126 the command */
 	char text[512];
 };
 

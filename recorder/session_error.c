@@ -11,19 +11,36 @@
 
 #include "format/buf.h"
 
+static void __attribute__((format(printf, 4, 0)))
+fill(struct session_error *error, int err, int exit_status, const char *format, va_list args)
+{
+	if (!error)
+		return;
+	error->saved_errno = -err;
+	error->exit_status = exit_status;
+	vsnprintf(error->text, sizeof(error->text), format, args);
+}
+
 int
 session_fail(struct session_error *error, int err, const char *format, ...)
 {
 	va_list args;
 
-	if (!error)
-		return err;
-	error->saved_errno = -err;
-	error->exit_status = 1;
 	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
+	fill(error, err, 1, format, args);
 	va_end(args);
 	return err;
+}
+
+int
+session_usage(struct session_error *error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fill(error, -EINVAL, 2, format, args);
+	va_end(args);
+	return -EINVAL;
 }
 
 void

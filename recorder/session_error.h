@@ -13,6 +13,10 @@ struct buf;
 int session_fail(struct session_error *error, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same, with exit_status 2: what was asked for makes no sense. Returns -EINVAL. */
+int session_usage(struct session_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Appends a line to a text of notes. */
 void session_note(struct buf *notes, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

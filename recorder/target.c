@@ -69,7 +69,7 @@ add_tasks(const struct session_options *o, struct target *t, struct session_erro
 		if (r < 0)
 			return session_fail(error, r, "process %d: %s", (int)pid, strerror(-r));
 	}
-	return t->nr_tasks ? 0 : session_fail(error, -EINVAL, "no process to record");
+	return t->nr_tasks ? 0 : session_usage(error, "no process to record");
 }
 
 static int
@@ -84,7 +84,7 @@ resolve_cpus(const struct session_options *o, struct target *t, struct session_e
 		return cpu_list_read("online", &t->sampled);
 	r = cpu_list_parse(o->cpus, &t->sampled);
 	if (r < 0)
-		return session_fail(error, r, "'%s' is not a list of CPUs such as 0-3,7", o->cpus);
+		return session_usage(error, "'%s' is not a list of CPUs such as 0-3,7", o->cpus);
 	for (size_t i = 0; i < t->sampled.nr; i++)
 		if (!cpu_list_has(&t->online, t->sampled.cpus[i]))
 			return session_fail(error, -ENODEV, "CPU %u is offline or does not exist",

@@ -135,6 +135,8 @@ make_getopt(const struct cli_syntax *syntax, struct option *longs, char *letters
 	char *l = letters;
 	size_t n = 0;
 
+	if (syntax->command_follows)
+		*l++ = '+';
 	*l++ = ':';
 	*l++ = 'h';
 	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };

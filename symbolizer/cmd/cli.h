@@ -44,6 +44,7 @@ struct cli_syntax {
 	const char *synopsis;		  /* "[options] [FILE]" */
 	const char *about;		  /* a sentence or two */
 	const struct cli_option *options; /* ended by a row without name */
+	bool command_follows; /* options end at the first free argument: the rest is another's */
 };
 
 #define CLI_GO_ON (-1)

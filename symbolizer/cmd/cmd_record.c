@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor record: samples into a file, until it is told to stop. */
+#include <ctype.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+#include "format/buf.h"
+#include "recorder/session.h"
+#include "symbolizer/cmd/cli.h"
+
+#define PIDS_MAX 1024
+#define EVENTS_MAX 64
+#define PAGES_MAX (1u << 20)
+#define SECONDS_MAX (1000000000.0)
+
+enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION };
+
+static const struct cli_option options[] = {
+	{ 'e', 'e', "event", "EVENT", "what to sample by (default: cycles, or cpu-clock:I)" },
+	{ 'F', 'F', "freq", "HZ", "samples per second and CPU, or max (default: 999)" },
+	{ 'c', 'c', "count", "N", "a sample every N events instead" },
+	{ 'a', 'a', "all-cpus", NULL, "every process (default without a command)" },
+	{ 'p', 'p', "pid", "PID[,PID...]", "these processes and what they fork" },
+	{ 't', 't', "tid", "TID[,TID...]", "these threads and what they fork" },
+	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
+	{ OPT_CGROUP, 0, "cgroup", "PATH", "what runs in this control group" },
+	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
+	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW", "fp (default), dwarf[,BYTES] or none" },
+	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
+	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
+	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h..." },
+	{ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "record",
+	.synopsis = "[options] [-- COMMAND [ARGUMENT...]]",
+	.about = "Samples what runs, with call chains, into a recording, until the command ends, "
+		 "the time\nis over, or ^C.",
+	.options = options,
+	.command_follows = true,
+};
+
+struct request {
+	struct session_options session;
+	const char *events[EVENTS_MAX];
+	pid_t pids[PIDS_MAX];
+	const char *output;
+	bool target_given;
+};
+
+/* ^C and the like; the session stops at once, or as soon as there is one. */
+static struct session *volatile running;
+static volatile sig_atomic_t interrupted;
+
+static void
+on_signal(int sig)
+{
+	interrupted = sig;
+	if (running)
+		session_stop(running);
+}
+
+/* --- options ----------------------------------------------------------------------------- */
+
+static int
+set_target(struct request *rq, enum session_target target)
+{
+	if (rq->target_given && rq->session.target != target)
+		return cli_usage_error("record", "-a, -p, -t and --cgroup exclude each other");
+	rq->target_given = true;
+	rq->session.target = target;
+	return CLI_GO_ON;
+}
+
+static int
+set_pids(struct request *rq, enum session_target target, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *one;
+	int status = copy ? set_target(rq, target) : EXIT_FAILED;
+
+	while (status == CLI_GO_ON && (one = strsep(&rest, ","))) {
+		const char *problem;
+		pid_t pid = (pid_t)strtonum(one, 1, INT32_MAX, &problem);
+
+		if (problem)
+			status = cli_usage_error("record", "'%s' is not the number of a %s", one,
+						 target == SESSION_PID ? "process" : "thread");
+		else if (rq->session.nr_pids == PIDS_MAX)
+			status = cli_usage_error("record", "more than %d processes", PIDS_MAX);
+		else
+			rq->pids[rq->session.nr_pids++] = pid;
+	}
+	free(copy);
+	return status;
+}
+
+static int
+set_number(const char *option, const char *text, long long max, uint64_t *ret)
+{
+	const char *problem;
+	long long n = strtonum(text, 1, max, &problem);
+
+	if (problem)
+		return cli_usage_error("record", "%s %s: %s", option, text, problem);
+	*ret = (uint64_t)n;
+	return CLI_GO_ON;
+}
+
+static int
+set_frequency(struct request *rq, const char *text)
+{
+	/* The session lowers it to what the kernel allows. */
+	if (strcmp(text, "max") == 0) {
+		FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+		unsigned long long hz;
+		bool got = f && fscanf(f, "%llu", &hz) == 1;
+
+		if (f)
+			fclose(f);
+		rq->session.frequency_hz = got ? hz : 100000;
+		return CLI_GO_ON;
+	}
+	return set_number("-F", text, INT32_MAX, &rq->session.frequency_hz);
+}
+
+static int
+set_pages(struct request *rq, const char *text)
+{
+	uint64_t asked = 0, pages = 1;
+	int status = set_number("-m", text, PAGES_MAX, &asked);
+
+	while (status == CLI_GO_ON && pages < asked)
+		pages *= 2;
+	if (status == CLI_GO_ON && pages != asked)
+		warnx("-m %s: rings of %u pages, the next power of two", text, (unsigned)pages);
+	rq->session.ring_pages = (uint32_t)pages;
+	return status;
+}
+
+static int
+set_call_graph(struct request *rq, const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (strcmp(text, "fp") == 0) {
+		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
+	} else if (strcmp(text, "none") == 0 || strcmp(text, "no") == 0) {
+		rq->session.call_graph = SESSION_CALL_GRAPH_NONE;
+	} else if (strncmp(text, "dwarf", 5) == 0 && (text[5] == '\0' || text[5] == ',')) {
+		rq->session.call_graph = SESSION_CALL_GRAPH_DWARF;
+		if (text[5] && set_number("--call-graph dwarf,", text + 6, UINT16_MAX, &bytes) !=
+				       CLI_GO_ON)
+			return EXIT_USAGE;
+		rq->session.stack_bytes = (uint32_t)bytes;
+	} else {
+		return cli_usage_error("record", "--call-graph %s: fp, dwarf[,BYTES] or none", text);
+	}
+	return CLI_GO_ON;
+}
+
+/* 5s, 500ms, 2m, 1h, 1d; a number alone is seconds. */
+static int
+set_duration(struct request *rq, const char *text)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = {
+		{ "", 1 },   { "s", 1 },   { "sec", 1 },   { "ms", 0.001 }, { "m", 60 },
+		{ "min", 60 }, { "h", 3600 }, { "d", 86400 },
+	};
+	char *end;
+	double n = strtod(text, &end);
+
+	for (size_t i = 0; isdigit((unsigned char)*text) && i < sizeof(units) / sizeof(units[0]);
+	     i++) {
+		double ns = n * units[i].seconds * 1e9;
+
+		if (strcmp(end, units[i].unit) != 0 || !(ns >= 1) || ns > SECONDS_MAX * 1e9)
+			continue;
+		rq->session.duration_ns = (uint64_t)ns;
+		return CLI_GO_ON;
+	}
+	return cli_usage_error("record", "--duration %s: a time such as 500ms, 30s, 5m or 1h", text);
+}
+
+static int
+add_event(struct request *rq, const char *text)
+{
+	if (rq->session.nr_events == EVENTS_MAX)
+		return cli_usage_error("record", "more than %d -e", EVENTS_MAX);
+	rq->events[rq->session.nr_events++] = text;
+	return CLI_GO_ON;
+}
+
+static int
+set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+
+	switch (value) {
+	case 'e':
+		return add_event(rq, text);
+	case 'F':
+		return set_frequency(rq, text);
+	case 'c':
+		return set_number("-c", text, INT64_MAX, &rq->session.period);
+	case 'a':
+		return set_target(rq, SESSION_ALL);
+	case 'p':
+		return set_pids(rq, SESSION_PID, text);
+	case 't':
+		return set_pids(rq, SESSION_TID, text);
+	case 'C':
+		rq->session.cpus = text;
+		return CLI_GO_ON;
+	case OPT_CGROUP:
+		rq->session.cgroup = text;
+		return set_target(rq, SESSION_CGROUP);
+	case 'g':
+		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
+		return CLI_GO_ON;
+	case OPT_CALL_GRAPH:
+		return set_call_graph(rq, text);
+	case 'm':
+		return set_pages(rq, text);
+	case 'o':
+		rq->output = text;
+		return CLI_GO_ON;
+	case OPT_DURATION:
+		return set_duration(rq, text);
+	}
+	return cli_usage_error("record", "option not handled");
+}
+
+/* What is sampled when nobody says: the command, or else everything, as perf does. */
+static int
+settle_target(struct request *rq, char **command)
+{
+	if (*command)
+		rq->session.command = command;
+	if (rq->session.frequency_hz && rq->session.period)
+		return cli_usage_error("record", "-F and -c exclude each other");
+	if (!rq->target_given)
+		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
+	return CLI_GO_ON;
+}
+
+/* --- the output --------------------------------------------------------------------------- */
+
+struct output {
+	const char *path; /* for people */
+	int fd;
+	bool made;	 /* ours to take away when nothing came of it */
+	char *set_aside; /* what was at path before */
+};
+
+/* An older recording is kept as PATH.old, as perf does. */
+static int
+set_aside(struct output *o)
+{
+	struct stat st;
+
+	if (lstat(o->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+		return 0;
+	if (asprintf(&o->set_aside, "%s.old", o->path) < 0) {
+		o->set_aside = NULL;
+		return -ENOMEM;
+	}
+	return rename(o->path, o->set_aside) < 0 ? -errno : 0;
+}
+
+static int
+output_open(struct output *o)
+{
+	struct stat st;
+	int r;
+
+	if (strcmp(o->path, "-") == 0) {
+		if (isatty(STDOUT_FILENO)) {
+			warnx("a recording does not belong on a terminal: use -o FILE");
+			return EXIT_FAILED;
+		}
+		o->path = "standard output";
+		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return o->fd < 0 ? EXIT_FAILED : EXIT_DONE;
+	}
+	r = set_aside(o);
+	if (r < 0) {
+		warnx("%s: cannot be set aside: %s", o->path, strerror(-r));
+		return EXIT_FAILED;
+	}
+	o->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (o->fd < 0) {
+		warn("%s", o->path);
+		return EXIT_FAILED;
+	}
+	o->made = fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
+	return EXIT_DONE;
+}
+
+/* Nothing was recorded: all is as it was. */
+static void
+output_undo(const struct output *o)
+{
+	if (o->made)
+		unlink(o->path);
+	if (o->set_aside && rename(o->set_aside, o->path) < 0)
+		warn("%s", o->set_aside);
+}
+
+/* --- the recording ------------------------------------------------------------------------ */
+
+static void
+catch_signals(void)
+{
+	static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction act = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		sigaction(stopping[i], &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void
+print_notes(const char *notes)
+{
+	while (*notes) {
+		size_t n = strcspn(notes, "\n");
+
+		fprintf(stderr, "spoor record: %.*s\n", (int)n, notes);
+		notes += n + (notes[n] == '\n');
+	}
+}
+
+static int
+failed(const struct session_error *e)
+{
+	fprintf(stderr, "spoor record: %s\n", e->text);
+	return e->exit_status;
+}
+
+static void
+print_summary(const struct session *s, const char *path)
+{
+	struct session_stats st;
+
+	session_stats(s, &st);
+	fprintf(stderr, "[ spoor record: %llu samples, %llu lost, %.2f MB in %s ]\n",
+		(unsigned long long)st.samples, (unsigned long long)st.lost,
+		(double)st.file_bytes / 1e6, path);
+	if (st.throttled)
+		fprintf(stderr, "spoor record: the kernel throttled sampling %llu times\n",
+			(unsigned long long)st.throttled);
+}
+
+/* The status of a command that ran is ours; that it died of our stopping it is not. */
+static int
+command_status(int wait_status)
+{
+	if (wait_status == -1)
+		return EXIT_DONE;
+	if (WIFEXITED(wait_status))
+		return WEXITSTATUS(wait_status);
+	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM)
+		return EXIT_DONE;
+	if (WIFSIGNALED(wait_status) && interrupted && WTERMSIG(wait_status) == interrupted)
+		return EXIT_DONE;
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : EXIT_DONE;
+}
+
+static int
+record(const struct request *rq, struct output *out)
+{
+	struct session_error error = { .exit_status = EXIT_FAILED };
+	struct session *s;
+	int status = EXIT_DONE;
+
+	if (session_open(&rq->session, &s, &error) < 0) {
+		output_undo(out);
+		return failed(&error);
+	}
+	print_notes(session_notes(s));
+	running = s;
+	if (interrupted)
+		session_stop(s);
+	if (session_run(s, &error) < 0)
+		status = failed(&error);
+	if (session_finish(s, &error) < 0)
+		status = failed(&error);
+	running = NULL;
+	if (status == 126 || status == 127)
+		output_undo(out);
+	else
+		print_summary(s, out->path);
+	if (status == EXIT_DONE)
+		status = command_status(session_command_status(s));
+	session_close(s, &error);
+	return status;
+}
+
+/* The arguments as typed, for the file. */
+static void
+join_arguments(int argc, char **argv, struct buf *ret)
+{
+	buf_init(ret);
+	buf_append(ret, "spoor", 5);
+	for (int i = 0; i < argc; i++) {
+		buf_u8(ret, ' ');
+		buf_append(ret, argv[i], strlen(argv[i]));
+	}
+	buf_u8(ret, 0);
+}
+
+int
+cmd_record(int argc, char **argv)
+{
+	struct request rq = { .output = "recording.spoor",
+			      .session = { .call_graph = SESSION_CALL_GRAPH_FP,
+					   .writer = "spoor " SPOOR_VERSION } };
+	struct output out = { .fd = -1 };
+	struct buf cmdline;
+	int first, status;
+
+	/* Before getopt, which moves arguments about. */
+	join_arguments(argc, argv, &cmdline);
+	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	if (status == CLI_GO_ON)
+		status = settle_target(&rq, argv + first);
+	if (status == CLI_GO_ON) {
+		out.path = rq.output;
+		status = output_open(&out);
+		if (status == EXIT_DONE) {
+			catch_signals();
+			rq.session.events = rq.events;
+			rq.session.pids = rq.pids;
+			rq.session.out_fd = out.fd;
+			rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
+			status = record(&rq, &out);
+		} else if (out.set_aside) {
+			output_undo(&out);
+		}
+	}
+	free(out.set_aside);
+	buf_done(&cmdline);
+	return status;
+}
