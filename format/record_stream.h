@@ -5,8 +5,10 @@
  * Merges the blocks: each block says up to which instant everything is complete
  * (block_header.complete), so records older than that can be handed out when the block has
  * been read, and only the younger ones are held back. Memory is bounded by the records of
- * the blocks that overlap. Ties keep ring order. Records without a time come first, when
- * their block does (STATE blocks are timed by the snapshot).
+ * the blocks that overlap, and by RECORD_STREAM_HELD_MAX: a file that promises nothing is
+ * then handed out in the best order that this leaves. Ties keep the order of the file.
+ * Records without a time come first, when their block does (STATE blocks are timed by the
+ * snapshot).
  * Blocks that are not records (KSYMS, BUILDIDS, LOSS) go to a callback as they come.
  */
 #ifndef FORMAT_RECORD_STREAM_H
@@ -16,12 +18,14 @@
 #include "format/perf_record.h"
 #include "format/recording_reader.h"
 
+#define RECORD_STREAM_HELD_MAX (256u << 20)
+
 struct record_stream;
 
 struct record_stream_stats {
-	uint64_t records;     /* handed out, all types, without STATE ones */
+	uint64_t records; /* handed out, all types, without STATE ones */
 	uint64_t samples;
-	uint64_t bad_records; /* that no event could parse: skipped */
+	uint64_t bad_records;		  /* that no event could parse: skipped */
 	uint64_t by_type[REC_KERNEL_MAX]; /* without STATE ones */
 	uint64_t state_records;
 };
@@ -41,9 +45,11 @@ struct stream_record {
 	struct span bad;		  /* record == NULL: bytes that did not parse */
 };
 
-/* 1, 0 at the end, negative as recording_reader_next(). */
-int record_stream_next(struct record_stream *s, struct stream_record *ret,
-		       struct fmt_where *where);
+/*
+ * 1, 0 at the end, negative as recording_reader_next(); an error comes after the records of
+ * all blocks before it.
+ */
+int record_stream_next(struct record_stream *s, struct stream_record *ret, struct fmt_where *where);
 
 /* on_block(arg, block) sees every KSYMS, BUILDIDS and LOSS block. */
 void record_stream_on_block(struct record_stream *s,
