@@ -2,6 +2,8 @@
 #include "symbolizer/cmd/load.h"
 
 #include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int
