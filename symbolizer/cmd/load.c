@@ -4,6 +4,8 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int
@@ -115,10 +117,36 @@ failed(const struct load *l, int err, const struct fmt_where *where)
 	return EXIT_FAILED;
 }
 
+/* Where perf, and debuginfo clients after it, keep files by build-id. */
+static char *
+debug_cache(void)
+{
+	const char *home = getenv("HOME");
+	char *path = NULL;
+
+	if (home && asprintf(&path, "%s/.debug", home) < 0)
+		path = NULL;
+	return path;
+}
+
+static int
+make_resolver(struct load *l, const struct load_options *o)
+{
+	l->debug_cache = debug_cache();
+	l->resolver_options = (struct resolver_options){
+		.symfs = o->symfs,
+		.debug_cache = l->debug_cache,
+		.no_demangle = o->no_demangle,
+		.start_realtime_ns = l->meta->start.realtime,
+		.boot_id = l->meta->boot_id,
+	};
+	l->resolver = resolver_new(&l->resolver_options);
+	return l->resolver ? 0 : -1;
+}
+
 int
 load_open(struct load *l, const struct load_options *o, struct profile_options *po)
 {
-	struct resolver_options ro = { .symfs = o->symfs, .no_demangle = o->no_demangle };
 	const char *home = secure_getenv("HOME");
 	struct fmt_where where = { 0 };
 	int err = 0, status;
@@ -135,8 +163,7 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 	if (home && asprintf(&l->debug_cache, "%s/.debug", home) < 0)
 		l->debug_cache = NULL;
 	ro.debug_cache = l->debug_cache;
-	l->resolver = resolver_new(&ro);
-	if (!l->resolver)
+	if (make_resolver(l, o) < 0)
 		err = -FMT_E_NOMEM;
 	if (err == 0 && filter_needs_range(o->filter))
 		err = find_range(l, o->filter, &where);
@@ -156,6 +183,7 @@ load_close(struct load *l)
 	free(l->debug_cache);
 	if (l->meta)
 		input_close(&l->input);
+	free(l->debug_cache);
 	memset(l, 0, sizeof(*l));
 }
 

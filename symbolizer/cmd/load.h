@@ -51,6 +51,8 @@ struct load_options {
 
 struct load {
 	struct input input;
+	struct resolver_options resolver_options;
+	char *debug_cache;
 	struct resolver *resolver;
 	struct profile *profile;
 	const struct recording_meta *meta;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "symbolizer/filter.h"
+
+static struct filter *
+make(int option, const char *arg)
+{
+	struct filter *f = filter_new();
+	const char *why = NULL;
+
+	assert_non_null(f);
+	if (filter_set(f, option, arg, &why) < 0)
+		fail_msg("%s: %s", arg, why);
+	return f;
+}
+
+static void
+refused(int option, const char *arg)
+{
+	struct filter *f = filter_new();
+	const char *why = NULL;
+
+	assert_non_null(f);
+	if (filter_set(f, option, arg, &why) == 0)
+		fail_msg("'%s' was taken", arg);
+	assert_non_null(why);
+	filter_free(f);
+}
+
+static bool
+sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid, uint32_t cpu)
+{
+	return filter_sample(f, comm, pid, tid, cpu, "cpu-clock");
+}
+
+static void
+nothing_asked(void **state)
+{
+	struct filter *f = filter_new();
+	uint64_t from, until;
+
+	assert_true(sample(f, "a", 1, 2, 3));
+	assert_true(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", NULL));
+	filter_window(f, &from, &until);
+	assert_true(from == 0 && until == UINT64_MAX);
+	assert_false(filter_needs_range(f));
+	filter_free(f);
+	filter_free(NULL);
+}
+
+static void
+names(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_comm, "cc1,tmux: server");
+	const char *why;
+
+	assert_true(sample(f, "cc1", 1, 1, 0));
+	assert_true(sample(f, "tmux: server", 1, 1, 0));
+	assert_false(sample(f, "cc1plus", 1, 1, 0));
+	assert_false(sample(f, "tmux", 1, 1, 0));
+	/* again: more */
+	assert_int_equal(filter_set(f, FILTER_OPTION_comm, "cc1plus", &why), 0);
+	assert_true(sample(f, "cc1plus", 1, 1, 0) && sample(f, "cc1", 1, 1, 0));
+	/* another option: both have to hold */
+	assert_int_equal(filter_set(f, FILTER_OPTION_event, "cycles", &why), 0);
+	assert_false(sample(f, "cc1", 1, 1, 0));
+	assert_true(filter_sample(f, "cc1", 1, 1, 0, "cycles"));
+	filter_free(f);
+	refused(FILTER_OPTION_comm, "");
+	refused(FILTER_OPTION_comm, "a,,b");
+	refused(FILTER_OPTION_comm, "a,");
+}
+
+static void
+symbols_with_commas(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_symbol,
+				"std::map<int, char>::find,f(int, char),"
+				"operator<<,operator->,last");
+
+	assert_true(filter_leaf(f, "x", "/x", "std::map<int, char>::find"));
+	assert_true(filter_leaf(f, "x", "/x", "f(int, char)"));
+	assert_true(filter_leaf(f, "x", "/x", "operator<<"));
+	assert_true(filter_leaf(f, "x", "/x", "operator->"));
+	assert_true(filter_leaf(f, "x", "/x", "last"));
+	assert_false(filter_leaf(f, "x", "/x", " char>::find"));
+	assert_false(filter_leaf(f, "x", "/x", NULL));
+	filter_free(f);
+	f = make(FILTER_OPTION_symbol, "[unknown]");
+	assert_true(filter_leaf(f, "x", "/x", NULL));
+	assert_false(filter_leaf(f, "x", "/x", "main"));
+	filter_free(f);
+}
+
+static void
+objects(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_dso, "libc.so.6,[kernel.kallsyms]");
+
+	assert_true(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", "f"));
+	assert_true(filter_leaf(f, "[kernel.kallsyms]", "[kernel.kallsyms]", "f"));
+	assert_false(filter_leaf(f, "libm.so.6", "/lib/libm.so.6", "f"));
+	filter_free(f);
+	f = make(FILTER_OPTION_dso, "/opt/libc.so.6");
+	assert_true(filter_leaf(f, "libc.so.6", "/opt/libc.so.6", "f"));
+	assert_false(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", "f"));
+	filter_free(f);
+}
+
+static void
+numbers(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_cpu, "0-2,7");
+
+	assert_true(sample(f, "a", 1, 1, 0) && sample(f, "a", 1, 1, 2) && sample(f, "a", 1, 1, 7));
+	assert_false(sample(f, "a", 1, 1, 3) || sample(f, "a", 1, 1, 8));
+	filter_free(f);
+	f = make(FILTER_OPTION_pid, "12,4294967295");
+	assert_true(sample(f, "a", 12, 1, 0) && sample(f, "a", UINT32_MAX, 1, 0));
+	assert_false(sample(f, "a", 1, 12, 0));
+	filter_free(f);
+	f = make(FILTER_OPTION_tid, "12");
+	assert_true(sample(f, "a", 1, 12, 0));
+	assert_false(sample(f, "a", 12, 1, 0));
+	filter_free(f);
+	refused(FILTER_OPTION_pid, "");
+	refused(FILTER_OPTION_pid, "x");
+	refused(FILTER_OPTION_pid, "1,");
+	refused(FILTER_OPTION_pid, "-1");
+	refused(FILTER_OPTION_pid, "+1");
+	refused(FILTER_OPTION_pid, " 1");
+	refused(FILTER_OPTION_pid, "1-2");
+	refused(FILTER_OPTION_pid, "4294967296");
+	refused(FILTER_OPTION_cpu, "3-1");
+	refused(FILTER_OPTION_cpu, "1-");
+	refused(FILTER_OPTION_cpu, "-1");
+	refused(FILTER_OPTION_cpu, "0x1");
+	refused(0, "1");
+}
+
+static void
+window(const char *arg, uint64_t want_from, uint64_t want_until)
+{
+	struct filter *f = make(FILTER_OPTION_time, arg);
+	uint64_t from, until;
+
+	filter_range(f, 1000, 2000);
+	filter_window(f, &from, &until);
+	assert_int_equal(from, want_from);
+	assert_int_equal(until, want_until);
+	filter_free(f);
+}
+
+static void
+times(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_time, "10%-20%");
+
+	assert_true(filter_needs_range(f));
+	filter_free(f);
+	f = make(FILTER_OPTION_time, "1.5,2");
+	assert_false(filter_needs_range(f));
+	filter_free(f);
+	window("1.5,2", 1500000000, 2000000000);
+	window("12345678.000000001,", UINT64_C(12345678000000001), UINT64_MAX);
+	window(",0.000000001", 0, 1);
+	window("10%-20%", 1100, 1200);
+	window("0%-100%", 1000, 2001);
+	window("50%-", 1500, UINT64_MAX);
+	window("1%,2%", 1010, 1020);
+	refused(FILTER_OPTION_time, "");
+	refused(FILTER_OPTION_time, "1");
+	refused(FILTER_OPTION_time, "1-2");
+	refused(FILTER_OPTION_time, "2,1");
+	refused(FILTER_OPTION_time, "20%-10%");
+	refused(FILTER_OPTION_time, "1%-101%");
+	refused(FILTER_OPTION_time, "nan%-");
+	refused(FILTER_OPTION_time, "x,1");
+	refused(FILTER_OPTION_time, ".5,1");
+	refused(FILTER_OPTION_time, "99999999999999999999,");
+	refused(FILTER_OPTION_time, "1e3,");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_asked),
+		cmocka_unit_test(names),
+		cmocka_unit_test(symbols_with_commas),
+		cmocka_unit_test(objects),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

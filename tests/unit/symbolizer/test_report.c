@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "symbolizer/folded.h"
+#include "symbolizer/report.h"
+#include "tests/unit/symbolizer/synthetic.h"
+
+#define HAVE (PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+/* Functions, each 0x100 bytes; modules stand for perf's, bash's and libc's files. */
+#define FUNCTIONS(X)                                                                               \
+	X(KERNEL_SCHEDULE, "", "schedule")                                                         \
+	X(KERNEL_PAGE_FAULT, "", "page_fault")                                                     \
+	X(KERNEL_SYS_PERF, "", "sys_perf_event_open")                                              \
+	X(PERF_MAIN, "perf", "main")                                                               \
+	X(PERF_RUN, "perf", "run_command")                                                         \
+	X(PERF_RECORD, "perf", "cmd_record")                                                       \
+	X(BASH_MAIN, "bash", "main")                                                               \
+	X(BASH_XMALLOC, "bash", "xmalloc")                                                         \
+	X(LIBC_MALLOC, "libc", "malloc")                                                           \
+	X(LIBC_FREE, "libc", "free")
+
+enum function {
+#define X(id, module, name) id,
+	FUNCTIONS(X)
+#undef X
+		NR_FUNCTIONS,
+	NOTHING = -1,
+};
+
+static const struct {
+	const char *module, *name;
+} functions[] = {
+#define X(id, module, name) { module, name },
+	FUNCTIONS(X)
+#undef X
+};
+
+static uint64_t
+address(enum function f)
+{
+	return UINT64_C(0xffffffff81000000) + (uint64_t)f * 0x100;
+}
+
+/*
+ * The samples of perf's own tests/hists_common.c and hists_cumulate.c: same tasks, same
+ * chains (with xmalloc and malloc that call each other), 1000 events each.
+ */
+static const struct {
+	uint32_t pid, tid;
+	enum function chain[8]; /* leaf first, ended by NOTHING */
+} fake[] = {
+	{ 100, 100, { KERNEL_SCHEDULE, PERF_RUN, PERF_MAIN, NOTHING } },
+	{ 100, 100, { PERF_MAIN, NOTHING } },
+	{ 100, 100, { PERF_RECORD, PERF_RUN, PERF_MAIN, NOTHING } },
+	{ 100, 100, { LIBC_MALLOC, PERF_RECORD, PERF_RUN, PERF_MAIN, NOTHING } },
+	{ 100, 100, { LIBC_FREE, PERF_RECORD, PERF_RUN, PERF_MAIN, NOTHING } },
+	{ 200, 200, { PERF_MAIN, NOTHING } },
+	{ 200, 200, { KERNEL_PAGE_FAULT, KERNEL_SYS_PERF, PERF_RUN, PERF_MAIN, NOTHING } },
+	{ 300, 300, { BASH_MAIN, NOTHING } },
+	{ 300,
+	  300,
+	  { BASH_XMALLOC, LIBC_MALLOC, BASH_XMALLOC, LIBC_MALLOC, BASH_XMALLOC, BASH_MAIN,
+	    NOTHING } },
+	{ 300, 300, { KERNEL_PAGE_FAULT, LIBC_MALLOC, BASH_MAIN, NOTHING } },
+};
+
+static struct synthetic s;
+static struct resolver *resolver;
+static struct profile *profile;
+static struct report *report;
+
+static void
+add_sample(uint32_t pid, uint32_t tid, const enum function *chain)
+{
+	uint64_t words[16] = { (uint64_t)PERF_CONTEXT_KERNEL };
+	size_t n = 1;
+
+	for (; chain[n - 1] != NOTHING; n++)
+		words[n] = address(chain[n - 1]) + 4;
+	synthetic_sample(&s, pid, tid, words[1], words, n);
+}
+
+static void
+begin(void)
+{
+	synthetic_begin(&s, HAVE);
+	for (int f = 0; f < NR_FUNCTIONS; f++)
+		synthetic_ksym(&s, address((enum function)f), address((enum function)f) + 0x100,
+			       functions[f].module, functions[f].name);
+	synthetic_comm(&s, 100, 100, "perf");
+	synthetic_comm(&s, 200, 200, "perf");
+	synthetic_comm(&s, 300, 300, "bash");
+}
+
+static void
+add_fake(void)
+{
+	for (size_t i = 0; i < sizeof(fake) / sizeof(fake[0]); i++)
+		add_sample(fake[i].pid, fake[i].tid, fake[i].chain);
+}
+
+static void
+read_profile(const struct profile_options *po)
+{
+	struct fmt_where where = { 0 };
+
+	synthetic_read(&s);
+	resolver = resolver_new(NULL);
+	assert_non_null(resolver);
+	assert_int_equal(profile_build(s.stream, resolver, po, &profile, &where), 0);
+}
+
+static void
+build(const char *keys, bool children)
+{
+	struct report_options o = { .children = children };
+	struct profile_options po = { 0 };
+	const char *bad;
+	size_t len;
+
+	assert_int_equal(report_parse_keys(keys, &o, &bad, &len), 0);
+	report_profile_options(&o, &po);
+	read_profile(&po);
+	assert_int_equal(report_build(profile, &o, &report), 0);
+}
+
+static void
+end(void)
+{
+	report_free(report);
+	report = NULL;
+	profile_free(profile);
+	resolver_free(resolver);
+	synthetic_end(&s);
+}
+
+struct want {
+	uint64_t total, self; /* samples */
+	const char *comm, *dso, *symbol;
+};
+
+static void
+expect(const struct want *want, size_t n)
+{
+	assert_int_equal(report_section_at(report, 0)->nr, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = report_row_at(report, i);
+
+		if (row->total.samples != want[i].total || row->self.samples != want[i].self ||
+		    row->total.period != want[i].total * 1000 ||
+		    row->self.period != want[i].self * 1000 || strcmp(row->comm, want[i].comm) ||
+		    strcmp(row->dso, want[i].dso) || strcmp(row->symbol, want[i].symbol))
+			fail_msg("row %zu is %d %d %s %s %s", i, (int)row->total.samples,
+				 (int)row->self.samples, row->comm, row->dso, row->symbol);
+	}
+}
+
+#define EXPECT(...)                                                                                \
+	expect((const struct want[]){ __VA_ARGS__ },                                               \
+	       sizeof((const struct want[]){ __VA_ARGS__ }) / sizeof(struct want))
+
+#define KERNEL "[kernel.kallsyms]"
+
+static void
+flat(void **state)
+{
+	begin();
+	add_fake();
+	build("comm,dso,sym", false);
+	assert_int_equal(report_sections(report), 1);
+	assert_int_equal(report_section_at(report, 0)->weight.samples, 10);
+	assert_int_equal(report_section_at(report, 0)->weight.period, 10000);
+	EXPECT({ 2, 2, "perf", "[perf]", "main" }, { 1, 1, "bash", "[bash]", "main" },
+	       { 1, 1, "bash", "[bash]", "xmalloc" }, { 1, 1, "bash", KERNEL, "page_fault" },
+	       { 1, 1, "perf", KERNEL, "page_fault" }, { 1, 1, "perf", KERNEL, "schedule" },
+	       { 1, 1, "perf", "[libc]", "free" }, { 1, 1, "perf", "[libc]", "malloc" },
+	       { 1, 1, "perf", "[perf]", "cmd_record" });
+	end();
+}
+
+static void
+children(void **state)
+{
+	begin();
+	add_fake();
+	build("comm,dso,symbol", true);
+	/* bash's xmalloc is thrice and malloc twice in one stack, and counted once */
+	EXPECT({ 7, 2, "perf", "[perf]", "main" }, { 5, 0, "perf", "[perf]", "run_command" },
+	       { 3, 1, "bash", "[bash]", "main" }, { 3, 1, "perf", "[perf]", "cmd_record" },
+	       { 2, 0, "bash", "[libc]", "malloc" }, { 1, 1, "bash", "[bash]", "xmalloc" },
+	       { 1, 1, "bash", KERNEL, "page_fault" }, { 1, 1, "perf", KERNEL, "page_fault" },
+	       { 1, 1, "perf", KERNEL, "schedule" }, { 1, 1, "perf", "[libc]", "free" },
+	       { 1, 1, "perf", "[libc]", "malloc" },
+	       { 1, 0, "perf", KERNEL, "sys_perf_event_open" });
+	end();
+}
+
+static void
+fewer_keys(void **state)
+{
+	const struct report_row *row;
+
+	begin();
+	add_fake();
+	build("comm", true);
+	/* however many frames of it are in a stack, a command is there once */
+	assert_int_equal(report_section_at(report, 0)->nr, 2);
+	row = report_row_at(report, 0);
+	assert_string_equal(row->comm, "perf");
+	assert_true(row->total.samples == 7 && row->self.samples == 7);
+	assert_true(!row->dso && !row->symbol);
+	end();
+
+	begin();
+	add_fake();
+	build("dso", true);
+	row = report_row_at(report, 0);
+	assert_string_equal(row->dso, "[perf]");
+	assert_true(row->total.samples == 7 && row->self.samples == 3);
+	end();
+
+	begin();
+	add_fake();
+	build("pid,sym", false);
+	row = report_row_at(report, 0);
+	/* main of 100 and of 200 are two rows; equal weights are in order of names */
+	assert_string_equal(row->symbol, "cmd_record");
+	assert_int_equal(row->pid, 100);
+	assert_int_equal(report_section_at(report, 0)->nr, 10);
+	end();
+}
+
+static void
+two_events(void **state)
+{
+	begin();
+	add_fake();
+	s.event = 1;
+	s.period = 3;
+	add_sample(300, 300, fake[7].chain);
+	build("comm,dso,sym", false);
+	assert_int_equal(report_sections(report), 2);
+	assert_int_equal(report_section_at(report, 0)->event, 0);
+	assert_int_equal(report_section_at(report, 0)->nr, 9);
+	assert_int_equal(report_section_at(report, 1)->event, 1);
+	assert_int_equal(report_section_at(report, 1)->nr, 1);
+	assert_int_equal(report_section_at(report, 1)->weight.period, 3);
+	assert_int_equal(report_row_at(report, report_section_at(report, 1)->first)->event, 1);
+	end();
+}
+
+static void
+by_period(void **state)
+{
+	begin();
+	add_sample(100, 100, fake[1].chain);
+	add_sample(100, 100, fake[1].chain);
+	s.period = 5000;
+	add_sample(100, 100, fake[2].chain);
+	build("sym", false);
+	assert_string_equal(report_row_at(report, 0)->symbol, "cmd_record");
+	assert_int_equal(report_row_at(report, 0)->self.period, 5000);
+	assert_int_equal(report_row_at(report, 1)->self.samples, 2);
+	end();
+}
+
+static void
+unknowns(void **state)
+{
+	begin();
+	synthetic_map(&s, 100, 0x400000, 0x1000, "/nowhere/prog");
+	s.cpumode = PERF_RECORD_MISC_USER;
+	synthetic_sample(&s, 100, 100, 0x10, NULL, 0);
+	synthetic_sample(&s, 100, 100, 0x400010, NULL, 0);
+	synthetic_sample(&s, 100, 100, 0x400020, NULL, 0);
+	build("comm,dso,sym", false);
+	/* one row for all that is not known of an object */
+	assert_int_equal(report_section_at(report, 0)->nr, 2);
+	assert_string_equal(report_row_at(report, 0)->dso, "prog");
+	assert_null(report_row_at(report, 0)->symbol);
+	assert_string_equal(report_row_at(report, 1)->dso, "[unknown]");
+	assert_int_equal(report_unknowns(report), 2);
+	assert_string_equal(report_unknown_at(report, 0)->dso_path, "/nowhere/prog");
+	assert_int_equal(report_unknown_at(report, 0)->miss, RESOLVE_NO_FILE);
+	assert_int_equal(report_unknown_at(report, 0)->samples, 2);
+	assert_int_equal(report_unknown_at(report, 1)->miss, RESOLVE_NO_MAP);
+	end();
+}
+
+static void
+empty(void **state)
+{
+	begin();
+	build("comm,dso,sym", true);
+	assert_int_equal(report_sections(report), 0);
+	assert_int_equal(report_unknowns(report), 0);
+	end();
+}
+
+static void
+keys(void **state)
+{
+	struct report_options o = { .children = true };
+	const char *bad;
+	size_t len;
+
+	assert_int_equal(report_parse_keys("sym,cpu", &o, &bad, &len), 0);
+	assert_true(o.nr_keys == 2 && o.keys[0] == REPORT_sym && o.keys[1] == REPORT_cpu);
+	assert_true(o.children);
+	assert_true(report_has(&o, REPORT_cpu) && !report_has(&o, REPORT_comm));
+	assert_int_equal(report_parse_keys("comm,srcline", &o, &bad, &len), -1);
+	assert_memory_equal(bad, "srcline", len);
+	assert_int_equal(report_parse_keys("sym,symbol", &o, &bad, &len), -1);
+	assert_int_equal(report_parse_keys("", &o, &bad, &len), -1);
+	assert_int_equal(report_parse_keys("comm,", &o, &bad, &len), -1);
+	assert_int_equal(report_parse_keys("com", &o, &bad, &len), -1);
+	/* and nothing was changed */
+	assert_int_equal(o.nr_keys, 2);
+}
+
+static void
+folded(const struct folded_options *o, const char *want)
+{
+	char *got = NULL;
+	size_t len;
+	FILE *f = open_memstream(&got, &len);
+
+	assert_int_equal(folded_write(profile, o, f), 0);
+	fclose(f);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static void
+folded_stacks(void **state)
+{
+	begin();
+	synthetic_comm(&s, 100, 100, "a;b\n");
+	synthetic_map(&s, 100, 0x400000, 0x1000, "/nowhere/prog");
+	add_sample(100, 100, fake[0].chain);
+	add_sample(300, 300, fake[8].chain);
+	add_sample(300, 300, fake[9].chain);
+	add_sample(300, 300, fake[8].chain);
+	s.cpumode = PERF_RECORD_MISC_USER;
+	synthetic_sample(&s, 100, 100, 0x400010, NULL, 0);
+	synthetic_sample(&s, 100, 100, 0x10, NULL, 0);
+	s.event = 1;
+	synthetic_sample(&s, 100, 100, 0x10, NULL, 0);
+	read_profile(&(struct profile_options){ 0 });
+	folded(&(struct folded_options){ .event = 0 },
+	       "a:b\\012;[prog] 1\n"
+	       "a:b\\012;[unknown] 1\n"
+	       "a:b\\012;main;run_command;schedule 1\n"
+	       "bash;main;malloc;page_fault 1\n"
+	       "bash;main;xmalloc;malloc;xmalloc;malloc;xmalloc 2\n");
+	folded(&(struct folded_options){ .event = 0, .by_period = true, .annotate_kernel = true },
+	       "a:b\\012;[prog] 1000\n"
+	       "a:b\\012;[unknown] 1000\n"
+	       "a:b\\012;main_[k];run_command_[k];schedule_[k] 1000\n"
+	       "bash;main_[k];malloc_[k];page_fault_[k] 1000\n"
+	       "bash;main_[k];xmalloc_[k];malloc_[k];xmalloc_[k];malloc_[k];xmalloc_[k] 2000\n");
+	folded(&(struct folded_options){ .event = 1 }, "a:b\\012;[unknown] 1\n");
+	end();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flat),		 cmocka_unit_test(children),
+		cmocka_unit_test(fewer_keys),	 cmocka_unit_test(two_events),
+		cmocka_unit_test(by_period),	 cmocka_unit_test(unknowns),
+		cmocka_unit_test(empty),	 cmocka_unit_test(keys),
+		cmocka_unit_test(folded_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
