@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define BUILDID_MAX 20 /* what a PERF_RECORD_MMAP2 can carry; a longer one is cut, as the kernel does */
+/* What a PERF_RECORD_MMAP2 can carry. A longer one counts as none, as it does for the kernel. */
+#define BUILDID_MAX 20
 
 struct buildid {
 	uint8_t size; /* 0: none */

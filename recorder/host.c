@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/buildid.h"
+#include "recorder/kallsyms.h"
+
+#define CLOCK_TRIES 5
+
+static uint64_t
+clock_ns(clockid_t id)
+{
+	struct timespec ts = { 0, 0 };
+
+	(void)clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t
+host_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+void
+host_clocks(struct clock_triple *ret)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t before = clock_ns(CLOCK_MONOTONIC), realtime, boottime, after;
+
+		realtime = clock_ns(CLOCK_REALTIME);
+		boottime = clock_ns(CLOCK_BOOTTIME);
+		after = clock_ns(CLOCK_MONOTONIC);
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ret = (struct clock_triple){ .realtime = realtime,
+					      .monotonic = before + best / 2,
+					      .boottime = boottime };
+	}
+}
+
+/* The 32 hexadecimal digits of a machine or boot id, with or without dashes. */
+static void
+id_read(const char *path, uint8_t ret[16])
+{
+	uint8_t id[16] = { 0 };
+	char text[64];
+	size_t digits = 0;
+	ssize_t n;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text));
+	(void)close(fd);
+	for (ssize_t i = 0; i < n && digits < 32; i++) {
+		const char *hex = "0123456789abcdef", *at = NULL;
+
+		if (text[i] == '-')
+			continue;
+		at = memchr(hex, text[i] | 0x20, 16);
+		if (!at)
+			break;
+		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | (at - hex));
+		digits++;
+	}
+	if (digits == 32)
+		memcpy(ret, id, sizeof(id));
+}
+
+int
+host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
+{
+	struct buildid id = { 0 };
+	struct utsname u;
+	long n;
+	int rc = 0;
+
+	if (getrandom(meta->file_id, sizeof(meta->file_id), 0) != sizeof(meta->file_id))
+		return errno ? -errno : -EIO;
+	id_read("/etc/machine-id", meta->machine_id);
+	id_read("/proc/sys/kernel/random/boot_id", meta->boot_id);
+	host_clocks(&meta->start);
+	meta->clockid = CLOCK_MONOTONIC;
+	n = sysconf(_SC_PAGESIZE);
+	meta->page_size = n > 0 ? (uint32_t)n : 0;
+	n = sysconf(_SC_NPROCESSORS_CONF);
+	meta->cpus_possible = n > 0 ? (uint32_t)n : 0;
+	n = sysconf(_SC_NPROCESSORS_ONLN);
+	meta->cpus_online = n > 0 ? (uint32_t)n : 0;
+	if (uname(&u) == 0) {
+		rc |= recording_meta_set(&meta->hostname, u.nodename);
+		rc |= recording_meta_set(&meta->release, u.release);
+		rc |= recording_meta_set(&meta->arch, u.machine);
+	}
+	if (buildid_kernel(&id) == 0) {
+		memcpy(meta->kernel_build_id, id.bytes, sizeof(meta->kernel_build_id));
+		meta->kernel_build_id_size = id.size;
+	}
+	if (kernel) {
+		meta->kernel_text = kallsyms_address(kernel, "_text");
+		if (!meta->kernel_text)
+			meta->kernel_text = kallsyms_address(kernel, "_stext");
+	}
+	return rc ? -ENOMEM : 0;
+}

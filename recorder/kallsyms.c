@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/kallsyms.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KALLSYMS_MAX (1u << 22) /* a kernel has 1e5 to 3e5 */
+#define NAMES_MAX (256u << 20)
+#define MODULES_MAX 65535
+#define READ_BYTES (1u << 18)
+#define PAGE 4096u /* perf's measure of the last symbol before a gap, on any machine */
+
+/* Which symbols say where the kernel is. */
+static const char *const bounds[] = { "_text", "_stext", "_etext", "_edata" };
+#define NR_BOUNDS (sizeof(bounds) / sizeof(bounds[0]))
+
+struct row {
+	uint64_t addr;
+	uint32_t name;	 /* offset in names */
+	uint16_t module; /* number of the module, 0 the kernel */
+};
+
+struct kallsyms {
+	struct row *rows;
+	size_t nr, cap;
+	char *names;
+	size_t names_len, names_cap;
+	uint32_t *modules; /* offsets of their names; [0] is "" */
+	size_t nr_modules, cap_modules;
+	uint64_t bound[NR_BOUNDS];
+	bool sorted, any_address;
+};
+
+/* Adds a NUL-terminated string; its offset, or -ENOMEM. */
+static int64_t
+names_add(struct kallsyms *k, const char *s, size_t len)
+{
+	size_t cap = k->names_cap ? k->names_cap : 1u << 20;
+	char *p;
+
+	while (cap < k->names_len + len + 1)
+		cap *= 2;
+	if (cap > NAMES_MAX)
+		return -ENOMEM;
+	if (cap != k->names_cap) {
+		p = realloc(k->names, cap);
+		if (!p)
+			return -ENOMEM;
+		k->names = p;
+		k->names_cap = cap;
+	}
+	p = k->names + k->names_len;
+	memcpy(p, s, len);
+	p[len] = '\0';
+	k->names_len += len + 1;
+	return p - k->names;
+}
+
+/* Number of a module; those of one stand together in the file. */
+static int
+module_number(struct kallsyms *k, const char *s, size_t len)
+{
+	uint32_t *modules;
+	int64_t name;
+	size_t cap;
+
+	for (size_t i = k->nr_modules; i-- > 0;)
+		if (strncmp(k->names + k->modules[i], s, len) == 0 &&
+		    k->names[k->modules[i] + len] == '\0')
+			return (int)i;
+	if (k->nr_modules == k->cap_modules) {
+		cap = k->cap_modules ? k->cap_modules * 2 : 64;
+		if (cap > MODULES_MAX)
+			return -ENOMEM;
+		modules = reallocarray(k->modules, cap, sizeof(*modules));
+		if (!modules)
+			return -ENOMEM;
+		k->modules = modules;
+		k->cap_modules = cap;
+	}
+	name = names_add(k, s, len);
+	if (name < 0)
+		return (int)name;
+	k->modules[k->nr_modules] = (uint32_t)name;
+	return (int)k->nr_modules++;
+}
+
+static int
+row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int module)
+{
+	struct row *rows;
+	int64_t offset;
+	size_t cap;
+
+	if (k->nr == k->cap) {
+		cap = k->cap ? k->cap * 2 : 1u << 17;
+		if (cap > KALLSYMS_MAX)
+			return -ENOMEM;
+		rows = reallocarray(k->rows, cap, sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+		k->rows = rows;
+		k->cap = cap;
+	}
+	offset = names_add(k, name, len);
+	if (offset < 0)
+		return (int)offset;
+	if (k->nr && addr < k->rows[k->nr - 1].addr)
+		k->sorted = false;
+	k->rows[k->nr++] = (struct row){ addr, (uint32_t)offset, (uint16_t)module };
+	return 0;
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static void
+bound_note(struct kallsyms *k, uint64_t addr, const char *name, size_t len)
+{
+	for (size_t i = 0; i < NR_BOUNDS; i++)
+		if (!k->bound[i] && strlen(bounds[i]) == len && memcmp(name, bounds[i], len) == 0)
+			k->bound[i] = addr;
+}
+
+/* "ffffffff81000000 T name\t[module]"; a line that is none of that is passed over. */
+static int
+line_parse(struct kallsyms *k, const char *p, const char *end)
+{
+	const char *name, *tab;
+	uint64_t addr = 0;
+	int module = 0, d;
+	char type;
+
+	for (; p < end && (d = hex_digit(*p)) >= 0; p++)
+		addr = addr << 4 | (uint64_t)d;
+	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return 0;
+	type = p[1] & ~0x20;
+	name = p + 3;
+	tab = memchr(name, '\t', (size_t)(end - name));
+	if (!tab)
+		tab = end;
+	if (addr)
+		k->any_address = true;
+	if (*name == '_' && tab == end)
+		bound_note(k, addr, name, (size_t)(tab - name));
+	/* '$': mapping symbols of ARM. Address 0: per-CPU offsets on some kernels, hidden ones. */
+	if ((type != 'T' && type != 'W' && type != 'D' && type != 'B') || *name == '$' ||
+	    tab == name || addr == 0)
+		return 0;
+	if (end - tab > 3 && tab[1] == '[' && end[-1] == ']') {
+		module = module_number(k, tab + 2, (size_t)(end - tab) - 3);
+		if (module < 0)
+			return module;
+	}
+	return row_add(k, addr, name, (size_t)(tab - name), module);
+}
+
+static int
+file_parse(struct kallsyms *k, int fd, char *buffer)
+{
+	size_t have = 0;
+	const char *p, *nl;
+	ssize_t n;
+	int rc;
+
+	for (;;) {
+		n = read(fd, buffer + have, READ_BYTES - have);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		have += (size_t)n;
+		p = buffer;
+		while ((nl = memchr(p, '\n', have - (size_t)(p - buffer)))) {
+			rc = line_parse(k, p, nl);
+			if (rc)
+				return rc;
+			p = nl + 1;
+		}
+		if (n == 0)
+			return line_parse(k, p, buffer + have);
+		/* A line longer than the buffer is no symbol. */
+		if (p == buffer && have == READ_BYTES)
+			p += have;
+		have -= (size_t)(p - buffer);
+		memmove(buffer, p, have);
+	}
+}
+
+static int
+row_cmp(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	/* The names are in the order of the file. */
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Sorts, and of the symbols at one address keeps the last. */
+static void
+rows_finish(struct kallsyms *k)
+{
+	struct row *rows;
+	size_t n = 0;
+
+	if (!k->sorted)
+		qsort(k->rows, k->nr, sizeof(*k->rows), row_cmp);
+	for (size_t i = 0; i < k->nr; i++)
+		if (i + 1 == k->nr || k->rows[i + 1].addr != k->rows[i].addr)
+			k->rows[n++] = k->rows[i];
+	k->nr = n;
+	rows = n ? reallocarray(k->rows, n, sizeof(*rows)) : NULL;
+	if (rows) {
+		k->rows = rows;
+		k->cap = n;
+	}
+}
+
+int
+kallsyms_load(const char *path, struct kallsyms **ret)
+{
+	struct kallsyms *k = calloc(1, sizeof(*k));
+	char *buffer = malloc(READ_BYTES);
+	int fd = -1, rc = -ENOMEM;
+
+	if (!k || !buffer)
+		goto out;
+	k->sorted = true;
+	rc = module_number(k, "", 0);
+	if (rc < 0)
+		goto out;
+	fd = open(path ? path : "/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		rc = -errno;
+		goto out;
+	}
+	rc = file_parse(k, fd, buffer);
+	if (rc)
+		goto out;
+	rows_finish(k);
+	if (!k->nr) {
+		rc = k->any_address || !k->names_len ? -ENOENT : -EPERM;
+		goto out;
+	}
+	*ret = k;
+	k = NULL;
+out:
+	if (fd >= 0)
+		(void)close(fd);
+	free(buffer);
+	kallsyms_free(k);
+	return rc;
+}
+
+void
+kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	free(k->rows);
+	free(k->names);
+	free(k->modules);
+	free(k);
+}
+
+size_t
+kallsyms_count(const struct kallsyms *k)
+{
+	return k->nr;
+}
+
+static uint64_t
+row_end(const struct kallsyms *k, size_t i)
+{
+	const struct row *r = &k->rows[i];
+	uint64_t gap_end = (r->addr + PAGE + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+	if (i + 1 == k->nr)
+		return gap_end > r->addr ? gap_end : UINT64_MAX;
+	/* Between the kernel and its modules lies no code of either. */
+	if (!r->module != !r[1].module && gap_end > r->addr && gap_end < r[1].addr)
+		return gap_end;
+	return r[1].addr;
+}
+
+ssize_t
+kallsyms_find(const struct kallsyms *k, uint64_t addr)
+{
+	size_t lo = 0, hi = k->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->rows[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr < row_end(k, lo - 1) ? (ssize_t)lo - 1 : -1;
+}
+
+struct kallsyms_symbol
+kallsyms_at(const struct kallsyms *k, size_t index)
+{
+	const struct row *r = &k->rows[index];
+
+	return (struct kallsyms_symbol){ .start = r->addr,
+					 .end = row_end(k, index),
+					 .name = k->names + r->name,
+					 .module = k->names + k->modules[r->module] };
+}
+
+uint64_t
+kallsyms_address(const struct kallsyms *k, const char *name)
+{
+	for (size_t i = 0; i < NR_BOUNDS; i++)
+		if (strcmp(bounds[i], name) == 0)
+			return k->bound[i];
+	return 0;
+}

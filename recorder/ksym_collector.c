@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/ksym_collector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/ksyms.h"
+#include "recorder/kallsyms.h"
+
+#define SEEN 16384 /* addresses remembered; a power of two */
+
+#define CPUMODE_KERNEL 1
+#define CONTEXT_KERNEL ((uint64_t)-128) /* PERF_CONTEXT_KERNEL */
+
+struct ksym_collector {
+	const struct kallsyms *symbols;
+	uint8_t *taken;	   /* a bit per symbol: the file has it, or it is pending */
+	uint32_t *pending; /* indexes of symbols */
+	size_t nr_pending, cap_pending;
+	uint64_t unknown;
+	uint64_t seen[SEEN];
+};
+
+struct ksym_collector *
+ksym_collector_new(const struct kallsyms *symbols)
+{
+	struct ksym_collector *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->symbols = symbols;
+	c->taken = symbols ? calloc(1, kallsyms_count(symbols) / 8 + 1) : NULL;
+	if (symbols && !c->taken) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void
+ksym_collector_free(struct ksym_collector *c)
+{
+	if (!c)
+		return;
+	free(c->taken);
+	free(c->pending);
+	free(c);
+}
+
+/* An address that is not in the cache. One without memory for it is looked up again later. */
+static void
+address_miss(struct ksym_collector *c, uint64_t addr, uint64_t *slot)
+{
+	ssize_t i = kallsyms_find(c->symbols, addr);
+	uint32_t *pending;
+	size_t cap;
+
+	if (i < 0) {
+		c->unknown++;
+		*slot = addr;
+		return;
+	}
+	if (c->taken[i / 8] & 1u << i % 8) {
+		*slot = addr;
+		return;
+	}
+	if (c->nr_pending == c->cap_pending) {
+		cap = c->cap_pending ? c->cap_pending * 2 : 256;
+		pending = reallocarray(c->pending, cap, sizeof(*pending));
+		if (!pending)
+			return;
+		c->pending = pending;
+		c->cap_pending = cap;
+	}
+	c->pending[c->nr_pending++] = (uint32_t)i;
+	c->taken[i / 8] |= (uint8_t)(1u << i % 8);
+	*slot = addr;
+}
+
+static inline void
+address_need(struct ksym_collector *c, uint64_t addr)
+{
+	uint64_t *slot = &c->seen[(addr ^ addr >> 14) % SEEN];
+
+	if (*slot != addr)
+		address_miss(c, addr, slot);
+}
+
+void
+ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r)
+{
+	size_t n = span_words(r->sample.callchain);
+	bool kernel = false, leaf = true;
+
+	if (!c->symbols)
+		return;
+	if (perf_record_cpumode(r) == CPUMODE_KERNEL && r->sample.ip)
+		address_need(c, r->sample.ip);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = span_word(r->sample.callchain, i);
+
+		if (perf_context_marker(word)) {
+			/* The kernel's part comes first; all that follows it is the user's. */
+			if (kernel)
+				break;
+			kernel = word == CONTEXT_KERNEL;
+			continue;
+		}
+		if (!kernel)
+			continue;
+		/* The first is where the CPU was; the others are return addresses. */
+		address_need(c, leaf ? word : word - 1);
+		leaf = false;
+	}
+}
+
+size_t
+ksym_collector_pending(const struct ksym_collector *c)
+{
+	return c->nr_pending;
+}
+
+static int
+index_cmp(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int
+ksym_collector_take(struct ksym_collector *c, struct buf *out)
+{
+	if (!c->nr_pending)
+		return 0;
+	qsort(c->pending, c->nr_pending, sizeof(*c->pending), index_cmp);
+	ksyms_begin(out);
+	for (size_t i = 0; i < c->nr_pending; i++) {
+		struct kallsyms_symbol s = kallsyms_at(c->symbols, c->pending[i]);
+
+		ksyms_add(out, s.start, s.end, s.module, s.name);
+	}
+	ksyms_end(out);
+	if (buf_failed(out))
+		return -ENOMEM;
+	c->nr_pending = 0;
+	return 1;
+}
+
+void
+ksym_collector_reset(struct ksym_collector *c)
+{
+	memset(c->seen, 0, sizeof(c->seen));
+	c->nr_pending = 0;
+	if (c->symbols)
+		memset(c->taken, 0, kallsyms_count(c->symbols) / 8 + 1);
+}
+
+uint64_t
+ksym_collector_unknown(const struct ksym_collector *c)
+{
+	return c->unknown;
+}

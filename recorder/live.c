@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <bsd/string.h>
+
+#include "format/buildids.h"
+#include "format/record_build.h"
+#include "recorder/buildid.h"
+#include "recorder/cgroup.h"
+#include "recorder/host.h"
+#include "recorder/kallsyms.h"
+#include "recorder/ksym_collector.h"
+#include "recorder/live_modules.h"
+#include "recorder/state.h"
+
+#define GHOST_NS UINT64_C(10000000000)	 /* how long late samples may come */
+#define READ_NS_MAX UINT64_C(50000000)	 /* of one pass, spent on build-ids */
+#define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
+#define PENDING_BYTES_MAX (16u << 20)
+#define GIVEN 1024 /* build-ids remembered as given to the file; a power of two */
+
+/* A side-band record that waits for the time up to which order is certain. */
+struct pending {
+	uint64_t time_ns, seq;
+	size_t at; /* offset in bytes */
+	uint16_t size;
+};
+
+/* A build-id that the open file has; a collision costs saying it twice. */
+struct given {
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	struct buildid id;
+};
+
+struct live {
+	const struct event_set *events;
+	struct state_options scan;
+	struct event_attr attr;
+	struct task_model *model;
+	struct kallsyms *kernel;
+	struct ksym_collector *ksyms;
+	struct buildid_cache *cache;
+	struct live_modules *modules;
+	struct buf bytes; /* of pending records */
+	struct pending *pending;
+	size_t nr_pending, cap_pending;
+	uint64_t seq;
+	struct buf ids; /* payload of the next BUILDIDS block */
+	size_t nr_ids;
+	struct buf scratch;
+	uint64_t complete_ns, looked_ns, unknown;
+	bool nomem; /* a record could not be kept: live_pass() says so */
+	char notes[256];
+	struct given given[GIVEN];
+};
+
+/* --- build-ids ------------------------------------------------------------------------------- */
+
+static void
+id_queue(struct live *l, const struct buildid_entry *e)
+{
+	if (!l->nr_ids)
+		buildids_begin(&l->ids);
+	buildids_add(&l->ids, e);
+	l->nr_ids++;
+}
+
+static void
+id_queue_named(void *arg, const char *path, const struct buildid *id)
+{
+	struct buildid_entry e = { .size = id->size, .path = path, .path_len = strlen(path) };
+
+	memcpy(e.id, id->bytes, sizeof(e.id));
+	id_queue(arg, &e);
+}
+
+/* What has a build-id but no inode: said once in each file. */
+static void
+ids_begin_file(struct live *l)
+{
+	struct buildid id;
+
+	memset(l->given, 0, sizeof(l->given));
+	l->nr_ids = 0;
+	if (buildid_vdso(&id) == 0)
+		id_queue_named(l, "[vdso]", &id);
+	live_modules_each(l->modules, id_queue_named, l);
+}
+
+/* The model and the file learn the build-id of an inode that its record did not tell. */
+static void
+id_learn(struct live *l, const struct perf_mmap *m, const struct buildid *id)
+{
+	struct given *g =
+		&l->given[(m->ino ^ m->ino >> 10 ^ (uint64_t)m->min << 3 ^ m->ino_generation) %
+			  GIVEN];
+	struct buildid_entry e = { .maj = m->maj,
+				   .min = m->min,
+				   .ino = m->ino,
+				   .ino_generation = m->ino_generation,
+				   .size = id->size,
+				   .path = m->filename,
+				   .path_len = strlen(m->filename) };
+
+	if (task_model_set_build_id(l->model, m->maj, m->min, m->ino, m->ino_generation, id->bytes,
+				    id->size))
+		l->nomem = true;
+	if (g->ino == m->ino && g->maj == m->maj && g->min == m->min &&
+	    g->ino_generation == m->ino_generation && memcmp(&g->id, id, sizeof(*id)) == 0)
+		return;
+	*g = (struct given){ m->maj, m->min, m->ino, m->ino_generation, *id };
+	memcpy(e.id, id->bytes, sizeof(e.id));
+	id_queue(l, &e);
+}
+
+static void
+id_fetch(struct live *l, const struct perf_mmap *m)
+{
+	struct buildid_map map = { .pid = (pid_t)m->pid,
+				   .start = m->addr,
+				   .end = m->addr + m->len,
+				   .maj = m->maj,
+				   .min = m->min,
+				   .ino = m->ino,
+				   .path = m->filename };
+	struct buildid id;
+
+	if (buildid_cache_get(l->cache, &map, &id) == 0)
+		id_learn(l, m, &id);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static int
+kernel_load(struct live *l)
+{
+	int rc = kallsyms_load(NULL, &l->kernel);
+
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc)
+		(void)strlcpy(l->notes,
+			      "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
+			      "missing): kernel addresses have no names\n",
+			      sizeof(l->notes));
+	l->ksyms = ksym_collector_new(l->kernel);
+	return l->ksyms ? 0 : -ENOMEM;
+}
+
+int
+live_open(const struct live_options *options, struct live **ret)
+{
+	const struct event *event = event_set_at(options->events, (size_t)options->sideband);
+	struct live *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->events = options->events;
+	l->attr = event->attr;
+	l->scan = (struct state_options){ .attr = &l->attr,
+					  .id = options->sideband_id,
+					  .pids = options->nr_pids ? options->pids : NULL,
+					  .nr_pids = options->nr_pids };
+	if (!l->scan.id && event->nr_ids)
+		l->scan.id = event->ids[0];
+	l->model = task_model_new();
+	l->cache = buildid_cache_new();
+	l->modules = live_modules_new();
+	if (!l->model || !l->cache || !l->modules || kernel_load(l)) {
+		live_close(l);
+		return -ENOMEM;
+	}
+	l->scan.buildids = l->cache;
+	l->scan.kernel = l->kernel;
+	ids_begin_file(l);
+	*ret = l;
+	return 0;
+}
+
+void
+live_close(struct live *l)
+{
+	if (!l)
+		return;
+	task_model_free(l->model);
+	ksym_collector_free(l->ksyms);
+	kallsyms_free(l->kernel);
+	buildid_cache_free(l->cache);
+	live_modules_free(l->modules);
+	buf_done(&l->bytes);
+	buf_done(&l->ids);
+	buf_done(&l->scratch);
+	free(l->pending);
+	free(l);
+}
+
+const struct kallsyms *
+live_kallsyms(const struct live *l)
+{
+	return l->kernel;
+}
+
+const struct task_model *
+live_model(const struct live *l)
+{
+	return l->model;
+}
+
+const char *
+live_notes(const struct live *l)
+{
+	return l->notes;
+}
+
+/* --- records as they pass by ----------------------------------------------------------------- */
+
+static void
+pending_add(struct live *l, const struct perf_record *r)
+{
+	struct pending *pending;
+	size_t cap;
+
+	if (l->nr_pending == l->cap_pending) {
+		cap = l->cap_pending ? l->cap_pending * 2 : 256;
+		pending = reallocarray(l->pending, cap, sizeof(*pending));
+		if (!pending) {
+			l->nomem = true;
+			return;
+		}
+		l->pending = pending;
+		l->cap_pending = cap;
+	}
+	l->pending[l->nr_pending] = (struct pending){
+		.time_ns = r->sid.time, .seq = l->seq++, .at = l->bytes.len, .size = r->size
+	};
+	buf_append(&l->bytes, r->raw.p, r->raw.len);
+	if (buf_failed(&l->bytes)) {
+		/* What is there stays; only this one is lost. */
+		l->bytes.failed = false;
+		l->nomem = true;
+		return;
+	}
+	l->nr_pending++;
+}
+
+void
+live_record(struct live *l, const struct perf_record *record, int event)
+{
+	(void)event;
+	switch (record->type) {
+	case REC_SAMPLE:
+		ksym_collector_sample(l->ksyms, record);
+		break;
+	case REC_MMAP:
+	case REC_MMAP2:
+	case REC_COMM:
+	case REC_FORK:
+	case REC_EXIT:
+	case REC_NAMESPACES:
+	case REC_CGROUP:
+	case REC_KSYMBOL:
+		pending_add(l, record);
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+pending_cmp(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static int
+pending_apply(struct live *l, const struct pending *p, uint64_t deadline)
+{
+	struct perf_record r;
+
+	if (event_set_parse(l->events, span_of(l->bytes.p + p->at, p->size), &r, NULL))
+		return 0;
+	/* Before the model has it, so that the map's object is made with its build-id. */
+	if (r.type == REC_MMAP2 && !r.mmap.build_id_size && r.mmap.ino && r.mmap.prot & PROT_EXEC &&
+	    r.mmap.pid != TASK_PID_KERNEL && host_now_ns() < deadline)
+		id_fetch(l, &r.mmap);
+	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
+}
+
+/* Takes the first n records away; those that are left move to the front. */
+static void
+pending_drop(struct live *l, size_t n)
+{
+	struct buf kept;
+
+	l->nr_pending -= n;
+	memmove(l->pending, l->pending + n, l->nr_pending * sizeof(*l->pending));
+	if (!l->nr_pending) {
+		buf_clear(&l->bytes);
+		return;
+	}
+	buf_init(&kept);
+	for (size_t i = 0; i < l->nr_pending; i++) {
+		struct pending *p = &l->pending[i];
+
+		buf_append(&kept, l->bytes.p + p->at, p->size);
+		p->at = kept.len - p->size;
+	}
+	if (buf_failed(&kept)) {
+		buf_done(&kept);
+		l->nr_pending = 0;
+		l->nomem = true;
+		buf_clear(&l->bytes);
+		return;
+	}
+	buf_done(&l->bytes);
+	l->bytes = kept;
+}
+
+/* A module that came later has symbols that were not there at first. */
+static int
+modules_follow(struct live *l)
+{
+	struct ksym_collector *ksyms;
+	struct kallsyms *kernel;
+	int rc;
+
+	if (!l->kernel || ksym_collector_unknown(l->ksyms) == l->unknown ||
+	    l->complete_ns - l->looked_ns < MODULES_NS)
+		return 0;
+	l->looked_ns = l->complete_ns;
+	l->unknown = ksym_collector_unknown(l->ksyms);
+	if (!live_modules_refresh(l->modules, id_queue_named, l))
+		return 0;
+	rc = kallsyms_load(NULL, &kernel);
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	ksyms = ksym_collector_new(kernel);
+	if (!ksyms || ksym_collector_pending(l->ksyms)) {
+		/* What is pending names the old table: the next look will do. */
+		ksym_collector_free(ksyms);
+		kallsyms_free(kernel);
+		return ksyms ? 0 : -ENOMEM;
+	}
+	ksym_collector_free(l->ksyms);
+	kallsyms_free(l->kernel);
+	l->ksyms = ksyms;
+	l->kernel = kernel;
+	l->scan.kernel = kernel;
+	l->unknown = 0;
+	return 0;
+}
+
+int
+live_pass(struct live *l, uint64_t complete_ns)
+{
+	uint64_t deadline = host_now_ns() + READ_NS_MAX;
+	bool all = l->bytes.len > PENDING_BYTES_MAX;
+	size_t n = 0;
+	int rc = 0;
+
+	if (l->nr_pending)
+		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
+	for (; n < l->nr_pending && !rc && (all || l->pending[n].time_ns < complete_ns); n++)
+		rc = pending_apply(l, &l->pending[n], deadline);
+	if (n)
+		pending_drop(l, n);
+	if (complete_ns > l->complete_ns)
+		l->complete_ns = complete_ns;
+	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
+	if (!rc)
+		rc = modules_follow(l);
+	if (l->nomem) {
+		l->nomem = false;
+		rc = -ENOMEM;
+	}
+	return rc;
+}
+
+int
+live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *where)
+{
+	int rc;
+
+	rc = ksym_collector_take(l->ksyms, &l->scratch);
+	if (rc < 0)
+		return -FMT_E_NOMEM;
+	if (rc) {
+		rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(&l->scratch), where);
+		if (rc)
+			return rc;
+	}
+	if (!l->nr_ids)
+		return 0;
+	buildids_end(&l->ids);
+	l->nr_ids = 0;
+	if (buf_failed(&l->ids))
+		return -FMT_E_NOMEM;
+	return recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&l->ids), where);
+}
+
+/* --- whole states ---------------------------------------------------------------------------- */
+
+/* Shows the records of a state to the model, in their place among the others. */
+static int
+state_record(struct live *l, struct span state)
+{
+	struct perf_record r;
+	struct span raw;
+
+	while (perf_record_next(&state, &raw) == 1)
+		if (event_set_parse(l->events, raw, &r, NULL) == 0)
+			live_record(l, &r, -1);
+	return l->nomem ? -ENOMEM : 0;
+}
+
+int
+live_scan(struct live *l, uint64_t now_ns, struct buf *out)
+{
+	size_t at = out->len;
+	int rc;
+
+	l->scan.time_ns = now_ns;
+	if (now_ns > l->complete_ns)
+		l->complete_ns = now_ns;
+	rc = state_scan(&l->scan, out, NULL);
+	if (rc)
+		return rc;
+	return state_record(l, span_of(out->p + at, out->len - at));
+}
+
+static int
+tid_cmp(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The tids that a state tells of, sorted. NULL: out of memory. */
+static uint32_t *
+state_tids(const struct live *l, struct span state, size_t *ret_nr)
+{
+	uint32_t *tids = NULL, *more;
+	size_t nr = 0, cap = 0;
+	struct perf_record r;
+	struct span raw;
+
+	while (perf_record_next(&state, &raw) == 1) {
+		if (event_set_parse(l->events, raw, &r, NULL) || r.type != REC_FORK)
+			continue;
+		if (nr == cap) {
+			cap = cap ? cap * 2 : 1024;
+			more = reallocarray(tids, cap, sizeof(*tids));
+			if (!more) {
+				free(tids);
+				return NULL;
+			}
+			tids = more;
+		}
+		tids[nr++] = r.task.tid;
+	}
+	if (nr)
+		qsort(tids, nr, sizeof(*tids), tid_cmp);
+	*ret_nr = nr;
+	return tids ? tids : calloc(1, sizeof(*tids));
+}
+
+/* EXIT records for the tasks that the model holds for living and the scan did not find. */
+static int
+exits_add(struct live *l, uint64_t now_ns, struct buf *out, size_t at)
+{
+	struct perf_sample_id sid = { .time = now_ns, .id = l->scan.id, .cpu = UINT32_MAX };
+	const struct task *t = NULL;
+	uint32_t *tids;
+	size_t nr;
+	int rc = 0;
+
+	tids = state_tids(l, span_of(out->p + at, out->len - at), &nr);
+	if (!tids)
+		return -ENOMEM;
+	while (!rc && (t = task_model_next(l->model, t))) {
+		if (t->exited || bsearch(&t->tid, tids, nr, sizeof(*tids), tid_cmp))
+			continue;
+		sid.pid = t->pid;
+		sid.tid = t->tid;
+		if (record_build_exit(out, &l->attr, &sid, t->pid, t->pid, t->tid, t->pid, now_ns))
+			rc = -ENOMEM;
+	}
+	free(tids);
+	return rc;
+}
+
+/* For a scan of some processes only: also of those that came of them. NULL: out of memory. */
+static pid_t *
+pids_of_model(const struct live *l, size_t *ret_nr)
+{
+	const struct task *t = NULL;
+	struct task_model_stats stats;
+	size_t nr = l->scan.nr_pids;
+	pid_t *pids;
+
+	task_model_stats(l->model, &stats);
+	pids = calloc(nr + stats.tasks + 1, sizeof(*pids));
+	if (!pids)
+		return NULL;
+	memcpy(pids, l->scan.pids, nr * sizeof(*pids));
+	while ((t = task_model_next(l->model, t)))
+		if (!t->exited && t->pid == t->tid)
+			pids[nr++] = (pid_t)t->pid;
+	*ret_nr = nr;
+	return pids;
+}
+
+int
+live_resync(struct live *l, uint64_t now_ns, struct buf *out)
+{
+	struct state_options scan = l->scan;
+	size_t at = out->len;
+	pid_t *pids = NULL;
+	int rc;
+
+	scan.time_ns = now_ns;
+	if (scan.pids) {
+		pids = pids_of_model(l, &scan.nr_pids);
+		if (!pids)
+			return -ENOMEM;
+		scan.pids = pids;
+	}
+	rc = state_scan(&scan, out, NULL);
+	free(pids);
+	if (!rc)
+		rc = exits_add(l, now_ns, out, at);
+	if (!rc)
+		rc = state_record(l, span_of(out->p + at, out->len - at));
+	return rc;
+}
+
+static int
+cgroup_record(void *arg, uint64_t id, const char *path)
+{
+	struct perf_record r = { .type = REC_CGROUP, .cgroup = { .id = id, .path = path } };
+	struct live *l = arg;
+
+	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
+}
+
+/* Groups have no record of their end: those that are gone would pile up. */
+static int
+cgroups_renew(struct live *l)
+{
+	char root[4096];
+	int rc;
+
+	if (cgroup_root(NULL, root, sizeof(root)))
+		return 0;
+	task_model_forget_cgroups(l->model);
+	rc = cgroup_walk(root, cgroup_record, l);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+int
+live_snapshot(struct live *l, struct buf *out)
+{
+	struct perf_sample_id sid = {
+		.time = l->complete_ns, .id = l->scan.id, .stream_id = l->scan.id, .cpu = UINT32_MAX
+	};
+	int rc;
+
+	ksym_collector_reset(l->ksyms);
+	ids_begin_file(l);
+	rc = cgroups_renew(l);
+	if (!rc && task_model_snapshot(l->model, &l->attr, &sid, out))
+		rc = -ENOMEM;
+	/* These went into the last file, but the model has not got to them yet. */
+	buf_append(out, l->bytes.p, l->bytes.len);
+	return rc || buf_failed(out) ? -ENOMEM : 0;
+}
