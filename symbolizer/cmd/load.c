@@ -147,7 +147,6 @@ make_resolver(struct load *l, const struct load_options *o)
 int
 load_open(struct load *l, const struct load_options *o, struct profile_options *po)
 {
-	const char *home = secure_getenv("HOME");
 	struct fmt_where where = { 0 };
 	int err = 0, status;
 
@@ -158,11 +157,6 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 	l->meta = recording_reader_meta(l->input.reader);
 	po->filter = o->filter;
 	po->events = l->meta->events;
-	ro.start_realtime_ns = l->meta->start.realtime;
-	ro.boot_id = l->meta->boot_id;
-	if (home && asprintf(&l->debug_cache, "%s/.debug", home) < 0)
-		l->debug_cache = NULL;
-	ro.debug_cache = l->debug_cache;
 	if (make_resolver(l, o) < 0)
 		err = -FMT_E_NOMEM;
 	if (err == 0 && filter_needs_range(o->filter))
@@ -180,7 +174,6 @@ load_close(struct load *l)
 {
 	profile_free(l->profile);
 	resolver_free(l->resolver);
-	free(l->debug_cache);
 	if (l->meta)
 		input_close(&l->input);
 	free(l->debug_cache);

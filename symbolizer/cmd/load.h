@@ -56,7 +56,6 @@ struct load {
 	struct resolver *resolver;
 	struct profile *profile;
 	const struct recording_meta *meta;
-	char *debug_cache; /* perf's, in the home directory; NULL: none */
 };
 
 int load_init(struct load_options *o, const char *command); /* 0 or an exit status, said */
