@@ -28,7 +28,7 @@ struct recording_reader {
 	struct io_source *source;
 	uint64_t size; /* at the beginning of this call */
 	uint8_t file_id[FILE_ID_BYTES];
-	uint64_t first; /* where the first block stands; 0: not known */
+	uint64_t first; /* where the first block stands; 0: look from the beginning */
 
 	struct recording_meta *metas[META_CHANGES_MAX]; /* the last is the current one */
 	size_t nr_metas;
@@ -255,7 +255,6 @@ open_by_header(struct recording_reader *r, struct fmt_where *where)
 		return fmt_fail(where, FMT_E_VERSION, 0, "in the file header");
 	if (error)
 		return 1;
-	r->first = recording_header_end(&h);
 	p = buf_reserve(&r->stored, h.meta_length);
 	if (!p)
 		return fmt_fail(where, FMT_E_NOMEM, 0, "meta of %u bytes", h.meta_length);
@@ -275,6 +274,7 @@ open_by_header(struct recording_reader *r, struct fmt_where *where)
 		return 1;
 	}
 	memcpy(r->file_id, h.file_id, FILE_ID_BYTES);
+	r->first = recording_header_end(&h);
 	error = adopt_meta(r, m, s);
 	return error ? fmt_fail(where, FMT_E_NOMEM, 0, "meta") : 0;
 }
@@ -284,7 +284,7 @@ open_by_header(struct recording_reader *r, struct fmt_where *where)
  * payload has to be right, then the header by the id found in it. 1, 0 it is not, negative.
  */
 static int
-try_meta(struct recording_reader *r, uint64_t at, struct fmt_where *where)
+try_meta(struct recording_reader *r, uint64_t at, bool moved, struct fmt_where *where)
 {
 	struct block_header h;
 	struct recording_meta *m;
@@ -294,6 +294,8 @@ try_meta(struct recording_reader *r, uint64_t at, struct fmt_where *where)
 	if (result <= 0)
 		return result;
 	if (h.type != BLOCK_META || h.raw_length > RECORDING_META_MAX || r->wasted > WASTE_MAX)
+		return 0;
+	if ((h.offset != at) != moved)
 		return 0;
 	r->wasted += h.stored_length;
 	result = load(r, at, &h, &raw, where);
@@ -314,11 +316,26 @@ try_meta(struct recording_reader *r, uint64_t at, struct fmt_where *where)
 	return result ? fmt_fail(where, FMT_E_NOMEM, at, "meta") : 1;
 }
 
+/* Looks for a META block where it was written, or somewhere else: 1, 0, negative. */
+static int
+find_meta(struct recording_reader *r, bool moved, struct fmt_where *where)
+{
+	uint64_t at = 0;
+	int result;
+
+	while ((result = find_sync(r, at, &at, where)) > 0) {
+		result = try_meta(r, at, moved, where);
+		if (result)
+			return result;
+		at += SYNC_BYTES;
+	}
+	return result;
+}
+
 static int
 open_by_block(struct recording_reader *r, struct fmt_where *where)
 {
 	struct span s;
-	uint64_t at = 0;
 	int result = peek(r, 0, RECORDING_MAGIC_BYTES, PEEK_BYTES, &s, where);
 	bool magic;
 
@@ -327,16 +344,12 @@ open_by_block(struct recording_reader *r, struct fmt_where *where)
 	/* Also a few first bytes are enough to say what the file was going to be. */
 	magic = memcmp(s.p, RECORDING_MAGIC,
 		       s.len < RECORDING_MAGIC_BYTES ? s.len : RECORDING_MAGIC_BYTES) == 0;
-	for (;; at += SYNC_BYTES) {
-		result = find_sync(r, at, &at, where);
-		if (result < 0)
-			return result;
-		if (result == 0)
-			break;
-		result = try_meta(r, at, where);
-		if (result)
-			return result < 0 ? result : 0;
-	}
+	/* One in its place first: another recording may stand inside a payload of this one. */
+	result = find_meta(r, false, where);
+	if (result == 0)
+		result = find_meta(r, true, where);
+	if (result)
+		return result < 0 ? result : 0;
 	if (!magic)
 		return fmt_fail(where, FMT_E_NOT_RECORDING, 0, "no magic at its beginning");
 	return fmt_fail(where, FMT_E_CORRUPT, 0,
