@@ -149,8 +149,8 @@ write_block(struct recording_writer *w, struct span payload, struct block_header
 		error = fmt_fail(&at, FMT_E_TOO_BIG, w->size, "payload of %zu bytes", payload.len);
 		return fail_with(w, error, &at);
 	}
-	/* So that nothing can fail once the block is on disk. */
-	if (!buf_reserve(&w->index, INDEX_ENTRY_BYTES)) {
+	/* So that nothing can fail once the block is on disk. An INDEX is w->index itself. */
+	if (h->type != BLOCK_INDEX && !buf_reserve(&w->index, INDEX_ENTRY_BYTES)) {
 		w->index.failed = false;
 		return fail_nomem(w);
 	}
