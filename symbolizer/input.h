@@ -26,5 +26,11 @@ void input_close(struct input *in);
 
 /* After the stream's end: says on stderr first what is damaged or lost. */
 void input_warn(const struct input *in);
+/* Only what is damaged. */
+void input_warn_damage(const struct input *in);
+/* Says an error of the reader or the stream; returns the exit status 1. */
+int input_failed(const struct input *in, int error, const struct fmt_where *where);
+/* "12 samples", "0.250 s" */
+void input_loss_text(enum loss_cause cause, uint64_t n, char *out, size_t size);
 
 #endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/input.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_PATH "recording.spoor"
+#define EXIT_FAILED 1
+#define PERF_DATA_MAGIC "PERFILE2"
+
+/* What perf would have to read, and what people try first. */
+static bool
+is_perf_data(struct io_source *source)
+{
+	char magic[sizeof(PERF_DATA_MAGIC) - 1];
+
+	return source->read(source, 0, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		memcmp(magic, PERF_DATA_MAGIC, sizeof(magic)) == 0;
+}
+
+static int
+open_fd(const char *path, const char **ret_shown)
+{
+	int fd;
+
+	if (path && strcmp(path, "-") == 0) {
+		*ret_shown = "standard input";
+		if (isatty(STDIN_FILENO)) {
+			warnx("standard input is a terminal; a recording is wanted there");
+			return -1;
+		}
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		*ret_shown = path ? path : DEFAULT_PATH;
+		fd = open(*ret_shown, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	}
+	if (fd >= 0)
+		return fd;
+	if (!path && errno == ENOENT)
+		warnx("there is no " DEFAULT_PATH " here: name a recording, or make one with "
+		      "`spoor record`");
+	else
+		warn("%s", *ret_shown);
+	return -1;
+}
+
+static void
+say_open_failed(const struct input *in, int error, const struct fmt_where *where, bool perf_data)
+{
+	if (perf_data)
+		warnx("%s: this is a file of perf record, not a spoor recording", in->path);
+	else if (where->saved_errno)
+		warnx("%s: %s", in->path, strerror(where->saved_errno));
+	else if (error == -FMT_E_EMPTY || error == -FMT_E_NOT_RECORDING)
+		warnx("%s: %s", in->path, fmt_error_text(error));
+	else
+		warnx("%s: %s: %s", in->path, fmt_error_text(error), where->detail);
+}
+
+int
+input_open(struct input *in, const char *path)
+{
+	struct fmt_where where = { 0 };
+	struct io_source *source;
+	bool perf_data;
+	int fd, error;
+
+	memset(in, 0, sizeof(*in));
+	fd = open_fd(path, &in->path);
+	if (fd < 0)
+		return EXIT_FAILED;
+	source = io_source_fd(fd);
+	if (!source) {
+		if (errno == EISDIR)
+			warnx("%s: is a directory; name one recording in it", in->path);
+		else
+			warn("%s", in->path);
+		return EXIT_FAILED;
+	}
+	perf_data = is_perf_data(source);
+	error = recording_reader_open(source, &in->reader, &where);
+	if (error) {
+		say_open_failed(in, error, &where, perf_data);
+		return EXIT_FAILED;
+	}
+	error = record_stream_open(in->reader, &in->stream);
+	if (error) {
+		warnx("%s: %s", in->path, fmt_error_text(error));
+		input_close(in);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+void
+input_close(struct input *in)
+{
+	record_stream_close(in->stream);
+	recording_reader_close(in->reader);
+	memset(in, 0, sizeof(*in));
+}
+
+int
+input_failed(const struct input *in, int error, const struct fmt_where *where)
+{
+	warnx("%s: offset %" PRIu64 ": %s%s%s", in->path, where->offset, fmt_error_text(error),
+	      where->saved_errno || where->detail[0] ? ": " : "",
+	      where->saved_errno ? strerror(where->saved_errno) : where->detail);
+	return EXIT_FAILED;
+}
+
+static void
+warn_damage(const char *path, const struct recording_health *h)
+{
+	if (h->header_damaged)
+		warnx("%s: the file header is damaged; its copy in the file was used", path);
+	if (h->damaged_blocks > 0 || h->damaged_bytes > 0 || h->moved_blocks > 0)
+		warnx("%s: damaged: %" PRIu64 " blocks lost, %" PRIu64
+		      " bytes passed over (first at offset %" PRIu64 ": %s)",
+		      path, h->damaged_blocks, h->damaged_bytes, h->first.offset, h->first.detail);
+	if (h->bad_indexes > 0)
+		warnx("%s: %" PRIu64 " indexes do not say what the blocks say", path,
+		      h->bad_indexes);
+	if (!h->closed)
+		warnx("%s: not closed in order: its end is missing, or still being written "
+		      "(%" PRIu64 " bytes of a block begun)",
+		      path, h->torn_tail_bytes);
+	else if (h->torn_tail_bytes > 0)
+		warnx("%s: %" PRIu64 " bytes behind its end", path, h->torn_tail_bytes);
+	if (h->unknown_blocks > 0)
+		warnx("%s: %" PRIu64 " blocks of kinds that this version does not know", path,
+		      h->unknown_blocks);
+}
+
+void
+input_warn_damage(const struct input *in)
+{
+	warn_damage(in->path, recording_reader_health(in->reader));
+}
+
+void
+input_loss_text(enum loss_cause cause, uint64_t n, char *out, size_t size)
+{
+	if (strcmp(loss_unit(cause), "ns") == 0)
+		snprintf(out, size, "%" PRIu64 ".%03" PRIu64 " s", n / 1000000000,
+			 n / 1000000 % 1000);
+	else
+		snprintf(out, size, "%" PRIu64 " %s", n, loss_unit(cause));
+}
+
+static void
+warn_loss(const char *path, const struct loss *loss, uint64_t samples)
+{
+	uint64_t lost = loss_samples(loss);
+	char text[64];
+
+	if (lost > 0)
+		warnx("%s: %" PRIu64 " samples lost (%.1f %% of %" PRIu64 ")", path, lost,
+		      100.0 * (double)lost / ((double)lost + (double)samples), lost + samples);
+	for (int cause = 0; cause < LOSS_CAUSES; cause++) {
+		uint64_t n = loss_total(loss, (enum loss_cause)cause);
+
+		if (n == 0)
+			continue;
+		input_loss_text((enum loss_cause)cause, n, text, sizeof(text));
+		warnx("%s: loss: %s: %s", path, text, loss_text((enum loss_cause)cause));
+	}
+}
+
+void
+input_warn(const struct input *in)
+{
+	const struct record_stream_stats *stats = record_stream_stats(in->stream);
+
+	input_warn_damage(in);
+	if (stats->bad_records > 0)
+		warnx("%s: %" PRIu64 " records could not be parsed", in->path, stats->bad_records);
+	warn_loss(in->path, record_stream_loss(in->stream), stats->samples);
+}
