@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor verify: is every block of a recording whole? */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "symbolizer/cmd/cli.h"
+#include "symbolizer/input.h"
+
+enum { OPT_JSON = 0x100 };
+
+static const struct cli_option options[] = {
+	{ 'i', 'i', "input", "FILE", "recording to check; - is standard input" },
+	{ 'q', 'q', "quiet", NULL, "only the exit status tells" },
+	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
+	{ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "verify",
+	.synopsis = "[options] [FILE]",
+	.about = "Reads every block of a recording (default: recording.spoor) and checks it.\n"
+		 "Exit status: 0 clean, 3 damaged but readable, 1 not readable.",
+	.options = options,
+};
+
+struct request {
+	const char *path;
+	bool quiet, json;
+};
+
+static int
+set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+
+	switch (value) {
+	case 'i':
+		rq->path = text;
+		break;
+	case 'q':
+		rq->quiet = true;
+		break;
+	case OPT_JSON:
+		rq->json = true;
+		break;
+	}
+	return CLI_GO_ON;
+}
+
+static json_t *
+count(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static int
+print_json(const struct recording_health *h, const char *verdict)
+{
+	json_t *j = json_object();
+	int error;
+
+	error = json_object_set_new(j, "verdict", json_string(verdict));
+	error |= json_object_set_new(j, "blocks", count(h->blocks));
+	error |= json_object_set_new(j, "damaged_blocks", count(h->damaged_blocks));
+	error |= json_object_set_new(j, "damaged_bytes", count(h->damaged_bytes));
+	error |= json_object_set_new(j, "moved_blocks", count(h->moved_blocks));
+	error |= json_object_set_new(j, "bad_indexes", count(h->bad_indexes));
+	error |= json_object_set_new(j, "unknown_blocks", count(h->unknown_blocks));
+	error |= json_object_set_new(j, "torn_tail_bytes", count(h->torn_tail_bytes));
+	error |= json_object_set_new(j, "header_damaged", json_boolean(h->header_damaged));
+	error |= json_object_set_new(j, "closed", json_boolean(h->closed));
+	if (h->first.detail[0]) {
+		error |= json_object_set_new(j, "first_offset", count(h->first.offset));
+		error |= json_object_set_new(j, "first_damage", json_string(h->first.detail));
+	}
+	if (!error && json_dumpf(j, stdout, JSON_INDENT(2)) == 0)
+		putchar('\n');
+	json_decref(j);
+	return error ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int
+verify(const struct request *rq, const struct input *in)
+{
+	struct fmt_where where = { 0 };
+	const struct recording_health *h;
+	int result = recording_reader_verify(in->reader, &where);
+
+	h = recording_reader_health(in->reader);
+	if (result < 0)
+		return input_failed(in, result, &where);
+	if (rq->json && print_json(h, result ? "damaged" : "clean") != EXIT_DONE)
+		return EXIT_FAILED;
+	if (!rq->quiet)
+		input_warn_damage(in);
+	if (!rq->quiet && !rq->json)
+		printf("%s: %s, %" PRIu64 " blocks are whole\n", in->path,
+		       result ? "damaged but readable" : "clean", h->blocks);
+	return result ? EXIT_DAMAGED : EXIT_DONE;
+}
+
+int
+cmd_verify(int argc, char **argv)
+{
+	struct request rq = { 0 };
+	struct input in;
+	int first, status;
+
+	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	if (status != CLI_GO_ON)
+		return status;
+	if (first < argc && (rq.path || first + 1 < argc))
+		return cli_usage_error("verify", "'%s' is one file too many", argv[argc - 1]);
+	if (first < argc)
+		rq.path = argv[first];
+	status = input_open(&in, rq.path);
+	if (status != 0)
+		return status;
+	status = verify(&rq, &in);
+	input_close(&in);
+	return status;
+}
