@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor is in a manual page;
-# every option that `spoor CMD --help` prints is in its page or spoor(1); files that README and
-# docs/ name exist.
+# every option that `spoor CMD --help` prints is in its page or spoor(1), and what the page says of a
+# command is in its help; files that README and docs/ name exist.
 set -u
 cd "${1:-.}" || exit 2
 spoor=${SPOOR:-${BUILD:-build}/spoor}
@@ -13,6 +13,12 @@ complain()
 {
 	echo "docs: $*" >&2
 	bad=1
+}
+
+options_of() # COMMAND PAGE...: long options in the items of ".Ss spoor COMMAND"
+{
+	sed -n "/^\\.Ss spoor $1\$/,/^\\.S[sh] /s/^\\.It //p" "${@:2}" |
+		grep -oE 'Fl -[a-z][a-z-]+' | sed 's/^Fl -//' | sort -u
 }
 
 shopt -s nullglob
@@ -37,8 +43,12 @@ if [ -x "$spoor" ]; then
 		fi
 		text=$(cat "${where[@]}" | sed 's/\\-/-/g; s/\\&//g')
 		for option in $(printf '%s\n' "$help" | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
-			printf '%s\n' "$text" | grep -qE -- "(-|Fl \\|Fl -)?${option#--}([^a-z-]|$)" ||
+			printf '%s\n' "$text" | grep -qE -- "Fl -${option#--}([^a-z-]|$)" ||
 				complain "spoor $command: $option is not in ${where[*]}"
+		done
+		for option in $(options_of "$command" "${where[@]}"); do
+			printf '%s\n' "$help" | grep -qE -- "--$option([^a-z-]|$)" ||
+				complain "spoor $command has no --$option, which ${where[*]} tells of"
 		done
 	done
 fi
