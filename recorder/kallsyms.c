@@ -33,7 +33,7 @@ struct kallsyms {
 	uint32_t *modules; /* offsets of their names; [0] is "" */
 	size_t nr_modules, cap_modules;
 	uint64_t bound[NR_BOUNDS];
-	bool sorted, any_address;
+	bool sorted, any_symbol, any_address;
 };
 
 /* Adds a NUL-terminated string; its offset, or -ENOMEM. */
@@ -154,6 +154,7 @@ line_parse(struct kallsyms *k, const char *p, const char *end)
 	tab = memchr(name, '\t', (size_t)(end - name));
 	if (!tab)
 		tab = end;
+	k->any_symbol = true;
 	if (addr)
 		k->any_address = true;
 	if (*name == '_' && tab == end)
@@ -256,7 +257,7 @@ kallsyms_load(const char *path, struct kallsyms **ret)
 		goto out;
 	rows_finish(k);
 	if (!k->nr) {
-		rc = k->any_address || !k->names_len ? -ENOENT : -EPERM;
+		rc = k->any_symbol && !k->any_address ? -EPERM : -ENOENT;
 		goto out;
 	}
 	*ret = k;

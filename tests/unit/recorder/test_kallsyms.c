@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel symbols from files with known answers; which of them samples need. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/ksyms.h"
+#include "recorder/kallsyms.h"
+#include "recorder/ksym_collector.h"
+
+static int
+load_text(const char *text, struct kallsyms **ret)
+{
+	char path[] = "/tmp/spoor-kallsyms.XXXXXX";
+	int fd = mkstemp(path), rc;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	rc = kallsyms_load(path, ret);
+	unlink(path);
+	return rc;
+}
+
+static const char *
+name_at(const struct kallsyms *k, uint64_t addr)
+{
+	ssize_t i = kallsyms_find(k, addr);
+
+	return i < 0 ? "-" : kallsyms_at(k, (size_t)i).name;
+}
+
+static const char text[] = "0000000000001000 A fixed_percpu\n"
+			   "ffffffff81000000 T startup_64\n"
+			   "ffffffff81000000 T _stext\n"
+			   "ffffffff81000000 T _text\n"
+			   "ffffffff81000100 t first_alias\n"
+			   "ffffffff81000100 W last_alias\n"
+			   "ffffffff81000100 R not_that_type\n"
+			   "ffffffff81000180 t $x\n"
+			   "ffffffff81000200 D data\n"
+			   "ffffffff81000400 V weak_object\n"
+			   "garbage\n"
+			   "\n"
+			   "ffffffff8100\n"
+			   "ffffffff81002000 B last_core\n"
+			   "ffffffffc0100000 t mod_b\t[two]\n"
+			   "ffffffffc0000800 t mod_a\t[one]\n"
+			   "ffffffffc0000000 t mod_init\t[one]\n"
+			   "ffffffffc0200010 t bpf_prog_1\t[bpf]";
+
+static void
+test_parse(void **state)
+{
+	struct kallsyms_symbol s;
+	struct kallsyms *k;
+
+	assert_int_equal(load_text(text, &k), 0);
+	assert_int_equal(kallsyms_count(k), 8);
+	assert_string_equal(name_at(k, 0xffffffff81000000), "_text");
+	assert_string_equal(name_at(k, 0xffffffff810000ff), "_text");
+	assert_string_equal(name_at(k, 0xffffffff81000100), "last_alias");
+	assert_string_equal(name_at(k, 0xffffffff810001ff), "last_alias");
+	assert_string_equal(name_at(k, 0xffffffff81001000), "data");
+	assert_string_equal(name_at(k, 0xffffffff80ffffff), "-");
+	assert_string_equal(name_at(k, 0), "-");
+	assert_string_equal(name_at(k, UINT64_MAX), "-");
+	/* Not into the gap before the modules. */
+	assert_string_equal(name_at(k, 0xffffffff81002fff), "last_core");
+	assert_string_equal(name_at(k, 0xffffffff81003000), "-");
+	assert_string_equal(name_at(k, 0xffffffffbfffffff), "-");
+	assert_string_equal(name_at(k, 0xffffffffc0000000), "mod_init");
+	assert_string_equal(name_at(k, 0xffffffffc0000900), "mod_a");
+	assert_string_equal(name_at(k, 0xffffffffc0200010), "bpf_prog_1");
+	assert_string_equal(name_at(k, 0xffffffffc0201fff), "bpf_prog_1");
+	assert_string_equal(name_at(k, 0xffffffffc0202000), "-");
+	s = kallsyms_at(k, (size_t)kallsyms_find(k, 0xffffffffc0100000));
+	assert_string_equal(s.module, "two");
+	assert_int_equal(s.end, 0xffffffffc0200010);
+	s = kallsyms_at(k, 0);
+	assert_string_equal(s.module, "");
+	assert_int_equal(kallsyms_address(k, "_text"), 0xffffffff81000000);
+	assert_int_equal(kallsyms_address(k, "_etext"), 0);
+	kallsyms_free(k);
+}
+
+static void
+test_hidden(void **state)
+{
+	struct kallsyms *k;
+
+	assert_int_equal(load_text("0000000000000000 T _text\n0000000000000000 T x\n", &k), -EPERM);
+	assert_int_equal(load_text("", &k), -ENOENT);
+	assert_int_equal(load_text("nothing of that\n", &k), -ENOENT);
+	assert_int_equal(kallsyms_load("/nonexistent", &k), -ENOENT);
+	kallsyms_free(NULL);
+}
+
+static void
+test_long_line(void **state)
+{
+	size_t n = 600000;
+	char *s = malloc(n + 64);
+	struct kallsyms *k;
+
+	memset(s, 'x', n);
+	snprintf(s + n, 64, "\nffffffff81000000 T good\n");
+	assert_int_equal(load_text(s, &k), 0);
+	assert_string_equal(name_at(k, 0xffffffff81000000), "good");
+	kallsyms_free(k);
+	free(s);
+}
+
+static void
+test_real(void **state)
+{
+	struct kallsyms *k;
+	uint64_t end = 0;
+	int rc = kallsyms_load(NULL, &k);
+
+	if (rc == -EPERM || rc == -ENOENT)
+		return; /* hidden here: said by test_hidden */
+	assert_int_equal(rc, 0);
+	assert_true(kallsyms_count(k) > 1000);
+	for (size_t i = 0; i < kallsyms_count(k); i++) {
+		struct kallsyms_symbol s = kallsyms_at(k, i);
+
+		assert_true(s.start < s.end && s.start >= end && s.name[0]);
+		end = s.end;
+		assert_int_equal(kallsyms_find(k, s.start), i);
+		assert_int_equal(kallsyms_find(k, s.end - 1), i);
+	}
+	kallsyms_free(k);
+}
+
+/* --- the collector ------------------------------------------------------------------------------ */
+
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+
+static void
+sample(struct ksym_collector *c, uint16_t misc, uint64_t ip, const uint64_t *chain, size_t n)
+{
+	struct perf_record r = { .type = REC_SAMPLE,
+				 .misc = misc,
+				 .sample = { .ip = ip, .callchain = span_of(chain, n * 8) } };
+
+	ksym_collector_sample(c, &r);
+}
+
+/* Names of the pending symbols, one after another. */
+static void
+taken(struct ksym_collector *c, char *out, size_t cap)
+{
+	size_t cursor = 0;
+	struct ksym k;
+	struct buf b;
+	int rc;
+
+	out[0] = '\0';
+	buf_init(&b);
+	rc = ksym_collector_take(c, &b);
+	assert_true(rc >= 0);
+	while (rc && ksyms_next(buf_span(&b), &cursor, &k) == 1) {
+		size_t len = strlen(out);
+
+		assert_true(k.start < k.end);
+		snprintf(out + len, cap - len, "%.*s[%.*s] ", (int)k.name_len, k.name,
+			 (int)k.module_len, k.module);
+	}
+	buf_done(&b);
+}
+
+static void
+test_collector(void **state)
+{
+	static const uint64_t chain[] = {
+		CONTEXT_KERNEL,	    0xffffffff81000100,
+		0xffffffff81000200, /* a return address: the call ends last_alias */
+		0xffffffffc0000801, CONTEXT_USER,
+		0xffffffff81000300, /* not the kernel's, whatever it looks like */
+	};
+	struct ksym_collector *c;
+	struct kallsyms *k;
+	char names[256];
+
+	assert_int_equal(load_text(text, &k), 0);
+	c = ksym_collector_new(k);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "");
+	sample(c, 2, 0x400000, NULL, 0);
+	sample(c, 2, 0xffffffff81000000, NULL, 0); /* user mode: vsyscall or a lie */
+	assert_int_equal(ksym_collector_pending(c), 0);
+	sample(c, 1, 0xffffffffc0100000, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		sample(c, 1, 0xffffffff81000100, chain, 6);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "last_alias[] mod_a[one] mod_b[two] ");
+	sample(c, 1, 0xffffffff81000101, chain, 6);
+	assert_int_equal(ksym_collector_pending(c), 0);
+	sample(c, 1, 0xffffffff81000000, NULL, 0);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "_text[] ");
+	/* Unknown addresses count once while they are remembered. */
+	sample(c, 1, 0xffffffff90000000, NULL, 0);
+	sample(c, 1, 0xffffffff90000000, NULL, 0);
+	assert_int_equal(ksym_collector_unknown(c), 1);
+	assert_int_equal(ksym_collector_pending(c), 0);
+	ksym_collector_reset(c);
+	sample(c, 1, 0xffffffff81000000, NULL, 0);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "_text[] ");
+	ksym_collector_free(c);
+	kallsyms_free(k);
+
+	c = ksym_collector_new(NULL);
+	sample(c, 1, 0xffffffff81000100, chain, 6);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "");
+	ksym_collector_reset(c);
+	ksym_collector_free(c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),	  cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_long_line), cmocka_unit_test(test_real),
+		cmocka_unit_test(test_collector),
+	};
+
+	return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);
+}
