@@ -627,6 +627,13 @@ recording_reader_meta(const struct recording_reader *r)
 	return r->metas[r->nr_metas - 1];
 }
 
+uint64_t
+recording_reader_size(const struct recording_reader *r)
+{
+	assert(r->magic == READER_MAGIC);
+	return r->size;
+}
+
 const struct recording_health *
 recording_reader_health(const struct recording_reader *r)
 {

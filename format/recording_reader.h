@@ -51,6 +51,9 @@ void recording_reader_close(struct recording_reader *r);
  */
 const struct recording_meta *recording_reader_meta(const struct recording_reader *r);
 
+/* Bytes of the file, as of the last call on the reader. */
+uint64_t recording_reader_size(const struct recording_reader *r);
+
 struct block {
 	struct block_header header;
 	uint64_t offset;     /* where it was found */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor dump: every record of a recording in time order, one a line. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/pager.h"
+#include "symbolizer/filter.h"
+#include "symbolizer/input.h"
+#include "symbolizer/record_text.h"
+
+enum { OPT_JSON = 0x100 };
+
+/* Filters that need names from symbols are not for records. */
+#define ROW(name, arg, help)                                                                       \
+	{                                                                                          \
+		FILTER_OPTION_##name, 0, #name, arg, help                                          \
+	}
+
+static const struct cli_option options[] = {
+	{ 'i', 'i', "input", "FILE", "recording to read; - is standard input" },
+	{ OPT_JSON, 0, "json", NULL, "one JSON object a line" },
+	ROW(pid, "PIDS", "only samples of these processes"),
+	ROW(tid, "TIDS", "only samples of these threads"),
+	ROW(cpu, "CPUS", "only samples of these CPUs, e.g. 0-3,7"),
+	ROW(event, "NAMES", "only samples of these events"),
+	ROW(time, "A,B", "only samples between A and B: seconds as printed, or 10%-20%"),
+	{ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "dump",
+	.synopsis = "[options] [FILE]",
+	.about =
+		"Prints every record of a recording (default: recording.spoor) in time order, with\n"
+		"every field it has. Filters choose samples; other records are always printed.",
+	.options = options,
+};
+
+struct request {
+	const char *path;
+	bool json;
+	struct filter *filter;
+};
+
+static int
+set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+	const char *why;
+
+	if (value == 'i')
+		rq->path = text;
+	else if (value == OPT_JSON)
+		rq->json = true;
+	else if (filter_set(rq->filter, value, text, &why) < 0)
+		return cli_usage_error("dump", "%s: %s", text, why);
+	return CLI_GO_ON;
+}
+
+/* One line; 0, or -FMT_E_NOMEM. */
+static int
+print_record(const struct request *rq, const struct stream_record *rec,
+	     const struct record_text_about *about)
+{
+	json_t *j;
+
+	if (!rq->json) {
+		if (rec->record)
+			record_text(stdout, rec->record, about);
+		else
+			record_text_bad(stdout, rec->bad, "no event could parse it");
+		return 0;
+	}
+	j = rec->record ? record_text_json(rec->record, about)
+			: record_text_bad_json(rec->bad, "no event could parse it");
+	if (!j)
+		return -FMT_E_NOMEM;
+	/* A failed write shows at exit. */
+	if (json_dumpf(j, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) == 0)
+		putchar('\n');
+	json_decref(j);
+	return 0;
+}
+
+static bool
+is_wanted(const struct request *rq, const struct stream_record *rec, const char *event)
+{
+	const struct perf_record *r = rec->record;
+
+	if (!r || rec->state || r->type != REC_SAMPLE)
+		return true;
+	return filter_sample(rq->filter, NULL, r->sid.pid, r->sid.tid, r->sid.cpu, event);
+}
+
+/* The samples' first and last time, for a window in percent; from the headers alone. */
+struct range {
+	uint64_t first, last;
+};
+
+static bool
+see_header(const struct block_header *h, void *arg)
+{
+	struct range *range = arg;
+
+	if (h->type == BLOCK_RECORDS && h->samples > 0) {
+		range->first = h->t_min < range->first ? h->t_min : range->first;
+		range->last = h->t_max > range->last ? h->t_max : range->last;
+	}
+	return false;
+}
+
+static int
+set_window(const struct request *rq, struct input *in, struct fmt_where *where)
+{
+	struct range range = { UINT64_MAX, 0 };
+	uint64_t from, until;
+	struct block block;
+	int error;
+
+	if (filter_needs_range(rq->filter)) {
+		error = recording_reader_next(in->reader, see_header, &range, &block, where);
+		if (error < 0)
+			return error;
+		recording_reader_rewind(in->reader);
+		filter_range(rq->filter, range.first, range.last);
+	}
+	filter_window(rq->filter, &from, &until);
+	record_stream_window(in->stream, from, until);
+	return 0;
+}
+
+static int
+dump(const struct request *rq, struct input *in)
+{
+	struct fmt_where where = { 0 };
+	struct stream_record rec;
+	int result = set_window(rq, in, &where);
+
+	pager_start();
+	while (result >= 0 && (result = record_stream_next(in->stream, &rec, &where)) > 0) {
+		const struct recording_meta *meta = recording_reader_meta(in->reader);
+		struct record_text_about about = { .arch = meta->arch, .state = rec.state };
+
+		if (rec.event >= 0)
+			about.event = event_set_at(meta->events, (size_t)rec.event)->name;
+		if (!is_wanted(rq, &rec, about.event))
+			continue;
+		result = print_record(rq, &rec, &about);
+		/* A full disk or a reader that left: main says which. */
+		if (ferror(stdout))
+			return EXIT_FAILED;
+	}
+	if (result < 0)
+		return input_failed(in, result, &where);
+	input_warn(in);
+	return EXIT_DONE;
+}
+
+int
+cmd_dump(int argc, char **argv)
+{
+	struct request rq = { .filter = filter_new() };
+	struct input in;
+	int first, status = EXIT_FAILED;
+
+	if (rq.filter)
+		status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	if (status == CLI_GO_ON && first < argc && (rq.path || first + 1 < argc))
+		status = cli_usage_error("dump", "'%s' is one file too many", argv[argc - 1]);
+	if (status == CLI_GO_ON) {
+		if (first < argc)
+			rq.path = argv[first];
+		status = input_open(&in, rq.path);
+		if (status == 0) {
+			status = dump(&rq, &in);
+			input_close(&in);
+		}
+	}
+	filter_free(rq.filter);
+	return status;
+}

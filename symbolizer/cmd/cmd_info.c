@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor info: what a recording is and has. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bsd/stdlib.h>
+#include <jansson.h>
+
+#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/info_json.h"
+#include "symbolizer/cmd/pager.h"
+#include "symbolizer/escape.h"
+
+enum { OPT_JSON = 0x100 };
+
+static const struct cli_option options[] = {
+	{ 'i', 'i', "input", "FILE", "recording to read; - is standard input" },
+	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
+	{ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "info",
+	.synopsis = "[options] [FILE]",
+	.about =
+		"Says what a recording (default: recording.spoor) is, what it has and what it lost.",
+	.options = options,
+};
+
+struct request {
+	const char *path;
+	bool json;
+};
+
+static int
+set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+
+	if (value == 'i')
+		rq->path = text;
+	else
+		rq->json = true;
+	return CLI_GO_ON;
+}
+
+/* --- text -------------------------------------------------------------------------------- */
+
+#define KEY "%-14s"
+
+/* Names are the recording's: nothing in them may move the cursor. */
+static void
+print_text(const char *key, const char *text)
+{
+	struct buf b;
+
+	if (!*text)
+		return;
+	buf_init(&b);
+	escape(&b, text);
+	if (!buf_failed(&b))
+		printf(KEY " %.*s\n", key, (int)b.len, (const char *)b.p);
+	buf_done(&b);
+}
+
+static void
+print_lines(const char *key, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		print_text(key, line);
+		key = "";
+	}
+	free(copy);
+}
+
+static void
+print_size(const char *key, uint64_t bytes)
+{
+	char text[16];
+
+	if (bytes < 1024 || bytes > INT64_MAX ||
+	    humanize_number(text, 7, (int64_t)bytes, "B", HN_AUTOSCALE,
+			    HN_DECIMAL | HN_IEC_PREFIXES) < 0)
+		printf(KEY " %" PRIu64 " bytes\n", key, bytes);
+	else
+		printf(KEY " %s (%" PRIu64 " bytes)\n", key, text, bytes);
+}
+
+static void
+print_date(const char *key, uint64_t realtime_ns, uint64_t ns)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000);
+	char text[64];
+	struct tm tm;
+
+	if (realtime_ns == 0 || !localtime_r(&seconds, &tm) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm) == 0)
+		return;
+	printf(KEY " %s for %" PRIu64 ".%03" PRIu64 " s\n", key, text, ns / 1000000000,
+	       ns / 1000000 % 1000);
+}
+
+static void
+print_loss(const struct info *info)
+{
+	const struct loss *loss = info->summary.loss;
+	uint64_t lost = loss_samples(loss), all = lost + info->summary.samples;
+	char text[64];
+	uint32_t cpu;
+
+	printf(KEY " %" PRIu64 " samples", "lost", lost);
+	if (lost > 0)
+		printf(" (%.2f %% of %" PRIu64 ")", 100.0 * (double)lost / (double)all, all);
+	putchar('\n');
+	for (int i = 0; i < LOSS_CAUSES; i++) {
+		enum loss_cause cause = (enum loss_cause)i;
+
+		if (loss_total(loss, cause) == 0)
+			continue;
+		input_loss_text(cause, loss_total(loss, cause), text, sizeof(text));
+		printf(KEY "   %s %s\n", "", text, loss_text(cause));
+		for (size_t k = 0; loss_cpu_at(loss, k, &cpu) == 0; k++) {
+			if (loss_get(loss, cpu, cause) == 0 || cpu == UINT32_MAX)
+				continue;
+			input_loss_text(cause, loss_get(loss, cpu, cause), text, sizeof(text));
+			printf(KEY "     CPU %u: %s\n", "", cpu, text);
+		}
+	}
+}
+
+static void
+print_events(const struct info *info)
+{
+	const struct event_set *events = info->meta->events;
+
+	for (size_t i = 0; i < event_set_count(events); i++) {
+		const struct event *e = event_set_at(events, i);
+		const struct event_attr *a = &e->attr;
+
+		print_text(i == 0 ? "events" : "", e->name);
+		printf(KEY "   %" PRIu64 " samples, %s %" PRIu64 "%s, type %u config %#" PRIx64
+			   ", %zu ids\n",
+		       "", i < info->summary.nr_events ? info->summary.event_samples[i] : 0,
+		       event_attr_has(a, EVENT_ATTR_freq) ? "frequency" : "period",
+		       a->sample_period, event_attr_has(a, EVENT_ATTR_freq) ? " Hz" : "", a->type,
+		       a->config, e->nr_ids);
+	}
+}
+
+static void
+print_counts(const struct info *info)
+{
+	const struct summary *s = &info->summary;
+
+	printf(KEY " %" PRIu64 "\n", "samples", s->samples);
+	printf(KEY " %" PRIu64 ", and %" PRIu64 " of the state at the beginning\n", "records",
+	       s->records, s->state_records);
+	for (uint32_t type = 1; type < REC_KERNEL_MAX; type++) {
+		if (s->by_type[type] > 0)
+			printf(KEY "   %-18s %10" PRIu64 "\n", "", perf_record_type_name(type),
+			       s->by_type[type]);
+	}
+	if (s->other_types > 0)
+		printf(KEY "   %-18s %10" PRIu64 "\n", "", "of other types", s->other_types);
+	if (s->bad_records > 0)
+		printf(KEY "   %-18s %10" PRIu64 "\n", "", "not parseable", s->bad_records);
+	printf(KEY " %" PRIu64 " kernel symbols, %" PRIu64 " build-ids read by the recorder\n",
+	       "names", s->kernel_symbols, s->build_ids);
+}
+
+static void
+print_blocks(const struct info *info)
+{
+	const char *key = "blocks";
+
+	for (uint8_t type = 1; type < SUMMARY_BLOCK_TYPES; type++) {
+		const struct summary_blocks *b = &info->summary.by_block[type];
+
+		if (b->blocks == 0)
+			continue;
+		printf(KEY " %-9s %6" PRIu64 ", %12" PRIu64 " bytes, %12" PRIu64 " unpacked\n", key,
+		       block_type_name(type), b->blocks, b->stored_bytes, b->raw_bytes);
+		key = "";
+	}
+}
+
+static void
+print_info(const struct info *info)
+{
+	const struct recording_meta *m = info->meta;
+
+	print_loss(info);
+	print_counts(info);
+	print_date("recorded", m->start.realtime, info->summary.last_ns - info->summary.first_ns);
+	if (m->frequency_hz > 0)
+		printf(KEY " %" PRIu64 " Hz, got %" PRIu64 " Hz\n", "frequency", m->frequency_hz,
+		       m->frequency_hz_effective);
+	print_events(info);
+	print_text("command", m->cmdline);
+	print_lines("notes", m->notes);
+	print_text("host", m->hostname);
+	print_text("kernel", m->release);
+	print_text("architecture", m->arch);
+	printf(KEY " %u online of %u, pages of %u bytes\n", "CPUs", m->cpus_online,
+	       m->cpus_possible, m->page_size);
+	print_text("written by", m->writer);
+	print_text("file", info->path);
+	print_size("size", info->file_bytes);
+	if (info->summary.samples > 0)
+		printf(KEY " %.2f bytes\n", "per sample",
+		       (double)info->file_bytes / (double)info->summary.samples);
+	printf(KEY " %s\n", "closed",
+	       info->health.closed ? "in order" : "no: killed, cut, or still being written");
+	printf(KEY " %" PRIu64 "\n", "damaged blocks", info->health.damaged_blocks);
+	print_blocks(info);
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static int
+show(const struct request *rq, const struct input *in)
+{
+	struct fmt_where where = { 0 };
+	struct info info = { .path = in->path };
+	int error = summary_read(in->reader, &info.summary, &where);
+
+	if (error)
+		return input_failed(in, error, &where);
+	info.meta = recording_reader_meta(in->reader);
+	info.health = *recording_reader_health(in->reader);
+	info.file_bytes = recording_reader_size(in->reader);
+	input_warn_damage(in);
+	if (rq->json) {
+		error = info_print_json(&info);
+	} else {
+		pager_start();
+		print_info(&info);
+	}
+	summary_done(&info.summary);
+	return error ? input_failed(in, error, &where) : EXIT_DONE;
+}
+
+int
+cmd_info(int argc, char **argv)
+{
+	struct request rq = { 0 };
+	struct input in;
+	int first, status;
+
+	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	if (status != CLI_GO_ON)
+		return status;
+	if (first < argc && (rq.path || first + 1 < argc))
+		return cli_usage_error("info", "'%s' is one file too many", argv[argc - 1]);
+	if (first < argc)
+		rq.path = argv[first];
+	status = input_open(&in, rq.path);
+	if (status != 0)
+		return status;
+	status = show(&rq, &in);
+	input_close(&in);
+	return status;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/info_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "symbolizer/escape.h"
+
+/* JSON's integers end at 2^63 - 1 here; only a forged file has more. */
+static json_t *
+number(uint64_t n)
+{
+	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+}
+
+static json_t *
+text(const char *s)
+{
+	struct buf b;
+	json_t *j = NULL;
+
+	buf_init(&b);
+	escape_utf8(&b, s);
+	if (!buf_failed(&b))
+		j = json_stringn(b.len ? (const char *)b.p : "", b.len);
+	buf_done(&b);
+	return j;
+}
+
+static json_t *
+hex(const uint8_t *p, size_t n)
+{
+	char out[2 * 20 + 1] = "";
+
+	for (size_t i = 0; i < n && i < 20; i++)
+		snprintf(out + 2 * i, 3, "%02x", p[i]);
+	return json_string(out);
+}
+
+static json_t *
+make_records(const struct summary *s)
+{
+	json_t *j = json_object();
+	int error = 0;
+
+	for (uint32_t type = 1; type < REC_KERNEL_MAX; type++) {
+		if (s->by_type[type] > 0)
+			error |= json_object_set_new(j, perf_record_type_name(type),
+						     number(s->by_type[type]));
+	}
+	if (error) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+static json_t *
+make_events(const struct info *info)
+{
+	json_t *events = json_array();
+	int error = 0;
+
+	for (size_t i = 0; i < event_set_count(info->meta->events) && !error; i++) {
+		const struct event *e = event_set_at(info->meta->events, i);
+		bool freq = event_attr_has(&e->attr, EVENT_ATTR_freq);
+		const struct summary *s = &info->summary;
+		json_t *j = json_object();
+		char config[24];
+
+		snprintf(config, sizeof(config), "%#" PRIx64, e->attr.config);
+		error |= json_object_set_new(j, "name", text(e->name));
+		error |= json_object_set_new(j, "samples",
+					     number(i < s->nr_events ? s->event_samples[i] : 0));
+		error |= json_object_set_new(j, freq ? "frequency_hz" : "period",
+					     number(e->attr.sample_period));
+		error |= json_object_set_new(j, "type", number(e->attr.type));
+		error |= json_object_set_new(j, "config", json_string(config));
+		error |= json_object_set_new(j, "ids", number(e->nr_ids));
+		error |= json_array_append_new(events, j);
+	}
+	if (error) {
+		json_decref(events);
+		return NULL;
+	}
+	return events;
+}
+
+/* By cause, and of each CPU the causes that took something from it. */
+static int
+set_loss(json_t *j, const struct loss *loss)
+{
+	json_t *causes = json_object(), *cpus = json_object();
+	uint32_t cpu;
+	int error = 0;
+
+	for (int c = 0; c < LOSS_CAUSES; c++)
+		error |= json_object_set_new(causes, loss_key((enum loss_cause)c),
+					     number(loss_total(loss, (enum loss_cause)c)));
+	for (size_t i = 0; loss_cpu_at(loss, i, &cpu) == 0; i++) {
+		json_t *account = json_object();
+		char name[16];
+
+		for (int c = 0; c < LOSS_CAUSES; c++) {
+			uint64_t n = loss_get(loss, cpu, (enum loss_cause)c);
+
+			if (n > 0)
+				error |= json_object_set_new(account, loss_key((enum loss_cause)c),
+							     number(n));
+		}
+		snprintf(name, sizeof(name), "%u", cpu);
+		error |= json_object_set_new(cpus, cpu == UINT32_MAX ? "none" : name, account);
+	}
+	error |= json_object_set_new(j, "loss", causes);
+	error |= json_object_set_new(j, "loss_by_cpu", cpus);
+	return error;
+}
+
+static json_t *
+make_blocks(const struct summary *s)
+{
+	json_t *blocks = json_object();
+	int error = 0;
+
+	for (uint8_t type = 1; type < SUMMARY_BLOCK_TYPES; type++) {
+		const struct summary_blocks *b = &s->by_block[type];
+		json_t *j;
+
+		if (b->blocks == 0)
+			continue;
+		j = json_pack("{sIsIsI}", "blocks", (json_int_t)b->blocks, "bytes",
+			      (json_int_t)b->stored_bytes, "raw_bytes", (json_int_t)b->raw_bytes);
+		error |= json_object_set_new(blocks, block_type_name(type), j);
+	}
+	if (error) {
+		json_decref(blocks);
+		return NULL;
+	}
+	return blocks;
+}
+
+static int
+set_meta(json_t *j, const struct recording_meta *m)
+{
+	int error = 0;
+
+	error |= json_object_set_new(j, "start_realtime_ns", number(m->start.realtime));
+	error |= json_object_set_new(j, "start_monotonic_ns", number(m->start.monotonic));
+	error |= json_object_set_new(j, "start_boottime_ns", number(m->start.boottime));
+	error |= json_object_set_new(j, "clockid", number(m->clockid));
+	error |= json_object_set_new(j, "frequency_hz", number(m->frequency_hz));
+	error |=
+		json_object_set_new(j, "frequency_hz_effective", number(m->frequency_hz_effective));
+	error |= json_object_set_new(j, "hostname", text(m->hostname));
+	error |= json_object_set_new(j, "release", text(m->release));
+	error |= json_object_set_new(j, "arch", text(m->arch));
+	error |= json_object_set_new(j, "cpus_online", number(m->cpus_online));
+	error |= json_object_set_new(j, "cpus_possible", number(m->cpus_possible));
+	error |= json_object_set_new(j, "page_size", number(m->page_size));
+	error |= json_object_set_new(j, "cmdline", text(m->cmdline));
+	error |= json_object_set_new(j, "notes", text(m->notes));
+	error |= json_object_set_new(j, "writer", text(m->writer));
+	error |= json_object_set_new(j, "file_id", hex(m->file_id, sizeof(m->file_id)));
+	error |= json_object_set_new(j, "machine_id", hex(m->machine_id, sizeof(m->machine_id)));
+	error |= json_object_set_new(j, "boot_id", hex(m->boot_id, sizeof(m->boot_id)));
+	error |= json_object_set_new(j, "kernel_build_id",
+				     hex(m->kernel_build_id, m->kernel_build_id_size));
+	return error;
+}
+
+static int
+set_health(json_t *j, const struct recording_health *h)
+{
+	int error = 0;
+
+	error |= json_object_set_new(j, "damaged_blocks", number(h->damaged_blocks));
+	error |= json_object_set_new(j, "damaged_bytes", number(h->damaged_bytes));
+	error |= json_object_set_new(j, "torn_tail_bytes", number(h->torn_tail_bytes));
+	error |= json_object_set_new(j, "unknown_blocks", number(h->unknown_blocks));
+	error |= json_object_set_new(j, "header_damaged", json_boolean(h->header_damaged));
+	error |= json_object_set_new(j, "closed", json_boolean(h->closed));
+	return error;
+}
+
+int
+info_print_json(const struct info *info)
+{
+	const struct summary *s = &info->summary;
+	json_t *j = json_object();
+	int error = 0;
+
+	error |= json_object_set_new(j, "samples", number(s->samples));
+	error |= json_object_set_new(j, "lost", number(loss_samples(s->loss)));
+	error |= json_object_set_new(j, "records", make_records(s));
+	error |= json_object_set_new(j, "state_records", number(s->state_records));
+	error |= json_object_set_new(j, "bad_records", number(s->bad_records));
+	error |= json_object_set_new(j, "start_ns", number(s->first_ns));
+	error |= json_object_set_new(j, "end_ns", number(s->last_ns));
+	error |= json_object_set_new(j, "duration_ns", number(s->last_ns - s->first_ns));
+	error |= json_object_set_new(j, "file_bytes", number(info->file_bytes));
+	error |= set_health(j, &info->health);
+	error |= set_loss(j, s->loss);
+	error |= json_object_set_new(j, "events", make_events(info));
+	error |= json_object_set_new(j, "kernel_symbols", number(s->kernel_symbols));
+	error |= json_object_set_new(j, "build_ids", number(s->build_ids));
+	error |= json_object_set_new(j, "blocks", make_blocks(s));
+	error |= set_meta(j, info->meta);
+	/* A failed write shows at exit. */
+	if (!error &&
+	    json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) == 0)
+		putchar('\n');
+	json_decref(j);
+	return error ? -FMT_E_NOMEM : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * info_json: what `spoor info` knows of a recording, and as one JSON object. Keys are stable.
+ */
+#ifndef SYMBOLIZER_CMD_INFO_JSON_H
+#define SYMBOLIZER_CMD_INFO_JSON_H
+
+#include "symbolizer/input.h"
+#include "symbolizer/summary.h"
+
+struct info {
+	const char *path;
+	const struct recording_meta *meta;
+	struct recording_health health;
+	uint64_t file_bytes;
+	struct summary summary;
+};
+
+/* To stdout. 0, or -FMT_E_NOMEM. */
+int info_print_json(const struct info *info);
+
+#endif
