@@ -27,7 +27,9 @@ sink_add(const char *s, size_t len, void *opaque)
 
 	if (len >= k->cap - k->len)
 		longjmp(k->full, 1);
-	memcpy(k->out + k->len, s, len);
+	/* An empty name may come as NULL. */
+	if (len != 0)
+		memcpy(k->out + k->len, s, len);
 	k->len += len;
 }
 
@@ -85,11 +87,22 @@ clone_suffixes(const char *s, char *out, size_t len, size_t cap)
 	return len;
 }
 
+/*
+ * libiberty's limit of depth goes by length and refuses names over 1 KiB, of which C++ has
+ * many. Parsing them is no deeper than they are long; Rust's demangler in contrast follows
+ * references, and would follow one to itself for ever.
+ */
+static int
+depth(const char *name)
+{
+	return strlen(name) > DEMANGLE_RECURSION_LIMIT / 2 ? DMGL_NO_RECURSE_LIMIT : 0;
+}
+
 /* Without parameters libiberty ignores what follows the name proper: it is cut off first. */
 static size_t
 cxx_short(char *name, char *out, size_t cap)
 {
-	int options = DMGL_NO_OPTS | DMGL_NO_RECURSE_LIMIT;
+	int options = DMGL_NO_OPTS | depth(name);
 	char *dot = strchr(name, '.');
 	char suffixes[256];
 	size_t len;
@@ -118,11 +131,11 @@ demangle(const char *name, enum demangle_style style, char *out, size_t cap)
 		cap = DEMANGLE_OUTPUT_MAX;
 	drop_llvm_suffix(copy);
 	/* First, because a legacy Rust name is a valid C++ name as well. */
-	len = run(rust_demangle_callback, copy, DMGL_NO_OPTS | DMGL_NO_RECURSE_LIMIT, out, cap);
+	len = run(rust_demangle_callback, copy, DMGL_NO_OPTS, out, cap);
 	if (len != 0)
 		return len;
 	if (style == DEMANGLE_SHORT)
 		return cxx_short(copy, out, cap);
-	return run(cplus_demangle_v3_callback, copy,
-		   DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, out, cap);
+	return run(cplus_demangle_v3_callback, copy, DMGL_PARAMS | DMGL_ANSI | depth(copy), out,
+		   cap);
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Any bytes as an ELF file: headers, build-id, debug link, symbols, PLT, names. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "symbolizer/demangle.h"
+#include "symbolizer/elf_object.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+look_around(const struct symtab *t, const struct elf_segment *segments, size_t nr)
+{
+	char out[DEMANGLE_OUTPUT_MAX];
+
+	for (uint64_t offset = 0; offset < 65536; offset += 61) {
+		struct symbol s;
+		uint64_t vaddr;
+
+		if (!elf_segments_vaddr(segments, nr, offset, true, &vaddr))
+			vaddr = offset;
+		if (!symtab_find(t, vaddr, &s))
+			continue;
+		if (symbol_name_length(s.name) > SYMBOL_NAME_MAX || s.start > vaddr)
+			abort();
+		demangle(s.name, offset & 1 ? DEMANGLE_FULL : DEMANGLE_SHORT, out, sizeof(out));
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf_object *o;
+	const struct elf_segment *segments;
+	struct symtab_builder *b;
+	struct symtab *t = NULL, *stubs = NULL;
+	const uint8_t *id;
+	char name[256];
+	uint32_t crc;
+	size_t nr;
+
+	if (elf_object_open_memory(data, size, &o) != 0)
+		return 0;
+	nr = elf_object_segments(o, &segments);
+	if (elf_object_build_id(o, &id) > ELF_BUILD_ID_MAX)
+		abort();
+	elf_object_debuglink(o, name, sizeof(name), &crc);
+	b = symtab_builder_new();
+	if (b == NULL || elf_object_symbols(o, 0, b) != 0 || symtab_build(b, &t) != 0)
+		abort();
+	b = symtab_builder_new();
+	if (b == NULL || elf_object_plt(o, t, b) != 0 || symtab_build(b, &stubs) != 0)
+		abort();
+	look_around(t, segments, nr);
+	look_around(stubs, segments, nr);
+	symtab_free(t);
+	symtab_free(stubs);
+	elf_object_close(o);
+	return 0;
+}
