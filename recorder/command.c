@@ -26,8 +26,7 @@ struct command {
 	const char *name; /* argv[0]: the caller's */
 };
 
-static void __attribute__((noreturn))
-child(char *const *argv, int go_fd, int failure_fd)
+static void __attribute__((noreturn)) child(char *const *argv, int go_fd, int failure_fd)
 {
 	sigset_t none;
 	char byte;

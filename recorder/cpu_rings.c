@@ -37,8 +37,8 @@ join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 	r = ring_map(ring, fd, pages);
 	if (r < 0) {
 		o->mlock = r == -EPERM;
-		return session_fail(o->error, r,
-				    "cannot map a ring of %u pages: %s%s", pages, strerror(-r),
+		return session_fail(o->error, r, "cannot map a ring of %u pages: %s%s", pages,
+				    strerror(-r),
 				    r == -EPERM ? ": over kernel.perf_event_mlock_kb" : "");
 	}
 	*ring_fd = fd;

@@ -29,8 +29,8 @@ struct cpu_rings {
 	struct ring samples, sideband; /* size 0: not mapped */
 	struct open_event *events;
 	size_t nr;
-	uint64_t corrupt;    /* bytes that were no records */
-	uint64_t queue_full; /* times that a drain was put off */
+	uint64_t corrupt;		      /* bytes that were no records */
+	uint64_t queue_full;		      /* times that a drain was put off */
 	uint64_t lost_samples, lost_sideband; /* as of the last cpu_rings_count() */
 };
 

@@ -134,7 +134,8 @@ static const struct open_failure {
 	int err;
 	const char *text;
 } open_failures[] = {
-	{ ENOENT, "%s: this machine cannot count it (no such hardware counter, or a virtual machine)" },
+	{ ENOENT,
+	  "%s: this machine cannot count it (no such hardware counter, or a virtual machine)" },
 	{ EOPNOTSUPP, "%s: this machine cannot sample it" },
 	{ EINVAL, "%s: the kernel refuses this event or one of its modifiers" },
 	{ EBUSY, "%s: the counters are in use by somebody else" },
@@ -210,7 +211,7 @@ probe(struct features *f, struct buf *notes, struct session_error *error)
 	attr->exclude_kernel = 1;
 	attr->sample_id_all = 1;
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			    PERF_SAMPLE_CPU;
+		PERF_SAMPLE_CPU;
 	r = try_open(attr);
 	if (r < 0)
 		return event_open_error(&scratch, 0, -1, r, error);
@@ -220,7 +221,7 @@ probe(struct features *f, struct buf *notes, struct session_error *error)
 		return session_fail(error, -EOPNOTSUPP,
 				    "this kernel cannot stamp events with CLOCK_MONOTONIC");
 	f->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
-			 PERF_FORMAT_TOTAL_TIME_RUNNING;
+		PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->read_format = f->read_format | PERF_FORMAT_LOST;
 	if (try_open(attr) == 0)
 		f->read_format |= PERF_FORMAT_LOST;
@@ -242,7 +243,7 @@ static void
 common_attr(const struct session_options *o, const struct features *f, struct perf_event_attr *attr)
 {
 	bool tasks = o->target == SESSION_PID || o->target == SESSION_TID ||
-		     o->target == SESSION_COMMAND;
+		o->target == SESSION_COMMAND;
 
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
@@ -253,7 +254,7 @@ common_attr(const struct session_options *o, const struct features *f, struct pe
 	attr->watermark = 1;
 	attr->read_format = f->read_format;
 	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			     PERF_SAMPLE_CPU;
+		PERF_SAMPLE_CPU;
 }
 
 static void
@@ -297,14 +298,18 @@ sampling_def(const struct session_options *o, const struct features *f,
 	attr->enable_on_exec = o->target == SESSION_COMMAND;
 	call_graph(o, attr);
 	def->lost = f->read_format & PERF_FORMAT_LOST;
-	if (spec->has_rate)
-		return;
-	if (o->period || (spec->each && !o->frequency_hz)) {
+	if (!spec->has_rate && (o->period || (spec->each && !o->frequency_hz))) {
 		attr->sample_period = o->period ? o->period : 1;
-		return;
+	} else if (!spec->has_rate) {
+		attr->freq = 1;
+		attr->sample_freq = plan->frequency_hz_effective;
 	}
-	attr->freq = 1;
-	attr->sample_freq = plan->frequency_hz_effective;
+	/*
+	 * A software event with a fixed period that is asked to tell the period gives a sample
+	 * at every count (perf_swevent_event()). The attr tells it as well.
+	 */
+	if (!attr->freq && attr->sample_period > 1)
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 }
 
 /* An event without hardware behind it, as the clock that every machine has. */
@@ -330,6 +335,7 @@ static bool
 settle_step(struct event_def *def, bool precise_max, bool by_default, int err, struct buf *notes)
 {
 	struct perf_event_attr *attr = &def->attr;
+	long long max;
 
 	if (precise_max && attr->precise_ip && err != -EACCES && err != -EPERM) {
 		attr->precise_ip--;
@@ -352,7 +358,19 @@ settle_step(struct event_def *def, bool precise_max, bool by_default, int err, s
 		fall_back_to_clock(def);
 		return true;
 	}
-	if (err == -EINVAL && attr->exclude_guest && !attr->exclude_host) {
+	if (err != -EINVAL)
+		return false;
+	/* The kernel may have lowered its maximum since it was asked. */
+	if (attr->freq && session_sysctl(MAX_SAMPLE_RATE, &max) == 0 && max > 0 &&
+	    attr->sample_freq > (uint64_t)max) {
+		session_note(notes,
+			     "%s: frequency lowered from %llu to %lld Hz: "
+			     "kernel.perf_event_max_sample_rate",
+			     def->name, (unsigned long long)attr->sample_freq, max);
+		attr->sample_freq = (uint64_t)max;
+		return true;
+	}
+	if (attr->exclude_guest && !attr->exclude_host) {
 		attr->exclude_guest = 0;
 		return true;
 	}
@@ -415,8 +433,9 @@ set_frequency(const struct session_options *o, struct event_plan *plan, struct b
 	if (session_sysctl(MAX_SAMPLE_RATE, &max) == 0 && max > 0 &&
 	    plan->frequency_hz > (uint64_t)max) {
 		plan->frequency_hz_effective = (uint64_t)max;
-		session_note(notes, "frequency lowered from %llu to %lld Hz: "
-				    "kernel.perf_event_max_sample_rate",
+		session_note(notes,
+			     "frequency lowered from %llu to %lld Hz: "
+			     "kernel.perf_event_max_sample_rate",
 			     (unsigned long long)plan->frequency_hz, max);
 	}
 }
@@ -430,9 +449,11 @@ check_call_graph(const struct session_options *o, struct session_error *error)
 		return session_fail(error, -EOPNOTSUPP,
 				    "--call-graph dwarf is not supported on this architecture");
 	if (o->stack_bytes % 8 || o->stack_bytes > STACK_BYTES_MAX)
-		return session_usage(error, "the stack copied with a sample is a multiple of 8, and at most "
-				    "%d bytes",
-				    STACK_BYTES_MAX);
+		return session_usage(
+			error,
+			"the stack copied with a sample is a multiple of 8, and at most "
+			"%d bytes",
+			STACK_BYTES_MAX);
 	return 0;
 }
 
@@ -462,6 +483,9 @@ event_plan_make(const struct session_options *o, struct event_plan *ret, struct 
 
 		sampling_def(o, &f, &plan, spec, &plan.defs[i]);
 		r = settle(&plan.defs[i], spec->precise_max, !o->nr_events, notes, error);
+		if (r == 0 && plan.defs[i].attr.freq &&
+		    plan.defs[i].attr.sample_freq < plan.frequency_hz_effective && !spec->has_rate)
+			plan.frequency_hz_effective = plan.defs[i].attr.sample_freq;
 	}
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;

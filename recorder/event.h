@@ -31,7 +31,7 @@ struct event_def {
 struct event_plan {
 	struct event_def *defs;
 	size_t nr;
-	size_t sideband; /* index of the last */
+	size_t sideband;       /* index of the last */
 	uint64_t frequency_hz; /* asked for; 0: a fixed period */
 	uint64_t frequency_hz_effective;
 };

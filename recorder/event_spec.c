@@ -178,13 +178,14 @@ parse_access(const struct spec_parser *p, const char *access, struct event_spec 
 	uint32_t type = 0;
 
 	for (const char *a = access; *a; a++) {
-		uint32_t bit = *a == 'r' ? HW_BREAKPOINT_R :
-			       *a == 'w' ? HW_BREAKPOINT_W :
-			       *a == 'x' ? HW_BREAKPOINT_X :
-					   0;
+		uint32_t bit = *a == 'r' ? HW_BREAKPOINT_R
+			: *a == 'w'	 ? HW_BREAKPOINT_W
+			: *a == 'x'	 ? HW_BREAKPOINT_X
+					 : 0;
 
 		if (!bit || (type & bit))
-			return fail(p, "%s: the access of a breakpoint is made of r, w, x", s->name);
+			return fail(p, "%s: the access of a breakpoint is made of r, w, x",
+				    s->name);
 		type |= bit;
 	}
 	s->attr.bp_type = type;
@@ -294,7 +295,8 @@ known_name(const char *text)
 
 	strlcpy(name, text, sizeof(name));
 	name[strcspn(name, ":")] = '\0';
-	return event_name_find(name, &type, &config) || (*name == 'r' && number(name + 1, 16, &config));
+	return event_name_find(name, &type, &config) ||
+		(*name == 'r' && number(name + 1, 16, &config));
 }
 
 static int

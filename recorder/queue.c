@@ -121,7 +121,8 @@ queue_reserve(struct queue *q, size_t bytes)
 		if (!room(q, head + until_end + need))
 			return NULL;
 		*header_at(q, head) = (struct queue_header){
-			.kind = QUEUE_PAD, .bytes = (uint32_t)(until_end - sizeof(struct queue_header))
+			.kind = QUEUE_PAD,
+			.bytes = (uint32_t)(until_end - sizeof(struct queue_header))
 		};
 		q->reserved_at = head + until_end;
 	} else if (!room(q, head + need)) {

@@ -17,8 +17,8 @@ struct perf_event_mmap_page;
 struct ring {
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
-	uint64_t size; /* of data: a power of two */
-	uint64_t tail; /* all before it has been given back; page->data_tail says the same */
+	uint64_t size;	  /* of data: a power of two */
+	uint64_t tail;	  /* all before it has been given back; page->data_tail says the same */
 	size_t map_bytes; /* 0: the memory is not ours */
 };
 

@@ -27,54 +27,50 @@ struct ring_set_sent {
 /* --- open ------------------------------------------------------------------------------ */
 
 static int
-open_cpu(struct ring_set *s, uint32_t cpu, struct ring_set_options *o, struct buf *notes,
-	 struct session_error *error)
+open_cpus(struct ring_set *s, const struct ring_set_options *o, bool *ret_mlock,
+	  struct session_error *error)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	uint32_t asked = o->pages, asked_sideband = o->sideband_pages;
-	bool mlock;
-	int r;
+	const struct cpu_list *online = &o->target->online;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int r = 0;
 
-	for (;;) {
-		mlock = false;
-		event_plan_rings(o->plan, (uint64_t)o->pages * (uint64_t)page,
-				 (uint64_t)o->sideband_pages * (uint64_t)page);
-		r = cpu_rings_open(&s->cpus[s->nr], cpu, o->plan, o->target, o->pages,
-				   o->sideband_pages, &mlock, error);
-		if (r == 0)
-			break;
-		if (!mlock || (o->pages == 1 && o->sideband_pages == 1))
-			return r;
-		o->pages = o->pages > 1 ? o->pages / 2 : 1;
-		if (o->sideband_pages > o->pages)
-			o->sideband_pages = o->pages;
+	*s = (struct ring_set){ .plan = o->plan };
+	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page);
+	s->cpus = calloc(online->nr, sizeof(*s->cpus));
+	s->sent = calloc(online->nr, sizeof(*s->sent));
+	if (!s->cpus || !s->sent)
+		r = session_fail(error, -ENOMEM, "out of memory");
+	for (size_t i = 0; r == 0 && i < online->nr; i++) {
+		r = cpu_rings_open(&s->cpus[i], online->cpus[i], o->plan, o->target, o->pages,
+				   o->sideband_pages, ret_mlock, error);
+		s->nr += r == 0;
 	}
-	s->nr++;
-	if (o->pages != asked || o->sideband_pages != asked_sideband)
-		session_note(notes,
-			     "rings from CPU %u on have %u and %u pages instead of %u and %u: "
-			     "kernel.perf_event_mlock_kb, or CAP_IPC_LOCK is missing",
-			     cpu, o->pages, o->sideband_pages, asked, asked_sideband);
-	return 0;
+	if (r < 0)
+		ring_set_close(s);
+	return r;
 }
 
 int
 ring_set_open(struct ring_set *s, const struct ring_set_options *options, struct buf *notes,
 	      struct session_error *error)
 {
-	const struct cpu_list *online = &options->target->online;
 	struct ring_set_options o = *options;
-	int r = 0;
+	bool mlock = false;
+	int r = open_cpus(s, &o, &mlock, error);
 
-	*s = (struct ring_set){ .plan = o.plan };
-	s->cpus = calloc(online->nr, sizeof(*s->cpus));
-	s->sent = calloc(online->nr, sizeof(*s->sent));
-	if (!s->cpus || !s->sent)
-		r = session_fail(error, -ENOMEM, "out of memory");
-	for (size_t i = 0; r == 0 && i < online->nr; i++)
-		r = open_cpu(s, online->cpus[i], &o, notes, error);
-	if (r < 0)
-		ring_set_close(s);
+	/* All of a size: halved together until they fit the quota. */
+	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
+		o.pages = o.pages > 1 ? o.pages / 2 : 1;
+		if (o.sideband_pages > o.pages)
+			o.sideband_pages = o.pages;
+		mlock = false;
+		r = open_cpus(s, &o, &mlock, error);
+	}
+	if (r == 0 && o.pages != options->pages)
+		session_note(notes,
+			     "rings of %u pages instead of %u: more is over "
+			     "kernel.perf_event_mlock_kb without CAP_IPC_LOCK",
+			     o.pages, options->pages);
 	return r;
 }
 
@@ -194,7 +190,10 @@ add_read(const struct cpu_rings *c, const struct open_event *e, const struct eve
 	 const struct event *event, uint64_t now_ns, struct buf *out)
 {
 	struct perf_sample_id sid = {
-		.pid = (uint32_t)e->task, .tid = (uint32_t)e->task, .time = now_ns, .id = e->id,
+		.pid = (uint32_t)e->task,
+		.tid = (uint32_t)e->task,
+		.time = now_ns,
+		.id = e->id,
 		.cpu = c->cpu,
 	};
 	struct event_count n;

@@ -23,7 +23,7 @@ struct ring_set {
 	struct cpu_rings *cpus;
 	struct ring_set_sent *sent; /* per CPU: what the ledger has been told */
 	size_t nr;
-	uint64_t complete_ns; /* every older record has been handed over */
+	uint64_t complete_ns;  /* every older record has been handed over */
 	uint64_t last_pass_ns; /* when a pass was last told to the writer */
 	uint64_t stall_ns, stall_sent;
 };

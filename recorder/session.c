@@ -26,8 +26,8 @@
 #define BLOCK_AGE_NS UINT64_C(5000000000)
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
-#define TIMER_MS 200      /* rings are visited at least this often */
-#define TIMER_MS_FULL 5   /* while the queue is full */
+#define TIMER_MS 200	       /* rings are visited at least this often */
+#define TIMER_MS_FULL 5	       /* while the queue is full */
 #define RECORD_BYTES_GUESS 512 /* a sample with its call chain, rather more than less */
 #define RING_PAGES_MAX (1u << 20)
 
@@ -64,8 +64,9 @@ check_options(const struct session_options *o, struct session_error *error)
 		return session_usage(error, "a frequency and a period exclude each other");
 	if ((pages & (pages - 1)) || pages > RING_PAGES_MAX || (sideband & (sideband - 1)) ||
 	    sideband > RING_PAGES_MAX)
-		return session_usage(error, "the pages of a ring are a power of two, and at most %u",
-				    RING_PAGES_MAX);
+		return session_usage(error,
+				     "the pages of a ring are a power of two, and at most %u",
+				     RING_PAGES_MAX);
 	if (o->target == SESSION_COMMAND && !o->command)
 		return session_usage(error, "no command to record");
 	return 0;

@@ -42,8 +42,8 @@ struct session_options {
 	enum session_target target;
 	const pid_t *pids; /* PID, TID; borrowed for the session's life, as is command */
 	size_t nr_pids;
-	const char *cgroup;  /* path below the hierarchy, or an absolute directory */
-	const char *cpus;    /* "0-3,7"; NULL: all online */
+	const char *cgroup;   /* path below the hierarchy, or an absolute directory */
+	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
 	uint32_t stack_bytes;	 /* DWARF: 0 is 8192 */

@@ -18,8 +18,7 @@ int session_usage(struct session_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Appends a line to a text of notes. */
-void session_note(struct buf *notes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void session_note(struct buf *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A number in a file below /proc or /sys, such as a sysctl; 0, -errno. */
 int session_sysctl(const char *path, long long *ret);

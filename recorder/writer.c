@@ -58,8 +58,8 @@ on_record(void *arg, const struct perf_record *r, int event)
 	case REC_LOST:
 		if (w->options.count_lost_records)
 			count_loss(w, r,
-				   (size_t)event == w->options.sideband ? LOSS_KERNEL_SIDEBAND :
-									  LOSS_KERNEL_SAMPLES,
+				   (size_t)event == w->options.sideband ? LOSS_KERNEL_SIDEBAND
+									: LOSS_KERNEL_SAMPLES,
 				   r->lost.lost);
 		break;
 	default:
@@ -215,8 +215,8 @@ file_error(int error, const struct fmt_where *where, struct session_error *ret)
 	if (error == -FMT_E_NOMEM)
 		return session_fail(ret, -ENOMEM, "out of memory");
 	return session_fail(ret, err, "cannot write the recording: %s",
-			    where->saved_errno ? strerror(where->saved_errno) :
-						 fmt_error_text(error));
+			    where->saved_errno ? strerror(where->saved_errno)
+					       : fmt_error_text(error));
 }
 
 int

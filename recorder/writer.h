@@ -34,7 +34,7 @@ struct writer_options {
 	struct io_sink *sink; /* taken over, also on failure */
 	const struct recording_meta *meta;
 	struct live *live;
-	size_t sideband; /* index of the side-band event in meta->events */
+	size_t sideband;	 /* index of the side-band event in meta->events */
 	bool count_lost_records; /* events do not count their losses: believe LOST records */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;

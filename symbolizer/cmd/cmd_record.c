@@ -159,12 +159,13 @@ set_call_graph(struct request *rq, const char *text)
 		rq->session.call_graph = SESSION_CALL_GRAPH_NONE;
 	} else if (strncmp(text, "dwarf", 5) == 0 && (text[5] == '\0' || text[5] == ',')) {
 		rq->session.call_graph = SESSION_CALL_GRAPH_DWARF;
-		if (text[5] && set_number("--call-graph dwarf,", text + 6, UINT16_MAX, &bytes) !=
-				       CLI_GO_ON)
+		if (text[5] &&
+		    set_number("--call-graph dwarf,", text + 6, UINT16_MAX, &bytes) != CLI_GO_ON)
 			return EXIT_USAGE;
 		rq->session.stack_bytes = (uint32_t)bytes;
 	} else {
-		return cli_usage_error("record", "--call-graph %s: fp, dwarf[,BYTES] or none", text);
+		return cli_usage_error("record", "--call-graph %s: fp, dwarf[,BYTES] or none",
+				       text);
 	}
 	return CLI_GO_ON;
 }
@@ -177,8 +178,8 @@ set_duration(struct request *rq, const char *text)
 		const char *unit;
 		double seconds;
 	} units[] = {
-		{ "", 1 },   { "s", 1 },   { "sec", 1 },   { "ms", 0.001 }, { "m", 60 },
-		{ "min", 60 }, { "h", 3600 }, { "d", 86400 },
+		{ "", 1 },   { "s", 1 },    { "sec", 1 },  { "ms", 0.001 },
+		{ "m", 60 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 },
 	};
 	char *end;
 	double n = strtod(text, &end);
@@ -192,7 +193,8 @@ set_duration(struct request *rq, const char *text)
 		rq->session.duration_ns = (uint64_t)ns;
 		return CLI_GO_ON;
 	}
-	return cli_usage_error("record", "--duration %s: a time such as 500ms, 30s, 5m or 1h", text);
+	return cli_usage_error("record", "--duration %s: a time such as 500ms, 30s, 5m or 1h",
+			       text);
 }
 
 static int

@@ -122,10 +122,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exit_status),
-		cmocka_unit_test(test_not_found),
-		cmocka_unit_test(test_not_executable),
-		cmocka_unit_test(test_never_let_go),
+		cmocka_unit_test(test_exit_status),    cmocka_unit_test(test_not_found),
+		cmocka_unit_test(test_not_executable), cmocka_unit_test(test_never_let_go),
 		cmocka_unit_test(test_stop),
 	};
 

@@ -278,7 +278,8 @@ producer(void *arg)
 
 		/* Pairs with ring_consume(). */
 		while (f->page.data_head + bytes -
-			       __atomic_load_n(&f->page.data_tail, __ATOMIC_ACQUIRE) > SIZE)
+			       __atomic_load_n(&f->page.data_tail, __ATOMIC_ACQUIRE) >
+		       SIZE)
 			sched_yield();
 		put_record(f, bytes, i);
 	}
@@ -311,16 +312,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_wrap_at_every_offset),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_garbage_size),
-		cmocka_unit_test(test_good_before_garbage),
-		cmocka_unit_test(test_torn_head),
-		cmocka_unit_test(test_head_not_aligned),
-		cmocka_unit_test(test_head_too_far),
-		cmocka_unit_test(test_head_goes_back),
+		cmocka_unit_test(test_empty),	     cmocka_unit_test(test_wrap_at_every_offset),
+		cmocka_unit_test(test_full),	     cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_garbage_size), cmocka_unit_test(test_good_before_garbage),
+		cmocka_unit_test(test_torn_head),    cmocka_unit_test(test_head_not_aligned),
+		cmocka_unit_test(test_head_too_far), cmocka_unit_test(test_head_goes_back),
 		cmocka_unit_test(test_moving_head),
 	};
 
