@@ -1,0 +1,206 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# spoor report and spoor export on recordings of a program whose split is known (fixtures/split.cc).
+# shellcheck disable=SC2016,SC2094
+. "$(dirname "$0")/../lib.sh"
+need_command jq script c++filt
+
+cp "$FIXTURES/split" split
+"$SPOOR" record -e cpu-clock:u -o split.spoor -- ./split 2 2>record.err ||
+	"$SPOOR" record -o split.spoor -- ./split 2 2>record.err ||
+	bail "recording failed: $(cat record.err)"
+"$SPOOR" record -e cpu-clock:u -o recurse.spoor -- ./split 2 recurse 2>/dev/null || bail "recording failed"
+
+row() # N FILE: the Nth row of a text report
+{
+	grep -v '^#' "$2" | grep . | sed -n "$1p"
+}
+
+# --- text
+
+exits 0 "a report" "$SPOOR" report split.spoor
+cp out split.txt
+is "$(cat err)" "" "nothing is said of a whole recording"
+like "$(row 1 split.txt)" '^ +[0-9.]+%  split    split  +\[\.\] demo::Work<int>::heavy$' "the top row is the hot function"
+in_range "$(row 1 split.txt | sed 's/%.*//')" 70 80 "with three quarters"
+like "$(row 2 split.txt)" '%  split    split  +\[\.\] demo::light$' "then the other one"
+in_range "$(row 2 split.txt | sed 's/%.*//')" 20 30 "with one"
+like "$(cat split.txt)" '^# Total Lost Samples: 0$' "losses on top"
+like "$(cat split.txt)" "^# Samples: [0-9]+ of event 'cpu-clock:u'$" "samples and event on top"
+like "$(cat split.txt)" '^# Overhead  Command  Shared Object +Symbol$' "perf's columns"
+is "$(grep -c $'[\033]' split.txt)" 0 "no colour in a file"
+"$SPOOR" report --no-demangle split.spoor >out
+like "$(row 1 out)" '_ZNK4demo4WorkIiE5heavyEv$' "--no-demangle"
+"$SPOOR" report -n -s sym,dso split.spoor >out
+like "$(cat out)" '^# Overhead +Samples +Symbol +Shared Object$' "-n and --sort choose columns"
+"$SPOOR" report --percent-limit 10 split.spoor >out
+is "$(grep -v '^#' out | grep -c .)" 2 "--percent-limit"
+is "$("$SPOOR" report -i - <split.spoor | grep -v '^#')" "$(grep -v '^#' split.txt)" "from standard input"
+is "$("$SPOOR" report -i split.spoor | md5sum)" "$("$SPOOR" report -i split.spoor | md5sum)" "always the same"
+cp split.spoor recording.spoor
+is "$("$SPOOR" report | md5sum)" "$("$SPOOR" report split.spoor | md5sum)" "recording.spoor is the default"
+
+# --- callers
+
+"$SPOOR" report --children recurse.spoor >children.txt
+like "$(cat children.txt)" '^# Children +Self +Command' "perf's columns with --children"
+"$SPOOR" report --children --json recurse.spoor >children.json
+of() # SYMBOL KEY: of the recursive program's report
+{
+	json children.json "[.rows[] | select(.symbol == \"$1\") | .$2] | add"
+}
+in_range "$(of demo::recurse children)" 95 100 "a recursive function counts once a stack"
+in_range "$(of demo::recurse overhead)" 40 60 "and has itself half"
+in_range "$(of demo::leaf overhead)" 40 60 "as has the leaf"
+is "$(json children.json '[.rows[] | select(.children < .overhead)] | length')" 0 "no total is less than its self"
+
+# --- JSON
+
+"$SPOOR" report --json split.spoor >split.json
+is "$(json split.json '[.samples, .lost, .start_ns, .end_ns, (.rows[0] | .overhead, .samples, .period)] | map(type) | unique | join(" ")')" \
+	number "numbers are numbers"
+is "$(json split.json '.rows[0] | .comm, .dso, .symbol' | paste -sd' ')" "split split demo::Work<int>::heavy" "names"
+is "$(json split.json '(.rows | map(.samples) | add) == .samples')" true "rows have every sample"
+is "$(json split.json '.rows | map(.overhead) | add | . > 99.99 and . < 100.01')" true "and all of the period"
+is "$(json split.json '.samples')" "$("$SPOOR" export -f folded split.spoor | awk '{ n += $NF } END { print n }')" \
+	"folded stacks have every sample"
+
+# --- folded
+
+"$SPOOR" export -f folded recurse.spoor >folded
+like "$(cat folded)" '^split;(.*;)?main(;demo::recurse){8};demo::leaf [0-9]+$' "stacks with the root first"
+is "$(LC_ALL=C sort -c folded 2>&1; awk '{ $NF = ""; print }' folded | sort | uniq -d)" "" "sorted, each once"
+exits 0 "export into a file" "$SPOOR" export -f folded -o file.folded -i recurse.spoor
+ok "is the same" cmp folded file.folded
+is "$(stat -c %a file.folded)" "$(printf '%o' $((0666 & ~$(umask))))" "a file like any other"
+is "$("$SPOOR" export -f folded --weight period recurse.spoor | awk '{ n += $NF } END { printf "%d", n }')" \
+	"$("$SPOOR" report --json recurse.spoor | jq .period)" "--weight period"
+
+# --- filters
+
+sum() # OPTION...: samples that pass
+{
+	"$SPOOR" report --json "$@" split.spoor | jq .samples
+}
+all=$(sum)
+is "$(($(sum --symbol demo::light) + $(sum -S 'demo::Work<int>::heavy')))" \
+	"$(sum --symbol 'demo::light,demo::Work<int>::heavy')" "--symbol"
+is "$(sum --comm split) $(sum -c nobody)" "$all 0" "--comm"
+is "$(($(sum --time 0%-50%) + $(sum --time 50%-100%)))" "$all" "--time: two halves are the whole"
+in_range "$(sum --time 0%-50%)" $((all * 45 / 100)) $((all * 55 / 100)) "each is half"
+is "$(sum --cpu 0-4095) $(sum --cpu 4095)" "$all 0" "--cpu"
+is "$(sum -d split)" "$(sum --dso "$TMP/split")" "--dso by name and by path"
+pid=$("$SPOOR" report -s pid --json split.spoor | jq '.rows[0].pid')
+is "$(sum --pid "$pid") $(sum --pid 1)" "$all 0" "--pid"
+"$SPOOR" report --comm nobody split.spoor >out
+like "$(cat out)" '^# No sample is left' "nothing passes: said"
+
+# --- what is not there
+
+"$SPOOR" record -e cpu-clock:u -c 100000000000 -o empty.spoor -- true 2>/dev/null
+exits 0 "a recording without samples" "$SPOOR" report empty.spoor
+like "$(cat out)" 'has no samples' "says so"
+exits 0 "and its folded stacks" "$SPOOR" export -f folded empty.spoor
+is "$(cat out)" "" "are none"
+exits 1 "no such file" "$SPOOR" report nothing.spoor
+like "$(cat err)" 'nothing.spoor: No such file' "named"
+is "$(wc -l <err)" 1 "in a line"
+
+mkdir -p symfs/"$TMP" && mv split symfs/"$TMP"/split
+"$SPOOR" report split.spoor >out
+like "$(row 1 out)" '\[\.\] \[unknown\]$' "the program is gone: [unknown]"
+like "$(cat out)" "^# +[0-9]+  $TMP/split: .*not on this machine" "explained"
+in_range "$("$SPOOR" report --json split.spoor | jq '.unresolved.no_file')" $((all * 9 / 10)) "$all" "counted"
+"$SPOOR" report --symfs symfs split.spoor >out
+like "$(row 1 out)" 'demo::Work<int>::heavy$' "--symfs has it"
+sed 's/heavy/wrong/g' "$TOP/tests/fixtures/split.cc" >split.cc
+"${CXX:-g++}" -O1 -g -fno-omit-frame-pointer -o split split.cc || bail "no compiler"
+"$SPOOR" report split.spoor >out
+is "$(grep -c 'demo::' out)" 0 "another build gives no names"
+like "$(cat out)" "^# +[0-9]+  $TMP/split: .*build-id differs" "and why"
+mv symfs/"$TMP"/split split
+
+# --- hostile names
+
+evil=$'\033[31mx;\n\xff'
+cp split "$evil"
+"$SPOOR" record -e cpu-clock:u -o evil.spoor -- "./$evil" 0.3 2>/dev/null
+"$SPOOR" report evil.spoor >out
+is "$(LC_ALL=C grep -c $'[\033\xff]' out)" 0 "no escape reaches the terminal"
+like "$(row 1 out)" '^ +[0-9.]+%  \\033\[31mx;\\012\\xff  ' "but is shown"
+is "$("$SPOOR" report --json evil.spoor | jq -c '.rows[0].comm')" '"\u001b[31mx;\n\\xff"' "JSON stays JSON"
+like "$("$SPOOR" export -f folded evil.spoor | head -n 1)" '^\\033\[31mx:\\012\\xff;' "folded stays folded"
+
+# --- two events
+
+"$SPOOR" record -e cpu-clock:u -e page-faults:u -F 999 -o two.spoor -- ./split 0.3 2>/dev/null
+"$SPOOR" report two.spoor >out
+is "$(grep -c '^# Samples: .* of event' out)" 2 "a section for each event"
+is "$("$SPOOR" report --json two.spoor | jq -r '.events[].event' | paste -sd' ')" "cpu-clock:u page-faults:u" "events"
+exits 0 "folded stacks of one of them" "$SPOOR" export -f folded two.spoor
+like "$(cat err)" "only event 'cpu-clock:u'" "say which"
+is "$("$SPOOR" export -f folded --event page-faults:u two.spoor 2>&1 | awk '{ n += $NF } END { print n }')" \
+	"$("$SPOOR" report --json --event page-faults:u two.spoor | jq .samples)" "--event chooses"
+
+# --- usage
+
+usage() # NAME ARGUMENT...
+{
+	local name=$1
+	shift
+	exits 2 "$name" "$SPOOR" "$@"
+	is "$(wc -l <err) $(wc -c <out)" "1 0" "$name: one line on stderr"
+}
+usage "no command"
+usage "unknown command" reprot
+like "$(cat err)" "did you mean 'report'" "suggests"
+usage "unknown option" report --frobnicate
+usage "unknown letter" report -Z
+usage "unknown sort key" report --sort comm,srcline
+like "$(cat err)" 'comm dso sym' "lists the keys"
+usage "missing argument" report --sort
+usage "argument too many" report --json=1 split.spoor
+usage "two files" report split.spoor empty.spoor
+usage "bad percent" report --percent-limit x
+usage "bad time" report --time 5-4
+usage "no format" export split.spoor
+usage "unknown format" export -f svg split.spoor
+for c in record report export info dump verify; do
+	exits 0 "$c --help" "$SPOOR" "$c" --help
+	cp out help
+	exits 0 "help $c" "$SPOOR" help "$c"
+	ok "$c: both the same" cmp out help
+done
+like "$("$SPOOR" --version)" '^spoor [0-9]' "--version"
+
+# --- where it goes
+
+exits 1 "a full disk" sh -c '"$SPOOR" report split.spoor >/dev/full'
+like "$(cat err)" 'No space left' "said"
+exits 1 "a full disk for JSON" sh -c '"$SPOOR" report --json split.spoor >/dev/full'
+exits 1 "a full disk for an export" "$SPOOR" export -f folded -o /dev/full split.spoor
+like "$(cat err)" '/dev/full: No space left' "named"
+exits 1 "no directory for an export" "$SPOOR" export -f folded -o no/such/file split.spoor
+exits 1 "a closed output" sh -c '"$SPOOR" report split.spoor >&-'
+( trap '' PIPE; "$SPOOR" report split.spoor 2>pipe.err; echo $? >pipe.status ) | true
+is "$(cat pipe.err)" "" "a reader that is gone is no news"
+
+tty() # COMMAND: its output on a terminal of 60 columns
+{
+	script -qec "stty cols 60 rows 24; $1" /dev/null </dev/null | tr -d '\r'
+}
+export SPOOR_PAGER="sed 's/^/PAGED /'" TERM=xterm
+like "$(tty '"$SPOOR" report split.spoor')" '^PAGED # Overhead' "a terminal has a pager"
+unlike "$(tty '"$SPOOR" --no-pager report split.spoor')" 'PAGED' "--no-pager"
+unlike "$(tty '"$SPOOR" report --no-pager split.spoor')" 'PAGED' "also after the command"
+unlike "$("$SPOOR" report split.spoor)" 'PAGED' "a pipe has none"
+unset SPOOR_PAGER
+export PAGER=cat
+like "$(tty '"$SPOOR" report split.spoor')" $'\033\\[31m' "a terminal has colour"
+unlike "$(tty 'NO_COLOR=1 "$SPOOR" report split.spoor')" $'\033' "NO_COLOR"
+unlike "$(tty '"$SPOOR" report --color never split.spoor')" $'\033' "--color never"
+like "$("$SPOOR" --color always report split.spoor)" $'\033\\[31m' "--color always"
+is "$(tty 'NO_COLOR=1 "$SPOOR" report split.spoor' | awk 'length > 60 && !/^# .*:/' | wc -l)" 0 "a terminal is not wrapped"
+
+done_testing
