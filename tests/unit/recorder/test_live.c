@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The live model: what it makes of records as they pass, and what it writes beside them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "format/buildids.h"
+#include "format/ksyms.h"
+#include "format/record_build.h"
+#include "format/recording_reader.h"
+#include "recorder/buildid.h"
+#include "recorder/host.h"
+#include "recorder/kallsyms.h"
+#include "recorder/live.h"
+
+#define ID 77
+
+struct fixture {
+	struct recording_meta *meta;
+	struct event_attr attr;
+	struct live *live;
+};
+
+static void
+setup(struct fixture *f, const pid_t *pids, size_t nr_pids)
+{
+	struct live_options o = { .pids = pids, .nr_pids = nr_pids };
+	uint8_t raw[128];
+	int len;
+
+	f->meta = recording_meta_new();
+	f->attr = (struct event_attr){
+		.size = 112,
+		.sample_type = 1 | 2 | 4 | 32 | 128 |
+			1 << 16, /* IP TID TIME CALLCHAIN CPU IDENTIFIER */
+		.flags = UINT64_C(1) << EVENT_ATTR_sample_id_all,
+	};
+	len = event_attr_encode(&f->attr, raw, sizeof(raw));
+	assert_int_equal(event_set_add(f->meta->events, span_of(raw, (size_t)len), "side", NULL),
+			 0);
+	assert_int_equal(event_set_add_id(f->meta->events, 0, ID), 0);
+	o.events = f->meta->events;
+	assert_int_equal(live_open(&o, &f->live), 0);
+	assert_int_equal(host_describe(f->meta, live_kallsyms(f->live)), 0);
+}
+
+static void
+teardown(struct fixture *f)
+{
+	live_close(f->live);
+	recording_meta_free(f->meta);
+}
+
+static void
+show(struct fixture *f, const struct buf *b)
+{
+	struct span s = buf_span(b), raw;
+	struct perf_record r;
+	int event;
+
+	while (perf_record_next(&s, &raw) == 1) {
+		assert_int_equal(event_set_parse(f->meta->events, raw, &r, &event), 0);
+		live_record(f->live, &r, event);
+	}
+}
+
+static void
+show_comm(struct fixture *f, uint64_t time, uint32_t pid, const char *comm)
+{
+	struct perf_sample_id sid = { .pid = pid, .tid = pid, .time = time, .id = ID };
+	struct buf b;
+
+	buf_init(&b);
+	record_build_comm(&b, &f->attr, &sid, pid, pid, comm, 0);
+	show(f, &b);
+	buf_done(&b);
+}
+
+static const char *
+comm_of(const struct fixture *f, pid_t pid)
+{
+	const struct task *t = task_model_task(live_model(f->live), (uint32_t)pid, (uint32_t)pid);
+
+	return t ? t->comm : "-";
+}
+
+static void
+test_order(void **state)
+{
+	struct fixture f;
+
+	setup(&f, NULL, 0);
+	show_comm(&f, 300, 5, "third");
+	show_comm(&f, 100, 5, "first");
+	show_comm(&f, 200, 5, "second");
+	assert_string_equal(comm_of(&f, 5), "-");
+	assert_int_equal(live_pass(f.live, 100), 0);
+	assert_string_equal(comm_of(&f, 5), "-");
+	assert_int_equal(live_pass(f.live, 201), 0);
+	assert_string_equal(comm_of(&f, 5), "second");
+	show_comm(&f, 250, 5, "late");
+	assert_int_equal(live_pass(f.live, 260), 0);
+	assert_string_equal(comm_of(&f, 5), "late");
+	assert_int_equal(live_pass(f.live, UINT64_MAX), 0);
+	assert_string_equal(comm_of(&f, 5), "third");
+	teardown(&f);
+}
+
+/* The state of a file: a scan, or later a snapshot and what has not been applied yet. */
+static void
+test_states(void **state)
+{
+	uint64_t now = host_now_ns();
+	struct fixture f, g;
+	struct buf b;
+
+	setup(&f, NULL, 0);
+	buf_init(&b);
+	assert_int_equal(live_scan(f.live, now, &b), 0);
+	assert_int_equal(live_pass(f.live, now + 1), 0);
+	assert_string_not_equal(comm_of(&f, getpid()), "-");
+	assert_non_null(
+		task_model_map(live_model(f.live), (uint32_t)getpid(), (uintptr_t)test_states));
+	show_comm(&f, now + 50, 0x7ffffff, "waiting");
+
+	buf_clear(&b);
+	assert_int_equal(live_snapshot(f.live, &b), 0);
+	setup(&g, NULL, 0);
+	show(&g, &b);
+	assert_int_equal(live_pass(g.live, now + 10), 0);
+	assert_string_equal(comm_of(&g, getpid()), comm_of(&f, getpid()));
+	assert_non_null(
+		task_model_map(live_model(g.live), (uint32_t)getpid(), (uintptr_t)test_states));
+	assert_string_equal(comm_of(&g, 0x7ffffff), "-");
+	assert_int_equal(live_pass(g.live, now + 100), 0);
+	assert_string_equal(comm_of(&g, 0x7ffffff), "waiting");
+	buf_done(&b);
+	teardown(&g);
+	teardown(&f);
+}
+
+static pid_t
+child_start(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void
+child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Side-band was lost: who came is known again, who went is gone. */
+static void
+test_resync(void **state)
+{
+	pid_t gone = child_start(), come, self = getpid();
+
+	for (int restricted = 0; restricted < 2; restricted++) {
+		uint64_t now = host_now_ns();
+		struct fixture f;
+		struct buf b;
+
+		setup(&f, &self, restricted);
+		buf_init(&b);
+		assert_int_equal(live_scan(f.live, now, &b), 0);
+		if (restricted)
+			show_comm(&f, now, (uint32_t)gone, "from a record");
+		assert_int_equal(live_pass(f.live, now + 1), 0);
+		assert_false(
+			task_model_task(live_model(f.live), (uint32_t)gone, (uint32_t)gone)->exited);
+		come = child_start();
+		child_end(gone);
+		now = host_now_ns();
+		buf_clear(&b);
+		assert_int_equal(live_resync(f.live, now, &b), 0);
+		assert_true(b.len > 0);
+		assert_int_equal(live_pass(f.live, now + 1), 0);
+		assert_true(
+			task_model_task(live_model(f.live), (uint32_t)gone, (uint32_t)gone)->exited);
+		assert_false(
+			task_model_task(live_model(f.live), (uint32_t)self, (uint32_t)self)->exited);
+		if (!restricted)
+			assert_string_not_equal(comm_of(&f, come), "-");
+		buf_done(&b);
+		teardown(&f);
+		gone = come;
+	}
+	child_end(gone);
+}
+
+static int
+before_close(void *arg, struct recording_writer *w, struct fmt_where *where)
+{
+	return live_before_close(arg, w, where);
+}
+
+static void
+on_record(void *arg, const struct perf_record *r, int event)
+{
+	live_record(arg, r, event);
+}
+
+/* What the file said before its records. */
+struct told {
+	bool symbol, inode, vdso;
+	int ksyms, buildids, records;
+};
+
+static struct told
+read_back(int fd, const char *symbol, uint64_t ino, const struct buildid *id)
+{
+	struct recording_reader *r;
+	struct told t = { 0 };
+	struct block b;
+
+	assert_int_equal(recording_reader_open(io_source_fd(dup(fd)), &r, NULL), 0);
+	while (recording_reader_next(r, NULL, NULL, &b, NULL) == 1) {
+		struct buildid_entry e;
+		size_t cursor = 0;
+		struct ksym k;
+
+		t.records += b.header.type == BLOCK_RECORDS;
+		if (b.header.type == BLOCK_KSYMS) {
+			t.ksyms++;
+			assert_true(t.records < t.ksyms);
+			while (ksyms_next(b.payload, &cursor, &k) == 1)
+				t.symbol |= k.name_len == strlen(symbol) &&
+					memcmp(k.name, symbol, k.name_len) == 0;
+		}
+		if (b.header.type == BLOCK_BUILDIDS) {
+			t.buildids++;
+			while (buildids_next(b.payload, &cursor, &e) == 1) {
+				t.vdso |= e.path_len == 6 && memcmp(e.path, "[vdso]", 6) == 0;
+				t.inode |= e.ino == ino && e.size == id->size &&
+					memcmp(e.id, id->bytes, e.size) == 0;
+			}
+		}
+	}
+	assert_true(recording_health_clean(recording_reader_health(r)));
+	recording_reader_close(r);
+	return t;
+}
+
+/* A record of a map of libc, as the kernel makes it when it has no build-id. */
+static void
+build_map(struct fixture *f, struct buf *b, uint64_t time, struct perf_mmap *ret)
+{
+	struct perf_sample_id sid = {
+		.pid = (uint32_t)getpid(), .tid = (uint32_t)getpid(), .time = time, .id = ID
+	};
+	unsigned long long start, end, off, ino;
+	unsigned int maj, min;
+	char line[4352], path[4096];
+	FILE *p = fopen("/proc/self/maps", "r");
+
+	assert_non_null(p);
+	while (fgets(line, sizeof(line), p))
+		if (sscanf(line, "%llx-%llx r-xp %llx %x:%x %llu %4095s", &start, &end, &off, &maj,
+			   &min, &ino, path) == 7 &&
+		    strstr(path, "/libc"))
+			break;
+	fclose(p);
+	*ret = (struct perf_mmap){ .pid = sid.pid,
+				   .tid = sid.pid,
+				   .addr = start,
+				   .len = end - start,
+				   .pgoff = off,
+				   .maj = maj,
+				   .min = min,
+				   .ino = ino,
+				   .ino_generation = 9,
+				   .prot = 5,
+				   .flags = 2,
+				   .filename = path };
+	assert_int_equal(record_build_mmap2(b, &f->attr, &sid, ret, 2), 0);
+	ret->filename = NULL;
+}
+
+static void
+build_sample(struct fixture *f, struct buf *b, uint64_t time, uint64_t ip)
+{
+	uint64_t chain[2] = { (uint64_t)-128, ip };
+	struct perf_sample_id sid = { .time = time, .id = ID };
+	struct perf_sample s = { .have = f->attr.sample_type,
+				 .ip = ip,
+				 .callchain = span_of(chain, 16) };
+
+	assert_int_equal(record_build_sample(b, &f->attr, &sid, &s, 1), 0);
+}
+
+static void
+test_blocks(void **state)
+{
+	struct recording_writer_options o = { .on_record = on_record,
+					      .before_close = before_close };
+	const char *symbol = "", *dso;
+	struct recording_writer *w;
+	struct buildid want = { 0 };
+	struct perf_mmap map;
+	struct fixture f;
+	struct told t;
+	struct buf b;
+	int fd, lib;
+
+	setup(&f, NULL, 0);
+	buf_init(&b);
+	if (live_kallsyms(f.live)) {
+		struct kallsyms_symbol s = kallsyms_at(live_kallsyms(f.live), 1000);
+
+		symbol = s.name;
+		build_sample(&f, &b, 10, s.start);
+	} else {
+		assert_non_null(strstr(live_notes(f.live), "hidden"));
+	}
+	build_map(&f, &b, 11, &map);
+	o.arg = f.live;
+	for (int file = 0; file < 2; file++) {
+		struct buf snapshot;
+
+		fd = memfd_create("recording", MFD_CLOEXEC);
+		assert_int_equal(recording_writer_open(io_sink_fd(dup(fd)), f.meta, &o, &w, NULL),
+				 0);
+		buf_init(&snapshot);
+		if (file)
+			assert_int_equal(live_snapshot(f.live, &snapshot), 0);
+		for (int pass = 0; pass < 3; pass++) {
+			assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+			recording_writer_pass(w, 100);
+			assert_int_equal(live_pass(f.live, 100), 0);
+			assert_int_equal(recording_writer_flush(w, NULL), 0);
+		}
+		assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+		dso = task_model_map(live_model(f.live), map.pid, map.addr)->object->path;
+		lib = open(dso, O_RDONLY);
+		assert_int_equal(buildid_read_fd(lib, &want), 0);
+		close(lib);
+		t = read_back(fd, symbol, map.ino, &want);
+		/* Once in each file, and in each file again. */
+		assert_int_equal(t.ksyms, *symbol ? 1 : 0);
+		assert_int_equal(t.symbol, *symbol != 0);
+		assert_int_equal(t.buildids, 1);
+		assert_int_equal(t.inode, 1);
+		assert_int_equal(t.vdso, 1);
+		assert_int_equal(t.records, 3);
+		close(fd);
+		buf_done(&snapshot);
+	}
+	assert_int_equal(
+		task_model_map(live_model(f.live), map.pid, map.addr)->object->build_id_size,
+		want.size);
+	buf_done(&b);
+	teardown(&f);
+}
+
+/* Many short processes: the model stays as small as it was. */
+static void
+test_bounded(void **state)
+{
+	struct task_model_stats before, after;
+	struct fixture f;
+	struct buf b;
+
+	setup(&f, NULL, 0);
+	buf_init(&b);
+	task_model_stats(live_model(f.live), &before);
+	for (uint64_t i = 1; i <= 20000; i++) {
+		uint64_t t = i * 10000000; /* 100 a second: 1000 are young enough to be ghosts */
+		struct perf_sample_id sid = { .time = t, .id = ID };
+		uint32_t pid = (uint32_t)i + 1000;
+
+		buf_clear(&b);
+		record_build_fork(&b, &f.attr, &sid, pid, 1, pid, 1, t);
+		record_build_comm(&b, &f.attr, &sid, pid, pid, "short", TASK_MISC_COMM_EXEC);
+		record_build_exit(&b, &f.attr, &sid, pid, 1, pid, 1, t);
+		show(&f, &b);
+		if (i % 10 == 0)
+			assert_int_equal(live_pass(f.live, t + 1), 0);
+	}
+	task_model_stats(live_model(f.live), &after);
+	assert_true(after.ghosts <= 1001 && after.tasks <= 1001);
+	assert_true(after.bytes < before.bytes + (1 << 20));
+	buf_done(&b);
+	teardown(&f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
+		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_bounded),
+	};
+
+	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+}
