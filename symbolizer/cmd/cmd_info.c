@@ -84,7 +84,7 @@ print_size(const char *key, uint64_t bytes)
 	char text[16];
 
 	if (bytes < 1024 || bytes > INT64_MAX ||
-	    humanize_number(text, 7, (int64_t)bytes, "B", HN_AUTOSCALE,
+	    humanize_number(text, 9, (int64_t)bytes, "B", HN_AUTOSCALE,
 			    HN_DECIMAL | HN_IEC_PREFIXES) < 0)
 		printf(KEY " %" PRIu64 " bytes\n", key, bytes);
 	else

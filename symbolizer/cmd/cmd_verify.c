@@ -12,7 +12,6 @@ enum { OPT_JSON = 0x100 };
 
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE", "recording to check; - is standard input" },
-	{ 'q', 'q', "quiet", NULL, "only the exit status tells" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
 };
@@ -27,7 +26,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool quiet, json;
+	bool json;
 };
 
 static int
@@ -35,17 +34,10 @@ set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
-	switch (value) {
-	case 'i':
+	if (value == 'i')
 		rq->path = text;
-		break;
-	case 'q':
-		rq->quiet = true;
-		break;
-	case OPT_JSON:
+	else
 		rq->json = true;
-		break;
-	}
 	return CLI_GO_ON;
 }
 
@@ -93,9 +85,8 @@ verify(const struct request *rq, const struct input *in)
 		return input_failed(in, result, &where);
 	if (rq->json && print_json(h, result ? "damaged" : "clean") != EXIT_DONE)
 		return EXIT_FAILED;
-	if (!rq->quiet)
-		input_warn_damage(in);
-	if (!rq->quiet && !rq->json)
+	input_warn_damage(in);
+	if (!rq->json)
 		printf("%s: %s, %" PRIu64 " blocks are whole\n", in->path,
 		       result ? "damaged but readable" : "clean", h->blocks);
 	return result ? EXIT_DAMAGED : EXIT_DONE;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording, read in every way there is: walked, verified, merged in time order, summed
+ * up. First as it is; then with every checksum made right, so that what stands behind the
+ * checksums is reached. Whatever comes out has to lie inside itself, once and in sequence.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/buildids.h"
+#include "format/crc32c.h"
+#include "format/ksyms.h"
+#include "format/record_stream.h"
+#include "format/recording_header.h"
+#include "symbolizer/summary.h"
+
+/* A payload may unpack to 64 MiB: an input of many would only be slow. */
+#define UNPACKED_MAX (8u << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void
+mend_block(uint8_t *p, size_t n, const uint8_t *file_id)
+{
+	uint16_t header_size = le16dec(p + 12);
+	uint32_t stored = le32dec(p + 84), crc;
+
+	if (header_size < BLOCK_HEADER_BYTES || header_size > n)
+		return;
+	if (stored <= n - header_size)
+		le32enc(p + 68, crc32c(0, p + header_size, stored));
+	crc = crc32c(0, p + 12, header_size - 12u);
+	le32enc(p + 8, crc32c(crc, file_id, FILE_ID_BYTES));
+}
+
+/* Makes the checksums right of the header and of everything that begins with a sync magic. */
+static void
+mend(uint8_t *p, size_t n)
+{
+	uint16_t header_size;
+	uint32_t meta;
+
+	if (n < RECORDING_HEADER_BYTES)
+		return;
+	header_size = le16dec(p + 12);
+	meta = le32dec(p + 48);
+	if (header_size >= RECORDING_HEADER_BYTES && header_size <= n) {
+		if (meta <= n - header_size)
+			le32enc(p + 52, crc32c(0, p + header_size, meta));
+		le32enc(p + 8, crc32c(0, p + 12, header_size - 12u));
+	}
+	for (size_t at = 0; at + BLOCK_HEADER_BYTES <= n; at++) {
+		if (memcmp(p + at, BLOCK_SYNC, 8) == 0)
+			mend_block(p + at, n - at, p + 32);
+	}
+}
+
+/* 0 when it would unpack to more than is worth the time. */
+static bool
+walk(struct recording_reader *r, size_t size)
+{
+	uint64_t end = 0, unpacked = 0;
+	bool any = false;
+	uint64_t seq = 0;
+	struct buildid_entry id;
+	struct block b;
+	struct ksym sym;
+	size_t cursor;
+
+	while (recording_reader_next(r, NULL, NULL, &b, NULL) > 0) {
+		check(b.offset >= end);
+		check(!any || b.header.seq > seq);
+		check(b.payload.len == b.header.raw_length);
+		end = b.offset + b.header.header_size + b.header.stored_length;
+		check(end <= size);
+		any = true;
+		seq = b.header.seq;
+		cursor = 0;
+		while (b.header.type == BLOCK_KSYMS && ksyms_next(b.payload, &cursor, &sym) > 0)
+			check(sym.end >= sym.start);
+		cursor = 0;
+		while (b.header.type == BLOCK_BUILDIDS &&
+		       buildids_next(b.payload, &cursor, &id) > 0)
+			check(id.size <= 20);
+		unpacked += b.payload.len;
+		if (unpacked > UNPACKED_MAX)
+			return false;
+	}
+	return true;
+}
+
+static void
+merge(struct recording_reader *r)
+{
+	struct record_stream *s;
+	struct stream_record rec;
+	uint64_t records = 0;
+
+	check(record_stream_open(r, &s) == 0);
+	while (record_stream_next(s, &rec, NULL) > 0) {
+		check(rec.record != NULL || rec.bad.len > 0);
+		records++;
+	}
+	check(records ==
+	      record_stream_stats(s)->records + record_stream_stats(s)->state_records +
+		      record_stream_stats(s)->bad_records);
+	record_stream_close(s);
+}
+
+static void
+read_all(const uint8_t *p, size_t n)
+{
+	struct recording_reader *r;
+	struct summary summary;
+
+	if (recording_reader_open(io_source_memory(p, n), &r, NULL) != 0)
+		return;
+	if (walk(r, n)) {
+		(void)recording_reader_verify(r, NULL);
+		merge(r);
+		if (summary_read(r, &summary, NULL) == 0)
+			summary_done(&summary);
+	}
+	recording_reader_close(r);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *p;
+
+	read_all(data, size);
+	p = malloc(size ? size : 1);
+	check(p != NULL);
+	if (size > 0)
+		memcpy(p, data, size);
+	mend(p, size);
+	read_all(p, size);
+	free(p);
+	return 0;
+}
