@@ -17,7 +17,7 @@ FNR == 1 { close_file(); name = FILENAME; n = 0; depth = 0 }
 /^}/ && !/^};|^} / && start {
 	size = FNR - start + 1
 	functions++; sizes[functions] = size; start = 0
-	if (size > 60) { sub(/\(.*/, "", header); printf "%6d  %s: %s()%s\n", size, name, header, size > 150 ? " OVER THE HARD LIMIT" : "" }
+	if (size > 60) { sub(/\(.*/, "", header); printf "%6d  %s: %s()%s\n", size, name, header, (size > 150 ? " OVER THE HARD LIMIT" : "") }
 }
 /^};|^} / { start = 0 }
 END {
