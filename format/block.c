@@ -78,6 +78,9 @@ block_header_decode(struct span s, const uint8_t file_id[FILE_ID_BYTES], struct 
 		return -FMT_E_TRUNCATED;
 	if (file_id && le32dec(s.p + 8) != header_crc(s.p, h.header_size, file_id))
 		return -FMT_E_CHECKSUM;
+	/* There is one after it, always. */
+	if (h.seq == UINT64_MAX)
+		return -FMT_E_TOO_BIG;
 	/* A payload that compression did not shrink is stored: it is never the longer one. */
 	if (h.raw_length > BLOCK_RAW_MAX || h.stored_length > h.raw_length)
 		return -FMT_E_TOO_BIG;

@@ -26,7 +26,7 @@ is "$(json out '[.verdict, .damaged_blocks, .closed] | join(" ")')" "damaged 1 t
 : >empty
 exits 1 "an empty file" "$SPOOR" verify empty
 like "$(cat err)" 'empty file' "is called empty"
-exits 1 "a text" "$SPOOR" verify "$0"
+exits 1 "a text" "$SPOOR" verify "$TOP/Makefile"
 like "$(cat err)" 'not a spoor recording' "is called not a recording"
 head -c 40 "$whole" >stub
 exits 1 "a file cut inside its header" "$SPOOR" verify stub
@@ -46,8 +46,8 @@ exits 2 "an unknown option" "$SPOOR" verify --nonsense
 # Every cut and a flip at every 7th byte: never 0, never a signal.
 bad=0
 for ((n = 1; n < size; n += 97)); do
-	head -c "$n" "$whole" >cut
-	"$SPOOR" verify cut >/dev/null 2>&1
+	head -c "$n" "$whole" >piece
+	"$SPOOR" verify piece >/dev/null 2>&1
 	status=$?
 	[ $status -eq 3 ] || { [ $status -eq 1 ] && [ "$n" -lt 720 ]; } || bad=$((bad + 1))
 done
