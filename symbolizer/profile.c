@@ -452,12 +452,13 @@ profile_build(struct record_stream *stream, struct resolver *resolver,
 		err = read_stream(&b, stream, where);
 	}
 	task_model_free(b.model);
-	if (err < 0) {
+	if (err == -FMT_E_NOMEM) {
 		profile_free(b.p);
-		return err == -FMT_E_NOMEM ? fmt_fail(where, FMT_E_NOMEM, 0, "%s", "") : err;
+		b.p = NULL;
+		fmt_fail(where, FMT_E_NOMEM, 0, "%s", "");
 	}
 	*ret = b.p;
-	return 0;
+	return err;
 }
 
 void

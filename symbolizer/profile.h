@@ -37,7 +37,8 @@ struct profile_options {
 
 /*
  * Reads the whole stream, from its start. Partial data is not an error: see the reader's
- * health. resolver has to outlive the profile, whose strings are its own.
+ * health. When reading fails half-way, *ret is what was read until then; with -FMT_E_NOMEM
+ * it is NULL. resolver has to outlive the profile, whose strings are its own.
  */
 int profile_build(struct record_stream *stream, struct resolver *resolver,
 		  const struct profile_options *options, struct profile **ret,

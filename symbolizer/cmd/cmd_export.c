@@ -98,6 +98,8 @@ static int export(struct request *rq)
 		}
 		status = output_close(&out, status);
 	}
+	if (status == 0)
+		status = l.status;
 	load_close(&l);
 	return status;
 }

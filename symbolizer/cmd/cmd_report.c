@@ -129,6 +129,8 @@ report(const struct request *rq)
 			status = EXIT_FAILED;
 		}
 	}
+	if (status == 0)
+		status = l.status;
 	report_free(r);
 	load_close(&l);
 	return status;

@@ -106,17 +106,6 @@ find_range(struct load *l, struct filter *f, struct fmt_where *where)
 	return err;
 }
 
-static int
-failed(const struct load *l, int err, const struct fmt_where *where)
-{
-	warnx("%s: %s%s%s", l->input.path ? l->input.path : "recording", fmt_error_text(err),
-	      where->detail[0] ? ": " : "",
-	      where->detail[0]		   ? where->detail
-		      : where->saved_errno ? strerror(where->saved_errno)
-					   : "");
-	return EXIT_FAILED;
-}
-
 /* Where perf, and debuginfo clients after it, keep files by build-id. */
 static char *
 debug_cache(void)
@@ -164,7 +153,9 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 	if (err == 0)
 		err = profile_build(l->input.stream, l->resolver, po, &l->profile, &where);
 	if (err < 0)
-		return failed(l, err, &where);
+		l->status = input_failed(&l->input, err, &where);
+	if (!l->profile)
+		return EXIT_FAILED;
 	input_warn(&l->input);
 	return 0;
 }

@@ -56,6 +56,7 @@ struct load {
 	struct resolver *resolver;
 	struct profile *profile;
 	const struct recording_meta *meta;
+	int status; /* EXIT_FAILED when the input could only be read in part: report, then fail */
 };
 
 int load_init(struct load_options *o, const char *command); /* 0 or an exit status, said */
@@ -68,6 +69,7 @@ int load_arguments(struct load_options *o, int argc, char **argv, int first);
 /*
  * Opens the input and reads all of it; what is damaged or lost is said on stderr. po tells
  * what to keep apart. 0, or an exit status after a message; load_close() in any case.
+ * An error half-way is said and kept in l->status, for the command to end with.
  */
 int load_open(struct load *l, const struct load_options *o, struct profile_options *po);
 void load_close(struct load *l);

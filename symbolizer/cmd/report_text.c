@@ -41,10 +41,11 @@ print_loss(const struct report_print *p)
 	printf("# Total Lost Samples: %" PRIu64 "\n", loss ? loss_samples(loss) : 0);
 	for (int c = 0; loss && c < LOSS_CAUSES; c++) {
 		uint64_t n = loss_total(loss, (enum loss_cause)c);
+		char text[64];
 
+		input_loss_text((enum loss_cause)c, n, text, sizeof(text));
 		if (n > 0)
-			printf("#   %" PRIu64 " %s: %s\n", n, loss_unit((enum loss_cause)c),
-			       loss_text((enum loss_cause)c));
+			printf("#   %s: %s\n", text, loss_text((enum loss_cause)c));
 	}
 	puts("#");
 }
