@@ -13,6 +13,7 @@
 #include "symbolizer/slots.h"
 
 #define UNKNOWN_DSO "[unknown]"
+#define VDSO_PATH "[vdso]"
 #define MISS_TEXTS                                                                                 \
 	X(RESOLVE_OK, "known")                                                                     \
 	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
@@ -51,6 +52,8 @@ struct resolver {
 	struct slots by_build_id; /* indexes of objects */
 	struct address_cache user, kernel_cache;
 	const char *unknown, *kernel_dso;
+	uint8_t vdso_id[20];
+	uint8_t vdso_id_size;
 };
 
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
@@ -183,9 +186,17 @@ mapped_names(struct resolver *r, struct mapped *s, const char *path)
 static int
 mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wanted)
 {
+	struct map_object vdso;
 	struct object *object;
 	int error;
 
+	if (wanted->build_id_size == 0 && r->vdso_id_size != 0 &&
+	    strcmp(wanted->path, VDSO_PATH) == 0) {
+		vdso = *wanted;
+		vdso.build_id_size = r->vdso_id_size;
+		memcpy(vdso.build_id, r->vdso_id, sizeof(vdso.build_id));
+		wanted = &vdso;
+	}
 	/* By another path it may be there already. */
 	s->object = find_loaded(r, wanted);
 	s->tried_at = r->nr_objects;
@@ -225,7 +236,7 @@ mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *want
 	if (s->tried)
 		address_cache_clear(&r->user);
 	*s = (struct mapped){
-		.relative = strcmp(wanted->path, "[vdso]") == 0 ||
+		.relative = strcmp(wanted->path, VDSO_PATH) == 0 ||
 			strcmp(wanted->path, "[vsyscall]") == 0,
 		.maj = wanted->maj,
 		.min = wanted->min,
@@ -261,6 +272,25 @@ mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **r
 	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
 		error = mapped_load(r, s, wanted);
 	return error;
+}
+
+int
+resolver_set_vdso_build_id(struct resolver *r, const uint8_t *id, uint8_t size)
+{
+	if (size > sizeof(r->vdso_id))
+		return -FMT_E_TOO_BIG;
+	if (size == r->vdso_id_size && memcmp(id, r->vdso_id, size) == 0)
+		return 0;
+	memcpy(r->vdso_id, id, size);
+	r->vdso_id_size = size;
+	for (size_t i = 0; i < r->nr_mapped; i++) {
+		if (!r->mapped[i].relative)
+			continue;
+		r->mapped[i].tried = false;
+		r->mapped[i].object = NULL;
+	}
+	address_cache_clear(&r->user);
+	return 0;
 }
 
 /* --- names --- */
@@ -352,6 +382,12 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		s->misses++;
 		ret->vaddr = s->miss == RESOLVE_NOT_FILE ? ip : offset;
 		ret->miss = s->miss;
+		return 0;
+	}
+	/* A 32-bit process has another vDSO by the same name. */
+	if (s->relative && map->end <= UINT32_MAX) {
+		ret->vaddr = offset;
+		ret->miss = RESOLVE_NO_FILE;
 		return 0;
 	}
 	known = address_cache_find(&r->user, map->object->index, offset, is_return);

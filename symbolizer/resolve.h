@@ -68,6 +68,12 @@ int resolver_add_ksyms(struct resolver *r, const struct block *block);
 int resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record);
 
 /*
+ * Build-id of the vDSO of the recorded (64-bit) processes, which has no inode by which the
+ * task model could hand it on. 0, -FMT_E_TOO_BIG.
+ */
+int resolver_set_vdso_build_id(struct resolver *r, const uint8_t *id, uint8_t size);
+
+/*
  * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the
  * byte before it is looked up.
  */

@@ -553,6 +553,16 @@ a_living_process(void **state)
 	dlclose(libc);
 }
 
+/* The first offset in map that has a name; 0: none. */
+static uint64_t
+first_name(const struct task_map *map)
+{
+	for (uint64_t v = 8; v < 8192; v += 8)
+		if (user(map, map->start + v, false).symbol != NULL)
+			return v;
+	return 0;
+}
+
 static void
 vdso(void **state)
 {
@@ -584,6 +594,24 @@ vdso(void **state)
 			at = 0;
 	}
 	assert_int_equal(at, 0);
+	/* From a BUILDIDS block, after a first try in vain; and not for 32-bit processes. */
+	fresh(NULL);
+	memcpy(boot, o.build_id, sizeof(boot));
+	o.build_id_size = 0;
+	memset(o.build_id, 0, sizeof(o.build_id));
+	at = first_name(&map);
+	assert_int_equal(at, 0);
+	assert_int_equal(resolver_set_vdso_build_id(r, id, (uint8_t)elf_object_build_id(elf, &id)),
+			 0);
+	at = first_name(&map);
+	assert_true(at != 0);
+	map.start = 0xf7f00000;
+	map.end = map.start + 8192;
+	assert_int_equal(user(&map, map.start + at, false).miss, RESOLVE_NO_FILE);
+	assert_int_equal(resolver_set_vdso_build_id(r, boot, 16), 0);
+	map.start = START;
+	map.end = START + 8192;
+	assert_int_equal(first_name(&map), 0);
 	elf_object_close(elf);
 }
 
