@@ -12,6 +12,7 @@ enum { OPT_JSON = 0x100 };
 
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE", "recording to check; - is standard input" },
+	{ 'q', 'q', "quiet", NULL, "only the exit status tells" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
 };
@@ -26,7 +27,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool json;
+	bool quiet, json;
 };
 
 static int
@@ -36,6 +37,8 @@ set(void *arg, int value, const char *text)
 
 	if (value == 'i')
 		rq->path = text;
+	else if (value == 'q')
+		rq->quiet = true;
 	else
 		rq->json = true;
 	return CLI_GO_ON;
@@ -83,6 +86,8 @@ verify(const struct request *rq, const struct input *in)
 	h = recording_reader_health(in->reader);
 	if (result < 0)
 		return input_failed(in, result, &where);
+	if (rq->quiet)
+		return result ? EXIT_DAMAGED : EXIT_DONE;
 	if (rq->json && print_json(h, result ? "damaged" : "clean") != EXIT_DONE)
 		return EXIT_FAILED;
 	input_warn_damage(in);
