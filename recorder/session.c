@@ -471,7 +471,7 @@ drain_rest(struct session *s)
 {
 	const struct timespec ms = { .tv_nsec = (long)MS_NS };
 	struct queue *q = writer_queue(s->writer);
-	bool resync;
+	bool resync = false;
 
 	while (!ring_set_pass(&s->rings, q, host_now_ns()))
 		nanosleep(&ms, NULL);
