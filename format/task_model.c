@@ -290,6 +290,13 @@ task_model_free(struct task_model *m)
 	free(m);
 }
 
+/* The kernel says -1 of tasks that are dead or out of sight. */
+static bool
+nobody(uint32_t pid, uint32_t tid)
+{
+	return pid == UINT32_MAX || tid == UINT32_MAX;
+}
+
 /* --- records ------------------------------------------------------------------------------ */
 
 static void
@@ -347,7 +354,7 @@ apply_fork(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 	struct task_node *t = task_find(m, tid), *parent;
 	bool known = t && t->t.pid == pid && !t->t.exited;
 
-	if (pid == TASK_PID_KERNEL || tid == UINT32_MAX)
+	if (nobody(pid, tid))
 		return 0;
 	if (fresh && known && !start_ns)
 		start_ns = t->t.start_ns;
@@ -384,7 +391,7 @@ apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 {
 	struct task_node *t, *other;
 
-	if (r->comm.pid == TASK_PID_KERNEL)
+	if (nobody(r->comm.pid, r->comm.tid))
 		return 0;
 	t = task_get(m, r->comm.pid, r->comm.tid, time_ns);
 	if (!t)
@@ -420,6 +427,8 @@ apply_mmap(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 		return 0;
 	if (k->pid == TASK_PID_KERNEL) {
 		p = process_get(m, k->pid);
+	} else if (nobody(k->pid, k->tid)) {
+		return 0;
 	} else {
 		t = task_get(m, k->pid, k->tid, time_ns);
 		p = t ? t->process : NULL;
@@ -437,7 +446,7 @@ apply_namespaces(struct task_model *m, const struct perf_record *r, uint64_t tim
 	struct namespaces *ns;
 	struct task_node *t;
 
-	if (r->namespaces.pid == TASK_PID_KERNEL)
+	if (nobody(r->namespaces.pid, r->namespaces.tid))
 		return 0;
 	t = task_get(m, r->namespaces.pid, r->namespaces.tid, time_ns);
 	if (!t)

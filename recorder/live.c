@@ -19,7 +19,7 @@
 #include "recorder/state.h"
 
 #define GHOST_NS UINT64_C(10000000000)	 /* how long late samples may come */
-#define READ_NS_MAX UINT64_C(50000000)	 /* of one pass, spent on build-ids */
+#define READ_NS_MAX UINT64_C(50000000)	 /* of one pass, so that a slow disk holds up no samples */
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 #define PENDING_BYTES_MAX (16u << 20)
 #define GIVEN 1024 /* build-ids remembered as given to the file; a power of two */
@@ -283,17 +283,41 @@ pending_cmp(const void *a, const void *b)
 }
 
 static int
-pending_apply(struct live *l, const struct pending *p, uint64_t deadline)
+pending_apply(struct live *l, const struct pending *p, bool fetch)
 {
 	struct perf_record r;
 
 	if (event_set_parse(l->events, span_of(l->bytes.p + p->at, p->size), &r, NULL))
 		return 0;
 	/* Before the model has it, so that the map's object is made with its build-id. */
-	if (r.type == REC_MMAP2 && !r.mmap.build_id_size && r.mmap.ino && r.mmap.prot & PROT_EXEC &&
-	    r.mmap.pid != TASK_PID_KERNEL && host_now_ns() < deadline)
+	if (fetch && r.type == REC_MMAP2 && !r.mmap.build_id_size && r.mmap.ino &&
+	    r.mmap.prot & PROT_EXEC && r.mmap.pid != TASK_PID_KERNEL)
 		id_fetch(l, &r.mmap);
 	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
+}
+
+/*
+ * Applies what is older than complete_ns; returns how many. Files take time to read: what
+ * is not done at the deadline waits for the next pass, unless too much is waiting already.
+ */
+static size_t
+pending_run(struct live *l, uint64_t complete_ns)
+{
+	uint64_t deadline = host_now_ns() + READ_NS_MAX;
+	bool flood = l->bytes.len > PENDING_BYTES_MAX;
+	size_t n = 0;
+
+	if (l->nr_pending)
+		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
+	while (n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns)) {
+		bool late = host_now_ns() >= deadline;
+
+		if (late && !flood)
+			break;
+		if (pending_apply(l, &l->pending[n++], !late))
+			l->nomem = true;
+	}
+	return n;
 }
 
 /* Takes the first n records away; those that are left move to the front. */
@@ -363,22 +387,15 @@ modules_follow(struct live *l)
 int
 live_pass(struct live *l, uint64_t complete_ns)
 {
-	uint64_t deadline = host_now_ns() + READ_NS_MAX;
-	bool all = l->bytes.len > PENDING_BYTES_MAX;
-	size_t n = 0;
-	int rc = 0;
+	size_t n = pending_run(l, complete_ns);
+	int rc;
 
-	if (l->nr_pending)
-		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
-	for (; n < l->nr_pending && !rc && (all || l->pending[n].time_ns < complete_ns); n++)
-		rc = pending_apply(l, &l->pending[n], deadline);
 	if (n)
 		pending_drop(l, n);
 	if (complete_ns > l->complete_ns)
 		l->complete_ns = complete_ns;
 	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
-	if (!rc)
-		rc = modules_follow(l);
+	rc = modules_follow(l);
 	if (l->nomem) {
 		l->nomem = false;
 		rc = -ENOMEM;

@@ -22,7 +22,8 @@
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
 #define MISC_USER 2
-#define CLOCK_LINES 64 /* lines of maps between looks at the clock */
+#define IDS_LIMIT_NS UINT64_C(1000000000) /* of a scan: what is left comes with the live model */
+#define CLOCK_LINES 64			  /* lines of maps between looks at the clock */
 
 /* One scan: where records go, and what they look like. */
 struct scan {
@@ -30,7 +31,8 @@ struct scan {
 	struct perf_sample_id sid;
 	struct buf *out;
 	struct state_stats *stats;
-	char *buffer; /* MAPS_BYTES */
+	char *buffer;	    /* MAPS_BYTES */
+	uint64_t ids_until; /* files are read for their build-ids no longer than that */
 };
 
 /* --- small files ----------------------------------------------------------------------------- */
@@ -165,7 +167,8 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 				    .path = p->path };
 	struct buildid id = { 0 };
 
-	if (s->o->buildids && p->ino && buildid_cache_get(s->o->buildids, &file, &id) == 0) {
+	if (s->o->buildids && p->ino && host_now_ns() < s->ids_until &&
+	    buildid_cache_get(s->o->buildids, &file, &id) == 0) {
 		k.build_id_size = id.size;
 		memcpy(k.build_id, id.bytes, sizeof(k.build_id));
 		s->stats->build_ids++;
@@ -388,6 +391,7 @@ scan_begin(struct scan *s, const struct state_options *options, struct buf *out,
 					  .id = options->id,
 					  .stream_id = options->id,
 					  .cpu = UINT32_MAX };
+	s->ids_until = host_now_ns() + IDS_LIMIT_NS;
 	s->buffer = malloc(MAPS_BYTES);
 	return s->buffer ? 0 : -ENOMEM;
 }
