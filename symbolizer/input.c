@@ -120,16 +120,18 @@ warn_damage(const char *path, const struct recording_health *h)
 	if (h->header_damaged)
 		warnx("%s: the file header is damaged; its copy in the file was used", path);
 	if (h->damaged_blocks > 0 || h->damaged_bytes > 0 || h->moved_blocks > 0)
-		warnx("%s: damaged: %" PRIu64 " blocks lost, %" PRIu64
-		      " bytes passed over (first at offset %" PRIu64 ": %s)",
+		warnx("%s: damaged: blocks lost: %" PRIu64 ", bytes passed over: %" PRIu64
+		      " (first at offset %" PRIu64 ": %s)",
 		      path, h->damaged_blocks, h->damaged_bytes, h->first.offset, h->first.detail);
 	if (h->bad_indexes > 0)
 		warnx("%s: %" PRIu64 " indexes do not say what the blocks say", path,
 		      h->bad_indexes);
-	if (!h->closed)
+	if (!h->closed && h->torn_tail_bytes > 0)
 		warnx("%s: not closed in order: its end is missing, or still being written "
 		      "(%" PRIu64 " bytes of a block begun)",
 		      path, h->torn_tail_bytes);
+	else if (!h->closed)
+		warnx("%s: not closed in order: its end is missing, or still being written", path);
 	else if (h->torn_tail_bytes > 0)
 		warnx("%s: %" PRIu64 " bytes behind its end", path, h->torn_tail_bytes);
 	if (h->unknown_blocks > 0)
