@@ -51,8 +51,8 @@ struct buildid_cache *buildid_cache_new(void);
 void buildid_cache_free(struct buildid_cache *c);
 
 /*
- * The build-id of a mapped file: through /proc/PID/map_files, which names the very inode, or else by
- * path as PID sees it, if that is still the same inode. -ESTALE: it is not, or is gone.
+ * The build-id of a mapped file: through /proc/PID/map_files, which names the very inode, or
+ * else by path as PID sees it, if that is still the same inode. -ESTALE: it is not, or is gone.
  */
 int buildid_cache_get(struct buildid_cache *c, const struct buildid_map *map, struct buildid *ret);
 

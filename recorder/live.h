@@ -63,8 +63,9 @@ int live_snapshot(struct live *l, struct buf *out);
 void live_record(struct live *l, const struct perf_record *record, int event);
 
 /*
- * Ends a drain pass: all records older than complete_ns have been shown; the model follows up to there.
- * Reads the build-ids that are missing: opens files. 0, -ENOMEM.
+ * Ends a drain pass: all records older than complete_ns have been shown; the model follows up
+ * to there, and reads the build-ids that are missing: opens files, for 50 ms at most (what is
+ * then left is done in the next pass). 0, -ENOMEM.
  */
 int live_pass(struct live *l, uint64_t complete_ns);
 

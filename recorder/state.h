@@ -39,8 +39,8 @@ struct state_stats {
 };
 
 /*
- * Appends the records: the kernel and its modules (MMAP, pid -1), CGROUP per group, and per task FORK,
- * NAMESPACES, COMM, MMAP2s. Tasks that exit meanwhile are left out. ret may be NULL.
+ * Appends the records: the kernel and its modules (MMAP, pid -1), CGROUP per group, and per
+ * task FORK, NAMESPACES, COMM, MMAP2s. Tasks that exit meanwhile are left out. ret may be NULL.
  * 0, -ENOMEM; -errno when /proc cannot be read at all.
  */
 int state_scan(const struct state_options *options, struct buf *out, struct state_stats *ret);

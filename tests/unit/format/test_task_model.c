@@ -563,7 +563,7 @@ test_snapshot(void **state)
 	buf_done(&b);
 }
 
-/* --- against a model that is slow and plain ---------------------------------------------------- */
+/* --- against a model that is slow and plain -------------- */
 
 #define N_PIDS 6 /* processes 1..5, two threads each: tid = pid, pid + 100 */
 #define N_PAGES 40

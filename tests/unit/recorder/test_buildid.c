@@ -96,7 +96,7 @@ test_kernel_and_vdso(void **state)
 	assert_int_equal(buildid_module("no_such_module", &id), -ENOENT);
 }
 
-/* --- hand-made files -------------------------------------------------------------------------- */
+/* --- hand-made files ------------------------------------- */
 
 #define ID "0123456789abcdefghij"
 
@@ -256,7 +256,7 @@ test_notes(void **state)
 	assert_int_equal(buildid_parse_notes(notes, 0, 4, &id), -ENODATA);
 }
 
-/* --- the cache --------------------------------------------------------------------------------- */
+/* --- the cache ------------------------------------------- */
 
 static struct buildid_map
 map_of(const char *path, void **ret_at, size_t *ret_len)

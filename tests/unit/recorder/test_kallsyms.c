@@ -142,7 +142,7 @@ test_real(void **state)
 	kallsyms_free(k);
 }
 
-/* --- the collector ------------------------------------------------------------------------------ */
+/* --- the collector --------------------------------------- */
 
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
