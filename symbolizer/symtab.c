@@ -6,7 +6,7 @@
 
 #include "format/fmt_error.h"
 
-/* As perf compares no further either; keeps a tie-break among hostile names cheap. */
+/* Keeps a tie-break among hostile names cheap. */
 #define TIE_NAME_MAX 4096
 #define HOLE UINT32_MAX
 
@@ -164,15 +164,6 @@ underscores(const char *name)
 	return strspn(name, "_");
 }
 
-static size_t
-tie_length(const char *name)
-{
-	size_t len = strnlen(name, TIE_NAME_MAX);
-	const char *at = len > 1 ? memchr(name + 1, '@', len - 1) : NULL;
-
-	return at != NULL ? (size_t)(at - name) : len;
-}
-
 /* perf's choose_best_symbol(): is b better than a, which came first? */
 static bool
 better(const char *strings, const struct entry *a, const struct entry *b)
@@ -191,7 +182,8 @@ better(const char *strings, const struct entry *a, const struct entry *b)
 	bu = underscores(bn);
 	if (au != bu)
 		return bu < au;
-	return tie_length(bn) > tie_length(an);
+	/* With the version that is not shown: perf's choice is to be the same. */
+	return strnlen(bn, TIE_NAME_MAX) > strnlen(an, TIE_NAME_MAX);
 }
 
 /*

@@ -87,7 +87,7 @@ best_of_aliases(void **state)
 		{ { 8, 4, "a_long_name", 0, 0 }, { 8, 4, "__s", SYMBOL_GLOBAL, 0 } },
 		{ { 8, 4, "__longer", SYMBOL_GLOBAL, 0 }, { 8, 4, "s", SYMBOL_GLOBAL, 0 } },
 		{ { 8, 4, "_short", SYMBOL_GLOBAL, 0 }, { 8, 4, "_longer", SYMBOL_GLOBAL, 0 } },
-		{ { 8, 4, "f@@LONG_VERSION_1.0", 0, 0 }, { 8, 4, "ff", 0, 0 } },
+		{ { 8, 4, "ff", 0, 0 }, { 8, 4, "f@@VERSION_1.0", 0, 0 } },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
