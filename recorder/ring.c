@@ -39,15 +39,6 @@ ring_unmap(struct ring *r)
 	*r = (struct ring){ 0 };
 }
 
-static uint16_t
-record_bytes_at(const struct ring *r, uint64_t at)
-{
-	/* Records start at multiples of 8, so the size never goes round the end. */
-	const uint8_t *p = r->data + (at & (r->size - 1)) + 6;
-
-	return le16dec(p);
-}
-
 /* Gives back everything up to head, for it cannot be told where a record begins. */
 static void
 skip_corrupt(struct ring *r, uint64_t head, uint64_t *corrupt)
@@ -59,47 +50,58 @@ skip_corrupt(struct ring *r, uint64_t head, uint64_t *corrupt)
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
 
-static void
-make_view(const struct ring *r, size_t bytes, struct ring_view *ret)
+size_t
+ring_pending(const struct ring *r)
 {
-	uint64_t from = r->tail & (r->size - 1);
-	size_t until_end = (size_t)(r->size - from);
+	/* Only a hint: ring_read() loads it again. */
+	uint64_t there = __atomic_load_n(&r->page->data_head, __ATOMIC_RELAXED) - r->tail;
 
-	ret->first = r->data + from;
-	ret->first_bytes = bytes < until_end ? bytes : until_end;
-	ret->second = r->data;
-	ret->second_bytes = bytes - ret->first_bytes;
+	return (size_t)(there < r->size ? there : r->size);
 }
 
+static void
+copy_out(const struct ring *r, uint8_t *to, size_t bytes)
+{
+	size_t from = (size_t)(r->tail & (r->size - 1));
+	size_t until_end = (size_t)r->size - from;
+	size_t first = bytes < until_end ? bytes : until_end;
+
+	memcpy(to, r->data + from, first);
+	memcpy(to + first, r->data, bytes - first);
+}
+
+/*
+ * The copy comes first and is then looked through: it is one stream to the caches, where
+ * going from record to record in the ring would miss at each.
+ */
 size_t
-ring_peek(struct ring *r, size_t max, struct ring_view *ret, uint64_t *corrupt)
+ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt)
 {
 	/* Pairs with the kernel's store of data_head (perf_output_put_handle()). */
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = r->tail, there = head - at;
-	size_t whole = 0;
+	uint64_t there = head - r->tail;
+	size_t whole = 0, bytes;
 
 	if (there < PERF_RECORD_HEADER_BYTES)
 		return 0;
-	if (there > r->size || (at & 7)) {
+	if (there > r->size || (r->tail & 7)) {
 		skip_corrupt(r, head, corrupt);
 		return 0;
 	}
-	while (there - whole >= PERF_RECORD_HEADER_BYTES) {
-		size_t n = record_bytes_at(r, at + whole);
+	bytes = there < max ? (size_t)there : max;
+	copy_out(r, to, bytes);
+	while (bytes - whole >= PERF_RECORD_HEADER_BYTES) {
+		size_t n = le16dec(to + whole + 6);
 
-		if (n < PERF_RECORD_HEADER_BYTES || (n & 7) || n > there - whole)
+		if (n < PERF_RECORD_HEADER_BYTES || (n & 7) || n > there - whole) {
+			if (whole == 0)
+				skip_corrupt(r, head, corrupt);
+			return whole;
+		}
+		if (n > bytes - whole)
 			break;
-		if (whole + n > max)
-			goto out;
 		whole += n;
 	}
-	if (whole == 0) {
-		skip_corrupt(r, head, corrupt);
-		return 0;
-	}
-out:
-	make_view(r, whole, ret);
 	return whole;
 }
 
@@ -109,11 +111,4 @@ ring_consume(struct ring *r, size_t bytes)
 	r->tail += bytes;
 	/* Pairs with the kernel's load of data_tail (__perf_output_begin()): our reads come first. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
-}
-
-void
-ring_view_copy(const struct ring_view *v, uint8_t *to)
-{
-	memcpy(to, v->first, v->first_bytes);
-	memcpy(to + v->first_bytes, v->second, v->second_bytes);
 }

@@ -2,8 +2,8 @@
 /*
  * ring: the kernel's buffer of records, as one reader sees it.
  *
- * The reader looks at whole records in place and gives the room back when it has copied
- * them. Nothing here allocates, blocks or calls the kernel once the ring is mapped. The
+ * The reader copies whole records, joining one that goes round the end, and then gives their
+ * room back. Nothing here allocates, blocks or calls the kernel once the ring is mapped. The
  * page and the data are taken as they are found: a test hands in its own memory.
  */
 #ifndef RECORDER_RING_H
@@ -22,12 +22,6 @@ struct ring {
 	size_t map_bytes; /* 0: the memory is not ours */
 };
 
-/* Whole records, in ring order: first, then second (empty unless they go round the end). */
-struct ring_view {
-	const uint8_t *first, *second;
-	size_t first_bytes, second_bytes;
-};
-
 /* A ring over memory of the caller's. */
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t size);
 
@@ -35,17 +29,18 @@ void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *da
 int ring_map(struct ring *r, int fd, uint32_t pages);
 void ring_unmap(struct ring *r);
 
+/* Bytes that are there to be read, at most the ring's size: what ring_read() needs room for. */
+size_t ring_pending(const struct ring *r);
+
 /*
- * Looks at the whole records that are there now, no more than max bytes of them (max is at
- * least 65535, so that one always fits). Returns their bytes; 0 when there are none. What
- * cannot be records is skipped up to the head and its bytes are added to *corrupt.
+ * Copies whole records to to, no more than max bytes (at least 65535, so that one always
+ * fits, or all that is pending). Returns the bytes that are whole records; what follows them
+ * in to means nothing. They stay in the ring until ring_consume(). What cannot be records is
+ * skipped up to the head, and its bytes are added to *corrupt.
  */
-size_t ring_peek(struct ring *r, size_t max, struct ring_view *ret, uint64_t *corrupt);
+size_t ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt);
 
-/* Gives back the bytes of the last peek: the kernel may write over them. */
+/* Gives back what was read: the kernel may write over it. */
 void ring_consume(struct ring *r, size_t bytes);
-
-/* Copies what a view shows. */
-void ring_view_copy(const struct ring_view *v, uint8_t *to);
 
 #endif

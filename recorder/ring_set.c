@@ -112,20 +112,22 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 	uint64_t bytes = 0;
 
 	while (bytes < ring->size) {
-		struct ring_view view;
-		size_t n = ring_peek(ring, QUEUE_MESSAGE_MAX, &view, &c->corrupt);
+		size_t n = ring_pending(ring);
 		uint8_t *to;
 
 		if (n == 0)
 			break;
+		n = n < QUEUE_MESSAGE_MAX ? n : QUEUE_MESSAGE_MAX;
 		to = queue_reserve(q, n);
 		if (!to) {
 			c->queue_full++;
 			return false;
 		}
-		ring_view_copy(&view, to);
-		ring_consume(ring, n);
+		n = ring_read(ring, to, n, &c->corrupt);
+		if (n == 0)
+			break;
 		queue_commit(q, WRITER_RECORDS, 0, 0, n);
+		ring_consume(ring, n);
 		bytes += n;
 	}
 	*moved += bytes;
