@@ -54,9 +54,9 @@ done
 exits 0 "page faults of many processes" "$SPOOR" record -m 1 -e page-faults -c 1 -o x.spoor -- \
 	sh -c "for i in 1 2 3 4 5 6; do $faults 60000 & done; wait"
 check "children" 1
-# Not context switches: their counter runs ahead of its samples even where nobody reads (6.18).
-exits 0 "page faults and migrations of everybody" \
-	"$SPOOR" record -a -m 1 -e page-faults,cpu-migrations -c 1 -o x.spoor -- \
+# Faults it has to be: the scheduler's events (context-switches, cpu-migrations) count more than
+# they sample, also where nobody reads the ring (Linux 6.18).
+exits 0 "page faults of everybody" "$SPOOR" record -a -m 1 -e page-faults -c 1 -o x.spoor -- \
 	sh -c 'i=0; while [ $i -lt 500 ]; do /bin/true | /bin/true; i=$((i+1)); done'
 check "everybody" 1
 
