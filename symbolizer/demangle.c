@@ -61,32 +61,6 @@ drop_llvm_suffix(char *name)
 	memmove(at, end, strlen(end) + 1);
 }
 
-/* ".part.0.cold" as " [clone .part.0] [clone .cold]". */
-static size_t
-clone_suffixes(const char *s, char *out, size_t len, size_t cap)
-{
-	while (*s == '.') {
-		size_t n = 1;
-
-		while (isalpha((unsigned char)s[n]) || s[n] == '_')
-			n++;
-		while (s[n] == '.' && isdigit((unsigned char)s[n + 1]))
-			for (n++; isdigit((unsigned char)s[n]); n++)
-				;
-		if (n == 1 || len + n + sizeof(" [clone ]") > cap)
-			return 0;
-		memcpy(out + len, " [clone ", 8);
-		memcpy(out + len + 8, s, n);
-		out[len + 8 + n] = ']';
-		len += n + 9;
-		s += n;
-	}
-	if (*s != '\0')
-		return 0;
-	out[len] = '\0';
-	return len;
-}
-
 /*
  * libiberty's limit of depth goes by length and refuses names over 1 KiB, of which C++ has
  * many. Parsing them is no deeper than they are long; Rust's demangler in contrast follows
@@ -98,22 +72,15 @@ depth(const char *name)
 	return strlen(name) > DEMANGLE_RECURSION_LIMIT / 2 ? DMGL_NO_RECURSE_LIMIT : 0;
 }
 
-/* Without parameters libiberty ignores what follows the name proper: it is cut off first. */
+/*
+ * Without parameters libiberty says nothing of ".part.0" and the like, and neither does
+ * perf: the parts of a function add up to it.
+ */
 static size_t
 cxx_short(char *name, char *out, size_t cap)
 {
-	int options = DMGL_NO_OPTS | depth(name);
-	char *dot = strchr(name, '.');
-	char suffixes[256];
-	size_t len;
-
-	if (dot == NULL)
-		return run(cplus_demangle_v3_callback, name, options, out, cap);
-	if (strlcpy(suffixes, dot, sizeof(suffixes)) >= sizeof(suffixes))
-		return 0;
-	*dot = '\0';
-	len = run(cplus_demangle_v3_callback, name, options, out, cap);
-	return len == 0 ? 0 : clone_suffixes(suffixes, out, len, cap);
+	name[strcspn(name, ".")] = '\0';
+	return run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS | depth(name), out, cap);
 }
 
 size_t

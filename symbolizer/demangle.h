@@ -14,16 +14,15 @@
 #define DEMANGLE_OUTPUT_MAX 16384 /* substitutions can make a short name exponentially long */
 
 enum demangle_style {
-	DEMANGLE_SHORT, /* "n::f<int>": no parameters, as perf prints */
-	DEMANGLE_FULL,	/* "int n::f<int>(int, char const*)", as c++filt prints */
+	DEMANGLE_SHORT, /* "n::f<int>": no parameters, no ".cold" and the like, as perf prints */
+	DEMANGLE_FULL,	/* "int n::f<int>(int) [clone .cold]", as c++filt prints */
 };
 
 /*
  * Demangles the NUL-terminated name into out (NUL-terminated). Returns the length, or 0
  * when the name is not mangled, or cannot be demangled within cap bytes.
  *
- * Rust's legacy hash ("::h0123456789abcdef") and LLVM's ".llvm.NNN" are dropped; suffixes of
- * cloned functions stay: ".cold" becomes " [clone .cold]", as c++filt has it.
+ * Rust's legacy hash ("::h0123456789abcdef") and LLVM's ".llvm.NNN" are dropped.
  */
 size_t demangle(const char *name, enum demangle_style style, char *out, size_t cap);
 

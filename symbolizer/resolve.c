@@ -299,7 +299,8 @@ static int
 display_name(struct resolver *r, const char *raw, const char **ret)
 {
 	char out[DEMANGLE_OUTPUT_MAX];
-	const char *name = intern_add(r->strings, raw, symbol_name_length(raw));
+	/* With its "@VERSION", as perf prints it: cfree@GLIBC_2.2.5 is not what is linked to now. */
+	const char *name = intern_add(r->strings, raw, strnlen(raw, SYMBOL_NAME_MAX));
 	const char **pretty;
 
 	if (name == NULL)

@@ -45,7 +45,7 @@ void symtab_free(struct symtab *t);
 
 struct symbol {
 	uint64_t start;
-	const char *name; /* raw, in the table; may carry "@VERSION": see symbol_name_length() */
+	const char *name; /* raw, in the table; may carry "@VERSION" */
 	uint32_t index;	  /* < symtab_symbols(): for tables beside this one */
 };
 

@@ -4,11 +4,8 @@
 # spoor and perf record the same load at the same time, and agree: sample counts within 2 %, and for
 # the ten hottest symbols of either the shares within 2 points, names equal.
 #
-# Where perf 6.1 prints something else on purpose or by mistake, names are made alike first:
-# - what has no symbol perf prints as its address, a row each; here it is one row an object: summed;
-# - "cfree@GLIBC_2.2.5": perf leaves the version in names of .symtab, and cuts it in no other place;
-# - "f() [clone .part.0]": perf drops such suffixes from C++ names, by a demangler option meant for
-#   parameters, but keeps them on C names ("f.part.0").
+# One thing is made alike first: what has no symbol perf prints as its address, a row each; here it
+# is one row an object.
 . "$(dirname "$0")/../lib.sh"
 need_record_all
 need_command perf python3 gcc dd
@@ -72,8 +69,7 @@ def alike(sym):
     sym = re.sub(r"^\[.\] ", "", sym).strip()
     if re.fullmatch(r"0x[0-9a-f]+", sym):
         return "[unknown]"
-    sym = re.sub(r"( \[clone [^]]*\])+$", "", sym)
-    return re.sub(r"@@?[A-Z][A-Za-z0-9_.]*$", "", sym)
+    return sym
 
 perf, spoor = collections.Counter(), collections.Counter()
 for line in open("perf.txt", errors="surrogateescape"):
