@@ -22,8 +22,8 @@ struct buf {
 };
 
 void buf_init(struct buf *b);
-void buf_done(struct buf *b);		 /* frees; b may be used again */
-void buf_clear(struct buf *b);		 /* empties, keeps the memory, forgets a failure */
+void buf_done(struct buf *b);  /* frees; b may be used again */
+void buf_clear(struct buf *b); /* empties, keeps the memory, forgets a failure */
 bool buf_failed(const struct buf *b);
 /* Room for n more bytes; returns where they go (len is not moved) or NULL. */
 uint8_t *buf_reserve(struct buf *b, size_t n);

@@ -14,8 +14,8 @@
 
 #include "format/span.h"
 
-#define EVENT_ATTR_SIZE_MIN 64	 /* PERF_ATTR_SIZE_VER0 */
-#define EVENT_ATTR_SIZE_MAX 4096 /* the kernel refuses more than a page */
+#define EVENT_ATTR_SIZE_MIN 64	  /* PERF_ATTR_SIZE_VER0 */
+#define EVENT_ATTR_SIZE_MAX 4096  /* the kernel refuses more than a page */
 #define EVENT_ATTR_SIZE_KNOWN 144 /* up to config4 (Linux 6.17) */
 
 /* Flag bits of the u64 after read_format; the uapi header calls them by bit-field. */
@@ -72,7 +72,7 @@ struct event_attr {
 	uint64_t sample_period; /* or frequency in Hz, when flag freq is set */
 	uint64_t sample_type;
 	uint64_t read_format;
-	uint64_t flags; /* see EVENT_ATTR_FLAGS; bits 15-16 are precise_ip */
+	uint64_t flags;	 /* see EVENT_ATTR_FLAGS; bits 15-16 are precise_ip */
 	uint32_t wakeup; /* events, or bytes when flag watermark is set */
 	uint32_t bp_type;
 	uint64_t config1;

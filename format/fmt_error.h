@@ -32,7 +32,7 @@ enum fmt_error {
 #define X(name, text) FMT_E_##name,
 	FMT_ERRORS(X)
 #undef X
-	FMT_E_MAX
+		FMT_E_MAX
 };
 
 /* Where an error happened and what was wrong, so that a person can find the byte. */
