@@ -49,6 +49,7 @@ struct session {
 	size_t running; /* sampling events whose tasks have not all ended */
 	int timer_ms;
 	bool stopped, finished;
+	bool gone;	    /* the command was let go */
 	uint64_t loop_ns;   /* when the loop last looked at the clock */
 	uint64_t status_ns; /* when losses were last asked for */
 };
@@ -447,16 +448,25 @@ loop(struct session *s, uint64_t deadline_ns, struct session_error *error)
 }
 
 int
+session_go(struct session *s, struct session_error *error)
+{
+	assert(s->magic == SESSION_MAGIC);
+	if (!s->command || s->gone)
+		return 0;
+	s->gone = true;
+	return command_go(s->command, error);
+}
+
+int
 session_run(struct session *s, struct session_error *error)
 {
 	uint64_t deadline_ns = 0;
-	int r = 0;
+	int r;
 
 	assert(s->magic == SESSION_MAGIC);
 	if (s->options.duration_ns)
 		deadline_ns = host_now_ns() + s->options.duration_ns;
-	if (s->command)
-		r = command_go(s->command, error);
+	r = session_go(s, error);
 	if (r == 0)
 		r = loop(s, deadline_ns, error);
 	/* What the writer has to say comes with session_finish(), which knows it. */

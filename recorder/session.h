@@ -69,10 +69,16 @@ struct session;
 /*
  * Probes, opens events and rings, takes the state, starts the writer and (stopped) the
  * command. 0, or -errno with *error filled. After success everything is recording but for
- * a command, which session_run() lets go.
+ * a command, which session_go() lets go.
  */
 int session_open(const struct session_options *options, struct session **ret,
 		 struct session_error *error);
+
+/*
+ * Lets the command go, if there is one; session_run() does it otherwise. 0, or -errno with
+ * *error when it cannot be executed: then nothing was recorded of it.
+ */
+int session_go(struct session *s, struct session_error *error);
 
 /*
  * Drains until the duration is over, the command has ended, all targets are gone, or

@@ -264,30 +264,45 @@ settle_target(struct request *rq, char **command)
 struct output {
 	const char *path; /* for people */
 	int fd;
-	bool made;	 /* ours to take away when nothing came of it */
-	char *set_aside; /* what was at path before */
+	bool made;	 /* nothing was at path before */
+	char *older;	 /* the recording at path, links followed; NULL: none */
+	char *temporary; /* beside it: where the new one is until there is something to keep */
 };
 
-/* An older recording is kept as PATH.old, as perf does. */
+/*
+ * An older recording stays untouched until the new one runs: the new one begins under
+ * another name. A link is followed, so that neither it nor /dev/stdout is what is renamed.
+ */
 static int
-set_aside(struct output *o)
+open_beside(struct output *o)
 {
-	struct stat st;
-
-	if (lstat(o->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
-		return 0;
-	if (asprintf(&o->set_aside, "%s.old", o->path) < 0) {
-		o->set_aside = NULL;
-		return -ENOMEM;
+	o->older = realpath(o->path, NULL);
+	if (!o->older)
+		return -1;
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->older) < 0) {
+		o->temporary = NULL;
+		return -1;
 	}
-	return rename(o->path, o->set_aside) < 0 ? -errno : 0;
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	return o->fd;
+}
+
+/* What is there already is ours to write to, a device for one, but not to take away. */
+static int
+open_in_place(struct output *o)
+{
+	o->fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	o->made = o->fd >= 0;
+	if (o->fd < 0 && errno == EEXIST)
+		o->fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	return o->fd;
 }
 
 static int
 output_open(struct output *o)
 {
 	struct stat st;
-	int r;
+	bool older;
 
 	if (strcmp(o->path, "-") == 0) {
 		if (isatty(STDOUT_FILENO)) {
@@ -298,28 +313,53 @@ output_open(struct output *o)
 		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		return o->fd < 0 ? EXIT_FAILED : EXIT_DONE;
 	}
-	r = set_aside(o);
-	if (r < 0) {
-		warnx("%s: cannot be set aside: %s", o->path, strerror(-r));
-		return EXIT_FAILED;
-	}
-	o->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (o->fd < 0) {
+	older = stat(o->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+	if ((older ? open_beside(o) : open_in_place(o)) >= 0)
+		return EXIT_DONE;
+	if (older)
+		warn("%s: a new recording cannot be made beside it", o->path);
+	else
 		warn("%s", o->path);
+	return EXIT_FAILED;
+}
+
+/* There is something to keep: an older recording becomes PATH.old, as with perf. */
+static int
+output_settle(struct output *o)
+{
+	int status = EXIT_DONE;
+	char *old;
+
+	if (!o->temporary)
+		return EXIT_DONE;
+	if (asprintf(&old, "%s.old", o->older) < 0)
 		return EXIT_FAILED;
+	if (rename(o->older, old) < 0 || rename(o->temporary, o->older) < 0) {
+		warn("%s: cannot be set aside", o->older);
+		status = EXIT_FAILED;
+	} else {
+		free(o->temporary);
+		o->temporary = NULL;
 	}
-	o->made = fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
-	return EXIT_DONE;
+	free(old);
+	return status;
 }
 
 /* Nothing was recorded: all is as it was. */
 static void
 output_undo(const struct output *o)
 {
-	if (o->made)
+	if (o->temporary)
+		unlink(o->temporary);
+	else if (o->made)
 		unlink(o->path);
-	if (o->set_aside && rename(o->set_aside, o->path) < 0)
-		warn("%s", o->set_aside);
+}
+
+static void
+output_done(struct output *o)
+{
+	free(o->older);
+	free(o->temporary);
 }
 
 /* --- the recording ------------------------------------------------------------------------ */
@@ -397,12 +437,16 @@ record(const struct request *rq, struct output *out)
 	running = s;
 	if (interrupted)
 		session_stop(s);
-	if (session_run(s, &error) < 0)
+	if (session_go(s, &error) < 0)
+		status = failed(&error);
+	else
+		status = output_settle(out);
+	if (status == EXIT_DONE && session_run(s, &error) < 0)
 		status = failed(&error);
 	if (session_finish(s, &error) < 0)
 		status = failed(&error);
 	running = NULL;
-	if (status == 126 || status == 127)
+	if (out->temporary || status == 126 || status == 127)
 		output_undo(out);
 	else
 		print_summary(s, out->path);
@@ -450,11 +494,9 @@ cmd_record(int argc, char **argv)
 			rq.session.out_fd = out.fd;
 			rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
 			status = record(&rq, &out);
-		} else if (out.set_aside) {
-			output_undo(&out);
 		}
+		output_done(&out);
 	}
-	free(out.set_aside);
 	buf_done(&cmdline);
 	return status;
 }

@@ -218,7 +218,30 @@ is "$(cksum <o.spoor.old)" "$first" "an older recording is set aside"
 second=$(cksum <o.spoor)
 exits 127 "a recording that fails" "$SPOOR" record -o o.spoor -- no-such-command
 is "$(cksum <o.spoor)" "$second" "leaves the older one in its place"
+is "$(cksum <o.spoor.old)" "$first" "and the one before that"
+exits 2 "wrong usage" "$SPOOR" record -e nosuch -o o.spoor -- true
+is "$(cksum <o.spoor) $(cksum <o.spoor.old)" "$second $first" "leaves both as well"
+is "$(echo o.spoor*)" "o.spoor o.spoor.old" "and nothing beside them"
 is "$(stat -c %a o.spoor)" 600 "a recording is its owner's"
+ln -s o.spoor link
+exits 127 "a recording through a link, that fails" "$SPOOR" record -o link -- no-such-command
+is "$(readlink link) $(cksum <o.spoor)" "o.spoor $second" "leaves the link and what it leads to"
+exits 0 "a recording through a link" "$SPOOR" record -o link -- true
+is "$(readlink link) $(cksum <o.spoor.old)" "o.spoor $second" "sets aside what it leads to"
+isnt "$(cksum <o.spoor)" "$second" "and is where it leads to"
+: >empty
+exits 127 "into an empty file, and fails" "$SPOOR" record -o empty -- no-such-command
+ok "does not take away what it did not make" test -e empty
+mkdir read-only
+echo older >read-only/x.spoor
+chmod 555 read-only
+if ! "${unprivileged[@]}" true 2>/dev/null; then
+	skip "setpriv cannot drop privileges here" 2
+else
+	exits 1 "no place for a new recording beside the older one" "${unprivileged[@]}" \
+		open/spoor record -o read-only/x.spoor -- true
+	is "$(cat read-only/x.spoor)" older "leaves the older one"
+fi
 (cd "$TMP" && "$SPOOR" record -- true 2>/dev/null)
 ok "the default name" test -s recording.spoor
 "$SPOOR" record -o - -- true 2>err | cat >pipe.spoor
