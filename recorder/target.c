@@ -14,11 +14,16 @@
 #include "recorder/cgroup.h"
 #include "recorder/session_error.h"
 
+/* Once: what is named twice, or by a process and by a thread of it, would count twice. */
 static int
 add_task(struct target *t, pid_t tid)
 {
-	pid_t *tasks = reallocarray(t->tasks, t->nr_tasks + 1, sizeof(*tasks));
+	pid_t *tasks;
 
+	for (size_t i = 0; i < t->nr_tasks; i++)
+		if (t->tasks[i] == tid)
+			return 0;
+	tasks = reallocarray(t->tasks, t->nr_tasks + 1, sizeof(*tasks));
 	if (!tasks)
 		return -ENOMEM;
 	t->tasks = tasks;

@@ -116,6 +116,11 @@ after=$(cpu_ms $load)
 is "$(samples p.spoor ".pid != $load")" 0 "only of it"
 as_it_ran "$(samples p.spoor true)" 499 $((after - before)) "as often as it ran"
 is "$(dump_tids p.spoor)" "$online" "all its threads"
+threads=$(printf '%s\n' /proc/$load/task/* | tail -n 1)
+before=$(cpu_ms $load)
+exits 0 "a process named twice, and by a thread of it" "$SPOOR" record -p "$load,$load,${threads##*/}" -F 499 --duration 1s -o p.spoor
+after=$(cpu_ms $load)
+as_it_ran "$(samples p.spoor true)" 499 $((after - before)) "is recorded once"
 before=$(cpu_ms $load $load)
 exits 0 "a thread" "$SPOOR" record -t $load -F 499 --duration 1s -o t.spoor
 is "$(samples t.spoor ".tid != $load")" 0 "only of it"
