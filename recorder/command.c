@@ -34,8 +34,11 @@ static void __attribute__((noreturn)) child(char *const *argv, int go_fd, int fa
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	/* What nohup(1) ignores stays so. */
+	if (signal(SIGHUP, SIG_DFL) == SIG_IGN)
+		signal(SIGHUP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (read(go_fd, &byte, 1) != 1)
@@ -99,6 +102,14 @@ command_fd(const struct command *c)
 	return c->pidfd;
 }
 
+static void
+wait_for_end(struct command *c)
+{
+	while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+		;
+	c->ended = true;
+}
+
 int
 command_go(struct command *c, struct session_error *error)
 {
@@ -116,8 +127,7 @@ command_go(struct command *c, struct session_error *error)
 	while (n < 0 && errno == EINTR);
 	if (n != (ssize_t)sizeof(err))
 		return 0;
-	waitpid(c->pid, &c->status, 0);
-	c->ended = true;
+	wait_for_end(c);
 	session_fail(error, -err, "cannot execute %s: %s", c->name, strerror(err));
 	if (error)
 		error->exit_status = err == ENOENT ? 127 : 126;
@@ -146,13 +156,13 @@ command_stop(struct command *c)
 	if (c->go_fd >= 0) {
 		close(c->go_fd);
 		c->go_fd = -1;
-		waitpid(c->pid, &c->status, 0);
-		c->ended = true;
+		wait_for_end(c);
 		return;
 	}
 	if (command_ended(c))
 		return;
 	kill(c->pid, SIGTERM);
+	kill(c->pid, SIGCONT); /* or it is not delivered to one that is stopped */
 	for (int ms = 0; ms < STOP_MS && !command_ended(c); ms += STOP_STEP_MS)
 		nanosleep(&step, NULL);
 }

@@ -368,11 +368,16 @@ static void
 catch_signals(void)
 {
 	static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction act = { .sa_handler = on_signal }, before;
 
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
-		sigaction(stopping[i], &act, NULL);
+		sigaction(stopping[i], &act, &before);
+	/* nohup(1) asked for it. ^C is different: every script's background job ignores it. */
+	if (before.sa_handler == SIG_IGN)
+		signal(SIGHUP, SIG_IGN);
+	/* Writes fail instead, with EPIPE and EFBIG. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static void

@@ -267,6 +267,31 @@ else
 	skip "no tmpfs can be mounted here" 4
 fi
 
+(
+	ulimit -f 8
+	exec env --default-signal=XFSZ "$SPOOR" record -e page-faults -c 1 -o limit.spoor -- "$faults" 20000
+) >out 2>err
+is $? 1 "a limit of the size of files ends a recording, no signal does"
+like "$(cat err)" 'cannot write the recording: File too large' "and that is said"
+is "$(grep -o '[0-9]* samples' err)" "$(info limit.spoor .samples) samples" "what is summed up is what is in the file"
+
+(
+	ulimit -f 1
+	exec env --default-signal=XFSZ "$SPOOR" record -o limit.spoor -- true
+) >out 2>err
+is $? 1 "and so from its first bytes on"
+
+# --- signals and the command --------------------------------------------------------------------
+
+(
+	trap '' HUP
+	exec "$SPOOR" record -a -o hup.spoor -- sh -c 'kill -HUP $PPID; kill -HUP $$; sleep 0.2; echo on' >out 2>err
+)
+is "$?:$(cat out)" "0:on" "under nohup a hangup ends neither the recorder nor the command"
+start=$(date +%s%N)
+exits 0 "a command that has stopped itself" "$SPOOR" record --duration 200ms -o x.spoor -- sh -c 'kill -STOP $$'
+in_range $((($(date +%s%N) - start) / 1000000)) 0 2900 "ends with its recording"
+
 # --- wrong usage -------------------------------------------------------------------------------
 
 usage() # MESSAGE ARGUMENTS...
