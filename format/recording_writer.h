@@ -90,8 +90,8 @@ int recording_writer_retry(struct recording_writer *w, struct fmt_where *where);
 
 struct recording_writer_stats {
 	uint64_t file_bytes, blocks, records, samples, raw_bytes;
-	uint32_t open_bytes; /* in the open block */
-	uint64_t open_records;
+	uint32_t open_bytes;		     /* in the open block */
+	uint64_t open_records, open_samples; /* counted above as well */
 };
 void recording_writer_stats(const struct recording_writer *w, struct recording_writer_stats *ret);
 

@@ -167,12 +167,25 @@ take(struct writer *w, const struct queue_message *m)
 	return 0;
 }
 
+/* What is not in the file, and will not be, is not to be told as if it were. */
+static void
+publish_written(struct writer *w)
+{
+	struct recording_writer_stats s;
+
+	recording_writer_stats(w->file, &s);
+	s.records -= s.open_records;
+	s.samples -= s.open_samples;
+	publish(w, &s);
+}
+
 static void
 set_failed(struct writer *w, int error)
 {
 	uint64_t one = 1;
 
 	w->error = error;
+	publish_written(w);
 	/* Pairs with the acquire in writer_failed(). */
 	atomic_store_explicit(&w->failed, true, memory_order_release);
 	if (write(w->options.failure_fd, &one, sizeof(one)) < 0)
@@ -315,6 +328,7 @@ close_file(struct writer *w)
 	recording_writer_stats(w->file, &s);
 	publish(w, &s);
 	if (r < 0) {
+		publish_written(w);
 		recording_writer_abandon(w->file);
 	} else {
 		r = recording_writer_close(w->file, 0, &w->where);
