@@ -110,11 +110,16 @@ static int
 denied(const struct event_def *def, pid_t pid, int err, struct session_error *error)
 {
 	long long paranoid;
-	bool all = pid == -1;
+	bool all = pid == -1, known = session_sysctl(PARANOID, &paranoid) == 0;
 	char now[64] = "";
 
-	if (session_sysctl(PARANOID, &paranoid) == 0)
+	if (known)
 		snprintf(now, sizeof(now), " (it is %lld)", paranoid);
+	if (!all && pid != 0 && known && paranoid < 2)
+		return session_fail(error, err,
+				    "perf_event_open: %s: process %d is another user's, or not "
+				    "to be looked into: needs CAP_PERFMON and CAP_SYS_PTRACE",
+				    err == -EPERM ? "EPERM" : "EACCES", (int)pid);
 	if (def->attr.type == PERF_TYPE_TRACEPOINT)
 		return session_fail(error, err,
 				    "perf_event_open: %s: %s: needs CAP_PERFMON or "
