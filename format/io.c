@@ -307,6 +307,11 @@ io_source_fd(int fd)
 		errno = EISDIR;
 		goto fail;
 	}
+	/* One without an end would fill the memory. */
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) {
+		errno = ENOTSUP;
+		goto fail;
+	}
 	if (!S_ISREG(st.st_mode))
 		return pipe_source(fd);
 	self = calloc(1, sizeof(*self));

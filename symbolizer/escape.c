@@ -13,15 +13,20 @@ static const struct {
 	{ 0x034f, 0x034f },   /* grapheme joiner */
 	{ 0x061c, 0x061c },   /* Arabic letter mark */
 	{ 0x115f, 0x1160 },   /* Hangul fillers */
+	{ 0x17b4, 0x17b5 },   /* Khmer inherent vowels */
 	{ 0x180b, 0x180f },   /* Mongolian selectors */
 	{ 0x200b, 0x200f },   /* zero width, marks of direction */
 	{ 0x2028, 0x202e },   /* line separators, bidi embedding and override */
 	{ 0x2060, 0x206f },   /* invisible operators, bidi isolates */
+	{ 0x3164, 0x3164 },   /* Hangul filler */
 	{ 0xd800, 0xdfff },   /* surrogates */
 	{ 0xfe00, 0xfe0f },   /* variation selectors */
 	{ 0xfeff, 0xfeff },   /* byte order mark */
+	{ 0xffa0, 0xffa0 },   /* halfwidth Hangul filler */
 	{ 0xfff0, 0xfffb },   /* annotation */
 	{ 0xfffe, 0xffff },   /* no characters */
+	{ 0x1bca0, 0x1bca3 }, /* shorthand formats */
+	{ 0x1d173, 0x1d17a }, /* musical formats */
 	{ 0xe0000, 0xe0fff }, /* tags */
 };
 

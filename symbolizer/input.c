@@ -78,6 +78,8 @@ input_open(struct input *in, const char *path)
 	if (!source) {
 		if (errno == EISDIR)
 			warnx("%s: is a directory; name one recording in it", in->path);
+		else if (errno == ENOTSUP)
+			warnx("%s: is a device, not a recording", in->path);
 		else
 			warn("%s", in->path);
 		return EXIT_FAILED;

@@ -27,7 +27,7 @@ name(const char *s)
 	buf_init(&b);
 	escape_utf8(&b, s ? s : "[unknown]");
 	if (!buf_failed(&b))
-		j = json_stringn((const char *)b.p, b.len);
+		j = json_stringn(b.len ? (const char *)b.p : "", b.len);
 	buf_done(&b);
 	return j;
 }

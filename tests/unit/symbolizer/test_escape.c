@@ -65,6 +65,11 @@ not_utf8(void **state)
 	expect(escape, "\xe0\x80\xaf", "\\xe0\\x80\\xaf");
 	expect(escape, "\xed\xa0\x80", "\\xed\\xa0\\x80");
 	expect(escape, "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+	/* letters that show nothing: a name of them looks like another, or like none */
+	expect(escape, "\xe3\x85\xa4", "\\343\\205\\244");
+	expect(escape, "\xef\xbe\xa0", "\\357\\276\\240");
+	expect(escape, "\xe1\x9e\xb4", "\\341\\236\\264");
+	expect(escape, "\xf0\x9d\x85\xb3", "\\360\\235\\205\\263");
 	expect(escape, "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
 	expect(escape,
 	       "\xe2\x82"
