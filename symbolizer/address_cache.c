@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/stdlib.h>
+
 #include "format/fmt_error.h"
 
 #define ENTRIES_FIRST 4096
@@ -12,29 +14,32 @@ void
 address_cache_done(struct address_cache *c)
 {
 	free(c->entries);
-	*c = (struct address_cache){ NULL, 0, 0 };
+	*c = (struct address_cache){ 0 };
 }
 
 void
 address_cache_clear(struct address_cache *c)
 {
-	if (c->used != 0)
-		memset(c->entries, 0, (c->mask + 1) * sizeof(*c->entries));
+	c->epoch++;
 	c->used = 0;
 }
 
 static inline uint64_t
 key_of(uint32_t object, bool is_return)
 {
-	return ((uint64_t)object << 1 | is_return) + 1;
+	return (uint64_t)object << 1 | is_return;
 }
 
+/* The seed, so that no file can be made whose addresses all have one home. */
 static inline size_t
-home(uint64_t address, uint64_t key)
+home(const struct address_cache *c, uint64_t address, uint64_t key)
 {
-	uint64_t h = (address ^ key << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = address ^ c->seed;
 
-	return (size_t)((h ^ key) * UINT64_C(0xff51afd7ed558ccd) >> 20);
+	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	h = (h ^ h >> 33) + key * UINT64_C(0x9e3779b97f4a7c15);
+	h *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return (size_t)(h ^ h >> 33);
 }
 
 const struct resolved *
@@ -44,7 +49,7 @@ address_cache_find(const struct address_cache *c, uint32_t object, uint64_t addr
 
 	if (c->entries == NULL)
 		return NULL;
-	for (size_t at = home(address, key) & c->mask; c->entries[at].key != 0;
+	for (size_t at = home(c, address, key) & c->mask; c->entries[at].epoch == c->epoch;
 	     at = (at + 1) & c->mask)
 		if (c->entries[at].address == address && c->entries[at].key == key)
 			return &c->entries[at].value;
@@ -52,29 +57,34 @@ address_cache_find(const struct address_cache *c, uint32_t object, uint64_t addr
 }
 
 static void
-put(struct address_cache_entry *entries, size_t mask, const struct address_cache_entry *e)
+put(struct address_cache *c, const struct address_cache_entry *e)
 {
-	size_t at = home(e->address, e->key) & mask;
+	size_t at = home(c, e->address, e->key) & c->mask;
 
-	while (entries[at].key != 0)
-		at = (at + 1) & mask;
-	entries[at] = *e;
+	while (c->entries[at].epoch == c->epoch)
+		at = (at + 1) & c->mask;
+	c->entries[at] = *e;
 }
 
 static int
 grow(struct address_cache *c)
 {
+	struct address_cache grown = *c;
 	size_t n = c->entries ? (c->mask + 1) * 2 : ENTRIES_FIRST;
-	struct address_cache_entry *entries = calloc(n, sizeof(*entries));
 
-	if (entries == NULL)
+	grown.entries = calloc(n, sizeof(*grown.entries));
+	if (grown.entries == NULL)
 		return -FMT_E_NOMEM;
+	grown.mask = n - 1;
+	if (c->entries == NULL) {
+		arc4random_buf(&grown.seed, sizeof(grown.seed));
+		grown.epoch = 1;
+	}
 	for (size_t i = 0; c->entries != NULL && i <= c->mask; i++)
-		if (c->entries[i].key != 0)
-			put(entries, n - 1, &c->entries[i]);
+		if (c->entries[i].epoch == c->epoch)
+			put(&grown, &c->entries[i]);
 	free(c->entries);
-	c->entries = entries;
-	c->mask = n - 1;
+	*c = grown;
 	return 0;
 }
 
@@ -94,7 +104,8 @@ address_cache_add(struct address_cache *c, uint32_t object, uint64_t address, bo
 		if (error)
 			return error;
 	}
-	put(c->entries, c->mask, &e);
+	e.epoch = c->epoch;
+	put(c, &e);
 	c->used++;
 	return 0;
 }

@@ -22,7 +22,8 @@ struct resolved {
 
 struct address_cache_entry {
 	uint64_t address;
-	uint64_t key; /* object << 1 | is_return, plus 1; 0: free */
+	uint64_t key;	/* object << 1 | is_return */
+	uint64_t epoch; /* free unless it is the cache's */
 	struct resolved value;
 };
 
@@ -30,10 +31,11 @@ struct address_cache {
 	struct address_cache_entry *entries; /* all zero is an empty cache */
 	size_t mask;			     /* number of entries - 1 */
 	size_t used;
+	uint64_t seed, epoch;
 };
 
 void address_cache_done(struct address_cache *c);
-/* Forgets everything. */
+/* Forgets everything; costs nothing, as often as kernel symbols come and go. */
 void address_cache_clear(struct address_cache *c);
 /* NULL: not known. Good until the next call that is not a find. */
 const struct resolved *address_cache_find(const struct address_cache *c, uint32_t object,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/stdlib.h>
+
 #define ARENA_BYTES (64u << 10)
 #define SLOTS_FIRST 1024
 
@@ -28,6 +30,7 @@ struct intern {
 	size_t nr_slots;      /* a power of two */
 	size_t used;
 	struct arena *arena; /* newest first */
+	uint64_t seed;	     /* of the hashes: no file can be made whose names have one slot */
 };
 
 struct intern *
@@ -43,6 +46,7 @@ intern_new(void)
 		return NULL;
 	}
 	t->nr_slots = SLOTS_FIRST;
+	arc4random_buf(&t->seed, sizeof(t->seed));
 	return t;
 }
 
@@ -61,11 +65,11 @@ intern_free(struct intern *t)
 	free(t);
 }
 
-/* FNV-1a; the low bits are used, so the high ones are folded in. */
+/* FNV-1a, but for where it begins; the low bits are used, so the high ones are folded in. */
 static uint32_t
-hash_of(const char *s, size_t len)
+hash_of(const struct intern *t, const char *s, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325;
+	uint64_t h = t->seed;
 
 	for (size_t i = 0; i < len; i++)
 		h = (h ^ (uint8_t)s[i]) * 0x100000001b3;
@@ -128,7 +132,7 @@ intern_add(struct intern *t, const char *s, size_t len)
 	struct entry *e;
 
 	len = strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX);
-	hash = hash_of(s, len);
+	hash = hash_of(t, s, len);
 	if (t->used * 4 >= t->nr_slots * 3 && !grow(t))
 		return NULL;
 	for (at = hash & (t->nr_slots - 1); t->slots[at] != NULL;
@@ -162,7 +166,7 @@ intern_note(struct intern *t, const char *interned)
 	size_t mask = t->nr_slots - 1;
 
 	/* Found again through the table rather than by casting const away from its string. */
-	for (size_t at = hash_of(interned, strlen(interned)) & mask; t->slots[at] != NULL;
+	for (size_t at = hash_of(t, interned, strlen(interned)) & mask; t->slots[at] != NULL;
 	     at = (at + 1) & mask)
 		if (t->slots[at]->s == interned)
 			return &t->slots[at]->note;

@@ -4,23 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/sys/tree.h>
+
 #include "format/ksyms.h"
 
 #define KSYMBOL_UNREGISTER 1u /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
 
 struct entry {
-	struct kernel_symbol symbol; /* start == end: taken back */
-	uint64_t order;		     /* of arrival: the later one wins a start */
+	RB_ENTRY(entry) node;
+	struct kernel_symbol symbol;
 };
 
+RB_HEAD(symbol_tree, entry);
+
+/*
+ * A tree, because symbols and searches take turns: BPF programs come and go while samples are
+ * resolved. One symbol for each start: the last to arrive.
+ */
 struct kernel_symbols {
 	struct intern *strings;
 	const char *kernel_dso;
-	struct entry *entries;
-	size_t nr, cap;
-	size_t sorted; /* the first so many are, without doubles */
-	uint64_t arrived;
+	struct symbol_tree entries;
+	size_t nr;
 };
+
+static int
+compare(const struct entry *a, const struct entry *b)
+{
+	return (a->symbol.start > b->symbol.start) - (a->symbol.start < b->symbol.start);
+}
+
+/* libbsd's RB_GENERATE_STATIC() needs a __unused that glibc's headers do not stand. */
+RB_GENERATE_INTERNAL(symbol_tree, entry, node, compare, __attribute__((unused)) static)
 
 struct kernel_symbols *
 kernel_symbols_new(struct intern *strings)
@@ -30,6 +45,7 @@ kernel_symbols_new(struct intern *strings)
 	if (k == NULL)
 		return NULL;
 	k->strings = strings;
+	RB_INIT(&k->entries);
 	k->kernel_dso = intern_string(strings, KERNEL_DSO);
 	if (k->kernel_dso == NULL) {
 		free(k);
@@ -41,26 +57,46 @@ kernel_symbols_new(struct intern *strings)
 void
 kernel_symbols_free(struct kernel_symbols *k)
 {
+	struct entry *e;
+
 	if (k == NULL)
 		return;
-	free(k->entries);
+	while ((e = RB_ROOT(&k->entries)) != NULL) {
+		RB_REMOVE(symbol_tree, &k->entries, e);
+		free(e);
+	}
 	free(k);
 }
 
 static int
 add(struct kernel_symbols *k, const struct kernel_symbol *symbol)
 {
-	if (k->nr == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 256;
-		struct entry *entries = reallocarray(k->entries, cap, sizeof(*entries));
+	struct entry *e = malloc(sizeof(*e)), *old;
 
-		if (entries == NULL)
-			return -FMT_E_NOMEM;
-		k->entries = entries;
-		k->cap = cap;
+	if (e == NULL)
+		return -FMT_E_NOMEM;
+	e->symbol = *symbol;
+	old = RB_INSERT(symbol_tree, &k->entries, e);
+	if (old != NULL) {
+		old->symbol = *symbol;
+		free(e);
+		return 0;
 	}
-	k->entries[k->nr++] = (struct entry){ *symbol, k->arrived++ };
+	k->nr++;
 	return 0;
+}
+
+static void
+take_back(struct kernel_symbols *k, uint64_t start)
+{
+	struct entry key = { .symbol.start = start };
+	struct entry *e = RB_FIND(symbol_tree, &k->entries, &key);
+
+	if (e == NULL)
+		return;
+	RB_REMOVE(symbol_tree, &k->entries, e);
+	free(e);
+	k->nr--;
 }
 
 /* kallsyms says "[bpf]" and "[__builtin__ftrace]" of what perf takes for objects each. */
@@ -127,61 +163,31 @@ kernel_symbols_apply(struct kernel_symbols *k, const struct perf_record *record)
 
 	if (record->type != REC_KSYMBOL || s.end <= s.start)
 		return 0;
+	if (record->ksymbol.flags & KSYMBOL_UNREGISTER) {
+		take_back(k, s.start);
+		return 0;
+	}
 	s.name = intern_string(k->strings, record->ksymbol.name);
 	s.dso = s.name;
-	if (s.name == NULL)
-		return -FMT_E_NOMEM;
-	if (record->ksymbol.flags & KSYMBOL_UNREGISTER)
-		s.end = s.start;
-	return add(k, &s);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->symbol.start != y->symbol.start)
-		return x->symbol.start < y->symbol.start ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-/* Sorts what has arrived since the last search, and leaves the newest of each start. */
-static void
-settle(struct kernel_symbols *k)
-{
-	size_t kept = 0;
-
-	if (k->sorted == k->nr)
-		return;
-	qsort(k->entries, k->nr, sizeof(*k->entries), compare);
-	for (size_t i = 0; i < k->nr; i++) {
-		if (i + 1 < k->nr && k->entries[i + 1].symbol.start == k->entries[i].symbol.start)
-			continue;
-		if (k->entries[i].symbol.end != k->entries[i].symbol.start)
-			k->entries[kept++] = k->entries[i];
-	}
-	k->nr = k->sorted = kept;
+	return s.name != NULL ? add(k, &s) : -FMT_E_NOMEM;
 }
 
 bool
-kernel_symbols_find(struct kernel_symbols *k, uint64_t address, struct kernel_symbol *ret)
+kernel_symbols_find(const struct kernel_symbols *k, uint64_t address, struct kernel_symbol *ret)
 {
-	size_t low = 0, high;
+	const struct entry *e = RB_ROOT(&k->entries), *before = NULL;
 
-	settle(k);
-	high = k->nr;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->entries[middle].symbol.start <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	while (e != NULL) {
+		if (e->symbol.start <= address) {
+			before = e;
+			e = RB_RIGHT(e, node);
+		} else {
+			e = RB_LEFT(e, node);
+		}
 	}
-	if (low == 0 || address >= k->entries[low - 1].symbol.end)
+	if (before == NULL || address >= before->symbol.end)
 		return false;
-	*ret = k->entries[low - 1].symbol;
+	*ret = before->symbol;
 	return true;
 }
 

@@ -35,7 +35,8 @@ struct kernel_symbol {
 	const char *dso;
 };
 
-bool kernel_symbols_find(struct kernel_symbols *k, uint64_t address, struct kernel_symbol *ret);
+bool kernel_symbols_find(const struct kernel_symbols *k, uint64_t address,
+			 struct kernel_symbol *ret);
 size_t kernel_symbols_count(const struct kernel_symbols *k);
 
 #endif

@@ -34,6 +34,7 @@ struct mapped {
 	uint8_t build_id[20];
 	enum resolve_miss miss; /* object NULL: why */
 	size_t tried_at;	/* number of objects loaded by then */
+	uint64_t vdso_epoch;	/* relative: which vDSO it was tried with */
 	struct object *object;
 	const char *dso, *path;
 	uint64_t misses;
@@ -54,6 +55,7 @@ struct resolver {
 	const char *unknown, *kernel_dso;
 	uint8_t vdso_id[20];
 	uint8_t vdso_id_size;
+	uint64_t vdso_epoch; /* how often it changed */
 };
 
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
@@ -242,6 +244,7 @@ mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *want
 		.min = wanted->min,
 		.ino = wanted->ino,
 		.build_id_size = wanted->build_id_size,
+		.vdso_epoch = r->vdso_epoch,
 	};
 	memcpy(s->build_id, wanted->build_id, sizeof(s->build_id));
 	return mapped_names(r, s, wanted->path);
@@ -267,7 +270,7 @@ mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **r
 		r->nr_mapped = n;
 	}
 	*ret = s = &r->mapped[wanted->index];
-	if (!mapped_same(s, wanted))
+	if (!mapped_same(s, wanted) || (s->relative && s->vdso_epoch != r->vdso_epoch))
 		error = mapped_renew(r, s, wanted);
 	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
 		error = mapped_load(r, s, wanted);
@@ -283,12 +286,7 @@ resolver_set_vdso_build_id(struct resolver *r, const uint8_t *id, uint8_t size)
 		return 0;
 	memcpy(r->vdso_id, id, size);
 	r->vdso_id_size = size;
-	for (size_t i = 0; i < r->nr_mapped; i++) {
-		if (!r->mapped[i].relative)
-			continue;
-		r->mapped[i].tried = false;
-		r->mapped[i].object = NULL;
-	}
+	r->vdso_epoch++;
 	address_cache_clear(&r->user);
 	return 0;
 }

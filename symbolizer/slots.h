@@ -31,11 +31,14 @@ uint32_t slots_find(const struct slots *s, uint32_t hash,
 /* Enters index; 0, -FMT_E_NOMEM. */
 int slots_add(struct slots *s, uint32_t hash, size_t index);
 
-/* Stirs v into a hash; take the low 32 bits in the end. */
+/*
+ * Stirs v into a hash; take the low 32 bits in the end. Turned first, because h and v may be
+ * the same string: that of a BPF program is its object too.
+ */
 static inline uint64_t
 slots_mix(uint64_t h, uint64_t v)
 {
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	h = ((h << 23 | h >> 41) ^ v) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
 }
 

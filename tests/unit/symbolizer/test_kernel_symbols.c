@@ -147,6 +147,22 @@ nonsense(void **state)
 	is(UINT64_MAX - 4, NULL, NULL);
 }
 
+/* Programs load while samples are resolved: a search is not paid for by all of them. */
+static void
+loads_and_searches_take_turns(void **state)
+{
+	for (uint64_t i = 0; i < 200000; i++) {
+		ksymbol(i * 16, 16, 0, "prog");
+		is(i * 16 + 15, "prog", "prog");
+	}
+	assert_int_equal(kernel_symbols_count(k), 200000);
+	for (uint64_t i = 0; i < 200000; i++) {
+		ksymbol(i * 16, 16, 1, "prog");
+		is(i * 16, NULL, NULL);
+	}
+	assert_int_equal(kernel_symbols_count(k), 0);
+}
+
 /* A payload that is cut: what is before the cut counts, and it is said. */
 static void
 cut_blocks(void **state)
@@ -165,8 +181,13 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		T(nothing_known),	 T(objects),  T(blocks_add_up),
-		T(programs_come_and_go), T(nonsense), T(cut_blocks),
+		T(nothing_known),
+		T(objects),
+		T(blocks_add_up),
+		T(programs_come_and_go),
+		T(nonsense),
+		T(cut_blocks),
+		T(loads_and_searches_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
