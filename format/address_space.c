@@ -176,19 +176,27 @@ anonymous(const struct map_object *o)
 	return o->ino == 0 && o->build_id_size == 0;
 }
 
+/* Forgets maps that arrived before the newest keep ones. */
 static void
-space_shrink(struct address_space *s)
+forget_older(struct address_space *s, uint64_t keep, bool all)
 {
 	struct map_node *n, *next;
 
 	RB_FOREACH_SAFE(n, map_tree, &s->maps, next)
-		if (anonymous(n->map.object) && n->stamp + ADDRESS_SPACE_MAPS_MAX / 2 < s->stamp)
+		if ((all || anonymous(n->map.object)) && n->stamp + keep < s->stamp)
 			node_remove(s, n);
-	if (s->count <= ADDRESS_SPACE_MAPS_MAX / 4 * 3)
-		return;
-	RB_FOREACH_SAFE(n, map_tree, &s->maps, next)
-		if (n->stamp + ADDRESS_SPACE_MAPS_MAX / 2 < s->stamp)
-			node_remove(s, n);
+}
+
+/*
+ * Leaves so much room that this walk is paid for by the maps that fill it again: one arrival
+ * makes up to two maps, by splitting another.
+ */
+static void
+space_shrink(struct address_space *s)
+{
+	forget_older(s, ADDRESS_SPACE_MAPS_MAX / 2, false);
+	if (s->count > ADDRESS_SPACE_MAPS_MAX / 4 * 3)
+		forget_older(s, ADDRESS_SPACE_MAPS_MAX / 4, true);
 }
 
 static int
@@ -198,7 +206,10 @@ space_own(struct address_space **space, struct address_space_totals *totals)
 
 	if (s && s->refs == 1)
 		return 0;
-	s = s ? space_copy(s) : space_new(totals);
+	if (s && s->count + totals->maps <= ADDRESS_SPACES_MAPS_MAX)
+		s = space_copy(s);
+	else
+		s = space_new(totals);
 	if (!s)
 		return -FMT_E_NOMEM;
 	address_space_unref(*space);

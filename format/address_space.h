@@ -14,9 +14,15 @@
 
 /*
  * There is no unmap record, so a space only grows. The kernel allows 65530 maps by default:
- * over this many, the older half is forgotten, what has no file first.
+ * over this many, the older ones are forgotten, what has no file first.
  */
 #define ADDRESS_SPACE_MAPS_MAX 131072
+
+/*
+ * In all spaces of a model. Over it (children of a process with 65530 maps, each of which
+ * maps one more), a space that would have to be copied begins empty.
+ */
+#define ADDRESS_SPACES_MAPS_MAX (4u << 20)
 
 struct address_space; /* NULL is an empty one */
 

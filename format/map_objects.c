@@ -262,17 +262,18 @@ map_objects_set_build_id(struct map_objects *t, const struct map_object *inode, 
 		return -FMT_E_NOMEM;
 	i->key = *inode;
 	i->key.path = NULL;
-	old = RB_INSERT(inode_tree, &t->inodes, i);
-	if (old) {
-		free(i);
-		i = old;
-	} else {
-		t->nr_inodes++;
-		t->bytes += sizeof(*i);
-	}
 	memset(i->key.build_id, 0, sizeof(i->key.build_id));
 	memcpy(i->key.build_id, id, size);
 	i->key.build_id_size = size;
+	old = RB_INSERT(inode_tree, &t->inodes, i);
+	/* Those that are here already had theirs then: only what comes is given the new one. */
+	if (old) {
+		old->key = i->key;
+		free(i);
+		return 0;
+	}
+	t->nr_inodes++;
+	t->bytes += sizeof(*i);
 
 	from.o = i->key;
 	for (o = RB_NFIND(object_tree, &t->objects, &from); o && inode_cmp(&o->o, &i->key) == 0;

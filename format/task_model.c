@@ -216,6 +216,8 @@ task_exit(struct task_model *m, struct task_node *t, uint64_t time_ns)
 		return;
 	t->t.exited = true;
 	t->t.exit_ns = time_ns;
+	TAILQ_REMOVE(&t->process->tasks, t, siblings);
+	TAILQ_INSERT_HEAD(&t->process->tasks, t, siblings);
 	TAILQ_INSERT_TAIL(&m->ghosts, t, ghosts);
 	m->nr_ghosts++;
 }
@@ -227,6 +229,8 @@ task_revive(struct task_model *m, struct task_node *t)
 		return;
 	t->t.exited = false;
 	t->t.exit_ns = 0;
+	TAILQ_REMOVE(&t->process->tasks, t, siblings);
+	TAILQ_INSERT_TAIL(&t->process->tasks, t, siblings);
 	TAILQ_REMOVE(&m->ghosts, t, ghosts);
 	m->nr_ghosts--;
 }
@@ -389,7 +393,7 @@ apply_exit(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 static int
 apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 {
-	struct task_node *t, *other;
+	struct task_node *t, *other, *before;
 
 	if (nobody(r->comm.pid, r->comm.tid))
 		return 0;
@@ -403,9 +407,12 @@ apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 	address_space_unref(t->process->space);
 	t->process->space = NULL;
 	/* Exec ends the other threads; the one that called it took over the leader's tid. */
-	TAILQ_FOREACH(other, &t->process->tasks, siblings)
+	other = TAILQ_LAST(&t->process->tasks, task_list);
+	for (; other && !other->t.exited; other = before) {
+		before = TAILQ_PREV(other, task_list, siblings);
 		if (other != t)
 			task_exit(m, other, time_ns);
+	}
 	return 0;
 }
 

@@ -39,7 +39,7 @@ struct task_node {
 /* What the tasks of one pid share. */
 struct process {
 	RB_ENTRY(process) by_pid;
-	TAILQ_HEAD(, task_node) tasks; /* in order of arrival */
+	TAILQ_HEAD(task_list, task_node) tasks; /* ghosts, then the living in order of arrival */
 	struct address_space *space;
 	uint32_t pid;
 };

@@ -747,6 +747,127 @@ test_maps_are_bounded(void **state)
 	task_model_free(m);
 }
 
+static struct perf_record
+mmap_record(uint64_t time, uint32_t pid, uint64_t addr, uint64_t len, const char *path)
+{
+	return (struct perf_record){
+		.type = REC_MMAP2,
+		.sid = { .time = time },
+		.mmap = { .pid = pid,
+			  .tid = pid,
+			  .addr = addr,
+			  .len = len,
+			  .filename = path,
+			  .ino = 1 },
+	};
+}
+
+/*
+ * Each map inside the one before leaves two pieces: when the older half is as many as is
+ * allowed, every further map walked all of them. Such a walk a map takes hours here.
+ */
+static void
+test_nested_maps(void **state)
+{
+	struct task_model *m = task_model_new();
+	const uint64_t n = 1000000;
+	struct task_model_stats st;
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct perf_record r =
+			mmap_record(1, 10, i * PAGE, (UINT64_C(1) << 46) - 2 * i * PAGE, "/a");
+
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	task_model_stats(m, &st);
+	assert_true(st.maps <= 131072);
+	assert_string_equal(path_at(m, 10, n * PAGE), "/a");
+	task_model_free(m);
+}
+
+/* Children of a process with many maps, each of which maps one more: not a copy for each. */
+static void
+test_copies_are_bounded(void **state)
+{
+	struct task_model *m = task_model_new();
+	struct task_model_stats st;
+	struct perf_record r;
+
+	for (uint64_t i = 0; i < 60000; i++) {
+		r = mmap_record(1, 10, i * 2 * PAGE, PAGE, "/parent");
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	for (uint32_t pid = 1000; pid < 3000; pid++) {
+		const struct step fork = { 'F', pid, pid, pid, 10, 10, .name = NULL };
+
+		apply_step(m, &fork);
+		r = mmap_record(pid, pid, UINT64_C(1) << 40, PAGE, "/child");
+		assert_int_equal(task_model_apply(m, &r), 0);
+		assert_string_equal(path_at(m, pid, UINT64_C(1) << 40), "/child");
+		task_model_stats(m, &st);
+		assert_true(st.maps <= (4u << 20) + 2000);
+	}
+	assert_string_equal(path_at(m, 1000, 0), "/parent");
+	task_model_free(m);
+}
+
+/* An exec ends the threads that live, and does not look at those that ended long ago. */
+static void
+test_exec_after_exec(void **state)
+{
+	struct task_model *m = task_model_new();
+	const struct step leader = { 'C', 1, 10, 10, .name = "a" };
+
+	apply_step(m, &leader);
+	for (uint32_t tid = 100; tid < 30100; tid++) {
+		const struct step thread = { 'F', tid, 10, tid, 10, 10, .name = NULL };
+
+		apply_step(m, &thread);
+	}
+	for (uint32_t i = 0; i < 300000; i++) {
+		struct perf_record exec = { .type = REC_COMM,
+					    .misc = TASK_MISC_COMM_EXEC,
+					    .sid = { .time = 40000 + i },
+					    .comm = { .pid = 10, .tid = 10, .comm = "b" } };
+
+		assert_int_equal(task_model_apply(m, &exec), 0);
+	}
+	assert_false(task_model_task(m, 10, 10)->exited);
+	for (uint32_t tid = 100; tid < 30100; tid += 100)
+		assert_true(task_model_task(m, 10, tid)->exited);
+	task_model_free(m);
+}
+
+/* One inode by many paths, and build-ids for it without end. */
+static void
+test_build_ids_of_one_inode(void **state)
+{
+	struct task_model *m = task_model_new();
+	const uint32_t n = 100000;
+	const struct map_object *o;
+	struct perf_record r;
+	uint8_t id[20] = { 0 };
+	char path[16];
+
+	for (uint32_t i = 0; i < n; i++) {
+		(void)snprintf(path, sizeof(path), "/%u", i);
+		r = mmap_record(1, 10, (uint64_t)i * PAGE, PAGE, path);
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		le32enc(id, i);
+		assert_int_equal(task_model_set_build_id(m, 0, 0, 1, 0, id, sizeof(id)), 0);
+	}
+	o = task_model_map(m, 10, 0)->object;
+	assert_int_equal(o->build_id_size, 20);
+	assert_int_equal(le32dec(o->build_id), 0);
+	r = mmap_record(1, 10, (uint64_t)n * PAGE, PAGE, "/new");
+	assert_int_equal(task_model_apply(m, &r), 0);
+	o = task_model_map(m, 10, (uint64_t)n * PAGE)->object;
+	assert_int_equal(le32dec(o->build_id), n - 1);
+	task_model_free(m);
+}
+
 int
 main(void)
 {
@@ -765,6 +886,10 @@ main(void)
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_random_streams),
 		cmocka_unit_test(test_maps_are_bounded),
+		cmocka_unit_test(test_nested_maps),
+		cmocka_unit_test(test_copies_are_bounded),
+		cmocka_unit_test(test_exec_after_exec),
+		cmocka_unit_test(test_build_ids_of_one_inode),
 	};
 
 	return cmocka_run_group_tests_name("task_model", tests, NULL, NULL);
