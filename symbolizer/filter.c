@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/filter.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,9 +231,12 @@ edge_parse(struct edge *e, const char *word)
 		e->kind = EDGE_NS;
 		return seconds_parse(word, &e->ns);
 	}
+	/* strtod() takes signs, hexadecimal, infinities and nothing at all. */
+	if (len == 1 || strspn(word, "0123456789.") != len - 1)
+		return -1;
 	e->kind = EDGE_PERCENT;
 	e->percent = strtod(word, &end);
-	if (end != word + len - 1 || !isfinite(e->percent) || e->percent < 0 || e->percent > 100)
+	if (end != word + len - 1 || e->percent > 100)
 		return -1;
 	return 0;
 }

@@ -340,7 +340,10 @@ finish_stdout(int status)
 	if (pager_finish() == 0)
 		return status;
 	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout) && (fclose(stdout) == 0))
+	/* What failed before has forgotten why: it fails again, and says so. */
+	if (ferror(stdout) && write(STDOUT_FILENO, "\n", 1) > 0)
+		errno = EIO;
+	else if (fflush(stdout) == 0 && !ferror(stdout) && (fclose(stdout) == 0))
 		return status;
 	if (errno != EPIPE)
 		warnx("standard output: %s", strerror(errno ? errno : EIO));

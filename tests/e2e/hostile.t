@@ -44,6 +44,12 @@ for command in report "report --json" info dump "dump --json" "export -f folded"
 	exits 0 "$command: numbers at the end of their range" "$SPOOR" $command wraps.spoor
 done
 
+for command in report "report --json" dump "export -f folded"; do
+	exits 1 "$command: more than a buffer to a full disk" \
+		sh -c "\"$SPOOR\" $command names.spoor >/dev/full"
+	like "$(cat err)" 'standard output: No space left' "$command: is told"
+done
+
 exits 1 "a device" "$SPOOR" verify /dev/zero
 like "$(cat err)" 'is a device' "is called a device"
 exits 1 "a device as standard input" sh -c "\"$SPOOR\" verify - </dev/zero"

@@ -180,6 +180,10 @@ times(void **state)
 	refused(FILTER_OPTION_time, "20%-10%");
 	refused(FILTER_OPTION_time, "1%-101%");
 	refused(FILTER_OPTION_time, "nan%-");
+	refused(FILTER_OPTION_time, "%-%");
+	refused(FILTER_OPTION_time, "%-50%");
+	refused(FILTER_OPTION_time, "0x1%-50%");
+	refused(FILTER_OPTION_time, "+1%-50%");
 	refused(FILTER_OPTION_time, "x,1");
 	refused(FILTER_OPTION_time, ".5,1");
 	refused(FILTER_OPTION_time, "99999999999999999999,");
