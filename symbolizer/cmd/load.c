@@ -4,8 +4,6 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int
@@ -145,7 +143,6 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 		return status;
 	l->meta = recording_reader_meta(l->input.reader);
 	po->filter = o->filter;
-	po->events = l->meta->events;
 	if (make_resolver(l, o) < 0)
 		err = -FMT_E_NOMEM;
 	if (err == 0 && filter_needs_range(o->filter))
@@ -174,7 +171,7 @@ load_close(struct load *l)
 const char *
 load_event_name(const struct load *l, int event)
 {
-	if (event < 0 || (size_t)event >= event_set_count(l->meta->events))
+	if (event < 0)
 		return "[unknown]";
-	return event_set_at(l->meta->events, (size_t)event)->name;
+	return event_set_at(record_stream_events(l->input.stream), (size_t)event)->name;
 }
