@@ -7,6 +7,7 @@
 #include "format/ksyms.h"
 
 #define KSYMBOL_UNREGISTER 1u /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+#define FEW 16		      /* so many are put in their places one by one */
 
 struct entry {
 	struct kernel_symbol symbol; /* start == end: taken back */
@@ -146,14 +147,50 @@ compare(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Sorts what has arrived since the last search, and leaves the newest of each start. */
+/* How many of the sorted ones begin before address. */
+static size_t
+rank(const struct kernel_symbols *k, uint64_t address)
+{
+	size_t low = 0, high = k->sorted;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (k->entries[middle].symbol.start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Puts one among the sorted ones; the place behind them is free. */
 static void
-settle(struct kernel_symbols *k)
+place(struct kernel_symbols *k, struct entry e)
+{
+	size_t i = rank(k, e.symbol.start);
+	bool there = i < k->sorted && k->entries[i].symbol.start == e.symbol.start;
+	bool gone = e.symbol.end == e.symbol.start;
+
+	if (gone && !there)
+		return;
+	if (gone) {
+		k->sorted--;
+		memmove(&k->entries[i], &k->entries[i + 1], (k->sorted - i) * sizeof(e));
+		return;
+	}
+	if (!there) {
+		memmove(&k->entries[i + 1], &k->entries[i], (k->sorted - i) * sizeof(e));
+		k->sorted++;
+	}
+	k->entries[i] = e;
+}
+
+static void
+sort_all(struct kernel_symbols *k)
 {
 	size_t kept = 0;
 
-	if (k->sorted == k->nr)
-		return;
 	qsort(k->entries, k->nr, sizeof(*k->entries), compare);
 	for (size_t i = 0; i < k->nr; i++) {
 		if (i + 1 < k->nr && k->entries[i + 1].symbol.start == k->entries[i].symbol.start)
@@ -164,24 +201,34 @@ settle(struct kernel_symbols *k)
 	k->nr = k->sorted = kept;
 }
 
+/*
+ * Leaves the newest of each start, sorted. A block brings many; BPF programs come one by one,
+ * with samples between: sorting all of the kernel for each would take longer than the rest.
+ */
+static void
+settle(struct kernel_symbols *k)
+{
+	size_t arrived = k->nr - k->sorted;
+
+	if (arrived > FEW) {
+		sort_all(k);
+		return;
+	}
+	for (size_t i = k->nr - arrived; i < k->nr; i++)
+		place(k, k->entries[i]);
+	k->nr = k->sorted;
+}
+
 bool
 kernel_symbols_find(struct kernel_symbols *k, uint64_t address, struct kernel_symbol *ret)
 {
-	size_t low = 0, high;
+	size_t i;
 
 	settle(k);
-	high = k->nr;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->entries[middle].symbol.start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= k->entries[low - 1].symbol.end)
+	i = address == UINT64_MAX ? k->nr : rank(k, address + 1);
+	if (i == 0 || address >= k->entries[i - 1].symbol.end)
 		return false;
-	*ret = k->entries[low - 1].symbol;
+	*ret = k->entries[i - 1].symbol;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,13 +161,47 @@ cut_blocks(void **state)
 	is(3, NULL, NULL);
 }
 
+/* Looked up after each change or at the end only, with changes few or many: the same. */
+static void
+any_order_of_looking(void **state)
+{
+	struct kernel_symbols *eager = kernel_symbols_new(strings), *lazy = k;
+	struct kernel_symbol a, b;
+	uint32_t random = 1;
+
+	assert_non_null(eager);
+	for (int i = 0; i < 5000; i++) {
+		uint64_t address;
+		char name[32];
+
+		random = random * 1103515245 + 12345;
+		address = 0x10000 + (random >> 16) % 256 * 32;
+		snprintf(name, sizeof(name), "program_%d", i);
+		k = lazy;
+		ksymbol(address, 32, random >> 8 & 1, name);
+		k = eager;
+		ksymbol(address, 32, random >> 8 & 1, name);
+		assert_int_equal(kernel_symbols_find(eager, address, &a), !(random >> 8 & 1));
+	}
+	for (uint64_t address = 0x10000 - 32; address < 0x10000 + 257 * 32; address += 8) {
+		bool known = kernel_symbols_find(lazy, address, &a);
+
+		assert_int_equal(kernel_symbols_find(eager, address, &b), known);
+		if (known)
+			assert_ptr_equal(a.name, b.name);
+	}
+	assert_int_equal(kernel_symbols_count(eager), kernel_symbols_count(lazy));
+	kernel_symbols_free(eager);
+	k = lazy;
+}
+
 int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		T(nothing_known),	 T(objects),  T(blocks_add_up),
-		T(programs_come_and_go), T(nonsense), T(cut_blocks),
+		T(nothing_known), T(objects),	 T(blocks_add_up),	  T(programs_come_and_go),
+		T(nonsense),	  T(cut_blocks), T(any_order_of_looking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
