@@ -58,18 +58,6 @@ load_set(struct load_options *o, int value, const char *text)
 	return CLI_GO_ON;
 }
 
-int
-load_arguments(struct load_options *o, int argc, char **argv, int first)
-{
-	if (first >= argc)
-		return CLI_GO_ON;
-	if (o->path || first + 1 < argc)
-		return cli_usage_error(o->command, "'%s' is one file too many",
-				       o->path ? argv[first] : argv[first + 1]);
-	o->path = argv[first];
-	return CLI_GO_ON;
-}
-
 struct range {
 	uint64_t first_ns, last_ns;
 };
