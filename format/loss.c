@@ -53,59 +53,54 @@ account_find(const struct loss *l, uint32_t cpu)
 	return cpu < l->nr_cpus ? &l->cpus[cpu] : NULL;
 }
 
+/* A CPU's count of a cause, made when it is not there. */
 static int
-account_get(struct loss *l, uint32_t cpu, struct account **ret)
+count_get(struct loss *l, uint32_t cpu, enum loss_cause cause, uint64_t **ret)
 {
-	struct account *more;
+	struct account *a = &l->none, *more;
 
-	if (cpu == UINT32_MAX) {
-		*ret = &l->none;
-		return 0;
+	if (cause >= LOSS_CAUSES)
+		return -FMT_E_UNSUPPORTED;
+	if (cpu != UINT32_MAX) {
+		if (cpu >= LOSS_CPU_MAX)
+			return -FMT_E_TOO_BIG;
+		if (cpu >= l->nr_cpus) {
+			more = reallocarray(l->cpus, cpu + 1, sizeof(*more));
+			if (!more)
+				return -FMT_E_NOMEM;
+			memset(more + l->nr_cpus, 0, (cpu + 1 - l->nr_cpus) * sizeof(*more));
+			l->cpus = more;
+			l->nr_cpus = cpu + 1;
+		}
+		a = &l->cpus[cpu];
 	}
-	if (cpu >= LOSS_CPU_MAX)
-		return -FMT_E_TOO_BIG;
-	if (cpu >= l->nr_cpus) {
-		more = reallocarray(l->cpus, cpu + 1, sizeof(*more));
-		if (!more)
-			return -FMT_E_NOMEM;
-		memset(more + l->nr_cpus, 0, (cpu + 1 - l->nr_cpus) * sizeof(*more));
-		l->cpus = more;
-		l->nr_cpus = cpu + 1;
-	}
-	*ret = &l->cpus[cpu];
+	a->used = true;
+	*ret = &a->n[cause];
 	return 0;
 }
 
 int
 loss_add(struct loss *l, uint32_t cpu, enum loss_cause cause, uint64_t n)
 {
-	struct account *a;
-	int error;
+	uint64_t *count;
+	int error = count_get(l, cpu, cause, &count);
 
-	if (cause >= LOSS_CAUSES)
-		return -FMT_E_UNSUPPORTED;
-	error = account_get(l, cpu, &a);
 	if (error)
 		return error;
-	a->used = true;
-	a->n[cause] += n;
+	*count += n;
 	return 0;
 }
 
 int
 loss_set(struct loss *l, uint32_t cpu, enum loss_cause cause, uint64_t n)
 {
-	struct account *a;
-	int error;
+	uint64_t *count;
+	int error = count_get(l, cpu, cause, &count);
 
-	if (cause >= LOSS_CAUSES)
-		return -FMT_E_UNSUPPORTED;
-	error = account_get(l, cpu, &a);
 	if (error)
 		return error;
-	a->used = true;
-	if (n > a->n[cause])
-		a->n[cause] = n;
+	if (n > *count)
+		*count = n;
 	return 0;
 }
 
@@ -176,25 +171,32 @@ loss_text(enum loss_cause cause)
 	return cause < LOSS_CAUSES ? causes[cause].text : NULL;
 }
 
+static uint32_t
+encode_account(const struct account *a, uint32_t cpu, struct buf *out)
+{
+	uint32_t count = 0;
+
+	for (uint32_t cause = 0; cause < LOSS_CAUSES; cause++) {
+		if (a->n[cause] == 0)
+			continue;
+		buf_u32(out, cpu);
+		buf_u32(out, cause);
+		buf_u64(out, a->n[cause]);
+		count++;
+	}
+	return count;
+}
+
 void
 loss_encode(const struct loss *l, struct buf *out)
 {
 	size_t at = out->len;
-	uint32_t cpu, count = 0;
+	uint32_t count = 0;
 
 	buf_u32(out, 0);
-	for (size_t i = 0; loss_cpu_at(l, i, &cpu) == 0; i++) {
-		for (uint32_t cause = 0; cause < LOSS_CAUSES; cause++) {
-			uint64_t n = loss_get(l, cpu, cause);
-
-			if (n == 0)
-				continue;
-			buf_u32(out, cpu);
-			buf_u32(out, cause);
-			buf_u64(out, n);
-			count++;
-		}
-	}
+	for (uint32_t cpu = 0; cpu < l->nr_cpus; cpu++)
+		count += encode_account(&l->cpus[cpu], cpu, out);
+	count += encode_account(&l->none, UINT32_MAX, out);
 	if (!buf_failed(out))
 		le32enc(out->p + at, count);
 }

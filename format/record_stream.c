@@ -122,6 +122,12 @@ record_stream_on_block(struct record_stream *s,
 	s->on_block_arg = arg;
 }
 
+const struct event_set *
+record_stream_events(const struct record_stream *s)
+{
+	return recording_reader_meta(s->reader)->events;
+}
+
 const struct record_stream_stats *
 record_stream_stats(const struct record_stream *s)
 {
@@ -319,7 +325,7 @@ batch_add(struct batch *b, size_t offset, uint64_t time, int32_t event)
 static int
 index_batch(struct record_stream *s, struct batch *b)
 {
-	const struct event_set *events = recording_reader_meta(s->reader)->events;
+	const struct event_set *events = record_stream_events(s);
 	struct span rest = span_of(b->bytes, b->len), record;
 	uint64_t time = 0;
 	int event, more, error = 0;
@@ -441,8 +447,7 @@ emit(struct record_stream *s, struct stream_record *ret)
 	if (perf_record_next(&rest, &record) <= 0)
 		record = rest;
 	if (e->event != EVENT_BAD &&
-	    event_set_parse(recording_reader_meta(s->reader)->events, record, &s->record, NULL) ==
-		    0) {
+	    event_set_parse(record_stream_events(s), record, &s->record, NULL) == 0) {
 		ret->record = &s->record;
 		count(s, &s->record, b->state);
 	} else {

@@ -40,7 +40,7 @@ void record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t un
 
 struct stream_record {
 	const struct perf_record *record; /* valid until the next call */
-	int event;			  /* index in meta->events; -1 none */
+	int event;			  /* index in record_stream_events(); -1 none */
 	bool state;			  /* from a STATE block: synthesized by the recorder */
 	struct span bad;		  /* record == NULL: bytes that did not parse */
 };
@@ -54,6 +54,12 @@ int record_stream_next(struct record_stream *s, struct stream_record *ret, struc
 /* on_block(arg, block) sees every KSYMS, BUILDIDS and LOSS block. */
 void record_stream_on_block(struct record_stream *s,
 			    void (*on_block)(void *arg, const struct block *block), void *arg);
+
+/*
+ * The events that stream_record.event counts in, as of the last next: a META block may have
+ * added some. Borrowed, for the reader's life.
+ */
+const struct event_set *record_stream_events(const struct record_stream *s);
 
 const struct record_stream_stats *record_stream_stats(const struct record_stream *s);
 /* The ledger as of the last LOSS block read. */

@@ -16,6 +16,7 @@
 #define ZSTD_LEVEL_DEFAULT 1
 #define INDEX_EVERY_DEFAULT 64
 #define INDEX_EVERY_MAX (1u << 16)
+#define STATE_BYTES (8u << 20) /* of one STATE block, so that readers need not hold more */
 
 /* Times and counts of the records of one payload. */
 struct tally {
@@ -390,28 +391,53 @@ tally_state(const struct recording_writer *w, struct span records, struct tally 
 	}
 }
 
+/* Takes off the front as many records as a STATE block holds; everything, if it is none. */
+static struct span
+take_state(struct span *records)
+{
+	struct span rest = *records, record, piece = { 0 };
+	size_t n = 0;
+
+	while (perf_record_next(&rest, &record) > 0 && (n == 0 || n + record.len <= STATE_BYTES))
+		n += record.len;
+	span_take(records, n ? n : records->len, &piece);
+	return piece;
+}
+
+/* A host with many tasks has more state than a block may hold. */
+static void
+write_state(struct recording_writer *w, struct span records)
+{
+	do {
+		struct block_header h = { .type = BLOCK_STATE, .complete = w->complete };
+		struct span piece = take_state(&records);
+		struct tally tally = { 0 };
+
+		tally_state(w, piece, &tally);
+		h.records = tally.records;
+		h.samples = tally.samples;
+		h.t_min = tally.t_min;
+		h.t_max = tally.t_max;
+		write_block(w, piece, &h);
+	} while (records.len > 0 && !w->error);
+}
+
 int
 recording_writer_block(struct recording_writer *w, enum block_type type, struct span payload,
 		       struct fmt_where *where)
 {
 	struct block_header h = { .type = (uint8_t)type, .complete = w->complete };
-	struct tally tally = { 0 };
 
 	assert(w->magic == WRITER_MAGIC);
 	assert(type != BLOCK_RECORDS && type != BLOCK_INDEX && type != BLOCK_END);
 	if (w->error)
 		return sticky(w, where);
-	if (type == BLOCK_META) {
+	if (type == BLOCK_META)
 		write_meta(w);
-	} else {
-		if (type == BLOCK_STATE)
-			tally_state(w, payload, &tally);
-		h.records = tally.records;
-		h.samples = tally.samples;
-		h.t_min = tally.t_min;
-		h.t_max = tally.t_max;
+	else if (type == BLOCK_STATE)
+		write_state(w, payload);
+	else
 		write_block(w, payload, &h);
-	}
 	/* What before_close writes is followed by its records, not by an index. */
 	if (!w->error && !w->closing && index_due(w, w->options.index_every))
 		write_index(w);

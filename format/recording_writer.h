@@ -71,7 +71,8 @@ int recording_writer_flush(struct recording_writer *w, struct fmt_where *where);
 
 /*
  * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS) ahead of the open block's
- * records; for STATE, records are counted and timed. META with an empty payload writes the
+ * records; for STATE, records are counted and timed, and make several blocks where they are
+ * too many for one. META with an empty payload writes the
  * meta as it now is (events may have been added).
  */
 int recording_writer_block(struct recording_writer *w, enum block_type type, struct span payload,

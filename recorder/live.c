@@ -43,6 +43,7 @@ struct live {
 	struct state_options scan;
 	struct event_attr attr;
 	struct task_model *model;
+	const char *kallsyms; /* path; NULL: the kernel's */
 	struct kallsyms *kernel;
 	struct ksym_collector *ksyms;
 	struct buildid_cache *cache;
@@ -55,7 +56,8 @@ struct live {
 	size_t nr_ids;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
-	bool nomem; /* a record could not be kept: live_pass() says so */
+	bool kernel_stale; /* there are other modules now than kernel has symbols of */
+	bool nomem;	   /* a record could not be kept: live_pass() says so */
 	char notes[256];
 	struct given given[GIVEN];
 };
@@ -140,7 +142,7 @@ id_fetch(struct live *l, const struct perf_mmap *m)
 static int
 kernel_load(struct live *l)
 {
-	int rc = kallsyms_load(NULL, &l->kernel);
+	int rc = kallsyms_load(l->kallsyms, &l->kernel);
 
 	if (rc == -ENOMEM)
 		return rc;
@@ -162,6 +164,7 @@ live_open(const struct live_options *options, struct live **ret)
 	if (!l)
 		return -ENOMEM;
 	l->events = options->events;
+	l->kallsyms = options->kallsyms;
 	l->attr = event->attr;
 	l->scan = (struct state_options){ .attr = &l->attr,
 					  .id = options->sideband_id,
@@ -171,7 +174,7 @@ live_open(const struct live_options *options, struct live **ret)
 		l->scan.id = event->ids[0];
 	l->model = task_model_new();
 	l->cache = buildid_cache_new();
-	l->modules = live_modules_new();
+	l->modules = live_modules_new(options->modules);
 	if (!l->model || !l->cache || !l->modules || kernel_load(l)) {
 		live_close(l);
 		return -ENOMEM;
@@ -350,6 +353,18 @@ pending_drop(struct live *l, size_t n)
 	l->bytes = kept;
 }
 
+/* Other modules than the table of symbols knows? Asked now and then, if there is a reason to. */
+static bool
+modules_changed(struct live *l)
+{
+	if (ksym_collector_unknown(l->ksyms) == l->unknown ||
+	    l->complete_ns - l->looked_ns < MODULES_NS)
+		return false;
+	l->looked_ns = l->complete_ns;
+	l->unknown = ksym_collector_unknown(l->ksyms);
+	return live_modules_refresh(l->modules, id_queue_named, l);
+}
+
 /* A module that came later has symbols that were not there at first. */
 static int
 modules_follow(struct live *l)
@@ -358,22 +373,21 @@ modules_follow(struct live *l)
 	struct kallsyms *kernel;
 	int rc;
 
-	if (!l->kernel || ksym_collector_unknown(l->ksyms) == l->unknown ||
-	    l->complete_ns - l->looked_ns < MODULES_NS)
+	if (!l->kernel)
 		return 0;
-	l->looked_ns = l->complete_ns;
-	l->unknown = ksym_collector_unknown(l->ksyms);
-	if (!live_modules_refresh(l->modules, id_queue_named, l))
+	if (modules_changed(l))
+		l->kernel_stale = true;
+	/* What is pending names the old table: not before a block has it. */
+	if (!l->kernel_stale || ksym_collector_pending(l->ksyms))
 		return 0;
-	rc = kallsyms_load(NULL, &kernel);
+	l->kernel_stale = false;
+	rc = kallsyms_load(l->kallsyms, &kernel);
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
 	ksyms = ksym_collector_new(kernel);
-	if (!ksyms || ksym_collector_pending(l->ksyms)) {
-		/* What is pending names the old table: the next look will do. */
-		ksym_collector_free(ksyms);
+	if (!ksyms) {
 		kallsyms_free(kernel);
-		return ksyms ? 0 : -ENOMEM;
+		return -ENOMEM;
 	}
 	ksym_collector_free(l->ksyms);
 	kallsyms_free(l->kernel);

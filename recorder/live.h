@@ -33,6 +33,7 @@ struct live_options {
 	uint64_t sideband_id;		/* id for the records that are made here; 0: its first */
 	const pid_t *pids;		/* restricts scans, as in state_options; borrowed */
 	size_t nr_pids;
+	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
 };
 
 /* 0, -ENOMEM, -errno. A kernel that hides its symbols is no error: live_notes() says so. */

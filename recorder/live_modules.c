@@ -10,11 +10,12 @@
 #define MODULES_MAX 4096
 
 struct live_modules {
+	const char *path;
 	char *text; /* the names, each with its NUL */
 	size_t len;
 };
 
-/* The names of /proc/modules; no such file: a kernel without modules. */
+/* Adds the names in the file; no such file: a kernel without modules. */
 static void
 names_read(struct live_modules *m)
 {
@@ -22,7 +23,7 @@ names_read(struct live_modules *m)
 	size_t cap = 0, len;
 	FILE *f;
 
-	f = fopen("/proc/modules", "re");
+	f = fopen(m->path, "re");
 	if (!f)
 		return;
 	for (int n = 0; n < MODULES_MAX && getline(&line, &cap, f) > 0; n++) {
@@ -41,12 +42,14 @@ names_read(struct live_modules *m)
 }
 
 struct live_modules *
-live_modules_new(void)
+live_modules_new(const char *path)
 {
 	struct live_modules *m = calloc(1, sizeof(*m));
 
-	if (m)
-		names_read(m);
+	if (!m)
+		return NULL;
+	m->path = path ? path : "/proc/modules";
+	names_read(m);
 	return m;
 }
 
@@ -76,7 +79,7 @@ live_modules_each(const struct live_modules *m, live_modules_fn *fn, void *arg)
 bool
 live_modules_refresh(struct live_modules *m, live_modules_fn *fn, void *arg)
 {
-	struct live_modules now = { 0 };
+	struct live_modules now = { .path = m->path };
 	bool same;
 
 	names_read(&now);

@@ -13,7 +13,8 @@ struct live_modules;
 /* path: "[name]", as maps of the kernel's modules are called. */
 typedef void live_modules_fn(void *arg, const char *path, const struct buildid *id);
 
-struct live_modules *live_modules_new(void); /* NULL: out of memory */
+/* path: NULL is /proc/modules; borrowed. NULL: out of memory. */
+struct live_modules *live_modules_new(const char *path);
 void live_modules_free(struct live_modules *m);
 
 /* Every module that has a build-id. */

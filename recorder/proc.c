@@ -174,7 +174,7 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 		s->stats->build_ids++;
 	}
 	s->stats->maps++;
-	return record_build_mmap2(s->out, s->o->attr, &s->sid, &k, MISC_USER | misc);
+	return record_build_mmap2(s->out, s->o->attr, &s->sid, &k, MISC_USER | misc) ? -ENOMEM : 0;
 }
 
 /* Takes whole lines off the front of text; 0, or what stopped it. *ret_used: how far it came. */

@@ -53,6 +53,7 @@ struct profile {
 /* What building needs and the profile does not. */
 struct build {
 	struct profile *p;
+	struct record_stream *stream;
 	struct resolver *resolver;
 	struct task_model *model;
 	const struct profile_options *options;
@@ -325,9 +326,9 @@ count_totals(struct profile *p, const struct perf_record *r, uint32_t leaf, uint
 static const char *
 event_name(const struct build *b, int event)
 {
-	const struct event_set *events = b->options->events;
-
-	return events && event >= 0 ? event_set_at(events, (size_t)event)->name : "";
+	if (event < 0)
+		return "";
+	return event_set_at(record_stream_events(b->stream), (size_t)event)->name;
 }
 
 static int
@@ -416,8 +417,9 @@ apply(struct build *b, const struct stream_record *sr)
 }
 
 static int
-read_stream(struct build *b, struct record_stream *stream, struct fmt_where *where)
+read_stream(struct build *b, struct fmt_where *where)
 {
+	struct record_stream *stream = b->stream;
 	struct stream_record sr;
 	uint64_t from, until;
 	int err;
@@ -443,7 +445,7 @@ int
 profile_build(struct record_stream *stream, struct resolver *resolver,
 	      const struct profile_options *options, struct profile **ret, struct fmt_where *where)
 {
-	struct build b = { .resolver = resolver, .options = options };
+	struct build b = { .stream = stream, .resolver = resolver, .options = options };
 	int err = -FMT_E_NOMEM;
 
 	b.p = calloc(1, sizeof(*b.p));
@@ -451,7 +453,7 @@ profile_build(struct record_stream *stream, struct resolver *resolver,
 	b.swapper = resolver_intern(resolver, "swapper");
 	if (b.p && b.model && b.swapper) {
 		b.p->magic = PROFILE_MAGIC;
-		err = read_stream(&b, stream, where);
+		err = read_stream(&b, where);
 	}
 	task_model_free(b.model);
 	if (err == -FMT_E_NOMEM) {

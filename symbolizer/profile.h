@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/event_set.h"
 #include "format/record_stream.h"
 #include "symbolizer/filter.h"
 #include "symbolizer/resolve.h"
@@ -29,10 +28,9 @@ struct profile_stack {
 };
 
 struct profile_options {
-	const struct filter *filter;	/* NULL: everything; its percent times resolved */
-	const struct event_set *events; /* of the recording, for the filter; may be NULL */
-	bool by_pid, by_tid, by_cpu;	/* keep stacks of different ones apart */
-	bool leaf_only;			/* callers are not needed: flat report */
+	const struct filter *filter; /* NULL: everything; its percent times resolved */
+	bool by_pid, by_tid, by_cpu; /* keep stacks of different ones apart */
+	bool leaf_only;		     /* callers are not needed: flat report */
 };
 
 /*

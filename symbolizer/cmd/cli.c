@@ -198,6 +198,18 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 	return CLI_GO_ON;
 }
 
+int
+cli_one_file(const char *command, int argc, char **argv, int first, const char **path)
+{
+	if (first >= argc)
+		return CLI_GO_ON;
+	if (*path || first + 1 < argc)
+		return cli_usage_error(command, "'%s' is one file too many",
+				       *path ? argv[first] : argv[first + 1]);
+	*path = argv[first];
+	return CLI_GO_ON;
+}
+
 /* Edits that turn a into b; names are short, so a row of 32 is plenty. */
 static unsigned
 edit_distance(const char *a, const char *b)

@@ -168,11 +168,9 @@ cmd_dump(int argc, char **argv)
 
 	if (rq.filter)
 		status = cli_parse(&syntax, argc, argv, set, &rq, &first);
-	if (status == CLI_GO_ON && first < argc && (rq.path || first + 1 < argc))
-		status = cli_usage_error("dump", "'%s' is one file too many", argv[argc - 1]);
+	if (status == CLI_GO_ON)
+		status = cli_one_file("dump", argc, argv, first, &rq.path);
 	if (status == CLI_GO_ON) {
-		if (first < argc)
-			rq.path = argv[first];
 		status = input_open(&in, rq.path);
 		if (status == 0) {
 			status = dump(&rq, &in);

@@ -115,7 +115,7 @@ cmd_export(int argc, char **argv)
 		return status;
 	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
 	if (status == CLI_GO_ON)
-		status = load_arguments(&rq.load, argc, argv, first);
+		status = cli_one_file("export", argc, argv, first, &rq.load.path);
 	if (status == CLI_GO_ON && !rq.format)
 		status = cli_usage_error("export", "-f FORMAT is missing; there is folded");
 	if (status == CLI_GO_ON)

@@ -149,7 +149,7 @@ cmd_report(int argc, char **argv)
 		return status;
 	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
 	if (status == CLI_GO_ON)
-		status = load_arguments(&rq.load, argc, argv, first);
+		status = cli_one_file("report", argc, argv, first, &rq.load.path);
 	if (status == CLI_GO_ON)
 		status = report(&rq);
 	load_done(&rq.load);

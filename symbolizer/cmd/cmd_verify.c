@@ -105,12 +105,10 @@ cmd_verify(int argc, char **argv)
 	int first, status;
 
 	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	if (status == CLI_GO_ON)
+		status = cli_one_file("verify", argc, argv, first, &rq.path);
 	if (status != CLI_GO_ON)
 		return status;
-	if (first < argc && (rq.path || first + 1 < argc))
-		return cli_usage_error("verify", "'%s' is one file too many", argv[argc - 1]);
-	if (first < argc)
-		rq.path = argv[first];
 	status = input_open(&in, rq.path);
 	if (status != 0)
 		return status;

@@ -4,8 +4,6 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int
@@ -57,18 +55,6 @@ load_set(struct load_options *o, int value, const char *text)
 		return cli_usage_error(o->command, "option %d is nobody's", value);
 	if (filter_set(o->filter, value, text, &why) < 0)
 		return cli_usage_error(o->command, "--%s %s: %s", filter_name(value), text, why);
-	return CLI_GO_ON;
-}
-
-int
-load_arguments(struct load_options *o, int argc, char **argv, int first)
-{
-	if (first >= argc)
-		return CLI_GO_ON;
-	if (o->path || first + 1 < argc)
-		return cli_usage_error(o->command, "'%s' is one file too many",
-				       o->path ? argv[first] : argv[first + 1]);
-	o->path = argv[first];
 	return CLI_GO_ON;
 }
 
@@ -145,7 +131,6 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 		return status;
 	l->meta = recording_reader_meta(l->input.reader);
 	po->filter = o->filter;
-	po->events = l->meta->events;
 	if (make_resolver(l, o) < 0)
 		err = -FMT_E_NOMEM;
 	if (err == 0 && filter_needs_range(o->filter))
@@ -174,7 +159,7 @@ load_close(struct load *l)
 const char *
 load_event_name(const struct load *l, int event)
 {
-	if (event < 0 || (size_t)event >= event_set_count(l->meta->events))
+	if (event < 0)
 		return "[unknown]";
-	return event_set_at(l->meta->events, (size_t)event)->name;
+	return event_set_at(record_stream_events(l->input.stream), (size_t)event)->name;
 }

@@ -63,8 +63,6 @@ int load_init(struct load_options *o, const char *command); /* 0 or an exit stat
 void load_done(struct load_options *o);
 /* Takes an option of LOAD_OPTIONS: CLI_GO_ON, or an exit status, said. */
 int load_set(struct load_options *o, int value, const char *text);
-/* The free arguments from argv[first]: at most a file. CLI_GO_ON, or an exit status, said. */
-int load_arguments(struct load_options *o, int argc, char **argv, int first);
 
 /*
  * Opens the input and reads all of it; what is damaged or lost is said on stderr. po tells

@@ -23,6 +23,12 @@ done
 exits 3 "--json has the same status" "$SPOOR" verify --json "$SEEDS/payload-damaged.spoor"
 is "$(json out '[.verdict, .damaged_blocks, .closed] | join(" ")')" "damaged 1 true" "and the counts"
 
+for command in info dump verify report "export -f folded"; do
+	# shellcheck disable=SC2086 # options of export
+	exits 2 "$command: two files" "$SPOOR" $command "$whole" second third
+	like "$(cat err)" "'second' is one file too many" "$command: names the first that is too many"
+done
+
 : >empty
 exits 1 "an empty file" "$SPOOR" verify empty
 like "$(cat err)" 'empty file' "is called empty"

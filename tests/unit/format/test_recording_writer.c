@@ -441,6 +441,44 @@ test_events_added(void **state)
 	buf_done(&b);
 }
 
+/* A host of a hundred thousand tasks: more state than fits a block. */
+static void
+test_big_state(void **state)
+{
+	struct recording_meta *meta = maker_meta(9);
+	const uint32_t tasks = 1200000;
+	struct memory_file f = { 0 };
+	struct stream_record rec;
+	struct recording_writer *w;
+	struct recording_reader *r;
+	struct record_stream *s;
+	uint32_t n = 0;
+	struct buf b;
+
+	buf_init(&b);
+	for (uint32_t pid = 1; pid <= tasks; pid++)
+		maker_comm(&b, 0, 10, pid, "one-of-many");
+	assert_true(b.len > BLOCK_RAW_MAX);
+	assert_int_equal(recording_writer_open(memory_sink(&f), meta, NULL, &w, NULL), 0);
+	assert_int_equal(recording_writer_block(w, BLOCK_STATE, buf_span(&b), NULL), 0);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+
+	assert_int_equal(recording_reader_open(io_source_memory(f.p, f.n), &r, NULL), 0);
+	assert_int_equal(recording_reader_verify(r, NULL), 0);
+	assert_int_equal(record_stream_open(r, &s), 0);
+	while (record_stream_next(s, &rec, NULL) > 0) {
+		assert_non_null(rec.record);
+		assert_true(rec.state);
+		assert_int_equal(rec.record->comm.pid, ++n);
+	}
+	assert_int_equal(n, tasks);
+	record_stream_close(s);
+	recording_reader_close(r);
+	recording_meta_free(meta);
+	memory_file_done(&f);
+	buf_done(&b);
+}
+
 int
 main(void)
 {
@@ -454,6 +492,7 @@ main(void)
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_big_call),
 		cmocka_unit_test(test_events_added),
+		cmocka_unit_test(test_big_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

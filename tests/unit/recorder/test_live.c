@@ -36,9 +36,8 @@ struct fixture {
 };
 
 static void
-setup(struct fixture *f, const pid_t *pids, size_t nr_pids)
+setup_with(struct fixture *f, struct live_options o)
 {
-	struct live_options o = { .pids = pids, .nr_pids = nr_pids };
 	uint8_t raw[128];
 	int len;
 
@@ -56,6 +55,12 @@ setup(struct fixture *f, const pid_t *pids, size_t nr_pids)
 	o.events = f->meta->events;
 	assert_int_equal(live_open(&o, &f->live), 0);
 	assert_int_equal(host_describe(f->meta, live_kallsyms(f->live)), 0);
+}
+
+static void
+setup(struct fixture *f, const pid_t *pids, size_t nr_pids)
+{
+	setup_with(f, (struct live_options){ .pids = pids, .nr_pids = nr_pids });
 }
 
 static void
@@ -377,6 +382,69 @@ test_blocks(void **state)
 	teardown(&f);
 }
 
+static void
+write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void
+sample_pass(struct fixture *f, struct recording_writer *w, uint64_t ip, uint64_t complete_s)
+{
+	struct buf b;
+
+	buf_init(&b);
+	build_sample(f, &b, 10, ip);
+	assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+	assert_int_equal(live_pass(f->live, complete_s * 1000000000), 0);
+	buf_done(&b);
+}
+
+#define KERNEL                                                                                     \
+	"ffffffff81000000 T _stext\n"                                                              \
+	"ffffffff81001000 T function_of_old\n"                                                     \
+	"ffffffff81002000 T _etext\n"
+
+/* A module that is loaded meanwhile has names, also when others wait for their block just then. */
+static void
+test_module_that_came_later(void **state)
+{
+	char kallsyms[] = "/tmp/test_live.kallsyms.XXXXXX", modules[] = "/tmp/test_live.mod.XXXXXX";
+	struct recording_writer_options o = { .on_record = on_record,
+					      .before_close = before_close };
+	const uint64_t in_kernel = 0xffffffff81001010, in_module = 0xffffffffc0000010;
+	struct buildid none = { 0 };
+	struct recording_writer *w;
+	struct fixture f;
+	int fd;
+
+	close(mkstemp(kallsyms));
+	close(mkstemp(modules));
+	write_file(kallsyms, KERNEL);
+	setup_with(&f, (struct live_options){ .kallsyms = kallsyms, .modules = modules });
+	o.arg = f.live;
+	fd = memfd_create("recording", MFD_CLOEXEC);
+	assert_int_equal(recording_writer_open(io_sink_fd(dup(fd)), f.meta, &o, &w, NULL), 0);
+	write_file(kallsyms, KERNEL "ffffffffc0000000 t function_of_new\t[new]\n");
+	write_file(modules, "new 16384 0 - Live 0xffffffffc0000000\n");
+	sample_pass(&f, w, in_module, 1);
+	sample_pass(&f, w, in_kernel, 31);
+	assert_int_equal(recording_writer_flush(w, NULL), 0);
+	sample_pass(&f, w, in_module, 62);
+	sample_pass(&f, w, in_module, 63);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	assert_true(read_back(fd, "function_of_old", 0, &none).symbol);
+	assert_true(read_back(fd, "function_of_new", 0, &none).symbol);
+	close(fd);
+	teardown(&f);
+	unlink(kallsyms);
+	unlink(modules);
+}
+
 /* Many short processes: the model stays as small as it was. */
 static void
 test_bounded(void **state)
@@ -414,7 +482,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
 		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_bounded), cmocka_unit_test(test_module_that_came_later),
 	};
 
 	return cmocka_run_group_tests_name("live", tests, NULL, NULL);

@@ -52,6 +52,19 @@ ok(int err, const struct fmt_where *where)
 		fail_msg("%s: %s", fmt_error_text(err), where ? where->detail : "");
 }
 
+static void
+add_event(struct synthetic *s, unsigned i, const char *name)
+{
+	uint8_t raw[EVENT_ATTR_SIZE_KNOWN];
+	size_t index;
+	int n = event_attr_encode(&s->attr[i], raw, sizeof(raw));
+
+	assert_true(n > 0);
+	ok(event_set_add(s->meta->events, span_of(raw, (size_t)n), name, &index), NULL);
+	assert_int_equal(index, i);
+	ok(event_set_add_id(s->meta->events, index, 100 + i), NULL);
+}
+
 void
 synthetic_begin(struct synthetic *s, uint64_t have)
 {
@@ -70,10 +83,6 @@ synthetic_begin(struct synthetic *s, uint64_t have)
 	assert_non_null(s->meta);
 	assert_non_null(sink);
 	for (unsigned i = 0; i < SYNTHETIC_EVENTS; i++) {
-		uint8_t raw[EVENT_ATTR_SIZE_KNOWN];
-		size_t index;
-		int n;
-
 		s->attr[i] = (struct event_attr){
 			.type = PERF_TYPE_SOFTWARE,
 			.size = 136,
@@ -82,10 +91,7 @@ synthetic_begin(struct synthetic *s, uint64_t have)
 				PERF_SAMPLE_CPU | have,
 			.flags = UINT64_C(1) << EVENT_ATTR_sample_id_all,
 		};
-		n = event_attr_encode(&s->attr[i], raw, sizeof(raw));
-		assert_true(n > 0);
-		ok(event_set_add(s->meta->events, span_of(raw, (size_t)n), names[i], &index), NULL);
-		ok(event_set_add_id(s->meta->events, index, 100 + i), NULL);
+		add_event(s, i, names[i]);
 	}
 	sink->io = (struct io_sink){ memory_write, memory_sync, memory_cut, memory_close };
 	sink->file = &s->file;
@@ -115,6 +121,18 @@ flush(struct synthetic *s)
 	buf_clear(&s->records);
 	recording_writer_pass(s->writer, s->now);
 	ok(recording_writer_flush(s->writer, &where), &where);
+}
+
+unsigned
+synthetic_event(struct synthetic *s, const char *name)
+{
+	struct fmt_where where = { 0 };
+
+	flush(s);
+	s->attr[SYNTHETIC_EVENTS] = s->attr[0];
+	add_event(s, SYNTHETIC_EVENTS, name);
+	ok(recording_writer_block(s->writer, BLOCK_META, (struct span){ 0 }, &where), &where);
+	return SYNTHETIC_EVENTS;
 }
 
 void

@@ -17,7 +17,7 @@ struct synthetic {
 	struct recording_writer *writer;
 	struct buf file;
 	struct buf records; /* not yet given to the writer */
-	struct event_attr attr[SYNTHETIC_EVENTS];
+	struct event_attr attr[SYNTHETIC_EVENTS + 1];
 	uint64_t now;
 	/* of the next samples */
 	unsigned event;
@@ -30,6 +30,8 @@ struct synthetic {
 
 /* have: PERF_SAMPLE_* bits besides IDENTIFIER, TID, TIME and CPU. */
 void synthetic_begin(struct synthetic *s, uint64_t have);
+/* One event more, from here on: a META block tells of it. Its index. */
+unsigned synthetic_event(struct synthetic *s, const char *name);
 /* A function of the kernel (module "") or a module, to be known from here on. */
 void synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *module,
 		    const char *name);
