@@ -109,11 +109,25 @@ over_memory(struct governor *g, uint64_t configured_hz)
 	return lower(g, GOVERNOR_MEMORY, 1, configured_hz);
 }
 
+/* The largest load of the last minute or two; what was before is no longer so. */
+static void
+note_calm(struct governor *g, double rate)
+{
+	if (g->calm % GOVERNOR_CALM_WINDOWS == 0) {
+		g->calm_before = g->calm ? g->calm_now : 0;
+		g->calm_now = 0;
+	}
+	if (rate > g->calm_now)
+		g->calm_now = rate;
+	g->calm++;
+}
+
 static enum governor_step
 maybe_raise(struct governor *g)
 {
 	unsigned int needed = GOVERNOR_CALM_WINDOWS * g->patience, steps = 0;
-	double load = g->most_calm;
+	double most = g->calm_now > g->calm_before ? g->calm_now : g->calm_before;
+	double load = most;
 
 	if (g->level == 0 || g->calm < needed)
 		return GOVERNOR_STAY;
@@ -121,7 +135,7 @@ maybe_raise(struct governor *g)
 		load *= 2;
 		steps++;
 	}
-	if (steps == 0 && (g->most_calm > PROBE || g->calm < needed * PROBE_TIMES))
+	if (steps == 0 && (most > PROBE || g->calm < needed * PROBE_TIMES))
 		return GOVERNOR_STAY;
 	g->level -= steps ? steps : 1;
 	if (g->level == 0)
@@ -143,9 +157,7 @@ judge(struct governor *g, const struct load *l, uint64_t configured_hz)
 			g->calm = 0;
 			return GOVERNOR_STAY;
 		}
-		if (g->calm == 0 || l->rate > g->most_calm)
-			g->most_calm = l->rate;
-		g->calm++;
+		note_calm(g, l->rate);
 		return maybe_raise(g);
 	}
 	g->calm = 0;

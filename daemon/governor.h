@@ -42,16 +42,16 @@ enum governor_step {
 };
 
 struct governor {
-	unsigned int level;	    /* frequency is halved so often */
-	enum governor_cause cause;  /* of the last lowering; NONE at level 0 */
-	struct governor_reading at; /* where the window began */
-	bool begun, settled;	    /* the first window has the cost of the start in it */
-	unsigned int over, calm;    /* windows in a row */
-	double least_over;	    /* smallest load of those over */
-	double most_calm;	    /* largest load of those calm */
-	unsigned int since_change;  /* windows */
-	unsigned int patience;	    /* times the calm that a raise needs */
-	bool raised, trimmed;	    /* was the last change a raise? */
+	unsigned int level;	      /* frequency is halved so often */
+	enum governor_cause cause;    /* of the last lowering; NONE at level 0 */
+	struct governor_reading at;   /* where the window began */
+	bool begun, settled;	      /* the first window has the cost of the start in it */
+	unsigned int over, calm;      /* windows in a row */
+	double least_over;	      /* smallest load of those over */
+	double calm_now, calm_before; /* largest load of those calm: this minute, the last */
+	unsigned int since_change;    /* windows */
+	unsigned int patience;	      /* times the calm that a raise needs */
+	bool raised, trimmed;	      /* was the last change a raise? */
 };
 
 void governor_init(struct governor *g);
