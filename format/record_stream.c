@@ -377,6 +377,8 @@ want_block(const struct block_header *h, void *arg)
 	case BLOCK_KSYMS:
 	case BLOCK_BUILDIDS:
 	case BLOCK_LOSS:
+	case BLOCK_GAP:
+	case BLOCK_RATE:
 		return true;
 	case BLOCK_RECORDS:
 		if (h->t_max == 0)

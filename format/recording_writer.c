@@ -473,6 +473,7 @@ recording_writer_stats(const struct recording_writer *w, struct recording_writer
 		.raw_bytes = w->raw_bytes,
 		.open_bytes = (uint32_t)w->open.len,
 		.open_records = w->tally.records,
+		.open_samples = w->tally.samples,
 	};
 }
 

@@ -133,7 +133,7 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 }
 
 bool
-ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns)
+ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it)
 {
 	uint64_t moved = 0;
 	bool all = true;
@@ -144,7 +144,7 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns)
 	}
 	if (all && now_ns > s->complete_ns + SETTLE_NS)
 		s->complete_ns = now_ns - SETTLE_NS;
-	if (moved || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
+	if (moved || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
 		if (queue_send(q, WRITER_PASS, s->complete_ns, now_ns))
 			s->last_pass_ns = now_ns;
 		queue_wake(q);

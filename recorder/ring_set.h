@@ -49,9 +49,10 @@ void ring_set_control(const struct ring_set *s, bool sideband, unsigned long req
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was
- * left, for want of room.
+ * left, for want of room. The writer is told of the pass when there was something, at times
+ * when there was nothing, and with tell_it.
  */
-bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns);
+bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it);
 
 /*
  * Asks the events what was lost and tells the ledger what is new. Sets *ret_resync when

@@ -113,6 +113,8 @@ void session_stats(const struct session *s, struct session_stats *ret);
  * Ends the current file in order and goes on in sink (taken over), which begins with a
  * snapshot of the live model: no sample is lost and none is in both. Waits until it is done.
  * -errno with *error: the old file goes on (or stays ended, then the session is suspended).
+ * 1 with *error: it goes on in sink, but the old file could not be ended in order or synced.
+ * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next two.
  */
 int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
 
