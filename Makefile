@@ -179,7 +179,8 @@ run-check-unit: $(UNIT_T)
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(UNIT_T)),prove --directives -e tests/run.sh $(UNIT_T),:)
 
 # Needs root: boots a container with what `make install` installs.
-check-systemd: deps all
+check-systemd: deps
+	$(Q)CC='$(CC)' .ci/deps systemd
 	+$(Q)$(MAKE) --no-print-directory run-check-systemd
 run-check-systemd: build-tests $(BUILD)/spoord.service
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' MAKE='$(MAKE)' prove --directives -e tests/run.sh $(wildcard tests/systemd/*.t)

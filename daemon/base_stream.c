@@ -154,7 +154,7 @@ do_chore(struct base_stream *b, enum chore chore)
 	pthread_mutex_lock(&b->session_lock);
 	r = chore == CHORE_ROTATE ? rotate(b, &error) : sync_now(b, &error);
 	pthread_mutex_unlock(&b->session_lock);
-	if (r == 0 || r == -EAGAIN)
+	if (r == 0 || r == -EAGAIN || r == -ESHUTDOWN)
 		return;
 	if (chore == CHORE_ROTATE)
 		atomic_store(&b->rotate_failed, true);

@@ -132,8 +132,9 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 	return 0;
 }
 
+/* Where the session writes to, which it takes over. */
 static int
-give_output(struct capture_set *set, struct capture *c, int out_fd, struct session_options *o,
+give_output(struct capture_set *set, struct capture *c, struct session_options *o,
 	    struct session_error *error)
 {
 	struct archive_error why = { .saved_errno = 0 };
@@ -141,42 +142,48 @@ give_output(struct capture_set *set, struct capture *c, int out_fd, struct sessi
 	int r;
 
 	o->sink = NULL;
-	o->out_fd = -1;
-	if (out_fd >= 0) {
-		c->clients_file = true;
-		o->out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 3);
-		if (o->out_fd < 0)
-			return session_fail(error, -errno, "the descriptor: %s", strerror(errno));
+	c->clients_file = o->out_fd >= 0;
+	if (c->clients_file)
 		return 0;
-	}
 	host_clocks(&now);
 	r = archive_capture(set->archive, now.realtime, &o->sink, c->progress.file, &why);
 	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
 }
 
+static void
+set_defaults(const struct capture_set *set, struct session_options *o)
+{
+	if (o->duration_ns == 0)
+		o->duration_ns = set->config->max_capture_time;
+	if (o->queue_bytes == 0)
+		o->queue_bytes = QUEUE_BYTES;
+	o->suspend_on_full = false;
+	o->cmdline = "spoord capture";
+	o->writer = "spoord " SPOOR_VERSION;
+}
+
+/* Takes o->out_fd over. */
 static int
-start(struct capture_set *set, struct capture *c, const struct capture_request *rq,
+start(struct capture_set *set, struct capture *c, struct session_options *o,
       struct session_error *error)
 {
-	struct session_options o = rq->options;
 	struct session *s;
-	int r = own_options(c, &o);
+	int r = own_options(c, o);
 
 	if (r < 0)
-		return session_fail(error, r, "out of memory");
-	if (o.duration_ns == 0)
-		o.duration_ns = set->config->max_capture_time;
-	if (o.queue_bytes == 0)
-		o.queue_bytes = QUEUE_BYTES;
-	o.suspend_on_full = false;
-	o.cmdline = "spoord capture";
-	o.writer = "spoord " SPOOR_VERSION;
-	r = give_output(set, c, rq->out_fd, &o, error);
-	if (r == 0)
-		r = session_open(&o, &s, error);
+		session_fail(error, r, "out of memory");
+	else
+		r = give_output(set, c, o, error);
+	if (r < 0) {
+		if (o->out_fd >= 0)
+			close(o->out_fd);
+		return r;
+	}
+	set_defaults(set, o);
+	r = session_open(o, &s, error);
 	if (r < 0)
 		return r;
-	c->progress.duration_ns = o.duration_ns;
+	c->progress.duration_ns = o->duration_ns;
 	return session_thread_start(s, set->wake_fd, &c->thread, error);
 }
 
@@ -186,15 +193,22 @@ capture_start(struct streams *s, const struct capture_request *request,
 	      uint64_t *ret_id, struct session_error *error)
 {
 	struct capture_set *set = streams_captures(s);
-	struct capture *c;
+	struct session_options o = request->options;
+	struct capture *c = NULL;
 	int r = check_request(set, request, error);
 
-	if (r < 0)
+	o.out_fd = request->out_fd;
+	if (r == 0) {
+		c = calloc(1, sizeof(*c));
+		if (!c)
+			r = session_fail(error, -ENOMEM, "out of memory");
+	}
+	if (r < 0) {
+		if (o.out_fd >= 0)
+			close(o.out_fd);
 		return r;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return session_fail(error, -ENOMEM, "out of memory");
-	r = start(set, c, request, error);
+	}
+	r = start(set, c, &o, error);
 	if (r < 0) {
 		capture_free(c);
 		return r;

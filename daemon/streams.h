@@ -47,9 +47,10 @@ struct streams_status {
 void streams_status(struct streams *s, struct streams_status *ret);
 
 struct capture_request {
-	struct session_options options; /* target, events, frequency, call graph, duration */
-	int out_fd;			/* the client's descriptor; -1: into captures/ */
-	uid_t uid;			/* who asked, for the log */
+	/* Target, events, frequency, call graph, duration; what it points to is copied. */
+	struct session_options options;
+	int out_fd; /* the client's descriptor, taken over in any case; -1: into captures/ */
+	uid_t uid;  /* who asked, for the log */
 };
 
 struct capture_progress {
