@@ -100,7 +100,7 @@ verify_all() # the archive's files: each is readable; only an open block may be 
 
 # A load that is there all the time.
 "$FIXTURES/burn" 3600000 >/dev/null 2>&1 &
-background_pids+=($!)
+background_pids+=("$!")
 
 # --- command line -----------------------------------------------------------------------------
 config 'frequency = 199'

@@ -103,7 +103,7 @@ machine systemd-run --quiet --uid=load --unit=load-kernel --collect \
 	dd if=/dev/zero of=/dev/null bs=64k
 watch_segments &
 watcher=$!
-background_pids+=($watcher)
+background_pids+=("$watcher")
 ok "samples arrive" wait_for 30 more_samples 1000
 machine spoorctl rotate
 sleep 1
