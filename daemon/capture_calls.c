@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
-#include "daemon/log.h"
 #include "daemon/methods.h"
 
 #define EVENTS_MAX 16
@@ -29,11 +27,13 @@ struct capture_call {
 	uid_t uid;
 	void *client; /* who waits; NULL: nobody */
 	bool ends_with_client;
-	/* What the session may look at for as long as it lives. */
-	char *text[EVENTS_MAX + 2];
+};
+
+/* What is asked for, for as long as the call is being handled. */
+struct wish {
+	struct capture_request request;
 	const char *events[EVENTS_MAX];
-	size_t nr_text;
-	pid_t pids[];
+	pid_t pids[PIDS_MAX];
 };
 
 struct capture_calls {
@@ -42,16 +42,6 @@ struct capture_calls {
 	void *arg;
 	LIST_HEAD(, capture_call) running;
 };
-
-static void
-call_free(struct capture_call *c)
-{
-	if (!c)
-		return;
-	while (c->nr_text > 0)
-		free(c->text[--c->nr_text]);
-	free(c);
-}
 
 struct capture_calls *
 capture_calls_new(struct streams *streams, capture_calls_ended_fn *ended, void *arg)
@@ -75,7 +65,7 @@ capture_calls_free(struct capture_calls *c)
 	while (c && (one = LIST_FIRST(&c->running))) {
 		capture_forget(c->streams, one->id);
 		LIST_REMOVE(one, next);
-		call_free(one);
+		free(one);
 	}
 	free(c);
 }
@@ -170,8 +160,6 @@ on_end(void *arg, const struct capture_progress *last)
 
 	p.id = one->id;
 	p.ended = true;
-	log_info("capture %llu ended: %llu samples%s%s", (unsigned long long)p.id,
-		 (unsigned long long)p.stats.samples, p.error[0] ? ": " : "", p.error);
 	if (p.error[0]) {
 		error = METHODS_INTERFACE ".Failed";
 		reply = json_pack("{sosi}", "message", varlink_text(p.error), "errno", 0);
@@ -179,7 +167,7 @@ on_end(void *arg, const struct capture_progress *last)
 		reply = json_pack("{so}", "capture", progress_json(&p, one->uid));
 	}
 	LIST_REMOVE(one, next);
-	call_free(one);
+	free(one);
 	/* Last, as the client's next call may come from within. */
 	if (client)
 		c->ended(c->arg, client, error, reply);
@@ -188,17 +176,6 @@ on_end(void *arg, const struct capture_progress *last)
 }
 
 /* --- what is asked for ------------------------------------------------------------------- */
-
-/* A copy that lives as long as the capture. */
-static char *
-own(struct capture_call *c, const char *s)
-{
-	char *copy = strdup(s);
-
-	if (copy)
-		c->text[c->nr_text++] = copy;
-	return copy;
-}
 
 /* Below the root of the hierarchy, whatever it is joined to: nothing that leads out of there. */
 static bool
@@ -220,8 +197,9 @@ cgroup_good(const char *path)
 }
 
 static bool
-read_events(struct method_call *call, struct capture_call *c, struct session_options *o)
+read_events(struct method_call *call, struct wish *w)
 {
+	struct session_options *o = &w->request.options;
 	json_t *events = methods_parameter(call, "events"), *j;
 	size_t i;
 
@@ -233,14 +211,10 @@ read_events(struct method_call *call, struct capture_call *c, struct session_opt
 
 		if (!*s || strlen(s) >= EVENT_BYTES)
 			goto bad;
-		c->events[i] = own(c, s);
-		if (!c->events[i]) {
-			methods_fail(call, -ENOMEM, "");
-			return false;
-		}
+		w->events[i] = s;
 	}
 	o->nr_events = json_array_size(events);
-	o->events = o->nr_events ? c->events : NULL;
+	o->events = o->nr_events ? w->events : NULL;
 	return true;
 bad:
 	methods_invalid(call, "events");
@@ -248,9 +222,9 @@ bad:
 }
 
 static bool
-read_pids(struct method_call *call, struct capture_call *c, struct session_options *o,
-	  const char *name, enum session_target target)
+read_pids(struct method_call *call, struct wish *w, const char *name, enum session_target target)
 {
+	struct session_options *o = &w->request.options;
 	json_t *pids = methods_parameter(call, name), *j;
 	size_t i;
 
@@ -265,10 +239,10 @@ read_pids(struct method_call *call, struct capture_call *c, struct session_optio
 
 		if (pid < 1 || pid > INT32_MAX)
 			goto bad;
-		c->pids[i] = (pid_t)pid;
+		w->pids[i] = (pid_t)pid;
 	}
 	o->target = target;
-	o->pids = c->pids;
+	o->pids = w->pids;
 	o->nr_pids = json_array_size(pids);
 	return true;
 bad:
@@ -277,30 +251,26 @@ bad:
 }
 
 static bool
-read_target(struct method_call *call, struct capture_call *c, struct session_options *o)
+read_target(struct method_call *call, struct wish *w)
 {
-	const char *cgroup = json_string_value(methods_parameter(call, "cgroup"));
-	const char *cpus = json_string_value(methods_parameter(call, "cpus"));
+	struct session_options *o = &w->request.options;
 
-	if (!read_pids(call, c, o, "pids", SESSION_PID) ||
-	    !read_pids(call, c, o, "tids", SESSION_TID))
+	o->cgroup = json_string_value(methods_parameter(call, "cgroup"));
+	o->cpus = json_string_value(methods_parameter(call, "cpus"));
+	if (!read_pids(call, w, "pids", SESSION_PID) || !read_pids(call, w, "tids", SESSION_TID))
 		return false;
-	if (cgroup && (o->target != SESSION_ALL || !cgroup_good(cgroup))) {
+	if (o->cgroup && (o->target != SESSION_ALL || !cgroup_good(o->cgroup))) {
 		methods_invalid(call, "cgroup");
 		return false;
 	}
-	if (cpus &&
-	    (!*cpus || strlen(cpus) >= CPUS_BYTES ||
-	     strspn(cpus, "0123456789,-") != strlen(cpus))) {
+	if (o->cgroup)
+		o->target = SESSION_CGROUP;
+	if (o->cpus &&
+	    (!*o->cpus || strlen(o->cpus) >= CPUS_BYTES ||
+	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus))) {
 		methods_invalid(call, "cpus");
 		return false;
 	}
-	if ((cgroup && !(o->cgroup = own(c, cgroup))) || (cpus && !(o->cpus = own(c, cpus)))) {
-		methods_fail(call, -ENOMEM, "");
-		return false;
-	}
-	if (cgroup)
-		o->target = SESSION_CGROUP;
 	return true;
 }
 
@@ -367,10 +337,7 @@ read_duration(struct method_call *call, struct session_options *o)
 	return true;
 }
 
-/*
- * Only what a recording can be written to without surprises. Status flags are the client's own;
- * a pipe that is not read blocks that capture's writer alone.
- */
+/* Only a regular file: a pipe that nobody reads would hold the capture's writer for ever. */
 static bool
 read_descriptor(struct method_call *call, struct capture_request *request)
 {
@@ -380,11 +347,12 @@ read_descriptor(struct method_call *call, struct capture_request *request)
 
 	if (!methods_int(call, "file_descriptor", 0, 0, -1, &index))
 		return false;
+	request->out_fd = -1;
 	if (index < 0)
 		return true;
 	flags = call->fd < 0 ? -1 : fcntl(call->fd, F_GETFL);
 	if (flags < 0 || (flags & O_PATH) || (flags & O_ACCMODE) == O_RDONLY ||
-	    fstat(call->fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))) {
+	    fstat(call->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		methods_invalid(call, "file_descriptor");
 		return false;
 	}
@@ -393,15 +361,14 @@ read_descriptor(struct method_call *call, struct capture_request *request)
 }
 
 static bool
-read_request(struct method_call *call, struct capture_call *c, struct capture_request *request)
+read_wish(struct method_call *call, struct wish *w)
 {
-	struct session_options *o = &request->options;
+	struct session_options *o = &w->request.options;
 
+	w->request.uid = call->uid;
 	o->out_fd = -1;
-	request->out_fd = -1;
-	request->uid = call->uid;
-	return read_events(call, c, o) && read_target(call, c, o) && read_call_graph(call, o) &&
-		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, request);
+	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
+		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, &w->request);
 }
 
 /* --- methods ----------------------------------------------------------------------------- */
@@ -423,39 +390,35 @@ allowed(struct method_call *call)
 void
 capture_calls_start(struct method_call *call)
 {
-	size_t room = json_array_size(methods_parameter(call, "pids")) +
-		json_array_size(methods_parameter(call, "tids"));
-	struct capture_call *c = calloc(1, sizeof(*c) + room * sizeof(c->pids[0]));
-	struct capture_request request = { 0 };
+	struct capture_call *c = calloc(1, sizeof(*c));
+	struct wish *w = calloc(1, sizeof(*w));
 	struct session_error error = { 0 };
 	int r;
 
-	if (!c)
-		return;
-	if (!read_request(call, c, &request) || !allowed(call))
+	if (!c || !w || !read_wish(call, w) || !allowed(call))
 		goto out;
 	c->owner = call->captures;
 	c->uid = call->uid;
 	c->client = call->message->oneway ? NULL : call->client;
-	/* A oneway call has a connection, too, but nobody who would see the end. */
-	c->ends_with_client = !methods_parameter(call, "duration_s") && c->client;
-	if (request.out_fd >= 0)
+	/* Of a oneway call nobody ever waits for the end. */
+	c->ends_with_client = c->client && !methods_parameter(call, "duration_s");
+	/* Taken over in any case. */
+	if (w->request.out_fd >= 0)
 		call->fd = -1;
-	r = capture_start(call->captures->streams, &request, on_end, c, &c->id, &error);
+	r = capture_start(call->captures->streams, &w->request, on_end, c, &c->id, &error);
 	if (r < 0) {
 		methods_fail(call, r, error.text);
 		goto out;
 	}
-	log_info("capture %llu started for uid %u", (unsigned long long)c->id,
-		 (unsigned int)c->uid);
 	LIST_INSERT_HEAD(&call->captures->running, c, next);
 	call->wait = METHODS_CAPTURE;
 	call->wait_id = c->id;
 	if (call->message->more)
 		call->parameters = capture_calls_reply(call->captures, c->id);
-	return;
+	c = NULL;
 out:
-	call_free(c);
+	free(w);
+	free(c);
 }
 
 void

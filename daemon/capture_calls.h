@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture_calls: captures that were asked for over the control socket and run: who asked, who waits.
+ * capture_calls: the captures that were asked for over the control socket and run: who asked,
+ * and who waits.
  *
  * The recording itself is streams.h. A capture that was given no duration ends with the
  * connection that asked for it; others go on when nobody waits any more.

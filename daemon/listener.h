@@ -22,7 +22,7 @@ struct listener {
  */
 int listener_open(struct listener *l, const char *path, const gid_t *group, char *text,
 		  size_t size);
-/* A listening AF_UNIX stream socket from socket activation; taken over. 0, -errno, text. */
+/* A listening AF_UNIX stream socket from socket activation; taken over if it is one. */
 int listener_adopt(struct listener *l, int fd, char *text, size_t size);
 /* Closes; removes the path if it is still the one that was bound. */
 void listener_close(struct listener *l);

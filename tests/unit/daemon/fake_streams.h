@@ -21,8 +21,11 @@
 #define FAKE_CAPTURES 4
 
 struct fake_capture {
-	uint64_t id; /* 0: none */
-	struct session_options options;
+	uint64_t id;			/* 0: none */
+	struct session_options options; /* but for what it points to: that is below */
+	char text[4][64];		/* two events, cgroup, cpus */
+	const char *events[2];
+	pid_t pids[2];
 	int out_fd;
 	uid_t uid;
 	bool stopped, forgotten;
@@ -116,6 +119,28 @@ streams_sync(struct streams *s, struct session_error *error)
 	return fake_session(error);
 }
 
+static inline const char *
+fake_text(char to[64], const char *from)
+{
+	(void)strlcpy(to, from ? from : "", 64);
+	return from ? to : NULL;
+}
+
+static inline void
+fake_copy(struct fake_capture *c)
+{
+	struct session_options *o = &c->options;
+
+	for (size_t i = 0; i < 2 && i < o->nr_events; i++)
+		c->events[i] = fake_text(c->text[i], o->events[i]);
+	for (size_t i = 0; i < 2 && i < o->nr_pids; i++)
+		c->pids[i] = o->pids[i];
+	o->events = o->events ? c->events : NULL;
+	o->pids = o->pids ? c->pids : NULL;
+	o->cgroup = fake_text(c->text[2], o->cgroup);
+	o->cpus = fake_text(c->text[3], o->cpus);
+}
+
 int
 capture_start(struct streams *s, const struct capture_request *request,
 	      void (*on_end)(void *arg, const struct capture_progress *last), void *arg,
@@ -136,6 +161,7 @@ capture_start(struct streams *s, const struct capture_request *request,
 				    .uid = request->uid,
 				    .on_end = on_end,
 				    .arg = arg };
+	fake_copy(c);
 	*ret_id = c->id;
 	return 0;
 }

@@ -423,29 +423,32 @@ captures_are_passed_on(void **state)
 static void
 descriptors_are_taken_or_left(void **state)
 {
-	int pipe_fds[2];
+	int file = open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	static const struct {
+		const char *path;
+		int flags;
+	} bad[] = {
+		{ "/dev/null", O_WRONLY },
+		{ "/proc/self/exe", O_RDONLY },
+		{ "/tmp", O_PATH },
+	};
 
-	passed = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	assert_true(is_invalid("Capture", "\"file_descriptor\":0", "file_descriptor"));
-	assert_true(passed >= 0);
-	close(passed);
-	passed = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	assert_true(is_invalid("Capture", "\"file_descriptor\":0", "file_descriptor"));
-	assert_true(passed >= 0);
-	close(passed);
-	passed = open("/tmp", O_PATH | O_CLOEXEC);
-	assert_true(is_invalid("Capture", "\"file_descriptor\":0", "file_descriptor"));
-	close(passed);
-
-	assert_int_equal(pipe(pipe_fds), 0);
-	passed = pipe_fds[1];
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		passed = open(bad[i].path, bad[i].flags | O_CLOEXEC);
+		assert_true(passed >= 0);
+		assert_true(is_invalid("Capture", "\"file_descriptor\":0", "file_descriptor"));
+		assert_true(passed >= 0);
+		close(passed);
+	}
+	assert_true(file >= 0);
+	passed = file;
 	/* One that is not named is not used. */
 	assert_true(is_good(call_member("Capture", "\"duration_s\":1")));
-	assert_int_equal(passed, pipe_fds[1]);
+	assert_int_equal(passed, file);
 	assert_int_equal(fake.captures[0].out_fd, -1);
 	assert_true(is_good(call_member("Capture", "\"file_descriptor\":0")));
 	assert_int_equal(passed, -1);
-	assert_int_equal(fake.captures[1].out_fd, pipe_fds[1]);
+	assert_int_equal(fake.captures[1].out_fd, file);
 	/* The path is told only where there is one. */
 	fake_end(2, NULL);
 	assert_null(json_object_get(json_object_get(ended, "capture"), "file"));
@@ -453,7 +456,6 @@ descriptors_are_taken_or_left(void **state)
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(ended, "capture"), "file")),
 		"captures/fake.spoor");
-	close(pipe_fds[0]);
 }
 
 static void
