@@ -9,15 +9,17 @@
 #define DAEMON_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #define CONFIG_PATH "/etc/spoor/spoord.conf"
 
-/* SPACE: bytes, or a share of the file system (per mille); both 0: the default rule. */
+/* SPACE: bytes, or a share of the file system; not given: the default rule. */
 struct config_space {
+	bool given;
 	uint64_t bytes;
-	uint32_t per_mille;
+	uint32_t per_mille; /* 0: bytes say it */
 };
 
 #define CONFIG_T_STRING char *
@@ -49,6 +51,13 @@ void config_free(struct config *c);
  * another -errno with *error filled and *ret untouched.
  */
 int config_read(const char *path, struct config **ret, struct config_error *error);
+
+/*
+ * The same of n bytes of text; name stands for the file in messages. Only the text is looked
+ * at: neither the file system nor the network is asked.
+ */
+int config_parse(const char *text, size_t n, const char *name, struct config **ret,
+		 struct config_error *error);
 
 /* The canonical form: every key, one a line; config_read() of it gives the same. */
 void config_print(const struct config *c, FILE *out);

@@ -4,16 +4,18 @@
  * CONFIG_ROW(key, type, default text, minimum, maximum, unit, help). Types: STRING, PATH,
  * COUNT (a number), BYTES ("512M"), TIME ("5m"), PERCENT ("0.5%"), EVENTS (comma list),
  * SPACE (bytes, or a percentage of the file system; empty: journald's kind of default).
+ * Limits are of the number as written: Hz, bytes, whole percent, for a TIME seconds, for a
+ * STRING or PATH its length. Maximum 0: none.
  * No include guard on purpose.
  */
 CONFIG_ROW(archive_directory, PATH, "/var/lib/spoor", 0, 0, "", "where segments are kept")
-CONFIG_ROW(control_socket, PATH, "/run/spoor/io.spoor.Recorder", 0, 0, "", "control socket")
+CONFIG_ROW(control_socket, PATH, "/run/spoor/io.spoor.Recorder", 0, 107, "", "control socket")
 CONFIG_ROW(control_group, STRING, "spoor", 0, 0, "", "members may look, capture and keep")
 CONFIG_ROW(frequency, COUNT, "19", 1, 100000, "Hz", "samples a second on each CPU")
 CONFIG_ROW(events, EVENTS, "", 0, 0, "", "what to sample; empty: the best cycle counter")
 CONFIG_ROW(call_graph, STRING, "fp", 0, 0, "", "fp, none, or dwarf[,BYTES]")
 CONFIG_ROW(ring_pages, COUNT, "32", 1, 65536, "pages", "of the sample ring of each CPU")
-CONFIG_ROW(max_use, SPACE, "", 0, 0, "", "most that the archive may take; 10%, at most 4G")
+CONFIG_ROW(max_use, SPACE, "", 65536, 0, "", "most that the archive may take; 10%, at most 4G")
 CONFIG_ROW(keep_free, SPACE, "", 0, 0, "", "least that stays free; 15%, at most 4G")
 CONFIG_ROW(max_age, TIME, "0", 0, 0, "", "segments older than this are deleted; 0: none")
 CONFIG_ROW(max_segments, COUNT, "0", 0, 1000000, "", "most sealed segments; 0: no limit")

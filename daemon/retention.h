@@ -2,8 +2,10 @@
 /*
  * retention: which files of the archive go, a pure decision.
  *
- * All files count; only sealed segments are ever deleted, oldest first, so that the newest
- * RETENTION_KEEP stay unless the bound cannot be held otherwise. Nothing here touches a disk.
+ * All files count; what is active, kept or pinned is never deleted. The rest goes oldest
+ * first, but the newest RETENTION_KEEP segments (and captures of their time) only when
+ * nothing else is left. Age and number have no such mercy: they are what was asked for.
+ * Nothing here touches a disk.
  */
 #ifndef DAEMON_RETENTION_H
 #define DAEMON_RETENTION_H
@@ -11,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define RETENTION_KEEP 8
 
 enum retention_kind {
 	RETENTION_SEGMENT,    /* sealed: may be deleted */
@@ -47,6 +51,9 @@ struct retention_question {
 /*
  * Fills out[] (room for nr) with indexes to delete, in the order to delete them. Returns how
  * many; *ret_enough says whether need then fits into the limits.
+ *
+ * Limits that are exceeded already are a promise: as much goes as it takes, or all there is.
+ * need is a wish: when no deletion could grant it, nothing is deleted for it.
  */
 size_t retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough);
 
