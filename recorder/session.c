@@ -88,8 +88,11 @@ session_watch_cpu(struct session *s, const struct cpu_rings *c)
 {
 	int r = 0;
 
-	for (size_t k = 0; r == 0 && k < c->nr; k++)
+	for (size_t k = 0; r == 0 && k < c->nr; k++) {
 		r = session_watch(s, c->events[k].fd, WAKE_EVENT);
+		if (r == -EEXIST)
+			r = 0;
+	}
 	return r;
 }
 
@@ -131,6 +134,19 @@ open_watch(struct session *s, struct session_error *error)
 	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
 }
 
+/* Those that came or went since the rings were opened are the drain's first business. */
+static int
+follow_cpus(struct session *s)
+{
+	int r = hotplug_open(&s->hotplug);
+
+	if (r < 0)
+		return r;
+	s->follow_cpus = s->unsettled = true;
+	return s->hotplug.uevent_fd < 0 ? 0
+					: session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -148,6 +164,8 @@ open_events(struct session *s, struct session_error *error)
 	if (r < 0)
 		return r;
 	r = watch_events(s);
+	if (r == 0 && target_of_cpus(&s->target))
+		r = follow_cpus(s);
 	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
 }
 
@@ -289,7 +307,7 @@ open_all(struct session *s, struct session_error *error)
 		return r;
 	session_set_timer(s);
 	s->frequency_hz = s->plan.frequency_hz_effective;
-	s->cpus = (uint32_t)s->target.sampled.nr;
+	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
 	if (s->options.target != SESSION_COMMAND)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
@@ -319,6 +337,7 @@ free_session(struct session *s)
 	if (s->live)
 		live_close(s->live);
 	ring_set_close(&s->rings);
+	hotplug_close(&s->hotplug);
 	target_done(&s->target);
 	event_plan_done(&s->plan);
 	recording_meta_free(s->meta);
@@ -349,6 +368,7 @@ session_open(const struct session_options *options, struct session **ret,
 	s->options = *options;
 	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
 	s->target.cgroup_fd = -1;
+	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
 	buf_init(&s->notes);
 	r = open_all(s, error);
 	if (r < 0)

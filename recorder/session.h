@@ -122,8 +122,9 @@ int session_rotate(struct session *s, struct io_sink *sink, struct session_error
 int session_sync(struct session *s, struct session_error *error);
 
 /*
- * Changes the frequency of all sampling events that have one (PERF_EVENT_IOC_PERIOD). A RATE
- * block tells from when; samples carry their period, so that shares stay right.
+ * Changes the frequency of all sampling events that have one, up to what the kernel allows now
+ * (session_stats() says which it is). A RATE block tells from when; samples carry their
+ * period, so that shares stay right. -EOPNOTSUPP with events of tasks, -EINVAL with a period.
  */
 int session_set_frequency(struct session *s, uint64_t hz, struct session_error *error);
 

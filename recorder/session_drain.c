@@ -57,9 +57,21 @@ has_frequency(const struct event_def *def)
 	return !def->sideband && def->attr.freq;
 }
 
-/* On the events that there are, and in the plan for those to come. */
+/*
+ * The clocks are timers: when one is opened the kernel makes a period of its frequency
+ * (perf_swevent_init_hrtimer()), takes the number of the ioctl for another period, 50 for
+ * 50 ns, and goes on telling the first one with each sample. They are opened anew instead.
+ */
+static bool
+is_clock(const struct event_def *def)
+{
+	return def->attr.type == PERF_TYPE_SOFTWARE &&
+		(def->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		 def->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 static int
-apply_frequency(struct session *s, uint64_t hz)
+set_period(const struct session *s, uint32_t index, uint64_t hz)
 {
 	int r = 0;
 
@@ -67,16 +79,32 @@ apply_frequency(struct session *s, uint64_t hz)
 		const struct cpu_rings *c = &s->rings.cpus[i];
 
 		for (size_t k = 0; k < c->nr; k++)
-			if (has_frequency(&s->plan.defs[c->events[k].def]) &&
+			if (c->events[k].def == index &&
 			    ioctl(c->events[k].fd, PERF_EVENT_IOC_PERIOD, &hz) < 0)
 				r = -errno;
 	}
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < s->plan.nr; i++)
-		if (has_frequency(&s->plan.defs[i]))
-			s->plan.defs[i].attr.sample_freq = hz;
-	return 0;
+	return r;
+}
+
+/* On the events that there are, and in the plan for those to come. */
+static int
+apply_frequency(struct session *s, uint64_t hz)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++) {
+		struct event_def *def = &s->plan.defs[i];
+
+		if (!has_frequency(def))
+			continue;
+		def->attr.sample_freq = hz;
+		r = is_clock(def) ? ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
+						   host_now_ns())
+				  : set_period(s, i, hz);
+	}
+	for (size_t i = 0; i < s->rings.nr; i++)
+		session_watch_cpu(s, &s->rings.cpus[i]);
+	return r;
 }
 
 static uint64_t
@@ -99,11 +127,12 @@ change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason)
 	if (!queue_reserve(q, sizeof(rate)))
 		return -EAGAIN;
 	r = apply_frequency(s, hz);
-	if (r < 0) {
+	if (r < 0 && r != -EAGAIN)
 		apply_frequency(s, s->plan.frequency_hz_effective);
+	if (r == 0 && !send_bytes(q, WRITER_RATE, &rate, sizeof(rate)))
+		r = -EAGAIN;
+	if (r < 0)
 		return r;
-	}
-	send_bytes(q, WRITER_RATE, &rate, sizeof(rate));
 	s->plan.frequency_hz = asked_hz;
 	s->plan.frequency_hz_effective = hz;
 	atomic_store_explicit(&s->frequency_hz, hz, memory_order_relaxed);
@@ -117,13 +146,72 @@ follow_limit(struct session *s, uint64_t now_ns)
 {
 	uint64_t limit, hz;
 
-	if (!s->plan.frequency_hz || now_ns - s->limit_ns < LIMIT_NS)
+	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) ||
+	    now_ns - s->limit_ns < LIMIT_NS)
 		return;
 	s->limit_ns = now_ns;
 	limit = frequency_limit();
 	hz = s->plan.frequency_hz < limit ? s->plan.frequency_hz : limit;
 	if (hz != s->plan.frequency_hz_effective)
 		change_frequency(s, s->plan.frequency_hz, RATE_LIMIT);
+}
+
+/* --- CPUs -------------------------------------------------------------------------------- */
+
+static bool
+take_gone(struct session *s, uint64_t now_ns)
+{
+	struct queue *q = writer_queue(s->writer);
+	bool all = true;
+
+	for (size_t i = 0; i < s->rings.nr; i++) {
+		const struct cpu_rings *c = &s->rings.cpus[i];
+
+		if (c->nr && (c->dead || !cpu_list_has(&s->hotplug.online, c->cpu)))
+			all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes, now_ns);
+	}
+	return all;
+}
+
+/* One that cannot be opened (it has gone again, say) is tried again with the next look. */
+static bool
+open_new(struct session *s, uint64_t now_ns)
+{
+	struct queue *q = writer_queue(s->writer);
+	const struct cpu_list *online = &s->hotplug.online;
+	const struct cpu_rings *c;
+	bool all = true, came = false;
+
+	for (size_t i = 0; i < online->nr; i++) {
+		if (ring_set_has(&s->rings, online->cpus[i]))
+			continue;
+		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, now_ns, &c, NULL) < 0 ||
+		    session_watch_cpu(s, c) < 0)
+			all = false;
+		else
+			came = true;
+	}
+	/* What happened on it until now nobody has seen. */
+	if (came)
+		queue_send(q, WRITER_RESYNC, 0, now_ns);
+	return all;
+}
+
+static void
+follow_cpus(struct session *s, uint64_t now_ns)
+{
+	if (!s->follow_cpus)
+		return;
+	s->cpu_news = false;
+	s->unsettled |= hotplug_look(&s->hotplug);
+	for (size_t i = 0; i < s->rings.nr; i++)
+		s->unsettled |= s->rings.cpus[i].dead;
+	if (!s->unsettled)
+		return;
+	s->unsettled = !take_gone(s, now_ns);
+	s->unsettled |= !open_new(s, now_ns);
+	queue_wake(writer_queue(s->writer));
+	atomic_store_explicit(&s->cpus, ring_set_sampled(&s->rings), memory_order_relaxed);
 }
 
 /* --- requests ---------------------------------------------------------------------------- */
@@ -133,10 +221,15 @@ set_frequency(struct session *s, struct session_request *rq)
 {
 	int r;
 
-	if (!rq->hz || !s->plan.frequency_hz)
-		return session_fail(&rq->error, -EINVAL,
-				    rq->hz ? "the events have a fixed period"
-					   : "a frequency of 0 Hz samples nothing");
+	if (!s->plan.frequency_hz)
+		return session_fail(&rq->error, -EINVAL, "the events have a fixed period");
+	/* What tasks have inherited cannot be reached. */
+	if (!target_of_cpus(&s->target))
+		return session_fail(&rq->error, -EOPNOTSUPP,
+				    "the frequency can be changed for whole CPUs only");
+	if (!rq->hz || rq->hz > SECOND_NS)
+		return session_fail(&rq->error, -EINVAL, "%llu Hz is not a frequency",
+				    (unsigned long long)rq->hz);
 	r = rq->hz == s->plan.frequency_hz ? 0 : change_frequency(s, rq->hz, RATE_ASKED);
 	if (r < 0 && r != -EAGAIN)
 		session_fail(&rq->error, r, "cannot set the frequency to %llu Hz: %s",
@@ -158,8 +251,12 @@ do_request(struct session *s, struct session_request *rq)
 		session_request_done(s->requests, rq, r);
 		return true;
 	}
-	return queue_send(q, rq->kind == REQUEST_ROTATE ? WRITER_ROTATE : WRITER_SYNC,
-			  (uint64_t)(uintptr_t)rq, 0);
+	if (rq->kind == REQUEST_SYNC)
+		return queue_send(q, WRITER_SYNC, (uint64_t)(uintptr_t)rq, 0);
+	if (!queue_send(q, WRITER_ROTATE, (uint64_t)(uintptr_t)rq, 0))
+		return false;
+	ring_set_gaps(&s->rings, q);
+	return true;
 }
 
 /* After a whole pass: all that was sampled before a request is in the queue. */
@@ -223,6 +320,9 @@ take_event(struct session *s, const struct epoll_event *e)
 		if (read(fd, &n, sizeof(n)) == sizeof(n) && !s->taken)
 			s->taken = session_request_take(s->requests);
 		break;
+	case WAKE_HOTPLUG:
+		s->cpu_news |= hotplug_uevents(&s->hotplug);
+		break;
 	case WAKE_STOP:
 	case WAKE_FAILURE:
 		s->stopped = true;
@@ -237,7 +337,7 @@ look_for_losses(struct session *s, uint64_t now_ns)
 	bool resync = false;
 
 	s->status_ns = now_ns;
-	ring_set_losses(&s->rings, q, &resync);
+	ring_set_losses(&s->rings, q, now_ns, &resync);
 	if (resync)
 		queue_send(q, WRITER_RESYNC, 0, now_ns);
 	queue_wake(q);
@@ -259,10 +359,14 @@ pass(struct session *s, uint64_t now_ns)
 {
 	bool all = ring_set_pass(&s->rings, writer_queue(s->writer), now_ns, s->taken != NULL);
 
-	if (now_ns - s->status_ns >= SECOND_NS) {
+	bool second = now_ns - s->status_ns >= SECOND_NS;
+
+	if (second) {
 		look_for_losses(s, now_ns);
 		follow_limit(s, now_ns);
 	}
+	if (second || s->cpu_news)
+		follow_cpus(s, now_ns);
 	if (all && s->taken)
 		do_requests(s);
 	come_round(s);
@@ -327,7 +431,7 @@ drain_rest(struct session *s)
 		come_round(s);
 		nanosleep(&ms, NULL);
 	}
-	while (!ring_set_losses(&s->rings, q, &resync)) {
+	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync)) {
 		queue_wake(q);
 		nanosleep(&ms, NULL);
 	}

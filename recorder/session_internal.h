@@ -13,6 +13,7 @@
 #include "format/recording_meta.h"
 #include "recorder/command.h"
 #include "recorder/event.h"
+#include "recorder/hotplug.h"
 #include "recorder/live.h"
 #include "recorder/ring_set.h"
 #include "recorder/session.h"
@@ -24,7 +25,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-enum session_wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND, WAKE_REQUEST };
+enum session_wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND, WAKE_REQUEST, WAKE_HOTPLUG };
 
 struct session {
 	uint32_t magic;
@@ -32,6 +33,10 @@ struct session {
 	struct event_plan plan;
 	struct target target;
 	struct ring_set rings;
+	struct hotplug hotplug;
+	bool follow_cpus; /* that come and go */
+	bool unsettled;	  /* the rings are not yet those of the CPUs that are online */
+	bool cpu_news;	  /* there is a reason to look at them now */
 	struct recording_meta *meta; /* until the writer has it */
 	struct event_set *shapes;    /* the events without ids: how their records look */
 	struct live *live;
@@ -56,7 +61,7 @@ struct session {
 /* Has the epoll look at a descriptor. 0, -errno. */
 int session_watch(struct session *s, int fd, enum session_wake kind);
 
-/* The same for all events of one CPU. */
+/* The same for all events of one CPU that are not yet watched. */
 int session_watch_cpu(struct session *s, const struct cpu_rings *c);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
