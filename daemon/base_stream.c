@@ -11,6 +11,7 @@
 #include "daemon/call_graph.h"
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
+#include "daemon/watchdog.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 
@@ -42,6 +43,8 @@ struct base_stream {
 	pthread_cond_t chore_new;
 	enum chore chore;	    /* under chore_lock */
 	_Atomic bool rotate_failed; /* by the chores thread, for the main one */
+	_Atomic uint64_t chores_done;
+	struct watchdog_counter chores_seen;
 };
 
 /* --- starting ---------------------------------------------------------------------------- */
@@ -179,6 +182,7 @@ chores_body(void *arg)
 		}
 		pthread_mutex_unlock(&b->chore_lock);
 		do_chore(b, chore);
+		atomic_fetch_add(&b->chores_done, 1);
 		pthread_mutex_lock(&b->chore_lock);
 		if (b->chore == chore)
 			b->chore = CHORE_NONE;
@@ -519,8 +523,23 @@ base_stream_written_bytes(struct base_stream *b)
 	return b->written;
 }
 
+/* Someone who has something to do and does not get it done. */
+static bool
+chores_alive(struct base_stream *b, uint64_t now_ns)
+{
+	bool idle;
+
+	pthread_mutex_lock(&b->chore_lock);
+	idle = b->chore == CHORE_NONE;
+	pthread_mutex_unlock(&b->chore_lock);
+	if (idle)
+		b->chores_seen.since_ns = 0;
+	return idle || watchdog_moves(&b->chores_seen, atomic_load(&b->chores_done), now_ns);
+}
+
 bool
 base_stream_alive(struct base_stream *b, uint64_t now_ns)
 {
-	return !b->thread || session_thread_alive(b->thread, true, now_ns);
+	return chores_alive(b, now_ns) &
+		(!b->thread || session_thread_alive(b->thread, true, now_ns));
 }

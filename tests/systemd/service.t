@@ -12,6 +12,7 @@ env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$m
 	install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
 install -D -m 755 "$FIXTURES/burn" "$machine/home/load/burn"
 install -m 755 "$FIXTURES/burn" "$machine/home/load/burn-private"
+install -m 755 "$FIXTURES/freeze" "$machine/home/load/freeze"
 chmod 700 "$machine/home/load/burn-private"
 printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5s' >"$machine/etc/spoor/spoord.conf"
 
@@ -144,14 +145,30 @@ machine kill -KILL "$pid"
 ok "kill -9: it is restarted" wait_for 20 other_pid "$pid"
 ok "and records" wait_for 20 more_samples 100
 
-# Stopped as a whole: no thread moves. (A single stuck thread: tests/unit/daemon/test_watchdog.c.)
+# The watchdog. A process that is stopped as a whole, then single threads of it.
+mkdir -p "$machine/etc/systemd/system/spoord.service.d"
+printf '[Service]\nWatchdogSec=5s\n' >"$machine/etc/systemd/system/spoord.service.d/soon.conf"
+machine systemctl daemon-reload
+ok "with a short watchdog" machine systemctl restart spoord.service
+
 pid=$(show MainPID)
 restarts=$(show NRestarts)
 machine kill -STOP "$pid"
-ok "stopped: the watchdog restarts it" wait_for 120 other_pid "$pid"
-in_range "$(show NRestarts)" $((restarts + 1)) $((restarts + 2)) "once"
-like "$(machine journalctl -o cat -u spoord.service)" '[Ww]atchdog timeout' "by the watchdog"
-ok "and records" wait_for 20 more_samples 100
+ok "stopped: the watchdog restarts it" wait_for 60 other_pid "$pid"
+is "$(show NRestarts)" $((restarts + 1)) "once"
+like "$(journal)" '[Ww]atchdog timeout' "the watchdog did"
+ok "and it records" wait_for 20 more_samples 100
+
+for thread in spoord-drain spoor-writer; do
+	pid=$(show MainPID)
+	machine /home/load/freeze "$pid" $thread >freeze.out &
+	background_pids+=("$!")
+	wait_for 10 test -s freeze.out || diag "$thread is not frozen"
+	ok "thread $thread stopped: the watchdog restarts it" wait_for 90 other_pid "$pid"
+	ok "and it records" wait_for 20 more_samples 100
+	rm -f freeze.out
+done
+like "$(journal)" 'a thread stands still' "it says why"
 
 # --- the end ----------------------------------------------------------------------------------
 ok "stop" machine systemctl stop spoord.service
