@@ -11,6 +11,7 @@
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
+#include "daemon/call_graph.h"
 #include "daemon/methods.h"
 
 #define EVENTS_MAX 16
@@ -278,23 +279,12 @@ static bool
 read_call_graph(struct method_call *call, struct session_options *o)
 {
 	const char *s = json_string_value(methods_parameter(call, "call_graph"));
-	const char *problem = NULL;
 
 	o->call_graph = SESSION_CALL_GRAPH_FP;
-	if (!s || strcmp(s, "fp") == 0)
+	if (!s || call_graph_parse(s, o) == 0)
 		return true;
-	if (strcmp(s, "none") == 0) {
-		o->call_graph = SESSION_CALL_GRAPH_NONE;
-	} else if (strncmp(s, "dwarf", 5) == 0 && (s[5] == '\0' || s[5] == ',')) {
-		o->call_graph = SESSION_CALL_GRAPH_DWARF;
-		if (s[5])
-			o->stack_bytes = (uint32_t)strtonum(s + 6, 8, UINT16_MAX, &problem);
-	} else {
-		problem = "unknown";
-	}
-	if (problem)
-		methods_invalid(call, "call_graph");
-	return !problem;
+	methods_invalid(call, "call_graph");
+	return false;
 }
 
 static bool
