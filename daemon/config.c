@@ -52,8 +52,7 @@ struct reason {
 	char text[160];
 };
 
-static int __attribute__((format(printf, 2, 3)))
-refuse(struct reason *why, const char *format, ...)
+static int __attribute__((format(printf, 2, 3))) refuse(struct reason *why, const char *format, ...)
 {
 	va_list ap;
 
@@ -265,8 +264,7 @@ struct parser {
 	struct config_error *error;
 };
 
-static int __attribute__((format(printf, 2, 3)))
-complain(struct parser *p, const char *format, ...)
+static int __attribute__((format(printf, 2, 3))) complain(struct parser *p, const char *format, ...)
 {
 	va_list ap;
 	int n = snprintf(p->error->text, sizeof(p->error->text), "%.200s:%u: ", p->name, p->line);

@@ -27,7 +27,7 @@ struct config_space {
 #define CONFIG_T_EVENTS char *
 #define CONFIG_T_COUNT uint64_t
 #define CONFIG_T_BYTES uint64_t
-#define CONFIG_T_TIME uint64_t /* ns */
+#define CONFIG_T_TIME uint64_t	  /* ns */
 #define CONFIG_T_PERCENT uint32_t /* thousandths of a percent */
 #define CONFIG_T_SPACE struct config_space
 

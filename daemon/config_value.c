@@ -15,15 +15,22 @@ struct unit {
 
 /* For printing, the first that divides is taken: largest first. */
 static const struct unit byte_units[] = {
-	{ "T", UINT64_C(1) << 40 }, { "G", UINT64_C(1) << 30 }, { "M", UINT64_C(1) << 20 },
-	{ "K", UINT64_C(1) << 10 }, { "", 1 },
+	{ "T", UINT64_C(1) << 40 },
+	{ "G", UINT64_C(1) << 30 },
+	{ "M", UINT64_C(1) << 20 },
+	{ "K", UINT64_C(1) << 10 },
+	{ "", 1 },
 };
 
 static const struct unit time_units[] = {
-	{ "d", UINT64_C(86400000000000) }, { "h", UINT64_C(3600000000000) },
-	{ "m", UINT64_C(60000000000) },	   { "s", UINT64_C(1000000000) },
-	{ "ms", UINT64_C(1000000) },	   { "us", UINT64_C(1000) },
-	{ "ns", 1 },			   { "w", 7 * UINT64_C(86400000000000) },
+	{ "d", UINT64_C(86400000000000) },
+	{ "h", UINT64_C(3600000000000) },
+	{ "m", UINT64_C(60000000000) },
+	{ "s", UINT64_C(1000000000) },
+	{ "ms", UINT64_C(1000000) },
+	{ "us", UINT64_C(1000) },
+	{ "ns", 1 },
+	{ "w", 7 * UINT64_C(86400000000000) },
 	{ "min", UINT64_C(60000000000) },
 };
 #define TIME_UNITS_PRINTED 7
@@ -111,8 +118,7 @@ take_time_unit(const char **text)
 	size_t n = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
 
 	for (size_t i = 0; i < sizeof(time_units) / sizeof(time_units[0]); i++) {
-		if (strlen(time_units[i].name) == n &&
-		    memcmp(time_units[i].name, *text, n) == 0) {
+		if (strlen(time_units[i].name) == n && memcmp(time_units[i].name, *text, n) == 0) {
 			*text += n;
 			return &time_units[i];
 		}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ int
 notify_send(const char *format, ...)
 {
 	const char *name = getenv("NOTIFY_SOCKET");
+	const struct timeval patience = { .tv_sec = 1 };
 	char message[MESSAGE_BYTES];
 	struct sockaddr_un address;
 	socklen_t length;
@@ -63,10 +65,11 @@ notify_send(const char *format, ...)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* The manager's queue may be full; the watchdog must not hang on that. */
+	/* The manager's queue may be full: wait a little, but never hang on it. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	do {
-		sent = sendto(fd, message, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT,
-			      (struct sockaddr *)&address, length);
+		sent = sendto(fd, message, (size_t)n, MSG_NOSIGNAL, (struct sockaddr *)&address,
+			      length);
 	} while (sent < 0 && errno == EINTR);
 	error = sent < 0 ? -errno : 0;
 	close(fd);

@@ -12,8 +12,9 @@ add(uint64_t a, uint64_t b)
 static bool
 deletable(const struct retention_file *f)
 {
-	return !f->pinned && (f->kind == RETENTION_SEGMENT || f->kind == RETENTION_QUARANTINE ||
-			      f->kind == RETENTION_CAPTURE);
+	return !f->pinned &&
+		(f->kind == RETENTION_SEGMENT || f->kind == RETENTION_QUARANTINE ||
+		 f->kind == RETENTION_CAPTURE);
 }
 
 struct order {

@@ -44,7 +44,7 @@ struct retention_question {
 	struct retention_limits limits;
 	uint64_t fs_free; /* bytes free on the file system now */
 	uint64_t now_s;
-	uint64_t need; /* bytes about to be written */
+	uint64_t need;	/* bytes about to be written */
 	bool only_need; /* just make room: age and count can wait */
 };
 
