@@ -405,10 +405,10 @@ const struct method methods_table[] = {
 	{ "GetStatus", METHODS_MEMBER, get_status, NO_FIELDS, status_fields },
 	{ "Monitor", METHODS_MEMBER, monitor, FIELDS({ "interval_s", "?int" }, ), status_fields },
 	{ "Capture", METHODS_MEMBER, capture_calls_start, capture_in,
-	  FIELDS({ "capture", "Capture" }, ) },
+	  FIELDS({ "capture", "CaptureState" }, ) },
 	{ "StopCapture", METHODS_MEMBER, capture_calls_stop, FIELDS({ "id", "int" }, ), NO_FIELDS },
 	{ "ListCaptures", METHODS_MEMBER, capture_calls_list, NO_FIELDS,
-	  FIELDS({ "captures", "[]Capture" }, ) },
+	  FIELDS({ "captures", "[]CaptureState" }, ) },
 	{ "Keep", METHODS_MEMBER, keep,
 	  FIELDS({ "from_s", "int" }, { "until_s", "?int" }, { "label", "?string" }, ),
 	  FIELDS({ "label", "string" }, { "files", "int" }, ) },
@@ -432,7 +432,7 @@ static const struct method service_table[] = {
 };
 
 const struct methods_type methods_types[] = {
-	{ "Capture",
+	{ "CaptureState",
 	  FIELDS({ "id", "int" }, { "running", "bool" }, { "uid", "int" }, { "samples", "int" },
 		 { "lost", "[string]int" }, { "bytes", "int" }, { "frequency_hz", "int" },
 		 { "elapsed_s", "float" }, { "duration_s", "float" }, { "file", "?string" }, ) },

@@ -260,7 +260,7 @@ results_are_as_described(void **state)
 		json_decref(call.parameters);
 	}
 	fake_end(1, NULL);
-	check_result(named_type("Capture"), json_object_get(ended, "capture"));
+	check_result(named_type("CaptureState"), json_object_get(ended, "capture"));
 }
 
 /* --- who may do what --------------------------------------------------------------------- */
