@@ -40,21 +40,21 @@ machine_base() # sets $base
 	# shellcheck disable=SC1091
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	base=$SPOOR_MACHINES/$codename
-	[ ! -e "$base/.complete" ] || return 0
+	libraries=$(machine_libraries)
+	[ "$(cat "$base/.complete" 2>/dev/null)" != "$libraries" ] || return 0
 	mirror=$(machine_mirror "$codename")
 	[ -n "$mirror" ] || { machine_why="no mirror of $codename is configured"; return 1; }
-	libraries=$(machine_libraries)
 	part=$base.part
 	rm -rf --one-file-system "$part" "$base"
 	mkdir -p "$SPOOR_MACHINES"
 	diag "debootstrap $codename from $mirror"
-	if ! debootstrap --variant=minbase --include="systemd,systemd-sysv,dbus,procps,$libraries" \
+	if ! debootstrap --variant=minbase --include="systemd,systemd-sysv,dbus,procps,man-db,$libraries" \
 		"$codename" "$part" "$mirror" >"$SPOOR_MACHINES/debootstrap.log" 2>&1; then
 		diag_file "$SPOOR_MACHINES/debootstrap.log"
 		machine_why="debootstrap failed"
 		return 1
 	fi
-	touch "$part/.complete"
+	echo "$libraries" >"$part/.complete"
 	mv "$part" "$base"
 }
 
