@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/gap.h"
 
+#include <stdlib.h>
+
 #include "format/fmt_error.h"
+
+/* An end is told soon after its beginning: a file of a stranger must not cost n * n. */
+#define SAME_MAX 64
 
 void
 gap_begin(struct buf *out)
@@ -53,4 +58,51 @@ bool
 gap_same(const struct gap *a, const struct gap *b)
 {
 	return a->cause == b->cause && a->cpu == b->cpu && a->from_ns == b->from_ns;
+}
+
+void
+gap_list_done(struct gap_list *l)
+{
+	free(l->gaps);
+	*l = (struct gap_list){ 0 };
+}
+
+static struct gap *
+find(const struct gap_list *l, const struct gap *gap)
+{
+	for (size_t i = l->nr, n = 0; i-- > 0 && n < SAME_MAX; n++)
+		if (gap_same(&l->gaps[i], gap))
+			return &l->gaps[i];
+	return NULL;
+}
+
+int
+gap_list_add(struct gap_list *l, struct span payload)
+{
+	size_t cursor = 0;
+	struct gap gap;
+
+	while (gap_next(payload, &cursor, &gap) == 1) {
+		struct gap *known = find(l, &gap);
+
+		if (known) {
+			*known = gap;
+			continue;
+		}
+		if (l->nr == GAP_LIST_MAX) {
+			l->more++;
+			continue;
+		}
+		if (l->nr == l->cap) {
+			size_t cap = l->cap ? l->cap * 2 : 16;
+			struct gap *gaps = reallocarray(l->gaps, cap, sizeof(*gaps));
+
+			if (!gaps)
+				return -FMT_E_NOMEM;
+			l->gaps = gaps;
+			l->cap = cap;
+		}
+		l->gaps[l->nr++] = gap;
+	}
+	return 0;
 }

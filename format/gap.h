@@ -37,4 +37,17 @@ int gap_next(struct span payload, size_t *cursor, struct gap *ret);
 /* Does b tell of the same gap as a? */
 bool gap_same(const struct gap *a, const struct gap *b);
 
+/* The gaps of a file, each once, in the order in which they were first told. */
+struct gap_list {
+	struct gap *gaps;
+	size_t nr, cap;
+	uint64_t more; /* that there was no room for */
+};
+
+#define GAP_LIST_MAX 4096
+
+void gap_list_done(struct gap_list *l);
+/* Adds what a payload tells, as far as it can be read. 0, -FMT_E_NOMEM. */
+int gap_list_add(struct gap_list *l, struct span payload);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/rate.h"
 
+#include <stdlib.h>
+
 #include "format/fmt_error.h"
 
 void
@@ -69,4 +71,36 @@ rate_reason_text(uint32_t reason)
 #undef X
 	}
 	return "for a reason that this version does not know";
+}
+
+void
+rate_list_done(struct rate_list *l)
+{
+	free(l->rates);
+	*l = (struct rate_list){ 0 };
+}
+
+int
+rate_list_add(struct rate_list *l, struct span payload)
+{
+	size_t cursor = 0;
+	struct rate rate;
+
+	while (rate_next(payload, &cursor, &rate) == 1) {
+		if (l->nr == RATE_LIST_MAX) {
+			l->more++;
+			continue;
+		}
+		if (l->nr == l->cap) {
+			size_t cap = l->cap ? l->cap * 2 : 16;
+			struct rate *rates = reallocarray(l->rates, cap, sizeof(*rates));
+
+			if (!rates)
+				return -FMT_E_NOMEM;
+			l->rates = rates;
+			l->cap = cap;
+		}
+		l->rates[l->nr++] = rate;
+	}
+	return 0;
 }

@@ -41,6 +41,19 @@ void rate_add(struct buf *out, const struct rate *rate);
 /* Iterates: *cursor is 0 at first. 1 an entry, 0 the end, -FMT_E_CORRUPT. */
 int rate_next(struct span payload, size_t *cursor, struct rate *ret);
 
+/* The changes of a file, in its order. */
+struct rate_list {
+	struct rate *rates;
+	size_t nr, cap;
+	uint64_t more; /* that there was no room for */
+};
+
+#define RATE_LIST_MAX 4096
+
+void rate_list_done(struct rate_list *l);
+/* Adds what a payload tells, as far as it can be read. 0, -FMT_E_NOMEM. */
+int rate_list_add(struct rate_list *l, struct span payload);
+
 const char *rate_reason_key(uint32_t reason); /* "unknown" for one from a later version */
 const char *rate_reason_text(uint32_t reason);
 

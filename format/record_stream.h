@@ -14,6 +14,7 @@
 #ifndef FORMAT_RECORD_STREAM_H
 #define FORMAT_RECORD_STREAM_H
 
+#include "format/gap.h"
 #include "format/loss.h"
 #include "format/perf_record.h"
 #include "format/recording_reader.h"
@@ -58,5 +59,7 @@ void record_stream_on_block(struct record_stream *s,
 const struct record_stream_stats *record_stream_stats(const struct record_stream *s);
 /* The ledger as of the last LOSS block read. */
 const struct loss *record_stream_loss(const struct record_stream *s);
+/* The gaps of all GAP blocks read. */
+const struct gap_list *record_stream_gaps(const struct record_stream *s);
 
 #endif
