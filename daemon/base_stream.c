@@ -47,6 +47,13 @@ struct base_stream {
 	struct watchdog_counter chores_seen;
 };
 
+/* The loop's idea of now is from before what a client asked for in the same round. */
+static uint64_t
+since(uint64_t now_ns, uint64_t then_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
 /* --- starting ---------------------------------------------------------------------------- */
 
 static int
@@ -212,7 +219,7 @@ static void
 retry_later(struct base_stream *b, uint64_t now_ns, const char *why)
 {
 	/* Whoever ran for long begins at the beginning again. */
-	if (b->begun_ns && now_ns - b->begun_ns > BACKOFF_MAX_NS)
+	if (b->begun_ns && since(now_ns, b->begun_ns) > BACKOFF_MAX_NS)
 		b->backoff_ns = 0;
 	b->backoff_ns = b->backoff_ns ? b->backoff_ns * 2 : SECOND_NS;
 	if (b->backoff_ns > BACKOFF_MAX_NS)
@@ -312,13 +319,14 @@ look_at_segment(struct base_stream *b, uint64_t now_ns)
 		b->rotate_after_ns = now_ns + ROTATE_AGAIN_NS;
 	if (now_ns >= b->rotate_after_ns &&
 	    (b->file_bytes >= segment_bytes(b) ||
-	     now_ns - b->segment_ns >= b->config->segment_age)) {
+	     since(now_ns, b->segment_ns) >= b->config->segment_age)) {
 		if (ask_for(b, CHORE_ROTATE)) {
 			/* Not twice for the size that is still told of the old file. */
 			b->rotate_after_ns = now_ns + 2 * SECOND_NS;
 			b->segment_ns = b->sync_ns = now_ns;
 		}
-	} else if (b->config->sync_interval && now_ns - b->sync_ns >= b->config->sync_interval) {
+	} else if (b->config->sync_interval &&
+		   since(now_ns, b->sync_ns) >= b->config->sync_interval) {
 		if (ask_for(b, CHORE_SYNC))
 			b->sync_ns = now_ns;
 	}
