@@ -16,7 +16,8 @@ PREFIX	?= /usr/local
 DESTDIR	?=
 bindir	?= $(PREFIX)/bin
 sbindir	?= $(PREFIX)/sbin
-mandir	?= $(PREFIX)/share/man
+datadir	?= $(PREFIX)/share
+mandir	?= $(datadir)/man
 sysconfdir ?= /etc
 # Where systemd looks, whatever PREFIX is; "make unitdir= ..." installs none.
 unitdir	?= $(or $(shell pkg-config --variable=systemdsystemunitdir systemd 2>/dev/null),/lib/systemd/system)
@@ -244,6 +245,9 @@ shape:
 # Every file that is installed, as SOURCE:TARGET:MODE; uninstall removes the same.
 INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD)/spoord:$(sbindir)/spoord:755 \
 	$(foreach m,$(MAN),$(m):$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):644) \
+	docs/io.spoor.Recorder.varlink:$(datadir)/spoor/io.spoor.Recorder.varlink:644 \
+	$(foreach p,spoor spoorctl,completions/$(p).bash:$(datadir)/bash-completion/completions/$(p):644 \
+		completions/_$(p):$(datadir)/zsh/site-functions/_$(p):644) \
 	$(if $(unitdir),$(BUILD)/spoord.service:$(unitdir)/spoord.service:644 \
 		systemd/spoord.socket:$(unitdir)/spoord.socket:644 \
 		systemd/spoord.sysusers:$(sysusersdir)/spoor.conf:644 \
