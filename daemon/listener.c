@@ -58,11 +58,16 @@ static int
 bind_as(int fd, const char *path, const gid_t *group)
 {
 	struct sockaddr_un address;
+	struct stat st;
 
 	fill(&address, path);
 	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	if (group && (lchown(path, (uid_t)-1, *group) < 0 || chmod(path, 0660) < 0))
+	if (!group)
+		return 0;
+	/* The service may not chown, nor has it to: the group is its own. */
+	if (lstat(path, &st) < 0 ||
+	    (st.st_gid != *group && lchown(path, (uid_t)-1, *group) < 0) || chmod(path, 0660) < 0)
 		return -errno;
 	return 0;
 }
