@@ -32,6 +32,7 @@ struct archive_file {
 	enum retention_kind kind;
 	dev_t dev;
 	ino_t ino;
+	bool linked; /* has other names. One that has none shares its number with the dead only */
 	uint64_t bytes; /* on disk, in whole units */
 	uint64_t start_s, end_s;
 	bool second; /* another entry of this inode counts the bytes */

@@ -305,6 +305,7 @@ scan_entry(struct scan *s, const char *entry)
 	}
 	f.dev = st.st_dev;
 	f.ino = st.st_ino;
+	f.linked = st.st_nlink > 1;
 	f.end_s = st.st_mtime > 0 ? (uint64_t)st.st_mtime : 0;
 	if (f.start_s == 0)
 		f.start_s = f.end_s;
@@ -519,6 +520,8 @@ compare_inodes(const void *a, const void *b, void *arg)
 		return x->dev < y->dev ? -1 : 1;
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
+	if (x->linked != y->linked)
+		return x->linked ? 1 : -1;
 	return (x->kind == RETENTION_KEPT) - (y->kind == RETENTION_KEPT);
 }
 
@@ -540,7 +543,9 @@ archive_recount(struct archive *a)
 		for (end = i; end < a->nr; end++) {
 			const struct archive_file *f = &a->files[order[end]];
 
-			if (f->ino != first->ino || f->dev != first->dev)
+			if (end > i &&
+			    (!f->linked || !first->linked || f->ino != first->ino ||
+			     f->dev != first->dev))
 				break;
 			pinned |= f->kind == RETENTION_KEPT;
 		}
