@@ -2,6 +2,7 @@
 #include "daemon/control.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 
 #define EVENTS_MAX 64  /* of one round */
 #define ACCEPTS_MAX 16 /* of one round */
+#define TRIM_CALLS 1000
 #define COMPLAIN_NS UINT64_C(10000000000)
 #define CLIENTS_OF_ROOT 8 /* beyond max_clients, so that members cannot lock root out */
 
@@ -34,6 +36,7 @@ struct control {
 	int again; /* eventfd: a client has a call that waits for its turn */
 	uint64_t now_ns;
 	uint64_t malformed, complain_ns;
+	unsigned int used; /* calls since memory was given back */
 	size_t nr_clients;
 	TAILQ_HEAD(, client) clients;
 };
@@ -157,6 +160,7 @@ serve(struct control *c, struct client *client)
 		drop(c, client);
 		return;
 	}
+	c->used++;
 	answer(c, client, &message);
 	varlink_call_done(&message);
 	client_consume(client, n, c->now_ns);
@@ -327,6 +331,11 @@ control_tick(struct control *c, uint64_t now_ns)
 			tell_progress(c, client);
 	}
 	bury(c);
+	/* What a flood or a capture made the heap grow by stays with us otherwise, in holes. */
+	if (c->used >= TRIM_CALLS) {
+		(void)malloc_trim(0);
+		c->used = 0;
+	}
 }
 
 /* A capture is over: the last reply of who waits for it. */
@@ -336,6 +345,7 @@ on_capture_ended(void *arg, void *who, const char *error, json_t *parameters)
 	struct client *client = who;
 	struct control *c = arg;
 
+	c->used = TRIM_CALLS;
 	client->wait = METHODS_ANSWERED;
 	client->idle_ns = c->now_ns;
 	reply(c, client, error, parameters, false);
