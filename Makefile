@@ -16,7 +16,13 @@ PREFIX	?= /usr/local
 DESTDIR	?=
 bindir	?= $(PREFIX)/bin
 sbindir	?= $(PREFIX)/sbin
-mandir	?= $(PREFIX)/share/man
+datadir	?= $(PREFIX)/share
+mandir	?= $(datadir)/man
+sysconfdir ?= /etc
+# Where systemd looks, whatever PREFIX is; "make unitdir= ..." installs none.
+unitdir	?= $(or $(shell pkg-config --variable=systemdsystemunitdir systemd 2>/dev/null),/lib/systemd/system)
+sysusersdir ?= /usr/lib/sysusers.d
+tmpfilesdir ?= /usr/lib/tmpfiles.d
 TIME	?= 60
 
 ifeq ($(origin CC),default)
@@ -52,7 +58,8 @@ PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
 LIBS_format = $(call lazy,LIBS_format,--libs libbsd libzstd)
 LIBS_recorder = $(LIBS_format)
 LIBS_symbolizer = $(LIBS_elf) -liberty $(LIBS_format)
-LIBS_daemon = $(call lazy,LIBS_daemon,--libs jansson) $(LIBS_format)
+LIBS_daemon = $(LIBS_jansson) $(LIBS_format)
+LIBS_jansson = $(call lazy,LIBS_jansson,--libs jansson)
 LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib)
 LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
 
@@ -83,7 +90,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAYS	:= $(patsubst %.c,$(BUILD)/%.replay,$(FUZZ_SRC))
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 E2E	:= $(wildcard tests/e2e/*.t)
-MAN	:= $(foreach s,1 5 8,$(wildcard docs/*.$(s)))
+MAN	:= $(foreach s,1 5 7 8,$(wildcard docs/*.$(s)))
 C_FILES	:= $(foreach d,$(LAYERS) symbolizer/cmd tests/unit/* tests/fixtures tests/fuzz tests/bench tests,\
 	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) banned.h
 
@@ -98,6 +105,9 @@ $(BUILD)/flags: FORCE
 	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
 
 $(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+# It takes the interface's description in as it is.
+$(BUILD)/daemon/varlink_idl.o $(BUILD)/fuzz/daemon/varlink_idl.o: docs/io.spoor.Recorder.varlink
+$(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 $(BUILD)/tests/%.o: XFLAGS = -Wno-unused-parameter
 
 $(BUILD)/%.o: %.c $(BUILD)/flags Makefile
@@ -152,7 +162,7 @@ endef
 $(foreach x,c cc,$(eval $(call fixture,$(x))))
 
 $(REPLAYS): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
-		$(call lib,symbolizer) $(call lib,recorder) $(call lib,format)
+		$(call lib,symbolizer) $(call lib,daemon) $(call lib,recorder) $(call lib,format)
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
@@ -169,6 +179,13 @@ UNIT_T	= $(UNIT) $(if $(LAYER),,$(REPLAYS))
 run-check-unit: $(UNIT_T)
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(UNIT_T)),prove --directives -e tests/run.sh $(UNIT_T),:)
 
+# Needs root: boots a container with what `make install` installs.
+check-systemd: deps
+	$(Q)CC='$(CC)' .ci/deps systemd
+	+$(Q)$(MAKE) --no-print-directory run-check-systemd
+run-check-systemd: build-tests $(BUILD)/spoord.service
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' MAKE='$(MAKE)' prove --directives -e tests/run.sh $(wildcard tests/systemd/*.t)
+
 check-long: check
 	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' prove -e tests/run.sh $$t; done
 
@@ -181,13 +198,13 @@ bench: all
 # --- fuzzing (clang) -----------------------------------------------------------------------
 
 fuzz_objs = $(patsubst %.c,$(BUILD)/fuzz/%.o,$(call src,$(1)))
-FUZZ_OBJ := $(foreach l,symbolizer recorder format,$(call fuzz_objs,$(l)))
+FUZZ_OBJ := $(foreach l,symbolizer daemon recorder format,$(call fuzz_objs,$(l)))
 
 $(BUILD)/fuzz/%.o: %.c $(BUILD)/flags
 	$(say) CLANG $<
-	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(BANNED) $(PC_CFLAGS) $(FUZZFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(BANNED) $(PC_CFLAGS) $(FUZZFLAGS) $(FUZZ_XFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
-$(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/.)
+$(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/. daemon/.)
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 $(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/libhouse.a
@@ -225,20 +242,41 @@ format:
 shape:
 	$(Q)tests/shape.sh $(C_FILES)
 
-install: all
-	install -d $(DESTDIR)$(bindir)
-	install -m 755 $(BUILD)/spoor $(DESTDIR)$(bindir)/
-	$(foreach m,$(MAN),install -D -m 644 $(m) $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) :
+# Every file that is installed, as SOURCE:TARGET:MODE; uninstall removes the same.
+INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD)/spoord:$(sbindir)/spoord:755 \
+	$(foreach m,$(MAN),$(m):$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):644) \
+	docs/io.spoor.Recorder.varlink:$(datadir)/spoor/io.spoor.Recorder.varlink:644 \
+	$(foreach p,spoor spoorctl,completions/$(p).bash:$(datadir)/bash-completion/completions/$(p):644 \
+		completions/_$(p):$(datadir)/zsh/site-functions/_$(p):644) \
+	$(if $(unitdir),$(BUILD)/spoord.service:$(unitdir)/spoord.service:644 \
+		systemd/spoord.socket:$(unitdir)/spoord.socket:644 \
+		systemd/spoord.sysusers:$(sysusersdir)/spoor.conf:644 \
+		systemd/spoord.tmpfiles:$(tmpfilesdir)/spoor.conf:644)
+CONF	= $(DESTDIR)$(sysconfdir)/spoor/spoord.conf
 
+$(BUILD)/spoord.service: systemd/spoord.service.in $(BUILD)/flags Makefile
+	$(say) GEN $@
+	$(Q)sed 's,@bindir@,$(bindir),;s,@sbindir@,$(sbindir),' $< >$@
+
+# The configuration is the administrator's: one that is there stays.
+install: all $(BUILD)/spoord.service
+	@set -e; for f in $(INSTALLED); do \
+		IFS=:; set -- $$f; unset IFS; \
+		install -D -m $$3 "$$1" "$(DESTDIR)$$2"; \
+	done
+	@test -e $(CONF) || install -D -m 644 systemd/spoord.conf $(CONF)
+
+# A changed configuration stays.
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/spoor
-	rm -f $(foreach m,$(MAN),$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+	rm -f $(foreach f,$(INSTALLED),$(DESTDIR)$(word 2,$(subst :, ,$(f))))
+	@if cmp -s systemd/spoord.conf $(CONF); then rm -f $(CONF); fi
 
 clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-unit run-check-unit check-long fuzz build-fuzz \
+.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-unit run-check-unit check-systemd run-check-systemd \
+	check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

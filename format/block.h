@@ -50,7 +50,9 @@
 	X(5, BUILDIDS, "build-ids that the kernel did not give")                                   \
 	X(6, LOSS, "loss ledger")                                                                  \
 	X(7, INDEX, "where the blocks are")                                                        \
-	X(8, END, "closed in order")
+	X(8, END, "closed in order")                                                               \
+	X(9, GAP, "a time without samples, and why")                                               \
+	X(10, RATE, "from when on samples are taken how often")
 
 enum block_type {
 #define X(number, name, text) BLOCK_##name = number,

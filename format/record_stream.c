@@ -52,6 +52,7 @@ struct record_stream {
 	struct perf_record record;
 	struct record_stream_stats stats;
 	struct loss *loss;
+	struct gap_list gaps;
 };
 
 int
@@ -103,6 +104,7 @@ record_stream_close(struct record_stream *s)
 	free(s->scratch);
 	free(s->runs);
 	loss_free(s->loss);
+	gap_list_done(&s->gaps);
 	s->magic = 0;
 	free(s);
 }
@@ -138,6 +140,12 @@ const struct loss *
 record_stream_loss(const struct record_stream *s)
 {
 	return s->loss;
+}
+
+const struct gap_list *
+record_stream_gaps(const struct record_stream *s)
+{
+	return &s->gaps;
 }
 
 /* Makes room for n elements; the array keeps what it has. */
@@ -384,6 +392,8 @@ want_block(const struct block_header *h, void *arg)
 	case BLOCK_KSYMS:
 	case BLOCK_BUILDIDS:
 	case BLOCK_LOSS:
+	case BLOCK_GAP:
+	case BLOCK_RATE:
 		return true;
 	case BLOCK_RECORDS:
 		if (h->t_max == 0)
@@ -409,6 +419,9 @@ read_block(struct record_stream *s)
 			/* One that is malformed in spite of its checksum adds what it has. */
 			if (block.header.type == BLOCK_LOSS &&
 			    loss_decode(s->loss, block.payload) == -FMT_E_NOMEM)
+				result = -FMT_E_NOMEM;
+			if (block.header.type == BLOCK_GAP &&
+			    gap_list_add(&s->gaps, block.payload) != 0)
 				result = -FMT_E_NOMEM;
 			if (s->on_block)
 				s->on_block(s->on_block_arg, &block);

@@ -9,11 +9,12 @@
  * then handed out in the best order that this leaves. Ties keep the order of the file.
  * Records without a time come first, when their block does (STATE blocks are timed by the
  * snapshot).
- * Blocks that are not records (KSYMS, BUILDIDS, LOSS) go to a callback as they come.
+ * Blocks that are not records (KSYMS, BUILDIDS, LOSS, GAP, RATE) go to a callback as they come.
  */
 #ifndef FORMAT_RECORD_STREAM_H
 #define FORMAT_RECORD_STREAM_H
 
+#include "format/gap.h"
 #include "format/loss.h"
 #include "format/perf_record.h"
 #include "format/recording_reader.h"
@@ -51,7 +52,7 @@ struct stream_record {
  */
 int record_stream_next(struct record_stream *s, struct stream_record *ret, struct fmt_where *where);
 
-/* on_block(arg, block) sees every KSYMS, BUILDIDS and LOSS block. */
+/* on_block(arg, block) sees every KSYMS, BUILDIDS, LOSS, GAP and RATE block. */
 void record_stream_on_block(struct record_stream *s,
 			    void (*on_block)(void *arg, const struct block *block), void *arg);
 
@@ -64,5 +65,7 @@ const struct event_set *record_stream_events(const struct record_stream *s);
 const struct record_stream_stats *record_stream_stats(const struct record_stream *s);
 /* The ledger as of the last LOSS block read. */
 const struct loss *record_stream_loss(const struct record_stream *s);
+/* The gaps of all GAP blocks read. */
+const struct gap_list *record_stream_gaps(const struct record_stream *s);
 
 #endif

@@ -70,7 +70,7 @@ void recording_writer_pass(struct recording_writer *w, uint64_t complete_ns);
 int recording_writer_flush(struct recording_writer *w, struct fmt_where *where);
 
 /*
- * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS) ahead of the open block's
+ * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS, GAP, RATE) ahead of the open block's
  * records; for STATE, records are counted and timed, and make several blocks where they are
  * too many for one. META with an empty payload writes the
  * meta as it now is (events may have been added).
@@ -91,8 +91,8 @@ int recording_writer_retry(struct recording_writer *w, struct fmt_where *where);
 
 struct recording_writer_stats {
 	uint64_t file_bytes, blocks, records, samples, raw_bytes;
-	uint32_t open_bytes;		     /* in the open block */
-	uint64_t open_records, open_samples; /* counted above as well */
+	uint32_t open_bytes; /* in the open block, and so not in the file */
+	uint64_t open_records, open_samples;
 };
 void recording_writer_stats(const struct recording_writer *w, struct recording_writer_stats *ret);
 

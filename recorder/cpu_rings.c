@@ -46,15 +46,22 @@ join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 }
 
 static int
+open_event(const struct event_def *def, const struct target *t, pid_t task, uint32_t cpu)
+{
+	bool in_cgroup = !def->sideband && t->cgroup_fd >= 0;
+
+	return event_open(&def->attr, in_cgroup ? t->cgroup_fd : task, (int)cpu,
+			  in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+}
+
+static int
 open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 {
 	const struct event_def *def = &o->plan->defs[index];
-	bool in_cgroup = !def->sideband && o->target->cgroup_fd >= 0;
 	struct open_event *e = &o->c->events[o->c->nr];
 	int r, fd;
 
-	fd = event_open(&def->attr, in_cgroup ? o->target->cgroup_fd : task, (int)o->c->cpu,
-			in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	fd = open_event(def, o->target, task, o->c->cpu);
 	if (fd < 0)
 		return event_open_error(def, task, (int)o->c->cpu, fd, o->error);
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
@@ -92,18 +99,20 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *plan,
 	       const struct target *target, uint32_t pages, uint32_t sideband_pages,
 	       bool *ret_mlock, struct session_error *error)
 {
-	bool sampled = cpu_list_has(&target->sampled, cpu);
+	bool sampled = target_samples(target, cpu);
 	struct opening o = { c, plan, target, pages, sideband_pages, false, error };
 	int samples_fd = -1, sideband_fd = -1, r;
 
-	*c = (struct cpu_rings){ .cpu = cpu };
-	c->events = calloc(plan->nr * target->nr_tasks, sizeof(*c->events));
+	*c = (struct cpu_rings){ .cpu = cpu, .samples_fd = -1 };
+	/* One more of each: an event that is renewed is there twice for a while. */
+	c->events = calloc(plan->nr * (target->nr_tasks + 1), sizeof(*c->events));
 	if (!c->events)
 		return session_fail(error, -ENOMEM, "out of memory");
 	r = open_def(&o, (uint32_t)plan->sideband, &sideband_fd);
 	for (uint32_t i = 0; r == 0 && sampled && i < plan->sideband; i++)
 		r = open_def(&o, i, &samples_fd);
 	*ret_mlock = o.mlock;
+	c->samples_fd = samples_fd;
 	if (r < 0)
 		cpu_rings_close(c);
 	return r;
@@ -128,10 +137,56 @@ cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool
 	int r = 0;
 
 	for (size_t i = 0; i < c->nr; i++)
-		if (plan->defs[c->events[i].def].sideband == sideband &&
+		if (plan->defs[c->events[i].def].sideband == sideband && !c->events[i].retired &&
 		    ioctl(c->events[i].fd, request, 0) < 0)
 			r = -errno;
 	return r;
+}
+
+int
+cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct event_plan *plan,
+		const struct target *target, size_t *ret_old, size_t *ret)
+{
+	struct open_event *e = &c->events[c->nr];
+	size_t old = 0;
+	int r = 0;
+
+	while (old < c->nr && (c->events[old].def != index || c->events[old].retired))
+		old++;
+	if (old == c->nr)
+		return -ENOENT;
+	*e = (struct open_event){ .def = index, .task = c->events[old].task };
+	e->fd = open_event(&plan->defs[index], target, e->task, c->cpu);
+	if (e->fd < 0)
+		return e->fd;
+	if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, c->samples_fd) < 0 ||
+	    ioctl(e->fd, PERF_EVENT_IOC_ID, &e->id) < 0) {
+		r = -errno;
+		close(e->fd);
+		return r;
+	}
+	*ret_old = old;
+	*ret = c->nr++;
+	return 0;
+}
+
+bool
+cpu_rings_retire(struct cpu_rings *c, const struct event_plan *plan, size_t old)
+{
+	struct open_event *e = &c->events[old];
+	struct event_count count;
+
+	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (e->fd == c->samples_fd) {
+		e->retired = true;
+		return true;
+	}
+	if (event_count_read(e, &plan->defs[e->def], &count) == 0)
+		c->lost_closed += count.lost;
+	close(e->fd);
+	memmove(e, e + 1, (c->nr - old - 1) * sizeof(*e));
+	c->nr--;
+	return false;
 }
 
 size_t
@@ -161,14 +216,19 @@ event_count_read(const struct open_event *e, const struct event_def *def, struct
 void
 cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan)
 {
-	uint64_t samples = 0, sideband = 0;
+	uint64_t samples = c->lost_closed, sideband = 0;
 
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct event_def *def = &plan->defs[c->events[i].def];
 		struct event_count count;
 
-		if (!def->lost || event_count_read(&c->events[i], def, &count) < 0)
+		if ((!def->lost && !def->sideband) ||
+		    event_count_read(&c->events[i], def, &count) < 0)
 			continue;
+		if (def->sideband) {
+			c->dead = c->enabled_ns && count.time_enabled == c->enabled_ns;
+			c->enabled_ns = count.time_enabled;
+		}
 		*(def->sideband ? &sideband : &samples) += count.lost;
 	}
 	c->lost_samples = samples;

@@ -21,6 +21,7 @@ struct open_event {
 	int fd;
 	uint32_t def; /* index in the plan, and in the recording's events */
 	pid_t task;   /* -1: all */
+	bool retired; /* disabled for ever, and open only because the ring is mapped on it */
 	uint64_t id;
 };
 
@@ -29,9 +30,13 @@ struct cpu_rings {
 	struct ring samples, sideband; /* size 0: not mapped */
 	struct open_event *events;
 	size_t nr;
+	int samples_fd;			      /* that the ring of samples is mapped on */
+	uint64_t lost_closed;		      /* by events that were renewed */
 	uint64_t corrupt;		      /* bytes that were no records */
 	uint64_t queue_full;		      /* times that a drain was put off */
 	uint64_t lost_samples, lost_sideband; /* as of the last cpu_rings_count() */
+	uint64_t enabled_ns;		      /* likewise, of the side-band event */
+	bool dead; /* the event did not live on between the last two: the CPU was away */
 };
 
 /*
@@ -48,6 +53,16 @@ void cpu_rings_close(struct cpu_rings *c);
 int cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
 		      unsigned long request);
 
+/*
+ * Opens an event of all tasks once more, as the plan has it now, disabled and with the same
+ * ring; *ret is its place in events. The old one stands at *ret_old and still runs. -errno.
+ */
+int cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct event_plan *plan,
+		    const struct target *target, size_t *ret_old, size_t *ret);
+
+/* Ends the old one; true: it is retired and keeps its place, else it is closed and gone. */
+bool cpu_rings_retire(struct cpu_rings *c, const struct event_plan *plan, size_t old);
+
 /* What an event's own counter says: read(2). */
 struct event_count {
 	uint64_t value, time_enabled, time_running, lost;
@@ -58,7 +73,7 @@ int event_count_read(const struct open_event *e, const struct event_def *def,
 /* 1 when fd is one of the sampling events, else 0. */
 size_t cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd);
 
-/* Adds up what the events say they lost. */
+/* Adds up what the events say they lost, and looks whether they live. */
 void cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan);
 
 #endif

@@ -94,6 +94,12 @@ event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long
 	return fd;
 }
 
+int
+event_max_frequency(long long *ret)
+{
+	return session_sysctl(MAX_SAMPLE_RATE, ret);
+}
+
 /* Opens and closes: 0 or -errno. On ourselves, which needs the least permission. */
 static int
 try_open(const struct perf_event_attr *attr)
@@ -366,7 +372,7 @@ settle_step(struct event_def *def, bool precise_max, bool by_default, int err, s
 	if (err != -EINVAL)
 		return false;
 	/* The kernel may have lowered its maximum since it was asked. */
-	if (attr->freq && session_sysctl(MAX_SAMPLE_RATE, &max) == 0 && max > 0 &&
+	if (attr->freq && event_max_frequency(&max) == 0 && max > 0 &&
 	    attr->sample_freq > (uint64_t)max) {
 		session_note(notes,
 			     "%s: frequency lowered from %llu to %lld Hz: "
@@ -435,7 +441,7 @@ set_frequency(const struct session_options *o, struct event_plan *plan, struct b
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
-	if (session_sysctl(MAX_SAMPLE_RATE, &max) == 0 && max > 0 &&
+	if (event_max_frequency(&max) == 0 && max > 0 &&
 	    plan->frequency_hz > (uint64_t)max) {
 		plan->frequency_hz_effective = (uint64_t)max;
 		session_note(notes,

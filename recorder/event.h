@@ -44,6 +44,9 @@ int event_plan_make(const struct session_options *options, struct event_plan *re
 		    struct buf *notes, struct session_error *error);
 void event_plan_done(struct event_plan *plan);
 
+/* The kernel's limit of the frequency, now: a sysctl that it lowers by itself. 0, -errno. */
+int event_max_frequency(long long *ret);
+
 /* Wake the reader when a quarter of a ring of this many bytes is full. */
 void event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes);
 

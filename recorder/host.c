@@ -79,6 +79,24 @@ id_read(const char *path, uint8_t ret[16])
 		memcpy(ret, id, sizeof(id));
 }
 
+void
+host_boot_id(uint8_t ret[16])
+{
+	id_read("/proc/sys/kernel/random/boot_id", ret);
+}
+
+int
+host_describe_again(struct recording_meta *meta)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	meta->cpus_online = n > 0 ? (uint32_t)n : 0;
+	host_clocks(&meta->start);
+	if (getrandom(meta->file_id, sizeof(meta->file_id), 0) != sizeof(meta->file_id))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 int
 host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 {
@@ -87,18 +105,16 @@ host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 	long n;
 	int rc = 0;
 
-	if (getrandom(meta->file_id, sizeof(meta->file_id), 0) != sizeof(meta->file_id))
-		return errno ? -errno : -EIO;
+	rc = host_describe_again(meta);
+	if (rc < 0)
+		return rc;
 	id_read("/etc/machine-id", meta->machine_id);
-	id_read("/proc/sys/kernel/random/boot_id", meta->boot_id);
-	host_clocks(&meta->start);
+	host_boot_id(meta->boot_id);
 	meta->clockid = CLOCK_MONOTONIC;
 	n = sysconf(_SC_PAGESIZE);
 	meta->page_size = n > 0 ? (uint32_t)n : 0;
 	n = sysconf(_SC_NPROCESSORS_CONF);
 	meta->cpus_possible = n > 0 ? (uint32_t)n : 0;
-	n = sysconf(_SC_NPROCESSORS_ONLN);
-	meta->cpus_online = n > 0 ? (uint32_t)n : 0;
 	if (uname(&u) == 0) {
 		rc |= recording_meta_set(&meta->hostname, u.nodename);
 		rc |= recording_meta_set(&meta->release, u.release);

@@ -15,11 +15,17 @@ void host_clocks(struct clock_triple *ret);
 /* CLOCK_MONOTONIC, ns. */
 uint64_t host_now_ns(void);
 
+/* Of this boot; untouched when it cannot be found out. */
+void host_boot_id(uint8_t ret[16]);
+
 /*
  * Fills file id, machine and boot id, clocks, clockid, page size, CPUs, host name, release,
  * architecture, the kernel's build-id and text address (kernel may be NULL: hidden). What
  * cannot be found out stays zero. 0, -ENOMEM, -errno when there are no random bytes.
  */
 int host_describe(struct recording_meta *meta, const struct kallsyms *kernel);
+
+/* For the next file of the same session: file id, clocks, CPUs online. 0, -errno. */
+int host_describe_again(struct recording_meta *meta);
 
 #endif

@@ -130,7 +130,7 @@ index_cmp(const void *a, const void *b)
 }
 
 int
-ksym_collector_take(struct ksym_collector *c, struct buf *out)
+ksym_collector_payload(struct ksym_collector *c, struct buf *out)
 {
 	if (!c->nr_pending)
 		return 0;
@@ -142,10 +142,13 @@ ksym_collector_take(struct ksym_collector *c, struct buf *out)
 		ksyms_add(out, s.start, s.end, s.module, s.name);
 	}
 	ksyms_end(out);
-	if (buf_failed(out))
-		return -ENOMEM;
+	return buf_failed(out) ? -ENOMEM : 1;
+}
+
+void
+ksym_collector_taken(struct ksym_collector *c)
+{
 	c->nr_pending = 0;
-	return 1;
 }
 
 void

@@ -28,7 +28,9 @@ void ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r
 size_t ksym_collector_pending(const struct ksym_collector *c);
 
 /* Makes the payload of a KSYMS block of them. 0 there are none, 1, -ENOMEM. */
-int ksym_collector_take(struct ksym_collector *c, struct buf *out);
+int ksym_collector_payload(struct ksym_collector *c, struct buf *out);
+/* The block has been written: its symbols are not pending any more. */
+void ksym_collector_taken(struct ksym_collector *c);
 
 /* A new file: nothing has been taken. */
 void ksym_collector_reset(struct ksym_collector *c);

@@ -203,6 +203,16 @@ live_close(struct live *l)
 	free(l);
 }
 
+void
+live_events(struct live *l, const struct event_set *events, int sideband)
+{
+	const struct event *event = event_set_at(events, (size_t)sideband);
+
+	l->events = events;
+	if (event->nr_ids)
+		l->scan.id = event->ids[0];
+}
+
 const struct kallsyms *
 live_kallsyms(const struct live *l)
 {
@@ -422,21 +432,27 @@ live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *
 {
 	int rc;
 
-	rc = ksym_collector_take(l->ksyms, &l->scratch);
+	/* What could not be written is said again: the disk may have room later. */
+	rc = ksym_collector_payload(l->ksyms, &l->scratch);
 	if (rc < 0)
 		return -FMT_E_NOMEM;
 	if (rc) {
 		rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(&l->scratch), where);
 		if (rc)
 			return rc;
+		ksym_collector_taken(l->ksyms);
 	}
 	if (!l->nr_ids)
 		return 0;
 	buildids_end(&l->ids);
-	l->nr_ids = 0;
-	if (buf_failed(&l->ids))
+	if (buf_failed(&l->ids)) {
+		l->nr_ids = 0;
 		return -FMT_E_NOMEM;
-	return recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&l->ids), where);
+	}
+	rc = recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&l->ids), where);
+	if (rc == 0)
+		l->nr_ids = 0;
+	return rc;
 }
 
 /* --- whole states ---------------------------------------------------------------------------- */

@@ -40,6 +40,9 @@ struct live_options {
 int live_open(const struct live_options *options, struct live **ret);
 void live_close(struct live *l);
 
+/* The events are now these: the same ones, with other ids. Borrowed as the first were. */
+void live_events(struct live *l, const struct event_set *events, int sideband);
+
 /* The kernel's symbols, for recording_meta; NULL when they are hidden. */
 const struct kallsyms *live_kallsyms(const struct live *l);
 

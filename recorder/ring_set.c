@@ -2,10 +2,14 @@
 #include "recorder/ring_set.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "format/fmt_error.h"
+#include "format/gap.h"
 #include "format/loss.h"
 #include "format/record_build.h"
 #include "recorder/session_error.h"
@@ -19,9 +23,18 @@
 /* An idle pass is told no more often, so that an idle machine does not wake the writer. */
 #define IDLE_PASS_NS UINT64_C(1000000000)
 
-/* What the ledger knows of a CPU. */
-struct ring_set_sent {
-	uint64_t lost_samples, lost_sideband, corrupt, queue_full;
+/* Contiguous room for all that is said of a CPU when it comes or goes. */
+#define HOTPLUG_BYTES (128u << 10)
+
+struct ring_set_counts {
+	uint64_t lost_samples, lost_sideband, corrupt, queue_full, offline_ns;
+};
+
+/* A CPU outlives its rings. */
+struct ring_set_account {
+	struct ring_set_counts before;	/* of rings that are closed */
+	struct ring_set_counts sent;	/* what the ledger has been told */
+	uint64_t offline_since_ns;	/* 0: it is not, or was never sampled */
 };
 
 /* --- open ------------------------------------------------------------------------------ */
@@ -34,11 +47,14 @@ open_cpus(struct ring_set *s, const struct ring_set_options *o, bool *ret_mlock,
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	int r = 0;
 
-	*s = (struct ring_set){ .plan = o->plan };
+	*s = (struct ring_set){ .plan = o->plan,
+				.target = o->target,
+				.pages = o->pages,
+				.sideband_pages = o->sideband_pages };
 	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page);
 	s->cpus = calloc(online->nr, sizeof(*s->cpus));
-	s->sent = calloc(online->nr, sizeof(*s->sent));
-	if (!s->cpus || !s->sent)
+	s->accounts = calloc(online->nr, sizeof(*s->accounts));
+	if (!s->cpus || !s->accounts)
 		r = session_fail(error, -ENOMEM, "out of memory");
 	for (size_t i = 0; r == 0 && i < online->nr; i++) {
 		r = cpu_rings_open(&s->cpus[i], online->cpus[i], o->plan, o->target, o->pages,
@@ -80,7 +96,7 @@ ring_set_close(struct ring_set *s)
 	for (size_t i = 0; i < s->nr; i++)
 		cpu_rings_close(&s->cpus[i]);
 	free(s->cpus);
-	free(s->sent);
+	free(s->accounts);
 	*s = (struct ring_set){ 0 };
 }
 
@@ -135,7 +151,7 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 }
 
 bool
-ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns)
+ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it)
 {
 	uint64_t moved = 0;
 	bool all = true;
@@ -146,7 +162,7 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns)
 	}
 	if (all && now_ns > s->complete_ns + SETTLE_NS)
 		s->complete_ns = now_ns - SETTLE_NS;
-	if (moved || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
+	if (moved || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
 		if (queue_send(q, WRITER_PASS, s->complete_ns, now_ns))
 			s->last_pass_ns = now_ns;
 		queue_wake(q);
@@ -167,22 +183,47 @@ tell(struct queue *q, uint32_t cpu, enum loss_cause cause, uint64_t now, uint64_
 	return true;
 }
 
+/* Since the session began. */
+static struct ring_set_counts
+counts_now(const struct cpu_rings *c, const struct ring_set_account *a, uint64_t now_ns)
+{
+	struct ring_set_counts n = a->before;
+
+	n.lost_samples += c->lost_samples;
+	n.lost_sideband += c->lost_sideband;
+	n.corrupt += c->corrupt;
+	n.queue_full += c->queue_full;
+	if (a->offline_since_ns)
+		n.offline_ns += now_ns - a->offline_since_ns;
+	return n;
+}
+
+static bool
+tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, struct queue *q, uint64_t now_ns)
+{
+	struct ring_set_counts n = counts_now(c, a, now_ns), *sent = &a->sent;
+	bool all;
+
+	all = tell(q, c->cpu, LOSS_KERNEL_SAMPLES, n.lost_samples, &sent->lost_samples);
+	all &= tell(q, c->cpu, LOSS_KERNEL_SIDEBAND, n.lost_sideband, &sent->lost_sideband);
+	all &= tell(q, c->cpu, LOSS_CORRUPT, n.corrupt, &sent->corrupt);
+	all &= tell(q, c->cpu, LOSS_QUEUE_FULL, n.queue_full, &sent->queue_full);
+	all &= tell(q, c->cpu, LOSS_CPU_OFFLINE, n.offline_ns, &sent->offline_ns);
+	return all;
+}
+
 bool
-ring_set_losses(struct ring_set *s, struct queue *q, bool *ret_resync)
+ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_resync)
 {
 	bool all = tell(q, UINT32_MAX, LOSS_STALL, s->stall_ns, &s->stall_sent);
 
 	for (size_t i = 0; i < s->nr; i++) {
 		struct cpu_rings *c = &s->cpus[i];
-		struct ring_set_sent *sent = &s->sent[i];
+		struct ring_set_account *a = &s->accounts[i];
 
 		cpu_rings_count(c, s->plan);
-		*ret_resync |= c->lost_sideband > sent->lost_sideband;
-		all &= tell(q, c->cpu, LOSS_KERNEL_SAMPLES, c->lost_samples, &sent->lost_samples);
-		all &= tell(q, c->cpu, LOSS_KERNEL_SIDEBAND, c->lost_sideband,
-			    &sent->lost_sideband);
-		all &= tell(q, c->cpu, LOSS_CORRUPT, c->corrupt, &sent->corrupt);
-		all &= tell(q, c->cpu, LOSS_QUEUE_FULL, c->queue_full, &sent->queue_full);
+		*ret_resync |= a->before.lost_sideband + c->lost_sideband > a->sent.lost_sideband;
+		all &= tell_cpu(c, a, q, now_ns);
 	}
 	return all;
 }
@@ -212,24 +253,244 @@ add_read(const struct cpu_rings *c, const struct open_event *e, const struct eve
 				 span_of(words, def->lost ? 40 : 32));
 }
 
+static int
+add_reads(const struct ring_set *s, const struct cpu_rings *c, const struct event_set *events,
+	  uint64_t now_ns, struct buf *out)
+{
+	int r = 0;
+
+	for (size_t k = 0; r == 0 && k < c->nr; k++) {
+		const struct open_event *e = &c->events[k];
+		const struct event_def *def = &s->plan->defs[e->def];
+
+		if (!def->sideband)
+			r = add_read(c, e, def, event_set_at(events, e->def), now_ns, out);
+	}
+	return r;
+}
+
 int
 ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
 	       struct buf *out)
 {
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->nr; i++)
+		r = add_reads(s, &s->cpus[i], events, now_ns, out);
+	return r;
+}
+
+/* --- CPUs that come and go --------------------------------------------------------------- */
+
+static size_t
+find_cpu(const struct ring_set *s, uint32_t cpu)
+{
+	size_t i = 0;
+
+	while (i < s->nr && s->cpus[i].cpu != cpu)
+		i++;
+	return i;
+}
+
+bool
+ring_set_has(const struct ring_set *s, uint32_t cpu)
+{
+	size_t i = find_cpu(s, cpu);
+
+	return i < s->nr && s->cpus[i].nr && !s->cpus[i].dead;
+}
+
+uint32_t
+ring_set_sampled(const struct ring_set *s)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		n += s->cpus[i].nr && target_samples(s->target, s->cpus[i].cpu);
+	return n;
+}
+
+static bool
+send_bytes(struct queue *q, enum writer_message kind, const void *p, size_t n)
+{
+	uint8_t *to = queue_reserve(q, n);
+
+	if (!to)
+		return false;
+	memcpy(to, p, n);
+	queue_commit(q, kind, 0, 0, n);
+	return true;
+}
+
+static bool
+send_id(const struct open_event *e, struct queue *q, bool closed)
+{
+	const struct writer_id id = { e->id, e->def, closed };
+
+	return send_bytes(q, WRITER_IDS, &id, sizeof(id));
+}
+
+static bool
+send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
+{
+	bool all = true;
+
+	for (size_t k = 0; k < c->nr; k++)
+		all &= send_id(&c->events[k], q, closed);
+	return all;
+}
+
+bool
+ring_set_gaps(const struct ring_set *s, struct queue *q)
+{
+	bool all = true;
+
 	for (size_t i = 0; i < s->nr; i++) {
-		const struct cpu_rings *c = &s->cpus[i];
+		const struct gap gap = { .cause = LOSS_CPU_OFFLINE,
+					 .cpu = s->cpus[i].cpu,
+					 .from_ns = s->accounts[i].offline_since_ns };
 
-		for (size_t k = 0; k < c->nr; k++) {
-			const struct open_event *e = &c->events[k];
-			const struct event_def *def = &s->plan->defs[e->def];
-			int r;
-
-			if (def->sideband)
-				continue;
-			r = add_read(c, e, def, event_set_at(events, e->def), now_ns, out);
-			if (r < 0)
-				return r;
-		}
+		if (gap.from_ns)
+			all &= send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
 	}
+	return all;
+}
+
+bool
+ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes,
+		  uint64_t now_ns)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	struct cpu_rings *c = &s->cpus[i];
+	struct gap gap = { LOSS_CPU_OFFLINE, c->cpu, now_ns, 0, 0 };
+	uint64_t moved = 0;
+	struct buf reads;
+
+	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
+	    !queue_reserve(q, HOTPLUG_BYTES))
+		return false;
+	buf_init(&reads);
+	if (add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
+		send_bytes(q, WRITER_RECORDS, reads.p, reads.len);
+	buf_done(&reads);
+	cpu_rings_count(c, s->plan);
+	tell_cpu(c, a, q, now_ns);
+	send_ids(c, q, true);
+	a->before = counts_now(c, a, now_ns);
+	if (target_samples(s->target, c->cpu)) {
+		a->offline_since_ns = now_ns;
+		send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+	}
+	cpu_rings_close(c);
+	*c = (struct cpu_rings){ .cpu = c->cpu };
+	return true;
+}
+
+/* The place of a CPU, which may be new; -1: out of memory. */
+static ssize_t
+place(struct ring_set *s, uint32_t cpu)
+{
+	struct ring_set_account *accounts;
+	struct cpu_rings *cpus;
+	size_t i = find_cpu(s, cpu);
+
+	if (i < s->nr)
+		return (ssize_t)i;
+	cpus = reallocarray(s->cpus, s->nr + 1, sizeof(*cpus));
+	if (!cpus)
+		return -1;
+	s->cpus = cpus;
+	accounts = reallocarray(s->accounts, s->nr + 1, sizeof(*accounts));
+	if (!accounts)
+		return -1;
+	s->accounts = accounts;
+	cpus[i] = (struct cpu_rings){ .cpu = cpu };
+	accounts[i] = (struct ring_set_account){ 0 };
+	s->nr++;
+	return (ssize_t)i;
+}
+
+int
+ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t now_ns,
+		  const struct cpu_rings **ret, struct session_error *error)
+{
+	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu, .until_ns = now_ns };
+	struct ring_set_account *a;
+	struct cpu_rings opened;
+	bool mlock = false;
+	ssize_t i;
+	int r;
+
+	if (!queue_reserve(q, HOTPLUG_BYTES))
+		return -EAGAIN;
+	i = place(s, cpu);
+	if (i < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
+	r = cpu_rings_open(&opened, cpu, s->plan, s->target, s->pages, s->sideband_pages, &mlock,
+			   error);
+	if (r < 0)
+		return r;
+	s->cpus[i] = opened;
+	a = &s->accounts[i];
+	gap.from_ns = a->offline_since_ns;
+	if (gap.from_ns) {
+		a->before.offline_ns += now_ns - gap.from_ns;
+		a->offline_since_ns = 0;
+		send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+	}
+	send_ids(&s->cpus[i], q, false);
+	cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
+	cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_ENABLE);
+	*ret = &s->cpus[i];
 	return 0;
+}
+
+/* The last word of an event that is about to be closed. */
+static void
+send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct queue *q,
+	  const struct event_set *shapes, uint64_t now_ns)
+{
+	const struct open_event *e = &c->events[k];
+	struct buf read;
+
+	buf_init(&read);
+	if (add_read(c, e, &s->plan->defs[e->def], event_set_at(shapes, e->def), now_ns, &read) ==
+		    0 &&
+	    read.len)
+		send_bytes(q, WRITER_RECORDS, read.p, read.len);
+	buf_done(&read);
+}
+
+static int
+renew(struct ring_set *s, struct cpu_rings *c, uint32_t index, struct queue *q,
+      const struct event_set *shapes, uint64_t now_ns)
+{
+	size_t old, new;
+	int fd, r;
+
+	if (!queue_reserve(q, HOTPLUG_BYTES))
+		return -EAGAIN;
+	r = cpu_rings_renew(c, index, s->plan, s->target, &old, &new);
+	if (r < 0)
+		return r == -ENOENT || r == -ENODEV ? 0 : r;
+	fd = c->events[new].fd;
+	send_id(&c->events[new], q, false);
+	ioctl(c->events[old].fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (c->events[old].fd != c->samples_fd) {
+		send_read(s, c, old, q, shapes, now_ns);
+		send_id(&c->events[old], q, true);
+	}
+	cpu_rings_retire(c, s->plan, old);
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+int
+ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q, const struct event_set *shapes,
+	       uint64_t now_ns)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->nr; i++)
+		r = renew(s, &s->cpus[i], index, q, shapes, now_ns);
+	return r;
 }

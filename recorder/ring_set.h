@@ -20,8 +20,10 @@ struct buf;
 
 struct ring_set {
 	const struct event_plan *plan;
-	struct cpu_rings *cpus;
-	struct ring_set_sent *sent; /* per CPU: what the ledger has been told */
+	const struct target *target;
+	uint32_t pages, sideband_pages; /* that were got */
+	struct cpu_rings *cpus;		/* of CPUs that were online at some time; nr 0: gone */
+	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
 	uint64_t complete_ns;  /* every older record has been handed over */
 	uint64_t last_pass_ns; /* when a pass was last told to the writer */
@@ -49,15 +51,48 @@ void ring_set_control(const struct ring_set *s, bool sideband, unsigned long req
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was
- * left, for want of room.
+ * left, for want of room. The writer is told of the pass when there was something, at times
+ * when there was nothing, and with tell_it.
  */
-bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns);
+bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it);
 
 /*
  * Asks the events what was lost and tells the ledger what is new. Sets *ret_resync when
  * side-band was among it. False: no room; ask again.
  */
-bool ring_set_losses(struct ring_set *s, struct queue *q, bool *ret_resync);
+bool ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_resync);
+
+/* --- CPUs that come and go: only with events of CPUs, see target_of_cpus() --- */
+
+/* Has it rings now, that are not dead? */
+bool ring_set_has(const struct ring_set *s, uint32_t cpu);
+
+/* CPUs that are being sampled. */
+uint32_t ring_set_sampled(const struct ring_set *s);
+
+/*
+ * Takes the last out of the rings of cpus[i], tells the writer its counts, that its ids are
+ * gone and when the gap began, and closes it. False: no room in the queue; try again.
+ */
+bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes,
+		       uint64_t now_ns);
+
+/*
+ * Opens and enables the rings of a CPU; the writer knows their ids before the first record
+ * has one. *ret: the rings, for whoever watches them. 0; -EAGAIN: no room in the queue; -errno.
+ */
+int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t now_ns,
+		      const struct cpu_rings **ret, struct session_error *error);
+
+/*
+ * Opens a sampling event anew on each CPU, as the plan has it now, and ends the old ones.
+ * 0; -EAGAIN: no room in the queue, try again; -errno: on some CPU the old one goes on.
+ */
+int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
+		   const struct event_set *shapes, uint64_t now_ns);
+
+/* Tells the writer, which begins another file, of the gaps that have not ended. */
+bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 
 /* The last words: a PERF_RECORD_READ with the count of each sampling event. */
 int ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,

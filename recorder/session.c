@@ -8,51 +8,19 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "format/buf.h"
-#include "format/recording_meta.h"
-#include "recorder/command.h"
-#include "recorder/event.h"
+#include "format/perf_record.h"
 #include "recorder/host.h"
-#include "recorder/live.h"
-#include "recorder/ring_set.h"
 #include "recorder/session_error.h"
-#include "recorder/target.h"
-#include "recorder/writer.h"
+#include "recorder/session_internal.h"
 
-#define SESSION_MAGIC 0x73657373u
 #define BLOCK_AGE_NS UINT64_C(5000000000)
-#define SECOND_NS UINT64_C(1000000000)
-#define MS_NS UINT64_C(1000000)
-#define TIMER_MS 200	       /* rings are visited at least this often */
-#define TIMER_MS_FULL 5	       /* while the queue is full */
-#define RECORD_BYTES_GUESS 512 /* a sample with its call chain, rather more than less */
+#define TIMER_MS_MIN 10
+#define TIMER_MS_MAX 1000	/* each thread shows at least so often that it lives */
+#define TIMER_MS_POLLED 200	/* where something has to be looked at */
+#define RECORD_BYTES_GUESS 512	/* a sample with its call chain, rather more than less */
 #define RING_PAGES_MAX (1u << 20)
-
-enum wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND };
-
-struct session {
-	uint32_t magic;
-	struct session_options options;
-	struct event_plan plan;
-	struct target target;
-	struct ring_set rings;
-	struct recording_meta *meta;
-	struct live *live;
-	struct writer *writer;
-	struct command *command;
-	pid_t command_pid;
-	struct buf notes; /* text */
-	int epoll_fd, stop_fd, failure_fd;
-	size_t running; /* sampling events whose tasks have not all ended */
-	int timer_ms;
-	bool stopped, finished;
-	bool gone;	    /* the command was let go */
-	uint64_t loop_ns;   /* when the loop last looked at the clock */
-	uint64_t status_ns; /* when losses were last asked for */
-};
 
 /* --- opening ----------------------------------------------------------------------------- */
 
@@ -87,22 +55,23 @@ set_defaults(struct session_options *o)
 }
 
 /* Half the time in which a ring can fill, within reason: the watermark wakes as well. */
-static int
-timer_ms(const struct session *s)
+void
+session_set_timer(struct session *s)
 {
 	uint64_t bytes = (uint64_t)s->options.ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t hz = s->plan.frequency_hz_effective ? s->plan.frequency_hz_effective : 1000;
-	uint64_t each = RECORD_BYTES_GUESS;
-	uint64_t ms;
+	uint64_t each = RECORD_BYTES_GUESS, max = TIMER_MS_MAX, ms;
 
 	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF)
 		each += s->options.stack_bytes ? s->options.stack_bytes : 8192;
+	if (s->command && command_fd(s->command) < 0)
+		max = TIMER_MS_POLLED;
 	ms = bytes * 1000 / (hz * each) / 2;
-	return ms < 10 ? 10 : ms > TIMER_MS ? TIMER_MS : (int)ms;
+	s->timer_ms = (int)(ms < TIMER_MS_MIN ? TIMER_MS_MIN : ms > max ? max : ms);
 }
 
-static int
-watch(struct session *s, int fd, enum wake kind)
+int
+session_watch(struct session *s, int fd, enum session_wake kind)
 {
 	struct epoll_event e = { .events = EPOLLIN,
 				 .data.u64 = (uint64_t)kind << 32 | (uint32_t)fd };
@@ -114,18 +83,30 @@ watch(struct session *s, int fd, enum wake kind)
  * Every descriptor is watched although only one of a ring is mapped: waking a ring wakes
  * all its events, and the end of a task shows on its own descriptor only.
  */
+int
+session_watch_cpu(struct session *s, const struct cpu_rings *c)
+{
+	int r = 0;
+
+	for (size_t k = 0; r == 0 && k < c->nr; k++) {
+		r = session_watch(s, c->events[k].fd, WAKE_EVENT);
+		if (r == -EEXIST)
+			r = 0;
+	}
+	return r;
+}
+
 static int
 watch_events(struct session *s)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->rings.nr; i++) {
+	for (size_t i = 0; r == 0 && i < s->rings.nr; i++) {
 		const struct cpu_rings *c = &s->rings.cpus[i];
 
-		for (size_t k = 0; r == 0 && k < c->nr; k++) {
-			r = watch(s, c->events[k].fd, WAKE_EVENT);
+		r = session_watch_cpu(s, c);
+		for (size_t k = 0; k < c->nr; k++)
 			s->running += !s->plan.defs[c->events[k].def].sideband;
-		}
 	}
 	return r;
 }
@@ -141,12 +122,29 @@ open_watch(struct session *s, struct session_error *error)
 	if (s->epoll_fd < 0 || s->stop_fd < 0 || s->failure_fd < 0)
 		r = -errno;
 	if (r == 0)
-		r = watch(s, s->stop_fd, WAKE_STOP);
+		r = session_requests_new(&s->requests);
 	if (r == 0)
-		r = watch(s, s->failure_fd, WAKE_FAILURE);
+		r = session_watch(s, s->stop_fd, WAKE_STOP);
+	if (r == 0)
+		r = session_watch(s, s->failure_fd, WAKE_FAILURE);
+	if (r == 0)
+		r = session_watch(s, session_requests_fd(s->requests), WAKE_REQUEST);
 	if (r == 0 && s->command && command_fd(s->command) >= 0)
-		r = watch(s, command_fd(s->command), WAKE_COMMAND);
+		r = session_watch(s, command_fd(s->command), WAKE_COMMAND);
 	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
+}
+
+/* Those that came or went since the rings were opened are the drain's first business. */
+static int
+follow_cpus(struct session *s)
+{
+	int r = hotplug_open(&s->hotplug);
+
+	if (r < 0)
+		return r;
+	s->follow_cpus = s->unsettled = true;
+	return s->hotplug.uevent_fd < 0 ? 0
+					: session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
 }
 
 static int
@@ -166,15 +164,30 @@ open_events(struct session *s, struct session_error *error)
 	if (r < 0)
 		return r;
 	r = watch_events(s);
+	if (r == 0 && target_of_cpus(&s->target))
+		r = follow_cpus(s);
 	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
 }
 
 /* The events of the plan, in its order: an index means the same in both. */
 static int
+add_events(const struct session *s, struct event_set *events)
+{
+	int r = events ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < s->plan.nr; i++) {
+		const struct event_def *def = &s->plan.defs[i];
+
+		r = event_set_add(events, span_of(&def->attr, def->attr.size), def->name, NULL);
+	}
+	return r;
+}
+
+static int
 make_meta(struct session *s, struct session_error *error)
 {
 	struct recording_meta *m = recording_meta_new();
-	int r = 0;
+	int r;
 
 	if (!m)
 		return session_fail(error, -ENOMEM, "out of memory");
@@ -183,13 +196,10 @@ make_meta(struct session *s, struct session_error *error)
 	m->frequency_hz_effective = s->plan.frequency_hz_effective;
 	if (!m->events)
 		m->events = event_set_new();
-	if (!m->events)
-		return session_fail(error, -ENOMEM, "out of memory");
-	for (size_t i = 0; r == 0 && i < s->plan.nr; i++) {
-		const struct event_def *def = &s->plan.defs[i];
-
-		r = event_set_add(m->events, span_of(&def->attr, def->attr.size), def->name, NULL);
-	}
+	s->shapes = event_set_new();
+	r = add_events(s, m->events);
+	if (r == 0)
+		r = add_events(s, s->shapes);
 	if (r == 0)
 		r = ring_set_ids(&s->rings, m->events);
 	if (r == 0)
@@ -236,9 +246,10 @@ static int
 open_writer(struct session *s, struct session_error *error)
 {
 	struct writer_options o = {
-		.sink = io_sink_fd(s->options.out_fd),
 		.meta = s->meta,
 		.live = s->live,
+		.requests = s->requests,
+		.suspend_on_full = s->options.suspend_on_full,
 		.sideband = s->plan.sideband,
 		.count_lost_records = !s->plan.defs[s->plan.sideband].lost,
 		.queue_bytes = s->options.queue_bytes,
@@ -248,9 +259,12 @@ open_writer(struct session *s, struct session_error *error)
 	struct buf state;
 	int r;
 
+	o.sink = s->options.sink ? s->options.sink : io_sink_fd(s->options.out_fd);
 	if (!o.sink)
 		return session_fail(error, -ENOMEM, "out of memory");
 	s->options.out_fd = -1;
+	s->options.sink = NULL;
+	s->meta = NULL;
 	r = writer_open(&o, &s->writer, error);
 	if (r < 0)
 		return r;
@@ -291,16 +305,31 @@ open_all(struct session *s, struct session_error *error)
 		r = open_writer(s, error);
 	if (r < 0)
 		return r;
-	s->timer_ms = timer_ms(s);
+	session_set_timer(s);
+	s->frequency_hz = s->plan.frequency_hz_effective;
+	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
 	if (s->options.target != SESSION_COMMAND)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }
 
+/* What was taken over and has no other owner. */
+static void
+close_output(const struct session_options *o)
+{
+	if (o->sink)
+		o->sink->close(o->sink);
+	if (o->out_fd >= 0)
+		close(o->out_fd);
+}
+
 static void
 free_session(struct session *s)
 {
+	if (s->requests)
+		session_requests_shut(s->requests);
+	session_requests_free(s->requests);
 	if (s->command)
 		command_stop(s->command);
 	command_free(s->command);
@@ -308,12 +337,13 @@ free_session(struct session *s)
 	if (s->live)
 		live_close(s->live);
 	ring_set_close(&s->rings);
+	hotplug_close(&s->hotplug);
 	target_done(&s->target);
 	event_plan_done(&s->plan);
 	recording_meta_free(s->meta);
+	event_set_free(s->shapes);
 	buf_done(&s->notes);
-	if (s->options.out_fd >= 0)
-		close(s->options.out_fd);
+	close_output(&s->options);
 	for (int i = 0; i < 3; i++) {
 		int fd = (int[]){ s->epoll_fd, s->stop_fd, s->failure_fd }[i];
 
@@ -331,13 +361,14 @@ session_open(const struct session_options *options, struct session **ret,
 	int r;
 
 	if (!s) {
-		close(options->out_fd);
+		close_output(options);
 		return session_fail(error, -ENOMEM, "out of memory");
 	}
 	s->magic = SESSION_MAGIC;
 	s->options = *options;
 	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
 	s->target.cgroup_fd = -1;
+	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
 	buf_init(&s->notes);
 	r = open_all(s, error);
 	if (r < 0)
@@ -345,204 +376,6 @@ session_open(const struct session_options *options, struct session **ret,
 	else
 		*ret = s;
 	return r;
-}
-
-/* --- running ----------------------------------------------------------------------------- */
-
-void
-session_stop(struct session *s)
-{
-	uint64_t one = 1;
-	int saved = errno;
-
-	if (write(s->stop_fd, &one, sizeof(one)) < 0)
-		errno = saved; /* it is full of wishes to stop */
-	errno = saved;
-}
-
-/* Time that passed although nothing kept us: the recorder was not let run. */
-static void
-note_stall(struct session *s, uint64_t now_ns, int waited_ms)
-{
-	uint64_t due = s->loop_ns + (uint64_t)waited_ms * MS_NS;
-
-	if (now_ns > due + SECOND_NS)
-		s->rings.stall_ns += now_ns - due;
-	s->loop_ns = now_ns;
-}
-
-static void
-take_event(struct session *s, const struct epoll_event *e)
-{
-	int fd = (int)(uint32_t)e->data.u64;
-
-	switch ((enum wake)(e->data.u64 >> 32)) {
-	case WAKE_EVENT:
-		if (!(e->events & (EPOLLHUP | EPOLLERR)))
-			break;
-		/* Its task and all that inherited from it have ended: it would be ready for ever. */
-		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-		for (size_t i = 0; i < s->rings.nr; i++)
-			s->running -= cpu_rings_samples_to(&s->rings.cpus[i], &s->plan, fd);
-		s->stopped |= s->target.single_tasks && s->running == 0;
-		break;
-	case WAKE_COMMAND:
-		s->stopped |= command_ended(s->command);
-		break;
-	case WAKE_STOP:
-	case WAKE_FAILURE:
-		s->stopped = true;
-		break;
-	}
-}
-
-static void
-look_for_losses(struct session *s, uint64_t now_ns)
-{
-	struct queue *q = writer_queue(s->writer);
-	bool resync = false;
-
-	s->status_ns = now_ns;
-	ring_set_losses(&s->rings, q, &resync);
-	if (resync)
-		queue_send(q, WRITER_RESYNC, 0, now_ns);
-	queue_wake(q);
-}
-
-static int
-wait_ms(const struct session *s, uint64_t now_ns, uint64_t deadline_ns, bool full)
-{
-	uint64_t ms = (uint64_t)(full ? TIMER_MS_FULL : s->timer_ms);
-
-	if (deadline_ns && deadline_ns - now_ns < ms * MS_NS)
-		ms = (deadline_ns - now_ns) / MS_NS + 1;
-	return (int)ms;
-}
-
-static int
-loop(struct session *s, uint64_t deadline_ns, struct session_error *error)
-{
-	struct epoll_event events[64];
-	bool full = false;
-
-	while (!s->stopped) {
-		uint64_t now_ns = host_now_ns();
-		int ms, n;
-
-		if (deadline_ns && now_ns >= deadline_ns)
-			break;
-		ms = wait_ms(s, now_ns, deadline_ns, full);
-		n = epoll_wait(s->epoll_fd, events, 64, ms);
-		if (n < 0 && errno != EINTR)
-			return session_fail(error, -errno, "epoll_wait: %s", strerror(errno));
-		for (int i = 0; i < n; i++)
-			take_event(s, &events[i]);
-		now_ns = host_now_ns();
-		note_stall(s, now_ns, ms);
-		full = !ring_set_pass(&s->rings, writer_queue(s->writer), now_ns);
-		if (now_ns - s->status_ns >= SECOND_NS)
-			look_for_losses(s, now_ns);
-		s->stopped |= writer_failed(s->writer) || (s->command && command_ended(s->command));
-	}
-	return 0;
-}
-
-int
-session_go(struct session *s, struct session_error *error)
-{
-	assert(s->magic == SESSION_MAGIC);
-	if (!s->command || s->gone)
-		return 0;
-	s->gone = true;
-	return command_go(s->command, error);
-}
-
-int
-session_run(struct session *s, struct session_error *error)
-{
-	uint64_t deadline_ns = 0;
-	int r;
-
-	assert(s->magic == SESSION_MAGIC);
-	if (s->options.duration_ns)
-		deadline_ns = host_now_ns() + s->options.duration_ns;
-	r = session_go(s, error);
-	if (r == 0)
-		r = loop(s, deadline_ns, error);
-	/* What the writer has to say comes with session_finish(), which knows it. */
-	return r == 0 && writer_failed(s->writer) ? session_finish(s, error) : r;
-}
-
-/* --- ending ------------------------------------------------------------------------------ */
-
-/* The events are off: there is time now, and nothing more comes. */
-static void
-drain_rest(struct session *s)
-{
-	const struct timespec ms = { .tv_nsec = (long)MS_NS };
-	struct queue *q = writer_queue(s->writer);
-	bool resync = false;
-
-	while (!ring_set_pass(&s->rings, q, host_now_ns()))
-		nanosleep(&ms, NULL);
-	while (!ring_set_losses(&s->rings, q, &resync)) {
-		queue_wake(q);
-		nanosleep(&ms, NULL);
-	}
-}
-
-static void
-send_waiting(struct session *s, enum writer_message kind, uint64_t a, uint64_t b, struct span bytes)
-{
-	const struct timespec ms = { .tv_nsec = (long)MS_NS };
-	struct queue *q = writer_queue(s->writer);
-	uint8_t *to;
-
-	while (!(to = queue_reserve(q, bytes.len))) {
-		queue_wake(q);
-		nanosleep(&ms, NULL);
-	}
-	if (bytes.len)
-		memcpy(to, bytes.p, bytes.len);
-	queue_commit(q, kind, a, b, bytes.len);
-	queue_wake(q);
-}
-
-/* What the counters say at the end, as records of their own kind. */
-static void
-send_reads(struct session *s, uint64_t now_ns)
-{
-	struct span rest, record;
-	struct buf reads;
-
-	buf_init(&reads);
-	if (ring_set_reads(&s->rings, s->meta->events, now_ns, &reads) == 0) {
-		rest = buf_span(&reads);
-		while (perf_record_next(&rest, &record) > 0)
-			send_waiting(s, WRITER_RECORDS, 0, 0, record);
-	}
-	buf_done(&reads);
-}
-
-int
-session_finish(struct session *s, struct session_error *error)
-{
-	uint64_t now_ns;
-
-	assert(s->magic == SESSION_MAGIC);
-	if (s->finished)
-		return 0;
-	s->finished = true;
-	ring_set_control(&s->rings, false, PERF_EVENT_IOC_DISABLE);
-	ring_set_control(&s->rings, true, PERF_EVENT_IOC_DISABLE);
-	now_ns = host_now_ns();
-	if (s->command)
-		command_stop(s->command);
-	drain_rest(s);
-	send_reads(s, now_ns);
-	send_waiting(s, WRITER_PASS, now_ns, now_ns, (struct span){ 0 });
-	send_waiting(s, WRITER_END, 0, 0, (struct span){ 0 });
-	return writer_finish(s->writer, error);
 }
 
 int
@@ -569,10 +402,43 @@ session_stats(const struct session *s, struct session_stats *ret)
 		.records = t.records,
 		.lost = t.lost,
 		.file_bytes = t.file_bytes,
-		.frequency_hz = s->plan.frequency_hz_effective,
-		.cpus = (uint32_t)s->target.sampled.nr,
+		.frequency_hz = atomic_load_explicit(&s->frequency_hz, memory_order_relaxed),
+		.cpus = atomic_load_explicit(&s->cpus, memory_order_relaxed),
 		.throttled = t.throttled,
+		.suspended = t.suspended,
 	};
+	memcpy(ret->loss, t.loss, sizeof(ret->loss));
+}
+
+void
+session_progress(const struct session *s, struct session_progress *ret)
+{
+	ret->drain = atomic_load_explicit(&s->progress, memory_order_relaxed);
+	ret->writer = writer_progress(s->writer);
+}
+
+int
+session_rotate(struct session *s, struct io_sink *sink, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_ROTATE, .sink = sink };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_sync(struct session *s, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_SYNC };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_set_frequency(struct session *s, uint64_t hz, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_FREQUENCY, .hz = hz };
+
+	return session_request_wait(s->requests, &rq, error);
 }
 
 const char *

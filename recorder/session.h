@@ -15,6 +15,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "format/loss.h"
+
+struct io_sink;
+
 enum session_target {
 	SESSION_ALL,	 /* every process on the CPUs */
 	SESSION_PID,	 /* processes, all their threads, children from now on */
@@ -52,7 +56,14 @@ struct session_options {
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
 	uint64_t duration_ns;	 /* 0: until stopped, or the command ends */
 	uint64_t block_age_ns;	 /* longest life of an open block; 0: 5 s */
-	int out_fd;		 /* taken over */
+	int out_fd;		 /* taken over; -1 when sink is given */
+	struct io_sink *sink;	 /* taken over; NULL: out_fd */
+	/*
+	 * A file that refuses bytes: false, session_run() ends with the error; true, the
+	 * session goes on: state is followed, samples are counted as lost (LOSS_DISK_FULL, a
+	 * GAP block tells when), and it is tried again every second.
+	 */
+	bool suspend_on_full;
 	const char *cmdline;	 /* for the file's meta */
 	const char *writer;	 /* "spoor 0.1" */
 };
@@ -90,13 +101,47 @@ int session_run(struct session *s, struct session_error *error);
 /* Makes session_run() return soon. Async-signal-safe. */
 void session_stop(struct session *s);
 
+/*
+ * What a running session says of itself. Safe from any thread, as are all calls from here to
+ * session_progress(); they talk to the threads of the session by messages.
+ */
 struct session_stats {
-	uint64_t samples, records, lost, file_bytes;
-	uint64_t frequency_hz; /* effective */
-	uint32_t cpus;
+	uint64_t samples, records, lost, file_bytes; /* file_bytes: of the current file */
+	uint64_t frequency_hz; /* effective, now */
+	uint32_t cpus;	       /* that are being sampled now */
 	uint64_t throttled;
+	bool suspended; /* the file takes no bytes */
+	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 };
 void session_stats(const struct session *s, struct session_stats *ret);
+
+/*
+ * Ends the current file in order and goes on in sink (taken over), which begins with a
+ * snapshot of the live model: no sample is lost and none is in both. Waits until it is done.
+ * -errno with *error: the old file goes on (or stays ended, then the session is suspended).
+ * 1 with *error: it goes on in sink, but the old file could not be ended in order or synced.
+ * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next two.
+ */
+int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
+
+/* Returns when everything sampled before the call is on stable storage. */
+int session_sync(struct session *s, struct session_error *error);
+
+/*
+ * Changes the frequency of all sampling events that have one, up to what the kernel allows now
+ * (session_stats() says which it is). A RATE block tells from when; samples carry their
+ * period, so that shares stay right. -EOPNOTSUPP with events of tasks, -EINVAL with a period.
+ */
+int session_set_frequency(struct session *s, uint64_t hz, struct session_error *error);
+
+/*
+ * Counters that each thread of the session moves whenever it comes round: a thread whose
+ * counter stands still for many seconds is stuck. They move at least once a second.
+ */
+struct session_progress {
+	uint64_t drain, writer;
+};
+void session_progress(const struct session *s, struct session_progress *ret);
 
 /* Lines on what was asked for and not got ("frequency lowered from ..."); "" when none. */
 const char *session_notes(const struct session *s);

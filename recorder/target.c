@@ -85,6 +85,7 @@ resolve_cpus(const struct session_options *o, struct target *t, struct session_e
 	if (r < 0)
 		return session_fail(error, r, "cannot tell which CPUs are online: %s",
 				    strerror(-r));
+	t->every_cpu = !o->cpus;
 	if (!o->cpus)
 		return cpu_list_read("online", &t->sampled);
 	r = cpu_list_parse(o->cpus, &t->sampled);
@@ -135,6 +136,18 @@ out:
 	else
 		*ret = t;
 	return r;
+}
+
+bool
+target_of_cpus(const struct target *t)
+{
+	return t->nr_tasks == 1 && t->tasks[0] == -1;
+}
+
+bool
+target_samples(const struct target *t, uint32_t cpu)
+{
+	return t->every_cpu || cpu_list_has(&t->sampled, cpu);
 }
 
 void

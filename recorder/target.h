@@ -19,12 +19,18 @@ struct target {
 	int cgroup_fd;		/* sampling events are restricted to it; -1: none */
 	struct cpu_list online; /* side-band is from all of these: a task migrates */
 	struct cpu_list sampled;
+	bool every_cpu;	   /* sampled, also those that come */
 	bool single_tasks; /* tasks come and go: their end is the recording's end */
 };
 
 /* command_pid: the child of a command target, else 0. 0, or -errno with *error filled. */
 int target_resolve(const struct session_options *options, pid_t command_pid, struct target *ret,
 		   struct session_error *error);
+
+/* Are the events those of a CPU, which end when it goes? Else they are those of tasks. */
+bool target_of_cpus(const struct target *t);
+bool target_samples(const struct target *t, uint32_t cpu);
+
 void target_done(struct target *t);
 
 #endif

@@ -2,9 +2,7 @@
 #include "recorder/writer.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,54 +11,38 @@
 #include "format/recording_writer.h"
 #include "recorder/live.h"
 #include "recorder/session_error.h"
+#include "recorder/session_request.h"
+#include "recorder/writer_internal.h"
 
-struct writer {
-	struct writer_options options;
-	struct queue *queue;
-	struct recording_writer *file;
-	struct loss *loss;
-	bool loss_changed;
-	struct buf scratch;
-	pthread_t thread;
-	bool started;
-	uint64_t open_since_ns; /* when the open block got its first record, more or less */
-	uint64_t blocks;
-	uint64_t bad_records;
-	uint64_t complete_ns;
-	struct fmt_where where; /* of the failure; the thread's until it is joined */
-	int error;		/* FMT_E_*, likewise */
-	atomic_bool failed;	/* set: release; pairs in writer_failed() */
-	/* Statistics: relaxed, each a fact of its own. */
-	_Atomic uint64_t samples, records, file_bytes, lost, throttled;
-};
+#define SCRATCH_KEEP (1u << 20)
 
 /* --- hooks of the file ------------------------------------------------------------------ */
 
-static void
-count_loss(struct writer *w, const struct perf_record *r, enum loss_cause cause, uint64_t n)
+/* What comes in an outage is told by the file that ends it. */
+void
+writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n)
 {
-	loss_add(w->loss, r->sid.cpu, cause, n);
-	w->loss_changed = true;
+	loss_add(w->loss, cpu, cause, n);
+	loss_add(w->outage.on ? w->outage.loss : w->file.loss, cpu, cause, n);
+	w->file.loss_changed |= !w->outage.on;
 }
 
-static void
-on_record(void *arg, const struct perf_record *r, int event)
+void
+writer_see(struct writer *w, const struct perf_record *r, int event)
 {
-	struct writer *w = arg;
-
 	switch (r->type) {
 	case REC_THROTTLE:
-		count_loss(w, r, LOSS_THROTTLED, 1);
+		writer_count(w, r->sid.cpu, LOSS_THROTTLED, 1);
 		break;
 	case REC_LOST_SAMPLES:
-		count_loss(w, r, LOSS_LOST_SAMPLES, r->lost.lost);
+		writer_count(w, r->sid.cpu, LOSS_LOST_SAMPLES, r->lost.lost);
 		break;
 	case REC_LOST:
 		if (w->options.count_lost_records)
-			count_loss(w, r,
-				   (size_t)event == w->options.sideband ? LOSS_KERNEL_SIDEBAND
-									: LOSS_KERNEL_SAMPLES,
-				   r->lost.lost);
+			writer_count(w, r->sid.cpu,
+				     (size_t)event == w->options.sideband ? LOSS_KERNEL_SIDEBAND
+									  : LOSS_KERNEL_SAMPLES,
+				     r->lost.lost);
 		break;
 	default:
 		break;
@@ -68,17 +50,10 @@ on_record(void *arg, const struct perf_record *r, int event)
 	live_record(w->options.live, r, event);
 }
 
-static int
-write_ledger(struct writer *w, struct fmt_where *where)
+static void
+on_record(void *arg, const struct perf_record *r, int event)
 {
-	if (!w->loss_changed)
-		return 0;
-	buf_clear(&w->scratch);
-	loss_encode(w->loss, &w->scratch);
-	if (buf_failed(&w->scratch))
-		return -FMT_E_NOMEM;
-	w->loss_changed = false;
-	return recording_writer_block(w->file, BLOCK_LOSS, buf_span(&w->scratch), where);
+	writer_see(arg, r, event);
 }
 
 static int
@@ -87,96 +62,173 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	struct writer *w = arg;
 	int r = live_before_close(w->options.live, file, where);
 
-	return r < 0 ? r : write_ledger(w, where);
+	return r < 0 ? r : out_file_ledger(&w->file, where);
 }
+
+const struct recording_writer_options writer_hooks = { .on_record = on_record,
+						       .before_close = before_close };
 
 /* --- messages --------------------------------------------------------------------------- */
 
-static void
-publish(struct writer *w, const struct recording_writer_stats *s)
+void
+writer_publish(struct writer *w)
 {
-	atomic_store_explicit(&w->samples, s->samples, memory_order_relaxed);
-	atomic_store_explicit(&w->records, s->records, memory_order_relaxed);
-	atomic_store_explicit(&w->file_bytes, s->file_bytes, memory_order_relaxed);
+	struct recording_writer_stats s;
+	uint64_t losses[LOSS_CAUSES];
+
+	recording_writer_stats(w->file.writer, &s);
+	recording_writer_lost(w->file.writer, loss_samples(w->file.loss));
+	/* What is not in the file, and will not be, is not to be told as if it were. */
+	if (w->error) {
+		s.records -= s.open_records;
+		s.samples -= s.open_samples;
+	}
+	for (int i = 0; i < LOSS_CAUSES; i++) {
+		losses[i] = loss_total(w->loss, (enum loss_cause)i);
+		atomic_store_explicit(&w->losses[i], losses[i], memory_order_relaxed);
+	}
+	atomic_store_explicit(&w->samples, w->ended_samples + s.samples, memory_order_relaxed);
+	atomic_store_explicit(&w->records, w->ended_records + s.records, memory_order_relaxed);
+	atomic_store_explicit(&w->file_bytes, s.file_bytes, memory_order_relaxed);
 	atomic_store_explicit(&w->lost, loss_samples(w->loss), memory_order_relaxed);
-	atomic_store_explicit(&w->throttled, loss_total(w->loss, LOSS_THROTTLED),
-			      memory_order_relaxed);
+	atomic_store_explicit(&w->throttled, losses[LOSS_THROTTLED], memory_order_relaxed);
+	atomic_store_explicit(&w->suspended, w->outage.on, memory_order_relaxed);
+}
+
+void
+writer_shrink(struct writer *w)
+{
+	if (w->scratch.cap > SCRATCH_KEEP)
+		buf_done(&w->scratch);
+}
+
+/* An error of the current file: the session's, or only an outage. */
+static int
+settle(struct writer *w, int r, const struct fmt_where *where)
+{
+	return r < 0 ? writer_trouble(w, r, where) : 0;
+}
+
+static int
+take_records(struct writer *w, struct span records)
+{
+	struct fmt_where where = { 0 };
+	uint64_t bad = 0;
+	int r = 0;
+
+	if (!w->outage.on) {
+		r = recording_writer_records(w->file.writer, records, &bad, &where);
+		w->bad_records += bad;
+		r = settle(w, r, &where);
+	}
+	if (w->outage.on)
+		writer_drop(w, records);
+	return r;
 }
 
 static int
 end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 {
+	struct fmt_where where = { 0 };
 	struct recording_writer_stats s;
 	int r = 0;
 
-	w->complete_ns = complete_ns;
-	recording_writer_pass(w->file, complete_ns);
+	recording_writer_pass(w->file.writer, complete_ns);
 	if (live_pass(w->options.live, complete_ns) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "live model");
-	recording_writer_stats(w->file, &s);
+	recording_writer_stats(w->file.writer, &s);
 	if (s.open_records == 0 || s.blocks != w->blocks)
 		w->open_since_ns = now_ns;
 	w->blocks = s.blocks;
-	if (now_ns - w->open_since_ns >= w->options.block_age_ns) {
-		r = recording_writer_flush(w->file, &w->where);
-		recording_writer_stats(w->file, &s);
-	}
-	publish(w, &s);
+	if (w->outage.on)
+		r = writer_outage_pass(w, now_ns);
+	else if (now_ns - w->open_since_ns >= w->options.block_age_ns)
+		r = settle(w, recording_writer_flush(w->file.writer, &where), &where);
+	writer_publish(w);
 	return r;
 }
 
-static int
-set_loss(struct writer *w, const struct queue_message *m)
+/* The drain counts since the session began: what is new goes to this file's account. */
+static void
+take_loss(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t total)
 {
-	if (loss_set(w->loss, (uint32_t)(m->a >> 32), (enum loss_cause)(uint32_t)m->a, m->b) < 0)
-		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "loss ledger");
-	w->loss_changed = true;
-	recording_writer_lost(w->file, loss_samples(w->loss));
-	return 0;
+	uint64_t known = loss_get(w->loss, cpu, cause);
+
+	if (total > known)
+		writer_count(w, cpu, cause, total - known);
 }
 
 static int
 resync(struct writer *w, uint64_t now_ns)
 {
+	struct fmt_where where = { 0 };
+	int r = 0;
+
 	buf_clear(&w->scratch);
 	if (live_resync(w->options.live, now_ns, &w->scratch) < 0)
 		return 0; /* the loss itself is in the ledger */
-	return recording_writer_block(w->file, BLOCK_STATE, buf_span(&w->scratch), &w->where);
+	if (w->outage.on)
+		w->outage.missed_state = true;
+	else
+		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->scratch),
+					   &where);
+	writer_shrink(w);
+	return settle(w, r, &where);
+}
+
+/* A request of another thread, which waits for the answer. */
+static int
+take_request(struct writer *w, const struct queue_message *m)
+{
+	struct session_request *rq = (struct session_request *)(uintptr_t)m->a;
+	int result = 0, r = w->error;
+
+	if (r < 0) {
+		if (rq->sink)
+			rq->sink->close(rq->sink);
+		result = writer_file_error(r, &w->where, &rq->error);
+	} else if (m->kind == WRITER_ROTATE) {
+		r = writer_rotate(w, rq->sink, &result, &rq->error);
+	} else {
+		r = writer_sync(w, &result, &rq->error);
+	}
+	rq->sink = NULL;
+	session_request_done(w->options.requests, rq, result);
+	return w->error ? 0 : r;
 }
 
 static int
 take(struct writer *w, const struct queue_message *m)
 {
-	uint64_t bad = 0;
-	int r;
+	struct rate rate;
+	struct gap gap;
 
 	switch ((enum writer_message)m->kind) {
 	case WRITER_RECORDS:
-		r = recording_writer_records(w->file, span_of(m->p, m->bytes), &bad, &w->where);
-		w->bad_records += bad;
-		return r;
+		return take_records(w, span_of(m->p, m->bytes));
 	case WRITER_PASS:
 		return end_pass(w, m->a, m->b);
 	case WRITER_LOSS:
-		return set_loss(w, m);
+		take_loss(w, (uint32_t)(m->a >> 32), (enum loss_cause)(uint32_t)m->a, m->b);
+		return 0;
 	case WRITER_RESYNC:
 		return resync(w, m->b);
+	case WRITER_IDS:
+		return writer_ids(w, (const struct writer_id *)(const void *)m->p,
+				  m->bytes / sizeof(struct writer_id));
+	case WRITER_GAP:
+		memcpy(&gap, m->p, sizeof(gap));
+		return writer_gap(w, &gap);
+	case WRITER_RATE:
+		memcpy(&rate, m->p, sizeof(rate));
+		return writer_rate(w, &rate);
+	case WRITER_ROTATE:
+	case WRITER_SYNC:
+		return take_request(w, m);
 	case WRITER_END:
 		break;
 	}
 	return 0;
-}
-
-/* What is not in the file, and will not be, is not to be told as if it were. */
-static void
-publish_written(struct writer *w)
-{
-	struct recording_writer_stats s;
-
-	recording_writer_stats(w->file, &s);
-	s.records -= s.open_records;
-	s.samples -= s.open_samples;
-	publish(w, &s);
 }
 
 static void
@@ -185,7 +237,8 @@ set_failed(struct writer *w, int error)
 	uint64_t one = 1;
 
 	w->error = error;
-	publish_written(w);
+	if (w->file.writer)
+		writer_publish(w);
 	/* Pairs with the acquire in writer_failed(). */
 	atomic_store_explicit(&w->failed, true, memory_order_release);
 	if (write(w->options.failure_fd, &one, sizeof(one)) < 0)
@@ -206,14 +259,18 @@ run(void *arg)
 			continue;
 		}
 		end = m.kind == WRITER_END;
-		/* After a failure messages are only taken away: the drain must come to its end. */
-		if (!w->error) {
+		/*
+		 * After a failure messages are only taken away: the drain must come to its end,
+		 * and whoever waits must be told.
+		 */
+		if (!w->error || m.kind == WRITER_ROTATE || m.kind == WRITER_SYNC) {
 			int r = take(w, &m);
 
 			if (r < 0)
 				set_failed(w, r);
 		}
 		queue_next(w->queue);
+		atomic_fetch_add_explicit(&w->progress, 1, memory_order_relaxed);
 	}
 	return NULL;
 }
@@ -221,58 +278,53 @@ run(void *arg)
 /* --- life ------------------------------------------------------------------------------- */
 
 static int
-file_error(int error, const struct fmt_where *where, struct session_error *ret)
+open_parts(struct writer *w, const struct writer_options *o, struct session_error *error)
 {
-	int err = where->saved_errno ? -where->saved_errno : -EIO;
+	struct recording_writer_options hooks = writer_hooks;
+	int r;
 
-	if (error == -FMT_E_NOMEM)
-		return session_fail(ret, -ENOMEM, "out of memory");
-	return session_fail(ret, err, "cannot write the recording: %s",
-			    where->saved_errno ? strerror(where->saved_errno)
-					       : fmt_error_text(error));
+	hooks.arg = w;
+	r = out_file_open(&w->file, o->sink, o->meta, false, &hooks, &w->where);
+	if (r < 0)
+		return writer_file_error(r, &w->where, error);
+	w->loss = loss_new();
+	if (!w->loss || event_ids_init(&w->ids, o->meta->events) < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
+	if (queue_new(o->queue_bytes, &w->queue) < 0)
+		return session_fail(error, -ENOMEM, "no memory for a queue of %llu bytes",
+				    (unsigned long long)o->queue_bytes);
+	return 0;
 }
 
 int
 writer_open(const struct writer_options *o, struct writer **ret, struct session_error *error)
 {
 	struct writer *w = calloc(1, sizeof(*w));
-	struct recording_writer_options file = { .on_record = on_record,
-						 .before_close = before_close,
-						 .arg = w };
 	int r;
 
 	if (!w) {
 		o->sink->close(o->sink);
+		recording_meta_free(o->meta);
 		return session_fail(error, -ENOMEM, "out of memory");
 	}
 	w->options = *o;
 	w->options.sink = NULL;
+	w->meta = o->meta;
 	buf_init(&w->scratch);
-	r = recording_writer_open(o->sink, o->meta, &file, &w->file, &w->where);
-	if (r < 0) {
-		r = file_error(r, &w->where, error);
-		goto fail;
-	}
-	w->loss = loss_new();
-	r = queue_new(o->queue_bytes, &w->queue);
-	if (!w->loss || r < 0) {
-		r = session_fail(error, -ENOMEM, "no memory for a queue of %llu bytes",
-				 (unsigned long long)o->queue_bytes);
-		goto fail;
-	}
-	*ret = w;
-	return 0;
-fail:
-	writer_free(w);
+	r = open_parts(w, o, error);
+	if (r < 0)
+		writer_free(w);
+	else
+		*ret = w;
 	return r;
 }
 
 int
 writer_state(struct writer *w, struct span records, struct session_error *error)
 {
-	int r = recording_writer_block(w->file, BLOCK_STATE, records, &w->where);
+	int r = recording_writer_block(w->file.writer, BLOCK_STATE, records, &w->where);
 
-	return r < 0 ? file_error(r, &w->where, error) : 0;
+	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
 }
 
 int
@@ -314,27 +366,16 @@ writer_totals(const struct writer *w, struct writer_totals *ret)
 		.file_bytes = atomic_load_explicit(&w->file_bytes, memory_order_relaxed),
 		.lost = atomic_load_explicit(&w->lost, memory_order_relaxed),
 		.throttled = atomic_load_explicit(&w->throttled, memory_order_relaxed),
+		.suspended = atomic_load_explicit(&w->suspended, memory_order_relaxed),
 	};
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		ret->loss[i] = atomic_load_explicit(&w->losses[i], memory_order_relaxed);
 }
 
-static int
-close_file(struct writer *w)
+uint64_t
+writer_progress(const struct writer *w)
 {
-	struct recording_writer_stats s;
-	int r = recording_writer_flush(w->file, &w->where);
-
-	if (r == 0)
-		r = write_ledger(w, &w->where);
-	recording_writer_stats(w->file, &s);
-	publish(w, &s);
-	if (r < 0) {
-		publish_written(w);
-		recording_writer_abandon(w->file);
-	} else {
-		r = recording_writer_close(w->file, 0, &w->where);
-	}
-	w->file = NULL;
-	return r;
+	return atomic_load_explicit(&w->progress, memory_order_relaxed);
 }
 
 int
@@ -345,10 +386,13 @@ writer_finish(struct writer *w, struct session_error *error)
 	if (w->started)
 		pthread_join(w->thread, NULL);
 	w->started = false;
-	if (!w->error)
-		w->error = close_file(w);
+	if (!w->error) {
+		w->error = writer_end(w);
+		if (w->error && w->file.writer)
+			writer_publish(w);
+	}
 	r = w->error;
-	return r < 0 ? file_error(r, &w->where, error) : 0;
+	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
 }
 
 void
@@ -356,8 +400,8 @@ writer_free(struct writer *w)
 {
 	if (!w)
 		return;
-	if (w->file)
-		recording_writer_abandon(w->file);
+	writer_files_done(w);
+	recording_meta_free(w->meta);
 	loss_free(w->loss);
 	queue_free(w->queue);
 	buf_done(&w->scratch);

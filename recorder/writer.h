@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * writer: the thread that makes a file of what the drain hands over.
+ * writer: the thread that makes files of what the drain hands over.
  *
  * Takes messages from a queue; parses each record once, keeps the live model and the loss
- * ledger, closes blocks by age, and tells when the disk refuses. Compression and disk I/O
- * happen here and nowhere else in the recorder.
+ * ledger, closes blocks by age, goes on in another file when told so, and says when the disk
+ * refuses. Compression and disk I/O happen here and nowhere else in the recorder.
  */
 #ifndef RECORDER_WRITER_H
 #define RECORDER_WRITER_H
@@ -19,6 +19,7 @@
 #include "recorder/session.h"
 
 struct live;
+struct session_requests;
 struct writer;
 
 /* Messages, and what their a and b say. */
@@ -27,15 +28,29 @@ enum writer_message {
 	WRITER_PASS,	/* a: all records older than this have been given; b: now; both ns */
 	WRITER_LOSS,	/* a: cpu << 32 | cause, b: total so far */
 	WRITER_RESYNC,	/* side-band was lost; b: now, ns */
+	WRITER_IDS,	/* bytes: struct writer_id, before the first record that has them */
+	WRITER_GAP,	/* bytes: struct gap */
+	WRITER_RATE,	/* bytes: struct rate */
+	WRITER_ROTATE,	/* a: struct session_request *, which is answered */
+	WRITER_SYNC,	/* likewise */
 	WRITER_END,	/* nothing follows */
 };
 
+/* A descriptor that was opened, or closed. */
+struct writer_id {
+	uint64_t id;
+	uint32_t event; /* index in meta->events */
+	uint32_t closed;
+};
+
 struct writer_options {
-	struct io_sink *sink; /* taken over, also on failure */
-	const struct recording_meta *meta;
+	struct io_sink *sink;	     /* taken over, also on failure */
+	struct recording_meta *meta; /* likewise; its events are what live parses by */
 	struct live *live;
+	struct session_requests *requests;
 	size_t sideband;	 /* index of the side-band event in meta->events */
 	bool count_lost_records; /* events do not count their losses: believe LOST records */
+	bool suspend_on_full;	 /* as in session_options */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
 	int failure_fd; /* an eventfd that is written when the file cannot be */
@@ -58,9 +73,14 @@ bool writer_failed(const struct writer *w);
 
 struct writer_totals {
 	uint64_t samples, records, file_bytes, lost, throttled;
+	uint64_t loss[LOSS_CAUSES];
+	bool suspended;
 };
 /* Safe from any thread: as of the last pass, or exact after writer_finish(). */
 void writer_totals(const struct writer *w, struct writer_totals *ret);
+
+/* Safe from any thread: moves whenever the thread comes round. */
+uint64_t writer_progress(const struct writer *w);
 
 /*
  * After a WRITER_END: waits for the thread, closes the file in order. 0, or -errno with

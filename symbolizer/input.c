@@ -157,6 +157,28 @@ input_loss_text(enum loss_cause cause, uint64_t n, char *out, size_t size)
 		snprintf(out, size, "%" PRIu64 " %s", n, loss_unit(cause));
 }
 
+static double
+seconds_since(uint64_t ns, uint64_t start_ns)
+{
+	return ((double)ns - (double)start_ns) / 1e9;
+}
+
+void
+input_gap_text(const struct gap *gap, uint64_t start_ns, char *out, size_t size)
+{
+	const char *why = loss_text((enum loss_cause)gap->cause);
+	char cpu[32] = "all CPUs", until[48] = "the end of this file", samples[48] = "";
+
+	if (gap->cpu != GAP_CPU_ALL)
+		snprintf(cpu, sizeof(cpu), "CPU %" PRIu32, gap->cpu);
+	if (gap->until_ns)
+		snprintf(until, sizeof(until), "%+.3f s", seconds_since(gap->until_ns, start_ns));
+	if (gap->samples)
+		snprintf(samples, sizeof(samples), ", %" PRIu64 " samples", gap->samples);
+	snprintf(out, size, "%s, %+.3f s to %s%s: %s", cpu, seconds_since(gap->from_ns, start_ns),
+		 until, samples, why ? why : "for a reason that this version does not know");
+}
+
 static void
 warn_loss(const char *path, const struct loss *loss, uint64_t samples)
 {

@@ -32,5 +32,7 @@ void input_warn_damage(const struct input *in);
 int input_failed(const struct input *in, int error, const struct fmt_where *where);
 /* "12 samples", "0.250 s" */
 void input_loss_text(enum loss_cause cause, uint64_t n, char *out, size_t size);
+/* "CPU 1, +1.250 s to +2.500 s: time a CPU was offline"; times are from start_ns on. */
+void input_gap_text(const struct gap *gap, uint64_t start_ns, char *out, size_t size);
 
 #endif

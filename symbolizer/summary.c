@@ -7,6 +7,8 @@
 #include "format/buildids.h"
 #include "format/ksyms.h"
 
+_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_RATE + 1, "every type of block is counted");
+
 /* First and last time of some records; 0, 0: none yet. */
 struct extent {
 	uint64_t first, last;
@@ -116,6 +118,12 @@ count_block(struct count *c, const struct block *b)
 	case BLOCK_LOSS:
 		error = loss_decode(c->s->loss, b->payload);
 		break;
+	case BLOCK_GAP:
+		error = gap_list_add(&c->s->gaps, b->payload);
+		break;
+	case BLOCK_RATE:
+		error = rate_list_add(&c->s->rates, b->payload);
+		break;
 	}
 	return error == -FMT_E_NOMEM ? error : 0;
 }
@@ -152,5 +160,7 @@ summary_done(struct summary *s)
 {
 	free(s->event_samples);
 	loss_free(s->loss);
+	gap_list_done(&s->gaps);
+	rate_list_done(&s->rates);
 	memset(s, 0, sizeof(*s));
 }

@@ -8,10 +8,12 @@
 
 #include <stdint.h>
 
+#include "format/gap.h"
 #include "format/loss.h"
+#include "format/rate.h"
 #include "format/recording_reader.h"
 
-#define SUMMARY_BLOCK_TYPES 9 /* BLOCK_* are 1..8 */
+#define SUMMARY_BLOCK_TYPES 11 /* BLOCK_* are 1..10 */
 
 struct summary_blocks {
 	uint64_t blocks, raw_bytes, stored_bytes; /* headers included */
@@ -29,6 +31,8 @@ struct summary {
 	struct summary_blocks by_block[SUMMARY_BLOCK_TYPES];
 	uint64_t kernel_symbols, build_ids;
 	struct loss *loss;
+	struct gap_list gaps;
+	struct rate_list rates;
 };
 
 /* Rewinds the reader and reads all of it. 0, or what recording_reader_next() says. */

@@ -22,7 +22,7 @@ options_of() # COMMAND PAGE...: long options in the items of ".Ss spoor COMMAND"
 }
 
 shopt -s nullglob
-pages=(docs/*.[158])
+pages=(docs/*.[1578])
 for page in "${pages[@]}"; do
 	# STYLE only differs with mandoc's version; warnings and errors are real.
 	mandoc -Tlint -Wwarning "$page" >&2 || complain "$page: mandoc is not content"

@@ -50,6 +50,7 @@ set(void *arg, int value, const char *text)
 /* --- text -------------------------------------------------------------------------------- */
 
 #define KEY "%-14s"
+#define LISTED_MAX 20 /* of each kind of event in the recorder's life */
 
 /* Names are the recording's: nothing in them may move the cursor. */
 static void
@@ -134,6 +135,38 @@ print_loss(const struct info *info)
 }
 
 static void
+print_gaps(const struct info *info)
+{
+	const struct gap_list *l = &info->summary.gaps;
+	const char *key = "gaps";
+	char text[160];
+
+	for (size_t i = 0; i < l->nr && i < LISTED_MAX; i++) {
+		input_gap_text(&l->gaps[i], info->meta->start.monotonic, text, sizeof(text));
+		printf(KEY " %s\n", key, text);
+		key = "";
+	}
+	if (l->nr > LISTED_MAX || l->more)
+		printf(KEY " and %" PRIu64 " more\n", key, l->nr - LISTED_MAX + l->more);
+}
+
+static void
+print_rates(const struct info *info)
+{
+	const struct rate_list *l = &info->summary.rates;
+
+	for (size_t i = 0; i < l->nr && i < LISTED_MAX; i++) {
+		const struct rate *r = &l->rates[i];
+
+		printf(KEY "   %" PRIu64 " Hz from %+.3f s on: %s\n", "", r->effective_hz,
+		       ((double)r->time_ns - (double)info->meta->start.monotonic) / 1e9,
+		       rate_reason_text(r->reason));
+	}
+	if (l->nr > LISTED_MAX || l->more)
+		printf(KEY "   and %" PRIu64 " more changes\n", "", l->nr - LISTED_MAX + l->more);
+}
+
+static void
 print_events(const struct info *info)
 {
 	const struct event_set *events = info->meta->events;
@@ -195,11 +228,13 @@ print_info(const struct info *info)
 	const struct recording_meta *m = info->meta;
 
 	print_loss(info);
+	print_gaps(info);
 	print_counts(info);
 	print_date("recorded", m->start.realtime, info->summary.last_ns - info->summary.first_ns);
 	if (m->frequency_hz > 0)
 		printf(KEY " %" PRIu64 " Hz, got %" PRIu64 " Hz\n", "frequency", m->frequency_hz,
 		       m->frequency_hz_effective);
+	print_rates(info);
 	print_events(info);
 	print_text("command", m->cmdline);
 	print_lines("notes", m->notes);

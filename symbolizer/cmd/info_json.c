@@ -119,6 +119,59 @@ set_loss(json_t *j, const struct loss *loss)
 }
 
 static json_t *
+make_gap(const struct gap *g)
+{
+	const char *key = loss_key((enum loss_cause)g->cause);
+	json_t *j = json_object();
+	int error = json_object_set_new(j, "cause", json_string(key ? key : "unknown"));
+
+	error |= json_object_set_new(j, "cpu",
+				     g->cpu == GAP_CPU_ALL ? json_null() : number(g->cpu));
+	error |= json_object_set_new(j, "start_ns", number(g->from_ns));
+	error |= json_object_set_new(j, "end_ns",
+				     g->until_ns ? number(g->until_ns) : json_null());
+	error |= json_object_set_new(j, "samples", number(g->samples));
+	if (error) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+static int
+set_gaps(json_t *j, const struct gap_list *l)
+{
+	json_t *gaps = json_array();
+	int error = 0;
+
+	for (size_t i = 0; i < l->nr; i++)
+		error |= json_array_append_new(gaps, make_gap(&l->gaps[i]));
+	error |= json_object_set_new(j, "gaps", gaps);
+	if (l->more)
+		error |= json_object_set_new(j, "gaps_not_listed", number(l->more));
+	return error;
+}
+
+static int
+set_rates(json_t *j, const struct rate_list *l)
+{
+	json_t *rates = json_array();
+	int error = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct rate *r = &l->rates[i];
+		json_t *rate = json_pack("{sosososs}", "time_ns", number(r->time_ns), "asked_hz",
+					 number(r->asked_hz), "effective_hz",
+					 number(r->effective_hz), "reason",
+					 rate_reason_key(r->reason));
+
+		error |= json_array_append_new(rates, rate);
+	}
+	error |= json_object_set_new(j, "rates", rates);
+	return error;
+}
+
+static json_t *
 make_blocks(const struct summary *s)
 {
 	json_t *blocks = json_object();
@@ -202,6 +255,8 @@ info_print_json(const struct info *info)
 	error |= json_object_set_new(j, "file_bytes", number(info->file_bytes));
 	error |= set_health(j, &info->health);
 	error |= set_loss(j, s->loss);
+	error |= set_gaps(j, &s->gaps);
+	error |= set_rates(j, &s->rates);
 	error |= json_object_set_new(j, "events", make_events(info));
 	error |= json_object_set_new(j, "kernel_symbols", number(s->kernel_symbols));
 	error |= json_object_set_new(j, "build_ids", number(s->build_ids));

@@ -14,6 +14,7 @@
 #include "symbolizer/table.h"
 
 #define UNKNOWNS_SHOWN 10
+#define GAPS_SHOWN 10
 #define NS_PER_S 1e9
 
 double
@@ -34,6 +35,20 @@ report_below_limit(const struct report_print *p, const struct report_section *s,
 }
 
 static void
+print_gaps(const struct report_print *p)
+{
+	const struct gap_list *l = record_stream_gaps(p->load->input.stream);
+	char text[160];
+
+	for (size_t i = 0; i < l->nr && i < GAPS_SHOWN; i++) {
+		input_gap_text(&l->gaps[i], p->load->meta->start.monotonic, text, sizeof(text));
+		printf("# Gap: %s\n", text);
+	}
+	if (l->nr > GAPS_SHOWN || l->more)
+		printf("# Gap: and %" PRIu64 " more\n", l->nr - GAPS_SHOWN + l->more);
+}
+
+static void
 print_loss(const struct report_print *p)
 {
 	const struct loss *loss = record_stream_loss(p->load->input.stream);
@@ -47,6 +62,7 @@ print_loss(const struct report_print *p)
 		if (n > 0)
 			printf("#   %s: %s\n", text, loss_text((enum loss_cause)c));
 	}
+	print_gaps(p);
 	puts("#");
 }
 

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "format/buildids.h"
+#include "format/gap.h"
 #include "format/ksyms.h"
+#include "format/rate.h"
 #include "format/record_build.h"
 
 #include <setjmp.h>
@@ -202,6 +204,12 @@ write_small_blocks(struct recording_writer *w)
 	assert_int_equal(loss_add(loss, 1, LOSS_KERNEL_SAMPLES, 5), 0);
 	loss_encode(loss, &b);
 	assert_int_equal(recording_writer_block(w, BLOCK_LOSS, buf_span(&b), NULL), 0);
+	gap_begin(&b);
+	gap_add(&b, &(struct gap){ LOSS_CPU_OFFLINE, 1, 10100, 10200, 0 });
+	assert_int_equal(recording_writer_block(w, BLOCK_GAP, buf_span(&b), NULL), 0);
+	rate_begin(&b);
+	rate_add(&b, &(struct rate){ 10200, 99, 49, RATE_ASKED });
+	assert_int_equal(recording_writer_block(w, BLOCK_RATE, buf_span(&b), NULL), 0);
 	loss_free(loss);
 	buf_done(&b);
 }

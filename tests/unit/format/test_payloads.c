@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/loss.h"
-/* The payloads of the small blocks: LOSS, KSYMS, BUILDIDS. */
+/* The payloads of the small blocks: LOSS, KSYMS, BUILDIDS, GAP, RATE. */
 
 #include <string.h>
 
 #include "format/buildids.h"
 #include "format/fmt_error.h"
+#include "format/gap.h"
 #include "format/ksyms.h"
+#include "format/rate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,6 +148,81 @@ test_buildids(void **state)
 	buf_done(&b);
 }
 
+static void
+test_gaps(void **state)
+{
+	const struct gap cpu = { LOSS_CPU_OFFLINE, 1, 100, 0, 0 },
+			 all = { LOSS_DISK_FULL, GAP_CPU_ALL, 150, 170, 12 },
+			 ended = { LOSS_CPU_OFFLINE, 1, 100, 200, 3 };
+	struct gap_list list = { 0 };
+	size_t cursor = 0;
+	struct gap back;
+	struct buf b;
+
+	buf_init(&b);
+	gap_begin(&b);
+	gap_add(&b, &cpu);
+	gap_add(&b, &all);
+	gap_add(&b, &ended);
+	assert_int_equal(b.len, GAP_HEADER_BYTES + 3 * GAP_ENTRY_BYTES);
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), 1);
+	assert_memory_equal(&back, &cpu, sizeof(cpu));
+	assert_int_equal(gap_list_add(&list, buf_span(&b)), 0);
+	/* What ended is the gap that began, now better known. */
+	assert_int_equal(list.nr, 2);
+	assert_memory_equal(&list.gaps[0], &ended, sizeof(ended));
+	assert_memory_equal(&list.gaps[1], &all, sizeof(all));
+	for (int i = 0; i < GAP_LIST_MAX; i++) {
+		back.from_ns = 1000 + (uint64_t)i;
+		gap_begin(&b);
+		gap_add(&b, &back);
+		assert_int_equal(gap_list_add(&list, buf_span(&b)), 0);
+	}
+	assert_int_equal(list.nr, GAP_LIST_MAX);
+	assert_int_equal(list.more, 2);
+	gap_list_done(&list);
+	le32enc(b.p, 2); /* more than there are */
+	cursor = 1;
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	le32enc(b.p, UINT32_MAX);
+	cursor = UINT32_MAX - 1;
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	le32enc(b.p + 4, 8);
+	cursor = 0;
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
+static void
+test_rates(void **state)
+{
+	const struct rate slower = { 100, 999, 50, RATE_LIMIT }, later = { 200, 20, 20, 77 };
+	struct rate_list list = { 0 };
+	struct buf b, longer;
+
+	buf_init(&b);
+	buf_init(&longer);
+	rate_begin(&b);
+	rate_add(&b, &slower);
+	rate_add(&b, &later);
+	assert_int_equal(rate_list_add(&list, buf_span(&b)), 0);
+	assert_int_equal(list.nr, 2);
+	assert_memory_equal(&list.rates[0], &slower, 28);
+	assert_string_equal(rate_reason_key(slower.reason), "limit");
+	assert_string_equal(rate_reason_key(later.reason), "unknown");
+	/* Entries of a later version are longer. */
+	buf_u32(&longer, 1);
+	buf_u32(&longer, RATE_ENTRY_BYTES + 8);
+	buf_append(&longer, b.p + RATE_HEADER_BYTES, RATE_ENTRY_BYTES);
+	buf_u64(&longer, 1);
+	assert_int_equal(rate_list_add(&list, buf_span(&longer)), 0);
+	assert_int_equal(list.nr, 3);
+	assert_memory_equal(&list.rates[2], &slower, 28);
+	rate_list_done(&list);
+	buf_done(&longer);
+	buf_done(&b);
+}
+
 int
 main(void)
 {
@@ -154,6 +231,8 @@ main(void)
 		cmocka_unit_test(test_payload),
 		cmocka_unit_test(test_ksyms),
 		cmocka_unit_test(test_buildids),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

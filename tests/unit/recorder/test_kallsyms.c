@@ -168,8 +168,9 @@ taken(struct ksym_collector *c, char *out, size_t cap)
 
 	out[0] = '\0';
 	buf_init(&b);
-	rc = ksym_collector_take(c, &b);
+	rc = ksym_collector_payload(c, &b);
 	assert_true(rc >= 0);
+	ksym_collector_taken(c);
 	while (rc && ksyms_next(buf_span(&b), &cursor, &k) == 1) {
 		size_t len = strlen(out);
 

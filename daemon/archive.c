@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening and closing, and the limits in force. */
+#include "daemon/archive.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bsd/libutil.h>
+
+#include "daemon/archive_internal.h"
+#include "daemon/log.h"
+
+#define MAX_USE_PER_MILLE 100
+#define KEEP_FREE_PER_MILLE 150
+#define SHARE_CAP (UINT64_C(4) << 30)
+#define SEGMENT_CAP (UINT64_C(128) << 20)
+#define SEGMENTS_MIN 8
+#define UNIT_MIN 4096
+#define UNIT_MAX (1u << 20) /* a file system that says more is not believed */
+#define SCAN_NS UINT64_C(60000000000)
+
+int
+archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	error->saved_errno = -negative_errno;
+	va_start(ap, format);
+	n = vsnprintf(error->text, sizeof(error->text), format, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof(error->text))
+		snprintf(error->text + n, sizeof(error->text) - (size_t)n, ": %s",
+			 strerror(-negative_errno));
+	return negative_errno;
+}
+
+uint64_t
+archive_now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec > 0 ? (uint64_t)now.tv_sec : 0;
+}
+
+uint64_t
+archive_segment_bytes(const struct archive *a)
+{
+	uint64_t share = a->limits.max_use ? a->limits.max_use / SEGMENTS_MIN : SEGMENT_CAP;
+	uint64_t want = a->segment_size ? a->segment_size : SEGMENT_CAP;
+
+	return want < share ? want : share;
+}
+
+static uint64_t
+space_bytes(const struct config_space *space, uint64_t fs_bytes, uint32_t default_per_mille)
+{
+	if (!space->given)
+		return retention_share(fs_bytes, default_per_mille, SHARE_CAP);
+	if (space->per_mille)
+		return retention_share(fs_bytes, space->per_mille, UINT64_MAX);
+	return space->bytes;
+}
+
+/* A share is one of the file system as it is now: it may have been made larger. */
+static void
+update_limits(struct archive *a)
+{
+	struct statvfs v;
+	uint64_t fs_bytes;
+
+	if (fstatvfs(a->dir_fd, &v) != 0)
+		return;
+	fs_bytes = (uint64_t)v.f_blocks * v.f_frsize;
+	a->limits.max_use = space_bytes(&a->max_use, fs_bytes, MAX_USE_PER_MILLE);
+	a->limits.keep_free = space_bytes(&a->keep_free, fs_bytes, KEEP_FREE_PER_MILLE);
+	/* 0 would be "no limit"; this much of nothing is nothing. */
+	if (a->limits.max_use == 0)
+		a->limits.max_use = 1;
+	a->unit = v.f_frsize > UNIT_MIN ? v.f_frsize : UNIT_MIN;
+	if (a->unit > UNIT_MAX)
+		a->unit = UNIT_MAX;
+}
+
+static void
+take_config(struct archive *a, const struct config *c)
+{
+	a->max_use = c->max_use;
+	a->keep_free = c->keep_free;
+	a->segment_size = c->segment_size;
+	/* Rounded up: a limit below a second is not none. */
+	a->limits.max_age_s = c->max_age / 1000000000u + (c->max_age % 1000000000u != 0);
+	a->limits.max_segments = c->max_segments;
+	update_limits(a);
+}
+
+static int
+open_subdir(const struct archive *a, const char *name)
+{
+	if (mkdirat(a->dir_fd, name, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
+		return -errno;
+	return openat(a->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int
+open_directories(struct archive *a, struct archive_error *error)
+{
+	if (mkdir(a->path, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
+		return archive_fail(error, -errno, "archive_directory %s", a->path);
+	a->dir_fd = open(a->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (a->dir_fd < 0)
+		return archive_fail(error, -errno, "archive_directory %s", a->path);
+	a->lock_fd = flopenat(a->dir_fd, ".lock",
+			      O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, ARCHIVE_MODE);
+	if (a->lock_fd < 0 && errno == EWOULDBLOCK)
+		return archive_fail(error, -EBUSY,
+				    "archive_directory %s: another spoord writes here", a->path);
+	if (a->lock_fd < 0)
+		return archive_fail(error, -errno, "archive_directory %s: .lock", a->path);
+	a->captures_fd = open_subdir(a, ARCHIVE_CAPTURES);
+	if (a->captures_fd < 0)
+		return archive_fail(error, -errno, "%s/" ARCHIVE_CAPTURES, a->path);
+	a->kept_fd = open_subdir(a, ARCHIVE_KEPT);
+	if (a->kept_fd < 0)
+		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT, a->path);
+	return 0;
+}
+
+static void
+close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void
+archive_free(struct archive *a)
+{
+	close_fd(a->kept_fd);
+	close_fd(a->captures_fd);
+	close_fd(a->lock_fd);
+	close_fd(a->dir_fd);
+	for (size_t i = 0; i < a->nr; i++)
+		free(a->files[i].name);
+	free(a->files);
+	pthread_mutex_destroy(&a->lock);
+	free(a->path);
+	a->magic = 0;
+	free(a);
+}
+
+int
+archive_open(const struct config *c, struct archive **ret, struct archive_error *error)
+{
+	struct archive *a = calloc(1, sizeof(*a));
+	int r;
+
+	if (!a)
+		return archive_fail(error, -ENOMEM, "the archive");
+	a->magic = ARCHIVE_MAGIC;
+	a->dir_fd = a->captures_fd = a->kept_fd = a->lock_fd = -1;
+	a->seq = 1;
+	pthread_mutex_init(&a->lock, NULL);
+	LIST_INIT(&a->sinks);
+	a->path = strdup(c->archive_directory);
+	if (!a->path)
+		r = archive_fail(error, -ENOMEM, "the archive");
+	else
+		r = open_directories(a, error);
+	if (!r) {
+		take_config(a, c);
+		r = archive_scan(a);
+		if (r)
+			archive_fail(error, r, "archive_directory %s", a->path);
+	}
+	if (r) {
+		archive_free(a);
+		return r;
+	}
+	archive_enforce(a, archive_now_s());
+	*ret = a;
+	return 0;
+}
+
+void
+archive_close(struct archive *a)
+{
+	if (!a)
+		return;
+	assert(a->magic == ARCHIVE_MAGIC);
+	assert(LIST_EMPTY(&a->sinks));
+	archive_free(a);
+}
+
+void
+archive_reload(struct archive *a, const struct config *c)
+{
+	assert(a->magic == ARCHIVE_MAGIC);
+	pthread_mutex_lock(&a->lock);
+	take_config(a, c);
+	archive_enforce(a, archive_now_s());
+	pthread_mutex_unlock(&a->lock);
+}
+
+void
+archive_tick(struct archive *a, uint64_t now_s)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	assert(a->magic == ARCHIVE_MAGIC);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	pthread_mutex_lock(&a->lock);
+	update_limits(a);
+	if (a->scan_wanted || now_ns - a->scanned_ns >= SCAN_NS)
+		(void)archive_scan(a);
+	archive_enforce(a, now_s);
+	pthread_mutex_unlock(&a->lock);
+}

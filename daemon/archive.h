@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * archive: the directory of segments, and the promise that it never outgrows its bounds.
+ *
+ *   <UTC start>-<boot>-<seq>.spoor          sealed segment
+ *   <UTC start>-<boot>-<seq>.spoor.active   being written
+ *   captures/NAME.spoor   kept/LABEL/...spoor (hard links)   *.spoor~ quarantined
+ *
+ * No manifest: the directory is the truth. One lock file per directory (flopen), so that
+ * two daemons never share one. What a dead daemon left active is sealed as it is, by rename:
+ * never opened for writing again. Every byte is asked for before it is written: a sink from
+ * here makes room by deleting what retention says, or refuses with ENOSPC. What counts is
+ * everything in the directory, its directories and foreign files too, in whole blocks.
+ * Symbolic links are not followed. Thread-safe: one mutex inside, not held while data are
+ * written.
+ */
+#ifndef DAEMON_ARCHIVE_H
+#define DAEMON_ARCHIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/config.h"
+#include "format/io.h"
+
+struct archive;
+
+struct archive_error {
+	int saved_errno;
+	char text[512]; /* "archive_directory /x: Permission denied" */
+};
+
+/* Opens, locks, seals leftovers, accounts. config is read here and at archive_reload(). */
+int archive_open(const struct config *c, struct archive **ret, struct archive_error *error);
+/* All sinks are closed by then. */
+void archive_close(struct archive *a);
+/* New limits; the directory itself cannot change. Enforces them at once. */
+void archive_reload(struct archive *a, const struct config *c);
+
+/*
+ * A new active segment and its sink. realtime_ns: now, for the name. The sink's write() is
+ * -ENOSPC when the bounds leave no room: cut() and try again later. close() seals it: rename,
+ * then sync of the directory. An empty one is removed instead.
+ */
+int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
+		    struct io_sink **ret, struct archive_error *error);
+
+/* The same for captures/: name is made here, returned in ret_name (size ARCHIVE_NAME_MAX). */
+#define ARCHIVE_NAME_MAX 256
+int archive_capture(struct archive *a, uint64_t realtime_ns, struct io_sink **ret, char *ret_name,
+		    struct archive_error *error);
+
+/*
+ * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label. label:
+ * letters, digits, '.', '_', '-'; not beginning with '.'; to ARCHIVE_LABEL_MAX. Returns how
+ * many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use would leave
+ * no room for two more segments. Keeping takes no room, but gives it up for ever: deleting
+ * kept/LABEL (a shell does it) unpins.
+ */
+#define ARCHIVE_LABEL_MAX 100
+int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
+		 struct archive_error *error);
+
+/* Deletes down to these limits (0: not this one), beyond the configured ones. Returns count. */
+int archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
+		   uint64_t *ret_bytes, struct archive_error *error);
+
+/* Age and count limits: call every few seconds. */
+void archive_tick(struct archive *a, uint64_t now_s);
+
+struct archive_entry {
+	char name[ARCHIVE_NAME_MAX]; /* relative to the archive directory */
+	const char *kind;	     /* "segment", "active", "kept", "capture", "quarantined" */
+	uint64_t bytes, start_s, end_s;
+};
+/* All files, oldest first; free(*ret). Returns how many, or -errno. */
+ssize_t archive_list(struct archive *a, struct archive_entry **ret);
+
+struct archive_usage {
+	uint64_t bytes;			      /* counted against max_use */
+	uint64_t max_use, keep_free, fs_free; /* as in force */
+	uint64_t segment_bytes;		      /* at which to close one: 8 fit into max_use */
+	uint32_t segments, kept, captures, quarantined;
+	uint64_t deleted_segments, deleted_bytes; /* since archive_open() */
+};
+void archive_usage(struct archive *a, struct archive_usage *ret);
+
+#endif

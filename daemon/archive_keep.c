@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What people do with the archive: look, pin, vacuum. */
+#include "daemon/archive_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsd/string.h>
+
+/* Segments that must still fit beside everything that is pinned. */
+#define SEGMENTS_FREE 2
+
+static bool
+label_is_good(const char *label)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-";
+	size_t n = strspn(label, letters);
+
+	return n > 0 && n <= ARCHIVE_LABEL_MAX && !label[n] && label[0] != '.';
+}
+
+static bool
+overlaps(const struct archive_file *f, uint64_t from_s, uint64_t until_s)
+{
+	return f->kind == RETENTION_SEGMENT && f->end_s >= from_s && f->start_s <= until_s;
+}
+
+/* Would the archive go on with these pinned too? Marks them, so that making room spares them. */
+static int
+pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct archive_error *error)
+{
+	uint64_t pinned = 0;
+	int n = 0;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		struct archive_file *f = &a->files[i];
+		bool wanted = overlaps(f, from_s, until_s);
+
+		n += wanted;
+		if (wanted || f->pinned || f->kind == RETENTION_KEPT)
+			pinned += f->second ? 0 : f->bytes;
+	}
+	if (n == 0)
+		return 0;
+	if (a->limits.max_use &&
+	    pinned + SEGMENTS_FREE * archive_segment_bytes(a) > a->limits.max_use)
+		return archive_fail(error, -ENOSPC,
+				    "pinning %llu bytes would not leave enough of max_use "
+				    "to record on",
+				    (unsigned long long)pinned);
+	for (size_t i = 0; i < a->nr; i++)
+		a->files[i].pinned |= overlaps(&a->files[i], from_s, until_s);
+	if (archive_room(a, a->unit) != 0)
+		return archive_fail(error, -ENOSPC, "no room for a directory");
+	return n;
+}
+
+/* Links all that are wanted into an open directory; how many, or -errno. */
+static int
+link_all(struct archive *a, int label_fd, uint64_t from_s, uint64_t until_s)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct archive_file *f = &a->files[i];
+
+		if (!overlaps(f, from_s, until_s))
+			continue;
+		if (linkat(a->dir_fd, f->name, label_fd, f->name, 0) == 0 || errno == EEXIST)
+			n++;
+		else if (errno != ENOENT)
+			return -errno;
+	}
+	return fsync(label_fd) == 0 && fsync(a->kept_fd) == 0 ? n : -errno;
+}
+
+static int
+keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
+     struct archive_error *error)
+{
+	int n = pin(a, from_s, until_s, error), fd;
+
+	if (n <= 0)
+		return n;
+	if (mkdirat(a->kept_fd, label, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
+		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
+	fd = openat(a->kept_fd, label, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
+	n = link_all(a, fd, from_s, until_s);
+	close(fd);
+	if (n < 0)
+		archive_fail(error, n, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
+	/* Nothing pinned: not even the directory stays (if it is empty). */
+	if (n <= 0)
+		(void)unlinkat(a->kept_fd, label, AT_REMOVEDIR);
+	return n;
+}
+
+int
+archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
+	     struct archive_error *error)
+{
+	int n;
+
+	if (!label_is_good(label))
+		return archive_fail(error, -EINVAL, "a label is letters, digits, '.', '_', '-'");
+	pthread_mutex_lock(&a->lock);
+	n = keep(a, label, from_s, until_s, error);
+	/* The truth again, be it for what is pinned now or for what is not after all. */
+	if (archive_scan(a) != 0)
+		a->scan_wanted = true;
+	pthread_mutex_unlock(&a->lock);
+	return n;
+}
+
+int
+archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
+	       uint64_t *ret_bytes, struct archive_error *error)
+{
+	struct archive_purge p = {
+		.limits = { .max_use = max_use,
+			    .max_age_s = max_age_s,
+			    .max_segments = max_segments },
+		.fs_free = UINT64_MAX / 2,
+		.now_s = archive_now_s(),
+	};
+	int r;
+
+	pthread_mutex_lock(&a->lock);
+	r = archive_scan(a);
+	if (!r)
+		archive_purge(a, &p);
+	pthread_mutex_unlock(&a->lock);
+	if (r)
+		return archive_fail(error, r, "%s", a->path);
+	*ret_bytes = p.bytes;
+	return (int)p.files;
+}
+
+static const char *
+kind_name(enum retention_kind kind)
+{
+	static const char *const names[] = {
+		[RETENTION_SEGMENT] = "segment",	[RETENTION_ACTIVE] = "active",
+		[RETENTION_QUARANTINE] = "quarantined", [RETENTION_KEPT] = "kept",
+		[RETENTION_CAPTURE] = "capture",
+	};
+
+	return names[kind];
+}
+
+static int
+compare_entries(const void *a, const void *b)
+{
+	const struct archive_entry *x = a, *y = b;
+
+	if (x->start_s != y->start_s)
+		return x->start_s < y->start_s ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static size_t
+fill_entries(const struct archive *a, struct archive_entry *entries)
+{
+	const struct archive_sink *s;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->nr; i++, n++) {
+		const struct archive_file *f = &a->files[i];
+
+		entries[n].kind = kind_name(f->kind);
+		entries[n].bytes = f->bytes;
+		entries[n].start_s = f->start_s;
+		entries[n].end_s = f->end_s;
+		strlcpy(entries[n].name, f->name, sizeof(entries[n].name));
+	}
+	LIST_FOREACH(s, &a->sinks, link) {
+		entries[n].kind = kind_name(RETENTION_ACTIVE);
+		entries[n].bytes = s->bytes;
+		entries[n].start_s = s->start_s;
+		entries[n].end_s = archive_now_s();
+		strlcpy(entries[n].name, s->name, sizeof(entries[n].name));
+		strlcat(entries[n].name, ARCHIVE_ACTIVE, sizeof(entries[n].name));
+		n++;
+	}
+	return n;
+}
+
+ssize_t
+archive_list(struct archive *a, struct archive_entry **ret)
+{
+	struct archive_entry *entries;
+	size_t n = 0;
+
+	pthread_mutex_lock(&a->lock);
+	entries = calloc(a->nr + a->nr_sinks + 1, sizeof(*entries));
+	if (entries)
+		n = fill_entries(a, entries);
+	pthread_mutex_unlock(&a->lock);
+	if (!entries)
+		return -ENOMEM;
+	qsort(entries, n, sizeof(*entries), compare_entries);
+	*ret = entries;
+	return (ssize_t)n;
+}
+
+void
+archive_usage(struct archive *a, struct archive_usage *ret)
+{
+	struct archive_usage u = { 0 };
+
+	pthread_mutex_lock(&a->lock);
+	u.bytes = archive_used(a);
+	u.max_use = a->limits.max_use;
+	u.keep_free = a->limits.keep_free;
+	u.fs_free = archive_fs_free(a);
+	u.segment_bytes = archive_segment_bytes(a);
+	u.deleted_segments = a->deleted_segments;
+	u.deleted_bytes = a->deleted_bytes;
+	for (size_t i = 0; i < a->nr; i++) {
+		u.segments += a->files[i].kind == RETENTION_SEGMENT;
+		u.kept += a->files[i].kind == RETENTION_KEPT;
+		u.captures += a->files[i].kind == RETENTION_CAPTURE;
+		u.quarantined += a->files[i].kind == RETENTION_QUARANTINE;
+	}
+	pthread_mutex_unlock(&a->lock);
+	*ret = u;
+}

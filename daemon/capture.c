@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/capture.h"
+
+#include <bsd/string.h>
+#include <bsd/sys/queue.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/session_thread.h"
+#include "recorder/host.h"
+#include "recorder/session_error.h"
+
+#define CAPTURES_REMEMBERED 8
+#define QUEUE_BYTES (8u << 20) /* each; what the base stream does not have to wait for */
+
+struct capture {
+	TAILQ_ENTRY(capture) entry;
+	struct capture_progress progress; /* final once ended */
+	struct session_thread *thread;	  /* NULL: ended */
+	uint64_t begun_ns;
+	bool clients_file;
+	void (*on_end)(void *arg, const struct capture_progress *last);
+	void *arg;
+	/* Our copies of what the session borrows. */
+	char **events;
+	size_t nr_events;
+	pid_t *pids;
+	char *cgroup, *cpus;
+};
+
+TAILQ_HEAD(capture_list, capture);
+
+struct capture_set {
+	const struct config *config;
+	struct archive *archive;
+	int wake_fd;
+	uint64_t next_id;
+	uint32_t running;
+	struct capture_list running_list, ended_list;
+};
+
+int
+capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct capture_set **ret)
+{
+	struct capture_set *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		return -ENOMEM;
+	set->config = c;
+	set->archive = a;
+	set->wake_fd = wake_fd;
+	set->next_id = 1;
+	TAILQ_INIT(&set->running_list);
+	TAILQ_INIT(&set->ended_list);
+	*ret = set;
+	return 0;
+}
+
+static void
+capture_free(struct capture *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nr_events; i++)
+		free(c->events[i]);
+	free(c->events);
+	free(c->pids);
+	free(c->cgroup);
+	free(c->cpus);
+	free(c);
+}
+
+/* --- starting ---------------------------------------------------------------------------- */
+
+static bool
+copy_text(const char *from, char **to)
+{
+	*to = from ? strdup(from) : NULL;
+	return !from || *to;
+}
+
+/* Points the options, which are already a copy, to copies that live as long as c. */
+static int
+own_options(struct capture *c, struct session_options *o)
+{
+	c->events = calloc(o->nr_events + 1, sizeof(*c->events));
+	c->pids = calloc(o->nr_pids + 1, sizeof(*c->pids));
+	if (!c->events || !c->pids)
+		return -ENOMEM;
+	for (; c->nr_events < o->nr_events; c->nr_events++)
+		if (!copy_text(o->events[c->nr_events], &c->events[c->nr_events]))
+			return -ENOMEM;
+	if (!copy_text(o->cgroup, &c->cgroup) || !copy_text(o->cpus, &c->cpus))
+		return -ENOMEM;
+	if (o->nr_pids)
+		memcpy(c->pids, o->pids, o->nr_pids * sizeof(*c->pids));
+	o->events = c->nr_events ? (const char *const *)c->events : NULL;
+	o->pids = c->pids;
+	o->cgroup = c->cgroup;
+	o->cpus = c->cpus;
+	return 0;
+}
+
+static int
+check_request(const struct capture_set *set, const struct capture_request *rq,
+	      struct session_error *error)
+{
+	struct stat st;
+	int flags;
+
+	if (rq->options.target == SESSION_COMMAND || rq->options.command)
+		return session_usage(error, "the daemon runs no commands");
+	if (set->running >= set->config->max_captures)
+		return session_fail(error, -EBUSY, "%u captures are running, which is the limit",
+				    set->running);
+	if (rq->options.duration_ns > set->config->max_capture_time)
+		return session_usage(
+			error, "a capture lasts at most %llu s",
+			(unsigned long long)(set->config->max_capture_time / UINT64_C(1000000000)));
+	if (rq->out_fd < 0)
+		return 0;
+	/* A pipe that nobody reads would hold the writer for ever. */
+	flags = fcntl(rq->out_fd, F_GETFL);
+	if (flags < 0 || fstat(rq->out_fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
+		return session_usage(error, "the descriptor is not of a regular file to write to");
+	return 0;
+}
+
+/* Where the session writes to, which it takes over. */
+static int
+give_output(struct capture_set *set, struct capture *c, struct session_options *o,
+	    struct session_error *error)
+{
+	struct archive_error why = { .saved_errno = 0 };
+	struct clock_triple now;
+	int r;
+
+	o->sink = NULL;
+	c->clients_file = o->out_fd >= 0;
+	if (c->clients_file)
+		return 0;
+	host_clocks(&now);
+	r = archive_capture(set->archive, now.realtime, &o->sink, c->progress.file, &why);
+	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
+}
+
+static void
+set_defaults(const struct capture_set *set, struct session_options *o)
+{
+	if (o->duration_ns == 0)
+		o->duration_ns = set->config->max_capture_time;
+	if (o->queue_bytes == 0)
+		o->queue_bytes = QUEUE_BYTES;
+	o->suspend_on_full = false;
+	o->cmdline = "spoord capture";
+	o->writer = "spoord " SPOOR_VERSION;
+}
+
+/* Takes o->out_fd over. */
+static int
+start(struct capture_set *set, struct capture *c, struct session_options *o,
+      struct session_error *error)
+{
+	struct session *s;
+	int r = own_options(c, o);
+
+	if (r < 0)
+		session_fail(error, r, "out of memory");
+	else
+		r = give_output(set, c, o, error);
+	if (r < 0) {
+		if (o->out_fd >= 0)
+			close(o->out_fd);
+		return r;
+	}
+	set_defaults(set, o);
+	r = session_open(o, &s, error);
+	if (r < 0)
+		return r;
+	c->progress.duration_ns = o->duration_ns;
+	return session_thread_start(s, set->wake_fd, &c->thread, error);
+}
+
+int
+capture_start(struct streams *s, const struct capture_request *request,
+	      void (*on_end)(void *arg, const struct capture_progress *last), void *arg,
+	      uint64_t *ret_id, struct session_error *error)
+{
+	struct capture_set *set = streams_captures(s);
+	struct session_options o = request->options;
+	struct capture *c = NULL;
+	int r = check_request(set, request, error);
+
+	o.out_fd = request->out_fd;
+	if (r == 0) {
+		c = calloc(1, sizeof(*c));
+		if (!c)
+			r = session_fail(error, -ENOMEM, "out of memory");
+	}
+	if (r < 0) {
+		if (o.out_fd >= 0)
+			close(o.out_fd);
+		return r;
+	}
+	r = start(set, c, &o, error);
+	if (r < 0) {
+		capture_free(c);
+		return r;
+	}
+	c->progress.id = set->next_id++;
+	c->begun_ns = host_now_ns();
+	c->on_end = on_end;
+	c->arg = arg;
+	TAILQ_INSERT_TAIL(&set->running_list, c, entry);
+	set->running++;
+	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)c->progress.id,
+		 (unsigned int)request->uid, c->clients_file ? "" : ": ", c->progress.file);
+	*ret_id = c->progress.id;
+	return 0;
+}
+
+/* --- while it runs ----------------------------------------------------------------------- */
+
+static struct capture *
+find(struct capture_list *list, uint64_t id)
+{
+	struct capture *c;
+
+	TAILQ_FOREACH(c, list, entry)
+		if (c->progress.id == id)
+			return c;
+	return NULL;
+}
+
+int
+capture_stop(struct streams *s, uint64_t id)
+{
+	struct capture *c = find(&streams_captures(s)->running_list, id);
+
+	if (!c)
+		return -ENOENT;
+	session_thread_stop(c->thread);
+	return 0;
+}
+
+void
+capture_forget(struct streams *s, uint64_t id)
+{
+	struct capture *c = find(&streams_captures(s)->running_list, id);
+
+	if (c)
+		c->on_end = NULL;
+}
+
+int
+capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
+{
+	struct capture_set *set = streams_captures(s);
+	struct capture *c = find(&set->running_list, id);
+
+	if (c) {
+		session_stats(session_thread_session(c->thread), &c->progress.stats);
+		c->progress.elapsed_ns = host_now_ns() - c->begun_ns;
+	} else {
+		c = find(&set->ended_list, id);
+	}
+	if (!c)
+		return -ENOENT;
+	*ret = c->progress;
+	return 0;
+}
+
+/* --- ending ------------------------------------------------------------------------------ */
+
+static void
+remember(struct capture_set *set, struct capture *c)
+{
+	unsigned int nr = 0;
+	struct capture *oldest;
+
+	TAILQ_INSERT_TAIL(&set->ended_list, c, entry);
+	TAILQ_FOREACH(oldest, &set->ended_list, entry)
+		nr++;
+	oldest = TAILQ_FIRST(&set->ended_list);
+	if (nr > CAPTURES_REMEMBERED) {
+		TAILQ_REMOVE(&set->ended_list, oldest, entry);
+		capture_free(oldest);
+	}
+}
+
+static void
+end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), void *arg)
+{
+	struct capture_progress *p = &c->progress;
+	struct session_error error = { .saved_errno = 0 };
+	int r;
+
+	TAILQ_REMOVE(&set->running_list, c, entry);
+	set->running--;
+	r = session_thread_close(c->thread, each_second, arg, &p->stats, &error);
+	c->thread = NULL;
+	p->ended = true;
+	p->elapsed_ns = host_now_ns() - c->begun_ns;
+	if (r < 0)
+		strlcpy(p->error, error.text, sizeof(p->error));
+	log_info("capture %llu ends: %llu samples, %llu lost%s%s", (unsigned long long)p->id,
+		 (unsigned long long)p->stats.samples, (unsigned long long)p->stats.lost,
+		 r < 0 ? ": " : "", p->error);
+	if (c->on_end)
+		c->on_end(c->arg, p);
+	/* Given up: its session still reads what c owns, until the process ends. */
+	if (r != -ETIMEDOUT)
+		remember(set, c);
+}
+
+void
+capture_set_dispatch(struct capture_set *set)
+{
+	struct capture *c, *next;
+
+	for (c = TAILQ_FIRST(&set->running_list); c; c = next) {
+		next = TAILQ_NEXT(c, entry);
+		if (session_thread_ended(c->thread))
+			end(set, c, NULL, NULL);
+	}
+}
+
+void
+capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *arg)
+{
+	struct capture *c;
+
+	if (!set)
+		return;
+	TAILQ_FOREACH(c, &set->running_list, entry)
+		session_thread_stop(c->thread);
+	while ((c = TAILQ_FIRST(&set->running_list)))
+		end(set, c, each_second, arg);
+	while ((c = TAILQ_FIRST(&set->ended_list))) {
+		TAILQ_REMOVE(&set->ended_list, c, entry);
+		capture_free(c);
+	}
+	free(set);
+}
+
+void
+capture_set_reload(struct capture_set *set, const struct config *c)
+{
+	set->config = c;
+}
+
+uint32_t
+capture_set_running(const struct capture_set *set)
+{
+	return set->running;
+}
+
+bool
+capture_set_alive(struct capture_set *set, uint64_t now_ns)
+{
+	struct capture *c;
+	bool alive = true;
+
+	TAILQ_FOREACH(c, &set->running_list, entry)
+		alive &= session_thread_alive(c->thread, !c->clients_file, now_ns);
+	return alive;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/capture_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <bsd/stdlib.h>
+#include <bsd/string.h>
+#include <bsd/sys/queue.h>
+
+#include "daemon/call_graph.h"
+#include "daemon/methods.h"
+
+#define EVENTS_MAX 16
+#define EVENT_BYTES 256
+#define PIDS_MAX 1024
+#define CGROUP_BYTES 4096
+#define CPUS_BYTES 1024
+#define NS_PER_S UINT64_C(1000000000)
+
+struct capture_call {
+	LIST_ENTRY(capture_call) next;
+	struct capture_calls *owner;
+	uint64_t id;
+	uid_t uid;
+	void *client; /* who waits; NULL: nobody */
+	bool ends_with_client;
+};
+
+/* What is asked for, for as long as the call is being handled. */
+struct wish {
+	struct capture_request request;
+	const char *events[EVENTS_MAX];
+	pid_t pids[PIDS_MAX];
+};
+
+struct capture_calls {
+	struct streams *streams;
+	capture_calls_ended_fn *ended;
+	void *arg;
+	LIST_HEAD(, capture_call) running;
+};
+
+struct capture_calls *
+capture_calls_new(struct streams *streams, capture_calls_ended_fn *ended, void *arg)
+{
+	struct capture_calls *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->streams = streams;
+	c->ended = ended;
+	c->arg = arg;
+	LIST_INIT(&c->running);
+	return c;
+}
+
+void
+capture_calls_free(struct capture_calls *c)
+{
+	struct capture_call *one;
+
+	while (c && (one = LIST_FIRST(&c->running))) {
+		capture_forget(c->streams, one->id);
+		LIST_REMOVE(one, next);
+		free(one);
+	}
+	free(c);
+}
+
+void
+capture_calls_leave(struct capture_calls *c, const void *client)
+{
+	struct capture_call *one;
+
+	LIST_FOREACH(one, &c->running, next) {
+		if (one->client != client)
+			continue;
+		one->client = NULL;
+		if (one->ends_with_client)
+			(void)capture_stop(c->streams, one->id);
+	}
+}
+
+/* --- replies ----------------------------------------------------------------------------- */
+
+json_t *
+capture_calls_lost(const struct session_stats *stats)
+{
+	json_t *lost = json_object();
+
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		if (json_object_set_new(lost, loss_key((enum loss_cause)i),
+					json_integer((json_int_t)stats->loss[i])) < 0) {
+			json_decref(lost);
+			return NULL;
+		}
+	return lost;
+}
+
+static json_t *
+progress_json(const struct capture_progress *p, uid_t uid)
+{
+	json_t *j =
+		json_pack("{sIsbsIsIsosIsIsfsf}", "id", (json_int_t)p->id, "running", !p->ended,
+			  "uid", (json_int_t)uid, "samples", (json_int_t)p->stats.samples, "lost",
+			  capture_calls_lost(&p->stats), "bytes", (json_int_t)p->stats.file_bytes,
+			  "frequency_hz", (json_int_t)p->stats.frequency_hz, "elapsed_s",
+			  (double)p->elapsed_ns / 1e9, "duration_s", (double)p->duration_ns / 1e9);
+
+	if (j && p->file[0] && json_object_set_new(j, "file", varlink_text(p->file)) < 0) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+static json_t *
+one_json(struct capture_calls *c, const struct capture_call *one)
+{
+	struct capture_progress p = { 0 };
+
+	if (capture_progress(c->streams, one->id, &p) < 0)
+		return NULL;
+	p.id = one->id;
+	return progress_json(&p, one->uid);
+}
+
+static struct capture_call *
+find(struct capture_calls *c, uint64_t id)
+{
+	struct capture_call *one;
+
+	LIST_FOREACH(one, &c->running, next)
+		if (one->id == id)
+			break;
+	return one;
+}
+
+json_t *
+capture_calls_reply(struct capture_calls *c, uint64_t id)
+{
+	const struct capture_call *one = find(c, id);
+	json_t *j = one ? one_json(c, one) : NULL;
+
+	return j ? json_pack("{so}", "capture", j) : NULL;
+}
+
+static void
+on_end(void *arg, const struct capture_progress *last)
+{
+	struct capture_call *one = arg;
+	void *client = one->client;
+	struct capture_calls *c = one->owner;
+	struct capture_progress p = *last;
+	const char *error = NULL;
+	json_t *reply;
+
+	p.id = one->id;
+	p.ended = true;
+	if (p.error[0]) {
+		error = METHODS_INTERFACE ".Failed";
+		reply = json_pack("{sosi}", "message", varlink_text(p.error), "errno", 0);
+	} else {
+		reply = json_pack("{so}", "capture", progress_json(&p, one->uid));
+	}
+	LIST_REMOVE(one, next);
+	free(one);
+	/* Last, as the client's next call may come from within. */
+	if (client)
+		c->ended(c->arg, client, error, reply);
+	else
+		json_decref(reply);
+}
+
+/* --- what is asked for ------------------------------------------------------------------- */
+
+/* Below the root of the hierarchy, whatever it is joined to: nothing that leads out of there. */
+static bool
+cgroup_good(const char *path)
+{
+	const char *part = path;
+
+	if (!*path || *path == '/' || strlen(path) >= CGROUP_BYTES)
+		return false;
+	for (;;) {
+		size_t len = strcspn(part, "/");
+
+		if (len == 2 && strncmp(part, "..", 2) == 0)
+			return false;
+		if (!part[len])
+			return true;
+		part += len + 1;
+	}
+}
+
+static bool
+read_events(struct method_call *call, struct wish *w)
+{
+	struct session_options *o = &w->request.options;
+	json_t *events = methods_parameter(call, "events"), *j;
+	size_t i;
+
+	if (json_array_size(events) > EVENTS_MAX)
+		goto bad;
+	json_array_foreach(events, i, j)
+	{
+		const char *s = json_string_value(j);
+
+		if (!*s || strlen(s) >= EVENT_BYTES)
+			goto bad;
+		w->events[i] = s;
+	}
+	o->nr_events = json_array_size(events);
+	o->events = o->nr_events ? w->events : NULL;
+	return true;
+bad:
+	methods_invalid(call, "events");
+	return false;
+}
+
+static bool
+read_pids(struct method_call *call, struct wish *w, const char *name, enum session_target target)
+{
+	struct session_options *o = &w->request.options;
+	json_t *pids = methods_parameter(call, name), *j;
+	size_t i;
+
+	if (!pids)
+		return true;
+	if (o->target != SESSION_ALL || json_array_size(pids) == 0 ||
+	    json_array_size(pids) > PIDS_MAX)
+		goto bad;
+	json_array_foreach(pids, i, j)
+	{
+		json_int_t pid = json_integer_value(j);
+
+		if (pid < 1 || pid > INT32_MAX)
+			goto bad;
+		w->pids[i] = (pid_t)pid;
+	}
+	o->target = target;
+	o->pids = w->pids;
+	o->nr_pids = json_array_size(pids);
+	return true;
+bad:
+	methods_invalid(call, name);
+	return false;
+}
+
+static bool
+read_target(struct method_call *call, struct wish *w)
+{
+	struct session_options *o = &w->request.options;
+
+	o->cgroup = json_string_value(methods_parameter(call, "cgroup"));
+	o->cpus = json_string_value(methods_parameter(call, "cpus"));
+	if (!read_pids(call, w, "pids", SESSION_PID) || !read_pids(call, w, "tids", SESSION_TID))
+		return false;
+	if (o->cgroup && (o->target != SESSION_ALL || !cgroup_good(o->cgroup))) {
+		methods_invalid(call, "cgroup");
+		return false;
+	}
+	if (o->cgroup)
+		o->target = SESSION_CGROUP;
+	if (o->cpus &&
+	    (!*o->cpus || strlen(o->cpus) >= CPUS_BYTES ||
+	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus))) {
+		methods_invalid(call, "cpus");
+		return false;
+	}
+	return true;
+}
+
+static bool
+read_call_graph(struct method_call *call, struct session_options *o)
+{
+	const char *s = json_string_value(methods_parameter(call, "call_graph"));
+
+	o->call_graph = SESSION_CALL_GRAPH_FP;
+	if (!s || call_graph_parse(s, o) == 0)
+		return true;
+	methods_invalid(call, "call_graph");
+	return false;
+}
+
+static bool
+read_rate(struct method_call *call, struct session_options *o)
+{
+	int64_t hz, period;
+
+	if (!methods_int(call, "frequency_hz", 1, 1000000, 0, &hz) ||
+	    !methods_int(call, "period", 1, INT64_MAX, 0, &period))
+		return false;
+	if (hz && period) {
+		methods_invalid(call, "period");
+		return false;
+	}
+	o->frequency_hz = (uint64_t)hz;
+	o->period = (uint64_t)period;
+	return true;
+}
+
+static bool
+read_duration(struct method_call *call, struct session_options *o)
+{
+	uint64_t max_ns = call->context->config->max_capture_time;
+	json_t *j = methods_parameter(call, "duration_s");
+	double s = json_number_value(j);
+
+	/* Also without one: a client that hangs must not record for ever. */
+	o->duration_ns = max_ns;
+	if (!j)
+		return true;
+	if (!(s >= 0.001)) {
+		methods_invalid(call, "duration_s");
+		return false;
+	}
+	if (s * 1e9 > (double)max_ns) {
+		methods_limit(call, "max_capture_time", max_ns / NS_PER_S);
+		return false;
+	}
+	o->duration_ns = (uint64_t)(s * 1e9);
+	return true;
+}
+
+/* Only a regular file: a pipe that nobody reads would hold the capture's writer for ever. */
+static bool
+read_descriptor(struct method_call *call, struct capture_request *request)
+{
+	int64_t index;
+	struct stat st;
+	int flags;
+
+	if (!methods_int(call, "file_descriptor", 0, 0, -1, &index))
+		return false;
+	request->out_fd = -1;
+	if (index < 0)
+		return true;
+	flags = call->fd < 0 ? -1 : fcntl(call->fd, F_GETFL);
+	if (flags < 0 || (flags & O_PATH) || (flags & O_ACCMODE) == O_RDONLY ||
+	    fstat(call->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		methods_invalid(call, "file_descriptor");
+		return false;
+	}
+	request->out_fd = call->fd;
+	return true;
+}
+
+static bool
+read_wish(struct method_call *call, struct wish *w)
+{
+	struct session_options *o = &w->request.options;
+
+	w->request.uid = call->uid;
+	o->out_fd = -1;
+	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
+		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, &w->request);
+}
+
+/* --- methods ----------------------------------------------------------------------------- */
+
+/* Is there room for another one? */
+static bool
+allowed(struct method_call *call)
+{
+	uint64_t max = call->context->config->max_captures;
+	struct streams_status status = { 0 };
+
+	streams_status(call->context->streams, &status);
+	if (status.captures < max)
+		return true;
+	methods_limit(call, "max_captures", max);
+	return false;
+}
+
+void
+capture_calls_start(struct method_call *call)
+{
+	struct capture_call *c = calloc(1, sizeof(*c));
+	struct wish *w = calloc(1, sizeof(*w));
+	struct session_error error = { 0 };
+	int r;
+
+	if (!c || !w || !read_wish(call, w) || !allowed(call))
+		goto out;
+	c->owner = call->captures;
+	c->uid = call->uid;
+	c->client = call->message->oneway ? NULL : call->client;
+	/* Of a oneway call nobody ever waits for the end. */
+	c->ends_with_client = c->client && !methods_parameter(call, "duration_s");
+	/* Taken over in any case. */
+	if (w->request.out_fd >= 0)
+		call->fd = -1;
+	r = capture_start(call->captures->streams, &w->request, on_end, c, &c->id, &error);
+	if (r < 0) {
+		methods_fail(call, r, error.text);
+		goto out;
+	}
+	LIST_INSERT_HEAD(&call->captures->running, c, next);
+	call->wait = METHODS_CAPTURE;
+	call->wait_id = c->id;
+	if (call->message->more)
+		call->parameters = capture_calls_reply(call->captures, c->id);
+	c = NULL;
+out:
+	free(w);
+	free(c);
+}
+
+void
+capture_calls_stop(struct method_call *call)
+{
+	const struct capture_call *one;
+	int64_t id;
+
+	if (!methods_int(call, "id", 0, INT64_MAX, 0, &id))
+		return;
+	one = find(call->captures, (uint64_t)id);
+	if (one && one->uid != call->uid && call->access < METHODS_ROOT) {
+		call->error = VARLINK_PERMISSION_DENIED;
+		return;
+	}
+	if (!one || capture_stop(call->captures->streams, one->id) < 0) {
+		call->error = METHODS_INTERFACE ".NoSuchCapture";
+		call->parameters = json_pack("{sI}", "id", (json_int_t)id);
+		return;
+	}
+	call->parameters = json_object();
+}
+
+void
+capture_calls_list(struct method_call *call)
+{
+	json_t *all = json_array(), *j;
+	const struct capture_call *one;
+
+	LIST_FOREACH(one, &call->captures->running, next) {
+		j = one_json(call->captures, one);
+		if (j && json_array_append_new(all, j) < 0)
+			break;
+	}
+	call->parameters = json_pack("{so}", "captures", all);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ctl_command: the commands of spoorctl, and what they share on the command line.
+ */
+#ifndef DAEMON_CTL_COMMAND_H
+#define DAEMON_CTL_COMMAND_H
+
+#include <getopt.h>
+
+#include "daemon/ctl_client.h"
+
+/* name, arguments, one line of help; each has its ctl_command_NAME(). */
+#define CTL_COMMANDS(X)                                                                            \
+	X(status, "", "what spoord does, what it costs, and what it missed")                       \
+	X(capture, "[-p PID,...|-t TID,...|-G CGROUP] [-o FILE]", "record into a file of its own") \
+	X(captures, "", "captures that are running")                                               \
+	X(stop, "ID", "end a capture")                                                             \
+	X(keep, "DURATION | --since TIME [--until TIME]", "pin what was recorded then")            \
+	X(list, "", "files of the archive")                                                        \
+	X(sync, "", "wait until everything sampled so far is on disk")                             \
+	X(rotate, "", "begin a new segment")                                                       \
+	X(vacuum, "--max-use SIZE | --max-age TIME | --max-segments N", "delete the oldest")       \
+	X(reload, "", "read the configuration again")                                              \
+	X(monitor, "[-n SECONDS]", "status, every second")
+
+/* argv[0] is the command's name. The exit status. */
+#define X(name, arguments, help)                                                                   \
+	int ctl_command_##name(struct ctl_client *c, int argc, char **argv);
+CTL_COMMANDS(X)
+#undef X
+
+/* Every command has these; a command's own come before them. */
+enum { CTL_OPTION_SOCKET = 0x200, CTL_OPTION_JSON };
+/* clang-format off */
+#define CTL_OPTIONS                                                                                \
+	{ "socket", required_argument, NULL, CTL_OPTION_SOCKET },                                  \
+	{ "json", no_argument, NULL, CTL_OPTION_JSON },                                            \
+	{ "help", no_argument, NULL, 'h' },                                                        \
+	{ NULL, 0, NULL, 0 }
+/* clang-format on */
+
+/*
+ * What getopt_long() returned that the command does not know: -1 it is done, else the exit
+ * status to end with (help was asked for, or it was wrong).
+ */
+int ctl_command_option(struct ctl_client *c, const char *command, int option);
+/* A line on stderr and where to find help; CTL_USAGE. */
+int ctl_command_usage(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* For commands whose only options are those, and who take so many free arguments. */
+int ctl_command_arguments(struct ctl_client *c, int argc, char **argv, int wanted);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * governor: how much slower than configured to sample, so that budgets hold. A pure decision.
+ *
+ * Fed with what the process used so far, it looks at windows of a few seconds. Two windows in
+ * a row over a budget halve the frequency (as often as the excess asks for); a minute of calm,
+ * in which the doubled cost would fit, doubles it again. A raise that had to be taken back
+ * makes it wait twice as long for the next, so that it cannot swing.
+ *
+ * What sampling costs inside the kernel's interrupt is in nobody's account: the kernel has
+ * its own limit for it (perf_cpu_time_max_percent).
+ */
+#ifndef DAEMON_GOVERNOR_H
+#define DAEMON_GOVERNOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GOVERNOR_FLOOR_HZ 1
+#define GOVERNOR_WINDOW_NS (5 * UINT64_C(1000000000))
+#define GOVERNOR_CALM_WINDOWS 12
+
+enum governor_cause { GOVERNOR_NONE, GOVERNOR_CPU, GOVERNOR_MEMORY, GOVERNOR_DISK };
+
+struct governor_budget {	    /* 0: no limit */
+	uint64_t cpu_milli_percent; /* 1000: 1 % of one CPU */
+	uint64_t memory_bytes;
+	uint64_t disk_bytes_per_s;
+};
+
+/* Counters since the start of the process. */
+struct governor_reading {
+	uint64_t now_ns, cpu_ns, rss_bytes, written_bytes;
+	bool hold; /* something else uses the process now: judge nothing */
+};
+
+enum governor_step {
+	GOVERNOR_STAY,
+	GOVERNOR_TRIM, /* give freed memory back */
+	GOVERNOR_LOWER,
+	GOVERNOR_RAISE,
+};
+
+struct governor {
+	unsigned int level;	      /* frequency is halved so often */
+	enum governor_cause cause;    /* of the last lowering; NONE at level 0 */
+	struct governor_reading at;   /* where the window began */
+	bool begun, settled;	      /* the first window has the cost of the start in it */
+	unsigned int over, calm;      /* windows in a row */
+	double least_over;	      /* smallest load of those over */
+	double calm_now, calm_before; /* largest load of those calm: this minute, the last */
+	unsigned int since_change;    /* windows */
+	unsigned int patience;	      /* times the calm that a raise needs */
+	bool raised, trimmed;	      /* was the last change a raise? */
+};
+
+void governor_init(struct governor *g);
+/* Call it about once a second. configured_hz bounds how low it makes sense to go. */
+enum governor_step governor_decide(struct governor *g, const struct governor_budget *b,
+				   const struct governor_reading *now, uint64_t configured_hz);
+uint64_t governor_frequency(const struct governor *g, uint64_t configured_hz);
+/* "" or "cpu_budget", "memory_budget", "disk_budget". */
+const char *governor_reason(const struct governor *g);
+
+#endif

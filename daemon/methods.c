@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/methods.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bsd/string.h>
+
+#include "daemon/capture_calls.h"
+#include "daemon/log.h"
+#include "format/loss.h"
+
+#define INTERVAL_S_MAX 3600
+#define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
+#define LABEL_MAX 128
+#define NS_PER_S UINT64_C(1000000000)
+
+/* --- answers ----------------------------------------------------------------------------- */
+
+static void
+answer_error(struct method_call *call, const char *error, json_t *parameters)
+{
+	json_decref(call->parameters);
+	call->error = error;
+	call->parameters = parameters;
+	call->wait = METHODS_ANSWERED;
+}
+
+void
+methods_invalid(struct method_call *call, const char *parameter)
+{
+	answer_error(call, VARLINK_INVALID_PARAMETER, json_pack("{ss}", "parameter", parameter));
+}
+
+void
+methods_fail(struct method_call *call, int error, const char *message)
+{
+	json_t *text = varlink_text(*message ? message : strerror(-error));
+
+	answer_error(call, METHODS_INTERFACE ".Failed",
+		     json_pack("{sosi}", "message", text, "errno", -error));
+}
+
+void
+methods_limit(struct method_call *call, const char *key, uint64_t value)
+{
+	answer_error(call, METHODS_INTERFACE ".LimitExceeded",
+		     json_pack("{sssI}", "limit", key, "value", (json_int_t)value));
+}
+
+/* --- parameters -------------------------------------------------------------------------- */
+
+json_t *
+methods_parameter(const struct method_call *call, const char *name)
+{
+	json_t *j = json_object_get(call->message->parameters, name);
+
+	return json_is_null(j) ? NULL : j;
+}
+
+bool
+methods_int(struct method_call *call, const char *name, int64_t min, int64_t max, int64_t absent,
+	    int64_t *ret)
+{
+	const json_t *j = methods_parameter(call, name);
+	int64_t n = j ? json_integer_value(j) : absent;
+
+	if (j && (n < min || n > max)) {
+		methods_invalid(call, name);
+		return false;
+	}
+	*ret = n;
+	return true;
+}
+
+/* --- org.varlink.service ----------------------------------------------------------------- */
+
+static void
+get_info(struct method_call *call)
+{
+	call->parameters = json_pack("{ssssssss s[ss]}", "vendor", "The spoor authors", "product",
+				     "spoord", "version", SPOOR_VERSION, "url",
+				     "man:io.spoor.Recorder(7)", "interfaces",
+				     "org.varlink.service", METHODS_INTERFACE);
+}
+
+static void
+get_interface_description(struct method_call *call)
+{
+	const char *name = json_string_value(methods_parameter(call, "interface"));
+	const char *text = NULL;
+
+	if (strcmp(name, METHODS_INTERFACE) == 0)
+		text = varlink_idl_recorder;
+	else if (strcmp(name, "org.varlink.service") == 0)
+		text = varlink_idl_service;
+	if (text)
+		call->parameters = json_pack("{ss}", "description", text);
+	else
+		answer_error(call, VARLINK_INTERFACE_NOT_FOUND,
+			     json_pack("{ss}", "interface", name));
+}
+
+/* --- status ------------------------------------------------------------------------------ */
+
+static int
+set_int(json_t *object, const char *key, uint64_t n)
+{
+	return json_object_set_new(object, key, json_integer((json_int_t)n));
+}
+
+static int
+add_stream(json_t *j, const struct streams_status *s)
+{
+	double cpu = isfinite(s->cpu_percent) ? s->cpu_percent : 0;
+	json_t *lost = capture_calls_lost(&s->base);
+
+	return json_object_set_new(j, "version", json_string(SPOOR_VERSION)) |
+		set_int(j, "uptime_s", s->uptime_s) | set_int(j, "samples", s->base.samples) |
+		set_int(j, "records", s->base.records) | json_object_set_new(j, "lost", lost) |
+		set_int(j, "lost_samples", s->base.lost) |
+		set_int(j, "throttled", s->base.throttled) |
+		set_int(j, "frequency_hz", s->base.frequency_hz) |
+		set_int(j, "wanted_frequency_hz", s->frequency_hz) |
+		json_object_set_new(j, "governor", varlink_text(s->governor ? s->governor : "")) |
+		json_object_set_new(j, "suspended", json_boolean(s->base.suspended)) |
+		set_int(j, "cpus_online", s->base.cpus) |
+		json_object_set_new(j, "cpu_percent", json_real(cpu)) |
+		set_int(j, "rss_bytes", s->rss_bytes) |
+		set_int(j, "written_bytes_per_s", s->written_bytes_per_s) |
+		set_int(j, "captures", s->captures);
+}
+
+static int
+add_archive(json_t *j, const char *directory, const struct archive_usage *u)
+{
+	return json_object_set_new(j, "archive_directory", varlink_text(directory)) |
+		set_int(j, "archive_bytes", u->bytes) |
+		set_int(j, "archive_max_use_bytes", u->max_use) |
+		set_int(j, "archive_keep_free_bytes", u->keep_free) |
+		set_int(j, "archive_free_bytes", u->fs_free) | set_int(j, "segments", u->segments) |
+		set_int(j, "kept_files", u->kept) | set_int(j, "capture_files", u->captures) |
+		set_int(j, "quarantined_files", u->quarantined) |
+		set_int(j, "deleted_segments", u->deleted_segments) |
+		set_int(j, "deleted_bytes", u->deleted_bytes);
+}
+
+json_t *
+methods_status(const struct control_context *context)
+{
+	struct streams_status status = { 0 };
+	struct archive_usage usage = { 0 };
+	json_t *j = json_object();
+
+	streams_status(context->streams, &status);
+	archive_usage(context->archive, &usage);
+	if (add_stream(j, &status) | add_archive(j, context->config->archive_directory, &usage)) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+static void
+get_status(struct method_call *call)
+{
+	call->parameters = methods_status(call->context);
+}
+
+static void
+monitor(struct method_call *call)
+{
+	int64_t interval_s;
+
+	if (!call->message->more) {
+		answer_error(call, VARLINK_EXPECTED_MORE, NULL);
+		return;
+	}
+	if (!methods_int(call, "interval_s", 1, INTERVAL_S_MAX, 1, &interval_s))
+		return;
+	call->wait = METHODS_MONITOR;
+	call->wait_ns = (uint64_t)interval_s * NS_PER_S;
+	call->parameters = methods_status(call->context);
+}
+
+/* --- the archive ------------------------------------------------------------------------- */
+
+static bool
+label_good(const char *s)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	size_t len = strlen(s);
+
+	return len > 0 && len <= LABEL_MAX && *s != '.' && strspn(s, letters) == len;
+}
+
+/* Is the segment being written concerned? When that cannot be told, it is. */
+static bool
+reaches_active(struct archive *a, uint64_t until_s)
+{
+	struct archive_entry *entries = NULL;
+	ssize_t n = archive_list(a, &entries);
+	bool reaches = n < 0;
+
+	for (ssize_t i = 0; i < n; i++)
+		if (strcmp(entries[i].kind, "active") == 0 && entries[i].start_s <= until_s)
+			reaches = true;
+	free(entries);
+	return reaches;
+}
+
+static void
+keep(struct method_call *call)
+{
+	const char *label = json_string_value(methods_parameter(call, "label"));
+	int64_t now_s = (int64_t)time(NULL), from_s, until_s;
+	struct session_error failure = { 0 };
+	struct archive_error error = { 0 };
+	char made[LABEL_MAX];
+	struct tm tm;
+	int n;
+
+	if (!methods_int(call, "from_s", 0, INT64_MAX, 0, &from_s) ||
+	    !methods_int(call, "until_s", from_s, INT64_MAX, now_s, &until_s))
+		return;
+	if (label && !label_good(label)) {
+		methods_invalid(call, "label");
+		return;
+	}
+	if (!label) {
+		gmtime_r(&(time_t){ now_s }, &tm);
+		strftime(made, sizeof(made), "%Y%m%dT%H%M%SZ", &tm);
+		label = made;
+	}
+	if (reaches_active(call->context->archive, (uint64_t)until_s)) {
+		n = streams_rotate(call->context->streams, &failure);
+		if (n < 0) {
+			methods_fail(call, n, failure.text);
+			return;
+		}
+	}
+	n = archive_keep(call->context->archive, label, (uint64_t)from_s, (uint64_t)until_s,
+			 &error);
+	if (n < 0) {
+		methods_fail(call, n, error.text);
+		return;
+	}
+	log_notice("kept %d files as %s for uid %u", n, label, (unsigned int)call->uid);
+	call->parameters = json_pack("{sssi}", "label", label, "files", n);
+}
+
+static json_t *
+file_json(const struct archive_entry *e)
+{
+	return json_pack("{sosssIsIsI}", "name", varlink_text(e->name), "kind", e->kind, "bytes",
+			 (json_int_t)e->bytes, "start_s", (json_int_t)e->start_s, "end_s",
+			 (json_int_t)e->end_s);
+}
+
+static void
+list(struct method_call *call)
+{
+	struct archive_entry *entries = NULL;
+	json_t *files = json_array();
+	int64_t skip;
+	ssize_t n;
+
+	if (!methods_int(call, "skip", 0, INT64_MAX, 0, &skip))
+		goto out;
+	n = archive_list(call->context->archive, &entries);
+	if (n < 0) {
+		methods_fail(call, (int)n, "");
+		goto out;
+	}
+	for (ssize_t i = skip < n ? (ssize_t)skip : n; i < n && i - skip < LIST_FILES_MAX; i++)
+		if (json_array_append_new(files, file_json(&entries[i])) < 0)
+			goto out;
+	call->parameters = json_pack("{sIsO}", "total", (json_int_t)n, "files", files);
+out:
+	json_decref(files);
+	free(entries);
+}
+
+static void
+answer_session(struct method_call *call, int r, const struct session_error *error)
+{
+	if (r < 0)
+		methods_fail(call, r, error->text);
+	else
+		call->parameters = json_object();
+}
+
+static void
+sync_now(struct method_call *call)
+{
+	struct session_error error = { 0 };
+
+	answer_session(call, streams_sync(call->context->streams, &error), &error);
+}
+
+static void
+rotate(struct method_call *call)
+{
+	struct session_error error = { 0 };
+
+	log_info("rotating for uid %u", (unsigned int)call->uid);
+	answer_session(call, streams_rotate(call->context->streams, &error), &error);
+}
+
+static void
+vacuum(struct method_call *call)
+{
+	struct archive_error error = { 0 };
+	int64_t use, age_s, segments;
+	uint64_t bytes = 0;
+	int n;
+
+	if (!methods_int(call, "max_use_bytes", 1, INT64_MAX, 0, &use) ||
+	    !methods_int(call, "max_age_s", 1, INT64_MAX, 0, &age_s) ||
+	    !methods_int(call, "max_segments", 1, INT64_MAX, 0, &segments))
+		return;
+	if (!use && !age_s && !segments) {
+		methods_invalid(call, "max_use_bytes");
+		return;
+	}
+	n = archive_vacuum(call->context->archive, (uint64_t)use, (uint64_t)age_s,
+			   (uint64_t)segments, &bytes, &error);
+	if (n < 0) {
+		methods_fail(call, n, error.text);
+		return;
+	}
+	log_notice("vacuum for uid %u: %d files, %llu bytes", (unsigned int)call->uid, n,
+		   (unsigned long long)bytes);
+	call->parameters =
+		json_pack("{sisI}", "deleted_files", n, "deleted_bytes", (json_int_t)bytes);
+}
+
+static void
+reload(struct method_call *call)
+{
+	char text[1024] = "";
+	int r = call->context->reload(call->context->arg, text, sizeof(text));
+
+	if (r < 0)
+		methods_fail(call, r, text);
+	else
+		call->parameters = json_object();
+}
+
+/* --- the table --------------------------------------------------------------------------- */
+
+#define FIELDS(...) ((const struct varlink_field[]){ __VA_ARGS__{ NULL, NULL } })
+#define NO_FIELDS FIELDS()
+
+static const struct varlink_field status_fields[] = {
+	{ "version", "string" },
+	{ "uptime_s", "int" },
+	{ "samples", "int" },
+	{ "records", "int" },
+	{ "lost", "[string]int" },
+	{ "lost_samples", "int" },
+	{ "throttled", "int" },
+	{ "frequency_hz", "int" },
+	{ "wanted_frequency_hz", "int" },
+	{ "governor", "string" },
+	{ "suspended", "bool" },
+	{ "cpus_online", "int" },
+	{ "cpu_percent", "float" },
+	{ "rss_bytes", "int" },
+	{ "written_bytes_per_s", "int" },
+	{ "captures", "int" },
+	{ "archive_directory", "string" },
+	{ "archive_bytes", "int" },
+	{ "archive_max_use_bytes", "int" },
+	{ "archive_keep_free_bytes", "int" },
+	{ "archive_free_bytes", "int" },
+	{ "segments", "int" },
+	{ "kept_files", "int" },
+	{ "capture_files", "int" },
+	{ "quarantined_files", "int" },
+	{ "deleted_segments", "int" },
+	{ "deleted_bytes", "int" },
+	{ NULL, NULL },
+};
+
+static const struct varlink_field capture_in[] = {
+	{ "duration_s", "?float" },
+	{ "events", "?[]string" },
+	{ "frequency_hz", "?int" },
+	{ "period", "?int" },
+	{ "call_graph", "?string" },
+	{ "pids", "?[]int" },
+	{ "tids", "?[]int" },
+	{ "cgroup", "?string" },
+	{ "cpus", "?string" },
+	{ "file_descriptor", "?int" },
+	{ NULL, NULL },
+};
+
+const struct method methods_table[] = {
+	{ "GetStatus", METHODS_MEMBER, get_status, NO_FIELDS, status_fields },
+	{ "Monitor", METHODS_MEMBER, monitor, FIELDS({ "interval_s", "?int" }, ), status_fields },
+	{ "Capture", METHODS_MEMBER, capture_calls_start, capture_in,
+	  FIELDS({ "capture", "CaptureState" }, ) },
+	{ "StopCapture", METHODS_MEMBER, capture_calls_stop, FIELDS({ "id", "int" }, ), NO_FIELDS },
+	{ "ListCaptures", METHODS_MEMBER, capture_calls_list, NO_FIELDS,
+	  FIELDS({ "captures", "[]CaptureState" }, ) },
+	{ "Keep", METHODS_MEMBER, keep,
+	  FIELDS({ "from_s", "int" }, { "until_s", "?int" }, { "label", "?string" }, ),
+	  FIELDS({ "label", "string" }, { "files", "int" }, ) },
+	{ "List", METHODS_MEMBER, list, FIELDS({ "skip", "?int" }, ),
+	  FIELDS({ "total", "int" }, { "files", "[]File" }, ) },
+	{ "Sync", METHODS_MEMBER, sync_now, NO_FIELDS, NO_FIELDS },
+	{ "Rotate", METHODS_MEMBER, rotate, NO_FIELDS, NO_FIELDS },
+	{ "Vacuum", METHODS_ROOT, vacuum,
+	  FIELDS({ "max_use_bytes", "?int" }, { "max_age_s", "?int" },
+		 { "max_segments", "?int" }, ),
+	  FIELDS({ "deleted_files", "int" }, { "deleted_bytes", "int" }, ) },
+	{ "Reload", METHODS_ROOT, reload, NO_FIELDS, NO_FIELDS },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+
+static const struct method service_table[] = {
+	{ "GetInfo", METHODS_ANYONE, get_info, NO_FIELDS, NULL },
+	{ "GetInterfaceDescription", METHODS_ANYONE, get_interface_description,
+	  FIELDS({ "interface", "string" }, ), NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+
+const struct methods_type methods_types[] = {
+	{ "CaptureState",
+	  FIELDS({ "id", "int" }, { "running", "bool" }, { "uid", "int" }, { "samples", "int" },
+		 { "lost", "[string]int" }, { "bytes", "int" }, { "frequency_hz", "int" },
+		 { "elapsed_s", "float" }, { "duration_s", "float" }, { "file", "?string" }, ) },
+	{ "File",
+	  FIELDS({ "name", "string" }, { "kind", "(segment,active,kept,capture,quarantined)" },
+		 { "bytes", "int" }, { "start_s", "int" }, { "end_s", "int" }, ) },
+	{ NULL, NULL },
+};
+
+const struct methods_type methods_errors[] = {
+	{ "NoSuchCapture", FIELDS({ "id", "int" }, ) },
+	{ "LimitExceeded", FIELDS({ "limit", "string" }, { "value", "int" }, ) },
+	{ "Failed", FIELDS({ "message", "string" }, { "errno", "int" }, ) },
+	{ NULL, NULL },
+};
+
+/* --- the call ---------------------------------------------------------------------------- */
+
+/* The method, or NULL and the call is answered. */
+static const struct method *
+find(struct method_call *call)
+{
+	const char *full = call->message->method, *dot = strrchr(full, '.');
+	const struct method *m = NULL;
+	char interface[VARLINK_METHOD_BYTES];
+
+	(void)strlcpy(interface, full, sizeof(interface));
+	if (dot)
+		interface[dot - full] = '\0';
+	if (dot && strcmp(interface, METHODS_INTERFACE) == 0)
+		m = methods_table;
+	else if (dot && strcmp(interface, "org.varlink.service") == 0)
+		m = service_table;
+	if (!m) {
+		answer_error(call, VARLINK_INTERFACE_NOT_FOUND,
+			     json_pack("{ss}", "interface", interface));
+		return NULL;
+	}
+	while (m->name && strcmp(m->name, dot + 1) != 0)
+		m++;
+	if (m->name)
+		return m;
+	answer_error(call, VARLINK_METHOD_NOT_FOUND, json_pack("{ss}", "method", full));
+	return NULL;
+}
+
+void
+methods_call(struct method_call *call)
+{
+	const struct method *m = find(call);
+	const char *bad;
+
+	if (!m)
+		return;
+	if (m->access > call->access) {
+		answer_error(call, VARLINK_PERMISSION_DENIED, NULL);
+		return;
+	}
+	if (call->message->upgrade) {
+		answer_error(call, VARLINK_METHOD_NOT_IMPLEMENTED,
+			     json_pack("{ss}", "method", call->message->method));
+		return;
+	}
+	if (!varlink_idl_check(m->in, call->message->parameters, &bad)) {
+		methods_invalid(call, bad);
+		return;
+	}
+	m->call(call);
+	/* Out of memory is the one way to come back with neither. */
+	if (!call->parameters && !call->error && call->wait == METHODS_ANSWERED)
+		methods_fail(call, -ENOMEM, "");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * notify: sd_notify(3), the watchdog's interval and socket activation, without libsystemd:
+ * the protocol is stable and its manual says how.
+ */
+#ifndef DAEMON_NOTIFY_H
+#define DAEMON_NOTIFY_H
+
+#include <stdint.h>
+
+/* "READY=1\nSTATUS=..."; does nothing when nobody waits (no NOTIFY_SOCKET). 0, -errno. */
+int notify_send(const char *format, ...) __attribute__((format(printf, 1, 2)));
+uint64_t notify_watchdog_ns(void); /* 0: none is kept on us */
+/* First descriptor passed to this process, made close-on-exec, or -1; clears the variables. */
+int notify_listen_fd(void);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/retention.h"
+
+#include <stdlib.h>
+
+static uint64_t
+add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool
+deletable(const struct retention_file *f)
+{
+	return !f->pinned &&
+		(f->kind == RETENTION_SEGMENT || f->kind == RETENTION_QUARANTINE ||
+		 f->kind == RETENTION_CAPTURE);
+}
+
+struct order {
+	const struct retention_file *files;
+	size_t nr_segments; /* deletable ones */
+	/* Oldest of the newest RETENTION_KEEP segments; only when there are that many. */
+	uint64_t young_end_s;
+	size_t young_index;
+};
+
+/* Segments before everything else of their age; then as the caller had them. */
+static int
+compare_age(const struct retention_file *files, size_t a, size_t b)
+{
+	const struct retention_file *x = &files[a], *y = &files[b];
+
+	if (x->end_s != y->end_s)
+		return x->end_s < y->end_s ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Spared while anything else can go: the newest segments, and captures from then on. */
+static bool
+is_young(const struct order *o, size_t i)
+{
+	const struct retention_file *f = &o->files[i];
+
+	if (f->kind == RETENTION_QUARANTINE)
+		return false;
+	if (o->nr_segments < RETENTION_KEEP)
+		return true;
+	if (f->kind == RETENTION_CAPTURE)
+		return f->end_s >= o->young_end_s;
+	return compare_age(o->files, i, o->young_index) >= 0;
+}
+
+static int
+compare(const void *a, const void *b, void *arg)
+{
+	const struct order *o = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	bool young_x = is_young(o, x), young_y = is_young(o, y);
+
+	if (young_x != young_y)
+		return young_x ? 1 : -1;
+	return compare_age(o->files, x, y);
+}
+
+/* Finds the RETENTION_KEEPth newest segment: an insertion into a short list. */
+static void
+find_young(struct order *o, const size_t *candidates, size_t nr)
+{
+	size_t newest[RETENTION_KEEP], n = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t at = n, c = candidates[i];
+
+		if (o->files[c].kind != RETENTION_SEGMENT)
+			continue;
+		o->nr_segments++;
+		while (at > 0 && compare_age(o->files, c, newest[at - 1]) > 0)
+			at--;
+		if (at == RETENTION_KEEP)
+			continue;
+		if (n < RETENTION_KEEP)
+			n++;
+		for (size_t k = n - 1; k > at; k--)
+			newest[k] = newest[k - 1];
+		newest[at] = c;
+	}
+	if (n == RETENTION_KEEP) {
+		o->young_index = newest[n - 1];
+		o->young_end_s = o->files[o->young_index].end_s;
+	}
+}
+
+struct space {
+	const struct retention_question *q;
+	uint64_t used;
+};
+
+/* Do the limits hold with these bytes freed and need bytes more written? */
+static bool
+fits(const struct space *s, uint64_t freed, uint64_t need)
+{
+	const struct retention_limits *l = &s->q->limits;
+	uint64_t used = s->used - freed;
+
+	if (l->max_use && (need > l->max_use || used > l->max_use - need))
+		return false;
+	return add(s->q->fs_free, freed) >= add(l->keep_free, need);
+}
+
+/* Age and number, for one file; *count is the segments there still are. */
+static bool
+overdue(const struct retention_question *q, const struct retention_file *f, uint64_t *count)
+{
+	const struct retention_limits *l = &q->limits;
+	bool goes = l->max_age_s && add(f->end_s, l->max_age_s) < q->now_s;
+
+	if (f->kind == RETENTION_SEGMENT) {
+		goes |= l->max_segments && *count > l->max_segments;
+		*count -= goes;
+	}
+	return goes;
+}
+
+size_t
+retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough)
+{
+	struct order order = { .files = q->files };
+	struct space space = { .q = q };
+	uint64_t freed = 0, freeable = 0, need, count;
+	size_t nr = 0, chosen = 0;
+
+	for (size_t i = 0; i < q->nr; i++) {
+		space.used = add(space.used, q->files[i].bytes);
+		if (!deletable(&q->files[i]))
+			continue;
+		freeable = add(freeable, q->files[i].bytes);
+		out[nr++] = i;
+	}
+	find_young(&order, out, nr);
+	qsort_r(out, nr, sizeof(*out), compare, &order);
+	count = order.nr_segments;
+	for (size_t i = 0; i < nr && !q->only_need; i++) {
+		if (overdue(q, &q->files[out[i]], &count))
+			freed = add(freed, q->files[out[i]].bytes);
+	}
+	need = fits(&space, freeable, q->need) ? q->need : 0;
+
+	count = order.nr_segments;
+	for (size_t i = 0; i < nr; i++) {
+		const struct retention_file *f = &q->files[out[i]];
+
+		if (!q->only_need && overdue(q, f, &count)) {
+			out[chosen++] = out[i];
+		} else if (f->bytes && !fits(&space, freed, need)) {
+			freed = add(freed, f->bytes);
+			out[chosen++] = out[i];
+		}
+	}
+	*ret_enough = fits(&space, freed, q->need);
+	return chosen;
+}
+
+uint64_t
+retention_share(uint64_t fs_bytes, uint32_t per_mille, uint64_t cap)
+{
+	uint64_t share = fs_bytes / 1000 * per_mille + fs_bytes % 1000 * per_mille / 1000;
+
+	return share < cap ? share : cap;
+}

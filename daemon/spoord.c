@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spoord: the service. Ties configuration, archive, streams and control together in one loop
+ * of one thread: epoll over a signalfd, a timerfd of a second, the control socket and the
+ * streams. It must never block on a client; what may block on a disk has threads.
+ *
+ * Always in the foreground: the service manager is told by sd_notify(3) what goes on.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/archive.h"
+#include "daemon/config.h"
+#include "daemon/control.h"
+#include "daemon/log.h"
+#include "daemon/notify.h"
+#include "daemon/streams.h"
+#include "daemon/watchdog.h"
+#include "recorder/host.h"
+
+#define EXIT_USAGE 2
+#define EXIT_CONFIG 78 /* EX_CONFIG of sysexits.h: the unit does not restart after it */
+
+#define SECOND_NS UINT64_C(1000000000)
+#define ARCHIVE_TICK_S 5
+#define STATUS_TICK_S 10
+
+struct options {
+	const char *config; /* NULL: CONFIG_PATH, which may be missing */
+	bool check;
+};
+
+struct spoord {
+	const char *config_path;
+	struct config *config;
+	struct archive *archive;
+	struct streams *streams;
+	struct control *control;
+	struct watchdog watchdog;
+	int epoll_fd, signal_fd, timer_fd;
+	uint64_t seconds; /* ticks */
+	bool stopped;
+};
+
+static uint64_t
+now_realtime_s(void)
+{
+	struct timespec ts = { 0, 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec;
+}
+
+/* --- starting ---------------------------------------------------------------------------- */
+
+static int
+watch(struct spoord *d, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* Signals are blocked before there is a thread, so that none of them takes one. */
+static int
+open_loop(struct spoord *d)
+{
+	const struct itimerspec each_second = { { 1, 0 }, { 1, 0 } };
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+		return -errno;
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (d->epoll_fd < 0 || d->signal_fd < 0 || d->timer_fd < 0)
+		return -errno;
+	if (timerfd_settime(d->timer_fd, 0, &each_second, NULL) < 0 || watch(d, d->signal_fd) < 0 ||
+	    watch(d, d->timer_fd) < 0)
+		return -errno;
+	return 0;
+}
+
+static int reload(void *arg, char *text, size_t size);
+
+static int
+open_control(struct spoord *d)
+{
+	const struct control_context context = {
+		.config = d->config,
+		.archive = d->archive,
+		.streams = d->streams,
+		.reload = reload,
+		.arg = d,
+	};
+	char why[512] = "";
+	int r = control_open(&context, notify_listen_fd(), &d->control, why, sizeof(why));
+
+	if (r < 0)
+		log_error("%s", why);
+	return r;
+}
+
+static int
+open_all(struct spoord *d)
+{
+	struct archive_error archive_error = { .saved_errno = 0 };
+	struct session_error session_error = { .saved_errno = 0 };
+	int r = open_loop(d);
+
+	if (r < 0) {
+		log_error("cannot set up the main loop: %s", strerror(-r));
+		return r;
+	}
+	r = archive_open(d->config, &d->archive, &archive_error);
+	if (r < 0) {
+		log_error("%s", archive_error.text);
+		return r;
+	}
+	r = streams_open(d->config, d->archive, &d->streams, &session_error);
+	if (r < 0) {
+		log_error("%s", session_error.text);
+		return r;
+	}
+	r = open_control(d);
+	if (r < 0)
+		return r;
+	if (watch(d, control_fd(d->control)) < 0 || watch(d, streams_fd(d->streams)) < 0) {
+		log_error("cannot watch: %s", strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+static void
+close_all(struct spoord *d)
+{
+	control_close(d->control);
+	streams_close(d->streams);
+	archive_close(d->archive);
+	config_free(d->config);
+	for (int i = 0; i < 3; i++) {
+		int fd = (int[]){ d->epoll_fd, d->signal_fd, d->timer_fd }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* --- running ----------------------------------------------------------------------------- */
+
+static void
+tell_status(struct spoord *d)
+{
+	struct streams_status s;
+	struct archive_usage u;
+
+	streams_status(d->streams, &s);
+	archive_usage(d->archive, &u);
+	(void)notify_send("STATUS=%llu samples, %llu lost; %llu Hz on %u CPUs%s%s%s; "
+			  "archive %llu of %llu MiB, %u segments; %u captures\n",
+			  (unsigned long long)s.base.samples, (unsigned long long)s.base.lost,
+			  (unsigned long long)s.base.frequency_hz, s.base.cpus,
+			  s.governor[0] ? ", lowered: " : "", s.governor,
+			  s.base.suspended ? ", writing is suspended" : "",
+			  (unsigned long long)u.bytes >> 20, (unsigned long long)u.max_use >> 20,
+			  u.segments, s.captures);
+}
+
+/* The configuration anew. On any error the old one stays in force, and text says why. */
+static int
+take_config(struct spoord *d, char *text, size_t size)
+{
+	struct session_error session_error = { .saved_errno = 0 };
+	struct config_error config_error = { .text = "" };
+	char restart[256] = "";
+	struct config *c = NULL;
+	int r = config_read(d->config_path, &c, &config_error);
+
+	if (r < 0) {
+		snprintf(text, size, "%s", config_error.text);
+		return r;
+	}
+	r = streams_reload(d->streams, c, &session_error);
+	if (r < 0) {
+		snprintf(text, size, "%s", session_error.text);
+		config_free(c);
+		return r;
+	}
+	archive_reload(d->archive, c);
+	control_reload(d->control, c);
+	config_restart_keys(d->config, c, restart, sizeof(restart));
+	if (restart[0])
+		log_warning("the configuration asks for a restart: %s", restart);
+	config_free(d->config);
+	d->config = c;
+	return 0;
+}
+
+static int
+reload(void *arg, char *text, size_t size)
+{
+	struct spoord *d = arg;
+	int r;
+
+	(void)notify_send("RELOADING=1\nMONOTONIC_USEC=%llu",
+			  (unsigned long long)host_now_ns() / 1000);
+	r = take_config(d, text, size);
+	if (r < 0)
+		log_error("%s; the old configuration stays in force", text);
+	else
+		log_notice("configuration reloaded");
+	(void)notify_send("READY=1");
+	tell_status(d);
+	return r;
+}
+
+static void
+take_signals(struct spoord *d)
+{
+	struct signalfd_siginfo info;
+	char text[512];
+
+	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			(void)reload(d, text, sizeof(text));
+		else
+			d->stopped = true;
+	}
+}
+
+static void
+tick(struct spoord *d, uint64_t now_ns)
+{
+	uint64_t expired;
+
+	if (read(d->timer_fd, &expired, sizeof(expired)) < 0)
+		return;
+	d->seconds++;
+	control_tick(d->control, now_ns);
+	if (d->seconds % ARCHIVE_TICK_S == 0)
+		archive_tick(d->archive, now_realtime_s());
+	if (d->seconds % STATUS_TICK_S == 0)
+		tell_status(d);
+	watchdog_tick(&d->watchdog, streams_alive(d->streams, now_ns), now_ns);
+}
+
+static int
+loop(struct spoord *d)
+{
+	struct epoll_event events[8];
+
+	while (!d->stopped) {
+		int n = epoll_wait(d->epoll_fd, events, 8, -1);
+		uint64_t now_ns = host_now_ns();
+
+		if (n < 0 && errno != EINTR) {
+			log_error("epoll_wait: %s", strerror(errno));
+			return -errno;
+		}
+		for (int i = 0; i < n; i++) {
+			int fd = events[i].data.fd;
+
+			if (fd == d->signal_fd)
+				take_signals(d);
+			else if (fd == control_fd(d->control))
+				control_dispatch(d->control, now_ns);
+			else if (fd == d->timer_fd)
+				tick(d, now_ns);
+		}
+		/* On its own descriptor and each second: whatever woke us, it costs nothing. */
+		if (n > 0)
+			streams_dispatch(d->streams, now_ns);
+	}
+	return 0;
+}
+
+static int
+serve(struct spoord *d)
+{
+	int r;
+
+	umask(027);
+	r = open_all(d);
+	if (r == 0) {
+		watchdog_init(&d->watchdog);
+		log_notice("spoord %s: recording into %s", SPOOR_VERSION,
+			   d->config->archive_directory);
+		(void)notify_send("READY=1");
+		tell_status(d);
+		r = loop(d);
+		(void)notify_send("STOPPING=1\nSTATUS=writing what is left\n"
+				  "EXTEND_TIMEOUT_USEC=5000000");
+	}
+	close_all(d);
+	if (r == 0)
+		log_notice("stopped");
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* --- command line ------------------------------------------------------------------------ */
+
+static void
+usage(FILE *out)
+{
+	fputs("usage: spoord [-n] [-c FILE] [--foreground]\n"
+	      "\n"
+	      "  -c, --config FILE   configuration (default " CONFIG_PATH ")\n"
+	      "  -n, --check         check the configuration, print it in canonical form, exit\n"
+	      "      --foreground    stay in the foreground, as it always does\n"
+	      "      --version       print the version\n"
+	      "      --help          print this\n",
+	      out);
+}
+
+/* -1: go on; else what to exit with. */
+static int
+parse(int argc, char **argv, struct options *o)
+{
+	enum { OPT_FOREGROUND = 256, OPT_VERSION, OPT_HELP };
+	static const struct option names[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "check", no_argument, NULL, 'n' },
+		{ "foreground", no_argument, NULL, OPT_FOREGROUND },
+		{ "version", no_argument, NULL, OPT_VERSION },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "c:n", names, NULL)) >= 0) {
+		switch (c) {
+		case 'c':
+			o->config = optarg;
+			break;
+		case 'n':
+			o->check = true;
+			break;
+		case OPT_FOREGROUND:
+			break;
+		case OPT_VERSION:
+			puts("spoord " SPOOR_VERSION);
+			return EXIT_SUCCESS;
+		case OPT_HELP:
+			usage(stdout);
+			return EXIT_SUCCESS;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "spoord: %s: no arguments are taken\n", argv[optind]);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct spoord d = { .epoll_fd = -1, .signal_fd = -1, .timer_fd = -1 };
+	struct config_error error = { .text = "" };
+	struct options o = { .config = NULL };
+	int status = parse(argc, argv, &o);
+
+	if (status >= 0)
+		return status;
+	if (config_read(o.config, &d.config, &error) < 0) {
+		log_error("%s", error.text);
+		return o.check ? EXIT_FAILURE : EXIT_CONFIG;
+	}
+	if (o.check) {
+		config_print(d.config, stdout);
+		config_free(d.config);
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	d.config_path = o.config;
+	return serve(&d);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * streams: the sessions that the daemon runs: the base stream into the archive, and captures
+ * beside it, each with its own events, frequency, target, file and threads.
+ *
+ * Starts, rotates, syncs, ends them; lowers the base stream's frequency when a budget is
+ * exceeded (governor) and raises it again. Used from the main thread; the work is done on
+ * the sessions' threads.
+ */
+#ifndef DAEMON_STREAMS_H
+#define DAEMON_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/archive.h"
+#include "daemon/config.h"
+#include "recorder/session.h"
+
+struct streams;
+
+int streams_open(const struct config *c, struct archive *a, struct streams **ret,
+		 struct session_error *error);
+/* Ends captures and the base stream in order. */
+void streams_close(struct streams *s);
+
+/* A descriptor that polls readable when streams_dispatch() has something to do. */
+int streams_fd(const struct streams *s);
+/* Ended captures, rotation by size and age, sync, governor. Call on the fd and each second. */
+void streams_dispatch(struct streams *s, uint64_t now_ns);
+
+/* New configuration: what can change in place does; events restart the base stream. */
+int streams_reload(struct streams *s, const struct config *c, struct session_error *error);
+int streams_rotate(struct streams *s, struct session_error *error);
+int streams_sync(struct streams *s, struct session_error *error);
+
+/* Base stream. */
+struct streams_status {
+	struct session_stats base;
+	uint64_t frequency_hz;		 /* configured */
+	const char *governor;		 /* "" or why it is lowered: "cpu_budget" */
+	double cpu_percent;		 /* of one CPU, over the last minute */
+	uint64_t rss_bytes, written_bytes_per_s, uptime_s;
+	uint32_t captures;
+};
+void streams_status(struct streams *s, struct streams_status *ret);
+
+struct capture_request {
+	/* Target, events, frequency, call graph, duration; what it points to is copied. */
+	struct session_options options;
+	int out_fd; /* the client's descriptor, taken over in any case; -1: into captures/ */
+	uid_t uid;  /* who asked, for the log */
+};
+
+struct capture_progress {
+	uint64_t id;
+	bool ended;
+	struct session_stats stats;
+	uint64_t elapsed_ns, duration_ns;
+	char file[ARCHIVE_NAME_MAX]; /* "" when the client's descriptor is written */
+	char error[512];	     /* "" or why it failed */
+};
+
+/* Starts one; the id names it from here on. on_end is called once, from streams_dispatch(). */
+int capture_start(struct streams *s, const struct capture_request *request,
+		  void (*on_end)(void *arg, const struct capture_progress *last), void *arg,
+		  uint64_t *ret_id, struct session_error *error);
+int capture_stop(struct streams *s, uint64_t id); /* -ENOENT */
+/* The one who waited is gone; the capture goes on. */
+void capture_forget(struct streams *s, uint64_t id);
+int capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret);
+
+/* Do all threads of all sessions make progress? For the watchdog. */
+bool streams_alive(struct streams *s, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * out_file: one of the files that a session writes, one after another: its writer, its own
+ * meta (a copy: each file has an id and a start of its own) and its own loss ledger.
+ */
+#ifndef RECORDER_OUT_FILE_H
+#define RECORDER_OUT_FILE_H
+
+#include <stdbool.h>
+
+#include "format/loss.h"
+#include "format/recording_writer.h"
+
+struct out_file {
+	struct recording_writer *writer; /* NULL: there is none */
+	struct recording_meta *meta;
+	struct loss *loss; /* since the file began */
+	bool loss_changed; /* since the last LOSS block */
+};
+
+/*
+ * Begins a file that is like *meta says; again: not the first, with an id, a start and a
+ * number of CPUs of its own. The sink is taken over, also on failure. 0, -FMT_E_*.
+ */
+int out_file_open(struct out_file *f, struct io_sink *sink, const struct recording_meta *meta,
+		  bool again, const struct recording_writer_options *hooks,
+		  struct fmt_where *where);
+
+/* Writes the ledger, if it has changed. */
+int out_file_ledger(struct out_file *f, struct fmt_where *where);
+
+/*
+ * Ends the file: with close in order, else as a kill would leave it. *ret: its last numbers;
+ * what is still in the open block then (open_*) is in no file.
+ */
+int out_file_end(struct out_file *f, bool close, bool sync, struct recording_writer_stats *ret,
+		 struct fmt_where *where);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writer_internal: what the two halves of the writer share: the thread and its messages
+ * (writer.c), and its files, with all that can happen to a disk (writer_files.c).
+ * All of it is the writer thread's, but for what says otherwise.
+ */
+#ifndef RECORDER_WRITER_INTERNAL_H
+#define RECORDER_WRITER_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "format/gap.h"
+#include "format/rate.h"
+#include "recorder/event_ids.h"
+#include "recorder/out_file.h"
+#include "recorder/writer.h"
+
+/* A time in which nothing can be written. */
+struct outage {
+	bool on;
+	bool for_ever;	       /* of this file: a sync failed */
+	bool missed_state;     /* side-band was not written: a snapshot has to follow */
+	bool missed_rate;      /* likewise a change of the rate */
+	uint64_t from_ns;      /* when it began */
+	uint64_t counted_ns;   /* up to when it is in the total ledger */
+	uint64_t tried_ns;     /* when it was last tried to write */
+	uint64_t samples;      /* dropped */
+	struct loss *loss;     /* what the file that ends it has to tell */
+	struct buf gaps;       /* payload: gaps of other causes that came meanwhile */
+	struct fmt_where where; /* of the error that began it */
+	int error;		/* FMT_E_* */
+};
+
+struct writer {
+	struct writer_options options;
+	struct queue *queue;
+	struct recording_meta *meta; /* what the next file begins with */
+	struct event_ids ids;
+	struct out_file file;
+	struct outage outage;
+	struct loss *loss; /* since the session began */
+	struct rate rate;  /* the last change; time 0: none */
+	struct buf scratch;
+	pthread_t thread;
+	bool started;
+	uint64_t open_since_ns; /* when the open block got its first record, more or less */
+	uint64_t blocks;
+	uint64_t bad_records;
+	uint64_t ended_samples, ended_records; /* of the files before this one */
+	struct fmt_where where;		       /* of the failure; the thread's until it is joined */
+	int error;			       /* FMT_E_*, likewise */
+	atomic_bool failed;		       /* set: release; pairs in writer_failed() */
+	/* Statistics: relaxed, each a fact of its own. */
+	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
+	_Atomic uint64_t losses[LOSS_CAUSES];
+	_Atomic bool suspended;
+};
+
+/* --- writer.c --- */
+
+extern const struct recording_writer_options writer_hooks; /* but for .arg */
+
+/* A record that no file gets: for the model and the ledger. */
+void writer_see(struct writer *w, const struct perf_record *r, int event);
+/* Adds to both ledgers. */
+void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
+/* Gives the memory back after something large went through it. */
+void writer_shrink(struct writer *w);
+void writer_publish(struct writer *w);
+
+/* --- writer_files.c --- */
+
+/* Turns an error of the current file into a message. */
+int writer_file_error(int error, const struct fmt_where *where, struct session_error *ret);
+
+/*
+ * What to do about an error r of the file, told in *where: 0 when the session goes on without
+ * it (an outage has begun or goes on), else r.
+ */
+int writer_trouble(struct writer *w, int r, const struct fmt_where *where);
+
+/* Records during an outage: followed and counted, not kept. */
+void writer_drop(struct writer *w, struct span records);
+
+/* During an outage, whenever a pass ends: tries to write again when it is time. 0, or fatal. */
+int writer_outage_pass(struct writer *w, uint64_t now_ns);
+
+/* Blocks of their own, now or when the outage is over. */
+int writer_gap(struct writer *w, const struct gap *gap);
+int writer_rate(struct writer *w, const struct rate *rate);
+int writer_ids(struct writer *w, const struct writer_id *ids, size_t nr);
+
+/* The requests: an error of theirs is in *error, one of the session is returned (FMT_E_*). */
+int writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_error *error);
+int writer_sync(struct writer *w, int *ret, struct session_error *error);
+
+/* Ends the last file. */
+int writer_end(struct writer *w);
+
+void writer_files_done(struct writer *w);
+
+#endif

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A CPU goes and comes back while everything is recorded: it is sampled again, the time without
+# it is in the file, and everybody who reads the file says so.
+. "$(dirname "$0")/../lib.sh"
+need_record_all
+need_command jq
+
+cpu1=/sys/devices/system/cpu/cpu1/online
+[ -w $cpu1 ] && [ "$(cat $cpu1)" = 1 ] || skip_all "CPU 1 cannot be taken offline here"
+at_exit "echo 1 >$cpu1"
+
+background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --duration 4s -o x.spoor >record.out 2>&1"
+recorder=$!
+sleep 1
+echo 0 >$cpu1 2>/dev/null || skip_all "CPU 1 cannot be taken offline here"
+sleep 0.5
+echo 1 >$cpu1
+wait $recorder
+is "$?" 0 "the recording goes on and ends in order"
+diag "$(cat record.out)"
+exits 0 "the file is clean" "$SPOOR" verify -i x.spoor
+
+info=$("$SPOOR" info --json -i x.spoor)
+is "$(jq -c '.gaps | map([.cause, .cpu])' <<<"$info")" '[["cpu_offline",1]]' "one gap, of CPU 1"
+gap=$(jq '.gaps[0] | (.end_ns - .start_ns) / 1e6 | floor' <<<"$info")
+in_range "$gap" 100 2500 "it is about as long as the CPU was away"
+is "$(jq '.loss.cpu_offline' <<<"$info")" "$(jq '.gaps[0] | .end_ns - .start_ns' <<<"$info")" \
+	"the ledger has the same"
+end=$(jq '.gaps[0].end_ns' <<<"$info")
+n=$("$SPOOR" dump --json -i x.spoor 2>/dev/null | jq -cn --argjson after "$end" '
+	reduce inputs as $r (0; if $r.type == "SAMPLE" and $r.cpu == 1 and $r.time > $after
+		then . + 1 else . end)')
+in_range "$n" 100 3000 "CPU 1 is sampled again"
+like "$("$SPOOR" info -i x.spoor)" "gaps +CPU 1, .*offline" "info tells it"
+like "$("$SPOOR" report -i x.spoor 2>&1)" "# Gap: CPU 1, " "so does the report"
+
+done_testing

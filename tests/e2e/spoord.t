@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The service by itself: it records, rotates, reloads, captures, survives a kill and stops clean.
+. "$(dirname "$0")/../lib.sh"
+
+SPOORD=$BUILD/spoord
+[ -x "$SPOORD" ] || skip_all "there is no spoord"
+"$SPOOR" record -a --duration 0.1s -o probe.spoor >/dev/null 2>&1 ||
+	skip_all "this user may not sample all CPUs"
+
+archive=$TMP/archive
+socket=$TMP/socket
+mkdir -m 750 "$archive"
+
+config() # LINE...: the base of all configurations here, and what else is said
+{
+	{
+		echo "archive_directory = $archive"
+		echo "control_socket = $socket"
+		echo "max_use = 64M"
+		echo "keep_free = 1"
+		echo "block_age = 1s"
+		printf '%s\n' "$@"
+	} >spoord.conf
+}
+
+# call METHOD [PARAMETERS]: the reply's parameters, as JSON; fails with the error's name.
+call()
+{
+	python3 - "$socket" "$1" "${2:-{\}}" <<'EOF'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(30)
+s.connect(sys.argv[1])
+s.sendall(json.dumps({"method": "io.spoor.Recorder." + sys.argv[2],
+                      "parameters": json.loads(sys.argv[3])}).encode() + b"\0")
+data = b""
+while not data.endswith(b"\0"):
+    more = s.recv(65536)
+    if not more:
+        sys.exit("closed")
+    data += more
+reply = json.loads(data[:-1])
+print(json.dumps(reply.get("parameters", {})))
+if "error" in reply:
+    sys.exit(reply["error"])
+EOF
+}
+
+status() # KEY
+{
+	call GetStatus 2>/dev/null | jq -r ".$1" 2>/dev/null
+}
+
+wait_for() # SECONDS COMMAND...
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+more_samples() # THAN
+{
+	local n
+	n=$(status samples)
+	[ -n "$n" ] && [ "$n" -gt "$1" ]
+}
+
+segments() # PATTERN
+{
+	find "$archive" -maxdepth 1 -name "$1" | wc -l
+}
+
+at_least() # COUNT PATTERN
+{
+	[ "$(segments "$2")" -ge "$1" ]
+}
+
+start()
+{
+	"$SPOORD" -c spoord.conf --foreground 2>>log &
+	pid=$!
+	background_pids+=("$pid")
+	wait_for 20 status samples && [ -n "$(status samples)" ]
+}
+
+verify_all() # the archive's files: each is readable; only an open block may be missing
+{
+	local f s
+	for f in "$archive"/*.spoor; do
+		"$SPOOR" verify "$f" >verify.out 2>&1
+		s=$?
+		[ $s -eq 0 ] || { echo "$f: exit $s"; cat verify.out; return 1; }
+	done
+}
+
+# A load that is there all the time.
+"$FIXTURES/burn" 3600000 >/dev/null 2>&1 &
+background_pids+=("$!")
+
+# --- command line -----------------------------------------------------------------------------
+config 'frequency = 199'
+exits 0 "-n takes a good configuration" "$SPOORD" -n -c spoord.conf
+cp out canonical
+exits 0 "and its canonical form" "$SPOORD" -n -c canonical
+ok "which is its own canonical form" cmp out canonical
+echo 'frequency = 0' >bad.conf
+exits 1 "-n refuses a bad one" "$SPOORD" -n -c bad.conf
+like "$(cat err)" 'bad\.conf:1: ' "and names file and line"
+exits 78 "no service with a bad configuration" "$SPOORD" -c bad.conf
+exits 2 "wrong usage" "$SPOORD" --nonsense
+exits 2 "no arguments" "$SPOORD" -n -c spoord.conf more
+exits 0 "--version" "$SPOORD" --version
+exits 0 "--help" "$SPOORD" --help
+
+# --- recording --------------------------------------------------------------------------------
+ok "it starts" start
+ok "samples arrive" wait_for 20 more_samples 100
+is "$(status frequency_hz)" 199 "at the configured frequency"
+nok "a second one on the same archive is refused" "$SPOORD" -c spoord.conf
+ok "sync" call Sync
+active=$(find "$archive" -name '*.spoor.active')
+"$SPOOR" report "$active" >report.out 2>/dev/null
+like "$(cat report.out)" 'burn' "the active segment is readable, and has the load"
+
+# --- rotation ---------------------------------------------------------------------------------
+before=$(status samples)
+ok "rotate" call Rotate
+is "$(segments '*.spoor')" 1 "one sealed segment"
+is "$(segments '*.spoor.active')" 1 "one active segment"
+ok "recording goes on" wait_for 20 more_samples "$before"
+ok "and the sealed segment is clean" verify_all
+
+config 'frequency = 199' 'segment_size = 256K' 'segment_age = 1s'
+kill -HUP "$pid"
+ok "segments rotate by age" wait_for 20 at_least 4 '*.spoor'
+
+# --- reload -----------------------------------------------------------------------------------
+config 'frequency = 997' 'segment_age = 1h'
+ok "reload of a frequency" call Reload
+sleep 1.5
+is "$(status frequency_hz)" 997 "is in force at once"
+config 'frequency = nonsense'
+nok "reload of a bad configuration is refused" call Reload
+like "$(call Reload 2>/dev/null)" 'spoord\.conf:6' "with file and line"
+is "$(status wanted_frequency_hz)" 997 "and the old one stays"
+config 'frequency = 997' 'events = no-such-event'
+nok "reload of an event that is none is refused" call Reload
+before=$(status samples)
+ok "and recording goes on" wait_for 20 more_samples "$before"
+config 'frequency = 499' 'events = cpu-clock' 'call_graph = none'
+ok "reload of events" call Reload
+before=$(status samples)
+ok "recording goes on with them" wait_for 20 more_samples "$before"
+is "$(status frequency_hz)" 499 "at their frequency"
+is "$(segments '*.spoor.active')" 1 "in one active segment"
+
+# --- captures ---------------------------------------------------------------------------------
+burn=${background_pids[0]}
+capture=$(call Capture "{\"duration_s\": 2, \"frequency_hz\": 997, \"pids\": [$burn]}")
+file=$(jq -r .capture.file <<<"$capture")
+like "$file" '^captures/' "a capture lands in captures/"
+ok "and is clean" "$SPOOR" verify "$archive/$file"
+in_range "$(jq .capture.samples <<<"$capture")" 500 2500 "with the samples of its process"
+"$SPOOR" info --json "$archive/$file" >info.json 2>/dev/null
+is "$(jq .samples info.json)" "$(jq .capture.samples <<<"$capture")" "the reply counts what is in the file"
+nok "a capture of a process that is none" call Capture '{"duration_s": 1, "pids": [4194303]}'
+before=$(status samples)
+ok "the base stream goes on" wait_for 20 more_samples "$before"
+
+# --- ends -------------------------------------------------------------------------------------
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+active=$(find "$archive" -maxdepth 1 -name '*.spoor.active')
+isnt "$active" "" "kill -9 leaves the active segment"
+exits 0 "which reads but for the open block" "$SPOOR" report "$active"
+ok "it starts again" start
+is "$(segments '*.spoor.active')" 1 "the leftover was sealed"
+ok "as it was" test -e "${active%.active}"
+ok "samples arrive" wait_for 20 more_samples 100
+
+kill -TERM "$pid"
+wait "$pid"
+is $? 0 "SIGTERM: exit 0"
+is "$(segments '*.spoor.active')" 0 "nothing is left active"
+nok "nor the socket" test -e "$socket"
+"$SPOOR" verify "$(find "$archive" -maxdepth 1 -name '*.spoor' | sort | tail -n 1)" >/dev/null 2>&1
+is $? 0 "the last segment is clean"
+unlike "$(cat log)" 'Sanitizer|Assertion' "no complaint of the program about itself"
+done_testing

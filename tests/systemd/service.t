@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The installed service in a booted machine: as user spoor, hardened, recording others'
+# processes, restarted when killed or stuck, with every segment readable all the while.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/systemd/machine.sh"
+
+machine_make || skip_all "$machine_why"
+# shellcheck disable=SC2086 # a command and its options
+env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$machine" PREFIX=/usr \
+	install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
+install -D -m 755 "$FIXTURES/burn" "$machine/home/load/burn"
+install -m 755 "$FIXTURES/burn" "$machine/home/load/burn-private"
+install -m 755 "$FIXTURES/freeze" "$machine/home/load/freeze"
+chmod 700 "$machine/home/load/burn-private"
+printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5s' >"$machine/etc/spoor/spoord.conf"
+
+archive=$machine/var/lib/spoor
+
+show() # PROPERTY
+{
+	machine systemctl show -P "$1" spoord.service
+}
+
+status() # KEY
+{
+	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
+}
+
+wait_for() # SECONDS COMMAND...
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.2
+	done
+}
+
+more_samples() # THAN
+{
+	local n
+	n=$(status samples)
+	[ -n "$n" ] && [ "$n" != null ] && [ "$n" -gt "$1" ]
+}
+
+other_pid() # THAN: active again, as another process
+{
+	[ "$(show ActiveState)" = active ] && [ "$(show MainPID)" != "$1" ]
+}
+
+journal()
+{
+	machine journalctl -o cat -u spoord.service 2>/dev/null
+}
+
+# All the while: every segment reads, whatever is done to the service. Those of a killed daemon
+# lack their end (3), others are whole (0). A file may be renamed or removed under us.
+watch_segments()
+{
+	local f s seen=0 bad=0
+	while [ ! -e "$TMP/enough" ]; do
+		for f in "$archive"/*.spoor "$archive"/*.spoor.active; do
+			[ -s "$f" ] || continue
+			"$SPOOR" report "$f" >"$TMP/watch.out" 2>"$TMP/watch.err"
+			s=$?
+			[ -e "$f" ] || continue
+			seen=$((seen + 1))
+			[ $s -eq 0 ] && continue
+			bad=$((bad + 1))
+			{ echo "$f: exit $s"; head -n 5 "$TMP/watch.err"; } >>"$TMP/watch.bad"
+		done
+		sleep 0.05
+	done
+	echo "$seen $bad" >"$TMP/watch.counts"
+}
+
+# --- files ------------------------------------------------------------------------------------
+ok "it boots" machine_boot || exit 1
+machine systemd-sysusers
+machine systemd-tmpfiles --create
+machine useradd --create-home load 2>/dev/null
+machine chown -R load: /home/load
+like "$(machine getent passwd spoor)" '^spoor:[^:]*:[1-9]' "sysusers makes the user"
+is "$(machine systemd-analyze verify spoord.service spoord.socket 2>&1)" "" "systemd-analyze verify is silent"
+exposure=$(machine systemd-analyze security --no-pager spoord.service | sed -n 's/.*Overall exposure level[^:]*: \([0-9.]*\).*/\1/p')
+in_range "$exposure" 0.1 2.0 "systemd-analyze security: $exposure"
+
+# --- it runs ----------------------------------------------------------------------------------
+machine systemctl daemon-reload
+ok "enable and start" machine systemctl enable --now spoord.service
+is "$(show ActiveState)" active "active"
+pid=$(show MainPID)
+is "$(machine ps -o user= -p "$pid")" spoor "as user spoor"
+want=$(show CapabilityBoundingSet | tr ' ' '\n' | sort | paste -sd' ')
+is "$want" "cap_checkpoint_restore cap_dac_read_search cap_perfmon cap_sys_ptrace cap_syslog" \
+	"with few capabilities"
+# Other settings of a unit take some away, which nobody says.
+is "$(machine sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$pid/status")" 0000014400080004 "all of which it has"
+is "$(machine stat -c '%U:%G %a' /var/lib/spoor)" "spoor:spoor 750" "the archive is its own"
+is "$(machine stat -c '%G %a' /run/spoor/io.spoor.Recorder)" "spoor 660" "the socket is the group's"
+like "$(show StatusText)" 'samples' "it tells its status"
+
+machine systemd-run --quiet --uid=load --unit=load --collect /home/load/burn 3600000
+machine systemd-run --quiet --uid=load --unit=load-private --collect /home/load/burn-private 3600000
+machine systemd-run --quiet --uid=load --unit=load-kernel --collect \
+	dd if=/dev/zero of=/dev/null bs=64k
+watch_segments &
+watcher=$!
+background_pids+=("$watcher")
+ok "samples arrive" wait_for 30 more_samples 1000
+machine spoorctl rotate
+sleep 1
+
+# The segments of a while, read inside the machine, where the binaries are.
+# shellcheck disable=SC2016
+machine sh -c 'for f in /var/lib/spoor/*.spoor; do spoor report --json -i "$f"; done' \
+	>report.json 2>report.err
+rows() # FILTER
+{
+	jq -s "[.[].rows[] | select($1) | .samples] | add // 0" report.json
+}
+in_range "$(rows '.comm == "burn" and (.symbol | test("burn_hot"))')" 50 1e9 "another user's frames have names"
+in_range "$(rows '.comm == "burn-private" and (.symbol | test("burn_hot"))')" 50 1e9 \
+	"also those of a binary that only its owner may read"
+in_range "$(rows '.comm == "dd" and (.dso | test("kernel"))')" 50 1e9 "kernel frames of another user's process"
+in_range "$(rows '.comm == "dd" and (.dso | test("kernel")) and (.symbol | test("^(0x|\\[unknown)") | not)')" \
+	50 1e9 "with names"
+diag_file report.err 3
+
+# --- what is done to services -----------------------------------------------------------------
+before=$pid
+ok "restart" machine systemctl restart spoord.service
+ok "is another process" other_pid "$before"
+ok "which records" wait_for 20 more_samples 100
+
+pid=$(show MainPID)
+sed -i 's/199/97/' "$machine/etc/spoor/spoord.conf"
+ok "reload" machine systemctl reload spoord.service
+is "$(show MainPID)" "$pid" "is the same process"
+sleep 1.5
+is "$(status frequency_hz)" 97 "with the new frequency"
+echo 'nonsense' >>"$machine/etc/spoor/spoord.conf"
+nok "reload of nonsense fails" machine systemctl reload spoord.service
+sed -i '$d' "$machine/etc/spoor/spoord.conf"
+is "$(show ActiveState) $(show MainPID)" "active $pid" "and the service goes on"
+
+machine kill -KILL "$pid"
+ok "kill -9: it is restarted" wait_for 20 other_pid "$pid"
+ok "and records" wait_for 20 more_samples 100
+
+# The watchdog. A process that is stopped as a whole, then single threads of it.
+mkdir -p "$machine/etc/systemd/system/spoord.service.d"
+printf '[Service]\nWatchdogSec=5s\n' >"$machine/etc/systemd/system/spoord.service.d/soon.conf"
+machine systemctl daemon-reload
+ok "with a short watchdog" machine systemctl restart spoord.service
+
+pid=$(show MainPID)
+restarts=$(show NRestarts)
+machine kill -STOP "$pid"
+ok "stopped: the watchdog restarts it" wait_for 60 other_pid "$pid"
+is "$(show NRestarts)" $((restarts + 1)) "once"
+like "$(journal)" '[Ww]atchdog timeout' "the watchdog did"
+ok "and it records" wait_for 20 more_samples 100
+
+for thread in spoord-drain spoor-writer; do
+	pid=$(show MainPID)
+	machine /home/load/freeze "$pid" $thread >freeze.out &
+	background_pids+=("$!")
+	wait_for 10 test -s freeze.out || diag "$thread is not frozen"
+	ok "thread $thread stopped: the watchdog restarts it" wait_for 90 other_pid "$pid"
+	ok "and it records" wait_for 20 more_samples 100
+	rm -f freeze.out
+done
+like "$(journal)" 'a thread stands still' "it says why"
+
+# --- the end ----------------------------------------------------------------------------------
+ok "stop" machine systemctl stop spoord.service
+is "$(show Result)" success "in order"
+is "$(find "$archive" -name '*.active' | wc -l)" 0 "nothing is left active"
+touch "$TMP/enough"
+wait "$watcher"
+read -r seen bad <watch.counts
+in_range "$seen" 50 1e9 "segments were read $seen times meanwhile"
+is "$bad" 0 "and each time they could be"
+[ ! -e watch.bad ] || diag_file watch.bad
+unlike "$(journal)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
+done_testing

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/recording_header.h"
+#include "tests/unit/daemon/archive_lab.h"
+
+#define NAME_OLD "20250102T030405.000000Z-abcdef01-000007"
+
+static struct archive_usage
+usage(const struct lab *l)
+{
+	struct archive_usage u;
+
+	archive_usage(l->archive, &u);
+	return u;
+}
+
+static void
+test_open(void **state)
+{
+	struct lab l;
+	struct archive *other = NULL;
+	struct archive_error error = { 0 };
+	struct stat st;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	assert_int_equal(stat(l.dir, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	assert_true(lab_exists(&l, "captures"));
+	assert_true(lab_exists(&l, "kept"));
+	/* One directory, one daemon. */
+	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "another spoord"));
+	assert_null(other);
+	lab_close(&l);
+	lab_open(&l);
+	lab_done(&l);
+}
+
+static void
+test_open_fails(void **state)
+{
+	struct lab l;
+	struct archive *other = NULL;
+	struct archive_error error = { 0 };
+	char path[128];
+
+	assert_true(lab_init(&l, 0));
+	free(l.config->archive_directory);
+	l.config->archive_directory = strdup("/nonexistent/a/b");
+	assert_int_equal(archive_open(l.config, &other, &error), -ENOENT);
+	assert_string_equal(error.text,
+			    "archive_directory /nonexistent/a/b: No such file or directory");
+	/* A link where a directory of ours is to be is not followed. */
+	free(l.config->archive_directory);
+	l.config->archive_directory = strdup(l.dir);
+	assert_int_equal(mkdir(l.dir, 0700), 0);
+	snprintf(path, sizeof(path), "%s/captures", l.dir);
+	assert_int_equal(symlink("/tmp", path), 0);
+	assert_true(archive_open(l.config, &other, &error) < 0);
+	assert_null(other);
+	lab_done(&l);
+}
+
+static void
+test_life(void **state)
+{
+	struct lab l;
+	struct io_sink *sink;
+	struct archive_entry *list = NULL;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	sink = lab_segment(&l);
+	assert_int_equal(lab_write(sink, 1000, true), 0);
+	assert_true(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor.active"));
+	assert_int_equal(archive_list(l.archive, &list), 1);
+	assert_string_equal(list[0].kind, "active");
+	assert_string_equal(list[0].name, "20260102T030406.500000Z-abcdef01-000001.spoor.active");
+	assert_int_equal(list[0].bytes, 4096);
+	free(list);
+	assert_int_equal(sink->sync(sink), 0);
+	assert_int_equal(sink->cut(sink, 500), 0);
+	assert_int_equal(lab_write(sink, 100, false), 0);
+	sink->close(sink);
+	assert_false(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor.active"));
+	assert_true(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
+
+	sink = lab_capture(&l);
+	assert_int_equal(lab_write(sink, 5000, true), 0);
+	sink->close(sink);
+	/* An empty one leaves nothing. */
+	sink = lab_segment(&l);
+	sink->close(sink);
+	assert_int_equal(archive_list(l.archive, &list), 2);
+	assert_string_equal(list[0].kind, "segment");
+	assert_int_equal(list[0].start_s, 1767323046);
+	assert_string_equal(list[1].kind, "capture");
+	assert_string_equal(list[1].name, "captures/20260102T030408.000000Z-000002.spoor");
+	assert_int_equal(list[1].bytes, 8192);
+	free(list);
+	assert_int_equal(usage(&l).segments, 1);
+	assert_int_equal(usage(&l).captures, 1);
+	lab_check(&l, 1 << 20);
+	/* The same from the directory. */
+	lab_close(&l);
+	lab_open(&l);
+	assert_int_equal(usage(&l).segments, 1);
+	assert_int_equal(usage(&l).captures, 1);
+	lab_done(&l);
+}
+
+static void
+test_leftovers(void **state)
+{
+	struct lab l;
+	char path[256], target[256];
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	lab_close(&l);
+	lab_plant(&l, NAME_OLD ".spoor.active", RECORDING_MAGIC "and more", 16);
+	lab_plant(&l, "captures/" NAME_OLD ".spoor.active", RECORDING_MAGIC "and more", 16);
+	lab_plant(&l, "empty.spoor.active", "", 0);
+	lab_plant(&l, "torn.spoor.active", "\x89SP", 3);
+	lab_plant(&l, "garbage.spoor", "not a recording at all", 22);
+	lab_plant(&l, "garbage.spoor~", "an older one", 12);
+	lab_plant(&l, "README", "hello", 5);
+	snprintf(path, sizeof(path), "%s/link.spoor", l.dir);
+	snprintf(target, sizeof(target), "%s/outside", l.tmp);
+	assert_int_equal(symlink(target, path), 0);
+	snprintf(path, sizeof(path), "%s/fifo.spoor", l.dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	lab_open(&l);
+	assert_true(lab_exists(&l, NAME_OLD ".spoor"));
+	assert_true(lab_exists(&l, "captures/" NAME_OLD ".spoor"));
+	assert_false(lab_exists(&l, "empty.spoor.active"));
+	assert_true(lab_exists(&l, "torn.spoor~"));
+	assert_true(lab_exists(&l, "garbage.spoor~"));
+	assert_true(lab_exists(&l, "garbage.spoor~~"));
+	assert_true(lab_exists(&l, "README"));
+	assert_true(lab_exists(&l, "link.spoor"));
+	assert_int_equal(usage(&l).segments, 1);
+	assert_int_equal(usage(&l).captures, 1);
+	assert_int_equal(usage(&l).quarantined, 3);
+	lab_check(&l, 1 << 20);
+	/* Numbers go on after what is there. */
+	assert_int_equal(lab_file(&l, 100), 0);
+	assert_true(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000008.spoor"));
+	lab_done(&l);
+}
+
+static void
+test_bound(void **state)
+{
+	struct lab l;
+	uint64_t written = 0;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int i = 0; i < 100; i++) {
+		struct io_sink *sink = lab_segment(&l);
+
+		for (int k = 0; k < 10; k++) {
+			assert_int_equal(lab_write(sink, 10000, k == 0), 0);
+			written += 10000;
+			lab_check(&l, 1 << 20);
+		}
+		sink->close(sink);
+	}
+	/* And not much less than what is allowed is used. */
+	assert_true(lab_du(&l) > (1 << 20) - 150000);
+	assert_true(usage(&l).deleted_segments >= 88);
+	assert_true(lab_exists(&l, "20260102T030635.000000Z-abcdef01-000100.spoor"));
+	lab_done(&l);
+}
+
+/* What is being written is never deleted: it is refused more. */
+static void
+test_refused(void **state)
+{
+	struct lab l;
+	struct io_sink *a, *b;
+	size_t n = 0;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	assert_int_equal(lab_file(&l, 100000), 0);
+	a = lab_segment(&l);
+	b = lab_capture(&l);
+	while (lab_write(n % 2 ? a : b, 30000, n < 2) == 0)
+		n++;
+	assert_int_equal(lab_write(a, 30000, false), -ENOSPC);
+	assert_int_equal(lab_write(b, 30000, false), -ENOSPC);
+	assert_int_equal(usage(&l).segments, 0);
+	assert_true(n > 30);
+	/* Refused, nothing of it was written. */
+	lab_check(&l, 1 << 20);
+	/* The one ends, and makes way for the other. */
+	b->close(b);
+	assert_int_equal(lab_write(a, 30000, false), 0);
+	assert_int_equal(usage(&l).captures, 0);
+	a->close(a);
+	lab_done(&l);
+}
+
+static void
+test_keep(void **state)
+{
+	struct lab l;
+	struct archive_error error = { 0 };
+	uint64_t bytes = 0;
+	struct io_sink *active;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(lab_file(&l, 100000), 0);
+	active = lab_segment(&l);
+	assert_int_equal(lab_write(active, 1000, true), 0);
+	/* Names say 1767323046, 48, 49, 51, 52, 54; all end now. */
+	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, &error), 3);
+	assert_int_equal(lab_count(&l, "kept/a-1", ".spoor"), 3);
+	assert_int_equal(usage(&l).kept, 3);
+	assert_true(usage(&l).bytes < 700000);
+	/* Again is the same; another label has links of its own. */
+	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, &error), 3);
+	assert_int_equal(archive_keep(l.archive, "b", 0, 1767323046, &error), 1);
+	assert_int_equal(usage(&l).kept, 4);
+	assert_true(usage(&l).bytes < 700000);
+	/* Nothing there: no directory either. */
+	assert_int_equal(archive_keep(l.archive, "none", 0, 1, &error), 0);
+	assert_false(lab_exists(&l, "kept/none"));
+	/* All of it would leave nothing to go on with. */
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(lab_file(&l, 100000), 0);
+	assert_int_equal(archive_keep(l.archive, "all", 0, UINT64_MAX, &error), -ENOSPC);
+	assert_false(lab_exists(&l, "kept/all"));
+
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 5);
+	assert_int_equal(bytes, 5 * 102400);
+	assert_int_equal(lab_count(&l, "", ".spoor"), 3);
+	assert_int_equal(lab_count(&l, "", ".active"), 1);
+	assert_int_equal(lab_count(&l, "kept/a-1", ".spoor"), 3);
+	active->close(active);
+	lab_done(&l);
+}
+
+static void
+test_unpin(void **state)
+{
+	struct lab l;
+	struct archive_error error = { 0 };
+	char path[256];
+	uint64_t bytes;
+	struct archive_entry *list;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	assert_int_equal(lab_file(&l, 1000), 0);
+	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, &error), 1);
+	assert_int_equal(archive_list(l.archive, &list), 2);
+	snprintf(path, sizeof(path), "%s/kept/x/%.100s", l.dir,
+		 strrchr(list[0].name, '/') ? strrchr(list[0].name, '/') + 1 : list[0].name);
+	free(list);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 1);
+	/* The other way round: the archive's own link is gone, and kept/ counts. */
+	assert_int_equal(lab_file(&l, 1000), 0);
+	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &error), 1);
+	snprintf(path, sizeof(path), "%s/20260102T030408.000000Z-abcdef01-000002.spoor", l.dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 0);
+	assert_int_equal(usage(&l).segments, 0);
+	assert_int_equal(usage(&l).kept, 1);
+	lab_check(&l, 1 << 20);
+	lab_done(&l);
+}
+
+static void
+test_labels(void **state)
+{
+	static const char *const bad[] = {
+		"", ".", "..", ".x", "a/b", "a b", "\xc3\xa4", "a\n", "/"
+	};
+	struct lab l;
+	struct archive_error error = { 0 };
+	char longest[ARCHIVE_LABEL_MAX + 2];
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	assert_int_equal(lab_file(&l, 1000), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(archive_keep(l.archive, bad[i], 0, UINT64_MAX, &error), -EINVAL);
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, &error), -EINVAL);
+	longest[ARCHIVE_LABEL_MAX] = '\0';
+	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, &error), 1);
+	lab_done(&l);
+}
+
+static void
+test_age_and_number(void **state)
+{
+	struct lab l;
+	struct timespec times[2] = { { .tv_sec = 1767323100 }, { .tv_sec = 1767323100 } };
+	char path[256];
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(lab_file(&l, 1000), 0);
+	l.config->max_segments = 5;
+	archive_reload(l.archive, l.config);
+	assert_int_equal(usage(&l).segments, 5);
+	assert_false(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
+	lab_close(&l);
+	snprintf(path, sizeof(path), "%s/20260102T030408.000000Z-abcdef01-000002.spoor", l.dir);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	l.config->max_segments = 0;
+	lab_open(&l);
+	l.config->max_age = UINT64_C(60000000000);
+	archive_reload(l.archive, l.config);
+	assert_int_equal(usage(&l).segments, 4);
+	assert_false(lab_exists(&l, "20260102T030408.000000Z-abcdef01-000002.spoor"));
+	archive_tick(l.archive, (uint64_t)time(NULL) + 1000);
+	assert_int_equal(usage(&l).segments, 0);
+	lab_done(&l);
+}
+
+/* A directory where a file was: it cannot be unlinked, and still counts. */
+static void
+test_failed_unlink(void **state)
+{
+	struct lab l;
+	char path[256];
+	uint64_t before, bytes;
+	struct archive_error error = { 0 };
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(lab_file(&l, 100000), 0);
+	snprintf(path, sizeof(path), "%s/20260102T030406.500000Z-abcdef01-000001.spoor", l.dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	before = usage(&l).bytes;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(lab_file(&l, 100000), 0);
+	assert_true(usage(&l).bytes > before - 102400);
+	lab_check(&l, 1 << 20);
+	assert_true(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
+	/* Read anew it is no segment. */
+	assert_true(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error) > 0);
+	assert_int_equal(usage(&l).segments, 0);
+	lab_done(&l);
+}
+
+static void
+test_limits(void **state)
+{
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	l.config->segment_size = 64 << 10;
+	lab_open(&l);
+	assert_int_equal(usage(&l).segment_bytes, 64 << 10);
+	l.config->segment_size = 1 << 20;
+	archive_reload(l.archive, l.config);
+	assert_int_equal(usage(&l).segment_bytes, 128 << 10);
+	l.config->segment_size = 0;
+	l.config->max_use.bytes = UINT64_C(100) << 30;
+	archive_reload(l.archive, l.config);
+	assert_int_equal(usage(&l).segment_bytes, 128 << 20);
+	l.config->max_use = l.config->keep_free = (struct config_space){ .given = false };
+	archive_reload(l.archive, l.config);
+	assert_true(usage(&l).max_use > 0 && usage(&l).max_use <= UINT64_C(4) << 30);
+	assert_true(usage(&l).keep_free > 0 && usage(&l).keep_free <= UINT64_C(4) << 30);
+	lab_done(&l);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open),	      cmocka_unit_test(test_open_fails),
+		cmocka_unit_test(test_life),	      cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_bound),	      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_keep),	      cmocka_unit_test(test_unpin),
+		cmocka_unit_test(test_labels),	      cmocka_unit_test(test_age_and_number),
+		cmocka_unit_test(test_failed_unlink), cmocka_unit_test(test_limits),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("archive", tests, NULL, NULL);
+}
