@@ -342,6 +342,18 @@ who_leaves_stops_what_has_no_end(void **state)
 	turn();
 	assert_false(fake.captures[0].stopped);
 	fake_end(2, NULL);
+	turn();
+
+	/* Also when nobody waits for it. */
+	fd = connect_to();
+	say(fd, "{\"method\":\"io.spoor.Recorder.Capture\",\"oneway\":true}");
+	turn();
+	assert_int_equal(fake.captures[0].id, 3);
+	assert_null(hear(fd));
+	close(fd);
+	turn();
+	assert_true(fake.captures[0].stopped);
+	fake_end(3, NULL);
 }
 
 static void
