@@ -21,6 +21,7 @@ config() # LINE...: the base of all configurations here, and what else is said
 		echo "max_use = 64M"
 		echo "keep_free = 1"
 		echo "block_age = 1s"
+		echo "cpu_budget = 0"
 		printf '%s\n' "$@"
 	} >spoord.conf
 }
@@ -146,7 +147,7 @@ sleep 1.5
 is "$(status frequency_hz)" 997 "is in force at once"
 config 'frequency = nonsense'
 nok "reload of a bad configuration is refused" call Reload
-like "$(call Reload 2>/dev/null)" 'spoord\.conf:6' "with file and line"
+like "$(call Reload 2>/dev/null)" 'spoord\.conf:7' "with file and line"
 is "$(status wanted_frequency_hz)" 997 "and the old one stays"
 config 'frequency = 997' 'events = no-such-event'
 nok "reload of an event that is none is refused" call Reload
