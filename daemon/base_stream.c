@@ -18,9 +18,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
-#define SEGMENTS_MIN 8
 #define SEGMENT_BYTES_MIN (64u << 10)
-#define SEGMENT_BYTES_MAX (128u << 20)
 
 enum chore { CHORE_NONE, CHORE_ROTATE, CHORE_SYNC, CHORE_QUIT };
 
@@ -300,15 +298,9 @@ static uint64_t
 segment_bytes(const struct base_stream *b)
 {
 	struct archive_usage u;
-	uint64_t bytes = b->config->segment_size;
 
-	if (bytes)
-		return bytes;
 	archive_usage(b->archive, &u);
-	bytes = u.max_use / SEGMENTS_MIN;
-	if (bytes == 0 || bytes > SEGMENT_BYTES_MAX)
-		bytes = SEGMENT_BYTES_MAX;
-	return bytes < SEGMENT_BYTES_MIN ? SEGMENT_BYTES_MIN : bytes;
+	return u.segment_bytes < SEGMENT_BYTES_MIN ? SEGMENT_BYTES_MIN : u.segment_bytes;
 }
 
 static void

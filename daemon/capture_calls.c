@@ -26,7 +26,8 @@ struct capture_call {
 	struct capture_calls *owner;
 	uint64_t id;
 	uid_t uid;
-	void *client; /* who waits; NULL: nobody */
+	void *client; /* who asked; NULL: gone */
+	bool waits;   /* not of a oneway call */
 	bool ends_with_client;
 };
 
@@ -153,7 +154,7 @@ static void
 on_end(void *arg, const struct capture_progress *last)
 {
 	struct capture_call *one = arg;
-	void *client = one->client;
+	void *client = one->waits ? one->client : NULL;
 	struct capture_calls *c = one->owner;
 	struct capture_progress p = *last;
 	const char *error = NULL;
@@ -170,10 +171,7 @@ on_end(void *arg, const struct capture_progress *last)
 	LIST_REMOVE(one, next);
 	free(one);
 	/* Last, as the client's next call may come from within. */
-	if (client)
-		c->ended(c->arg, client, error, reply);
-	else
-		json_decref(reply);
+	c->ended(c->arg, client, error, reply);
 }
 
 /* --- what is asked for ------------------------------------------------------------------- */
@@ -389,9 +387,9 @@ capture_calls_start(struct method_call *call)
 		goto out;
 	c->owner = call->captures;
 	c->uid = call->uid;
-	c->client = call->message->oneway ? NULL : call->client;
-	/* Of a oneway call nobody ever waits for the end. */
-	c->ends_with_client = c->client && !methods_parameter(call, "duration_s");
+	c->client = call->client;
+	c->waits = !call->message->oneway;
+	c->ends_with_client = !methods_parameter(call, "duration_s");
 	/* Taken over in any case. */
 	if (w->request.out_fd >= 0)
 		call->fd = -1;

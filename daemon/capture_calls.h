@@ -17,7 +17,10 @@
 struct capture_calls;
 struct method_call;
 
-/* The last reply for a client that still waits; error NULL: a good one; parameters: its own. */
+/*
+ * A capture has ended. client: who still waits for it, or NULL; its last reply, taken over;
+ * error NULL: a good one.
+ */
 typedef void capture_calls_ended_fn(void *arg, void *client, const char *error, json_t *parameters);
 
 struct capture_calls *capture_calls_new(struct streams *streams, capture_calls_ended_fn *ended,

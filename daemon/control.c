@@ -338,7 +338,7 @@ control_tick(struct control *c, uint64_t now_ns)
 	}
 }
 
-/* A capture is over: the last reply of who waits for it. */
+/* A capture is over: the last reply of who waits for it, if anybody does. */
 static void
 on_capture_ended(void *arg, void *who, const char *error, json_t *parameters)
 {
@@ -346,6 +346,10 @@ on_capture_ended(void *arg, void *who, const char *error, json_t *parameters)
 	struct control *c = arg;
 
 	c->used = TRIM_CALLS;
+	if (!client) {
+		json_decref(parameters);
+		return;
+	}
 	client->wait = METHODS_ANSWERED;
 	client->idle_ns = c->now_ns;
 	reply(c, client, error, parameters, false);

@@ -15,6 +15,14 @@ governor_init(struct governor *g)
 	*g = (struct governor){ .patience = 1 };
 }
 
+void
+governor_forget(struct governor *g)
+{
+	g->begun = g->trimmed = g->raised = false;
+	g->over = g->calm = g->since_change = 0;
+	g->patience = 1;
+}
+
 uint64_t
 governor_frequency(const struct governor *g, uint64_t configured_hz)
 {

@@ -58,6 +58,8 @@ void governor_init(struct governor *g);
 /* Call it about once a second. configured_hz bounds how low it makes sense to go. */
 enum governor_step governor_decide(struct governor *g, const struct governor_budget *b,
 				   const struct governor_reading *now, uint64_t configured_hz);
+/* Budgets or the configured frequency are others now: what was seen says nothing about them. */
+void governor_forget(struct governor *g);
 uint64_t governor_frequency(const struct governor *g, uint64_t configured_hz);
 /* "" or "cpu_budget", "memory_budget", "disk_budget". */
 const char *governor_reason(const struct governor *g);

@@ -66,8 +66,8 @@ bind_as(int fd, const char *path, const gid_t *group)
 	if (!group)
 		return 0;
 	/* The service may not chown, nor has it to: the group is its own. */
-	if (lstat(path, &st) < 0 ||
-	    (st.st_gid != *group && lchown(path, (uid_t)-1, *group) < 0) || chmod(path, 0660) < 0)
+	if (lstat(path, &st) < 0 || (st.st_gid != *group && lchown(path, (uid_t)-1, *group) < 0) ||
+	    chmod(path, 0660) < 0)
 		return -errno;
 	return 0;
 }

@@ -173,6 +173,7 @@ streams_reload(struct streams *s, const struct config *c, struct session_error *
 	if (r < 0)
 		return r;
 	s->config = c;
+	governor_forget(&s->governor);
 	capture_set_reload(s->captures, c);
 	return 0;
 }

@@ -38,9 +38,9 @@ int streams_sync(struct streams *s, struct session_error *error);
 /* Base stream. */
 struct streams_status {
 	struct session_stats base;
-	uint64_t frequency_hz;		 /* configured */
-	const char *governor;		 /* "" or why it is lowered: "cpu_budget" */
-	double cpu_percent;		 /* of one CPU, over the last minute */
+	uint64_t frequency_hz; /* configured */
+	const char *governor;  /* "" or why it is lowered: "cpu_budget" */
+	double cpu_percent;    /* of one CPU, over the last minute */
 	uint64_t rss_bytes, written_bytes_per_s, uptime_s;
 	uint32_t captures;
 };

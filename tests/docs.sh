@@ -3,10 +3,12 @@
 #
 # tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor is in a manual page;
 # every option that `spoor CMD --help` prints is in its page or spoor(1), and what the page says of a
-# command is in its help; files that README and docs/ name exist.
+# command is in its help; every key of daemon/config_tbl.h is in spoord.conf(5) and, with its default,
+# in systemd/spoord.conf, and nothing else is; files that README and docs/ name exist.
 set -u
 cd "${1:-.}" || exit 2
 spoor=${SPOOR:-${BUILD:-build}/spoor}
+spoord=${SPOORD:-${BUILD:-build}/spoord}
 
 bad=0
 complain()
@@ -50,6 +52,22 @@ if [ -x "$spoor" ]; then
 			printf '%s\n' "$help" | grep -qE -- "--$option([^a-z-]|$)" ||
 				complain "spoor $command has no --$option, which ${where[*]} tells of"
 		done
+	done
+fi
+
+keys=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), .*/\1/p' daemon/config_tbl.h | sort)
+defaults=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), [A-Z]*, "\([^"]*\)".*/\1 = \2/p' daemon/config_tbl.h |
+	sed 's/ $//' | sort)
+[ "$keys" = "$(sed -n 's/^\.It Cm \([a-z_]*\)$/\1/p' docs/spoord.conf.5 | sort)" ] ||
+	complain "docs/spoord.conf.5 has other keys than daemon/config_tbl.h"
+[ "$defaults" = "$(sed -n 's/^#\([a-z_]* =.*\)/\1/p' systemd/spoord.conf | sort)" ] ||
+	complain "systemd/spoord.conf has other defaults than daemon/config_tbl.h"
+if [ -x "$spoord" ]; then
+	# As shipped, and with every default spelled out, it means what no file means.
+	want=$(printf '' | "$spoord" -n -c /dev/stdin) || complain "spoord -n refuses an empty file"
+	for edit in '' 's/^#\([a-z_]* =\)/\1/'; do
+		[ "$want" = "$(sed "$edit" systemd/spoord.conf | "$spoord" -n -c /dev/stdin)" ] ||
+			complain "systemd/spoord.conf is not the default configuration"
 	done
 fi
 

@@ -4,8 +4,8 @@
 # The service by itself: it records, rotates, reloads, captures, survives a kill and stops clean.
 . "$(dirname "$0")/../lib.sh"
 
-SPOORD=$BUILD/spoord
-[ -x "$SPOORD" ] || skip_all "there is no spoord"
+spoord=$BUILD/spoord
+[ -x "$spoord" ] || skip_all "there is no spoord"
 "$SPOOR" record -a --duration 0.1s -o probe.spoor >/dev/null 2>&1 ||
 	skip_all "this user may not sample all CPUs"
 
@@ -21,6 +21,7 @@ config() # LINE...: the base of all configurations here, and what else is said
 		echo "max_use = 64M"
 		echo "keep_free = 1"
 		echo "block_age = 1s"
+		echo "cpu_budget = 0"
 		printf '%s\n' "$@"
 	} >spoord.conf
 }
@@ -82,7 +83,7 @@ at_least() # COUNT PATTERN
 
 start()
 {
-	"$SPOORD" -c spoord.conf --foreground 2>>log &
+	"$spoord" -c spoord.conf --foreground 2>>log &
 	pid=$!
 	background_pids+=("$pid")
 	wait_for 20 status samples && [ -n "$(status samples)" ]
@@ -104,24 +105,24 @@ background_pids+=("$!")
 
 # --- command line -----------------------------------------------------------------------------
 config 'frequency = 199'
-exits 0 "-n takes a good configuration" "$SPOORD" -n -c spoord.conf
+exits 0 "-n takes a good configuration" "$spoord" -n -c spoord.conf
 cp out canonical
-exits 0 "and its canonical form" "$SPOORD" -n -c canonical
+exits 0 "and its canonical form" "$spoord" -n -c canonical
 ok "which is its own canonical form" cmp out canonical
 echo 'frequency = 0' >bad.conf
-exits 1 "-n refuses a bad one" "$SPOORD" -n -c bad.conf
+exits 1 "-n refuses a bad one" "$spoord" -n -c bad.conf
 like "$(cat err)" 'bad\.conf:1: ' "and names file and line"
-exits 78 "no service with a bad configuration" "$SPOORD" -c bad.conf
-exits 2 "wrong usage" "$SPOORD" --nonsense
-exits 2 "no arguments" "$SPOORD" -n -c spoord.conf more
-exits 0 "--version" "$SPOORD" --version
-exits 0 "--help" "$SPOORD" --help
+exits 78 "no service with a bad configuration" "$spoord" -c bad.conf
+exits 2 "wrong usage" "$spoord" --nonsense
+exits 2 "no arguments" "$spoord" -n -c spoord.conf more
+exits 0 "--version" "$spoord" --version
+exits 0 "--help" "$spoord" --help
 
 # --- recording --------------------------------------------------------------------------------
 ok "it starts" start
 ok "samples arrive" wait_for 20 more_samples 100
 is "$(status frequency_hz)" 199 "at the configured frequency"
-nok "a second one on the same archive is refused" "$SPOORD" -c spoord.conf
+nok "a second one on the same archive is refused" "$spoord" -c spoord.conf
 ok "sync" call Sync
 active=$(find "$archive" -name '*.spoor.active')
 "$SPOOR" report "$active" >report.out 2>/dev/null
@@ -146,7 +147,7 @@ sleep 1.5
 is "$(status frequency_hz)" 997 "is in force at once"
 config 'frequency = nonsense'
 nok "reload of a bad configuration is refused" call Reload
-like "$(call Reload 2>/dev/null)" 'spoord\.conf:6' "with file and line"
+like "$(call Reload 2>/dev/null)" 'spoord\.conf:7' "with file and line"
 is "$(status wanted_frequency_hz)" 997 "and the old one stays"
 config 'frequency = 997' 'events = no-such-event'
 nok "reload of an event that is none is refused" call Reload

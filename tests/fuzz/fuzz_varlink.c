@@ -23,7 +23,7 @@ static void
 on_ended(void *arg, void *who, const char *error, json_t *parameters)
 {
 	(void)arg;
-	check(who == &client && !error && parameters);
+	check((!who || who == &client) && !error && parameters);
 	json_decref(parameters);
 }
 

@@ -70,11 +70,14 @@ machine_make()
 	at_exit machine_remove
 	mkdir -p "$TMP/machine"
 	# A tmpfs, because an overlay on an overlay is not always possible.
-	mount -t tmpfs -o mode=755,size=1G spoor-test "$TMP/machine" &&
-		mkdir "$TMP/machine/upper" "$TMP/machine/work" "$TMP/machine/root" &&
-		mount -t overlay overlay -o \
+	if ! mount -t tmpfs -o mode=755,size=1G spoor-test "$TMP/machine" ||
+		! mkdir "$TMP/machine/upper" "$TMP/machine/work" "$TMP/machine/root" ||
+		! mount -t overlay overlay -o \
 			"lowerdir=$base,upperdir=$TMP/machine/upper,workdir=$TMP/machine/work" \
-			"$TMP/machine/root" || { machine_why="no overlay can be mounted"; return 1; }
+			"$TMP/machine/root"; then
+		machine_why="no overlay can be mounted"
+		return 1
+	fi
 	machine=$TMP/machine/root
 }
 

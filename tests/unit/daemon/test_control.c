@@ -342,6 +342,18 @@ who_leaves_stops_what_has_no_end(void **state)
 	turn();
 	assert_false(fake.captures[0].stopped);
 	fake_end(2, NULL);
+	turn();
+
+	/* Also when nobody waits for it. */
+	fd = connect_to();
+	say(fd, "{\"method\":\"io.spoor.Recorder.Capture\",\"oneway\":true}");
+	turn();
+	assert_int_equal(fake.captures[0].id, 3);
+	assert_null(hear(fd));
+	close(fd);
+	turn();
+	assert_true(fake.captures[0].stopped);
+	fake_end(3, NULL);
 }
 
 static void
@@ -378,7 +390,7 @@ descriptors_come_along(void **state)
 	} c = { .h = { .cmsg_level = SOL_SOCKET,
 		       .cmsg_type = SCM_RIGHTS,
 		       .cmsg_len = CMSG_LEN(sizeof(fds)) } };
-	struct iovec part = { (void *)text, sizeof(text) };
+	struct iovec part = { (void *)(uintptr_t)text, sizeof(text) };
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = c.room,
@@ -396,7 +408,7 @@ descriptors_come_along(void **state)
 	assert_int_equal(descriptors(), before + 2);
 
 	/* With a call that does not ask for it, and with half a call. */
-	part = (struct iovec){ (void *)STATUS, sizeof(STATUS) };
+	part = (struct iovec){ (void *)(uintptr_t)STATUS, sizeof(STATUS) };
 	assert_int_equal(sendmsg(fd, &m, 0), sizeof(STATUS));
 	turn();
 	assert_true(is_answered(fd));

@@ -21,6 +21,10 @@ static int passed; /* descriptor for the next call */
 static void
 on_ended(void *arg, void *who, const char *error, json_t *parameters)
 {
+	if (!who) {
+		json_decref(parameters);
+		return;
+	}
 	assert_ptr_equal(who, &client);
 	json_decref(ended);
 	ended = parameters;

@@ -17,7 +17,7 @@
 
 /* A file; what it is told to fail with may be changed while it is written. */
 struct rig_file {
-	uint8_t *p;
+	uint8_t *p; /* with n and cap behind the lock of all files, while there is a writer */
 	size_t n, cap;
 	_Atomic int write_errno, sync_errno; /* 0: it works */
 	_Atomic uint64_t refused, syncs;
@@ -26,6 +26,7 @@ struct rig_file {
 
 struct io_sink *rig_sink(struct rig_file *f);
 void rig_file_done(struct rig_file *f);
+size_t rig_file_bytes(const struct rig_file *f);
 
 struct rig {
 	struct session *session;
@@ -51,6 +52,7 @@ void rig_load_stop(struct rig_load *l);
 
 struct rig_counts {
 	uint64_t samples, state, records, bad, reads; /* reads: sum of what READ records say */
+	uint64_t first_bad;			      /* id of a SAMPLE that does not parse */
 	uint64_t periods;			      /* of samples */
 	uint64_t first_ns, last_ns;		      /* of samples */
 	uint64_t loss[LOSS_CAUSES];

@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# spoorctl against a daemon that runs: every command, what it prints, how it exits, and what it
+# says when it may not.
+. "$(dirname "$0")/../lib.sh"
+
+spoord=$BUILD/spoord
+need_command jq
+need_record_all
+mkdir archive
+chmod 755 "$TMP"
+
+cat >spoord.conf <<-END
+	archive_directory = $TMP/archive
+	control_socket = $TMP/socket
+	control_group = daemon
+	max_use = 64M
+	keep_free = 0
+	max_capture_time = 1m
+END
+background "$spoord" -c spoord.conf --foreground 2>spoord.log
+wait_for 20 test -S socket || { diag_file spoord.log; bail "spoord does not come up"; }
+background "$FIXTURES/burn" 600000 >burn.log
+wait_for 10 test -s burn.log
+burner=$(cat burn.log)
+
+ctl()
+{
+	"$BUILD/spoorctl" --socket "$TMP/socket" "$@"
+}
+
+exits 0 "status" ctl status
+like "$(cat out)" '^sampling +19 Hz on [0-9]+ CPUs$' "status tells the frequency"
+unlike "$(readelf -d "$BUILD/spoorctl")" 'libelf|libdw' "spoorctl links no ELF library"
+ctl status --json >status.json
+for key in samples frequency_hz cpus_online archive_bytes rss_bytes cpu_percent uptime_s; do
+	like "$(json status.json ".$key")" '^[0-9.e-]+$' "status --json has $key"
+done
+is "$(json status.json '.lost | type')" object "status --json has lost by cause"
+
+# Captures.
+exits 0 "capture into a file" ctl capture --duration 2s --frequency 499 --pid "$burner" -o one.spoor
+like "$(cat err)" '^.?2\.[0-9] s, [0-9]+ samples, ' "what came of it is told"
+is "$(stat -c %a one.spoor)" 600 "the file is its owner's"
+ok "the file is whole" "$SPOOR" verify one.spoor
+"$SPOOR" info --json one.spoor >info.json
+# A machine with other work gives the process only a share of the two seconds.
+in_range "$(json info.json .samples)" 100 1100 "at no more than the frequency asked for"
+is "$("$SPOOR" report --json one.spoor | jq -r '[.rows[].comm] | unique | join(",")')" burn "of that process alone"
+exits 0 "capture again" ctl capture --duration 500ms -o one.spoor
+ok "what was there is set aside" "$SPOOR" verify one.spoor.old
+exits 0 "capture into the archive" ctl capture --duration 500ms
+ok "whose file is named" "$SPOOR" verify "archive/$(cat out)"
+ctl capture --duration 500ms -o - | cat >piped.spoor
+ok "capture into a pipe" "$SPOOR" verify piped.spoor
+is "$(ctl capture --duration 1500ms --json -o /dev/null 2>/dev/null)" '' "a device is refused"
+ctl capture --duration 1500ms --json >replies
+is "$(jq -s 'map(.capture.running) | [.[0], .[-1]] | join(",")' -r replies)" true,false "replies as JSON"
+
+# ^C ends it in order; a background job of a script would ignore the signal.
+set -m
+"$BUILD/spoorctl" --socket socket capture -o interrupted.spoor 2>err &
+job=$!
+set +m
+wait_for 10 eval '[ "$(ctl captures --json | jq ".captures | length")" = 1 ]' || fail "it is listed"
+kill -INT "$job"
+wait "$job"
+is $? 0 "an interrupted capture is a good one"
+ok "and its file whole" "$SPOOR" verify interrupted.spoor
+ctl capture -o stopped.spoor 2>err &
+job=$!
+wait_for 10 eval '[ "$(ctl captures --json | jq ".captures | length")" = 1 ]'
+exits 0 "stop" ctl stop "$(ctl captures --json | jq .captures[0].id)"
+ok "it ends" wait "$job"
+exits 1 "stop of what is not there" ctl stop 999999
+like "$(cat err)" 'no such capture' "says so"
+echo old >failed.spoor
+exits 1 "a capture that cannot start" ctl capture --duration 1s -e no-such-event -o failed.spoor
+is "$(cat failed.spoor)" old "leaves the file as it was"
+exits 1 "longer than allowed" ctl capture --duration 2m
+like "$(cat err)" 'max_capture_time.* 60$' "says which limit"
+exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
+
+# The archive.
+exits 0 "sync" ctl sync
+exits 0 "rotate" ctl rotate
+exits 0 "keep" ctl keep 10m --label incident-1
+ok "is kept" test -d archive/kept/incident-1
+exits 1 "keep of what never was" ctl keep --since 2001-01-01 --until "2001-01-01 01:00"
+exits 0 "list" ctl list
+like "$(cat out)" ' kept +kept/incident-1/' "lists what is kept"
+exits 0 "vacuum" ctl vacuum --max-use 1
+unlike "$(ctl list)" ' capture ' "deletes what is not kept"
+ok "but not what is kept" sh -c 'ls archive/kept/incident-1/*.spoor'
+echo 'frequency = x' >>spoord.conf
+exits 1 "reload of a bad configuration" ctl reload
+like "$(cat err)" 'spoord.conf:7' "says where"
+sed -i '$d' spoord.conf
+exits 0 "reload" ctl reload
+timeout 3 "$BUILD/spoorctl" --socket socket monitor >out
+in_range "$(wc -l <out)" 3 5 "monitor: a line a second"
+
+# Words.
+exits 2 "no command" ctl
+exits 2 "no such command" ctl bogus
+exits 2 "no such option" ctl status --bogus
+exits 2 "no limit" ctl vacuum
+exits 2 "not a duration" ctl keep 10x
+exits 0 "help" ctl --help
+exits 0 "help of a command" ctl capture --help
+exits 1 "nobody listens" "$BUILD/spoorctl" --socket "$TMP/nowhere" status
+like "$(cat err)" 'is spoord running' "says so"
+
+# Rights.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && getent group daemon >/dev/null; then
+	member=(setpriv --reuid 65000 --regid 65000 --groups "$(getent group daemon | cut -d: -f3)")
+	stranger=(setpriv --reuid 65000 --regid 65000 --clear-groups)
+	cp "$BUILD/spoorctl" "$TMP/spoorctl"
+	mkdir -m 777 theirs
+	exits 1 "a stranger is refused" "${stranger[@]}" ./spoorctl --socket socket status
+	like "$(cat err)" 'not a member of group daemon' "and told why"
+	exits 0 "a member sees the status" "${member[@]}" ./spoorctl --socket socket status
+	exits 0 "a member captures" "${member[@]}" ./spoorctl --socket socket capture --duration 1s -o theirs/x.spoor
+	is "$(stat -c %u theirs/x.spoor)" 65000 "into a file of the member's own"
+	exits 0 "a member keeps" "${member[@]}" ./spoorctl --socket socket keep 1m
+	exits 1 "a member cannot vacuum" "${member[@]}" ./spoorctl --socket socket vacuum --max-use 1
+	exits 1 "a member cannot reload" "${member[@]}" ./spoorctl --socket socket reload
+else
+	skip "becoming somebody else needs root" 8
+fi
+[ "$tests_failed" -eq 0 ] || diag_file spoord.log
+done_testing
