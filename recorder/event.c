@@ -451,6 +451,16 @@ set_frequency(const struct session_options *o, struct event_plan *plan, struct b
 	}
 }
 
+/* The records are the kernel's bytes, and readers take them for little-endian. */
+static int
+check_byte_order(struct session_error *error)
+{
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		return 0;
+	return session_fail(error, -EOPNOTSUPP,
+			    "a big-endian machine cannot be recorded, only little-endian ones");
+}
+
 static int
 check_call_graph(const struct session_options *o, struct session_error *error)
 {
@@ -475,8 +485,10 @@ event_plan_make(const struct session_options *o, struct event_plan *ret, struct 
 	struct event_plan plan = { 0 };
 	struct event_spec_list list = { 0 };
 	struct features f = { 0 };
-	int r = check_call_graph(o, error);
+	int r = check_byte_order(error);
 
+	if (r == 0)
+		r = check_call_graph(o, error);
 	if (r == 0)
 		r = parse_specs(o, &list, error);
 	if (r == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * filter: which samples a reading command looks at: --comm --pid --tid --cpu --dso
- * --symbol --cgroup --event --time. One parser and one meaning for all commands.
+ * --symbol --event --time. One parser and one meaning for all commands.
  */
 #ifndef SYMBOLIZER_FILTER_H
 #define SYMBOLIZER_FILTER_H

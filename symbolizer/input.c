@@ -107,6 +107,41 @@ input_close(struct input *in)
 	memset(in, 0, sizeof(*in));
 }
 
+struct range {
+	uint64_t first_ns, last_ns;
+};
+
+/* Looks at a block's header and wants no payload. */
+static bool
+see_header(const struct block_header *h, void *arg)
+{
+	struct range *r = arg;
+
+	if (h->type == BLOCK_RECORDS && h->samples > 0) {
+		if (h->t_min < r->first_ns)
+			r->first_ns = h->t_min;
+		if (h->t_max > r->last_ns)
+			r->last_ns = h->t_max;
+	}
+	return false;
+}
+
+int
+input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
+	    struct fmt_where *where)
+{
+	struct range r = { UINT64_MAX, 0 };
+	struct block none;
+	int error = recording_reader_next(in->reader, see_header, &r, &none, where);
+
+	recording_reader_rewind(in->reader);
+	if (error)
+		return error;
+	*ret_first_ns = r.first_ns;
+	*ret_last_ns = r.last_ns;
+	return 0;
+}
+
 int
 input_failed(const struct input *in, int error, const struct fmt_where *where)
 {

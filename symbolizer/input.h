@@ -24,6 +24,13 @@ struct input {
 int input_open(struct input *in, const char *path);
 void input_close(struct input *in);
 
+/*
+ * Time of the first and the last record of the blocks with samples, by their headers, for a
+ * window in percent; UINT64_MAX and 0 when there are none. Rewinds the reader. 0, negative.
+ */
+int input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
+		struct fmt_where *where);
+
 /* After the stream's end: says on stderr first what is damaged or lost. */
 void input_warn(const struct input *in);
 /* Only what is damaged. */

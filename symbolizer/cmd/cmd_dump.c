@@ -95,37 +95,17 @@ is_wanted(const struct request *rq, const struct stream_record *rec, const char 
 	return filter_sample(rq->filter, NULL, r->sid.pid, r->sid.tid, r->sid.cpu, event);
 }
 
-/* The samples' first and last time, for a window in percent; from the headers alone. */
-struct range {
-	uint64_t first, last;
-};
-
-static bool
-see_header(const struct block_header *h, void *arg)
-{
-	struct range *range = arg;
-
-	if (h->type == BLOCK_RECORDS && h->samples > 0) {
-		range->first = h->t_min < range->first ? h->t_min : range->first;
-		range->last = h->t_max > range->last ? h->t_max : range->last;
-	}
-	return false;
-}
-
 static int
 set_window(const struct request *rq, struct input *in, struct fmt_where *where)
 {
-	struct range range = { UINT64_MAX, 0 };
-	uint64_t from, until;
-	struct block block;
+	uint64_t first, last, from, until;
 	int error;
 
 	if (filter_needs_range(rq->filter)) {
-		error = recording_reader_next(in->reader, see_header, &range, &block, where);
+		error = input_range(in, &first, &last, where);
 		if (error < 0)
 			return error;
-		recording_reader_rewind(in->reader);
-		filter_range(rq->filter, range.first, range.last);
+		filter_range(rq->filter, first, last);
 	}
 	filter_window(rq->filter, &from, &until);
 	record_stream_window(in->stream, from, until);

@@ -58,37 +58,17 @@ load_set(struct load_options *o, int value, const char *text)
 	return CLI_GO_ON;
 }
 
-struct range {
-	uint64_t first_ns, last_ns;
-};
-
-/* Looks at a block's header and wants no payload. */
-static bool
-see_header(const struct block_header *h, void *arg)
-{
-	struct range *r = arg;
-
-	if (h->type == BLOCK_RECORDS && h->samples > 0) {
-		if (h->t_min < r->first_ns)
-			r->first_ns = h->t_min;
-		if (h->t_max > r->last_ns)
-			r->last_ns = h->t_max;
-	}
-	return false;
-}
-
 static int
-find_range(struct load *l, struct filter *f, struct fmt_where *where)
+resolve_window(struct load *l, struct filter *f, struct fmt_where *where)
 {
-	struct range r = { UINT64_MAX, 0 };
-	struct block block;
+	uint64_t first_ns, last_ns;
 	int err;
 
-	while ((err = recording_reader_next(l->input.reader, see_header, &r, &block, where)) > 0)
-		;
-	recording_reader_rewind(l->input.reader);
+	if (!filter_needs_range(f))
+		return 0;
+	err = input_range(&l->input, &first_ns, &last_ns, where);
 	if (err == 0)
-		filter_range(f, r.first_ns, r.last_ns);
+		filter_range(f, first_ns, last_ns);
 	return err;
 }
 
@@ -133,8 +113,8 @@ load_open(struct load *l, const struct load_options *o, struct profile_options *
 	po->filter = o->filter;
 	if (make_resolver(l, o) < 0)
 		err = -FMT_E_NOMEM;
-	if (err == 0 && filter_needs_range(o->filter))
-		err = find_range(l, o->filter, &where);
+	if (err == 0)
+		err = resolve_window(l, o->filter, &where);
 	if (err == 0)
 		err = profile_build(l->input.stream, l->resolver, po, &l->profile, &where);
 	if (err < 0)
