@@ -254,9 +254,9 @@ INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD
 		systemd/spoord.tmpfiles:$(tmpfilesdir)/spoor.conf:644)
 CONF	= $(DESTDIR)$(sysconfdir)/spoor/spoord.conf
 
-$(BUILD)/spoord.service: systemd/spoord.service.in $(BUILD)/flags Makefile
-	$(say) GEN $@
-	$(Q)sed 's,@bindir@,$(bindir),;s,@sbindir@,$(sbindir),' $< >$@
+# Made anew each time: the PREFIX of an install need not be that of the build before it.
+$(BUILD)/spoord.service: systemd/spoord.service.in FORCE
+	$(Q)mkdir -p $(@D) && sed 's,@bindir@,$(bindir),;s,@sbindir@,$(sbindir),' $< >$@
 
 # The configuration is the administrator's: one that is there stays.
 install: all $(BUILD)/spoord.service

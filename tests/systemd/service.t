@@ -135,6 +135,8 @@ ok "restart" machine systemctl restart spoord.service
 ok "is another process" other_pid "$before"
 ok "which records" wait_for 20 more_samples 100
 
+# Of a service that does not run the pid is 0, and killing that is killing this test.
+[ "$(show MainPID)" -gt 0 ] || { fail "spoord runs"; exit 1; }
 pid=$(show MainPID)
 sed -i 's/199/97/' "$machine/etc/spoor/spoord.conf"
 ok "reload" machine systemctl reload spoord.service
