@@ -112,6 +112,19 @@ ring_consume(struct ring *r, size_t bytes)
 }
 
 void
+ring_mark(struct ring *r)
+{
+	/* Pairs as in ring_peek(). */
+	r->mark = r->page ? __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) : 0;
+}
+
+bool
+ring_passed(const struct ring *r)
+{
+	return !r->page || (int64_t)(r->tail - r->mark) >= 0;
+}
+
+void
 ring_view_copy(const struct ring_view *v, uint8_t *to)
 {
 	memcpy(to, v->first, v->first_bytes);

@@ -9,6 +9,7 @@
 #ifndef RECORDER_RING_H
 #define RECORDER_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct ring {
 	const uint8_t *data;
 	uint64_t size;	  /* of data: a power of two */
 	uint64_t tail;	  /* all before it has been given back; page->data_tail says the same */
+	uint64_t mark;	  /* see ring_mark() */
 	size_t map_bytes; /* 0: the memory is not ours */
 };
 
@@ -44,6 +46,10 @@ size_t ring_peek(struct ring *r, size_t max, struct ring_view *ret, uint64_t *co
 
 /* Gives back the bytes of the last peek: the kernel may write over them. */
 void ring_consume(struct ring *r, size_t bytes);
+
+/* Remembers what is there now; ring_passed(): all of that has been given back. */
+void ring_mark(struct ring *r);
+bool ring_passed(const struct ring *r);
 
 /* Copies what a view shows. */
 void ring_view_copy(const struct ring_view *v, uint8_t *to);

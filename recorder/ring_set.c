@@ -168,6 +168,25 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 	return all;
 }
 
+void
+ring_set_mark(struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		ring_mark(&s->cpus[i].samples);
+		ring_mark(&s->cpus[i].sideband);
+	}
+}
+
+bool
+ring_set_passed(const struct ring_set *s)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->nr; i++)
+		all &= ring_passed(&s->cpus[i].samples) && ring_passed(&s->cpus[i].sideband);
+	return all;
+}
+
 /* --- losses ----------------------------------------------------------------------------- */
 
 static bool

@@ -56,6 +56,10 @@ void ring_set_control(const struct ring_set *s, bool sideband, unsigned long req
  */
 bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it);
 
+/* Remembers what is in the rings; ring_set_passed(): all of that has been handed over. */
+void ring_set_mark(struct ring_set *s);
+bool ring_set_passed(const struct ring_set *s);
+
 /*
  * Asks the events what was lost and tells the ledger what is new. Sets *ret_resync when
  * side-band was among it. False: no room; ask again.
