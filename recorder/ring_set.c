@@ -32,9 +32,9 @@ struct ring_set_counts {
 
 /* A CPU outlives its rings. */
 struct ring_set_account {
-	struct ring_set_counts before;	/* of rings that are closed */
-	struct ring_set_counts sent;	/* what the ledger has been told */
-	uint64_t offline_since_ns;	/* 0: it is not, or was never sampled */
+	struct ring_set_counts before; /* of rings that are closed */
+	struct ring_set_counts sent;   /* what the ledger has been told */
+	uint64_t offline_since_ns;     /* 0: it is not, or was never sampled */
 };
 
 /* --- open ------------------------------------------------------------------------------ */

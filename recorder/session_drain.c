@@ -15,7 +15,7 @@
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
 
-#define TIMER_MS_FULL 5 /* while the queue is full */
+#define TIMER_MS_FULL 5		      /* while the queue is full */
 #define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
 
 void
@@ -146,8 +146,7 @@ follow_limit(struct session *s, uint64_t now_ns)
 {
 	uint64_t limit, hz;
 
-	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) ||
-	    now_ns - s->limit_ns < LIMIT_NS)
+	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) || now_ns - s->limit_ns < LIMIT_NS)
 		return;
 	s->limit_ns = now_ns;
 	limit = frequency_limit();

@@ -362,11 +362,12 @@ test_two(void **state)
 {
 	static const char *const clock[] = { "cpu-clock" };
 	struct rig_file files[3] = { 0 };
-	struct session_options o = faults_of_all(&files[0]), p = { .events = clock,
-								 .nr_events = 1,
-								 .frequency_hz = 500,
-								 .target = SESSION_ALL,
-								 .out_fd = -1 };
+	struct session_options o = faults_of_all(&files[0]),
+			       p = { .events = clock,
+				     .nr_events = 1,
+				     .frequency_hz = 500,
+				     .target = SESSION_ALL,
+				     .out_fd = -1 };
 	struct rig_counts a, b, c;
 	struct rig_load load;
 	struct rig r, s;
@@ -483,16 +484,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotate),
-		cmocka_unit_test(test_rotate_refused),
-		cmocka_unit_test(test_sync),
-		cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_frequency),
-		cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_sync_fails),
-		cmocka_unit_test(test_disk_full_ends),
-		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_sync_fails),
+		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
 		cmocka_unit_test(test_hotplug),
 	};
 
