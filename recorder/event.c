@@ -441,8 +441,7 @@ set_frequency(const struct session_options *o, struct event_plan *plan, struct b
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
-	if (event_max_frequency(&max) == 0 && max > 0 &&
-	    plan->frequency_hz > (uint64_t)max) {
+	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max) {
 		plan->frequency_hz_effective = (uint64_t)max;
 		session_note(notes,
 			     "frequency lowered from %llu to %lld Hz: "

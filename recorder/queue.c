@@ -29,6 +29,7 @@ struct queue {
 	_Alignas(64) _Atomic uint64_t head; /* written: release; pairs with queue_peek() */
 	uint64_t reserved_at;
 	uint64_t tail_seen;
+	size_t touched; /* of the buffer, from its front */
 	/* Consumer's. */
 	_Alignas(64) _Atomic uint64_t tail; /* read: release; pairs with room() */
 	_Atomic bool asleep;		    /* pairs in queue_wait() and queue_wake() */
@@ -95,6 +96,16 @@ room(struct queue *q, uint64_t until)
 	return until - q->tail_seen <= q->size;
 }
 
+/* After a burst: all has been read, and what lies behind the front is not needed soon. */
+static void
+give_back(struct queue *q)
+{
+	if (q->touched <= 4 * QUEUE_KEEP_LOW)
+		return;
+	madvise(q->p + 2 * QUEUE_KEEP_LOW, q->touched - 2 * QUEUE_KEEP_LOW, MADV_DONTNEED);
+	q->touched = 0;
+}
+
 /*
  * Starts again at the front when all has been read and the front was left far behind: the
  * memory that is written stays small, and in the cache, as long as the consumer keeps up.
@@ -120,6 +131,8 @@ queue_reserve(struct queue *q, size_t bytes)
 	if (need > until_end || start_again(q, head)) {
 		if (!room(q, head + until_end + need))
 			return NULL;
+		if (q->tail_seen == head)
+			give_back(q);
 		*header_at(q, head) = (struct queue_header){
 			.kind = QUEUE_PAD,
 			.bytes = (uint32_t)(until_end - sizeof(struct queue_header))
@@ -136,6 +149,8 @@ queue_commit(struct queue *q, uint32_t kind, uint64_t a, uint64_t b, size_t byte
 {
 	*header_at(q, q->reserved_at) =
 		(struct queue_header){ .kind = kind, .bytes = (uint32_t)bytes, .a = a, .b = b };
+	if ((q->reserved_at & (q->size - 1)) + message_size(bytes) > q->touched)
+		q->touched = (q->reserved_at & (q->size - 1)) + message_size(bytes);
 	/* Pairs with the acquire in queue_peek(). */
 	atomic_store_explicit(&q->head, q->reserved_at + message_size(bytes), memory_order_release);
 }

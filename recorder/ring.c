@@ -112,3 +112,16 @@ ring_consume(struct ring *r, size_t bytes)
 	/* Pairs with the kernel's load of data_tail (__perf_output_begin()): our reads come first. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
+
+void
+ring_mark(struct ring *r)
+{
+	/* Pairs as in ring_peek(). */
+	r->mark = r->page ? __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) : 0;
+}
+
+bool
+ring_passed(const struct ring *r)
+{
+	return !r->page || (int64_t)(r->tail - r->mark) >= 0;
+}

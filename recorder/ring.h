@@ -9,6 +9,7 @@
 #ifndef RECORDER_RING_H
 #define RECORDER_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct ring {
 	const uint8_t *data;
 	uint64_t size;	  /* of data: a power of two */
 	uint64_t tail;	  /* all before it has been given back; page->data_tail says the same */
+	uint64_t mark;	  /* see ring_mark() */
 	size_t map_bytes; /* 0: the memory is not ours */
 };
 
@@ -42,5 +44,9 @@ size_t ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt);
 
 /* Gives back what was read: the kernel may write over it. */
 void ring_consume(struct ring *r, size_t bytes);
+
+/* Remembers what is there now; ring_passed(): all of that has been given back. */
+void ring_mark(struct ring *r);
+bool ring_passed(const struct ring *r);
 
 #endif

@@ -32,9 +32,9 @@ struct ring_set_counts {
 
 /* A CPU outlives its rings. */
 struct ring_set_account {
-	struct ring_set_counts before;	/* of rings that are closed */
-	struct ring_set_counts sent;	/* what the ledger has been told */
-	uint64_t offline_since_ns;	/* 0: it is not, or was never sampled */
+	struct ring_set_counts before; /* of rings that are closed */
+	struct ring_set_counts sent;   /* what the ledger has been told */
+	uint64_t offline_since_ns;     /* 0: it is not, or was never sampled */
 };
 
 /* --- open ------------------------------------------------------------------------------ */
@@ -167,6 +167,25 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 			s->last_pass_ns = now_ns;
 		queue_wake(q);
 	}
+	return all;
+}
+
+void
+ring_set_mark(struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		ring_mark(&s->cpus[i].samples);
+		ring_mark(&s->cpus[i].sideband);
+	}
+}
+
+bool
+ring_set_passed(const struct ring_set *s)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->nr; i++)
+		all &= ring_passed(&s->cpus[i].samples) && ring_passed(&s->cpus[i].sideband);
 	return all;
 }
 

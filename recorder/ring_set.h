@@ -21,8 +21,8 @@ struct buf;
 struct ring_set {
 	const struct event_plan *plan;
 	const struct target *target;
-	uint32_t pages, sideband_pages; /* that were got */
-	struct cpu_rings *cpus;		/* of CPUs that were online at some time; nr 0: gone */
+	uint32_t pages, sideband_pages;	   /* that were got */
+	struct cpu_rings *cpus;		   /* of CPUs that were online at some time; nr 0: gone */
 	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
 	uint64_t complete_ns;  /* every older record has been handed over */
@@ -56,6 +56,10 @@ void ring_set_control(const struct ring_set *s, bool sideband, unsigned long req
  */
 bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it);
 
+/* Remembers what is in the rings; ring_set_passed(): all of that has been handed over. */
+void ring_set_mark(struct ring_set *s);
+bool ring_set_passed(const struct ring_set *s);
+
 /*
  * Asks the events what was lost and tells the ledger what is new. Sets *ret_resync when
  * side-band was among it. False: no room; ask again.
@@ -74,8 +78,8 @@ uint32_t ring_set_sampled(const struct ring_set *s);
  * Takes the last out of the rings of cpus[i], tells the writer its counts, that its ids are
  * gone and when the gap began, and closes it. False: no room in the queue; try again.
  */
-bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes,
-		       uint64_t now_ns);
+bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q,
+		       const struct event_set *shapes, uint64_t now_ns);
 
 /*
  * Opens and enables the rings of a CPU; the writer knows their ids before the first record

@@ -17,9 +17,9 @@
 
 #define BLOCK_AGE_NS UINT64_C(5000000000)
 #define TIMER_MS_MIN 10
-#define TIMER_MS_MAX 1000	/* each thread shows at least so often that it lives */
-#define TIMER_MS_POLLED 200	/* where something has to be looked at */
-#define RECORD_BYTES_GUESS 512	/* a sample with its call chain, rather more than less */
+#define TIMER_MS_MAX 1000      /* each thread shows at least so often that it lives */
+#define TIMER_MS_POLLED 200    /* where something has to be looked at */
+#define RECORD_BYTES_GUESS 512 /* a sample with its call chain, rather more than less */
 #define RING_PAGES_MAX (1u << 20)
 
 /* --- opening ----------------------------------------------------------------------------- */
@@ -143,8 +143,7 @@ follow_cpus(struct session *s)
 	if (r < 0)
 		return r;
 	s->follow_cpus = s->unsettled = true;
-	return s->hotplug.uevent_fd < 0 ? 0
-					: session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
+	return s->hotplug.uevent_fd < 0 ? 0 : session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
 }
 
 static int

@@ -64,8 +64,8 @@ struct session_options {
 	 * GAP block tells when), and it is tried again every second.
 	 */
 	bool suspend_on_full;
-	const char *cmdline;	 /* for the file's meta */
-	const char *writer;	 /* "spoor 0.1" */
+	const char *cmdline; /* for the file's meta */
+	const char *writer;  /* "spoor 0.1" */
 };
 
 /* Why a session could not start or go on. text is a whole message for a person. */
@@ -107,10 +107,10 @@ void session_stop(struct session *s);
  */
 struct session_stats {
 	uint64_t samples, records, lost, file_bytes; /* file_bytes: of the current file */
-	uint64_t frequency_hz; /* effective, now */
-	uint32_t cpus;	       /* that are being sampled now */
+	uint64_t frequency_hz;			     /* effective, now */
+	uint32_t cpus;				     /* that are being sampled now */
 	uint64_t throttled;
-	bool suspended; /* the file takes no bytes */
+	bool suspended;		    /* the file takes no bytes */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 };
 void session_stats(const struct session *s, struct session_stats *ret);

@@ -15,7 +15,7 @@
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
 
-#define TIMER_MS_FULL 5 /* while the queue is full */
+#define TIMER_MS_FULL 5		      /* while the queue is full */
 #define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
 
 void
@@ -146,8 +146,7 @@ follow_limit(struct session *s, uint64_t now_ns)
 {
 	uint64_t limit, hz;
 
-	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) ||
-	    now_ns - s->limit_ns < LIMIT_NS)
+	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) || now_ns - s->limit_ns < LIMIT_NS)
 		return;
 	s->limit_ns = now_ns;
 	limit = frequency_limit();
@@ -259,18 +258,26 @@ do_request(struct session *s, struct session_request *rq)
 	return true;
 }
 
-/* After a whole pass: all that was sampled before a request is in the queue. */
+/* What was in the rings when it came has to be in the queue before it. */
+static void
+take_request(struct session *s)
+{
+	s->taken = session_request_take(s->requests);
+	if (s->taken)
+		ring_set_mark(&s->rings);
+}
+
+/*
+ * Only a sync waits for the rings, and then only for what was in them: where more comes than
+ * can be written no pass is ever whole.
+ */
 static void
 do_requests(struct session *s)
 {
-	struct queue *q = writer_queue(s->writer);
-
-	while (s->taken) {
-		if (!do_request(s, s->taken))
-			break;
-		s->taken = session_request_take(s->requests);
-	}
-	queue_wake(q);
+	while (s->taken && (s->taken->kind != REQUEST_SYNC || ring_set_passed(&s->rings)) &&
+	       do_request(s, s->taken))
+		take_request(s);
+	queue_wake(writer_queue(s->writer));
 }
 
 /* Requests that nobody will do any more are told so. */
@@ -318,7 +325,7 @@ take_event(struct session *s, const struct epoll_event *e)
 		break;
 	case WAKE_REQUEST:
 		if (read(fd, &n, sizeof(n)) == sizeof(n) && !s->taken)
-			s->taken = session_request_take(s->requests);
+			take_request(s);
 		break;
 	case WAKE_HOTPLUG:
 		s->cpu_news |= hotplug_uevents(&s->hotplug);
@@ -367,7 +374,7 @@ pass(struct session *s, uint64_t now_ns)
 	}
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);
-	if (all && s->taken)
+	if (s->taken)
 		do_requests(s);
 	come_round(s);
 	return all && !s->taken;

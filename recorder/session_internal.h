@@ -34,9 +34,9 @@ struct session {
 	struct target target;
 	struct ring_set rings;
 	struct hotplug hotplug;
-	bool follow_cpus; /* that come and go */
-	bool unsettled;	  /* the rings are not yet those of the CPUs that are online */
-	bool cpu_news;	  /* there is a reason to look at them now */
+	bool follow_cpus;	     /* that come and go */
+	bool unsettled;		     /* the rings are not yet those of the CPUs that are online */
+	bool cpu_news;		     /* there is a reason to look at them now */
 	struct recording_meta *meta; /* until the writer has it */
 	struct event_set *shapes;    /* the events without ids: how their records look */
 	struct live *live;

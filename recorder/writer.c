@@ -178,7 +178,7 @@ resync(struct writer *w, uint64_t now_ns)
 
 /* A request of another thread, which waits for the answer. */
 static int
-take_request(struct writer *w, const struct queue_message *m)
+answer_request(struct writer *w, const struct queue_message *m)
 {
 	struct session_request *rq = (struct session_request *)(uintptr_t)m->a;
 	int result = 0, r = w->error;
@@ -224,7 +224,7 @@ take(struct writer *w, const struct queue_message *m)
 		return writer_rate(w, &rate);
 	case WRITER_ROTATE:
 	case WRITER_SYNC:
-		return take_request(w, m);
+		return answer_request(w, m);
 	case WRITER_END:
 		break;
 	}

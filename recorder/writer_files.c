@@ -140,9 +140,9 @@ end_outage(struct writer *w, uint64_t now_ns, struct fmt_where *where)
 	buf_append(&gaps, o->gaps.p, o->gaps.len);
 	gap_add(&gaps, &gap);
 	if (r == 0)
-		r = buf_failed(&gaps) ? fmt_fail(where, FMT_E_NOMEM, 0, "gaps")
-				      : recording_writer_block(w->file.writer, BLOCK_GAP,
-							       buf_span(&gaps), where);
+		r = buf_failed(&gaps)
+			? fmt_fail(where, FMT_E_NOMEM, 0, "gaps")
+			: recording_writer_block(w->file.writer, BLOCK_GAP, buf_span(&gaps), where);
 	buf_done(&gaps);
 	if (r < 0)
 		return r;

@@ -19,15 +19,15 @@
 /* A time in which nothing can be written. */
 struct outage {
 	bool on;
-	bool for_ever;	       /* of this file: a sync failed */
-	bool missed_state;     /* side-band was not written: a snapshot has to follow */
-	bool missed_rate;      /* likewise a change of the rate */
-	uint64_t from_ns;      /* when it began */
-	uint64_t counted_ns;   /* up to when it is in the total ledger */
-	uint64_t tried_ns;     /* when it was last tried to write */
-	uint64_t samples;      /* dropped */
-	struct loss *loss;     /* what the file that ends it has to tell */
-	struct buf gaps;       /* payload: gaps of other causes that came meanwhile */
+	bool for_ever;		/* of this file: a sync failed */
+	bool missed_state;	/* side-band was not written: a snapshot has to follow */
+	bool missed_rate;	/* likewise a change of the rate */
+	uint64_t from_ns;	/* when it began */
+	uint64_t counted_ns;	/* up to when it is in the total ledger */
+	uint64_t tried_ns;	/* when it was last tried to write */
+	uint64_t samples;	/* dropped */
+	struct loss *loss;	/* what the file that ends it has to tell */
+	struct buf gaps;	/* payload: gaps of other causes that came meanwhile */
 	struct fmt_where where; /* of the error that began it */
 	int error;		/* FMT_E_* */
 };

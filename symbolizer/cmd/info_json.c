@@ -125,11 +125,10 @@ make_gap(const struct gap *g)
 	json_t *j = json_object();
 	int error = json_object_set_new(j, "cause", json_string(key ? key : "unknown"));
 
-	error |= json_object_set_new(j, "cpu",
-				     g->cpu == GAP_CPU_ALL ? json_null() : number(g->cpu));
+	error |=
+		json_object_set_new(j, "cpu", g->cpu == GAP_CPU_ALL ? json_null() : number(g->cpu));
 	error |= json_object_set_new(j, "start_ns", number(g->from_ns));
-	error |= json_object_set_new(j, "end_ns",
-				     g->until_ns ? number(g->until_ns) : json_null());
+	error |= json_object_set_new(j, "end_ns", g->until_ns ? number(g->until_ns) : json_null());
 	error |= json_object_set_new(j, "samples", number(g->samples));
 	if (error) {
 		json_decref(j);

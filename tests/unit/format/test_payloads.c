@@ -227,12 +227,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accounts),
-		cmocka_unit_test(test_payload),
-		cmocka_unit_test(test_ksyms),
-		cmocka_unit_test(test_buildids),
-		cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_accounts), cmocka_unit_test(test_payload),
+		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_buildids),
+		cmocka_unit_test(test_gaps),	 cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,7 +220,7 @@ static void
 count_record(struct rig_counts *c, const struct perf_record *r)
 {
 	if (r->type == REC_READ)
-		c->reads += perf_read_at(&r->read.read, 0).value;
+		c->due += perf_read_at(&r->read.read, 0).value / RIG_PERIOD;
 	if (r->type != REC_SAMPLE)
 		return;
 	c->periods += r->sample.period;
@@ -264,7 +264,6 @@ rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret)
 	h = recording_reader_health(reader);
 	if (h->damaged_blocks || h->damaged_bytes || (closed && !recording_health_clean(h)))
 		fail_msg("damaged: %s", h->first.detail);
-	if (ret->bad) { FILE *o = fopen("/tmp/bad.spoor", "we"); fwrite(f->p, 1, f->n, o); fclose(o); }
 	if (ret->bad)
 		fail_msg("%llu records do not parse, the first has %#llx",
 			 (unsigned long long)ret->bad, (unsigned long long)ret->first_bad);

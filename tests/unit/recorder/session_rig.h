@@ -51,10 +51,11 @@ void rig_load_start(struct rig_load *l);
 void rig_load_stop(struct rig_load *l);
 
 struct rig_counts {
-	uint64_t samples, state, records, bad, reads; /* reads: sum of what READ records say */
-	uint64_t first_bad;			      /* id of a SAMPLE that does not parse */
-	uint64_t periods;			      /* of samples */
-	uint64_t first_ns, last_ns;		      /* of samples */
+	uint64_t samples, state, records, bad;
+	uint64_t due;		    /* samples, by what READ records say */
+	uint64_t first_bad;	    /* id of a SAMPLE that does not parse */
+	uint64_t periods;	    /* of samples */
+	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t loss[LOSS_CAUSES];
 	struct gap gaps[64];
 	size_t nr_gaps;
@@ -64,6 +65,8 @@ struct rig_counts {
 	size_t ids;
 	uint64_t cpu[8]; /* samples of it */
 };
+
+#define RIG_PERIOD 16 /* of the events of which each is to be accounted for */
 
 /* Reads a file to its end; fails the test when it is damaged, or (closed) has no END. */
 void rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,15 +16,19 @@
 
 #define FILES 20
 
-/* Unlike others, each of these that is counted is also a sample, or lost. */
-static const char *const faults[] = { "page-faults" };
+/*
+ * Unlike others, each of these that is counted is also a sample, or lost. And nobody else here
+ * samples them: of two that sample the same software event on one CPU the kernel (6.18) gives
+ * the second one the id and the size of the first one's samples (do_perf_sw_event()).
+ */
+static const char *const faults[] = { "minor-faults" };
 
 static struct session_options
-every_fault(struct rig_file *f)
+faults_of_all(struct rig_file *f)
 {
 	return (struct session_options){ .events = faults,
 					 .nr_events = 1,
-					 .period = 1,
+					 .period = RIG_PERIOD,
 					 .target = SESSION_ALL,
 					 .call_graph = SESSION_CALL_GRAPH_NONE,
 					 .out_fd = -1,
@@ -33,11 +36,11 @@ every_fault(struct rig_file *f)
 					 .writer = "test" };
 }
 
-/* But for what was counted on each CPU when it was stopped, and had no time to be written. */
+/* But for what a CPU had counted and not yet written when it was stopped, or went. */
 static void
 assert_exact(uint64_t accounted, uint64_t counted)
 {
-	assert_in_range(accounted, counted - 2, counted);
+	assert_in_range(counted - accounted, 0, 8);
 }
 
 static void
@@ -54,8 +57,8 @@ static void
 test_rotate(void **state)
 {
 	struct rig_file files[FILES] = { 0 };
-	struct session_options o = every_fault(&files[0]);
-	uint64_t samples = 0, lost = 0, reads = 0;
+	struct session_options o = faults_of_all(&files[0]);
+	uint64_t samples = 0, lost = 0, due = 0;
 	struct session_stats stats;
 	struct rig_counts c;
 	struct rig_load load;
@@ -75,15 +78,14 @@ test_rotate(void **state)
 	rig_stop(&r);
 	for (int i = 0; i < FILES; i++) {
 		rig_count(&files[i], true, &c);
-		for (int k = 0; k < LOSS_CAUSES; k++) if (c.loss[k]) fprintf(stderr, "LOSS %d %s %lu\n", i, loss_key(k), c.loss[k]);
 		samples += c.samples;
 		lost += c.loss[LOSS_KERNEL_SAMPLES];
-		reads += c.reads;
+		due += c.due;
 		rig_file_done(&files[i]);
 	}
 	session_stats(r.session, &stats);
-	assert_true(samples > 2000);
-	assert_exact(samples + lost, reads);
+	assert_true(samples > 500);
+	assert_exact(samples + lost, due);
 	assert_int_equal(stats.samples, samples);
 	assert_int_equal(stats.lost, lost);
 	session_close(r.session, &r.error);
@@ -94,7 +96,7 @@ static void
 test_rotate_refused(void **state)
 {
 	struct rig_file files[3] = { [1] = { .write_errno = ENOSPC } };
-	struct session_options o = every_fault(&files[0]);
+	struct session_options o = faults_of_all(&files[0]);
 	struct rig_counts a, b;
 	struct session_error e;
 	struct rig r;
@@ -107,7 +109,7 @@ test_rotate_refused(void **state)
 	rig_end(&r);
 	rig_count(&files[0], true, &a);
 	rig_count(&files[2], true, &b);
-	assert_exact(a.samples + b.samples + b.loss[LOSS_KERNEL_SAMPLES], b.reads);
+	assert_exact(a.samples + b.samples + b.loss[LOSS_KERNEL_SAMPLES], b.due);
 	for (int i = 0; i < 3; i++)
 		rig_file_done(&files[i]);
 }
@@ -117,7 +119,7 @@ static void
 test_sync(void **state)
 {
 	struct rig_file f = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_error e;
 	struct rig_counts c;
 	struct rig_load load;
@@ -147,7 +149,7 @@ static void
 test_after_the_end(void **state)
 {
 	struct rig_file f = { 0 }, g = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_error e;
 	struct rig r;
 
@@ -165,7 +167,7 @@ static void
 test_progress(void **state)
 {
 	struct rig_file f = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_progress a, b;
 	struct rig r;
 
@@ -251,7 +253,7 @@ static void
 test_disk_full(void **state)
 {
 	struct rig_file f = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_stats stats;
 	struct session_error e;
 	struct rig_counts c;
@@ -286,7 +288,7 @@ test_disk_full(void **state)
 			 c.gaps[0].until_ns - c.gaps[0].from_ns + c.gaps[1].until_ns -
 				 c.gaps[1].from_ns);
 	assert_int_equal(stats.loss[LOSS_DISK_FULL], c.loss[LOSS_DISK_FULL]);
-	assert_exact(c.samples + c.loss[LOSS_DROPPED] + c.loss[LOSS_KERNEL_SAMPLES], c.reads);
+	assert_exact(c.samples + c.loss[LOSS_DROPPED] + c.loss[LOSS_KERNEL_SAMPLES], c.due);
 	session_close(r.session, &r.error);
 	rig_file_done(&f);
 }
@@ -296,7 +298,7 @@ static void
 test_sync_fails(void **state)
 {
 	struct rig_file f = { 0 }, g = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_error e;
 	struct rig_counts a, b;
 	struct rig_load load;
@@ -327,7 +329,7 @@ test_sync_fails(void **state)
 	assert_int_equal(b.gaps[0].samples, b.loss[LOSS_DROPPED]);
 	assert_exact(a.samples + b.samples + b.loss[LOSS_DROPPED] + a.loss[LOSS_KERNEL_SAMPLES] +
 			     b.loss[LOSS_KERNEL_SAMPLES],
-		     b.reads);
+		     b.due);
 	rig_file_done(&f);
 	rig_file_done(&g);
 }
@@ -337,7 +339,7 @@ static void
 test_disk_full_ends(void **state)
 {
 	struct rig_file f = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_error e = { 0 };
 	struct rig_counts c;
 	struct rig r;
@@ -360,11 +362,12 @@ test_two(void **state)
 {
 	static const char *const clock[] = { "cpu-clock" };
 	struct rig_file files[3] = { 0 };
-	struct session_options o = every_fault(&files[0]), p = { .events = clock,
-								 .nr_events = 1,
-								 .frequency_hz = 500,
-								 .target = SESSION_ALL,
-								 .out_fd = -1 };
+	struct session_options o = faults_of_all(&files[0]),
+			       p = { .events = clock,
+				     .nr_events = 1,
+				     .frequency_hz = 500,
+				     .target = SESSION_ALL,
+				     .out_fd = -1 };
 	struct rig_counts a, b, c;
 	struct rig_load load;
 	struct rig r, s;
@@ -382,7 +385,7 @@ test_two(void **state)
 	rig_count(&files[0], true, &a);
 	rig_count(&files[1], true, &b);
 	rig_count(&files[2], true, &c);
-	assert_exact(a.samples + b.samples + a.loss[0] + b.loss[0], b.reads);
+	assert_exact(a.samples + b.samples + a.loss[0] + b.loss[0], b.due);
 	assert_true(c.samples > 100 && c.nr_gaps == 0);
 	for (int i = 0; i < 3; i++)
 		rig_file_done(&files[i]);
@@ -421,7 +424,7 @@ static void
 test_hotplug(void **state)
 {
 	struct rig_file files[2] = { 0 };
-	struct session_options o = every_fault(&files[0]);
+	struct session_options o = faults_of_all(&files[0]);
 	struct session_stats stats;
 	struct rig_counts a, b;
 	unsigned descriptors;
@@ -470,8 +473,9 @@ test_hotplug(void **state)
 	assert_true(stats.loss[LOSS_CPU_OFFLINE] > 0);
 	assert_int_equal(a.loss[LOSS_CPU_OFFLINE] + b.loss[LOSS_CPU_OFFLINE],
 			 stats.loss[LOSS_CPU_OFFLINE]);
-	assert_in_range(a.samples + b.samples + a.loss[0] + b.loss[0], a.reads + b.reads - 12,
-			a.reads + b.reads);
+	assert_exact(a.samples + b.samples + a.loss[LOSS_KERNEL_SAMPLES] +
+			     b.loss[LOSS_KERNEL_SAMPLES],
+		     a.due + b.due);
 	rig_file_done(&files[0]);
 	rig_file_done(&files[1]);
 }
@@ -480,19 +484,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotate),
-		cmocka_unit_test(test_rotate_refused),
-		cmocka_unit_test(test_sync),
-		cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_frequency),
-		cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_sync_fails),
-		cmocka_unit_test(test_disk_full_ends),
-		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_sync_fails),
+		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
 		cmocka_unit_test(test_hotplug),
 	};
 
-	if (getenv("FILTER")) cmocka_set_test_filter(getenv("FILTER"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
