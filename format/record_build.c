@@ -96,9 +96,9 @@ record_build_comm(struct buf *out, const struct event_attr *attr, const struct p
 static int
 build_task(struct buf *out, enum perf_record_type type, const struct event_attr *attr,
 	   const struct perf_sample_id *sid, uint32_t pid, uint32_t ppid, uint32_t tid,
-	   uint32_t ptid, uint64_t time)
+	   uint32_t ptid, uint64_t time, uint16_t misc)
 {
-	const size_t start = begin(out, type, 0);
+	const size_t start = begin(out, type, misc);
 
 	buf_u32(out, pid);
 	buf_u32(out, ppid);
@@ -110,16 +110,17 @@ build_task(struct buf *out, enum perf_record_type type, const struct event_attr 
 
 int
 record_build_fork(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
-		  uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid, uint64_t time)
+		  uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid, uint64_t time,
+		  uint16_t misc)
 {
-	return build_task(out, REC_FORK, attr, sid, pid, ppid, tid, ptid, time);
+	return build_task(out, REC_FORK, attr, sid, pid, ppid, tid, ptid, time, misc);
 }
 
 int
 record_build_exit(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
 		  uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid, uint64_t time)
 {
-	return build_task(out, REC_EXIT, attr, sid, pid, ppid, tid, ptid, time);
+	return build_task(out, REC_EXIT, attr, sid, pid, ppid, tid, ptid, time, 0);
 }
 
 static void

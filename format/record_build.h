@@ -20,7 +20,7 @@ int record_build_comm(struct buf *out, const struct event_attr *attr,
 		      const char *comm, uint16_t misc);
 int record_build_fork(struct buf *out, const struct event_attr *attr,
 		      const struct perf_sample_id *sid, uint32_t pid, uint32_t ppid, uint32_t tid,
-		      uint32_t ptid, uint64_t time);
+		      uint32_t ptid, uint64_t time, uint16_t misc);
 int record_build_exit(struct buf *out, const struct event_attr *attr,
 		      const struct perf_sample_id *sid, uint32_t pid, uint32_t ppid, uint32_t tid,
 		      uint32_t ptid, uint64_t time);

@@ -2,13 +2,11 @@
 /* The state of a task_model as records. */
 #include "format/task_model.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 
 #include "format/record_build.h"
 #include "format/task_model_impl.h"
-
-#define MISC_KERNEL 1
-#define MISC_USER 2
 
 /* Where a snapshot goes. */
 struct snapshot {
@@ -22,19 +20,13 @@ snapshot_task(struct snapshot *s, const struct task_node *t)
 {
 	uint32_t pid = t->t.pid, tid = t->t.tid;
 	bool leader = pid == tid;
-	size_t at;
 	int rc;
 
 	s->sid.pid = pid;
 	s->sid.tid = tid;
-	at = s->out->len;
 	rc = record_build_fork(s->out, s->attr, &s->sid, pid, leader ? t->ppid : pid, tid,
-			       leader ? t->ptid : pid, t->t.start_ns);
-	if (rc)
-		return rc;
-	/* header.misc: the builder has no say in it for a FORK */
-	le16enc(s->out->p + at + 4, TASK_MISC_FORK_FRESH);
-	if (t->ns)
+			       leader ? t->ptid : pid, t->t.start_ns, TASK_MISC_FORK_FRESH);
+	if (!rc && t->ns)
 		rc = record_build_namespaces(s->out, s->attr, &s->sid, pid, tid, t->ns->words,
 					     t->ns->nr);
 	if (!rc && t->t.comm_known)
@@ -69,8 +61,9 @@ snapshot_maps(struct snapshot *s, const struct process *p, uint32_t tid)
 				       .filename = o->path };
 
 		memcpy(k.build_id, o->build_id, sizeof(k.build_id));
-		rc = kernel ? record_build_mmap(s->out, s->attr, &s->sid, &k, MISC_KERNEL)
-			    : record_build_mmap2(s->out, s->attr, &s->sid, &k, MISC_USER);
+		rc = kernel
+			? record_build_mmap(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_KERNEL)
+			: record_build_mmap2(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_USER);
 	}
 	return rc;
 }

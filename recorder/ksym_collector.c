@@ -2,6 +2,7 @@
 #include "recorder/ksym_collector.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,6 @@
 #include "recorder/kallsyms.h"
 
 #define SEEN 16384 /* addresses remembered; a power of two */
-
-#define CPUMODE_KERNEL 1
-#define CONTEXT_KERNEL ((uint64_t)-128) /* PERF_CONTEXT_KERNEL */
 
 struct ksym_collector {
 	const struct kallsyms *symbols;
@@ -95,7 +93,7 @@ ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r)
 
 	if (!c->symbols)
 		return;
-	if (perf_record_cpumode(r) == CPUMODE_KERNEL && r->sample.ip)
+	if (perf_record_cpumode(r) == PERF_RECORD_MISC_KERNEL && r->sample.ip)
 		address_need(c, r->sample.ip);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t word = span_word(r->sample.callchain, i);
@@ -104,7 +102,7 @@ ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r)
 			/* The kernel's part comes first; all that follows it is the user's. */
 			if (kernel)
 				break;
-			kernel = word == CONTEXT_KERNEL;
+			kernel = word == (uint64_t)PERF_CONTEXT_KERNEL;
 			continue;
 		}
 		if (!kernel)

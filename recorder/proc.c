@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,6 @@
 #include "recorder/host.h"
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
-#define MISC_USER 2
 #define IDS_LIMIT_NS UINT64_C(1000000000) /* of a scan: what is left comes with the live model */
 #define CLOCK_LINES 64			  /* lines of maps between looks at the clock */
 
@@ -174,7 +174,9 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 		s->stats->build_ids++;
 	}
 	s->stats->maps++;
-	return record_build_mmap2(s->out, s->o->attr, &s->sid, &k, MISC_USER | misc) ? -ENOMEM : 0;
+	return record_build_mmap2(s->out, s->o->attr, &s->sid, &k, PERF_RECORD_MISC_USER | misc)
+		? -ENOMEM
+		: 0;
 }
 
 /* Takes whole lines off the front of text; 0, or what stopped it. *ret_used: how far it came. */
@@ -262,7 +264,7 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 					  "ns/user", "ns/mnt", "ns/cgroup" };
 	uint64_t links[sizeof(ns) / sizeof(ns[0]) * 2] = { 0 };
 	bool leader = pid == tid;
-	size_t at = s->out->len, known = 0;
+	size_t known = 0;
 	struct stat st;
 	char comm[128];
 	ssize_t n;
@@ -275,10 +277,9 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 	s->sid.pid = (uint32_t)pid;
 	s->sid.tid = (uint32_t)tid;
 	rc = record_build_fork(s->out, s->o->attr, &s->sid, (uint32_t)pid, (uint32_t)ppid,
-			       (uint32_t)tid, (uint32_t)ppid, 0);
+			       (uint32_t)tid, (uint32_t)ppid, 0, TASK_MISC_FORK_FRESH);
 	if (rc)
 		return -ENOMEM;
-	le16enc(s->out->p + at + 4, TASK_MISC_FORK_FRESH); /* header.misc */
 	/* Threads have nearly always the namespaces of their process: asked once for all. */
 	for (size_t i = 0; leader && i < sizeof(ns) / sizeof(ns[0]); i++) {
 		if (fstatat(taskdir, ns[i], &st, 0) < 0)

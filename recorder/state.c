@@ -2,6 +2,7 @@
 #include "recorder/state.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,6 @@
 #include "recorder/host.h"
 #include "recorder/kallsyms.h"
 #include "recorder/proc.h"
-
-#define MISC_KERNEL 1
 
 struct state {
 	const struct state_options *o;
@@ -31,7 +30,8 @@ kernel_map(struct state *s, uint64_t addr, uint64_t len, uint64_t pgoff, const c
 		.pid = TASK_PID_KERNEL, .addr = addr, .len = len, .pgoff = pgoff, .filename = name
 	};
 
-	return record_build_mmap(s->out, s->o->attr, &s->sid, &m, MISC_KERNEL) ? -ENOMEM : 0;
+	return record_build_mmap(s->out, s->o->attr, &s->sid, &m, PERF_RECORD_MISC_KERNEL) ? -ENOMEM
+											   : 0;
 }
 
 /* As perf names it: the symbol after the bracket tells which address pgoff is. */

@@ -311,7 +311,10 @@ output_open(struct output *o)
 		}
 		o->path = "standard output";
 		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return o->fd < 0 ? EXIT_FAILED : EXIT_DONE;
+		if (o->fd >= 0)
+			return EXIT_DONE;
+		warn("%s", o->path);
+		return EXIT_FAILED;
 	}
 	older = stat(o->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	if ((older ? open_beside(o) : open_in_place(o)) >= 0)

@@ -113,7 +113,7 @@ check_tasks(struct buf *b, const struct event_attr *attr)
 	for (uint32_t i = 21; i < 25; i++)
 		wire_u32(&wire, i);
 	wire_u64(&wire, 25);
-	same(b, record_build_fork(b, attr, &sid, 21, 22, 23, 24, 25), attr);
+	same(b, record_build_fork(b, attr, &sid, 21, 22, 23, 24, 25, 0), attr);
 
 	wire_begin(&wire, PERF_RECORD_EXIT, 0);
 	for (uint32_t i = 31; i < 35; i++)

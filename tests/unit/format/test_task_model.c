@@ -68,9 +68,8 @@ apply_step(struct task_model *m, const struct step *s)
 	switch (s->op) {
 	case 'F':
 	case 'f':
-		rc = record_build_fork(&b, &attr, &sid, s->pid, s->ppid, s->tid, s->ptid, s->time);
-		if (s->op == 'f')
-			le16enc(b.p + 4, TASK_MISC_FORK_FRESH);
+		rc = record_build_fork(&b, &attr, &sid, s->pid, s->ppid, s->tid, s->ptid, s->time,
+				       s->op == 'f' ? TASK_MISC_FORK_FRESH : 0);
 		break;
 	case 'C':
 	case 'X':

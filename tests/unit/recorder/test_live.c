@@ -462,7 +462,7 @@ test_bounded(void **state)
 		uint32_t pid = (uint32_t)i + 1000;
 
 		buf_clear(&b);
-		record_build_fork(&b, &f.attr, &sid, pid, 1, pid, 1, t);
+		record_build_fork(&b, &f.attr, &sid, pid, 1, pid, 1, t, 0);
 		record_build_comm(&b, &f.attr, &sid, pid, pid, "short", TASK_MISC_COMM_EXEC);
 		record_build_exit(&b, &f.attr, &sid, pid, 1, pid, 1, t);
 		show(&f, &b);

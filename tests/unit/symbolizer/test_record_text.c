@@ -125,7 +125,7 @@ test_side_band(void **state)
 	expect(&b, &attr, &nothing,
 	       "5123.000000123 3 1234/1235 COMM misc=exec size=72 id=77 stream_id=78 pid=1 tid=2 "
 	       "comm=\"bash\"\n");
-	record_build_fork(&b, NULL, NULL, 1, 2, 3, UINT32_MAX, 5);
+	record_build_fork(&b, NULL, NULL, 1, 2, 3, UINT32_MAX, 5, 0);
 	expect(&b, NULL, &about,
 	       "- - - FORK misc=0 size=32 event=\"dummy\" state=1 pid=1 ppid=2 tid=3 ptid=-1 "
 	       "time=5\n");
