@@ -116,7 +116,7 @@ ring_consume(struct ring *r, size_t bytes)
 void
 ring_mark(struct ring *r)
 {
-	/* Pairs as in ring_peek(). */
+	/* Pairs as in ring_read(). */
 	r->mark = r->page ? __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) : 0;
 }
 
