@@ -8,7 +8,7 @@
 KILLS=${KILLS:-25}
 spoord=$BUILD/spoord
 spoorctl=$BUILD/spoorctl
-[ -x "$spoord" ] && [ -x "$spoorctl" ] || skip_all "there is no spoord"
+[ -x "$spoorctl" ] || skip_all "there is no spoord"
 need_command jq
 "$SPOOR" record -a --duration 0.1s -o probe.spoor >/dev/null 2>&1 ||
 	skip_all "this user may not sample all CPUs"
@@ -40,7 +40,7 @@ background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
 disturb()
 {
 	while ctl rotate; do
-		ctl capture --duration 0.2s -F 997 >/dev/null &
+		ctl capture --duration 200ms -F 997 >/dev/null &
 		ctl sync
 		wait $!
 	done >/dev/null 2>&1
