@@ -50,7 +50,7 @@ struct session {
 	size_t running; /* sampling events whose tasks have not all ended */
 	int timer_ms;
 	bool stopped, finished;
-	bool gone; /* the command was let go */
+	bool gone;	    /* the command was let go */
 	uint64_t loop_ns;   /* when the loop last looked at the clock */
 	uint64_t status_ns; /* when losses were last asked for */
 	uint64_t limit_ns;  /* when the kernel's limit of the frequency was last asked for */

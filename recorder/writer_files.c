@@ -288,8 +288,10 @@ renew_events(struct writer *w, uint64_t now_ns)
 }
 
 static int
-begin_file(struct writer *w, const struct out_file *file, uint64_t now_ns)
+begin_file(struct writer *w, const struct out_file *file)
 {
+	/* Anew: the end of the file before took its time, and may have begun an outage. */
+	uint64_t now_ns = host_now_ns();
 	struct fmt_where where = { 0 };
 	int r;
 
@@ -335,7 +337,7 @@ writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_e
 	if (ended < 0)
 		writer_file_error(ended, &where, error);
 	*ret = ended < 0;
-	r = begin_file(w, &next, now_ns);
+	r = begin_file(w, &next);
 	if (r < 0)
 		*ret = writer_file_error(r, &w->where, error);
 	malloc_trim(0);

@@ -293,6 +293,43 @@ test_disk_full(void **state)
 	rig_file_done(&f);
 }
 
+/* The disk is found full by the end of a file, and the next file has room: no time at all. */
+static void
+test_full_at_rotation(void **state)
+{
+	struct rig_file f = { 0 }, g = { 0 };
+	struct session_options o = every_fault(&f);
+	struct session_stats stats;
+	struct session_error e;
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+	uint64_t from_ns;
+
+	o.suspend_on_full = true;
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	rig_sleep_ms(200);
+	from_ns = rig_now_ns();
+	f.write_errno = ENOSPC;
+	assert_true(session_rotate(r.session, rig_sink(&g), &e) >= 0);
+	assert_true(f.closed);
+	rig_sleep_ms(100);
+	rig_load_stop(&load);
+	rig_stop(&r);
+	session_stats(r.session, &stats);
+	rig_count(&g, true, &c);
+	assert_int_equal(c.nr_gaps, 1);
+	assert_true(c.gaps[0].from_ns >= from_ns);
+	assert_true(c.gaps[0].until_ns >= c.gaps[0].from_ns);
+	assert_true(c.gaps[0].samples > 0);
+	assert_int_equal(c.loss[LOSS_DISK_FULL], c.gaps[0].until_ns - c.gaps[0].from_ns);
+	assert_int_equal(stats.loss[LOSS_DISK_FULL], c.loss[LOSS_DISK_FULL]);
+	session_close(r.session, &r.error);
+	rig_file_done(&f);
+	rig_file_done(&g);
+}
+
 /* After a sync that failed the file gets no byte any more; another one goes on. */
 static void
 test_sync_fails(void **state)
@@ -484,12 +521,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
-		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
-		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_sync_fails),
-		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
-		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_rotate),	   cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),	   cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),   cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),  cmocka_unit_test(test_full_at_rotation),
+		cmocka_unit_test(test_sync_fails), cmocka_unit_test(test_disk_full_ends),
+		cmocka_unit_test(test_two),	   cmocka_unit_test(test_hotplug),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
