@@ -165,8 +165,11 @@ do_chore(struct base_stream *b, enum chore chore)
 	if (r == 0 || r == -EAGAIN || r == -ESHUTDOWN)
 		return;
 	if (chore == CHORE_ROTATE)
-		atomic_store(&b->rotate_failed, true);
-	log_warning("%s: %s", chore == CHORE_ROTATE ? "the segment goes on" : "not synced",
+		atomic_store(&b->rotate_failed, r < 0);
+	log_warning("%s: %s",
+		    chore == CHORE_SYNC ? "not synced"
+			    : r < 0	? "the segment goes on"
+					: "the segment before",
 		    error.text);
 }
 
@@ -491,7 +494,7 @@ base_stream_rotate(struct base_stream *b, struct session_error *error)
 	pthread_mutex_lock(&b->session_lock);
 	r = rotate(b, error);
 	pthread_mutex_unlock(&b->session_lock);
-	if (r == 0)
+	if (r >= 0)
 		b->segment_ns = b->sync_ns = host_now_ns();
 	return r;
 }
