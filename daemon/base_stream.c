@@ -431,7 +431,8 @@ base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *a
 
 		session_thread_stop(b->thread);
 		t = take_thread(b, each_second, arg);
-		r = t ? session_thread_close(t, each_second, arg, NULL, &error) : -ETIMEDOUT;
+		r = t ? session_thread_close(t, each_second, arg, NULL, &error)
+		      : session_fail(&error, -ETIMEDOUT, "the disk does not take it: given up");
 	}
 	if (r < 0)
 		log_error("the last segment: %s", error.text);
