@@ -194,11 +194,18 @@ archive_open(const struct config *c, struct archive **ret, struct archive_error 
 void
 archive_close(struct archive *a)
 {
+	bool busy;
+
 	if (!a)
 		return;
 	assert(a->magic == ARCHIVE_MAGIC);
-	assert(LIST_EMPTY(&a->sinks));
-	archive_free(a);
+	/* A thread that was given up at the stop may write until the process ends. */
+	if (pthread_mutex_trylock(&a->lock) != 0)
+		return;
+	busy = !LIST_EMPTY(&a->sinks);
+	pthread_mutex_unlock(&a->lock);
+	if (!busy)
+		archive_free(a);
 }
 
 void

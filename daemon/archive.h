@@ -33,7 +33,7 @@ struct archive_error {
 
 /* Opens, locks, seals leftovers, accounts. config is read here and at archive_reload(). */
 int archive_open(const struct config *c, struct archive **ret, struct archive_error *error);
-/* All sinks are closed by then. */
+/* While a sink is open still, all is left to the end of the process. */
 void archive_close(struct archive *a);
 /* New limits; the directory itself cannot change. Enforces them at once. */
 void archive_reload(struct archive *a, const struct config *c);
@@ -55,7 +55,7 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, struct io_sink **re
  * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label. label:
  * letters, digits, '.', '_', '-'; not beginning with '.'; to ARCHIVE_LABEL_MAX. Returns how
  * many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use would leave
- * no room for two more segments. Keeping takes no room, but gives it up for ever: deleting
+ * no room for two more segments, or kept/ has too many files. Keeping takes no room, but gives it up for ever: deleting
  * kept/LABEL (a shell does it) unpins.
  */
 #define ARCHIVE_LABEL_MAX 100

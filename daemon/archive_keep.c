@@ -12,6 +12,8 @@
 
 /* Segments that must still fit beside everything that is pinned. */
 #define SEGMENTS_FREE 2
+/* Links in kept/, which nothing here removes: each is in memory, and listed, and scanned. */
+#define LINKS_MAX 8192
 
 static bool
 label_is_good(const char *label)
@@ -33,19 +35,26 @@ overlaps(const struct archive_file *f, uint64_t from_s, uint64_t until_s)
 static int
 pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct archive_error *error)
 {
-	uint64_t pinned = 0;
-	int n = 0;
+	/* A label's directory stays as well: many of them must not take what segments need. */
+	uint64_t pinned = a->other + a->dirs + a->unit;
+	int n = 0, links = 0;
 
 	for (size_t i = 0; i < a->nr; i++) {
 		struct archive_file *f = &a->files[i];
 		bool wanted = overlaps(f, from_s, until_s);
 
 		n += wanted;
+		links += wanted || f->kind == RETENTION_KEPT;
 		if (wanted || f->pinned || f->kind == RETENTION_KEPT)
 			pinned += f->second ? 0 : f->bytes;
 	}
 	if (n == 0)
 		return 0;
+	if (links > LINKS_MAX)
+		return archive_fail(error, -ENOSPC,
+				    "%s/" ARCHIVE_KEPT " would have %d files, more than %d: "
+				    "delete labels there",
+				    a->path, links, LINKS_MAX);
 	if (a->limits.max_use &&
 	    pinned + SEGMENTS_FREE * archive_segment_bytes(a) > a->limits.max_use)
 		return archive_fail(error, -ENOSPC,

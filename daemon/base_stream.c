@@ -165,8 +165,11 @@ do_chore(struct base_stream *b, enum chore chore)
 	if (r == 0 || r == -EAGAIN || r == -ESHUTDOWN)
 		return;
 	if (chore == CHORE_ROTATE)
-		atomic_store(&b->rotate_failed, true);
-	log_warning("%s: %s", chore == CHORE_ROTATE ? "the segment goes on" : "not synced",
+		atomic_store(&b->rotate_failed, r < 0);
+	log_warning("%s: %s",
+		    chore == CHORE_SYNC ? "not synced"
+			    : r < 0	? "the segment goes on"
+					: "the segment before",
 		    error.text);
 }
 
@@ -428,7 +431,8 @@ base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *a
 
 		session_thread_stop(b->thread);
 		t = take_thread(b, each_second, arg);
-		r = t ? session_thread_close(t, each_second, arg, NULL, &error) : -ETIMEDOUT;
+		r = t ? session_thread_close(t, each_second, arg, NULL, &error)
+		      : session_fail(&error, -ETIMEDOUT, "the disk does not take it: given up");
 	}
 	if (r < 0)
 		log_error("the last segment: %s", error.text);
@@ -491,7 +495,7 @@ base_stream_rotate(struct base_stream *b, struct session_error *error)
 	pthread_mutex_lock(&b->session_lock);
 	r = rotate(b, error);
 	pthread_mutex_unlock(&b->session_lock);
-	if (r == 0)
+	if (r >= 0)
 		b->segment_ns = b->sync_ns = host_now_ns();
 	return r;
 }

@@ -12,11 +12,13 @@
 #include "daemon/capture_calls.h"
 #include "daemon/log.h"
 #include "format/loss.h"
+#include "recorder/session_error.h"
 
 #define INTERVAL_S_MAX 3600
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
 #define LABEL_MAX 128
 #define NS_PER_S UINT64_C(1000000000)
+#define ROTATE_AGAIN_NS (10 * NS_PER_S)
 
 /* --- answers ----------------------------------------------------------------------------- */
 
@@ -213,6 +215,28 @@ reaches_active(struct archive *a, uint64_t until_s)
 	return reaches;
 }
 
+/*
+ * Each segment begins with a snapshot, and max_segments counts segments whatever is in them:
+ * who has them closed in quick succession pushes out the history. That is for root to do.
+ */
+static int
+rotate_for(struct method_call *call, struct session_error *error)
+{
+	uint64_t *last_ns = call->rotated_ns;
+
+	if (call->access < METHODS_ROOT) {
+		if (*last_ns && call->now_ns < *last_ns + ROTATE_AGAIN_NS)
+			return session_fail(error, -EAGAIN,
+					    "a segment was closed on request just now; "
+					    "members may ask again in %u s",
+					    (unsigned int)((*last_ns + ROTATE_AGAIN_NS -
+							    call->now_ns + NS_PER_S - 1) /
+							   NS_PER_S));
+		*last_ns = call->now_ns;
+	}
+	return streams_rotate(call->context->streams, error);
+}
+
 static void
 keep(struct method_call *call)
 {
@@ -237,7 +261,7 @@ keep(struct method_call *call)
 		label = made;
 	}
 	if (reaches_active(call->context->archive, (uint64_t)until_s)) {
-		n = streams_rotate(call->context->streams, &failure);
+		n = rotate_for(call, &failure);
 		if (n < 0) {
 			methods_fail(call, n, failure.text);
 			return;
@@ -308,7 +332,7 @@ rotate(struct method_call *call)
 	struct session_error error = { 0 };
 
 	log_info("rotating for uid %u", (unsigned int)call->uid);
-	answer_session(call, streams_rotate(call->context->streams, &error), &error);
+	answer_session(call, rotate_for(call, &error), &error);
 }
 
 static void

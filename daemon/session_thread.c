@@ -22,9 +22,9 @@ struct session_thread {
 	struct session *session;
 	pthread_t thread;
 	int wake_fd;
-	bool stopped;
-	_Atomic int state; /* by the thread: release; pairs with session_thread_ended() */
-	int result;	   /* these two: once ENDED is seen */
+	_Atomic bool stopped; /* asked of by the chores too */
+	_Atomic int state;    /* by the thread: release; pairs with session_thread_ended() */
+	int result;	      /* these two: once ENDED is seen */
 	struct session_error error;
 	struct watchdog_counter drain, writer, finish;
 };

@@ -87,8 +87,9 @@ streams_close(struct streams *s)
 {
 	if (!s)
 		return;
-	capture_set_free(s->captures, still_flushing, s);
+	/* First what is ours: a client's file may take all the time there is. */
 	base_stream_close(s->base, still_flushing, s);
+	capture_set_free(s->captures, still_flushing, s);
 	/* A thread that was given up may still write to it, until the process ends. */
 	if (s->flush_seconds > FLUSH_SECONDS)
 		return;

@@ -22,7 +22,7 @@ struct streams;
 
 int streams_open(const struct config *c, struct archive *a, struct streams **ret,
 		 struct session_error *error);
-/* Ends captures and the base stream in order. */
+/* Ends the base stream and captures in order. */
 void streams_close(struct streams *s);
 
 /* A descriptor that polls readable when streams_dispatch() has something to do. */

@@ -41,6 +41,7 @@ static struct fake {
 	size_t files;	   /* in the archive */
 	uint64_t active_s; /* when the last of them, being written, was begun; 0: none is */
 	uint64_t next_id;
+	uint64_t now_ns, rotated_ns; /* of the calls */
 	struct fake_capture captures[FAKE_CAPTURES];
 } fake;
 

@@ -64,7 +64,9 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 				    .access = access,
 				    .uid = uid,
 				    .fd = passed,
-				    .client = &client };
+				    .now_ns = fake.now_ns,
+				    .client = &client,
+				    .rotated_ns = &fake.rotated_ns };
 
 	assert_int_equal(varlink_call_parse(text, strlen(text), &message), 0);
 	methods_call(&call);
@@ -515,6 +517,7 @@ keeping_closes_the_segment_concerned(void **state)
 	assert_int_equal(fake.rotations, 0);
 	assert_true(is_good(call_member("Keep", "\"from_s\":10,\"until_s\":100")));
 	assert_int_equal(fake.rotations, 1);
+	fake.now_ns += UINT64_C(20000000000);
 	call = call_member("Keep", "\"from_s\":10");
 	assert_int_equal(fake.rotations, 2);
 	assert_string_equal(json_string_value(json_object_get(call.parameters, "label")),
@@ -529,6 +532,27 @@ keeping_closes_the_segment_concerned(void **state)
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"a/b\"", "label"));
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"\\u00e4\"", "label"));
 	assert_int_equal(fake.keeps, 4);
+}
+
+static void
+members_do_not_rotate_the_history_away(void **state)
+{
+	fake.now_ns = UINT64_C(100000000000);
+	fake.files = 1;
+	fake.active_s = 1;
+	assert_true(is_good(call_member("Rotate", "")));
+	assert_true(is_error(call_member("Rotate", ""), METHODS_INTERFACE ".Failed", NULL));
+	assert_true(
+		is_error(call_member("Keep", "\"from_s\":1"), METHODS_INTERFACE ".Failed", NULL));
+	assert_int_equal(fake.rotations, 1);
+	assert_int_equal(fake.keeps, 0);
+	assert_true(is_good(call_root("Rotate", "")));
+	fake.now_ns += UINT64_C(9999999999);
+	assert_true(is_error(call_member("Rotate", ""), METHODS_INTERFACE ".Failed", NULL));
+	fake.now_ns++;
+	assert_true(is_good(call_member("Keep", "\"from_s\":1")));
+	assert_true(is_error(call_member("Rotate", ""), METHODS_INTERFACE ".Failed", NULL));
+	assert_int_equal(fake.rotations, 3);
 }
 
 static void
@@ -596,12 +620,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(table_is_as_described),	   TEST(results_are_as_described),
-		TEST(rights_are_graded),	   TEST(a_stranger_learns_what_there_is),
-		TEST(unknown_methods_are_told_so), TEST(captures_check_what_they_are_asked),
-		TEST(captures_are_passed_on),	   TEST(descriptors_are_taken_or_left),
-		TEST(captures_end_as_they_should), TEST(keeping_closes_the_segment_concerned),
-		TEST(long_lists_come_in_parts),	   TEST(vacuum_needs_a_limit),
+		TEST(table_is_as_described),
+		TEST(results_are_as_described),
+		TEST(rights_are_graded),
+		TEST(a_stranger_learns_what_there_is),
+		TEST(unknown_methods_are_told_so),
+		TEST(captures_check_what_they_are_asked),
+		TEST(captures_are_passed_on),
+		TEST(descriptors_are_taken_or_left),
+		TEST(captures_end_as_they_should),
+		TEST(keeping_closes_the_segment_concerned),
+		TEST(members_do_not_rotate_the_history_away),
+		TEST(long_lists_come_in_parts),
+		TEST(vacuum_needs_a_limit),
 		TEST(failures_are_told),
 	};
 
