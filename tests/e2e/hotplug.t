@@ -7,7 +7,9 @@ need_record_all
 need_command jq
 
 cpu1=/sys/devices/system/cpu/cpu1/online
-[ -w $cpu1 ] && [ "$(cat $cpu1)" = 1 ] || skip_all "CPU 1 cannot be taken offline here"
+if [ ! -w $cpu1 ] || [ "$(cat $cpu1)" != 1 ]; then
+	skip_all "CPU 1 cannot be taken offline here"
+fi
 at_exit "echo 1 >$cpu1"
 
 background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --duration 4s -o x.spoor >record.out 2>&1"
