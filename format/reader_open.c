@@ -6,6 +6,8 @@
 #include "format/crc32c.h"
 #include "format/recording_header.h"
 
+#define ID_BYTES_KEPT 48 /* what an id costs, in the list of its event and among all */
+
 /* Takes over m, decoded from raw. */
 static int
 adopt_meta(struct recording_reader *r, struct recording_meta *m, struct span raw)
@@ -21,6 +23,31 @@ adopt_meta(struct recording_reader *r, struct recording_meta *m, struct span raw
 	return 0;
 }
 
+/*
+ * The events are those that are known, and have more ids: they go to the meta that there is,
+ * so that a file in which CPUs came and went all day is no different from others.
+ */
+static int
+merge_ids(struct recording_reader *r, const struct recording_meta *m)
+{
+	struct event_set *known = r->metas[r->nr_metas - 1]->events;
+
+	for (size_t i = 0; i < event_set_count(m->events); i++) {
+		const struct event *e = event_set_at(m->events, i);
+
+		for (size_t k = 0; k < e->nr_ids; k++) {
+			if (event_set_find(known, e->ids[k]) >= 0)
+				continue;
+			if (r->meta_bytes_kept > BLOCK_RAW_MAX)
+				return 0;
+			r->meta_bytes_kept += ID_BYTES_KEPT;
+			if (event_set_add_id(known, i, e->ids[k]) == -FMT_E_NOMEM)
+				return -FMT_E_NOMEM;
+		}
+	}
+	return 0;
+}
+
 int
 reader_update_meta(struct recording_reader *r, const struct block_header *h, struct span raw)
 {
@@ -31,13 +58,20 @@ reader_update_meta(struct recording_reader *r, const struct block_header *h, str
 	r->meta_seen[1] = h->raw_length;
 	if (raw.len == r->meta_raw.len && memcmp(raw.p, r->meta_raw.p, raw.len) == 0)
 		return 0;
-	if (r->nr_metas == META_CHANGES_MAX || raw.len > BLOCK_RAW_MAX - r->meta_bytes_kept)
-		return 0;
 	error = recording_meta_decode(raw, &m);
 	if (error)
 		return error == -FMT_E_CORRUPT ? 0 : error;
 	if (memcmp(m->file_id, r->file_id, FILE_ID_BYTES) != 0 ||
 	    event_set_count(m->events) < event_set_count(recording_reader_meta(r)->events)) {
+		recording_meta_free(m);
+		return 0;
+	}
+	if (event_set_count(m->events) == event_set_count(recording_reader_meta(r)->events)) {
+		error = merge_ids(r, m);
+		recording_meta_free(m);
+		return error;
+	}
+	if (r->nr_metas == META_CHANGES_MAX || raw.len + r->meta_bytes_kept > BLOCK_RAW_MAX) {
 		recording_meta_free(m);
 		return 0;
 	}

@@ -46,8 +46,9 @@ int recording_reader_open(struct io_source *source, struct recording_reader **re
 void recording_reader_close(struct recording_reader *r);
 
 /*
- * Borrowed, for the reader's life. A META block that tells of more events (a CPU came)
- * makes the next call return another one; indexes of events stay what they were.
+ * Borrowed, for the reader's life. A META block that tells of more ids (a CPU came) adds them
+ * to it while reading goes on; one that tells of more events makes the next call return
+ * another one. Indexes of events stay what they were.
  */
 const struct recording_meta *recording_reader_meta(const struct recording_reader *r);
 

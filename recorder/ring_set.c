@@ -349,14 +349,18 @@ send_id(const struct open_event *e, struct queue *q, bool closed)
 	return send_bytes(q, WRITER_IDS, &id, sizeof(id));
 }
 
+/* In one message: each makes a META block. */
 static bool
 send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
 {
-	bool all = true;
+	struct writer_id *to = (void *)queue_reserve(q, c->nr * sizeof(*to));
 
+	if (!to)
+		return false;
 	for (size_t k = 0; k < c->nr; k++)
-		all &= send_id(&c->events[k], q, closed);
-	return all;
+		to[k] = (struct writer_id){ c->events[k].id, c->events[k].def, closed };
+	queue_commit(q, WRITER_IDS, 0, 0, c->nr * sizeof(*to));
+	return true;
 }
 
 bool
