@@ -533,11 +533,8 @@ main(void)
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_big_call),
 		cmocka_unit_test(test_events_added),
-<<<<<<< HEAD
 		cmocka_unit_test(test_big_state),
-=======
 		cmocka_unit_test(test_many_ids),
->>>>>>> refs/heads/daemon
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
