@@ -298,7 +298,7 @@ static void
 test_full_at_rotation(void **state)
 {
 	struct rig_file f = { 0 }, g = { 0 };
-	struct session_options o = every_fault(&f);
+	struct session_options o = faults_of_all(&f);
 	struct session_stats stats;
 	struct session_error e;
 	struct rig_counts c;
