@@ -63,7 +63,8 @@ call_as(enum methods_access access, const struct varlink_call *message)
 				    .access = access,
 				    .uid = 1000,
 				    .fd = -1,
-				    .client = &client };
+				    .client = &client,
+				    .rotated_ns = &fake.rotated_ns };
 
 	check(captures != NULL);
 	c.config = fake_config("/nowhere");
