@@ -99,6 +99,7 @@ in_range "${spoor_samples:-}" $((${perf_samples:-0} * 98 / 100)) $((${perf_sampl
 	"sample counts within 2 %: perf ${perf_samples:-?}, spoor ${spoor_samples:-?}"
 is "$(tail -n 1 compared)" "hottest agree" "the ten hottest symbols: shares within 2 points, names equal" ||
 	diag_file compared
-in_range "${spoor_samples:-}" $((seconds * 999 * $(nproc) * 95 / 100)) $((seconds * 999 * $(nproc) * 105 / 100)) \
-	"and as many as 999 Hz make"
+# No lower bound but perf's: a CPU that was offline once stops its timer when idle (seen in VMs, by both).
+in_range "${spoor_samples:-}" $((seconds * 999 * 95 / 100)) $((seconds * 999 * $(nproc) * 105 / 100)) \
+	"and no more than 999 Hz make, nor fewer than on one busy CPU"
 done_testing
