@@ -4,23 +4,60 @@
 # What prove runs for each test: `prove -e tests/run.sh FILE...`. A *.t is a shell test that speaks
 # TAP itself; a *.replay is fed its seeds; anything else is a cmocka program, whose TAP is mended:
 # cmocka prints one plan per group and calls a skipped test "not ok". A test that hangs is ended.
+#
+# Each test has a session of its own. What is still in it when the test has ended is named, killed,
+# and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
+# whole run from ever ending.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL
 export LC_ALL=C TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-print_stacktrace=1}"
-limit=(timeout --kill-after=10 "${TEST_TIMEOUT:-900}")
+
+# in_session COMMAND...: the exit status is the command's, or 1 if it left processes behind.
+in_session()
+{
+	local session status left pid name
+
+	# A shell's background job would start with SIGINT ignored.
+	env --default-signal=INT,QUIT setsid timeout --kill-after=10 "${TEST_TIMEOUT:-900}" "$@" &
+	session=$!
+	trap 'kill -TERM -- "-$session" 2>/dev/null' HUP INT TERM
+	wait "$session"
+	status=$?
+	while kill -0 "$session" 2>/dev/null; do # a signal to us interrupted the wait
+		wait "$session"
+		status=$?
+	done
+	trap - HUP INT TERM
+
+	# What was just killed may still be on its way out.
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		mapfile -t left < <(pgrep --session "$session" --runstates DIRST)
+		[ ${#left[@]} -gt 0 ] || return "$status"
+		sleep 0.1
+	done
+	for pid in "${left[@]}"; do
+		name=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")
+		kill -KILL "$pid" 2>/dev/null || continue
+		printf '# left behind: %s: %s\n' "$pid" "$name" >&2
+		[ "$status" -ne 0 ] || status=1
+	done
+	return "$status"
+}
 
 case $1 in
 *.t)
-	exec "${limit[@]}" bash "$@"
+	in_session bash "$@"
+	exit
 	;;
 *.replay)
 	target=$(basename "$1" .replay)
-	exec "${limit[@]}" "$1" "tests/fuzz/seeds/$target"
+	in_session "$1" "tests/fuzz/seeds/$target"
+	exit
 	;;
 esac
 
-"${limit[@]}" "$@" | awk '
+in_session "$@" | awk '
 /^1\.\.[0-9]+/ { planned += substr($1, 4); next }
 /^(not )?ok( |$)/ {
 	seen++

@@ -70,5 +70,10 @@ shell 'pass a; background sleep 100; echo $! >"'"$TMP"'/pid"; echo "$TMP" >"'"$T
 is "$(outcome case.t)" PASS "a test with a background process ends"
 nok "which is gone" kill -0 "$(cat pid)"
 nok "as is its directory" test -e "$(cat dir)"
+# A grandchild that the test does not know of holds prove's pipe, and would hold it for ever.
+shell 'plan 1; pass a; (sleep 100 & echo $! >"'"$TMP"'/pid")'
+is "$(outcome case.t)" FAIL "a process left behind fails"
+like "$(cat err)" "left behind: $(cat pid): sleep 100" "and is named"
+nok "and ended" grep -q "^State:.[DIRST]" "/proc/$(cat pid)/status"
 
 done_testing
