@@ -52,7 +52,8 @@
 	X(7, INDEX, "where the blocks are")                                                        \
 	X(8, END, "closed in order")                                                               \
 	X(9, GAP, "a time without samples, and why")                                               \
-	X(10, RATE, "from when on samples are taken how often")
+	X(10, RATE, "from when on samples are taken how often")                                    \
+	X(11, FOREIGN, "what an imported perf.data had besides")
 
 enum block_type {
 #define X(number, name, text) BLOCK_##name = number,
@@ -62,7 +63,7 @@ enum block_type {
 
 enum block_encoding {
 	BLOCK_VERBATIM = 0, /* RECORDS, STATE: the records one after another */
-	BLOCK_COLUMNAR = 1, /* reserved for columnar sample blocks */
+	BLOCK_COLUMNAR = 1, /* RECORDS: the records by columns (columns.h) */
 };
 
 #define BLOCK_F_CRITICAL 1u /* a reader that cannot read such a block must refuse the file */

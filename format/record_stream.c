@@ -394,6 +394,7 @@ want_block(const struct block_header *h, void *arg)
 	case BLOCK_LOSS:
 	case BLOCK_GAP:
 	case BLOCK_RATE:
+	case BLOCK_FOREIGN:
 		return true;
 	case BLOCK_RECORDS:
 		if (h->t_max == 0)

@@ -9,7 +9,7 @@
  * then handed out in the best order that this leaves. Ties keep the order of the file.
  * Records without a time come first, when their block does (STATE blocks are timed by the
  * snapshot).
- * Blocks that are not records (KSYMS, BUILDIDS, LOSS, GAP, RATE) go to a callback as they come.
+ * Blocks that are not records (KSYMS, BUILDIDS, LOSS, GAP, RATE, FOREIGN) go to a callback as they come.
  */
 #ifndef FORMAT_RECORD_STREAM_H
 #define FORMAT_RECORD_STREAM_H
@@ -52,7 +52,7 @@ struct stream_record {
  */
 int record_stream_next(struct record_stream *s, struct stream_record *ret, struct fmt_where *where);
 
-/* on_block(arg, block) sees every KSYMS, BUILDIDS, LOSS, GAP and RATE block. */
+/* on_block(arg, block) sees every KSYMS, BUILDIDS, LOSS, GAP, RATE and FOREIGN block. */
 void record_stream_on_block(struct record_stream *s,
 			    void (*on_block)(void *arg, const struct block *block), void *arg);
 

@@ -7,7 +7,7 @@
 #include "format/buildids.h"
 #include "format/ksyms.h"
 
-_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_RATE + 1, "every type of block is counted");
+_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_FOREIGN + 1, "every type of block is counted");
 
 /* First and last time of some records; 0, 0: none yet. */
 struct extent {

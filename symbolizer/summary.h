@@ -13,7 +13,7 @@
 #include "format/rate.h"
 #include "format/recording_reader.h"
 
-#define SUMMARY_BLOCK_TYPES 11 /* BLOCK_* are 1..10 */
+#define SUMMARY_BLOCK_TYPES 12 /* BLOCK_* are 1..11 */
 
 struct summary_blocks {
 	uint64_t blocks, raw_bytes, stored_bytes; /* headers included */

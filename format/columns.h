@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * columns: the records of one block, by columns: half the bytes, and every byte back.
+ *
+ * The encoder takes what a verbatim block would hold and sorts it into columns: frames and
+ * stacks once each, ids and tasks as numbers into tables, times as second differences per CPU.
+ * What the columns do not know (other types of records, samples with raw data, branches,
+ * registers, user stacks..., records that do not parse) stands beside them as it was. The
+ * decoder gives back the same bytes in the same order from the payload alone: which fields a
+ * sample has is in the payload too, so that no other block, and no attr, is needed.
+ *
+ * The encoder believes a sample to be of a shape only when building it again from its fields
+ * gives the same bytes. The decoder believes nothing.
+ */
+#ifndef FORMAT_COLUMNS_H
+#define FORMAT_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/buf.h"
+#include "format/event_set.h"
+#include "format/fmt_error.h"
+#include "format/span.h"
+
+/* The encoder's tables, kept from block to block so that they are not allocated each time. */
+struct columns_encoder;
+
+struct columns_encoder *columns_encoder_new(void); /* NULL: out of memory */
+void columns_encoder_free(struct columns_encoder *e);
+/* Gives memory back after a burst, beyond what a block of bytes needs. */
+void columns_encoder_shrink(struct columns_encoder *e, size_t bytes);
+
+/*
+ * Appends the columns of records (whole ones, as perf_record_next() takes them) to out. events
+ * tells the shapes of samples by their ids. -FMT_E_NOMEM (out is as it was); -FMT_E_TOO_BIG: more
+ * than BLOCK_RAW_MAX.
+ */
+int columns_encode(struct columns_encoder *e, const struct event_set *events, struct span records,
+		   struct buf *out);
+
+/*
+ * Appends the records that payload holds to out: nr_records of them, never more than limit bytes.
+ * -FMT_E_CORRUPT, -FMT_E_TRUNCATED, -FMT_E_TOO_BIG, -FMT_E_NOMEM; out is then as it was.
+ */
+int columns_decode(struct span payload, uint32_t nr_records, size_t limit, struct buf *out,
+		   struct fmt_where *where);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/sample_layout.h"
+
+#include <linux/perf_event.h>
+
+static int8_t
+place(uint64_t sample_type, uint64_t bit, uint8_t *words)
+{
+	return sample_type & bit ? (int8_t)(*words)++ : -1;
+}
+
+void
+sample_layout_of(const struct event_attr *attr, struct sample_layout *ret)
+{
+	uint64_t type = attr->sample_type;
+	uint8_t n = 0;
+
+	/* The order of the fields in a record, which is not that of the bits. */
+	ret->identifier = place(type, PERF_SAMPLE_IDENTIFIER, &n);
+	ret->ip = place(type, PERF_SAMPLE_IP, &n);
+	ret->tid = place(type, PERF_SAMPLE_TID, &n);
+	ret->time = place(type, PERF_SAMPLE_TIME, &n);
+	ret->addr = place(type, PERF_SAMPLE_ADDR, &n);
+	ret->id = place(type, PERF_SAMPLE_ID, &n);
+	ret->stream_id = place(type, PERF_SAMPLE_STREAM_ID, &n);
+	ret->cpu = place(type, PERF_SAMPLE_CPU, &n);
+	ret->period = place(type, PERF_SAMPLE_PERIOD, &n);
+	ret->fixed_words = n;
+	ret->read = type & PERF_SAMPLE_READ;
+	ret->callchain = type & PERF_SAMPLE_CALLCHAIN;
+	ret->rest = type &
+		~(uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			    PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			    PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN);
+}
