@@ -99,6 +99,7 @@ begin(struct base_stream *b, const struct config *c, uint64_t hz, struct session
 		.frequency_hz = hz,
 		.target = SESSION_ALL,
 		.ring_pages = (uint32_t)c->ring_pages,
+		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
 		.block_age_ns = c->block_age,
 		.out_fd = -1,
 		.suspend_on_full = true,

@@ -18,6 +18,7 @@
 
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define SIDEBAND_ROOM (64u << 10)
 #define STACK_BYTES 8192
 #define STACK_BYTES_MAX 65528
 
@@ -532,8 +533,12 @@ void
 event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes)
 {
 	for (size_t i = 0; i < plan->nr; i++) {
-		uint64_t bytes = plan->defs[i].sideband ? sideband_bytes : sample_bytes;
+		bool sideband = plan->defs[i].sideband;
+		uint64_t bytes = sideband ? sideband_bytes : sample_bytes;
 
+		/* Each wake-up costs: a large ring can wait, for it has room left for bursts. */
+		if (sideband && bytes >= 2 * SIDEBAND_ROOM)
+			bytes *= 2;
 		plan->defs[i].attr.wakeup_watermark = (uint32_t)(bytes / 4);
 	}
 }

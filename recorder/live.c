@@ -18,8 +18,10 @@
 #include "recorder/live_modules.h"
 #include "recorder/state.h"
 
-#define GHOST_NS UINT64_C(10000000000)	 /* how long late samples may come */
-#define READ_NS_MAX UINT64_C(50000000)	 /* of one pass, so that a slow disk holds up no samples */
+#define GHOST_NS UINT64_C(10000000000) /* how long late samples may come */
+#define READ_NS_MAX UINT64_C(50000000) /* of one pass, so that a slow disk holds up no samples */
+#define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
+#define DUE_BYTES (256u << 10)
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 #define PENDING_BYTES_MAX (16u << 20)
 #define GIVEN 1024 /* build-ids remembered as given to the file; a power of two */
@@ -51,6 +53,7 @@ struct live {
 	struct buf bytes; /* of pending records */
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
+	size_t nr_wanting; /* of them: those whose file's build-id has to be read */
 	uint64_t seq;
 	struct buf ids; /* payload of the next BUILDIDS block */
 	size_t nr_ids;
@@ -233,6 +236,14 @@ live_notes(const struct live *l)
 
 /* --- records as they pass by ----------------------------------------------------------------- */
 
+/* The map of a file whose build-id the kernel did not tell. */
+static bool
+wants_id(const struct perf_record *r)
+{
+	return r->type == REC_MMAP2 && !r->mmap.build_id_size && r->mmap.ino &&
+		r->mmap.prot & PROT_EXEC && r->mmap.pid != TASK_PID_KERNEL;
+}
+
 static void
 pending_add(struct live *l, const struct perf_record *r)
 {
@@ -260,6 +271,7 @@ pending_add(struct live *l, const struct perf_record *r)
 		return;
 	}
 	l->nr_pending++;
+	l->nr_wanting += wants_id(r);
 }
 
 void
@@ -295,18 +307,24 @@ pending_cmp(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-static int
+/* True: a file was read, which takes time. */
+static bool
 pending_apply(struct live *l, const struct pending *p, bool fetch)
 {
 	struct perf_record r;
+	bool wants;
 
 	if (event_set_parse(l->events, span_of(l->bytes.p + p->at, p->size), &r, NULL))
-		return 0;
+		return false;
+	wants = wants_id(&r);
+	if (wants && l->nr_wanting)
+		l->nr_wanting--;
 	/* Before the model has it, so that the map's object is made with its build-id. */
-	if (fetch && r.type == REC_MMAP2 && !r.mmap.build_id_size && r.mmap.ino &&
-	    r.mmap.prot & PROT_EXEC && r.mmap.pid != TASK_PID_KERNEL)
+	if (wants && fetch)
 		id_fetch(l, &r.mmap);
-	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
+	if (task_model_apply(l->model, &r))
+		l->nomem = true;
+	return wants && fetch;
 }
 
 /*
@@ -317,18 +335,16 @@ static size_t
 pending_run(struct live *l, uint64_t complete_ns)
 {
 	uint64_t deadline = host_now_ns() + READ_NS_MAX;
-	bool flood = l->bytes.len > PENDING_BYTES_MAX;
+	bool flood = l->bytes.len > PENDING_BYTES_MAX, late = false;
 	size_t n = 0;
 
 	if (l->nr_pending)
 		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
 	while (n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns)) {
-		bool late = host_now_ns() >= deadline;
-
 		if (late && !flood)
 			break;
 		if (pending_apply(l, &l->pending[n++], !late))
-			l->nomem = true;
+			late = host_now_ns() >= deadline;
 	}
 	return n;
 }
@@ -355,6 +371,7 @@ pending_drop(struct live *l, size_t n)
 	if (buf_failed(&kept)) {
 		buf_done(&kept);
 		l->nr_pending = 0;
+		l->nr_wanting = 0;
 		l->nomem = true;
 		buf_clear(&l->bytes);
 		return;
@@ -406,6 +423,13 @@ modules_follow(struct live *l)
 	l->scan.kernel = kernel;
 	l->unknown = 0;
 	return 0;
+}
+
+bool
+live_due(const struct live *l, uint64_t complete_ns)
+{
+	return l->nr_wanting || l->nomem || l->bytes.len >= DUE_BYTES ||
+		complete_ns >= l->complete_ns + DUE_NS;
 }
 
 int

@@ -74,6 +74,13 @@ void live_record(struct live *l, const struct perf_record *record, int event);
 int live_pass(struct live *l, uint64_t complete_ns);
 
 /*
+ * Is it time for a live_pass()? One at a time, records cost several times as much as many
+ * together, and nobody looks at the model but live_snapshot() and live_resync(), before which
+ * live_pass() is called anyway. But a build-id has to be read while its process is there.
+ */
+bool live_due(const struct live *l, uint64_t complete_ns);
+
+/*
  * Writes KSYMS and BUILDIDS blocks with what the open block needs and its file has not got.
  * A recording_writer before_close hook but for its first argument. 0, or a -FMT_E_*.
  */

@@ -12,6 +12,7 @@
 #include "format/gap.h"
 #include "format/loss.h"
 #include "format/record_build.h"
+#include "recorder/session.h"
 #include "recorder/session_error.h"
 #include "recorder/writer.h"
 
@@ -74,11 +75,15 @@ ring_set_open(struct ring_set *s, const struct ring_set_options *options, struct
 	bool mlock = false;
 	int r = open_cpus(s, &o, &mlock, error);
 
-	/* All of a size: halved together until they fit the quota. */
+	/* All of a size: halved together until they fit the quota, side-band's comfort first. */
 	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
-		o.pages = o.pages > 1 ? o.pages / 2 : 1;
-		if (o.sideband_pages > o.pages)
-			o.sideband_pages = o.pages;
+		if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
+			o.sideband_pages = SESSION_SIDEBAND_PAGES;
+		} else {
+			o.pages = o.pages > 1 ? o.pages / 2 : 1;
+			if (o.sideband_pages > o.pages)
+				o.sideband_pages = o.pages;
+		}
 		mlock = false;
 		r = open_cpus(s, &o, &mlock, error);
 	}

@@ -36,6 +36,7 @@ enum session_call_graph {
 #define SESSION_FREQUENCY_HZ 999
 #define SESSION_RING_PAGES 128
 #define SESSION_SIDEBAND_PAGES 16
+#define SESSION_SIDEBAND_PAGES_RARE 64 /* so many that it is seldom woken by them */
 #define SESSION_QUEUE_BYTES (16u << 20)
 
 struct session_options {

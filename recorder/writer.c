@@ -95,6 +95,14 @@ writer_publish(struct writer *w)
 	atomic_store_explicit(&w->suspended, w->outage.on, memory_order_relaxed);
 }
 
+int
+writer_follow(struct writer *w, struct fmt_where *where)
+{
+	if (live_pass(w->options.live, w->complete_ns) < 0)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "live model");
+	return 0;
+}
+
 void
 writer_shrink(struct writer *w)
 {
@@ -133,9 +141,13 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	struct recording_writer_stats s;
 	int r = 0;
 
+	w->complete_ns = complete_ns;
 	recording_writer_pass(w->file.writer, complete_ns);
-	if (live_pass(w->options.live, complete_ns) < 0)
-		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "live model");
+	if (live_due(w->options.live, complete_ns)) {
+		r = writer_follow(w, &w->where);
+		if (r < 0)
+			return r;
+	}
 	recording_writer_stats(w->file.writer, &s);
 	if (s.open_records == 0 || s.blocks != w->blocks)
 		w->open_since_ns = now_ns;
@@ -165,7 +177,7 @@ resync(struct writer *w, uint64_t now_ns)
 	int r = 0;
 
 	buf_clear(&w->scratch);
-	if (live_resync(w->options.live, now_ns, &w->scratch) < 0)
+	if (writer_follow(w, &where) < 0 || live_resync(w->options.live, now_ns, &w->scratch) < 0)
 		return 0; /* the loss itself is in the ledger */
 	if (w->outage.on)
 		w->outage.missed_state = true;

@@ -105,9 +105,10 @@ write_snapshot(struct writer *w, struct fmt_where *where)
 	int r;
 
 	buf_clear(&w->scratch);
-	if (live_snapshot(w->options.live, &w->scratch) < 0)
+	r = writer_follow(w, where);
+	if (r == 0 && live_snapshot(w->options.live, &w->scratch) < 0)
 		r = fmt_fail(where, FMT_E_NOMEM, 0, "snapshot");
-	else
+	if (r == 0)
 		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->scratch),
 					   where);
 	writer_shrink(w);

@@ -44,6 +44,7 @@ struct writer {
 	struct buf scratch;
 	pthread_t thread;
 	bool started;
+	uint64_t complete_ns;	/* what the last pass said */
 	uint64_t open_since_ns; /* when the open block got its first record, more or less */
 	uint64_t blocks;
 	uint64_t bad_records;
@@ -65,6 +66,8 @@ extern const struct recording_writer_options writer_hooks; /* but for .arg */
 void writer_see(struct writer *w, const struct perf_record *r, int event);
 /* Adds to both ledgers. */
 void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
+/* The live model follows up to the last pass. 0, or -FMT_E_NOMEM. */
+int writer_follow(struct writer *w, struct fmt_where *where);
 /* Gives the memory back after something large went through it. */
 void writer_shrink(struct writer *w);
 void writer_publish(struct writer *w);

@@ -318,6 +318,48 @@ build_sample(struct fixture *f, struct buf *b, uint64_t time, uint64_t ip)
 	assert_int_equal(record_build_sample(b, &f->attr, &sid, &s, 1), 0);
 }
 
+/* The model follows late, when enough has come, but a build-id is read at once. */
+static void
+test_due(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct perf_mmap map;
+	struct fixture f;
+	size_t bytes = 0;
+	struct buf b;
+
+	setup(&f, NULL, 0);
+	buf_init(&b);
+	assert_int_equal(live_pass(f.live, 100 * second), 0);
+	assert_false(live_due(f.live, 100 * second));
+	show_comm(&f, 100 * second, 5, "slow");
+	assert_false(live_due(f.live, 104 * second));
+	assert_true(live_due(f.live, 105 * second));
+	assert_int_equal(live_pass(f.live, 105 * second), 0);
+	assert_false(live_due(f.live, 106 * second));
+	assert_string_equal(comm_of(&f, 5), "slow");
+
+	build_map(&f, &b, 106 * second, &map);
+	show(&f, &b);
+	assert_true(live_due(f.live, 106 * second));
+	/* Not before its time has come, and then not again. */
+	assert_int_equal(live_pass(f.live, 106 * second), 0);
+	assert_true(live_due(f.live, 106 * second));
+	assert_int_equal(live_pass(f.live, 106 * second + 1), 0);
+	assert_false(live_due(f.live, 107 * second));
+
+	for (uint32_t pid = 10; !live_due(f.live, 107 * second); pid++) {
+		show_comm(&f, 107 * second, pid, "flood");
+		bytes += 40;
+		assert_true(bytes < 1 << 20);
+	}
+	assert_true(bytes > 64 << 10);
+	assert_int_equal(live_pass(f.live, 107 * second + 1), 0);
+	assert_false(live_due(f.live, 108 * second));
+	buf_done(&b);
+	teardown(&f);
+}
+
 static void
 test_blocks(void **state)
 {
@@ -483,6 +525,7 @@ main(void)
 		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
 		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_bounded), cmocka_unit_test(test_module_that_came_later),
+		cmocka_unit_test(test_due),
 	};
 
 	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
