@@ -293,6 +293,18 @@ event_set_add(struct event_set *set, struct span attr_raw, const char *name, siz
 	return 0;
 }
 
+int
+event_set_rename(struct event_set *set, size_t index, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -FMT_E_NOMEM;
+	free((void *)(uintptr_t)set->events[index].name);
+	set->events[index].name = copy;
+	return 0;
+}
+
 size_t
 event_set_count(const struct event_set *set)
 {

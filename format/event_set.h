@@ -37,6 +37,9 @@ int event_set_add(struct event_set *set, struct span attr_raw, const char *name,
 /* Gives an event one more id (one per CPU: each descriptor has its own). */
 int event_set_add_id(struct event_set *set, size_t index, uint64_t id);
 
+/* Gives an event another name. -FMT_E_NOMEM. */
+int event_set_rename(struct event_set *set, size_t index, const char *name);
+
 size_t event_set_count(const struct event_set *set);
 /* index < event_set_count(); the pointer is good until the next event_set_add*(). */
 const struct event *event_set_at(const struct event_set *set, size_t index);

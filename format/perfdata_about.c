@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/perfdata_about.h"
+
+#include <stdio.h>
+
+#include "format/perf_record.h"
+#include "format/perfdata_event.h"
+#include "format/perfdata_header.h"
+
+#define BUILD_ID_HEAD_BYTES (PERF_RECORD_HEADER_BYTES + 28) /* header, pid, 24 bytes of id */
+#define MISC_BUILD_ID_SIZE (1u << 15)			    /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+#define BUILD_ID_BYTES 20
+#define CPUMODE_KERNEL 1
+#define CMDLINE_MAX (64u << 10)
+#define CLOCK_ID_BOOTTIME 7
+
+/* u32 length, and as many bytes, with a NUL among them. */
+static bool
+get_string(struct span *s, const char **ret)
+{
+	struct span text;
+	uint32_t length;
+
+	return span_u32(s, &length) && span_take(s, length, &text) && span_string(&text, ret);
+}
+
+static int
+set_string(struct span s, char **field)
+{
+	const char *text;
+
+	return get_string(&s, &text) ? recording_meta_set(field, text) : -FMT_E_CORRUPT;
+}
+
+static int
+set_version(struct span s, struct recording_meta *m)
+{
+	const char *version;
+	char writer[128];
+
+	if (!get_string(&s, &version))
+		return -FMT_E_CORRUPT;
+	snprintf(writer, sizeof(writer), "perf %s", version);
+	return recording_meta_set(&m->writer, writer);
+}
+
+static int
+set_cpus(struct span s, struct recording_meta *m)
+{
+	uint32_t available, online;
+
+	if (!span_u32(&s, &available) || !span_u32(&s, &online))
+		return -FMT_E_CORRUPT;
+	m->cpus_possible = available;
+	m->cpus_online = online;
+	return 0;
+}
+
+static int
+set_cmdline(struct span s, struct recording_meta *m)
+{
+	struct buf line;
+	const char *word;
+	uint32_t nr;
+	int error = -FMT_E_CORRUPT;
+
+	if (!span_u32(&s, &nr))
+		return error;
+	buf_init(&line);
+	while (nr > 0 && line.len < CMDLINE_MAX && get_string(&s, &word)) {
+		if (line.len > 0)
+			buf_u8(&line, ' ');
+		buf_append(&line, word, strlen(word));
+		nr--;
+	}
+	buf_u8(&line, 0);
+	if (buf_failed(&line))
+		error = -FMT_E_NOMEM;
+	else if (nr == 0 || line.len >= CMDLINE_MAX)
+		error = recording_meta_set(&m->cmdline, (const char *)line.p);
+	buf_done(&line);
+	return error;
+}
+
+/* The same instant by the wall's clock and by the records'. */
+static int
+set_clocks(struct span s, struct recording_meta *m)
+{
+	uint32_t version, clockid;
+	uint64_t wall, clock;
+
+	if (!span_u32(&s, &version) || !span_u32(&s, &clockid) || !span_u64(&s, &wall) ||
+	    !span_u64(&s, &clock))
+		return -FMT_E_CORRUPT;
+	m->clockid = clockid;
+	m->start.realtime = wall;
+	m->start.monotonic = clock;
+	m->start.boottime = clockid == CLOCK_ID_BOOTTIME ? clock : 0;
+	return 0;
+}
+
+static int
+set_kernel(struct span s, struct recording_meta *m)
+{
+	struct perfdata_buildid b;
+	int more;
+
+	while ((more = perfdata_buildid_next(&s, &b)) > 0) {
+		if (!perfdata_buildid_is_kernel(&b))
+			continue;
+		memcpy(m->kernel_build_id, b.id, sizeof(m->kernel_build_id));
+		m->kernel_build_id_size = b.size;
+	}
+	return more;
+}
+
+int
+perfdata_about_apply(struct recording_meta *m, uint32_t feature, struct span payload)
+{
+	switch (feature) {
+	case PERFDATA_FEATURE_BUILD_ID:
+		return set_kernel(payload, m);
+	case PERFDATA_FEATURE_HOSTNAME:
+		return set_string(payload, &m->hostname);
+	case PERFDATA_FEATURE_OSRELEASE:
+		return set_string(payload, &m->release);
+	case PERFDATA_FEATURE_VERSION:
+		return set_version(payload, m);
+	case PERFDATA_FEATURE_ARCH:
+		return set_string(payload, &m->arch);
+	case PERFDATA_FEATURE_NRCPUS:
+		return set_cpus(payload, m);
+	case PERFDATA_FEATURE_CMDLINE:
+		return set_cmdline(payload, m);
+	case PERFDATA_FEATURE_EVENT_DESC:
+		return perfdata_event_desc(m->events, payload);
+	case PERFDATA_FEATURE_CLOCK_DATA:
+		return set_clocks(payload, m);
+	}
+	return 0;
+}
+
+int
+perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret)
+{
+	struct perfdata_buildid b = { .size = BUILD_ID_BYTES };
+	struct span record, id;
+	uint16_t misc, size;
+	uint32_t type;
+
+	if (s->len == 0)
+		return 0;
+	record = *s;
+	if (!span_u32(&record, &type) || !span_u16(&record, &misc) || !span_u16(&record, &size) ||
+	    size <= BUILD_ID_HEAD_BYTES || !span_take(s, size, &record))
+		return -FMT_E_CORRUPT;
+	span_skip(&record, PERF_RECORD_HEADER_BYTES);
+	if (!span_u32(&record, &b.pid) || !span_take(&record, 24, &id) ||
+	    !span_string(&record, &b.path))
+		return -FMT_E_CORRUPT;
+	if (misc & MISC_BUILD_ID_SIZE)
+		b.size = id.p[BUILD_ID_BYTES];
+	if (b.size == 0 || b.size > BUILD_ID_BYTES)
+		return -FMT_E_CORRUPT;
+	memcpy(b.id, id.p, b.size);
+	b.cpumode = misc & 7;
+	*ret = b;
+	return 1;
+}
+
+bool
+perfdata_buildid_is_kernel(const struct perfdata_buildid *b)
+{
+	static const char kernel[] = "[kernel.";
+
+	return b->cpumode == CPUMODE_KERNEL && strncmp(b->path, kernel, sizeof(kernel) - 1) == 0;
+}

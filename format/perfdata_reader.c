@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/perfdata_reader.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/perfdata_event.h"
+#include "format/perfdata_about.h"
+#include "format/perfdata_inflate.h"
+#include "format/source_window.h"
+
+#define READER_MAGIC 0x70644461u
+#define AHEAD_BYTES (8u << 20) /* how far the file is asked about itself; pipes begin with that */
+#define SECTION_BYTES 16       /* {offset, size} */
+#define COMPRESSED2_HEAD_BYTES 16
+#define FEATURE_HEAD_BYTES 16
+#define AUXTRACE_HEAD_BYTES 48
+#define TRACING_DATA_HEAD_BYTES 12
+
+enum phase { PHASE_FILE, PHASE_FEATURES, PHASE_DATA, PHASE_END };
+
+struct perfdata_reader {
+	uint32_t magic;
+	struct io_source *source;
+	struct source_window window;
+	struct perfdata_header header;
+	struct recording_meta *meta;
+	struct perfdata_inflate *inflate; /* NULL: nothing packed yet */
+	uint64_t container;		  /* where the one that is being unpacked stands */
+	bool unpacking;
+	struct perfdata_health health;
+
+	enum phase phase;
+	unsigned int feature; /* the next one to look for */
+	uint64_t table;	      /* where its {offset, size} stands */
+	uint64_t start, end;  /* of the data; end UINT64_MAX: to the end of the file */
+	uint64_t offset;      /* of the next record */
+	uint64_t known;	      /* records before this have had their say about the meta */
+	bool meta_changed;
+
+	uint64_t max_time, round_max; /* ns: of all records yet; at the last round */
+	int ended;		      /* what next() goes on saying */
+	struct fmt_where where;
+};
+
+static int
+fail_io(int error, uint64_t offset, struct fmt_where *where)
+{
+	return fmt_fail(where, (enum fmt_error) - error, offset, "reading perf.data");
+}
+
+static int
+view(struct perfdata_reader *r, uint64_t offset, size_t n, struct span *ret,
+     struct fmt_where *where)
+{
+	int error = source_window_view(&r->window, offset, n, ret);
+
+	return error ? fail_io(error, offset, where) : 0;
+}
+
+/* Counts something that is passed over; the first is kept for the message. */
+static void
+skip(struct perfdata_reader *r, uint64_t *counter, uint64_t offset, const char *what, uint64_t n)
+{
+	if (r->health.skipped + r->health.unpacked_failed == 0)
+		fmt_fail(&r->health.first, FMT_E_CORRUPT, offset, "%s (%" PRIu64 ")", what, n);
+	++*counter;
+}
+
+/* --- the attrs section of a file --------------------------------------------------------- */
+
+/* Ids of all events, together, cannot be more than the file has room for. */
+static int
+read_ids(struct perfdata_reader *r, struct perfdata_section ids, uint64_t *budget, struct buf *out,
+	 struct fmt_where *where)
+{
+	struct span s;
+	int error;
+
+	buf_clear(out);
+	if (ids.size > *budget || ids.size > PERFDATA_ITEM_MAX)
+		return 0;
+	*budget -= ids.size;
+	error = view(r, ids.offset, (size_t)ids.size & ~(size_t)7, &s, where);
+	if (error)
+		return error;
+	buf_append(out, s.p, s.len & ~(size_t)7);
+	return buf_failed(out) ? fail_io(-FMT_E_NOMEM, ids.offset, where) : 0;
+}
+
+/* One entry at *at, which is moved past it. 1; 0: no attr is there. */
+static int
+read_attr(struct perfdata_reader *r, uint64_t *at, uint64_t *budget, struct buf *ids,
+	  struct fmt_where *where)
+{
+	uint8_t attr[EVENT_ATTR_SIZE_MAX];
+	struct perfdata_section section;
+	struct event_attr decoded;
+	struct span s, rest;
+	int error = view(r, *at, sizeof(attr) + SECTION_BYTES, &s, where);
+
+	if (error)
+		return error;
+	rest = s;
+	if (event_attr_parse(&rest, &decoded) != 0)
+		return 0;
+	memcpy(attr, s.p, decoded.size);
+	if (!span_u64(&rest, &section.offset) || !span_u64(&rest, &section.size))
+		return 0;
+	error = read_ids(r, section, budget, ids, where);
+	if (!error)
+		error = perfdata_event_add(r->meta->events, span_of(attr, decoded.size),
+					   buf_span(ids));
+	*at += decoded.size + SECTION_BYTES;
+	return error ? error : 1;
+}
+
+static int
+read_attrs(struct perfdata_reader *r, struct fmt_where *where)
+{
+	const struct perfdata_section *attrs = &r->header.attrs;
+	uint64_t at = attrs->offset, end = attrs->offset + attrs->size, budget;
+	int64_t size = r->source->size(r->source);
+	struct buf ids;
+	int more = 1;
+
+	budget = size > 0 ? (uint64_t)size : 0;
+	buf_init(&ids);
+	while (more > 0 && end > at && end - at >= EVENT_ATTR_SIZE_MIN + SECTION_BYTES)
+		more = read_attr(r, &at, &budget, &ids, where);
+	buf_done(&ids);
+	if (more < 0)
+		return more;
+	if (more == 0)
+		skip(r, &r->health.skipped, at, "no event attr", end - at);
+	if (event_set_count(r->meta->events) == 0)
+		return fmt_fail(where, FMT_E_CORRUPT, attrs->offset, "no event attr can be read");
+	return 0;
+}
+
+/* --- features ---------------------------------------------------------------------------- */
+
+static void
+features_begin(struct perfdata_reader *r)
+{
+	r->feature = 0;
+	r->table = r->end;
+}
+
+/* The next section of the table: 1; 0 when there is none left that is in the file. */
+static int
+next_section(struct perfdata_reader *r, unsigned int *ret_feature, struct perfdata_section *ret,
+	     struct fmt_where *where)
+{
+	struct span s;
+	int error;
+
+	while (r->feature < PERFDATA_FEATURES_MAX && !perfdata_header_has(&r->header, r->feature))
+		r->feature++;
+	if (r->feature == PERFDATA_FEATURES_MAX || r->health.unfinished)
+		return 0;
+	error = view(r, r->table, SECTION_BYTES, &s, where);
+	if (error)
+		return error;
+	if (!span_u64(&s, &ret->offset) || !span_u64(&s, &ret->size)) {
+		skip(r, &r->health.skipped, r->table, "table of sections cut, at section",
+		     r->feature);
+		r->feature = PERFDATA_FEATURES_MAX;
+		return 0;
+	}
+	*ret_feature = r->feature++;
+	r->table += SECTION_BYTES;
+	return 1;
+}
+
+/* The next section that is whole: 1, 0. */
+static int
+next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
+{
+	struct perfdata_section section = { 0 };
+	unsigned int feature = 0;
+	struct span s;
+	int more;
+
+	while ((more = next_section(r, &feature, &section, where)) > 0) {
+		s = span_of(NULL, 0);
+		if (section.size <= PERFDATA_ITEM_MAX)
+			more = view(r, section.offset, (size_t)section.size, &s, where);
+		if (more < 0)
+			return more;
+		if (s.len != section.size) {
+			skip(r, &r->health.skipped, section.offset, "section cut or too large",
+			     section.size);
+			continue;
+		}
+		*ret = (struct perfdata_item){
+			.kind = PERFDATA_ITEM_FEATURE,
+			.id = feature,
+			.offset = section.offset,
+			.bytes = s,
+		};
+		return 1;
+	}
+	return more;
+}
+
+/* Takes what a section says into the meta. Only a lack of memory is an error. */
+static int
+apply_feature(struct perfdata_reader *r, uint32_t feature, struct span payload, uint64_t offset,
+	      struct fmt_where *where)
+{
+	int error = perfdata_about_apply(r->meta, feature, payload);
+
+	if (error == -FMT_E_NOMEM)
+		return fail_io(error, offset, where);
+	if (error)
+		skip(r, &r->health.skipped, offset, "section that does not parse", feature);
+	return 0;
+}
+
+static int
+read_features(struct perfdata_reader *r, struct fmt_where *where)
+{
+	struct perfdata_health before = r->health;
+	struct perfdata_item item;
+	int more;
+
+	if (perfdata_header_has(&r->header, PERFDATA_FEATURE_DIR_FORMAT) && !r->health.unfinished)
+		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
+				"one of several files of a directory (perf record --threads): "
+				"such are not read");
+	features_begin(r);
+	/* What is missing or cut is counted when it is asked for, not now. */
+	while ((more = next_feature(r, &item, where)) > 0) {
+		r->health = before;
+		more = apply_feature(r, item.id, item.bytes, item.offset, where);
+		if (more < 0)
+			return more;
+		before = r->health;
+	}
+	r->health = before;
+	features_begin(r);
+	return more;
+}
+
+/* --- records of tools -------------------------------------------------------------------- */
+
+/* What follows a record outside of its size. */
+static uint64_t
+payload_behind(uint32_t type, struct span record)
+{
+	uint32_t size;
+	uint64_t large;
+
+	if (!span_skip(&record, PERF_RECORD_HEADER_BYTES))
+		return 0;
+	if (type == PERFDATA_TRACING_DATA && span_u32(&record, &size))
+		return size;
+	if (type == PERFDATA_AUXTRACE && record.len >= AUXTRACE_HEAD_BYTES - 8 &&
+	    span_u64(&record, &large))
+		return large;
+	return 0;
+}
+
+/* A FEATURE record: its bit, and its payload. */
+static bool
+get_feature(struct span record, uint64_t *ret_bit, struct span *ret_payload)
+{
+	span_skip(&record, PERF_RECORD_HEADER_BYTES);
+	if (!span_u64(&record, ret_bit) || *ret_bit > UINT32_MAX)
+		return false;
+	*ret_payload = record;
+	return true;
+}
+
+/* Takes what a record says into the meta. Only a lack of memory is an error. */
+static int
+apply_tool(struct perfdata_reader *r, uint32_t type, struct span record, uint64_t offset,
+	   struct fmt_where *where)
+{
+	struct event_set *events = r->meta->events;
+	struct span payload;
+	uint64_t bit;
+	int error = 0;
+
+	switch (type) {
+	case PERFDATA_ATTR:
+		error = perfdata_event_attr(events, record);
+		r->meta_changed |= error == 0;
+		break;
+	case PERFDATA_EVENT_UPDATE:
+		error = perfdata_event_update(events, record);
+		r->meta_changed |= error > 0;
+		break;
+	case PERFDATA_FEATURE:
+		if (get_feature(record, &bit, &payload) && payload.len > 0)
+			return apply_feature(r, (uint32_t)bit, payload, offset, where);
+		break;
+	case PERFDATA_BUILD_ID:
+		return apply_feature(r, PERFDATA_FEATURE_BUILD_ID, record, offset, where);
+	}
+	if (error == -FMT_E_NOMEM)
+		return fail_io(error, offset, where);
+	if (error < 0)
+		skip(r, &r->health.skipped, offset, "record that does not parse", type);
+	return 0;
+}
+
+/* --- records ----------------------------------------------------------------------------- */
+
+/* The record at offset, by its header: 1, 0 at the end of the data. */
+static int
+record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret, struct fmt_where *where)
+{
+	uint64_t left = r->end > offset ? r->end - offset : 0;
+	size_t size;
+	struct span s;
+	int error;
+
+	if (left == 0)
+		return 0;
+	error = view(r, offset, PERF_RECORD_HEADER_BYTES, &s, where);
+	if (error)
+		return error;
+	if (s.len == 0 && r->end == UINT64_MAX)
+		return 0;
+	if (s.len < PERF_RECORD_HEADER_BYTES)
+		return fmt_fail(where, FMT_E_TRUNCATED, offset, "%zu bytes of a record", s.len);
+	size = le16dec(s.p + 6);
+	if (size < PERF_RECORD_HEADER_BYTES || size > left)
+		return fmt_fail(where, FMT_E_CORRUPT, offset, "record of %zu bytes", size);
+	error = view(r, offset, size, &s, where);
+	if (error)
+		return error;
+	if (s.len < size)
+		return fmt_fail(where, FMT_E_TRUNCATED, offset, "%zu of %zu bytes of a record",
+				s.len, size);
+	*ret = s;
+	return 1;
+}
+
+/* --- reading ahead ----------------------------------------------------------------------- */
+
+/* Nothing that matters to the meta comes after the first of these. */
+static bool
+begins_recording(uint32_t type)
+{
+	return type == REC_SAMPLE || type == PERFDATA_FINISHED_ROUND ||
+		type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
+}
+
+static int
+read_ahead(struct perfdata_reader *r, struct fmt_where *where)
+{
+	uint64_t offset = r->start;
+	struct fmt_where ignored;
+	struct span record;
+	int error = 0;
+
+	while (!error && offset - r->start < AHEAD_BYTES &&
+	       record_at(r, offset, &record, &ignored) > 0) {
+		uint32_t type = le32dec(record.p);
+		uint64_t behind = payload_behind(type, record), size = record.len;
+
+		if (begins_recording(type) || behind > INT64_MAX - offset - size)
+			break;
+		error = apply_tool(r, type, record, offset, where);
+		offset += size + behind;
+	}
+	r->known = offset;
+	r->meta_changed = false;
+	return error;
+}
+
+static void
+take_frequency(struct recording_meta *m)
+{
+	for (size_t i = 0; i < event_set_count(m->events); i++) {
+		const struct event_attr *a = &event_set_at(m->events, i)->attr;
+
+		if (event_attr_has(a, EVENT_ATTR_use_clockid))
+			m->clockid = (uint32_t)a->clockid;
+		if (event_attr_has(a, EVENT_ATTR_freq) && m->frequency_hz == 0)
+			m->frequency_hz = m->frequency_hz_effective = a->sample_period;
+	}
+}
+
+/* --- opening ----------------------------------------------------------------------------- */
+
+static int
+read_header(struct perfdata_reader *r, struct fmt_where *where)
+{
+	struct span s;
+	int error = view(r, 0, PERFDATA_HEADER_BYTES, &s, where);
+
+	if (!error)
+		error = perfdata_header_decode(s, &r->header, where);
+	if (error)
+		return error;
+	r->start = r->header.pipe ? r->header.size : r->header.data.offset;
+	r->end = UINT64_MAX;
+	if (r->header.pipe)
+		return 0;
+	r->health.unfinished = r->header.data.size == 0;
+	if (!r->health.unfinished && r->header.data.size <= INT64_MAX - r->start)
+		r->end = r->start + r->header.data.size;
+	if (r->start > INT64_MAX || r->start < PERFDATA_PIPE_HEADER_BYTES)
+		return fmt_fail(where, FMT_E_CORRUPT, 40, "data at %" PRIu64, r->start);
+	return read_attrs(r, where);
+}
+
+static int
+setup(struct perfdata_reader *r, struct fmt_where *where)
+{
+	int error;
+
+	r->meta = recording_meta_new();
+	if (!r->meta)
+		return fail_io(-FMT_E_NOMEM, 0, where);
+	r->meta->clockid = PERFDATA_CLOCK_OWN;
+	error = read_header(r, where);
+	if (!error && !r->header.pipe)
+		error = read_features(r, where);
+	if (!error)
+		error = read_ahead(r, where);
+	if (!error && perfdata_event_default_names(r->meta->events) < 0)
+		error = fail_io(-FMT_E_NOMEM, 0, where);
+	if (error)
+		return error;
+	take_frequency(r->meta);
+	r->offset = r->start;
+	return 0;
+}
+
+int
+perfdata_reader_open(struct io_source *source, struct perfdata_reader **ret,
+		     struct fmt_where *where)
+{
+	struct perfdata_reader *r = calloc(1, sizeof(*r));
+	int error;
+
+	if (!r) {
+		source->close(source);
+		return fmt_fail(where, FMT_E_NOMEM, 0, "perf.data");
+	}
+	r->magic = READER_MAGIC;
+	r->source = source;
+	source_window_init(&r->window, source);
+	error = setup(r, where);
+	if (error) {
+		perfdata_reader_close(r);
+		return error;
+	}
+	*ret = r;
+	return 0;
+}
+
+void
+perfdata_reader_close(struct perfdata_reader *r)
+{
+	if (!r)
+		return;
+	assert(r->magic == READER_MAGIC);
+	recording_meta_free(r->meta);
+	perfdata_inflate_free(r->inflate);
+	source_window_done(&r->window);
+	r->source->close(r->source);
+	r->magic = 0;
+	free(r);
+}
+
+struct recording_meta *
+perfdata_reader_meta(struct perfdata_reader *r)
+{
+	return r->meta;
+}
+
+const struct perfdata_health *
+perfdata_reader_health(const struct perfdata_reader *r)
+{
+	return &r->health;
+}
+
+/* --- the walk ---------------------------------------------------------------------------- */
+
+static void
+give_kernel(struct perfdata_reader *r, struct span record, struct perfdata_item *ret)
+{
+	uint64_t time;
+
+	ret->kind = PERFDATA_ITEM_RECORD;
+	ret->bytes = record;
+	ret->event = -1;
+	ret->parsed = event_set_parse(r->meta->events, record, &ret->record, &ret->event) == 0;
+	/* These two are what perf does not sort by. */
+	time = ret->parsed ? ret->record.sid.time : 0;
+	if (time != UINT64_MAX && time > r->max_time)
+		r->max_time = time;
+}
+
+static void
+give_round(struct perfdata_reader *r, struct span record, struct perfdata_item *ret)
+{
+	ret->kind = PERFDATA_ITEM_ROUND;
+	ret->bytes = record;
+	ret->complete_ns = r->round_max;
+	r->round_max = r->max_time;
+}
+
+/* A record of a tool with what follows it. 1; 0: passed over. */
+static int
+give_tool(struct perfdata_reader *r, struct span record, struct perfdata_item *ret,
+	  struct fmt_where *where)
+{
+	uint64_t behind = payload_behind(ret->id, record), whole = record.len + behind, bit;
+	struct span all = record;
+	int error;
+
+	if (ret->offset >= r->known) {
+		error = apply_tool(r, ret->id, record, ret->offset, where);
+		if (error)
+			return error;
+	}
+	if (behind > INT64_MAX - r->offset) {
+		return fmt_fail(where, FMT_E_TRUNCATED, ret->offset, "data behind a record");
+	} else if (whole > PERFDATA_ITEM_MAX) {
+		skip(r, &r->health.skipped, ret->offset, "bytes behind a record", behind);
+		r->offset += behind;
+		return 0;
+	} else if (behind > 0) {
+		error = view(r, ret->offset, (size_t)whole, &all, where);
+		if (error)
+			return error;
+		if (all.len < whole || whole > r->end - ret->offset)
+			return fmt_fail(where, FMT_E_TRUNCATED, ret->offset,
+					"%zu of %" PRIu64 " bytes of a record", all.len, whole);
+		r->offset += behind;
+	}
+	ret->kind = PERFDATA_ITEM_TOOL;
+	ret->bytes = all;
+	if (ret->id == PERFDATA_FEATURE && get_feature(record, &bit, &all)) {
+		ret->kind = PERFDATA_ITEM_FEATURE;
+		ret->id = (uint32_t)bit;
+		ret->bytes = all;
+	}
+	ret->meta_changed = r->meta_changed;
+	r->meta_changed = false;
+	return 1;
+}
+
+/* The packed bytes of a container. */
+static bool
+get_packed(uint32_t type, struct span record, struct span *ret)
+{
+	uint64_t size;
+
+	if (!span_skip(&record, PERF_RECORD_HEADER_BYTES))
+		return false;
+	if (type == PERFDATA_COMPRESSED2) {
+		if (!span_u64(&record, &size) || size > record.len)
+			return false;
+		return span_take(&record, (size_t)size, ret);
+	}
+	*ret = record;
+	return true;
+}
+
+static int
+open_container(struct perfdata_reader *r, uint32_t type, struct span record, uint64_t offset,
+	       struct fmt_where *where)
+{
+	struct span packed;
+
+	r->health.packed++;
+	if (!r->inflate)
+		r->inflate = perfdata_inflate_new();
+	if (!r->inflate)
+		return fail_io(-FMT_E_NOMEM, offset, where);
+	if (!get_packed(type, record, &packed) || perfdata_inflate_put(r->inflate, packed) != 0)
+		skip(r, &r->health.unpacked_failed, offset, "record that cannot be unpacked", type);
+	else
+		r->unpacking = true;
+	r->container = offset;
+	return 0;
+}
+
+/* The next record of the open container: 1; 0: it is used up. */
+static int
+next_packed(struct perfdata_reader *r, struct perfdata_item *ret)
+{
+	struct span record;
+	uint32_t type;
+	int more;
+
+	ret->offset = r->container;
+	while ((more = perfdata_inflate_next(r->inflate, &record)) > 0) {
+		type = le32dec(record.p);
+		ret->id = type;
+		if (type < REC_USER_FIRST) {
+			give_kernel(r, record, ret);
+			return 1;
+		}
+		if (type == PERFDATA_FINISHED_ROUND) {
+			give_round(r, record, ret);
+			return 1;
+		}
+		/* perf packs only what comes from the rings. */
+		skip(r, &r->health.skipped, ret->offset, "record of a tool among packed ones",
+		     type);
+	}
+	if (more < 0)
+		skip(r, &r->health.unpacked_failed, ret->offset, fmt_error_text(more), 0);
+	r->unpacking = false;
+	return 0;
+}
+
+/* 1 an item, 0 the end; r->offset is past what it came from. */
+static int
+next_record(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
+{
+	struct span record;
+	int more = 0;
+
+	for (;;) {
+		if (r->unpacking && next_packed(r, ret) > 0)
+			return 1;
+		more = record_at(r, r->offset, &record, where);
+		if (more <= 0)
+			break;
+		ret->offset = r->offset;
+		ret->id = le32dec(record.p);
+		r->offset += record.len;
+		if (ret->id == PERFDATA_COMPRESSED || ret->id == PERFDATA_COMPRESSED2) {
+			more = open_container(r, ret->id, record, ret->offset, where);
+		} else if (ret->id == PERFDATA_FINISHED_ROUND) {
+			give_round(r, record, ret);
+			return 1;
+		} else if (ret->id >= REC_USER_FIRST) {
+			more = give_tool(r, record, ret, where);
+			if (more != 0)
+				return more;
+		} else if (record.len % 8) {
+			skip(r, &r->health.skipped, ret->offset, "kernel record of an odd size",
+			     record.len);
+		} else {
+			give_kernel(r, record, ret);
+			return 1;
+		}
+		if (more < 0)
+			break;
+	}
+	if (more == 0 && r->inflate && perfdata_inflate_rest(r->inflate) > 0)
+		return fmt_fail(where, FMT_E_TRUNCATED, r->offset, "%zu bytes of a packed record",
+				perfdata_inflate_rest(r->inflate));
+	return more;
+}
+
+static int
+give_header(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
+{
+	struct span s;
+	int error = view(r, 0, (size_t)r->header.size, &s, where);
+
+	if (error)
+		return error;
+	*ret = (struct perfdata_item){
+		.kind = PERFDATA_ITEM_FILE,
+		.id = r->header.pipe ? 2 : 1,
+		.bytes = s,
+	};
+	return 1;
+}
+
+int
+perfdata_reader_next(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
+{
+	int more = 0;
+
+	assert(r->magic == READER_MAGIC);
+	memset(ret, 0, sizeof(*ret));
+	ret->event = -1;
+	if (r->phase == PHASE_FILE) {
+		r->phase = r->header.pipe ? PHASE_DATA : PHASE_FEATURES;
+		return give_header(r, ret, where);
+	}
+	if (r->phase == PHASE_FEATURES) {
+		more = next_feature(r, ret, &r->where);
+		if (more == 0)
+			r->phase = PHASE_DATA;
+	}
+	if (r->phase == PHASE_DATA && more == 0)
+		more = next_record(r, ret, &r->where);
+	if (more > 0)
+		return more;
+	if (r->phase != PHASE_END)
+		r->ended = more;
+	r->phase = PHASE_END;
+	if (r->ended && where)
+		*where = r->where;
+	return r->ended;
+}
