@@ -106,3 +106,17 @@ gap_list_add(struct gap_list *l, struct span payload)
 	}
 	return 0;
 }
+
+void
+gap_list_clip(struct gap_list *l, uint64_t from_ns, uint64_t until_ns)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct gap *g = &l->gaps[i];
+
+		if (g->from_ns < until_ns && (g->until_ns == 0 || g->until_ns > from_ns))
+			l->gaps[nr++] = *g;
+	}
+	l->nr = nr;
+}

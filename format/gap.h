@@ -49,5 +49,7 @@ struct gap_list {
 void gap_list_done(struct gap_list *l);
 /* Adds what a payload tells, as far as it can be read. 0, -FMT_E_NOMEM. */
 int gap_list_add(struct gap_list *l, struct span payload);
+/* Forgets those that do not reach into [from, until) ns. */
+void gap_list_clip(struct gap_list *l, uint64_t from_ns, uint64_t until_ns);
 
 #endif

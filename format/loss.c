@@ -104,6 +104,50 @@ loss_set(struct loss *l, uint32_t cpu, enum loss_cause cause, uint64_t n)
 	return 0;
 }
 
+static int
+merge_account(struct loss *l, uint32_t cpu, const struct account *a)
+{
+	int error = 0;
+
+	for (int cause = 0; a->used && cause < LOSS_CAUSES && !error; cause++)
+		error = loss_add(l, cpu, (enum loss_cause)cause, a->n[cause]);
+	return error;
+}
+
+int
+loss_merge(struct loss *l, const struct loss *other)
+{
+	int error = merge_account(l, UINT32_MAX, &other->none);
+
+	for (size_t cpu = 0; cpu < other->nr_cpus && !error; cpu++)
+		error = merge_account(l, (uint32_t)cpu, &other->cpus[cpu]);
+	return error;
+}
+
+static void
+take_away(struct account *a, const struct account *earlier)
+{
+	for (int cause = 0; earlier && cause < LOSS_CAUSES; cause++)
+		a->n[cause] -= earlier->n[cause] < a->n[cause] ? earlier->n[cause] : a->n[cause];
+}
+
+struct loss *
+loss_since(const struct loss *l, const struct loss *earlier)
+{
+	struct loss *since = loss_new();
+
+	if (!since || loss_merge(since, l) != 0) {
+		loss_free(since);
+		return NULL;
+	}
+	if (!earlier)
+		return since;
+	take_away(&since->none, &earlier->none);
+	for (size_t cpu = 0; cpu < since->nr_cpus; cpu++)
+		take_away(&since->cpus[cpu], account_find(earlier, (uint32_t)cpu));
+	return since;
+}
+
 uint64_t
 loss_get(const struct loss *l, uint32_t cpu, enum loss_cause cause)
 {

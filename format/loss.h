@@ -29,6 +29,10 @@ void loss_free(struct loss *l);
 int loss_add(struct loss *l, uint32_t cpu, enum loss_cause cause, uint64_t n);
 /* Sets an account that is itself a counter (PERF_FORMAT_LOST); never lowers it. */
 int loss_set(struct loss *l, uint32_t cpu, enum loss_cause cause, uint64_t n);
+/* Adds all accounts of another ledger. -FMT_E_NOMEM: of some. */
+int loss_merge(struct loss *l, const struct loss *other);
+/* What l has more than it had at an earlier time (NULL: at none). NULL: out of memory. */
+struct loss *loss_since(const struct loss *l, const struct loss *earlier);
 uint64_t loss_get(const struct loss *l, uint32_t cpu, enum loss_cause cause);
 uint64_t loss_total(const struct loss *l, enum loss_cause cause);
 /* Samples known to be missing: the causes whose unit is samples. */

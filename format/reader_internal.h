@@ -2,7 +2,7 @@
 /*
  * reader_internal: what the parts of recording_reader share: recording_reader.c (the walk),
  * reader_bytes.c (bytes to believed headers and payloads), reader_open.c (who is this
- * file), reader_verify.c. Nobody else includes it.
+ * file), reader_seek.c (what the indexes spare it), reader_verify.c. Nobody else includes it.
  */
 #ifndef FORMAT_READER_INTERNAL_H
 #define FORMAT_READER_INTERNAL_H
@@ -17,6 +17,22 @@
 #define SCAN_BYTES (256u << 10) /* read at a time looking for a sync magic */
 #define WASTE_MAX (256u << 20)	/* payload bytes read for headers that lied, see wasted */
 #define META_CHANGES_MAX 256	/* METAs that differ from the one before, kept for borrowers */
+
+struct plan_block {
+	uint64_t offset, seq;
+	uint32_t sum; /* of its entry in the INDEX */
+};
+
+/*
+ * The part of the file that believed INDEXes tell of, [from, until), and the blocks in it that
+ * have to be looked at; until 0: there is none.
+ */
+struct reader_plan {
+	uint64_t from, until, until_seq;
+	struct plan_block *blocks;
+	size_t nr, cap, next;
+	struct buf entry; /* to compare with */
+};
 
 struct recording_reader {
 	uint32_t magic;
@@ -42,6 +58,7 @@ struct recording_reader {
 	 * that much has been read in vain, what such a header claims is skipped unread.
 	 */
 	uint64_t wasted;
+	struct reader_plan plan;
 
 	struct recording_health opened; /* after opening: what rewinding goes back to */
 	struct recording_health seen;	/* up to the last block */
@@ -78,6 +95,10 @@ int reader_open_by_header(struct recording_reader *r, struct fmt_where *where);
 int reader_open_by_block(struct recording_reader *r, struct fmt_where *where);
 /* A META block met on the way: events may have been added since the one before. */
 int reader_update_meta(struct recording_reader *r, const struct block_header *h, struct span raw);
+
+/* Moves on to the next block that the plan has, if that is where it says. 0, negative. */
+int reader_follow_plan(struct recording_reader *r, struct fmt_where *where);
+void reader_plan_done(struct reader_plan *p);
 
 /* Remembers the first damage, for the message. */
 void reader_damage(struct recording_reader *r, enum fmt_error error, uint64_t at,

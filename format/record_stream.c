@@ -40,7 +40,7 @@ struct record_stream {
 	struct batch *done; /* handed out to the end, but its last record is still borrowed */
 	size_t held;	    /* bytes that all batches in the heap take */
 	uint64_t order, complete;
-	bool ended;
+	bool begun, ended;
 	int error; /* what ended it; told when the heap is empty */
 	struct fmt_where where;
 
@@ -51,7 +51,10 @@ struct record_stream {
 
 	struct perf_record record;
 	struct record_stream_stats stats;
-	struct loss *loss;
+	struct loss *loss;   /* since the file began */
+	struct loss *before; /* as it was before the window; NULL: nothing */
+	struct loss *within; /* the difference; NULL: before is */
+	bool loss_news;	     /* came after before */
 	struct gap_list gaps;
 };
 
@@ -104,6 +107,8 @@ record_stream_close(struct record_stream *s)
 	free(s->scratch);
 	free(s->runs);
 	loss_free(s->loss);
+	loss_free(s->before);
+	loss_free(s->within);
 	gap_list_done(&s->gaps);
 	s->magic = 0;
 	free(s);
@@ -139,7 +144,7 @@ record_stream_stats(const struct record_stream *s)
 const struct loss *
 record_stream_loss(const struct record_stream *s)
 {
-	return s->loss;
+	return s->before ? s->within : s->loss;
 }
 
 const struct gap_list *
@@ -382,20 +387,26 @@ take_records(struct record_stream *s, const struct block *block)
 	return error;
 }
 
+/*
+ * What stands behind the block that completes the window is nothing to it; but FOREIGN tells
+ * of the whole file, wherever it stands.
+ */
 static bool
 want_block(const struct block_header *h, void *arg)
 {
 	const struct record_stream *s = arg;
+	bool behind = h->complete >= s->until && s->until != UINT64_MAX;
 
 	switch (h->type) {
+	case BLOCK_FOREIGN:
+		return true;
 	case BLOCK_STATE:
 	case BLOCK_KSYMS:
 	case BLOCK_BUILDIDS:
 	case BLOCK_LOSS:
 	case BLOCK_GAP:
 	case BLOCK_RATE:
-	case BLOCK_FOREIGN:
-		return true;
+		return !behind;
 	case BLOCK_RECORDS:
 		if (h->t_max == 0)
 			return true;
@@ -405,32 +416,95 @@ want_block(const struct block_header *h, void *arg)
 	return false;
 }
 
+/* A window is sought; a whole file is walked through, so that its health is known. */
+static int
+begin(struct record_stream *s, struct fmt_where *where)
+{
+	bool whole = s->from == 0 && s->until == UINT64_MAX;
+
+	s->begun = true;
+	return whole ? 0 : recording_reader_seek(s->reader, want_block, s, where);
+}
+
+/* What is lost of a block is told before it: all that was told before a block that ends before
+ * the window is not the window's. */
+static int
+settle_loss(struct record_stream *s, const struct block_header *h)
+{
+	struct loss *now;
+
+	if (!s->loss_news || h->complete == 0 || h->complete > s->from)
+		return 0;
+	now = loss_since(s->loss, NULL);
+	if (!now)
+		return -FMT_E_NOMEM;
+	loss_free(s->before);
+	s->before = now;
+	s->loss_news = false;
+	loss_free(s->within);
+	s->within = loss_new();
+	return s->within ? 0 : -FMT_E_NOMEM;
+}
+
+static int
+take_loss(struct record_stream *s, struct span payload)
+{
+	struct loss *within;
+
+	/* One that is malformed in spite of its checksum adds what it has. */
+	if (loss_decode(s->loss, payload) == -FMT_E_NOMEM)
+		return -FMT_E_NOMEM;
+	s->loss_news = true;
+	if (!s->before)
+		return 0;
+	within = loss_since(s->loss, s->before);
+	if (!within)
+		return -FMT_E_NOMEM;
+	loss_free(s->within);
+	s->within = within;
+	return 0;
+}
+
+static int
+take_block(struct record_stream *s, const struct block *block)
+{
+	int error = 0;
+
+	switch (block->header.type) {
+	case BLOCK_RECORDS:
+		error = settle_loss(s, &block->header);
+		return error ? error : take_records(s, block);
+	case BLOCK_STATE:
+		return take_records(s, block);
+	case BLOCK_LOSS:
+		error = take_loss(s, block->payload);
+		break;
+	case BLOCK_GAP:
+		error = gap_list_add(&s->gaps, block->payload);
+		break;
+	}
+	if (!error && s->on_block)
+		s->on_block(s->on_block_arg, block);
+	return error;
+}
+
 /* Reads one block; sets ended at the end and on error. */
 static void
 read_block(struct record_stream *s)
 {
 	struct block block;
-	int result = recording_reader_next(s->reader, want_block, s, &block, &s->where);
+	int result = s->begun ? 0 : begin(s, &s->where);
 
-	if (result > 0) {
-		if (block.header.type == BLOCK_RECORDS || block.header.type == BLOCK_STATE) {
-			result = take_records(s, &block);
-		} else {
-			result = 0;
-			/* One that is malformed in spite of its checksum adds what it has. */
-			if (block.header.type == BLOCK_LOSS &&
-			    loss_decode(s->loss, block.payload) == -FMT_E_NOMEM)
-				result = -FMT_E_NOMEM;
-			if (block.header.type == BLOCK_GAP &&
-			    gap_list_add(&s->gaps, block.payload) != 0)
-				result = -FMT_E_NOMEM;
-			if (s->on_block)
-				s->on_block(s->on_block_arg, &block);
+	if (result == 0) {
+		result = recording_reader_next(s->reader, want_block, s, &block, &s->where);
+		if (result > 0) {
+			result = take_block(s, &block);
+			if (result == 0)
+				return;
+			fmt_fail(&s->where, FMT_E_NOMEM, block.offset, "records of a block");
 		}
-		if (result == 0)
-			return;
-		fmt_fail(&s->where, FMT_E_NOMEM, block.offset, "records of a block");
 	}
+	gap_list_clip(&s->gaps, s->from, s->until);
 	s->ended = true;
 	s->error = result;
 }

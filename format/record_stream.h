@@ -35,8 +35,11 @@ struct record_stream_stats {
 int record_stream_open(struct recording_reader *reader, struct record_stream **ret);
 void record_stream_close(struct record_stream *s);
 
-/* Only blocks and records that can matter to [from, until) ns: samples outside it are left
- * out, side-band before it is still given (it says who was who). Call before the first next. */
+/*
+ * Only blocks and records that can matter to [from, until) ns: samples outside it are left
+ * out, side-band before it is still given (it says who was who). The blocks are sought by the
+ * file's indexes. Call before the first next.
+ */
 void record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_ns);
 
 struct stream_record {
@@ -63,9 +66,12 @@ void record_stream_on_block(struct record_stream *s,
 const struct event_set *record_stream_events(const struct record_stream *s);
 
 const struct record_stream_stats *record_stream_stats(const struct record_stream *s);
-/* The ledger as of the last LOSS block read. */
+/*
+ * The ledger as of the last LOSS block read; of a window, what was lost from the last block that
+ * ends before it.
+ */
 const struct loss *record_stream_loss(const struct record_stream *s);
-/* The gaps of all GAP blocks read. */
+/* The gaps of all GAP blocks read; at the end, of a window, those that reach into it. */
 const struct gap_list *record_stream_gaps(const struct record_stream *s);
 
 #endif

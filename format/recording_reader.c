@@ -183,7 +183,7 @@ recording_reader_next(struct recording_reader *r,
 {
 	struct block_header h;
 	struct span payload;
-	uint64_t at;
+	uint64_t at = 0;
 	int result;
 
 	assert(r->magic == READER_MAGIC);
@@ -191,7 +191,9 @@ recording_reader_next(struct recording_reader *r,
 	if (result)
 		return result;
 	for (;;) {
-		result = find_block(r, &at, &h, where);
+		result = reader_follow_plan(r, where);
+		if (result == 0)
+			result = find_block(r, &at, &h, where);
 		if (result <= 0)
 			break;
 		result = take_block(r, at, &h, !want || want(&h, arg), &payload, where);
@@ -217,6 +219,7 @@ recording_reader_rewind(struct recording_reader *r)
 	r->pos = r->end = r->first;
 	r->unread = r->next_seq = r->bad_seq = r->shift = r->wasted = 0;
 	r->window_len = 0;
+	reader_plan_done(&r->plan);
 }
 
 int
@@ -268,6 +271,7 @@ recording_reader_close(struct recording_reader *r)
 		recording_meta_free(r->metas[i]);
 	ZSTD_freeDCtx(r->zstd);
 	free(r->window);
+	reader_plan_done(&r->plan);
 	buf_done(&r->meta_raw);
 	buf_done(&r->stored);
 	buf_done(&r->raw);

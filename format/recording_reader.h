@@ -4,8 +4,8 @@
  *
  * Walks from block to block; where one is damaged it looks for the next sync magic whose
  * header checks out, and counts what it passed over. A missing or torn tail (a live file,
- * a killed recorder) is a normal end. Indexes are a help, never a need. Memory is bounded
- * by the largest block.
+ * a killed recorder) is a normal end. Indexes are a help (recording_reader_seek), never a
+ * need. Memory is bounded by the largest block, and 24 bytes for each block sought.
  */
 #ifndef FORMAT_RECORDING_READER_H
 #define FORMAT_RECORDING_READER_H
@@ -70,7 +70,19 @@ struct block {
 int recording_reader_next(struct recording_reader *r,
 			  bool (*want)(const struct block_header *h, void *arg), void *arg,
 			  struct block *ret, struct fmt_where *where);
-/* Back to the first block, and the health to what it was after opening. */
+/*
+ * Rewinds, and lets recording_reader_next() pass over what want does not want without looking
+ * at it, as far as the file's indexes tell where that is. want is asked here, from the indexes,
+ * and is the one to give to recording_reader_next(), which asks it again, from the headers. An
+ * index is believed when its blocks follow each other without a gap, and each block that it
+ * leads to is what it says; where it is not, or there is none (damage, the end of a live file),
+ * every header is looked at. Of what was passed over the health tells nothing.
+ * 0, -FMT_E_IO, -FMT_E_NOMEM.
+ */
+int recording_reader_seek(struct recording_reader *r,
+			  bool (*want)(const struct block_header *h, void *arg), void *arg,
+			  struct fmt_where *where);
+/* Back to the first block, the health to what it was after opening; ends seeking. */
 void recording_reader_rewind(struct recording_reader *r);
 
 const struct recording_health *recording_reader_health(const struct recording_reader *r);
