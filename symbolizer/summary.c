@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/buildids.h"
+#include "format/foreign.h"
 #include "format/ksyms.h"
 
 _Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_FOREIGN + 1, "every type of block is counted");
@@ -91,6 +92,29 @@ count_records(struct count *c, const struct block *b)
 	return 0;
 }
 
+static void
+count_foreign(struct summary *s, struct span payload)
+{
+	struct foreign f;
+	uint32_t type;
+
+	while (foreign_next(&payload, &f) > 0) {
+		if (f.kind == FOREIGN_FILE)
+			s->from_pipe = f.id == 2;
+		/* Where the header is a stream, each of its sections is a record. */
+		if (f.kind == FOREIGN_FEATURE && s->from_pipe)
+			type = PERFDATA_FEATURE;
+		else if (f.kind == FOREIGN_RECORD)
+			type = f.id;
+		else
+			continue;
+		if (type >= REC_USER_FIRST && type < PERFDATA_RECORD_END)
+			s->tool_records[type - REC_USER_FIRST]++;
+		else
+			s->other_tool_records++;
+	}
+}
+
 static int
 count_block(struct count *c, const struct block *b)
 {
@@ -120,6 +144,9 @@ count_block(struct count *c, const struct block *b)
 		break;
 	case BLOCK_GAP:
 		error = gap_list_add(&c->s->gaps, b->payload);
+		break;
+	case BLOCK_FOREIGN:
+		count_foreign(c->s, b->payload);
 		break;
 	case BLOCK_RATE:
 		error = rate_list_add(&c->s->rates, b->payload);

@@ -10,10 +10,12 @@
 
 #include "format/gap.h"
 #include "format/loss.h"
+#include "format/perfdata_header.h"
 #include "format/rate.h"
 #include "format/recording_reader.h"
 
 #define SUMMARY_BLOCK_TYPES 12 /* BLOCK_* are 1..11 */
+#define SUMMARY_TOOL_TYPES (PERFDATA_RECORD_END - REC_USER_FIRST)
 
 struct summary_blocks {
 	uint64_t blocks, raw_bytes, stored_bytes; /* headers included */
@@ -24,7 +26,11 @@ struct summary {
 	uint64_t state_records; /* synthesized by the recorder; not among records */
 	uint64_t bad_records;
 	uint64_t by_type[REC_KERNEL_MAX];
-	uint64_t other_types;	    /* records of types that have no name here */
+	uint64_t other_types; /* records of types that have no name here */
+	/* Of perf's tools, of an imported perf.data: by type from REC_USER_FIRST on. */
+	uint64_t tool_records[SUMMARY_TOOL_TYPES];
+	uint64_t other_tool_records;
+	bool from_pipe;		    /* sections of perf.data's header came as records */
 	uint64_t first_ns, last_ns; /* of samples; of all records when there are none; or 0 */
 	uint64_t *event_samples;    /* by index in the meta's events */
 	size_t nr_events;

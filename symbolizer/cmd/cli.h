@@ -18,6 +18,7 @@
 	X(record, "record samples into a file")                                                    \
 	X(report, "where the time went, by command, object and symbol")                            \
 	X(export, "write samples for other tools: folded")                                         \
+	X(import, "read a perf.data into a recording")                                             \
 	X(info, "what a recording is and has")                                                     \
 	X(dump, "every record, every field, one a line")                                           \
 	X(verify, "check a recording's blocks and checksums")

@@ -186,6 +186,21 @@ print_events(const struct info *info)
 }
 
 static void
+print_tool_counts(const struct summary *s)
+{
+	for (uint32_t i = 0; i < SUMMARY_TOOL_TYPES; i++) {
+		const char *name = perfdata_record_name(REC_USER_FIRST + i);
+
+		if (s->tool_records[i] > 0 && name)
+			printf(KEY "   %-18s %10" PRIu64 " (of perf)\n", "", name,
+			       s->tool_records[i]);
+	}
+	if (s->other_tool_records > 0)
+		printf(KEY "   %-18s %10" PRIu64 " (of perf)\n", "", "of other types",
+		       s->other_tool_records);
+}
+
+static void
 print_counts(const struct info *info)
 {
 	const struct summary *s = &info->summary;
@@ -202,6 +217,7 @@ print_counts(const struct info *info)
 		printf(KEY "   %-18s %10" PRIu64 "\n", "", "of other types", s->other_types);
 	if (s->bad_records > 0)
 		printf(KEY "   %-18s %10" PRIu64 "\n", "", "not parseable", s->bad_records);
+	print_tool_counts(s);
 	printf(KEY " %" PRIu64 " kernel symbols, %" PRIu64 " build-ids read by the recorder\n",
 	       "names", s->kernel_symbols, s->build_ids);
 }

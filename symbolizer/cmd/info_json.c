@@ -50,6 +50,12 @@ make_records(const struct summary *s)
 			error |= json_object_set_new(j, perf_record_type_name(type),
 						     number(s->by_type[type]));
 	}
+	for (uint32_t i = 0; i < SUMMARY_TOOL_TYPES; i++) {
+		const char *name = perfdata_record_name(REC_USER_FIRST + i);
+
+		if (s->tool_records[i] > 0 && name)
+			error |= json_object_set_new(j, name, number(s->tool_records[i]));
+	}
 	if (error) {
 		json_decref(j);
 		return NULL;

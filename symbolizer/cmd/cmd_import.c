@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor import: a perf.data as a recording. */
+#include <err.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/output.h"
+#include "symbolizer/perfdata_input.h"
+
+static const struct cli_option options[] = {
+	{ 'i', 'i', "input", "FILE", "perf.data to read; - is standard input" },
+	{ 'o', 'o', "output", "FILE", "recording to write; - is standard output" },
+	{ 'q', 'q', "quiet", NULL, "no summary at the end" },
+	{ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "import",
+	.synopsis = "[options] PERF.DATA -o FILE",
+	.about =
+		"Writes what a perf.data holds (of perf record, in file or pipe mode) as a recording.",
+	.options = options,
+};
+
+struct request {
+	const char *path, *output;
+	bool quiet;
+};
+
+static int
+set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+
+	if (value == 'i')
+		rq->path = text;
+	else if (value == 'o')
+		rq->output = text;
+	else
+		rq->quiet = true;
+	return CLI_GO_ON;
+}
+
+static void
+print_summary(const struct request *rq, const struct perfdata_import_result *r)
+{
+	fprintf(stderr,
+		"spoor: %s: %" PRIu64 " samples in %" PRIu64 " kernel records, %" PRIu64
+		" records of perf's tools, %" PRIu64 " samples lost; %" PRIu64 " bytes\n",
+		strcmp(rq->output, "-") == 0 ? "standard output" : rq->output, r->samples,
+		r->records, r->tool_records, r->lost, r->bytes);
+}
+
+static struct io_source *
+open_input(const char *path, const char **ret_shown)
+{
+	struct io_source *source;
+	int fd;
+
+	*ret_shown = path;
+	if (strcmp(path, "-") == 0) {
+		*ret_shown = "standard input";
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	}
+	source = fd < 0 ? NULL : io_source_fd(fd);
+	if (!source)
+		warn("%s", *ret_shown);
+	return source;
+}
+
+/* The recording goes to where o points, which output_close() looks after. */
+static int
+import(const struct request *rq, const struct output *o)
+{
+	struct perfdata_import_result result;
+	const char *shown;
+	struct io_source *source = open_input(rq->path, &shown);
+	struct io_sink *sink;
+	int fd;
+
+	if (!source)
+		return EXIT_FAILED;
+	fd = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 3);
+	sink = fd < 0 ? NULL : io_sink_fd(fd);
+	if (!sink) {
+		warn("%s", rq->output);
+		source->close(source);
+		if (fd >= 0)
+			close(fd);
+		return EXIT_FAILED;
+	}
+	if (perfdata_input_import(source, shown, sink, rq->output, &result) != 0)
+		return EXIT_FAILED;
+	if (!rq->quiet)
+		print_summary(rq, &result);
+	return EXIT_DONE;
+}
+
+int
+cmd_import(int argc, char **argv)
+{
+	struct request rq = { 0 };
+	struct output o;
+	int first, status;
+
+	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	if (status == CLI_GO_ON)
+		status = cli_one_file("import", argc, argv, first, &rq.path);
+	if (status != CLI_GO_ON)
+		return status;
+	if (!rq.path)
+		return cli_usage_error("import", "which perf.data?");
+	if (!rq.output)
+		return cli_usage_error("import", "-o FILE says where the recording goes");
+	if (strcmp(rq.output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cli_usage_error("import", "standard output is a terminal");
+	status = output_open(&o, rq.output);
+	if (status == 0)
+		status = output_close(&o, import(&rq, &o));
+	return status;
+}

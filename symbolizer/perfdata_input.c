@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/perfdata_input.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_FAILED 1
+
+bool
+perfdata_input_probe(struct io_source *source)
+{
+	uint8_t magic[PERFDATA_MAGIC_BYTES];
+
+	return source->read(source, 0, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		perfdata_header_probe(span_of(magic, sizeof(magic)));
+}
+
+static void
+say_error(const char *path, int error, const struct fmt_where *where)
+{
+	if (where->saved_errno)
+		warnx("%s: %s", path, strerror(where->saved_errno));
+	else if (error == -FMT_E_UNSUPPORTED || error == -FMT_E_NOT_RECORDING)
+		warnx("%s: %s", path, where->detail);
+	else if (error == -FMT_E_EMPTY)
+		warnx("%s: %s", path, fmt_error_text(error));
+	else
+		warnx("%s: offset %" PRIu64 ": %s: %s", path, where->offset, fmt_error_text(error),
+		      where->detail);
+}
+
+static void
+say_damage(const char *path, const struct perfdata_import_result *r)
+{
+	const struct perfdata_health *h = &r->health;
+
+	if (h->unfinished)
+		warnx("%s: perf record was killed: read as far as it goes; what it writes last "
+		      "(build-ids, host, event names) is missing",
+		      path);
+	if (r->ended == -FMT_E_TRUNCATED)
+		warnx("%s: ends in the middle (offset %" PRIu64 ": %s); what is before is read",
+		      path, r->where.offset, r->where.detail);
+	else if (r->ended)
+		warnx("%s: damaged at offset %" PRIu64 ": %s; what is before is read", path,
+		      r->where.offset, r->where.detail);
+	if (h->skipped > 0)
+		warnx("%s: damaged: records and sections passed over: %" PRIu64
+		      " (first at offset %" PRIu64 ": %s)",
+		      path, h->skipped, h->first.offset, h->first.detail);
+	if (h->unpacked_failed > 0)
+		warnx("%s: packed records that cannot be unpacked: %" PRIu64
+		      " (first trouble at offset %" PRIu64 ": %s)",
+		      path, h->unpacked_failed, h->first.offset, h->first.detail);
+	if (r->bad_records > 0)
+		warnx("%s: %" PRIu64 " records could not be parsed", path, r->bad_records);
+}
+
+int
+perfdata_input_import(struct io_source *source, const char *input, struct io_sink *sink,
+		      const char *output, struct perfdata_import_result *ret)
+{
+	struct fmt_where where = { 0 };
+	bool reading = false;
+	int error = perfdata_import(source, sink, ret, &reading, &where);
+
+	if (error) {
+		say_error(reading ? input : output, error, &where);
+		return EXIT_FAILED;
+	}
+	say_damage(input, ret);
+	return 0;
+}
+
+/* A descriptor of a file that has no name; -1 after a message. */
+static int
+open_nameless(void)
+{
+	const char *directory = getenv("TMPDIR");
+	char *path;
+	int fd;
+
+	if (!directory || !*directory)
+		directory = "/var/tmp";
+	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* Not every file system can do that. */
+	if (asprintf(&path, "%s/spoor.XXXXXX", directory) < 0) {
+		warnx("out of memory");
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	else
+		warn("%s (TMPDIR says where the perf.data is imported to)", path);
+	free(path);
+	return fd;
+}
+
+struct io_source *
+perfdata_input_convert(struct io_source *source, const char *input)
+{
+	struct perfdata_import_result result;
+	struct io_source *recording;
+	struct io_sink *sink;
+	int fd, copy;
+
+	fd = open_nameless();
+	copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sink = copy < 0 ? NULL : io_sink_fd(copy);
+	if (!sink) {
+		if (fd >= 0)
+			warn("%s", input);
+		if (copy >= 0)
+			close(copy);
+		if (fd >= 0)
+			close(fd);
+		source->close(source);
+		return NULL;
+	}
+	if (perfdata_input_import(source, input, sink, "temporary file", &result) != 0) {
+		close(fd);
+		return NULL;
+	}
+	recording = io_source_fd(fd);
+	if (!recording)
+		warn("%s", input);
+	return recording;
+}
