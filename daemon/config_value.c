@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "format/fmt_error.h"
+#include "format/time_text.h"
 
 struct unit {
 	const char *name;
@@ -30,10 +32,7 @@ static const struct unit time_units[] = {
 	{ "ms", UINT64_C(1000000) },
 	{ "us", UINT64_C(1000) },
 	{ "ns", 1 },
-	{ "w", 7 * UINT64_C(86400000000000) },
-	{ "min", UINT64_C(60000000000) },
 };
-#define TIME_UNITS_PRINTED 7
 
 /* Takes the digits off the front of *text: how many, or -ERANGE. */
 static int
@@ -111,48 +110,13 @@ config_bytes_print(uint64_t bytes, char out[CONFIG_VALUE_MAX])
 		print_units(byte_units, sizeof(byte_units) / sizeof(byte_units[0]), bytes, out);
 }
 
-/* The unit at *text, which is moved past it; NULL: none. */
-static const struct unit *
-take_time_unit(const char **text)
-{
-	size_t n = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
-
-	for (size_t i = 0; i < sizeof(time_units) / sizeof(time_units[0]); i++) {
-		if (strlen(time_units[i].name) == n && memcmp(time_units[i].name, *text, n) == 0) {
-			*text += n;
-			return &time_units[i];
-		}
-	}
-	return NULL;
-}
-
 int
 config_time_parse(const char *text, uint64_t *ret_ns)
 {
-	const struct unit *unit;
-	uint64_t n, ns = 0;
-	bool bare, first = true;
+	int error = time_text_duration(text, ret_ns);
 
-	do {
-		int digits = take_digits(&text, &n);
-
-		if (digits < 0)
-			return digits;
-		text += strspn(text, " \t");
-		if (digits == 0)
-			return -EINVAL;
-		/* A bare number stands alone: what would "1h 5" be? */
-		bare = first && *text == '\0';
-		first = false;
-		unit = bare ? &time_units[3] : take_time_unit(&text);
-		if (!unit)
-			return -EINVAL;
-		if (__builtin_mul_overflow(n, unit->factor, &n) ||
-		    __builtin_add_overflow(ns, n, &ns))
-			return -ERANGE;
-		text += strspn(text, " \t");
-	} while (*text);
-	*ret_ns = ns;
+	if (error)
+		return error == -FMT_E_TOO_BIG ? -ERANGE : -EINVAL;
 	return 0;
 }
 
@@ -162,7 +126,7 @@ config_time_print(uint64_t ns, char out[CONFIG_VALUE_MAX])
 	if (ns == 0)
 		snprintf(out, CONFIG_VALUE_MAX, "0");
 	else
-		print_units(time_units, TIME_UNITS_PRINTED, ns, out);
+		print_units(time_units, sizeof(time_units) / sizeof(time_units[0]), ns, out);
 }
 
 int

@@ -12,7 +12,7 @@
 
 #include "daemon/config_value.h"
 #include "daemon/ctl_print.h"
-#include "daemon/ctl_time.h"
+#include "format/time_text.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define MONITOR_HEAD_LINES 20
@@ -240,15 +240,17 @@ struct keep {
 static int
 keep_option(struct ctl_client *c, struct keep *k, const char *command, int option)
 {
+	int64_t ns;
+
 	switch (option) {
 	case OPT_SINCE:
 	case OPT_UNTIL:
-		if (ctl_time_parse(optarg, k->now_s,
-				   option == OPT_SINCE ? &k->from_s : &k->until_s) < 0)
+		if (time_text_instant(optarg, k->now_s * (int64_t)NS_PER_S, &ns) < 0)
 			return ctl_command_usage(command,
 						 "%s: a time such as 03:12, -10m, today or "
 						 "\"2026-11-21 03:12:00\"",
 						 optarg);
+		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns / (int64_t)NS_PER_S;
 		return -1;
 	case 'l':
 		k->label = optarg;
