@@ -17,6 +17,12 @@
 #define SCAN_BYTES (256u << 10) /* read at a time looking for a sync magic */
 #define WASTE_MAX (256u << 20)	/* payload bytes read for headers that lied, see wasted */
 #define META_CHANGES_MAX 256	/* METAs that differ from the one before, kept for borrowers */
+#define HOLES_MAX 64		/* in the sequence, of which blocks may still come */
+
+/* Blocks [from, until) that were not where they should be. */
+struct seq_hole {
+	uint64_t from, until;
+};
 
 struct plan_block {
 	uint64_t offset, seq;
@@ -51,6 +57,12 @@ struct recording_reader {
 	uint64_t pos;	 /* where to look for the next: >= end */
 	uint64_t unread; /* != 0: the last block's payload was not looked at, and begins here */
 	uint64_t next_seq;
+	/*
+	 * A block that stands too early (a sector in the wrong place, a copy) is no reason to
+	 * leave out those before it: what is missing then may come until it has come.
+	 */
+	struct seq_hole holes[HOLES_MAX]; /* ascending; when there are more, the first is given up */
+	size_t nr_holes;
 	uint64_t bad_seq; /* 1 + the highest seq of a block whose payload is damaged */
 	uint64_t shift;	  /* found offset - written offset of the last block */
 	/*

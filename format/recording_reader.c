@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/reader_internal.h"
 
@@ -24,6 +25,53 @@ reader_damage(struct recording_reader *r, enum fmt_error error, uint64_t at, con
 	fmt_fail(&r->seen.first, error, at, "%s", text);
 }
 
+static void
+drop_hole(struct recording_reader *r, size_t i)
+{
+	r->nr_holes--;
+	memmove(&r->holes[i], &r->holes[i + 1], (r->nr_holes - i) * sizeof(r->holes[0]));
+}
+
+static void
+add_hole(struct recording_reader *r, size_t i, uint64_t from, uint64_t until)
+{
+	if (from == until)
+		return;
+	if (r->nr_holes == HOLES_MAX) {
+		if (i == 0)
+			return;
+		drop_hole(r, 0);
+		i--;
+	}
+	memmove(&r->holes[i + 1], &r->holes[i], (r->nr_holes - i) * sizeof(r->holes[0]));
+	r->holes[i] = (struct seq_hole){ from, until };
+	r->nr_holes++;
+}
+
+/* The hole in the sequence that this block is from, or nr_holes. */
+static size_t
+hole_of(const struct recording_reader *r, uint64_t seq)
+{
+	size_t i = 0;
+
+	while (i < r->nr_holes && (seq < r->holes[i].from || seq >= r->holes[i].until))
+		i++;
+	return i;
+}
+
+/* One that was missing has come. */
+static void
+fill_hole(struct recording_reader *r, uint64_t seq)
+{
+	size_t i = hole_of(r, seq);
+	const struct seq_hole hole = r->holes[i];
+
+	drop_hole(r, i);
+	add_hole(r, i, seq + 1, hole.until);
+	add_hole(r, i, hole.from, seq);
+	r->seen.damaged_blocks--;
+}
+
 /* Finds the next header of a block not had yet, from r->pos on: 1, 0 at the end, negative. */
 static int
 find_block(struct recording_reader *r, uint64_t *ret_at, struct block_header *ret,
@@ -36,7 +84,7 @@ find_block(struct recording_reader *r, uint64_t *ret_at, struct block_header *re
 		result = reader_header_at(r, at, r->file_id, ret, where);
 		if (result < 0)
 			return result;
-		if (result > 0 && ret->seq >= r->next_seq) {
+		if (result > 0 && (ret->seq >= r->next_seq || hole_of(r, ret->seq) < r->nr_holes)) {
 			*ret_at = at;
 			return 1;
 		}
@@ -72,7 +120,11 @@ accept_block(struct recording_reader *r, uint64_t at, const struct block_header 
 		seen->damaged_blocks++;
 		reader_damage(r, FMT_E_CORRUPT, at, "a block begins inside the one before");
 	}
-	if (h->seq > r->next_seq) {
+	if (h->seq < r->next_seq) {
+		fill_hole(r, h->seq);
+		reader_damage(r, FMT_E_CORRUPT, at, "block %" PRIu64 " comes late", h->seq);
+	} else if (h->seq > r->next_seq) {
+		add_hole(r, r->nr_holes, r->next_seq, h->seq);
 		seen->damaged_blocks += h->seq - r->next_seq;
 		reader_damage(r, FMT_E_CORRUPT, r->end, "%" PRIu64 " blocks are missing",
 			      h->seq - r->next_seq);
@@ -85,7 +137,8 @@ accept_block(struct recording_reader *r, uint64_t at, const struct block_header 
 	if (h->type == BLOCK_END)
 		seen->closed = true;
 	r->shift = shift;
-	r->next_seq = h->seq + 1;
+	if (h->seq >= r->next_seq)
+		r->next_seq = h->seq + 1;
 	r->pos = r->end = at + reader_extent(h);
 	r->unread = was_read ? 0 : at + h->header_size;
 	r->health = *seen;
@@ -218,7 +271,7 @@ recording_reader_rewind(struct recording_reader *r)
 	r->seen = r->health = r->opened;
 	r->pos = r->end = r->first;
 	r->unread = r->next_seq = r->bad_seq = r->shift = r->wasted = 0;
-	r->window_len = 0;
+	r->window_len = r->nr_holes = 0;
 	reader_plan_done(&r->plan);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/buildids.h"
+#include "format/foreign.h"
 #include "format/gap.h"
 #include "format/ksyms.h"
 #include "format/rate.h"
@@ -210,6 +211,9 @@ write_small_blocks(struct recording_writer *w)
 	rate_begin(&b);
 	rate_add(&b, &(struct rate){ 10200, 99, 49, RATE_ASKED });
 	assert_int_equal(recording_writer_block(w, BLOCK_RATE, buf_span(&b), NULL), 0);
+	buf_clear(&b);
+	foreign_add(&b, FOREIGN_FEATURE, 3, span_of("five.", 5));
+	assert_int_equal(recording_writer_block(w, BLOCK_FOREIGN, buf_span(&b), NULL), 0);
 	loss_free(loss);
 	buf_done(&b);
 }
