@@ -19,11 +19,12 @@ struct object {
 	char path[];
 };
 
-/* A build-id that came by inode and not by a record. */
+/* A build-id that came by inode, or by path alone, and not by a record. */
 struct inode_id {
-	struct map_object key; /* maj to build_id; path is NULL */
+	struct map_object key; /* maj to build_id; path is NULL, or all that is known */
 	RB_ENTRY(inode_id) node;
 	bool used;
+	char path[];
 };
 
 RB_HEAD(object_tree, object);
@@ -80,7 +81,11 @@ object_cmp(const struct object *a, const struct object *b)
 static int
 inode_id_cmp(const struct inode_id *a, const struct inode_id *b)
 {
-	return inode_cmp(&a->key, &b->key);
+	int c = inode_cmp(&a->key, &b->key);
+
+	if (!c)
+		c = (a->key.path != NULL) - (b->key.path != NULL);
+	return c || !a->key.path ? c : strcmp(a->key.path, b->key.path);
 }
 
 /* libbsd's RB_GENERATE_STATIC() needs a __unused that glibc's headers do not stand. */
@@ -111,12 +116,18 @@ object_free(struct map_objects *t, struct object *o)
 	free(o);
 }
 
+static size_t
+inode_id_bytes(const struct inode_id *i)
+{
+	return sizeof(*i) + (i->key.path ? strlen(i->key.path) + 1 : 0);
+}
+
 static void
 inode_id_free(struct map_objects *t, struct inode_id *i)
 {
 	RB_REMOVE(inode_tree, &t->inodes, i);
 	t->nr_inodes--;
-	t->bytes -= sizeof(*i);
+	t->bytes -= inode_id_bytes(i);
 	free(i);
 }
 
@@ -184,11 +195,26 @@ object_new(struct map_objects *t, const struct map_object *key)
 	return o;
 }
 
+/* What came by the inode of this object, or by its path; NULL: nothing. */
+static struct inode_id *
+find_id(struct map_objects *t, const struct map_object *o)
+{
+	struct inode_id probe = { .key = *o }, *found = NULL;
+
+	probe.key.path = NULL;
+	if (o->ino)
+		found = RB_FIND(inode_tree, &t->inodes, &probe);
+	if (found)
+		return found;
+	probe.key = (struct map_object){ .path = o->path };
+	return RB_FIND(inode_tree, &t->inodes, &probe);
+}
+
 struct map_object *
 map_objects_get(struct map_objects *t, const struct perf_mmap *m)
 {
 	struct object probe = { 0 };
-	struct inode_id inode, *known;
+	const struct inode_id *known;
 	struct object *o;
 
 	probe.o = (struct map_object){ .maj = m->maj,
@@ -199,9 +225,8 @@ map_objects_get(struct map_objects *t, const struct perf_mmap *m)
 	if (m->build_id_size) {
 		probe.o.build_id_size = m->build_id_size;
 		memcpy(probe.o.build_id, m->build_id, sizeof(probe.o.build_id));
-	} else if (m->ino && t->nr_inodes) {
-		inode.key = probe.o;
-		known = RB_FIND(inode_tree, &t->inodes, &inode);
+	} else if (t->nr_inodes) {
+		known = find_id(t, &probe.o);
 		if (known) {
 			probe.o.build_id_size = known->key.build_id_size;
 			memcpy(probe.o.build_id, known->key.build_id, sizeof(probe.o.build_id));
@@ -250,37 +275,73 @@ object_give(struct map_objects *t, struct object *o, const uint8_t *id, uint8_t 
 	RB_INSERT(object_tree, &t->objects, o);
 }
 
-int
-map_objects_set_build_id(struct map_objects *t, const struct map_object *inode, const uint8_t *id,
-			 uint8_t size)
+/*
+ * Keeps the id for what is to come: 1, 0 (there was one: those that are here already had
+ * theirs then), -FMT_E_NOMEM.
+ */
+static int
+keep_id(struct map_objects *t, const struct map_object *key, const uint8_t *id, uint8_t size)
 {
-	struct inode_id *i = calloc(1, sizeof(*i)), *old;
-	struct object from = { 0 };
-	struct object *o, *next;
+	size_t len = key->path ? strlen(key->path) + 1 : 0;
+	struct inode_id *i = calloc(1, sizeof(*i) + len), *old;
 
 	if (!i)
 		return -FMT_E_NOMEM;
-	i->key = *inode;
-	i->key.path = NULL;
+	i->key = *key;
+	if (key->path) {
+		memcpy(i->path, key->path, len);
+		i->key.path = i->path;
+	}
 	memset(i->key.build_id, 0, sizeof(i->key.build_id));
 	memcpy(i->key.build_id, id, size);
 	i->key.build_id_size = size;
 	old = RB_INSERT(inode_tree, &t->inodes, i);
-	/* Those that are here already had theirs then: only what comes is given the new one. */
 	if (old) {
-		old->key = i->key;
+		memcpy(old->key.build_id, i->key.build_id, sizeof(old->key.build_id));
+		old->key.build_id_size = size;
 		free(i);
 		return 0;
 	}
 	t->nr_inodes++;
-	t->bytes += sizeof(*i);
+	t->bytes += inode_id_bytes(i);
+	return 1;
+}
 
-	from.o = i->key;
-	for (o = RB_NFIND(object_tree, &t->objects, &from); o && inode_cmp(&o->o, &i->key) == 0;
+int
+map_objects_set_build_id(struct map_objects *t, const struct map_object *inode, const uint8_t *id,
+			 uint8_t size)
+{
+	struct object from = { .o = *inode };
+	struct object *o, *next;
+	int kept;
+
+	from.o.path = NULL;
+	kept = keep_id(t, &from.o, id, size);
+	if (kept <= 0)
+		return kept;
+	for (o = RB_NFIND(object_tree, &t->objects, &from); o && inode_cmp(&o->o, &from.o) == 0;
 	     o = next) {
 		next = RB_NEXT(object_tree, &t->objects, o);
 		if (o->o.build_id_size == 0)
-			object_give(t, o, i->key.build_id, size);
+			object_give(t, o, id, size);
+	}
+	return 0;
+}
+
+int
+map_objects_set_path_build_id(struct map_objects *t, const char *path, const uint8_t *id,
+			      uint8_t size)
+{
+	const struct map_object key = { .path = path };
+	int kept = keep_id(t, &key, id, size);
+
+	if (kept <= 0)
+		return kept;
+	for (size_t n = 0; n < t->nr_slots; n++) {
+		struct object *o = t->slots[n];
+
+		if (o && o->o.build_id_size == 0 && strcmp(o->path, path) == 0)
+			object_give(t, o, id, size);
 	}
 	return 0;
 }
@@ -300,7 +361,7 @@ map_objects_at(const struct map_objects *t, size_t index)
 void
 map_objects_sweep(struct map_objects *t)
 {
-	struct inode_id *i, *next, probe;
+	struct inode_id *i, *next;
 
 	if (t->unused < SWEEP_MIN || t->unused < t->nr_objects / 4)
 		return;
@@ -313,15 +374,15 @@ map_objects_sweep(struct map_objects *t)
 			object_free(t, t->slots[n]);
 			continue;
 		}
-		probe.key = t->slots[n]->o;
-		i = RB_FIND(inode_tree, &t->inodes, &probe);
+		i = find_id(t, &t->slots[n]->o);
 		if (i)
 			i->used = true;
 	}
 	t->unused = 0;
 	t->hint = 0;
 	RB_FOREACH_SAFE(i, inode_tree, &t->inodes, next)
-		if (!i->used)
+		/* Nobody says again what came by path. */
+		if (!i->used && !i->key.path)
 			inode_id_free(t, i);
 	while (t->nr_slots && !t->slots[t->nr_slots - 1])
 		t->nr_slots--;

@@ -528,6 +528,24 @@ task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64
 	return map_objects_set_build_id(m->objects, &inode, id, size);
 }
 
+int
+task_model_set_path_build_id(struct task_model *m, const char *path, size_t len, const uint8_t *id,
+			     uint8_t size)
+{
+	const struct map_object *none = NULL;
+	char *copy;
+	int rc;
+
+	if (size == 0 || size > sizeof(none->build_id))
+		return 0;
+	copy = strndup(path, len);
+	if (!copy)
+		return -FMT_E_NOMEM;
+	rc = map_objects_set_path_build_id(m->objects, copy, id, size);
+	free(copy);
+	return rc;
+}
+
 size_t
 task_model_objects(const struct task_model *m)
 {

@@ -96,6 +96,9 @@ const char *task_model_cgroup(const struct task_model *m, uint64_t id);
  */
 int task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
 			    uint64_t ino_generation, const uint8_t *id, uint8_t size);
+/* By path (of len bytes), where nothing is known by inode: perf's table has no inodes. */
+int task_model_set_path_build_id(struct task_model *m, const char *path, size_t len,
+				 const uint8_t *id, uint8_t size);
 
 /* Indexes in use are below the first; the second is NULL for one that is free. */
 size_t task_model_objects(const struct task_model *m);

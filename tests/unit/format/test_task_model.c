@@ -460,6 +460,22 @@ test_objects(void **state)
 	map_with_id(m, 0xd000, "/lib", NULL, 5);
 	assert_memory_equal(task_model_map(m, 10, 0x7000)->object->build_id, "cccc", 4);
 	assert_memory_equal(task_model_map(m, 10, 0xd000)->object->build_id, "ffff", 4);
+
+	/* By path: where neither the record nor the inode said one, now and later. */
+	map_with_id(m, 0xf000, "/by/path", NULL, 8);
+	map_with_id(m, 0x11000, "/no/inode", NULL, 0);
+	assert_int_equal(task_model_set_path_build_id(m, "/by/path and more", 8,
+						      (const uint8_t *)"gggg", 4),
+			 0);
+	assert_int_equal(task_model_set_path_build_id(m, "/six", 4, (const uint8_t *)"hhhh", 4), 0);
+	assert_int_equal(task_model_set_path_build_id(m, "/late", 5, (const uint8_t *)"iiii", 4),
+			 0);
+	map_with_id(m, 0x13000, "/six", NULL, 6);
+	map_with_id(m, 0x15000, "/late", NULL, 0);
+	assert_memory_equal(task_model_map(m, 10, 0xf000)->object->build_id, "gggg", 4);
+	assert_int_equal(task_model_map(m, 10, 0x11000)->object->build_id_size, 0);
+	assert_memory_equal(task_model_map(m, 10, 0x13000)->object->build_id, "dddd", 4);
+	assert_memory_equal(task_model_map(m, 10, 0x15000)->object->build_id, "iiii", 4);
 	task_model_free(m);
 }
 
