@@ -90,3 +90,26 @@ perfdata_header_decode(struct span s, struct perfdata_header *ret, struct fmt_wh
 		*ret = h;
 	return error;
 }
+
+static uint8_t *
+put_section(uint8_t *p, const struct perfdata_section *section)
+{
+	le64enc(p, section->offset);
+	le64enc(p + 8, section->size);
+	return p + 16;
+}
+
+void
+perfdata_header_encode(const struct perfdata_header *h, uint8_t out[PERFDATA_HEADER_BYTES])
+{
+	uint8_t *p = out + 24;
+
+	memcpy(out, PERFDATA_MAGIC, PERFDATA_MAGIC_BYTES);
+	le64enc(out + 8, PERFDATA_HEADER_BYTES);
+	le64enc(out + 16, h->attr_size);
+	p = put_section(p, &h->attrs);
+	p = put_section(p, &h->data);
+	p = put_section(p, &h->event_types);
+	for (size_t i = 0; i < sizeof(h->features) / sizeof(h->features[0]); i++)
+		le64enc(p + i * 8, h->features[i]);
+}

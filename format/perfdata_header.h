@@ -122,6 +122,9 @@ struct perfdata_header {
  */
 int perfdata_header_decode(struct span s, struct perfdata_header *ret, struct fmt_where *where);
 
+/* Writes the header of file mode; size, and what is pipe mode's, are not asked. */
+void perfdata_header_encode(const struct perfdata_header *h, uint8_t out[PERFDATA_HEADER_BYTES]);
+
 static inline bool
 perfdata_header_has(const struct perfdata_header *h, unsigned int feature)
 {

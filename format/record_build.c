@@ -229,6 +229,16 @@ record_build_lost(struct buf *out, const struct event_attr *attr, const struct p
 }
 
 int
+record_build_lost_samples(struct buf *out, const struct event_attr *attr,
+			  const struct perf_sample_id *sid, uint64_t lost)
+{
+	const size_t start = begin(out, REC_LOST_SAMPLES, 0);
+
+	buf_u64(out, lost);
+	return end(out, start, attr, sid);
+}
+
+int
 record_build_read(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
 		  uint32_t pid, uint32_t tid, struct span read)
 {

@@ -40,6 +40,8 @@ int record_build_ksymbol(struct buf *out, const struct event_attr *attr,
 			 uint16_t ksym_type, uint16_t flags, const char *name);
 int record_build_lost(struct buf *out, const struct event_attr *attr,
 		      const struct perf_sample_id *sid, uint64_t id, uint64_t lost);
+int record_build_lost_samples(struct buf *out, const struct event_attr *attr,
+			      const struct perf_sample_id *sid, uint64_t lost);
 /* read: the struct read_format of attr, as read(2) on the event gave it. */
 int record_build_read(struct buf *out, const struct event_attr *attr,
 		      const struct perf_sample_id *sid, uint32_t pid, uint32_t tid,
