@@ -509,6 +509,23 @@ give_round(struct perfdata_reader *r, struct span record, struct perfdata_item *
 	r->round_max = r->max_time;
 }
 
+/* More than anyone wants to hold follows a record. 0, or it is not even there. */
+static int
+pass_over(struct perfdata_reader *r, uint64_t offset, uint64_t behind, struct fmt_where *where)
+{
+	struct span last;
+	int error = view(r, r->offset + behind - 1, 1, &last, where);
+
+	if (error)
+		return error;
+	if (last.len == 0 || behind > r->end - r->offset)
+		return fmt_fail(where, FMT_E_TRUNCATED, offset, "%" PRIu64 " bytes behind a record",
+				behind);
+	skip(r, &r->health.skipped, offset, "bytes behind a record", behind);
+	r->offset += behind;
+	return 0;
+}
+
 /* A record of a tool with what follows it. 1; 0: passed over. */
 static int
 give_tool(struct perfdata_reader *r, struct span record, struct perfdata_item *ret,
@@ -526,9 +543,7 @@ give_tool(struct perfdata_reader *r, struct span record, struct perfdata_item *r
 	if (behind > INT64_MAX - r->offset) {
 		return fmt_fail(where, FMT_E_TRUNCATED, ret->offset, "data behind a record");
 	} else if (whole > PERFDATA_ITEM_MAX) {
-		skip(r, &r->health.skipped, ret->offset, "bytes behind a record", behind);
-		r->offset += behind;
-		return 0;
+		return pass_over(r, ret->offset, behind, where);
 	} else if (behind > 0) {
 		error = view(r, ret->offset, (size_t)whole, &all, where);
 		if (error)
