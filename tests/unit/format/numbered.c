@@ -175,6 +175,12 @@ write_small(struct recording_writer *w, unsigned int pass)
 	error = recording_writer_block(w, BLOCK_GAP, buf_span(&b), NULL);
 	if (error == 0)
 		error = recording_writer_block(w, BLOCK_LOSS, span_of("\0\0\0\0", 4), NULL);
+	if (error == 0)
+		error = recording_writer_block(w, BLOCK_META, (struct span){ 0 }, NULL);
+	b.len = 0;
+	build_comm(&b, pass);
+	if (error == 0)
+		error = recording_writer_block(w, BLOCK_STATE, buf_span(&b), NULL);
 	return error;
 }
 

@@ -37,7 +37,7 @@ struct numbered_script {
 	unsigned int passes, per_pass;
 	uint32_t block_bytes, index_every;
 	unsigned int sync_every;  /* passes; 0: never */
-	unsigned int small_every; /* passes between a GAP and a LOSS block; 0: never */
+	unsigned int small_every; /* passes between small blocks of other types; 0: never */
 	unsigned int retries;	  /* in a row, after an error, before giving up */
 };
 

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The fault tests of `make check`, at length: 10,000 kills of the writer, every bit of a file
+# flipped, a million damaged sectors, insertions, splices and losses of power.
+. "$(dirname "$0")/../lib.sh"
+
+run() # NAME PROGRAM [VARIABLE=VALUE]...
+{
+	local name=$1 program=$BUILD/tests/unit/$2
+	shift 2
+	[ -x "$program" ] || bail "$program is not built"
+	ok "$name" env CMOCKA_MESSAGE_OUTPUT=STDOUT "$@" "$program"
+	grep '^# ' "$TMP/.ok" >&2
+}
+
+run "kills" format/test_kill KILLS=10000
+run "damage" format/test_damage DAMAGE=60
+run "power loss" format/test_power_loss REPLAYS=2000
+done_testing
