@@ -6,6 +6,8 @@
 #include "format/fmt_error.h"
 #include "format/perf_sample.h"
 
+#define MINORS (1u << 20) /* of a device: the kernel's MINORBITS */
+
 struct record_type {
 	const char *name;
 	uint16_t min; /* bytes after the header, trailer not counted */
@@ -113,6 +115,29 @@ get_build_id(struct span *s, struct perf_mmap *m)
 	return 0;
 }
 
+/*
+ * Is there a build-id, as the bit says? Linux (6.18 and before) does not take it back for the
+ * events after one that asked for build-ids, so that with two recorders at a time one has the
+ * bit on records with inodes. When the event did not ask, perf inject may have put a build-id
+ * there: then its size is what no device's major number is, or what would be the minor
+ * number is none.
+ */
+static bool
+has_build_id(struct span s, const struct perf_record *r)
+{
+	uint32_t maj, min;
+
+	if (!(r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+		return false;
+	if (!r->attr || event_attr_has(r->attr, EVENT_ATTR_build_id))
+		return true;
+	if (!span_u32(&s, &maj) || !span_u32(&s, &min))
+		return true;
+	if ((maj & 0xff) == 0 || (maj & 0xff) > 20)
+		return false;
+	return maj == 16 || maj == 20 || min >= MINORS;
+}
+
 static int
 get_inode(struct span *s, struct perf_mmap *m)
 {
@@ -130,7 +155,7 @@ get_mmap2(struct span *s, struct perf_record *r)
 
 	if (!get_mmap_head(s, m))
 		return -FMT_E_TRUNCATED;
-	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+	if (has_build_id(*s, r))
 		error = get_build_id(s, m);
 	else
 		error = get_inode(s, m);
