@@ -24,6 +24,10 @@ _spoor()
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$cur")
 		return
 		;;
+	-f | --format)
+		mapfile -t COMPREPLY < <(compgen -W 'folded perf-data perf-data-file' -- "$cur")
+		return
+		;;
 	--color)
 		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
 		return

@@ -191,6 +191,25 @@ kernel_symbols_find(const struct kernel_symbols *k, uint64_t address, struct ker
 	return true;
 }
 
+bool
+kernel_symbols_next(const struct kernel_symbols *k, uint64_t address, struct kernel_symbol *ret)
+{
+	const struct entry *e = RB_ROOT(&k->entries), *after = NULL;
+
+	while (e != NULL) {
+		if (e->symbol.start >= address) {
+			after = e;
+			e = RB_LEFT(e, node);
+		} else {
+			e = RB_RIGHT(e, node);
+		}
+	}
+	if (after == NULL)
+		return false;
+	*ret = after->symbol;
+	return true;
+}
+
 size_t
 kernel_symbols_count(const struct kernel_symbols *k)
 {

@@ -37,6 +37,9 @@ struct kernel_symbol {
 
 bool kernel_symbols_find(const struct kernel_symbols *k, uint64_t address,
 			 struct kernel_symbol *ret);
+/* The first symbol that begins at address or behind it; false: there is none. */
+bool kernel_symbols_next(const struct kernel_symbols *k, uint64_t address,
+			 struct kernel_symbol *ret);
 size_t kernel_symbols_count(const struct kernel_symbols *k);
 
 #endif

@@ -5,17 +5,32 @@
 
 #include "format/fmt_error.h"
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/export_perfdata.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/output.h"
 #include "symbolizer/folded.h"
 
-enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL };
+enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL, OPT_KALLSYMS };
+
+/* in code, on the command line */
+#define FORMATS(X)                                                                                 \
+	X(FOLDED, "folded")                                                                        \
+	X(PERF_DATA, "perf-data")                                                                  \
+	X(PERF_DATA_FILE, "perf-data-file")
+
+enum format {
+	FORMAT_NONE,
+#define X(id, name) FORMAT_##id,
+	FORMATS(X)
+#undef X
+};
 
 static const struct cli_option options[] = {
-	{ 'f', 'f', "format", "FORMAT", "folded: stacks for flame graphs (required)" },
+	{ 'f', 'f', "format", "FORMAT", "folded, perf-data or perf-data-file (required)" },
 	{ 'o', 'o', "output", "FILE", "write there, not to standard output" },
 	{ OPT_WEIGHT, 0, "weight", "WHAT", "counts are samples (default) or period" },
 	{ OPT_ANNOTATE_KERNEL, 0, "annotate-kernel", NULL, "mark kernel functions with _[k]" },
+	{ OPT_KALLSYMS, 0, "kallsyms", "FILE", "kernel symbols, for perf report --kallsyms" },
 	LOAD_OPTIONS{ 0 },
 };
 
@@ -29,8 +44,53 @@ static const struct cli_syntax syntax = {
 struct request {
 	struct load_options load;
 	struct folded_options folded;
-	const char *format, *output;
+	const char *output, *kallsyms;
+	enum format format;
+	const char *folded_only; /* options given that the other formats cannot heed */
+	bool filtered;
 };
+
+static int
+set_format(struct request *rq, const char *text)
+{
+#define X(id, name)                                                                                \
+	if (strcmp(text, name) == 0) {                                                             \
+		rq->format = FORMAT_##id;                                                          \
+		return CLI_GO_ON;                                                                  \
+	}
+	FORMATS(X)
+#undef X
+	return cli_usage_error("export",
+			       "-f %s: no such format; there are folded, perf-data and "
+			       "perf-data-file",
+			       text);
+}
+
+/* Which of the shared options want names, or choose records otherwise than by themselves. */
+static void
+note_shared(struct request *rq, int value)
+{
+	switch (value) {
+	case FILTER_OPTION_comm:
+		rq->folded_only = "--comm";
+		return;
+	case FILTER_OPTION_dso:
+		rq->folded_only = "--dso";
+		return;
+	case FILTER_OPTION_symbol:
+		rq->folded_only = "--symbol";
+		return;
+	case LOAD_OPTION_symfs:
+		rq->folded_only = "--symfs";
+		return;
+	case LOAD_OPTION_no_demangle:
+		rq->folded_only = "--no-demangle";
+		return;
+	case LOAD_OPTION_input:
+		return;
+	}
+	rq->filtered = rq->filtered || value != FILTER_OPTION_time;
+}
 
 static int
 set(void *arg, int value, const char *text)
@@ -39,22 +99,25 @@ set(void *arg, int value, const char *text)
 
 	switch (value) {
 	case 'f':
-		rq->format = text;
-		if (strcmp(text, "folded") == 0)
-			return CLI_GO_ON;
-		return cli_usage_error("export", "-f %s: no such format; there is folded", text);
+		return set_format(rq, text);
 	case 'o':
 		rq->output = text;
 		return CLI_GO_ON;
+	case OPT_KALLSYMS:
+		rq->kallsyms = text;
+		return CLI_GO_ON;
 	case OPT_WEIGHT:
+		rq->folded_only = "--weight";
 		rq->folded.by_period = strcmp(text, "period") == 0;
 		if (rq->folded.by_period || strcmp(text, "samples") == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("export", "--weight %s: samples or period", text);
 	case OPT_ANNOTATE_KERNEL:
+		rq->folded_only = "--annotate-kernel";
 		rq->folded.annotate_kernel = true;
 		return CLI_GO_ON;
 	}
+	note_shared(rq, value);
 	return load_set(&rq->load, value, text);
 }
 
@@ -79,7 +142,8 @@ choose_event(const struct load *l)
 	return first;
 }
 
-static int export(struct request *rq)
+static int
+export_folded(struct request *rq)
 {
 	struct profile_options po = { 0 };
 	struct output out;
@@ -104,6 +168,35 @@ static int export(struct request *rq)
 	return status;
 }
 
+static int
+check_options(const struct request *rq)
+{
+	if (rq->format == FORMAT_NONE)
+		return cli_usage_error("export",
+				       "-f FORMAT is missing; there are folded, "
+				       "perf-data and perf-data-file");
+	if (rq->format == FORMAT_FOLDED && rq->kallsyms)
+		return cli_usage_error("export", "--kallsyms is for -f perf-data");
+	if (rq->format != FORMAT_FOLDED && rq->folded_only)
+		return cli_usage_error("export",
+				       "%s is not for -f perf-data: its records have no names",
+				       rq->folded_only);
+	return CLI_GO_ON;
+}
+
+static int export(struct request *rq)
+{
+	struct export_perfdata perfdata = {
+		.pipe = rq->format == FORMAT_PERF_DATA,
+		.filtered = rq->filtered,
+		.output = rq->output,
+		.kallsyms = rq->kallsyms,
+		.load = &rq->load,
+	};
+
+	return rq->format == FORMAT_FOLDED ? export_folded(rq) : export_perfdata(&perfdata);
+}
+
 int
 cmd_export(int argc, char **argv)
 {
@@ -116,8 +209,8 @@ cmd_export(int argc, char **argv)
 	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("export", argc, argv, first, &rq.load.path);
-	if (status == CLI_GO_ON && !rq.format)
-		status = cli_usage_error("export", "-f FORMAT is missing; there is folded");
+	if (status == CLI_GO_ON)
+		status = check_options(&rq);
 	if (status == CLI_GO_ON)
 		status = export(&rq);
 	load_done(&rq.load);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/buildid_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/perfdata_feature.h"
+#include "symbolizer/intern.h"
+#include "symbolizer/slots.h"
+
+#define BUILD_ID_MAX 20
+
+struct entry {
+	const char *path; /* interned */
+	uint8_t id[BUILD_ID_MAX];
+	uint8_t size; /* 0: it had two */
+};
+
+struct buildid_table {
+	struct intern *paths;
+	struct entry *entries;
+	size_t nr, cap;
+	struct slots by_path;
+};
+
+struct buildid_table *
+buildid_table_new(void)
+{
+	struct buildid_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->paths = intern_new();
+	if (t->paths)
+		return t;
+	free(t);
+	return NULL;
+}
+
+void
+buildid_table_free(struct buildid_table *t)
+{
+	if (!t)
+		return;
+	slots_done(&t->by_path);
+	free(t->entries);
+	intern_free(t->paths);
+	free(t);
+}
+
+static bool
+is_of(const void *owner, uint32_t index, const void *path)
+{
+	const struct buildid_table *t = owner;
+
+	return t->entries[index].path == path;
+}
+
+int
+buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, const uint8_t *id,
+		  uint8_t size)
+{
+	const char *own = intern_add(t->paths, path, path_len);
+	uint32_t hash = (uint32_t)slots_mix(0, (uintptr_t)own), index;
+	struct entry e = { .path = own, .size = size };
+
+	if (!own)
+		return -FMT_E_NOMEM;
+	if (size == 0 || size > BUILD_ID_MAX)
+		return 0;
+	memcpy(e.id, id, size);
+	index = slots_find(&t->by_path, hash, is_of, t, own);
+	if (index != SLOTS_NONE) {
+		struct entry *had = &t->entries[index];
+
+		if (had->size != size || memcmp(had->id, id, size) != 0)
+			had->size = 0;
+		return 0;
+	}
+	if (slots_reserve_array(&t->entries, t->nr, &t->cap, 1, sizeof(e)) < 0 ||
+	    slots_add(&t->by_path, hash, t->nr) < 0)
+		return -FMT_E_NOMEM;
+	t->entries[t->nr++] = e;
+	return 0;
+}
+
+void
+buildid_table_section(const struct buildid_table *t, struct buf *out)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct entry *e = &t->entries[i];
+		struct perfdata_build_id b = {
+			.kernel = e->path[0] == '[' && strcmp(e->path, "[vdso]") != 0,
+			.size = e->size,
+			.id = e->id,
+			.path = e->path,
+			.path_len = strlen(e->path),
+		};
+
+		if (e->size > 0)
+			perfdata_feature_build_id(out, &b);
+	}
+}

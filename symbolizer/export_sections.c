@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/export_sections.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/buildids.h"
+#include "format/foreign.h"
+#include "format/perfdata_feature.h"
+#include "symbolizer/kernel_symbols.h"
+
+/* --- what blocks tell -------------------------------------------------------------------- */
+
+static bool
+is_wanted(const struct block_header *h, void *arg)
+{
+	(void)arg;
+	return h->type == BLOCK_FOREIGN || h->type == BLOCK_BUILDIDS;
+}
+
+/* What tells of the file that the section was in, and is not so in another one. */
+static bool
+is_of_file(uint32_t feature)
+{
+	return feature == PERFDATA_FEATURE_AUXTRACE || feature == PERFDATA_FEATURE_DIR_FORMAT ||
+		feature == PERFDATA_FEATURE_COMPRESSED;
+}
+
+static void
+take_feature(struct export_sections *s, uint32_t feature, struct span payload)
+{
+	if (feature >= PERFDATA_FEATURES_MAX || is_of_file(feature) || s->have[feature])
+		return;
+	s->have[feature] = true;
+	buf_append(&s->payload[feature], payload.p, payload.len);
+}
+
+/* Two records of pipe mode are sections in file mode. */
+static void
+take_record(struct export_sections *s, uint32_t type, struct span record)
+{
+	if (type == PERFDATA_TRACING_DATA && record.len >= 12) {
+		span_skip(&record, 12);
+		take_feature(s, PERFDATA_FEATURE_TRACING_DATA, record);
+	} else if (type == PERFDATA_BUILD_ID) {
+		s->have[PERFDATA_FEATURE_BUILD_ID] = true;
+		buf_append(&s->payload[PERFDATA_FEATURE_BUILD_ID], record.p, record.len);
+	}
+}
+
+static int
+take_foreign(struct export_sections *s, struct span payload)
+{
+	struct foreign f;
+	int result;
+
+	while ((result = foreign_next(&payload, &f)) > 0) {
+		s->imported = true;
+		if (f.kind == FOREIGN_FEATURE)
+			take_feature(s, f.id, f.bytes);
+		else if (f.kind == FOREIGN_RECORD)
+			take_record(s, f.id, f.bytes);
+	}
+	return result;
+}
+
+static int
+take_build_ids(struct export_sections *s, struct span payload)
+{
+	struct buildid_entry e;
+	size_t cursor = 0;
+	int result;
+
+	while ((result = buildids_next(payload, &cursor, &e)) > 0) {
+		result = buildid_table_add(s->build_ids, e.path, e.path_len, e.id, e.size);
+		if (result < 0)
+			return result;
+	}
+	return result;
+}
+
+int
+export_sections_read(struct export_sections *s, struct recording_reader *reader,
+		     struct fmt_where *where)
+{
+	struct block block;
+	int result;
+
+	memset(s, 0, sizeof(*s));
+	s->first_ns = UINT64_MAX;
+	s->build_ids = buildid_table_new();
+	if (!s->build_ids)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
+	recording_reader_rewind(reader);
+	while ((result = recording_reader_next(reader, is_wanted, NULL, &block, where)) > 0) {
+		int error = block.header.type == BLOCK_FOREIGN ? take_foreign(s, block.payload)
+							       : take_build_ids(s, block.payload);
+
+		/* What is damaged inside a good block is as far as it goes. */
+		if (error == -FMT_E_NOMEM)
+			return fmt_fail(where, FMT_E_NOMEM, block.offset, "build-ids");
+	}
+	recording_reader_rewind(reader);
+	return result;
+}
+
+void
+export_sections_done(struct export_sections *s)
+{
+	for (size_t i = 0; i < PERFDATA_FEATURES_MAX; i++)
+		buf_done(&s->payload[i]);
+	buildid_table_free(s->build_ids);
+	memset(s, 0, sizeof(*s));
+}
+
+/* --- what records tell ------------------------------------------------------------------- */
+
+int
+export_sections_see(struct export_sections *s, const struct perf_record *r)
+{
+	if (r->type == REC_SAMPLE && (r->sid.have & PERF_SAMPLE_TIME)) {
+		if (r->sid.time < s->first_ns)
+			s->first_ns = r->sid.time;
+		if (r->sid.time > s->last_ns)
+			s->last_ns = r->sid.time;
+	}
+	if (s->imported || r->type != REC_MMAP2 || r->mmap.build_id_size == 0)
+		return 0;
+	return buildid_table_add(s->build_ids, r->mmap.filename, strlen(r->mmap.filename),
+				 r->mmap.build_id, r->mmap.build_id_size);
+}
+
+/* --- what the meta tells ----------------------------------------------------------------- */
+
+/* The payload of a section that is not there yet, to be filled; NULL: it is. */
+static struct buf *
+missing(struct export_sections *s, enum perfdata_feature feature, bool known)
+{
+	if (s->have[feature] || !known)
+		return NULL;
+	s->have[feature] = true;
+	return &s->payload[feature];
+}
+
+static void
+complete_string(struct export_sections *s, enum perfdata_feature feature, const char *text)
+{
+	struct buf *b = missing(s, feature, text[0] != '\0');
+
+	if (b)
+		perfdata_feature_string(b, text);
+}
+
+static void
+complete_clocks(struct export_sections *s, const struct recording_meta *m)
+{
+	bool known = !s->imported && m->clockid == CLOCK_MONOTONIC;
+	struct buf *b = missing(s, PERFDATA_FEATURE_CLOCKID, known);
+
+	if (b)
+		perfdata_feature_clockid(b, 1);
+	b = missing(s, PERFDATA_FEATURE_CLOCK_DATA, known && m->start.realtime != 0);
+	if (b)
+		perfdata_feature_clock_data(b, m->clockid, m->start.realtime, m->start.monotonic);
+}
+
+static void
+complete_host(struct export_sections *s, const struct recording_meta *m)
+{
+	struct buf *b;
+
+	complete_string(s, PERFDATA_FEATURE_HOSTNAME, m->hostname);
+	complete_string(s, PERFDATA_FEATURE_OSRELEASE, m->release);
+	complete_string(s, PERFDATA_FEATURE_ARCH, m->arch);
+	if (!s->imported)
+		complete_string(s, PERFDATA_FEATURE_VERSION, m->writer);
+	b = missing(s, PERFDATA_FEATURE_NRCPUS, m->cpus_possible != 0);
+	if (b)
+		perfdata_feature_nrcpus(b, m->cpus_possible, m->cpus_online);
+	b = missing(s, PERFDATA_FEATURE_CMDLINE, m->cmdline[0] != '\0');
+	if (b)
+		perfdata_feature_cmdline(b, m->cmdline);
+}
+
+static void
+complete_events(struct export_sections *s, const struct recording_meta *m)
+{
+	size_t nr = event_set_count(m->events);
+	struct buf *b = missing(s, PERFDATA_FEATURE_EVENT_DESC, nr > 0);
+
+	if (b)
+		perfdata_feature_event_desc(
+			b, m->events,
+			perfdata_attr_bytes(m->events, s->imported ? PERFDATA_ATTR_BYTES : 0));
+	for (size_t i = 0; i < nr; i++)
+		if (event_set_at(m->events, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+			s->have[PERFDATA_FEATURE_BRANCH_STACK] = true;
+}
+
+/* Build-ids of our own recordings: of an import, those that it had are all there are. */
+static int
+complete_build_ids(struct export_sections *s, const struct recording_meta *m)
+{
+	struct buf *b;
+	int error = 0;
+
+	if (s->imported)
+		return 0;
+	if (m->kernel_build_id_size > 0)
+		error = buildid_table_add(s->build_ids, KERNEL_DSO, strlen(KERNEL_DSO),
+					  m->kernel_build_id, m->kernel_build_id_size);
+	b = &s->payload[PERFDATA_FEATURE_BUILD_ID];
+	buf_clear(b);
+	buildid_table_section(s->build_ids, b);
+	s->have[PERFDATA_FEATURE_BUILD_ID] = b->len > 0;
+	return error;
+}
+
+static void
+complete_sample_time(struct export_sections *s, bool seen)
+{
+	struct buf *b = &s->payload[PERFDATA_FEATURE_SAMPLE_TIME];
+
+	if ((s->have[PERFDATA_FEATURE_SAMPLE_TIME] && !seen) || s->first_ns > s->last_ns)
+		return;
+	s->have[PERFDATA_FEATURE_SAMPLE_TIME] = true;
+	buf_clear(b);
+	perfdata_feature_sample_time(b, s->first_ns, s->last_ns);
+}
+
+int
+export_sections_write(struct export_sections *s, const struct recording_meta *meta,
+		      bool sample_times, struct perfdata_writer *w, struct fmt_where *where)
+{
+	int error = complete_build_ids(s, meta);
+
+	complete_host(s, meta);
+	complete_events(s, meta);
+	complete_clocks(s, meta);
+	complete_sample_time(s, sample_times);
+	for (unsigned int i = 0; i < PERFDATA_FEATURES_MAX && !error; i++) {
+		if (buf_failed(&s->payload[i]))
+			error = fmt_fail(where, FMT_E_NOMEM, 0, "section %u", i);
+		else if (s->have[i])
+			error = perfdata_writer_feature(w, i, buf_span(&s->payload[i]), where);
+	}
+	return error;
+}

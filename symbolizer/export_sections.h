@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export_sections: what a perf.data of a recording says besides its kernel records: the
+ * sections of its header.
+ *
+ * What was imported goes out as it came in. Recordings of our own have hostname, release,
+ * events, clocks, build-ids... told by their meta and their BUILDIDS blocks. A section that
+ * speaks of the file it was in (AUXTRACE's offsets, DIR_FORMAT, COMPRESSED) is left out: the
+ * export is another file.
+ */
+#ifndef SYMBOLIZER_EXPORT_SECTIONS_H
+#define SYMBOLIZER_EXPORT_SECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/perf_record.h"
+#include "format/perfdata_writer.h"
+#include "format/recording_reader.h"
+#include "symbolizer/buildid_table.h"
+
+struct export_sections {
+	bool imported; /* from a perf.data: nothing about it is made up */
+	bool have[PERFDATA_FEATURES_MAX];
+	struct buf payload[PERFDATA_FEATURES_MAX];
+	struct buildid_table *build_ids; /* of our own recordings */
+	uint64_t first_ns, last_ns;	 /* of the samples that were exported; first > last: none */
+};
+
+/*
+ * Walks the reader from its first block to its end, of which only FOREIGN and BUILDIDS blocks
+ * are read, and rewinds it. The meta is complete after it. 0, or what the reader says.
+ */
+int export_sections_read(struct export_sections *s, struct recording_reader *reader,
+			 struct fmt_where *where);
+void export_sections_done(struct export_sections *s);
+
+/* Looks at a record that goes out: its time if it is a sample, its build-id if it maps one. */
+int export_sections_see(struct export_sections *s, const struct perf_record *record);
+
+/*
+ * Gives all of them to the writer: in pipe mode before the records, in file mode after them.
+ * sample_times: those that were seen count, not those that were imported.
+ */
+int export_sections_write(struct export_sections *s, const struct recording_meta *meta,
+			  bool sample_times, struct perfdata_writer *w, struct fmt_where *where);
+
+#endif

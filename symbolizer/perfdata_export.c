@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/perfdata_export.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "format/foreign.h"
+#include "format/perfdata_feature.h"
+#include "format/perfdata_writer.h"
+#include "format/record_build.h"
+#include "symbolizer/export_sections.h"
+
+#define ROUND_BYTES (1u << 20) /* after which a reader is told that it need not wait */
+
+struct export
+{
+	const struct perfdata_export_options *o;
+	struct recording_reader *reader;
+	struct record_stream *stream;
+	struct perfdata_writer *w;
+	struct export_sections sections;
+	struct perfdata_export_result *result;
+	uint64_t newest_ns;   /* of the records so far */
+	bool unsorted;	      /* one was older: nothing can be promised */
+	uint64_t round_bytes; /* of the writer at the last round */
+	int symbols_error;
+};
+
+/* --- records of perf's tools ------------------------------------------------------------- */
+
+static bool
+is_foreign(const struct block_header *h, void *arg)
+{
+	(void)arg;
+	return h->type == BLOCK_FOREIGN;
+}
+
+/*
+ * Those that the writer makes itself, and those that tell of the order or the packing of the
+ * file that they were in.
+ */
+static bool
+is_superseded(uint32_t type)
+{
+	switch (type) {
+	case PERFDATA_ATTR:
+	case PERFDATA_EVENT_TYPE:
+	case PERFDATA_TRACING_DATA:
+	case PERFDATA_BUILD_ID:
+	case PERFDATA_FINISHED_ROUND:
+	case PERFDATA_FEATURE:
+	case PERFDATA_COMPRESSED:
+	case PERFDATA_FINISHED_INIT:
+	case PERFDATA_COMPRESSED2:
+		return true;
+	}
+	return false;
+}
+
+static int
+copy_tool_records(struct export *x, struct fmt_where *where)
+{
+	struct block block;
+	struct foreign f;
+	int result;
+
+	if (!x->sections.imported)
+		return 0;
+	while ((result = recording_reader_next(x->reader, is_foreign, NULL, &block, where)) > 0) {
+		while (foreign_next(&block.payload, &f) > 0) {
+			if (f.kind != FOREIGN_RECORD || is_superseded(f.id))
+				continue;
+			result = perfdata_writer_records(x->w, f.bytes, where);
+			if (result < 0)
+				return result;
+		}
+	}
+	recording_reader_rewind(x->reader);
+	return result;
+}
+
+/* --- records of the kernel --------------------------------------------------------------- */
+
+static void
+on_block(void *arg, const struct block *block)
+{
+	struct export *x = arg;
+	int error;
+
+	if (block->header.type != BLOCK_KSYMS)
+		return;
+	error = kernel_symbols_add_block(x->o->kernel, block->payload);
+	if (error == -FMT_E_NOMEM)
+		x->symbols_error = error;
+}
+
+static bool
+is_chosen(const struct export *x, const struct stream_record *rec)
+{
+	const struct perf_record *r = rec->record;
+	const struct event_set *events = record_stream_events(x->stream);
+	const char *event = NULL;
+
+	if (!x->o->filter || !r || rec->state || r->type != REC_SAMPLE)
+		return true;
+	if (rec->event >= 0)
+		event = event_set_at(events, (size_t)rec->event)->name;
+	return filter_sample(x->o->filter, NULL, r->sid.pid, r->sid.tid, r->sid.cpu, event);
+}
+
+/* A reader holds records back until it hears that no older ones come. */
+static int
+end_round(struct export *x, const struct perf_record *r, struct fmt_where *where)
+{
+	uint64_t time = r->sid.have & PERF_SAMPLE_TIME ? r->sid.time : 0;
+
+	if (time != 0 && time < x->newest_ns)
+		x->unsorted = true;
+	if (time > x->newest_ns)
+		x->newest_ns = time;
+	if (x->unsorted || perfdata_writer_bytes(x->w) - x->round_bytes < ROUND_BYTES)
+		return 0;
+	x->round_bytes = perfdata_writer_bytes(x->w);
+	return perfdata_writer_round(x->w, where);
+}
+
+static int
+copy_record(struct export *x, const struct stream_record *rec, struct fmt_where *where)
+{
+	const struct perf_record *r = rec->record;
+	int error;
+
+	if (!r && !x->sections.imported) {
+		x->result->bad_records++;
+		return 0;
+	}
+	if (!is_chosen(x, rec))
+		return 0;
+	x->result->records++;
+	if (!r)
+		return perfdata_writer_records(x->w, rec->bad, where);
+	x->result->samples += r->type == REC_SAMPLE;
+	if (export_sections_see(&x->sections, r) < 0)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
+	error = perfdata_writer_records(x->w, r->raw, where);
+	return error ? error : end_round(x, r, where);
+}
+
+/* After an error of the recording what was written is still good. */
+static int
+copy_records(struct export *x, struct fmt_where *where)
+{
+	struct stream_record rec;
+	int error = 0, result = 0;
+
+	if (x->o->kernel)
+		record_stream_on_block(x->stream, on_block, x);
+	while (!error && (result = record_stream_next(x->stream, &rec, where)) > 0)
+		error = copy_record(x, &rec, where);
+	x->result->read_error = result < 0 ? result : x->symbols_error;
+	return error;
+}
+
+/* --- losses that no record tells of ------------------------------------------------------ */
+
+static int
+write_losses(struct export *x, struct fmt_where *where)
+{
+	const struct loss *loss = record_stream_loss(x->stream);
+	const struct event_set *events = record_stream_events(x->stream);
+	const struct event *event;
+	struct perf_sample_id sid = { .time = x->newest_ns };
+	struct buf out;
+	int error = 0;
+
+	if (x->sections.imported || x->o->windowed || x->o->filter || event_set_count(events) == 0)
+		return 0;
+	event = event_set_at(events, 0);
+	sid.id = sid.stream_id = event->nr_ids ? event->ids[0] : 0;
+	buf_init(&out);
+	for (size_t i = 0; !error && loss_cpu_at(loss, i, &sid.cpu) == 0; i++) {
+		uint64_t n = loss_get(loss, sid.cpu, LOSS_KERNEL_SAMPLES) +
+			loss_get(loss, sid.cpu, LOSS_DROPPED);
+
+		if (n > 0)
+			error = record_build_lost_samples(&out, &event->attr, &sid, n);
+	}
+	if (error)
+		error = fmt_fail(where, (enum fmt_error) - error, 0, "losses");
+	else
+		error = perfdata_writer_records(x->w, buf_span(&out), where);
+	buf_done(&out);
+	return error;
+}
+
+/* --- all of it --------------------------------------------------------------------------- */
+
+static int
+write_all(struct export *x, struct fmt_where *where)
+{
+	const struct recording_meta *meta = recording_reader_meta(x->reader);
+	bool seen = x->o->windowed || x->o->filter;
+	int error = 0;
+
+	/* Which samples there will be is not known at the beginning of a pipe. */
+	if (x->o->pipe) {
+		x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !seen;
+		error = export_sections_write(&x->sections, meta, false, x->w, where);
+	}
+	if (!error)
+		error = copy_tool_records(x, where);
+	if (!error)
+		error = copy_records(x, where);
+	if (!error)
+		error = write_losses(x, where);
+	if (!error && !x->o->pipe)
+		error = export_sections_write(&x->sections, meta, seen, x->w, where);
+	if (!error)
+		error = perfdata_writer_finish(x->w, x->result->header, where);
+	return error;
+}
+
+int
+perfdata_export(struct recording_reader *reader, struct record_stream *stream, struct io_sink *sink,
+		const struct perfdata_export_options *options, struct perfdata_export_result *ret,
+		struct fmt_where *where)
+{
+	struct export x = { .o = options, .reader = reader, .stream = stream, .result = ret };
+	struct perfdata_writer_options wo = { .pipe = options->pipe };
+	int error;
+
+	memset(ret, 0, sizeof(*ret));
+	error = export_sections_read(&x.sections, reader, where);
+	if (!error) {
+		wo.keep_attr_bytes = x.sections.imported ? PERFDATA_ATTR_BYTES : 0;
+		error = perfdata_writer_open(sink, recording_reader_meta(reader)->events, &wo, &x.w,
+					     where);
+	}
+	if (!error)
+		error = write_all(&x, where);
+	perfdata_writer_free(x.w);
+	export_sections_done(&x.sections);
+	return error;
+}
