@@ -51,6 +51,7 @@ struct archive_sink {
 	uint64_t size, bytes;
 	uint64_t reserved; /* granted to a write that is under way */
 	uint64_t start_s;
+	bool entered; /* the directory's entry of it is on stable storage */
 	LIST_ENTRY(archive_sink) link;
 };
 

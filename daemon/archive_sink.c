@@ -67,12 +67,19 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 	return error;
 }
 
+/* Synced bytes of a file that no directory has are lost with the power as well. */
 static int
 sink_sync(struct io_sink *io)
 {
 	struct archive_sink *s = (struct archive_sink *)io;
+	int error = s->file->sync(s->file), fd = sink_dirfd(s);
 
-	return s->file->sync(s->file);
+	if (error || s->entered)
+		return error;
+	if (fsync(fd) != 0 || (fd != s->archive->dir_fd && fsync(s->archive->dir_fd) != 0))
+		return -errno;
+	s->entered = true;
+	return 0;
 }
 
 static int

@@ -373,6 +373,72 @@ test_failed_unlink(void **state)
 	lab_done(&l);
 }
 
+/* fsync(2) of this program: of which directories, and what comes of it. */
+static struct {
+	ino_t inodes[16];
+	size_t nr;
+	int error;
+} synced;
+
+int
+fsync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && synced.nr < 16)
+		synced.inodes[synced.nr++] = st.st_ino;
+	errno = synced.error;
+	return synced.error ? -1 : 0;
+}
+
+static ino_t
+inode(const struct lab *l, const char *name)
+{
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* What is synced survives the power: the bytes, and the entries of the directories. */
+static void
+test_sync_of_directories(void **state)
+{
+	struct io_sink *segment, *capture;
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	segment = lab_segment(&l);
+	assert_int_equal(lab_write(segment, 100, true), 0);
+	synced.nr = 0;
+	assert_int_equal(segment->sync(segment), 0);
+	assert_int_equal(synced.nr, 1);
+	assert_int_equal(synced.inodes[0], inode(&l, "."));
+	/* Once is enough, but it has to have been. */
+	assert_int_equal(segment->sync(segment), 0);
+	assert_int_equal(synced.nr, 1);
+	capture = lab_capture(&l);
+	assert_int_equal(lab_write(capture, 100, true), 0);
+	synced.error = EIO;
+	assert_int_equal(capture->sync(capture), -EIO);
+	synced.error = 0;
+	synced.nr = 0;
+	assert_int_equal(capture->sync(capture), 0);
+	assert_int_equal(synced.nr, 2);
+	assert_int_equal(synced.inodes[0], inode(&l, "captures"));
+	assert_int_equal(synced.inodes[1], inode(&l, "."));
+	/* The name that it is sealed with. */
+	synced.nr = 0;
+	segment->close(segment);
+	assert_int_equal(synced.nr, 1);
+	assert_int_equal(synced.inodes[0], inode(&l, "."));
+	capture->close(capture);
+	lab_done(&l);
+}
+
 static void
 test_limits(void **state)
 {
@@ -400,12 +466,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	      cmocka_unit_test(test_open_fails),
-		cmocka_unit_test(test_life),	      cmocka_unit_test(test_leftovers),
-		cmocka_unit_test(test_bound),	      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_keep),	      cmocka_unit_test(test_unpin),
-		cmocka_unit_test(test_labels),	      cmocka_unit_test(test_age_and_number),
-		cmocka_unit_test(test_failed_unlink), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_open_fails),
+		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_unpin),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_age_and_number),
+		cmocka_unit_test(test_failed_unlink),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_sync_of_directories),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
