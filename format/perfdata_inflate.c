@@ -26,10 +26,12 @@ perfdata_inflate_new(void)
 
 	if (z)
 		z->zstd = ZSTD_createDCtx();
-	if (z && !z->zstd) {
+	if (!z || !z->zstd) {
 		free(z);
 		return NULL;
 	}
+	/* A stream that began in another file (-z --switch-output) is as good as broken. */
+	z->broken = true;
 	return z;
 }
 

@@ -20,8 +20,9 @@ void perfdata_inflate_free(struct perfdata_inflate *z);
 
 /*
  * Gives it the payload of the next container; to be called when perfdata_inflate_next() has
- * returned 0. The bytes are borrowed until it does so again. After a failure nothing comes
- * until a payload begins a zstd frame: -FMT_E_DECOMPRESS is then returned for those before.
+ * returned 0. The bytes are borrowed until it does so again. At first, and after a
+ * failure, nothing comes until a payload begins a zstd frame: -FMT_E_DECOMPRESS for those
+ * before.
  */
 int perfdata_inflate_put(struct perfdata_inflate *z, struct span payload);
 

@@ -65,7 +65,7 @@ static void
 skip(struct perfdata_reader *r, uint64_t *counter, uint64_t offset, const char *what, uint64_t n)
 {
 	if (r->health.skipped + r->health.unpacked_failed == 0)
-		fmt_fail(&r->health.first, FMT_E_CORRUPT, offset, "%s (%" PRIu64 ")", what, n);
+		fmt_fail(&r->health.first, FMT_E_CORRUPT, offset, "%s, %" PRIu64, what, n);
 	++*counter;
 }
 
@@ -134,7 +134,7 @@ read_attrs(struct perfdata_reader *r, struct fmt_where *where)
 	if (more < 0)
 		return more;
 	if (more == 0)
-		skip(r, &r->health.skipped, at, "no event attr", end - at);
+		skip(r, &r->health.skipped, at, "no event attr, bytes", end - at);
 	if (event_set_count(r->meta->events) == 0)
 		return fmt_fail(where, FMT_E_CORRUPT, attrs->offset, "no event attr can be read");
 	return 0;
@@ -191,8 +191,8 @@ next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_wh
 		if (more < 0)
 			return more;
 		if (s.len != section.size) {
-			skip(r, &r->health.skipped, section.offset, "section cut or too large",
-			     section.size);
+			skip(r, &r->health.skipped, section.offset,
+			     "section cut or too large, bytes", section.size);
 			continue;
 		}
 		*ret = (struct perfdata_item){
@@ -216,7 +216,7 @@ apply_feature(struct perfdata_reader *r, uint32_t feature, struct span payload, 
 	if (error == -FMT_E_NOMEM)
 		return fail_io(error, offset, where);
 	if (error)
-		skip(r, &r->health.skipped, offset, "section that does not parse", feature);
+		skip(r, &r->health.skipped, offset, "section that does not parse, bit", feature);
 	return 0;
 }
 
@@ -304,7 +304,7 @@ apply_tool(struct perfdata_reader *r, uint32_t type, struct span record, uint64_
 	if (error == -FMT_E_NOMEM)
 		return fail_io(error, offset, where);
 	if (error < 0)
-		skip(r, &r->health.skipped, offset, "record that does not parse", type);
+		skip(r, &r->health.skipped, offset, "record that does not parse, type", type);
 	return 0;
 }
 
@@ -521,7 +521,7 @@ pass_over(struct perfdata_reader *r, uint64_t offset, uint64_t behind, struct fm
 	if (last.len == 0 || behind > r->end - r->offset)
 		return fmt_fail(where, FMT_E_TRUNCATED, offset, "%" PRIu64 " bytes behind a record",
 				behind);
-	skip(r, &r->health.skipped, offset, "bytes behind a record", behind);
+	skip(r, &r->health.skipped, offset, "too much behind a record, bytes", behind);
 	r->offset += behind;
 	return 0;
 }
@@ -594,7 +594,8 @@ open_container(struct perfdata_reader *r, uint32_t type, struct span record, uin
 	if (!r->inflate)
 		return fail_io(-FMT_E_NOMEM, offset, where);
 	if (!get_packed(type, record, &packed) || perfdata_inflate_put(r->inflate, packed) != 0)
-		skip(r, &r->health.unpacked_failed, offset, "record that cannot be unpacked", type);
+		skip(r, &r->health.unpacked_failed, offset,
+		     "packed record without the beginning of its stream, bytes", record.len);
 	else
 		r->unpacking = true;
 	r->container = offset;
@@ -622,11 +623,14 @@ next_packed(struct perfdata_reader *r, struct perfdata_item *ret)
 			return 1;
 		}
 		/* perf packs only what comes from the rings. */
-		skip(r, &r->health.skipped, ret->offset, "record of a tool among packed ones",
+		skip(r, &r->health.skipped, ret->offset, "record of a tool among packed ones, type",
 		     type);
 	}
 	if (more < 0)
-		skip(r, &r->health.unpacked_failed, ret->offset, fmt_error_text(more), 0);
+		skip(r, &r->health.unpacked_failed, ret->offset,
+		     more == -FMT_E_CORRUPT ? "no record is what was unpacked, type"
+					    : "damaged packed record, type",
+		     ret->id);
 	r->unpacking = false;
 	return 0;
 }
@@ -657,8 +661,8 @@ next_record(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_whe
 			if (more != 0)
 				return more;
 		} else if (record.len % 8) {
-			skip(r, &r->health.skipped, ret->offset, "kernel record of an odd size",
-			     record.len);
+			skip(r, &r->health.skipped, ret->offset,
+			     "kernel record of an odd size, bytes", record.len);
 		} else {
 			give_kernel(r, record, ret);
 			return 1;

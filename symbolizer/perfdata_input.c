@@ -55,7 +55,8 @@ say_damage(const char *path, const struct perfdata_import_result *r)
 		      " (first at offset %" PRIu64 ": %s)",
 		      path, h->skipped, h->first.offset, h->first.detail);
 	if (h->unpacked_failed > 0)
-		warnx("%s: packed records that cannot be unpacked: %" PRIu64
+		warnx("%s: packed records that cannot be unpacked (their stream is damaged, or "
+		      "began in another file of perf record --switch-output): %" PRIu64
 		      " (first trouble at offset %" PRIu64 ": %s)",
 		      path, h->unpacked_failed, h->first.offset, h->first.detail);
 	if (r->bad_records > 0)

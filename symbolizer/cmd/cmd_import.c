@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor import: a perf.data as a recording. */
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +70,10 @@ open_input(const char *path, const char **ret_shown)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	}
 	source = fd < 0 ? NULL : io_source_fd(fd);
-	if (!source)
+	if (!source && errno == EISDIR)
+		warnx("%s: is a directory (of perf record --threads?): such are not read",
+		      *ret_shown);
+	else if (!source)
 		warn("%s", *ret_shown);
 	return source;
 }
