@@ -83,7 +83,8 @@ perfdata_header_decode(struct span s, struct perfdata_header *ret, struct fmt_wh
 	h.pipe = h.size == PERFDATA_PIPE_HEADER_BYTES;
 	if (!h.pipe && h.size != HEADER_NO_FEATURES &&
 	    (h.size < PERFDATA_HEADER_BYTES || h.size > HEADER_BYTES_MAX))
-		return fmt_fail(where, FMT_E_CORRUPT, 8, "header of %" PRIu64 " bytes", h.size);
+		return fmt_fail(where, FMT_E_CORRUPT, 8,
+				"header of %" PRIu64 " bytes, which no perf record writes", h.size);
 	if (!h.pipe)
 		error = get_rest(s, &h, where);
 	if (!error)

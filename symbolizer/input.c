@@ -9,19 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/perfdata_input.h"
+
 #define DEFAULT_PATH "recording.spoor"
 #define EXIT_FAILED 1
-#define PERF_DATA_MAGIC "PERFILE2"
-
-/* What perf would have to read, and what people try first. */
-static bool
-is_perf_data(struct io_source *source)
-{
-	char magic[sizeof(PERF_DATA_MAGIC) - 1];
-
-	return source->read(source, 0, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-		memcmp(magic, PERF_DATA_MAGIC, sizeof(magic)) == 0;
-}
 
 static int
 open_fd(const char *path, const char **ret_shown)
@@ -50,11 +41,9 @@ open_fd(const char *path, const char **ret_shown)
 }
 
 static void
-say_open_failed(const struct input *in, int error, const struct fmt_where *where, bool perf_data)
+say_open_failed(const struct input *in, int error, const struct fmt_where *where)
 {
-	if (perf_data)
-		warnx("%s: this is a file of perf record, not a spoor recording", in->path);
-	else if (where->saved_errno)
+	if (where->saved_errno)
 		warnx("%s: %s", in->path, strerror(where->saved_errno));
 	else if (error == -FMT_E_EMPTY || error == -FMT_E_NOT_RECORDING)
 		warnx("%s: %s", in->path, fmt_error_text(error));
@@ -67,7 +56,6 @@ input_open(struct input *in, const char *path)
 {
 	struct fmt_where where = { 0 };
 	struct io_source *source;
-	bool perf_data;
 	int fd, error;
 
 	memset(in, 0, sizeof(*in));
@@ -84,10 +72,13 @@ input_open(struct input *in, const char *path)
 			warn("%s", in->path);
 		return EXIT_FAILED;
 	}
-	perf_data = is_perf_data(source);
+	if (perfdata_input_probe(source))
+		source = perfdata_input_convert(source, in->path);
+	if (!source)
+		return EXIT_FAILED;
 	error = recording_reader_open(source, &in->reader, &where);
 	if (error) {
-		say_open_failed(in, error, &where, perf_data);
+		say_open_failed(in, error, &where);
 		return EXIT_FAILED;
 	}
 	error = record_stream_open(in->reader, &in->stream);
