@@ -34,10 +34,17 @@ void columns_encoder_shrink(struct columns_encoder *e, size_t bytes);
 /*
  * Appends the columns of records (whole ones, as perf_record_next() takes them) to out. events
  * tells the shapes of samples by their ids. -FMT_E_NOMEM (out is as it was); -FMT_E_TOO_BIG: more
- * than BLOCK_RAW_MAX.
+ * than BLOCK_RAW_MAX; -FMT_E_CORRUPT: they are not whole records.
  */
 int columns_encode(struct columns_encoder *e, const struct event_set *events, struct span records,
 		   struct buf *out);
+
+/*
+ * Where, in what columns_encode() appended last, one kind of bytes ends and another begins:
+ * ascending offsets, borrowed until the next call. What stands between two of them compresses
+ * best by itself.
+ */
+size_t columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret);
 
 /*
  * Appends the records that payload holds to out: nr_records of them, never more than limit bytes.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "format/columns.h"
 #include "format/crc32c.h"
 
 int
@@ -102,6 +103,22 @@ decompress(struct recording_reader *r, const struct block_header *h, struct span
 	return 1;
 }
 
+/* What is above sees records as the kernel wrote them, whatever form they were kept in. */
+static int
+undo_encoding(struct recording_reader *r, const struct block_header *h, struct span *payload)
+{
+	int error;
+
+	if (h->encoding != BLOCK_COLUMNAR)
+		return 1;
+	buf_clear(&r->records);
+	error = columns_decode(*payload, h->records, BLOCK_RAW_MAX, &r->records, NULL);
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	*payload = buf_span(&r->records);
+	return 1;
+}
+
 int
 reader_load(struct recording_reader *r, uint64_t at, const struct block_header *h, struct span *ret,
 	    struct fmt_where *where)
@@ -119,11 +136,13 @@ reader_load(struct recording_reader *r, uint64_t at, const struct block_header *
 	stored = span_of(r->stored.p, (size_t)n);
 	if (stored.len != h->stored_length || crc32c(0, stored.p, stored.len) != h->payload_crc)
 		return 0;
-	if (h->flags & BLOCK_F_STORED) {
+	result = 1;
+	if (h->flags & BLOCK_F_STORED)
 		*ret = stored;
-		return 1;
-	}
-	result = decompress(r, h, stored, ret);
+	else
+		result = decompress(r, h, stored, ret);
+	if (result > 0)
+		result = undo_encoding(r, h, ret);
 	if (result < 0)
 		return fmt_fail(where, FMT_E_NOMEM, at, "payload of %u bytes", h->raw_length);
 	return result;

@@ -79,7 +79,7 @@ struct recording_reader {
 	uint8_t *window; /* cached bytes of the file */
 	uint64_t window_at;
 	size_t window_len;
-	struct buf stored, raw;
+	struct buf stored, raw, records; /* of a payload: as in the file, unpacked, decoded */
 	ZSTD_DCtx *zstd;
 };
 
@@ -97,7 +97,7 @@ int reader_find_sync(struct recording_reader *r, uint64_t from, uint64_t *ret_at
 /* Is there a header at this offset that one can believe, with its payload in the file? 0/1. */
 int reader_header_at(struct recording_reader *r, uint64_t at, const uint8_t *file_id,
 		     struct block_header *ret, struct fmt_where *where);
-/* Reads and checks a payload: 1, 0 when it is damaged, negative. */
+/* Reads, checks and decodes a payload: 1, 0 when it is damaged, negative. */
 int reader_load(struct recording_reader *r, uint64_t at, const struct block_header *h,
 		struct span *ret, struct fmt_where *where);
 

@@ -176,7 +176,9 @@ reach_end(struct recording_reader *r)
 static int
 understood(const struct block_header *h, uint64_t at, struct fmt_where *where)
 {
-	bool known = block_type_name(h->type) && h->encoding == BLOCK_VERBATIM &&
+	bool decoded = h->encoding == BLOCK_VERBATIM ||
+		(h->encoding == BLOCK_COLUMNAR && h->type == BLOCK_RECORDS);
+	bool known = block_type_name(h->type) && decoded &&
 		!(h->flags & BLOCK_F_INCOMPATIBLE & ~BLOCK_F_KNOWN);
 
 	if (known)
@@ -328,6 +330,7 @@ recording_reader_close(struct recording_reader *r)
 	buf_done(&r->meta_raw);
 	buf_done(&r->stored);
 	buf_done(&r->raw);
+	buf_done(&r->records);
 	r->magic = 0;
 	free(r);
 }

@@ -550,7 +550,10 @@ test_blocks_of_the_future(void **state)
 	assert_int_equal(o.verdict, -FMT_E_VERSION);
 	assert_int_equal(o.where.offset, whole.file.n);
 	o = with_block((struct block_header){
-		.type = BLOCK_RECORDS, .encoding = BLOCK_COLUMNAR, .flags = BLOCK_F_CRITICAL });
+		.type = BLOCK_RECORDS, .encoding = BLOCK_COLUMNAR + 1, .flags = BLOCK_F_CRITICAL });
+	assert_int_equal(o.verdict, -FMT_E_VERSION);
+	o = with_block((struct block_header){
+		.type = BLOCK_STATE, .encoding = BLOCK_COLUMNAR, .flags = BLOCK_F_CRITICAL });
 	assert_int_equal(o.verdict, -FMT_E_VERSION);
 	o = with_block((struct block_header){ .type = BLOCK_LOSS, .flags = 1u << 9 });
 	assert_int_equal(o.verdict, 0);

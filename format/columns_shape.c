@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/columns_shape.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "format/sample_layout.h"
+
+/* Fields behind the callchain that are one word each. */
+#define PLAIN_WORDS                                                                                \
+	(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |                   \
+	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                    \
+	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
+
+/* Finds the words of each kind; false: more of one than there may be. */
+static bool
+index_kinds(struct columns_shape *s)
+{
+	int *single[COLUMNS_KINDS] = {
+		[COLUMNS_TIME] = &s->time,
+		[COLUMNS_TASK] = &s->task,
+		[COLUMNS_TASK_EXTRA] = &s->extra,
+		[COLUMNS_IP] = &s->ip,
+	};
+	unsigned int words = (unsigned int)s->before + s->behind;
+
+	s->time = s->task = s->extra = s->ip = -1;
+	s->nr_sources = s->nr_values = 0;
+	for (unsigned int i = 0; i < words; i++) {
+		uint8_t kind = s->kind[i];
+
+		if (kind == COLUMNS_VALUE) {
+			s->value[s->nr_values++] = (uint16_t)i;
+		} else if (kind == COLUMNS_SOURCE) {
+			if (s->nr_sources == COLUMNS_SOURCE_WORDS)
+				return false;
+			s->source[s->nr_sources++] = (uint16_t)i;
+		} else {
+			if (kind >= COLUMNS_KINDS || *single[kind] >= 0)
+				return false;
+			*single[kind] = (int)i;
+		}
+	}
+	return s->extra < 0 || s->task >= 0;
+}
+
+static unsigned int
+has(const struct event_attr *attr, uint64_t bit)
+{
+	return (attr->read_format & bit) != 0;
+}
+
+int
+columns_shape_group(const struct event_attr *attr)
+{
+	struct sample_layout layout;
+
+	sample_layout_of(attr, &layout);
+	return layout.read && has(attr, PERF_FORMAT_GROUP) ? layout.fixed_words : -1;
+}
+
+size_t
+columns_shape_group_words(const struct event_attr *attr, uint64_t nr)
+{
+	if (nr > COLUMNS_WORDS_MAX)
+		return SIZE_MAX;
+	return 1 + has(attr, PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		has(attr, PERF_FORMAT_TOTAL_TIME_RUNNING) +
+		(size_t)nr * (1 + has(attr, PERF_FORMAT_ID) + has(attr, PERF_FORMAT_LOST));
+}
+
+/* Words of READ; 0: it is not known where it ends. */
+static size_t
+read_words(const struct event_attr *attr, size_t group_words)
+{
+	if (attr->read_format >= PERF_FORMAT_MAX)
+		return 0;
+	if (has(attr, PERF_FORMAT_GROUP))
+		return group_words;
+	return 1 + has(attr, PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		has(attr, PERF_FORMAT_TOTAL_TIME_RUNNING) + has(attr, PERF_FORMAT_ID) +
+		has(attr, PERF_FORMAT_LOST);
+}
+
+static void
+place(struct columns_shape *s, int at, enum columns_kind kind)
+{
+	if (at >= 0)
+		s->kind[at] = (uint8_t)kind;
+}
+
+bool
+columns_shape_of(const struct event_attr *attr, size_t group_words, struct columns_shape *ret)
+{
+	struct sample_layout layout;
+	struct columns_shape *s = ret;
+	size_t words = 0;
+	uint64_t plain, behind;
+
+	sample_layout_of(attr, &layout);
+	memset(s, 0, sizeof(*s));
+	memset(s->kind, COLUMNS_VALUE, sizeof(s->kind));
+	place(s, layout.identifier, COLUMNS_SOURCE);
+	place(s, layout.id, COLUMNS_SOURCE);
+	place(s, layout.stream_id, COLUMNS_SOURCE);
+	place(s, layout.cpu, COLUMNS_SOURCE);
+	place(s, layout.time, COLUMNS_TIME);
+	place(s, layout.tid, COLUMNS_TASK);
+	place(s, layout.ip, COLUMNS_IP);
+	if (layout.read)
+		words = read_words(attr, group_words);
+	if (words > COLUMNS_WORDS_MAX - (size_t)layout.fixed_words)
+		return false;
+	s->before = (uint8_t)(layout.fixed_words + words);
+	if (layout.read && words == 0) {
+		s->flags = COLUMNS_F_TAIL;
+		return index_kinds(s);
+	}
+	if (layout.callchain)
+		s->flags |= COLUMNS_F_CHAIN;
+	plain = layout.rest & PLAIN_WORDS;
+	if (plain != layout.rest) {
+		s->flags |= COLUMNS_F_TAIL;
+		return index_kinds(s);
+	}
+	/* WEIGHT and WEIGHT_STRUCT are two names of one word. */
+	behind = plain & PERF_SAMPLE_WEIGHT_STRUCT ? plain & ~(uint64_t)PERF_SAMPLE_WEIGHT : plain;
+	s->behind = (uint8_t)__builtin_popcountll(behind);
+	/* Fields between the callchain and CGROUP, in the order in which they stand. */
+	if ((plain & PERF_SAMPLE_CGROUP) && layout.tid >= 0)
+		place(s,
+		      s->before +
+			      __builtin_popcountll(behind &
+						   ~(uint64_t)(PERF_SAMPLE_CGROUP |
+							       PERF_SAMPLE_DATA_PAGE_SIZE |
+							       PERF_SAMPLE_CODE_PAGE_SIZE)),
+		      COLUMNS_TASK_EXTRA);
+	return index_kinds(s);
+}
+
+void
+columns_shape_put(const struct columns_shape *shape, struct buf *out)
+{
+	buf_u8(out, shape->before);
+	buf_u8(out, shape->behind);
+	buf_u8(out, shape->flags);
+	buf_u8(out, 0);
+	buf_append(out, shape->kind, (size_t)shape->before + shape->behind);
+}
+
+bool
+columns_shape_take(struct span *s, struct columns_shape *ret)
+{
+	struct span rest = *s, kinds;
+	uint8_t reserved;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!span_u8(&rest, &ret->before) || !span_u8(&rest, &ret->behind) ||
+	    !span_u8(&rest, &ret->flags) || !span_u8(&rest, &reserved) ||
+	    !span_take(&rest, (size_t)ret->before + ret->behind, &kinds) ||
+	    (ret->flags & ~COLUMNS_F_KNOWN))
+		return false;
+	if (kinds.len > 0)
+		memcpy(ret->kind, kinds.p, kinds.len);
+	*s = rest;
+	return index_kinds(ret);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * columns_tuples: distinct tuples of words, numbered as they come.
+ *
+ * An open-addressing table, kept from block to block. What is hashed comes from whoever is
+ * sampled (a stack without frame pointers is whatever a program left there), so the hash has a
+ * key: nobody can make all his words fall on one slot.
+ */
+#ifndef FORMAT_COLUMNS_TUPLES_H
+#define FORMAT_COLUMNS_TUPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/columns_ints.h"
+
+#define COLUMNS_TUPLES_NONE UINT32_MAX
+
+struct columns_tuples {
+	struct columns_words words; /* n tuples of width words */
+	size_t n;
+	size_t width;
+	uint64_t key;
+	uint32_t *slots; /* 1 + number of a tuple; 0: free */
+	size_t nr_slots; /* in use: a power of two */
+	size_t cap_slots;
+};
+
+void columns_tuples_init(struct columns_tuples *t, size_t width, uint64_t key);
+void columns_tuples_done(struct columns_tuples *t);
+/* Forgets all tuples; false: out of memory. */
+bool columns_tuples_clear(struct columns_tuples *t);
+/* Makes the table larger; false: out of memory. Of columns_tuples_add() only. */
+bool columns_tuples_grow(struct columns_tuples *t);
+
+static inline uint64_t
+columns_mix(uint64_t a, uint64_t b)
+{
+	uint64_t product = a * b;
+
+	return product ^ product >> 32;
+}
+
+static inline uint64_t
+columns_tuples_hash(const struct columns_tuples *t, const uint64_t *tuple)
+{
+	uint64_t h = t->key;
+
+	for (size_t i = 0; i < t->width; i++)
+		h = columns_mix(h ^ tuple[i], t->key | 1);
+	return h;
+}
+
+static inline bool
+columns_tuples_equal(const struct columns_tuples *t, size_t number, const uint64_t *tuple)
+{
+	const uint64_t *have = t->words.v + number * t->width;
+
+	for (size_t i = 0; i < t->width; i++) {
+		if (have[i] != tuple[i])
+			return false;
+	}
+	return true;
+}
+
+/* The number of a tuple, new or not; COLUMNS_TUPLES_NONE: out of memory. */
+static inline uint32_t
+columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
+{
+	size_t at = columns_tuples_hash(t, tuple) & (t->nr_slots - 1);
+
+	for (; t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
+		if (columns_tuples_equal(t, t->slots[at] - 1, tuple))
+			return t->slots[at] - 1;
+	}
+	for (size_t i = 0; i < t->width; i++) {
+		if (!columns_words_add(&t->words, tuple[i]))
+			return COLUMNS_TUPLES_NONE;
+	}
+	t->slots[at] = (uint32_t)++t->n;
+	if (t->n * 2 > t->nr_slots && !columns_tuples_grow(t))
+		return COLUMNS_TUPLES_NONE;
+	return (uint32_t)t->n - 1;
+}
+
+#endif
