@@ -263,6 +263,7 @@ event_init(struct event *e, struct span attr_raw, const char *name)
 	}
 	memcpy(copy, attr_raw.p, attr_raw.len);
 	e->attr_raw = span_of(copy, attr_raw.len - s.len);
+	sample_layout_of(&e->attr, &e->layout);
 	return 0;
 }
 
@@ -386,4 +387,51 @@ event_set_parse(const struct event_set *set, struct span record, struct perf_rec
 	if (ret_event)
 		*ret_event = index;
 	return 0;
+}
+
+/* ---- samples at a glance ---- */
+
+bool
+event_set_glance(const struct event_set *set, struct span record, struct sample_glance *ret)
+{
+	const struct sample_layout *l;
+	uint64_t nr = 0;
+	struct span words;
+	size_t fixed;
+	int event;
+
+	if (record.len < PERF_RECORD_HEADER_BYTES + 8 || record.len % 8 || set->in_sample != 0 ||
+	    le32dec(record.p) != REC_SAMPLE || le16dec(record.p + 6) != record.len)
+		return false;
+	words = span_of(record.p + PERF_RECORD_HEADER_BYTES, record.len - PERF_RECORD_HEADER_BYTES);
+	event = event_set_find(set, span_word(words, 0));
+	if (event < 0)
+		return false;
+	l = &set->events[event].layout;
+	if (l->read || l->rest_words < 0)
+		return false;
+	fixed = (size_t)l->fixed_words + l->callchain + (size_t)l->rest_words;
+	if (fixed > span_words(words))
+		return false;
+	if (l->callchain) {
+		nr = span_word(words, l->fixed_words);
+		if (nr > span_words(words) - fixed)
+			return false;
+	}
+	ret->event = event;
+	ret->misc = le16dec(record.p + 4);
+	ret->ip = l->ip >= 0 ? span_word(words, (size_t)l->ip) : 0;
+	ret->time = l->time >= 0 ? span_word(words, (size_t)l->time) : 0;
+	ret->callchain = span_of(words.p + ((size_t)l->fixed_words + l->callchain) * 8, nr * 8);
+	return true;
+}
+
+void
+sample_glance_of(const struct perf_record *r, int event, struct sample_glance *ret)
+{
+	*ret = (struct sample_glance){ .event = event,
+				       .misc = r->misc,
+				       .ip = r->sample.ip,
+				       .time = r->sid.time,
+				       .callchain = r->sample.callchain };
 }

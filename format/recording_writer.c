@@ -242,19 +242,16 @@ write_end(struct recording_writer *w)
 
 /* --- the open block ---------------------------------------------------------------------- */
 
+/* A record that has a time, or does not (0). */
 static void
-count(struct tally *t, const struct perf_record *r)
+count(struct tally *t, uint64_t time)
 {
 	t->records++;
-	if (!r)
-		return;
-	if (r->type == REC_SAMPLE)
-		t->samples++;
-	if (r->sid.time > 0) {
-		if (t->t_min == 0 || r->sid.time < t->t_min)
-			t->t_min = r->sid.time;
-		if (r->sid.time > t->t_max)
-			t->t_max = r->sid.time;
+	if (time > 0) {
+		if (t->t_min == 0 || time < t->t_min)
+			t->t_min = time;
+		if (time > t->t_max)
+			t->t_max = time;
 	}
 }
 
@@ -304,27 +301,56 @@ close_block(struct recording_writer *w)
 }
 
 static void
-add_record(struct recording_writer *w, struct span bytes, uint64_t *bad)
+count_sample(struct recording_writer *w, const struct sample_glance *sample)
 {
+	count(&w->tally, sample->time);
+	w->tally.samples++;
+	if (w->options.on_sample)
+		w->options.on_sample(w->options.arg, sample);
+}
+
+/* Any record, in full. */
+static void
+count_record(struct recording_writer *w, struct span bytes, uint64_t *bad)
+{
+	struct sample_glance sample;
 	struct perf_record record;
 	int event;
 
-	buf_append(&w->open, bytes.p, bytes.len);
 	if (event_set_parse(w->meta->events, bytes, &record, &event) != 0) {
-		count(&w->tally, NULL);
+		count(&w->tally, 0);
 		++*bad;
-		return;
+	} else if (record.type == REC_SAMPLE) {
+		sample_glance_of(&record, event, &sample);
+		count_sample(w, &sample);
+	} else {
+		count(&w->tally, record.sid.time);
+		if (w->options.on_record)
+			w->options.on_record(w->options.arg, &record, event);
 	}
-	count(&w->tally, &record);
-	if (w->options.on_record)
-		w->options.on_record(w->options.arg, &record, event);
 }
 
-/* Would n more bytes go over the limit? An empty block takes anything. */
-static bool
-is_full(const struct recording_writer *w, size_t n)
+/* The records at the front of *records that the open block has room for, and one at least. */
+static int
+add_run(struct recording_writer *w, struct span *records, uint64_t *bad)
 {
-	return w->open.len > 0 && w->open.len + n > w->options.block_bytes;
+	const uint8_t *run = records->p;
+	struct sample_glance sample;
+	struct span rest = *records, record;
+	int more;
+
+	while ((more = perf_record_next(&rest, &record)) > 0) {
+		if (!w->error && records->p != run &&
+		    w->open.len + (size_t)(rest.p - run) > w->options.block_bytes)
+			break;
+		*records = rest;
+		if (event_set_glance(w->meta->events, record, &sample))
+			count_sample(w, &sample);
+		else
+			count_record(w, record, bad);
+	}
+	buf_append(&w->open, run, (size_t)(records->p - run));
+	return more;
 }
 
 int
@@ -332,7 +358,6 @@ recording_writer_records(struct recording_writer *w, struct span records, uint64
 			 struct fmt_where *where)
 {
 	uint64_t bad = 0;
-	struct span record;
 	int more;
 
 	assert(w->magic == WRITER_MAGIC && !w->closing);
@@ -346,13 +371,11 @@ recording_writer_records(struct recording_writer *w, struct span records, uint64
 		w->open.failed = false;
 		return fmt_fail(where, FMT_E_NOMEM, w->size, "%zu bytes of records", records.len);
 	}
-	if (is_full(w, records.len))
+	/* An empty block takes anything. */
+	if (w->open.len > 0 && w->open.len + records.len > w->options.block_bytes)
 		close_block(w);
-	while ((more = perf_record_next(&records, &record)) > 0) {
-		if (!w->error && is_full(w, record.len))
-			close_block(w);
-		add_record(w, record, &bad);
-	}
+	while ((more = add_run(w, &records, &bad)) > 0)
+		close_block(w);
 	if (ret_bad)
 		*ret_bad = bad;
 	if (more < 0)
@@ -387,7 +410,8 @@ tally_state(const struct recording_writer *w, struct span records, struct tally 
 	while (perf_record_next(&records, &bytes) > 0) {
 		bool parsed = event_set_parse(w->meta->events, bytes, &record, NULL) == 0;
 
-		count(tally, parsed ? &record : NULL);
+		count(tally, parsed ? record.sid.time : 0);
+		tally->samples += parsed && record.type == REC_SAMPLE;
 	}
 }
 

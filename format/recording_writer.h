@@ -27,9 +27,11 @@ struct recording_writer_options {
 	int zstd_level;	      /* 0: 1 */
 	uint32_t index_every; /* blocks between indexes; 0: 64 */
 	/*
-	 * Sees every record that parsed, once, on the thread that gave it: the writer parses
-	 * anyway, for times and counts. event is its index in meta->events, -1 for none.
+	 * They see every record that parsed, once, on the thread that gave it: the writer looks
+	 * at them anyway, for times and counts. Samples come by on_sample, at a glance, for they
+	 * are many; all others by on_record, event being the index in meta->events, -1 for none.
 	 */
+	void (*on_sample)(void *arg, const struct sample_glance *sample);
 	void (*on_record)(void *arg, const struct perf_record *record, int event);
 	/*
 	 * The open block is about to be closed: what it needs (kernel symbols, build-ids, the

@@ -3,6 +3,20 @@
 
 #include <linux/perf_event.h>
 
+/* Fields behind the callchain that are a word each; the two weights share one. */
+#define WEIGHTS (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
+#define WORDS                                                                                      \
+	(PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR |                  \
+	 PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
+
+static int8_t
+words_of(uint64_t rest)
+{
+	if (rest & ~(uint64_t)(WEIGHTS | WORDS))
+		return -1;
+	return (int8_t)(__builtin_popcountll(rest & WORDS) + ((rest & WEIGHTS) != 0));
+}
+
 static int8_t
 place(uint64_t sample_type, uint64_t bit, uint8_t *words)
 {
@@ -33,4 +47,5 @@ sample_layout_of(const struct event_attr *attr, struct sample_layout *ret)
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
 			    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			    PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN);
+	ret->rest_words = words_of(ret->rest);
 }

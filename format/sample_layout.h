@@ -21,6 +21,7 @@ struct sample_layout {
 	bool read;	     /* then READ */
 	bool callchain;	     /* then u64 nr, nr words */
 	uint64_t rest;	     /* bits of sample_type whose fields follow the callchain */
+	int8_t rest_words;   /* that they take; -1: that varies */
 };
 
 void sample_layout_of(const struct event_attr *attr, struct sample_layout *ret);

@@ -86,21 +86,21 @@ address_need(struct ksym_collector *c, uint64_t addr)
 }
 
 void
-ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r)
+ksym_collector_sample(struct ksym_collector *c, const struct sample_glance *sample)
 {
-	size_t n = span_words(r->sample.callchain);
+	size_t n = span_words(sample->callchain);
 	bool kernel = false, leaf = true;
 
 	if (!c->symbols)
 		return;
-	if (perf_record_cpumode(r) == PERF_RECORD_MISC_KERNEL && r->sample.ip)
-		address_need(c, r->sample.ip);
+	if ((sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL && sample->ip)
+		address_need(c, sample->ip);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t word = span_word(r->sample.callchain, i);
+		uint64_t word = span_word(sample->callchain, i);
 
 		if (perf_context_marker(word)) {
 			/* The kernel's part comes first; all that follows it is the user's. */
-			if (kernel)
+			if (kernel || word == (uint64_t)PERF_CONTEXT_USER)
 				break;
 			kernel = word == (uint64_t)PERF_CONTEXT_KERNEL;
 			continue;

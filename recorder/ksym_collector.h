@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "format/buf.h"
-#include "format/perf_record.h"
+#include "format/event_set.h"
 
 struct kallsyms;
 struct ksym_collector;
@@ -21,8 +21,8 @@ struct ksym_collector;
 struct ksym_collector *ksym_collector_new(const struct kallsyms *symbols);
 void ksym_collector_free(struct ksym_collector *c);
 
-/* Looks at a SAMPLE. */
-void ksym_collector_sample(struct ksym_collector *c, const struct perf_record *r);
+/* Looks at a sample. */
+void ksym_collector_sample(struct ksym_collector *c, const struct sample_glance *sample);
 
 /* Symbols needed and not yet taken. */
 size_t ksym_collector_pending(const struct ksym_collector *c);

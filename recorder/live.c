@@ -275,13 +275,16 @@ pending_add(struct live *l, const struct perf_record *r)
 }
 
 void
+live_sample(struct live *l, const struct sample_glance *sample)
+{
+	ksym_collector_sample(l->ksyms, sample);
+}
+
+void
 live_record(struct live *l, const struct perf_record *record, int event)
 {
 	(void)event;
 	switch (record->type) {
-	case REC_SAMPLE:
-		ksym_collector_sample(l->ksyms, record);
-		break;
 	case REC_MMAP:
 	case REC_MMAP2:
 	case REC_COMM:

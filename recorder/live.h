@@ -9,7 +9,7 @@
  * run on another thread before the writer thread starts.
  *
  * In one file: live_scan() or live_snapshot() -> a STATE block; then for each drain pass
- * live_record() for its records (recording_writer's on_record hook) and live_pass();
+ * live_sample() and live_record() for its records (hooks of recording_writer) and live_pass();
  * live_before_close() from the writer's before_close hook.
  */
 #ifndef RECORDER_LIVE_H
@@ -63,7 +63,9 @@ int live_resync(struct live *l, uint64_t now_ns, struct buf *out);
  */
 int live_snapshot(struct live *l, struct buf *out);
 
-/* A record as it passes by; event is its index in the event set, -1 for none. */
+/* A sample as it passes by. */
+void live_sample(struct live *l, const struct sample_glance *sample);
+/* Any other record as it passes by; event is its index in the event set, -1 for none. */
 void live_record(struct live *l, const struct perf_record *record, int event);
 
 /*

@@ -51,6 +51,14 @@ writer_see(struct writer *w, const struct perf_record *r, int event)
 }
 
 static void
+on_sample(void *arg, const struct sample_glance *sample)
+{
+	const struct writer *w = arg;
+
+	live_sample(w->options.live, sample);
+}
+
+static void
 on_record(void *arg, const struct perf_record *r, int event)
 {
 	writer_see(arg, r, event);
@@ -65,7 +73,8 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	return r < 0 ? r : out_file_ledger(&w->file, where);
 }
 
-const struct recording_writer_options writer_hooks = { .on_record = on_record,
+const struct recording_writer_options writer_hooks = { .on_sample = on_sample,
+						       .on_record = on_record,
 						       .before_close = before_close };
 
 /* --- messages --------------------------------------------------------------------------- */

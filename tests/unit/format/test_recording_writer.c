@@ -208,18 +208,17 @@ test_sync_fails_for_ever(void **state)
 
 struct hooks {
 	unsigned int records, closes;
-	uint64_t last_time;
 	int error;
 };
 
 static void
-on_record(void *arg, const struct perf_record *record, int event)
+on_sample(void *arg, const struct sample_glance *sample)
 {
 	struct hooks *h = arg;
 
 	h->records++;
-	h->last_time = record->sid.time;
-	assert_int_equal(event, record->type == REC_SAMPLE ? 0 : 1);
+	assert_int_equal(sample->event, 0);
+	assert_int_equal(sample->ip, h->records);
 }
 
 static int
@@ -238,7 +237,7 @@ test_hooks(void **state)
 {
 	struct hooks hooks = { 0 };
 	const struct recording_writer_options options = { .block_bytes = 600,
-							  .on_record = on_record,
+							  .on_sample = on_sample,
 							  .before_close = before_close,
 							  .arg = &hooks };
 	struct memory_file f = { 0 };
@@ -357,6 +356,76 @@ test_bad_records(void **state)
 	assert_int_equal(record_stream_stats(s)->samples, 3);
 	record_stream_close(s);
 	recording_reader_close(r);
+	recording_meta_free(meta);
+	memory_file_done(&f);
+	buf_done(&b);
+}
+
+struct seen {
+	uint64_t ips[4], samples, comms;
+	int events[4];
+};
+
+static void
+see_sample(void *arg, const struct sample_glance *sample)
+{
+	struct seen *seen = arg;
+
+	assert_true(seen->samples < 4);
+	seen->events[seen->samples] = sample->event;
+	seen->ips[seen->samples++] = sample->ip;
+}
+
+static void
+see_record(void *arg, const struct perf_record *r, int event)
+{
+	struct seen *seen = arg;
+
+	assert_int_equal(r->type, REC_COMM);
+	assert_int_equal(event, 1);
+	seen->comms++;
+}
+
+/* Each record that parses is seen once, a sample as such, however it had to be looked at. */
+static void
+test_record_hooks(void **state)
+{
+	struct seen seen = { .samples = 0 };
+	struct recording_writer_options o = { .on_sample = see_sample,
+					      .on_record = see_record,
+					      .arg = &seen };
+	struct memory_file f = { 0 };
+	struct recording_meta *meta = maker_meta(1);
+	struct recording_writer_stats stats;
+	struct recording_writer *w;
+	uint64_t bad = 0;
+	struct buf b;
+	size_t at;
+
+	buf_init(&b);
+	maker_sample(&b, 0, 10, 1);
+	at = b.len;
+	maker_sample(&b, 0, 11, 2);
+	le64enc(b.p + at + 8, 0); /* a tool's, in the first event's shape */
+	maker_comm(&b, 0, 12, 5, "comm");
+	at = b.len;
+	maker_sample(&b, 0, 13, 3);
+	le64enc(b.p + at + 8, 4711);
+	maker_sample(&b, 1, 14, 4);
+	assert_int_equal(recording_writer_open(memory_sink(&f), meta, &o, &w, NULL), 0);
+	assert_int_equal(recording_writer_records(w, buf_span(&b), &bad, NULL), 0);
+	assert_int_equal(bad, 1);
+	recording_writer_stats(w, &stats);
+	assert_int_equal(stats.open_records, 5);
+	assert_int_equal(stats.open_samples, 3);
+	assert_int_equal(seen.samples, 3);
+	assert_int_equal(seen.ips[0], 1);
+	assert_int_equal(seen.ips[1], 2);
+	assert_int_equal(seen.ips[2], 4);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(seen.events[i], 0);
+	assert_int_equal(seen.comms, 1);
+	recording_writer_abandon(w);
 	recording_meta_free(meta);
 	memory_file_done(&f);
 	buf_done(&b);
@@ -531,6 +600,7 @@ main(void)
 		cmocka_unit_test(test_hooks),
 		cmocka_unit_test(test_hook_fails),
 		cmocka_unit_test(test_bad_records),
+		cmocka_unit_test(test_record_hooks),
 		cmocka_unit_test(test_big_call),
 		cmocka_unit_test(test_events_added),
 		cmocka_unit_test(test_big_state),

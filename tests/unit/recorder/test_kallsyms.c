@@ -150,11 +150,11 @@ test_real(void **state)
 static void
 sample(struct ksym_collector *c, uint16_t misc, uint64_t ip, const uint64_t *chain, size_t n)
 {
-	struct perf_record r = { .type = REC_SAMPLE,
-				 .misc = misc,
-				 .sample = { .ip = ip, .callchain = span_of(chain, n * 8) } };
+	const struct sample_glance glance = { .misc = misc,
+					      .ip = ip,
+					      .callchain = span_of(chain, n * 8) };
 
-	ksym_collector_sample(c, &r);
+	ksym_collector_sample(c, &glance);
 }
 
 /* Names of the pending symbols, one after another. */

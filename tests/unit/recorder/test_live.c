@@ -225,6 +225,12 @@ before_close(void *arg, struct recording_writer *w, struct fmt_where *where)
 }
 
 static void
+on_sample(void *arg, const struct sample_glance *sample)
+{
+	live_sample(arg, sample);
+}
+
+static void
 on_record(void *arg, const struct perf_record *r, int event)
 {
 	live_record(arg, r, event);
@@ -363,7 +369,8 @@ test_due(void **state)
 static void
 test_blocks(void **state)
 {
-	struct recording_writer_options o = { .on_record = on_record,
+	struct recording_writer_options o = { .on_sample = on_sample,
+					      .on_record = on_record,
 					      .before_close = before_close };
 	const char *symbol = "", *dso;
 	struct recording_writer *w;
@@ -456,7 +463,8 @@ static void
 test_module_that_came_later(void **state)
 {
 	char kallsyms[] = "/tmp/test_live.kallsyms.XXXXXX", modules[] = "/tmp/test_live.mod.XXXXXX";
-	struct recording_writer_options o = { .on_record = on_record,
+	struct recording_writer_options o = { .on_sample = on_sample,
+					      .on_record = on_record,
 					      .before_close = before_close };
 	const uint64_t in_kernel = 0xffffffff81001010, in_module = 0xffffffffc0000010;
 	struct buildid none = { 0 };
