@@ -294,12 +294,14 @@ trim(char *s)
 	return s;
 }
 
-/* A comment begins with a '#' that begins a line or follows a blank. */
+/* A comment begins with a '#' that begins a line or a value, or follows a blank. */
 static void
 cut_comment(char *line)
 {
+	const char *value = strchr(line, '=');
+
 	for (char *s = line; (s = strchr(s, '#')); s++) {
-		if (s == line || is_blank(s[-1])) {
+		if (s == line || is_blank(s[-1]) || s - 1 == value) {
 			*s = '\0';
 			return;
 		}

@@ -66,6 +66,7 @@ test_canonical(void **state)
 		"max_use = 123457\nkeep_free=0%\nblock_age = 2500ms\nmax_age = 1h30m\n",
 		"archive_directory = /a b/#c\ncpu_budget = 0.125\ncall_graph = dwarf,4096",
 		"max_age = 1w\nclient_timeout = 90\r\nmemory_budget = 0\ndisk_budget = 1m\n",
+		"events =#cycles\n",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
