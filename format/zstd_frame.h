@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zstd_frame: bytes as one zstd frame, in parts that are unlike each other.
+ *
+ * zstd makes one table of code lengths for up to 128 KiB of literals. Where one kind of bytes
+ * ends and another begins, a table for each is worth more than it costs.
+ */
+#ifndef FORMAT_ZSTD_FRAME_H
+#define FORMAT_ZSTD_FRAME_H
+
+#include <zstd.h>
+
+#include "format/span.h"
+
+/* Bytes that a frame of n bytes in nr_cuts + 1 parts has at most. */
+size_t zstd_frame_bound(size_t n, size_t nr_cuts);
+
+/*
+ * Writes bytes as a frame of zstd's settings that gives their number. cuts are ascending offsets
+ * in bytes. Returns the frame's length, or 0: it cannot be made, or has more than cap bytes.
+ */
+size_t zstd_frame_pack(ZSTD_CCtx *zstd, struct span bytes, const size_t *cuts, size_t nr_cuts,
+		       uint8_t *to, size_t cap);
+
+#endif
