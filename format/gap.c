@@ -76,35 +76,63 @@ find(const struct gap_list *l, const struct gap *gap)
 	return NULL;
 }
 
+static int
+push(struct gap_list *l, const struct gap *gap)
+{
+	if (l->nr == GAP_LIST_MAX) {
+		l->more++;
+		return 0;
+	}
+	if (l->nr == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 16;
+		struct gap *gaps = reallocarray(l->gaps, cap, sizeof(*gaps));
+
+		if (!gaps)
+			return -FMT_E_NOMEM;
+		l->gaps = gaps;
+		l->cap = cap;
+	}
+	l->gaps[l->nr++] = *gap;
+	return 0;
+}
+
 int
 gap_list_add(struct gap_list *l, struct span payload)
 {
 	size_t cursor = 0;
 	struct gap gap;
+	int error = 0;
 
-	while (gap_next(payload, &cursor, &gap) == 1) {
+	while (!error && gap_next(payload, &cursor, &gap) == 1) {
 		struct gap *known = find(l, &gap);
 
-		if (known) {
+		if (known)
 			*known = gap;
-			continue;
-		}
-		if (l->nr == GAP_LIST_MAX) {
-			l->more++;
-			continue;
-		}
-		if (l->nr == l->cap) {
-			size_t cap = l->cap ? l->cap * 2 : 16;
-			struct gap *gaps = reallocarray(l->gaps, cap, sizeof(*gaps));
-
-			if (!gaps)
-				return -FMT_E_NOMEM;
-			l->gaps = gaps;
-			l->cap = cap;
-		}
-		l->gaps[l->nr++] = gap;
+		else
+			error = push(l, &gap);
 	}
-	return 0;
+	return error;
+}
+
+int
+gap_list_merge(struct gap_list *l, const struct gap_list *other, uint64_t shift_ns)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < other->nr && !error; i++) {
+		struct gap gap = other->gaps[i], *known;
+
+		gap.from_ns += shift_ns;
+		gap.until_ns += gap.until_ns ? shift_ns : 0;
+		/* One that goes on when a file ends is told again in the next one. */
+		known = find(l, &gap);
+		if (known)
+			*known = gap;
+		else
+			error = push(l, &gap);
+	}
+	l->more += other->more;
+	return error;
 }
 
 void

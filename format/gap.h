@@ -49,6 +49,8 @@ struct gap_list {
 void gap_list_done(struct gap_list *l);
 /* Adds what a payload tells, as far as it can be read. 0, -FMT_E_NOMEM. */
 int gap_list_add(struct gap_list *l, struct span payload);
+/* Adds those of another list, as they are but for shift_ns more (modulo 2^64). */
+int gap_list_merge(struct gap_list *l, const struct gap_list *other, uint64_t shift_ns);
 /* Forgets those that do not reach into [from, until) ns. */
 void gap_list_clip(struct gap_list *l, uint64_t from_ns, uint64_t until_ns);
 

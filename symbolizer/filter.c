@@ -7,6 +7,8 @@
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
 
+#include "format/time_text.h"
+
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096
 #define NS_PER_S UINT64_C(1000000000)
@@ -36,16 +38,20 @@ struct filter {
 	struct names comm, dso, symbol, event;
 	struct ranges pid, tid, cpu;
 	struct edge from, until;
-	uint64_t from_ns, until_ns;
+	uint64_t from_ns, until_ns; /* of --time, in the recording's time */
+	uint64_t since_ns, till_ns; /* wall clock: of --since and --until, or --time's percents */
+	int64_t now_ns;
 };
 
 struct filter *
-filter_new(void)
+filter_new(int64_t now_ns)
 {
 	struct filter *f = calloc(1, sizeof(*f));
 
-	if (f)
-		f->until_ns = UINT64_MAX;
+	if (f) {
+		f->until_ns = f->till_ns = UINT64_MAX;
+		f->now_ns = now_ns;
+	}
 	return f;
 }
 
@@ -268,6 +274,19 @@ out:
 	return status;
 }
 
+static int
+wall_parse(const struct filter *f, const char *arg, uint64_t *ret, const char **reterr)
+{
+	int64_t ns;
+
+	if (time_text_instant(arg, f->now_ns, &ns) == 0 && ns >= 0) {
+		*ret = (uint64_t)ns;
+		return 0;
+	}
+	*reterr = "no time, such as 03:10, \"2026-11-21 03:10\", yesterday, -10m or @1795230720";
+	return -1;
+}
+
 int
 filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 {
@@ -288,6 +307,10 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 		return ranges_parse(&f->cpu, arg, true, reterr);
 	case FILTER_OPTION_time:
 		return time_parse(f, arg, reterr);
+	case FILTER_OPTION_since:
+		return wall_parse(f, arg, &f->since_ns, reterr);
+	case FILTER_OPTION_until:
+		return wall_parse(f, arg, &f->till_ns, reterr);
 	}
 	*reterr = "not a filter";
 	return -1;
@@ -310,13 +333,32 @@ edge_ns(const struct edge *e, uint64_t first_ns, uint64_t last_ns, uint64_t othe
 	return otherwise;
 }
 
-void
-filter_range(struct filter *f, uint64_t first_ns, uint64_t last_ns)
+bool
+filter_possible(const struct filter *f)
 {
+	return f->since_ns < f->till_ns;
+}
+
+void
+filter_range(struct filter *f, bool wall, uint64_t first_ns, uint64_t last_ns)
+{
+	uint64_t from, until;
+
 	if (last_ns < first_ns)
 		last_ns = first_ns;
-	f->from_ns = edge_ns(&f->from, first_ns, last_ns, 0);
-	f->until_ns = edge_ns(&f->until, first_ns, last_ns, UINT64_MAX);
+	if (!wall) {
+		f->from_ns = edge_ns(&f->from, first_ns, last_ns, 0);
+		f->until_ns = edge_ns(&f->until, first_ns, last_ns, UINT64_MAX);
+		return;
+	}
+	if (f->from.kind == EDGE_PERCENT) {
+		from = edge_ns(&f->from, first_ns, last_ns, 0);
+		f->since_ns = from > f->since_ns ? from : f->since_ns;
+	}
+	if (f->until.kind == EDGE_PERCENT) {
+		until = edge_ns(&f->until, first_ns, last_ns, UINT64_MAX);
+		f->till_ns = until < f->till_ns ? until : f->till_ns;
+	}
 }
 
 bool
@@ -326,10 +368,42 @@ filter_needs_range(const struct filter *f)
 }
 
 void
-filter_window(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until)
+filter_wall(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until)
 {
-	*ret_from = f->from_ns;
-	*ret_until = f->until_ns;
+	*ret_from = f->since_ns;
+	*ret_until = f->till_ns;
+}
+
+/* Wall clock to the recording's; what is before its clock began is 0. */
+static uint64_t
+to_recording(uint64_t wall_ns, const struct clock_triple *start)
+{
+	if (wall_ns >= start->realtime)
+		return start->monotonic + (wall_ns - start->realtime);
+	return start->realtime - wall_ns < start->monotonic
+		? start->monotonic - (start->realtime - wall_ns)
+		: 0;
+}
+
+int
+filter_window(const struct filter *f, const struct clock_triple *start, uint64_t *ret_from,
+	      uint64_t *ret_until)
+{
+	uint64_t from = f->from_ns, until = f->until_ns, ns;
+
+	if ((f->since_ns > 0 || f->till_ns < UINT64_MAX) && start->realtime == 0)
+		return -1;
+	if (f->since_ns > 0) {
+		ns = to_recording(f->since_ns, start);
+		from = ns > from ? ns : from;
+	}
+	if (f->till_ns < UINT64_MAX) {
+		ns = to_recording(f->till_ns, start);
+		until = ns < until ? ns : until;
+	}
+	*ret_from = from;
+	*ret_until = until;
+	return 0;
 }
 
 static bool

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * filter: which samples a reading command looks at: --comm --pid --tid --cpu --dso
- * --symbol --event --time. One parser and one meaning for all commands.
+ * --symbol --event --time --since --until. One parser and one meaning for all commands.
  */
 #ifndef SYMBOLIZER_FILTER_H
 #define SYMBOLIZER_FILTER_H
@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/recording_meta.h"
+
 struct filter;
 
-struct filter *filter_new(void);
+/* now_ns: since 1970, for times that are relative to it. NULL: out of memory. */
+struct filter *filter_new(int64_t now_ns);
 void filter_free(struct filter *f);
 
 /* long option names, for a command's getopt_long table */
@@ -24,7 +27,9 @@ void filter_free(struct filter *f);
 	X(dso, "NAMES", "only samples in these objects")                                           \
 	X(symbol, "NAMES", "only samples in these symbols")                                        \
 	X(event, "NAMES", "only these events")                                                     \
-	X(time, "A,B", "only between A and B: seconds as dump prints them, or 10%-20%")
+	X(time, "A,B", "only between A and B: seconds as dump prints them, or 10%-20%")            \
+	X(since, "TIME", "only from then on: 03:10, \"2026-11-21 03:10\", today, -10m...")         \
+	X(until, "TIME", "only before then")
 
 enum filter_option {
 	FILTER_OPTION_FIRST = 0x1000,
@@ -40,11 +45,23 @@ enum filter_option {
  */
 int filter_set(struct filter *f, int option, const char *arg, const char **reterr);
 
-/* Resolves percent times against the recording's first and last sample. */
-void filter_range(struct filter *f, uint64_t first_ns, uint64_t last_ns);
+/* Do --since and --until leave anything? */
+bool filter_possible(const struct filter *f);
+
+/*
+ * Resolves percent times against the first and the last sample: of one recording by its own
+ * clock, of an archive by the time since 1970 (wall).
+ */
+void filter_range(struct filter *f, bool wall, uint64_t first_ns, uint64_t last_ns);
 bool filter_needs_range(const struct filter *f);
-/* [from, until); 0 and UINT64_MAX when there is no --time. */
-void filter_window(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until);
+/* The window in ns since 1970, as far as it is said in that: 0 and UINT64_MAX when it is not. */
+void filter_wall(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until);
+/*
+ * The window [from, until) in a recording's time, which began at start; 0 and UINT64_MAX when
+ * there is none. -1: it is said in wall clock time, and this recording does not know it.
+ */
+int filter_window(const struct filter *f, const struct clock_triple *start, uint64_t *ret_from,
+		  uint64_t *ret_until);
 
 /* Before symbols are looked up. */
 bool filter_sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid,

@@ -52,16 +52,14 @@ say_open_failed(const struct input *in, int error, const struct fmt_where *where
 }
 
 int
-input_open(struct input *in, const char *path)
+input_open_fd(struct input *in, int fd, const char *shown)
 {
 	struct fmt_where where = { 0 };
 	struct io_source *source;
-	int fd, error;
+	int error;
 
 	memset(in, 0, sizeof(*in));
-	fd = open_fd(path, &in->path);
-	if (fd < 0)
-		return EXIT_FAILED;
+	in->path = shown;
 	source = io_source_fd(fd);
 	if (!source) {
 		if (errno == EISDIR)
@@ -88,6 +86,16 @@ input_open(struct input *in, const char *path)
 		return EXIT_FAILED;
 	}
 	return 0;
+}
+
+int
+input_open(struct input *in, const char *path)
+{
+	const char *shown;
+	int fd = open_fd(path, &shown);
+
+	memset(in, 0, sizeof(*in));
+	return fd < 0 ? EXIT_FAILED : input_open_fd(in, fd, shown);
 }
 
 void
@@ -134,6 +142,27 @@ input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
 }
 
 int
+input_window(struct input *in, struct filter *filter, bool *ret_windowed, struct fmt_where *where)
+{
+	uint64_t first = 0, last = 0, from, until;
+	int error;
+
+	if (filter_needs_range(filter)) {
+		error = input_range(in, &first, &last, where);
+		if (error < 0)
+			return error;
+		filter_range(filter, false, first, last);
+	}
+	if (filter_window(filter, &recording_reader_meta(in->reader)->start, &from, &until) < 0)
+		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
+				"it does not know the time of day, which --since and --until need");
+	if (ret_windowed)
+		*ret_windowed = from != 0 || until != UINT64_MAX;
+	record_stream_window(in->stream, from, until);
+	return 0;
+}
+
+int
 input_failed(const struct input *in, int error, const struct fmt_where *where)
 {
 	warnx("%s: offset %" PRIu64 ": %s%s%s", in->path, where->offset, fmt_error_text(error),
@@ -143,7 +172,7 @@ input_failed(const struct input *in, int error, const struct fmt_where *where)
 }
 
 static void
-warn_damage(const char *path, const struct recording_health *h)
+warn_damage(const char *path, const struct recording_health *h, bool live)
 {
 	if (h->header_damaged)
 		warnx("%s: the file header is damaged; its copy in the file was used", path);
@@ -154,7 +183,9 @@ warn_damage(const char *path, const struct recording_health *h)
 	if (h->bad_indexes > 0)
 		warnx("%s: %" PRIu64 " indexes do not say what the blocks say", path,
 		      h->bad_indexes);
-	if (!h->closed && h->torn_tail_bytes > 0)
+	if (!h->closed && live)
+		;
+	else if (!h->closed && h->torn_tail_bytes > 0)
 		warnx("%s: not closed in order: its end is missing, or still being written "
 		      "(%" PRIu64 " bytes of a block begun)",
 		      path, h->torn_tail_bytes);
@@ -170,7 +201,7 @@ warn_damage(const char *path, const struct recording_health *h)
 void
 input_warn_damage(const struct input *in)
 {
-	warn_damage(in->path, recording_reader_health(in->reader));
+	warn_damage(in->path, recording_reader_health(in->reader), in->live);
 }
 
 void
@@ -205,8 +236,8 @@ input_gap_text(const struct gap *gap, uint64_t start_ns, char *out, size_t size)
 		 until, samples, why ? why : "for a reason that this version does not know");
 }
 
-static void
-warn_loss(const char *path, const struct loss *loss, uint64_t samples)
+void
+input_warn_loss(const char *path, const struct loss *loss, uint64_t samples)
 {
 	uint64_t lost = loss_samples(loss);
 	char text[64];
@@ -232,5 +263,5 @@ input_warn(const struct input *in)
 	input_warn_damage(in);
 	if (stats->bad_records > 0)
 		warnx("%s: %" PRIu64 " records could not be parsed", in->path, stats->bad_records);
-	warn_loss(in->path, record_stream_loss(in->stream), stats->samples);
+	input_warn_loss(in->path, record_stream_loss(in->stream), stats->samples);
 }

@@ -11,17 +11,22 @@
 
 #include "format/record_stream.h"
 #include "format/recording_reader.h"
+#include "symbolizer/filter.h"
 
 struct input {
 	const char *path; /* as shown: "-" is "standard input" */
+	bool live; /* still being written, by its name: that it has no end is as it should be */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };
 
 /*
- * path NULL: ./recording.spoor. 0, or an exit status (1) after a message on stderr.
+ * One recording. path NULL: ./recording.spoor. 0, or an exit status (1) after a message on
+ * stderr. For what may also be an archive: input_set.
  */
 int input_open(struct input *in, const char *path);
+/* From a descriptor, which is the input's from here on; shown is borrowed. */
+int input_open_fd(struct input *in, int fd, const char *shown);
 void input_close(struct input *in);
 
 /*
@@ -31,10 +36,19 @@ void input_close(struct input *in);
 int input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
 		struct fmt_where *where);
 
+/*
+ * Resolves the filter's percent times, and gives the stream the filter's window (*ret_windowed,
+ * may be NULL: there is one). 0, negative: for input_failed().
+ */
+int input_window(struct input *in, struct filter *filter, bool *ret_windowed,
+		 struct fmt_where *where);
+
 /* After the stream's end: says on stderr first what is damaged or lost. */
 void input_warn(const struct input *in);
 /* Only what is damaged. */
 void input_warn_damage(const struct input *in);
+/* Only what is lost. */
+void input_warn_loss(const char *path, const struct loss *loss, uint64_t samples);
 /* Says an error of the reader or the stream; returns the exit status 1. */
 int input_failed(const struct input *in, int error, const struct fmt_where *where);
 /* "12 samples", "0.250 s" */

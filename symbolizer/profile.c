@@ -39,6 +39,10 @@ struct stack {
 
 struct profile {
 	unsigned magic;
+	struct resolver *resolver;
+	const struct profile_options *options;
+	const char **events; /* names, interned */
+	size_t nr_events, cap_events;
 	struct frame *frames;
 	size_t nr_frames, cap_frames;
 	struct slots frame_slots;
@@ -58,6 +62,9 @@ struct build {
 	struct task_model *model;
 	const struct profile_options *options;
 	const char *swapper;
+	uint64_t shift_ns;
+	int *events; /* of the recording: indexes of the profile's */
+	size_t nr_events, cap_events;
 	int error; /* of the block callback, which cannot return one */
 };
 
@@ -309,10 +316,11 @@ period_of(const struct perf_record *r)
 }
 
 static void
-count_totals(struct profile *p, const struct perf_record *r, uint32_t leaf, uint64_t period)
+count_totals(struct build *b, const struct perf_record *r, uint32_t leaf, uint64_t period)
 {
+	struct profile *p = b->p;
 	struct profile_totals *t = &p->totals;
-	const uint64_t time = r->sid.time;
+	const uint64_t time = r->sid.time + b->shift_ns;
 
 	if (t->samples == 0 || time < t->start_ns)
 		t->start_ns = time;
@@ -323,12 +331,56 @@ count_totals(struct profile *p, const struct perf_record *r, uint32_t leaf, uint
 	t->unresolved[p->frames[leaf].miss]++;
 }
 
-static const char *
-event_name(const struct build *b, int event)
+/* Which of the profile's events has a name, being the nth of that name. */
+static int
+find_event(const struct profile *p, const char *name, size_t nth)
 {
-	if (event < 0)
-		return "";
-	return event_set_at(record_stream_events(b->stream), (size_t)event)->name;
+	for (size_t i = 0; i < p->nr_events; i++)
+		if (p->events[i] == name && nth-- == 0)
+			return (int)i;
+	return -1;
+}
+
+/* The i-th event of the recording, one that was not asked for before. */
+static int
+take_event(struct build *b, size_t i)
+{
+	struct profile *p = b->p;
+	const char *name = resolver_intern(b->resolver,
+					   event_set_at(record_stream_events(b->stream), i)->name);
+	size_t nth = 0;
+	int err;
+
+	if (!name)
+		return -FMT_E_NOMEM;
+	for (size_t k = 0; k < i; k++)
+		nth += p->events[b->events[k]] == name;
+	err = slots_reserve_array(&b->events, b->nr_events, &b->cap_events, 1, sizeof(*b->events));
+	if (err == 0)
+		err = slots_reserve_array(&p->events, p->nr_events, &p->cap_events, 1,
+					  sizeof(*p->events));
+	if (err < 0)
+		return err;
+	b->events[i] = find_event(p, name, nth);
+	if (b->events[i] < 0) {
+		b->events[i] = (int)p->nr_events;
+		p->events[p->nr_events++] = name;
+	}
+	b->nr_events++;
+	return 0;
+}
+
+/* The profile's number of an event of the recording, which may have come a moment ago. */
+static int
+event_of(struct build *b, int event, int *ret)
+{
+	int err = 0;
+
+	while (event >= 0 && b->nr_events <= (size_t)event && err == 0)
+		err = take_event(b, b->nr_events);
+	if (err == 0)
+		*ret = event < 0 ? -1 : b->events[event];
+	return err;
 }
 
 static int
@@ -336,16 +388,18 @@ add_sample(struct build *b, const struct perf_record *r, int event)
 {
 	const struct profile_options *o = b->options;
 	const struct perf_sample_id *sid = &r->sid;
-	struct stack s = { .comm = comm_of(b, sid), .event = event, .frames = b->p->nr_words };
+	struct stack s = { .comm = comm_of(b, sid), .frames = b->p->nr_words };
 	const struct frame *leaf;
 	enum mode mode;
 	uint64_t ip;
 	int err;
 
-	if (!s.comm)
-		return -FMT_E_NOMEM;
+	err = s.comm ? event_of(b, event, &s.event) : -FMT_E_NOMEM;
+	if (err < 0)
+		return err;
 	if (o->filter &&
-	    !filter_sample(o->filter, s.comm, sid->pid, sid->tid, sid->cpu, event_name(b, event))) {
+	    !filter_sample(o->filter, s.comm, sid->pid, sid->tid, sid->cpu,
+			   s.event < 0 ? "" : b->p->events[s.event])) {
 		b->p->totals.filtered++;
 		return 0;
 	}
@@ -365,7 +419,7 @@ add_sample(struct build *b, const struct perf_record *r, int event)
 		err = push_callers(b, r, mode, &s);
 	if (err < 0)
 		return err;
-	count_totals(b->p, r, b->p->words[s.frames], period_of(r));
+	count_totals(b, r, b->p->words[s.frames], period_of(r));
 	return count(b->p, &s, period_of(r));
 }
 
@@ -426,14 +480,8 @@ read_stream(struct build *b, struct fmt_where *where)
 {
 	struct record_stream *stream = b->stream;
 	struct stream_record sr;
-	uint64_t from, until;
 	int err;
 
-	if (b->options->filter) {
-		filter_window(b->options->filter, &from, &until);
-		if (from > 0 || until < UINT64_MAX)
-			record_stream_window(stream, from, until);
-	}
 	record_stream_on_block(stream, see_block, b);
 	while ((err = record_stream_next(stream, &sr, where)) > 0) {
 		err = apply(b, &sr);
@@ -446,27 +494,56 @@ read_stream(struct build *b, struct fmt_where *where)
 	return err == 0 ? b->error : err;
 }
 
+struct profile *
+profile_new(struct resolver *resolver, const struct profile_options *options)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->magic = PROFILE_MAGIC;
+		p->resolver = resolver;
+		p->options = options;
+	}
+	return p;
+}
+
+int
+profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
+	    struct fmt_where *where)
+{
+	struct build b = {
+		.p = p,
+		.stream = stream,
+		.resolver = p->resolver,
+		.options = p->options,
+		.shift_ns = shift_ns,
+	};
+	int err = -FMT_E_NOMEM;
+
+	assert(p->magic == PROFILE_MAGIC);
+	b.model = task_model_new();
+	b.swapper = resolver_intern(p->resolver, "swapper");
+	if (b.model && b.swapper)
+		err = read_stream(&b, where);
+	task_model_free(b.model);
+	free(b.events);
+	if (err == -FMT_E_NOMEM)
+		fmt_fail(where, FMT_E_NOMEM, 0, "%s", "");
+	return err;
+}
+
 int
 profile_build(struct record_stream *stream, struct resolver *resolver,
 	      const struct profile_options *options, struct profile **ret, struct fmt_where *where)
 {
-	struct build b = { .stream = stream, .resolver = resolver, .options = options };
-	int err = -FMT_E_NOMEM;
+	struct profile *p = profile_new(resolver, options);
+	int err = p ? profile_add(p, stream, 0, where) : -FMT_E_NOMEM;
 
-	b.p = calloc(1, sizeof(*b.p));
-	b.model = task_model_new();
-	b.swapper = resolver_intern(resolver, "swapper");
-	if (b.p && b.model && b.swapper) {
-		b.p->magic = PROFILE_MAGIC;
-		err = read_stream(&b, where);
-	}
-	task_model_free(b.model);
 	if (err == -FMT_E_NOMEM) {
-		profile_free(b.p);
-		b.p = NULL;
-		fmt_fail(where, FMT_E_NOMEM, 0, "%s", "");
+		profile_free(p);
+		p = NULL;
 	}
-	*ret = b.p;
+	*ret = p;
 	return err;
 }
 
@@ -480,7 +557,15 @@ profile_free(struct profile *p)
 	free(p->stacks);
 	slots_done(&p->stack_slots);
 	free(p->words);
+	free(p->events);
 	free(p);
+}
+
+const char *
+profile_event_name(const struct profile *p, int event)
+{
+	assert(p->magic == PROFILE_MAGIC && event < (int)p->nr_events);
+	return event < 0 ? "[unknown]" : p->events[event];
 }
 
 size_t

@@ -21,27 +21,39 @@ struct profile;
 struct profile_stack {
 	const char *comm;	/* interned */
 	uint32_t pid, tid, cpu; /* when the profile keys by them; else 0 */
-	int event;		/* index in the recording's events; -1: none */
+	int event;		/* for profile_event_name(); -1: none */
 	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
 	uint32_t nr_frames;	/* at least 1 */
 	uint64_t samples, period;
 };
 
 struct profile_options {
-	const struct filter *filter; /* NULL: everything; its percent times resolved */
+	const struct filter *filter; /* NULL: everything; its times are the stream's window */
 	bool by_pid, by_tid, by_cpu; /* keep stacks of different ones apart */
 	bool leaf_only;		     /* callers are not needed: flat report */
 };
 
 /*
- * Reads the whole stream, from its start. Partial data is not an error: see the reader's
- * health. When reading fails half-way, *ret is what was read until then; with -FMT_E_NOMEM
- * it is NULL. resolver has to outlive the profile, whose strings are its own.
+ * Of one recording or several. resolver and options have to outlive the profile, whose strings
+ * are the resolver's. NULL: out of memory.
  */
+struct profile *profile_new(struct resolver *resolver, const struct profile_options *options);
+/*
+ * Reads the whole stream, from its start. Partial data is not an error: see the reader's
+ * health. shift_ns is added to its times, for the totals. When reading fails half-way, what was
+ * read until then stays; after -FMT_E_NOMEM the profile is good for nothing but profile_free().
+ * Before the next recording: resolver_next().
+ */
+int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
+		struct fmt_where *where);
+/* profile_new() and profile_add() of one recording; with -FMT_E_NOMEM *ret is NULL. */
 int profile_build(struct record_stream *stream, struct resolver *resolver,
 		  const struct profile_options *options, struct profile **ret,
 		  struct fmt_where *where);
 void profile_free(struct profile *p);
+
+/* Events of recordings that have equal names are one. */
+const char *profile_event_name(const struct profile *p, int event);
 
 size_t profile_stacks(const struct profile *p);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);

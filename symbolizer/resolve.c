@@ -56,6 +56,10 @@ struct resolver {
 	uint8_t vdso_id[20];
 	uint8_t vdso_id_size;
 	uint64_t vdso_epoch; /* how often it changed */
+	uint8_t boot_id[16]; /* of a recording after the first */
+	/* Of recordings before this one; each path and reason once. */
+	struct resolve_complaint *complaints;
+	size_t nr_complaints, cap_complaints;
 };
 
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
@@ -102,6 +106,7 @@ resolver_free(struct resolver *r)
 	free(r->objects);
 	slots_done(&r->by_build_id);
 	free(r->mapped);
+	free(r->complaints);
 	address_cache_done(&r->user);
 	address_cache_done(&r->kernel_cache);
 	kernel_symbols_free(r->kernel);
@@ -291,6 +296,89 @@ resolver_set_vdso_build_id(struct resolver *r, const uint8_t *id, uint8_t size)
 	return 0;
 }
 
+/* --- one recording after another --- */
+
+static bool
+is_complaint(const struct mapped *s)
+{
+	return s->misses != 0 && s->miss != RESOLVE_NOT_FILE;
+}
+
+static int
+keep_complaint(struct resolver *r, const struct mapped *s)
+{
+	int error;
+
+	for (size_t i = 0; i < r->nr_complaints; i++) {
+		struct resolve_complaint *c = &r->complaints[i];
+
+		if (c->dso_path == s->path && c->miss == s->miss) {
+			c->frames += s->misses;
+			return 0;
+		}
+	}
+	error = slots_reserve_array(&r->complaints, r->nr_complaints, &r->cap_complaints, 1,
+				    sizeof(*r->complaints));
+	if (!error)
+		r->complaints[r->nr_complaints++] =
+			(struct resolve_complaint){ s->path, s->miss, s->misses };
+	return error;
+}
+
+/* The indexes of those that stay change with it. */
+static int
+drop_unidentified(struct resolver *r)
+{
+	size_t nr = 0;
+	int error = 0;
+
+	slots_done(&r->by_build_id);
+	for (size_t i = 0; i < r->nr_objects; i++) {
+		struct object *o = r->objects[i];
+
+		if (o->build_id_size == 0) {
+			object_free(o);
+			continue;
+		}
+		if (!error)
+			error = slots_add(&r->by_build_id,
+					  build_id_hash(o->build_id, o->build_id_size), nr);
+		r->objects[nr++] = o;
+	}
+	r->nr_objects = nr;
+	return error;
+}
+
+int
+resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boot_id)
+{
+	struct kernel_symbols *kernel = kernel_symbols_new(r->strings);
+	int error = kernel ? 0 : -FMT_E_NOMEM;
+
+	for (size_t i = 0; i < r->nr_mapped && !error; i++)
+		if (is_complaint(&r->mapped[i]))
+			error = keep_complaint(r, &r->mapped[i]);
+	if (!error)
+		error = drop_unidentified(r);
+	if (error) {
+		kernel_symbols_free(kernel);
+		return error;
+	}
+	kernel_symbols_free(r->kernel);
+	r->kernel = kernel;
+	free(r->mapped);
+	r->mapped = NULL;
+	r->nr_mapped = 0;
+	r->vdso_id_size = 0;
+	r->vdso_epoch++;
+	address_cache_clear(&r->user);
+	address_cache_clear(&r->kernel_cache);
+	memcpy(r->boot_id, boot_id, sizeof(r->boot_id));
+	r->places.boot_id = r->boot_id;
+	r->places.start_realtime_ns = start_realtime_ns;
+	return 0;
+}
+
 /* --- names --- */
 
 static int
@@ -461,28 +549,36 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *r
 static int
 more_misses(const void *a, const void *b)
 {
-	const struct mapped *const *x = a, *const *y = b;
+	const struct resolve_complaint *x = a, *y = b;
 
-	return ((*x)->misses < (*y)->misses) - ((*x)->misses > (*y)->misses);
+	return (x->frames < y->frames) - (x->frames > y->frames);
 }
 
 int
 resolver_complaint_at(const struct resolver *r, size_t i, struct resolve_complaint *ret)
 {
-	const struct mapped **bad = calloc(r->nr_mapped + 1, sizeof(*bad));
-	size_t n = 0;
+	struct resolve_complaint *bad = calloc(r->nr_complaints + r->nr_mapped + 1, sizeof(*bad));
+	size_t n = r->nr_complaints, k;
 
 	if (bad == NULL)
 		return -FMT_E_NOMEM;
-	for (size_t k = 0; k < r->nr_mapped; k++) {
-		const struct mapped *s = &r->mapped[k];
+	if (n > 0)
+		memcpy(bad, r->complaints, n * sizeof(*bad));
+	for (size_t m = 0; m < r->nr_mapped; m++) {
+		const struct mapped *s = &r->mapped[m];
 
-		if (s->misses != 0 && s->miss != RESOLVE_NOT_FILE)
-			bad[n++] = s;
+		if (!is_complaint(s))
+			continue;
+		for (k = 0; k < r->nr_complaints; k++)
+			if (bad[k].dso_path == s->path && bad[k].miss == s->miss)
+				break;
+		if (k == r->nr_complaints)
+			bad[k = n++] = (struct resolve_complaint){ s->path, s->miss, 0 };
+		bad[k].frames += s->misses;
 	}
 	qsort(bad, n, sizeof(*bad), more_misses);
 	if (i < n)
-		*ret = (struct resolve_complaint){ bad[i]->path, bad[i]->miss, bad[i]->misses };
+		*ret = bad[i];
 	free(bad);
 	return i < n;
 }

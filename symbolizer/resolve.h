@@ -61,6 +61,12 @@ struct resolver_options {
 /* options (and what it points to) is borrowed for the resolver's life. NULL: out of memory. */
 struct resolver *resolver_new(const struct resolver_options *options);
 void resolver_free(struct resolver *r);
+/*
+ * Another recording begins, with these two as in the options. Kernel symbols, and what was
+ * believed of files without a build-id, are forgotten; objects with one, strings and complaints
+ * stay. 0, -FMT_E_NOMEM.
+ */
+int resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boot_id);
 
 /* Kernel symbols of a KSYMS block; entries add up. */
 int resolver_add_ksyms(struct resolver *r, const struct block *block);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor dump: every record of a recording in time order, one a line. */
+#include <err.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/filter.h"
-#include "symbolizer/input.h"
+#include "symbolizer/input_set.h"
 #include "symbolizer/record_text.h"
 
 enum { OPT_JSON = 0x100 };
@@ -20,13 +22,17 @@ enum { OPT_JSON = 0x100 };
 	}
 
 static const struct cli_option options[] = {
-	{ 'i', 'i', "input", "FILE", "recording to read; - is standard input" },
+	{ 'i', 'i', "input", "FILE",
+	  "recording or archive directory to read; - is standard input" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object a line" },
 	ROW(pid, "PIDS", "only samples of these processes"),
 	ROW(tid, "TIDS", "only samples of these threads"),
 	ROW(cpu, "CPUS", "only samples of these CPUs, e.g. 0-3,7"),
 	ROW(event, "NAMES", "only samples of these events"),
 	ROW(time, "A,B", "only samples between A and B: seconds as printed, or 10%-20%"),
+	ROW(since, "TIME",
+	    "only samples from then on: 03:10, \"2026-11-21 03:10\", today, -10m..."),
+	ROW(until, "TIME", "only samples before then"),
 	{ 0 },
 };
 
@@ -95,31 +101,14 @@ is_wanted(const struct request *rq, const struct stream_record *rec, const char 
 	return filter_sample(rq->filter, NULL, r->sid.pid, r->sid.tid, r->sid.cpu, event);
 }
 
+/* The records of one recording: EXIT_DONE, or EXIT_FAILED with a message. */
 static int
-set_window(const struct request *rq, struct input *in, struct fmt_where *where)
-{
-	uint64_t first, last, from, until;
-	int error;
-
-	if (filter_needs_range(rq->filter)) {
-		error = input_range(in, &first, &last, where);
-		if (error < 0)
-			return error;
-		filter_range(rq->filter, first, last);
-	}
-	filter_window(rq->filter, &from, &until);
-	record_stream_window(in->stream, from, until);
-	return 0;
-}
-
-static int
-dump(const struct request *rq, struct input *in)
+dump_one(const struct request *rq, const struct input *in)
 {
 	struct fmt_where where = { 0 };
 	struct stream_record rec;
-	int result = set_window(rq, in, &where);
+	int result = 0;
 
-	pager_start();
 	while (result >= 0 && (result = record_stream_next(in->stream, &rec, &where)) > 0) {
 		const struct recording_meta *meta = recording_reader_meta(in->reader);
 		struct record_text_about about = { .arch = meta->arch, .state = rec.state };
@@ -133,17 +122,34 @@ dump(const struct request *rq, struct input *in)
 		if (ferror(stdout))
 			return EXIT_FAILED;
 	}
-	if (result < 0)
-		return input_failed(in, result, &where);
-	input_warn(in);
-	return EXIT_DONE;
+	return result < 0 ? input_failed(in, result, &where) : EXIT_DONE;
+}
+
+static int
+dump(const struct request *rq, struct input_set *inputs)
+{
+	int more, status = EXIT_DONE;
+
+	while ((more = input_set_next(inputs)) > 0) {
+		pager_start();
+		if (dump_one(rq, &inputs->in) != EXIT_DONE)
+			status = EXIT_FAILED;
+		if (ferror(stdout))
+			return EXIT_FAILED;
+		if (input_set_finish(inputs) < 0) {
+			warnx("out of memory");
+			return EXIT_FAILED;
+		}
+	}
+	input_set_warn(inputs);
+	return more < 0 ? EXIT_FAILED : status;
 }
 
 int
 cmd_dump(int argc, char **argv)
 {
-	struct request rq = { .filter = filter_new() };
-	struct input in;
+	struct request rq = { .filter = filter_new(load_now()) };
+	struct input_set inputs;
 	int first, status = EXIT_FAILED;
 
 	if (rq.filter)
@@ -151,11 +157,10 @@ cmd_dump(int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = cli_one_file("dump", argc, argv, first, &rq.path);
 	if (status == CLI_GO_ON) {
-		status = input_open(&in, rq.path);
-		if (status == 0) {
-			status = dump(&rq, &in);
-			input_close(&in);
-		}
+		status = input_set_open(&inputs, rq.path, rq.filter);
+		if (status == 0)
+			status = dump(&rq, &inputs);
+		input_set_close(&inputs);
 	}
 	filter_free(rq.filter);
 	return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor info: what a recording is and has. */
+#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,13 @@
 #include "symbolizer/cmd/info_json.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/escape.h"
+#include "symbolizer/input_set.h"
 
 enum { OPT_JSON = 0x100 };
 
 static const struct cli_option options[] = {
-	{ 'i', 'i', "input", "FILE", "recording to read; - is standard input" },
+	{ 'i', 'i', "input", "FILE",
+	  "recording or archive directory to read; - is standard input" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
 };
@@ -26,7 +29,8 @@ static const struct cli_syntax syntax = {
 	.command = "info",
 	.synopsis = "[options] [FILE]",
 	.about =
-		"Says what a recording (default: recording.spoor) is, what it has and what it lost.",
+		"Says what a recording (default: recording.spoor) is, what it has and what it lost; of\n"
+		"an archive directory, in short, the same of each recording in it.",
 	.options = options,
 };
 
@@ -64,6 +68,18 @@ print_text(const char *key, const char *text)
 	escape(&b, text);
 	if (!buf_failed(&b))
 		printf(KEY " %.*s\n", key, (int)b.len, (const char *)b.p);
+	buf_done(&b);
+}
+
+static void
+print_word(const char *text)
+{
+	struct buf b;
+
+	buf_init(&b);
+	escape(&b, text);
+	if (!buf_failed(&b))
+		printf("%.*s", (int)b.len, (const char *)b.p);
 	buf_done(&b);
 }
 
@@ -273,9 +289,89 @@ print_info(const struct info *info)
 
 /* ----------------------------------------------------------------------------------------- */
 
-static int
-show(const struct request *rq, const struct input *in)
+/* What a person is told of all recordings of an archive together. */
+struct totals {
+	uint64_t recordings, samples, lost, file_bytes, damaged_blocks;
+	json_t *each; /* --json */
+};
+
+static void
+print_row(const struct info *info, bool live)
 {
+	const struct summary *s = &info->summary;
+	const struct recording_meta *m = info->meta;
+	time_t seconds =
+		(time_t)((m->start.realtime + (s->first_ns - m->start.monotonic)) / 1000000000);
+	char text[64] = "-";
+	struct tm tm;
+
+	if (m->start.realtime != 0 && s->first_ns != 0 && localtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+	printf("%-19s %9.1f %11" PRIu64 " %9" PRIu64 " %12" PRIu64 "  ", text,
+	       (double)(s->last_ns - s->first_ns) / 1e9, s->samples, loss_samples(s->loss),
+	       info->file_bytes);
+	print_word(info->path);
+	puts(live ? " (being written)" : info->health.damaged_blocks > 0 ? " (damaged)" : "");
+}
+
+static int
+show_row(const struct request *rq, const struct info *info, bool live, struct totals *t)
+{
+	json_t *j;
+
+	if (!rq->json && t->recordings == 0) {
+		pager_start();
+		printf("%-19s %9s %11s %9s %12s  %s\n", "FROM", "SECONDS", "SAMPLES", "LOST",
+		       "BYTES", "FILE");
+	}
+	t->recordings++;
+	t->samples += info->summary.samples;
+	t->lost += loss_samples(info->summary.loss);
+	t->file_bytes += info->file_bytes;
+	t->damaged_blocks += info->health.damaged_blocks;
+	if (!rq->json) {
+		print_row(info, live);
+		return 0;
+	}
+	if (!t->each)
+		t->each = json_array();
+	j = info_json(info);
+	if (j && json_object_set_new(j, "file", json_string(info->path)) == 0 &&
+	    json_array_append_new(t->each, j) == 0)
+		return 0;
+	return -FMT_E_NOMEM;
+}
+
+static int
+print_json(json_t *j)
+{
+	if (!j)
+		return -FMT_E_NOMEM;
+	/* A failed write shows at exit. */
+	if (json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) == 0)
+		putchar('\n');
+	json_decref(j);
+	return 0;
+}
+
+static int
+show_totals(const struct request *rq, struct totals *t)
+{
+	if (rq->json)
+		return print_json(json_pack("{sIsIsIsIsIsO}", "samples", (json_int_t)t->samples,
+					    "lost", (json_int_t)t->lost, "file_bytes",
+					    (json_int_t)t->file_bytes, "damaged_blocks",
+					    (json_int_t)t->damaged_blocks, "nr_recordings",
+					    (json_int_t)t->recordings, "recordings", t->each));
+	printf("%-19s %9s %11" PRIu64 " %9" PRIu64 " %12" PRIu64 "  %" PRIu64 " recordings\n",
+	       "all", "", t->samples, t->lost, t->file_bytes, t->recordings);
+	return 0;
+}
+
+static int
+show(const struct request *rq, const struct input_set *inputs, struct totals *totals)
+{
+	const struct input *in = &inputs->in;
 	struct fmt_where where = { 0 };
 	struct info info = { .path = in->path };
 	int error = summary_read(in->reader, &info.summary, &where);
@@ -286,8 +382,10 @@ show(const struct request *rq, const struct input *in)
 	info.health = *recording_reader_health(in->reader);
 	info.file_bytes = recording_reader_size(in->reader);
 	input_warn_damage(in);
-	if (rq->json) {
-		error = info_print_json(&info);
+	if (inputs->archive) {
+		error = show_row(rq, &info, in->live, totals);
+	} else if (rq->json) {
+		error = print_json(info_json(&info));
 	} else {
 		pager_start();
 		print_info(&info);
@@ -296,11 +394,30 @@ show(const struct request *rq, const struct input *in)
 	return error ? input_failed(in, error, &where) : EXIT_DONE;
 }
 
+static int
+show_all(const struct request *rq, struct input_set *inputs)
+{
+	struct totals totals = { 0 };
+	int status = EXIT_DONE, more;
+
+	while ((more = input_set_next(inputs)) > 0) {
+		if (show(rq, inputs, &totals) != EXIT_DONE)
+			status = EXIT_FAILED;
+		input_set_leave(inputs);
+	}
+	if (totals.recordings > 0 && show_totals(rq, &totals) < 0) {
+		warnx("out of memory");
+		status = EXIT_FAILED;
+	}
+	json_decref(totals.each);
+	return more < 0 ? EXIT_FAILED : status;
+}
+
 int
 cmd_info(int argc, char **argv)
 {
 	struct request rq = { 0 };
-	struct input in;
+	struct input_set inputs;
 	int first, status;
 
 	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
@@ -308,10 +425,9 @@ cmd_info(int argc, char **argv)
 		status = cli_one_file("info", argc, argv, first, &rq.path);
 	if (status != CLI_GO_ON)
 		return status;
-	status = input_open(&in, rq.path);
-	if (status != 0)
-		return status;
-	status = show(&rq, &in);
-	input_close(&in);
+	status = input_set_open(&inputs, rq.path, NULL);
+	if (status == 0)
+		status = show_all(&rq, &inputs);
+	input_set_close(&inputs);
 	return status;
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor verify: is every block of a recording whole? */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <jansson.h>
 
 #include "symbolizer/cmd/cli.h"
-#include "symbolizer/input.h"
+#include "symbolizer/input_set.h"
 
 enum { OPT_JSON = 0x100 };
 
 static const struct cli_option options[] = {
-	{ 'i', 'i', "input", "FILE", "recording to check; - is standard input" },
+	{ 'i', 'i', "input", "FILE",
+	  "recording or archive directory to check; - is standard input" },
 	{ 'q', 'q', "quiet", NULL, "only the exit status tells" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
@@ -20,7 +22,8 @@ static const struct cli_option options[] = {
 static const struct cli_syntax syntax = {
 	.command = "verify",
 	.synopsis = "[options] [FILE]",
-	.about = "Reads every block of a recording (default: recording.spoor) and checks it.\n"
+	.about = "Reads every block of a recording (default: recording.spoor), or of those in an\n"
+		 "archive directory, and checks it.\n"
 		 "Exit status: 0 clean, 3 damaged but readable, 1 not readable.",
 	.options = options,
 };
@@ -50,13 +53,16 @@ count(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
+/* Of an archive with the file's name, since there is an object a line. */
 static int
-print_json(const struct recording_health *h, const char *verdict)
+print_json(const struct recording_health *h, const char *verdict, const char *file)
 {
 	json_t *j = json_object();
-	int error;
+	int error = 0;
 
-	error = json_object_set_new(j, "verdict", json_string(verdict));
+	if (file)
+		error |= json_object_set_new(j, "file", json_string(file));
+	error |= json_object_set_new(j, "verdict", json_string(verdict));
 	error |= json_object_set_new(j, "blocks", count(h->blocks));
 	error |= json_object_set_new(j, "damaged_blocks", count(h->damaged_blocks));
 	error |= json_object_set_new(j, "damaged_bytes", count(h->damaged_bytes));
@@ -70,38 +76,68 @@ print_json(const struct recording_health *h, const char *verdict)
 		error |= json_object_set_new(j, "first_offset", count(h->first.offset));
 		error |= json_object_set_new(j, "first_damage", json_string(h->first.detail));
 	}
-	if (!error && json_dumpf(j, stdout, JSON_INDENT(2)) == 0)
+	if (!error &&
+	    json_dumpf(j, stdout, file ? JSON_COMPACT | JSON_PRESERVE_ORDER : JSON_INDENT(2)) == 0)
 		putchar('\n');
 	json_decref(j);
 	return error ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* A file that is being written is clean without an end. */
+static bool
+is_clean(const struct input *in)
+{
+	struct recording_health h = *recording_reader_health(in->reader);
+
+	h.closed = h.closed || in->live;
+	h.torn_tail_bytes = in->live ? 0 : h.torn_tail_bytes;
+	return recording_health_clean(&h);
+}
+
 static int
-verify(const struct request *rq, const struct input *in)
+verify(const struct request *rq, const struct input *in, bool archive)
 {
 	struct fmt_where where = { 0 };
 	const struct recording_health *h;
 	int result = recording_reader_verify(in->reader, &where);
+	bool clean;
 
-	h = recording_reader_health(in->reader);
 	if (result < 0)
 		return input_failed(in, result, &where);
+	h = recording_reader_health(in->reader);
+	clean = is_clean(in);
 	if (rq->quiet)
-		return result ? EXIT_DAMAGED : EXIT_DONE;
-	if (rq->json && print_json(h, result ? "damaged" : "clean") != EXIT_DONE)
+		return clean ? EXIT_DONE : EXIT_DAMAGED;
+	if (rq->json &&
+	    print_json(h, clean ? "clean" : "damaged", archive ? in->path : NULL) != EXIT_DONE)
 		return EXIT_FAILED;
 	input_warn_damage(in);
 	if (!rq->json)
 		printf("%s: %s, %" PRIu64 " blocks are whole\n", in->path,
-		       result ? "damaged but readable" : "clean", h->blocks);
-	return result ? EXIT_DAMAGED : EXIT_DONE;
+		       clean ? "clean" : "damaged but readable", h->blocks);
+	return clean ? EXIT_DONE : EXIT_DAMAGED;
+}
+
+/* The worst of all. */
+static int
+verify_all(const struct request *rq, struct input_set *inputs)
+{
+	int status = EXIT_DONE, one, more;
+
+	while ((more = input_set_next(inputs)) > 0) {
+		one = verify(rq, &inputs->in, inputs->archive);
+		input_set_leave(inputs);
+		if (status != EXIT_FAILED && one != EXIT_DONE)
+			status = one;
+	}
+	return more < 0 || inputs->skipped > 0 ? EXIT_FAILED : status;
 }
 
 int
 cmd_verify(int argc, char **argv)
 {
 	struct request rq = { 0 };
-	struct input in;
+	struct input_set inputs;
 	int first, status;
 
 	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
@@ -109,10 +145,9 @@ cmd_verify(int argc, char **argv)
 		status = cli_one_file("verify", argc, argv, first, &rq.path);
 	if (status != CLI_GO_ON)
 		return status;
-	status = input_open(&in, rq.path);
-	if (status != 0)
-		return status;
-	status = verify(&rq, &in);
-	input_close(&in);
+	status = input_set_open(&inputs, rq.path, NULL);
+	if (status == 0)
+		status = verify_all(&rq, &inputs);
+	input_set_close(&inputs);
 	return status;
 }

@@ -145,24 +145,6 @@ target_close(struct target *t, int status)
 
 /* --- the export -------------------------------------------------------------------------- */
 
-static int
-set_window(struct input *in, struct filter *filter, bool *ret_windowed, struct fmt_where *where)
-{
-	uint64_t first, last, from, until;
-	int error;
-
-	if (filter_needs_range(filter)) {
-		error = input_range(in, &first, &last, where);
-		if (error < 0)
-			return error;
-		filter_range(filter, first, last);
-	}
-	filter_window(filter, &from, &until);
-	*ret_windowed = from != 0 || until != UINT64_MAX;
-	record_stream_window(in->stream, from, until);
-	return 0;
-}
-
 static void
 say(const struct input *in, const struct export_perfdata *rq, int error,
     const struct perfdata_export_result *result, const struct fmt_where *where)
@@ -191,7 +173,7 @@ static int export(const struct export_perfdata *rq, struct input *in, const stru
 
 	if (rq->filtered)
 		o.filter = rq->load->filter;
-	error = set_window(in, rq->load->filter, &o.windowed, &where);
+	error = input_window(in, rq->load->filter, &o.windowed, &where);
 	if (error < 0)
 		return input_failed(in, error, &where);
 	status = target_open(&t, rq);

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include "symbolizer/escape.h"
 
 /* JSON's integers end at 2^63 - 1 here; only a forged file has more. */
@@ -242,8 +240,8 @@ set_health(json_t *j, const struct recording_health *h)
 	return error;
 }
 
-int
-info_print_json(const struct info *info)
+json_t *
+info_json(const struct info *info)
 {
 	const struct summary *s = &info->summary;
 	json_t *j = json_object();
@@ -267,10 +265,9 @@ info_print_json(const struct info *info)
 	error |= json_object_set_new(j, "build_ids", number(s->build_ids));
 	error |= json_object_set_new(j, "blocks", make_blocks(s));
 	error |= set_meta(j, info->meta);
-	/* A failed write shows at exit. */
-	if (!error &&
-	    json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) == 0)
-		putchar('\n');
-	json_decref(j);
-	return error ? -FMT_E_NOMEM : 0;
+	if (error) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
 }

@@ -5,6 +5,8 @@
 #ifndef SYMBOLIZER_CMD_INFO_JSON_H
 #define SYMBOLIZER_CMD_INFO_JSON_H
 
+#include <jansson.h>
+
 #include "symbolizer/input.h"
 #include "symbolizer/summary.h"
 
@@ -16,7 +18,7 @@ struct info {
 	struct summary summary;
 };
 
-/* To stdout. 0, or -FMT_E_NOMEM. */
-int info_print_json(const struct info *info);
+/* NULL: out of memory. */
+json_t *info_json(const struct info *info);
 
 #endif

@@ -5,11 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+int64_t
+load_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
 
 int
 load_init(struct load_options *o, const char *command)
 {
-	*o = (struct load_options){ .command = command, .filter = filter_new() };
+	*o = (struct load_options){ .command = command, .filter = filter_new(load_now()) };
 	if (o->filter)
 		return 0;
 	warnx("out of memory");
@@ -58,20 +68,6 @@ load_set(struct load_options *o, int value, const char *text)
 	return CLI_GO_ON;
 }
 
-static int
-resolve_window(struct load *l, struct filter *f, struct fmt_where *where)
-{
-	uint64_t first_ns, last_ns;
-	int err;
-
-	if (!filter_needs_range(f))
-		return 0;
-	err = input_range(&l->input, &first_ns, &last_ns, where);
-	if (err == 0)
-		filter_range(f, first_ns, last_ns);
-	return err;
-}
-
 /* Where perf, and debuginfo clients after it, keep files by build-id. */
 static char *
 debug_cache(void)
@@ -84,44 +80,66 @@ debug_cache(void)
 	return path;
 }
 
+/* Before the open recording is read: what of the one before does not hold for it. */
 static int
-make_resolver(struct load *l, const struct load_options *o)
+ready_resolver(struct load *l, const struct load_options *o)
 {
+	const struct recording_meta *m = recording_reader_meta(l->set.in.reader);
+
+	if (l->resolver)
+		return resolver_next(l->resolver, m->start.realtime, m->boot_id);
 	l->debug_cache = debug_cache();
+	memcpy(l->boot_id, m->boot_id, sizeof(l->boot_id));
 	l->resolver_options = (struct resolver_options){
 		.symfs = o->symfs,
 		.debug_cache = l->debug_cache,
 		.no_demangle = o->no_demangle,
-		.start_realtime_ns = l->meta->start.realtime,
-		.boot_id = l->meta->boot_id,
+		.start_realtime_ns = m->start.realtime,
+		.boot_id = l->boot_id,
 	};
 	l->resolver = resolver_new(&l->resolver_options);
-	return l->resolver ? 0 : -1;
+	if (l->resolver)
+		l->profile = profile_new(l->resolver, &l->profile_options);
+	return l->profile ? 0 : -FMT_E_NOMEM;
+}
+
+/* Reads the open recording: 0, or -FMT_E_NOMEM; what else goes wrong is said. */
+static int
+read_one(struct load *l, const struct load_options *o)
+{
+	struct fmt_where where = { 0 };
+	int err = ready_resolver(l, o);
+
+	if (err == 0)
+		err = profile_add(l->profile, l->set.in.stream, l->set.shift_ns, &where);
+	if (err < 0)
+		l->status = input_failed(&l->set.in, err, &where);
+	if (err == -FMT_E_NOMEM)
+		return err;
+	return input_set_finish(&l->set);
 }
 
 int
-load_open(struct load *l, const struct load_options *o, struct profile_options *po)
+load_open(struct load *l, const struct load_options *o, const struct profile_options *po)
 {
-	struct fmt_where where = { 0 };
-	int err = 0, status;
+	int more, status;
 
 	memset(l, 0, sizeof(*l));
-	status = input_open(&l->input, o->path);
+	status = input_set_open(&l->set, o->path, o->filter);
 	if (status != 0)
 		return status;
-	l->meta = recording_reader_meta(l->input.reader);
-	po->filter = o->filter;
-	if (make_resolver(l, o) < 0)
-		err = -FMT_E_NOMEM;
-	if (err == 0)
-		err = resolve_window(l, o->filter, &where);
-	if (err == 0)
-		err = profile_build(l->input.stream, l->resolver, po, &l->profile, &where);
-	if (err < 0)
-		l->status = input_failed(&l->input, err, &where);
-	if (!l->profile)
+	l->profile_options = *po;
+	l->profile_options.filter = o->filter;
+	while ((more = input_set_next(&l->set)) > 0)
+		if (read_one(l, o) < 0)
+			return EXIT_FAILED;
+	if (more < 0)
 		return EXIT_FAILED;
-	input_warn(&l->input);
+	if (!l->profile) {
+		warnx("%s: no recording in it reaches into that time", l->set.path);
+		return EXIT_FAILED;
+	}
+	input_set_warn(&l->set);
 	return 0;
 }
 
@@ -130,8 +148,7 @@ load_close(struct load *l)
 {
 	profile_free(l->profile);
 	resolver_free(l->resolver);
-	if (l->meta)
-		input_close(&l->input);
+	input_set_close(&l->set);
 	free(l->debug_cache);
 	memset(l, 0, sizeof(*l));
 }
@@ -139,7 +156,5 @@ load_close(struct load *l)
 const char *
 load_event_name(const struct load *l, int event)
 {
-	if (event < 0)
-		return "[unknown]";
-	return event_set_at(record_stream_events(l->input.stream), (size_t)event)->name;
+	return profile_event_name(l->profile, event);
 }

@@ -7,7 +7,7 @@
 
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/filter.h"
-#include "symbolizer/input.h"
+#include "symbolizer/input_set.h"
 #include "symbolizer/profile.h"
 
 /* Letters that perf users' fingers know; the other filters have none. */
@@ -20,13 +20,16 @@ enum load_letter {
 	LOAD_LETTER_symbol = 'S',
 	LOAD_LETTER_event = 0,
 	LOAD_LETTER_time = 0,
+	LOAD_LETTER_since = 0,
+	LOAD_LETTER_until = 0,
 };
 
 /* name in code, letter, long name, argument, help */
 #define LOAD_OWN_OPTIONS(X)                                                                        \
 	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
 	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
-	X(input, 'i', "input", "FILE", "recording to read; - is standard input")
+	X(input, 'i', "input", "FILE",                                                             \
+	  "recording or archive directory to read; - is standard input")
 
 enum load_option {
 	LOAD_OPTION_FIRST = 0x800,
@@ -50,12 +53,13 @@ struct load_options {
 };
 
 struct load {
-	struct input input;
+	struct input_set set; /* read to its end: what it counted is good, nothing in it is open */
 	struct resolver_options resolver_options;
 	char *debug_cache;
+	uint8_t boot_id[16];
 	struct resolver *resolver;
 	struct profile *profile;
-	const struct recording_meta *meta;
+	struct profile_options profile_options;
 	int status; /* EXIT_FAILED when the input could only be read in part: report, then fail */
 };
 
@@ -64,12 +68,15 @@ void load_done(struct load_options *o);
 /* Takes an option of LOAD_OPTIONS: CLI_GO_ON, or an exit status, said. */
 int load_set(struct load_options *o, int value, const char *text);
 
+/* CLOCK_REALTIME in ns, for filter_new(). */
+int64_t load_now(void);
+
 /*
- * Opens the input and reads all of it; what is damaged or lost is said on stderr. po tells
+ * Opens the input, one recording or an archive's, and reads all of it; what is damaged or lost is said on stderr. po tells
  * what to keep apart. 0, or an exit status after a message; load_close() in any case.
  * An error half-way is said and kept in l->status, for the command to end with.
  */
-int load_open(struct load *l, const struct load_options *o, struct profile_options *po);
+int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
 void load_close(struct load *l);
 
 /* Name of a stack's or row's event. */

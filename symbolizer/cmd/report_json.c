@@ -151,7 +151,7 @@ int
 report_print_json(const struct report_print *p)
 {
 	const struct profile_totals *t = profile_totals(p->load->profile);
-	const struct loss *loss = record_stream_loss(p->load->input.stream);
+	const struct loss *loss = p->load->set.loss;
 	json_t *j = json_object();
 	int err;
 

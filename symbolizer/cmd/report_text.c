@@ -37,11 +37,11 @@ report_below_limit(const struct report_print *p, const struct report_section *s,
 static void
 print_gaps(const struct report_print *p)
 {
-	const struct gap_list *l = record_stream_gaps(p->load->input.stream);
+	const struct gap_list *l = &p->load->set.gaps;
 	char text[160];
 
 	for (size_t i = 0; i < l->nr && i < GAPS_SHOWN; i++) {
-		input_gap_text(&l->gaps[i], p->load->meta->start.monotonic, text, sizeof(text));
+		input_gap_text(&l->gaps[i], p->load->set.start.monotonic, text, sizeof(text));
 		printf("# Gap: %s\n", text);
 	}
 	if (l->nr > GAPS_SHOWN || l->more)
@@ -51,7 +51,7 @@ print_gaps(const struct report_print *p)
 static void
 print_loss(const struct report_print *p)
 {
-	const struct loss *loss = record_stream_loss(p->load->input.stream);
+	const struct loss *loss = p->load->set.loss;
 
 	printf("# Total Lost Samples: %" PRIu64 "\n", loss ? loss_samples(loss) : 0);
 	for (int c = 0; loss && c < LOSS_CAUSES; c++) {

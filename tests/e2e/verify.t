@@ -36,8 +36,9 @@ exits 1 "a text" "$SPOOR" verify "$TOP/Makefile"
 like "$(cat err)" 'not a spoor recording' "is called not a recording"
 head -c 40 "$whole" >stub
 exits 1 "a file cut inside its header" "$SPOOR" verify stub
-exits 1 "a directory" "$SPOOR" verify .
-like "$(cat err)" 'directory' "is called a directory"
+mkdir nothing
+exits 1 "a directory without recordings" "$SPOOR" verify nothing
+like "$(cat err)" "nothing: no recordings in this directory" "is called that"
 exits 1 "a file that is not there" "$SPOOR" info nowhere
 like "$(cat err)" 'nowhere: No such file' "is named"
 mkdir bare

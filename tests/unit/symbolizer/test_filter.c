@@ -7,10 +7,15 @@
 
 #include "symbolizer/filter.h"
 
+#define S INT64_C(1000000000)
+#define NOW (INT64_C(1795230720) * S) /* 2026-11-21 03:12:00 UTC */
+
+static const struct clock_triple no_clock;
+
 static struct filter *
 make(int option, const char *arg)
 {
-	struct filter *f = filter_new();
+	struct filter *f = filter_new(NOW);
 	const char *why = NULL;
 
 	assert_non_null(f);
@@ -22,7 +27,7 @@ make(int option, const char *arg)
 static void
 refused(int option, const char *arg)
 {
-	struct filter *f = filter_new();
+	struct filter *f = filter_new(NOW);
 	const char *why = NULL;
 
 	assert_non_null(f);
@@ -41,12 +46,12 @@ sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid, uin
 static void
 nothing_asked(void **state)
 {
-	struct filter *f = filter_new();
+	struct filter *f = filter_new(NOW);
 	uint64_t from, until;
 
 	assert_true(sample(f, "a", 1, 2, 3));
 	assert_true(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", NULL));
-	filter_window(f, &from, &until);
+	assert_int_equal(filter_window(f, &no_clock, &from, &until), 0);
 	assert_true(from == 0 && until == UINT64_MAX);
 	assert_false(filter_needs_range(f));
 	filter_free(f);
@@ -149,8 +154,8 @@ window(const char *arg, uint64_t want_from, uint64_t want_until)
 	struct filter *f = make(FILTER_OPTION_time, arg);
 	uint64_t from, until;
 
-	filter_range(f, 1000, 2000);
-	filter_window(f, &from, &until);
+	filter_range(f, false, 1000, 2000);
+	assert_int_equal(filter_window(f, &no_clock, &from, &until), 0);
 	assert_int_equal(from, want_from);
 	assert_int_equal(until, want_until);
 	filter_free(f);
@@ -190,6 +195,51 @@ times(void **state)
 	refused(FILTER_OPTION_time, "1e3,");
 }
 
+/* Half an hour after boot when it began, at 03:00. */
+static const struct clock_triple three = { (uint64_t)(NOW - 720 * S), 1800 * S, 1800 * S };
+
+static void
+wall_clock(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_since, "-10m");
+	uint64_t from, until;
+	const char *why;
+
+	assert_int_equal(filter_window(f, &three, &from, &until), 0);
+	assert_int_equal(from, (1800 + 120) * S);
+	assert_true(until == UINT64_MAX);
+	assert_int_equal(filter_set(f, FILTER_OPTION_until, "2026-11-21 03:11 UTC", &why), 0);
+	assert_true(filter_possible(f));
+	assert_int_equal(filter_window(f, &three, &from, &until), 0);
+	assert_int_equal(until, (1800 + 660) * S);
+	filter_wall(f, &from, &until);
+	assert_int_equal(from, NOW - 600 * S);
+	assert_int_equal(until, NOW - 60 * S);
+	/* both hold, --time's too */
+	assert_int_equal(filter_set(f, FILTER_OPTION_time, "1900,2000", &why), 0);
+	assert_int_equal(filter_window(f, &three, &from, &until), 0);
+	assert_int_equal(from, 1920 * S);
+	assert_int_equal(until, 2000 * S);
+	assert_int_equal(filter_window(f, &no_clock, &from, &until), -1);
+	filter_free(f);
+	/* before the clock began */
+	f = make(FILTER_OPTION_until, "@1");
+	assert_int_equal(filter_window(f, &three, &from, &until), 0);
+	assert_int_equal(until, 0);
+	assert_int_equal(filter_set(f, FILTER_OPTION_since, "@1", &why), 0);
+	assert_false(filter_possible(f));
+	filter_free(f);
+	/* percents of an archive */
+	f = make(FILTER_OPTION_time, "50%-100%");
+	filter_range(f, true, three.realtime, three.realtime + 200 * S);
+	assert_int_equal(filter_window(f, &three, &from, &until), 0);
+	assert_int_equal(from, 1900 * S);
+	assert_int_equal(until, 2000 * S + 1);
+	filter_free(f);
+	refused(FILTER_OPTION_since, "10m");
+	refused(FILTER_OPTION_until, "");
+}
+
 int
 main(void)
 {
@@ -200,6 +250,7 @@ main(void)
 		cmocka_unit_test(objects),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(times),
+		cmocka_unit_test(wall_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,7 +244,7 @@ filtered(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct filter *f = filter_new();
+		struct filter *f = filter_new(0);
 		struct synthetic s;
 		const char *why;
 
@@ -269,7 +269,7 @@ filtered(void **state)
 static void
 event_that_came_later(void **state)
 {
-	struct filter *f = filter_new();
+	struct filter *f = filter_new(0);
 	struct synthetic s;
 	const char *why;
 
