@@ -6,144 +6,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/perfdata_event.h"
 #include "format/perfdata_about.h"
-#include "format/perfdata_inflate.h"
-#include "format/source_window.h"
+#include "format/perfdata_event.h"
+#include "format/perfdata_internal.h"
 
 #define READER_MAGIC 0x70644461u
-#define AHEAD_BYTES (8u << 20) /* how far the file is asked about itself; pipes begin with that */
-#define SECTION_BYTES 16       /* {offset, size} */
-#define COMPRESSED2_HEAD_BYTES 16
-#define FEATURE_HEAD_BYTES 16
 #define AUXTRACE_HEAD_BYTES 48
-#define TRACING_DATA_HEAD_BYTES 12
 
-enum phase { PHASE_FILE, PHASE_FEATURES, PHASE_DATA, PHASE_END };
-
-struct perfdata_reader {
-	uint32_t magic;
-	struct io_source *source;
-	struct source_window window;
-	struct perfdata_header header;
-	struct recording_meta *meta;
-	struct perfdata_inflate *inflate; /* NULL: nothing packed yet */
-	uint64_t container;		  /* where the one that is being unpacked stands */
-	bool unpacking;
-	struct perfdata_health health;
-
-	enum phase phase;
-	unsigned int feature; /* the next one to look for */
-	uint64_t table;	      /* where its {offset, size} stands */
-	uint64_t start, end;  /* of the data; end UINT64_MAX: to the end of the file */
-	uint64_t offset;      /* of the next record */
-	uint64_t known;	      /* records before this have had their say about the meta */
-	bool meta_changed;
-
-	uint64_t max_time, round_max; /* ns: of all records yet; at the last round */
-	int ended;		      /* what next() goes on saying */
-	struct fmt_where where;
-};
-
-static int
-fail_io(int error, uint64_t offset, struct fmt_where *where)
+int
+perfdata_fail(int error, uint64_t offset, struct fmt_where *where)
 {
 	return fmt_fail(where, (enum fmt_error) - error, offset, "reading perf.data");
 }
 
-static int
-view(struct perfdata_reader *r, uint64_t offset, size_t n, struct span *ret,
-     struct fmt_where *where)
+int
+perfdata_view(struct perfdata_reader *r, uint64_t offset, size_t n, struct span *ret,
+	      struct fmt_where *where)
 {
 	int error = source_window_view(&r->window, offset, n, ret);
 
-	return error ? fail_io(error, offset, where) : 0;
+	return error ? perfdata_fail(error, offset, where) : 0;
 }
 
 /* Counts something that is passed over; the first is kept for the message. */
-static void
-skip(struct perfdata_reader *r, uint64_t *counter, uint64_t offset, const char *what, uint64_t n)
+void
+perfdata_skip(struct perfdata_reader *r, uint64_t *counter, uint64_t offset, const char *what,
+	      uint64_t n)
 {
 	if (r->health.skipped + r->health.unpacked_failed == 0)
 		fmt_fail(&r->health.first, FMT_E_CORRUPT, offset, "%s, %" PRIu64, what, n);
 	++*counter;
 }
 
-/* --- the attrs section of a file --------------------------------------------------------- */
-
-/* Ids of all events, together, cannot be more than the file has room for. */
-static int
-read_ids(struct perfdata_reader *r, struct perfdata_section ids, uint64_t *budget, struct buf *out,
-	 struct fmt_where *where)
-{
-	struct span s;
-	int error;
-
-	buf_clear(out);
-	if (ids.size > *budget || ids.size > PERFDATA_ITEM_MAX)
-		return 0;
-	*budget -= ids.size;
-	error = view(r, ids.offset, (size_t)ids.size & ~(size_t)7, &s, where);
-	if (error)
-		return error;
-	buf_append(out, s.p, s.len & ~(size_t)7);
-	return buf_failed(out) ? fail_io(-FMT_E_NOMEM, ids.offset, where) : 0;
-}
-
-/* One entry at *at, which is moved past it. 1; 0: no attr is there. */
-static int
-read_attr(struct perfdata_reader *r, uint64_t *at, uint64_t *budget, struct buf *ids,
-	  struct fmt_where *where)
-{
-	uint8_t attr[EVENT_ATTR_SIZE_MAX];
-	struct perfdata_section section;
-	struct event_attr decoded;
-	struct span s, rest;
-	int error = view(r, *at, sizeof(attr) + SECTION_BYTES, &s, where);
-
-	if (error)
-		return error;
-	rest = s;
-	if (event_attr_parse(&rest, &decoded) != 0)
-		return 0;
-	memcpy(attr, s.p, decoded.size);
-	if (!span_u64(&rest, &section.offset) || !span_u64(&rest, &section.size))
-		return 0;
-	error = read_ids(r, section, budget, ids, where);
-	if (!error)
-		error = perfdata_event_add(r->meta->events, span_of(attr, decoded.size),
-					   buf_span(ids));
-	*at += decoded.size + SECTION_BYTES;
-	return error ? error : 1;
-}
-
-static int
-read_attrs(struct perfdata_reader *r, struct fmt_where *where)
-{
-	const struct perfdata_section *attrs = &r->header.attrs;
-	uint64_t at = attrs->offset, end = attrs->offset + attrs->size, budget;
-	int64_t size = r->source->size(r->source);
-	struct buf ids;
-	int more = 1;
-
-	budget = size > 0 ? (uint64_t)size : 0;
-	buf_init(&ids);
-	while (more > 0 && end > at && end - at >= EVENT_ATTR_SIZE_MIN + SECTION_BYTES)
-		more = read_attr(r, &at, &budget, &ids, where);
-	buf_done(&ids);
-	if (more < 0)
-		return more;
-	if (more == 0)
-		skip(r, &r->health.skipped, at, "no event attr, bytes", end - at);
-	if (event_set_count(r->meta->events) == 0)
-		return fmt_fail(where, FMT_E_CORRUPT, attrs->offset, "no event attr can be read");
-	return 0;
-}
-
 /* --- features ---------------------------------------------------------------------------- */
 
-static void
-features_begin(struct perfdata_reader *r)
+void
+perfdata_features_begin(struct perfdata_reader *r)
 {
 	r->feature = 0;
 	r->table = r->end;
@@ -161,23 +59,23 @@ next_section(struct perfdata_reader *r, unsigned int *ret_feature, struct perfda
 		r->feature++;
 	if (r->feature == PERFDATA_FEATURES_MAX || r->health.unfinished)
 		return 0;
-	error = view(r, r->table, SECTION_BYTES, &s, where);
+	error = perfdata_view(r, r->table, PERFDATA_SECTION_BYTES, &s, where);
 	if (error)
 		return error;
 	if (!span_u64(&s, &ret->offset) || !span_u64(&s, &ret->size)) {
-		skip(r, &r->health.skipped, r->table, "table of sections cut, at section",
-		     r->feature);
+		perfdata_skip(r, &r->health.skipped, r->table, "table of sections cut, at section",
+			      r->feature);
 		r->feature = PERFDATA_FEATURES_MAX;
 		return 0;
 	}
 	*ret_feature = r->feature++;
-	r->table += SECTION_BYTES;
+	r->table += PERFDATA_SECTION_BYTES;
 	return 1;
 }
 
 /* The next section that is whole: 1, 0. */
-static int
-next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
+int
+perfdata_next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
 {
 	struct perfdata_section section = { 0 };
 	unsigned int feature = 0;
@@ -187,12 +85,12 @@ next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_wh
 	while ((more = next_section(r, &feature, &section, where)) > 0) {
 		s = span_of(NULL, 0);
 		if (section.size <= PERFDATA_ITEM_MAX)
-			more = view(r, section.offset, (size_t)section.size, &s, where);
+			more = perfdata_view(r, section.offset, (size_t)section.size, &s, where);
 		if (more < 0)
 			return more;
 		if (s.len != section.size) {
-			skip(r, &r->health.skipped, section.offset,
-			     "section cut or too large, bytes", section.size);
+			perfdata_skip(r, &r->health.skipped, section.offset,
+				      "section cut or too large, bytes", section.size);
 			continue;
 		}
 		*ret = (struct perfdata_item){
@@ -207,49 +105,25 @@ next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_wh
 }
 
 /* Takes what a section says into the meta. Only a lack of memory is an error. */
-static int
-apply_feature(struct perfdata_reader *r, uint32_t feature, struct span payload, uint64_t offset,
-	      struct fmt_where *where)
+int
+perfdata_apply_section(struct perfdata_reader *r, uint32_t feature, struct span payload,
+		       uint64_t offset, struct fmt_where *where)
 {
 	int error = perfdata_about_apply(r->meta, feature, payload);
 
 	if (error == -FMT_E_NOMEM)
-		return fail_io(error, offset, where);
+		return perfdata_fail(error, offset, where);
 	if (error)
-		skip(r, &r->health.skipped, offset, "section that does not parse, bit", feature);
+		perfdata_skip(r, &r->health.skipped, offset, "section that does not parse, bit",
+			      feature);
 	return 0;
-}
-
-static int
-read_features(struct perfdata_reader *r, struct fmt_where *where)
-{
-	struct perfdata_health before = r->health;
-	struct perfdata_item item;
-	int more;
-
-	if (perfdata_header_has(&r->header, PERFDATA_FEATURE_DIR_FORMAT) && !r->health.unfinished)
-		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
-				"one of several files of a directory (perf record --threads): "
-				"such are not read");
-	features_begin(r);
-	/* What is missing or cut is counted when it is asked for, not now. */
-	while ((more = next_feature(r, &item, where)) > 0) {
-		r->health = before;
-		more = apply_feature(r, item.id, item.bytes, item.offset, where);
-		if (more < 0)
-			return more;
-		before = r->health;
-	}
-	r->health = before;
-	features_begin(r);
-	return more;
 }
 
 /* --- records of tools -------------------------------------------------------------------- */
 
 /* What follows a record outside of its size. */
-static uint64_t
-payload_behind(uint32_t type, struct span record)
+uint64_t
+perfdata_payload_behind(uint32_t type, struct span record)
 {
 	uint32_t size;
 	uint64_t large;
@@ -276,9 +150,9 @@ get_feature(struct span record, uint64_t *ret_bit, struct span *ret_payload)
 }
 
 /* Takes what a record says into the meta. Only a lack of memory is an error. */
-static int
-apply_tool(struct perfdata_reader *r, uint32_t type, struct span record, uint64_t offset,
-	   struct fmt_where *where)
+int
+perfdata_apply_record(struct perfdata_reader *r, uint32_t type, struct span record, uint64_t offset,
+		      struct fmt_where *where)
 {
 	struct event_set *events = r->meta->events;
 	struct span payload;
@@ -296,23 +170,25 @@ apply_tool(struct perfdata_reader *r, uint32_t type, struct span record, uint64_
 		break;
 	case PERFDATA_FEATURE:
 		if (get_feature(record, &bit, &payload) && payload.len > 0)
-			return apply_feature(r, (uint32_t)bit, payload, offset, where);
+			return perfdata_apply_section(r, (uint32_t)bit, payload, offset, where);
 		break;
 	case PERFDATA_BUILD_ID:
-		return apply_feature(r, PERFDATA_FEATURE_BUILD_ID, record, offset, where);
+		return perfdata_apply_section(r, PERFDATA_FEATURE_BUILD_ID, record, offset, where);
 	}
 	if (error == -FMT_E_NOMEM)
-		return fail_io(error, offset, where);
+		return perfdata_fail(error, offset, where);
 	if (error < 0)
-		skip(r, &r->health.skipped, offset, "record that does not parse, type", type);
+		perfdata_skip(r, &r->health.skipped, offset, "record that does not parse, type",
+			      type);
 	return 0;
 }
 
 /* --- records ----------------------------------------------------------------------------- */
 
 /* The record at offset, by its header: 1, 0 at the end of the data. */
-static int
-record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret, struct fmt_where *where)
+int
+perfdata_record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret,
+		   struct fmt_where *where)
 {
 	uint64_t left = r->end > offset ? r->end - offset : 0;
 	size_t size;
@@ -321,7 +197,7 @@ record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret, struct f
 
 	if (left == 0)
 		return 0;
-	error = view(r, offset, PERF_RECORD_HEADER_BYTES, &s, where);
+	error = perfdata_view(r, offset, PERF_RECORD_HEADER_BYTES, &s, where);
 	if (error)
 		return error;
 	if (s.len == 0 && r->end == UINT64_MAX)
@@ -331,7 +207,7 @@ record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret, struct f
 	size = le16dec(s.p + 6);
 	if (size < PERF_RECORD_HEADER_BYTES || size > left)
 		return fmt_fail(where, FMT_E_CORRUPT, offset, "record of %zu bytes", size);
-	error = view(r, offset, size, &s, where);
+	error = perfdata_view(r, offset, size, &s, where);
 	if (error)
 		return error;
 	if (s.len < size)
@@ -339,99 +215,6 @@ record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret, struct f
 				s.len, size);
 	*ret = s;
 	return 1;
-}
-
-/* --- reading ahead ----------------------------------------------------------------------- */
-
-/* Nothing that matters to the meta comes after the first of these. */
-static bool
-begins_recording(uint32_t type)
-{
-	return type == REC_SAMPLE || type == PERFDATA_FINISHED_ROUND ||
-		type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
-}
-
-static int
-read_ahead(struct perfdata_reader *r, struct fmt_where *where)
-{
-	uint64_t offset = r->start;
-	struct fmt_where ignored;
-	struct span record;
-	int error = 0;
-
-	while (!error && offset - r->start < AHEAD_BYTES &&
-	       record_at(r, offset, &record, &ignored) > 0) {
-		uint32_t type = le32dec(record.p);
-		uint64_t behind = payload_behind(type, record), size = record.len;
-
-		if (begins_recording(type) || behind > INT64_MAX - offset - size)
-			break;
-		error = apply_tool(r, type, record, offset, where);
-		offset += size + behind;
-	}
-	r->known = offset;
-	r->meta_changed = false;
-	return error;
-}
-
-static void
-take_frequency(struct recording_meta *m)
-{
-	for (size_t i = 0; i < event_set_count(m->events); i++) {
-		const struct event_attr *a = &event_set_at(m->events, i)->attr;
-
-		if (event_attr_has(a, EVENT_ATTR_use_clockid))
-			m->clockid = (uint32_t)a->clockid;
-		if (event_attr_has(a, EVENT_ATTR_freq) && m->frequency_hz == 0)
-			m->frequency_hz = m->frequency_hz_effective = a->sample_period;
-	}
-}
-
-/* --- opening ----------------------------------------------------------------------------- */
-
-static int
-read_header(struct perfdata_reader *r, struct fmt_where *where)
-{
-	struct span s;
-	int error = view(r, 0, PERFDATA_HEADER_BYTES, &s, where);
-
-	if (!error)
-		error = perfdata_header_decode(s, &r->header, where);
-	if (error)
-		return error;
-	r->start = r->header.pipe ? r->header.size : r->header.data.offset;
-	r->end = UINT64_MAX;
-	if (r->header.pipe)
-		return 0;
-	r->health.unfinished = r->header.data.size == 0;
-	if (!r->health.unfinished && r->header.data.size <= INT64_MAX - r->start)
-		r->end = r->start + r->header.data.size;
-	if (r->start > INT64_MAX || r->start < PERFDATA_PIPE_HEADER_BYTES)
-		return fmt_fail(where, FMT_E_CORRUPT, 40, "data at %" PRIu64, r->start);
-	return read_attrs(r, where);
-}
-
-static int
-setup(struct perfdata_reader *r, struct fmt_where *where)
-{
-	int error;
-
-	r->meta = recording_meta_new();
-	if (!r->meta)
-		return fail_io(-FMT_E_NOMEM, 0, where);
-	r->meta->clockid = PERFDATA_CLOCK_OWN;
-	error = read_header(r, where);
-	if (!error && !r->header.pipe)
-		error = read_features(r, where);
-	if (!error)
-		error = read_ahead(r, where);
-	if (!error && perfdata_event_default_names(r->meta->events) < 0)
-		error = fail_io(-FMT_E_NOMEM, 0, where);
-	if (error)
-		return error;
-	take_frequency(r->meta);
-	r->offset = r->start;
-	return 0;
 }
 
 int
@@ -448,7 +231,7 @@ perfdata_reader_open(struct io_source *source, struct perfdata_reader **ret,
 	r->magic = READER_MAGIC;
 	r->source = source;
 	source_window_init(&r->window, source);
-	error = setup(r, where);
+	error = perfdata_open(r, where);
 	if (error) {
 		perfdata_reader_close(r);
 		return error;
@@ -514,14 +297,14 @@ static int
 pass_over(struct perfdata_reader *r, uint64_t offset, uint64_t behind, struct fmt_where *where)
 {
 	struct span last;
-	int error = view(r, r->offset + behind - 1, 1, &last, where);
+	int error = perfdata_view(r, r->offset + behind - 1, 1, &last, where);
 
 	if (error)
 		return error;
 	if (last.len == 0 || behind > r->end - r->offset)
 		return fmt_fail(where, FMT_E_TRUNCATED, offset, "%" PRIu64 " bytes behind a record",
 				behind);
-	skip(r, &r->health.skipped, offset, "too much behind a record, bytes", behind);
+	perfdata_skip(r, &r->health.skipped, offset, "too much behind a record, bytes", behind);
 	r->offset += behind;
 	return 0;
 }
@@ -531,12 +314,15 @@ static int
 give_tool(struct perfdata_reader *r, struct span record, struct perfdata_item *ret,
 	  struct fmt_where *where)
 {
-	uint64_t behind = payload_behind(ret->id, record), whole = record.len + behind, bit;
+	uint64_t behind = perfdata_payload_behind(ret->id, record), whole = record.len + behind,
+		 bit;
 	struct span all = record;
 	int error;
 
 	if (ret->offset >= r->known) {
-		error = apply_tool(r, ret->id, record, ret->offset, where);
+		error = perfdata_apply_record(r, ret->id, record, ret->offset, where);
+		if (!error && r->meta_changed && perfdata_event_default_names(r->meta->events) < 0)
+			error = perfdata_fail(-FMT_E_NOMEM, ret->offset, where);
 		if (error)
 			return error;
 	}
@@ -545,7 +331,7 @@ give_tool(struct perfdata_reader *r, struct span record, struct perfdata_item *r
 	} else if (whole > PERFDATA_ITEM_MAX) {
 		return pass_over(r, ret->offset, behind, where);
 	} else if (behind > 0) {
-		error = view(r, ret->offset, (size_t)whole, &all, where);
+		error = perfdata_view(r, ret->offset, (size_t)whole, &all, where);
 		if (error)
 			return error;
 		if (all.len < whole || whole > r->end - ret->offset)
@@ -592,10 +378,11 @@ open_container(struct perfdata_reader *r, uint32_t type, struct span record, uin
 	if (!r->inflate)
 		r->inflate = perfdata_inflate_new();
 	if (!r->inflate)
-		return fail_io(-FMT_E_NOMEM, offset, where);
+		return perfdata_fail(-FMT_E_NOMEM, offset, where);
 	if (!get_packed(type, record, &packed) || perfdata_inflate_put(r->inflate, packed) != 0)
-		skip(r, &r->health.unpacked_failed, offset,
-		     "packed record without the beginning of its stream, bytes", record.len);
+		perfdata_skip(r, &r->health.unpacked_failed, offset,
+			      "packed record without the beginning of its stream, bytes",
+			      record.len);
 	else
 		r->unpacking = true;
 	r->container = offset;
@@ -623,14 +410,14 @@ next_packed(struct perfdata_reader *r, struct perfdata_item *ret)
 			return 1;
 		}
 		/* perf packs only what comes from the rings. */
-		skip(r, &r->health.skipped, ret->offset, "record of a tool among packed ones, type",
-		     type);
+		perfdata_skip(r, &r->health.skipped, ret->offset,
+			      "record of a tool among packed ones, type", type);
 	}
 	if (more < 0)
-		skip(r, &r->health.unpacked_failed, ret->offset,
-		     more == -FMT_E_CORRUPT ? "no record is what was unpacked, type"
-					    : "damaged packed record, type",
-		     ret->id);
+		perfdata_skip(r, &r->health.unpacked_failed, ret->offset,
+			      more == -FMT_E_CORRUPT ? "no record is what was unpacked, type"
+						     : "damaged packed record, type",
+			      ret->id);
 	r->unpacking = false;
 	return 0;
 }
@@ -645,7 +432,7 @@ next_record(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_whe
 	for (;;) {
 		if (r->unpacking && next_packed(r, ret) > 0)
 			return 1;
-		more = record_at(r, r->offset, &record, where);
+		more = perfdata_record_at(r, r->offset, &record, where);
 		if (more <= 0)
 			break;
 		ret->offset = r->offset;
@@ -661,8 +448,8 @@ next_record(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_whe
 			if (more != 0)
 				return more;
 		} else if (record.len % 8) {
-			skip(r, &r->health.skipped, ret->offset,
-			     "kernel record of an odd size, bytes", record.len);
+			perfdata_skip(r, &r->health.skipped, ret->offset,
+				      "kernel record of an odd size, bytes", record.len);
 		} else {
 			give_kernel(r, record, ret);
 			return 1;
@@ -680,7 +467,7 @@ static int
 give_header(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
 {
 	struct span s;
-	int error = view(r, 0, (size_t)r->header.size, &s, where);
+	int error = perfdata_view(r, 0, (size_t)r->header.size, &s, where);
 
 	if (error)
 		return error;
@@ -700,22 +487,22 @@ perfdata_reader_next(struct perfdata_reader *r, struct perfdata_item *ret, struc
 	assert(r->magic == READER_MAGIC);
 	memset(ret, 0, sizeof(*ret));
 	ret->event = -1;
-	if (r->phase == PHASE_FILE) {
-		r->phase = r->header.pipe ? PHASE_DATA : PHASE_FEATURES;
+	if (r->phase == PERFDATA_PHASE_FILE) {
+		r->phase = r->header.pipe ? PERFDATA_PHASE_DATA : PERFDATA_PHASE_FEATURES;
 		return give_header(r, ret, where);
 	}
-	if (r->phase == PHASE_FEATURES) {
-		more = next_feature(r, ret, &r->where);
+	if (r->phase == PERFDATA_PHASE_FEATURES) {
+		more = perfdata_next_feature(r, ret, &r->where);
 		if (more == 0)
-			r->phase = PHASE_DATA;
+			r->phase = PERFDATA_PHASE_DATA;
 	}
-	if (r->phase == PHASE_DATA && more == 0)
+	if (r->phase == PERFDATA_PHASE_DATA && more == 0)
 		more = next_record(r, ret, &r->where);
 	if (more > 0)
 		return more;
-	if (r->phase != PHASE_END)
+	if (r->phase != PERFDATA_PHASE_END)
 		r->ended = more;
-	r->phase = PHASE_END;
+	r->phase = PERFDATA_PHASE_END;
 	if (r->ended && where)
 		*where = r->where;
 	return r->ended;

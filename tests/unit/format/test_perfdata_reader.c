@@ -374,6 +374,7 @@ test_pipe(void **state)
 	assert_string_equal(g.order, "F2 t64 t64 S3 S200 S32 t67 r3 t78 r9 | t64 r9 ");
 	assert_int_equal(g.end, 0);
 	assert_int_equal(event_set_count(perfdata_reader_meta(r)->events), 3);
+	assert_string_equal(name_at(r, 2), "task-clock");
 	assert_int_equal(g.ips[1], 0x78);
 	buf_done(&g.bytes);
 	perfdata_reader_close(r);
