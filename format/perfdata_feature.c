@@ -168,8 +168,9 @@ perfdata_tracing_data_record(struct buf *out, struct span section)
 	/* The size of the record is that of its head; what follows is counted apart. */
 	buf_u32(out, PERFDATA_TRACING_DATA);
 	buf_u16(out, 0);
-	buf_u16(out, 12);
+	buf_u16(out, 16);
 	buf_u32(out, (uint32_t)padded);
+	buf_u32(out, 0);
 	buf_append(out, section.p, section.len);
 	buf_zero(out, padded - section.len);
 }

@@ -17,6 +17,7 @@
 
 /* What perf 6.1 has; an older perf refuses attrs that are bigger than its own. */
 #define PERFDATA_ATTR_BYTES 128
+#define PERFDATA_UPDATE_NAME 2 /* an EVENT_UPDATE that names its event */
 
 /*
  * Bytes that the attrs of all events take in a file: the smallest published size that covers

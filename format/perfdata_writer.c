@@ -12,7 +12,6 @@
 
 #define WRITER_MAGIC 0x77706450u
 #define CHUNK (256u << 10) /* bytes collected for one write */
-#define UPDATE_NAME 2	   /* EVENT_UPDATE of an event's name */
 #define FEATURE_BYTES_MAX INT32_MAX
 
 struct perfdata_writer {
@@ -115,7 +114,7 @@ put_pipe_name(struct perfdata_writer *w, const struct event *e, bool only)
 	if (size > PERF_RECORD_MAX_BYTES || (e->nr_ids == 0 && !only))
 		return;
 	put_record_header(&w->out, PERFDATA_EVENT_UPDATE, size);
-	buf_u64(&w->out, UPDATE_NAME);
+	buf_u64(&w->out, PERFDATA_UPDATE_NAME);
 	buf_u64(&w->out, e->nr_ids ? e->ids[0] : 0);
 	buf_append(&w->out, e->name, len);
 	buf_zero(&w->out, room - len);

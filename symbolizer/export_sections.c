@@ -40,9 +40,10 @@ take_feature(struct export_sections *s, uint32_t feature, struct span payload)
 static void
 take_record(struct export_sections *s, uint32_t type, struct span record)
 {
-	if (type == PERFDATA_TRACING_DATA && record.len >= 12) {
-		span_skip(&record, 12);
-		take_feature(s, PERFDATA_FEATURE_TRACING_DATA, record);
+	if (type == PERFDATA_TRACING_DATA) {
+		/* Its head is of 12 or 16 bytes: the record's own size tells. */
+		if (record.len >= 8 && span_skip(&record, le16dec(record.p + 6)))
+			take_feature(s, PERFDATA_FEATURE_TRACING_DATA, record);
 	} else if (type == PERFDATA_BUILD_ID) {
 		s->have[PERFDATA_FEATURE_BUILD_ID] = true;
 		buf_append(&s->payload[PERFDATA_FEATURE_BUILD_ID], record.p, record.len);

@@ -32,7 +32,7 @@ kallsyms_file_write(const struct kernel_symbols *symbols, uint64_t text, FILE *o
 		put(out, text, 'T', "_text", NULL);
 	}
 	if (text && more && s.start > text)
-		put(out, text + 1, 't', "[unknown]", NULL);
+		put(out, text + 1, 't', "unknown", NULL);
 	while (more) {
 		bool last = s.start == UINT64_MAX ||
 			!kernel_symbols_next(symbols, s.start + 1, &next);
@@ -40,7 +40,7 @@ kallsyms_file_write(const struct kernel_symbols *symbols, uint64_t text, FILE *o
 		if (is_listed(&s)) {
 			put(out, s.start, 't', s.name, s.dso);
 			if (last || next.start > s.end || !is_listed(&next))
-				put(out, s.end, 't', "[unknown]", s.dso);
+				put(out, s.end, 't', "unknown", s.dso);
 		}
 		more = !last;
 		s = next;

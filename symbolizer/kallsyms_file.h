@@ -4,7 +4,7 @@
  * `perf report --kallsyms`.
  *
  * perf ends a symbol where the next one begins. Where the recording knows of no next one, a
- * symbol "[unknown]" ends it, so that no address gets the name of its neighbour.
+ * symbol "unknown" ends it, so that no address gets the name of its neighbour.
  */
 #ifndef SYMBOLIZER_KALLSYMS_FILE_H
 #define SYMBOLIZER_KALLSYMS_FILE_H

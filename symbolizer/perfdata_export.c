@@ -57,6 +57,14 @@ is_superseded(uint32_t type)
 	return false;
 }
 
+/* Names are the writer's: the meta has them, from wherever they came. */
+static bool
+is_name(const struct foreign *f)
+{
+	return f->id == PERFDATA_EVENT_UPDATE && f->bytes.len >= 16 &&
+		le64dec(f->bytes.p + 8) == PERFDATA_UPDATE_NAME;
+}
+
 static int
 copy_tool_records(struct export *x, struct fmt_where *where)
 {
@@ -68,7 +76,7 @@ copy_tool_records(struct export *x, struct fmt_where *where)
 		return 0;
 	while ((result = recording_reader_next(x->reader, is_foreign, NULL, &block, where)) > 0) {
 		while (foreign_next(&block.payload, &f) > 0) {
-			if (f.kind != FOREIGN_RECORD || is_superseded(f.id))
+			if (f.kind != FOREIGN_RECORD || is_superseded(f.id) || is_name(&f))
 				continue;
 			result = perfdata_writer_records(x->w, f.bytes, where);
 			if (result < 0)

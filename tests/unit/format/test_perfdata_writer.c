@@ -250,8 +250,8 @@ test_sections_in_a_pipe(void **state)
 	static struct wire w;
 
 	wire_clear(&w);
-	wire_u64(&w, UINT64_C(12) << 48 | 66);
-	wire_u32(&w, 16);
+	wire_u64(&w, UINT64_C(16) << 48 | 66);
+	wire_u64(&w, 16);
 	wire_bytes(&w, "tracing data\0\0\0\0", 16);
 	check_pipe_feature(PERFDATA_FEATURE_TRACING_DATA, text("tracing data"), &w);
 
