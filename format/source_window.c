@@ -27,14 +27,25 @@ holds(const struct source_window *w, uint64_t offset, size_t n)
 		n <= w->len - (size_t)(offset - w->offset);
 }
 
+/* Not more than a small source has. */
+static size_t
+usual_size(const struct source_window *w)
+{
+	int64_t size = w->source->size(w->source);
+
+	return size >= 0 && size < (int64_t)SOURCE_WINDOW_BYTES ? (size_t)size + 1
+								: SOURCE_WINDOW_BYTES;
+}
+
 static int
 reserve(struct source_window *w, size_t n)
 {
-	size_t cap = n > SOURCE_WINDOW_BYTES ? n : SOURCE_WINDOW_BYTES;
+	size_t usual = w->usual ? w->usual : usual_size(w), cap = n > usual ? n : usual;
 	uint8_t *p;
 
+	w->usual = usual;
 	/* What one large record took is not kept for all that follow it. */
-	if (w->cap >= n && (w->cap == SOURCE_WINDOW_BYTES || n > SOURCE_WINDOW_BYTES))
+	if (w->cap >= n && (w->cap == usual || n > usual))
 		return 0;
 	p = realloc(w->p, cap);
 	if (!p)
@@ -75,6 +86,16 @@ slide(struct source_window *w, uint64_t offset, size_t n)
 	return 0;
 }
 
+/* Of n bytes at offset, how many the source has. */
+static size_t
+there_is(const struct source_window *w, uint64_t offset, size_t n)
+{
+	int64_t size = w->source->size(w->source);
+	uint64_t left = size > 0 && (uint64_t)size > offset ? (uint64_t)size - offset : 0;
+
+	return size < 0 || n < left ? n : (size_t)left;
+}
+
 int
 source_window_view(struct source_window *w, uint64_t offset, size_t n, struct span *ret)
 {
@@ -85,6 +106,9 @@ source_window_view(struct source_window *w, uint64_t offset, size_t n, struct sp
 		*ret = span_of(NULL, 0);
 		return 0;
 	}
+	/* A length that lies does not cost its memory. */
+	if (n > SOURCE_WINDOW_BYTES)
+		n = there_is(w, offset, n);
 	if (!holds(w, offset, n))
 		error = slide(w, offset, n);
 	if (error)

@@ -15,6 +15,7 @@ struct source_window {
 	struct io_source *source;
 	uint8_t *p;
 	size_t len, cap;
+	size_t usual;	 /* cap but for a large view; 0: not known yet */
 	uint64_t offset; /* of p[0] */
 };
 
