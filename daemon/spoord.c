@@ -84,7 +84,9 @@ open_loop(struct spoord *d)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
-	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+	/* Writes fail instead, with EPIPE and EFBIG. */
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
+	    sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -errno;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);

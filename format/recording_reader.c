@@ -157,6 +157,28 @@ refuse_block(struct recording_reader *r, uint64_t at, const struct block_header 
 }
 
 /*
+ * Has another block come here since the header was read? A writer cuts away what a failed
+ * write left, and then writes again; who reads meanwhile may have one's header and the
+ * other's payload. 0, 1, negative.
+ */
+static int
+has_changed(struct recording_reader *r, uint64_t at, const struct block_header *h,
+	    struct fmt_where *where)
+{
+	struct block_header now;
+	int result;
+
+	r->window_len = 0;
+	result = reader_update_size(r, where);
+	if (result == 0)
+		result = reader_header_at(r, at, r->file_id, &now, where);
+	if (result < 0)
+		return result;
+	return result == 0 || now.seq != h->seq || now.payload_crc != h->payload_crc ||
+		now.stored_length != h->stored_length || now.header_size != h->header_size;
+}
+
+/*
  * The end of the file, for now: what stands behind the last block may still grow into one,
  * so that the next call begins at it anew.
  */
@@ -218,8 +240,10 @@ take_block(struct recording_reader *r, uint64_t at, const struct block_header *h
 		if (result < 0)
 			return result;
 		if (result == 0) {
-			refuse_block(r, at, h);
-			return 0;
+			result = has_changed(r, at, h, where);
+			if (result == 0)
+				refuse_block(r, at, h);
+			return result < 0 ? result : 0;
 		}
 	}
 	if (new_meta) {
