@@ -153,6 +153,7 @@ archive_free(struct archive *a)
 		free(a->files[i].name);
 	free(a->files);
 	pthread_mutex_destroy(&a->lock);
+	pthread_mutex_destroy(&a->usage_lock);
 	free(a->path);
 	a->magic = 0;
 	free(a);
@@ -170,6 +171,7 @@ archive_open(const struct config *c, struct archive **ret, struct archive_error 
 	a->dir_fd = a->captures_fd = a->kept_fd = a->lock_fd = -1;
 	a->seq = 1;
 	pthread_mutex_init(&a->lock, NULL);
+	pthread_mutex_init(&a->usage_lock, NULL);
 	LIST_INIT(&a->sinks);
 	a->path = strdup(c->archive_directory);
 	if (!a->path)

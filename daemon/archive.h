@@ -84,6 +84,11 @@ struct archive_usage {
 	uint32_t segments, kept, captures, quarantined;
 	uint64_t deleted_segments, deleted_bytes; /* since archive_open() */
 };
+/* Never waits for a disk: while the archive is busy with one, it is as it was last. */
 void archive_usage(struct archive *a, struct archive_usage *ret);
+
+/* Why a segment last took no bytes, and what to do about it, as words for the log. */
+#define ARCHIVE_TROUBLE_BYTES 512
+void archive_trouble(struct archive *a, char out[ARCHIVE_TROUBLE_BYTES]);
 
 #endif

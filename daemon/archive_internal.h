@@ -8,6 +8,7 @@
 #define DAEMON_ARCHIVE_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -75,6 +76,10 @@ struct archive {
 	uint64_t deleted_segments, deleted_bytes;
 	uint64_t scanned_ns; /* CLOCK_MONOTONIC */
 	bool scan_wanted;
+
+	pthread_mutex_t usage_lock; /* of the next one; taken last, and held for no call */
+	struct archive_usage usage; /* when it was last asked for */
+	_Atomic int refused;	    /* errno of the last segment that took no bytes */
 };
 
 /* --- without the mutex --- */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #define SEGMENTS_FREE 2
 /* Links in kept/, which nothing here removes: each is in memory, and listed, and scanned. */
 #define LINKS_MAX 8192
+/* With this much free beyond keep_free it is not the file system that is full. */
+#define ROOM_ENOUGH (UINT64_C(1) << 20)
 
 static bool
 label_is_good(const char *label)
@@ -218,25 +221,62 @@ archive_list(struct archive *a, struct archive_entry **ret)
 	return (ssize_t)n;
 }
 
+static void
+count_usage(const struct archive *a, struct archive_usage *u)
+{
+	*u = (struct archive_usage){
+		.bytes = archive_used(a),
+		.max_use = a->limits.max_use,
+		.keep_free = a->limits.keep_free,
+		.fs_free = archive_fs_free(a),
+		.segment_bytes = archive_segment_bytes(a),
+		.deleted_segments = a->deleted_segments,
+		.deleted_bytes = a->deleted_bytes,
+	};
+	for (size_t i = 0; i < a->nr; i++) {
+		u->segments += a->files[i].kind == RETENTION_SEGMENT;
+		u->kept += a->files[i].kind == RETENTION_KEPT;
+		u->captures += a->files[i].kind == RETENTION_CAPTURE;
+		u->quarantined += a->files[i].kind == RETENTION_QUARANTINE;
+	}
+}
+
 void
 archive_usage(struct archive *a, struct archive_usage *ret)
 {
-	struct archive_usage u = { 0 };
+	struct archive_usage u;
+	bool fresh = pthread_mutex_trylock(&a->lock) == 0;
 
-	pthread_mutex_lock(&a->lock);
-	u.bytes = archive_used(a);
-	u.max_use = a->limits.max_use;
-	u.keep_free = a->limits.keep_free;
-	u.fs_free = archive_fs_free(a);
-	u.segment_bytes = archive_segment_bytes(a);
-	u.deleted_segments = a->deleted_segments;
-	u.deleted_bytes = a->deleted_bytes;
-	for (size_t i = 0; i < a->nr; i++) {
-		u.segments += a->files[i].kind == RETENTION_SEGMENT;
-		u.kept += a->files[i].kind == RETENTION_KEPT;
-		u.captures += a->files[i].kind == RETENTION_CAPTURE;
-		u.quarantined += a->files[i].kind == RETENTION_QUARANTINE;
+	if (fresh) {
+		count_usage(a, &u);
+		pthread_mutex_unlock(&a->lock);
 	}
-	pthread_mutex_unlock(&a->lock);
-	*ret = u;
+	pthread_mutex_lock(&a->usage_lock);
+	if (fresh)
+		a->usage = u;
+	*ret = a->usage;
+	pthread_mutex_unlock(&a->usage_lock);
+}
+
+void
+archive_trouble(struct archive *a, char out[ARCHIVE_TROUBLE_BYTES])
+{
+	int error = a->refused;
+	struct archive_usage u;
+
+	archive_usage(a, &u);
+	if (error != ENOSPC && error != EDQUOT)
+		snprintf(out, ARCHIVE_TROUBLE_BYTES, "%s: %s: see to the disk", a->path,
+			 strerror(error));
+	else if (error == ENOSPC && u.fs_free > u.keep_free + ROOM_ENOUGH)
+		snprintf(out, ARCHIVE_TROUBLE_BYTES,
+			 "%s: %llu of max_use = %llu bytes are taken, and nothing there may be "
+			 "deleted: delete labels in " ARCHIVE_KEPT ", or raise max_use",
+			 a->path, (unsigned long long)u.bytes, (unsigned long long)u.max_use);
+	else
+		snprintf(out, ARCHIVE_TROUBLE_BYTES,
+			 "%s: %s: %llu bytes are free of which keep_free = %llu are not to be "
+			 "used: free space there, or lower keep_free",
+			 a->path, strerror(error), (unsigned long long)u.fs_free,
+			 (unsigned long long)u.keep_free);
 }

@@ -39,6 +39,15 @@ account(struct archive_sink *s)
 	s->bytes = archive_bytes(s->archive, &st);
 }
 
+/* Passes error on. */
+static int
+refuse(struct archive_sink *s, int error)
+{
+	if (error && s->kind == RETENTION_SEGMENT)
+		s->archive->refused = -error;
+	return error;
+}
+
 static int
 sink_write(struct io_sink *io, const void *p, size_t n)
 {
@@ -55,7 +64,7 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 		s->reserved = growth;
 	pthread_mutex_unlock(&a->lock);
 	if (error)
-		return error;
+		return refuse(s, error);
 
 	error = s->file->write(s->file, p, n);
 
@@ -64,7 +73,7 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 	if (error == -EDQUOT)
 		archive_give_up(a, growth);
 	pthread_mutex_unlock(&a->lock);
-	return error;
+	return refuse(s, error);
 }
 
 /* Synced bytes of a file that no directory has are lost with the power as well. */
@@ -74,12 +83,11 @@ sink_sync(struct io_sink *io)
 	struct archive_sink *s = (struct archive_sink *)io;
 	int error = s->file->sync(s->file), fd = sink_dirfd(s);
 
-	if (error || s->entered)
-		return error;
-	if (fsync(fd) != 0 || (fd != s->archive->dir_fd && fsync(s->archive->dir_fd) != 0))
-		return -errno;
-	s->entered = true;
-	return 0;
+	if (!error && !s->entered &&
+	    (fsync(fd) != 0 || (fd != s->archive->dir_fd && fsync(s->archive->dir_fd) != 0)))
+		error = -errno;
+	s->entered |= !error;
+	return refuse(s, error);
 }
 
 static int

@@ -2,8 +2,8 @@
 #include "daemon/base_stream.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,30 +19,57 @@
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
 #define SEGMENT_BYTES_MIN (64u << 10)
+#define OPEN_POLL_NS 10000000
 
-enum chore { CHORE_NONE, CHORE_ROTATE, CHORE_SYNC, CHORE_QUIT };
+/* One session of it. The main thread's; chores use it while it is the present one, see retire(). */
+struct base_session {
+	struct base_stream *stream;
+	struct session_thread *thread;
+	struct session_options options;
+	char *events; /* what options point to */
+	const char *event_list[1];
+	uint64_t begun_ns;
+	bool told;	     /* that it records, and what it could not get */
+	bool failed;	     /* ended by itself: to be tried again */
+	struct chore ending; /* waits for its end */
+	LIST_ENTRY(base_session) link;
+};
+
+/* A chore of the stream's own, one of a kind at a time. */
+struct stream_chore {
+	struct chore chore;
+	struct base_stream *stream;
+	bool asked;
+	int result;
+	struct session_error error;
+};
 
 struct base_stream {
 	const struct config *config;
 	struct archive *archive;
+	struct chores *chores;
 	int wake_fd;
 	uint64_t hz, applied_hz; /* as the governor has it; as the session knows it */
 	uint8_t boot_id[16];
 
-	struct session_thread *thread; /* NULL: it is tried again at retry_ns */
+	struct base_session *_Atomic now; /* NULL: it is tried again at retry_ns */
 	uint64_t begun_ns, retry_ns, backoff_ns;
 	uint64_t segment_ns, sync_ns, rotate_after_ns;
-	struct session_stats before;  /* of sessions that are over */
-	uint64_t written, file_bytes; /* all bytes; of the current file when last asked */
+	struct session_stats before;	  /* of sessions that are over */
+	LIST_HEAD(, base_session) ending; /* and of those that are about to be */
+	uint64_t written, file_bytes;	  /* all bytes; of the current file when last asked */
+	bool suspended;			  /* said so */
 
-	pthread_mutex_t session_lock; /* held while a message to the session is under way */
-	pthread_t chores;
-	pthread_mutex_t chore_lock;
-	pthread_cond_t chore_new;
-	enum chore chore;	    /* under chore_lock */
-	_Atomic bool rotate_failed; /* by the chores thread, for the main one */
-	_Atomic uint64_t chores_done;
-	struct watchdog_counter chores_seen;
+	struct base_session *next; /* of a reload: comes when it records */
+	const struct config *next_config;
+	int reloaded;
+	struct session_error reload_error;
+
+	struct stream_chore rotation, sync, frequency;
+	struct base_session *frequency_of;
+	uint64_t frequency_hz;
+	_Atomic uint64_t rotated_ns; /* by whom ever */
+	uint64_t sync_begun_ns;	     /* of the last good one; the chores' */
 };
 
 /* The loop's idea of now is from before what a client asked for in the same round. */
@@ -52,7 +79,7 @@ since(uint64_t now_ns, uint64_t then_ns)
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* --- starting ---------------------------------------------------------------------------- */
+/* --- a session of it --------------------------------------------------------------------- */
 
 static int
 fail_archive(const struct archive_error *from, struct session_error *error)
@@ -62,6 +89,7 @@ fail_archive(const struct archive_error *from, struct session_error *error)
 	return session_fail(error, -err, "%s", from->text);
 }
 
+/* From any thread. */
 static int
 new_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
 {
@@ -76,26 +104,29 @@ new_segment(struct base_stream *b, struct io_sink **ret, struct session_error *e
 	return r < 0 ? fail_archive(&why, error) : 0;
 }
 
-static void
-log_lines(const char *text)
+/* On the session's thread. */
+static int
+prepare(void *arg, struct session_options *o, struct session_error *error)
 {
-	while (*text) {
-		int len = (int)strcspn(text, "\n");
+	struct base_session *s = arg;
 
-		log_notice("%.*s", len, text);
-		text += len + (text[len] == '\n');
-	}
+	return new_segment(s->stream, &o->sink, error);
 }
 
-/* A session as this configuration wants it, running. b itself is left as it is. */
-static int
-begin(struct base_stream *b, const struct config *c, uint64_t hz, struct session_thread **ret,
-      struct session_error *error)
+static void
+session_free(struct base_session *s)
 {
-	const char *events[] = { c->events };
-	struct session_options o = {
-		.events = c->events[0] ? events : NULL,
-		.nr_events = c->events[0] ? 1 : 0,
+	free(s->events);
+	free(s);
+}
+
+static int
+set_options(struct base_session *s, const struct config *c, uint64_t hz,
+	    struct session_error *error)
+{
+	struct session_options *o = &s->options;
+
+	*o = (struct session_options){
 		.frequency_hz = hz,
 		.target = SESSION_ALL,
 		.ring_pages = (uint32_t)c->ring_pages,
@@ -106,116 +137,193 @@ begin(struct base_stream *b, const struct config *c, uint64_t hz, struct session
 		.cmdline = "spoord",
 		.writer = "spoord " SPOOR_VERSION,
 	};
-	struct session *s;
-	int r;
-
-	if (call_graph_parse(c->call_graph, &o) < 0)
+	s->events = strdup(c->events);
+	if (!s->events)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->event_list[0] = s->events;
+	if (s->events[0]) {
+		o->events = s->event_list;
+		o->nr_events = 1;
+	}
+	if (call_graph_parse(c->call_graph, o) < 0)
 		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
 				     c->call_graph);
-	r = new_segment(b, &o.sink, error);
-	if (r == 0)
-		r = session_open(&o, &s, error);
-	if (r < 0)
-		return r;
-	log_lines(session_notes(s));
-	return session_thread_start(s, b->wake_fd, ret, error);
+	return 0;
 }
 
-static void
-begun(struct base_stream *b, struct session_thread *t, uint64_t hz, uint64_t now_ns)
+/* One as this configuration wants it, being opened. */
+static int
+begin(struct base_stream *b, const struct config *c, uint64_t hz, struct base_session **ret,
+      struct session_error *error)
 {
-	b->thread = t;
-	b->hz = b->applied_hz = hz;
-	b->begun_ns = b->segment_ns = b->sync_ns = now_ns;
+	struct base_session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->stream = b;
+	s->begun_ns = host_now_ns();
+	r = set_options(s, c, hz, error);
+	if (r == 0)
+		r = session_thread_start(&s->options, prepare, s, b->wake_fd, &s->thread, error);
+	if (r < 0) {
+		session_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* It is the present one from here on. */
+static void
+install(struct base_stream *b, struct base_session *s)
+{
+	b->now = s;
+	b->applied_hz = s->options.frequency_hz;
+	b->begun_ns = b->segment_ns = b->sync_ns = s->begun_ns;
 	b->rotate_after_ns = 0;
 	b->file_bytes = 0;
 }
 
-/* --- chores ------------------------------------------------------------------------------ */
+/* --- in chores --------------------------------------------------------------------------- */
 
-/* Under session_lock. */
-static int
-rotate(struct base_stream *b, struct session_error *error)
+static struct session *
+running(struct base_stream *b, struct session_error *error)
 {
-	struct io_sink *sink;
-	int r;
+	struct base_session *s = b->now;
 
-	if (!b->thread || !session_thread_running(b->thread))
-		return session_fail(error, -EAGAIN, "nothing is being recorded");
-	r = new_segment(b, &sink, error);
-	return r < 0 ? r : session_rotate(session_thread_session(b->thread), sink, error);
-}
-
-static int
-sync_now(struct base_stream *b, struct session_error *error)
-{
-	if (!b->thread || !session_thread_running(b->thread))
-		return session_fail(error, -EAGAIN, "nothing is being recorded");
-	return session_sync(session_thread_session(b->thread), error);
-}
-
-static void
-do_chore(struct base_stream *b, enum chore chore)
-{
-	struct session_error error = { .saved_errno = 0 };
-	int r;
-
-	pthread_mutex_lock(&b->session_lock);
-	r = chore == CHORE_ROTATE ? rotate(b, &error) : sync_now(b, &error);
-	pthread_mutex_unlock(&b->session_lock);
-	if (r == 0 || r == -EAGAIN || r == -ESHUTDOWN)
-		return;
-	if (chore == CHORE_ROTATE)
-		atomic_store(&b->rotate_failed, r < 0);
-	log_warning("%s: %s",
-		    chore == CHORE_SYNC ? "not synced"
-			    : r < 0	? "the segment goes on"
-					: "the segment before",
-		    error.text);
-}
-
-static void *
-chores_body(void *arg)
-{
-	struct base_stream *b = arg;
-
-	pthread_mutex_lock(&b->chore_lock);
-	for (;;) {
-		enum chore chore = b->chore;
-
-		if (chore == CHORE_QUIT)
-			break;
-		if (chore == CHORE_NONE) {
-			pthread_cond_wait(&b->chore_new, &b->chore_lock);
-			continue;
-		}
-		pthread_mutex_unlock(&b->chore_lock);
-		do_chore(b, chore);
-		atomic_fetch_add(&b->chores_done, 1);
-		pthread_mutex_lock(&b->chore_lock);
-		if (b->chore == chore)
-			b->chore = CHORE_NONE;
-	}
-	pthread_mutex_unlock(&b->chore_lock);
+	if (s && session_thread_running(s->thread))
+		return session_thread_session(s->thread);
+	session_fail(error, -EAGAIN, "nothing is being recorded");
 	return NULL;
 }
 
-/* False: one is still being done. */
-static bool
-ask_for(struct base_stream *b, enum chore chore)
+int
+base_stream_rotate(struct base_stream *b, struct session_error *error)
 {
-	bool free;
+	struct session *s = running(b, error);
+	struct io_sink *sink;
+	int r;
 
-	pthread_mutex_lock(&b->chore_lock);
-	free = b->chore == CHORE_NONE || chore == CHORE_QUIT;
-	if (free)
-		b->chore = chore;
-	pthread_cond_signal(&b->chore_new);
-	pthread_mutex_unlock(&b->chore_lock);
-	return free;
+	if (!s)
+		return -EAGAIN;
+	r = new_segment(b, &sink, error);
+	if (r == 0)
+		r = session_rotate(s, sink, error);
+	if (r >= 0)
+		b->rotated_ns = host_now_ns();
+	return r;
 }
 
-/* --- keeping it running ------------------------------------------------------------------ */
+int
+base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
+{
+	uint64_t begun_ns = host_now_ns();
+	struct session *s;
+	int r;
+
+	/* Many who ask at once must not get a block each. */
+	if (asked_ns < b->sync_begun_ns)
+		return 0;
+	s = running(b, error);
+	if (!s)
+		return -EAGAIN;
+	r = session_sync(s, error);
+	if (r == 0)
+		b->sync_begun_ns = begun_ns;
+	return r;
+}
+
+static struct stream_chore *
+stream_chore(struct chore *one)
+{
+	return (struct stream_chore *)one;
+}
+
+static void
+run_rotation(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->result = base_stream_rotate(c->stream, &c->error);
+}
+
+static void
+run_sync(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->result = base_stream_sync(c->stream, one->asked_ns, &c->error);
+}
+
+static void
+run_frequency(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct session *s = running(c->stream, &c->error);
+
+	c->result = s ? session_set_frequency(s, c->stream->frequency_hz, &c->error) : -EAGAIN;
+}
+
+/* Is it worth a word? Not when the session just ends. */
+static bool
+went_wrong(const struct stream_chore *c)
+{
+	return !c->chore.dropped && c->result != 0 && c->result != -EAGAIN &&
+		c->result != -ESHUTDOWN;
+}
+
+static void
+rotation_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->asked = false;
+	if (!went_wrong(c))
+		return;
+	if (c->result < 0)
+		c->stream->rotate_after_ns = host_now_ns() + ROTATE_AGAIN_NS;
+	log_warning("%s: %s", c->result < 0 ? "the segment goes on" : "the segment before",
+		    c->error.text);
+}
+
+static void
+sync_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->asked = false;
+	if (went_wrong(c))
+		log_warning("not synced: %s", c->error.text);
+}
+
+static void
+frequency_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+
+	c->asked = false;
+	if (b->now == b->frequency_of)
+		b->applied_hz = b->frequency_hz;
+	if (went_wrong(c))
+		log_warning("the frequency stays: %s", c->error.text);
+}
+
+/* False: one of the kind is still to be done. */
+static bool
+ask_for(struct base_stream *b, struct stream_chore *c)
+{
+	if (c->asked)
+		return false;
+	c->asked = true;
+	c->stream = b;
+	c->error = (struct session_error){ .saved_errno = 0 };
+	chores_add(b->chores, &c->chore);
+	return true;
+}
+
+/* --- ends -------------------------------------------------------------------------------- */
 
 static void
 retry_later(struct base_stream *b, uint64_t now_ns, const char *why)
@@ -237,9 +345,9 @@ count_written(struct base_stream *b)
 {
 	struct session_stats now;
 
-	if (!b->thread)
+	if (!b->now)
 		return;
-	session_stats(session_thread_session(b->thread), &now);
+	session_thread_stats(b->now->thread, &now);
 	if (now.file_bytes < b->file_bytes)
 		b->file_bytes = 0;
 	b->written += now.file_bytes - b->file_bytes;
@@ -257,45 +365,76 @@ add_counts(struct session_stats *to, const struct session_stats *more)
 		to->loss[i] += more->loss[i];
 }
 
-/* Ends t, whose counts go to the past. */
-static int
-end(struct base_stream *b, struct session_thread *t, struct session_error *error)
+static void
+run_ending(struct chore *one)
 {
-	struct session_stats last = { .samples = 0 };
-	int r = session_thread_close(t, NULL, NULL, &last, error);
+	struct base_session *s =
+		(struct base_session *)((char *)one - offsetof(struct base_session, ending));
 
-	add_counts(&b->before, &last);
-	return r;
+	session_thread_wait(s->thread);
 }
 
 static void
-reap(struct base_stream *b, uint64_t now_ns)
+ending_done(struct chore *one)
 {
+	struct base_session *s =
+		(struct base_session *)((char *)one - offsetof(struct base_session, ending));
 	struct session_error error = { .text = "the session ended by itself" };
-	struct session_thread *t = b->thread;
+	struct session_stats last = { .samples = 0 };
+	struct base_stream *b = s->stream;
+	int r;
+
+	/* The daemon ends: base_stream_close() waits for it. */
+	if (one->dropped)
+		return;
+	r = session_thread_close(s->thread, NULL, NULL, &last, &error);
+	add_counts(&b->before, &last);
+	LIST_REMOVE(s, link);
+	if (s->failed)
+		retry_later(b, host_now_ns(), error.text);
+	else if (r < 0)
+		log_error("the segment before: %s", error.text);
+	session_free(s);
+}
+
+/*
+ * Ends one that is no longer the present one. Chores that were asked for before may use it, so
+ * it is a chore that waits for it, after them.
+ */
+static void
+retire(struct base_stream *b, struct base_session *s)
+{
+	s->ending.run = run_ending;
+	s->ending.done = ending_done;
+	session_thread_stop(s->thread);
+	LIST_INSERT_HEAD(&b->ending, s, link);
+	chores_add(b->chores, &s->ending);
+}
+
+static void
+reap(struct base_stream *b)
+{
+	struct base_session *s = b->now;
 
 	count_written(b);
-	pthread_mutex_lock(&b->session_lock);
-	b->thread = NULL;
-	pthread_mutex_unlock(&b->session_lock);
-	(void)end(b, t, &error);
-	retry_later(b, now_ns, error.text);
+	b->now = NULL;
+	b->retry_ns = UINT64_MAX; /* ending_done() knows better */
+	s->failed = true;
+	retire(b, s);
 }
+
+/* --- the loop's -------------------------------------------------------------------------- */
 
 static void
 try_again(struct base_stream *b, uint64_t now_ns)
 {
 	struct session_error error = { .saved_errno = 0 };
-	struct session_thread *t;
+	struct base_session *s;
 
-	if (begin(b, b->config, b->hz, &t, &error) < 0) {
+	if (begin(b, b->config, b->hz, &s, &error) < 0)
 		retry_later(b, now_ns, error.text);
-		return;
-	}
-	pthread_mutex_lock(&b->session_lock);
-	begun(b, t, b->hz, now_ns);
-	pthread_mutex_unlock(&b->session_lock);
-	log_notice("recording again");
+	else
+		install(b, s);
 }
 
 static uint64_t
@@ -311,140 +450,209 @@ static void
 look_at_segment(struct base_stream *b, uint64_t now_ns)
 {
 	count_written(b);
-	if (atomic_exchange(&b->rotate_failed, false))
-		b->rotate_after_ns = now_ns + ROTATE_AGAIN_NS;
+	if (b->rotated_ns > b->segment_ns)
+		b->segment_ns = b->sync_ns = b->rotated_ns;
 	if (now_ns >= b->rotate_after_ns &&
 	    (b->file_bytes >= segment_bytes(b) ||
 	     since(now_ns, b->segment_ns) >= b->config->segment_age)) {
-		if (ask_for(b, CHORE_ROTATE)) {
+		if (ask_for(b, &b->rotation)) {
 			/* Not twice for the size that is still told of the old file. */
 			b->rotate_after_ns = now_ns + 2 * SECOND_NS;
 			b->segment_ns = b->sync_ns = now_ns;
 		}
 	} else if (b->config->sync_interval &&
 		   since(now_ns, b->sync_ns) >= b->config->sync_interval) {
-		if (ask_for(b, CHORE_SYNC))
+		if (ask_for(b, &b->sync))
 			b->sync_ns = now_ns;
+	}
+}
+
+static void
+tell(struct base_session *s)
+{
+	const char *text = session_notes(session_thread_session(s->thread));
+
+	s->told = true;
+	while (*text) {
+		int len = (int)strcspn(text, "\n");
+
+		log_notice("%.*s", len, text);
+		text += len + (text[len] == '\n');
+	}
+	if (s->stream->backoff_ns)
+		log_notice("recording again");
+}
+
+/* Samples are being lost, and somebody has to do something about it: said once an outage. */
+static void
+tell_outage(struct base_stream *b)
+{
+	struct session_stats now;
+	char why[ARCHIVE_TROUBLE_BYTES];
+
+	session_thread_stats(b->now->thread, &now);
+	if (now.suspended == b->suspended)
+		return;
+	b->suspended = now.suspended;
+	if (!now.suspended) {
+		log_warning("writing is resumed; the recording tells what is missing");
+		return;
+	}
+	archive_trouble(b->archive, why);
+	log_warning("writing is suspended, samples are lost: %s", why);
+}
+
+/* A reload's session has come to record, or has not. */
+static void
+look_at_next(struct base_stream *b)
+{
+	struct base_session *s = b->next, *old = b->now;
+
+	if (session_thread_opened(s->thread)) {
+		count_written(b);
+		install(b, s);
+		b->hz = s->options.frequency_hz;
+		b->config = b->next_config;
+		b->next = NULL;
+		b->reloaded = 0;
+		/* Only now: nothing is missed in between. */
+		if (old)
+			retire(b, old);
+	} else if (session_thread_ended(s->thread)) {
+		b->reloaded = session_thread_close(s->thread, NULL, NULL, NULL, &b->reload_error);
+		b->next = NULL;
+		session_free(s);
 	}
 }
 
 static void
 apply_frequency(struct base_stream *b)
 {
-	struct session_error error = { .saved_errno = 0 };
-	int r = 0;
-
-	/* A sync may hold it for as long as the disk likes; there is a next time. */
-	if (pthread_mutex_trylock(&b->session_lock) != 0)
+	if (b->frequency.asked)
 		return;
-	if (session_thread_running(b->thread))
-		r = session_set_frequency(session_thread_session(b->thread), b->hz, &error);
-	pthread_mutex_unlock(&b->session_lock);
-	b->applied_hz = b->hz;
-	if (r < 0)
-		log_warning("the frequency stays: %s", error.text);
+	b->frequency_hz = b->hz;
+	b->frequency_of = b->now;
+	(void)ask_for(b, &b->frequency);
 }
 
 void
 base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 {
-	if (b->thread && session_thread_ended(b->thread))
-		reap(b, now_ns);
-	else if (b->thread)
-		look_at_segment(b, now_ns);
-	else if (now_ns >= b->retry_ns)
-		try_again(b, now_ns);
-	if (b->thread && b->hz != b->applied_hz)
+	if (b->next)
+		look_at_next(b);
+	if (b->now && !b->now->told && session_thread_opened(b->now->thread))
+		tell(b->now);
+	if (b->now && session_thread_ended(b->now->thread))
+		reap(b);
+	if (!b->now) {
+		if (now_ns >= b->retry_ns)
+			try_again(b, now_ns);
+		return;
+	}
+	if (!b->now->told)
+		return;
+	tell_outage(b);
+	look_at_segment(b, now_ns);
+	if (b->hz != b->applied_hz)
 		apply_frequency(b);
 }
 
 /* --- the life of it ---------------------------------------------------------------------- */
 
+/* The first one: whoever starts the daemon is told when it cannot record. */
+static int
+begin_first(struct base_stream *b, struct session_error *error)
+{
+	const struct timespec poll = { .tv_nsec = OPEN_POLL_NS };
+	struct base_session *s;
+	int r = begin(b, b->config, b->hz, &s, error);
+
+	if (r < 0)
+		return r;
+	while (!session_thread_opened(s->thread) && !session_thread_ended(s->thread))
+		nanosleep(&poll, NULL);
+	if (session_thread_opened(s->thread)) {
+		install(b, s);
+		tell(s);
+		return 0;
+	}
+	r = session_thread_close(s->thread, NULL, NULL, NULL, error);
+	session_free(s);
+	return r;
+}
+
 int
-base_stream_open(const struct config *c, struct archive *a, int wake_fd, struct base_stream **ret,
-		 struct session_error *error)
+base_stream_open(const struct config *c, struct archive *a, struct chores *chores, int wake_fd,
+		 struct base_stream **ret, struct session_error *error)
 {
 	struct base_stream *b = calloc(1, sizeof(*b));
-	struct session_thread *t;
 	int r;
 
 	if (!b)
 		return session_fail(error, -ENOMEM, "out of memory");
 	b->config = c;
 	b->archive = a;
+	b->chores = chores;
 	b->wake_fd = wake_fd;
 	b->hz = c->frequency;
+	b->rotation.chore = (struct chore){ .run = run_rotation, .done = rotation_done };
+	b->sync.chore = (struct chore){ .run = run_sync, .done = sync_done };
+	b->frequency.chore = (struct chore){ .run = run_frequency, .done = frequency_done };
+	LIST_INIT(&b->ending);
 	host_boot_id(b->boot_id);
-	pthread_mutex_init(&b->session_lock, NULL);
-	pthread_mutex_init(&b->chore_lock, NULL);
-	pthread_cond_init(&b->chore_new, NULL);
-	r = begin(b, c, b->hz, &t, error);
-	if (r == 0)
-		begun(b, t, b->hz, host_now_ns());
-	else if (r == -ENOSPC || r == -EDQUOT)
+	r = begin_first(b, error);
+	if (r == -ENOSPC || r == -EDQUOT) {
 		retry_later(b, host_now_ns(), error->text);
-	else
-		goto fail;
-	r = -pthread_create(&b->chores, NULL, chores_body, b);
-	if (r == 0) {
-		(void)pthread_setname_np(b->chores, "spoord-chores");
-		*ret = b;
-		return 0;
+	} else if (r < 0) {
+		free(b);
+		return r;
 	}
-	session_fail(error, r, "cannot start a thread: %s", strerror(-r));
-	(void)session_thread_close(b->thread, NULL, NULL, NULL, NULL);
-fail:
-	free(b);
-	return r;
+	*ret = b;
+	return 0;
 }
 
-/* The session, which no chore uses any more. NULL: there is none, or given up. */
-static struct session_thread *
-take_thread(struct base_stream *b, bool (*each_second)(void *arg), void *arg)
+/* False: given up. */
+static bool
+close_session(struct base_session *s, bool (*each_second)(void *arg), void *arg)
 {
-	struct session_thread *t = b->thread;
-	struct timespec until;
-	int r;
+	struct session_error error = { .saved_errno = 0 };
+	int r = session_thread_close(s->thread, each_second, arg, NULL, &error);
 
-	do {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec++;
-		r = pthread_mutex_timedlock(&b->session_lock, &until);
-	} while (r == ETIMEDOUT && (!each_second || each_second(arg)));
-	if (r != 0)
-		return NULL;
-	b->thread = NULL;
-	pthread_mutex_unlock(&b->session_lock);
-	return t;
+	if (r < 0)
+		log_error("the last segment: %s", error.text);
+	/* Given up: its thread is on its own until the process ends. */
+	if (r != -ETIMEDOUT)
+		session_free(s);
+	return r != -ETIMEDOUT;
 }
 
 void
 base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *arg)
 {
-	struct session_error error = { .saved_errno = 0 };
-	int r = 0;
+	struct base_session *s;
+	bool all = true;
 
 	if (!b)
 		return;
-	(void)ask_for(b, CHORE_QUIT);
-	if (b->thread) {
-		struct session_thread *t;
-
-		session_thread_stop(b->thread);
-		t = take_thread(b, each_second, arg);
-		r = t ? session_thread_close(t, each_second, arg, NULL, &error)
-		      : session_fail(&error, -ETIMEDOUT, "the disk does not take it: given up");
+	if (b->now)
+		LIST_INSERT_HEAD(&b->ending, b->now, link);
+	if (b->next)
+		LIST_INSERT_HEAD(&b->ending, b->next, link);
+	LIST_FOREACH(s, &b->ending, link)
+		session_thread_stop(s->thread);
+	while ((s = LIST_FIRST(&b->ending))) {
+		LIST_REMOVE(s, link);
+		all &= close_session(s, each_second, arg);
 	}
-	if (r < 0)
-		log_error("the last segment: %s", error.text);
-	/* Given up: threads are on their own until the process ends. */
-	if (r == -ETIMEDOUT)
-		return;
-	pthread_join(b->chores, NULL);
-	pthread_mutex_destroy(&b->session_lock);
-	pthread_mutex_destroy(&b->chore_lock);
-	pthread_cond_destroy(&b->chore_new);
-	free(b);
+	if (all)
+		free(b);
+}
+
+void
+base_stream_stop(struct base_stream *b)
+{
+	if (b && b->now)
+		session_thread_stop(b->now->thread);
 }
 
 /* What only a new session can have. */
@@ -459,27 +667,28 @@ int
 base_stream_reload(struct base_stream *b, const struct config *c, uint64_t hz,
 		   struct session_error *error)
 {
-	struct session_thread *t, *old = b->thread;
 	int r;
 
-	if (!old || !needs_new_session(b->config, c)) {
+	b->reloaded = 0;
+	if (!b->now || !needs_new_session(b->config, c)) {
 		b->hz = hz;
 		b->config = c;
 		return 0;
 	}
-	/* The new one is sampling before the old one ends: nothing is missed in between. */
-	r = begin(b, c, hz, &t, error);
+	r = begin(b, c, hz, &b->next, error);
 	if (r < 0)
 		return r;
-	count_written(b);
-	pthread_mutex_lock(&b->session_lock);
-	begun(b, t, hz, host_now_ns());
-	b->config = c;
-	pthread_mutex_unlock(&b->session_lock);
-	r = end(b, old, error);
-	if (r < 0)
-		log_error("the segment before: %s", error->text);
-	return 0;
+	b->next_config = c;
+	b->reloaded = -EINPROGRESS;
+	return b->reloaded;
+}
+
+int
+base_stream_reloaded(const struct base_stream *b, struct session_error *error)
+{
+	if (b->reloaded < 0 && b->reloaded != -EINPROGRESS)
+		*error = b->reload_error;
+	return b->reloaded;
 }
 
 void
@@ -488,37 +697,20 @@ base_stream_set_frequency(struct base_stream *b, uint64_t hz)
 	b->hz = hz;
 }
 
-int
-base_stream_rotate(struct base_stream *b, struct session_error *error)
-{
-	int r;
-
-	pthread_mutex_lock(&b->session_lock);
-	r = rotate(b, error);
-	pthread_mutex_unlock(&b->session_lock);
-	if (r >= 0)
-		b->segment_ns = b->sync_ns = host_now_ns();
-	return r;
-}
-
-int
-base_stream_sync(struct base_stream *b, struct session_error *error)
-{
-	int r;
-
-	pthread_mutex_lock(&b->session_lock);
-	r = sync_now(b, error);
-	pthread_mutex_unlock(&b->session_lock);
-	return r;
-}
-
 void
 base_stream_stats(struct base_stream *b, struct session_stats *ret)
 {
+	const struct base_session *s;
+	struct session_stats last;
+
 	*ret = (struct session_stats){ .suspended = true };
-	if (b->thread)
-		session_stats(session_thread_session(b->thread), ret);
+	if (b->now)
+		session_thread_stats(b->now->thread, ret);
 	add_counts(ret, &b->before);
+	LIST_FOREACH(s, &b->ending, link) {
+		session_thread_stats(s->thread, &last);
+		add_counts(ret, &last);
+	}
 }
 
 uint64_t
@@ -528,23 +720,8 @@ base_stream_written_bytes(struct base_stream *b)
 	return b->written;
 }
 
-/* Someone who has something to do and does not get it done. */
-static bool
-chores_alive(struct base_stream *b, uint64_t now_ns)
-{
-	bool idle;
-
-	pthread_mutex_lock(&b->chore_lock);
-	idle = b->chore == CHORE_NONE;
-	pthread_mutex_unlock(&b->chore_lock);
-	if (idle)
-		b->chores_seen.since_ns = 0;
-	return idle || watchdog_moves(&b->chores_seen, atomic_load(&b->chores_done), now_ns);
-}
-
 bool
 base_stream_alive(struct base_stream *b, uint64_t now_ns)
 {
-	return chores_alive(b, now_ns) &
-		(!b->thread || session_thread_alive(b->thread, true, now_ns));
+	return !b->now || session_thread_alive(b->now->thread, true, now_ns);
 }

@@ -3,8 +3,8 @@
  * base_stream: the always-on session into the archive's segments.
  *
  * Keeps it running: a session that ends with an error is begun anew, later and later. Rotates
- * by size and age and syncs by time, on a thread of its own, because a disk may take its time
- * and the main loop may not. All calls are from the main thread.
+ * by size and age and syncs by time, as chores, because a disk may take its time and the main
+ * loop may not. All calls are from the main thread, but for what says otherwise.
  */
 #ifndef DAEMON_BASE_STREAM_H
 #define DAEMON_BASE_STREAM_H
@@ -13,30 +13,44 @@
 #include <stdint.h>
 
 #include "daemon/archive.h"
+#include "daemon/chores.h"
 #include "daemon/config.h"
 #include "recorder/session.h"
 
 struct base_stream;
 
 /*
- * Starts it. config and archive are borrowed until base_stream_close(), or for config the
- * next base_stream_reload(). An archive without room is no error: it is tried again.
+ * Starts it, and waits until it records. config, archive and chores are borrowed until
+ * base_stream_close(), or for config the next base_stream_reload(). An archive without room is no
+ * error: it is tried again.
  */
-int base_stream_open(const struct config *c, struct archive *a, int wake_fd,
+int base_stream_open(const struct config *c, struct archive *a, struct chores *chores, int wake_fd,
 		     struct base_stream **ret, struct session_error *error);
-/* Ends it in order; each_second as of session_thread_close(). */
+/* Has it come to an end, as far as it takes no time. */
+void base_stream_stop(struct base_stream *b);
+/* Ends it in order, after chores_close(); each_second as of session_thread_close(). */
 void base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *arg);
 
-/* A dead session's restart, rotation and sync when it is time. */
+/* A dead session's restart, a new one's begin, rotation and sync when it is time. */
 void base_stream_dispatch(struct base_stream *b, uint64_t now_ns);
-/* hz: as the governor has it for the new configuration. On an error nothing has changed. */
+/*
+ * hz: as the governor has it for the new configuration. 0: it is in force. -EINPROGRESS: it needs
+ * a session that is being opened, and c is borrowed as well from here on: base_stream_reloaded()
+ * tells. On an error nothing has changed.
+ */
 int base_stream_reload(struct base_stream *b, const struct config *c, uint64_t hz,
 		       struct session_error *error);
-/* From the next base_stream_dispatch() that does not find the session busy. */
+/* What became of the last one: as base_stream_reload(). */
+int base_stream_reloaded(const struct base_stream *b, struct session_error *error);
+/* By a chore, from one of the next calls of base_stream_dispatch(). */
 void base_stream_set_frequency(struct base_stream *b, uint64_t hz);
-/* Now, and done when they return. -EAGAIN while nothing is being recorded. */
+
+/*
+ * In a chore only. Now, and done when they return. -EAGAIN while nothing is being recorded.
+ * asked_ns (CLOCK_MONOTONIC): a sync that began after that is as good.
+ */
 int base_stream_rotate(struct base_stream *b, struct session_error *error);
-int base_stream_sync(struct base_stream *b, struct session_error *error);
+int base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error);
 
 /* Of all sessions since base_stream_open(); file_bytes and what follows of the present one. */
 void base_stream_stats(struct base_stream *b, struct session_stats *ret);

@@ -4,12 +4,10 @@
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "daemon/descriptor.h"
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
 #include "recorder/host.h"
@@ -22,10 +20,12 @@ struct capture {
 	TAILQ_ENTRY(capture) entry;
 	struct capture_progress progress; /* final once ended */
 	struct session_thread *thread;	  /* NULL: ended */
-	uint64_t begun_ns;
+	uint64_t asked_ns;
+	uid_t uid;
 	bool clients_file;
-	void (*on_end)(void *arg, const struct capture_progress *last);
-	void *arg;
+	struct archive *archive;
+	char file[ARCHIVE_NAME_MAX]; /* the thread's until it records or has ended */
+	struct capture_waiter waiter;
 	/* Our copies of what the session borrows. */
 	char **events;
 	size_t nr_events;
@@ -110,9 +110,6 @@ static int
 check_request(const struct capture_set *set, const struct capture_request *rq,
 	      struct session_error *error)
 {
-	struct stat st;
-	int flags;
-
 	if (rq->options.target == SESSION_COMMAND || rq->options.command)
 		return session_usage(error, "the daemon runs no commands");
 	if (set->running >= set->config->max_captures)
@@ -122,31 +119,24 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 		return session_usage(
 			error, "a capture lasts at most %llu s",
 			(unsigned long long)(set->config->max_capture_time / UINT64_C(1000000000)));
-	if (rq->out_fd < 0)
-		return 0;
-	/* A pipe that nobody reads would hold the writer for ever. */
-	flags = fcntl(rq->out_fd, F_GETFL);
-	if (flags < 0 || fstat(rq->out_fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
+	if (rq->out_fd >= 0 && !descriptor_takes_recording(rq->out_fd))
 		return session_usage(error, "the descriptor is not of a regular file to write to");
 	return 0;
 }
 
-/* Where the session writes to, which it takes over. */
+/* On the capture's thread: where the session writes to. */
 static int
-give_output(struct capture_set *set, struct capture *c, struct session_options *o,
-	    struct session_error *error)
+give_output(void *arg, struct session_options *o, struct session_error *error)
 {
 	struct archive_error why = { .saved_errno = 0 };
+	struct capture *c = arg;
 	struct clock_triple now;
 	int r;
 
-	o->sink = NULL;
-	c->clients_file = o->out_fd >= 0;
 	if (c->clients_file)
 		return 0;
 	host_clocks(&now);
-	r = archive_capture(set->archive, now.realtime, &o->sink, c->progress.file, &why);
+	r = archive_capture(c->archive, now.realtime, &o->sink, c->file, &why);
 	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
 }
 
@@ -162,35 +152,25 @@ set_defaults(const struct capture_set *set, struct session_options *o)
 	o->writer = "spoord " SPOOR_VERSION;
 }
 
-/* Takes o->out_fd over. */
 static int
 start(struct capture_set *set, struct capture *c, struct session_options *o,
       struct session_error *error)
 {
-	struct session *s;
 	int r = own_options(c, o);
 
 	if (r < 0)
-		session_fail(error, r, "out of memory");
-	else
-		r = give_output(set, c, o, error);
-	if (r < 0) {
-		if (o->out_fd >= 0)
-			close(o->out_fd);
-		return r;
-	}
+		return session_fail(error, r, "out of memory");
+	o->sink = NULL;
 	set_defaults(set, o);
-	r = session_open(o, &s, error);
-	if (r < 0)
-		return r;
+	c->archive = set->archive;
+	c->clients_file = o->out_fd >= 0;
 	c->progress.duration_ns = o->duration_ns;
-	return session_thread_start(s, set->wake_fd, &c->thread, error);
+	return session_thread_start(o, give_output, c, set->wake_fd, &c->thread, error);
 }
 
 int
 capture_start(struct streams *s, const struct capture_request *request,
-	      void (*on_end)(void *arg, const struct capture_progress *last), void *arg,
-	      uint64_t *ret_id, struct session_error *error)
+	      const struct capture_waiter *waiter, uint64_t *ret_id, struct session_error *error)
 {
 	struct capture_set *set = streams_captures(s);
 	struct session_options o = request->options;
@@ -200,27 +180,20 @@ capture_start(struct streams *s, const struct capture_request *request,
 	o.out_fd = request->out_fd;
 	if (r == 0) {
 		c = calloc(1, sizeof(*c));
-		if (!c)
-			r = session_fail(error, -ENOMEM, "out of memory");
+		r = c ? start(set, c, &o, error) : session_fail(error, -ENOMEM, "out of memory");
 	}
 	if (r < 0) {
 		if (o.out_fd >= 0)
-			close(o.out_fd);
-		return r;
-	}
-	r = start(set, c, &o, error);
-	if (r < 0) {
+			descriptor_close(o.out_fd);
 		capture_free(c);
 		return r;
 	}
 	c->progress.id = set->next_id++;
-	c->begun_ns = host_now_ns();
-	c->on_end = on_end;
-	c->arg = arg;
+	c->asked_ns = host_now_ns();
+	c->uid = request->uid;
+	c->waiter = *waiter;
 	TAILQ_INSERT_TAIL(&set->running_list, c, entry);
 	set->running++;
-	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)c->progress.id,
-		 (unsigned int)request->uid, c->clients_file ? "" : ": ", c->progress.file);
 	*ret_id = c->progress.id;
 	return 0;
 }
@@ -255,7 +228,7 @@ capture_forget(struct streams *s, uint64_t id)
 	struct capture *c = find(&streams_captures(s)->running_list, id);
 
 	if (c)
-		c->on_end = NULL;
+		c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
 }
 
 int
@@ -265,8 +238,8 @@ capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
 	struct capture *c = find(&set->running_list, id);
 
 	if (c) {
-		session_stats(session_thread_session(c->thread), &c->progress.stats);
-		c->progress.elapsed_ns = host_now_ns() - c->begun_ns;
+		session_thread_stats(c->thread, &c->progress.stats);
+		c->progress.elapsed_ns = host_now_ns() - c->asked_ns;
 	} else {
 		c = find(&set->ended_list, id);
 	}
@@ -305,18 +278,35 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 	set->running--;
 	r = session_thread_close(c->thread, each_second, arg, &p->stats, &error);
 	c->thread = NULL;
+	if (r != -ETIMEDOUT)
+		strlcpy(p->file, c->file, sizeof(p->file));
 	p->ended = true;
-	p->elapsed_ns = host_now_ns() - c->begun_ns;
-	if (r < 0)
+	p->elapsed_ns = host_now_ns() - c->asked_ns;
+	if (r < 0) {
 		strlcpy(p->error, error.text, sizeof(p->error));
+		p->saved_errno = -r;
+	}
 	log_info("capture %llu ends: %llu samples, %llu lost%s%s", (unsigned long long)p->id,
 		 (unsigned long long)p->stats.samples, (unsigned long long)p->stats.lost,
 		 r < 0 ? ": " : "", p->error);
-	if (c->on_end)
-		c->on_end(c->arg, p);
+	if (c->waiter.on_end)
+		c->waiter.on_end(c->waiter.arg, p);
 	/* Given up: its session still reads what c owns, until the process ends. */
 	if (r != -ETIMEDOUT)
 		remember(set, c);
+}
+
+static void
+begin(struct capture *c)
+{
+	struct capture_progress *p = &c->progress;
+
+	p->begun = true;
+	strlcpy(p->file, c->file, sizeof(p->file));
+	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)p->id,
+		 (unsigned int)c->uid, c->clients_file ? "" : ": ", p->file);
+	if (c->waiter.on_begin)
+		c->waiter.on_begin(c->waiter.arg);
 }
 
 void
@@ -326,6 +316,8 @@ capture_set_dispatch(struct capture_set *set)
 
 	for (c = TAILQ_FIRST(&set->running_list); c; c = next) {
 		next = TAILQ_NEXT(c, entry);
+		if (!c->progress.begun && session_thread_opened(c->thread))
+			begin(c);
 		if (session_thread_ended(c->thread))
 			end(set, c, NULL, NULL);
 	}

@@ -2,16 +2,15 @@
 #include "daemon/capture_calls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
 #include "daemon/call_graph.h"
+#include "daemon/descriptor.h"
 #include "daemon/methods.h"
 
 #define EVENTS_MAX 16
@@ -28,6 +27,7 @@ struct capture_call {
 	uid_t uid;
 	void *client; /* who asked; NULL: gone */
 	bool waits;   /* not of a oneway call */
+	bool begun;
 	bool ends_with_client;
 };
 
@@ -40,19 +40,22 @@ struct wish {
 
 struct capture_calls {
 	struct streams *streams;
+	capture_calls_begun_fn *begun;
 	capture_calls_ended_fn *ended;
 	void *arg;
 	LIST_HEAD(, capture_call) running;
 };
 
 struct capture_calls *
-capture_calls_new(struct streams *streams, capture_calls_ended_fn *ended, void *arg)
+capture_calls_new(struct streams *streams, capture_calls_begun_fn *begun,
+		  capture_calls_ended_fn *ended, void *arg)
 {
 	struct capture_calls *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->streams = streams;
+	c->begun = begun;
 	c->ended = ended;
 	c->arg = arg;
 	LIST_INIT(&c->running);
@@ -145,9 +148,18 @@ json_t *
 capture_calls_reply(struct capture_calls *c, uint64_t id)
 {
 	const struct capture_call *one = find(c, id);
-	json_t *j = one ? one_json(c, one) : NULL;
+	json_t *j = one && one->begun ? one_json(c, one) : NULL;
 
 	return j ? json_pack("{so}", "capture", j) : NULL;
+}
+
+static void
+on_begin(void *arg)
+{
+	struct capture_call *one = arg;
+
+	one->begun = true;
+	one->owner->begun(one->owner->arg, one->waits ? one->client : NULL);
 }
 
 static void
@@ -164,7 +176,8 @@ on_end(void *arg, const struct capture_progress *last)
 	p.ended = true;
 	if (p.error[0]) {
 		error = METHODS_INTERFACE ".Failed";
-		reply = json_pack("{sosi}", "message", varlink_text(p.error), "errno", 0);
+		reply = json_pack("{sosi}", "message", varlink_text(p.error), "errno",
+				  p.saved_errno);
 	} else {
 		reply = json_pack("{so}", "capture", progress_json(&p, one->uid));
 	}
@@ -325,22 +338,17 @@ read_duration(struct method_call *call, struct session_options *o)
 	return true;
 }
 
-/* Only a regular file: a pipe that nobody reads would hold the capture's writer for ever. */
 static bool
 read_descriptor(struct method_call *call, struct capture_request *request)
 {
 	int64_t index;
-	struct stat st;
-	int flags;
 
 	if (!methods_int(call, "file_descriptor", 0, 0, -1, &index))
 		return false;
 	request->out_fd = -1;
 	if (index < 0)
 		return true;
-	flags = call->fd < 0 ? -1 : fcntl(call->fd, F_GETFL);
-	if (flags < 0 || (flags & O_PATH) || (flags & O_ACCMODE) == O_RDONLY ||
-	    fstat(call->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (call->fd < 0 || !descriptor_takes_recording(call->fd)) {
 		methods_invalid(call, "file_descriptor");
 		return false;
 	}
@@ -380,6 +388,7 @@ capture_calls_start(struct method_call *call)
 {
 	struct capture_call *c = calloc(1, sizeof(*c));
 	struct wish *w = calloc(1, sizeof(*w));
+	const struct capture_waiter waiter = { on_begin, on_end, c };
 	struct session_error error = { 0 };
 	int r;
 
@@ -393,7 +402,7 @@ capture_calls_start(struct method_call *call)
 	/* Taken over in any case. */
 	if (w->request.out_fd >= 0)
 		call->fd = -1;
-	r = capture_start(call->captures->streams, &w->request, on_end, c, &c->id, &error);
+	r = capture_start(call->captures->streams, &w->request, &waiter, &c->id, &error);
 	if (r < 0) {
 		methods_fail(call, r, error.text);
 		goto out;
@@ -401,8 +410,6 @@ capture_calls_start(struct method_call *call)
 	LIST_INSERT_HEAD(&call->captures->running, c, next);
 	call->wait = METHODS_CAPTURE;
 	call->wait_id = c->id;
-	if (call->message->more)
-		call->parameters = capture_calls_reply(call->captures, c->id);
 	c = NULL;
 out:
 	free(w);

@@ -23,8 +23,11 @@ struct method_call;
  */
 typedef void capture_calls_ended_fn(void *arg, void *client, const char *error, json_t *parameters);
 
-struct capture_calls *capture_calls_new(struct streams *streams, capture_calls_ended_fn *ended,
-					void *arg);
+/* It records. client: who waits for it, or NULL. */
+typedef void capture_calls_begun_fn(void *arg, void *client);
+
+struct capture_calls *capture_calls_new(struct streams *streams, capture_calls_begun_fn *begun,
+					capture_calls_ended_fn *ended, void *arg);
 /* Forgets those that run: streams.h ends them. */
 void capture_calls_free(struct capture_calls *c);
 
@@ -34,7 +37,7 @@ void capture_calls_leave(struct capture_calls *c, const void *client);
 /* Losses by cause, as an object. NULL: out of memory. */
 json_t *capture_calls_lost(const struct session_stats *stats);
 
-/* A reply of Capture, of one that runs: {"capture": ...}. NULL: not known, or no memory. */
+/* A reply of Capture, of one that records: {"capture": ...}. NULL: it does not, or no memory. */
 json_t *capture_calls_reply(struct capture_calls *c, uint64_t id);
 
 /* The methods Capture, StopCapture and ListCaptures. */

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/descriptor.h"
+
 #define RECEIVE_BYTES (16u << 10)
 #define DESCRIPTORS 4 /* room for those that nobody asked for; the kernel closes the rest */
 
@@ -33,7 +35,7 @@ static void
 drop_passed(struct client *c)
 {
 	if (c->passed >= 0)
-		(void)close(c->passed);
+		descriptor_close(c->passed);
 	c->passed = -1;
 }
 
@@ -68,7 +70,7 @@ take_descriptors(struct client *c, struct msghdr *m)
 			if (c->passed < 0 && c->access != METHODS_ANYONE)
 				c->passed = fd;
 			else
-				(void)close(fd);
+				descriptor_close(fd);
 		}
 	}
 }
@@ -90,6 +92,9 @@ client_receive(struct client *c, uint64_t now_ns)
 
 	if (part.iov_len == 0)
 		return -EAGAIN;
+	/* Without room for them the kernel passes none. */
+	if (!descriptor_wanted())
+		m.msg_controllen = 0;
 	part.iov_base = buf_reserve(&c->in, part.iov_len);
 	if (!part.iov_base)
 		return -ENOMEM;

@@ -29,6 +29,7 @@ struct client {
 
 	enum methods_wait wait;
 	bool more;
+	bool silent;			    /* waits, but the call was oneway */
 	uint64_t wait_id, wait_ns, next_ns; /* see struct method_call */
 
 	uint64_t idle_ns;  /* since when nothing is asked or answered */

@@ -13,6 +13,7 @@
 
 #include "daemon/capture_calls.h"
 #include "daemon/client.h"
+#include "daemon/disk_calls.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/methods.h"
@@ -28,6 +29,7 @@
 struct control {
 	struct control_context context;
 	struct capture_calls *captures;
+	struct disk_calls *disk_calls;
 	struct listener listener;
 	bool accepting; /* not while descriptors are short */
 	gid_t group;
@@ -55,6 +57,7 @@ drop(struct control *c, struct client *client)
 	client->dead = true;
 	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	capture_calls_leave(c->captures, client);
+	disk_calls_leave(c->disk_calls, client);
 	(void)!write(c->again, &one, sizeof(one));
 }
 
@@ -106,8 +109,11 @@ reply(struct control *c, struct client *client, const char *error, json_t *param
 
 /* Answers the call that is at the front. */
 static void
-answer(struct control *c, struct client *client, const struct varlink_call *message)
+answer(struct control *c, struct client *client, struct varlink_call *message)
 {
+	bool oneway = message->oneway, more = message->more;
+	int r;
+
 	struct method_call call = {
 		.context = &c->context,
 		.captures = c->captures,
@@ -122,7 +128,14 @@ answer(struct control *c, struct client *client, const struct varlink_call *mess
 
 	methods_call(&call);
 	client->passed = call.fd;
-	if (message->oneway) {
+	if (call.wait == METHODS_DISK) {
+		r = disk_calls_add(c->disk_calls, &call, message);
+		if (r < 0)
+			methods_fail(&call, r, r == -EBUSY ? "too many calls wait for a disk" : "");
+	}
+	/* Without an answer, but one after another, so that they cannot pile up. */
+	client->silent = oneway && call.wait == METHODS_DISK;
+	if (oneway && !client->silent) {
 		json_decref(call.parameters);
 		return;
 	}
@@ -130,7 +143,7 @@ answer(struct control *c, struct client *client, const struct varlink_call *mess
 	client->wait_id = call.wait_id;
 	client->wait_ns = call.wait_ns;
 	client->next_ns = c->now_ns + call.wait_ns;
-	client->more = message->more;
+	client->more = more;
 	if (call.wait == METHODS_ANSWERED || call.parameters)
 		reply(c, client, call.error, call.parameters, call.wait != METHODS_ANSWERED);
 }
@@ -210,17 +223,29 @@ access_of(const struct control *c, int fd, uid_t uid)
 	return c->has_group && peer_in_group(fd, c->group) ? METHODS_MEMBER : METHODS_ANYONE;
 }
 
+/* Others must get in whatever one user does, and root whatever all of them do. */
+static bool
+has_room(const struct control *c, uid_t uid)
+{
+	uint64_t max = c->context.config->max_clients, its = 0;
+	const struct client *client;
+
+	if (uid == 0)
+		return c->nr_clients < max + CLIENTS_OF_ROOT;
+	TAILQ_FOREACH(client, &c->clients, next)
+		its += client->uid == uid;
+	return c->nr_clients < max && (its < (max + 1) / 2 || uid == geteuid());
+}
+
 static void
 add_client(struct control *c, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	uint64_t max = c->context.config->max_clients;
 	struct client *client;
 	uid_t uid;
 	gid_t gid;
 
-	if (peer_credentials(fd, &uid, &gid) < 0 ||
-	    c->nr_clients >= max + (uid == 0 ? CLIENTS_OF_ROOT : 0)) {
+	if (peer_credentials(fd, &uid, &gid) < 0 || !has_room(c, uid)) {
 		(void)close(fd);
 		return;
 	}
@@ -311,6 +336,8 @@ tell_progress(struct control *c, struct client *client)
 			client->next_ns = c->now_ns + client->wait_ns;
 		parameters = methods_status(&c->context);
 	} else {
+		if (client->wait != METHODS_CAPTURE)
+			return;
 		parameters = capture_calls_reply(c->captures, client->wait_id);
 	}
 	if (parameters)
@@ -340,22 +367,61 @@ control_tick(struct control *c, uint64_t now_ns)
 	}
 }
 
-/* A capture is over: the last reply of who waits for it, if anybody does. */
+/* The last reply of a call that was waited for, if anybody still does. */
 static void
-on_capture_ended(void *arg, void *who, const char *error, json_t *parameters)
+answer_late(void *arg, void *who, const char *error, json_t *parameters)
 {
 	struct client *client = who;
 	struct control *c = arg;
 
-	c->used = TRIM_CALLS;
 	if (!client) {
 		json_decref(parameters);
 		return;
 	}
 	client->wait = METHODS_ANSWERED;
 	client->idle_ns = c->now_ns;
-	reply(c, client, error, parameters, false);
+	if (client->silent)
+		json_decref(parameters);
+	else
+		reply(c, client, error, parameters, false);
+	client->silent = false;
 	settle(c, client);
+}
+
+static void
+on_capture_begun(void *arg, void *who)
+{
+	struct client *client = who;
+
+	if (client && client->wait == METHODS_CAPTURE)
+		tell_progress(arg, client);
+}
+
+static void
+on_capture_ended(void *arg, void *who, const char *error, json_t *parameters)
+{
+	struct control *c = arg;
+
+	c->used = TRIM_CALLS;
+	answer_late(arg, who, error, parameters);
+}
+
+void
+control_reloaded(struct control *c, uint64_t number, int r, const char *text)
+{
+	struct client *client;
+
+	TAILQ_FOREACH(client, &c->clients, next) {
+		struct method_call call = { .wait = METHODS_ANSWERED };
+
+		if (client->dead || client->wait != METHODS_RELOAD || client->wait_id > number)
+			continue;
+		if (r < 0)
+			methods_fail(&call, r, text);
+		else
+			call.parameters = json_object();
+		answer_late(c, client, call.error, call.parameters);
+	}
 }
 
 static void
@@ -399,8 +465,9 @@ control_open(const struct control_context *context, int listen_fd, struct contro
 	c->context = *context;
 	c->listener.fd = c->epoll = c->again = -1;
 	TAILQ_INIT(&c->clients);
-	c->captures = capture_calls_new(context->streams, on_capture_ended, c);
-	if (!c->captures)
+	c->captures = capture_calls_new(context->streams, on_capture_begun, on_capture_ended, c);
+	c->disk_calls = disk_calls_new(context->chores, answer_late, c);
+	if (!c->captures || !c->disk_calls)
 		goto memory;
 	find_group(c);
 	r = open_descriptors(c, listen_fd, text, size);
@@ -418,6 +485,13 @@ memory:
 }
 
 void
+control_leave(struct control *c)
+{
+	listen_on(c, false);
+	listener_close(&c->listener);
+}
+
+void
 control_close(struct control *c)
 {
 	struct client *client;
@@ -425,6 +499,7 @@ control_close(struct control *c)
 	if (!c)
 		return;
 	capture_calls_free(c->captures);
+	disk_calls_free(c->disk_calls);
 	while ((client = TAILQ_FIRST(&c->clients))) {
 		TAILQ_REMOVE(&c->clients, client, next);
 		client_free(client);

@@ -14,13 +14,15 @@
 #include "daemon/streams.h"
 
 struct control;
+struct chores;
 
 struct control_context {
 	const struct config *config; /* as in force; see control_reload() */
 	struct archive *archive;
 	struct streams *streams;
-	/* Reload as SIGHUP does it: 0, or -errno with a message. */
-	int (*reload)(void *arg, char *text, size_t size);
+	struct chores *chores; /* for calls that wait for a disk */
+	/* Has it reload as SIGHUP does: the number that control_reloaded() is called with. */
+	uint64_t (*reload)(void *arg);
 	void *arg;
 };
 
@@ -31,7 +33,11 @@ struct control_context {
 int control_open(const struct control_context *context, int listen_fd, struct control **ret,
 		 char *text, size_t size);
 void control_close(struct control *c);
+/* No more connections. Those that there are get their answers while streams_close() lasts. */
+void control_leave(struct control *c);
 void control_reload(struct control *c, const struct config *config);
+/* That reload, and those before it, are over: r is 0, or -errno with a message. */
+void control_reloaded(struct control *c, uint64_t number, int r, const char *text);
 
 int control_fd(const struct control *c); /* polls readable */
 void control_dispatch(struct control *c, uint64_t now_ns);

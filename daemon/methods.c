@@ -16,7 +16,6 @@
 
 #define INTERVAL_S_MAX 3600
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
-#define LABEL_MAX 128
 #define NS_PER_S UINT64_C(1000000000)
 #define ROTATE_AGAIN_NS (10 * NS_PER_S)
 
@@ -197,7 +196,7 @@ label_good(const char *s)
 				      "0123456789._-";
 	size_t len = strlen(s);
 
-	return len > 0 && len <= LABEL_MAX && *s != '.' && strspn(s, letters) == len;
+	return len > 0 && len <= ARCHIVE_LABEL_MAX && *s != '.' && strspn(s, letters) == len;
 }
 
 /* Is the segment being written concerned? When that cannot be told, it is. */
@@ -244,7 +243,7 @@ keep(struct method_call *call)
 	int64_t now_s = (int64_t)time(NULL), from_s, until_s;
 	struct session_error failure = { 0 };
 	struct archive_error error = { 0 };
-	char made[LABEL_MAX];
+	char made[ARCHIVE_LABEL_MAX + 1];
 	struct tm tm;
 	int n;
 
@@ -323,7 +322,7 @@ sync_now(struct method_call *call)
 {
 	struct session_error error = { 0 };
 
-	answer_session(call, streams_sync(call->context->streams, &error), &error);
+	answer_session(call, streams_sync(call->context->streams, call->asked_ns, &error), &error);
 }
 
 static void
@@ -366,13 +365,8 @@ vacuum(struct method_call *call)
 static void
 reload(struct method_call *call)
 {
-	char text[1024] = "";
-	int r = call->context->reload(call->context->arg, text, sizeof(text));
-
-	if (r < 0)
-		methods_fail(call, r, text);
-	else
-		call->parameters = json_object();
+	call->wait = METHODS_RELOAD;
+	call->wait_id = call->context->reload(call->context->arg);
 }
 
 /* --- the table --------------------------------------------------------------------------- */
@@ -426,33 +420,35 @@ static const struct varlink_field capture_in[] = {
 };
 
 const struct method methods_table[] = {
-	{ "GetStatus", METHODS_MEMBER, get_status, NO_FIELDS, status_fields },
-	{ "Monitor", METHODS_MEMBER, monitor, FIELDS({ "interval_s", "?int" }, ), status_fields },
+	{ "GetStatus", METHODS_MEMBER, get_status, NO_FIELDS, status_fields, false },
+	{ "Monitor", METHODS_MEMBER, monitor, FIELDS({ "interval_s", "?int" }, ), status_fields,
+	  false },
 	{ "Capture", METHODS_MEMBER, capture_calls_start, capture_in,
-	  FIELDS({ "capture", "CaptureState" }, ) },
-	{ "StopCapture", METHODS_MEMBER, capture_calls_stop, FIELDS({ "id", "int" }, ), NO_FIELDS },
+	  FIELDS({ "capture", "CaptureState" }, ), false },
+	{ "StopCapture", METHODS_MEMBER, capture_calls_stop, FIELDS({ "id", "int" }, ), NO_FIELDS,
+	  false },
 	{ "ListCaptures", METHODS_MEMBER, capture_calls_list, NO_FIELDS,
-	  FIELDS({ "captures", "[]CaptureState" }, ) },
+	  FIELDS({ "captures", "[]CaptureState" }, ), false },
 	{ "Keep", METHODS_MEMBER, keep,
 	  FIELDS({ "from_s", "int" }, { "until_s", "?int" }, { "label", "?string" }, ),
-	  FIELDS({ "label", "string" }, { "files", "int" }, ) },
+	  FIELDS({ "label", "string" }, { "files", "int" }, ), true },
 	{ "List", METHODS_MEMBER, list, FIELDS({ "skip", "?int" }, ),
-	  FIELDS({ "total", "int" }, { "files", "[]File" }, ) },
-	{ "Sync", METHODS_MEMBER, sync_now, NO_FIELDS, NO_FIELDS },
-	{ "Rotate", METHODS_MEMBER, rotate, NO_FIELDS, NO_FIELDS },
+	  FIELDS({ "total", "int" }, { "files", "[]File" }, ), true },
+	{ "Sync", METHODS_MEMBER, sync_now, NO_FIELDS, NO_FIELDS, true },
+	{ "Rotate", METHODS_MEMBER, rotate, NO_FIELDS, NO_FIELDS, true },
 	{ "Vacuum", METHODS_ROOT, vacuum,
 	  FIELDS({ "max_use_bytes", "?int" }, { "max_age_s", "?int" },
 		 { "max_segments", "?int" }, ),
-	  FIELDS({ "deleted_files", "int" }, { "deleted_bytes", "int" }, ) },
-	{ "Reload", METHODS_ROOT, reload, NO_FIELDS, NO_FIELDS },
-	{ NULL, 0, NULL, NULL, NULL },
+	  FIELDS({ "deleted_files", "int" }, { "deleted_bytes", "int" }, ), true },
+	{ "Reload", METHODS_ROOT, reload, NO_FIELDS, NO_FIELDS, false },
+	{ NULL, 0, NULL, NULL, NULL, false },
 };
 
 static const struct method service_table[] = {
-	{ "GetInfo", METHODS_ANYONE, get_info, NO_FIELDS, NULL },
+	{ "GetInfo", METHODS_ANYONE, get_info, NO_FIELDS, NULL, false },
 	{ "GetInterfaceDescription", METHODS_ANYONE, get_interface_description,
-	  FIELDS({ "interface", "string" }, ), NULL },
-	{ NULL, 0, NULL, NULL, NULL },
+	  FIELDS({ "interface", "string" }, ), NULL, false },
+	{ NULL, 0, NULL, NULL, NULL, false },
 };
 
 const struct methods_type methods_types[] = {
@@ -504,6 +500,16 @@ find(struct method_call *call)
 }
 
 void
+methods_run(struct method_call *call)
+{
+	call->wait = METHODS_ANSWERED;
+	call->run(call);
+	/* Out of memory is the one way to come back with neither. */
+	if (!call->parameters && !call->error && call->wait == METHODS_ANSWERED)
+		methods_fail(call, -ENOMEM, "");
+}
+
+void
 methods_call(struct method_call *call)
 {
 	const struct method *m = find(call);
@@ -524,8 +530,9 @@ methods_call(struct method_call *call)
 		methods_invalid(call, bad);
 		return;
 	}
-	m->call(call);
-	/* Out of memory is the one way to come back with neither. */
-	if (!call->parameters && !call->error && call->wait == METHODS_ANSWERED)
-		methods_fail(call, -ENOMEM, "");
+	call->run = m->call;
+	if (m->disk)
+		call->wait = METHODS_DISK;
+	else
+		methods_run(call);
 }

@@ -28,8 +28,10 @@ enum methods_access {
 
 enum methods_wait {
 	METHODS_ANSWERED,
-	METHODS_CAPTURE, /* until it ends; with "more" also each second */
+	METHODS_CAPTURE, /* until it ends; with "more" also when it begins, and each second */
 	METHODS_MONITOR, /* until the client is gone */
+	METHODS_DISK,	 /* methods_run() is still to be called, where a disk can be waited for */
+	METHODS_RELOAD,	 /* until that reload is over */
 };
 
 struct capture_calls; /* those that were started here and run: capture_calls.h */
@@ -42,15 +44,16 @@ struct method_call {
 	enum methods_access access;
 	uid_t uid;
 	int fd; /* came along with the call, or -1; a handler that takes it leaves -1 */
-	uint64_t now_ns;
-	void *client;	      /* who waits: handed to capture_calls.h */
-	uint64_t *rotated_ns; /* when members last had a segment closed; 0: never */
+	uint64_t now_ns, asked_ns; /* asked_ns: when methods_run() was put off */
+	void *client;		   /* who waits: handed to capture_calls.h */
+	uint64_t *rotated_ns;	   /* when members last had a segment closed; 0: never */
 	/* What the handler says. */
 	const char *error;	/* NULL: none */
 	json_t *parameters;	/* of the reply; NULL: none, or no memory was left */
 	enum methods_wait wait; /* ANSWERED: the above is the last reply; else a first one, if any */
-	uint64_t wait_id;	/* CAPTURE: which */
-	uint64_t wait_ns;	/* MONITOR: between replies */
+	uint64_t wait_id;	/* CAPTURE, RELOAD: which */
+	void (*run)(struct method_call *call); /* DISK: methods_run()'s */
+	uint64_t wait_ns;		       /* MONITOR: between replies */
 };
 
 struct method {
@@ -58,6 +61,7 @@ struct method {
 	enum methods_access access;
 	void (*call)(struct method_call *call);
 	const struct varlink_field *in, *out; /* ended by a NULL name */
+	bool disk; /* call() may wait for one, on another thread; its context has no config */
 };
 /* Ended by a NULL name. */
 extern const struct method methods_table[];
@@ -70,9 +74,14 @@ extern const struct methods_type methods_types[], methods_errors[]; /* ended by 
 
 /*
  * Finds the method, checks the caller's right and the parameters, and calls. Whatever comes is
- * answered. The reply's parameters are the caller's.
+ * answered, or comes back as METHODS_DISK. The reply's parameters are the caller's.
  */
 void methods_call(struct method_call *call);
+/*
+ * The rest of a METHODS_DISK call, which then is METHODS_ANSWERED. From any thread, but always
+ * the same; call and what it points to, but for the client, live until it returns.
+ */
+void methods_run(struct method_call *call);
 
 /* Status as GetStatus and Monitor reply it. NULL: out of memory. */
 json_t *methods_status(const struct control_context *context);

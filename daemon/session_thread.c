@@ -15,59 +15,94 @@
 
 #define SESSION_THREAD_MAGIC 0x73746872u
 
-enum state { RUNNING, FINISHING, ENDED };
+enum state { OPENING, RUNNING, FINISHING, ENDED };
 
 struct session_thread {
 	uint32_t magic;
-	struct session *session;
+	struct session_options options;
+	session_thread_prepare_fn *prepare;
+	void *arg;
+	struct session *_Atomic session; /* by the thread, once */
 	pthread_t thread;
+	bool joined;
 	int wake_fd;
-	_Atomic bool stopped; /* asked of by the chores too */
-	_Atomic int state;    /* by the thread: release; pairs with session_thread_ended() */
-	int result;	      /* these two: once ENDED is seen */
+	_Atomic bool stopped;
+	_Atomic int state; /* by the thread: release; pairs with the questions after it */
+	int result;	   /* these two: once ENDED is seen */
 	struct session_error error;
-	struct watchdog_counter drain, writer, finish;
+	struct watchdog_counter drain, writer, opening, finish;
 };
+
+static void
+reach(struct session_thread *t, enum state state)
+{
+	static const uint64_t one = 1;
+
+	atomic_store_explicit(&t->state, state, memory_order_release);
+	/* A full eventfd is readable: the owner will look. */
+	(void)!write(t->wake_fd, &one, sizeof(one));
+}
+
+static int
+open_session(struct session_thread *t)
+{
+	struct session *s;
+	int r = t->prepare ? t->prepare(t->arg, &t->options, &t->error) : 0;
+
+	if (r < 0) {
+		if (t->options.out_fd >= 0)
+			close(t->options.out_fd);
+		return r;
+	}
+	r = session_open(&t->options, &s, &t->error);
+	if (r < 0)
+		return r;
+	t->session = s;
+	/* Whoever asks for the end sees the session, or is seen here. */
+	if (t->stopped)
+		session_stop(s);
+	return 0;
+}
 
 static void *
 body(void *arg)
 {
 	struct session_thread *t = arg;
 	struct session_error error = { .saved_errno = 0 };
-	uint64_t one = 1;
 	int r;
 
-	t->result = session_run(t->session, &t->error);
-	atomic_store_explicit(&t->state, FINISHING, memory_order_release);
-	r = session_finish(t->session, &error);
-	if (t->result == 0 && r < 0) {
-		t->result = r;
-		t->error = error;
+	t->result = open_session(t);
+	if (t->result == 0) {
+		reach(t, RUNNING);
+		t->result = session_run(t->session, &t->error);
+		atomic_store_explicit(&t->state, FINISHING, memory_order_release);
+		r = session_finish(t->session, &error);
+		if (t->result == 0 && r < 0) {
+			t->result = r;
+			t->error = error;
+		}
 	}
-	atomic_store_explicit(&t->state, ENDED, memory_order_release);
-	/* A full eventfd has been written to: the owner will look. */
-	if (write(t->wake_fd, &one, sizeof(one)) < 0)
-		return NULL;
+	reach(t, ENDED);
 	return NULL;
 }
 
 int
-session_thread_start(struct session *s, int wake_fd, struct session_thread **ret,
+session_thread_start(const struct session_options *options, session_thread_prepare_fn *prepare,
+		     void *arg, int wake_fd, struct session_thread **ret,
 		     struct session_error *error)
 {
 	struct session_thread *t = calloc(1, sizeof(*t));
 	int r;
 
-	if (!t) {
-		session_close(s, NULL);
+	if (!t)
 		return session_fail(error, -ENOMEM, "out of memory");
-	}
 	t->magic = SESSION_THREAD_MAGIC;
-	t->session = s;
+	t->options = *options;
+	t->prepare = prepare;
+	t->arg = arg;
 	t->wake_fd = wake_fd;
 	r = -pthread_create(&t->thread, NULL, body, t);
 	if (r < 0) {
-		session_close(s, NULL);
 		free(t);
 		return session_fail(error, r, "cannot start a thread: %s", strerror(-r));
 	}
@@ -76,42 +111,100 @@ session_thread_start(struct session *s, int wake_fd, struct session_thread **ret
 	return 0;
 }
 
-struct session *
-session_thread_session(const struct session_thread *t)
+/* --- what it is doing -------------------------------------------------------------------- */
+
+static enum state
+state_of(const struct session_thread *t)
 {
 	assert(t->magic == SESSION_THREAD_MAGIC);
-	return t->session;
+	return (enum state)atomic_load_explicit(&t->state, memory_order_acquire);
+}
+
+bool
+session_thread_opened(const struct session_thread *t)
+{
+	return state_of(t) != OPENING && t->session;
 }
 
 bool
 session_thread_running(const struct session_thread *t)
 {
-	return !t->stopped && atomic_load_explicit(&t->state, memory_order_acquire) == RUNNING;
+	return !t->stopped && state_of(t) == RUNNING;
 }
 
 bool
 session_thread_ended(const struct session_thread *t)
 {
-	return atomic_load_explicit(&t->state, memory_order_acquire) == ENDED;
+	return state_of(t) == ENDED;
 }
+
+struct session *
+session_thread_session(const struct session_thread *t)
+{
+	assert(session_thread_opened(t));
+	return t->session;
+}
+
+void
+session_thread_stats(const struct session_thread *t, struct session_stats *ret)
+{
+	*ret = (struct session_stats){ .suspended = true };
+	if (session_thread_opened(t))
+		session_stats(t->session, ret);
+}
+
+bool
+session_thread_alive(struct session_thread *t, bool writer, uint64_t now_ns)
+{
+	struct session_progress p;
+
+	/* Beginning and end have no counters; each may take as long as a thread may stand still. */
+	switch (state_of(t)) {
+	case OPENING:
+		return !writer || watchdog_moves(&t->opening, 1, now_ns);
+	case RUNNING:
+		session_progress(t->session, &p);
+		return watchdog_moves(&t->drain, p.drain, now_ns) &
+			(!writer | watchdog_moves(&t->writer, p.writer, now_ns));
+	case FINISHING:
+		return !writer || watchdog_moves(&t->finish, 1, now_ns);
+	default:
+		return true;
+	}
+}
+
+/* --- its end ----------------------------------------------------------------------------- */
 
 void
 session_thread_stop(struct session_thread *t)
 {
+	struct session *s;
+
 	t->stopped = true;
-	session_stop(t->session);
+	s = t->session;
+	if (s)
+		session_stop(s);
 }
 
+void
+session_thread_wait(struct session_thread *t)
+{
+	assert(t->magic == SESSION_THREAD_MAGIC);
+	(void)pthread_join(t->thread, NULL);
+	t->joined = true;
+}
+
+/* 0, -ETIMEDOUT when given up. */
 static int
 join(struct session_thread *t, bool (*each_second)(void *arg), void *arg)
 {
 	struct timespec until;
-	int r = ETIMEDOUT;
+	int r = t->joined ? 0 : ETIMEDOUT;
 
 	while (r == ETIMEDOUT) {
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec++;
-		r = pthread_timedjoin_np(t->thread, NULL, &until);
+		r = pthread_clockjoin_np(t->thread, NULL, CLOCK_MONOTONIC, &until);
 		if (r == ETIMEDOUT && each_second && !each_second(arg))
 			break;
 	}
@@ -136,27 +229,10 @@ session_thread_close(struct session_thread *t, bool (*each_second)(void *arg), v
 	if (r < 0 && error)
 		*error = t->error;
 	if (last)
-		session_stats(t->session, last);
-	session_close(t->session, NULL);
+		session_thread_stats(t, last);
+	if (t->session)
+		session_close(t->session, NULL);
 	t->magic = 0;
 	free(t);
 	return r;
-}
-
-bool
-session_thread_alive(struct session_thread *t, bool writer, uint64_t now_ns)
-{
-	struct session_progress p;
-
-	/* The end has no counters of its own; it may take as long as a thread may stand still. */
-	switch (atomic_load_explicit(&t->state, memory_order_acquire)) {
-	case RUNNING:
-		session_progress(t->session, &p);
-		return watchdog_moves(&t->drain, p.drain, now_ns) &
-			(!writer | watchdog_moves(&t->writer, p.writer, now_ns));
-	case FINISHING:
-		return !writer || watchdog_moves(&t->finish, 1, now_ns);
-	default:
-		return true;
-	}
 }

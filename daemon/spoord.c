@@ -2,7 +2,8 @@
 /*
  * spoord: the service. Ties configuration, archive, streams and control together in one loop
  * of one thread: epoll over a signalfd, a timerfd of a second, the control socket and the
- * streams. It must never block on a client; what may block on a disk has threads.
+ * streams. It must never block on a client; what may block on a disk has threads: those of the
+ * sessions, and chores.h.
  *
  * Always in the foreground: the service manager is told by sd_notify(3) what goes on.
  */
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "daemon/archive.h"
+#include "daemon/chores.h"
 #include "daemon/config.h"
 #include "daemon/control.h"
 #include "daemon/log.h"
@@ -42,9 +44,28 @@ struct options {
 	bool check;
 };
 
+/* What the archive does beside taking bytes: one at a time. */
+struct archive_chore {
+	struct chore chore;
+	struct archive *archive;
+	const struct config *config; /* to be taken; NULL: just what is due */
+	bool asked;
+};
+
+/* A reload, from the file to the last one who has to know. Asked for meanwhile: one more. */
+struct reload {
+	uint64_t number, wanted; /* the last one begun; the last one asked for */
+	bool busy;
+	struct config *config; /* not in force yet */
+	int result;	       /* -EINPROGRESS: a session is being opened */
+	char text[512];
+};
+
 struct spoord {
 	const char *config_path;
 	struct config *config;
+	struct reload reload;
+	struct archive_chore tick, limits;
 	struct archive *archive;
 	struct streams *streams;
 	struct control *control;
@@ -99,7 +120,7 @@ open_loop(struct spoord *d)
 	return 0;
 }
 
-static int reload(void *arg, char *text, size_t size);
+static uint64_t reload(void *arg);
 
 static int
 open_control(struct spoord *d)
@@ -108,6 +129,7 @@ open_control(struct spoord *d)
 		.config = d->config,
 		.archive = d->archive,
 		.streams = d->streams,
+		.chores = streams_chores(d->streams),
 		.reload = reload,
 		.arg = d,
 	};
@@ -153,9 +175,13 @@ open_all(struct spoord *d)
 static void
 close_all(struct spoord *d)
 {
-	control_close(d->control);
+	/* Captures end in there, and who waits for one is told what it has. */
+	if (d->control)
+		control_leave(d->control);
 	streams_close(d->streams);
+	control_close(d->control);
 	archive_close(d->archive);
+	config_free(d->reload.config);
 	config_free(d->config);
 	for (int i = 0; i < 3; i++) {
 		int fd = (int[]){ d->epoll_fd, d->signal_fd, d->timer_fd }[i];
@@ -185,63 +211,154 @@ tell_status(struct spoord *d)
 			  u.segments, s.captures);
 }
 
+static void
+run_archive(struct chore *one)
+{
+	struct archive_chore *c = (struct archive_chore *)one;
+
+	if (c->config)
+		archive_reload(c->archive, c->config);
+	else
+		archive_tick(c->archive, now_realtime_s());
+}
+
+static void
+archive_done(struct chore *one)
+{
+	((struct archive_chore *)one)->asked = false;
+}
+
+static void
+ask_archive(struct spoord *d, struct archive_chore *c, const struct config *config)
+{
+	if (c->asked)
+		return;
+	c->asked = true;
+	c->archive = d->archive;
+	c->config = config;
+	c->chore.run = run_archive;
+	c->chore.done = archive_done;
+	chores_add(streams_chores(d->streams), &c->chore);
+}
+
+/* --- reload ------------------------------------------------------------------------------ */
+
+static int
+fail_reload(struct reload *l, int r, const char *text)
+{
+	snprintf(l->text, sizeof(l->text), "%s", text);
+	config_free(l->config);
+	l->config = NULL;
+	return r;
+}
+
 /* The configuration anew. On any error the old one stays in force, and text says why. */
 static int
-take_config(struct spoord *d, char *text, size_t size)
+read_config(struct spoord *d)
 {
 	struct session_error session_error = { .saved_errno = 0 };
 	struct config_error config_error = { .text = "" };
-	char restart[256] = "";
-	struct config *c = NULL;
-	int r = config_read(d->config_path, &c, &config_error);
+	struct reload *l = &d->reload;
+	int r = config_read(d->config_path, &l->config, &config_error);
 
-	if (r < 0) {
-		snprintf(text, size, "%s", config_error.text);
-		return r;
-	}
-	r = streams_reload(d->streams, c, &session_error);
-	if (r < 0) {
-		snprintf(text, size, "%s", session_error.text);
-		config_free(c);
-		return r;
-	}
-	archive_reload(d->archive, c);
+	if (r < 0)
+		return fail_reload(l, r, config_error.text);
+	r = streams_reload(d->streams, l->config, &session_error);
+	if (r < 0 && r != -EINPROGRESS)
+		return fail_reload(l, r, session_error.text);
+	return r;
+}
+
+/* The streams have it. */
+static void
+take_config(struct spoord *d)
+{
+	struct config *c = d->reload.config;
+	char restart[256] = "";
+
 	control_reload(d->control, c);
+	ask_archive(d, &d->limits, c);
 	config_restart_keys(d->config, c, restart, sizeof(restart));
 	if (restart[0])
 		log_warning("the configuration asks for a restart: %s", restart);
 	config_free(d->config);
 	d->config = c;
-	return 0;
+	d->reload.config = NULL;
 }
 
-static int
-reload(void *arg, char *text, size_t size)
+static void
+begin_reload(struct spoord *d)
 {
-	struct spoord *d = arg;
-	int r;
+	struct reload *l = &d->reload;
 
 	(void)notify_send("RELOADING=1\nMONOTONIC_USEC=%llu",
 			  (unsigned long long)host_now_ns() / 1000);
-	r = take_config(d, text, size);
-	if (r < 0)
-		log_error("%s; the old configuration stays in force", text);
+	l->number = l->wanted;
+	l->busy = true;
+	l->text[0] = '\0';
+	l->result = read_config(d);
+}
+
+static void
+end_reload(struct spoord *d)
+{
+	struct reload *l = &d->reload;
+
+	l->busy = false;
+	if (l->result < 0)
+		log_error("%s; the old configuration stays in force", l->text);
 	else
 		log_notice("configuration reloaded");
 	(void)notify_send("READY=1");
 	tell_status(d);
-	return r;
+	control_reloaded(d->control, l->number, l->result, l->text);
 }
+
+/* Each round of the loop: goes on with what is under way, and begins what has been asked for. */
+static void
+go_on_reloading(struct spoord *d)
+{
+	struct session_error error = { .saved_errno = 0 };
+	struct reload *l = &d->reload;
+
+	if (!l->busy && l->wanted > l->number && !d->limits.asked)
+		begin_reload(d);
+	if (!l->busy)
+		return;
+	if (l->result == -EINPROGRESS) {
+		l->result = streams_reloaded(d->streams, &error);
+		if (l->result == -EINPROGRESS)
+			return;
+		if (l->result < 0)
+			(void)fail_reload(l, l->result, error.text);
+	}
+	if (l->config)
+		take_config(d);
+	/* Also the archive's limits are those of the file when this is answered. */
+	if (!d->limits.asked)
+		end_reload(d);
+}
+
+static uint64_t
+reload(void *arg)
+{
+	struct spoord *d = arg;
+
+	/* One that has read the file already may not have seen what this one is about. */
+	d->reload.wanted = d->reload.number + 1;
+	return d->reload.wanted;
+}
+
+/* --- the loop ---------------------------------------------------------------------------- */
 
 static void
 take_signals(struct spoord *d)
 {
 	struct signalfd_siginfo info;
-	char text[512];
 
 	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGHUP)
-			(void)reload(d, text, sizeof(text));
+			(void)reload(d);
 		else
 			d->stopped = true;
 	}
@@ -257,7 +374,7 @@ tick(struct spoord *d, uint64_t now_ns)
 	d->seconds++;
 	control_tick(d->control, now_ns);
 	if (d->seconds % ARCHIVE_TICK_S == 0)
-		archive_tick(d->archive, now_realtime_s());
+		ask_archive(d, &d->tick, NULL);
 	if (d->seconds % STATUS_TICK_S == 0)
 		tell_status(d);
 	watchdog_tick(&d->watchdog, streams_alive(d->streams, now_ns), now_ns);
@@ -287,8 +404,10 @@ loop(struct spoord *d)
 				tick(d, now_ns);
 		}
 		/* On its own descriptor and each second: whatever woke us, it costs nothing. */
-		if (n > 0)
+		if (n > 0) {
 			streams_dispatch(d->streams, now_ns);
+			go_on_reloading(d);
+		}
 	}
 	return 0;
 }

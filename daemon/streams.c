@@ -10,6 +10,7 @@
 
 #include "daemon/base_stream.h"
 #include "daemon/capture.h"
+#include "daemon/chores.h"
 #include "daemon/governor.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
@@ -22,6 +23,8 @@
 
 struct streams {
 	const struct config *config;
+	const struct config *next; /* while a reload is under way */
+	struct chores *chores;
 	struct base_stream *base;
 	struct capture_set *captures;
 	int wake_fd; /* threads that have ended */
@@ -60,7 +63,12 @@ streams_open(const struct config *c, struct archive *a, struct streams **ret,
 		session_fail(error, r, "out of memory");
 		goto fail;
 	}
-	r = base_stream_open(c, a, s->wake_fd, &s->base, error);
+	r = chores_new(s->wake_fd, &s->chores);
+	if (r < 0) {
+		session_fail(error, r, "cannot start a thread: %s", strerror(-r));
+		goto fail;
+	}
+	r = base_stream_open(c, a, s->chores, s->wake_fd, &s->base, error);
 	if (r < 0)
 		goto fail;
 	*ret = s;
@@ -88,7 +96,11 @@ streams_close(struct streams *s)
 	if (!s)
 		return;
 	/* First what is ours: a client's file may take all the time there is. */
-	base_stream_close(s->base, still_flushing, s);
+	base_stream_stop(s->base);
+	if (chores_close(s->chores, still_flushing, s))
+		base_stream_close(s->base, still_flushing, s);
+	else
+		log_error("the last segment: the disk does not take it: given up");
 	capture_set_free(s->captures, still_flushing, s);
 	/* A thread that was given up may still write to it, until the process ends. */
 	if (s->flush_seconds > FLUSH_SECONDS)
@@ -159,10 +171,27 @@ streams_dispatch(struct streams *s, uint64_t now_ns)
 
 	if (read(s->wake_fd, &ended, sizeof(ended)) < 0 && errno != EAGAIN)
 		log_error("eventfd: %s", strerror(errno));
+	chores_dispatch(s->chores);
 	capture_set_dispatch(s->captures);
 	base_stream_dispatch(s->base, now_ns);
 	usage_take(&s->usage, now_ns, base_stream_written_bytes(s->base));
 	govern(s);
+}
+
+struct chores *
+streams_chores(struct streams *s)
+{
+	return s->chores;
+}
+
+static void
+take_config(struct streams *s, const struct config *c)
+{
+	s->config = c;
+	s->next = NULL;
+	governor_forget(&s->governor);
+	set_frequency(s);
+	capture_set_reload(s->captures, c);
 }
 
 int
@@ -171,12 +200,23 @@ streams_reload(struct streams *s, const struct config *c, struct session_error *
 	uint64_t hz = governor_frequency(&s->governor, c->frequency);
 	int r = base_stream_reload(s->base, c, hz, error);
 
-	if (r < 0)
-		return r;
-	s->config = c;
-	governor_forget(&s->governor);
-	capture_set_reload(s->captures, c);
-	return 0;
+	if (r == -EINPROGRESS)
+		s->next = c;
+	else if (r == 0)
+		take_config(s, c);
+	return r;
+}
+
+int
+streams_reloaded(struct streams *s, struct session_error *error)
+{
+	int r = base_stream_reloaded(s->base, error);
+
+	if (r == 0 && s->next)
+		take_config(s, s->next);
+	if (r != -EINPROGRESS)
+		s->next = NULL;
+	return r;
 }
 
 int
@@ -186,9 +226,9 @@ streams_rotate(struct streams *s, struct session_error *error)
 }
 
 int
-streams_sync(struct streams *s, struct session_error *error)
+streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error)
 {
-	return base_stream_sync(s->base, error);
+	return base_stream_sync(s->base, asked_ns, error);
 }
 
 void
@@ -209,5 +249,6 @@ streams_status(struct streams *s, struct streams_status *ret)
 bool
 streams_alive(struct streams *s, uint64_t now_ns)
 {
-	return base_stream_alive(s->base, now_ns) & capture_set_alive(s->captures, now_ns);
+	return chores_alive(s->chores, now_ns) & base_stream_alive(s->base, now_ns) &
+		capture_set_alive(s->captures, now_ns);
 }

@@ -4,8 +4,8 @@
  * beside it, each with its own events, frequency, target, file and threads.
  *
  * Starts, rotates, syncs, ends them; lowers the base stream's frequency when a budget is
- * exceeded (governor) and raises it again. Used from the main thread; the work is done on
- * the sessions' threads.
+ * exceeded (governor) and raises it again. Used from the main thread, but for what says
+ * otherwise; the work is done on the sessions' threads, and by chores.
  */
 #ifndef DAEMON_STREAMS_H
 #define DAEMON_STREAMS_H
@@ -19,6 +19,7 @@
 #include "recorder/session.h"
 
 struct streams;
+struct chores;
 
 int streams_open(const struct config *c, struct archive *a, struct streams **ret,
 		 struct session_error *error);
@@ -27,13 +28,22 @@ void streams_close(struct streams *s);
 
 /* A descriptor that polls readable when streams_dispatch() has something to do. */
 int streams_fd(const struct streams *s);
-/* Ended captures, rotation by size and age, sync, governor. Call on the fd and each second. */
+/* Chores and captures that have ended, rotation, sync, governor. On the fd and each second. */
 void streams_dispatch(struct streams *s, uint64_t now_ns);
 
-/* New configuration: what can change in place does; events restart the base stream. */
+/* Where what waits for a disk is done, until streams_close(). */
+struct chores *streams_chores(struct streams *s);
+
+/*
+ * New configuration: what can change in place does; events restart the base stream. 0: it is in
+ * force. -EINPROGRESS: streams_reloaded() says what became of it, and c is borrowed until then.
+ */
 int streams_reload(struct streams *s, const struct config *c, struct session_error *error);
+int streams_reloaded(struct streams *s, struct session_error *error);
+
+/* In a chore only; as of base_stream.h. */
 int streams_rotate(struct streams *s, struct session_error *error);
-int streams_sync(struct streams *s, struct session_error *error);
+int streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error);
 
 /* Base stream. */
 struct streams_status {
@@ -55,17 +65,26 @@ struct capture_request {
 
 struct capture_progress {
 	uint64_t id;
-	bool ended;
+	bool begun, ended;
 	struct session_stats stats;
 	uint64_t elapsed_ns, duration_ns;
 	char file[ARCHIVE_NAME_MAX]; /* "" when the client's descriptor is written */
 	char error[512];	     /* "" or why it failed */
+	int saved_errno;	     /* with it; 0: not known */
 };
 
-/* Starts one; the id names it from here on. on_end is called once, from streams_dispatch(). */
+/* Who waits for a capture. Both are called from streams_dispatch() or streams_close(). */
+struct capture_waiter {
+	void (*on_begin)(void *arg); /* once, when it records */
+	/* Once, after it or instead of it: a file or event may turn out to be no good. */
+	void (*on_end)(void *arg, const struct capture_progress *last);
+	void *arg;
+};
+
+/* Starts one; the id names it from here on. It is being opened when this returns. */
 int capture_start(struct streams *s, const struct capture_request *request,
-		  void (*on_end)(void *arg, const struct capture_progress *last), void *arg,
-		  uint64_t *ret_id, struct session_error *error);
+		  const struct capture_waiter *waiter, uint64_t *ret_id,
+		  struct session_error *error);
 int capture_stop(struct streams *s, uint64_t id); /* -ENOENT */
 /* The one who waited is gone; the capture goes on. */
 void capture_forget(struct streams *s, uint64_t id);

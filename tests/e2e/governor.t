@@ -1,105 +1,123 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A budget that the load exceeds: the frequency falls, the status says why, the recording knows,
-# and shares stay right across a change of frequency.
+# A budget that the load exceeds: the frequency falls, the status says why, the recording knows, and
+# the report's shares are those of a daemon without a budget that sampled the same load meanwhile.
 . "$(dirname "$0")/../lib.sh"
 
 spoord=$BUILD/spoord
-[ -x "$spoord" ] || skip_all "there is no spoord"
-"$SPOOR" record -a --duration 0.1s -o probe.spoor >/dev/null 2>&1 ||
-	skip_all "this user may not sample all CPUs"
+need_command jq
+need_record_all
 
-mkdir archive
-config() # LINE...
+config() # NAME LINE...
 {
-	{
-		printf 'archive_directory = %s\ncontrol_socket = %s\n' "$TMP/archive" "$TMP/socket"
-		printf 'max_use = 256M\nkeep_free = 1\nblock_age = 1s\n'
-		printf '%s\n' "$@"
-	} >spoord.conf
-}
-
-status() # KEY
-{
-	"$BUILD/spoorctl" --socket "$TMP/socket" --json status 2>/dev/null | jq -r ".$1"
-}
-
-wait_for() # SECONDS COMMAND...
-{
-	local end=$((SECONDS + $1))
+	local name=$1
 	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.2
-	done
+	{
+		printf 'archive_directory = %s\ncontrol_socket = %s\n' "$TMP/$name" "$TMP/$name.socket"
+		printf 'max_use = 256M\nkeep_free = 1\nblock_age = 1s\nfrequency = 1999\n'
+		printf '%s\n' "$@"
+	} >"$name.conf"
 }
 
-is_status() # KEY VALUE
+ctl() # NAME ARGUMENT...
 {
-	[ "$(status "$1")" = "$2" ]
+	local name=$1
+	shift
+	"$BUILD/spoorctl" --socket "$TMP/$name.socket" "$@"
 }
 
-start() # returns when it records
+status() # NAME KEY
 {
-	"$spoord" -c spoord.conf 2>>log &
-	pid=$!
-	background_pids+=("$pid")
-	wait_for 20 is_status suspended false
+	ctl "$1" --json status 2>/dev/null | jq -r ".$2"
 }
 
-stop()
+is_status() # NAME KEY VALUE
 {
-	kill -TERM "$pid"
-	wait "$pid"
+	[ "$(status "$1" "$2")" = "$3" ]
 }
 
-share() # COMM: percent of what was sampled of a and b together, by time
+is_lowered() # NAME
 {
-	jq -s "[.[].rows[]] | ([.[] | select(.comm == \"$1\") | .period] | add // 0) * 100 /
-		([.[] | select(.comm == \"a\" or .comm == \"b\") | .period] | add // 1)" report.json
+	[ "$(status "$1" frequency_hz)" -lt 1999 ]
 }
 
-samples_of() # COMM
+start() # NAME: returns when it records
 {
-	jq -s "[.[].rows[] | select(.comm == \"$1\") | .samples] | add // 0" report.json
+	"$spoord" -c "$1.conf" 2>>"$1.log" &
+	pids[$1]=$!
+	background_pids+=("$!")
+	wait_for 20 is_status "$1" suspended false
 }
 
-load() # NAME SECONDS: so much work, under that name, on CPU 0
+stop() # NAME
 {
-	cp "$FIXTURES/burn" "$1"
+	kill -TERM "${pids[$1]}"
+	wait "${pids[$1]}"
+}
+
+report() # NAME: of the one segment
+{
+	"$SPOOR" report --json "$1"/*.spoor* >"$1.json" 2>/dev/null
+}
+
+share() # NAME COMM: percent of what was sampled of a and b together, by time
+{
+	jq "[.rows[]] | ([.[] | select(.comm == \"$2\") | .period] | add // 0) * 100 /
+		([.[] | select(.comm == \"a\" or .comm == \"b\") | .period] | add // 1)" "$1.json"
+}
+
+samples_of() # NAME COMM
+{
+	jq "[.rows[] | select(.comm == \"$2\") | .samples] | add // 0" "$1.json"
+}
+
+load() # NAME SECONDS: so much CPU time under that name, on CPU 0
+{
+	[ -e "$1" ] || cp "$FIXTURES/burn" "$1"
 	taskset -c 0 "./$1" $(($2 * 1000)) >/dev/null
 }
 
-# --- shares across a change of frequency ------------------------------------------------------
-config 'frequency = 1999' 'cpu_budget = 0'
-ok "it starts" start
-load a 4
-config 'frequency = 99' 'cpu_budget = 0'
-ok "a lower frequency" "$BUILD/spoorctl" --socket "$TMP/socket" reload
-ok "is in force" wait_for 10 is_status frequency_hz 99
-load b 4
-ok "it stops" stop
-is "$(find archive -maxdepth 1 -name '*.spoor' | wc -l)" 1 "all in one segment"
-"$SPOOR" report --json archive/*.spoor >report.json 2>/dev/null
-in_range "$(samples_of a)" $((8 * $(samples_of b))) 1e9 "far more samples of the first half"
-in_range "$(share a)" 47 53 "which is still one half of the time"
-rm -rf archive/*.spoor
+declare -A pids
+mkdir free bound
 
-# --- the budget -------------------------------------------------------------------------------
-config 'frequency = 1999' 'cpu_budget = 0.02%'
-ok "it starts with a small budget" start
-taskset -c 0 "$FIXTURES/burn" 3600000 >/dev/null &
-background_pids+=("$!")
-ok "the frequency falls" wait_for 60 is_status governor cpu_budget
-sleep 1.5
-in_range "$(status frequency_hz)" 1 1000 "to half or less"
-is "$(status wanted_frequency_hz)" 1999 "of what is configured"
-like "$(cat log)" 'cpu_budget: sampling at [0-9]+ of 1999 Hz' "the log says so"
-config 'frequency = 1999' 'cpu_budget = 100%'
-ok "a large budget" "$BUILD/spoorctl" --socket "$TMP/socket" reload
-ok "brings it back" wait_for 150 is_status governor ''
-sleep 1.5
-is "$(status frequency_hz)" 1999 "to what is configured"
-ok "it stops" stop
+# What it costs here without a budget says which budget makes it fall by a few steps.
+config free 'cpu_budget = 0'
+ok "it starts without a budget" start free
+load warm 25
+cost=$(status free cpu_percent)
+in_range "$cost" 0.006 50 "sampling has a cost"
+config bound "cpu_budget = $(awk -v c="$cost" 'BEGIN { printf "%.3f", c / 2 }')%"
+ok "another one starts with half of that" start bound
+load a 25 &
+job=$!
+ok "the frequency falls" wait_for 60 is_lowered bound
+is "$(status bound governor)" cpu_budget "which the status explains"
+is "$(status bound wanted_frequency_hz)" 1999 "telling what is configured"
+like "$(cat bound.log)" 'cpu_budget: sampling at [0-9]+ of 1999 Hz' "the log says so"
+wait "$job"
+lowered=$(status bound frequency_hz)
+in_range "$lowered" 15 1000 "to half or less"
+load b 25
+is "$(status free frequency_hz)" 1999 "the other one did not fall"
+diag "cost $cost %, lowered to $lowered Hz"
+ok "it stops" stop free
+is "$(ctl bound sync >/dev/null; echo $?)" 0 "what is sampled is synced"
+
+# b was sampled less often for all of its life, a for a part of it: weights must make up for that.
+report free
+report bound
+for name in free bound; do
+diag "$name: a $(samples_of $name a) b $(samples_of $name b) samples, share $(share $name a)"
+done
+in_range "$(samples_of bound b)" 300 $(($(samples_of free b) * 6 / 10)) "b has far fewer samples"
+in_range "$(share bound a)" "$(share free a | awk '{ print $1 - 2 }')" \
+	"$(share free a | awk '{ print $1 + 2 }')" "the share of a is that without a budget"
+in_range "$(share bound a)" 48 52 "which is one half"
+
+config bound 'cpu_budget = 100%'
+ok "a large budget" ctl bound reload
+ok "brings it back" wait_for 150 is_status bound governor ''
+ok "to what is configured" wait_for 5 is_status bound frequency_hz 1999
+ok "it stops" stop bound
 done_testing

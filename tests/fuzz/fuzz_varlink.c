@@ -20,6 +20,13 @@ check(bool ok)
 }
 
 static void
+on_begun(void *arg, void *who)
+{
+	(void)arg;
+	check(!who || who == &client);
+}
+
+static void
 on_ended(void *arg, void *who, const char *error, json_t *parameters)
 {
 	(void)arg;
@@ -56,7 +63,7 @@ call_as(enum methods_access access, const struct varlink_call *message)
 {
 	static const struct control_context context = { .reload = fake_reload };
 	struct control_context c = context;
-	struct capture_calls *captures = capture_calls_new(NULL, on_ended, NULL);
+	struct capture_calls *captures = capture_calls_new(NULL, on_begun, on_ended, NULL);
 	struct method_call call = { .context = &c,
 				    .captures = captures,
 				    .message = message,
@@ -71,6 +78,8 @@ call_as(enum methods_access access, const struct varlink_call *message)
 	fake_reset();
 	fake.files = 3;
 	methods_call(&call);
+	if (call.wait == METHODS_DISK)
+		methods_run(&call);
 	if (access < METHODS_ROOT)
 		check(fake.vacuums + fake.reloads == 0);
 	if (access < METHODS_MEMBER)

@@ -28,9 +28,8 @@ struct fake_capture {
 	pid_t pids[2];
 	int out_fd;
 	uid_t uid;
-	bool stopped, forgotten;
-	void (*on_end)(void *arg, const struct capture_progress *last);
-	void *arg;
+	bool begun, stopped, forgotten;
+	struct capture_waiter waiter;
 };
 
 static struct fake {
@@ -42,6 +41,7 @@ static struct fake {
 	uint64_t active_s; /* when the last of them, being written, was begun; 0: none is */
 	uint64_t next_id;
 	uint64_t now_ns, rotated_ns; /* of the calls */
+	int held, begun; /* pipes: syncs write to begun, then wait for a byte of held; 0: none */
 	struct fake_capture captures[FAKE_CAPTURES];
 } fake;
 
@@ -78,7 +78,25 @@ fake_end(uint64_t id, const char *error)
 	if (c.out_fd >= 0)
 		close(c.out_fd);
 	if (!c.forgotten)
-		c.on_end(c.arg, &last);
+		c.waiter.on_end(c.waiter.arg, &last);
+}
+
+/* What streams_dispatch() does of captures that have come to record. False: there is none. */
+static inline bool
+fake_begin(void)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < FAKE_CAPTURES; i++) {
+		struct fake_capture *c = &fake.captures[i];
+
+		if (!c->id || c->begun)
+			continue;
+		c->begun = any = true;
+		if (!c->forgotten)
+			c->waiter.on_begin(c->waiter.arg);
+	}
+	return any;
 }
 
 void
@@ -113,10 +131,15 @@ streams_rotate(struct streams *s, struct session_error *error)
 }
 
 int
-streams_sync(struct streams *s, struct session_error *error)
+streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error)
 {
+	char c;
+
 	(void)s;
+	(void)asked_ns;
 	fake.syncs++;
+	if (fake.held)
+		(void)!(write(fake.begun, "", 1) == 1 && read(fake.held, &c, 1));
 	return fake_session(error);
 }
 
@@ -144,8 +167,7 @@ fake_copy(struct fake_capture *c)
 
 int
 capture_start(struct streams *s, const struct capture_request *request,
-	      void (*on_end)(void *arg, const struct capture_progress *last), void *arg,
-	      uint64_t *ret_id, struct session_error *error)
+	      const struct capture_waiter *waiter, uint64_t *ret_id, struct session_error *error)
 {
 	struct fake_capture *c = fake_find(0);
 
@@ -160,8 +182,7 @@ capture_start(struct streams *s, const struct capture_request *request,
 				    .options = request->options,
 				    .out_fd = request->out_fd,
 				    .uid = request->uid,
-				    .on_end = on_end,
-				    .arg = arg };
+				    .waiter = *waiter };
 	fake_copy(c);
 	*ret_id = c->id;
 	return 0;
@@ -258,14 +279,11 @@ archive_usage(struct archive *a, struct archive_usage *ret)
 	*ret = (struct archive_usage){ .bytes = 12345, .max_use = 1 << 20, .segments = 3 };
 }
 
-static inline int
-fake_reload(void *arg, char *text, size_t size)
+static inline uint64_t
+fake_reload(void *arg)
 {
 	(void)arg;
-	fake.reloads++;
-	if (fake.error)
-		snprintf(text, size, "spoord.conf:1: the fake fails");
-	return fake.error;
+	return ++fake.reloads;
 }
 
 /* Constant, so that neither the reader of configurations nor its defaults are needed. */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/chores.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/watchdog.h"
+#include "recorder/host.h"
+
+STAILQ_HEAD(chore_list, chore);
+
+struct chores {
+	int wake_fd;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t asked;
+	/* Under lock: */
+	struct chore_list waiting, done;
+	bool busy, quit;
+	uint64_t nr_done;
+	/* The main thread's: */
+	struct watchdog_counter seen;
+};
+
+static void
+wake(const struct chores *c)
+{
+	static const uint64_t one = 1;
+
+	/* A full eventfd is readable: the owner will look. */
+	(void)!write(c->wake_fd, &one, sizeof(one));
+}
+
+static void *
+body(void *arg)
+{
+	struct chores *c = arg;
+	struct chore *one;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->quit) {
+		one = STAILQ_FIRST(&c->waiting);
+		if (!one) {
+			pthread_cond_wait(&c->asked, &c->lock);
+			continue;
+		}
+		STAILQ_REMOVE_HEAD(&c->waiting, next);
+		c->busy = true;
+		pthread_mutex_unlock(&c->lock);
+		one->run(one);
+		pthread_mutex_lock(&c->lock);
+		c->busy = false;
+		c->nr_done++;
+		STAILQ_INSERT_TAIL(&c->done, one, next);
+		wake(c);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+int
+chores_new(int wake_fd, struct chores **ret)
+{
+	struct chores *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->wake_fd = wake_fd;
+	STAILQ_INIT(&c->waiting);
+	STAILQ_INIT(&c->done);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->asked, NULL);
+	r = -pthread_create(&c->thread, NULL, body, c);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
+	(void)pthread_setname_np(c->thread, "spoord-chores");
+	*ret = c;
+	return 0;
+}
+
+void
+chores_add(struct chores *c, struct chore *one)
+{
+	one->asked_ns = host_now_ns();
+	one->dropped = false;
+	pthread_mutex_lock(&c->lock);
+	if (c->quit) {
+		one->dropped = true;
+		STAILQ_INSERT_TAIL(&c->done, one, next);
+	} else {
+		STAILQ_INSERT_TAIL(&c->waiting, one, next);
+	}
+	pthread_cond_signal(&c->asked);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void
+chores_dispatch(struct chores *c)
+{
+	struct chore *one;
+
+	for (;;) {
+		pthread_mutex_lock(&c->lock);
+		one = STAILQ_FIRST(&c->done);
+		if (one)
+			STAILQ_REMOVE_HEAD(&c->done, next);
+		pthread_mutex_unlock(&c->lock);
+		if (!one)
+			return;
+		one->done(one);
+	}
+}
+
+bool
+chores_alive(struct chores *c, uint64_t now_ns)
+{
+	uint64_t nr_done;
+	bool idle;
+
+	pthread_mutex_lock(&c->lock);
+	idle = !c->busy && STAILQ_EMPTY(&c->waiting);
+	nr_done = c->nr_done;
+	pthread_mutex_unlock(&c->lock);
+	if (idle)
+		c->seen.since_ns = 0;
+	return idle || watchdog_moves(&c->seen, nr_done, now_ns);
+}
+
+/* 0, or ETIMEDOUT when given up. */
+static int
+join(struct chores *c, bool (*each_second)(void *arg), void *arg)
+{
+	struct timespec until;
+	int r;
+
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec++;
+		r = pthread_clockjoin_np(c->thread, NULL, CLOCK_MONOTONIC, &until);
+	} while (r == ETIMEDOUT && (!each_second || each_second(arg)));
+	return r;
+}
+
+bool
+chores_close(struct chores *c, bool (*each_second)(void *arg), void *arg)
+{
+	struct chore *one;
+
+	if (!c)
+		return true;
+	pthread_mutex_lock(&c->lock);
+	c->quit = true;
+	STAILQ_FOREACH(one, &c->waiting, next)
+		one->dropped = true;
+	STAILQ_CONCAT(&c->done, &c->waiting);
+	pthread_cond_signal(&c->asked);
+	pthread_mutex_unlock(&c->lock);
+	chores_dispatch(c);
+	if (join(c, each_second, arg) != 0)
+		return false;
+	chores_dispatch(c);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->asked);
+	free(c);
+	return true;
+}
