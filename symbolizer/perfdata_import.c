@@ -326,7 +326,6 @@ perfdata_import(struct io_source *source, struct io_sink *sink, struct perfdata_
 {
 	struct import im = { 0 };
 	struct recording_writer *writer;
-	struct recording_writer_stats stats;
 	int error;
 
 	buf_init(&im.foreign);
@@ -337,9 +336,7 @@ perfdata_import(struct io_source *source, struct io_sink *sink, struct perfdata_
 	if (!error) {
 		writer = im.writer;
 		im.writer = NULL;
-		recording_writer_stats(writer, &stats);
 		error = recording_writer_close(writer, 0, where);
-		im.result.bytes = stats.file_bytes;
 		im.result.lost = loss_samples(im.loss);
 		im.result.health = *perfdata_reader_health(im.reader);
 		*ret = im.result;

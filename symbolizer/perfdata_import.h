@@ -20,7 +20,6 @@ struct perfdata_import_result {
 	uint64_t bad_records;	   /* of these, such as no event could parse: carried */
 	uint64_t tool_records;	   /* of perf, without its containers */
 	uint64_t lost;		   /* samples */
-	uint64_t bytes;		   /* of the recording */
 	struct perfdata_health health;
 	int ended;		/* 0; or why the file ended before its end: -FMT_E_TRUNCATED... */
 	struct fmt_where where; /* of ended */

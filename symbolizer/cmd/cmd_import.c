@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbolizer/cmd/cli.h"
@@ -47,13 +48,18 @@ set(void *arg, int value, const char *text)
 }
 
 static void
-print_summary(const struct request *rq, const struct perfdata_import_result *r)
+print_summary(const struct request *rq, const struct perfdata_import_result *r, int fd)
 {
+	struct stat st;
+
 	fprintf(stderr,
 		"spoor: %s: %" PRIu64 " samples in %" PRIu64 " kernel records, %" PRIu64
-		" records of perf's tools, %" PRIu64 " samples lost; %" PRIu64 " bytes\n",
+		" records of perf's tools, %" PRIu64 " samples lost",
 		strcmp(rq->output, "-") == 0 ? "standard output" : rq->output, r->samples,
-		r->records, r->tool_records, r->lost, r->bytes);
+		r->records, r->tool_records, r->lost);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		fprintf(stderr, "; %jd bytes", (intmax_t)st.st_size);
+	fputc('\n', stderr);
 }
 
 static struct io_source *
@@ -102,7 +108,7 @@ import(const struct request *rq, const struct output *o)
 	if (perfdata_input_import(source, shown, sink, rq->output, &result) != 0)
 		return EXIT_FAILED;
 	if (!rq->quiet)
-		print_summary(rq, &result);
+		print_summary(rq, &result, fileno(o->file));
 	return EXIT_DONE;
 }
 
