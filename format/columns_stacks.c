@@ -165,6 +165,13 @@ followers_of(const struct columns_stacks *t)
 	return t->index + 3 * t->n + 1;
 }
 
+static bool
+number_frame(struct columns_stacks *t, uint64_t word, uint32_t *ret)
+{
+	*ret = columns_tuples_add(&t->frames, &word);
+	return *ret != COLUMNS_TUPLES_NONE;
+}
+
 /* All words of all stacks, as numbers of frames; and where each stack begins. */
 static bool
 number_frames(struct columns_stacks *t)
@@ -173,16 +180,14 @@ number_frames(struct columns_stacks *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct columns_stack *s = &t->v[i];
-		uint64_t word = s->head;
 
 		start[i] = at;
-		t->words[at++] = columns_tuples_add(&t->frames, &word);
-		if (s->head & COLUMNS_HEAD_IP)
-			t->words[at++] = columns_tuples_add(&t->frames, &s->ip);
+		if (!number_frame(t, s->head, &t->words[at++]))
+			return false;
+		if ((s->head & COLUMNS_HEAD_IP) && !number_frame(t, s->ip, &t->words[at++]))
+			return false;
 		for (size_t k = 0; k < span_words(s->chain); k++) {
-			word = span_word(s->chain, k);
-			t->words[at] = columns_tuples_add(&t->frames, &word);
-			if (t->words[at++] == COLUMNS_TUPLES_NONE)
+			if (!number_frame(t, span_word(s->chain, k), &t->words[at++]))
 				return false;
 		}
 	}

@@ -116,7 +116,7 @@ recording_reader_verify(struct recording_reader *r, struct fmt_where *where)
 			audit_index(r, &audit, &b);
 		else if (b.header.type == BLOCK_END)
 			audit_end(r, &audit, &b);
-		audit.raw_bytes += b.payload.len;
+		audit.raw_bytes += b.header.raw_length;
 		if (buf_failed(&audit.found))
 			break;
 		if (b.header.type != BLOCK_INDEX && le32dec(audit.found.p) < VERIFY_ENTRIES_MAX)

@@ -8,9 +8,11 @@
 
 #include <zstd.h>
 
+#include "format/columns.h"
 #include "format/crc32c.h"
 #include "format/recording_header.h"
 #include "format/recording_index.h"
+#include "format/zstd_frame.h"
 
 #define WRITER_MAGIC 0x73705772u
 #define ZSTD_LEVEL_DEFAULT 1
@@ -31,7 +33,9 @@ struct recording_writer {
 	struct recording_writer_options options;
 	ZSTD_CCtx *zstd;
 
-	struct buf open; /* records of the open block */
+	struct buf open;		 /* records of the open block */
+	struct columns_encoder *encoder; /* NULL: no memory for it yet */
+	struct buf columns;		 /* the open block's, when it is closed */
 	struct tally tally;
 	struct buf out; /* a block on its way to the sink */
 	struct buf meta_bytes;
@@ -111,20 +115,23 @@ write_bytes(struct recording_writer *w, const struct buf *bytes)
 static int
 pack(struct recording_writer *w, struct span payload, struct block_header *h)
 {
+	const size_t *cuts = NULL;
+	size_t n, nr_cuts = 0, bound;
 	uint8_t *to;
-	size_t n;
 
+	if (h->encoding == BLOCK_COLUMNAR)
+		nr_cuts = columns_encoder_cuts(w->encoder, &cuts);
+	bound = zstd_frame_bound(payload.len, nr_cuts);
 	buf_clear(&w->out);
 	buf_zero(&w->out, BLOCK_HEADER_BYTES);
 	h->raw_length = (uint32_t)payload.len;
-	to = buf_reserve(&w->out, ZSTD_compressBound(payload.len));
+	to = buf_reserve(&w->out, bound);
 	if (!to)
 		return fail_nomem(w);
 	n = payload.len;
 	if (!(h->flags & BLOCK_F_STORED) && payload.len > 0) {
-		n = ZSTD_compress2(w->zstd, to, ZSTD_compressBound(payload.len), payload.p,
-				   payload.len);
-		if (ZSTD_isError(n) || n >= payload.len)
+		n = zstd_frame_pack(w->zstd, payload, cuts, nr_cuts, to, bound);
+		if (n == 0 || n >= payload.len)
 			n = payload.len;
 	}
 	if (n == payload.len) {
@@ -271,6 +278,25 @@ before_close(struct recording_writer *w)
 	return w->error;
 }
 
+/*
+ * Records by columns. As they are, when those would not be smaller, or when there is no memory
+ * for them: nothing is lost for want of it.
+ */
+static struct span
+encode(struct recording_writer *w, struct span records, struct block_header *h)
+{
+	if (!w->encoder)
+		w->encoder = columns_encoder_new();
+	if (!w->encoder)
+		return records;
+	buf_clear(&w->columns);
+	if (columns_encode(w->encoder, w->meta->events, records, &w->columns) != 0 ||
+	    w->columns.len >= records.len)
+		return records;
+	h->encoding = BLOCK_COLUMNAR;
+	return buf_span(&w->columns);
+}
+
 /* Writes the open block, if it has records, and the index that may be due. */
 static int
 close_block(struct recording_writer *w)
@@ -288,7 +314,7 @@ close_block(struct recording_writer *w)
 		h.t_max = w->tally.t_max;
 		/* True also in the middle of a pass: what the last one promised is in here. */
 		h.complete = w->pass;
-		error = write_block(w, buf_span(&w->open), &h);
+		error = write_block(w, encode(w, buf_span(&w->open), &h), &h);
 		if (error)
 			return error;
 		w->complete = w->pass;
@@ -615,6 +641,8 @@ recording_writer_abandon(struct recording_writer *w)
 	assert(w->magic == WRITER_MAGIC);
 	w->sink->close(w->sink);
 	ZSTD_freeCCtx(w->zstd);
+	columns_encoder_free(w->encoder);
+	buf_done(&w->columns);
 	buf_done(&w->open);
 	buf_done(&w->out);
 	buf_done(&w->meta_bytes);
