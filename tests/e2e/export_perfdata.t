@@ -109,11 +109,13 @@ elsewhere() # COMMAND...
 {
 	unshare -m bash -c 'mount --bind /dev/null /proc/kallsyms; "$@"' bash "$@" 2>/dev/null
 }
+# shellcheck disable=SC2119,SC2120
 kernel_names() # [OPTION...]: of samples, with how many there are
 {
 	perf script -G -F ip,sym,dso -i own.file "$@" 2>/dev/null | awk '$NF == "([kernel.kallsyms])" { print $2 }' |
 		sort | uniq -c
 }
+# shellcheck disable=SC2119
 kernel_names >here
 export -f kernel_names
 elsewhere kernel_names >without
