@@ -5,7 +5,7 @@
 #include "format/perfdata_event.h"
 #include "format/perfdata_internal.h"
 
-#define AHEAD_BYTES (8u << 20) /* how far the file is asked about itself; pipes begin with that */
+#define AHEAD_BYTES (8u << 20) /* how far the file is asked about itself; less than a pipe keeps */
 
 /* --- the attrs section of a file --------------------------------------------------------- */
 

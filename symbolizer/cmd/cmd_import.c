@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/stream_source.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/cmd/output.h"
 #include "symbolizer/perfdata_input.h"
@@ -62,10 +63,34 @@ print_summary(const struct request *rq, const struct perfdata_import_result *r, 
 	fputc('\n', stderr);
 }
 
+/* What comes by a pipe in pipe mode is not held in memory: it may go on for days. */
+static struct io_source *
+open_pipe(int fd)
+{
+	struct io_source *source = stream_source_fd(fd);
+	struct perfdata_header h;
+	uint8_t head[PERFDATA_HEADER_BYTES];
+	ssize_t n;
+	int error;
+
+	if (!source)
+		return NULL;
+	n = source->read(source, 0, head, sizeof(head));
+	if (n >= 0 && (perfdata_header_decode(span_of(head, (size_t)n), &h, NULL) != 0 || h.pipe))
+		return source;
+	error = n < 0 ? (int)n : stream_source_slurp(source);
+	if (!error)
+		return source;
+	source->close(source);
+	errno = -error;
+	return NULL;
+}
+
 static struct io_source *
 open_input(const char *path, const char **ret_shown)
 {
-	struct io_source *source;
+	struct io_source *source = NULL;
+	struct stat st;
 	int fd;
 
 	*ret_shown = path;
@@ -75,7 +100,10 @@ open_input(const char *path, const char **ret_shown)
 	} else {
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	}
-	source = fd < 0 ? NULL : io_source_fd(fd);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		source = open_pipe(fd);
+	else if (fd >= 0)
+		source = io_source_fd(fd);
 	if (!source && errno == EISDIR)
 		warnx("%s: is a directory (of perf record --threads?): such are not read",
 		      *ret_shown);
