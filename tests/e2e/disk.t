@@ -1,0 +1,251 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Disks that are too small, fill up and empty again, and limits on the size of a file: whatever
+# is left reads, `spoor record` says why it ended, and spoord goes on. DISK_STEP=4 tries every
+# size in steps of 4 KiB.
+. "$(dirname "$0")/../lib.sh"
+need_record_all
+need_command jq
+
+step=${DISK_STEP:-20}
+spoord=$BUILD/spoord
+spoorctl=$BUILD/spoorctl
+disk=$TMP/disk
+mkdir "$disk"
+mount -t tmpfs -o size=64k spoor-test "$disk" 2>/dev/null || skip_all "no tmpfs can be mounted here"
+umount "$disk"
+# After the processes: lib.sh ends those only later.
+at_exit 'umount -l "$disk" 2>/dev/null'
+at_exit '[ -z "${pid:-}" ] || kill -KILL "$pid" 2>/dev/null'
+
+with_disk() # KIB COMMAND...: on an empty disk of that size
+{
+	mount -t tmpfs -o "size=${1}k" spoor-test "$disk" || bail "mount"
+	shift
+	"$@"
+	umount -l "$disk"
+}
+
+background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+
+# reads FILE: as far as it goes. Prints what is wrong with it.
+reads()
+{
+	local status
+
+	"$SPOOR" verify "$1" >verify.out 2>&1
+	status=$?
+	case $status in
+	0) return 0 ;;
+	3) [ "$("$SPOOR" info --json "$1" 2>/dev/null | jq '.damaged_blocks')" = 0 ] && return 0 ;;
+	1) [ "$(stat -c %s "$1")" -lt 4096 ] && return 0 ;; # not even a header
+	esac
+	echo "$1: verify: exit $status, $(stat -c %s "$1") bytes"
+	cat verify.out
+	return 1
+}
+
+# --- spoor record -------------------------------------------------------------------------------
+
+record() # how it ends: by itself, and with the reason
+{
+	local status
+
+	"$SPOOR" record -a -F 4999 --duration 0.2s -o "$disk/x.spoor" >rec.out 2>&1
+	status=$?
+	if [ $status -eq 0 ]; then
+		whole=$((whole + 1))
+	elif [ $status -ne 1 ] || ! grep -Eq "$reason" rec.out; then
+		echo "$case: exit $status" >>bad.out
+		cat rec.out >>bad.out
+	fi
+	# With no room for a header there is no file.
+	[ $status -eq 1 ] && [ ! -e "$disk/x.spoor" ] || reads "$disk/x.spoor" >>bad.out || echo "$case" >>bad.out
+	[ $status -ne 0 ] || [ "$("$SPOOR" verify "$disk/x.spoor" 2>&1 | grep -c clean)" -eq 1 ] ||
+		echo "$case: exit 0, and not clean" >>bad.out
+	tried=$((tried + 1))
+}
+
+: >bad.out
+tried=0 whole=0 reason='No space left'
+for ((kib = 4; kib <= 204; kib += step)); do
+	case="a disk of $kib KiB"
+	with_disk "$kib" record
+done
+is "$(cat bad.out)" "" "spoor record on $tried sizes of a disk ends in order"
+in_range "$whole" 1 $((tried - 1)) "some of them too small and some not ($whole were not)"
+: >bad.out
+tried=0 whole=0 reason='File too large'
+for ((kib = 1; kib <= 151; kib += step * 3 / 2)); do
+	case="files to $kib KiB"
+	ulimit -S -f "$kib"
+	with_disk 1024 record
+	ulimit -S -f unlimited
+done
+is "$(cat bad.out)" "" "and with $tried limits on the size of its file"
+in_range "$whole" 1 $((tried - 1)) "likewise ($whole were large enough)"
+
+# --- spoord -------------------------------------------------------------------------------------
+
+config() # MAX_USE
+{
+	cat >spoord.conf <<-EOC
+		archive_directory = $disk/archive
+		control_socket = $TMP/socket
+		control_group = root
+		frequency = 999
+		max_use = $1
+		keep_free = 1
+		segment_size = 64K
+		segment_age = 1s
+		block_age = 1s
+		sync_interval = 1s
+		cpu_budget = 0
+	EOC
+}
+
+ctl()
+{
+	"$spoorctl" --socket "$TMP/socket" "$@"
+}
+
+status() # KEY
+{
+	ctl status --json 2>/dev/null | jq -r ".$1"
+}
+
+samples_over() # COUNT
+{
+	local n
+	n=$(status samples)
+	[ -n "$n" ] && [ "$n" -gt "$1" ]
+}
+
+suspended() # true|false
+{
+	[ "$(status suspended)" = "$1" ]
+}
+
+start()
+{
+	mkdir -p "$disk/archive" && chmod 750 "$disk/archive"
+	"$spoord" -c spoord.conf --foreground 2>>log &
+	pid=$!
+	background_pids+=("$pid")
+}
+
+stop() # leaves the exit status in $ended
+{
+	kill -TERM "$pid" 2>/dev/null
+	wait "$pid"
+	ended=$?
+	pid=
+}
+
+read_archive()
+{
+	local f
+
+	while read -r f; do
+		[ ! -s "$f" ] || reads "$f"
+	done < <(find "$disk/archive" -name '*.spoor' -o -name '*.active')
+}
+
+# It records, or it says why it cannot, but it is there to be asked.
+small_disk()
+{
+	start
+	wait_for 20 samples_over -1 || echo "$case: no answer" >>bad.out
+	sleep 1.5
+	kill -0 "$pid" 2>/dev/null || echo "$case: it is gone" >>bad.out
+	stop
+	# Told to end while it cannot write it says so, and is not ended by a signal.
+	[ $ended -le 1 ] || echo "$case: exit $ended" >>bad.out
+	read_archive >>bad.out
+	tried=$((tried + 1))
+}
+
+config 4M
+: >bad.out
+tried=0
+for ((kib = 24; kib <= 244; kib += step * 2)); do
+	case="a disk of $kib KiB"
+	with_disk "$kib" small_disk
+done
+is "$(cat bad.out)" "" "spoord on $tried sizes of a disk" || diag_file log
+unlike "$(cat log)" 'Sanitizer|Assertion|set aside' "has nothing to complain about but room"
+
+# Filled up by somebody else, and given back, three times.
+fill_and_free()
+{
+	local round before
+
+	start
+	wait_for 20 samples_over 0 || fail "it starts"
+	for round in 1 2 3; do
+		cat /dev/zero >"$disk/filler" 2>/dev/null
+		ok "$round: a full disk suspends it" wait_for 30 suspended true
+		ok "$round: it is there" kill -0 "$pid"
+		rm "$disk/filler"
+		ok "$round: room ends that by itself" wait_for 30 suspended false
+		before=$(status samples)
+		ok "$round: and samples come" wait_for 30 samples_over "$before"
+	done
+	in_range "$(status lost.disk_full)" 1 1000000000000 "the time is in the ledger"
+	stop
+	is $ended 0 "exit 0"
+	is "$(read_archive)" "" "all of it reads"
+}
+config 4M
+with_disk 1024 fill_and_free
+
+# Files that may not grow: another one is begun.
+limited()
+{
+	ulimit -S -f 48
+	start
+	ulimit -S -f unlimited
+	wait_for 20 samples_over 0 || fail "it starts"
+	ok "files that may not grow suspend it" wait_for 30 suspended true
+	ok "the next file ends that" wait_for 30 suspended false
+	ok "it is there" kill -0 "$pid"
+	stop
+	in_range $ended 0 1 "it ends in order"
+	is "$(read_archive)" "" "all of it reads"
+	in_range "$(find "$disk/archive" -name '*.spoor' -size +8k | wc -l)" 2 1000 "in several files"
+}
+config 4M
+sed -i 's/^frequency = .*/frequency = 4999/' spoord.conf
+with_disk 4096 limited
+
+# --- never more than max_use --------------------------------------------------------------------
+
+# All the time, whatever goes on: ten times a second, by du's word and not by spoord's.
+monitor()
+{
+	local most=0 n looks=0 end=$((SECONDS + 8)) captures=()
+
+	start
+	wait_for 20 samples_over 0 || fail "it starts"
+	while [ $SECONDS -lt $end ]; do
+		if [ $((looks % 10)) -eq 3 ]; then
+			ctl capture --duration 300ms -F 997 >/dev/null 2>&1 &
+			captures+=("$!")
+		fi
+		[ $((looks % 15)) -ne 7 ] || ctl keep 1s --label "l$((looks % 3))" >/dev/null 2>&1
+		[ $((looks % 5)) -ne 2 ] || ctl rotate >/dev/null 2>&1
+		n=$(du -s --block-size=1 "$disk/archive" | cut -f1)
+		[ "$n" -le "$most" ] || most=$n
+		looks=$((looks + 1))
+		sleep 0.1
+	done
+	stop
+	wait "${captures[@]}"
+	diag "$looks looks, at most $most bytes of $((640 * 1024))"
+	in_range "$most" $((200 * 1024)) $((640 * 1024)) "never more than max_use, and near it"
+	is "$(read_archive)" "" "all of it reads"
+}
+config 640K
+with_disk 4096 monitor
+done_testing
