@@ -80,10 +80,17 @@ choose_width(const uint64_t *v, size_t n, uint64_t base, uint64_t span)
 }
 
 static void
-put_planes(uint8_t *to, const uint64_t *v, size_t n, uint64_t base, unsigned int width)
+put_planes(uint8_t *to, const uint64_t *v, size_t n, uint64_t base, unsigned int width,
+	   bool exceptions)
 {
 	const uint64_t escape = escape_of(width);
 
+	for (unsigned int shift = 0; !exceptions && shift < 8 * width; shift += 8, to += n) {
+		for (size_t i = 0; i < n; i++)
+			to[i] = (uint8_t)((v[i] - base) >> shift);
+	}
+	if (!exceptions)
+		return;
 	for (unsigned int shift = 0; shift < 8 * width; shift += 8, to += n) {
 		for (size_t i = 0; i < n; i++) {
 			uint64_t x = v[i] - base;
@@ -142,7 +149,7 @@ columns_ints_put(struct columns_out *out, const uint64_t *v, size_t n)
 	if (!to)
 		return;
 	if (width > 0)
-		put_planes(to, v, n, base, width);
+		put_planes(to, v, n, base, width, exceptions > 0);
 	put_exceptions(to + width * n, v, base, escape_of(width), exceptions);
 	for (unsigned int k = 0; k < width; k++) {
 		out->buf->len += n;

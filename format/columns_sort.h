@@ -21,9 +21,14 @@ void columns_sort_pairs(struct columns_sort_pair *v, struct columns_sort_pair *s
 struct columns_sequences {
 	const uint32_t *words;
 	const uint32_t *start;
+	uint32_t limit; /* no word is as large */
 };
 
-/* Sorts order, the numbers of n sequences. A sequence that another one begins with is first. */
-void columns_sort_sequences(const struct columns_sequences *s, uint32_t *order, size_t n);
+/*
+ * Makes order the numbers of n sequences, sorted. A sequence that another one begins with is first.
+ * scratch has room for 2 n.
+ */
+void columns_sort_sequences(const struct columns_sequences *s, struct columns_sort_pair *scratch,
+			    uint32_t *order, size_t n);
 
 #endif

@@ -297,13 +297,14 @@ columns_stacks_sort(struct columns_stacks *t, const uint32_t **ret_rank)
 	/* There are no more frames than words. */
 	if (!make_room(&t->words, &t->cap_words, words, sizeof(*t->words)) ||
 	    !make_room(&t->index, &t->cap_index, 3 * t->n + 1 + words, sizeof(*t->index)) ||
-	    !columns_tuples_clear(&t->frames) || !number_frames(t) || !sort_frames(t))
+	    !columns_tuples_clear(&t->frames) || !number_frames(t) || !sort_frames(t) ||
+	    !make_room(&t->pairs, &t->cap_pairs, 2 * t->n, sizeof(*t->pairs)))
 		return false;
 	order = order_of(t);
 	rank = rank_of(t);
-	for (size_t i = 0; i < t->n; i++)
-		order[i] = (uint32_t)i;
-	columns_sort_sequences(&(struct columns_sequences){ t->words, start_of(t) }, order, t->n);
+	columns_sort_sequences(&(struct columns_sequences){ t->words, start_of(t),
+							    (uint32_t)t->frames.n },
+			       t->pairs, order, t->n);
 	for (size_t i = 0; i < t->n; i++)
 		rank[order[i]] = (uint32_t)i;
 	*ret_rank = rank;

@@ -26,7 +26,7 @@ struct columns_stacks {
 	uint64_t key;
 
 	struct columns_tuples frames;
-	struct columns_sort_pair *pairs; /* of frames, twice */
+	struct columns_sort_pair *pairs; /* of frames, then of stacks, twice */
 	size_t cap_pairs;
 	uint32_t *words; /* of all stacks, as ranks of frames */
 	size_t cap_words;

@@ -64,12 +64,34 @@ columns_tuples_equal(const struct columns_tuples *t, size_t number, const uint64
 	return true;
 }
 
+/* The number of a tuple of one word, if it is there. */
+static inline uint32_t
+columns_tuples_find_word(const struct columns_tuples *t, uint64_t word)
+{
+	const uint64_t *have = t->words.v;
+	size_t mask = t->nr_slots - 1, at = columns_mix(t->key ^ word, t->key | 1) & mask;
+
+	for (; t->slots[at]; at = (at + 1) & mask) {
+		if (have[t->slots[at] - 1] == word)
+			return t->slots[at] - 1;
+	}
+	return COLUMNS_TUPLES_NONE;
+}
+
 /* The number of a tuple, new or not; COLUMNS_TUPLES_NONE: out of memory. */
 static inline uint32_t
 columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
 {
-	size_t at = columns_tuples_hash(t, tuple) & (t->nr_slots - 1);
+	size_t at;
 
+	/* Frames: by far the most of what is asked for. */
+	if (t->width == 1) {
+		uint32_t number = columns_tuples_find_word(t, *tuple);
+
+		if (number != COLUMNS_TUPLES_NONE)
+			return number;
+	}
+	at = columns_tuples_hash(t, tuple) & (t->nr_slots - 1);
 	for (; t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
 		if (columns_tuples_equal(t, t->slots[at] - 1, tuple))
 			return t->slots[at] - 1;
