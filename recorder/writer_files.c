@@ -256,9 +256,12 @@ writer_ids(struct writer *w, const struct writer_id *ids, size_t nr)
 
 /* --- one file after another -------------------------------------------------------------- */
 
-/* Ends the current file; what its open block still had is lost then, and is counted. */
+/*
+ * Ends the current file; what its open block still had is lost then. It is counted by the
+ * outage that begins, or told in *ret_dropped where there is none.
+ */
 static int
-end_file(struct writer *w, bool sync, struct fmt_where *where)
+end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *where)
 {
 	struct recording_writer_stats s;
 	int r = out_file_end(&w->file, !w->outage.on, sync, &s, where);
@@ -266,8 +269,10 @@ end_file(struct writer *w, bool sync, struct fmt_where *where)
 	w->ended_records += s.records - s.open_records;
 	w->ended_samples += s.samples - s.open_samples;
 	if (s.open_records) {
-		if (!w->outage.on && writer_trouble(w, r, where) < 0)
+		if (!w->outage.on && writer_trouble(w, r, where) < 0) {
+			*ret_dropped = s.open_samples;
 			return r;
+		}
 		w->outage.samples += s.open_samples;
 		writer_count(w, UINT32_MAX, LOSS_DROPPED, s.open_samples);
 	}
@@ -315,7 +320,7 @@ int
 writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_error *error)
 {
 	struct recording_writer_options hooks = writer_hooks;
-	uint64_t now_ns = host_now_ns();
+	uint64_t now_ns = host_now_ns(), dropped = 0;
 	struct fmt_where where = { 0 };
 	struct out_file next;
 	int r, ended;
@@ -334,11 +339,13 @@ writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_e
 		*ret = writer_file_error(r, &where, error);
 		return 0;
 	}
-	ended = end_file(w, true, &where);
+	ended = end_file(w, true, &dropped, &where);
 	if (ended < 0)
 		writer_file_error(ended, &where, error);
 	*ret = ended < 0;
 	r = begin_file(w, &next);
+	if (dropped)
+		writer_count(w, UINT32_MAX, LOSS_DROPPED, dropped);
 	if (r < 0)
 		*ret = writer_file_error(r, &w->where, error);
 	malloc_trim(0);
@@ -373,6 +380,7 @@ int
 writer_end(struct writer *w)
 {
 	struct fmt_where where = { 0 };
+	uint64_t dropped;
 	int r = 0;
 
 	if (w->outage.on)
@@ -388,7 +396,7 @@ writer_end(struct writer *w)
 		r = out_file_ledger(&w->file, &where);
 	writer_publish(w);
 	if (r == 0)
-		r = end_file(w, w->options.suspend_on_full, &where);
+		r = end_file(w, w->options.suspend_on_full, &dropped, &where);
 	if (r < 0)
 		w->where = where;
 	return r;
