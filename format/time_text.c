@@ -26,6 +26,12 @@ static const struct {
 	{ "ns nsec ", 1 },
 };
 
+/* Of a number, behind its point. */
+struct fraction {
+	const char *digits;
+	size_t nr;
+};
+
 /* Takes the digits off the front of *text: how many, or -FMT_E_TOO_BIG. */
 static int
 take_digits(const char **text, uint64_t *ret)
@@ -59,10 +65,38 @@ take_unit(const char **text)
 	return 0;
 }
 
+/* Takes ".5" off the front of *text, if it is there: its digits, which stand in *ret. */
+static bool
+take_fraction(const char **text, struct fraction *ret)
+{
+	ret->digits = *text;
+	ret->nr = 0;
+	if (**text != '.')
+		return true;
+	ret->digits = ++*text;
+	ret->nr = strspn(*text, "0123456789");
+	*text += ret->nr;
+	return ret->nr > 0;
+}
+
+/* Rounded down to ns. */
+static uint64_t
+fraction_of(const struct fraction *f, uint64_t unit_ns)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		unit_ns /= 10;
+		ns += unit_ns * (uint64_t)(f->digits[i] - '0');
+	}
+	return ns;
+}
+
 int
 time_text_duration(const char *text, uint64_t *ret_ns)
 {
 	uint64_t n, unit, ns = 0;
+	struct fraction fraction;
 	bool first = true;
 
 	do {
@@ -70,38 +104,22 @@ time_text_duration(const char *text, uint64_t *ret_ns)
 
 		if (digits < 0)
 			return digits;
-		text += strspn(text, " \t");
-		if (digits == 0)
+		if (digits == 0 || !take_fraction(&text, &fraction))
 			return -FMT_E_CORRUPT;
+		text += strspn(text, " \t");
 		/* A bare number stands alone: what would "1h 5" be? */
 		unit = first && *text == '\0' ? NS_PER_S : take_unit(&text);
 		first = false;
 		if (unit == 0)
 			return -FMT_E_CORRUPT;
-		if (__builtin_mul_overflow(n, unit, &n) || __builtin_add_overflow(ns, n, &ns))
+		if (__builtin_mul_overflow(n, unit, &n) ||
+		    __builtin_add_overflow(n, fraction_of(&fraction, unit), &n) ||
+		    __builtin_add_overflow(ns, n, &ns))
 			return -FMT_E_TOO_BIG;
 		text += strspn(text, " \t");
 	} while (*text);
 	*ret_ns = ns;
 	return 0;
-}
-
-/* Takes ".5" off the front of *text, if it is there; digits behind the ninth count nothing. */
-static bool
-take_fraction(const char **text, int64_t *ret_ns)
-{
-	int64_t unit = NS_PER_S;
-
-	*ret_ns = 0;
-	if (**text != '.')
-		return true;
-	if ((*text)[1] < '0' || (*text)[1] > '9')
-		return false;
-	for (++*text; **text >= '0' && **text <= '9'; ++*text) {
-		unit /= 10;
-		*ret_ns += unit * (**text - '0');
-	}
-	return true;
 }
 
 static int
@@ -119,13 +137,13 @@ seconds_to_ns(int64_t s, int64_t fraction_ns, int64_t *ret_ns)
 static int
 parse_epoch(const char *text, int64_t *ret_ns)
 {
-	int64_t fraction;
+	struct fraction fraction;
 	uint64_t s;
 
 	if (take_digits(&text, &s) <= 0 || s > INT64_MAX || !take_fraction(&text, &fraction) ||
 	    *text)
 		return -FMT_E_CORRUPT;
-	return seconds_to_ns((int64_t)s, fraction, ret_ns);
+	return seconds_to_ns((int64_t)s, (int64_t)fraction_of(&fraction, NS_PER_S), ret_ns);
 }
 
 static int
@@ -206,7 +224,7 @@ parse_calendar(const char *text, int64_t now_ns, bool utc, int64_t *ret_ns)
 		return -FMT_E_CORRUPT;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		struct tm tm = { 0 };
-		int64_t fraction = 0;
+		struct fraction fraction = { .nr = 0 };
 		const char *end;
 		int error;
 
@@ -217,7 +235,7 @@ parse_calendar(const char *text, int64_t now_ns, bool utc, int64_t *ret_ns)
 		end = strptime(behind ? behind : text, forms[i].format, &tm);
 		if (!end || (forms[i].seconds && !take_fraction(&end, &fraction)) || *end)
 			continue;
-		error = join(&tm, utc, fraction, ret_ns);
+		error = join(&tm, utc, (int64_t)fraction_of(&fraction, NS_PER_S), ret_ns);
 		return !error && behind && tm.tm_wday != day.tm_wday ? -FMT_E_CORRUPT : error;
 	}
 	return -FMT_E_CORRUPT;

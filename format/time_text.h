@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * "500ms", "5s", "2m", "1h30m", "2 days"; units ns us ms s m h d w and the longer names that
- * systemd has for them; a bare number: seconds. Decimal digits only. 0; -FMT_E_CORRUPT: it is
- * none; -FMT_E_TOO_BIG: more ns than there are. *ret_ns is untouched then.
+ * "500ms", "5s", "2m", "1h30m", "0.3s", "2 days"; units ns us ms s m h d w and the longer names
+ * that systemd has for them; a bare number: seconds. What is below a nanosecond is dropped. 0;
+ * -FMT_E_CORRUPT: it is none; -FMT_E_TOO_BIG: more ns than there are. *ret_ns is untouched then.
  */
 int time_text_duration(const char *text, uint64_t *ret_ns);
 

@@ -252,6 +252,8 @@ test_units(void **state)
 	assert_int_equal(config_time_parse("1h 5", &n), -EINVAL);
 	assert_int_equal(config_time_parse("0h 5", &n), -EINVAL);
 	assert_int_equal(config_time_parse("5 5s", &n), -EINVAL);
+	assert_int_equal(config_time_parse("0.3s", &n), 0);
+	assert_int_equal(n, 300000000);
 	assert_int_equal(config_time_parse("600000000000s", &n), -ERANGE);
 	assert_int_equal(config_time_parse("2min", &n), 0);
 	config_time_print(n, text);

@@ -136,9 +136,14 @@ durations(void **state)
 		{ "7ns", 7 },
 		{ "5 seconds", 5 * S },
 		{ "1hr2min3sec", 3723 * S },
+		{ "0.3s", 300000000 },
+		{ "1.5", 1500000000 },
+		{ "1.5h 0.25m 2.0000000019s", 5417 * S + 1 },
+		{ "0.9ns", 0 },
 	};
-	static const char *const bad[] = { "",	  "x",	  "5 parsecs", "1h 5", "0h 5", "5 5s",
-					   "-1s", "1.5s", "m",	       "5mi",  "5mins" };
+	static const char *const bad[] = { "",	    "x",   "5 parsecs", "1h 5", "0h 5",
+					   "5 5s",  "-1s", "1.s",	".5s",	"1.2.3s",
+					   "1 .5s", "m",   "5mi",	"5mins" };
 	uint64_t ns = 77;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
