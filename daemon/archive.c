@@ -86,6 +86,10 @@ update_limits(struct archive *a)
 	/* 0 would be "no limit"; this much of nothing is nothing. */
 	if (a->limits.max_use == 0)
 		a->limits.max_use = 1;
+	a->limits.max_captures = a->limits.max_use / CONFIG_PERCENT_ALL * a->captures_share +
+		a->limits.max_use % CONFIG_PERCENT_ALL * a->captures_share / CONFIG_PERCENT_ALL;
+	if (a->limits.max_captures == 0)
+		a->limits.max_captures = 1;
 	a->unit = v.f_frsize > UNIT_MIN ? v.f_frsize : UNIT_MIN;
 	if (a->unit > UNIT_MAX)
 		a->unit = UNIT_MAX;
@@ -96,6 +100,7 @@ take_config(struct archive *a, const struct config *c)
 {
 	a->max_use = c->max_use;
 	a->keep_free = c->keep_free;
+	a->captures_share = c->captures_share;
 	a->segment_size = c->segment_size;
 	/* Rounded up: a limit below a second is not none. */
 	a->limits.max_age_s = c->max_age / 1000000000u + (c->max_age % 1000000000u != 0);

@@ -62,6 +62,7 @@ struct archive {
 	char *path;
 	int dir_fd, captures_fd, kept_fd, lock_fd;
 	struct config_space max_use, keep_free; /* as configured */
+	uint32_t captures_share;		/* thousandths of a percent of max_use */
 	uint64_t segment_size;
 	struct retention_limits limits; /* as in force */
 	uint64_t unit;			/* files grow by this many bytes */
@@ -113,8 +114,8 @@ int archive_rename(int dirfd, const char *from, const char *to);
 
 uint64_t archive_used(const struct archive *a);
 uint64_t archive_fs_free(const struct archive *a);
-/* Room for need more bytes within the limits, by deleting what it takes. 0, -ENOSPC. */
-int archive_room(struct archive *a, uint64_t need);
+/* Room for need more bytes (capturing: of a capture) within the limits, by deleting what it takes. 0, -ENOSPC. */
+int archive_room(struct archive *a, uint64_t need, bool capturing);
 /* The file system refuses (a quota) whatever it says is free: gives up that much. */
 void archive_give_up(struct archive *a, uint64_t need);
 /* All limits, now. */
@@ -123,7 +124,7 @@ void archive_enforce(struct archive *a, uint64_t now_s);
 struct archive_purge {
 	struct retention_limits limits;
 	uint64_t fs_free, now_s, need;
-	bool only_need;
+	bool capturing, only_need;
 	/* results */
 	bool enough;
 	uint64_t files, bytes;

@@ -66,7 +66,7 @@ pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct archive_error *
 				    (unsigned long long)pinned);
 	for (size_t i = 0; i < a->nr; i++)
 		a->files[i].pinned |= overlaps(&a->files[i], from_s, until_s);
-	if (archive_room(a, a->unit) != 0)
+	if (archive_room(a, a->unit, false) != 0)
 		return archive_fail(error, -ENOSPC, "no room for a directory");
 	return n;
 }

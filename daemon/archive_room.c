@@ -31,16 +31,24 @@ reserved(const struct archive *a)
 	return n;
 }
 
+/* What is being written of a kind. */
+static uint64_t
+sink_bytes(const struct archive *a, enum retention_kind kind)
+{
+	const struct archive_sink *s;
+	uint64_t n = 0;
+
+	LIST_FOREACH(s, &a->sinks, link)
+		n += s->kind == kind ? s->bytes + s->reserved : 0;
+	return n;
+}
+
 /* What no deletion gives back: what is being written, directories, foreign files. */
 static uint64_t
 fixed_bytes(const struct archive *a)
 {
-	const struct archive_sink *s;
-	uint64_t n = a->other + a->dirs;
-
-	LIST_FOREACH(s, &a->sinks, link)
-		n += s->bytes + s->reserved;
-	return n;
+	return a->other + a->dirs + sink_bytes(a, RETENTION_SEGMENT) +
+		sink_bytes(a, RETENTION_CAPTURE);
 }
 
 uint64_t
@@ -72,11 +80,32 @@ fs_unpromised(const struct archive *a)
 	return fs_free > promised ? fs_free - promised : 0;
 }
 
+/* What captures take, those that are being written too. */
+static uint64_t
+capture_bytes(const struct archive *a)
+{
+	uint64_t n = sink_bytes(a, RETENTION_CAPTURE);
+
+	for (size_t i = 0; i < a->nr; i++)
+		n += a->files[i].kind == RETENTION_CAPTURE && !a->files[i].second
+			? a->files[i].bytes
+			: 0;
+	return n;
+}
+
 static bool
-fits(const struct archive *a, uint64_t need)
+captures_fit(const struct archive *a, uint64_t need)
+{
+	return !a->limits.max_captures || capture_bytes(a) + need <= a->limits.max_captures;
+}
+
+static bool
+fits(const struct archive *a, uint64_t need, bool capturing)
 {
 	const struct retention_limits *l = &a->limits;
 
+	if (capturing && !captures_fit(a, need))
+		return false;
 	if (l->max_use && archive_used(a) + need > l->max_use)
 		return false;
 	return fs_unpromised(a) >= l->keep_free + need;
@@ -116,7 +145,7 @@ compact(struct archive *a)
 static struct retention_file *
 question_files(const struct archive *a)
 {
-	struct retention_file *files = calloc(a->nr + 1, sizeof(*files));
+	struct retention_file *files = calloc(a->nr + 2, sizeof(*files));
 
 	for (size_t i = 0; files && i < a->nr; i++) {
 		const struct archive_file *f = &a->files[i];
@@ -128,11 +157,19 @@ question_files(const struct archive *a)
 			.pinned = f->pinned,
 		};
 	}
-	if (files)
+	if (files) {
+		uint64_t capturing = sink_bytes(a, RETENTION_CAPTURE);
+
 		files[a->nr] = (struct retention_file){
 			.kind = RETENTION_ACTIVE,
-			.bytes = fixed_bytes(a),
+			.bytes = fixed_bytes(a) - capturing,
 		};
+		files[a->nr + 1] = (struct retention_file){
+			.kind = RETENTION_ACTIVE,
+			.bytes = capturing,
+			.capturing = true,
+		};
+	}
 	return files;
 }
 
@@ -141,14 +178,15 @@ static bool
 purge_once(struct archive *a, struct archive_purge *p)
 {
 	struct retention_file *files = question_files(a);
-	size_t *out = calloc(a->nr + 1, sizeof(*out)), nr;
+	size_t *out = calloc(a->nr + 2, sizeof(*out)), nr;
 	struct retention_question q = {
 		.files = files,
-		.nr = a->nr + 1,
+		.nr = a->nr + 2,
 		.limits = p->limits,
 		.fs_free = p->fs_free,
 		.now_s = p->now_s,
 		.need = p->need,
+		.capturing = p->capturing,
 		.only_need = p->only_need,
 	};
 	bool all = true;
@@ -196,15 +234,17 @@ scan_is_old(const struct archive *a)
 }
 
 int
-archive_room(struct archive *a, uint64_t need)
+archive_room(struct archive *a, uint64_t need, bool capturing)
 {
-	struct archive_purge p = { .limits = a->limits, .need = need, .only_need = true };
+	struct archive_purge p = {
+		.limits = a->limits, .need = need, .capturing = capturing, .only_need = true
+	};
 
 	if (need == 0)
 		return 0;
 	need += SLACK_UNITS * a->unit;
 	p.need = need;
-	if (fits(a, need))
+	if (fits(a, need, capturing))
 		return 0;
 	p.fs_free = fs_unpromised(a);
 	archive_purge(a, &p);
@@ -212,11 +252,11 @@ archive_room(struct archive *a, uint64_t need)
 	 * Asked anew, not reckoned: a file that a reader has open gives nothing back yet. Then
 	 * the next write may try again, instead of all files going at once for nothing.
 	 */
-	if (fits(a, need))
+	if (fits(a, need, capturing))
 		return 0;
 	if (!scan_is_old(a) || archive_scan(a) != 0)
 		return -ENOSPC;
-	return fits(a, need) ? 0 : -ENOSPC;
+	return fits(a, need, capturing) ? 0 : -ENOSPC;
 }
 
 void
@@ -237,7 +277,7 @@ anything_due(const struct archive *a, uint64_t now_s)
 {
 	uint64_t segments = 0;
 
-	if (!fits(a, 0))
+	if (!fits(a, 0, false) || !captures_fit(a, 0))
 		return true;
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct archive_file *f = &a->files[i];

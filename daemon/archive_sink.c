@@ -59,7 +59,7 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 	pthread_mutex_lock(&a->lock);
 	whole = (s->size + n + a->unit - 1) / a->unit * a->unit;
 	growth = whole > s->bytes ? whole - s->bytes : 0;
-	error = archive_room(a, growth);
+	error = archive_room(a, growth, s->kind == RETENTION_CAPTURE);
 	if (!error)
 		s->reserved = growth;
 	pthread_mutex_unlock(&a->lock);

@@ -29,6 +29,7 @@ struct config_space {
 #define CONFIG_T_BYTES uint64_t
 #define CONFIG_T_TIME uint64_t	  /* ns */
 #define CONFIG_T_PERCENT uint32_t /* thousandths of a percent */
+#define CONFIG_PERCENT_ALL 100000
 #define CONFIG_T_SPACE struct config_space
 
 struct config {

@@ -110,18 +110,49 @@ fits(const struct space *s, uint64_t freed, uint64_t need)
 	return add(s->q->fs_free, freed) >= add(l->keep_free, need);
 }
 
-/* Age and number, for one file; *count is the segments there still are. */
+/* What there still is, while the plan goes through the files. */
+struct left {
+	uint64_t segments; /* that may be deleted */
+	uint64_t captures; /* bytes, with those that are needed for one */
+};
+
 static bool
-overdue(const struct retention_question *q, const struct retention_file *f, uint64_t *count)
+captures_fit(const struct retention_question *q, uint64_t bytes)
+{
+	return q->limits.max_captures == 0 || bytes <= q->limits.max_captures;
+}
+
+/* Age, number, and the share of captures, for one file; the rest is about space. */
+static bool
+overdue(const struct retention_question *q, const struct retention_file *f, struct left *left)
 {
 	const struct retention_limits *l = &q->limits;
-	bool goes = l->max_age_s && add(f->end_s, l->max_age_s) < q->now_s;
+	bool goes = !q->only_need && l->max_age_s && add(f->end_s, l->max_age_s) < q->now_s;
 
 	if (f->kind == RETENTION_SEGMENT) {
-		goes |= l->max_segments && *count > l->max_segments;
-		*count -= goes;
+		goes |= !q->only_need && l->max_segments && left->segments > l->max_segments;
+		left->segments -= goes;
+	}
+	if (f->kind == RETENTION_CAPTURE) {
+		goes |= f->bytes && !captures_fit(q, left->captures);
+		left->captures -= goes ? f->bytes : 0;
 	}
 	return goes;
+}
+
+/* Of all captures, or of those that cannot be deleted. */
+static uint64_t
+capture_bytes(const struct retention_question *q, bool all)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < q->nr; i++) {
+		const struct retention_file *f = &q->files[i];
+
+		if (f->capturing || (f->kind == RETENTION_CAPTURE && (all || !deletable(f))))
+			n = add(n, f->bytes);
+	}
+	return n;
 }
 
 size_t
@@ -129,8 +160,9 @@ retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough
 {
 	struct order order = { .files = q->files };
 	struct space space = { .q = q };
-	uint64_t freed = 0, freeable = 0, need, count;
+	uint64_t freed = 0, freeable = 0, need;
 	size_t nr = 0, chosen = 0;
+	struct left left, begin;
 
 	for (size_t i = 0; i < q->nr; i++) {
 		space.used = add(space.used, q->files[i].bytes);
@@ -141,25 +173,32 @@ retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough
 	}
 	find_young(&order, out, nr);
 	qsort_r(out, nr, sizeof(*out), compare, &order);
-	count = order.nr_segments;
-	for (size_t i = 0; i < nr && !q->only_need; i++) {
-		if (overdue(q, &q->files[out[i]], &count))
+	need = q->need;
+	if (!fits(&space, freeable, need) ||
+	    (q->capturing && !captures_fit(q, add(capture_bytes(q, false), need))))
+		need = 0;
+	begin = (struct left){ order.nr_segments,
+			       add(capture_bytes(q, true), q->capturing ? need : 0) };
+	left = begin;
+	for (size_t i = 0; i < nr; i++) {
+		if (overdue(q, &q->files[out[i]], &left))
 			freed = add(freed, q->files[out[i]].bytes);
 	}
-	need = fits(&space, freeable, q->need) ? q->need : 0;
 
-	count = order.nr_segments;
+	left = begin;
 	for (size_t i = 0; i < nr; i++) {
 		const struct retention_file *f = &q->files[out[i]];
 
-		if (!q->only_need && overdue(q, f, &count)) {
+		if (overdue(q, f, &left)) {
 			out[chosen++] = out[i];
 		} else if (f->bytes && !fits(&space, freed, need)) {
 			freed = add(freed, f->bytes);
+			left.captures -= f->kind == RETENTION_CAPTURE ? f->bytes : 0;
 			out[chosen++] = out[i];
 		}
 	}
-	*ret_enough = fits(&space, freed, q->need);
+	*ret_enough = need == q->need && fits(&space, freed, need) &&
+		(!q->capturing || captures_fit(q, left.captures));
 	return chosen;
 }
 

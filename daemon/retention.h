@@ -5,6 +5,8 @@
  * All files count; what is active, kept or pinned is never deleted. The rest goes oldest
  * first, but the newest RETENTION_KEEP segments (and captures of their time) only when
  * nothing else is left. Age and number have no such mercy: they are what was asked for.
+ * Captures have a share of their own, within which they push out each other, so that whoever may
+ * capture cannot make the history go.
  * Nothing here touches a disk.
  */
 #ifndef DAEMON_RETENTION_H
@@ -29,6 +31,7 @@ struct retention_file {
 	uint64_t bytes; /* what it takes on disk; 0 for a second link to a file that counts */
 	uint64_t end_s; /* realtime of its last record, or its mtime */
 	bool pinned;	/* has a link in kept/: deleting it frees nothing */
+	bool capturing; /* ACTIVE: a capture's */
 };
 
 struct retention_limits {
@@ -36,6 +39,7 @@ struct retention_limits {
 	uint64_t keep_free; /* bytes */
 	uint64_t max_age_s; /* 0: none */
 	uint64_t max_segments;
+	uint64_t max_captures; /* bytes of captures, those being written too; 0: none */
 };
 
 struct retention_question {
@@ -45,6 +49,7 @@ struct retention_question {
 	uint64_t fs_free; /* bytes free on the file system now */
 	uint64_t now_s;
 	uint64_t need;	/* bytes about to be written */
+	bool capturing; /* by a capture */
 	bool only_need; /* just make room: age and count can wait */
 };
 

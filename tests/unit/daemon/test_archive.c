@@ -316,6 +316,95 @@ test_labels(void **state)
 	lab_done(&l);
 }
 
+/* Each link is in memory and in every list: there is an end to them, beyond which none is made. */
+static void
+test_number_of_kept(void **state)
+{
+	struct archive_error error = { 0 };
+	char dir[256], from[512], to[512];
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	assert_int_equal(lab_file(&l, 1000), 0);
+	snprintf(dir, sizeof(dir), "%s/kept/many", l.dir);
+	snprintf(from, sizeof(from), "%s/20260102T030406.500000Z-abcdef01-000001.spoor", l.dir);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	for (int i = 0; i < 8191; i++) {
+		snprintf(to, sizeof(to), "%s/%d.spoor", dir, i);
+		assert_int_equal(link(from, to), 0);
+	}
+	lab_close(&l);
+	lab_open(&l);
+	assert_int_equal(usage(&l).kept, 8191);
+	assert_int_equal(archive_keep(l.archive, "last", 0, UINT64_MAX, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "over", 0, UINT64_MAX, &error), -ENOSPC);
+	assert_non_null(strstr(error.text, "8193 files, more than 8192: delete labels"));
+	assert_false(lab_exists(&l, "kept/over"));
+	assert_int_equal(usage(&l).kept, 8192);
+	lab_done(&l);
+}
+
+/* Who may capture cannot make the segments go: captures push out captures. */
+static void
+test_share_of_captures(void **state)
+{
+	struct io_sink *capture;
+	struct lab l;
+	int r = 0;
+
+	assert_true(lab_init(&l, 0));
+	l.config->max_use.bytes = 1 << 20;
+	l.config->captures_share = 25000;
+	lab_open(&l);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(lab_file(&l, 100000), 0);
+	for (int i = 0; i < 20; i++) {
+		capture = lab_capture(&l);
+		assert_int_equal(lab_write(capture, 50000, true), 0);
+		capture->close(capture);
+	}
+	assert_int_equal(usage(&l).segments, 4);
+	/* 49152 to 53248 bytes each, and directories: of 256 KiB, with some slack. */
+	assert_in_range(usage(&l).captures, 3, 5);
+	capture = lab_capture(&l);
+	for (int i = 0; i < 10 && r == 0; i++)
+		r = lab_write(capture, 50000, i == 0);
+	assert_int_equal(r, -ENOSPC);
+	capture->close(capture);
+	assert_int_equal(usage(&l).segments, 4);
+	lab_check(&l, 1 << 20);
+	lab_done(&l);
+}
+
+/* What the log says of a segment that takes no bytes is about what is in the way. */
+static void
+test_trouble(void **state)
+{
+	struct archive_error error = { 0 };
+	char why[ARCHIVE_TROUBLE_BYTES];
+	struct io_sink *sink;
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	l.config->max_use.bytes = 1 << 20;
+	lab_open(&l);
+	sink = lab_segment(&l);
+	assert_int_equal(lab_write(sink, 2 << 20, true), -ENOSPC);
+	archive_trouble(l.archive, why);
+	assert_non_null(strstr(why, "max_use = 1048576 bytes"));
+	assert_non_null(strstr(why, "raise max_use"));
+	l.config->max_use.bytes = UINT64_C(1) << 40;
+	l.config->keep_free = (struct config_space){ .given = true, .bytes = UINT64_C(1) << 60 };
+	archive_reload(l.archive, l.config);
+	assert_int_equal(lab_write(sink, 4096, true), -ENOSPC);
+	archive_trouble(l.archive, why);
+	assert_non_null(strstr(why, "keep_free = 1152921504606846976"));
+	sink->close(sink);
+	assert_int_equal(archive_keep(l.archive, "x", 0, 1, &error), 0);
+	lab_done(&l);
+}
+
 static void
 test_age_and_number(void **state)
 {
@@ -475,6 +564,9 @@ main(void)
 		cmocka_unit_test(test_keep),
 		cmocka_unit_test(test_unpin),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_number_of_kept),
+		cmocka_unit_test(test_share_of_captures),
+		cmocka_unit_test(test_trouble),
 		cmocka_unit_test(test_age_and_number),
 		cmocka_unit_test(test_failed_unlink),
 		cmocka_unit_test(test_limits),

@@ -40,6 +40,17 @@ may_go(const struct retention_file *f)
 	return !f->pinned && f->kind != RETENTION_ACTIVE && f->kind != RETENTION_KEPT;
 }
 
+static uint64_t
+captures_left(const struct world *w, const bool *gone)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < w->q.nr; i++)
+		if (!gone[i] && (w->files[i].capturing || w->files[i].kind == RETENTION_CAPTURE))
+			n += w->files[i].bytes;
+	return n;
+}
+
 /* Do the limits hold when these are gone and need bytes more are written? */
 static bool
 holds(const struct world *w, const bool *gone, uint64_t need)
@@ -53,6 +64,9 @@ holds(const struct world *w, const bool *gone, uint64_t need)
 			used += w->files[i].bytes;
 	}
 	if (w->q.limits.max_use && used + need > w->q.limits.max_use)
+		return false;
+	if (w->q.limits.max_captures && w->q.capturing &&
+	    captures_left(w, gone) + need > w->q.limits.max_captures)
 		return false;
 	return free_bytes >= w->q.limits.keep_free + need;
 }
@@ -72,14 +86,39 @@ newer_segments(const struct world *w, size_t i)
 	return n;
 }
 
-/* Age and number alone. */
+/* Would the captures be too many even without those that are older than this one? */
+static bool
+over_share(const struct world *w, size_t i)
+{
+	bool gone[FILES_MAX] = { false }, all[FILES_MAX] = { false };
+
+	if (w->files[i].kind != RETENTION_CAPTURE || !w->files[i].bytes ||
+	    !w->q.limits.max_captures)
+		return false;
+	for (size_t k = 0; k < w->q.nr; k++) {
+		const struct retention_file *f = &w->files[k];
+
+		all[k] = may_go(f);
+		gone[k] = all[k] && f->kind == RETENTION_CAPTURE &&
+			(f->end_s < w->files[i].end_s || (f->end_s == w->files[i].end_s && k < i));
+	}
+	return captures_left(w, gone) +
+		(w->q.capturing && holds(w, all, w->q.need) ? w->q.need : 0) >
+		w->q.limits.max_captures;
+}
+
+/* Age, number and the share of captures alone. */
 static bool
 overdue(const struct world *w, size_t i)
 {
 	const struct retention_limits *l = &w->q.limits;
 	const struct retention_file *f = &w->files[i];
 
-	if (w->q.only_need || !may_go(f))
+	if (!may_go(f))
+		return false;
+	if (over_share(w, i))
+		return true;
+	if (w->q.only_need)
 		return false;
 	if (l->max_age_s && f->end_s + l->max_age_s < w->q.now_s)
 		return true;
@@ -101,6 +140,8 @@ make(struct world *w)
 	w->q.limits.keep_free = roll(2) ? roll(1500) : 0;
 	w->q.limits.max_age_s = roll(3) ? 0 : roll(1000);
 	w->q.limits.max_segments = roll(3) ? 0 : roll(30);
+	w->q.limits.max_captures = roll(2) ? 1 + roll(600) : 0;
+	w->q.capturing = roll(2);
 	for (size_t i = 0; i < w->q.nr; i++) {
 		struct retention_file *f = &w->files[i];
 
@@ -108,6 +149,7 @@ make(struct world *w)
 		f->bytes = roll(10) ? roll(100) : 0;
 		f->end_s = 9000 + roll(1100);
 		f->pinned = roll(8) == 0;
+		f->capturing = f->kind == RETENTION_ACTIVE && roll(2);
 	}
 }
 
@@ -214,7 +256,7 @@ fill(struct world *w, size_t nr, enum retention_kind kind)
 	w->q.fs_free = 1 << 20;
 	w->q.now_s = 10000;
 	for (size_t i = 0; i < nr; i++)
-		w->files[i] = (struct retention_file){ kind, 10, 9000 + i, false };
+		w->files[i] = (struct retention_file){ kind, 10, 9000 + i, false, false };
 }
 
 static void
@@ -281,6 +323,52 @@ test_capture(void **state)
 	assert_int_equal(w.out[1], 0);
 }
 
+/* A capture pushes out captures, once they have their share; and never more than a segment's. */
+static void
+test_share_of_captures(void **state)
+{
+	struct world w;
+
+	fill(&w, 20, RETENTION_SEGMENT);
+	for (size_t i = 16; i < 20; i++)
+		w.files[i].kind = RETENTION_CAPTURE;
+	w.files[0].kind = RETENTION_ACTIVE;
+	w.files[0].capturing = true;
+	w.q.limits.max_use = 200;
+	w.q.limits.max_captures = 60;
+	w.q.capturing = true;
+	w.q.need = 10;
+	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 1);
+	assert_true(w.enough);
+	assert_int_equal(w.out[0], 1);
+	w.q.limits.max_captures = 50;
+	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 1);
+	assert_true(w.enough);
+	assert_int_equal(w.out[0], 16);
+	/* One that alone is larger than that gets no more, and costs nobody anything. */
+	w.q.need = 41;
+	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 0);
+	assert_false(w.enough);
+	/* The stream's bytes are no capture's. */
+	w.q.capturing = false;
+	w.q.need = 10;
+	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 1);
+	assert_true(w.enough);
+	assert_int_equal(w.out[0], 1);
+	/* Nor does it wait for captures that cannot go. */
+	w.files[0].bytes = 60;
+	w.q.need = 80;
+	w.q.limits.max_use = 250;
+	assert_true(retention_plan(&w.q, w.out, &w.enough) > 0);
+	assert_true(w.enough);
+	w.files[0].bytes = 10;
+	/* A share that has become smaller is kept at once. */
+	w.q.limits.max_captures = 25;
+	w.q.need = 0;
+	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 3);
+	assert_true(w.enough);
+}
+
 static void
 test_extremes(void **state)
 {
@@ -317,7 +405,7 @@ main(void)
 		cmocka_unit_test(test_properties),  cmocka_unit_test(test_oldest_first),
 		cmocka_unit_test(test_newest_stay), cmocka_unit_test(test_wish),
 		cmocka_unit_test(test_capture),	    cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_share),	    cmocka_unit_test(test_share_of_captures),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
