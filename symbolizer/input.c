@@ -56,6 +56,7 @@ input_open_fd(struct input *in, int fd, const char *shown)
 {
 	struct fmt_where where = { 0 };
 	struct io_source *source;
+	bool whole = true;
 	int error;
 
 	memset(in, 0, sizeof(*in));
@@ -71,7 +72,8 @@ input_open_fd(struct input *in, int fd, const char *shown)
 		return EXIT_FAILED;
 	}
 	if (perfdata_input_probe(source))
-		source = perfdata_input_convert(source, in->path);
+		source = perfdata_input_convert(source, in->path, &whole);
+	in->incomplete = !whole;
 	if (!source)
 		return EXIT_FAILED;
 	error = recording_reader_open(source, &in->reader, &where);

@@ -16,6 +16,7 @@
 struct input {
 	const char *path; /* as shown: "-" is "standard input" */
 	bool live; /* still being written, by its name: that it has no end is as it should be */
+	bool incomplete; /* imported, and the perf.data was damaged or cut: it was said */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };

@@ -107,7 +107,7 @@ open_nameless(void)
 }
 
 struct io_source *
-perfdata_input_convert(struct io_source *source, const char *input)
+perfdata_input_convert(struct io_source *source, const char *input, bool *ret_whole)
 {
 	struct perfdata_import_result result;
 	struct io_source *recording;
@@ -131,6 +131,7 @@ perfdata_input_convert(struct io_source *source, const char *input)
 		close(fd);
 		return NULL;
 	}
+	*ret_whole = perfdata_import_whole(&result) && result.bad_records == 0;
 	recording = io_source_fd(fd);
 	if (!recording)
 		warn("%s", input);

@@ -21,8 +21,9 @@ int perfdata_input_import(struct io_source *source, const char *input, struct io
 
 /*
  * The perf.data as a recording, in $TMPDIR or /var/tmp as long as it is open; NULL after a
- * message. source is owned from here on.
+ * message. source is owned from here on. *ret_whole: nothing of it was damaged or missing.
  */
-struct io_source *perfdata_input_convert(struct io_source *source, const char *input);
+struct io_source *perfdata_input_convert(struct io_source *source, const char *input,
+					 bool *ret_whole);
 
 #endif

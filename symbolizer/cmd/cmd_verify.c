@@ -91,7 +91,7 @@ is_clean(const struct input *in)
 
 	h.closed = h.closed || in->live;
 	h.torn_tail_bytes = in->live ? 0 : h.torn_tail_bytes;
-	return recording_health_clean(&h);
+	return recording_health_clean(&h) && !in->incomplete;
 }
 
 static int

@@ -155,13 +155,15 @@ exits 0 "a file that was cut imports" "$SPOOR" import cut.data -o x.spoor
 like "$(head -n 1 err)" 'cut.data: ends in the middle' "and that is the first thing said"
 in_range "$("$SPOOR" info --json x.spoor | jq .samples)" 1 "$(("$(perf script -i plain.data 2>/dev/null | grep -c :)" - 1))" \
 	"with the samples before the cut"
+exits 3 "verify reads it, and says that it is damaged" "$SPOOR" verify cut.data
+exits 0 "and of one that is whole, that it is not" "$SPOOR" verify plain.data
 
 # perf record -a, killed: the header says that there is nothing.
 perf record -q -a -e cpu-clock -F 4999 -m 16 -o killed.data 2>/dev/null &
 pid=$!
 background_pids+=("$pid")
-big_enough() { [ "$(stat -c %s killed.data)" -gt 60000 ]; }
-wait_for 20 big_enough
+big_enough() { [ "$(stat -c %s killed.data)" -gt 500000 ]; } # what was there before it takes a tenth of that
+wait_for 60 big_enough
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 exits 0 "a killed perf record's file imports" "$SPOOR" import killed.data -o x.spoor

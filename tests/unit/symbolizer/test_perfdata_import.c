@@ -11,8 +11,7 @@
 #include "format/buildids.h"
 #include "format/foreign.h"
 #include "format/record_stream.h"
-/* What format's tests make perf.data with; a layer's tests are linked without the others'. */
-#include "tests/unit/format/perfdata_maker.c"
+#include "perfdata_maker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,1 @@
+../format/perfdata_maker.h
