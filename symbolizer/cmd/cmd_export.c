@@ -86,10 +86,13 @@ note_shared(struct request *rq, int value)
 	case LOAD_OPTION_no_demangle:
 		rq->folded_only = "--no-demangle";
 		return;
-	case LOAD_OPTION_input:
+	case FILTER_OPTION_pid:
+	case FILTER_OPTION_tid:
+	case FILTER_OPTION_cpu:
+	case FILTER_OPTION_event:
+		rq->filtered = true;
 		return;
 	}
-	rq->filtered = rq->filtered || value != FILTER_OPTION_time;
 }
 
 static int
