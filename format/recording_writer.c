@@ -285,6 +285,8 @@ before_close(struct recording_writer *w)
 static struct span
 encode(struct recording_writer *w, struct span records, struct block_header *h)
 {
+	if (w->options.verbatim)
+		return records;
 	if (!w->encoder)
 		w->encoder = columns_encoder_new();
 	if (!w->encoder)

@@ -11,6 +11,7 @@
 #ifndef FORMAT_RECORDING_WRITER_H
 #define FORMAT_RECORDING_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/block.h"
@@ -26,6 +27,7 @@ struct recording_writer_options {
 	uint32_t block_bytes; /* 0: RECORDING_BLOCK_BYTES */
 	int zstd_level;	      /* 0: 1 */
 	uint32_t index_every; /* blocks between indexes; 0: 64 */
+	bool verbatim;	      /* records as they are, not by columns: to compare, and in tests */
 	/*
 	 * They see every record that parsed, once, on the thread that gave it: the writer looks
 	 * at them anyway, for times and counts. Samples come by on_sample, at a glance, for they

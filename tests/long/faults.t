@@ -15,6 +15,7 @@ run() # NAME PROGRAM [VARIABLE=VALUE]...
 }
 
 run "kills" format/test_kill KILLS=10000
+run "every call" format/test_io_faults FIFTHS=5
 run "damage" format/test_damage DAMAGE=60
 run "power loss" format/test_power_loss REPLAYS=2000
 ok "disks of every size" env DISK_STEP=4 bash "$TOP/tests/e2e/disk.t"

@@ -223,7 +223,8 @@ numbered_write(struct io_sink *sink, const struct recording_meta *meta,
 {
 	static uint8_t room[1 << 16];
 	const struct recording_writer_options options = { .block_bytes = s->block_bytes,
-							  .index_every = s->index_every };
+							  .index_every = s->index_every,
+							  .verbatim = s->verbatim };
 	uint64_t first = s->first ? s->first : 1, next = first;
 	unsigned int tries = s->retries;
 	struct buf b = { .p = room, .cap = sizeof(room) };
@@ -327,9 +328,12 @@ numbered_read(struct io_source *source, uint64_t first, uint64_t last, uint8_t *
 	if (ret->error)
 		return;
 	while ((more = recording_reader_next(r, NULL, NULL, &b, &ret->where)) > 0) {
-		if (b.header.type == BLOCK_RECORDS)
-			read_payload(ret, recording_reader_meta(r)->events, b.payload, first, last,
-				     seen, &largest);
+		if (b.header.type != BLOCK_RECORDS)
+			continue;
+		ret->columnar += b.header.encoding == BLOCK_COLUMNAR;
+		ret->verbatim += b.header.encoding == BLOCK_VERBATIM;
+		read_payload(ret, recording_reader_meta(r)->events, b.payload, first, last, seen,
+			     &largest);
 	}
 	ret->error = more;
 	ret->health = *recording_reader_health(r);

@@ -38,6 +38,7 @@ struct numbered_script {
 	uint32_t block_bytes, index_every;
 	unsigned int sync_every;  /* passes; 0: never */
 	unsigned int small_every; /* passes between small blocks of other types; 0: never */
+	bool verbatim;		  /* not by columns */
 	unsigned int retries;	  /* in a row, after an error, before giving up */
 };
 
@@ -59,12 +60,13 @@ int numbered_write(struct io_sink *sink, const struct recording_meta *meta,
 /* --- reading ----------------------------------------------------------------------------- */
 
 struct numbered_result {
-	int error;	 /* of opening or reading; 0 */
-	uint64_t count;	 /* samples that came */
-	uint64_t prefix; /* first, first + 1... up to this one came; first - 1: none */
-	bool twice;	 /* a number that came before */
-	bool order;	 /* no number came after a larger one */
-	bool strange;	 /* a record that was never written, or not so */
+	int error;		     /* of opening or reading; 0 */
+	uint64_t count;		     /* samples that came */
+	uint64_t columnar, verbatim; /* RECORDS blocks of either encoding */
+	uint64_t prefix;	     /* first, first + 1... up to this one came; first - 1: none */
+	bool twice;		     /* a number that came before */
+	bool order;		     /* no number came after a larger one */
+	bool strange;		     /* a record that was never written, or not so */
 	struct recording_health health;
 	struct fmt_where where;
 };

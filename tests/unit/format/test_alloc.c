@@ -139,7 +139,7 @@ memory_plan(unsigned int fail_at, unsigned int fail_for)
 
 /* --- the sweep --------------------------------------------------------------------------- */
 
-static const struct numbered_script script = {
+static struct numbered_script script = {
 	.passes = 24,
 	.per_pass = 6,
 	.block_bytes = 900,
@@ -232,7 +232,10 @@ write_once(void)
 static void
 test_writer(void **state)
 {
+	sweep(write_once, 40);
+	script.verbatim = true;
 	sweep(write_once, 10);
+	script.verbatim = false;
 }
 
 static struct io_source *

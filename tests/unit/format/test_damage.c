@@ -83,23 +83,43 @@ make(struct whole *w, uint8_t seed, const struct numbered_script *s)
 }
 
 static int
-setup(void **state)
+setup(bool verbatim)
 {
+	struct numbered_result r;
+
 	make(&a, 1,
 	     &(struct numbered_script){ .first = 1,
 					.passes = 6,
 					.per_pass = 6,
 					.block_bytes = 900,
 					.index_every = 5,
-					.small_every = 4 });
+					.small_every = 4,
+					.verbatim = verbatim });
 	make(&b, 2,
 	     &(struct numbered_script){ .first = 1000,
 					.passes = 40,
 					.per_pass = 12,
 					.block_bytes = 6000,
 					.index_every = 6,
-					.small_every = 5 });
+					.small_every = 5,
+					.verbatim = verbatim });
+	numbered_read(io_source_memory(b.file.p, b.file.n), b.first, b.last, NULL, &r);
+	if (verbatim)
+		assert_int_equal(r.columnar, 0);
+	assert_true((verbatim ? r.verbatim : r.columnar) >= 4);
 	return 0;
+}
+
+static int
+setup_columns(void **state)
+{
+	return setup(false);
+}
+
+static int
+setup_verbatim(void **state)
+{
+	return setup(true);
 }
 
 static int
@@ -109,6 +129,8 @@ teardown(void **state)
 	fault_file_done(&b.file);
 	recording_meta_free(a.meta);
 	recording_meta_free(b.meta);
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
 	return 0;
 }
 
@@ -470,5 +492,6 @@ main(void)
 		cmocka_unit_test(test_splice),	cmocka_unit_test(test_recording_inside),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests_name("columns", tests, setup_columns, teardown) +
+		cmocka_run_group_tests_name("verbatim", tests, setup_verbatim, teardown);
 }

@@ -65,7 +65,7 @@ begin(void)
 
 /* In the child: the writer as it is, with the sink that programs use. Does not return. */
 static void
-write_and_exit(unsigned int passes)
+write_and_exit(unsigned int passes, bool verbatim)
 {
 	const struct numbered_script s = {
 		.passes = passes,
@@ -74,6 +74,7 @@ write_and_exit(unsigned int passes)
 		.index_every = 8,
 		.sync_every = 20,
 		.small_every = 7,
+		.verbatim = verbatim,
 	};
 
 	_exit(numbered_write(io_sink_fd(dup(target.fd)), target.meta, &s, target.progress) != 0);
@@ -123,7 +124,7 @@ test_random_moments(void **state)
 		begin();
 		pid = fork();
 		if (pid == 0)
-			write_and_exit(UINT32_MAX);
+			write_and_exit(UINT32_MAX, i % 2);
 		assert_true(pid > 0);
 		usleep(wait_us);
 		assert_int_equal(kill(pid, SIGKILL), 0);
@@ -139,7 +140,7 @@ test_random_moments(void **state)
 
 /* Runs the child through `stops` entries and exits of system calls. false: it ended before. */
 static bool
-run_to(unsigned int stops)
+run_to(unsigned int stops, bool verbatim)
 {
 	int status;
 	pid_t pid;
@@ -150,7 +151,7 @@ run_to(unsigned int stops)
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
 			_exit(3);
 		raise(SIGSTOP);
-		write_and_exit(40);
+		write_and_exit(40, verbatim);
 	}
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -171,12 +172,12 @@ run_to(unsigned int stops)
 }
 
 static void
-test_every_system_call(void **state)
+kill_at_each(bool verbatim)
 {
 	unsigned int stops = 0;
 	uint64_t before = 0;
 
-	for (; run_to(stops); stops++) {
+	for (; run_to(stops, verbatim); stops++) {
 		uint64_t n = check("system call", stops);
 
 		/* Later is never less. */
@@ -186,6 +187,13 @@ test_every_system_call(void **state)
 	assert_int_equal(check("whole", stops), 40 * PER_PASS);
 	print_message("# killed at each of %u entries and exits of system calls\n", stops);
 	assert_true(stops > 60);
+}
+
+static void
+test_every_system_call(void **state)
+{
+	kill_at_each(false);
+	kill_at_each(true);
 }
 
 int

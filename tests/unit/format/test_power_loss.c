@@ -18,7 +18,7 @@
 
 #define CAP (256u << 10)
 
-static const struct numbered_script script = {
+static struct numbered_script script = {
 	.passes = 60,
 	.per_pass = 8,
 	.block_bytes = 1500,
@@ -186,6 +186,8 @@ static void
 test_power_loss(void **state)
 {
 	run(0, 0, 0, numbered_env("REPLAYS", 40));
+	script.verbatim = true;
+	run(0, 0, 0, numbered_env("REPLAYS", 40));
 	print_message("# %ju replays\n", (uintmax_t)disk.replays);
 }
 
@@ -196,8 +198,10 @@ test_power_loss_after_errors(void **state)
 	static const size_t left[] = { 0, 97, 600, CAP };
 	unsigned int replays = numbered_env("REPLAYS", 40) / 20;
 
-	for (unsigned int call = 20; call < 90; call += 3)
+	for (unsigned int call = 20; call < 90; call += 3) {
+		script.verbatim = call % 2;
 		run(call, 1 + call % 2, left[call / 3 % 4], replays ? replays : 1);
+	}
 	print_message("# %ju replays\n", (uintmax_t)disk.replays);
 }
 
