@@ -87,6 +87,7 @@ FIX_LIB	:= $(filter tests/fixtures/lib%,$(FIX_C) $(FIX_CC))
 FIX_BIN	:= $(filter-out $(FIX_LIB),$(FIX_C) $(FIX_CC))
 FIXTURES := $(patsubst %,$(BUILD)/%.so,$(basename $(FIX_LIB))) $(patsubst %,$(BUILD)/%,$(basename $(FIX_BIN)))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH	:= $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 REPLAYS	:= $(patsubst %.c,$(BUILD)/%.replay,$(FUZZ_SRC))
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 E2E	:= $(wildcard tests/e2e/*.t)
@@ -166,10 +167,15 @@ $(REPLAYS): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
+# What benchmarks run, and tests of much data are made with.
+$(BENCH): $(BUILD)/%: $(BUILD)/%.o $(call lib,format)
+	$(say) LINK $@
+	$(LDLINK) $^ $(LIBS_format)
+
 check check-unit demo: deps
 	+$(Q)$(MAKE) --no-print-directory run-$@
 
-build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS)
+build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS) $(BENCH)
 
 T	?= $(UNIT) $(REPLAYS) $(E2E)
 run-check: build-tests
@@ -281,6 +287,6 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-DEPS	:= $(foreach d,format recorder symbolizer symbolizer/cmd daemon tests/unit/* tests/fuzz tests/fixtures,\
+DEPS	:= $(foreach d,format recorder symbolizer symbolizer/cmd daemon tests/unit/* tests/fuzz tests/fixtures tests/bench,\
 	   $(wildcard $(BUILD)/$(d)/*.d $(BUILD)/fuzz/$(d)/*.d))
 -include $(DEPS)

@@ -51,10 +51,11 @@ struct record_stream {
 
 	struct perf_record record;
 	struct record_stream_stats stats;
-	struct loss *loss;   /* since the file began */
-	struct loss *before; /* as it was before the window; NULL: nothing */
-	struct loss *within; /* the difference; NULL: before is */
-	bool loss_news;	     /* came after before */
+	struct loss *loss;	/* since the file began */
+	struct loss *before;	/* as it was before the window; NULL: nothing */
+	struct loss *within;	/* the difference; NULL: before is */
+	bool loss_news;		/* came after before */
+	uint64_t loss_complete; /* of the last LOSS block */
 	struct gap_list gaps;
 };
 
@@ -426,14 +427,16 @@ begin(struct record_stream *s, struct fmt_where *where)
 	return whole ? 0 : recording_reader_seek(s->reader, want_block, s, where);
 }
 
-/* What is lost of a block is told before it: all that was told before a block that ends before
- * the window is not the window's. */
+/*
+ * What is lost is told before the records that it is missing from. So when a later block says
+ * that these are complete, and end before the window, it is not the window's.
+ */
 static int
 settle_loss(struct record_stream *s, const struct block_header *h)
 {
 	struct loss *now;
 
-	if (!s->loss_news || h->complete == 0 || h->complete > s->from)
+	if (!s->loss_news || h->complete <= s->loss_complete || h->complete > s->from)
 		return 0;
 	now = loss_since(s->loss, NULL);
 	if (!now)
@@ -447,14 +450,17 @@ settle_loss(struct record_stream *s, const struct block_header *h)
 }
 
 static int
-take_loss(struct record_stream *s, struct span payload)
+take_loss(struct record_stream *s, const struct block *block)
 {
 	struct loss *within;
 
+	if (settle_loss(s, &block->header) != 0)
+		return -FMT_E_NOMEM;
 	/* One that is malformed in spite of its checksum adds what it has. */
-	if (loss_decode(s->loss, payload) == -FMT_E_NOMEM)
+	if (loss_decode(s->loss, block->payload) == -FMT_E_NOMEM)
 		return -FMT_E_NOMEM;
 	s->loss_news = true;
+	s->loss_complete = block->header.complete;
 	if (!s->before)
 		return 0;
 	within = loss_since(s->loss, s->before);
@@ -477,7 +483,7 @@ take_block(struct record_stream *s, const struct block *block)
 	case BLOCK_STATE:
 		return take_records(s, block);
 	case BLOCK_LOSS:
-		error = take_loss(s, block->payload);
+		error = take_loss(s, block);
 		break;
 	case BLOCK_GAP:
 		error = gap_list_add(&s->gaps, block->payload);

@@ -26,6 +26,15 @@ struct tally {
 	uint64_t t_min, t_max;
 };
 
+/*
+ * The open block is two: samples, and all else, which says who was who. A reader of a window
+ * needs the second kind of what was before it, and so need not unpack the first.
+ */
+struct open_block {
+	struct buf records;
+	struct tally tally;
+};
+
 struct recording_writer {
 	uint32_t magic;
 	struct io_sink *sink;
@@ -33,11 +42,10 @@ struct recording_writer {
 	struct recording_writer_options options;
 	ZSTD_CCtx *zstd;
 
-	struct buf open;		 /* records of the open block */
+	struct open_block sideband, samples_open;
 	struct columns_encoder *encoder; /* NULL: no memory for it yet */
-	struct buf columns;		 /* the open block's, when it is closed */
-	struct tally tally;
-	struct buf out; /* a block on its way to the sink */
+	struct buf columns;		 /* an open block's, when it is closed */
+	struct buf out;			 /* a block on its way to the sink */
 	struct buf meta_bytes;
 	struct buf index; /* INDEX payload so far */
 
@@ -73,13 +81,19 @@ sticky(const struct recording_writer *w, struct fmt_where *where)
 	return w->error;
 }
 
+static size_t
+open_bytes(const struct recording_writer *w)
+{
+	return w->sideband.records.len + w->samples_open.records.len;
+}
+
 static int
 fail_nomem(struct recording_writer *w)
 {
 	struct fmt_where at;
 
-	return fail_with(w, fmt_fail(&at, FMT_E_NOMEM, w->size, "block of %zu bytes", w->open.len),
-			 &at);
+	return fail_with(
+		w, fmt_fail(&at, FMT_E_NOMEM, w->size, "block of %zu bytes", open_bytes(w)), &at);
 }
 
 /* Cuts away what a failed write may have left. On a pipe it stays; readers pass over it. */
@@ -299,85 +313,130 @@ encode(struct recording_writer *w, struct span records, struct block_header *h)
 	return buf_span(&w->columns);
 }
 
-/* Writes the open block, if it has records, and the index that may be due. */
+/* Writes one of the two, if it has records. */
+static int
+close_one(struct recording_writer *w, struct open_block *o, uint64_t complete)
+{
+	struct block_header h = {
+		.type = BLOCK_RECORDS,
+		.flags = BLOCK_F_CRITICAL,
+		.records = o->tally.records,
+		.samples = o->tally.samples,
+		.t_min = o->tally.t_min,
+		.t_max = o->tally.t_max,
+		.complete = complete,
+	};
+	int error;
+
+	if (h.records == 0)
+		return 0;
+	error = write_block(w, encode(w, buf_span(&o->records), &h), &h);
+	if (error)
+		return error;
+	w->complete = complete;
+	w->records += h.records;
+	w->samples += h.samples;
+	buf_clear(&o->records);
+	memset(&o->tally, 0, sizeof(o->tally));
+	return 0;
+}
+
+/*
+ * Writes the open block, if it has records, and the index that may be due. Only the last of
+ * the two can promise that the pass is complete; it does also in the middle of the next
+ * pass, since what the last one promised is in here.
+ */
 static int
 close_block(struct recording_writer *w)
 {
-	struct block_header h = { .type = BLOCK_RECORDS, .flags = BLOCK_F_CRITICAL };
-	int error;
+	bool samples = w->samples_open.tally.records > 0;
+	int error = 0;
 
-	if (w->tally.records > 0) {
+	if (samples || w->sideband.tally.records > 0)
 		error = before_close(w);
-		if (error)
-			return error;
-		h.records = w->tally.records;
-		h.samples = w->tally.samples;
-		h.t_min = w->tally.t_min;
-		h.t_max = w->tally.t_max;
-		/* True also in the middle of a pass: what the last one promised is in here. */
-		h.complete = w->pass;
-		error = write_block(w, encode(w, buf_span(&w->open), &h), &h);
-		if (error)
-			return error;
-		w->complete = w->pass;
-		w->records += w->tally.records;
-		w->samples += w->tally.samples;
-		buf_clear(&w->open);
-		memset(&w->tally, 0, sizeof(w->tally));
-	}
+	if (!error)
+		error = close_one(w, &w->sideband, samples ? w->complete : w->pass);
+	if (!error)
+		error = close_one(w, &w->samples_open, w->pass);
+	if (error)
+		return error;
 	return index_due(w, w->options.index_every) ? write_index(w) : 0;
 }
 
 static void
 count_sample(struct recording_writer *w, const struct sample_glance *sample)
 {
-	count(&w->tally, sample->time);
-	w->tally.samples++;
+	count(&w->samples_open.tally, sample->time);
+	w->samples_open.tally.samples++;
 	if (w->options.on_sample)
 		w->options.on_sample(w->options.arg, sample);
 }
 
-/* Any record, in full. */
-static void
+/* Any record, in full: which of the two it belongs to. One that does not parse, by its type. */
+static struct open_block *
 count_record(struct recording_writer *w, struct span bytes, uint64_t *bad)
 {
+	bool sample_like = le32dec(bytes.p) == REC_SAMPLE;
 	struct sample_glance sample;
 	struct perf_record record;
 	int event;
 
 	if (event_set_parse(w->meta->events, bytes, &record, &event) != 0) {
-		count(&w->tally, 0);
+		struct open_block *o = sample_like ? &w->samples_open : &w->sideband;
+
+		count(&o->tally, 0);
 		++*bad;
-	} else if (record.type == REC_SAMPLE) {
+		return o;
+	}
+	if (record.type == REC_SAMPLE) {
 		sample_glance_of(&record, event, &sample);
 		count_sample(w, &sample);
-	} else {
-		count(&w->tally, record.sid.time);
-		if (w->options.on_record)
-			w->options.on_record(w->options.arg, &record, event);
+		return &w->samples_open;
 	}
+	count(&w->sideband.tally, record.sid.time);
+	if (w->options.on_record)
+		w->options.on_record(w->options.arg, &record, event);
+	return &w->sideband;
 }
 
-/* The records at the front of *records that the open block has room for, and one at least. */
-static int
-add_run(struct recording_writer *w, struct span *records, uint64_t *bad)
+/* Copies what is in [*run, until) to where it belongs; *run goes there. */
+static void
+end_run(struct open_block *to, const uint8_t **run, const uint8_t *until)
 {
-	const uint8_t *run = records->p;
+	if (to)
+		buf_append(&to->records, *run, (size_t)(until - *run));
+	*run = until;
+}
+
+/*
+ * The records at the front of *records that the open block has room for, and one at least. They
+ * are copied run by run: rings have samples or side-band, so that runs are long.
+ */
+static int
+add_runs(struct recording_writer *w, struct span *records, uint64_t *bad)
+{
+	const uint8_t *first = records->p, *run = first;
+	const size_t had = open_bytes(w);
+	struct open_block *to = NULL, *of;
 	struct sample_glance sample;
 	struct span rest = *records, record;
 	int more;
 
 	while ((more = perf_record_next(&rest, &record)) > 0) {
-		if (!w->error && records->p != run &&
-		    w->open.len + (size_t)(rest.p - run) > w->options.block_bytes)
+		if (!w->error && records->p != first &&
+		    had + (size_t)(rest.p - first) > w->options.block_bytes)
 			break;
-		*records = rest;
+		of = &w->samples_open;
 		if (event_set_glance(w->meta->events, record, &sample))
 			count_sample(w, &sample);
 		else
-			count_record(w, record, bad);
+			of = count_record(w, record, bad);
+		if (of != to)
+			end_run(to, &run, records->p);
+		to = of;
+		*records = rest;
 	}
-	buf_append(&w->open, run, (size_t)(records->p - run));
+	end_run(to, &run, records->p);
 	return more;
 }
 
@@ -395,14 +454,15 @@ recording_writer_records(struct recording_writer *w, struct span records, uint64
 	if (records.len > BLOCK_RAW_MAX - w->options.block_bytes)
 		return fmt_fail(where, FMT_E_TOO_BIG, w->size, "%zu bytes of records in one call",
 				records.len);
-	if (!buf_reserve(&w->open, records.len)) {
-		w->open.failed = false;
+	if (!buf_reserve(&w->sideband.records, records.len) ||
+	    !buf_reserve(&w->samples_open.records, records.len)) {
+		w->sideband.records.failed = w->samples_open.records.failed = false;
 		return fmt_fail(where, FMT_E_NOMEM, w->size, "%zu bytes of records", records.len);
 	}
 	/* An empty block takes anything. */
-	if (w->open.len > 0 && w->open.len + records.len > w->options.block_bytes)
+	if (open_bytes(w) > 0 && open_bytes(w) + records.len > w->options.block_bytes)
 		close_block(w);
-	while ((more = add_run(w, &records, &bad)) > 0)
+	while ((more = add_runs(w, &records, &bad)) > 0)
 		close_block(w);
 	if (ret_bad)
 		*ret_bad = bad;
@@ -543,15 +603,17 @@ recording_writer_retry(struct recording_writer *w, struct fmt_where *where)
 void
 recording_writer_stats(const struct recording_writer *w, struct recording_writer_stats *ret)
 {
+	const uint32_t open = w->sideband.tally.records + w->samples_open.tally.records;
+
 	*ret = (struct recording_writer_stats){
 		.file_bytes = w->size,
 		.blocks = w->seq,
-		.records = w->records + w->tally.records,
-		.samples = w->samples + w->tally.samples,
+		.records = w->records + open,
+		.samples = w->samples + w->samples_open.tally.samples,
 		.raw_bytes = w->raw_bytes,
-		.open_bytes = (uint32_t)w->open.len,
-		.open_records = w->tally.records,
-		.open_samples = w->tally.samples,
+		.open_bytes = (uint32_t)open_bytes(w),
+		.open_records = open,
+		.open_samples = w->samples_open.tally.samples,
 	};
 }
 
@@ -645,7 +707,8 @@ recording_writer_abandon(struct recording_writer *w)
 	ZSTD_freeCCtx(w->zstd);
 	columns_encoder_free(w->encoder);
 	buf_done(&w->columns);
-	buf_done(&w->open);
+	buf_done(&w->sideband.records);
+	buf_done(&w->samples_open.records);
 	buf_done(&w->out);
 	buf_done(&w->meta_bytes);
 	buf_done(&w->index);

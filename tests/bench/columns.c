@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bsd/stdlib.h>
 #include <zstd.h>
 
 #include "format/block.h"
@@ -213,9 +214,9 @@ main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "b:n:")) != -1) {
 		if (c == 'b')
-			block_bytes = (uint32_t)atoi(optarg);
+			block_bytes = (uint32_t)strtonum(optarg, 1, BLOCK_RAW_MAX, NULL);
 		else if (c == 'n')
-			rounds = atoi(optarg);
+			rounds = (int)strtonum(optarg, 1, 1000000, NULL);
 		else
 			return 2;
 	}
