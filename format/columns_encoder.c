@@ -121,7 +121,7 @@ columns_encoder_free(struct columns_encoder *e)
 void
 columns_encoder_shrink(struct columns_encoder *e, size_t bytes)
 {
-	size_t have = e->stacks.cap_words * sizeof(uint64_t) + e->verbatim.cap + e->tails.cap;
+	size_t have = e->stacks.cap_follower * sizeof(uint64_t) + e->verbatim.cap + e->tails.cap;
 
 	if (have > bytes)
 		release(e);

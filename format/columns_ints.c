@@ -79,24 +79,31 @@ choose_width(const uint64_t *v, size_t n, uint64_t base, uint64_t span)
 	return width;
 }
 
+/* Nearly all columns are of one or two bytes, without exceptions. */
 static void
-put_planes(uint8_t *to, const uint64_t *v, size_t n, uint64_t base, unsigned int width,
-	   bool exceptions)
+put_narrow(uint8_t *to, const uint64_t *v, size_t n, uint64_t base, unsigned int width)
+{
+	for (size_t i = 0; i < n && width == 1; i++)
+		to[i] = (uint8_t)(v[i] - base);
+	for (size_t i = 0; i < n && width == 2; i++) {
+		uint64_t x = v[i] - base;
+
+		to[i] = (uint8_t)x;
+		to[n + i] = (uint8_t)(x >> 8);
+	}
+}
+
+static void
+put_planes(uint8_t *to, const uint64_t *v, size_t n, uint64_t base, unsigned int width)
 {
 	const uint64_t escape = escape_of(width);
 
-	for (unsigned int shift = 0; !exceptions && shift < 8 * width; shift += 8, to += n) {
-		for (size_t i = 0; i < n; i++)
-			to[i] = (uint8_t)((v[i] - base) >> shift);
-	}
-	if (!exceptions)
-		return;
-	for (unsigned int shift = 0; shift < 8 * width; shift += 8, to += n) {
-		for (size_t i = 0; i < n; i++) {
-			uint64_t x = v[i] - base;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = v[i] - base;
 
-			to[i] = (uint8_t)((x < escape ? x : escape) >> shift);
-		}
+		x = x < escape ? x : escape;
+		for (size_t at = i; at < width * n; at += n, x >>= 8)
+			to[at] = (uint8_t)x;
 	}
 }
 
@@ -139,7 +146,8 @@ columns_ints_put(struct columns_out *out, const uint64_t *v, size_t n)
 		max = v[i] > max ? v[i] : max;
 	}
 	width = base == max ? 0 : choose_width(v, n, base, max - base);
-	if (width > 0 && width < WIDTH_MAX)
+	/* With escape - 1 the greatest, there is nothing to be an exception. */
+	if (width > 0 && width < WIDTH_MAX && max - base >= escape_of(width))
 		exceptions = count_exceptions(v, n, base, escape_of(width));
 	buf_u8(out->buf, (uint8_t)width);
 	buf_u32(out->buf, (uint32_t)exceptions);
@@ -148,8 +156,10 @@ columns_ints_put(struct columns_out *out, const uint64_t *v, size_t n)
 	to = buf_reserve(out->buf, bytes);
 	if (!to)
 		return;
-	if (width > 0)
-		put_planes(to, v, n, base, width, exceptions > 0);
+	if (width <= 2 && exceptions == 0)
+		put_narrow(to, v, n, base, width);
+	else
+		put_planes(to, v, n, base, width);
 	put_exceptions(to + width * n, v, base, escape_of(width), exceptions);
 	for (unsigned int k = 0; k < width; k++) {
 		out->buf->len += n;

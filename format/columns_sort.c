@@ -4,24 +4,49 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DIGITS 256
-#define KEY_BYTES 8
-#define FEW 12 /* sequences that are sorted by insertion */
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+#define PASSES 6 /* of 64 bits */
+#define FEW 12	 /* that are sorted by insertion */
+
+static inline unsigned int
+digit(uint64_t key, unsigned int pass)
+{
+	return (unsigned int)(key >> (pass * DIGIT_BITS)) & (DIGITS - 1);
+}
+
+static void
+sort_few_items(struct columns_sort_item *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct columns_sort_item moving = v[i];
+		size_t at = i;
+
+		for (; at > 0 && v[at - 1].key > moving.key; at--)
+			v[at] = v[at - 1];
+		v[at] = moving;
+	}
+}
 
 void
-columns_sort_pairs(struct columns_sort_pair *v, struct columns_sort_pair *scratch, size_t n)
+columns_sort_items(struct columns_sort_item *v, struct columns_sort_item *scratch, size_t n)
 {
-	struct columns_sort_pair *from = v, *to = scratch, *swap;
-	uint32_t count[KEY_BYTES][DIGITS] = { { 0 } };
+	struct columns_sort_item *from = v, *to = scratch, *swap;
+	uint32_t count[PASSES][DIGITS];
 
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned int k = 0; k < KEY_BYTES; k++)
-			count[k][v[i].key >> (8 * k) & 0xff]++;
+	if (n <= FEW) {
+		sort_few_items(v, n);
+		return;
 	}
-	for (unsigned int k = 0; k < KEY_BYTES && n > 0; k++) {
+	memset(count, 0, sizeof(count));
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned int k = 0; k < PASSES; k++)
+			count[k][digit(v[i].key, k)]++;
+	}
+	for (unsigned int k = 0; k < PASSES; k++) {
 		uint32_t at = 0;
 
-		if (count[k][v[0].key >> (8 * k) & 0xff] == n)
+		if (count[k][digit(v[0].key, k)] == n)
 			continue;
 		for (unsigned int d = 0; d < DIGITS; d++) {
 			uint32_t here = count[k][d];
@@ -30,7 +55,7 @@ columns_sort_pairs(struct columns_sort_pair *v, struct columns_sort_pair *scratc
 			at += here;
 		}
 		for (size_t i = 0; i < n; i++)
-			to[count[k][from[i].key >> (8 * k) & 0xff]++] = from[i];
+			to[count[k][digit(from[i].key, k)]++] = from[i];
 		swap = from;
 		from = to;
 		to = swap;
@@ -39,151 +64,144 @@ columns_sort_pairs(struct columns_sort_pair *v, struct columns_sort_pair *scratc
 		memcpy(v, from, n * sizeof(*v));
 }
 
-/* The word at a depth, plus one; 0 behind the end, so that ends come first. */
-static inline uint32_t
-word_at(const struct columns_sequences *s, uint32_t sequence, uint32_t depth)
-{
-	uint32_t at = s->start[sequence] + depth;
+/* --- stacks ------------------------------------------------------------------------------ */
 
-	return at < s->start[sequence + 1] ? s->words[at] + 1 : 0;
-}
+/* Some stacks that begin with the same words. */
+struct part {
+	struct columns_sort_item *items;
+	size_t n;
+	size_t depth; /* of the first word that is not known to be the same */
+	bool loaded;  /* key is that word; 0 for a stack that ends before it */
+};
 
-/* Are the words of a from depth on before those of b? */
 static bool
-is_before(const struct columns_sequences *s, uint32_t a, uint32_t b, uint32_t depth)
+is_before(const struct columns_stack *a, const struct columns_stack *b, size_t depth)
 {
-	uint32_t x, y;
+	size_t words_a = columns_stack_words(a), words_b = columns_stack_words(b);
 
-	do {
-		x = word_at(s, a, depth);
-		y = word_at(s, b, depth++);
-	} while (x == y && x != 0);
-	return x < y;
+	for (; depth < words_a && depth < words_b; depth++) {
+		uint64_t x = columns_stack_word(a, depth), y = columns_stack_word(b, depth);
+
+		if (x != y)
+			return x < y;
+	}
+	return words_a < words_b;
 }
 
 static void
-sort_few(const struct columns_sequences *s, uint32_t *order, size_t n, uint32_t depth)
+sort_few_stacks(const struct columns_stack *stacks, struct part p)
 {
-	for (size_t i = 1; i < n; i++) {
-		uint32_t moving = order[i];
+	for (size_t i = 1; i < p.n; i++) {
+		struct columns_sort_item moving = p.items[i];
 		size_t at = i;
 
-		for (; at > 0 && is_before(s, moving, order[at - 1], depth); at--)
-			order[at] = order[at - 1];
-		order[at] = moving;
+		for (; at > 0 &&
+		     is_before(&stacks[moving.number], &stacks[p.items[at - 1].number], p.depth);
+		     at--)
+			p.items[at] = p.items[at - 1];
+		p.items[at] = moving;
 	}
 }
 
 static void
-exchange(uint32_t *a, uint32_t *b)
+load(const struct columns_stack *stacks, struct part *p)
 {
-	uint32_t was = *a;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct columns_stack *s = &stacks[p->items[i].number];
+
+		p->items[i].key =
+			p->depth < columns_stack_words(s) ? columns_stack_word(s, p->depth) : 0;
+	}
+	p->loaded = true;
+}
+
+static inline void
+exchange(struct columns_sort_item *a, struct columns_sort_item *b)
+{
+	struct columns_sort_item was = *a;
 
 	*a = *b;
 	*b = was;
 }
 
-static uint32_t
-median(uint32_t a, uint32_t b, uint32_t c)
+static uint64_t
+median(uint64_t a, uint64_t b, uint64_t c)
 {
 	if (a < b)
 		return b < c ? b : (a < c ? c : a);
 	return a < c ? a : (b < c ? c : b);
 }
 
-struct part {
-	uint32_t *order;
-	size_t n;
-	uint32_t depth;
-};
+/* At most one stack ends here, since no two are equal; it goes first and is done with. */
+static void
+take_ended(const struct columns_stack *stacks, struct part *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (columns_stack_words(&stacks[p->items[i].number]) < p->depth) {
+			exchange(&p->items[0], &p->items[i]);
+			p->items++;
+			p->n--;
+			return;
+		}
+	}
+}
 
 /*
- * Splits a part by its words at one depth: those less than a pivot, those equal to it (which
- * go on one word deeper), those greater.
+ * Splits a part by its keys: those less than a pivot, those equal to it (which go on one word
+ * deeper), those greater.
  */
 static void
-split(const struct columns_sequences *s, struct part p, struct part ret[3])
+split(const struct columns_stack *stacks, struct part p, struct part ret[3])
 {
-	uint32_t pivot = median(word_at(s, p.order[p.n / 4], p.depth),
-				word_at(s, p.order[p.n / 2], p.depth),
-				word_at(s, p.order[p.n / 4 * 3], p.depth));
+	uint64_t pivot =
+		median(p.items[p.n / 4].key, p.items[p.n / 2].key, p.items[p.n / 4 * 3].key);
 	size_t less = 0, at = 0, greater = p.n;
 
 	while (at < greater) {
-		uint32_t word = word_at(s, p.order[at], p.depth);
+		uint64_t key = p.items[at].key;
 
-		if (word < pivot)
-			exchange(&p.order[less++], &p.order[at++]);
-		else if (word > pivot)
-			exchange(&p.order[at], &p.order[--greater]);
+		if (key < pivot)
+			exchange(&p.items[less++], &p.items[at++]);
+		else if (key > pivot)
+			exchange(&p.items[at], &p.items[--greater]);
 		else
 			at++;
 	}
-	ret[0] = (struct part){ p.order, less, p.depth };
-	ret[1] = (struct part){ p.order + less, pivot ? greater - less : 0, p.depth + 1 };
-	ret[2] = (struct part){ p.order + greater, p.n - greater, p.depth };
+	ret[0] = (struct part){ p.items, less, p.depth, true };
+	ret[1] = (struct part){ p.items + less, greater - less, p.depth + 1, false };
+	ret[2] = (struct part){ p.items + greater, p.n - greater, p.depth, true };
+	if (pivot == 0)
+		take_ended(stacks, &ret[1]);
 }
 
 /*
  * Multikey quicksort (Bentley, Sedgewick 1997). The largest part is done by going on with it, so
- * that the calls are as deep as the logarithm of n and no deeper, however long the sequences.
+ * that the calls are as deep as the logarithm of n and no deeper, however long the stacks.
  */
 static void
-sort_part(const struct columns_sequences *s, struct part p)
+sort_part(const struct columns_stack *stacks, struct part p)
 {
 	struct part parts[3];
 
 	while (p.n > FEW) {
 		unsigned int largest = 0;
 
-		split(s, p, parts);
+		if (!p.loaded)
+			load(stacks, &p);
+		split(stacks, p, parts);
 		for (unsigned int i = 1; i < 3; i++)
 			largest = parts[i].n > parts[largest].n ? i : largest;
 		for (unsigned int i = 0; i < 3; i++) {
 			if (i != largest)
-				sort_part(s, parts[i]);
+				sort_part(stacks, parts[i]);
 		}
 		p = parts[largest];
 	}
-	sort_few(s, p.order, p.n, p.depth);
+	sort_few_stacks(stacks, p);
 }
 
-/* The first words of a sequence as one number that sorts as they do. */
-static uint64_t
-key_of(const struct columns_sequences *s, uint32_t sequence, unsigned int depth)
-{
-	unsigned int bits = 64 / depth;
-	uint64_t key = 0;
-
-	for (uint32_t i = 0; i < depth; i++) {
-		uint32_t word = word_at(s, sequence, i);
-
-		if (!word)
-			return key << bits * (depth - i);
-		key = key << bits | word;
-	}
-	return key;
-}
-
-/* By the first words first, all at once, which tells most sequences apart. */
 void
-columns_sort_sequences(const struct columns_sequences *s, struct columns_sort_pair *scratch,
-		       uint32_t *order, size_t n)
+columns_sort_stacks(const struct columns_stack *stacks, struct columns_sort_item *items, size_t n)
 {
-	unsigned int depth = s->limit < UINT32_C(1) << 64 / 3 ? 3 : 2;
-	size_t end;
-
-	for (uint32_t i = 0; i < n; i++)
-		scratch[i] = (struct columns_sort_pair){ key_of(s, i, depth), i };
-	columns_sort_pairs(scratch, scratch + n, n);
-	for (size_t i = 0; i < n; i++)
-		order[i] = scratch[i].number;
-	for (size_t i = 0; i < n; i = end) {
-		uint64_t key = scratch[i].key;
-
-		for (end = i + 1; end < n && scratch[end].key == key; end++)
-			continue;
-		if (end - i > 1)
-			sort_part(s, (struct part){ order + i, end - i, depth });
-	}
+	sort_part(stacks, (struct part){ items, n, 0, false });
 }

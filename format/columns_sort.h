@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * columns_sort: the two orders that tables of columns stand in: numbers ascending, and
- * sequences of numbers word by word.
+ * columns_sort: the two orders that tables of columns stand in: numbers ascending, and stacks
+ * word by word.
  */
 #ifndef FORMAT_COLUMNS_SORT_H
 #define FORMAT_COLUMNS_SORT_H
@@ -9,26 +9,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct columns_sort_pair {
+#include "format/span.h"
+
+struct columns_sort_item {
 	uint64_t key;
 	uint32_t number;
 };
 
 /* Sorts v by key; scratch has room for n more. Time does not depend on the keys. */
-void columns_sort_pairs(struct columns_sort_pair *v, struct columns_sort_pair *scratch, size_t n);
+void columns_sort_items(struct columns_sort_item *v, struct columns_sort_item *scratch, size_t n);
 
-/* Sequence i is words[start[i]] up to words[start[i + 1]]. */
-struct columns_sequences {
-	const uint32_t *words;
-	const uint32_t *start;
-	uint32_t limit; /* no word is as large */
+/* A head (COLUMNS_HEAD_*), the ip where the callchain does not tell it, the callchain. */
+struct columns_stack {
+	struct span chain; /* borrowed, until the block is written */
+	uint64_t ip;	   /* with COLUMNS_HEAD_IP */
+	uint64_t hash;
+	uint32_t head;
+	uint32_t lead; /* words before the callchain: 1, or 2 with an ip */
 };
 
+static inline size_t
+columns_stack_words(const struct columns_stack *s)
+{
+	return s->lead + span_words(s->chain);
+}
+
+static inline uint64_t
+columns_stack_word(const struct columns_stack *s, size_t i)
+{
+	if (i >= s->lead)
+		return span_word(s->chain, i - s->lead);
+	return i == 0 ? s->head : s->ip;
+}
+
 /*
- * Makes order the numbers of n sequences, sorted. A sequence that another one begins with is first.
- * scratch has room for 2 n.
+ * Sorts items by the stacks whose numbers they have; keys need not be set. Of two stacks, no two
+ * of which are equal, the one that the other begins with is first.
  */
-void columns_sort_sequences(const struct columns_sequences *s, struct columns_sort_pair *scratch,
-			    uint32_t *order, size_t n);
+void columns_sort_stacks(const struct columns_stack *stacks, struct columns_sort_item *items,
+			 size_t n);
 
 #endif

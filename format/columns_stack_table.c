@@ -8,7 +8,7 @@
 struct stack_reader {
 	struct columns_stack_table *t;
 	struct columns_ints shared, length, first, runs, strays;
-	uint32_t *followers; /* frame that came after each frame, the last time */
+	uint32_t *followers; /* 1 + the frame that came after each frame, the last time; 0: none */
 	uint64_t run;	     /* words yet to come that are foretold; UINT64_MAX: all */
 	size_t words_max;
 };
@@ -57,8 +57,8 @@ next_word(struct stack_reader *r, uint32_t before, uint32_t *ret)
 
 	if (r->run > 0) {
 		r->run -= r->run < UINT64_MAX;
-		*ret = r->followers[before];
-		return true;
+		*ret = r->followers[before] ? r->followers[before] - 1 : 0;
+		return r->followers[before] || r->t->frames[0] == 0;
 	}
 	if (!columns_ints_next(&r->strays, &word) || word >= r->t->nr_frames || !next_run(r))
 		return false;
@@ -89,11 +89,11 @@ take_stack(struct stack_reader *r, uint32_t i)
 		return false;
 	w[shared] = (uint32_t)first;
 	if (shared > 0)
-		r->followers[w[shared - 1]] = w[shared];
+		r->followers[w[shared - 1]] = w[shared] + 1;
 	for (uint32_t k = (uint32_t)shared + 1; k < length; k++) {
 		if (!next_word(r, w[k - 1], &w[k]))
 			return false;
-		r->followers[w[k - 1]] = w[k];
+		r->followers[w[k - 1]] = w[k] + 1;
 	}
 	t->start[i + 1] = start + (uint32_t)length;
 	return true;

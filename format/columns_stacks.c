@@ -22,13 +22,16 @@ columns_stacks_done(struct columns_stacks *t)
 	free(t->v);
 	free(t->slots);
 	columns_tuples_done(&t->frames);
-	free(t->pairs);
-	free(t->words);
-	free(t->index);
+	free(t->items);
+	free(t->rank);
+	free(t->frame_rank);
+	free(t->follower);
+	free(t->path);
 	columns_words_done(&t->gaps);
 	columns_words_done(&t->shared);
 	columns_words_done(&t->length);
 	columns_words_done(&t->first);
+	columns_words_done(&t->before);
 	columns_words_done(&t->runs);
 	columns_words_done(&t->strays);
 	columns_stacks_init(t, t->key);
@@ -129,6 +132,7 @@ columns_stacks_add(struct columns_stacks *t, struct columns_stack *s)
 
 	if ((t->n == t->cap || t->n * 2 >= t->nr_slots) && !grow(t))
 		return COLUMNS_TUPLES_NONE;
+	s->lead = s->head & COLUMNS_HEAD_IP ? 2 : 1;
 	s->hash = hash_of(t, s);
 	for (at = s->hash & (t->nr_slots - 1); t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
 		if (same_stack(&t->v[t->slots[at] - 1], s))
@@ -139,176 +143,146 @@ columns_stacks_add(struct columns_stacks *t, struct columns_stack *s)
 	return (uint32_t)t->n - 1;
 }
 
-/* --- sorting ----------------------------------------------------------------------------- */
+/* --- sorting and writing ------------------------------------------------------------------ */
 
-static uint32_t *
-start_of(const struct columns_stacks *t)
+static uint32_t
+shared_words(const struct columns_stack *a, const struct columns_stack *b)
 {
-	return t->index;
+	size_t words_a = columns_stack_words(a), words_b = columns_stack_words(b);
+	size_t words = words_a < words_b ? words_a : words_b, i = 0;
+
+	while (i < words && columns_stack_word(a, i) == columns_stack_word(b, i))
+		i++;
+	return (uint32_t)i;
 }
 
-static uint32_t *
-order_of(const struct columns_stacks *t)
-{
-	return t->index + t->n + 1;
-}
-
-static uint32_t *
-rank_of(const struct columns_stacks *t)
-{
-	return t->index + 2 * t->n + 1;
-}
-
-static uint32_t *
-followers_of(const struct columns_stacks *t)
-{
-	return t->index + 3 * t->n + 1;
-}
-
+/* The number of a frame. What followers know of it is nothing, when it is new. */
 static bool
 number_frame(struct columns_stacks *t, uint64_t word, uint32_t *ret)
 {
+	size_t known = t->frames.n;
+
 	*ret = columns_tuples_add(&t->frames, &word);
+	if (t->frames.n > known)
+		t->follower[*ret == COLUMNS_TUPLES_NONE ? known : *ret] = COLUMNS_TUPLES_NONE;
 	return *ret != COLUMNS_TUPLES_NONE;
 }
 
-/* All words of all stacks, as numbers of frames; and where each stack begins. */
+/*
+ * Writes a stack, of which path has those frames that it shares with the one before. run is the
+ * number of frames since the last stray that their follower foretold.
+ */
 static bool
-number_frames(struct columns_stacks *t)
+write_stack(struct columns_stacks *t, const struct columns_stack *s, uint32_t shared,
+	    uint32_t before, uint32_t *run)
 {
-	uint32_t at = 0, *start = start_of(t);
+	uint32_t words = (uint32_t)columns_stack_words(s), *path = t->path;
+	bool ok = number_frame(t, columns_stack_word(s, shared), &path[shared]);
 
-	for (size_t i = 0; i < t->n; i++) {
-		const struct columns_stack *s = &t->v[i];
+	ok = columns_words_add(&t->shared, shared) && ok;
+	ok = columns_words_add(&t->length, words - shared - 1) && ok;
+	ok = columns_words_add(&t->first, path[shared]) && ok;
+	ok = columns_words_add(&t->before, before) && ok;
+	if (ok && shared > 0)
+		t->follower[path[shared - 1]] = path[shared];
+	for (uint32_t i = shared + 1; i < words && ok; i++) {
+		uint64_t word = columns_stack_word(s, i);
+		uint32_t *follower = &t->follower[path[i - 1]];
 
-		start[i] = at;
-		if (!number_frame(t, s->head, &t->words[at++]))
-			return false;
-		if ((s->head & COLUMNS_HEAD_IP) && !number_frame(t, s->ip, &t->words[at++]))
-			return false;
-		for (size_t k = 0; k < span_words(s->chain); k++) {
-			if (!number_frame(t, span_word(s->chain, k), &t->words[at++]))
-				return false;
+		if (*follower != COLUMNS_TUPLES_NONE && t->frames.words.v[*follower] == word) {
+			path[i] = *follower;
+			++*run;
+			continue;
 		}
+		ok = number_frame(t, word, &path[i]);
+		if (*follower == COLUMNS_TUPLES_NONE && word == 0) {
+			*follower = path[i];
+			++*run;
+			continue;
+		}
+		*follower = path[i];
+		ok = columns_words_add(&t->strays, path[i]) && ok;
+		ok = columns_words_add(&t->runs, *run) && ok;
+		*run = 0;
 	}
-	start[t->n] = at;
-	return true;
+	return ok;
 }
 
-/* Numbers become ranks. */
+/* All stacks in their order, with frames by number. */
+static bool
+write_stacks(struct columns_stacks *t)
+{
+	const struct columns_stack *last = NULL;
+	uint32_t run = 0;
+	bool ok = true;
+
+	t->shared.n = t->length.n = t->first.n = t->before.n = t->runs.n = t->strays.n = 0;
+	for (size_t i = 0; i < t->n && ok; i++) {
+		const struct columns_stack *s = &t->v[t->items[i].number];
+		uint32_t shared = last ? shared_words(last, s) : 0;
+		bool differs = last && shared < columns_stack_words(last);
+
+		ok = write_stack(t, s, shared, differs ? t->path[shared] : COLUMNS_TUPLES_NONE,
+				 &run);
+		t->rank[t->items[i].number] = (uint32_t)i;
+		last = s;
+	}
+	return ok;
+}
+
+/* Numbers of frames become ranks. */
 static bool
 sort_frames(struct columns_stacks *t)
 {
 	size_t n = t->frames.n;
-	uint32_t words = start_of(t)[t->n], *rank = followers_of(t);
-	uint64_t before = 0;
+	uint64_t last = 0;
 
-	if (!make_room(&t->pairs, &t->cap_pairs, 2 * n, sizeof(*t->pairs)))
+	if (!make_room(&t->items, &t->cap_items, 2 * n, sizeof(*t->items)) ||
+	    !make_room(&t->frame_rank, &t->cap_frame_rank, n, sizeof(*t->frame_rank)))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		t->pairs[i] = (struct columns_sort_pair){ t->frames.words.v[i], (uint32_t)i };
-	columns_sort_pairs(t->pairs, t->pairs + n, n);
 	t->gaps.n = 0;
 	if (!columns_words_reserve(&t->gaps, n))
 		return false;
+	for (size_t i = 0; i < n; i++)
+		t->items[i] = (struct columns_sort_item){ t->frames.words.v[i], (uint32_t)i };
+	columns_sort_items(t->items, t->items + n, n);
 	for (size_t i = 0; i < n; i++) {
-		rank[t->pairs[i].number] = (uint32_t)i;
-		t->gaps.v[t->gaps.n++] = t->pairs[i].key - before;
-		before = t->pairs[i].key;
+		t->frame_rank[t->items[i].number] = (uint32_t)i;
+		t->gaps.v[t->gaps.n++] = t->items[i].key - last;
+		last = t->items[i].key;
 	}
-	for (uint32_t i = 0; i < words; i++)
-		t->words[i] = rank[t->words[i]];
+	for (size_t i = 0; i < t->n; i++) {
+		t->first.v[i] = t->frame_rank[t->first.v[i]];
+		if (t->before.v[i] != COLUMNS_TUPLES_NONE)
+			t->first.v[i] -= t->frame_rank[t->before.v[i]];
+	}
+	for (size_t i = 0; i < t->strays.n; i++)
+		t->strays.v[i] = t->frame_rank[t->strays.v[i]];
 	return true;
-}
-
-static bool
-add_word(struct columns_words *w, uint64_t v, bool ok)
-{
-	return columns_words_add(w, v) && ok;
-}
-
-/* What a stack has behind what it shares with the one before. */
-static bool
-write_stack(struct columns_stacks *t, const uint32_t *w, uint32_t length, uint32_t shared,
-	    uint32_t before, uint32_t *run)
-{
-	uint32_t *followers = followers_of(t);
-	bool ok = true;
-
-	ok = add_word(&t->shared, shared, ok);
-	ok = add_word(&t->length, length - shared - 1, ok);
-	ok = add_word(&t->first, w[shared] - before, ok);
-	for (uint32_t i = shared > 0 ? shared : 1; i < length; i++) {
-		uint32_t *follower = &followers[w[i - 1]];
-
-		if (i > shared) {
-			if (*follower == w[i]) {
-				++*run;
-				continue;
-			}
-			ok = add_word(&t->strays, w[i], ok);
-			ok = add_word(&t->runs, *run, ok);
-			*run = 0;
-		}
-		*follower = w[i];
-	}
-	return ok;
-}
-
-static bool
-write_stacks(struct columns_stacks *t)
-{
-	const uint32_t *start = start_of(t), *order = order_of(t), *last = NULL;
-	uint32_t last_length = 0, run = 0;
-	bool ok = true;
-
-	t->shared.n = t->length.n = t->first.n = t->runs.n = t->strays.n = 0;
-	memset(followers_of(t), 0, t->frames.n * sizeof(uint32_t));
-	for (size_t i = 0; i < t->n && ok; i++) {
-		const uint32_t *w = t->words + start[order[i]];
-		uint32_t length = start[order[i] + 1] - start[order[i]], shared = 0;
-
-		while (shared < last_length && w[shared] == last[shared])
-			shared++;
-		ok = write_stack(t, w, length, shared, shared < last_length ? last[shared] : 0,
-				 &run);
-		last = w;
-		last_length = length;
-	}
-	return ok;
-}
-
-static size_t
-count_words(const struct columns_stacks *t)
-{
-	size_t words = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		words += 2 + span_words(t->v[i].chain);
-	return words;
 }
 
 bool
 columns_stacks_sort(struct columns_stacks *t, const uint32_t **ret_rank)
 {
-	size_t words = count_words(t);
-	uint32_t *order, *rank;
+	size_t words = 0, most = 0, n;
 
+	for (size_t i = 0; i < t->n; i++) {
+		n = columns_stack_words(&t->v[i]);
+		words += n;
+		most = n > most ? n : most;
+	}
 	/* There are no more frames than words. */
-	if (!make_room(&t->words, &t->cap_words, words, sizeof(*t->words)) ||
-	    !make_room(&t->index, &t->cap_index, 3 * t->n + 1 + words, sizeof(*t->index)) ||
-	    !columns_tuples_clear(&t->frames) || !number_frames(t) || !sort_frames(t) ||
-	    !make_room(&t->pairs, &t->cap_pairs, 2 * t->n, sizeof(*t->pairs)))
+	if (!make_room(&t->items, &t->cap_items, t->n, sizeof(*t->items)) ||
+	    !make_room(&t->rank, &t->cap_rank, t->n + 1, sizeof(*t->rank)) ||
+	    !make_room(&t->follower, &t->cap_follower, words, sizeof(*t->follower)) ||
+	    !make_room(&t->path, &t->cap_path, most, sizeof(*t->path)) ||
+	    !columns_tuples_clear(&t->frames))
 		return false;
-	order = order_of(t);
-	rank = rank_of(t);
-	columns_sort_sequences(&(struct columns_sequences){ t->words, start_of(t),
-							    (uint32_t)t->frames.n },
-			       t->pairs, order, t->n);
 	for (size_t i = 0; i < t->n; i++)
-		rank[order[i]] = (uint32_t)i;
-	*ret_rank = rank;
-	return write_stacks(t);
+		t->items[i].number = (uint32_t)i;
+	columns_sort_stacks(t->v, t->items, t->n);
+	*ret_rank = t->rank;
+	return write_stacks(t) && sort_frames(t);
 }
 
 void

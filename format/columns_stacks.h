@@ -11,13 +11,6 @@
 #include "format/columns_sort.h"
 #include "format/columns_tuples.h"
 
-struct columns_stack {
-	struct span chain; /* borrowed, until the block is written */
-	uint64_t ip;	   /* with COLUMNS_HEAD_IP */
-	uint64_t hash;
-	uint32_t head;
-};
-
 struct columns_stacks {
 	struct columns_stack *v;
 	size_t n, cap;
@@ -26,13 +19,13 @@ struct columns_stacks {
 	uint64_t key;
 
 	struct columns_tuples frames;
-	struct columns_sort_pair *pairs; /* of frames, then of stacks, twice */
-	size_t cap_pairs;
-	uint32_t *words; /* of all stacks, as ranks of frames */
-	size_t cap_words;
-	uint32_t *index; /* start, order, rank of stacks; what followed a frame */
-	size_t cap_index;
-	struct columns_words gaps, shared, length, first, runs, strays;
+	struct columns_sort_item *items; /* twice as many as there are stacks, or frames */
+	size_t cap_items;
+	uint32_t *rank, *frame_rank, *follower; /* of stacks, of frames, of frames */
+	size_t cap_rank, cap_frame_rank, cap_follower;
+	uint32_t *path; /* the frames of one stack */
+	size_t cap_path;
+	struct columns_words gaps, shared, length, first, before, runs, strays;
 };
 
 void columns_stacks_init(struct columns_stacks *t, uint64_t key);
