@@ -359,6 +359,9 @@ filter_range(struct filter *f, bool wall, uint64_t first_ns, uint64_t last_ns)
 		until = edge_ns(&f->until, first_ns, last_ns, UINT64_MAX);
 		f->till_ns = until < f->till_ns ? until : f->till_ns;
 	}
+	/* Not again by each recording's range. */
+	if (filter_needs_range(f))
+		f->from.kind = f->until.kind = EDGE_NONE;
 }
 
 bool

@@ -232,6 +232,7 @@ wall_clock(void **state)
 	/* percents of an archive */
 	f = make(FILTER_OPTION_time, "50%-100%");
 	filter_range(f, true, three.realtime, three.realtime + 200 * S);
+	assert_false(filter_needs_range(f));
 	assert_int_equal(filter_window(f, &three, &from, &until), 0);
 	assert_int_equal(from, 1900 * S);
 	assert_int_equal(until, 2000 * S + 1);
