@@ -82,28 +82,12 @@ take_build_ids(struct export_sections *s, struct span payload)
 }
 
 int
-export_sections_read(struct export_sections *s, struct recording_reader *reader,
-		     struct fmt_where *where)
+export_sections_init(struct export_sections *s)
 {
-	struct block block;
-	int result;
-
 	memset(s, 0, sizeof(*s));
 	s->first_ns = UINT64_MAX;
 	s->build_ids = buildid_table_new();
-	if (!s->build_ids)
-		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
-	recording_reader_rewind(reader);
-	while ((result = recording_reader_next(reader, is_wanted, NULL, &block, where)) > 0) {
-		int error = block.header.type == BLOCK_FOREIGN ? take_foreign(s, block.payload)
-							       : take_build_ids(s, block.payload);
-
-		/* What is damaged inside a good block is as far as it goes. */
-		if (error == -FMT_E_NOMEM)
-			return fmt_fail(where, FMT_E_NOMEM, block.offset, "build-ids");
-	}
-	recording_reader_rewind(reader);
-	return result;
+	return s->build_ids ? 0 : -FMT_E_NOMEM;
 }
 
 void
@@ -185,37 +169,31 @@ complete_host(struct export_sections *s, const struct recording_meta *m)
 }
 
 static void
-complete_events(struct export_sections *s, const struct recording_meta *m)
+complete_events(struct export_sections *s, const struct event_set *events)
 {
-	size_t nr = event_set_count(m->events);
+	size_t nr = event_set_count(events);
 	struct buf *b = missing(s, PERFDATA_FEATURE_EVENT_DESC, nr > 0);
 
 	if (b)
 		perfdata_feature_event_desc(
-			b, m->events,
-			perfdata_attr_bytes(m->events, s->imported ? PERFDATA_ATTR_BYTES : 0));
+			b, events,
+			perfdata_attr_bytes(events, s->imported ? PERFDATA_ATTR_BYTES : 0));
 	for (size_t i = 0; i < nr; i++)
-		if (event_set_at(m->events, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		if (event_set_at(events, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 			s->have[PERFDATA_FEATURE_BRANCH_STACK] = true;
 }
 
-/* Build-ids of our own recordings: of an import, those that it had are all there are. */
-static int
-complete_build_ids(struct export_sections *s, const struct recording_meta *m)
+/* Of an import, the build-ids that it had are all there are. */
+static void
+complete_build_ids(struct export_sections *s)
 {
-	struct buf *b;
-	int error = 0;
+	struct buf *b = &s->payload[PERFDATA_FEATURE_BUILD_ID];
 
 	if (s->imported)
-		return 0;
-	if (m->kernel_build_id_size > 0)
-		error = buildid_table_add(s->build_ids, KERNEL_DSO, strlen(KERNEL_DSO),
-					  m->kernel_build_id, m->kernel_build_id_size);
-	b = &s->payload[PERFDATA_FEATURE_BUILD_ID];
+		return;
 	buf_clear(b);
 	buildid_table_section(s->build_ids, b);
 	s->have[PERFDATA_FEATURE_BUILD_ID] = b->len > 0;
-	return error;
 }
 
 static void
@@ -230,15 +208,43 @@ complete_sample_time(struct export_sections *s, bool seen)
 	perfdata_feature_sample_time(b, s->first_ns, s->last_ns);
 }
 
-int
-export_sections_write(struct export_sections *s, const struct recording_meta *meta,
-		      bool sample_times, struct perfdata_writer *w, struct fmt_where *where)
-{
-	int error = complete_build_ids(s, meta);
+/* --- all of it --------------------------------------------------------------------------- */
 
+int
+export_sections_read(struct export_sections *s, struct recording_reader *reader,
+		     struct fmt_where *where)
+{
+	const struct recording_meta *meta;
+	struct block block;
+	int error = 0, result;
+
+	recording_reader_rewind(reader);
+	while ((result = recording_reader_next(reader, is_wanted, NULL, &block, where)) > 0) {
+		/* What is damaged inside a good block is as far as it goes. */
+		error = block.header.type == BLOCK_FOREIGN ? take_foreign(s, block.payload)
+							   : take_build_ids(s, block.payload);
+		if (error == -FMT_E_NOMEM)
+			return fmt_fail(where, FMT_E_NOMEM, block.offset, "build-ids");
+	}
+	meta = recording_reader_meta(reader);
 	complete_host(s, meta);
-	complete_events(s, meta);
 	complete_clocks(s, meta);
+	if (meta->kernel_build_id_size > 0 &&
+	    buildid_table_add(s->build_ids, KERNEL_DSO, strlen(KERNEL_DSO), meta->kernel_build_id,
+			      meta->kernel_build_id_size) < 0)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
+	recording_reader_rewind(reader);
+	return result;
+}
+
+int
+export_sections_write(struct export_sections *s, const struct event_set *events, bool sample_times,
+		      struct perfdata_writer *w, struct fmt_where *where)
+{
+	int error = 0;
+
+	complete_events(s, events);
+	complete_build_ids(s);
 	complete_sample_time(s, sample_times);
 	for (unsigned int i = 0; i < PERFDATA_FEATURES_MAX && !error; i++) {
 		if (buf_failed(&s->payload[i]))

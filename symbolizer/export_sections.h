@@ -27,13 +27,16 @@ struct export_sections {
 	uint64_t first_ns, last_ns;	 /* of the samples that were exported; first > last: none */
 };
 
+int export_sections_init(struct export_sections *s); /* 0, -FMT_E_NOMEM */
+void export_sections_done(struct export_sections *s);
+
 /*
- * Walks the reader from its first block to its end, of which only FOREIGN and BUILDIDS blocks
- * are read, and rewinds it. The meta is complete after it. 0, or what the reader says.
+ * Takes what a recording tells; of several, the first that tells a thing is believed. Walks the
+ * reader from its first block to its end, of which only FOREIGN and BUILDIDS blocks are read,
+ * and rewinds it. Its meta is complete after it. 0, or what the reader says.
  */
 int export_sections_read(struct export_sections *s, struct recording_reader *reader,
 			 struct fmt_where *where);
-void export_sections_done(struct export_sections *s);
 
 /* Looks at a record that goes out: its time if it is a sample, its build-id if it maps one. */
 int export_sections_see(struct export_sections *s, const struct perf_record *record);
@@ -42,7 +45,7 @@ int export_sections_see(struct export_sections *s, const struct perf_record *rec
  * Gives all of them to the writer: in pipe mode before the records, in file mode after them.
  * sample_times: those that were seen count, not those that were imported.
  */
-int export_sections_write(struct export_sections *s, const struct recording_meta *meta,
+int export_sections_write(struct export_sections *s, const struct event_set *events,
 			  bool sample_times, struct perfdata_writer *w, struct fmt_where *where);
 
 #endif

@@ -2,6 +2,7 @@
 #include "symbolizer/perfdata_export.h"
 
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/foreign.h"
@@ -12,19 +13,64 @@
 
 #define ROUND_BYTES (1u << 20) /* after which a reader is told that it need not wait */
 
-struct export
-{
+struct perfdata_export {
 	const struct perfdata_export_options *o;
-	struct recording_reader *reader;
+	struct io_sink *sink;
+	struct event_set *events; /* of all recordings */
+	uint8_t boot_id[16];
+	bool looked;
+	struct recording_reader *reader; /* of the recording that is being written */
 	struct record_stream *stream;
-	struct perfdata_writer *w;
+	struct perfdata_writer *w; /* NULL: nothing has been written yet */
 	struct export_sections sections;
-	struct perfdata_export_result *result;
+	struct perfdata_export_result result;
 	uint64_t newest_ns;   /* of the records so far */
 	bool unsorted;	      /* one was older: nothing can be promised */
 	uint64_t round_bytes; /* of the writer at the last round */
 	int symbols_error;
 };
+
+/* --- events ------------------------------------------------------------------------------ */
+
+static bool
+is_same(const struct event *a, const struct event *b)
+{
+	return a->attr_raw.len == b->attr_raw.len &&
+		memcmp(a->attr_raw.p, b->attr_raw.p, a->attr_raw.len) == 0 &&
+		strcmp(a->name, b->name) == 0;
+}
+
+/* Which of ours is the same event, or has one of its ids: files that rotated share them. */
+static bool
+find_event(const struct event_set *set, const struct event *e, size_t *ret)
+{
+	for (*ret = 0; *ret < event_set_count(set); (*ret)++)
+		if (is_same(event_set_at(set, *ret), e))
+			return true;
+	for (size_t k = 0; k < e->nr_ids; k++) {
+		int had = event_set_find(set, e->ids[k]);
+
+		if (had >= 0) {
+			*ret = (size_t)had;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int
+add_event(struct event_set *set, const struct event *e, bool may_be_known)
+{
+	size_t index;
+	int error = 0;
+
+	if (!may_be_known || !find_event(set, e, &index))
+		error = event_set_add(set, e->attr_raw, e->name, &index);
+	for (size_t k = 0; k < e->nr_ids && !error; k++)
+		if (event_set_find(set, e->ids[k]) < 0)
+			error = event_set_add_id(set, index, e->ids[k]);
+	return error;
+}
 
 /* --- records of perf's tools ------------------------------------------------------------- */
 
@@ -66,7 +112,7 @@ is_name(const struct foreign *f)
 }
 
 static int
-copy_tool_records(struct export *x, struct fmt_where *where)
+copy_tool_records(struct perfdata_export *x, struct fmt_where *where)
 {
 	struct block block;
 	struct foreign f;
@@ -92,7 +138,7 @@ copy_tool_records(struct export *x, struct fmt_where *where)
 static void
 on_block(void *arg, const struct block *block)
 {
-	struct export *x = arg;
+	struct perfdata_export *x = arg;
 	int error;
 
 	if (block->header.type != BLOCK_KSYMS)
@@ -103,7 +149,7 @@ on_block(void *arg, const struct block *block)
 }
 
 static bool
-is_chosen(const struct export *x, const struct stream_record *rec)
+is_chosen(const struct perfdata_export *x, const struct stream_record *rec)
 {
 	const struct perf_record *r = rec->record;
 	const struct event_set *events = record_stream_events(x->stream);
@@ -118,7 +164,7 @@ is_chosen(const struct export *x, const struct stream_record *rec)
 
 /* A reader holds records back until it hears that no older ones come. */
 static int
-end_round(struct export *x, const struct perf_record *r, struct fmt_where *where)
+end_round(struct perfdata_export *x, const struct perf_record *r, struct fmt_where *where)
 {
 	uint64_t time = r->sid.have & PERF_SAMPLE_TIME ? r->sid.time : 0;
 
@@ -133,30 +179,29 @@ end_round(struct export *x, const struct perf_record *r, struct fmt_where *where
 }
 
 static int
-copy_record(struct export *x, const struct stream_record *rec, struct fmt_where *where)
+copy_record(struct perfdata_export *x, const struct stream_record *rec, struct fmt_where *where)
 {
 	const struct perf_record *r = rec->record;
 	int error;
 
 	if (!r && !x->sections.imported) {
-		x->result->bad_records++;
+		x->result.bad_records++;
 		return 0;
 	}
 	if (!is_chosen(x, rec))
 		return 0;
-	x->result->records++;
+	x->result.records++;
 	if (!r)
 		return perfdata_writer_records(x->w, rec->bad, where);
-	x->result->samples += r->type == REC_SAMPLE;
+	x->result.samples += r->type == REC_SAMPLE;
 	if (export_sections_see(&x->sections, r) < 0)
 		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
 	error = perfdata_writer_records(x->w, r->raw, where);
 	return error ? error : end_round(x, r, where);
 }
 
-/* After an error of the recording what was written is still good. */
 static int
-copy_records(struct export *x, struct fmt_where *where)
+copy_records(struct perfdata_export *x, int *ret_read, struct fmt_where *where)
 {
 	struct stream_record rec;
 	int error = 0, result = 0;
@@ -165,14 +210,14 @@ copy_records(struct export *x, struct fmt_where *where)
 		record_stream_on_block(x->stream, on_block, x);
 	while (!error && (result = record_stream_next(x->stream, &rec, where)) > 0)
 		error = copy_record(x, &rec, where);
-	x->result->read_error = result < 0 ? result : x->symbols_error;
+	*ret_read = result < 0 ? result : x->symbols_error;
 	return error;
 }
 
 /* --- losses that no record tells of ------------------------------------------------------ */
 
 static int
-write_losses(struct export *x, struct fmt_where *where)
+write_losses(struct perfdata_export *x, struct fmt_where *where)
 {
 	const struct loss *loss = record_stream_loss(x->stream);
 	const struct event_set *events = record_stream_events(x->stream);
@@ -203,50 +248,106 @@ write_losses(struct export *x, struct fmt_where *where)
 
 /* --- all of it --------------------------------------------------------------------------- */
 
-static int
-write_all(struct export *x, struct fmt_where *where)
+int
+perfdata_export_open(struct io_sink *sink, const struct perfdata_export_options *options,
+		     struct perfdata_export **ret)
 {
-	const struct recording_meta *meta = recording_reader_meta(x->reader);
-	bool seen = x->o->windowed || x->o->filter;
-	int error = 0;
+	struct perfdata_export *x = calloc(1, sizeof(*x));
 
-	/* Which samples there will be is not known at the beginning of a pipe. */
-	if (x->o->pipe) {
-		x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !seen;
-		error = export_sections_write(&x->sections, meta, false, x->w, where);
+	if (!x)
+		return -FMT_E_NOMEM;
+	x->o = options;
+	x->sink = sink;
+	x->events = event_set_new();
+	if (export_sections_init(&x->sections) < 0 || !x->events) {
+		perfdata_export_close(x);
+		return -FMT_E_NOMEM;
 	}
-	if (!error)
-		error = copy_tool_records(x, where);
-	if (!error)
-		error = copy_records(x, where);
-	if (!error)
-		error = write_losses(x, where);
-	if (!error && !x->o->pipe)
-		error = export_sections_write(&x->sections, meta, seen, x->w, where);
-	if (!error)
-		error = perfdata_writer_finish(x->w, x->result->header, where);
-	return error;
+	*ret = x;
+	return 0;
+}
+
+void
+perfdata_export_close(struct perfdata_export *x)
+{
+	if (!x)
+		return;
+	perfdata_writer_free(x->w);
+	export_sections_done(&x->sections);
+	event_set_free(x->events);
+	free(x);
 }
 
 int
-perfdata_export(struct recording_reader *reader, struct record_stream *stream, struct io_sink *sink,
-		const struct perfdata_export_options *options, struct perfdata_export_result *ret,
-		struct fmt_where *where)
+perfdata_export_look(struct perfdata_export *x, struct recording_reader *reader,
+		     struct fmt_where *where)
 {
-	struct export x = { .o = options, .reader = reader, .stream = stream, .result = ret };
-	struct perfdata_writer_options wo = { .pipe = options->pipe };
+	const struct recording_meta *meta;
+	int error = export_sections_read(&x->sections, reader, where);
+
+	if (error)
+		return error;
+	meta = recording_reader_meta(reader);
+	if (x->looked && memcmp(x->boot_id, meta->boot_id, sizeof(x->boot_id)) != 0)
+		return fmt_fail(where, FMT_E_MISMATCH, 0, "recordings of two boots");
+	memcpy(x->boot_id, meta->boot_id, sizeof(x->boot_id));
+	for (size_t i = 0; i < event_set_count(meta->events) && !error; i++)
+		error = add_event(x->events, event_set_at(meta->events, i), x->looked);
+	x->looked = true;
+	return error ? fmt_fail(where, (enum fmt_error) - error, 0, "events") : 0;
+}
+
+static bool
+is_part(const struct perfdata_export *x)
+{
+	return x->o->windowed || x->o->filter;
+}
+
+/* What comes before the first record. */
+static int
+begin(struct perfdata_export *x, struct fmt_where *where)
+{
+	struct perfdata_writer_options wo = { .pipe = x->o->pipe };
 	int error;
 
-	memset(ret, 0, sizeof(*ret));
-	error = export_sections_read(&x.sections, reader, where);
-	if (!error) {
-		wo.keep_attr_bytes = x.sections.imported ? PERFDATA_ATTR_BYTES : 0;
-		error = perfdata_writer_open(sink, recording_reader_meta(reader)->events, &wo, &x.w,
-					     where);
-	}
+	if (x->w)
+		return 0;
+	wo.keep_attr_bytes = x->sections.imported ? PERFDATA_ATTR_BYTES : 0;
+	error = perfdata_writer_open(x->sink, x->events, &wo, &x->w, where);
+	if (error || !x->o->pipe)
+		return error;
+	/* Which samples there will be is not known at the beginning of a pipe. */
+	x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !is_part(x);
+	return export_sections_write(&x->sections, x->events, false, x->w, where);
+}
+
+int
+perfdata_export_add(struct perfdata_export *x, struct recording_reader *reader,
+		    struct record_stream *stream, int *ret_read, struct fmt_where *where)
+{
+	int error;
+
+	x->reader = reader;
+	x->stream = stream;
+	*ret_read = 0;
+	error = begin(x, where);
 	if (!error)
-		error = write_all(&x, where);
-	perfdata_writer_free(x.w);
-	export_sections_done(&x.sections);
+		error = copy_tool_records(x, where);
+	if (!error)
+		error = copy_records(x, ret_read, where);
+	return error ? error : write_losses(x, where);
+}
+
+int
+perfdata_export_finish(struct perfdata_export *x, struct perfdata_export_result *ret,
+		       struct fmt_where *where)
+{
+	int error = begin(x, where);
+
+	if (!error && !x->o->pipe)
+		error = export_sections_write(&x->sections, x->events, is_part(x), x->w, where);
+	if (!error)
+		error = perfdata_writer_finish(x->w, x->result.header, where);
+	*ret = x->result;
 	return error;
 }

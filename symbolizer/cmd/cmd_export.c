@@ -47,7 +47,7 @@ struct request {
 	const char *output, *kallsyms;
 	enum format format;
 	const char *folded_only; /* options given that the other formats cannot heed */
-	bool filtered;
+	bool filtered, windowed;
 };
 
 static int
@@ -91,6 +91,11 @@ note_shared(struct request *rq, int value)
 	case FILTER_OPTION_cpu:
 	case FILTER_OPTION_event:
 		rq->filtered = true;
+		return;
+	case FILTER_OPTION_time:
+	case FILTER_OPTION_since:
+	case FILTER_OPTION_until:
+		rq->windowed = true;
 		return;
 	}
 }
@@ -192,6 +197,7 @@ static int export(struct request *rq)
 	struct export_perfdata perfdata = {
 		.pipe = rq->format == FORMAT_PERF_DATA,
 		.filtered = rq->filtered,
+		.windowed = rq->windowed,
 		.output = rq->output,
 		.kallsyms = rq->kallsyms,
 		.load = &rq->load,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "symbolizer/cmd/output.h"
+#include "symbolizer/input_set.h"
 #include "symbolizer/kallsyms_file.h"
 #include "symbolizer/perfdata_export.h"
 
@@ -53,16 +54,16 @@ symbols_init(struct symbols *s, const char *wanted)
 }
 
 static int
-write_kallsyms(const struct symbols *s, const struct recording_meta *meta, const char *path)
+write_kallsyms(const struct symbols *s, uint64_t kernel_text, const char *path)
 {
 	struct output out;
 
-	if (meta->kernel_text == 0)
+	if (kernel_text == 0)
 		warnx("the recording does not tell where the kernel was: perf will not take %s",
 		      path);
 	if (output_open(&out, path) != 0)
 		return EXIT_FAILED;
-	kallsyms_file_write(s->kernel, meta->kernel_text, out.file);
+	kallsyms_file_write(s->kernel, kernel_text, out.file);
 	return output_close(&out, EXIT_DONE);
 }
 
@@ -145,63 +146,152 @@ target_close(struct target *t, int status)
 
 /* --- the export -------------------------------------------------------------------------- */
 
-static void
-say(const struct input *in, const struct export_perfdata *rq, int error,
-    const struct perfdata_export_result *result, const struct fmt_where *where)
+struct run {
+	const struct export_perfdata *rq;
+	struct perfdata_export *x;
+	struct perfdata_export_result result;
+	uint64_t kernel_text; /* of the last recording */
+	bool cut;	      /* a recording could not be read to its end: what it had is kept */
+};
+
+static int
+say_failed(const struct run *r, int error, const struct fmt_where *where)
 {
-	if (result->bad_records > 0)
-		warnx("%" PRIu64 " records that no event can parse are left out",
-		      result->bad_records);
-	if (error == 0)
-		input_warn(in);
 	if (error == -FMT_E_IO && where->saved_errno)
-		warnx("%s: %s", rq->output ? rq->output : "standard output",
+		warnx("%s: %s", r->rq->output ? r->rq->output : "standard output",
 		      strerror(where->saved_errno));
-	else if (error < 0)
+	else
 		warnx("%s: %s", fmt_error_text(error), where->detail);
-	else if (result->read_error < 0)
-		input_failed(in, result->read_error, where);
+	return EXIT_FAILED;
 }
 
-static int export(const struct export_perfdata *rq, struct input *in, const struct symbols *symbols)
+static int
+look(struct run *r, const struct input *in)
 {
-	struct perfdata_export_options o = { .pipe = rq->pipe, .kernel = symbols->kernel };
-	struct perfdata_export_result result = { 0 };
 	struct fmt_where where = { 0 };
-	struct target t;
-	int error, status;
+	int error = perfdata_export_look(r->x, in->reader, &where);
 
-	if (rq->filtered)
-		o.filter = rq->load->filter;
-	error = input_window(in, rq->load->filter, &o.windowed, &where);
-	if (error < 0)
-		return input_failed(in, error, &where);
-	status = target_open(&t, rq);
-	if (status != 0)
+	if (error == -FMT_E_MISMATCH) {
+		warnx("%s: is of another boot than those before it: they do not fit into one "
+		      "perf.data; choose with --since and --until",
+		      in->path);
+		return EXIT_FAILED;
+	}
+	return error ? input_failed(in, error, &where) : EXIT_DONE;
+}
+
+static int
+add(struct run *r, const struct input *in)
+{
+	struct fmt_where where = { 0 };
+	int read_error, error;
+
+	error = perfdata_export_add(r->x, in->reader, in->stream, &read_error, &where);
+	if (error)
+		return say_failed(r, error, &where);
+	if (read_error) {
+		input_failed(in, read_error, &where);
+		r->cut = true;
+	}
+	r->kernel_text = recording_reader_meta(in->reader)->kernel_text;
+	return EXIT_DONE;
+}
+
+/* All recordings of an archive are looked at before the first one is written. */
+static int
+look_at_all(struct run *r)
+{
+	struct input_set set;
+	int more = 0, status = input_set_open(&set, r->rq->load->path, r->rq->load->filter);
+
+	while (status == EXIT_DONE && set.archive && (more = input_set_next(&set)) > 0) {
+		status = look(r, &set.in);
+		input_set_leave(&set);
+	}
+	input_set_close(&set);
+	return more < 0 ? EXIT_FAILED : status;
+}
+
+static int
+add_all(struct run *r, struct input_set *set)
+{
+	int more = 0, status = EXIT_DONE;
+
+	while (status == EXIT_DONE && (more = input_set_next(set)) > 0) {
+		if (!set->archive)
+			status = look(r, &set->in);
+		if (status == EXIT_DONE)
+			status = add(r, &set->in);
+		if (status == EXIT_DONE && input_set_finish(set) < 0) {
+			warnx("out of memory");
+			status = EXIT_FAILED;
+		}
+	}
+	return more < 0 ? EXIT_FAILED : status;
+}
+
+static int
+write_all(struct run *r, struct input_set *set, struct target *t)
+{
+	struct fmt_where where = { 0 };
+	int status = add_all(r, set), error;
+
+	if (status != EXIT_DONE)
 		return status;
-	error = perfdata_export(in->reader, in->stream, t.sink, &o, &result, &where);
-	say(in, rq, error, &result, &where);
-	status = error ? EXIT_FAILED : target_finish(&t, rq, result.header);
+	error = perfdata_export_finish(r->x, &r->result, &where);
+	if (error)
+		return say_failed(r, error, &where);
+	if (r->result.bad_records > 0)
+		warnx("%" PRIu64 " records that no event can parse are left out",
+		      r->result.bad_records);
+	input_set_warn(set);
+	return target_finish(t, r->rq, r->result.header);
+}
+
+static int
+export_set(const struct export_perfdata *rq, struct input_set *set, const struct symbols *symbols)
+{
+	struct perfdata_export_options o = {
+		.pipe = rq->pipe,
+		.filter = rq->filtered ? rq->load->filter : NULL,
+		.windowed = rq->windowed,
+		.kernel = symbols->kernel,
+	};
+	struct run r = { .rq = rq };
+	struct target t;
+	int status = target_open(&t, rq);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (perfdata_export_open(t.sink, &o, &r.x) < 0) {
+		warnx("out of memory");
+		status = EXIT_FAILED;
+	}
+	if (status == EXIT_DONE && set->archive)
+		status = look_at_all(&r);
+	if (status == EXIT_DONE)
+		status = write_all(&r, set, &t);
+	perfdata_export_close(r.x);
 	status = target_close(&t, status);
 	if (status == EXIT_DONE && rq->kallsyms)
-		status = write_kallsyms(symbols, recording_reader_meta(in->reader), rq->kallsyms);
+		status = write_kallsyms(symbols, r.kernel_text, rq->kallsyms);
 	/* What came before the damage is kept. */
-	return status == EXIT_DONE && result.read_error ? EXIT_FAILED : status;
+	return status == EXIT_DONE && r.cut ? EXIT_FAILED : status;
 }
 
 int
 export_perfdata(const struct export_perfdata *rq)
 {
 	struct symbols symbols;
-	struct input in;
-	int status = input_open(&in, rq->load->path);
+	struct input_set set;
+	int status = symbols_init(&symbols, rq->kallsyms);
 
-	if (status != 0)
+	if (status != EXIT_DONE)
 		return status;
-	status = symbols_init(&symbols, rq->kallsyms);
-	if (status == 0)
-		status = export(rq, &in, &symbols);
+	status = input_set_open(&set, rq->load->path, rq->load->filter);
+	if (status == EXIT_DONE)
+		status = export_set(rq, &set, &symbols);
+	input_set_close(&set);
 	symbols_done(&symbols);
-	input_close(&in);
 	return status;
 }

@@ -12,7 +12,8 @@
 
 struct export_perfdata {
 	bool pipe;		   /* mode of the perf.data */
-	bool filtered;		   /* load->filter has something to say */
+	bool windowed;		   /* it has a time to say */
+	bool filtered;		   /* load->filter has something to say of samples */
 	const char *output;	   /* NULL: standard output */
 	const char *kallsyms;	   /* where the kernel's symbols go; NULL: nowhere */
 	struct load_options *load; /* path and filter */

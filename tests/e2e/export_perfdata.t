@@ -172,6 +172,22 @@ head -c $(($(stat -c %s own.spoor) / 2)) own.spoor >cut.spoor
 like "$(cat err)" 'not closed in order' "a recording that was cut is exported, and it is said"
 ok "and perf takes it" perf report --stats -i cut.file
 
+# --- an archive ----------------------------------------------------------------------------------
+
+# Two recordings of one boot, each with ids of its own, make one perf.data.
+"$SPOOR" record -a -F 499 -o later.spoor -- "$burn" 300 >/dev/null 2>&1 || bail "nothing recorded"
+mkdir archive
+cp own.spoor archive/1.spoor
+cp later.spoor archive/2.spoor
+"$SPOOR" info --json later.spoor >later.json 2>/dev/null
+both archive
+for k in pipe file; do
+	is "$(perf script -G -i archive.$k -F comm 2>/dev/null | grep -c .)" \
+		"$((samples + $(jq .samples later.json)))" "archive, $k: the samples of both"
+	like "$(judge order archive.$k)" '^[1-9][0-9]* 0$' "archive, $k: in time order"
+	is "$(judge attrs archive.$k | wc -l)" "$(judge attrs own.$k | wc -l)" "archive, $k: the events once"
+done
+
 # --- there and back ------------------------------------------------------------------------------
 
 # perf 6.1 aborts over a map whose build-id bit the kernel set for another recorder on this machine
@@ -264,7 +280,7 @@ received named.pipe >got
 same "and of the pipe" want got
 
 # A pipe becomes a file: tracepoint formats come as a record there, names of events as another.
-perf record -o - -e sched:sched_switch -e cpu-clock -F 499 -a -- "$burn" 200 2>/dev/null >piped.data
+perf record --buildid-mmap -o - -e sched:sched_switch -e cpu-clock -F 499 -a -- "$burn" 200 2>/dev/null >piped.data
 ok "perf record to a pipe" perf script -i piped.data
 "$SPOOR" import piped.data -o piped.spoor 2>/dev/null
 both piped.spoor

@@ -116,15 +116,32 @@ seen_done(struct seen *seen)
 	buf_done(&seen->sample_time);
 }
 
-/* Exports what s has written so far and reads it back. */
+/* Everything that s reads, to sink. */
+static int
+export_to(struct sink *sink, struct synthetic *s, const struct perfdata_export_options *o,
+	  struct perfdata_export_result *result, struct fmt_where *where)
+{
+	struct perfdata_export *x;
+	int error, read_error;
+
+	assert_int_equal(perfdata_export_open(&sink->io, o, &x), 0);
+	assert_int_equal(perfdata_export_look(x, s->reader, where), 0);
+	error = perfdata_export_add(x, s->reader, s->stream, &read_error, where);
+	assert_int_equal(read_error, 0);
+	if (!error)
+		error = perfdata_export_finish(x, result, where);
+	perfdata_export_close(x);
+	return error;
+}
+
+/* And back. */
 static void export(struct synthetic *s, const struct perfdata_export_options *o,
 		   struct perfdata_export_result *result, struct seen *seen)
 {
 	struct sink sink = { .io = { .write = sink_write } };
 	struct fmt_where where = { 0 };
 
-	assert_int_equal(perfdata_export(s->reader, s->stream, &sink.io, o, result, &where), 0);
-	assert_int_equal(result->read_error, 0);
+	assert_int_equal(export_to(&sink, s, o, result, &where), 0);
 	if (!o->pipe)
 		memcpy(sink.bytes.p, result->header, sizeof(result->header));
 	read_back(&sink.bytes, seen);
@@ -382,7 +399,7 @@ test_every_write_fails(void **state)
 
 			make(&s);
 			synthetic_read(&s);
-			error = perfdata_export(s.reader, s.stream, &sink.io, &o, &result, &where);
+			error = export_to(&sink, &s, &o, &result, &where);
 			if (error) {
 				assert_int_equal(error, -FMT_E_IO);
 				assert_int_equal(where.saved_errno, ENOSPC);
@@ -394,6 +411,95 @@ test_every_write_fails(void **state)
 	}
 }
 
+/* Files that rotated share ids; another run has others of the same events. */
+static void
+test_several(void **state)
+{
+	struct perfdata_export_options o = { .pipe = false };
+	struct perfdata_export_result result;
+	struct sink sink = { .io = { .write = sink_write } };
+	struct fmt_where where = { 0 };
+	struct perfdata_export *x;
+	struct synthetic s[3];
+	struct seen seen;
+	int read_error;
+
+	assert_int_equal(perfdata_export_open(&sink.io, &o, &x), 0);
+	for (int i = 0; i < 3; i++) {
+		make(&s[i]);
+		synthetic_read(&s[i]);
+		assert_int_equal(perfdata_export_look(x, s[i].reader, &where), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			perfdata_export_add(x, s[i].reader, s[i].stream, &read_error, &where), 0);
+	assert_int_equal(perfdata_export_finish(x, &result, &where), 0);
+	perfdata_export_close(x);
+	memcpy(sink.bytes.p, result.header, sizeof(result.header));
+	read_back(&sink.bytes, &seen);
+	assert_int_equal(seen.records[REC_SAMPLE], 15);
+	assert_int_equal(seen.lost[0], 21);
+	assert_int_equal(seen.features[PERFDATA_FEATURE_EVENT_DESC], 1);
+	seen_done(&seen);
+	buf_done(&sink.bytes);
+	for (int i = 0; i < 3; i++)
+		synthetic_end(&s[i]);
+}
+
+static int
+sink_sync(struct io_sink *io)
+{
+	return 0;
+}
+
+static void
+sink_close(struct io_sink *io)
+{
+}
+
+/* An empty recording of that boot; its bytes are in file. */
+static struct recording_reader *
+make_boot(struct sink *file, uint8_t boot)
+{
+	struct recording_writer_options options = { 0 };
+	struct recording_meta *meta = recording_meta_new();
+	struct recording_writer *writer;
+	struct recording_reader *reader;
+	struct fmt_where where = { 0 };
+
+	file->io = (struct io_sink){ .write = sink_write, .sync = sink_sync, .close = sink_close };
+	meta->boot_id[15] = boot;
+	assert_int_equal(recording_writer_open(&file->io, meta, &options, &writer, &where), 0);
+	assert_int_equal(recording_writer_close(writer, 0, &where), 0);
+	recording_meta_free(meta);
+	assert_int_equal(recording_reader_open(io_source_memory(file->bytes.p, file->bytes.len),
+					       &reader, &where),
+			 0);
+	return reader;
+}
+
+static void
+test_two_boots(void **state)
+{
+	struct perfdata_export_options o = { .pipe = true };
+	struct sink sink = { .io = { .write = sink_write } };
+	struct fmt_where where = { 0 };
+	struct perfdata_export *x;
+
+	assert_int_equal(perfdata_export_open(&sink.io, &o, &x), 0);
+	for (uint8_t i = 0; i < 3; i++) {
+		struct sink file = { 0 };
+		struct recording_reader *reader = make_boot(&file, i == 2);
+
+		assert_int_equal(perfdata_export_look(x, reader, &where),
+				 i == 2 ? -FMT_E_MISMATCH : 0);
+		recording_reader_close(reader);
+		buf_done(&file.bytes);
+	}
+	assert_int_equal(sink.writes, 0);
+	perfdata_export_close(x);
+}
+
 int
 main(void)
 {
@@ -401,6 +507,7 @@ main(void)
 		cmocka_unit_test(test_our_own),	 cmocka_unit_test(test_an_import),
 		cmocka_unit_test(test_a_filter), cmocka_unit_test(test_build_ids),
 		cmocka_unit_test(test_rounds),	 cmocka_unit_test(test_every_write_fails),
+		cmocka_unit_test(test_several),	 cmocka_unit_test(test_two_boots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
