@@ -237,7 +237,7 @@ sort_frames(struct columns_stacks *t)
 	size_t n = t->frames.n;
 	uint64_t last = 0;
 
-	if (!make_room(&t->items, &t->cap_items, 2 * n, sizeof(*t->items)) ||
+	if (!make_room(&t->items, &t->cap_items, 2 * n + 1, sizeof(*t->items)) ||
 	    !make_room(&t->frame_rank, &t->cap_frame_rank, n, sizeof(*t->frame_rank)))
 		return false;
 	t->gaps.n = 0;
