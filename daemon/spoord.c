@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -503,6 +504,8 @@ main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	/* Threads that come and go would leave a heap each, with holes. */
+	(void)mallopt(M_ARENA_MAX, 1);
 	if (config_read(o.config, &d.config, &error) < 0) {
 		log_error("%s", error.text);
 		return o.check ? EXIT_FAILURE : EXIT_CONFIG;

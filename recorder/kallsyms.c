@@ -4,10 +4,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <bsd/sys/queue.h>
 
 #define KALLSYMS_MAX (1u << 22) /* a kernel has 1e5 to 3e5 */
 #define NAMES_MAX (256u << 20)
@@ -34,7 +37,17 @@ struct kallsyms {
 	size_t nr_modules, cap_modules;
 	uint64_t bound[NR_BOUNDS];
 	bool sorted, any_symbol, any_address;
+	/* Under shared_lock, once loaded: */
+	unsigned int users;
+	LIST_ENTRY(kallsyms) link;
 };
+
+/*
+ * Those in use. Each session loads them anew, as modules may have come; but megabytes that are the
+ * same are not kept twice.
+ */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static LIST_HEAD(, kallsyms) shared = LIST_HEAD_INITIALIZER(shared);
 
 /* Adds a NUL-terminated string; its offset, or -ENOMEM. */
 static int64_t
@@ -220,6 +233,7 @@ rows_finish(struct kallsyms *k)
 {
 	struct row *rows;
 	size_t n = 0;
+	char *names;
 
 	if (!k->sorted)
 		qsort(k->rows, k->nr, sizeof(*k->rows), row_cmp);
@@ -232,6 +246,54 @@ rows_finish(struct kallsyms *k)
 		k->rows = rows;
 		k->cap = n;
 	}
+	names = realloc(k->names, k->names_len);
+	if (names) {
+		k->names = names;
+		k->names_cap = k->names_len;
+	}
+}
+
+static bool
+same(const struct kallsyms *a, const struct kallsyms *b)
+{
+	if (a->nr != b->nr || a->names_len != b->names_len || a->nr_modules != b->nr_modules ||
+	    memcmp(a->names, b->names, a->names_len) != 0 ||
+	    memcmp(a->modules, b->modules, a->nr_modules * sizeof(*a->modules)) != 0 ||
+	    memcmp(a->bound, b->bound, sizeof(a->bound)) != 0)
+		return false;
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->rows[i].addr != b->rows[i].addr || a->rows[i].name != b->rows[i].name ||
+		    a->rows[i].module != b->rows[i].module)
+			return false;
+	return true;
+}
+
+static void
+release(struct kallsyms *k)
+{
+	free(k->rows);
+	free(k->names);
+	free(k->modules);
+	free(k);
+}
+
+/* k, or the same that somebody has already. */
+static struct kallsyms *
+share(struct kallsyms *k)
+{
+	struct kallsyms *other;
+
+	pthread_mutex_lock(&shared_lock);
+	LIST_FOREACH(other, &shared, link)
+		if (same(other, k))
+			break;
+	if (other)
+		release(k);
+	else
+		LIST_INSERT_HEAD(&shared, other = k, link);
+	other->users++;
+	pthread_mutex_unlock(&shared_lock);
+	return other;
 }
 
 int
@@ -260,13 +322,14 @@ kallsyms_load(const char *path, struct kallsyms **ret)
 		rc = k->any_symbol && !k->any_address ? -EPERM : -ENOENT;
 		goto out;
 	}
-	*ret = k;
+	*ret = share(k);
 	k = NULL;
 out:
 	if (fd >= 0)
 		(void)close(fd);
 	free(buffer);
-	kallsyms_free(k);
+	if (k)
+		release(k);
 	return rc;
 }
 
@@ -275,10 +338,12 @@ kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return;
-	free(k->rows);
-	free(k->names);
-	free(k->modules);
-	free(k);
+	pthread_mutex_lock(&shared_lock);
+	if (--k->users == 0) {
+		LIST_REMOVE(k, link);
+		release(k);
+	}
+	pthread_mutex_unlock(&shared_lock);
 }
 
 size_t

@@ -105,6 +105,32 @@ test_hidden(void **state)
 	kallsyms_free(NULL);
 }
 
+/* Sessions of one process have one copy; until modules come, which only those after it see. */
+static void
+equal_ones_are_shared(void **state)
+{
+	static const char now[] = "ffffffff81000000 T _text\nffffffff81000100 T one\n"
+				  "ffffffffc0000000 t two\t[m]\n";
+	static const char later[] = "ffffffff81000000 T _text\nffffffff81000100 T one\n"
+				    "ffffffffc0001000 t two\t[m]\n";
+	struct kallsyms *a, *b, *c;
+
+	assert_int_equal(load_text(now, &a), 0);
+	assert_int_equal(load_text(now, &b), 0);
+	assert_int_equal(load_text(later, &c), 0);
+	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, c);
+	kallsyms_free(a);
+	assert_string_equal(name_at(b, 0xffffffffc0000000), "two");
+	assert_string_equal(name_at(c, 0xffffffffc0000000), "-");
+	assert_string_equal(name_at(c, 0xffffffffc0001000), "two");
+	kallsyms_free(b);
+	assert_int_equal(load_text(now, &a), 0);
+	assert_string_equal(name_at(a, 0xffffffff81000100), "one");
+	kallsyms_free(a);
+	kallsyms_free(c);
+}
+
 static void
 test_long_line(void **state)
 {
@@ -235,8 +261,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),	  cmocka_unit_test(test_hidden),
-		cmocka_unit_test(test_long_line), cmocka_unit_test(test_real),
+		cmocka_unit_test(equal_ones_are_shared),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_collector),
 	};
 
