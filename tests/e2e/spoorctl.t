@@ -121,13 +121,36 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && getent group daemon 
 	exits 1 "a stranger is refused" "${stranger[@]}" ./spoorctl --socket socket status
 	like "$(cat err)" 'not a member of group daemon' "and told why"
 	exits 0 "a member sees the status" "${member[@]}" ./spoorctl --socket socket status
-	exits 0 "a member captures" "${member[@]}" ./spoorctl --socket socket capture --duration 1s -o theirs/x.spoor
+	# Beside the base stream, which it must not disturb; at the rate of the CPU time that was used.
+	ctl rotate
+	used=$(cut -d ' ' -f 14 "/proc/$burner/stat")
+	exits 0 "a member captures" "${member[@]}" ./spoorctl --socket socket capture --duration 5s \
+		--frequency 997 --pid "$burner" -o theirs/x.spoor
+	used=$(($(cut -d ' ' -f 14 "/proc/$burner/stat") - used))
 	is "$(stat -c %u theirs/x.spoor)" 65000 "into a file of the member's own"
-	exits 0 "a member keeps" "${member[@]}" ./spoorctl --socket socket keep 1m
+	exits 0 "which is whole" "$SPOOR" verify theirs/x.spoor
+	"$SPOOR" info --json theirs/x.spoor >info.json
+	# Also while it is opened and closed the process runs: some tenths of a second.
+	in_range "$(json info.json .samples)" $(((used - 60) * 997 / 100 * 95 / 100)) \
+		$((used * 997 / 100 * 105 / 100)) "at that rate"
+	is "$(json info.json .lost)" 0 "and loses nothing"
+	ctl rotate
+	base=$(find archive -maxdepth 1 -name '*.spoor' | sort | tail -n 1)
+	"$SPOOR" info --json "$base" >info.json
+	is "$(json info.json .lost)" 0 "nor does the base stream"
+	is "$(json info.json '.gaps // [] | length')" 0 "which has no gap"
+	in_range "$(json info.json .samples)" 60 1e6 "and went on"
+	exits 0 "a member keeps" "${member[@]}" ./spoorctl --socket socket keep 2m --label x
+	ctl rotate
+	in_range "$(find archive -maxdepth 1 -name '*.spoor' -links 1 | wc -l)" 1 99 "what was then"
+	exits 0 "root vacuums" ctl vacuum --max-use 1
+	is "$(find archive -maxdepth 1 -name '*.spoor' -links 1 | wc -l)" 0 "all that is not kept"
+	base=archive/kept/x/${base##*/}
+	exits 0 "what is kept is still whole" "$SPOOR" verify "$base"
 	exits 1 "a member cannot vacuum" "${member[@]}" ./spoorctl --socket socket vacuum --max-use 1
 	exits 1 "a member cannot reload" "${member[@]}" ./spoorctl --socket socket reload
 else
-	skip "becoming somebody else needs root" 8
+	skip "becoming somebody else needs root" 20
 fi
 [ "$tests_failed" -eq 0 ] || diag_file spoord.log
 done_testing
