@@ -213,7 +213,7 @@ put_pipe_build_ids(struct perfdata_writer *w, struct span section)
 static void
 put_pipe_feature(struct perfdata_writer *w, unsigned int feature, struct span payload)
 {
-	size_t size = PERF_RECORD_HEADER_BYTES + 8 + ((payload.len + 7) & ~(size_t)7);
+	size_t size = PERF_RECORD_HEADER_BYTES + 8 + payload.len;
 
 	if (feature == PERFDATA_FEATURE_TRACING_DATA) {
 		perfdata_tracing_data_record(&w->out, payload);
@@ -222,8 +222,8 @@ put_pipe_feature(struct perfdata_writer *w, unsigned int feature, struct span pa
 	} else if (!is_for_files(feature) && size <= PERF_RECORD_MAX_BYTES) {
 		put_record_header(&w->out, PERFDATA_FEATURE, size);
 		buf_u64(&w->out, feature);
+		/* Not padded: by the length perf tells an old section, which ends early. */
 		buf_append(&w->out, payload.p, payload.len);
-		buf_zero(&w->out, -payload.len & 7);
 	}
 }
 

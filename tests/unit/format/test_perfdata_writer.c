@@ -261,6 +261,13 @@ test_sections_in_a_pipe(void **state)
 	wire_bytes(&w, "topology", 8);
 	check_pipe_feature(PERFDATA_FEATURE_CPU_TOPOLOGY, text("topology"), &w);
 
+	/* Exactly as long as it is: perf takes padding for the fields that a later perf appends. */
+	wire_clear(&w);
+	wire_u64(&w, UINT64_C(19) << 48 | 80);
+	wire_u64(&w, 13);
+	wire_bytes(&w, "old", 3);
+	check_pipe_feature(PERFDATA_FEATURE_CPU_TOPOLOGY, text("old"), &w);
+
 	wire_clear(&w);
 	check_pipe_feature(PERFDATA_FEATURE_AUXTRACE, text("offsets."), &w);
 	check_pipe_feature(PERFDATA_FEATURE_CMDLINE, span_of(much, sizeof(much)), &w);
