@@ -19,4 +19,5 @@ run "every call" format/test_io_faults FIFTHS=5
 run "damage" format/test_damage DAMAGE=60
 run "power loss" format/test_power_loss REPLAYS=2000
 ok "disks of every size" env DISK_STEP=4 bash "$TOP/tests/e2e/disk.t"
+ok "every allocation of the programs" env NOMEM_STEP=1 bash "$TOP/tests/e2e/nomem.t"
 done_testing

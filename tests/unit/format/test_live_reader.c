@@ -20,6 +20,18 @@
 
 #define READERS 2
 
+static struct crew {
+	int fd;
+	unsigned int fail_every;
+	struct numbered_script script;
+	struct numbered_progress progress;
+	int result;
+	bool ended; /* atomic */
+	/* of all readers; atomic */
+	unsigned int rounds, wrong;
+	char what[640];
+} crew;
+
 /* The sink that programs use; some writes do only a part and fail. */
 struct half_sink {
 	struct io_sink io;
@@ -31,11 +43,13 @@ static int
 half_write(struct io_sink *io, const void *p, size_t n)
 {
 	struct half_sink *s = (struct half_sink *)io;
+	/* Not at the end: nobody is left to try again when closing fails. */
+	bool late = crew.progress.given + 500 > crew.script.passes * crew.script.per_pass;
 	int error;
 
 	s->writes++;
 	usleep(100); /* readers are slower than writers */
-	if (s->fail_every == 0 || s->writes < 3 || s->writes % s->fail_every)
+	if (s->fail_every == 0 || s->writes < 3 || late || s->writes % s->fail_every)
 		return s->file->write(s->file, p, n);
 	/* To the last byte but one: its header may have been read. */
 	error = s->file->write(s->file, p, s->writes % 2 ? n / 2 : n - 1);
@@ -65,18 +79,6 @@ half_close(struct io_sink *io)
 	s->file->close(s->file);
 	free(s);
 }
-
-static struct crew {
-	int fd;
-	unsigned int fail_every;
-	struct numbered_script script;
-	struct numbered_progress progress;
-	int result;
-	bool ended; /* atomic */
-	/* of all readers; atomic */
-	unsigned int rounds, wrong;
-	char what[640];
-} crew;
 
 static void *
 write_thread(void *arg)
