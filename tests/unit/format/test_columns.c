@@ -9,6 +9,7 @@
 
 #include "format/block.h"
 #include "format/columns.h"
+#include "recording_maker.h"
 #include "wire.h"
 
 #include <setjmp.h>
@@ -563,6 +564,113 @@ test_repetition_costs_little(void **state)
 	event_set_free(events);
 }
 
+/* --- a whole file ------------------------------------------------------------------------ */
+
+/* Samples, and all else: each in the order in which they came. */
+struct kept {
+	struct buf samples, others;
+};
+
+static void
+keep(struct kept *k, struct span records)
+{
+	struct span record;
+
+	while (perf_record_next(&records, &record) > 0)
+		buf_append(le32dec(record.p) == PERF_RECORD_SAMPLE ? &k->samples : &k->others,
+			   record.p, record.len);
+	assert_int_equal(records.len, 0);
+}
+
+static void
+kept_equal(const struct kept *a, const struct kept *b)
+{
+	assert_int_equal(a->samples.len, b->samples.len);
+	assert_memory_equal(a->samples.p, b->samples.p, a->samples.len);
+	assert_int_equal(a->others.len, b->others.len);
+	assert_memory_equal(a->others.p, b->others.p, a->others.len);
+}
+
+static void
+kept_done(struct kept *k)
+{
+	buf_done(&k->samples);
+	buf_done(&k->others);
+}
+
+/* Everything the RECORDS blocks of a file have; returns how many of them are by columns. */
+static unsigned int
+read_back(const struct memory_file *f, struct kept *ret)
+{
+	struct recording_reader *r;
+	unsigned int columnar = 0;
+	struct block b;
+
+	assert_int_equal(recording_reader_open(io_source_memory(f->p, f->n), &r, NULL), 0);
+	while (recording_reader_next(r, NULL, NULL, &b, NULL) > 0) {
+		if (b.header.type != BLOCK_RECORDS)
+			continue;
+		assert_int_equal(count_records(b.payload), b.header.records);
+		keep(ret, b.payload);
+		columnar += b.header.encoding == BLOCK_COLUMNAR;
+	}
+	assert_int_equal(recording_reader_verify(r, NULL), 0);
+	recording_reader_close(r);
+	return columnar;
+}
+
+/* What was given to the writer, pass after pass, against what the reader has of the file. */
+static void
+test_file_against_what_was_given(void **state)
+{
+	const struct event_attr attrs[] = {
+		attr_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+				PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP,
+			0),
+		attr_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW |
+				PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+			0),
+	};
+	const struct recording_writer_options ways[] = { { .block_bytes = 20000 },
+							 { .block_bytes = 20000, .verbatim = true },
+							 { .block_bytes = 100 } };
+	struct kept given, got;
+	struct buf pass;
+
+	buf_init(&pass);
+	for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
+		struct recording_meta *meta = maker_meta(7);
+		struct memory_file f = { 0 };
+		struct recording_writer *w;
+		unsigned int columnar;
+
+		memset(&given, 0, sizeof(given));
+		memset(&got, 0, sizeof(got));
+		event_set_free(meta->events);
+		meta->events = events_of(attrs, 2);
+		assert_int_equal(recording_writer_open(memory_sink(&f), meta, &ways[way], &w, NULL),
+				 0);
+		for (uint64_t i = 0; i < 300; i++) {
+			buf_clear(&pass);
+			add_records(&pass, attrs, 2, (unsigned int)chance(40), 10);
+			keep(&given, buf_span(&pass));
+			assert_int_equal(recording_writer_records(w, buf_span(&pass), NULL, NULL),
+					 0);
+			recording_writer_pass(w, i);
+		}
+		assert_int_equal(recording_writer_close(w, 1, NULL), 0);
+		columnar = read_back(&f, &got);
+		kept_equal(&given, &got);
+		assert_true(ways[way].verbatim ? columnar == 0 : columnar > 20);
+		kept_done(&given);
+		kept_done(&got);
+		recording_meta_free(meta);
+		memory_file_done(&f);
+	}
+	buf_done(&pass);
+}
+
 /* --- what does not come from the encoder -------------------------------------------------- */
 
 /* Decodes; what comes out is whole records, as many as said, or nothing. */
@@ -702,6 +810,7 @@ main(void)
 		cmocka_unit_test(test_many_of_everything),
 		cmocka_unit_test(test_nothing_is_left_over),
 		cmocka_unit_test(test_repetition_costs_little),
+		cmocka_unit_test(test_file_against_what_was_given),
 		cmocka_unit_test(test_cut_everywhere),
 		cmocka_unit_test(test_every_bit_flipped),
 		cmocka_unit_test(test_garbage),
