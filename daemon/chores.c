@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/joinable.h"
 #include "daemon/watchdog.h"
 #include "recorder/host.h"
 
@@ -14,7 +14,7 @@ STAILQ_HEAD(chore_list, chore);
 
 struct chores {
 	int wake_fd;
-	pthread_t thread;
+	struct joinable thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked;
 	/* Under lock: */
@@ -58,6 +58,7 @@ body(void *arg)
 		wake(c);
 	}
 	pthread_mutex_unlock(&c->lock);
+	joinable_end(&c->thread);
 	return NULL;
 }
 
@@ -74,12 +75,11 @@ chores_new(int wake_fd, struct chores **ret)
 	STAILQ_INIT(&c->done);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->asked, NULL);
-	r = -pthread_create(&c->thread, NULL, body, c);
+	r = joinable_start(&c->thread, "spoord-chores", body, c);
 	if (r < 0) {
 		free(c);
 		return r;
 	}
-	(void)pthread_setname_np(c->thread, "spoord-chores");
 	*ret = c;
 	return 0;
 }
@@ -132,21 +132,6 @@ chores_alive(struct chores *c, uint64_t now_ns)
 	return idle || watchdog_moves(&c->seen, nr_done, now_ns);
 }
 
-/* 0, or ETIMEDOUT when given up. */
-static int
-join(struct chores *c, bool (*each_second)(void *arg), void *arg)
-{
-	struct timespec until;
-	int r;
-
-	do {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec++;
-		r = pthread_clockjoin_np(c->thread, NULL, CLOCK_MONOTONIC, &until);
-	} while (r == ETIMEDOUT && (!each_second || each_second(arg)));
-	return r;
-}
-
 bool
 chores_close(struct chores *c, bool (*each_second)(void *arg), void *arg)
 {
@@ -162,7 +147,7 @@ chores_close(struct chores *c, bool (*each_second)(void *arg), void *arg)
 	pthread_cond_signal(&c->asked);
 	pthread_mutex_unlock(&c->lock);
 	chores_dispatch(c);
-	if (join(c, each_second, arg) != 0)
+	if (!joinable_join(&c->thread, each_second, arg))
 		return false;
 	chores_dispatch(c);
 	pthread_mutex_destroy(&c->lock);

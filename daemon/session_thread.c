@@ -3,13 +3,12 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/joinable.h"
 #include "daemon/watchdog.h"
 #include "recorder/session_error.h"
 
@@ -23,8 +22,7 @@ struct session_thread {
 	session_thread_prepare_fn *prepare;
 	void *arg;
 	struct session *_Atomic session; /* by the thread, once */
-	pthread_t thread;
-	bool joined;
+	struct joinable thread;
 	int wake_fd;
 	_Atomic bool stopped;
 	_Atomic int state; /* by the thread: release; pairs with the questions after it */
@@ -83,6 +81,7 @@ body(void *arg)
 		}
 	}
 	reach(t, ENDED);
+	joinable_end(&t->thread);
 	return NULL;
 }
 
@@ -101,12 +100,11 @@ session_thread_start(const struct session_options *options, session_thread_prepa
 	t->prepare = prepare;
 	t->arg = arg;
 	t->wake_fd = wake_fd;
-	r = -pthread_create(&t->thread, NULL, body, t);
+	r = joinable_start(&t->thread, "spoord-drain", body, t);
 	if (r < 0) {
 		free(t);
 		return session_fail(error, r, "cannot start a thread: %s", strerror(-r));
 	}
-	(void)pthread_setname_np(t->thread, "spoord-drain");
 	*ret = t;
 	return 0;
 }
@@ -190,25 +188,7 @@ void
 session_thread_wait(struct session_thread *t)
 {
 	assert(t->magic == SESSION_THREAD_MAGIC);
-	(void)pthread_join(t->thread, NULL);
-	t->joined = true;
-}
-
-/* 0, -ETIMEDOUT when given up. */
-static int
-join(struct session_thread *t, bool (*each_second)(void *arg), void *arg)
-{
-	struct timespec until;
-	int r = t->joined ? 0 : ETIMEDOUT;
-
-	while (r == ETIMEDOUT) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec++;
-		r = pthread_clockjoin_np(t->thread, NULL, CLOCK_MONOTONIC, &until);
-		if (r == ETIMEDOUT && each_second && !each_second(arg))
-			break;
-	}
-	return -r;
+	(void)joinable_join(&t->thread, NULL, NULL);
 }
 
 int
@@ -222,9 +202,8 @@ session_thread_close(struct session_thread *t, bool (*each_second)(void *arg), v
 	assert(t->magic == SESSION_THREAD_MAGIC);
 	if (!session_thread_ended(t))
 		session_thread_stop(t);
-	r = join(t, each_second, arg);
-	if (r < 0)
-		return session_fail(error, r, "the file does not take the rest: given up");
+	if (!joinable_join(&t->thread, each_second, arg))
+		return session_fail(error, -ETIMEDOUT, "the file does not take the rest: given up");
 	r = t->result;
 	if (r < 0 && error)
 		*error = t->error;

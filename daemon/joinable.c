@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/joinable.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define SECOND_MS 1000
+
+int
+joinable_start(struct joinable *j, const char *name, void *(*body)(void *arg), void *arg)
+{
+	int r;
+
+	*j = (struct joinable){ .end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	if (j->end_fd < 0)
+		return -errno;
+	r = -pthread_create(&j->thread, NULL, body, arg);
+	if (r < 0)
+		close(j->end_fd);
+	else
+		(void)pthread_setname_np(j->thread, name);
+	return r;
+}
+
+void
+joinable_end(struct joinable *j)
+{
+	static const uint64_t one = 1;
+
+	(void)!write(j->end_fd, &one, sizeof(one));
+}
+
+/* Not pthread_clockjoin_np(3): the thread sanitizer does not know it, and its like go by the wall. */
+bool
+joinable_join(struct joinable *j, bool (*each_second)(void *arg), void *arg)
+{
+	struct pollfd p = { .fd = j->end_fd, .events = POLLIN };
+
+	if (j->joined)
+		return true;
+	while (poll(&p, 1, SECOND_MS) != 1)
+		if (each_second && !each_second(arg))
+			return false;
+	(void)pthread_join(j->thread, NULL);
+	close(j->end_fd);
+	j->joined = true;
+	return true;
+}
