@@ -58,29 +58,27 @@ set(void *arg, int value, const char *text)
 
 /* Names are the recording's: nothing in them may move the cursor. */
 static void
-print_text(const char *key, const char *text)
-{
-	struct buf b;
-
-	if (!*text)
-		return;
-	buf_init(&b);
-	escape(&b, text);
-	if (!buf_failed(&b))
-		printf(KEY " %.*s\n", key, (int)b.len, (const char *)b.p);
-	buf_done(&b);
-}
-
-static void
 print_word(const char *text)
 {
 	struct buf b;
 
 	buf_init(&b);
 	escape(&b, text);
-	if (!buf_failed(&b))
+	if (buf_failed(&b))
+		fputs("(out of memory)", stdout);
+	else
 		printf("%.*s", (int)b.len, (const char *)b.p);
 	buf_done(&b);
+}
+
+static void
+print_text(const char *key, const char *text)
+{
+	if (!*text)
+		return;
+	printf(KEY " ", key);
+	print_word(text);
+	putchar('\n');
 }
 
 static void
@@ -88,6 +86,8 @@ print_lines(const char *key, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *line;
 
+	if (!copy)
+		print_text(key, "(out of memory)");
 	while ((line = strsep(&rest, "\n"))) {
 		print_text(key, line);
 		key = "";

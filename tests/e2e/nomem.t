@@ -47,9 +47,10 @@ sweep() # NAME FOR CHECK COMMAND...
 	in_range "$failed" 1 "$runs" "$name: and it mattered"
 }
 
-nothing() # STATUS
+# What says that it succeeded has said everything, or what is missing.
+the_same() # STATUS
 {
-	:
+	[ "$1" -ne 0 ] || [ -s err ] || cmp -s out whole || grep -Eq "$told" out
 }
 
 # A recording that was ended in order is whole; one that was not is readable, or not there.
@@ -67,7 +68,12 @@ recording() # STATUS
 sweep record 1 recording "$SPOOR" record -o x.spoor -F 199 -- "$FIXTURES/burn" 5
 sweep "record, no more at all" 1000000 recording "$SPOOR" record -o x.spoor -F 199 -- "$FIXTURES/burn" 5
 for command in info dump report verify "export -f folded"; do
+	told='out of memory'
+	# An object that libelf has no memory for is one of those without names, which are listed.
+	[ "$command" != report ] || told='^# .*burn'
 	# shellcheck disable=SC2086 # options of export
-	sweep "$command" 1 nothing "$SPOOR" $command "$golden"
+	"$SPOOR" $command "$golden" >whole 2>/dev/null
+	# shellcheck disable=SC2086
+	sweep "$command" 1 the_same "$SPOOR" $command "$golden"
 done
 done_testing
