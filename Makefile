@@ -198,7 +198,7 @@ check-long: check
 run-demo: all
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/demo.sh
 
-bench: all
+bench: all $(BENCH)
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/bench/run.sh
 
 # --- fuzzing (clang) -----------------------------------------------------------------------

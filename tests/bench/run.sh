@@ -3,7 +3,8 @@
 #
 # `make bench`: the recorder's own CPU time and file size, spoor against perf record and perf record
 # -z doing the same work over the same load, in turns. Settings: see tests/bench/record.py --help,
-# passed in BENCH_ARGS.
+# passed in BENCH_ARGS. Then what is stored: columns against zstd of the raw records, see
+# tests/bench/columns.py --help, passed in BENCH_COLUMNS_ARGS.
 set -eu
 cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-build}
@@ -13,4 +14,7 @@ mkdir -p "$BUILD/bench"
 	-fno-optimize-sibling-calls -pthread -o "$BUILD/bench/load" tests/demo_load.c
 
 # shellcheck disable=SC2086 # several arguments in one variable
-exec python3 tests/bench/record.py --build "$BUILD" ${BENCH_ARGS-} "$@"
+python3 tests/bench/record.py --build "$BUILD" ${BENCH_ARGS-} "$@"
+echo
+# shellcheck disable=SC2086
+exec python3 tests/bench/columns.py --build "$BUILD" ${BENCH_COLUMNS_ARGS-}
