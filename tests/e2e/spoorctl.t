@@ -131,8 +131,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && getent group daemon 
 	exits 0 "which is whole" "$SPOOR" verify theirs/x.spoor
 	"$SPOOR" info --json theirs/x.spoor >info.json
 	# Also while it is opened and closed the process runs: some tenths of a second.
-	in_range "$(json info.json .samples)" $(((used - 60) * 997 / 100 * 95 / 100)) \
-		$((used * 997 / 100 * 105 / 100)) "at that rate"
+	in_range "$(json info.json .samples)" $(((used - 60) * 997 * 95 / 10000)) \
+		$((used * 997 * 105 / 10000)) "at that rate"
 	is "$(json info.json .lost)" 0 "and loses nothing"
 	ctl rotate
 	base=$(find archive -maxdepth 1 -name '*.spoor' | sort | tail -n 1)

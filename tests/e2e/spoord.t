@@ -173,7 +173,7 @@ like "$file" '^captures/' "a capture lands in captures/"
 ok "and is clean" "$SPOOR" verify "$archive/$file"
 # The process runs before and after the two seconds, too; and a busy machine gives it less.
 ticks=$(($(cpu_ticks "$burn") - ticks))
-in_range "$(jq .capture.samples <<<"$capture")" 50 $((ticks * 997 / 100 * 105 / 100 + 20)) \
+in_range "$(jq .capture.samples <<<"$capture")" 50 $((ticks * 997 * 105 / 10000 + 20)) \
 	"with the samples of its process"
 "$SPOOR" info --json "$archive/$file" >info.json 2>/dev/null
 is "$(jq .samples info.json)" "$(jq .capture.samples <<<"$capture")" "the reply counts what is in the file"
