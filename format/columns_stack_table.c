@@ -57,8 +57,9 @@ next_word(struct stack_reader *r, uint32_t before, uint32_t *ret)
 
 	if (r->run > 0) {
 		r->run -= r->run < UINT64_MAX;
+		/* Nothing yet: the least frame, which the first encoder meant whatever it was. */
 		*ret = r->followers[before] ? r->followers[before] - 1 : 0;
-		return r->followers[before] || r->t->frames[0] == 0;
+		return true;
 	}
 	if (!columns_ints_next(&r->strays, &word) || word >= r->t->nr_frames || !next_run(r))
 		return false;
