@@ -11,7 +11,8 @@
 
 #define SOURCE_TUPLE (1 + COLUMNS_SOURCE_WORDS) /* shape, then its COLUMNS_SOURCE words */
 #define TASK_TUPLE 2
-#define STEPS 15 /* of a source that are looked at, to find its step */
+#define STEPS 15   /* of a source that are looked at, to find its step */
+#define TRIED 2048 /* times that are foretold in each mode, to choose one */
 
 /* A shape of this block. */
 struct shape {
@@ -134,8 +135,9 @@ columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret)
 	return e->out.nr_cuts;
 }
 
+/* Empties everything, and makes room for a number of each kind for each record. */
 static bool
-clear(struct columns_encoder *e, const struct event_set *events)
+clear(struct columns_encoder *e, const struct event_set *events, size_t records)
 {
 	e->events = events;
 	e->failed = false;
@@ -149,7 +151,11 @@ clear(struct columns_encoder *e, const struct event_set *events)
 	e->last_shape = NULL;
 	e->last_source_number = e->last_task_number = COLUMNS_TUPLES_NONE;
 	return columns_tuples_clear(&e->sources) && columns_tuples_clear(&e->tasks) &&
-		columns_stacks_clear(&e->stacks);
+		columns_stacks_clear(&e->stacks) && columns_words_reserve(&e->time, records) &&
+		columns_words_reserve(&e->time_source, records) &&
+		columns_words_reserve(&e->task, records) &&
+		columns_words_reserve(&e->stack, records) &&
+		columns_words_reserve(&e->tail_words, records);
 }
 
 static void
@@ -289,7 +295,7 @@ shape_of(struct columns_encoder *e, struct span record, size_t *ret_chain)
 /* --- collecting -------------------------------------------------------------------------- */
 
 /* A word of a sample by its index in kind[]: those behind the callchain stand after it. */
-static uint64_t
+static inline uint64_t
 field(const struct columns_shape *form, struct span record, size_t i, size_t chain)
 {
 	return word_of(record,
@@ -353,7 +359,7 @@ add_task(struct columns_encoder *e, const struct shape *s, struct span record, s
 		if (e->last_task_number == COLUMNS_TUPLES_NONE)
 			e->failed = true;
 	}
-	add(e, &e->task, e->last_task_number);
+	columns_words_push(&e->task, e->last_task_number);
 }
 
 /* The ip that a callchain tells: its first word that is no marker. */
@@ -390,7 +396,7 @@ add_stack(struct columns_encoder *e, const struct shape *s, struct span record, 
 	number = columns_stacks_add(&e->stacks, &stack);
 	if (number == COLUMNS_TUPLES_NONE)
 		e->failed = true;
-	add(e, &e->stack, number);
+	columns_words_push(&e->stack, number);
 }
 
 static void
@@ -424,8 +430,8 @@ add_sample(struct columns_encoder *e, struct span record)
 	form = &s->form;
 	add_run(e, (uint64_t)source + 1);
 	if (form->time >= 0) {
-		add(e, &e->time, field(form, record, (size_t)form->time, chain));
-		add(e, &e->time_source, source);
+		columns_words_push(&e->time, field(form, record, (size_t)form->time, chain));
+		columns_words_push(&e->time_source, source);
 	}
 	if (form->task >= 0)
 		add_task(e, s, record, chain);
@@ -436,7 +442,7 @@ add_sample(struct columns_encoder *e, struct span record)
 		add(e, &e->values[s->first_value + i], field(form, record, form->value[i], chain));
 	if (form->flags & COLUMNS_F_TAIL) {
 		tail = words_of(record) - columns_shape_words(form) - chain;
-		add(e, &e->tail_words, tail);
+		columns_words_push(&e->tail_words, tail);
 		buf_append(&e->tails, record.p + record.len - 8 * tail, 8 * tail);
 	}
 	return true;
@@ -511,7 +517,7 @@ make_steps(struct columns_encoder *e, uint64_t from)
 	}
 }
 
-/* Steps become what was not foretold. The mode that leaves fewer bits is taken. */
+/* Steps become what was not foretold. The mode that leaves fewer bits at first is taken. */
 static enum columns_time_mode
 foretell(struct columns_encoder *e)
 {
@@ -519,7 +525,7 @@ foretell(struct columns_encoder *e)
 	uint64_t bits[COLUMNS_TIME_MODES] = { 0 };
 
 	restart_sources(e, 0);
-	for (size_t i = 0; i < e->time.n; i++) {
+	for (size_t i = 0; i < e->time.n && i < TRIED; i++) {
 		struct source *s = &e->source[e->time_source.v[i]];
 
 		bits[COLUMNS_TIME_STEP] += bits_of(columns_zigzag(e->time.v[i] - s->step));
@@ -540,6 +546,16 @@ foretell(struct columns_encoder *e)
 	return mode;
 }
 
+static bool
+is_constant(const struct columns_words *w)
+{
+	for (size_t i = 1; i < w->n; i++) {
+		if (w->v[i] != w->v[0])
+			return false;
+	}
+	return true;
+}
+
 /*
  * A column of values, as they are or as differences to the value before of the same source,
  * whichever leaves fewer bits.
@@ -549,8 +565,13 @@ put_values(struct columns_encoder *e, const struct columns_words *source, struct
 {
 	uint64_t plain = 0, change = 0;
 
-	restart_sources(e, 0);
 	e->scratch.n = 0;
+	if (is_constant(v)) {
+		buf_u8(e->out.buf, 0);
+		columns_ints_put(&e->out, v->v, v->n);
+		return;
+	}
+	restart_sources(e, 0);
 	if (!columns_words_reserve(&e->scratch, v->n)) {
 		e->failed = true;
 		return;
@@ -657,6 +678,17 @@ put(struct columns_encoder *e, size_t bytes)
 	put_samples(e, rank);
 }
 
+static size_t
+count_records(struct span records)
+{
+	struct span record;
+	size_t n = 0;
+
+	while (perf_record_next(&records, &record) > 0)
+		n++;
+	return n;
+}
+
 int
 columns_encode(struct columns_encoder *e, const struct event_set *events, struct span records,
 	       struct buf *out)
@@ -667,7 +699,7 @@ columns_encode(struct columns_encoder *e, const struct event_set *events, struct
 	if (records.len > BLOCK_RAW_MAX)
 		return -FMT_E_TOO_BIG;
 	e->out = (struct columns_out){ .buf = out, .start = start };
-	e->failed = !clear(e, events);
+	e->failed = !clear(e, events, count_records(records));
 	if (!e->failed)
 		error = collect(e, records);
 	e->failed = e->failed || buf_failed(&e->tails) || buf_failed(&e->verbatim);

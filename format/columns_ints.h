@@ -44,6 +44,13 @@ columns_words_add(struct columns_words *w, uint64_t v)
 	return true;
 }
 
+/* Room was reserved. */
+static inline void
+columns_words_push(struct columns_words *w, uint64_t v)
+{
+	w->v[w->n++] = v;
+}
+
 #define COLUMNS_CUTS_MAX 96
 #define COLUMNS_CUT_BYTES 1024 /* a part that is compressed by itself is worth a table of its own */
 

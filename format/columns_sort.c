@@ -8,6 +8,7 @@
 #define DIGITS (1u << DIGIT_BITS)
 #define PASSES 6 /* of 64 bits */
 #define FEW 12	 /* that are sorted by insertion */
+#define MANY 512 /* stacks that are sorted by digits: comparing would mispredict too much */
 
 static inline unsigned int
 digit(uint64_t key, unsigned int pass)
@@ -174,34 +175,70 @@ split(const struct columns_stack *stacks, struct part p, struct part ret[3])
 		take_ended(stacks, &ret[1]);
 }
 
-/*
- * Multikey quicksort (Bentley, Sedgewick 1997). The largest part is done by going on with it, so
- * that the calls are as deep as the logarithm of n and no deeper, however long the stacks.
- */
-static void
-sort_part(const struct columns_stack *stacks, struct part p)
+static void sort_part(const struct columns_stack *stacks, struct part p,
+		      struct columns_sort_item *scratch);
+
+/* Sorts a part but for the largest of its runs of one key, which it returns. */
+static struct part
+sort_many(const struct columns_stack *stacks, struct part p, struct columns_sort_item *scratch)
+{
+	struct part largest = { 0 };
+	size_t end;
+
+	columns_sort_items(p.items, scratch, p.n);
+	for (size_t i = 0; i < p.n; i = end) {
+		uint64_t key = p.items[i].key;
+		struct part run, other;
+
+		for (end = i + 1; end < p.n && p.items[end].key == key; end++)
+			continue;
+		run = (struct part){ p.items + i, end - i, p.depth + 1, false };
+		if (key == 0)
+			take_ended(stacks, &run);
+		other = run.n > largest.n ? largest : run;
+		largest = run.n > largest.n ? run : largest;
+		if (other.n > 1)
+			sort_part(stacks, other, scratch);
+	}
+	return largest;
+}
+
+/* Likewise, by a pivot. */
+static struct part
+sort_some(const struct columns_stack *stacks, struct part p, struct columns_sort_item *scratch)
 {
 	struct part parts[3];
+	unsigned int largest = 0;
 
+	split(stacks, p, parts);
+	for (unsigned int i = 1; i < 3; i++)
+		largest = parts[i].n > parts[largest].n ? i : largest;
+	for (unsigned int i = 0; i < 3; i++) {
+		if (i != largest)
+			sort_part(stacks, parts[i], scratch);
+	}
+	return parts[largest];
+}
+
+/*
+ * Multikey quicksort (Bentley, Sedgewick 1997), by digits while there are many. The largest part
+ * is done by going on with it, so that the calls are as deep as the logarithm of n and no deeper,
+ * however long the stacks.
+ */
+static void
+sort_part(const struct columns_stack *stacks, struct part p, struct columns_sort_item *scratch)
+{
 	while (p.n > FEW) {
-		unsigned int largest = 0;
-
 		if (!p.loaded)
 			load(stacks, &p);
-		split(stacks, p, parts);
-		for (unsigned int i = 1; i < 3; i++)
-			largest = parts[i].n > parts[largest].n ? i : largest;
-		for (unsigned int i = 0; i < 3; i++) {
-			if (i != largest)
-				sort_part(stacks, parts[i]);
-		}
-		p = parts[largest];
+		p = p.n > MANY ? sort_many(stacks, p, scratch) : sort_some(stacks, p, scratch);
 	}
 	sort_few_stacks(stacks, p);
 }
 
 void
-columns_sort_stacks(const struct columns_stack *stacks, struct columns_sort_item *items, size_t n)
+columns_sort_stacks(const struct columns_stack *stacks, struct columns_sort_item *items,
+		    struct columns_sort_item *scratch, size_t n)
 {
-	sort_part(stacks, (struct part){ items, n, 0, false });
+	sort_part(stacks, (struct part){ items, n, 0, false }, scratch);
 }

@@ -43,10 +43,10 @@ columns_stack_word(const struct columns_stack *s, size_t i)
 }
 
 /*
- * Sorts items by the stacks whose numbers they have; keys need not be set. Of two stacks, no two
- * of which are equal, the one that the other begins with is first.
+ * Sorts items by the stacks whose numbers they have; keys need not be set, scratch has room for
+ * n more. No two stacks are equal; one that another begins with is before it.
  */
 void columns_sort_stacks(const struct columns_stack *stacks, struct columns_sort_item *items,
-			 size_t n);
+			 struct columns_sort_item *scratch, size_t n);
 
 #endif

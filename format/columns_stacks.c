@@ -179,10 +179,10 @@ write_stack(struct columns_stacks *t, const struct columns_stack *s, uint32_t sh
 	uint32_t words = (uint32_t)columns_stack_words(s), *path = t->path;
 	bool ok = number_frame(t, columns_stack_word(s, shared), &path[shared]);
 
-	ok = columns_words_add(&t->shared, shared) && ok;
-	ok = columns_words_add(&t->length, words - shared - 1) && ok;
-	ok = columns_words_add(&t->first, path[shared]) && ok;
-	ok = columns_words_add(&t->before, before) && ok;
+	columns_words_push(&t->shared, shared);
+	columns_words_push(&t->length, words - shared - 1);
+	columns_words_push(&t->first, path[shared]);
+	columns_words_push(&t->before, before);
 	if (ok && shared > 0)
 		t->follower[path[shared - 1]] = path[shared];
 	for (uint32_t i = shared + 1; i < words && ok; i++) {
@@ -217,6 +217,9 @@ write_stacks(struct columns_stacks *t)
 	bool ok = true;
 
 	t->shared.n = t->length.n = t->first.n = t->before.n = t->runs.n = t->strays.n = 0;
+	if (!columns_words_reserve(&t->shared, t->n) || !columns_words_reserve(&t->length, t->n) ||
+	    !columns_words_reserve(&t->first, t->n) || !columns_words_reserve(&t->before, t->n))
+		return false;
 	for (size_t i = 0; i < t->n && ok; i++) {
 		const struct columns_stack *s = &t->v[t->items[i].number];
 		uint32_t shared = last ? shared_words(last, s) : 0;
@@ -272,7 +275,7 @@ columns_stacks_sort(struct columns_stacks *t, const uint32_t **ret_rank)
 		most = n > most ? n : most;
 	}
 	/* There are no more frames than words. */
-	if (!make_room(&t->items, &t->cap_items, t->n, sizeof(*t->items)) ||
+	if (!make_room(&t->items, &t->cap_items, 2 * t->n + 1, sizeof(*t->items)) ||
 	    !make_room(&t->rank, &t->cap_rank, t->n + 1, sizeof(*t->rank)) ||
 	    !make_room(&t->follower, &t->cap_follower, words, sizeof(*t->follower)) ||
 	    !make_room(&t->path, &t->cap_path, most, sizeof(*t->path)) ||
@@ -280,7 +283,7 @@ columns_stacks_sort(struct columns_stacks *t, const uint32_t **ret_rank)
 		return false;
 	for (size_t i = 0; i < t->n; i++)
 		t->items[i].number = (uint32_t)i;
-	columns_sort_stacks(t->v, t->items, t->n);
+	columns_sort_stacks(t->v, t->items, t->items + t->n, t->n);
 	*ret_rank = t->rank;
 	return write_stacks(t) && sort_frames(t);
 }
