@@ -2,7 +2,7 @@
 /*
  * A recording, read in every way there is: walked, verified, merged in time order, summed
  * up. First as it is; then with every checksum made right, so that what stands behind the
- * checksums is reached. Whatever comes out has to lie inside itself, once and in sequence.
+ * checksums is reached. Whatever comes out has to lie inside itself, and only once.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -63,26 +63,46 @@ mend(uint8_t *p, size_t n)
 	}
 }
 
-/* 0 when it would unpack to more than is worth the time. */
+static int
+by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Blocks that were missed may come late, but none comes twice. */
+static void
+check_once(uint64_t *seqs, size_t n)
+{
+	if (n == 0)
+		return;
+	qsort(seqs, n, sizeof(*seqs), by_number);
+	for (size_t i = 1; i < n; i++)
+		check(seqs[i - 1] != seqs[i]);
+}
+
+/* False when it would unpack to more than is worth the time. */
 static bool
 walk(struct recording_reader *r, size_t size)
 {
 	uint64_t end = 0, unpacked = 0;
-	bool any = false;
-	uint64_t seq = 0;
+	size_t nr_seqs = 0, cap = size / BLOCK_HEADER_BYTES + 1;
+	uint64_t *seqs = malloc(cap * sizeof(*seqs));
 	struct buildid_entry id;
 	struct block b;
 	struct ksym sym;
 	size_t cursor;
 
-	while (recording_reader_next(r, NULL, NULL, &b, NULL) > 0) {
+	check(seqs != NULL);
+	while (unpacked <= UNPACKED_MAX && recording_reader_next(r, NULL, NULL, &b, NULL) > 0) {
 		check(b.offset >= end);
-		check(!any || b.header.seq > seq);
-		check(b.payload.len == b.header.raw_length);
+		check(nr_seqs < cap);
+		seqs[nr_seqs++] = b.header.seq;
+		if (b.header.encoding == BLOCK_VERBATIM)
+			check(b.payload.len == b.header.raw_length);
 		end = b.offset + b.header.header_size + b.header.stored_length;
 		check(end <= size);
-		any = true;
-		seq = b.header.seq;
 		cursor = 0;
 		while (b.header.type == BLOCK_KSYMS && ksyms_next(b.payload, &cursor, &sym) > 0)
 			check(sym.end >= sym.start);
@@ -91,10 +111,10 @@ walk(struct recording_reader *r, size_t size)
 		       buildids_next(b.payload, &cursor, &id) > 0)
 			check(id.size <= 20);
 		unpacked += b.payload.len;
-		if (unpacked > UNPACKED_MAX)
-			return false;
 	}
-	return true;
+	check_once(seqs, nr_seqs);
+	free(seqs);
+	return unpacked <= UNPACKED_MAX;
 }
 
 static void
