@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# 100,000 hostile messages leave memory, descriptors and recording of the daemon as they were.
+# 100,000 more hostile messages leave memory, descriptors and recording of the daemon as they were.
 . "$(dirname "$0")/../lib.sh"
 
 SPOORD=$BUILD/spoord
@@ -43,9 +43,11 @@ settled() # no client but us, no capture
 	[ "$(status captures)" = 0 ] && [ "$(descriptors)" -le "${fds:-999999}" ]
 }
 
-# What a first flood makes the allocator keep is no leak; what a later one adds is.
-ok "30,000 messages to begin with" python3 "$TOP/tests/varlink/hostile.py" socket 30000 1
+# What a first flood makes the allocator keep is no leak, nor what the first full block is encoded in;
+# what a later one adds is.
+ok "100,000 messages to begin with" python3 "$TOP/tests/varlink/hostile.py" socket 100000 1
 wait_for 20 settled || fail "captures that were left behind end"
+"$SPOORCTL" --socket socket sync
 sleep 3 # the heap is given back at the next tick
 fds=$(descriptors)
 rss=$(rss_kib)
@@ -57,6 +59,7 @@ ok "100,000 hostile messages" python3 "$TOP/tests/varlink/hostile.py" socket 100
 took=$((($(date +%s%N) - begun) / 1000000))
 ok "the daemon is the same process" test "$(cat "/proc/$pid/comm")" = spoord
 ok "captures that were left behind end" wait_for 20 settled
+ok "what was recorded is written" "$SPOORCTL" --socket socket sync
 sleep 3
 is "$(descriptors)" "$fds" "as many descriptors as before"
 if grep -q libasan "/proc/$pid/maps" || nm "$SPOORD" 2>/dev/null | grep -q __asan_init; then
@@ -72,6 +75,5 @@ diag "$took ms; RSS $rss KiB before, $(rss_kib) after; $fds descriptors"
 in_range "$((($(status samples) - samples) * 1000 / took))" 60 100000 "samples a second meanwhile"
 is "$(status lost_samples)" "$lost" "no sample was lost"
 is "$(status suspended)" false "it goes on recording"
-ok "and writes it" "$SPOORCTL" --socket socket sync
 [ "$tests_failed" -eq 0 ] || diag_file spoord.log
 done_testing
