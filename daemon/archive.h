@@ -52,13 +52,11 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, struct io_sink **re
 		    struct archive_error *error);
 
 /*
- * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label. label:
- * letters, digits, '.', '_', '-'; not beginning with '.'; to ARCHIVE_LABEL_MAX. Returns how
- * many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use would leave
- * no room for two more segments, or kept/ has too many files. Keeping takes no room, but gives it up for ever: deleting
- * kept/LABEL (a shell does it) unpins.
+ * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (label.h).
+ * Returns how many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use
+ * would leave no room for two more segments, or kept/ has too many files. Keeping takes no room,
+ * but gives it up for ever: deleting kept/LABEL (a shell does it) unpins.
  */
-#define ARCHIVE_LABEL_MAX 100
 int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
 		 struct archive_error *error);
 

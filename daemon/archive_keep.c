@@ -11,22 +11,14 @@
 
 #include <bsd/string.h>
 
+#include "daemon/label.h"
+
 /* Segments that must still fit beside everything that is pinned. */
 #define SEGMENTS_FREE 2
 /* Links in kept/, which nothing here removes: each is in memory, and listed, and scanned. */
 #define LINKS_MAX 8192
 /* With this much free beyond keep_free it is not the file system that is full. */
 #define ROOM_ENOUGH (UINT64_C(1) << 20)
-
-static bool
-label_is_good(const char *label)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				      "0123456789._-";
-	size_t n = strspn(label, letters);
-
-	return n > 0 && n <= ARCHIVE_LABEL_MAX && !label[n] && label[0] != '.';
-}
 
 static bool
 overlaps(const struct archive_file *f, uint64_t from_s, uint64_t until_s)
@@ -119,8 +111,8 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 {
 	int n;
 
-	if (!label_is_good(label))
-		return archive_fail(error, -EINVAL, "a label is letters, digits, '.', '_', '-'");
+	if (!label_good(label))
+		return archive_fail(error, -EINVAL, LABEL_RULE);
 	pthread_mutex_lock(&a->lock);
 	n = keep(a, label, from_s, until_s, error);
 	/* The truth again, be it for what is pinned now or for what is not after all. */

@@ -12,6 +12,7 @@
 
 #include "daemon/config_value.h"
 #include "daemon/ctl_print.h"
+#include "daemon/label.h"
 #include "format/time_text.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -250,9 +251,12 @@ keep_option(struct ctl_client *c, struct keep *k, const char *command, int optio
 						 "%s: a time such as 03:12, -10m, today or "
 						 "\"2026-11-21 03:12:00\"",
 						 optarg);
-		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns / (int64_t)NS_PER_S;
+		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns > 0 ? ns / (int64_t)NS_PER_S
+									   : 0;
 		return -1;
 	case 'l':
+		if (!label_good(optarg))
+			return ctl_command_usage(command, "%s: " LABEL_RULE, optarg);
 		k->label = optarg;
 		return -1;
 	}
@@ -268,7 +272,10 @@ keep_settle(struct keep *k, int argc, char **argv)
 		if (config_time_parse(argv[optind], &ns) < 0 || ns < NS_PER_S)
 			return ctl_command_usage(argv[0], "%s: a time such as 90s, 10m or 2h",
 						 argv[optind]);
+		/* More than there is: all of it. */
 		k->from_s = k->now_s - (int64_t)(ns / NS_PER_S);
+		if (k->from_s < 0)
+			k->from_s = 0;
 	} else if (optind != argc) {
 		return ctl_command_usage(argv[0], "either a duration, or --since and --until");
 	}

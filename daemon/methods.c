@@ -10,6 +10,7 @@
 #include <bsd/string.h>
 
 #include "daemon/capture_calls.h"
+#include "daemon/label.h"
 #include "daemon/log.h"
 #include "format/loss.h"
 #include "recorder/session_error.h"
@@ -189,16 +190,6 @@ monitor(struct method_call *call)
 
 /* --- the archive ------------------------------------------------------------------------- */
 
-static bool
-label_good(const char *s)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789._-";
-	size_t len = strlen(s);
-
-	return len > 0 && len <= ARCHIVE_LABEL_MAX && *s != '.' && strspn(s, letters) == len;
-}
-
 /* Is the segment being written concerned? When that cannot be told, it is. */
 static bool
 reaches_active(struct archive *a, uint64_t until_s)
@@ -240,22 +231,24 @@ static void
 keep(struct method_call *call)
 {
 	const char *label = json_string_value(methods_parameter(call, "label"));
-	int64_t now_s = (int64_t)time(NULL), from_s, until_s;
+	int64_t from_s, until_s;
+	time_t now_s = time(NULL);
 	struct session_error failure = { 0 };
 	struct archive_error error = { 0 };
-	char made[ARCHIVE_LABEL_MAX + 1];
+	char made[LABEL_BYTES_MAX + 1];
 	struct tm tm;
 	int n;
 
+	/* Without an end it is for ever: where the clock was set back, what is recorded is ahead. */
 	if (!methods_int(call, "from_s", 0, INT64_MAX, 0, &from_s) ||
-	    !methods_int(call, "until_s", from_s, INT64_MAX, now_s, &until_s))
+	    !methods_int(call, "until_s", from_s, INT64_MAX, INT64_MAX, &until_s))
 		return;
 	if (label && !label_good(label)) {
 		methods_invalid(call, "label");
 		return;
 	}
 	if (!label) {
-		gmtime_r(&(time_t){ now_s }, &tm);
+		gmtime_r(&now_s, &tm);
 		strftime(made, sizeof(made), "%Y%m%dT%H%M%SZ", &tm);
 		label = made;
 	}

@@ -4,7 +4,8 @@
 # tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor is in a manual page;
 # every option that `spoor CMD --help` prints is in its page or spoor(1), and what the page says of a
 # command is in its help; every key of daemon/config_tbl.h is in spoord.conf(5) and, with its default,
-# in systemd/spoord.conf, and nothing else is; files that README and docs/ name exist.
+# in systemd/spoord.conf, and nothing else is; how long a label may be is said as it is; files that
+# README and docs/ name exist.
 set -u
 cd "${1:-.}" || exit 2
 spoor=${SPOOR:-${BUILD:-build}/spoor}
@@ -70,6 +71,11 @@ if [ -x "$spoord" ]; then
 			complain "systemd/spoord.conf is not the default configuration"
 	done
 fi
+
+label="1 to $(sed -n 's/^#define LABEL_BYTES_MAX //p' daemon/label.h) letters"
+for doc in daemon/label.h docs/io.spoor.Recorder.varlink docs/spoorctl.1; do
+	grep -q "$label" "$doc" || complain "$doc does not say that a label is $label"
+done
 
 for doc in README.md docs/*.md; do
 	[ -f "$doc" ] || continue

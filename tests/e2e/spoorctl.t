@@ -86,6 +86,9 @@ exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
 exits 0 "sync" ctl sync
 exits 0 "rotate" ctl rotate
 exits 0 "keep" ctl keep 10m --label incident-1
+exits 0 "keep more than there is" ctl keep 9000w --label all
+exits 2 "what is no label" ctl keep 10m --label a/b
+like "$(cat err)" 'a label is 1 to 100 letters' "and what is one"
 ok "is kept" test -d archive/kept/incident-1
 exits 1 "keep of what never was" ctl keep --since 2001-01-01 --until "2001-01-01 01:00"
 exits 0 "list" ctl list

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "daemon/label.h"
 #include "format/recording_header.h"
 #include "tests/unit/daemon/archive_lab.h"
 
@@ -301,7 +302,7 @@ test_labels(void **state)
 	};
 	struct lab l;
 	struct archive_error error = { 0 };
-	char longest[ARCHIVE_LABEL_MAX + 2];
+	char longest[LABEL_BYTES_MAX + 2];
 
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
@@ -311,7 +312,7 @@ test_labels(void **state)
 	memset(longest, 'a', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
 	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, &error), -EINVAL);
-	longest[ARCHIVE_LABEL_MAX] = '\0';
+	longest[LABEL_BYTES_MAX] = '\0';
 	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, &error), 1);
 	lab_done(&l);
 }

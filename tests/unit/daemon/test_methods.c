@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -535,13 +536,20 @@ keeping_closes_the_segment_concerned(void **state)
 	assert_int_equal(strlen(fake.label), strlen("20260101T000000Z"));
 	json_decref(call.parameters);
 
+	/* The clock was set back an hour since: what is recorded now is not to come. */
+	fake.now_ns += UINT64_C(20000000000);
+	fake.active_s = (uint64_t)time(NULL) + 3600;
+	assert_true(is_good(call_member("Keep", "\"from_s\":10")));
+	assert_int_equal(fake.rotations, 3);
+	assert_true(fake.until_s >= fake.active_s);
+
 	assert_true(is_invalid("Keep", "", "from_s"));
 	assert_true(is_invalid("Keep", "\"from_s\":2,\"until_s\":1", "until_s"));
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"\"", "label"));
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"..\"", "label"));
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"a/b\"", "label"));
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"\\u00e4\"", "label"));
-	assert_int_equal(fake.keeps, 4);
+	assert_int_equal(fake.keeps, 5);
 }
 
 static void

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * label: what people call something that is kept; the name of a directory in kept/.
+ */
+#ifndef DAEMON_LABEL_H
+#define DAEMON_LABEL_H
+
+#include <stdbool.h>
+
+#define LABEL_BYTES_MAX 100
+
+/* What may be in it, for a person who gave something else. */
+#define LABEL_RULE "a label is 1 to 100 letters, digits, '.', '_', '-', and begins with no '.'"
+
+bool label_good(const char *s);
+
+#endif
