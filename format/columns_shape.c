@@ -6,11 +6,7 @@
 
 #include "format/sample_layout.h"
 
-/* Fields behind the callchain that are one word each. */
-#define PLAIN_WORDS                                                                                \
-	(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |                   \
-	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                    \
-	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
+#define AFTER_CGROUP (PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
 
 /* Finds the words of each kind; false: more of one than there may be. */
 static bool
@@ -95,7 +91,6 @@ columns_shape_of(const struct event_attr *attr, size_t group_words, struct colum
 	struct sample_layout layout;
 	struct columns_shape *s = ret;
 	size_t words = 0;
-	uint64_t plain, behind;
 
 	sample_layout_of(attr, &layout);
 	memset(s, 0, sizeof(*s));
@@ -118,22 +113,14 @@ columns_shape_of(const struct event_attr *attr, size_t group_words, struct colum
 	}
 	if (layout.callchain)
 		s->flags |= COLUMNS_F_CHAIN;
-	plain = layout.rest & PLAIN_WORDS;
-	if (plain != layout.rest) {
+	if (layout.rest_words < 0) {
 		s->flags |= COLUMNS_F_TAIL;
 		return index_kinds(s);
 	}
-	/* WEIGHT and WEIGHT_STRUCT are two names of one word. */
-	behind = plain & PERF_SAMPLE_WEIGHT_STRUCT ? plain & ~(uint64_t)PERF_SAMPLE_WEIGHT : plain;
-	s->behind = (uint8_t)__builtin_popcountll(behind);
-	/* Fields between the callchain and CGROUP, in the order in which they stand. */
-	if ((plain & PERF_SAMPLE_CGROUP) && layout.tid >= 0)
+	s->behind = (uint8_t)layout.rest_words;
+	if ((layout.rest & PERF_SAMPLE_CGROUP) && layout.tid >= 0)
 		place(s,
-		      s->before +
-			      __builtin_popcountll(behind &
-						   ~(uint64_t)(PERF_SAMPLE_CGROUP |
-							       PERF_SAMPLE_DATA_PAGE_SIZE |
-							       PERF_SAMPLE_CODE_PAGE_SIZE)),
+		      s->before + s->behind - 1 - __builtin_popcountll(layout.rest & AFTER_CGROUP),
 		      COLUMNS_TASK_EXTRA);
 	return index_kinds(s);
 }

@@ -35,7 +35,7 @@ struct foreign {
 	struct span bytes;
 };
 
-/* Takes the next one off s: 1, 0 at the end, -FMT_E_CORRUPT, -FMT_E_TRUNCATED. */
+/* Takes the next one off s: 1, 0 at the end, -FMT_E_TRUNCATED. */
 int foreign_next(struct span *s, struct foreign *ret);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * sample_layout: where the fields of an event's samples stand.
  *
- * The fields up to PERIOD are a word each, in the order of their bits (but IDENTIFIER, which
- * comes first), so their places follow from sample_type alone; what varies in length comes
- * after them. Source: perf_event_open(2), PERF_RECORD_SAMPLE.
+ * The fields up to PERIOD are a word each, in an order of their own that is nearly that of their
+ * bits, so their places follow from sample_type alone; what varies in length comes after them.
+ * Source: perf_event_open(2), PERF_RECORD_SAMPLE.
  */
 #ifndef FORMAT_SAMPLE_LAYOUT_H
 #define FORMAT_SAMPLE_LAYOUT_H
