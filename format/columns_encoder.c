@@ -81,16 +81,16 @@ columns_encoder_new(void)
 	return e;
 }
 
-/* All memory but that of the encoder itself. */
-static void
-release(struct columns_encoder *e)
+void
+columns_encoder_free(struct columns_encoder *e)
 {
+	if (!e)
+		return;
+	free(e->shapes);
 	columns_tuples_done(&e->sources);
 	columns_tuples_done(&e->tasks);
 	columns_stacks_done(&e->stacks);
 	free(e->source);
-	e->source = NULL;
-	e->cap_sources = 0;
 	columns_words_done(&e->time);
 	columns_words_done(&e->time_source);
 	columns_words_done(&e->task);
@@ -99,33 +99,12 @@ release(struct columns_encoder *e)
 	for (size_t i = 0; i < e->cap_values; i++)
 		columns_words_done(&e->values[i]);
 	free(e->values);
-	e->values = NULL;
-	e->cap_values = 0;
 	columns_words_done(&e->run_source);
 	columns_words_done(&e->run_length);
 	columns_words_done(&e->scratch);
 	buf_done(&e->tails);
 	buf_done(&e->verbatim);
-}
-
-void
-columns_encoder_free(struct columns_encoder *e)
-{
-	if (!e)
-		return;
-	release(e);
-	free(e->shapes);
 	free(e);
-}
-
-/* The records that stay as they are tell as well as anything how large blocks were. */
-void
-columns_encoder_shrink(struct columns_encoder *e, size_t bytes)
-{
-	size_t have = e->stacks.cap_follower * sizeof(uint64_t) + e->verbatim.cap + e->tails.cap;
-
-	if (have > bytes)
-		release(e);
 }
 
 size_t
