@@ -13,14 +13,13 @@
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 
-#define CAPTURES_REMEMBERED 8
 #define QUEUE_BYTES (8u << 20) /* each; what the base stream does not have to wait for */
 
 struct capture {
 	TAILQ_ENTRY(capture) entry;
-	struct capture_progress progress; /* final once ended */
-	struct session_thread *thread;	  /* NULL: ended */
-	uint64_t asked_ns;
+	struct capture_progress progress;
+	struct session_thread *thread;
+	uint64_t begun_ns;
 	uid_t uid;
 	bool clients_file;
 	struct archive *archive;
@@ -40,8 +39,8 @@ struct capture_set {
 	struct archive *archive;
 	int wake_fd;
 	uint64_t next_id;
-	uint32_t running;
-	struct capture_list running_list, ended_list;
+	uint32_t running; /* in the list */
+	struct capture_list list;
 };
 
 int
@@ -55,8 +54,7 @@ capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct c
 	set->archive = a;
 	set->wake_fd = wake_fd;
 	set->next_id = 1;
-	TAILQ_INIT(&set->running_list);
-	TAILQ_INIT(&set->ended_list);
+	TAILQ_INIT(&set->list);
 	*ret = set;
 	return 0;
 }
@@ -189,10 +187,9 @@ capture_start(struct streams *s, const struct capture_request *request,
 		return r;
 	}
 	c->progress.id = set->next_id++;
-	c->asked_ns = host_now_ns();
 	c->uid = request->uid;
 	c->waiter = *waiter;
-	TAILQ_INSERT_TAIL(&set->running_list, c, entry);
+	TAILQ_INSERT_TAIL(&set->list, c, entry);
 	set->running++;
 	*ret_id = c->progress.id;
 	return 0;
@@ -201,20 +198,30 @@ capture_start(struct streams *s, const struct capture_request *request,
 /* --- while it runs ----------------------------------------------------------------------- */
 
 static struct capture *
-find(struct capture_list *list, uint64_t id)
+find(struct capture_set *set, uint64_t id)
 {
 	struct capture *c;
 
-	TAILQ_FOREACH(c, list, entry)
+	TAILQ_FOREACH(c, &set->list, entry)
 		if (c->progress.id == id)
 			return c;
 	return NULL;
 }
 
+/* Of recording: neither of what it takes to begin, nor of what is written when that is over. */
+static uint64_t
+elapsed_ns(const struct capture *c)
+{
+	const struct capture_progress *p = &c->progress;
+	uint64_t ns = p->begun ? host_now_ns() - c->begun_ns : 0;
+
+	return ns < p->duration_ns ? ns : p->duration_ns;
+}
+
 int
 capture_stop(struct streams *s, uint64_t id)
 {
-	struct capture *c = find(&streams_captures(s)->running_list, id);
+	struct capture *c = find(streams_captures(s), id);
 
 	if (!c)
 		return -ENOENT;
@@ -225,7 +232,7 @@ capture_stop(struct streams *s, uint64_t id)
 void
 capture_forget(struct streams *s, uint64_t id)
 {
-	struct capture *c = find(&streams_captures(s)->running_list, id);
+	struct capture *c = find(streams_captures(s), id);
 
 	if (c)
 		c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
@@ -234,38 +241,17 @@ capture_forget(struct streams *s, uint64_t id)
 int
 capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
 {
-	struct capture_set *set = streams_captures(s);
-	struct capture *c = find(&set->running_list, id);
+	struct capture *c = find(streams_captures(s), id);
 
-	if (c) {
-		session_thread_stats(c->thread, &c->progress.stats);
-		c->progress.elapsed_ns = host_now_ns() - c->asked_ns;
-	} else {
-		c = find(&set->ended_list, id);
-	}
 	if (!c)
 		return -ENOENT;
 	*ret = c->progress;
+	session_thread_stats(c->thread, &ret->stats);
+	ret->elapsed_ns = elapsed_ns(c);
 	return 0;
 }
 
 /* --- ending ------------------------------------------------------------------------------ */
-
-static void
-remember(struct capture_set *set, struct capture *c)
-{
-	unsigned int nr = 0;
-	struct capture *oldest;
-
-	TAILQ_INSERT_TAIL(&set->ended_list, c, entry);
-	TAILQ_FOREACH(oldest, &set->ended_list, entry)
-		nr++;
-	oldest = TAILQ_FIRST(&set->ended_list);
-	if (nr > CAPTURES_REMEMBERED) {
-		TAILQ_REMOVE(&set->ended_list, oldest, entry);
-		capture_free(oldest);
-	}
-}
 
 static void
 end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), void *arg)
@@ -274,14 +260,13 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 	struct session_error error = { .saved_errno = 0 };
 	int r;
 
-	TAILQ_REMOVE(&set->running_list, c, entry);
+	TAILQ_REMOVE(&set->list, c, entry);
 	set->running--;
+	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, each_second, arg, &p->stats, &error);
-	c->thread = NULL;
 	if (r != -ETIMEDOUT)
 		strlcpy(p->file, c->file, sizeof(p->file));
 	p->ended = true;
-	p->elapsed_ns = host_now_ns() - c->asked_ns;
 	if (r < 0) {
 		strlcpy(p->error, error.text, sizeof(p->error));
 		p->saved_errno = -r;
@@ -293,7 +278,7 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 		c->waiter.on_end(c->waiter.arg, p);
 	/* Given up: its session still reads what c owns, until the process ends. */
 	if (r != -ETIMEDOUT)
-		remember(set, c);
+		capture_free(c);
 }
 
 static void
@@ -302,6 +287,7 @@ begin(struct capture *c)
 	struct capture_progress *p = &c->progress;
 
 	p->begun = true;
+	c->begun_ns = host_now_ns();
 	strlcpy(p->file, c->file, sizeof(p->file));
 	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)p->id,
 		 (unsigned int)c->uid, c->clients_file ? "" : ": ", p->file);
@@ -314,7 +300,7 @@ capture_set_dispatch(struct capture_set *set)
 {
 	struct capture *c, *next;
 
-	for (c = TAILQ_FIRST(&set->running_list); c; c = next) {
+	for (c = TAILQ_FIRST(&set->list); c; c = next) {
 		next = TAILQ_NEXT(c, entry);
 		if (!c->progress.begun && session_thread_opened(c->thread))
 			begin(c);
@@ -330,14 +316,10 @@ capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *
 
 	if (!set)
 		return;
-	TAILQ_FOREACH(c, &set->running_list, entry)
+	TAILQ_FOREACH(c, &set->list, entry)
 		session_thread_stop(c->thread);
-	while ((c = TAILQ_FIRST(&set->running_list)))
+	while ((c = TAILQ_FIRST(&set->list)))
 		end(set, c, each_second, arg);
-	while ((c = TAILQ_FIRST(&set->ended_list))) {
-		TAILQ_REMOVE(&set->ended_list, c, entry);
-		capture_free(c);
-	}
 	free(set);
 }
 
@@ -359,7 +341,7 @@ capture_set_alive(struct capture_set *set, uint64_t now_ns)
 	struct capture *c;
 	bool alive = true;
 
-	TAILQ_FOREACH(c, &set->running_list, entry)
+	TAILQ_FOREACH(c, &set->list, entry)
 		alive &= session_thread_alive(c->thread, !c->clients_file, now_ns);
 	return alive;
 }

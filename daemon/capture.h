@@ -2,8 +2,6 @@
 /*
  * capture: recordings on request, beside the base stream. The calls of clients are in
  * streams.h; this is what streams.c needs to keep them going.
- *
- * The last few that have ended are remembered, so that who asks late still gets an answer.
  */
 #ifndef DAEMON_CAPTURE_H
 #define DAEMON_CAPTURE_H

@@ -67,10 +67,10 @@ struct capture_progress {
 	uint64_t id;
 	bool begun, ended;
 	struct session_stats stats;
-	uint64_t elapsed_ns, duration_ns;
-	char file[ARCHIVE_NAME_MAX]; /* "" when the client's descriptor is written */
-	char error[512];	     /* "" or why it failed */
-	int saved_errno;	     /* with it; 0: not known */
+	uint64_t elapsed_ns, duration_ns; /* elapsed: of recording */
+	char file[ARCHIVE_NAME_MAX];	  /* "" when the client's descriptor is written */
+	char error[512];		  /* "" or why it failed */
+	int saved_errno;		  /* with it; 0: not known */
 };
 
 /* Who waits for a capture. Both are called from streams_dispatch() or streams_close(). */

@@ -41,7 +41,7 @@ is "$(json status.json '.lost | type')" object "status --json has lost by cause"
 
 # Captures.
 exits 0 "capture into a file" ctl capture --duration 2s --frequency 499 --pid "$burner" -o one.spoor
-like "$(cat err)" '^.?2\.[0-9] s, [0-9]+ samples, ' "what came of it is told"
+like "$(cat err)" '^.?(1\.[5-9]|2\.0) s, [0-9]+ samples, ' "what came of it is told, and how long it recorded"
 is "$(stat -c %a one.spoor)" 600 "the file is its owner's"
 ok "the file is whole" "$SPOOR" verify one.spoor
 "$SPOOR" info --json one.spoor >info.json
@@ -56,6 +56,8 @@ ctl capture --duration 500ms -o - | cat >piped.spoor
 ok "capture into a pipe" "$SPOOR" verify piped.spoor
 is "$(ctl capture --duration 1500ms --json -o /dev/null 2>/dev/null)" '' "a device is refused"
 ctl capture --duration 1500ms --json >replies
+is "$(jq -s 'map(.capture | select(.elapsed_s > .duration_s)) | length' replies)" 0 \
+	"none of which has recorded for longer than it was to"
 is "$(jq -s 'map(.capture.running) | [.[0], .[-1]] | join(",")' -r replies)" true,false "replies as JSON"
 
 # ^C ends it in order; a background job of a script would ignore the signal.
