@@ -193,7 +193,7 @@ run-check-systemd: build-tests $(BUILD)/spoord.service
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' MAKE='$(MAKE)' prove --directives -e tests/run.sh $(wildcard tests/systemd/*.t)
 
 check-long: check
-	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' prove -e tests/run.sh $$t; done
+	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' TEST_TIMEOUT=7200 prove -e tests/run.sh $$t; done
 
 run-demo: all
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/demo.sh
