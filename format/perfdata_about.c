@@ -3,14 +3,10 @@
 
 #include <stdio.h>
 
-#include "format/perf_record.h"
+#include "format/perfdata_buildid.h"
 #include "format/perfdata_event.h"
 #include "format/perfdata_header.h"
 
-#define BUILD_ID_HEAD_BYTES (PERF_RECORD_HEADER_BYTES + 28) /* header, pid, 24 bytes of id */
-#define MISC_BUILD_ID_SIZE (1u << 15)			    /* PERF_RECORD_MISC_BUILD_ID_SIZE */
-#define BUILD_ID_BYTES 20
-#define CPUMODE_KERNEL 1
 #define CMDLINE_MAX (64u << 10)
 #define CLOCK_ID_BOOTTIME 7
 
@@ -138,40 +134,4 @@ perfdata_about_apply(struct recording_meta *m, uint32_t feature, struct span pay
 		return set_clocks(payload, m);
 	}
 	return 0;
-}
-
-int
-perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret)
-{
-	struct perfdata_buildid b = { .size = BUILD_ID_BYTES };
-	struct span record, id;
-	uint16_t misc, size;
-	uint32_t type;
-
-	if (s->len == 0)
-		return 0;
-	record = *s;
-	if (!span_u32(&record, &type) || !span_u16(&record, &misc) || !span_u16(&record, &size) ||
-	    size <= BUILD_ID_HEAD_BYTES || !span_take(s, size, &record))
-		return -FMT_E_CORRUPT;
-	span_skip(&record, PERF_RECORD_HEADER_BYTES);
-	if (!span_u32(&record, &b.pid) || !span_take(&record, 24, &id) ||
-	    !span_string(&record, &b.path))
-		return -FMT_E_CORRUPT;
-	if (misc & MISC_BUILD_ID_SIZE)
-		b.size = id.p[BUILD_ID_BYTES];
-	if (b.size == 0 || b.size > BUILD_ID_BYTES)
-		return -FMT_E_CORRUPT;
-	memcpy(b.id, id.p, b.size);
-	b.cpumode = misc & 7;
-	*ret = b;
-	return 1;
-}
-
-bool
-perfdata_buildid_is_kernel(const struct perfdata_buildid *b)
-{
-	static const char kernel[] = "[kernel.";
-
-	return b->cpumode == CPUMODE_KERNEL && strncmp(b->path, kernel, sizeof(kernel) - 1) == 0;
 }

@@ -19,19 +19,4 @@
  */
 int perfdata_about_apply(struct recording_meta *m, uint32_t feature, struct span payload);
 
-/* An entry of the BUILD_ID section, or a BUILD_ID record. */
-struct perfdata_buildid {
-	uint32_t pid;
-	uint8_t cpumode; /* 1 kernel and modules, 2 user, 4 guest kernel, 5 guest user */
-	uint8_t size;	 /* 1..20 */
-	uint8_t id[20];
-	const char *path;
-};
-
-/* Takes the next one off s: 1, 0 at the end, -FMT_E_CORRUPT. */
-int perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret);
-
-/* Is this the kernel itself, and not a module? */
-bool perfdata_buildid_is_kernel(const struct perfdata_buildid *b);
-
 #endif

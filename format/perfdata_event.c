@@ -6,8 +6,7 @@
 #include <stdio.h>
 
 #include "format/perf_record.h"
-
-#define UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME */
+#include "format/perfdata_header.h"
 
 int
 perfdata_event_add(struct event_set *set, struct span attr, struct span ids)
@@ -56,7 +55,7 @@ perfdata_event_update(struct event_set *set, struct span record)
 	if (!span_skip(&record, PERF_RECORD_HEADER_BYTES) || !span_u64(&record, &what) ||
 	    !span_u64(&record, &id))
 		return -FMT_E_CORRUPT;
-	if (what != UPDATE_NAME)
+	if (what != PERFDATA_UPDATE_NAME)
 		return 0;
 	if (!span_string(&record, &name))
 		return -FMT_E_CORRUPT;

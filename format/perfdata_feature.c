@@ -3,13 +3,8 @@
 
 #include "format/perfdata_header.h"
 
-#define NAME_ALIGN 64
 #define CLOCK_DATA_VERSION 1
-#define BUILD_ID_BYTES 36    /* of the record before the path */
-#define MISC_KERNEL 1	     /* PERF_RECORD_MISC_KERNEL */
-#define MISC_USER 2	     /* PERF_RECORD_MISC_USER */
-#define MISC_SIZE (1u << 15) /* the id's size is told */
-#define ATTR_SIZE_AT 4	     /* offset of perf_event_attr.size */
+#define ATTR_SIZE_AT 4 /* offset of perf_event_attr.size */
 
 /* Published sizes of perf_event_attr: PERF_ATTR_SIZE_VER0 and on. */
 static const uint32_t attr_sizes[] = { 64, 72, 80, 96, 104, 112, 120, 128, 136, 144 };
@@ -58,7 +53,7 @@ perfdata_attr(struct buf *out, const struct event *event, uint32_t bytes)
 static void
 put_string(struct buf *out, const char *s)
 {
-	size_t len = strlen(s), room = (len + NAME_ALIGN) / NAME_ALIGN * NAME_ALIGN;
+	size_t len = strlen(s), room = perfdata_string_room(len);
 
 	buf_u32(out, (uint32_t)room);
 	buf_append(out, s, len);
@@ -123,41 +118,6 @@ perfdata_feature_clock_data(struct buf *out, uint32_t clockid, uint64_t wall_ns,
 	buf_u32(out, clockid);
 	buf_u64(out, wall_ns);
 	buf_u64(out, clock_ns);
-}
-
-void
-perfdata_feature_build_id(struct buf *out, const struct perfdata_build_id *b)
-{
-	size_t room = (b->path_len + NAME_ALIGN) / NAME_ALIGN * NAME_ALIGN;
-	uint8_t id[20] = { 0 };
-
-	if (BUILD_ID_BYTES + room + 7 > PERF_RECORD_MAX_BYTES || b->size > sizeof(id))
-		return;
-	memcpy(id, b->id, b->size);
-	buf_u32(out, PERFDATA_BUILD_ID);
-	buf_u16(out, MISC_SIZE | (b->kernel ? MISC_KERNEL : MISC_USER));
-	buf_u16(out, (uint16_t)(BUILD_ID_BYTES + room));
-	buf_u32(out, UINT32_MAX); /* pid: of the host, not of a guest */
-	buf_append(out, id, sizeof(id));
-	buf_u8(out, b->size);
-	buf_zero(out, 3);
-	buf_append(out, b->path, b->path_len);
-	buf_zero(out, room - b->path_len);
-}
-
-void
-perfdata_build_id_record(struct buf *out, struct span entry)
-{
-	size_t size = (entry.len + 7) & ~(size_t)7;
-
-	if (entry.len < PERF_RECORD_HEADER_BYTES || size > PERF_RECORD_MAX_BYTES)
-		return;
-	/* The type is not asked: old files have 0 there. */
-	buf_u32(out, PERFDATA_BUILD_ID);
-	buf_append(out, entry.p + 4, 2);
-	buf_u16(out, (uint16_t)size);
-	buf_append(out, entry.p + 8, entry.len - 8);
-	buf_zero(out, size - entry.len);
 }
 
 void

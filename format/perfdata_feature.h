@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * perfdata_feature: payloads of the sections of perf.data's header, made from what a
- * recording knows; and the two records of perf's tools that say the same in pipe mode.
+ * recording knows; BUILD_ID is perfdata_buildid's.
  *
  * Everything is appended to a buf, whose failure is sticky. Source:
  * tools/perf/Documentation/perf.data-file-format.txt.
@@ -17,7 +17,6 @@
 
 /* What perf 6.1 has; an older perf refuses attrs that are bigger than its own. */
 #define PERFDATA_ATTR_BYTES 128
-#define PERFDATA_UPDATE_NAME 2 /* an EVENT_UPDATE that names its event */
 
 /*
  * Bytes that the attrs of all events take in a file: the smallest published size that covers
@@ -40,19 +39,6 @@ void perfdata_feature_clockid(struct buf *out, uint64_t resolution_ns);
 void perfdata_feature_clock_data(struct buf *out, uint32_t clockid, uint64_t wall_ns,
 				 uint64_t clock_ns);
 
-/* An entry of the BUILD_ID section, which is also the record of pipe mode. */
-struct perfdata_build_id {
-	bool kernel; /* of the kernel or a module of it; else of a program's file */
-	uint8_t size;
-	const uint8_t *id;
-	const char *path; /* not NUL-terminated */
-	size_t path_len;
-};
-
-/* Nothing for a path that is too long for a record. */
-void perfdata_feature_build_id(struct buf *out, const struct perfdata_build_id *b);
-/* One entry as it stands in a section, as a record of pipe mode, where 8 bytes count. */
-void perfdata_build_id_record(struct buf *out, struct span entry);
 /* TRACING_DATA's section as the record of pipe mode. */
 void perfdata_tracing_data_record(struct buf *out, struct span section);
 

@@ -29,6 +29,8 @@
 #define PERFDATA_PIPE_HEADER_BYTES 16
 #define PERFDATA_HEADER_BYTES 104
 #define PERFDATA_FEATURES_MAX 256
+#define PERFDATA_SECTION_BYTES 16 /* {offset, size} */
+#define PERFDATA_UPDATE_NAME 2	  /* an EVENT_UPDATE that names its event */
 
 /* number, name as perf report --stats has it */
 #define PERFDATA_RECORDS(X)                                                                        \
@@ -133,6 +135,13 @@ perfdata_header_has(const struct perfdata_header *h, unsigned int feature)
 
 /* Do these first bytes begin a perf.data, of whatever version and byte order? */
 bool perfdata_header_probe(struct span s);
+
+/* Room that perf gives a string of len bytes, with its NUL. */
+static inline size_t
+perfdata_string_room(size_t len)
+{
+	return (len + 64) / 64 * 64;
+}
 
 /* "FINISHED_ROUND"; NULL: no tool's record that is known. */
 const char *perfdata_record_name(uint32_t type);

@@ -10,8 +10,6 @@
 #include "format/perfdata_reader.h"
 #include "format/source_window.h"
 
-#define PERFDATA_SECTION_BYTES 16 /* {offset, size} */
-
 enum perfdata_phase {
 	PERFDATA_PHASE_FILE,
 	PERFDATA_PHASE_FEATURES,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/buf.h"
+#include "format/perfdata_buildid.h"
 #include "format/perfdata_feature.h"
 
 #define WRITER_MAGIC 0x77706450u
@@ -65,7 +66,7 @@ put_file_events(struct perfdata_writer *w, const struct event_set *events)
 		for (size_t k = 0; k < e->nr_ids; k++)
 			buf_u64(&w->out, e->ids[k]);
 	}
-	w->header.attr_size = w->attr_bytes + 16;
+	w->header.attr_size = w->attr_bytes + PERFDATA_SECTION_BYTES;
 	w->header.attrs = (struct perfdata_section){ w->out.len, nr * w->header.attr_size };
 	for (size_t i = 0; i < nr; i++) {
 		const struct event *e = event_set_at(events, i);
@@ -206,7 +207,7 @@ put_pipe_build_ids(struct perfdata_writer *w, struct span section)
 		size = le16dec(s.p + 6);
 		if (size < PERF_RECORD_HEADER_BYTES || !span_take(&s, size, &entry))
 			break;
-		perfdata_build_id_record(&w->out, entry);
+		perfdata_buildid_record(&w->out, entry);
 	}
 }
 
@@ -257,7 +258,7 @@ write_features(struct perfdata_writer *w, struct fmt_where *where)
 	int error;
 
 	for (unsigned int i = 0; i < PERFDATA_FEATURES_MAX; i++)
-		at += perfdata_header_has(&w->header, i) ? 16 : 0;
+		at += perfdata_header_has(&w->header, i) ? PERFDATA_SECTION_BYTES : 0;
 	for (unsigned int i = 0; i < PERFDATA_FEATURES_MAX; i++) {
 		if (!perfdata_header_has(&w->header, i))
 			continue;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/buildid_table.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/perfdata_feature.h"
+#include "format/perfdata_buildid.h"
 #include "symbolizer/intern.h"
 #include "symbolizer/slots.h"
 
-#define BUILD_ID_MAX 20
-
 struct entry {
 	const char *path; /* interned */
-	uint8_t id[BUILD_ID_MAX];
+	uint8_t id[PERFDATA_BUILDID_MAX];
 	uint8_t size; /* 0: it had two */
 };
 
@@ -66,7 +65,7 @@ buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, co
 
 	if (!own)
 		return -FMT_E_NOMEM;
-	if (size == 0 || size > BUILD_ID_MAX)
+	if (size == 0 || size > PERFDATA_BUILDID_MAX)
 		return 0;
 	memcpy(e.id, id, size);
 	index = slots_find(&t->by_path, hash, is_of, t, own);
@@ -89,15 +88,15 @@ buildid_table_section(const struct buildid_table *t, struct buf *out)
 {
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct entry *e = &t->entries[i];
-		struct perfdata_build_id b = {
-			.kernel = e->path[0] == '[' && strcmp(e->path, "[vdso]") != 0,
+		bool kernel = e->path[0] == '[' && strcmp(e->path, "[vdso]") != 0;
+		struct perfdata_buildid b = {
+			.cpumode = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
 			.size = e->size,
-			.id = e->id,
 			.path = e->path,
-			.path_len = strlen(e->path),
 		};
 
+		memcpy(b.id, e->id, sizeof(b.id));
 		if (e->size > 0)
-			perfdata_feature_build_id(out, &b);
+			perfdata_buildid_add(out, &b);
 	}
 }

@@ -10,7 +10,7 @@
 #include "format/buildids.h"
 #include "format/foreign.h"
 #include "format/loss.h"
-#include "format/perfdata_about.h"
+#include "format/perfdata_buildid.h"
 #include "format/recording_writer.h"
 
 #define FOREIGN_BYTES (1u << 20)       /* that close a FOREIGN block */
@@ -67,7 +67,8 @@ collect_buildids(struct span s, struct perfdata_buildid **ret, size_t *ret_nr)
 	if (!ids)
 		return -FMT_E_NOMEM;
 	while (nr < cap && perfdata_buildid_next(&s, &ids[nr]) > 0)
-		if (ids[nr].cpumode <= 2 && !perfdata_buildid_is_kernel(&ids[nr]))
+		if (ids[nr].cpumode <= PERF_RECORD_MISC_USER &&
+		    !perfdata_buildid_is_kernel(&ids[nr]))
 			nr++;
 	qsort(ids, nr, sizeof(*ids), by_path);
 	for (size_t i = 0; i < nr; i++)

@@ -8,6 +8,7 @@
 #include <bsd/string.h>
 
 #include "format/perfdata_about.h"
+#include "format/perfdata_buildid.h"
 #include "perfdata_maker.h"
 
 #include <setjmp.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/perfdata_buildid.h"
 #include "format/perfdata_feature.h"
 #include "recording_maker.h"
 #include "wire.h"
@@ -277,15 +278,14 @@ test_sections_in_a_pipe(void **state)
 static void
 test_build_ids_in_a_pipe(void **state)
 {
-	static const uint8_t id[20] = { 0xab, 0xcd };
-	struct perfdata_build_id one = {
-		.kernel = true, .size = 16, .id = id, .path = "[kernel.x]", .path_len = 8
+	struct perfdata_buildid one = {
+		.cpumode = 1, .size = 16, .id = { 0xab, 0xcd }, .path = "[kernel."
 	};
 	static struct wire w;
 	struct buf section;
 
 	buf_init(&section);
-	perfdata_feature_build_id(&section, &one);
+	perfdata_buildid_add(&section, &one);
 	assert_int_equal(section.len, 100);
 	buf_append(&section, "\0\0\0\0\1\0\14\0abcd", 12);
 	buf_append(&section, "rest", 4); /* no entry: left out */
@@ -294,7 +294,7 @@ test_build_ids_in_a_pipe(void **state)
 	wire_u16(&w, 0x8001);
 	wire_u16(&w, 104);
 	wire_u32(&w, UINT32_MAX);
-	wire_bytes(&w, id, 20);
+	wire_bytes(&w, one.id, 20);
 	wire_u32(&w, 16);
 	wire_bytes(&w, "[kernel.", 8);
 	for (int i = 0; i < 60; i++)
