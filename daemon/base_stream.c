@@ -55,6 +55,7 @@ struct base_stream {
 	struct base_session *_Atomic now; /* NULL: it is tried again at retry_ns */
 	uint64_t begun_ns, retry_ns, backoff_ns;
 	uint64_t segment_ns, sync_ns, rotate_after_ns;
+	uint64_t refused_after_ns;	  /* not sooner another file for one that refuses */
 	struct session_stats before;	  /* of sessions that are over */
 	LIST_HEAD(, base_session) ending; /* and of those that are about to be */
 	uint64_t written, file_bytes;	  /* all bytes; of the current file when last asked */
@@ -446,6 +447,19 @@ segment_bytes(const struct base_stream *b)
 	return u.segment_bytes < SEGMENT_BYTES_MIN ? SEGMENT_BYTES_MIN : u.segment_bytes;
 }
 
+/* Will the file take nothing any more? Not at once again, for a disk that fails with every file. */
+static bool
+is_refused(struct base_stream *b, uint64_t now_ns)
+{
+	struct session_stats now;
+
+	session_thread_stats(b->now->thread, &now);
+	if (!now.refused || now_ns < b->refused_after_ns)
+		return false;
+	b->refused_after_ns = now_ns + ROTATE_AGAIN_NS;
+	return true;
+}
+
 static void
 look_at_segment(struct base_stream *b, uint64_t now_ns)
 {
@@ -454,7 +468,7 @@ look_at_segment(struct base_stream *b, uint64_t now_ns)
 		b->segment_ns = b->sync_ns = b->rotated_ns;
 	if (now_ns >= b->rotate_after_ns &&
 	    (b->file_bytes >= segment_bytes(b) ||
-	     since(now_ns, b->segment_ns) >= b->config->segment_age)) {
+	     since(now_ns, b->segment_ns) >= b->config->segment_age || is_refused(b, now_ns))) {
 		if (ask_for(b, &b->rotation)) {
 			/* Not twice for the size that is still told of the old file. */
 			b->rotate_after_ns = now_ns + 2 * SECOND_NS;

@@ -405,6 +405,7 @@ session_stats(const struct session *s, struct session_stats *ret)
 		.cpus = atomic_load_explicit(&s->cpus, memory_order_relaxed),
 		.throttled = t.throttled,
 		.suspended = t.suspended,
+		.refused = t.refused,
 	};
 	memcpy(ret->loss, t.loss, sizeof(ret->loss));
 }

@@ -112,6 +112,7 @@ struct session_stats {
 	uint32_t cpus;				     /* that are being sampled now */
 	uint64_t throttled;
 	bool suspended;		    /* the file takes no bytes */
+	bool refused;		    /* nor will it: session_rotate() ends that */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 };
 void session_stats(const struct session *s, struct session_stats *ret);

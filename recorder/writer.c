@@ -102,6 +102,7 @@ writer_publish(struct writer *w)
 	atomic_store_explicit(&w->lost, loss_samples(w->loss), memory_order_relaxed);
 	atomic_store_explicit(&w->throttled, losses[LOSS_THROTTLED], memory_order_relaxed);
 	atomic_store_explicit(&w->suspended, w->outage.on, memory_order_relaxed);
+	atomic_store_explicit(&w->refused, writer_refused(w), memory_order_relaxed);
 }
 
 int
@@ -388,6 +389,7 @@ writer_totals(const struct writer *w, struct writer_totals *ret)
 		.lost = atomic_load_explicit(&w->lost, memory_order_relaxed),
 		.throttled = atomic_load_explicit(&w->throttled, memory_order_relaxed),
 		.suspended = atomic_load_explicit(&w->suspended, memory_order_relaxed),
+		.refused = atomic_load_explicit(&w->refused, memory_order_relaxed),
 	};
 	for (int i = 0; i < LOSS_CAUSES; i++)
 		ret->loss[i] = atomic_load_explicit(&w->losses[i], memory_order_relaxed);

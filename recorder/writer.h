@@ -74,7 +74,7 @@ bool writer_failed(const struct writer *w);
 struct writer_totals {
 	uint64_t samples, records, file_bytes, lost, throttled;
 	uint64_t loss[LOSS_CAUSES];
-	bool suspended;
+	bool suspended, refused;
 };
 /* Safe from any thread: as of the last pass, or exact after writer_finish(). */
 void writer_totals(const struct writer *w, struct writer_totals *ret);

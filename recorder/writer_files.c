@@ -9,6 +9,7 @@
 #include "recorder/writer_internal.h"
 
 #define RETRY_NS UINT64_C(1000000000)
+#define IN_VAIN_NS UINT64_C(10000000000)
 #define GAPS_MAX 1024 /* that wait for an outage to end */
 
 int
@@ -33,6 +34,20 @@ may_pass(int error, const struct fmt_where *where)
 		return true;
 	return error == -FMT_E_IO && where->saved_errno != EPIPE && where->saved_errno != EBADF &&
 		where->saved_errno != ECONNRESET;
+}
+
+/* Room may come; whatever else is wrong for so long may be wrong with this file alone. */
+bool
+writer_refused(const struct writer *w)
+{
+	const struct outage *o = &w->outage;
+
+	if (!o->on || o->for_ever)
+		return o->on;
+	if (o->error != -FMT_E_IO || o->where.saved_errno == ENOSPC ||
+	    o->where.saved_errno == EDQUOT)
+		return false;
+	return o->where.saved_errno == EFBIG || o->counted_ns - o->from_ns > IN_VAIN_NS;
 }
 
 int

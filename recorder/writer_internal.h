@@ -55,7 +55,7 @@ struct writer {
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
 	_Atomic uint64_t losses[LOSS_CAUSES];
-	_Atomic bool suspended;
+	_Atomic bool suspended, refused;
 };
 
 /* --- writer.c --- */
@@ -82,6 +82,9 @@ int writer_file_error(int error, const struct fmt_where *where, struct session_e
  * it (an outage has begun or goes on), else r.
  */
 int writer_trouble(struct writer *w, int r, const struct fmt_where *where);
+
+/* Does an outage go on for want of another file? */
+bool writer_refused(const struct writer *w);
 
 /* Records during an outage: followed and counted, not kept. */
 void writer_drop(struct writer *w, struct span records);

@@ -200,7 +200,7 @@ fill_and_free()
 config 4M
 with_disk 1024 fill_and_free
 
-# Files that may not grow: another one is begun.
+# Files that may not grow: another one is begun, long before its time.
 limited()
 {
 	ulimit -S -f 48
@@ -216,7 +216,7 @@ limited()
 	in_range "$(find "$disk/archive" -name '*.spoor' -size +8k | wc -l)" 2 1000 "in several files"
 }
 config 4M
-sed -i 's/^frequency = .*/frequency = 4999/' spoord.conf
+sed -i 's/^segment_size = .*/segment_size = 512K/; s/^segment_age = .*/segment_age = 1h/' spoord.conf
 with_disk 4096 limited
 
 # --- never more than max_use --------------------------------------------------------------------

@@ -248,6 +248,16 @@ wait_suspended(struct rig *r, bool suspended)
 	fail_msg("not %s", suspended ? "suspended" : "resumed");
 }
 
+/* Is it another file that it wants? */
+static bool
+is_refused(struct rig *r)
+{
+	struct session_stats stats;
+
+	session_stats(r->session, &stats);
+	return stats.refused;
+}
+
 /* The disk is full, and then it is not: one file, a gap in it, each fault accounted for. */
 static void
 test_disk_full(void **state)
@@ -270,6 +280,7 @@ test_disk_full(void **state)
 		wait_suspended(&r, true);
 		assert_int_equal(session_sync(r.session, &e), -ENOSPC);
 		rig_sleep_ms(300);
+		assert_false(is_refused(&r));
 		f.write_errno = 0;
 		wait_suspended(&r, false);
 	}
@@ -351,12 +362,14 @@ test_sync_fails(void **state)
 	f.sync_errno = 0;
 	bytes = rig_file_bytes(&f);
 	wait_suspended(&r, true);
+	assert_true(is_refused(&r));
 	rig_sleep_ms(1300);
 	assert_int_equal(session_sync(r.session, &e), -EIO);
 	assert_int_equal(rig_file_bytes(&f), bytes);
 	assert_true(session_rotate(r.session, rig_sink(&g), &e) >= 0);
 	assert_true(f.closed);
 	wait_suspended(&r, false);
+	assert_false(is_refused(&r));
 	rig_sleep_ms(100);
 	rig_load_stop(&load);
 	rig_end(&r);
