@@ -17,6 +17,7 @@
 
 #include "daemon/archive_internal.h"
 #include "daemon/log.h"
+#include "recorder/host.h"
 
 #define MAX_USE_PER_MILLE 100
 #define KEEP_FREE_PER_MILLE 150
@@ -25,7 +26,10 @@
 #define SEGMENTS_MIN 8
 #define UNIT_MIN 4096
 #define UNIT_MAX (1u << 20) /* a file system that says more is not believed */
-#define SCAN_NS UINT64_C(60000000000)
+#define SECOND_NS UINT64_C(1000000000)
+#define SCAN_NS (60 * SECOND_NS)
+#define CLOCK_STEP_NS (60 * SECOND_NS) /* more than what adjusts a clock does in a few seconds */
+#define CLOCK_DOUBT_NS (3600 * SECOND_NS)
 
 int
 archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
@@ -168,6 +172,7 @@ int
 archive_open(const struct config *c, struct archive **ret, struct archive_error *error)
 {
 	struct archive *a = calloc(1, sizeof(*a));
+	struct clock_triple now;
 	int r;
 
 	if (!a)
@@ -193,7 +198,9 @@ archive_open(const struct config *c, struct archive **ret, struct archive_error 
 		archive_free(a);
 		return r;
 	}
-	archive_enforce(a, archive_now_s());
+	host_clocks(&now);
+	a->clock_offset_ns = now.realtime - now.boottime;
+	archive_enforce(a, now.realtime / SECOND_NS);
 	*ret = a;
 	return 0;
 }
@@ -215,29 +222,53 @@ archive_close(struct archive *a)
 		archive_free(a);
 }
 
+/* A clock that was set may have been set wrong: until that is over nothing is deleted for its age. */
+static void
+look_at_clock(struct archive *a, const struct clock_triple *now)
+{
+	uint64_t offset_ns = now->realtime - now->boottime; /* modulo 2^64, as is the difference */
+	uint64_t step_ns = offset_ns - a->clock_offset_ns + CLOCK_STEP_NS;
+
+	if (step_ns > 2 * CLOCK_STEP_NS) {
+		a->clock_set_ns = now->boottime;
+		a->clock_doubted = true;
+		if (a->limits.max_age_s)
+			log_notice("the clock was set: nothing is deleted for its age for %llu min",
+				   (unsigned long long)(CLOCK_DOUBT_NS / (60 * SECOND_NS)));
+	} else if (a->clock_doubted && now->boottime - a->clock_set_ns >= CLOCK_DOUBT_NS) {
+		a->clock_doubted = false;
+	}
+	a->clock_offset_ns = offset_ns;
+}
+
+static void
+enforce(struct archive *a, const struct clock_triple *now)
+{
+	look_at_clock(a, now);
+	archive_enforce(a, now->realtime / SECOND_NS);
+}
+
 void
 archive_reload(struct archive *a, const struct config *c)
 {
+	struct clock_triple now;
+
+	host_clocks(&now);
 	assert(a->magic == ARCHIVE_MAGIC);
 	pthread_mutex_lock(&a->lock);
 	take_config(a, c);
-	archive_enforce(a, archive_now_s());
+	enforce(a, &now);
 	pthread_mutex_unlock(&a->lock);
 }
 
 void
-archive_tick(struct archive *a, uint64_t now_s)
+archive_tick(struct archive *a, const struct clock_triple *now)
 {
-	struct timespec now;
-	uint64_t now_ns;
-
 	assert(a->magic == ARCHIVE_MAGIC);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	pthread_mutex_lock(&a->lock);
 	update_limits(a);
-	if (a->scan_wanted || now_ns - a->scanned_ns >= SCAN_NS)
+	if (a->scan_wanted || now->monotonic - a->scanned_ns >= SCAN_NS)
 		(void)archive_scan(a);
-	archive_enforce(a, now_s);
+	enforce(a, now);
 	pthread_mutex_unlock(&a->lock);
 }

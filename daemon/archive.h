@@ -25,6 +25,7 @@
 #include "format/io.h"
 
 struct archive;
+struct clock_triple;
 
 struct archive_error {
 	int saved_errno;
@@ -64,8 +65,11 @@ int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t
 int archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
 		   uint64_t *ret_bytes, struct archive_error *error);
 
-/* Age and count limits: call every few seconds. */
-void archive_tick(struct archive *a, uint64_t now_s);
+/*
+ * Age and count limits: call every few seconds. Age goes by the clock on the wall; when that has
+ * been set, nothing is old for an hour.
+ */
+void archive_tick(struct archive *a, const struct clock_triple *now);
 
 struct archive_entry {
 	char name[ARCHIVE_NAME_MAX]; /* relative to the archive directory */

@@ -36,9 +36,11 @@ struct archive_file {
 	bool linked; /* has other names. One that has none shares its number with the dead only */
 	uint64_t bytes; /* on disk, in whole units */
 	uint64_t start_s, end_s;
-	bool second; /* another entry of this inode counts the bytes */
-	bool pinned; /* kept/ has a link to it, or is about to */
-	bool stuck;  /* could not be deleted; forgotten at the next scan */
+	uint64_t seq;	  /* from the name; 0: none */
+	uint64_t order_s; /* end_s, where no clock was set back; see archive_order() */
+	bool second;	  /* another entry of this inode counts the bytes */
+	bool pinned;	  /* kept/ has a link to it, or is about to */
+	bool stuck;	  /* could not be deleted; forgotten at the next scan */
 };
 
 struct archive_sink {
@@ -75,7 +77,10 @@ struct archive {
 	size_t nr_sinks;
 	uint64_t seq; /* of the next segment */
 	uint64_t deleted_segments, deleted_bytes;
-	uint64_t scanned_ns; /* CLOCK_MONOTONIC */
+	uint64_t scanned_ns;	  /* CLOCK_MONOTONIC */
+	uint64_t clock_offset_ns; /* CLOCK_REALTIME less CLOCK_BOOTTIME when last looked at */
+	uint64_t clock_set_ns;	  /* CLOCK_BOOTTIME when that had changed */
+	bool clock_doubted;	  /* not long ago */
 	bool scan_wanted;
 
 	pthread_mutex_t usage_lock; /* of the next one; taken last, and held for no call */
@@ -98,6 +103,11 @@ uint64_t archive_segment_bytes(const struct archive *a);
 int archive_scan(struct archive *a);
 /* Bytes that a file or directory takes. */
 uint64_t archive_bytes(const struct archive *a, const struct stat *st);
+/*
+ * Where each file stands in the order of deletion: one cannot be younger than a segment that was
+ * begun after it, whatever the clock said.
+ */
+void archive_order(struct archive *a);
 /* Who counts the bytes of several links, and who is pinned. */
 void archive_recount(struct archive *a);
 /* Refreshes what the directories take. */
@@ -118,7 +128,7 @@ uint64_t archive_fs_free(const struct archive *a);
 int archive_room(struct archive *a, uint64_t need, bool capturing);
 /* The file system refuses (a quota) whatever it says is free: gives up that much. */
 void archive_give_up(struct archive *a, uint64_t need);
-/* All limits, now. */
+/* All limits, now; of age only while the clock is not doubted. */
 void archive_enforce(struct archive *a, uint64_t now_s);
 
 struct archive_purge {

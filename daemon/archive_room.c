@@ -142,8 +142,15 @@ compact(struct archive *a)
 	archive_recount(a);
 }
 
+/* An end that is still to come tells no age; what came after it does. */
+static uint64_t
+aged_from_s(const struct archive_file *f, uint64_t now_s)
+{
+	return f->end_s > now_s ? f->order_s : f->end_s;
+}
+
 static struct retention_file *
-question_files(const struct archive *a)
+question_files(const struct archive *a, uint64_t now_s)
 {
 	struct retention_file *files = calloc(a->nr + 2, sizeof(*files));
 
@@ -153,7 +160,8 @@ question_files(const struct archive *a)
 		files[i] = (struct retention_file){
 			.kind = f->stuck ? RETENTION_ACTIVE : f->kind,
 			.bytes = f->second ? 0 : f->bytes,
-			.end_s = f->end_s,
+			.end_s = f->order_s,
+			.aged_from_s = aged_from_s(f, now_s),
 			.pinned = f->pinned,
 		};
 	}
@@ -177,7 +185,7 @@ question_files(const struct archive *a)
 static bool
 purge_once(struct archive *a, struct archive_purge *p)
 {
-	struct retention_file *files = question_files(a);
+	struct retention_file *files = question_files(a, p->now_s);
 	size_t *out = calloc(a->nr + 2, sizeof(*out)), nr;
 	struct retention_question q = {
 		.files = files,
@@ -273,7 +281,7 @@ archive_give_up(struct archive *a, uint64_t need)
 
 /* Is anything for a plan to do? Cheaper than a plan, for every few seconds. */
 static bool
-anything_due(const struct archive *a, uint64_t now_s)
+anything_due(const struct archive *a, uint64_t max_age_s, uint64_t now_s)
 {
 	uint64_t segments = 0;
 
@@ -286,8 +294,8 @@ anything_due(const struct archive *a, uint64_t now_s)
 		    f->kind == RETENTION_ACTIVE)
 			continue;
 		segments += f->kind == RETENTION_SEGMENT;
-		if (a->limits.max_age_s && f->end_s < now_s &&
-		    now_s - f->end_s > a->limits.max_age_s)
+		if (max_age_s && aged_from_s(f, now_s) < now_s &&
+		    now_s - aged_from_s(f, now_s) > max_age_s)
 			return true;
 	}
 	return a->limits.max_segments && segments > a->limits.max_segments;
@@ -298,7 +306,9 @@ archive_enforce(struct archive *a, uint64_t now_s)
 {
 	struct archive_purge p = { .limits = a->limits, .now_s = now_s };
 
-	if (!anything_due(a, now_s))
+	if (a->clock_doubted)
+		p.limits.max_age_s = 0;
+	if (!anything_due(a, p.limits.max_age_s, now_s))
 		return;
 	p.fs_free = fs_unpromised(a);
 	archive_purge(a, &p);

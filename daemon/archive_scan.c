@@ -103,20 +103,19 @@ start_of_name(const char *name)
 	return t > 0 ? (uint64_t)t : 0;
 }
 
-/* "...-SEQ.spoor": the next segment's number is higher than any there is. */
-static void
-note_seq(struct archive *a, const char *name)
+/* "...-SEQ.spoor"; 0: none. */
+static uint64_t
+seq_of_name(const char *name)
 {
 	const char *dash = strrchr(name, '-');
 	uint64_t seq = 0;
 	size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
 
 	if (digits == 0 || digits > 18 || dash[1 + digits] != '.')
-		return;
+		return 0;
 	for (size_t i = 1; i <= digits; i++)
 		seq = seq * 10 + (uint64_t)(dash[i] - '0');
-	if (seq >= a->seq)
-		a->seq = seq + 1;
+	return seq;
 }
 
 /*
@@ -311,7 +310,10 @@ scan_entry(struct scan *s, const char *entry)
 		f.start_s = f.end_s;
 	if (f.end_s < f.start_s)
 		f.end_s = f.start_s;
-	note_seq(s->a, base);
+	f.seq = seq_of_name(base);
+	/* The next one's is higher than any there is. */
+	if (f.seq >= s->a->seq)
+		s->a->seq = f.seq + 1;
 	if (asprintf(&f.name, "%s%s", s->prefix, base) < 0)
 		return -ENOMEM;
 	if (push(s, &f) != 0) {
@@ -473,6 +475,7 @@ archive_scan(struct archive *a)
 	if (a->nr)
 		qsort(a->files, a->nr, sizeof(*a->files), compare_names);
 	archive_recount(a);
+	archive_order(a);
 	archive_dirs(a);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	a->scanned_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -506,7 +509,48 @@ archive_add(struct archive *a, const struct archive_file *f)
 		at--;
 	memmove(&a->files[at + 1], &a->files[at], (a->nr - at) * sizeof(*a->files));
 	a->files[at] = *f;
+	a->files[at].seq = seq_of_name(f->name);
 	a->nr++;
+	archive_order(a);
+}
+
+/* The last begun first; at the end those without a number. */
+static int
+compare_seq(const void *a, const void *b, void *arg)
+{
+	const struct archive_file *files = arg;
+	uint64_t x = files[*(const size_t *)a].seq, y = files[*(const size_t *)b].seq;
+
+	return (x < y) - (x > y);
+}
+
+void
+archive_order(struct archive *a)
+{
+	size_t *order = calloc(a->nr + 1, sizeof(*order));
+	uint64_t after_s = UINT64_MAX;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		a->files[i].order_s = a->files[i].end_s;
+		if (order)
+			order[i] = i;
+	}
+	if (!order)
+		return;
+	qsort_r(order, a->nr, sizeof(*order), compare_seq, a->files);
+	for (size_t i = 0; i < a->nr; i++) {
+		struct archive_file *f = &a->files[order[i]];
+		/* Captures go on beside segments that are begun later. */
+		uint64_t at_s = f->kind == RETENTION_CAPTURE ? f->start_s : f->end_s;
+
+		if (f->seq == 0 || (f->kind != RETENTION_CAPTURE && f->kind != RETENTION_SEGMENT))
+			continue;
+		if (at_s > after_s)
+			f->order_s = after_s ? after_s - 1 : 0;
+		if (f->kind == RETENTION_SEGMENT && f->order_s < after_s)
+			after_s = f->order_s;
+	}
+	free(order);
 }
 
 /* By inode; of one inode what is in kept/ last, so that the archive's own link counts. */

@@ -127,7 +127,7 @@ static bool
 overdue(const struct retention_question *q, const struct retention_file *f, struct left *left)
 {
 	const struct retention_limits *l = &q->limits;
-	bool goes = !q->only_need && l->max_age_s && add(f->end_s, l->max_age_s) < q->now_s;
+	bool goes = !q->only_need && l->max_age_s && add(f->aged_from_s, l->max_age_s) < q->now_s;
 
 	if (f->kind == RETENTION_SEGMENT) {
 		goes |= !q->only_need && l->max_segments && left->segments > l->max_segments;

@@ -28,10 +28,11 @@ enum retention_kind {
 
 struct retention_file {
 	enum retention_kind kind;
-	uint64_t bytes; /* what it takes on disk; 0 for a second link to a file that counts */
-	uint64_t end_s; /* realtime of its last record, or its mtime */
-	bool pinned;	/* has a link in kept/: deleting it frees nothing */
-	bool capturing; /* ACTIVE: a capture's */
+	uint64_t bytes;	      /* what it takes on disk; 0 for a second link to a file that counts */
+	uint64_t end_s;	      /* realtime of its last record, or its mtime: the order of deletion */
+	uint64_t aged_from_s; /* the same, for max_age */
+	bool pinned;	      /* has a link in kept/: deleting it frees nothing */
+	bool capturing;	      /* ACTIVE: a capture's */
 };
 
 struct retention_limits {

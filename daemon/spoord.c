@@ -76,15 +76,6 @@ struct spoord {
 	bool stopped;
 };
 
-static uint64_t
-now_realtime_s(void)
-{
-	struct timespec ts = { 0, 0 };
-
-	(void)clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec;
-}
-
 /* --- starting ---------------------------------------------------------------------------- */
 
 static int
@@ -216,11 +207,14 @@ static void
 run_archive(struct chore *one)
 {
 	struct archive_chore *c = (struct archive_chore *)one;
+	struct clock_triple now;
 
-	if (c->config)
+	if (c->config) {
 		archive_reload(c->archive, c->config);
-	else
-		archive_tick(c->archive, now_realtime_s());
+		return;
+	}
+	host_clocks(&now);
+	archive_tick(c->archive, &now);
 }
 
 static void

@@ -17,6 +17,7 @@
 
 #include "daemon/label.h"
 #include "format/recording_header.h"
+#include "recorder/host.h"
 #include "tests/unit/daemon/archive_lab.h"
 
 #define NAME_OLD "20250102T030405.000000Z-abcdef01-000007"
@@ -407,11 +408,32 @@ test_trouble(void **state)
 }
 
 static void
+set_end(const struct lab *l, const char *name, time_t end)
+{
+	const struct timespec times[2] = { { .tv_sec = end }, { .tv_sec = end } };
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* As if so much had gone by: on the clock on the wall, and in truth. */
+static void
+tick_after(const struct lab *l, uint64_t wall_s, uint64_t true_s)
+{
+	struct clock_triple now;
+
+	host_clocks(&now);
+	now.realtime += wall_s * UINT64_C(1000000000);
+	now.monotonic += true_s * UINT64_C(1000000000);
+	now.boottime += true_s * UINT64_C(1000000000);
+	archive_tick(l->archive, &now);
+}
+
+static void
 test_age_and_number(void **state)
 {
 	struct lab l;
-	struct timespec times[2] = { { .tv_sec = 1767323100 }, { .tv_sec = 1767323100 } };
-	char path[256];
 
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
@@ -422,16 +444,71 @@ test_age_and_number(void **state)
 	assert_int_equal(usage(&l).segments, 5);
 	assert_false(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
 	lab_close(&l);
-	snprintf(path, sizeof(path), "%s/20260102T030408.000000Z-abcdef01-000002.spoor", l.dir);
-	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	set_end(&l, "20260102T030408.000000Z-abcdef01-000002.spoor", 1767323100);
 	l.config->max_segments = 0;
 	lab_open(&l);
 	l.config->max_age = UINT64_C(60000000000);
 	archive_reload(l.archive, l.config);
 	assert_int_equal(usage(&l).segments, 4);
 	assert_false(lab_exists(&l, "20260102T030408.000000Z-abcdef01-000002.spoor"));
-	archive_tick(l.archive, (uint64_t)time(NULL) + 1000);
+	tick_after(&l, 1000, 1000);
 	assert_int_equal(usage(&l).segments, 0);
+	lab_done(&l);
+}
+
+/* Clocks are set: what that makes look old goes when it was not a mistake. */
+static void
+test_clock_set_forward(void **state)
+{
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	l.config->max_age = UINT64_C(60000000000);
+	lab_open(&l);
+	assert_int_equal(lab_file(&l, 1000), 0);
+	tick_after(&l, 0, 0);
+	/* Ten years, and back: all is there, and nothing else has changed. */
+	tick_after(&l, 315360000, 5);
+	archive_reload(l.archive, l.config);
+	assert_int_equal(usage(&l).segments, 1);
+	tick_after(&l, 10, 10);
+	tick_after(&l, 50, 50);
+	assert_int_equal(usage(&l).segments, 1);
+	/* It stays so for an hour: then it is true. Slow changes are no step. */
+	tick_after(&l, 315360000, 3000);
+	tick_after(&l, 315363599, 6599);
+	assert_int_equal(usage(&l).segments, 1);
+	tick_after(&l, 315363600, 6600);
+	assert_int_equal(usage(&l).segments, 0);
+	lab_done(&l);
+}
+
+/* What was recorded after the clock was set back is not the oldest there is. */
+static void
+test_clock_set_back(void **state)
+{
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(lab_file(&l, 1000), 0);
+	l.clock_ns = 50 * UINT64_C(1000000000);
+	assert_int_equal(lab_file(&l, 1000), 0);
+	lab_close(&l);
+	set_end(&l, "19700101T000051.500000Z-abcdef01-000010.spoor", 100);
+	set_end(&l, "20260102T030408.000000Z-abcdef01-000002.spoor", time(NULL) + 1000000);
+	l.config->max_segments = 9;
+	lab_open(&l);
+	assert_int_equal(usage(&l).segments, 9);
+	assert_true(lab_exists(&l, "19700101T000051.500000Z-abcdef01-000010.spoor"));
+	assert_false(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
+	/* And how old is what has its time to come? As old as what came after it. */
+	l.config->max_segments = 0;
+	l.config->max_age = UINT64_C(600000000000);
+	archive_reload(l.archive, l.config);
+	assert_int_equal(usage(&l).segments, 7);
+	assert_false(lab_exists(&l, "20260102T030408.000000Z-abcdef01-000002.spoor"));
 	lab_done(&l);
 }
 
@@ -569,6 +646,8 @@ main(void)
 		cmocka_unit_test(test_share_of_captures),
 		cmocka_unit_test(test_trouble),
 		cmocka_unit_test(test_age_and_number),
+		cmocka_unit_test(test_clock_set_forward),
+		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_failed_unlink),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_sync_of_directories),

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "format/recording_header.h"
+#include "recorder/host.h"
 #include "tests/unit/daemon/archive_lab.h"
 
 #define SINKS 4
@@ -36,6 +37,15 @@ roll(uint64_t n)
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
 	return seed % n;
+}
+
+static void
+tick(struct archive *a)
+{
+	struct clock_triple now;
+
+	host_clocks(&now);
+	archive_tick(a, &now);
 }
 
 struct open_sink {
@@ -80,7 +90,7 @@ random_step(struct lab *l, struct open_sink *sinks)
 	if (roll(300) == 0)
 		(void)archive_vacuum(l->archive, 1 + roll(1 << 20), 0, roll(20), &bytes, &error);
 	if (roll(50) == 0)
-		archive_tick(l->archive, (uint64_t)time(NULL));
+		tick(l->archive);
 }
 
 static void
@@ -158,7 +168,7 @@ test_threads(void **state)
 		if (i % 50 == 25)
 			(void)archive_keep(c.lab.archive, i % 100 == 25 ? "a" : "b", 0, 1767323047,
 					   &error);
-		archive_tick(c.lab.archive, 1);
+		tick(c.lab.archive);
 		usleep(1000);
 	}
 	__atomic_store_n(&c.end, true, __ATOMIC_RELEASE);
@@ -254,7 +264,7 @@ test_disk_taken(void **state)
 	for (int i = 0; fs_free(&l) >= 32 << 10; i++) {
 		snprintf(path, sizeof(path), "../more%d", i);
 		lab_plant(&l, path, filler, sizeof(filler));
-		archive_tick(l.archive, 1);
+		tick(l.archive);
 		archive_usage(l.archive, &u);
 		assert_true(fs_free(&l) >= 32 << 10 || u.segments == 0);
 	}

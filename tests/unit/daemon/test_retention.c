@@ -120,7 +120,7 @@ overdue(const struct world *w, size_t i)
 		return true;
 	if (w->q.only_need)
 		return false;
-	if (l->max_age_s && f->end_s + l->max_age_s < w->q.now_s)
+	if (l->max_age_s && f->aged_from_s + l->max_age_s < w->q.now_s)
 		return true;
 	return f->kind == RETENTION_SEGMENT && l->max_segments &&
 		newer_segments(w, i) >= l->max_segments;
@@ -148,6 +148,7 @@ make(struct world *w)
 		f->kind = roll(2) ? RETENTION_SEGMENT : (enum retention_kind)roll(5);
 		f->bytes = roll(10) ? roll(100) : 0;
 		f->end_s = 9000 + roll(1100);
+		f->aged_from_s = roll(4) ? f->end_s : 9000 + roll(1100);
 		f->pinned = roll(8) == 0;
 		f->capturing = f->kind == RETENTION_ACTIVE && roll(2);
 	}
@@ -256,7 +257,9 @@ fill(struct world *w, size_t nr, enum retention_kind kind)
 	w->q.fs_free = 1 << 20;
 	w->q.now_s = 10000;
 	for (size_t i = 0; i < nr; i++)
-		w->files[i] = (struct retention_file){ kind, 10, 9000 + i, false, false };
+		w->files[i] = (struct retention_file){
+			.kind = kind, .bytes = 10, .end_s = 9000 + i, .aged_from_s = 9000 + i
+		};
 }
 
 static void
@@ -380,7 +383,7 @@ test_extremes(void **state)
 	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 0);
 	fill(&w, 2, RETENTION_SEGMENT);
 	w.files[0].bytes = w.files[1].bytes = UINT64_MAX;
-	w.files[0].end_s = UINT64_MAX;
+	w.files[0].end_s = w.files[0].aged_from_s = UINT64_MAX;
 	w.q.limits.max_age_s = UINT64_MAX;
 	w.q.limits.max_use = 1;
 	/* Sums that are over every limit are held at it: no wrap makes an archive look small. */
