@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Memory that cannot be had, one allocation after another: while recording and while reading.
-# No program is ended by a signal or goes on for ever, and what a recorder wrote can be read.
+# No program is ended by a signal or goes on for ever, what a recorder wrote can be read, and spoord goes on.
 # NOMEM_STEP=1 is the long run: every allocation.
 . "$(dirname "$0")/../lib.sh"
 need_record_all
@@ -76,4 +76,62 @@ for command in info dump report verify "export -f folded"; do
 	# shellcheck disable=SC2086
 	sweep "$command" 1 the_same "$SPOOR" $command "$golden"
 done
+
+# --- spoord -------------------------------------------------------------------------------------
+
+# It does not start and says why; or it records, at the latest when it has tried again.
+cat >spoord.conf <<-EOC
+	archive_directory = $TMP/archive
+	control_socket = $TMP/socket
+	control_group = root
+	frequency = 999
+	max_use = 16M
+	keep_free = 1
+	block_age = 1s
+	cpu_budget = 0
+EOC
+
+records() # PID
+{
+	! kill -0 "$1" 2>/dev/null ||
+		[ "$("$BUILD/spoorctl" --socket "$TMP/socket" status --json | jq .samples)" -gt 0 ]
+}
+
+daemon() # AT FOR: prints what is wrong
+{
+	local pid status file
+
+	rm -rf archive
+	mkdir -m 750 archive
+	NOMEM_AT=$1 NOMEM_FOR=$2 NOMEM_PROGRAM=spoord LD_PRELOAD=$preload \
+		"$BUILD/spoord" -c spoord.conf --foreground >out 2>err &
+	pid=$!
+	background_pids=("${background_pids[0]}" "$pid")
+	wait_for 20 records "$pid" || echo "it records nothing"
+	kill -TERM "$pid" 2>/dev/null && ended=$((ended + 1))
+	wait "$pid"
+	status=$?
+	[ $status -le 1 ] || [ $status -eq 78 ] || echo "exit $status"
+	[ $status -eq 0 ] || [ -s err ] || echo "exit $status, and no word"
+	for file in archive/*.spoor*; do
+		[ -s "$file" ] || continue
+		"$SPOOR" verify "$file" >verify.out 2>&1
+		status=$?
+		[ $status -eq 0 ] || [ "$("$SPOOR" info --json "$file" 2>/dev/null | jq .damaged_blocks)" = 0 ] ||
+			{ echo "verify: exit $status" && cat verify.out; }
+	done
+}
+
+background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+runs=0 ended=0
+: >bad.out
+for ((at = 1; at < 6000; at += step * 37)); do
+	for for in 1 40; do
+		daemon "$at" $for >wrong.out 2>&1
+		[ ! -s wrong.out ] || { echo "allocation $at, $for:" && cat wrong.out err; } >>bad.out
+		runs=$((runs + 1))
+	done
+done
+is "$(head -n 20 bad.out)" "" "spoord: $runs times short of memory"
+in_range $ended 1 $((runs - 1)) "spoord: some of them too early for a start ($ended were not)"
 done_testing
