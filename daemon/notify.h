@@ -11,7 +11,10 @@
 /* "READY=1\nSTATUS=..."; does nothing when nobody waits (no NOTIFY_SOCKET). 0, -errno. */
 int notify_send(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t notify_watchdog_ns(void); /* 0: none is kept on us */
-/* First descriptor passed to this process, made close-on-exec, or -1; clears the variables. */
+/*
+ * First descriptor passed to this process, made close-on-exec, or -1; clears the variables, which
+ * nobody else may read meanwhile: call it before there is a thread.
+ */
 int notify_listen_fd(void);
 
 #endif

@@ -71,6 +71,7 @@ struct spoord {
 	struct streams *streams;
 	struct control *control;
 	struct watchdog watchdog;
+	int listen_fd; /* of socket activation, until control has it; -1: none */
 	int epoll_fd, signal_fd, timer_fd;
 	uint64_t seconds; /* ticks */
 	bool stopped;
@@ -126,7 +127,7 @@ open_control(struct spoord *d)
 		.arg = d,
 	};
 	char why[512] = "";
-	int r = control_open(&context, notify_listen_fd(), &d->control, why, sizeof(why));
+	int r = control_open(&context, d->listen_fd, &d->control, why, sizeof(why));
 
 	if (r < 0)
 		log_error("%s", why);
@@ -165,6 +166,13 @@ open_all(struct spoord *d)
 }
 
 static void
+close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void
 close_all(struct spoord *d)
 {
 	/* Captures end in there, and who waits for one is told what it has. */
@@ -175,12 +183,9 @@ close_all(struct spoord *d)
 	archive_close(d->archive);
 	config_free(d->reload.config);
 	config_free(d->config);
-	for (int i = 0; i < 3; i++) {
-		int fd = (int[]){ d->epoll_fd, d->signal_fd, d->timer_fd }[i];
-
-		if (fd >= 0)
-			close(fd);
-	}
+	close_fd(d->epoll_fd);
+	close_fd(d->signal_fd);
+	close_fd(d->timer_fd);
 }
 
 /* --- running ----------------------------------------------------------------------------- */
@@ -413,6 +418,8 @@ serve(struct spoord *d)
 	int r;
 
 	umask(027);
+	/* Changes the environment, which threads that log look into. */
+	d->listen_fd = notify_listen_fd();
 	r = open_all(d);
 	if (r == 0) {
 		watchdog_init(&d->watchdog);
