@@ -38,8 +38,7 @@ struct control {
 	int again; /* eventfd: a client has a call that waits for its turn */
 	uint64_t now_ns;
 	uint64_t malformed, complain_ns;
-	uint64_t rotated_ns; /* for a member */
-	unsigned int used;   /* calls since memory was given back */
+	unsigned int used; /* calls since memory was given back */
 	size_t nr_clients;
 	TAILQ_HEAD(, client) clients;
 };
@@ -123,7 +122,6 @@ answer(struct control *c, struct client *client, struct varlink_call *message)
 		.fd = client->passed,
 		.now_ns = c->now_ns,
 		.client = client,
-		.rotated_ns = &c->rotated_ns,
 	};
 
 	methods_call(&call);

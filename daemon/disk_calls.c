@@ -26,6 +26,7 @@ struct disk_calls {
 	void *arg;
 	size_t nr;
 	LIST_HEAD(, disk_call) calls;
+	uint64_t rotated_ns; /* for a member; the chores' */
 };
 
 struct disk_calls *
@@ -96,6 +97,7 @@ disk_calls_add(struct disk_calls *d, const struct method_call *call, struct varl
 	one->context = *call->context;
 	one->context.config = NULL;
 	one->call.context = &one->context;
+	one->call.rotated_ns = &d->rotated_ns;
 	LIST_INSERT_HEAD(&d->calls, one, link);
 	d->nr++;
 	chores_add(d->chores, &one->chore);

@@ -46,7 +46,7 @@ struct method_call {
 	int fd; /* came along with the call, or -1; a handler that takes it leaves -1 */
 	uint64_t now_ns, asked_ns; /* asked_ns: when methods_run() was put off */
 	void *client;		   /* who waits: handed to capture_calls.h */
-	uint64_t *rotated_ns;	   /* when members last had a segment closed; 0: never */
+	uint64_t *rotated_ns;	   /* DISK: when members last had a segment closed; 0: never */
 	/* What the handler says. */
 	const char *error;	/* NULL: none */
 	json_t *parameters;	/* of the reply; NULL: none, or no memory was left */
