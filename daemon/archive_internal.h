@@ -94,6 +94,8 @@ int archive_fail(struct archive_error *error, int negative_errno, const char *fo
 	__attribute__((format(printf, 3, 4)));
 uint64_t archive_now_s(void); /* CLOCK_REALTIME */
 
+/* --- archive.c: the limits in force --- */
+
 /* Size at which a segment is to be closed. */
 uint64_t archive_segment_bytes(const struct archive *a);
 
@@ -124,7 +126,10 @@ int archive_rename(int dirfd, const char *from, const char *to);
 
 uint64_t archive_used(const struct archive *a);
 uint64_t archive_fs_free(const struct archive *a);
-/* Room for need more bytes (capturing: of a capture) within the limits, by deleting what it takes. 0, -ENOSPC. */
+/*
+ * Room for need more bytes (capturing: of a capture) within the limits, by deleting what it takes.
+ * 0, -ENOSPC.
+ */
 int archive_room(struct archive *a, uint64_t need, bool capturing);
 /* The file system refuses (a quota) whatever it says is free: gives up that much. */
 void archive_give_up(struct archive *a, uint64_t need);

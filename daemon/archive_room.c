@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "recorder/host.h"
 
 /* Metadata that a write may take beside its data: a block or two of the extent tree. */
 #define SLACK_UNITS 2
@@ -234,11 +234,7 @@ archive_purge(struct archive *a, struct archive_purge *p)
 static bool
 scan_is_old(const struct archive *a)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - a->scanned_ns >=
-		RESCAN_NS;
+	return host_now_ns() - a->scanned_ns >= RESCAN_NS;
 }
 
 int

@@ -17,6 +17,7 @@
 #include "daemon/log.h"
 #include "format/recording_header.h"
 #include "format/recording_reader.h"
+#include "recorder/host.h"
 
 struct scan {
 	struct archive *a;
@@ -441,7 +442,6 @@ int
 archive_scan(struct archive *a)
 {
 	struct scan s = { .a = a, .old = a->files, .nr_old = a->nr };
-	struct timespec now;
 	int error;
 
 	a->scan_wanted = false;
@@ -477,8 +477,7 @@ archive_scan(struct archive *a)
 	archive_recount(a);
 	archive_order(a);
 	archive_dirs(a);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	a->scanned_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	a->scanned_ns = host_now_ns();
 	return 0;
 }
 

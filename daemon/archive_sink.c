@@ -102,8 +102,8 @@ sink_cut(struct io_sink *io, uint64_t size)
 	return error;
 }
 
-/* Gives the file its name, and it to the account. Returns true when the directory changed. */
-static bool
+/* Gives the file its name, and it to the account. */
+static void
 seal(struct archive_sink *s)
 {
 	struct archive *a = s->archive;
@@ -113,7 +113,7 @@ seal(struct archive_sink *s)
 	struct stat st;
 
 	if (s->size == 0 && unlinkat(fd, s->active, 0) == 0)
-		return true;
+		return;
 	error = archive_rename(fd, s->active, base);
 	if (error) {
 		/* The next scan tries again, as for what a dead daemon left. */
@@ -133,7 +133,6 @@ seal(struct archive_sink *s)
 		f.end_s = f.start_s;
 	archive_add(a, &f);
 	s->name = NULL;
-	return true;
 }
 
 static void

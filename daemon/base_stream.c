@@ -11,7 +11,6 @@
 #include "daemon/call_graph.h"
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
-#include "daemon/watchdog.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 
@@ -82,14 +81,6 @@ since(uint64_t now_ns, uint64_t then_ns)
 
 /* --- a session of it --------------------------------------------------------------------- */
 
-static int
-fail_archive(const struct archive_error *from, struct session_error *error)
-{
-	int err = from->saved_errno ? from->saved_errno : EIO;
-
-	return session_fail(error, -err, "%s", from->text);
-}
-
 /* From any thread. */
 static int
 new_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
@@ -100,9 +91,7 @@ new_segment(struct base_stream *b, struct io_sink **ret, struct session_error *e
 
 	host_clocks(&now);
 	r = archive_segment(b->archive, now.realtime, b->boot_id, ret, &why);
-	if (r < 0 && why.saved_errno == 0)
-		why.saved_errno = -r;
-	return r < 0 ? fail_archive(&why, error) : 0;
+	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
 }
 
 /* On the session's thread. */

@@ -26,7 +26,7 @@ struct base_stream;
  */
 int base_stream_open(const struct config *c, struct archive *a, struct chores *chores, int wake_fd,
 		     struct base_stream **ret, struct session_error *error);
-/* Has it come to an end, as far as it takes no time. */
+/* Asks it to end, and does not wait. */
 void base_stream_stop(struct base_stream *b);
 /* Ends it in order, after chores_close(); each_second as of session_thread_close(). */
 void base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *arg);

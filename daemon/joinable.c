@@ -33,7 +33,10 @@ joinable_end(struct joinable *j)
 	(void)!write(j->end_fd, &one, sizeof(one));
 }
 
-/* Not pthread_clockjoin_np(3): the thread sanitizer does not know it, and its like go by the wall. */
+/*
+ * Not pthread_clockjoin_np(3), which the thread sanitizer does not know, nor its like, which go by
+ * the wall clock.
+ */
 bool
 joinable_join(struct joinable *j, bool (*each_second)(void *arg), void *arg)
 {

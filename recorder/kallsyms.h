@@ -16,8 +16,9 @@
 struct kallsyms;
 
 /*
- * Reads path (NULL: /proc/kallsyms). Who reads the same gets the same, from any thread. -EPERM when every address is zero: kernel.kptr_restrict
- * or a missing CAP_SYSLOG hides them. -ENOENT no symbols at all; -ENOMEM; -errno.
+ * Reads path (NULL: /proc/kallsyms). Who reads the same gets the same, from any thread. -EPERM when
+ * every address is zero: kernel.kptr_restrict or a missing CAP_SYSLOG hides them. -ENOENT no
+ * symbols at all; -ENOMEM; -errno.
  */
 int kallsyms_load(const char *path, struct kallsyms **ret);
 void kallsyms_free(struct kallsyms *k);
