@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The fault tests of `make check`, at length: 10,000 kills of the writer and 500 of spoord, every bit of a file
+# The fault tests of `make check`, at length: 10,000 kills of the writer, every bit of a file
 # flipped, a million damaged sectors, insertions, splices and losses of power.
 . "$(dirname "$0")/../lib.sh"
 
@@ -21,5 +21,4 @@ run "power loss" format/test_power_loss REPLAYS=2000
 run "readers beside the writer" format/test_live_reader LIVE_PASSES=300000
 ok "disks of every size" env DISK_STEP=4 bash "$TOP/tests/e2e/disk.t"
 ok "every allocation of the programs" env NOMEM_STEP=1 bash "$TOP/tests/e2e/nomem.t"
-ok "kills of spoord" env KILLS=500 bash "$TOP/tests/e2e/spoord_kill.t"
 done_testing
