@@ -128,6 +128,40 @@ active=$(find "$archive" -name '*.spoor.active')
 "$SPOOR" report "$active" >report.out 2>/dev/null
 like "$(cat report.out)" 'burn' "the active segment is readable, and has the load"
 
+# Each is answered once its data are on disk; but sixty at once are not sixty blocks.
+info() # FILTER
+{
+	"$SPOOR" info --json "$active" 2>/dev/null | jq "$1"
+}
+sync_all() # COUNT
+{
+	python3 - "$socket" "$1" <<'EOF'
+import socket, sys
+clients = []
+for i in range(int(sys.argv[2])):
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(30)
+    s.connect(sys.argv[1])
+    clients.append(s)
+for s in clients:
+    s.sendall(b'{"method":"io.spoor.Recorder.Sync"}\0')
+for s in clients:
+    data = b""
+    while not data.endswith(b"\0"):
+        more = s.recv(65536)
+        if not more:
+            sys.exit("closed")
+        data += more
+    if b"error" in data:
+        sys.exit(data)
+EOF
+}
+blocks=$(info .blocks.RECORDS.blocks)
+before=$(status samples)
+ok "sixty who sync at once" sync_all 60
+in_range "$(info .samples)" "$before" 1e9 "what was sampled before is in the file"
+in_range $(($(info .blocks.RECORDS.blocks) - blocks)) 1 30 "and their blocks are few"
+
 # --- rotation ---------------------------------------------------------------------------------
 before=$(status samples)
 ok "rotate" call Rotate
