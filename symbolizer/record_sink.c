@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "symbolizer/escape.h"
+#include "format/buf.h"
+#include "symbolizer/json_value.h"
 
 void
 record_sink_text(struct record_sink *s, FILE *file)
@@ -64,15 +65,7 @@ json_open(struct record_sink *s, const char *key, json_t *value)
 static void
 json_add_string(struct record_sink *s, const char *key, const char *str)
 {
-	struct buf b;
-
-	buf_init(&b);
-	escape_utf8(&b, str);
-	if (buf_failed(&b))
-		s->failed = true;
-	else
-		json_add(s, key, json_stringn_nocheck(b.len ? (const char *)b.p : "", b.len));
-	buf_done(&b);
+	json_add(s, key, json_value_text(str));
 }
 
 /* ---- text ---- */

@@ -15,6 +15,7 @@
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/escape.h"
 #include "symbolizer/input_set.h"
+#include "symbolizer/json_value.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -336,7 +337,7 @@ show_row(const struct request *rq, const struct info *info, bool live, struct to
 	if (!t->each)
 		t->each = json_array();
 	j = info_json(info);
-	if (j && json_object_set_new(j, "file", json_string(info->path)) == 0 &&
+	if (j && json_object_set_new(j, "file", json_value_text(info->path)) == 0 &&
 	    json_array_append_new(t->each, j) == 0)
 		return 0;
 	return -FMT_E_NOMEM;

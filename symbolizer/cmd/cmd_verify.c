@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor verify: is every block of a recording whole? */
+#include <err.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/input_set.h"
+#include "symbolizer/json_value.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -47,13 +49,7 @@ set(void *arg, int value, const char *text)
 	return CLI_GO_ON;
 }
 
-static json_t *
-count(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
-
-/* Of an archive with the file's name, since there is an object a line. */
+/* Of an archive with the file's name, since there is an object a line. 0, or -FMT_E_NOMEM. */
 static int
 print_json(const struct recording_health *h, const char *verdict, const char *file)
 {
@@ -61,26 +57,26 @@ print_json(const struct recording_health *h, const char *verdict, const char *fi
 	int error = 0;
 
 	if (file)
-		error |= json_object_set_new(j, "file", json_string(file));
+		error |= json_object_set_new(j, "file", json_value_text(file));
 	error |= json_object_set_new(j, "verdict", json_string(verdict));
-	error |= json_object_set_new(j, "blocks", count(h->blocks));
-	error |= json_object_set_new(j, "damaged_blocks", count(h->damaged_blocks));
-	error |= json_object_set_new(j, "damaged_bytes", count(h->damaged_bytes));
-	error |= json_object_set_new(j, "moved_blocks", count(h->moved_blocks));
-	error |= json_object_set_new(j, "bad_indexes", count(h->bad_indexes));
-	error |= json_object_set_new(j, "unknown_blocks", count(h->unknown_blocks));
-	error |= json_object_set_new(j, "torn_tail_bytes", count(h->torn_tail_bytes));
+	error |= json_object_set_new(j, "blocks", json_value_number(h->blocks));
+	error |= json_object_set_new(j, "damaged_blocks", json_value_number(h->damaged_blocks));
+	error |= json_object_set_new(j, "damaged_bytes", json_value_number(h->damaged_bytes));
+	error |= json_object_set_new(j, "moved_blocks", json_value_number(h->moved_blocks));
+	error |= json_object_set_new(j, "bad_indexes", json_value_number(h->bad_indexes));
+	error |= json_object_set_new(j, "unknown_blocks", json_value_number(h->unknown_blocks));
+	error |= json_object_set_new(j, "torn_tail_bytes", json_value_number(h->torn_tail_bytes));
 	error |= json_object_set_new(j, "header_damaged", json_boolean(h->header_damaged));
 	error |= json_object_set_new(j, "closed", json_boolean(h->closed));
 	if (h->first.detail[0]) {
-		error |= json_object_set_new(j, "first_offset", count(h->first.offset));
-		error |= json_object_set_new(j, "first_damage", json_string(h->first.detail));
+		error |= json_object_set_new(j, "first_offset", json_value_number(h->first.offset));
+		error |= json_object_set_new(j, "first_damage", json_value_text(h->first.detail));
 	}
 	if (!error &&
 	    json_dumpf(j, stdout, file ? JSON_COMPACT | JSON_PRESERVE_ORDER : JSON_INDENT(2)) == 0)
 		putchar('\n');
 	json_decref(j);
-	return error ? EXIT_FAILED : EXIT_DONE;
+	return error ? -FMT_E_NOMEM : 0;
 }
 
 /* A file that is being written is clean without an end. */
@@ -108,9 +104,10 @@ verify(const struct request *rq, const struct input *in, bool archive)
 	clean = is_clean(in);
 	if (rq->quiet)
 		return clean ? EXIT_DONE : EXIT_DAMAGED;
-	if (rq->json &&
-	    print_json(h, clean ? "clean" : "damaged", archive ? in->path : NULL) != EXIT_DONE)
+	if (rq->json && print_json(h, clean ? "clean" : "damaged", archive ? in->path : NULL) < 0) {
+		warnx("out of memory");
 		return EXIT_FAILED;
+	}
 	input_warn_damage(in);
 	if (!rq->json)
 		printf("%s: %s, %" PRIu64 " blocks are whole\n", in->path,

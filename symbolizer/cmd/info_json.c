@@ -4,28 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "symbolizer/escape.h"
-
-/* JSON's integers end at 2^63 - 1 here; only a forged file has more. */
-static json_t *
-number(uint64_t n)
-{
-	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
-}
-
-static json_t *
-text(const char *s)
-{
-	struct buf b;
-	json_t *j = NULL;
-
-	buf_init(&b);
-	escape_utf8(&b, s);
-	if (!buf_failed(&b))
-		j = json_stringn(b.len ? (const char *)b.p : "", b.len);
-	buf_done(&b);
-	return j;
-}
+#include "symbolizer/json_value.h"
 
 static json_t *
 hex(const uint8_t *p, size_t n)
@@ -46,13 +25,14 @@ make_records(const struct summary *s)
 	for (uint32_t type = 1; type < REC_KERNEL_MAX; type++) {
 		if (s->by_type[type] > 0)
 			error |= json_object_set_new(j, perf_record_type_name(type),
-						     number(s->by_type[type]));
+						     json_value_number(s->by_type[type]));
 	}
 	for (uint32_t i = 0; i < SUMMARY_TOOL_TYPES; i++) {
 		const char *name = perfdata_record_name(REC_USER_FIRST + i);
 
 		if (s->tool_records[i] > 0 && name)
-			error |= json_object_set_new(j, name, number(s->tool_records[i]));
+			error |=
+				json_object_set_new(j, name, json_value_number(s->tool_records[i]));
 	}
 	if (error) {
 		json_decref(j);
@@ -75,14 +55,15 @@ make_events(const struct info *info)
 		char config[24];
 
 		snprintf(config, sizeof(config), "%#" PRIx64, e->attr.config);
-		error |= json_object_set_new(j, "name", text(e->name));
-		error |= json_object_set_new(j, "samples",
-					     number(i < s->nr_events ? s->event_samples[i] : 0));
+		error |= json_object_set_new(j, "name", json_value_text(e->name));
+		error |= json_object_set_new(
+			j, "samples",
+			json_value_number(i < s->nr_events ? s->event_samples[i] : 0));
 		error |= json_object_set_new(j, freq ? "frequency_hz" : "period",
-					     number(e->attr.sample_period));
-		error |= json_object_set_new(j, "type", number(e->attr.type));
+					     json_value_number(e->attr.sample_period));
+		error |= json_object_set_new(j, "type", json_value_number(e->attr.type));
 		error |= json_object_set_new(j, "config", json_string(config));
-		error |= json_object_set_new(j, "ids", number(e->nr_ids));
+		error |= json_object_set_new(j, "ids", json_value_number(e->nr_ids));
 		error |= json_array_append_new(events, j);
 	}
 	if (error) {
@@ -101,8 +82,9 @@ set_loss(json_t *j, const struct loss *loss)
 	int error = 0;
 
 	for (int c = 0; c < LOSS_CAUSES; c++)
-		error |= json_object_set_new(causes, loss_key((enum loss_cause)c),
-					     number(loss_total(loss, (enum loss_cause)c)));
+		error |= json_object_set_new(
+			causes, loss_key((enum loss_cause)c),
+			json_value_number(loss_total(loss, (enum loss_cause)c)));
 	for (size_t i = 0; loss_cpu_at(loss, i, &cpu) == 0; i++) {
 		json_t *account = json_object();
 		char name[16];
@@ -112,7 +94,7 @@ set_loss(json_t *j, const struct loss *loss)
 
 			if (n > 0)
 				error |= json_object_set_new(account, loss_key((enum loss_cause)c),
-							     number(n));
+							     json_value_number(n));
 		}
 		snprintf(name, sizeof(name), "%u", cpu);
 		error |= json_object_set_new(cpus, cpu == UINT32_MAX ? "none" : name, account);
@@ -129,11 +111,12 @@ make_gap(const struct gap *g)
 	json_t *j = json_object();
 	int error = json_object_set_new(j, "cause", json_string(key ? key : "unknown"));
 
-	error |=
-		json_object_set_new(j, "cpu", g->cpu == GAP_CPU_ALL ? json_null() : number(g->cpu));
-	error |= json_object_set_new(j, "start_ns", number(g->from_ns));
-	error |= json_object_set_new(j, "end_ns", g->until_ns ? number(g->until_ns) : json_null());
-	error |= json_object_set_new(j, "samples", number(g->samples));
+	error |= json_object_set_new(
+		j, "cpu", g->cpu == GAP_CPU_ALL ? json_null() : json_value_number(g->cpu));
+	error |= json_object_set_new(j, "start_ns", json_value_number(g->from_ns));
+	error |= json_object_set_new(j, "end_ns",
+				     g->until_ns ? json_value_number(g->until_ns) : json_null());
+	error |= json_object_set_new(j, "samples", json_value_number(g->samples));
 	if (error) {
 		json_decref(j);
 		return NULL;
@@ -151,7 +134,7 @@ set_gaps(json_t *j, const struct gap_list *l)
 		error |= json_array_append_new(gaps, make_gap(&l->gaps[i]));
 	error |= json_object_set_new(j, "gaps", gaps);
 	if (l->more)
-		error |= json_object_set_new(j, "gaps_not_listed", number(l->more));
+		error |= json_object_set_new(j, "gaps_not_listed", json_value_number(l->more));
 	return error;
 }
 
@@ -163,9 +146,9 @@ set_rates(json_t *j, const struct rate_list *l)
 
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct rate *r = &l->rates[i];
-		json_t *rate = json_pack("{sosososs}", "time_ns", number(r->time_ns), "asked_hz",
-					 number(r->asked_hz), "effective_hz",
-					 number(r->effective_hz), "reason",
+		json_t *rate = json_pack("{sosososs}", "time_ns", json_value_number(r->time_ns),
+					 "asked_hz", json_value_number(r->asked_hz), "effective_hz",
+					 json_value_number(r->effective_hz), "reason",
 					 rate_reason_key(r->reason));
 
 		error |= json_array_append_new(rates, rate);
@@ -202,22 +185,23 @@ set_meta(json_t *j, const struct recording_meta *m)
 {
 	int error = 0;
 
-	error |= json_object_set_new(j, "start_realtime_ns", number(m->start.realtime));
-	error |= json_object_set_new(j, "start_monotonic_ns", number(m->start.monotonic));
-	error |= json_object_set_new(j, "start_boottime_ns", number(m->start.boottime));
-	error |= json_object_set_new(j, "clockid", number(m->clockid));
-	error |= json_object_set_new(j, "frequency_hz", number(m->frequency_hz));
+	error |= json_object_set_new(j, "start_realtime_ns", json_value_number(m->start.realtime));
 	error |=
-		json_object_set_new(j, "frequency_hz_effective", number(m->frequency_hz_effective));
-	error |= json_object_set_new(j, "hostname", text(m->hostname));
-	error |= json_object_set_new(j, "release", text(m->release));
-	error |= json_object_set_new(j, "arch", text(m->arch));
-	error |= json_object_set_new(j, "cpus_online", number(m->cpus_online));
-	error |= json_object_set_new(j, "cpus_possible", number(m->cpus_possible));
-	error |= json_object_set_new(j, "page_size", number(m->page_size));
-	error |= json_object_set_new(j, "cmdline", text(m->cmdline));
-	error |= json_object_set_new(j, "notes", text(m->notes));
-	error |= json_object_set_new(j, "writer", text(m->writer));
+		json_object_set_new(j, "start_monotonic_ns", json_value_number(m->start.monotonic));
+	error |= json_object_set_new(j, "start_boottime_ns", json_value_number(m->start.boottime));
+	error |= json_object_set_new(j, "clockid", json_value_number(m->clockid));
+	error |= json_object_set_new(j, "frequency_hz", json_value_number(m->frequency_hz));
+	error |= json_object_set_new(j, "frequency_hz_effective",
+				     json_value_number(m->frequency_hz_effective));
+	error |= json_object_set_new(j, "hostname", json_value_text(m->hostname));
+	error |= json_object_set_new(j, "release", json_value_text(m->release));
+	error |= json_object_set_new(j, "arch", json_value_text(m->arch));
+	error |= json_object_set_new(j, "cpus_online", json_value_number(m->cpus_online));
+	error |= json_object_set_new(j, "cpus_possible", json_value_number(m->cpus_possible));
+	error |= json_object_set_new(j, "page_size", json_value_number(m->page_size));
+	error |= json_object_set_new(j, "cmdline", json_value_text(m->cmdline));
+	error |= json_object_set_new(j, "notes", json_value_text(m->notes));
+	error |= json_object_set_new(j, "writer", json_value_text(m->writer));
 	error |= json_object_set_new(j, "file_id", hex(m->file_id, sizeof(m->file_id)));
 	error |= json_object_set_new(j, "machine_id", hex(m->machine_id, sizeof(m->machine_id)));
 	error |= json_object_set_new(j, "boot_id", hex(m->boot_id, sizeof(m->boot_id)));
@@ -231,10 +215,10 @@ set_health(json_t *j, const struct recording_health *h)
 {
 	int error = 0;
 
-	error |= json_object_set_new(j, "damaged_blocks", number(h->damaged_blocks));
-	error |= json_object_set_new(j, "damaged_bytes", number(h->damaged_bytes));
-	error |= json_object_set_new(j, "torn_tail_bytes", number(h->torn_tail_bytes));
-	error |= json_object_set_new(j, "unknown_blocks", number(h->unknown_blocks));
+	error |= json_object_set_new(j, "damaged_blocks", json_value_number(h->damaged_blocks));
+	error |= json_object_set_new(j, "damaged_bytes", json_value_number(h->damaged_bytes));
+	error |= json_object_set_new(j, "torn_tail_bytes", json_value_number(h->torn_tail_bytes));
+	error |= json_object_set_new(j, "unknown_blocks", json_value_number(h->unknown_blocks));
 	error |= json_object_set_new(j, "header_damaged", json_boolean(h->header_damaged));
 	error |= json_object_set_new(j, "closed", json_boolean(h->closed));
 	return error;
@@ -247,22 +231,22 @@ info_json(const struct info *info)
 	json_t *j = json_object();
 	int error = 0;
 
-	error |= json_object_set_new(j, "samples", number(s->samples));
-	error |= json_object_set_new(j, "lost", number(loss_samples(s->loss)));
+	error |= json_object_set_new(j, "samples", json_value_number(s->samples));
+	error |= json_object_set_new(j, "lost", json_value_number(loss_samples(s->loss)));
 	error |= json_object_set_new(j, "records", make_records(s));
-	error |= json_object_set_new(j, "state_records", number(s->state_records));
-	error |= json_object_set_new(j, "bad_records", number(s->bad_records));
-	error |= json_object_set_new(j, "start_ns", number(s->first_ns));
-	error |= json_object_set_new(j, "end_ns", number(s->last_ns));
-	error |= json_object_set_new(j, "duration_ns", number(s->last_ns - s->first_ns));
-	error |= json_object_set_new(j, "file_bytes", number(info->file_bytes));
+	error |= json_object_set_new(j, "state_records", json_value_number(s->state_records));
+	error |= json_object_set_new(j, "bad_records", json_value_number(s->bad_records));
+	error |= json_object_set_new(j, "start_ns", json_value_number(s->first_ns));
+	error |= json_object_set_new(j, "end_ns", json_value_number(s->last_ns));
+	error |= json_object_set_new(j, "duration_ns", json_value_number(s->last_ns - s->first_ns));
+	error |= json_object_set_new(j, "file_bytes", json_value_number(info->file_bytes));
 	error |= set_health(j, &info->health);
 	error |= set_loss(j, s->loss);
 	error |= set_gaps(j, &s->gaps);
 	error |= set_rates(j, &s->rates);
 	error |= json_object_set_new(j, "events", make_events(info));
-	error |= json_object_set_new(j, "kernel_symbols", number(s->kernel_symbols));
-	error |= json_object_set_new(j, "build_ids", number(s->build_ids));
+	error |= json_object_set_new(j, "kernel_symbols", json_value_number(s->kernel_symbols));
+	error |= json_object_set_new(j, "build_ids", json_value_number(s->build_ids));
 	error |= json_object_set_new(j, "blocks", make_blocks(s));
 	error |= set_meta(j, info->meta);
 	if (error) {

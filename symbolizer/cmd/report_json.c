@@ -7,29 +7,15 @@
 #include <jansson.h>
 
 #include "format/fmt_error.h"
-#include "symbolizer/escape.h"
+#include "symbolizer/json_value.h"
 
 #define PERCENT_DIGITS 10
-
-static json_t *
-number(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
 
 /* NULL is what has no name. */
 static json_t *
 name(const char *s)
 {
-	struct buf b;
-	json_t *j = NULL;
-
-	buf_init(&b);
-	escape_utf8(&b, s ? s : "[unknown]");
-	if (!buf_failed(&b))
-		j = json_stringn(b.len ? (const char *)b.p : "", b.len);
-	buf_done(&b);
-	return j;
+	return json_value_text(s ? s : "[unknown]");
 }
 
 static int
@@ -67,11 +53,13 @@ make_row(const struct report_print *p, const struct report_section *s, const str
 	if (p->options->children) {
 		err |= json_object_set_new(j, "children",
 					   json_real(report_percent(s, &row->total)));
-		err |= json_object_set_new(j, "children_samples", number(row->total.samples));
-		err |= json_object_set_new(j, "children_period", number(row->total.period));
+		err |= json_object_set_new(j, "children_samples",
+					   json_value_number(row->total.samples));
+		err |= json_object_set_new(j, "children_period",
+					   json_value_number(row->total.period));
 	}
-	err |= json_object_set_new(j, "samples", number(row->self.samples));
-	err |= json_object_set_new(j, "period", number(row->self.period));
+	err |= json_object_set_new(j, "samples", json_value_number(row->self.samples));
+	err |= json_object_set_new(j, "period", json_value_number(row->self.period));
 	err |= json_object_set_new(j, "event", name(load_event_name(p->load, row->event)));
 	for (size_t i = 0; i < p->options->nr_keys; i++)
 		err |= set_key(j, row, p->options->keys[i]);
@@ -113,8 +101,8 @@ make_events(const struct report_print *p)
 		json_t *j = json_object();
 
 		json_object_set_new(j, "event", name(load_event_name(p->load, s->event)));
-		json_object_set_new(j, "samples", number(s->weight.samples));
-		json_object_set_new(j, "period", number(s->weight.period));
+		json_object_set_new(j, "samples", json_value_number(s->weight.samples));
+		json_object_set_new(j, "period", json_value_number(s->weight.period));
 		json_array_append_new(events, j);
 	}
 	return events;
@@ -127,7 +115,8 @@ make_loss(const struct loss *loss)
 
 	for (int c = 0; c < LOSS_CAUSES; c++)
 		json_object_set_new(j, loss_key((enum loss_cause)c),
-				    number(loss ? loss_total(loss, (enum loss_cause)c) : 0));
+				    json_value_number(loss ? loss_total(loss, (enum loss_cause)c)
+							   : 0));
 	return j;
 }
 
@@ -143,7 +132,7 @@ make_unresolved(const struct profile_totals *t)
 	json_t *j = json_object();
 
 	for (int i = RESOLVE_OK + 1; i < RESOLVE_MISSES; i++)
-		json_object_set_new(j, keys[i], number(t->unresolved[i]));
+		json_object_set_new(j, keys[i], json_value_number(t->unresolved[i]));
 	return j;
 }
 
@@ -155,14 +144,14 @@ report_print_json(const struct report_print *p)
 	json_t *j = json_object();
 	int err;
 
-	err = json_object_set_new(j, "samples", number(t->samples));
-	err |= json_object_set_new(j, "lost", number(loss ? loss_samples(loss) : 0));
-	err |= json_object_set_new(j, "period", number(t->period));
-	err |= json_object_set_new(j, "filtered", number(t->filtered));
-	err |= json_object_set_new(j, "start_ns", number(t->start_ns));
-	err |= json_object_set_new(j, "end_ns", number(t->end_ns));
+	err = json_object_set_new(j, "samples", json_value_number(t->samples));
+	err |= json_object_set_new(j, "lost", json_value_number(loss ? loss_samples(loss) : 0));
+	err |= json_object_set_new(j, "period", json_value_number(t->period));
+	err |= json_object_set_new(j, "filtered", json_value_number(t->filtered));
+	err |= json_object_set_new(j, "start_ns", json_value_number(t->start_ns));
+	err |= json_object_set_new(j, "end_ns", json_value_number(t->end_ns));
 	err |= json_object_set_new(j, "throttled",
-				   number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
+				   json_value_number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
 	err |= json_object_set_new(j, "loss", make_loss(loss));
 	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
 	err |= json_object_set_new(j, "events", make_events(p));

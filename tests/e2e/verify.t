@@ -23,6 +23,15 @@ done
 exits 3 "--json has the same status" "$SPOOR" verify --json "$SEEDS/payload-damaged.spoor"
 is "$(json out '[.verdict, .damaged_blocks, .closed] | join(" ")')" "damaged 1 true" "and the counts"
 
+# A file's name is bytes, and JSON is text.
+mkdir latin
+cp "$whole" "$(printf 'latin/caf\351.spoor')"
+exits 0 "verify --json of a file whose name is not UTF-8" "$SPOOR" verify --json latin
+is "$(json out .verdict)" clean "has its verdict"
+like "$(json out .file)" '^latin/caf.+\.spoor$' "and a name"
+exits 0 "info --json of it" "$SPOOR" info --json latin
+like "$(json out '.recordings[].file')" '^latin/caf.+\.spoor$' "has the name as well"
+
 for command in info dump verify report "export -f folded"; do
 	# shellcheck disable=SC2086 # options of export
 	exits 2 "$command: two files" "$SPOOR" $command "$whole" second third
