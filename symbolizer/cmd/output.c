@@ -3,12 +3,41 @@
 
 #include <err.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbolizer/cmd/cli.h"
+
+/* "/dev/stdout" is what the shell opened, at the place where it stands. */
+static bool
+names_descriptor(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/*
+ * The name of the regular file that path means, in the end: a symbolic link is followed, not
+ * replaced. NULL with errno set; ENOTSUP: it is something to be written as it is.
+ */
+static char *
+final_name(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? strdup(path) : NULL;
+	if (S_ISREG(st.st_mode))
+		return strdup(path);
+	if (stat(path, &st) < 0)
+		return NULL;
+	if (S_ISREG(st.st_mode) && !names_descriptor(path))
+		return realpath(path, NULL);
+	errno = ENOTSUP;
+	return NULL;
+}
 
 static int
 open_temporary(struct output *o)
@@ -17,7 +46,7 @@ open_temporary(struct output *o)
 	int fd;
 
 	umask(mask);
-	if (asprintf(&o->temporary, "%s.XXXXXX", o->path) < 0) {
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->final) < 0) {
 		o->temporary = NULL;
 		return -1;
 	}
@@ -42,22 +71,21 @@ open_temporary(struct output *o)
 int
 output_open(struct output *o, const char *path)
 {
-	struct stat st;
-
 	*o = (struct output){ 0 };
 	if (!path || strcmp(path, "-") == 0) {
 		o->file = stdout;
 		return 0;
 	}
 	o->path = path;
-	/* A symbolic link is followed, not replaced. */
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		o->file = fopen(path, "we");
-	else
+	o->final = final_name(path);
+	if (o->final)
 		open_temporary(o);
+	else if (errno == ENOTSUP || errno == ENOENT)
+		o->file = fopen(path, "we");
 	if (o->file)
 		return 0;
 	warn("%s", path);
+	free(o->final);
 	return EXIT_FAILED;
 }
 
@@ -79,7 +107,7 @@ finish(struct output *o)
 		errno = saved;
 	}
 	if (!failed && o->temporary)
-		failed = rename(o->temporary, o->path) != 0;
+		failed = rename(o->temporary, o->final) != 0;
 	return failed ? -1 : 0;
 }
 
@@ -97,6 +125,7 @@ output_close(struct output *o, int status)
 	if (status != 0 && o->temporary)
 		unlink(o->temporary);
 	free(o->temporary);
+	free(o->final);
 	*o = (struct output){ 0 };
 	return status;
 }

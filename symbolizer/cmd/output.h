@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * output: where an export goes: standard output, or a file that appears only when it is
- * whole (written beside it and renamed; a device or a pipe is written as it is).
+ * whole (written beside it and renamed; a device or a pipe is written as it is). So the
+ * recording that is read can be where the output goes, by whatever name.
  */
 #ifndef SYMBOLIZER_CMD_OUTPUT_H
 #define SYMBOLIZER_CMD_OUTPUT_H
@@ -11,7 +12,8 @@
 struct output {
 	FILE *file;
 	const char *path; /* NULL: standard output */
-	char *temporary;  /* NULL: written in place */
+	char *final;	  /* behind symbolic links */
+	char *temporary;  /* beside final; NULL: written in place */
 };
 
 /* path NULL or "-": standard output. 0, or an exit status after a message. */
