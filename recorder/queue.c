@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -161,6 +162,18 @@ queue_send(struct queue *q, uint32_t kind, uint64_t a, uint64_t b)
 	if (!queue_reserve(q, 0))
 		return false;
 	queue_commit(q, kind, a, b, 0);
+	return true;
+}
+
+bool
+queue_send_bytes(struct queue *q, uint32_t kind, const void *p, size_t bytes)
+{
+	uint8_t *to = queue_reserve(q, bytes);
+
+	if (!to)
+		return false;
+	memcpy(to, p, bytes);
+	queue_commit(q, kind, 0, 0, bytes);
 	return true;
 }
 

@@ -34,6 +34,8 @@ uint8_t *queue_reserve(struct queue *q, size_t bytes);
 void queue_commit(struct queue *q, uint32_t kind, uint64_t a, uint64_t b, size_t bytes);
 /* Producer: a message without bytes; false: no room. */
 bool queue_send(struct queue *q, uint32_t kind, uint64_t a, uint64_t b);
+/* Producer: a message of these bytes; false: no room. */
+bool queue_send_bytes(struct queue *q, uint32_t kind, const void *p, size_t bytes);
 /* Producer: wakes the consumer if it sleeps. Messages are seen without it, only later. */
 void queue_wake(struct queue *q);
 

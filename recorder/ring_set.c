@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -335,23 +334,11 @@ ring_set_sampled(const struct ring_set *s)
 }
 
 static bool
-send_bytes(struct queue *q, enum writer_message kind, const void *p, size_t n)
-{
-	uint8_t *to = queue_reserve(q, n);
-
-	if (!to)
-		return false;
-	memcpy(to, p, n);
-	queue_commit(q, kind, 0, 0, n);
-	return true;
-}
-
-static bool
 send_id(const struct open_event *e, struct queue *q, bool closed)
 {
 	const struct writer_id id = { e->id, e->def, closed };
 
-	return send_bytes(q, WRITER_IDS, &id, sizeof(id));
+	return queue_send_bytes(q, WRITER_IDS, &id, sizeof(id));
 }
 
 /* In one message: each makes a META block. */
@@ -379,7 +366,7 @@ ring_set_gaps(const struct ring_set *s, struct queue *q)
 					 .from_ns = s->accounts[i].offline_since_ns };
 
 		if (gap.from_ns)
-			all &= send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+			all &= queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
 	}
 	return all;
 }
@@ -399,7 +386,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 		return false;
 	buf_init(&reads);
 	if (add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
-		send_bytes(q, WRITER_RECORDS, reads.p, reads.len);
+		queue_send_bytes(q, WRITER_RECORDS, reads.p, reads.len);
 	buf_done(&reads);
 	cpu_rings_count(c, s->plan);
 	tell_cpu(c, a, q, now_ns);
@@ -407,7 +394,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	a->before = counts_now(c, a, now_ns);
 	if (target_samples(s->target, c->cpu)) {
 		a->offline_since_ns = now_ns;
-		send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
 	}
 	cpu_rings_close(c);
 	*c = (struct cpu_rings){ .cpu = c->cpu };
@@ -464,7 +451,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t no
 	if (gap.from_ns) {
 		a->before.offline_ns += now_ns - gap.from_ns;
 		a->offline_since_ns = 0;
-		send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
 	}
 	send_ids(&s->cpus[i], q, false);
 	cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
@@ -485,7 +472,7 @@ send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct 
 	if (add_read(c, e, &s->plan->defs[e->def], event_set_at(shapes, e->def), now_ns, &read) ==
 		    0 &&
 	    read.len)
-		send_bytes(q, WRITER_RECORDS, read.p, read.len);
+		queue_send_bytes(q, WRITER_RECORDS, read.p, read.len);
 	buf_done(&read);
 }
 

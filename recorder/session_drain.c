@@ -29,24 +29,10 @@ session_stop(struct session *s)
 	errno = saved;
 }
 
-/* --- messages to the writer -------------------------------------------------------------- */
-
 static void
 come_round(struct session *s)
 {
 	atomic_fetch_add_explicit(&s->progress, 1, memory_order_relaxed);
-}
-
-static bool
-send_bytes(struct queue *q, enum writer_message kind, const void *p, size_t n)
-{
-	uint8_t *to = queue_reserve(q, n);
-
-	if (!to)
-		return false;
-	memcpy(to, p, n);
-	queue_commit(q, kind, 0, 0, n);
-	return true;
 }
 
 /* --- the frequency ----------------------------------------------------------------------- */
@@ -129,7 +115,7 @@ change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason)
 	r = apply_frequency(s, hz);
 	if (r < 0 && r != -EAGAIN)
 		apply_frequency(s, s->plan.frequency_hz_effective);
-	if (r == 0 && !send_bytes(q, WRITER_RATE, &rate, sizeof(rate)))
+	if (r == 0 && !queue_send_bytes(q, WRITER_RATE, &rate, sizeof(rate)))
 		r = -EAGAIN;
 	if (r < 0)
 		return r;

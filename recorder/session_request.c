@@ -76,7 +76,7 @@ int
 session_request_wait(struct session_requests *q, struct session_request *rq,
 		     struct session_error *error)
 {
-	uint64_t one = 1;
+	static const uint64_t one = 1;
 	int r;
 
 	pthread_mutex_lock(&q->lock);
@@ -85,8 +85,7 @@ session_request_wait(struct session_requests *q, struct session_request *rq,
 		refuse(rq);
 	} else {
 		STAILQ_INSERT_TAIL(&q->posted, rq, next);
-		if (write(q->fd, &one, sizeof(one)) < 0)
-			r = 0; /* full: then it is readable */
+		(void)!write(q->fd, &one, sizeof(one)); /* full: then it is readable */
 	}
 	while (!rq->done)
 		pthread_cond_wait(&q->changed, &q->lock);

@@ -54,6 +54,7 @@ test_order(void **state)
 static void
 test_full_is_refused(void **state)
 {
+	static const uint8_t large[QUEUE_MESSAGE_MAX / 2];
 	struct queue_message m;
 	struct queue *q;
 	uint32_t n = 0;
@@ -62,6 +63,7 @@ test_full_is_refused(void **state)
 	while (queue_reserve(q, QUEUE_MESSAGE_MAX / 2))
 		put(q, n++, QUEUE_MESSAGE_MAX / 2);
 	assert_in_range(n, 4, 8);
+	assert_false(queue_send_bytes(q, n, large, sizeof(large)));
 	/* What has been sent is not touched, and as soon as one is read there is room. */
 	check(q, 0);
 	put(q, n, QUEUE_MESSAGE_MAX / 2);
@@ -87,6 +89,12 @@ test_reserve_without_commit(void **state)
 	assert_int_equal(m.kind, 9);
 	assert_int_equal(m.bytes, 0);
 	assert_int_equal(m.b, 2);
+	queue_next(q);
+	assert_true(queue_send_bytes(q, 7, "abc", 3));
+	assert_true(queue_peek(q, &m));
+	assert_int_equal(m.kind, 7);
+	assert_int_equal(m.bytes, 3);
+	assert_memory_equal(m.p, "abc", 3);
 	queue_free(q);
 }
 
