@@ -21,9 +21,17 @@
 struct streams;
 struct chores;
 
+/*
+ * Starts the threads and waits until the base stream records, or the archive has no room. c and
+ * a are borrowed until streams_close(), c only until another one is in force: streams_reload().
+ * 0, or -errno with *error.
+ */
 int streams_open(const struct config *c, struct archive *a, struct streams **ret,
 		 struct session_error *error);
-/* Ends the base stream and captures in order. */
+/*
+ * Ends chores, the base stream and captures in order, and tells who waits for one; waits a minute
+ * at most for disks, while the service manager is told so. NULL: nothing.
+ */
 void streams_close(struct streams *s);
 
 /* A descriptor that polls readable when streams_dispatch() has something to do. */
@@ -45,7 +53,6 @@ int streams_reloaded(struct streams *s, struct session_error *error);
 int streams_rotate(struct streams *s, struct session_error *error);
 int streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error);
 
-/* Base stream. */
 struct streams_status {
 	struct session_stats base;
 	uint64_t frequency_hz; /* configured */
@@ -81,13 +88,17 @@ struct capture_waiter {
 	void *arg;
 };
 
-/* Starts one; the id names it from here on. It is being opened when this returns. */
+/*
+ * Starts one; the id names it from here on. It is being opened when this returns. 0, or -errno
+ * with *error: the waiter is then not called.
+ */
 int capture_start(struct streams *s, const struct capture_request *request,
 		  const struct capture_waiter *waiter, uint64_t *ret_id,
 		  struct session_error *error);
 int capture_stop(struct streams *s, uint64_t id); /* -ENOENT */
 /* The one who waited is gone; the capture goes on. */
 void capture_forget(struct streams *s, uint64_t id);
+/* -ENOENT: there is none, or it has ended, which its waiter was told. */
 int capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret);
 
 /* Do all threads of all sessions make progress? For the watchdog. */
