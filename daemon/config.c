@@ -477,29 +477,54 @@ config_print(const struct config *c, FILE *out)
 	}
 }
 
+/* The group is also that of the socket, which is made once. */
+static const size_t restart_keys[] = {
+	offsetof(struct config, archive_directory),
+	offsetof(struct config, control_socket),
+	offsetof(struct config, control_group),
+};
+#define RESTART_KEYS (sizeof(restart_keys) / sizeof(restart_keys[0]))
+
+static char **
+restart_value(struct config *c, size_t i)
+{
+	return (char **)((char *)c + restart_keys[i]);
+}
+
+static const char *
+key_at(size_t offset)
+{
+	size_t i = 0;
+
+	while (rows[i].offset != offset)
+		i++;
+	return rows[i].key;
+}
+
 void
 config_restart_keys(const struct config *a, const struct config *b, char *out, size_t size)
 {
-	/* The group is also that of the socket, which is made once. */
-	static const struct {
-		const char *key;
-		size_t offset;
-	} fixed[] = {
-		{ "archive_directory", offsetof(struct config, archive_directory) },
-		{ "control_socket", offsetof(struct config, control_socket) },
-		{ "control_group", offsetof(struct config, control_group) },
-	};
-
 	if (size)
 		out[0] = '\0';
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
-		const char *was = *(char *const *)((const char *)a + fixed[i].offset);
-		const char *is = *(char *const *)((const char *)b + fixed[i].offset);
+	for (size_t i = 0; i < RESTART_KEYS; i++) {
+		const char *was = *(char *const *)((const char *)a + restart_keys[i]);
+		const char *is = *(char *const *)((const char *)b + restart_keys[i]);
 
 		if (strcmp(was, is) == 0)
 			continue;
 		if (size && out[0])
 			strlcat(out, ", ", size);
-		strlcat(out, fixed[i].key, size);
+		strlcat(out, key_at(restart_keys[i]), size);
+	}
+}
+
+void
+config_swap_restart_keys(struct config *a, struct config *b)
+{
+	for (size_t i = 0; i < RESTART_KEYS; i++) {
+		char *value = *restart_value(a, i);
+
+		*restart_value(a, i) = *restart_value(b, i);
+		*restart_value(b, i) = value;
 	}
 }

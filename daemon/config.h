@@ -65,5 +65,7 @@ void config_print(const struct config *c, FILE *out);
 
 /* Keys in which they differ and that need a restart to change ("" when none); comma list. */
 void config_restart_keys(const struct config *a, const struct config *b, char *out, size_t size);
+/* Exchanges those values: what is in force stays so in the one that comes. */
+void config_swap_restart_keys(struct config *a, struct config *b);
 
 #endif

@@ -514,7 +514,6 @@ void
 control_reload(struct control *c, const struct config *config)
 {
 	c->context.config = config;
-	find_group(c);
 }
 
 int

@@ -88,6 +88,19 @@ set_duration(json_t *parameters, const char *command)
 	return -1;
 }
 
+/* -1, or what to exit with. */
+static int
+set_text(json_t *parameters, const char *key, const char *s, const char *command)
+{
+	json_t *value = json_string(s);
+
+	if (!value)
+		return ctl_command_usage(command, "%s: not UTF-8", optarg);
+	if (strcmp(key, "events") == 0)
+		return append(parameters, key, value) ? -1 : CTL_FAILED;
+	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
+}
+
 /* The daemon takes what is below the root of the hierarchy; people have it in two more forms. */
 static int
 set_cgroup(json_t *parameters, const char *command)
@@ -102,7 +115,7 @@ set_cgroup(json_t *parameters, const char *command)
 	if (!*s)
 		return ctl_command_usage(command, "%s: the root group is everything: leave it out",
 					 optarg);
-	return json_object_set_new(parameters, "cgroup", json_string(s)) < 0 ? CTL_FAILED : -1;
+	return set_text(parameters, "cgroup", s, command);
 }
 
 struct capture {
@@ -119,7 +132,7 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 'c':
 		return set_number(w->parameters, "period", command);
 	case 'e':
-		return append(w->parameters, "events", json_string(optarg)) ? -1 : CTL_FAILED;
+		return set_text(w->parameters, "events", optarg, command);
 	case 'p':
 		return add_numbers(w->parameters, "pids", command);
 	case 't':
@@ -127,11 +140,9 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 'G':
 		return set_cgroup(w->parameters, command);
 	case 'C':
-		(void)json_object_set_new(w->parameters, "cpus", json_string(optarg));
-		return -1;
+		return set_text(w->parameters, "cpus", optarg, command);
 	case OPT_CALL_GRAPH:
-		(void)json_object_set_new(w->parameters, "call_graph", json_string(optarg));
-		return -1;
+		return set_text(w->parameters, "call_graph", optarg, command);
 	case OPT_DURATION:
 		return set_duration(w->parameters, command);
 	case 'o':

@@ -276,11 +276,12 @@ take_config(struct spoord *d)
 	struct config *c = d->reload.config;
 	char restart[256] = "";
 
-	control_reload(d->control, c);
-	ask_archive(d, &d->limits, c);
 	config_restart_keys(d->config, c, restart, sizeof(restart));
 	if (restart[0])
 		log_warning("the configuration asks for a restart: %s", restart);
+	config_swap_restart_keys(d->config, c);
+	control_reload(d->control, c);
+	ask_archive(d, &d->limits, c);
 	config_free(d->config);
 	d->config = c;
 	d->reload.config = NULL;

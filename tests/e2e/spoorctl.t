@@ -112,6 +112,10 @@ exits 2 "no such command" ctl bogus
 exits 2 "no such option" ctl status --bogus
 exits 2 "no limit" ctl vacuum
 exits 2 "not a duration" ctl keep 10x
+for option in --event --cgroup --cpu --call-graph; do
+	exits 2 "$option that is no text" ctl capture --duration 1s $option $'\xff'
+	like "$(cat err)" 'not UTF-8' "says so"
+done
 exits 0 "help" ctl --help
 exits 0 "help of a command" ctl capture --help
 exits 1 "nobody listens" "$BUILD/spoorctl" --socket "$TMP/nowhere" status

@@ -187,8 +187,16 @@ config 'frequency = 997' 'events = no-such-event'
 nok "reload of an event that is none is refused" call Reload
 before=$(status samples)
 ok "and recording goes on" wait_for 20 more_samples "$before"
+config 'frequency = 997' 'control_group = nobody-has-it'
+sed -i "s,^archive_directory.*,archive_directory = $TMP/other," spoord.conf
+ok "reload of what needs a restart" call Reload
+ok "and once more" call Reload
+is "$(grep -c 'asks for a restart: archive_directory, control_group$' log)" 2 "is told each time"
+is "$(status archive_directory)" "$archive" "and the status tells what is in force"
+unlike "$(cat log)" 'nobody-has-it' "nor is anything else said of it"
 config 'frequency = 499' 'events = cpu-clock' 'call_graph = none'
 ok "reload of events" call Reload
+is "$(grep -c 'asks for a restart' log)" 2 "what is in force needs none"
 before=$(status samples)
 ok "recording goes on with them" wait_for 20 more_samples "$before"
 is "$(status frequency_hz)" 499 "at their frequency"

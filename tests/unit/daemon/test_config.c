@@ -232,6 +232,13 @@ test_restart(void **state)
 	assert_string_equal(keys, "archive_directory, control_group");
 	config_restart_keys(a, b, few, sizeof(few));
 	assert_string_equal(few, "archive_directory, ");
+	config_swap_restart_keys(a, b);
+	assert_string_equal(b->archive_directory, "/var/lib/spoor");
+	assert_string_equal(b->control_group, "spoor");
+	assert_string_equal(a->archive_directory, "/x");
+	assert_int_equal(b->frequency, 5);
+	config_restart_keys(a, b, keys, sizeof(keys));
+	assert_string_equal(keys, "archive_directory, control_group");
 	config_free(a);
 	config_free(b);
 }
