@@ -107,6 +107,16 @@ add_buildids(struct import *im, struct span section)
 
 /* --- loss -------------------------------------------------------------------------------- */
 
+/* To the record's CPU; to none when it does not tell, or tells one that there cannot be. */
+static int
+add_loss(struct import *im, const struct perf_record *r, enum loss_cause cause, uint64_t n)
+{
+	uint32_t cpu = r->sid.have & PERF_SAMPLE_CPU ? r->sid.cpu : UINT32_MAX;
+	int error = loss_add(im->loss, cpu, cause, n);
+
+	return error == -FMT_E_TOO_BIG ? loss_add(im->loss, UINT32_MAX, cause, n) : error;
+}
+
 /*
  * LOST says what a ring had no room for; LOST_SAMPLES what the hardware dropped. But where
  * events count what they lost, perf writes their counts at the end as LOST_SAMPLES, over
@@ -120,7 +130,7 @@ count_loss(struct import *im, const struct perf_record *r)
 	switch (r->type) {
 	case REC_THROTTLE:
 		im->loss_changed = true;
-		return loss_add(im->loss, r->sid.cpu, LOSS_THROTTLED, 1);
+		return add_loss(im, r, LOSS_THROTTLED, 1);
 	case REC_LOST:
 		im->lost_records += n;
 		break;
@@ -134,7 +144,7 @@ count_loss(struct import *im, const struct perf_record *r)
 	}
 	im->loss_changed = true;
 	if (!im->counts_lost)
-		return loss_add(im->loss, r->sid.cpu,
+		return add_loss(im, r,
 				r->type == REC_LOST ? LOSS_KERNEL_SAMPLES : LOSS_LOST_SAMPLES, n);
 	return loss_set(im->loss, UINT32_MAX, LOSS_KERNEL_SAMPLES,
 			im->lost_records > im->lost_samples ? im->lost_records : im->lost_samples);

@@ -10,6 +10,7 @@
 
 #include "format/buildids.h"
 #include "format/foreign.h"
+#include "format/loss.h"
 #include "format/record_stream.h"
 #include "perfdata_maker.h"
 
@@ -146,6 +147,23 @@ put_lost(struct buf *b, uint32_t type, uint16_t misc, uint64_t lost)
 	buf_u32(b, 7);
 	buf_u64(b, 1000);
 	buf_u64(b, 1);
+}
+
+/* The first CPU of the ledger. */
+static void
+read_loss_cpu(struct imported *im, uint32_t *ret)
+{
+	struct loss *loss = loss_new();
+	struct fmt_where where;
+	struct block b;
+
+	recording_reader_rewind(im->reader);
+	while (recording_reader_next(im->reader, NULL, NULL, &b, &where) > 0) {
+		if (b.header.type == BLOCK_LOSS)
+			assert_int_equal(loss_decode(loss, b.payload), 0);
+	}
+	assert_int_equal(loss_cpu_at(loss, 0, ret), 0);
+	loss_free(loss);
 }
 
 /* --- tests ------------------------------------------------------------------------------- */
@@ -308,6 +326,37 @@ test_loss(void **state)
 	}
 }
 
+/* A CPU that is not told, and one that cannot be, are no CPU; and no reason to give up. */
+static void
+test_loss_of_no_cpu(void **state)
+{
+	static const uint32_t cpus[] = { 0, 16383, 16384, UINT32_MAX - 1, UINT32_MAX };
+
+	for (size_t i = 0; i < 5; i++) {
+		struct buf b = { 0 };
+		struct imported im;
+		uint32_t cpu = 12345;
+
+		begin_pipe(&b, 0);
+		if (i > 0)
+			le64enc(b.p + 16 + 8 + 24, 1u << 16 | 1u << 7);
+		maker_head(&b, 2, 0, i > 0 ? 40 : 48);
+		buf_u64(&b, 1);
+		buf_u64(&b, 3);
+		buf_u64(&b, i > 0 ? cpus[i] : 7);
+		buf_u64(&b, 1);
+		if (i == 0)
+			buf_u64(&b, 1);
+		import(&b, &im);
+		assert_int_equal(im.result.lost, 3);
+		assert_int_equal(im.lost, 3);
+		read_loss_cpu(&im, &cpu);
+		assert_int_equal(cpu, i == 1 ? 16383 : UINT32_MAX);
+		imported_done(&im);
+		buf_done(&b);
+	}
+}
+
 static void
 test_late_event(void **state)
 {
@@ -385,6 +434,7 @@ main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_buildids),
 		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_loss_of_no_cpu),
 		cmocka_unit_test(test_late_event),
 		cmocka_unit_test(test_damage_is_told),
 		cmocka_unit_test(test_failures),
