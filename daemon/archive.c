@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <bsd/libutil.h>
+#include <bsd/string.h>
 
 #include "daemon/archive_internal.h"
 #include "daemon/log.h"
@@ -120,21 +121,38 @@ open_subdir(const struct archive *a, const char *name)
 	return openat(a->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* As archive_fail(), and what to do about it. */
+static int
+fail_directory(const struct archive *a, const char *what, int negative_errno,
+	       struct archive_error *error)
+{
+	char hint[80] = "";
+
+	archive_fail(error, negative_errno, "archive_directory %s%s", a->path, what);
+	if (negative_errno == -ENOENT)
+		snprintf(hint, sizeof(hint), ": make what it is to be in, or links to");
+	else if (negative_errno == -EACCES || negative_errno == -EPERM)
+		snprintf(hint, sizeof(hint), ": it has to be writable for uid %u",
+			 (unsigned int)geteuid());
+	(void)strlcat(error->text, hint, sizeof(error->text));
+	return negative_errno;
+}
+
 static int
 open_directories(struct archive *a, struct archive_error *error)
 {
 	if (mkdir(a->path, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
-		return archive_fail(error, -errno, "archive_directory %s", a->path);
+		return fail_directory(a, "", -errno, error);
 	a->dir_fd = open(a->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->dir_fd < 0)
-		return archive_fail(error, -errno, "archive_directory %s", a->path);
+		return fail_directory(a, "", -errno, error);
 	a->lock_fd = flopenat(a->dir_fd, ".lock",
 			      O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, ARCHIVE_MODE);
 	if (a->lock_fd < 0 && errno == EWOULDBLOCK)
 		return archive_fail(error, -EBUSY,
 				    "archive_directory %s: another spoord writes here", a->path);
 	if (a->lock_fd < 0)
-		return archive_fail(error, -errno, "archive_directory %s: .lock", a->path);
+		return fail_directory(a, ": .lock", -errno, error);
 	a->captures_fd = open_subdir(a, ARCHIVE_CAPTURES);
 	if (a->captures_fd < 0)
 		return archive_fail(error, -errno, "%s/" ARCHIVE_CAPTURES, a->path);

@@ -17,7 +17,18 @@
 static int
 complain(int error, const char *path, const char *why, char *text, size_t size)
 {
-	snprintf(text, size, "control_socket %s: %s", path, why ? why : strerror(-error));
+	const char *hint = "";
+	char writable[80];
+
+	snprintf(writable, sizeof(writable), ": its directory has to be writable for uid %u",
+		 (unsigned int)geteuid());
+	if (!why && error == -ENOENT)
+		hint = ": make its directory";
+	else if (!why && error == -EEXIST)
+		hint = ", and is no socket: remove it";
+	else if (!why && (error == -EACCES || error == -EPERM))
+		hint = writable;
+	snprintf(text, size, "control_socket %s: %s%s", path, why ? why : strerror(-error), hint);
 	return error;
 }
 
@@ -55,7 +66,7 @@ remove_stale(const char *path)
 
 /* Nobody can connect before the mode is what it is to be: until then it is 0600. */
 static int
-bind_as(int fd, const char *path, const gid_t *group)
+bind_as(int fd, const char *path, const gid_t *group, const char **why)
 {
 	struct sockaddr_un address;
 	struct stat st;
@@ -66,15 +77,19 @@ bind_as(int fd, const char *path, const gid_t *group)
 	if (!group)
 		return 0;
 	/* The service may not chown, nor has it to: the group is its own. */
-	if (lstat(path, &st) < 0 || (st.st_gid != *group && lchown(path, (uid_t)-1, *group) < 0) ||
-	    chmod(path, 0660) < 0)
+	if (lstat(path, &st) < 0)
 		return -errno;
-	return 0;
+	if (st.st_gid != *group && lchown(path, (uid_t)-1, *group) < 0) {
+		*why = "it cannot be given to control_group: run spoord as a member of that group";
+		return -errno;
+	}
+	return chmod(path, 0660) < 0 ? -errno : 0;
 }
 
 int
 listener_open(struct listener *l, const char *path, const gid_t *group, char *text, size_t size)
 {
+	const char *why = NULL;
 	struct stat st;
 	int fd, r;
 
@@ -88,12 +103,12 @@ listener_open(struct listener *l, const char *path, const gid_t *group, char *te
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return complain(-errno, path, NULL, text, size);
-	r = bind_as(fd, path, group);
+	r = bind_as(fd, path, group, &why);
 	if (r == 0 && (listen(fd, BACKLOG) < 0 || lstat(path, &st) < 0))
 		r = -errno;
 	if (r < 0) {
 		(void)close(fd);
-		return complain(r, path, NULL, text, size);
+		return complain(r, path, why, text, size);
 	}
 	l->fd = fd;
 	l->dev = st.st_dev;

@@ -67,7 +67,8 @@ test_open_fails(void **state)
 	l.config->archive_directory = strdup("/nonexistent/a/b");
 	assert_int_equal(archive_open(l.config, &other, &error), -ENOENT);
 	assert_string_equal(error.text,
-			    "archive_directory /nonexistent/a/b: No such file or directory");
+			    "archive_directory /nonexistent/a/b: No such file or directory: "
+			    "make what it is to be in, or links to");
 	/* A link where a directory of ours is to be is not followed. */
 	free(l.config->archive_directory);
 	l.config->archive_directory = strdup(l.dir);

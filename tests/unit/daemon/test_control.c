@@ -926,9 +926,25 @@ a_stale_socket_is_replaced(void **state)
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	close(fd);
 	assert_true(control_open(&context, -1, &control, text, sizeof(text)) < 0);
+	assert_non_null(strstr(text, "File exists, and is no socket: remove it"));
 	assert_int_equal(stat(path, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 	unlink(path);
+}
+
+static void
+where_no_socket_can_be_is_told(void **state)
+{
+	char *was = context.config->control_socket, nowhere[] = "/nonexistent/socket", text[256];
+	struct config *config = (struct config *)(uintptr_t)context.config;
+	struct control *second;
+
+	config->control_socket = nowhere;
+	assert_int_equal(control_open(&context, -1, &second, text, sizeof(text)), -ENOENT);
+	assert_string_equal(text,
+			    "control_socket /nonexistent/socket: No such file or directory: "
+			    "make its directory");
+	config->control_socket = was;
 }
 
 static void
@@ -1016,6 +1032,7 @@ main(void)
 		TEST(one_user_does_not_get_all_connections),
 		TEST(floods_leave_nothing),
 		TEST(a_stale_socket_is_replaced),
+		TEST(where_no_socket_can_be_is_told),
 		TEST(a_passed_socket_is_used),
 		TEST(rights_are_by_who_connects),
 	};
