@@ -83,8 +83,9 @@ tell_error(const struct ctl_client *c, const struct varlink_reply *reply)
 		ctl_print_text(stderr, text_of(reply, "message"));
 	} else if (strcmp(e, INTERFACE "LimitExceeded") == 0) {
 		ctl_print_text(stderr, text_of(reply, "limit"));
-		fprintf(stderr, " of spoord's configuration allows no more than %lld",
-			(long long)json_integer_value(json_object_get(reply->parameters, "value")));
+		fprintf(stderr, " of spoord's configuration allows no more than %lld%s",
+			(long long)json_integer_value(json_object_get(reply->parameters, "value")),
+			strcmp(text_of(reply, "limit"), "max_capture_time") == 0 ? " s" : "");
 	} else if (strcmp(e, INTERFACE "NoSuchCapture") == 0) {
 		fprintf(stderr, "no such capture is running");
 	} else if (strcmp(e, VARLINK_PERMISSION_DENIED) == 0) {

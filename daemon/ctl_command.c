@@ -87,9 +87,11 @@ print_status(const json_t *status)
 	printf(", for %s\n", ctl_print_duration(a, number(status, "uptime_s")));
 	printf("sampling    %lld Hz on %lld CPUs", (long long)hz,
 	       (long long)number(status, "cpus_online"));
-	if (hz != wanted || *text(status, "governor")) {
+	if (hz && hz != wanted) {
 		printf(", not %lld Hz: ", (long long)wanted);
-		ctl_print_text(stdout, text(status, "governor"));
+		ctl_print_text(stdout,
+			       *text(status, "governor") ? text(status, "governor")
+							 : "kernel.perf_event_max_sample_rate");
 	}
 	puts("");
 	if (json_is_true(json_object_get(status, "suspended")))
@@ -125,21 +127,24 @@ ctl_command_status(struct ctl_client *c, int argc, char **argv)
 
 /* --- monitor ----------------------------------------------------------------------------- */
 
+struct monitor {
+	int64_t interval_s, before; /* samples; -1: not known yet */
+	unsigned int line;
+};
+
 static void
-print_row(const json_t *status, int64_t interval_s)
+print_row(struct monitor *m, const json_t *status)
 {
-	static unsigned int line;
-	static int64_t before = -1;
 	char rss[CTL_PRINT_BYTES], bytes[CTL_PRINT_BYTES];
 	int64_t samples = number(status, "samples");
 
-	if (line++ % MONITOR_HEAD_LINES == 0)
+	if (m->line++ % MONITOR_HEAD_LINES == 0)
 		printf("%10s %10s %10s %6s %6s %8s %10s %10s\n", "SAMPLES/S", "SAMPLES", "LOST",
 		       "HZ", "CPUS", "CPU %", "MEMORY", "ARCHIVE");
-	if (before < 0)
+	if (m->before < 0)
 		printf("%10s", "-");
 	else
-		printf("%10lld", (long long)((samples - before) / interval_s));
+		printf("%10lld", (long long)((samples - m->before) / m->interval_s));
 	printf(" %10lld %10lld %6lld %6lld %8.3f %10s %10s\n", (long long)samples,
 	       (long long)number(status, "lost_samples"), (long long)number(status, "frequency_hz"),
 	       (long long)number(status, "cpus_online"),
@@ -147,7 +152,7 @@ print_row(const json_t *status, int64_t interval_s)
 	       ctl_print_size(rss, number(status, "rss_bytes")),
 	       ctl_print_size(bytes, number(status, "archive_bytes")));
 	(void)fflush(stdout);
-	before = samples;
+	m->before = samples;
 }
 
 int
@@ -156,7 +161,7 @@ ctl_command_monitor(struct ctl_client *c, int argc, char **argv)
 	static const struct option options[] = { { "interval", required_argument, NULL, 'n' },
 						 CTL_OPTIONS };
 	struct varlink_reply reply;
-	int64_t interval_s = 1;
+	struct monitor m = { .interval_s = 1, .before = -1 };
 	const char *problem;
 	int o, r;
 
@@ -165,7 +170,7 @@ ctl_command_monitor(struct ctl_client *c, int argc, char **argv)
 		if (o != 'n') {
 			r = ctl_command_option(c, argv[0], o);
 		} else {
-			interval_s = strtonum(optarg, 1, 3600, &problem);
+			m.interval_s = strtonum(optarg, 1, 3600, &problem);
 			if (problem)
 				r = ctl_command_usage(argv[0], "-n %s: seconds, 1 to 3600", optarg);
 		}
@@ -174,13 +179,13 @@ ctl_command_monitor(struct ctl_client *c, int argc, char **argv)
 	}
 	if (optind != argc)
 		return ctl_command_usage(argv[0], "takes no arguments");
-	r = ctl_client_send(c, "Monitor", json_pack("{sI}", "interval_s", (json_int_t)interval_s),
+	r = ctl_client_send(c, "Monitor", json_pack("{sI}", "interval_s", (json_int_t)m.interval_s),
 			    true, -1);
 	while (r == CTL_DONE && (r = ctl_client_receive(c, &reply)) == CTL_DONE) {
 		if (c->json)
 			ctl_client_print_json(reply.parameters);
 		else
-			print_row(reply.parameters, interval_s);
+			print_row(&m, reply.parameters);
 		varlink_reply_done(&reply);
 		if (ferror(stdout))
 			return CTL_FAILED;
@@ -378,8 +383,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	if (r != CTL_DONE)
 		return r;
 	if (!c->json)
-		printf("%lld files deleted, %s\n",
-		       (long long)number(reply.parameters, "deleted_files"),
+		printf("%lld deleted, %s\n", (long long)number(reply.parameters, "deleted_files"),
 		       ctl_print_size(size, number(reply.parameters, "deleted_bytes")));
 	varlink_reply_done(&reply);
 	return CTL_DONE;

@@ -39,6 +39,33 @@ for key in samples frequency_hz cpus_online archive_bytes rss_bytes cpu_percent 
 done
 is "$(json status.json '.lost | type')" object "status --json has lost by cause"
 
+# A status that this machine need not come to by itself: a daemon that replies just this.
+told() # EDIT: what spoorctl makes of the status above, edited
+{
+	rm -f told.socket
+	jq -c "$1" status.json >told.json
+	python3 -c '
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(20)
+s.bind("told.new")
+s.listen()
+os.rename("told.new", "told.socket")
+c = s.accept()[0]
+while not c.recv(4096).endswith(b"\0"):
+    pass
+c.sendall(b"{\"parameters\":" + open("told.json", "rb").read().strip() + b"}\0")' &
+	wait_for 10 test -S told.socket
+	"$BUILD/spoorctl" --socket told.socket status
+	wait $!
+}
+like "$(told '.frequency_hz = 9 | .governor = "cpu_budget"')" '^sampling +9 Hz on [0-9]+ CPUs, not 19 Hz: cpu_budget$' \
+	"status tells which budget keeps the frequency down"
+like "$(told '.frequency_hz = 9')" ', not 19 Hz: kernel.perf_event_max_sample_rate$' "or that the kernel does"
+unlike "$(told '.frequency_hz = 0 | .suspended = true')" 'not 19 Hz' "but of a stream that stands still neither"
+like "$(told '.suspended = true')" '^SUSPENDED ' "which it says"
+like "$(told '.archive_directory = "/x\u001b[31m"')" '^archive +/x\\033\[31m: ' "and nothing reaches the terminal raw"
+
 # Captures.
 exits 0 "capture into a file" ctl capture --duration 2s --frequency 499 --pid "$burner" -o one.spoor
 like "$(cat err)" '^.?(1\.[5-9]|2\.0) s, [0-9]+ samples, ' "what came of it is told, and how long it recorded"
@@ -81,7 +108,7 @@ echo old >failed.spoor
 exits 1 "a capture that cannot start" ctl capture --duration 1s -e no-such-event -o failed.spoor
 is "$(cat failed.spoor)" old "leaves the file as it was"
 exits 1 "longer than allowed" ctl capture --duration 2m
-like "$(cat err)" 'max_capture_time.* 60$' "says which limit"
+like "$(cat err)" 'max_capture_time.* 60 s$' "says which limit"
 exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
 
 # The archive.
