@@ -8,7 +8,16 @@
 #include "format/buildids.h"
 #include "format/foreign.h"
 #include "format/perfdata_feature.h"
+#include "format/perfdata_tracing.h"
 #include "symbolizer/kernel_symbols.h"
+
+/*
+ * A recording does not know its CPU, but perf data convert --to-json (6.1) crashes where these
+ * sections are missing, and perf annotate stops at an id that it cannot take apart: vendor,
+ * family, model and stepping on x86, five fields on s390.
+ */
+#define CPU_UNKNOWN "unknown"
+#define CPUID_UNKNOWN "unknown,0,0,0,0,0"
 
 /* --- what blocks tell -------------------------------------------------------------------- */
 
@@ -158,8 +167,11 @@ complete_host(struct export_sections *s, const struct recording_meta *m)
 	complete_string(s, PERFDATA_FEATURE_HOSTNAME, m->hostname);
 	complete_string(s, PERFDATA_FEATURE_OSRELEASE, m->release);
 	complete_string(s, PERFDATA_FEATURE_ARCH, m->arch);
-	if (!s->imported)
+	if (!s->imported) {
 		complete_string(s, PERFDATA_FEATURE_VERSION, m->writer);
+		complete_string(s, PERFDATA_FEATURE_CPUDESC, CPU_UNKNOWN);
+		complete_string(s, PERFDATA_FEATURE_CPUID, CPUID_UNKNOWN);
+	}
 	b = missing(s, PERFDATA_FEATURE_NRCPUS, m->cpus_possible != 0);
 	if (b)
 		perfdata_feature_nrcpus(b, m->cpus_possible, m->cpus_online);
@@ -178,6 +190,9 @@ complete_events(struct export_sections *s, const struct event_set *events)
 		perfdata_feature_event_desc(
 			b, events,
 			perfdata_attr_bytes(events, s->imported ? PERFDATA_ATTR_BYTES : 0));
+	b = missing(s, PERFDATA_FEATURE_TRACING_DATA, perfdata_tracing_wanted(events));
+	if (b)
+		perfdata_tracing_section(b, events);
 	for (size_t i = 0; i < nr; i++)
 		if (event_set_at(events, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 			s->have[PERFDATA_FEATURE_BRANCH_STACK] = true;
