@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * reader_internal: what the parts of recording_reader share: recording_reader.c (the walk),
- * reader_bytes.c (bytes to believed headers and payloads), reader_open.c (who is this
- * file), reader_seek.c (what the indexes spare it), reader_verify.c. Nobody else includes it.
+ * reader_bytes.c (bytes to believed headers and payloads), reader_open.c (who is this file),
+ * reader_seek.c (what the indexes spare it), reader_verify.c. Nobody else includes it.
  */
 #ifndef FORMAT_READER_INTERNAL_H
 #define FORMAT_READER_INTERNAL_H
@@ -61,7 +61,7 @@ struct recording_reader {
 	 * A block that stands too early (a sector in the wrong place, a copy) is no reason to
 	 * leave out those before it: what is missing then may come until it has come.
 	 */
-	struct seq_hole holes[HOLES_MAX]; /* ascending; when there are more, the first is given up */
+	struct seq_hole holes[HOLES_MAX]; /* ascending; of more, the first is given up */
 	size_t nr_holes;
 	uint64_t bad_seq; /* 1 + the highest seq of a block whose payload is damaged */
 	uint64_t shift;	  /* found offset - written offset of the last block */
@@ -115,6 +115,17 @@ void reader_plan_done(struct reader_plan *p);
 /* Remembers the first damage, for the message. */
 void reader_damage(struct recording_reader *r, enum fmt_error error, uint64_t at,
 		   const char *detail, ...) __attribute__((format(printf, 4, 5)));
+
+/* Is this a block that this version can read? */
+static inline bool
+reader_knows(const struct block_header *h)
+{
+	bool decoded = h->encoding == BLOCK_VERBATIM ||
+		(h->encoding == BLOCK_COLUMNAR && h->type == BLOCK_RECORDS);
+
+	return block_type_name(h->type) && decoded &&
+		!(h->flags & BLOCK_F_INCOMPATIBLE & ~BLOCK_F_KNOWN);
+}
 
 static inline uint64_t
 reader_extent(const struct block_header *h)

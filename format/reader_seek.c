@@ -126,10 +126,7 @@ index_by_scan(struct recording_reader *r, uint64_t *ret_at, struct fmt_where *wh
 static bool
 is_needed(const struct block_header *h)
 {
-	bool known = block_type_name(h->type) != NULL && h->encoding <= BLOCK_COLUMNAR &&
-		!(h->flags & BLOCK_F_INCOMPATIBLE & ~BLOCK_F_KNOWN);
-
-	return h->type == BLOCK_META || (!known && (h->flags & BLOCK_F_CRITICAL));
+	return h->type == BLOCK_META || (!reader_knows(h) && (h->flags & BLOCK_F_CRITICAL));
 }
 
 static uint32_t

@@ -198,12 +198,7 @@ reach_end(struct recording_reader *r)
 static int
 understood(const struct block_header *h, uint64_t at, struct fmt_where *where)
 {
-	bool decoded = h->encoding == BLOCK_VERBATIM ||
-		(h->encoding == BLOCK_COLUMNAR && h->type == BLOCK_RECORDS);
-	bool known = block_type_name(h->type) && decoded &&
-		!(h->flags & BLOCK_F_INCOMPATIBLE & ~BLOCK_F_KNOWN);
-
-	if (known)
+	if (reader_knows(h))
 		return 1;
 	if (h->flags & BLOCK_F_CRITICAL)
 		return fmt_fail(where, FMT_E_VERSION, at,

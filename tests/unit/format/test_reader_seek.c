@@ -302,26 +302,30 @@ struct forgery {
 	uint64_t seq;
 };
 
-static void
-append_block(struct forgery *g, uint8_t type, struct span payload)
+/* A block of h's type, encoding and flags; returns the header that it got. */
+static struct block_header
+append_block_as(struct forgery *g, struct block_header h, struct span payload)
 {
-	struct block_header h = {
-		.header_size = BLOCK_HEADER_BYTES,
-		.type = type,
-		.flags = BLOCK_F_STORED,
-		.seq = g->seq++,
-		.offset = g->f.n,
-		.raw_length = (uint32_t)payload.len,
-		.stored_length = (uint32_t)payload.len,
-		.payload_crc = crc32c(0, payload.p, payload.len),
-	};
 	uint8_t bytes[BLOCK_HEADER_BYTES];
 	struct io_sink *sink = memory_sink(&g->f);
 
+	h.header_size = BLOCK_HEADER_BYTES;
+	h.flags |= BLOCK_F_STORED;
+	h.seq = g->seq++;
+	h.offset = g->f.n;
+	h.raw_length = h.stored_length = (uint32_t)payload.len;
+	h.payload_crc = crc32c(0, payload.p, payload.len);
 	block_header_encode(&h, g->file_id, bytes);
 	assert_int_equal(sink->write(sink, bytes, sizeof(bytes)), 0);
 	assert_int_equal(sink->write(sink, payload.p, payload.len), 0);
 	sink->close(sink);
+	return h;
+}
+
+static void
+append_block(struct forgery *g, uint8_t type, struct span payload)
+{
+	append_block_as(g, (struct block_header){ .type = type }, payload);
 }
 
 struct lie {
@@ -458,6 +462,74 @@ test_verify_knows(void **state)
 	memory_file_done(&f);
 }
 
+static bool
+want_nothing(const struct block_header *h, void *arg)
+{
+	(void)h;
+	(void)arg;
+	return false;
+}
+
+/* What a file with one more block, of h, and a right INDEX behind it says to who seeks nothing. */
+static int
+seek_past(struct block_header h)
+{
+	struct memory_file f = { 0 };
+	struct forgery g = { .seq = 0 };
+	struct recording_reader *r;
+	struct io_sink *sink = memory_sink(&g.f);
+	struct buf index;
+	struct block b;
+	int result;
+
+	maker_recording(&f, 1, 10, 4096, 64);
+	buf_init(&index);
+	recording_index_begin(&index, 0);
+	assert_int_equal(recording_reader_open(io_source_memory(f.p, f.n), &r, NULL), 0);
+	while ((result = recording_reader_next(r, NULL, NULL, &b, NULL)) > 0 &&
+	       b.header.type != BLOCK_INDEX) {
+		recording_index_add(&index, &b.header);
+		g.seq = b.header.seq + 1;
+	}
+	assert_int_equal(result, 1);
+	assert_int_equal(sink->write(sink, f.p, b.offset), 0);
+	sink->close(sink);
+	g.file_id = recording_reader_meta(r)->file_id;
+	h = append_block_as(&g, h, span_of("sixteen bytes...", 16));
+	recording_index_add(&index, &h);
+	append_block(&g, BLOCK_INDEX, buf_span(&index));
+	recording_reader_close(r);
+	assert_int_equal(recording_reader_open(io_source_memory(g.f.p, g.f.n), &r, NULL), 0);
+	assert_int_equal(recording_reader_seek(r, want_nothing, NULL, NULL), 0);
+	result = recording_reader_next(r, want_nothing, NULL, &b, NULL);
+	recording_reader_close(r);
+	memory_file_done(&g.f);
+	memory_file_done(&f);
+	buf_done(&index);
+	return result;
+}
+
+/* A file that a reader has to refuse it refuses, also where it would not have looked. */
+static void
+test_critical_is_not_passed_over(void **state)
+{
+	assert_int_equal(seek_past((struct block_header){ .type = BLOCK_LOSS }), 0);
+	assert_int_equal(seek_past((struct block_header){ .type = 200 }), 0);
+	assert_int_equal(
+		seek_past((struct block_header){ .type = BLOCK_LOSS, .flags = BLOCK_F_CRITICAL }),
+		0);
+	assert_int_equal(seek_past((struct block_header){ .type = 200, .flags = BLOCK_F_CRITICAL }),
+			 -FMT_E_VERSION);
+	assert_int_equal(seek_past((struct block_header){ .type = BLOCK_RECORDS,
+							  .encoding = BLOCK_COLUMNAR + 1,
+							  .flags = BLOCK_F_CRITICAL }),
+			 -FMT_E_VERSION);
+	assert_int_equal(seek_past((struct block_header){ .type = BLOCK_STATE,
+							  .encoding = BLOCK_COLUMNAR,
+							  .flags = BLOCK_F_CRITICAL }),
+			 -FMT_E_VERSION);
+}
+
 /* --- what belongs to a window besides records -------------------------------------------- */
 
 static void
@@ -530,10 +602,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	     cmocka_unit_test(test_little_is_read),
-		cmocka_unit_test(test_cut_short),    cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_growing),	     cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_verify_knows), cmocka_unit_test(test_loss_of_a_window),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_little_is_read),
+		cmocka_unit_test(test_cut_short),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_growing),
+		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_verify_knows),
+		cmocka_unit_test(test_loss_of_a_window),
+		cmocka_unit_test(test_critical_is_not_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
