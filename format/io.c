@@ -11,8 +11,6 @@
 
 /* More than one transfer moves at most: the kernel's own limit is just under 2 GiB. */
 #define IO_CHUNK (1u << 30)
-/* A pipe is read into memory whole; more than this is not a recording that anyone pipes. */
-#define IO_PIPE_MAX (UINT64_C(4) << 30)
 #define IO_PIPE_FIRST (1u << 20)
 
 struct fd_sink {

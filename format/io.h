@@ -21,7 +21,10 @@ struct io_sink {
 	void (*close)(struct io_sink *self); /* frees self */
 };
 
-/* A sink over a descriptor (file, pipe, socket), which it closes. NULL: out of memory. */
+/*
+ * A sink over a descriptor (file, pipe, socket), which it closes. NULL: out of memory, and fd is
+ * still the caller's.
+ */
 struct io_sink *io_sink_fd(int fd);
 
 struct io_source {
@@ -32,10 +35,13 @@ struct io_source {
 	void (*close)(struct io_source *self);
 };
 
+/* A pipe that has to be read into memory whole is not longer: nobody pipes such a recording. */
+#define IO_PIPE_MAX (UINT64_C(4) << 30)
+
 /*
  * A source over a regular file by pread(2) (never mmap: a cut file must not be a SIGBUS).
- * For a pipe the bytes are read to the end into memory first. Takes fd over.
- * NULL with errno set on failure.
+ * For a pipe the bytes are read to the end into memory first. Takes fd over, also on failure.
+ * NULL with errno set: EISDIR, ENOTSUP (a device), EFBIG (a pipe over IO_PIPE_MAX)...
  */
 struct io_source *io_source_fd(int fd);
 /* A source over memory that the caller keeps. */

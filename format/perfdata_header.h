@@ -105,6 +105,9 @@ enum perfdata_feature {
 #undef X
 };
 
+/* As FOREIGN blocks tell it. */
+enum perfdata_mode { PERFDATA_MODE_FILE = 1, PERFDATA_MODE_PIPE = 2 };
+
 struct perfdata_section {
 	uint64_t offset, size;
 };

@@ -473,7 +473,7 @@ give_header(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_whe
 		return error;
 	*ret = (struct perfdata_item){
 		.kind = PERFDATA_ITEM_FILE,
-		.id = r->header.pipe ? 2 : 1,
+		.id = r->header.pipe ? PERFDATA_MODE_PIPE : PERFDATA_MODE_FILE,
 		.bytes = s,
 	};
 	return 1;

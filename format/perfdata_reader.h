@@ -22,7 +22,7 @@
 struct perfdata_reader;
 
 enum perfdata_item_kind {
-	PERFDATA_ITEM_FILE,    /* the file's header; id: 1 file mode, 2 pipe mode. Comes first */
+	PERFDATA_ITEM_FILE,    /* the file's header, which comes first; id: PERFDATA_MODE_* */
 	PERFDATA_ITEM_FEATURE, /* a section of the header (of a file: before all records) */
 	PERFDATA_ITEM_RECORD,  /* of the kernel, or as the kernel's: types below 64 */
 	PERFDATA_ITEM_TOOL,    /* of perf; bytes are the record and what follows it */
@@ -31,7 +31,7 @@ enum perfdata_item_kind {
 
 struct perfdata_item {
 	enum perfdata_item_kind kind;
-	uint32_t id;	   /* mode, bit of the section, type of the record */
+	uint32_t id;	   /* PERFDATA_MODE_*, bit of the section, type of the record */
 	uint64_t offset;   /* in the file; of a packed record that of its container */
 	struct span bytes; /* valid until the next call */
 	/* RECORD: taken apart. parsed false: no event of the file could. */

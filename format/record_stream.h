@@ -8,8 +8,8 @@
  * the blocks that overlap, and by RECORD_STREAM_HELD_MAX: a file that promises nothing is
  * then handed out in the best order that this leaves. Ties keep the order of the file.
  * Records without a time come first, when their block does (STATE blocks are timed by the
- * snapshot).
- * Blocks that are not records (KSYMS, BUILDIDS, LOSS, GAP, RATE, FOREIGN) go to a callback as they come.
+ * snapshot). Blocks that are not records (KSYMS, BUILDIDS, LOSS, GAP, RATE, FOREIGN) go to a
+ * callback as they come.
  */
 #ifndef FORMAT_RECORD_STREAM_H
 #define FORMAT_RECORD_STREAM_H
@@ -31,7 +31,7 @@ struct record_stream_stats {
 	uint64_t state_records;
 };
 
-/* reader is borrowed for the stream's life and rewound. */
+/* reader is borrowed for the stream's life and rewound. 0, -FMT_E_NOMEM. */
 int record_stream_open(struct recording_reader *reader, struct record_stream **ret);
 void record_stream_close(struct record_stream *s);
 

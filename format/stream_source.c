@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #define READ_BYTES (1u << 20)
-/* As io_source_fd(): more than this is not a file that anyone pipes. */
-#define SLURP_MAX (UINT64_C(4) << 30)
 
 struct stream_source {
 	struct io_source io;
@@ -145,7 +143,7 @@ stream_source_slurp(struct io_source *io)
 
 	s->keep_all = true;
 	while (!error && !s->ended) {
-		if (s->len > SLURP_MAX)
+		if (s->len > IO_PIPE_MAX)
 			return -EFBIG;
 		error = read_more(s);
 	}

@@ -17,7 +17,7 @@
  */
 struct io_source *stream_source_fd(int fd);
 
-/* From here on nothing is dropped, and all of it is read in: 0, -errno. */
+/* From here on nothing is dropped, and all of it is read in: 0, -errno (-EFBIG: IO_PIPE_MAX). */
 int stream_source_slurp(struct io_source *source);
 
 #endif
