@@ -218,34 +218,4 @@ limited()
 config 4M
 sed -i 's/^segment_size = .*/segment_size = 512K/; s/^segment_age = .*/segment_age = 1h/' spoord.conf
 with_disk 4096 limited
-
-# --- never more than max_use --------------------------------------------------------------------
-
-# All the time, whatever goes on: ten times a second, by du's word and not by spoord's.
-monitor()
-{
-	local most=0 n looks=0 end=$((SECONDS + 8)) captures=()
-
-	start
-	wait_for 20 samples_over 0 || fail "it starts"
-	while [ $SECONDS -lt $end ]; do
-		if [ $((looks % 10)) -eq 3 ]; then
-			ctl capture --duration 300ms -F 997 >/dev/null 2>&1 &
-			captures+=("$!")
-		fi
-		[ $((looks % 15)) -ne 7 ] || ctl keep 1s --label "l$((looks % 3))" >/dev/null 2>&1
-		[ $((looks % 5)) -ne 2 ] || ctl rotate >/dev/null 2>&1
-		n=$(du -s --block-size=1 "$disk/archive" | cut -f1)
-		[ "$n" -le "$most" ] || most=$n
-		looks=$((looks + 1))
-		sleep 0.1
-	done
-	stop
-	wait "${captures[@]}"
-	diag "$looks looks, at most $most bytes of $((640 * 1024))"
-	in_range "$most" $((200 * 1024)) $((640 * 1024)) "never more than max_use, and near it"
-	is "$(read_archive)" "" "all of it reads"
-}
-config 640K
-with_disk 4096 monitor
 done_testing

@@ -3,12 +3,11 @@
 #
 # Memory that cannot be had, one allocation after another: while recording and while reading.
 # No program is ended by a signal or goes on for ever, what a recorder wrote can be read, and spoord goes on.
-# NOMEM_STEP=1 is the long run: every allocation.
+# A dozen allocations of each command; NOMEM_STEP=1 is the long run: all of them.
 . "$(dirname "$0")/../lib.sh"
 need_record_all
 need_command jq
 
-step=${NOMEM_STEP:-29}
 preload=$FIXTURES/libnomem.so
 golden=$TOP/tests/golden/0.1.0/columns.spoor
 [ -e "$preload" ] || bail "libnomem.so is not built"
@@ -20,29 +19,29 @@ starved() # AT FOR PROGRAM COMMAND...: its exit status
 	NOMEM_AT=$1 NOMEM_FOR=$2 NOMEM_PROGRAM=$3 LD_PRELOAD=$preload timeout -s KILL 60 "${@:4}"
 }
 
-# Every step-th allocation, until the outcome has been that of plenty for a good while: then there
-# are no more. Exit statuses over 2 are signals, time, or assertions.
+# Allocations as far as there are any, and a tenth more: threads do not have the same number each
+# time. Exit statuses over 2 are signals, time, or assertions.
 sweep() # NAME FOR CHECK COMMAND...
 {
-	local name=$1 for=$2 check=$3 at status good=0 runs=0 failed=0
+	local name=$1 for=$2 check=$3 at status total step runs=0 failed=0
 	shift 3
 
 	: >bad.out
-	for ((at = 1; good * step < 1160 && at < 40000; at += step)); do
+	rm -f total
+	NOMEM_TOTAL=$TMP/total starved 4000000000 1 spoor "$@" >/dev/null 2>&1
+	total=$(cat total)
+	in_range "${total:-0}" 20 40000 "$name: allocations"
+	step=${NOMEM_STEP:-$((total / 12 + 1))}
+	for ((at = 1; at <= total * 11 / 10; at += step)); do
 		rm -f x.spoor
 		starved "$at" "$for" spoor "$@" >out 2>err
 		status=$?
 		runs=$((runs + 1))
-		if [ $status -eq 0 ]; then
-			good=$((good + 1))
-		else
-			good=0
-			failed=$((failed + 1))
-		fi
+		[ $status -eq 0 ] || failed=$((failed + 1))
 		[ $status -le 1 ] || { echo "allocation $at: exit $status" && cat err; } >>bad.out
 		$check $status >>bad.out || echo "allocation $at: exit $status" >>bad.out
 	done
-	diag "$name: $runs runs, $failed of them failed"
+	diag "$name: $total allocations, $runs runs, $failed of them failed"
 	is "$(head -n 20 bad.out)" "" "$name: $runs times short of memory"
 	in_range "$failed" 1 "$runs" "$name: and it mattered"
 }
@@ -125,7 +124,7 @@ daemon() # AT FOR: prints what is wrong
 background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
 runs=0 ended=0
 : >bad.out
-for ((at = 1; at < 6000; at += step * 37)); do
+for ((at = 1; at < 6000; at += 37 * ${NOMEM_STEP:-29})); do
 	for for in 1 40; do
 		daemon "$at" $for >wrong.out 2>&1
 		[ ! -s wrong.out ] || { echo "allocation $at, $for:" && cat wrong.out err; } >>bad.out

@@ -5,7 +5,7 @@
 # open block, with no repair, and the next one goes on. KILLS=500 is the long run.
 . "$(dirname "$0")/../lib.sh"
 
-KILLS=${KILLS:-25}
+KILLS=${KILLS:-15}
 spoord=$BUILD/spoord
 spoorctl=$BUILD/spoorctl
 [ -x "$spoorctl" ] || skip_all "there is no spoord"

@@ -185,9 +185,9 @@ run(unsigned int fail_at, unsigned int fail_for, size_t left_behind, unsigned in
 static void
 test_power_loss(void **state)
 {
-	run(0, 0, 0, numbered_env("REPLAYS", 40));
+	run(0, 0, 0, numbered_env("REPLAYS", 15));
 	script.verbatim = true;
-	run(0, 0, 0, numbered_env("REPLAYS", 40));
+	run(0, 0, 0, numbered_env("REPLAYS", 15));
 	print_message("# %ju replays\n", (uintmax_t)disk.replays);
 }
 
@@ -196,7 +196,7 @@ static void
 test_power_loss_after_errors(void **state)
 {
 	static const size_t left[] = { 0, 97, 600, CAP };
-	unsigned int replays = numbered_env("REPLAYS", 40) / 20;
+	unsigned int replays = numbered_env("REPLAYS", 15) / 20;
 
 	for (unsigned int call = 20; call < 90; call += 3) {
 		script.verbatim = call % 2;
