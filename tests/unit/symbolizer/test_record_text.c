@@ -159,11 +159,19 @@ test_mmap2(void **state)
 			       .pgoff = 4096,
 			       .ino_generation = 11,
 			       .filename = "/x" };
+	const struct event_attr plain = { 0 };
 	struct buf b = { 0 };
 
 	record_build_mmap2(&b, NULL, NULL, &m, 2 | PERF_RECORD_MISC_MMAP_DATA);
 	expect(&b, NULL, &nothing,
 	       "- - - MMAP2 misc=user|mmap_data size=80 pid=1 tid=2 addr=0x1000 len=0x2000 "
+	       "pgoff=0x1000 maj=8 min=1 ino=99 ino_generation=11 prot=0x5 flags=0x2 "
+	       "filename=\"/x\"\n");
+	/* Another recorder's bit, over what nobody asked to be a build-id. */
+	record_build_mmap2(&b, &plain, NULL, &m, 2);
+	b.p[5] |= PERF_RECORD_MISC_MMAP_BUILD_ID >> 8;
+	expect(&b, &plain, &nothing,
+	       "- - - MMAP2 misc=user|build_id size=80 pid=1 tid=2 addr=0x1000 len=0x2000 "
 	       "pgoff=0x1000 maj=8 min=1 ino=99 ino_generation=11 prot=0x5 flags=0x2 "
 	       "filename=\"/x\"\n");
 	m.build_id_size = 3;
