@@ -92,12 +92,12 @@ put_record_header(struct buf *out, uint32_t type, size_t size)
 static int
 put_pipe_event(struct perfdata_writer *w, const struct event *e, struct fmt_where *where)
 {
+	/* Its name may be hostile, and is not for a message. */
 	size_t size = PERF_RECORD_HEADER_BYTES + w->attr_bytes + e->nr_ids * 8;
 
 	if (size > PERF_RECORD_MAX_BYTES)
 		return fmt_fail(where, FMT_E_TOO_BIG, 0,
-				"event '%.40s' has %zu ids: too many for pipe mode", e->name,
-				e->nr_ids);
+				"an event has %zu ids, too many for pipe mode", e->nr_ids);
 	put_record_header(&w->out, PERFDATA_ATTR, size);
 	perfdata_attr(&w->out, e, w->attr_bytes);
 	for (size_t k = 0; k < e->nr_ids; k++)

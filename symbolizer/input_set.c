@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbolizer/escape.h"
+
 #define DEFAULT_RECORDING "recording.spoor"
 #define DEFAULT_ARCHIVE "/var/lib/spoor"
 #define ACTIVE ".active"
@@ -35,13 +37,24 @@ is_live(const char *name)
 	return n > strlen(ACTIVE) && strcmp(name + n - strlen(ACTIVE), ACTIVE) == 0;
 }
 
+/* What a file in an archive is called is for whoever may write there to choose. */
 static int
 set_shown(struct input_set *s, const char *name)
 {
+	struct buf shown;
+
 	free(s->shown);
-	if (asprintf(&s->shown, "%s/%s", s->path, name) >= 0)
-		return 0;
 	s->shown = NULL;
+	buf_init(&shown);
+	buf_append(&shown, s->path, strlen(s->path));
+	buf_u8(&shown, '/');
+	escape(&shown, name);
+	buf_u8(&shown, 0);
+	if (!buf_failed(&shown))
+		s->shown = strdup((const char *)shown.p);
+	buf_done(&shown);
+	if (s->shown)
+		return 0;
 	warnx("out of memory");
 	return -1;
 }
@@ -63,7 +76,7 @@ open_segment(struct input_set *s, char *name)
 static int
 try_segment(struct input_set *s, char *name)
 {
-	int fd = open_segment(s, name);
+	int fd = open_segment(s, name), error = errno;
 
 	if (set_shown(s, name) < 0) {
 		if (fd >= 0)
@@ -71,10 +84,10 @@ try_segment(struct input_set *s, char *name)
 		return -1;
 	}
 	if (fd < 0) {
-		if (errno == ENOENT)
+		if (error == ENOENT)
 			warnx("%s: has been deleted since, and is left out", s->shown);
 		else
-			warn("%s", s->shown);
+			warnx("%s: %s", s->shown, strerror(error));
 		return 0;
 	}
 	if (input_open_fd(&s->in, fd, s->shown) != 0)

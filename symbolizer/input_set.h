@@ -27,7 +27,7 @@ struct input_set {
 	struct archive_list list;
 	int dirfd;
 	size_t next; /* in list */
-	char *shown; /* of the open one */
+	char *shown; /* of the open one, escaped */
 
 	struct clock_triple start; /* of the first recording */
 	uint8_t boot_id[16];

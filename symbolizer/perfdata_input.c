@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/temporary.h"
+
 #define EXIT_FAILED 1
 
 bool
@@ -79,33 +81,6 @@ perfdata_input_import(struct io_source *source, const char *input, struct io_sin
 	return 0;
 }
 
-/* A descriptor of a file that has no name; -1 after a message. */
-static int
-open_nameless(void)
-{
-	const char *directory = getenv("TMPDIR");
-	char *path;
-	int fd;
-
-	if (!directory || !*directory)
-		directory = "/var/tmp";
-	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	/* Not every file system can do that. */
-	if (asprintf(&path, "%s/spoor.XXXXXX", directory) < 0) {
-		warnx("out of memory");
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	else
-		warn("%s (TMPDIR says where the perf.data is imported to)", path);
-	free(path);
-	return fd;
-}
-
 struct io_source *
 perfdata_input_convert(struct io_source *source, const char *input, bool *ret_whole)
 {
@@ -114,12 +89,12 @@ perfdata_input_convert(struct io_source *source, const char *input, bool *ret_wh
 	struct io_sink *sink;
 	int fd, copy;
 
-	fd = open_nameless();
+	fd = temporary_open();
 	copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	sink = copy < 0 ? NULL : io_sink_fd(copy);
 	if (!sink) {
 		if (fd >= 0)
-			warn("%s", input);
+			warn(TEMPORARY_NAME);
 		if (copy >= 0)
 			close(copy);
 		if (fd >= 0)
@@ -127,13 +102,13 @@ perfdata_input_convert(struct io_source *source, const char *input, bool *ret_wh
 		source->close(source);
 		return NULL;
 	}
-	if (perfdata_input_import(source, input, sink, "temporary file", &result) != 0) {
+	if (perfdata_input_import(source, input, sink, TEMPORARY_NAME, &result) != 0) {
 		close(fd);
 		return NULL;
 	}
 	*ret_whole = perfdata_import_whole(&result) && result.bad_records == 0;
 	recording = io_source_fd(fd);
 	if (!recording)
-		warn("%s", input);
+		warn(TEMPORARY_NAME);
 	return recording;
 }

@@ -8,6 +8,7 @@
 #include "symbolizer/cmd/export_perfdata.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/output.h"
+#include "symbolizer/escape.h"
 #include "symbolizer/folded.h"
 
 enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL, OPT_KALLSYMS };
@@ -129,6 +130,19 @@ set(void *arg, int value, const char *text)
 	return load_set(&rq->load, value, text);
 }
 
+static void
+say_only(const char *event)
+{
+	struct buf name;
+
+	buf_init(&name);
+	escape(&name, event);
+	buf_u8(&name, 0);
+	if (!buf_failed(&name))
+		warnx("only event '%s' is exported; --event chooses another", (const char *)name.p);
+	buf_done(&name);
+}
+
 /* Folded stacks cannot tell events apart: the first one with samples is it. */
 static int
 choose_event(const struct load *l)
@@ -145,8 +159,7 @@ choose_event(const struct load *l)
 			first = s.event;
 	}
 	if (others)
-		warnx("only event '%s' is exported; --event chooses another",
-		      load_event_name(l, first));
+		say_only(load_event_name(l, first));
 	return first;
 }
 
@@ -185,6 +198,8 @@ check_options(const struct request *rq)
 				       "perf-data and perf-data-file");
 	if (rq->format == FORMAT_FOLDED && rq->kallsyms)
 		return cli_usage_error("export", "--kallsyms is for -f perf-data");
+	if (rq->kallsyms && strcmp(rq->kallsyms, rq->output ? rq->output : "-") == 0)
+		return cli_usage_error("export", "--kallsyms and -o are the same file");
 	if (rq->format != FORMAT_FOLDED && rq->folded_only)
 		return cli_usage_error("export",
 				       "%s is not for -f perf-data: its records have no names",

@@ -104,7 +104,9 @@ open_input(const char *path, const char **ret_shown)
 		source = open_pipe(fd);
 	else if (fd >= 0)
 		source = io_source_fd(fd);
-	if (!source && errno == EISDIR)
+	if (!source && errno == ENOTSUP)
+		warnx("%s: is a device, not a perf.data", *ret_shown);
+	else if (!source && errno == EISDIR)
 		warnx("%s: is a directory (of perf record --threads?): such are not read",
 		      *ret_shown);
 	else if (!source)
@@ -117,7 +119,7 @@ static int
 import(const struct request *rq, const struct output *o)
 {
 	struct perfdata_import_result result;
-	const char *shown;
+	const char *shown, *to = strcmp(rq->output, "-") == 0 ? "standard output" : rq->output;
 	struct io_source *source = open_input(rq->path, &shown);
 	struct io_sink *sink;
 	int fd;
@@ -127,13 +129,13 @@ import(const struct request *rq, const struct output *o)
 	fd = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 3);
 	sink = fd < 0 ? NULL : io_sink_fd(fd);
 	if (!sink) {
-		warn("%s", rq->output);
+		warn("%s", to);
 		source->close(source);
 		if (fd >= 0)
 			close(fd);
 		return EXIT_FAILED;
 	}
-	if (perfdata_input_import(source, shown, sink, rq->output, &result) != 0)
+	if (perfdata_input_import(source, shown, sink, to, &result) != 0)
 		return EXIT_FAILED;
 	if (!rq->quiet)
 		print_summary(rq, &result, fileno(o->file));

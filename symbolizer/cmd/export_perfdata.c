@@ -14,6 +14,7 @@
 #include "symbolizer/input_set.h"
 #include "symbolizer/kallsyms_file.h"
 #include "symbolizer/perfdata_export.h"
+#include "symbolizer/temporary.h"
 
 #define COPY_BYTES (1u << 20)
 
@@ -22,6 +23,7 @@ struct target {
 	struct output out;
 	FILE *spool; /* file mode to what cannot be gone back in; NULL: straight */
 	struct io_sink *sink;
+	const char *name; /* of what the sink writes to */
 };
 
 /* --- the kernel's symbols ---------------------------------------------------------------- */
@@ -69,13 +71,26 @@ write_kallsyms(const struct symbols *s, uint64_t kernel_text, const char *path)
 
 /* --- the bytes --------------------------------------------------------------------------- */
 
+static FILE *
+open_spool(void)
+{
+	int fd = temporary_open();
+	FILE *spool = fd < 0 ? NULL : fdopen(fd, "w+");
+
+	if (!spool && fd >= 0) {
+		warn(TEMPORARY_NAME);
+		close(fd);
+	}
+	return spool;
+}
+
 static int
 target_open(struct target *t, const struct export_perfdata *rq)
 {
 	bool to_stdout = !rq->output || strcmp(rq->output, "-") == 0;
 	int fd;
 
-	*t = (struct target){ 0 };
+	*t = (struct target){ .name = to_stdout ? "standard output" : rq->output };
 	if (to_stdout && isatty(STDOUT_FILENO)) {
 		warnx("a perf.data is not for a terminal: name a file with -o, or pipe it to "
 		      "`perf report -i -`");
@@ -84,17 +99,16 @@ target_open(struct target *t, const struct export_perfdata *rq)
 	if (output_open(&t->out, rq->output) != 0)
 		return EXIT_FAILED;
 	if (!rq->pipe && !t->out.temporary) {
-		t->spool = tmpfile();
-		if (!t->spool) {
-			warn("a temporary file");
+		t->spool = open_spool();
+		if (!t->spool)
 			return output_close(&t->out, EXIT_FAILED);
-		}
+		t->name = TEMPORARY_NAME;
 	}
 	fd = fcntl(fileno(t->spool ? t->spool : t->out.file), F_DUPFD_CLOEXEC, 3);
 	t->sink = fd < 0 ? NULL : io_sink_fd(fd);
 	if (t->sink)
 		return 0;
-	warn("%s", rq->output ? rq->output : "standard output");
+	warn("%s", t->name);
 	if (t->spool)
 		fclose(t->spool);
 	return output_close(&t->out, EXIT_FAILED);
@@ -129,7 +143,8 @@ target_finish(struct target *t, const struct export_perfdata *rq,
 		return EXIT_DONE;
 	if (pwrite(fd, header, PERFDATA_HEADER_BYTES, 0) != PERFDATA_HEADER_BYTES ||
 	    (t->spool && copy_spool(t) < 0)) {
-		warn("%s", name);
+		if (errno != EPIPE)
+			warn("%s", name);
 		return EXIT_FAILED;
 	}
 	return EXIT_DONE;
@@ -148,6 +163,7 @@ target_close(struct target *t, int status)
 
 struct run {
 	const struct export_perfdata *rq;
+	const struct target *to;
 	struct perfdata_export *x;
 	struct perfdata_export_result result;
 	uint64_t kernel_text; /* of the last recording */
@@ -157,11 +173,16 @@ struct run {
 static int
 say_failed(const struct run *r, int error, const struct fmt_where *where)
 {
+	const char *output = r->rq->output ? r->rq->output : "standard output";
+
+	/* Who reads has seen enough: main says nothing of that either. */
+	if (error == -FMT_E_IO && where->saved_errno == EPIPE)
+		return EXIT_FAILED;
 	if (error == -FMT_E_IO && where->saved_errno)
-		warnx("%s: %s", r->rq->output ? r->rq->output : "standard output",
-		      strerror(where->saved_errno));
+		warnx("%s: %s", r->to->name, strerror(where->saved_errno));
 	else
-		warnx("%s: %s", fmt_error_text(error), where->detail);
+		warnx("%s: %s: %s%s", output, fmt_error_text(error), where->detail,
+		      error == -FMT_E_TOO_BIG && r->rq->pipe ? "; -f perf-data-file has room" : "");
 	return EXIT_FAILED;
 }
 
@@ -242,7 +263,7 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 	if (error)
 		return say_failed(r, error, &where);
 	if (r->result.bad_records > 0)
-		warnx("%" PRIu64 " records that no event can parse are left out",
+		warnx("%s: %" PRIu64 " records that no event can parse are left out", set->path,
 		      r->result.bad_records);
 	input_set_warn(set);
 	return target_finish(t, r->rq, r->result.header);
@@ -257,8 +278,8 @@ export_set(const struct export_perfdata *rq, struct input_set *set, const struct
 		.windowed = rq->windowed,
 		.kernel = symbols->kernel,
 	};
-	struct run r = { .rq = rq };
 	struct target t;
+	struct run r = { .rq = rq, .to = &t };
 	int status = target_open(&t, rq);
 
 	if (status != EXIT_DONE)

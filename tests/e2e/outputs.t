@@ -4,6 +4,7 @@
 # Where exports and imports go: never over what they are made of, whole or not at all, and with a
 # word that says what is wrong with which file.
 . "$(dirname "$0")/../lib.sh"
+need_command jq python3
 
 small=$TOP/tests/golden/0.1.0/small.spoor
 cp "$small" own.spoor
@@ -57,5 +58,47 @@ exits 1 "what fails" "$SPOOR" export -f perf-data "$TOP/Makefile" -o link
 is "$(cat kept)" before "leaves what was there"
 (echo first && "$SPOOR" export -f perf-data own.spoor -o /dev/stdout) 2>/dev/null | tail -n +2 >behind
 same "/dev/stdout is a pipe" own.pipe behind
+
+# --- what cannot be written, or read ---------------------------------------------------------------
+
+exits 1 "a spool that is full" env TMPDIR=/nowhere "$SPOOR" export -f perf-data-file -o /dev/null own.spoor
+like "$(cat err)" '/nowhere.*TMPDIR' "is said to be one, and what to do"
+exits 2 "-o and --kallsyms of one name" "$SPOOR" export -f perf-data -o one --kallsyms one own.spoor
+nok "write neither" [ -e one ]
+# shellcheck disable=SC2016
+exits 1 "import to a full pipe" sh -c '"$SPOOR" import -qo - own.pipe >/dev/full'
+like "$(cat err)" 'standard output: No space' "calls it by its name"
+exits 1 "import of a device" "$SPOOR" import -o x /dev/zero
+like "$(cat err)" '/dev/zero: is a device, not a perf.data' "says so"
+for format in folded perf-data perf-data-file; do
+	# shellcheck disable=SC2016
+	exits 1 "$format to who reads no more" bash -c 'trap "" PIPE
+		{
+			while printf x; do sleep 0.05; done 2>/dev/null
+			"$SPOOR" export -f '$format' own.spoor 2>err.pipe
+			echo $? >status
+		} | :
+		exit "$(cat status)"'
+	is "$(grep -c 'Broken pipe' err.pipe)" 0 "$format: is no news"
+done
+
+# --- names that are not for a terminal ---------------------------------------------------------------
+
+bad=$'\e[31mred\n\xff'
+mkdir archive
+cp own.spoor "archive/$bad.spoor"
+head -c 3000 own.spoor >"archive/cut$bad.spoor"
+: >"archive/empty$bad.spoor"
+python3 "$TOP/tests/e2e/forge_perfdata.py" names names.data
+cp names.data "archive/data$bad.spoor"
+for command in report info dump verify "report --time 10%-20%" "export -f folded" "export -f perf-data"; do
+	for input in archive names.data; do
+		# shellcheck disable=SC2086 # options
+		"$SPOOR" $command $input >/dev/null 2>err
+		is "$(LC_ALL=C tr -d '\n -~' <err | wc -c)" 0 "$command $input: nothing unprintable" || cat -v err
+		is "$(grep -vc '^spoor: ' err)" 0 "$command $input: a message is a line" || cat -v err
+	done
+done
+like "$("$SPOOR" info archive 2>&1)" '033\[31mred' "the names are there"
 
 done_testing
