@@ -65,9 +65,6 @@ session_requests_fd(const struct session_requests *q)
 static void
 refuse(struct session_request *rq)
 {
-	if (rq->sink)
-		rq->sink->close(rq->sink);
-	rq->sink = NULL;
 	rq->result = session_fail(&rq->error, -ESHUTDOWN, "the session has ended");
 	rq->done = true;
 }
@@ -95,6 +92,9 @@ session_request_wait(struct session_requests *q, struct session_request *rq,
 	q->callers--;
 	pthread_cond_broadcast(&q->changed);
 	pthread_mutex_unlock(&q->lock);
+	/* Nobody took it over. Closing may wait for a disk, which the drain must not. */
+	if (rq->sink)
+		rq->sink->close(rq->sink);
 	return r;
 }
 

@@ -22,7 +22,7 @@ enum session_request_kind { REQUEST_ROTATE, REQUEST_SYNC, REQUEST_FREQUENCY };
 /* On the stack of the caller that waits for it. */
 struct session_request {
 	enum session_request_kind kind;
-	struct io_sink *sink; /* ROTATE: whoever does it takes it over */
+	struct io_sink *sink; /* ROTATE: whoever does it takes it over, and leaves NULL */
 	uint64_t hz;	      /* FREQUENCY */
 	int result;
 	struct session_error error;
