@@ -36,6 +36,9 @@ _spoorctl()
 		mapfile -t COMPREPLY < <(compgen -W 'now today yesterday -10m -1h' -- "$cur")
 		return
 		;;
+	--duration | -F | --frequency | -c | --period | -C | --cpu | -l | --label | --max-* | -n | --interval)
+		return
+		;;
 	-e | --event)
 		mapfile -t COMPREPLY < <(compgen -W 'cycles cpu-clock instructions cache-misses page-faults' -- "$cur")
 		return
