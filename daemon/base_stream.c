@@ -122,6 +122,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.ring_pages = (uint32_t)c->ring_pages,
 		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
 		.block_age_ns = c->block_age,
+		.build_ids_by_file = config_build_ids_by_file(c),
 		.out_fd = -1,
 		.suspend_on_full = true,
 		.cmdline = "spoord",
@@ -663,7 +664,8 @@ static bool
 needs_new_session(const struct config *a, const struct config *b)
 {
 	return strcmp(a->events, b->events) != 0 || strcmp(a->call_graph, b->call_graph) != 0 ||
-		a->ring_pages != b->ring_pages || a->block_age != b->block_age;
+		strcmp(a->build_ids, b->build_ids) != 0 || a->ring_pages != b->ring_pages ||
+		a->block_age != b->block_age;
 }
 
 int

@@ -63,6 +63,8 @@ int config_parse(const char *text, size_t n, const char *name, struct config **r
 /* The canonical form: every key, one a line; config_read() of it gives the same. */
 void config_print(const struct config *c, FILE *out);
 
+bool config_build_ids_by_file(const struct config *c);
+
 /* Keys in which they differ and that need a restart to change ("" when none); comma list. */
 void config_restart_keys(const struct config *a, const struct config *b, char *out, size_t size);
 /* Exchanges those values: what is in force stays so in the one that comes. */

@@ -191,8 +191,10 @@ struct features {
 	uint64_t sideband;
 };
 
+/* skip: bits that are not wanted, and of which nothing is said. */
 static void
-probe_sideband(const struct perf_event_attr *scratch, struct features *f, struct buf *notes)
+probe_sideband(const struct perf_event_attr *scratch, uint64_t skip, struct features *f,
+	       struct buf *notes)
 {
 	struct perf_event_attr attr = *scratch;
 	uint64_t base = event_attr_bits(scratch);
@@ -201,6 +203,8 @@ probe_sideband(const struct perf_event_attr *scratch, struct features *f, struct
 	for (size_t i = 0; i < sizeof(sideband_features) / sizeof(sideband_features[0]); i++) {
 		const struct sideband_feature *s = &sideband_features[i];
 
+		if (s->bit & skip)
+			continue;
 		event_attr_set_bits(&attr, base | f->sideband | s->bit);
 		if (try_open(&attr) == 0)
 			f->sideband |= s->bit;
@@ -210,7 +214,8 @@ probe_sideband(const struct perf_event_attr *scratch, struct features *f, struct
 }
 
 static int
-probe(struct features *f, struct buf *notes, struct session_error *error)
+probe(const struct session_options *o, struct features *f, struct buf *notes,
+      struct session_error *error)
 {
 	struct event_def scratch = { .name = "dummy" };
 	struct perf_event_attr *attr = &scratch.attr;
@@ -245,7 +250,7 @@ probe(struct features *f, struct buf *notes, struct session_error *error)
 		session_note(notes, "samples do not tell their control group: not in this kernel");
 	}
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
-	probe_sideband(attr, f, notes);
+	probe_sideband(attr, o->build_ids_by_file ? BIT(build_id) : 0, f, notes);
 	return 0;
 }
 
@@ -492,7 +497,7 @@ event_plan_make(const struct session_options *o, struct event_plan *ret, struct 
 	if (r == 0)
 		r = parse_specs(o, &list, error);
 	if (r == 0)
-		r = probe(&f, notes, error);
+		r = probe(o, &f, notes, error);
 	if (r < 0)
 		goto out;
 	set_frequency(o, &plan, notes);

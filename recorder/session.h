@@ -52,6 +52,7 @@ struct session_options {
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
 	uint32_t stack_bytes;	 /* DWARF: 0 is 8192 */
+	bool build_ids_by_file;	 /* read them from mapped files, do not ask the kernel for them */
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */

@@ -202,6 +202,18 @@ ok "recording goes on with them" wait_for 20 more_samples "$before"
 is "$(status frequency_hz)" 499 "at their frequency"
 is "$(segments '*.spoor.active')" 1 "in one active segment"
 
+# Where the kernel is not asked for build-ids, files are, and what is mapped from now on has them.
+config 'frequency = 499' 'build_ids = file'
+ok "reload of who tells build-ids" call Reload
+# The one before may still be on its way to its end.
+active=$(find "$archive" -name '*.spoor.active' | sort | tail -n 1)
+cp "$FIXTURES/burn" new
+./new 1000 >/dev/null
+ok "sync" call Sync
+like "$("$SPOOR" dump "$active" 2>/dev/null | grep -a 'MMAP2 .*/new"')" ' ino=[1-9]' \
+	"the kernel tells the inode of a program begun after it"
+in_range "$(info .build_ids)" 1 1e6 "and its file the build-id"
+
 # --- captures ---------------------------------------------------------------------------------
 burn=${background_pids[0]}
 cpu_ticks() # PID: that it has run, in hundredths of a second
