@@ -12,6 +12,8 @@
 
 #define QUEUE_PAD UINT32_MAX /* kind of what fills the end of the buffer */
 #define QUEUE_KEEP_LOW (1u << 20)
+#define QUEUE_KEEP (2 * QUEUE_KEEP_LOW) /* of the buffer, whatever happens */
+#define QUEUE_CALM_LAPS 4		/* without a burst, until what one took is given back */
 
 /* In the buffer, at multiples of its own size, so that it never goes round the end. */
 struct queue_header {
@@ -30,7 +32,9 @@ struct queue {
 	_Alignas(64) _Atomic uint64_t head; /* written: release; pairs with queue_peek() */
 	uint64_t reserved_at;
 	uint64_t tail_seen;
-	size_t touched; /* of the buffer, from its front */
+	size_t touched;	   /* of the buffer, from its front: it has memory */
+	size_t lap;	   /* likewise, since it was begun at its front */
+	unsigned int calm; /* laps since one that went past QUEUE_KEEP */
 	/* Consumer's. */
 	_Alignas(64) _Atomic uint64_t tail; /* read: release; pairs with room() */
 	_Atomic bool asleep;		    /* pairs in queue_wait() and queue_wake() */
@@ -97,14 +101,22 @@ room(struct queue *q, uint64_t until)
 	return until - q->tail_seen <= q->size;
 }
 
-/* After a burst: all has been read, and what lies behind the front is not needed soon. */
+/*
+ * A lap is over, and all has been read. What lies behind the front is not needed soon, when it
+ * has not been for some laps. Sooner would cost more than it saves: where the consumer gets too
+ * little CPU every lap is a burst, and each page would be cleared for each.
+ */
 static void
-give_back(struct queue *q)
+end_lap(struct queue *q)
 {
-	if (q->touched <= 4 * QUEUE_KEEP_LOW)
+	if (q->lap == 0)
+		return; /* it was reserved in vain */
+	q->calm = q->lap > QUEUE_KEEP ? 0 : q->calm + 1;
+	q->lap = 0;
+	if (q->calm < QUEUE_CALM_LAPS || q->touched <= 2 * QUEUE_KEEP)
 		return;
-	madvise(q->p + 2 * QUEUE_KEEP_LOW, q->touched - 2 * QUEUE_KEEP_LOW, MADV_DONTNEED);
-	q->touched = 0;
+	madvise(q->p + QUEUE_KEEP, q->touched - QUEUE_KEEP, MADV_DONTNEED);
+	q->touched = QUEUE_KEEP;
 }
 
 /*
@@ -133,7 +145,7 @@ queue_reserve(struct queue *q, size_t bytes)
 		if (!room(q, head + until_end + need))
 			return NULL;
 		if (q->tail_seen == head)
-			give_back(q);
+			end_lap(q);
 		*header_at(q, head) = (struct queue_header){
 			.kind = QUEUE_PAD,
 			.bytes = (uint32_t)(until_end - sizeof(struct queue_header))
@@ -148,10 +160,12 @@ queue_reserve(struct queue *q, size_t bytes)
 void
 queue_commit(struct queue *q, uint32_t kind, uint64_t a, uint64_t b, size_t bytes)
 {
+	size_t until = (q->reserved_at & (q->size - 1)) + message_size(bytes);
+
 	*header_at(q, q->reserved_at) =
 		(struct queue_header){ .kind = kind, .bytes = (uint32_t)bytes, .a = a, .b = b };
-	if ((q->reserved_at & (q->size - 1)) + message_size(bytes) > q->touched)
-		q->touched = (q->reserved_at & (q->size - 1)) + message_size(bytes);
+	q->lap = until > q->lap ? until : q->lap;
+	q->touched = until > q->touched ? until : q->touched;
 	/* Pairs with the acquire in queue_peek(). */
 	atomic_store_explicit(&q->head, q->reserved_at + message_size(bytes), memory_order_release);
 }

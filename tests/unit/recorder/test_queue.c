@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -120,6 +122,59 @@ test_round_and_round(void **state)
 	}
 }
 
+static bool
+has_memory(const uint8_t *p)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char here;
+
+	assert_int_equal(mincore((void *)((uintptr_t)p & ~(page - 1)), page, &here), 0);
+	return here & 1;
+}
+
+/* One lap, of which everything is read at once. */
+static void
+lap_calmly(struct queue *q, const uint8_t *front)
+{
+	do {
+		put(q, 1, 1000);
+		check(q, 1);
+	} while (queue_reserve(q, 0) != front);
+}
+
+/*
+ * The memory of a burst stays while there may be another one, since clearing pages anew for each
+ * costs more than all else; and is given back when there was none for some time.
+ */
+static void
+test_memory_of_bursts(void **state)
+{
+	const uint8_t *front, *far = NULL;
+	struct queue *q;
+
+	assert_int_equal(queue_new(16u << 20, &q), 0);
+	front = queue_reserve(q, 0);
+	for (int burst = 0; burst < 3; burst++) {
+		put(q, 1, 1000);
+		check(q, 1);
+		for (uint32_t i = 0; i < 10 << 10; i++) {
+			far = queue_reserve(q, 1000);
+			put(q, i, 1000);
+		}
+		for (uint32_t i = 0; i < 10 << 10; i++)
+			check(q, i);
+		assert_true(has_memory(far));
+		lap_calmly(q, front);
+		lap_calmly(q, front);
+		assert_true(has_memory(far));
+	}
+	for (int lap = 0; lap < 4; lap++)
+		lap_calmly(q, front);
+	assert_false(has_memory(far));
+	assert_true(has_memory(front));
+	queue_free(q);
+}
+
 #define MESSAGES 100000u
 
 static size_t
@@ -186,6 +241,7 @@ main(void)
 		cmocka_unit_test(test_full_is_refused),
 		cmocka_unit_test(test_reserve_without_commit),
 		cmocka_unit_test(test_round_and_round),
+		cmocka_unit_test(test_memory_of_bursts),
 		cmocka_unit_test(test_threads),
 	};
 
