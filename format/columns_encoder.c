@@ -114,9 +114,8 @@ columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret)
 	return e->out.nr_cuts;
 }
 
-/* Empties everything, and makes room for a number of each kind for each record. */
 static bool
-clear(struct columns_encoder *e, const struct event_set *events, size_t records)
+clear(struct columns_encoder *e, const struct event_set *events)
 {
 	e->events = events;
 	e->failed = false;
@@ -130,14 +129,10 @@ clear(struct columns_encoder *e, const struct event_set *events, size_t records)
 	e->last_shape = NULL;
 	e->last_source_number = e->last_task_number = COLUMNS_TUPLES_NONE;
 	return columns_tuples_clear(&e->sources) && columns_tuples_clear(&e->tasks) &&
-		columns_stacks_clear(&e->stacks) && columns_words_reserve(&e->time, records) &&
-		columns_words_reserve(&e->time_source, records) &&
-		columns_words_reserve(&e->task, records) &&
-		columns_words_reserve(&e->stack, records) &&
-		columns_words_reserve(&e->tail_words, records);
+		columns_stacks_clear(&e->stacks);
 }
 
-static void
+static inline void
 add(struct columns_encoder *e, struct columns_words *w, uint64_t v)
 {
 	if (!columns_words_add(w, v))
@@ -338,7 +333,7 @@ add_task(struct columns_encoder *e, const struct shape *s, struct span record, s
 		if (e->last_task_number == COLUMNS_TUPLES_NONE)
 			e->failed = true;
 	}
-	columns_words_push(&e->task, e->last_task_number);
+	add(e, &e->task, e->last_task_number);
 }
 
 /* The ip that a callchain tells: its first word that is no marker. */
@@ -375,7 +370,7 @@ add_stack(struct columns_encoder *e, const struct shape *s, struct span record, 
 	number = columns_stacks_add(&e->stacks, &stack);
 	if (number == COLUMNS_TUPLES_NONE)
 		e->failed = true;
-	columns_words_push(&e->stack, number);
+	add(e, &e->stack, number);
 }
 
 static void
@@ -409,8 +404,8 @@ add_sample(struct columns_encoder *e, struct span record)
 	form = &s->form;
 	add_run(e, (uint64_t)source + 1);
 	if (form->time >= 0) {
-		columns_words_push(&e->time, field(form, record, (size_t)form->time, chain));
-		columns_words_push(&e->time_source, source);
+		add(e, &e->time, field(form, record, (size_t)form->time, chain));
+		add(e, &e->time_source, source);
 	}
 	if (form->task >= 0)
 		add_task(e, s, record, chain);
@@ -421,7 +416,7 @@ add_sample(struct columns_encoder *e, struct span record)
 		add(e, &e->values[s->first_value + i], field(form, record, form->value[i], chain));
 	if (form->flags & COLUMNS_F_TAIL) {
 		tail = words_of(record) - columns_shape_words(form) - chain;
-		columns_words_push(&e->tail_words, tail);
+		add(e, &e->tail_words, tail);
 		buf_append(&e->tails, record.p + record.len - 8 * tail, 8 * tail);
 	}
 	return true;
@@ -657,17 +652,6 @@ put(struct columns_encoder *e, size_t bytes)
 	put_samples(e, rank);
 }
 
-static size_t
-count_records(struct span records)
-{
-	struct span record;
-	size_t n = 0;
-
-	while (perf_record_next(&records, &record) > 0)
-		n++;
-	return n;
-}
-
 int
 columns_encode(struct columns_encoder *e, const struct event_set *events, struct span records,
 	       struct buf *out)
@@ -678,7 +662,7 @@ columns_encode(struct columns_encoder *e, const struct event_set *events, struct
 	if (records.len > BLOCK_RAW_MAX)
 		return -FMT_E_TOO_BIG;
 	e->out = (struct columns_out){ .buf = out, .start = start };
-	e->failed = !clear(e, events, count_records(records));
+	e->failed = !clear(e, events);
 	if (!e->failed)
 		error = collect(e, records);
 	e->failed = e->failed || buf_failed(&e->tails) || buf_failed(&e->verbatim);

@@ -29,34 +29,41 @@ sort_few_items(struct columns_sort_item *v, size_t n)
 	}
 }
 
+/* Moves from to to, in the order of one digit. */
+static void
+sort_by_digit(const struct columns_sort_item *from, struct columns_sort_item *to, size_t n,
+	      unsigned int pass)
+{
+	uint32_t count[DIGITS] = { 0 }, at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count[digit(from[i].key, pass)]++;
+	for (unsigned int d = 0; d < DIGITS; d++) {
+		uint32_t here = count[d];
+
+		count[d] = at;
+		at += here;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[count[digit(from[i].key, pass)]++] = from[i];
+}
+
 void
 columns_sort_items(struct columns_sort_item *v, struct columns_sort_item *scratch, size_t n)
 {
 	struct columns_sort_item *from = v, *to = scratch, *swap;
-	uint32_t count[PASSES][DIGITS];
+	uint64_t differ = 0;
 
 	if (n <= FEW) {
 		sort_few_items(v, n);
 		return;
 	}
-	memset(count, 0, sizeof(count));
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned int k = 0; k < PASSES; k++)
-			count[k][digit(v[i].key, k)]++;
-	}
+	for (size_t i = 1; i < n; i++)
+		differ |= v[i].key ^ v[0].key;
 	for (unsigned int k = 0; k < PASSES; k++) {
-		uint32_t at = 0;
-
-		if (count[k][digit(v[0].key, k)] == n)
+		if (digit(differ, k) == 0)
 			continue;
-		for (unsigned int d = 0; d < DIGITS; d++) {
-			uint32_t here = count[k][d];
-
-			count[k][d] = at;
-			at += here;
-		}
-		for (size_t i = 0; i < n; i++)
-			to[count[k][digit(from[i].key, k)]++] = from[i];
+		sort_by_digit(from, to, n, k);
 		swap = from;
 		from = to;
 		to = swap;

@@ -337,21 +337,6 @@ static int (*const getters[REC_KERNEL_MAX])(struct span *s, struct perf_record *
 
 /* ---- the record ---- */
 
-int
-perf_record_next(struct span *s, struct span *ret_record)
-{
-	size_t size;
-
-	if (s->len == 0)
-		return 0;
-	if (s->len < PERF_RECORD_HEADER_BYTES)
-		return -FMT_E_CORRUPT;
-	size = le16dec(s->p + 6);
-	if (size < PERF_RECORD_HEADER_BYTES || size % 8 || !span_take(s, size, ret_record))
-		return -FMT_E_CORRUPT;
-	return 1;
-}
-
 static int
 get_header(struct span *s, struct perf_record *r)
 {

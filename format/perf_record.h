@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "format/event_attr.h"
+#include "format/fmt_error.h"
 #include "format/span.h"
 
 #define PERF_RECORD_HEADER_BYTES 8
@@ -179,7 +180,20 @@ const char *perf_record_type_name(uint32_t type);
  * end of s, -FMT_E_CORRUPT when header.size is under 8, not a multiple of 8 or more than s
  * has (then nothing more can be taken from s: where the next one starts is unknown).
  */
-int perf_record_next(struct span *s, struct span *ret_record);
+static inline int
+perf_record_next(struct span *s, struct span *ret_record)
+{
+	size_t size;
+
+	if (s->len == 0)
+		return 0;
+	if (s->len < PERF_RECORD_HEADER_BYTES)
+		return -FMT_E_CORRUPT;
+	size = le16dec(s->p + 6);
+	if (size < PERF_RECORD_HEADER_BYTES || size % 8 || !span_take(s, size, ret_record))
+		return -FMT_E_CORRUPT;
+	return 1;
+}
 
 /*
  * Parses one whole record (a span from perf_record_next()) by attr. attr may be NULL: then
