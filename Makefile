@@ -6,8 +6,9 @@
 #   make check [T=tests/e2e/x.t]    every test, or those named
 #   make check-unit [LAYER=format]  unit programs and fuzz seeds alone: no program, no recording
 #   make fuzz [TIME=seconds]        each fuzz target in turn
+#   make bench                      cost and size, side by side with perf; five minutes, as root
 #
-# `make check` and `make demo` install what is missing first (`make deps`).
+# `make check`, `make demo` and `make bench` install what is missing first (`make deps`).
 
 VERSION	:= 0.1.0
 
@@ -172,7 +173,7 @@ $(BENCH): $(BUILD)/%: $(BUILD)/%.o $(call lib,format)
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_format)
 
-check check-unit demo: deps
+check check-unit demo bench: deps
 	+$(Q)$(MAKE) --no-print-directory run-$@
 
 build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS) $(BENCH)
@@ -198,8 +199,9 @@ check-long: check
 run-demo: all
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/demo.sh
 
-bench: all $(BENCH)
-	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/bench/run.sh
+# Settings: tests/bench/bench.py --help, as BENCH_ARGS.
+run-bench: all $(BENCH)
+	$(Q)python3 tests/bench/bench.py --build '$(BUILD)' $(BENCH_ARGS)
 
 # --- fuzzing (clang) -----------------------------------------------------------------------
 
@@ -281,7 +283,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo check-unit run-check-unit check-systemd run-check-systemd \
+.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
 	check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:

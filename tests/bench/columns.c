@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes and encoder CPU of the records of a recording, by columns and as they are:
+ * What the records of a recording take in it, and what zstd would make of the same records:
  *
- *	columns [-b BLOCK_BYTES] [-n ROUNDS] RECORDING...
+ *	columns [-n ROUNDS] RECORDING
  *
- * Takes the records of all RECORDS blocks, cuts them into blocks anew, and does with each what
- * recording_writer does (columns, then one zstd frame of level 1), and what perf -z and its like
- * do (zstd of level 1 over the raw records). Every block is decoded and compared. One line of
- * JSON a recording; samples alone, and with the side-band between them.
+ * Bytes by columns are those that the file has, with the headers of its blocks: of the blocks of
+ * samples, and of these and the blocks of side-band. Beside them zstd of level 1 over the raw
+ * records in frames of 256 KiB, as dense as perf -z gets at best: it packs each read of a ring by
+ * itself. Times are CPU time of this thread, of blocks of samples encoded, packed and decoded
+ * again; each has to come back byte for byte. Prints one line of JSON.
  */
 #include <err.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,19 +22,27 @@
 #include <bsd/stdlib.h>
 #include <zstd.h>
 
-#include "format/block.h"
 #include "format/columns.h"
-#include "format/perf_record.h"
 #include "format/recording_reader.h"
+#include "format/zstd_frame.h"
+
+#define FRAME_BYTES (256u << 10)
+
+/* Records of one kind: samples, or all. */
+struct kind {
+	struct buf raw;
+	uint64_t stored_bytes; /* of its blocks in the file */
+};
+
+struct times {
+	double encode, pack, decode, zstd;
+};
 
 static ZSTD_CCtx *zstd;
-static struct columns_encoder *encoder;
 static struct buf packed;
-static uint32_t block_bytes = 1u << 20;
-static int rounds = 5;
 
 static double
-now(void)
+now_ns(void)
 {
 	struct timespec t;
 
@@ -47,190 +57,141 @@ is_records(const struct block_header *h, void *arg)
 	return h->type == BLOCK_RECORDS;
 }
 
-/* All records, or the samples only. */
 static void
-take_records(struct span payload, bool samples_only, struct buf *out)
+add_block(struct kind *k, const struct block *b)
 {
-	struct span record;
+	buf_append(&k->raw, b->payload.p, b->payload.len);
+	if (buf_failed(&k->raw))
+		errx(1, "out of memory");
+	k->stored_bytes += b->header.header_size + b->header.stored_length;
+}
 
-	while (perf_record_next(&payload, &record) > 0) {
-		if (!samples_only || le32dec(record.p) == REC_SAMPLE)
-			buf_append(out, record.p, record.len);
-	}
+static size_t
+pack(struct span bytes, const size_t *cuts, size_t nr_cuts)
+{
+	size_t bound = zstd_frame_bound(bytes.len, nr_cuts), n;
+
+	buf_clear(&packed);
+	if (!buf_reserve(&packed, bound))
+		errx(1, "out of memory");
+	n = zstd_frame_pack(zstd, bytes, cuts, nr_cuts, packed.p, bound);
+	if (n == 0)
+		errx(1, "zstd");
+	return n;
+}
+
+static size_t
+pack_raw(struct span records)
+{
+	struct span frame;
+	size_t total = 0;
+
+	while (span_take(&records, records.len < FRAME_BYTES ? records.len : FRAME_BYTES, &frame) &&
+	       frame.len > 0)
+		total += pack(frame, NULL, 0);
+	return total;
+}
+
+/* One block of samples by columns, packed, and back. */
+static void
+time_block(struct columns_encoder *encoder, const struct event_set *events, const struct block *b,
+	   struct times *t)
+{
+	static struct buf columns, back;
+	struct fmt_where where;
+	const size_t *cuts;
+	size_t nr_cuts;
+	double a = now_ns(), c, d;
+
+	buf_clear(&columns);
+	buf_clear(&back);
+	if (columns_encode(encoder, events, b->payload, &columns) != 0)
+		errx(1, "columns_encode");
+	c = now_ns();
+	t->encode += c - a;
+	nr_cuts = columns_encoder_cuts(encoder, &cuts);
+	pack(buf_span(&columns), cuts, nr_cuts);
+	d = now_ns();
+	t->pack += d - c;
+	if (columns_decode(buf_span(&columns), b->header.records, BLOCK_RAW_MAX, &back, &where) !=
+	    0)
+		errx(1, "%s", where.detail);
+	t->decode += now_ns() - d;
+	if (back.len != b->payload.len || memcmp(back.p, b->payload.p, back.len) != 0)
+		errx(1, "a block of %zu bytes does not come back", b->payload.len);
 }
 
 static struct recording_reader *
-load(const char *path, bool samples_only, struct buf *out, uint64_t *ret_samples)
+open_recording(const char *path)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct recording_reader *r;
 	struct fmt_where where;
-	struct block block;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		err(1, "%s", path);
 	if (recording_reader_open(io_source_fd(fd), &r, &where) != 0)
 		errx(1, "%s: %s", path, where.detail);
-	*ret_samples = 0;
-	while (recording_reader_next(r, is_records, NULL, &block, &where) > 0) {
-		take_records(block.payload, samples_only, out);
-		*ret_samples += block.header.samples;
-	}
-	if (buf_failed(out))
-		errx(1, "%s: out of memory", path);
 	return r;
 }
 
-/* Takes whole records of up to n bytes off s. */
-static struct span
-take_block(struct span *s, size_t n, uint32_t *ret_records)
-{
-	struct span rest = *s, record, block;
-	size_t bytes = 0;
-
-	*ret_records = 0;
-	while (perf_record_next(&rest, &record) > 0 && (bytes == 0 || bytes + record.len <= n)) {
-		bytes += record.len;
-		++*ret_records;
-	}
-	if (!span_take(s, bytes, &block))
-		abort();
-	return block;
-}
-
-static size_t
-pack(struct span payload, const size_t *cuts, size_t nr_cuts)
-{
-	ZSTD_inBuffer in = { payload.p, 0, 0 };
-	ZSTD_outBuffer out;
-	size_t n = 0;
-
-	buf_clear(&packed);
-	if (!buf_reserve(&packed, ZSTD_compressBound(payload.len) + 4096))
-		err(1, NULL);
-	out = (ZSTD_outBuffer){ packed.p, packed.cap, 0 };
-	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
-	ZSTD_CCtx_setPledgedSrcSize(zstd, payload.len);
-	for (size_t i = 0; i <= nr_cuts; i++) {
-		in.size = i < nr_cuts ? cuts[i] : payload.len;
-		n = ZSTD_compressStream2(zstd, &out, &in, i < nr_cuts ? ZSTD_e_flush : ZSTD_e_end);
-		if (ZSTD_isError(n) || n != 0)
-			errx(1, "zstd: %s", ZSTD_getErrorName(n));
-	}
-	return out.pos;
-}
-
-struct figures {
-	size_t columns, columns_packed, zstd_256k, zstd_1m;
-	double encode_ns, pack_ns, zstd_ns, decode_ns;
-};
-
 static void
-by_columns(const struct event_set *events, struct span records, struct figures *f)
+measure(const char *path, int rounds)
 {
-	struct buf out = { 0 }, back = { 0 };
-	const size_t *cuts;
-	size_t nr_cuts;
+	struct recording_reader *r = open_recording(path);
+	struct columns_encoder *encoder = columns_encoder_new();
+	struct kind samples = { 0 }, all = { 0 };
+	struct times t = { 0 };
+	uint64_t n = 0;
+	struct fmt_where where;
+	struct block b;
+	double per, a;
 
-	while (records.len > 0) {
-		uint32_t n;
-		struct span block = take_block(&records, block_bytes, &n);
-		struct fmt_where where;
-		double a = now(), b, c, d;
-
-		buf_clear(&out);
-		if (columns_encode(encoder, events, block, &out) != 0)
-			errx(1, "columns_encode");
-		nr_cuts = columns_encoder_cuts(encoder, &cuts);
-		b = now();
-		f->columns_packed += pack(buf_span(&out), cuts, nr_cuts);
-		c = now();
-		buf_clear(&back);
-		if (columns_decode(buf_span(&out), n, BLOCK_RAW_MAX, &back, &where) != 0)
-			errx(1, "%s", where.detail);
-		d = now();
-		if (back.len != block.len || memcmp(back.p, block.p, back.len) != 0)
-			errx(1, "a block of %zu bytes does not come back", block.len);
-		f->columns += out.len;
-		f->encode_ns += b - a;
-		f->pack_ns += c - b;
-		f->decode_ns += d - c;
+	if (!encoder)
+		errx(1, "out of memory");
+	while (recording_reader_next(r, is_records, NULL, &b, &where) > 0) {
+		add_block(&all, &b);
+		if (b.header.samples < b.header.records)
+			continue;
+		add_block(&samples, &b);
+		n += b.header.samples;
+		for (int i = 0; i < rounds; i++)
+			time_block(encoder, recording_reader_meta(r)->events, &b, &t);
 	}
-	buf_done(&out);
-	buf_done(&back);
-}
-
-static size_t
-by_zstd(struct span records, size_t frame)
-{
-	size_t total = 0;
-
-	while (records.len > 0) {
-		struct span block;
-
-		if (!span_take(&records, records.len < frame ? records.len : frame, &block))
-			abort();
-		total += pack(block, NULL, 0);
-	}
-	return total;
-}
-
-static void
-measure(const char *path, bool samples_only)
-{
-	struct figures f = { 0 };
-	struct buf records = { 0 };
-	uint64_t samples;
-	struct recording_reader *r = load(path, samples_only, &records, &samples);
-	const struct event_set *events = recording_reader_meta(r)->events;
-	double n = (double)samples, k = n * rounds;
-
-	for (int i = 0; i < rounds; i++) {
-		double a;
-
-		f.columns = f.columns_packed = 0;
-		by_columns(events, buf_span(&records), &f);
-		a = now();
-		f.zstd_256k = by_zstd(buf_span(&records), 256u << 10);
-		f.zstd_ns += now() - a;
-		f.zstd_1m = by_zstd(buf_span(&records), 1u << 20);
-	}
-	printf("{\"recording\": \"%s\", \"side_band\": %s, \"samples\": %.0f, \"raw\": %.2f, "
-	       "\"columns\": %.2f, \"packed\": %.3f, \"zstd_256k\": %.3f, \"zstd_1m\": %.3f, "
-	       "\"ratio\": %.3f, \"encode_ns\": %.0f, \"pack_ns\": %.0f, \"zstd_ns\": %.0f, "
-	       "\"decode_ns\": %.0f}\n",
-	       path, samples_only ? "false" : "true", n, (double)records.len / n,
-	       (double)f.columns / n, (double)f.columns_packed / n, (double)f.zstd_256k / n,
-	       (double)f.zstd_1m / n, (double)f.columns_packed / (double)f.zstd_256k,
-	       f.encode_ns / k, f.pack_ns / k, f.zstd_ns / k, f.decode_ns / k);
+	a = now_ns();
+	for (int i = 0; i < rounds; i++)
+		pack_raw(buf_span(&samples.raw));
+	t.zstd = now_ns() - a;
+	per = 1 / ((double)n * rounds);
+	printf("{\"samples\": %" PRIu64 ", \"file\": %" PRIu64
+	       ", \"raw\": [%zu, %zu], \"stored\": [%" PRIu64 ", %" PRIu64 "], \"zstd\": [%zu, %zu]"
+	       ", \"encode_ns\": %.0f, \"pack_ns\": %.0f, \"decode_ns\": %.0f, \"zstd_ns\": %.0f}\n",
+	       n, recording_reader_size(r), samples.raw.len, all.raw.len, samples.stored_bytes,
+	       all.stored_bytes, pack_raw(buf_span(&samples.raw)), pack_raw(buf_span(&all.raw)),
+	       t.encode * per, t.pack * per, t.decode * per, t.zstd * per);
 	recording_reader_close(r);
-	buf_done(&records);
+	columns_encoder_free(encoder);
+	buf_done(&samples.raw);
+	buf_done(&all.raw);
 }
 
 int
 main(int argc, char **argv)
 {
-	int c;
+	int rounds = 5;
 
-	while ((c = getopt(argc, argv, "b:n:")) != -1) {
-		if (c == 'b')
-			block_bytes = (uint32_t)strtonum(optarg, 1, BLOCK_RAW_MAX, NULL);
-		else if (c == 'n')
-			rounds = (int)strtonum(optarg, 1, 1000000, NULL);
-		else
-			return 2;
-	}
+	if (argc == 4 && strcmp(argv[1], "-n") == 0)
+		rounds = (int)strtonum(argv[2], 1, 1000, NULL);
+	else if (argc != 2)
+		rounds = 0;
+	if (rounds == 0)
+		errx(2, "usage: columns [-n ROUNDS] RECORDING");
 	zstd = ZSTD_createCCtx();
-	encoder = columns_encoder_new();
-	if (!zstd || !encoder)
-		err(1, NULL);
+	if (!zstd)
+		errx(1, "out of memory");
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
-	for (int i = optind; i < argc; i++) {
-		measure(argv[i], true);
-		measure(argv[i], false);
-	}
-	columns_encoder_free(encoder);
+	measure(argv[argc - 1], rounds);
 	ZSTD_freeCCtx(zstd);
 	buf_done(&packed);
 	return 0;

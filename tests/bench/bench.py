@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What recording costs, side by side with the installed perf, and what is stored.
+
+Cost: spoor record, perf record and perf record -z, each of all CPUs with call chains, over the same
+load (load.sh), in turns, another one first each round. CPU time is user + system of the recorder
+and of the `sleep` that ends it, by wait4(2). "start" is a recording of next to nothing; ns/sample is
+what is over that. perf gets --buildid-mmap: its files then name their objects as spoor's do, and it
+need not read its own output again at the end. Samples and losses of all files are counted by spoor info.
+
+Stored: spoor records the tasks of each load. Bytes a sample are those of the file: blocks of samples
+with their headers; these and the side-band (forks, maps, names); the whole file with kernel symbols,
+snapshot and index. zstd -1 packs the same raw records. See columns.c for that and for the encoder's times.
+
+Figures are medians; ratios below 1 are in spoor's favour. The machine need not be quiet, but has to be as busy for one
+as for the other: run it again when "samples" differ.
+"""
+import argparse
+import contextlib
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FAST, SLOW, STORED_HZ = 19999, 999, 4999
+LOADS = ('repetitive', 'mixed', 'hostile')
+WORK = [('start', 19)] + [('mixed', SLOW)] + [(load, FAST) for load in LOADS]
+# Targets: recorder's CPU time against perf -z; bytes a sample, in blocks of samples, and against zstd -1
+CPU_TARGET = 0.7
+BYTES_TARGET = {'repetitive': 3, 'mixed': 7.5, 'hostile': 11.5}
+RATIO_TARGET = 0.55
+
+
+def output(command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def verdict(met):
+    return 'met' if met else 'NOT MET'
+
+
+@contextlib.contextmanager
+def kernel_limits():
+    """A rate that the kernel neither refuses nor lowers while we measure; put back afterwards."""
+    rate, percent = ('/proc/sys/kernel/' + name for name in ('perf_event_max_sample_rate', 'perf_cpu_time_max_percent'))
+
+    def read(path):
+        with open(path) as f:
+            return int(f.read())
+
+    def write(new_rate, new_percent):
+        # The rate cannot be written while the percentage is 0 or 100, which set no limit.
+        for path, value in ((percent, 25), (rate, new_rate), (percent, new_percent)):
+            with open(path, 'w') as f:
+                f.write(str(value))
+
+    before = read(rate), read(percent)
+    try:
+        write(max(before[0], 2 * FAST), 0)
+    except OSError as e:
+        sys.exit(f'bench: {e.filename}: {e.strerror}; run it as root')
+    try:
+        yield
+    finally:
+        write(*before)
+
+
+@contextlib.contextmanager
+def running(load):
+    child = subprocess.Popen([os.path.join(HERE, 'load.sh'), load], stdin=subprocess.DEVNULL,
+                             preexec_fn=os.setpgrp)
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        os.killpg(child.pid, signal.SIGTERM)
+        child.wait()
+
+
+def run(command, path):
+    """Runs a recorder: its CPU time, and what is in its file."""
+    with open(path + '.log', 'w+') as log:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            log.seek(0)
+            sys.exit(f'bench: {" ".join(command)}: exit {child.returncode}\n{log.read()}')
+    return {'user': usage.ru_utime, 'sys': usage.ru_stime, 'cpu': usage.ru_utime + usage.ru_stime,
+            'bytes': os.path.getsize(path)}
+
+
+def perf_program():
+    """Ubuntu's /usr/bin/perf is a wrapper that knows the running kernel only."""
+    base = '/usr/lib/linux-tools'
+    others = [os.path.join(base, d, 'perf') for d in sorted(os.listdir(base), reverse=True)] if os.path.isdir(base) else []
+    for perf in [os.environ.get('PERF', 'perf'), *others]:
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            return perf, output([perf, '--version']).strip()
+    sys.exit('bench: no perf that works; make deps installs it')
+
+
+def recorders(spoor, perf):
+    same = ['-a', '-e', 'cpu-clock', '-F', '{hz}', '-o', '{path}']
+    end = ['--', 'sleep', '{seconds}']
+    help_text = subprocess.run([perf, 'record', '-h'], capture_output=True, text=True).stderr
+    perf_same = [perf, 'record', '-g', *same, *(['--buildid-mmap'] if 'buildid-mmap' in help_text else [])]
+    return {'spoor': [spoor, 'record', '--call-graph', 'fp', *same, *end], 'perf': [*perf_same, *end],
+            'perf -z': [*perf_same, '-z', *end]}
+
+
+def cost_of(load, hz, args, commands, spoor):
+    """Medians by recorder, of rounds in turns."""
+    runs = {name: [] for name in commands}
+    names = list(commands)
+    seconds = 0.1 if load == 'start' else args.seconds
+    path = os.path.join(args.directory, 'recording')
+    with running('mixed' if load == 'start' else load):
+        for k in range(args.rounds):
+            for name in names[k % len(names):] + names[:k % len(names)]:
+                result = run([a.format(hz=hz, seconds=seconds, path=path) for a in commands[name]], path)
+                info = json.loads(output([spoor, 'info', '--json', '-i', path]))
+                runs[name].append({**result, 'samples': info['samples'], 'lost': info['lost']})
+                os.unlink(path)
+    return {name: {key: statistics.median(r[key] for r in list_) for key in list_[0]} for name, list_ in runs.items()}
+
+
+def costs(args, commands, spoor):
+    print(f'\nrecorder CPU time and file: -a -g, {args.seconds} s each, medians of {args.rounds} rounds in turns')
+    print(f'{"load":<11}{"Hz":>6}  {"recorder":<9}{"samples":>9}{"lost":>7}{"CPU s":>8}{"(user":>8}{"sys)":>7}'
+          f'{"ns/sample":>11}{"file bytes":>12}{"bytes/sample":>14}')
+    table = {}
+    for load, hz in WORK:
+        table[load, hz] = cost_of(load, hz, args, commands, spoor)
+        for name, m in table[load, hz].items():
+            start = table[WORK[0]][name]['cpu']
+            per = '' if load == 'start' else f'{(m["cpu"] - start) / m["samples"] * 1e9:.0f}'
+            size = '' if load == 'start' else f'{m["bytes"] / m["samples"]:.2f}'
+            print(f'{load:<11}{hz:>6}  {name:<9}{m["samples"]:>9.0f}{m["lost"]:>7.0f}{m["cpu"]:>8.3f}{m["user"]:>8.3f}'
+                  f'{m["sys"]:>7.3f}{per:>11}{m["bytes"]:>12.0f}{size:>14}', flush=True)
+    return table
+
+
+def ratios(table, marks):
+    print('\nratios of the medians above: CPU time, of it what is over the start, and file bytes; all a sample')
+    print(f'{"":<17}  {"spoor / perf":^31}  {"spoor / perf -z":^31}')
+    print(f'{"load":<11}{"Hz":>6}' + f'  {"samples":>8}{"CPU":>6}{"over start":>11}{"file":>6}' * 2 + '   target')
+    start = table[WORK[0]]
+    for (load, hz), m in list(table.items())[1:]:
+        line = f'{load:<11}{hz:>6}'
+        for other in ('perf', 'perf -z'):
+            samples, cpu, size = (m['spoor'][key] / m[other][key] for key in ('samples', 'cpu', 'bytes'))
+            ours, theirs = (m[name]['cpu'] - start[name]['cpu'] for name in ('spoor', other))
+            # What is as small as the start's own variation says nothing.
+            over = f'{ours / theirs / samples:.2f}' if theirs > 0.03 else '-'
+            line += f'  {samples:>8.3f}{cpu / samples:>6.2f}{over:>11}{size / samples:>6.2f}'
+        if hz == FAST:
+            marks.append(cpu / samples <= CPU_TARGET)
+            line += f'   CPU <= {CPU_TARGET} of perf -z: {verdict(marks[-1])}'
+        print(line)
+
+
+def stored(args, spoor, marks):
+    print(f'\nstored: the tasks of each load at {STORED_HZ} Hz for {args.stored_seconds} s; bytes a sample')
+    print(f'{"":<29}{"blocks of samples":^25} {"and of side-band":^25}{"whole":>7}')
+    print(f'{"load":<11}{"samples":>9}{"raw":>9}{"stored":>9}{"zstd -1":>9}{"ratio":>7}  {"stored":>8}{"zstd -1":>9}{"ratio":>7}'
+          f'{"file":>8}   target')
+    rows = {}
+    path = os.path.join(args.directory, 'recording.spoor')
+    for load in LOADS:
+        # timeout(1) and spoor exit as what they ran, which a signal ended.
+        subprocess.run([spoor, 'record', '-e', 'cpu-clock', '-F', str(STORED_HZ), '--call-graph', 'fp', '-o', path, '--',
+                        'timeout', f'{args.stored_seconds}s', os.path.join(HERE, 'load.sh'), load],
+                       stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        rows[load] = r = json.loads(output([os.path.join(args.build, 'tests/bench/columns'), path]))
+        os.unlink(path)
+        n = r['samples']
+        of_samples, of_all = (r['stored'][i] / r['zstd'][i] for i in (0, 1))
+        marks += [r['stored'][0] / n <= BYTES_TARGET[load], of_samples <= RATIO_TARGET]
+        print(f'{load:<11}{n:>9}{r["raw"][0] / n:>9.1f}{r["stored"][0] / n:>9.2f}{r["zstd"][0] / n:>9.2f}{of_samples:>7.2f}'
+              f'  {r["stored"][1] / n:>8.2f}{r["zstd"][1] / n:>9.2f}{of_all:>7.2f}{r["file"] / n:>8.2f}'
+              f'   stored <= {BYTES_TARGET[load]}: {verdict(marks[-2])}, ratio <= {RATIO_TARGET}: {verdict(marks[-1])}', flush=True)
+    print('\nthe encoder: CPU ns a sample, in blocks of samples')
+    print(f'{"load":<11}{"columns":>9}{"+ zstd":>9}{"= both":>9}{"zstd -1 of raw":>16}{"decoding":>10}')
+    for load, r in rows.items():
+        both = r['encode_ns'] + r['pack_ns']
+        print(f'{load:<11}{r["encode_ns"]:>9}{r["pack_ns"]:>9}{both:>9}{r["zstd_ns"]:>16}{r["decode_ns"]:>10}')
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--rounds', type=int, default=3, help='of each recorder and load (3)')
+    parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
+    parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
+    args = parser.parse_args()
+    spoor = os.path.join(args.build, 'spoor')
+    perf, perf_version = perf_program()
+    commands = recorders(spoor, perf)
+    marks = []
+
+    print(f'{perf_version}{" with --buildid-mmap" if "--buildid-mmap" in commands["perf"] else ""}; '
+          f'Linux {os.uname().release}; {os.cpu_count()} CPUs')
+    with tempfile.TemporaryDirectory(prefix='bench.', dir=args.build) as args.directory, kernel_limits():
+        table = costs(args, commands, spoor)
+        ratios(table, marks)
+        rows = stored(args, spoor, marks)
+    print(f'\n{sum(marks)} of {len(marks)} targets met')
+    with open(os.path.join(args.build, 'bench.json'), 'w') as f:
+        json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows}, f, indent=1)
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
