@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define SUFFIX ".spoor"
-#define ACTIVE ".active"
 #define NS_PER_S UINT64_C(1000000000)
 #define SPARE_NS (60 * NS_PER_S) /* what is drained late, and a clock that is set a little */
 #define SEGMENTS_MAX (1u << 20)
@@ -27,13 +26,21 @@ archive_list_done(struct archive_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
+bool
+archive_list_is_active(const char *name)
+{
+	size_t n = strlen(name), m = strlen(ARCHIVE_LIST_ACTIVE);
+
+	return n > m && strcmp(name + n - m, ARCHIVE_LIST_ACTIVE) == 0;
+}
+
 static bool
 is_recording_name(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (n > strlen(ACTIVE) && strcmp(name + n - strlen(ACTIVE), ACTIVE) == 0)
-		n -= strlen(ACTIVE);
+	if (archive_list_is_active(name))
+		n -= strlen(ARCHIVE_LIST_ACTIVE);
 	return name[0] != '.' && n > strlen(SUFFIX) &&
 		strncmp(name + n - strlen(SUFFIX), SUFFIX, strlen(SUFFIX)) == 0;
 }
@@ -229,7 +236,7 @@ archive_list_reaches(const struct archive_list *l, size_t i, uint64_t from_ns, u
 		return true;
 	if (until_ns < UINT64_MAX - SPARE_NS && s->start_ns >= until_ns + SPARE_NS)
 		return false;
-	/* It ended when the next one began, unless that is another daemon's or the clock went back. */
+	/* It ended when the next one began; not if that is another daemon's or the clock went back. */
 	if (i + 1 == l->nr || next->start_ns < s->start_ns || next->seq != s->seq + 1 ||
 	    strcmp(next->boot, s->boot) != 0)
 		return true;

@@ -31,6 +31,10 @@ struct archive_list {
 	size_t nr, cap;
 };
 
+#define ARCHIVE_LIST_ACTIVE ".active" /* behind the name of a segment that is being written */
+
+bool archive_list_is_active(const char *name);
+
 /* Reads a directory, which stays open and the caller's. 0, or -1 with errno. */
 int archive_list_read(int dirfd, struct archive_list *ret);
 void archive_list_done(struct archive_list *l);

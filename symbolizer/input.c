@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/exit_status.h"
 #include "symbolizer/perfdata_input.h"
 
 #define DEFAULT_PATH "recording.spoor"
-#define EXIT_FAILED 1
 
 static int
 open_fd(const char *path, const char **ret_shown)
@@ -255,15 +255,4 @@ input_warn_loss(const char *path, const struct loss *loss, uint64_t samples)
 		input_loss_text((enum loss_cause)cause, n, text, sizeof(text));
 		warnx("%s: loss: %s: %s", path, text, loss_text((enum loss_cause)cause));
 	}
-}
-
-void
-input_warn(const struct input *in)
-{
-	const struct record_stream_stats *stats = record_stream_stats(in->stream);
-
-	input_warn_damage(in);
-	if (stats->bad_records > 0)
-		warnx("%s: %" PRIu64 " records could not be parsed", in->path, stats->bad_records);
-	input_warn_loss(in->path, record_stream_loss(in->stream), stats->samples);
 }

@@ -15,8 +15,8 @@
 
 struct input {
 	const char *path; /* as shown: "-" is "standard input" */
-	bool live; /* still being written, by its name: that it has no end is as it should be */
-	bool incomplete; /* imported, and the perf.data was damaged or cut: it was said */
+	bool live;	  /* still being written, by its name: it need not have an end */
+	bool incomplete;  /* imported, and the perf.data was damaged or cut: it was said */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };
@@ -44,11 +44,9 @@ int input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
 int input_window(struct input *in, struct filter *filter, bool *ret_windowed,
 		 struct fmt_where *where);
 
-/* After the stream's end: says on stderr first what is damaged or lost. */
-void input_warn(const struct input *in);
-/* Only what is damaged. */
+/* After the stream's end: says on stderr what is damaged. */
 void input_warn_damage(const struct input *in);
-/* Only what is lost. */
+/* Says on stderr what is lost, of so many samples. */
 void input_warn_loss(const char *path, const struct loss *loss, uint64_t samples);
 /* Says an error of the reader or the stream; returns the exit status 1. */
 int input_failed(const struct input *in, int error, const struct fmt_where *where);

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "symbolizer/escape.h"
+#include "symbolizer/exit_status.h"
 
 #define DEFAULT_RECORDING "recording.spoor"
 #define DEFAULT_ARCHIVE "/var/lib/spoor"
-#define ACTIVE ".active"
-#define EXIT_FAILED 1
-#define EXIT_USAGE 2
 
 static bool
 is_directory(const char *path)
@@ -28,14 +26,6 @@ is_directory(const char *path)
 }
 
 /* --- one of an archive ------------------------------------------------------------------- */
-
-static bool
-is_live(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > strlen(ACTIVE) && strcmp(name + n - strlen(ACTIVE), ACTIVE) == 0;
-}
 
 /* What a file in an archive is called is for whoever may write there to choose. */
 static int
@@ -66,9 +56,9 @@ open_segment(struct input_set *s, char *name)
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 	int fd = openat(s->dirfd, name, flags);
 
-	if (fd >= 0 || errno != ENOENT || !is_live(name))
+	if (fd >= 0 || errno != ENOENT || !archive_list_is_active(name))
 		return fd;
-	name[strlen(name) - strlen(ACTIVE)] = '\0';
+	name[strlen(name) - strlen(ARCHIVE_LIST_ACTIVE)] = '\0';
 	return openat(s->dirfd, name, flags);
 }
 
@@ -92,7 +82,7 @@ try_segment(struct input_set *s, char *name)
 	}
 	if (input_open_fd(&s->in, fd, s->shown) != 0)
 		return 0;
-	s->in.live = is_live(name);
+	s->in.live = archive_list_is_active(name);
 	return 1;
 }
 

@@ -173,9 +173,3 @@ intern_note(struct intern *t, const char *interned)
 	assert(!"not a string of this table");
 	return NULL;
 }
-
-size_t
-intern_count(const struct intern *t)
-{
-	return t->used;
-}

@@ -25,6 +25,4 @@ const char *intern_string(struct intern *t, const char *s);
 /* The note of a string that intern_add() returned; NULL at first. */
 const char **intern_note(struct intern *t, const char *interned);
 
-size_t intern_count(const struct intern *t);
-
 #endif

@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/exit_status.h"
 #include "symbolizer/temporary.h"
-
-#define EXIT_FAILED 1
 
 bool
 perfdata_input_probe(struct io_source *source)

@@ -532,21 +532,6 @@ profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 	return err;
 }
 
-int
-profile_build(struct record_stream *stream, struct resolver *resolver,
-	      const struct profile_options *options, struct profile **ret, struct fmt_where *where)
-{
-	struct profile *p = profile_new(resolver, options);
-	int err = p ? profile_add(p, stream, 0, where) : -FMT_E_NOMEM;
-
-	if (err == -FMT_E_NOMEM) {
-		profile_free(p);
-		p = NULL;
-	}
-	*ret = p;
-	return err;
-}
-
 void
 profile_free(struct profile *p)
 {

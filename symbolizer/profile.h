@@ -46,10 +46,6 @@ struct profile *profile_new(struct resolver *resolver, const struct profile_opti
  */
 int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 		struct fmt_where *where);
-/* profile_new() and profile_add() of one recording; with -FMT_E_NOMEM *ret is NULL. */
-int profile_build(struct record_stream *stream, struct resolver *resolver,
-		  const struct profile_options *options, struct profile **ret,
-		  struct fmt_where *where);
 void profile_free(struct profile *p);
 
 /* Events of recordings that have equal names are one. */

@@ -100,7 +100,7 @@ count_foreign(struct summary *s, struct span payload)
 
 	while (foreign_next(&payload, &f) > 0) {
 		if (f.kind == FOREIGN_FILE)
-			s->from_pipe = f.id == 2;
+			s->from_pipe = f.id == PERFDATA_MODE_PIPE;
 		/* Where the header is a stream, each of its sections is a record. */
 		if (f.kind == FOREIGN_FEATURE && s->from_pipe)
 			type = PERFDATA_FEATURE;

@@ -8,10 +8,7 @@
 
 #include <stdbool.h>
 
-#define EXIT_DONE 0
-#define EXIT_FAILED 1
-#define EXIT_USAGE 2
-#define EXIT_DAMAGED 3 /* verify: damaged but readable */
+#include "symbolizer/exit_status.h"
 
 /* name, one-line help; each has its cmd_NAME() in cmd/cmd_NAME.c */
 #define CLI_COMMANDS(X)                                                                            \

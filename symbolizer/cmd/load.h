@@ -72,9 +72,10 @@ int load_set(struct load_options *o, int value, const char *text);
 int64_t load_now(void);
 
 /*
- * Opens the input, one recording or an archive's, and reads all of it; what is damaged or lost is said on stderr. po tells
- * what to keep apart. 0, or an exit status after a message; load_close() in any case.
- * An error half-way is said and kept in l->status, for the command to end with.
+ * Opens the input, one recording or an archive's, and reads all of it; what is damaged or lost
+ * is said on stderr. po tells what to keep apart. 0, or an exit status after a message;
+ * load_close() in any case. An error half-way is said and kept in l->status, for the command to
+ * end with.
  */
 int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
 void load_close(struct load *l);

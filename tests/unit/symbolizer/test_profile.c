@@ -46,7 +46,9 @@ build(struct synthetic *s, const struct profile_options *options)
 	synthetic_read(s);
 	resolver = resolver_new(NULL);
 	assert_non_null(resolver);
-	assert_int_equal(profile_build(s->stream, resolver, options, &profile, &where), 0);
+	profile = profile_new(resolver, options);
+	assert_non_null(profile);
+	assert_int_equal(profile_add(profile, s->stream, 0, &where), 0);
 }
 
 static void

@@ -117,7 +117,9 @@ read_profile(const struct profile_options *po)
 	synthetic_read(&s);
 	resolver = resolver_new(NULL);
 	assert_non_null(resolver);
-	assert_int_equal(profile_build(s.stream, resolver, po, &profile, &where), 0);
+	profile = profile_new(resolver, po);
+	assert_non_null(profile);
+	assert_int_equal(profile_add(profile, s.stream, 0, &where), 0);
 }
 
 static void
