@@ -79,8 +79,13 @@ table_width(const char *text)
 void
 table_cell(struct table *t, const char *text, enum table_color color)
 {
-	struct cell c = { t->texts.len, table_width(text), color };
+	struct cell c = { t->texts.len, 0, color };
 
+	if (!text) {
+		t->texts.failed = true;
+		return;
+	}
+	c.width = table_width(text);
 	buf_append(&t->texts, text, strlen(text) + 1);
 	buf_append(&t->cells, &c, sizeof(c));
 	t->nr_cells++;

@@ -26,7 +26,10 @@ struct table;
 struct table *table_new(const struct table_column *columns, size_t nr_columns);
 void table_free(struct table *t);
 
-/* Appends the next cell, rows filling from left to right; text is copied. */
+/*
+ * Appends the next cell, rows filling from left to right; text is copied. NULL: there was no
+ * memory for it, which table_print() tells.
+ */
 void table_cell(struct table *t, const char *text, enum table_color color);
 /* As table_cell(), from a format. */
 void table_cellf(struct table *t, enum table_color color, const char *format, ...)

@@ -99,7 +99,7 @@ advice(enum resolve_miss miss)
 	}
 }
 
-static void
+static int
 print_unknown(const struct report_unknown *u, struct buf *scratch)
 {
 	const char *help = advice(u->miss);
@@ -108,18 +108,20 @@ print_unknown(const struct report_unknown *u, struct buf *scratch)
 	escape(scratch, u->dso_path ? u->dso_path : "[unknown]");
 	buf_u8(scratch, 0);
 	if (buf_failed(scratch))
-		return;
+		return -FMT_E_NOMEM;
 	printf("# %9" PRIu64 "  %s: %s%s%s\n", u->samples, (const char *)scratch->p,
 	       resolve_miss_text(u->miss), help ? "; " : "", help ? help : "");
+	return 0;
 }
 
-static void
+static int
 print_unknowns(const struct report_print *p)
 {
 	const uint64_t samples = profile_totals(p->load->profile)->samples;
 	const size_t n = report_unknowns(p->report);
 	uint64_t unknown = 0, rest = 0;
 	struct buf scratch;
+	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		unknown += report_unknown_at(p->report, i)->samples;
@@ -127,15 +129,16 @@ print_unknowns(const struct report_print *p)
 			rest += report_unknown_at(p->report, i)->samples;
 	}
 	if (unknown == 0)
-		return;
+		return 0;
 	printf("#\n# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol:\n",
 	       unknown, samples, 100.0 * (double)unknown / (double)samples);
 	buf_init(&scratch);
-	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN; i++)
-		print_unknown(report_unknown_at(p->report, i), &scratch);
-	if (rest > 0)
+	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN && err == 0; i++)
+		err = print_unknown(report_unknown_at(p->report, i), &scratch);
+	if (rest > 0 && err == 0)
 		printf("# %9" PRIu64 "  in %zu more objects\n", rest, n - UNKNOWNS_SHOWN);
 	buf_done(&scratch);
+	return err;
 }
 
 /* The columns before those of the sort keys. */
@@ -186,7 +189,7 @@ add_name(struct table *t, struct buf *scratch, const char *level, const char *na
 	buf_append(scratch, level, strlen(level));
 	escape(scratch, name ? name : "[unknown]");
 	buf_u8(scratch, 0);
-	table_cell(t, buf_failed(scratch) ? "" : (const char *)scratch->p, TABLE_PLAIN);
+	table_cell(t, buf_failed(scratch) ? NULL : (const char *)scratch->p, TABLE_PLAIN);
 }
 
 static void
@@ -279,6 +282,6 @@ report_print_text(const struct report_print *p)
 		err = print_section(p, report_section_at(p->report, i));
 	}
 	if (err == 0)
-		print_unknowns(p);
+		err = print_unknowns(p);
 	return err;
 }
