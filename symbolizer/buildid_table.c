@@ -2,12 +2,15 @@
 #include "symbolizer/buildid_table.h"
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/perfdata_buildid.h"
 #include "symbolizer/intern.h"
 #include "symbolizer/slots.h"
+
+#define PATHS_MAX (64u << 20) /* bytes of all paths */
 
 struct entry {
 	const char *path; /* interned */
@@ -20,6 +23,8 @@ struct buildid_table {
 	struct entry *entries;
 	size_t nr, cap;
 	struct slots by_path;
+	size_t bytes; /* of paths */
+	bool full;
 };
 
 struct buildid_table *
@@ -59,14 +64,16 @@ int
 buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, const uint8_t *id,
 		  uint8_t size)
 {
-	const char *own = intern_add(t->paths, path, path_len);
-	uint32_t hash = (uint32_t)slots_mix(0, (uintptr_t)own), index;
-	struct entry e = { .path = own, .size = size };
+	struct entry e = { .size = size };
+	uint32_t hash, index;
+	const char *own;
 
+	if (t->full || size == 0 || size > PERFDATA_BUILDID_MAX)
+		return 0;
+	own = e.path = intern_add(t->paths, path, path_len);
 	if (!own)
 		return -FMT_E_NOMEM;
-	if (size == 0 || size > PERFDATA_BUILDID_MAX)
-		return 0;
+	hash = (uint32_t)slots_mix(0, (uintptr_t)own);
 	memcpy(e.id, id, size);
 	index = slots_find(&t->by_path, hash, is_of, t, own);
 	if (index != SLOTS_NONE) {
@@ -76,6 +83,10 @@ buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, co
 			had->size = 0;
 		return 0;
 	}
+	t->bytes += path_len;
+	t->full = t->bytes > PATHS_MAX;
+	if (t->full)
+		return 0;
 	if (slots_reserve_array(&t->entries, t->nr, &t->cap, 1, sizeof(e)) < 0 ||
 	    slots_add(&t->by_path, hash, t->nr) < 0)
 		return -FMT_E_NOMEM;
@@ -83,9 +94,11 @@ buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, co
 	return 0;
 }
 
-void
+int
 buildid_table_section(const struct buildid_table *t, struct buf *out)
 {
+	if (t->full)
+		return -FMT_E_TOO_BIG;
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct entry *e = &t->entries[i];
 		bool kernel = e->path[0] == '[' && strcmp(e->path, "[vdso]") != 0;
@@ -99,4 +112,5 @@ buildid_table_section(const struct buildid_table *t, struct buf *out)
 		if (e->size > 0)
 			perfdata_buildid_add(out, &b);
 	}
+	return 0;
 }

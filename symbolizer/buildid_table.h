@@ -26,7 +26,10 @@ void buildid_table_free(struct buildid_table *t);
 int buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, const uint8_t *id,
 		      uint8_t size);
 
-/* Appends perf.data's BUILD_ID section, in the order in which paths came. */
-void buildid_table_section(const struct buildid_table *t, struct buf *out);
+/*
+ * Appends perf.data's BUILD_ID section, in the order in which paths came. -FMT_E_TOO_BIG, and
+ * nothing: there were 64 MiB of paths, and which had two build-ids is not known.
+ */
+int buildid_table_section(const struct buildid_table *t, struct buf *out);
 
 #endif

@@ -36,13 +36,24 @@ is_of_file(uint32_t feature)
 		feature == PERFDATA_FEATURE_COMPRESSED;
 }
 
+/* A few bytes can unpack to gigabytes of what has to be in memory before it is written. */
+static void
+keep(struct export_sections *s, uint32_t feature, struct span payload)
+{
+	if (payload.len > EXPORT_SECTIONS_MAX - s->bytes) {
+		s->left_out++;
+		return;
+	}
+	s->bytes += payload.len;
+	s->have[feature] = true;
+	buf_append(&s->payload[feature], payload.p, payload.len);
+}
+
 static void
 take_feature(struct export_sections *s, uint32_t feature, struct span payload)
 {
-	if (feature >= PERFDATA_FEATURES_MAX || is_of_file(feature) || s->have[feature])
-		return;
-	s->have[feature] = true;
-	buf_append(&s->payload[feature], payload.p, payload.len);
+	if (feature < PERFDATA_FEATURES_MAX && !is_of_file(feature) && !s->have[feature])
+		keep(s, feature, payload);
 }
 
 /* Two records of pipe mode are sections in file mode. */
@@ -54,8 +65,7 @@ take_record(struct export_sections *s, uint32_t type, struct span record)
 		if (record.len >= 8 && span_skip(&record, le16dec(record.p + 6)))
 			take_feature(s, PERFDATA_FEATURE_TRACING_DATA, record);
 	} else if (type == PERFDATA_BUILD_ID) {
-		s->have[PERFDATA_FEATURE_BUILD_ID] = true;
-		buf_append(&s->payload[PERFDATA_FEATURE_BUILD_ID], record.p, record.len);
+		keep(s, PERFDATA_FEATURE_BUILD_ID, record);
 	}
 }
 
@@ -207,7 +217,7 @@ complete_build_ids(struct export_sections *s)
 	if (s->imported)
 		return;
 	buf_clear(b);
-	buildid_table_section(s->build_ids, b);
+	s->left_out += buildid_table_section(s->build_ids, b) < 0;
 	s->have[PERFDATA_FEATURE_BUILD_ID] = b->len > 0;
 }
 

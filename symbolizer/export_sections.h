@@ -19,10 +19,15 @@
 #include "format/recording_reader.h"
 #include "symbolizer/buildid_table.h"
 
+/* Sections of imports that are kept; what is more is left out. No perf writes near it. */
+#define EXPORT_SECTIONS_MAX (64u << 20)
+
 struct export_sections {
 	bool imported; /* from a perf.data: nothing about it is made up */
 	bool have[PERFDATA_FEATURES_MAX];
 	struct buf payload[PERFDATA_FEATURES_MAX];
+	size_t bytes;			 /* of imported payloads */
+	uint64_t left_out;		 /* sections, or parts of one */
 	struct buildid_table *build_ids; /* of our own recordings */
 	uint64_t first_ns, last_ns;	 /* of the samples that were exported; first > last: none */
 };

@@ -348,6 +348,7 @@ perfdata_export_finish(struct perfdata_export *x, struct perfdata_export_result 
 		error = export_sections_write(&x->sections, x->events, is_part(x), x->w, where);
 	if (!error)
 		error = perfdata_writer_finish(x->w, x->result.header, where);
+	x->result.left_out = x->sections.left_out;
 	*ret = x->result;
 	return error;
 }

@@ -265,6 +265,9 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 	if (r->result.bad_records > 0)
 		warnx("%s: %" PRIu64 " records that no event can parse are left out", set->path,
 		      r->result.bad_records);
+	if (r->result.left_out > 0)
+		warnx("%s: more than 64 MiB of header sections: %" PRIu64 " are left out",
+		      set->path, r->result.left_out);
 	input_set_warn(set);
 	return target_finish(t, r->rq, r->result.header);
 }

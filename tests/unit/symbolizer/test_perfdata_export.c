@@ -329,6 +329,44 @@ put_build_id(struct buf *payload, const char *path, uint8_t first)
 	buildids_add(payload, &e);
 }
 
+/* Kilobytes of a hostile recording that unpack to more than anybody's header. */
+static void
+test_large_sections(void **state)
+{
+	static const struct {
+		enum foreign_kind kind;
+		uint32_t id;
+	} cases[] = { { FOREIGN_RECORD, PERFDATA_BUILD_ID },
+		      { FOREIGN_FEATURE, PERFDATA_FEATURE_CACHE } };
+	const size_t n = 40u << 20;
+	uint8_t *zeros = calloc(1, n);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct perfdata_export_options o = { .pipe = false };
+		struct sink sink = { .io = { .write = sink_write } };
+		struct perfdata_export_result result;
+		struct fmt_where where = { 0 };
+		struct synthetic s;
+
+		make(&s);
+		for (uint32_t k = 0; k < 3; k++) {
+			struct buf payload = { 0 };
+
+			foreign_add(&payload, cases[i].kind, cases[i].id + (i > 0 ? k : 0),
+				    span_of(zeros, n));
+			put_block(&s, BLOCK_FOREIGN, &payload);
+		}
+		synthetic_read(&s);
+		assert_int_equal(export_to(&sink, &s, &o, &result, &where), 0);
+		assert_int_equal(result.left_out, 2);
+		assert_int_equal(result.samples, 5);
+		assert_in_range(sink.bytes.len, n, n + 65536);
+		buf_done(&sink.bytes);
+		synthetic_end(&s);
+	}
+	free(zeros);
+}
+
 /* Once each; a path with two of them not at all, however often the first one comes again. */
 static void
 test_build_ids(void **state)
@@ -504,10 +542,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_our_own),	 cmocka_unit_test(test_an_import),
-		cmocka_unit_test(test_a_filter), cmocka_unit_test(test_build_ids),
-		cmocka_unit_test(test_rounds),	 cmocka_unit_test(test_every_write_fails),
-		cmocka_unit_test(test_several),	 cmocka_unit_test(test_two_boots),
+		cmocka_unit_test(test_our_own),		  cmocka_unit_test(test_an_import),
+		cmocka_unit_test(test_large_sections),	  cmocka_unit_test(test_a_filter),
+		cmocka_unit_test(test_build_ids),	  cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_every_write_fails), cmocka_unit_test(test_several),
+		cmocka_unit_test(test_two_boots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
