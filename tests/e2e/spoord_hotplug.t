@@ -70,7 +70,7 @@ round()
 }
 
 # What the first ones make it keep is no leak.
-round && round || bail "CPU 1 cannot be taken offline here"
+{ round && round; } || bail "CPU 1 cannot be taken offline here"
 fds=$(descriptors)
 rss=$(rss_kib)
 done_rounds=2
