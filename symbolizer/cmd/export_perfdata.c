@@ -259,6 +259,10 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 
 	if (status != EXIT_DONE)
 		return status;
+	if (set->read == 0) {
+		warnx("%s: no recording in it reaches into that time", set->path);
+		return EXIT_FAILED;
+	}
 	error = perfdata_export_finish(r->x, &r->result, &where);
 	if (error)
 		return say_failed(r, error, &where);
