@@ -64,7 +64,7 @@ report() # NAME: of the one segment
 share() # NAME COMM: percent of what was sampled of a and b together, by time
 {
 	jq "[.rows[]] | ([.[] | select(.comm == \"$2\") | .period] | add // 0) * 100 /
-		([.[] | select(.comm == \"a\" or .comm == \"b\") | .period] | add // 1)" "$1.json"
+		([.[] | select(.comm == \"$a\" or .comm == \"$b\") | .period] | add // 1)" "$1.json"
 }
 
 samples_of() # NAME COMM
@@ -78,6 +78,8 @@ load() # NAME SECONDS: so much CPU time under that name, on CPU 0
 	taskset -c 0 "./$1" $(($2 * 1000)) >/dev/null
 }
 
+# Not the names that another such test on this host may have.
+a=a$$ b=b$$
 declare -A pids
 mkdir free bound
 
@@ -89,7 +91,7 @@ cost=$(status free cpu_percent)
 in_range "$cost" 0.006 50 "sampling has a cost"
 config bound "cpu_budget = $(awk -v c="$cost" 'BEGIN { printf "%.3f", c / 2 }')%"
 ok "another one starts with half of that" start bound
-load a 25 &
+load "$a" 25 &
 job=$!
 ok "the frequency falls" wait_for 60 is_lowered bound
 is "$(status bound governor)" cpu_budget "which the status explains"
@@ -98,7 +100,7 @@ like "$(cat bound.log)" 'cpu_budget: sampling at [0-9]+ of 1999 Hz' "the log say
 wait "$job"
 lowered=$(status bound frequency_hz)
 in_range "$lowered" 15 1000 "to half or less"
-load b 25
+load "$b" 25
 is "$(status free frequency_hz)" 1999 "the other one did not fall"
 diag "cost $cost %, lowered to $lowered Hz"
 ok "it stops" stop free
@@ -108,12 +110,12 @@ is "$(ctl bound sync >/dev/null; echo $?)" 0 "what is sampled is synced"
 report free
 report bound
 for name in free bound; do
-diag "$name: a $(samples_of $name a) b $(samples_of $name b) samples, share $(share $name a)"
+diag "$name: a $(samples_of $name $a) b $(samples_of $name $b) samples, share $(share $name $a)"
 done
-in_range "$(samples_of bound b)" 300 $(($(samples_of free b) * 6 / 10)) "b has far fewer samples"
-in_range "$(share bound a)" "$(share free a | awk '{ print $1 - 2 }')" \
-	"$(share free a | awk '{ print $1 + 2 }')" "the share of a is that without a budget"
-in_range "$(share bound a)" 48 52 "which is one half"
+in_range "$(samples_of bound $b)" 300 $(($(samples_of free $b) * 6 / 10)) "b has far fewer samples"
+in_range "$(share bound $a)" "$(share free $a | awk '{ print $1 - 2 }')" \
+	"$(share free $a | awk '{ print $1 + 2 }')" "the share of a is that without a budget"
+in_range "$(share bound $a)" 48 52 "which is one half"
 
 config bound 'cpu_budget = 100%'
 ok "a large budget" ctl bound reload
