@@ -146,6 +146,31 @@ test_long_line(void **state)
 	free(s);
 }
 
+/* However many symbols there are, each address is found in its own, and those before the first in none. */
+static void
+test_counts(void **state)
+{
+	for (size_t n = 1; n <= 260; n++) {
+		size_t cap = n * 48 + 1, len = 0;
+		char *s = malloc(cap);
+		struct kallsyms *k;
+
+		assert_non_null(s);
+		for (size_t i = 0; i < n; i++)
+			len += (size_t)snprintf(s + len, cap - len, "%016zx t f%zu\n",
+						(size_t)0xffffffff81000000 + i * 32, i);
+		assert_int_equal(load_text(s, &k), 0);
+		assert_int_equal(kallsyms_count(k), n);
+		assert_int_equal(kallsyms_find(k, 0xffffffff80ffffff), -1);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(kallsyms_find(k, 0xffffffff81000000 + i * 32), i);
+			assert_int_equal(kallsyms_find(k, 0xffffffff8100001f + i * 32), i);
+		}
+		kallsyms_free(k);
+		free(s);
+	}
+}
+
 static void
 test_real(void **state)
 {
@@ -261,11 +286,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_ones_are_shared),
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_hidden),
-		cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_real),
+		cmocka_unit_test(equal_ones_are_shared), cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_hidden),		 cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_counts),		 cmocka_unit_test(test_real),
 		cmocka_unit_test(test_collector),
 	};
 
