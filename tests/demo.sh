@@ -58,7 +58,16 @@ load_pid=
 say "$spoor report --no-children -i $recording | head -40"
 "$spoor" report --no-children -i "$recording" >"$BUILD/demo.report" || exit 1
 head -n 40 "$BUILD/demo.report"
-if ! grep -v '^#' "$BUILD/demo.report" | grep -m 1 '[0-9]%' | grep -q demo_hot_loop; then
-	say "the hottest row should have been demo_hot_loop; was this machine busy with something else?"
-	exit 1
+
+# hot FILE: is its top row the load's hot function?
+hot() { grep -v '^#' "$1" | grep -m 1 '[0-9]%' | grep -q demo_hot_loop; }
+
+if ! hot "$BUILD/demo.report"; then
+	"$spoor" report --no-children --comm demo_load -i "$recording" >"$BUILD/demo.report" 2>/dev/null
+	if ! hot "$BUILD/demo.report"; then
+		say "the load's hottest row should have been demo_hot_loop"
+		exit 1
+	fi
+	say "this machine was busy with something hotter than the load, whose own rows are:"
+	grep -v '^#' "$BUILD/demo.report" | grep '[0-9]%' | head -n 3
 fi
