@@ -19,7 +19,6 @@ bindir	?= $(PREFIX)/bin
 sbindir	?= $(PREFIX)/sbin
 datadir	?= $(PREFIX)/share
 mandir	?= $(datadir)/man
-sysconfdir ?= /etc
 # Where systemd looks, whatever PREFIX is; "make unitdir= ..." installs none.
 unitdir	?= $(or $(shell pkg-config --variable=systemdsystemunitdir systemd 2>/dev/null),/lib/systemd/system)
 sysusersdir ?= /usr/lib/sysusers.d
@@ -260,7 +259,7 @@ INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD
 		systemd/spoord.socket:$(unitdir)/spoord.socket:644 \
 		systemd/spoord.sysusers:$(sysusersdir)/spoor.conf:644 \
 		systemd/spoord.tmpfiles:$(tmpfilesdir)/spoor.conf:644)
-CONF	= $(DESTDIR)$(sysconfdir)/spoor/spoord.conf
+CONF	= $(DESTDIR)/etc/spoor/spoord.conf
 
 # Made anew each time: the PREFIX of an install need not be that of the build before it.
 $(BUILD)/spoord.service: systemd/spoord.service.in FORCE

@@ -36,12 +36,12 @@ struct row {
 	size_t offset;
 	const char *def;
 	uint64_t min, max; /* as written in config_tbl.h; max 0: none */
-	const char *unit;
+	const char *unit, *help;
 };
 
 static const struct row rows[] = {
 #define CONFIG_ROW(key, type, def, min, max, unit, help)                                           \
-	{ #key, TYPE_##type, offsetof(struct config, key), def, min, max, unit },
+	{ #key, TYPE_##type, offsetof(struct config, key), def, min, max, unit, help },
 #include "daemon/config_tbl.h"
 #undef CONFIG_ROW
 };
@@ -535,5 +535,18 @@ config_swap_restart_keys(struct config *a, struct config *b)
 
 		*restart_value(a, i) = *restart_value(b, i);
 		*restart_value(b, i) = value;
+	}
+}
+
+void
+config_help(FILE *out)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *r = &rows[i];
+		char value[80];
+
+		snprintf(value, sizeof(value), "%s = %s%s%s", r->key, r->def, *r->unit ? " " : "",
+			 r->unit);
+		fprintf(out, "  %-46s  %s\n", value, r->help);
 	}
 }

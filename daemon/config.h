@@ -63,6 +63,9 @@ int config_parse(const char *text, size_t n, const char *name, struct config **r
 /* The canonical form: every key, one a line; config_read() of it gives the same. */
 void config_print(const struct config *c, FILE *out);
 
+/* For --help: every key with its default and what it is, one a line. */
+void config_help(FILE *out);
+
 bool config_build_ids_by_file(const struct config *c);
 
 /* Keys in which they differ and that need a restart to change ("" when none); comma list. */

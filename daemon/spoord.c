@@ -449,7 +449,7 @@ usage(FILE *out)
 	      "  -n, --check         check the configuration, print it in canonical form, exit\n"
 	      "      --foreground    stay in the foreground, as it always does\n"
 	      "      --version       print the version\n"
-	      "      --help          print this\n",
+	      "      --help          print this, and the keys of the configuration\n",
 	      out);
 }
 
@@ -483,6 +483,8 @@ parse(int argc, char **argv, struct options *o)
 			return EXIT_SUCCESS;
 		case OPT_HELP:
 			usage(stdout);
+			puts("\nkeys of the configuration, with their defaults; see spoord.conf(5):");
+			config_help(stdout);
 			return EXIT_SUCCESS;
 		default:
 			usage(stderr);

@@ -117,6 +117,7 @@ exits 2 "wrong usage" "$spoord" --nonsense
 exits 2 "no arguments" "$spoord" -n -c spoord.conf more
 exits 0 "--version" "$spoord" --version
 exits 0 "--help" "$spoord" --help
+is "$(grep -c '^  [a-z_]* = .*  [a-z]' out)" "$("$spoord" -n | grep -c .)" "which tells every key of the configuration"
 
 # --- recording --------------------------------------------------------------------------------
 ok "it starts" start
