@@ -129,15 +129,15 @@ add_entry(int dirfd, const char *prefix, const char *entry, struct archive_list 
 
 	if (fstatat(dirfd, entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	if (S_ISREG(st.st_mode) && is_recording_name(entry))
+	if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && is_recording_name(entry))
 		return add(l, prefix, entry, &st);
 	if (!S_ISDIR(st.st_mode) || *prefix || entry[0] == '.' || strcmp(entry, "captures") == 0 ||
 	    strcmp(entry, "kept") == 0)
 		return 0;
-	/* One that may not be read, or is gone, is nothing to give up the others for. */
-	if (read_dir(dirfd, entry, entry, l) == 0 || (errno != ENOMEM && errno != E2BIG))
+	if (read_dir(dirfd, entry, entry, l) == 0)
 		return 0;
-	return -1;
+	/* Nothing to give up the others for: who opens what is listed says so. */
+	return errno == ENOMEM || errno == E2BIG ? -1 : add(l, prefix, entry, &st);
 }
 
 static int

@@ -7,7 +7,8 @@
  * recordings ("*.spoor") are taken too, behind them, by name. captures/ and kept/ are
  * archives of their own; a directory below another one (kept/LABEL/) belongs to it. A
  * recording with several names is there once. What the daemon deletes or renames while we
- * read is the reader's to find out.
+ * read is the reader's to find out; so is what cannot be opened: symbolic links, which are not
+ * followed, and directories that may not be read.
  */
 #ifndef SYMBOLIZER_ARCHIVE_LIST_H
 #define SYMBOLIZER_ARCHIVE_LIST_H

@@ -76,6 +76,8 @@ try_segment(struct input_set *s, char *name)
 	if (fd < 0) {
 		if (error == ENOENT)
 			warnx("%s: has been deleted since, and is left out", s->shown);
+		else if (error == ELOOP)
+			warnx("%s: a symbolic link, and is left out", s->shown);
 		else
 			warnx("%s: %s", s->shown, strerror(error));
 		return 0;

@@ -61,6 +61,15 @@ ln "$first" $a/kept/two/
 ln "$victim" $a/kept/two/
 is "$(samples -i $a/kept/one)" $((8 * 19 * 60)) "a label of kept/"
 is "$("$SPOOR" info --json $a/kept 2>/dev/null | jq .nr_recordings)" 2 "kept/ has each once"
+chmod a+r $a/kept/*/*.spoor
+ln -s "$TMP/copy" $a/kept/one/link.spoor
+mkdir -m 0 $a/kept/closed
+chmod 755 "$TMP"
+exits 0 "links and closed directories" setpriv --reuid=65534 --regid=65534 --clear-groups "$SPOOR" info $a/kept
+like "$(cat err)" 'kept/one/link.spoor: a symbolic link' "are left out with a word"
+like "$(cat err)" 'kept/closed: Permission denied' "each"
+rm $a/kept/one/link.spoor
+rmdir $a/kept/closed
 is "$("$SPOOR" info --json $a 2>/dev/null | jq .nr_recordings)" 10 "and the archive has them once"
 exits 1 "no captures" "$SPOOR" report $a/captures
 is "$("$SPOOR" dump $a --since @$((end - 61)) --until @$((end - 59)) 2>/dev/null | grep -c ' SAMPLE ')" \
