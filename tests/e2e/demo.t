@@ -9,7 +9,10 @@ need_record_all
 mkdir build
 ln -s "$SPOOR" build/spoor
 exits 0 "the demo records and reports" env BUILD="$TMP/build" DEMO_SECONDS=2 "$TOP/tests/demo.sh"
-like "$(grep -v '^#' out | grep -m 1 '[0-9]%')" 'demo_hot_loop' "its top row is the load's hot function"
+# On a host that is busy with something hotter it says so, and what the rows of its load are.
+cp out rows
+! grep -q 'busy with something hotter' err || tail -n 3 out >rows
+like "$(grep -v '^#' rows | grep -m 1 '[0-9]%')" 'demo_hot_loop' "its top row is the load's hot function"
 nok "the load is gone" pgrep -f "^$TMP/build/tests/demo_load"
 
 BUILD="$TMP/build" DEMO_SECONDS=60 setsid "$TOP/tests/demo.sh" >out 2>err &
