@@ -125,7 +125,7 @@ get_build_id(struct span *s, struct perf_mmap *m)
 static bool
 has_build_id(struct span s, const struct perf_record *r)
 {
-	uint32_t maj, min;
+	uint32_t maj, min, size;
 
 	if (!(r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
 		return false;
@@ -133,8 +133,12 @@ has_build_id(struct span s, const struct perf_record *r)
 		return true;
 	if (!span_u32(&s, &maj) || !span_u32(&s, &min))
 		return true;
-	if ((maj & 0xff) == 0 || (maj & 0xff) > 20)
+	size = maj & 0xff;
+	if (size == 0 || size > 20)
 		return false;
+	/* Behind the end of an id nothing is said. */
+	if (size < 4)
+		min &= (UINT32_C(1) << 8 * size) - 1;
 	return maj == 16 || maj == 20 || min >= MINORS;
 }
 
