@@ -155,6 +155,7 @@ bool
 session_thread_alive(struct session_thread *t, bool writer, uint64_t now_ns)
 {
 	struct session_progress p;
+	bool drain, writes;
 
 	/* Beginning and end have no counters; each may take as long as a thread may stand still. */
 	switch (state_of(t)) {
@@ -162,8 +163,10 @@ session_thread_alive(struct session_thread *t, bool writer, uint64_t now_ns)
 		return !writer || watchdog_moves(&t->opening, 1, now_ns);
 	case RUNNING:
 		session_progress(t->session, &p);
-		return watchdog_moves(&t->drain, p.drain, now_ns) &
-			(!writer | watchdog_moves(&t->writer, p.writer, now_ns));
+		/* Both are looked at each time: a look is what the next one compares with. */
+		drain = watchdog_moves(&t->drain, p.drain, now_ns);
+		writes = watchdog_moves(&t->writer, p.writer, now_ns);
+		return drain && (!writer || writes);
 	case FINISHING:
 		return !writer || watchdog_moves(&t->finish, 1, now_ns);
 	default:

@@ -250,6 +250,8 @@ bool
 streams_alive(struct streams *s, uint64_t now_ns)
 {
 	/* All are asked: each remembers what it saw. */
-	return chores_alive(s->chores, now_ns) & base_stream_alive(s->base, now_ns) &
-		capture_set_alive(s->captures, now_ns);
+	bool chores = chores_alive(s->chores, now_ns), base = base_stream_alive(s->base, now_ns),
+	     captures = capture_set_alive(s->captures, now_ns);
+
+	return chores && base && captures;
 }
