@@ -13,7 +13,9 @@ preload=$FIXTURES/libbadfile.so
 archive=$TMP/archive
 plan=$TMP/plan
 [ -e "$preload" ] || bail "libbadfile.so is not built"
-ldd "$spoord" | grep -q 'lib[at]san' && skip_all "a sanitizer wants to be loaded first"
+# A sanitizer wants to be loaded first.
+sanitizer=$(ldd "$spoord" | awk '/lib[at]san/ { print $3; exit }')
+preload=${sanitizer:+$sanitizer:}$preload
 mkdir -m 750 "$archive"
 # A segment is an hour, as it is by default: nobody waits for the next one.
 cat >spoord.conf <<-EOC
