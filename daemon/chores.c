@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "daemon/joinable.h"
 #include "daemon/watchdog.h"
 #include "recorder/host.h"
+#include "recorder/wake.h"
 
 STAILQ_HEAD(chore_list, chore);
 
@@ -24,15 +24,6 @@ struct chores {
 	/* The main thread's: */
 	struct watchdog_counter seen;
 };
-
-static void
-wake(const struct chores *c)
-{
-	static const uint64_t one = 1;
-
-	/* A full eventfd is readable: the owner will look. */
-	(void)!write(c->wake_fd, &one, sizeof(one));
-}
 
 static void *
 body(void *arg)
@@ -55,7 +46,7 @@ body(void *arg)
 		c->busy = false;
 		c->nr_done++;
 		STAILQ_INSERT_TAIL(&c->done, one, next);
-		wake(c);
+		wake_signal(c->wake_fd);
 	}
 	pthread_mutex_unlock(&c->lock);
 	joinable_end(&c->thread);

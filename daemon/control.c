@@ -19,6 +19,7 @@
 #include "daemon/methods.h"
 #include "daemon/peer.h"
 #include "daemon/varlink.h"
+#include "recorder/wake.h"
 
 #define EVENTS_MAX 64  /* of one round */
 #define ACCEPTS_MAX 16 /* of one round */
@@ -49,15 +50,13 @@ struct control {
 static void
 drop(struct control *c, struct client *client)
 {
-	static const uint64_t one = 1;
-
 	if (client->dead)
 		return;
 	client->dead = true;
 	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	capture_calls_leave(c->captures, client);
 	disk_calls_leave(c->disk_calls, client);
-	(void)!write(c->again, &one, sizeof(one));
+	wake_signal(c->again);
 }
 
 static bool
@@ -74,7 +73,6 @@ has_call(const struct client *client)
 static void
 settle(struct control *c, struct client *client)
 {
-	static const uint64_t one = 1;
 	struct epoll_event e = { .data.ptr = client };
 	const char *p;
 	size_t n;
@@ -84,7 +82,7 @@ settle(struct control *c, struct client *client)
 	if (client_unsent(client))
 		e.events |= EPOLLOUT;
 	else if (has_call(client))
-		(void)!write(c->again, &one, sizeof(one));
+		wake_signal(c->again);
 	else if (client->wait == METHODS_ANSWERED && (client->ended || client_overfull(client)))
 		return drop(c, client);
 	/* While a call is being answered the next ones can wait in the socket. */

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "recorder/wake.h"
 
 #define SECOND_MS 1000
 
@@ -28,9 +29,7 @@ joinable_start(struct joinable *j, const char *name, void *(*body)(void *arg), v
 void
 joinable_end(struct joinable *j)
 {
-	static const uint64_t one = 1;
-
-	(void)!write(j->end_fd, &one, sizeof(one));
+	wake_signal(j->end_fd);
 }
 
 /*

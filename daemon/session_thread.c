@@ -11,6 +11,7 @@
 #include "daemon/joinable.h"
 #include "daemon/watchdog.h"
 #include "recorder/session_error.h"
+#include "recorder/wake.h"
 
 #define SESSION_THREAD_MAGIC 0x73746872u
 
@@ -34,11 +35,8 @@ struct session_thread {
 static void
 reach(struct session_thread *t, enum state state)
 {
-	static const uint64_t one = 1;
-
 	atomic_store_explicit(&t->state, state, memory_order_release);
-	/* A full eventfd is readable: the owner will look. */
-	(void)!write(t->wake_fd, &one, sizeof(one));
+	wake_signal(t->wake_fd);
 }
 
 static int

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "recorder/wake.h"
+
 #define QUEUE_PAD UINT32_MAX /* kind of what fills the end of the buffer */
 #define QUEUE_KEEP_LOW (1u << 20)
 #define QUEUE_KEEP (2 * QUEUE_KEEP_LOW) /* of the buffer, whatever happens */
@@ -194,13 +196,10 @@ queue_send_bytes(struct queue *q, uint32_t kind, const void *p, size_t bytes)
 void
 queue_wake(struct queue *q)
 {
-	uint64_t one = 1;
-
 	/* Pairs with the fence in queue_wait(): either it sees the head or we see it asleep. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_exchange_explicit(&q->asleep, false, memory_order_relaxed) &&
-	    write(q->wake_fd, &one, sizeof(one)) < 0)
-		return; /* an eventfd that is full wakes as well */
+	if (atomic_exchange_explicit(&q->asleep, false, memory_order_relaxed))
+		wake_signal(q->wake_fd);
 }
 
 bool

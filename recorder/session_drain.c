@@ -14,6 +14,7 @@
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
+#include "recorder/wake.h"
 
 #define TIMER_MS_FULL 5		      /* while the queue is full */
 #define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
@@ -21,12 +22,7 @@
 void
 session_stop(struct session *s)
 {
-	uint64_t one = 1;
-	int saved = errno;
-
-	if (write(s->stop_fd, &one, sizeof(one)) < 0)
-		errno = saved; /* it is full of wishes to stop */
-	errno = saved;
+	wake_signal(s->stop_fd);
 }
 
 static void

@@ -9,6 +9,7 @@
 
 #include "format/io.h"
 #include "recorder/session_error.h"
+#include "recorder/wake.h"
 
 struct session_requests {
 	pthread_mutex_t lock; /* of all that follows, and of done in each request */
@@ -73,7 +74,6 @@ int
 session_request_wait(struct session_requests *q, struct session_request *rq,
 		     struct session_error *error)
 {
-	static const uint64_t one = 1;
 	int r;
 
 	pthread_mutex_lock(&q->lock);
@@ -82,7 +82,7 @@ session_request_wait(struct session_requests *q, struct session_request *rq,
 		refuse(rq);
 	} else {
 		STAILQ_INSERT_TAIL(&q->posted, rq, next);
-		(void)!write(q->fd, &one, sizeof(one)); /* full: then it is readable */
+		wake_signal(q->fd);
 	}
 	while (!rq->done)
 		pthread_cond_wait(&q->changed, &q->lock);

@@ -5,13 +5,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/perf_record.h"
 #include "format/recording_writer.h"
 #include "recorder/live.h"
 #include "recorder/session_error.h"
 #include "recorder/session_request.h"
+#include "recorder/wake.h"
 #include "recorder/writer_internal.h"
 
 #define SCRATCH_KEEP (1u << 20)
@@ -256,15 +256,12 @@ take(struct writer *w, const struct queue_message *m)
 static void
 set_failed(struct writer *w, int error)
 {
-	uint64_t one = 1;
-
 	w->error = error;
 	if (w->file.writer)
 		writer_publish(w);
 	/* Pairs with the acquire in writer_failed(). */
 	atomic_store_explicit(&w->failed, true, memory_order_release);
-	if (write(w->options.failure_fd, &one, sizeof(one)) < 0)
-		return; /* it is polled on a timer as well */
+	wake_signal(w->options.failure_fd);
 }
 
 static void *
