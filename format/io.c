@@ -229,6 +229,24 @@ io_source_memory(const void *p, size_t n)
 	return memory_source_new(p, n, NULL);
 }
 
+ssize_t
+io_read(int fd, void *p, size_t n)
+{
+	for (;;) {
+		ssize_t got = read(fd, p, n < IO_CHUNK ? n : IO_CHUNK);
+		int error = 0;
+
+		if (got >= 0)
+			return got;
+		if (errno == EAGAIN)
+			error = wait_for(fd, POLLIN);
+		else if (errno != EINTR)
+			error = -errno;
+		if (error)
+			return error;
+	}
+}
+
 /* Reads to the end; 0 or -errno, and then nothing is left allocated. */
 static int
 slurp(int fd, uint8_t **ret_p, size_t *ret_n)
@@ -252,17 +270,12 @@ slurp(int fd, uint8_t **ret_p, size_t *ret_n)
 			}
 			p = more;
 		}
-		got = read(fd, p + n, cap - n < IO_CHUNK ? cap - n : IO_CHUNK);
-		if (got == 0)
+		got = io_read(fd, p + n, cap - n);
+		if (got < 0)
+			error = (int)got;
+		if (got <= 0)
 			break;
-		if (got > 0)
-			n += (size_t)got;
-		else if (errno == EAGAIN)
-			error = wait_for(fd, POLLIN);
-		else if (errno != EINTR)
-			error = -errno;
-		if (error)
-			break;
+		n += (size_t)got;
 	}
 	if (error) {
 		free(p);

@@ -39,6 +39,12 @@ struct io_source {
 #define IO_PIPE_MAX (UINT64_C(4) << 30)
 
 /*
+ * Up to n bytes of what comes next: bytes read, 0 at the end, -errno. Waits where a descriptor
+ * came with O_NONBLOCK.
+ */
+ssize_t io_read(int fd, void *p, size_t n);
+
+/*
  * A source over a regular file by pread(2) (never mmap: a cut file must not be a SIGBUS).
  * For a pipe the bytes are read to the end into memory first. Takes fd over, also on failure.
  * NULL with errno set: EISDIR, ENOTSUP (a device), EFBIG (a pipe over IO_PIPE_MAX)...

@@ -2,7 +2,6 @@
 #include "format/stream_source.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +61,9 @@ read_more(struct stream_source *s)
 	error = reserve(s, READ_BYTES);
 	if (error)
 		return error;
-	while ((got = read(s->fd, s->p + s->len, READ_BYTES)) < 0) {
-		struct pollfd p = { .fd = s->fd, .events = POLLIN };
-
-		if (errno == EAGAIN)
-			poll(&p, 1, -1);
-		else if (errno != EINTR)
-			return -errno;
-	}
+	got = io_read(s->fd, s->p + s->len, READ_BYTES);
+	if (got < 0)
+		return (int)got;
 	s->len += (size_t)got;
 	s->ended = got == 0;
 	return 0;
