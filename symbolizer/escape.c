@@ -2,6 +2,7 @@
 #include "symbolizer/escape.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Inclusive ranges that a name may not bring onto a terminal. */
 static const struct {
@@ -99,6 +100,21 @@ escape(struct buf *out, const char *s)
 		else
 			append_bytes(out, false, from, s);
 	}
+}
+
+char *
+escape_dup(const char *s)
+{
+	struct buf b;
+	char *copy = NULL;
+
+	buf_init(&b);
+	escape(&b, s);
+	buf_u8(&b, 0);
+	if (!buf_failed(&b))
+		copy = strdup((const char *)b.p);
+	buf_done(&b);
+	return copy;
 }
 
 void

@@ -22,6 +22,9 @@ void escape_utf8(struct buf *out, const char *s);
 /* As escape(), for a frame of a folded stack: ';' becomes ':'. */
 void escape_folded(struct buf *out, const char *s);
 
+/* s, escaped, which the caller frees; NULL: out of memory. */
+char *escape_dup(const char *s);
+
 /*
  * Takes one character off the front of *s (not at its end): its code point, or -1 for a byte
  * that begins no valid sequence, which is then the one taken.

@@ -31,18 +31,12 @@ is_directory(const char *path)
 static int
 set_shown(struct input_set *s, const char *name)
 {
-	struct buf shown;
+	char *escaped = escape_dup(name);
 
 	free(s->shown);
-	s->shown = NULL;
-	buf_init(&shown);
-	buf_append(&shown, s->path, strlen(s->path));
-	buf_u8(&shown, '/');
-	escape(&shown, name);
-	buf_u8(&shown, 0);
-	if (!buf_failed(&shown))
-		s->shown = strdup((const char *)shown.p);
-	buf_done(&shown);
+	if (!escaped || asprintf(&s->shown, "%s/%s", s->path, escaped) < 0)
+		s->shown = NULL;
+	free(escaped);
 	if (s->shown)
 		return 0;
 	warnx("out of memory");

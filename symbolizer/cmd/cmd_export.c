@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor export: samples in the formats of other tools. */
 #include <err.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/fmt_error.h"
@@ -133,14 +134,11 @@ set(void *arg, int value, const char *text)
 static void
 say_only(const char *event)
 {
-	struct buf name;
+	char *name = escape_dup(event);
 
-	buf_init(&name);
-	escape(&name, event);
-	buf_u8(&name, 0);
-	if (!buf_failed(&name))
-		warnx("only event '%s' is exported; --event chooses another", (const char *)name.p);
-	buf_done(&name);
+	if (name)
+		warnx("only event '%s' is exported; --event chooses another", name);
+	free(name);
 }
 
 /* Folded stacks cannot tell events apart: the first one with samples is it. */

@@ -61,15 +61,10 @@ set(void *arg, int value, const char *text)
 static void
 print_word(const char *text)
 {
-	struct buf b;
+	char *shown = escape_dup(text);
 
-	buf_init(&b);
-	escape(&b, text);
-	if (buf_failed(&b))
-		fputs("(out of memory)", stdout);
-	else
-		printf("%.*s", (int)b.len, (const char *)b.p);
-	buf_done(&b);
+	fputs(shown ? shown : "(out of memory)", stdout);
+	free(shown);
 }
 
 static void
