@@ -356,20 +356,22 @@ add_counts(struct session_stats *to, const struct session_stats *more)
 		to->loss[i] += more->loss[i];
 }
 
+static struct base_session *
+ending_session(struct chore *one)
+{
+	return (struct base_session *)((char *)one - offsetof(struct base_session, ending));
+}
+
 static void
 run_ending(struct chore *one)
 {
-	struct base_session *s =
-		(struct base_session *)((char *)one - offsetof(struct base_session, ending));
-
-	session_thread_wait(s->thread);
+	session_thread_wait(ending_session(one)->thread);
 }
 
 static void
 ending_done(struct chore *one)
 {
-	struct base_session *s =
-		(struct base_session *)((char *)one - offsetof(struct base_session, ending));
+	struct base_session *s = ending_session(one);
 	struct session_error error = { .text = "the session ended by itself" };
 	struct session_stats last = { .samples = 0 };
 	struct base_stream *b = s->stream;
