@@ -31,7 +31,7 @@ at_exit() # COMMAND: evaluated at exit, newest first
 
 finish()
 {
-	local status=$? pid command
+	local status=$? command # no pid: at_exit's commands may mean the test's
 
 	for command in ${cleanup_commands[@]+"${cleanup_commands[@]}"}; do
 		eval "$command"
