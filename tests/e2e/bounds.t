@@ -5,6 +5,7 @@
 # run against limits of a few MiB. It has a tmpfs for itself, whose own account of used blocks
 # is looked at all the time: that of a tree of files would never be of one moment.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
 need_record_all
 need_command jq python3
 
@@ -14,12 +15,12 @@ disk=$TMP/disk
 mkdir "$disk"
 mount -t tmpfs -o size=64m spoor-test "$disk" 2>/dev/null || skip_all "no tmpfs can be mounted here"
 at_exit 'umount -l "$disk" 2>/dev/null'
-at_exit '[ -z "${pid:-}" ] || kill -KILL "$pid" 2>/dev/null'
+at_exit '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null'
 mkdir -m 750 "$disk/archive"
 
 cat >spoord.conf <<END
 archive_directory = $disk/archive
-control_socket = $TMP/socket
+control_socket = $socket
 control_group = root
 frequency = 4999
 max_use = $max_use
@@ -28,11 +29,6 @@ block_age = 1s
 sync_interval = 1s
 cpu_budget = 0
 END
-
-ctl()
-{
-	"$BUILD/spoorctl" --socket "$TMP/socket" "$@"
-}
 
 # Prints the most bytes that were used, and how often it looked.
 watch()
@@ -51,8 +47,7 @@ print(most, looks)' "$disk" >looks
 
 background watch
 watcher=$!
-background "$BUILD/spoord" -c spoord.conf --foreground 2>log
-pid=$!
+start
 wait_for 20 ctl status || { diag_file log; bail "spoord does not come up"; }
 background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
 background sh -c 'while :; do /bin/true; done'
@@ -89,10 +84,8 @@ in_range "$(grep -c 'capture .* ends: ' log)" 5 100000 "and captures"
 in_range "$(jq .deleted_segments status.json)" 5 1000000 "what was oldest has gone"
 is "$(jq .suspended status.json)" false "it never had to stop"
 diag "most $most of $max_use bytes, $nr_looks looks, $kept keeps, $rotated rotations"
-kill -TERM "$pid"
-wait "$pid"
+stop
 is $? 0 "the daemon ends in order"
-pid=
 : >bad
 while read -r f; do
 	"$SPOOR" verify "$f" >>bad 2>&1 || echo "$f: exit $?" >>bad

@@ -3,40 +3,23 @@
 #
 # 100,000 more hostile messages leave memory, descriptors and recording of the daemon as they were.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
 
-SPOORD=$BUILD/spoord
-SPOORCTL=$BUILD/spoorctl
 need_command python3 jq
 need_record_all
 mkdir archive
 
 cat >spoord.conf <<-END
 	archive_directory = $TMP/archive
-	control_socket = $TMP/socket
+	control_socket = $socket
 	frequency = 99
 	max_use = 64M
 	keep_free = 0
 END
-background "$SPOORD" -c spoord.conf --foreground 2>spoord.log
-pid=$!
-wait_for 20 test -S socket || { diag_file spoord.log; bail "spoord does not come up"; }
+start
+wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
 background "$FIXTURES/burn" 600000 >burn.log
-wait_for 20 "$SPOORCTL" --socket socket status
-
-status() # KEY
-{
-	"$SPOORCTL" --socket socket status --json | jq -r ".$1"
-}
-
-descriptors()
-{
-	find "/proc/$pid/fd" -mindepth 1 | wc -l
-}
-
-rss_kib()
-{
-	awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"
-}
+wait_for 20 ctl status
 
 settled() # no client but us, no capture
 {
@@ -47,7 +30,7 @@ settled() # no client but us, no capture
 # what a later one adds is.
 ok "100,000 messages to begin with" python3 "$TOP/tests/varlink/hostile.py" socket 100000 1
 wait_for 20 settled || fail "captures that were left behind end"
-"$SPOORCTL" --socket socket sync
+ctl sync
 sleep 3 # the heap is given back at the next tick
 fds=$(descriptors)
 rss=$(rss_kib)
@@ -59,10 +42,10 @@ ok "100,000 hostile messages" python3 "$TOP/tests/varlink/hostile.py" socket 100
 took=$((($(date +%s%N) - begun) / 1000000))
 ok "the daemon is the same process" test "$(cat "/proc/$pid/comm")" = spoord
 ok "captures that were left behind end" wait_for 20 settled
-ok "what was recorded is written" "$SPOORCTL" --socket socket sync
+ok "what was recorded is written" ctl sync
 sleep 3
 is "$(descriptors)" "$fds" "as many descriptors as before"
-if grep -q libasan "/proc/$pid/maps" || nm "$SPOORD" 2>/dev/null | grep -q __asan_init; then
+if grep -q libasan "/proc/$pid/maps" || nm "$spoord" 2>/dev/null | grep -q __asan_init; then
 	skip "a sanitizer keeps what is freed" 2
 else
 	# The model of this host's tasks grows with what else goes on here; a leak of 64 bytes a message is more.
@@ -75,5 +58,5 @@ diag "$took ms; RSS $rss KiB before, $(rss_kib) after; $fds descriptors"
 in_range "$((($(status samples) - samples) * 1000 / took))" 60 100000 "samples a second meanwhile"
 is "$(status lost_samples)" "$lost" "no sample was lost"
 is "$(status suspended)" false "it goes on recording"
-[ "$tests_failed" -eq 0 ] || diag_file spoord.log
+[ "$tests_failed" -eq 0 ] || diag_file log
 done_testing

@@ -5,19 +5,18 @@
 # is left reads, `spoor record` says why it ended, and spoord goes on. DISK_STEP=4 tries every
 # size in steps of 4 KiB.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
 need_record_all
 need_command jq
 
 step=${DISK_STEP:-20}
-spoord=$BUILD/spoord
-spoorctl=$BUILD/spoorctl
 disk=$TMP/disk
 mkdir "$disk"
 mount -t tmpfs -o size=64k spoor-test "$disk" 2>/dev/null || skip_all "no tmpfs can be mounted here"
 umount "$disk"
 # After the processes: lib.sh ends those only later.
 at_exit 'umount -l "$disk" 2>/dev/null'
-at_exit '[ -z "${pid:-}" ] || kill -KILL "$pid" 2>/dev/null'
+at_exit '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null'
 
 with_disk() # KIB COMMAND...: on an empty disk of that size
 {
@@ -92,7 +91,7 @@ config() # MAX_USE
 {
 	cat >spoord.conf <<-EOC
 		archive_directory = $disk/archive
-		control_socket = $TMP/socket
+		control_socket = $socket
 		control_group = root
 		frequency = 999
 		max_use = $1
@@ -103,44 +102,6 @@ config() # MAX_USE
 		sync_interval = 1s
 		cpu_budget = 0
 	EOC
-}
-
-ctl()
-{
-	"$spoorctl" --socket "$TMP/socket" "$@"
-}
-
-status() # KEY
-{
-	ctl status --json 2>/dev/null | jq -r ".$1"
-}
-
-samples_over() # COUNT
-{
-	local n
-	n=$(status samples)
-	[ -n "$n" ] && [ "$n" -gt "$1" ]
-}
-
-suspended() # true|false
-{
-	[ "$(status suspended)" = "$1" ]
-}
-
-start()
-{
-	mkdir -p "$disk/archive" && chmod 750 "$disk/archive"
-	"$spoord" -c spoord.conf --foreground 2>>log &
-	pid=$!
-	background_pids+=("$pid")
-}
-
-stop() # leaves the exit status in $ended
-{
-	kill -TERM "$pid" 2>/dev/null
-	wait "$pid"
-	ended=$?
-	pid=
 }
 
 read_archive()
@@ -155,11 +116,13 @@ read_archive()
 # It records, or it says why it cannot, but it is there to be asked.
 small_disk()
 {
+	mkdir -m 750 "$disk/archive"
 	start
 	wait_for 20 samples_over -1 || echo "$case: no answer" >>bad.out
 	sleep 1.5
 	kill -0 "$pid" 2>/dev/null || echo "$case: it is gone" >>bad.out
 	stop
+	ended=$?
 	# Told to end while it cannot write it says so, and is not ended by a signal.
 	[ $ended -le 1 ] || echo "$case: exit $ended" >>bad.out
 	read_archive >>bad.out
@@ -188,6 +151,7 @@ fill_and_free()
 {
 	local round before
 
+	mkdir -m 750 "$disk/archive"
 	start
 	wait_for 20 samples_over 0 || fail "it starts"
 	for round in 1 2 3; do
@@ -200,7 +164,7 @@ fill_and_free()
 	done
 	in_range "$(status lost.disk_full)" 1 1000000000000 "the time is in the ledger"
 	stop
-	is $ended 0 "exit 0"
+	is $? 0 "exit 0"
 	is "$(read_archive)" "" "all of it reads"
 }
 config 4M
@@ -210,6 +174,7 @@ with_disk 1024 fill_and_free
 limited()
 {
 	ulimit -S -f 48
+	mkdir -m 750 "$disk/archive"
 	start
 	ulimit -S -f unlimited
 	wait_for 20 samples_over 0 || fail "it starts"
@@ -217,7 +182,7 @@ limited()
 	ok "the next file ends that" wait_for 30 suspended false
 	ok "it is there" kill -0 "$pid"
 	stop
-	in_range $ended 0 1 "it ends in order"
+	in_range $? 0 1 "it ends in order"
 	is "$(read_archive)" "" "all of it reads"
 	in_range "$(find "$disk/archive" -name '*.spoor' -size +8k | wc -l)" 2 1000 "in several files"
 }

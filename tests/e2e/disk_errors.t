@@ -5,10 +5,10 @@
 # while, and for as long as the file is this one. It says so, goes on by itself, soon, tells in the
 # recording what is missing, and never trusts a descriptor whose sync failed.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
 need_record_all
 need_command jq
 
-spoord=$BUILD/spoord
 preload=$FIXTURES/libbadfile.so
 archive=$TMP/archive
 plan=$TMP/plan
@@ -20,7 +20,7 @@ mkdir -m 750 "$archive"
 # A segment is an hour, as it is by default: nobody waits for the next one.
 cat >spoord.conf <<-EOC
 	archive_directory = $archive
-	control_socket = $TMP/socket
+	control_socket = $socket
 	control_group = root
 	frequency = 999
 	max_use = 64M
@@ -29,23 +29,6 @@ cat >spoord.conf <<-EOC
 	sync_interval = 1s
 	cpu_budget = 0
 EOC
-
-status() # KEY
-{
-	"$BUILD/spoorctl" --socket "$TMP/socket" status --json 2>/dev/null | jq -r ".$1"
-}
-
-samples_over() # COUNT
-{
-	local n
-	n=$(status samples)
-	[ -n "$n" ] && [ "$n" -gt "$1" ]
-}
-
-suspended() # true|false
-{
-	[ "$(status suspended)" = "$1" ]
-}
 
 files() # PATTERN
 {
@@ -73,9 +56,7 @@ goes_on() # NAME
 }
 
 background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
-BADFILE_PLAN=$plan LD_PRELOAD=$preload "$spoord" -c spoord.conf --foreground 2>log &
-pid=$!
-background_pids+=("$pid")
+BADFILE_PLAN=$plan LD_PRELOAD=$preload start
 ok "it records" wait_for 20 samples_over 100 || diag_file log
 is "$(files '*.spoor.active')" 1 "into one segment"
 
@@ -107,8 +88,7 @@ in_range "$(files '*.spoor')" "$sealed" $((sealed + 2)) "with no segment for eve
 
 # --- what is left -------------------------------------------------------------------------------
 
-kill -TERM "$pid"
-wait "$pid"
+stop
 is $? 0 "SIGTERM: exit 0" || diag_file log
 lost=0
 for file in "$archive"/*.spoor; do

@@ -4,8 +4,7 @@
 # spoorctl against a daemon that runs: every command, what it prints, how it exits, and what it
 # says when it may not.
 . "$(dirname "$0")/../lib.sh"
-
-spoord=$BUILD/spoord
+. "$TOP/tests/daemon.sh"
 need_command jq
 need_record_all
 mkdir archive
@@ -13,22 +12,17 @@ chmod 755 "$TMP"
 
 cat >spoord.conf <<-END
 	archive_directory = $TMP/archive
-	control_socket = $TMP/socket
+	control_socket = $socket
 	control_group = daemon
 	max_use = 64M
 	keep_free = 0
 	max_capture_time = 1m
 END
-background "$spoord" -c spoord.conf --foreground 2>spoord.log
-wait_for 20 test -S socket || { diag_file spoord.log; bail "spoord does not come up"; }
+start
+wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
 background "$FIXTURES/burn" 600000 >burn.log
 wait_for 10 test -s burn.log
 burner=$(cat burn.log)
-
-ctl()
-{
-	"$BUILD/spoorctl" --socket "$TMP/socket" "$@"
-}
 
 exits 0 "status" ctl status
 like "$(cat out)" '^sampling +19 Hz on [0-9]+ CPUs$' "status tells the frequency"
@@ -188,5 +182,5 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && getent group daemon 
 else
 	skip "becoming somebody else needs root" 20
 fi
-[ "$tests_failed" -eq 0 ] || diag_file spoord.log
+[ "$tests_failed" -eq 0 ] || diag_file log
 done_testing

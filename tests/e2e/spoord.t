@@ -3,14 +3,12 @@
 #
 # The service by itself: it records, rotates, reloads, captures, survives a kill and stops clean.
 . "$(dirname "$0")/../lib.sh"
-
-spoord=$BUILD/spoord
+. "$TOP/tests/daemon.sh"
 [ -x "$spoord" ] || skip_all "there is no spoord"
 "$SPOOR" record -a --duration 0.1s -o probe.spoor >/dev/null 2>&1 ||
 	skip_all "this user may not sample all CPUs"
 
 archive=$TMP/archive
-socket=$TMP/socket
 mkdir -m 750 "$archive"
 
 config() # LINE...: the base of all configurations here, and what else is said
@@ -26,49 +24,32 @@ config() # LINE...: the base of all configurations here, and what else is said
 	} >spoord.conf
 }
 
-# call METHOD [PARAMETERS]: the reply's parameters, as JSON; fails with the error's name.
+# call METHOD [PARAMETERS [CLIENTS]]: by one client, or so many at once. Prints the parameters of each
+# reply, as JSON; fails with the error's name.
 call()
 {
-	python3 - "$socket" "$1" "${2:-{\}}" <<'EOF'
+	python3 - "$socket" "$1" "${2:-{\}}" "${3:-1}" <<'EOF'
 import json, socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.settimeout(30)
-s.connect(sys.argv[1])
-s.sendall(json.dumps({"method": "io.spoor.Recorder." + sys.argv[2],
-                      "parameters": json.loads(sys.argv[3])}).encode() + b"\0")
-data = b""
-while not data.endswith(b"\0"):
-    more = s.recv(65536)
-    if not more:
-        sys.exit("closed")
-    data += more
-reply = json.loads(data[:-1])
-print(json.dumps(reply.get("parameters", {})))
-if "error" in reply:
-    sys.exit(reply["error"])
+path, method, parameters, count = sys.argv[1:]
+clients = [socket.socket(socket.AF_UNIX) for _ in range(int(count))]
+for s in clients:
+    s.settimeout(30)
+    s.connect(path)
+for s in clients:
+    s.sendall(json.dumps({"method": "io.spoor.Recorder." + method,
+                          "parameters": json.loads(parameters)}).encode() + b"\0")
+for s in clients:
+    data = b""
+    while not data.endswith(b"\0"):
+        more = s.recv(65536)
+        if not more:
+            sys.exit("closed")
+        data += more
+    reply = json.loads(data[:-1])
+    print(json.dumps(reply.get("parameters", {})))
+    if "error" in reply:
+        sys.exit(reply["error"])
 EOF
-}
-
-status() # KEY
-{
-	call GetStatus 2>/dev/null | jq -r ".$1" 2>/dev/null
-}
-
-wait_for() # SECONDS COMMAND...
-{
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
-	done
-}
-
-more_samples() # THAN
-{
-	local n
-	n=$(status samples)
-	[ -n "$n" ] && [ "$n" -gt "$1" ]
 }
 
 segments() # PATTERN
@@ -79,14 +60,6 @@ segments() # PATTERN
 at_least() # COUNT PATTERN
 {
 	[ "$(segments "$2")" -ge "$1" ]
-}
-
-start()
-{
-	"$spoord" -c spoord.conf --foreground 2>>log &
-	pid=$!
-	background_pids+=("$pid")
-	wait_for 20 status samples && [ -n "$(status samples)" ]
 }
 
 verify_all() # the archive's files: each is readable; only an open block may be missing
@@ -100,8 +73,8 @@ verify_all() # the archive's files: each is readable; only an open block may be 
 }
 
 # A load that is there all the time.
-"$FIXTURES/burn" 3600000 >/dev/null 2>&1 &
-background_pids+=("$!")
+background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+burn=$!
 
 # --- command line -----------------------------------------------------------------------------
 config 'frequency = 199'
@@ -120,8 +93,9 @@ exits 0 "--help" "$spoord" --help
 is "$(grep -c '^  [a-z_]* = .*  [a-z]' out)" "$("$spoord" -n | grep -c .)" "which tells every key of the configuration"
 
 # --- recording --------------------------------------------------------------------------------
-ok "it starts" start
-ok "samples arrive" wait_for 20 more_samples 100
+start
+ok "it starts" wait_for 20 ctl status
+ok "samples arrive" wait_for 20 samples_over 100
 is "$(status frequency_hz)" 199 "at the configured frequency"
 nok "a second one on the same archive is refused" "$spoord" -c spoord.conf
 ok "sync" call Sync
@@ -134,32 +108,9 @@ info() # FILTER
 {
 	"$SPOOR" info --json "$active" 2>/dev/null | jq "$1"
 }
-sync_all() # COUNT
-{
-	python3 - "$socket" "$1" <<'EOF'
-import socket, sys
-clients = []
-for i in range(int(sys.argv[2])):
-    s = socket.socket(socket.AF_UNIX)
-    s.settimeout(30)
-    s.connect(sys.argv[1])
-    clients.append(s)
-for s in clients:
-    s.sendall(b'{"method":"io.spoor.Recorder.Sync"}\0')
-for s in clients:
-    data = b""
-    while not data.endswith(b"\0"):
-        more = s.recv(65536)
-        if not more:
-            sys.exit("closed")
-        data += more
-    if b"error" in data:
-        sys.exit(data)
-EOF
-}
 blocks=$(info .blocks.RECORDS.blocks)
 before=$(status samples)
-ok "sixty who sync at once" sync_all 60
+ok "sixty who sync at once" call Sync '{}' 60
 in_range "$(info .samples)" "$before" 1e9 "what was sampled before is in the file"
 in_range $(($(info .blocks.RECORDS.blocks) - blocks)) 1 30 "and their blocks are few"
 
@@ -168,7 +119,7 @@ before=$(status samples)
 ok "rotate" call Rotate
 is "$(segments '*.spoor')" 1 "one sealed segment"
 is "$(segments '*.spoor.active')" 1 "one active segment"
-ok "recording goes on" wait_for 20 more_samples "$before"
+ok "recording goes on" wait_for 20 samples_over "$before"
 ok "and the sealed segment is clean" verify_all
 
 config 'frequency = 199' 'segment_size = 256K' 'segment_age = 1s'
@@ -187,7 +138,7 @@ is "$(status wanted_frequency_hz)" 997 "and the old one stays"
 config 'frequency = 997' 'events = no-such-event'
 nok "reload of an event that is none is refused" call Reload
 before=$(status samples)
-ok "and recording goes on" wait_for 20 more_samples "$before"
+ok "and recording goes on" wait_for 20 samples_over "$before"
 config 'frequency = 997' 'control_group = nobody-has-it'
 sed -i "s,^archive_directory.*,archive_directory = $TMP/other," spoord.conf
 ok "reload of what needs a restart" call Reload
@@ -199,7 +150,7 @@ config 'frequency = 499' 'events = cpu-clock' 'call_graph = none'
 ok "reload of events" call Reload
 is "$(grep -c 'asks for a restart' log)" 2 "what is in force needs none"
 before=$(status samples)
-ok "recording goes on with them" wait_for 20 more_samples "$before"
+ok "recording goes on with them" wait_for 20 samples_over "$before"
 is "$(status frequency_hz)" 499 "at their frequency"
 is "$(segments '*.spoor.active')" 1 "in one active segment"
 
@@ -216,7 +167,6 @@ like "$("$SPOOR" dump "$active" 2>/dev/null | grep -a 'MMAP2 .*/new"')" ' ino=[1
 in_range "$(info .build_ids)" 1 1e6 "and its file the build-id"
 
 # --- captures ---------------------------------------------------------------------------------
-burn=${background_pids[0]}
 cpu_ticks() # PID: that it has run, in hundredths of a second
 {
 	cut -d ' ' -f 14 "/proc/$1/stat"
@@ -234,7 +184,7 @@ in_range "$(jq .capture.samples <<<"$capture")" 50 $((ticks * 997 * 105 / 10000 
 is "$(jq .samples info.json)" "$(jq .capture.samples <<<"$capture")" "the reply counts what is in the file"
 nok "a capture of a process that is none" call Capture '{"duration_s": 1, "pids": [4194303]}'
 before=$(status samples)
-ok "the base stream goes on" wait_for 20 more_samples "$before"
+ok "the base stream goes on" wait_for 20 samples_over "$before"
 
 # --- ends -------------------------------------------------------------------------------------
 kill -KILL "$pid"
@@ -242,10 +192,11 @@ wait "$pid" 2>/dev/null
 active=$(find "$archive" -maxdepth 1 -name '*.spoor.active')
 isnt "$active" "" "kill -9 leaves the active segment"
 exits 0 "which reads but for the open block" "$SPOOR" report "$active"
-ok "it starts again" start
+start
+ok "it starts again" wait_for 20 ctl status
 is "$(segments '*.spoor.active')" 1 "the leftover was sealed"
 ok "as it was" test -e "${active%.active}"
-ok "samples arrive" wait_for 20 more_samples 100
+ok "samples arrive" wait_for 20 samples_over 100
 
 call Capture '{"duration_s": 50}' >last.json &
 client=$!
@@ -255,8 +206,7 @@ captures()
 }
 ok "a capture runs" wait_for 20 captures 1
 sleep 1
-kill -TERM "$pid"
-wait "$pid"
+stop
 is $? 0 "SIGTERM: exit 0"
 ok "who waits for a capture is answered" wait "$client"
 in_range "$(jq .capture.samples last.json)" 10 1e9 "with what it has"
@@ -274,17 +224,11 @@ config 'frequency = 199'
 sed -i 's/^max_use.*/max_use = 64K/' spoord.conf
 : >log
 head -c 60000 /dev/zero >"$archive/foreign"
-suspended()
-{
-	[ "$(status suspended)" = "$1" ]
-}
 outage()
 {
 	grep -c "$1" log
 }
-"$spoord" -c spoord.conf 2>>log &
-pid=$!
-background_pids+=("$pid")
+start
 ok "it starts in a full archive" wait_for 20 suspended true
 sleep 3
 rm "$archive/foreign"
@@ -300,7 +244,6 @@ rm "$archive/foreign"
 ok "it is resumed" wait_for 90 suspended false
 sleep 1.2
 is "$(outage 'writing is resumed')" 1 "which is said, too"
-kill -TERM "$pid"
-wait "$pid"
+stop
 unlike "$(cat log)" 'Sanitizer|Assertion' "no complaint of the program about itself"
 done_testing

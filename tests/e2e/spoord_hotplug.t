@@ -4,6 +4,7 @@
 # CPU 1 goes and comes back under a daemon that records: each time it is sampled again, each time
 # the gap is in the archive, and neither descriptors nor memory grow. ROUNDS=50 is the long run.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
 need_record_all
 need_command jq
 
@@ -16,7 +17,7 @@ at_exit "echo 1 >$cpu1"
 mkdir -m 750 archive
 cat >spoord.conf <<END
 archive_directory = $TMP/archive
-control_socket = $TMP/socket
+control_socket = $socket
 control_group = root
 frequency = 499
 max_use = 64M
@@ -25,37 +26,15 @@ block_age = 1s
 cpu_budget = 0
 END
 
-ctl()
-{
-	"$BUILD/spoorctl" --socket "$TMP/socket" "$@"
-}
-
-status() # KEY
-{
-	ctl status --json | jq -r ".$1"
-}
-
 online() # COUNT
 {
 	[ "$(status cpus_online)" = "$1" ]
 }
 
-
-descriptors()
-{
-	find "/proc/$pid/fd" -mindepth 1 | wc -l
-}
-
-rss_kib()
-{
-	awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"
-}
-
 # Busy CPUs: an idle one that was offline once is not sampled by cpu-clock in every VM, whoever asks.
 # A process that may run on CPU 1 alone is moved when it goes, so it is started anew each time.
 background taskset -c 0 sh -c 'while :; do :; done'
-background "$BUILD/spoord" -c spoord.conf --foreground 2>log
-pid=$!
+start
 wait_for 20 ctl status || { diag_file log; bail "spoord does not come up"; }
 
 round()
@@ -82,8 +61,7 @@ is "$done_rounds" "$ROUNDS" "CPU 1 is told to be gone, and to be back, each time
 is "$(descriptors)" "$fds" "as many descriptors as before"
 in_range "$(($(rss_kib) - rss))" -100000 4096 "memory as before, in KiB"
 is "$(status suspended)" false "it goes on recording"
-kill -TERM "$pid"
-wait "$pid"
+stop
 is $? 0 "and ends in order"
 
 : >records

@@ -4,17 +4,15 @@
 # kill -9 at random moments, while it rotates, syncs and captures: what is left reads but for the
 # open block, with no repair, and the next one goes on. KILLS=500 is the long run.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
 
 KILLS=${KILLS:-15}
-spoord=$BUILD/spoord
-spoorctl=$BUILD/spoorctl
-[ -x "$spoorctl" ] || skip_all "there is no spoord"
+[ -x "$spoord" ] || skip_all "there is no spoord"
 need_command jq
 "$SPOOR" record -a --duration 0.1s -o probe.spoor >/dev/null 2>&1 ||
 	skip_all "this user may not sample all CPUs"
 
 archive=$TMP/archive
-socket=$TMP/socket
 mkdir -m 750 "$archive"
 cat >spoord.conf <<EOC
 archive_directory = $archive
@@ -28,11 +26,6 @@ segment_age = 1s
 block_age = 1s
 cpu_budget = 0
 EOC
-
-ctl()
-{
-	"$spoorctl" --socket "$socket" "$@"
-}
 
 background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
 
@@ -89,19 +82,14 @@ look()
 	done < <(find "$archive" \( -name '*.spoor' -o -name '*.spoor.active' \) -printf '%i:%s:%T@ %p\n')
 }
 
-answers()
-{
-	kill -0 "$pid" && ctl status --json >status.json && [ "$(jq .samples status.json)" -gt "$1" ]
-}
-
 files=0 torn=0 empty=0 bad=0 stuck=0 aside=0
 for ((round = 0; round < KILLS; round++)); do
-	"$spoord" -c spoord.conf --foreground 2>log &
-	pid=$!
+	: >log
+	start
 	background_pids=("${background_pids[0]}" "$pid")
 	# Most rounds have it at work; each fifth takes it at its start.
 	if ((round % 5)); then
-		wait_for 20 answers 0 || {
+		wait_for 20 samples_over 0 || {
 			stuck=$((stuck + 1))
 			cat log >>stuck.out
 		}
@@ -119,17 +107,15 @@ for ((round = 0; round < KILLS; round++)); do
 done
 aside=$(find "$archive" -name '*~' | wc -l)
 
-"$spoord" -c spoord.conf --foreground 2>log &
-pid=$!
-background_pids+=("$pid")
-ok "it goes on after $KILLS kills" wait_for 20 answers 100
+: >log
+start
+ok "it goes on after $KILLS kills" wait_for 20 samples_over 100
 diag "$KILLS kills; $files files looked at, $torn torn, $empty empty, $bad bad; $aside set aside"
 is "$stuck" 0 "each time it started and recorded" || diag_file stuck.out
 is "$bad" 0 "every file reads" || diag_file bad.out
 is "$aside" 0 "and none was set aside" || find "$archive" -name '*~' -size +0
 is "$(find "$archive" -name '*.active' | wc -l)" 1 "what the dead left is sealed"
-kill -TERM "$pid"
-wait "$pid"
+stop
 is $? 0 "SIGTERM: exit 0"
 look
 is "$bad" 0 "all is readable at the end"
