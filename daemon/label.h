@@ -10,7 +10,10 @@
 #define LABEL_BYTES_MAX 100
 
 /* What may be in it, for a person who gave something else. */
-#define LABEL_RULE "a label is 1 to 100 letters, digits, '.', '_', '-', and begins with no '.'"
+#define LABEL_RULE LABEL_RULE_OF(LABEL_BYTES_MAX)
+#define LABEL_RULE_OF(max) LABEL_RULE_TEXT(max)
+#define LABEL_RULE_TEXT(max)                                                                       \
+	"a label is 1 to " #max " letters, digits, '.', '_', '-', and begins with no '.'"
 
 bool label_good(const char *s);
 

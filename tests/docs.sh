@@ -73,7 +73,7 @@ if [ -x "$spoord" ]; then
 fi
 
 label="1 to $(sed -n 's/^#define LABEL_BYTES_MAX //p' daemon/label.h) letters"
-for doc in daemon/label.h docs/io.spoor.Recorder.varlink docs/spoorctl.1; do
+for doc in docs/io.spoor.Recorder.varlink docs/spoorctl.1; do
 	grep -q "$label" "$doc" || complain "$doc does not say that a label is $label"
 done
 
