@@ -18,6 +18,7 @@
 
 #include "daemon/archive_internal.h"
 #include "daemon/log.h"
+#include "format/time_text.h"
 #include "recorder/host.h"
 
 #define MAX_USE_PER_MILLE 100
@@ -27,7 +28,6 @@
 #define SEGMENTS_MIN 8
 #define UNIT_MIN 4096
 #define UNIT_MAX (1u << 20) /* a file system that says more is not believed */
-#define SECOND_NS UINT64_C(1000000000)
 #define SCAN_NS (60 * SECOND_NS)
 #define CLOCK_STEP_NS (60 * SECOND_NS) /* more than what adjusts a clock does in a few seconds */
 #define CLOCK_DOUBT_NS (3600 * SECOND_NS)

@@ -11,10 +11,10 @@
 #include "daemon/call_graph.h"
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
+#include "format/time_text.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
 #define SEGMENT_BYTES_MIN (64u << 10)

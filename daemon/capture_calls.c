@@ -12,13 +12,13 @@
 #include "daemon/call_graph.h"
 #include "daemon/descriptor.h"
 #include "daemon/methods.h"
+#include "format/time_text.h"
 
 #define EVENTS_MAX 16
 #define EVENT_BYTES 256
 #define PIDS_MAX 1024
 #define CGROUP_BYTES 4096
 #define CPUS_BYTES 1024
-#define NS_PER_S UINT64_C(1000000000)
 
 struct capture_call {
 	LIST_ENTRY(capture_call) next;
@@ -331,7 +331,7 @@ read_duration(struct method_call *call, struct session_options *o)
 		return false;
 	}
 	if (s * 1e9 > (double)max_ns) {
-		methods_limit(call, "max_capture_time", max_ns / NS_PER_S);
+		methods_limit(call, "max_capture_time", max_ns / SECOND_NS);
 		return false;
 	}
 	o->duration_ns = (uint64_t)(s * 1e9);

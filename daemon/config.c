@@ -15,9 +15,9 @@
 
 #include "daemon/call_graph.h"
 #include "daemon/config_value.h"
+#include "format/time_text.h"
 
 #define CONFIG_FILE_MAX (1u << 20) /* bytes: a file of settings is no larger */
-#define SECOND_NS UINT64_C(1000000000)
 
 enum type {
 	TYPE_STRING,

@@ -15,7 +15,6 @@
 #include "daemon/label.h"
 #include "format/time_text.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define MONITOR_HEAD_LINES 20
 
 enum { OPT_SINCE = 0x100, OPT_UNTIL, OPT_MAX_USE, OPT_MAX_AGE, OPT_MAX_SEGMENTS };
@@ -251,13 +250,12 @@ keep_option(struct ctl_client *c, struct keep *k, const char *command, int optio
 	switch (option) {
 	case OPT_SINCE:
 	case OPT_UNTIL:
-		if (time_text_instant(optarg, k->now_s * (int64_t)NS_PER_S, &ns) < 0)
+		if (time_text_instant(optarg, k->now_s * SECOND_NS, &ns) < 0)
 			return ctl_command_usage(command,
 						 "%s: a time such as 03:12, -10m, today or "
 						 "\"2026-11-21 03:12:00\"",
 						 optarg);
-		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns > 0 ? ns / (int64_t)NS_PER_S
-									   : 0;
+		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns > 0 ? ns / SECOND_NS : 0;
 		return -1;
 	case 'l':
 		if (!label_good(optarg))
@@ -274,11 +272,11 @@ keep_settle(struct keep *k, int argc, char **argv)
 	uint64_t ns;
 
 	if (optind + 1 == argc && k->from_s < 0 && k->until_s < 0) {
-		if (config_time_parse(argv[optind], &ns) < 0 || ns < NS_PER_S)
+		if (config_time_parse(argv[optind], &ns) < 0 || ns < SECOND_NS)
 			return ctl_command_usage(argv[0], "%s: a time such as 90s, 10m or 2h",
 						 argv[optind]);
 		/* More than there is: all of it. */
-		k->from_s = k->now_s - (int64_t)(ns / NS_PER_S);
+		k->from_s = k->now_s - (int64_t)(ns / SECOND_NS);
 		if (k->from_s < 0)
 			k->from_s = 0;
 	} else if (optind != argc) {
@@ -344,7 +342,7 @@ vacuum_option(struct ctl_client *c, json_t *parameters, const char *command, int
 	} else if (option == OPT_MAX_AGE) {
 		key = "max_age_s";
 		r = config_time_parse(optarg, &n);
-		n /= NS_PER_S;
+		n /= SECOND_NS;
 	} else if (option == OPT_MAX_SEGMENTS) {
 		key = "max_segments";
 		r = config_count_parse(optarg, &n);

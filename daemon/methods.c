@@ -13,12 +13,12 @@
 #include "daemon/label.h"
 #include "daemon/log.h"
 #include "format/loss.h"
+#include "format/time_text.h"
 #include "recorder/session_error.h"
 
 #define INTERVAL_S_MAX 3600
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
-#define NS_PER_S UINT64_C(1000000000)
-#define ROTATE_AGAIN_NS (10 * NS_PER_S)
+#define ROTATE_AGAIN_NS (10 * SECOND_NS)
 
 /* --- answers ----------------------------------------------------------------------------- */
 
@@ -184,7 +184,7 @@ monitor(struct method_call *call)
 	if (!methods_int(call, "interval_s", 1, INTERVAL_S_MAX, 1, &interval_s))
 		return;
 	call->wait = METHODS_MONITOR;
-	call->wait_ns = (uint64_t)interval_s * NS_PER_S;
+	call->wait_ns = (uint64_t)interval_s * SECOND_NS;
 	call->parameters = methods_status(call->context);
 }
 
@@ -220,8 +220,8 @@ rotate_for(struct method_call *call, struct session_error *error)
 					    "a segment was closed on request just now; "
 					    "members may ask again in %u s",
 					    (unsigned int)((*last_ns + ROTATE_AGAIN_NS -
-							    call->now_ns + NS_PER_S - 1) /
-							   NS_PER_S));
+							    call->now_ns + SECOND_NS - 1) /
+							   SECOND_NS));
 		*last_ns = call->now_ns;
 	}
 	return streams_rotate(call->context->streams, error);

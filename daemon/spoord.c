@@ -36,7 +36,6 @@
 #define EXIT_USAGE 2
 #define EXIT_CONFIG 78 /* EX_CONFIG of sysexits.h: the unit does not restart after it */
 
-#define SECOND_NS UINT64_C(1000000000)
 #define ARCHIVE_TICK_S 5
 #define STATUS_TICK_S 10
 

@@ -15,10 +15,10 @@
 #include "daemon/log.h"
 #include "daemon/notify.h"
 #include "daemon/usage.h"
+#include "format/time_text.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define FLUSH_SECONDS 60
 
 struct streams {

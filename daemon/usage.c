@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SECOND_NS UINT64_C(1000000000)
+#include "format/time_text.h"
 
 static uint64_t
 cpu_ns(void)

@@ -9,7 +9,6 @@
 
 #include "format/fmt_error.h"
 
-#define NS_PER_S 1000000000
 #define TEXT_MAX 64 /* a point in time is shorter */
 
 static const struct {
@@ -108,7 +107,7 @@ time_text_duration(const char *text, uint64_t *ret_ns)
 			return -FMT_E_CORRUPT;
 		text += strspn(text, " \t");
 		/* A bare number stands alone: what would "1h 5" be? */
-		unit = first && *text == '\0' ? NS_PER_S : take_unit(&text);
+		unit = first && *text == '\0' ? SECOND_NS : take_unit(&text);
 		first = false;
 		if (unit == 0)
 			return -FMT_E_CORRUPT;
@@ -127,7 +126,7 @@ seconds_to_ns(int64_t s, int64_t fraction_ns, int64_t *ret_ns)
 {
 	int64_t ns;
 
-	if (__builtin_mul_overflow(s, NS_PER_S, &ns) ||
+	if (__builtin_mul_overflow(s, SECOND_NS, &ns) ||
 	    __builtin_add_overflow(ns, fraction_ns, &ns))
 		return -FMT_E_CORRUPT;
 	*ret_ns = ns;
@@ -143,7 +142,7 @@ parse_epoch(const char *text, int64_t *ret_ns)
 	if (take_digits(&text, &s) <= 0 || s > INT64_MAX || !take_fraction(&text, &fraction) ||
 	    *text)
 		return -FMT_E_CORRUPT;
-	return seconds_to_ns((int64_t)s, (int64_t)fraction_of(&fraction, NS_PER_S), ret_ns);
+	return seconds_to_ns((int64_t)s, (int64_t)fraction_of(&fraction, SECOND_NS), ret_ns);
 }
 
 static int
@@ -164,7 +163,7 @@ parse_relative(const char *text, int64_t now_ns, bool ago, int64_t *ret_ns)
 static int64_t
 floor_seconds(int64_t ns)
 {
-	return ns / NS_PER_S - (ns % NS_PER_S < 0);
+	return ns / SECOND_NS - (ns % SECOND_NS < 0);
 }
 
 static void
@@ -235,7 +234,7 @@ parse_calendar(const char *text, int64_t now_ns, bool utc, int64_t *ret_ns)
 		end = strptime(behind ? behind : text, forms[i].format, &tm);
 		if (!end || (forms[i].seconds && !take_fraction(&end, &fraction)) || *end)
 			continue;
-		error = join(&tm, utc, (int64_t)fraction_of(&fraction, NS_PER_S), ret_ns);
+		error = join(&tm, utc, (int64_t)fraction_of(&fraction, SECOND_NS), ret_ns);
 		return !error && behind && tm.tm_wday != day.tm_wday ? -FMT_E_CORRUPT : error;
 	}
 	return -FMT_E_CORRUPT;

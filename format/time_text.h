@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define SECOND_NS INT64_C(1000000000) /* signed: what is subtracted may be below zero */
+
 /*
  * "500ms", "5s", "2m", "1h30m", "0.3s", "2 days"; units ns us ms s m h d w and the longer names
  * that systemd has for them; a bare number: seconds. What is below a nanosecond is dropped. 0;

@@ -11,6 +11,7 @@
 
 #include "format/buf.h"
 #include "format/recording_meta.h"
+#include "format/time_text.h"
 #include "recorder/command.h"
 #include "recorder/event.h"
 #include "recorder/hotplug.h"
@@ -22,7 +23,6 @@
 #include "recorder/writer.h"
 
 #define SESSION_MAGIC 0x73657373u
-#define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
 enum session_wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND, WAKE_REQUEST, WAKE_HOTPLUG };

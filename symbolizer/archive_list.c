@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/time_text.h"
+
 #define SUFFIX ".spoor"
-#define NS_PER_S UINT64_C(1000000000)
-#define SPARE_NS (60 * NS_PER_S) /* what is drained late, and a clock that is set a little */
+#define SPARE_NS (60 * SECOND_NS) /* what is drained late, and a clock that is set a little */
 #define SEGMENTS_MAX (1u << 20)
 
 void
@@ -88,7 +89,7 @@ read_name(const char *base, struct archive_segment *s)
 	t = timegm(&tm);
 	if (t <= 0)
 		return;
-	s->start_ns = (uint64_t)t * NS_PER_S + us * 1000;
+	s->start_ns = (uint64_t)t * SECOND_NS + us * 1000;
 	s->seq = seq;
 }
 

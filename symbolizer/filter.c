@@ -11,7 +11,6 @@
 
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096
-#define NS_PER_S UINT64_C(1000000000)
 
 /* Comma-separated names; the strings are one allocation per option given. */
 struct names {
@@ -208,11 +207,11 @@ ranges_parse(struct ranges *ranges, const char *arg, bool may_span, const char *
 static int
 seconds_parse(const char *word, uint64_t *ret)
 {
-	uint64_t s = 0, ns = 0, unit = NS_PER_S / 10;
+	uint64_t s = 0, ns = 0, unit = SECOND_NS / 10;
 	const char *p = word;
 
 	for (; *p >= '0' && *p <= '9'; p++) {
-		if (s > UINT64_MAX / NS_PER_S / 10 - 1)
+		if (s > UINT64_MAX / SECOND_NS / 10 - 1)
 			return -1;
 		s = s * 10 + (uint64_t)(*p - '0');
 	}
@@ -221,7 +220,7 @@ seconds_parse(const char *word, uint64_t *ret)
 			ns += unit * (uint64_t)(*p - '0');
 	if (p == word || *p)
 		return -1;
-	*ret = s * NS_PER_S + ns;
+	*ret = s * SECOND_NS + ns;
 	return 0;
 }
 

@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 #include "format/fmt_error.h"
+#include "format/time_text.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/escape.h"
 #include "symbolizer/table.h"
 
 #define UNKNOWNS_SHOWN 10
 #define GAPS_SHOWN 10
-#define NS_PER_S 1e9
 
 double
 report_percent(const struct report_section *s, const struct report_weight *w)
@@ -73,7 +73,7 @@ print_totals(const struct report_print *p)
 
 	if (t->samples > 0)
 		printf("# Samples: %" PRIu64 " over %.3f s\n", t->samples,
-		       (double)(t->end_ns - t->start_ns) / NS_PER_S);
+		       (double)(t->end_ns - t->start_ns) / SECOND_NS);
 	if (t->filtered > 0)
 		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
 	if (t->samples == 0)
