@@ -8,30 +8,36 @@
 
 #define SLOTS_MIN 256
 #define STACKS_MIN 256
+#define WORDS_MIN 4096
+#define REGION_BITS 22 /* frames lie in few regions of so many bits */
 
 void
 columns_stacks_init(struct columns_stacks *t, uint64_t key)
 {
 	*t = (struct columns_stacks){ .key = key };
+	for (unsigned int i = 0; i < COLUMNS_STACKS_KEYS; i++)
+		t->keys[i] = key = columns_mix(key, key | 1) ^ (key << 32);
 	columns_tuples_init(&t->frames, 1, columns_mix(key, key | 1));
+	columns_tuples_init(&t->regions, 1, columns_mix(key, key | 1));
 }
 
 void
 columns_stacks_done(struct columns_stacks *t)
 {
 	free(t->v);
+	free(t->path);
 	free(t->slots);
+	free(t->words);
 	columns_tuples_done(&t->frames);
+	columns_tuples_done(&t->regions);
 	free(t->items);
 	free(t->rank);
 	free(t->frame_rank);
 	free(t->follower);
-	free(t->path);
 	columns_words_done(&t->gaps);
 	columns_words_done(&t->shared);
 	columns_words_done(&t->length);
 	columns_words_done(&t->first);
-	columns_words_done(&t->before);
 	columns_words_done(&t->runs);
 	columns_words_done(&t->strays);
 	columns_stacks_init(t, t->key);
@@ -68,26 +74,38 @@ make_slots(struct columns_stacks *t, size_t nr)
 bool
 columns_stacks_clear(struct columns_stacks *t)
 {
-	t->n = 0;
-	return make_slots(t, SLOTS_MIN);
+	t->n = t->nr_words = 0;
+	return make_slots(t, SLOTS_MIN) && columns_tuples_clear(&t->frames);
 }
 
 /* --- collecting -------------------------------------------------------------------------- */
 
+/*
+ * Sums of products of two words (NH, of UMAC): the products do not wait for one another, as each
+ * step of a chain of them would.
+ */
 static uint64_t
 hash_of(const struct columns_stacks *t, const struct columns_stack *s)
 {
-	uint64_t k = t->key | 1, a = columns_mix(s->head ^ t->key, k),
-		 b = columns_mix(s->ip ^ a, k);
-	size_t words = span_words(s->chain), i;
+	const uint8_t *p = s->chain.p;
+	uint64_t h = (s->ip + t->keys[0]) ^ s->chain.len;
+	size_t left = span_words(s->chain);
+	unsigned __int128 sum = (unsigned __int128)(s->head ^ t->key) * (h | 1);
 
-	for (i = 0; i + 2 <= words; i += 2) {
-		a = columns_mix(a ^ span_word(s->chain, i), k);
-		b = columns_mix(b ^ span_word(s->chain, i + 1), k);
+	for (;;) {
+		size_t words = left < COLUMNS_STACKS_KEYS ? left : COLUMNS_STACKS_KEYS, i;
+
+		for (i = 0; i + 2 <= words; i += 2)
+			sum += (unsigned __int128)(le64dec(p + 8 * i) + t->keys[i]) *
+				(le64dec(p + 8 * i + 8) + t->keys[i + 1]);
+		if (i < words)
+			sum += le64dec(p + 8 * i) * (unsigned __int128)t->keys[i];
+		h = columns_mix(h ^ (uint64_t)sum ^ (uint64_t)(sum >> 64), t->key | 1);
+		left -= words;
+		if (left == 0)
+			return h;
+		p += 8 * words;
 	}
-	if (i < words)
-		a = columns_mix(a ^ span_word(s->chain, i), k);
-	return columns_mix(a ^ (b << 32 | b >> 32), k);
 }
 
 static bool
@@ -98,11 +116,26 @@ same_stack(const struct columns_stack *a, const struct columns_stack *b)
 		(a->chain.len == 0 || memcmp(a->chain.p, b->chain.p, a->chain.len) == 0);
 }
 
+/* Makes room for n things, keeping those that there are. */
+static bool
+keep_room(void *pp, size_t *cap, size_t n, size_t size)
+{
+	void *p;
+
+	if (n <= *cap)
+		return true;
+	p = reallocarray(*(void **)pp, n, size);
+	if (!p)
+		return false;
+	*(void **)pp = p;
+	*cap = n;
+	return true;
+}
+
 static bool
 grow(struct columns_stacks *t)
 {
-	size_t cap = t->cap ? t->cap * 2 : STACKS_MIN;
-	struct columns_stack *v;
+	size_t cap = t->n ? t->n * 2 : STACKS_MIN;
 
 	if (t->n * 2 >= t->nr_slots) {
 		if (!make_slots(t, t->nr_slots * 4))
@@ -115,14 +148,29 @@ grow(struct columns_stacks *t)
 			t->slots[at] = (uint32_t)i + 1;
 		}
 	}
-	if (t->n < t->cap)
-		return true;
-	v = reallocarray(t->v, cap, sizeof(*v));
-	if (!v)
+	return t->n < t->cap ||
+		(keep_room(&t->path, &t->cap_path, cap, sizeof(*t->path)) &&
+		 keep_room(&t->v, &t->cap, cap, sizeof(*t->v)));
+}
+
+/* Numbers the frames of a stack that is new, while its record is at hand. */
+static bool
+add_path(struct columns_stacks *t, const struct columns_stack *s)
+{
+	size_t words = span_words(s->chain), need = t->nr_words + words + 2, n = t->nr_words;
+	uint32_t last;
+
+	if (need > t->cap_words &&
+	    !keep_room(&t->words, &t->cap_words, need * 2 + WORDS_MIN, sizeof(*t->words)))
 		return false;
-	t->v = v;
-	t->cap = cap;
-	return true;
+	last = t->words[n++] = columns_tuples_add_word(&t->frames, s->head);
+	if (last != COLUMNS_TUPLES_NONE && s->head & COLUMNS_HEAD_IP)
+		last = t->words[n++] = columns_tuples_add_word(&t->frames, s->ip);
+	for (size_t i = 0; i < words && last != COLUMNS_TUPLES_NONE; i++)
+		last = t->words[n++] = columns_tuples_add_word(&t->frames, span_word(s->chain, i));
+	t->path[t->n] = (struct columns_path){ (uint32_t)t->nr_words, (uint32_t)(n - t->nr_words) };
+	t->nr_words = n;
+	return last != COLUMNS_TUPLES_NONE;
 }
 
 uint32_t
@@ -132,12 +180,13 @@ columns_stacks_add(struct columns_stacks *t, struct columns_stack *s)
 
 	if ((t->n == t->cap || t->n * 2 >= t->nr_slots) && !grow(t))
 		return COLUMNS_TUPLES_NONE;
-	s->lead = s->head & COLUMNS_HEAD_IP ? 2 : 1;
 	s->hash = hash_of(t, s);
 	for (at = s->hash & (t->nr_slots - 1); t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
 		if (same_stack(&t->v[t->slots[at] - 1], s))
 			return t->slots[at] - 1;
 	}
+	if (!add_path(t, s))
+		return COLUMNS_TUPLES_NONE;
 	t->v[t->n] = *s;
 	t->slots[at] = (uint32_t)++t->n;
 	return (uint32_t)t->n - 1;
@@ -145,92 +194,98 @@ columns_stacks_add(struct columns_stacks *t, struct columns_stack *s)
 
 /* --- sorting and writing ------------------------------------------------------------------ */
 
-static uint32_t
-shared_words(const struct columns_stack *a, const struct columns_stack *b)
-{
-	size_t words_a = columns_stack_words(a), words_b = columns_stack_words(b);
-	size_t words = words_a < words_b ? words_a : words_b, i = 0;
-
-	while (i < words && columns_stack_word(a, i) == columns_stack_word(b, i))
-		i++;
-	return (uint32_t)i;
-}
-
-/* The number of a frame. What followers know of it is nothing, when it is new. */
-static bool
-number_frame(struct columns_stacks *t, uint64_t word, uint32_t *ret)
-{
-	size_t known = t->frames.n;
-
-	*ret = columns_tuples_add(&t->frames, &word);
-	if (t->frames.n > known)
-		t->follower[*ret == COLUMNS_TUPLES_NONE ? known : *ret] = COLUMNS_TUPLES_NONE;
-	return *ret != COLUMNS_TUPLES_NONE;
-}
-
 /*
- * Writes a stack, of which path has those frames that it shares with the one before. run is the
- * number of frames since the last stray that their follower foretold.
+ * Writes a stack that comes after last. run is the number of frames since the last stray that
+ * their follower foretold; it is not known whether the next one is until the last was looked at,
+ * so there are no branches to mispredict.
  */
-static bool
-write_stack(struct columns_stacks *t, const struct columns_stack *s, uint32_t shared,
-	    uint32_t before, uint32_t *run)
+static void
+write_stack(struct columns_stacks *t, struct columns_path last, struct columns_path p,
+	    uint32_t *run)
 {
-	uint32_t words = (uint32_t)columns_stack_words(s), *path = t->path;
-	bool ok = number_frame(t, columns_stack_word(s, shared), &path[shared]);
+	const uint32_t *a = t->words + last.start, *w = t->words + p.start;
+	uint64_t *strays = t->strays.v, *runs = t->runs.v;
+	uint32_t shared = 0, foretold = *run;
+	size_t n = t->strays.n;
 
+	while (shared < last.n && a[shared] == w[shared])
+		shared++;
 	columns_words_push(&t->shared, shared);
-	columns_words_push(&t->length, words - shared - 1);
-	columns_words_push(&t->first, path[shared]);
-	columns_words_push(&t->before, before);
-	if (ok && shared > 0)
-		t->follower[path[shared - 1]] = path[shared];
-	for (uint32_t i = shared + 1; i < words && ok; i++) {
-		uint64_t word = columns_stack_word(s, i);
-		uint32_t *follower = &t->follower[path[i - 1]];
+	columns_words_push(&t->length, p.n - shared - 1);
+	columns_words_push(&t->first, w[shared] - (shared < last.n ? a[shared] : 0));
+	if (shared > 0)
+		t->follower[w[shared - 1]] = w[shared];
+	for (uint32_t i = shared + 1; i < p.n; i++) {
+		uint32_t *follower = &t->follower[w[i - 1]];
+		bool stray = *follower != w[i];
 
-		if (*follower != COLUMNS_TUPLES_NONE && t->frames.words.v[*follower] == word) {
-			path[i] = *follower;
-			++*run;
-			continue;
-		}
-		ok = number_frame(t, word, &path[i]);
-		if (*follower == COLUMNS_TUPLES_NONE && word == 0) {
-			*follower = path[i];
-			++*run;
-			continue;
-		}
-		*follower = path[i];
-		ok = columns_words_add(&t->strays, path[i]) && ok;
-		ok = columns_words_add(&t->runs, *run) && ok;
-		*run = 0;
+		*follower = w[i];
+		strays[n] = w[i];
+		runs[n] = foretold;
+		n += stray;
+		foretold = stray ? 0 : foretold + 1;
 	}
-	return ok;
+	t->strays.n = t->runs.n = n;
+	*run = foretold;
 }
 
-/* All stacks in their order, with frames by number. */
+/* All stacks in their order. */
 static bool
 write_stacks(struct columns_stacks *t)
 {
-	const struct columns_stack *last = NULL;
+	struct columns_path last = { 0 };
 	uint32_t run = 0;
-	bool ok = true;
 
-	t->shared.n = t->length.n = t->first.n = t->before.n = t->runs.n = t->strays.n = 0;
+	t->shared.n = t->length.n = t->first.n = t->runs.n = t->strays.n = 0;
 	if (!columns_words_reserve(&t->shared, t->n) || !columns_words_reserve(&t->length, t->n) ||
-	    !columns_words_reserve(&t->first, t->n) || !columns_words_reserve(&t->before, t->n))
+	    !columns_words_reserve(&t->first, t->n) ||
+	    !columns_words_reserve(&t->runs, t->nr_words) ||
+	    !columns_words_reserve(&t->strays, t->nr_words) ||
+	    !make_room(&t->follower, &t->cap_follower, t->frames.n + 1, sizeof(*t->follower)))
 		return false;
-	for (size_t i = 0; i < t->n && ok; i++) {
-		const struct columns_stack *s = &t->v[t->items[i].number];
-		uint32_t shared = last ? shared_words(last, s) : 0;
-		bool differs = last && shared < columns_stack_words(last);
+	/* What nothing is known of is followed by the least frame. */
+	memset(t->follower, 0, t->frames.n * sizeof(*t->follower));
+	for (size_t i = 0; i < t->n; i++) {
+		struct columns_path p = t->path[t->items[i].number];
 
-		ok = write_stack(t, s, shared, differs ? t->path[shared] : COLUMNS_TUPLES_NONE,
-				 &run);
+		write_stack(t, last, p, &run);
 		t->rank[t->items[i].number] = (uint32_t)i;
-		last = s;
+		last = p;
 	}
-	return ok;
+	return true;
+}
+
+/*
+ * The keys of frames: ranks of regions instead of upper bits. That leaves half of the passes over
+ * all frames.
+ */
+static bool
+make_keys(struct columns_stacks *t)
+{
+	struct columns_tuples *regions = &t->regions;
+	size_t n = t->frames.n;
+
+	if (!columns_tuples_clear(regions))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		t->frame_rank[i] =
+			columns_tuples_add_word(regions, t->frames.words.v[i] >> REGION_BITS);
+		if (t->frame_rank[i] == COLUMNS_TUPLES_NONE)
+			return false;
+	}
+	for (size_t i = 0; i < regions->n; i++)
+		t->items[i] = (struct columns_sort_item){ regions->words.v[i], (uint32_t)i };
+	columns_sort_items(t->items, t->items + n, regions->n);
+	for (size_t i = 0; i < regions->n; i++)
+		regions->words.v[t->items[i].number] = i;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t low = t->frames.words.v[i] & ((1u << REGION_BITS) - 1);
+
+		t->items[i] = (struct columns_sort_item){
+			regions->words.v[t->frame_rank[i]] << REGION_BITS | low, (uint32_t)i
+		};
+	}
+	return true;
 }
 
 /* Numbers of frames become ranks. */
@@ -240,52 +295,43 @@ sort_frames(struct columns_stacks *t)
 	size_t n = t->frames.n;
 	uint64_t last = 0;
 
-	if (!make_room(&t->items, &t->cap_items, 2 * n + 1, sizeof(*t->items)) ||
-	    !make_room(&t->frame_rank, &t->cap_frame_rank, n, sizeof(*t->frame_rank)))
+	if (!make_room(&t->frame_rank, &t->cap_frame_rank, n, sizeof(*t->frame_rank)) ||
+	    !make_keys(t))
 		return false;
 	t->gaps.n = 0;
 	if (!columns_words_reserve(&t->gaps, n))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		t->items[i] = (struct columns_sort_item){ t->frames.words.v[i], (uint32_t)i };
 	columns_sort_items(t->items, t->items + n, n);
 	for (size_t i = 0; i < n; i++) {
-		t->frame_rank[t->items[i].number] = (uint32_t)i;
-		t->gaps.v[t->gaps.n++] = t->items[i].key - last;
-		last = t->items[i].key;
+		uint32_t number = t->items[i].number;
+		uint64_t frame = t->frames.words.v[number];
+
+		t->frame_rank[number] = (uint32_t)i;
+		columns_words_push(&t->gaps, frame - last);
+		last = frame;
 	}
-	for (size_t i = 0; i < t->n; i++) {
-		t->first.v[i] = t->frame_rank[t->first.v[i]];
-		if (t->before.v[i] != COLUMNS_TUPLES_NONE)
-			t->first.v[i] -= t->frame_rank[t->before.v[i]];
-	}
-	for (size_t i = 0; i < t->strays.n; i++)
-		t->strays.v[i] = t->frame_rank[t->strays.v[i]];
+	for (size_t i = 0; i < t->nr_words; i++)
+		t->words[i] = t->frame_rank[t->words[i]];
 	return true;
 }
 
 bool
 columns_stacks_sort(struct columns_stacks *t, const uint32_t **ret_rank)
 {
-	size_t words = 0, most = 0, n;
+	size_t most = t->n > t->frames.n ? t->n : t->frames.n;
+	struct columns_paths paths;
 
-	for (size_t i = 0; i < t->n; i++) {
-		n = columns_stack_words(&t->v[i]);
-		words += n;
-		most = n > most ? n : most;
-	}
-	/* There are no more frames than words. */
-	if (!make_room(&t->items, &t->cap_items, 2 * t->n + 1, sizeof(*t->items)) ||
-	    !make_room(&t->rank, &t->cap_rank, t->n + 1, sizeof(*t->rank)) ||
-	    !make_room(&t->follower, &t->cap_follower, words, sizeof(*t->follower)) ||
-	    !make_room(&t->path, &t->cap_path, most, sizeof(*t->path)) ||
-	    !columns_tuples_clear(&t->frames))
+	if (!make_room(&t->items, &t->cap_items, 2 * most + 1, sizeof(*t->items)) ||
+	    !make_room(&t->rank, &t->cap_rank, t->n + 1, sizeof(*t->rank)) || !sort_frames(t))
 		return false;
+	paths = (struct columns_paths){ t->words, t->path, 0 };
+	while (t->frames.n >> paths.bits > 0)
+		paths.bits++;
 	for (size_t i = 0; i < t->n; i++)
 		t->items[i].number = (uint32_t)i;
-	columns_sort_stacks(t->v, t->items, t->items + t->n, t->n);
+	columns_sort_paths(&paths, t->items, t->items + t->n, t->n);
 	*ret_rank = t->rank;
-	return write_stacks(t) && sort_frames(t);
+	return write_stacks(t);
 }
 
 void

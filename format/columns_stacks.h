@@ -11,21 +11,31 @@
 #include "format/columns_sort.h"
 #include "format/columns_tuples.h"
 
+struct columns_stack {
+	struct span chain; /* borrowed, until the block is written */
+	uint64_t ip;	   /* with COLUMNS_HEAD_IP */
+	uint64_t hash;
+	uint32_t head;
+};
+
+#define COLUMNS_STACKS_KEYS 16 /* for as many words of a callchain; then from the first again */
+
 struct columns_stacks {
 	struct columns_stack *v;
-	size_t n, cap;
+	struct columns_path *path; /* of each: where its words are */
+	size_t n, cap, cap_path;
 	uint32_t *slots;
 	size_t nr_slots, cap_slots;
-	uint64_t key;
+	uint64_t key, keys[COLUMNS_STACKS_KEYS];
 
-	struct columns_tuples frames;
+	uint32_t *words; /* of all stacks: numbers of frames, and their ranks when sorted */
+	size_t nr_words, cap_words;
+	struct columns_tuples frames, regions;
 	struct columns_sort_item *items; /* twice as many as there are stacks, or frames */
 	size_t cap_items;
 	uint32_t *rank, *frame_rank, *follower; /* of stacks, of frames, of frames */
 	size_t cap_rank, cap_frame_rank, cap_follower;
-	uint32_t *path; /* the frames of one stack */
-	size_t cap_path;
-	struct columns_words gaps, shared, length, first, before, runs, strays;
+	struct columns_words gaps, shared, length, first, runs, strays;
 };
 
 void columns_stacks_init(struct columns_stacks *t, uint64_t key);

@@ -42,9 +42,14 @@ make_slots(struct columns_tuples *t, size_t nr)
 bool
 columns_tuples_clear(struct columns_tuples *t)
 {
+	size_t nr = SLOTS_MIN;
+
+	/* As many slots as were good for what was there: the next block is like the last. */
+	while (nr < t->n * COLUMNS_TUPLES_SPARSE)
+		nr *= 2;
 	t->n = 0;
 	t->words.n = 0;
-	return make_slots(t, SLOTS_MIN);
+	return make_slots(t, nr);
 }
 
 bool
@@ -52,7 +57,7 @@ columns_tuples_grow(struct columns_tuples *t)
 {
 	size_t at;
 
-	if (!make_slots(t, t->nr_slots * 4))
+	if (!make_slots(t, t->nr_slots * 2))
 		return false;
 	for (size_t i = 0; i < t->n; i++) {
 		at = columns_tuples_hash(t, t->words.v + i * t->width) & (t->nr_slots - 1);

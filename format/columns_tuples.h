@@ -16,6 +16,7 @@
 #include "format/columns_ints.h"
 
 #define COLUMNS_TUPLES_NONE UINT32_MAX
+#define COLUMNS_TUPLES_SPARSE 4 /* slots for each tuple, at least: others are hardly in the way */
 
 struct columns_tuples {
 	struct columns_words words; /* n tuples of width words */
@@ -64,34 +65,12 @@ columns_tuples_equal(const struct columns_tuples *t, size_t number, const uint64
 	return true;
 }
 
-/* The number of a tuple of one word, if it is there. */
-static inline uint32_t
-columns_tuples_find_word(const struct columns_tuples *t, uint64_t word)
-{
-	const uint64_t *have = t->words.v;
-	size_t mask = t->nr_slots - 1, at = columns_mix(t->key ^ word, t->key | 1) & mask;
-
-	for (; t->slots[at]; at = (at + 1) & mask) {
-		if (have[t->slots[at] - 1] == word)
-			return t->slots[at] - 1;
-	}
-	return COLUMNS_TUPLES_NONE;
-}
-
 /* The number of a tuple, new or not; COLUMNS_TUPLES_NONE: out of memory. */
 static inline uint32_t
 columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
 {
-	size_t at;
+	size_t at = columns_tuples_hash(t, tuple) & (t->nr_slots - 1);
 
-	/* Frames: by far the most of what is asked for. */
-	if (t->width == 1) {
-		uint32_t number = columns_tuples_find_word(t, *tuple);
-
-		if (number != COLUMNS_TUPLES_NONE)
-			return number;
-	}
-	at = columns_tuples_hash(t, tuple) & (t->nr_slots - 1);
 	for (; t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
 		if (columns_tuples_equal(t, t->slots[at] - 1, tuple))
 			return t->slots[at] - 1;
@@ -101,9 +80,21 @@ columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
 			return COLUMNS_TUPLES_NONE;
 	}
 	t->slots[at] = (uint32_t)++t->n;
-	if (t->n * 2 > t->nr_slots && !columns_tuples_grow(t))
+	if (t->n * COLUMNS_TUPLES_SPARSE > t->nr_slots && !columns_tuples_grow(t))
 		return COLUMNS_TUPLES_NONE;
 	return (uint32_t)t->n - 1;
+}
+
+/* Likewise of one word. Frames are by far the most of what is asked for, and most are known. */
+static inline uint32_t
+columns_tuples_add_word(struct columns_tuples *t, uint64_t word)
+{
+	size_t at = columns_mix(t->key ^ word, t->key | 1) & (t->nr_slots - 1);
+	uint32_t slot = t->slots[at];
+
+	if (slot && t->words.v[slot - 1] == word)
+		return slot - 1;
+	return columns_tuples_add(t, &word);
 }
 
 #endif
