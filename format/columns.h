@@ -16,6 +16,7 @@
 #ifndef FORMAT_COLUMNS_H
 #define FORMAT_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,8 @@ int columns_encode(struct columns_encoder *e, const struct event_set *events, st
  * best by itself.
  */
 size_t columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret);
+/* Whether next to nothing of that is bytes of records as they were. */
+bool columns_encoder_numbers(const struct columns_encoder *e);
 
 /*
  * Appends the records that payload holds to out: nr_records of them, never more than limit bytes.

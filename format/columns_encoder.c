@@ -114,6 +114,12 @@ columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret)
 	return e->out.nr_cuts;
 }
 
+bool
+columns_encoder_numbers(const struct columns_encoder *e)
+{
+	return e->tails.len + e->verbatim.len <= (e->out.buf->len - e->out.start) / 8;
+}
+
 static bool
 clear(struct columns_encoder *e, const struct event_set *events)
 {

@@ -161,9 +161,11 @@ columns_ints_put(struct columns_out *out, const uint64_t *v, size_t n)
 	else
 		put_planes(to, v, n, base, width);
 	put_exceptions(to + width * n, v, base, escape_of(width), exceptions);
+	/* The upper bytes are all alike: mostly 0. */
 	for (unsigned int k = 0; k < width; k++) {
 		out->buf->len += n;
-		columns_out_cut(out);
+		if (k < 2)
+			columns_out_cut(out);
 	}
 	out->buf->len += WIDTH_MAX * exceptions;
 	columns_out_cut(out);

@@ -129,13 +129,16 @@ write_bytes(struct recording_writer *w, const struct buf *bytes)
 static int
 pack(struct recording_writer *w, struct span payload, struct block_header *h)
 {
-	const size_t *cuts = NULL;
-	size_t n, nr_cuts = 0, bound;
+	struct zstd_parts parts = { 0 };
+	size_t n, bound;
 	uint8_t *to;
 
-	if (h->encoding == BLOCK_COLUMNAR)
-		nr_cuts = columns_encoder_cuts(w->encoder, &cuts);
-	bound = zstd_frame_bound(payload.len, nr_cuts);
+	if (h->encoding == BLOCK_COLUMNAR) {
+		parts.nr_cuts = columns_encoder_cuts(w->encoder, &parts.cuts);
+		parts.numbers = columns_encoder_numbers(w->encoder) &&
+			w->options.zstd_level <= ZSTD_LEVEL_DEFAULT;
+	}
+	bound = zstd_frame_bound(payload.len, parts.nr_cuts);
 	buf_clear(&w->out);
 	buf_zero(&w->out, BLOCK_HEADER_BYTES);
 	h->raw_length = (uint32_t)payload.len;
@@ -144,7 +147,7 @@ pack(struct recording_writer *w, struct span payload, struct block_header *h)
 		return fail_nomem(w);
 	n = payload.len;
 	if (!(h->flags & BLOCK_F_STORED) && payload.len > 0) {
-		n = zstd_frame_pack(w->zstd, payload, cuts, nr_cuts, to, bound);
+		n = zstd_frame_pack(w->zstd, payload, &parts, to, bound);
 		if (n == 0 || n >= payload.len)
 			n = payload.len;
 	}

@@ -8,6 +8,8 @@
 #ifndef FORMAT_ZSTD_FRAME_H
 #define FORMAT_ZSTD_FRAME_H
 
+#include <stdbool.h>
+
 #include <zstd.h>
 
 #include "format/span.h"
@@ -15,11 +17,18 @@
 /* Bytes that a frame of n bytes in nr_cuts + 1 parts has at most. */
 size_t zstd_frame_bound(size_t n, size_t nr_cuts);
 
+/* The parts of a frame. */
+struct zstd_parts {
+	const size_t *cuts; /* ascending offsets */
+	size_t nr_cuts;
+	bool numbers; /* hardly a sequence of bytes comes twice: it is not worth looking far */
+};
+
 /*
- * Writes bytes as a frame of zstd's settings that gives their number. cuts are ascending offsets
- * in bytes. Returns the frame's length, or 0: it cannot be made, or has more than cap bytes.
+ * Writes bytes as a frame of zstd's settings that gives their number. Returns the frame's length,
+ * or 0: it cannot be made, or has more than cap bytes.
  */
-size_t zstd_frame_pack(ZSTD_CCtx *zstd, struct span bytes, const size_t *cuts, size_t nr_cuts,
+size_t zstd_frame_pack(ZSTD_CCtx *zstd, struct span bytes, const struct zstd_parts *parts,
 		       uint8_t *to, size_t cap);
 
 #endif

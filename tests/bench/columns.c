@@ -67,14 +67,14 @@ add_block(struct kind *k, const struct block *b)
 }
 
 static size_t
-pack(struct span bytes, const size_t *cuts, size_t nr_cuts)
+pack(struct span bytes, const struct zstd_parts *parts)
 {
-	size_t bound = zstd_frame_bound(bytes.len, nr_cuts), n;
+	size_t bound = zstd_frame_bound(bytes.len, parts->nr_cuts), n;
 
 	buf_clear(&packed);
 	if (!buf_reserve(&packed, bound))
 		errx(1, "out of memory");
-	n = zstd_frame_pack(zstd, bytes, cuts, nr_cuts, packed.p, bound);
+	n = zstd_frame_pack(zstd, bytes, parts, packed.p, bound);
 	if (n == 0)
 		errx(1, "zstd");
 	return n;
@@ -83,12 +83,13 @@ pack(struct span bytes, const size_t *cuts, size_t nr_cuts)
 static size_t
 pack_raw(struct span records)
 {
+	const struct zstd_parts whole = { 0 };
 	struct span frame;
 	size_t total = 0;
 
 	while (span_take(&records, records.len < FRAME_BYTES ? records.len : FRAME_BYTES, &frame) &&
 	       frame.len > 0)
-		total += pack(frame, NULL, 0);
+		total += pack(frame, &whole);
 	return total;
 }
 
@@ -99,8 +100,7 @@ time_block(struct columns_encoder *encoder, const struct event_set *events, cons
 {
 	static struct buf columns, back;
 	struct fmt_where where;
-	const size_t *cuts;
-	size_t nr_cuts;
+	struct zstd_parts parts;
 	double a = now_ns(), c, d;
 
 	buf_clear(&columns);
@@ -109,8 +109,9 @@ time_block(struct columns_encoder *encoder, const struct event_set *events, cons
 		errx(1, "columns_encode");
 	c = now_ns();
 	t->encode += c - a;
-	nr_cuts = columns_encoder_cuts(encoder, &cuts);
-	pack(buf_span(&columns), cuts, nr_cuts);
+	parts.nr_cuts = columns_encoder_cuts(encoder, &parts.cuts);
+	parts.numbers = columns_encoder_numbers(encoder);
+	pack(buf_span(&columns), &parts);
 	d = now_ns();
 	t->pack += d - c;
 	if (columns_decode(buf_span(&columns), b->header.records, BLOCK_RAW_MAX, &back, &where) !=

@@ -28,12 +28,13 @@ fill(void)
 }
 
 static size_t
-expect_back(ZSTD_CCtx *zstd, size_t n, const size_t *cuts, size_t nr_cuts)
+expect_back(ZSTD_CCtx *zstd, size_t n, const size_t *cuts, size_t nr_cuts, bool numbers)
 {
+	const struct zstd_parts parts = { cuts, nr_cuts, numbers };
 	size_t bound = zstd_frame_bound(n, nr_cuts), got;
 
 	assert_true(bound <= sizeof(frame));
-	got = zstd_frame_pack(zstd, span_of(bytes, n), cuts, nr_cuts, frame, bound);
+	got = zstd_frame_pack(zstd, span_of(bytes, n), &parts, frame, bound);
 	assert_in_range(got, 1, bound);
 	assert_int_equal(ZSTD_getFrameContentSize(frame, got), n);
 	assert_int_equal(ZSTD_findFrameCompressedSize(frame, got), got);
@@ -41,8 +42,7 @@ expect_back(ZSTD_CCtx *zstd, size_t n, const size_t *cuts, size_t nr_cuts)
 	assert_int_equal(ZSTD_decompress(back, n, frame, got), n);
 	assert_memory_equal(back, bytes, n);
 	/* In one byte less it has no room, and says so. */
-	assert_int_equal(zstd_frame_pack(zstd, span_of(bytes, n), cuts, nr_cuts, frame, got - 1),
-			 0);
+	assert_int_equal(zstd_frame_pack(zstd, span_of(bytes, n), &parts, frame, got - 1), 0);
 	return got;
 }
 
@@ -57,16 +57,16 @@ test_parts(void **state)
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
 	fill();
-	whole = expect_back(zstd, BYTES, NULL, 0);
-	parts = expect_back(zstd, BYTES, thirds, 2);
+	whole = expect_back(zstd, BYTES, NULL, 0, false);
+	parts = expect_back(zstd, BYTES, thirds, 2, false);
 	assert_true(parts + 100 < whole);
-	expect_back(zstd, BYTES, end, 1);
+	expect_back(zstd, BYTES, end, 1, false);
 	for (size_t i = 0; i < 96; i++)
 		many[i] = i + 1;
 	for (size_t n = 96; n < 400; n += 7)
-		expect_back(zstd, n, many, 96);
+		expect_back(zstd, n, many, 96, n & 1);
 	/* And whole again, after a frame that found no room. */
-	assert_int_equal(expect_back(zstd, BYTES, NULL, 0), whole);
+	assert_int_equal(expect_back(zstd, BYTES, NULL, 0, false), whole);
 	ZSTD_freeCCtx(zstd);
 }
 
