@@ -74,8 +74,13 @@ make_slots(struct columns_stacks *t, size_t nr)
 bool
 columns_stacks_clear(struct columns_stacks *t)
 {
+	size_t nr = t->nr_slots > SLOTS_MIN ? t->nr_slots : SLOTS_MIN;
+
+	/* As in columns_tuples_clear(). */
+	while (nr > SLOTS_MIN && nr > t->n * 16)
+		nr /= 2;
 	t->n = t->nr_words = 0;
-	return make_slots(t, SLOTS_MIN) && columns_tuples_clear(&t->frames);
+	return make_slots(t, nr) && columns_tuples_clear(&t->frames);
 }
 
 /* --- collecting -------------------------------------------------------------------------- */

@@ -42,11 +42,11 @@ make_slots(struct columns_tuples *t, size_t nr)
 bool
 columns_tuples_clear(struct columns_tuples *t)
 {
-	size_t nr = SLOTS_MIN;
+	size_t nr = t->nr_slots > SLOTS_MIN ? t->nr_slots : SLOTS_MIN;
 
-	/* As many slots as were good for what was there: the next block is like the last. */
-	while (nr < t->n * COLUMNS_TUPLES_SPARSE)
-		nr *= 2;
+	/* The next block is like the last, more or less: growing costs more than a few free slots. */
+	while (nr > SLOTS_MIN && nr > t->n * COLUMNS_TUPLES_SPARSE * 4)
+		nr /= 2;
 	t->n = 0;
 	t->words.n = 0;
 	return make_slots(t, nr);
