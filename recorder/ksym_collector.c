@@ -3,13 +3,21 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/ksyms.h"
 #include "recorder/kallsyms.h"
 
-#define SEEN 16384 /* addresses remembered; a power of two */
+/*
+ * Addresses are remembered by so many bytes at a time where one symbol has them all: functions
+ * begin at multiples of that, so there are few where it is not so. Samples come from all over a
+ * function, and what is remembered should stay in the caches.
+ */
+#define GRANULE_BITS 4
+#define SEEN 8192 /* granules remembered; a power of two */
+#define WAYS 2	  /* places that a granule can have: one would be lost to many another time */
 
 struct ksym_collector {
 	const struct kallsyms *symbols;
@@ -17,7 +25,7 @@ struct ksym_collector {
 	uint32_t *pending; /* indexes of symbols */
 	size_t nr_pending, cap_pending;
 	uint64_t unknown;
-	uint64_t seen[SEEN];
+	uint64_t seen[SEEN / WAYS][WAYS];
 };
 
 struct ksym_collector *
@@ -46,43 +54,73 @@ ksym_collector_free(struct ksym_collector *c)
 	free(c);
 }
 
-/* An address that is not in the cache. One without memory for it is looked up again later. */
-static void
-address_miss(struct ksym_collector *c, uint64_t addr, uint64_t *slot)
+/* Takes a symbol that the file has not got yet; false: no memory. */
+static bool
+symbol_take(struct ksym_collector *c, size_t i)
 {
-	ssize_t i = kallsyms_find(c->symbols, addr);
 	uint32_t *pending;
 	size_t cap;
 
-	if (i < 0) {
-		c->unknown++;
-		*slot = addr;
-		return;
-	}
-	if (c->taken[i / 8] & 1u << i % 8) {
-		*slot = addr;
-		return;
-	}
+	if (c->taken[i / 8] & 1u << i % 8)
+		return true;
 	if (c->nr_pending == c->cap_pending) {
 		cap = c->cap_pending ? c->cap_pending * 2 : 256;
 		pending = reallocarray(c->pending, cap, sizeof(*pending));
 		if (!pending)
-			return;
+			return false;
 		c->pending = pending;
 		c->cap_pending = cap;
 	}
 	c->pending[c->nr_pending++] = (uint32_t)i;
 	c->taken[i / 8] |= (uint8_t)(1u << i % 8);
-	*slot = addr;
+	return true;
+}
+
+static inline bool
+has(const uint64_t ways[WAYS], uint64_t what)
+{
+	return ways[0] == what || ways[1] == what;
+}
+
+static void
+remember(uint64_t ways[WAYS], uint64_t what)
+{
+	ways[1] = ways[0];
+	ways[0] = what;
+}
+
+/* An address that is not remembered. One without memory for it is looked up again later. */
+static void
+address_miss(struct ksym_collector *c, uint64_t addr, uint64_t ways[WAYS])
+{
+	uint64_t first = addr >> GRANULE_BITS << GRANULE_BITS;
+	struct kallsyms_symbol symbol;
+	ssize_t i;
+
+	/* One that has no symbol stands there whole: an address of the kernel is no granule. */
+	if (has(ways, addr))
+		return;
+	i = kallsyms_find(c->symbols, addr);
+	if (i < 0) {
+		c->unknown++;
+		remember(ways, addr);
+		return;
+	}
+	if (!symbol_take(c, (size_t)i))
+		return;
+	symbol = kallsyms_at(c->symbols, (size_t)i);
+	if (symbol.start <= first && symbol.end - first >= UINT64_C(1) << GRANULE_BITS)
+		remember(ways, addr >> GRANULE_BITS);
 }
 
 static inline void
 address_need(struct ksym_collector *c, uint64_t addr)
 {
-	uint64_t *slot = &c->seen[(addr ^ addr >> 14) % SEEN];
+	uint64_t granule = addr >> GRANULE_BITS;
+	uint64_t *ways = c->seen[(granule ^ granule >> 13) % (SEEN / WAYS)];
 
-	if (*slot != addr)
-		address_miss(c, addr, slot);
+	if (!has(ways, granule))
+		address_miss(c, addr, ways);
 }
 
 void

@@ -282,14 +282,86 @@ test_collector(void **state)
 	ksym_collector_free(c);
 }
 
+/* Two symbols that begin within 16 bytes, and one that ends in the middle of 16. */
+static void
+test_collector_neighbours(void **state)
+{
+	static const char near[] = "ffffffff81000000 T first\n"
+				   "ffffffff81000008 T second\n"
+				   "ffffffff8100000c T third\n"
+				   "ffffffff81000028 T fourth\n"
+				   "ffffffff81001000 T last\n";
+	static const struct {
+		uint64_t addr;
+		const char *names;
+	} steps[] = {
+		{ 0xffffffff81000009, "second[] " }, { 0xffffffff8100000b, "" },
+		{ 0xffffffff81000000, "first[] " },  { 0xffffffff8100000f, "third[] " },
+		{ 0xffffffff81000011, "" },	     { 0xffffffff8100002f, "fourth[] " },
+		{ 0xffffffff81000020, "" },	     { 0xffffffff81000fff, "" },
+	};
+	struct ksym_collector *c;
+	struct kallsyms *k;
+	char names[256];
+
+	assert_int_equal(load_text(near, &k), 0);
+	/* In either order: what is remembered of the one must not hide the other. */
+	for (int down = 0; down < 2; down++) {
+		c = ksym_collector_new(k);
+		for (size_t i = 0; i < 8 && !down; i++) {
+			sample(c, 1, steps[i].addr, NULL, 0);
+			taken(c, names, sizeof(names));
+			assert_string_equal(names, steps[i].names);
+		}
+		for (uint64_t addr = 0xffffffff81001010; down && addr-- > 0xffffffff81000000;)
+			sample(c, 1, addr, NULL, 0);
+		taken(c, names, sizeof(names));
+		assert_string_equal(names, down ? "first[] second[] third[] fourth[] last[] " : "");
+		ksym_collector_free(c);
+	}
+	kallsyms_free(k);
+}
+
+/* More addresses than are remembered: each symbol once all the same. */
+static void
+test_collector_forgets(void **state)
+{
+	enum { SYMBOLS = 40000, LINE = 40 };
+	char *many = malloc(SYMBOLS * LINE + 1), *p = many;
+	struct ksym_collector *c;
+	struct kallsyms *k;
+	uint64_t x = 1;
+
+	assert_non_null(many);
+	for (int i = 0; i < SYMBOLS; i++)
+		p += snprintf(p, LINE, "%016llx T f%d\n",
+			      0xffffffff81000000ull + 24ull * (unsigned)i, i);
+	assert_int_equal(load_text(many, &k), 0);
+	c = ksym_collector_new(k);
+	for (int i = 0; i < 20 * SYMBOLS; i++) {
+		x = x * 6364136223846793005 + 1442695040888963407;
+		sample(c, 1, 0xffffffff81000000 + (x >> 33) % (24 * SYMBOLS), NULL, 0);
+	}
+	assert_int_equal(ksym_collector_pending(c), SYMBOLS);
+	assert_int_equal(ksym_collector_unknown(c), 0);
+	ksym_collector_free(c);
+	kallsyms_free(k);
+	free(many);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_ones_are_shared), cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_hidden),		 cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_counts),		 cmocka_unit_test(test_real),
+		cmocka_unit_test(equal_ones_are_shared),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_collector),
+		cmocka_unit_test(test_collector_neighbours),
+		cmocka_unit_test(test_collector_forgets),
 	};
 
 	return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);
