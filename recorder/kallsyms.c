@@ -22,6 +22,7 @@
 /* Which symbols say where the kernel is. */
 static const char *const bounds[] = { "_text", "_stext", "_etext", "_edata" };
 #define NR_BOUNDS (sizeof(bounds) / sizeof(bounds[0]))
+#define BOUND_LEN_MAX (sizeof("_stext") - 1)
 
 struct row {
 	uint64_t addr;
@@ -135,21 +136,22 @@ row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int mod
 	return 0;
 }
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
+/*
+ * Two million digits at each start: comparing them would mispredict every other one. 1 + the
+ * value, 0: no digit.
+ */
+static const uint8_t hex_digits[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 static void
 bound_note(struct kallsyms *k, uint64_t addr, const char *name, size_t len)
 {
+	if (len > BOUND_LEN_MAX)
+		return;
 	for (size_t i = 0; i < NR_BOUNDS; i++)
 		if (!k->bound[i] && strlen(bounds[i]) == len && memcmp(name, bounds[i], len) == 0)
 			k->bound[i] = addr;
@@ -161,11 +163,12 @@ line_parse(struct kallsyms *k, const char *p, const char *end)
 {
 	const char *name, *tab;
 	uint64_t addr = 0;
-	int module = 0, d;
+	int module = 0;
+	uint8_t digit;
 	char type;
 
-	for (; p < end && (d = hex_digit(*p)) >= 0; p++)
-		addr = addr << 4 | (uint64_t)d;
+	for (; p < end && (digit = hex_digits[(uint8_t)*p]); p++)
+		addr = addr << 4 | (uint64_t)(digit - 1);
 	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return 0;
 	type = p[1] & ~0x20;
