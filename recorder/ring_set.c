@@ -157,12 +157,15 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 bool
 ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it)
 {
-	uint64_t moved = 0;
+	uint64_t moved = 0, before;
 	bool all = true;
 
+	s->fullest = 0;
 	for (size_t i = 0; i < s->nr; i++) {
 		all &= drain(&s->cpus[i], &s->cpus[i].sideband, q, &moved);
+		before = moved;
 		all &= drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
+		s->fullest = moved - before > s->fullest ? moved - before : s->fullest;
 	}
 	if (all && now_ns > s->complete_ns + SETTLE_NS)
 		s->complete_ns = now_ns - SETTLE_NS;

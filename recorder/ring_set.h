@@ -27,6 +27,7 @@ struct ring_set {
 	size_t nr;
 	uint64_t complete_ns;  /* every older record has been handed over */
 	uint64_t last_pass_ns; /* when a pass was last told to the writer */
+	uint64_t fullest;      /* of the last pass: most bytes from a ring of samples */
 	uint64_t stall_ns, stall_sent;
 };
 

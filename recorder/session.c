@@ -54,11 +54,16 @@ set_defaults(struct session_options *o)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
 
+static uint64_t
+ring_bytes(const struct session *s)
+{
+	return (uint64_t)s->rings.pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Half the time in which a ring can fill, within reason: the watermark wakes as well. */
 void
 session_set_timer(struct session *s)
 {
-	uint64_t bytes = (uint64_t)s->options.ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t hz = s->plan.frequency_hz_effective ? s->plan.frequency_hz_effective : 1000;
 	uint64_t each = RECORD_BYTES_GUESS, max = TIMER_MS_MAX, ms;
 
@@ -66,8 +71,28 @@ session_set_timer(struct session *s)
 		each += s->options.stack_bytes ? s->options.stack_bytes : 8192;
 	if (s->command && command_fd(s->command) < 0)
 		max = TIMER_MS_POLLED;
-	ms = bytes * 1000 / (hz * each) / 2;
+	ms = ring_bytes(s) * 1000 / (hz * each) / 2;
 	s->timer_ms = (int)(ms < TIMER_MS_MIN ? TIMER_MS_MIN : ms > max ? max : ms);
+	s->timer_ms_max = (int)max;
+}
+
+/*
+ * The size of a sample was a guess. Where the rings are far from full the timer wakes more often
+ * than they need, and each time costs two threads a turn; when it comes late the watermark is
+ * there. Where they are nearly full, the watermark alone is not enough.
+ */
+void
+session_adapt_timer(struct session *s)
+{
+	int ms = s->timer_ms;
+
+	if (s->rings.fullest > ring_bytes(s) / 2)
+		ms /= 2;
+	else if (s->rings.fullest < ring_bytes(s) / 4)
+		ms *= 2;
+	s->timer_ms = ms < TIMER_MS_MIN ? TIMER_MS_MIN
+		: ms > s->timer_ms_max	? s->timer_ms_max
+					: ms;
 }
 
 int

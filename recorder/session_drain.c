@@ -350,6 +350,7 @@ pass(struct session *s, uint64_t now_ns)
 
 	bool second = now_ns - s->status_ns >= SECOND_NS;
 
+	session_adapt_timer(s);
 	if (second) {
 		look_for_losses(s, now_ns);
 		follow_limit(s, now_ns);
@@ -360,6 +361,13 @@ pass(struct session *s, uint64_t now_ns)
 		do_requests(s);
 	come_round(s);
 	return all && !s->taken;
+}
+
+/* Where its end is no event, it has to be asked for. */
+static bool
+command_gone(const struct session *s)
+{
+	return s->command && command_fd(s->command) < 0 && command_ended(s->command);
 }
 
 static int
@@ -383,7 +391,7 @@ loop(struct session *s, uint64_t deadline_ns, struct session_error *error)
 		now_ns = host_now_ns();
 		note_stall(s, now_ns, ms);
 		full = !pass(s, now_ns);
-		s->stopped |= writer_failed(s->writer) || (s->command && command_ended(s->command));
+		s->stopped |= writer_failed(s->writer) || command_gone(s);
 	}
 	return 0;
 }

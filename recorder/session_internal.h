@@ -48,7 +48,7 @@ struct session {
 	struct session_request *taken; /* that has not been handed on yet */
 	int epoll_fd, stop_fd, failure_fd;
 	size_t running; /* sampling events whose tasks have not all ended */
-	int timer_ms;
+	int timer_ms, timer_ms_max;
 	bool stopped, finished;
 	bool gone;	    /* the command was let go */
 	uint64_t loop_ns;   /* when the loop last looked at the clock */
@@ -67,5 +67,7 @@ int session_watch_cpu(struct session *s, const struct cpu_rings *c);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);
+/* After a pass. */
+void session_adapt_timer(struct session *s);
 
 #endif
