@@ -541,9 +541,15 @@ event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideba
 		bool sideband = plan->defs[i].sideband;
 		uint64_t bytes = sideband ? sideband_bytes : sample_bytes;
 
-		/* Each wake-up costs: a large ring can wait, for it has room left for bursts. */
-		if (sideband && bytes >= 2 * SIDEBAND_ROOM)
-			bytes *= 2;
-		plan->defs[i].attr.wakeup_watermark = (uint32_t)(bytes / 4);
+		/*
+		 * The kernel wakes whenever so many bytes have come, whether there was a wake-up for
+		 * another ring meanwhile or not. Each costs: a large ring can wait, for it has room
+		 * left for bursts.
+		 */
+		if (sideband)
+			bytes = bytes >= 2 * SIDEBAND_ROOM ? bytes / 2 : bytes / 4;
+		else
+			bytes = bytes / 8 * 3;
+		plan->defs[i].attr.wakeup_watermark = (uint32_t)bytes;
 	}
 }
