@@ -9,6 +9,7 @@ spoord=$BUILD/spoord
 need_command jq
 need_record_all
 
+# The budget is that of the CPU: a sanitizer takes more than the default one of memory.
 config() # NAME LINE...
 {
 	local name=$1
@@ -16,6 +17,7 @@ config() # NAME LINE...
 	{
 		printf 'archive_directory = %s\ncontrol_socket = %s\n' "$TMP/$name" "$TMP/$name.socket"
 		printf 'max_use = 256M\nkeep_free = 1\nblock_age = 1s\nfrequency = 1999\n'
+		printf 'memory_budget = 0\n'
 		printf '%s\n' "$@"
 	} >"$name.conf"
 }
