@@ -125,11 +125,15 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 
 /* --- the pass --------------------------------------------------------------------------- */
 
-/* One ring, no more than once round: a writer that is as fast as we are must not keep us. */
+/*
+ * One ring, no more than once round: a writer that is as fast as we are must not keep us. Adds what
+ * was moved, all or not; false: the queue has no room.
+ */
 static bool
 drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 {
 	uint64_t bytes = 0;
+	bool room = true;
 
 	while (bytes < ring->size) {
 		size_t n = ring_pending(ring);
@@ -141,7 +145,8 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 		to = queue_reserve(q, n);
 		if (!to) {
 			c->queue_full++;
-			return false;
+			room = false;
+			break;
 		}
 		n = ring_read(ring, to, n, &c->corrupt);
 		if (n == 0)
@@ -151,7 +156,7 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 		bytes += n;
 	}
 	*moved += bytes;
-	return true;
+	return room;
 }
 
 bool
@@ -169,7 +174,8 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 	}
 	if (all && now_ns > s->complete_ns + SETTLE_NS)
 		s->complete_ns = now_ns - SETTLE_NS;
-	if (moved || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
+	/* A queue may be full of nothing but the end that it passes over: that, too, the writer frees. */
+	if (moved || !all || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
 		if (queue_send(q, WRITER_PASS, s->complete_ns, now_ns))
 			s->last_pass_ns = now_ns;
 		queue_wake(q);
