@@ -47,7 +47,10 @@ void event_plan_done(struct event_plan *plan);
 /* The kernel's limit of the frequency, now: a sysctl that it lowers by itself. 0, -errno. */
 int event_max_frequency(long long *ret);
 
-/* Wake the reader when a quarter of a ring of this many bytes is full. */
+/*
+ * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for samples,
+ * at a quarter or, of a large ring, a half for side-band.
+ */
 void event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes);
 
 /* perf_event_open(2), close-on-exec; raises the soft limit of descriptors when it is hit. */

@@ -79,7 +79,7 @@ session_set_timer(struct session *s)
 /*
  * The size of a sample was a guess. Where the rings are far from full the timer wakes more often
  * than they need, and each time costs two threads a turn; when it comes late the watermark is
- * there. Where they are nearly full, the watermark alone is not enough.
+ * there. Where they are more than half full, the watermark has come late.
  */
 void
 session_adapt_timer(struct session *s)

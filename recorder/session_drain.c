@@ -350,7 +350,6 @@ pass(struct session *s, uint64_t now_ns)
 
 	bool second = now_ns - s->status_ns >= SECOND_NS;
 
-	session_adapt_timer(s);
 	if (second) {
 		look_for_losses(s, now_ns);
 		follow_limit(s, now_ns);
@@ -378,6 +377,7 @@ loop(struct session *s, uint64_t deadline_ns, struct session_error *error)
 
 	while (!s->stopped) {
 		uint64_t now_ns = host_now_ns();
+		bool in_time;
 		int ms, n;
 
 		if (deadline_ns && now_ns >= deadline_ns)
@@ -390,7 +390,10 @@ loop(struct session *s, uint64_t deadline_ns, struct session_error *error)
 			take_event(s, &events[i]);
 		now_ns = host_now_ns();
 		note_stall(s, now_ns, ms);
+		in_time = n == 0 && !full;
 		full = !pass(s, now_ns);
+		if (in_time)
+			session_adapt_timer(s);
 		s->stopped |= writer_failed(s->writer) || command_gone(s);
 	}
 	return 0;

@@ -67,7 +67,7 @@ int session_watch_cpu(struct session *s, const struct cpu_rings *c);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);
-/* After a pass. */
+/* After a pass that the timer began: whether it is to come sooner or later next time. */
 void session_adapt_timer(struct session *s);
 
 #endif
