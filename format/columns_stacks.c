@@ -77,7 +77,7 @@ columns_stacks_clear(struct columns_stacks *t)
 	size_t nr = t->nr_slots > SLOTS_MIN ? t->nr_slots : SLOTS_MIN;
 
 	/* As in columns_tuples_clear(). */
-	while (nr > SLOTS_MIN && nr > t->n * 16)
+	while (nr > SLOTS_MIN && nr > t->n * COLUMNS_TUPLES_SPARSE * COLUMNS_TUPLES_KEEP)
 		nr /= 2;
 	t->n = t->nr_words = 0;
 	return make_slots(t, nr) && columns_tuples_clear(&t->frames);

@@ -45,7 +45,7 @@ columns_tuples_clear(struct columns_tuples *t)
 	size_t nr = t->nr_slots > SLOTS_MIN ? t->nr_slots : SLOTS_MIN;
 
 	/* The next block is like the last, more or less: growing costs more than a few free slots. */
-	while (nr > SLOTS_MIN && nr > t->n * COLUMNS_TUPLES_SPARSE * 4)
+	while (nr > SLOTS_MIN && nr > t->n * COLUMNS_TUPLES_SPARSE * COLUMNS_TUPLES_KEEP)
 		nr /= 2;
 	t->n = 0;
 	t->words.n = 0;

@@ -17,6 +17,7 @@
 
 #define COLUMNS_TUPLES_NONE UINT32_MAX
 #define COLUMNS_TUPLES_SPARSE 4 /* slots for each tuple, at least: others are hardly in the way */
+#define COLUMNS_TUPLES_KEEP 4	/* times as many are kept for the next block */
 
 struct columns_tuples {
 	struct columns_words words; /* n tuples of width words */
@@ -35,12 +36,13 @@ bool columns_tuples_clear(struct columns_tuples *t);
 /* Makes the table larger; false: out of memory. Of columns_tuples_add() only. */
 bool columns_tuples_grow(struct columns_tuples *t);
 
+/* All bits of both words reach the lowest of the result: those are what a slot is chosen by. */
 static inline uint64_t
 columns_mix(uint64_t a, uint64_t b)
 {
-	uint64_t product = a * b;
+	unsigned __int128 product = (unsigned __int128)a * b;
 
-	return product ^ product >> 32;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static inline uint64_t
