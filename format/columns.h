@@ -27,7 +27,8 @@
 
 /*
  * The encoder's tables, kept from block to block so that they are not allocated each time: at most
- * some 12 MiB after a block of 1 MiB. A writer has one for each file, which bounds how long.
+ * some 17 MiB after a block of 1 MiB, in which no frame came twice. A writer has one for each
+ * file, which bounds how long.
  */
 struct columns_encoder;
 
@@ -48,7 +49,7 @@ int columns_encode(struct columns_encoder *e, const struct event_set *events, st
  * best by itself.
  */
 size_t columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret);
-/* Whether next to nothing of that is bytes of records as they were. */
+/* Whether no more than an eighth of that is bytes of records as they were. */
 bool columns_encoder_numbers(const struct columns_encoder *e);
 
 /*

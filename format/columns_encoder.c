@@ -60,6 +60,7 @@ struct columns_encoder {
 
 	struct columns_words scratch;
 	struct columns_out out;
+	bool numbers; /* that was written last */
 };
 
 struct columns_encoder *
@@ -117,7 +118,7 @@ columns_encoder_cuts(const struct columns_encoder *e, const size_t **ret)
 bool
 columns_encoder_numbers(const struct columns_encoder *e)
 {
-	return e->tails.len + e->verbatim.len <= (e->out.buf->len - e->out.start) / 8;
+	return e->numbers;
 }
 
 static bool
@@ -690,5 +691,6 @@ columns_encode(struct columns_encoder *e, const struct event_set *events, struct
 	}
 	if (error)
 		out->len = start;
+	e->numbers = !error && e->tails.len + e->verbatim.len <= (out->len - start) / 8;
 	return error;
 }

@@ -419,6 +419,10 @@ test_nothing_and_one(void **state)
 	make_other(&w);
 	buf_append(&records, w.bytes, w.len);
 	round_trip(events, &records, NULL);
+	for (int i = 0; i < 100; i++)
+		buf_append(&records, w.bytes, w.len);
+	round_trip(events, &records, NULL);
+	assert_false(columns_encoder_numbers(encoder));
 	/* A header and nothing else, of a sample and of something unknown. */
 	buf_clear(&records);
 	for (uint32_t type = 0; type < 32; type++) {
@@ -458,6 +462,7 @@ test_huge_stacks(void **state)
 			buf_u64(&records, k == (i < 20 ? words - 1 : 0) ? 1000 + i : k % 7);
 	}
 	bytes = round_trip(events, &records, NULL);
+	assert_true(columns_encoder_numbers(encoder));
 	assert_true(bytes < records.len / 8);
 	buf_done(&records);
 	event_set_free(events);

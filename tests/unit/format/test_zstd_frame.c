@@ -70,10 +70,30 @@ test_parts(void **state)
 	ZSTD_freeCCtx(zstd);
 }
 
+/* What comes again far behind is not found among numbers, and found again in the next frame. */
+static void
+test_numbers(void **state)
+{
+	const size_t middle[] = { BYTES / 2 };
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	size_t found, numbers;
+
+	assert_non_null(zstd);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
+	fill();
+	memcpy(bytes + BYTES / 2, bytes, BYTES / 3);
+	found = expect_back(zstd, BYTES, middle, 1, false);
+	numbers = expect_back(zstd, BYTES, middle, 1, true);
+	assert_true(numbers > found + BYTES / 6);
+	assert_int_equal(expect_back(zstd, BYTES, middle, 1, false), found);
+	ZSTD_freeCCtx(zstd);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_parts) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_parts),
+					    cmocka_unit_test(test_numbers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
