@@ -89,10 +89,12 @@ module_number(struct kallsyms *k, const char *s, size_t len)
 	int64_t name;
 	size_t cap;
 
-	for (size_t i = k->nr_modules; i-- > 0;)
-		if (strncmp(k->names + k->modules[i], s, len) == 0 &&
-		    k->names[k->modules[i] + len] == '\0')
+	for (size_t i = k->nr_modules; i-- > 0;) {
+		const char *known = k->names + k->modules[i];
+
+		if (strlen(known) == len && memcmp(known, s, len) == 0)
 			return (int)i;
+	}
 	if (k->nr_modules == k->cap_modules) {
 		cap = k->cap_modules ? k->cap_modules * 2 : 64;
 		if (cap > MODULES_MAX)

@@ -76,6 +76,8 @@ symbol_take(struct ksym_collector *c, size_t i)
 	return true;
 }
 
+_Static_assert(WAYS == 2, "has() and remember() know no others");
+
 static inline bool
 has(const uint64_t ways[WAYS], uint64_t what)
 {
@@ -97,7 +99,7 @@ address_miss(struct ksym_collector *c, uint64_t addr, uint64_t ways[WAYS])
 	struct kallsyms_symbol symbol;
 	ssize_t i;
 
-	/* One that has no symbol stands there whole: an address of the kernel is no granule. */
+	/* Where a granule cannot tell, the address stands whole: one of the kernel is no granule. */
 	if (has(ways, addr))
 		return;
 	i = kallsyms_find(c->symbols, addr);
@@ -111,6 +113,8 @@ address_miss(struct ksym_collector *c, uint64_t addr, uint64_t ways[WAYS])
 	symbol = kallsyms_at(c->symbols, (size_t)i);
 	if (symbol.start <= first && symbol.end - first >= UINT64_C(1) << GRANULE_BITS)
 		remember(ways, addr >> GRANULE_BITS);
+	else
+		remember(ways, addr);
 }
 
 static inline void

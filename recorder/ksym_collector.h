@@ -2,8 +2,8 @@
 /*
  * ksym_collector: which kernel symbols the samples of a file need.
  *
- * Looks at each kernel address of each sample; an address that was seen before costs one
- * load and one compare. No lock: the writer thread's.
+ * Looks at each kernel address of each sample; one that lies where another did lately costs two
+ * compares in one place. No lock: the writer thread's.
  */
 #ifndef RECORDER_KSYM_COLLECTOR_H
 #define RECORDER_KSYM_COLLECTOR_H

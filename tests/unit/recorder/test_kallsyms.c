@@ -18,17 +18,23 @@
 #include "recorder/ksym_collector.h"
 
 static int
-load_text(const char *text, struct kallsyms **ret)
+load_bytes(const char *text, size_t n, struct kallsyms **ret)
 {
 	char path[] = "/tmp/spoor-kallsyms.XXXXXX";
 	int fd = mkstemp(path), rc;
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(write(fd, text, n), n);
 	close(fd);
 	rc = kallsyms_load(path, ret);
 	unlink(path);
 	return rc;
+}
+
+static int
+load_text(const char *text, struct kallsyms **ret)
+{
+	return load_bytes(text, strlen(text), ret);
 }
 
 static const char *
@@ -191,6 +197,27 @@ test_real(void **state)
 		assert_int_equal(kallsyms_find(k, s.end - 1), i);
 	}
 	kallsyms_free(k);
+}
+
+/* A module's name with a NUL within, next to one that begins alike: neither is the other. */
+static void
+test_nul(void **state)
+{
+	enum { LONG = 200000 };
+	static const char first[] = "ffffffffc0000000 t one\t[x]\nffffffffc0001000 t two\t[x\0";
+	char *lines = malloc(sizeof(first) + LONG);
+	size_t n = sizeof(first) - 1;
+	struct kallsyms *k;
+
+	assert_non_null(lines);
+	memcpy(lines, first, n);
+	memset(lines + n, 'A', LONG);
+	lines[n + LONG - 1] = ']';
+	assert_int_equal(load_bytes(lines, n + LONG, &k), 0);
+	assert_string_equal(name_at(k, 0xffffffffc0000000), "one");
+	assert_string_equal(name_at(k, 0xffffffffc0001000), "two");
+	kallsyms_free(k);
+	free(lines);
 }
 
 /* --- the collector --------------------------------------- */
@@ -359,6 +386,7 @@ main(void)
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_collector),
 		cmocka_unit_test(test_collector_neighbours),
 		cmocka_unit_test(test_collector_forgets),
