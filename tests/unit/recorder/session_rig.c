@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,6 +190,16 @@ rig_load_start(struct rig_load *l)
 	l->stop = false;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&l->threads[i], NULL, touch_pages, l), 0);
+}
+
+void
+rig_load_pin(struct rig_load *l, int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	assert_int_equal(pthread_setaffinity_np(l->threads[1], sizeof(cpus), &cpus), 0);
 }
 
 void

@@ -48,6 +48,8 @@ struct rig_load {
 	atomic_bool stop;
 };
 void rig_load_start(struct rig_load *l);
+/* Moves one of its threads to a CPU. One that goes offline loses it, and does not get it back. */
+void rig_load_pin(struct rig_load *l, int cpu);
 void rig_load_stop(struct rig_load *l);
 
 struct rig_counts {
