@@ -301,16 +301,6 @@ reserve_source(struct columns_encoder *e, uint32_t number)
 	return true;
 }
 
-static inline bool
-same_words(const uint64_t *a, const uint64_t *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (a[i] != b[i])
-			return false;
-	}
-	return true;
-}
-
 /* The number of a sample's source; COLUMNS_TUPLES_NONE: there are too many, or no memory. */
 static uint32_t
 source_of(struct columns_encoder *e, const struct shape *s, struct span record, size_t chain)
@@ -321,7 +311,7 @@ source_of(struct columns_encoder *e, const struct shape *s, struct span record, 
 	for (unsigned int i = 0; i < s->form.nr_sources; i++)
 		tuple[1 + i] = field(&s->form, record, s->form.source[i], chain);
 	if (e->last_source_number != COLUMNS_TUPLES_NONE &&
-	    same_words(tuple, e->last_source, SOURCE_TUPLE))
+	    columns_tuples_same(tuple, e->last_source, SOURCE_TUPLE))
 		return e->last_source_number;
 	if (e->sources.n >= COLUMNS_SOURCES_MAX)
 		return COLUMNS_TUPLES_NONE;
@@ -344,7 +334,7 @@ add_task(struct columns_encoder *e, const struct shape *s, struct span record, s
 	if (form->extra >= 0)
 		tuple[1] = field(form, record, (size_t)form->extra, chain);
 	if (e->last_task_number == COLUMNS_TUPLES_NONE ||
-	    !same_words(tuple, e->last_task, TASK_TUPLE)) {
+	    !columns_tuples_same(tuple, e->last_task, TASK_TUPLE)) {
 		e->last_task_number = columns_tuples_add(&e->tasks, tuple);
 		memcpy(e->last_task, tuple, sizeof(tuple));
 		if (e->last_task_number == COLUMNS_TUPLES_NONE)

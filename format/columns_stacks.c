@@ -6,7 +6,6 @@
 
 #include "format/columns_wire.h"
 
-#define SLOTS_MIN 256
 #define STACKS_MIN 256
 #define WORDS_MIN 4096
 #define REGION_BITS 22 /* frames lie in few regions of so many bits */
@@ -26,7 +25,7 @@ columns_stacks_done(struct columns_stacks *t)
 {
 	free(t->v);
 	free(t->path);
-	free(t->slots);
+	columns_slots_done(&t->slots);
 	free(t->words);
 	columns_tuples_done(&t->frames);
 	columns_tuples_done(&t->regions);
@@ -43,44 +42,41 @@ columns_stacks_done(struct columns_stacks *t)
 	columns_stacks_init(t, t->key);
 }
 
-/* Makes room for n things that need not be kept. */
+/* Makes room for n things, keeping those that there are. */
 static bool
-make_room(void *pp, size_t *cap, size_t n, size_t size)
+keep_room(void *pp, size_t *cap, size_t n, size_t size)
 {
 	void *p;
 
 	if (n <= *cap)
 		return true;
-	n += n / 4;
-	p = reallocarray(NULL, n, size);
+	p = reallocarray(*(void **)pp, n, size);
 	if (!p)
 		return false;
-	free(*(void **)pp);
 	*(void **)pp = p;
 	*cap = n;
 	return true;
 }
 
+/* Likewise, of which none need be kept. */
 static bool
-make_slots(struct columns_stacks *t, size_t nr)
+make_room(void *pp, size_t *cap, size_t n, size_t size)
 {
-	if (!make_room(&t->slots, &t->cap_slots, nr, sizeof(*t->slots)))
-		return false;
-	memset(t->slots, 0, nr * sizeof(*t->slots));
-	t->nr_slots = nr;
-	return true;
+	if (n <= *cap)
+		return true;
+	free(*(void **)pp);
+	*(void **)pp = NULL;
+	*cap = 0;
+	return keep_room(pp, cap, n + n / 4, size);
 }
 
 bool
 columns_stacks_clear(struct columns_stacks *t)
 {
-	size_t nr = t->nr_slots > SLOTS_MIN ? t->nr_slots : SLOTS_MIN;
+	size_t had = t->n;
 
-	/* As in columns_tuples_clear(). */
-	while (nr > SLOTS_MIN && nr > t->n * COLUMNS_TUPLES_SPARSE * COLUMNS_TUPLES_KEEP)
-		nr /= 2;
 	t->n = t->nr_words = 0;
-	return make_slots(t, nr) && columns_tuples_clear(&t->frames);
+	return columns_slots_clear(&t->slots, had) && columns_tuples_clear(&t->frames);
 }
 
 /* --- collecting -------------------------------------------------------------------------- */
@@ -121,37 +117,16 @@ same_stack(const struct columns_stack *a, const struct columns_stack *b)
 		(a->chain.len == 0 || memcmp(a->chain.p, b->chain.p, a->chain.len) == 0);
 }
 
-/* Makes room for n things, keeping those that there are. */
-static bool
-keep_room(void *pp, size_t *cap, size_t n, size_t size)
-{
-	void *p;
-
-	if (n <= *cap)
-		return true;
-	p = reallocarray(*(void **)pp, n, size);
-	if (!p)
-		return false;
-	*(void **)pp = p;
-	*cap = n;
-	return true;
-}
-
 static bool
 grow(struct columns_stacks *t)
 {
 	size_t cap = t->n ? t->n * 2 : STACKS_MIN;
 
-	if (t->n * 2 >= t->nr_slots) {
-		if (!make_slots(t, t->nr_slots * 4))
+	if (t->n * 2 >= t->slots.nr) {
+		if (!columns_slots_make(&t->slots, t->slots.nr * 4))
 			return false;
-		for (size_t i = 0; i < t->n; i++) {
-			size_t at = t->v[i].hash & (t->nr_slots - 1);
-
-			while (t->slots[at])
-				at = (at + 1) & (t->nr_slots - 1);
-			t->slots[at] = (uint32_t)i + 1;
-		}
+		for (size_t i = 0; i < t->n; i++)
+			columns_slots_enter(&t->slots, t->v[i].hash, (uint32_t)i);
 	}
 	return t->n < t->cap ||
 		(keep_room(&t->path, &t->cap_path, cap, sizeof(*t->path)) &&
@@ -181,19 +156,21 @@ add_path(struct columns_stacks *t, const struct columns_stack *s)
 uint32_t
 columns_stacks_add(struct columns_stacks *t, struct columns_stack *s)
 {
+	struct columns_slots *slots = &t->slots;
 	size_t at;
 
-	if ((t->n == t->cap || t->n * 2 >= t->nr_slots) && !grow(t))
+	if ((t->n == t->cap || t->n * 2 >= slots->nr) && !grow(t))
 		return COLUMNS_TUPLES_NONE;
 	s->hash = hash_of(t, s);
-	for (at = s->hash & (t->nr_slots - 1); t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
-		if (same_stack(&t->v[t->slots[at] - 1], s))
-			return t->slots[at] - 1;
+	for (at = columns_slots_first(slots, s->hash); slots->v[at];
+	     at = columns_slots_next(slots, at)) {
+		if (same_stack(&t->v[slots->v[at] - 1], s))
+			return slots->v[at] - 1;
 	}
 	if (!add_path(t, s))
 		return COLUMNS_TUPLES_NONE;
 	t->v[t->n] = *s;
-	t->slots[at] = (uint32_t)++t->n;
+	slots->v[at] = (uint32_t)++t->n;
 	return (uint32_t)t->n - 1;
 }
 

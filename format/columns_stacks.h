@@ -24,8 +24,7 @@ struct columns_stacks {
 	struct columns_stack *v;
 	struct columns_path *path; /* of each: where its words are */
 	size_t n, cap, cap_path;
-	uint32_t *slots;
-	size_t nr_slots, cap_slots;
+	struct columns_slots slots;
 	uint64_t key, keys[COLUMNS_STACKS_KEYS];
 
 	uint32_t *words; /* of all stacks: numbers of frames, and their ranks when sorted */

@@ -14,19 +14,16 @@
 #include <stdint.h>
 
 #include "format/columns_ints.h"
+#include "format/columns_slots.h"
 
 #define COLUMNS_TUPLES_NONE UINT32_MAX
-#define COLUMNS_TUPLES_SPARSE 4 /* slots for each tuple, at least: others are hardly in the way */
-#define COLUMNS_TUPLES_KEEP 4	/* times as many are kept for the next block */
 
 struct columns_tuples {
 	struct columns_words words; /* n tuples of width words */
 	size_t n;
 	size_t width;
 	uint64_t key;
-	uint32_t *slots; /* 1 + number of a tuple; 0: free */
-	size_t nr_slots; /* in use: a power of two */
-	size_t cap_slots;
+	struct columns_slots slots;
 };
 
 void columns_tuples_init(struct columns_tuples *t, size_t width, uint64_t key);
@@ -56,33 +53,38 @@ columns_tuples_hash(const struct columns_tuples *t, const uint64_t *tuple)
 }
 
 static inline bool
-columns_tuples_equal(const struct columns_tuples *t, size_t number, const uint64_t *tuple)
+columns_tuples_same(const uint64_t *a, const uint64_t *b, size_t n)
 {
-	const uint64_t *have = t->words.v + number * t->width;
-
-	for (size_t i = 0; i < t->width; i++) {
-		if (have[i] != tuple[i])
+	for (size_t i = 0; i < n; i++) {
+		if (a[i] != b[i])
 			return false;
 	}
 	return true;
+}
+
+static inline bool
+columns_tuples_equal(const struct columns_tuples *t, size_t number, const uint64_t *tuple)
+{
+	return columns_tuples_same(t->words.v + number * t->width, tuple, t->width);
 }
 
 /* The number of a tuple, new or not; COLUMNS_TUPLES_NONE: out of memory. */
 static inline uint32_t
 columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
 {
-	size_t at = columns_tuples_hash(t, tuple) & (t->nr_slots - 1);
+	struct columns_slots *s = &t->slots;
+	size_t at = columns_slots_first(s, columns_tuples_hash(t, tuple));
 
-	for (; t->slots[at]; at = (at + 1) & (t->nr_slots - 1)) {
-		if (columns_tuples_equal(t, t->slots[at] - 1, tuple))
-			return t->slots[at] - 1;
+	for (; s->v[at]; at = columns_slots_next(s, at)) {
+		if (columns_tuples_equal(t, s->v[at] - 1, tuple))
+			return s->v[at] - 1;
 	}
 	for (size_t i = 0; i < t->width; i++) {
 		if (!columns_words_add(&t->words, tuple[i]))
 			return COLUMNS_TUPLES_NONE;
 	}
-	t->slots[at] = (uint32_t)++t->n;
-	if (t->n * COLUMNS_TUPLES_SPARSE > t->nr_slots && !columns_tuples_grow(t))
+	s->v[at] = (uint32_t)++t->n;
+	if (t->n * COLUMNS_SLOTS_SPARSE > s->nr && !columns_tuples_grow(t))
 		return COLUMNS_TUPLES_NONE;
 	return (uint32_t)t->n - 1;
 }
@@ -91,8 +93,8 @@ columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
 static inline uint32_t
 columns_tuples_add_word(struct columns_tuples *t, uint64_t word)
 {
-	size_t at = columns_mix(t->key ^ word, t->key | 1) & (t->nr_slots - 1);
-	uint32_t slot = t->slots[at];
+	size_t at = columns_slots_first(&t->slots, columns_mix(t->key ^ word, t->key | 1));
+	uint32_t slot = t->slots.v[at];
 
 	if (slot && t->words.v[slot - 1] == word)
 		return slot - 1;

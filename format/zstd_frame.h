@@ -25,8 +25,8 @@ struct zstd_parts {
 };
 
 /*
- * Writes bytes as a frame of zstd's settings, but for its ZSTD_c_hashLog, that gives their number. Returns the frame's length,
- * or 0: it cannot be made, or has more than cap bytes.
+ * Writes bytes as a frame of zstd's settings, but for its ZSTD_c_hashLog, that gives their number.
+ * Returns the frame's length, or 0: it cannot be made, or has more than cap bytes.
  */
 size_t zstd_frame_pack(ZSTD_CCtx *zstd, struct span bytes, const struct zstd_parts *parts,
 		       uint8_t *to, size_t cap);
