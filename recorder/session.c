@@ -60,20 +60,27 @@ ring_bytes(const struct session *s)
 	return (uint64_t)s->rings.pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static void
+set_timer_ms(struct session *s, uint64_t ms)
+{
+	uint64_t max = (uint64_t)s->timer_ms_max;
+
+	s->timer_ms = (int)(ms < TIMER_MS_MIN ? TIMER_MS_MIN : ms > max ? max : ms);
+}
+
 /* Half the time in which a ring can fill, within reason: the watermark wakes as well. */
 void
 session_set_timer(struct session *s)
 {
 	uint64_t hz = s->plan.frequency_hz_effective ? s->plan.frequency_hz_effective : 1000;
-	uint64_t each = RECORD_BYTES_GUESS, max = TIMER_MS_MAX, ms;
+	uint64_t each = RECORD_BYTES_GUESS;
 
+	s->timer_ms_max = TIMER_MS_MAX;
 	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF)
 		each += s->options.stack_bytes ? s->options.stack_bytes : 8192;
 	if (s->command && command_fd(s->command) < 0)
-		max = TIMER_MS_POLLED;
-	ms = ring_bytes(s) * 1000 / (hz * each) / 2;
-	s->timer_ms = (int)(ms < TIMER_MS_MIN ? TIMER_MS_MIN : ms > max ? max : ms);
-	s->timer_ms_max = (int)max;
+		s->timer_ms_max = TIMER_MS_POLLED;
+	set_timer_ms(s, ring_bytes(s) * 1000 / (hz * each) / 2);
 }
 
 /*
@@ -84,15 +91,12 @@ session_set_timer(struct session *s)
 void
 session_adapt_timer(struct session *s)
 {
-	int ms = s->timer_ms;
+	uint64_t ms = (uint64_t)s->timer_ms;
 
 	if (s->rings.fullest > ring_bytes(s) / 2)
-		ms /= 2;
+		set_timer_ms(s, ms / 2);
 	else if (s->rings.fullest < ring_bytes(s) / 4)
-		ms *= 2;
-	s->timer_ms = ms < TIMER_MS_MIN ? TIMER_MS_MIN
-		: ms > s->timer_ms_max	? s->timer_ms_max
-					: ms;
+		set_timer_ms(s, ms * 2);
 }
 
 int
