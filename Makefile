@@ -53,9 +53,9 @@ FIXFLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-opt
 
 # pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
 lazy	= $(eval $(1) := $(shell pkg-config $(2)))$($(1))
-PKGS	:= libbsd libzstd libelf libdw jansson zlib
+PKGS	:= libbsd libmd libzstd libelf libdw jansson zlib
 PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
-LIBS_format = $(call lazy,LIBS_format,--libs libbsd libzstd)
+LIBS_format = $(call lazy,LIBS_format,--libs libbsd libmd libzstd)
 LIBS_recorder = $(LIBS_format)
 LIBS_symbolizer = $(LIBS_elf) -liberty $(LIBS_format)
 LIBS_daemon = $(LIBS_jansson) $(LIBS_format)

@@ -173,7 +173,7 @@ space_cut(struct address_space *s, uint64_t start, uint64_t end, struct map_node
 static bool
 anonymous(const struct map_object *o)
 {
-	return o->ino == 0 && o->build_id_size == 0;
+	return o->ino == 0 && o->build_id.size == 0;
 }
 
 /* Forgets maps that arrived before the newest keep ones. */

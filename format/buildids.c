@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define BUILDIDS_HEADER_BYTES 8
-#define BUILDID_BYTES 20 /* of SHA-1, the longest that a kernel record holds */
 
 void
 buildids_begin(struct buf *out)
@@ -16,16 +15,14 @@ buildids_begin(struct buf *out)
 void
 buildids_add(struct buf *out, const struct buildid_entry *e)
 {
-	uint8_t size = e->size < BUILDID_BYTES ? e->size : BUILDID_BYTES;
-
 	buf_u32(out, e->maj);
 	buf_u32(out, e->min);
 	buf_u64(out, e->ino);
 	buf_u64(out, e->ino_generation);
-	buf_u8(out, size);
-	buf_zero(out, 3);
-	buf_append(out, e->id, size);
-	buf_zero(out, BUILDID_BYTES - size);
+	buf_u8(out, e->id.size);
+	buf_u8(out, e->id.kind);
+	buf_zero(out, 2);
+	buf_append(out, e->id.bytes, sizeof(e->id.bytes));
 	buf_u32(out, (uint32_t)e->path_len);
 	buf_append(out, e->path, e->path_len);
 	if (!buf_failed(out))
@@ -43,6 +40,7 @@ buildids_next(struct span payload, size_t *cursor, struct buildid_entry *ret)
 {
 	struct span s = payload, id, path;
 	struct buildid_entry e = { 0 };
+	uint8_t size, kind;
 	uint32_t path_len;
 
 	if (!span_skip(&s, *cursor ? *cursor : BUILDIDS_HEADER_BYTES))
@@ -50,13 +48,14 @@ buildids_next(struct span payload, size_t *cursor, struct buildid_entry *ret)
 	if (s.len == 0)
 		return 0;
 	if (!span_u32(&s, &e.maj) || !span_u32(&s, &e.min) || !span_u64(&s, &e.ino) ||
-	    !span_u64(&s, &e.ino_generation) || !span_u8(&s, &e.size) || !span_skip(&s, 3) ||
-	    !span_take(&s, BUILDID_BYTES, &id) || !span_u32(&s, &path_len) ||
+	    !span_u64(&s, &e.ino_generation) || !span_u8(&s, &size) || !span_u8(&s, &kind) ||
+	    !span_skip(&s, 2) || !span_take(&s, BUILDID_MAX, &id) || !span_u32(&s, &path_len) ||
 	    !span_take(&s, path_len, &path))
 		return -FMT_E_CORRUPT;
-	if (e.size == 0 || e.size > BUILDID_BYTES)
+	/* A kind that only a later version knows tells objects apart; no file here has such an id. */
+	e.id = buildid_of(kind, id.p, size);
+	if (!e.id.size)
 		return -FMT_E_CORRUPT;
-	memcpy(e.id, id.p, BUILDID_BYTES);
 	e.path = (const char *)path.p;
 	e.path_len = path.len;
 	*ret = e;

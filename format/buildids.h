@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * buildids: payload of a BUILDIDS block: build-ids that the recorder read itself, for
- * mapped files whose MMAP2 came without one (the kernel reads the note only when its page
- * is in memory), and for kernel modules and the vDSO.
+ * mapped files whose MMAP2 came without one (the kernel was not asked, or had none to tell),
+ * and for kernel modules and the vDSO.
  *
  *   u32 count, u32 0, then count x { u32 maj, u32 min, u64 ino, u64 ino_generation,
- *   u8 size, u8 0[3], u8 id[20], string path }   (string: u32 length and bytes)
+ *   u8 size, u8 kind, u8 0[2], u8 id[20], string path }   (string: u32 length and bytes)
  */
 #ifndef FORMAT_BUILDIDS_H
 #define FORMAT_BUILDIDS_H
@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 #include "format/buf.h"
+#include "format/buildid.h"
 #include "format/fmt_error.h"
 
 struct buildid_entry {
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
-	uint8_t size; /* 1..20 */
-	uint8_t id[20];
-	const char *path; /* not NUL-terminated when it comes from a payload */
+	struct buildid id; /* not empty */
+	const char *path;  /* not NUL-terminated when it comes from a payload */
 	size_t path_len;
 };
 

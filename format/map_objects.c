@@ -21,7 +21,7 @@ struct object {
 
 /* A build-id that came by inode, or by path alone, and not by a record. */
 struct inode_id {
-	struct map_object key; /* maj to build_id; path is NULL, or all that is known */
+	struct map_object key; /* path is NULL, or all that is known */
 	RB_ENTRY(inode_id) node;
 	bool used;
 	char path[];
@@ -67,9 +67,7 @@ key_cmp(const struct map_object *a, const struct map_object *b)
 	if (c || !a->path)
 		return c;
 	c = strcmp(a->path, b->path);
-	if (!c)
-		c = cmp_u64(a->build_id_size, b->build_id_size);
-	return c ? c : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+	return c ? c : buildid_cmp(&a->build_id, &b->build_id);
 }
 
 static int
@@ -221,16 +219,12 @@ map_objects_get(struct map_objects *t, const struct perf_mmap *m)
 				       .min = m->min,
 				       .ino = m->ino,
 				       .ino_generation = m->ino_generation,
+				       .build_id = m->build_id,
 				       .path = m->filename };
-	if (m->build_id_size) {
-		probe.o.build_id_size = m->build_id_size;
-		memcpy(probe.o.build_id, m->build_id, sizeof(probe.o.build_id));
-	} else if (t->nr_inodes) {
+	if (!m->build_id.size && t->nr_inodes) {
 		known = find_id(t, &probe.o);
-		if (known) {
-			probe.o.build_id_size = known->key.build_id_size;
-			memcpy(probe.o.build_id, known->key.build_id, sizeof(probe.o.build_id));
-		}
+		if (known)
+			probe.o.build_id = known->key.build_id;
 	}
 	if (t->last && object_cmp(t->last, &probe) == 0)
 		return &t->last->o;
@@ -263,15 +257,13 @@ map_object_unref(struct map_object *m)
 
 /* Gives the id to one object, unless that would make it the same as another. */
 static void
-object_give(struct map_objects *t, struct object *o, const uint8_t *id, uint8_t size)
+object_give(struct map_objects *t, struct object *o, const struct buildid *id)
 {
 	RB_REMOVE(object_tree, &t->objects, o);
-	o->o.build_id_size = size;
-	memcpy(o->o.build_id, id, size);
+	o->o.build_id = *id;
 	if (!RB_INSERT(object_tree, &t->objects, o))
 		return;
-	o->o.build_id_size = 0;
-	memset(o->o.build_id, 0, sizeof(o->o.build_id));
+	o->o.build_id = (struct buildid){ 0 };
 	RB_INSERT(object_tree, &t->objects, o);
 }
 
@@ -280,11 +272,16 @@ object_give(struct map_objects *t, struct object *o, const uint8_t *id, uint8_t 
  * theirs then), -FMT_E_NOMEM.
  */
 static int
-keep_id(struct map_objects *t, const struct map_object *key, const uint8_t *id, uint8_t size)
+keep_id(struct map_objects *t, const struct map_object *key, const struct buildid *id)
 {
+	struct inode_id probe = { .key = *key }, *i = RB_FIND(inode_tree, &t->inodes, &probe);
 	size_t len = key->path ? strlen(key->path) + 1 : 0;
-	struct inode_id *i = calloc(1, sizeof(*i) + len), *old;
 
+	if (i) {
+		i->key.build_id = *id;
+		return 0;
+	}
+	i = calloc(1, sizeof(*i) + len);
 	if (!i)
 		return -FMT_E_NOMEM;
 	i->key = *key;
@@ -292,56 +289,47 @@ keep_id(struct map_objects *t, const struct map_object *key, const uint8_t *id, 
 		memcpy(i->path, key->path, len);
 		i->key.path = i->path;
 	}
-	memset(i->key.build_id, 0, sizeof(i->key.build_id));
-	memcpy(i->key.build_id, id, size);
-	i->key.build_id_size = size;
-	old = RB_INSERT(inode_tree, &t->inodes, i);
-	if (old) {
-		memcpy(old->key.build_id, i->key.build_id, sizeof(old->key.build_id));
-		old->key.build_id_size = size;
-		free(i);
-		return 0;
-	}
+	i->key.build_id = *id;
+	RB_INSERT(inode_tree, &t->inodes, i);
 	t->nr_inodes++;
 	t->bytes += inode_id_bytes(i);
 	return 1;
 }
 
 int
-map_objects_set_build_id(struct map_objects *t, const struct map_object *inode, const uint8_t *id,
-			 uint8_t size)
+map_objects_set_build_id(struct map_objects *t, const struct map_object *inode,
+			 const struct buildid *id)
 {
 	struct object from = { .o = *inode };
 	struct object *o, *next;
 	int kept;
 
 	from.o.path = NULL;
-	kept = keep_id(t, &from.o, id, size);
+	kept = keep_id(t, &from.o, id);
 	if (kept <= 0)
 		return kept;
 	for (o = RB_NFIND(object_tree, &t->objects, &from); o && inode_cmp(&o->o, &from.o) == 0;
 	     o = next) {
 		next = RB_NEXT(object_tree, &t->objects, o);
-		if (o->o.build_id_size == 0)
-			object_give(t, o, id, size);
+		if (!o->o.build_id.size)
+			object_give(t, o, id);
 	}
 	return 0;
 }
 
 int
-map_objects_set_path_build_id(struct map_objects *t, const char *path, const uint8_t *id,
-			      uint8_t size)
+map_objects_set_path_build_id(struct map_objects *t, const char *path, const struct buildid *id)
 {
 	const struct map_object key = { .path = path };
-	int kept = keep_id(t, &key, id, size);
+	int kept = keep_id(t, &key, id);
 
 	if (kept <= 0)
 		return kept;
 	for (size_t n = 0; n < t->nr_slots; n++) {
 		struct object *o = t->slots[n];
 
-		if (o && o->o.build_id_size == 0 && strcmp(o->path, path) == 0)
-			object_give(t, o, id, size);
+		if (o && !o->o.build_id.size && strcmp(o->path, path) == 0)
+			object_give(t, o, id);
 	}
 	return 0;
 }

@@ -26,11 +26,12 @@ struct map_object *map_objects_get(struct map_objects *t, const struct perf_mmap
 void map_object_ref(struct map_object *o);
 void map_object_unref(struct map_object *o); /* does not free: that is the sweep's */
 
+/* The inode's own build_id is not looked at. */
 int map_objects_set_build_id(struct map_objects *t, const struct map_object *inode,
-			     const uint8_t *id, uint8_t size);
+			     const struct buildid *id);
 /* By path alone, for objects whose inode nobody gave a build-id to. */
-int map_objects_set_path_build_id(struct map_objects *t, const char *path, const uint8_t *id,
-				  uint8_t size);
+int map_objects_set_path_build_id(struct map_objects *t, const char *path,
+				  const struct buildid *id);
 size_t map_objects_count(const struct map_objects *t); /* indexes in use are below it */
 const struct map_object *map_objects_at(const struct map_objects *t, size_t index);
 void map_objects_sweep(struct map_objects *t);

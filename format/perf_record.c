@@ -105,13 +105,13 @@ static int
 get_build_id(struct span *s, struct perf_mmap *m)
 {
 	struct span id;
+	uint8_t size;
 
-	if (!span_u8(s, &m->build_id_size) || !span_skip(s, 3) ||
-	    !span_take(s, sizeof(m->build_id), &id))
+	if (!span_u8(s, &size) || !span_skip(s, 3) || !span_take(s, BUILDID_MAX, &id))
 		return -FMT_E_TRUNCATED;
-	if (m->build_id_size > sizeof(m->build_id))
+	if (size > BUILDID_MAX)
 		return -FMT_E_CORRUPT;
-	memcpy(m->build_id, id.p, m->build_id_size);
+	m->build_id = buildid_of(BUILDID_GNU, id.p, size);
 	return 0;
 }
 

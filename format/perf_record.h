@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/buildid.h"
 #include "format/event_attr.h"
 #include "format/fmt_error.h"
 #include "format/span.h"
@@ -92,10 +93,9 @@ struct perf_mmap {
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
 	/* MMAP2 only: */
-	uint32_t maj, min; /* absent (0) when build_id_size > 0: the kernel overlays them */
+	uint32_t maj, min; /* absent (0) where there is a build-id: the kernel overlays them */
 	uint64_t ino, ino_generation;
-	uint8_t build_id_size; /* 0: none; <= 20 */
-	uint8_t build_id[20];
+	struct buildid build_id;
 	uint32_t prot, flags;
 	const char *filename;
 };

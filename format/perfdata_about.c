@@ -104,8 +104,7 @@ set_kernel(struct span s, struct recording_meta *m)
 	while ((more = perfdata_buildid_next(&s, &b)) > 0) {
 		if (!perfdata_buildid_is_kernel(&b))
 			continue;
-		memcpy(m->kernel_build_id, b.id, sizeof(m->kernel_build_id));
-		m->kernel_build_id_size = b.size;
+		m->kernel_build_id = b.id;
 	}
 	return more;
 }

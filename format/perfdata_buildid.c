@@ -15,8 +15,8 @@
 int
 perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret)
 {
-	struct perfdata_buildid b = { .size = PERFDATA_BUILDID_MAX };
 	struct span record, id;
+	struct perfdata_buildid b;
 	uint16_t misc, size;
 	uint32_t type;
 
@@ -29,11 +29,9 @@ perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret)
 	span_skip(&record, PATH_AT - ID_ROOM);
 	if (!span_take(&record, ID_ROOM, &id) || !span_string(&record, &b.path))
 		return -FMT_E_CORRUPT;
-	if (misc & MISC_SIZE)
-		b.size = id.p[PERFDATA_BUILDID_MAX];
-	if (b.size == 0 || b.size > PERFDATA_BUILDID_MAX)
+	b.id = buildid_of(BUILDID_GNU, id.p, misc & MISC_SIZE ? id.p[BUILDID_MAX] : BUILDID_MAX);
+	if (!b.id.size)
 		return -FMT_E_CORRUPT;
-	memcpy(b.id, id.p, b.size);
 	b.cpumode = misc & CPUMODE_MASK;
 	*ret = b;
 	return 1;
@@ -59,8 +57,8 @@ perfdata_buildid_add(struct buf *out, const struct perfdata_buildid *b)
 	buf_u16(out, MISC_SIZE | b->cpumode);
 	buf_u16(out, (uint16_t)(PATH_AT + room));
 	buf_u32(out, UINT32_MAX); /* pid: of the host, not of a guest */
-	buf_append(out, b->id, sizeof(b->id));
-	buf_u8(out, b->size);
+	buf_append(out, b->id.bytes, sizeof(b->id.bytes));
+	buf_u8(out, b->id.size);
 	buf_zero(out, 3);
 	buf_append(out, b->path, len);
 	buf_zero(out, room - len);

@@ -20,15 +20,13 @@
 #include <stdint.h>
 
 #include "format/buf.h"
+#include "format/buildid.h"
 #include "format/fmt_error.h"
 #include "format/span.h"
 
-#define PERFDATA_BUILDID_MAX 20
-
 struct perfdata_buildid {
 	uint8_t cpumode; /* PERF_RECORD_MISC_KERNEL (modules too), _USER, _GUEST_KERNEL, _GUEST_USER */
-	uint8_t size;	 /* 1..PERFDATA_BUILDID_MAX */
-	uint8_t id[PERFDATA_BUILDID_MAX];
+	struct buildid id;
 	const char *path;
 };
 

@@ -137,7 +137,7 @@ int
 record_build_mmap2(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
 		   const struct perf_mmap *m, uint16_t misc)
 {
-	const bool has_id = m->build_id_size > 0;
+	const bool has_id = m->build_id.size > 0;
 	size_t start;
 
 	misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
@@ -146,9 +146,9 @@ record_build_mmap2(struct buf *out, const struct event_attr *attr, const struct 
 	start = begin(out, REC_MMAP2, misc);
 	put_mmap_head(out, m);
 	if (has_id) {
-		buf_u8(out, m->build_id_size);
+		buf_u8(out, m->build_id.size);
 		buf_zero(out, 3);
-		buf_append(out, m->build_id, sizeof(m->build_id));
+		buf_append(out, m->build_id.bytes, sizeof(m->build_id.bytes));
 	} else {
 		buf_u32(out, m->maj);
 		buf_u32(out, m->min);

@@ -24,7 +24,7 @@ int record_build_fork(struct buf *out, const struct event_attr *attr,
 int record_build_exit(struct buf *out, const struct event_attr *attr,
 		      const struct perf_sample_id *sid, uint32_t pid, uint32_t ppid, uint32_t tid,
 		      uint32_t ptid, uint64_t time);
-/* m->build_id_size > 0 makes the build-id shape and sets its misc bit. */
+/* A build-id of m makes the record's other shape, and sets its misc bit. */
 int record_build_mmap2(struct buf *out, const struct event_attr *attr,
 		       const struct perf_sample_id *sid, const struct perf_mmap *m, uint16_t misc);
 int record_build_mmap(struct buf *out, const struct event_attr *attr,

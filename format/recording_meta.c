@@ -6,8 +6,6 @@
 
 #include "format/recording_header.h"
 
-#define BUILD_ID_BYTES 20
-
 static size_t
 padding(size_t n)
 {
@@ -169,8 +167,9 @@ recording_meta_encode(const struct recording_meta *m, struct buf *out)
 	put_string(out, META_WRITER, m->writer);
 	put_string(out, META_CMDLINE, m->cmdline);
 	put_string(out, META_NOTES, m->notes);
-	if (m->kernel_build_id_size > 0 && m->kernel_build_id_size <= BUILD_ID_BYTES)
-		put_bytes(out, META_KERNEL_BUILD_ID, m->kernel_build_id, m->kernel_build_id_size);
+	if (m->kernel_build_id.size > 0)
+		put_bytes(out, META_KERNEL_BUILD_ID, m->kernel_build_id.bytes,
+			  m->kernel_build_id.size);
 	put_words(out, META_KERNEL_TEXT, &m->kernel_text, 1);
 	for (size_t i = 0; i < event_set_count(m->events); i++)
 		put_event(out, event_set_at(m->events, i));
@@ -244,11 +243,8 @@ get_frequency(struct span s, struct recording_meta *m)
 static int
 get_kernel_build_id(struct span s, struct recording_meta *m)
 {
-	if (s.len == 0 || s.len > BUILD_ID_BYTES)
-		return -FMT_E_CORRUPT;
-	memcpy(m->kernel_build_id, s.p, s.len);
-	m->kernel_build_id_size = (uint8_t)s.len;
-	return 0;
+	m->kernel_build_id = buildid_of(BUILDID_GNU, s.p, s.len);
+	return m->kernel_build_id.size ? 0 : -FMT_E_CORRUPT;
 }
 
 static int

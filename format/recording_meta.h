@@ -65,8 +65,7 @@ struct recording_meta {
 	char *writer;  /* "spoor 0.1" */
 	char *cmdline; /* arguments, space-separated, as typed */
 	char *notes;   /* lines: what was asked for and not got ("-F 200000 lowered to ...") */
-	uint8_t kernel_build_id[20];
-	uint8_t kernel_build_id_size;
+	struct buildid kernel_build_id;
 	uint64_t kernel_text;	  /* address of _text (or _stext), 0: hidden */
 	struct event_set *events; /* owned */
 };

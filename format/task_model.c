@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/task_model.h"
 
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -515,33 +516,52 @@ task_model_apply(struct task_model *m, const struct perf_record *r)
 
 /* --- the rest ----------------------------------------------------------------------------- */
 
+/* {dev, inode} of the mounts among the words of NAMESPACES (MNT_NS_INDEX); NULL: not known. */
+static const uint64_t *
+mounts_of(const struct task_node *t)
+{
+	return t->ns && t->ns->nr > MNT_NS_INDEX ? t->ns->words + 2 * MNT_NS_INDEX : NULL;
+}
+
+uint32_t
+task_model_peer(const struct task_model *m, uint32_t pid)
+{
+	const struct task_node *leader = task_find(m, pid);
+	const uint64_t *mine = leader ? mounts_of(leader) : NULL, *other;
+	const struct task *t = NULL;
+
+	while (mine && (t = task_model_next(m, t))) {
+		other = t->exited || t->pid == pid ? NULL : mounts_of((const struct task_node *)t);
+		if (other && memcmp(other, mine, 2 * sizeof(*mine)) == 0)
+			return t->pid;
+	}
+	return 0;
+}
+
 int
 task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
-			uint64_t ino_generation, const uint8_t *id, uint8_t size)
+			uint64_t ino_generation, const struct buildid *id)
 {
 	struct map_object inode = {
 		.maj = maj, .min = min, .ino = ino, .ino_generation = ino_generation
 	};
 
-	if (size == 0 || size > sizeof(inode.build_id))
-		return 0;
-	return map_objects_set_build_id(m->objects, &inode, id, size);
+	return id->size ? map_objects_set_build_id(m->objects, &inode, id) : 0;
 }
 
 int
-task_model_set_path_build_id(struct task_model *m, const char *path, size_t len, const uint8_t *id,
-			     uint8_t size)
+task_model_set_path_build_id(struct task_model *m, const char *path, size_t len,
+			     const struct buildid *id)
 {
-	const struct map_object *none = NULL;
 	char *copy;
 	int rc;
 
-	if (size == 0 || size > sizeof(none->build_id))
+	if (!id->size)
 		return 0;
 	copy = strndup(path, len);
 	if (!copy)
 		return -FMT_E_NOMEM;
-	rc = map_objects_set_path_build_id(m->objects, copy, id, size);
+	rc = map_objects_set_path_build_id(m->objects, copy, id);
 	free(copy);
 	return rc;
 }

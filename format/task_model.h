@@ -29,9 +29,8 @@ struct map_object {
 	uint32_t index; /* 0, 1, 2...: for tables beside the model */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
-	uint8_t build_id_size; /* 0: not known (see task_model_set_build_id()) */
-	uint8_t build_id[20];
-	const char *path; /* as the kernel gave it */
+	struct buildid build_id; /* size 0: not known (see task_model_set_build_id()) */
+	const char *path;	 /* as the kernel gave it */
 };
 
 struct task_map {
@@ -81,6 +80,12 @@ int task_model_apply(struct task_model *m, const struct perf_record *r);
  */
 const struct task *task_model_task(const struct task_model *m, uint32_t pid, uint32_t tid);
 
+/*
+ * A living process other than pid that sees the same mounts, as far as NAMESPACES records told;
+ * 0: none is known.
+ */
+uint32_t task_model_peer(const struct task_model *m, uint32_t pid);
+
 /* Every task, ghosts included, by tid; prev NULL: the first. NULL: the end. */
 const struct task *task_model_next(const struct task_model *m, const struct task *prev);
 
@@ -95,10 +100,10 @@ const char *task_model_cgroup(const struct task_model *m, uint64_t id);
  * carry none. 0, -FMT_E_NOMEM.
  */
 int task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
-			    uint64_t ino_generation, const uint8_t *id, uint8_t size);
+			    uint64_t ino_generation, const struct buildid *id);
 /* By path (of len bytes), where nothing is known by inode: perf's table has no inodes. */
 int task_model_set_path_build_id(struct task_model *m, const char *path, size_t len,
-				 const uint8_t *id, uint8_t size);
+				 const struct buildid *id);
 
 /* Indexes in use are below the first; the second is NULL for one that is free. */
 size_t task_model_objects(const struct task_model *m);

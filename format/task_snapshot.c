@@ -55,12 +55,13 @@ snapshot_maps(struct snapshot *s, const struct process *p, uint32_t tid)
 				       .min = o->min,
 				       .ino = o->ino,
 				       .ino_generation = o->ino_generation,
-				       .build_id_size = o->build_id_size,
 				       .prot = map->prot,
 				       .flags = map->flags,
 				       .filename = o->path };
 
-		memcpy(k.build_id, o->build_id, sizeof(k.build_id));
+		/* A record can hold a GNU id alone. */
+		if (o->build_id.kind == BUILDID_GNU)
+			k.build_id = o->build_id;
 		rc = kernel
 			? record_build_mmap(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_KERNEL)
 			: record_build_mmap2(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_USER);

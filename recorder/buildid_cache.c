@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Build-ids of files that processes have mapped, remembered by inode. */
-#include "recorder/buildid.h"
+#include "recorder/buildid_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include <bsd/string.h>
+
+#include "format/fmt_error.h"
+#include "format/time_text.h"
+#include "recorder/host.h"
 
 #define ENTRIES 4096 /* a power of two; an inode has one place */
 
@@ -19,17 +26,36 @@
 #define RESOLVE_CACHED 0x20
 #endif
 
+enum known { NOTHING, AN_ID, NO_ID };
+
 struct entry {
 	uint32_t maj, min;
-	uint64_t ino, size;
+	uint64_t ino, ino_generation;
+	uint64_t size;
 	int64_t ctime_sec;
 	uint32_t ctime_nsec;
-	int result; /* of the reading; 1: the entry is empty */
+	uint8_t known; /* enum known; NOTHING: the entry is free */
+	bool own_path; /* where the file was found last */
+	/* CLOCK_MONOTONIC: the file was like this all the time between the two. */
+	uint64_t changed_ns, seen_ns;
 	struct buildid id;
 };
 
 struct buildid_cache {
+	int root; /* O_PATH, of this process; -1 */
+	bool no_map_files, no_openat2;
 	struct entry entries[ENTRIES];
+};
+
+/* A file that was found. */
+struct found {
+	struct statx st;
+	char path[96]; /* to open it by */
+	int hold;      /* what has to stay open for path to hold; -1: nothing */
+	pid_t by;      /* the process through which it was found; 0: this one */
+	bool by_map;
+	bool other_device; /* than the map tells, and nothing else says that it is the same file */
+	uint64_t changed_ns; /* CLOCK_MONOTONIC */
 };
 
 struct buildid_cache *
@@ -37,22 +63,17 @@ buildid_cache_new(void)
 {
 	struct buildid_cache *c = calloc(1, sizeof(*c));
 
-	for (size_t i = 0; c && i < ENTRIES; i++)
-		c->entries[i].result = 1;
+	if (c)
+		c->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return c;
 }
 
 void
 buildid_cache_free(struct buildid_cache *c)
 {
+	if (c && c->root >= 0)
+		(void)close(c->root);
 	free(c);
-}
-
-static void
-map_link(const struct buildid_map *m, char *path, size_t cap)
-{
-	(void)snprintf(path, cap, "/proc/%d/map_files/%llx-%llx", (int)m->pid,
-		       (unsigned long long)m->start, (unsigned long long)m->end);
 }
 
 /*
@@ -70,7 +91,7 @@ device_is_fuse(pid_t pid, uint32_t maj, uint32_t min)
 	FILE *f;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
-	f = fopen(path, "re");
+	f = pid ? fopen(path, "re") : NULL;
 	if (!f)
 		f = fopen("/proc/self/mountinfo", "re");
 	if (!f)
@@ -88,6 +109,8 @@ device_is_fuse(pid_t pid, uint32_t maj, uint32_t min)
 	return found ? fuse : maj == 0;
 }
 
+/* --- finding a file ------------------------------------------------------------------------ */
+
 /* Without a word to the file system: what the kernel has cached is enough, and cannot block. */
 static int
 stat_cached(int dirfd, const char *path, struct statx *ret)
@@ -98,118 +121,294 @@ stat_cached(int dirfd, const char *path, struct statx *ret)
 }
 
 /*
+ * Without openat2(2), which Linux has since 5.6, one name after another. The kernel gave the path
+ * without links in it, so that none is followed.
+ */
+static int
+path_walk(int root, const char *path)
+{
+	char copy[PATH_MAX], *rest = copy, *name;
+	int at = dup(root), next;
+
+	if (strlcpy(copy, path, sizeof(copy)) >= sizeof(copy))
+		errno = ENAMETOOLONG;
+	else
+		while (at >= 0 && (name = strsep(&rest, "/"))) {
+			if (!*name)
+				continue;
+			next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+			(void)close(at);
+			at = next;
+		}
+	return at < 0 ? -errno : at;
+}
+
+/*
  * Finds path below root without leaving the kernel's own cache of names: a mapped file's
  * name is in it, and a lookup that is not could wait for a FUSE process. O_PATH, or -errno.
  */
 static int
-path_find(const char *root, const char *path)
+path_find(struct buildid_cache *c, int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED };
-	int dirfd, fd;
+	int fd;
 
 	if (path[0] != '/' || path[1] == '/')
 		return -ENOENT;
-	dirfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return -errno;
-	fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	if (c->no_openat2)
+		return path_walk(root, path);
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (fd < 0 && errno == EINVAL) { /* before Linux 5.12 */
 		how.resolve = RESOLVE_IN_ROOT;
-		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	}
+	/* EPERM: a seccomp filter that is older than the call. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+		c->no_openat2 = true;
+		return path_walk(root, path);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* The file by its path below a process's root, if that is the mapped one. */
+static bool
+find_below(struct buildid_cache *c, const struct buildid_map *m, int root, pid_t by,
+	   struct found *f)
+{
+	bool own = by == 0, same_device, anonymous;
+	int fd = path_find(c, root, m->path);
+
 	if (fd < 0)
-		fd = -errno;
-	(void)close(dirfd);
-	return fd;
+		return false;
+	if (stat_cached(fd, "", &f->st) < 0 || f->st.stx_ino != m->ino)
+		goto other;
+	same_device = f->st.stx_dev_major == m->maj && f->st.stx_dev_minor == m->min;
+	/* Of overlayfs and btrfs the map may tell another device than stat does. */
+	anonymous = own ? !m->maj && !f->st.stx_dev_major : !m->maj || !f->st.stx_dev_major;
+	if (!same_device && !anonymous)
+		goto other;
+	(void)snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", fd);
+	f->hold = fd;
+	f->by = by;
+	f->other_device = own && !same_device;
+	return true;
+other:
+	(void)close(fd);
+	return false;
+}
+
+static bool
+find_of_process(struct buildid_cache *c, const struct buildid_map *m, pid_t pid, struct found *f)
+{
+	char path[64];
+	bool found;
+	int root;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return false;
+	found = find_below(c, m, root, pid, f);
+	(void)close(root);
+	return found;
+}
+
+static bool
+find_by_map(struct buildid_cache *c, const struct buildid_map *m, struct found *f)
+{
+	int r;
+
+	if (c->no_map_files)
+		return false;
+	(void)snprintf(f->path, sizeof(f->path), "/proc/%d/map_files/%llx-%llx", (int)m->pid,
+		       (unsigned long long)m->start, (unsigned long long)m->end);
+	r = stat_cached(AT_FDCWD, f->path, &f->st);
+	/* To follow the link takes CAP_CHECKPOINT_RESTORE, whoever's process it is. */
+	if (r == -EPERM)
+		c->no_map_files = true;
+	f->by_map = r == 0 && f->st.stx_ino == m->ino;
+	f->by = m->pid;
+	return f->by_map;
+}
+
+/* When the file last changed; a clock that was set meanwhile costs another look at it. */
+static uint64_t
+changed_ns(const struct statx *st)
+{
+	struct clock_triple now;
+	int64_t at;
+
+	host_clocks(&now);
+	at = st->stx_ctime.tv_sec * SECOND_NS + st->stx_ctime.tv_nsec -
+		(int64_t)(now.realtime - now.monotonic);
+	return at > 0 ? (uint64_t)at : 0;
+}
+
+/* -EOPNOTSUPP: it is not to be opened. */
+static int
+open_found(const struct found *f)
+{
+	int fd;
+
+	if (!S_ISREG(f->st.stx_mode) ||
+	    device_is_fuse(f->by, f->st.stx_dev_major, f->st.stx_dev_minor))
+		return -EOPNOTSUPP;
+	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
 }
 
 /*
- * Finds the mapped file: a path to open in *path, its state in *st, and what has to stay
- * open for the path to hold (-1: nothing). -ESTALE.
+ * A path may name the same inode number again and yet another file, as each a.out of a loop that
+ * makes and removes one: then it changed after it was mapped, and its generation is another.
  */
-static int
-map_find(const struct buildid_map *m, char *path, size_t cap, struct statx *st, int *ret_fd)
+static bool
+is_the_mapped(const struct buildid_map *m, const struct found *f)
 {
-	char root[64];
+	long generation = 0; /* the kernel writes an int, whatever the number of the ioctl says */
 	bool same;
 	int fd;
 
-	*ret_fd = -1;
-	map_link(m, path, cap);
-	if (stat_cached(AT_FDCWD, path, st) == 0 && st->stx_ino == m->ino)
-		return 0;
-	/* No such map any more, or no right to follow the link (CAP_CHECKPOINT_RESTORE). */
-	(void)snprintf(root, sizeof(root), "/proc/%d/root", (int)m->pid);
-	for (int own = 0; own < 2; own++) {
-		fd = path_find(own ? "/" : root, m->path);
-		if (fd < 0)
-			continue;
-		same = stat_cached(fd, "", st) == 0 && st->stx_ino == m->ino;
-		/* On overlayfs the map may tell another device than stat does. */
-		if (same && (own || (m->maj && st->stx_dev_major)))
-			same = st->stx_dev_major == m->maj && st->stx_dev_minor == m->min;
-		if (same) {
-			(void)snprintf(path, cap, "/proc/self/fd/%d", fd);
-			*ret_fd = fd;
-			return 0;
-		}
-		(void)close(fd);
-	}
-	return -ESTALE;
+	if (f->by_map || (!f->other_device && f->changed_ns <= m->mapped_ns))
+		return true;
+	fd = m->ino_generation ? open_found(f) : -ENODATA;
+	if (fd < 0)
+		return false;
+	same = ioctl(fd, FS_IOC_GETVERSION, &generation) == 0 &&
+		(uint32_t)generation == (uint32_t)m->ino_generation;
+	(void)close(fd);
+	return same;
+}
+
+/* own_first: that is where the file was the last time, and the process may be gone. */
+static bool
+find(struct buildid_cache *c, const struct buildid_map *m, bool own_first, struct found *f)
+{
+	*f = (struct found){ .hold = -1 };
+	if (!(own_first && find_below(c, m, c->root, 0, f)) && !find_by_map(c, m, f) &&
+	    !find_of_process(c, m, m->pid, f) && !(!own_first && find_below(c, m, c->root, 0, f)) &&
+	    !(m->peer && find_of_process(c, m, m->peer, f)))
+		return false;
+	f->changed_ns = changed_ns(&f->st);
+	if (is_the_mapped(m, f))
+		return true;
+	if (f->hold >= 0)
+		(void)close(f->hold);
+	return false;
+}
+
+/* --- the cache ----------------------------------------------------------------------------- */
+
+static bool
+same_inode(const struct entry *e, const struct buildid_map *m)
+{
+	return e->known != NOTHING && e->ino == m->ino && e->maj == m->maj && e->min == m->min;
+}
+
+static bool
+unchanged(const struct entry *e, const struct statx *st)
+{
+	return e->size == st->stx_size && e->ctime_sec == st->stx_ctime.tv_sec &&
+		e->ctime_nsec == st->stx_ctime.tv_nsec;
 }
 
 static int
-file_read(const struct buildid_map *m, const char *path, const struct statx *st,
-	  struct buildid *ret)
+answer(const struct entry *e, struct buildid *ret)
 {
-	int fd, rc;
-
-	if (!S_ISREG(st->stx_mode))
+	if (e->known == NO_ID)
 		return -ENODATA;
-	if (device_is_fuse(m->pid, st->stx_dev_major, st->stx_dev_minor))
-		return -EOPNOTSUPP;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	*ret = e->id;
+	return 0;
+}
+
+static int
+read_id(const struct found *f, struct entry *e)
+{
+	struct io_source *file;
+	int fd = open_found(f), r;
+
+	e->known = NO_ID;
 	if (fd < 0)
+		return fd == -EOPNOTSUPP ? 0 : fd;
+	file = io_source_fd(fd);
+	if (!file)
 		return -errno;
-	rc = buildid_read_fd(fd, ret);
-	(void)close(fd);
-	return rc;
+	r = buildid_read(file, &e->id);
+	file->close(file);
+	/* An error of the disk may be gone the next time. */
+	if (r == -FMT_E_IO)
+		return -EIO;
+	if (r == 0)
+		e->known = AN_ID;
+	return 0;
+}
+
+static int
+learn(const struct buildid_map *m, const struct found *f, uint64_t seen_ns, struct entry *e)
+{
+	struct entry new = { .maj = m->maj,
+			     .min = m->min,
+			     .ino = m->ino,
+			     .size = f->st.stx_size,
+			     .ctime_sec = f->st.stx_ctime.tv_sec,
+			     .ctime_nsec = f->st.stx_ctime.tv_nsec,
+			     .changed_ns = f->changed_ns,
+			     .seen_ns = seen_ns };
+	int r = read_id(f, &new);
+
+	*e = r == 0 ? new : (struct entry){ 0 };
+	return r;
+}
+
+static struct entry *
+entry_of(struct buildid_cache *c, const struct buildid_map *m)
+{
+	return &c->entries[(m->ino ^ m->ino >> 12 ^ (uint64_t)m->min << 4) % ENTRIES];
+}
+
+int
+buildid_cache_known(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
+{
+	struct entry *e = entry_of(c, m);
+
+	if (!m->ino)
+		return -ENODATA;
+	/* An inode that was freed and used again changed when it was used again. */
+	if (!same_inode(e, m) || m->mapped_ns < e->changed_ns || m->mapped_ns > e->seen_ns)
+		return -EAGAIN;
+	if (m->ino_generation)
+		e->ino_generation = m->ino_generation;
+	return answer(e, ret);
 }
 
 int
 buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
 {
-	struct statx st;
-	struct entry *e;
-	char path[96];
-	int hold, rc;
+	struct entry *e = entry_of(c, m);
+	bool known = same_inode(e, m);
+	uint64_t now_ns = host_now_ns();
+	struct found f;
+	int r = buildid_cache_known(c, m, ret);
 
-	if (!m->ino)
-		return -ENODATA;
-	rc = map_find(m, path, sizeof(path), &st, &hold);
-	if (rc)
-		return rc;
-	e = &c->entries[(m->ino ^ m->ino >> 12 ^ (uint64_t)m->min << 4) % ENTRIES];
-	if (e->result == 1 || e->ino != m->ino || e->maj != m->maj || e->min != m->min ||
-	    e->size != st.stx_size || e->ctime_sec != st.stx_ctime.tv_sec ||
-	    e->ctime_nsec != st.stx_ctime.tv_nsec) {
-		*e = (struct entry){ .maj = m->maj,
-				     .min = m->min,
-				     .ino = m->ino,
-				     .size = st.stx_size,
-				     .ctime_sec = st.stx_ctime.tv_sec,
-				     .ctime_nsec = st.stx_ctime.tv_nsec };
-		e->result = rc = file_read(m, path, &st, &e->id);
-		/* What is wrong with us now may be right next time. */
-		if (rc && rc != -ENODATA && rc != -ENOEXEC && rc != -EOPNOTSUPP)
-			e->result = 1;
-	} else {
-		rc = e->result;
+	if (r != -EAGAIN)
+		return r;
+	r = 0;
+	if (!find(c, m, known && e->own_path, &f)) {
+		/* Gone, but it was this very file when it was last in reach. */
+		if (known && m->ino_generation && e->ino_generation == m->ino_generation)
+			return answer(e, ret);
+		return -ESTALE;
 	}
-	if (hold >= 0)
-		(void)close(hold);
-	if (rc == 0)
-		*ret = e->id;
-	return rc;
+	if (known && unchanged(e, &f.st))
+		e->seen_ns = now_ns;
+	else
+		r = learn(m, &f, now_ns, e);
+	if (f.hold >= 0)
+		(void)close(f.hold);
+	if (r < 0)
+		return r;
+	e->own_path = f.by == 0;
+	if (m->ino_generation)
+		e->ino_generation = m->ino_generation;
+	return answer(e, ret);
 }

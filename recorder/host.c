@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder/buildid.h"
 #include "recorder/kallsyms.h"
+#include "recorder/kernel_buildid.h"
 
 #define CLOCK_TRIES 5
 
@@ -100,7 +100,6 @@ host_describe_again(struct recording_meta *meta)
 int
 host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 {
-	struct buildid id = { 0 };
 	struct utsname u;
 	long n;
 	int rc = 0;
@@ -120,10 +119,7 @@ host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 		rc |= recording_meta_set(&meta->release, u.release);
 		rc |= recording_meta_set(&meta->arch, u.machine);
 	}
-	if (buildid_kernel(&id) == 0) {
-		memcpy(meta->kernel_build_id, id.bytes, sizeof(meta->kernel_build_id));
-		meta->kernel_build_id_size = id.size;
-	}
+	(void)kernel_buildid(&meta->kernel_build_id);
 	if (kernel) {
 		meta->kernel_text = kallsyms_address(kernel, "_text");
 		if (!meta->kernel_text)

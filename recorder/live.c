@@ -4,40 +4,30 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <bsd/string.h>
 
-#include "format/buildids.h"
 #include "format/record_build.h"
-#include "recorder/buildid.h"
 #include "recorder/cgroup.h"
 #include "recorder/host.h"
 #include "recorder/kallsyms.h"
+#include "recorder/kernel_buildid.h"
 #include "recorder/ksym_collector.h"
+#include "recorder/live_ids.h"
 #include "recorder/live_modules.h"
 #include "recorder/state.h"
 
 #define GHOST_NS UINT64_C(10000000000) /* how long late samples may come */
-#define READ_NS_MAX UINT64_C(50000000) /* of one pass, so that a slow disk holds up no samples */
 #define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
 #define DUE_BYTES (256u << 10)
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 #define PENDING_BYTES_MAX (16u << 20)
-#define GIVEN 1024 /* build-ids remembered as given to the file; a power of two */
 
 /* A side-band record that waits for the time up to which order is certain. */
 struct pending {
 	uint64_t time_ns, seq;
 	size_t at; /* offset in bytes */
 	uint16_t size;
-};
-
-/* A build-id that the open file has; a collision costs saying it twice. */
-struct given {
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	struct buildid id;
 };
 
 struct live {
@@ -48,41 +38,26 @@ struct live {
 	const char *kallsyms; /* path; NULL: the kernel's */
 	struct kallsyms *kernel;
 	struct ksym_collector *ksyms;
-	struct buildid_cache *cache;
+	struct live_ids *ids;
 	struct live_modules *modules;
 	struct buf bytes; /* of pending records */
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
-	size_t nr_wanting; /* of them: those whose file's build-id has to be read */
 	uint64_t seq;
-	struct buf ids; /* payload of the next BUILDIDS block */
-	size_t nr_ids;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
+	bool wanting;	   /* there was no time to look for a build-id */
 	char notes[256];
-	struct given given[GIVEN];
 };
 
 /* --- build-ids ------------------------------------------------------------------------------- */
 
 static void
-id_queue(struct live *l, const struct buildid_entry *e)
+give_named(void *arg, const char *path, const struct buildid *id)
 {
-	if (!l->nr_ids)
-		buildids_begin(&l->ids);
-	buildids_add(&l->ids, e);
-	l->nr_ids++;
-}
-
-static void
-id_queue_named(void *arg, const char *path, const struct buildid *id)
-{
-	struct buildid_entry e = { .size = id->size, .path = path, .path_len = strlen(path) };
-
-	memcpy(e.id, id->bytes, sizeof(e.id));
-	id_queue(arg, &e);
+	live_ids_give(arg, path, id);
 }
 
 /* What has a build-id but no inode: said once in each file. */
@@ -91,53 +66,10 @@ ids_begin_file(struct live *l)
 {
 	struct buildid id;
 
-	memset(l->given, 0, sizeof(l->given));
-	l->nr_ids = 0;
-	if (buildid_vdso(&id) == 0)
-		id_queue_named(l, "[vdso]", &id);
-	live_modules_each(l->modules, id_queue_named, l);
-}
-
-/* The model and the file learn the build-id of an inode that its record did not tell. */
-static void
-id_learn(struct live *l, const struct perf_mmap *m, const struct buildid *id)
-{
-	struct given *g =
-		&l->given[(m->ino ^ m->ino >> 10 ^ (uint64_t)m->min << 3 ^ m->ino_generation) %
-			  GIVEN];
-	struct buildid_entry e = { .maj = m->maj,
-				   .min = m->min,
-				   .ino = m->ino,
-				   .ino_generation = m->ino_generation,
-				   .size = id->size,
-				   .path = m->filename,
-				   .path_len = strlen(m->filename) };
-
-	if (task_model_set_build_id(l->model, m->maj, m->min, m->ino, m->ino_generation, id->bytes,
-				    id->size))
-		l->nomem = true;
-	if (g->ino == m->ino && g->maj == m->maj && g->min == m->min &&
-	    g->ino_generation == m->ino_generation && memcmp(&g->id, id, sizeof(*id)) == 0)
-		return;
-	*g = (struct given){ m->maj, m->min, m->ino, m->ino_generation, *id };
-	memcpy(e.id, id->bytes, sizeof(e.id));
-	id_queue(l, &e);
-}
-
-static void
-id_fetch(struct live *l, const struct perf_mmap *m)
-{
-	struct buildid_map map = { .pid = (pid_t)m->pid,
-				   .start = m->addr,
-				   .end = m->addr + m->len,
-				   .maj = m->maj,
-				   .min = m->min,
-				   .ino = m->ino,
-				   .path = m->filename };
-	struct buildid id;
-
-	if (buildid_cache_get(l->cache, &map, &id) == 0)
-		id_learn(l, m, &id);
+	live_ids_begin_file(l->ids);
+	if (kernel_buildid_vdso(&id) == 0)
+		live_ids_give(l->ids, "[vdso]", &id);
+	live_modules_each(l->modules, give_named, l->ids);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -176,13 +108,13 @@ live_open(const struct live_options *options, struct live **ret)
 	if (!l->scan.id && event->nr_ids)
 		l->scan.id = event->ids[0];
 	l->model = task_model_new();
-	l->cache = buildid_cache_new();
+	l->ids = live_ids_new();
 	l->modules = live_modules_new(options->modules);
-	if (!l->model || !l->cache || !l->modules || kernel_load(l)) {
+	if (!l->model || !l->ids || !l->modules || kernel_load(l)) {
 		live_close(l);
 		return -ENOMEM;
 	}
-	l->scan.buildids = l->cache;
+	l->scan.buildids = live_ids_cache(l->ids);
 	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
@@ -197,10 +129,9 @@ live_close(struct live *l)
 	task_model_free(l->model);
 	ksym_collector_free(l->ksyms);
 	kallsyms_free(l->kernel);
-	buildid_cache_free(l->cache);
+	live_ids_free(l->ids);
 	live_modules_free(l->modules);
 	buf_done(&l->bytes);
-	buf_done(&l->ids);
 	buf_done(&l->scratch);
 	free(l->pending);
 	free(l);
@@ -236,14 +167,6 @@ live_notes(const struct live *l)
 
 /* --- records as they pass by ----------------------------------------------------------------- */
 
-/* The map of a file whose build-id the kernel did not tell. */
-static bool
-wants_id(const struct perf_record *r)
-{
-	return r->type == REC_MMAP2 && !r->mmap.build_id_size && r->mmap.ino &&
-		r->mmap.prot & PROT_EXEC && r->mmap.pid != TASK_PID_KERNEL;
-}
-
 static void
 pending_add(struct live *l, const struct perf_record *r)
 {
@@ -271,7 +194,6 @@ pending_add(struct live *l, const struct perf_record *r)
 		return;
 	}
 	l->nr_pending++;
-	l->nr_wanting += wants_id(r);
 }
 
 void
@@ -283,7 +205,12 @@ live_sample(struct live *l, const struct sample_glance *sample)
 void
 live_record(struct live *l, const struct perf_record *record, int event)
 {
+	struct buildid id;
+
 	(void)event;
+	/* At once: the model follows later, and until then the file may be out of reach. */
+	if (live_ids_wanted(record) && live_ids_find(l->ids, record, 0, &id) == -EAGAIN)
+		l->wanting = true;
 	switch (record->type) {
 	case REC_MMAP:
 	case REC_MMAP2:
@@ -310,45 +237,60 @@ pending_cmp(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* True: a file was read, which takes time. */
+/*
+ * Before the model has the map, so that its object is made with its build-id. What the process
+ * itself does not reach any more, another one may that is in the same container.
+ */
 static bool
-pending_apply(struct live *l, const struct pending *p, bool fetch)
+pending_id(struct live *l, const struct perf_record *r)
+{
+	const struct perf_mmap *m = &r->mmap;
+	struct buildid id;
+	int rc = live_ids_find(l->ids, r, 0, &id);
+
+	if (rc == -ESTALE)
+		rc = live_ids_find(l->ids, r, (pid_t)task_model_peer(l->model, m->pid), &id);
+	if (rc == 0 &&
+	    task_model_set_build_id(l->model, m->maj, m->min, m->ino, m->ino_generation, &id))
+		l->nomem = true;
+	return rc != -EAGAIN;
+}
+
+/* False: it has to wait, since there is no time left for build-ids. */
+static bool
+pending_apply(struct live *l, const struct pending *p, bool may_wait)
 {
 	struct perf_record r;
-	bool wants;
 
 	if (event_set_parse(l->events, span_of(l->bytes.p + p->at, p->size), &r, NULL))
+		return true;
+	if (live_ids_wanted(&r) && !pending_id(l, &r) && may_wait)
 		return false;
-	wants = wants_id(&r);
-	if (wants && l->nr_wanting)
-		l->nr_wanting--;
-	/* Before the model has it, so that the map's object is made with its build-id. */
-	if (wants && fetch)
-		id_fetch(l, &r.mmap);
 	if (task_model_apply(l->model, &r))
 		l->nomem = true;
-	return wants && fetch;
+	return true;
 }
 
 /*
- * Applies what is older than complete_ns; returns how many. Files take time to read: what
- * is not done at the deadline waits for the next pass, unless too much is waiting already.
+ * Applies what is older than complete_ns; returns how many. Files take time to read: the rest
+ * waits for the next pass, unless too much is waiting already.
  */
 static size_t
 pending_run(struct live *l, uint64_t complete_ns)
 {
-	uint64_t deadline = host_now_ns() + READ_NS_MAX;
-	bool flood = l->bytes.len > PENDING_BYTES_MAX, late = false;
+	bool flood = l->bytes.len > PENDING_BYTES_MAX;
 	size_t n = 0;
 
 	if (l->nr_pending)
 		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
+	l->wanting = false;
 	while (n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns)) {
-		if (late && !flood)
+		l->wanting = !pending_apply(l, &l->pending[n], !flood);
+		if (l->wanting)
 			break;
-		if (pending_apply(l, &l->pending[n++], !late))
-			late = host_now_ns() >= deadline;
+		n++;
 	}
+	live_ids_pass(l->ids);
 	return n;
 }
 
@@ -374,7 +316,6 @@ pending_drop(struct live *l, size_t n)
 	if (buf_failed(&kept)) {
 		buf_done(&kept);
 		l->nr_pending = 0;
-		l->nr_wanting = 0;
 		l->nomem = true;
 		buf_clear(&l->bytes);
 		return;
@@ -392,7 +333,7 @@ modules_changed(struct live *l)
 		return false;
 	l->looked_ns = l->complete_ns;
 	l->unknown = ksym_collector_unknown(l->ksyms);
-	return live_modules_refresh(l->modules, id_queue_named, l);
+	return live_modules_refresh(l->modules, give_named, l->ids);
 }
 
 /* A module that came later has symbols that were not there at first. */
@@ -431,7 +372,7 @@ modules_follow(struct live *l)
 bool
 live_due(const struct live *l, uint64_t complete_ns)
 {
-	return l->nr_wanting || l->nomem || l->bytes.len >= DUE_BYTES ||
+	return l->wanting || l->nomem || l->bytes.len >= DUE_BYTES ||
 		complete_ns >= l->complete_ns + DUE_NS;
 }
 
@@ -469,17 +410,7 @@ live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *
 			return rc;
 		ksym_collector_taken(l->ksyms);
 	}
-	if (!l->nr_ids)
-		return 0;
-	buildids_end(&l->ids);
-	if (buf_failed(&l->ids)) {
-		l->nr_ids = 0;
-		return -FMT_E_NOMEM;
-	}
-	rc = recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&l->ids), where);
-	if (rc == 0)
-		l->nr_ids = 0;
-	return rc;
+	return live_ids_write(l->ids, w, where);
 }
 
 /* --- whole states ---------------------------------------------------------------------------- */

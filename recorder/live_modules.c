@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/buildid.h"
+#include "recorder/kernel_buildid.h"
 
 #define MODULES_MAX 4096
 
@@ -69,7 +69,7 @@ live_modules_each(const struct live_modules *m, live_modules_fn *fn, void *arg)
 	char path[132];
 
 	for (size_t at = 0; at < m->len; at += strlen(m->text + at) + 1) {
-		if (buildid_module(m->text + at, &id))
+		if (kernel_buildid_module(m->text + at, &id))
 			continue;
 		(void)snprintf(path, sizeof(path), "[%s]", m->text + at);
 		fn(arg, path, &id);

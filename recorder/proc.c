@@ -18,7 +18,7 @@
 
 #include "format/record_build.h"
 #include "format/task_model.h"
-#include "recorder/buildid.h"
+#include "recorder/buildid_cache.h"
 #include "recorder/host.h"
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
@@ -164,13 +164,14 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 				    .maj = p->maj,
 				    .min = p->min,
 				    .ino = p->ino,
-				    .path = p->path };
-	struct buildid id = { 0 };
+				    .path = p->path,
+				    .mapped_ns = s->sid.time };
+	struct buildid id;
 
+	/* A record can hold a GNU id alone; others come by way of live_ids. */
 	if (s->o->buildids && p->ino && host_now_ns() < s->ids_until &&
-	    buildid_cache_get(s->o->buildids, &file, &id) == 0) {
-		k.build_id_size = id.size;
-		memcpy(k.build_id, id.bytes, sizeof(k.build_id));
+	    buildid_cache_get(s->o->buildids, &file, &id) == 0 && id.kind == BUILDID_GNU) {
+		k.build_id = id;
 		s->stats->build_ids++;
 	}
 	s->stats->maps++;

@@ -13,9 +13,8 @@
 #define PATHS_MAX (64u << 20) /* bytes of all paths */
 
 struct entry {
-	const char *path; /* interned */
-	uint8_t id[PERFDATA_BUILDID_MAX];
-	uint8_t size; /* 0: it had two */
+	const char *path;  /* interned */
+	struct buildid id; /* none: it had two */
 };
 
 struct buildid_table {
@@ -61,26 +60,25 @@ is_of(const void *owner, uint32_t index, const void *path)
 }
 
 int
-buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, const uint8_t *id,
-		  uint8_t size)
+buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
+		  const struct buildid *id)
 {
-	struct entry e = { .size = size };
+	struct entry e = { .id = *id };
 	uint32_t hash, index;
 	const char *own;
 
-	if (t->full || size == 0 || size > PERFDATA_BUILDID_MAX)
+	if (t->full || !id->size || id->kind != BUILDID_GNU)
 		return 0;
 	own = e.path = intern_add(t->paths, path, path_len);
 	if (!own)
 		return -FMT_E_NOMEM;
 	hash = (uint32_t)slots_mix(0, (uintptr_t)own);
-	memcpy(e.id, id, size);
 	index = slots_find(&t->by_path, hash, is_of, t, own);
 	if (index != SLOTS_NONE) {
 		struct entry *had = &t->entries[index];
 
-		if (had->size != size || memcmp(had->id, id, size) != 0)
-			had->size = 0;
+		if (buildid_cmp(&had->id, id) != 0)
+			had->id = (struct buildid){ 0 };
 		return 0;
 	}
 	t->bytes += path_len;
@@ -104,12 +102,11 @@ buildid_table_section(const struct buildid_table *t, struct buf *out)
 		bool kernel = e->path[0] == '[' && strcmp(e->path, "[vdso]") != 0;
 		struct perfdata_buildid b = {
 			.cpumode = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-			.size = e->size,
+			.id = e->id,
 			.path = e->path,
 		};
 
-		memcpy(b.id, e->id, sizeof(b.id));
-		if (e->size > 0)
+		if (e->id.size)
 			perfdata_buildid_add(out, &b);
 	}
 	return 0;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "format/buf.h"
+#include "format/buildid.h"
 #include "format/fmt_error.h"
 
 struct buildid_table;
@@ -21,10 +22,11 @@ void buildid_table_free(struct buildid_table *t);
 
 /*
  * A path (not NUL-terminated) and its build-id. In brackets it is the kernel or a module of
- * it, but for [vdso]. 0, -FMT_E_NOMEM.
+ * it, but for [vdso]. Surrogates are left out: perf would look for them in the file. 0,
+ * -FMT_E_NOMEM.
  */
-int buildid_table_add(struct buildid_table *t, const char *path, size_t path_len, const uint8_t *id,
-		      uint8_t size);
+int buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
+		      const struct buildid *id);
 
 /*
  * Appends perf.data's BUILD_ID section, in the order in which paths came. -FMT_E_TOO_BIG, and

@@ -305,6 +305,22 @@ elf_object_build_id(const struct elf_object *o, const uint8_t **ret_id)
 	return o->build_id_size;
 }
 
+int
+elf_object_recorded_id(const struct elf_object *o, struct buildid *ret)
+{
+	int fd = dup(o->fd), error;
+	struct io_source *file;
+
+	if (fd < 0)
+		return -FMT_E_IO;
+	file = io_source_fd(fd);
+	if (file == NULL)
+		return -FMT_E_NOMEM;
+	error = buildid_read(file, ret);
+	file->close(file);
+	return error;
+}
+
 size_t
 elf_object_segments(const struct elf_object *o, const struct elf_segment **ret)
 {

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/buildid.h"
 #include "symbolizer/symtab.h"
 
 #define ELF_BUILD_ID_MAX 64
@@ -33,8 +34,11 @@ int elf_object_open(int fd, struct elf_object **ret);
 int elf_object_open_memory(const void *image, size_t size, struct elf_object **ret);
 void elf_object_close(struct elf_object *o);
 
-/* The GNU build-id; its size, 0: none. */
+/* The GNU build-id; its size, 0: none. Longer ones than records can hold are told whole. */
 size_t elf_object_build_id(const struct elf_object *o, const uint8_t **ret_id);
+
+/* Which build the file is to the recorder (format/buildid.h). 0, -FMT_E_*. */
+int elf_object_recorded_id(const struct elf_object *o, struct buildid *ret);
 
 /* A PT_LOAD segment. */
 struct elf_segment {

@@ -93,7 +93,7 @@ take_build_ids(struct export_sections *s, struct span payload)
 	int result;
 
 	while ((result = buildids_next(payload, &cursor, &e)) > 0) {
-		result = buildid_table_add(s->build_ids, e.path, e.path_len, e.id, e.size);
+		result = buildid_table_add(s->build_ids, e.path, e.path_len, &e.id);
 		if (result < 0)
 			return result;
 	}
@@ -129,10 +129,10 @@ export_sections_see(struct export_sections *s, const struct perf_record *r)
 		if (r->sid.time > s->last_ns)
 			s->last_ns = r->sid.time;
 	}
-	if (s->imported || r->type != REC_MMAP2 || r->mmap.build_id_size == 0)
+	if (s->imported || r->type != REC_MMAP2 || !r->mmap.build_id.size)
 		return 0;
 	return buildid_table_add(s->build_ids, r->mmap.filename, strlen(r->mmap.filename),
-				 r->mmap.build_id, r->mmap.build_id_size);
+				 &r->mmap.build_id);
 }
 
 /* --- what the meta tells ----------------------------------------------------------------- */
@@ -254,9 +254,8 @@ export_sections_read(struct export_sections *s, struct recording_reader *reader,
 	meta = recording_reader_meta(reader);
 	complete_host(s, meta);
 	complete_clocks(s, meta);
-	if (meta->kernel_build_id_size > 0 &&
-	    buildid_table_add(s->build_ids, KERNEL_DSO, strlen(KERNEL_DSO), meta->kernel_build_id,
-			      meta->kernel_build_id_size) < 0)
+	if (buildid_table_add(s->build_ids, KERNEL_DSO, strlen(KERNEL_DSO),
+			      &meta->kernel_build_id) < 0)
 		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
 	recording_reader_rewind(reader);
 	return result;

@@ -57,13 +57,20 @@ open_regular(const char *path, struct stat *st)
 	return fd;
 }
 
-/* Records hold at most 20 bytes of a build-id. */
+/* Records of perf hold the first 20 bytes of a longer build-id. */
 static bool
-same_build_id(const uint8_t *file_id, size_t file_size, const uint8_t *id, size_t size)
+same_build_id(const struct elf_object *elf, const struct buildid *wanted)
 {
-	if (file_size != size && !(size == 20 && file_size > size))
+	struct buildid other;
+	const uint8_t *id;
+	size_t size;
+
+	if (wanted->kind != BUILDID_GNU)
+		return elf_object_recorded_id(elf, &other) == 0 && buildid_cmp(&other, wanted) == 0;
+	size = elf_object_build_id(elf, &id);
+	if (size != wanted->size && !(wanted->size == BUILDID_MAX && size > BUILDID_MAX))
 		return false;
-	return size != 0 && memcmp(file_id, id, size) == 0;
+	return memcmp(id, wanted->bytes, wanted->size) == 0;
 }
 
 static bool
@@ -84,8 +91,6 @@ try_object(struct search *s, const char *path)
 {
 	const struct map_object *w = s->wanted;
 	struct elf_object *elf = NULL;
-	const uint8_t *id;
-	size_t size;
 	struct stat st;
 	bool same;
 	int fd = open_regular(path, &st);
@@ -100,9 +105,7 @@ try_object(struct search *s, const char *path)
 		missed(s, RESOLVE_BAD_FILE);
 		return 0;
 	}
-	size = elf_object_build_id(elf, &id);
-	same = w->build_id_size ? same_build_id(id, size, w->build_id, w->build_id_size)
-				: same_inode(s, &st);
+	same = w->build_id.size ? same_build_id(elf, &w->build_id) : same_inode(s, &st);
 	if (!same) {
 		missed(s, RESOLVE_MISMATCH);
 		elf_object_close(elf);
@@ -138,9 +141,10 @@ try_cache(struct search *s)
 	char path[PATH_MAX];
 	int error = 0;
 
+	if (s->places->debug_cache == NULL || w->build_id.kind != BUILDID_GNU)
+		return 0;
 	for (size_t i = 0; i < 3 && !s->found && !error; i++)
-		if (s->places->debug_cache != NULL &&
-		    build_id_path(path, s->places->debug_cache, w->build_id, w->build_id_size,
+		if (build_id_path(path, s->places->debug_cache, w->build_id.bytes, w->build_id.size,
 				  tails[i]))
 			error = try_object(s, path);
 	return error;
@@ -221,15 +225,11 @@ find_vdso(struct search *s)
 {
 	const struct map_object *w = s->wanted;
 	struct elf_object *elf = NULL;
-	const uint8_t *id;
-	size_t size;
 	int error = own_vdso(&elf);
 
 	if (error)
 		return error == -FMT_E_NOMEM ? error : try_cache(s);
-	size = elf_object_build_id(elf, &id);
-	if (w->build_id_size ? same_build_id(id, size, w->build_id, w->build_id_size)
-			     : same_boot(s->places)) {
+	if (w->build_id.size ? same_build_id(elf, &w->build_id) : same_boot(s->places)) {
 		s->found = elf;
 		return 0;
 	}
@@ -414,13 +414,7 @@ static int
 load(struct object *o, struct elf_object *elf, struct elf_object *debug)
 {
 	const struct elf_segment *segments;
-	const uint8_t *id;
-	size_t size = elf_object_build_id(elf, &id);
 
-	if (size <= sizeof(o->build_id)) {
-		memcpy(o->build_id, id, size);
-		o->build_id_size = (uint8_t)size;
-	}
 	o->nr_segments = elf_object_segments(elf, &segments);
 	o->segments = calloc(o->nr_segments ? o->nr_segments : 1, sizeof(*segments));
 	if (o->segments == NULL)
@@ -502,13 +496,14 @@ object_store_load(const struct object_places *places, const struct map_object *w
 	*ret = NULL;
 	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
 	/* A memfd has a build-id when a program was put there: perf's cache may know it. */
-	if (object_path_anonymous(wanted->path) && wanted->build_id_size == 0) {
+	if (object_path_anonymous(wanted->path) && !wanted->build_id.size) {
 		*ret_miss = RESOLVE_NOT_FILE;
 		return 0;
 	}
 	o = calloc(1, sizeof(*o));
 	if (o == NULL)
 		return -FMT_E_NOMEM;
+	o->build_id = wanted->build_id;
 	if (strcmp(wanted->path, "[vsyscall]") == 0)
 		error = load_vsyscall(o);
 	else

@@ -36,8 +36,7 @@ struct object_places {
 
 /* What the resolver keeps of an object: no descriptor, no ELF handle. */
 struct object {
-	uint8_t build_id[20];
-	uint8_t build_id_size; /* 0: it has none, or a longer one than records can hold */
+	struct buildid build_id; /* as recorded; size 0: none was */
 	struct elf_segment *segments;
 	size_t nr_segments;
 	struct symtab *symbols;

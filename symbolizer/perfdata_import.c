@@ -45,9 +45,7 @@ by_path(const void *a, const void *b)
 	const struct perfdata_buildid *x = a, *y = b;
 	int c = strcmp(x->path, y->path);
 
-	if (c == 0)
-		c = (x->size > y->size) - (x->size < y->size);
-	return c ? c : memcmp(x->id, y->id, sizeof(x->id));
+	return c ? c : buildid_cmp(&x->id, &y->id);
 }
 
 static bool
@@ -91,12 +89,11 @@ add_buildids(struct import *im, struct span section)
 	int error = collect_buildids(section, &ids, &nr);
 
 	for (size_t i = 0; !error && i < nr; i++) {
-		struct buildid_entry e = { .size = ids[i].size, .path = ids[i].path };
+		struct buildid_entry e = { .id = ids[i].id, .path = ids[i].path };
 
 		if (same_path(ids, nr, i))
 			continue;
 		e.path_len = strlen(e.path);
-		memcpy(e.id, ids[i].id, sizeof(e.id));
 		if (im->buildids.len == 0)
 			buildids_begin(&im->buildids);
 		buildids_add(&im->buildids, &e);

@@ -432,14 +432,13 @@ add_buildids(struct build *b, const struct block *block)
 
 	while ((err = buildids_next(block->payload, &cursor, &e)) > 0) {
 		if (e.path_len == 6 && memcmp(e.path, "[vdso]", 6) == 0)
-			resolver_set_vdso_build_id(b->resolver, e.id, e.size);
+			resolver_set_vdso_build_id(b->resolver, &e.id);
 		/* An imported table and the recorder's of modules have paths, not inodes. */
 		if (e.ino == 0)
-			err = task_model_set_path_build_id(b->model, e.path, e.path_len, e.id,
-							   e.size);
+			err = task_model_set_path_build_id(b->model, e.path, e.path_len, &e.id);
 		else
 			err = task_model_set_build_id(b->model, e.maj, e.min, e.ino,
-						      e.ino_generation, e.id, e.size);
+						      e.ino_generation, &e.id);
 		if (err < 0)
 			break;
 	}

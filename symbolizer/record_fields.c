@@ -302,8 +302,8 @@ put_mmap(struct record_sink *s, const struct perf_record *r)
 	put_hex(s, "pgoff", m->pgoff);
 	if (r->type == REC_MMAP2) {
 		/* The bit alone may be another recorder's, over an inode. */
-		if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (m->build_id_size || !m->ino)) {
-			sink_bytes(s, "build_id", span_of(m->build_id, m->build_id_size));
+		if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (m->build_id.size || !m->ino)) {
+			sink_bytes(s, "build_id", span_of(m->build_id.bytes, m->build_id.size));
 		} else {
 			put_dec(s, "maj", m->maj);
 			put_dec(s, "min", m->min);

@@ -28,10 +28,9 @@
 struct mapped {
 	bool tried;
 	bool relative; /* [vdso], [vsyscall]: the map's start is the image's, whatever pgoff says */
-	uint32_t maj, min; /* these five say which object this is */
+	uint32_t maj, min; /* these four say which object this is */
 	uint64_t ino;
-	uint8_t build_id_size;
-	uint8_t build_id[20];
+	struct buildid build_id;
 	enum resolve_miss miss; /* object NULL: why */
 	size_t tried_at;	/* number of objects loaded by then */
 	uint64_t vdso_epoch;	/* relative: which vDSO it was tried with */
@@ -53,8 +52,7 @@ struct resolver {
 	struct slots by_build_id; /* indexes of objects */
 	struct address_cache user, kernel_cache;
 	const char *unknown, *kernel_dso;
-	uint8_t vdso_id[20];
-	uint8_t vdso_id_size;
+	struct buildid vdso_id;
 	uint64_t vdso_epoch; /* how often it changed */
 	uint8_t boot_id[16]; /* of a recording after the first */
 	/* Of recordings before this one; each path and reason once. */
@@ -124,12 +122,12 @@ resolver_intern(struct resolver *r, const char *s)
 
 /* Build-ids are hashes: any eight bytes of one are as good as another hash of it. */
 static uint32_t
-build_id_hash(const uint8_t *id, size_t size)
+build_id_hash(const struct buildid *id)
 {
-	uint64_t h = 0;
+	uint64_t h = id->kind;
 
-	for (size_t i = 0; i < size; i++)
-		h = slots_mix(h, id[i]);
+	for (size_t i = 0; i < id->size; i++)
+		h = slots_mix(h, id->bytes[i]);
 	return (uint32_t)h;
 }
 
@@ -137,22 +135,17 @@ static bool
 same_build_id(const void *owner, uint32_t index, const void *key)
 {
 	const struct resolver *r = owner;
-	const struct map_object *wanted = key;
-	const struct object *o = r->objects[index];
 
-	return o->build_id_size == wanted->build_id_size &&
-		memcmp(o->build_id, wanted->build_id, o->build_id_size) == 0;
+	return buildid_cmp(&r->objects[index]->build_id, key) == 0;
 }
 
 static struct object *
-find_loaded(const struct resolver *r, const struct map_object *wanted)
+find_loaded(const struct resolver *r, const struct buildid *id)
 {
 	uint32_t at = SLOTS_NONE;
 
-	if (wanted->build_id_size != 0)
-		at = slots_find(&r->by_build_id,
-				build_id_hash(wanted->build_id, wanted->build_id_size),
-				same_build_id, r, wanted);
+	if (id->size != 0)
+		at = slots_find(&r->by_build_id, build_id_hash(id), same_build_id, r, id);
 	return at != SLOTS_NONE ? r->objects[at] : NULL;
 }
 
@@ -163,9 +156,8 @@ keep(struct resolver *r, struct object *o)
 	int error = slots_reserve_array(&r->objects, r->nr_objects, &r->cap_objects, 1,
 					sizeof(struct object *));
 
-	if (!error && o->build_id_size != 0)
-		error = slots_add(&r->by_build_id, build_id_hash(o->build_id, o->build_id_size),
-				  r->nr_objects);
+	if (!error && o->build_id.size != 0)
+		error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), r->nr_objects);
 	if (!error)
 		r->objects[r->nr_objects++] = o;
 	return error;
@@ -197,15 +189,13 @@ mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wante
 	struct object *object;
 	int error;
 
-	if (wanted->build_id_size == 0 && r->vdso_id_size != 0 &&
-	    strcmp(wanted->path, VDSO_PATH) == 0) {
+	if (wanted->build_id.size == 0 && strcmp(wanted->path, VDSO_PATH) == 0) {
 		vdso = *wanted;
-		vdso.build_id_size = r->vdso_id_size;
-		memcpy(vdso.build_id, r->vdso_id, sizeof(vdso.build_id));
+		vdso.build_id = r->vdso_id;
 		wanted = &vdso;
 	}
 	/* By another path it may be there already. */
-	s->object = find_loaded(r, wanted);
+	s->object = find_loaded(r, &wanted->build_id);
 	s->tried_at = r->nr_objects;
 	if (s->object != NULL || s->tried) {
 		s->tried = true;
@@ -230,8 +220,7 @@ mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wante
 static bool
 mapped_same(const struct mapped *s, const struct map_object *wanted)
 {
-	return s->path != NULL && s->build_id_size == wanted->build_id_size &&
-		memcmp(s->build_id, wanted->build_id, sizeof(s->build_id)) == 0 &&
+	return s->path != NULL && buildid_cmp(&s->build_id, &wanted->build_id) == 0 &&
 		s->ino == wanted->ino && s->maj == wanted->maj && s->min == wanted->min &&
 		strcmp(s->path, wanted->path) == 0;
 }
@@ -248,10 +237,9 @@ mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *want
 		.maj = wanted->maj,
 		.min = wanted->min,
 		.ino = wanted->ino,
-		.build_id_size = wanted->build_id_size,
+		.build_id = wanted->build_id,
 		.vdso_epoch = r->vdso_epoch,
 	};
-	memcpy(s->build_id, wanted->build_id, sizeof(s->build_id));
 	return mapped_names(r, s, wanted->path);
 }
 
@@ -282,18 +270,14 @@ mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **r
 	return error;
 }
 
-int
-resolver_set_vdso_build_id(struct resolver *r, const uint8_t *id, uint8_t size)
+void
+resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id)
 {
-	if (size > sizeof(r->vdso_id))
-		return -FMT_E_TOO_BIG;
-	if (size == r->vdso_id_size && memcmp(id, r->vdso_id, size) == 0)
-		return 0;
-	memcpy(r->vdso_id, id, size);
-	r->vdso_id_size = size;
+	if (buildid_cmp(id, &r->vdso_id) == 0)
+		return;
+	r->vdso_id = *id;
 	r->vdso_epoch++;
 	address_cache_clear(&r->user);
-	return 0;
 }
 
 /* --- one recording after another --- */
@@ -336,13 +320,12 @@ drop_unidentified(struct resolver *r)
 	for (size_t i = 0; i < r->nr_objects; i++) {
 		struct object *o = r->objects[i];
 
-		if (o->build_id_size == 0) {
+		if (o->build_id.size == 0) {
 			object_free(o);
 			continue;
 		}
 		if (!error)
-			error = slots_add(&r->by_build_id,
-					  build_id_hash(o->build_id, o->build_id_size), nr);
+			error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), nr);
 		r->objects[nr++] = o;
 	}
 	r->nr_objects = nr;
@@ -369,7 +352,7 @@ resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boo
 	free(r->mapped);
 	r->mapped = NULL;
 	r->nr_mapped = 0;
-	r->vdso_id_size = 0;
+	r->vdso_id = (struct buildid){ 0 };
 	r->vdso_epoch++;
 	address_cache_clear(&r->user);
 	address_cache_clear(&r->kernel_cache);

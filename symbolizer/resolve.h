@@ -75,9 +75,9 @@ int resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record)
 
 /*
  * Build-id of the vDSO of the recorded (64-bit) processes, which has no inode by which the
- * task model could hand it on. 0, -FMT_E_TOO_BIG.
+ * task model could hand it on.
  */
-int resolver_set_vdso_build_id(struct resolver *r, const uint8_t *id, uint8_t size);
+void resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id);
 
 /*
  * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the

@@ -206,7 +206,7 @@ set_meta(json_t *j, const struct recording_meta *m)
 	error |= json_object_set_new(j, "machine_id", hex(m->machine_id, sizeof(m->machine_id)));
 	error |= json_object_set_new(j, "boot_id", hex(m->boot_id, sizeof(m->boot_id)));
 	error |= json_object_set_new(j, "kernel_build_id",
-				     hex(m->kernel_build_id, m->kernel_build_id_size));
+				     hex(m->kernel_build_id.bytes, m->kernel_build_id.size));
 	return error;
 }
 

@@ -148,10 +148,10 @@ put_task(struct buf *b, uint32_t cpu, uint64_t time, uint32_t pid)
 				       .len = 0x100000,
 				       .prot = 5,
 				       .flags = 2,
-				       .build_id_size = 20 };
+				       .build_id.size = 20 };
 
 		snprintf(name, sizeof(name), "/usr/lib/nowhere/lib%02u.so.%u", i, pid % 7);
-		memset(m.build_id, (int)(i + pid % 7), sizeof(m.build_id));
+		memset(m.build_id.bytes, (int)(i + pid % 7), sizeof(m.build_id.bytes));
 		m.filename = name;
 		record_build_mmap2(b, &sideband_attr, &sid, &m, PERF_RECORD_MISC_USER);
 	}

@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as an ELF image, and as notes. */
+/* Any bytes as an ELF file, and as notes. */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "recorder/buildid.h"
+#include "format/buildid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(const struct buildid *id)
+{
+	if (id->size > BUILDID_MAX || (id->size == 0 && id->kind != BUILDID_GNU))
+		abort();
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct io_source *file = io_source_memory(data, size);
 	struct buildid id = { 0 };
 
-	if (buildid_read_image(data, size, &id) == 0 && (id.size == 0 || id.size > BUILDID_MAX))
+	if (!file)
+		return 0;
+	if (buildid_read(file, &id) == 0 && id.size == 0)
 		abort();
-	(void)buildid_parse_notes(data, size, 4, &id);
-	(void)buildid_parse_notes(data, size, 8, &id);
+	file->close(file);
+	check(&id);
+	for (size_t align = 4; align <= 8; align += 4) {
+		id = buildid_of_notes(data, size, align);
+		check(&id);
+	}
 	return 0;
 }

@@ -95,7 +95,7 @@ check_others(const struct perf_record *r)
 	switch (r->type) {
 	case REC_MMAP:
 	case REC_MMAP2:
-		check(r->mmap.build_id_size <= sizeof(r->mmap.build_id));
+		check(r->mmap.build_id.size <= sizeof(r->mmap.build_id));
 		check_string(r, r->mmap.filename);
 		break;
 	case REC_COMM:

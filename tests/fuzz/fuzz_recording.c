@@ -109,7 +109,7 @@ walk(struct recording_reader *r, size_t size)
 		cursor = 0;
 		while (b.header.type == BLOCK_BUILDIDS &&
 		       buildids_next(b.payload, &cursor, &id) > 0)
-			check(id.size <= 20);
+			check(id.id.size <= BUILDID_MAX);
 		unpacked += b.payload.len;
 	}
 	check_once(seqs, nr_seqs);

@@ -44,9 +44,12 @@ replay(struct span s)
 		look(m, &r);
 		if (raw.p[4] == 0xa5) /* header.misc: a way to ask for more */
 			task_model_prune(m, r.sid.time);
-		if (r.type == REC_MMAP2 && r.mmap.ino && raw.p[4] == 0x5a)
+		if (r.type == REC_MMAP2 && r.mmap.ino && raw.p[4] == 0x5a) {
+			struct buildid id = buildid_of(BUILDID_GNU, raw.p, 20);
+
 			(void)task_model_set_build_id(m, r.mmap.maj, r.mmap.min, r.mmap.ino,
-						      r.mmap.ino_generation, raw.p, 20);
+						      r.mmap.ino_generation, &id);
+		}
 	}
 	return m;
 }

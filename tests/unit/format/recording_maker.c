@@ -198,7 +198,8 @@ write_small_blocks(struct recording_writer *w)
 	assert_int_equal(recording_writer_block(w, BLOCK_KSYMS, buf_span(&b), NULL), 0);
 	buildids_begin(&b);
 	buildids_add(&b,
-		     &(struct buildid_entry){ .ino = 7, .size = 20, .path = "/a", .path_len = 2 });
+		     &(struct buildid_entry){
+			     .ino = 7, .id = { .size = 20 }, .path = "/a", .path_len = 2 });
 	assert_int_equal(buildids_end(&b), 1);
 	assert_int_equal(recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&b), NULL), 0);
 	buf_clear(&b);

@@ -118,7 +118,7 @@ test_buildids(void **state)
 				   .min = 1,
 				   .ino = 77,
 				   .ino_generation = 3,
-				   .size = 20,
+				   .id = { .size = 20 },
 				   .path = "/bin/true",
 				   .path_len = 9 },
 			     back;
@@ -126,21 +126,22 @@ test_buildids(void **state)
 	struct buf b;
 
 	buf_init(&b);
-	memset(e.id, 0xab, sizeof(e.id));
+	memset(e.id.bytes, 0xab, sizeof(e.id.bytes));
 	buildids_begin(&b);
 	buildids_add(&b, &e);
-	e.size = 8;
+	e.id = buildid_of(BUILDID_SURROGATE, e.id.bytes, 8);
 	e.path_len = 0;
 	buildids_add(&b, &e);
 	assert_int_equal(buildids_end(&b), 2);
 	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), 1);
 	assert_int_equal(back.ino, 77);
-	assert_int_equal(back.size, 20);
-	assert_memory_equal(back.id, e.id, 20);
+	assert_int_equal(back.id.size, 20);
+	assert_int_equal(back.id.kind, BUILDID_GNU);
+	assert_int_equal(back.id.bytes[19], 0xab);
 	assert_memory_equal(back.path, "/bin/true", back.path_len);
 	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), 1);
-	assert_int_equal(back.size, 8);
-	assert_int_equal(back.id[8], 0);
+	assert_int_equal(buildid_cmp(&back.id, &e.id), 0);
+	assert_int_equal(back.id.bytes[8], 0);
 	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), 0);
 	b.p[8 + 24] = 21; /* longer than its place */
 	cursor = 0;

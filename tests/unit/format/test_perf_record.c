@@ -72,7 +72,7 @@ static void
 check_mmap(const struct perf_record *r)
 {
 	check_mmap_head(r);
-	assert_int_equal(r->mmap.maj | r->mmap.min | r->mmap.ino | r->mmap.build_id_size, 0);
+	assert_int_equal(r->mmap.maj | r->mmap.min | r->mmap.ino | r->mmap.build_id.size, 0);
 }
 
 static void
@@ -96,7 +96,7 @@ check_mmap2(const struct perf_record *r)
 	assert_int_equal(r->mmap.min, 104);
 	assert_int_equal(r->mmap.ino, 0x1051051051);
 	assert_int_equal(r->mmap.ino_generation, 0x1061061061);
-	assert_int_equal(r->mmap.build_id_size, 0);
+	assert_int_equal(r->mmap.build_id.size, 0);
 	assert_int_equal(r->mmap.prot, 5);
 	assert_int_equal(r->mmap.flags, 0x10002);
 }
@@ -125,8 +125,8 @@ check_mmap2_build_id(const struct perf_record *r)
 {
 	check_mmap_head(r);
 	assert_int_equal(r->mmap.maj | r->mmap.min | r->mmap.ino | r->mmap.ino_generation, 0);
-	assert_int_equal(r->mmap.build_id_size, 18);
-	assert_memory_equal(r->mmap.build_id, build_id, 20);
+	assert_int_equal(r->mmap.build_id.size, 18);
+	assert_memory_equal(r->mmap.build_id.bytes, build_id, 20);
 	assert_int_equal(r->mmap.prot, 5);
 	assert_int_equal(r->mmap.flags, 0x10002);
 }
@@ -678,8 +678,8 @@ test_build_id_sizes(void **state)
 		error = wire_parse(wire.bytes, wire.len, NULL, &r);
 		assert_int_equal(error, size > 20 ? -FMT_E_CORRUPT : 0);
 		if (error == 0) {
-			assert_int_equal(r.mmap.build_id_size, size);
-			assert_memory_equal(r.mmap.build_id, build_id, size);
+			assert_int_equal(r.mmap.build_id.size, size);
+			assert_memory_equal(r.mmap.build_id.bytes, build_id, size);
 			assert_string_equal(r.mmap.filename, path);
 		}
 	}
@@ -711,7 +711,7 @@ test_build_id_bit_of_another(void **state)
 		wire_string(&wire, path);
 		wire_end(&wire);
 		assert_int_equal(wire_parse(wire.bytes, wire.len, &attr, &r), 0);
-		assert_int_equal(r.mmap.build_id_size, 0);
+		assert_int_equal(r.mmap.build_id.size, 0);
 		assert_int_equal(r.mmap.maj, devices[i].maj);
 		assert_int_equal(r.mmap.min, devices[i].min);
 		assert_int_equal(r.mmap.ino, 247241);
@@ -722,7 +722,7 @@ test_build_id_bit_of_another(void **state)
 		put_mmap2_build_id_of(sizes[i]);
 		wire_end(&wire);
 		assert_int_equal(wire_parse(wire.bytes, wire.len, &attr, &r), 0);
-		assert_int_equal(r.mmap.build_id_size, sizes[i]);
+		assert_int_equal(r.mmap.build_id.size, sizes[i]);
 	}
 }
 

@@ -223,8 +223,8 @@ test_file(void **state)
 		assert_int_equal(m->clockid, 4);
 		assert_int_equal(m->start.realtime, 1700000000000000000);
 		assert_int_equal(m->start.monotonic, 5000);
-		assert_int_equal(m->kernel_build_id_size, 20);
-		assert_int_equal(m->kernel_build_id[19], 0xaa);
+		assert_int_equal(m->kernel_build_id.size, 20);
+		assert_int_equal(m->kernel_build_id.bytes[19], 0xaa);
 		assert_string_equal(name_at(r, 0), "faults:u");
 		assert_string_equal(name_at(r, 1), "migrations");
 		assert_int_equal(event_set_find(m->events, 101), 0);
@@ -370,7 +370,7 @@ test_pipe(void **state)
 	assert_int_equal(event_set_count(perfdata_reader_meta(r)->events), 2);
 	assert_string_equal(name_at(r, 0), "sched:sched_switch");
 	assert_string_equal(name_at(r, 1), "alignment-faults");
-	assert_int_equal(perfdata_reader_meta(r)->kernel_build_id[0], 0x11);
+	assert_int_equal(perfdata_reader_meta(r)->kernel_build_id.bytes[0], 0x11);
 	walk(r, &g);
 	assert_string_equal(g.order, "F2 t64 t64 S3 S200 S32 t67 r3 t78 r9 | t64 r9 ");
 	assert_int_equal(g.end, 0);
@@ -865,13 +865,13 @@ test_buildid_sizes(void **state)
 	maker_build_id(&b, 1, "/lib/modules/6.1/x.ko", 0x24);
 	s = buf_span(&b);
 	assert_int_equal(perfdata_buildid_next(&s, &id), 1);
-	assert_int_equal(id.size, 20);
+	assert_int_equal(id.id.size, 20);
 	assert_string_equal(id.path, "/without/size");
 	assert_false(perfdata_buildid_is_kernel(&id));
 	assert_int_equal(perfdata_buildid_next(&s, &id), 1);
-	assert_int_equal(id.size, 16);
-	assert_int_equal(id.id[15], 0x22);
-	assert_int_equal(id.id[16], 0);
+	assert_int_equal(id.id.size, 16);
+	assert_int_equal(id.id.bytes[15], 0x22);
+	assert_int_equal(id.id.bytes[16], 0);
 	assert_int_equal(perfdata_buildid_next(&s, &id), 1);
 	assert_true(perfdata_buildid_is_kernel(&id));
 	assert_int_equal(perfdata_buildid_next(&s, &id), 1);

@@ -278,9 +278,9 @@ test_sections_in_a_pipe(void **state)
 static void
 test_build_ids_in_a_pipe(void **state)
 {
-	struct perfdata_buildid one = {
-		.cpumode = 1, .size = 16, .id = { 0xab, 0xcd }, .path = "[kernel."
-	};
+	struct perfdata_buildid one = { .cpumode = 1,
+					.id = { .size = 16, .bytes = { 0xab, 0xcd } },
+					.path = "[kernel." };
 	static struct wire w;
 	struct buf section;
 
@@ -294,7 +294,7 @@ test_build_ids_in_a_pipe(void **state)
 	wire_u16(&w, 0x8001);
 	wire_u16(&w, 104);
 	wire_u32(&w, UINT32_MAX);
-	wire_bytes(&w, one.id, 20);
+	wire_bytes(&w, one.id.bytes, 20);
 	wire_u32(&w, 16);
 	wire_bytes(&w, "[kernel.", 8);
 	for (int i = 0; i < 60; i++)

@@ -87,12 +87,12 @@ check_maps(struct buf *b, const struct event_attr *attr)
 	/* A stale bit would make readers take the inode for a build-id. */
 	same(b, record_build_mmap2(b, attr, &sid, &map, 2 | PERF_RECORD_MISC_MMAP_BUILD_ID), attr);
 
-	m.build_id_size = 16;
-	memcpy(m.build_id, "0123456789abcdef", 16);
+	m.build_id.size = 16;
+	memcpy(m.build_id.bytes, "0123456789abcdef", 16);
 	wire_begin(&wire, PERF_RECORD_MMAP2, 2 | PERF_RECORD_MISC_MMAP_BUILD_ID);
 	put_map_head();
 	wire_u32(&wire, 16);
-	wire_bytes(&wire, m.build_id, 20);
+	wire_bytes(&wire, m.build_id.bytes, 20);
 	wire_u32(&wire, map.prot);
 	wire_u32(&wire, map.flags);
 	wire_string(&wire, map.filename);

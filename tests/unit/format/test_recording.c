@@ -188,8 +188,8 @@ test_meta(void **state)
 
 	buf_init(&b);
 	want->machine_id[3] = 9;
-	want->kernel_build_id_size = 20;
-	want->kernel_build_id[19] = 0xee;
+	want->kernel_build_id.size = 20;
+	want->kernel_build_id.bytes[19] = 0xee;
 	want->kernel_text = 0xffffffff81000000;
 	assert_int_equal(recording_meta_note(want, "one"), 0);
 	assert_int_equal(recording_meta_note(want, "two"), 0);
@@ -206,7 +206,7 @@ test_meta(void **state)
 	assert_string_equal(got->hostname, "lion");
 	assert_string_equal(got->cmdline, "");
 	assert_string_equal(got->notes, "one\ntwo\n");
-	assert_int_equal(got->kernel_build_id[19], 0xee);
+	assert_int_equal(got->kernel_build_id.bytes[19], 0xee);
 	assert_int_equal(got->kernel_text, want->kernel_text);
 	assert_int_equal(event_set_count(got->events), 2);
 	assert_string_equal(event_set_at(got->events, 1)->name, "dummy");

@@ -410,8 +410,7 @@ map_with_id(struct task_model *m, uint64_t addr, const char *path, const char *i
 	struct buf b;
 
 	if (id) {
-		k.build_id_size = (uint8_t)strlen(id);
-		memcpy(k.build_id, id, strlen(id));
+		k.build_id = buildid_of(BUILDID_GNU, id, strlen(id));
 	} else {
 		k.maj = 8;
 		k.ino = ino;
@@ -420,6 +419,22 @@ map_with_id(struct task_model *m, uint64_t addr, const char *path, const char *i
 	assert_int_equal(record_build_mmap2(&b, &attr, &sid, &k, 2), 0);
 	apply_raw(m, buf_span(&b));
 	buf_done(&b);
+}
+
+static int
+give_id(struct task_model *m, uint64_t ino, uint64_t generation, const char *text)
+{
+	struct buildid id = buildid_of(BUILDID_GNU, text, strlen(text));
+
+	return task_model_set_build_id(m, 8, 0, ino, generation, &id);
+}
+
+static int
+give_path_id(struct task_model *m, const char *path, size_t len, const char *text)
+{
+	struct buildid id = buildid_of(BUILDID_GNU, text, strlen(text));
+
+	return task_model_set_path_build_id(m, path, len, &id);
 }
 
 static void
@@ -439,43 +454,75 @@ test_objects(void **state)
 	assert_ptr_equal(a, b);
 	assert_ptr_not_equal(a, c);
 	assert_ptr_not_equal(a, d);
-	assert_int_equal(c->build_id_size, 8);
-	assert_int_equal(d->build_id_size, 0);
+	assert_int_equal(c->build_id.size, 8);
+	assert_int_equal(d->build_id.size, 0);
 	assert_int_equal(task_model_objects(m), 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(task_model_object(m, i)->index, i);
 	assert_null(task_model_object(m, 3));
 
 	/* For those that are there, for those to come, and not for another generation. */
-	assert_int_equal(task_model_set_build_id(m, 8, 0, 5, 0, (const uint8_t *)"cccc", 4), 0);
-	assert_int_equal(d->build_id_size, 4);
-	assert_int_equal(task_model_set_build_id(m, 8, 0, 6, 0, (const uint8_t *)"dddd", 4), 0);
-	assert_int_equal(task_model_set_build_id(m, 8, 0, 7, 1, (const uint8_t *)"eeee", 4), 0);
+	assert_int_equal(give_id(m, 5, 0, "cccc"), 0);
+	assert_int_equal(d->build_id.size, 4);
+	assert_int_equal(give_id(m, 6, 0, "dddd"), 0);
+	assert_int_equal(give_id(m, 7, 1, "eeee"), 0);
 	map_with_id(m, 0x9000, "/six", NULL, 6);
 	map_with_id(m, 0xb000, "/seven", NULL, 7);
-	assert_memory_equal(task_model_map(m, 10, 0x9000)->object->build_id, "dddd", 4);
-	assert_int_equal(task_model_map(m, 10, 0xb000)->object->build_id_size, 0);
+	assert_memory_equal(task_model_map(m, 10, 0x9000)->object->build_id.bytes, "dddd", 4);
+	assert_int_equal(task_model_map(m, 10, 0xb000)->object->build_id.size, 0);
 	/* The file was overwritten in place: what was mapped before stays what it was. */
-	assert_int_equal(task_model_set_build_id(m, 8, 0, 5, 0, (const uint8_t *)"ffff", 4), 0);
+	assert_int_equal(give_id(m, 5, 0, "ffff"), 0);
 	map_with_id(m, 0xd000, "/lib", NULL, 5);
-	assert_memory_equal(task_model_map(m, 10, 0x7000)->object->build_id, "cccc", 4);
-	assert_memory_equal(task_model_map(m, 10, 0xd000)->object->build_id, "ffff", 4);
+	assert_memory_equal(task_model_map(m, 10, 0x7000)->object->build_id.bytes, "cccc", 4);
+	assert_memory_equal(task_model_map(m, 10, 0xd000)->object->build_id.bytes, "ffff", 4);
 
 	/* By path: where neither the record nor the inode said one, now and later. */
 	map_with_id(m, 0xf000, "/by/path", NULL, 8);
 	map_with_id(m, 0x11000, "/no/inode", NULL, 0);
-	assert_int_equal(task_model_set_path_build_id(m, "/by/path and more", 8,
-						      (const uint8_t *)"gggg", 4),
-			 0);
-	assert_int_equal(task_model_set_path_build_id(m, "/six", 4, (const uint8_t *)"hhhh", 4), 0);
-	assert_int_equal(task_model_set_path_build_id(m, "/late", 5, (const uint8_t *)"iiii", 4),
-			 0);
+	assert_int_equal(give_path_id(m, "/by/path and more", 8, "gggg"), 0);
+	assert_int_equal(give_path_id(m, "/six", 4, "hhhh"), 0);
+	assert_int_equal(give_path_id(m, "/late", 5, "iiii"), 0);
 	map_with_id(m, 0x13000, "/six", NULL, 6);
 	map_with_id(m, 0x15000, "/late", NULL, 0);
-	assert_memory_equal(task_model_map(m, 10, 0xf000)->object->build_id, "gggg", 4);
-	assert_int_equal(task_model_map(m, 10, 0x11000)->object->build_id_size, 0);
-	assert_memory_equal(task_model_map(m, 10, 0x13000)->object->build_id, "dddd", 4);
-	assert_memory_equal(task_model_map(m, 10, 0x15000)->object->build_id, "iiii", 4);
+	assert_memory_equal(task_model_map(m, 10, 0xf000)->object->build_id.bytes, "gggg", 4);
+	assert_int_equal(task_model_map(m, 10, 0x11000)->object->build_id.size, 0);
+	assert_memory_equal(task_model_map(m, 10, 0x13000)->object->build_id.bytes, "dddd", 4);
+	assert_memory_equal(task_model_map(m, 10, 0x15000)->object->build_id.bytes, "iiii", 4);
+	task_model_free(m);
+}
+
+/* Whom to ask for a file that the process itself does not reach any more. */
+static void
+test_peers(void **state)
+{
+	struct task_model *m = task_model_new();
+	static const uint64_t host[14] = { [10] = 4, [11] = 100 },
+			      container[14] = { [10] = 4, [11] = 200 };
+	const struct {
+		uint32_t pid;
+		const uint64_t *ns;
+	} tasks[] = { { 10, host }, { 20, container }, { 30, host }, { 40, container } };
+
+	assert_int_equal(task_model_peer(m, 20), 0);
+	for (size_t i = 0; i < 4; i++) {
+		const struct perf_sample_id sid = { .pid = tasks[i].pid, .tid = tasks[i].pid };
+		struct buf b;
+
+		buf_init(&b);
+		assert_int_equal(record_build_namespaces(&b, &attr, &sid, sid.pid, sid.tid,
+							 tasks[i].ns, 7),
+				 0);
+		apply_raw(m, buf_span(&b));
+		buf_done(&b);
+	}
+	assert_int_equal(task_model_peer(m, 40), 20);
+	assert_int_equal(task_model_peer(m, 20), 40);
+	assert_int_equal(task_model_peer(m, 10), 30);
+	assert_int_equal(task_model_peer(m, 50), 0);
+	/* A ghost has a peer, and is none. */
+	apply_step(m, &(struct step){ .op = 'E', .time = 20, .pid = 40, .tid = 40 });
+	assert_int_equal(task_model_peer(m, 40), 20);
+	assert_int_equal(task_model_peer(m, 20), 0);
 	task_model_free(m);
 }
 
@@ -861,7 +908,7 @@ test_build_ids_of_one_inode(void **state)
 	const uint32_t n = 100000;
 	const struct map_object *o;
 	struct perf_record r;
-	uint8_t id[20] = { 0 };
+	struct buildid id = { .size = 20 };
 	char path[16];
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -870,16 +917,16 @@ test_build_ids_of_one_inode(void **state)
 		assert_int_equal(task_model_apply(m, &r), 0);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		le32enc(id, i);
-		assert_int_equal(task_model_set_build_id(m, 0, 0, 1, 0, id, sizeof(id)), 0);
+		le32enc(id.bytes, i);
+		assert_int_equal(task_model_set_build_id(m, 0, 0, 1, 0, &id), 0);
 	}
 	o = task_model_map(m, 10, 0)->object;
-	assert_int_equal(o->build_id_size, 20);
-	assert_int_equal(le32dec(o->build_id), 0);
+	assert_int_equal(o->build_id.size, 20);
+	assert_int_equal(le32dec(o->build_id.bytes), 0);
 	r = mmap_record(1, 10, (uint64_t)n * PAGE, PAGE, "/new");
 	assert_int_equal(task_model_apply(m, &r), 0);
 	o = task_model_map(m, 10, (uint64_t)n * PAGE)->object;
-	assert_int_equal(le32dec(o->build_id), n - 1);
+	assert_int_equal(le32dec(o->build_id.bytes), n - 1);
 	task_model_free(m);
 }
 
@@ -897,6 +944,7 @@ main(void)
 		cmocka_unit_test(test_late_fork_wipes_nothing),
 		cmocka_unit_test(test_unknown_tasks),
 		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_random_streams),

@@ -22,7 +22,6 @@
 #include "format/ksyms.h"
 #include "format/record_build.h"
 #include "format/recording_reader.h"
-#include "recorder/buildid.h"
 #include "recorder/host.h"
 #include "recorder/kallsyms.h"
 #include "recorder/live.h"
@@ -267,8 +266,7 @@ read_back(int fd, const char *symbol, uint64_t ino, const struct buildid *id)
 			t.buildids++;
 			while (buildids_next(b.payload, &cursor, &e) == 1) {
 				t.vdso |= e.path_len == 6 && memcmp(e.path, "[vdso]", 6) == 0;
-				t.inode |= e.ino == ino && e.size == id->size &&
-					memcmp(e.id, id->bytes, e.size) == 0;
+				t.inode |= e.ino == ino && buildid_cmp(&e.id, id) == 0;
 			}
 		}
 	}
@@ -324,7 +322,7 @@ build_sample(struct fixture *f, struct buf *b, uint64_t time, uint64_t ip)
 	assert_int_equal(record_build_sample(b, &f->attr, &sid, &s, 1), 0);
 }
 
-/* The model follows late, when enough has come, but a build-id is read at once. */
+/* The model follows late, or when enough has come. */
 static void
 test_due(void **state)
 {
@@ -345,14 +343,10 @@ test_due(void **state)
 	assert_false(live_due(f.live, 106 * second));
 	assert_string_equal(comm_of(&f, 5), "slow");
 
+	/* Not sooner for a build-id, which needs no model. */
 	build_map(&f, &b, 106 * second, &map);
 	show(&f, &b);
-	assert_true(live_due(f.live, 106 * second));
-	/* Not before its time has come, and then not again. */
-	assert_int_equal(live_pass(f.live, 106 * second), 0);
-	assert_true(live_due(f.live, 106 * second));
-	assert_int_equal(live_pass(f.live, 106 * second + 1), 0);
-	assert_false(live_due(f.live, 107 * second));
+	assert_false(live_due(f.live, 106 * second));
 
 	for (uint32_t pid = 10; !live_due(f.live, 107 * second); pid++) {
 		show_comm(&f, 107 * second, pid, "flood");
@@ -362,6 +356,53 @@ test_due(void **state)
 	assert_true(bytes > 64 << 10);
 	assert_int_equal(live_pass(f.live, 107 * second + 1), 0);
 	assert_false(live_due(f.live, 108 * second));
+	buf_done(&b);
+	teardown(&f);
+}
+
+/* A file is read when its map is seen, and not when the model gets there. */
+static void
+test_file_that_goes(void **state)
+{
+	struct perf_sample_id sid = { .pid = 77, .tid = 77, .id = ID };
+	char path[] = "/tmp/test_live.file.XXXXXX";
+	struct buildid want = { 0 };
+	struct io_source *exe;
+	struct perf_mmap map;
+	struct fixture f;
+	struct stat st;
+	char bytes[65536];
+	struct buf b;
+	int fd = mkstemp(path);
+
+	exe = io_source_fd(open("/proc/self/exe", O_RDONLY));
+	assert_int_equal(buildid_read(exe, &want), 0);
+	assert_int_equal(exe->read(exe, 0, bytes, sizeof(bytes)), sizeof(bytes));
+	exe->close(exe);
+	assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	usleep(20000);
+	setup(&f, NULL, 0);
+	buf_init(&b);
+	sid.time = host_now_ns();
+	map = (struct perf_mmap){ .pid = 77,
+				  .tid = 77,
+				  .addr = 4096,
+				  .len = 4096,
+				  .maj = major(st.st_dev),
+				  .min = minor(st.st_dev),
+				  .ino = st.st_ino,
+				  .ino_generation = 9,
+				  .prot = PROT_EXEC,
+				  .filename = path };
+	assert_int_equal(record_build_mmap2(&b, &f.attr, &sid, &map, 2), 0);
+	show(&f, &b);
+	unlink(path);
+	assert_int_equal(live_pass(f.live, sid.time + 1), 0);
+	assert_int_equal(
+		buildid_cmp(&task_model_map(live_model(f.live), 77, 4096)->object->build_id, &want),
+		0);
 	buf_done(&b);
 	teardown(&f);
 }
@@ -379,7 +420,8 @@ test_blocks(void **state)
 	struct fixture f;
 	struct told t;
 	struct buf b;
-	int fd, lib;
+	struct io_source *lib;
+	int fd;
 
 	setup(&f, NULL, 0);
 	buf_init(&b);
@@ -410,9 +452,9 @@ test_blocks(void **state)
 		}
 		assert_int_equal(recording_writer_close(w, 0, NULL), 0);
 		dso = task_model_map(live_model(f.live), map.pid, map.addr)->object->path;
-		lib = open(dso, O_RDONLY);
-		assert_int_equal(buildid_read_fd(lib, &want), 0);
-		close(lib);
+		lib = io_source_fd(open(dso, O_RDONLY));
+		assert_int_equal(buildid_read(lib, &want), 0);
+		lib->close(lib);
 		t = read_back(fd, symbol, map.ino, &want);
 		/* Once in each file, and in each file again. */
 		assert_int_equal(t.ksyms, *symbol ? 1 : 0);
@@ -426,7 +468,7 @@ test_blocks(void **state)
 		buf_done(&snapshot);
 	}
 	assert_int_equal(
-		task_model_map(live_model(f.live), map.pid, map.addr)->object->build_id_size,
+		task_model_map(live_model(f.live), map.pid, map.addr)->object->build_id.size,
 		want.size);
 	buf_done(&b);
 	teardown(&f);
@@ -534,7 +576,7 @@ main(void)
 		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
 		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_bounded), cmocka_unit_test(test_module_that_came_later),
-		cmocka_unit_test(test_due),
+		cmocka_unit_test(test_due),	cmocka_unit_test(test_file_that_goes),
 	};
 
 	return cmocka_run_group_tests_name("live", tests, NULL, NULL);

@@ -235,8 +235,8 @@ lab_map(const char *path, uint64_t start, struct map_object *ret_object, struct 
 	while (i < nr && !s[i].exec)
 		i++;
 	assert_true(i < nr);
-	*ret_object = (struct map_object){ .path = lab_keep(path), .build_id_size = (uint8_t)size };
-	memcpy(ret_object->build_id, id, size);
+	*ret_object = (struct map_object){ .path = lab_keep(path),
+					   .build_id = buildid_of(BUILDID_GNU, id, size) };
 	*ret_map = (struct task_map){
 		.start = start,
 		.end = start + s[i].filesz + 8192,

@@ -323,9 +323,10 @@ test_a_filter(void **state)
 static void
 put_build_id(struct buf *payload, const char *path, uint8_t first)
 {
-	struct buildid_entry e = { .size = 20, .path = path, .path_len = strlen(path) };
+	const struct buildid_entry e = { .id = { .size = 20, .bytes = { first } },
+					 .path = path,
+					 .path_len = strlen(path) };
 
-	e.id[0] = first;
 	buildids_add(payload, &e);
 }
 

@@ -288,13 +288,13 @@ test_buildids(void **state)
 	assert_int_equal(buildids_next(buf_span(&im.buildids), &cursor, &e), 1);
 	assert_memory_equal(e.path, "/lib/b.so", e.path_len);
 	assert_int_equal(e.ino | e.maj | e.min, 0);
-	assert_int_equal(e.size, 20);
-	assert_int_equal(e.id[0], 3);
+	assert_int_equal(e.id.size, 20);
+	assert_int_equal(e.id.bytes[0], 3);
 	assert_int_equal(buildids_next(buf_span(&im.buildids), &cursor, &e), 1);
 	assert_memory_equal(e.path, "/lib/modules/a.ko", e.path_len);
-	assert_int_equal(e.size, 16);
+	assert_int_equal(e.id.size, 16);
 	assert_int_equal(buildids_next(buf_span(&im.buildids), &cursor, &e), 0);
-	assert_int_equal(recording_reader_meta(im.reader)->kernel_build_id[5], 1);
+	assert_int_equal(recording_reader_meta(im.reader)->kernel_build_id.bytes[5], 1);
 	imported_done(&im);
 	buf_done(&b);
 	buf_done(&section);

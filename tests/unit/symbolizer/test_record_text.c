@@ -174,8 +174,7 @@ test_mmap2(void **state)
 	       "- - - MMAP2 misc=user|build_id size=80 pid=1 tid=2 addr=0x1000 len=0x2000 "
 	       "pgoff=0x1000 maj=8 min=1 ino=99 ino_generation=11 prot=0x5 flags=0x2 "
 	       "filename=\"/x\"\n");
-	m.build_id_size = 3;
-	memcpy(m.build_id, "\x01\xab\xff", 3);
+	m.build_id = buildid_of(BUILDID_GNU, "\x01\xab\xff", 3);
 	record_build_mmap2(&b, NULL, NULL, &m, 1);
 	expect(&b, NULL, &nothing,
 	       "- - - MMAP2 misc=kernel|build_id size=80 pid=1 tid=2 addr=0x1000 len=0x2000 "

@@ -233,13 +233,13 @@ no_name_from_a_wrong_build(void **state)
 	lab_map(path, START, &o, &map);
 	ip = ip_of(&map, path, vaddr);
 	for (size_t bit = 0; bit < 20 * 8; bit += 7) {
-		o.build_id[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		o.build_id.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		f = user(&map, ip, false);
 		assert_int_equal(f.miss, RESOLVE_MISMATCH);
 		assert_string_equal(f.dso, "wrong");
-		o.build_id[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		o.build_id.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
-	for (o.build_id_size = 1; o.build_id_size < 20; o.build_id_size++)
+	for (o.build_id.size = 1; o.build_id.size < 20; o.build_id.size++)
 		assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
 	assert_int_equal(resolver_complaint_at(r, 0, &c), 1);
 	assert_int_equal(c.miss, RESOLVE_MISMATCH);
@@ -271,10 +271,10 @@ build_id_comes_late(void **state)
 	path = lab_path("late");
 	lab_map(path, START, &o, &map);
 	ip = ip_of(&map, path, vaddr);
-	size = o.build_id_size;
-	o.build_id_size = 0;
+	size = o.build_id.size;
+	o.build_id.size = 0;
 	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
-	o.build_id_size = size;
+	o.build_id.size = size;
 	assert_string_equal(user(&map, ip, false).symbol, "main");
 }
 
@@ -290,7 +290,7 @@ without_a_build_id(void **state)
 	path = lab_path("no_id");
 	lab_map(path, START, &o, &map);
 	ip = ip_of(&map, path, vaddr);
-	assert_int_equal(o.build_id_size, 0);
+	assert_int_equal(o.build_id.size, 0);
 	/* When the recording was made is not known: nothing is believed. */
 	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
 	assert_int_equal(stat(path, &st), 0);
@@ -309,7 +309,7 @@ without_a_build_id(void **state)
 	o.min++;
 	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
 	/* A recorded build-id, and a file that has none. */
-	o = (struct map_object){ .path = path, .build_id_size = 20, .build_id = { 1 } };
+	o = (struct map_object){ .path = path, .build_id = { .size = 20, .bytes = { 1 } } };
 	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
 }
 
@@ -397,9 +397,9 @@ id_path(const struct map_object *o)
 {
 	static char path[64];
 
-	snprintf(path, sizeof(path), ".build-id/%02x/", o->build_id[0]);
-	for (size_t i = 1; i < o->build_id_size; i++)
-		snprintf(path + strlen(path), 3, "%02x", o->build_id[i]);
+	snprintf(path, sizeof(path), ".build-id/%02x/", o->build_id.bytes[0]);
+	for (size_t i = 1; i < o->build_id.size; i++)
+		snprintf(path + strlen(path), 3, "%02x", o->build_id.bytes[i]);
 	return path;
 }
 
@@ -531,14 +531,15 @@ a_living_process(void **state)
 			char path[PATH_MAX];
 			const uint8_t *id;
 			struct elf_object *elf;
+			size_t size;
 
 			if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095s", &map.start, &map.end,
 				   &map.pgoff, path) != 4 ||
 			    want < map.start || want >= map.end || strstr(path, "libc.so") == NULL)
 				continue;
 			elf = lab_open(path);
-			o.build_id_size = (uint8_t)elf_object_build_id(elf, &id);
-			memcpy(o.build_id, id, o.build_id_size);
+			size = elf_object_build_id(elf, &id);
+			o.build_id = buildid_of(BUILDID_GNU, id, size);
 			o.path = path;
 			elf_object_close(elf);
 			assert_string_equal(user(&map, want + 1, false).dso, "libc.so.6");
@@ -569,15 +570,17 @@ vdso(void **state)
 	struct map_object o = { .path = "[vdso]" };
 	struct task_map map = { START, START + 8192, 0, 5, 0, &o };
 	uint64_t at = getauxval(AT_SYSINFO_EHDR);
+	struct buildid right, other;
 	uint8_t boot[16] = { 0 };
 	struct elf_object *elf;
 	const uint8_t *id;
+	size_t size;
 
 	/* Neither a build-id nor the boot is known. */
 	assert_int_equal(user(&map, START + 0x800, false).miss, RESOLVE_NO_FILE);
 	fresh(&(struct resolver_options){ .boot_id = boot });
 	assert_int_equal(user(&map, START + 0x800, false).miss, RESOLVE_NO_FILE);
-	o.build_id_size = 20;
+	o.build_id.size = 20;
 	assert_int_equal(user(&map, START + 0x800, false).miss, RESOLVE_NO_FILE);
 	assert_string_equal(user(&map, START + 0x800, false).dso, "[vdso]");
 	if (at == 0) {
@@ -585,8 +588,8 @@ vdso(void **state)
 		return;
 	}
 	assert_int_equal(elf_object_open_memory((const void *)at, 8192, &elf), 0);
-	o.build_id_size = (uint8_t)elf_object_build_id(elf, &id);
-	memcpy(o.build_id, id, o.build_id_size);
+	size = elf_object_build_id(elf, &id);
+	o.build_id = buildid_of(BUILDID_GNU, id, size);
 	for (uint64_t v = 0; v < 8192; v += 8) {
 		struct frame f = user(&map, START + v, false);
 
@@ -596,19 +599,18 @@ vdso(void **state)
 	assert_int_equal(at, 0);
 	/* From a BUILDIDS block, after a first try in vain; and not for 32-bit processes. */
 	fresh(NULL);
-	memcpy(boot, o.build_id, sizeof(boot));
-	o.build_id_size = 0;
-	memset(o.build_id, 0, sizeof(o.build_id));
+	right = other = o.build_id;
+	other.size = 16;
+	o.build_id = (struct buildid){ 0 };
 	at = first_name(&map);
 	assert_int_equal(at, 0);
-	assert_int_equal(resolver_set_vdso_build_id(r, id, (uint8_t)elf_object_build_id(elf, &id)),
-			 0);
+	resolver_set_vdso_build_id(r, &right);
 	at = first_name(&map);
 	assert_true(at != 0);
 	map.start = 0xf7f00000;
 	map.end = map.start + 8192;
 	assert_int_equal(user(&map, map.start + at, false).miss, RESOLVE_NO_FILE);
-	assert_int_equal(resolver_set_vdso_build_id(r, boot, 16), 0);
+	resolver_set_vdso_build_id(r, &other);
 	map.start = START;
 	map.end = START + 8192;
 	assert_int_equal(first_name(&map), 0);

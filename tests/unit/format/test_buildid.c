@@ -7,17 +7,37 @@
 #include <cmocka.h>
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "recorder/buildid.h"
+#include "format/buildid.h"
+#include "format/fmt_error.h"
+
+static int
+read_file(struct io_source *file, struct buildid *ret)
+{
+	int r;
+
+	assert_non_null(file);
+	r = buildid_read(file, ret);
+	file->close(file);
+	return r;
+}
+
+static int
+read_fd(int fd, struct buildid *ret)
+{
+	return read_file(io_source_fd(fd), ret);
+}
+
+static int
+read_image(const void *image, size_t len, struct buildid *ret)
+{
+	return read_file(io_source_memory(image, len), ret);
+}
 
 static void
 to_hex(const struct buildid *id, char *hex)
@@ -60,10 +80,9 @@ test_real_files(void **state)
 			continue;
 		assert_non_null(realpath(files[i], path));
 		readelf_id(path, want);
-		if (buildid_read_fd(fd, &id) == 0)
+		if (read_fd(fd, &id) == 0 && id.kind == BUILDID_GNU)
 			to_hex(&id, got);
 		assert_string_equal(got, want);
-		close(fd);
 	}
 }
 
@@ -71,29 +90,9 @@ static void
 test_not_elf(void **state)
 {
 	struct buildid id;
-	int fd = open("/etc/passwd", O_RDONLY);
 
-	assert_int_equal(buildid_read_fd(fd, &id), -ENOEXEC);
-	close(fd);
-	fd = open("/dev/null", O_RDONLY);
-	assert_int_equal(buildid_read_fd(fd, &id), -ENOEXEC);
-	close(fd);
-	assert_int_equal(buildid_read_fd(-1, &id), -EBADF);
-}
-
-static void
-test_kernel_and_vdso(void **state)
-{
-	struct buildid id;
-
-	if (access("/sys/kernel/notes", R_OK) == 0) {
-		assert_int_equal(buildid_kernel(&id), 0);
-		assert_true(id.size >= 8);
-	}
-	assert_int_equal(buildid_vdso(&id), 0);
-	assert_true(id.size >= 8);
-	assert_int_equal(buildid_module("../../kernel", &id), -EINVAL);
-	assert_int_equal(buildid_module("no_such_module", &id), -ENOENT);
+	assert_int_equal(read_fd(open("/etc/passwd", O_RDONLY), &id), -FMT_E_UNSUPPORTED);
+	assert_int_equal(read_image("", 0, &id), -FMT_E_UNSUPPORTED);
 }
 
 /* --- hand-made files ------------------------------------- */
@@ -177,14 +176,14 @@ test_made_files(void **state)
 	for (int i = 0; i < 4; i++) {
 		size_t len = elf64_make(elf, i & 1, i & 2 ? 8 : 4);
 
-		assert_int_equal(buildid_read_image(elf, len, &id), 0);
+		assert_int_equal(read_image(elf, len, &id), 0);
 		assert_int_equal(id.size, 20);
 		assert_memory_equal(id.bytes, ID, 20);
 	}
-	assert_int_equal(buildid_read_image(elf, elf32_make(elf), &id), 0);
+	assert_int_equal(read_image(elf, elf32_make(elf), &id), 0);
 	assert_int_equal(id.size, 8);
 	elf[EI_DATA] = ELFDATA2MSB;
-	assert_int_equal(buildid_read_image(elf, 1024, &id), -ENOEXEC);
+	assert_int_equal(read_image(elf, 1024, &id), -FMT_E_UNSUPPORTED);
 }
 
 /* Cut at each byte, from memory that ends there: no id, or the right one, and no read past. */
@@ -203,11 +202,11 @@ test_cut(void **state)
 
 			/* at the end of its allocation, where a sanitizer watches */
 			memcpy(end, elf, len);
-			rc = buildid_read_image(end, len, &id);
+			rc = read_image(end, len, &id);
 			assert_int_equal(rc == 0, len == whole);
 			if (rc) {
 				assert_int_equal(id.size, 0);
-				assert_true(rc == -ENODATA || rc == -ENOEXEC);
+				assert_true(rc == -FMT_E_CORRUPT || rc == -FMT_E_UNSUPPORTED);
 			}
 			free(copy);
 		}
@@ -227,155 +226,151 @@ test_hostile(void **state)
 		for (size_t at = 0; at < len; at++) {
 			memcpy(copy, elf, sizeof(copy));
 			copy[at] = 0xff;
-			(void)buildid_read_image(copy, len, &id);
+			(void)read_image(copy, len, &id);
 			memset(copy + at, 0xff, at + 8 < len ? 8 : len - at);
-			(void)buildid_read_image(copy, len, &id);
+			(void)read_image(copy, len, &id);
 			memset(copy + at, 0x80, at + 4 < len ? 4 : len - at);
-			(void)buildid_read_image(copy, len, &id);
+			(void)read_image(copy, len, &id);
 		}
 	}
 	assert_int_equal(id.size <= BUILDID_MAX, 1);
+}
+
+static uint8_t
+noted(const uint8_t *notes, size_t len)
+{
+	return buildid_of_notes(notes, len, 4).size;
 }
 
 static void
 test_notes(void **state)
 {
 	uint8_t notes[256], big[64] = { 0 };
-	struct buildid id = { 0 };
 	size_t n;
 
 	n = note_put(notes, "GNU", NT_GNU_BUILD_ID, (char *)big, 21, 4);
-	assert_int_equal(buildid_parse_notes(notes, n, 4, &id), -ENODATA); /* too long */
+	assert_int_equal(noted(notes, n), 0); /* too long */
 	n = note_put(notes, "GNU", NT_GNU_BUILD_ID, "", 0, 4);
-	assert_int_equal(buildid_parse_notes(notes, n, 4, &id), -ENODATA); /* empty */
+	assert_int_equal(noted(notes, n), 0); /* empty */
 	n = note_put(notes, "GNV", NT_GNU_BUILD_ID, ID, 20, 4);
-	assert_int_equal(buildid_parse_notes(notes, n, 4, &id), -ENODATA);
+	assert_int_equal(noted(notes, n), 0);
 	n += note_put(notes + n, "GNU", NT_GNU_BUILD_ID, ID, 16, 4);
-	assert_int_equal(buildid_parse_notes(notes, n, 0, &id), 0);
-	assert_int_equal(id.size, 16);
-	assert_int_equal(buildid_parse_notes(notes, 0, 4, &id), -ENODATA);
+	assert_int_equal(buildid_of_notes(notes, n, 0).size, 16);
+	assert_int_equal(noted(notes, 0), 0);
 }
 
-/* --- the cache ------------------------------------------- */
+/* --- surrogates ------------------------------------------ */
 
-static struct buildid_map
-map_of(const char *path, void **ret_at, size_t *ret_len)
+#define TEXT_AT 4096
+
+/* A file without notes: headers, then so many bytes of text. */
+static size_t
+plain_make(uint8_t *to, size_t text)
 {
-	struct buildid_map m = { .pid = getpid(), .path = path };
-	int fd = open(path, O_RDONLY);
-	struct stat st;
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+			 .e_phoff = 64,
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 2 };
+	Elf64_Phdr p[2] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = 176 },
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT_AT, .p_filesz = text }
+	};
 
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	*ret_len = 4096;
-	*ret_at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	assert_ptr_not_equal(*ret_at, MAP_FAILED);
-	close(fd);
-	m.start = (uintptr_t)*ret_at;
-	m.end = m.start + 4096;
-	m.ino = st.st_ino;
-	m.maj = major(st.st_dev);
-	m.min = minor(st.st_dev);
-	return m;
+	memset(to, 0, TEXT_AT);
+	memcpy(to, &h, sizeof(h));
+	memcpy(to + 64, p, sizeof(p));
+	for (size_t i = 0; i < text; i++)
+		to[TEXT_AT + i] = (uint8_t)(i * 7 + i / 4096);
+	return TEXT_AT + text;
 }
 
+static struct buildid
+surrogate(const uint8_t *elf, size_t len)
+{
+	struct buildid id = { 0 };
+
+	assert_int_equal(read_image(elf, len, &id), 0);
+	assert_int_equal(id.kind, BUILDID_SURROGATE);
+	assert_int_equal(id.size, 20);
+	return id;
+}
+
+/* The same for the same file, another for any that differs in headers, size, or the text looked at. */
 static void
-file_write(const char *path, const uint8_t *bytes, size_t len)
+test_surrogate(void **state)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	const size_t sizes[] = { 1, 100, 4096, 5000, 16 * 4096, 31 * 4096, 200 * 4096 + 17 };
+	uint8_t *elf = calloc(1, TEXT_AT + 201 * 4096 + 1);
+	struct buildid id, other;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, len), len);
-	close(fd);
-}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t len = plain_make(elf, sizes[i]), seen = 0;
 
-static void
-test_cache(void **state)
-{
-	char path[] = "/tmp/spoor-buildid.XXXXXX", gone[64];
-	struct buildid_cache *c = buildid_cache_new();
-	struct buildid_map m;
-	struct buildid id;
-	uint8_t elf[1024];
-	size_t len, map_len;
-	void *at;
-
-	close(mkstemp(path));
-	len = elf64_make(elf, true, 4);
-	file_write(path, elf, len);
-	m = map_of(path, &at, &map_len);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(buildid_cache_get(c, &m, &id), 0);
-		assert_memory_equal(id.bytes, ID, 20);
+		id = surrogate(elf, len);
+		other = surrogate(elf, len);
+		assert_int_equal(buildid_cmp(&id, &other), 0);
+		other = surrogate(elf, len + 1);
+		assert_int_not_equal(buildid_cmp(&id, &other), 0);
+		elf[24] ^= 1; /* e_entry */
+		other = surrogate(elf, len);
+		assert_int_not_equal(buildid_cmp(&id, &other), 0);
+		elf[24] ^= 1;
+		elf[64 + 16] ^= 1; /* p_vaddr of the first segment */
+		other = surrogate(elf, len);
+		assert_int_not_equal(buildid_cmp(&id, &other), 0);
+		elf[64 + 16] ^= 1;
+		for (size_t at = 0; at < sizes[i]; at += 4096) {
+			elf[TEXT_AT + at] ^= 1;
+			other = surrogate(elf, len);
+			seen += buildid_cmp(&id, &other) != 0;
+			/* The first page always counts, and all of a small file. */
+			assert_true(at > 0 || seen == 1);
+			elf[TEXT_AT + at] ^= 1;
+		}
+		assert_true(seen >= 16 || seen == (sizes[i] + 4095) / 4096);
+		assert_true(seen < 32);
 	}
-	/* Overwritten in place: the same inode, another build. */
-	usleep(20000);
-	elf[len - 20] = 'X';
-	file_write(path, elf, len);
-	assert_int_equal(buildid_cache_get(c, &m, &id), 0);
-	assert_int_equal(id.bytes[0], 'X');
-	/* No such map: by path, if that is the same inode. */
-	munmap(at, map_len);
-	assert_int_equal(buildid_cache_get(c, &m, &id), 0);
-	m.pid = 0x7ffffff0; /* nor such a process */
-	assert_int_equal(buildid_cache_get(c, &m, &id), 0);
-	m.ino++;
-	assert_int_equal(buildid_cache_get(c, &m, &id), -ESTALE);
-	m.ino--;
-	m.min++;
-	assert_int_equal(buildid_cache_get(c, &m, &id), -ESTALE);
-	m.min--;
-	unlink(path);
-	assert_int_equal(buildid_cache_get(c, &m, &id), -ESTALE);
-	/* Deleted, and still mapped. */
-	file_write(path, elf, len);
-	m = map_of(path, &at, &map_len);
-	unlink(path);
-	snprintf(gone, sizeof(gone), "%s (deleted)", path);
-	m.path = gone;
-	if (access("/proc/self/map_files", X_OK) == 0 && getuid() == 0) {
-		assert_int_equal(buildid_cache_get(c, &m, &id), 0);
-		assert_int_equal(id.bytes[0], 'X');
-	}
-	munmap(at, map_len);
-	buildid_cache_free(c);
+	free(elf);
 }
 
-/* A FIFO must not hold us up, nor a directory or a device. */
+/* SHA-1 of "abc" is known to everybody. */
 static void
-test_not_regular(void **state)
+test_go(void **state)
 {
-	char path[] = "/tmp/spoor-buildid.XXXXXX";
-	struct buildid_cache *c = buildid_cache_new();
-	struct buildid_map m = { .pid = getpid(), .path = path };
+	static const uint8_t sha[20] = {
+		0xa9, 0x99, 0x3e, 0x36, 0x47, 0x06, 0x81, 0x6a, 0xba, 0x3e,
+		0x25, 0x71, 0x78, 0x50, 0xc2, 0x6c, 0x9c, 0xd0, 0xd8, 0x9d
+	};
+	uint8_t elf[1024] = { 0 };
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+			 .e_phoff = 64,
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1 };
+	Elf64_Phdr p = { .p_type = PT_NOTE, .p_offset = 512, .p_align = 4 };
 	struct buildid id;
-	struct stat st;
 
-	close(mkstemp(path));
-	unlink(path);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(stat(path, &st), 0);
-	m.ino = st.st_ino;
-	m.maj = major(st.st_dev);
-	m.min = minor(st.st_dev);
-	assert_int_equal(buildid_cache_get(c, &m, &id), -ENODATA);
-	unlink(path);
-	buildid_cache_free(c);
+	/* Go writes its name with two NULs. */
+	memcpy(elf + 512, "\4\0\0\0\3\0\0\0\4\0\0\0Go\0\0abc", 20);
+	p.p_filesz = 20;
+	memcpy(elf, &h, sizeof(h));
+	memcpy(elf + 64, &p, sizeof(p));
+	id = surrogate(elf, 600);
+	assert_memory_equal(id.bytes, sha, 20);
+	/* Linked by another linker it has both: everybody else knows the GNU id. */
+	p.p_filesz += note_put(elf + 532, "GNU", NT_GNU_BUILD_ID, ID, 20, 4);
+	memcpy(elf + 64, &p, sizeof(p));
+	assert_int_equal(read_image(elf, 600, &id), 0);
+	assert_int_equal(id.kind, BUILDID_GNU);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_real_files),
-		cmocka_unit_test(test_not_elf),
-		cmocka_unit_test(test_kernel_and_vdso),
-		cmocka_unit_test(test_made_files),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_notes),
-		cmocka_unit_test(test_cache),
-		cmocka_unit_test(test_not_regular),
+		cmocka_unit_test(test_real_files), cmocka_unit_test(test_not_elf),
+		cmocka_unit_test(test_made_files), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_surrogate),  cmocka_unit_test(test_go),
 	};
 
 	return cmocka_run_group_tests_name("buildid", tests, NULL, NULL);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buildid_cache: the build-ids of files that processes have mapped, remembered by inode.
+ *
+ * The files are those of other people: only regular ones are read, and file systems whose
+ * answers another process gives (FUSE) are left alone, since they could stall the recorder.
+ */
+#ifndef RECORDER_BUILDID_CACHE_H
+#define RECORDER_BUILDID_CACHE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/buildid.h"
+
+/* A file as a process mapped it. */
+struct buildid_map {
+	pid_t pid;
+	uint64_t start, end;
+	uint32_t maj, min;
+	uint64_t ino;
+	uint64_t ino_generation; /* 0: not known */
+	const char *path;	 /* as pid saw it */
+	uint64_t mapped_ns;	 /* CLOCK_MONOTONIC */
+	pid_t peer;		 /* another process that sees the same mounts; 0: none is known */
+};
+
+/* Bounded. */
+struct buildid_cache;
+
+struct buildid_cache *buildid_cache_new(void); /* NULL: out of memory */
+void buildid_cache_free(struct buildid_cache *c);
+
+/*
+ * What is known for certain, asking nobody: 0; -ENODATA: it has none; -EAGAIN: buildid_cache_get()
+ * would look.
+ */
+int buildid_cache_known(struct buildid_cache *c, const struct buildid_map *map,
+			struct buildid *ret);
+
+/*
+ * The build-id of a mapped file. A file that is not known, or may have changed since it was last
+ * looked at and before it was mapped, is looked for through /proc/PID/map_files, which names the
+ * very inode, then by its path as pid, this process and peer see it, where that is still the
+ * same inode; and read. 0; -ENODATA: it has none; -ESTALE: it is not in reach (any more); -errno.
+ */
+int buildid_cache_get(struct buildid_cache *c, const struct buildid_map *map, struct buildid *ret);
+
+#endif
