@@ -22,7 +22,9 @@ cleanup_commands=()
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.XXXXXX") || exit 1
 cd "$TMP" || exit 1
-export TMP
+# What somebody's perf left in ~/.debug would name what a test took away.
+HOME=$TMP
+export TMP HOME
 
 at_exit() # COMMAND: evaluated at exit, newest first
 {

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../lib.sh"
 need_command jq perf
 
-export HOME=$TMP
 golden=$TOP/tests/golden/0.1.0
 
 for recording in "$golden"/*.spoor; do

@@ -7,7 +7,6 @@ need_record_all
 need_command jq perf python3
 
 burn=$FIXTURES/burn
-export HOME=$TMP # perf's cache of build-ids is there, and is to be empty
 
 judge() # WHAT FILE
 {

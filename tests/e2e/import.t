@@ -7,7 +7,6 @@
 need_record_all
 need_command perf python3 jq dd
 
-export HOME=$TMP # perf's own cache of files is not for this
 load=(dd if=/dev/zero of=/dev/null bs=1k count=200000 status=none)
 
 # Beside another recorder that asks for build-ids, perf 6.1 takes inodes for them and aborts

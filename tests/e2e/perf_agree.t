@@ -11,7 +11,6 @@ need_record_all
 need_command perf python3 gcc dd
 
 seconds=${AGREE_SECONDS:-10}
-export HOME=$TMP # perf's own cache of files is not for this
 
 python3 - >big.c <<'PY'
 for i in range(600):

@@ -12,7 +12,7 @@ need_command go
 [ -d "$library" ] || skip_all "golang-github-varlink-go-dev is not installed"
 need_record_all
 
-export GO111MODULE=off GOFLAGS='' GOPATH="$TMP/go:/usr/share/gocode" GOCACHE="$TMP/cache" HOME="$TMP"
+export GO111MODULE=off GOFLAGS='' GOPATH="$TMP/go:/usr/share/gocode" GOCACHE="$TMP/cache"
 interface=go/src/iospoorrecorder
 mkdir -p $interface go/src/client archive
 
