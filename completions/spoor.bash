@@ -20,6 +20,10 @@ _spoor()
 		mapfile -t COMPREPLY < <(compgen -W 'fp dwarf none' -- "$cur")
 		return
 		;;
+	--build-ids)
+		mapfile -t COMPREPLY < <(compgen -W 'auto kernel file' -- "$cur")
+		return
+		;;
 	-p | --pid | -t | --tid)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$cur")
 		return

@@ -122,7 +122,6 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.ring_pages = (uint32_t)c->ring_pages,
 		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
 		.block_age_ns = c->block_age,
-		.build_ids_by_file = config_build_ids_by_file(c),
 		.out_fd = -1,
 		.suspend_on_full = true,
 		.cmdline = "spoord",
@@ -139,6 +138,8 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 	if (call_graph_parse(c->call_graph, o) < 0)
 		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
 				     c->call_graph);
+	/* The configuration was checked when it was read. */
+	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
 	return 0;
 }
 

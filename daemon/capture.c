@@ -146,7 +146,7 @@ set_defaults(const struct capture_set *set, struct session_options *o)
 	if (o->queue_bytes == 0)
 		o->queue_bytes = QUEUE_BYTES;
 	o->suspend_on_full = false;
-	o->build_ids_by_file = config_build_ids_by_file(set->config);
+	(void)session_build_ids_parse(set->config->build_ids, &o->build_ids);
 	o->cmdline = "spoord capture";
 	o->writer = "spoord " SPOOR_VERSION;
 }

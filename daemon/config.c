@@ -213,9 +213,9 @@ set(struct config *c, const struct row *row, const char *value, struct reason *w
 	if (row->offset == offsetof(struct config, call_graph) &&
 	    call_graph_parse(value, &options) != 0)
 		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
-	if (row->offset == offsetof(struct config, build_ids) && strcmp(value, "kernel") != 0 &&
-	    strcmp(value, "file") != 0)
-		return refuse(why, "must be kernel or file");
+	if (row->offset == offsetof(struct config, build_ids) &&
+	    session_build_ids_parse(value, &options.build_ids) != 0)
+		return refuse(why, "must be auto, kernel or file");
 	if (is_text(row->type))
 		return set_text(row, value, field(c, row), why);
 	if (row->type == TYPE_SPACE)
@@ -223,12 +223,6 @@ set(struct config *c, const struct row *row, const char *value, struct reason *w
 	if (row->type == TYPE_PERCENT)
 		return set_percent(row, value, field(c, row), why);
 	return set_number(row, value, field(c, row), why);
-}
-
-bool
-config_build_ids_by_file(const struct config *c)
-{
-	return strcmp(c->build_ids, "file") == 0;
 }
 
 struct config *

@@ -66,8 +66,6 @@ void config_print(const struct config *c, FILE *out);
 /* For --help: every key with its default and what it is, one a line. */
 void config_help(FILE *out);
 
-bool config_build_ids_by_file(const struct config *c);
-
 /* Keys in which they differ and that need a restart to change ("" when none); comma list. */
 void config_restart_keys(const struct config *a, const struct config *b, char *out, size_t size);
 /* Exchanges those values: what is in force stays so in the one that comes. */

@@ -14,7 +14,7 @@ CONFIG_ROW(control_group, STRING, "spoor", 0, 0, "", "members may look, capture 
 CONFIG_ROW(frequency, COUNT, "19", 1, 100000, "Hz", "samples a second on each CPU")
 CONFIG_ROW(events, EVENTS, "", 0, 0, "", "what to sample; empty: the best cycle counter")
 CONFIG_ROW(call_graph, STRING, "fp", 0, 0, "", "fp, none, or dwarf[,BYTES]")
-CONFIG_ROW(build_ids, STRING, "kernel", 0, 0, "", "kernel, or file: who is asked for them")
+CONFIG_ROW(build_ids, STRING, "auto", 0, 0, "", "auto, kernel or file: who is asked for them")
 CONFIG_ROW(ring_pages, COUNT, "32", 1, 65536, "pages", "of the sample ring of each CPU")
 CONFIG_ROW(max_use, SPACE, "", 65536, 0, "", "most that the archive may take; 10%, at most 4G")
 CONFIG_ROW(keep_free, SPACE, "", 0, 0, "", "least that stays free; 15%, at most 4G")

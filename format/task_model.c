@@ -516,6 +516,14 @@ task_model_apply(struct task_model *m, const struct perf_record *r)
 
 /* --- the rest ----------------------------------------------------------------------------- */
 
+uint32_t
+task_model_parent(const struct task_model *m, uint32_t pid)
+{
+	const struct task_node *t = task_find(m, pid);
+
+	return t ? t->ppid : 0;
+}
+
 /* {dev, inode} of the mounts among the words of NAMESPACES (MNT_NS_INDEX); NULL: not known. */
 static const uint64_t *
 mounts_of(const struct task_node *t)

@@ -80,6 +80,8 @@ int task_model_apply(struct task_model *m, const struct perf_record *r);
  */
 const struct task *task_model_task(const struct task_model *m, uint32_t pid, uint32_t tid);
 
+/* The process that made pid, which may be gone; 0: not known, or none. */
+uint32_t task_model_parent(const struct task_model *m, uint32_t pid);
 /*
  * A living process other than pid that sees the same mounts, as far as NAMESPACES records told;
  * 0: none is known.

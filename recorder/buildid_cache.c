@@ -20,13 +20,15 @@
 #include "format/time_text.h"
 #include "recorder/host.h"
 
-#define ENTRIES 4096 /* a power of two; an inode has one place */
+#define ENTRIES 4096		     /* a power of two; an inode has one place */
+#define AGAIN_NS UINT64_C(100000000) /* between full searches for a file that is not found */
 
 #ifndef RESOLVE_CACHED
 #define RESOLVE_CACHED 0x20
 #endif
 
-enum known { NOTHING, AN_ID, NO_ID };
+/* OUT_OF_REACH: nothing is known, and where one would look was looked just now. */
+enum known { NOTHING, AN_ID, NO_ID, OUT_OF_REACH };
 
 struct entry {
 	uint32_t maj, min;
@@ -36,8 +38,12 @@ struct entry {
 	uint32_t ctime_nsec;
 	uint8_t known; /* enum known; NOTHING: the entry is free */
 	bool own_path; /* where the file was found last */
-	/* CLOCK_MONOTONIC: the file was like this all the time between the two. */
+	/*
+	 * CLOCK_MONOTONIC: the file was like this all the time between the two. OUT_OF_REACH: seen_ns
+	 * is when it was looked for.
+	 */
 	uint64_t changed_ns, seen_ns;
+	uint64_t peers_ns; /* when it was looked for through other processes */
 	struct buildid id;
 };
 
@@ -280,14 +286,31 @@ is_the_mapped(const struct buildid_map *m, const struct found *f)
 	return same;
 }
 
-/* own_first: that is where the file was the last time, and the process may be gone. */
+enum where {
+	EVERYWHERE,
+	OWN_PATH_FIRST, /* that is where the file was, and the process may be gone */
+	ITS_PROCESS,
+};
+
 static bool
-find(struct buildid_cache *c, const struct buildid_map *m, bool own_first, struct found *f)
+find_somewhere(struct buildid_cache *c, const struct buildid_map *m, enum where where,
+	       struct found *f)
+{
+	if (m->peer)
+		return find_of_process(c, m, m->peer, f);
+	if (where == ITS_PROCESS)
+		return find_of_process(c, m, m->pid, f);
+	if (where == OWN_PATH_FIRST && find_below(c, m, c->root, 0, f))
+		return true;
+	return find_by_map(c, m, f) || find_of_process(c, m, m->pid, f) ||
+		(where != OWN_PATH_FIRST && find_below(c, m, c->root, 0, f));
+}
+
+static bool
+find(struct buildid_cache *c, const struct buildid_map *m, enum where where, struct found *f)
 {
 	*f = (struct found){ .hold = -1 };
-	if (!(own_first && find_below(c, m, c->root, 0, f)) && !find_by_map(c, m, f) &&
-	    !find_of_process(c, m, m->pid, f) && !(!own_first && find_below(c, m, c->root, 0, f)) &&
-	    !(m->peer && find_of_process(c, m, m->peer, f)))
+	if (!find_somewhere(c, m, where, f))
 		return false;
 	f->changed_ns = changed_ns(&f->st);
 	if (is_the_mapped(m, f))
@@ -302,7 +325,7 @@ find(struct buildid_cache *c, const struct buildid_map *m, bool own_first, struc
 static bool
 same_inode(const struct entry *e, const struct buildid_map *m)
 {
-	return e->known != NOTHING && e->ino == m->ino && e->maj == m->maj && e->min == m->min;
+	return e->known && e->ino == m->ino && e->maj == m->maj && e->min == m->min;
 }
 
 static bool
@@ -373,33 +396,72 @@ buildid_cache_known(struct buildid_cache *c, const struct buildid_map *m, struct
 
 	if (!m->ino)
 		return -ENODATA;
-	/* An inode that was freed and used again changed when it was used again. */
-	if (!same_inode(e, m) || m->mapped_ns < e->changed_ns || m->mapped_ns > e->seen_ns)
+	if (!same_inode(e, m) || e->known == OUT_OF_REACH)
 		return -EAGAIN;
+	/* An inode that was freed and used again changed when it was used again. */
+	if (m->mapped_ns < e->changed_ns || m->mapped_ns > e->seen_ns)
+		return -ESTALE;
 	if (m->ino_generation)
 		e->ino_generation = m->ino_generation;
 	return answer(e, ret);
+}
+
+/* This very file, as far as can be told, was looked for in vain a moment ago. */
+static bool
+missed_just_now(const struct entry *e, const struct buildid_map *m, uint64_t now_ns)
+{
+	return same_inode(e, m) && e->known == OUT_OF_REACH &&
+		e->ino_generation == m->ino_generation && now_ns - e->seen_ns < AGAIN_NS;
+}
+
+/* The file was not found: 0 when what is known of it holds, else why not. */
+static int
+out_of_reach(struct entry *e, const struct buildid_map *m, uint64_t now_ns)
+{
+	if (e->known && e->known != OUT_OF_REACH) {
+		/* It is gone, but was this very file when it was last in reach. */
+		if (same_inode(e, m) && m->ino_generation && e->ino_generation == m->ino_generation)
+			return 0;
+		return -ESTALE;
+	}
+	if (!missed_just_now(e, m, now_ns))
+		*e = (struct entry){ .maj = m->maj,
+				     .min = m->min,
+				     .ino = m->ino,
+				     .ino_generation = m->ino_generation,
+				     .known = OUT_OF_REACH,
+				     .seen_ns = now_ns };
+	if (m->peer)
+		e->peers_ns = now_ns;
+	else if (now_ns - e->peers_ns < AGAIN_NS)
+		return -ENOENT;
+	return -ESTALE;
+}
+
+static enum where
+where_to_look(const struct entry *e, const struct buildid_map *m, uint64_t now_ns)
+{
+	if (missed_just_now(e, m, now_ns))
+		return ITS_PROCESS;
+	return same_inode(e, m) && e->own_path ? OWN_PATH_FIRST : EVERYWHERE;
 }
 
 int
 buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
 {
 	struct entry *e = entry_of(c, m);
-	bool known = same_inode(e, m);
 	uint64_t now_ns = host_now_ns();
 	struct found f;
 	int r = buildid_cache_known(c, m, ret);
 
-	if (r != -EAGAIN)
+	if (r != -EAGAIN && r != -ESTALE)
 		return r;
-	r = 0;
-	if (!find(c, m, known && e->own_path, &f)) {
-		/* Gone, but it was this very file when it was last in reach. */
-		if (known && m->ino_generation && e->ino_generation == m->ino_generation)
-			return answer(e, ret);
-		return -ESTALE;
+	if (!find(c, m, where_to_look(e, m, now_ns), &f)) {
+		r = out_of_reach(e, m, now_ns);
+		return r < 0 ? r : answer(e, ret);
 	}
-	if (known && unchanged(e, &f.st))
+	r = 0;
+	if (same_inode(e, m) && unchanged(e, &f.st))
 		e->seen_ns = now_ns;
 	else
 		r = learn(m, &f, now_ns, e);

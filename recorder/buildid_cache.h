@@ -22,7 +22,7 @@ struct buildid_map {
 	uint64_t ino_generation; /* 0: not known */
 	const char *path;	 /* as pid saw it */
 	uint64_t mapped_ns;	 /* CLOCK_MONOTONIC */
-	pid_t peer;		 /* another process that sees the same mounts; 0: none is known */
+	pid_t peer;		 /* another process that may see the same files; 0: none */
 };
 
 /* Bounded. */
@@ -32,8 +32,8 @@ struct buildid_cache *buildid_cache_new(void); /* NULL: out of memory */
 void buildid_cache_free(struct buildid_cache *c);
 
 /*
- * What is known for certain, asking nobody: 0; -ENODATA: it has none; -EAGAIN: buildid_cache_get()
- * would look.
+ * What is known for certain, asking nobody: 0; -ENODATA: it has none. What buildid_cache_get() would
+ * look for: -EAGAIN, nothing is known of its inode; -ESTALE, something is, but from before.
  */
 int buildid_cache_known(struct buildid_cache *c, const struct buildid_map *map,
 			struct buildid *ret);
@@ -42,7 +42,8 @@ int buildid_cache_known(struct buildid_cache *c, const struct buildid_map *map,
  * The build-id of a mapped file. A file that is not known, or may have changed since it was last
  * looked at and before it was mapped, is looked for through /proc/PID/map_files, which names the
  * very inode, then by its path as pid, this process and peer see it, where that is still the
- * same inode; and read. 0; -ENODATA: it has none; -ESTALE: it is not in reach (any more); -errno.
+ * same inode; and read. 0; -ENODATA: it has none; -ESTALE: it is not in reach (any more); -ENOENT:
+ * nor was it, through another process, a moment ago; -errno.
  */
 int buildid_cache_get(struct buildid_cache *c, const struct buildid_map *map, struct buildid *ret);
 

@@ -250,7 +250,8 @@ probe(const struct session_options *o, struct features *f, struct buf *notes,
 		session_note(notes, "samples do not tell their control group: not in this kernel");
 	}
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
-	probe_sideband(attr, o->build_ids_by_file ? BIT(build_id) : 0, f, notes);
+	probe_sideband(attr, o->build_ids == SESSION_BUILD_IDS_KERNEL ? 0 : BIT(build_id), f,
+		       notes);
 	return 0;
 }
 

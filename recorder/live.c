@@ -22,6 +22,7 @@
 #define DUE_BYTES (256u << 10)
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 #define PENDING_BYTES_MAX (16u << 20)
+#define ANCESTORS_MAX 8 /* that are asked for a file */
 
 /* A side-band record that waits for the time up to which order is certain. */
 struct pending {
@@ -46,9 +47,9 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
-	bool kernel_stale; /* there are other modules now than kernel has symbols of */
-	bool nomem;	   /* a record could not be kept: live_pass() says so */
-	bool wanting;	   /* there was no time to look for a build-id */
+	bool kernel_stale;   /* there are other modules now than kernel has symbols of */
+	bool nomem;	     /* a record could not be kept: live_pass() says so */
+	uint64_t wanting_ns; /* up to here, in time, build-ids have to be looked for; 0: none */
 	char notes[256];
 };
 
@@ -205,12 +206,11 @@ live_sample(struct live *l, const struct sample_glance *sample)
 void
 live_record(struct live *l, const struct perf_record *record, int event)
 {
-	struct buildid id;
-
 	(void)event;
 	/* At once: the model follows later, and until then the file may be out of reach. */
-	if (live_ids_wanted(record) && live_ids_find(l->ids, record, 0, &id) == -EAGAIN)
-		l->wanting = true;
+	if (live_ids_wanted(record) && !live_ids_see(l->ids, record) &&
+	    l->wanting_ns < record->sid.time)
+		l->wanting_ns = record->sid.time;
 	switch (record->type) {
 	case REC_MMAP:
 	case REC_MMAP2:
@@ -238,21 +238,39 @@ pending_cmp(const void *a, const void *b)
 }
 
 /*
- * Before the model has the map, so that its object is made with its build-id. What the process
- * itself does not reach any more, another one may that is in the same container.
+ * What a process does not reach any more, its ancestors may that are in the same container, or
+ * another process there.
  */
-static bool
-pending_id(struct live *l, const struct perf_record *r)
+static int
+id_by_others(struct live *l, struct perf_record *r)
 {
-	const struct perf_mmap *m = &r->mmap;
-	struct buildid id;
-	int rc = live_ids_find(l->ids, r, 0, &id);
+	struct buildid *ret = &r->mmap.build_id;
+	uint32_t pid = r->mmap.pid, peer;
+	const struct task *t;
+	int rc = -ESTALE;
+
+	for (int i = 0; i < ANCESTORS_MAX && rc == -ESTALE; i++) {
+		pid = task_model_parent(l->model, pid);
+		if (pid <= 1)
+			break;
+		t = task_model_task(l->model, pid, pid);
+		if (t && !t->exited)
+			rc = live_ids_find(l->ids, r, (pid_t)pid, ret);
+	}
+	if (rc != -ESTALE)
+		return rc;
+	peer = task_model_peer(l->model, r->mmap.pid);
+	return live_ids_find(l->ids, r, (pid_t)(peer ? peer : r->mmap.pid), ret);
+}
+
+/* The model gets the map with its build-id, as if the kernel had told it. */
+static bool
+pending_id(struct live *l, struct perf_record *r)
+{
+	int rc = live_ids_find(l->ids, r, 0, &r->mmap.build_id);
 
 	if (rc == -ESTALE)
-		rc = live_ids_find(l->ids, r, (pid_t)task_model_peer(l->model, m->pid), &id);
-	if (rc == 0 &&
-	    task_model_set_build_id(l->model, m->maj, m->min, m->ino, m->ino_generation, &id))
-		l->nomem = true;
+		rc = id_by_others(l, r);
 	return rc != -EAGAIN;
 }
 
@@ -283,13 +301,11 @@ pending_run(struct live *l, uint64_t complete_ns)
 
 	if (l->nr_pending)
 		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
-	l->wanting = false;
-	while (n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns)) {
-		l->wanting = !pending_apply(l, &l->pending[n], !flood);
-		if (l->wanting)
-			break;
+	while (n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns) &&
+	       pending_apply(l, &l->pending[n], !flood))
 		n++;
-	}
+	if (n == l->nr_pending || l->pending[n].time_ns > l->wanting_ns)
+		l->wanting_ns = 0;
 	live_ids_pass(l->ids);
 	return n;
 }
@@ -372,7 +388,7 @@ modules_follow(struct live *l)
 bool
 live_due(const struct live *l, uint64_t complete_ns)
 {
-	return l->wanting || l->nomem || l->bytes.len >= DUE_BYTES ||
+	return l->wanting_ns || l->nomem || l->bytes.len >= DUE_BYTES ||
 		complete_ns >= l->complete_ns + DUE_NS;
 }
 
@@ -583,6 +599,12 @@ live_snapshot(struct live *l, struct buf *out)
 
 	ksym_collector_reset(l->ksyms);
 	ids_begin_file(l);
+	for (size_t i = 0; i < task_model_objects(l->model); i++) {
+		const struct map_object *o = task_model_object(l->model, i);
+
+		if (o && o->build_id.kind == BUILDID_SURROGATE)
+			live_ids_give_object(l->ids, o);
+	}
 	rc = cgroups_renew(l);
 	if (!rc && task_model_snapshot(l->model, &l->attr, &sid, out))
 		rc = -ENOMEM;

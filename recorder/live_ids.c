@@ -85,23 +85,35 @@ live_ids_give(struct live_ids *l, const char *path, const struct buildid *id)
 }
 
 static void
-give(struct live_ids *l, const struct perf_mmap *m, const struct buildid *id)
+give(struct live_ids *l, uint32_t maj, uint32_t min, uint64_t ino, uint64_t generation,
+     const struct buildid *id, const char *path)
 {
-	uint64_t at = m->ino ^ m->ino >> 10 ^ (uint64_t)m->min << 3 ^ m->ino_generation;
-	struct given *g = &l->given[at % GIVEN];
-	const struct buildid_entry e = { .maj = m->maj,
-					 .min = m->min,
-					 .ino = m->ino,
-					 .ino_generation = m->ino_generation,
-					 .id = *id,
-					 .path = m->filename,
-					 .path_len = strlen(m->filename) };
+	struct given *g = &l->given[(ino ^ ino >> 10 ^ (uint64_t)min << 3 ^ generation) % GIVEN];
 
-	if (g->ino == m->ino && g->maj == m->maj && g->min == m->min &&
-	    g->ino_generation == m->ino_generation && buildid_cmp(&g->id, id) == 0)
+	if (g->ino == ino && g->maj == maj && g->min == min && g->ino_generation == generation &&
+	    buildid_cmp(&g->id, id) == 0)
 		return;
-	*g = (struct given){ m->maj, m->min, m->ino, m->ino_generation, *id };
-	queue(l, &e);
+	*g = (struct given){ maj, min, ino, generation, *id };
+	queue(l,
+	      &(struct buildid_entry){ .maj = maj,
+				       .min = min,
+				       .ino = ino,
+				       .ino_generation = generation,
+				       .id = *id,
+				       .path = path,
+				       .path_len = strlen(path) });
+}
+
+static void
+give_mapped(struct live_ids *l, const struct perf_mmap *m, const struct buildid *id)
+{
+	give(l, m->maj, m->min, m->ino, m->ino_generation, id, m->filename);
+}
+
+void
+live_ids_give_object(struct live_ids *l, const struct map_object *o)
+{
+	give(l, o->maj, o->min, o->ino, o->ino_generation, &o->build_id, o->path);
 }
 
 bool
@@ -111,30 +123,62 @@ live_ids_wanted(const struct perf_record *r)
 		r->mmap.prot & PROT_EXEC && r->mmap.pid != TASK_PID_KERNEL;
 }
 
+static struct buildid_map
+map_of(const struct perf_record *r)
+{
+	const struct perf_mmap *m = &r->mmap;
+
+	return (struct buildid_map){ .pid = (pid_t)m->pid,
+				     .start = m->addr,
+				     .end = m->addr + m->len,
+				     .maj = m->maj,
+				     .min = m->min,
+				     .ino = m->ino,
+				     .ino_generation = m->ino_generation,
+				     .path = m->filename,
+				     .mapped_ns = r->sid.time };
+}
+
+/* Looks at the file, if there is time. */
+static int
+look(struct live_ids *l, const struct buildid_map *map, struct buildid *ret)
+{
+	uint64_t began_ns;
+	int rc;
+
+	if (l->read_ns >= READ_NS_MAX)
+		return -EAGAIN;
+	began_ns = host_now_ns();
+	rc = buildid_cache_get(l->cache, map, ret);
+	l->read_ns += host_now_ns() - began_ns;
+	return rc;
+}
+
+bool
+live_ids_see(struct live_ids *l, const struct perf_record *r)
+{
+	const struct buildid_map map = map_of(r);
+	struct buildid id;
+	int rc = buildid_cache_known(l->cache, &map, &id);
+
+	if (rc == -EAGAIN)
+		rc = look(l, &map, &id);
+	if (rc == 0)
+		give_mapped(l, &r->mmap, &id);
+	return rc != -EAGAIN && rc != -ESTALE;
+}
+
 int
 live_ids_find(struct live_ids *l, const struct perf_record *r, pid_t peer, struct buildid *ret)
 {
-	const struct perf_mmap *m = &r->mmap;
-	const struct buildid_map map = { .pid = (pid_t)m->pid,
-					 .start = m->addr,
-					 .end = m->addr + m->len,
-					 .maj = m->maj,
-					 .min = m->min,
-					 .ino = m->ino,
-					 .ino_generation = m->ino_generation,
-					 .path = m->filename,
-					 .mapped_ns = r->sid.time,
-					 .peer = peer };
-	uint64_t began_ns;
+	struct buildid_map map = map_of(r);
 	int rc = buildid_cache_known(l->cache, &map, ret);
 
-	if (rc == -EAGAIN && l->read_ns < READ_NS_MAX) {
-		began_ns = host_now_ns();
-		rc = buildid_cache_get(l->cache, &map, ret);
-		l->read_ns += host_now_ns() - began_ns;
-	}
+	map.peer = peer;
+	if (rc == -EAGAIN || rc == -ESTALE)
+		rc = look(l, &map, ret);
 	if (rc == 0)
-		give(l, m, ret);
+		give_mapped(l, &r->mmap, ret);
 	return rc;
 }
 

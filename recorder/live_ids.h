@@ -19,6 +19,7 @@
 
 struct buildid_cache;
 struct live_ids;
+struct map_object;
 
 struct live_ids *live_ids_new(void); /* NULL: out of memory */
 void live_ids_free(struct live_ids *l);
@@ -32,12 +33,23 @@ void live_ids_begin_file(struct live_ids *l);
 /* Gives the file the build-id of what has no inode: "[vdso]", "[module]". */
 void live_ids_give(struct live_ids *l, const char *path, const struct buildid *id);
 
+/* Gives it that of a mapped file, as it is in a snapshot: a record has no room for a surrogate. */
+void live_ids_give_object(struct live_ids *l, const struct map_object *o);
+
 /* Is this the map of a file whose build-id has to be found? */
 bool live_ids_wanted(const struct perf_record *r);
 
 /*
- * Finds it and gives it to the file. peer: as in buildid_map. 0; -EAGAIN: the time for that is
- * used up until live_ids_pass(); other -errno: it cannot be found now.
+ * A record goes by: reads its file if nothing is known of that, and gives the build-id to the
+ * recording. False: live_ids_find() should be asked soon, since there was no time left until
+ * live_ids_pass(), or since other processes may reach the file.
+ */
+bool live_ids_see(struct live_ids *l, const struct perf_record *r);
+
+/*
+ * The build-id at the time of the record, for the model; looks again at a file that may have
+ * changed. peer: as in buildid_map. 0; -EAGAIN: the time is used up; other -errno: it cannot be
+ * found.
  */
 int live_ids_find(struct live_ids *l, const struct perf_record *r, pid_t peer, struct buildid *ret);
 

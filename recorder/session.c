@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "format/perf_record.h"
+#include "recorder/buildid_probe.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
@@ -22,7 +23,23 @@
 #define RECORD_BYTES_GUESS 512 /* a sample with its call chain, rather more than less */
 #define RING_PAGES_MAX (1u << 20)
 
-/* --- opening ----------------------------------------------------------------------------- */
+/* --- options ----------------------------------------------------------------------------- */
+
+int
+session_build_ids_parse(const char *text, enum session_build_ids *ret)
+{
+	static const char *const names[] = { [SESSION_BUILD_IDS_AUTO] = "auto",
+					     [SESSION_BUILD_IDS_KERNEL] = "kernel",
+					     [SESSION_BUILD_IDS_FILE] = "file" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		*ret = (enum session_build_ids)i;
+		return 0;
+	}
+	return -EINVAL;
+}
 
 static int
 check_options(const struct session_options *o, struct session_error *error)
@@ -44,6 +61,9 @@ check_options(const struct session_options *o, struct session_error *error)
 static void
 set_defaults(struct session_options *o)
 {
+	if (o->build_ids == SESSION_BUILD_IDS_AUTO)
+		o->build_ids = buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
+							: SESSION_BUILD_IDS_FILE;
 	if (!o->ring_pages)
 		o->ring_pages = SESSION_RING_PAGES;
 	if (!o->sideband_pages)
@@ -53,6 +73,8 @@ set_defaults(struct session_options *o)
 	if (!o->block_age_ns)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
+
+/* --- opening ----------------------------------------------------------------------------- */
 
 static uint64_t
 ring_bytes(const struct session *s)

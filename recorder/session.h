@@ -33,6 +33,13 @@ enum session_call_graph {
 	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
 };
 
+/* Who is asked for the build-ids of mapped files. What the kernel cannot tell is always read. */
+enum session_build_ids {
+	SESSION_BUILD_IDS_AUTO, /* the kernel where that harms no other recorder, else the files */
+	SESSION_BUILD_IDS_KERNEL, /* with each mapping */
+	SESSION_BUILD_IDS_FILE,
+};
+
 #define SESSION_FREQUENCY_HZ 999
 #define SESSION_RING_PAGES 128
 #define SESSION_SIDEBAND_PAGES 16
@@ -51,8 +58,8 @@ struct session_options {
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
-	uint32_t stack_bytes;	 /* DWARF: 0 is 8192 */
-	bool build_ids_by_file;	 /* read them from mapped files, do not ask the kernel for them */
+	uint32_t stack_bytes; /* DWARF: 0 is 8192 */
+	enum session_build_ids build_ids;
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
@@ -78,6 +85,9 @@ struct session_error {
 };
 
 struct session;
+
+/* "auto", "kernel" or "file". 0, -EINVAL. */
+int session_build_ids_parse(const char *text, enum session_build_ids *ret);
 
 /*
  * Probes, opens events and rings, takes the state, starts the writer and (stopped) the

@@ -23,7 +23,7 @@
 #define PAGES_MAX (1u << 20)
 #define SECONDS_MAX (1000000000.0)
 
-enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION };
+enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION, OPT_BUILD_IDS };
 
 static const struct cli_option options[] = {
 	{ 'e', 'e', "event", "EVENT", "what to sample by (default: cycles, or cpu-clock:I)" },
@@ -39,6 +39,7 @@ static const struct cli_option options[] = {
 	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h..." },
+	{ OPT_BUILD_IDS, 0, "build-ids", "WHO", "are asked: auto (default), kernel or file" },
 	{ 0 },
 };
 
@@ -242,6 +243,10 @@ set(void *arg, int value, const char *text)
 		return CLI_GO_ON;
 	case OPT_DURATION:
 		return set_duration(rq, text);
+	case OPT_BUILD_IDS:
+		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
+			return CLI_GO_ON;
+		return cli_usage_error("record", "--build-ids %s: auto, kernel or file", text);
 	}
 	return cli_usage_error("record", "option not handled");
 }

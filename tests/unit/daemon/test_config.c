@@ -122,7 +122,7 @@ static const struct {
 	{ "ring_pages = 33", "f:1: ring_pages = 33: must be a power of two" },
 	{ "archive_directory = x", "f:1: archive_directory = x: must be an absolute path" },
 	{ "archive_directory = ", "f:1: archive_directory = : must not be empty" },
-	{ "build_ids = both", "f:1: build_ids = both: must be kernel or file" },
+	{ "build_ids = both", "f:1: build_ids = both: must be auto, kernel or file" },
 	{ "call_graph = lbr", "f:1: call_graph = lbr: must be fp, none, or dwarf[,BYTES]" },
 	{ "max_use = 4095", "f:1: max_use = 4095: must be at least 64K" },
 	{ "max_use = 0", "f:1: max_use = 0: must be at least 64K" },

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -407,6 +408,76 @@ test_file_that_goes(void **state)
 	teardown(&f);
 }
 
+/* A surrogate is given to each file, also to one that has the map from a snapshot alone. */
+static void
+test_surrogate_in_each_file(void **state)
+{
+	struct recording_writer_options o = { .on_sample = on_sample,
+					      .on_record = on_record,
+					      .before_close = before_close };
+	struct perf_sample_id sid = { .pid = 77, .tid = 77, .id = ID };
+	char path[] = "/tmp/test_live.file.XXXXXX", bytes[1024] = "";
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+			 .e_phoff = 64,
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1 };
+	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 512 };
+	struct buildid want = { 0 };
+	struct recording_writer *w;
+	struct buf b, snapshot;
+	struct io_source *file;
+	struct fixture f;
+	struct stat st;
+	int fd = mkstemp(path);
+
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + 64, &p, sizeof(p));
+	assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(fstat(fd, &st), 0);
+	file = io_source_fd(fd);
+	assert_int_equal(buildid_read(file, &want), 0);
+	assert_int_equal(want.kind, BUILDID_SURROGATE);
+	file->close(file);
+	usleep(20000);
+	setup(&f, NULL, 0);
+	o.arg = f.live;
+	buf_init(&b);
+	buf_init(&snapshot);
+	sid.time = host_now_ns();
+	assert_int_equal(record_build_mmap2(&b, &f.attr, &sid,
+					    &(struct perf_mmap){ .pid = 77,
+								 .tid = 77,
+								 .addr = 4096,
+								 .len = 4096,
+								 .maj = major(st.st_dev),
+								 .min = minor(st.st_dev),
+								 .ino = st.st_ino,
+								 .ino_generation = 9,
+								 .prot = PROT_EXEC,
+								 .filename = path },
+					    2),
+			 0);
+	for (int n = 0; n < 2; n++) {
+		fd = memfd_create("recording", MFD_CLOEXEC);
+		assert_int_equal(recording_writer_open(io_sink_fd(dup(fd)), f.meta, &o, &w, NULL),
+				 0);
+		if (n)
+			assert_int_equal(live_snapshot(f.live, &snapshot), 0);
+		assert_int_equal(recording_writer_records(w, n ? buf_span(&snapshot) : buf_span(&b),
+							  NULL, NULL),
+				 0);
+		assert_int_equal(recording_writer_flush(w, NULL), 0);
+		assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+		assert_true(read_back(fd, "", st.st_ino, &want).inode);
+		close(fd);
+		unlink(path);
+		assert_int_equal(live_pass(f.live, sid.time + 1), 0);
+	}
+	buf_done(&snapshot);
+	buf_done(&b);
+	teardown(&f);
+}
+
 static void
 test_blocks(void **state)
 {
@@ -573,10 +644,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
-		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_bounded), cmocka_unit_test(test_module_that_came_later),
-		cmocka_unit_test(test_due),	cmocka_unit_test(test_file_that_goes),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_resync),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_module_that_came_later),
+		cmocka_unit_test(test_due),
+		cmocka_unit_test(test_file_that_goes),
+		cmocka_unit_test(test_surrogate_in_each_file),
 	};
 
 	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
