@@ -50,7 +50,9 @@ compare()
 		grep -vc /surrogate)" 0 "$1: and none wrongly"
 }
 
-mkdir bin lib && cp "$FIXTURES"/libstorm_*.so lib/ && cp "$FIXTURES"/storm{,_other} bin/ || bail "no programs"
+mkdir bin lib
+cp "$FIXTURES"/libstorm_*.so lib/
+cp "$FIXTURES"/storm{,_other} bin/
 record kernel
 record file
 ok "a fork storm" bin/storm 1500 "$TMP/log" "$TMP/lib" "$TMP/bin/storm" "$TMP/bin/storm_other"
@@ -73,7 +75,8 @@ stop
 compare "C++ build"
 
 # Nobody but those inside sees their files; each program runs for less than the recorder takes to look.
-cp "$FIXTURES/burn" inside && mkdir jail || bail "no program"
+mkdir jail
+cp "$FIXTURES/burn" inside
 container()
 {
 	unshare --mount --propagation private sh -c '
@@ -110,7 +113,7 @@ is "$(comm -13 told found | awk 'NR == FNR { seen[$1]; next } $1 in seen' told -
 	"is never taken for another build"
 
 # A program that is deleted while it runs.
-cp "$FIXTURES/burn" deleted || bail "no program"
+cp "$FIXTURES/burn" deleted
 background ./deleted 3000 1 >/dev/null
 rm deleted
 record file

@@ -17,11 +17,11 @@ perf_records()
 	local i bad=0
 
 	for ((i = 0; i < rounds; i++)); do
-		perf record -o perf.data -- true >perf.out 2>&1 &&
-			perf script -i perf.data >perf.script 2>>perf.out || {
+		if ! perf record -o perf.data -- true >perf.out 2>&1 ||
+			! perf script -i perf.data >perf.script 2>>perf.out; then
 			bad=$((bad + 1))
 			diag_file perf.out 5
-		}
+		fi
 	done
 	is $bad 0 "$1: perf record -- true works $rounds times of $rounds"
 }
