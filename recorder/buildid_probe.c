@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "format/perf_record.h"
-#include "recorder/event.h"
+#include "recorder/event_open.h"
 #include "recorder/ring.h"
 
 #define PAGE 4096

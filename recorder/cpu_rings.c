@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "recorder/event_open.h"
 #include "recorder/session_error.h"
 
 /* What opening one CPU needs throughout. */
@@ -45,12 +46,16 @@ join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 	return 0;
 }
 
+/* -ENOENT: this CPU does not count it. */
 static int
 open_event(const struct event_def *def, const struct target *t, pid_t task, uint32_t cpu)
 {
 	bool in_cgroup = !def->sideband && t->cgroup_fd >= 0;
+	struct perf_event_attr attr;
 
-	return event_open(&def->attr, in_cgroup ? t->cgroup_fd : task, (int)cpu,
+	if (!event_def_attr(def, cpu, &attr))
+		return -ENOENT;
+	return event_open(&attr, in_cgroup ? t->cgroup_fd : task, (int)cpu,
 			  in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 }
 
@@ -80,8 +85,11 @@ static int
 open_def(struct opening *o, uint32_t index, int *ring_fd)
 {
 	const struct target *t = o->target;
+	struct perf_event_attr attr;
 	size_t gone = 0;
 
+	if (!event_def_attr(&o->plan->defs[index], o->c->cpu, &attr))
+		return 0;
 	for (size_t i = 0; i < t->nr_tasks; i++) {
 		int r = open_one(o, index, t->tasks[i], ring_fd);
 

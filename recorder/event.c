@@ -5,19 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <bsd/string.h>
 
 #include "format/buf.h"
 #include "format/event_attr.h"
+#include "recorder/event_open.h"
+#include "recorder/event_settle.h"
 #include "recorder/session_error.h"
 
-#define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define SIDEBAND_ROOM (64u << 10)
 #define STACK_BYTES 8192
 #define STACK_BYTES_MAX 65528
@@ -49,140 +46,6 @@ static const struct sideband_feature {
 	{ BIT(text_poke), NULL },
 };
 
-uint64_t
-event_attr_bits(const struct perf_event_attr *attr)
-{
-	uint64_t bits;
-
-	memcpy(&bits, (const uint8_t *)&attr->read_format + 8, sizeof(bits));
-	return bits;
-}
-
-void
-event_attr_set_bits(struct perf_event_attr *attr, uint64_t bits)
-{
-	memcpy((uint8_t *)&attr->read_format + 8, &bits, sizeof(bits));
-}
-
-/* --- opening --------------------------------------------------------------------------- */
-
-static int
-open_once(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
-{
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-static bool
-raise_descriptor_limit(void)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= l.rlim_max)
-		return false;
-	l.rlim_cur = l.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &l) == 0;
-}
-
-int
-event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
-{
-	int fd = open_once(attr, pid, cpu, flags);
-
-	if (fd == -EMFILE && raise_descriptor_limit())
-		fd = open_once(attr, pid, cpu, flags);
-	return fd;
-}
-
-int
-event_max_frequency(long long *ret)
-{
-	return session_sysctl(MAX_SAMPLE_RATE, ret);
-}
-
-/* Opens and closes: 0 or -errno. On ourselves, which needs the least permission. */
-static int
-try_open(const struct perf_event_attr *attr)
-{
-	int fd = event_open(attr, 0, -1, 0);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-static int
-denied(const struct event_def *def, pid_t pid, int err, struct session_error *error)
-{
-	long long paranoid;
-	bool all = pid == -1, known = session_sysctl(PARANOID, &paranoid) == 0;
-	char now[64] = "";
-
-	if (known)
-		snprintf(now, sizeof(now), " (it is %lld)", paranoid);
-	if (!all && pid != 0 && known && paranoid < 2)
-		return session_fail(error, err,
-				    "perf_event_open: %s: process %d is another user's, or not "
-				    "to be looked into: needs CAP_PERFMON and CAP_SYS_PTRACE",
-				    err == -EPERM ? "EPERM" : "EACCES", (int)pid);
-	if (def->attr.type == PERF_TYPE_TRACEPOINT)
-		return session_fail(error, err,
-				    "perf_event_open: %s: %s: needs CAP_PERFMON or "
-				    "kernel.perf_event_paranoid < 0%s",
-				    err == -EPERM ? "EPERM" : "EACCES", def->name, now);
-	return session_fail(error, err,
-			    "perf_event_open: %s: %s needs CAP_PERFMON%s or "
-			    "kernel.perf_event_paranoid < %d%s",
-			    err == -EPERM ? "EPERM" : "EACCES",
-			    all ? "sampling all processes" : "sampling this process",
-			    all ? "" : " (and CAP_SYS_PTRACE if it is another user's)", all ? 1 : 2,
-			    now);
-}
-
-/* errno, what it means for an event; %s is its name. */
-static const struct open_failure {
-	int err;
-	const char *text;
-} open_failures[] = {
-	{ ENOENT,
-	  "%s: this machine cannot count it (no such hardware counter, or a virtual machine)" },
-	{ EOPNOTSUPP, "%s: this machine cannot sample it" },
-	{ EINVAL, "%s: the kernel refuses this event or one of its modifiers" },
-	{ EBUSY, "%s: the counters are in use by somebody else" },
-	{ ENOSPC, "%s: no hardware slot is free" },
-	{ EMFILE, "%s: too many open files: raise the limit (ulimit -n)" },
-	{ ENFILE, "%s: the system is out of open files" },
-	{ ENOSYS, "%s: this kernel has no perf events" },
-	{ ENOMEM, "%s: the kernel is out of memory" },
-};
-
-int
-event_open_error(const struct event_def *def, pid_t pid, int cpu, int err,
-		 struct session_error *error)
-{
-	char text[256];
-
-	if (err == -EACCES || err == -EPERM)
-		return denied(def, pid, err, error);
-	if (err == -ENODEV || err == -ENXIO)
-		return session_fail(error, err, "%s: CPU %d is offline or cannot count it",
-				    def->name, cpu);
-	if (err == -ESRCH)
-		return session_fail(error, err, "no such process: %d", (int)pid);
-	for (size_t i = 0; i < sizeof(open_failures) / sizeof(open_failures[0]); i++) {
-		if (open_failures[i].err != -err)
-			continue;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(text, sizeof(text), open_failures[i].text, def->name);
-#pragma GCC diagnostic pop
-		return session_fail(error, err, "perf_event_open: %s", text);
-	}
-	return session_fail(error, err, "perf_event_open: %s: %s", def->name, strerror(-err));
-}
-
 /* --- probing --------------------------------------------------------------------------- */
 
 struct features {
@@ -190,6 +53,13 @@ struct features {
 	uint64_t sample_type;
 	uint64_t sideband;
 };
+
+/* On ourselves, which needs the least permission. */
+static int
+try_open(const struct perf_event_attr *attr)
+{
+	return event_open_try(attr, 0, -1);
+}
 
 /* skip: bits that are not wanted, and of which nothing is said. */
 static void
@@ -330,91 +200,6 @@ sampling_def(const struct session_options *o, const struct features *f,
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 }
 
-/* An event without hardware behind it, as the clock that every machine has. */
-static void
-fall_back_to_clock(struct event_def *def)
-{
-	def->attr.type = PERF_TYPE_SOFTWARE;
-	def->attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	def->attr.precise_ip = 0;
-	def->attr.exclude_idle = 1; /* cycles do not count when idle either */
-	strlcpy(def->name, def->attr.exclude_kernel ? "cpu-clock:uI" : "cpu-clock:I",
-		sizeof(def->name));
-}
-
-static bool
-no_hardware(int err)
-{
-	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -ENXIO;
-}
-
-/* One try at what may be wrong with the attr as it stands; false: nothing left to try. */
-static bool
-settle_step(struct event_def *def, bool precise_max, bool by_default, int err, struct buf *notes)
-{
-	struct perf_event_attr *attr = &def->attr;
-	long long max;
-
-	if (precise_max && attr->precise_ip && err != -EACCES && err != -EPERM) {
-		attr->precise_ip--;
-		return true;
-	}
-	if ((err == -EACCES || err == -EPERM) && !attr->exclude_kernel && !attr->exclude_user) {
-		attr->exclude_kernel = 1;
-		strlcat(def->name, strchr(def->name, ':') ? "u" : ":u", sizeof(def->name));
-		session_note(notes,
-			     "%s: no samples of the kernel: that needs CAP_PERFMON or "
-			     "kernel.perf_event_paranoid < 2",
-			     def->name);
-		return true;
-	}
-	if (no_hardware(err) && attr->type == PERF_TYPE_HARDWARE &&
-	    attr->config == PERF_COUNT_HW_CPU_CYCLES) {
-		if (!by_default)
-			session_note(notes, "%s: no such counter here: cpu-clock:I instead",
-				     def->name);
-		fall_back_to_clock(def);
-		return true;
-	}
-	if (err != -EINVAL)
-		return false;
-	/* The kernel may have lowered its maximum since it was asked. */
-	if (attr->freq && event_max_frequency(&max) == 0 && max > 0 &&
-	    attr->sample_freq > (uint64_t)max) {
-		session_note(notes,
-			     "%s: frequency lowered from %llu to %lld Hz: "
-			     "kernel.perf_event_max_sample_rate",
-			     def->name, (unsigned long long)attr->sample_freq, max);
-		attr->sample_freq = (uint64_t)max;
-		return true;
-	}
-	if (attr->exclude_guest && !attr->exclude_host) {
-		attr->exclude_guest = 0;
-		return true;
-	}
-	return false;
-}
-
-/* Takes away from the attr what this kernel, machine and user do not have. */
-static int
-settle(struct event_def *def, bool precise_max, bool by_default, struct buf *notes,
-       struct session_error *error)
-{
-	struct perf_event_attr scratch;
-	int r;
-
-	if (precise_max)
-		def->attr.precise_ip = 3;
-	do {
-		scratch = def->attr;
-		scratch.inherit = scratch.enable_on_exec = 0;
-		r = try_open(&scratch);
-		if (r == 0)
-			return 0;
-	} while (settle_step(def, precise_max, by_default, r, notes));
-	return event_open_error(def, 0, -1, r, error);
-}
-
 /* --- the plan --------------------------------------------------------------------------- */
 
 static int
@@ -485,8 +270,8 @@ check_call_graph(const struct session_options *o, struct session_error *error)
 }
 
 int
-event_plan_make(const struct session_options *o, struct event_plan *ret, struct buf *notes,
-		struct session_error *error)
+event_plan_make(const struct session_options *o, const struct target *target,
+		struct event_plan *ret, struct buf *notes, struct session_error *error)
 {
 	struct event_plan plan = { 0 };
 	struct event_spec_list list = { 0 };
@@ -509,9 +294,17 @@ event_plan_make(const struct session_options *o, struct event_plan *ret, struct 
 	}
 	for (size_t i = 0; r == 0 && i < list.nr; i++) {
 		const struct event_spec *spec = &list.specs[i];
+		const struct event_settle_options settle = { .target = target,
+							     .precise_max = spec->precise_max,
+							     .by_default = !o->nr_events };
 
 		sampling_def(o, &f, &plan, spec, &plan.defs[i]);
-		r = settle(&plan.defs[i], spec->precise_max, !o->nr_events, notes, error);
+		plan.nr++;
+		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);
+		if (r < 0)
+			r = session_fail(error, r, "out of memory");
+		else
+			r = event_settle(&plan.defs[i], &settle, notes, error);
 		if (r == 0 && plan.defs[i].attr.freq &&
 		    plan.defs[i].attr.sample_freq < plan.frequency_hz_effective && !spec->has_rate)
 			plan.frequency_hz_effective = plan.defs[i].attr.sample_freq;
@@ -528,9 +321,21 @@ out:
 	return r;
 }
 
+int
+event_plan_look(struct event_plan *plan)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->nr; i++)
+		r = event_def_look(&plan->defs[i], NULL);
+	return r;
+}
+
 void
 event_plan_done(struct event_plan *plan)
 {
+	for (size_t i = 0; i < plan->nr; i++)
+		event_def_done(&plan->defs[i]);
 	free(plan->defs);
 	*plan = (struct event_plan){ 0 };
 }

@@ -164,6 +164,7 @@ parse_pmu(struct spec_parser *p, char *text, struct event_spec *s)
 	r = pmu_type(p->roots.sysfs, text, &s->attr);
 	if (r < 0)
 		return fail(p, "%s: this kernel has no PMU '%s'", s->name, text);
+	(void)strlcpy(s->pmu, text, sizeof(s->pmu));
 	r = apply_terms(p, text, slash + 1, s);
 	if (r < 0)
 		return r;
@@ -279,6 +280,7 @@ parse_name(struct spec_parser *p, char *text, struct event_spec *s)
 	} else if (!mods && pmu_find(p->roots.sysfs, name, pmu) == 0) {
 		int r = pmu_type(p->roots.sysfs, pmu, &s->attr);
 
+		(void)strlcpy(s->pmu, pmu, sizeof(s->pmu));
 		return r < 0 ? r : apply_term(p, pmu, name, NULL, s);
 	} else {
 		return fail(p, "unknown event '%s'", name);

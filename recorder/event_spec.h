@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "recorder/pmu.h"
+
 #define EVENT_SPEC_NAME_BYTES 128
 #define EVENT_SPECS_MAX 64
 
@@ -26,9 +28,10 @@ struct event_spec {
 	/* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, and the period or
 	 * frequency when the event itself says one; nothing else. */
 	struct perf_event_attr attr;
-	bool precise_max; /* P: the highest precision that opens */
-	bool has_rate;	  /* attr.sample_period or sample_freq is from a term */
-	bool each;	  /* without -F and -c: a sample at each (tracepoints, breakpoints) */
+	char pmu[PMU_NAME_BYTES]; /* the one that was named; "": none was */
+	bool precise_max;	  /* P: the highest precision that opens */
+	bool has_rate;		  /* attr.sample_period or sample_freq is from a term */
+	bool each; /* without -F and -c: a sample at each (tracepoints, breakpoints) */
 };
 
 struct event_spec_list {

@@ -148,3 +148,86 @@ pmu_find(const char *sysfs, const char *event, char ret_pmu[PMU_NAME_BYTES])
 	closedir(dir);
 	return r;
 }
+
+/* --- CPUs ------------------------------------------------------------------------------ */
+
+static int
+read_cpus(const char *sysfs, const char *pmu, const char *file, struct cpu_list *ret)
+{
+	char text[4096];
+	int r = read_line(sysfs, pmu, "", file, text, sizeof(text));
+
+	return r < 0 ? r : cpu_list_parse(text, ret);
+}
+
+int
+pmu_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret, bool *ret_for_all)
+{
+	int r = read_cpus(sysfs, pmu, "cpus", ret);
+
+	*ret_for_all = r == -ENOENT;
+	if (r == -ENOENT)
+		r = read_cpus(sysfs, pmu, "cpumask", ret);
+	if (r < 0)
+		*ret_for_all = false;
+	return r;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct pmu_core *)a)->name, ((const struct pmu_core *)b)->name);
+}
+
+static int
+add_core(const char *sysfs, const char *name, struct pmu_core **cores, size_t *nr)
+{
+	struct perf_event_attr attr;
+	struct pmu_core core, *more;
+	int r;
+
+	if (strlcpy(core.name, name, sizeof(core.name)) >= sizeof(core.name) ||
+	    pmu_type(sysfs, name, &attr) < 0)
+		return 0;
+	core.type = attr.type;
+	r = read_cpus(sysfs, name, "cpus", &core.cpus);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	more = reallocarray(*cores, *nr + 1, sizeof(*more));
+	if (!more) {
+		cpu_list_done(&core.cpus);
+		return -ENOMEM;
+	}
+	*cores = more;
+	more[(*nr)++] = core;
+	return 0;
+}
+
+int
+pmu_cores(const char *sysfs, struct pmu_core **ret, size_t *ret_nr)
+{
+	struct dirent *d;
+	char path[512];
+	DIR *dir;
+	int r = 0;
+
+	*ret = NULL;
+	*ret_nr = 0;
+	(void)snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
+	dir = opendir(path);
+	while (r == 0 && dir && (d = readdir(dir)))
+		r = add_core(sysfs, d->d_name, ret, ret_nr);
+	if (dir)
+		closedir(dir);
+	if (*ret_nr)
+		qsort(*ret, *ret_nr, sizeof(**ret), by_name);
+	return r;
+}
+
+void
+pmu_cores_free(struct pmu_core *cores, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		cpu_list_done(&cores[i].cpus);
+	free(cores);
+}

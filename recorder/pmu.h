@@ -7,7 +7,11 @@
 #define RECORDER_PMU_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/cpu_list.h"
 
 #define PMU_NAME_BYTES 64
 
@@ -26,6 +30,26 @@ int pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long
 
 /* The terms that the PMU's event of this name stands for ("event=0x3c"). -ENOENT. */
 int pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes);
+
+/*
+ * The CPUs whose core PMU it is ("cpus"), or on which it counts for all ("cpumask", and then
+ * *ret_for_all). -ENOENT: neither is said, and it is on every CPU; -EINVAL.
+ */
+int pmu_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret, bool *ret_for_all);
+
+/* A PMU of one kind of core. */
+struct pmu_core {
+	char name[PMU_NAME_BYTES];
+	uint32_t type;
+	struct cpu_list cpus;
+};
+
+/*
+ * The core PMUs of a machine whose cores are of several kinds, by their names: those that say which
+ * "cpus" they are of. None: all are alike. 0, -ENOMEM.
+ */
+int pmu_cores(const char *sysfs, struct pmu_core **ret, size_t *ret_nr);
+void pmu_cores_free(struct pmu_core *cores, size_t nr);
 
 /* The PMU that has an event of this name, for events given without their PMU. -ENOENT. */
 int pmu_find(const char *sysfs, const char *event, char ret_pmu[PMU_NAME_BYTES]);

@@ -205,10 +205,10 @@ open_events(struct session *s, struct session_error *error)
 				      .pages = s->options.ring_pages,
 				      .sideband_pages = s->options.sideband_pages };
 	pid_t child = s->command ? command_pid(s->command) : 0;
-	int r = event_plan_make(&s->options, &s->plan, &s->notes, error);
+	int r = target_resolve(&s->options, child, &s->target, error);
 
 	if (r == 0)
-		r = target_resolve(&s->options, child, &s->target, error);
+		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
 	if (r == 0)
 		r = ring_set_open(&s->rings, &o, &s->notes, error);
 	if (r < 0)

@@ -11,6 +11,7 @@
 
 #include "format/perf_record.h"
 #include "format/rate.h"
+#include "recorder/event_open.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
@@ -161,11 +162,14 @@ open_new(struct session *s, uint64_t now_ns)
 	struct queue *q = writer_queue(s->writer);
 	const struct cpu_list *online = &s->hotplug.online;
 	const struct cpu_rings *c;
-	bool all = true, came = false;
+	bool all = true, came = false, looked = false;
 
 	for (size_t i = 0; i < online->nr; i++) {
 		if (ring_set_has(&s->rings, online->cpus[i]))
 			continue;
+		if (!looked)
+			(void)event_plan_look(&s->plan);
+		looked = true;
 		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, now_ns, &c, NULL) < 0 ||
 		    session_watch_cpu(s, c) < 0)
 			all = false;
