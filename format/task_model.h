@@ -55,6 +55,7 @@ void task_model_free(struct task_model *m);
 #define TASK_MISC_COMM_EXEC (1u << 13)
 #define TASK_MISC_FORK_FRESH (1u << 13) /* synthesized: nothing comes from the parent */
 #define TASK_MISC_MAPS_TIMEOUT (1u << 12)
+#define TASK_MISC_MAP_DATA (1u << 13) /* MMAP, MMAP2: not executable */
 
 /* Ghosts that a model keeps at most, so that a replay of many short processes stays small. */
 #define TASK_MODEL_GHOSTS_MAX 32768

@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "format/record_build.h"
 #include "format/task_model_impl.h"
@@ -64,7 +65,10 @@ snapshot_maps(struct snapshot *s, const struct process *p, uint32_t tid)
 			k.build_id = o->build_id;
 		rc = kernel
 			? record_build_mmap(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_KERNEL)
-			: record_build_mmap2(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_USER);
+			: record_build_mmap2(s->out, s->attr, &s->sid, &k,
+					     PERF_RECORD_MISC_USER |
+						     (map->prot & PROT_EXEC ? 0
+									    : TASK_MISC_MAP_DATA));
 	}
 	return rc;
 }

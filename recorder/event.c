@@ -155,6 +155,8 @@ sideband_def(const struct session_options *o, const struct features *f, struct e
 	def->attr.exclude_kernel = 1;
 	common_attr(o, f, &def->attr);
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
+	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
+	def->attr.mmap_data = o->call_graph == SESSION_CALL_GRAPH_DWARF;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 

@@ -105,7 +105,8 @@ live_open(const struct live_options *options, struct live **ret)
 	l->scan = (struct state_options){ .attr = &l->attr,
 					  .id = options->sideband_id,
 					  .pids = options->nr_pids ? options->pids : NULL,
-					  .nr_pids = options->nr_pids };
+					  .nr_pids = options->nr_pids,
+					  .data_maps = options->data_maps };
 	if (!l->scan.id && event->nr_ids)
 		l->scan.id = event->ids[0];
 	l->model = task_model_new();

@@ -33,6 +33,7 @@ struct live_options {
 	uint64_t sideband_id;		/* id for the records that are made here; 0: its first */
 	const pid_t *pids;		/* restricts scans, as in state_options; borrowed */
 	size_t nr_pids;
+	bool data_maps;			/* as in state_options */
 	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
 };
 

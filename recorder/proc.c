@@ -175,9 +175,17 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 		s->stats->build_ids++;
 	}
 	s->stats->maps++;
+	if (!(p->prot & PROT_EXEC))
+		misc |= TASK_MISC_MAP_DATA;
 	return record_build_mmap2(s->out, s->o->attr, &s->sid, &k, PERF_RECORD_MISC_USER | misc)
 		? -ENOMEM
 		: 0;
+}
+
+static bool
+wanted(const struct scan *s, const struct proc_map *m)
+{
+	return m->prot & PROT_EXEC || (s->o->data_maps && m->prot & PROT_READ);
 }
 
 /* Takes whole lines off the front of text; 0, or what stopped it. *ret_used: how far it came. */
@@ -192,7 +200,7 @@ maps_lines(struct scan *s, pid_t pid, pid_t tid, size_t have, uint64_t deadline,
 	while (!rc && (nl = memchr(p, '\n', have - (size_t)(p - s->buffer)))) {
 		*nl = '\0';
 		/* "start-end rwxp": most lines are seen not to be executable right there. */
-		if (proc_map_parse(p, &m) == 0 && m.prot & PROT_EXEC) {
+		if (proc_map_parse(p, &m) == 0 && wanted(s, &m)) {
 			bool late = ++lines % CLOCK_LINES == 0 && host_now_ns() > deadline;
 
 			rc = map_record(s, pid, tid, &m, late ? TASK_MISC_MAPS_TIMEOUT : 0);

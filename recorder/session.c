@@ -262,7 +262,9 @@ make_meta(struct session *s, struct session_error *error)
 static int
 open_live(struct session *s, struct session_error *error)
 {
-	struct live_options o = { .events = s->meta->events, .sideband = (int)s->plan.sideband };
+	struct live_options o = { .events = s->meta->events,
+				  .sideband = (int)s->plan.sideband,
+				  .data_maps = s->plan.defs[s->plan.sideband].attr.mmap_data };
 	int r;
 
 	if (s->target.single_tasks) {

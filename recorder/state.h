@@ -28,6 +28,7 @@ struct state_options {
 	/* Only these processes (a thread's id stands for its process); NULL: all of them. */
 	const pid_t *pids;
 	size_t nr_pids;
+	bool data_maps;			/* also the maps that can be read but not executed */
 	struct buildid_cache *buildids; /* NULL: no build-ids are read */
 	const struct kallsyms *kernel;	/* NULL: no map of the kernel is made */
 };
