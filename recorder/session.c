@@ -259,8 +259,9 @@ make_meta(struct session *s, struct session_error *error)
 	return r < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 }
 
+/* state: gets what was there before. */
 static int
-open_live(struct session *s, struct session_error *error)
+open_live(struct session *s, struct buf *state, struct session_error *error)
 {
 	struct live_options o = { .events = s->meta->events,
 				  .sideband = (int)s->plan.sideband,
@@ -279,6 +280,10 @@ open_live(struct session *s, struct session_error *error)
 	if (r < 0)
 		return session_fail(error, r, "cannot read the state of the system: %s",
 				    strerror(-r));
+	r = live_scan(s->live, host_now_ns(), state);
+	if (r < 0)
+		return session_fail(error, r, "cannot read /proc: %s", strerror(-r));
+	/* After the scan, which can take seconds: the recording begins when its events do. */
 	r = host_describe(s->meta, live_kallsyms(s->live));
 	if (r < 0)
 		return session_fail(error, r, "cannot describe this host: %s", strerror(-r));
@@ -295,7 +300,7 @@ open_live(struct session *s, struct session_error *error)
 }
 
 static int
-open_writer(struct session *s, struct session_error *error)
+open_writer(struct session *s, struct span state, struct session_error *error)
 {
 	struct writer_options o = {
 		.meta = s->meta,
@@ -308,7 +313,6 @@ open_writer(struct session *s, struct session_error *error)
 		.block_age_ns = s->options.block_age_ns,
 		.failure_fd = s->failure_fd,
 	};
-	struct buf state;
 	int r;
 
 	o.sink = s->options.sink ? s->options.sink : io_sink_fd(s->options.out_fd);
@@ -318,21 +322,15 @@ open_writer(struct session *s, struct session_error *error)
 	s->options.sink = NULL;
 	s->meta = NULL;
 	r = writer_open(&o, &s->writer, error);
-	if (r < 0)
-		return r;
-	buf_init(&state);
-	r = live_scan(s->live, host_now_ns(), &state);
-	if (r < 0)
-		r = session_fail(error, r, "cannot read /proc: %s", strerror(-r));
-	else
-		r = writer_state(s->writer, buf_span(&state), error);
-	buf_done(&state);
+	if (r == 0)
+		r = writer_state(s->writer, state, error);
 	return r < 0 ? r : writer_start(s->writer, error);
 }
 
 static int
 open_all(struct session *s, struct session_error *error)
 {
+	struct buf state;
 	int r = check_options(&s->options, error);
 
 	if (r < 0)
@@ -352,9 +350,11 @@ open_all(struct session *s, struct session_error *error)
 		return r;
 	/* Side-band first, then the scan: what changes during it is told twice, never missed. */
 	ring_set_control(&s->rings, true, PERF_EVENT_IOC_ENABLE);
-	r = open_live(s, error);
+	buf_init(&state);
+	r = open_live(s, &state, error);
 	if (r == 0)
-		r = open_writer(s, error);
+		r = open_writer(s, buf_span(&state), error);
+	buf_done(&state);
 	if (r < 0)
 		return r;
 	session_set_timer(s);

@@ -17,6 +17,7 @@
 #include "format/buf.h"
 #include "recorder/session.h"
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/record_output.h"
 
 #define PIDS_MAX 1024
 #define EVENTS_MAX 64
@@ -264,112 +265,6 @@ settle_target(struct request *rq, char **command)
 	return CLI_GO_ON;
 }
 
-/* --- the output --------------------------------------------------------------------------- */
-
-struct output {
-	const char *path; /* for people */
-	int fd;
-	bool made;	 /* nothing was at path before */
-	char *older;	 /* the recording at path, links followed; NULL: none */
-	char *temporary; /* beside it: where the new one is until there is something to keep */
-};
-
-/*
- * An older recording stays untouched until the new one runs: the new one begins under
- * another name. A link is followed, so that neither it nor /dev/stdout is what is renamed.
- */
-static int
-open_beside(struct output *o)
-{
-	o->older = realpath(o->path, NULL);
-	if (!o->older)
-		return -1;
-	if (asprintf(&o->temporary, "%s.XXXXXX", o->older) < 0) {
-		o->temporary = NULL;
-		return -1;
-	}
-	o->fd = mkostemp(o->temporary, O_CLOEXEC);
-	return o->fd;
-}
-
-/* What is there already is ours to write to, a device for one, but not to take away. */
-static int
-open_in_place(struct output *o)
-{
-	o->fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	o->made = o->fd >= 0;
-	if (o->fd < 0 && errno == EEXIST)
-		o->fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	return o->fd;
-}
-
-static int
-output_open(struct output *o)
-{
-	struct stat st;
-	bool older;
-
-	if (strcmp(o->path, "-") == 0) {
-		if (isatty(STDOUT_FILENO)) {
-			warnx("a recording does not belong on a terminal: use -o FILE");
-			return EXIT_FAILED;
-		}
-		o->path = "standard output";
-		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		if (o->fd >= 0)
-			return EXIT_DONE;
-		warn("%s", o->path);
-		return EXIT_FAILED;
-	}
-	older = stat(o->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-	if ((older ? open_beside(o) : open_in_place(o)) >= 0)
-		return EXIT_DONE;
-	if (older)
-		warn("%s: a new recording cannot be made beside it", o->path);
-	else
-		warn("%s", o->path);
-	return EXIT_FAILED;
-}
-
-/* There is something to keep: an older recording becomes PATH.old, as with perf. */
-static int
-output_settle(struct output *o)
-{
-	int status = EXIT_DONE;
-	char *old;
-
-	if (!o->temporary)
-		return EXIT_DONE;
-	if (asprintf(&old, "%s.old", o->older) < 0)
-		return EXIT_FAILED;
-	if (rename(o->older, old) < 0 || rename(o->temporary, o->older) < 0) {
-		warn("%s: cannot be set aside", o->older);
-		status = EXIT_FAILED;
-	} else {
-		free(o->temporary);
-		o->temporary = NULL;
-	}
-	free(old);
-	return status;
-}
-
-/* Nothing was recorded: all is as it was. */
-static void
-output_undo(const struct output *o)
-{
-	if (o->temporary)
-		unlink(o->temporary);
-	else if (o->made)
-		unlink(o->path);
-}
-
-static void
-output_done(struct output *o)
-{
-	free(o->older);
-	free(o->temporary);
-}
-
 /* --- the recording ------------------------------------------------------------------------ */
 
 static void
@@ -420,30 +315,24 @@ print_summary(const struct session *s, const char *path)
 			(unsigned long long)st.throttled);
 }
 
-/* The status of a command that ran is ours; that it died of our stopping it is not. */
+/* The status of a command that ran to its end is ours; -1: it did not. */
 static int
 command_status(int wait_status)
 {
 	if (wait_status == -1)
 		return EXIT_DONE;
-	if (WIFEXITED(wait_status))
-		return WEXITSTATUS(wait_status);
-	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM)
-		return EXIT_DONE;
-	if (WIFSIGNALED(wait_status) && interrupted && WTERMSIG(wait_status) == interrupted)
-		return EXIT_DONE;
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : EXIT_DONE;
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
 static int
-record(const struct request *rq, struct output *out)
+record(const struct request *rq, struct record_output *out)
 {
 	struct session_error error = { .exit_status = EXIT_FAILED };
+	int status = EXIT_DONE, ended;
 	struct session *s;
-	int status = EXIT_DONE;
 
 	if (session_open(&rq->session, &s, &error) < 0) {
-		output_undo(out);
+		record_output_undo(out);
 		return failed(&error);
 	}
 	print_notes(session_notes(s));
@@ -453,18 +342,22 @@ record(const struct request *rq, struct output *out)
 	if (session_go(s, &error) < 0)
 		status = failed(&error);
 	else
-		status = output_settle(out);
+		status = record_output_settle(out);
 	if (status == EXIT_DONE && session_run(s, &error) < 0)
 		status = failed(&error);
+	/* A command that has not ended is ended now, which says nothing about it. */
+	ended = session_command_status(s);
 	if (session_finish(s, &error) < 0)
 		status = failed(&error);
 	running = NULL;
 	if (out->temporary || status == 126 || status == 127)
-		output_undo(out);
-	else
+		record_output_undo(out);
+	else if (record_output_there(out))
 		print_summary(s, out->path);
+	else
+		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
-		status = command_status(session_command_status(s));
+		status = interrupted ? 128 + interrupted : command_status(ended);
 	session_close(s, &error);
 	return status;
 }
@@ -488,7 +381,7 @@ cmd_record(int argc, char **argv)
 	struct request rq = { .output = "recording.spoor",
 			      .session = { .call_graph = SESSION_CALL_GRAPH_FP,
 					   .writer = "spoor " SPOOR_VERSION } };
-	struct output out = { .fd = -1 };
+	struct record_output out;
 	struct buf cmdline;
 	int first, status;
 
@@ -498,8 +391,7 @@ cmd_record(int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = settle_target(&rq, argv + first);
 	if (status == CLI_GO_ON) {
-		out.path = rq.output;
-		status = output_open(&out);
+		status = record_output_open(&out, rq.output);
 		if (status == EXIT_DONE) {
 			catch_signals();
 			rq.session.events = rq.events;
@@ -508,7 +400,7 @@ cmd_record(int argc, char **argv)
 			rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
 			status = record(&rq, &out);
 		}
-		output_done(&out);
+		record_output_done(&out);
 	}
 	buf_done(&cmdline);
 	return status;

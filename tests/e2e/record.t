@@ -104,7 +104,7 @@ wait_for 20 test -s s.spoor
 sleep 0.5
 kill -INT $recorder
 wait $recorder
-is $? 0 "^C ends a recording in order"
+is $? 130 "^C ends a recording, with its status"
 is "$(info s.spoor .closed)" true "it is closed"
 like "$(cat err)" 'samples, 0 lost' "and summed up"
 
@@ -301,6 +301,79 @@ usage() # MESSAGE ARGUMENTS...
 	exits 2 "usage: record $*" "$SPOOR" record -o n.spoor "$@"
 	like "$(cat err)" "$message" "says: $message"
 }
+
+# --- how it ends --------------------------------------------------------------------------------
+
+exits 143 "a command that is ended by SIGTERM" "$SPOOR" record -o x.spoor -- sh -c 'kill $$'
+exits 0 "one that the duration ends is not to blame" "$SPOOR" record --duration 300ms -o x.spoor -- sleep 60
+for signal in INT TERM HUP; do
+	"$SPOOR" record -o sig.spoor -- sleep 60 2>err &
+	recorder=$!
+	wait_for 20 test -s sig.spoor
+	kill -$signal $recorder
+	wait $recorder
+	is $? $((128 + $(kill -l $signal))) "SIG$signal while a command runs"
+	ok "leaves a whole recording" "$SPOOR" verify sig.spoor
+	rm sig.spoor
+done
+
+# --- two recorders and one file -----------------------------------------------------------------
+
+"$SPOOR" record -a -o mine.spoor 2>first &
+first=$!
+wait_for 20 test -s mine.spoor
+exits 1 "a second recorder of one file is refused" "$SPOOR" record -a --duration 0.2s -o mine.spoor
+is "$(cat err)" "spoor: mine.spoor: another recorder is writing it: give another name with -o" "and told why"
+ln -s mine.spoor link.spoor
+exits 1 "also by another name" "$SPOOR" record -a --duration 0.2s -o link.spoor
+kill -INT $first
+wait $first
+ok "the first one's is whole" "$SPOOR" verify mine.spoor
+is "$(printf '%s\n' mine.spoor*)" mine.spoor "and nothing is beside it"
+# Both have begun when the first is settled: there is an older file, so that both are beside it.
+for i in 1 2 3 4 5 6; do
+	"$SPOOR" record -a --duration 1s -o mine.spoor 2>"err$i" &
+	eval "racer$i=$!"
+done
+won=0
+for i in 1 2 3 4 5 6; do
+	eval "wait \$racer$i" && won=$((won + 1))
+done
+is "$won $(cat err? | grep -c 'another recorder is writing it')" "1 5" "of six at once one wins"
+is "$(printf '%s\n' mine.spoor*)" "mine.spoor
+mine.spoor.old" "the older one is there, and no other"
+ok "the winner's is whole" "$SPOOR" verify mine.spoor
+
+"$SPOOR" record -a -o gone.spoor 2>err &
+recorder=$!
+wait_for 20 test -s gone.spoor
+rm gone.spoor
+kill -INT $recorder
+wait $recorder
+is $? 1 "a recording that is removed is no success"
+like "$(cat err)" 'gone.spoor: was removed while it was being written: what was recorded is gone' "and is told"
+unlike "$(cat err)" 'samples' "without a sum of what is gone"
+"$SPOOR" record -a -o moved.spoor 2>err &
+recorder=$!
+wait_for 20 test -s moved.spoor
+mv moved.spoor there.spoor
+kill -INT $recorder
+wait $recorder
+is $? 130 "one that is moved is there"
+like "$(cat err)" 'moved.spoor: was moved away while it was being written' "which is told"
+
+# --- when it begins -----------------------------------------------------------------------------
+
+# Reading /proc takes seconds here: a recording begins after that, when its events do.
+for i in $(seq 40); do
+	background sleep 600
+done
+background "$burn" 60000 "$online"
+exits 0 "a slow look at /proc" env LD_PRELOAD="$FIXTURES/libmachine.so" SPOOR_SLOW_PROC=50 \
+	"$SPOOR" record -a --duration 300ms -o x.spoor
+first=$("$SPOOR" dump --json x.spoor | jq -n 'first(inputs | select(.type == "SAMPLE")) | .time')
+in_range "$(jq -n --argjson first "$first" --argjson start "$(info x.spoor .start_monotonic_ns)" '($first - $start) / 1e9')" \
+	-0.1 1.5 "is before the beginning"
 
 usage "unknown event 'nosuch'" -e nosuch -- true
 usage "unknown modifier 'z'" -e cycles:z -- true
