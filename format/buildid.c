@@ -10,10 +10,12 @@
 
 #define HEADERS_MAX 1024 /* program or section headers looked at */
 #define HEADERS_AT_ONCE 32
-#define NOTE_BYTES_MAX 16384 /* of one note segment; a build-id is near its front */
-#define NOTE_GO_BUILD_ID 4   /* of the name "Go" (cmd/internal/buildid) */
+#define NOTE_BYTES_MAX 16384	  /* of one note segment; a build-id is near its front */
+#define NOTE_GO_BUILD_ID 4	  /* of the name "Go" (cmd/internal/buildid) */
+#define WHOLE_BYTES_MAX (1 << 20) /* a surrogate is made of all bytes of a file */
 #define PAGE 4096
-#define PAGES 16 /* of text that a surrogate is made of */
+#define PAGES 32 /* of a larger file */
+#define CHUNK 16384
 
 /* What the ELF header says of one of its two tables. */
 struct table {
@@ -26,7 +28,7 @@ struct elf {
 	bool is64;
 	uint8_t header[sizeof(Elf64_Ehdr)];
 	struct table segments, sections;
-	uint64_t text_bytes; /* in executable segments of the file */
+	bool has_text;
 	struct buildid gnu, go;
 };
 
@@ -260,8 +262,7 @@ look_at_segment(struct elf *e, const uint8_t *entry, void *arg)
 	struct part p = segment(e, entry);
 
 	(void)arg;
-	if (p.type == PT_LOAD && p.flags & PF_X && p.size <= INT64_MAX - e->text_bytes)
-		e->text_bytes += p.size;
+	e->has_text |= p.type == PT_LOAD && p.flags & PF_X && p.size > 0;
 	return p.type == PT_NOTE ? read_notes(e, &p) : 0;
 }
 
@@ -276,65 +277,68 @@ look_at_section(struct elf *e, const uint8_t *entry, void *arg)
 
 /* --- surrogates ---------------------------------------------------------------------------- */
 
-/* A walk over the executable segments as if they stood one behind the other. */
-struct text {
-	SHA1_CTX *sha;
-	uint64_t begin; /* of this segment */
-	uint64_t next;	/* that is to be hashed */
-	uint64_t step;
-};
+static int
+hash_at(const struct elf *e, SHA1_CTX *sha, uint64_t offset, size_t len)
+{
+	uint8_t chunk[CHUNK];
+	size_t n;
+	int r;
+
+	for (; len > 0; offset += n, len -= n) {
+		r = read_at(e, offset, chunk, len < CHUNK ? len : CHUNK, &n);
+		if (r < 0)
+			return r;
+		if (n == 0)
+			break;
+		SHA1Update(sha, chunk, n);
+	}
+	return 0;
+}
 
 static int
 hash_segment(struct elf *e, const uint8_t *entry, void *arg)
 {
 	struct part p = segment(e, entry);
-	uint8_t page[PAGE];
-	struct text *t = arg;
-	size_t n, want;
-	int r;
+	SHA1_CTX *sha = arg;
 
-	SHA1Update(t->sha, entry, entry_bytes(e, &e->segments));
-	if (p.type != PT_LOAD || !(p.flags & PF_X) || p.size > INT64_MAX - t->begin)
+	SHA1Update(sha, entry, entry_bytes(e, &e->segments));
+	if (p.type != PT_LOAD || !(p.flags & PF_X))
 		return 0;
-	for (; t->next - t->begin < p.size; t->next += t->step) {
-		uint64_t at = t->next - t->begin;
+	return hash_at(e, sha, p.offset, p.size < PAGE ? (size_t)p.size : PAGE);
+}
 
-		want = p.size - at < PAGE ? (size_t)(p.size - at) : PAGE;
-		if (p.offset > INT64_MAX - at)
-			return -FMT_E_CORRUPT;
-		r = read_at(e, p.offset + at, page, want, &n);
-		if (r < 0)
-			return r;
-		SHA1Update(t->sha, page, n);
-	}
-	t->begin += p.size;
-	return 0;
+/* Of a large file its headers, the beginnings of its text, and pages here and there. */
+static int
+hash_parts(struct elf *e, SHA1_CTX *sha, uint64_t size)
+{
+	int r = each_entry(e, &e->segments, hash_segment, sha);
+
+	for (uint64_t i = 0; r == 0 && i < PAGES; i++)
+		r = hash_at(e, sha, (size - PAGE) / (PAGES - 1) * i / PAGE * PAGE, PAGE);
+	return r;
 }
 
 /*
- * Headers and size change with nearly every change of a program; text that was laid out anew shows
- * in any of its pages, since calls and jumps hold distances.
+ * Nearly all files that have no build-id are small: their every byte counts. A large one that was
+ * built anew differs in headers and sizes, and nearly everywhere, since jumps hold distances.
  */
 static int
 make_surrogate(struct elf *e, struct buildid *ret)
 {
-	uint64_t step = e->text_bytes / PAGES / PAGE * PAGE;
 	int64_t size = e->file->size(e->file);
-	struct text t = { .step = step < PAGE ? PAGE : step };
 	uint8_t word[8];
 	SHA1_CTX sha;
 	int r;
 
 	if (size < 0)
 		return -FMT_E_IO;
-	if (e->text_bytes == 0)
+	if (!e->has_text)
 		return -FMT_E_CORRUPT;
 	SHA1Init(&sha);
-	SHA1Update(&sha, e->header, e->is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr));
 	le64enc(word, (uint64_t)size);
 	SHA1Update(&sha, word, sizeof(word));
-	t.sha = &sha;
-	r = each_entry(e, &e->segments, hash_segment, &t);
+	r = size <= WHOLE_BYTES_MAX ? hash_at(e, &sha, 0, (size_t)size)
+				    : hash_parts(e, &sha, (uint64_t)size);
 	if (r < 0)
 		return r;
 	*ret = surrogate_of(&sha);

@@ -20,9 +20,9 @@
 enum buildid_kind {
 	BUILDID_GNU,
 	/*
-	 * SHA-1, of the Go build id where there is one, else of the ELF header, the program headers,
-	 * the size of the file and pages of its text. Says which build a file is to spoor alone: no
-	 * other tool knows the id.
+	 * SHA-1, of the Go build id where there is one, else of a small file's every byte, or of a
+	 * large one's headers, size, and parts. Says which build a file is to spoor alone: no other
+	 * tool knows the id.
 	 */
 	BUILDID_SURROGATE,
 };

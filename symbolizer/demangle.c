@@ -9,6 +9,8 @@
 #include <bsd/string.h>
 #include <libiberty/demangle.h>
 
+#define STUB "@plt"
+
 struct sink {
 	char *out;
 	size_t len, cap;
@@ -83,19 +85,20 @@ cxx_short(char *name, char *out, size_t cap)
 	return run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS | depth(name), out, cap);
 }
 
-size_t
-demangle(const char *name, enum demangle_style style, char *out, size_t cap)
+/* A linkage stub is not the function that it jumps to: "@plt" stays behind the name. */
+static size_t
+keep_suffix(const char *suffix, char *out, size_t len, size_t cap)
 {
-	char copy[DEMANGLE_INPUT_MAX + 1];
+	if (len == 0 || strlcpy(out + len, suffix, cap - len) >= cap - len)
+		return 0;
+	return len + strlen(suffix);
+}
+
+static size_t
+demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
+{
 	size_t len;
 
-	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 &&
-	    strncmp(name, "_GLOBAL_", 8) != 0)
-		return 0;
-	if (strlcpy(copy, name, sizeof(copy)) >= sizeof(copy))
-		return 0;
-	if (cap > DEMANGLE_OUTPUT_MAX)
-		cap = DEMANGLE_OUTPUT_MAX;
 	drop_llvm_suffix(copy);
 	/* First, because a legacy Rust name is a valid C++ name as well. */
 	len = run(rust_demangle_callback, copy, DMGL_NO_OPTS, out, cap);
@@ -105,4 +108,24 @@ demangle(const char *name, enum demangle_style style, char *out, size_t cap)
 		return cxx_short(copy, out, cap);
 	return run(cplus_demangle_v3_callback, copy, DMGL_PARAMS | DMGL_ANSI | depth(copy), out,
 		   cap);
+}
+
+size_t
+demangle(const char *name, enum demangle_style style, char *out, size_t cap)
+{
+	char copy[DEMANGLE_INPUT_MAX + 1];
+	size_t len;
+
+	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 &&
+	    strncmp(name, "_GLOBAL_", 8) != 0)
+		return 0;
+	len = strlcpy(copy, name, sizeof(copy));
+	if (len >= sizeof(copy))
+		return 0;
+	if (cap > DEMANGLE_OUTPUT_MAX)
+		cap = DEMANGLE_OUTPUT_MAX;
+	if (len <= sizeof(STUB) || strcmp(copy + len - (sizeof(STUB) - 1), STUB) != 0)
+		return demangle_copy(copy, style, out, cap);
+	copy[len - (sizeof(STUB) - 1)] = '\0';
+	return keep_suffix(STUB, out, demangle_copy(copy, style, out, cap), cap);
 }

@@ -221,6 +221,7 @@ read_headers(struct elf_object *o)
 			.offset = phdr.p_offset,
 			.vaddr = phdr.p_vaddr,
 			.filesz = phdr.p_filesz,
+			.memsz = phdr.p_memsz,
 			.exec = phdr.p_flags & PF_X,
 		};
 	}

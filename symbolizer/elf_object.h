@@ -42,7 +42,7 @@ int elf_object_recorded_id(const struct elf_object *o, struct buildid *ret);
 
 /* A PT_LOAD segment. */
 struct elf_segment {
-	uint64_t offset, vaddr, filesz;
+	uint64_t offset, vaddr, filesz, memsz;
 	bool exec;
 };
 size_t elf_object_segments(const struct elf_object *o, const struct elf_segment **ret);

@@ -16,6 +16,7 @@
 #include "format/fmt_error.h"
 
 #define DELETED " (deleted)"
+#define PAGE 4096 /* segments begin in pages of this size, or of a multiple */
 #define CRC_BYTES_MAX (UINT64_C(4) << 30)
 #define VDSO_BYTES_MAX (256u << 10)
 #define VSYSCALL_ADDRESS UINT64_C(0xffffffffff600000)
@@ -28,6 +29,7 @@ struct search {
 	/* Of the candidates so far, what would help a person most. */
 	enum resolve_miss miss;
 	struct elf_object *found;
+	bool separate;	     /* it has the symbols of the object, and is not the object */
 	char path[PATH_MAX]; /* of found */
 };
 
@@ -237,22 +239,6 @@ find_vdso(struct search *s)
 	return try_cache(s);
 }
 
-static int
-find_object(struct search *s)
-{
-	int error = 0;
-
-	if (s->vdso)
-		return find_vdso(s);
-	if (s->places->symfs != NULL)
-		error = try_path(s, s->places->symfs);
-	if (!error && !s->found)
-		error = try_path(s, "");
-	if (!error && !s->found)
-		error = try_cache(s);
-	return error;
-}
-
 /* CRC-32 as .gnu_debuglink has it, of the whole file. */
 static bool
 file_crc(int fd, uint64_t size, uint32_t *ret)
@@ -312,20 +298,30 @@ try_debug(const struct search *s, const struct link *link, const char *path,
 	return 0;
 }
 
+/* The i-th place where files with symbols are kept by build-id; false: there are no more. */
+static bool
+debug_path(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
+	   char path[PATH_MAX])
+{
+	size_t dirs = 0;
+
+	while (p->debug_dirs[dirs] != NULL)
+		dirs++;
+	if (i > dirs || (i == dirs && p->debug_cache == NULL))
+		return false;
+	return i < dirs ? build_id_path(path, p->debug_dirs[i], id, size, ".debug")
+			: build_id_path(path, p->debug_cache, id, size, "/debug");
+}
+
 static int
 find_debug_by_id(const struct search *s, const struct link *link, struct elf_object **ret)
 {
-	const struct object_places *p = s->places;
 	const uint8_t *id;
 	size_t size = elf_object_build_id(s->found, &id);
 	char path[PATH_MAX];
 	int error = 0;
 
-	for (size_t i = 0; p->debug_dirs[i] != NULL && *ret == NULL && !error; i++)
-		if (build_id_path(path, p->debug_dirs[i], id, size, ".debug"))
-			error = try_debug(s, link, path, ret);
-	if (*ret == NULL && !error && p->debug_cache != NULL &&
-	    build_id_path(path, p->debug_cache, id, size, "/debug"))
+	for (size_t i = 0; *ret == NULL && !error && debug_path(s->places, i, id, size, path); i++)
 		error = try_debug(s, link, path, ret);
 	return error;
 }
@@ -469,6 +465,91 @@ object_path_anonymous(const char *path)
 	return path[0] != '/';
 }
 
+static void
+make_separate(struct object *o)
+{
+	o->separate = true;
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		o->segments[i].offset = o->segments[i].vaddr;
+		o->segments[i].filesz = o->segments[i].memsz;
+	}
+}
+
+static uint64_t
+page_down(uint64_t at)
+{
+	return at & ~(uint64_t)(PAGE - 1);
+}
+
+/*
+ * objcopy --only-keep-debug leaves the segments their addresses, and takes their offsets. GNU ld
+ * gives text the same offset as address; of others it is the segment that is as long as the map,
+ * since a loader maps a segment whole.
+ */
+bool
+object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret)
+{
+	uint64_t length = map->end - map->start, start, end, found = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		const struct elf_segment *s = &o->segments[i];
+
+		start = page_down(s->vaddr);
+		end = page_down(s->vaddr + s->memsz + PAGE - 1);
+		if (!s->exec || end < start || length > end - start)
+			continue;
+		if (map->pgoff == start) {
+			*ret = start + (ip - map->start);
+			return true;
+		}
+		nr += length == end - start;
+		if (length == end - start)
+			found = start;
+	}
+	*ret = found + (ip - map->start);
+	return nr == 1;
+}
+
+/* The object is nowhere: what there is of it with symbols. */
+static int
+try_separate(struct search *s)
+{
+	const struct buildid *id = &s->wanted->build_id;
+	char path[PATH_MAX];
+	int error = 0;
+
+	if (id->kind != BUILDID_GNU)
+		return 0;
+	for (size_t i = 0;
+	     !s->found && !error && debug_path(s->places, i, id->bytes, id->size, path); i++)
+		error = try_object(s, path);
+	if (s->found && !elf_object_has_symtab(s->found)) {
+		elf_object_close(s->found);
+		s->found = NULL;
+	}
+	s->separate = s->found != NULL;
+	return error;
+}
+
+static int
+find_object(struct search *s)
+{
+	int error = 0;
+
+	if (s->vdso)
+		return find_vdso(s);
+	if (s->places->symfs != NULL)
+		error = try_path(s, s->places->symfs);
+	if (!error && !s->found)
+		error = try_path(s, "");
+	if (!error && !s->found)
+		error = try_cache(s);
+	if (!error && !s->found)
+		error = try_separate(s);
+	return error;
+}
+
 static int
 search_and_load(struct search *s, struct object *o)
 {
@@ -479,6 +560,8 @@ search_and_load(struct search *s, struct object *o)
 		error = find_debug(s, &debug);
 		if (!error)
 			error = load(o, s->found, debug);
+		if (!error && s->separate)
+			make_separate(o);
 	}
 	elf_object_close(debug);
 	elf_object_close(s->found);

@@ -4,10 +4,11 @@
  *
  * Candidates for the object itself, in order: the recorded path under symfs, the recorded
  * path, ~/.debug (perf's cache). For its symbols when it is stripped: .build-id below the
- * debug directories and below ~/.debug, then where .gnu_debuglink points.
+ * debug directories and below ~/.debug, then where .gnu_debuglink points. When the object is
+ * nowhere, a file with its symbols below .build-id stands for it.
  *
- * Identity is never guessed. With a recorded build-id every candidate has to carry the
- * same. Without one a file is believed only when its inode is the recorded one (when that
+ * Identity is never guessed. With a recorded build-id, or a surrogate, every candidate has to
+ * have the same. Without one a file is believed only when its inode is the recorded one (when that
  * was recorded) and it has not changed in any way (ctime) since the recording began:
  * unlike mtime, ctime is not put back by tar, cp -p or a package manager. A false refusal
  * costs a name; a false belief invents one.
@@ -39,6 +40,11 @@ struct object {
 	struct buildid build_id; /* as recorded; size 0: none was */
 	struct elf_segment *segments;
 	size_t nr_segments;
+	/*
+	 * Only a file with its symbols was found, which has lost where in the file the segments
+	 * were: their offsets here are their addresses, see object_address().
+	 */
+	bool separate;
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
 };
@@ -49,6 +55,12 @@ struct object {
 int object_store_load(const struct object_places *places, const struct map_object *wanted,
 		      struct object **ret, enum resolve_miss *ret_miss);
 void object_free(struct object *o);
+
+/*
+ * Of an object that is separate: where the sampled byte of this map would be, as if the file had
+ * its segments at their addresses. False: it cannot be told.
+ */
+bool object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret);
 
 /* Is this the path of memory that no file stands behind ("[heap]", "//anon", JIT code)? */
 bool object_path_anonymous(const char *path);

@@ -18,7 +18,7 @@
 	X(RESOLVE_OK, "known")                                                                     \
 	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
 	X(RESOLVE_NO_FILE, "the file is not on this machine")                                      \
-	X(RESOLVE_MISMATCH, "the file here is not the one that was recorded (build-id differs)")   \
+	X(RESOLVE_MISMATCH, "the file here is another build than the one that was recorded")       \
 	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
 	X(RESOLVE_NOT_FILE, "memory that no file stands behind")                                   \
 	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
@@ -456,6 +456,11 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 	}
 	/* A 32-bit process has another vDSO by the same name. */
 	if (s->relative && map->end <= UINT32_MAX) {
+		ret->vaddr = offset;
+		ret->miss = RESOLVE_NO_FILE;
+		return 0;
+	}
+	if (s->object->separate && !object_address(s->object, map, ip, &offset)) {
 		ret->vaddr = offset;
 		ret->miss = RESOLVE_NO_FILE;
 		return 0;

@@ -40,6 +40,13 @@ known_names(void **state)
 	assert_string_equal(full("_ZN1n1S4spinEil"), "n::S::spin(int, long)");
 	assert_string_equal(brief("_ZN1n4tmplIiEET_S1_RKSt6vectorIS1_SaIS1_EE"), "n::tmpl<int>");
 	assert_string_equal(brief("runtime.gcBgMarkWorker"), "runtime.gcBgMarkWorker");
+	/* Stubs stay what they are; perf names them so. */
+	assert_string_equal(brief("_ZN1n1S4spinEil@plt"), "n::S::spin@plt");
+	assert_string_equal(full("_ZN1n1S4spinEil@plt"), "n::S::spin(int, long)@plt");
+	assert_string_equal(brief("_RNvCs1234_7mycrate3foo@plt"), "mycrate::foo@plt");
+	assert_string_equal(brief("_Z@plt"), "_Z@plt");
+	assert_string_equal(brief("@plt"), "@plt");
+	assert_string_equal(brief("free@plt"), "free@plt");
 }
 
 static void

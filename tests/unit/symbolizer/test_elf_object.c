@@ -286,10 +286,10 @@ offsets_to_addresses(void **state)
 {
 	/* As lld and -z noseparate-code make them: addresses that are no offsets, shared pages. */
 	static const struct elf_segment s[] = {
-		{ 0, 0x200000, 0x5f0, false },
-		{ 0x5f0, 0x2015f0, 0x900, true },
-		{ 0xef0, 0x202ef0, 0x200, false },
-		{ 0x5f0, 0x9005f0, 0x10, true },
+		{ 0, 0x200000, 0x5f0, 0x5f0, false },
+		{ 0x5f0, 0x2015f0, 0x900, 0x900, true },
+		{ 0xef0, 0x202ef0, 0x200, 0x200, false },
+		{ 0x5f0, 0x9005f0, 0x10, 0x10, true },
 	};
 	uint64_t v;
 

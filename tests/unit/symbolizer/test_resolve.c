@@ -6,6 +6,7 @@
 #include "symbolizer/resolve.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -564,6 +565,105 @@ first_name(const struct task_map *map)
 	return 0;
 }
 
+/* As a loader maps it: no more than the pages of its first executable segment. */
+static void
+load_map(const char *name, struct map_object *o, struct task_map *map, uint64_t *ret_main)
+{
+	const char *path = lab_path(name);
+	const struct elf_segment *s;
+	struct elf_object *elf;
+
+	lab_map(path, START, o, map);
+	*ret_main = ip_of(map, path, address_of(path, "main", NULL));
+	elf = lab_open(path);
+	for (size_t i = elf_object_segments(elf, &s); i-- > 0;)
+		if (s[i].exec)
+			map->end = START + ((s[i].offset + s[i].filesz + 4095) & ~UINT64_C(4095)) -
+				map->pgoff;
+	elf_object_close(elf);
+}
+
+/* The binary is gone; the package with its symbols is installed. */
+static void
+debug_file_alone(void **state)
+{
+	static const struct {
+		const char *name, *flags;
+	} builds[] = {
+		{ "alone_pie", "-pie -fPIE" },
+		{ "alone_no_pie", "-no-pie -fno-pie" },
+		{ "alone_one_segment", "-pie -fPIE -Wl,-z,noseparate-code" },
+		/* lld: text has another offset than address. */
+		{ "alone_lld", "-pie -fPIE -fuse-ld=lld" },
+	};
+
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		const char *name = builds[i].name;
+		struct map_object o;
+		struct task_map map;
+		uint64_t ip;
+		char id[64];
+		size_t n = 0;
+
+		lab_build(name, lab_program, 0, builds[i].flags);
+		load_map(name, &o, &map, &ip);
+		for (size_t k = 0; k < o.build_id.size; k++)
+			n += (size_t)snprintf(id + n, sizeof(id) - n, k ? "%02x" : "%02x/",
+					      o.build_id.bytes[k]);
+		lab_run("mkdir -p usr/.build-id/%.2s && objcopy --only-keep-debug %s usr/.build-id/%s.debug"
+			" && strip %s && rm %s",
+			id, name, id, name, name);
+		lab_dirs[0] = lab_keep(lab_path("usr"));
+		fresh(&(struct resolver_options){ .debug_dirs = lab_dirs });
+		assert_string_equal(user(&map, ip, false).symbol, "main");
+		assert_string_equal(user(&map, ip + 1, true).symbol, "main");
+		/* A part of the segment is mapped: where it is can be told by GNU ld's habit alone. */
+		map.end -= 4096;
+		if (strcmp(name, "alone_lld") == 0)
+			assert_int_equal(user(&map, ip, false).miss, RESOLVE_NO_FILE);
+		/* Of another build nothing is there. */
+		o.build_id.bytes[0] ^= 1;
+		assert_int_equal(user(&map, ip, false).miss, RESOLVE_NO_FILE);
+		lab_run("rm -r usr");
+	}
+}
+
+/* A file without a GNU build-id, by what the recorder took of it. */
+static void
+surrogate(void **state)
+{
+	struct io_source *file;
+	struct map_object o;
+	struct task_map map;
+	uint64_t ip;
+
+	lab_build("anon", lab_program, 0, "-Wl,--build-id=none");
+	load_map("anon", &o, &map, &ip);
+	file = io_source_fd(open(lab_path("anon"), O_RDONLY));
+	assert_int_equal(buildid_read(file, &o.build_id), 0);
+	file->close(file);
+	assert_int_equal(o.build_id.kind, BUILDID_SURROGATE);
+	assert_string_equal(user(&map, ip, false).symbol, "main");
+	/* Moved and moved back, and copied: ctime and inode are others. */
+	lab_run("mv anon away && cp -p away anon && rm away");
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs });
+	assert_string_equal(user(&map, ip, false).symbol, "main");
+	lab_run("mkdir -p root/%s && mv anon root/%s/", lab_dir(), lab_dir());
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs });
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_NO_FILE);
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs,
+					  .symfs = lab_keep(lab_path("root")) });
+	assert_string_equal(user(&map, ip, false).symbol, "main");
+	/* Another build in its place. */
+	lab_build("anon", lab_program, 0, "-Wl,--build-id=none -fno-pie -no-pie");
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs });
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+	/* With an id of its own it is another build as well. */
+	lab_build("anon", lab_program, 0, "");
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs });
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+}
+
 static void
 vdso(void **state)
 {
@@ -788,6 +888,8 @@ main(void)
 		T(separate_symbols_by_checksum),
 		T(stripped_files_blame_nobody),
 		T(a_living_process),
+		T(debug_file_alone),
+		T(surrogate),
 		T(vdso),
 		T(vsyscall),
 		T(equal_strings_are_one_pointer),

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Names that are there are shown: of objects without a GNU build-id that were moved or copied, of a
+# binary that is gone and whose symbols are installed.
+. "$(dirname "$0")/../lib.sh"
+need_command jq objcopy go
+need_record_all
+
+# The symbol and object of the hottest row of a command.
+hottest() # COMM [OPTION...]
+{
+	local comm=$1
+	shift
+	"$SPOOR" report --json --comm "$comm" --sort dso,sym "$@" 2>err |
+		jq -r '.rows[0] | .dso + " " + .symbol'
+}
+
+"${CC:-gcc}" -O1 -g -pthread -fno-omit-frame-pointer -Wl,--build-id=none -o plain "$TOP/tests/fixtures/burn.c" ||
+	bail "no compiler"
+"${CC:-gcc}" -O1 -g -pthread -fno-omit-frame-pointer -Wl,--build-id=none -DBURN_OTHER -o other \
+	-Dburn_hot=burn_cold "$TOP/tests/fixtures/burn.c" || bail "no compiler"
+for way in kernel file; do
+	exits 0 "a program without a build-id ($way)" "$SPOOR" record --build-ids $way -o x.spoor -- ./plain 300
+	is "$(hottest plain -i x.spoor)" "plain burn_hot" "has names"
+	mv plain away && mv away plain
+	is "$(hottest plain -i x.spoor)" "plain burn_hot" "also moved and moved back"
+	mkdir -p "root$TMP"
+	cp -p plain "root$TMP/plain"
+	mv plain away
+	is "$(hottest plain -i x.spoor | cut -d ' ' -f 1)" "plain" "without it there are none"
+	like "$("$SPOOR" report -i x.spoor 2>&1)" "$TMP/plain: the file is not on this machine" "and why is told"
+	is "$(hottest plain -i x.spoor --symfs root)" "plain burn_hot" "a copy below --symfs serves"
+	cp -p other plain
+	like "$("$SPOOR" report -i x.spoor 2>&1)" "$TMP/plain: the file here is another build than the one that was recorded" \
+		"another build does not"
+	is "$(hottest plain -i x.spoor)" "plain [unknown]" "and gives no names"
+	rm plain && mv away plain
+done
+exits 0 "an export" "$SPOOR" export -f perf-data-file -o x.data x.spoor
+unlike "$(perf buildid-list -i x.data 2>/dev/null)" "$TMP/plain" "perf is not told a build-id that there is not"
+
+# Go has an id of its own.
+mkdir go && cat >go/main.go <<'END'
+package main
+
+import "time"
+
+var sink uint32
+
+//go:noinline
+func burnGo() {
+	for i := uint32(0); i < 100000; i++ {
+		sink = sink*1103515245 + i
+	}
+}
+
+func main() {
+	for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); {
+		burnGo()
+	}
+}
+END
+(cd go && GO111MODULE=off GOFLAGS='' GOCACHE=$TMP/cache go build -o ../gone main.go) || bail "no Go program"
+exits 0 "a Go program" "$SPOOR" record -o x.spoor -- ./gone
+is "$(hottest gone -i x.spoor)" "gone main.burnGo" "has names"
+cp -p gone copy && rm gone && mv copy gone
+is "$(hottest gone -i x.spoor)" "gone main.burnGo" "also when it was copied"
+
+# Only the package with the symbols is left.
+"${CC:-gcc}" -O1 -g -pthread -fno-omit-frame-pointer -Wl,--build-id=sha1 -o whole "$TOP/tests/fixtures/burn.c" ||
+	bail "no compiler"
+exits 0 "a program" "$SPOOR" record -o x.spoor -- ./whole 300
+id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+mkdir -p ".debug/.build-id/${id:0:2}/${id:2}"
+objcopy --only-keep-debug whole ".debug/.build-id/${id:0:2}/${id:2}/debug"
+rm whole
+is "$(hottest whole -i x.spoor)" "whole burn_hot" "that is gone has the names of its debug file"
+
+done_testing
