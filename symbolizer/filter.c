@@ -8,6 +8,7 @@
 #include <bsd/string.h>
 
 #include "format/time_text.h"
+#include "symbolizer/glob.h"
 
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096
@@ -35,6 +36,7 @@ struct edge {
 
 struct filter {
 	struct names comm, dso, symbol, event;
+	struct names parts; /* of symbols: --symbol-filter's */
 	struct ranges pid, tid, cpu;
 	struct edge from, until;
 	uint64_t from_ns, until_ns; /* of --time, in the recording's time */
@@ -70,6 +72,7 @@ filter_free(struct filter *f)
 	names_done(&f->comm);
 	names_done(&f->dso);
 	names_done(&f->symbol);
+	names_done(&f->parts);
 	names_done(&f->event);
 	free(f->pid.v);
 	free(f->tid.v);
@@ -296,6 +299,8 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 		return names_parse(&f->dso, arg, false, reterr);
 	case FILTER_OPTION_symbol:
 		return names_parse(&f->symbol, arg, true, reterr);
+	case FILTER_OPTION_symbol_filter:
+		return names_add(&f->parts, arg, strlen(arg), reterr);
 	case FILTER_OPTION_event:
 		return names_parse(&f->event, arg, false, reterr);
 	case FILTER_OPTION_pid:
@@ -408,13 +413,31 @@ filter_window(const struct filter *f, const struct clock_triple *start, uint64_t
 	return 0;
 }
 
+/* A name with a backslash in it is also what is written like it. */
+static bool
+name_matches(const char *wanted, const char *s)
+{
+	return strcmp(wanted, s) == 0 || glob_match(wanted, s);
+}
+
 static bool
 names_have(const struct names *names, const char *s)
 {
 	if (names->n == 0)
 		return true;
 	for (size_t i = 0; i < names->n; i++)
-		if (strcmp(names->v[i], s) == 0)
+		if (name_matches(names->v[i], s))
+			return true;
+	return false;
+}
+
+static bool
+parts_have(const struct names *parts, const char *s)
+{
+	if (parts->n == 0)
+		return true;
+	for (size_t i = 0; i < parts->n; i++)
+		if (strstr(s, parts->v[i]))
 			return true;
 	return false;
 }
@@ -444,7 +467,9 @@ filter_leaf(const struct filter *f, const char *dso, const char *dso_path, const
 {
 	bool dso_wanted = f->dso.n == 0;
 
+	if (!symbol)
+		symbol = "[unknown]";
 	for (size_t i = 0; i < f->dso.n && !dso_wanted; i++)
-		dso_wanted = strcmp(f->dso.v[i], strchr(f->dso.v[i], '/') ? dso_path : dso) == 0;
-	return dso_wanted && names_have(&f->symbol, symbol ? symbol : "[unknown]");
+		dso_wanted = name_matches(f->dso.v[i], strchr(f->dso.v[i], '/') ? dso_path : dso);
+	return dso_wanted && names_have(&f->symbol, symbol) && parts_have(&f->parts, symbol);
 }

@@ -2,6 +2,7 @@
 /*
  * filter: which samples a reading command looks at: --comm --pid --tid --cpu --dso
  * --symbol --event --time --since --until. One parser and one meaning for all commands.
+ * Names are those of a list, or match a pattern of it (glob.h).
  */
 #ifndef SYMBOLIZER_FILTER_H
 #define SYMBOLIZER_FILTER_H
@@ -18,22 +19,23 @@ struct filter;
 struct filter *filter_new(int64_t now_ns);
 void filter_free(struct filter *f);
 
-/* long option names, for a command's getopt_long table */
+/* name in code, letter (perf's; 0: none), long name, argument, help */
 #define FILTER_OPTIONS(X)                                                                          \
-	X(comm, "NAMES", "only these command names (comma-separated)")                             \
-	X(pid, "PIDS", "only these processes")                                                     \
-	X(tid, "TIDS", "only these threads")                                                       \
-	X(cpu, "CPUS", "only these CPUs, e.g. 0-3,7")                                              \
-	X(dso, "NAMES", "only samples in these objects")                                           \
-	X(symbol, "NAMES", "only samples in these symbols")                                        \
-	X(event, "NAMES", "only these events")                                                     \
-	X(time, "A,B", "only between A and B: seconds as dump prints them, or 10%-20%")            \
-	X(since, "TIME", "only from then on: 03:10, \"2026-11-21 03:10\", today, -10m...")         \
-	X(until, "TIME", "only before then")
+	X(comm, 'c', "comm", "NAMES", "only these command names; * and ? match as in a shell")     \
+	X(pid, 0, "pid", "PIDS", "only these processes")                                           \
+	X(tid, 0, "tid", "TIDS", "only these threads")                                             \
+	X(cpu, 'C', "cpu", "CPUS", "only these CPUs, e.g. 0-3,7")                                  \
+	X(dso, 'd', "dso", "NAMES", "only samples in these objects")                               \
+	X(symbol, 'S', "symbol", "NAMES", "only samples in these symbols")                         \
+	X(symbol_filter, 0, "symbol-filter", "TEXT", "only in symbols that have this in them")     \
+	X(event, 0, "event", "NAMES", "only these events")                                         \
+	X(time, 0, "time", "A,B", "only between A and B: seconds as dump prints them, or 10%-20%") \
+	X(since, 0, "since", "TIME", "only from then on: 03:10, today, -10m...")                   \
+	X(until, 0, "until", "TIME", "only before then")
 
 enum filter_option {
 	FILTER_OPTION_FIRST = 0x1000,
-#define X(name, arg, help) FILTER_OPTION_##name,
+#define X(id, letter, name, arg, help) FILTER_OPTION_##id,
 	FILTER_OPTIONS(X)
 #undef X
 		FILTER_OPTION_END

@@ -74,19 +74,12 @@ note_shared(struct request *rq, int value)
 {
 	switch (value) {
 	case FILTER_OPTION_comm:
-		rq->folded_only = "--comm";
-		return;
 	case FILTER_OPTION_dso:
-		rq->folded_only = "--dso";
-		return;
 	case FILTER_OPTION_symbol:
-		rq->folded_only = "--symbol";
-		return;
+	case FILTER_OPTION_symbol_filter:
 	case LOAD_OPTION_symfs:
-		rq->folded_only = "--symfs";
-		return;
 	case LOAD_OPTION_no_demangle:
-		rq->folded_only = "--no-demangle";
+		rq->folded_only = load_option_name(value);
 		return;
 	case FILTER_OPTION_pid:
 	case FILTER_OPTION_tid:
@@ -117,13 +110,13 @@ set(void *arg, int value, const char *text)
 		rq->kallsyms = text;
 		return CLI_GO_ON;
 	case OPT_WEIGHT:
-		rq->folded_only = "--weight";
+		rq->folded_only = "weight";
 		rq->folded.by_period = strcmp(text, "period") == 0;
 		if (rq->folded.by_period || strcmp(text, "samples") == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("export", "--weight %s: samples or period", text);
 	case OPT_ANNOTATE_KERNEL:
-		rq->folded_only = "--annotate-kernel";
+		rq->folded_only = "annotate-kernel";
 		rq->folded.annotate_kernel = true;
 		return CLI_GO_ON;
 	}
@@ -200,7 +193,7 @@ check_options(const struct request *rq)
 		return cli_usage_error("export", "--kallsyms and -o are the same file");
 	if (rq->format != FORMAT_FOLDED && rq->folded_only)
 		return cli_usage_error("export",
-				       "%s is not for -f perf-data: its records have no names",
+				       "--%s is not for -f perf-data: its records have no names",
 				       rq->folded_only);
 	return CLI_GO_ON;
 }

@@ -33,16 +33,15 @@ load_done(struct load_options *o)
 	o->filter = NULL;
 }
 
-static const char *
-filter_name(int option)
+const char *
+load_option_name(int value)
 {
-	static const char *const names[] = {
-#define X(name, arg, help) #name,
-		FILTER_OPTIONS(X)
-#undef X
-	};
+	static const struct cli_option options[] = { LOAD_OPTIONS{ 0 } };
 
-	return names[option - FILTER_OPTION_FIRST - 1];
+	for (const struct cli_option *o = options; o->name; o++)
+		if (o->value == value)
+			return o->name;
+	return "";
 }
 
 int
@@ -64,7 +63,8 @@ load_set(struct load_options *o, int value, const char *text)
 	if (value <= FILTER_OPTION_FIRST || value >= FILTER_OPTION_END)
 		return cli_usage_error(o->command, "option %d is nobody's", value);
 	if (filter_set(o->filter, value, text, &why) < 0)
-		return cli_usage_error(o->command, "--%s %s: %s", filter_name(value), text, why);
+		return cli_usage_error(o->command, "--%s %s: %s", load_option_name(value), text,
+				       why);
 	return CLI_GO_ON;
 }
 

@@ -10,20 +10,6 @@
 #include "symbolizer/input_set.h"
 #include "symbolizer/profile.h"
 
-/* Letters that perf users' fingers know; the other filters have none. */
-enum load_letter {
-	LOAD_LETTER_comm = 'c',
-	LOAD_LETTER_pid = 0,
-	LOAD_LETTER_tid = 0,
-	LOAD_LETTER_cpu = 'C',
-	LOAD_LETTER_dso = 'd',
-	LOAD_LETTER_symbol = 'S',
-	LOAD_LETTER_event = 0,
-	LOAD_LETTER_time = 0,
-	LOAD_LETTER_since = 0,
-	LOAD_LETTER_until = 0,
-};
-
 /* name in code, letter, long name, argument, help */
 #define LOAD_OWN_OPTIONS(X)                                                                        \
 	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
@@ -40,8 +26,8 @@ enum load_option {
 
 /* Rows for a command's table of struct cli_option, each with its comma. */
 #define LOAD_OPTIONS FILTER_OPTIONS(LOAD_FILTER_ROW) LOAD_OWN_OPTIONS(LOAD_ROW)
-#define LOAD_FILTER_ROW(name, arg, help)                                                           \
-	{ FILTER_OPTION_##name, LOAD_LETTER_##name, #name, arg, help },
+#define LOAD_FILTER_ROW(id, letter, name, arg, help)                                               \
+	{ FILTER_OPTION_##id, letter, name, arg, help },
 #define LOAD_ROW(id, letter, name, arg, help) { LOAD_OPTION_##id, letter, name, arg, help },
 
 struct load_options {
@@ -67,6 +53,8 @@ int load_init(struct load_options *o, const char *command); /* 0 or an exit stat
 void load_done(struct load_options *o);
 /* Takes an option of LOAD_OPTIONS: CLI_GO_ON, or an exit status, said. */
 int load_set(struct load_options *o, int value, const char *text);
+/* Its long name. */
+const char *load_option_name(int value);
 
 /* CLOCK_REALTIME in ns, for filter_new(). */
 int64_t load_now(void);

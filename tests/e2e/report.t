@@ -86,7 +86,10 @@ sum() # OPTION...: samples that pass
 all=$(sum)
 is "$(($(sum --symbol demo::light) + $(sum -S 'demo::Work<int>::heavy')))" \
 	"$(sum --symbol 'demo::light,demo::Work<int>::heavy')" "--symbol"
-is "$(sum --comm split) $(sum -c nobody)" "$all 0" "--comm"
+is "$(sum --symbol 'demo::*')" "$(sum --symbol 'demo::light,demo::Work<int>::heavy')" "--symbol with a pattern"
+is "$(sum --symbol-filter ::li)" "$(sum --symbol demo::light)" "--symbol-filter: a part"
+isnt "$(sum --symbol-filter ::li)" 0 "has samples"
+is "$(sum --comm split) $(sum -c nobody) $(sum --comm 'sp?it') $(sum --comm 's?it')" "$all 0 $all 0" "--comm"
 is "$(($(sum --time 0%-50%) + $(sum --time 50%-100%)))" "$all" "--time: two halves are the whole"
 in_range "$(sum --time 0%-50%)" $((all * 45 / 100)) $((all * 55 / 100)) "each is half"
 is "$(sum --cpu 0-4095) $(sum --cpu 4095)" "$all 0" "--cpu"

@@ -82,6 +82,55 @@ names(void **state)
 }
 
 static void
+patterns(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_comm, "kworker/*,cc1*,[x]");
+
+	assert_true(sample(f, "kworker/0:1-events", 1, 1, 0) && sample(f, "cc1plus", 1, 1, 0));
+	/* brackets are part of names */
+	assert_true(sample(f, "[x]", 1, 1, 0));
+	assert_false(sample(f, "x", 1, 1, 0) || sample(f, "xcc1", 1, 1, 0));
+	filter_free(f);
+	f = make(FILTER_OPTION_event, "sched:*");
+	assert_true(filter_sample(f, "a", 1, 1, 0, "sched:sched_switch"));
+	assert_false(filter_sample(f, "a", 1, 1, 0, "cycles"));
+	filter_free(f);
+	f = make(FILTER_OPTION_dso, "libc-*.so,/opt/*");
+	assert_true(filter_leaf(f, "libc-2.36.so", "/lib/libc-2.36.so", "f"));
+	assert_true(filter_leaf(f, "x", "/opt/bin/x", "f"));
+	assert_false(filter_leaf(f, "libm-2.36.so", "/lib/libm-2.36.so", "f"));
+	filter_free(f);
+	f = make(FILTER_OPTION_symbol, "*alloc*,std::map<*, *>::find");
+	assert_true(filter_leaf(f, "x", "/x", "xmalloc"));
+	assert_true(filter_leaf(f, "x", "/x", "std::map<int, char>::find"));
+	assert_false(filter_leaf(f, "x", "/x", "free") || filter_leaf(f, "x", "/x", NULL));
+	filter_free(f);
+	/* a name that has a backslash, as it is written and as a pattern */
+	f = make(FILTER_OPTION_comm, "a\\b");
+	assert_true(sample(f, "a\\b", 1, 1, 0) && sample(f, "ab", 1, 1, 0));
+	filter_free(f);
+}
+
+static void
+parts_of_symbols(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_symbol_filter, "alloc");
+	const char *why;
+
+	assert_true(filter_leaf(f, "x", "/x", "xmalloc") && filter_leaf(f, "x", "/x", "alloc"));
+	assert_false(filter_leaf(f, "x", "/x", "free") || filter_leaf(f, "x", "/x", NULL));
+	/* more of them; what is in them is no pattern and no list */
+	assert_int_equal(filter_set(f, FILTER_OPTION_symbol_filter, "<int, ch*>", &why), 0);
+	assert_true(filter_leaf(f, "x", "/x", "map<int, ch*>::at"));
+	assert_false(filter_leaf(f, "x", "/x", "map<int, char>::at"));
+	/* both have to hold */
+	assert_int_equal(filter_set(f, FILTER_OPTION_symbol, "xmalloc", &why), 0);
+	assert_true(filter_leaf(f, "x", "/x", "xmalloc"));
+	assert_false(filter_leaf(f, "x", "/x", "alloc"));
+	filter_free(f);
+}
+
+static void
 symbols_with_commas(void **state)
 {
 	struct filter *f = make(FILTER_OPTION_symbol,
@@ -247,6 +296,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_asked),
 		cmocka_unit_test(names),
+		cmocka_unit_test(patterns),
+		cmocka_unit_test(parts_of_symbols),
 		cmocka_unit_test(symbols_with_commas),
 		cmocka_unit_test(objects),
 		cmocka_unit_test(numbers),
