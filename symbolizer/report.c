@@ -24,7 +24,7 @@ struct report {
 };
 
 static const char *const key_names[] = {
-#define X(name, title, right, help) #name,
+#define X(name, title, number, help) #name,
 	REPORT_KEYS(X)
 #undef X
 };
@@ -85,22 +85,62 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 static bool
 row_same(const void *owner, uint32_t index, const void *key)
 {
-	const struct report_row *a = &((const struct report *)owner)->rows[index], *b = key;
+	const struct report *r = owner;
+	const struct report_row *a = &r->rows[index], *b = key;
+	bool same = a->event == b->event;
 
-	return a->event == b->event && a->comm == b->comm && a->dso == b->dso &&
-		a->symbol == b->symbol && a->kernel == b->kernel && a->pid == b->pid &&
-		a->tid == b->tid && a->cpu == b->cpu;
+	for (size_t i = 0; i < r->options.nr_keys && same; i++) {
+		const struct report_value *va = &a->values[r->options.keys[i]];
+		const struct report_value *vb = &b->values[r->options.keys[i]];
+
+		same = va->text == vb->text && va->number == vb->number;
+	}
+	return same;
 }
 
 static uint32_t
-row_hash(const struct report_row *r)
+row_hash(const struct report_options *o, const struct report_row *row)
 {
-	uint64_t h = slots_mix((uintptr_t)r->comm, (uintptr_t)r->dso);
+	uint64_t h = (uint64_t)row->event;
 
-	h = slots_mix(h, (uintptr_t)r->symbol);
-	h = slots_mix(h, (uint64_t)r->pid << 32 | r->tid);
-	h = slots_mix(h, (uint64_t)r->cpu << 32 | (uint32_t)r->event);
-	return (uint32_t)slots_mix(h, r->kernel);
+	for (size_t i = 0; i < o->nr_keys; i++) {
+		const struct report_value *v = &row->values[o->keys[i]];
+
+		h = slots_mix(h, (uintptr_t)v->text ^ v->number);
+	}
+	return (uint32_t)slots_mix(h, 0);
+}
+
+static struct report_value
+key_value(enum report_key key, const struct profile_stack *s, const struct frame *f)
+{
+	struct report_value v = { 0 };
+
+	switch (key) {
+	case REPORT_comm:
+		v.text = s->comm;
+		break;
+	case REPORT_dso:
+		v.text = f->dso;
+		break;
+	case REPORT_sym:
+		v.text = f->symbol;
+		v.number = f->kernel;
+		break;
+	case REPORT_pid:
+		v.number = s->pid;
+		break;
+	case REPORT_tid:
+		v.number = s->tid;
+		break;
+	case REPORT_cpu:
+		v.number = s->cpu;
+		break;
+	case REPORT_event: /* a key of every row */
+	case REPORT_KEYS_MAX:
+		break;
+	}
+	return v;
 }
 
 /* The row of one frame of a stack, new or known. */
@@ -108,20 +148,14 @@ static int
 find_row(struct report *r, const struct profile_stack *s, const struct frame *f, size_t *ret)
 {
 	const struct report_options *o = &r->options;
-	struct report_row key = {
-		.event = s->event,
-		.comm = report_has(o, REPORT_comm) ? s->comm : NULL,
-		.dso = report_has(o, REPORT_dso) ? f->dso : NULL,
-		.symbol = report_has(o, REPORT_sym) ? f->symbol : NULL,
-		.kernel = report_has(o, REPORT_sym) && f->kernel,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
-	};
-	uint32_t hash = row_hash(&key);
-	uint32_t i = slots_find(&r->row_slots, hash, row_same, r, &key);
+	struct report_row key = { .event = s->event };
+	uint32_t hash, i;
 	int err;
 
+	for (size_t k = 0; k < o->nr_keys; k++)
+		key.values[o->keys[k]] = key_value(o->keys[k], s, f);
+	hash = row_hash(o, &key);
+	i = slots_find(&r->row_slots, hash, row_same, r, &key);
 	if (i == SLOTS_NONE) {
 		i = (uint32_t)r->nr_rows;
 		err = slots_reserve_array(&r->rows, i, &r->cap_rows, 1, sizeof(*r->rows));
@@ -238,20 +272,13 @@ compare_names(const char *a, const char *b)
 static int
 compare_keys(const struct report_row *a, const struct report_row *b)
 {
-	int c = compare_names(a->comm, b->comm);
+	int c = 0;
 
-	if (c == 0)
-		c = compare_names(a->dso, b->dso);
-	if (c == 0)
-		c = compare_names(a->symbol, b->symbol);
-	if (c == 0)
-		c = a->kernel - b->kernel;
-	if (c == 0)
-		c = compare_numbers(a->pid, b->pid);
-	if (c == 0)
-		c = compare_numbers(a->tid, b->tid);
-	if (c == 0)
-		c = compare_numbers(a->cpu, b->cpu);
+	for (int k = 0; k < REPORT_KEYS_MAX && c == 0; k++) {
+		c = compare_names(a->values[k].text, b->values[k].text);
+		if (c == 0)
+			c = compare_numbers(a->values[k].number, b->values[k].number);
+	}
 	return c;
 }
 

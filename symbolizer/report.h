@@ -11,7 +11,7 @@
 
 #include "symbolizer/profile.h"
 
-/* name of the key, title of its column, right-aligned, what it is */
+/* name of the key, title of its column, is it a number, what it is */
 #define REPORT_KEYS(X)                                                                             \
 	X(comm, "Command", false, "command name")                                                  \
 	X(dso, "Shared Object", false, "file or region the code was in")                           \
@@ -22,7 +22,7 @@
 	X(event, "Event", false, "event that took the sample")
 
 enum report_key {
-#define X(name, title, right, help) REPORT_##name,
+#define X(name, title, number, help) REPORT_##name,
 	REPORT_KEYS(X)
 #undef X
 		REPORT_KEYS_MAX
@@ -49,13 +49,14 @@ struct report_weight {
 	uint64_t samples, period;
 };
 
-/* Of fields that are no keys only zero or NULL is here. */
+struct report_value {
+	const char *text; /* of a name; NULL: unknown */
+	uint32_t number;  /* of a number; of a symbol: 1 in the kernel */
+};
+
 struct report_row {
-	int event; /* always a key */
-	const char *comm, *dso;
-	const char *symbol; /* NULL: unknown */
-	bool kernel;
-	uint32_t pid, tid, cpu;
+	int event;				     /* always a key */
+	struct report_value values[REPORT_KEYS_MAX]; /* by key; zero of what is none */
 	struct report_weight self, total;
 };
 

@@ -20,7 +20,7 @@ enum {
 	OPT_NO_PAGER
 };
 
-#define X(name, title, right, help) " " #name
+#define X(name, title, number, help) " " #name
 #define KEYS REPORT_KEYS(X)
 
 static const struct cli_option options[] = {

@@ -21,26 +21,24 @@ name(const char *s)
 static int
 set_key(json_t *j, const struct report_row *row, enum report_key key)
 {
-	switch (key) {
-	case REPORT_comm:
-		return json_object_set_new(j, "comm", name(row->comm));
-	case REPORT_dso:
-		return json_object_set_new(j, "dso", name(row->dso));
-	case REPORT_sym:
-		return json_object_set_new(j, "symbol", name(row->symbol)) |
-			json_object_set_new(j, "kernel", json_boolean(row->kernel));
-	case REPORT_pid:
-		return json_object_set_new(j, "pid", json_integer((int32_t)row->pid));
-	case REPORT_tid:
-		return json_object_set_new(j, "tid", json_integer((int32_t)row->tid));
-	case REPORT_cpu:
-		return json_object_set_new(j, "cpu", json_integer((int32_t)row->cpu));
-	case REPORT_event:
-	case REPORT_KEYS_MAX:
-		break;
-	}
-	/* every row has its event */
-	return 0;
+	static const struct {
+		const char *name;
+		bool number;
+	} keys[] = {
+#define X(name, title, number, help) { #name, number },
+		REPORT_KEYS(X)
+#undef X
+	};
+	const struct report_value *v = &row->values[key];
+
+	if (key == REPORT_event) /* every row has it */
+		return 0;
+	if (key == REPORT_sym)
+		return json_object_set_new(j, "symbol", name(v->text)) |
+			json_object_set_new(j, "kernel", json_boolean(v->number));
+	return json_object_set_new(j, keys[key].name,
+				   keys[key].number ? json_integer((int32_t)v->number)
+						    : name(v->text));
 }
 
 static json_t *

@@ -156,17 +156,18 @@ number_columns(const struct report_print *p, struct table_column *columns)
 	return n;
 }
 
+/* By key: numbers stand to the right and are whole. */
+static const struct table_column key_column[] = {
+#define X(name, title, number, help) { title, number, !(number) },
+	REPORT_KEYS(X)
+#undef X
+};
+
 static size_t
 key_columns(const struct report_print *p, struct table_column *columns)
 {
-	static const struct table_column by_key[] = {
-#define X(name, title, right, help) { title, right, !(right) },
-		REPORT_KEYS(X)
-#undef X
-	};
-
 	for (size_t i = 0; i < p->options->nr_keys; i++)
-		columns[i] = by_key[p->options->keys[i]];
+		columns[i] = key_column[p->options->keys[i]];
 	return p->options->nr_keys;
 }
 
@@ -196,31 +197,16 @@ static void
 add_key(const struct report_print *p, struct table *t, struct buf *scratch,
 	const struct report_row *row, enum report_key key)
 {
-	switch (key) {
-	case REPORT_comm:
-		add_name(t, scratch, "", row->comm);
-		break;
-	case REPORT_dso:
-		add_name(t, scratch, "", row->dso);
-		break;
-	case REPORT_sym:
-		add_name(t, scratch, row->kernel ? "[k] " : "[.] ", row->symbol);
-		break;
-	case REPORT_pid:
-		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)row->pid);
-		break;
-	case REPORT_tid:
-		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)row->tid);
-		break;
-	case REPORT_cpu:
-		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)row->cpu);
-		break;
-	case REPORT_event:
+	const struct report_value *v = &row->values[key];
+
+	if (key == REPORT_event)
 		add_name(t, scratch, "", load_event_name(p->load, row->event));
-		break;
-	case REPORT_KEYS_MAX:
-		break;
-	}
+	else if (key == REPORT_sym)
+		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
+	else if (key_column[key].right)
+		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)v->number);
+	else
+		add_name(t, scratch, "", v->text);
 }
 
 static void

@@ -151,6 +151,12 @@ struct want {
 	const char *comm, *dso, *symbol;
 };
 
+static const char *
+text(size_t row, enum report_key key)
+{
+	return report_row_at(report, row)->values[key].text;
+}
+
 static void
 expect(const struct want *want, size_t n)
 {
@@ -160,10 +166,13 @@ expect(const struct want *want, size_t n)
 
 		if (row->total.samples != want[i].total || row->self.samples != want[i].self ||
 		    row->total.period != want[i].total * 1000 ||
-		    row->self.period != want[i].self * 1000 || strcmp(row->comm, want[i].comm) ||
-		    strcmp(row->dso, want[i].dso) || strcmp(row->symbol, want[i].symbol))
+		    row->self.period != want[i].self * 1000 ||
+		    strcmp(text(i, REPORT_comm), want[i].comm) ||
+		    strcmp(text(i, REPORT_dso), want[i].dso) ||
+		    strcmp(text(i, REPORT_sym), want[i].symbol))
 			fail_msg("row %zu is %d %d %s %s %s", i, (int)row->total.samples,
-				 (int)row->self.samples, row->comm, row->dso, row->symbol);
+				 (int)row->self.samples, text(i, REPORT_comm), text(i, REPORT_dso),
+				 text(i, REPORT_sym));
 	}
 }
 
@@ -218,26 +227,25 @@ fewer_keys(void **state)
 	/* however many frames of it are in a stack, a command is there once */
 	assert_int_equal(report_section_at(report, 0)->nr, 2);
 	row = report_row_at(report, 0);
-	assert_string_equal(row->comm, "perf");
+	assert_string_equal(text(0, REPORT_comm), "perf");
 	assert_true(row->total.samples == 7 && row->self.samples == 7);
-	assert_true(!row->dso && !row->symbol);
+	assert_true(!text(0, REPORT_dso) && !text(0, REPORT_sym));
 	end();
 
 	begin();
 	add_fake();
 	build("dso", true);
 	row = report_row_at(report, 0);
-	assert_string_equal(row->dso, "[perf]");
+	assert_string_equal(text(0, REPORT_dso), "[perf]");
 	assert_true(row->total.samples == 7 && row->self.samples == 3);
 	end();
 
 	begin();
 	add_fake();
 	build("pid,sym", false);
-	row = report_row_at(report, 0);
 	/* main of 100 and of 200 are two rows; equal weights are in order of names */
-	assert_string_equal(row->symbol, "cmd_record");
-	assert_int_equal(row->pid, 100);
+	assert_string_equal(text(0, REPORT_sym), "cmd_record");
+	assert_int_equal(report_row_at(report, 0)->values[REPORT_pid].number, 100);
 	assert_int_equal(report_section_at(report, 0)->nr, 10);
 	end();
 }
@@ -270,7 +278,7 @@ by_period(void **state)
 	s.period = 5000;
 	add_sample(100, 100, fake[2].chain);
 	build("sym", false);
-	assert_string_equal(report_row_at(report, 0)->symbol, "cmd_record");
+	assert_string_equal(text(0, REPORT_sym), "cmd_record");
 	assert_int_equal(report_row_at(report, 0)->self.period, 5000);
 	assert_int_equal(report_row_at(report, 1)->self.samples, 2);
 	end();
@@ -288,9 +296,9 @@ unknowns(void **state)
 	build("comm,dso,sym", false);
 	/* one row for all that is not known of an object */
 	assert_int_equal(report_section_at(report, 0)->nr, 2);
-	assert_string_equal(report_row_at(report, 0)->dso, "prog");
-	assert_null(report_row_at(report, 0)->symbol);
-	assert_string_equal(report_row_at(report, 1)->dso, "[unknown]");
+	assert_string_equal(text(0, REPORT_dso), "prog");
+	assert_null(text(0, REPORT_sym));
+	assert_string_equal(text(1, REPORT_dso), "[unknown]");
 	assert_int_equal(report_unknowns(report), 2);
 	assert_string_equal(report_unknown_at(report, 0)->dso_path, "/nowhere/prog");
 	assert_int_equal(report_unknown_at(report, 0)->miss, RESOLVE_NO_FILE);
