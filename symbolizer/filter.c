@@ -35,7 +35,7 @@ struct edge {
 };
 
 struct filter {
-	struct names comm, dso, symbol, event;
+	struct names comm, dso, symbol, event, cgroup;
 	struct names parts; /* of symbols: --symbol-filter's */
 	struct ranges pid, tid, cpu;
 	struct edge from, until;
@@ -74,6 +74,7 @@ filter_free(struct filter *f)
 	names_done(&f->symbol);
 	names_done(&f->parts);
 	names_done(&f->event);
+	names_done(&f->cgroup);
 	free(f->pid.v);
 	free(f->tid.v);
 	free(f->cpu.v);
@@ -148,6 +149,43 @@ names_parse(struct names *names, const char *arg, bool brackets, const char **re
 			return 0;
 		from = p + 1;
 	}
+}
+
+/*
+ * Where control groups are usually mounted, with which their directories begin: the group is
+ * what stands behind it.
+ */
+static void
+cgroup_strip(char *pattern)
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event",
+					      "/sys/fs/cgroup" };
+	size_t len = strlen(pattern);
+
+	while (len > 1 && pattern[len - 1] == '/')
+		pattern[--len] = '\0';
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		size_t n = strlen(mounts[i]);
+
+		if (strncmp(pattern, mounts[i], n) != 0 || (pattern[n] && pattern[n] != '/'))
+			continue;
+		if (n == len)
+			(void)strlcpy(pattern, "/", len);
+		else
+			memmove(pattern, pattern + n, len - n + 1);
+		return;
+	}
+}
+
+static int
+cgroups_parse(struct names *names, const char *arg, const char **reterr)
+{
+	size_t had = names->n;
+	int status = names_parse(names, arg, false, reterr);
+
+	for (size_t i = had; i < names->n; i++)
+		cgroup_strip(names->v[i]);
+	return status;
 }
 
 static int
@@ -303,6 +341,8 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 		return names_add(&f->parts, arg, strlen(arg), reterr);
 	case FILTER_OPTION_event:
 		return names_parse(&f->event, arg, false, reterr);
+	case FILTER_OPTION_cgroup:
+		return cgroups_parse(&f->cgroup, arg, reterr);
 	case FILTER_OPTION_pid:
 		return ranges_parse(&f->pid, arg, false, reterr);
 	case FILTER_OPTION_tid:
@@ -453,13 +493,41 @@ ranges_have(const struct ranges *ranges, uint32_t n)
 	return false;
 }
 
-bool
-filter_sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid, uint32_t cpu,
-	      const char *event)
+/* The whole path; of a pattern that does not begin with '/', any end of whole components. */
+static bool
+cgroup_matches(const char *wanted, const char *path)
 {
-	return ranges_have(&f->pid, pid) && ranges_have(&f->tid, tid) &&
-		ranges_have(&f->cpu, cpu) && names_have(&f->comm, comm) &&
-		names_have(&f->event, event);
+	if (name_matches(wanted, path) || glob_match_above(wanted, path))
+		return true;
+	if (*wanted == '/')
+		return false;
+	while ((path = strchr(path, '/')))
+		if (glob_match_above(wanted, ++path))
+			return true;
+	return false;
+}
+
+static bool
+cgroups_have(const struct names *wanted, const char *path)
+{
+	for (size_t i = 0; i < wanted->n; i++)
+		if (cgroup_matches(wanted->v[i], path ? path : "[unknown]"))
+			return true;
+	return wanted->n == 0;
+}
+
+bool
+filter_sample(const struct filter *f, const struct filter_subject *s)
+{
+	return ranges_have(&f->pid, s->pid) && ranges_have(&f->tid, s->tid) &&
+		ranges_have(&f->cpu, s->cpu) && names_have(&f->comm, s->comm) &&
+		names_have(&f->event, s->event) && cgroups_have(&f->cgroup, s->cgroup);
+}
+
+bool
+filter_by_cgroup(const struct filter *f)
+{
+	return f->cgroup.n > 0;
 }
 
 bool

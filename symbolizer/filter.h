@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * filter: which samples a reading command looks at: --comm --pid --tid --cpu --dso
- * --symbol --event --time --since --until. One parser and one meaning for all commands.
+ * --symbol --cgroup --event --time --since --until. One parser and one meaning for all commands.
  * Names are those of a list, or match a pattern of it (glob.h).
  */
 #ifndef SYMBOLIZER_FILTER_H
@@ -28,6 +28,7 @@ void filter_free(struct filter *f);
 	X(dso, 'd', "dso", "NAMES", "only samples in these objects")                               \
 	X(symbol, 'S', "symbol", "NAMES", "only samples in these symbols")                         \
 	X(symbol_filter, 0, "symbol-filter", "TEXT", "only in symbols that have this in them")     \
+	X(cgroup, 0, "cgroup", "GLOBS", "only in these control groups and below: nginx.service")   \
 	X(event, 0, "event", "NAMES", "only these events")                                         \
 	X(time, 0, "time", "A,B", "only between A and B: seconds as dump prints them, or 10%-20%") \
 	X(since, 0, "since", "TIME", "only from then on: 03:10, today, -10m...")                   \
@@ -65,9 +66,18 @@ void filter_wall(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until
 int filter_window(const struct filter *f, const struct clock_triple *start, uint64_t *ret_from,
 		  uint64_t *ret_until);
 
+/* Who was sampled, and by what. */
+struct filter_subject {
+	const char *comm;   /* may be NULL where no option asks for it */
+	const char *cgroup; /* its path, when filter_by_cgroup() says so; NULL: unknown */
+	const char *event;
+	uint32_t pid, tid, cpu;
+};
+
 /* Before symbols are looked up. */
-bool filter_sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid,
-		   uint32_t cpu, const char *event);
+bool filter_sample(const struct filter *f, const struct filter_subject *s);
+/* Does the path of the control group matter? */
+bool filter_by_cgroup(const struct filter *f);
 /*
  * After: of the leaf frame; symbol NULL for unknown, which "[unknown]" asks for. An asked-for
  * object with a '/' in it is compared with the path, any other with the short name.

@@ -10,6 +10,7 @@
 #include "format/perfdata_writer.h"
 #include "format/record_build.h"
 #include "symbolizer/export_sections.h"
+#include "symbolizer/record_filter.h"
 
 #define ROUND_BYTES (1u << 20) /* after which a reader is told that it need not wait */
 
@@ -21,7 +22,8 @@ struct perfdata_export {
 	bool looked;
 	struct recording_reader *reader; /* of the recording that is being written */
 	struct record_stream *stream;
-	struct perfdata_writer *w; /* NULL: nothing has been written yet */
+	struct record_filter filter; /* of its samples */
+	struct perfdata_writer *w;   /* NULL: nothing has been written yet */
 	struct export_sections sections;
 	struct perfdata_export_result result;
 	uint64_t newest_ns;   /* of the records so far */
@@ -148,20 +150,6 @@ on_block(void *arg, const struct block *block)
 		x->symbols_error = error;
 }
 
-static bool
-is_chosen(const struct perfdata_export *x, const struct stream_record *rec)
-{
-	const struct perf_record *r = rec->record;
-	const struct event_set *events = record_stream_events(x->stream);
-	const char *event = NULL;
-
-	if (!x->o->filter || !r || rec->state || r->type != REC_SAMPLE)
-		return true;
-	if (rec->event >= 0)
-		event = event_set_at(events, (size_t)rec->event)->name;
-	return filter_sample(x->o->filter, NULL, r->sid.pid, r->sid.tid, r->sid.cpu, event);
-}
-
 /* A reader holds records back until it hears that no older ones come. */
 static int
 end_round(struct perfdata_export *x, const struct perf_record *r, struct fmt_where *where)
@@ -182,13 +170,16 @@ static int
 copy_record(struct perfdata_export *x, const struct stream_record *rec, struct fmt_where *where)
 {
 	const struct perf_record *r = rec->record;
-	int error;
+	int error, chosen;
 
 	if (!r && !x->sections.imported) {
 		x->result.bad_records++;
 		return 0;
 	}
-	if (!is_chosen(x, rec))
+	chosen = record_filter_see(&x->filter, rec, record_stream_events(x->stream));
+	if (chosen < 0)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "control groups");
+	if (!chosen)
 		return 0;
 	x->result.records++;
 	if (!r)
@@ -208,8 +199,10 @@ copy_records(struct perfdata_export *x, int *ret_read, struct fmt_where *where)
 
 	if (x->o->kernel)
 		record_stream_on_block(x->stream, on_block, x);
+	record_filter_init(&x->filter, x->o->filter);
 	while (!error && (result = record_stream_next(x->stream, &rec, where)) > 0)
 		error = copy_record(x, &rec, where);
+	record_filter_done(&x->filter);
 	*ret_read = result < 0 ? result : x->symbols_error;
 	return error;
 }

@@ -29,7 +29,7 @@ enum mode {
 };
 
 struct stack {
-	const char *comm;
+	const char *comm, *cgroup;
 	uint32_t pid, tid, cpu;
 	int event;
 	uint32_t nr_frames;
@@ -61,7 +61,7 @@ struct build {
 	struct resolver *resolver;
 	struct task_model *model;
 	const struct profile_options *options;
-	const char *swapper;
+	const char *swapper, *unknown;
 	uint64_t shift_ns;
 	int *events; /* of the recording: indexes of the profile's */
 	size_t nr_events, cap_events;
@@ -112,8 +112,9 @@ stack_same(const void *owner, uint32_t index, const void *key)
 	const struct profile *p = owner;
 	const struct stack *a = &p->stacks[index], *b = key;
 
-	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
-		a->event == b->event && a->nr_frames == b->nr_frames &&
+	return a->comm == b->comm && a->cgroup == b->cgroup && a->pid == b->pid &&
+		a->tid == b->tid && a->cpu == b->cpu && a->event == b->event &&
+		a->nr_frames == b->nr_frames &&
 		memcmp(&p->words[a->frames], &p->words[b->frames],
 		       a->nr_frames * sizeof(*p->words)) == 0;
 }
@@ -124,6 +125,7 @@ stack_hash(const struct profile *p, const struct stack *s)
 	uint64_t h = slots_mix((uintptr_t)s->comm, (uint64_t)s->pid << 32 | s->tid);
 
 	h = slots_mix(h, (uint64_t)s->cpu << 32 | (uint32_t)s->event);
+	h = slots_mix(h, (uintptr_t)s->cgroup);
 	for (uint32_t i = 0; i < s->nr_frames; i++)
 		h = slots_mix(h, p->words[s->frames + i]);
 	return (uint32_t)h;
@@ -307,6 +309,17 @@ comm_of(struct build *b, const struct perf_sample_id *sid)
 	return resolver_intern(b->resolver, text);
 }
 
+/* Samples of older kernels have no control group, and not every group has a name. */
+static const char *
+cgroup_of(struct build *b, const struct perf_sample *s)
+{
+	const char *path = NULL;
+
+	if (s->have & PERF_SAMPLE_CGROUP)
+		path = task_model_cgroup(b->model, s->cgroup);
+	return path ? resolver_intern(b->resolver, path) : b->unknown;
+}
+
 static uint64_t
 period_of(const struct perf_record *r)
 {
@@ -383,29 +396,59 @@ event_of(struct build *b, int event, int *ret)
 	return err;
 }
 
+/* Who was sampled. Control groups are looked up for those who ask. */
+static int
+find_who(struct build *b, const struct perf_record *r, int event, struct stack *s)
+{
+	const struct profile_options *o = b->options;
+
+	s->comm = comm_of(b, &r->sid);
+	s->cgroup = b->unknown;
+	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
+		s->cgroup = cgroup_of(b, &r->sample);
+	s->pid = r->sid.pid;
+	s->tid = r->sid.tid;
+	s->cpu = r->sid.cpu;
+	return s->comm && s->cgroup ? event_of(b, event, &s->event) : -FMT_E_NOMEM;
+}
+
+static bool
+is_wanted(const struct build *b, const struct stack *s)
+{
+	const struct filter_subject subject = {
+		.comm = s->comm,
+		.cgroup = s->cgroup,
+		.event = s->event < 0 ? "" : b->p->events[s->event],
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+	};
+
+	return !b->options->filter || filter_sample(b->options->filter, &subject);
+}
+
 static int
 add_sample(struct build *b, const struct perf_record *r, int event)
 {
 	const struct profile_options *o = b->options;
 	const struct perf_sample_id *sid = &r->sid;
-	struct stack s = { .comm = comm_of(b, sid), .frames = b->p->nr_words };
+	struct stack s = { .frames = b->p->nr_words };
 	const struct frame *leaf;
 	enum mode mode;
 	uint64_t ip;
 	int err;
 
-	err = s.comm ? event_of(b, event, &s.event) : -FMT_E_NOMEM;
+	err = find_who(b, r, event, &s);
 	if (err < 0)
 		return err;
-	if (o->filter &&
-	    !filter_sample(o->filter, s.comm, sid->pid, sid->tid, sid->cpu,
-			   s.event < 0 ? "" : b->p->events[s.event])) {
+	if (!is_wanted(b, &s)) {
 		b->p->totals.filtered++;
 		return 0;
 	}
-	s.pid = o->by_pid ? sid->pid : 0;
-	s.tid = o->by_tid ? sid->tid : 0;
-	s.cpu = o->by_cpu ? sid->cpu : 0;
+	s.cgroup = o->by_cgroup ? s.cgroup : NULL;
+	s.pid = o->by_pid ? s.pid : 0;
+	s.tid = o->by_tid ? s.tid : 0;
+	s.cpu = o->by_cpu ? s.cpu : 0;
 	find_leaf(r, &mode, &ip);
 	err = push(b, sid, mode, ip, false, &s);
 	if (err < 0)
@@ -522,7 +565,8 @@ profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 	assert(p->magic == PROFILE_MAGIC);
 	b.model = task_model_new();
 	b.swapper = resolver_intern(p->resolver, "swapper");
-	if (b.model && b.swapper)
+	b.unknown = resolver_intern(p->resolver, "[unknown]");
+	if (b.model && b.swapper && b.unknown)
 		err = read_stream(&b, where);
 	task_model_free(b.model);
 	free(b.events);
@@ -567,6 +611,7 @@ profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret)
 	assert(p->magic == PROFILE_MAGIC && i < p->nr_stacks);
 	*ret = (struct profile_stack){
 		.comm = s->comm,
+		.cgroup = s->cgroup,
 		.pid = s->pid,
 		.tid = s->tid,
 		.cpu = s->cpu,

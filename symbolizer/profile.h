@@ -20,6 +20,7 @@ struct profile;
 
 struct profile_stack {
 	const char *comm;	/* interned */
+	const char *cgroup;	/* interned; when the profile keys by it, else NULL */
 	uint32_t pid, tid, cpu; /* when the profile keys by them; else 0 */
 	int event;		/* for profile_event_name(); -1: none */
 	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
@@ -29,8 +30,8 @@ struct profile_stack {
 
 struct profile_options {
 	const struct filter *filter; /* NULL: everything; its times are the stream's window */
-	bool by_pid, by_tid, by_cpu; /* keep stacks of different ones apart */
-	bool leaf_only;		     /* callers are not needed: flat report */
+	bool by_pid, by_tid, by_cpu, by_cgroup; /* keep stacks of different ones apart */
+	bool leaf_only;				/* callers are not needed: flat report */
 };
 
 /*

@@ -79,6 +79,7 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 	ret->by_pid = report_has(o, REPORT_pid);
 	ret->by_tid = report_has(o, REPORT_tid);
 	ret->by_cpu = report_has(o, REPORT_cpu);
+	ret->by_cgroup = report_has(o, REPORT_cgroup);
 	ret->leaf_only = !o->children;
 }
 
@@ -135,6 +136,9 @@ key_value(enum report_key key, const struct profile_stack *s, const struct frame
 		break;
 	case REPORT_cpu:
 		v.number = s->cpu;
+		break;
+	case REPORT_cgroup:
+		v.text = s->cgroup;
 		break;
 	case REPORT_event: /* a key of every row */
 	case REPORT_KEYS_MAX:

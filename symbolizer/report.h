@@ -19,6 +19,7 @@
 	X(pid, "Pid", true, "process")                                                             \
 	X(tid, "Tid", true, "thread")                                                              \
 	X(cpu, "CPU", true, "CPU that was sampled")                                                \
+	X(cgroup, "Cgroup", false, "control group")                                                \
 	X(event, "Event", false, "event that took the sample")
 
 enum report_key {

@@ -241,6 +241,13 @@ need_record_all()
 	can_record_all || skip_all "sampling all CPUs needs root or kernel.perf_event_paranoid <= 0"
 }
 
+# The directory of the control groups that the kernel's perf knows; nothing where there are none.
+cgroup_root()
+{
+	awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts | grep . ||
+		awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts
+}
+
 need_command() # NAME...
 {
 	local c

@@ -11,6 +11,7 @@
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/filter.h"
 #include "symbolizer/input_set.h"
+#include "symbolizer/record_filter.h"
 #include "symbolizer/record_text.h"
 
 enum { OPT_JSON = 0x100 };
@@ -28,6 +29,7 @@ static const struct cli_option options[] = {
 	ROW(pid, "PIDS", "only samples of these processes"),
 	ROW(tid, "TIDS", "only samples of these threads"),
 	ROW(cpu, "CPUS", "only samples of these CPUs, e.g. 0-3,7"),
+	ROW(cgroup, "GLOBS", "only samples in these control groups and below: nginx.service"),
 	ROW(event, "NAMES", "only samples of these events"),
 	ROW(time, "A,B", "only samples between A and B: seconds as printed, or 10%-20%"),
 	ROW(since, "TIME",
@@ -91,38 +93,32 @@ print_record(const struct request *rq, const struct stream_record *rec,
 	return 0;
 }
 
-static bool
-is_wanted(const struct request *rq, const struct stream_record *rec, const char *event)
-{
-	const struct perf_record *r = rec->record;
-
-	if (!r || rec->state || r->type != REC_SAMPLE)
-		return true;
-	return filter_sample(rq->filter, NULL, r->sid.pid, r->sid.tid, r->sid.cpu, event);
-}
-
 /* The records of one recording: EXIT_DONE, or EXIT_FAILED with a message. */
 static int
 dump_one(const struct request *rq, const struct input *in)
 {
 	struct fmt_where where = { 0 };
+	struct record_filter filter;
 	struct stream_record rec;
 	int result = 0;
 
-	while (result >= 0 && (result = record_stream_next(in->stream, &rec, &where)) > 0) {
+	record_filter_init(&filter, rq->filter);
+	/* A full disk or a reader that left: main says which. */
+	while (result >= 0 && !ferror(stdout) &&
+	       (result = record_stream_next(in->stream, &rec, &where)) > 0) {
 		const struct recording_meta *meta = recording_reader_meta(in->reader);
 		struct record_text_about about = { .arch = meta->arch, .state = rec.state };
 
 		if (rec.event >= 0)
 			about.event = event_set_at(meta->events, (size_t)rec.event)->name;
-		if (!is_wanted(rq, &rec, about.event))
-			continue;
-		result = print_record(rq, &rec, &about);
-		/* A full disk or a reader that left: main says which. */
-		if (ferror(stdout))
-			return EXIT_FAILED;
+		result = record_filter_see(&filter, &rec, meta->events);
+		if (result > 0)
+			result = print_record(rq, &rec, &about);
 	}
-	return result < 0 ? input_failed(in, result, &where) : EXIT_DONE;
+	record_filter_done(&filter);
+	if (result < 0)
+		return input_failed(in, result, &where);
+	return ferror(stdout) ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int

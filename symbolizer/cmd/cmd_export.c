@@ -84,6 +84,7 @@ note_shared(struct request *rq, int value)
 	case FILTER_OPTION_pid:
 	case FILTER_OPTION_tid:
 	case FILTER_OPTION_cpu:
+	case FILTER_OPTION_cgroup:
 	case FILTER_OPTION_event:
 		rq->filtered = true;
 		return;

@@ -141,8 +141,7 @@ exits 1 "one that is there, one that is not" "$SPOOR" record -p $$,$short --dura
 
 # --- control groups ----------------------------------------------------------------------------
 
-hierarchy=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2 }' /proc/mounts | head -n 1)
-[ -n "$hierarchy" ] || hierarchy=$(awk '$3 == "cgroup2" { print $2 }' /proc/mounts | head -n 1)
+hierarchy=$(cgroup_root)
 if [ -n "$hierarchy" ] && mkdir "$hierarchy/spoor-test.$$" 2>/dev/null; then
 	at_exit "rmdir '$hierarchy/spoor-test.$$'"
 	background sh -c "echo \$\$ >'$hierarchy/spoor-test.$$/cgroup.procs' && exec $burn 20000 >/dev/null"

@@ -168,6 +168,14 @@ synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid)
 }
 
 void
+synthetic_cgroup(struct synthetic *s, uint64_t id, const char *path)
+{
+	struct perf_sample_id sample_id = sid(s, 0, 0);
+
+	ok(record_build_cgroup(&s->records, &s->attr[0], &sample_id, id, path), NULL);
+}
+
+void
 synthetic_map(struct synthetic *s, uint32_t pid, uint64_t addr, uint64_t len, const char *path)
 {
 	struct perf_sample_id id = sid(s, pid, pid);
@@ -191,6 +199,7 @@ synthetic_sample(struct synthetic *s, uint32_t pid, uint32_t tid, uint64_t ip,
 		.have = s->attr[s->event].sample_type,
 		.ip = ip,
 		.period = s->period,
+		.cgroup = s->cgroup,
 		.callchain = span_of(chain, words * 8),
 	};
 

@@ -24,6 +24,7 @@ struct synthetic {
 	uint32_t cpu;
 	uint16_t cpumode;
 	uint64_t period;
+	uint64_t cgroup; /* when the samples have one */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };
@@ -37,6 +38,7 @@ void synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const cha
 		    const char *name);
 void synthetic_comm(struct synthetic *s, uint32_t pid, uint32_t tid, const char *comm);
 void synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid);
+void synthetic_cgroup(struct synthetic *s, uint64_t id, const char *path);
 void synthetic_map(struct synthetic *s, uint32_t pid, uint64_t addr, uint64_t len,
 		   const char *path);
 /* chain: the words of the callchain, markers included. */

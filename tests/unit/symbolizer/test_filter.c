@@ -40,7 +40,13 @@ refused(int option, const char *arg)
 static bool
 sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid, uint32_t cpu)
 {
-	return filter_sample(f, comm, pid, tid, cpu, "cpu-clock");
+	return filter_sample(f, &(struct filter_subject){ comm, NULL, "cpu-clock", pid, tid, cpu });
+}
+
+static bool
+of_event(const struct filter *f, const char *event)
+{
+	return filter_sample(f, &(struct filter_subject){ "cc1", NULL, event, 1, 1, 0 });
 }
 
 static void
@@ -53,7 +59,7 @@ nothing_asked(void **state)
 	assert_true(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", NULL));
 	assert_int_equal(filter_window(f, &no_clock, &from, &until), 0);
 	assert_true(from == 0 && until == UINT64_MAX);
-	assert_false(filter_needs_range(f));
+	assert_false(filter_needs_range(f) || filter_by_cgroup(f));
 	filter_free(f);
 	filter_free(NULL);
 }
@@ -74,7 +80,7 @@ names(void **state)
 	/* another option: both have to hold */
 	assert_int_equal(filter_set(f, FILTER_OPTION_event, "cycles", &why), 0);
 	assert_false(sample(f, "cc1", 1, 1, 0));
-	assert_true(filter_sample(f, "cc1", 1, 1, 0, "cycles"));
+	assert_true(of_event(f, "cycles"));
 	filter_free(f);
 	refused(FILTER_OPTION_comm, "");
 	refused(FILTER_OPTION_comm, "a,,b");
@@ -92,8 +98,8 @@ patterns(void **state)
 	assert_false(sample(f, "x", 1, 1, 0) || sample(f, "xcc1", 1, 1, 0));
 	filter_free(f);
 	f = make(FILTER_OPTION_event, "sched:*");
-	assert_true(filter_sample(f, "a", 1, 1, 0, "sched:sched_switch"));
-	assert_false(filter_sample(f, "a", 1, 1, 0, "cycles"));
+	assert_true(of_event(f, "sched:sched_switch"));
+	assert_false(of_event(f, "cycles"));
 	filter_free(f);
 	f = make(FILTER_OPTION_dso, "libc-*.so,/opt/*");
 	assert_true(filter_leaf(f, "libc-2.36.so", "/lib/libc-2.36.so", "f"));
@@ -164,6 +170,55 @@ objects(void **state)
 	assert_true(filter_leaf(f, "libc.so.6", "/opt/libc.so.6", "f"));
 	assert_false(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", "f"));
 	filter_free(f);
+}
+
+static bool
+in_cgroup(const struct filter *f, const char *cgroup)
+{
+	return filter_sample(f, &(struct filter_subject){ "a", cgroup, "cycles", 1, 1, 0 });
+}
+
+static void
+cgroups(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_cgroup, "nginx.service,/user.slice/*/app.slice");
+
+	assert_true(filter_by_cgroup(f));
+	assert_true(in_cgroup(f, "/system.slice/nginx.service"));
+	assert_true(in_cgroup(f, "/nginx.service"));
+	/* and what is below */
+	assert_true(in_cgroup(f, "/system.slice/nginx.service/worker/1"));
+	assert_true(in_cgroup(f, "/user.slice/user-1000.slice/app.slice/x.scope"));
+	/* whole components */
+	assert_false(in_cgroup(f, "/system.slice/old-nginx.service"));
+	assert_false(in_cgroup(f, "/system.slice/nginx.service2"));
+	assert_false(in_cgroup(f, "/system.slice") || in_cgroup(f, "/") || in_cgroup(f, NULL));
+	assert_false(in_cgroup(f, "/x/user.slice/user-1000.slice/app.slice"));
+	filter_free(f);
+	f = make(FILTER_OPTION_cgroup, "system.slice/ssh*,[unknown]");
+	assert_true(in_cgroup(f, "/system.slice/ssh.service") && in_cgroup(f, NULL));
+	assert_true(in_cgroup(f, "/lxc/1/system.slice/ssh.service"));
+	assert_false(in_cgroup(f, "/system.slice/cron.service") || in_cgroup(f, "/u"));
+	filter_free(f);
+	/* the root alone, and everything */
+	f = make(FILTER_OPTION_cgroup, "/");
+	assert_true(in_cgroup(f, "/"));
+	assert_false(in_cgroup(f, "/system.slice"));
+	filter_free(f);
+	f = make(FILTER_OPTION_cgroup, "/*");
+	assert_true(in_cgroup(f, "/") && in_cgroup(f, "/system.slice"));
+	assert_false(in_cgroup(f, NULL));
+	filter_free(f);
+	/* directories, as a shell completes them */
+	f = make(FILTER_OPTION_cgroup, "/sys/fs/cgroup/a/,/sys/fs/cgroup/unified/b,c/");
+	assert_true(in_cgroup(f, "/a/x") && in_cgroup(f, "/b") && in_cgroup(f, "/x/c"));
+	assert_false(in_cgroup(f, "/x/a") || in_cgroup(f, "/x/b") || in_cgroup(f, "/"));
+	filter_free(f);
+	f = make(FILTER_OPTION_cgroup, "/sys/fs/cgroup/");
+	assert_true(in_cgroup(f, "/"));
+	assert_false(in_cgroup(f, "/a"));
+	filter_free(f);
+	refused(FILTER_OPTION_cgroup, "a,,b");
 }
 
 static void
@@ -300,6 +355,7 @@ main(void)
 		cmocka_unit_test(parts_of_symbols),
 		cmocka_unit_test(symbols_with_commas),
 		cmocka_unit_test(objects),
+		cmocka_unit_test(cgroups),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(times),
 		cmocka_unit_test(wall_clock),

@@ -91,15 +91,21 @@ add_sample(uint32_t pid, uint32_t tid, const enum function *chain)
 }
 
 static void
-begin(void)
+begin_with(uint64_t have)
 {
-	synthetic_begin(&s, HAVE);
+	synthetic_begin(&s, have);
 	for (int f = 0; f < NR_FUNCTIONS; f++)
 		synthetic_ksym(&s, address((enum function)f), address((enum function)f) + 0x100,
 			       functions[f].module, functions[f].name);
 	synthetic_comm(&s, 100, 100, "perf");
 	synthetic_comm(&s, 200, 200, "perf");
 	synthetic_comm(&s, 300, 300, "bash");
+}
+
+static void
+begin(void)
+{
+	begin_with(HAVE);
 }
 
 static void
@@ -122,11 +128,13 @@ read_profile(const struct profile_options *po)
 	assert_int_equal(profile_add(profile, s.stream, 0, &where), 0);
 }
 
+static const struct filter *filter;
+
 static void
 build(const char *keys, bool children)
 {
 	struct report_options o = { .children = children };
-	struct profile_options po = { 0 };
+	struct profile_options po = { .filter = filter };
 	const char *bad;
 	size_t len;
 
@@ -270,6 +278,69 @@ two_events(void **state)
 }
 
 static void
+row_is(size_t i, uint64_t samples, const char *cgroup)
+{
+	assert_int_equal(report_row_at(report, i)->self.samples, samples);
+	assert_string_equal(text(i, REPORT_cgroup), cgroup);
+}
+
+static void
+cgroups(void **state)
+{
+	const char *why;
+	struct filter *f;
+
+	begin_with(HAVE | PERF_SAMPLE_CGROUP);
+	synthetic_cgroup(&s, 7, "/a");
+	s.cgroup = 7;
+	add_fake();
+	/* one that comes later, one with no name, and one that is called otherwise from here on */
+	synthetic_cgroup(&s, 8, "/a/b");
+	s.cgroup = 8;
+	add_sample(100, 100, fake[1].chain);
+	add_sample(100, 100, fake[1].chain);
+	s.cgroup = 9;
+	add_sample(100, 100, fake[1].chain);
+	synthetic_cgroup(&s, 7, "/c");
+	s.cgroup = 7;
+	for (int i = 0; i < 3; i++)
+		add_sample(100, 100, fake[1].chain);
+	build("cgroup", false);
+	assert_int_equal(report_section_at(report, 0)->nr, 4);
+	row_is(0, 10, "/a");
+	row_is(1, 3, "/c");
+	row_is(2, 2, "/a/b");
+	row_is(3, 1, "[unknown]");
+	end();
+
+	/* a filter needs no key, and a key no filter */
+	f = filter_new(0);
+	assert_int_equal(filter_set(f, FILTER_OPTION_cgroup, "b", &why), 0);
+	begin_with(HAVE | PERF_SAMPLE_CGROUP);
+	synthetic_cgroup(&s, 8, "/a/b");
+	add_fake();
+	s.cgroup = 8;
+	add_sample(100, 100, fake[1].chain);
+	filter = f;
+	build("comm", false);
+	filter = NULL;
+	assert_int_equal(report_section_at(report, 0)->weight.samples, 1);
+	assert_null(text(0, REPORT_cgroup));
+	assert_int_equal(profile_totals(profile)->filtered, 10);
+	end();
+	filter_free(f);
+
+	/* samples of older kernels */
+	begin();
+	synthetic_cgroup(&s, 0, "/a");
+	add_fake();
+	build("cgroup", false);
+	assert_int_equal(report_section_at(report, 0)->nr, 1);
+	row_is(0, 10, "[unknown]");
+	end();
+}
+
+static void
 by_period(void **state)
 {
 	begin();
@@ -391,7 +462,7 @@ main(void)
 		cmocka_unit_test(fewer_keys),	 cmocka_unit_test(two_events),
 		cmocka_unit_test(by_period),	 cmocka_unit_test(unknowns),
 		cmocka_unit_test(empty),	 cmocka_unit_test(keys),
-		cmocka_unit_test(folded_stacks),
+		cmocka_unit_test(folded_stacks), cmocka_unit_test(cgroups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Control groups in reports, dump and exports: groups of known names and loads, which are removed
+# before the recording ends; perf report on our export, and our report on what perf recorded, say
+# the same.
+. "$(dirname "$0")/../lib.sh"
+need_command jq perf
+need_record_all
+
+root=$(cgroup_root)
+top=spoor-test.$$
+if [ -z "$root" ] || ! mkdir "$root/$top" 2>/dev/null; then
+	skip_all "no control group can be made here"
+fi
+at_exit "find '$root/$top' -depth -type d -exec rmdir {} + 2>/dev/null"
+evil=$'e\033[31mvil'
+burn=$FIXTURES/burn
+
+cat >load.sh <<'SH'
+in_group() # GROUP MILLISECONDS
+{
+	(echo "$BASHPID" >"$1/cgroup.procs" && exec "$burn" "$2" >/dev/null)
+}
+mkdir "$root/$top/a.service" "$root/$top/b.service" "$root/$top/b.service/worker" "$root/$top/$evil"
+in_group "$root/$top/a.service" 900 &
+in_group "$root/$top/b.service" 300 &
+in_group "$root/$top/b.service/worker" 300 &
+in_group "$root/$top/$evil" 100 &
+wait
+rmdir "$root/$top/b.service/worker" "$root/$top"/*/
+"$burn" 100 >/dev/null
+SH
+export root top evil burn
+
+exits 0 "a recording of control groups" "$SPOOR" record -a -e cpu-clock -F 499 -o g.spoor -- bash load.sh
+is "$(find "$root/$top" -mindepth 1 -type d)" "" "all of them are gone at its end"
+
+of() # FILE [OPTION...]: samples by control group, as "NUMBER PATH" lines
+{
+	"$SPOOR" report -s cgroup --json "$@" | jq -r '.rows[] | "\(.samples) \(.cgroup)"' | LC_ALL=C sort -k 2
+}
+sum() # OPTION...: samples that pass
+{
+	"$SPOOR" report --json "$@" g.spoor | jq .samples
+}
+of g.spoor >ours
+all=$(sum)
+is "$(awk '{ n += $1 } END { print n }' ours)" "$all" "rows have every sample"
+is "$(cut -d' ' -f2- ours | grep "^/$top/" | tr '\n' ' ')" \
+	"/$top/a.service /$top/b.service /$top/b.service/worker /$top/$evil " "groups that were removed have their names"
+count() # PATTERN: samples in groups that match an awk pattern
+{
+	awk -v p="$1" 'substr($0, index($0, " ") + 1) ~ p { n += $1 } END { print n + 0 }' ours
+}
+in_range "$(count "^/$top/a.service$")" 300 600 "as many samples as they ran"
+
+# --- perf says the same
+
+perf_of() # FILE: as of(), by perf
+{
+	perf report -i "$1" --no-children -g none --percent-limit 0 --stdio -q -F sample,cgroup -t $'\001' 2>perf.err |
+		sed 's/^ *//; s/ *$//; s/ *\x01/ /' | grep . | LC_ALL=C sort -k 2
+}
+"$SPOOR" export -f perf-data-file -i g.spoor -o g.data
+perf_of g.data >theirs
+ok "perf report -s cgroup on the export has the same rows" diff ours theirs
+perf record -q -B -N -a -e cpu-clock -F 499 --all-cgroups -o p.data -- bash load.sh 2>/dev/null
+perf_of p.data >theirs
+like "$(cat theirs)" "^[0-9]+ /$top/b.service/worker$" "perf recorded control groups"
+ok "and what perf recorded has here" diff <(of p.data) theirs
+
+# --- text
+
+"$SPOOR" report -s cgroup,comm g.spoor >out
+like "$(cat out)" '^# Overhead  Cgroup +Command$' "perf's title"
+like "$(cat out)" "%  /$top/a.service +burn$" "a row"
+like "$(cat out)" "%  /$top/e\\\\033\\[31mvil +burn$" "no escape reaches the terminal"
+
+# --- the filter
+
+is "$(sum --cgroup a.service)" "$(count "^/$top/a.service$")" "--cgroup: the last component"
+is "$(sum --cgroup "/$top/a.service")" "$(count "^/$top/a.service$")" "the whole path"
+is "$(sum --cgroup "$root/$top/a.service")" "$(count "^/$top/a.service$")" "its directory"
+is "$(sum --cgroup "$top/?.serv*")" "$(count "^/$top/..service")" "a pattern of the last two"
+is "$(sum --cgroup b.service)" "$(count "^/$top/b.service")" "with what is below"
+isnt "$(count "^/$top/b.service$")" "$(count "^/$top/b.service")" "which is more"
+is "$(sum --cgroup worker,a.service)" "$(count '/(worker|a.service)$')" "a list"
+is "$(sum --cgroup /)" "$(count '^/$')" "the root alone"
+is "$(sum --cgroup '/*')" "$all" "everything"
+is "$(sum --cgroup service) $(sum --cgroup /a.service)" "0 0" "no part of a component, no end of a path"
+is "$(($(sum --cgroup a.service --time 0%-50%) + $(sum --cgroup a.service --time 50%-100%)))" \
+	"$(sum --cgroup a.service)" "in a window"
+is "$("$SPOOR" export -f folded --cgroup b.service g.spoor | awk '{ n += $NF } END { print n }')" \
+	"$(sum --cgroup b.service)" "folded"
+dumped() # OPTION...: samples of dump
+{
+	"$SPOOR" dump --json "$@" g.spoor | jq -s 'map(select(.type == "SAMPLE")) | length'
+}
+is "$(dumped --cgroup b.service)" "$(sum --cgroup b.service)" "dump"
+is "$(dumped --cgroup b.service --time 50%-100%)" "$(sum --cgroup b.service --time 50%-100%)" "dump of a window"
+is "$("$SPOOR" dump --cgroup nobody --json g.spoor | jq -s 'map(select(.type == "CGROUP")) | length > 4')" true \
+	"with all other records"
+"$SPOOR" export -f perf-data-file --cgroup b.service -i g.spoor -o b.data
+ok "perf.data" diff <(grep "/$top/b.service" ours) <(perf_of b.data)
+is "$("$SPOOR" export -f perf-data --cgroup b.service g.spoor | "$SPOOR" report --json -i - | jq .samples)" \
+	"$(sum --cgroup b.service)" "in a pipe"
+
+# --- without
+
+perf record -q -B -N -a -e cpu-clock -F 99 -o old.data -- "$burn" 300 >/dev/null 2>&1
+is "$(of old.data | cut -d' ' -f2)" "[unknown]" "samples without a control group"
+is "$("$SPOOR" report --json --cgroup '[unknown]' old.data | jq .samples)" "$("$SPOOR" report --json old.data | jq .samples)" \
+	"are found by that"
+is "$("$SPOOR" report --json --cgroup '/*' old.data | jq .samples)" 0 "and by no path"
+
+done_testing
