@@ -517,11 +517,16 @@ cgroups_have(const struct names *wanted, const char *path)
 }
 
 bool
+filter_scope(const struct filter *f, const struct filter_subject *s)
+{
+	return ranges_have(&f->cpu, s->cpu) && names_have(&f->event, s->event);
+}
+
+bool
 filter_sample(const struct filter *f, const struct filter_subject *s)
 {
-	return ranges_have(&f->pid, s->pid) && ranges_have(&f->tid, s->tid) &&
-		ranges_have(&f->cpu, s->cpu) && names_have(&f->comm, s->comm) &&
-		names_have(&f->event, s->event) && cgroups_have(&f->cgroup, s->cgroup);
+	return filter_scope(f, s) && ranges_have(&f->pid, s->pid) && ranges_have(&f->tid, s->tid) &&
+		names_have(&f->comm, s->comm) && cgroups_have(&f->cgroup, s->cgroup);
 }
 
 bool

@@ -74,7 +74,12 @@ struct filter_subject {
 	uint32_t pid, tid, cpu;
 };
 
-/* Before symbols are looked up. */
+/*
+ * Is it of what is looked at: its CPU, its event? The other options choose from that: as in
+ * perf report, it is the whole that shares are of.
+ */
+bool filter_scope(const struct filter *f, const struct filter_subject *s);
+/* Of that, by all that is known before symbols are looked up. */
 bool filter_sample(const struct filter *f, const struct filter_subject *s);
 /* Does the path of the control group matter? */
 bool filter_by_cgroup(const struct filter *f);

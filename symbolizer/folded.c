@@ -139,7 +139,7 @@ write_stacks(const struct folded *f, const struct folded_options *o, FILE *out)
 	for (size_t i = 0; i < f->nr_stacks && err == 0; i++) {
 		const struct profile_stack *s = &f->stacks[i];
 
-		n += o->by_period ? s->period : s->samples;
+		n += o->by_period ? s->weight.period : s->weight.samples;
 		if (i + 1 < f->nr_stacks && compare_stacks(s, s + 1, (void *)(uintptr_t)f) == 0)
 			continue;
 		write_line(f, s, n, &scratch, out);

@@ -34,15 +34,21 @@ struct stack {
 	int event;
 	uint32_t nr_frames;
 	size_t frames; /* where in words */
-	uint64_t samples, period;
+	struct profile_weight weight;
+};
+
+struct profile_event {
+	const char *name; /* interned */
+	struct profile_weight whole;
 };
 
 struct profile {
 	unsigned magic;
 	struct resolver *resolver;
 	const struct profile_options *options;
-	const char **events; /* names, interned */
+	struct profile_event *events;
 	size_t nr_events, cap_events;
+	struct profile_weight whole_of_none; /* of samples without an event */
 	struct frame *frames;
 	size_t nr_frames, cap_frames;
 	struct slots frame_slots;
@@ -131,6 +137,13 @@ stack_hash(const struct profile *p, const struct stack *s)
 	return (uint32_t)h;
 }
 
+static void
+weigh(struct profile_weight *w, uint64_t period)
+{
+	w->samples++;
+	w->period += period;
+}
+
 /*
  * Counts a sample to its stack. Its frames stand behind the last stack's in words; they
  * stay there when the stack is new.
@@ -152,8 +165,7 @@ count(struct profile *p, struct stack *s, uint64_t period)
 		p->stacks[p->nr_stacks++] = *s;
 		p->nr_words += s->nr_frames;
 	}
-	p->stacks[i].samples++;
-	p->stacks[i].period += period;
+	weigh(&p->stacks[i].weight, period);
 	return 0;
 }
 
@@ -349,7 +361,7 @@ static int
 find_event(const struct profile *p, const char *name, size_t nth)
 {
 	for (size_t i = 0; i < p->nr_events; i++)
-		if (p->events[i] == name && nth-- == 0)
+		if (p->events[i].name == name && nth-- == 0)
 			return (int)i;
 	return -1;
 }
@@ -367,7 +379,7 @@ take_event(struct build *b, size_t i)
 	if (!name)
 		return -FMT_E_NOMEM;
 	for (size_t k = 0; k < i; k++)
-		nth += p->events[b->events[k]] == name;
+		nth += p->events[b->events[k]].name == name;
 	err = slots_reserve_array(&b->events, b->nr_events, &b->cap_events, 1, sizeof(*b->events));
 	if (err == 0)
 		err = slots_reserve_array(&p->events, p->nr_events, &p->cap_events, 1,
@@ -377,7 +389,7 @@ take_event(struct build *b, size_t i)
 	b->events[i] = find_event(p, name, nth);
 	if (b->events[i] < 0) {
 		b->events[i] = (int)p->nr_events;
-		p->events[p->nr_events++] = name;
+		p->events[p->nr_events++] = (struct profile_event){ .name = name };
 	}
 	b->nr_events++;
 	return 0;
@@ -412,19 +424,24 @@ find_who(struct build *b, const struct perf_record *r, int event, struct stack *
 	return s->comm && s->cgroup ? event_of(b, event, &s->event) : -FMT_E_NOMEM;
 }
 
+/* Counts what is looked at. */
 static bool
-is_wanted(const struct build *b, const struct stack *s)
+is_wanted(struct build *b, const struct stack *s, uint64_t period)
 {
+	const struct filter *filter = b->options->filter;
 	const struct filter_subject subject = {
 		.comm = s->comm,
 		.cgroup = s->cgroup,
-		.event = s->event < 0 ? "" : b->p->events[s->event],
+		.event = s->event < 0 ? "" : b->p->events[s->event].name,
 		.pid = s->pid,
 		.tid = s->tid,
 		.cpu = s->cpu,
 	};
 
-	return !b->options->filter || filter_sample(b->options->filter, &subject);
+	if (filter && !filter_scope(filter, &subject))
+		return false;
+	weigh(s->event < 0 ? &b->p->whole_of_none : &b->p->events[s->event].whole, period);
+	return !filter || filter_sample(filter, &subject);
 }
 
 static int
@@ -441,7 +458,7 @@ add_sample(struct build *b, const struct perf_record *r, int event)
 	err = find_who(b, r, event, &s);
 	if (err < 0)
 		return err;
-	if (!is_wanted(b, &s)) {
+	if (!is_wanted(b, &s, period_of(r))) {
 		b->p->totals.filtered++;
 		return 0;
 	}
@@ -593,7 +610,14 @@ const char *
 profile_event_name(const struct profile *p, int event)
 {
 	assert(p->magic == PROFILE_MAGIC && event < (int)p->nr_events);
-	return event < 0 ? "[unknown]" : p->events[event];
+	return event < 0 ? "[unknown]" : p->events[event].name;
+}
+
+struct profile_weight
+profile_event_whole(const struct profile *p, int event)
+{
+	assert(p->magic == PROFILE_MAGIC && event < (int)p->nr_events);
+	return event < 0 ? p->whole_of_none : p->events[event].whole;
 }
 
 size_t
@@ -618,8 +642,7 @@ profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret)
 		.event = s->event,
 		.frames = &p->words[s->frames],
 		.nr_frames = s->nr_frames,
-		.samples = s->samples,
-		.period = s->period,
+		.weight = s->weight,
 	};
 }
 

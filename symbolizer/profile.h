@@ -18,6 +18,10 @@
 
 struct profile;
 
+struct profile_weight {
+	uint64_t samples, period;
+};
+
 struct profile_stack {
 	const char *comm;	/* interned */
 	const char *cgroup;	/* interned; when the profile keys by it, else NULL */
@@ -25,7 +29,7 @@ struct profile_stack {
 	int event;		/* for profile_event_name(); -1: none */
 	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
 	uint32_t nr_frames;	/* at least 1 */
-	uint64_t samples, period;
+	struct profile_weight weight;
 };
 
 struct profile_options {
@@ -51,6 +55,8 @@ void profile_free(struct profile *p);
 
 /* Events of recordings that have equal names are one. */
 const char *profile_event_name(const struct profile *p, int event);
+/* All of its samples that the filter looked at (filter_scope()), chosen or not. */
+struct profile_weight profile_event_whole(const struct profile *p, int event);
 
 size_t profile_stacks(const struct profile *p);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);

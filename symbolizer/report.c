@@ -53,7 +53,7 @@ int
 report_parse_keys(const char *text, struct report_options *ret, const char **ret_bad,
 		  size_t *ret_len)
 {
-	struct report_options o = { .children = ret->children };
+	struct report_options o = { .children = ret->children, .relative = ret->relative };
 
 	for (;;) {
 		size_t len = strcspn(text, ",");
@@ -179,10 +179,10 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 }
 
 static void
-weigh(struct report_weight *w, const struct profile_stack *s)
+weigh(struct profile_weight *w, const struct profile_stack *s)
 {
-	w->samples += s->samples;
-	w->period += s->period;
+	w->samples += s->weight.samples;
+	w->period += s->weight.period;
 }
 
 /* stamp: which stack this is, from 1. */
@@ -207,7 +207,7 @@ add_stack(struct report *r, const struct profile *p, const struct profile_stack 
 }
 
 static int
-add_section(struct report *r, const struct profile_stack *s)
+add_section(struct report *r, const struct profile *p, const struct profile_stack *s)
 {
 	int err;
 
@@ -220,7 +220,10 @@ add_section(struct report *r, const struct profile_stack *s)
 				  sizeof(*r->sections));
 	if (err < 0)
 		return err;
-	r->sections[r->nr_sections] = (struct report_section){ .event = s->event };
+	r->sections[r->nr_sections] = (struct report_section){
+		.event = s->event,
+		.whole = profile_event_whole(p, s->event),
+	};
 	weigh(&r->sections[r->nr_sections++].weight, s);
 	return 0;
 }
@@ -355,11 +358,11 @@ report_build(const struct profile *p, const struct report_options *o, struct rep
 
 		profile_stack_at(p, i, &s);
 		leaf = profile_frame(p, s.frames[0]);
-		err = add_section(r, &s);
+		err = add_section(r, p, &s);
 		if (err == 0)
 			err = add_stack(r, p, &s, i + 1);
 		if (err == 0 && leaf->miss != RESOLVE_OK)
-			err = add_unknown(r, leaf, s.samples);
+			err = add_unknown(r, leaf, s.weight.samples);
 	}
 	if (err < 0) {
 		report_free(r);
@@ -402,6 +405,22 @@ report_row_at(const struct report *r, size_t i)
 {
 	assert(i < r->nr_rows);
 	return &r->rows[i];
+}
+
+double
+report_share(const struct profile_weight *w, const struct profile_weight *all)
+{
+	/* Events without a period count samples. */
+	if (all->period > 0)
+		return 100.0 * (double)w->period / (double)all->period;
+	return all->samples ? 100.0 * (double)w->samples / (double)all->samples : 0;
+}
+
+double
+report_percent(const struct report *r, const struct report_section *s,
+	       const struct profile_weight *w)
+{
+	return report_share(w, r->options.relative ? &s->weight : &s->whole);
 }
 
 size_t

@@ -33,6 +33,7 @@ struct report_options {
 	enum report_key keys[REPORT_KEYS_MAX];
 	size_t nr_keys;
 	bool children; /* fill in and order by total */
+	bool relative; /* shares are of what passed the filters, not of the whole */
 };
 
 /*
@@ -46,10 +47,6 @@ bool report_has(const struct report_options *o, enum report_key key);
 /* What the profile has to tell apart for this report. */
 void report_profile_options(const struct report_options *o, struct profile_options *ret);
 
-struct report_weight {
-	uint64_t samples, period;
-};
-
 struct report_value {
 	const char *text; /* of a name; NULL: unknown */
 	uint32_t number;  /* of a number; of a symbol: 1 in the kernel */
@@ -58,13 +55,13 @@ struct report_value {
 struct report_row {
 	int event;				     /* always a key */
 	struct report_value values[REPORT_KEYS_MAX]; /* by key; zero of what is none */
-	struct report_weight self, total;
+	struct profile_weight self, total;
 };
 
 /* One event: its rows are [first, first + nr). */
 struct report_section {
 	int event;
-	struct report_weight weight;
+	struct profile_weight weight, whole; /* without what filters left out, and with it */
 	size_t first, nr;
 };
 
@@ -85,6 +82,11 @@ void report_free(struct report *r);
 size_t report_sections(const struct report *r);
 const struct report_section *report_section_at(const struct report *r, size_t i);
 const struct report_row *report_row_at(const struct report *r, size_t i);
+/* Percent of all that w is. */
+double report_share(const struct profile_weight *w, const struct profile_weight *all);
+/* Percent that a row's weight is of what shares of its event are of. */
+double report_percent(const struct report *r, const struct report_section *s,
+		      const struct profile_weight *w);
 /* By samples descending. */
 size_t report_unknowns(const struct report *r);
 const struct report_unknown *report_unknown_at(const struct report *r, size_t i);

@@ -15,6 +15,7 @@ enum {
 	OPT_CHILDREN = 0x100,
 	OPT_NO_CHILDREN,
 	OPT_PERCENT_LIMIT,
+	OPT_PERCENTAGE,
 	OPT_JSON,
 	OPT_COLOR,
 	OPT_NO_PAGER
@@ -27,6 +28,8 @@ static const struct cli_option options[] = {
 	{ 's', 's', "sort", "KEYS", "comma-separated; keys are" KEYS },
 	{ OPT_CHILDREN, 0, "children", NULL, "order by time spent there and in what it called" },
 	{ OPT_NO_CHILDREN, 0, "no-children", NULL, "order by time spent there itself (default)" },
+	{ OPT_PERCENTAGE, 0, "percentage", "OF",
+	  "shares are absolute, of the whole (default), or relative, of what filters leave" },
 	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "leave out rows below it" },
 	{ 'n', 'n', "show-nr-samples", NULL, "a column with the number of samples" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
@@ -76,6 +79,15 @@ set_percent_limit(struct request *rq, const char *text)
 }
 
 static int
+set_percentage(struct request *rq, const char *text)
+{
+	rq->report.relative = strcmp(text, "relative") == 0;
+	if (rq->report.relative || strcmp(text, "absolute") == 0)
+		return CLI_GO_ON;
+	return cli_usage_error("report", "--percentage %s: absolute or relative", text);
+}
+
+static int
 set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
@@ -89,6 +101,8 @@ set(void *arg, int value, const char *text)
 		return CLI_GO_ON;
 	case OPT_PERCENT_LIMIT:
 		return set_percent_limit(rq, text);
+	case OPT_PERCENTAGE:
+		return set_percentage(rq, text);
 	case 'n':
 		rq->show_nr_samples = true;
 		return CLI_GO_ON;

@@ -47,10 +47,11 @@ make_row(const struct report_print *p, const struct report_section *s, const str
 	json_t *j = json_object();
 	int err;
 
-	err = json_object_set_new(j, "overhead", json_real(report_percent(s, &row->self)));
+	err = json_object_set_new(j, "overhead",
+				  json_real(report_percent(p->report, s, &row->self)));
 	if (p->options->children) {
 		err |= json_object_set_new(j, "children",
-					   json_real(report_percent(s, &row->total)));
+					   json_real(report_percent(p->report, s, &row->total)));
 		err |= json_object_set_new(j, "children_samples",
 					   json_value_number(row->total.samples));
 		err |= json_object_set_new(j, "children_period",
@@ -101,6 +102,8 @@ make_events(const struct report_print *p)
 		json_object_set_new(j, "event", name(load_event_name(p->load, s->event)));
 		json_object_set_new(j, "samples", json_value_number(s->weight.samples));
 		json_object_set_new(j, "period", json_value_number(s->weight.period));
+		json_object_set_new(j, "whole_samples", json_value_number(s->whole.samples));
+		json_object_set_new(j, "whole_period", json_value_number(s->whole.period));
 		json_array_append_new(events, j);
 	}
 	return events;
@@ -152,6 +155,8 @@ report_print_json(const struct report_print *p)
 				   json_value_number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
 	err |= json_object_set_new(j, "loss", make_loss(loss));
 	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
+	err |= json_object_set_new(j, "percentage",
+				   json_string(p->options->relative ? "relative" : "absolute"));
 	err |= json_object_set_new(j, "events", make_events(p));
 	err |= json_object_set_new(j, "rows", make_rows(p));
 	/* A failed write shows at exit. */

@@ -20,8 +20,6 @@ struct report_print {
 int report_print_text(const struct report_print *p);
 int report_print_json(const struct report_print *p);
 
-/* Percent of the event that a row's weight is. */
-double report_percent(const struct report_section *s, const struct report_weight *w);
 /* Is the row below the limit? */
 bool report_below_limit(const struct report_print *p, const struct report_section *s,
 			const struct report_row *row);

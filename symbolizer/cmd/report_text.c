@@ -17,21 +17,13 @@
 #define UNKNOWNS_SHOWN 10
 #define GAPS_SHOWN 10
 
-double
-report_percent(const struct report_section *s, const struct report_weight *w)
-{
-	/* Events without a period count samples. */
-	if (s->weight.period > 0)
-		return 100.0 * (double)w->period / (double)s->weight.period;
-	return s->weight.samples ? 100.0 * (double)w->samples / (double)s->weight.samples : 0;
-}
-
 bool
 report_below_limit(const struct report_print *p, const struct report_section *s,
 		   const struct report_row *row)
 {
-	return report_percent(s, p->options->children ? &row->total : &row->self) <
-		p->percent_limit;
+	const struct profile_weight *w = p->options->children ? &row->total : &row->self;
+
+	return report_percent(p->report, s, w) < p->percent_limit;
 }
 
 static void
@@ -172,9 +164,10 @@ key_columns(const struct report_print *p, struct table_column *columns)
 }
 
 static void
-add_percent(struct table *t, const struct report_section *s, const struct report_weight *w)
+add_percent(const struct report_print *p, struct table *t, const struct report_section *s,
+	    const struct profile_weight *w)
 {
-	double percent = report_percent(s, w);
+	double percent = report_percent(p->report, s, w);
 
 	table_cellf(t,
 		    percent >= 5	     ? TABLE_HOT
@@ -214,12 +207,23 @@ add_row(const struct report_print *p, struct table *t, struct buf *scratch,
 	const struct report_section *s, const struct report_row *row)
 {
 	if (p->options->children)
-		add_percent(t, s, &row->total);
-	add_percent(t, s, &row->self);
+		add_percent(p, t, s, &row->total);
+	add_percent(p, t, s, &row->self);
 	if (p->show_nr_samples)
 		table_cellf(t, TABLE_PLAIN, "%" PRIu64, row->self.samples);
 	for (size_t i = 0; i < p->options->nr_keys; i++)
 		add_key(p, t, scratch, row, p->options->keys[i]);
+}
+
+/* What passed the filters is a part: which, and what the shares are of. */
+static void
+print_part(const struct report_print *p, const struct report_section *s)
+{
+	if (s->whole.samples == s->weight.samples)
+		return;
+	printf("# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64 " samples); shares are of %s\n",
+	       report_share(&s->weight, &s->whole), s->weight.samples, s->whole.samples,
+	       p->options->relative ? "these samples" : "the whole");
 }
 
 static int
@@ -245,8 +249,10 @@ print_section(const struct report_print *p, const struct report_section *s)
 	err = buf_failed(&scratch) ? -FMT_E_NOMEM : 0;
 	if (err == 0) {
 		printf("# Samples: %" PRIu64 " of event '%s'\n# Event count (approx.): %" PRIu64
-		       "\n#\n",
+		       "\n",
 		       s->weight.samples, (const char *)scratch.p, s->weight.period);
+		print_part(p, s);
+		puts("#");
 		err = table_print(t, stdout, cli_columns(), cli_color());
 	}
 	buf_done(&scratch);

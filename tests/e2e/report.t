@@ -99,6 +99,43 @@ is "$(sum --pid "$pid") $(sum --pid 1)" "$all 0" "--pid"
 "$SPOOR" report --comm nobody split.spoor >out
 like "$(cat out)" '^# No sample is left' "nothing passes: said"
 
+# --- shares under a filter, as perf report has them
+
+cp split other
+"$SPOOR" record -e cpu-clock:u -o both.spoor -- sh -c './split 0.6; ./other 0.3' 2>/dev/null
+shares() # OPTION...: "SHARE COMMAND OBJECT"
+{
+	"$SPOOR" report -s comm,dso "$@" both.spoor | grep -v '^#' | awk '{ print $1, $2, $3 }' | LC_ALL=C sort
+}
+in_range "$(shares --comm other | awk '{ n += $1 } END { print n }')" 20 50 "a filter leaves the shares of the whole"
+is "$(shares --comm other)" "$(shares | grep ' other ')" "rows are as without it"
+is "$(shares --comm other)" "$(shares --comm other --percentage absolute)" "which is --percentage absolute"
+in_range "$(shares --comm other --percentage relative | awk '{ n += $1 } END { print n }')" 99.9 100.1 \
+	"--percentage relative: of what is left"
+"$SPOOR" report --comm other both.spoor >out
+like "$(cat out)" '^# Of the whole: [0-9.]+% \([0-9]+ of [0-9]+ samples\); shares are of the whole$' "both are told"
+"$SPOOR" report --json --comm other both.spoor >out
+is "$(jq -c '[.percentage, (.events[0] | .samples < .whole_samples and .period < .whole_period)]' out)" \
+	'["absolute",true]' "in JSON too"
+is "$(jq '.events[0].whole_samples' out)" "$("$SPOOR" report --json both.spoor | jq .samples)" "the whole is all of it"
+is "$(jq '.rows | map(.overhead) | add * 1000 | round' out)" \
+	"$(jq '.events[0] | .period / .whole_period * 100000 | round' out)" "and rows are shares of that"
+if command -v perf >/dev/null; then
+	"$SPOOR" export -f perf-data-file -i both.spoor -o both.data
+	perf_shares() # OPTION...: it leaves out a column that has one value
+	{
+		perf report -i both.data --no-children -g none --percent-limit 0 --stdio -q -F overhead,comm,dso "$@" \
+			2>/dev/null | awk 'NF && !/^#/ { print $1 }' | sort
+	}
+	for options in "--comm other" "--comm other --percentage relative" "--dso split --percentage relative" \
+		"--dso other" "--cpu 0" "--cpu 0 --comm split" "--time 10%-60% --comm split"; do
+		# shellcheck disable=SC2086
+		is "$(shares $options | cut -d' ' -f1 | sort)" "$(perf_shares $options)" "$options: as perf"
+	done
+else
+	skip "perf is not installed" 7
+fi
+
 # --- what is not there
 
 "$SPOOR" record -e cpu-clock:u -c 100000000000 -o empty.spoor -- true 2>/dev/null
@@ -165,6 +202,7 @@ like "$(cat err)" 'comm dso sym' "lists the keys"
 usage "missing argument" report --sort
 usage "argument too many" report --json=1 split.spoor
 usage "two files" report split.spoor empty.spoor
+usage "bad base of shares" report --percentage half
 usage "bad percent" report --percent-limit x
 usage "bad time" report --time 5-4
 usage "no format" export split.spoor

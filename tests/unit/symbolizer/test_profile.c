@@ -101,8 +101,8 @@ stacks_and_weights(void **state)
 	assert_int_equal(profile_stacks(profile), 2);
 	assert_string_equal(text(0), "one: schedule < do_syscall_64");
 	profile_stack_at(profile, 0, &st);
-	assert_int_equal(st.samples, 4);
-	assert_int_equal(st.period, 3007);
+	assert_int_equal(st.weight.samples, 4);
+	assert_int_equal(st.weight.period, 3007);
 	assert_int_equal(st.event, 0);
 	assert_string_equal(text(1), "one: do_syscall_64");
 	assert_int_equal(profile_totals(profile)->samples, 5);
@@ -212,7 +212,7 @@ less_in_a_sample(void **state)
 	build(&s, &(struct profile_options){ 0 });
 	assert_string_equal(text(0), "one: schedule");
 	profile_stack_at(profile, 0, &st);
-	assert_int_equal(st.period, 4000);
+	assert_int_equal(st.weight.period, 4000);
 	end(&s);
 	/* no ip: the callchain says */
 	begin(&s, PERF_SAMPLE_CALLCHAIN);
@@ -326,8 +326,8 @@ many(void **state)
 		struct profile_stack st;
 
 		profile_stack_at(profile, i, &st);
-		assert_int_equal(st.samples, 2);
-		samples += st.samples;
+		assert_int_equal(st.weight.samples, 2);
+		samples += st.weight.samples;
 	}
 	assert_int_equal(samples, profile_totals(profile)->samples);
 	end(&s);

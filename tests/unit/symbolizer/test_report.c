@@ -341,6 +341,49 @@ cgroups(void **state)
 }
 
 static void
+shares(void **state)
+{
+	const struct report_section *section;
+	struct report_options o = { 0 };
+	struct filter *f = filter_new(0);
+	const char *why, *bad;
+	size_t len;
+
+	/* bash's four of eleven on CPU 0; what CPU 1 has is not looked at */
+	begin();
+	add_fake();
+	s.period = 7000;
+	add_sample(300, 300, fake[7].chain);
+	s.cpu = 1;
+	add_sample(300, 300, fake[7].chain);
+	assert_int_equal(filter_set(f, FILTER_OPTION_comm, "bash", &why), 0);
+	assert_int_equal(filter_set(f, FILTER_OPTION_cpu, "0", &why), 0);
+	filter = f;
+	build("sym", false);
+	filter = NULL;
+	section = report_section_at(report, 0);
+	assert_true(section->weight.samples == 4 && section->weight.period == 10000);
+	assert_true(section->whole.samples == 11 && section->whole.period == 17000);
+	assert_int_equal(profile_totals(profile)->filtered, 8);
+	assert_string_equal(text(0, REPORT_sym), "main");
+	assert_true(report_percent(report, section, &report_row_at(report, 0)->self) ==
+		    100.0 * 8000 / 17000);
+	report_free(report);
+	assert_int_equal(report_parse_keys("sym", &o, &bad, &len), 0);
+	o.relative = true;
+	assert_int_equal(report_build(profile, &o, &report), 0);
+	section = report_section_at(report, 0);
+	assert_true(report_percent(report, section, &report_row_at(report, 0)->self) == 80);
+	end();
+	filter_free(f);
+	/* without a period samples count, and nothing is a share of nothing */
+	assert_true(report_share(&(struct profile_weight){ 1, 0 },
+				 &(struct profile_weight){ 4, 0 }) == 25);
+	assert_true(report_share(&(struct profile_weight){ 0, 0 },
+				 &(struct profile_weight){ 0, 0 }) == 0);
+}
+
+static void
 by_period(void **state)
 {
 	begin();
@@ -463,6 +506,7 @@ main(void)
 		cmocka_unit_test(by_period),	 cmocka_unit_test(unknowns),
 		cmocka_unit_test(empty),	 cmocka_unit_test(keys),
 		cmocka_unit_test(folded_stacks), cmocka_unit_test(cgroups),
+		cmocka_unit_test(shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
