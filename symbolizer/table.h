@@ -3,7 +3,8 @@
  * table: rows of cells in aligned columns, as perf report's readers know them.
  *
  * Cells have to be escaped already (escape.h): the table counts columns of the terminal, and
- * cuts only when it is told a terminal's width; what goes to a file or a pipe is whole.
+ * shortens names only when it is told a terminal's width, or that of a column; what goes to a
+ * file or a pipe is whole.
  */
 #ifndef SYMBOLIZER_TABLE_H
 #define SYMBOLIZER_TABLE_H
@@ -17,7 +18,17 @@ enum table_color { TABLE_PLAIN, TABLE_HOT, TABLE_WARM };
 struct table_column {
 	const char *title;
 	bool right; /* numbers */
-	bool cut;   /* may be cut to fit a terminal; the last column always may */
+	bool cut;   /* may be shortened (short_names.h) to fit */
+};
+
+struct table_options {
+	int terminal; /* its width; 0: it is none, and as wide as need be */
+	bool color;
+	bool rows_only;	       /* no title, no ruler */
+	const char *separator; /* between cells in place of blanks; in them it becomes '.'; or NULL */
+	/* Of the first columns, whatever the terminal's; 0: as wide as need be. */
+	const int *widths;
+	size_t nr_widths;
 };
 
 struct table;
@@ -36,12 +47,9 @@ void table_cellf(struct table *t, enum table_color color, const char *format, ..
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Prints a title and a ruler, both beginning with "#", and the rows. width 0: no terminal.
- * 0, or -FMT_E_NOMEM when a cell could not be kept (nothing is printed then).
+ * Prints a title and a ruler, both beginning with "#", and the rows. 0, or -FMT_E_NOMEM when a
+ * cell could not be kept (nothing is printed then).
  */
-int table_print(const struct table *t, FILE *out, int width, bool color);
-
-/* Columns that text takes on a terminal. */
-int table_width(const char *text);
+int table_print(const struct table *t, FILE *out, const struct table_options *o);
 
 #endif

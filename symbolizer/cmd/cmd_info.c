@@ -16,6 +16,7 @@
 #include "symbolizer/escape.h"
 #include "symbolizer/input_set.h"
 #include "symbolizer/json_value.h"
+#include "symbolizer/screen_text.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -55,7 +56,8 @@ set(void *arg, int value, const char *text)
 /* --- text -------------------------------------------------------------------------------- */
 
 #define KEY "%-14s"
-#define LISTED_MAX 20 /* of each kind of event in the recorder's life */
+#define INDENT "                 " /* of what a terminal has no room for in a line */
+#define LISTED_MAX 20		   /* of each kind of event in the recorder's life */
 
 /* Names are the recording's: nothing in them may move the cursor. */
 static void
@@ -70,11 +72,12 @@ print_word(const char *text)
 static void
 print_text(const char *key, const char *text)
 {
-	if (!*text)
-		return;
-	printf(KEY " ", key);
-	print_word(text);
-	putchar('\n');
+	char *shown = escape_dup(text);
+
+	if (*text)
+		screen_text_print(stdout, cli_columns(), INDENT, KEY " %s", key,
+				  shown ? shown : "(out of memory)");
+	free(shown);
 }
 
 static void
@@ -136,7 +139,8 @@ print_loss(const struct info *info)
 		if (loss_total(loss, cause) == 0)
 			continue;
 		input_loss_text(cause, loss_total(loss, cause), text, sizeof(text));
-		printf(KEY "   %s %s\n", "", text, loss_text(cause));
+		screen_text_print(stdout, cli_columns(), INDENT "  ", KEY "   %s %s", "", text,
+				  loss_text(cause));
 		for (size_t k = 0; loss_cpu_at(loss, k, &cpu) == 0; k++) {
 			if (loss_get(loss, cpu, cause) == 0 || cpu == UINT32_MAX)
 				continue;
@@ -155,7 +159,7 @@ print_gaps(const struct info *info)
 
 	for (size_t i = 0; i < l->nr && i < LISTED_MAX; i++) {
 		input_gap_text(&l->gaps[i], info->meta->start.monotonic, text, sizeof(text));
-		printf(KEY " %s\n", key, text);
+		print_text(key, text);
 		key = "";
 	}
 	if (l->nr > LISTED_MAX || l->more)

@@ -10,8 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A machine without less is no reason to show nothing. */
-#define PAGER_DEFAULT "if command -v less >/dev/null 2>&1; then exec less -FRX; else exec cat; fi"
+/*
+ * What one screen holds needs no pager (F, X), colour is colour (R), and a line that is wider than
+ * the terminal is scrolled to (S), which F takes for more than a screen. A machine without less is
+ * no reason to show nothing.
+ */
+#define PAGER_DEFAULT "if command -v less >/dev/null 2>&1; then exec less -FRSX; else exec cat; fi"
 
 static bool disabled;
 static pid_t pager_pid;
@@ -43,7 +47,7 @@ pager_child(const char *command, const int fds[2])
 		_exit(127);
 	close(fds[0]);
 	close(fds[1]);
-	setenv("LESS", "FRX", 0);
+	setenv("LESS", "FRSX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }

@@ -12,10 +12,14 @@
 #include "format/time_text.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/escape.h"
+#include "symbolizer/screen_text.h"
 #include "symbolizer/table.h"
 
 #define UNKNOWNS_SHOWN 10
 #define GAPS_SHOWN 10
+
+/* A sentence; where a terminal has no room for it, further lines begin with indent. */
+#define say(indent, ...) screen_text_print(stdout, cli_columns(), indent, __VA_ARGS__)
 
 bool
 report_below_limit(const struct report_print *p, const struct report_section *s,
@@ -34,7 +38,7 @@ print_gaps(const struct report_print *p)
 
 	for (size_t i = 0; i < l->nr && i < GAPS_SHOWN; i++) {
 		input_gap_text(&l->gaps[i], p->load->set.start.monotonic, text, sizeof(text));
-		printf("# Gap: %s\n", text);
+		say("#      ", "# Gap: %s", text);
 	}
 	if (l->nr > GAPS_SHOWN || l->more)
 		printf("# Gap: and %" PRIu64 " more\n", l->nr - GAPS_SHOWN + l->more);
@@ -52,7 +56,7 @@ print_loss(const struct report_print *p)
 
 		input_loss_text((enum loss_cause)c, n, text, sizeof(text));
 		if (n > 0)
-			printf("#   %s: %s\n", text, loss_text((enum loss_cause)c));
+			say("#     ", "#   %s: %s", text, loss_text((enum loss_cause)c));
 	}
 	print_gaps(p);
 	puts("#");
@@ -101,8 +105,8 @@ print_unknown(const struct report_unknown *u, struct buf *scratch)
 	buf_u8(scratch, 0);
 	if (buf_failed(scratch))
 		return -FMT_E_NOMEM;
-	printf("# %9" PRIu64 "  %s: %s%s%s\n", u->samples, (const char *)scratch->p,
-	       resolve_miss_text(u->miss), help ? "; " : "", help ? help : "");
+	say("#            ", "# %9" PRIu64 "  %s: %s%s%s", u->samples, (const char *)scratch->p,
+	    resolve_miss_text(u->miss), help ? "; " : "", help ? help : "");
 	return 0;
 }
 
@@ -122,8 +126,10 @@ print_unknowns(const struct report_print *p)
 	}
 	if (unknown == 0)
 		return 0;
-	printf("#\n# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol:\n",
-	       unknown, samples, 100.0 * (double)unknown / (double)samples);
+	puts("#");
+	say("#   ",
+	    "# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol:", unknown,
+	    samples, 100.0 * (double)unknown / (double)samples);
 	buf_init(&scratch);
 	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN && err == 0; i++)
 		err = print_unknown(report_unknown_at(p->report, i), &scratch);
@@ -221,14 +227,15 @@ print_part(const struct report_print *p, const struct report_section *s)
 {
 	if (s->whole.samples == s->weight.samples)
 		return;
-	printf("# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64 " samples); shares are of %s\n",
-	       report_share(&s->weight, &s->whole), s->weight.samples, s->whole.samples,
-	       p->options->relative ? "these samples" : "the whole");
+	say("#   ", "# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64 " samples); shares are of %s",
+	    report_share(&s->weight, &s->whole), s->weight.samples, s->whole.samples,
+	    p->options->relative ? "these samples" : "the whole");
 }
 
 static int
 print_section(const struct report_print *p, const struct report_section *s)
 {
+	const struct table_options o = { .terminal = cli_columns(), .color = cli_color() };
 	struct table_column columns[3 + REPORT_KEYS_MAX];
 	size_t n = number_columns(p, columns);
 	struct table *t;
@@ -248,12 +255,12 @@ print_section(const struct report_print *p, const struct report_section *s)
 	buf_u8(&scratch, 0);
 	err = buf_failed(&scratch) ? -FMT_E_NOMEM : 0;
 	if (err == 0) {
-		printf("# Samples: %" PRIu64 " of event '%s'\n# Event count (approx.): %" PRIu64
-		       "\n",
-		       s->weight.samples, (const char *)scratch.p, s->weight.period);
+		say("#   ", "# Samples: %" PRIu64 " of event '%s'", s->weight.samples,
+		    (const char *)scratch.p);
+		printf("# Event count (approx.): %" PRIu64 "\n", s->weight.period);
 		print_part(p, s);
 		puts("#");
-		err = table_print(t, stdout, cli_columns(), cli_color());
+		err = table_print(t, stdout, &o);
 	}
 	buf_done(&scratch);
 	table_free(t);

@@ -242,6 +242,55 @@ like "$(tty '"$SPOOR" report split.spoor')" $'\033\\[31m' "a terminal has colour
 unlike "$(tty 'NO_COLOR=1 "$SPOOR" report split.spoor')" $'\033' "NO_COLOR"
 unlike "$(tty '"$SPOOR" report --color never split.spoor')" $'\033' "--color never"
 like "$("$SPOOR" --color always report split.spoor)" $'\033\\[31m' "--color always"
-is "$(tty 'NO_COLOR=1 "$SPOOR" report split.spoor' | awk 'length > 60 && !/^# .*:/' | wc -l)" 0 "a terminal is not wrapped"
+is "$(tty 'NO_COLOR=1 "$SPOOR" report split.spoor' | awk 'length > 60' | wc -l)" 0 "a terminal is not wrapped"
+
+mkdir bin
+printf '#!/bin/sh\necho "less $* LESS=$LESS"\ncat\n' >bin/less
+chmod +x bin/less
+like "$(tty 'unset PAGER; PATH=$PWD/bin:$PATH "$SPOOR" report split.spoor')" '^less -FRSX LESS=FRSX$' \
+	"less scrolls sideways"
+like "$(tty 'PAGER=less LESS=iM PATH=$PWD/bin:$PATH "$SPOOR" report split.spoor')" '^less +LESS=iM$' \
+	"unless told otherwise"
+
+# --- names that begin and end alike, at 80 columns
+
+cat >alike.cc <<'CC'
+#include <cstdlib>
+template <typename T> struct a_template_of_which_there_is_more_than_one {
+	__attribute__((noinline)) static void that_ends_alike(long n)
+	{
+		for (volatile long i = n; i > 0; i = i - 1)
+			;
+	}
+};
+struct first_of_two {};
+struct second_of_two {};
+int main(int, char **argv)
+{
+	for (long n = atol(argv[1]); n > 0; n--) {
+		a_template_of_which_there_is_more_than_one<first_of_two>::that_ends_alike(4000);
+		a_template_of_which_there_is_more_than_one<second_of_two>::that_ends_alike(1000);
+	}
+}
+CC
+"${CXX:-g++}" -O1 -o alike alike.cc || bail "no compiler"
+"$SPOOR" record -e cpu-clock:u -o alike.spoor -- ./alike 50000 2>/dev/null
+screen() # COMMAND: on 80 columns, without colour
+{
+	script -qec "stty cols 80 rows 24; NO_COLOR=1 $1" /dev/null </dev/null | tr -d '\r'
+}
+screen '"$SPOOR" report alike.spoor' >out
+is "$(awk 'length > 80' out)" "" "80 columns are enough"
+first=$(row 1 out) second=$(row 2 out)
+like "$first" '\[\.\] a_.*\.\..*first' "a long name has its middle left out, but for what differs"
+like "$second" '\[\.\] a_.*\.\..*second' "as has the other"
+"$SPOOR" report alike.spoor >out
+like "$(cat out)" 'a_template_of_which_there_is_more_than_one<first_of_two>::that_ends_alike$' "a pipe gets it whole"
+mv alike alike.gone
+screen '"$SPOOR" report alike.spoor' >out
+is "$(awk 'length > 80' out)" "" "sentences have 80 columns, too"
+like "$(tr -s '\n# ' ' ' <out)" "/alike: the file is not on this machine; copy the file here, or give --symfs a directory that has it" \
+	"and all their words"
+is "$("$SPOOR" report alike.spoor | grep -c '^#.*alike: .* that has it$')" 1 "in a pipe a line each"
 
 done_testing
