@@ -23,63 +23,112 @@ struct report {
 	struct slots unknown_slots;
 };
 
-static const char *const key_names[] = {
+static const char *const names[] = {
 #define X(name, title, number, help) #name,
 	REPORT_KEYS(X)
+#undef X
+#define X(name, title) #name,
+		REPORT_NUMBERS(X)
 #undef X
 };
 
 bool
-report_has(const struct report_options *o, enum report_key key)
+report_has(const struct report_list *l, enum report_column column)
 {
-	for (size_t i = 0; i < o->nr_keys; i++)
-		if (o->keys[i] == key)
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i] == column)
 			return true;
 	return false;
 }
 
-static int
-find_key(const char *word, size_t len)
+static bool
+is_word(const char *word, size_t len, const char *name)
 {
-	if (len == strlen("symbol") && strncmp(word, "symbol", len) == 0)
+	return strlen(name) == len && strncmp(word, name, len) == 0;
+}
+
+static int
+find_column(const char *word, size_t len, enum report_column end)
+{
+	if (is_word(word, len, "symbol"))
 		return REPORT_sym;
-	for (int k = 0; k < REPORT_KEYS_MAX; k++)
-		if (strlen(key_names[k]) == len && strncmp(word, key_names[k], len) == 0)
+	for (int k = 0; k < (int)end; k++)
+		if (is_word(word, len, names[k]))
 			return k;
 	return -1;
 }
 
 int
-report_parse_keys(const char *text, struct report_options *ret, const char **ret_bad,
-		  size_t *ret_len)
+report_parse_list(const char *text, enum report_column end, struct report_list *ret,
+		  const char **ret_bad, size_t *ret_len)
 {
-	struct report_options o = { .children = ret->children, .relative = ret->relative };
+	struct report_list l = { .more = *text == '+' };
 
-	for (;;) {
+	for (text += l.more;; text++) {
 		size_t len = strcspn(text, ",");
-		int key = find_key(text, len);
+		int column = find_column(text, len, end);
 
-		if (key < 0 || report_has(&o, (enum report_key)key)) {
+		if (column < 0 || report_has(&l, (enum report_column)column)) {
 			*ret_bad = text;
 			*ret_len = len;
 			return -1;
 		}
-		o.keys[o.nr_keys++] = (enum report_key)key;
-		if (!text[len])
+		l.v[l.n++] = (enum report_column)column;
+		text += len;
+		if (!*text)
 			break;
-		text += len + 1;
 	}
-	*ret = o;
+	*ret = l;
 	return 0;
+}
+
+static void
+add_column(struct report_list *l, enum report_column column)
+{
+	if (!report_has(l, column))
+		l->v[l->n++] = column;
+}
+
+static void
+add_list(struct report_list *l, const struct report_list *more)
+{
+	for (size_t i = 0; i < more->n; i++)
+		add_column(l, more->v[i]);
+}
+
+void
+report_choose(struct report_options *o, const struct report_list *sort,
+	      const struct report_list *fields, bool samples)
+{
+	static const struct report_list keys = { { REPORT_comm, REPORT_dso, REPORT_sym },
+						 3,
+						 false };
+	const bool numbers = fields->n == 0 || fields->more;
+
+	o->keys = o->columns = (struct report_list){ .n = 0 };
+	if (numbers && o->children)
+		add_column(&o->columns, REPORT_overhead_children);
+	if (numbers)
+		add_column(&o->columns, REPORT_overhead);
+	if (numbers && samples)
+		add_column(&o->columns, REPORT_sample);
+	add_list(&o->columns, fields);
+	if (sort->n == 0 ? numbers : sort->more)
+		add_list(&o->columns, &keys);
+	add_list(&o->columns, sort);
+	for (size_t i = 0; i < o->columns.n; i++)
+		if (o->columns.v[i] < REPORT_KEYS_MAX)
+			add_column(&o->keys, o->columns.v[i]);
+	o->children = report_has(&o->columns, REPORT_overhead_children);
 }
 
 void
 report_profile_options(const struct report_options *o, struct profile_options *ret)
 {
-	ret->by_pid = report_has(o, REPORT_pid);
-	ret->by_tid = report_has(o, REPORT_tid);
-	ret->by_cpu = report_has(o, REPORT_cpu);
-	ret->by_cgroup = report_has(o, REPORT_cgroup);
+	ret->by_pid = report_has(&o->keys, REPORT_pid);
+	ret->by_tid = report_has(&o->keys, REPORT_tid);
+	ret->by_cpu = report_has(&o->keys, REPORT_cpu);
+	ret->by_cgroup = report_has(&o->keys, REPORT_cgroup);
 	ret->leaf_only = !o->children;
 }
 
@@ -90,9 +139,9 @@ row_same(const void *owner, uint32_t index, const void *key)
 	const struct report_row *a = &r->rows[index], *b = key;
 	bool same = a->event == b->event;
 
-	for (size_t i = 0; i < r->options.nr_keys && same; i++) {
-		const struct report_value *va = &a->values[r->options.keys[i]];
-		const struct report_value *vb = &b->values[r->options.keys[i]];
+	for (size_t i = 0; i < r->options.keys.n && same; i++) {
+		const struct report_value *va = &a->values[r->options.keys.v[i]];
+		const struct report_value *vb = &b->values[r->options.keys.v[i]];
 
 		same = va->text == vb->text && va->number == vb->number;
 	}
@@ -104,8 +153,8 @@ row_hash(const struct report_options *o, const struct report_row *row)
 {
 	uint64_t h = (uint64_t)row->event;
 
-	for (size_t i = 0; i < o->nr_keys; i++) {
-		const struct report_value *v = &row->values[o->keys[i]];
+	for (size_t i = 0; i < o->keys.n; i++) {
+		const struct report_value *v = &row->values[o->keys.v[i]];
 
 		h = slots_mix(h, (uintptr_t)v->text ^ v->number);
 	}
@@ -113,7 +162,7 @@ row_hash(const struct report_options *o, const struct report_row *row)
 }
 
 static struct report_value
-key_value(enum report_key key, const struct profile_stack *s, const struct frame *f)
+key_value(enum report_column key, const struct profile_stack *s, const struct frame *f)
 {
 	struct report_value v = { 0 };
 
@@ -140,8 +189,7 @@ key_value(enum report_key key, const struct profile_stack *s, const struct frame
 	case REPORT_cgroup:
 		v.text = s->cgroup;
 		break;
-	case REPORT_event: /* a key of every row */
-	case REPORT_KEYS_MAX:
+	default: /* the event is a key of every row */
 		break;
 	}
 	return v;
@@ -156,8 +204,8 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 	uint32_t hash, i;
 	int err;
 
-	for (size_t k = 0; k < o->nr_keys; k++)
-		key.values[o->keys[k]] = key_value(o->keys[k], s, f);
+	for (size_t k = 0; k < o->keys.n; k++)
+		key.values[o->keys.v[k]] = key_value(o->keys.v[k], s, f);
 	hash = row_hash(o, &key);
 	i = slots_find(&r->row_slots, hash, row_same, r, &key);
 	if (i == SLOTS_NONE) {

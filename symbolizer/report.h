@@ -22,27 +22,56 @@
 	X(cgroup, "Cgroup", false, "control group")                                                \
 	X(event, "Event", false, "event that took the sample")
 
-enum report_key {
+/* name of a column of numbers (perf's), its title */
+#define REPORT_NUMBERS(X)                                                                          \
+	X(overhead, "Overhead")                                                                    \
+	X(overhead_children, "Children")                                                           \
+	X(sample, "Samples")                                                                       \
+	X(period, "Period")
+
+/* Sort keys and, behind them, numbers. */
+enum report_column {
 #define X(name, title, number, help) REPORT_##name,
 	REPORT_KEYS(X)
 #undef X
-		REPORT_KEYS_MAX
+		REPORT_KEYS_MAX,
+	REPORT_BEFORE_NUMBERS = REPORT_KEYS_MAX - 1,
+#define X(name, title) REPORT_##name,
+	REPORT_NUMBERS(X)
+#undef X
+		REPORT_COLUMNS_MAX
+};
+
+struct report_list {
+	enum report_column v[REPORT_COLUMNS_MAX];
+	size_t n;
+	bool more; /* it began with '+': besides what there is without it */
 };
 
 struct report_options {
-	enum report_key keys[REPORT_KEYS_MAX];
-	size_t nr_keys;
-	bool children; /* fill in and order by total */
-	bool relative; /* shares are of what passed the filters, not of the whole */
+	struct report_list keys;    /* what rows are told apart by */
+	struct report_list columns; /* those, and numbers, in the order of the text */
+	bool children;		    /* fill in and order by total */
+	bool relative;		    /* shares are of what passed the filters, not of the whole */
 };
 
 /*
- * "comm,dso,sym" (symbol is sym). 0, or -1: the word at fault is *ret_bad (length
- * *ret_len): not a key, or one given twice.
+ * "comm,dso,sym" (symbol is sym), of the columns below end: REPORT_KEYS_MAX for sort keys,
+ * REPORT_COLUMNS_MAX. 0, or -1: the word at fault is *ret_bad (length *ret_len): not one of
+ * them, or one given twice.
  */
-int report_parse_keys(const char *text, struct report_options *ret, const char **ret_bad,
-		      size_t *ret_len);
-bool report_has(const struct report_options *o, enum report_key key);
+int report_parse_list(const char *text, enum report_column end, struct report_list *ret,
+		      const char **ret_bad, size_t *ret_len);
+bool report_has(const struct report_list *l, enum report_column column);
+
+/*
+ * Keys and columns by what was asked for, as perf report has it: fields take the place of numbers
+ * and, unless there is a sort, of the keys; of sort, those that fields do not have follow.
+ * samples: with their number. Both may be empty: comm,dso,sym with their shares. Shares of
+ * children are among the columns when o->children, and o->children is then whether they are.
+ */
+void report_choose(struct report_options *o, const struct report_list *sort,
+		   const struct report_list *fields, bool samples);
 
 /* What the profile has to tell apart for this report. */
 void report_profile_options(const struct report_options *o, struct profile_options *ret);

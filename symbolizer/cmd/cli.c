@@ -124,8 +124,15 @@ print_help(const struct cli_syntax *syntax)
 	printf("usage: spoor %s %s\n\n%s\n\noptions:\n", syntax->command, syntax->synopsis,
 	       syntax->about);
 	for (const struct cli_option *o = syntax->options; o->name; o++)
-		print_option(o);
+		if (o->help)
+			print_option(o);
 	print_option(&help);
+}
+
+static bool
+is_optional(const struct cli_option *o)
+{
+	return o->arg && *o->arg == '[';
 }
 
 /* Fills getopt's tables from ours. */
@@ -141,12 +148,17 @@ make_getopt(const struct cli_syntax *syntax, struct option *longs, char *letters
 	*l++ = 'h';
 	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
 	for (const struct cli_option *o = syntax->options; o->name && n < OPTIONS_MAX; o++) {
-		longs[n++] = (struct option){ o->name, o->arg ? required_argument : no_argument,
-					      NULL, o->value };
+		int takes = !o->arg	 ? no_argument
+			: is_optional(o) ? optional_argument
+					 : required_argument;
+
+		longs[n++] = (struct option){ o->name, takes, NULL, o->value };
 		if (!o->letter)
 			continue;
 		*l++ = (char)o->letter;
 		if (o->arg)
+			*l++ = ':';
+		if (is_optional(o))
 			*l++ = ':';
 	}
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
@@ -174,7 +186,7 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 	  int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first)
 {
 	struct option longs[OPTIONS_MAX + 2];
-	char letters[3 * OPTIONS_MAX];
+	char letters[3 * OPTIONS_MAX + 4];
 	int c, status;
 
 	make_getopt(syntax, longs, letters);
@@ -187,9 +199,15 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 		}
 		if (c == '?' || c == ':')
 			return bad_option(syntax, c, argv);
-		for (const struct cli_option *o = syntax->options; o->name; o++)
-			if (o->letter == c)
-				c = o->value;
+		for (const struct cli_option *o = syntax->options; o->name; o++) {
+			if (o->letter != c && o->value != c)
+				continue;
+			c = o->value;
+			if (is_optional(o) && !optarg && optind < argc &&
+			    syntax->is_argument(argv[optind]))
+				optarg = argv[optind++];
+			break;
+		}
 		status = set(arg, c, optarg);
 		if (status != CLI_GO_ON)
 			return status;

@@ -28,13 +28,13 @@ CLI_COMMANDS(X)
 int cli_usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* An option of a command. -h and --help need no row. */
+/* An option of a command. -h and --help need no row. set() gets NULL for an argument left out. */
 struct cli_option {
 	int value;	  /* what set() gets; its letter, or over 255 */
 	int letter;	  /* 0: long name only */
 	const char *name; /* long */
-	const char *arg;  /* what help calls its argument; NULL: takes none */
-	const char *help;
+	const char *arg;  /* what help calls its argument; "[...]": may be left out; NULL: none */
+	const char *help; /* NULL: another name of the row before it, which help does not print */
 };
 
 struct cli_syntax {
@@ -43,6 +43,8 @@ struct cli_syntax {
 	const char *about;		  /* a sentence or two */
 	const struct cli_option *options; /* ended by a row without name */
 	bool command_follows; /* options end at the first free argument: the rest is another's */
+	/* Is the word behind an option whose argument may be left out its argument? */
+	bool (*is_argument)(const char *word);
 };
 
 #define CLI_GO_ON (-1)

@@ -24,8 +24,13 @@ enum load_option {
 #undef X
 };
 
+/* perf's other names of three of the filters. */
+#define LOAD_ALIASES(X) X(comm, "comms") X(dso, "dsos") X(symbol, "symbols")
+
 /* Rows for a command's table of struct cli_option, each with its comma. */
-#define LOAD_OPTIONS FILTER_OPTIONS(LOAD_FILTER_ROW) LOAD_OWN_OPTIONS(LOAD_ROW)
+#define LOAD_OPTIONS                                                                               \
+	FILTER_OPTIONS(LOAD_FILTER_ROW) LOAD_ALIASES(LOAD_ALIAS_ROW) LOAD_OWN_OPTIONS(LOAD_ROW)
+#define LOAD_ALIAS_ROW(id, name) { FILTER_OPTION_##id, 0, name, "NAMES", NULL },
 #define LOAD_FILTER_ROW(id, letter, name, arg, help)                                               \
 	{ FILTER_OPTION_##id, letter, name, arg, help },
 #define LOAD_ROW(id, letter, name, arg, help) { LOAD_OPTION_##id, letter, name, arg, help },

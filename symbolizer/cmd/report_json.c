@@ -19,7 +19,7 @@ name(const char *s)
 }
 
 static int
-set_key(json_t *j, const struct report_row *row, enum report_key key)
+set_key(json_t *j, const struct report_row *row, enum report_column key)
 {
 	static const struct {
 		const char *name;
@@ -60,8 +60,8 @@ make_row(const struct report_print *p, const struct report_section *s, const str
 	err |= json_object_set_new(j, "samples", json_value_number(row->self.samples));
 	err |= json_object_set_new(j, "period", json_value_number(row->self.period));
 	err |= json_object_set_new(j, "event", name(load_event_name(p->load, row->event)));
-	for (size_t i = 0; i < p->options->nr_keys; i++)
-		err |= set_key(j, row, p->options->keys[i]);
+	for (size_t i = 0; i < p->options->keys.n; i++)
+		err |= set_key(j, row, p->options->keys.v[i]);
 	if (err) {
 		json_decref(j);
 		return NULL;

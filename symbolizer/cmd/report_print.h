@@ -7,13 +7,14 @@
 
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/report.h"
+#include "symbolizer/table.h"
 
 struct report_print {
 	const struct load *load;
 	const struct report *report;
 	const struct report_options *options;
-	double percent_limit; /* rows below it are left out */
-	bool show_nr_samples;
+	double percent_limit;	    /* rows below it are left out */
+	struct table_options table; /* of the text; rows_only: and nothing besides */
 };
 
 /* 0, or -FMT_E_NOMEM. A failed write is found out at exit. */

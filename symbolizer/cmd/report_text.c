@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "format/fmt_error.h"
 #include "format/time_text.h"
@@ -139,35 +140,15 @@ print_unknowns(const struct report_print *p)
 	return err;
 }
 
-/* The columns before those of the sort keys. */
-static size_t
-number_columns(const struct report_print *p, struct table_column *columns)
-{
-	size_t n = 0;
-
-	if (p->options->children)
-		columns[n++] = (struct table_column){ "Children", true, false };
-	columns[n++] =
-		(struct table_column){ p->options->children ? "Self" : "Overhead", true, false };
-	if (p->show_nr_samples)
-		columns[n++] = (struct table_column){ "Samples", true, false };
-	return n;
-}
-
-/* By key: numbers stand to the right and are whole. */
-static const struct table_column key_column[] = {
+/* Numbers stand to the right and are whole. */
+static const struct table_column table_columns[] = {
 #define X(name, title, number, help) { title, number, !(number) },
 	REPORT_KEYS(X)
 #undef X
+#define X(name, title) { title, true, false },
+		REPORT_NUMBERS(X)
+#undef X
 };
-
-static size_t
-key_columns(const struct report_print *p, struct table_column *columns)
-{
-	for (size_t i = 0; i < p->options->nr_keys; i++)
-		columns[i] = key_column[p->options->keys[i]];
-	return p->options->nr_keys;
-}
 
 static void
 add_percent(const struct report_print *p, struct table *t, const struct report_section *s,
@@ -193,32 +174,41 @@ add_name(struct table *t, struct buf *scratch, const char *level, const char *na
 }
 
 static void
-add_key(const struct report_print *p, struct table *t, struct buf *scratch,
-	const struct report_row *row, enum report_key key)
+add_value(struct table *t, struct buf *scratch, enum report_column key,
+	  const struct report_value *v)
 {
-	const struct report_value *v = &row->values[key];
-
-	if (key == REPORT_event)
-		add_name(t, scratch, "", load_event_name(p->load, row->event));
-	else if (key == REPORT_sym)
+	if (key == REPORT_sym)
 		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
-	else if (key_column[key].right)
+	else if (table_columns[key].right)
 		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)v->number);
 	else
 		add_name(t, scratch, "", v->text);
 }
 
 static void
-add_row(const struct report_print *p, struct table *t, struct buf *scratch,
-	const struct report_section *s, const struct report_row *row)
+add_column(const struct report_print *p, struct table *t, struct buf *scratch,
+	   const struct report_section *s, const struct report_row *row, enum report_column column)
 {
-	if (p->options->children)
+	switch (column) {
+	case REPORT_overhead:
+		add_percent(p, t, s, &row->self);
+		break;
+	case REPORT_overhead_children:
 		add_percent(p, t, s, &row->total);
-	add_percent(p, t, s, &row->self);
-	if (p->show_nr_samples)
+		break;
+	case REPORT_sample:
 		table_cellf(t, TABLE_PLAIN, "%" PRIu64, row->self.samples);
-	for (size_t i = 0; i < p->options->nr_keys; i++)
-		add_key(p, t, scratch, row, p->options->keys[i]);
+		break;
+	case REPORT_period:
+		table_cellf(t, TABLE_PLAIN, "%" PRIu64, row->self.period);
+		break;
+	case REPORT_event:
+		add_name(t, scratch, "", load_event_name(p->load, row->event));
+		break;
+	default:
+		add_value(t, scratch, column, &row->values[column]);
+		break;
+	}
 }
 
 /* What passed the filters is a part: which, and what the shares are of. */
@@ -233,36 +223,56 @@ print_part(const struct report_print *p, const struct report_section *s)
 }
 
 static int
-print_section(const struct report_print *p, const struct report_section *s)
+print_heading(const struct report_print *p, const struct report_section *s)
 {
-	const struct table_options o = { .terminal = cli_columns(), .color = cli_color() };
-	struct table_column columns[3 + REPORT_KEYS_MAX];
-	size_t n = number_columns(p, columns);
-	struct table *t;
-	struct buf scratch;
-	int err;
+	char *name = escape_dup(load_event_name(p->load, s->event));
 
-	n += key_columns(p, columns + n);
-	t = table_new(columns, n);
-	if (!t)
+	if (!name)
 		return -FMT_E_NOMEM;
+	say("#   ", "# Samples: %" PRIu64 " of event '%s'", s->weight.samples, name);
+	printf("# Event count (approx.): %" PRIu64 "\n", s->weight.period);
+	print_part(p, s);
+	puts("#");
+	free(name);
+	return 0;
+}
+
+static void
+add_rows(const struct report_print *p, const struct report_section *s, struct table *t)
+{
+	const struct report_list *columns = &p->options->columns;
+	struct buf scratch;
+
 	buf_init(&scratch);
-	for (size_t i = s->first; i < s->first + s->nr; i++)
-		if (!report_below_limit(p, s, report_row_at(p->report, i)))
-			add_row(p, t, &scratch, s, report_row_at(p->report, i));
-	buf_clear(&scratch);
-	escape(&scratch, load_event_name(p->load, s->event));
-	buf_u8(&scratch, 0);
-	err = buf_failed(&scratch) ? -FMT_E_NOMEM : 0;
-	if (err == 0) {
-		say("#   ", "# Samples: %" PRIu64 " of event '%s'", s->weight.samples,
-		    (const char *)scratch.p);
-		printf("# Event count (approx.): %" PRIu64 "\n", s->weight.period);
-		print_part(p, s);
-		puts("#");
-		err = table_print(t, stdout, &o);
+	for (size_t i = s->first; i < s->first + s->nr; i++) {
+		const struct report_row *row = report_row_at(p->report, i);
+
+		for (size_t k = 0; k < columns->n && !report_below_limit(p, s, row); k++)
+			add_column(p, t, &scratch, s, row, columns->v[k]);
 	}
 	buf_done(&scratch);
+}
+
+static int
+print_section(const struct report_print *p, const struct report_section *s)
+{
+	const struct report_list *list = &p->options->columns;
+	struct table_column columns[REPORT_COLUMNS_MAX];
+	struct table *t;
+	int err;
+
+	for (size_t i = 0; i < list->n; i++) {
+		columns[i] = table_columns[list->v[i]];
+		if (list->v[i] == REPORT_overhead && p->options->children)
+			columns[i].title = "Self";
+	}
+	t = table_new(columns, list->n);
+	if (!t)
+		return -FMT_E_NOMEM;
+	add_rows(p, s, t);
+	err = p->table.rows_only ? 0 : print_heading(p, s);
+	if (err == 0)
+		err = table_print(t, stdout, &p->table);
 	table_free(t);
 	return err;
 }
@@ -270,17 +280,20 @@ print_section(const struct report_print *p, const struct report_section *s)
 int
 report_print_text(const struct report_print *p)
 {
+	const bool quiet = p->table.rows_only;
 	int err = 0;
 
 	pager_start();
-	print_loss(p);
-	print_totals(p);
+	if (!quiet) {
+		print_loss(p);
+		print_totals(p);
+	}
 	for (size_t i = 0; i < report_sections(p->report) && err == 0; i++) {
 		if (i > 0)
-			puts("\n#");
+			puts(quiet ? "" : "\n#");
 		err = print_section(p, report_section_at(p->report, i));
 	}
-	if (err == 0)
+	if (err == 0 && !quiet)
 		err = print_unknowns(p);
 	return err;
 }

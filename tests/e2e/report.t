@@ -41,6 +41,29 @@ is "$("$SPOOR" report -i split.spoor | md5sum)" "$("$SPOOR" report -i split.spoo
 cp split.spoor recording.spoor
 is "$("$SPOOR" report | md5sum)" "$("$SPOOR" report split.spoor | md5sum)" "recording.spoor is the default"
 
+# --- perf's spellings
+
+is "$("$SPOOR" report --stdio split.spoor | md5sum)" "$("$SPOOR" report split.spoor | md5sum)" "--stdio"
+"$SPOOR" report -q split.spoor >out
+is "$(cat out)" "$(grep -v '^#' split.txt | grep .)" "-q: rows alone"
+"$SPOOR" report -F sample,sym,period -s dso split.spoor >out
+like "$(cat out)" '^# +Samples  Symbol +Period  Shared Object$' "-F: columns in their order, what is sorted by behind them"
+"$SPOOR" report -F +period split.spoor >out
+like "$(cat out)" '^# Overhead +Period  Command +Shared Object +Symbol$' "-F +: besides the others"
+"$SPOOR" report -s +cpu split.spoor >out
+like "$(cat out)" '^# Overhead  Command +Shared Object +Symbol +CPU$' "-s +: besides the others"
+is "$("$SPOOR" report -q -F period split.spoor | tr -d ' ')" "$("$SPOOR" report --json split.spoor | jq .period)" "without a key all is one row"
+"$SPOOR" report -t , --no-demangle split.spoor >out
+like "$(cat out)" '^# Overhead,Command,Shared Object,Symbol$' "-t: titles"
+like "$(row 1 out)" '^[0-9.]+%,split,split,\[\.\] _ZNK4demo4WorkIiE5heavyEv$' "and rows, without blanks"
+is "$("$SPOOR" report -q -t : -s sym split.spoor | head -n 1 | sed 's/.*%//')" ":[.] demo..Work<int>..heavy" "a name has none in it"
+is "$("$SPOOR" report -q -t '\t' -s sym,dso split.spoor | head -n 1 | cut -f 3)" split "a tab"
+for w in "-w 0,9,12,14" -w0,9,12,14 --column-widths=0,9,12,14 "--column-widths 0,9,12,14"; do
+	# shellcheck disable=SC2086
+	is "$("$SPOOR" report -q $w split.spoor | head -n 1 | sed 's/.*%//')" "  split      split         [.] de..:heavy" "$w"
+done
+is "$("$SPOOR" report -q split.spoor -w | md5sum)" "$("$SPOOR" report -q split.spoor | md5sum)" "-w changes nothing in a pipe"
+
 # --- callers
 
 "$SPOOR" report --children recurse.spoor >children.txt
@@ -89,6 +112,7 @@ is "$(($(sum --symbol demo::light) + $(sum -S 'demo::Work<int>::heavy')))" \
 is "$(sum --symbol 'demo::*')" "$(sum --symbol 'demo::light,demo::Work<int>::heavy')" "--symbol with a pattern"
 is "$(sum --symbol-filter ::li)" "$(sum --symbol demo::light)" "--symbol-filter: a part"
 isnt "$(sum --symbol-filter ::li)" 0 "has samples"
+is "$(sum --comms split --dsos split --symbols demo::light)" "$(sum --symbol demo::light)" "--comms, --dsos, --symbols"
 is "$(sum --comm split) $(sum -c nobody) $(sum --comm 'sp?it') $(sum --comm 's?it')" "$all 0 $all 0" "--comm"
 is "$(($(sum --time 0%-50%) + $(sum --time 50%-100%)))" "$all" "--time: two halves are the whole"
 in_range "$(sum --time 0%-50%)" $((all * 45 / 100)) $((all * 55 / 100)) "each is half"
@@ -132,8 +156,13 @@ if command -v perf >/dev/null; then
 		# shellcheck disable=SC2086
 		is "$(shares $options | cut -d' ' -f1 | sort)" "$(perf_shares $options)" "$options: as perf"
 	done
+	fields="-F sample,period,comm,sym --dso split -q -t |"
+	# shellcheck disable=SC2086
+	is "$("$SPOOR" report $fields -s sym both.spoor)" \
+		"$(perf report -i both.data --no-children -g none --percent-limit 0 --stdio $fields -s sym 2>/dev/null |
+			grep -v '^#' | grep . | sed 's/ *| */|/g; s/^ *//; s/ *$//')" "-F and -t: as perf"
 else
-	skip "perf is not installed" 7
+	skip "perf is not installed" 8
 fi
 
 # --- what is not there
@@ -203,6 +232,11 @@ usage "missing argument" report --sort
 usage "argument too many" report --json=1 split.spoor
 usage "two files" report split.spoor empty.spoor
 usage "bad base of shares" report --percentage half
+usage "unknown field" report -F sample,srcline
+like "$(cat err)" 'overhead overhead_children sample period comm' "lists the fields"
+usage "no separator" report -t ''
+usage "bad widths" report --column-widths=10,x
+usage "too many widths" report -w "$(seq -s, 100)"
 usage "bad percent" report --percent-limit x
 usage "bad time" report --time 5-4
 usage "no format" export split.spoor
@@ -281,6 +315,8 @@ screen() # COMMAND: on 80 columns, without colour
 }
 screen '"$SPOOR" report alike.spoor' >out
 is "$(awk 'length > 80' out)" "" "80 columns are enough"
+like "$(screen '"$SPOOR" report -w alike.spoor')" '<first_of_two>::that_ends_alike$' "-w: whole names"
+like "$(screen '"$SPOOR" report -w 0,0,0,30 alike.spoor')" '^ +[0-9.]+%  alike    alike +\[\.\] .{26}$' "or of a width"
 first=$(row 1 out) second=$(row 2 out)
 like "$first" '\[\.\] a_.*\.\..*first' "a long name has its middle left out, but for what differs"
 like "$second" '\[\.\] a_.*\.\..*second' "as has the other"

@@ -130,15 +130,34 @@ read_profile(const struct profile_options *po)
 
 static const struct filter *filter;
 
+static struct report_list
+list(const char *text, enum report_column last)
+{
+	struct report_list l = { .n = 0 };
+	const char *bad;
+	size_t len;
+
+	if (text)
+		assert_int_equal(report_parse_list(text, last, &l, &bad, &len), 0);
+	return l;
+}
+
+static void
+choose(struct report_options *o, const char *sort, const char *fields, bool samples)
+{
+	const struct report_list s_list = list(sort, REPORT_KEYS_MAX),
+				 f_list = list(fields, REPORT_COLUMNS_MAX);
+
+	report_choose(o, &s_list, &f_list, samples);
+}
+
 static void
 build(const char *keys, bool children)
 {
 	struct report_options o = { .children = children };
 	struct profile_options po = { .filter = filter };
-	const char *bad;
-	size_t len;
 
-	assert_int_equal(report_parse_keys(keys, &o, &bad, &len), 0);
+	choose(&o, keys, NULL, false);
 	report_profile_options(&o, &po);
 	read_profile(&po);
 	assert_int_equal(report_build(profile, &o, &report), 0);
@@ -160,7 +179,7 @@ struct want {
 };
 
 static const char *
-text(size_t row, enum report_key key)
+text(size_t row, enum report_column key)
 {
 	return report_row_at(report, row)->values[key].text;
 }
@@ -346,8 +365,7 @@ shares(void **state)
 	const struct report_section *section;
 	struct report_options o = { 0 };
 	struct filter *f = filter_new(0);
-	const char *why, *bad;
-	size_t len;
+	const char *why;
 
 	/* bash's four of eleven on CPU 0; what CPU 1 has is not looked at */
 	begin();
@@ -369,7 +387,7 @@ shares(void **state)
 	assert_true(report_percent(report, section, &report_row_at(report, 0)->self) ==
 		    100.0 * 8000 / 17000);
 	report_free(report);
-	assert_int_equal(report_parse_keys("sym", &o, &bad, &len), 0);
+	choose(&o, "sym", NULL, false);
 	o.relative = true;
 	assert_int_equal(report_build(profile, &o, &report), 0);
 	section = report_section_at(report, 0);
@@ -432,24 +450,71 @@ empty(void **state)
 }
 
 static void
-keys(void **state)
+refused(const char *text, enum report_column last, const char *word)
 {
-	struct report_options o = { .children = true };
+	struct report_list l = { .n = 7 };
 	const char *bad;
 	size_t len;
 
-	assert_int_equal(report_parse_keys("sym,cpu", &o, &bad, &len), 0);
-	assert_true(o.nr_keys == 2 && o.keys[0] == REPORT_sym && o.keys[1] == REPORT_cpu);
-	assert_true(o.children);
-	assert_true(report_has(&o, REPORT_cpu) && !report_has(&o, REPORT_comm));
-	assert_int_equal(report_parse_keys("comm,srcline", &o, &bad, &len), -1);
-	assert_memory_equal(bad, "srcline", len);
-	assert_int_equal(report_parse_keys("sym,symbol", &o, &bad, &len), -1);
-	assert_int_equal(report_parse_keys("", &o, &bad, &len), -1);
-	assert_int_equal(report_parse_keys("comm,", &o, &bad, &len), -1);
-	assert_int_equal(report_parse_keys("com", &o, &bad, &len), -1);
+	assert_int_equal(report_parse_list(text, last, &l, &bad, &len), -1);
+	assert_int_equal(len, strlen(word));
+	assert_memory_equal(bad, word, len);
 	/* and nothing was changed */
-	assert_int_equal(o.nr_keys, 2);
+	assert_int_equal(l.n, 7);
+}
+
+static void
+keys(void **state)
+{
+	struct report_list l = list("sym,cpu", REPORT_KEYS_MAX);
+
+	assert_true(l.n == 2 && l.v[0] == REPORT_sym && l.v[1] == REPORT_cpu && !l.more);
+	assert_true(report_has(&l, REPORT_cpu) && !report_has(&l, REPORT_comm));
+	l = list("+symbol,sample", REPORT_COLUMNS_MAX);
+	assert_true(l.n == 2 && l.v[0] == REPORT_sym && l.v[1] == REPORT_sample && l.more);
+	refused("comm,srcline", REPORT_KEYS_MAX, "srcline");
+	refused("sym,symbol", REPORT_KEYS_MAX, "symbol");
+	refused("", REPORT_KEYS_MAX, "");
+	refused("+", REPORT_KEYS_MAX, "");
+	refused("comm,", REPORT_KEYS_MAX, "");
+	refused("com", REPORT_KEYS_MAX, "com");
+	refused("comm,sample", REPORT_KEYS_MAX, "sample");
+}
+
+/* The order of columns; every key of them is a key. */
+static void
+chosen(const char *sort, const char *fields, bool children, bool samples, const char *want)
+{
+	struct report_options o = { .children = children };
+	const struct report_list w = list(want, REPORT_COLUMNS_MAX);
+	size_t nr_keys = 0;
+
+	choose(&o, sort, fields, samples);
+	assert_int_equal(o.columns.n, w.n);
+	for (size_t i = 0; i < w.n; i++) {
+		assert_int_equal(o.columns.v[i], w.v[i]);
+		if (w.v[i] < REPORT_KEYS_MAX)
+			assert_int_equal(o.keys.v[nr_keys++], w.v[i]);
+	}
+	assert_int_equal(o.keys.n, nr_keys);
+	assert_int_equal(o.children, report_has(&w, REPORT_overhead_children));
+}
+
+static void
+columns(void **state)
+{
+	chosen(NULL, NULL, false, false, "overhead,comm,dso,sym");
+	chosen(NULL, NULL, true, true, "overhead_children,overhead,sample,comm,dso,sym");
+	chosen("cgroup", NULL, false, true, "overhead,sample,cgroup");
+	chosen("+cgroup,cpu", NULL, false, false, "overhead,comm,dso,sym,cgroup,cpu");
+	chosen("+sym", NULL, false, false, "overhead,comm,dso,sym");
+	/* as perf has them: all that is wanted, or more */
+	chosen(NULL, "sample,comm,overhead", false, false, "sample,comm,overhead");
+	chosen("sym,comm", "sample,comm", false, false, "sample,comm,sym");
+	chosen(NULL, "+period", false, false, "overhead,period,comm,dso,sym");
+	chosen("cpu", "+period,cpu", true, false, "overhead_children,overhead,period,cpu");
+	chosen(NULL, "overhead", true, true, "overhead");
+	chosen(NULL, "overhead_children,sym", false, false, "overhead_children,sym");
 }
 
 static void
@@ -506,7 +571,7 @@ main(void)
 		cmocka_unit_test(by_period),	 cmocka_unit_test(unknowns),
 		cmocka_unit_test(empty),	 cmocka_unit_test(keys),
 		cmocka_unit_test(folded_stacks), cmocka_unit_test(cgroups),
-		cmocka_unit_test(shares),
+		cmocka_unit_test(shares),	 cmocka_unit_test(columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
