@@ -19,9 +19,11 @@
 #include <unistd.h>
 
 #include "symbolizer/cmd/pager.h"
+#include "symbolizer/screen_text.h"
 
 #define OPTIONS_MAX 64
 #define HELP_COLUMN 28
+#define HELP_WIDTH 80
 
 struct command {
 	const char *name;
@@ -103,17 +105,29 @@ look_at_screen(void)
 		screen.columns = ws.ws_col;
 }
 
+/* Help is as wide as the terminal, and never wider than text that is meant to be read. */
+static int
+help_columns(void)
+{
+	return cli_columns() > 0 && cli_columns() < HELP_WIDTH ? cli_columns() : HELP_WIDTH;
+}
+
 static void
 print_option(const struct cli_option *o)
 {
 	char letter[] = { '-', (char)o->letter, ',', ' ', '\0' };
+	char indent[HELP_COLUMN + 3], option[64];
 	int n;
 
-	n = printf("  %s--%s%s%s", o->letter ? letter : "    ", o->name, o->arg ? " " : "",
-		   o->arg ? o->arg : "");
-	if (n > HELP_COLUMN)
-		n = printf("\n") - 1;
-	printf("%*s%s\n", HELP_COLUMN + 2 - n, "", o->help);
+	snprintf(indent, sizeof(indent), "%*s", HELP_COLUMN + 2, "");
+	n = snprintf(option, sizeof(option), "  %s--%s%s%s", o->letter ? letter : "    ", o->name,
+		     o->arg ? " " : "", o->arg ? o->arg : "");
+	if (n > HELP_COLUMN) {
+		puts(option);
+		option[0] = '\0';
+	}
+	screen_text_print(stdout, help_columns(), indent, "%-*s%s", HELP_COLUMN + 2, option,
+			  o->help);
 }
 
 static void
@@ -121,8 +135,9 @@ print_help(const struct cli_syntax *syntax)
 {
 	static const struct cli_option help = { 'h', 'h', "help", NULL, "print this" };
 
-	printf("usage: spoor %s %s\n\n%s\n\noptions:\n", syntax->command, syntax->synopsis,
-	       syntax->about);
+	printf("usage: spoor %s %s\n\n", syntax->command, syntax->synopsis);
+	screen_text_print(stdout, help_columns(), "", "%s", syntax->about);
+	printf("\noptions:\n");
 	for (const struct cli_option *o = syntax->options; o->name; o++)
 		if (o->help)
 			print_option(o);

@@ -42,7 +42,7 @@ static const struct cli_syntax syntax = {
 	.command = "dump",
 	.synopsis = "[options] [FILE]",
 	.about =
-		"Prints every record of a recording (default: recording.spoor) in time order, with\n"
+		"Prints every record of a recording (default: recording.spoor) in time order, with "
 		"every field it has. Filters choose samples; other records are always printed.",
 	.options = options,
 };

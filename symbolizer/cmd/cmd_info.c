@@ -31,7 +31,7 @@ static const struct cli_syntax syntax = {
 	.command = "info",
 	.synopsis = "[options] [FILE]",
 	.about =
-		"Says what a recording (default: recording.spoor) is, what it has and what it lost; of\n"
+		"Says what a recording (default: recording.spoor) is, what it has and what it lost; of "
 		"an archive directory, in short, the same of each recording in it.",
 	.options = options,
 };

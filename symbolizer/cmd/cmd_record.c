@@ -48,7 +48,7 @@ static const struct cli_syntax syntax = {
 	.command = "record",
 	.synopsis = "[options] [-- COMMAND [ARGUMENT...]]",
 	.about = "Samples what runs, with call chains, into a recording, until the command ends, "
-		 "the time\nis over, or ^C.",
+		 "the time is over, or ^C.",
 	.options = options,
 	.command_follows = true,
 };

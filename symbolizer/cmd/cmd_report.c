@@ -60,7 +60,7 @@ static const struct cli_syntax syntax = {
 	.synopsis = "[options] [FILE]",
 	.about =
 		"Says where the samples of a recording (default: recording.spoor) were taken: share of "
-		"the\nevent's total by command, object and symbol, most first.",
+		"the event's total by command, object and symbol, most first.",
 	.options = options,
 	.is_argument = is_widths,
 };

@@ -24,8 +24,8 @@ static const struct cli_option options[] = {
 static const struct cli_syntax syntax = {
 	.command = "verify",
 	.synopsis = "[options] [FILE]",
-	.about = "Reads every block of a recording (default: recording.spoor), or of those in an\n"
-		 "archive directory, and checks it.\n"
+	.about = "Reads every block of a recording (default: recording.spoor), or of those in an "
+		 "archive directory, and checks it. "
 		 "Exit status: 0 clean, 3 damaged but readable, 1 not readable.",
 	.options = options,
 };

@@ -246,6 +246,7 @@ for c in record report export info dump verify; do
 	cp out help
 	exits 0 "help $c" "$SPOOR" help "$c"
 	ok "$c: both the same" cmp out help
+	is "$(awk 'length > 80' help)" "" "$c: in 80 columns"
 done
 like "$("$SPOOR" --version)" '^spoor [0-9]' "--version"
 
