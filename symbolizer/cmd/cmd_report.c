@@ -9,6 +9,7 @@
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/pager.h"
+#include "symbolizer/cmd/report_header.h"
 #include "symbolizer/cmd/report_print.h"
 
 #define WIDTH_MAX 100000
@@ -22,6 +23,8 @@ enum {
 	OPT_COLOR,
 	OPT_NO_PAGER,
 	OPT_STDIO,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
 };
 
 #define X(name, title, number, help) " " #name
@@ -48,6 +51,8 @@ static const struct cli_option options[] = {
 	{ 'q', 'q', "quiet", NULL, "rows alone: nothing that begins with #" },
 	{ 't', 't', "field-separator", "TEXT", "between columns, in place of blanks" },
 	{ 'w', 'w', "column-widths", "[WIDTHS]", "names whole on a terminal, or of these widths" },
+	{ OPT_HEADER, 0, "header", NULL, "before it, how the recording was made" },
+	{ OPT_HEADER_ONLY, 0, "header-only", NULL, "nothing else" },
 	{ OPT_STDIO, 0, "stdio", NULL, "text, which is what there is (for perf's sake)" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ OPT_COLOR, 0, "color", "WHEN", "auto, always or never" },
@@ -72,7 +77,7 @@ struct request {
 	struct table_options table;
 	int widths[REPORT_COLUMNS_MAX];
 	double percent_limit;
-	bool show_nr_samples, json;
+	bool show_nr_samples, json, header, header_only;
 };
 
 static int
@@ -172,6 +177,12 @@ set(void *arg, int value, const char *text)
 		return set_separator(rq, text);
 	case 'w':
 		return set_widths(rq, text);
+	case OPT_HEADER_ONLY:
+		rq->header_only = true;
+		return CLI_GO_ON;
+	case OPT_HEADER:
+		rq->header = true;
+		return CLI_GO_ON;
 	case OPT_STDIO:
 		return CLI_GO_ON;
 	case OPT_CHILDREN:
@@ -211,6 +222,8 @@ report(struct request *rq)
 	report_profile_options(&rq->report, &po);
 	rq->table.terminal = cli_columns();
 	rq->table.color = cli_color();
+	if (rq->header && !rq->json && !rq->table.rows_only)
+		rq->load.opened = report_header_print;
 	status = load_open(&l, &rq->load, &po);
 	if (status == 0) {
 		err = report_build(l.profile, &rq->report, &r);
@@ -232,6 +245,20 @@ report(struct request *rq)
 	return status;
 }
 
+static int
+header_only(const struct request *rq)
+{
+	struct input_set set;
+	int more = 0, status = input_set_open(&set, rq->load.path, rq->load.filter);
+
+	while (status == 0 && (more = input_set_next(&set)) > 0) {
+		report_header_print(&set.in);
+		input_set_leave(&set);
+	}
+	input_set_close(&set);
+	return more < 0 ? EXIT_FAILED : status;
+}
+
 int
 cmd_report(int argc, char **argv)
 {
@@ -245,7 +272,7 @@ cmd_report(int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = cli_one_file("report", argc, argv, first, &rq.load.path);
 	if (status == CLI_GO_ON)
-		status = report(&rq);
+		status = rq.header_only ? header_only(&rq) : report(&rq);
 	load_done(&rq.load);
 	return status;
 }

@@ -110,6 +110,8 @@ read_one(struct load *l, const struct load_options *o)
 	struct fmt_where where = { 0 };
 	int err = ready_resolver(l, o);
 
+	if (err == 0 && o->opened)
+		o->opened(&l->set.in);
 	if (err == 0)
 		err = profile_add(l->profile, l->set.in.stream, l->set.shift_ns, &where);
 	if (err < 0)

@@ -40,7 +40,8 @@ struct load_options {
 	const char *path;    /* NULL: the default */
 	const char *symfs;
 	bool no_demangle;
-	struct filter *filter; /* made by load_init() */
+	struct filter *filter;			/* made by load_init() */
+	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
 };
 
 struct load {

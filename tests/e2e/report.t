@@ -64,6 +64,14 @@ for w in "-w 0,9,12,14" -w0,9,12,14 --column-widths=0,9,12,14 "--column-widths 0
 done
 is "$("$SPOOR" report -q split.spoor -w | md5sum)" "$("$SPOOR" report -q split.spoor | md5sum)" "-w changes nothing in a pipe"
 
+"$SPOOR" report --header split.spoor >out
+like "$(cat out)" "^# hostname : $(uname -n)$" "--header: where"
+like "$(cat out)" '^# cmdline : .* record -e cpu-clock:u .*split\.spoor -- ./split 2$' "how"
+is "$(tail -n "$(wc -l <split.txt)" out)" "$(cat split.txt)" "and the report"
+is "$("$SPOOR" report --header -q split.spoor | md5sum)" "$("$SPOOR" report -q split.spoor | md5sum)" "not with -q"
+ok "nor with --json" sh -c '"$SPOOR" report --header --json split.spoor | jq .'
+exits 1 "the header of what is not there" "$SPOOR" report --header-only nothing.spoor
+
 # --- callers
 
 "$SPOOR" report --children recurse.spoor >children.txt
@@ -161,8 +169,14 @@ if command -v perf >/dev/null; then
 	is "$("$SPOOR" report $fields -s sym both.spoor)" \
 		"$(perf report -i both.data --no-children -g none --percent-limit 0 --stdio $fields -s sym 2>/dev/null |
 			grep -v '^#' | grep . | sed 's/ *| */|/g; s/^ *//; s/ *$//')" "-F and -t: as perf"
+	perf report -i both.data --header-only 2>/dev/null | grep -E '^# (hostname|os release|arch|nrcpus|cmdline)' |
+		sed 's/ *$//' >theirs
+	"$SPOOR" report --header-only both.spoor >out
+	is "$(grep -Ff theirs -c out)" 6 "--header-only: lines of perf's"
+	like "$(cat out)" '^# event : name = cpu-clock:u, type = 1, ' "with its event"
+	is "$(grep -vc '^#' out)" 0 "and no row"
 else
-	skip "perf is not installed" 8
+	skip "perf is not installed" 11
 fi
 
 # --- what is not there
