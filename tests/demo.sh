@@ -24,8 +24,8 @@ mkdir -p "$BUILD/tests"
 
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo none)
 if [ "$paranoid" = none ]; then
-	say "this kernel has no perf events (/proc/sys/kernel/perf_event_paranoid is missing);"
-	say "a container may hide them: run on the host"
+	say "this kernel has no perf events: there is no perf_event_paranoid in"
+	say "/proc/sys/kernel; a container may hide them: run on the host"
 	exit 1
 fi
 
@@ -45,29 +45,31 @@ say "load: demo_hot_loop on every CPU (pid $load_pid)"
 say "$spoor record -a --duration ${seconds}s -o $recording"
 if ! "$spoor" record -a --duration "${seconds}s" -o "$recording"; then
 	if [ "$(id -u)" -ne 0 ] && { [ "$paranoid" -gt 0 ] 2>/dev/null || [ "$paranoid" = -1 ]; }; then
-		say "recording all CPUs needs a privilege (kernel.perf_event_paranoid is $paranoid). One of:"
+		say "recording all CPUs needs a privilege (perf_event_paranoid is $paranoid), one of:"
 		say "  sudo make demo"
 		say "  sudo sysctl kernel.perf_event_paranoid=-1          until the next boot"
-		say "  sudo setcap cap_perfmon,cap_sys_ptrace=ep $spoor   for this program alone"
+		say "  sudo setcap cap_perfmon,cap_sys_ptrace=ep $spoor   for it alone"
 	fi
 	exit 1
 fi
 kill "$load_pid" 2>/dev/null
 load_pid=
 
-say "$spoor report --no-children -i $recording | head -40"
-"$spoor" report --no-children -i "$recording" >"$BUILD/demo.report" || exit 1
-head -n 40 "$BUILD/demo.report"
+# On a terminal, as wide as that.
+say "$spoor report --no-pager --percent-limit 0.5 -i $recording"
+"$spoor" report --no-pager --percent-limit 0.5 -i "$recording" || exit 1
+"$spoor" report -i "$recording" >"$BUILD/demo.report" 2>/dev/null || exit 1
 
 # hot FILE: is its top row the load's hot function?
 hot() { grep -v '^#' "$1" | grep -m 1 '[0-9]%' | grep -q demo_hot_loop; }
 
 if ! hot "$BUILD/demo.report"; then
-	"$spoor" report --no-children --comm demo_load -i "$recording" >"$BUILD/demo.report" 2>/dev/null
+	"$spoor" report --comm demo_load -i "$recording" >"$BUILD/demo.report" 2>/dev/null
 	if ! hot "$BUILD/demo.report"; then
 		say "the load's hottest row should have been demo_hot_loop"
 		exit 1
 	fi
-	say "this machine was busy with something hotter than the load, whose own rows are:"
-	grep -v '^#' "$BUILD/demo.report" | grep '[0-9]%' | head -n 3
+	say "this machine was busy with something hotter than the load,"
+	say "whose own rows are:"
+	"$spoor" report --no-pager -q --percent-limit 0.5 --comm demo_load -i "$recording"
 fi
