@@ -1,57 +1,144 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of spoor(1) for bash. Commands and options are what the installed spoor says.
+# Completion of spoor(1) for bash. Commands, options and sort keys are what the installed spoor says,
+# control groups are those of this host.
+
+# Takes the words on standard input that go on from what was typed behind PREFIX. They are compared
+# as they are: compgen -W would expand them, and whoever may make a control group names it.
+_spoor_offer() # PREFIX
+{
+	local word
+
+	while IFS= read -r word; do
+		[[ $word != "${cur#"$1"}"* || ,$1 == *,"$word",* ]] || COMPREPLY+=("$1$word")
+	done
+}
+
+# The same for a list with commas.
+_spoor_offer_list()
+{
+	local list=${cur%"${cur##*,}"}
+
+	[[ $cur != +* ]] || list=${list:-+}
+	_spoor_offer "$list"
+}
+
+_spoor_keys() # after what in the help of report
+{
+	spoor report --help 2>/dev/null | tr -s ' \n' ' ' | sed -n "s/.* $1 \\([a-z_ ]*\\) -.*/\\1/p" | tr ' ' '\n' | grep .
+}
+
+_spoor_events()
+{
+	local f
+
+	printf '%s\n' cycles instructions cache-references cache-misses branches branch-misses bus-cycles \
+		stalled-cycles-frontend stalled-cycles-backend ref-cycles cpu-clock task-clock page-faults minor-faults \
+		major-faults context-switches cpu-migrations alignment-faults emulation-faults cgroup-switches
+	cd /sys/bus/event_source/devices 2>/dev/null && for f in */events/*; do
+		[[ ! -e $f || $f == *.* ]] || echo "${f%%/*}/${f##*/}/"
+	done
+	cd /sys/kernel/tracing/events 2>/dev/null && for f in */*/; do
+		[[ ! -e $f/format ]] || { f=${f%/} && echo "${f%/*}:${f##*/}"; }
+	done
+}
+
+# Those of the recording that is named, or is read without a name.
+_spoor_recorded_events()
+{
+	local file=() i
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in -i | --input) file=(-i "${COMP_WORDS[i + 1]}") ;; esac
+	done
+	spoor report --header-only "${file[@]}" 2>/dev/null </dev/null |
+		sed -n '/name = dummy/d; s/^# event : name = \(.*\), type = .*/\1/p' | sort -u
+}
+
+_spoor_cgroups() # FORMAT: of find
+{
+	local root
+
+	root=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts)
+	[[ -n $root ]] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[[ -z $root ]] || find "$root" -mindepth 1 -type d -printf "$1" 2>/dev/null | sort -u
+}
 
 _spoor()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word commands options
+	local cur=${COMP_WORDS[COMP_CWORD]} prev command='' word commands options='' i=$COMP_CWORD joined
 
 	COMPREPLY=()
+	# bash takes words apart at = and :
+	while [[ $i -gt 1 && ($cur == [=:]* || ${COMP_WORDS[i - 1]} == [=:]) ]]; do
+		i=$((i - 1))
+		cur=${COMP_WORDS[i]}$cur
+	done
+	prev=${COMP_WORDS[i - 1]}
+	if [[ $cur == --*=* ]]; then
+		prev=${cur%%=*}
+		cur=${cur#*=}
+	fi
+	joined=$((COMP_CWORD - i))
 	commands=$(spoor --help 2>/dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
-	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+	for word in "${COMP_WORDS[@]:1:i-1}"; do
 		case " ${commands//$'\n'/ } " in *" $word "*)
 			command=$word
 			break
 			;;
 		esac
 	done
-	case $prev in
-	--call-graph)
-		mapfile -t COMPREPLY < <(compgen -W 'fp dwarf none' -- "$cur")
-		return
+	case $command:$prev in
+	report:-s | report:--sort)
+		_spoor_offer_list < <(_spoor_keys 'keys are')
 		;;
-	--build-ids)
-		mapfile -t COMPREPLY < <(compgen -W 'auto kernel file' -- "$cur")
-		return
+	report:-F | report:--fields)
+		_spoor_offer_list < <(_spoor_keys 'keys and' && _spoor_keys 'keys are')
 		;;
-	-p | --pid | -t | --tid)
-		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$cur")
-		return
+	report:--percentage)
+		_spoor_offer '' <<<$'absolute\nrelative'
 		;;
-	-f | --format)
-		mapfile -t COMPREPLY < <(compgen -W 'folded perf-data perf-data-file' -- "$cur")
-		return
+	record:-e | record:--event)
+		_spoor_offer_list < <(_spoor_events)
 		;;
-	--color)
-		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
-		return
+	*:--event)
+		_spoor_offer_list < <(_spoor_recorded_events)
 		;;
-	esac
-	case $command:$cur in
-	:-*)
-		options=$(spoor --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u)
+	record:--cgroup)
+		_spoor_offer '' < <(_spoor_cgroups '%P\n')
 		;;
-	:* | help:*)
-		options=$commands
+	*:--cgroup)
+		_spoor_offer_list < <(_spoor_cgroups '/%P\n%P\n%f\n')
 		;;
-	*:-*)
-		options=$(spoor "$command" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u)
+	*:--call-graph)
+		_spoor_offer '' <<<$'fp\ndwarf\nnone'
+		;;
+	record:--build-ids)
+		_spoor_offer '' <<<$'auto\nkernel\nfile'
+		;;
+	record:-p | record:-t | *:--pid | *:--tid)
+		_spoor_offer_list < <(ps -eo pid= 2>/dev/null | tr -d ' ')
+		;;
+	export:-f | *:--format)
+		_spoor_offer '' <<<$'folded\nperf-data\nperf-data-file'
+		;;
+	export:--weight)
+		_spoor_offer '' <<<$'samples\nperiod'
+		;;
+	*:--color)
+		_spoor_offer '' <<<$'auto\nalways\nnever'
 		;;
 	*)
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		return
+		case $command:$cur in
+		:-*) options=$(spoor --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u) ;;
+		:* | help:*) options=$commands ;;
+		*:-*) options=$(spoor "$command" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u) ;;
+		*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+		esac
+		[[ -z $options ]] || _spoor_offer '' <<<"$options"
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+	# What bash has as a word begins behind the last colon.
+	[[ $joined -eq 0 || $cur != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*:}"}"}")
 }
 complete -o filenames -F _spoor spoor

@@ -1,6 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of spoorctl(1) for bash.
+# Completion of spoorctl(1) for bash. IDs of captures are what the daemon says.
+
+# Takes the words on standard input that go on from what was typed. They are compared as they are:
+# compgen -W would expand them, and whoever may make a control group names it.
+_spoorctl_offer()
+{
+	local word
+
+	while IFS= read -r word; do
+		[[ $word != "$cur"* ]] || COMPREPLY+=("$word")
+	done
+}
+
+_spoorctl_cgroups()
+{
+	local root
+
+	root=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts)
+	[[ -n $root ]] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[[ -z $root ]] || find "$root" -mindepth 1 -type d -printf '%P\n' 2>/dev/null
+}
+
+_spoorctl_captures()
+{
+	local connect=() i
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in --socket) connect=(--socket "${COMP_WORDS[i + 1]}") ;; esac
+	done
+	spoorctl "${connect[@]}" captures 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { print $1 }'
+}
 
 _spoorctl()
 {
@@ -21,39 +51,44 @@ _spoorctl()
 		return
 		;;
 	--call-graph)
-		mapfile -t COMPREPLY < <(compgen -W 'fp dwarf none' -- "$cur")
+		_spoorctl_offer <<<$'fp\ndwarf\nnone'
 		return
 		;;
 	-p | --pid | -t | --tid)
-		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$cur")
+		_spoorctl_offer < <(ps -eo pid= 2>/dev/null | tr -d ' ')
 		return
 		;;
 	-G | --cgroup)
-		mapfile -t COMPREPLY < <(cd /sys/fs/cgroup 2>/dev/null && compgen -d -- "$cur")
+		compopt -o filenames 2>/dev/null
+		_spoorctl_offer < <(_spoorctl_cgroups)
 		return
 		;;
 	--since | --until)
-		mapfile -t COMPREPLY < <(compgen -W 'now today yesterday -10m -1h' -- "$cur")
+		_spoorctl_offer <<<$'now\ntoday\nyesterday\n-10m\n-1h'
 		return
 		;;
 	--duration | -F | --frequency | -c | --period | -C | --cpu | -l | --label | --max-* | -n | --interval)
 		return
 		;;
 	-e | --event)
-		mapfile -t COMPREPLY < <(compgen -W 'cycles cpu-clock instructions cache-misses page-faults' -- "$cur")
+		_spoorctl_offer <<<$'cycles\ninstructions\ncache-misses\nbranch-misses\ncpu-clock\npage-faults\ncontext-switches'
 		return
 		;;
 	esac
 	options='--socket --json --help'
-	case $command in
-	'') options="$options --version $commands" ;;
-	capture)
+	case $command:$cur in
+	stop:[!-]* | stop:)
+		_spoorctl_offer < <(_spoorctl_captures)
+		return
+		;;
+	:*) options="$options --version $commands" ;;
+	capture:*)
 		options="$options --duration --frequency --period --event --pid --tid --cgroup --cpu --call-graph --output"
 		;;
-	keep) options="$options --since --until --label" ;;
-	vacuum) options="$options --max-use --max-age --max-segments" ;;
-	monitor) options="$options --interval" ;;
+	keep:*) options="$options --since --until --label" ;;
+	vacuum:*) options="$options --max-use --max-age --max-segments" ;;
+	monitor:*) options="$options --interval" ;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+	_spoorctl_offer <<<"${options// /$'\n'}"
 }
 complete -F _spoorctl spoorctl
