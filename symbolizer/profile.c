@@ -10,24 +10,10 @@
 #include <linux/perf_event.h>
 
 #include "format/buildids.h"
+#include "symbolizer/callchain.h"
 #include "symbolizer/slots.h"
 
 #define PROFILE_MAGIC 0x70f11e00u
-/* Linux 6.19: the user part comes later; its cookie is the next word. */
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
-/* PERF_RECORD_MISC_CPUMODE_MASK's values, which callchain markers switch between. */
-enum mode {
-	MODE_UNKNOWN,
-	MODE_KERNEL,
-	MODE_USER,
-	MODE_HYPERVISOR,
-	MODE_GUEST_KERNEL,
-	MODE_GUEST_USER,
-	MODE_SKIP_WORD, /* not an address follows */
-	MODE_SAME,	/* marker that nobody knows: passed over */
-};
-
 struct stack {
 	const char *comm, *cgroup;
 	uint32_t pid, tid, cpu;
@@ -184,58 +170,36 @@ foreign_frame(struct build *b, const char *name, uint64_t ip, struct frame *ret)
 }
 
 static int
-resolve(struct build *b, const struct perf_sample_id *sid, enum mode mode, uint64_t ip,
-	bool is_return, struct frame *ret)
+resolve(struct build *b, const struct perf_sample_id *sid, const struct callchain_address *a,
+	struct frame *ret)
 {
-	switch (mode) {
-	case MODE_KERNEL:
-		return resolver_kernel(b->resolver, ip, is_return, ret);
-	case MODE_USER:
-		return resolver_user(b->resolver, task_model_map(b->model, sid->pid, ip), ip,
-				     is_return, ret);
-	case MODE_HYPERVISOR:
-		return foreign_frame(b, "[hypervisor]", ip, ret);
-	case MODE_GUEST_KERNEL:
-		return foreign_frame(b, "[guest.kernel]", ip, ret);
-	case MODE_GUEST_USER:
-		return foreign_frame(b, "[guest.user]", ip, ret);
+	switch (a->mode) {
+	case CALLCHAIN_KERNEL:
+		return resolver_kernel(b->resolver, a->ip, a->is_return, ret);
+	case CALLCHAIN_USER:
+		return resolver_user(b->resolver, task_model_map(b->model, sid->pid, a->ip), a->ip,
+				     a->is_return, ret);
+	case CALLCHAIN_HYPERVISOR:
+		return foreign_frame(b, "[hypervisor]", a->ip, ret);
+	case CALLCHAIN_GUEST_KERNEL:
+		return foreign_frame(b, "[guest.kernel]", a->ip, ret);
+	case CALLCHAIN_GUEST_USER:
+		return foreign_frame(b, "[guest.user]", a->ip, ret);
 	default:
-		return foreign_frame(b, "[unknown]", ip, ret);
-	}
-}
-
-static enum mode
-marker_mode(uint64_t word)
-{
-	switch (word) {
-	case PERF_CONTEXT_KERNEL:
-		return MODE_KERNEL;
-	case PERF_CONTEXT_USER:
-		return MODE_USER;
-	case PERF_CONTEXT_HV:
-		return MODE_HYPERVISOR;
-	case PERF_CONTEXT_GUEST:
-	case PERF_CONTEXT_GUEST_KERNEL:
-		return MODE_GUEST_KERNEL;
-	case PERF_CONTEXT_GUEST_USER:
-		return MODE_GUEST_USER;
-	case CONTEXT_USER_DEFERRED:
-		return MODE_SKIP_WORD;
-	default:
-		return MODE_SAME;
+		return foreign_frame(b, "[unknown]", a->ip, ret);
 	}
 }
 
 /* Appends one frame behind the last stack's. */
 static int
-push(struct build *b, const struct perf_sample_id *sid, enum mode mode, uint64_t ip, bool is_return,
+push(struct build *b, const struct perf_sample_id *sid, const struct callchain_address *a,
      struct stack *s)
 {
 	struct profile *p = b->p;
 	struct frame f;
 	int err;
 
-	err = resolve(b, sid, mode, ip, is_return, &f);
+	err = resolve(b, sid, a, &f);
 	if (err == 0)
 		err = slots_reserve_array(&p->words, p->nr_words + s->nr_frames, &p->cap_words, 1,
 					  sizeof(*p->words));
@@ -244,66 +208,6 @@ push(struct build *b, const struct perf_sample_id *sid, enum mode mode, uint64_t
 	if (err == 0)
 		s->nr_frames++;
 	return err;
-}
-
-/*
- * The callers. The first word of the context that was sampled repeats the leaf, which the
- * stack has already. The first word of any other context is where that context was left (the
- * instruction after a syscall, or the interrupted one): no return address either.
- */
-static int
-push_callers(struct build *b, const struct perf_record *r, enum mode leaf_mode, struct stack *s)
-{
-	const struct span chain = r->sample.callchain;
-	enum mode mode = leaf_mode;
-	bool first = true, leaf_seen = false;
-	int err = 0;
-
-	for (size_t i = 0; i < span_words(chain) && err == 0; i++) {
-		uint64_t word = span_word(chain, i);
-
-		if (perf_context_marker(word)) {
-			enum mode next = marker_mode(word);
-
-			if (next == MODE_SKIP_WORD)
-				i++;
-			else if (next != MODE_SAME)
-				mode = next;
-			first = first || next < MODE_SKIP_WORD;
-			continue;
-		}
-		if (!leaf_seen && first && mode == leaf_mode)
-			leaf_seen = true;
-		else
-			err = push(b, &r->sid, mode, word, !first, s);
-		first = false;
-	}
-	return err;
-}
-
-/* The sampled place: from ip, or else from the callchain, which begins with it. */
-static void
-find_leaf(const struct perf_record *r, enum mode *ret_mode, uint64_t *ret_ip)
-{
-	const struct span chain = r->sample.callchain;
-	enum mode mode = (enum mode)perf_record_cpumode(r);
-
-	if (r->sample.have & PERF_SAMPLE_IP) {
-		*ret_ip = r->sample.ip;
-	} else {
-		*ret_ip = 0;
-		for (size_t i = 0; i < span_words(chain) && !*ret_ip; i++) {
-			uint64_t word = span_word(chain, i);
-
-			if (!perf_context_marker(word))
-				*ret_ip = word;
-			else if (marker_mode(word) < MODE_SKIP_WORD)
-				mode = marker_mode(word);
-		}
-	}
-	if (mode == MODE_UNKNOWN && *ret_ip)
-		mode = *ret_ip >> 63 ? MODE_KERNEL : MODE_USER;
-	*ret_mode = mode;
 }
 
 /* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
@@ -450,9 +354,9 @@ add_sample(struct build *b, const struct perf_record *r, int event)
 	const struct profile_options *o = b->options;
 	const struct perf_sample_id *sid = &r->sid;
 	struct stack s = { .frames = b->p->nr_words };
+	struct callchain_address address;
 	const struct frame *leaf;
-	enum mode mode;
-	uint64_t ip;
+	struct callchain chain;
 	int err;
 
 	err = find_who(b, r, event, &s);
@@ -466,8 +370,8 @@ add_sample(struct build *b, const struct perf_record *r, int event)
 	s.pid = o->by_pid ? s.pid : 0;
 	s.tid = o->by_tid ? s.tid : 0;
 	s.cpu = o->by_cpu ? s.cpu : 0;
-	find_leaf(r, &mode, &ip);
-	err = push(b, sid, mode, ip, false, &s);
+	callchain_begin(&chain, r, &address);
+	err = push(b, sid, &address, &s);
 	if (err < 0)
 		return err;
 	leaf = &b->p->frames[b->p->words[s.frames]];
@@ -475,8 +379,8 @@ add_sample(struct build *b, const struct perf_record *r, int event)
 		b->p->totals.filtered++;
 		return 0;
 	}
-	if (!o->leaf_only)
-		err = push_callers(b, r, mode, &s);
+	while (!o->leaf_only && err == 0 && callchain_next(&chain, &address))
+		err = push(b, sid, &address, &s);
 	if (err < 0)
 		return err;
 	count_totals(b, r, b->p->words[s.frames], period_of(r));
