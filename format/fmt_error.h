@@ -25,7 +25,8 @@
 	X(UNKNOWN_ID, "event id that no event of the recording has")                               \
 	X(MISMATCH, "build-id does not match")                                                     \
 	X(UNSUPPORTED, "not supported")                                                            \
-	X(EMPTY, "empty file")
+	X(EMPTY, "empty file")                                                                     \
+	X(HIDDEN, "addresses are hidden from this user")
 
 enum fmt_error {
 	FMT_OK = 0,

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder/kallsyms.h"
+#include "format/kallsyms.h"
 #include "recorder/kernel_buildid.h"
 
 #define CLOCK_TRIES 5

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/kallsyms.h"
 #include "format/ksyms.h"
-#include "recorder/kallsyms.h"
 
 /*
  * Addresses are remembered by so many bytes at a time where one symbol has them all: functions

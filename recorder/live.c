@@ -10,7 +10,7 @@
 #include "format/record_build.h"
 #include "recorder/cgroup.h"
 #include "recorder/host.h"
-#include "recorder/kallsyms.h"
+#include "recorder/host_kallsyms.h"
 #include "recorder/kernel_buildid.h"
 #include "recorder/ksym_collector.h"
 #include "recorder/live_ids.h"
@@ -37,7 +37,7 @@ struct live {
 	struct event_attr attr;
 	struct task_model *model;
 	const char *kallsyms; /* path; NULL: the kernel's */
-	struct kallsyms *kernel;
+	const struct kallsyms *kernel;
 	struct ksym_collector *ksyms;
 	struct live_ids *ids;
 	struct live_modules *modules;
@@ -78,7 +78,7 @@ ids_begin_file(struct live *l)
 static int
 kernel_load(struct live *l)
 {
-	int rc = kallsyms_load(l->kallsyms, &l->kernel);
+	int rc = host_kallsyms_load(l->kallsyms, &l->kernel);
 
 	if (rc == -ENOMEM)
 		return rc;
@@ -130,7 +130,7 @@ live_close(struct live *l)
 		return;
 	task_model_free(l->model);
 	ksym_collector_free(l->ksyms);
-	kallsyms_free(l->kernel);
+	host_kallsyms_release(l->kernel);
 	live_ids_free(l->ids);
 	live_modules_free(l->modules);
 	buf_done(&l->bytes);
@@ -358,7 +358,7 @@ static int
 modules_follow(struct live *l)
 {
 	struct ksym_collector *ksyms;
-	struct kallsyms *kernel;
+	const struct kallsyms *kernel;
 	int rc;
 
 	if (!l->kernel)
@@ -369,16 +369,16 @@ modules_follow(struct live *l)
 	if (!l->kernel_stale || ksym_collector_pending(l->ksyms))
 		return 0;
 	l->kernel_stale = false;
-	rc = kallsyms_load(l->kallsyms, &kernel);
+	rc = host_kallsyms_load(l->kallsyms, &kernel);
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
 	ksyms = ksym_collector_new(kernel);
 	if (!ksyms) {
-		kallsyms_free(kernel);
+		host_kallsyms_release(kernel);
 		return -ENOMEM;
 	}
 	ksym_collector_free(l->ksyms);
-	kallsyms_free(l->kernel);
+	host_kallsyms_release(l->kernel);
 	l->ksyms = ksyms;
 	l->kernel = kernel;
 	l->scan.kernel = kernel;

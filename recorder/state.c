@@ -9,11 +9,11 @@
 
 #include <bsd/string.h>
 
+#include "format/kallsyms.h"
 #include "format/record_build.h"
 #include "format/task_model.h"
 #include "recorder/cgroup.h"
 #include "recorder/host.h"
-#include "recorder/kallsyms.h"
 #include "recorder/proc.h"
 
 struct state {

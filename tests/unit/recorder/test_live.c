@@ -24,7 +24,7 @@
 #include "format/record_build.h"
 #include "format/recording_reader.h"
 #include "recorder/host.h"
-#include "recorder/kallsyms.h"
+#include "format/kallsyms.h"
 #include "recorder/live.h"
 
 #define ID 77

@@ -22,7 +22,7 @@
 
 #include "format/task_model.h"
 #include "recorder/buildid_cache.h"
-#include "recorder/kallsyms.h"
+#include "recorder/host_kallsyms.h"
 #include "recorder/proc.h"
 #include "recorder/state.h"
 
@@ -304,11 +304,11 @@ test_whole_state(void **state)
 	struct state_options o = { .attr = &attr, .id = 7, .time_ns = 5 };
 	struct child c = child_start();
 	struct state_stats stats;
-	struct kallsyms *k = NULL;
+	const struct kallsyms *k = NULL;
 	struct task_model *m;
 	struct buf b;
 
-	if (kallsyms_load(NULL, &k) == 0)
+	if (host_kallsyms_load(NULL, &k) == 0)
 		o.kernel = k;
 	buf_init(&b);
 	assert_int_equal(state_scan(&o, &b, &stats), 0);
@@ -326,7 +326,7 @@ test_whole_state(void **state)
 	child_end(&c);
 	task_model_free(m);
 	buf_done(&b);
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 }
 
 /* Processes that come and go under the scan's feet. */

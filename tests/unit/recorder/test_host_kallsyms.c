@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "format/ksyms.h"
-#include "recorder/kallsyms.h"
+#include "recorder/host_kallsyms.h"
 #include "recorder/ksym_collector.h"
 
 static int
-load_bytes(const char *text, size_t n, struct kallsyms **ret)
+load_bytes(const char *text, size_t n, const struct kallsyms **ret)
 {
 	char path[] = "/tmp/spoor-kallsyms.XXXXXX";
 	int fd = mkstemp(path), rc;
@@ -26,13 +26,13 @@ load_bytes(const char *text, size_t n, struct kallsyms **ret)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, n), n);
 	close(fd);
-	rc = kallsyms_load(path, ret);
+	rc = host_kallsyms_load(path, ret);
 	unlink(path);
 	return rc;
 }
 
 static int
-load_text(const char *text, struct kallsyms **ret)
+load_text(const char *text, const struct kallsyms **ret)
 {
 	return load_bytes(text, strlen(text), ret);
 }
@@ -68,7 +68,7 @@ static void
 test_parse(void **state)
 {
 	struct kallsyms_symbol s;
-	struct kallsyms *k;
+	const struct kallsyms *k;
 
 	assert_int_equal(load_text(text, &k), 0);
 	assert_int_equal(kallsyms_count(k), 8);
@@ -96,19 +96,19 @@ test_parse(void **state)
 	assert_string_equal(s.module, "");
 	assert_int_equal(kallsyms_address(k, "_text"), 0xffffffff81000000);
 	assert_int_equal(kallsyms_address(k, "_etext"), 0);
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 }
 
 static void
 test_hidden(void **state)
 {
-	struct kallsyms *k;
+	const struct kallsyms *k;
 
 	assert_int_equal(load_text("0000000000000000 T _text\n0000000000000000 T x\n", &k), -EPERM);
 	assert_int_equal(load_text("", &k), -ENOENT);
 	assert_int_equal(load_text("nothing of that\n", &k), -ENOENT);
-	assert_int_equal(kallsyms_load("/nonexistent", &k), -ENOENT);
-	kallsyms_free(NULL);
+	assert_int_equal(host_kallsyms_load("/nonexistent", &k), -ENOENT);
+	host_kallsyms_release(NULL);
 }
 
 /* Sessions of one process have one copy; until modules come, which only those after it see. */
@@ -119,22 +119,22 @@ equal_ones_are_shared(void **state)
 				  "ffffffffc0000000 t two\t[m]\n";
 	static const char later[] = "ffffffff81000000 T _text\nffffffff81000100 T one\n"
 				    "ffffffffc0001000 t two\t[m]\n";
-	struct kallsyms *a, *b, *c;
+	const struct kallsyms *a, *b, *c;
 
 	assert_int_equal(load_text(now, &a), 0);
 	assert_int_equal(load_text(now, &b), 0);
 	assert_int_equal(load_text(later, &c), 0);
 	assert_ptr_equal(a, b);
 	assert_ptr_not_equal(a, c);
-	kallsyms_free(a);
+	host_kallsyms_release(a);
 	assert_string_equal(name_at(b, 0xffffffffc0000000), "two");
 	assert_string_equal(name_at(c, 0xffffffffc0000000), "-");
 	assert_string_equal(name_at(c, 0xffffffffc0001000), "two");
-	kallsyms_free(b);
+	host_kallsyms_release(b);
 	assert_int_equal(load_text(now, &a), 0);
 	assert_string_equal(name_at(a, 0xffffffff81000100), "one");
-	kallsyms_free(a);
-	kallsyms_free(c);
+	host_kallsyms_release(a);
+	host_kallsyms_release(c);
 }
 
 static void
@@ -142,13 +142,13 @@ test_long_line(void **state)
 {
 	size_t n = 600000;
 	char *s = malloc(n + 64);
-	struct kallsyms *k;
+	const struct kallsyms *k;
 
 	memset(s, 'x', n);
 	snprintf(s + n, 64, "\nffffffff81000000 T good\n");
 	assert_int_equal(load_text(s, &k), 0);
 	assert_string_equal(name_at(k, 0xffffffff81000000), "good");
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 	free(s);
 }
 
@@ -159,7 +159,7 @@ test_counts(void **state)
 	for (size_t n = 1; n <= 260; n++) {
 		size_t cap = n * 48 + 1, len = 0;
 		char *s = malloc(cap);
-		struct kallsyms *k;
+		const struct kallsyms *k;
 
 		assert_non_null(s);
 		for (size_t i = 0; i < n; i++)
@@ -172,7 +172,7 @@ test_counts(void **state)
 			assert_int_equal(kallsyms_find(k, 0xffffffff81000000 + i * 32), i);
 			assert_int_equal(kallsyms_find(k, 0xffffffff8100001f + i * 32), i);
 		}
-		kallsyms_free(k);
+		host_kallsyms_release(k);
 		free(s);
 	}
 }
@@ -180,9 +180,9 @@ test_counts(void **state)
 static void
 test_real(void **state)
 {
-	struct kallsyms *k;
+	const struct kallsyms *k;
 	uint64_t end = 0;
-	int rc = kallsyms_load(NULL, &k);
+	int rc = host_kallsyms_load(NULL, &k);
 
 	if (rc == -EPERM || rc == -ENOENT)
 		return; /* hidden here: said by test_hidden */
@@ -196,7 +196,7 @@ test_real(void **state)
 		assert_int_equal(kallsyms_find(k, s.start), i);
 		assert_int_equal(kallsyms_find(k, s.end - 1), i);
 	}
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 }
 
 /* A module's name with a NUL within, next to one that begins alike: neither is the other. */
@@ -207,7 +207,7 @@ test_nul(void **state)
 	static const char first[] = "ffffffffc0000000 t one\t[x]\nffffffffc0001000 t two\t[x\0";
 	char *lines = malloc(sizeof(first) + LONG);
 	size_t n = sizeof(first) - 1;
-	struct kallsyms *k;
+	const struct kallsyms *k;
 
 	assert_non_null(lines);
 	memcpy(lines, first, n);
@@ -216,7 +216,7 @@ test_nul(void **state)
 	assert_int_equal(load_bytes(lines, n + LONG, &k), 0);
 	assert_string_equal(name_at(k, 0xffffffffc0000000), "one");
 	assert_string_equal(name_at(k, 0xffffffffc0001000), "two");
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 	free(lines);
 }
 
@@ -269,7 +269,7 @@ test_collector(void **state)
 		0xffffffff81000300, /* not the kernel's, whatever it looks like */
 	};
 	struct ksym_collector *c;
-	struct kallsyms *k;
+	const struct kallsyms *k;
 	char names[256];
 
 	assert_int_equal(load_text(text, &k), 0);
@@ -299,7 +299,7 @@ test_collector(void **state)
 	taken(c, names, sizeof(names));
 	assert_string_equal(names, "_text[] ");
 	ksym_collector_free(c);
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 
 	c = ksym_collector_new(NULL);
 	sample(c, 1, 0xffffffff81000100, chain, 6);
@@ -328,7 +328,7 @@ test_collector_neighbours(void **state)
 		{ 0xffffffff81000020, "" },	     { 0xffffffff81000fff, "" },
 	};
 	struct ksym_collector *c;
-	struct kallsyms *k;
+	const struct kallsyms *k;
 	char names[256];
 
 	assert_int_equal(load_text(near, &k), 0);
@@ -346,7 +346,7 @@ test_collector_neighbours(void **state)
 		assert_string_equal(names, down ? "first[] second[] third[] fourth[] last[] " : "");
 		ksym_collector_free(c);
 	}
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 }
 
 /* More addresses than are remembered: each symbol once all the same. */
@@ -356,7 +356,7 @@ test_collector_forgets(void **state)
 	enum { SYMBOLS = 40000, LINE = 40 };
 	char *many = malloc(SYMBOLS * LINE + 1), *p = many;
 	struct ksym_collector *c;
-	struct kallsyms *k;
+	const struct kallsyms *k;
 	uint64_t x = 1;
 
 	assert_non_null(many);
@@ -372,7 +372,7 @@ test_collector_forgets(void **state)
 	assert_int_equal(ksym_collector_pending(c), SYMBOLS);
 	assert_int_equal(ksym_collector_unknown(c), 0);
 	ksym_collector_free(c);
-	kallsyms_free(k);
+	host_kallsyms_release(k);
 	free(many);
 }
 
@@ -392,5 +392,5 @@ main(void)
 		cmocka_unit_test(test_collector_forgets),
 	};
 
-	return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("host_kallsyms", tests, NULL, NULL);
 }

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms: the running kernel's symbols, from /proc/kallsyms, in sorted arrays.
+ * kallsyms: a kernel's symbols, as /proc/kallsyms lists them, in sorted arrays.
  *
  * Names are those that perf would show: types T, W, D and B in either case; of symbols
  * at one address the last in the file; a symbol ends where the next one begins, but a
  * gap between the kernel and its modules is nobody's.
  */
-#ifndef RECORDER_KALLSYMS_H
-#define RECORDER_KALLSYMS_H
+#ifndef FORMAT_KALLSYMS_H
+#define FORMAT_KALLSYMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "format/io.h"
+
 struct kallsyms;
 
 /*
- * Reads path (NULL: /proc/kallsyms). Who reads the same gets the same, from any thread. -EPERM when
- * every address is zero: kernel.kptr_restrict or a missing CAP_SYSLOG hides them. -ENOENT no
- * symbols at all; -ENOMEM; -errno.
+ * Reads a file. -FMT_E_HIDDEN: every address is zero, since kernel.kptr_restrict or a missing
+ * CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_IO, -FMT_E_NOMEM.
  */
-int kallsyms_load(const char *path, struct kallsyms **ret);
+int kallsyms_read(struct io_source *file, struct kallsyms **ret);
 void kallsyms_free(struct kallsyms *k);
+
+bool kallsyms_same(const struct kallsyms *a, const struct kallsyms *b);
 
 size_t kallsyms_count(const struct kallsyms *k);
 /* Index of the symbol that holds addr; -1: none. */

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/kallsyms.h"
+#include "format/kallsyms.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <bsd/sys/queue.h>
+#include "format/fmt_error.h"
 
 #define KALLSYMS_MAX (1u << 22) /* a kernel has 1e5 to 3e5 */
 #define NAMES_MAX (256u << 20)
@@ -44,19 +38,9 @@ struct kallsyms {
 	size_t nr_modules, cap_modules;
 	uint64_t bound[NR_BOUNDS];
 	bool sorted, any_symbol, any_address;
-	/* Under shared_lock, once loaded: */
-	unsigned int users;
-	LIST_ENTRY(kallsyms) link;
 };
 
-/*
- * Those in use. Each session loads them anew, as modules may have come; but megabytes that are the
- * same are not kept twice.
- */
-static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, kallsyms) shared = LIST_HEAD_INITIALIZER(shared);
-
-/* Adds a NUL-terminated string; its offset, or -ENOMEM. */
+/* Adds a NUL-terminated string; its offset, or -FMT_E_NOMEM. */
 static int64_t
 names_add(struct kallsyms *k, const char *s, size_t len)
 {
@@ -66,11 +50,11 @@ names_add(struct kallsyms *k, const char *s, size_t len)
 	while (cap < k->names_len + len + 1)
 		cap *= 2;
 	if (cap > NAMES_MAX)
-		return -ENOMEM;
+		return -FMT_E_NOMEM;
 	if (cap != k->names_cap) {
 		p = realloc(k->names, cap);
 		if (!p)
-			return -ENOMEM;
+			return -FMT_E_NOMEM;
 		k->names = p;
 		k->names_cap = cap;
 	}
@@ -98,10 +82,10 @@ module_number(struct kallsyms *k, const char *s, size_t len)
 	if (k->nr_modules == k->cap_modules) {
 		cap = k->cap_modules ? k->cap_modules * 2 : 64;
 		if (cap > MODULES_MAX)
-			return -ENOMEM;
+			return -FMT_E_NOMEM;
 		modules = reallocarray(k->modules, cap, sizeof(*modules));
 		if (!modules)
-			return -ENOMEM;
+			return -FMT_E_NOMEM;
 		k->modules = modules;
 		k->cap_modules = cap;
 	}
@@ -122,10 +106,10 @@ row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int mod
 	if (k->nr == k->cap) {
 		cap = k->cap ? k->cap * 2 : 1u << 17;
 		if (cap > KALLSYMS_MAX)
-			return -ENOMEM;
+			return -FMT_E_NOMEM;
 		rows = reallocarray(k->rows, cap, sizeof(*rows));
 		if (!rows)
-			return -ENOMEM;
+			return -FMT_E_NOMEM;
 		k->rows = rows;
 		k->cap = cap;
 	}
@@ -196,19 +180,19 @@ line_parse(struct kallsyms *k, const char *p, const char *end)
 }
 
 static int
-file_parse(struct kallsyms *k, int fd, char *buffer)
+file_parse(struct kallsyms *k, struct io_source *file, char *buffer)
 {
+	uint64_t offset = 0;
 	size_t have = 0;
 	const char *p, *nl;
 	ssize_t n;
 	int rc;
 
 	for (;;) {
-		n = read(fd, buffer + have, READ_BYTES - have);
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = file->read(file, offset, buffer + have, READ_BYTES - have);
 		if (n < 0)
-			return -errno;
+			return -FMT_E_IO;
+		offset += (uint64_t)n;
 		have += (size_t)n;
 		p = buffer;
 		while ((nl = memchr(p, '\n', have - (size_t)(p - buffer)))) {
@@ -243,7 +227,7 @@ tops_make(struct kallsyms *k)
 {
 	k->tops = reallocarray(NULL, k->nr / GROUP + 1, sizeof(*k->tops));
 	if (!k->tops)
-		return -ENOMEM;
+		return -FMT_E_NOMEM;
 	for (size_t i = 0; i < k->nr; i += GROUP)
 		k->tops[i / GROUP] = k->rows[i].addr;
 	return 0;
@@ -275,8 +259,8 @@ rows_finish(struct kallsyms *k)
 	}
 }
 
-static bool
-same(const struct kallsyms *a, const struct kallsyms *b)
+bool
+kallsyms_same(const struct kallsyms *a, const struct kallsyms *b)
 {
 	if (a->nr != b->nr || a->names_len != b->names_len || a->nr_modules != b->nr_modules ||
 	    memcmp(a->names, b->names, a->names_len) != 0 ||
@@ -290,9 +274,11 @@ same(const struct kallsyms *a, const struct kallsyms *b)
 	return true;
 }
 
-static void
-release(struct kallsyms *k)
+void
+kallsyms_free(struct kallsyms *k)
 {
+	if (!k)
+		return;
 	free(k->rows);
 	free(k->tops);
 	free(k->names);
@@ -300,76 +286,38 @@ release(struct kallsyms *k)
 	free(k);
 }
 
-/* k, or the same that somebody has already. */
-static struct kallsyms *
-share(struct kallsyms *k)
+static int
+table_make(struct kallsyms *k, struct io_source *file, char *buffer)
 {
-	struct kallsyms *other;
+	int rc = module_number(k, "", 0);
 
-	pthread_mutex_lock(&shared_lock);
-	LIST_FOREACH(other, &shared, link)
-		if (same(other, k))
-			break;
-	if (other)
-		release(k);
-	else
-		LIST_INSERT_HEAD(&shared, other = k, link);
-	other->users++;
-	pthread_mutex_unlock(&shared_lock);
-	return other;
+	if (rc >= 0)
+		rc = file_parse(k, file, buffer);
+	if (rc < 0)
+		return rc;
+	rows_finish(k);
+	if (!k->nr)
+		return k->any_symbol && !k->any_address ? -FMT_E_HIDDEN : -FMT_E_EMPTY;
+	return tops_make(k);
 }
 
 int
-kallsyms_load(const char *path, struct kallsyms **ret)
+kallsyms_read(struct io_source *file, struct kallsyms **ret)
 {
 	struct kallsyms *k = calloc(1, sizeof(*k));
 	char *buffer = malloc(READ_BYTES);
-	int fd = -1, rc = -ENOMEM;
+	int rc = -FMT_E_NOMEM;
 
-	if (!k || !buffer)
-		goto out;
-	k->sorted = true;
-	rc = module_number(k, "", 0);
-	if (rc < 0)
-		goto out;
-	fd = open(path ? path : "/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		rc = -errno;
-		goto out;
+	if (k && buffer) {
+		k->sorted = true;
+		rc = table_make(k, file, buffer);
 	}
-	rc = file_parse(k, fd, buffer);
-	if (rc)
-		goto out;
-	rows_finish(k);
-	if (!k->nr) {
-		rc = k->any_symbol && !k->any_address ? -EPERM : -ENOENT;
-		goto out;
-	}
-	rc = tops_make(k);
-	if (rc)
-		goto out;
-	*ret = share(k);
-	k = NULL;
-out:
-	if (fd >= 0)
-		(void)close(fd);
 	free(buffer);
-	if (k)
-		release(k);
+	if (rc < 0)
+		kallsyms_free(k);
+	else
+		*ret = k;
 	return rc;
-}
-
-void
-kallsyms_free(struct kallsyms *k)
-{
-	if (!k)
-		return;
-	pthread_mutex_lock(&shared_lock);
-	if (--k->users == 0) {
-		LIST_REMOVE(k, link);
-		release(k);
-	}
-	pthread_mutex_unlock(&shared_lock);
 }
 
 size_t
