@@ -109,7 +109,9 @@ $(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VE
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/varlink_idl.o $(BUILD)/fuzz/daemon/varlink_idl.o: docs/io.spoor.Recorder.varlink
 $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
-$(BUILD)/tests/%.o: XFLAGS = -Wno-unused-parameter
+# Before cmocka 2 a range is unsigned and its name does not say so.
+CMOCKA_FLAGS = $(call lazy,CMOCKA_FLAGS,--exists 'cmocka < 2' && echo -Dassert_uint_in_range=assert_in_range)
+$(BUILD)/tests/%.o: XFLAGS = -Wno-unused-parameter $(CMOCKA_FLAGS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags Makefile
 	$(say) CC $<

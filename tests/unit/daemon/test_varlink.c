@@ -125,7 +125,7 @@ replies_go_out_and_come_back(void **state)
 
 	buf_init(&out);
 	assert_int_equal(varlink_reply_print(&out, NULL, NULL, false), 0);
-	assert_string_equal(out.p, "{\"parameters\":{}}");
+	assert_string_equal((char *)out.p, "{\"parameters\":{}}");
 	assert_int_equal(out.len, strlen((char *)out.p) + 1);
 	buf_clear(&out);
 
@@ -146,7 +146,7 @@ replies_go_out_and_come_back(void **state)
 	buf_clear(&out);
 
 	assert_int_equal(varlink_call_print(&out, "a.b.C", json_pack("{ss}", "x", "y"), true), 0);
-	assert_string_equal(out.p,
+	assert_string_equal((char *)out.p,
 			    "{\"method\":\"a.b.C\",\"more\":true,"
 			    "\"parameters\":{\"x\":\"y\"}}");
 	buf_done(&out);

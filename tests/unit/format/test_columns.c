@@ -299,7 +299,7 @@ round_trip(const struct event_set *events, const struct buf *records, struct buf
 	bytes = payload.len - sizeof(before);
 	nr_cuts = columns_encoder_cuts(encoder, &cuts);
 	for (size_t i = 0; i < nr_cuts; i++)
-		assert_in_range(cuts[i], i > 0 ? cuts[i - 1] + 1 : 1, bytes);
+		assert_uint_in_range(cuts[i], i > 0 ? cuts[i - 1] + 1 : 1, bytes);
 
 	guarded = span_of(payload.p + sizeof(before), bytes);
 	if (bytes <= GUARDED_MAX)
@@ -563,7 +563,7 @@ test_repetition_costs_little(void **state)
 	}
 	bytes = round_trip(events, &records, NULL);
 	/* Two bytes of time, one of stack, one of task, and little besides. */
-	assert_in_range(bytes, 5000 * 4, 5000 * 5);
+	assert_uint_in_range(bytes, 5000 * 4, 5000 * 5);
 	buf_done(&records);
 	event_set_free(events);
 }

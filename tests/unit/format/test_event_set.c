@@ -156,7 +156,7 @@ test_hostile_ids(void **state)
 		if (event_set_add_id(set, 0, id) == 0)
 			accepted++;
 	}
-	assert_in_range(accepted, 1, 1000);
+	assert_uint_in_range(accepted, 1, 1000);
 	assert_int_equal(event_set_at(set, 0)->nr_ids, accepted);
 	event_set_free(set);
 }

@@ -418,7 +418,7 @@ test_reading_a_pipe(void **state)
 	struct run whole = write_with(FAIL, 0, 0, 1);
 	ssize_t n = pread(whole.fd, bytes, CAP, 0);
 
-	assert_in_range(n, 4000, 60000);
+	assert_uint_in_range(n, 4000, 60000);
 	for (size_t i = 0; i < 4; i++) {
 		for (unsigned int call = 1;; call++) {
 			struct numbered_result r;

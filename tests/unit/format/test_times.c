@@ -135,7 +135,7 @@ read_file(const struct fault_file *f, enum clock clock)
 			continue;
 		}
 		count++;
-		assert_in_range(rec.record->sample.period, 1, PASSES * PER_PASS);
+		assert_uint_in_range(rec.record->sample.period, 1, PASSES * PER_PASS);
 		assert_int_equal(seen[rec.record->sample.period]++, 0);
 		if (!ordered)
 			continue;

@@ -77,7 +77,7 @@ see(void *arg, uint64_t id, const char *path)
 }
 
 static int
-stop(void *arg, uint64_t id, const char *path)
+see_one(void *arg, uint64_t id, const char *path)
 {
 	++*(int *)arg;
 	return 7;
@@ -98,7 +98,7 @@ test_walk(void **state)
 	made = mkdir(outer, 0755) == 0 && mkdir(dir, 0755) == 0;
 	assert_int_equal(cgroup_walk(root, see, &s), 0);
 	assert_int_equal(s.roots, 1);
-	assert_int_equal(cgroup_walk(root, stop, &calls), 7);
+	assert_int_equal(cgroup_walk(root, see_one, &calls), 7);
 	assert_int_equal(calls, 1);
 	if (made) {
 		/* The kernel's id of a group is the inode of its directory, on 64-bit kernels. */

@@ -64,7 +64,7 @@ test_full_is_refused(void **state)
 	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &q), 0);
 	while (queue_reserve(q, QUEUE_MESSAGE_MAX / 2))
 		put(q, n++, QUEUE_MESSAGE_MAX / 2);
-	assert_in_range(n, 4, 8);
+	assert_uint_in_range(n, 4, 8);
 	assert_false(queue_send_bytes(q, n, large, sizeof(large)));
 	/* What has been sent is not touched, and as soon as one is read there is room. */
 	check(q, 0);

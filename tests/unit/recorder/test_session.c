@@ -40,7 +40,7 @@ faults_of_all(struct rig_file *f)
 static void
 assert_exact(uint64_t accounted, uint64_t counted)
 {
-	assert_in_range(counted - accounted, 0, 8);
+	assert_uint_in_range(counted - accounted, 0, 8);
 }
 
 static void
@@ -224,7 +224,7 @@ test_frequency(void **state)
 	for (uint64_t hz = 200; hz >= 50; hz -= 50)
 		assert_int_equal(session_set_frequency(r.session, hz, &e), 0);
 	/* One a CPU, on which the ring is mapped, stays open for ever. */
-	assert_in_range(rig_descriptors(), descriptors, descriptors + stats.cpus);
+	assert_uint_in_range(rig_descriptors(), descriptors, descriptors + stats.cpus);
 	session_stats(r.session, &stats);
 	assert_int_equal(stats.frequency_hz, 50);
 	rotate(&r, &g);

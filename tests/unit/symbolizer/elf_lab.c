@@ -74,8 +74,7 @@ lab_keep(const char *s)
 	return k->s;
 }
 
-static char *
-in_dir(const char *format, va_list ap)
+static char *__attribute__((format(printf, 1, 0))) in_dir(const char *format, va_list ap)
 {
 	char *command = NULL, *whole = NULL;
 

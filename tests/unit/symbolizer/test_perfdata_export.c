@@ -361,7 +361,7 @@ test_large_sections(void **state)
 		assert_int_equal(export_to(&sink, &s, &o, &result, &where), 0);
 		assert_int_equal(result.left_out, 2);
 		assert_int_equal(result.samples, 5);
-		assert_in_range(sink.bytes.len, n, n + 65536);
+		assert_uint_in_range(sink.bytes.len, n, n + 65536);
 		buf_done(&sink.bytes);
 		synthetic_end(&s);
 	}

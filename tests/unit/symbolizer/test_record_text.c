@@ -53,7 +53,7 @@ check_line(const char *text)
 	assert_non_null(end);
 	assert_int_equal(end[1], 0);
 	for (; text < end; text++)
-		assert_in_range((unsigned char)*text, 0x20, 0x7e);
+		assert_uint_in_range((unsigned char)*text, 0x20, 0x7e);
 }
 
 /* JSON with the same fields, and that another parser reads back. */
@@ -69,7 +69,7 @@ json_of(const struct perf_record *r, const struct record_text_about *about)
 	assert_non_null(dumped);
 	/* A DEL passes jansson; terminals print nothing for it. */
 	for (const char *p = dumped; *p; p++)
-		assert_in_range((unsigned char)*p, 0x20, 0x7f);
+		assert_uint_in_range((unsigned char)*p, 0x20, 0x7f);
 	again = json_loads(dumped, JSON_REJECT_DUPLICATES, &error);
 	assert_non_null(again);
 	assert_true(json_equal(o, again));
