@@ -74,10 +74,16 @@ for k in pipe file; do
 		"$k: perf counts the same samples"
 	is "$(perf script -G -i $f -F comm 2>/dev/null | grep -c .)" "$samples" \
 		"$k: perf script prints them all"
-	perf script -G -i $f -F comm 2>/dev/null | sed 's/^ *//; s/ *$//' | sort | uniq -c |
-		sed 's/^ *//' | sort >perf.comms
+	judge comms $f >comms
+	# Of a task that has exited perf since 6.10 knows no name, not even for its last samples.
+	perf script -G -i $f -F comm,tid 2>/dev/null | awk '{ $1 = $1 } 1' >perf.comms
+	awk '{ tid = $1; gone = $2; $1 = $2 = ""; sub(/^ */, ""); if ((getline other <"perf.comms") != 1 ||
+		other != $0 " " tid && !(gone && other == ":" tid " " tid)) print NR, tid, gone, $0, "not", other }
+		END { if (NR == 0 || (getline <"perf.comms") != 0) print "not as many" }' comms >differ
+	is "$(cat differ)" "" "$k: perf knows each sample's command"
+	cut -d' ' -f3- comms | sort | uniq -c | sed 's/^ *//' | sort >want
 	jq -r '.rows | group_by(.comm)[] | "\(map(.samples) | add) \(.[0].comm)"' report.json | sort >own.comms
-	same "$k: the same samples of each command" own.comms perf.comms
+	same "$k: the same samples of each command" want own.comms
 	is "$(perf script -i $f -G -F comm,ip,sym,dso 2>/dev/null | grep -c 'burn_hot (.*/burn)')" \
 		"$(jq '[.rows[] | select(.symbol == "burn_hot").samples] | add' report.json)" \
 		"$k: the hot function has its name and its samples"
@@ -103,7 +109,7 @@ for want in "hostname : $(hostname)" "os release : $(uname -r)" 'perf version : 
 	like "$(cat header)" "^# $want" "header: ${want%% :*}"
 done
 perf buildid-list -i own.file >ids 2>/dev/null
-id=$(file -b "$burn" | sed 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/')
+id=$(readelf -n "$burn" | awk '/Build ID:/ { print $3 }')
 like "$(cat ids)" "^$id $burn\$" "the build-id of the program"
 is "$(grep -c '\[kernel.kallsyms\]' ids)" 1 "and that of the kernel"
 
@@ -218,6 +224,8 @@ header() # FILE
 		grep -aEv '^# (captured on|data offset|data size|feat offset|compressed|missing features) *:'
 }
 
+# The attrs of perf 6.6 and later have 8 more bytes, which perf 6.1 would refuse: they are written when
+# something is in them.
 there_and_back() # NAME: of NAME.data
 {
 	local name=$1 k
@@ -238,7 +246,8 @@ there_and_back() # NAME: of NAME.data
 		report "$name.data" --no-children >"$name.data.report"
 		report "$name.$k" --no-children >"$name.$k.report"
 		same "$name, $k: perf report" "$name.data.report" "$name.$k.report"
-		is "$(judge attrs "$name.$k")" "$(judge attrs "$name.data")" "$name, $k: events and ids"
+		is "$(judge attrs "$name.$k")" "$(judge attrs "$name.data" | awk '$1 > 128 { $1 = 128 } 1')" \
+			"$name, $k: events and ids"
 	done
 	report "$name.data" >"$name.data.report"
 	report "$name.file" >"$name.file.report"

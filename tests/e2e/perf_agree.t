@@ -4,11 +4,12 @@
 # spoor and perf record the same load at the same time, and agree: sample counts within 2 %, and for
 # the ten hottest symbols of either the shares within 2 points, names equal.
 #
-# One thing is made alike first: what has no symbol perf prints as its address, a row each; here it
-# is one row an object.
+# Two things are made alike first: what has no symbol perf prints as its address, a row each; here it
+# is one row an object. And some perfs demangle by libiberty, as is done here, others by libstdc++, with
+# parameters: c++filt does it for all of them.
 . "$(dirname "$0")/../lib.sh"
 need_record_all
-need_command perf python3 gcc dd
+need_command perf python3 gcc dd c++filt
 
 seconds=${AGREE_SECONDS:-10}
 
@@ -22,12 +23,17 @@ def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
 fib(24)
 PY
+# By names of their own: what others compile meanwhile, perhaps in a container with other files, is not
+# compared.
+ln -s "$(gcc -print-prog-name=cc1)" load_cc1
+ln -s "$(python3 -c 'import sys; print(sys.executable)')" load_python
+ln -s "$(command -v dd)" load_dd
 cat >load.sh <<'SH'
 end=$(($(date +%s) + $1))
 until_end() { while [ "$(date +%s)" -lt "$end" ]; do "$@"; done; }
-compile() { gcc -O2 -c -o /dev/null big.c; sleep 0.3; }
-python() { /usr/bin/env python3 fib.py; sleep 0.2; }
-copy() { dd if=/dev/zero of=/dev/null bs=64k count=30000 2>/dev/null; sleep 0.5; }
+compile() { ./load_cc1 -quiet -O2 -o /dev/null big.c; sleep 0.3; }
+python() { /usr/bin/env ./load_python fib.py; sleep 0.2; }
+copy() { ./load_dd if=/dev/zero of=/dev/null bs=64k count=30000 2>/dev/null; sleep 0.5; }
 until_end compile & until_end python & until_end copy &
 wait
 SH
@@ -49,7 +55,7 @@ record_both()
 	status=$?
 	wait "$load"
 	[ $status -eq 0 ] && perf report -i perf.data --no-children -g none --percent-limit 0 --stdio \
-		-F sample,comm,dso,sym -t $'\001' >perf.txt 2>perf.err
+		-F sample,comm,dso,sym -t $'\001' --no-demangle 2>perf.err | c++filt -p >perf.txt
 }
 for _ in 1 2 3; do
 	! record_both || break
@@ -57,12 +63,12 @@ done
 is "$spoor_status" 0 "spoor record" || diag_file spoor.err
 exits 0 "spoor report" "$SPOOR" report --json agree.spoor
 mv out spoor.json
-ok "perf report has rows" grep -q cc1 perf.txt || diag_file perf.err
+ok "perf report has rows" grep -q load_cc1 perf.txt || diag_file perf.err
 
 cat >compare.py <<'PY'
 import collections, json, re, sys
 
-LOAD = ("cc1", "python3", "dd", "swapper", "as", "gcc")
+LOAD = ("load_cc1", "load_python", "load_dd", "swapper")
 
 def alike(sym):
     sym = re.sub(r"^\[.\] ", "", sym).strip()

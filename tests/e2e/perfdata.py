@@ -7,6 +7,8 @@
                                print the same
     perfdata.py order FILE     records with a time, and how many are older than one before
     perfdata.py types FILE     kernel records by type number
+    perfdata.py comms FILE     every sample's task, whether that has exited, and its name; in the
+                               order of the file, for samples with IDENTIFIER, IP, TID
     perfdata.py attrs FILE     size, type, config and ids of every event
     perfdata.py rounds FILE    FINISHED_ROUND records
 """
@@ -15,6 +17,7 @@ import ctypes
 import struct
 import sys
 
+COMM, EXIT, FORK = 3, 4, 7
 SAMPLE, ATTR, TRACING_DATA, ROUND, AUXTRACE, COMPRESSED, COMPRESSED2 = 9, 64, 66, 68, 71, 81, 83
 IP, TID, TIME, ADDR, ID, CPU, STREAM_ID, IDENTIFIER = (
     1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 6, 1 << 7, 1 << 9, 1 << 16)
@@ -159,6 +162,23 @@ def main():
             older += t < newest
             newest = max(newest, t)
         print(len(times), older)
+    elif what == 'comms':
+        names, exited = {0: 'swapper'}, set()
+        for r in p.records:
+            kind = struct.unpack_from('<I', r)[0]
+            if kind == SAMPLE:
+                tid = struct.unpack_from('<I', r, 8 + 8 + 8 + 4)[0]
+                print(tid, int(tid in exited), names.get(tid, ':%d' % tid))
+            elif kind == COMM:
+                tid = struct.unpack_from('<I', r, 12)[0]
+                names[tid] = r[16:r.index(b'\0', 16)].decode()
+            elif kind in (FORK, EXIT):
+                tid, parent = struct.unpack_from('<II', r, 16)
+                exited.discard(tid)
+                if kind == EXIT:
+                    exited.add(tid)
+                elif parent in names:
+                    names[tid] = names[parent]
     elif what == 'attrs':
         for a in p.attrs:
             print(a.size, a.type, a.config, *sorted(a.ids))
