@@ -40,12 +40,14 @@ static int
 extended_count(int fd, bool is64, struct table *t)
 {
 	uint8_t head[sizeof(Elf64_Shdr)];
-	struct span s = span_of(head, sizeof(head));
+	size_t size = is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	struct span s;
 	uint32_t size32 = 0;
-	int error = read_at(fd, t->offset, head, is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
+	int error = read_at(fd, t->offset, head, size);
 
 	if (error)
 		return error;
+	s = span_of(head, size);
 	if (is64)
 		return span_skip(&s, offsetof(Elf64_Shdr, sh_size)) && span_u64(&s, &t->count)
 			? 0
@@ -147,9 +149,8 @@ notes(struct elf_object *o, uint64_t offset, uint64_t size)
 	bytes = malloc(size ? size : 1);
 	if (bytes == NULL)
 		return;
-	s = span_of(bytes, size);
-	if (read_at(o->fd, offset, bytes, size) != 0)
-		s.len = 0;
+	/* What was not read is not looked at. */
+	s = read_at(o->fd, offset, bytes, size) == 0 ? span_of(bytes, size) : span_of(NULL, 0);
 	while (span_u32(&s, &name_size) && span_u32(&s, &desc_size) && span_u32(&s, &type)) {
 		struct span name, desc;
 		/* Both are padded to 4; the last one's padding may be missing. */
