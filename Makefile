@@ -13,14 +13,24 @@
 VERSION	:= 0.1.0
 
 BUILD	?= build
+# A space ends a name for make: such a directory is built in through a link that has none.
+ifneq ($(words $(BUILD)),1)
+BUILD_DIR := $(BUILD)
+override BUILD := build-$(firstword $(shell printf %s '$(BUILD_DIR)' | cksum)).link
+$(if $(shell mkdir -p '$(BUILD_DIR)' && ln -sfn "$$(realpath '$(BUILD_DIR)')" $(BUILD) && echo y),,\
+	$(error no link to the directory '$(BUILD_DIR)' can be made here: take a BUILD without a space))
+endif
 PREFIX	?= /usr/local
 DESTDIR	?=
 bindir	?= $(PREFIX)/bin
 sbindir	?= $(PREFIX)/sbin
 datadir	?= $(PREFIX)/share
 mandir	?= $(datadir)/man
+# Where zsh looks: Debian keeps site-functions of /usr for the administrator.
+zshdir	?= $(datadir)/zsh/$(if $(and $(filter /usr/share,$(datadir)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
+PKG_CONFIG ?= pkg-config
 # Where systemd looks, whatever PREFIX is; "make unitdir= ..." installs none.
-unitdir	?= $(or $(shell pkg-config --variable=systemdsystemunitdir systemd 2>/dev/null),/lib/systemd/system)
+unitdir	?= $(or $(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null),/usr/lib/systemd/system)
 sysusersdir ?= /usr/lib/sysusers.d
 tmpfilesdir ?= /usr/lib/tmpfiles.d
 TIME	?= 60
@@ -44,7 +54,11 @@ WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-
 	   -Werror=implicit-function-declaration $(if $(WERROR),-Werror)
 HARDEN	:= -fstack-protector-strong -fPIE -fno-omit-frame-pointer
 BANNED	:= -include banned.h
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all,-D_FORTIFY_SOURCE=2)
+# glibc warns of fortification without optimization; a compiler may have a level of its own.
+OPTIMIZE = $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS) $(CPPFLAGS))))
+FORTIFY	= $(if $(and $(OPTIMIZE),$(if $(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),,1)),\
+	   -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all,$(FORTIFY))
 LINK	:= -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread $(if $(SAN),-fsanitize=$(SAN))
 FUZZFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
 	   -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -52,7 +66,7 @@ FIXFLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-opt
 	   -D_GNU_SOURCE -pthread
 
 # pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
-lazy	= $(eval $(1) := $(shell pkg-config $(2)))$($(1))
+lazy	= $(eval $(1) := $(shell $(PKG_CONFIG) $(2)))$($(1))
 PKGS	:= libbsd libmd libzstd libelf libdw jansson zlib
 PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
 LIBS_format = $(call lazy,LIBS_format,--libs libbsd libmd libzstd)
@@ -65,7 +79,7 @@ LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
 
 ALL_CFLAGS = $(STD) $(WARN) $(HARDEN) $(SANFLAGS) $(BANNED) $(PC_CFLAGS) $(CFLAGS) $(CPPFLAGS)
 COMPILE = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(XFLAGS) -MMD -MP -c -o $@ $<
-LDLINK	= $(Q)mkdir -p $(@D) && $(CC) $(LINK) $(LDFLAGS) -o $@
+LDLINK	= $(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@
 
 # --- what there is -------------------------------------------------------------------------
 
@@ -101,7 +115,7 @@ all: $(ARCHIVES) $(PROGS)
 
 # Every object depends on this file; it changes only when the flags do.
 $(BUILD)/flags: FORCE
-	@pkg-config --exists $(PKGS) || { echo 'spoor: a library is missing; run "make deps"' >&2; exit 1; }
+	@$(PKG_CONFIG) --exists $(PKGS) || { echo 'spoor: a library is missing; run "make deps"' >&2; exit 1; }
 	@mkdir -p $(@D); f='$(CC) $(CXX) $(CLANG) $(VERSION) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) $(FUZZFLAGS) $(FIXFLAGS)'; \
 	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
 
@@ -121,7 +135,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags Makefile
 define archive
 $(call lib,$(1)): $(call objs,$(1)) $(wildcard $(1)/.)
 	$$(say) AR $$@
-	$$(Q)mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach l,format recorder symbolizer daemon,$(eval $(call archive,$(l))))
 
@@ -214,7 +228,7 @@ $(BUILD)/fuzz/%.o: %.c $(BUILD)/flags
 	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(BANNED) $(PC_CFLAGS) $(FUZZFLAGS) $(FUZZ_XFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 $(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/. daemon/.)
-	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter %.o,$^)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/libhouse.a
 	$(say) LINK $@
@@ -256,12 +270,12 @@ INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD
 	$(foreach m,$(MAN),$(m):$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):644) \
 	docs/io.spoor.Recorder.varlink:$(datadir)/spoor/io.spoor.Recorder.varlink:644 \
 	$(foreach p,spoor spoorctl,completions/$(p).bash:$(datadir)/bash-completion/completions/$(p):644 \
-		completions/_$(p):$(datadir)/zsh/site-functions/_$(p):644) \
+		completions/_$(p):$(zshdir)/_$(p):644) \
 	$(if $(unitdir),$(BUILD)/spoord.service:$(unitdir)/spoord.service:644 \
 		systemd/spoord.socket:$(unitdir)/spoord.socket:644 \
 		systemd/spoord.sysusers:$(sysusersdir)/spoor.conf:644 \
 		systemd/spoord.tmpfiles:$(tmpfilesdir)/spoor.conf:644)
-CONF	= $(DESTDIR)/etc/spoor/spoord.conf
+CONF	= '$(DESTDIR)/etc/spoor/spoord.conf'
 
 # Made anew each time: the PREFIX of an install need not be that of the build before it.
 $(BUILD)/spoord.service: systemd/spoord.service.in FORCE
@@ -271,17 +285,17 @@ $(BUILD)/spoord.service: systemd/spoord.service.in FORCE
 install: all $(BUILD)/spoord.service
 	@set -e; for f in $(INSTALLED); do \
 		IFS=:; set -- $$f; unset IFS; \
-		install -D -m $$3 "$$1" "$(DESTDIR)$$2"; \
+		install -D -m $$3 "$$1" '$(DESTDIR)'"$$2"; \
 	done
 	@test -e $(CONF) || install -D -m 644 systemd/spoord.conf $(CONF)
 
 # A changed configuration stays.
 uninstall:
-	rm -f $(foreach f,$(INSTALLED),$(DESTDIR)$(word 2,$(subst :, ,$(f))))
+	rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(word 2,$(subst :, ,$(f)))')
 	@if cmp -s systemd/spoord.conf $(CONF); then rm -f $(CONF); fi
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(if $(BUILD_DIR),'$(BUILD_DIR)') $(BUILD)
 
 FORCE:
 .PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
