@@ -11,6 +11,7 @@ done
 
 cat >fake/dpkg-query <<'SH'
 #!/bin/sh
+[ "$1" != -L ] || { echo "${PARTS-}"; exit; }
 shift 2
 for p; do
 	case $p in
@@ -26,6 +27,7 @@ echo "apt-get $*" >>log
 SH
 cat >fake/apt-cache <<'SH'
 #!/bin/sh
+case $2 in "${UNKNOWN:-none}") exit 100 ;; esac
 echo 'Depends: clang-14 (>= 14~)'
 SH
 printf '#!/bin/sh\necho sudo >>log\nexec "$@"\n' >fake/sudo
@@ -38,7 +40,7 @@ deps() # MISSING ARGUMENTS...: runs with only the fakes and a few tools in sight
 	local missing=$1
 	shift
 	: >log
-	env -i MISSING="$missing" OFFLINE="${OFFLINE-}" FAKE_ID="${FAKE_ID-0}" PATH="$TMP/fake:$TMP/tools" \
+	env -i MISSING="$missing" UNKNOWN="${UNKNOWN-}" PARTS="${PARTS-}" OFFLINE="${OFFLINE-}" FAKE_ID="${FAKE_ID-0}" PATH="$TMP/fake:$TMP/tools" \
 		sh "$TOP/.ci/deps" "$@" >out 2>err
 }
 
@@ -56,6 +58,11 @@ unlike "$(cat log)" 'jq' "what only tests need is left when only building"
 
 deps 'clang libclang-rt-14-dev'
 like "$(grep install log)" 'clang .*libclang-rt-14-dev' "clang brings the runtime of its version"
+
+UNKNOWN=libclang-rt-14-dev deps 'clang libclang-rt-14-dev'
+unlike "$(grep install log)" 'libclang-rt' "which is not asked for where no such package is"
+PARTS=/usr/lib/libclang_rt.fuzzer.a deps 'libclang-rt-14-dev'
+is "$(cat log out err)" "" "nor where libclang-common has it"
 
 OFFLINE=1 deps 'jq'
 is "$?" 0 "package lists that cannot be renewed are not the end"
