@@ -2,7 +2,7 @@
 /*
  * Functions that this tree does not call: they cannot be told how much room there is, hide errors,
  * or answer from one static buffer. Every compilation includes this file first (-include); a call
- * of one of them is an error that names what to use instead.
+ * of one of them is an error that names what to use instead (before gcc 12, a warning).
  *
  * The declarations come before those of the C library, so that its inline versions inherit them.
  * Beside types, nothing is included here: what a source file needs it includes itself.
@@ -15,7 +15,11 @@
 
 struct tm;
 
+#if __has_attribute(unavailable)
 #define BANNED(instead) __attribute__((unavailable(instead)))
+#else
+#define BANNED(instead) __attribute__((deprecated(instead)))
+#endif
 
 BANNED("use strlcpy") char *strcpy(char *, const char *);
 BANNED("use strlcpy") char *stpcpy(char *, const char *);
