@@ -48,7 +48,8 @@ say	= $(if $(V),@:,@printf '  %-7s %s\n')
 
 # --- flags ---------------------------------------------------------------------------------
 
-STD	:= -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote .
+UAPI	:= -I format/uapi -I recorder/uapi
+STD	:= -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote . $(UAPI)
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	   -Wcast-qual -Wpointer-arith -Wformat=2 -Wvla -Wundef \
 	   -Werror=implicit-function-declaration $(if $(WERROR),-Werror)
@@ -63,7 +64,7 @@ LINK	:= -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread $(if $(SAN),-fsanitize
 FUZZFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
 	   -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 FIXFLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
-	   -D_GNU_SOURCE -pthread
+	   -D_GNU_SOURCE -pthread $(UAPI)
 
 # pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
 lazy	= $(eval $(1) := $(shell $(PKG_CONFIG) $(2)))$($(1))
@@ -106,7 +107,7 @@ REPLAYS	:= $(patsubst %.c,$(BUILD)/%.replay,$(FUZZ_SRC))
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 E2E	:= $(wildcard tests/e2e/*.t)
 MAN	:= $(foreach s,1 5 7 8,$(wildcard docs/*.$(s)))
-C_FILES	:= $(foreach d,$(LAYERS) symbolizer/cmd tests/unit/* tests/fixtures tests/fuzz tests/bench tests,\
+C_FILES	:= $(foreach d,$(LAYERS) format/uapi/linux recorder/uapi/linux symbolizer/cmd tests/unit/* tests/fixtures tests/fuzz tests/bench tests,\
 	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) banned.h
 
 all: $(ARCHIVES) $(PROGS)
@@ -161,7 +162,7 @@ $(filter $(BUILD)/tests/unit/$(1)/%,$(UNIT)): $(BUILD)/tests/unit/$(1)/%: $(BUIL
 		$(patsubst %.c,$(BUILD)/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/$(1)/*.c))) \
 		$(call lib,$(1)) $(call lib,$(BELOW_$(1)))
 	$$(say) LINK $$@
-	$$(LDLINK) $$^ $$(LIBS_cmocka) $$(LIBS_$(1))
+	$$(LDLINK) $$^ $$(LIBS_cmocka) $$(LIBS_$(1)) -ldl
 endef
 $(foreach l,format recorder symbolizer daemon,$(if $(wildcard tests/unit/$(l)/test_*.c),$(eval $(call unit,$(l)))))
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/stdlib.h>
+
 #include "format/block.h"
 #include "format/columns_shape.h"
 #include "format/columns_stacks.h"

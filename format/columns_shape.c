@@ -69,7 +69,7 @@ columns_shape_group_words(const struct event_attr *attr, uint64_t nr)
 static size_t
 read_words(const struct event_attr *attr, size_t group_words)
 {
-	if (attr->read_format >= PERF_FORMAT_MAX)
+	if (attr->read_format >= PERF_FORMAT_LOST << 1)
 		return 0;
 	if (has(attr, PERF_FORMAT_GROUP))
 		return group_words;

@@ -74,7 +74,7 @@ perf_read_parse(struct span *s, uint64_t read_format, struct perf_read *ret)
 	int r;
 
 	/* A bit we do not know moves everything behind it: no guess is right. */
-	if (read_format >= PERF_FORMAT_MAX)
+	if (read_format >= PERF_FORMAT_LOST << 1)
 		return -FMT_E_UNSUPPORTED;
 	if (read_format & PERF_FORMAT_GROUP)
 		r = read_group(&rest, &read);

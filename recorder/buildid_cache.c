@@ -23,10 +23,6 @@
 #define ENTRIES 4096		     /* a power of two; an inode has one place */
 #define AGAIN_NS UINT64_C(100000000) /* between full searches for a file that is not found */
 
-#ifndef RESOLVE_CACHED
-#define RESOLVE_CACHED 0x20
-#endif
-
 /* OUT_OF_REACH: nothing is known, and where one would look was looked just now. */
 enum known { NOTHING, AN_ID, NO_ID, OUT_OF_REACH };
 

@@ -13,6 +13,10 @@
 
 #include "recorder/session_error.h"
 
+#ifndef SYS_pidfd_open /* 5.3 */
+#define SYS_pidfd_open 434
+#endif
+
 #define STOP_MS 3000
 #define STOP_STEP_MS 10
 

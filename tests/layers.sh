@@ -12,6 +12,7 @@ allowed()
 {
 	case $1 in
 	format) echo 'format' ;;
+	format/uapi/linux | recorder/uapi/linux) echo '' ;;
 	recorder) echo 'recorder format' ;;
 	symbolizer) echo 'symbolizer format' ;;
 	symbolizer/cmd) echo 'symbolizer/cmd symbolizer format recorder/session.h' ;;

@@ -82,7 +82,7 @@ cat >"$tmp/small.c" <<-'END'
 	}
 END
 # shellcheck disable=SC2046 # flags
-gcc -D_GNU_SOURCE -iquote . -o "$tmp/small" "$tmp/small.c" "$build/tests/unit/format/recording_maker.o" \
+gcc -D_GNU_SOURCE -iquote . -I format/uapi -o "$tmp/small" "$tmp/small.c" "$build/tests/unit/format/recording_maker.o" \
 	"$build/libformat.a" $(pkg-config --cflags --libs cmocka libbsd libzstd)
 "$tmp/small" >"$dir/small.spoor"
 

@@ -39,7 +39,8 @@ static size_t early_len;
 static bool
 look_up(void)
 {
-	static bool busy;
+	static volatile bool
+		busy; /* dlsym() is declared not to call back: before glibc 2.34 it does */
 
 	if (next.free)
 		return true;

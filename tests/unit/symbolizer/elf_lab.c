@@ -182,6 +182,9 @@ lab_nm(const char *path, const char *flags, struct lab_symbol **ret)
 		}
 		if (strchr("tTwWi", s.type) == NULL)
 			continue;
+		/* A mark of systemtap's among the data of a static libc; nm's letter does not tell. */
+		if (strcmp(s.name, "_.stapsdt.base") == 0)
+			continue;
 		version = strchr(s.name + 1, '@');
 		if (version != NULL)
 			*version = '\0';
