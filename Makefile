@@ -77,6 +77,9 @@ LIBS_daemon = $(LIBS_jansson) $(LIBS_format)
 LIBS_jansson = $(call lazy,LIBS_jansson,--libs jansson)
 LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib)
 LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
+# Has its header what came with the limit? See symbolizer/demangle.c.
+ENDLESS_RUST = $(eval ENDLESS_RUST := $(shell $(CC) $(CPPFLAGS) -E -include libiberty/demangle.h -x c /dev/null | \
+	grep -q DEMANGLE_COMPONENT_MODULE_NAME; echo $$?))$(ENDLESS_RUST)
 
 ALL_CFLAGS = $(STD) $(WARN) $(HARDEN) $(SANFLAGS) $(BANNED) $(PC_CFLAGS) $(CFLAGS) $(CPPFLAGS)
 COMPILE = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(XFLAGS) -MMD -MP -c -o $@ $<
@@ -123,6 +126,8 @@ $(BUILD)/flags: FORCE
 $(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/varlink_idl.o $(BUILD)/fuzz/daemon/varlink_idl.o: docs/io.spoor.Recorder.varlink
+$(BUILD)/symbolizer/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
+$(BUILD)/fuzz/symbolizer/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
 $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # Before cmocka 2 a range is unsigned and its name does not say so.
 CMOCKA_FLAGS = $(call lazy,CMOCKA_FLAGS,--exists 'cmocka < 2' && echo -Dassert_uint_in_range=assert_in_range)

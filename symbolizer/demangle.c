@@ -85,6 +85,25 @@ cxx_short(char *name, char *out, size_t cap)
 	return run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS | depth(name), out, cap);
 }
 
+/*
+ * "B", a number and "_" stand in Rust's names for what began at that place before. libiberty until 2022
+ * follows one that leads back to itself until the stack is full (CVE-2021-46195): there none is followed.
+ */
+static bool
+has_reference(const char *name)
+{
+	const char *at = name;
+
+	while ((at = strchr(at, 'B')) != NULL) {
+		at++;
+		while (isalnum((unsigned char)*at))
+			at++;
+		if (*at == '_')
+			return true;
+	}
+	return false;
+}
+
 /* A linkage stub is not the function that it jumps to: "@plt" stays behind the name. */
 static size_t
 keep_suffix(const char *suffix, char *out, size_t len, size_t cap)
@@ -100,6 +119,8 @@ demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
 	size_t len;
 
 	drop_llvm_suffix(copy);
+	if (DEMANGLE_ENDLESS_RUST && copy[1] == 'R' && has_reference(copy))
+		return 0;
 	/* First, because a legacy Rust name is a valid C++ name as well. */
 	len = run(rust_demangle_callback, copy, DMGL_NO_OPTS, out, cap);
 	if (len != 0)
