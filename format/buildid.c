@@ -133,7 +133,7 @@ read_at(const struct elf *e, uint64_t offset, void *to, size_t len, size_t *ret_
 	ssize_t n;
 
 	*ret_len = 0;
-	if (offset > INT64_MAX - len)
+	if (offset > (uint64_t)INT64_MAX - len)
 		return 0;
 	n = e->file->read(e->file, offset, to, len);
 	if (n < 0)

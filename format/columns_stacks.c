@@ -91,17 +91,19 @@ hash_of(const struct columns_stacks *t, const struct columns_stack *s)
 	const uint8_t *p = s->chain.p;
 	uint64_t h = (s->ip + t->keys[0]) ^ s->chain.len;
 	size_t left = span_words(s->chain);
-	unsigned __int128 sum = (unsigned __int128)(s->head ^ t->key) * (h | 1);
+	struct columns_product sum = columns_product(s->head ^ t->key, h | 1);
 
 	for (;;) {
 		size_t words = left < COLUMNS_STACKS_KEYS ? left : COLUMNS_STACKS_KEYS, i;
 
 		for (i = 0; i + 2 <= words; i += 2)
-			sum += (unsigned __int128)(le64dec(p + 8 * i) + t->keys[i]) *
-				(le64dec(p + 8 * i + 8) + t->keys[i + 1]);
+			columns_product_add(
+				&sum,
+				columns_product(le64dec(p + 8 * i) + t->keys[i],
+						le64dec(p + 8 * i + 8) + t->keys[i + 1]));
 		if (i < words)
-			sum += le64dec(p + 8 * i) * (unsigned __int128)t->keys[i];
-		h = columns_mix(h ^ (uint64_t)sum ^ (uint64_t)(sum >> 64), t->key | 1);
+			columns_product_add(&sum, columns_product(le64dec(p + 8 * i), t->keys[i]));
+		h = columns_mix(h ^ sum.low ^ sum.high, t->key | 1);
 		left -= words;
 		if (left == 0)
 			return h;

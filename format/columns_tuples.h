@@ -33,13 +33,49 @@ bool columns_tuples_clear(struct columns_tuples *t);
 /* Makes the table larger; false: out of memory. Of columns_tuples_add() only. */
 bool columns_tuples_grow(struct columns_tuples *t);
 
+/* Two words, of which a compiler has one type on 64-bit machines only. */
+struct columns_product {
+	uint64_t low, high;
+};
+
+static inline struct columns_product
+columns_product_of_halves(uint64_t a, uint64_t b)
+{
+	uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+	uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
+	uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+
+	return (struct columns_product){
+		.low = other << 32 | (low & UINT32_MAX),
+		.high = (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32),
+	};
+}
+
+static inline struct columns_product
+columns_product(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (struct columns_product){ (uint64_t)product, (uint64_t)(product >> 64) };
+#else
+	return columns_product_of_halves(a, b);
+#endif
+}
+
+static inline void
+columns_product_add(struct columns_product *sum, struct columns_product p)
+{
+	sum->high += p.high + __builtin_add_overflow(sum->low, p.low, &sum->low);
+}
+
 /* All bits of both words reach the lowest of the result: those are what a slot is chosen by. */
 static inline uint64_t
 columns_mix(uint64_t a, uint64_t b)
 {
-	unsigned __int128 product = (unsigned __int128)a * b;
+	struct columns_product product = columns_product(a, b);
 
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	return product.low ^ product.high;
 }
 
 static inline uint64_t

@@ -36,7 +36,7 @@ struct io_source {
 };
 
 /* A pipe that has to be read into memory whole is not longer: nobody pipes such a recording. */
-#define IO_PIPE_MAX (UINT64_C(4) << 30)
+#define IO_PIPE_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 32 : 30))
 
 /*
  * Up to n bytes of what comes next: bytes read, 0 at the end, -errno. Waits where a descriptor

@@ -117,13 +117,13 @@ test_many_ids(void **state)
 	for (size_t i = 1; i <= n; i++)
 		for (size_t e = 0; e < nr_steps; e++)
 			assert_int_equal(event_set_add_id(set, e,
-							  (e + 1) << 60 |
+							  ((uint64_t)e + 1) << 60 |
 								  (i * steps[e] & UINT64_MAX >> 4)),
 					 0);
 	for (size_t e = 0; e < nr_steps; e++) {
 		assert_int_equal(event_set_at(set, e)->nr_ids, n);
 		for (size_t i = 1; i <= n; i++) {
-			uint64_t id = (e + 1) << 60 | (i * steps[e] & UINT64_MAX >> 4);
+			uint64_t id = ((uint64_t)e + 1) << 60 | (i * steps[e] & UINT64_MAX >> 4);
 
 			assert_int_equal(event_set_find(set, id), e);
 			assert_int_equal(event_set_at(set, e)->ids[i - 1], id);

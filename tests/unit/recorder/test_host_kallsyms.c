@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel symbols from files with known answers; which of them samples need. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,8 +164,8 @@ test_counts(void **state)
 
 		assert_non_null(s);
 		for (size_t i = 0; i < n; i++)
-			len += (size_t)snprintf(s + len, cap - len, "%016zx t f%zu\n",
-						(size_t)0xffffffff81000000 + i * 32, i);
+			len += (size_t)snprintf(s + len, cap - len, "%016" PRIx64 " t f%zu\n",
+						UINT64_C(0xffffffff81000000) + i * 32, i);
 		assert_int_equal(load_text(s, &k), 0);
 		assert_int_equal(kallsyms_count(k), n);
 		assert_int_equal(kallsyms_find(k, 0xffffffff80ffffff), -1);

@@ -120,11 +120,12 @@ child_start(void)
 	c.pid = fork();
 	if (c.pid == 0) {
 		pthread_t t;
-		void *anon;
+		uint64_t anon;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "spoor child");
-		anon = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		anon = (uintptr_t)mmap(NULL, 8192, PROT_READ | PROT_EXEC,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		(void)!write(up[1], &anon, sizeof(anon));
 		pthread_create(&t, NULL, thread_body, &up[1]);
 		pause();

@@ -2,6 +2,7 @@
 #include "tests/unit/symbolizer/elf_lab.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -175,9 +176,10 @@ lab_nm(const char *path, const char *flags, struct lab_symbol **ret)
 		struct lab_symbol s = { 0 };
 		char *version;
 
-		if (sscanf(line, "%lx %lx %c %1023s", &s.address, &s.size, &s.type, s.name) != 4) {
+		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %c %1023s", &s.address, &s.size, &s.type,
+			   s.name) != 4) {
 			s.size = 0;
-			if (sscanf(line, "%lx %c %1023s", &s.address, &s.type, s.name) != 3)
+			if (sscanf(line, "%" SCNx64 " %c %1023s", &s.address, &s.type, s.name) != 3)
 				continue;
 		}
 		if (strchr("tTwWi", s.type) == NULL)

@@ -6,6 +6,7 @@
 #include "symbolizer/elf_object.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -175,7 +176,7 @@ addresses_as_addr2line_has_them(void **state)
 			const struct lab_symbol *s = &list[(size_t)random() % n];
 
 			addresses[k] = s->address + (uint64_t)random() % (s->size + 16);
-			fprintf(ask, "%lx\n", addresses[k]);
+			fprintf(ask, "%" PRIx64 "\n", addresses[k]);
 		}
 		fclose(ask);
 		answer = lab_output("addr2line -f -e %s <addresses", layouts[i].name);
@@ -190,8 +191,8 @@ addresses_as_addr2line_has_them(void **state)
 			assert_true(found);
 			name[strcspn(name, "@\n")] = '\0';
 			if (!one_of(list, n, s.start, name))
-				fail_msg("%s %lx: %s, addr2line: %s", path, addresses[k], s.name,
-					 name);
+				fail_msg("%s %" PRIx64 ": %s, addr2line: %s", path, addresses[k],
+					 s.name, name);
 			compared++;
 		}
 		assert_true(compared > 100);
@@ -217,7 +218,7 @@ stubs_as_objdump_has_them(void **state)
 		while (fgets(line, sizeof(line), f) != NULL) {
 			struct symbol s;
 
-			if (sscanf(line, "%lx <%511[^>]>:", &address, name) != 2 ||
+			if (sscanf(line, "%" SCNx64 " <%511[^>]>:", &address, name) != 2 ||
 			    strcmp(strchrnul(name, '@'), "@plt") != 0 || name[0] == '*')
 				continue;
 			name[strcspn(name, "@")] = '\0';
@@ -272,8 +273,9 @@ headers_as_readelf_has_them(void **state)
 			uint64_t offset, vaddr, filesz;
 			int exec;
 
-			assert_int_equal(
-				fscanf(f, "%lx %lx %lx %d", &offset, &vaddr, &filesz, &exec), 4);
+			assert_int_equal(fscanf(f, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %d",
+						&offset, &vaddr, &filesz, &exec),
+					 4);
 			assert_int_equal(segments[k].offset, offset);
 			assert_int_equal(segments[k].vaddr, vaddr);
 			assert_int_equal(segments[k].filesz, filesz);

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,7 +174,7 @@ as_addr2line_has_it(void **state)
 	char name[256], where[256];
 
 	for (uint64_t i = 0; i < n; i++)
-		fprintf(ask, "%lx\n", start + i);
+		fprintf(ask, "%" PRIx64 "\n", start + i);
 	fclose(ask);
 	path = lab_path("bytes");
 	lab_map(path, START, &o, &map);
@@ -525,7 +526,7 @@ a_living_process(void **state)
 		FILE *f = fopen("/proc/self/maps", "re");
 		bool found = false;
 
-		want = (uint64_t)dlsym(libc, names[i]);
+		want = (uintptr_t)dlsym(libc, names[i]);
 		while (fgets(line, sizeof(line), f) != NULL) {
 			struct map_object o = { .index = (uint32_t)i };
 			struct task_map map = { .prot = 5, .object = &o };
@@ -534,8 +535,8 @@ a_living_process(void **state)
 			struct elf_object *elf;
 			size_t size;
 
-			if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095s", &map.start, &map.end,
-				   &map.pgoff, path) != 4 ||
+			if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s",
+				   &map.start, &map.end, &map.pgoff, path) != 4 ||
 			    want < map.start || want >= map.end ||
 			    (strstr(path, "/libc.so") == NULL && strstr(path, "/libc-") == NULL))
 				continue;
@@ -547,7 +548,7 @@ a_living_process(void **state)
 			assert_string_equal(user(&map, want + 1, false).dso,
 					    strrchr(path, '/') + 1);
 			/* Whichever of its names, it is the name of that address. */
-			assert_int_equal((uint64_t)dlsym(libc, user(&map, want + 1, false).symbol),
+			assert_int_equal((uintptr_t)dlsym(libc, user(&map, want + 1, false).symbol),
 					 want);
 			found = true;
 		}
@@ -689,7 +690,7 @@ vdso(void **state)
 		print_message("# no vDSO in this process: its own names are not tested\n");
 		return;
 	}
-	assert_int_equal(elf_object_open_memory((const void *)at, 8192, &elf), 0);
+	assert_int_equal(elf_object_open_memory((const void *)(uintptr_t)at, 8192, &elf), 0);
 	size = elf_object_build_id(elf, &id);
 	o.build_id = buildid_of(BUILDID_GNU, id, size);
 	for (uint64_t v = 0; v < 8192; v += 8) {
