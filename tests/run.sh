@@ -3,7 +3,8 @@
 #
 # What prove runs for each test: `prove -e tests/run.sh FILE...`. A *.t is a shell test that speaks
 # TAP itself; a *.replay is fed its seeds; anything else is a cmocka program, whose TAP is mended:
-# cmocka prints one plan per group and calls a skipped test "not ok". A test that hangs is ended.
+# cmocka prints one plan per group, calls a skipped test "not ok", and knows no reason, which the
+# test prints as "skipped: REASON" before. A test that hangs is ended.
 #
 # Each test has a session of its own. What is still in it when the test has ended is named, killed,
 # and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
@@ -59,14 +60,15 @@ esac
 
 in_session "$@" | awk '
 /^1\.\.[0-9]+/ { planned += substr($1, 4); next }
+/^skipped: / { why = $0; sub(/^skipped: /, "", why); next }
 /^(not )?ok( |$)/ {
 	seen++
-	if ($0 ~ /^not ok.*# *(SKIP|skip)/)
-		sub(/^not ok/, "ok")
-	sub(/^(not )?ok( +[0-9]+)?/, "& ")
-	word = ($0 ~ /^not ok/) ? "not ok" : "ok"
+	skipped = sub(/# *(SKIP|skip)/, "")
+	word = ($0 ~ /^not ok/ && !skipped) ? "not ok" : "ok"
 	sub(/^(not )?ok *[0-9]*[ -]*/, "")
-	print word " " seen " - " $0
+	sub(/ *$/, "")
+	print word " " seen " - " $0 (skipped ? " # SKIP " (why != "" ? why : "(no reason given)") : "")
+	why = ""
 	fflush()
 	next
 }

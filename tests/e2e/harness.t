@@ -14,7 +14,7 @@ cat >case.c <<'C'
 #include <stdlib.h>
 #include <unistd.h>
 static void good(void **state) { (void)state; }
-static void skipped(void **state) { (void)state; skip(); }
+static void skipped(void **state) { (void)state; print_message("skipped: %s\n", "why"); skip(); }
 static void last(void **state)
 {
 	(void)state;
@@ -46,6 +46,7 @@ for n in 0 1 2 3 4 5; do
 done
 is "$(outcome unit0)" PASS "two groups and a skipped test pass"
 like "$(cat out)" 'Tests=4' "all of them counted"
+like "$(cd "$TOP" && tests/run.sh "$TMP/unit0")" '^ok 2 - skipped # SKIP why$' "and told why it was skipped"
 is "$(outcome unit1)" FAIL "a failed assertion fails"
 is "$(outcome unit2)" FAIL "abort() fails"
 is "$(outcome unit3)" FAIL "exit(0) in the middle fails"

@@ -8,6 +8,7 @@
 #define TESTS_UNIT_DAEMON_FAKE_STREAMS_H
 
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,14 +287,24 @@ fake_reload(void *arg)
 	return ++fake.reloads;
 }
 
+/* What a socket can be given to by who is not root is his own group. */
+static inline const char *
+fake_group(void)
+{
+	const struct group *own = geteuid() != 0 ? getgrgid(getegid()) : NULL;
+
+	return own ? own->gr_name : "daemon";
+}
+
 /* Constant, so that neither the reader of configurations nor its defaults are needed. */
 static inline const struct config *
 fake_config(const char *control_socket)
 {
-	static char path[108], group[] = "daemon", directory[] = "/var/lib/spoor";
+	static char path[108], group[256], directory[] = "/var/lib/spoor";
 	static struct config c;
 
 	(void)strlcpy(path, control_socket, sizeof(path));
+	(void)strlcpy(group, fake_group(), sizeof(group));
 	c = (struct config){ .archive_directory = directory,
 			     .control_socket = path,
 			     .control_group = group,

@@ -232,7 +232,7 @@ test_disk_full(void **state)
 		struct lab probe;
 
 		if (!lab_init(&probe, kib)) {
-			print_message("no tmpfs can be mounted here\n");
+			print_message("skipped: no tmpfs can be mounted here\n");
 			skip();
 		}
 		lab_done(&probe);
@@ -251,7 +251,7 @@ test_disk_taken(void **state)
 	struct archive_usage u;
 
 	if (!lab_init(&l, 256)) {
-		print_message("no tmpfs can be mounted here\n");
+		print_message("skipped: no tmpfs can be mounted here\n");
 		skip();
 	}
 	l.config->keep_free.bytes = 32 << 10;

@@ -573,8 +573,10 @@ reloads_are_answered_when_they_are_over(void **state)
 	static const char reload[] = "{\"method\":\"io.spoor.Recorder.Reload\"}";
 	int fd = connect_to(), other = connect_to();
 
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root may reload\n");
 		skip();
+	}
 	say(fd, reload);
 	control_dispatch(control, now);
 	control_dispatch(control, now);
@@ -844,8 +846,10 @@ one_user_does_not_get_all_connections(void **state)
 	int fds[8], status;
 	pid_t pid;
 
-	if (geteuid() != 0 || !g)
+	if (geteuid() != 0 || !g) {
+		print_message("skipped: only root can be other users, of a group that there is\n");
 		skip();
+	}
 	assert_int_equal(chmod(path, 0666), 0);
 	pid = hoard(70001, g->gr_gid);
 	for (int i = 0; i < 100; i++) {
@@ -987,8 +991,10 @@ rights_are_by_who_connects(void **state)
 	gid_t many[200];
 	struct stat st;
 
-	if (geteuid() != 0 || !g)
+	if (geteuid() != 0 || !g) {
+		print_message("skipped: only root can be other users, of a group that there is\n");
 		skip();
+	}
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0660);
 	assert_int_equal(st.st_gid, g->gr_gid);

@@ -271,8 +271,10 @@ test_used_again(void **state)
 
 	write_file(f->path, "A");
 	first = map_of(f->path);
-	if (!first.ino_generation)
-		skip(); /* a file system that does not tell */
+	if (!first.ino_generation) {
+		print_message("skipped: the file system of /tmp tells no generation\n");
+		skip();
+	}
 	usleep(20000);
 	unlink(f->path);
 	for (int i = 0; i < 100; i++) {
@@ -310,8 +312,10 @@ test_peer(void **state)
 	int pipes[2];
 	pid_t pid;
 
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root can mount in a namespace of its own\n");
 		skip();
+	}
 	assert_int_equal(pipe(pipes), 0);
 	pid = fork();
 	if (pid == 0) {

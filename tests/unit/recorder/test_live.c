@@ -327,7 +327,7 @@ build_sample(struct fixture *f, struct buf *b, uint64_t time, uint64_t ip)
 static void
 test_due(void **state)
 {
-	const uint64_t second = 1000000000;
+	const uint64_t second = 1000000000, start = host_now_ns();
 	struct perf_mmap map;
 	struct fixture f;
 	size_t bytes = 0;
@@ -335,28 +335,28 @@ test_due(void **state)
 
 	setup(&f, NULL, 0);
 	buf_init(&b);
-	assert_int_equal(live_pass(f.live, 100 * second), 0);
-	assert_false(live_due(f.live, 100 * second));
-	show_comm(&f, 100 * second, 5, "slow");
-	assert_false(live_due(f.live, 104 * second));
-	assert_true(live_due(f.live, 105 * second));
-	assert_int_equal(live_pass(f.live, 105 * second), 0);
-	assert_false(live_due(f.live, 106 * second));
+	assert_int_equal(live_pass(f.live, start), 0);
+	assert_false(live_due(f.live, start));
+	show_comm(&f, start, 5, "slow");
+	assert_false(live_due(f.live, start + 4 * second));
+	assert_true(live_due(f.live, start + 5 * second));
+	assert_int_equal(live_pass(f.live, start + 5 * second), 0);
+	assert_false(live_due(f.live, start + 6 * second));
 	assert_string_equal(comm_of(&f, 5), "slow");
 
 	/* Not sooner for a build-id, which needs no model. */
-	build_map(&f, &b, 106 * second, &map);
+	build_map(&f, &b, start + 6 * second, &map);
 	show(&f, &b);
-	assert_false(live_due(f.live, 106 * second));
+	assert_false(live_due(f.live, start + 6 * second));
 
-	for (uint32_t pid = 10; !live_due(f.live, 107 * second); pid++) {
-		show_comm(&f, 107 * second, pid, "flood");
+	for (uint32_t pid = 10; !live_due(f.live, start + 7 * second); pid++) {
+		show_comm(&f, start + 7 * second, pid, "flood");
 		bytes += 40;
 		assert_true(bytes < 1 << 20);
 	}
 	assert_true(bytes > 64 << 10);
-	assert_int_equal(live_pass(f.live, 107 * second + 1), 0);
-	assert_false(live_due(f.live, 108 * second));
+	assert_int_equal(live_pass(f.live, start + 7 * second + 1), 0);
+	assert_false(live_due(f.live, start + 8 * second));
 	buf_done(&b);
 	teardown(&f);
 }
@@ -484,6 +484,7 @@ test_blocks(void **state)
 	struct recording_writer_options o = { .on_sample = on_sample,
 					      .on_record = on_record,
 					      .before_close = before_close };
+	const uint64_t now = host_now_ns(); /* a file that changed later would be another one */
 	const char *symbol = "", *dso;
 	struct recording_writer *w;
 	struct buildid want = { 0 };
@@ -500,11 +501,11 @@ test_blocks(void **state)
 		struct kallsyms_symbol s = kallsyms_at(live_kallsyms(f.live), 1000);
 
 		symbol = s.name;
-		build_sample(&f, &b, 10, s.start);
+		build_sample(&f, &b, now + 10, s.start);
 	} else {
 		assert_non_null(strstr(live_notes(f.live), "hidden"));
 	}
-	build_map(&f, &b, 11, &map);
+	build_map(&f, &b, now + 11, &map);
 	o.arg = f.live;
 	for (int file = 0; file < 2; file++) {
 		struct buf snapshot;
@@ -517,8 +518,8 @@ test_blocks(void **state)
 			assert_int_equal(live_snapshot(f.live, &snapshot), 0);
 		for (int pass = 0; pass < 3; pass++) {
 			assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
-			recording_writer_pass(w, 100);
-			assert_int_equal(live_pass(f.live, 100), 0);
+			recording_writer_pass(w, now + 100);
+			assert_int_equal(live_pass(f.live, now + 100), 0);
 			assert_int_equal(recording_writer_flush(w, NULL), 0);
 		}
 		assert_int_equal(recording_writer_close(w, 0, NULL), 0);

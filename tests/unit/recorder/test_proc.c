@@ -22,6 +22,7 @@
 
 #include "format/task_model.h"
 #include "recorder/buildid_cache.h"
+#include "recorder/host.h"
 #include "recorder/host_kallsyms.h"
 #include "recorder/proc.h"
 #include "recorder/state.h"
@@ -255,7 +256,9 @@ check_order(const struct buf *b, const struct child *c)
 static void
 test_process(void **state)
 {
-	struct state_options o = { .attr = &attr, .id = 42, .time_ns = 1000 };
+	/* A file that changed later than that would be another one than was mapped. */
+	const uint64_t now = host_now_ns();
+	struct state_options o = { .attr = &attr, .id = 42, .time_ns = now };
 	struct state_stats stats = { 0 };
 	struct child c = child_start();
 	struct task_model *m;
@@ -267,7 +270,7 @@ test_process(void **state)
 	assert_int_equal(stats.tasks, 2);
 	assert_true(stats.build_ids > 0);
 	check_order(&b, &c);
-	m = model_of(&b, 1000, 42);
+	m = model_of(&b, now, 42);
 	assert_string_equal(task_model_task(m, (uint32_t)c.pid, (uint32_t)c.pid)->comm,
 			    "spoor child");
 	assert_string_equal(task_model_task(m, (uint32_t)c.pid, (uint32_t)c.tid)->comm,
@@ -287,7 +290,7 @@ test_process(void **state)
 	stats = (struct state_stats){ 0 };
 	assert_int_equal(proc_scan(&o, &b, &stats), 0);
 	assert_int_equal(stats.tasks, 2);
-	m = model_of(&b, 1000, 42);
+	m = model_of(&b, now, 42);
 	check_maps(m, c.pid);
 	task_model_free(m);
 	child_end(&c);
