@@ -74,14 +74,14 @@ for k in pipe file; do
 		"$k: perf counts the same samples"
 	is "$(perf script -G -i $f -F comm 2>/dev/null | grep -c .)" "$samples" \
 		"$k: perf script prints them all"
-	judge comms $f >comms
+	judge comms $f >judge.comms
 	# Of a task that has exited perf since 6.10 knows no name, not even for its last samples.
 	perf script -G -i $f -F comm,tid 2>/dev/null | awk '{ $1 = $1 } 1' >perf.comms
 	awk '{ tid = $1; gone = $2; $1 = $2 = ""; sub(/^ */, ""); if ((getline other <"perf.comms") != 1 ||
 		other != $0 " " tid && !(gone && other == ":" tid " " tid)) print NR, tid, gone, $0, "not", other }
-		END { if (NR == 0 || (getline <"perf.comms") != 0) print "not as many" }' comms >differ
+		END { if (NR == 0 || (getline <"perf.comms") != 0) print "not as many" }' judge.comms >differ
 	is "$(cat differ)" "" "$k: perf knows each sample's command"
-	cut -d' ' -f3- comms | sort | uniq -c | sed 's/^ *//' | sort >want
+	cut -d' ' -f3- judge.comms | sort | uniq -c | sed 's/^ *//' | sort >want
 	jq -r '.rows | group_by(.comm)[] | "\(map(.samples) | add) \(.[0].comm)"' report.json | sort >own.comms
 	same "$k: the same samples of each command" want own.comms
 	is "$(perf script -i $f -G -F comm,ip,sym,dso 2>/dev/null | grep -c 'burn_hot (.*/burn)')" \
