@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <bsd/string.h>
@@ -44,7 +46,8 @@ struct entry {
 };
 
 struct buildid_cache {
-	int root; /* O_PATH, of this process; -1 */
+	int root;     /* O_PATH, of this process; -1 */
+	dev_t memfds; /* the device of every memfd; 0: not known */
 	bool no_map_files, no_openat2;
 	struct entry entries[ENTRIES];
 };
@@ -52,21 +55,37 @@ struct buildid_cache {
 /* A file that was found. */
 struct found {
 	struct statx st;
-	char path[96]; /* to open it by */
-	int hold;      /* what has to stay open for path to hold; -1: nothing */
-	pid_t by;      /* the process through which it was found; 0: this one */
+	int fd;	  /* O_PATH: nobody has been asked to open it */
+	pid_t by; /* the process through which it was found; 0: this one */
 	bool by_map;
 	bool other_device; /* than the map tells, and nothing else says that it is the same file */
 	uint64_t changed_ns; /* CLOCK_MONOTONIC */
 };
+
+/* They have a file system of their own, which is in no table of mounts. */
+static dev_t
+memfd_device(void)
+{
+	int fd = memfd_create("spoor", MFD_CLOEXEC);
+	struct stat st;
+	dev_t dev;
+
+	if (fd < 0)
+		return 0;
+	dev = fstat(fd, &st) == 0 ? st.st_dev : 0;
+	(void)close(fd);
+	return dev;
+}
 
 struct buildid_cache *
 buildid_cache_new(void)
 {
 	struct buildid_cache *c = calloc(1, sizeof(*c));
 
-	if (c)
+	if (c) {
 		c->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		c->memfds = memfd_device();
+	}
 	return c;
 }
 
@@ -78,48 +97,15 @@ buildid_cache_free(struct buildid_cache *c)
 	free(c);
 }
 
-/*
- * Is this device a FUSE file system? Then open() and read() wait for a process that may
- * never answer. Asked of the mounts, which answers without asking the file system.
- */
-static bool
-device_is_fuse(pid_t pid, uint32_t maj, uint32_t min)
-{
-	unsigned int line_maj, line_min;
-	bool found = false, fuse = false;
-	char *line = NULL, *sep;
-	size_t size = 0;
-	char path[64];
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
-	f = pid ? fopen(path, "re") : NULL;
-	if (!f)
-		f = fopen("/proc/self/mountinfo", "re");
-	if (!f)
-		return true;
-	while (!found && getline(&line, &size, f) > 0) {
-		if (sscanf(line, "%*d %*d %u:%u ", &line_maj, &line_min) != 2 || line_maj != maj ||
-		    line_min != min)
-			continue;
-		sep = strstr(line, " - ");
-		found = true;
-		fuse = sep && strncmp(sep + 3, "fuse", 4) == 0;
-	}
-	free(line);
-	(void)fclose(f);
-	return found ? fuse : maj == 0;
-}
-
 /* --- finding a file ------------------------------------------------------------------------ */
 
 /* Without a word to the file system: what the kernel has cached is enough, and cannot block. */
 static int
-stat_cached(int dirfd, const char *path, struct statx *ret)
+stat_cached(int fd, struct statx *ret)
 {
-	int flags = AT_STATX_DONT_SYNC | (*path ? 0 : AT_EMPTY_PATH);
-
-	return statx(dirfd, path, flags, STATX_BASIC_STATS, ret) < 0 ? -errno : 0;
+	return statx(fd, "", AT_STATX_DONT_SYNC | AT_EMPTY_PATH, STATX_BASIC_STATS, ret) < 0
+		? -errno
+		: 0;
 }
 
 /*
@@ -183,15 +169,14 @@ find_below(struct buildid_cache *c, const struct buildid_map *m, int root, pid_t
 
 	if (fd < 0)
 		return false;
-	if (stat_cached(fd, "", &f->st) < 0 || f->st.stx_ino != m->ino)
+	if (stat_cached(fd, &f->st) < 0 || f->st.stx_ino != m->ino)
 		goto other;
 	same_device = f->st.stx_dev_major == m->maj && f->st.stx_dev_minor == m->min;
 	/* Of overlayfs and btrfs the map may tell another device than stat does. */
 	anonymous = own ? !m->maj && !f->st.stx_dev_major : !m->maj || !f->st.stx_dev_major;
 	if (!same_device && !anonymous)
 		goto other;
-	(void)snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", fd);
-	f->hold = fd;
+	f->fd = fd;
 	f->by = by;
 	f->other_device = own && !same_device;
 	return true;
@@ -219,19 +204,27 @@ find_of_process(struct buildid_cache *c, const struct buildid_map *m, pid_t pid,
 static bool
 find_by_map(struct buildid_cache *c, const struct buildid_map *m, struct found *f)
 {
-	int r;
+	char path[96];
+	int fd;
 
 	if (c->no_map_files)
 		return false;
-	(void)snprintf(f->path, sizeof(f->path), "/proc/%d/map_files/%llx-%llx", (int)m->pid,
+	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)m->pid,
 		       (unsigned long long)m->start, (unsigned long long)m->end);
-	r = stat_cached(AT_FDCWD, f->path, &f->st);
+	fd = open(path, O_PATH | O_CLOEXEC);
 	/* To follow the link takes CAP_CHECKPOINT_RESTORE, whoever's process it is. */
-	if (r == -EPERM)
+	if (fd < 0 && errno == EPERM)
 		c->no_map_files = true;
-	f->by_map = r == 0 && f->st.stx_ino == m->ino;
+	if (fd < 0)
+		return false;
+	f->by_map = stat_cached(fd, &f->st) == 0 && f->st.stx_ino == m->ino;
+	if (!f->by_map) {
+		(void)close(fd);
+		return false;
+	}
+	f->fd = fd;
 	f->by = m->pid;
-	return f->by_map;
+	return true;
 }
 
 /* When the file last changed; a clock that was set meanwhile costs another look at it. */
@@ -247,16 +240,74 @@ changed_ns(const struct statx *st)
 	return at > 0 ? (uint64_t)at : 0;
 }
 
+/* --- opening it ---------------------------------------------------------------------------- */
+
+/* 0: not known. */
+static int
+mount_id(int fd)
+{
+	char path[64], line[128];
+	int id = 0;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && id == 0 && fgets(line, sizeof(line), f))
+		(void)sscanf(line, "mnt_id: %d", &id);
+	if (f)
+		(void)fclose(f);
+	return id;
+}
+
+/*
+ * Does the file lie on a FUSE file system? Then open() and read() wait for a process that may never
+ * answer. Asked of the mounts, which answers without asking the file system. The mount may be
+ * one that only we, or only its process, can see: then the device tells, but not that of an overlay
+ * whose layers lie on several file systems, where files have another one than the mount.
+ */
+static bool
+is_on_fuse(const struct buildid_cache *c, const struct found *f)
+{
+	int id = mount_id(f->fd), line_id;
+	unsigned int maj, min;
+	bool found = false, fuse = false;
+	char *line = NULL, *sep;
+	size_t size = 0;
+	char path[64];
+	FILE *mounts;
+
+	if (c->memfds && makedev(f->st.stx_dev_major, f->st.stx_dev_minor) == c->memfds)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)f->by);
+	mounts = f->by ? fopen(path, "re") : NULL;
+	if (!mounts)
+		mounts = fopen("/proc/self/mountinfo", "re");
+	if (!mounts)
+		return true;
+	while (!found && getline(&line, &size, mounts) > 0) {
+		if (sscanf(line, "%d %*d %u:%u ", &line_id, &maj, &min) != 3 ||
+		    (line_id != id && (maj != f->st.stx_dev_major || min != f->st.stx_dev_minor)))
+			continue;
+		sep = strstr(line, " - ");
+		found = true;
+		fuse = sep && strncmp(sep + 3, "fuse", 4) == 0;
+	}
+	free(line);
+	(void)fclose(mounts);
+	return found ? fuse : f->st.stx_dev_major == 0;
+}
+
 /* -EOPNOTSUPP: it is not to be opened. */
 static int
-open_found(const struct found *f)
+open_found(const struct buildid_cache *c, const struct found *f)
 {
+	char path[64];
 	int fd;
 
-	if (!S_ISREG(f->st.stx_mode) ||
-	    device_is_fuse(f->by, f->st.stx_dev_major, f->st.stx_dev_minor))
+	if (!S_ISREG(f->st.stx_mode) || is_on_fuse(c, f))
 		return -EOPNOTSUPP;
-	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -265,7 +316,7 @@ open_found(const struct found *f)
  * makes and removes one: then it changed after it was mapped, and its generation is another.
  */
 static bool
-is_the_mapped(const struct buildid_map *m, const struct found *f)
+is_the_mapped(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f)
 {
 	long generation = 0; /* the kernel writes an int, whatever the number of the ioctl says */
 	bool same;
@@ -273,7 +324,7 @@ is_the_mapped(const struct buildid_map *m, const struct found *f)
 
 	if (f->by_map || (!f->other_device && f->changed_ns <= m->mapped_ns))
 		return true;
-	fd = m->ino_generation ? open_found(f) : -ENODATA;
+	fd = m->ino_generation ? open_found(c, f) : -ENODATA;
 	if (fd < 0)
 		return false;
 	same = ioctl(fd, FS_IOC_GETVERSION, &generation) == 0 &&
@@ -305,14 +356,13 @@ find_somewhere(struct buildid_cache *c, const struct buildid_map *m, enum where 
 static bool
 find(struct buildid_cache *c, const struct buildid_map *m, enum where where, struct found *f)
 {
-	*f = (struct found){ .hold = -1 };
+	*f = (struct found){ 0 };
 	if (!find_somewhere(c, m, where, f))
 		return false;
 	f->changed_ns = changed_ns(&f->st);
-	if (is_the_mapped(m, f))
+	if (is_the_mapped(c, m, f))
 		return true;
-	if (f->hold >= 0)
-		(void)close(f->hold);
+	(void)close(f->fd);
 	return false;
 }
 
@@ -341,10 +391,10 @@ answer(const struct entry *e, struct buildid *ret)
 }
 
 static int
-read_id(const struct found *f, struct entry *e)
+read_id(const struct buildid_cache *c, const struct found *f, struct entry *e)
 {
 	struct io_source *file;
-	int fd = open_found(f), r;
+	int fd = open_found(c, f), r;
 
 	e->known = NO_ID;
 	if (fd < 0)
@@ -363,7 +413,8 @@ read_id(const struct found *f, struct entry *e)
 }
 
 static int
-learn(const struct buildid_map *m, const struct found *f, uint64_t seen_ns, struct entry *e)
+learn(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f,
+      uint64_t seen_ns, struct entry *e)
 {
 	struct entry new = { .maj = m->maj,
 			     .min = m->min,
@@ -373,7 +424,7 @@ learn(const struct buildid_map *m, const struct found *f, uint64_t seen_ns, stru
 			     .ctime_nsec = f->st.stx_ctime.tv_nsec,
 			     .changed_ns = f->changed_ns,
 			     .seen_ns = seen_ns };
-	int r = read_id(f, &new);
+	int r = read_id(c, f, &new);
 
 	*e = r == 0 ? new : (struct entry){ 0 };
 	return r;
@@ -460,9 +511,8 @@ buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct b
 	if (same_inode(e, m) && unchanged(e, &f.st))
 		e->seen_ns = now_ns;
 	else
-		r = learn(m, &f, now_ns, e);
-	if (f.hold >= 0)
-		(void)close(f.hold);
+		r = learn(c, m, &f, now_ns, e);
+	(void)close(f.fd);
 	if (r < 0)
 		return r;
 	e->own_path = f.by == 0;

@@ -72,7 +72,7 @@ teardown(void **state)
 
 /* An ELF file that is little more than its note, with this build-id. */
 static void
-write_file(const char *path, const char *id)
+fill_file(int fd, const char *id)
 {
 	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
 			 .e_phoff = 64,
@@ -81,7 +81,6 @@ write_file(const char *path, const char *id)
 	Elf64_Nhdr n = { 4, (Elf64_Word)strlen(id), NT_GNU_BUILD_ID };
 	Elf64_Phdr p = { .p_type = PT_NOTE, .p_offset = 512, .p_align = 4, .p_filesz = 36 };
 	uint8_t elf[1024] = { 0 };
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	memcpy(elf, &h, sizeof(h));
 	memcpy(elf + 64, &p, sizeof(p));
@@ -90,6 +89,14 @@ write_file(const char *path, const char *id)
 	memcpy(elf + 528, id, strlen(id));
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, elf, sizeof(elf)), sizeof(elf));
+}
+
+static void
+write_file(const char *path, const char *id)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	fill_file(fd, id);
 	close(fd);
 }
 
@@ -341,6 +348,65 @@ test_peer(void **state)
 	close(pipes[1]);
 }
 
+/* An overlay over another file system than its own: files have another device than the mount. */
+static void
+test_overlay(void **state)
+{
+	const struct fixture *f = *state;
+	char file[96], options[256];
+	struct buildid_map m;
+	int status, rc;
+	pid_t pid;
+	void *at;
+
+	if (geteuid() != 0) {
+		print_message("skipped: only root can mount in a namespace of its own\n");
+		skip();
+	}
+	pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("t", f->dir, "tmpfs", 0, NULL) < 0 || chdir(f->dir) < 0 ||
+		    mkdir("u", 0700) < 0 || mkdir("w", 0700) < 0 || mkdir("o", 0700) < 0 ||
+		    mkdir("l", 0700) < 0 || mount("l", "l", "tmpfs", 0, NULL) < 0)
+			_exit(1);
+		snprintf(options, sizeof(options), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w",
+			 f->dir, f->dir, f->dir);
+		if (mount("o", "o", "overlay", 0, options) < 0)
+			_exit(2);
+		snprintf(file, sizeof(file), "%s/o/file", f->dir);
+		write_file(file, "O");
+		m = map(file, &at);
+		_exit(get(f, &m, &rc) == 'O' ? 0 : 3);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* A program in a memfd: in no table of mounts, and not of FUSE. */
+static void
+test_memfd(void **state)
+{
+	const struct fixture *f = *state;
+	int fd = memfd_create("program", MFD_CLOEXEC);
+	struct buildid_map m;
+	char path[64];
+	void *at;
+
+	if (geteuid() != 0) {
+		print_message("skipped: map_files takes CAP_CHECKPOINT_RESTORE\n");
+		skip();
+	}
+	fill_file(fd, "M");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	m = map(path, &at);
+	m.path = "/memfd:program (deleted)";
+	assert_id(f, &m, 'M');
+	munmap(at, 4096);
+	close(fd);
+}
+
 /* Linux before 5.6, and seccomp filters that are older than openat2(2). */
 static void
 refuse_openat2(int error)
@@ -421,6 +487,8 @@ main(void)
 		T(test_known),
 		T(test_used_again),
 		T(test_peer),
+		T(test_overlay),
+		T(test_memfd),
 		T(test_without_openat2),
 		T(test_not_regular),
 	};
