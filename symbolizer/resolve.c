@@ -36,7 +36,6 @@ struct mapped {
 	uint64_t vdso_epoch;	/* relative: which vDSO it was tried with */
 	struct object *object;
 	const char *dso, *path;
-	uint64_t misses;
 };
 
 struct resolver {
@@ -55,9 +54,6 @@ struct resolver {
 	struct buildid vdso_id;
 	uint64_t vdso_epoch; /* how often it changed */
 	uint8_t boot_id[16]; /* of a recording after the first */
-	/* Of recordings before this one; each path and reason once. */
-	struct resolve_complaint *complaints;
-	size_t nr_complaints, cap_complaints;
 };
 
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
@@ -104,7 +100,6 @@ resolver_free(struct resolver *r)
 	free(r->objects);
 	slots_done(&r->by_build_id);
 	free(r->mapped);
-	free(r->complaints);
 	address_cache_done(&r->user);
 	address_cache_done(&r->kernel_cache);
 	kernel_symbols_free(r->kernel);
@@ -282,33 +277,6 @@ resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id)
 
 /* --- one recording after another --- */
 
-static bool
-is_complaint(const struct mapped *s)
-{
-	return s->misses != 0 && s->miss != RESOLVE_NOT_FILE;
-}
-
-static int
-keep_complaint(struct resolver *r, const struct mapped *s)
-{
-	int error;
-
-	for (size_t i = 0; i < r->nr_complaints; i++) {
-		struct resolve_complaint *c = &r->complaints[i];
-
-		if (c->dso_path == s->path && c->miss == s->miss) {
-			c->frames += s->misses;
-			return 0;
-		}
-	}
-	error = slots_reserve_array(&r->complaints, r->nr_complaints, &r->cap_complaints, 1,
-				    sizeof(*r->complaints));
-	if (!error)
-		r->complaints[r->nr_complaints++] =
-			(struct resolve_complaint){ s->path, s->miss, s->misses };
-	return error;
-}
-
 /* The indexes of those that stay change with it. */
 static int
 drop_unidentified(struct resolver *r)
@@ -338,9 +306,6 @@ resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boo
 	struct kernel_symbols *kernel = kernel_symbols_new(r->strings);
 	int error = kernel ? 0 : -FMT_E_NOMEM;
 
-	for (size_t i = 0; i < r->nr_mapped && !error; i++)
-		if (is_complaint(&r->mapped[i]))
-			error = keep_complaint(r, &r->mapped[i]);
 	if (!error)
 		error = drop_unidentified(r);
 	if (error) {
@@ -449,7 +414,6 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 	*ret = (struct frame){ .ip = ip, .dso = s->dso, .dso_path = s->path };
 	offset = ip - map->start + (s->relative ? 0 : map->pgoff);
 	if (s->object == NULL) {
-		s->misses++;
 		ret->vaddr = s->miss == RESOLVE_NOT_FILE ? ip : offset;
 		ret->miss = s->miss;
 		return 0;
@@ -530,45 +494,6 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *r
 		.miss = known->miss,
 	};
 	return 0;
-}
-
-/* --- complaints --- */
-
-static int
-more_misses(const void *a, const void *b)
-{
-	const struct resolve_complaint *x = a, *y = b;
-
-	return (x->frames < y->frames) - (x->frames > y->frames);
-}
-
-int
-resolver_complaint_at(const struct resolver *r, size_t i, struct resolve_complaint *ret)
-{
-	struct resolve_complaint *bad = calloc(r->nr_complaints + r->nr_mapped + 1, sizeof(*bad));
-	size_t n = r->nr_complaints, k;
-
-	if (bad == NULL)
-		return -FMT_E_NOMEM;
-	if (n > 0)
-		memcpy(bad, r->complaints, n * sizeof(*bad));
-	for (size_t m = 0; m < r->nr_mapped; m++) {
-		const struct mapped *s = &r->mapped[m];
-
-		if (!is_complaint(s))
-			continue;
-		for (k = 0; k < r->nr_complaints; k++)
-			if (bad[k].dso_path == s->path && bad[k].miss == s->miss)
-				break;
-		if (k == r->nr_complaints)
-			bad[k = n++] = (struct resolve_complaint){ s->path, s->miss, 0 };
-		bad[k].frames += s->misses;
-	}
-	qsort(bad, n, sizeof(*bad), more_misses);
-	if (i < n)
-		*ret = bad[i];
-	free(bad);
-	return i < n;
 }
 
 const char *

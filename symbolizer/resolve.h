@@ -63,8 +63,7 @@ struct resolver *resolver_new(const struct resolver_options *options);
 void resolver_free(struct resolver *r);
 /*
  * Another recording begins, with these two as in the options. Kernel symbols, and what was
- * believed of files without a build-id, are forgotten; objects with one, strings and complaints
- * stay. 0, -FMT_E_NOMEM.
+ * believed of files without a build-id, are forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
  */
 int resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boot_id);
 
@@ -90,16 +89,6 @@ int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct fram
 /* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
 const char *resolver_intern(struct resolver *r, const char *s);
 
-/*
- * Objects that could not be used, the most looked up first: what and why. 1, or 0 past the
- * end; -FMT_E_NOMEM.
- */
-struct resolve_complaint {
-	const char *dso_path;
-	enum resolve_miss miss;
-	uint64_t frames; /* looked up in vain */
-};
-int resolver_complaint_at(const struct resolver *r, size_t i, struct resolve_complaint *ret);
 const char *resolve_miss_text(enum resolve_miss miss);
 
 #endif
