@@ -40,10 +40,13 @@ perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret)
 bool
 perfdata_buildid_is_kernel(const struct perfdata_buildid *b)
 {
-	static const char kernel[] = "[kernel.";
+	static const char kernel[] = "[kernel.", vmlinux[] = "vmlinux";
+	const char *slash = strrchr(b->path, '/');
 
+	/* perf calls it by the vmlinux that it found, also in the working directory. */
 	return b->cpumode == PERF_RECORD_MISC_KERNEL &&
-		strncmp(b->path, kernel, sizeof(kernel) - 1) == 0;
+		(strncmp(b->path, kernel, sizeof(kernel) - 1) == 0 ||
+		 strncmp(slash ? slash + 1 : b->path, vmlinux, sizeof(vmlinux) - 1) == 0);
 }
 
 void

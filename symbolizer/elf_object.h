@@ -66,6 +66,9 @@ bool elf_object_has_symtab(const struct elf_object *o);
  */
 int elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b);
 
+/* Address of the symbol of this name in .symtab, of whatever type; 0: it has none. */
+uint64_t elf_object_address(struct elf_object *o, const char *name);
+
 /*
  * Adds "name@plt" for the entries of .plt, .plt.sec and .plt.got (x86-64). names (may be
  * NULL) names the targets of entries that an IFUNC resolver fills.

@@ -129,21 +129,27 @@ add_symbol(const struct load *l, const GElf_Sym *sym, const Elf_Data *strings, u
 				  base + sym->st_name, flags_of(sym));
 }
 
+/* The strings of a symbol table; NULL: it has none. */
+static Elf_Data *
+strings_of(const struct elf_object *o, const GElf_Shdr *shdr)
+{
+	Elf_Scn *scn;
+	GElf_Shdr strings;
+
+	if (!elf_section(o, shdr->sh_link, &scn, &strings) || strings.sh_type != SHT_STRTAB)
+		return NULL;
+	return elf_section_data(scn, &strings, false);
+}
+
 static int
 add_table(const struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *symbols = elf_section_data(scn, shdr, true);
-	Elf_Scn *strings_scn;
-	GElf_Shdr strings_shdr;
-	Elf_Data *strings;
+	Elf_Data *strings = symbols ? strings_of(l->o, shdr) : NULL;
 	uint32_t base;
 	size_t nr;
 	int error;
 
-	if (symbols == NULL || !elf_section(l->o, shdr->sh_link, &strings_scn, &strings_shdr) ||
-	    strings_shdr.sh_type != SHT_STRTAB)
-		return 0;
-	strings = elf_section_data(strings_scn, &strings_shdr, false);
 	if (strings == NULL)
 		return 0;
 	error = symtab_builder_strings(l->b, strings->d_buf, strings->d_size, &base);
@@ -185,4 +191,27 @@ elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b
 	}
 	free(homes);
 	return error;
+}
+
+uint64_t
+elf_object_address(struct elf_object *o, const char *name)
+{
+	size_t len = strlen(name) + 1;
+
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		Elf_Data *symbols, *strings;
+		GElf_Shdr shdr;
+		Elf_Scn *scn;
+		GElf_Sym sym;
+
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type != SHT_SYMTAB)
+			continue;
+		symbols = elf_section_data(scn, &shdr, true);
+		strings = symbols ? strings_of(o, &shdr) : NULL;
+		for (int n = 1; strings && gelf_getsym(symbols, n, &sym) != NULL; n++)
+			if (sym.st_name < strings->d_size && strings->d_size - sym.st_name >= len &&
+			    memcmp((const char *)strings->d_buf + sym.st_name, name, len) == 0)
+				return sym.st_value;
+	}
+	return 0;
 }

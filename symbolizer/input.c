@@ -7,8 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/time_text.h"
 #include "symbolizer/exit_status.h"
 #include "symbolizer/perfdata_input.h"
 
@@ -51,10 +53,21 @@ say_open_failed(const struct input *in, int error, const struct fmt_where *where
 		warnx("%s: %s: %s", in->path, fmt_error_text(error), where->detail);
 }
 
+static uint64_t
+written_ns(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_mtim.tv_sec <= 0)
+		return 1;
+	return (uint64_t)st.st_mtim.tv_sec * SECOND_NS + (uint64_t)st.st_mtim.tv_nsec;
+}
+
 int
 input_open_fd(struct input *in, int fd, const char *shown)
 {
 	struct fmt_where where = { 0 };
+	uint64_t written = written_ns(fd);
 	struct io_source *source;
 	bool whole = true;
 	int error;
@@ -71,7 +84,8 @@ input_open_fd(struct input *in, int fd, const char *shown)
 			warn("%s", in->path);
 		return EXIT_FAILED;
 	}
-	if (perfdata_input_probe(source))
+	in->perfdata_ns = perfdata_input_probe(source) ? written : 0;
+	if (in->perfdata_ns)
 		source = perfdata_input_convert(source, in->path, &whole);
 	in->incomplete = !whole;
 	if (!source)

@@ -14,9 +14,11 @@
 #include "symbolizer/filter.h"
 
 struct input {
-	const char *path; /* as shown: "-" is "standard input" */
-	bool live;	  /* still being written, by its name: it need not have an end */
-	bool incomplete;  /* imported, and the perf.data was damaged or cut: it was said */
+	const char *path;     /* as shown: "-" is "standard input" */
+	bool live;	      /* still being written, by its name: it need not have an end */
+	bool incomplete;      /* imported, and the perf.data was damaged or cut: it was said */
+	uint64_t perfdata_ns; /* a perf.data: when the file was written last (CLOCK_REALTIME), 1 of
+				 a pipe; else 0 */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };

@@ -25,7 +25,9 @@
 struct search {
 	const struct object_places *places;
 	const struct map_object *wanted;
+	const struct task_map *map; /* one of it */
 	bool vdso;
+	enum resolve_doubt doubt; /* of found */
 	/* Of the candidates so far, what would help a person most. */
 	enum resolve_miss miss;
 	struct elf_object *found;
@@ -75,17 +77,60 @@ same_build_id(const struct elf_object *elf, const struct buildid *wanted)
 	return memcmp(id, wanted->bytes, wanted->size) == 0;
 }
 
+static uint64_t
+page_down(uint64_t at)
+{
+	return at & ~(uint64_t)(PAGE - 1);
+}
+
+static uint64_t
+time_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * UINT64_C(1000000000) + (uint64_t)t->tv_nsec;
+}
+
 static bool
 same_inode(const struct search *s, const struct stat *st)
 {
 	const struct map_object *w = s->wanted;
-	uint64_t changed_ns =
-		(uint64_t)st->st_ctim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_ctim.tv_nsec;
 
 	if (w->ino != 0 &&
 	    (w->ino != st->st_ino || w->maj != major(st->st_dev) || w->min != minor(st->st_dev)))
 		return false;
-	return s->places->start_realtime_ns != 0 && changed_ns < s->places->start_realtime_ns;
+	return time_ns(&st->st_ctim) < s->places->start_realtime_ns;
+}
+
+/* Is the map one of the file's segments of code, whole? */
+static bool
+same_pages(const struct elf_object *elf, const struct task_map *map)
+{
+	const struct elf_segment *segments;
+	size_t nr = elf_object_segments(elf, &segments);
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct elf_segment *s = &segments[i];
+		uint64_t start = page_down(s->offset);
+
+		if (s->exec && map->pgoff == start &&
+		    map->end - map->start == page_down(s->offset + s->filesz + PAGE - 1) - start)
+			return true;
+	}
+	return false;
+}
+
+/* Is this the file of which no build-id was recorded? */
+static bool
+is_believed(const struct search *s, const struct elf_object *elf, const struct stat *st,
+	    enum resolve_doubt *ret)
+{
+	*ret = RESOLVE_SURE;
+	if (same_inode(s, st))
+		return true;
+	*ret = RESOLVE_UNVERIFIED;
+	if (time_ns(&st->st_mtim) < s->places->doubtful_until_ns && same_pages(elf, s->map))
+		return true;
+	*ret = RESOLVE_FORCED;
+	return s->places->force;
 }
 
 static int
@@ -107,9 +152,10 @@ try_object(struct search *s, const char *path)
 		missed(s, RESOLVE_BAD_FILE);
 		return 0;
 	}
-	same = w->build_id.size ? same_build_id(elf, &w->build_id) : same_inode(s, &st);
+	same = w->build_id.size ? same_build_id(elf, &w->build_id)
+				: is_believed(s, elf, &st, &s->doubt);
 	if (!same) {
-		missed(s, RESOLVE_MISMATCH);
+		missed(s, w->build_id.size ? RESOLVE_MISMATCH : RESOLVE_UNSURE);
 		elf_object_close(elf);
 		return 0;
 	}
@@ -168,34 +214,6 @@ try_path(struct search *s, const char *prefix)
 	return n > 0 && n < PATH_MAX ? try_object(s, path) : 0;
 }
 
-static bool
-same_boot(const struct object_places *places)
-{
-	char text[64] = "";
-	uint8_t id[16] = { 0 };
-	size_t nibbles = 0;
-	FILE *f;
-
-	if (places->boot_id == NULL)
-		return false;
-	f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	if (f == NULL)
-		return false;
-	if (fgets(text, sizeof(text), f) == NULL)
-		text[0] = '\0';
-	fclose(f);
-	for (const char *p = text; *p != '\0' && nibbles < 32; p++) {
-		static const char digits[] = "0123456789abcdef";
-		const char *d = strchr(digits, *p);
-
-		if (d == NULL)
-			continue;
-		id[nibbles / 2] = (uint8_t)(id[nibbles / 2] << 4 | (d - digits));
-		nibbles++;
-	}
-	return nibbles == 32 && memcmp(id, places->boot_id, sizeof(id)) == 0;
-}
-
 /* This process's own vDSO, from where the kernel mapped it. */
 static int
 own_vdso(struct elf_object **ret)
@@ -231,7 +249,7 @@ find_vdso(struct search *s)
 
 	if (error)
 		return error == -FMT_E_NOMEM ? error : try_cache(s);
-	if (w->build_id.size ? same_build_id(elf, &w->build_id) : same_boot(s->places)) {
+	if (w->build_id.size ? same_build_id(elf, &w->build_id) : s->places->this_boot) {
 		s->found = elf;
 		return 0;
 	}
@@ -475,12 +493,6 @@ make_separate(struct object *o)
 	}
 }
 
-static uint64_t
-page_down(uint64_t at)
-{
-	return at & ~(uint64_t)(PAGE - 1);
-}
-
 /*
  * objcopy --only-keep-debug leaves the segments their addresses, and takes their offsets. GNU ld
  * gives text the same offset as address; of others it is the segment that is as long as the map,
@@ -562,6 +574,7 @@ search_and_load(struct search *s, struct object *o)
 			error = load(o, s->found, debug);
 		if (!error && s->separate)
 			make_separate(o);
+		o->doubt = s->doubt;
 	}
 	elf_object_close(debug);
 	elf_object_close(s->found);
@@ -570,9 +583,11 @@ search_and_load(struct search *s, struct object *o)
 
 int
 object_store_load(const struct object_places *places, const struct map_object *wanted,
-		  struct object **ret, enum resolve_miss *ret_miss)
+		  const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss)
 {
-	struct search s = { .places = places, .wanted = wanted, .miss = RESOLVE_NO_FILE };
+	struct search s = {
+		.places = places, .wanted = wanted, .map = map, .miss = RESOLVE_NO_FILE
+	};
 	struct object *o;
 	int error;
 

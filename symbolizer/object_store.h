@@ -7,11 +7,13 @@
  * debug directories and below ~/.debug, then where .gnu_debuglink points. When the object is
  * nowhere, a file with its symbols below .build-id stands for it.
  *
- * Identity is never guessed. With a recorded build-id, or a surrogate, every candidate has to
- * have the same. Without one a file is believed only when its inode is the recorded one (when that
- * was recorded) and it has not changed in any way (ctime) since the recording began:
- * unlike mtime, ctime is not put back by tar, cp -p or a package manager. A false refusal
- * costs a name; a false belief invents one.
+ * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a file
+ * is believed when its inode is the recorded one (when that was recorded) and it has not changed in
+ * any way (ctime) since the recording began: unlike mtime, ctime is not put back by tar, cp -p or a
+ * package manager. A false refusal costs a name; a false belief invents one.
+ *
+ * A perf.data has no surrogates. There a file is taken, with a doubt, when it is as old by its
+ * mtime and the map is one of its segments of code, page for page; and any, when forced.
  *
  * [vdso] has no file: it is this process's own image, when the build-id is the same (or,
  * none being recorded, when this is still the same boot), or perf's cache of it.
@@ -23,7 +25,7 @@
 
 #include "format/task_model.h"
 #include "symbolizer/elf_object.h"
-#include "symbolizer/resolve.h"
+#include "symbolizer/resolve_miss.h"
 #include "symbolizer/symtab.h"
 
 struct object_places {
@@ -32,7 +34,10 @@ struct object_places {
 	const char *debug_cache;       /* perf's ~/.debug; NULL: none */
 	uint64_t start_realtime_ns;    /* of the recording; 0: not known, and nothing without
 					  a build-id is believed */
-	const uint8_t *boot_id;	       /* 16 bytes; NULL: not known */
+	/* A file that is older may be taken with a doubt, CLOCK_REALTIME; 0: none may. */
+	uint64_t doubtful_until_ns;
+	bool force;	/* takes any file without a build-id that has the path */
+	bool this_boot; /* the recording is of this boot */
 };
 
 /* What the resolver keeps of an object: no descriptor, no ELF handle. */
@@ -45,15 +50,16 @@ struct object {
 	 * were: their offsets here are their addresses, see object_address().
 	 */
 	bool separate;
+	enum resolve_doubt doubt;
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
 };
 
 /*
- * Finds and loads. 0 with *ret set, or with *ret NULL and *ret_miss saying why; -FMT_E_NOMEM.
+ * Finds and loads what is mapped. 0 with *ret set, or with *ret NULL and *ret_miss saying why; -FMT_E_NOMEM.
  */
 int object_store_load(const struct object_places *places, const struct map_object *wanted,
-		      struct object **ret, enum resolve_miss *ret_miss);
+		      const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss);
 void object_free(struct object *o);
 
 /*

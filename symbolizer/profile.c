@@ -61,19 +61,22 @@ struct build {
 };
 
 static uint32_t
-frame_hash(const struct frame *f)
+frame_hash(const struct profile *p, const struct frame *f)
 {
 	uint64_t h = slots_mix((uintptr_t)f->symbol, (uintptr_t)f->dso_path);
 
-	return (uint32_t)slots_mix(h, (uint64_t)f->miss << 1 | f->kernel);
+	h = slots_mix(h, p->options->by_address ? f->vaddr : 0);
+	return (uint32_t)slots_mix(h, (uint64_t)f->doubt << 8 | f->miss << 1 | f->kernel);
 }
 
 static bool
 frame_same(const void *owner, uint32_t index, const void *key)
 {
-	const struct frame *a = &((const struct profile *)owner)->frames[index], *b = key;
+	const struct profile *p = owner;
+	const struct frame *a = &p->frames[index], *b = key;
 
-	return a->symbol == b->symbol && a->dso_path == b->dso_path && a->miss == b->miss &&
+	return (!p->options->by_address || a->vaddr == b->vaddr) && a->symbol == b->symbol &&
+		a->dso_path == b->dso_path && a->miss == b->miss && a->doubt == b->doubt &&
 		a->kernel == b->kernel;
 }
 
@@ -81,7 +84,7 @@ frame_same(const void *owner, uint32_t index, const void *key)
 static int
 frame_id(struct profile *p, const struct frame *f, uint32_t *ret)
 {
-	uint32_t hash = frame_hash(f);
+	uint32_t hash = frame_hash(p, f);
 	uint32_t id = slots_find(&p->frame_slots, hash, frame_same, p, f);
 	int err;
 
@@ -428,6 +431,7 @@ static int
 apply(struct build *b, const struct stream_record *sr)
 {
 	const struct perf_record *r = sr->record;
+	int err;
 
 	if (!r)
 		return 0;
@@ -435,6 +439,11 @@ apply(struct build *b, const struct stream_record *sr)
 		return add_sample(b, r, sr->event);
 	if (r->type == REC_KSYMBOL)
 		return resolver_apply_ksymbol(b->resolver, r);
+	if (r->type == REC_MMAP && r->mmap.pid == TASK_PID_KERNEL) {
+		err = resolver_kernel_map(b->resolver, r);
+		if (err < 0)
+			return err;
+	}
 	return task_model_apply(b->model, r);
 }
 

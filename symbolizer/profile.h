@@ -35,6 +35,7 @@ struct profile_stack {
 struct profile_options {
 	const struct filter *filter; /* NULL: everything; its times are the stream's window */
 	bool by_pid, by_tid, by_cpu, by_cgroup; /* keep stacks of different ones apart */
+	bool by_address;			/* likewise frames */
 	bool leaf_only;				/* callers are not needed: flat report */
 };
 
@@ -47,7 +48,7 @@ struct profile *profile_new(struct resolver *resolver, const struct profile_opti
  * Reads the whole stream, from its start. Partial data is not an error: see the reader's
  * health. shift_ns is added to its times, for the totals. When reading fails half-way, what was
  * read until then stays; after -FMT_E_NOMEM the profile is good for nothing but profile_free().
- * Before the next recording: resolver_next().
+ * Before each recording: resolver_begin().
  */
 int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 		struct fmt_where *where);
@@ -62,7 +63,7 @@ size_t profile_stacks(const struct profile *p);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
 /*
  * The frame of an id: symbol, dso; ip is that of one of its samples. Frames of equal object,
- * symbol and miss have one id; so all that is unknown in one object is one frame.
+ * symbol and miss have one id, unless by_address; so all that is unknown in one object is one frame.
  */
 const struct frame *profile_frame(const struct profile *p, uint32_t id);
 size_t profile_frames(const struct profile *p);

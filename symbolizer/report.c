@@ -128,6 +128,7 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 	ret->by_pid = report_has(&o->keys, REPORT_pid);
 	ret->by_tid = report_has(&o->keys, REPORT_tid);
 	ret->by_cpu = report_has(&o->keys, REPORT_cpu);
+	ret->by_address = report_has(&o->keys, REPORT_address);
 	ret->by_cgroup = report_has(&o->keys, REPORT_cgroup);
 	ret->leaf_only = !o->children;
 }
@@ -176,6 +177,9 @@ key_value(enum report_column key, const struct profile_stack *s, const struct fr
 	case REPORT_sym:
 		v.text = f->symbol;
 		v.number = f->kernel;
+		break;
+	case REPORT_address:
+		v.number = f->vaddr;
 		break;
 	case REPORT_pid:
 		v.number = s->pid;

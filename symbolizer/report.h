@@ -16,6 +16,7 @@
 	X(comm, "Command", false, "command name")                                                  \
 	X(dso, "Shared Object", false, "file or region the code was in")                           \
 	X(sym, "Symbol", false, "function; [k] kernel, [.] user")                                  \
+	X(address, "Address", true, "where in the object; of the kernel, in memory")               \
 	X(pid, "Pid", true, "process")                                                             \
 	X(tid, "Tid", true, "thread")                                                              \
 	X(cpu, "CPU", true, "CPU that was sampled")                                                \
@@ -78,7 +79,7 @@ void report_profile_options(const struct report_options *o, struct profile_optio
 
 struct report_value {
 	const char *text; /* of a name; NULL: unknown */
-	uint32_t number;  /* of a number; of a symbol: 1 in the kernel */
+	uint64_t number;  /* of a number; of a symbol: 1 in the kernel */
 };
 
 struct report_row {

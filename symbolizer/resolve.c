@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/resolve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,21 +9,13 @@
 #include "symbolizer/address_cache.h"
 #include "symbolizer/demangle.h"
 #include "symbolizer/intern.h"
+#include "symbolizer/kernel_image.h"
 #include "symbolizer/kernel_symbols.h"
 #include "symbolizer/object_store.h"
 #include "symbolizer/slots.h"
 
 #define UNKNOWN_DSO "[unknown]"
 #define VDSO_PATH "[vdso]"
-#define MISS_TEXTS                                                                                 \
-	X(RESOLVE_OK, "known")                                                                     \
-	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
-	X(RESOLVE_NO_FILE, "the file is not on this machine")                                      \
-	X(RESOLVE_MISMATCH, "the file here is another build than the one that was recorded")       \
-	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
-	X(RESOLVE_NOT_FILE, "memory that no file stands behind")                                   \
-	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
-	X(RESOLVE_BAD_FILE, "the file is not an ELF object that can be read")
 
 /* What stands for one map_object of the task model. */
 struct mapped {
@@ -44,6 +37,9 @@ struct resolver {
 	enum demangle_style style;
 	struct intern *strings;
 	struct kernel_symbols *kernel;
+	struct kernel_image *kernel_image;
+	bool ask_image; /* for what the recording has no kernel symbol of */
+	bool image_given;
 	struct mapped *mapped;
 	size_t nr_mapped;
 	struct object **objects; /* loaded ones, shared by every map_object with their build-id */
@@ -53,10 +49,18 @@ struct resolver {
 	const char *unknown, *kernel_dso;
 	struct buildid vdso_id;
 	uint64_t vdso_epoch; /* how often it changed */
-	uint8_t boot_id[16]; /* of a recording after the first */
 };
 
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
+
+static struct kernel_image *
+new_image(const struct resolver_options *o, struct intern *strings)
+{
+	return kernel_image_new(&(struct kernel_image_options){ .kallsyms = o->kallsyms,
+								.vmlinux = o->vmlinux,
+								.force = o->force },
+				strings);
+}
 
 struct resolver *
 resolver_new(const struct resolver_options *options)
@@ -72,18 +76,20 @@ resolver_new(const struct resolver_options *options)
 		.symfs = options->symfs,
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
 		.debug_cache = options->debug_cache,
-		.start_realtime_ns = options->start_realtime_ns,
-		.boot_id = options->boot_id,
+		.force = options->force,
 	};
+	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
 	r->no_demangle = options->no_demangle;
 	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
 	r->strings = intern_new();
 	if (r->strings != NULL) {
 		r->kernel = kernel_symbols_new(r->strings);
+		r->kernel_image = new_image(options, r->strings);
 		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
 	}
-	if (r->kernel == NULL || r->unknown == NULL || r->kernel_dso == NULL) {
+	if (r->kernel == NULL || r->kernel_image == NULL || r->unknown == NULL ||
+	    r->kernel_dso == NULL) {
 		resolver_free(r);
 		return NULL;
 	}
@@ -103,6 +109,7 @@ resolver_free(struct resolver *r)
 	address_cache_done(&r->user);
 	address_cache_done(&r->kernel_cache);
 	kernel_symbols_free(r->kernel);
+	kernel_image_free(r->kernel_image);
 	intern_free(r->strings);
 	free(r);
 }
@@ -178,8 +185,9 @@ mapped_names(struct resolver *r, struct mapped *s, const char *path)
 }
 
 static int
-mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wanted)
+mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
 {
+	const struct map_object *wanted = map->object;
 	struct map_object vdso;
 	struct object *object;
 	int error;
@@ -197,7 +205,7 @@ mapped_load(struct resolver *r, struct mapped *s, const struct map_object *wante
 		return 0;
 	}
 	s->tried = true;
-	error = object_store_load(&r->places, wanted, &object, &s->miss);
+	error = object_store_load(&r->places, wanted, map, &object, &s->miss);
 	if (error || object == NULL)
 		return error;
 	error = keep(r, object);
@@ -239,8 +247,9 @@ mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *want
 }
 
 static int
-mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **ret)
+mapped_of(struct resolver *r, const struct task_map *map, struct mapped **ret)
 {
+	const struct map_object *wanted = map->object;
 	struct mapped *s;
 	int error = 0;
 
@@ -261,7 +270,7 @@ mapped_of(struct resolver *r, const struct map_object *wanted, struct mapped **r
 	if (!mapped_same(s, wanted) || (s->relative && s->vdso_epoch != r->vdso_epoch))
 		error = mapped_renew(r, s, wanted);
 	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
-		error = mapped_load(r, s, wanted);
+		error = mapped_load(r, s, map);
 	return error;
 }
 
@@ -300,14 +309,40 @@ drop_unidentified(struct resolver *r)
 	return error;
 }
 
+static bool
+is_this_boot(const uint8_t *boot_id)
+{
+	char text[64] = "";
+	uint8_t id[16] = { 0 };
+	size_t nibbles = 0;
+	FILE *f;
+
+	if (boot_id == NULL)
+		return false;
+	f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (f == NULL)
+		return false;
+	if (fgets(text, sizeof(text), f) == NULL)
+		text[0] = '\0';
+	fclose(f);
+	for (const char *p = text; *p != '\0' && nibbles < 32; p++) {
+		static const char digits[] = "0123456789abcdef";
+		const char *d = strchr(digits, *p);
+
+		if (d == NULL)
+			continue;
+		id[nibbles / 2] = (uint8_t)(id[nibbles / 2] << 4 | (d - digits));
+		nibbles++;
+	}
+	return nibbles == 32 && memcmp(id, boot_id, sizeof(id)) == 0;
+}
+
 int
-resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boot_id)
+resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 {
 	struct kernel_symbols *kernel = kernel_symbols_new(r->strings);
-	int error = kernel ? 0 : -FMT_E_NOMEM;
+	int error = kernel ? drop_unidentified(r) : -FMT_E_NOMEM;
 
-	if (!error)
-		error = drop_unidentified(r);
 	if (error) {
 		kernel_symbols_free(kernel);
 		return error;
@@ -321,9 +356,12 @@ resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boo
 	r->vdso_epoch++;
 	address_cache_clear(&r->user);
 	address_cache_clear(&r->kernel_cache);
-	memcpy(r->boot_id, boot_id, sizeof(r->boot_id));
-	r->places.boot_id = r->boot_id;
-	r->places.start_realtime_ns = start_realtime_ns;
+	r->places.start_realtime_ns = recording->start_realtime_ns;
+	r->places.this_boot = is_this_boot(recording->boot_id);
+	r->places.doubtful_until_ns = recording->perfdata_realtime_ns;
+	r->ask_image = true;
+	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
+			  r->places.this_boot);
 	return 0;
 }
 
@@ -408,7 +446,7 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		unmapped(r, ip, ret);
 		return 0;
 	}
-	error = mapped_of(r, map->object, &s);
+	error = mapped_of(r, map, &s);
 	if (error)
 		return error;
 	*ret = (struct frame){ .ip = ip, .dso = s->dso, .dso_path = s->path };
@@ -444,6 +482,7 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 	ret->symbol = known->symbol;
 	ret->symbol_offset = known->symbol_offset;
 	ret->miss = known->miss;
+	ret->doubt = s->object->doubt;
 	return 0;
 }
 
@@ -452,6 +491,8 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 int
 resolver_add_ksyms(struct resolver *r, const struct block *block)
 {
+	/* What came along is whole: what it does not name has no name. */
+	r->ask_image = r->image_given;
 	address_cache_clear(&r->kernel_cache);
 	return kernel_symbols_add_block(r->kernel, block->payload);
 }
@@ -464,15 +505,40 @@ resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record)
 }
 
 int
+resolver_kernel_map(struct resolver *r, const struct perf_record *record)
+{
+	address_cache_clear(&r->kernel_cache);
+	return kernel_image_map(r->kernel_image, &record->mmap);
+}
+
+const char *
+resolver_kernel_trouble(const struct resolver *r)
+{
+	return kernel_image_trouble(r->kernel_image);
+}
+
+/* 1 with *ret, 0, -FMT_E_NOMEM. */
+static int
+kernel_symbol(struct resolver *r, uint64_t address, struct kernel_symbol *ret)
+{
+	if (kernel_symbols_find(r->kernel, address, ret))
+		return 1;
+	return r->ask_image ? kernel_image_find(r->kernel_image, address, ret) : 0;
+}
+
+int
 resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret)
 {
 	const struct resolved *known = address_cache_find(&r->kernel_cache, 0, ip, is_return);
 	struct resolved fresh = { .dso = r->kernel_dso, .miss = RESOLVE_NO_KSYM };
 	struct kernel_symbol symbol;
-	int error;
+	int found, error;
 
 	if (known == NULL) {
-		if (kernel_symbols_find(r->kernel, ip - is_return, &symbol)) {
+		found = kernel_symbol(r, ip - is_return, &symbol);
+		if (found < 0)
+			return found;
+		if (found) {
 			fresh.dso = symbol.dso;
 			fresh.symbol = symbol.name;
 			fresh.symbol_offset = ip - symbol.start;
@@ -492,18 +558,7 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *r
 		.dso_path = known->dso,
 		.kernel = true,
 		.miss = known->miss,
+		.doubt = known->symbol ? kernel_image_doubt(r->kernel_image) : RESOLVE_SURE,
 	};
 	return 0;
-}
-
-const char *
-resolve_miss_text(enum resolve_miss miss)
-{
-	static const char *const texts[] = {
-#define X(value, text) [value] = text,
-		MISS_TEXTS
-#undef X
-	};
-
-	return (unsigned)miss < RESOLVE_MISSES ? texts[miss] : "unknown";
 }

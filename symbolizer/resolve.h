@@ -4,7 +4,8 @@
  *
  * User addresses go map -> file offset -> ELF vaddr -> symbol, one object per build-id
  * shared by all processes; a file whose build-id is not the recorded one is refused, never
- * used. Kernel addresses go to the symbols that travelled with the recording.
+ * used. Kernel addresses go to the symbols that travelled with the recording; when none did, to those
+ * that kernel_image finds.
  * Every string returned is interned: equal strings are the same pointer, for the
  * resolver's life. Results are cached by (object, address).
  */
@@ -17,18 +18,7 @@
 #include "format/block.h"
 #include "format/recording_reader.h"
 #include "format/task_model.h"
-
-enum resolve_miss {
-	RESOLVE_OK,
-	RESOLVE_NO_MAP,	   /* no mapping holds the address */
-	RESOLVE_NO_FILE,   /* the object's file is not on this machine */
-	RESOLVE_MISMATCH,  /* a file is there, but its build-id is another */
-	RESOLVE_NO_SYMBOL, /* the file names nothing at this address */
-	RESOLVE_NOT_FILE,  /* anonymous memory, JIT code, [heap] */
-	RESOLVE_NO_KSYM,   /* the recording has no kernel symbol for it */
-	RESOLVE_BAD_FILE,  /* the file is not an ELF that can be read */
-	RESOLVE_MISSES
-};
+#include "symbolizer/resolve_miss.h"
 
 struct frame {
 	uint64_t ip;		/* as sampled */
@@ -39,6 +29,7 @@ struct frame {
 	const char *dso_path;	/* as recorded; equals dso for the kernel */
 	bool kernel;
 	enum resolve_miss miss;
+	enum resolve_doubt doubt; /* of symbol */
 };
 
 struct resolver;
@@ -49,28 +40,38 @@ struct resolver_options {
 	const char *debug_cache;       /* perf's, e.g. "/root/.debug"; NULL: none */
 	bool no_demangle;
 	bool full_names; /* demangle with parameters; perf prints without */
-	/*
-	 * Of the recording. Files whose build-id was not recorded are only believed when they
-	 * have not changed since start_realtime_ns (0: never); [vdso] without a build-id when
-	 * boot_id (16 bytes; NULL: never) is this boot. See object_store.h.
-	 */
-	uint64_t start_realtime_ns;
-	const uint8_t *boot_id;
+	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */
+	const char *kallsyms, *vmlinux;
+	bool force; /* files without a recorded build-id that do not seem to be the recorded ones */
+};
+
+/* What of a recording tells which files are those that it saw. */
+struct resolver_recording {
+	uint64_t start_realtime_ns;	/* when it began; 0: not known */
+	const uint8_t *boot_id;		/* 16 bytes; NULL: not known */
+	struct buildid kernel_build_id; /* size 0: not known */
+	const char *kernel_release;	/* uname -r; NULL: not known */
+	/* It has no surrogates, and was written then: see object_store.h. 0: it has them. */
+	uint64_t perfdata_realtime_ns;
 };
 
 /* options (and what it points to) is borrowed for the resolver's life. NULL: out of memory. */
 struct resolver *resolver_new(const struct resolver_options *options);
 void resolver_free(struct resolver *r);
 /*
- * Another recording begins, with these two as in the options. Kernel symbols, and what was
- * believed of files without a build-id, are forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
+ * A recording begins, the first or another. Kernel symbols, and what was believed of files without
+ * a build-id, are forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
  */
-int resolver_next(struct resolver *r, uint64_t start_realtime_ns, const uint8_t *boot_id);
+int resolver_begin(struct resolver *r, const struct resolver_recording *recording);
 
 /* Kernel symbols of a KSYMS block; entries add up. */
 int resolver_add_ksyms(struct resolver *r, const struct block *block);
 /* KSYMBOL records (BPF programs, trampolines): edits of the kernel map in time order. */
 int resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record);
+/* A MMAP record of the kernel or a module: where it lies. */
+int resolver_kernel_map(struct resolver *r, const struct perf_record *record);
+/* Why addresses of a kernel without symbols have no names, and what would help; NULL: they have. */
+const char *resolver_kernel_trouble(const struct resolver *r);
 
 /*
  * Build-id of the vDSO of the recorded (64-bit) processes, which has no inode by which the
@@ -88,7 +89,5 @@ int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct fram
 
 /* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
 const char *resolver_intern(struct resolver *r, const char *s);
-
-const char *resolve_miss_text(enum resolve_miss miss);
 
 #endif

@@ -228,6 +228,16 @@ json() # FILE FILTER: jq's raw output
 	jq -r "$2" "$1"
 }
 
+same() # NAME FILE FILE: and something is in them
+{
+	if [ -s "$2" ] && cmp -s "$2" "$3"; then
+		pass "$1"
+	else
+		fail "$1" "$(wc -l <"$2") and $(wc -l <"$3") lines"
+		diff "$2" "$3" | head -n 20 | sed 's/^/#   /' >&2
+	fi
+}
+
 # May this user sample all CPUs? Tests that record ask this and skip_all when not.
 can_record_all()
 {

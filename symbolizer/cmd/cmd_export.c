@@ -12,7 +12,7 @@
 #include "symbolizer/escape.h"
 #include "symbolizer/folded.h"
 
-enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL, OPT_KALLSYMS };
+enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL, OPT_WRITE_KALLSYMS };
 
 /* in code, on the command line */
 #define FORMATS(X)                                                                                 \
@@ -32,7 +32,8 @@ static const struct cli_option options[] = {
 	{ 'o', 'o', "output", "FILE", "write there, not to standard output" },
 	{ OPT_WEIGHT, 0, "weight", "WHAT", "counts are samples (default) or period" },
 	{ OPT_ANNOTATE_KERNEL, 0, "annotate-kernel", NULL, "mark kernel functions with _[k]" },
-	{ OPT_KALLSYMS, 0, "kallsyms", "FILE", "kernel symbols, for perf report --kallsyms" },
+	{ OPT_WRITE_KALLSYMS, 0, "write-kallsyms", "FILE",
+	  "kernel symbols to a file of their own, for perf report --kallsyms" },
 	LOAD_OPTIONS{ 0 },
 };
 
@@ -78,6 +79,9 @@ note_shared(struct request *rq, int value)
 	case FILTER_OPTION_symbol:
 	case FILTER_OPTION_symbol_filter:
 	case LOAD_OPTION_symfs:
+	case LOAD_OPTION_kallsyms:
+	case LOAD_OPTION_vmlinux:
+	case LOAD_OPTION_force:
 	case LOAD_OPTION_no_demangle:
 		rq->folded_only = load_option_name(value);
 		return;
@@ -107,7 +111,7 @@ set(void *arg, int value, const char *text)
 	case 'o':
 		rq->output = text;
 		return CLI_GO_ON;
-	case OPT_KALLSYMS:
+	case OPT_WRITE_KALLSYMS:
 		rq->kallsyms = text;
 		return CLI_GO_ON;
 	case OPT_WEIGHT:
@@ -189,9 +193,9 @@ check_options(const struct request *rq)
 				       "-f FORMAT is missing; there are folded, "
 				       "perf-data and perf-data-file");
 	if (rq->format == FORMAT_FOLDED && rq->kallsyms)
-		return cli_usage_error("export", "--kallsyms is for -f perf-data");
+		return cli_usage_error("export", "--write-kallsyms is for -f perf-data");
 	if (rq->kallsyms && strcmp(rq->kallsyms, rq->output ? rq->output : "-") == 0)
-		return cli_usage_error("export", "--kallsyms and -o are the same file");
+		return cli_usage_error("export", "--write-kallsyms and -o are the same file");
 	if (rq->format != FORMAT_FOLDED && rq->folded_only)
 		return cli_usage_error("export",
 				       "--%s is not for -f perf-data: its records have no names",

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "symbolizer/escape.h"
 
 int64_t
 load_now(void)
@@ -44,6 +47,18 @@ load_option_name(int value)
 	return "";
 }
 
+/* A file that is not there is said at once, and not by frames without names. */
+static int
+given_file(const struct load_options *o, const char *name, const char *path)
+{
+	if (o->kallsyms && o->vmlinux)
+		return cli_usage_error(o->command, "--kallsyms and --vmlinux: one of them");
+	if (access(path, R_OK) == 0)
+		return CLI_GO_ON;
+	warn("--%s %s", name, path);
+	return EXIT_FAILED;
+}
+
 int
 load_set(struct load_options *o, int value, const char *text)
 {
@@ -55,6 +70,15 @@ load_set(struct load_options *o, int value, const char *text)
 		return CLI_GO_ON;
 	case LOAD_OPTION_symfs:
 		o->symfs = text;
+		return CLI_GO_ON;
+	case LOAD_OPTION_kallsyms:
+		o->kallsyms = text;
+		return given_file(o, "kallsyms", text);
+	case LOAD_OPTION_vmlinux:
+		o->vmlinux = text;
+		return given_file(o, "vmlinux", text);
+	case LOAD_OPTION_force:
+		o->force = true;
 		return CLI_GO_ON;
 	case LOAD_OPTION_no_demangle:
 		o->no_demangle = true;
@@ -80,27 +104,41 @@ debug_cache(void)
 	return path;
 }
 
-/* Before the open recording is read: what of the one before does not hold for it. */
 static int
-ready_resolver(struct load *l, const struct load_options *o)
+make_profile(struct load *l, const struct load_options *o)
 {
-	const struct recording_meta *m = recording_reader_meta(l->set.in.reader);
-
-	if (l->resolver)
-		return resolver_next(l->resolver, m->start.realtime, m->boot_id);
 	l->debug_cache = debug_cache();
-	memcpy(l->boot_id, m->boot_id, sizeof(l->boot_id));
 	l->resolver_options = (struct resolver_options){
 		.symfs = o->symfs,
 		.debug_cache = l->debug_cache,
 		.no_demangle = o->no_demangle,
-		.start_realtime_ns = m->start.realtime,
-		.boot_id = l->boot_id,
+		.kallsyms = o->kallsyms,
+		.vmlinux = o->vmlinux,
+		.force = o->force,
 	};
 	l->resolver = resolver_new(&l->resolver_options);
 	if (l->resolver)
 		l->profile = profile_new(l->resolver, &l->profile_options);
 	return l->profile ? 0 : -FMT_E_NOMEM;
+}
+
+/* Before the open recording is read: what of the one before does not hold for it. */
+static int
+ready_resolver(struct load *l, const struct load_options *o)
+{
+	const struct recording_meta *m = recording_reader_meta(l->set.in.reader);
+	int err = l->resolver ? 0 : make_profile(l, o);
+
+	if (err < 0)
+		return err;
+	return resolver_begin(l->resolver,
+			      &(struct resolver_recording){
+				      .start_realtime_ns = m->start.realtime,
+				      .boot_id = m->boot_id,
+				      .kernel_build_id = m->kernel_build_id,
+				      .kernel_release = m->release,
+				      .perfdata_realtime_ns = l->set.in.perfdata_ns,
+			      });
 }
 
 /* Reads the open recording: 0, or -FMT_E_NOMEM; what else goes wrong is said. */
@@ -119,6 +157,31 @@ read_one(struct load *l, const struct load_options *o)
 	if (err == -FMT_E_NOMEM)
 		return err;
 	return input_set_finish(&l->set);
+}
+
+/* Names that stand on a file which may be another than the recorded one: told by object. */
+static void
+warn_doubts(const struct load *l)
+{
+	const size_t nr = profile_frames(l->profile);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct frame *f = profile_frame(l->profile, i);
+		bool told = f->doubt == RESOLVE_SURE;
+		char *path;
+
+		for (uint32_t k = 0; k < i && !told; k++) {
+			const struct frame *before = profile_frame(l->profile, k);
+
+			told = before->doubt == f->doubt && before->dso_path == f->dso_path;
+		}
+		if (told)
+			continue;
+		path = escape_dup(f->dso_path);
+		warnx("%s: names of %s are %s", l->set.path, path ? path : "a file",
+		      resolve_doubt_text(f->doubt));
+		free(path);
+	}
 }
 
 int
@@ -142,6 +205,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return EXIT_FAILED;
 	}
 	input_set_warn(&l->set);
+	warn_doubts(l);
 	return 0;
 }
 

@@ -13,6 +13,11 @@
 /* name in code, letter, long name, argument, help */
 #define LOAD_OWN_OPTIONS(X)                                                                        \
 	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
+	X(kallsyms, 0, "kallsyms", "FILE",                                                         \
+	  "kernel symbols of a recording that has none: a copy of its /proc/kallsyms")             \
+	X(vmlinux, 0, "vmlinux", "FILE", "likewise from the kernel's ELF file")                    \
+	X(force, 0, "force", NULL,                                                                 \
+	  "take files that nothing shows to be the recorded ones; said where it mattered")         \
 	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
 	X(input, 'i', "input", "FILE",                                                             \
 	  "recording or archive directory to read; - is standard input")
@@ -38,8 +43,8 @@ enum load_option {
 struct load_options {
 	const char *command; /* for messages */
 	const char *path;    /* NULL: the default */
-	const char *symfs;
-	bool no_demangle;
+	const char *symfs, *kallsyms, *vmlinux;
+	bool no_demangle, force;
 	struct filter *filter;			/* made by load_init() */
 	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
 };
@@ -48,7 +53,6 @@ struct load {
 	struct input_set set; /* read to its end: what it counted is good, nothing in it is open */
 	struct resolver_options resolver_options;
 	char *debug_cache;
-	uint8_t boot_id[16];
 	struct resolver *resolver;
 	struct profile *profile;
 	struct profile_options profile_options;

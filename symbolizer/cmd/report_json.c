@@ -2,6 +2,7 @@
 /* A report as one JSON object. Keys are stable: spoor(1) lists them. */
 #include "symbolizer/cmd/report_print.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -30,12 +31,17 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 #undef X
 	};
 	const struct report_value *v = &row->values[key];
+	char address[24];
 
 	if (key == REPORT_event) /* every row has it */
 		return 0;
 	if (key == REPORT_sym)
 		return json_object_set_new(j, "symbol", name(v->text)) |
 			json_object_set_new(j, "kernel", json_boolean(v->number));
+	if (key == REPORT_address) {
+		snprintf(address, sizeof(address), "%#" PRIx64, v->number);
+		return json_object_set_new(j, "address", json_string(address));
+	}
 	return json_object_set_new(j, keys[key].name,
 				   keys[key].number ? json_integer((int32_t)v->number)
 						    : name(v->text));
@@ -128,7 +134,7 @@ make_unresolved(const struct profile_totals *t)
 		[RESOLVE_NO_MAP] = "no_map",	 [RESOLVE_NO_FILE] = "no_file",
 		[RESOLVE_MISMATCH] = "mismatch", [RESOLVE_NO_SYMBOL] = "no_symbol",
 		[RESOLVE_NOT_FILE] = "not_file", [RESOLVE_NO_KSYM] = "no_kernel_symbol",
-		[RESOLVE_BAD_FILE] = "bad_file",
+		[RESOLVE_UNSURE] = "unsure",	 [RESOLVE_BAD_FILE] = "bad_file",
 	};
 	json_t *j = json_object();
 

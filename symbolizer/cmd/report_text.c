@@ -80,26 +80,28 @@ print_totals(const struct report_print *p)
 
 /* What would help, besides what resolve_miss_text() says. */
 static const char *
-advice(enum resolve_miss miss)
+advice(const struct report_print *p, enum resolve_miss miss)
 {
 	switch (miss) {
 	case RESOLVE_NO_FILE:
 		return "copy the file here, or give --symfs a directory that has it";
 	case RESOLVE_MISMATCH:
 		return "give --symfs a directory that has the recorded build";
+	case RESOLVE_UNSURE:
+		return "--force takes it";
 	case RESOLVE_NO_SYMBOL:
 		return "install its debug symbols (packages *-dbgsym, *-debuginfo)";
 	case RESOLVE_NO_KSYM:
-		return "record as root, or with kernel.kptr_restrict=0";
+		return resolver_kernel_trouble(p->load->resolver);
 	default:
 		return NULL;
 	}
 }
 
 static int
-print_unknown(const struct report_unknown *u, struct buf *scratch)
+print_unknown(const struct report_print *p, const struct report_unknown *u, struct buf *scratch)
 {
-	const char *help = advice(u->miss);
+	const char *help = advice(p, u->miss);
 
 	buf_clear(scratch);
 	escape(scratch, u->dso_path ? u->dso_path : "[unknown]");
@@ -133,7 +135,7 @@ print_unknowns(const struct report_print *p)
 	    samples, 100.0 * (double)unknown / (double)samples);
 	buf_init(&scratch);
 	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN && err == 0; i++)
-		err = print_unknown(report_unknown_at(p->report, i), &scratch);
+		err = print_unknown(p, report_unknown_at(p->report, i), &scratch);
 	if (rest > 0 && err == 0)
 		printf("# %9" PRIu64 "  in %zu more objects\n", rest, n - UNKNOWNS_SHOWN);
 	buf_done(&scratch);
@@ -179,6 +181,8 @@ add_value(struct table *t, struct buf *scratch, enum report_column key,
 {
 	if (key == REPORT_sym)
 		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
+	else if (key == REPORT_address)
+		table_cellf(t, TABLE_PLAIN, "%#018" PRIx64, v->number);
 	else if (table_columns[key].right)
 		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)v->number);
 	else

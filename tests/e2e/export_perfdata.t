@@ -29,16 +29,6 @@ script() # FILE OPTION...
 		--show-switch-events --show-namespace-events --show-cgroup-events "$@" 2>/dev/null
 }
 
-same() # NAME FILE FILE: and something is in them
-{
-	if [ -s "$2" ] && cmp -s "$2" "$3"; then
-		pass "$1"
-	else
-		fail "$1" "$(wc -l <"$2") and $(wc -l <"$3") lines"
-		diff "$2" "$3" | head -n 20 | sed 's/^/#   /' >&2
-	fi
-}
-
 both() # RECORDING OPTION...: NAME.pipe and NAME.file
 {
 	local name=${1%.spoor}
@@ -53,7 +43,7 @@ background dd if=/dev/zero of=/dev/null bs=1M status=none
 in_kernel=$!
 "$SPOOR" record -a -F 499 -o own.spoor -- "$burn" 700 >/dev/null 2>&1 || bail "nothing recorded"
 kill "$in_kernel"
-both own.spoor --kallsyms own.kallsyms
+both own.spoor --write-kallsyms own.kallsyms
 "$SPOOR" info --json own.spoor >info.json 2>/dev/null
 "$SPOOR" report --json --no-children own.spoor >report.json 2>/dev/null
 samples=$(jq .samples info.json)
@@ -144,7 +134,7 @@ echo before >behind
 (echo before && cat own.file) >want
 same "file mode behind something" want behind
 
-"$SPOOR" export -f perf-data -C 0 --kallsyms other.kallsyms own.spoor -o cpu0.pipe 2>/dev/null
+"$SPOOR" export -f perf-data -C 0 --write-kallsyms other.kallsyms own.spoor -o cpu0.pipe 2>/dev/null
 is "$(perf script -G -i cpu0.pipe -F cpu 2>/dev/null | grep -c .)" \
 	"$("$SPOOR" dump --json --cpu 0 own.spoor 2>/dev/null | jq -c 'select(.type == "SAMPLE")' | wc -l)" \
 	"the samples of a CPU"
@@ -158,7 +148,7 @@ same "whose header tells the first of them" want first
 
 exits 2 "no names in records" "$SPOOR" export -f perf-data --comm burn own.spoor
 like "$(cat err)" 'comm.*perf-data' "which is said"
-exits 2 "--kallsyms of stacks" "$SPOOR" export -f folded --kallsyms x own.spoor
+exits 2 "--write-kallsyms of stacks" "$SPOOR" export -f folded --write-kallsyms x own.spoor
 exits 2 "no such format" "$SPOOR" export -f perf own.spoor
 exits 1 "a disk that is full" "$SPOOR" export -f perf-data -o /dev/full own.spoor
 like "$(cat err)" 'No space left' "which is said"

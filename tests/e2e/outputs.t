@@ -11,11 +11,6 @@ cp "$small" own.spoor
 "$SPOOR" export -f perf-data-file own.spoor -o own.file 2>/dev/null || bail "no export"
 "$SPOOR" export -f perf-data own.spoor -o own.pipe 2>/dev/null || bail "no export"
 
-same() # NAME FILE FILE
-{
-	ok "$1" cmp "$2" "$3"
-}
-
 # --- the output is the input, by one name or another ---------------------------------------------
 
 for how in itself symlink hardlink; do
@@ -63,7 +58,7 @@ same "/dev/stdout is a pipe" own.pipe behind
 
 exits 1 "a spool that is full" env TMPDIR=/nowhere "$SPOOR" export -f perf-data-file -o /dev/null own.spoor
 like "$(cat err)" '/nowhere.*TMPDIR' "is said to be one, and what to do"
-exits 2 "-o and --kallsyms of one name" "$SPOOR" export -f perf-data -o one --kallsyms one own.spoor
+exits 2 "-o and --write-kallsyms of one name" "$SPOOR" export -f perf-data -o one --write-kallsyms one own.spoor
 nok "write neither" [ -e one ]
 # shellcheck disable=SC2016
 exits 1 "import to a full pipe" sh -c '"$SPOOR" import -qo - own.pipe >/dev/full'

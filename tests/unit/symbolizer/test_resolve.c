@@ -41,6 +41,15 @@ fresh(const struct resolver_options *options)
 	assert_non_null(r);
 }
 
+/* A recording that began then. */
+static void
+begin(uint64_t start_realtime_ns)
+{
+	struct resolver_recording recording = { .start_realtime_ns = start_realtime_ns };
+
+	assert_int_equal(resolver_begin(r, &recording), 0);
+}
+
 static int
 setup(void **state)
 {
@@ -270,7 +279,7 @@ build_id_comes_late(void **state)
 	ip = ip_of(&map, path, vaddr);
 	size = o.build_id.size;
 	o.build_id.size = 0;
-	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_UNSURE);
 	o.build_id.size = size;
 	assert_string_equal(user(&map, ip, false).symbol, "main");
 }
@@ -289,25 +298,75 @@ without_a_build_id(void **state)
 	ip = ip_of(&map, path, vaddr);
 	assert_int_equal(o.build_id.size, 0);
 	/* When the recording was made is not known: nothing is believed. */
-	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_UNSURE);
 	assert_int_equal(stat(path, &st), 0);
 	changed = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
-	fresh(&(struct resolver_options){ .start_realtime_ns = changed - 1 });
-	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
-	fresh(&(struct resolver_options){ .start_realtime_ns = changed + 1 });
+	begin(changed - 1);
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_UNSURE);
+	begin(changed + 1);
 	assert_string_equal(user(&map, ip, false).symbol, "main");
 	o.ino = st.st_ino;
 	o.maj = major(st.st_dev);
 	o.min = minor(st.st_dev);
 	assert_string_equal(user(&map, ip, false).symbol, "main");
 	o.ino++;
-	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_UNSURE);
 	o.ino--;
 	o.min++;
-	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_UNSURE);
 	/* A recorded build-id, and a file that has none. */
 	o = (struct map_object){ .path = path, .build_id = { .size = 20, .bytes = { 1 } } };
 	assert_int_equal(user(&map, ip, false).miss, RESOLVE_MISMATCH);
+}
+
+/* A perf.data written then. */
+static struct frame
+doubted(uint64_t written_ns, const struct task_map *map, uint64_t ip)
+{
+	struct resolver_recording recording = { .perfdata_realtime_ns = written_ns };
+
+	assert_int_equal(resolver_begin(r, &recording), 0);
+	return user(map, ip, false);
+}
+
+static void
+doubts(void **state)
+{
+	const char *path = lab_build("doubt", lab_program, 0, "-Wl,--build-id=none");
+	uint64_t vaddr = address_of(path, "main", NULL), ip, written, past_end = 0;
+	struct resolver_options forced = { .force = true };
+	const struct elf_segment *s;
+	struct elf_object *elf;
+	struct map_object o;
+	struct task_map map;
+	struct stat st;
+
+	path = lab_path("doubt");
+	lab_map(path, START, &o, &map);
+	ip = ip_of(&map, path, vaddr);
+	elf = lab_open(path);
+	for (size_t i = 0; i < elf_object_segments(elf, &s); i++)
+		if (s[i].exec)
+			past_end = s[i].offset + s[i].filesz - map.pgoff;
+	elf_object_close(elf);
+	map.end = map.start + ((past_end + 4095) & ~UINT64_C(4095));
+	assert_int_equal(stat(path, &st), 0);
+	written = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	assert_int_equal(doubted(0, &map, ip).miss, RESOLVE_UNSURE);
+	assert_int_equal(doubted(written, &map, ip).miss, RESOLVE_UNSURE);
+	assert_string_equal(doubted(written + 1, &map, ip).symbol, "main");
+	assert_int_equal(doubted(written + 1, &map, ip).doubt, RESOLVE_UNVERIFIED);
+	begin((uint64_t)st.st_ctim.tv_sec * 1000000000 + 1000000000);
+	assert_int_equal(user(&map, ip, false).doubt, RESOLVE_SURE);
+	/* Another file's pages. */
+	map.end += 4096;
+	assert_int_equal(doubted(written + 1, &map, ip).miss, RESOLVE_UNSURE);
+	fresh(&forced);
+	assert_string_equal(doubted(written + 1, &map, ip).symbol, "main");
+	assert_int_equal(doubted(written + 1, &map, ip).doubt, RESOLVE_FORCED);
+	/* A build-id that is another is not forced. */
+	o.build_id = (struct buildid){ .size = 20, .bytes = { 1 } };
+	assert_int_equal(doubted(written + 1, &map, ip).miss, RESOLVE_MISMATCH);
 }
 
 static void
@@ -465,8 +524,6 @@ separate_symbols(void **state)
 static void
 separate_symbols_by_checksum(void **state)
 {
-	struct resolver_options options = { .debug_dirs = no_dirs,
-					    .start_realtime_ns = FAR_FUTURE };
 	char path[PATH_MAX], debug[PATH_MAX];
 	struct map_object o;
 	struct task_map map;
@@ -478,10 +535,10 @@ separate_symbols_by_checksum(void **state)
 	snprintf(path, sizeof(path), "%s", lab_path("crc"));
 	snprintf(debug, sizeof(debug), "%s", lab_path("crc.copy"));
 	lab_map(path, START, &o, &map);
-	fresh(&options);
+	begin(FAR_FUTURE);
 	is_symbol(&map, path, debug, "hidden_one");
 	lab_run("printf x >>crc.debug");
-	fresh(&options);
+	begin(FAR_FUTURE);
 	f = user(&map, ip_of(&map, path, address_of(debug, "hidden_one", NULL)), false);
 	assert_int_equal(f.miss, RESOLVE_NO_SYMBOL);
 }
@@ -676,7 +733,7 @@ vdso(void **state)
 
 	/* Neither a build-id nor the boot is known. */
 	assert_int_equal(user(&map, START + 0x800, false).miss, RESOLVE_NO_FILE);
-	fresh(&(struct resolver_options){ .boot_id = boot });
+	assert_int_equal(resolver_begin(r, &(struct resolver_recording){ .boot_id = boot }), 0);
 	assert_int_equal(user(&map, START + 0x800, false).miss, RESOLVE_NO_FILE);
 	o.build_id.size = 20;
 	assert_int_equal(user(&map, START + 0x800, false).miss, RESOLVE_NO_FILE);
@@ -880,6 +937,7 @@ main(void)
 		T(no_name_from_a_wrong_build),
 		T(build_id_comes_late),
 		T(without_a_build_id),
+		T(doubts),
 		T(paths),
 		T(no_file_stands_behind),
 		T(separate_symbols),
