@@ -12,6 +12,7 @@ struct elf_object {
 	int fd;
 	Elf *elf;
 	uint64_t file_size;
+	uint64_t data_left; /* bytes of sections that may still be read */
 	uint16_t machine;
 	size_t nr_sections;
 	size_t names_section; /* SHN_UNDEF: none */
@@ -25,7 +26,10 @@ struct elf_object {
 bool elf_section(const struct elf_object *o, size_t i, Elf_Scn **ret, GElf_Shdr *ret_shdr);
 /* Its name, "" when there is none. */
 const char *elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr);
-/* Its bytes in the host's form (cooked), or as they are; NULL: none, or over the limit. */
-Elf_Data *elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked);
+/*
+ * Its bytes in the host's form (cooked), or as they are; NULL: none, or over the limits: that of a table, and
+ * that of all which are read of a file, where sections may lie over each other.
+ */
+Elf_Data *elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked);
 
 #endif

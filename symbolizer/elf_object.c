@@ -12,6 +12,8 @@
 #include "symbolizer/elf_internal.h"
 
 #define NOTES_MAX (64u << 10)
+/* Tables are read for symbols and for stubs; a whole file is little beside its debug information. */
+#define READS_OF_A_BYTE 4
 #define PHDR_NUMBER_EXTENDED 0xffff
 
 /* Reads exactly len bytes; a file that got shorter is -FMT_E_TRUNCATED. */
@@ -124,13 +126,14 @@ elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr)
 }
 
 Elf_Data *
-elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked)
+elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked)
 {
 	Elf_Data *d;
 
 	if (shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED) ||
-	    shdr->sh_size > ELF_TABLE_MAX)
+	    shdr->sh_size > ELF_TABLE_MAX || shdr->sh_size > o->data_left)
 		return NULL;
+	o->data_left -= shdr->sh_size;
 	d = cooked ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
 	return d != NULL && d->d_buf != NULL && d->d_size != 0 ? d : NULL;
 }
@@ -252,6 +255,7 @@ elf_object_open(int fd, struct elf_object **ret)
 		goto fail;
 	o->fd = fd;
 	o->file_size = (uint64_t)st.st_size;
+	o->data_left = READS_OF_A_BYTE * o->file_size;
 	elf_version(EV_CURRENT);
 	/* ELF_C_READ and not _MMAP, which would map the file. */
 	o->elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -364,7 +368,7 @@ elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t *ret
 		if (!elf_section(o, i, &scn, &shdr) ||
 		    strcmp(elf_section_name(o, &shdr), ".gnu_debuglink") != 0)
 			continue;
-		d = elf_section_data(scn, &shdr, false);
+		d = elf_section_data(o, scn, &shdr, false);
 		if (d == NULL)
 			return false;
 		s = span_of(d->d_buf, d->d_size);

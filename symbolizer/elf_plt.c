@@ -18,6 +18,7 @@
 #define STUB_BYTES_SHORT 8 /* .plt.got without IBT */
 #define STUB_NAME_MAX 1024
 #define RELOCATIONS_MAX (1u << 20)
+#define NAMES_MAX (16u << 20) /* bytes of all names made; a browser has one */
 
 struct slot {
 	uint64_t address; /* of the GOT slot */
@@ -34,6 +35,7 @@ struct plt {
 	size_t nr_slots, cap_slots;
 	struct slot *jumps; /* those of .rela.plt, in its order: lazy stubs push an index */
 	size_t nr_jumps;
+	size_t made; /* bytes of names */
 };
 
 static int
@@ -69,7 +71,7 @@ add_slot(struct plt *p, const GElf_Rela *rela)
 static int
 read_relocations(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
-	Elf_Data *d = elf_section_data(scn, shdr, true);
+	Elf_Data *d = elf_section_data(p->o, scn, shdr, true);
 	size_t nr = d ? d->d_size / gelf_fsize(p->o->elf, ELF_T_RELA, 1, EV_CURRENT) : 0;
 	bool of_plt = strcmp(elf_section_name(p->o, shdr), ".rela.plt") == 0;
 	size_t first = p->nr_slots;
@@ -151,7 +153,7 @@ stub_slot(const struct plt *p, const uint8_t *code, size_t len, uint64_t address
 static int
 read_stubs(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
-	Elf_Data *d = elf_section_data(scn, shdr, false);
+	Elf_Data *d = elf_section_data(p->o, scn, shdr, false);
 	/* A hint and no more: anything else than these two is a lie or another machine. */
 	size_t each = shdr->sh_entsize == STUB_BYTES_SHORT ? STUB_BYTES_SHORT : STUB_BYTES;
 	char name[STUB_NAME_MAX];
@@ -164,6 +166,9 @@ read_stubs(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 
 		if (s == NULL || !slot_name(p, s, name, sizeof(name)))
 			continue;
+		p->made += strlen(name);
+		if (p->made > NAMES_MAX)
+			return 0;
 		error = symtab_builder_strings(p->b, name, strlen(name), &base);
 		if (!error)
 			error = symtab_builder_add(p->b, shdr->sh_addr + at, each, 0, base,
@@ -208,9 +213,9 @@ visit_tables(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 	if (!elf_section(p->o, shdr->sh_link, &strings, &strings_shdr) ||
 	    strings_shdr.sh_type != SHT_STRTAB)
 		return 0;
-	p->dynstr = elf_section_data(strings, &strings_shdr, false);
+	p->dynstr = elf_section_data(p->o, strings, &strings_shdr, false);
 	if (p->dynstr != NULL)
-		p->dynsym = elf_section_data(scn, shdr, true);
+		p->dynsym = elf_section_data(p->o, scn, shdr, true);
 	return 0;
 }
 

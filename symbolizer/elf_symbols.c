@@ -33,22 +33,65 @@ read_homes(const struct elf_object *o)
 	return homes;
 }
 
+struct load {
+	struct elf_object *o;
+	const struct home *homes;
+	struct home *code; /* of the homes, by address; made when wanted */
+	size_t nr_code;
+	uint64_t bias;
+	struct symtab_builder *b;
+};
+
+static int
+compare_homes(const void *a, const void *b)
+{
+	const struct home *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/*
+ * The section of code around an address. Sections of code do not lie over each other: only the last
+ * one that begins before the address is looked at.
+ */
+static const struct home *
+code_around(struct load *l, uint64_t address)
+{
+	const struct home *sections = l->homes;
+	size_t low = 0, high;
+
+	if (l->code == NULL) {
+		l->code = calloc(l->o->nr_sections, sizeof(*l->code));
+		for (size_t i = 1; i < l->o->nr_sections && l->code != NULL; i++)
+			if (sections[i].exec && sections[i].end > sections[i].start)
+				l->code[l->nr_code++] = sections[i];
+		if (l->nr_code != 0)
+			qsort(l->code, l->nr_code, sizeof(*l->code), compare_homes);
+	}
+	for (high = l->nr_code; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->code[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < l->code[low - 1].end ? &l->code[low - 1] : NULL;
+}
+
 /*
  * The section of a symbol, NULL when its value is not in it. Numbers over 0xff00 stand in a
  * table of their own; so many sections are rare enough to look by address instead.
  */
 static const struct home *
-home_of(const struct elf_object *o, const struct home *homes, const GElf_Sym *sym)
+home_of(struct load *l, const GElf_Sym *sym)
 {
-	if (sym->st_shndx == SHN_XINDEX) {
-		for (size_t i = 1; i < o->nr_sections; i++)
-			if (homes[i].exec && sym->st_value >= homes[i].start &&
-			    sym->st_value < homes[i].end)
-				return &homes[i];
-		return NULL;
-	}
+	const struct home *homes = l->homes;
+
+	if (sym->st_shndx == SHN_XINDEX)
+		return code_around(l, sym->st_value);
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
-	    sym->st_shndx >= o->nr_sections)
+	    sym->st_shndx >= l->o->nr_sections)
 		return NULL;
 	homes += sym->st_shndx;
 	if (!homes->alloc || sym->st_value < homes->start || sym->st_value >= homes->end)
@@ -101,17 +144,10 @@ flags_of(const GElf_Sym *sym)
 	return flags;
 }
 
-struct load {
-	struct elf_object *o;
-	const struct home *homes;
-	uint64_t bias;
-	struct symtab_builder *b;
-};
-
 static int
-add_symbol(const struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_t base)
+add_symbol(struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_t base)
 {
-	const struct home *home = home_of(l->o, l->homes, sym);
+	const struct home *home = home_of(l, sym);
 	uint64_t value = sym->st_value, size = sym->st_size;
 
 	if (home == NULL || sym->st_name >= strings->d_size)
@@ -131,20 +167,20 @@ add_symbol(const struct load *l, const GElf_Sym *sym, const Elf_Data *strings, u
 
 /* The strings of a symbol table; NULL: it has none. */
 static Elf_Data *
-strings_of(const struct elf_object *o, const GElf_Shdr *shdr)
+strings_of(struct elf_object *o, const GElf_Shdr *shdr)
 {
 	Elf_Scn *scn;
 	GElf_Shdr strings;
 
 	if (!elf_section(o, shdr->sh_link, &scn, &strings) || strings.sh_type != SHT_STRTAB)
 		return NULL;
-	return elf_section_data(scn, &strings, false);
+	return elf_section_data(o, scn, &strings, false);
 }
 
 static int
-add_table(const struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
+add_table(struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
-	Elf_Data *symbols = elf_section_data(scn, shdr, true);
+	Elf_Data *symbols = elf_section_data(l->o, scn, shdr, true);
 	Elf_Data *strings = symbols ? strings_of(l->o, shdr) : NULL;
 	uint32_t base;
 	size_t nr;
@@ -189,6 +225,7 @@ elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b
 			break;
 		}
 	}
+	free(l.code);
 	free(homes);
 	return error;
 }
@@ -206,12 +243,13 @@ elf_object_address(struct elf_object *o, const char *name)
 
 		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type != SHT_SYMTAB)
 			continue;
-		symbols = elf_section_data(scn, &shdr, true);
+		symbols = elf_section_data(o, scn, &shdr, true);
 		strings = symbols ? strings_of(o, &shdr) : NULL;
 		for (int n = 1; strings && gelf_getsym(symbols, n, &sym) != NULL; n++)
 			if (sym.st_name < strings->d_size && strings->d_size - sym.st_name >= len &&
 			    memcmp((const char *)strings->d_buf + sym.st_name, name, len) == 0)
 				return sym.st_value;
+		break; /* there is one of them */
 	}
 	return 0;
 }

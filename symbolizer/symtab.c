@@ -8,6 +8,7 @@
 
 /* Keeps a tie-break among hostile names cheap. */
 #define TIE_NAME_MAX 4096
+#define UNDERSCORES_MAX 64
 #define HOLE UINT32_MAX
 
 struct entry {
@@ -159,9 +160,13 @@ sort_by_start(struct entry *e, size_t n)
 static size_t
 underscores(const char *name)
 {
+	size_t n = 0;
+
 	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'))
 		return 0;
-	return strspn(name, "_");
+	while (n < UNDERSCORES_MAX && name[n] == '_')
+		n++;
+	return n;
 }
 
 /* perf's choose_best_symbol(): is b better than a, which came first? */
