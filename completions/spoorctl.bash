@@ -64,7 +64,7 @@ _spoorctl()
 		return
 		;;
 	--since | --until)
-		_spoorctl_offer <<<$'now\ntoday\nyesterday\n-10m\n-1h'
+		_spoorctl_offer <<<$'now\ntoday\nyesterday\n10m\n1h'
 		return
 		;;
 	--duration | -F | --frequency | -c | --period | -C | --cpu | -l | --label | --max-* | -n | --interval)

@@ -250,12 +250,12 @@ keep_option(struct ctl_client *c, struct keep *k, const char *command, int optio
 	switch (option) {
 	case OPT_SINCE:
 	case OPT_UNTIL:
-		if (time_text_instant(optarg, k->now_s * SECOND_NS, &ns) < 0)
+		if (time_text_instant(optarg, k->now_s * SECOND_NS, getenv("TZ"), &ns) < 0)
 			return ctl_command_usage(command,
-						 "%s: a time such as 03:12, -10m, today or "
+						 "%s: a time such as 03:12, 10m, today or "
 						 "\"2026-11-21 03:12:00\"",
 						 optarg);
-		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns > 0 ? ns / SECOND_NS : 0;
+		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns / SECOND_NS;
 		return -1;
 	case 'l':
 		if (!label_good(optarg))

@@ -319,11 +319,11 @@ wall_parse(const struct filter *f, const char *arg, uint64_t *ret, const char **
 {
 	int64_t ns;
 
-	if (time_text_instant(arg, f->now_ns, &ns) == 0 && ns >= 0) {
+	if (time_text_instant(arg, f->now_ns, getenv("TZ"), &ns) == 0) {
 		*ret = (uint64_t)ns;
 		return 0;
 	}
-	*reterr = "no time, such as 03:10, \"2026-11-21 03:10\", yesterday, -10m or @1795230720";
+	*reterr = "no time, such as 03:10, \"2026-11-21 03:10\", yesterday or 10m (ago)";
 	return -1;
 }
 

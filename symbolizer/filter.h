@@ -31,7 +31,7 @@ void filter_free(struct filter *f);
 	X(cgroup, 0, "cgroup", "GLOBS", "only in these control groups and below: nginx.service")   \
 	X(event, 0, "event", "NAMES", "only these events")                                         \
 	X(time, 0, "time", "A,B", "only between A and B: seconds as dump prints them, or 10%-20%") \
-	X(since, 0, "since", "TIME", "only from then on: 03:10, today, -10m...")                   \
+	X(since, 0, "since", "TIME", "only from then on: 03:10, today, 10m...")                    \
 	X(until, 0, "until", "TIME", "only before then")
 
 enum filter_option {

@@ -32,8 +32,7 @@ static const struct cli_option options[] = {
 	ROW(cgroup, "GLOBS", "only samples in these control groups and below: nginx.service"),
 	ROW(event, "NAMES", "only samples of these events"),
 	ROW(time, "A,B", "only samples between A and B: seconds as printed, or 10%-20%"),
-	ROW(since, "TIME",
-	    "only samples from then on: 03:10, \"2026-11-21 03:10\", today, -10m..."),
+	ROW(since, "TIME", "only samples from then on: 03:10, \"2026-11-21 03:10\", today, 10m..."),
 	ROW(until, "TIME", "only samples before then"),
 	{ 0 },
 };
