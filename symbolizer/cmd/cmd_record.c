@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor record: samples into a file, until it is told to stop. */
-#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 #include <bsd/stdlib.h>
 
 #include "format/buf.h"
+#include "format/time_text.h"
 #include "recorder/session.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/cmd/record_output.h"
@@ -22,7 +22,6 @@
 #define PIDS_MAX 1024
 #define EVENTS_MAX 64
 #define PAGES_MAX (1u << 20)
-#define SECONDS_MAX (1000000000.0)
 
 enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION, OPT_BUILD_IDS };
 
@@ -39,7 +38,7 @@ static const struct cli_option options[] = {
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW", "fp (default), dwarf[,BYTES] or none" },
 	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
-	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h..." },
+	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
 	{ OPT_BUILD_IDS, 0, "build-ids", "WHO", "are asked: auto (default), kernel or file" },
 	{ 0 },
 };
@@ -172,31 +171,17 @@ set_call_graph(struct request *rq, const char *text)
 	return CLI_GO_ON;
 }
 
-/* 5s, 500ms, 2m, 1h, 1d; a number alone is seconds. */
 static int
 set_duration(struct request *rq, const char *text)
 {
-	static const struct {
-		const char *unit;
-		double seconds;
-	} units[] = {
-		{ "", 1 },   { "s", 1 },    { "sec", 1 },  { "ms", 0.001 },
-		{ "m", 60 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 },
-	};
-	char *end;
-	double n = strtod(text, &end);
+	uint64_t ns;
 
-	for (size_t i = 0; isdigit((unsigned char)*text) && i < sizeof(units) / sizeof(units[0]);
-	     i++) {
-		double ns = n * units[i].seconds * 1e9;
-
-		if (strcmp(end, units[i].unit) != 0 || !(ns >= 1) || ns > SECONDS_MAX * 1e9)
-			continue;
-		rq->session.duration_ns = (uint64_t)ns;
-		return CLI_GO_ON;
-	}
-	return cli_usage_error("record", "--duration %s: a time such as 500ms, 30s, 5m or 1h",
-			       text);
+	/* So long after now is still a time. */
+	if (time_text_duration(text, &ns) != 0 || ns == 0 || ns > INT64_MAX)
+		return cli_usage_error(
+			"record", "--duration %s: a time such as 500ms, 30s, 5m or 1h30m", text);
+	rq->session.duration_ns = ns;
+	return CLI_GO_ON;
 }
 
 static int

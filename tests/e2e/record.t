@@ -390,7 +390,8 @@ usage "'3-1' is not a list of CPUs" -C 3-1 -- true
 usage "--call-graph lbr" --call-graph lbr -- true
 usage "multiple of 8" --call-graph dwarf,1001 -- true
 usage "--duration never" --duration never
-usage "--duration 5y" --duration 5y
+usage "--duration 5 parsecs" --duration "5 parsecs"
+usage "--duration 0" --duration 0
 usage "-m 0" -m 0 -- true
 exits 1 "a CPU that is not there" "$SPOOR" record -C 4095 -o n.spoor -- true
 is "$(cat err)" "spoor record: CPU 4095 is offline or does not exist" "is said"
