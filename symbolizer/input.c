@@ -63,6 +63,27 @@ written_ns(int fd)
 	return (uint64_t)st.st_mtim.tv_sec * SECOND_NS + (uint64_t)st.st_mtim.tv_nsec;
 }
 
+void
+input_access_of(int fd, struct input_access *ret)
+{
+	struct stat st;
+
+	*ret = (struct input_access){ 0600, (gid_t)-1 };
+	if (fstat(fd, &st) == 0)
+		*ret = (struct input_access){ st.st_mode & 0666, st.st_gid };
+}
+
+void
+input_access_add(struct input_access *all, const struct input_access *other)
+{
+	all->mode &= other->mode;
+	if (all->gid == (gid_t)-1)
+		all->gid = other->gid;
+	/* No group may read all of it, but as others may. */
+	else if (all->gid != other->gid)
+		all->mode &= ~070u | (all->mode & 07u) << 3;
+}
+
 int
 input_open_fd(struct input *in, int fd, const char *shown)
 {
@@ -74,6 +95,7 @@ input_open_fd(struct input *in, int fd, const char *shown)
 
 	memset(in, 0, sizeof(*in));
 	in->path = shown;
+	input_access_of(fd, &in->access);
 	source = io_source_fd(fd);
 	if (!source) {
 		if (errno == EISDIR)

@@ -9,9 +9,18 @@
 #ifndef SYMBOLIZER_INPUT_H
 #define SYMBOLIZER_INPUT_H
 
+#include <sys/types.h>
+
 #include "format/record_stream.h"
 #include "format/recording_reader.h"
 #include "symbolizer/filter.h"
+
+/* What the files that were read let others do: what is made of them shall let them do no more. */
+struct input_access {
+	mode_t mode; /* of the bits for files, those that all of them have */
+	gid_t gid;   /* whom the group's bits are for */
+};
+#define INPUT_ACCESS_NONE_READ ((struct input_access){ 0666, (gid_t)-1 })
 
 struct input {
 	const char *path;     /* as shown: "-" is "standard input" */
@@ -19,6 +28,7 @@ struct input {
 	bool incomplete;      /* imported, and the perf.data was damaged or cut: it was said */
 	uint64_t perfdata_ns; /* a perf.data: when the file was written last (CLOCK_REALTIME), 1 of
 				 a pipe; else 0 */
+	struct input_access access;
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };
@@ -31,6 +41,10 @@ int input_open(struct input *in, const char *path);
 /* From a descriptor, which is the input's from here on; shown is borrowed. */
 int input_open_fd(struct input *in, int fd, const char *shown);
 void input_close(struct input *in);
+
+/* The descriptor's file, or other. A pipe is its owner's alone. */
+void input_access_of(int fd, struct input_access *ret);
+void input_access_add(struct input_access *all, const struct input_access *other);
 
 /*
  * Time of the first and the last record of the blocks with samples, by their headers, for a

@@ -178,6 +178,7 @@ input_set_open(struct input_set *s, const char *path, struct filter *filter)
 {
 	memset(s, 0, sizeof(*s));
 	s->dirfd = -1;
+	s->access = INPUT_ACCESS_NONE_READ;
 	s->filter = filter;
 	s->loss = loss_new();
 	if (!s->loss) {
@@ -260,12 +261,14 @@ input_set_next(struct input_set *s)
 			if (s->read > 0)
 				return 0;
 			s->path = s->in.path;
+			s->access = s->in.access;
 			set_clock(s);
 			return set_window(s) == 0 ? 1 : -1;
 		}
 		result = next_segment(s);
 		if (result <= 0)
 			return result < 0 ? result : all_read(s);
+		input_access_add(&s->access, &s->in.access);
 		set_clock(s);
 		if (set_window(s) == 0)
 			return 1;

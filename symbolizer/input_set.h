@@ -33,8 +33,9 @@ struct input_set {
 	uint8_t boot_id[16];
 	uint64_t shift_ns; /* what times of the open one need (modulo 2^64) to be on its clock */
 
-	size_t read;	  /* recordings that were opened and finished */
-	size_t skipped;	  /* that could not be opened */
+	size_t read;		    /* recordings that were opened and finished */
+	size_t skipped;		    /* that could not be opened */
+	struct input_access access; /* of all that were opened */
 	uint64_t samples; /* of finished recordings, before filters but inside the window */
 	uint64_t bad_records;
 	struct loss *loss;

@@ -169,7 +169,7 @@ export_folded(struct request *rq)
 
 	status = load_open(&l, &rq->load, &po);
 	if (status == 0)
-		status = output_open(&out, rq->output);
+		status = output_open(&out, rq->output, &l.set.access);
 	if (status == 0) {
 		rq->folded.event = choose_event(&l);
 		err = folded_write(l.profile, &rq->folded, out.file);

@@ -12,6 +12,7 @@
 #include "format/stream_source.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/cmd/output.h"
+#include "symbolizer/input.h"
 #include "symbolizer/perfdata_input.h"
 
 static const struct cli_option options[] = {
@@ -87,7 +88,7 @@ open_pipe(int fd)
 }
 
 static struct io_source *
-open_input(const char *path, const char **ret_shown)
+open_input(const char *path, const char **ret_shown, struct input_access *ret_access)
 {
 	struct io_source *source = NULL;
 	struct stat st;
@@ -100,6 +101,7 @@ open_input(const char *path, const char **ret_shown)
 	} else {
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	}
+	input_access_of(fd, ret_access);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
 		source = open_pipe(fd);
 	else if (fd >= 0)
@@ -116,11 +118,11 @@ open_input(const char *path, const char **ret_shown)
 
 /* The recording goes to where o points, which output_close() looks after. */
 static int
-import(const struct request *rq, const struct output *o)
+import(const struct request *rq, const struct output *o, struct input_access *ret_access)
 {
 	struct perfdata_import_result result;
 	const char *shown, *to = strcmp(rq->output, "-") == 0 ? "standard output" : rq->output;
-	struct io_source *source = open_input(rq->path, &shown);
+	struct io_source *source = open_input(rq->path, &shown, ret_access);
 	struct io_sink *sink;
 	int fd;
 
@@ -145,6 +147,7 @@ import(const struct request *rq, const struct output *o)
 int
 cmd_import(int argc, char **argv)
 {
+	struct input_access access = INPUT_ACCESS_NONE_READ;
 	struct request rq = { 0 };
 	struct output o;
 	int first, status;
@@ -160,8 +163,8 @@ cmd_import(int argc, char **argv)
 		return cli_usage_error("import", "-o FILE says where the recording goes");
 	if (strcmp(rq.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_usage_error("import", "standard output is a terminal");
-	status = output_open(&o, rq.output);
+	status = output_open(&o, rq.output, &access);
 	if (status == 0)
-		status = output_close(&o, import(&rq, &o));
+		status = output_close(&o, import(&rq, &o, &access));
 	return status;
 }

@@ -56,14 +56,15 @@ symbols_init(struct symbols *s, const char *wanted)
 }
 
 static int
-write_kallsyms(const struct symbols *s, uint64_t kernel_text, const char *path)
+write_kallsyms(const struct symbols *s, uint64_t kernel_text, const char *path,
+	       const struct input_access *access)
 {
 	struct output out;
 
 	if (kernel_text == 0)
 		warnx("the recording does not tell where the kernel was: perf will not take %s",
 		      path);
-	if (output_open(&out, path) != 0)
+	if (output_open(&out, path, access) != 0)
 		return EXIT_FAILED;
 	kallsyms_file_write(s->kernel, kernel_text, out.file);
 	return output_close(&out, EXIT_DONE);
@@ -85,7 +86,7 @@ open_spool(void)
 }
 
 static int
-target_open(struct target *t, const struct export_perfdata *rq)
+target_open(struct target *t, const struct export_perfdata *rq, const struct input_access *access)
 {
 	bool to_stdout = !rq->output || strcmp(rq->output, "-") == 0;
 	int fd;
@@ -96,7 +97,7 @@ target_open(struct target *t, const struct export_perfdata *rq)
 		      "`perf report -i -`");
 		return EXIT_FAILED;
 	}
-	if (output_open(&t->out, rq->output) != 0)
+	if (output_open(&t->out, rq->output, access) != 0)
 		return EXIT_FAILED;
 	if (!rq->pipe && !t->out.temporary) {
 		t->spool = open_spool();
@@ -287,7 +288,7 @@ export_set(const struct export_perfdata *rq, struct input_set *set, const struct
 	};
 	struct target t;
 	struct run r = { .rq = rq, .to = &t };
-	int status = target_open(&t, rq);
+	int status = target_open(&t, rq, &set->access);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -302,7 +303,7 @@ export_set(const struct export_perfdata *rq, struct input_set *set, const struct
 	perfdata_export_close(r.x);
 	status = target_close(&t, status);
 	if (status == EXIT_DONE && rq->kallsyms)
-		status = write_kallsyms(symbols, r.kernel_text, rq->kallsyms);
+		status = write_kallsyms(symbols, r.kernel_text, rq->kallsyms, &set->access);
 	/* What came before the damage is kept. */
 	return status == EXIT_DONE && r.cut ? EXIT_FAILED : status;
 }

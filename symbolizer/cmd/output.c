@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/input.h"
 
 /* "/dev/stdout" is what the shell opened, at the place where it stands. */
 static bool
@@ -42,10 +43,11 @@ final_name(const char *path)
 static int
 open_temporary(struct output *o)
 {
-	mode_t mask = umask(0);
+	mode_t mask = umask(077);
 	int fd;
 
 	umask(mask);
+	o->mode = 0666 & ~mask;
 	if (asprintf(&o->temporary, "%s.XXXXXX", o->final) < 0) {
 		o->temporary = NULL;
 		return -1;
@@ -56,8 +58,7 @@ open_temporary(struct output *o)
 		o->temporary = NULL;
 		return -1;
 	}
-	if (fchmod(fd, 0666 & ~mask) == 0)
-		o->file = fdopen(fd, "w");
+	o->file = fdopen(fd, "w");
 	if (!o->file) {
 		close(fd);
 		unlink(o->temporary);
@@ -69,9 +70,9 @@ open_temporary(struct output *o)
 }
 
 int
-output_open(struct output *o, const char *path)
+output_open(struct output *o, const char *path, const struct input_access *access)
 {
-	*o = (struct output){ 0 };
+	*o = (struct output){ .access = access };
 	if (!path || strcmp(path, "-") == 0) {
 		o->file = stdout;
 		return 0;
@@ -89,6 +90,20 @@ output_open(struct output *o, const char *path)
 	return EXIT_FAILED;
 }
 
+/* Until now it was its owner's alone. */
+static int
+set_mode(const struct output *o)
+{
+	struct input_access mine, all = *o->access;
+	int fd = fileno(o->file);
+
+	/* Its group may be another one. */
+	input_access_of(fd, &mine);
+	mine.mode = o->mode;
+	input_access_add(&all, &mine);
+	return fchmod(fd, all.mode);
+}
+
 static int
 finish(struct output *o)
 {
@@ -96,7 +111,7 @@ finish(struct output *o)
 
 	/* fclose() frees in any case; errno of the first failure is the one to tell. */
 	errno = 0;
-	if (fflush(o->file) != 0)
+	if (fflush(o->file) != 0 || (o->temporary && set_mode(o) < 0))
 		failed = 1;
 	if (!failed) {
 		failed = fclose(o->file) != 0;

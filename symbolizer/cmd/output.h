@@ -8,16 +8,24 @@
 #define SYMBOLIZER_CMD_OUTPUT_H
 
 #include <stdio.h>
+#include <sys/types.h>
+
+struct input_access;
 
 struct output {
 	FILE *file;
 	const char *path; /* NULL: standard output */
 	char *final;	  /* behind symbolic links */
 	char *temporary;  /* beside final; NULL: written in place */
+	mode_t mode;	  /* of a new file, by the umask */
+	const struct input_access *access;
 };
 
-/* path NULL or "-": standard output. 0, or an exit status after a message. */
-int output_open(struct output *o, const char *path);
+/*
+ * path NULL or "-": standard output. A file gets no more permissions than access has when it is
+ * closed: that of what it is made of. 0, or an exit status after a message.
+ */
+int output_open(struct output *o, const char *path, const struct input_access *access);
 
 /*
  * status 0: what was written is to be kept. Returns the exit status, after a message when

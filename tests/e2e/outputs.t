@@ -77,6 +77,48 @@ for format in folded perf-data perf-data-file; do
 	is "$(grep -c 'Broken pipe' err.pipe)" 0 "$format: is no news"
 done
 
+# --- who may read it: no more than may read what it is made of -----------------------------------------
+
+makes() # MODE UMASK MAKER: the mode of what it makes of something of MODE
+{
+	local format=${3#export-}
+
+	rm -f made
+	chmod "$1" own.spoor own.file
+	(
+		umask "$2"
+		case $3 in
+		import) "$SPOOR" import -q own.file -o made ;;
+		pipe) "$SPOOR" import -q - -o made < <(cat own.file) ;;
+		stdin) "$SPOOR" import -q - -o made <own.file ;;
+		kallsyms) "$SPOOR" export -f perf-data -o /dev/null --write-kallsyms made own.spoor ;;
+		*) "$SPOOR" export -f "$format" own.spoor -o made ;;
+		esac
+	) 2>err || diag_file err
+	stat -c %a made
+}
+for how in import stdin export-folded export-perf-data export-perf-data-file kallsyms; do
+	is "$(makes 600 022 $how) $(makes 644 022 $how) $(makes 644 027 $how) $(makes 444 0 $how)" "600 644 640 444" \
+		"$how: the permissions of its input, and the umask"
+done
+is "$(makes 644 022 pipe)" 600 "import of a pipe: its owner's alone"
+chmod 644 own.spoor own.file
+rm -rf several && mkdir several && cp own.spoor several/a.spoor && cp own.spoor several/b.spoor
+chmod 640 several/a.spoor && chmod 604 several/b.spoor
+ok "an archive" "$SPOOR" export -f folded several -o made
+is "$(stat -c %a made)" 600 "what all of its recordings let do"
+chmod 640 own.spoor
+if chgrp "$(id -G nobody 2>/dev/null || echo 65534)" own.spoor 2>/dev/null; then
+	ok "one of another group" "$SPOOR" export -f folded own.spoor -o made
+	is "$(stat -c '%a %g' made)" "600 $(id -g)" "is not for our group"
+	chgrp "$(id -g)" own.spoor
+else
+	skip "only root gives files to another group" 2
+fi
+ok "one of our group" "$SPOOR" export -f folded own.spoor -o made
+is "$(umask 022; "$SPOOR" export -f folded own.spoor -o made; stat -c %a made)" 640 "is"
+chmod 644 own.spoor
+
 # --- names that are not for a terminal ---------------------------------------------------------------
 
 bad=$'\e[31mred\n\xff'

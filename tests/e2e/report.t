@@ -102,6 +102,7 @@ is "$(json split.json '.samples')" "$("$SPOOR" export -f folded split.spoor | aw
 "$SPOOR" export -f folded recurse.spoor >folded
 like "$(cat folded)" '^split;(.*;)?main(;demo::recurse){8};demo::leaf [0-9]+$' "stacks with the root first"
 is "$(LC_ALL=C sort -c folded 2>&1; awk '{ $NF = ""; print }' folded | sort | uniq -d)" "" "sorted, each once"
+chmod 666 recurse.spoor
 exits 0 "export into a file" "$SPOOR" export -f folded -o file.folded -i recurse.spoor
 ok "is the same" cmp folded file.folded
 is "$(stat -c %a file.folded)" "$(printf '%o' $((0666 & ~$(umask))))" "a file like any other"
