@@ -267,14 +267,27 @@ struct parser {
 	struct config_error *error;
 };
 
+static void
+tell(struct config_error *error, const char *text)
+{
+	if (error->text[0])
+		error->more++;
+	else
+		(void)strlcpy(error->text, text, sizeof(error->text));
+	if (error->each)
+		error->each(text);
+}
+
 static int __attribute__((format(printf, 2, 3))) complain(struct parser *p, const char *format, ...)
 {
+	char text[sizeof(p->error->text)];
 	va_list ap;
-	int n = snprintf(p->error->text, sizeof(p->error->text), "%.200s:%u: ", p->name, p->line);
+	int n = snprintf(text, sizeof(text), "%.200s:%u: ", p->name, p->line);
 
 	va_start(ap, format);
-	vsnprintf(p->error->text + n, sizeof(p->error->text) - (size_t)n, format, ap);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, format, ap);
 	va_end(ap);
+	tell(p->error, text);
 	return -EINVAL;
 }
 
@@ -352,9 +365,12 @@ config_parse(const char *text, size_t n, const char *name, struct config **ret,
 {
 	struct parser p = { .config = config_new(), .name = name, .error = error };
 	const char *end = text + n;
-	int result = p.config ? 0 : -ENOMEM;
+	char why[300];
+	int result = p.config ? 0 : -ENOMEM, of_line;
 
-	while (!result && text < end) {
+	error->text[0] = '\0';
+	error->more = 0;
+	while (result != -ENOMEM && text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((newline ? newline : end) - text);
 		char *line;
@@ -365,12 +381,16 @@ config_parse(const char *text, size_t n, const char *name, struct config **ret,
 			break;
 		}
 		line = strndup(text, length);
-		result = line ? parse_line(&p, line) : -ENOMEM;
+		of_line = line ? parse_line(&p, line) : -ENOMEM;
+		if (of_line)
+			result = of_line;
 		free(line);
 		text += length + (newline ? 1 : 0);
 	}
-	if (result == -ENOMEM)
-		snprintf(error->text, sizeof(error->text), "%.200s: %s", name, strerror(ENOMEM));
+	if (result == -ENOMEM) {
+		snprintf(why, sizeof(why), "%.200s: %s", name, strerror(ENOMEM));
+		tell(error, why);
+	}
 	if (result) {
 		config_free(p.config);
 		return result;
@@ -415,14 +435,17 @@ int
 config_read(const char *path, struct config **ret, struct config_error *error)
 {
 	const char *name = path ? path : CONFIG_PATH;
-	char *text = NULL;
+	char *text = NULL, why[sizeof(error->text)];
 	size_t n = 0;
 	int result = read_file(name, &text, &n);
 
 	if (result == -ENOENT && !path)
 		result = 0;
 	if (result) {
-		snprintf(error->text, sizeof(error->text), "%.400s: %s", name, strerror(-result));
+		error->text[0] = '\0';
+		error->more = 0;
+		snprintf(why, sizeof(why), "%.400s: %s", name, strerror(-result));
+		tell(error, why);
 		return result;
 	}
 	result = config_parse(text ? text : "", n, name, ret, error);

@@ -38,9 +38,11 @@ struct config {
 #undef CONFIG_ROW
 };
 
-/* One message: "spoord.conf:12: frequency = 0: must be 1 to 100000 Hz". */
+/* Messages such as "spoord.conf:12: frequency = 0: must be 1 to 100000 Hz". */
 struct config_error {
-	char text[512];
+	char text[512];			/* the first */
+	unsigned int more;		/* errors besides it */
+	void (*each)(const char *text); /* NULL, or gets every message as it is found */
 };
 
 /* All defaults. NULL: out of memory. */
@@ -49,7 +51,7 @@ void config_free(struct config *c);
 
 /*
  * Reads a file. path NULL: CONFIG_PATH, and a missing one is all defaults. 0, or -EINVAL or
- * another -errno with *error filled and *ret untouched.
+ * another -errno with *error filled and *ret untouched. Lines behind an error are looked at, too.
  */
 int config_read(const char *path, struct config **ret, struct config_error *error);
 

@@ -58,7 +58,7 @@ struct reload {
 	bool busy;
 	struct config *config; /* not in force yet */
 	int result;	       /* -EINPROGRESS: a session is being opened */
-	char text[512];
+	char text[600];
 };
 
 struct spoord {
@@ -260,8 +260,13 @@ read_config(struct spoord *d)
 	struct reload *l = &d->reload;
 	int r = config_read(d->config_path, &l->config, &config_error);
 
-	if (r < 0)
-		return fail_reload(l, r, config_error.text);
+	if (r < 0) {
+		fail_reload(l, r, config_error.text);
+		if (config_error.more > 0)
+			snprintf(l->text + strlen(l->text), sizeof(l->text) - strlen(l->text),
+				 " (and %u more, which spoord -n lists)", config_error.more);
+		return r;
+	}
 	r = streams_reload(d->streams, l->config, &session_error);
 	if (r < 0 && r != -EINPROGRESS)
 		return fail_reload(l, r, session_error.text);
@@ -423,7 +428,7 @@ serve(struct spoord *d)
 	r = open_all(d);
 	if (r == 0) {
 		watchdog_init(&d->watchdog);
-		log_notice("spoord %s: recording into %s", SPOOR_VERSION,
+		log_notice("version %s, recording into %s", SPOOR_VERSION,
 			   d->config->archive_directory);
 		(void)notify_send("READY=1");
 		tell_status(d);
@@ -497,11 +502,17 @@ parse(int argc, char **argv, struct options *o)
 	return -1;
 }
 
+static void
+log_each(const char *text)
+{
+	log_error("%s", text);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct spoord d = { .epoll_fd = -1, .signal_fd = -1, .timer_fd = -1 };
-	struct config_error error = { .text = "" };
+	struct config_error error = { .each = log_each };
 	struct options o = { .config = NULL };
 	int status = parse(argc, argv, &o);
 
@@ -509,10 +520,8 @@ main(int argc, char **argv)
 		return status;
 	/* Threads that come and go would leave a heap each, with holes. */
 	(void)mallopt(M_ARENA_MAX, 1);
-	if (config_read(o.config, &d.config, &error) < 0) {
-		log_error("%s", error.text);
+	if (config_read(o.config, &d.config, &error) < 0)
 		return o.check ? EXIT_FAILURE : EXIT_CONFIG;
-	}
 	if (o.check) {
 		config_print(d.config, stdout);
 		config_free(d.config);

@@ -85,6 +85,9 @@ ok "which is its own canonical form" cmp out canonical
 echo 'frequency = 0' >bad.conf
 exits 1 "-n refuses a bad one" "$spoord" -n -c bad.conf
 like "$(cat err)" 'bad\.conf:1: ' "and names file and line"
+printf '%s\n' 'frequency = 0' 'max_use = 1G' 'max_use = 2G' colour >bad.conf
+exits 1 "-n of several errors" "$spoord" -n -c bad.conf
+is "$(sed 's/^spoord: bad.conf:\([0-9]*\): .*/\1/' err | paste -sd,)" 1,3,4 "lists every one"
 exits 78 "no service with a bad configuration" "$spoord" -c bad.conf
 exits 2 "wrong usage" "$spoord" --nonsense
 exits 2 "no arguments" "$spoord" -n -c spoord.conf more

@@ -27,7 +27,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct config *a = NULL, *b = NULL;
-	struct config_error error = { "" };
+	struct config_error error = { .text = "" };
 	char *first, *second, keys[64];
 	size_t n, m;
 

@@ -30,7 +30,7 @@ static struct config *
 parse(const char *text)
 {
 	struct config *c = NULL;
-	struct config_error error = { "" };
+	struct config_error error = { .text = "" };
 
 	if (config_parse(text, strlen(text), "f", &c, &error) != 0)
 		fail_msg("%s", error.text);
@@ -147,7 +147,7 @@ test_errors(void **state)
 	struct config *same = config_new(), *c = same;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct config_error error = { "" };
+		struct config_error error = { .text = "" };
 
 		assert_int_equal(config_parse(bad[i].text, strlen(bad[i].text), "f", &c, &error),
 				 -EINVAL);
@@ -157,11 +157,39 @@ test_errors(void **state)
 	config_free(same);
 }
 
+static char told[4][512];
+static unsigned int nr_told;
+
+static void
+note(const char *text)
+{
+	assert_true(nr_told < 4);
+	snprintf(told[nr_told++], sizeof(told[0]), "%s", text);
+}
+
+static void
+test_all_errors(void **state)
+{
+	static const char text[] = "frequency = 0\nnonsense\nring_pages = 64\nring_pages = 128\n";
+	struct config_error error = { .each = note };
+	struct config *c = NULL;
+
+	nr_told = 0;
+	assert_int_equal(config_parse(text, strlen(text), "f", &c, &error), -EINVAL);
+	assert_null(c);
+	assert_int_equal(nr_told, 3);
+	assert_string_equal(told[0], "f:1: frequency = 0: must be 1 to 100000 Hz");
+	assert_string_equal(told[1], "f:2: \"nonsense\": neither \"key = value\" nor a comment");
+	assert_string_equal(told[2], "f:4: ring_pages: given on line 3 already");
+	assert_string_equal(error.text, told[0]);
+	assert_int_equal(error.more, 2);
+}
+
 static void
 test_nul(void **state)
 {
 	struct config *c = NULL;
-	struct config_error error = { "" };
+	struct config_error error = { .text = "" };
 
 	assert_int_equal(config_parse("frequency = 1\0\n", 15, "f", &c, &error), -EINVAL);
 	assert_string_equal(error.text, "f:1: a NUL byte: this is not a text file");
@@ -175,7 +203,7 @@ test_long(void **state)
 	size_t n = 200000;
 	char *text = malloc(n + 1), *p;
 	struct config *c = NULL;
-	struct config_error error = { "" };
+	struct config_error error = { .text = "" };
 
 	/* A socket's path has 107 bytes, any other 4095. */
 	memset(text, 'a', n);
@@ -200,7 +228,7 @@ test_read(void **state)
 	char path[] = "/tmp/spoor-config-XXXXXX";
 	int fd = mkstemp(path);
 	struct config *c = NULL;
-	struct config_error error = { "" };
+	struct config_error error = { .text = "" };
 	char want[100];
 
 	assert_true(fd >= 0);
@@ -291,11 +319,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_canonical),
-		cmocka_unit_test(test_values),	 cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_nul),	 cmocka_unit_test(test_long),
-		cmocka_unit_test(test_read),	 cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_values),	   cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_all_errors), cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_long),	   cmocka_unit_test(test_read),
+		cmocka_unit_test(test_restart),	   cmocka_unit_test(test_units),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
