@@ -30,6 +30,7 @@ struct capture {
 	size_t nr_events;
 	pid_t *pids;
 	char *cgroup, *cpus;
+	char *notes; /* NULL: it has not begun */
 };
 
 TAILQ_HEAD(capture_list, capture);
@@ -70,6 +71,7 @@ capture_free(struct capture *c)
 	free(c->pids);
 	free(c->cgroup);
 	free(c->cpus);
+	free(c->notes);
 	free(c);
 }
 
@@ -164,6 +166,7 @@ start(struct capture_set *set, struct capture *c, struct session_options *o,
 	c->archive = set->archive;
 	c->clients_file = o->out_fd >= 0;
 	c->progress.duration_ns = o->duration_ns;
+	c->progress.notes = "";
 	return session_thread_start(o, give_output, c, set->wake_fd, &c->thread, error);
 }
 
@@ -290,6 +293,8 @@ begin(struct capture *c)
 	p->begun = true;
 	c->begun_ns = host_now_ns();
 	strlcpy(p->file, c->file, sizeof(p->file));
+	c->notes = strdup(session_notes(session_thread_session(c->thread)));
+	p->notes = c->notes ? c->notes : "";
 	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)p->id,
 		 (unsigned int)c->uid, c->clients_file ? "" : ": ", p->file);
 	if (c->waiter.on_begin)

@@ -105,15 +105,36 @@ capture_calls_lost(const struct session_stats *stats)
 	return lost;
 }
 
+/* Lines as an array. */
+static json_t *
+notes_json(const char *notes)
+{
+	json_t *all = json_array();
+	char line[512];
+
+	while (notes && *notes) {
+		size_t len = strcspn(notes, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", (int)len, notes);
+		notes += len + (notes[len] == '\n');
+		if (json_array_append_new(all, varlink_text(line)) < 0) {
+			json_decref(all);
+			return NULL;
+		}
+	}
+	return all;
+}
+
 static json_t *
 progress_json(const struct capture_progress *p, uid_t uid)
 {
-	json_t *j =
-		json_pack("{sIsbsIsIsosIsIsfsf}", "id", (json_int_t)p->id, "running", !p->ended,
-			  "uid", (json_int_t)uid, "samples", (json_int_t)p->stats.samples, "lost",
-			  capture_calls_lost(&p->stats), "bytes", (json_int_t)p->stats.file_bytes,
-			  "frequency_hz", (json_int_t)p->stats.frequency_hz, "elapsed_s",
-			  (double)p->elapsed_ns / 1e9, "duration_s", (double)p->duration_ns / 1e9);
+	json_t *j = json_pack("{sIsbsIsIsosIsIsfsfso}", "id", (json_int_t)p->id, "running",
+			      !p->ended, "uid", (json_int_t)uid, "samples",
+			      (json_int_t)p->stats.samples, "lost", capture_calls_lost(&p->stats),
+			      "bytes", (json_int_t)p->stats.file_bytes, "frequency_hz",
+			      (json_int_t)p->stats.frequency_hz, "elapsed_s",
+			      (double)p->elapsed_ns / 1e9, "duration_s",
+			      (double)p->duration_ns / 1e9, "notes", notes_json(p->notes));
 
 	if (j && p->file[0] && json_object_set_new(j, "file", varlink_text(p->file)) < 0) {
 		json_decref(j);

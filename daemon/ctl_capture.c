@@ -16,6 +16,7 @@
 #include "daemon/ctl_command.h"
 #include "daemon/ctl_output.h"
 #include "daemon/ctl_print.h"
+#include "recorder/cgroup.h"
 
 enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH };
 
@@ -101,15 +102,19 @@ set_text(json_t *parameters, const char *key, const char *s, const char *command
 	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
 }
 
-/* The daemon takes what is below the root of the hierarchy; people have it in two more forms. */
+/* The daemon takes what is below the root of the hierarchy; spoor record, directories as well. */
 static int
 set_cgroup(json_t *parameters, const char *command)
 {
-	static const char root[] = "/sys/fs/cgroup/";
 	const char *s = optarg;
+	char root[4096];
+	size_t len;
 
-	if (strncmp(s, root, strlen(root)) == 0)
-		s += strlen(root);
+	if (cgroup_root(NULL, root, sizeof(root)) == 0) {
+		len = strlen(root);
+		if (strncmp(s, root, len) == 0 && (s[len] == '/' || !s[len]))
+			s += len;
+	}
 	while (*s == '/')
 		s++;
 	if (!*s)
@@ -191,13 +196,14 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 static void
 print_progress(const json_t *capture, bool last)
 {
+	bool terminal = isatty(STDERR_FILENO);
 	double elapsed_s = json_number_value(json_object_get(capture, "elapsed_s"));
 	double duration_s = json_number_value(json_object_get(capture, "duration_s"));
 	char size[CTL_PRINT_BYTES];
 	json_t *lost, *n;
 	const char *key;
 
-	fprintf(stderr, "\r%.*f s", last ? 1 : 0, elapsed_s);
+	fprintf(stderr, "%s%.*f s", terminal ? "\r" : "", last ? 1 : 0, elapsed_s);
 	if (!last)
 		fprintf(stderr, " of %.0f s", duration_s);
 	fprintf(stderr, ", %lld samples, %s",
@@ -212,7 +218,15 @@ print_progress(const json_t *capture, bool last)
 		ctl_print_text(stderr, key);
 		fprintf(stderr, " %lld", (long long)json_integer_value(n));
 	}
-	fprintf(stderr, "%s", last ? "\n" : "\033[K");
+	/* What was there was longer, or the terminal's echo of ^C. */
+	fprintf(stderr, "%s%s", terminal ? "\033[K" : "", last ? "\n" : "");
+}
+
+static void
+clear_progress(bool shown)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
 }
 
 /* The connection of the capture is busy with it, so this takes another one. */
@@ -229,17 +243,35 @@ stop(const struct ctl_client *c, int64_t id)
 	ctl_client_done(&other);
 }
 
+/* What was asked for and is not had. */
+static void
+print_notes(const json_t *capture)
+{
+	const json_t *notes = json_object_get(capture, "notes"), *one;
+	size_t i;
+
+	json_array_foreach(notes, i, one)
+	{
+		fputs("spoorctl: ", stderr);
+		ctl_print_text(stderr, json_string_value(one) ? json_string_value(one) : "");
+		fputc('\n', stderr);
+	}
+}
+
 /* Until the last reply, which is returned. The first ^C ends the capture, the second one us. */
 static int
 follow(struct ctl_client *c, struct varlink_reply *ret, bool *ret_started)
 {
-	bool terminal = isatty(STDERR_FILENO) && !c->json, stopped = false;
+	bool terminal = isatty(STDERR_FILENO) && !c->json, stopped = false, shown = false;
+	const json_t *capture;
 	int64_t id = -1;
 	int r;
 
 	for (;;) {
-		if (interrupted > 1)
+		if (interrupted > 1) {
+			clear_progress(shown);
 			return CTL_FAILED;
+		}
 		if (interrupted && !stopped && id >= 0) {
 			stop(c, id);
 			stopped = true;
@@ -247,17 +279,22 @@ follow(struct ctl_client *c, struct varlink_reply *ret, bool *ret_started)
 		r = ctl_client_receive(c, ret);
 		if (r == -EINTR)
 			continue;
-		if (r != CTL_DONE)
+		if (r != CTL_DONE) {
+			clear_progress(shown);
 			return r;
-		*ret_started = true;
+		}
+		capture = json_object_get(ret->parameters, "capture");
 		if (c->json)
 			ctl_client_print_json(ret->parameters);
+		else if (!*ret_started)
+			print_notes(capture);
+		*ret_started = true;
 		if (!ret->continues)
 			return CTL_DONE;
-		id = json_integer_value(
-			json_object_get(json_object_get(ret->parameters, "capture"), "id"));
+		id = json_integer_value(json_object_get(capture, "id"));
 		if (terminal)
-			print_progress(json_object_get(ret->parameters, "capture"), false);
+			print_progress(capture, false);
+		shown = terminal;
 		varlink_reply_done(ret);
 	}
 }

@@ -35,6 +35,13 @@ text(const json_t *reply, const char *key)
 
 /* --- status ------------------------------------------------------------------------------ */
 
+/* Behind a word of which there are so many. */
+static const char *
+plural(const json_t *j, const char *key)
+{
+	return number(j, key) == 1 ? "" : "s";
+}
+
 static void
 print_lost(const json_t *status)
 {
@@ -42,7 +49,8 @@ print_lost(const json_t *status)
 	bool any = false;
 	const char *key;
 
-	printf("lost        %lld samples", (long long)number(status, "lost_samples"));
+	printf("lost        %lld sample%s", (long long)number(status, "lost_samples"),
+	       plural(status, "lost_samples"));
 	json_object_foreach(lost, key, n)
 	{
 		if (json_integer_value(n) == 0)
@@ -66,11 +74,11 @@ print_archive(const json_t *status)
 	       ctl_print_size(use, number(status, "archive_bytes")),
 	       ctl_print_size(most, number(status, "archive_max_use_bytes")),
 	       ctl_print_size(space, number(status, "archive_free_bytes")));
-	printf("            %lld segments, %lld kept, %lld captures, %lld quarantined; "
+	printf("            %lld segment%s, %lld kept, %lld capture%s, %lld quarantined; "
 	       "%lld deleted (%s)\n",
-	       (long long)number(status, "segments"), (long long)number(status, "kept_files"),
-	       (long long)number(status, "capture_files"),
-	       (long long)number(status, "quarantined_files"),
+	       (long long)number(status, "segments"), plural(status, "segments"),
+	       (long long)number(status, "kept_files"), (long long)number(status, "capture_files"),
+	       plural(status, "capture_files"), (long long)number(status, "quarantined_files"),
 	       (long long)number(status, "deleted_segments"),
 	       ctl_print_size(use, number(status, "deleted_bytes")));
 }
@@ -84,8 +92,8 @@ print_status(const json_t *status)
 	printf("spoord      ");
 	ctl_print_text(stdout, text(status, "version"));
 	printf(", for %s\n", ctl_print_duration(a, number(status, "uptime_s")));
-	printf("sampling    %lld Hz on %lld CPUs", (long long)hz,
-	       (long long)number(status, "cpus_online"));
+	printf("sampling    %lld Hz on %lld CPU%s", (long long)hz,
+	       (long long)number(status, "cpus_online"), plural(status, "cpus_online"));
 	if (hz && hz != wanted) {
 		printf(", not %lld Hz: ", (long long)wanted);
 		ctl_print_text(stdout,
@@ -319,7 +327,7 @@ ctl_command_keep(struct ctl_client *c, int argc, char **argv)
 		warnx("nothing was recorded then");
 		r = CTL_FAILED;
 	} else if (!c->json) {
-		printf("%lld files kept in kept/", (long long)files);
+		printf("%lld file%s kept in kept/", (long long)files, files == 1 ? "" : "s");
 		ctl_print_text(stdout, text(reply.parameters, "label"));
 		putchar('\n');
 	}

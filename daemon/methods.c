@@ -265,7 +265,8 @@ keep(struct method_call *call)
 		methods_fail(call, n, error.text);
 		return;
 	}
-	log_notice("kept %d files as %s for uid %u", n, label, (unsigned int)call->uid);
+	log_notice("kept %d file%s as %s for uid %u", n, n == 1 ? "" : "s", label,
+		   (unsigned int)call->uid);
 	call->parameters = json_pack("{sssi}", "label", label, "files", n);
 }
 
@@ -349,8 +350,8 @@ vacuum(struct method_call *call)
 		methods_fail(call, n, error.text);
 		return;
 	}
-	log_notice("vacuum for uid %u: %d files, %llu bytes", (unsigned int)call->uid, n,
-		   (unsigned long long)bytes);
+	log_notice("vacuum for uid %u: %d file%s, %llu bytes", (unsigned int)call->uid, n,
+		   n == 1 ? "" : "s", (unsigned long long)bytes);
 	call->parameters =
 		json_pack("{sisI}", "deleted_files", n, "deleted_bytes", (json_int_t)bytes);
 }
@@ -448,7 +449,8 @@ const struct methods_type methods_types[] = {
 	{ "CaptureState",
 	  FIELDS({ "id", "int" }, { "running", "bool" }, { "uid", "int" }, { "samples", "int" },
 		 { "lost", "[string]int" }, { "bytes", "int" }, { "frequency_hz", "int" },
-		 { "elapsed_s", "float" }, { "duration_s", "float" }, { "file", "?string" }, ) },
+		 { "elapsed_s", "float" }, { "duration_s", "float" }, { "notes", "[]string" },
+		 { "file", "?string" }, ) },
 	{ "File",
 	  FIELDS({ "name", "string" }, { "kind", "(segment,active,kept,capture,quarantined)" },
 		 { "bytes", "int" }, { "start_s", "int" }, { "end_s", "int" }, ) },

@@ -76,8 +76,9 @@ struct capture_progress {
 	struct session_stats stats;
 	uint64_t elapsed_ns, duration_ns; /* elapsed: of recording */
 	char file[ARCHIVE_NAME_MAX];	  /* "" when the client's descriptor is written */
-	char error[512];		  /* "" or why it failed */
-	int saved_errno;		  /* with it; 0: not known */
+	const char *notes; /* as of session_notes(), of one that has begun, else "" */
+	char error[512];   /* "" or why it failed */
+	int saved_errno;   /* with it; 0: not known */
 };
 
 /* Who waits for a capture. Both are called from streams_dispatch() or streams_close(). */

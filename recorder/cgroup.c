@@ -131,6 +131,41 @@ cgroup_walk(const char *root, int (*fn)(void *arg, uint64_t id, const char *path
 	return fd < 0 ? -errno : walk_group(&w, fd, 0);
 }
 
+struct ending {
+	const char *end;
+	char path[4096];
+	unsigned int groups;
+};
+
+static int
+see_ending(void *arg, uint64_t id, const char *path)
+{
+	struct ending *e = arg;
+	size_t len = strlen(path), end = strlen(e->end);
+
+	(void)id;
+	if (len <= end || path[len - end - 1] != '/' || strcmp(path + len - end, e->end) != 0)
+		return 0;
+	(void)strlcpy(e->path, path, sizeof(e->path));
+	return ++e->groups > 1 ? -ENOTUNIQ : 0;
+}
+
+/* The one group below root whose path ends so, in whole components. */
+static int
+open_by_end(const char *root, const char *end, char *ret_path, size_t cap)
+{
+	struct ending e = { .end = end };
+	int rc = cgroup_walk(root, see_ending, &e);
+
+	if (rc == 0 && e.groups == 0)
+		rc = -ENOENT;
+	if (rc < 0)
+		return rc;
+	(void)snprintf(ret_path, cap, "%s%s", root, e.path);
+	rc = open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return rc < 0 ? -errno : rc;
+}
+
 int
 cgroup_open(const char *argument, char *ret_path, size_t cap)
 {
@@ -143,13 +178,15 @@ cgroup_open(const char *argument, char *ret_path, size_t cap)
 	if (rc == 0) {
 		(void)snprintf(path, sizeof(path), "%s/%s", root, argument);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT && argument[0] && argument[0] != '/')
+			rc = fd = open_by_end(root, argument, path, sizeof(path));
 	}
 	if (fd < 0 && argument[0] == '/') {
 		(void)strlcpy(path, argument, sizeof(path));
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (fd < 0)
-		return rc ? rc : -errno;
+		return rc < 0 ? rc : -errno;
 	if (fstatfs(fd, &fs) < 0 ||
 	    (fs.f_type != CGROUP2_SUPER_MAGIC && fs.f_type != CGROUP_SUPER_MAGIC)) {
 		(void)close(fd);

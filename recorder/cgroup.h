@@ -26,9 +26,10 @@ int cgroup_id(int dirfd, const char *path, uint64_t *ret_id);
 int cgroup_walk(const char *root, int (*fn)(void *arg, uint64_t id, const char *path), void *arg);
 
 /*
- * Opens the directory of a --cgroup argument: a path below the root ("system.slice/x"), or
- * an absolute directory inside a hierarchy; for PERF_FLAG_PID_CGROUP. Returns a descriptor
- * or -errno (-EINVAL: not a control group). ret_path (may be NULL) gets the directory.
+ * Opens the directory of a --cgroup argument: a path below the root ("system.slice/x"), the end of
+ * one group's path ("x.service"), or an absolute directory inside a hierarchy; for
+ * PERF_FLAG_PID_CGROUP. Returns a descriptor or -errno (-EINVAL: not a control group; -ENOTUNIQ:
+ * several have a path with that end). ret_path (may be NULL) gets the directory.
  */
 int cgroup_open(const char *argument, char *ret_path, size_t cap);
 

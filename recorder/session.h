@@ -54,7 +54,7 @@ struct session_options {
 	enum session_target target;
 	const pid_t *pids; /* PID, TID; borrowed for the session's life, as is command */
 	size_t nr_pids;
-	const char *cgroup;   /* path below the hierarchy, or an absolute directory */
+	const char *cgroup;   /* as cgroup_open() takes it */
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;

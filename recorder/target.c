@@ -105,6 +105,10 @@ resolve_cgroup(const struct session_options *o, struct target *t, struct session
 
 	if (fd == -EINVAL)
 		return session_fail(error, fd, "%s is not a control group", o->cgroup);
+	if (fd == -ENOTUNIQ)
+		return session_fail(error, fd,
+				    "several control groups are called %s: give more of the path",
+				    o->cgroup);
 	if (fd < 0)
 		return session_fail(error, fd, "control group %s: %s", o->cgroup, strerror(-fd));
 	t->cgroup_fd = fd;

@@ -24,8 +24,9 @@ background "$FIXTURES/burn" 600000 >burn.log
 wait_for 10 test -s burn.log
 burner=$(cat burn.log)
 
+like "$(cat log)" '^spoord: version [0-9.]+, recording into ' "the daemon says its name once"
 exits 0 "status" ctl status
-like "$(cat out)" '^sampling +19 Hz on [0-9]+ CPUs$' "status tells the frequency"
+like "$(cat out)" '^sampling +19 Hz on [0-9]+ CPUs?$' "status tells the frequency"
 unlike "$(readelf -d "$BUILD/spoorctl")" 'libelf|libdw' "spoorctl links no ELF library"
 ctl status --json >status.json
 for key in samples frequency_hz cpus_online archive_bytes rss_bytes cpu_percent uptime_s; do
@@ -53,10 +54,12 @@ c.sendall(b"{\"parameters\":" + open("told.json", "rb").read().strip() + b"}\0")
 	"$BUILD/spoorctl" --socket told.socket status
 	wait $!
 }
-like "$(told '.frequency_hz = 9 | .governor = "cpu_budget"')" '^sampling +9 Hz on [0-9]+ CPUs, not 19 Hz: cpu_budget$' \
+like "$(told '.frequency_hz = 9 | .governor = "cpu_budget"')" '^sampling +9 Hz on [0-9]+ CPUs?, not 19 Hz: cpu_budget$' \
 	"status tells which budget keeps the frequency down"
 like "$(told '.frequency_hz = 9')" ', not 19 Hz: kernel.perf_event_max_sample_rate$' "or that the kernel does"
 unlike "$(told '.frequency_hz = 0 | .suspended = true')" 'not 19 Hz' "but of a stream that stands still neither"
+like "$(told '.cpus_online = 1 | .segments = 1 | .capture_files = 1 | .lost_samples = 1 | .lost = {}' | tr "\n" " ")" \
+	'on 1 CPU[^s].*lost +1 sample[^s].* 1 segment, .* 1 capture, ' "one of each is told as one"
 like "$(told '.suspended = true')" '^SUSPENDED ' "which it says"
 like "$(told '.archive_directory = "/x\u001b[31m"')" '^archive +/x\\033\[31m: ' "and nothing reaches the terminal raw"
 
@@ -103,6 +106,52 @@ exits 1 "a capture that cannot start" ctl capture --duration 1s -e no-such-event
 is "$(cat failed.spoor)" old "leaves the file as it was"
 exits 1 "longer than allowed" ctl capture --duration 2m
 like "$(cat err)" 'max_capture_time.* 60 s$' "says which limit"
+# What was asked for and is not had.
+exits 0 "a frequency above the kernel's" ctl capture --duration 200ms -F 1000000 -e cpu-clock -o fast.spoor
+like "$(cat err)" '^spoorctl: frequency lowered from 1000000 to [0-9]+ Hz: kernel.perf_event_max_sample_rate$' \
+	"is told which it is, and why"
+is "$(grep -c lowered err)" 1 "once"
+ctl capture --duration 200ms -F 1000000 -e cpu-clock --json | tail -n 1 >noted.json
+like "$(json noted.json '.capture.notes | join("+")')" '^frequency lowered from 1000000 to [0-9]+ Hz' "and in JSON"
+if [ -e /sys/bus/event_source/devices/cpu ] || compgen -G '/sys/bus/event_source/devices/*core*' >/dev/null; then
+	skip "this machine counts cycles" 2
+else
+	exits 0 "a capture by cycles where nothing counts them" ctl capture --duration 200ms -e cycles -o cycles.spoor
+	like "$(cat err)" '^spoorctl: cycles: no such counter here: cpu-clock:I instead$' "tells what it is by"
+fi
+terminal() # KEYS COMMAND...: what a terminal gets on which KEYS come after a second
+{
+	local keys=$1
+
+	shift
+	(sleep 1.5; printf '%b' "$keys"; sleep 3) | script -qec "stty cols 80; $*" /dev/null | tr -d '\r\017'
+}
+if command -v script >/dev/null; then
+	terminal '\003' "$BUILD/spoorctl --socket socket capture --duration 50s -o tty.spoor" >tty
+	like "$(tail -n 1 tty)" '[0-9.]+ s, [0-9]+ samples, [0-9.]+ [A-Z][A-Za-z]*'$'\e''\[K$' \
+		"after ^C nothing of the progress is left on the line"
+else
+	skip "no script(1)" 1
+fi
+
+# Control groups, in the forms that people have them in.
+croot=$(cgroup_root)
+group=spoor-ctl-test.$$
+if [ -n "$croot" ] && mkdir -p "$croot/$group/inner.$$" 2>/dev/null; then
+	at_exit "rmdir '$croot/$group/inner.$$' '$croot/$group'"
+	for form in "$group/inner.$$" "/$group/inner.$$" "$croot/$group/inner.$$" "inner.$$"; do
+		exits 0 "capture --cgroup $form" ctl capture --duration 200ms --cgroup "$form" -o group.spoor
+		exits 0 "spoor record --cgroup $form" "$SPOOR" record --cgroup "$form" --duration 200ms -o group.spoor
+	done
+	mkdir "$croot/$group/inner.$$/inner.$$"
+	exits 1 "two groups of a name, captured" ctl capture --duration 200ms --cgroup "inner.$$"
+	like "$(cat err)" "several control groups are called inner.$$" "are told"
+	exits 1 "or recorded" "$SPOOR" record --cgroup "inner.$$" --duration 200ms -o group.spoor
+	like "$(cat err)" "several control groups are called inner.$$" "too"
+	rmdir "$croot/$group/inner.$$/inner.$$"
+else
+	skip "no control group can be made here" 12
+fi
 exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
 
 # The archive.
@@ -122,7 +171,11 @@ ok "but not what is kept" sh -c 'ls archive/kept/incident-1/*.spoor'
 echo 'frequency = x' >>spoord.conf
 exits 1 "reload of a bad configuration" ctl reload
 like "$(cat err)" 'spoord.conf:7' "says where"
-sed -i '$d' spoord.conf
+unlike "$(cat err)" 'more' "and nothing of others"
+echo 'colour = red' >>spoord.conf
+exits 1 "reload of a worse one" ctl reload
+like "$(cat err)" 'spoord.conf:7: .*and 1 more, which spoord -n lists' "says that there are more"
+sed -i '7,$d' spoord.conf
 exits 0 "reload" ctl reload
 timeout 3 "$BUILD/spoorctl" --socket socket monitor >out
 in_range "$(wc -l <out)" 3 5 "monitor: a line a second"

@@ -86,8 +86,8 @@ see_one(void *arg, uint64_t id, const char *path)
 static void
 test_walk(void **state)
 {
-	char root[256], dir[300], outer[300], found[512];
-	struct seen s = { .want = "/spoor-test/inner" };
+	char root[256], dir[300], outer[300], twin[330], found[512];
+	struct seen s = { .want = "/spoor-test/spoor-inner" };
 	struct stat st;
 	int calls = 0, fd, made;
 
@@ -96,7 +96,8 @@ test_walk(void **state)
 		skip();
 	}
 	snprintf(outer, sizeof(outer), "%s/spoor-test", root);
-	snprintf(dir, sizeof(dir), "%s/spoor-test/inner", root);
+	snprintf(dir, sizeof(dir), "%s/spoor-test/spoor-inner", root);
+	snprintf(twin, sizeof(twin), "%s/spoor-inner", dir);
 	made = mkdir(outer, 0755) == 0 && mkdir(dir, 0755) == 0;
 	assert_int_equal(cgroup_walk(root, see, &s), 0);
 	assert_int_equal(s.roots, 1);
@@ -106,14 +107,23 @@ test_walk(void **state)
 		/* The kernel's id of a group is the inode of its directory, on 64-bit kernels. */
 		assert_int_equal(stat(dir, &st), 0);
 		assert_int_equal(s.id, st.st_ino);
-		fd = cgroup_open("spoor-test/inner", found, sizeof(found));
+		fd = cgroup_open("spoor-test/spoor-inner", found, sizeof(found));
 		assert_true(fd >= 0);
 		assert_string_equal(found, dir);
 		close(fd);
 		fd = cgroup_open(dir, NULL, 0);
 		assert_true(fd >= 0);
 		close(fd);
-		assert_int_equal(cgroup_open("spoor-test/inner", found, 5), -ENAMETOOLONG);
+		assert_int_equal(cgroup_open("spoor-test/spoor-inner", found, 5), -ENAMETOOLONG);
+		fd = cgroup_open("spoor-inner", found, sizeof(found));
+		assert_true(fd >= 0);
+		assert_string_equal(found, dir);
+		close(fd);
+		/* Whole components, and of one group only. */
+		assert_int_equal(cgroup_open("oor-inner", NULL, 0), -ENOENT);
+		assert_int_equal(mkdir(twin, 0755), 0);
+		assert_int_equal(cgroup_open("spoor-inner", NULL, 0), -ENOTUNIQ);
+		assert_int_equal(rmdir(twin), 0);
 	}
 	assert_int_equal(cgroup_open("no/such/group", NULL, 0), -ENOENT);
 	assert_int_equal(cgroup_open("/tmp", NULL, 0), -EINVAL);
