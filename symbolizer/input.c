@@ -13,6 +13,7 @@
 #include "format/time_text.h"
 #include "symbolizer/exit_status.h"
 #include "symbolizer/perfdata_input.h"
+#include "symbolizer/screen_text.h"
 
 #define DEFAULT_PATH "recording.spoor"
 
@@ -24,7 +25,8 @@ open_fd(const char *path, const char **ret_shown)
 	if (path && strcmp(path, "-") == 0) {
 		*ret_shown = "standard input";
 		if (isatty(STDIN_FILENO)) {
-			warnx("standard input is a terminal; a recording is wanted there");
+			screen_text_warn(
+				"standard input is a terminal; a recording is wanted there");
 			return -1;
 		}
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -35,8 +37,9 @@ open_fd(const char *path, const char **ret_shown)
 	if (fd >= 0)
 		return fd;
 	if (!path && errno == ENOENT)
-		warnx("there is no " DEFAULT_PATH " here: name a recording, or make one with "
-		      "`spoor record`");
+		screen_text_warn("there is no " DEFAULT_PATH
+				 " here: name a recording, or make one with "
+				 "`spoor record`");
 	else
 		warn("%s", *ret_shown);
 	return -1;
@@ -46,11 +49,11 @@ static void
 say_open_failed(const struct input *in, int error, const struct fmt_where *where)
 {
 	if (where->saved_errno)
-		warnx("%s: %s", in->path, strerror(where->saved_errno));
+		screen_text_warn("%s: %s", in->path, strerror(where->saved_errno));
 	else if (error == -FMT_E_EMPTY || error == -FMT_E_NOT_RECORDING)
-		warnx("%s: %s", in->path, fmt_error_text(error));
+		screen_text_warn("%s: %s", in->path, fmt_error_text(error));
 	else
-		warnx("%s: %s: %s", in->path, fmt_error_text(error), where->detail);
+		screen_text_warn("%s: %s: %s", in->path, fmt_error_text(error), where->detail);
 }
 
 static uint64_t
@@ -99,9 +102,9 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	source = io_source_fd(fd);
 	if (!source) {
 		if (errno == EISDIR)
-			warnx("%s: is a directory; name one recording in it", in->path);
+			screen_text_warn("%s: is a directory; name one recording in it", in->path);
 		else if (errno == ENOTSUP)
-			warnx("%s: is a device, not a recording", in->path);
+			screen_text_warn("%s: is a device, not a recording", in->path);
 		else
 			warn("%s", in->path);
 		return EXIT_FAILED;
@@ -119,7 +122,7 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	}
 	error = record_stream_open(in->reader, &in->stream);
 	if (error) {
-		warnx("%s: %s", in->path, fmt_error_text(error));
+		screen_text_warn("%s: %s", in->path, fmt_error_text(error));
 		input_close(in);
 		return EXIT_FAILED;
 	}
@@ -203,9 +206,9 @@ input_window(struct input *in, struct filter *filter, bool *ret_windowed, struct
 int
 input_failed(const struct input *in, int error, const struct fmt_where *where)
 {
-	warnx("%s: offset %" PRIu64 ": %s%s%s", in->path, where->offset, fmt_error_text(error),
-	      where->saved_errno || where->detail[0] ? ": " : "",
-	      where->saved_errno ? strerror(where->saved_errno) : where->detail);
+	screen_text_warn("%s: offset %" PRIu64 ": %s%s%s", in->path, where->offset,
+			 fmt_error_text(error), where->saved_errno || where->detail[0] ? ": " : "",
+			 where->saved_errno ? strerror(where->saved_errno) : where->detail);
 	return EXIT_FAILED;
 }
 
@@ -213,27 +216,33 @@ static void
 warn_damage(const char *path, const struct recording_health *h, bool live)
 {
 	if (h->header_damaged)
-		warnx("%s: the file header is damaged; its copy in the file was used", path);
+		screen_text_warn("%s: the file header is damaged; its copy in the file was used",
+				 path);
 	if (h->damaged_blocks > 0 || h->damaged_bytes > 0 || h->moved_blocks > 0)
-		warnx("%s: damaged: blocks lost: %" PRIu64 ", bytes passed over: %" PRIu64
-		      " (first at offset %" PRIu64 ": %s)",
-		      path, h->damaged_blocks, h->damaged_bytes, h->first.offset, h->first.detail);
+		screen_text_warn("%s: damaged: blocks lost: %" PRIu64
+				 ", bytes passed over: %" PRIu64 " (first at offset %" PRIu64
+				 ": %s)",
+				 path, h->damaged_blocks, h->damaged_bytes, h->first.offset,
+				 h->first.detail);
 	if (h->bad_indexes > 0)
-		warnx("%s: %" PRIu64 " indexes do not say what the blocks say", path,
-		      h->bad_indexes);
+		screen_text_warn("%s: %" PRIu64 " indexes do not say what the blocks say", path,
+				 h->bad_indexes);
 	if (!h->closed && live)
 		;
 	else if (!h->closed && h->torn_tail_bytes > 0)
-		warnx("%s: not closed in order: its end is missing, or still being written "
-		      "(%" PRIu64 " bytes of a block begun)",
-		      path, h->torn_tail_bytes);
+		screen_text_warn(
+			"%s: not closed in order: its end is missing, or still being written "
+			"(%" PRIu64 " bytes of a block begun)",
+			path, h->torn_tail_bytes);
 	else if (!h->closed)
-		warnx("%s: not closed in order: its end is missing, or still being written", path);
+		screen_text_warn(
+			"%s: not closed in order: its end is missing, or still being written",
+			path);
 	else if (h->torn_tail_bytes > 0)
-		warnx("%s: %" PRIu64 " bytes behind its end", path, h->torn_tail_bytes);
+		screen_text_warn("%s: %" PRIu64 " bytes behind its end", path, h->torn_tail_bytes);
 	if (h->unknown_blocks > 0)
-		warnx("%s: %" PRIu64 " blocks of kinds that this version does not know", path,
-		      h->unknown_blocks);
+		screen_text_warn("%s: %" PRIu64 " blocks of kinds that this version does not know",
+				 path, h->unknown_blocks);
 }
 
 void
@@ -281,14 +290,15 @@ input_warn_loss(const char *path, const struct loss *loss, uint64_t samples)
 	char text[64];
 
 	if (lost > 0)
-		warnx("%s: %" PRIu64 " samples lost (%.1f %% of %" PRIu64 ")", path, lost,
-		      100.0 * (double)lost / ((double)lost + (double)samples), lost + samples);
+		screen_text_warn("%s: %" PRIu64 " samples lost (%.1f %% of %" PRIu64 ")", path,
+				 lost, 100.0 * (double)lost / ((double)lost + (double)samples),
+				 lost + samples);
 	for (int cause = 0; cause < LOSS_CAUSES; cause++) {
 		uint64_t n = loss_total(loss, (enum loss_cause)cause);
 
 		if (n == 0)
 			continue;
 		input_loss_text((enum loss_cause)cause, n, text, sizeof(text));
-		warnx("%s: loss: %s: %s", path, text, loss_text((enum loss_cause)cause));
+		screen_text_warn("%s: loss: %s: %s", path, text, loss_text((enum loss_cause)cause));
 	}
 }

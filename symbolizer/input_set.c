@@ -13,6 +13,7 @@
 
 #include "symbolizer/escape.h"
 #include "symbolizer/exit_status.h"
+#include "symbolizer/screen_text.h"
 
 #define DEFAULT_RECORDING "recording.spoor"
 #define DEFAULT_ARCHIVE "/var/lib/spoor"
@@ -69,11 +70,11 @@ try_segment(struct input_set *s, char *name)
 	}
 	if (fd < 0) {
 		if (error == ENOENT)
-			warnx("%s: has been deleted since, and is left out", s->shown);
+			screen_text_warn("%s: has been deleted since, and is left out", s->shown);
 		else if (error == ELOOP)
-			warnx("%s: a symbolic link, and is left out", s->shown);
+			screen_text_warn("%s: a symbolic link, and is left out", s->shown);
 		else
-			warnx("%s: %s", s->shown, strerror(error));
+			screen_text_warn("%s: %s", s->shown, strerror(error));
 		return 0;
 	}
 	if (input_open_fd(&s->in, fd, s->shown) != 0)
@@ -165,7 +166,7 @@ open_archive(struct input_set *s)
 		return EXIT_FAILED;
 	}
 	if (s->list.nr == 0) {
-		warnx("%s: no recordings in this directory", s->path);
+		screen_text_warn("%s: no recordings in this directory", s->path);
 		return EXIT_FAILED;
 	}
 	if (s->filter && filter_needs_range(s->filter) && archive_range(s) < 0)
@@ -186,7 +187,7 @@ input_set_open(struct input_set *s, const char *path, struct filter *filter)
 		return EXIT_FAILED;
 	}
 	if (filter && !filter_possible(filter)) {
-		warnx("--until is not after --since");
+		screen_text_warn("--until is not after --since");
 		return EXIT_USAGE;
 	}
 	if (!path && access(DEFAULT_RECORDING, F_OK) < 0 && is_directory(DEFAULT_ARCHIVE))
@@ -247,7 +248,7 @@ all_read(const struct input_set *s)
 {
 	if (s->read > 0 || s->skipped == 0)
 		return 0;
-	warnx("%s: no recording in it can be read", s->path);
+	screen_text_warn("%s: no recording in it can be read", s->path);
 	return -1;
 }
 
@@ -306,6 +307,7 @@ void
 input_set_warn(const struct input_set *s)
 {
 	if (s->bad_records > 0)
-		warnx("%s: %" PRIu64 " records could not be parsed", s->path, s->bad_records);
+		screen_text_warn("%s: %" PRIu64 " records could not be parsed", s->path,
+				 s->bad_records);
 	input_warn_loss(s->path, s->loss, s->samples);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "symbolizer/exit_status.h"
+#include "symbolizer/screen_text.h"
 #include "symbolizer/temporary.h"
 
 bool
@@ -26,14 +27,14 @@ static void
 say_error(const char *path, int error, const struct fmt_where *where)
 {
 	if (where->saved_errno)
-		warnx("%s: %s", path, strerror(where->saved_errno));
+		screen_text_warn("%s: %s", path, strerror(where->saved_errno));
 	else if (error == -FMT_E_UNSUPPORTED || error == -FMT_E_NOT_RECORDING)
-		warnx("%s: %s", path, where->detail);
+		screen_text_warn("%s: %s", path, where->detail);
 	else if (error == -FMT_E_EMPTY)
-		warnx("%s: %s", path, fmt_error_text(error));
+		screen_text_warn("%s: %s", path, fmt_error_text(error));
 	else
-		warnx("%s: offset %" PRIu64 ": %s: %s", path, where->offset, fmt_error_text(error),
-		      where->detail);
+		screen_text_warn("%s: offset %" PRIu64 ": %s: %s", path, where->offset,
+				 fmt_error_text(error), where->detail);
 }
 
 static void
@@ -42,26 +43,30 @@ say_damage(const char *path, const struct perfdata_import_result *r)
 	const struct perfdata_health *h = &r->health;
 
 	if (h->unfinished)
-		warnx("%s: perf record was killed: read as far as it goes; what it writes last "
-		      "(build-ids, host, event names) is missing",
-		      path);
+		screen_text_warn(
+			"%s: perf record was killed: read as far as it goes; what it writes last "
+			"(build-ids, host, event names) is missing",
+			path);
 	if (r->ended == -FMT_E_TRUNCATED)
-		warnx("%s: ends in the middle (offset %" PRIu64 ": %s); what is before is read",
-		      path, r->where.offset, r->where.detail);
+		screen_text_warn("%s: ends in the middle (offset %" PRIu64
+				 ": %s); what is before is read",
+				 path, r->where.offset, r->where.detail);
 	else if (r->ended)
-		warnx("%s: damaged at offset %" PRIu64 ": %s; what is before is read", path,
-		      r->where.offset, r->where.detail);
+		screen_text_warn("%s: damaged at offset %" PRIu64 ": %s; what is before is read",
+				 path, r->where.offset, r->where.detail);
 	if (h->skipped > 0)
-		warnx("%s: damaged: records and sections passed over: %" PRIu64
-		      " (first at offset %" PRIu64 ": %s)",
-		      path, h->skipped, h->first.offset, h->first.detail);
+		screen_text_warn("%s: damaged: records and sections passed over: %" PRIu64
+				 " (first at offset %" PRIu64 ": %s)",
+				 path, h->skipped, h->first.offset, h->first.detail);
 	if (h->unpacked_failed > 0)
-		warnx("%s: packed records that cannot be unpacked (their stream is damaged, or "
-		      "began in another file of perf record --switch-output): %" PRIu64
-		      " (first trouble at offset %" PRIu64 ": %s)",
-		      path, h->unpacked_failed, h->first.offset, h->first.detail);
+		screen_text_warn(
+			"%s: packed records that cannot be unpacked (their stream is damaged, or "
+			"began in another file of perf record --switch-output): %" PRIu64
+			" (first trouble at offset %" PRIu64 ": %s)",
+			path, h->unpacked_failed, h->first.offset, h->first.detail);
 	if (r->bad_records > 0)
-		warnx("%s: %" PRIu64 " records could not be parsed", path, r->bad_records);
+		screen_text_warn("%s: %" PRIu64 " records could not be parsed", path,
+				 r->bad_records);
 }
 
 int

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/screen_text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "symbolizer/escape.h"
+
+#define COLUMNS_UNKNOWN 80 /* of a terminal that does not say */
 
 int
 screen_text_next(const char **text)
@@ -49,17 +54,23 @@ line_end(const char *text, int room)
 	}
 }
 
+static char *__attribute__((format(printf, 1, 0))) format_text(const char *format, va_list ap)
+{
+	char *text;
+
+	return vasprintf(&text, format, ap) < 0 ? NULL : text;
+}
+
 void
 screen_text_print(FILE *out, int columns, const char *indent, const char *format, ...)
 {
 	int room = columns;
 	const char *rest, *end;
-	char *text = NULL;
 	va_list ap;
+	char *text;
 
 	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
+	text = format_text(format, ap);
 	va_end(ap);
 	rest = text ? text : "(out of memory)";
 	do {
@@ -70,5 +81,29 @@ screen_text_print(FILE *out, int columns, const char *indent, const char *format
 			fputs(indent, out);
 		room = columns - screen_text_width(indent);
 	} while (*rest);
+	free(text);
+}
+
+int
+screen_text_columns(int fd)
+{
+	struct winsize ws;
+
+	if (!isatty(fd))
+		return 0;
+	return ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 ? ws.ws_col : COLUMNS_UNKNOWN;
+}
+
+void
+screen_text_warn(const char *format, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, format);
+	text = format_text(format, ap);
+	va_end(ap);
+	screen_text_print(stderr, screen_text_columns(STDERR_FILENO), "  ", "%s: %s",
+			  program_invocation_short_name, text ? text : "(out of memory)");
 	free(text);
 }

@@ -20,4 +20,10 @@ int screen_text_next(const char **text);
 void screen_text_print(FILE *out, int columns, const char *indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Columns of the terminal that the descriptor is; 0: it is none. */
+int screen_text_columns(int fd);
+
+/* warnx(3), broken between words where stderr is a terminal. */
+void screen_text_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

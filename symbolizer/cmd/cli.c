@@ -5,7 +5,6 @@
  */
 #include "symbolizer/cmd/cli.h"
 
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -15,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "symbolizer/cmd/pager.h"
@@ -51,14 +49,20 @@ static struct {
 int
 cli_usage_error(const char *command, const char *format, ...)
 {
+	const char *blank = command ? " " : "";
+	char *text = NULL;
 	va_list ap;
 
+	if (!command)
+		command = "";
 	va_start(ap, format);
-	fprintf(stderr, "spoor%s%s: ", command ? " " : "", command ? command : "");
-	vfprintf(stderr, format, ap);
-	fprintf(stderr, " (spoor %s%s--help says how)\n", command ? command : "",
-		command ? " " : "");
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
 	va_end(ap);
+	screen_text_print(stderr, screen_text_columns(STDERR_FILENO), "  ",
+			  "spoor%s%s: %s (spoor %s%s--help says how)", blank, command,
+			  text ? text : "(out of memory)", command, blank);
+	free(text);
 	return EXIT_USAGE;
 }
 
@@ -95,14 +99,8 @@ cli_columns(void)
 static void
 look_at_screen(void)
 {
-	struct winsize ws;
-
-	screen.terminal = isatty(STDOUT_FILENO);
-	if (!screen.terminal)
-		return;
-	screen.columns = 80;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
-		screen.columns = ws.ws_col;
+	screen.columns = screen_text_columns(STDOUT_FILENO);
+	screen.terminal = screen.columns > 0;
 }
 
 /* Help is as wide as the terminal, and never wider than text that is meant to be read. */
@@ -391,7 +389,7 @@ finish_stdout(int status)
 	else if (fflush(stdout) == 0 && !ferror(stdout) && (fclose(stdout) == 0))
 		return status;
 	if (errno != EPIPE)
-		warnx("standard output: %s", strerror(errno ? errno : EIO));
+		screen_text_warn("standard output: %s", strerror(errno ? errno : EIO));
 	return status == EXIT_DONE ? EXIT_FAILED : status;
 }
 

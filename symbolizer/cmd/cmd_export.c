@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor export: samples in the formats of other tools. */
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "symbolizer/cmd/output.h"
 #include "symbolizer/escape.h"
 #include "symbolizer/folded.h"
+#include "symbolizer/screen_text.h"
 
 enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL, OPT_WRITE_KALLSYMS };
 
@@ -135,7 +135,7 @@ say_only(const char *event)
 	char *name = escape_dup(event);
 
 	if (name)
-		warnx("only event '%s' is exported; --event chooses another", name);
+		screen_text_warn("only event '%s' is exported; --event chooses another", name);
 	free(name);
 }
 
@@ -174,7 +174,7 @@ export_folded(struct request *rq)
 		rq->folded.event = choose_event(&l);
 		err = folded_write(l.profile, &rq->folded, out.file);
 		if (err < 0) {
-			warnx("%s", fmt_error_text(err));
+			screen_text_warn("%s", fmt_error_text(err));
 			status = EXIT_FAILED;
 		}
 		status = output_close(&out, status);

@@ -14,6 +14,7 @@
 #include "symbolizer/cmd/output.h"
 #include "symbolizer/input.h"
 #include "symbolizer/perfdata_input.h"
+#include "symbolizer/screen_text.h"
 
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE", "perf.data to read; - is standard input" },
@@ -107,10 +108,11 @@ open_input(const char *path, const char **ret_shown, struct input_access *ret_ac
 	else if (fd >= 0)
 		source = io_source_fd(fd);
 	if (!source && errno == ENOTSUP)
-		warnx("%s: is a device, not a perf.data", *ret_shown);
+		screen_text_warn("%s: is a device, not a perf.data", *ret_shown);
 	else if (!source && errno == EISDIR)
-		warnx("%s: is a directory (of perf record --threads?): such are not read",
-		      *ret_shown);
+		screen_text_warn(
+			"%s: is a directory (of perf record --threads?): such are not read",
+			*ret_shown);
 	else if (!source)
 		warn("%s", *ret_shown);
 	return source;

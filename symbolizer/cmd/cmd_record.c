@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor record: samples into a file, until it is told to stop. */
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include "recorder/session.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/cmd/record_output.h"
+#include "symbolizer/screen_text.h"
 
 #define PIDS_MAX 1024
 #define EVENTS_MAX 64
@@ -144,7 +144,8 @@ set_pages(struct request *rq, const char *text)
 	while (status == CLI_GO_ON && pages < asked)
 		pages *= 2;
 	if (status == CLI_GO_ON && pages != asked)
-		warnx("-m %s: rings of %u pages, the next power of two", text, (unsigned)pages);
+		screen_text_warn("-m %s: rings of %u pages, the next power of two", text,
+				 (unsigned)pages);
 	rq->session.ring_pages = (uint32_t)pages;
 	return status;
 }
@@ -269,12 +270,19 @@ catch_signals(void)
 }
 
 static void
+say(const char *text, size_t n)
+{
+	screen_text_print(stderr, screen_text_columns(STDERR_FILENO), "  ", "spoor record: %.*s",
+			  (int)n, text);
+}
+
+static void
 print_notes(const char *notes)
 {
 	while (*notes) {
 		size_t n = strcspn(notes, "\n");
 
-		fprintf(stderr, "spoor record: %.*s\n", (int)n, notes);
+		say(notes, n);
 		notes += n + (notes[n] == '\n');
 	}
 }
@@ -282,7 +290,7 @@ print_notes(const char *notes)
 static int
 failed(const struct session_error *e)
 {
-	fprintf(stderr, "spoor record: %s\n", e->text);
+	say(e->text, strlen(e->text));
 	return e->exit_status;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor report: where the time went. */
-#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/cmd/report_header.h"
 #include "symbolizer/cmd/report_print.h"
+#include "symbolizer/screen_text.h"
 
 #define WIDTH_MAX 100000
 
@@ -234,7 +234,7 @@ report(struct request *rq)
 			err = rq->json ? report_print_json(&p) : report_print_text(&p);
 		}
 		if (err < 0) {
-			warnx("%s", fmt_error_text(err));
+			screen_text_warn("%s", fmt_error_text(err));
 			status = EXIT_FAILED;
 		}
 	}

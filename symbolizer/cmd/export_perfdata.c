@@ -14,6 +14,7 @@
 #include "symbolizer/input_set.h"
 #include "symbolizer/kallsyms_file.h"
 #include "symbolizer/perfdata_export.h"
+#include "symbolizer/screen_text.h"
 #include "symbolizer/temporary.h"
 
 #define COPY_BYTES (1u << 20)
@@ -62,8 +63,9 @@ write_kallsyms(const struct symbols *s, uint64_t kernel_text, const char *path,
 	struct output out;
 
 	if (kernel_text == 0)
-		warnx("the recording does not tell where the kernel was: perf will not take %s",
-		      path);
+		screen_text_warn(
+			"the recording does not tell where the kernel was: perf will not take %s",
+			path);
 	if (output_open(&out, path, access) != 0)
 		return EXIT_FAILED;
 	kallsyms_file_write(s->kernel, kernel_text, out.file);
@@ -93,8 +95,9 @@ target_open(struct target *t, const struct export_perfdata *rq, const struct inp
 
 	*t = (struct target){ .name = to_stdout ? "standard output" : rq->output };
 	if (to_stdout && isatty(STDOUT_FILENO)) {
-		warnx("a perf.data is not for a terminal: name a file with -o, or pipe it to "
-		      "`perf report -i -`");
+		screen_text_warn(
+			"a perf.data is not for a terminal: name a file with -o, or pipe it to "
+			"`perf report -i -`");
 		return EXIT_FAILED;
 	}
 	if (output_open(&t->out, rq->output, access) != 0)
@@ -180,10 +183,12 @@ say_failed(const struct run *r, int error, const struct fmt_where *where)
 	if (error == -FMT_E_IO && where->saved_errno == EPIPE)
 		return EXIT_FAILED;
 	if (error == -FMT_E_IO && where->saved_errno)
-		warnx("%s: %s", r->to->name, strerror(where->saved_errno));
+		screen_text_warn("%s: %s", r->to->name, strerror(where->saved_errno));
 	else
-		warnx("%s: %s: %s%s", output, fmt_error_text(error), where->detail,
-		      error == -FMT_E_TOO_BIG && r->rq->pipe ? "; -f perf-data-file has room" : "");
+		screen_text_warn("%s: %s: %s%s", output, fmt_error_text(error), where->detail,
+				 error == -FMT_E_TOO_BIG && r->rq->pipe
+					 ? "; -f perf-data-file has room"
+					 : "");
 	return EXIT_FAILED;
 }
 
@@ -194,9 +199,10 @@ look(struct run *r, const struct input *in)
 	int error = perfdata_export_look(r->x, in->reader, &where);
 
 	if (error == -FMT_E_MISMATCH) {
-		warnx("%s: is of another boot than those before it: they do not fit into one "
-		      "perf.data; choose with --since and --until",
-		      in->path);
+		screen_text_warn(
+			"%s: is of another boot than those before it: they do not fit into one "
+			"perf.data; choose with --since and --until",
+			in->path);
 		return EXIT_FAILED;
 	}
 	return error ? input_failed(in, error, &where) : EXIT_DONE;
@@ -261,18 +267,19 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 	if (status != EXIT_DONE)
 		return status;
 	if (set->read == 0) {
-		warnx("%s: no recording in it reaches into that time", set->path);
+		screen_text_warn("%s: no recording in it reaches into that time", set->path);
 		return EXIT_FAILED;
 	}
 	error = perfdata_export_finish(r->x, &r->result, &where);
 	if (error)
 		return say_failed(r, error, &where);
 	if (r->result.bad_records > 0)
-		warnx("%s: %" PRIu64 " records that no event can parse are left out", set->path,
-		      r->result.bad_records);
+		screen_text_warn("%s: %" PRIu64 " records that no event can parse are left out",
+				 set->path, r->result.bad_records);
 	if (r->result.left_out > 0)
-		warnx("%s: more than 64 MiB of header sections: %" PRIu64 " are left out",
-		      set->path, r->result.left_out);
+		screen_text_warn("%s: more than 64 MiB of header sections: %" PRIu64
+				 " are left out",
+				 set->path, r->result.left_out);
 	input_set_warn(set);
 	return target_finish(t, r->rq, r->result.header);
 }

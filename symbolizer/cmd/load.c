@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/cmd/load.h"
+#include "symbolizer/screen_text.h"
 
 #include <err.h>
 #include <stdio.h>
@@ -201,7 +202,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	if (more < 0)
 		return EXIT_FAILED;
 	if (!l->profile) {
-		warnx("%s: no recording in it reaches into that time", l->set.path);
+		screen_text_warn("%s: no recording in it reaches into that time", l->set.path);
 		return EXIT_FAILED;
 	}
 	input_set_warn(&l->set);

@@ -11,6 +11,7 @@
 
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/input.h"
+#include "symbolizer/screen_text.h"
 
 /* "/dev/stdout" is what the shell opened, at the place where it stands. */
 static bool
@@ -132,7 +133,7 @@ output_close(struct output *o, int status)
 	if (!o->path)
 		return status; /* main looks after stdout */
 	if (status == 0 && finish(o) < 0) {
-		warnx("%s: %s", o->path, strerror(errno ? errno : EIO));
+		screen_text_warn("%s: %s", o->path, strerror(errno ? errno : EIO));
 		status = EXIT_FAILED;
 	} else if (status != 0) {
 		fclose(o->file);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/screen_text.h"
 
 /*
  * Takes the recording at this path: 0 with *ret_fd, that holds its lock until it is closed, or
@@ -39,7 +40,7 @@ take(const char *path, int *ret_fd)
 static int
 written_by_another(const char *path)
 {
-	warnx("%s: another recorder is writing it: give another name with -o", path);
+	screen_text_warn("%s: another recorder is writing it: give another name with -o", path);
 	return EXIT_FAILED;
 }
 
@@ -88,7 +89,7 @@ static int
 open_stdout(struct record_output *o)
 {
 	if (isatty(STDOUT_FILENO)) {
-		warnx("a recording does not belong on a terminal: use -o FILE");
+		screen_text_warn("a recording does not belong on a terminal: use -o FILE");
 		return EXIT_FAILED;
 	}
 	o->path = "standard output";
@@ -171,12 +172,13 @@ record_output_there(const struct record_output *o)
 	if (o->lock_fd < 0 || fstat(o->lock_fd, &mine) < 0)
 		return true;
 	if (mine.st_nlink == 0) {
-		warnx("%s: was removed while it was being written: what was recorded is gone",
-		      o->path);
+		screen_text_warn(
+			"%s: was removed while it was being written: what was recorded is gone",
+			o->path);
 		return false;
 	}
 	if (stat(o->path, &there) < 0 || mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
-		warnx("%s: was moved away while it was being written", o->path);
+		screen_text_warn("%s: was moved away while it was being written", o->path);
 	return true;
 }
 

@@ -67,4 +67,30 @@ for since in 10min "$(date -u -d "@$start" +%FT%TZ)" "$(TZ=Asia/Tokyo date -d "@
 	is "$(samples --until "$since")" 0 "--until $since: nothing"
 done
 
+# --- warnings on a terminal of 80 columns
+
+widest()
+{
+	awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }' "$1"
+}
+terminal() # COMMAND: what it prints on a terminal
+{
+	script -qec "stty cols 80 rows 24; $1" /dev/null </dev/null | tr -d '\r'
+}
+if command -v script >/dev/null; then
+	dir='a directory that is called by so many words that no line has room for it'
+	mkdir "$dir"
+	head -c 2000 one.spoor >"$dir/cut.spoor"
+	terminal "'$SPOOR' report --since '$dir' '$dir/cut.spoor'; '$SPOOR' export -f folded '$dir/cut.spoor' >/dev/null
+		'$SPOOR' record -F 99999999 -e cpu-clock:u -o x.spoor -- true" >terminal
+	in_range "$(widest terminal)" 60 80 "no line is wider"
+	like "$(tr -s ' \n' ' ' <terminal)" "$dir: no time, such as .* \(spoor report --help says how\)" "wrong usage is whole"
+	like "$(tr -s ' \n' ' ' <terminal)" "spoor: $dir/cut.spoor: not closed in order: its end is missing" "so are warnings"
+	like "$(tr -s ' \n' ' ' <terminal)" 'record: frequency lowered .* kernel.perf_event_max_sample_rate' "and notes"
+	"$SPOOR" report --since "$dir" one.spoor 2>err
+	is "$(wc -l <err)" 1 "elsewhere each is one line"
+else
+	skip "no script(1)" 5
+fi
+
 done_testing
