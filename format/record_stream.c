@@ -516,6 +516,16 @@ read_block(struct record_stream *s)
 }
 
 static void
+count_sample(struct record_stream_stats *stats, uint64_t time_ns)
+{
+	if (stats->samples == 0 || time_ns < stats->first_ns)
+		stats->first_ns = time_ns;
+	if (stats->samples == 0 || time_ns > stats->last_ns)
+		stats->last_ns = time_ns;
+	stats->samples++;
+}
+
+static void
 count(struct record_stream *s, const struct perf_record *r, bool state)
 {
 	if (state) {
@@ -524,7 +534,7 @@ count(struct record_stream *s, const struct perf_record *r, bool state)
 	}
 	s->stats.records++;
 	if (r->type == REC_SAMPLE)
-		s->stats.samples++;
+		count_sample(&s->stats, r->sid.time);
 	if (r->type < REC_KERNEL_MAX)
 		s->stats.by_type[r->type]++;
 }

@@ -26,7 +26,8 @@ struct record_stream;
 struct record_stream_stats {
 	uint64_t records; /* handed out, all types, without STATE ones */
 	uint64_t samples;
-	uint64_t bad_records;		  /* that no event could parse: skipped */
+	uint64_t first_ns, last_ns; /* times of the first and the last one, when there are any */
+	uint64_t bad_records;	    /* that no event could parse: skipped */
 	uint64_t by_type[REC_KERNEL_MAX]; /* without STATE ones */
 	uint64_t state_records;
 };

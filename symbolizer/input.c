@@ -147,52 +147,50 @@ input_close(struct input *in)
 	memset(in, 0, sizeof(*in));
 }
 
-struct range {
-	uint64_t first_ns, last_ns;
-};
-
 /* Looks at a block's header and wants no payload. */
 static bool
 see_header(const struct block_header *h, void *arg)
 {
-	struct range *r = arg;
+	struct input_range *r = arg;
 
 	if (h->type == BLOCK_RECORDS && h->samples > 0) {
 		if (h->t_min < r->first_ns)
 			r->first_ns = h->t_min;
 		if (h->t_max > r->last_ns)
 			r->last_ns = h->t_max;
+		r->samples += h->samples;
 	}
 	return false;
 }
 
 int
-input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
-	    struct fmt_where *where)
+input_range(struct input *in, struct input_range *ret, struct fmt_where *where)
 {
-	struct range r = { UINT64_MAX, 0 };
+	struct input_range r = { UINT64_MAX, 0, 0 };
 	struct block none;
-	int error = recording_reader_next(in->reader, see_header, &r, &none, where);
+	int error;
 
+	recording_reader_rewind(in->reader);
+	error = recording_reader_next(in->reader, see_header, &r, &none, where);
 	recording_reader_rewind(in->reader);
 	if (error)
 		return error;
-	*ret_first_ns = r.first_ns;
-	*ret_last_ns = r.last_ns;
+	*ret = r;
 	return 0;
 }
 
 int
 input_window(struct input *in, struct filter *filter, bool *ret_windowed, struct fmt_where *where)
 {
-	uint64_t first = 0, last = 0, from, until;
+	struct input_range range = { 0 };
+	uint64_t from, until;
 	int error;
 
 	if (filter_needs_range(filter)) {
-		error = input_range(in, &first, &last, where);
+		error = input_range(in, &range, where);
 		if (error < 0)
 			return error;
-		filter_range(filter, false, first, last);
+		filter_range(filter, false, range.first_ns, range.last_ns);
 	}
 	if (filter_window(filter, &recording_reader_meta(in->reader)->start, &from, &until) < 0)
 		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
@@ -283,20 +281,36 @@ input_gap_text(const struct gap *gap, uint64_t start_ns, char *out, size_t size)
 		 until, samples, why ? why : "for a reason that this version does not know");
 }
 
+/* The one cause whose unit is samples; -1: there are several, or none. */
+static int
+only_cause(const struct loss *loss)
+{
+	const uint64_t lost = loss_samples(loss);
+
+	for (int cause = 0; cause < LOSS_CAUSES && lost > 0; cause++)
+		if (strcmp(loss_unit((enum loss_cause)cause), "samples") == 0 &&
+		    loss_total(loss, (enum loss_cause)cause) == lost)
+			return cause;
+	return -1;
+}
+
 void
 input_warn_loss(const char *path, const struct loss *loss, uint64_t samples)
 {
-	uint64_t lost = loss_samples(loss);
+	const uint64_t lost = loss_samples(loss);
+	const int only = only_cause(loss);
 	char text[64];
 
 	if (lost > 0)
-		screen_text_warn("%s: %" PRIu64 " samples lost (%.1f %% of %" PRIu64 ")", path,
-				 lost, 100.0 * (double)lost / ((double)lost + (double)samples),
-				 lost + samples);
+		screen_text_warn("%s: %" PRIu64 " sample%s lost (%.1f %% of %" PRIu64 ")%s%s", path,
+				 lost, lost == 1 ? "" : "s",
+				 100.0 * (double)lost / ((double)lost + (double)samples),
+				 lost + samples, only < 0 ? "" : ": ",
+				 only < 0 ? "" : loss_text((enum loss_cause)only));
 	for (int cause = 0; cause < LOSS_CAUSES; cause++) {
 		uint64_t n = loss_total(loss, (enum loss_cause)cause);
 
-		if (n == 0)
+		if (n == 0 || cause == only)
 			continue;
 		input_loss_text((enum loss_cause)cause, n, text, sizeof(text));
 		screen_text_warn("%s: loss: %s: %s", path, text, loss_text((enum loss_cause)cause));

@@ -46,12 +46,16 @@ void input_close(struct input *in);
 void input_access_of(int fd, struct input_access *ret);
 void input_access_add(struct input_access *all, const struct input_access *other);
 
+struct input_range {
+	uint64_t first_ns, last_ns; /* UINT64_MAX and 0 when there are no samples */
+	uint64_t samples;
+};
+
 /*
- * Time of the first and the last record of the blocks with samples, by their headers, for a
- * window in percent; UINT64_MAX and 0 when there are none. Rewinds the reader. 0, negative.
+ * Time of the first and the last record of the blocks with samples, by their headers. Rewinds the
+ * reader. 0, negative.
  */
-int input_range(struct input *in, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
-		struct fmt_where *where);
+int input_range(struct input *in, struct input_range *ret, struct fmt_where *where);
 
 /*
  * Resolves the filter's percent times, and gives the stream the filter's window (*ret_windowed,

@@ -4,6 +4,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,48 +110,50 @@ next_segment(struct input_set *s)
 	return result;
 }
 
-/* --- percents of an archive -------------------------------------------------------------- */
+/* --- range of an archive ----------------------------------------------------------------- */
 
 /* First and last sample of the i-th, in wall clock time: 1, 0 it has none, negative. */
 static int
-segment_range(struct input_set *s, size_t i, uint64_t *ret_first, uint64_t *ret_last)
+segment_range(struct input_set *s, size_t i, struct input_range *ret)
 {
+	struct input_range range = { 0 };
 	struct fmt_where where = { 0 };
 	const struct clock_triple *start;
-	uint64_t first = 0, last = 0;
 	int result = try_segment(s, s->list.segments[i].name);
 
 	if (result <= 0)
 		return result;
 	start = &recording_reader_meta(s->in.reader)->start;
-	if (input_range(&s->in, &first, &last, &where) != 0 || last == 0 || start->realtime == 0)
+	if (input_range(&s->in, &range, &where) != 0 || range.samples == 0 || start->realtime == 0)
 		result = 0;
-	*ret_first = start->realtime + (first - start->monotonic);
-	*ret_last = start->realtime + (last - start->monotonic);
+	ret->first_ns = start->realtime + (range.first_ns - start->monotonic);
+	ret->last_ns = start->realtime + (range.last_ns - start->monotonic);
+	ret->samples = range.samples;
 	input_close(&s->in);
 	return result;
 }
 
 /* From the first one with samples to the last. Those that fail will say so when it is their turn. */
 static int
-archive_range(struct input_set *s)
+archive_range(struct input_set *s, struct input_range *ret)
 {
-	uint64_t first = UINT64_MAX, last = 0, a, b;
+	struct input_range all = { UINT64_MAX, 0, 0 }, one;
 	size_t front = 0, back;
 	int result = 0;
 
 	for (; result == 0 && front < s->list.nr; front++)
-		result = segment_range(s, front, &first, &last);
+		result = segment_range(s, front, &all);
+	if (result == 0)
+		all = (struct input_range){ UINT64_MAX, 0, 0 };
 	for (back = s->list.nr; result > 0 && back > front; back--) {
-		result = segment_range(s, back - 1, &a, &b);
+		result = segment_range(s, back - 1, &one);
 		if (result > 0) {
-			last = b > last ? b : last;
+			all.last_ns = one.last_ns > all.last_ns ? one.last_ns : all.last_ns;
 			break;
 		}
 		result = result == 0 ? 1 : result;
 	}
-	if (result >= 0)
-		filter_range(s->filter, true, first, last);
+	*ret = all;
 	return result < 0 ? -1 : 0;
 }
 
@@ -159,6 +162,8 @@ archive_range(struct input_set *s)
 static int
 open_archive(struct input_set *s)
 {
+	struct input_range range;
+
 	s->archive = true;
 	s->dirfd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dirfd < 0 || archive_list_read(s->dirfd, &s->list) < 0) {
@@ -169,8 +174,11 @@ open_archive(struct input_set *s)
 		screen_text_warn("%s: no recordings in this directory", s->path);
 		return EXIT_FAILED;
 	}
-	if (s->filter && filter_needs_range(s->filter) && archive_range(s) < 0)
-		return EXIT_FAILED;
+	if (s->filter && filter_needs_range(s->filter)) {
+		if (archive_range(s, &range) < 0)
+			return EXIT_FAILED;
+		filter_range(s->filter, true, range.first_ns, range.last_ns);
+	}
 	return 0;
 }
 
@@ -207,6 +215,7 @@ input_set_close(struct input_set *s)
 	if (s->dirfd >= 0)
 		close(s->dirfd);
 	free(s->shown);
+	free(s->hostname);
 	loss_free(s->loss);
 	gap_list_done(&s->gaps);
 	memset(s, 0, sizeof(*s));
@@ -221,6 +230,8 @@ set_clock(struct input_set *s)
 
 	if (s->read == 0) {
 		s->start = m->start;
+		free(s->hostname);
+		s->hostname = strdup(m->hostname);
 		memcpy(s->boot_id, m->boot_id, sizeof(s->boot_id));
 	}
 	s->shift_ns = 0;
@@ -287,6 +298,30 @@ input_set_leave(struct input_set *s)
 		input_close(&s->in);
 }
 
+static void
+add_samples(struct input_set *s, const struct record_stream_stats *stats)
+{
+	const uint64_t first = stats->first_ns + s->shift_ns, last = stats->last_ns + s->shift_ns;
+
+	if (stats->samples == 0)
+		return;
+	if (s->samples == 0 || first < s->first_ns)
+		s->first_ns = first;
+	if (s->samples == 0 || last > s->last_ns)
+		s->last_ns = last;
+	s->samples += stats->samples;
+}
+
+static void
+note_stacks(struct input_set *s)
+{
+	const struct event_set *events = record_stream_events(s->in.stream);
+
+	for (size_t i = 0; i < event_set_count(events); i++)
+		if (event_set_at(events, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
+			s->dwarf = true;
+}
+
 int
 input_set_finish(struct input_set *s)
 {
@@ -296,18 +331,30 @@ input_set_finish(struct input_set *s)
 	error = loss_merge(s->loss, record_stream_loss(s->in.stream));
 	if (!error)
 		error = gap_list_merge(&s->gaps, record_stream_gaps(s->in.stream), s->shift_ns);
-	s->samples += stats->samples;
+	add_samples(s, stats);
+	note_stacks(s);
 	s->bad_records += stats->bad_records;
 	input_warn_damage(&s->in);
 	input_set_leave(s);
 	return error == -FMT_E_NOMEM ? error : 0;
 }
 
+int
+input_set_range(struct input_set *s, struct input_range *ret)
+{
+	struct fmt_where where = { 0 };
+
+	if (s->archive)
+		return archive_range(s, ret);
+	return input_range(&s->in, ret, &where) < 0 ? -1 : 0;
+}
+
 void
-input_set_warn(const struct input_set *s)
+input_set_warn(const struct input_set *s, bool loss)
 {
 	if (s->bad_records > 0)
 		screen_text_warn("%s: %" PRIu64 " records could not be parsed", s->path,
 				 s->bad_records);
-	input_warn_loss(s->path, s->loss, s->samples);
+	if (loss)
+		input_warn_loss(s->path, s->loss, s->samples);
 }

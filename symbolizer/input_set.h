@@ -32,11 +32,14 @@ struct input_set {
 	struct clock_triple start; /* of the first recording */
 	uint8_t boot_id[16];
 	uint64_t shift_ns; /* what times of the open one need (modulo 2^64) to be on its clock */
+	char *hostname;	   /* of the first recording; "": not known */
+	bool dwarf;	   /* some have copies of stacks, which nothing here unwinds */
 
 	size_t read;		    /* recordings that were opened and finished */
 	size_t skipped;		    /* that could not be opened */
 	struct input_access access; /* of all that were opened */
-	uint64_t samples; /* of finished recordings, before filters but inside the window */
+	/* Of finished recordings, before filters but inside the window; times on the first's clock. */
+	uint64_t samples, first_ns, last_ns;
 	uint64_t bad_records;
 	struct loss *loss;
 	struct gap_list gaps; /* on the first one's clock */
@@ -64,7 +67,17 @@ int input_set_finish(struct input_set *s);
 /* Is done with the open one without a word, for those who read blocks. */
 void input_set_leave(struct input_set *s);
 
-/* After the last one: says on stderr what is lost. What is damaged input_set_finish() said. */
-void input_set_warn(const struct input_set *s);
+/*
+ * From the first sample to the last, whatever the window: of one recording by its clock, of an
+ * archive since 1970, and samples tells only whether there are any. After the last one was read;
+ * the archive's are opened again. 0, -1.
+ */
+int input_set_range(struct input_set *s, struct input_range *ret);
+
+/*
+ * After the last one: says on stderr what could not be parsed and, where loss is set, what is lost.
+ * What is damaged input_set_finish() said.
+ */
+void input_set_warn(const struct input_set *s, bool loss);
 
 #endif

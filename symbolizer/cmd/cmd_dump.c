@@ -9,6 +9,7 @@
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/pager.h"
+#include "symbolizer/coverage.h"
 #include "symbolizer/filter.h"
 #include "symbolizer/input_set.h"
 #include "symbolizer/record_filter.h"
@@ -48,8 +49,9 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool json;
+	bool json, filtered;
 	struct filter *filter;
+	uint64_t samples; /* that were printed */
 };
 
 static int
@@ -64,6 +66,8 @@ set(void *arg, int value, const char *text)
 		rq->json = true;
 	else if (filter_set(rq->filter, value, text, &why) < 0)
 		return cli_usage_error("dump", "%s: %s", text, why);
+	else
+		rq->filtered = true;
 	return CLI_GO_ON;
 }
 
@@ -94,7 +98,7 @@ print_record(const struct request *rq, const struct stream_record *rec,
 
 /* The records of one recording: EXIT_DONE, or EXIT_FAILED with a message. */
 static int
-dump_one(const struct request *rq, const struct input *in)
+dump_one(struct request *rq, const struct input *in)
 {
 	struct fmt_where where = { 0 };
 	struct record_filter filter;
@@ -111,6 +115,7 @@ dump_one(const struct request *rq, const struct input *in)
 		if (rec.event >= 0)
 			about.event = event_set_at(meta->events, (size_t)rec.event)->name;
 		result = record_filter_see(&filter, &rec, meta->events);
+		rq->samples += result > 0 && rec.record && rec.record->type == REC_SAMPLE;
 		if (result > 0)
 			result = print_record(rq, &rec, &about);
 	}
@@ -121,7 +126,7 @@ dump_one(const struct request *rq, const struct input *in)
 }
 
 static int
-dump(const struct request *rq, struct input_set *inputs)
+dump(struct request *rq, struct input_set *inputs)
 {
 	int more, status = EXIT_DONE;
 
@@ -136,7 +141,9 @@ dump(const struct request *rq, struct input_set *inputs)
 			return EXIT_FAILED;
 		}
 	}
-	input_set_warn(inputs);
+	input_set_warn(inputs, true);
+	if (rq->filtered && rq->samples == 0 && more == 0)
+		coverage_warn_nothing(inputs);
 	return more < 0 ? EXIT_FAILED : status;
 }
 

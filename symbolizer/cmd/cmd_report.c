@@ -224,6 +224,7 @@ report(struct request *rq)
 	rq->table.color = cli_color();
 	if (rq->header && !rq->json && !rq->table.rows_only)
 		rq->load.opened = report_header_print;
+	rq->load.told = !rq->json && !rq->table.rows_only;
 	status = load_open(&l, &rq->load, &po);
 	if (status == 0) {
 		err = report_build(l.profile, &rq->report, &r);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "symbolizer/cmd/output.h"
+#include "symbolizer/coverage.h"
 #include "symbolizer/input_set.h"
 #include "symbolizer/kallsyms_file.h"
 #include "symbolizer/perfdata_export.h"
@@ -267,7 +268,7 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 	if (status != EXIT_DONE)
 		return status;
 	if (set->read == 0) {
-		screen_text_warn("%s: no recording in it reaches into that time", set->path);
+		coverage_warn_nothing(set);
 		return EXIT_FAILED;
 	}
 	error = perfdata_export_finish(r->x, &r->result, &where);
@@ -280,7 +281,9 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 		screen_text_warn("%s: more than 64 MiB of header sections: %" PRIu64
 				 " are left out",
 				 set->path, r->result.left_out);
-	input_set_warn(set);
+	input_set_warn(set, true);
+	if (r->result.samples == 0)
+		coverage_warn_nothing(set);
 	return target_finish(t, r->rq, r->result.header);
 }
 

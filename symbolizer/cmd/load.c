@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/cmd/load.h"
-#include "symbolizer/screen_text.h"
 
 #include <err.h>
 #include <stdio.h>
@@ -9,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbolizer/coverage.h"
 #include "symbolizer/escape.h"
+#include "symbolizer/screen_text.h"
 
 int64_t
 load_now(void)
@@ -179,8 +180,8 @@ warn_doubts(const struct load *l)
 		if (told)
 			continue;
 		path = escape_dup(f->dso_path);
-		warnx("%s: names of %s are %s", l->set.path, path ? path : "a file",
-		      resolve_doubt_text(f->doubt));
+		screen_text_warn("%s: names of %s are %s", l->set.path, path ? path : "a file",
+				 resolve_doubt_text(f->doubt));
 		free(path);
 	}
 }
@@ -202,11 +203,15 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	if (more < 0)
 		return EXIT_FAILED;
 	if (!l->profile) {
-		screen_text_warn("%s: no recording in it reaches into that time", l->set.path);
+		coverage_warn_nothing(&l->set);
 		return EXIT_FAILED;
 	}
-	input_set_warn(&l->set);
+	input_set_warn(&l->set, !o->told);
 	warn_doubts(l);
+	if (!o->told && l->set.dwarf)
+		screen_text_warn("%s: " LOAD_DWARF_TEXT, l->set.path);
+	if (!o->told && profile_totals(l->profile)->samples == 0)
+		coverage_warn_nothing(&l->set);
 	return 0;
 }
 

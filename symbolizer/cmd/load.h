@@ -45,7 +45,8 @@ struct load_options {
 	const char *path;    /* NULL: the default */
 	const char *symfs, *kallsyms, *vmlinux;
 	bool no_demangle, force;
-	struct filter *filter;			/* made by load_init() */
+	struct filter *filter; /* made by load_init() */
+	bool told; /* the command itself tells what is lost, not unwound, or not there */
 	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
 };
 
@@ -77,6 +78,11 @@ int64_t load_now(void);
  */
 int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
 void load_close(struct load *l);
+
+/* What a recording with the option --call-graph dwarf shows instead of callers. */
+#define LOAD_DWARF_TEXT                                                                            \
+	"copies of user stacks (--call-graph dwarf) are not unwound yet: user code is shown "      \
+	"without its callers"
 
 /* Name of a stack's or row's event. */
 const char *load_event_name(const struct load *l, int event);

@@ -143,15 +143,31 @@ make_unresolved(const struct profile_totals *t)
 	return j;
 }
 
+/* null: there is no sample, or nobody knows the time of day. */
+static json_t *
+realtime(const struct input_set *set, uint64_t ns)
+{
+	const struct clock_triple *start = &set->start;
+
+	if (set->samples == 0 || start->realtime == 0)
+		return json_null();
+	return json_value_number(ns - start->monotonic + start->realtime);
+}
+
 int
 report_print_json(const struct report_print *p)
 {
 	const struct profile_totals *t = profile_totals(p->load->profile);
-	const struct loss *loss = p->load->set.loss;
+	const struct input_set *set = &p->load->set;
+	const struct loss *loss = set->loss;
 	json_t *j = json_object();
 	int err;
 
-	err = json_object_set_new(j, "samples", json_value_number(t->samples));
+	err = json_object_set_new(j, "file", name(set->path));
+	err |= json_object_set_new(j, "hostname", name(set->hostname ? set->hostname : ""));
+	err |= json_object_set_new(j, "first_realtime_ns", realtime(set, set->first_ns));
+	err |= json_object_set_new(j, "last_realtime_ns", realtime(set, set->last_ns));
+	err |= json_object_set_new(j, "samples", json_value_number(t->samples));
 	err |= json_object_set_new(j, "lost", json_value_number(loss ? loss_samples(loss) : 0));
 	err |= json_object_set_new(j, "period", json_value_number(t->period));
 	err |= json_object_set_new(j, "filtered", json_value_number(t->filtered));

@@ -10,7 +10,7 @@
 #include "symbolizer/table.h"
 
 struct report_print {
-	const struct load *load;
+	struct load *load;
 	const struct report *report;
 	const struct report_options *options;
 	double percent_limit;	    /* rows below it are left out */

@@ -5,6 +5,7 @@
  */
 #include "symbolizer/cmd/report_print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "format/fmt_error.h"
 #include "format/time_text.h"
 #include "symbolizer/cmd/pager.h"
+#include "symbolizer/coverage.h"
 #include "symbolizer/escape.h"
 #include "symbolizer/screen_text.h"
 #include "symbolizer/table.h"
@@ -63,6 +65,31 @@ print_loss(const struct report_print *p)
 	puts("#");
 }
 
+/* What the report is of: which file was found, of which host, when. */
+static void
+print_recording(const struct report_print *p)
+{
+	const struct input_set *set = &p->load->set;
+	char *path = escape_dup(set->path), *host = escape_dup(set->hostname ? set->hostname : "");
+	char covers[COVERAGE_BYTES] = "";
+
+	if (set->samples > 0)
+		coverage_text(&set->start, set->first_ns, set->last_ns, covers);
+	say("#   ", "# Recording: %s%s%s%s%s", path ? path : "(out of memory)",
+	    host && *host ? ", host " : "", host ? host : "", *covers ? ", " : "", covers);
+	free(path);
+	free(host);
+}
+
+static void
+print_nothing(const struct report_print *p)
+{
+	char text[512];
+
+	coverage_nothing(&p->load->set, text, sizeof(text));
+	say("#   ", "# %c%s.", toupper((unsigned char)text[0]), text + 1);
+}
+
 static void
 print_totals(const struct report_print *p)
 {
@@ -74,7 +101,9 @@ print_totals(const struct report_print *p)
 	if (t->filtered > 0)
 		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
 	if (t->samples == 0)
-		puts(t->filtered ? "# No sample is left." : "# The recording has no samples.");
+		print_nothing(p);
+	if (p->load->set.dwarf)
+		say("#   ", "# Note: " LOAD_DWARF_TEXT ".");
 	puts("#");
 }
 
@@ -289,6 +318,7 @@ report_print_text(const struct report_print *p)
 
 	pager_start();
 	if (!quiet) {
+		print_recording(p);
 		print_loss(p);
 		print_totals(p);
 	}

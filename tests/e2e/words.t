@@ -67,6 +67,102 @@ for since in 10min "$(date -u -d "@$start" +%FT%TZ)" "$(TZ=Asia/Tokyo date -d "@
 	is "$(samples --until "$since")" 0 "--until $since: nothing"
 done
 
+# --- which recording, and why nothing of it is shown; times are those of date(1)
+
+export TZ=UTC
+"$SPOOR" info --json one.spoor >one.json
+"$SPOOR" report --json one.spoor >report.json
+first=$(json report.json '.first_realtime_ns / 1e9 | floor')
+last=$(json report.json '.last_realtime_ns / 1e9 | floor')
+all=$(json one.json .samples)
+in_range "$first" "$start" "$((last + 1))" "the first sample is after the start"
+ns=$(json one.json .duration_ns)
+in_range "$last" "$first" $((start + 1 + (ns + 999999999) / 1000000000)) "the last one before the end"
+if [ "$first" = "$last" ]; then
+	range=$(date -d "@$first" '+%F %T UTC')
+else
+	range="$(date -d "@$first" '+%F %T') to $(date -d "@$last" '+%T UTC')"
+fi
+line() # N OPTION...: the Nth line of a report
+{
+	local n=$1
+
+	shift
+	"$SPOOR" report "$@" 2>/dev/null | sed -n "${n}p"
+}
+host=$(uname -n)
+is "$(line 1 one.spoor)" "# Recording: one.spoor, host $host, $range" "a report says of what it is"
+cp one.spoor recording.spoor
+is "$(line 1)" "# Recording: recording.spoor, host $host, $range" "also when nobody named the file"
+rm recording.spoor
+is "$(TZ=Asia/Tokyo line 1 one.spoor | grep -c ' JST$')" 1 "in local time"
+"$SPOOR" export -f perf-data-file -o one.data one.spoor 2>/dev/null
+is "$(line 1 one.data)" "# Recording: one.data, host $host, $range" "of a perf.data, too"
+cp one.spoor $'one\e[31m.spoor'
+is "$(line 1 $'one\e[31m.spoor' | cut -d, -f1)" '# Recording: one\033[31m.spoor' "nothing reaches the terminal raw"
+
+mkdir archive
+cp one.spoor archive/a.spoor
+cp one.spoor archive/b.spoor
+is "$(line 1 archive)" "# Recording: archive, host $host, $range" "of an archive"
+nothing() # WHAT OPTION...: what is said where filters leave nothing
+{
+	local what=$1
+
+	shift
+	case $what in
+	report) "$SPOOR" report "$@" one.spoor 2>err | sed -n 's/^# No sample/spoor: one.spoor: no sample/; s/\.$//; /^spoor/p' ;;
+	dump) "$SPOOR" dump "$@" one.spoor 2>&1 >/dev/null ;;
+	folded) "$SPOOR" export -f folded "$@" one.spoor 2>&1 ;;
+	perf-data) "$SPOOR" export -f perf-data -o /dev/null "$@" one.spoor 2>&1 ;;
+	json) "$SPOOR" report --json "$@" one.spoor 2>&1 >/dev/null ;;
+	quiet) "$SPOOR" report -q "$@" one.spoor 2>&1 ;;
+	esac
+}
+for what in report dump folded perf-data json quiet; do
+	is "$(nothing $what --cpu 4095)" "spoor: one.spoor: no sample is left: the filters leave out all of $all, of $range" \
+		"$what: filters leave nothing"
+	is "$(nothing $what --since 2020-01-02 --until '2020-01-02 10:00')" \
+		"spoor: one.spoor: no sample is from 2020-01-02 00:00:00 to 10:00:00 UTC: the recording has $all, of $range" \
+		"$what: nor does a window"
+done
+for name in comm dso symbol cgroup event; do
+	like "$(nothing report --$name nobody)" "all of $all, of" "--$name"
+done
+is "$(nothing report --until 2020-01-02)" \
+	"spoor: one.spoor: no sample is before 2020-01-02 00:00:00 UTC: the recording has $all, of $range" "--until alone"
+like "$(TZ=America/New_York nothing report --since 2020-10-31 --until 2020-11-02)" \
+	'no sample is from 2020-10-31 00:00:00 EDT to 2020-11-02 00:00:00 EST: ' "each end in its zone where summer ends between them"
+clock=$("$SPOOR" dump one.spoor | awk '$4 == "SAMPLE" { print $1 }' | sed -n '1p;$p' | sed 's/...$//' | paste -sd' ')
+is "$(nothing report --time 0,0.5)" "spoor: one.spoor: no sample is before 0.500000 s: the recording has $all, of ${clock% *} s to ${clock#* } s" \
+	"--time: by the clock that dump prints"
+exits 0 "an archive without anything of a time" "$SPOOR" report --since 2090-01-01 archive
+like "$(cat out)" "^# No sample is since 2090-01-01 00:00:00 UTC: those of the archive are of $range.$" "says of when it is"
+"$SPOOR" record -e cpu-clock:u -c 100000000000 -o empty.spoor -- true 2>/dev/null
+is "$(line 1 empty.spoor)" "# Recording: empty.spoor, host $host" "of nothing there is no time"
+unset TZ
+
+# --- stacks that nobody unwinds yet
+
+"$SPOOR" record -e cpu-clock:u --call-graph dwarf -o dwarf.spoor -- "$FIXTURES/burn" 200 >/dev/null 2>&1
+exits 0 "a recording with stacks for DWARF" "$SPOOR" report --children dwarf.spoor
+is "$(grep -c 'not unwound yet: user code is shown without its callers' out) $(grep -c unwound err)" "1 0" "is told, once"
+exits 0 "its folded stacks" "$SPOOR" export -f folded dwarf.spoor
+is "$(grep -c unwound out) $(grep -c unwound err)" "0 1" "too"
+exits 0 "perf unwinds them" "$SPOOR" export -f perf-data -o /dev/null dwarf.spoor
+is "$(grep -c unwound err)" 0 "and so nothing is said"
+is "$("$SPOOR" report one.spoor | grep -c unwound)" 0 "nor of other recordings"
+
+# --- losses
+
+# No sample of this size finds room in such a ring.
+"$SPOOR" record -e cpu-clock:u --call-graph dwarf,16384 -m 2 -o lost.spoor -- "$FIXTURES/burn" 200 >/dev/null 2>&1
+lost=$("$SPOOR" info --json lost.spoor | jq .lost)
+isnt "$lost" 0 "samples are lost"
+"$SPOOR" report lost.spoor >out 2>err
+is "$(grep -c "dropped by the kernel: sample ring full" out) $(grep -c . err)" "1 0" "a report tells it once"
+is "$("$SPOOR" export -f folded lost.spoor 2>&1 | grep -c ' lost (\|: loss: ')" 1 "so does an export"
+
 # --- warnings on a terminal of 80 columns
 
 widest()
