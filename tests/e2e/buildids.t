@@ -114,7 +114,8 @@ is "$(comm -13 told found | awk 'NR == FNR { seen[$1]; next } $1 in seen' told -
 
 # A program that is deleted while it runs.
 cp "$FIXTURES/burn" deleted
-background ./deleted 3000 1 >/dev/null
+background ./deleted 3000 1 >deleted.log
+wait_for 10 test -s deleted.log
 rm deleted
 record file
 sleep 1
