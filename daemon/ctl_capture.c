@@ -215,8 +215,7 @@ print_progress(const json_t *capture, bool last)
 		if (json_integer_value(n) == 0)
 			continue;
 		fprintf(stderr, ", lost: ");
-		ctl_print_text(stderr, key);
-		fprintf(stderr, " %lld", (long long)json_integer_value(n));
+		ctl_print_loss(stderr, key, json_integer_value(n));
 	}
 	/* What was there was longer, or the terminal's echo of ^C. */
 	fprintf(stderr, "%s%s", terminal ? "\033[K" : "", last ? "\n" : "");

@@ -56,8 +56,7 @@ print_lost(const json_t *status)
 		if (json_integer_value(n) == 0)
 			continue;
 		printf("%s", any ? ", " : " (");
-		ctl_print_text(stdout, key);
-		printf(" %lld", (long long)json_integer_value(n));
+		ctl_print_loss(stdout, key, json_integer_value(n));
 		any = true;
 	}
 	puts(any ? ")" : "");

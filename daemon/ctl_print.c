@@ -2,7 +2,11 @@
 #include "daemon/ctl_print.h"
 
 #include <bsd/string.h>
+#include <stdbool.h>
+#include <string.h>
 #include <time.h>
+
+#include "format/loss.h"
 
 void
 ctl_print_text(FILE *f, const char *s)
@@ -15,6 +19,21 @@ ctl_print_text(FILE *f, const char *s)
 		else
 			fprintf(f, "\\%03o", c);
 	}
+}
+
+void
+ctl_print_loss(FILE *f, const char *key, int64_t n)
+{
+	bool time = false;
+
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		if (strcmp(key, loss_key((enum loss_cause)i)) == 0)
+			time = strcmp(loss_unit((enum loss_cause)i), "ns") == 0;
+	ctl_print_text(f, key);
+	if (time)
+		fprintf(f, " %.3f s", (double)n / 1e9);
+	else
+		fprintf(f, " %lld", (long long)n);
 }
 
 char *

@@ -60,6 +60,8 @@ like "$(told '.frequency_hz = 9')" ', not 19 Hz: kernel.perf_event_max_sample_ra
 unlike "$(told '.frequency_hz = 0 | .suspended = true')" 'not 19 Hz' "but of a stream that stands still neither"
 like "$(told '.cpus_online = 1 | .segments = 1 | .capture_files = 1 | .lost_samples = 1 | .lost = {}' | tr "\n" " ")" \
 	'on 1 CPU[^s].*lost +1 sample[^s].* 1 segment, .* 1 capture, ' "one of each is told as one"
+like "$(told '.lost_samples = 7 | .lost = { kernel_samples: 7, cpu_offline: 1500000000, throttled: 2 }')" \
+	'^lost +7 samples \(kernel_samples 7, cpu_offline 1\.500 s, throttled 2\)$' "what is a time is told in seconds"
 like "$(told '.suspended = true')" '^SUSPENDED ' "which it says"
 like "$(told '.archive_directory = "/x\u001b[31m"')" '^archive +/x\\033\[31m: ' "and nothing reaches the terminal raw"
 

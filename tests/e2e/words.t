@@ -163,6 +163,49 @@ isnt "$lost" 0 "samples are lost"
 is "$(grep -c "dropped by the kernel: sample ring full" out) $(grep -c . err)" "1 0" "a report tells it once"
 is "$("$SPOOR" export -f folded lost.spoor 2>&1 | grep -c ' lost (\|: loss: ')" 1 "so does an export"
 
+# --- the examples of README, each as it stands there, but shorter
+
+if can_record_all; then
+	mkdir readme
+	ln -s "$BUILD" readme/build
+	printf '#!/bin/sh\nexec "%s" 100\n' "$FIXTURES/burn" >readme/prog
+	chmod +x readme/prog
+	background "$FIXTURES/burn" 60000 >burn.log
+	wait_for 10 test -s burn.log
+	export FIXTURES spoorctl TMP pid
+	pid=$(cat burn.log)
+	cat >example.sh <<-'END'
+		sudo() { "$@"; }
+		spoor() { "$SPOOR" "$@"; }
+		spoorctl() { "$spoorctl" --socket "$TMP/nobody" "$@"; }
+		pgrep() { [ "$*" = "-d, postgres" ] && echo "$pid,$$"; }
+		less() { cat; }
+		chown() { [ "$1" = "$USER" ]; }
+		USER=me
+		set -o pipefail
+		cd readme
+		[ -e perf.data ] || [ ! -e pg.spoor ] || spoor export -f perf-data -o perf.data pg.spoor
+		eval "$1"
+	END
+	export SPOOR
+	awk '/^```/ { code = !code; next } code' "$TOP/README.md" | grep -E '^(sudo )?(build/)?spoor(ctl)? ' |
+		sed -E 's/ +# .*//; s/--duration [0-9]+s/--duration 300ms/' >examples
+	in_range "$(wc -l <examples)" 15 40 "README has examples"
+	while IFS= read -r line; do
+		# Who listens, runs nginx, or has no perf, shall not matter.
+		case $line in
+		*nginx.service* | spoorctl* | *--since*) allowed="0 1" ;;
+		*'| perf'*) command -v perf >/dev/null && allowed=0 || allowed="0 127" ;;
+		*) allowed=0 ;;
+		esac
+		bash example.sh "$line" >out 2>err </dev/null
+		like " $allowed " " $? " "$line" || diag_file err
+	done <examples
+	is "$("$SPOOR" report --json readme/pg.spoor | jq '.samples > 10')" true "all processes of a name have samples"
+else
+	skip "not allowed to record every CPU" 20
+fi
+
 # --- warnings on a terminal of 80 columns
 
 widest()
