@@ -300,12 +300,12 @@ print_summary(const struct session *s, const char *path)
 	struct session_stats st;
 
 	session_stats(s, &st);
-	fprintf(stderr, "[ spoor record: %llu samples, %llu lost, %.2f MB in %s ]\n",
-		(unsigned long long)st.samples, (unsigned long long)st.lost,
-		(double)st.file_bytes / 1e6, path);
+	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %.2f MB in %s ]\n",
+		(unsigned long long)st.samples, st.samples == 1 ? "" : "s",
+		(unsigned long long)st.lost, (double)st.file_bytes / 1e6, path);
 	if (st.throttled)
-		fprintf(stderr, "spoor record: the kernel throttled sampling %llu times\n",
-			(unsigned long long)st.throttled);
+		fprintf(stderr, "spoor record: the kernel throttled sampling %llu time%s\n",
+			(unsigned long long)st.throttled, st.throttled == 1 ? "" : "s");
 }
 
 /* The status of a command that ran to its end is ours; -1: it did not. */

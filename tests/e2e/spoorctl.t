@@ -129,8 +129,8 @@ terminal() # KEYS COMMAND...: what a terminal gets on which KEYS come after a se
 	(sleep 1.5; printf '%b' "$keys"; sleep 3) | script -qec "stty cols 80; $*" /dev/null | tr -d '\r\017'
 }
 if command -v script >/dev/null; then
-	terminal '\003' "$BUILD/spoorctl --socket socket capture --duration 50s -o tty.spoor" >tty
-	like "$(tail -n 1 tty)" '[0-9.]+ s, [0-9]+ samples, [0-9.]+ [A-Z][A-Za-z]*'$'\e''\[K$' \
+	terminal '\003' "$BUILD/spoorctl --socket socket capture --duration 50s -o tty.spoor" >screen.txt
+	like "$(tail -n 1 screen.txt)" '[0-9.]+ s, [0-9]+ samples, [0-9.]+ [A-Z][A-Za-z]*'$'\e''\[K$' \
 		"after ^C nothing of the progress is left on the line"
 else
 	skip "no script(1)" 1

@@ -112,10 +112,10 @@ nothing() # WHAT OPTION...: what is said where filters leave nothing
 	shift
 	case $what in
 	report) "$SPOOR" report "$@" one.spoor 2>err | sed -n 's/^# No sample/spoor: one.spoor: no sample/; s/\.$//; /^spoor/p' ;;
-	dump) "$SPOOR" dump "$@" one.spoor 2>&1 >/dev/null ;;
+	dump) { "$SPOOR" dump "$@" one.spoor >/dev/null; } 2>&1 ;;
 	folded) "$SPOOR" export -f folded "$@" one.spoor 2>&1 ;;
 	perf-data) "$SPOOR" export -f perf-data -o /dev/null "$@" one.spoor 2>&1 ;;
-	json) "$SPOOR" report --json "$@" one.spoor 2>&1 >/dev/null ;;
+	json) { "$SPOOR" report --json "$@" one.spoor >/dev/null; } 2>&1 ;;
 	quiet) "$SPOOR" report -q "$@" one.spoor 2>&1 ;;
 	esac
 }
@@ -221,11 +221,11 @@ if command -v script >/dev/null; then
 	mkdir "$dir"
 	head -c 2000 one.spoor >"$dir/cut.spoor"
 	terminal "'$SPOOR' report --since '$dir' '$dir/cut.spoor'; '$SPOOR' export -f folded '$dir/cut.spoor' >/dev/null
-		'$SPOOR' record -F 99999999 -e cpu-clock:u -o x.spoor -- true" >terminal
-	in_range "$(widest terminal)" 60 80 "no line is wider"
-	like "$(tr -s ' \n' ' ' <terminal)" "$dir: no time, such as .* \(spoor report --help says how\)" "wrong usage is whole"
-	like "$(tr -s ' \n' ' ' <terminal)" "spoor: $dir/cut.spoor: not closed in order: its end is missing" "so are warnings"
-	like "$(tr -s ' \n' ' ' <terminal)" 'record: frequency lowered .* kernel.perf_event_max_sample_rate' "and notes"
+		'$SPOOR' record -F 99999999 -e cpu-clock:u -o x.spoor -- true" >screen.txt
+	in_range "$(widest screen.txt)" 60 80 "no line is wider"
+	like "$(tr -s ' \n' ' ' <screen.txt)" "$dir: no time, such as .* \(spoor report --help says how\)" "wrong usage is whole"
+	like "$(tr -s ' \n' ' ' <screen.txt)" "spoor: $dir/cut.spoor: not closed in order: its end is missing" "so are warnings"
+	like "$(tr -s ' \n' ' ' <screen.txt)" 'record: frequency lowered .* kernel.perf_event_max_sample_rate' "and notes"
 	"$SPOOR" report --since "$dir" one.spoor 2>err
 	is "$(wc -l <err)" 1 "elsewhere each is one line"
 else
