@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bsd/string.h>
@@ -23,6 +24,7 @@
 #include "recorder/host.h"
 
 #define ENTRIES 4096		     /* a power of two; an inode has one place */
+#define TICK_NS_MAX 10000000	     /* where HZ is 100 */
 #define AGAIN_NS UINT64_C(100000000) /* between full searches for a file that is not found */
 
 /* OUT_OF_REACH: nothing is known, and where one would look was looked just now. */
@@ -116,18 +118,18 @@ static int
 path_walk(int root, const char *path)
 {
 	char copy[PATH_MAX], *rest = copy, *name;
-	int at = dup(root), next;
+	int at, next;
 
 	if (strlcpy(copy, path, sizeof(copy)) >= sizeof(copy))
-		errno = ENAMETOOLONG;
-	else
-		while (at >= 0 && (name = strsep(&rest, "/"))) {
-			if (!*name)
-				continue;
-			next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-			(void)close(at);
-			at = next;
-		}
+		return -ENAMETOOLONG;
+	at = fcntl(root, F_DUPFD_CLOEXEC, 3);
+	while (at >= 0 && (name = strsep(&rest, "/"))) {
+		if (!*name)
+			continue;
+		next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		(void)close(at);
+		at = next;
+	}
 	return at < 0 ? -errno : at;
 }
 
@@ -227,7 +229,21 @@ find_by_map(struct buildid_cache *c, const struct buildid_map *m, struct found *
 	return true;
 }
 
-/* When the file last changed; a clock that was set meanwhile costs another look at it. */
+/* Times of files are those of the last tick: what changed after it may bear its time. */
+static int64_t
+tick_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_REALTIME_COARSE, &tick) < 0)
+		return TICK_NS_MAX;
+	return tick.tv_sec * SECOND_NS + tick.tv_nsec;
+}
+
+/*
+ * The last moment when the file may have changed; a clock that was set meanwhile costs another look
+ * at it.
+ */
 static uint64_t
 changed_ns(const struct statx *st)
 {
@@ -235,7 +251,7 @@ changed_ns(const struct statx *st)
 	int64_t at;
 
 	host_clocks(&now);
-	at = st->stx_ctime.tv_sec * SECOND_NS + st->stx_ctime.tv_nsec -
+	at = st->stx_ctime.tv_sec * SECOND_NS + st->stx_ctime.tv_nsec + tick_ns() -
 		(int64_t)(now.realtime - now.monotonic);
 	return at > 0 ? (uint64_t)at : 0;
 }

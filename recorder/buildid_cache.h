@@ -3,7 +3,8 @@
  * buildid_cache: the build-ids of files that processes have mapped, remembered by inode.
  *
  * The files are those of other people: only regular ones are read, and file systems whose
- * answers another process gives (FUSE) are left alone, since they could stall the recorder.
+ * answers another process gives (FUSE) are left alone, since they could stall the recorder. Before
+ * Linux 5.12, which cannot look up a name in its cache alone, a path is looked up all the same.
  */
 #ifndef RECORDER_BUILDID_CACHE_H
 #define RECORDER_BUILDID_CACHE_H
@@ -42,8 +43,8 @@ int buildid_cache_known(struct buildid_cache *c, const struct buildid_map *map,
  * The build-id of a mapped file. A file that is not known, or may have changed since it was last
  * looked at and before it was mapped, is looked for through /proc/PID/map_files, which names the
  * very inode, then by its path as pid, this process and peer see it, where that is still the
- * same inode; and read. 0; -ENODATA: it has none; -ESTALE: it is not in reach (any more); -ENOENT:
- * nor was it, through another process, a moment ago; -errno.
+ * same inode; and read. 0; -ENODATA: it has none; -ESTALE: it is not in reach (any more), and
+ * another peer may be tried; -ENOENT: it is not, and another peer was tried a moment ago; -errno.
  */
 int buildid_cache_get(struct buildid_cache *c, const struct buildid_map *map, struct buildid *ret);
 

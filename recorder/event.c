@@ -304,7 +304,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		plan.nr++;
 		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);
 		if (r < 0)
-			r = session_fail(error, r, "out of memory");
+			r = session_fail(error, r, "%s: its CPUs cannot be read: %s",
+					 plan.defs[i].name, strerror(-r));
 		else
 			r = event_settle(&plan.defs[i], &settle, notes, error);
 		if (r == 0 && plan.defs[i].attr.freq &&

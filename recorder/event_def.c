@@ -52,10 +52,13 @@ named_kind(struct event_def *def, const char *sysfs, const char *pmu)
 
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0)
-		r = add_kind(def, pmu, &k);
 	if (r < 0)
 		return r;
+	r = add_kind(def, pmu, &k);
+	if (r < 0) {
+		cpu_list_done(&cpus);
+		return r;
+	}
 	k->cpus = cpus;
 	def->only_kinds = true;
 	return 0;

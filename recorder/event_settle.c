@@ -65,7 +65,7 @@ static int
 try_precisions(const struct settling *s, struct event_kind *k)
 {
 	const bool guests_out = s->def->attr.exclude_guest;
-	int first = 0, r;
+	int r;
 
 	for (int p = s->options->precise_max ? PRECISE_MAX : (int)k->precise;; p--) {
 		k->precise = (unsigned)p;
@@ -76,10 +76,9 @@ try_precisions(const struct settling *s, struct event_kind *k)
 			if (guests_out && !s->def->attr.exclude_host && try(s, k) == 0)
 				return 0;
 		}
-		/* The first error of the lowest precision tells most. */
-		first = r;
+		/* What is told is the error of the lowest precision, with guests left out. */
 		if (r == 0 || denied(r) || p == 0 || !s->options->precise_max)
-			return first;
+			return r;
 	}
 }
 

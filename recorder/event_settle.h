@@ -21,8 +21,8 @@ struct event_settle_options {
 };
 
 /*
- * On whole CPUs or on tasks, whichever the target is, and once for each kind of CPU. cycles become
- * the clock of the CPUs where any kind cannot count them. notes: as in event_plan_make(). 0, or
+ * On whole CPUs or on tasks, whichever the target is, and once for each kind of CPU. Where one kind
+ * of CPU cannot count cycles, cpu-clock takes their place on all. notes: as in event_plan_make(). 0, or
  * -errno with *error filled.
  */
 int event_settle(struct event_def *def, const struct event_settle_options *options,

@@ -58,7 +58,6 @@ host_kallsyms_load(const char *path, const struct kallsyms **ret)
 	file = io_source_fd(fd);
 	if (!file)
 		return -errno;
-	errno = EIO;
 	r = kallsyms_read(file, &k);
 	file->close(file);
 	if (r < 0)

@@ -12,9 +12,10 @@
 #include "recorder/host.h"
 
 #define READ_NS_MAX UINT64_C(50000000) /* of a pass */
-#define GIVEN 1024		       /* build-ids remembered as given; a power of two */
+#define QUEUED_MAX (1u << 20)	       /* bytes: while the disk is full, who knows how long */
+#define GIVEN 512		       /* pairs of build-ids remembered as given; a power of two */
 
-/* A build-id that the open file has; a collision costs giving it twice. */
+/* A build-id that the open file has. One that is forgotten is given again. */
 struct given {
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
@@ -23,10 +24,10 @@ struct given {
 
 struct live_ids {
 	struct buildid_cache *cache;
-	struct buf payload; /* of the next BUILDIDS block */
-	size_t nr;	    /* entries in it */
-	uint64_t read_ns;   /* spent on files in this pass */
-	struct given given[GIVEN];
+	struct buf payload;	      /* of the next BUILDIDS block */
+	size_t nr;		      /* entries in it */
+	uint64_t read_ns;	      /* spent on files in this pass */
+	struct given given[GIVEN][2]; /* the later one first */
 };
 
 struct live_ids *
@@ -88,12 +89,17 @@ static void
 give(struct live_ids *l, uint32_t maj, uint32_t min, uint64_t ino, uint64_t generation,
      const struct buildid *id, const char *path)
 {
-	struct given *g = &l->given[(ino ^ ino >> 10 ^ (uint64_t)min << 3 ^ generation) % GIVEN];
+	struct given *g = l->given[(ino ^ ino >> 10 ^ (uint64_t)min << 3 ^ generation) % GIVEN];
 
-	if (g->ino == ino && g->maj == maj && g->min == min && g->ino_generation == generation &&
-	    buildid_cmp(&g->id, id) == 0)
+	for (int i = 0; i < 2; i++)
+		if (g[i].ino == ino && g[i].maj == maj && g[i].min == min &&
+		    g[i].ino_generation == generation && buildid_cmp(&g[i].id, id) == 0)
+			return;
+	/* Nothing is written: it is given again when a file is begun, or when it is mapped again. */
+	if (l->payload.len > QUEUED_MAX)
 		return;
-	*g = (struct given){ maj, min, ino, generation, *id };
+	g[1] = g[0];
+	g[0] = (struct given){ maj, min, ino, generation, *id };
 	queue(l,
 	      &(struct buildid_entry){ .maj = maj,
 				       .min = min,

@@ -169,7 +169,7 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 	struct buildid id;
 
 	/* A record can hold a GNU id alone; others come by way of live_ids. */
-	if (s->o->buildids && p->ino && host_now_ns() < s->ids_until &&
+	if (s->o->buildids && p->ino && p->prot & PROT_EXEC && host_now_ns() < s->ids_until &&
 	    buildid_cache_get(s->o->buildids, &file, &id) == 0 && id.kind == BUILDID_GNU) {
 		k.build_id = id;
 		s->stats->build_ids++;
