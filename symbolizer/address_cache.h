@@ -17,7 +17,8 @@ struct resolved {
 	const char *dso;    /* NULL: the object's */
 	uint64_t vaddr;
 	uint64_t symbol_offset;
-	uint8_t miss; /* enum resolve_miss */
+	uint8_t miss;  /* enum resolve_miss */
+	uint8_t doubt; /* enum resolve_doubt */
 };
 
 struct address_cache_entry {

@@ -2,6 +2,7 @@
 #include "symbolizer/elf_object.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -314,7 +315,7 @@ elf_object_build_id(const struct elf_object *o, const uint8_t **ret_id)
 int
 elf_object_recorded_id(const struct elf_object *o, struct buildid *ret)
 {
-	int fd = dup(o->fd), error;
+	int fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3), error;
 	struct io_source *file;
 
 	if (fd < 0)

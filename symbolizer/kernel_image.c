@@ -222,7 +222,11 @@ load_vmlinux(struct kernel_image *k, struct elf_object *elf)
 		symtab_builder_free(b);
 		return error;
 	}
-	return symtab_build(b, &k->symtab);
+	error = symtab_build(b, &k->symtab);
+	/* Without its symbols it says nothing of where it lies either. */
+	if (!error && (k->vmlinux_reference[0] || k->vmlinux_reference[1]))
+		k->state = READY;
+	return error;
 }
 
 static int
@@ -247,8 +251,6 @@ open_vmlinux(struct kernel_image *k)
 		k->state = k->recorded.size ? OTHER_BUILD : UNKNOWN_BUILD;
 	} else {
 		error = load_vmlinux(k, elf);
-		if (!error)
-			k->state = READY;
 	}
 	elf_object_close(elf);
 	return error == -FMT_E_NOMEM ? error : 0;

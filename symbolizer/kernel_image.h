@@ -49,7 +49,7 @@ int kernel_image_find(struct kernel_image *k, uint64_t address, struct kernel_sy
 /* Why there are no names, and what would help; NULL: there are. */
 const char *kernel_image_trouble(const struct kernel_image *k);
 
-/* How sure it is that names are of the recorded kernel. */
+/* How sure it is that names are of the recorded kernel. Of --kallsyms, which tells no build, its giver is. */
 enum resolve_doubt kernel_image_doubt(const struct kernel_image *k);
 
 #endif

@@ -519,8 +519,10 @@ object_address(const struct object *o, const struct task_map *map, uint64_t ip, 
 		if (length == end - start)
 			found = start;
 	}
+	if (nr != 1)
+		return false;
 	*ret = found + (ip - map->start);
-	return nr == 1;
+	return true;
 }
 
 /* The object is nowhere: what there is of it with symbols. */

@@ -519,11 +519,18 @@ resolver_kernel_trouble(const struct resolver *r)
 
 /* 1 with *ret, 0, -FMT_E_NOMEM. */
 static int
-kernel_symbol(struct resolver *r, uint64_t address, struct kernel_symbol *ret)
+kernel_symbol(struct resolver *r, uint64_t address, struct kernel_symbol *ret,
+	      enum resolve_doubt *ret_doubt)
 {
+	int found;
+
+	*ret_doubt = RESOLVE_SURE;
 	if (kernel_symbols_find(r->kernel, address, ret))
 		return 1;
-	return r->ask_image ? kernel_image_find(r->kernel_image, address, ret) : 0;
+	found = r->ask_image ? kernel_image_find(r->kernel_image, address, ret) : 0;
+	if (found > 0)
+		*ret_doubt = kernel_image_doubt(r->kernel_image);
+	return found;
 }
 
 int
@@ -532,10 +539,11 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *r
 	const struct resolved *known = address_cache_find(&r->kernel_cache, 0, ip, is_return);
 	struct resolved fresh = { .dso = r->kernel_dso, .miss = RESOLVE_NO_KSYM };
 	struct kernel_symbol symbol;
+	enum resolve_doubt doubt;
 	int found, error;
 
 	if (known == NULL) {
-		found = kernel_symbol(r, ip - is_return, &symbol);
+		found = kernel_symbol(r, ip - is_return, &symbol, &doubt);
 		if (found < 0)
 			return found;
 		if (found) {
@@ -543,6 +551,7 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *r
 			fresh.symbol = symbol.name;
 			fresh.symbol_offset = ip - symbol.start;
 			fresh.miss = RESOLVE_OK;
+			fresh.doubt = (uint8_t)doubt;
 		}
 		error = address_cache_add(&r->kernel_cache, 0, ip, is_return, &fresh);
 		if (error)
@@ -558,7 +567,7 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *r
 		.dso_path = known->dso,
 		.kernel = true,
 		.miss = known->miss,
-		.doubt = known->symbol ? kernel_image_doubt(r->kernel_image) : RESOLVE_SURE,
+		.doubt = known->doubt,
 	};
 	return 0;
 }

@@ -39,7 +39,8 @@ static const struct cli_option options[] = {
 	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
-	{ OPT_BUILD_IDS, 0, "build-ids", "WHO", "are asked: auto (default), kernel or file" },
+	{ OPT_BUILD_IDS, 0, "build-ids", "WHO",
+	  "is asked for build-ids: auto (default), kernel or file" },
 	{ 0 },
 };
 

@@ -161,27 +161,16 @@ read_one(struct load *l, const struct load_options *o)
 	return input_set_finish(&l->set);
 }
 
-/* Names that stand on a file which may be another than the recorded one: told by object. */
+/* Names that stand on a file which may be another than the recorded one. */
 static void
 warn_doubts(const struct load *l)
 {
-	const size_t nr = profile_frames(l->profile);
+	for (size_t i = 0; i < doubts_count(l->doubts); i++) {
+		const struct doubt *d = doubts_at(l->doubts, i);
+		char *path = escape_dup(d->dso_path);
 
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct frame *f = profile_frame(l->profile, i);
-		bool told = f->doubt == RESOLVE_SURE;
-		char *path;
-
-		for (uint32_t k = 0; k < i && !told; k++) {
-			const struct frame *before = profile_frame(l->profile, k);
-
-			told = before->doubt == f->doubt && before->dso_path == f->dso_path;
-		}
-		if (told)
-			continue;
-		path = escape_dup(f->dso_path);
 		screen_text_warn("%s: names of %s are %s", l->set.path, path ? path : "a file",
-				 resolve_doubt_text(f->doubt));
+				 resolve_doubt_text(d->doubt));
 		free(path);
 	}
 }
@@ -207,6 +196,10 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return EXIT_FAILED;
 	}
 	input_set_warn(&l->set, !o->told);
+	if (doubts_find(l->profile, &l->doubts) < 0) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
 	warn_doubts(l);
 	if (!o->told && l->set.dwarf)
 		screen_text_warn("%s: " LOAD_DWARF_TEXT, l->set.path);
@@ -218,6 +211,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 void
 load_close(struct load *l)
 {
+	doubts_free(l->doubts);
 	profile_free(l->profile);
 	resolver_free(l->resolver);
 	input_set_close(&l->set);

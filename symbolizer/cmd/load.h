@@ -6,6 +6,7 @@
 #define SYMBOLIZER_CMD_LOAD_H
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/doubts.h"
 #include "symbolizer/filter.h"
 #include "symbolizer/input_set.h"
 #include "symbolizer/profile.h"
@@ -56,6 +57,7 @@ struct load {
 	char *debug_cache;
 	struct resolver *resolver;
 	struct profile *profile;
+	struct doubts *doubts;
 	struct profile_options profile_options;
 	int status; /* EXIT_FAILED when the input could only be read in part: report, then fail */
 };

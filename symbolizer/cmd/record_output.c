@@ -141,8 +141,12 @@ record_output_settle(struct record_output *o)
 		status = EXIT_FAILED;
 		goto out;
 	}
-	if (rename(o->older, old) < 0 || rename(o->temporary, o->older) < 0) {
+	if (rename(o->older, old) < 0) {
 		warn("%s: cannot be set aside", o->older);
+		status = EXIT_FAILED;
+	} else if (rename(o->temporary, o->older) < 0) {
+		warn("%s: cannot be put in its place", o->older);
+		(void)rename(old, o->older);
 		status = EXIT_FAILED;
 	} else {
 		free(o->temporary);

@@ -143,6 +143,26 @@ make_unresolved(const struct profile_totals *t)
 	return j;
 }
 
+static json_t *
+make_doubts(const struct doubts *doubts)
+{
+	static const char *const keys[RESOLVE_DOUBTS] = {
+		[RESOLVE_UNVERIFIED] = "unverified",
+		[RESOLVE_FORCED] = "forced",
+	};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < doubts_count(doubts); i++) {
+		const struct doubt *d = doubts_at(doubts, i);
+		json_t *j = json_object();
+
+		json_object_set_new(j, "dso_path", name(d->dso_path));
+		json_object_set_new(j, "doubt", json_string(keys[d->doubt]));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
 /* null: there is no sample, or nobody knows the time of day. */
 static json_t *
 realtime(const struct input_set *set, uint64_t ns)
@@ -177,6 +197,7 @@ report_print_json(const struct report_print *p)
 				   json_value_number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
 	err |= json_object_set_new(j, "loss", make_loss(loss));
 	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
+	err |= json_object_set_new(j, "doubts", make_doubts(p->load->doubts));
 	err |= json_object_set_new(j, "percentage",
 				   json_string(p->options->relative ? "relative" : "absolute"));
 	err |= json_object_set_new(j, "events", make_events(p));

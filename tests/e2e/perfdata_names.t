@@ -97,6 +97,9 @@ like "$("$SPOOR" report --vmlinux vmlinux other.data 2>&1 | tr -d '\n#' | tr -s 
 is "$(kernel_names other.data --vmlinux vmlinux --force | grep -xF "$hot")" "$hot" "--force takes it"
 like "$(cat err)" "names of \[kernel.kallsyms\] are forced" "and says so"
 
+strip -o vmlinux.stripped vmlinux
+like "$("$SPOOR" report --vmlinux vmlinux.stripped p.data 2>&1 | tr -d '\n#' | tr -s ' ')" \
+	"given with --vmlinux cannot be read, or has no symbols" "a stripped one says nothing"
 # perf finds it in the working directory, and calls the kernel by it.
 record v.data dd if=/dev/zero of=/dev/null bs=64k count=200000
 like "$(perf buildid-list -i v.data)" "$id .*vmlinux" "perf calls the kernel vmlinux"
@@ -125,6 +128,8 @@ touch -d '1 hour ago' plain
 record f.data ./plain 400
 is "$(hottest f.data)" "plain burn_hot" "a file of the same path, pages and age names"
 like "$(cat err)" "names of $TMP/plain are not verified" "which is not verified, it is said"
+is "$("$SPOOR" report --json --comm plain f.data 2>/dev/null | jq -c '.doubts[] | select(.dso_path | endswith("plain")).doubt')" \
+	'"unverified"' "to scripts, too"
 like "$("$SPOOR" export -f folded f.data 2>&1)" "names of $TMP/plain are not verified" "to who exports as well"
 touch plain
 touch -d '1 minute ago' f.data
