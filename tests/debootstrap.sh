@@ -7,18 +7,19 @@
 SPOOR_MACHINES=${SPOOR_MACHINES:-/var/cache/spoor-test}
 debootstrap_why= # after a failure; what debootstrap said is in $SPOOR_MACHINES/debootstrap.log
 
-# The mirror of a release: the one that this host's own packages come from, or of another release
-# of its distribution.
+# The mirror of a release: the one that this host's own packages come from, or those of another
+# release of the same distribution. Nothing is printed where this host has none: debootstrap knows one.
 debootstrap_mirror() # CODENAME
 {
 	local targets='$(CODENAME) $(REPO_URI)' origin=Debian
+	local scripts=${DEBOOTSTRAP_DIR:-/usr/share/debootstrap}/scripts
 
-	# shellcheck disable=SC1091
-	[ "$(. /etc/os-release && echo "$ID")" != ubuntu ] || origin=Ubuntu
+	# Releases of Ubuntu are links to one script.
+	[ "$(basename "$(realpath -m "$scripts/$1")")" != gutsy ] || origin=Ubuntu
 	{
 		apt-get indextargets --format "$targets" 'Created-By: Packages' | sed -n "s/^$1 //p"
 		apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Origin: $origin" "Label: $origin"
-	} | head -n 1
+	} 2>/dev/null | head -n 1
 }
 
 # May a tree be made and entered here?
@@ -35,18 +36,23 @@ debootstrap_possible() # COMMAND...: what is needed to enter it
 # A tree that is complete, or nothing.
 debootstrap_tree() # DIRECTORY CODENAME MARK [OPTION...]: made anew unless $DIRECTORY/.complete is MARK
 {
-	local base=$1 codename=$2 mark=$3 mirror
+	local base=$1 codename=$2 mark=$3 mirror said log=$SPOOR_MACHINES/debootstrap.log
 
 	shift 3
 	[ "$(cat "$base/.complete" 2>/dev/null)" != "$mark" ] || return 0
 	mirror=$(debootstrap_mirror "$codename")
-	[ -n "$mirror" ] || { debootstrap_why="no mirror of $codename is configured"; return 1; }
 	rm -rf --one-file-system "$base.part" "$base"
 	mkdir -p "$SPOOR_MACHINES"
-	echo "# debootstrap $codename from $mirror" >&2
-	if ! debootstrap --variant=minbase "$@" "$codename" "$base.part" "$mirror" \
-		>"$SPOOR_MACHINES/debootstrap.log" 2>&1; then
-		debootstrap_why="debootstrap failed"
+	echo "# debootstrap $codename from ${mirror:-its usual mirror}" >&2
+	# shellcheck disable=SC2086 # one address or none
+	if ! debootstrap --variant=minbase "$@" "$codename" "$base.part" $mirror >"$log" 2>&1; then
+		said=$(sed -n 's/^E: //p' "$log" | head -n 1)
+		debootstrap_why="debootstrap has no $codename: ${said:-it failed} ($log)"
+		case $said in
+		*"getting release file"*)
+			debootstrap_why="the mirror of $codename is out of reach: $said"
+			;;
+		esac
 		return 1
 	fi
 	echo "$mark" >"$base.part/.complete"

@@ -7,21 +7,13 @@
 #   machine_make || skip_all "$machine_why"      the tree in $machine, not booted
 #   machine_boot; machine COMMAND...; machine_halt
 #
-# The tree is made once by debootstrap and kept in $SPOOR_MACHINES; what a test changes lies in
-# an overlay of its own.
+# The tree is kept (debootstrap.sh); what a test changes lies in an overlay of its own.
 
-SPOOR_MACHINES=${SPOOR_MACHINES:-/var/cache/spoor-test}
+. "$TOP/tests/debootstrap.sh"
 machine=
 machine_why=
 machine_pid=
 machine_leader=
-
-# The mirror that this host's own packages come from.
-machine_mirror() # CODENAME
-{
-	apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
-		awk -v want="$1" '$1 == want { print $2; exit }'
-}
 
 # Packages of the libraries that the programs are linked with, as they are called here.
 machine_libraries()
@@ -33,40 +25,19 @@ machine_libraries()
 	done | sed 's/:.*//' | sort -u | paste -sd,
 }
 
-machine_base() # sets $base
+machine_make()
 {
-	local codename mirror libraries part
+	local codename libraries base
 
 	# shellcheck disable=SC1091
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-	base=$SPOOR_MACHINES/$codename
 	libraries=$(machine_libraries)
-	[ "$(cat "$base/.complete" 2>/dev/null)" != "$libraries" ] || return 0
-	mirror=$(machine_mirror "$codename")
-	[ -n "$mirror" ] || { machine_why="no mirror of $codename is configured"; return 1; }
-	part=$base.part
-	rm -rf --one-file-system "$part" "$base"
-	mkdir -p "$SPOOR_MACHINES"
-	diag "debootstrap $codename from $mirror"
-	if ! debootstrap --variant=minbase --include="systemd,systemd-sysv,dbus,procps,man-db,$libraries" \
-		"$codename" "$part" "$mirror" >"$SPOOR_MACHINES/debootstrap.log" 2>&1; then
-		diag_file "$SPOOR_MACHINES/debootstrap.log"
-		machine_why="debootstrap failed"
+	base=$SPOOR_MACHINES/$codename
+	if ! debootstrap_possible systemd-nspawn nsenter || ! debootstrap_tree "$base" "$codename" "$libraries" \
+		--include="systemd,systemd-sysv,dbus,procps,man-db,$libraries"; then
+		machine_why=$debootstrap_why
 		return 1
 	fi
-	echo "$libraries" >"$part/.complete"
-	mv "$part" "$base"
-}
-
-machine_make()
-{
-	local base
-
-	[ "$(id -u)" -eq 0 ] || { machine_why="not root"; return 1; }
-	for command in systemd-nspawn debootstrap nsenter; do
-		command -v $command >/dev/null || { machine_why="there is no $command"; return 1; }
-	done
-	machine_base || return 1
 	at_exit machine_remove
 	mkdir -p "$TMP/machine"
 	# A tmpfs, because an overlay on an overlay is not always possible.
