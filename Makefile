@@ -54,7 +54,7 @@ WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-
 	   -Wcast-qual -Wpointer-arith -Wformat=2 -Wvla -Wundef \
 	   -Werror=implicit-function-declaration $(if $(WERROR),-Werror)
 HARDEN	:= -fstack-protector-strong -fPIE -fno-omit-frame-pointer
-BANNED	:= -include banned.h
+FIRST	:= -include floor.h -include banned.h
 # glibc warns of fortification without optimization; a compiler may have a level of its own.
 OPTIMIZE = $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS) $(CPPFLAGS))))
 FORTIFY	= $(if $(and $(OPTIMIZE),$(if $(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),,1)),\
@@ -69,6 +69,8 @@ FIXFLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-opt
 # pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
 lazy	= $(eval $(1) := $(shell $(PKG_CONFIG) $(2)))$($(1))
 PKGS	:= libbsd libmd libzstd libelf libdw jansson zlib
+# HN_IEC_PREFIXES; ZSTD_CCtx_setParameter(), ZSTD_DCtx_reset()
+NEEDED	:= 'libbsd >= 0.10' 'libzstd >= 1.4.0' libmd libelf libdw jansson zlib
 PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
 LIBS_format = $(call lazy,LIBS_format,--libs libbsd libmd libzstd)
 LIBS_recorder = $(LIBS_format)
@@ -81,7 +83,7 @@ LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
 ENDLESS_RUST = $(eval ENDLESS_RUST := $(shell $(CC) $(CPPFLAGS) -E -include libiberty/demangle.h -x c /dev/null | \
 	grep -q DEMANGLE_COMPONENT_MODULE_NAME; echo $$?))$(ENDLESS_RUST)
 
-ALL_CFLAGS = $(STD) $(WARN) $(HARDEN) $(SANFLAGS) $(BANNED) $(PC_CFLAGS) $(CFLAGS) $(CPPFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(HARDEN) $(SANFLAGS) $(FIRST) $(PC_CFLAGS) $(CFLAGS) $(CPPFLAGS)
 COMPILE = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(XFLAGS) -MMD -MP -c -o $@ $<
 LDLINK	= $(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@
 
@@ -111,7 +113,7 @@ FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 E2E	:= $(wildcard tests/e2e/*.t)
 MAN	:= $(foreach s,1 5 7 8,$(wildcard docs/*.$(s)))
 C_FILES	:= $(foreach d,$(LAYERS) format/uapi/linux recorder/uapi/linux symbolizer/cmd tests/unit/* tests/fixtures tests/fuzz tests/bench tests,\
-	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) banned.h
+	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) floor.h banned.h
 
 all: $(ARCHIVES) $(PROGS)
 
@@ -119,7 +121,12 @@ all: $(ARCHIVES) $(PROGS)
 
 # Every object depends on this file; it changes only when the flags do.
 $(BUILD)/flags: FORCE
-	@$(PKG_CONFIG) --exists $(PKGS) || { echo 'spoor: a library is missing; run "make deps"' >&2; exit 1; }
+	@missing=; $(PKG_CONFIG) --exists $(NEEDED) || \
+		for p in $(NEEDED); do $(PKG_CONFIG) --exists "$$p" || missing="$$missing, $$p"; done; \
+	if ! echo | $(CC) -E - >/dev/null 2>&1; then missing="$$missing, a compiler ($(CC))"; \
+	elif ! echo '#include <libiberty/demangle.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null 2>&1; then \
+		missing="$$missing, libiberty/demangle.h"; fi; \
+	[ -z "$$missing" ] || { echo "spoor: missing: $${missing#, }; \"make deps\" installs what there is" >&2; exit 1; }
 	@mkdir -p $(@D); f='$(CC) $(CXX) $(CLANG) $(VERSION) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) $(FUZZFLAGS) $(FIXFLAGS)'; \
 	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
 
@@ -236,7 +243,7 @@ FUZZ_OBJ := $(foreach l,symbolizer daemon recorder format,$(call fuzz_objs,$(l))
 
 $(BUILD)/fuzz/%.o: %.c $(BUILD)/flags
 	$(say) CLANG $<
-	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(BANNED) $(PC_CFLAGS) $(FUZZFLAGS) $(FUZZ_XFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(FIRST) $(PC_CFLAGS) $(FUZZFLAGS) $(FUZZ_XFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 $(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/. daemon/.)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #include <bsd/string.h>
@@ -83,6 +84,19 @@ probe_sideband(const struct perf_event_attr *scratch, uint64_t skip, struct feat
 	}
 }
 
+/* What the oldest kernel that spoor records on has is refused. */
+static int
+kernel_refuses(int err, const char *what, struct session_error *error)
+{
+	struct utsname u = { 0 };
+
+	(void)uname(&u);
+	return session_fail(error, err,
+			    "perf_event_open: Linux %s refuses %s (%s): spoor needs Linux 4.18 or "
+			    "newer, with CONFIG_PERF_EVENTS",
+			    u.release, what, strerror(-err));
+}
+
 static int
 probe(const struct session_options *o, struct features *f, struct buf *notes,
       struct session_error *error)
@@ -100,13 +114,15 @@ probe(const struct session_options *o, struct features *f, struct buf *notes,
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		PERF_SAMPLE_CPU;
 	r = try_open(attr);
+	if (r == -EINVAL || r == -ENOENT || r == -EOPNOTSUPP || r == -ENOSYS)
+		return kernel_refuses(r, "the dummy event", error);
 	if (r < 0)
 		return event_open_error(&scratch, 0, -1, r, error);
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
-	if (try_open(attr) < 0)
-		return session_fail(error, -EOPNOTSUPP,
-				    "this kernel cannot stamp events with CLOCK_MONOTONIC");
+	r = try_open(attr);
+	if (r < 0)
+		return kernel_refuses(r, "CLOCK_MONOTONIC in events", error);
 	f->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 		PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->read_format = f->read_format | PERF_FORMAT_LOST;

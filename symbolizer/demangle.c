@@ -9,6 +9,11 @@
 #include <bsd/string.h>
 #include <libiberty/demangle.h>
 
+/* Without it a name takes all of the stack. */
+#ifndef DMGL_NO_RECURSE_LIMIT
+#error "spoor needs the libiberty of binutils 2.32 or newer, with its limit of depth"
+#endif
+
 #define STUB "@plt"
 
 struct sink {

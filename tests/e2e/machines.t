@@ -127,6 +127,21 @@ exits 1 "precise cycles of a process, asked for where there are none" \
 like "$(cat err)" 'cycles:pp: the kernel refuses this event or one of its modifiers' "are refused in words"
 unset SPOOR_MACHINE SPOOR_MACHINE_LOG
 
+# What is too old is named, with what is not.
+machine alike
+while read -r kernel refuses; do
+	export SPOOR_KERNEL=$kernel
+	exits 1 "Linux $kernel: record fails" there "$SPOOR" record -a --duration 0.2s -o y.spoor
+	like "$(cat err)" "Linux $kernel\.0-shim refuses $refuses: spoor needs Linux 4.18 or newer" \
+		"Linux $kernel: is named, with what it refuses"
+	nok "Linux $kernel: no file is left" test -e y.spoor
+done <<END
+none the dummy event \(Function not implemented\)
+3.10 the dummy event \(Invalid argument\)
+3.16 CLOCK_MONOTONIC in events \(Invalid argument\)
+END
+unset SPOOR_KERNEL
+
 # Older kernels do without what they lack, and say so.
 for kernel in 4.18 5.4 5.10; do
 	machine alike

@@ -38,6 +38,36 @@ compiles CFLAGS='-O2 -O0'
 like "$(run -n BUILD="$TMP/flags" V=1 CFLAGS=-Os "$TMP/flags/format/buf.o")" ' -D_FORTIFY_SOURCE=2 ' \
 	"with optimization it is fortified"
 
+# --- what is too old, or not there -----------------------------------------------------------
+
+refused() # WORDS NAME ARGUMENT...
+{
+	local words=$1 name=$2
+
+	shift 2
+	run BUILD="$TMP/old" "$@" "$TMP/old/format/buf.o" >old.log 2>&1
+	isnt "$?" 0 "$name: is not built by"
+	like "$(cat old.log)" "$words" "$name: is named"
+}
+if "${CC:-gcc}" --version | grep -q clang; then
+	refused 'clang 8 or newer' "an old compiler" CC="${CC:-gcc}" CPPFLAGS='-U__clang_major__ -D__clang_major__=7'
+else
+	refused 'gcc 7 or newer' "an old compiler" CC="${CC:-gcc}" CPPFLAGS='-U__GNUC__ -D__GNUC__=6'
+fi
+mkdir old-libc
+printf '#include_next <features.h>\n#undef __GLIBC_MINOR__\n#define __GLIBC_MINOR__ 27\n' >old-libc/features.h
+refused 'glibc 2\.28 or newer' "an old C library" CPPFLAGS="-I$TMP/old-libc"
+cat >tools/old-pkg-config <<'SH'
+#!/bin/sh
+case "$*" in *libzstd\ * | *jansson*) exit 1 ;; esac
+exec pkg-config "$@"
+SH
+chmod +x tools/old-pkg-config
+refused '^spoor: missing: libzstd >= 1\.4\.0, jansson; "make deps"' "an old library, and one that is not there" \
+	PKG_CONFIG="$TMP/tools/old-pkg-config"
+refused '^spoor: missing: libiberty/demangle\.h;' "a library without pkg-config's file" CPPFLAGS=-nostdinc
+refused '^spoor: missing: a compiler \(no-cc\);' "a compiler that is not there" CC=no-cc
+
 # --- what is installed, and taken away -----------------------------------------------------------
 
 # Not anew: with the variables of the make that built it.
