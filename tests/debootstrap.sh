@@ -7,18 +7,29 @@
 SPOOR_MACHINES=${SPOOR_MACHINES:-/var/cache/spoor-test}
 debootstrap_why= # after a failure; what debootstrap said is in $SPOOR_MACHINES/debootstrap.log
 
+# Whose release is it? Those of Ubuntu are links to one script.
+debootstrap_origin() # CODENAME
+{
+	local script
+
+	script=$(realpath -m "${DEBOOTSTRAP_DIR:-/usr/share/debootstrap}/scripts/$1")
+	[ "${script##*/}" = gutsy ] && echo Ubuntu || echo Debian
+}
+
 # The mirror of a release: the one that this host's own packages come from, or those of another
-# release of the same distribution. Nothing is printed where this host has none: debootstrap knows one.
+# release of the same distribution, or else the one for everybody.
 debootstrap_mirror() # CODENAME
 {
-	local targets='$(CODENAME) $(REPO_URI)' origin=Debian
-	local scripts=${DEBOOTSTRAP_DIR:-/usr/share/debootstrap}/scripts
+	local targets='$(CODENAME) $(REPO_URI)' origin
 
-	# Releases of Ubuntu are links to one script.
-	[ "$(basename "$(realpath -m "$scripts/$1")")" != gutsy ] || origin=Ubuntu
+	origin=$(debootstrap_origin "$1")
 	{
 		apt-get indextargets --format "$targets" 'Created-By: Packages' | sed -n "s/^$1 //p"
 		apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Origin: $origin" "Label: $origin"
+		case $origin in
+		Ubuntu) echo http://archive.ubuntu.com/ubuntu ;;
+		*) echo http://deb.debian.org/debian ;;
+		esac
 	} 2>/dev/null | head -n 1
 }
 
@@ -43,9 +54,8 @@ debootstrap_tree() # DIRECTORY CODENAME MARK [OPTION...]: made anew unless $DIRE
 	mirror=$(debootstrap_mirror "$codename")
 	rm -rf --one-file-system "$base.part" "$base"
 	mkdir -p "$SPOOR_MACHINES"
-	echo "# debootstrap $codename from ${mirror:-its usual mirror}" >&2
-	# shellcheck disable=SC2086 # one address or none
-	if ! debootstrap --variant=minbase "$@" "$codename" "$base.part" $mirror >"$log" 2>&1; then
+	echo "# debootstrap $codename from $mirror" >&2
+	if ! debootstrap --variant=minbase "$@" "$codename" "$base.part" "$mirror" >"$log" 2>&1; then
 		said=$(sed -n 's/^E: //p' "$log" | head -n 1)
 		debootstrap_why="debootstrap has no $codename: ${said:-it failed} ($log)"
 		case $said in

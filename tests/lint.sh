@@ -12,7 +12,7 @@ complain()
 	bad=1
 }
 
-if [ -d .git ] && command -v git >/dev/null; then
+if [ -e .git ] && command -v git >/dev/null; then
 	mapfile -t files < <(git ls-files --cached --others --exclude-standard)
 else
 	mapfile -t files < <(find . -path './build*' -prune -o -type f -print | sed 's,^\./,,')

@@ -60,6 +60,8 @@ copy_checkout() # DIRECTORY
 	fi
 }
 
+options=()
+[ "$(debootstrap_origin "$codename")" != Ubuntu ] || options=("--components=main,universe")
 mkdir -p "$SPOOR_MACHINES"
 work=$(mktemp -d "$SPOOR_MACHINES/work.XXXXXX")
 mkdir "$work/spoor"
@@ -67,7 +69,7 @@ mkdir -m 1777 "$work/tmp"
 copy_checkout "$work/spoor"
 (
 	flock 9 # who comes second waits for the tree, and finds it made
-	debootstrap_tree "$tree" "$codename" "root.sh" || fail "$debootstrap_why"
+	debootstrap_tree "$tree" "$codename" "root.sh" "${options[@]}" || fail "$debootstrap_why"
 	mkdir -p "$tree/spoor"
 	cp --remove-destination -L /etc/resolv.conf /etc/hosts "$tree/etc/"
 	enter .ci/deps build check || fail "the packages of .ci/deps are not to be had in $tree"
