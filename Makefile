@@ -206,13 +206,20 @@ check check-unit demo bench: deps
 
 build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS) $(BENCH)
 
+# Of what knows neither clock nor kernel, as many at once as there are CPUs; then the others, one by one.
+TOGETHER = $(REPLAYS) $(filter $(BUILD)/tests/unit/format/% $(BUILD)/tests/unit/symbolizer/%,$(UNIT)) \
+	   $(shell grep -l '^\# @together' $(E2E))
+prove	= $(if $(strip $(2)),prove --directives $(1) -e tests/run.sh $(2) || s=1;)
+run_tests = $(Q)s=0; export BUILD='$(BUILD)' CC='$(CC)'; \
+	$(call prove,-j$$(nproc),$(filter $(TOGETHER),$(1))) $(call prove,,$(filter-out $(TOGETHER),$(1))) exit $$s
+
 T	?= $(UNIT) $(REPLAYS) $(E2E)
 run-check: build-tests
-	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(T)),prove --directives -e tests/run.sh $(T),:)
+	$(call run_tests,$(T))
 
 UNIT_T	= $(UNIT) $(if $(LAYER),,$(REPLAYS))
 run-check-unit: $(UNIT_T)
-	$(Q)BUILD='$(BUILD)' CC='$(CC)' $(if $(strip $(UNIT_T)),prove --directives -e tests/run.sh $(UNIT_T),:)
+	$(call run_tests,$(UNIT_T))
 
 # Needs root: boots a container with what `make install` installs.
 check-systemd: deps
@@ -225,6 +232,11 @@ run-check-systemd: build-tests $(BUILD)/spoord.service
 check-debian13:
 	$(Q).ci/deps root
 	$(Q)tests/root.sh trixie make -j$$(nproc) check $(MAKEOVERRIDES)
+
+# Needs root: what tests/builds.sh has, by the compilers of Debian 13.
+check-builds:
+	$(Q).ci/deps root
+	$(Q)tests/root.sh trixie tests/builds.sh
 
 check-long: check
 	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' TEST_TIMEOUT=7200 prove -e tests/run.sh $$t; done
@@ -317,7 +329,7 @@ clean:
 
 FORCE:
 .PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
-	check-debian13 check-long fuzz build-fuzz \
+	check-debian13 check-builds check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 . "$(dirname "$0")/../lib.sh"
 need_command mandoc
 plan 1

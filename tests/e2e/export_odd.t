@@ -3,6 +3,7 @@
 #
 # perf reads the exports of recordings of every kind: the golden ones, of which some have nothing but
 # tracepoints, were cut or damaged, or have no samples.
+# @together
 . "$(dirname "$0")/../lib.sh"
 need_command jq perf
 

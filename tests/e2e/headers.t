@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Every header compiles alone; the check sees one that does not.
+# @together
 . "$(dirname "$0")/../lib.sh"
 
 ok "this tree's headers compile alone" "$TOP/tests/headers.sh" "$TOP"

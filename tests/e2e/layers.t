@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The layer check passes on this tree and sees what is planted in a copy of it.
+# @together
 . "$(dirname "$0")/../lib.sh"
 
 ok "this tree keeps its layers" "$TOP/tests/layers.sh" "$TOP"

@@ -3,6 +3,7 @@
 #
 # The Makefile where a packager or a cross build bends it: tools by name, other flags, directories with a
 # space, where files are installed.
+# @together
 . "$(dirname "$0")/../lib.sh"
 
 run() # ARGUMENT...: make, in a build of its own

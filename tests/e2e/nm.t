@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The recording half stays clean of ELF and DWARF code, whatever its sources look like.
+# @together
 . "$(dirname "$0")/../lib.sh"
 need_command nm
 

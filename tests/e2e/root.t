@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/root.sh, with a pretended debootstrap: a tree of a few programs of this host.
+# @together
 . "$(dirname "$0")/../lib.sh"
 need_command unshare pivot_root flock
 
