@@ -166,10 +166,11 @@ if command -v perf >/dev/null; then
 		is "$(shares $options | cut -d' ' -f1 | sort)" "$(perf_shares $options)" "$options: as perf"
 	done
 	fields="-F sample,period,comm,sym --dso split -q -t |"
+	# Some perfs demangle by libstdc++, with parameters.
 	# shellcheck disable=SC2086
 	is "$("$SPOOR" report $fields -s sym both.spoor)" \
 		"$(perf report -i both.data --no-children -g none --percent-limit 0 --stdio $fields -s sym 2>/dev/null |
-			grep -v '^#' | grep . | sed 's/ *| */|/g; s/^ *//; s/ *$//')" "-F and -t: as perf"
+			grep -v '^#' | grep . | sed 's/ *| */|/g; s/([^|]*$//; s/^ *//; s/ *$//')" "-F and -t: as perf"
 	perf report -i both.data --header-only 2>/dev/null | grep -E '^# (hostname|os release|arch|nrcpus|cmdline)' |
 		sed 's/ *$//' >theirs
 	"$SPOOR" report --header-only both.spoor >out
