@@ -157,14 +157,7 @@ read_cpus(const char *sysfs, const char *pmu, const char *file, struct cpu_list 
 	char text[4096];
 	int r = read_line(sysfs, pmu, "", file, text, sizeof(text));
 
-	if (r < 0)
-		return r;
-	/* All CPUs of the kind are offline. */
-	if (!*text) {
-		cpu_list_init(ret);
-		return 0;
-	}
-	return cpu_list_parse(text, ret);
+	return r < 0 ? r : cpu_list_parse(text, ret);
 }
 
 int
