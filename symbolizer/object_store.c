@@ -11,13 +11,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <zlib.h>
-
 #include "format/fmt_error.h"
+#include "symbolizer/object_debug.h"
 
 #define DELETED " (deleted)"
 #define PAGE 4096 /* segments begin in pages of this size, or of a multiple */
-#define CRC_BYTES_MAX (UINT64_C(4) << 30)
 #define VDSO_BYTES_MAX (256u << 10)
 #define VSYSCALL_ADDRESS UINT64_C(0xffffffffff600000)
 #define VSYSCALL_BYTES 4096
@@ -40,25 +38,6 @@ missed(struct search *s, enum resolve_miss why)
 {
 	if (s->miss == RESOLVE_NO_FILE || why == RESOLVE_MISMATCH)
 		s->miss = why;
-}
-
-/*
- * Opens a regular file; a path out of a recording may name a device, whose opening alone
- * does things.
- */
-static int
-open_regular(const char *path, struct stat *st)
-{
-	int fd;
-
-	if (stat(path, st) != 0 || !S_ISREG(st->st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
 }
 
 /* Records of perf hold the first 20 bytes of a longer build-id. */
@@ -140,7 +119,7 @@ try_object(struct search *s, const char *path)
 	struct elf_object *elf = NULL;
 	struct stat st;
 	bool same;
-	int fd = open_regular(path, &st);
+	int fd = object_places_open(path, &st);
 	int error;
 
 	if (fd < 0)
@@ -164,37 +143,19 @@ try_object(struct search *s, const char *path)
 	return 0;
 }
 
-/* "DIR/.build-id/ab/cdef...TAIL"; false: too long, or no id. */
-static bool
-build_id_path(char path[PATH_MAX], const char *dir, const uint8_t *id, size_t size,
-	      const char *tail)
-{
-	char hex[2 * ELF_BUILD_ID_MAX + 1];
-	int n;
-
-	if (size < 2 || size > ELF_BUILD_ID_MAX)
-		return false;
-	for (size_t i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	n = snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, tail);
-	return n > 0 && n < PATH_MAX;
-}
-
-/* perf's cache; in its oldest form the link is the file itself. */
 static int
 try_cache(struct search *s)
 {
-	static const char *const tails[] = { "/elf", "/vdso", "" };
 	const struct map_object *w = s->wanted;
 	char path[PATH_MAX];
 	int error = 0;
 
-	if (s->places->debug_cache == NULL || w->build_id.kind != BUILDID_GNU)
+	if (w->build_id.kind != BUILDID_GNU)
 		return 0;
-	for (size_t i = 0; i < 3 && !s->found && !error; i++)
-		if (build_id_path(path, s->places->debug_cache, w->build_id.bytes, w->build_id.size,
-				  tails[i]))
-			error = try_object(s, path);
+	for (size_t i = 0; !s->found && !error &&
+	     object_places_cached(s->places, i, w->build_id.bytes, w->build_id.size, path);
+	     i++)
+		error = try_object(s, path);
 	return error;
 }
 
@@ -257,145 +218,6 @@ find_vdso(struct search *s)
 	return try_cache(s);
 }
 
-/* CRC-32 as .gnu_debuglink has it, of the whole file. */
-static bool
-file_crc(int fd, uint64_t size, uint32_t *ret)
-{
-	static const size_t chunk = 64u << 10;
-	uint8_t *bytes = size <= CRC_BYTES_MAX ? malloc(chunk) : NULL;
-	uLong crc = crc32(0, NULL, 0);
-	uint64_t at = 0;
-
-	while (bytes != NULL && at < size) {
-		ssize_t n = pread(fd, bytes, chunk, (off_t)at);
-
-		if (n <= 0)
-			break;
-		crc = crc32(crc, bytes, (uInt)n);
-		at += (uint64_t)n;
-	}
-	free(bytes);
-	*ret = (uint32_t)crc;
-	return bytes != NULL && at == size;
-}
-
-struct link {
-	char name[NAME_MAX + 1];
-	uint32_t crc;
-	bool there;
-};
-
-/* A file with symbols for the object found: by build-id, else by the link's checksum. */
-static int
-try_debug(const struct search *s, const struct link *link, const char *path,
-	  struct elf_object **ret)
-{
-	struct elf_object *elf;
-	const uint8_t *id, *debug_id;
-	size_t size = elf_object_build_id(s->found, &id), debug_size;
-	struct stat st;
-	uint32_t crc = 0;
-	bool same = false;
-	int fd = open_regular(path, &st);
-	int error;
-
-	if (fd < 0)
-		return 0;
-	if (size == 0)
-		same = link->there && file_crc(fd, (uint64_t)st.st_size, &crc) && crc == link->crc;
-	error = elf_object_open(fd, &elf);
-	if (error)
-		return error == -FMT_E_NOMEM ? error : 0;
-	debug_size = elf_object_build_id(elf, &debug_id);
-	if (size != 0)
-		same = size == debug_size && memcmp(id, debug_id, size) == 0;
-	if (same && elf_object_has_symtab(elf))
-		*ret = elf;
-	else
-		elf_object_close(elf);
-	return 0;
-}
-
-/* The i-th place where files with symbols are kept by build-id; false: there are no more. */
-static bool
-debug_path(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
-	   char path[PATH_MAX])
-{
-	size_t dirs = 0;
-
-	while (p->debug_dirs[dirs] != NULL)
-		dirs++;
-	if (i > dirs || (i == dirs && p->debug_cache == NULL))
-		return false;
-	return i < dirs ? build_id_path(path, p->debug_dirs[i], id, size, ".debug")
-			: build_id_path(path, p->debug_cache, id, size, "/debug");
-}
-
-static int
-find_debug_by_id(const struct search *s, const struct link *link, struct elf_object **ret)
-{
-	const uint8_t *id;
-	size_t size = elf_object_build_id(s->found, &id);
-	char path[PATH_MAX];
-	int error = 0;
-
-	for (size_t i = 0; *ret == NULL && !error && debug_path(s->places, i, id, size, path); i++)
-		error = try_debug(s, link, path, ret);
-	return error;
-}
-
-static int
-find_debug_by_link(const struct search *s, const struct link *link, struct elf_object **ret)
-{
-	const struct object_places *p = s->places;
-	static const char *const beside[] = { "", "/.debug" };
-	const char *slash = strrchr(s->path, '/');
-	int dir = slash != NULL ? (int)(slash - s->path) : 0;
-	char path[PATH_MAX];
-	int error = 0;
-
-	for (size_t i = 0; i < 2 && *ret == NULL && !error; i++)
-		if (snprintf(path, sizeof(path), "%.*s%s/%s", dir, s->path, beside[i], link->name) <
-		    PATH_MAX)
-			error = try_debug(s, link, path, ret);
-	for (size_t i = 0; p->debug_dirs[i] != NULL && *ret == NULL && !error; i++)
-		if (snprintf(path, sizeof(path), "%s%.*s/%s", p->debug_dirs[i], dir, s->path,
-			     link->name) < PATH_MAX)
-			error = try_debug(s, link, path, ret);
-	return error;
-}
-
-/* *ret stays NULL when the object has its symbols itself, or nobody has them. */
-static int
-find_debug(const struct search *s, struct elf_object **ret)
-{
-	struct link link = { .there = false };
-	int error;
-
-	if (elf_object_has_symtab(s->found))
-		return 0;
-	link.there = elf_object_debuglink(s->found, link.name, sizeof(link.name), &link.crc);
-	error = find_debug_by_id(s, &link, ret);
-	if (!error && *ret == NULL && link.there && !s->vdso)
-		error = find_debug_by_link(s, &link, ret);
-	return error;
-}
-
-/* Prelinking moves an object and not the file with its symbols. */
-static uint64_t
-bias_of(const struct elf_object *runtime, const struct elf_object *debug)
-{
-	const struct elf_segment *a, *b;
-	size_t nr_a = elf_object_segments(runtime, &a), nr_b = elf_object_segments(debug, &b);
-	size_t i = 0, j = 0;
-
-	while (i < nr_a && !a[i].exec)
-		i++;
-	while (j < nr_b && !b[j].exec)
-		j++;
-	return i < nr_a && j < nr_b ? a[i].vaddr - b[j].vaddr : 0;
-}
-
 static int
 load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 {
@@ -404,7 +226,7 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 
 	if (b == NULL)
 		return -FMT_E_NOMEM;
-	error = debug ? elf_object_symbols(debug, bias_of(elf, debug), b) : 0;
+	error = debug ? elf_object_symbols(debug, object_debug_bias(elf, debug), b) : 0;
 	if (!error)
 		error = elf_object_symbols(elf, 0, b);
 	if (error) {
@@ -536,7 +358,8 @@ try_separate(struct search *s)
 	if (id->kind != BUILDID_GNU)
 		return 0;
 	for (size_t i = 0;
-	     !s->found && !error && debug_path(s->places, i, id->bytes, id->size, path); i++)
+	     !s->found && !error && object_places_debug(s->places, i, id->bytes, id->size, path);
+	     i++)
 		error = try_object(s, path);
 	if (s->found && !elf_object_has_symtab(s->found)) {
 		elf_object_close(s->found);
@@ -571,7 +394,9 @@ search_and_load(struct search *s, struct object *o)
 	int error = find_object(s);
 
 	if (!error && s->found) {
-		error = find_debug(s, &debug);
+		error = object_debug_find(&(struct object_debug){ s->places, s->found,
+								  s->vdso ? NULL : s->path },
+					  &debug);
 		if (!error)
 			error = load(o, s->found, debug);
 		if (!error && s->separate)

@@ -25,20 +25,9 @@
 
 #include "format/task_model.h"
 #include "symbolizer/elf_object.h"
+#include "symbolizer/object_places.h"
 #include "symbolizer/resolve_miss.h"
 #include "symbolizer/symtab.h"
-
-struct object_places {
-	const char *symfs;	       /* NULL: none */
-	const char *const *debug_dirs; /* NULL-terminated; not NULL */
-	const char *debug_cache;       /* perf's ~/.debug; NULL: none */
-	uint64_t start_realtime_ns;    /* of the recording; 0: not known, and nothing without
-					  a build-id is believed */
-	/* A file that is older may be taken with a doubt, CLOCK_REALTIME; 0: none may. */
-	uint64_t doubtful_until_ns;
-	bool force;	/* takes any file without a build-id that has the path */
-	bool this_boot; /* the recording is of this boot */
-};
 
 /* What the resolver keeps of an object: no descriptor, no ELF handle. */
 struct object {
