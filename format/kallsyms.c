@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/columns_slots.h"
 #include "format/fmt_error.h"
 
 #define KALLSYMS_MAX (1u << 22) /* a kernel has 1e5 to 3e5 */
 #define NAMES_MAX (256u << 20)
-#define MODULES_MAX 65535
+#define MODULES_MAX 65536
 #define READ_BYTES (1u << 18)
 #define GROUP 64   /* rows; of each group the first address is in tops as well */
 #define PAGE 4096u /* perf's measure of the last symbol before a gap, on any machine */
@@ -36,11 +37,12 @@ struct kallsyms {
 	size_t names_len, names_cap;
 	uint32_t *modules; /* offsets of their names; [0] is "" */
 	size_t nr_modules, cap_modules;
+	struct columns_slots module_slots;
 	uint64_t bound[NR_BOUNDS];
 	bool sorted, any_symbol, any_address;
 };
 
-/* Adds a NUL-terminated string; its offset, or -FMT_E_NOMEM. */
+/* Adds a NUL-terminated string; its offset, or -FMT_E_NOMEM, -FMT_E_TOO_BIG. */
 static int64_t
 names_add(struct kallsyms *k, const char *s, size_t len)
 {
@@ -50,7 +52,7 @@ names_add(struct kallsyms *k, const char *s, size_t len)
 	while (cap < k->names_len + len + 1)
 		cap *= 2;
 	if (cap > NAMES_MAX)
-		return -FMT_E_NOMEM;
+		return -FMT_E_TOO_BIG;
 	if (cap != k->names_cap) {
 		p = realloc(k->names, cap);
 		if (!p)
@@ -65,34 +67,73 @@ names_add(struct kallsyms *k, const char *s, size_t len)
 	return p - k->names;
 }
 
-/* Number of a module; those of one stand together in the file. */
+static bool
+is_module(const struct kallsyms *k, size_t number, const char *s, size_t len)
+{
+	const char *known = k->names + k->modules[number];
+
+	return strncmp(known, s, len) == 0 && !known[len];
+}
+
+static uint64_t
+module_hash(const char *s, size_t len)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)s[i]) * UINT64_C(0x100000001b3);
+	return h ^ h >> 32;
+}
+
+/* Room for one more, with slots to find it by. */
+static int
+modules_grow(struct kallsyms *k)
+{
+	size_t cap = k->cap_modules ? k->cap_modules * 2 : 64;
+	uint32_t *modules;
+
+	if (k->nr_modules < k->cap_modules)
+		return 0;
+	if (cap > MODULES_MAX)
+		return -FMT_E_TOO_BIG;
+	modules = reallocarray(k->modules, cap, sizeof(*modules));
+	if (!modules)
+		return -FMT_E_NOMEM;
+	k->modules = modules;
+	k->cap_modules = cap;
+	if (!columns_slots_make(&k->module_slots, cap * COLUMNS_SLOTS_SPARSE))
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < k->nr_modules; i++) {
+		const char *name = k->names + modules[i];
+
+		columns_slots_enter(&k->module_slots, module_hash(name, strlen(name)), (uint32_t)i);
+	}
+	return 0;
+}
+
+/* Number of a module; those of one stand together in the file of a kernel. */
 static int
 module_number(struct kallsyms *k, const char *s, size_t len)
 {
-	uint32_t *modules;
+	uint64_t hash;
 	int64_t name;
-	size_t cap;
+	int rc;
 
-	for (size_t i = k->nr_modules; i-- > 0;) {
-		const char *known = k->names + k->modules[i];
-
-		if (strlen(known) == len && memcmp(known, s, len) == 0)
-			return (int)i;
-	}
-	if (k->nr_modules == k->cap_modules) {
-		cap = k->cap_modules ? k->cap_modules * 2 : 64;
-		if (cap > MODULES_MAX)
-			return -FMT_E_NOMEM;
-		modules = reallocarray(k->modules, cap, sizeof(*modules));
-		if (!modules)
-			return -FMT_E_NOMEM;
-		k->modules = modules;
-		k->cap_modules = cap;
-	}
+	if (k->nr_modules && is_module(k, k->nr_modules - 1, s, len))
+		return (int)k->nr_modules - 1;
+	rc = modules_grow(k);
+	if (rc < 0)
+		return rc;
+	hash = module_hash(s, len);
+	for (size_t at = columns_slots_first(&k->module_slots, hash); k->module_slots.v[at];
+	     at = columns_slots_next(&k->module_slots, at))
+		if (is_module(k, k->module_slots.v[at] - 1, s, len))
+			return (int)k->module_slots.v[at] - 1;
 	name = names_add(k, s, len);
 	if (name < 0)
 		return (int)name;
 	k->modules[k->nr_modules] = (uint32_t)name;
+	columns_slots_enter(&k->module_slots, hash, (uint32_t)k->nr_modules);
 	return (int)k->nr_modules++;
 }
 
@@ -106,7 +147,7 @@ row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int mod
 	if (k->nr == k->cap) {
 		cap = k->cap ? k->cap * 2 : 1u << 17;
 		if (cap > KALLSYMS_MAX)
-			return -FMT_E_NOMEM;
+			return -FMT_E_TOO_BIG;
 		rows = reallocarray(k->rows, cap, sizeof(*rows));
 		if (!rows)
 			return -FMT_E_NOMEM;
@@ -147,7 +188,7 @@ bound_note(struct kallsyms *k, uint64_t addr, const char *name, size_t len)
 static int
 line_parse(struct kallsyms *k, const char *p, const char *end)
 {
-	const char *name, *tab;
+	const char *digits = p, *name, *tab;
 	uint64_t addr = 0;
 	int module = 0;
 	uint8_t digit;
@@ -155,7 +196,7 @@ line_parse(struct kallsyms *k, const char *p, const char *end)
 
 	for (; p < end && (digit = hex_digits[(uint8_t)*p]); p++)
 		addr = addr << 4 | (uint64_t)(digit - 1);
-	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
+	if (p == digits || end - p < 4 || p[0] != ' ' || p[2] != ' ' || !p[3])
 		return 0;
 	type = p[1] & ~0x20;
 	name = p + 3;
@@ -283,6 +324,7 @@ kallsyms_free(struct kallsyms *k)
 	free(k->tops);
 	free(k->names);
 	free(k->modules);
+	columns_slots_done(&k->module_slots);
 	free(k);
 }
 

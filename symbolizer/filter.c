@@ -12,6 +12,7 @@
 
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096
+#define VERDICTS 1024
 
 /* Comma-separated names; the strings are one allocation per option given. */
 struct names {
@@ -34,9 +35,16 @@ struct edge {
 	double percent;
 };
 
+/* path NULL: free, or there was no memory to remember it. */
+struct verdict {
+	char *path;
+	bool is_wanted;
+};
+
 struct filter {
 	struct names comm, dso, symbol, event, cgroup;
-	struct names parts; /* of symbols: --symbol-filter's */
+	struct verdict *verdicts; /* on control groups, by a hash of the path */
+	struct names parts;	  /* of symbols: --symbol-filter's */
 	struct ranges pid, tid, cpu;
 	struct edge from, until;
 	uint64_t from_ns, until_ns; /* of --time, in the recording's time */
@@ -49,6 +57,12 @@ filter_new(int64_t now_ns)
 {
 	struct filter *f = calloc(1, sizeof(*f));
 
+	if (f)
+		f->verdicts = calloc(VERDICTS, sizeof(*f->verdicts));
+	if (f && !f->verdicts) {
+		free(f);
+		return NULL;
+	}
 	if (f) {
 		f->until_ns = f->till_ns = UINT64_MAX;
 		f->now_ns = now_ns;
@@ -75,6 +89,9 @@ filter_free(struct filter *f)
 	names_done(&f->parts);
 	names_done(&f->event);
 	names_done(&f->cgroup);
+	for (size_t i = 0; i < VERDICTS; i++)
+		free(f->verdicts[i].path);
+	free(f->verdicts);
 	free(f->pid.v);
 	free(f->tid.v);
 	free(f->cpu.v);
@@ -501,19 +518,40 @@ cgroup_matches(const char *wanted, const char *path)
 		return true;
 	if (*wanted == '/')
 		return false;
-	while ((path = strchr(path, '/')))
+	/* What a star in front stands for begins anywhere. */
+	while (*wanted != '*' && (path = strchr(path, '/')))
 		if (glob_match_above(wanted, ++path))
 			return true;
 	return false;
 }
 
 static bool
-cgroups_have(const struct names *wanted, const char *path)
+cgroups_match(const struct names *wanted, const char *path)
 {
 	for (size_t i = 0; i < wanted->n; i++)
-		if (cgroup_matches(wanted->v[i], path ? path : "[unknown]"))
+		if (cgroup_matches(wanted->v[i], path))
 			return true;
-	return wanted->n == 0;
+	return false;
+}
+
+/* There are few groups and many samples. */
+static bool
+cgroups_have(const struct filter *f, const char *path)
+{
+	size_t hash = 0;
+	struct verdict *v;
+
+	if (f->cgroup.n == 0)
+		return true;
+	path = path ? path : "[unknown]";
+	for (const char *p = path; *p; p++)
+		hash = hash * 31 + (uint8_t)*p;
+	v = &f->verdicts[hash % VERDICTS];
+	if (!v->path || strcmp(v->path, path) != 0) {
+		free(v->path);
+		*v = (struct verdict){ strdup(path), cgroups_match(&f->cgroup, path) };
+	}
+	return v->is_wanted;
 }
 
 bool
@@ -526,7 +564,7 @@ bool
 filter_sample(const struct filter *f, const struct filter_subject *s)
 {
 	return filter_scope(f, s) && ranges_have(&f->pid, s->pid) && ranges_have(&f->tid, s->tid) &&
-		names_have(&f->comm, s->comm) && cgroups_have(&f->cgroup, s->cgroup);
+		names_have(&f->comm, s->comm) && cgroups_have(f, s->cgroup);
 }
 
 bool

@@ -116,6 +116,23 @@ module_name(struct kernel_image *k, const char *path)
 	return intern_add(k->strings, base, len);
 }
 
+/* How far the kernel has moved. */
+static enum state
+find_move(struct kernel_image *k)
+{
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t here = k->kallsyms ? kallsyms_address(k->kallsyms, references[i])
+					    : k->vmlinux_reference[i];
+
+		if (here == 0 || strcmp(k->reference, references[i]) != 0)
+			continue;
+		k->moved = k->reference_at - here;
+		return READY;
+	}
+	k->moved = 0;
+	return k->this_boot && !k->options.vmlinux ? READY : UNKNOWN_PLACE;
+}
+
 int
 kernel_image_map(struct kernel_image *k, const struct perf_mmap *m)
 {
@@ -129,6 +146,8 @@ kernel_image_map(struct kernel_image *k, const struct perf_mmap *m)
 			return 0;
 		memcpy(k->reference, name, strlen(name) + 1);
 		k->reference_at = m->pgoff;
+		if (k->state == UNKNOWN_PLACE)
+			k->state = find_move(k);
 		return 0;
 	}
 	if (k->nr_modules == MODULES_MAX)
@@ -256,23 +275,6 @@ open_vmlinux(struct kernel_image *k)
 	return error == -FMT_E_NOMEM ? error : 0;
 }
 
-/* How far the kernel has moved. */
-static enum state
-find_move(struct kernel_image *k)
-{
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t here = k->kallsyms ? kallsyms_address(k->kallsyms, references[i])
-					    : k->vmlinux_reference[i];
-
-		if (here == 0 || strcmp(k->reference, references[i]) != 0)
-			continue;
-		k->moved = k->reference_at - here;
-		return READY;
-	}
-	k->moved = 0;
-	return k->this_boot && !k->options.vmlinux ? READY : UNKNOWN_PLACE;
-}
-
 static int
 open_image(struct kernel_image *k)
 {
@@ -358,8 +360,11 @@ kernel_image_trouble(const struct kernel_image *k)
 			? "the file given with --kallsyms cannot be read, or has no symbols"
 			: "/proc/kallsyms cannot be read";
 	case HIDDEN:
-		return "this user may not see where the kernel is: report as root, or give "
-		       "--kallsyms or --vmlinux";
+		return k->options.kallsyms
+			? "the file given with --kallsyms has no addresses: copy "
+			  "/proc/kallsyms as root"
+			: "this user may not see where the kernel is: report as root, or give "
+			  "--kallsyms or --vmlinux";
 	case OTHER_BUILD:
 		return vmlinux ? "the vmlinux given is of another build (--force takes it)"
 			       : "the recorded kernel is not the one that runs here: give its "

@@ -165,14 +165,16 @@ try_path(struct search *s, const char *prefix)
 	const char *recorded = s->wanted->path;
 	size_t len = strlen(recorded), tail = strlen(DELETED);
 	char path[PATH_MAX];
-	int n;
+	int error;
 
-	if (len > tail && strcmp(recorded + len - tail, DELETED) == 0)
-		len -= tail;
-	if (len >= PATH_MAX)
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, recorded) >= sizeof(path))
 		return 0;
-	n = snprintf(path, sizeof(path), "%s%.*s", prefix, (int)len, recorded);
-	return n > 0 && n < PATH_MAX ? try_object(s, path) : 0;
+	error = try_object(s, path);
+	/* That the kernel says, or a file is called so. */
+	if (error || s->found || len <= tail || strcmp(recorded + len - tail, DELETED) != 0)
+		return error;
+	path[strlen(path) - tail] = '\0';
+	return try_object(s, path);
 }
 
 /* This process's own vDSO, from where the kernel mapped it. */

@@ -295,18 +295,26 @@ failed(const struct session_error *e)
 	return e->exit_status;
 }
 
-static void
-print_summary(const struct session *s, const char *path)
+/* EXIT_FAILED: there is nothing to tell success of, and that was said. */
+static int
+print_summary(const struct session *s, const struct record_output *out)
 {
+	enum record_output_left left;
 	struct session_stats st;
 
 	session_stats(s, &st);
-	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %.2f MB in %s ]\n",
+	left = record_output_left(out, st.file_bytes);
+	if (left == RECORD_OUTPUT_GONE)
+		return EXIT_FAILED;
+	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %.2f MB%s%s ]\n",
 		(unsigned long long)st.samples, st.samples == 1 ? "" : "s",
-		(unsigned long long)st.lost, (double)st.file_bytes / 1e6, path);
+		(unsigned long long)st.lost, (double)st.file_bytes / 1e6,
+		left == RECORD_OUTPUT_THERE ? " in " : "",
+		left == RECORD_OUTPUT_THERE ? out->path : "");
 	if (st.throttled)
 		fprintf(stderr, "spoor record: the kernel throttled sampling %llu time%s\n",
 			(unsigned long long)st.throttled, st.throttled == 1 ? "" : "s");
+	return EXIT_DONE;
 }
 
 /* The status of a command that ran to its end is ours; -1: it did not. */
@@ -346,9 +354,7 @@ record(const struct request *rq, struct record_output *out)
 	running = NULL;
 	if (out->temporary || status == 126 || status == 127)
 		record_output_undo(out);
-	else if (record_output_there(out))
-		print_summary(s, out->path);
-	else
+	else if (print_summary(s, out) != EXIT_DONE)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
 		status = interrupted ? 128 + interrupted : command_status(ended);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/recording_header.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/screen_text.h"
 
@@ -63,7 +64,7 @@ open_beside(struct record_output *o)
 static int
 open_in_place(struct record_output *o)
 {
-	o->fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	o->fd = open(o->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	o->made = o->fd >= 0;
 	if (o->fd < 0 && errno == EEXIST)
 		o->fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -168,22 +169,40 @@ record_output_undo(const struct record_output *o)
 		unlink(o->path);
 }
 
-bool
-record_output_there(const struct record_output *o)
+/* Whoever cuts a file that is being written leaves zeros where its beginning was. */
+static bool
+begins_as_written(int fd)
+{
+	char magic[RECORDING_MAGIC_BYTES];
+
+	return pread(fd, magic, sizeof(magic), 0) != (ssize_t)sizeof(magic) ||
+		memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
+}
+
+enum record_output_left
+record_output_left(const struct record_output *o, uint64_t bytes)
 {
 	struct stat mine, there;
 
 	if (o->lock_fd < 0 || fstat(o->lock_fd, &mine) < 0)
-		return true;
+		return RECORD_OUTPUT_THERE;
 	if (mine.st_nlink == 0) {
 		screen_text_warn(
 			"%s: was removed while it was being written: what was recorded is gone",
 			o->path);
-		return false;
+		return RECORD_OUTPUT_GONE;
 	}
-	if (stat(o->path, &there) < 0 || mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
-		screen_text_warn("%s: was moved away while it was being written", o->path);
-	return true;
+	if ((uint64_t)mine.st_size < bytes || !begins_as_written(o->lock_fd)) {
+		screen_text_warn(
+			"%s: was cut while it was being written: what stood before that is gone",
+			o->path);
+		return RECORD_OUTPUT_GONE;
+	}
+	if (stat(o->path, &there) == 0 && mine.st_ino == there.st_ino &&
+	    mine.st_dev == there.st_dev)
+		return RECORD_OUTPUT_THERE;
+	screen_text_warn("%s: was moved away while it was being written", o->path);
+	return RECORD_OUTPUT_MOVED;
 }
 
 void

@@ -10,6 +10,7 @@
 #define SYMBOLIZER_CMD_RECORD_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct record_output {
 	const char *path; /* for people */
@@ -29,8 +30,14 @@ int record_output_settle(struct record_output *o);
 /* Nothing was recorded: all is as it was. */
 void record_output_undo(const struct record_output *o);
 
-/* Is the file still there, to be found by somebody? False, and said: it was removed. */
-bool record_output_there(const struct record_output *o);
+enum record_output_left {
+	RECORD_OUTPUT_THERE,
+	RECORD_OUTPUT_MOVED, /* whole, by another name */
+	RECORD_OUTPUT_GONE,  /* removed, or cut */
+};
+
+/* What has become of the file, into which so many bytes were written; said when not THERE. */
+enum record_output_left record_output_left(const struct record_output *o, uint64_t bytes);
 
 void record_output_done(struct record_output *o);
 

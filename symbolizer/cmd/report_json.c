@@ -39,7 +39,7 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 		return json_object_set_new(j, "symbol", name(v->text)) |
 			json_object_set_new(j, "kernel", json_boolean(v->number));
 	if (key == REPORT_address) {
-		snprintf(address, sizeof(address), "%#" PRIx64, v->number);
+		snprintf(address, sizeof(address), "0x%" PRIx64, v->number);
 		return json_object_set_new(j, "address", json_string(address));
 	}
 	return json_object_set_new(j, keys[key].name,

@@ -211,7 +211,7 @@ add_value(struct table *t, struct buf *scratch, enum report_column key,
 	if (key == REPORT_sym)
 		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
 	else if (key == REPORT_address)
-		table_cellf(t, TABLE_PLAIN, "%#018" PRIx64, v->number);
+		table_cellf(t, TABLE_PLAIN, "0x%016" PRIx64, v->number);
 	else if (table_columns[key].right)
 		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)v->number);
 	else

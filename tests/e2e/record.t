@@ -360,6 +360,9 @@ kill -INT $recorder
 wait $recorder
 is $? 130 "one that is moved is there"
 like "$(cat err)" 'moved.spoor: was moved away while it was being written' "which is told"
+unlike "$(cat err)" ' in moved.spoor' "and not that it is where it was"
+exits 1 "one that is cut is no success" "$SPOOR" record -o cut.spoor -- sh -c "truncate -s 0 cut.spoor; sleep 0.2"
+like "$(cat err)" 'cut.spoor: was cut while it was being written' "which is told"
 
 # --- when it begins -----------------------------------------------------------------------------
 

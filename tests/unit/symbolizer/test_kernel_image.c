@@ -156,6 +156,18 @@ test_place_unknown(void **state)
 	assert_string_equal(name(f, TEXT + MOVED + 0x1010, ""), "");
 }
 
+/* A sample before the map that tells where it lies, as no perf writes it. */
+static void
+test_place_comes_late(void **state)
+{
+	struct fixture *f = *state;
+
+	given(f, symbols, &none, false);
+	assert_string_equal(name(f, TEXT + MOVED + 0x1010, ""), "");
+	map(f, "[kernel.kallsyms]_text", TEXT + MOVED, 0x3000, TEXT + MOVED);
+	assert_string_equal(name(f, TEXT + MOVED + 0x1010, "[kernel.kallsyms]"), "first");
+}
+
 static void
 test_hidden(void **state)
 {
@@ -163,7 +175,26 @@ test_hidden(void **state)
 
 	given(f, hidden, &none, true);
 	assert_string_equal(name(f, TEXT + 0x1010, ""), "");
-	assert_non_null(strstr(kernel_image_trouble(f->image), "may not see"));
+	assert_non_null(strstr(kernel_image_trouble(f->image), "has no addresses"));
+}
+
+/* More than any kernel has is not "no memory". */
+static void
+test_too_big(void **state)
+{
+	struct fixture *f = *state;
+	const size_t nr = 70000;
+	const size_t room = nr * 64;
+	char *text = malloc(room), *at = text;
+
+	assert_non_null(text);
+	for (size_t i = 0; i < nr; i++)
+		at += snprintf(at, room - (size_t)(at - text), "%zx T f%zu\t[m%zu]\n",
+			       (size_t)TEXT + i, i, i);
+	given(f, text, &none, true);
+	free(text);
+	assert_string_equal(name(f, TEXT + 1, ""), "");
+	assert_non_null(strstr(kernel_image_trouble(f->image), "cannot be read"));
 }
 
 static void
@@ -200,9 +231,11 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_where_it_lay),  T(test_moved),  T(test_other_modules),
-		T(test_place_unknown), T(test_hidden), T(test_unreadable),
-		T(test_running),
+		T(test_where_it_lay),  T(test_moved),
+		T(test_other_modules), T(test_place_unknown),
+		T(test_hidden),	       T(test_unreadable),
+		T(test_running),       T(test_place_comes_late),
+		T(test_too_big),
 	};
 
 	return cmocka_run_group_tests_name("kernel_image", tests, NULL, NULL);
