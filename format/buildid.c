@@ -2,8 +2,11 @@
 #include "format/buildid.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <sha1.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/fmt_error.h"
 #include "format/span.h"
@@ -342,6 +345,27 @@ make_surrogate(struct elf *e, struct buildid *ret)
 	if (r < 0)
 		return r;
 	*ret = surrogate_of(&sha);
+	return 0;
+}
+
+int
+buildid_of_notes_file(const char *path, struct buildid *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t notes[NOTE_BYTES_MAX];
+	struct buildid id;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = io_read(fd, notes, sizeof(notes));
+	(void)close(fd);
+	if (n < 0)
+		return (int)n;
+	id = buildid_of_notes(notes, (size_t)n, 4);
+	if (!id.size)
+		return -ENODATA;
+	*ret = id;
 	return 0;
 }
 

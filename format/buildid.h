@@ -40,11 +40,13 @@ int buildid_cmp(const struct buildid *a, const struct buildid *b);
 
 /* The GNU id in a sequence of ELF notes with this alignment (4 or 8); none: size 0. */
 struct buildid buildid_of_notes(const void *notes, size_t len, size_t align);
+/* That of a file of nothing but notes, as sysfs has them. 0; -ENODATA: none; -errno. */
+int buildid_of_notes_file(const char *path, struct buildid *ret);
 
 /*
  * The id of an ELF file: its GNU note, looked for in PT_NOTE segments and then in SHT_NOTE
  * sections, else a surrogate. 0; -FMT_E_UNSUPPORTED (no little-endian ELF file),
- * -FMT_E_CORRUPT (no program headers to make a surrogate of), -FMT_E_IO.
+ * -FMT_E_CORRUPT (no segment of code to make a surrogate of), -FMT_E_IO.
  */
 int buildid_read(struct io_source *file, struct buildid *ret);
 

@@ -17,7 +17,6 @@
 #include "recorder/session_error.h"
 
 #define SIDEBAND_ROOM (64u << 10)
-#define STACK_BYTES 8192
 #define STACK_BYTES_MAX 65528
 
 /* Registers that DWARF unwinding begins with: all of the user's that perf knows. */
@@ -188,7 +187,7 @@ call_graph(const struct session_options *o, struct perf_event_attr *attr)
 	attr->exclude_callchain_user = 1;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = USER_REGS;
-	attr->sample_stack_user = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
+	attr->sample_stack_user = o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
 }
 
 static void

@@ -27,8 +27,8 @@ struct event_plan {
 };
 
 /*
- * Makes the plan, for events of this target. notes: a buf of text that gets a line for each thing not got. 0, or
- * -errno with *error filled.
+ * Makes the plan, for events of this target. notes: a buf of text that gets a line for each thing
+ * not got. 0, or -errno with *error filled.
  */
 int event_plan_make(const struct session_options *options, const struct target *target,
 		    struct event_plan *ret, struct buf *notes, struct session_error *error);
@@ -37,8 +37,8 @@ int event_plan_look(struct event_plan *plan);
 void event_plan_done(struct event_plan *plan);
 
 /*
- * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for samples,
- * at a quarter or, of a large ring, a half for side-band.
+ * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for
+ * samples, at a quarter or, of a large ring, a half for side-band.
  */
 void event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes);
 

@@ -21,9 +21,9 @@ struct event_settle_options {
 };
 
 /*
- * On whole CPUs or on tasks, whichever the target is, and once for each kind of CPU. Where one kind
- * of CPU cannot count cycles, cpu-clock takes their place on all. notes: as in event_plan_make(). 0, or
- * -errno with *error filled.
+ * On whole CPUs or on tasks, whichever the target is, and once for each kind of CPU. Where one
+ * kind of CPU cannot count cycles, cpu-clock takes their place on all. notes: as in
+ * event_plan_make(). 0, or -errno with *error filled.
  */
 int event_settle(struct event_def *def, const struct event_settle_options *options,
 		 struct buf *notes, struct session_error *error);

@@ -9,34 +9,12 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#define NOTE_BYTES_MAX 16384
 #define VDSO_BYTES 4096 /* its first page has its notes */
-
-static int
-read_notes(const char *path, struct buildid *ret)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint8_t notes[NOTE_BYTES_MAX];
-	struct buildid id;
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = io_read(fd, notes, sizeof(notes));
-	(void)close(fd);
-	if (n < 0)
-		return (int)n;
-	id = buildid_of_notes(notes, (size_t)n, 4);
-	if (!id.size)
-		return -ENODATA;
-	*ret = id;
-	return 0;
-}
 
 int
 kernel_buildid(struct buildid *ret)
 {
-	return read_notes("/sys/kernel/notes", ret);
+	return buildid_of_notes_file("/sys/kernel/notes", ret);
 }
 
 int
@@ -70,5 +48,5 @@ kernel_buildid_module(const char *name, struct buildid *ret)
 	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name) >=
 	    sizeof(path))
 		return -ENAMETOOLONG;
-	return read_notes(path, ret);
+	return buildid_of_notes_file(path, ret);
 }

@@ -99,7 +99,7 @@ session_set_timer(struct session *s)
 
 	s->timer_ms_max = TIMER_MS_MAX;
 	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF)
-		each += s->options.stack_bytes ? s->options.stack_bytes : 8192;
+		each += s->options.stack_bytes ? s->options.stack_bytes : SESSION_STACK_BYTES;
 	if (s->command && command_fd(s->command) < 0)
 		s->timer_ms_max = TIMER_MS_POLLED;
 	set_timer_ms(s, ring_bytes(s) * 1000 / (hz * each) / 2);

@@ -46,6 +46,8 @@ enum session_build_ids {
 #define SESSION_SIDEBAND_PAGES_RARE 64 /* so many that it is seldom woken by them */
 #define SESSION_QUEUE_BYTES (16u << 20)
 
+#define SESSION_STACK_BYTES 8192 /* of user stack with a sample, as perf has it */
+
 struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
 	size_t nr_events;
@@ -58,7 +60,7 @@ struct session_options {
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
-	uint32_t stack_bytes; /* DWARF: 0 is 8192 */
+	uint32_t stack_bytes; /* DWARF: 0 is SESSION_STACK_BYTES */
 	enum session_build_ids build_ids;
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */

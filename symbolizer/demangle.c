@@ -91,8 +91,9 @@ cxx_short(char *name, char *out, size_t cap)
 }
 
 /*
- * "B", a number and "_" stand in Rust's names for what began at that place before. libiberty until 2022
- * follows one that leads back to itself until the stack is full (CVE-2021-46195): there none is followed.
+ * "B", a number and "_" stand in Rust's names for what began at that place before. libiberty
+ * until 2022 follows one that leads back to itself until the stack is full (CVE-2021-46195):
+ * there none is followed.
  */
 static bool
 has_reference(const char *name)

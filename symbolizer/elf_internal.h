@@ -27,8 +27,8 @@ bool elf_section(const struct elf_object *o, size_t i, Elf_Scn **ret, GElf_Shdr 
 /* Its name, "" when there is none. */
 const char *elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr);
 /*
- * Its bytes in the host's form (cooked), or as they are; NULL: none, or over the limits: that of a table, and
- * that of all which are read of a file, where sections may lie over each other.
+ * Its bytes in the host's form (cooked), or as they are; NULL: none, or over the limits: that of
+ * a table, and that of all which are read of a file, where sections may lie over each other.
  */
 Elf_Data *elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked);
 

@@ -13,7 +13,9 @@
 #include "symbolizer/elf_internal.h"
 
 #define NOTES_MAX (64u << 10)
-/* Tables are read for symbols and for stubs; a whole file is little beside its debug information. */
+/*
+ * Tables are read for symbols and for stubs; a whole file is little beside its debug information.
+ */
 #define READS_OF_A_BYTE 4
 #define PHDR_NUMBER_EXTENDED 0xffff
 

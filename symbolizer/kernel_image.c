@@ -13,7 +13,6 @@
 #include "symbolizer/elf_object.h"
 
 #define NOTES "/sys/kernel/notes"
-#define NOTE_BYTES_MAX 16384
 #define RUNNING "/proc/kallsyms"
 #define MODULES_MAX 65536
 
@@ -187,22 +186,15 @@ maps_module(const struct kernel_image *k, uint64_t address, const char *name)
 static enum state
 running_is_recorded(struct kernel_image *k)
 {
-	uint8_t notes[NOTE_BYTES_MAX];
 	struct buildid running;
-	ssize_t n;
-	int fd;
 
 	if (k->recorded.size == 0) {
 		k->doubt = RESOLVE_UNVERIFIED;
 		return k->same_release ? READY : UNKNOWN_BUILD;
 	}
-	fd = open(NOTES, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return OTHER_BUILD;
-	n = io_read(fd, notes, sizeof(notes));
-	close(fd);
-	running = buildid_of_notes(notes, n > 0 ? (size_t)n : 0, 4);
-	return running.size && buildid_cmp(&running, &k->recorded) == 0 ? READY : OTHER_BUILD;
+	if (buildid_of_notes_file(NOTES, &running) < 0)
+		return UNREADABLE;
+	return buildid_cmp(&running, &k->recorded) == 0 ? READY : OTHER_BUILD;
 }
 
 static int

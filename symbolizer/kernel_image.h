@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel_image: names of kernel addresses that did not come along with the recording: from a copy of
- * /proc/kallsyms or a vmlinux that somebody gave, else from the running kernel when it is the
+ * kernel_image: names of kernel addresses that did not come along with the recording: from a copy
+ * of /proc/kallsyms or a vmlinux that somebody gave, else from the running kernel when it is the
  * recorded build. A perf.data brings no names at all.
  *
  * The kernel may lie elsewhere now (KASLR): the recording's map of it tells at which address a
- * symbol was (_text), by which all are moved. Without one there are no names. Those of modules are used only where nothing moved and
- * the module is mapped there in the recording.
+ * symbol was (_text), by which all are moved. Without one there are no names. Those of modules
+ * are used only where nothing moved and the module is mapped there in the recording.
  */
 #ifndef SYMBOLIZER_KERNEL_IMAGE_H
 #define SYMBOLIZER_KERNEL_IMAGE_H
@@ -49,7 +49,10 @@ int kernel_image_find(struct kernel_image *k, uint64_t address, struct kernel_sy
 /* Why there are no names, and what would help; NULL: there are. */
 const char *kernel_image_trouble(const struct kernel_image *k);
 
-/* How sure it is that names are of the recorded kernel. Of --kallsyms, which tells no build, its giver is. */
+/*
+ * How sure it is that names are of the recorded kernel. Of --kallsyms, which tells no build, its
+ * giver is.
+ */
 enum resolve_doubt kernel_image_doubt(const struct kernel_image *k);
 
 #endif

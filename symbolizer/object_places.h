@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * object_places: where on this machine files with names are looked for, and what is believed of them.
+ * object_places: where on this machine files with names are looked for, and what is believed of
+ * them.
  */
 #ifndef SYMBOLIZER_OBJECT_PLACES_H
 #define SYMBOLIZER_OBJECT_PLACES_H
@@ -24,8 +25,8 @@ struct object_places {
 };
 
 /*
- * Opens a regular file, and no other: a path out of a recording may name a device, whose opening alone
- * does things. -1: there is none.
+ * Opens a regular file, and no other: a path out of a recording may name a device, whose opening
+ * alone does things. -1: there is none.
  */
 int object_places_open(const char *path, struct stat *ret);
 

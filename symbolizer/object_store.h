@@ -2,21 +2,21 @@
 /*
  * object_store: which file on this machine is the object that the recording saw.
  *
- * Candidates for the object itself, in order: the recorded path under symfs, the recorded
- * path, ~/.debug (perf's cache). For its symbols when it is stripped: .build-id below the
- * debug directories and below ~/.debug, then where .gnu_debuglink points. When the object is
- * nowhere, a file with its symbols below .build-id stands for it.
+ * Candidates for the object itself, in order: the recorded path under symfs, the recorded path,
+ * ~/.debug (perf's cache). For its symbols when it is stripped: .build-id below the debug
+ * directories and below ~/.debug, then where .gnu_debuglink points. When the object is nowhere, a
+ * file with its symbols below .build-id stands for it.
  *
- * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a file
- * is believed when its inode is the recorded one (when that was recorded) and it has not changed in
- * any way (ctime) since the recording began: unlike mtime, ctime is not put back by tar, cp -p or a
- * package manager. A false refusal costs a name; a false belief invents one.
+ * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a
+ * file is believed when its inode is the recorded one (when that was recorded) and it has not
+ * changed in any way (ctime) since the recording began: unlike mtime, ctime is not put back by
+ * tar, cp -p or a package manager. A false refusal costs a name; a false belief invents one.
  *
  * A perf.data has no surrogates. There a file is taken, with a doubt, when it is as old by its
  * mtime and the map is one of its segments of code, page for page; and any, when forced.
  *
- * [vdso] has no file: it is this process's own image, when the build-id is the same (or,
- * none being recorded, when this is still the same boot), or perf's cache of it.
+ * [vdso] has no file: it is this process's own image, when the build-id is the same (or, none
+ * being recorded, when this is still the same boot), or perf's cache of it.
  */
 #ifndef SYMBOLIZER_OBJECT_STORE_H
 #define SYMBOLIZER_OBJECT_STORE_H
@@ -45,7 +45,8 @@ struct object {
 };
 
 /*
- * Finds and loads what is mapped. 0 with *ret set, or with *ret NULL and *ret_miss saying why; -FMT_E_NOMEM.
+ * Finds and loads what is mapped. 0 with *ret set, or with *ret NULL and *ret_miss saying why;
+ * -FMT_E_NOMEM.
  */
 int object_store_load(const struct object_places *places, const struct map_object *wanted,
 		      const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss);

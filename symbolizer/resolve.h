@@ -2,12 +2,11 @@
 /*
  * resolve: addresses to names.
  *
- * User addresses go map -> file offset -> ELF vaddr -> symbol, one object per build-id
- * shared by all processes; a file whose build-id is not the recorded one is refused, never
- * used. Kernel addresses go to the symbols that travelled with the recording; when none did, to those
- * that kernel_image finds.
- * Every string returned is interned: equal strings are the same pointer, for the
- * resolver's life. Results are cached by (object, address).
+ * User addresses go map -> file offset -> ELF vaddr -> symbol, one object per build-id shared by
+ * all processes; a file whose build-id is not the recorded one is refused, never used. Kernel
+ * addresses go to the symbols that travelled with the recording; when none did, to those that
+ * kernel_image finds. Every string returned is interned: equal strings are the same pointer, for
+ * the resolver's life. Results are cached by (object, address).
  */
 #ifndef SYMBOLIZER_RESOLVE_H
 #define SYMBOLIZER_RESOLVE_H
