@@ -67,7 +67,12 @@ if [ -d /sys/bus/event_source/devices/breakpoint ]; then
 	exits 0 "writes of everybody" "$SPOOR" record -a -m 1 -e mem:$address/4:w -c 1 -o x.spoor -- \
 		sh -c ": >go; $storm; until [ -e done ]; do sleep 0.01; done"
 	check "everybody" 1
-	is "$(account x.spoor 1 | jq .value)" $((2 * 250 * 2 * 100)) "everybody: every write is counted"
+	# What is written on a CPU while somebody takes it offline, nobody can count; the ledger says so.
+	if [ "$("$SPOOR" info --json -i x.spoor | jq .loss.cpu_offline)" -eq 0 ]; then
+		is "$(account x.spoor 1 | jq .value)" $((2 * 250 * 2 * 100)) "everybody: every write is counted"
+	else
+		skip "a CPU was offline meanwhile" 1
+	fi
 else
 	skip "this kernel has no breakpoints" 5
 fi
