@@ -56,8 +56,11 @@ section(struct image *m, const char *name, uint32_t type, size_t at, size_t size
 {
 	Elf64_Shdr *s;
 
-	m->sections = realloc(m->sections, (m->nr + 1) * sizeof(*m->sections));
-	assert_non_null(m->sections);
+	/* A power of two: twice as many. */
+	if ((m->nr & (m->nr - 1)) == 0) {
+		m->sections = realloc(m->sections, (2 * m->nr + 1) * sizeof(*m->sections));
+		assert_non_null(m->sections);
+	}
 	s = &m->sections[m->nr++];
 	*s = (Elf64_Shdr){ .sh_name = m->names.len,
 			   .sh_type = type,
