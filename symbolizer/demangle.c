@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <bsd/string.h>
@@ -15,25 +16,33 @@
 #endif
 
 #define STUB "@plt"
+#define PAST_MAX (64u << 10) /* bytes: a name without references is no longer */
+#define LEFT_MAX 64
+#define LEFT SIZE_MAX /* it was too long */
 
 struct sink {
 	char *out;
 	size_t len, cap;
+	size_t past, past_max; /* what was said when it was full, and when that is enough */
 	jmp_buf full;
 };
 
 /*
  * The demanglers cannot be told to stop: leaving by longjmp is the only bound on what an
  * exponential name costs. Their callback interface keeps its state on the stack, so nothing
- * is lost (but for one buffer in a Rust name with an overlong punycode identifier).
+ * is lost; but see demangle_rust().
  */
 static void
 sink_add(const char *s, size_t len, void *opaque)
 {
 	struct sink *k = opaque;
 
-	if (len >= k->cap - k->len)
-		longjmp(k->full, 1);
+	if (k->past != 0 || len >= k->cap - k->len) {
+		k->past += len;
+		if (k->past > k->past_max)
+			longjmp(k->full, 1);
+		return;
+	}
 	/* An empty name may come as NULL. */
 	if (len != 0)
 		memcpy(k->out + k->len, s, len);
@@ -42,13 +51,15 @@ sink_add(const char *s, size_t len, void *opaque)
 
 static size_t
 run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
-    int options, char *out, size_t cap)
+    int options, size_t past_max, char *out, size_t cap)
 {
-	struct sink k = { .out = out, .cap = cap };
+	struct sink k = { .out = out, .cap = cap, .past_max = past_max };
 
-	if (cap == 0 || setjmp(k.full) != 0)
+	if (cap == 0)
 		return 0;
-	if (!demangler(name, options, sink_add, &k) || k.len == 0)
+	if (setjmp(k.full) != 0)
+		return LEFT;
+	if (!demangler(name, options, sink_add, &k) || k.len == 0 || k.past != 0)
 		return 0;
 	out[k.len] = '\0';
 	return k.len;
@@ -86,8 +97,11 @@ depth(const char *name)
 static size_t
 cxx_short(char *name, char *out, size_t cap)
 {
+	size_t len;
+
 	name[strcspn(name, ".")] = '\0';
-	return run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS | depth(name), out, cap);
+	len = run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS | depth(name), 0, out, cap);
+	return len == LEFT ? 0 : len;
 }
 
 /*
@@ -110,6 +124,23 @@ has_reference(const char *name)
 	return false;
 }
 
+/*
+ * Who leaves libiberty in the middle of punycode loses a buffer from the heap, of 16 KiB at most. So a
+ * name that is too long is heard to its end, unless it has none: then it is left, but not often.
+ */
+static size_t
+demangle_rust(const char *name, char *out, size_t cap)
+{
+	static _Atomic unsigned left;
+	size_t len;
+
+	if (name[1] == 'R' && has_reference(name) && (DEMANGLE_ENDLESS_RUST || left >= LEFT_MAX))
+		return 0;
+	len = run(rust_demangle_callback, name, DMGL_NO_OPTS, PAST_MAX, out, cap);
+	left += len == LEFT;
+	return len == LEFT ? 0 : len;
+}
+
 /* A linkage stub is not the function that it jumps to: "@plt" stays behind the name. */
 static size_t
 keep_suffix(const char *suffix, char *out, size_t len, size_t cap)
@@ -125,16 +156,15 @@ demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
 	size_t len;
 
 	drop_llvm_suffix(copy);
-	if (DEMANGLE_ENDLESS_RUST && copy[1] == 'R' && has_reference(copy))
-		return 0;
 	/* First, because a legacy Rust name is a valid C++ name as well. */
-	len = run(rust_demangle_callback, copy, DMGL_NO_OPTS, out, cap);
-	if (len != 0)
+	len = demangle_rust(copy, out, cap);
+	if (len != 0 || copy[1] == 'R')
 		return len;
 	if (style == DEMANGLE_SHORT)
 		return cxx_short(copy, out, cap);
-	return run(cplus_demangle_v3_callback, copy, DMGL_PARAMS | DMGL_ANSI | depth(copy), out,
-		   cap);
+	len = run(cplus_demangle_v3_callback, copy, DMGL_PARAMS | DMGL_ANSI | depth(copy), 0, out,
+		  cap);
+	return len == LEFT ? 0 : len;
 }
 
 size_t

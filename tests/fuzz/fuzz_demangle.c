@@ -7,6 +7,14 @@
 #include "symbolizer/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/* Sixty-four buffers of libiberty's at most: see demangle_rust(). */
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:rust_demangle_callback\n";
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
