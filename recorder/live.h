@@ -66,13 +66,16 @@ int live_snapshot(struct live *l, struct buf *out);
 
 /* A sample as it passes by. */
 void live_sample(struct live *l, const struct sample_glance *sample);
-/* Any other record as it passes by; event is its index in the event set, -1 for none. */
+/*
+ * Any other record as it passes by; event is its index in the event set, -1 for none. Reads the
+ * file of a mapping of which nothing is known: with live_pass(), for 50 ms between two passes.
+ */
 void live_record(struct live *l, const struct perf_record *record, int event);
 
 /*
  * Ends a drain pass: all records older than complete_ns have been shown; the model follows up
- * to there, and reads the build-ids that are missing: opens files, for 50 ms at most (what is
- * then left is done in the next pass). 0, -ENOMEM.
+ * to there, and reads the build-ids that are missing still (what is then left is done in the next
+ * pass). 0, -ENOMEM.
  */
 int live_pass(struct live *l, uint64_t complete_ns);
 

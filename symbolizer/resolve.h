@@ -41,7 +41,8 @@ struct resolver_options {
 	bool full_names; /* demangle with parameters; perf prints without */
 	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */
 	const char *kallsyms, *vmlinux;
-	bool force; /* files without a recorded build-id that do not seem to be the recorded ones */
+	/* Takes files without a recorded build-id that seem to be others, and a vmlinux that is. */
+	bool force;
 };
 
 /* What of a recording tells which files are those that it saw. */
