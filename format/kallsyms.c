@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/kallsyms.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -359,6 +361,20 @@ kallsyms_read(struct io_source *file, struct kallsyms **ret)
 		kallsyms_free(k);
 	else
 		*ret = k;
+	return rc;
+}
+
+int
+kallsyms_open(const char *path, struct kallsyms **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	struct io_source *file = fd < 0 ? NULL : io_source_fd(fd);
+
+	if (!file)
+		return -FMT_E_IO;
+	rc = kallsyms_read(file, ret);
+	file->close(file);
+	errno = EIO;
 	return rc;
 }
 

@@ -24,6 +24,8 @@ struct kallsyms;
  * any kernel has; -FMT_E_IO, -FMT_E_NOMEM.
  */
 int kallsyms_read(struct io_source *file, struct kallsyms **ret);
+/* Likewise of a path. -FMT_E_IO with errno: it cannot be opened, or (EIO) not be read. */
+int kallsyms_open(const char *path, struct kallsyms **ret);
 void kallsyms_free(struct kallsyms *k);
 
 bool kallsyms_same(const struct kallsyms *a, const struct kallsyms *b);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/recording_meta.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/recording_header.h"
 
@@ -47,6 +49,36 @@ recording_meta_free(struct recording_meta *m)
 	free(m->notes);
 	event_set_free(m->events);
 	free(m);
+}
+
+/* With or without dashes. */
+void
+recording_meta_read_id(const char *path, uint8_t ret[16])
+{
+	uint8_t id[16] = { 0 };
+	char text[64];
+	size_t digits = 0;
+	ssize_t n;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = io_read(fd, text, sizeof(text));
+	(void)close(fd);
+	for (ssize_t i = 0; i < n && digits < 32; i++) {
+		const char *hex = "0123456789abcdef", *at = NULL;
+
+		if (text[i] == '-')
+			continue;
+		at = memchr(hex, text[i] | 0x20, 16);
+		if (!at)
+			break;
+		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | (at - hex));
+		digits++;
+	}
+	if (digits == 32)
+		memcpy(ret, id, sizeof(id));
 }
 
 int

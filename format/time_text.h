@@ -7,8 +7,15 @@
 #define FORMAT_TIME_TEXT_H
 
 #include <stdint.h>
+#include <time.h>
 
 #define SECOND_NS INT64_C(1000000000) /* signed: what is subtracted may be below zero */
+
+static inline int64_t
+time_text_ns(const struct timespec *t)
+{
+	return t->tv_sec * SECOND_NS + t->tv_nsec;
+}
 
 /*
  * As systemd.time(7) has time spans: "500ms", "5s", "1h30m", "0.3s", "2 days", "1month"; units

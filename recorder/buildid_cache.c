@@ -48,8 +48,9 @@ struct entry {
 };
 
 struct buildid_cache {
-	int root;     /* O_PATH, of this process; -1 */
-	dev_t memfds; /* the device of every memfd; 0: not known */
+	int root;	 /* O_PATH, of this process; -1 */
+	dev_t memfds;	 /* the device of every memfd; 0: not known */
+	int64_t tick_ns; /* of the clock that files bear the time of */
 	bool no_map_files, no_openat2;
 	struct entry entries[ENTRIES];
 };
@@ -79,6 +80,17 @@ memfd_device(void)
 	return dev;
 }
 
+/* Times of files are those of the last tick: what changed after it may bear its time. */
+static int64_t
+tick_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_REALTIME_COARSE, &tick) < 0)
+		return TICK_NS_MAX;
+	return time_text_ns(&tick);
+}
+
 struct buildid_cache *
 buildid_cache_new(void)
 {
@@ -87,6 +99,7 @@ buildid_cache_new(void)
 	if (c) {
 		c->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		c->memfds = memfd_device();
+		c->tick_ns = tick_ns();
 	}
 	return c;
 }
@@ -229,29 +242,18 @@ find_by_map(struct buildid_cache *c, const struct buildid_map *m, struct found *
 	return true;
 }
 
-/* Times of files are those of the last tick: what changed after it may bear its time. */
-static int64_t
-tick_ns(void)
-{
-	struct timespec tick;
-
-	if (clock_getres(CLOCK_REALTIME_COARSE, &tick) < 0)
-		return TICK_NS_MAX;
-	return tick.tv_sec * SECOND_NS + tick.tv_nsec;
-}
-
 /*
  * The last moment when the file may have changed; a clock that was set meanwhile costs another look
  * at it.
  */
 static uint64_t
-changed_ns(const struct statx *st)
+changed_ns(const struct buildid_cache *c, const struct statx *st)
 {
 	struct clock_triple now;
 	int64_t at;
 
 	host_clocks(&now);
-	at = st->stx_ctime.tv_sec * SECOND_NS + st->stx_ctime.tv_nsec + tick_ns() -
+	at = st->stx_ctime.tv_sec * SECOND_NS + st->stx_ctime.tv_nsec + c->tick_ns -
 		(int64_t)(now.realtime - now.monotonic);
 	return at > 0 ? (uint64_t)at : 0;
 }
@@ -375,7 +377,7 @@ find(struct buildid_cache *c, const struct buildid_map *m, enum where where, str
 	*f = (struct found){ 0 };
 	if (!find_somewhere(c, m, where, f))
 		return false;
-	f->changed_ns = changed_ns(&f->st);
+	f->changed_ns = changed_ns(c, &f->st);
 	if (is_the_mapped(c, m, f))
 		return true;
 	(void)close(f->fd);

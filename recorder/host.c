@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/kallsyms.h"
+#include "format/time_text.h"
 #include "recorder/kernel_buildid.h"
 
 #define CLOCK_TRIES 5
@@ -20,7 +21,7 @@ clock_ns(clockid_t id)
 	struct timespec ts = { 0, 0 };
 
 	(void)clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return (uint64_t)time_text_ns(&ts);
 }
 
 uint64_t
@@ -49,40 +50,10 @@ host_clocks(struct clock_triple *ret)
 	}
 }
 
-/* The 32 hexadecimal digits of a machine or boot id, with or without dashes. */
-static void
-id_read(const char *path, uint8_t ret[16])
-{
-	uint8_t id[16] = { 0 };
-	char text[64];
-	size_t digits = 0;
-	ssize_t n;
-	int fd;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, text, sizeof(text));
-	(void)close(fd);
-	for (ssize_t i = 0; i < n && digits < 32; i++) {
-		const char *hex = "0123456789abcdef", *at = NULL;
-
-		if (text[i] == '-')
-			continue;
-		at = memchr(hex, text[i] | 0x20, 16);
-		if (!at)
-			break;
-		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | (at - hex));
-		digits++;
-	}
-	if (digits == 32)
-		memcpy(ret, id, sizeof(id));
-}
-
 void
 host_boot_id(uint8_t ret[16])
 {
-	id_read("/proc/sys/kernel/random/boot_id", ret);
+	recording_meta_read_id("/proc/sys/kernel/random/boot_id", ret);
 }
 
 int
@@ -107,7 +78,7 @@ host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 	rc = host_describe_again(meta);
 	if (rc < 0)
 		return rc;
-	id_read("/etc/machine-id", meta->machine_id);
+	recording_meta_read_id("/etc/machine-id", meta->machine_id);
 	host_boot_id(meta->boot_id);
 	meta->clockid = CLOCK_MONOTONIC;
 	n = sysconf(_SC_PAGESIZE);

@@ -2,7 +2,6 @@
 #include "recorder/host_kallsyms.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -48,23 +47,14 @@ share(struct kallsyms *k)
 int
 host_kallsyms_load(const char *path, const struct kallsyms **ret)
 {
-	struct io_source *file;
 	struct kallsyms *k;
-	int fd, r;
+	int r = kallsyms_open(path ? path : "/proc/kallsyms", &k);
 
-	fd = open(path ? path : "/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	file = io_source_fd(fd);
-	if (!file)
-		return -errno;
-	r = kallsyms_read(file, &k);
-	file->close(file);
 	if (r < 0)
 		return r == -FMT_E_HIDDEN   ? -EPERM
 			: r == -FMT_E_EMPTY ? -ENOENT
 			: r == -FMT_E_NOMEM ? -ENOMEM
-					    : -EIO;
+					    : -errno;
 	*ret = share(k);
 	if (*ret)
 		return 0;

@@ -63,7 +63,7 @@ written_ns(int fd)
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_mtim.tv_sec <= 0)
 		return 1;
-	return (uint64_t)st.st_mtim.tv_sec * SECOND_NS + (uint64_t)st.st_mtim.tv_nsec;
+	return (uint64_t)time_text_ns(&st.st_mtim);
 }
 
 void

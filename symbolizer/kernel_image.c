@@ -2,15 +2,14 @@
 #include "symbolizer/kernel_image.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "format/fmt_error.h"
 #include "format/kallsyms.h"
 #include "symbolizer/elf_object.h"
+#include "symbolizer/slots.h"
 
 #define NOTES "/sys/kernel/notes"
 #define RUNNING "/proc/kallsyms"
@@ -44,7 +43,7 @@ struct kernel_image {
 	uint64_t reference_at;
 	uint64_t moved; /* recorded address - address here */
 	struct module *modules;
-	size_t nr_modules;
+	size_t nr_modules, cap_modules;
 	struct kallsyms *kallsyms;
 	struct symtab *symtab;
 	uint64_t vmlinux_reference[2]; /* _text, _stext; 0: it has none */
@@ -135,12 +134,12 @@ find_move(struct kernel_image *k)
 int
 kernel_image_map(struct kernel_image *k, const struct perf_mmap *m)
 {
-	static const char kernel[] = "[kernel.kallsyms]";
 	const char *name = m->filename;
-	struct module *modules;
+	struct module new;
+	int error;
 
-	if (strncmp(name, kernel, sizeof(kernel) - 1) == 0) {
-		name += sizeof(kernel) - 1;
+	if (strncmp(name, KERNEL_DSO, strlen(KERNEL_DSO)) == 0) {
+		name += strlen(KERNEL_DSO);
 		if (strlen(name) >= sizeof(k->reference) || *name == '\0')
 			return 0;
 		memcpy(k->reference, name, strlen(name) + 1);
@@ -151,15 +150,13 @@ kernel_image_map(struct kernel_image *k, const struct perf_mmap *m)
 	}
 	if (k->nr_modules == MODULES_MAX)
 		return 0;
-	modules = reallocarray(k->modules, k->nr_modules + 1, sizeof(*modules));
-	if (modules == NULL)
+	new = (struct module){ m->addr, m->addr + m->len, module_name(k, name) };
+	if (new.name == NULL)
 		return -FMT_E_NOMEM;
-	k->modules = modules;
-	modules[k->nr_modules] = (struct module){ m->addr, m->addr + m->len, module_name(k, name) };
-	if (modules[k->nr_modules].name == NULL)
-		return -FMT_E_NOMEM;
-	k->nr_modules++;
-	return 0;
+	error = slots_reserve_array(&k->modules, k->nr_modules, &k->cap_modules, 1, sizeof(new));
+	if (!error)
+		k->modules[k->nr_modules++] = new;
+	return error;
 }
 
 /* kallsyms writes '_' where the name of a file has '-'. */
@@ -200,21 +197,12 @@ running_is_recorded(struct kernel_image *k)
 static int
 open_kallsyms(struct kernel_image *k, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
-	struct io_source *file;
+	int error = kallsyms_open(path, &k->kallsyms);
 
-	k->state = UNREADABLE;
-	if (fd < 0)
-		return 0;
-	file = io_source_fd(fd);
-	if (file == NULL)
-		return 0;
-	error = kallsyms_read(file, &k->kallsyms);
-	file->close(file);
 	if (error == 0)
 		k->state = READY;
-	else if (error == -FMT_E_HIDDEN)
-		k->state = HIDDEN;
+	else
+		k->state = error == -FMT_E_HIDDEN ? HIDDEN : UNREADABLE;
 	return error == -FMT_E_NOMEM ? error : 0;
 }
 
@@ -258,11 +246,10 @@ open_vmlinux(struct kernel_image *k)
 		buildid_cmp(&id, &k->recorded) == 0;
 	if (!same)
 		k->doubt = RESOLVE_FORCED;
-	if (!same && !k->options.force) {
-		k->state = k->recorded.size ? OTHER_BUILD : UNKNOWN_BUILD;
-	} else {
+	if (same || k->options.force)
 		error = load_vmlinux(k, elf);
-	}
+	else
+		k->state = k->recorded.size ? OTHER_BUILD : UNKNOWN_BUILD;
 	elf_object_close(elf);
 	return error == -FMT_E_NOMEM ? error : 0;
 }
@@ -302,12 +289,8 @@ find_in_kallsyms(struct kernel_image *k, uint64_t address, struct kernel_symbol 
 				       .end = s.end + k->moved,
 				       .name = intern_string(k->strings, s.name),
 				       .dso = k->kernel_dso };
-	if (*s.module) {
-		char dso[128];
-
-		(void)snprintf(dso, sizeof(dso), "[%s]", s.module);
-		ret->dso = intern_string(k->strings, dso);
-	}
+	if (*s.module)
+		ret->dso = kernel_symbols_dso(k->strings, s.module, strlen(s.module));
 	return ret->name && ret->dso ? 1 : -FMT_E_NOMEM;
 }
 

@@ -109,22 +109,26 @@ object_of_its_own(const char *module, size_t len)
 		(len >= sizeof(builtin) - 1 && memcmp(module, builtin, sizeof(builtin) - 1) == 0);
 }
 
-static const char *
-module_dso(struct kernel_symbols *k, const char *module, size_t len)
+const char *
+kernel_symbols_dso(struct intern *strings, const char *module, size_t len)
 {
 	char dso[128];
 
-	if (len == 0)
-		return k->kernel_dso;
 	/* Some writers keep the brackets of kallsyms. */
 	if (module[0] == '[')
-		return intern_add(k->strings, module, len);
+		return intern_add(strings, module, len);
 	if (len > sizeof(dso) - 2)
 		len = sizeof(dso) - 2;
 	dso[0] = '[';
 	memcpy(dso + 1, module, len);
 	dso[len + 1] = ']';
-	return intern_add(k->strings, dso, len + 2);
+	return intern_add(strings, dso, len + 2);
+}
+
+static const char *
+module_dso(struct kernel_symbols *k, const char *module, size_t len)
+{
+	return len == 0 ? k->kernel_dso : kernel_symbols_dso(k->strings, module, len);
 }
 
 int

@@ -40,6 +40,8 @@ bool kernel_symbols_find(const struct kernel_symbols *k, uint64_t address,
 /* The first symbol that begins at address or behind it; false: there is none. */
 bool kernel_symbols_next(const struct kernel_symbols *k, uint64_t address,
 			 struct kernel_symbol *ret);
+/* "[module]", what a module's symbols are in; interned. NULL: out of memory. */
+const char *kernel_symbols_dso(struct intern *strings, const char *module, size_t len);
 size_t kernel_symbols_count(const struct kernel_symbols *k);
 
 #endif

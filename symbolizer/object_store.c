@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "format/fmt_error.h"
+#include "format/time_text.h"
 #include "symbolizer/object_debug.h"
 
 #define DELETED " (deleted)"
@@ -62,12 +63,6 @@ page_down(uint64_t at)
 	return at & ~(uint64_t)(PAGE - 1);
 }
 
-static uint64_t
-time_ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * UINT64_C(1000000000) + (uint64_t)t->tv_nsec;
-}
-
 static bool
 same_inode(const struct search *s, const struct stat *st)
 {
@@ -76,7 +71,7 @@ same_inode(const struct search *s, const struct stat *st)
 	if (w->ino != 0 &&
 	    (w->ino != st->st_ino || w->maj != major(st->st_dev) || w->min != minor(st->st_dev)))
 		return false;
-	return time_ns(&st->st_ctim) < s->places->start_realtime_ns;
+	return (uint64_t)time_text_ns(&st->st_ctim) < s->places->start_realtime_ns;
 }
 
 /* Is the map one of the file's segments of code, whole? */
@@ -106,7 +101,8 @@ is_believed(const struct search *s, const struct elf_object *elf, const struct s
 	if (same_inode(s, st))
 		return true;
 	*ret = RESOLVE_UNVERIFIED;
-	if (time_ns(&st->st_mtim) < s->places->doubtful_until_ns && same_pages(elf, s->map))
+	if ((uint64_t)time_text_ns(&st->st_mtim) < s->places->doubtful_until_ns &&
+	    same_pages(elf, s->map))
 		return true;
 	*ret = RESOLVE_FORCED;
 	return s->places->force;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/resolve.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,29 +311,13 @@ drop_unidentified(struct resolver *r)
 static bool
 is_this_boot(const uint8_t *boot_id)
 {
-	char text[64] = "";
-	uint8_t id[16] = { 0 };
-	size_t nibbles = 0;
-	FILE *f;
+	static const uint8_t unknown[16];
+	uint8_t here[16] = { 0 };
 
 	if (boot_id == NULL)
 		return false;
-	f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	if (f == NULL)
-		return false;
-	if (fgets(text, sizeof(text), f) == NULL)
-		text[0] = '\0';
-	fclose(f);
-	for (const char *p = text; *p != '\0' && nibbles < 32; p++) {
-		static const char digits[] = "0123456789abcdef";
-		const char *d = strchr(digits, *p);
-
-		if (d == NULL)
-			continue;
-		id[nibbles / 2] = (uint8_t)(id[nibbles / 2] << 4 | (d - digits));
-		nibbles++;
-	}
-	return nibbles == 32 && memcmp(id, boot_id, sizeof(id)) == 0;
+	recording_meta_read_id("/proc/sys/kernel/random/boot_id", here);
+	return memcmp(here, unknown, sizeof(here)) != 0 && memcmp(here, boot_id, sizeof(here)) == 0;
 }
 
 int

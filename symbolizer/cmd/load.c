@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/time_text.h"
 #include "symbolizer/coverage.h"
 #include "symbolizer/escape.h"
 #include "symbolizer/screen_text.h"
@@ -18,7 +19,7 @@ load_now(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+	return time_text_ns(&ts);
 }
 
 int
