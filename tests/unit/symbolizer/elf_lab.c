@@ -211,9 +211,8 @@ lab_open(const char *path)
 }
 
 struct symtab *
-lab_symtab(const char *path, struct symtab **ret_stubs)
+lab_symtab_of(struct elf_object *o, struct symtab **ret_stubs)
 {
-	struct elf_object *o = lab_open(path);
 	struct symtab_builder *b = symtab_builder_new();
 	struct symtab *t = NULL;
 
@@ -224,6 +223,15 @@ lab_symtab(const char *path, struct symtab **ret_stubs)
 		assert_int_equal(elf_object_plt(o, t, b), 0);
 		assert_int_equal(symtab_build(b, ret_stubs), 0);
 	}
+	return t;
+}
+
+struct symtab *
+lab_symtab(const char *path, struct symtab **ret_stubs)
+{
+	struct elf_object *o = lab_open(path);
+	struct symtab *t = lab_symtab_of(o, ret_stubs);
+
 	elf_object_close(o);
 	return t;
 }

@@ -37,6 +37,8 @@ struct lab_symbol {
 size_t lab_nm(const char *path, const char *flags, struct lab_symbol **ret);
 
 struct elf_object *lab_open(const char *path);
+/* The symbols of an object, likewise; it stays open. */
+struct symtab *lab_symtab_of(struct elf_object *o, struct symtab **ret_stubs);
 /* The symbols of path with its PLT in a table of their own (ret_stubs may be NULL). */
 struct symtab *lab_symtab(const char *path, struct symtab **ret_stubs);
 /* The map that a loader would make of path's first executable segment, at start. */

@@ -18,6 +18,7 @@
 
 #include "symbolizer/elf_object.h"
 #include "symbolizer/symtab.h"
+#include "tests/unit/symbolizer/elf_lab.h"
 
 #define TEXT UINT64_C(0x400000)
 #define RSS_KIB_MAX (256L << 10)
@@ -125,20 +126,14 @@ symbols(struct image *m, uint32_t type, const Elf64_Sym *syms, size_t nr, const 
 static double
 cost(struct image *m)
 {
-	struct symtab *t = NULL, *stubs = NULL;
-	struct symtab_builder *b;
+	struct symtab *t, *stubs;
 	struct elf_object *o;
 	clock_t before;
 
 	end(m);
 	before = clock();
 	assert_int_equal(elf_object_open_memory(m->bytes, m->size, &o), 0);
-	b = symtab_builder_new();
-	assert_int_equal(elf_object_symbols(o, 0, b), 0);
-	assert_int_equal(symtab_build(b, &t), 0);
-	b = symtab_builder_new();
-	assert_int_equal(elf_object_plt(o, t, b), 0);
-	assert_int_equal(symtab_build(b, &stubs), 0);
+	t = lab_symtab_of(o, &stubs);
 	elf_object_close(o);
 	symtab_free(t);
 	symtab_free(stubs);

@@ -352,7 +352,6 @@ static void
 use(const uint8_t *bytes, size_t size)
 {
 	struct elf_object *o;
-	struct symtab_builder *b;
 	struct symtab *t, *stubs;
 	struct symbol s;
 	char name[256];
@@ -362,12 +361,7 @@ use(const uint8_t *bytes, size_t size)
 		return;
 	elf_object_debuglink(o, name, sizeof(name), &crc);
 	elf_object_has_symtab(o);
-	b = symtab_builder_new();
-	assert_int_equal(elf_object_symbols(o, 0, b), 0);
-	assert_int_equal(symtab_build(b, &t), 0);
-	b = symtab_builder_new();
-	assert_int_equal(elf_object_plt(o, t, b), 0);
-	assert_int_equal(symtab_build(b, &stubs), 0);
+	t = lab_symtab_of(o, &stubs);
 	elf_object_close(o);
 	for (uint64_t v = 0; v < 0x4000; v += 37)
 		if (symtab_find(t, v, &s))
