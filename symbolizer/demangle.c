@@ -90,6 +90,14 @@ depth(const char *name)
 	return strlen(name) > DEMANGLE_RECURSION_LIMIT / 2 ? DMGL_NO_RECURSE_LIMIT : 0;
 }
 
+static size_t
+run_cxx(const char *name, int options, char *out, size_t cap)
+{
+	size_t len = run(cplus_demangle_v3_callback, name, options | depth(name), 0, out, cap);
+
+	return len == LEFT ? 0 : len;
+}
+
 /*
  * Without parameters libiberty says nothing of ".part.0" and the like, and neither does
  * perf: the parts of a function add up to it.
@@ -97,11 +105,8 @@ depth(const char *name)
 static size_t
 cxx_short(char *name, char *out, size_t cap)
 {
-	size_t len;
-
 	name[strcspn(name, ".")] = '\0';
-	len = run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS | depth(name), 0, out, cap);
-	return len == LEFT ? 0 : len;
+	return run_cxx(name, DMGL_NO_OPTS, out, cap);
 }
 
 /*
@@ -162,9 +167,7 @@ demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
 		return len;
 	if (style == DEMANGLE_SHORT)
 		return cxx_short(copy, out, cap);
-	len = run(cplus_demangle_v3_callback, copy, DMGL_PARAMS | DMGL_ANSI | depth(copy), 0, out,
-		  cap);
-	return len == LEFT ? 0 : len;
+	return run_cxx(copy, DMGL_PARAMS | DMGL_ANSI, out, cap);
 }
 
 size_t

@@ -9,6 +9,7 @@
 
 #include "format/time_text.h"
 #include "symbolizer/glob.h"
+#include "symbolizer/slots.h"
 
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096
@@ -538,14 +539,14 @@ cgroups_match(const struct names *wanted, const char *path)
 static bool
 cgroups_have(const struct filter *f, const char *path)
 {
-	size_t hash = 0;
+	uint64_t hash = 0;
 	struct verdict *v;
 
 	if (f->cgroup.n == 0)
 		return true;
 	path = path ? path : "[unknown]";
 	for (const char *p = path; *p; p++)
-		hash = hash * 31 + (uint8_t)*p;
+		hash = slots_mix(hash, (uint8_t)*p);
 	v = &f->verdicts[hash % VERDICTS];
 	if (!v->path || strcmp(v->path, path) != 0) {
 		free(v->path);
