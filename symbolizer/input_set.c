@@ -222,8 +222,8 @@ input_set_close(struct input_set *s)
 	s->dirfd = -1;
 }
 
-/* Puts the open recording's times on the first one's clock. */
-static void
+/* Puts the open recording's times on the first one's clock. -1 after a message. */
+static int
 set_clock(struct input_set *s)
 {
 	const struct recording_meta *m = recording_reader_meta(s->in.reader);
@@ -232,6 +232,10 @@ set_clock(struct input_set *s)
 		s->start = m->start;
 		free(s->hostname);
 		s->hostname = strdup(m->hostname);
+		if (!s->hostname) {
+			warnx("out of memory");
+			return -1;
+		}
 		memcpy(s->boot_id, m->boot_id, sizeof(s->boot_id));
 	}
 	s->shift_ns = 0;
@@ -239,6 +243,7 @@ set_clock(struct input_set *s)
 	    s->start.realtime != 0)
 		s->shift_ns = (m->start.realtime - m->start.monotonic) -
 			(s->start.realtime - s->start.monotonic);
+	return 0;
 }
 
 static int
@@ -274,14 +279,14 @@ input_set_next(struct input_set *s)
 				return 0;
 			s->path = s->in.path;
 			s->access = s->in.access;
-			set_clock(s);
-			return set_window(s) == 0 ? 1 : -1;
+			return set_clock(s) == 0 && set_window(s) == 0 ? 1 : -1;
 		}
 		result = next_segment(s);
 		if (result <= 0)
 			return result < 0 ? result : all_read(s);
 		input_access_add(&s->access, &s->in.access);
-		set_clock(s);
+		if (set_clock(s) < 0)
+			return -1;
 		if (set_window(s) == 0)
 			return 1;
 		s->skipped++;

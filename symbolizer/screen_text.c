@@ -72,7 +72,14 @@ screen_text_print(FILE *out, int columns, const char *indent, const char *format
 	va_start(ap, format);
 	text = format_text(format, ap);
 	va_end(ap);
-	rest = text ? text : "(out of memory)";
+	if (!text) { /* in one line, which takes none */
+		va_start(ap, format);
+		vfprintf(out, format, ap);
+		va_end(ap);
+		fputc('\n', out);
+		return;
+	}
+	rest = text;
 	do {
 		end = columns > 0 ? line_end(rest, room) : rest + strlen(rest);
 		fprintf(out, "%.*s\n", (int)(end - rest), rest);

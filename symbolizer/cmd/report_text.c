@@ -66,19 +66,22 @@ print_loss(const struct report_print *p)
 }
 
 /* What the report is of: which file was found, of which host, when. */
-static void
+static int
 print_recording(const struct report_print *p)
 {
 	const struct input_set *set = &p->load->set;
 	char *path = escape_dup(set->path), *host = escape_dup(set->hostname ? set->hostname : "");
 	char covers[COVERAGE_BYTES] = "";
+	int err = path && host ? 0 : -FMT_E_NOMEM;
 
 	if (set->samples > 0)
 		coverage_text(&set->start, set->first_ns, set->last_ns, covers);
-	say("#   ", "# Recording: %s%s%s%s%s", path ? path : "(out of memory)",
-	    host && *host ? ", host " : "", host ? host : "", *covers ? ", " : "", covers);
+	if (err == 0)
+		say("#   ", "# Recording: %s%s%s%s%s", path, *host ? ", host " : "", host,
+		    *covers ? ", " : "", covers);
 	free(path);
 	free(host);
+	return err;
 }
 
 static void
@@ -318,7 +321,7 @@ report_print_text(const struct report_print *p)
 
 	pager_start();
 	if (!quiet) {
-		print_recording(p);
+		err = print_recording(p);
 		print_loss(p);
 		print_totals(p);
 	}
