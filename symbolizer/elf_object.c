@@ -261,8 +261,11 @@ elf_object_open(int fd, struct elf_object **ret)
 	o->data_left = READS_OF_A_BYTE * o->file_size;
 	elf_version(EV_CURRENT);
 	/* ELF_C_READ and not _MMAP, which would map the file. */
+	errno = 0;
 	o->elf = elf_begin(fd, ELF_C_READ, NULL);
 	error = o->elf != NULL ? read_headers(o) : -FMT_E_CORRUPT;
+	if (error && errno == ENOMEM) /* libelf has no public number for it */
+		error = -FMT_E_NOMEM;
 	if (error) {
 		elf_object_close(o);
 		return error;
