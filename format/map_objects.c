@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/map_objects.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct object {
 	struct map_objects *table;
 	uint64_t refs;
 	size_t bytes;
+	bool twin; /* not in the tree: what others find is another one that says the same */
 	char path[];
 };
 
@@ -105,7 +107,8 @@ map_objects_new(void)
 static void
 object_free(struct map_objects *t, struct object *o)
 {
-	RB_REMOVE(object_tree, &t->objects, o);
+	if (!o->twin)
+		RB_REMOVE(object_tree, &t->objects, o);
 	t->slots[o->o.index] = NULL;
 	t->nr_objects--;
 	t->bytes -= o->bytes;
@@ -265,6 +268,24 @@ object_give(struct map_objects *t, struct object *o, const struct buildid *id)
 		return;
 	o->o.build_id = (struct buildid){ 0 };
 	RB_INSERT(object_tree, &t->objects, o);
+}
+
+int
+map_objects_give_build_id(struct map_objects *t, const struct map_object *file,
+			  const struct buildid *id)
+{
+	struct object probe = { .o = *file }, *o;
+
+	probe.o.build_id = (struct buildid){ 0 };
+	o = RB_FIND(object_tree, &t->objects, &probe);
+	if (!o)
+		return 0;
+	RB_REMOVE(object_tree, &t->objects, o);
+	o->o.build_id = *id;
+	o->twin = RB_INSERT(object_tree, &t->objects, o) != NULL;
+	if (t->last == o)
+		t->last = NULL;
+	return 1;
 }
 
 /*

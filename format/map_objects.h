@@ -29,6 +29,9 @@ void map_object_unref(struct map_object *o); /* does not free: that is the sweep
 /* The inode's own build_id is not looked at. */
 int map_objects_set_build_id(struct map_objects *t, const struct map_object *inode,
 			     const struct buildid *id);
+/* Gives it to the object of this file and path that has none; keeps it for no other. 1: there is one. */
+int map_objects_give_build_id(struct map_objects *t, const struct map_object *file,
+			      const struct buildid *id);
 /* By path alone, for objects whose inode nobody gave a build-id to. */
 int map_objects_set_path_build_id(struct map_objects *t, const char *path,
 				  const struct buildid *id);

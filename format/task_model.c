@@ -558,6 +558,17 @@ task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64
 }
 
 int
+task_model_give_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
+			 uint64_t ino_generation, const char *path, const struct buildid *id)
+{
+	const struct map_object file = {
+		.maj = maj, .min = min, .ino = ino, .ino_generation = ino_generation, .path = path
+	};
+
+	return map_objects_give_build_id(m->objects, &file, id);
+}
+
+int
 task_model_set_path_build_id(struct task_model *m, const char *path, size_t len,
 			     const struct buildid *id)
 {

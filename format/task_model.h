@@ -108,6 +108,10 @@ int task_model_set_build_id(struct task_model *m, uint32_t maj, uint32_t min, ui
 int task_model_set_path_build_id(struct task_model *m, const char *path, size_t len,
 				 const struct buildid *id);
 
+/* For the maps of this file that there are now and that have none. 1; 0: there are none. */
+int task_model_give_build_id(struct task_model *m, uint32_t maj, uint32_t min, uint64_t ino,
+			     uint64_t ino_generation, const char *path, const struct buildid *id);
+
 /* Indexes in use are below the first; the second is NULL for one that is free. */
 size_t task_model_objects(const struct task_model *m);
 const struct map_object *task_model_object(const struct task_model *m, size_t index);
