@@ -83,6 +83,20 @@ print_archive(const json_t *status)
 }
 
 static void
+print_warnings(const json_t *status)
+{
+	const json_t *warnings = json_object_get(status, "warnings"), *one;
+	size_t i;
+
+	json_array_foreach(warnings, i, one)
+	{
+		fputs(i ? "            " : "warnings    ", stdout);
+		ctl_print_text(stdout, json_string_value(one));
+		puts("");
+	}
+}
+
+static void
 print_status(const json_t *status)
 {
 	char a[CTL_PRINT_BYTES], b[CTL_PRINT_BYTES];
@@ -112,6 +126,7 @@ print_status(const json_t *status)
 	       ctl_print_size(b, number(status, "written_bytes_per_s")));
 	print_archive(status);
 	printf("captures    %lld running\n", (long long)number(status, "captures"));
+	print_warnings(status);
 }
 
 int

@@ -2,6 +2,7 @@
 #include "daemon/log.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One write(2) a line, so that lines of threads do not mix; a pipe takes that much at once. */
@@ -83,6 +85,42 @@ append(char *out, size_t at, size_t size, const char *text)
 	return at;
 }
 
+static struct {
+	pthread_mutex_t lock;
+	char lines[LOG_KEPT][LOG_KEPT_BYTES];
+	size_t n; /* ever */
+} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void
+keep(const char *text)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char *line;
+	size_t n;
+
+	(void)pthread_mutex_lock(&kept.lock);
+	line = kept.lines[kept.n++ % LOG_KEPT];
+	n = gmtime_r(&now, &tm) ? strftime(line, LOG_KEPT_BYTES, "%Y-%m-%dT%H:%M:%SZ ", &tm) : 0;
+	line[append(line, n, LOG_KEPT_BYTES, text)] = '\0';
+	(void)pthread_mutex_unlock(&kept.lock);
+}
+
+bool
+log_kept(size_t i, char line[LOG_KEPT_BYTES])
+{
+	bool there;
+	size_t first;
+
+	(void)pthread_mutex_lock(&kept.lock);
+	first = kept.n > LOG_KEPT ? kept.n - LOG_KEPT : 0;
+	there = first + i < kept.n;
+	if (there)
+		memcpy(line, kept.lines[(first + i) % LOG_KEPT], LOG_KEPT_BYTES);
+	(void)pthread_mutex_unlock(&kept.lock);
+	return there;
+}
+
 static void __attribute__((format(printf, 2, 0)))
 log_line(int priority, const char *format, va_list ap)
 {
@@ -92,6 +130,8 @@ log_line(int priority, const char *format, va_list ap)
 
 	if (vsnprintf(text, sizeof(text), format, ap) < 0)
 		text[0] = '\0';
+	if (priority <= LOG_WARNING)
+		keep(text);
 	if (journal_reads())
 		n = (size_t)snprintf(line, sizeof(line), "<%d>", priority);
 	else

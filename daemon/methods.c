@@ -136,6 +136,20 @@ add_stream(json_t *j, const struct streams_status *s)
 		set_int(j, "captures", s->captures);
 }
 
+static json_t *
+warnings(void)
+{
+	char line[LOG_KEPT_BYTES];
+	json_t *j = json_array();
+
+	for (size_t i = 0; j && log_kept(i, line); i++)
+		if (json_array_append_new(j, varlink_text(line)) < 0) {
+			json_decref(j);
+			j = NULL;
+		}
+	return j;
+}
+
 static int
 add_archive(json_t *j, const char *directory, const struct archive_usage *u)
 {
@@ -159,7 +173,8 @@ methods_status(const struct control_context *context)
 
 	streams_status(context->streams, &status);
 	archive_usage(context->archive, &usage);
-	if (add_stream(j, &status) | add_archive(j, context->config->archive_directory, &usage)) {
+	if (add_stream(j, &status) | add_archive(j, context->config->archive_directory, &usage) |
+	    json_object_set_new(j, "warnings", warnings())) {
 		json_decref(j);
 		return NULL;
 	}
@@ -396,6 +411,7 @@ static const struct varlink_field status_fields[] = {
 	{ "quarantined_files", "int" },
 	{ "deleted_segments", "int" },
 	{ "deleted_bytes", "int" },
+	{ "warnings", "[]string" },
 	{ NULL, NULL },
 };
 
