@@ -509,6 +509,17 @@ tell_outage(struct base_stream *b)
 	log_warning("writing is suspended, samples are lost: %s", why);
 }
 
+/* What came up while recording: said once, by the session. */
+static void
+tell_news(const struct base_stream *b)
+{
+	char line[256];
+
+	while (session_thread_opened(b->now->thread) &&
+	       session_news(session_thread_session(b->now->thread), line, sizeof(line)))
+		log_warning("%s", line);
+}
+
 /* A reload's session has come to record, or has not. */
 static void
 look_at_next(struct base_stream *b)
@@ -559,6 +570,7 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 	if (!b->now->told)
 		return;
 	tell_outage(b);
+	tell_news(b);
 	look_at_segment(b, now_ns);
 	if (b->hz != b->applied_hz)
 		apply_frequency(b);

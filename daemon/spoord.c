@@ -31,6 +31,7 @@
 #include "daemon/notify.h"
 #include "daemon/streams.h"
 #include "daemon/watchdog.h"
+#include "recorder/helper.h"
 #include "recorder/host.h"
 
 #define EXIT_USAGE 2
@@ -528,5 +529,7 @@ main(int argc, char **argv)
 		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	d.config_path = o.config;
+	/* Now, while there is one thread, and little memory that it would share. */
+	(void)helper_start();
 	return serve(&d);
 }

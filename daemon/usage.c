@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/time_text.h"
+#include "recorder/helper.h"
 
 static uint64_t
 cpu_ns(void)
@@ -18,7 +19,8 @@ cpu_ns(void)
 	if (getrusage(RUSAGE_SELF, &r) < 0)
 		return 0;
 	return ((uint64_t)r.ru_utime.tv_sec + (uint64_t)r.ru_stime.tv_sec) * SECOND_NS +
-		((uint64_t)r.ru_utime.tv_usec + (uint64_t)r.ru_stime.tv_usec) * 1000;
+		((uint64_t)r.ru_utime.tv_usec + (uint64_t)r.ru_stime.tv_usec) * 1000 +
+		helper_cpu_ns();
 }
 
 /* "size resident shared ...", in pages. */

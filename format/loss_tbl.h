@@ -17,3 +17,5 @@ LOSS_ROW(6, CPU_OFFLINE, "cpu_offline", "ns", "time a CPU was offline")
 LOSS_ROW(7, STALL, "stall", "ns", "time the recorder itself was not running")
 LOSS_ROW(8, DISK_FULL, "disk_full", "ns", "time nothing could be written: no space")
 LOSS_ROW(9, DROPPED, "dropped", "samples", "dropped by the recorder while nothing could be written")
+LOSS_ROW(10, UNANSWERED, "unanswered", "times",
+	 "processes and files that did not answer in time: names may be missing")

@@ -48,6 +48,17 @@ merge_ids(struct recording_reader *r, const struct recording_meta *m)
 	return 0;
 }
 
+/* Notes become more while the file is written. */
+static int
+merge_notes(struct recording_reader *r, const struct recording_meta *m)
+{
+	struct recording_meta *known = r->metas[r->nr_metas - 1];
+
+	if (strlen(m->notes) <= strlen(known->notes))
+		return 0;
+	return recording_meta_set(&known->notes, m->notes);
+}
+
 int
 reader_update_meta(struct recording_reader *r, const struct block_header *h, struct span raw)
 {
@@ -68,6 +79,8 @@ reader_update_meta(struct recording_reader *r, const struct block_header *h, str
 	}
 	if (event_set_count(m->events) == event_set_count(recording_reader_meta(r)->events)) {
 		error = merge_ids(r, m);
+		if (!error)
+			error = merge_notes(r, m);
 		recording_meta_free(m);
 		return error;
 	}

@@ -27,32 +27,12 @@
 #define TICK_NS_MAX 10000000	     /* where HZ is 100 */
 #define AGAIN_NS UINT64_C(100000000) /* between full searches for a file that is not found */
 
-/* OUT_OF_REACH: nothing is known, and where one would look was looked just now. */
-enum known { NOTHING, AN_ID, NO_ID, OUT_OF_REACH };
-
-struct entry {
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	uint64_t size;
-	int64_t ctime_sec;
-	uint32_t ctime_nsec;
-	uint8_t known; /* enum known; NOTHING: the entry is free */
-	bool own_path; /* where the file was found last */
-	/*
-	 * CLOCK_MONOTONIC: the file was like this all the time between the two. OUT_OF_REACH: seen_ns
-	 * is when it was looked for.
-	 */
-	uint64_t changed_ns, seen_ns;
-	uint64_t peers_ns; /* when it was looked for through other processes */
-	struct buildid id;
-};
-
 struct buildid_cache {
 	int root;	 /* O_PATH, of this process; -1 */
 	dev_t memfds;	 /* the device of every memfd; 0: not known */
 	int64_t tick_ns; /* of the clock that files bear the time of */
 	bool no_map_files, no_openat2;
-	struct entry entries[ENTRIES];
+	struct buildid_fact entries[ENTRIES];
 };
 
 /* A file that was found. */
@@ -387,34 +367,34 @@ find(struct buildid_cache *c, const struct buildid_map *m, enum where where, str
 /* --- the cache ----------------------------------------------------------------------------- */
 
 static bool
-same_inode(const struct entry *e, const struct buildid_map *m)
+same_inode(const struct buildid_fact *e, const struct buildid_map *m)
 {
 	return e->known && e->ino == m->ino && e->maj == m->maj && e->min == m->min;
 }
 
 static bool
-unchanged(const struct entry *e, const struct statx *st)
+unchanged(const struct buildid_fact *e, const struct statx *st)
 {
 	return e->size == st->stx_size && e->ctime_sec == st->stx_ctime.tv_sec &&
 		e->ctime_nsec == st->stx_ctime.tv_nsec;
 }
 
 static int
-answer(const struct entry *e, struct buildid *ret)
+answer(const struct buildid_fact *e, struct buildid *ret)
 {
-	if (e->known == NO_ID)
+	if (e->known == BUILDID_NONE)
 		return -ENODATA;
 	*ret = e->id;
 	return 0;
 }
 
 static int
-read_id(const struct buildid_cache *c, const struct found *f, struct entry *e)
+read_id(const struct buildid_cache *c, const struct found *f, struct buildid_fact *e)
 {
 	struct io_source *file;
 	int fd = open_found(c, f), r;
 
-	e->known = NO_ID;
+	e->known = BUILDID_NONE;
 	if (fd < 0)
 		return fd == -EOPNOTSUPP ? 0 : fd;
 	file = io_source_fd(fd);
@@ -426,45 +406,72 @@ read_id(const struct buildid_cache *c, const struct found *f, struct entry *e)
 	if (r == -FMT_E_IO)
 		return -EIO;
 	if (r == 0)
-		e->known = AN_ID;
+		e->known = BUILDID_KNOWN;
 	return 0;
 }
 
 static int
 learn(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f,
-      uint64_t seen_ns, struct entry *e)
+      uint64_t seen_ns, struct buildid_fact *e)
 {
-	struct entry new = { .maj = m->maj,
-			     .min = m->min,
-			     .ino = m->ino,
-			     .size = f->st.stx_size,
-			     .ctime_sec = f->st.stx_ctime.tv_sec,
-			     .ctime_nsec = f->st.stx_ctime.tv_nsec,
-			     .changed_ns = f->changed_ns,
-			     .seen_ns = seen_ns };
+	struct buildid_fact new = { .maj = m->maj,
+				    .min = m->min,
+				    .ino = m->ino,
+				    .size = f->st.stx_size,
+				    .ctime_sec = f->st.stx_ctime.tv_sec,
+				    .ctime_nsec = f->st.stx_ctime.tv_nsec,
+				    .changed_ns = f->changed_ns,
+				    .seen_ns = seen_ns };
 	int r = read_id(c, f, &new);
 
-	*e = r == 0 ? new : (struct entry){ 0 };
+	*e = r == 0 ? new : (struct buildid_fact){ 0 };
 	return r;
 }
 
-static struct entry *
+static size_t
+slot_of(uint32_t min, uint64_t ino)
+{
+	return (ino ^ ino >> 12 ^ (uint64_t)min << 4) % ENTRIES;
+}
+
+static struct buildid_fact *
 entry_of(struct buildid_cache *c, const struct buildid_map *m)
 {
-	return &c->entries[(m->ino ^ m->ino >> 12 ^ (uint64_t)m->min << 4) % ENTRIES];
+	return &c->entries[slot_of(m->min, m->ino)];
+}
+
+void
+buildid_cache_fact(const struct buildid_cache *c, const struct buildid_map *m,
+		   struct buildid_fact *ret)
+{
+	*ret = c->entries[slot_of(m->min, m->ino)];
+}
+
+void
+buildid_cache_learn(struct buildid_cache *c, const struct buildid_fact *fact)
+{
+	c->entries[slot_of(fact->min, fact->ino)] = *fact;
+}
+
+/* Was it out of reach when this was mapped, and the only file of its number and generation? */
+static bool
+is_gone(const struct buildid_fact *e, const struct buildid_map *m)
+{
+	return m->ino_generation && e->ino_generation == m->ino_generation &&
+		m->mapped_ns <= e->gone_ns;
 }
 
 int
 buildid_cache_known(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
 {
-	struct entry *e = entry_of(c, m);
+	struct buildid_fact *e = entry_of(c, m);
 
 	if (!m->ino)
 		return -ENODATA;
-	if (!same_inode(e, m) || e->known == OUT_OF_REACH)
+	if (!same_inode(e, m) || e->known == BUILDID_OUT_OF_REACH)
 		return -EAGAIN;
 	/* An inode that was freed and used again changed when it was used again. */
-	if (m->mapped_ns < e->changed_ns || m->mapped_ns > e->seen_ns)
+	if (m->mapped_ns < e->changed_ns || (m->mapped_ns > e->seen_ns && !is_gone(e, m)))
 		return -ESTALE;
 	if (m->ino_generation)
 		e->ino_generation = m->ino_generation;
@@ -473,29 +480,31 @@ buildid_cache_known(struct buildid_cache *c, const struct buildid_map *m, struct
 
 /* This very file, as far as can be told, was looked for in vain a moment ago. */
 static bool
-missed_just_now(const struct entry *e, const struct buildid_map *m, uint64_t now_ns)
+missed_just_now(const struct buildid_fact *e, const struct buildid_map *m, uint64_t now_ns)
 {
-	return same_inode(e, m) && e->known == OUT_OF_REACH &&
+	return same_inode(e, m) && e->known == BUILDID_OUT_OF_REACH &&
 		e->ino_generation == m->ino_generation && now_ns - e->seen_ns < AGAIN_NS;
 }
 
 /* The file was not found: 0 when what is known of it holds, else why not. */
 static int
-out_of_reach(struct entry *e, const struct buildid_map *m, uint64_t now_ns)
+out_of_reach(struct buildid_fact *e, const struct buildid_map *m, uint64_t now_ns)
 {
-	if (e->known && e->known != OUT_OF_REACH) {
+	if (e->known && e->known != BUILDID_OUT_OF_REACH) {
 		/* It is gone, but was this very file when it was last in reach. */
-		if (same_inode(e, m) && m->ino_generation && e->ino_generation == m->ino_generation)
-			return 0;
-		return -ESTALE;
+		if (!same_inode(e, m) || !m->ino_generation ||
+		    e->ino_generation != m->ino_generation)
+			return -ESTALE;
+		e->gone_ns = now_ns;
+		return 0;
 	}
 	if (!missed_just_now(e, m, now_ns))
-		*e = (struct entry){ .maj = m->maj,
-				     .min = m->min,
-				     .ino = m->ino,
-				     .ino_generation = m->ino_generation,
-				     .known = OUT_OF_REACH,
-				     .seen_ns = now_ns };
+		*e = (struct buildid_fact){ .maj = m->maj,
+					    .min = m->min,
+					    .ino = m->ino,
+					    .ino_generation = m->ino_generation,
+					    .known = BUILDID_OUT_OF_REACH,
+					    .seen_ns = now_ns };
 	if (m->peer)
 		e->peers_ns = now_ns;
 	else if (now_ns - e->peers_ns < AGAIN_NS)
@@ -504,7 +513,7 @@ out_of_reach(struct entry *e, const struct buildid_map *m, uint64_t now_ns)
 }
 
 static enum where
-where_to_look(const struct entry *e, const struct buildid_map *m, uint64_t now_ns)
+where_to_look(const struct buildid_fact *e, const struct buildid_map *m, uint64_t now_ns)
 {
 	if (missed_just_now(e, m, now_ns))
 		return ITS_PROCESS;
@@ -514,7 +523,7 @@ where_to_look(const struct entry *e, const struct buildid_map *m, uint64_t now_n
 int
 buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
 {
-	struct entry *e = entry_of(c, m);
+	struct buildid_fact *e = entry_of(c, m);
 	uint64_t now_ns = host_now_ns();
 	struct found f;
 	int r = buildid_cache_known(c, m, ret);

@@ -29,6 +29,28 @@ struct buildid_map {
 /* Bounded. */
 struct buildid_cache;
 
+/* What is known of one file, for another cache. */
+struct buildid_fact {
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint64_t size;
+	int64_t ctime_sec;
+	uint32_t ctime_nsec;
+	uint8_t known;	  /* enum buildid_known */
+	uint8_t own_path; /* found by its path as this process sees it */
+	/*
+	 * CLOCK_MONOTONIC: the file was like this all the time between the two. OUT_OF_REACH: seen_ns
+	 * is when it was looked for.
+	 */
+	uint64_t changed_ns, seen_ns;
+	uint64_t peers_ns; /* when it was looked for through other processes */
+	uint64_t gone_ns;  /* when it was found to be out of reach; 0: it was not */
+	struct buildid id;
+};
+
+/* OUT_OF_REACH: nothing is known, and where one would look was looked just now. */
+enum buildid_known { BUILDID_NOTHING, BUILDID_KNOWN, BUILDID_NONE, BUILDID_OUT_OF_REACH };
+
 struct buildid_cache *buildid_cache_new(void); /* NULL: out of memory */
 void buildid_cache_free(struct buildid_cache *c);
 
@@ -47,5 +69,10 @@ int buildid_cache_known(struct buildid_cache *c, const struct buildid_map *map,
  * another peer may be tried; -ENOENT: it is not, and another peer was tried a moment ago; -errno.
  */
 int buildid_cache_get(struct buildid_cache *c, const struct buildid_map *map, struct buildid *ret);
+
+/* What the cache holds in the place of this inode, for one that is in another process. */
+void buildid_cache_fact(const struct buildid_cache *c, const struct buildid_map *map,
+			struct buildid_fact *ret);
+void buildid_cache_learn(struct buildid_cache *c, const struct buildid_fact *fact);
 
 #endif

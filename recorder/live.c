@@ -2,6 +2,7 @@
 #include "recorder/live.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,11 @@
 #include "recorder/host_kallsyms.h"
 #include "recorder/kernel_buildid.h"
 #include "recorder/ksym_collector.h"
+#include "recorder/helper_pool.h"
+#include "recorder/live_exits.h"
 #include "recorder/live_ids.h"
 #include "recorder/live_modules.h"
+#include "recorder/live_scan.h"
 #include "recorder/state.h"
 
 #define GHOST_NS UINT64_C(10000000000) /* how long late samples may come */
@@ -22,7 +26,7 @@
 #define DUE_BYTES (256u << 10)
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 #define PENDING_BYTES_MAX (16u << 20)
-#define ANCESTORS_MAX 8 /* that are asked for a file */
+#define WAIT_MS 20 /* at most between looks whether there is something */
 
 /* A side-band record that waits for the time up to which order is certain. */
 struct pending {
@@ -39,7 +43,11 @@ struct live {
 	const char *kallsyms; /* path; NULL: the kernel's */
 	const struct kallsyms *kernel;
 	struct ksym_collector *ksyms;
+	struct helper_pool *pool;
 	struct live_ids *ids;
+	struct live_scan *state;  /* as it comes in */
+	struct live_exits *exits; /* of a resync that goes on; NULL: none does */
+	bool resync_again;
 	struct live_modules *modules;
 	struct buf bytes; /* of pending records */
 	struct pending *pending;
@@ -47,9 +55,8 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
-	bool kernel_stale;   /* there are other modules now than kernel has symbols of */
-	bool nomem;	     /* a record could not be kept: live_pass() says so */
-	uint64_t wanting_ns; /* up to here, in time, build-ids have to be looked for; 0: none */
+	bool kernel_stale; /* there are other modules now than kernel has symbols of */
+	bool nomem;	   /* a record could not be kept: live_pass() says so */
 	char notes[256];
 };
 
@@ -110,13 +117,16 @@ live_open(const struct live_options *options, struct live **ret)
 	if (!l->scan.id && event->nr_ids)
 		l->scan.id = event->ids[0];
 	l->model = task_model_new();
-	l->ids = live_ids_new();
-	l->modules = live_modules_new(options->modules);
-	if (!l->model || !l->ids || !l->modules || kernel_load(l)) {
+	l->pool = helper_pool_new();
+	if (l->model && l->pool) {
+		l->ids = live_ids_new(l->pool, l->model);
+		l->state = live_scan_new(l->pool);
+		l->modules = live_modules_new(options->modules);
+	}
+	if (!l->ids || !l->state || !l->modules || kernel_load(l)) {
 		live_close(l);
 		return -ENOMEM;
 	}
-	l->scan.buildids = live_ids_cache(l->ids);
 	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
@@ -128,10 +138,13 @@ live_close(struct live *l)
 {
 	if (!l)
 		return;
+	live_exits_free(l->exits);
+	live_scan_free(l->state);
+	live_ids_free(l->ids);
+	helper_pool_free(l->pool);
 	task_model_free(l->model);
 	ksym_collector_free(l->ksyms);
 	host_kallsyms_release(l->kernel);
-	live_ids_free(l->ids);
 	live_modules_free(l->modules);
 	buf_done(&l->bytes);
 	buf_done(&l->scratch);
@@ -209,9 +222,8 @@ live_record(struct live *l, const struct perf_record *record, int event)
 {
 	(void)event;
 	/* At once: the model follows later, and until then the file may be out of reach. */
-	if (live_ids_wanted(record) && !live_ids_see(l->ids, record) &&
-	    l->wanting_ns < record->sid.time)
-		l->wanting_ns = record->sid.time;
+	if (live_ids_wanted(record))
+		live_ids_see(l->ids, record);
 	switch (record->type) {
 	case REC_MMAP:
 	case REC_MMAP2:
@@ -238,76 +250,37 @@ pending_cmp(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/*
- * What a process does not reach any more, its ancestors may that are in the same container, or
- * another process there.
- */
-static int
-id_by_others(struct live *l, struct perf_record *r)
-{
-	struct buildid *ret = &r->mmap.build_id;
-	uint32_t pid = r->mmap.pid, peer;
-	const struct task *t;
-	int rc = -ESTALE;
-
-	for (int i = 0; i < ANCESTORS_MAX && rc == -ESTALE; i++) {
-		pid = task_model_parent(l->model, pid);
-		if (pid <= 1)
-			break;
-		t = task_model_task(l->model, pid, pid);
-		if (t && !t->exited)
-			rc = live_ids_find(l->ids, r, (pid_t)pid, ret);
-	}
-	if (rc != -ESTALE)
-		return rc;
-	peer = task_model_peer(l->model, r->mmap.pid);
-	return live_ids_find(l->ids, r, (pid_t)(peer ? peer : r->mmap.pid), ret);
-}
-
 /* The model gets the map with its build-id, as if the kernel had told it. */
-static bool
-pending_id(struct live *l, struct perf_record *r)
-{
-	int rc = live_ids_find(l->ids, r, 0, &r->mmap.build_id);
-
-	if (rc == -ESTALE)
-		rc = id_by_others(l, r);
-	return rc != -EAGAIN;
-}
-
-/* False: it has to wait, since there is no time left for build-ids. */
-static bool
-pending_apply(struct live *l, const struct pending *p, bool may_wait)
+static void
+pending_apply(struct live *l, const struct pending *p)
 {
 	struct perf_record r;
 
 	if (event_set_parse(l->events, span_of(l->bytes.p + p->at, p->size), &r, NULL))
-		return true;
-	if (live_ids_wanted(&r) && !pending_id(l, &r) && may_wait)
-		return false;
+		return;
+	if (live_ids_wanted(&r))
+		(void)live_ids_known(l->ids, &r, &r.mmap.build_id);
 	if (task_model_apply(l->model, &r))
 		l->nomem = true;
-	return true;
 }
 
 /*
- * Applies what is older than complete_ns; returns how many. Files take time to read: the rest
- * waits for the next pass, unless too much is waiting already.
+ * Applies what is older than complete_ns, and than what is still to come of a scan, unless too
+ * much is waiting; returns how many.
  */
 static size_t
 pending_run(struct live *l, uint64_t complete_ns)
 {
+	uint64_t safe_ns = live_scan_safe_ns(l->state);
 	bool flood = l->bytes.len > PENDING_BYTES_MAX;
 	size_t n = 0;
 
+	if (complete_ns > safe_ns)
+		complete_ns = safe_ns;
 	if (l->nr_pending)
 		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
-	while (n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns) &&
-	       pending_apply(l, &l->pending[n], !flood))
-		n++;
-	if (n == l->nr_pending || l->pending[n].time_ns > l->wanting_ns)
-		l->wanting_ns = 0;
-	live_ids_pass(l->ids);
+	for (; n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns); n++)
+		pending_apply(l, &l->pending[n]);
 	return n;
 }
 
@@ -389,16 +362,19 @@ modules_follow(struct live *l)
 bool
 live_due(const struct live *l, uint64_t complete_ns)
 {
-	return l->wanting_ns || l->nomem || l->bytes.len >= DUE_BYTES ||
+	return live_ids_missing(l->ids) || l->nomem || l->bytes.len >= DUE_BYTES ||
 		complete_ns >= l->complete_ns + DUE_NS;
 }
 
 int
 live_pass(struct live *l, uint64_t complete_ns)
 {
-	size_t n = pending_run(l, complete_ns);
+	size_t n;
 	int rc;
 
+	live_ids_answers(l->ids);
+	n = pending_run(l, complete_ns);
+	live_ids_ask_others(l->ids);
 	if (n)
 		pending_drop(l, n);
 	if (complete_ns > l->complete_ns)
@@ -417,6 +393,8 @@ live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *
 {
 	int rc;
 
+	/* Those that came since the last pass as well. */
+	live_ids_answers(l->ids);
 	/* What could not be written is said again: the disk may have room later. */
 	rc = ksym_collector_payload(l->ksyms, &l->scratch);
 	if (rc < 0)
@@ -446,80 +424,16 @@ state_record(struct live *l, struct span state)
 }
 
 int
-live_scan(struct live *l, uint64_t now_ns, struct buf *out)
+live_scan(struct live *l, struct buf *out)
 {
 	size_t at = out->len;
 	int rc;
 
-	l->scan.time_ns = now_ns;
-	if (now_ns > l->complete_ns)
-		l->complete_ns = now_ns;
-	rc = state_scan(&l->scan, out, NULL);
-	if (rc)
-		return rc;
-	return state_record(l, span_of(out->p + at, out->len - at));
-}
-
-static int
-tid_cmp(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* The tids that a state tells of, sorted. NULL: out of memory. */
-static uint32_t *
-state_tids(const struct live *l, struct span state, size_t *ret_nr)
-{
-	uint32_t *tids = NULL, *more;
-	size_t nr = 0, cap = 0;
-	struct perf_record r;
-	struct span raw;
-
-	while (perf_record_next(&state, &raw) == 1) {
-		if (event_set_parse(l->events, raw, &r, NULL) || r.type != REC_FORK)
-			continue;
-		if (nr == cap) {
-			cap = cap ? cap * 2 : 1024;
-			more = reallocarray(tids, cap, sizeof(*tids));
-			if (!more) {
-				free(tids);
-				return NULL;
-			}
-			tids = more;
-		}
-		tids[nr++] = r.task.tid;
-	}
-	if (nr)
-		qsort(tids, nr, sizeof(*tids), tid_cmp);
-	*ret_nr = nr;
-	return tids ? tids : calloc(1, sizeof(*tids));
-}
-
-/* EXIT records for the tasks that the model holds for living and the scan did not find. */
-static int
-exits_add(struct live *l, uint64_t now_ns, struct buf *out, size_t at)
-{
-	struct perf_sample_id sid = { .time = now_ns, .id = l->scan.id, .cpu = UINT32_MAX };
-	const struct task *t = NULL;
-	uint32_t *tids;
-	size_t nr;
-	int rc = 0;
-
-	tids = state_tids(l, span_of(out->p + at, out->len - at), &nr);
-	if (!tids)
-		return -ENOMEM;
-	while (!rc && (t = task_model_next(l->model, t))) {
-		if (t->exited || bsearch(&t->tid, tids, nr, sizeof(*tids), tid_cmp))
-			continue;
-		sid.pid = t->pid;
-		sid.tid = t->tid;
-		if (record_build_exit(out, &l->attr, &sid, t->pid, t->pid, t->tid, t->pid, now_ns))
-			rc = -ENOMEM;
-	}
-	free(tids);
-	return rc;
+	l->complete_ns = host_now_ns();
+	rc = state_scan_kernel(&l->scan, out);
+	if (!rc)
+		rc = state_record(l, span_of(out->p + at, out->len - at));
+	return rc ? rc : live_scan_begin(l->state, &l->scan);
 }
 
 /* For a scan of some processes only: also of those that came of them. NULL: out of memory. */
@@ -544,27 +458,99 @@ pids_of_model(const struct live *l, size_t *ret_nr)
 }
 
 int
-live_resync(struct live *l, uint64_t now_ns, struct buf *out)
+live_resync(struct live *l, uint64_t now_ns)
 {
 	struct state_options scan = l->scan;
-	size_t at = out->len;
 	pid_t *pids = NULL;
 	int rc;
 
-	scan.time_ns = now_ns;
+	if (live_scan_on(l->state)) {
+		l->resync_again = true;
+		return 0;
+	}
 	if (scan.pids) {
 		pids = pids_of_model(l, &scan.nr_pids);
 		if (!pids)
 			return -ENOMEM;
 		scan.pids = pids;
 	}
-	rc = state_scan(&scan, out, NULL);
+	l->resync_again = false;
+	live_exits_free(l->exits);
+	l->exits = live_exits_new(now_ns);
+	rc = l->exits ? live_scan_begin(l->state, &scan) : -ENOMEM;
 	free(pids);
-	if (!rc)
-		rc = exits_add(l, now_ns, out, at);
-	if (!rc)
-		rc = state_record(l, span_of(out->p + at, out->len - at));
 	return rc;
+}
+
+/* The scan has come to its end: who was not seen is gone. */
+static int
+resync_end(struct live *l, struct buf *out)
+{
+	int rc = 0;
+
+	if (l->exits)
+		rc = live_exits_add(l->exits, l->model, &l->attr, l->scan.id, out);
+	live_exits_free(l->exits);
+	l->exits = NULL;
+	if (rc == 0 && l->resync_again)
+		rc = live_resync(l, host_now_ns());
+	return rc;
+}
+
+int
+live_take(struct live *l, struct buf *out)
+{
+	size_t at = out->len;
+	int rc;
+
+	live_ids_answers(l->ids);
+	if (!live_scan_on(l->state))
+		return 0;
+	rc = live_scan_take(l->state, out);
+	if (!rc && l->exits)
+		rc = live_exits_see(l->exits, l->events, span_of(out->p + at, out->len - at));
+	if (!rc && !live_scan_on(l->state))
+		rc = resync_end(l, out);
+	return rc ? rc : state_record(l, span_of(out->p + at, out->len - at));
+}
+
+bool
+live_scanning(const struct live *l)
+{
+	return live_scan_on(l->state);
+}
+
+bool
+live_waiting(const struct live *l)
+{
+	return live_ids_waiting(l->ids);
+}
+
+int
+live_fd(const struct live *l)
+{
+	return live_scan_fd(l->state);
+}
+
+int
+live_wait(struct live *l, uint64_t limit_ns, struct buf *out)
+{
+	uint64_t until_ns = host_now_ns() + limit_ns;
+	struct pollfd p = { .events = POLLIN };
+	int rc = live_take(l, out);
+
+	while (!rc && (live_scanning(l) || live_ids_waiting(l->ids)) && host_now_ns() < until_ns) {
+		p.fd = live_scanning(l) ? live_fd(l) : live_ids_fd(l->ids);
+		(void)poll(&p, 1, WAIT_MS);
+		rc = live_take(l, out);
+	}
+	return rc;
+}
+
+bool
+live_news(struct live *l, char *text, size_t cap)
+{
+	return helper_pool_news(l->pool, text, cap);
 }
 
 static int

@@ -9,8 +9,12 @@
  * run on another thread before the writer thread starts.
  *
  * In one file: live_scan() or live_snapshot() -> a STATE block; then for each drain pass
- * live_sample() and live_record() for its records (hooks of recording_writer) and live_pass();
- * live_before_close() from the writer's before_close hook.
+ * live_sample() and live_record() for its records (hooks of recording_writer), live_take() -> a
+ * STATE block while there is something, and live_pass(); live_before_close() from the
+ * writer's before_close hook.
+ *
+ * What belongs to others, their files and their /proc, is touched by helpers alone: no call waits
+ * for anybody's file system or process.
  */
 #ifndef RECORDER_LIVE_H
 #define RECORDER_LIVE_H
@@ -48,15 +52,37 @@ void live_events(struct live *l, const struct event_set *events, int sideband);
 const struct kallsyms *live_kallsyms(const struct live *l);
 
 /*
- * Scans /proc into out, the payload of a STATE block, and into the model. now_ns:
- * CLOCK_MONOTONIC. 0, -ENOMEM, -errno.
+ * Begins to tell of the state: appends the maps of the kernel to out, the payload of a STATE block,
+ * and asks a helper for all else, which live_take() has. 0, -ENOMEM.
  */
-int live_scan(struct live *l, uint64_t now_ns, struct buf *out);
+int live_scan(struct live *l, struct buf *out);
 
 /*
- * The same after side-band records were lost: also tells of the tasks that are gone (EXIT).
+ * Asks for the same after side-band records were lost, or when it goes on, once more after it;
+ * live_take() then also tells of the tasks that are gone (EXIT). 0, -ENOMEM.
  */
-int live_resync(struct live *l, uint64_t now_ns, struct buf *out);
+int live_resync(struct live *l, uint64_t now_ns);
+
+/*
+ * What has come of a scan since the last call, for the payload of another STATE block; the model
+ * gets it, too. Also takes the build-ids that were asked for. Never waits. 0, -ENOMEM.
+ */
+int live_take(struct live *l, struct buf *out);
+
+/* Is there more of a scan to come? */
+bool live_scanning(const struct live *l);
+/* Is a build-id to come that was asked for? */
+bool live_waiting(const struct live *l);
+/* A descriptor that polls readable when there is something of a scan to take; -1: none now. */
+int live_fd(const struct live *l);
+/*
+ * live_take() until nothing is to come any more, or for limit_ns. For the start and the end of a
+ * recording: nobody else waits. 0, -ENOMEM.
+ */
+int live_wait(struct live *l, uint64_t limit_ns, struct buf *out);
+
+/* One line about what did not answer since the last call, for people. False: nothing. */
+bool live_news(struct live *l, char *text, size_t cap);
 
 /*
  * Begins another file: the state as the model has it, payload of its STATE block. What the
@@ -67,22 +93,21 @@ int live_snapshot(struct live *l, struct buf *out);
 /* A sample as it passes by. */
 void live_sample(struct live *l, const struct sample_glance *sample);
 /*
- * Any other record as it passes by; event is its index in the event set, -1 for none. Reads the
- * file of a mapping of which nothing is known: with live_pass(), for 50 ms between two passes.
+ * Any other record as it passes by; event is its index in the event set, -1 for none. Asks for the
+ * build-id of a mapping of which nothing is known.
  */
 void live_record(struct live *l, const struct perf_record *record, int event);
 
 /*
  * Ends a drain pass: all records older than complete_ns have been shown; the model follows up
- * to there, and reads the build-ids that are missing still (what is then left is done in the next
- * pass). 0, -ENOMEM.
+ * to there, or as far as a scan has come. 0, -ENOMEM.
  */
 int live_pass(struct live *l, uint64_t complete_ns);
 
 /*
  * Is it time for a live_pass()? One at a time, records cost several times as much as many
  * together, and nobody looks at the model but live_snapshot() and live_resync(), before which
- * live_pass() is called anyway. But a build-id has to be read while its process is there.
+ * live_pass() is called anyway. But a file has to be found while somebody is there who sees it.
  */
 bool live_due(const struct live *l, uint64_t complete_ns);
 

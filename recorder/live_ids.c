@@ -8,12 +8,20 @@
 
 #include "format/buildids.h"
 #include "format/task_model.h"
+#include "format/time_text.h"
 #include "recorder/buildid_cache.h"
+#include "recorder/helper_pool.h"
+#include "recorder/helper_serve.h"
 #include "recorder/host.h"
 
-#define READ_NS_MAX UINT64_C(50000000) /* of a pass */
-#define QUEUED_MAX (1u << 20)	       /* bytes: while the disk is full, who knows how long */
-#define GIVEN 512		       /* pairs of build-ids remembered as given; a power of two */
+#define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
+#define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
+#define ASKED_MAX 256	      /* files that are asked for at the same time */
+#define MISSING_MAX 64	      /* that wait to be asked for through others */
+#define AGAIN_NS SECOND_NS    /* before another helper is asked for, where there was none */
+/* CPU time of the helper in a second: a flood of files that nobody saw before costs no more. */
+#define HELPER_CPU_NS UINT64_C(100000000)
+#define ANCESTORS_MAX (HELPER_PEERS_MAX - 1)
 
 /* A build-id that the open file has. One that is forgotten is given again. */
 struct given {
@@ -22,22 +30,42 @@ struct given {
 	struct buildid id;
 };
 
+/* A file that somebody mapped. The path is its own. */
+struct wanted {
+	struct buildid_map map;
+	uint64_t again_ns; /* another map was seen meanwhile, of this time; 0: none */
+	uint32_t nr_peers;
+	pid_t peers[HELPER_PEERS_MAX];
+};
+
 struct live_ids {
 	struct buildid_cache *cache;
+	struct helper_pool *pool;
+	struct task_model *model;
+	struct helper *files;		/* NULL: none, or not yet */
+	struct wanted asked[ASKED_MAX]; /* a ring: answers come in order */
+	size_t first, nr_asked, nr_sent;
+	struct wanted missing[MISSING_MAX];
+	size_t nr_missing;
+	uint64_t heard_ns;   /* when the helper last answered, or was first asked */
+	uint64_t refused_ns; /* when there was no helper to be had */
+	uint64_t second_ns,
+		second_cpu_ns;	      /* when this second began, and with how much CPU time used */
 	struct buf payload;	      /* of the next BUILDIDS block */
 	size_t nr;		      /* entries in it */
-	uint64_t read_ns;	      /* spent on files in this pass */
 	struct given given[GIVEN][2]; /* the later one first */
 };
 
 struct live_ids *
-live_ids_new(void)
+live_ids_new(struct helper_pool *pool, struct task_model *model)
 {
 	struct live_ids *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
 	buf_init(&l->payload);
+	l->pool = pool;
+	l->model = model;
 	l->cache = buildid_cache_new();
 	if (l->cache)
 		return l;
@@ -45,20 +73,26 @@ live_ids_new(void)
 	return NULL;
 }
 
+static void
+wanted_done(struct wanted *w)
+{
+	free((char *)(uintptr_t)w->map.path);
+	*w = (struct wanted){ 0 };
+}
+
 void
 live_ids_free(struct live_ids *l)
 {
 	if (!l)
 		return;
+	for (size_t i = 0; i < ASKED_MAX; i++)
+		wanted_done(&l->asked[i]);
+	for (size_t i = 0; i < MISSING_MAX; i++)
+		wanted_done(&l->missing[i]);
+	helper_close(l->files);
 	buildid_cache_free(l->cache);
 	buf_done(&l->payload);
 	free(l);
-}
-
-struct buildid_cache *
-live_ids_cache(struct live_ids *l)
-{
-	return l->cache;
 }
 
 void
@@ -111,9 +145,9 @@ give(struct live_ids *l, uint32_t maj, uint32_t min, uint64_t ino, uint64_t gene
 }
 
 static void
-give_mapped(struct live_ids *l, const struct perf_mmap *m, const struct buildid *id)
+give_mapped(struct live_ids *l, const struct buildid_map *m, const struct buildid *id)
 {
-	give(l, m->maj, m->min, m->ino, m->ino_generation, id, m->filename);
+	give(l, m->maj, m->min, m->ino, m->ino_generation, id, m->path);
 }
 
 void
@@ -145,53 +179,262 @@ map_of(const struct perf_record *r)
 				     .mapped_ns = r->sid.time };
 }
 
-/* Looks at the file, if there is time. */
-static int
-look(struct live_ids *l, const struct buildid_map *map, struct buildid *ret)
-{
-	uint64_t began_ns;
-	int rc;
+/* --- asking ---------------------------------------------------------------------------------- */
 
-	if (l->read_ns >= READ_NS_MAX)
-		return -EAGAIN;
-	began_ns = host_now_ns();
-	rc = buildid_cache_get(l->cache, map, ret);
-	l->read_ns += host_now_ns() - began_ns;
-	return rc;
+static struct wanted *
+asked_at(struct live_ids *l, size_t i)
+{
+	return &l->asked[(l->first + i) % ASKED_MAX];
+}
+
+static bool
+same_file(const struct buildid_map *a, const struct buildid_map *b)
+{
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+		a->ino_generation == b->ino_generation;
+}
+
+/* The helper is gone, or was left behind: another one is asked for all that has no answer. */
+static void
+helper_lost(struct live_ids *l)
+{
+	l->files = NULL;
+	l->nr_sent = 0;
+	l->refused_ns = host_now_ns();
+}
+
+static bool
+helper_ready(struct live_ids *l, uint64_t now_ns)
+{
+	if (l->files)
+		return true;
+	if (l->refused_ns && now_ns - l->refused_ns < AGAIN_NS)
+		return false;
+	l->refused_ns = now_ns;
+	if (helper_pool_open(l->pool, helper_serve_files, &l->files) < 0)
+		return false;
+	l->refused_ns = 0;
+	return true;
+}
+
+static void
+send_asked(struct live_ids *l)
+{
+	uint64_t now_ns = host_now_ns();
+	int r = 0;
+
+	while (l->nr_sent < l->nr_asked && helper_ready(l, now_ns)) {
+		const struct wanted *w = asked_at(l, l->nr_sent);
+		struct helper_find find = { .map = w->map, .nr_peers = w->nr_peers };
+
+		memcpy(find.peers, w->peers, sizeof(find.peers));
+		find.map.path = NULL;
+		r = helper_send(l->files, &find, sizeof(find), w->map.path,
+				strlen(w->map.path) + 1);
+		if (r < 0)
+			break;
+		if (l->nr_sent++ == 0)
+			l->heard_ns = now_ns;
+	}
+	if (r < 0 && r != -EAGAIN) {
+		helper_close(l->files);
+		helper_lost(l);
+	}
+}
+
+/* Has the helper used up what it may in this second? */
+static bool
+helper_spent(struct live_ids *l)
+{
+	uint64_t now_ns = host_now_ns(), cpu_ns = l->files ? helper_used_ns(l->files) : 0;
+
+	if (now_ns - l->second_ns >= SECOND_NS || cpu_ns < l->second_cpu_ns) {
+		l->second_ns = now_ns;
+		l->second_cpu_ns = cpu_ns;
+	}
+	return cpu_ns - l->second_cpu_ns > HELPER_CPU_NS;
+}
+
+/* Takes the path over. What there is no room for is asked for when it is mapped again. */
+static void
+ask(struct live_ids *l, const struct wanted *w)
+{
+	if (!w->map.path)
+		return;
+	*asked_at(l, l->nr_asked++) = *w;
+	send_asked(l);
+}
+
+static void
+ask_for(struct live_ids *l, const struct buildid_map *map)
+{
+	struct wanted w = { .map = *map };
+
+	for (size_t i = 0; i < l->nr_asked; i++)
+		if (same_file(&asked_at(l, i)->map, map)) {
+			asked_at(l, i)->again_ns = map->mapped_ns;
+			return;
+		}
+	if (l->nr_asked == ASKED_MAX || helper_spent(l))
+		return;
+	w.map.path = strdup(map->path);
+	ask(l, &w);
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+/* Moves w, whose file its process does not reach, to those that others are asked for. */
+static void
+miss(struct live_ids *l, struct wanted *w)
+{
+	if (l->nr_missing == MISSING_MAX)
+		return;
+	l->missing[l->nr_missing++] = *w;
+	w->map.path = NULL;
+}
+
+static void
+take_answer(struct live_ids *l, struct wanted *w, const struct helper_found *found)
+{
+	struct buildid_map *m = &w->map;
+	struct buildid id =
+		buildid_of((enum buildid_kind)found->id.kind, found->id.bytes, found->id.size);
+
+	if (found->fact.ino == m->ino && found->fact.maj == m->maj && found->fact.min == m->min)
+		buildid_cache_learn(l->cache, &found->fact);
+	if (found->rc == 0 && id.size) {
+		give_mapped(l, m, &id);
+		task_model_give_build_id(l->model, m->maj, m->min, m->ino, m->ino_generation,
+					 m->path, &id);
+	}
+	if (found->rc == -ESTALE && !w->nr_peers)
+		miss(l, w);
+	else if (w->again_ns > m->mapped_ns) {
+		m->mapped_ns = w->again_ns;
+		if (buildid_cache_known(l->cache, m, &id) == -ESTALE && l->nr_asked < ASKED_MAX)
+			ask_for(l, m);
+	}
+}
+
+/* The oldest one that was sent has its answer, or will have none. */
+static struct wanted
+take_first(struct live_ids *l)
+{
+	struct wanted w = *asked_at(l, 0);
+
+	*asked_at(l, 0) = (struct wanted){ 0 };
+	l->first = (l->first + 1) % ASKED_MAX;
+	l->nr_asked--;
+	l->nr_sent--;
+	return w;
+}
+
+static void
+leave_behind(struct live_ids *l)
+{
+	struct wanted w = take_first(l);
+
+	helper_pool_abandon(l->pool, l->files, w.map.pid, shunned_device(w.map.maj, w.map.min),
+			    "a file that it has mapped");
+	wanted_done(&w);
+	helper_lost(l);
+	l->refused_ns = 0;
+}
+
+void
+live_ids_answers(struct live_ids *l)
+{
+	uint64_t now_ns = host_now_ns();
+	struct helper_found found;
+	struct wanted w;
+	ssize_t n = 0;
+
+	while (l->nr_sent && (n = helper_receive(l->files, &found, sizeof(found))) > 0) {
+		if (n != (ssize_t)sizeof(found)) {
+			n = -EPROTO;
+			break;
+		}
+		l->heard_ns = now_ns;
+		w = take_first(l);
+		take_answer(l, &w, &found);
+		wanted_done(&w);
+	}
+	if (n < 0) {
+		helper_close(l->files);
+		helper_lost(l);
+	} else if (l->nr_sent && helper_pool_overdue(l->files, l->heard_ns, now_ns)) {
+		leave_behind(l);
+	}
+	send_asked(l);
 }
 
 bool
+live_ids_waiting(const struct live_ids *l)
+{
+	return l->nr_sent > 0;
+}
+
+int
+live_ids_fd(const struct live_ids *l)
+{
+	return l->files ? helper_fd(l->files) : -1;
+}
+
+bool
+live_ids_missing(const struct live_ids *l)
+{
+	return l->nr_missing > 0;
+}
+
+void
+live_ids_ask_others(struct live_ids *l)
+{
+	for (size_t n = 0; n < l->nr_missing; n++) {
+		struct wanted *w = &l->missing[n];
+		uint32_t pid = (uint32_t)w->map.pid, peer;
+
+		for (int i = 0; i < ANCESTORS_MAX; i++) {
+			const struct task *t;
+
+			pid = task_model_parent(l->model, pid);
+			if (pid <= 1)
+				break;
+			t = task_model_task(l->model, pid, pid);
+			if (t && !t->exited)
+				w->peers[w->nr_peers++] = (pid_t)pid;
+		}
+		peer = task_model_peer(l->model, (uint32_t)w->map.pid);
+		w->peers[w->nr_peers++] = (pid_t)(peer ? peer : (uint32_t)w->map.pid);
+		if (l->nr_asked < ASKED_MAX) {
+			ask(l, w);
+			*w = (struct wanted){ 0 };
+		}
+		wanted_done(w);
+	}
+	l->nr_missing = 0;
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+void
 live_ids_see(struct live_ids *l, const struct perf_record *r)
 {
 	const struct buildid_map map = map_of(r);
 	struct buildid id;
 	int rc = buildid_cache_known(l->cache, &map, &id);
 
-	if (rc == -EAGAIN)
-		rc = look(l, &map, &id);
 	if (rc == 0)
-		give_mapped(l, &r->mmap, &id);
-	return rc != -EAGAIN && rc != -ESTALE;
+		give_mapped(l, &map, &id);
+	else if (rc != -ENODATA)
+		ask_for(l, &map);
 }
 
-int
-live_ids_find(struct live_ids *l, const struct perf_record *r, pid_t peer, struct buildid *ret)
+bool
+live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *ret)
 {
-	struct buildid_map map = map_of(r);
-	int rc = buildid_cache_known(l->cache, &map, ret);
+	const struct buildid_map map = map_of(r);
 
-	map.peer = peer;
-	if (rc == -EAGAIN || rc == -ESTALE)
-		rc = look(l, &map, ret);
-	if (rc == 0)
-		give_mapped(l, &r->mmap, ret);
-	return rc;
-}
-
-void
-live_ids_pass(struct live_ids *l)
-{
-	l->read_ns = 0;
+	return buildid_cache_known(l->cache, &map, ret) == 0;
 }
 
 int

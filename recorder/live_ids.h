@@ -3,9 +3,9 @@
  * live_ids: the build-ids that the kernel did not tell, and those that the open file has been
  * given.
  *
- * A file is read as soon as a mapping of it is seen and nothing is known of it: its process may be
- * gone a moment later. What was read goes into the next BUILDIDS block, once in each file.
- * Belongs to the writer thread, as live does.
+ * A helper is asked for a file as soon as a mapping of it is seen and nothing is known of it: its
+ * process may be gone a moment later. Nobody waits for the answer, which goes into the next
+ * BUILDIDS block, once in each file, and into the model. Belongs to the writer thread, as live does.
  */
 #ifndef RECORDER_LIVE_IDS_H
 #define RECORDER_LIVE_IDS_H
@@ -17,15 +17,14 @@
 #include "format/perf_record.h"
 #include "format/recording_writer.h"
 
-struct buildid_cache;
+struct helper_pool;
 struct live_ids;
 struct map_object;
+struct task_model;
 
-struct live_ids *live_ids_new(void); /* NULL: out of memory */
+/* Both are borrowed. NULL: out of memory. */
+struct live_ids *live_ids_new(struct helper_pool *pool, struct task_model *model);
 void live_ids_free(struct live_ids *l);
-
-/* For a scan of /proc. */
-struct buildid_cache *live_ids_cache(struct live_ids *l);
 
 /* Another file begins, which has been given nothing. */
 void live_ids_begin_file(struct live_ids *l);
@@ -39,22 +38,29 @@ void live_ids_give_object(struct live_ids *l, const struct map_object *o);
 /* Is this the map of a file whose build-id has to be found? */
 bool live_ids_wanted(const struct perf_record *r);
 
-/*
- * A record goes by: reads its file if nothing is known of that, and gives the build-id to the
- * recording. False: live_ids_find() should be asked soon, since there was no time left until
- * live_ids_pass(), or since other processes may reach the file.
- */
-bool live_ids_see(struct live_ids *l, const struct perf_record *r);
+/* A record goes by: gives its build-id to the recording, or asks for it. */
+void live_ids_see(struct live_ids *l, const struct perf_record *r);
+
+/* The build-id at the time of the record, for the model. False: it is not known, or not yet. */
+bool live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *ret);
 
 /*
- * The build-id at the time of the record, for the model; looks again at a file that may have
- * changed. peer: as in buildid_map. 0; -EAGAIN: the time is used up; other -errno: it cannot be
- * found.
+ * Takes what has been answered, and leaves a helper behind that does not answer. Never waits. The
+ * model is to be as far as it is with all records before this moment, or it gives a later object the
+ * id by inode alone.
  */
-int live_ids_find(struct live_ids *l, const struct perf_record *r, pid_t peer, struct buildid *ret);
+void live_ids_answers(struct live_ids *l);
 
-/* A pass ends: files may be read again, for 50 ms, so that a slow disk holds up no samples. */
-void live_ids_pass(struct live_ids *l);
+/*
+ * Asks for files that were not in reach of their process through others that may see them:
+ * ancestors, and those in the same mount namespace, as the model has them now.
+ */
+void live_ids_ask_others(struct live_ids *l);
+/* Is there a file to ask others for? */
+bool live_ids_missing(const struct live_ids *l);
+/* Is an answer still to come? It shows on the descriptor. */
+bool live_ids_waiting(const struct live_ids *l);
+int live_ids_fd(const struct live_ids *l);
 
 /* Writes a BUILDIDS block if there is something to give. 0, -FMT_E_*. */
 int live_ids_write(struct live_ids *l, struct recording_writer *w, struct fmt_where *where);

@@ -20,6 +20,7 @@
 #include "format/task_model.h"
 #include "recorder/buildid_cache.h"
 #include "recorder/host.h"
+#include "recorder/shunned.h"
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
 #define IDS_LIMIT_NS UINT64_C(1000000000) /* of a scan: what is left comes with the live model */
@@ -33,7 +34,30 @@ struct scan {
 	struct state_stats *stats;
 	char *buffer;	    /* MAPS_BYTES */
 	uint64_t ids_until; /* files are read for their build-ids no longer than that */
+	uint64_t map_bytes; /* of all maps so far */
+	uint64_t process_map_bytes;
+	pid_t pid;
+	bool aloof; /* this process is not to be touched */
 };
+
+/* --- what was found -------------------------------------------------------------------------- */
+
+int
+proc_hand_over(const struct state_options *o, pid_t next, const struct state_stats *stats,
+	       struct buf *out)
+{
+	const struct state_part part = { host_now_ns(), next, stats };
+
+	return o->take ? o->take(o->arg, &part, out) : 0;
+}
+
+/* Only a part of a process's maps is taken. */
+static bool
+too_much(const struct scan *s)
+{
+	return s->process_map_bytes >
+		(s->map_bytes > PROC_SCAN_BYTES ? PROC_MAPS_BYTES_CROWDED : PROC_MAPS_BYTES);
+}
 
 /* --- small files ----------------------------------------------------------------------------- */
 
@@ -64,17 +88,39 @@ status_number(const char *text, const char *key)
 	return at ? strtoll(at + strlen(key), NULL, 10) : -1;
 }
 
+/* Neither takes a lock that the task can hold for long, as its maps do. */
+static ssize_t
+status_read(pid_t tid, char *to, size_t cap)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	return text_read(AT_FDCWD, path, to, cap);
+}
+
 pid_t
 proc_tgid(pid_t tid)
 {
-	char path[64], text[2048];
+	char text[2048];
 	long long tgid;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (text_read(AT_FDCWD, path, text, sizeof(text)) < 0)
+	if (status_read(tid, text, sizeof(text)) < 0)
 		return -ESRCH;
 	tgid = status_number(text, "\nTgid:");
 	return tgid > 0 ? (pid_t)tgid : -ESRCH;
+}
+
+int
+proc_uid(pid_t pid, uid_t *ret)
+{
+	char text[2048];
+	long long uid;
+
+	if (status_read(pid, text, sizeof(text)) < 0)
+		return -ESRCH;
+	uid = status_number(text, "\nUid:");
+	*ret = (uid_t)uid;
+	return uid < 0 ? -ESRCH : 0;
 }
 
 /* --- maps ------------------------------------------------------------------------------------ */
@@ -166,7 +212,9 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 				    .ino = p->ino,
 				    .path = p->path,
 				    .mapped_ns = s->sid.time };
+	size_t at = s->out->len;
 	struct buildid id;
+	int rc;
 
 	/* A record can hold a GNU id alone; others come by way of live_ids. */
 	if (s->o->buildids && p->ino && p->prot & PROT_EXEC && host_now_ns() < s->ids_until &&
@@ -177,9 +225,10 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 	s->stats->maps++;
 	if (!(p->prot & PROT_EXEC))
 		misc |= TASK_MISC_MAP_DATA;
-	return record_build_mmap2(s->out, s->o->attr, &s->sid, &k, PERF_RECORD_MISC_USER | misc)
-		? -ENOMEM
-		: 0;
+	rc = record_build_mmap2(s->out, s->o->attr, &s->sid, &k, PERF_RECORD_MISC_USER | misc);
+	s->process_map_bytes += s->out->len - at;
+	s->map_bytes += s->out->len - at;
+	return rc ? -ENOMEM : 0;
 }
 
 static bool
@@ -201,7 +250,8 @@ maps_lines(struct scan *s, pid_t pid, pid_t tid, size_t have, uint64_t deadline,
 		*nl = '\0';
 		/* "start-end rwxp": most lines are seen not to be executable right there. */
 		if (proc_map_parse(p, &m) == 0 && wanted(s, &m)) {
-			bool late = ++lines % CLOCK_LINES == 0 && host_now_ns() > deadline;
+			bool late = too_much(s) ||
+				(++lines % CLOCK_LINES == 0 && host_now_ns() > deadline);
 
 			rc = map_record(s, pid, tid, &m, late ? TASK_MISC_MAPS_TIMEOUT : 0);
 			if (!rc && late)
@@ -224,6 +274,7 @@ maps_scan(struct scan *s, int taskdir, pid_t pid, pid_t tid)
 	fd = openat(taskdir, "maps", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	s->process_map_bytes = 0;
 	while (!rc) {
 		n = read(fd, s->buffer + have, MAPS_BYTES - have);
 		if (n < 0 && errno == EINTR)
@@ -234,6 +285,8 @@ maps_scan(struct scan *s, int taskdir, pid_t pid, pid_t tid)
 		}
 		have += (size_t)n;
 		rc = maps_lines(s, pid, tid, have, deadline, &used);
+		if (!rc && s->out->len > PROC_PART_BYTES)
+			rc = proc_hand_over(s->o, pid, s->stats, s->out);
 		if (!used && have == MAPS_BYTES)
 			used = have;
 		have -= used;
@@ -290,7 +343,7 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 	if (rc)
 		return -ENOMEM;
 	/* Threads have nearly always the namespaces of their process: asked once for all. */
-	for (size_t i = 0; leader && i < sizeof(ns) / sizeof(ns[0]); i++) {
+	for (size_t i = 0; leader && !s->aloof && i < sizeof(ns) / sizeof(ns[0]); i++) {
 		if (fstatat(taskdir, ns[i], &st, 0) < 0)
 			continue;
 		links[i * 2] = st.st_dev;
@@ -314,13 +367,13 @@ process_maps(struct scan *s, int taskdir, pid_t pid, pid_t tid, bool *done)
 	uint64_t before = s->stats->maps;
 	int rc;
 
-	if (*done)
+	if (*done || s->aloof)
 		return 0;
 	rc = maps_scan(s, taskdir, pid, tid);
 	if (rc == -EACCES || rc == -EPERM)
 		s->stats->denied++;
 	*done = s->stats->maps > before;
-	return rc == -ENOMEM ? rc : 0;
+	return rc == -ENOMEM || rc == -EPIPE ? rc : 0;
 }
 
 static int
@@ -337,7 +390,7 @@ thread_scan(struct scan *s, int tasks, pid_t pid, pid_t tid, long long ppid, boo
 	rc = task_records(s, fd, pid, tid, ppid);
 	if (!rc)
 		rc = process_maps(s, fd, pid, tid, maps_done);
-	if (rc)
+	if (rc && s->out->len > at)
 		s->out->len = at;
 	(void)close(fd);
 	return rc;
@@ -355,6 +408,19 @@ pid_of_name(const char *name)
 	return error ? 0 : (pid_t)n;
 }
 
+static bool
+is_shunned(const struct scan *s, pid_t pid, const char *status)
+{
+	const struct shunned *who = s->o->shunned;
+	uint64_t now_ns;
+
+	if (!who)
+		return false;
+	now_ns = host_now_ns();
+	return shunned_has(who, SHUNNED_PROCESS, (uint64_t)pid, now_ns) ||
+		shunned_has(who, SHUNNED_USER, (uint64_t)status_number(status, "\nUid:"), now_ns);
+}
+
 static int
 process_scan(struct scan *s, pid_t pid)
 {
@@ -367,10 +433,16 @@ process_scan(struct scan *s, pid_t pid)
 	DIR *d;
 	int rc;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	n = text_read(AT_FDCWD, path, text, sizeof(text));
+	rc = proc_hand_over(s->o, pid, s->stats, s->out);
+	if (rc)
+		return rc;
+	if (!s->o->time_ns)
+		s->sid.time = host_now_ns();
+	n = status_read(pid, text, sizeof(text));
 	if (n < 0)
 		return -ESRCH;
+	s->aloof = is_shunned(s, pid, text);
+	s->stats->shunned += s->aloof;
 	ppid = status_number(text, "\nPPid:");
 	/* A kernel thread has no memory: its maps are not worth opening. */
 	maps_done = (size_t)n < sizeof(text) - 1 && !strstr(text, "\nVmSize:") &&
@@ -397,7 +469,8 @@ scan_begin(struct scan *s, const struct state_options *options, struct buf *out,
 	   struct state_stats *stats)
 {
 	*s = (struct scan){ .o = options, .out = out, .stats = stats };
-	s->sid = (struct perf_sample_id){ .time = options->time_ns,
+	s->sid = (struct perf_sample_id){ .time = options->time_ns ? options->time_ns
+								   : host_now_ns(),
 					  .id = options->id,
 					  .stream_id = options->id,
 					  .cpu = UINT32_MAX };
@@ -421,6 +494,13 @@ proc_scan_process(const struct state_options *options, pid_t pid, struct buf *ou
 	return rc;
 }
 
+/* A process that is gone, say, is not. */
+static bool
+is_fatal(int rc)
+{
+	return rc == -ENOMEM || rc == -EPIPE;
+}
+
 /* Those that were asked for, each process once. */
 static int
 scan_listed(struct scan *s)
@@ -432,7 +512,7 @@ scan_listed(struct scan *s)
 
 	if (!pids)
 		return -ENOMEM;
-	for (size_t i = 0; i < o->nr_pids && rc != -ENOMEM; i++) {
+	for (size_t i = 0; i < o->nr_pids && !rc; i++) {
 		pid_t pid = proc_tgid(o->pids[i]);
 		bool seen = false;
 
@@ -442,39 +522,49 @@ scan_listed(struct scan *s)
 			continue;
 		pids[n++] = pid;
 		rc = process_scan(s, pid);
+		if (!is_fatal(rc))
+			rc = 0;
 	}
 	free(pids);
-	return rc == -ENOMEM ? rc : 0;
+	return rc;
+}
+
+/* The kernel lists processes by number. */
+static int
+scan_all(struct scan *s)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	int rc = 0;
+	pid_t pid;
+
+	if (!d)
+		return -errno;
+	while (!rc && (e = readdir(d))) {
+		pid = pid_of_name(e->d_name);
+		rc = pid > s->o->after ? process_scan(s, pid) : 0;
+		if (!is_fatal(rc))
+			rc = 0;
+	}
+	(void)closedir(d);
+	return rc;
 }
 
 int
 proc_scan(const struct state_options *options, struct buf *out, struct state_stats *stats)
 {
-	struct dirent *e;
 	struct scan s;
-	pid_t pid;
-	DIR *d;
 	int rc;
 
 	rc = scan_begin(&s, options, out, stats);
 	if (rc)
 		return rc;
-	if (options->pids) {
+	if (options->pids)
 		rc = scan_listed(&s);
-		free(s.buffer);
-		return rc;
-	}
-	d = opendir("/proc");
-	if (!d)
-		rc = -errno;
-	while (!rc && (e = readdir(d))) {
-		pid = pid_of_name(e->d_name);
-		rc = pid ? process_scan(&s, pid) : 0;
-		if (rc != -ENOMEM)
-			rc = 0;
-	}
-	if (d)
-		(void)closedir(d);
+	else
+		rc = scan_all(&s);
+	if (!rc)
+		rc = proc_hand_over(options, 0, stats, out);
 	free(s.buffer);
 	return buf_failed(out) ? -ENOMEM : rc;
 }

@@ -14,6 +14,19 @@
 #include "recorder/state.h"
 
 #define PROC_MAPS_LIMIT_NS 500000000 /* per process; perf's limit as well */
+/*
+ * Records of maps that a process may have in a scan, so that nobody fills memory and archive: most
+ * have some 5 KiB, a JVM 300. What others have does not suffer where many have much.
+ */
+#define PROC_MAPS_BYTES (1u << 20)
+#define PROC_MAPS_BYTES_CROWDED (64u << 10)
+#define PROC_SCAN_BYTES (32u << 20) /* of maps of all: above, it is crowded */
+
+#define PROC_PART_BYTES (64u << 10) /* when records are handed over in the midst of something */
+
+/* Hands over what there is, as state_options say. 0, or what their take() returns. */
+int proc_hand_over(const struct state_options *options, pid_t next, const struct state_stats *stats,
+		   struct buf *out);
 
 /* One line of /proc/PID/maps. */
 struct proc_map {
@@ -36,6 +49,9 @@ int proc_scan(const struct state_options *options, struct buf *out, struct state
 /* One process with its threads. -ESRCH: it is gone, and nothing was appended. */
 int proc_scan_process(const struct state_options *options, pid_t pid, struct buf *out,
 		      struct state_stats *stats);
+
+/* The real user id of a process, which a setuid program does not change. 0, -ESRCH. */
+int proc_uid(pid_t pid, uid_t *ret);
 
 /* Process of a task; -ESRCH. */
 pid_t proc_tgid(pid_t tid);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,14 @@ queue_peek(struct queue *q, struct queue_message *ret)
 	return true;
 }
 
+bool
+queue_crowded(const struct queue *q)
+{
+	return atomic_load_explicit(&q->head, memory_order_acquire) -
+		atomic_load_explicit(&q->tail, memory_order_relaxed) >
+		q->size / 4;
+}
+
 void
 queue_next(struct queue *q)
 {
@@ -233,8 +242,10 @@ queue_next(struct queue *q)
 }
 
 void
-queue_wait(struct queue *q)
+queue_wait(struct queue *q, int other_fd)
 {
+	struct pollfd p[2] = { { .fd = q->wake_fd, .events = POLLIN },
+			       { .fd = other_fd, .events = POLLIN } };
 	uint64_t n;
 
 	atomic_store_explicit(&q->asleep, true, memory_order_relaxed);
@@ -245,6 +256,9 @@ queue_wait(struct queue *q)
 		atomic_store_explicit(&q->asleep, false, memory_order_relaxed);
 		return;
 	}
-	while (read(q->wake_fd, &n, sizeof(n)) < 0 && errno == EINTR)
+	while (poll(p, 2, -1) < 0 && errno == EINTR)
 		;
+	/* A wake that comes after this look is for the next wait. */
+	if (p[0].revents && read(q->wake_fd, &n, sizeof(n)) < 0)
+		errno = 0;
 }

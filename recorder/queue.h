@@ -41,9 +41,11 @@ void queue_wake(struct queue *q);
 
 /* Consumer: looks at the oldest message; false: there is none. */
 bool queue_peek(struct queue *q, struct queue_message *ret);
+/* Consumer: is more than a quarter of it in use? */
+bool queue_crowded(const struct queue *q);
 /* Consumer: done with it; its room is the producer's again. */
 void queue_next(struct queue *q);
-/* Consumer: until there is a message. */
-void queue_wait(struct queue *q);
+/* Consumer: until there is a message, or, if it is not -1, the other descriptor is readable. */
+void queue_wait(struct queue *q, int other_fd);
 
 #endif

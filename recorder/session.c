@@ -12,6 +12,7 @@
 
 #include "format/perf_record.h"
 #include "recorder/buildid_probe.h"
+#include "recorder/helper.h"
 #include "recorder/host.h"
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
@@ -280,7 +281,7 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	if (r < 0)
 		return session_fail(error, r, "cannot read the state of the system: %s",
 				    strerror(-r));
-	r = live_scan(s->live, host_now_ns(), state);
+	r = live_scan(s->live, state);
 	if (r < 0)
 		return session_fail(error, r, "cannot read /proc: %s", strerror(-r));
 	/* After the scan, which can take seconds: the recording begins when its events do. */
@@ -335,6 +336,8 @@ open_all(struct session *s, struct session_error *error)
 
 	if (r < 0)
 		return r;
+	/* Before there are threads and much memory. Without it others' files and maps are not read. */
+	(void)helper_start();
 	set_defaults(&s->options);
 	if (s->options.command) {
 		r = command_start(s->options.command, &s->command, error);
@@ -498,6 +501,12 @@ const char *
 session_notes(const struct session *s)
 {
 	return (const char *)s->notes.p;
+}
+
+bool
+session_news(struct session *s, char *line, size_t cap)
+{
+	return writer_news(s->writer, line, cap);
 }
 
 int

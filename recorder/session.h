@@ -161,6 +161,12 @@ void session_progress(const struct session *s, struct session_progress *ret);
 /* Lines on what was asked for and not got ("frequency lowered from ..."); "" when none. */
 const char *session_notes(const struct session *s);
 
+/*
+ * A line that came up while recording, of what was refused to whom, once each; call it about once
+ * a second. Safe from any thread. False: there is none.
+ */
+bool session_news(struct session *s, char *line, size_t cap);
+
 /* Wait status of the command, as waitpid(2) gives it; -1: none or not ended. */
 int session_command_status(const struct session *s);
 

@@ -88,7 +88,9 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	struct state *s = arg;
 
 	s->stats->cgroups++;
-	return record_build_cgroup(s->out, s->o->attr, &s->sid, id, path) ? -ENOMEM : 0;
+	if (record_build_cgroup(s->out, s->o->attr, &s->sid, id, path))
+		return -ENOMEM;
+	return s->out->len > PROC_PART_BYTES ? proc_hand_over(s->o, 0, s->stats, s->out) : 0;
 }
 
 static int
@@ -101,29 +103,44 @@ cgroups_scan(struct state *s)
 	if (cgroup_root(NULL, root, sizeof(root)))
 		return 0;
 	rc = cgroup_walk(root, cgroup_record, s);
-	return rc == -ENOMEM ? rc : 0;
+	return rc == -ENOMEM || rc == -EPIPE ? rc : 0;
+}
+
+static struct state
+state_of(const struct state_options *o, struct buf *out, struct state_stats *stats)
+{
+	struct state s = { .o = o, .out = out, .stats = stats };
+
+	s.sid = (struct perf_sample_id){ .time = o->time_ns ? o->time_ns : host_now_ns(),
+					 .id = o->id,
+					 .stream_id = o->id,
+					 .cpu = UINT32_MAX };
+	return s;
+}
+
+int
+state_scan_kernel(const struct state_options *options, struct buf *out)
+{
+	struct state s = state_of(options, out, NULL);
+	int rc = kernel_scan(&s);
+
+	return rc ? rc : modules_scan(&s);
 }
 
 int
 state_scan(const struct state_options *options, struct buf *out, struct state_stats *ret)
 {
 	struct state_stats stats = { 0 };
-	struct state_options o = *options;
-	struct state s = { .o = &o, .out = out, .stats = &stats };
-	int rc;
+	struct state s = state_of(options, out, &stats);
+	int rc = 0;
 
-	if (!o.time_ns)
-		o.time_ns = host_now_ns();
-	s.sid = (struct perf_sample_id){
-		.time = o.time_ns, .id = o.id, .stream_id = o.id, .cpu = UINT32_MAX
-	};
-	rc = kernel_scan(&s);
+	if (!options->after) {
+		rc = state_scan_kernel(options, out);
+		if (!rc)
+			rc = cgroups_scan(&s);
+	}
 	if (!rc)
-		rc = modules_scan(&s);
-	if (!rc)
-		rc = cgroups_scan(&s);
-	if (!rc)
-		rc = proc_scan(&o, out, &stats);
+		rc = proc_scan(options, out, &stats);
 	if (!rc && ret)
 		*ret = stats;
 	return rc;

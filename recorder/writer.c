@@ -2,12 +2,14 @@
 #include "recorder/writer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/perf_record.h"
 #include "format/recording_writer.h"
+#include "recorder/host.h"
 #include "recorder/live.h"
 #include "recorder/session_error.h"
 #include "recorder/session_request.h"
@@ -15,6 +17,10 @@
 #include "recorder/writer_internal.h"
 
 #define SCRATCH_KEEP (1u << 20)
+#define STATE_BYTES (512u << 10)	    /* of a block, while more of a scan is to come */
+#define FIRST_STATE_NS UINT64_C(1000000000) /* what is later comes in blocks of its own */
+#define FIRST_STATE_LOOK_MS 20
+#define LATE_IDS_NS UINT64_C(1000000000) /* in which a block may wait for its build-ids */
 
 /* --- hooks of the file ------------------------------------------------------------------ */
 
@@ -145,6 +151,63 @@ take_records(struct writer *w, struct span records)
 }
 
 static int
+take_news(struct writer *w)
+{
+	char line[NEWS_BYTES];
+	int r = 0;
+
+	while (live_news(w->options.live, line, sizeof(line))) {
+		writer_count(w, UINT32_MAX, LOSS_UNANSWERED, 1);
+		news_put(&w->news, line);
+		r = r < 0 ? r : writer_note(w, line);
+	}
+	return r;
+}
+
+/* What came of a scan is written in large pieces, the last one when it is over. */
+static int
+write_state(struct writer *w, bool all)
+{
+	struct fmt_where where = { 0 };
+	int r = take_news(w);
+
+	if (r < 0)
+		return r;
+	if (!w->state.len || (!all && w->state.len < STATE_BYTES && live_scanning(w->options.live)))
+		return 0;
+	if (w->outage.on)
+		w->outage.missed_state = true;
+	else
+		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->state),
+					   &where);
+	buf_done(&w->state);
+	return settle(w, r, &where);
+}
+
+int
+writer_take_state(struct writer *w)
+{
+	if (live_take(w->options.live, &w->state) < 0)
+		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
+	return write_state(w, false);
+}
+
+int
+writer_wait_state(struct writer *w, uint64_t limit_ns)
+{
+	if (live_wait(w->options.live, limit_ns, &w->state) < 0)
+		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
+	return write_state(w, true);
+}
+
+/* A build-id that comes after its samples is of no use to them. */
+static uint64_t
+due_age(const struct writer *w)
+{
+	return w->options.block_age_ns + (live_waiting(w->options.live) ? LATE_IDS_NS : 0);
+}
+
+static int
 end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 {
 	struct fmt_where where = { 0 };
@@ -153,6 +216,9 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 
 	w->complete_ns = complete_ns;
 	recording_writer_pass(w->file.writer, complete_ns);
+	r = writer_take_state(w);
+	if (r < 0)
+		return r;
 	if (live_due(w->options.live, complete_ns)) {
 		r = writer_follow(w, &w->where);
 		if (r < 0)
@@ -164,7 +230,7 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	w->blocks = s.blocks;
 	if (w->outage.on)
 		r = writer_outage_pass(w, now_ns);
-	else if (now_ns - w->open_since_ns >= w->options.block_age_ns)
+	else if (now_ns - w->open_since_ns >= due_age(w))
 		r = settle(w, recording_writer_flush(w->file.writer, &where), &where);
 	writer_publish(w);
 	return r;
@@ -180,22 +246,14 @@ take_loss(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t total)
 		writer_count(w, cpu, cause, total - known);
 }
 
-static int
+static void
 resync(struct writer *w, uint64_t now_ns)
 {
 	struct fmt_where where = { 0 };
-	int r = 0;
 
-	buf_clear(&w->scratch);
-	if (writer_follow(w, &where) < 0 || live_resync(w->options.live, now_ns, &w->scratch) < 0)
-		return 0; /* the loss itself is in the ledger */
-	if (w->outage.on)
-		w->outage.missed_state = true;
-	else
-		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->scratch),
-					   &where);
-	writer_shrink(w);
-	return settle(w, r, &where);
+	/* The loss itself is in the ledger. */
+	if (writer_follow(w, &where) == 0)
+		(void)live_resync(w->options.live, now_ns);
 }
 
 /* A request of another thread, which waits for the answer. */
@@ -234,7 +292,8 @@ take(struct writer *w, const struct queue_message *m)
 		take_loss(w, (uint32_t)(m->a >> 32), (enum loss_cause)(uint32_t)m->a, m->b);
 		return 0;
 	case WRITER_RESYNC:
-		return resync(w, m->b);
+		resync(w, m->b);
+		return 0;
 	case WRITER_IDS:
 		return writer_ids(w, (const struct writer_id *)(const void *)m->p,
 				  m->bytes / sizeof(struct writer_id));
@@ -264,6 +323,39 @@ set_failed(struct writer *w, int error)
 	wake_signal(w->options.failure_fd);
 }
 
+/* What comes of a scan is not left to the next pass: that may be a second away. */
+static void
+take_early(struct writer *w)
+{
+	int r = writer_take_state(w);
+
+	if (r < 0)
+		set_failed(w, r);
+}
+
+/*
+ * The state stands before the samples that need it, if it comes in time: these are in the queue
+ * until then.
+ */
+static void
+begin(struct writer *w)
+{
+	uint64_t until_ns = host_now_ns() + FIRST_STATE_NS;
+	int r = 0;
+
+	while (r == 0 && live_scanning(w->options.live) && host_now_ns() < until_ns &&
+	       !queue_crowded(w->queue)) {
+		struct pollfd p = { .fd = live_fd(w->options.live), .events = POLLIN };
+
+		(void)poll(&p, 1, FIRST_STATE_LOOK_MS);
+		r = writer_take_state(w);
+	}
+	if (r == 0)
+		r = write_state(w, true);
+	if (r < 0)
+		set_failed(w, r);
+}
+
 static void *
 run(void *arg)
 {
@@ -272,9 +364,12 @@ run(void *arg)
 	bool end = false;
 
 	pthread_setname_np(pthread_self(), "spoor-writer");
+	begin(w);
 	while (!end) {
 		if (!queue_peek(w->queue, &m)) {
-			queue_wait(w->queue);
+			queue_wait(w->queue, w->error ? -1 : live_fd(w->options.live));
+			if (!w->error && live_scanning(w->options.live))
+				take_early(w);
 			continue;
 		}
 		end = m.kind == WRITER_END;
@@ -330,6 +425,8 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 	w->options.sink = NULL;
 	w->meta = o->meta;
 	buf_init(&w->scratch);
+	buf_init(&w->state);
+	news_init(&w->news);
 	r = open_parts(w, o, error);
 	if (r < 0)
 		writer_free(w);
@@ -374,6 +471,12 @@ writer_failed(const struct writer *w)
 {
 	/* Pairs with the release in set_failed(). */
 	return atomic_load_explicit(&w->failed, memory_order_acquire);
+}
+
+bool
+writer_news(struct writer *w, char *line, size_t cap)
+{
+	return news_take(&w->news, line, cap);
 }
 
 void
@@ -425,5 +528,6 @@ writer_free(struct writer *w)
 	loss_free(w->loss);
 	queue_free(w->queue);
 	buf_done(&w->scratch);
+	buf_done(&w->state);
 	free(w);
 }

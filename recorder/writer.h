@@ -60,6 +60,9 @@ struct writer_options {
 int writer_open(const struct writer_options *options, struct writer **ret,
 		struct session_error *error);
 
+/* A line for people since the last call. Safe from any thread. False: none. */
+bool writer_news(struct writer *w, char *line, size_t cap);
+
 /* A STATE block of these records, before the thread starts. */
 int writer_state(struct writer *w, struct span records, struct session_error *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <malloc.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "recorder/host.h"
@@ -10,7 +11,9 @@
 
 #define RETRY_NS UINT64_C(1000000000)
 #define IN_VAIN_NS UINT64_C(10000000000)
-#define GAPS_MAX 1024 /* that wait for an outage to end */
+#define LAST_NS UINT64_C(1000000000) /* for a scan and build-ids at the end of a recording */
+#define NOTES_MAX 4096		     /* bytes, after which a file has no more of them */
+#define GAPS_MAX 1024		     /* that wait for an outage to end */
 
 int
 writer_file_error(int error, const struct fmt_where *where, struct session_error *ret)
@@ -269,6 +272,23 @@ writer_ids(struct writer *w, const struct writer_id *ids, size_t nr)
 	return r < 0 ? writer_trouble(w, r, &where) : 0;
 }
 
+int
+writer_note(struct writer *w, const char *line)
+{
+	struct fmt_where where = { 0 };
+	int r;
+
+	if (strlen(w->file.meta->notes) > NOTES_MAX)
+		return 0;
+	if (recording_meta_note(w->file.meta, line) < 0)
+		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "notes");
+	/* After an outage a META block is written anyway. */
+	if (w->outage.on)
+		return 0;
+	r = recording_writer_block(w->file.writer, BLOCK_META, (struct span){ 0 }, &where);
+	return r < 0 ? writer_trouble(w, r, &where) : 0;
+}
+
 /* --- one file after another -------------------------------------------------------------- */
 
 /*
@@ -406,6 +426,9 @@ writer_end(struct writer *w)
 		w->where = w->outage.where;
 		return w->outage.error;
 	}
+	r = writer_wait_state(w, LAST_NS);
+	if (r < 0)
+		return r;
 	r = recording_writer_flush(w->file.writer, &where);
 	if (r == 0)
 		r = out_file_ledger(&w->file, &where);

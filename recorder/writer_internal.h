@@ -13,6 +13,7 @@
 #include "format/gap.h"
 #include "format/rate.h"
 #include "recorder/event_ids.h"
+#include "recorder/news.h"
 #include "recorder/out_file.h"
 #include "recorder/writer.h"
 
@@ -42,6 +43,7 @@ struct writer {
 	struct loss *loss; /* since the session began */
 	struct rate rate;  /* the last change; time 0: none */
 	struct buf scratch;
+	struct buf state; /* of a scan, that is not written yet */
 	pthread_t thread;
 	bool started;
 	uint64_t complete_ns;	/* what the last pass said */
@@ -51,7 +53,8 @@ struct writer {
 	uint64_t ended_samples, ended_records; /* of the files before this one */
 	struct fmt_where where;		       /* of the failure; the thread's until it is joined */
 	int error;			       /* FMT_E_*, likewise */
-	atomic_bool failed;		       /* set: release; pairs in writer_failed() */
+	struct news news;
+	atomic_bool failed; /* set: release; pairs in writer_failed() */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
 	_Atomic uint64_t losses[LOSS_CAUSES];
@@ -68,6 +71,10 @@ void writer_see(struct writer *w, const struct perf_record *r, int event);
 void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
 /* The live model follows up to the last pass. 0, or -FMT_E_NOMEM. */
 int writer_follow(struct writer *w, struct fmt_where *where);
+/* What has come of a scan, into a block; and what there is to tell. 0, or FMT_E_*. */
+int writer_take_state(struct writer *w);
+/* Likewise, when the recording ends: of what still comes in this time. */
+int writer_wait_state(struct writer *w, uint64_t limit_ns);
 /* Gives the memory back after something large went through it. */
 void writer_shrink(struct writer *w);
 void writer_publish(struct writer *w);
@@ -95,6 +102,8 @@ int writer_outage_pass(struct writer *w, uint64_t now_ns);
 /* Blocks of their own, now or when the outage is over. */
 int writer_gap(struct writer *w, const struct gap *gap);
 int writer_rate(struct writer *w, const struct rate *rate);
+/* A line in the open file's notes. */
+int writer_note(struct writer *w, const char *line);
 int writer_ids(struct writer *w, const struct writer_id *ids, size_t nr);
 
 /* The requests: an error of theirs is in *error, one of the session is returned (FMT_E_*). */

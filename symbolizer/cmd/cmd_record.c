@@ -288,6 +288,15 @@ print_notes(const char *notes)
 	}
 }
 
+static void
+print_news(struct session *s)
+{
+	char line[256];
+
+	while (session_news(s, line, sizeof(line)))
+		say(line, strlen(line));
+}
+
 static int
 failed(const struct session_error *e)
 {
@@ -352,6 +361,7 @@ record(const struct request *rq, struct record_output *out)
 	if (session_finish(s, &error) < 0)
 		status = failed(&error);
 	running = NULL;
+	print_news(s);
 	if (out->temporary || status == 126 || status == 127)
 		record_output_undo(out);
 	else if (print_summary(s, out) != EXIT_DONE)

@@ -186,6 +186,7 @@ like "$(journal)" 'a thread stands still' "it says why"
 ok "stop" machine systemctl stop spoord.service
 is "$(show Result)" success "in order"
 is "$(find "$archive" -name '*.active' | wc -l)" 0 "nothing is left active"
+nok "and no helper" machine pgrep -x spoor-helper
 touch "$TMP/enough"
 wait "$watcher"
 read -r seen bad <watch.counts

@@ -146,13 +146,38 @@ test_long(void **state)
 	assert_memory_equal(got + strlen(got) - 5, "\\x01", 4);
 }
 
+/* Who asks later gets the last of what matters, the oldest first. */
+static void
+test_kept(void **state)
+{
+	struct capture c;
+	char got[8192], line[LOG_KEPT_BYTES];
+
+	capture_begin(&c);
+	for (int i = 0; i < LOG_KEPT + 3; i++) {
+		log_warning("warning\n%d", i);
+		log_notice("notice");
+	}
+	log_error("an error");
+	capture_end(&c, got, sizeof(got));
+	for (size_t i = 0; i < LOG_KEPT; i++) {
+		assert_true(log_kept(i, line));
+		/* "2026-11-22T12:03:10Z " */
+		assert_int_equal(strspn(line, "0123456789-T:Z"), 20);
+		snprintf(got, sizeof(got), i < LOG_KEPT - 1 ? "warning\\x0a%zu" : "an error",
+			 i + 4);
+		assert_string_equal(line + 21, got);
+	}
+	assert_false(log_kept(LOG_KEPT, line));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_person),	cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_journal), cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_long),	cmocka_unit_test(test_kept),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

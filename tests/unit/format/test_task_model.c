@@ -492,6 +492,38 @@ test_objects(void **state)
 }
 
 /* Whom to ask for a file that the process itself does not reach any more. */
+/* An id that is found after the record: for the maps that are there, and none to come. */
+static void
+test_late_build_id(void **state)
+{
+	struct buildid id = buildid_of(BUILDID_GNU, "cccc", 4);
+	struct task_model *m = task_model_new();
+	struct task_model_stats before, after;
+
+	map_with_id(m, 0x1000, "/lib", NULL, 5);
+	map_with_id(m, 0x3000, "/other", NULL, 5);
+	map_with_id(m, 0x5000, "/lib", "cccc", 5);
+	task_model_stats(m, &before);
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(task_model_give_build_id(m, 8, 0, 5, 0, "/lib", &id), 1);
+		assert_int_equal(task_model_map(m, 10, 0x1000)->object->build_id.size, 4);
+		assert_int_equal(task_model_map(m, 10, 0x3000)->object->build_id.size, 0);
+		assert_int_equal(task_model_give_build_id(m, 8, 0, 5, 0, "/lib", &id), 0);
+		/* Its inode may have been used again: that is to be found out. */
+		map_with_id(m, 0x1000, "/lib", NULL, 5);
+		assert_int_equal(task_model_map(m, 10, 0x1000)->object->build_id.size, 0);
+	}
+	assert_int_equal(task_model_give_build_id(m, 8, 0, 5, 1, "/lib", &id), 0);
+	assert_int_equal(task_model_give_build_id(m, 8, 0, 6, 0, "/lib", &id), 0);
+	/* Those that nothing maps any more are forgotten. */
+	for (uint64_t ino = 100; ino < 1000; ino++)
+		map_with_id(m, 0x1000, "/lib", NULL, ino);
+	task_model_prune(m, 1);
+	task_model_stats(m, &after);
+	assert_in_range(after.objects, 1, before.objects + 100);
+	task_model_free(m);
+}
+
 static void
 test_peers(void **state)
 {
@@ -944,6 +976,7 @@ main(void)
 		cmocka_unit_test(test_late_fork_wipes_nothing),
 		cmocka_unit_test(test_unknown_tasks),
 		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_late_build_id),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_snapshot),

@@ -28,6 +28,7 @@
 #include "recorder/live.h"
 
 #define ID 77
+#define WAIT_NS UINT64_C(10000000000) /* for a helper, on a busy machine */
 
 struct fixture {
 	struct recording_meta *meta;
@@ -135,7 +136,9 @@ test_states(void **state)
 
 	setup(&f, NULL, 0);
 	buf_init(&b);
-	assert_int_equal(live_scan(f.live, now, &b), 0);
+	assert_int_equal(live_scan(f.live, &b), 0);
+	assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+	now = host_now_ns();
 	assert_int_equal(live_pass(f.live, now + 1), 0);
 	assert_string_not_equal(comm_of(&f, getpid()), "-");
 	assert_non_null(
@@ -192,7 +195,9 @@ test_resync(void **state)
 
 		setup(&f, &self, restricted);
 		buf_init(&b);
-		assert_int_equal(live_scan(f.live, now, &b), 0);
+		assert_int_equal(live_scan(f.live, &b), 0);
+		assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+		now = host_now_ns();
 		if (restricted)
 			show_comm(&f, now, (uint32_t)gone, "from a record");
 		assert_int_equal(live_pass(f.live, now + 1), 0);
@@ -202,7 +207,9 @@ test_resync(void **state)
 		child_end(gone);
 		now = host_now_ns();
 		buf_clear(&b);
-		assert_int_equal(live_resync(f.live, now, &b), 0);
+		assert_int_equal(live_resync(f.live, now), 0);
+		assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+		now = host_now_ns();
 		assert_true(b.len > 0);
 		assert_int_equal(live_pass(f.live, now + 1), 0);
 		assert_true(
@@ -399,6 +406,7 @@ test_file_that_goes(void **state)
 				  .filename = path };
 	assert_int_equal(record_build_mmap2(&b, &f.attr, &sid, &map, 2), 0);
 	show(&f, &b);
+	assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
 	unlink(path);
 	assert_int_equal(live_pass(f.live, sid.time + 1), 0);
 	assert_int_equal(
@@ -466,6 +474,7 @@ test_surrogate_in_each_file(void **state)
 		assert_int_equal(recording_writer_records(w, n ? buf_span(&snapshot) : buf_span(&b),
 							  NULL, NULL),
 				 0);
+		assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
 		assert_int_equal(recording_writer_flush(w, NULL), 0);
 		assert_int_equal(recording_writer_close(w, 0, NULL), 0);
 		assert_true(read_back(fd, "", st.st_ino, &want).inode);
@@ -518,6 +527,7 @@ test_blocks(void **state)
 			assert_int_equal(live_snapshot(f.live, &snapshot), 0);
 		for (int pass = 0; pass < 3; pass++) {
 			assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+			assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
 			recording_writer_pass(w, now + 100);
 			assert_int_equal(live_pass(f.live, now + 100), 0);
 			assert_int_equal(recording_writer_flush(w, NULL), 0);

@@ -216,7 +216,7 @@ test_threads(void **state)
 		struct queue_message m;
 
 		if (!queue_peek(q, &m)) {
-			queue_wait(q);
+			queue_wait(q, -1);
 			continue;
 		}
 		assert_int_equal(m.kind, i);

@@ -50,7 +50,7 @@ rig_end(struct rig *r)
 static void *
 wait_once(void *arg)
 {
-	queue_wait(arg);
+	queue_wait(arg, -1);
 	return NULL;
 }
 

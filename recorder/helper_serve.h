@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * helper_serve: what workers do for the recorder, and the messages by which they are asked.
+ *
+ * Two kinds of workers: one that says which builds mapped files are, and one that scans /proc, so
+ * that neither waits for the other. A message is one of these structs with bytes behind it; both
+ * sides are one program. What the worker says is checked all the same: it reads files of others.
+ */
+#ifndef RECORDER_HELPER_SERVE_H
+#define RECORDER_HELPER_SERVE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/event_attr.h"
+#include "recorder/buildid_cache.h"
+#include "recorder/shunned.h"
+#include "recorder/state.h"
+
+#define HELPER_PEERS_MAX 9
+#define HELPER_PIDS_MAX 16384
+
+/* To a worker: whom not to touch. Comes before what it is asked. */
+struct helper_shun {
+	struct shunned shunned;
+};
+
+/* To helper_serve_files(): which build is this? Answered in order. Behind it: the path, NUL. */
+struct helper_find {
+	struct buildid_map map; /* its path is not valid */
+	uint32_t nr_peers;	/* if any, the file was not in reach of its process */
+	pid_t peers[HELPER_PEERS_MAX];
+};
+
+struct helper_found {
+	int32_t rc; /* as of buildid_cache_get() */
+	struct buildid id;
+	struct buildid_fact fact;
+};
+
+/* To helper_serve_state(): tell of these processes. Behind it: nr_pids pids, none: all of them. */
+struct helper_scan {
+	struct event_attr attr;
+	uint64_t id;
+	uint32_t nr_pids;
+	pid_t after; /* only processes above it: the scan goes on */
+	bool data_maps, build_ids;
+};
+
+/*
+ * What comes of a scan: the records found so far are behind it, none of them older than the part
+ * before says.
+ */
+struct helper_part {
+	uint64_t now_ns; /* CLOCK_MONOTONIC */
+	pid_t pid;	 /* that is looked at next; 0: there are no more, or cgroups are */
+	bool last;
+	struct state_stats stats; /* so far */
+};
+
+void helper_serve_files(int fd);
+void helper_serve_state(int fd);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live_exits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/record_build.h"
+
+struct live_exits {
+	uint64_t began_ns;
+	uint32_t *tids; /* that were found */
+	size_t nr, cap;
+};
+
+struct live_exits *
+live_exits_new(uint64_t began_ns)
+{
+	struct live_exits *e = calloc(1, sizeof(*e));
+
+	if (e)
+		e->began_ns = began_ns;
+	return e;
+}
+
+void
+live_exits_free(struct live_exits *e)
+{
+	if (e)
+		free(e->tids);
+	free(e);
+}
+
+int
+live_exits_see(struct live_exits *e, const struct event_set *events, struct span records)
+{
+	struct perf_record r;
+	struct span raw;
+
+	while (perf_record_next(&records, &raw) == 1) {
+		if (event_set_parse(events, raw, &r, NULL) || r.type != REC_FORK)
+			continue;
+		if (e->nr == e->cap) {
+			size_t cap = e->cap ? e->cap * 2 : 1024;
+			uint32_t *tids = reallocarray(e->tids, cap, sizeof(*tids));
+
+			if (!tids)
+				return -ENOMEM;
+			e->tids = tids;
+			e->cap = cap;
+		}
+		e->tids[e->nr++] = r.task.tid;
+	}
+	return 0;
+}
+
+static int
+tid_cmp(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int
+live_exits_add(struct live_exits *e, const struct task_model *model, const struct event_attr *attr,
+	       uint64_t id, struct buf *out)
+{
+	struct perf_sample_id sid = { .time = e->began_ns, .id = id, .cpu = UINT32_MAX };
+	const struct task *t = NULL;
+	int rc = 0;
+
+	if (e->nr)
+		qsort(e->tids, e->nr, sizeof(*e->tids), tid_cmp);
+	while (!rc && (t = task_model_next(model, t))) {
+		if (t->exited || t->start_ns >= e->began_ns ||
+		    (e->nr && bsearch(&t->tid, e->tids, e->nr, sizeof(*e->tids), tid_cmp)))
+			continue;
+		sid.pid = t->pid;
+		sid.tid = t->tid;
+		if (record_build_exit(out, attr, &sid, t->pid, t->pid, t->tid, t->pid, e->began_ns))
+			rc = -ENOMEM;
+	}
+	return rc;
+}
