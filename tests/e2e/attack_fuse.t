@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A user maps files of an overlayfs on a FUSE file system that does not answer any more. A build-id
+# is wanted of each, and who opens or reads the file waits for as long as the user likes.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+. "$TOP/tests/attack.sh"
+
+# What is said of it, and of whom.
+logged="(user|uid) ${attackers[0]}\\b"
+told="\\b${attackers[0]}\\b"
+
+need_attacks
+need_fuse
+
+# --- the attack is one ------------------------------------------------------------------------
+attack_silent_fs open
+user=$(processes 'name == "silent_user"')
+map=$(find "/proc/$user/map_files" -lname '*/overlay/*' | head -n 1)
+cat "$map" >/dev/null &
+reader=$!
+sleep 0.5
+ok "who opens the file waits" kill -0 $reader
+attack_end
+wait $reader
+isnt $? 0 "until the server is gone"
+
+# --- spoord -----------------------------------------------------------------------------------
+config ""
+: >log
+ok "spoord records" records 20000
+history_begin
+watch
+for ops in open read,getattr open,read,getattr,lookup; do
+	busy calm 1500
+	attack_silent_fs $ops
+	busy hit 2000
+	[ $ops = open,read,getattr,lookup ] || attack_end
+done
+hold_watched "spoord"
+ok "sync" ask 10 sync
+hold_log "$logged" "the log says once whose file it is"
+hold_told "$told" "files that nobody answers for"
+hold_restart "the mount is there before"
+hold_history "spoord"
+attack_end
+stop
+is $? 0 "it ends in order"
+hold_samples "$archive" "spoord"
+
+# --- spoor record -----------------------------------------------------------------------------
+attack_silent_fs open
+rm -f hit.out
+limited "$SPOOR" record -a -F 99 --duration 4s -o once.spoor >record.out 2>&1 &
+recorder=$!
+background_pids+=("$recorder")
+sleep 0.5
+busy hit 2000
+gone()
+{
+	! kill -0 "$recorder" 2>/dev/null
+}
+ok "spoor record ends when its time is over" wait_for 8 gone
+attack_end
+in_range "$(samples_of once.spoor hit)" $((99 * 2 * 80 / 100)) 1e9 "and has its samples"
+[ "$tests_failed" -eq 0 ] || diag_file log
+done_testing
