@@ -20,10 +20,11 @@ history_begin
 watch
 before=$pid
 busy calm 1500
-attack_maps
-busy hit 1500
+# Some thousands of control groups a second, each with 3,750 bytes of name.
 attack_cgroups
-busy hit 1500
+busy hit 4000
+attack_maps
+busy hit 3000
 busy calm 1500
 hold_watched "during"
 ok "it is still the same process" kill -0 "$before"
