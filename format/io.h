@@ -11,6 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * -ESTALE from write() or sync() (a file system of the network says it, too): the file is no more, and
+ * with it all that was ever written to it.
+ */
 struct io_sink {
 	/* Writes all n bytes at the end, or returns -errno. */
 	int (*write)(struct io_sink *self, const void *p, size_t n);

@@ -19,3 +19,5 @@ LOSS_ROW(8, DISK_FULL, "disk_full", "ns", "time nothing could be written: no spa
 LOSS_ROW(9, DROPPED, "dropped", "samples", "dropped by the recorder while nothing could be written")
 LOSS_ROW(10, UNANSWERED, "unanswered", "times",
 	 "processes and files that did not answer in time: names may be missing")
+LOSS_ROW(11, REMOVED, "removed", "samples",
+	 "recorded, but in a file that was then removed from the archive")

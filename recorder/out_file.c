@@ -73,8 +73,14 @@ out_file_end(struct out_file *f, bool close, bool sync, struct recording_writer_
 		recording_writer_abandon(f->writer);
 	else
 		r = recording_writer_close(f->writer, sync, where);
+	f->writer = NULL;
+	return r;
+}
+
+void
+out_file_done(struct out_file *f)
+{
 	recording_meta_free(f->meta);
 	loss_free(f->loss);
 	*f = (struct out_file){ 0 };
-	return r;
 }

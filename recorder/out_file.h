@@ -31,9 +31,10 @@ int out_file_ledger(struct out_file *f, struct fmt_where *where);
 
 /*
  * Ends the file: with close in order, else as a kill would leave it. *ret: its last numbers;
- * what is still in the open block then (open_*) is in no file.
+ * what is still in the open block then (open_*) is in no file. Meta and ledger stay.
  */
 int out_file_end(struct out_file *f, bool close, bool sync, struct recording_writer_stats *ret,
 		 struct fmt_where *where);
+void out_file_done(struct out_file *f);
 
 #endif

@@ -72,7 +72,8 @@ struct session_options {
 	/*
 	 * A file that refuses bytes: false, session_run() ends with the error; true, the
 	 * session goes on: state is followed, samples are counted as lost (LOSS_DISK_FULL, a
-	 * GAP block tells when), and it is tried again every second.
+	 * GAP block tells when), and it is tried again every second. A file that is no more
+	 * (-ESTALE, see io.h) takes its samples with it: LOSS_REMOVED, and a GAP in the next one.
 	 */
 	bool suspend_on_full;
 	const char *cmdline; /* for the file's meta */
@@ -120,9 +121,10 @@ void session_stop(struct session *s);
  * session_progress(); they talk to the threads of the session by messages.
  */
 struct session_stats {
-	uint64_t samples, records, lost, file_bytes; /* file_bytes: of the current file */
-	uint64_t frequency_hz;			     /* effective, now */
-	uint32_t cpus;				     /* that are being sampled now */
+	/* samples: also those that LOSS_REMOVED has; file_bytes: of the current file */
+	uint64_t samples, records, lost, file_bytes;
+	uint64_t frequency_hz; /* effective, now */
+	uint32_t cpus;	       /* that are being sampled now */
 	uint64_t throttled;
 	bool suspended;		    /* the file takes no bytes */
 	bool refused;		    /* nor will it: session_rotate() ends that */

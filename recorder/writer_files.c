@@ -22,6 +22,8 @@ writer_file_error(int error, const struct fmt_where *where, struct session_error
 
 	if (error == -FMT_E_NOMEM)
 		return session_fail(ret, -ENOMEM, "out of memory");
+	if (err == -ESTALE)
+		return session_fail(ret, err, "cannot write the recording: its file was removed");
 	return session_fail(ret, err, "cannot write the recording: %s",
 			    where->saved_errno ? strerror(where->saved_errno)
 					       : fmt_error_text(error));
@@ -53,9 +55,33 @@ writer_refused(const struct writer *w)
 	return o->where.saved_errno == EFBIG || o->counted_ns - o->from_ns > IN_VAIN_NS;
 }
 
+static bool
+is_removed(int error, const struct fmt_where *where)
+{
+	return error == -FMT_E_IO && where->saved_errno == ESTALE;
+}
+
+/* In an outage, which tells of the file from then on: of its samples, and of what it told. */
+static void
+take_removal(struct writer *w, const struct recording_writer_stats *s)
+{
+	uint64_t samples = s->samples - s->open_samples;
+	struct outage *o = &w->outage;
+
+	if (o->removed)
+		return;
+	loss_add(o->loss, UINT32_MAX, LOSS_DISK_FULL, o->counted_ns - o->from_ns);
+	(void)loss_merge(o->loss, w->file.loss);
+	writer_count(w, UINT32_MAX, LOSS_REMOVED, samples);
+	o->samples += samples + w->removed.samples;
+	o->from_ns = w->removed.from_ns ? w->removed.from_ns : w->file.meta->start.monotonic;
+	o->removed = o->for_ever = true;
+}
+
 int
 writer_trouble(struct writer *w, int r, const struct fmt_where *where)
 {
+	struct recording_writer_stats s;
 	struct outage *o = &w->outage;
 
 	if (!w->options.suspend_on_full || !may_pass(r, where)) {
@@ -64,15 +90,19 @@ writer_trouble(struct writer *w, int r, const struct fmt_where *where)
 	}
 	o->where = *where;
 	o->error = r;
-	if (o->on)
-		return 0;
-	o->loss = loss_new();
-	if (!o->loss)
-		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "loss ledger");
-	o->on = true;
-	o->samples = 0;
-	o->from_ns = o->counted_ns = o->tried_ns = host_now_ns();
-	gap_begin(&o->gaps);
+	if (!o->on) {
+		o->loss = loss_new();
+		if (!o->loss)
+			return fmt_fail(&w->where, FMT_E_NOMEM, 0, "loss ledger");
+		o->on = true;
+		o->samples = 0;
+		o->from_ns = o->counted_ns = o->tried_ns = host_now_ns();
+		gap_begin(&o->gaps);
+	}
+	if (is_removed(r, where) && w->file.writer) {
+		recording_writer_stats(w->file.writer, &s);
+		take_removal(w, &s);
+	}
 	return 0;
 }
 
@@ -96,23 +126,12 @@ writer_drop(struct writer *w, struct span records)
 	}
 }
 
-static void
-merge_losses(struct loss *to, const struct loss *from)
-{
-	uint32_t cpu;
-
-	for (size_t i = 0; loss_cpu_at(from, i, &cpu) == 0; i++)
-		for (int cause = 0; cause < LOSS_CAUSES; cause++) {
-			uint64_t n = loss_get(from, cpu, (enum loss_cause)cause);
-
-			if (n)
-				loss_add(to, cpu, (enum loss_cause)cause, n);
-		}
-}
-
+/* Time without a file to write to; that of a removed one is told by its gap. */
 static void
 count_outage(struct writer *w, uint64_t now_ns)
 {
+	if (w->outage.removed)
+		return;
 	loss_add(w->loss, UINT32_MAX, LOSS_DISK_FULL, now_ns - w->outage.counted_ns);
 	w->outage.counted_ns = now_ns;
 }
@@ -149,7 +168,8 @@ static int
 end_outage(struct writer *w, uint64_t now_ns, struct fmt_where *where)
 {
 	struct outage *o = &w->outage;
-	const struct gap gap = { LOSS_DISK_FULL, GAP_CPU_ALL, o->from_ns, now_ns, o->samples };
+	const struct gap gap = { o->removed ? LOSS_REMOVED : LOSS_DISK_FULL, GAP_CPU_ALL,
+				 o->from_ns, now_ns, o->samples };
 	struct buf gaps;
 	int r = 0;
 
@@ -166,8 +186,11 @@ end_outage(struct writer *w, uint64_t now_ns, struct fmt_where *where)
 	if (r < 0)
 		return r;
 	count_outage(w, now_ns);
-	loss_add(o->loss, UINT32_MAX, LOSS_DISK_FULL, now_ns - o->from_ns);
-	merge_losses(w->file.loss, o->loss);
+	if (o->removed)
+		w->removed = gap;
+	else
+		loss_add(o->loss, UINT32_MAX, LOSS_DISK_FULL, now_ns - o->from_ns);
+	(void)loss_merge(w->file.loss, o->loss);
 	w->file.loss_changed = true;
 	loss_free(o->loss);
 	buf_done(&o->gaps);
@@ -300,17 +323,19 @@ end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *w
 {
 	struct recording_writer_stats s;
 	int r = out_file_end(&w->file, !w->outage.on, sync, &s, where);
+	bool removed = is_removed(r, where);
 
 	w->ended_records += s.records - s.open_records;
 	w->ended_samples += s.samples - s.open_samples;
-	if (s.open_records) {
-		if (!w->outage.on && writer_trouble(w, r, where) < 0) {
-			*ret_dropped = s.open_samples;
-			return r;
-		}
+	if ((s.open_records || removed) && !w->outage.on && writer_trouble(w, r, where) < 0) {
+		*ret_dropped = s.open_samples;
+	} else if (s.open_records || removed) {
+		if (removed)
+			take_removal(w, &s);
 		w->outage.samples += s.open_samples;
 		writer_count(w, UINT32_MAX, LOSS_DROPPED, s.open_samples);
 	}
+	out_file_done(&w->file);
 	return r;
 }
 
@@ -337,6 +362,7 @@ begin_file(struct writer *w, const struct out_file *file)
 	int r;
 
 	w->file = *file;
+	w->removed = (struct gap){ 0 };
 	w->blocks = 0;
 	w->open_since_ns = now_ns;
 	w->outage.for_ever = false;
@@ -447,6 +473,7 @@ writer_files_done(struct writer *w)
 
 	if (w->file.writer)
 		out_file_end(&w->file, false, false, &s, NULL);
+	out_file_done(&w->file);
 	event_ids_done(&w->ids);
 	loss_free(w->outage.loss);
 	buf_done(&w->outage.gaps);

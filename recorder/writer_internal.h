@@ -21,6 +21,7 @@
 struct outage {
 	bool on;
 	bool for_ever;		/* of this file: a sync failed */
+	bool removed;		/* the file is no more; from_ns is its beginning, samples has its */
 	bool missed_state;	/* side-band was not written: a snapshot has to follow */
 	bool missed_rate;	/* likewise a change of the rate */
 	uint64_t from_ns;	/* when it began */
@@ -40,8 +41,9 @@ struct writer {
 	struct event_ids ids;
 	struct out_file file;
 	struct outage outage;
-	struct loss *loss; /* since the session began */
-	struct rate rate;  /* the last change; time 0: none */
+	struct loss *loss;  /* since the session began */
+	struct rate rate;   /* the last change; time 0: none */
+	struct gap removed; /* of files before this one, as this one tells; from 0: none */
 	struct buf scratch;
 	struct buf state; /* of a scan, that is not written yet */
 	pthread_t thread;

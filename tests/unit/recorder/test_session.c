@@ -400,6 +400,73 @@ test_sync_fails(void **state)
 	rig_file_done(&g);
 }
 
+/*
+ * Somebody removes the file, and the next one before it could tell of it; at the end the third one
+ * has all that was lost since the beginning of the first.
+ */
+static void
+test_file_removed(void **state)
+{
+	struct rig_file f = { 0 }, g = { 0 }, h = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_stats stats;
+	struct session_error e;
+	struct rig_counts a, b, c;
+	struct rig_load load;
+	uint64_t from_ns;
+	struct rig r;
+
+	o.suspend_on_full = true;
+	o.block_age_ns = 50000000;
+	from_ns = rig_now_ns();
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	rig_sleep_ms(200);
+	assert_int_equal(session_sync(r.session, &e), 0);
+	rig_sleep_ms(100);
+	f.sync_errno = f.write_errno = ESTALE;
+	assert_int_equal(session_sync(r.session, &e), -ESTALE);
+	assert_non_null(strstr(e.text, "removed"));
+	assert_true(is_refused(&r));
+	assert_int_equal(session_rotate(r.session, rig_sink(&g), &e), 0);
+	assert_true(f.closed);
+	wait_suspended(&r, false);
+	rig_sleep_ms(300);
+	assert_int_equal(session_sync(r.session, &e), 0);
+	/* Found out by what ends it. */
+	g.sync_errno = ESTALE;
+	assert_int_equal(session_rotate(r.session, rig_sink(&h), &e), 1);
+	rig_sleep_ms(100);
+	rig_load_stop(&load);
+	rig_stop(&r);
+	session_stats(r.session, &stats);
+	rig_count(&f, false, &a);
+	rig_count(&g, false, &b);
+	rig_count(&h, true, &c);
+	assert_true(a.samples > 0 && b.samples > 0);
+	assert_int_equal(b.nr_gaps, 1);
+	assert_int_equal(b.gaps[0].cause, LOSS_REMOVED);
+	assert_int_equal(b.loss[LOSS_REMOVED], a.samples);
+	assert_int_equal(c.loss[LOSS_REMOVED], a.samples + b.samples);
+	assert_int_equal(c.nr_gaps, 1);
+	assert_int_equal(c.gaps[0].cause, LOSS_REMOVED);
+	assert_int_equal(c.gaps[0].cpu, GAP_CPU_ALL);
+	assert_true(c.gaps[0].from_ns >= from_ns && c.gaps[0].from_ns == b.gaps[0].from_ns);
+	assert_true(c.gaps[0].until_ns >= b.gaps[0].until_ns + 300000000);
+	assert_int_equal(c.gaps[0].samples, c.loss[LOSS_REMOVED] + c.loss[LOSS_DROPPED]);
+	assert_int_equal(c.loss[LOSS_DISK_FULL], 0);
+	assert_int_equal(stats.loss[LOSS_REMOVED], c.loss[LOSS_REMOVED]);
+	assert_int_equal(stats.loss[LOSS_DROPPED], c.loss[LOSS_DROPPED]);
+	assert_int_equal(stats.loss[LOSS_DISK_FULL], 0);
+	assert_exact(c.samples + c.loss[LOSS_REMOVED] + c.loss[LOSS_DROPPED] +
+			     c.loss[LOSS_KERNEL_SAMPLES],
+		     c.due);
+	session_close(r.session, &r.error);
+	rig_file_done(&f);
+	rig_file_done(&g);
+	rig_file_done(&h);
+}
+
 /* Without suspend_on_full the session ends, and whoever waits is told. */
 static void
 test_disk_full_ends(void **state)
@@ -565,12 +632,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotate),	   cmocka_unit_test(test_rotate_refused),
-		cmocka_unit_test(test_sync),	   cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_progress),   cmocka_unit_test(test_frequency),
-		cmocka_unit_test(test_disk_full),  cmocka_unit_test(test_full_at_rotation),
-		cmocka_unit_test(test_sync_fails), cmocka_unit_test(test_disk_full_ends),
-		cmocka_unit_test(test_two),	   cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_full_at_rotation),
+		cmocka_unit_test(test_sync_fails),     cmocka_unit_test(test_file_removed),
+		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
+		cmocka_unit_test(test_hotplug),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
