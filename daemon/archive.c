@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <bsd/libutil.h>
 #include <bsd/string.h>
 
 #include "daemon/archive_internal.h"
@@ -141,18 +140,24 @@ fail_directory(const struct archive *a, const char *what, int negative_errno,
 static int
 open_directories(struct archive *a, struct archive_error *error)
 {
+	pid_t holder;
+	int r;
+
 	if (mkdir(a->path, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
 		return fail_directory(a, "", -errno, error);
 	a->dir_fd = open(a->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->dir_fd < 0)
 		return fail_directory(a, "", -errno, error);
-	a->lock_fd = flopenat(a->dir_fd, ".lock",
-			      O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, ARCHIVE_MODE);
-	if (a->lock_fd < 0 && errno == EWOULDBLOCK)
-		return archive_fail(error, -EBUSY,
-				    "archive_directory %s: another spoord writes here", a->path);
-	if (a->lock_fd < 0)
-		return fail_directory(a, ": .lock", -errno, error);
+	r = archive_lock(a->dir_fd, a->path, &a->lock_of_dir, &holder);
+	if (r == -EBUSY && holder)
+		return archive_fail(error, r,
+				    "archive_directory %s: another spoord writes here, process %d",
+				    a->path, (int)holder);
+	if (r == -EBUSY)
+		return archive_fail(error, r, "archive_directory %s: another spoord writes here",
+				    a->path);
+	if (r < 0)
+		return fail_directory(a, ": its lock", r, error);
 	a->captures_fd = open_subdir(a, ARCHIVE_CAPTURES);
 	if (a->captures_fd < 0)
 		return archive_fail(error, -errno, "%s/" ARCHIVE_CAPTURES, a->path);
@@ -174,7 +179,7 @@ archive_free(struct archive *a)
 {
 	close_fd(a->kept_fd);
 	close_fd(a->captures_fd);
-	close_fd(a->lock_fd);
+	archive_lock_done(&a->lock_of_dir, a->dir_fd);
 	close_fd(a->dir_fd);
 	for (size_t i = 0; i < a->nr; i++)
 		free(a->files[i].name);
@@ -196,7 +201,7 @@ archive_open(const struct config *c, struct archive **ret, struct archive_error 
 	if (!a)
 		return archive_fail(error, -ENOMEM, "the archive");
 	a->magic = ARCHIVE_MAGIC;
-	a->dir_fd = a->captures_fd = a->kept_fd = a->lock_fd = -1;
+	a->dir_fd = a->captures_fd = a->kept_fd = a->lock_of_dir.file_fd = -1;
 	a->seq = 1;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->usage_lock, NULL);

@@ -17,6 +17,7 @@
 #include <bsd/sys/queue.h>
 
 #include "daemon/archive.h"
+#include "daemon/archive_lock.h"
 #include "daemon/retention.h"
 
 #define ARCHIVE_MAGIC 0x73704172u
@@ -62,7 +63,8 @@ struct archive {
 	uint32_t magic;
 	pthread_mutex_t lock;
 	char *path;
-	int dir_fd, captures_fd, kept_fd, lock_fd;
+	int dir_fd, captures_fd, kept_fd;
+	struct archive_lock lock_of_dir;
 	struct config_space max_use, keep_free; /* as configured */
 	uint32_t captures_share;		/* thousandths of a percent of max_use */
 	uint64_t segment_size;

@@ -9,12 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "daemon/archive_lock.h"
 #include "daemon/label.h"
 #include "format/recording_header.h"
 #include "recorder/host.h"
@@ -49,9 +53,137 @@ test_open(void **state)
 	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
 	assert_non_null(strstr(error.text, "another spoord"));
 	assert_null(other);
+	assert_false(lab_exists(&l, ".lock"));
 	lab_close(&l);
 	lab_open(&l);
 	lab_done(&l);
+}
+
+/* Versions up to 0.1.0 lock a file of this name; it stays behind when one is killed. */
+static void
+test_lock_of_0_1_0(void **state)
+{
+	struct archive *other = NULL;
+	struct archive_error error = { 0 };
+	char path[128];
+	struct lab l;
+	int fd;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	lab_close(&l);
+	lab_plant(&l, ".lock", "", 0);
+	snprintf(path, sizeof(path), "%s/.lock", l.dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "another spoord"));
+	assert_true(lab_exists(&l, ".lock"));
+	close(fd);
+	lab_open(&l);
+	assert_false(lab_exists(&l, ".lock"));
+	lab_done(&l);
+}
+
+/* A child locks the directory and leaves the lock with one that has no right here, or with nobody. */
+static void
+lock_in_child(const struct lab *l, uid_t uid, bool stays, pid_t *ret_pid, int *ret_fd)
+{
+	int fd = open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ready[2];
+	char c;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pipe(ready), 0);
+	*ret_pid = fork();
+	if (*ret_pid == 0) {
+		if (flock(fd, LOCK_EX) != 0 || (uid && setresuid(uid, uid, uid) != 0) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		while (stays)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (!stays)
+		assert_int_equal(waitpid(*ret_pid, NULL, 0), *ret_pid);
+	*ret_fd = fd;
+}
+
+static void
+end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Who has the lock and cannot write does not keep a spoord out; the next one is kept out by that. */
+static void
+test_lock_of_nobody(void **state)
+{
+	struct archive *other = NULL;
+	struct archive_error error = { 0 };
+	struct lab l;
+	pid_t pid;
+	int fd;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	lab_close(&l);
+	/* Alive, and by its user it could be one. */
+	lock_in_child(&l, 0, true, &pid, &fd);
+	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
+	end_child(pid);
+	/* A descriptor that outlives the process: here it is ours. */
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+	lock_in_child(&l, 0, false, &pid, &fd);
+	lab_open(&l);
+	assert_true(lab_exists(&l, ".lock"));
+	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
+	lab_close(&l);
+	assert_false(lab_exists(&l, ".lock"));
+	close(fd);
+	if (geteuid() == 0) {
+		lock_in_child(&l, 65534, true, &pid, &fd);
+		lab_open(&l);
+		lab_close(&l);
+		end_child(pid);
+		close(fd);
+	}
+	lab_open(&l);
+	assert_false(lab_exists(&l, ".lock"));
+	lab_done(&l);
+}
+
+static void
+test_dying_threads(void **state)
+{
+	static const char *const name = "spoor-writer) Z (x";
+	char stat[256], status[256];
+
+	for (int i = 0; i < 5; i++) {
+		static const struct {
+			char state;
+			unsigned int flags;
+			const char *pending;
+			bool dying;
+		} cases[] = {
+			{ 'S', 0x400040, "0000000000000000", false },
+			{ 'D', 0x400040, "fffffffffffffeff", false },
+			{ 'D', 0x400040, "0000000000000100", true },
+			{ 'D', 0x400044, "0000000000000000", true },
+			{ 'Z', 0x40040c, "0000000000000000", true },
+		};
+
+		snprintf(stat, sizeof(stat), "12 (%s) %c 1 12 12 0 -1 %u 0 0", name, cases[i].state,
+			 cases[i].flags);
+		snprintf(status, sizeof(status), "Name:\tx\nSigPnd:\t%s\nShdPnd:\t%s\n",
+			 cases[i].pending, "0000000000000000");
+		assert_int_equal(archive_lock_is_dying(stat, status), cases[i].dying);
+	}
+	assert_false(archive_lock_is_dying("", "\nSigPnd:"));
 }
 
 static void
@@ -633,6 +765,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_lock_of_0_1_0),
+		cmocka_unit_test(test_lock_of_nobody),
+		cmocka_unit_test(test_dying_threads),
 		cmocka_unit_test(test_open_fails),
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_leftovers),
