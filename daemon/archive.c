@@ -112,75 +112,10 @@ take_config(struct archive *a, const struct config *c)
 	update_limits(a);
 }
 
-static int
-open_subdir(const struct archive *a, const char *name)
-{
-	if (mkdirat(a->dir_fd, name, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
-		return -errno;
-	return openat(a->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* As archive_fail(), and what to do about it. */
-static int
-fail_directory(const struct archive *a, const char *what, int negative_errno,
-	       struct archive_error *error)
-{
-	char hint[80] = "";
-
-	archive_fail(error, negative_errno, "archive_directory %s%s", a->path, what);
-	if (negative_errno == -ENOENT)
-		snprintf(hint, sizeof(hint), ": make what it is to be in, or links to");
-	else if (negative_errno == -EACCES || negative_errno == -EPERM)
-		snprintf(hint, sizeof(hint), ": it has to be writable for uid %u",
-			 (unsigned int)geteuid());
-	(void)strlcat(error->text, hint, sizeof(error->text));
-	return negative_errno;
-}
-
-static int
-open_directories(struct archive *a, struct archive_error *error)
-{
-	pid_t holder;
-	int r;
-
-	if (mkdir(a->path, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
-		return fail_directory(a, "", -errno, error);
-	a->dir_fd = open(a->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (a->dir_fd < 0)
-		return fail_directory(a, "", -errno, error);
-	r = archive_lock(a->dir_fd, a->path, &a->lock_of_dir, &holder);
-	if (r == -EBUSY && holder)
-		return archive_fail(error, r,
-				    "archive_directory %s: another spoord writes here, process %d",
-				    a->path, (int)holder);
-	if (r == -EBUSY)
-		return archive_fail(error, r, "archive_directory %s: another spoord writes here",
-				    a->path);
-	if (r < 0)
-		return fail_directory(a, ": its lock", r, error);
-	a->captures_fd = open_subdir(a, ARCHIVE_CAPTURES);
-	if (a->captures_fd < 0)
-		return archive_fail(error, -errno, "%s/" ARCHIVE_CAPTURES, a->path);
-	a->kept_fd = open_subdir(a, ARCHIVE_KEPT);
-	if (a->kept_fd < 0)
-		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT, a->path);
-	return 0;
-}
-
-static void
-close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 static void
 archive_free(struct archive *a)
 {
-	close_fd(a->kept_fd);
-	close_fd(a->captures_fd);
-	archive_lock_done(&a->lock_of_dir, a->dir_fd);
-	close_fd(a->dir_fd);
+	archive_leave(a);
 	for (size_t i = 0; i < a->nr; i++)
 		free(a->files[i].name);
 	free(a->files);
@@ -201,7 +136,7 @@ archive_open(const struct config *c, struct archive **ret, struct archive_error 
 	if (!a)
 		return archive_fail(error, -ENOMEM, "the archive");
 	a->magic = ARCHIVE_MAGIC;
-	a->dir_fd = a->captures_fd = a->kept_fd = a->lock_of_dir.file_fd = -1;
+	a->dir_fd = a->captures_fd = a->kept_fd = a->dir_lock.file_fd = -1;
 	a->seq = 1;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->usage_lock, NULL);
@@ -210,8 +145,8 @@ archive_open(const struct config *c, struct archive **ret, struct archive_error 
 	if (!a->path)
 		r = archive_fail(error, -ENOMEM, "the archive");
 	else
-		r = open_directories(a, error);
-	if (!r) {
+		r = archive_settle(a, error);
+	if (r >= 0) {
 		take_config(a, c);
 		r = archive_scan(a);
 		if (r)
@@ -290,7 +225,7 @@ archive_tick(struct archive *a, const struct clock_triple *now)
 	assert(a->magic == ARCHIVE_MAGIC);
 	pthread_mutex_lock(&a->lock);
 	update_limits(a);
-	if (a->scan_wanted || now->monotonic - a->scanned_ns >= SCAN_NS)
+	if (a->scan_wanted || archive_changed(a) || now->monotonic - a->scanned_ns >= SCAN_NS)
 		(void)archive_scan(a);
 	enforce(a, now);
 	pthread_mutex_unlock(&a->lock);

@@ -70,6 +70,21 @@ int archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint
  */
 void archive_tick(struct archive *a, const struct clock_triple *now);
 
+/*
+ * What has others' hands done to the directories, and to the files that are being written? Directories
+ * that are gone are made again, those that were replaced are locked and used. A file that is gone
+ * is logged, and its sink fails with -ESTALE from then on; one that was renamed in its directory is
+ * to be ended. Call it every few seconds, and before it is said that something is safe. May wait for a disk.
+ */
+#define ARCHIVE_LOST_BYTES 512
+struct archive_sight {
+	bool gone, renamed;	       /* some segment that has not been closed yet */
+	bool astray;		       /* and no other one can be begun, which has been logged */
+	uint32_t lost_files;	       /* segments that were gone, since archive_open() */
+	char lost[ARCHIVE_LOST_BYTES]; /* the last of them, as a sentence */
+};
+void archive_look(struct archive *a, struct archive_sight *ret);
+
 struct archive_entry {
 	char name[ARCHIVE_NAME_MAX]; /* relative to the archive directory */
 	const char *kind;	     /* "segment", "active", "kept", "capture", "quarantined" */
@@ -84,6 +99,8 @@ struct archive_usage {
 	uint64_t segment_bytes;		      /* at which to close one: 8 fit into max_use */
 	uint32_t segments, kept, captures, quarantined;
 	uint64_t deleted_segments, deleted_bytes; /* since archive_open() */
+	uint32_t lost_files;			  /* as of archive_look() */
+	char lost[ARCHIVE_LOST_BYTES];
 };
 /* Never waits for a disk: while the archive is busy with one, it is as it was last. */
 void archive_usage(struct archive *a, struct archive_usage *ret);

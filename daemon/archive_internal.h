@@ -48,13 +48,17 @@ struct archive_sink {
 	struct io_sink io;
 	struct archive *archive;
 	struct io_sink *file; /* over fd */
-	int fd;
+	int fd, dir_fd;
+	dev_t dev;
+	ino_t ino;
 	enum retention_kind kind; /* once sealed */
 	char *name;		  /* sealed, relative to the archive directory */
 	char *active;		  /* its last component while it is written */
 	uint64_t size, bytes;
 	uint64_t reserved; /* granted to a write that is under way */
 	uint64_t start_s;
+	bool gone;    /* no name here leads to it: what it had is lost */
+	bool renamed; /* by somebody, in its directory */
 	bool entered; /* the directory's entry of it is on stable storage */
 	LIST_ENTRY(archive_sink) link;
 };
@@ -64,7 +68,7 @@ struct archive {
 	pthread_mutex_t lock;
 	char *path;
 	int dir_fd, captures_fd, kept_fd;
-	struct archive_lock lock_of_dir;
+	struct archive_lock dir_lock;
 	struct config_space max_use, keep_free; /* as configured */
 	uint32_t captures_share;		/* thousandths of a percent of max_use */
 	uint64_t segment_size;
@@ -79,11 +83,15 @@ struct archive {
 	size_t nr_sinks;
 	uint64_t seq; /* of the next segment */
 	uint64_t deleted_segments, deleted_bytes;
-	uint64_t scanned_ns;	  /* CLOCK_MONOTONIC */
-	uint64_t clock_offset_ns; /* CLOCK_REALTIME less CLOCK_BOOTTIME when last looked at */
-	uint64_t clock_set_ns;	  /* CLOCK_BOOTTIME when that had changed */
-	bool clock_doubted;	  /* not long ago */
+	uint64_t scanned_ns;	    /* CLOCK_MONOTONIC */
+	struct timespec changed[3]; /* when each directory had been, before it was last read */
+	uint64_t clock_offset_ns;   /* CLOCK_REALTIME less CLOCK_BOOTTIME when last looked at */
+	uint64_t clock_set_ns;	    /* CLOCK_BOOTTIME when that had changed */
+	bool clock_doubted;	    /* not long ago */
 	bool scan_wanted;
+	bool astray;	     /* the directories are not where they ought to be, or not ours */
+	uint32_t lost_files; /* segments that were taken while they were written */
+	char lost[ARCHIVE_LOST_BYTES];
 
 	pthread_mutex_t usage_lock; /* of the next one; taken last, and held for no call */
 	struct archive_usage usage; /* when it was last asked for */
@@ -101,10 +109,30 @@ uint64_t archive_now_s(void); /* CLOCK_REALTIME */
 /* Size at which a segment is to be closed. */
 uint64_t archive_segment_bytes(const struct archive *a);
 
+/* --- archive_dirs.c: where all of it is --- */
+
+/* Is this what the name leads to? When that cannot be told, it is. */
+bool archive_is_at(int dirfd, const char *name, int flags, const struct stat *st);
+/*
+ * Opens, or makes, the directories that are not open, or are not what is found under their names.
+ * 1: some of them, so that a scan is due; 0; -errno: the others may have been.
+ */
+int archive_settle(struct archive *a, struct archive_error *error);
+/* Closes them. */
+void archive_leave(struct archive *a);
+
+/* --- archive_look.c: what others do to it --- */
+
+void archive_look_at_sink(struct archive *a, struct archive_sink *s);
+/* Directories, made again, and all sinks. 0, -errno: no file can be made now. */
+int archive_look_around(struct archive *a, struct archive_error *error);
+
 /* --- archive_scan.c: the directory is the truth --- */
 
 /* Reads the directory anew, seals what a dead daemon left, quarantines what is no recording. */
 int archive_scan(struct archive *a);
+/* Has there been another name, or one less, since? Seen of ours, too. */
+bool archive_changed(const struct archive *a);
 /* Bytes that a file or directory takes. */
 uint64_t archive_bytes(const struct archive *a, const struct stat *st);
 /*

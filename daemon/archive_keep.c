@@ -184,6 +184,8 @@ fill_entries(const struct archive *a, struct archive_entry *entries)
 		strlcpy(entries[n].name, f->name, sizeof(entries[n].name));
 	}
 	LIST_FOREACH(s, &a->sinks, link) {
+		if (s->gone)
+			continue;
 		entries[n].kind = kind_name(RETENTION_ACTIVE);
 		entries[n].bytes = s->bytes;
 		entries[n].start_s = s->start_s;
@@ -224,7 +226,9 @@ count_usage(const struct archive *a, struct archive_usage *u)
 		.segment_bytes = archive_segment_bytes(a),
 		.deleted_segments = a->deleted_segments,
 		.deleted_bytes = a->deleted_bytes,
+		.lost_files = a->lost_files,
 	};
+	(void)strlcpy(u->lost, a->lost, sizeof(u->lost));
 	for (size_t i = 0; i < a->nr; i++) {
 		u->segments += a->files[i].kind == RETENTION_SEGMENT;
 		u->kept += a->files[i].kind == RETENTION_KEPT;
@@ -257,7 +261,10 @@ archive_trouble(struct archive *a, char out[ARCHIVE_TROUBLE_BYTES])
 	struct archive_usage u;
 
 	archive_usage(a, &u);
-	if (error != ENOSPC && error != EDQUOT)
+	if (error == ESTALE)
+		snprintf(out, ARCHIVE_TROUBLE_BYTES,
+			 "%s: the file is gone, and there is no new one yet", a->path);
+	else if (error != ENOSPC && error != EDQUOT)
 		snprintf(out, ARCHIVE_TROUBLE_BYTES, "%s: %s: see to the disk", a->path,
 			 strerror(error));
 	else if (error == ENOSPC && u.fs_free > u.keep_free + ROOM_ENOUGH)

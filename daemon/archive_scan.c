@@ -223,14 +223,12 @@ seal_leftover(struct scan *s, char *base, const struct stat *st)
 }
 
 static bool
-is_ours(const struct scan *s, const char *base)
+is_ours(const struct scan *s, const struct stat *st)
 {
 	const struct archive_sink *sink;
-	bool captures = s->kind == RETENTION_CAPTURE;
 
 	LIST_FOREACH(sink, &s->a->sinks, link) {
-		if ((sink->kind == RETENTION_CAPTURE) == captures &&
-		    strcmp(sink->active, base) == 0)
+		if (!sink->gone && sink->ino == st->st_ino && sink->dev == st->st_dev)
 			return true;
 	}
 	return false;
@@ -291,7 +289,7 @@ scan_entry(struct scan *s, const char *entry)
 			s->other += archive_bytes(s->a, &st);
 		return 0;
 	}
-	if (is_ours(s, entry))
+	if (is_ours(s, &st))
 		return 0;
 	snprintf(base, sizeof(base), "%s", entry);
 	f.start_s = start_of_name(base);
@@ -438,6 +436,29 @@ free_files(struct archive_file *files, size_t nr)
 	free(files);
 }
 
+static void
+look_at_times(const struct archive *a, struct timespec times[3])
+{
+	const int fds[] = { a->dir_fd, a->captures_fd, a->kept_fd };
+	struct stat st;
+
+	for (size_t i = 0; i < 3; i++)
+		times[i] = fstat(fds[i], &st) == 0 ? st.st_mtim : (struct timespec){ 0 };
+}
+
+bool
+archive_changed(const struct archive *a)
+{
+	struct timespec now[3];
+
+	look_at_times(a, now);
+	for (size_t i = 0; i < 3; i++)
+		if (now[i].tv_sec != a->changed[i].tv_sec ||
+		    now[i].tv_nsec != a->changed[i].tv_nsec)
+			return true;
+	return false;
+}
+
 int
 archive_scan(struct archive *a)
 {
@@ -445,6 +466,7 @@ archive_scan(struct archive *a)
 	int error;
 
 	a->scan_wanted = false;
+	look_at_times(a, a->changed);
 	error = scan_dir(&s, a->dir_fd, "", RETENTION_SEGMENT, scan_entry);
 	if (!error)
 		error = scan_dir(&s, a->captures_fd, ARCHIVE_CAPTURES "/", RETENTION_CAPTURE,

@@ -18,14 +18,6 @@
 
 #define NAME_TRIES 1000
 
-static int
-sink_dirfd(const struct archive_sink *s)
-{
-	const char *base;
-
-	return archive_dirfd(s->archive, s->name, &base);
-}
-
 /* What the file takes now, by the file system's word. */
 static void
 account(struct archive_sink *s)
@@ -59,7 +51,7 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 	pthread_mutex_lock(&a->lock);
 	whole = (s->size + n + a->unit - 1) / a->unit * a->unit;
 	growth = whole > s->bytes ? whole - s->bytes : 0;
-	error = archive_room(a, growth, s->kind == RETENTION_CAPTURE);
+	error = s->gone ? -ESTALE : archive_room(a, growth, s->kind == RETENTION_CAPTURE);
 	if (!error)
 		s->reserved = growth;
 	pthread_mutex_unlock(&a->lock);
@@ -76,17 +68,41 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 	return refuse(s, error);
 }
 
-/* Synced bytes of a file that no directory has are lost with the power as well. */
+/* Of the directory that a capture's is in. */
+static int
+sync_outer(struct archive *a)
+{
+	int fd, error;
+
+	pthread_mutex_lock(&a->lock);
+	fd = openat(a->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	error = fd < 0 ? -errno : 0;
+	pthread_mutex_unlock(&a->lock);
+	if (fd < 0)
+		return error;
+	error = fsync(fd) == 0 ? 0 : -errno;
+	close(fd);
+	return error;
+}
+
+/* Synced bytes of a file that no directory has are lost: with the power, or already. */
 static int
 sink_sync(struct io_sink *io)
 {
 	struct archive_sink *s = (struct archive_sink *)io;
-	int error = s->file->sync(s->file), fd = sink_dirfd(s);
+	struct archive *a = s->archive;
+	int error = s->file->sync(s->file);
 
-	if (!error && !s->entered &&
-	    (fsync(fd) != 0 || (fd != s->archive->dir_fd && fsync(s->archive->dir_fd) != 0)))
+	if (!error && !s->entered && fsync(s->dir_fd) != 0)
 		error = -errno;
+	if (!error && !s->entered && s->kind == RETENTION_CAPTURE)
+		error = sync_outer(a);
 	s->entered |= !error;
+	pthread_mutex_lock(&a->lock);
+	archive_look_at_sink(a, s);
+	if (s->gone)
+		error = -ESTALE;
+	pthread_mutex_unlock(&a->lock);
 	return refuse(s, error);
 }
 
@@ -109,12 +125,19 @@ seal(struct archive_sink *s)
 	struct archive *a = s->archive;
 	struct archive_file f = { .name = s->name, .kind = s->kind, .start_s = s->start_s };
 	const char *base;
-	int fd = archive_dirfd(a, s->name, &base), error;
 	struct stat st;
+	int error;
 
-	if (s->size == 0 && unlinkat(fd, s->active, 0) == 0)
+	archive_look_at_sink(a, s);
+	/* What has its name now, or has it under another one, is for a scan to find. */
+	if (s->gone || s->renamed) {
+		a->scan_wanted = archive_scan(a) != 0;
 		return;
-	error = archive_rename(fd, s->active, base);
+	}
+	if (s->size == 0 && unlinkat(s->dir_fd, s->active, 0) == 0)
+		return;
+	(void)archive_dirfd(a, s->name, &base);
+	error = archive_rename(s->dir_fd, s->active, base);
 	if (error) {
 		/* The next scan tries again, as for what a dead daemon left. */
 		log_warning("%s/%s: cannot be sealed: %s", a->path, s->name, strerror(-error));
@@ -140,7 +163,6 @@ sink_close(struct io_sink *io)
 {
 	struct archive_sink *s = (struct archive_sink *)io;
 	struct archive *a = s->archive;
-	int fd = sink_dirfd(s);
 
 	pthread_mutex_lock(&a->lock);
 	account(s);
@@ -151,7 +173,8 @@ sink_close(struct io_sink *io)
 	pthread_mutex_unlock(&a->lock);
 
 	s->file->close(s->file);
-	(void)fsync(fd);
+	(void)fsync(s->dir_fd);
+	close(s->dir_fd);
 	free(s->name);
 	free(s->active);
 	free(s);
@@ -209,19 +232,28 @@ static int
 open_sink(struct archive *a, struct archive_sink *s, const char *dir, const char *stem)
 {
 	const char *base;
-	int error = archive_reserve(a, 1);
+	struct stat st;
+	int error = archive_reserve(a, 1), dirfd;
 
 	if (error)
 		return error;
 	s->fd = create(s, dir, stem);
 	if (s->fd < 0)
 		return s->fd;
-	s->file = io_sink_fd(s->fd);
+	/* Of its own: the archive's may be another one by the time it is sealed. */
+	dirfd = archive_dirfd(a, s->name, &base);
+	s->dir_fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	error = s->dir_fd < 0 || fstat(s->fd, &st) != 0 ? -errno : 0;
+	s->file = error ? NULL : io_sink_fd(s->fd);
 	if (!s->file) {
-		(void)unlinkat(archive_dirfd(a, s->name, &base), s->active, 0);
+		(void)unlinkat(dirfd, s->active, 0);
 		close(s->fd);
-		return -ENOMEM;
+		if (s->dir_fd >= 0)
+			close(s->dir_fd);
+		return error ? error : -ENOMEM;
 	}
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
 	account(s);
 	LIST_INSERT_HEAD(&a->sinks, s, link);
 	a->nr_sinks++;
@@ -234,6 +266,7 @@ new_sink(struct archive *a, enum retention_kind kind, const char *dir, const cha
 	 uint64_t realtime_ns, struct archive_sink **ret, struct archive_error *error)
 {
 	struct archive_sink *s = calloc(1, sizeof(*s));
+	bool found = true;
 	int r = -ENOMEM;
 
 	if (s) {
@@ -242,11 +275,15 @@ new_sink(struct archive *a, enum retention_kind kind, const char *dir, const cha
 		s->kind = kind;
 		s->start_s = realtime_ns / 1000000000u;
 		pthread_mutex_lock(&a->lock);
-		r = open_sink(a, s, dir, stem);
+		r = archive_look_around(a, error);
+		found = r == 0;
+		if (found)
+			r = open_sink(a, s, dir, stem);
 		pthread_mutex_unlock(&a->lock);
 	}
 	if (r) {
-		archive_fail(error, r, "a new file in %s/%s", a->path, dir);
+		if (found)
+			archive_fail(error, r, "a new file in %s/%s", a->path, dir);
 		if (s) {
 			free(s->name);
 			free(s->active);

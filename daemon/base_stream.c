@@ -19,6 +19,7 @@
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
 #define SEGMENT_BYTES_MIN (64u << 10)
 #define OPEN_POLL_NS 10000000
+#define LOOK_NS (2 * SECOND_NS) /* at what others do to the archive */
 
 /* One session of it. The main thread's; chores use it while it is the present one, see retire(). */
 struct base_session {
@@ -65,11 +66,17 @@ struct base_stream {
 	int reloaded;
 	struct session_error reload_error;
 
-	struct stream_chore rotation, sync, frequency;
+	struct stream_chore rotation, sync, frequency, look;
+	uint64_t look_ns;
+	bool look_failed; /* the file is gone, and there is no new one yet */
+	bool for_refusal; /* the rotation is for nothing else */
 	struct base_session *frequency_of;
 	uint64_t frequency_hz;
 	_Atomic uint64_t rotated_ns; /* by whom ever */
-	uint64_t sync_begun_ns;	     /* of the last good one; the chores' */
+	uint64_t sync_begun_ns;	     /* of the last good one; the chores', as what follows */
+	struct archive_sight sight;
+	uint32_t lost_files; /* that who synced was told of */
+	uint64_t lost_told_ns;
 };
 
 /* The loop's idea of now is from before what a client asked for in the same round. */
@@ -207,8 +214,30 @@ base_stream_rotate(struct base_stream *b, struct session_error *error)
 	return r;
 }
 
-int
-base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
+/* Is the file still there? If not, on to another one. */
+static int
+look(struct base_stream *b, struct session_error *error)
+{
+	struct session *s;
+	int r;
+
+	archive_look(b->archive, &b->sight);
+	if (!b->sight.gone && !b->sight.renamed)
+		return 0;
+	s = running(b, error);
+	if (!s)
+		return -EAGAIN;
+	/* It may be the file of a session that is about to end. */
+	r = session_sync(s, error);
+	if (r == 0 && !b->sight.renamed)
+		return 0;
+	if (r < 0 && b->sight.astray)
+		return r;
+	return base_stream_rotate(b, error);
+}
+
+static int
+sync_now(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
 {
 	uint64_t begun_ns = host_now_ns();
 	struct session *s;
@@ -217,12 +246,28 @@ base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error 
 	/* Many who ask at once must not get a block each. */
 	if (asked_ns < b->sync_begun_ns)
 		return 0;
+	(void)look(b, error);
 	s = running(b, error);
 	if (!s)
 		return -EAGAIN;
 	r = session_sync(s, error);
 	if (r == 0)
 		b->sync_begun_ns = begun_ns;
+	return r;
+}
+
+int
+base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
+{
+	int r = sync_now(b, asked_ns, error);
+
+	/* What has been lost since somebody was told is told to all who have asked until now. */
+	if (b->sight.lost_files != b->lost_files) {
+		b->lost_files = b->sight.lost_files;
+		b->lost_told_ns = host_now_ns();
+	}
+	if (r == -ESTALE || asked_ns < b->lost_told_ns)
+		return session_fail(error, -ESTALE, "%s", b->sight.lost);
 	return r;
 }
 
@@ -236,8 +281,16 @@ static void
 run_rotation(struct chore *one)
 {
 	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+	struct session *s = running(b, &c->error);
+	struct session_stats now;
 
-	c->result = base_stream_rotate(c->stream, &c->error);
+	c->result = -EAGAIN;
+	if (!s)
+		return;
+	session_stats(s, &now);
+	/* Another chore may have had the same thought. */
+	c->result = b->for_refusal && !now.refused ? 0 : base_stream_rotate(b, &c->error);
 }
 
 static void
@@ -245,7 +298,15 @@ run_sync(struct chore *one)
 {
 	struct stream_chore *c = stream_chore(one);
 
-	c->result = base_stream_sync(c->stream, one->asked_ns, &c->error);
+	c->result = sync_now(c->stream, one->asked_ns, &c->error);
+}
+
+static void
+run_look(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->result = look(c->stream, &c->error);
 }
 
 static void
@@ -287,6 +348,19 @@ sync_done(struct chore *one)
 	c->asked = false;
 	if (went_wrong(c))
 		log_warning("not synced: %s", c->error.text);
+}
+
+/* The archive has said what is wrong with it; what else is in the way is said once. */
+static void
+look_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+
+	c->asked = false;
+	if (went_wrong(c) && c->result != -ESTALE && !b->look_failed)
+		log_warning("no new file: %s", c->error.text);
+	b->look_failed = c->result < 0;
 }
 
 static void
@@ -447,7 +521,7 @@ is_refused(struct base_stream *b, uint64_t now_ns)
 	struct session_stats now;
 
 	session_thread_stats(b->now->thread, &now);
-	if (!now.refused || now_ns < b->refused_after_ns)
+	if (!now.refused || now_ns < b->refused_after_ns || b->look_failed)
 		return false;
 	b->refused_after_ns = now_ns + ROTATE_AGAIN_NS;
 	return true;
@@ -456,12 +530,16 @@ is_refused(struct base_stream *b, uint64_t now_ns)
 static void
 look_at_segment(struct base_stream *b, uint64_t now_ns)
 {
+	bool due;
+
 	count_written(b);
 	if (b->rotated_ns > b->segment_ns)
 		b->segment_ns = b->sync_ns = b->rotated_ns;
-	if (now_ns >= b->rotate_after_ns &&
-	    (b->file_bytes >= segment_bytes(b) ||
-	     since(now_ns, b->segment_ns) >= b->config->segment_age || is_refused(b, now_ns))) {
+	due = b->file_bytes >= segment_bytes(b) ||
+		since(now_ns, b->segment_ns) >= b->config->segment_age;
+	if (now_ns >= b->rotate_after_ns && (due || is_refused(b, now_ns))) {
+		if (!b->rotation.asked) /* else it is in use */
+			b->for_refusal = !due;
 		if (ask_for(b, &b->rotation)) {
 			/* Not twice for the size that is still told of the old file. */
 			b->rotate_after_ns = now_ns + 2 * SECOND_NS;
@@ -558,6 +636,8 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 {
 	if (b->next)
 		look_at_next(b);
+	if (since(now_ns, b->look_ns) >= LOOK_NS && ask_for(b, &b->look))
+		b->look_ns = now_ns;
 	if (b->now && !b->now->told && session_thread_opened(b->now->thread))
 		tell(b->now);
 	if (b->now && session_thread_ended(b->now->thread))
@@ -617,6 +697,7 @@ base_stream_open(const struct config *c, struct archive *a, struct chores *chore
 	b->rotation.chore = (struct chore){ .run = run_rotation, .done = rotation_done };
 	b->sync.chore = (struct chore){ .run = run_sync, .done = sync_done };
 	b->frequency.chore = (struct chore){ .run = run_frequency, .done = frequency_done };
+	b->look.chore = (struct chore){ .run = run_look, .done = look_done };
 	LIST_INIT(&b->ending);
 	host_boot_id(b->boot_id);
 	r = begin_first(b, error);

@@ -60,6 +60,13 @@ print_lost(const json_t *status)
 		any = true;
 	}
 	puts(any ? ")" : "");
+	if (number(status, "lost_files") == 0)
+		return;
+	printf("            ");
+	ctl_print_text(stdout, text(status, "lost_file"));
+	if (number(status, "lost_files") > 1)
+		printf(" (and %lld before)", (long long)number(status, "lost_files") - 1);
+	puts("");
 }
 
 static void

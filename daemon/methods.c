@@ -161,7 +161,9 @@ add_archive(json_t *j, const char *directory, const struct archive_usage *u)
 		set_int(j, "kept_files", u->kept) | set_int(j, "capture_files", u->captures) |
 		set_int(j, "quarantined_files", u->quarantined) |
 		set_int(j, "deleted_segments", u->deleted_segments) |
-		set_int(j, "deleted_bytes", u->deleted_bytes);
+		set_int(j, "deleted_bytes", u->deleted_bytes) |
+		set_int(j, "lost_files", u->lost_files) |
+		json_object_set_new(j, "lost_file", varlink_text(u->lost));
 }
 
 json_t *
@@ -412,6 +414,8 @@ static const struct varlink_field status_fields[] = {
 	{ "deleted_segments", "int" },
 	{ "deleted_bytes", "int" },
 	{ "warnings", "[]string" },
+	{ "lost_files", "int" },
+	{ "lost_file", "string" },
 	{ NULL, NULL },
 };
 
