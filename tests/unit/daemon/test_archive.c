@@ -737,6 +737,125 @@ test_sync_of_directories(void **state)
 	lab_done(&l);
 }
 
+static struct archive_sight
+look(const struct lab *l)
+{
+	struct archive_sight sight;
+
+	archive_look(l->archive, &sight);
+	return sight;
+}
+
+/* Of the one that is being written. */
+static void
+move_active(const struct lab *l, const char *name, const char *to)
+{
+	char from_path[256], to_path[256];
+
+	snprintf(from_path, sizeof(from_path), "%s/%s", l->dir, name);
+	snprintf(to_path, sizeof(to_path), "%s/%s", l->dir, to);
+	assert_int_equal(rename(from_path, to_path), 0);
+}
+
+static void
+test_look_at_files(void **state)
+{
+	struct io_sink *removed, *renamed, *capture;
+	struct archive_entry *list = NULL;
+	struct archive_sight sight;
+	char path[256], other[256];
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	removed = lab_segment(&l);
+	assert_int_equal(lab_write(removed, 100, true), 0);
+	snprintf(path, sizeof(path), "%s/20260102T030406.500000Z-abcdef01-000001.spoor.active",
+		 l.dir);
+	snprintf(other, sizeof(other), "%s/link", l.dir);
+	assert_int_equal(link(path, other), 0);
+	sight = look(&l);
+	assert_false(sight.gone || sight.renamed || sight.astray);
+	assert_int_equal(removed->sync(removed), 0);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(unlink(path), 0);
+	/* Whoever has the name now is not taken for it. */
+	lab_plant(&l, "20260102T030406.500000Z-abcdef01-000001.spoor.active", "other", 5);
+	assert_int_equal(removed->sync(removed), -ESTALE);
+	sight = look(&l);
+	assert_true(sight.gone && !sight.renamed && !sight.astray);
+	assert_int_equal(sight.lost_files, 1);
+	assert_memory_equal(sight.lost, path, strlen(path));
+	assert_non_null(strstr(sight.lost, "removed: what was recorded from 2026-01-02T03:04:06Z"));
+	assert_int_equal(lab_write(removed, 100, false), -ESTALE);
+	assert_int_equal(archive_list(l.archive, &list), 0);
+	free(list);
+	removed->close(removed);
+	assert_false(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
+	assert_int_equal(usage(&l).quarantined, 1);
+
+	renamed = lab_segment(&l);
+	assert_int_equal(lab_write(renamed, 100, true), 0);
+	move_active(&l, "20260102T030408.000000Z-abcdef01-000002.spoor.active",
+		    "20260102T030408.000000Z-x.spoor");
+	sight = look(&l);
+	assert_true(!sight.gone && sight.renamed && !sight.astray);
+	assert_int_equal(lab_write(renamed, 100, false), 0);
+	assert_int_equal(renamed->sync(renamed), 0);
+	renamed->close(renamed);
+	assert_true(lab_exists(&l, "20260102T030408.000000Z-x.spoor"));
+	assert_int_equal(usage(&l).segments, 1);
+	assert_int_equal(look(&l).lost_files, 1);
+
+	capture = lab_capture(&l);
+	assert_int_equal(lab_write(capture, 100, true), 0);
+	assert_int_equal(capture->sync(capture), 0);
+	move_active(&l, "captures/20260102T030409.500000Z-000003.spoor.active", "captures.spoor");
+	assert_false(look(&l).gone);
+	assert_int_equal(lab_write(capture, 100, false), -ESTALE);
+	capture->close(capture);
+	assert_int_equal(look(&l).lost_files, 1);
+	lab_check(&l, 1 << 20);
+	lab_done(&l);
+}
+
+/* A directory in place of the one before is no one's before it is locked. */
+static void
+test_look_at_directories(void **state)
+{
+	static const uint8_t boot[16] = { 1 };
+	struct archive_error error = { 0 };
+	struct archive *other = NULL;
+	struct io_sink *sink, *next = NULL;
+	char moved[128];
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	sink = lab_segment(&l);
+	assert_int_equal(lab_write(sink, 100, true), 0);
+	snprintf(moved, sizeof(moved), "%s/moved", l.tmp);
+	assert_int_equal(rename(l.dir, moved), 0);
+	assert_int_equal(archive_open(l.config, &other, &error), 0);
+	assert_true(look(&l).gone && look(&l).astray);
+	assert_int_equal(sink->sync(sink), -ESTALE);
+	assert_int_equal(archive_segment(l.archive, l.clock_ns, boot, &next, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "another spoord"));
+	assert_int_equal(lab_count(&l, "", ".spoor.active"), 0);
+	archive_close(other);
+	assert_false(look(&l).astray);
+	sink->close(sink);
+	assert_int_equal(lab_file(&l, 100), 0);
+	assert_int_equal(lab_count(&l, "", ".spoor"), 1);
+	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
+	/* The old one is nobody's any more. */
+	free(l.config->archive_directory);
+	l.config->archive_directory = strdup(moved);
+	assert_int_equal(archive_open(l.config, &other, &error), 0);
+	archive_close(other);
+	lab_done(&l);
+}
+
 static void
 test_limits(void **state)
 {
@@ -785,6 +904,8 @@ main(void)
 		cmocka_unit_test(test_failed_unlink),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_sync_of_directories),
+		cmocka_unit_test(test_look_at_files),
+		cmocka_unit_test(test_look_at_directories),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
