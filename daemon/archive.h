@@ -46,10 +46,13 @@ void archive_reload(struct archive *a, const struct config *c);
 int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
 		    struct io_sink **ret, struct archive_error *error);
 
-/* The same for captures/: name is made here, returned in ret_name (size ARCHIVE_NAME_MAX). */
+/*
+ * The same for captures/: name is made here, returned in ret_name (size ARCHIVE_NAME_MAX). hidden:
+ * from the group that may read the archive.
+ */
 #define ARCHIVE_NAME_MAX 256
-int archive_capture(struct archive *a, uint64_t realtime_ns, struct io_sink **ret, char *ret_name,
-		    struct archive_error *error);
+int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_sink **ret,
+		    char *ret_name, struct archive_error *error);
 
 /*
  * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (label.h).

@@ -313,8 +313,8 @@ archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[1
 }
 
 int
-archive_capture(struct archive *a, uint64_t realtime_ns, struct io_sink **ret, char *ret_name,
-		struct archive_error *error)
+archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_sink **ret,
+		char *ret_name, struct archive_error *error)
 {
 	struct archive_sink *s;
 	char start[64];
@@ -322,9 +322,15 @@ archive_capture(struct archive *a, uint64_t realtime_ns, struct io_sink **ret, c
 
 	print_start(realtime_ns, start, sizeof(start));
 	r = new_sink(a, RETENTION_CAPTURE, ARCHIVE_CAPTURES "/", start, realtime_ns, &s, error);
-	if (!r) {
-		snprintf(ret_name, ARCHIVE_NAME_MAX, "%s", s->name);
-		*ret = &s->io;
+	if (r)
+		return r;
+	if (hidden && fchmod(s->fd, S_IRUSR | S_IWUSR) < 0) {
+		r = -errno;
+		archive_fail(error, r, "%s/%s", a->path, s->name);
+		(void)s->io.close(&s->io);
+		return r;
 	}
-	return r;
+	snprintf(ret_name, ARCHIVE_NAME_MAX, "%s", s->name);
+	*ret = &s->io;
+	return 0;
 }

@@ -119,6 +119,11 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 		return session_usage(
 			error, "a capture lasts at most %llu s",
 			(unsigned long long)(set->config->max_capture_time / UINT64_C(1000000000)));
+	if (rq->options.for_user && rq->options.call_graph == SESSION_CALL_GRAPH_DWARF &&
+	    rq->out_fd < 0)
+		return session_usage(error,
+				     "what call graph dwarf records of your processes is for "
+				     "a file of yours: give one (-o)");
 	if (rq->out_fd >= 0 && !descriptor_takes_recording(rq->out_fd))
 		return session_usage(error, "the descriptor is not of a regular file to write to");
 	return 0;
@@ -136,7 +141,9 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 	if (c->clients_file)
 		return 0;
 	host_clocks(&now);
-	r = archive_capture(c->archive, now.realtime, &o->sink, c->file, &why);
+	/* Members of the group read the archive: not what ptrace(2) would keep from them. */
+	r = archive_capture(c->archive, now.realtime, o->call_graph == SESSION_CALL_GRAPH_DWARF,
+			    &o->sink, c->file, &why);
 	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
 }
 

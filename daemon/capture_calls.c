@@ -383,6 +383,9 @@ read_wish(struct method_call *call, struct wish *w)
 	struct session_options *o = &w->request.options;
 
 	w->request.uid = call->uid;
+	o->for_user = call->uid != 0;
+	o->uid = call->uid;
+	o->gid = call->gid;
 	o->out_fd = -1;
 	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
 		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, &w->request);

@@ -13,7 +13,7 @@
 #define DESCRIPTORS 4 /* room for those that nobody asked for; the kernel closes the rest */
 
 struct client *
-client_new(int fd, uid_t uid, enum methods_access access, uint64_t now_ns)
+client_new(int fd, uid_t uid, gid_t gid, enum methods_access access, uint64_t now_ns)
 {
 	struct client *c = calloc(1, sizeof(*c));
 
@@ -23,6 +23,7 @@ client_new(int fd, uid_t uid, enum methods_access access, uint64_t now_ns)
 	}
 	c->fd = fd;
 	c->uid = uid;
+	c->gid = gid;
 	c->access = access;
 	c->passed = -1;
 	c->idle_ns = now_ns;

@@ -117,6 +117,7 @@ answer(struct control *c, struct client *client, struct varlink_call *message)
 		.message = message,
 		.access = client->access,
 		.uid = client->uid,
+		.gid = client->gid,
 		.fd = client->passed,
 		.now_ns = c->now_ns,
 		.client = client,
@@ -245,7 +246,7 @@ add_client(struct control *c, int fd)
 		(void)close(fd);
 		return;
 	}
-	client = client_new(fd, uid, access_of(c, fd, uid), c->now_ns);
+	client = client_new(fd, uid, gid, access_of(c, fd, uid), c->now_ns);
 	if (!client)
 		return;
 	e.data.ptr = client;

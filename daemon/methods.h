@@ -43,6 +43,7 @@ struct method_call {
 	const struct varlink_call *message;
 	enum methods_access access;
 	uid_t uid;
+	gid_t gid;
 	int fd; /* came along with the call, or -1; a handler that takes it leaves -1 */
 	uint64_t now_ns, asked_ns; /* asked_ns: when methods_run() was put off */
 	void *client;		   /* who waits: handed to capture_calls.h */

@@ -21,7 +21,7 @@ struct open_event {
 	int fd;
 	uint32_t def; /* index in the plan, and in the recording's events */
 	pid_t task;   /* -1: all */
-	bool retired; /* disabled for ever, and open only because the ring is mapped on it */
+	bool retired; /* disabled for ever; open only because a ring may be mapped on it */
 	uint64_t id;
 };
 

@@ -190,15 +190,36 @@ call_graph(const struct session_options *o, struct perf_event_attr *attr)
 	attr->sample_stack_user = o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
 }
 
+/*
+ * "Raw tracepoint data can be a severe data leak" (perf_trace_event_perm()): the kernel gives them
+ * to our capabilities, and so asks nobody for whom we record.
+ */
+static bool
+fields_denied(const struct session_options *o, const struct event_spec *spec)
+{
+	long long paranoid;
+
+	return o->for_user && (spec->attr.sample_type & PERF_SAMPLE_RAW) &&
+		(event_paranoid(&paranoid) < 0 || paranoid > -1);
+}
+
 static void
 sampling_def(const struct session_options *o, const struct features *f,
-	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def)
+	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def,
+	     struct buf *notes)
 {
 	struct perf_event_attr *attr = &def->attr;
 
 	*def = (struct event_def){ .attr = spec->attr };
 	strlcpy(def->name, spec->name, sizeof(def->name));
 	common_attr(o, f, attr);
+	if (fields_denied(o, spec)) {
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+		session_note(notes,
+			     "%s: samples without the tracepoint's fields: those are for root, or "
+			     "with kernel.perf_event_paranoid = -1",
+			     def->name);
+	}
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
 	attr->enable_on_exec = o->target == SESSION_COMMAND;
 	call_graph(o, attr);
@@ -315,7 +336,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 							     .precise_max = spec->precise_max,
 							     .by_default = !o->nr_events };
 
-		sampling_def(o, &f, &plan, spec, &plan.defs[i]);
+		sampling_def(o, &f, &plan, spec, &plan.defs[i], notes);
 		plan.nr++;
 		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);
 		if (r < 0)

@@ -49,6 +49,12 @@ event_max_frequency(long long *ret)
 }
 
 int
+event_paranoid(long long *ret)
+{
+	return session_sysctl(PARANOID, ret);
+}
+
+int
 event_open_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = event_open(attr, pid, cpu, 0);
@@ -63,7 +69,7 @@ static int
 denied(const struct event_def *def, pid_t pid, int err, struct session_error *error)
 {
 	long long paranoid;
-	bool all = pid == -1, known = session_sysctl(PARANOID, &paranoid) == 0;
+	bool all = pid == -1, known = event_paranoid(&paranoid) == 0;
 	char now[64] = "";
 
 	if (known)

@@ -22,5 +22,7 @@ int event_open_error(const struct event_def *def, pid_t pid, int cpu, int err,
 
 /* The kernel's limit of the frequency, now: a sysctl that it lowers by itself. 0, -errno. */
 int event_max_frequency(long long *ret);
+/* kernel.perf_event_paranoid: what others than root may do with events. 0, -errno. */
+int event_paranoid(long long *ret);
 
 #endif

@@ -117,6 +117,14 @@ ring_set_ids(const struct ring_set *s, struct event_set *events)
 }
 
 void
+ring_set_retire_task(struct ring_set *s, pid_t task)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		for (size_t k = 0; k < s->cpus[i].nr; k++)
+			s->cpus[i].events[k].retired |= s->cpus[i].events[k].task == task;
+}
+
+void
 ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 {
 	for (size_t i = 0; i < s->nr; i++)

@@ -48,6 +48,9 @@ void ring_set_close(struct ring_set *s);
 /* Gives the events of a recording the ids of all descriptors. 0, -FMT_E_*. */
 int ring_set_ids(const struct ring_set *s, struct event_set *events);
 
+/* The events of a task are never to be enabled. */
+void ring_set_retire_task(struct ring_set *s, pid_t task);
+
 void ring_set_control(const struct ring_set *s, bool sideband, unsigned long request);
 
 /*

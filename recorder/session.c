@@ -198,6 +198,41 @@ follow_cpus(struct session *s)
 	return s->hotplug.uevent_fd < 0 ? 0 : session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
 }
 
+/* Whoever is not root sees contents of what ptrace(2) would show, and so of no whole CPU. */
+static int
+watch_tracees(struct session *s, struct session_error *error)
+{
+	const struct session_options *o = &s->options;
+
+	if (!o->for_user || o->call_graph != SESSION_CALL_GRAPH_DWARF)
+		return 0;
+	if (!s->target.single_tasks)
+		return session_fail(
+			error, -EPERM,
+			"call graph dwarf copies stacks and registers: of all that runs "
+			"on a CPU or in a control group only root may record them; name "
+			"processes of your own, or use call graph fp");
+	return tracees_open(s->target.tasks, s->target.nr_tasks, o->uid, o->gid, &s->tracees,
+			    error);
+}
+
+/* What ended meanwhile may have left its number to somebody: its events are never enabled. */
+static int
+settle_tracees(struct session *s, struct session_error *error)
+{
+	int r;
+
+	if (!s->tracees)
+		return 0;
+	r = tracees_settle(s->tracees, error);
+	for (size_t i = 0; r == 0 && i < s->target.nr_tasks; i++)
+		if (tracees_ended(s->tracees, s->target.tasks[i]))
+			ring_set_retire_task(&s->rings, s->target.tasks[i]);
+	tracees_close(s->tracees);
+	s->tracees = NULL;
+	return r;
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -209,9 +244,13 @@ open_events(struct session *s, struct session_error *error)
 	int r = target_resolve(&s->options, child, &s->target, error);
 
 	if (r == 0)
+		r = watch_tracees(s, error);
+	if (r == 0)
 		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
 	if (r == 0)
 		r = ring_set_open(&s->rings, &o, &s->notes, error);
+	if (r == 0)
+		r = settle_tracees(s, error);
 	if (r < 0)
 		return r;
 	r = watch_events(s);
@@ -393,6 +432,7 @@ free_session(struct session *s)
 		live_close(s->live);
 	ring_set_close(&s->rings);
 	hotplug_close(&s->hotplug);
+	tracees_close(s->tracees);
 	target_done(&s->target);
 	event_plan_done(&s->plan);
 	recording_meta_free(s->meta);

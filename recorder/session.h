@@ -76,6 +76,14 @@ struct session_options {
 	 * (-ESTALE, see io.h) takes its samples with it: LOSS_REMOVED, and a GAP in the next one.
 	 */
 	bool suspend_on_full;
+	/*
+	 * For a user without privileges. Contents of processes go into the file only as
+	 * perf_event_open(2) would let that user have them: stacks and registers of tasks that may
+	 * be looked into (tracee.h), fields of tracepoints with kernel.perf_event_paranoid = -1.
+	 */
+	bool for_user;
+	uid_t uid;
+	gid_t gid;
 	const char *cmdline; /* for the file's meta */
 	const char *writer;  /* "spoor 0.1" */
 };

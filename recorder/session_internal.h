@@ -20,6 +20,7 @@
 #include "recorder/session.h"
 #include "recorder/session_request.h"
 #include "recorder/target.h"
+#include "recorder/tracee.h"
 #include "recorder/writer.h"
 
 #define SESSION_MAGIC 0x73657373u
@@ -32,6 +33,7 @@ struct session {
 	struct session_options options;
 	struct event_plan plan;
 	struct target target;
+	struct tracees *tracees; /* until the events are open */
 	struct ring_set rings;
 	struct hotplug hotplug;
 	bool follow_cpus;	     /* that come and go */

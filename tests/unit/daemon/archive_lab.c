@@ -106,7 +106,7 @@ lab_capture(struct lab *l)
 	char name[ARCHIVE_NAME_MAX];
 
 	l->clock_ns += UINT64_C(1500000000);
-	if (archive_capture(l->archive, l->clock_ns, &sink, name, &error) != 0)
+	if (archive_capture(l->archive, l->clock_ns, false, &sink, name, &error) != 0)
 		fail_msg("%s", error.text);
 	assert_memory_equal(name, "captures/", 9);
 	return sink;

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What membership of the control group does not give: contents of other people's processes. A program
+# keeps a text on its stack, and it is looked for in what the member gets.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+need_command jq python3
+need_record_all
+[ "$(id -u)" -eq 0 ] || skip_all "becoming somebody else needs root"
+need_command setpriv
+case $(uname -m) in x86_64 | aarch64) ;; *) skip_all "--call-graph dwarf is for x86-64 and arm64" ;; esac
+
+group=$(getent group daemon | cut -d: -f3)
+[ -n "$group" ] || skip_all "no group daemon"
+mkdir archive
+mkdir -m 777 theirs
+chmod 755 "$TMP"
+cp "$BUILD/spoorctl" "$FIXTURES/keeper" "$TMP"
+cat >spoord.conf <<-END
+	archive_directory = $TMP/archive
+	control_socket = $socket
+	control_group = daemon
+	max_use = 64M
+	keep_free = 0
+END
+start
+wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
+
+member() # COMMAND...: as a member of the group, in theirs/
+{
+	(cd theirs && exec setpriv --reuid 65000 --regid 65000 --groups "$group" "$@")
+}
+
+capture() # ARGUMENT...
+{
+	member "$TMP/spoorctl" --socket "$socket" capture --duration 700ms "$@"
+}
+
+dwarf() # ARGUMENT...
+{
+	rm -f theirs/x.spoor
+	capture --call-graph dwarf -e cpu-clock -F 499 -o x.spoor "$@"
+}
+
+keep() # NAME COMMAND...: $kept is the pid of a keeper of NAME's own
+{
+	local name=$1 command=()
+
+	shift
+	while [ $# -gt 0 ] && [ "$1" != keeper ]; do
+		command+=("$1")
+		shift
+	done
+	shift
+	background ${command[@]+"${command[@]}"} "$TMP/keeper" "text-of-$name" "$@" >"$name.pid" 2>"$name.err"
+	wait_for 10 test -s "$name.pid" || bail "$name: $(cat "$name.err")"
+	kept=$(cat "$name.pid")
+}
+
+# The text as it is on the stack.
+shifted() # NAME
+{
+	printf 'text-of-%s' "$1" | tr '\055-\175' '\056-\176'
+}
+
+has() # NAME FILE: does the recording have the text of that keeper?
+{
+	"$SPOOR" export -f perf-data-file -o has.data "$2" && grep -aqF "$(shifted "$1")" has.data
+}
+
+as=(setpriv --reuid 65000 --regid 65000)
+keep root keeper
+root=$kept
+keep own "${as[@]}" --clear-groups keeper
+own=$kept
+keep hidden "${as[@]}" --clear-groups keeper nodump
+hidden=$kept
+keep group setpriv --reuid 65000 --regid 65001 --clear-groups keeper
+group_pid=$kept
+keep able "${as[@]}" --clear-groups --inh-caps +net_bind_service --ambient-caps +net_bind_service keeper
+able=$kept
+background python3 -c 'import os, time
+os.setgroups([]); os.setresgid(65000, 65000, 65000); os.setresuid(65000, 65000, 0)
+print(os.getpid(), flush=True); time.sleep(600)' >saved.pid
+wait_for 10 test -s saved.pid
+saved=$(cat saved.pid)
+
+# That the text would be found.
+exits 0 "root records the stack of root" ctl capture --duration 700ms --call-graph dwarf -e cpu-clock -F 499 -p "$root" -o root.spoor
+ok "the text is in it" has root root.spoor
+exits 0 "a member records the stack of a process of its own" dwarf -p "$own"
+ok "whose text is in it" has own theirs/x.spoor
+exits 0 "and of its threads" dwarf -t "$own"
+ok "too" has own theirs/x.spoor
+
+refused() # NAME REASON ARGUMENT...
+{
+	local name=$1 reason=$2
+
+	shift 2
+	exits 1 "a member does not record the stack of $name" dwarf "$@"
+	like "$(cat err)" "$reason.*call graph fp" "and is told why, and what to do"
+	[ ! -s theirs/x.spoor ] || fail "nothing is written"
+}
+
+refused "a process of root" "process $root: it is another user's" -p "$root"
+refused "a thread of root" "process $root: it is another user's" -t "$root"
+refused "its own and one of root" "process $root: it is another user's" -p "$own,$root"
+refused "a process of another group" "process $group_pid: its group is another one" -p "$group_pid"
+refused "one that is not dumpable" "process $hidden: it is not dumpable" -p "$hidden"
+refused "one with capabilities" "process $able: it has capabilities" -p "$able"
+refused "one with another saved uid" "process $saved: it is another user's" -p "$saved"
+refused "all CPUs" "of all that runs on a CPU"
+refused "a CPU" "of all that runs on a CPU" -C 0
+croot=$(cgroup_root)
+if [ -n "$croot" ] && mkdir -p "$croot/spoor-rights.$$" 2>/dev/null; then
+	at_exit "rmdir '$croot/spoor-rights.$$'"
+	refused "a control group" "control group only root" --cgroup "spoor-rights.$$"
+else
+	skip "no control group can be made here" 2
+fi
+if "${as[@]}" --clear-groups unshare -U true 2>/dev/null; then
+	keep space "${as[@]}" --clear-groups unshare -U keeper
+	refused "one in another user namespace" "process $kept: it is in a user namespace of its own" -p "$kept"
+else
+	skip "no user namespaces for everybody" 2
+fi
+
+# What is executed meanwhile is another process.
+cp "$FIXTURES/keeper" suid && chown root suid && chmod 4755 suid
+keep executes "${as[@]}" --clear-groups keeper exec 1500 "$TMP/suid" text-of-suid
+wait_for 10 test -s executes.pid
+exits 0 "a member records a process that executes a setuid program" dwarf --duration 4s -p "$kept"
+ok "its own text is in it" has executes theirs/x.spoor
+wait_for 10 test "$(wc -l <executes.pid)" = 2
+if [ "$(stat -c %u "/proc/$kept")" = 0 ]; then
+	nok "the text of the setuid program is not" has suid theirs/x.spoor
+else
+	skip "programs on this file system get no user" 1
+fi
+
+# Into the archive, which members read.
+exits 1 "a member has no stacks recorded into the archive" capture --call-graph dwarf -e cpu-clock -p "$own"
+like "$(cat err)" 'give one \(-o\)' "but into a file"
+exits 0 "root does" ctl capture --duration 300ms --call-graph dwarf -e cpu-clock -p "$root"
+is "$(stat -c %a "archive/$(cat out)")" 600 "for root's eyes"
+exits 0 "without stacks" ctl capture --duration 300ms -e cpu-clock -p "$root"
+is "$(stat -c %a "archive/$(cat out)")" 640 "for members as well"
+
+# Fields of tracepoints, by the kernel's rule for everybody.
+fields() # FILE: samples with fields
+{
+	"$SPOOR" dump --json "$1" | jq -s '[.[] | select(.fields.raw?)] | length'
+}
+if [ -d /sys/kernel/tracing/events/sched/sched_switch ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ]; then
+	exits 0 "root records a tracepoint" ctl capture --duration 500ms -e sched:sched_switch -o trace.spoor
+	in_range "$(fields trace.spoor)" 1 1e9 "with its fields"
+	exits 0 "a member records a tracepoint" capture -e sched:sched_switch -o y.spoor
+	like "$(cat err)" '^spoorctl: sched:sched_switch: samples without the tracepoint.s fields: .*perf_event_paranoid = -1$' \
+		"and is told that it has no fields"
+	is "$(fields theirs/y.spoor)" 0 "which it has not"
+	in_range "$("$SPOOR" info --json theirs/y.spoor | jq .samples)" 1 1e9 "but samples"
+else
+	skip "no tracepoints, or for everybody" 6
+fi
+[ "$tests_failed" -eq 0 ] || diag_file log
+done_testing
