@@ -11,6 +11,7 @@
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
 #include "recorder/host.h"
+#include "recorder/sample_bound.h"
 #include "recorder/session_error.h"
 
 #define QUEUE_BYTES (8u << 20) /* each; what the base stream does not have to wait for */
@@ -40,7 +41,8 @@ struct capture_set {
 	struct archive *archive;
 	int wake_fd;
 	uint64_t next_id;
-	uint32_t running; /* in the list */
+	uint32_t running;	    /* in the list */
+	_Atomic uint32_t cpu_share; /* of each of them: sample_bound.h */
 	struct capture_list list;
 };
 
@@ -58,6 +60,22 @@ capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct c
 	TAILQ_INIT(&set->list);
 	*ret = set;
 	return 0;
+}
+
+/*
+ * All alike, so that what one takes is not the others'. With one more: of what is about to be
+ * opened, which is bounded by what it will have.
+ */
+static void
+share_cpu(struct capture_set *set, uint32_t with)
+{
+	uint32_t all = set->config->capture_cpu * (SAMPLE_SHARE_ALL / CONFIG_PERCENT_ALL);
+	uint32_t sharers = set->running + with;
+
+	if (!all)
+		set->cpu_share = SAMPLE_SHARE_ALL;
+	else
+		set->cpu_share = sharers ? all / sharers : all;
 }
 
 static void
@@ -155,6 +173,8 @@ set_defaults(const struct capture_set *set, struct session_options *o)
 	if (o->queue_bytes == 0)
 		o->queue_bytes = QUEUE_BYTES;
 	o->suspend_on_full = false;
+	/* Whether there is a bound at all is decided when it begins. */
+	o->cpu_share = set->config->capture_cpu ? &set->cpu_share : NULL;
 	(void)session_build_ids_parse(set->config->build_ids, &o->build_ids);
 	o->cmdline = "spoord capture";
 	o->writer = "spoord " SPOOR_VERSION;
@@ -188,6 +208,7 @@ capture_start(struct streams *s, const struct capture_request *request,
 
 	o.out_fd = request->out_fd;
 	if (r == 0) {
+		share_cpu(set, 1);
 		c = calloc(1, sizeof(*c));
 		r = c ? start(set, c, &o, error) : session_fail(error, -ENOMEM, "out of memory");
 	}
@@ -195,6 +216,7 @@ capture_start(struct streams *s, const struct capture_request *request,
 		if (o.out_fd >= 0)
 			descriptor_close(o.out_fd);
 		capture_free(c);
+		share_cpu(set, 0);
 		return r;
 	}
 	c->progress.id = set->next_id++;
@@ -273,6 +295,7 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 
 	TAILQ_REMOVE(&set->list, c, entry);
 	set->running--;
+	share_cpu(set, 0);
 	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, each_second, arg, &p->stats, &error);
 	if (r != -ETIMEDOUT)
@@ -340,6 +363,7 @@ void
 capture_set_reload(struct capture_set *set, const struct config *c)
 {
 	set->config = c;
+	share_cpu(set, 0);
 }
 
 uint32_t

@@ -29,6 +29,8 @@ CONFIG_ROW(cpu_budget, PERCENT, "1%", 0, 100, "", "of one CPU, for the daemon; 0
 CONFIG_ROW(memory_budget, BYTES, "64M", 0, 0, "", "resident memory; 0: no limit")
 CONFIG_ROW(disk_budget, BYTES, "0", 0, 0, "a second", "written to the archive; 0: no limit")
 CONFIG_ROW(max_captures, COUNT, "4", 0, 64, "", "captures at the same time")
+CONFIG_ROW(capture_cpu, PERCENT, "10%", 0, 100, "of each CPU",
+	   "for sampling by captures; 0: no limit")
 CONFIG_ROW(max_capture_time, TIME, "10m", 1, 0, "", "longest capture")
 CONFIG_ROW(max_clients, COUNT, "64", 1, 4096, "", "connections to the control socket")
 CONFIG_ROW(client_timeout, TIME, "30s", 1, 0, "", "an idle or stuck connection is closed after")

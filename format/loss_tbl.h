@@ -21,3 +21,4 @@ LOSS_ROW(10, UNANSWERED, "unanswered", "times",
 	 "processes and files that did not answer in time: names may be missing")
 LOSS_ROW(11, REMOVED, "removed", "samples",
 	 "recorded, but in a file that was then removed from the archive")
+LOSS_ROW(12, PAUSED, "paused", "ns", "time sampling was paused: it took more than capture_cpu")

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "recorder/event_open.h"
+#include "recorder/sample_bound.h"
 #include "recorder/session_error.h"
 
 /* What opening one CPU needs throughout. */
@@ -219,6 +220,21 @@ event_count_read(const struct open_event *e, const struct event_def *def, struct
 		return -ENODATA; /* an event that could not be scheduled (pinned) reads as 0 bytes */
 	*ret = (struct event_count){ words[0], words[1], words[2], def->lost ? words[4] : 0 };
 	return 0;
+}
+
+uint64_t
+cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan)
+{
+	uint64_t price_ns = sample_bound_price_ns(plan), ns = c->lost_closed * price_ns;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct event_def *def = &plan->defs[c->events[i].def];
+		struct event_count count;
+
+		if (!def->sideband && event_count_read(&c->events[i], def, &count) == 0)
+			ns += count.value * sample_bound_hit_ns(def) + count.lost * price_ns;
+	}
+	return ns;
 }
 
 void

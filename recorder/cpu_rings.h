@@ -70,6 +70,12 @@ struct event_count {
 int event_count_read(const struct open_event *e, const struct event_def *def,
 		     struct event_count *ret);
 
+/*
+ * What its sampling events took so far, by the prices of sample_bound.h and beside the samples that
+ * came: counts that made none, and samples that were lost.
+ */
+uint64_t cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan);
+
 /* 1 when fd is one of the sampling events, else 0. */
 size_t cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd);
 

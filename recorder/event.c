@@ -14,6 +14,7 @@
 #include "format/event_attr.h"
 #include "recorder/event_open.h"
 #include "recorder/event_settle.h"
+#include "recorder/sample_bound.h"
 #include "recorder/session_error.h"
 
 #define SIDEBAND_ROOM (64u << 10)
@@ -263,7 +264,7 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 }
 
 static void
-set_frequency(const struct session_options *o, struct event_plan *plan, struct buf *notes)
+set_frequency(const struct session_options *o, struct event_plan *plan)
 {
 	long long max;
 
@@ -271,13 +272,26 @@ set_frequency(const struct session_options *o, struct event_plan *plan, struct b
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
-	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max) {
+	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max)
 		plan->frequency_hz_effective = (uint64_t)max;
+}
+
+/* Lowers it further where there is a bound; of two reasons the stronger one is told. */
+static int
+bound_frequency(const struct session_options *o, struct event_plan *plan, struct buf *notes,
+		struct session_error *error)
+{
+	uint64_t max_hz = plan->frequency_hz_effective;
+	int r = 0;
+
+	if (o->cpu_share)
+		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
+	if (max_hz < plan->frequency_hz && plan->frequency_hz_effective == max_hz)
 		session_note(notes,
-			     "frequency lowered from %llu to %lld Hz: "
+			     "frequency lowered from %llu to %llu Hz: "
 			     "kernel.perf_event_max_sample_rate",
-			     (unsigned long long)plan->frequency_hz, max);
-	}
+			     (unsigned long long)plan->frequency_hz, (unsigned long long)max_hz);
+	return r;
 }
 
 /* The records are the kernel's bytes, and readers take them for little-endian. */
@@ -324,7 +338,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		r = probe(o, &f, notes, error);
 	if (r < 0)
 		goto out;
-	set_frequency(o, &plan, notes);
+	set_frequency(o, &plan);
 	plan.defs = calloc(list.nr + 1, sizeof(*plan.defs));
 	if (!plan.defs) {
 		r = session_fail(error, -ENOMEM, "out of memory");
@@ -351,6 +365,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
 	sideband_def(o, &f, &plan.defs[plan.sideband]);
+	if (r == 0)
+		r = bound_frequency(o, &plan, notes, error);
 out:
 	event_spec_list_done(&list);
 	if (r < 0)

@@ -24,6 +24,7 @@ struct event_plan {
 	size_t sideband;       /* index of the last */
 	uint64_t frequency_hz; /* asked for; 0: a fixed period */
 	uint64_t frequency_hz_effective;
+	uint64_t frequency_hz_max; /* that is ever to be set; 0: the kernel's limit alone */
 };
 
 /*

@@ -101,6 +101,7 @@ ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt)
 		if (n > bytes - whole)
 			break;
 		whole += n;
+		r->records++;
 	}
 	return whole;
 }

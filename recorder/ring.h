@@ -20,6 +20,7 @@ struct ring {
 	const uint8_t *data;
 	uint64_t size;	  /* of data: a power of two */
 	uint64_t tail;	  /* all before it has been given back; page->data_tail says the same */
+	uint64_t records; /* that have been read */
 	uint64_t mark;	  /* see ring_mark() */
 	size_t map_bytes; /* 0: the memory is not ours */
 };

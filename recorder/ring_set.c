@@ -11,6 +11,7 @@
 #include "format/gap.h"
 #include "format/loss.h"
 #include "format/record_build.h"
+#include "recorder/sample_bound.h"
 #include "recorder/session.h"
 #include "recorder/session_error.h"
 #include "recorder/writer.h"
@@ -26,8 +27,14 @@
 /* Contiguous room for all that is said of a CPU when it comes or goes. */
 #define HOTPLUG_BYTES (128u << 10)
 
+/* Between reads of all events of a CPU, and for each of them: a read may be an interrupt there. */
+#define COUNT_NS UINT64_C(100000000)
+#define COUNT_EACH_NS UINT64_C(50000)
+/* Shorter pauses are in the ledger alone: there may be two a second. */
+#define PAUSE_GAP_NS UINT64_C(1000000000)
+
 struct ring_set_counts {
-	uint64_t lost_samples, lost_sideband, corrupt, queue_full, offline_ns;
+	uint64_t lost_samples, lost_sideband, corrupt, queue_full, offline_ns, paused_ns;
 };
 
 /* A CPU outlives its rings. */
@@ -35,6 +42,8 @@ struct ring_set_account {
 	struct ring_set_counts before; /* of rings that are closed */
 	struct ring_set_counts sent;   /* what the ledger has been told */
 	uint64_t offline_since_ns;     /* 0: it is not, or was never sampled */
+	struct sample_account sampling;
+	uint64_t paid_records, paid_ns; /* of what it took: for what it has paid */
 };
 
 /* --- open ------------------------------------------------------------------------------ */
@@ -191,6 +200,75 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 	return all;
 }
 
+/* --- what sampling takes ----------------------------------------------------------------- */
+
+static void
+turn(const struct ring_set *s, size_t i, struct queue *q, bool on, uint64_t now_ns)
+{
+	struct sample_account *a = &s->accounts[i].sampling;
+	const struct gap gap = { .cause = LOSS_PAUSED,
+				 .cpu = s->cpus[i].cpu,
+				 .from_ns = a->off_since_ns,
+				 .until_ns = now_ns };
+
+	cpu_rings_control(&s->cpus[i], s->plan, false,
+			  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	if (on && now_ns - gap.from_ns >= PAUSE_GAP_NS)
+		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+	sample_account_turn(a, on, now_ns);
+}
+
+/* No more than there was time: prices are those of slow machines. */
+static uint64_t
+samples_cost_ns(struct ring_set *s, size_t i, uint64_t now_ns)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	uint64_t passed_ns = now_ns - a->sampling.at_ns, ns;
+
+	ns = (s->cpus[i].samples.records - a->paid_records) * sample_bound_price_ns(s->plan);
+	a->paid_records = s->cpus[i].samples.records;
+	return ns < passed_ns ? ns : passed_ns;
+}
+
+static uint64_t
+other_cost_ns(struct ring_set *s, size_t i, uint64_t passed_ns)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	uint64_t before_ns = a->paid_ns, ns;
+
+	a->paid_ns = cpu_rings_taken_ns(&s->cpus[i], s->plan);
+	/* Less: an event was closed. */
+	ns = a->paid_ns > before_ns ? a->paid_ns - before_ns : 0;
+	return ns < passed_ns ? ns : passed_ns;
+}
+
+void
+ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns)
+{
+	uint64_t counted_ns = s->counted_ns, each = 0;
+	bool count;
+
+	for (size_t i = 0; i < s->nr; i++)
+		each += s->cpus[i].nr;
+	count = now_ns - counted_ns >= COUNT_NS + each * COUNT_EACH_NS;
+	if (count)
+		s->counted_ns = now_ns;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct ring_set_account *a = &s->accounts[i];
+		uint64_t cost_ns;
+		bool on;
+
+		if (!s->cpus[i].nr)
+			continue;
+		cost_ns = samples_cost_ns(s, i, now_ns);
+		if (count)
+			cost_ns += other_cost_ns(s, i, now_ns - counted_ns);
+		on = sample_account_pay(&a->sampling, share, now_ns, cost_ns);
+		if (on != !a->sampling.off_since_ns)
+			turn(s, i, q, on, now_ns);
+	}
+}
+
 void
 ring_set_mark(struct ring_set *s)
 {
@@ -235,6 +313,7 @@ counts_now(const struct cpu_rings *c, const struct ring_set_account *a, uint64_t
 	n.queue_full += c->queue_full;
 	if (a->offline_since_ns)
 		n.offline_ns += now_ns - a->offline_since_ns;
+	n.paused_ns = sample_account_off_ns(&a->sampling, now_ns);
 	return n;
 }
 
@@ -249,6 +328,7 @@ tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, struct queue *q,
 	all &= tell(q, c->cpu, LOSS_CORRUPT, n.corrupt, &sent->corrupt);
 	all &= tell(q, c->cpu, LOSS_QUEUE_FULL, n.queue_full, &sent->queue_full);
 	all &= tell(q, c->cpu, LOSS_CPU_OFFLINE, n.offline_ns, &sent->offline_ns);
+	all &= tell(q, c->cpu, LOSS_PAUSED, n.paused_ns, &sent->paused_ns);
 	return all;
 }
 
@@ -408,7 +488,10 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	cpu_rings_count(c, s->plan);
 	tell_cpu(c, a, q, now_ns);
 	send_ids(c, q, true);
+	if (a->sampling.off_since_ns)
+		sample_account_turn(&a->sampling, true, now_ns);
 	a->before = counts_now(c, a, now_ns);
+	a->paid_records = a->paid_ns = 0;
 	if (target_samples(s->target, c->cpu)) {
 		a->offline_since_ns = now_ns;
 		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));

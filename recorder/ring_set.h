@@ -29,6 +29,7 @@ struct ring_set {
 	uint64_t last_pass_ns; /* when a pass was last told to the writer */
 	uint64_t fullest;      /* of the last pass: most bytes from a ring of samples */
 	uint64_t stall_ns, stall_sent;
+	uint64_t counted_ns; /* when ring_set_bound() last read the events */
 };
 
 struct ring_set_options {
@@ -59,6 +60,13 @@ void ring_set_control(const struct ring_set *s, bool sideband, unsigned long req
  * when there was nothing, and with tell_it.
  */
 bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it);
+
+/*
+ * After a pass: what sampling took of each CPU since the last one is held against a share of it, as
+ * sample_bound.h has it, and sampling events are turned off or on. Time off is told as
+ * LOSS_PAUSED, and as a gap when it is long.
+ */
+void ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns);
 
 /* Remembers what is in the rings; ring_set_passed(): all of that has been handed over. */
 void ring_set_mark(struct ring_set *s);

@@ -21,6 +21,7 @@
 #define TIMER_MS_MIN 10
 #define TIMER_MS_MAX 1000      /* each thread shows at least so often that it lives */
 #define TIMER_MS_POLLED 200    /* where something has to be looked at */
+#define TIMER_MS_BOUNDED 50    /* where it is what sampling takes */
 #define RECORD_BYTES_GUESS 512 /* a sample with its call chain, rather more than less */
 #define RING_PAGES_MAX (1u << 20)
 
@@ -103,6 +104,8 @@ session_set_timer(struct session *s)
 		each += s->options.stack_bytes ? s->options.stack_bytes : SESSION_STACK_BYTES;
 	if (s->command && command_fd(s->command) < 0)
 		s->timer_ms_max = TIMER_MS_POLLED;
+	if (s->options.cpu_share)
+		s->timer_ms_max = TIMER_MS_BOUNDED;
 	set_timer_ms(s, ring_bytes(s) * 1000 / (hz * each) / 2);
 }
 

@@ -10,6 +10,7 @@
 #ifndef RECORDER_SESSION_H
 #define RECORDER_SESSION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,6 +77,11 @@ struct session_options {
 	 * (-ESTALE, see io.h) takes its samples with it: LOSS_REMOVED, and a GAP in the next one.
 	 */
 	bool suspend_on_full;
+	/*
+	 * What sampling may take of each CPU, in millionths: see sample_bound.h. May change while
+	 * the session lives; borrowed. NULL: no bound.
+	 */
+	const _Atomic uint32_t *cpu_share;
 	/*
 	 * For a user without privileges. Contents of processes go into the file only as
 	 * perf_event_open(2) would let that user have them: stacks and registers of tasks that may

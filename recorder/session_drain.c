@@ -91,11 +91,14 @@ apply_frequency(struct session *s, uint64_t hz)
 }
 
 static uint64_t
-frequency_limit(void)
+frequency_limit(const struct session *s)
 {
+	uint64_t ours = s->plan.frequency_hz_max ? s->plan.frequency_hz_max : UINT64_MAX;
 	long long max;
 
-	return event_max_frequency(&max) == 0 && max > 0 ? (uint64_t)max : UINT64_MAX;
+	if (event_max_frequency(&max) < 0 || max <= 0)
+		return ours;
+	return (uint64_t)max < ours ? (uint64_t)max : ours;
 }
 
 /* 0, -errno; -EAGAIN: the queue is full. */
@@ -103,7 +106,7 @@ static int
 change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason)
 {
 	struct queue *q = writer_queue(s->writer);
-	uint64_t limit = frequency_limit(), hz = asked_hz < limit ? asked_hz : limit;
+	uint64_t limit = frequency_limit(s), hz = asked_hz < limit ? asked_hz : limit;
 	struct rate rate = { host_now_ns(), asked_hz, hz, reason };
 	int r;
 
@@ -132,7 +135,7 @@ follow_limit(struct session *s, uint64_t now_ns)
 	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) || now_ns - s->limit_ns < LIMIT_NS)
 		return;
 	s->limit_ns = now_ns;
-	limit = frequency_limit();
+	limit = frequency_limit(s);
 	hz = s->plan.frequency_hz < limit ? s->plan.frequency_hz : limit;
 	if (hz != s->plan.frequency_hz_effective)
 		change_frequency(s, s->plan.frequency_hz, RATE_LIMIT);
@@ -354,6 +357,10 @@ pass(struct session *s, uint64_t now_ns)
 
 	bool second = now_ns - s->status_ns >= SECOND_NS;
 
+	if (s->options.cpu_share)
+		ring_set_bound(&s->rings, writer_queue(s->writer),
+			       atomic_load_explicit(s->options.cpu_share, memory_order_relaxed),
+			       now_ns);
 	if (second) {
 		look_for_losses(s, now_ns);
 		follow_limit(s, now_ns);

@@ -17,6 +17,7 @@ cat >spoord.conf <<-END
 	max_use = 64M
 	keep_free = 0
 	max_capture_time = 1m
+	capture_cpu = 0
 END
 start
 wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
@@ -172,12 +173,12 @@ unlike "$(ctl list)" ' capture ' "deletes what is not kept"
 ok "but not what is kept" sh -c 'ls archive/kept/incident-1/*.spoor'
 echo 'frequency = x' >>spoord.conf
 exits 1 "reload of a bad configuration" ctl reload
-like "$(cat err)" 'spoord.conf:7' "says where"
+like "$(cat err)" 'spoord.conf:8' "says where"
 unlike "$(cat err)" 'more' "and nothing of others"
 echo 'colour = red' >>spoord.conf
 exits 1 "reload of a worse one" ctl reload
-like "$(cat err)" 'spoord.conf:7: .*and 1 more, which spoord -n lists' "says that there are more"
-sed -i '7,$d' spoord.conf
+like "$(cat err)" 'spoord.conf:8: .*and 1 more, which spoord -n lists' "says that there are more"
+sed -i '8,$d' spoord.conf
 exits 0 "reload" ctl reload
 timeout 3 "$BUILD/spoorctl" --socket socket monitor >out
 in_range "$(wc -l <out)" 3 5 "monitor: a line a second"

@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What captures may take of the host: a program is timed with and without a member's worst captures, in
+# pairs. It is timed by its CPU time, which is what interrupts take from it, so that a busy machine
+# tells the same; what the daemon uses itself is subtracted.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+need_command jq
+need_record_all
+[ "$(id -u)" -eq 0 ] || skip_all "becoming somebody else needs root"
+need_command setpriv
+
+group=$(getent group daemon | cut -d: -f3)
+[ -n "$group" ] || skip_all "no group daemon"
+mkdir archive
+mkdir -m 777 theirs
+chmod 755 "$TMP"
+cp "$BUILD/spoorctl" "$FIXTURES/pace" "$TMP"
+cat >spoord.conf <<-END
+	archive_directory = $TMP/archive
+	control_socket = $socket
+	control_group = daemon
+	max_use = 512M
+	keep_free = 0
+	max_captures = 8
+END
+start
+wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
+
+member() # COMMAND...: as a member of the group, in theirs/
+{
+	(cd theirs && exec setpriv --reuid 65000 --regid 65000 --groups "$group" "$@")
+}
+
+capture() # ARGUMENT...
+{
+	member "$TMP/spoorctl" --socket "$socket" capture "$@"
+}
+
+captures() # how many run
+{
+	ctl captures --json | jq '.captures | map(select(.running)) | length'
+}
+
+ticks() # CPU time of the daemon
+{
+	awk '{ print $14 + $15 }' "/proc/$pid/stat"
+}
+
+# What is left of the pace of LOAD while COUNT captures with these arguments run, in parts of one.
+left() # LOAD COUNT ARGUMENT...
+{
+	local load=$1 count=$2 before after used begun took i pair
+
+	shift 2
+	for pair in 1 2 3; do
+		before=$("$TMP/pace" 400 "$load")
+		for ((i = 0; i < count; i++)); do
+			capture --duration 60s -o "$load.$i.spoor" "$@" 2>"capture.$i.err" &
+		done
+		wait_for 20 eval "[ \"\$(captures)\" = $count ]" || { cat capture.0.err >&2; return 1; }
+		# What may be saved up is spent first.
+		"$TMP/pace" 300 "$load" >/dev/null
+		used=$(ticks)
+		begun=$(date +%s%N)
+		after=$("$TMP/pace" 1500 "$load")
+		took=$((($(date +%s%N) - begun) / 1000000))
+		used=$(($(ticks) - used))
+		for i in $(ctl captures --json | jq '.captures[].id'); do
+			ctl stop "$i"
+		done
+		for i in $(jobs -p); do
+			[ "$i" = "$pid" ] || wait "$i"
+		done
+		echo "$before $after $used $took $(nproc)"
+	done >pairs
+	# Ticks of 10 ms.
+	awk '{ b += $1; a += $2 * (1 - $3 * 10 / $4 / $5) } END { printf "%.3f\n", a / b }' pairs
+}
+
+bounded() # NAME LOAD COUNT ARGUMENT...
+{
+	local name=$1 share
+
+	shift
+	share=$(left "$@")
+	in_range "$share" 0.85 1.5 "$name: what is left of the program's pace"
+	diag "$name: $share; $(tr '\n' ';' <pairs)"
+	like "$(tail -n 1 capture.0.err)" ' s, [0-9]+ samples' "$name: the capture is a good one" || diag "$(cat capture.0.err)"
+}
+
+# Frequencies are lowered, which is said.
+exits 0 "a frequency of 100000 Hz" capture --duration 300ms -F 100000 -e cpu-clock -o fast.spoor
+like "$(cat err)" '^spoorctl: frequency lowered from 100000 to [0-9]+ Hz: capture_cpu$' "is lowered, and that is told"
+is "$(grep -c lowered err)" 1 "once"
+exits 0 "the same by a term" capture --duration 300ms -e 'cpu-clock,task-clock,page-faults' -F 90000 -o fast.spoor
+like "$(cat err)" 'lowered from 90000 to 1333 Hz: capture_cpu' "of three events each has a third"
+exits 0 "root's too" ctl capture --duration 300ms -F 100000 -e cpu-clock -o root.spoor
+like "$(cat err)" 'lowered from 100000 to 4000 Hz: capture_cpu' "is lowered"
+exits 0 "the default frequency" capture --duration 300ms -o plain.spoor
+unlike "$(cat err)" 'capture_cpu' "is not"
+exits 1 "a period of the clock" capture --duration 300ms -c 1 -e cpu-clock -o fast.spoor
+like "$(cat err)" 'cpu-clock with a period of 1 can be 100000 samples a second .* capture_cpu leaves 4000: give a period of 250001 or more' \
+	"that would be too many is refused, with one that would not"
+exits 0 "which then" capture --duration 300ms -c 250001 -e cpu-clock -o fast.spoor
+exits 1 "is too much with another one" capture --duration 300ms -c 250001 -e cpu-clock -e task-clock -o fast.spoor
+exits 1 "events without end" capture --duration 300ms -c 1 -e "page-faults$(printf ',page-faults%.0s' {1..16})" -o fast.spoor
+like "$(cat err)" '17 events; a capture has 16 at most' "are refused"
+
+bounded "the highest frequency" work 1 -F 100000 -e cpu-clock
+bounded "three captures at once" work 3 -F 100000 -e cpu-clock
+bounded "each fault" faults 1 -c 1 -e page-faults,context-switches,minor-faults,cpu-migrations
+in_range "$("$SPOOR" info --json theirs/faults.0.spoor | jq '.losses.paused // .loss.paused // 0' 2>/dev/null)" 1 1e12 "what was paused is in the ledger" ||
+	"$SPOOR" info --json theirs/faults.0.spoor | jq -c . >&2
+like "$(tail -n 1 capture.0.err)" 'lost: paused [0-9.]+ s' "and is told"
+bounded "sixteen events of each fault" faults 1 -c 1 -e "$(printf 'page-faults,%.0s' {1..15})page-faults"
+bounded "each switch" switches 1 -c 1 -e context-switches
+if [ -d /sys/kernel/tracing/events/raw_syscalls/sys_enter ]; then
+	bounded "each system call" calls 1 -c 1 -e raw_syscalls:sys_enter
+	bounded "system calls that make no sample" calls 1 -c 1000000000 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit \
+		-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit
+else
+	skip "no tracepoints" 4
+fi
+address=$(nm "$TMP/pace" | awk '$3 == "pace_step" { print $1 }')
+if capture --duration 100ms -e "mem:0x$address/8:x" -o probe.spoor 2>/dev/null; then
+	bounded "each execution of a function" work 1 -c 1 -e "mem:0x$address/8:x"
+	bounded "executions that make no sample" work 1 -c 1000000000 -e "mem:0x$address/8:x"
+else
+	skip "no breakpoints" 4
+fi
+
+# Who wants none of it.
+echo 'capture_cpu = 0' >>spoord.conf
+ok "a reload" ctl reload
+exits 0 "without a bound" capture --duration 300ms -c 100000 -e cpu-clock -o fast.spoor
+[ "$tests_failed" -eq 0 ] || diag_file log
+done_testing
