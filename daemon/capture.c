@@ -214,7 +214,7 @@ capture_start(struct streams *s, const struct capture_request *request,
 	}
 	if (r < 0) {
 		if (o.out_fd >= 0)
-			descriptor_close(o.out_fd);
+			descriptor_close(o.out_fd, request->uid);
 		capture_free(c);
 		share_cpu(set, 0);
 		return r;

@@ -10,7 +10,11 @@
 #include "daemon/descriptor.h"
 
 #define RECEIVE_BYTES (16u << 10)
-#define DESCRIPTORS 4 /* room for those that nobody asked for; the kernel closes the rest */
+/*
+ * As many as a message can have, SCM_MAX_FD: those that there is no room for the kernel closes here,
+ * in recvmsg(2), and waits.
+ */
+#define DESCRIPTORS 253
 
 struct client *
 client_new(int fd, uid_t uid, gid_t gid, enum methods_access access, uint64_t now_ns)
@@ -18,9 +22,11 @@ client_new(int fd, uid_t uid, gid_t gid, enum methods_access access, uint64_t no
 	struct client *c = calloc(1, sizeof(*c));
 
 	if (!c) {
-		(void)close(fd);
+		descriptor_close_connection(fd, uid);
 		return NULL;
 	}
+	/* Else what is urgent, and its descriptors, are dropped where the next byte is read. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &(int){ 1 }, sizeof(int));
 	c->fd = fd;
 	c->uid = uid;
 	c->gid = gid;
@@ -36,7 +42,7 @@ static void
 drop_passed(struct client *c)
 {
 	if (c->passed >= 0)
-		descriptor_close(c->passed);
+		descriptor_close(c->passed, c->uid);
 	c->passed = -1;
 }
 
@@ -46,7 +52,7 @@ client_free(struct client *c)
 	if (!c)
 		return;
 	drop_passed(c);
-	(void)close(c->fd);
+	descriptor_close_connection(c->fd, c->uid);
 	buf_done(&c->in);
 	buf_done(&c->out);
 	free(c);
@@ -71,7 +77,7 @@ take_descriptors(struct client *c, struct msghdr *m)
 			if (c->passed < 0 && c->access != METHODS_ANYONE)
 				c->passed = fd;
 			else
-				descriptor_close(fd);
+				descriptor_close(fd, c->uid);
 		}
 	}
 }
@@ -93,9 +99,9 @@ client_receive(struct client *c, uint64_t now_ns)
 
 	if (part.iov_len == 0)
 		return -EAGAIN;
-	/* Without room for them the kernel passes none. */
-	if (!descriptor_wanted())
-		m.msg_controllen = 0;
+	/* Who has us close without end is not listened to any more. */
+	if (!descriptor_wanted(c->uid))
+		return -EMFILE;
 	part.iov_base = buf_reserve(&c->in, part.iov_len);
 	if (!part.iov_base)
 		return -ENOMEM;

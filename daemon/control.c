@@ -13,6 +13,7 @@
 
 #include "daemon/capture_calls.h"
 #include "daemon/client.h"
+#include "daemon/descriptor.h"
 #include "daemon/disk_calls.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
@@ -242,8 +243,12 @@ add_client(struct control *c, int fd)
 	uid_t uid;
 	gid_t gid;
 
-	if (peer_credentials(fd, &uid, &gid) < 0 || !has_room(c, uid)) {
-		(void)close(fd);
+	if (peer_credentials(fd, &uid, &gid) < 0) {
+		descriptor_close_connection(fd, (uid_t)-1);
+		return;
+	}
+	if (!has_room(c, uid) || !descriptor_wanted(uid)) {
+		descriptor_close_connection(fd, uid);
 		return;
 	}
 	client = client_new(fd, uid, gid, access_of(c, fd, uid), c->now_ns);

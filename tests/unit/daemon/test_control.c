@@ -708,6 +708,71 @@ a_descriptor_that_hangs_hangs_nobody(void **state)
 	assert_descriptors(before);
 }
 
+#define SLOW 24
+
+/* A message with the call and all of the descriptors, which then are in flight alone. */
+static void
+say_with(int fd, const char *text, size_t n, int *fds, size_t nr)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(SLOW * sizeof(int))];
+	} c = { .h = { .cmsg_level = SOL_SOCKET,
+		       .cmsg_type = SCM_RIGHTS,
+		       .cmsg_len = CMSG_LEN(nr * sizeof(int)) } };
+	struct iovec part = { (void *)(uintptr_t)text, n };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = c.room,
+			    .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
+
+	memcpy(CMSG_DATA(&c.h), fds, nr * sizeof(int));
+	assert_int_equal(sendmsg(fd, &m, 0), (ssize_t)n);
+	for (size_t i = 0; i < nr; i++)
+		close(fds[i]);
+}
+
+/* More in a message than are wanted, and more in messages that are never read. */
+static void
+many_descriptors_that_hang_hang_nobody(void **state)
+{
+	size_t before = descriptors();
+	int peers[3 * SLOW][2], slow[3 * SLOW], fds[3], other;
+	struct timespec from, to;
+
+	for (int i = 0; i < 3 * SLOW; i++)
+		slow[i] = slow_to_close(peers[i]);
+	for (int i = 0; i < 3; i++)
+		fds[i] = connect_to();
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	say_with(fds[0], STATUS, sizeof(STATUS), slow, SLOW);
+	/* No call: the connection is closed with what comes behind it in it. */
+	say_bytes(fds[1], "no call", 8);
+	for (int i = 0; i < 3; i++)
+		say_bytes(fds[1], "{\"no\":\"call\"}", 15);
+	say_with(fds[1], STATUS, sizeof(STATUS), slow + SLOW, SLOW);
+	say_with(fds[2], STATUS, sizeof(STATUS), slow + 2 * SLOW, SLOW);
+	turn();
+	assert_true(is_answered(fds[0]));
+	assert_true(is_closed(fds[1]));
+	assert_true(is_answered(fds[2]));
+	other = connect_to();
+	say(other, STATUS);
+	turn();
+	assert_true(is_answered(other));
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+	close(other);
+	turn();
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	assert_true(to.tv_sec - from.tv_sec < 2);
+	for (int i = 0; i < 3 * SLOW; i++) {
+		close(peers[i][0]);
+		close(peers[i][1]);
+	}
+	assert_descriptors(before);
+}
+
 /* --- limits ------------------------------------------------------------------------------ */
 
 static void
@@ -1032,6 +1097,7 @@ main(void)
 		TEST(who_waits_for_a_disk_may_leave),
 		TEST(who_waits_is_told_when_the_daemon_ends),
 		TEST(a_descriptor_that_hangs_hangs_nobody),
+		TEST(many_descriptors_that_hang_hang_nobody),
 		TEST(silent_and_slow_clients_are_dropped),
 		TEST(who_does_not_read_is_dropped),
 		TEST(connections_are_counted),
