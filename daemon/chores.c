@@ -21,9 +21,47 @@ struct chores {
 	struct chore_list waiting, done;
 	bool busy, quit;
 	uint64_t nr_done;
+	uint64_t turn; /* that is being served: of each user one chore has it */
+	uid_t served;  /* in this turn last */
 	/* The main thread's: */
 	struct watchdog_counter seen;
 };
+
+/* A user's chores have one turn after another; the first, the one that is being served. */
+static uint64_t
+turn_of(const struct chores *c, const struct chore *one)
+{
+	uint64_t turn = c->turn + (one->uid == c->served);
+	const struct chore *other;
+
+	STAILQ_FOREACH(other, &c->waiting, next)
+		if (other->for_client && other->uid == one->uid && other->turn >= turn)
+			turn = other->turn + 1;
+	return turn;
+}
+
+static struct chore *
+take(struct chores *c)
+{
+	struct chore *one, *first = NULL;
+
+	STAILQ_FOREACH(one, &c->waiting, next) {
+		if (!one->for_client) {
+			first = one;
+			break;
+		}
+		if (!first || one->turn < first->turn)
+			first = one;
+	}
+	if (!first)
+		return NULL;
+	STAILQ_REMOVE(&c->waiting, first, chore, next);
+	if (first->for_client) {
+		c->turn = first->turn;
+		c->served = first->uid;
+	}
+	return first;
+}
 
 static void *
 body(void *arg)
@@ -33,12 +71,11 @@ body(void *arg)
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->quit) {
-		one = STAILQ_FIRST(&c->waiting);
+		one = take(c);
 		if (!one) {
 			pthread_cond_wait(&c->asked, &c->lock);
 			continue;
 		}
-		STAILQ_REMOVE_HEAD(&c->waiting, next);
 		c->busy = true;
 		pthread_mutex_unlock(&c->lock);
 		one->run(one);
@@ -62,6 +99,7 @@ chores_new(int wake_fd, struct chores **ret)
 	if (!c)
 		return -ENOMEM;
 	c->wake_fd = wake_fd;
+	c->served = (uid_t)-1;
 	STAILQ_INIT(&c->waiting);
 	STAILQ_INIT(&c->done);
 	pthread_mutex_init(&c->lock, NULL);
@@ -85,6 +123,7 @@ chores_add(struct chores *c, struct chore *one)
 		one->dropped = true;
 		STAILQ_INSERT_TAIL(&c->done, one, next);
 	} else {
+		one->turn = one->for_client ? turn_of(c, one) : 0;
 		STAILQ_INSERT_TAIL(&c->waiting, one, next);
 	}
 	pthread_cond_signal(&c->asked);

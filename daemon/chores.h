@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * chores: what may wait for a disk, done one after another on a thread of its own, so that the
- * main loop never does. In the order in which they were asked for: who wants something freed
- * that earlier chores use has a chore for it.
+ * main loop never does. Those of the daemon come first, in the order in which they were asked for:
+ * who wants something freed that earlier chores use has a chore for it. Those of clients come in
+ * turns by user, and use what they find when they run.
  *
  * All calls are from the main thread.
  */
@@ -11,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <bsd/sys/queue.h>
 
@@ -20,9 +22,12 @@ struct chores;
 struct chore {
 	void (*run)(struct chore *one);	 /* on the thread */
 	void (*done)(struct chore *one); /* on the main thread; may free it and ask for more */
+	bool for_client;
+	uid_t uid; /* of the client */
 	/* The chores' own from here on; may be read in run() and done(). */
 	uint64_t asked_ns; /* CLOCK_MONOTONIC */
 	bool dropped;	   /* run() was not called: the daemon ends */
+	uint64_t turn;
 	STAILQ_ENTRY(chore) next;
 };
 

@@ -10,6 +10,7 @@
 
 /* Of clients that are gone, too: who calls and leaves again and again is told to wait. */
 #define CALLS_MAX 256
+#define CALLS_EACH 64 /* of a user but root */
 
 struct disk_call {
 	struct chore chore; /* first: a chore of ours is one of these */
@@ -26,7 +27,7 @@ struct disk_calls {
 	void *arg;
 	size_t nr;
 	LIST_HEAD(, disk_call) calls;
-	uint64_t rotated_ns; /* for a member; the chores' */
+	struct methods_rotations rotations; /* the chores' */
 };
 
 struct disk_calls *
@@ -77,17 +78,29 @@ done(struct chore *chore)
 	d->done(d->arg, call.client, call.error, call.parameters);
 }
 
+static bool
+has_room(const struct disk_calls *d, uid_t uid)
+{
+	const struct disk_call *one;
+	size_t its = 0;
+
+	LIST_FOREACH(one, &d->calls, link)
+		its += one->call.uid == uid;
+	return d->nr < CALLS_MAX && (its < CALLS_EACH || uid == 0);
+}
+
 int
 disk_calls_add(struct disk_calls *d, const struct method_call *call, struct varlink_call *message)
 {
 	struct disk_call *one;
 
-	if (d->nr >= CALLS_MAX)
+	if (!has_room(d, call->uid))
 		return -EBUSY;
 	one = calloc(1, sizeof(*one));
 	if (!one)
 		return -ENOMEM;
-	one->chore = (struct chore){ .run = run, .done = done };
+	one->chore =
+		(struct chore){ .run = run, .done = done, .for_client = true, .uid = call->uid };
 	one->owner = d;
 	one->message = *message;
 	*message = (struct varlink_call){ .message = NULL };
@@ -97,7 +110,7 @@ disk_calls_add(struct disk_calls *d, const struct method_call *call, struct varl
 	one->context = *call->context;
 	one->context.config = NULL;
 	one->call.context = &one->context;
-	one->call.rotated_ns = &d->rotated_ns;
+	one->call.rotations = &d->rotations;
 	LIST_INSERT_HEAD(&d->calls, one, link);
 	d->nr++;
 	chores_add(d->chores, &one->chore);

@@ -222,24 +222,44 @@ reaches_active(struct archive *a, uint64_t until_s)
 	return reaches;
 }
 
+/* When this user last had a segment closed, or the place of whoever did so longest ago. */
+static size_t
+rotation_of(const struct methods_rotations *r, uid_t uid)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < METHODS_ROTATIONS; i++) {
+		if (r->last[i].at_ns && r->last[i].uid == uid)
+			return i;
+		if (r->last[i].at_ns < r->last[oldest].at_ns)
+			oldest = i;
+	}
+	return oldest;
+}
+
 /*
  * Each segment begins with a snapshot, and max_segments counts segments whatever is in them:
- * who has them closed in quick succession pushes out the history. That is for root to do.
+ * who has them closed in quick succession pushes out the history. That is for root to do. Each
+ * member's time is its own, so that none keeps the others from keeping.
  */
 static int
 rotate_for(struct method_call *call, struct session_error *error)
 {
-	uint64_t *last_ns = call->rotated_ns;
+	struct methods_rotations *r = call->rotations;
+	size_t i = rotation_of(r, call->uid);
+	uint64_t again_ns = r->last[i].at_ns + ROTATE_AGAIN_NS;
 
 	if (call->access < METHODS_ROOT) {
-		if (*last_ns && call->now_ns < *last_ns + ROTATE_AGAIN_NS)
-			return session_fail(error, -EAGAIN,
-					    "a segment was closed on request just now; "
-					    "members may ask again in %u s",
-					    (unsigned int)((*last_ns + ROTATE_AGAIN_NS -
-							    call->now_ns + SECOND_NS - 1) /
-							   SECOND_NS));
-		*last_ns = call->now_ns;
+		if (r->last[i].at_ns && call->now_ns < again_ns)
+			return session_fail(
+				error, -EAGAIN,
+				"a segment was closed on request of uid %u just now; "
+				"members may ask again in %u s",
+				(unsigned int)r->last[i].uid,
+				(unsigned int)((again_ns - call->now_ns + SECOND_NS - 1) /
+					       SECOND_NS));
+		r->last[i].uid = call->uid;
+		r->last[i].at_ns = call->now_ns;
 	}
 	return streams_rotate(call->context->streams, error);
 }

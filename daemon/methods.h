@@ -36,6 +36,15 @@ enum methods_wait {
 
 struct capture_calls; /* those that were started here and run: capture_calls.h */
 
+/* When users last had a segment closed; those of whom it is longest ago are forgotten. */
+#define METHODS_ROTATIONS 64
+struct methods_rotations {
+	struct {
+		uid_t uid;
+		uint64_t at_ns; /* 0: never */
+	} last[METHODS_ROTATIONS];
+};
+
 struct method_call {
 	/* What control knows. */
 	const struct control_context *context;
@@ -45,9 +54,9 @@ struct method_call {
 	uid_t uid;
 	gid_t gid;
 	int fd; /* came along with the call, or -1; a handler that takes it leaves -1 */
-	uint64_t now_ns, asked_ns; /* asked_ns: when methods_run() was put off */
-	void *client;		   /* who waits: handed to capture_calls.h */
-	uint64_t *rotated_ns;	   /* DISK: when members last had a segment closed; 0: never */
+	uint64_t now_ns, asked_ns;	     /* asked_ns: when methods_run() was put off */
+	void *client;			     /* who waits: handed to capture_calls.h */
+	struct methods_rotations *rotations; /* DISK */
 	/* What the handler says. */
 	const char *error;	/* NULL: none */
 	json_t *parameters;	/* of the reply; NULL: none, or no memory was left */

@@ -71,7 +71,7 @@ call_as(enum methods_access access, const struct varlink_call *message)
 				    .uid = 1000,
 				    .fd = -1,
 				    .client = &client,
-				    .rotated_ns = &fake.rotated_ns };
+				    .rotations = &fake.rotated };
 
 	check(captures != NULL);
 	c.config = fake_config("/nowhere");

@@ -18,6 +18,7 @@
 #include <bsd/string.h>
 
 #include "daemon/control.h"
+#include "daemon/methods.h"
 
 #define FAKE_CAPTURES 4
 
@@ -41,7 +42,8 @@ static struct fake {
 	size_t files;	   /* in the archive */
 	uint64_t active_s; /* when the last of them, being written, was begun; 0: none is */
 	uint64_t next_id;
-	uint64_t now_ns, rotated_ns; /* of the calls */
+	uint64_t now_ns; /* of the calls */
+	struct methods_rotations rotated;
 	int held, begun; /* pipes: syncs write to begun, then wait for a byte of held; 0: none */
 	struct fake_capture captures[FAKE_CAPTURES];
 } fake;

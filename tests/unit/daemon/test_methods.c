@@ -74,7 +74,7 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 				    .fd = passed,
 				    .now_ns = fake.now_ns,
 				    .client = &client,
-				    .rotated_ns = &fake.rotated_ns };
+				    .rotations = &fake.rotated };
 
 	assert_int_equal(varlink_call_parse(text, strlen(text), &message), 0);
 	methods_call(&call);
@@ -91,13 +91,19 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 
 /* method: without the interface. parameters: without braces. */
 static struct method_call
-call_member(const char *method, const char *parameters)
+call_user(uid_t uid, const char *method, const char *parameters)
 {
 	char text[4096];
 
 	snprintf(text, sizeof(text), "{\"method\":\"io.spoor.Recorder.%s\",\"parameters\":{%s}}",
 		 method, parameters);
-	return call_as(METHODS_MEMBER, 1000, text);
+	return call_as(METHODS_MEMBER, uid, text);
+}
+
+static struct method_call
+call_member(const char *method, const char *parameters)
+{
+	return call_user(1000, method, parameters);
 }
 
 static struct method_call
@@ -571,6 +577,16 @@ members_do_not_rotate_the_history_away(void **state)
 	assert_true(is_good(call_member("Keep", "\"from_s\":1")));
 	assert_true(is_error(call_member("Rotate", ""), METHODS_INTERFACE ".Failed", NULL));
 	assert_int_equal(fake.rotations, 3);
+	/* Another member's time is another. */
+	assert_true(is_good(call_user(1001, "Keep", "\"from_s\":1")));
+	assert_int_equal(fake.rotations, 4);
+	/* But all of them together do not rotate without end. */
+	for (uid_t uid = 2000; uid < 2000 + 2 * METHODS_ROTATIONS; uid++) {
+		struct method_call call = call_user(uid, "Rotate", "");
+
+		json_decref(call.parameters);
+	}
+	assert_int_equal(fake.rotations, 2 + METHODS_ROTATIONS);
 }
 
 static void
