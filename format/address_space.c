@@ -140,7 +140,10 @@ first_after(struct address_space *s, uint64_t addr)
 	return best;
 }
 
-/* Makes room for [start, end): cuts, splits (into *spare) and removes what is in the way. */
+/*
+ * Makes room for [start, end): cuts, splits (into *spare) and removes what is in the way. spare
+ * NULL: of what would be split, the part behind is forgotten.
+ */
 static void
 space_cut(struct address_space *s, uint64_t start, uint64_t end, struct map_node *spare)
 {
@@ -148,7 +151,7 @@ space_cut(struct address_space *s, uint64_t start, uint64_t end, struct map_node
 
 	for (n = first_after(s, start); n && n->map.start < end; n = next) {
 		next = RB_NEXT(map_tree, &s->maps, n);
-		if (n->map.start < start && n->map.end > end) {
+		if (n->map.start < start && n->map.end > end && spare) {
 			spare->map = n->map;
 			spare->map.start = end;
 			spare->map.pgoff += end - n->map.start;
@@ -199,6 +202,21 @@ space_shrink(struct address_space *s)
 		forget_older(s, ADDRESS_SPACE_MAPS_MAX / 4, true);
 }
 
+/* May a space be copied? Copies are paid for by maps that were put: see ADDRESS_SPACES_COPIES_*. */
+static bool
+may_copy(const struct address_space *s, struct address_space_totals *totals)
+{
+	const uint64_t paid = ADDRESS_SPACES_COPIES_FREE + ADDRESS_SPACES_COPIES_EACH * totals->put;
+
+	if (s->count + totals->maps <= ADDRESS_SPACES_MAPS_MAX &&
+	    totals->copied + s->count <= paid) {
+		totals->copied += s->count;
+		return true;
+	}
+	totals->left_out += s->count;
+	return false;
+}
+
 static int
 space_own(struct address_space **space, struct address_space_totals *totals)
 {
@@ -206,10 +224,7 @@ space_own(struct address_space **space, struct address_space_totals *totals)
 
 	if (s && s->refs == 1)
 		return 0;
-	if (s && s->count + totals->maps <= ADDRESS_SPACES_MAPS_MAX)
-		s = space_copy(s);
-	else
-		s = space_new(totals);
+	s = s && may_copy(s, totals) ? space_copy(s) : space_new(totals);
 	if (!s)
 		return -FMT_E_NOMEM;
 	address_space_unref(*space);
@@ -234,9 +249,16 @@ address_space_put(struct address_space **space, struct address_space_totals *tot
 		n->stamp = ++(*space)->stamp;
 		return 0;
 	}
+	totals->put++;
 	if (space_own(space, totals))
 		return -FMT_E_NOMEM;
 	s = *space;
+	/* What was there is gone all the same. */
+	if (totals->maps >= ADDRESS_SPACES_MAPS_MAX) {
+		totals->left_out++;
+		space_cut(s, map->start, map->end, NULL);
+		return 0;
+	}
 	n = node_new(s, map);
 	spare = calloc(1, sizeof(*spare));
 	if (!n || !spare) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/buildids.h"
 
+#include "format/perf_record.h"
+
 #include <string.h>
 
 #define BUILDIDS_HEADER_BYTES 8
@@ -50,7 +52,7 @@ buildids_next(struct span payload, size_t *cursor, struct buildid_entry *ret)
 	if (!span_u32(&s, &e.maj) || !span_u32(&s, &e.min) || !span_u64(&s, &e.ino) ||
 	    !span_u64(&s, &e.ino_generation) || !span_u8(&s, &size) || !span_u8(&s, &kind) ||
 	    !span_skip(&s, 2) || !span_take(&s, BUILDID_MAX, &id) || !span_u32(&s, &path_len) ||
-	    !span_take(&s, path_len, &path))
+	    path_len >= PERF_RECORD_STRING_MAX || !span_take(&s, path_len, &path))
 		return -FMT_E_CORRUPT;
 	/* A kind that only a later version knows tells objects apart; no file here has such an id. */
 	e.id = buildid_of(kind, id.p, size);

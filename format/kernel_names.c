@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/kernel_names.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ kernel_names_init(struct kernel_names *n)
 	RB_INIT(&n->cgroups);
 	RB_INIT(&n->ksymbols);
 	n->bytes = 0;
+	n->left_out = 0;
 }
 
 static void
@@ -84,6 +86,16 @@ kernel_names_done(struct kernel_names *n)
 		ksymbol_remove(n, k);
 }
 
+/* Is there room for a name? Counts those for which there is none. */
+static bool
+has_room(struct kernel_names *n, size_t bytes)
+{
+	if (n->bytes + bytes <= KERNEL_NAMES_BYTES_MAX)
+		return true;
+	n->left_out++;
+	return false;
+}
+
 static int
 apply_cgroup(struct kernel_names *n, const struct perf_record *r)
 {
@@ -99,6 +111,10 @@ apply_cgroup(struct kernel_names *n, const struct perf_record *r)
 	old = RB_FIND(cgroup_tree, &n->cgroups, c);
 	if (old)
 		cgroup_remove(n, old);
+	if (!has_room(n, c->bytes)) {
+		free(c);
+		return 0;
+	}
 	RB_INSERT(cgroup_tree, &n->cgroups, c);
 	n->bytes += c->bytes;
 	return 0;
@@ -122,7 +138,7 @@ apply_ksymbol(struct kernel_names *n, const struct perf_record *r)
 	old = RB_FIND(ksymbol_tree, &n->ksymbols, k);
 	if (old)
 		ksymbol_remove(n, old);
-	if (k->flags & KSYMBOL_F_UNREGISTER) {
+	if (k->flags & KSYMBOL_F_UNREGISTER || !has_room(n, k->bytes)) {
 		free(k);
 		return 0;
 	}

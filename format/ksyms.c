@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/ksyms.h"
 
+#include "format/perf_record.h"
+
 #include <string.h>
 
 #define KSYMS_HEADER_BYTES 8
@@ -35,7 +37,7 @@ take_string(struct span *s, const char **ret, size_t *ret_len)
 	struct span bytes;
 	uint32_t n;
 
-	if (!span_u32(s, &n) || !span_take(s, n, &bytes))
+	if (!span_u32(s, &n) || n >= PERF_RECORD_STRING_MAX || !span_take(s, n, &bytes))
 		return false;
 	*ret = (const char *)bytes.p;
 	*ret_len = bytes.len;

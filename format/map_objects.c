@@ -13,7 +13,7 @@
 
 struct object {
 	struct map_object o; /* first: what others point to */
-	RB_ENTRY(object) node;
+	RB_ENTRY(object) node, by_path;
 	struct map_objects *table;
 	uint64_t refs;
 	size_t bytes;
@@ -30,15 +30,18 @@ struct inode_id {
 };
 
 RB_HEAD(object_tree, object);
+RB_HEAD(path_tree, object);
 RB_HEAD(inode_tree, inode_id);
 
 struct map_objects {
 	struct object_tree objects;
+	struct path_tree paths; /* the same ones */
 	struct inode_tree inodes;
 	struct object **slots;
 	size_t nr_slots, cap_slots, nr_objects, unused, nr_inodes;
 	size_t hint; /* no slot below it is free */
 	size_t bytes;
+	uint64_t left_out;
 	struct object *last; /* a program maps its file several times running */
 };
 
@@ -78,6 +81,17 @@ object_cmp(const struct object *a, const struct object *b)
 	return key_cmp(&a->o, &b->o);
 }
 
+/* A NULL table is before all of the same path. */
+static int
+path_cmp(const struct object *a, const struct object *b)
+{
+	int c = strcmp(a->o.path, b->o.path);
+
+	if (!c)
+		c = (a->table != NULL) - (b->table != NULL);
+	return c || !a->table ? c : cmp_u64(a->o.index, b->o.index);
+}
+
 static int
 inode_id_cmp(const struct inode_id *a, const struct inode_id *b)
 {
@@ -90,6 +104,7 @@ inode_id_cmp(const struct inode_id *a, const struct inode_id *b)
 
 /* libbsd's RB_GENERATE_STATIC() needs a __unused that glibc's headers do not stand. */
 RB_GENERATE_INTERNAL(object_tree, object, node, object_cmp, __attribute__((unused)) static)
+RB_GENERATE_INTERNAL(path_tree, object, by_path, path_cmp, __attribute__((unused)) static)
 RB_GENERATE_INTERNAL(inode_tree, inode_id, node, inode_id_cmp, __attribute__((unused)) static)
 
 struct map_objects *
@@ -100,6 +115,7 @@ map_objects_new(void)
 	if (!t)
 		return NULL;
 	RB_INIT(&t->objects);
+	RB_INIT(&t->paths);
 	RB_INIT(&t->inodes);
 	return t;
 }
@@ -109,6 +125,7 @@ object_free(struct map_objects *t, struct object *o)
 {
 	if (!o->twin)
 		RB_REMOVE(object_tree, &t->objects, o);
+	RB_REMOVE(path_tree, &t->paths, o);
 	t->slots[o->o.index] = NULL;
 	t->nr_objects--;
 	t->bytes -= o->bytes;
@@ -193,7 +210,37 @@ object_new(struct map_objects *t, const struct map_object *key)
 	t->unused++;
 	t->bytes += o->bytes;
 	RB_INSERT(object_tree, &t->objects, o);
+	RB_INSERT(path_tree, &t->paths, o);
 	return o;
+}
+
+static struct object *
+object_find_or_new(struct map_objects *t, struct object *probe)
+{
+	struct object *o = RB_FIND(object_tree, &t->objects, probe);
+
+	return o ? o : object_new(t, &probe->o);
+}
+
+/* One object for all files that there is no room for, by the kernel's own name of such. */
+static struct object *
+object_of_many(struct map_objects *t)
+{
+	struct object probe = { .o = { .path = MAP_OBJECTS_LEFT_OUT } };
+
+	t->left_out++;
+	return object_find_or_new(t, &probe);
+}
+
+/* Is there room for another object of this path? What nothing maps any more goes first. */
+static bool
+has_room(struct map_objects *t, const char *path)
+{
+	const size_t more = sizeof(struct object) + strlen(path) + 1;
+
+	if (t->bytes + more > MAP_OBJECTS_BYTES_MAX)
+		map_objects_sweep(t);
+	return t->bytes + more <= MAP_OBJECTS_BYTES_MAX;
 }
 
 /* What came by the inode of this object, or by its path; NULL: nothing. */
@@ -233,7 +280,7 @@ map_objects_get(struct map_objects *t, const struct perf_mmap *m)
 		return &t->last->o;
 	o = RB_FIND(object_tree, &t->objects, &probe);
 	if (!o)
-		o = object_new(t, &probe.o);
+		o = has_room(t, probe.o.path) ? object_new(t, &probe.o) : object_of_many(t);
 	if (!o)
 		return NULL;
 	t->last = o;
@@ -302,6 +349,10 @@ keep_id(struct map_objects *t, const struct map_object *key, const struct buildi
 		i->key.build_id = *id;
 		return 0;
 	}
+	if (t->bytes + sizeof(*i) + len > MAP_OBJECTS_BYTES_MAX) {
+		t->left_out++;
+		return 0;
+	}
 	i = calloc(1, sizeof(*i) + len);
 	if (!i)
 		return -FMT_E_NOMEM;
@@ -342,16 +393,16 @@ int
 map_objects_set_path_build_id(struct map_objects *t, const char *path, const struct buildid *id)
 {
 	const struct map_object key = { .path = path };
+	struct object from = { .o = key };
+	struct object *o;
 	int kept = keep_id(t, &key, id);
 
 	if (kept <= 0)
 		return kept;
-	for (size_t n = 0; n < t->nr_slots; n++) {
-		struct object *o = t->slots[n];
-
-		if (o && !o->o.build_id.size && strcmp(o->path, path) == 0)
+	for (o = RB_NFIND(path_tree, &t->paths, &from); o && strcmp(o->path, path) == 0;
+	     o = RB_NEXT(path_tree, &t->paths, o))
+		if (!o->o.build_id.size)
 			object_give(t, o, id);
-	}
 	return 0;
 }
 
@@ -401,6 +452,12 @@ size_t
 map_objects_used(const struct map_objects *t)
 {
 	return t->nr_objects;
+}
+
+uint64_t
+map_objects_left_out(const struct map_objects *t)
+{
+	return t->left_out;
 }
 
 size_t

@@ -15,6 +15,14 @@
 
 #include "format/task_model.h"
 
+/*
+ * Of objects, their paths and build-ids that came alone: 100,000 files of the usual length of paths. Of
+ * what comes above it, maps have the object that the kernel has for a path without memory, and
+ * build-ids are forgotten.
+ */
+#define MAP_OBJECTS_BYTES_MAX (32u << 20)
+#define MAP_OBJECTS_LEFT_OUT "//enomem"
+
 struct map_objects;
 
 struct map_objects *map_objects_new(void); /* NULL: out of memory */
@@ -39,6 +47,7 @@ size_t map_objects_count(const struct map_objects *t); /* indexes in use are bel
 const struct map_object *map_objects_at(const struct map_objects *t, size_t index);
 void map_objects_sweep(struct map_objects *t);
 size_t map_objects_used(const struct map_objects *t);
+uint64_t map_objects_left_out(const struct map_objects *t); /* see MAP_OBJECTS_BYTES_MAX */
 size_t map_objects_bytes(const struct map_objects *t);
 
 #endif

@@ -80,8 +80,12 @@ skip_padding(struct span *s)
 static int
 get_string(struct span *s, const char **ret_str)
 {
+	const size_t len = s->len;
+
 	if (!span_string(s, ret_str))
 		return -FMT_E_TRUNCATED;
+	if (len - s->len > PERF_RECORD_STRING_MAX)
+		return -FMT_E_TOO_BIG;
 	skip_padding(s);
 	return 0;
 }

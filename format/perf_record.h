@@ -22,6 +22,11 @@
 
 #define PERF_RECORD_HEADER_BYTES 8
 #define PERF_RECORD_MAX_BYTES 65535 /* header.size is a u16 */
+/*
+ * Of a path or name, its NUL included: PATH_MAX, by which the kernel bounds paths of files and of
+ * control groups; KSYM_NAME_LEN and TASK_COMM_LEN are less. A record with a longer one is not the kernel's.
+ */
+#define PERF_RECORD_STRING_MAX 4096
 
 enum perf_record_type {
 #define PERF_RECORD_ROW(number, name, min) REC_##name = number,

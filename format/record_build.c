@@ -68,14 +68,11 @@ end(struct buf *out, size_t start, const struct event_attr *attr, const struct p
 	return 0;
 }
 
-/* The last field of a record: cut to what the record has room for, and its NUL. */
+/* The last field of a record: cut to what a reader takes, and its NUL. */
 static void
-put_string(struct buf *out, size_t start, const struct event_attr *attr, const char *s)
+put_string(struct buf *out, const char *s)
 {
-	const size_t taken = out->len - start + (attr ? perf_sample_id_bytes(attr) : 0);
-	const size_t n = strnlen(s, RECORD_BYTES_MAX - taken - 1);
-
-	buf_append(out, s, n);
+	buf_append(out, s, strnlen(s, PERF_RECORD_STRING_MAX - 1));
 	buf_u8(out, 0);
 }
 
@@ -89,7 +86,7 @@ record_build_comm(struct buf *out, const struct event_attr *attr, const struct p
 
 	buf_u32(out, pid);
 	buf_u32(out, tid);
-	put_string(out, start, attr, comm);
+	put_string(out, comm);
 	return end(out, start, attr, sid);
 }
 
@@ -157,7 +154,7 @@ record_build_mmap2(struct buf *out, const struct event_attr *attr, const struct 
 	}
 	buf_u32(out, m->prot);
 	buf_u32(out, m->flags);
-	put_string(out, start, attr, m->filename);
+	put_string(out, m->filename);
 	return end(out, start, attr, sid);
 }
 
@@ -168,7 +165,7 @@ record_build_mmap(struct buf *out, const struct event_attr *attr, const struct p
 	const size_t start = begin(out, REC_MMAP, misc);
 
 	put_mmap_head(out, m);
-	put_string(out, start, attr, m->filename);
+	put_string(out, m->filename);
 	return end(out, start, attr, sid);
 }
 
@@ -198,7 +195,7 @@ record_build_cgroup(struct buf *out, const struct event_attr *attr,
 	const size_t start = begin(out, REC_CGROUP, 0);
 
 	buf_u64(out, id);
-	put_string(out, start, attr, path);
+	put_string(out, path);
 	return end(out, start, attr, sid);
 }
 
@@ -213,7 +210,7 @@ record_build_ksymbol(struct buf *out, const struct event_attr *attr,
 	buf_u32(out, len);
 	buf_u16(out, ksym_type);
 	buf_u16(out, flags);
-	put_string(out, start, attr, name);
+	put_string(out, name);
 	return end(out, start, attr, sid);
 }
 

@@ -4,8 +4,8 @@
  * and maps that were there before recording began) and for tests.
  *
  * Each call appends one whole record, padded to 8 bytes and ended by the sample_id trailer
- * of attr (NULL: none; sid NULL: all zero), to a buf. A string too long for a u16 size is
- * cut; anything else too long is -FMT_E_TOO_BIG. -FMT_E_NOMEM. On error nothing is appended.
+ * of attr (NULL: none; sid NULL: all zero), to a buf. A string over
+ * PERF_RECORD_STRING_MAX is cut; anything else too long is -FMT_E_TOO_BIG. -FMT_E_NOMEM. On error nothing is appended.
  */
 #ifndef FORMAT_RECORD_BUILD_H
 #define FORMAT_RECORD_BUILD_H

@@ -136,6 +136,7 @@ process_get(struct task_model *m, uint32_t pid)
 	p->pid = pid;
 	TAILQ_INIT(&p->tasks);
 	RB_INSERT(process_tree, &m->processes, p);
+	m->cache->processes[pid % TASK_MODEL_SLOTS] = p;
 	m->nr_processes++;
 	return p;
 }
@@ -160,8 +161,10 @@ task_free(struct task_model *m, struct task_node *t)
 		m->cache->tasks[t->t.tid % TASK_MODEL_SLOTS] = NULL;
 	TAILQ_REMOVE(&t->process->tasks, t, siblings);
 	if (t->t.exited) {
-		TAILQ_REMOVE(&m->ghosts, t, ghosts);
+		TAILQ_REMOVE(&m->ghosts, t, by_age);
 		m->nr_ghosts--;
+	} else {
+		TAILQ_REMOVE(&m->living, t, by_age);
 	}
 	namespaces_unref(t->ns);
 	m->nr_tasks--;
@@ -205,7 +208,9 @@ task_new(struct task_model *m, struct process *p, uint32_t tid, uint64_t since_n
 	t->process = p;
 	(void)snprintf(t->t.comm, sizeof(t->t.comm), ":%u", tid);
 	RB_INSERT(task_tree, &m->tasks, t);
+	m->cache->tasks[tid % TASK_MODEL_SLOTS] = t;
 	TAILQ_INSERT_TAIL(&p->tasks, t, siblings);
+	TAILQ_INSERT_TAIL(&m->living, t, by_age);
 	m->nr_tasks++;
 	return t;
 }
@@ -219,7 +224,8 @@ task_exit(struct task_model *m, struct task_node *t, uint64_t time_ns)
 	t->t.exit_ns = time_ns;
 	TAILQ_REMOVE(&t->process->tasks, t, siblings);
 	TAILQ_INSERT_HEAD(&t->process->tasks, t, siblings);
-	TAILQ_INSERT_TAIL(&m->ghosts, t, ghosts);
+	TAILQ_REMOVE(&m->living, t, by_age);
+	TAILQ_INSERT_TAIL(&m->ghosts, t, by_age);
 	m->nr_ghosts++;
 }
 
@@ -232,7 +238,8 @@ task_revive(struct task_model *m, struct task_node *t)
 	t->t.exit_ns = 0;
 	TAILQ_REMOVE(&t->process->tasks, t, siblings);
 	TAILQ_INSERT_TAIL(&t->process->tasks, t, siblings);
-	TAILQ_REMOVE(&m->ghosts, t, ghosts);
+	TAILQ_REMOVE(&m->ghosts, t, by_age);
+	TAILQ_INSERT_TAIL(&m->living, t, by_age);
 	m->nr_ghosts--;
 }
 
@@ -268,6 +275,7 @@ task_model_new(void)
 	RB_INIT(&m->tasks);
 	RB_INIT(&m->processes);
 	TAILQ_INIT(&m->ghosts);
+	TAILQ_INIT(&m->living);
 	kernel_names_init(&m->names);
 	m->cache = calloc(1, sizeof(*m->cache));
 	m->objects = map_objects_new();
@@ -326,20 +334,21 @@ process_inherit(struct task_model *m, struct process *p, uint32_t ppid)
 		p->space = address_space_ref(parent->space);
 }
 
-/* Makes room for the task of a FORK; NULL: no memory. */
+/* Makes room for the task of a FORK; used: its tid was another's. NULL: no memory. */
 static struct task_node *
-fork_begin(struct task_model *m, uint32_t pid, uint32_t tid, bool thread, uint64_t time_ns)
+fork_begin(struct task_model *m, const struct perf_record *r, bool used, uint64_t time_ns)
 {
+	const uint32_t pid = r->task.pid, tid = r->task.tid;
 	struct task_node *old, *t;
 	struct process *p;
 
-	if (!thread)
+	if (pid != r->task.ppid)
 		process_forget(m, pid);
 	p = process_get(m, pid);
 	if (!p)
 		return NULL;
 	/* Not through task_forget(): the old task may be the only one that holds p. */
-	old = task_find(m, tid);
+	old = used ? task_find(m, tid) : NULL;
 	if (old && old->process == p)
 		task_free(m, old);
 	else if (old)
@@ -364,7 +373,7 @@ apply_fork(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 	if (fresh && known && !start_ns)
 		start_ns = t->t.start_ns;
 	if (!known || !time_ns || time_ns > t->since_ns)
-		t = fork_begin(m, pid, tid, thread, time_ns);
+		t = fork_begin(m, r, t != NULL, time_ns);
 	if (!t)
 		return -FMT_E_NOMEM;
 	t->since_ns = time_ns;
@@ -511,6 +520,10 @@ task_model_apply(struct task_model *m, const struct perf_record *r)
 
 	while (m->nr_ghosts > TASK_MODEL_GHOSTS_MAX)
 		task_forget(m, TAILQ_FIRST(&m->ghosts));
+	while (m->nr_tasks - m->nr_ghosts > TASK_MODEL_LIVING_MAX) {
+		task_forget(m, TAILQ_FIRST(&m->living));
+		m->left_out++;
+	}
 	return rc;
 }
 
@@ -611,6 +624,16 @@ void
 task_model_forget_cgroups(struct task_model *m)
 {
 	kernel_names_forget_cgroups(&m->names);
+}
+
+struct task_model_left_out
+task_model_left_out(const struct task_model *m)
+{
+	return (struct task_model_left_out){
+		.tasks = m->left_out,
+		.maps = m->totals.left_out,
+		.names = m->names.left_out + map_objects_left_out(m->objects),
+	};
 }
 
 void

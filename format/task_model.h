@@ -60,6 +60,13 @@ void task_model_free(struct task_model *m);
 /* Ghosts that a model keeps at most, so that a replay of many short processes stays small. */
 #define TASK_MODEL_GHOSTS_MAX 32768
 
+/*
+ * Living tasks likewise: 64 MiB, and more than hosts have (Linux allows by default one for each 128 KiB of
+ * memory, and their stacks alone would be 4 GiB). Of more, the first to arrive are forgotten: where EXITs
+ * were lost, they are what has been dead for longest.
+ */
+#define TASK_MODEL_LIVING_MAX 262144
+
 /* Process id of the kernel's own maps in MMAP records. */
 #define TASK_PID_KERNEL UINT32_MAX
 
@@ -132,6 +139,12 @@ void task_model_forget_cgroups(struct task_model *m);
  */
 int task_model_snapshot(const struct task_model *m, const struct event_attr *attr,
 			const struct perf_sample_id *sid, struct buf *out);
+
+/* What there was no room for, so far: such tasks, maps and names may be missing, or named by others. */
+struct task_model_left_out {
+	uint64_t tasks, maps, names;
+};
+struct task_model_left_out task_model_left_out(const struct task_model *m);
 
 struct task_model_stats {
 	uint64_t tasks, ghosts, maps, objects, bytes;

@@ -29,7 +29,7 @@ struct task_node {
 	struct task t; /* first: what others point to */
 	RB_ENTRY(task_node) by_tid;
 	TAILQ_ENTRY(task_node) siblings;
-	TAILQ_ENTRY(task_node) ghosts;
+	TAILQ_ENTRY(task_node) by_age; /* among the ghosts or the living */
 	struct process *process;
 	struct namespaces *ns;
 	uint32_t ppid, ptid;
@@ -57,12 +57,14 @@ struct task_model {
 	struct task_tree tasks;
 	struct process_tree processes;
 	TAILQ_HEAD(, task_node) ghosts; /* in order of exit */
+	TAILQ_HEAD(, task_node) living; /* in order of arrival */
 	struct lookup_cache *cache;
 	struct map_objects *objects;
 	struct kernel_names names;
 	struct address_space_totals totals;
 	struct task idle;
 	uint64_t nr_tasks, nr_ghosts, nr_processes;
+	uint64_t left_out; /* tasks */
 };
 
 struct process *task_model_process(const struct task_model *m, uint32_t pid);

@@ -86,13 +86,31 @@ append_bytes(struct buf *out, bool hex, const char *from, const char *to)
 	}
 }
 
+/* Most names are nothing else: how many bytes of plain text s begins with. */
+static size_t
+plain(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] <= '~')
+		n++;
+	return n;
+}
+
 void
 escape(struct buf *out, const char *s)
 {
-	while (*s) {
+	for (;;) {
 		const char *from = s;
-		int32_t c = escape_next(&s);
+		int32_t c;
 
+		s += plain(s);
+		if (s > from)
+			buf_append(out, from, (size_t)(s - from));
+		if (!*s)
+			return;
+		from = s;
+		c = escape_next(&s);
 		if (c < 0)
 			append_bytes(out, true, from, s);
 		else if (printable(c))

@@ -12,6 +12,8 @@
 #define ARENA_BYTES (64u << 10)
 #define SLOTS_FIRST 1024
 
+static const char left_out[] = INTERN_LEFT_OUT;
+
 struct entry {
 	const char *note;
 	uint32_t hash;
@@ -30,7 +32,9 @@ struct intern {
 	size_t nr_slots;      /* a power of two */
 	size_t used;
 	struct arena *arena; /* newest first */
-	uint64_t seed;	     /* of the hashes: no file can be made whose names have one slot */
+	size_t bytes;	     /* of the strings, with what is kept of each */
+	uint64_t left_out;
+	uint64_t seed; /* of the hashes: no file can be made whose names have one slot */
 };
 
 struct intern *
@@ -76,11 +80,17 @@ hash_of(const struct intern *t, const char *s, size_t len)
 	return (uint32_t)(h ^ (h >> 32));
 }
 
+static size_t
+entry_bytes(size_t len)
+{
+	return (sizeof(struct entry) + len + 1 + _Alignof(struct entry) - 1) &
+		~(_Alignof(struct entry) - 1);
+}
+
 static struct entry *
 entry_new(struct intern *t, size_t len)
 {
-	size_t need = (sizeof(struct entry) + len + 1 + _Alignof(struct entry) - 1) &
-		~(_Alignof(struct entry) - 1);
+	const size_t need = entry_bytes(len);
 	struct arena *a = t->arena;
 	struct entry *e;
 
@@ -97,6 +107,7 @@ entry_new(struct intern *t, size_t len)
 	}
 	e = (struct entry *)(void *)(a->bytes + a->used);
 	a->used += need;
+	t->bytes += need;
 	return e;
 }
 
@@ -124,14 +135,14 @@ grow(struct intern *t)
 	return true;
 }
 
-const char *
-intern_add(struct intern *t, const char *s, size_t len)
+/* The one copy of a string, or of what stands for those that there is no room for. */
+static const char *
+add(struct intern *t, const char *s, size_t len)
 {
 	uint32_t hash;
 	size_t at;
 	struct entry *e;
 
-	len = strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX);
 	hash = hash_of(t, s, len);
 	if (t->used * 4 >= t->nr_slots * 3 && !grow(t))
 		return NULL;
@@ -140,6 +151,10 @@ intern_add(struct intern *t, const char *s, size_t len)
 		e = t->slots[at];
 		if (e->hash == hash && e->len == len && memcmp(e->s, s, len) == 0)
 			return e->s;
+	}
+	if (t->bytes + entry_bytes(len) > INTERN_BYTES_MAX && s != left_out) {
+		t->left_out++;
+		return add(t, left_out, sizeof(left_out) - 1);
 	}
 	e = entry_new(t, len);
 	if (e == NULL)
@@ -152,6 +167,12 @@ intern_add(struct intern *t, const char *s, size_t len)
 	t->slots[at] = e;
 	t->used++;
 	return e->s;
+}
+
+const char *
+intern_add(struct intern *t, const char *s, size_t len)
+{
+	return add(t, s, strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX));
 }
 
 const char *
@@ -172,4 +193,10 @@ intern_note(struct intern *t, const char *interned)
 			return &t->slots[at]->note;
 	assert(!"not a string of this table");
 	return NULL;
+}
+
+uint64_t
+intern_left_out(const struct intern *t)
+{
+	return t->left_out;
 }

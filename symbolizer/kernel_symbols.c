@@ -26,6 +26,7 @@ struct kernel_symbols {
 	const char *kernel_dso;
 	struct symbol_tree entries;
 	size_t nr;
+	uint64_t left_out;
 };
 
 static int
@@ -71,8 +72,13 @@ kernel_symbols_free(struct kernel_symbols *k)
 static int
 add(struct kernel_symbols *k, const struct kernel_symbol *symbol)
 {
-	struct entry *e = malloc(sizeof(*e)), *old;
+	struct entry *e, *old, key = { .symbol.start = symbol->start };
 
+	if (k->nr == KERNEL_SYMBOLS_MAX && !RB_FIND(symbol_tree, &k->entries, &key)) {
+		k->left_out++;
+		return 0;
+	}
+	e = malloc(sizeof(*e));
 	if (e == NULL)
 		return -FMT_E_NOMEM;
 	e->symbol = *symbol;
@@ -154,6 +160,9 @@ kernel_symbols_add_block(struct kernel_symbols *k, struct span payload)
 		if (error)
 			return error;
 	}
+	/* Of what follows nothing is known. */
+	if (more < 0)
+		k->left_out++;
 	return more;
 }
 
@@ -218,4 +227,10 @@ size_t
 kernel_symbols_count(const struct kernel_symbols *k)
 {
 	return k->nr;
+}
+
+uint64_t
+kernel_symbols_left_out(const struct kernel_symbols *k)
+{
+	return k->left_out;
 }

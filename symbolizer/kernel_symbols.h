@@ -17,6 +17,9 @@
 
 #define KERNEL_DSO "[kernel.kallsyms]"
 
+/* Linux has 200,000 with all its modules, and an entry for each BPF program. */
+#define KERNEL_SYMBOLS_MAX (1u << 20)
+
 struct kernel_symbols;
 
 /* Names and objects are interned in strings, which has to live longer. NULL: out of memory. */
@@ -42,6 +45,7 @@ bool kernel_symbols_next(const struct kernel_symbols *k, uint64_t address,
 			 struct kernel_symbol *ret);
 /* "[module]", what a module's symbols are in; interned. NULL: out of memory. */
 const char *kernel_symbols_dso(struct intern *strings, const char *module, size_t len);
+uint64_t kernel_symbols_left_out(const struct kernel_symbols *k); /* over KERNEL_SYMBOLS_MAX */
 size_t kernel_symbols_count(const struct kernel_symbols *k);
 
 #endif

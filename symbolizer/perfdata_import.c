@@ -91,9 +91,9 @@ add_buildids(struct import *im, struct span section)
 	for (size_t i = 0; !error && i < nr; i++) {
 		struct buildid_entry e = { .id = ids[i].id, .path = ids[i].path };
 
-		if (same_path(ids, nr, i))
-			continue;
 		e.path_len = strlen(e.path);
+		if (same_path(ids, nr, i) || e.path_len >= PERF_RECORD_STRING_MAX)
+			continue;
 		if (im->buildids.len == 0)
 			buildids_begin(&im->buildids);
 		buildids_add(&im->buildids, &e);

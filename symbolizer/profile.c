@@ -25,7 +25,14 @@ struct stack {
 
 struct profile_event {
 	const char *name; /* interned */
+	uint32_t nth;	  /* of that name in its recording, from 0 */
 	struct profile_weight whole;
+};
+
+/* How many events of a recording have a name, so far. */
+struct event_count {
+	const char *name;
+	uint32_t nr;
 };
 
 struct profile {
@@ -34,6 +41,7 @@ struct profile {
 	const struct profile_options *options;
 	struct profile_event *events;
 	size_t nr_events, cap_events;
+	struct slots event_slots;
 	struct profile_weight whole_of_none; /* of samples without an event */
 	struct frame *frames;
 	size_t nr_frames, cap_frames;
@@ -44,6 +52,7 @@ struct profile {
 	uint32_t *words; /* the stacks' frame ids, one after another */
 	size_t nr_words, cap_words;
 	struct profile_totals totals;
+	uint64_t names_left_out; /* by task models */
 };
 
 /* What building needs and the profile does not. */
@@ -57,6 +66,9 @@ struct build {
 	uint64_t shift_ns;
 	int *events; /* of the recording: indexes of the profile's */
 	size_t nr_events, cap_events;
+	struct event_count *counts; /* by name */
+	size_t nr_counts, cap_counts;
+	struct slots count_slots;
 	int error; /* of the block callback, which cannot return one */
 };
 
@@ -263,43 +275,82 @@ count_totals(struct build *b, const struct perf_record *r, uint32_t leaf, uint64
 	t->unresolved[p->frames[leaf].miss]++;
 }
 
-/* Which of the profile's events has a name, being the nth of that name. */
-static int
-find_event(const struct profile *p, const char *name, size_t nth)
+static bool
+count_same(const void *owner, uint32_t index, const void *key)
 {
-	for (size_t i = 0; i < p->nr_events; i++)
-		if (p->events[i].name == name && nth-- == 0)
-			return (int)i;
-	return -1;
+	return ((const struct build *)owner)->counts[index].name == key;
+}
+
+/* Counts an event of this name; *ret is how many there were before. 0, -FMT_E_NOMEM. */
+static int
+count_name(struct build *b, const char *name, uint32_t *ret)
+{
+	const uint32_t hash = (uint32_t)slots_mix((uintptr_t)name, 0);
+	uint32_t i = slots_find(&b->count_slots, hash, count_same, b, name);
+	int err;
+
+	if (i == SLOTS_NONE) {
+		i = (uint32_t)b->nr_counts;
+		err = slots_reserve_array(&b->counts, i, &b->cap_counts, 1, sizeof(*b->counts));
+		if (err == 0)
+			err = slots_add(&b->count_slots, hash, i);
+		if (err < 0)
+			return err;
+		b->counts[b->nr_counts++] = (struct event_count){ .name = name };
+	}
+	*ret = b->counts[i].nr++;
+	return 0;
+}
+
+static bool
+event_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct profile_event *a = &((const struct profile *)owner)->events[index], *b = key;
+
+	return a->name == b->name && a->nth == b->nth;
+}
+
+/* The index of an event of the profile, new or known: 0, -FMT_E_NOMEM. */
+static int
+event_index(struct profile *p, const struct profile_event *e, int *ret)
+{
+	const uint32_t hash = (uint32_t)slots_mix((uintptr_t)e->name, e->nth);
+	uint32_t i = slots_find(&p->event_slots, hash, event_same, p, e);
+	int err;
+
+	if (i == SLOTS_NONE) {
+		i = (uint32_t)p->nr_events;
+		err = slots_reserve_array(&p->events, i, &p->cap_events, 1, sizeof(*p->events));
+		if (err == 0)
+			err = slots_add(&p->event_slots, hash, i);
+		if (err < 0)
+			return err;
+		p->events[p->nr_events++] = *e;
+	}
+	*ret = (int)i;
+	return 0;
 }
 
 /* The i-th event of the recording, one that was not asked for before. */
 static int
 take_event(struct build *b, size_t i)
 {
-	struct profile *p = b->p;
-	const char *name = resolver_intern(b->resolver,
-					   event_set_at(record_stream_events(b->stream), i)->name);
-	size_t nth = 0;
+	struct profile_event e = {
+		.name = resolver_intern(b->resolver,
+					event_set_at(record_stream_events(b->stream), i)->name),
+	};
 	int err;
 
-	if (!name)
+	if (!e.name)
 		return -FMT_E_NOMEM;
-	for (size_t k = 0; k < i; k++)
-		nth += p->events[b->events[k]].name == name;
 	err = slots_reserve_array(&b->events, b->nr_events, &b->cap_events, 1, sizeof(*b->events));
 	if (err == 0)
-		err = slots_reserve_array(&p->events, p->nr_events, &p->cap_events, 1,
-					  sizeof(*p->events));
-	if (err < 0)
-		return err;
-	b->events[i] = find_event(p, name, nth);
-	if (b->events[i] < 0) {
-		b->events[i] = (int)p->nr_events;
-		p->events[p->nr_events++] = (struct profile_event){ .name = name };
-	}
-	b->nr_events++;
-	return 0;
+		err = count_name(b, e.name, &e.nth);
+	if (err == 0)
+		err = event_index(b->p, &e, &b->events[i]);
+	if (err == 0)
+		b->nr_events++;
+	return err;
 }
 
 /* The profile's number of an event of the recording, which may have come a moment ago. */
@@ -466,6 +517,19 @@ read_stream(struct build *b, struct fmt_where *where)
 	return err == 0 ? b->error : err;
 }
 
+static void
+note_left_out(struct build *b)
+{
+	struct profile *p = b->p;
+	struct task_model_left_out *all = &p->totals.left_out;
+	const struct task_model_left_out now = task_model_left_out(b->model);
+
+	p->names_left_out += now.names;
+	all->tasks += now.tasks;
+	all->maps += now.maps;
+	all->names = p->names_left_out + resolver_left_out(b->resolver);
+}
+
 struct profile *
 profile_new(struct resolver *resolver, const struct profile_options *options)
 {
@@ -498,8 +562,12 @@ profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 	b.unknown = resolver_intern(p->resolver, "[unknown]");
 	if (b.model && b.swapper && b.unknown)
 		err = read_stream(&b, where);
+	if (b.model)
+		note_left_out(&b);
 	task_model_free(b.model);
 	free(b.events);
+	free(b.counts);
+	slots_done(&b.count_slots);
 	if (err == -FMT_E_NOMEM)
 		fmt_fail(where, FMT_E_NOMEM, 0, "%s", "");
 	return err;
@@ -516,6 +584,7 @@ profile_free(struct profile *p)
 	slots_done(&p->stack_slots);
 	free(p->words);
 	free(p->events);
+	slots_done(&p->event_slots);
 	free(p);
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "format/record_stream.h"
+#include "format/task_model.h"
 #include "symbolizer/filter.h"
 #include "symbolizer/resolve.h"
 
@@ -73,6 +74,7 @@ struct profile_totals {
 	uint64_t filtered;		     /* samples left out by it */
 	uint64_t start_ns, end_ns;	     /* first and last sample */
 	uint64_t unresolved[RESOLVE_MISSES]; /* leaf frames by reason */
+	struct task_model_left_out left_out; /* for want of room, the resolver's names among them */
 };
 const struct profile_totals *profile_totals(const struct profile *p);
 

@@ -18,6 +18,9 @@ struct report {
 	size_t cap_stamps;
 	struct report_section *sections;
 	size_t nr_sections, cap_sections;
+	/* By event + 1: the index of its section + 1. */
+	size_t *section_of;
+	size_t nr_section_of, cap_section_of;
 	struct report_unknown *unknowns;
 	size_t nr_unknowns, cap_unknowns;
 	struct slots unknown_slots;
@@ -261,17 +264,25 @@ add_stack(struct report *r, const struct profile *p, const struct profile_stack 
 static int
 add_section(struct report *r, const struct profile *p, const struct profile_stack *s)
 {
-	int err;
+	const size_t event = (size_t)(s->event + 1);
+	int err = 0;
 
-	for (size_t i = 0; i < r->nr_sections; i++)
-		if (r->sections[i].event == s->event) {
-			weigh(&r->sections[i].weight, s);
-			return 0;
-		}
-	err = slots_reserve_array(&r->sections, r->nr_sections, &r->cap_sections, 1,
-				  sizeof(*r->sections));
+	while (r->nr_section_of <= event && err == 0) {
+		err = slots_reserve_array(&r->section_of, r->nr_section_of, &r->cap_section_of, 1,
+					  sizeof(*r->section_of));
+		if (err == 0)
+			r->section_of[r->nr_section_of++] = 0;
+	}
+	if (err == 0 && r->section_of[event] != 0) {
+		weigh(&r->sections[r->section_of[event] - 1].weight, s);
+		return 0;
+	}
+	if (err == 0)
+		err = slots_reserve_array(&r->sections, r->nr_sections, &r->cap_sections, 1,
+					  sizeof(*r->sections));
 	if (err < 0)
 		return err;
+	r->section_of[event] = r->nr_sections + 1;
 	r->sections[r->nr_sections] = (struct report_section){
 		.event = s->event,
 		.whole = profile_event_whole(p, s->event),
@@ -434,6 +445,7 @@ report_free(struct report *r)
 	free(r->stamps);
 	slots_done(&r->row_slots);
 	free(r->sections);
+	free(r->section_of);
 	free(r->unknowns);
 	slots_done(&r->unknown_slots);
 	free(r);

@@ -28,6 +28,7 @@ struct mapped {
 	uint64_t vdso_epoch;	/* relative: which vDSO it was tried with */
 	struct object *object;
 	const char *dso, *path;
+	bool path_left_out; /* it is another than the object's */
 };
 
 struct resolver {
@@ -46,6 +47,7 @@ struct resolver {
 	struct slots by_build_id; /* indexes of objects */
 	struct address_cache user, kernel_cache;
 	const char *unknown, *kernel_dso;
+	uint64_t kernel_left_out; /* symbols of the recordings before */
 	struct buildid vdso_id;
 	uint64_t vdso_epoch; /* how often it changed */
 };
@@ -119,6 +121,13 @@ resolver_intern(struct resolver *r, const char *s)
 	return intern_string(r->strings, s);
 }
 
+uint64_t
+resolver_left_out(const struct resolver *r)
+{
+	return intern_left_out(r->strings) + r->kernel_left_out +
+		kernel_symbols_left_out(r->kernel);
+}
+
 /* --- objects --- */
 
 /* Build-ids are hashes: any eight bytes of one are as good as another hash of it. */
@@ -172,6 +181,9 @@ mapped_names(struct resolver *r, struct mapped *s, const char *path)
 	const char *base = path;
 
 	s->path = intern_string(r->strings, path);
+	/* What nothing but its path tells from others is asked for anew each time. */
+	s->path_left_out = s->path != NULL && strcmp(s->path, path) != 0 &&
+		(s->ino != 0 || s->build_id.size != 0);
 	if (len >= sizeof(deleted) && strcmp(path + len - (sizeof(deleted) - 1), deleted) == 0)
 		len -= sizeof(deleted) - 1;
 	/* "//anon" is a name as it is; "[anon:a/b]" has no directory. */
@@ -224,7 +236,7 @@ mapped_same(const struct mapped *s, const struct map_object *wanted)
 {
 	return s->path != NULL && buildid_cmp(&s->build_id, &wanted->build_id) == 0 &&
 		s->ino == wanted->ino && s->maj == wanted->maj && s->min == wanted->min &&
-		strcmp(s->path, wanted->path) == 0;
+		(s->path_left_out || strcmp(s->path, wanted->path) == 0);
 }
 
 static int
@@ -330,6 +342,7 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 		kernel_symbols_free(kernel);
 		return error;
 	}
+	r->kernel_left_out += kernel_symbols_left_out(r->kernel);
 	kernel_symbols_free(r->kernel);
 	r->kernel = kernel;
 	free(r->mapped);

@@ -87,6 +87,9 @@ int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, b
 		  struct frame *ret);
 int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret);
 
+/* Names that there was no room for, so far (INTERN_BYTES_MAX, KERNEL_SYMBOLS_MAX). */
+uint64_t resolver_left_out(const struct resolver *r);
+
 /* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
 const char *resolver_intern(struct resolver *r, const char *s);
 

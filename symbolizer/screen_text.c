@@ -17,9 +17,15 @@
 int
 screen_text_next(const char **text)
 {
-	int32_t c = escape_next(text);
-	int w = c < 0 ? 1 : wcwidth((wchar_t)c);
+	int32_t c;
+	int w;
 
+	if (**text >= ' ' && **text <= '~') {
+		++*text;
+		return 1;
+	}
+	c = escape_next(text);
+	w = c < 0 ? 1 : wcwidth((wchar_t)c);
 	/* In a locale without UTF-8 nothing is known of it. */
 	return w < 0 ? 1 : w;
 }

@@ -2,12 +2,14 @@
 #include "symbolizer/cmd/load.h"
 
 #include <err.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "format/address_space.h"
 #include "format/time_text.h"
 #include "symbolizer/coverage.h"
 #include "symbolizer/escape.h"
@@ -176,6 +178,26 @@ warn_doubts(const struct load *l)
 	}
 }
 
+/* What was too much to be kept. */
+static void
+warn_left_out(const struct load *l)
+{
+	const struct task_model_left_out *n = &profile_totals(l->profile)->left_out;
+
+	if (n->tasks > 0)
+		screen_text_warn("%s: more than %d tasks at a time: %" PRIu64
+				 " were forgotten, and what they ran may have no name",
+				 l->set.path, TASK_MODEL_LIVING_MAX, n->tasks);
+	if (n->maps > 0)
+		screen_text_warn("%s: more than %u maps at a time: %" PRIu64
+				 " were left out, and addresses in them have no name",
+				 l->set.path, ADDRESS_SPACES_MAPS_MAX, n->maps);
+	if (n->names > 0)
+		screen_text_warn("%s: more names than there is room for: left out %" PRIu64
+				 " times",
+				 l->set.path, n->names);
+}
+
 int
 load_open(struct load *l, const struct load_options *o, const struct profile_options *po)
 {
@@ -197,6 +219,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return EXIT_FAILED;
 	}
 	input_set_warn(&l->set, !o->told);
+	warn_left_out(l);
 	if (doubts_find(l->profile, &l->doubts) < 0) {
 		warnx("out of memory");
 		return EXIT_FAILED;

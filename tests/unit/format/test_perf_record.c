@@ -651,6 +651,24 @@ test_string_without_nul(void **state)
 	}
 }
 
+/* A name or path that the kernel cannot have made. */
+static void
+test_long_strings(void **state)
+{
+	static char name[PERF_RECORD_STRING_MAX + 1];
+	struct perf_record r;
+
+	for (unsigned over = 0; over < 2; over++) {
+		memset(name, 'n', PERF_RECORD_STRING_MAX - 1 + over);
+		wire_begin(&wire, PERF_RECORD_CGROUP, 0);
+		wire_u64(&wire, 7);
+		wire_string(&wire, name);
+		wire_end(&wire);
+		assert_int_equal(wire_parse(wire.bytes, wire.len, NULL, &r),
+				 over ? -FMT_E_TOO_BIG : 0);
+	}
+}
+
 static void
 test_empty_strings(void **state)
 {
@@ -890,6 +908,7 @@ main(void)
 		cmocka_unit_test(test_odd_padding_is_carried),
 		cmocka_unit_test(test_unknown_types),
 		cmocka_unit_test(test_string_without_nul),
+		cmocka_unit_test(test_long_strings),
 		cmocka_unit_test(test_empty_strings),
 		cmocka_unit_test(test_build_id_sizes),
 		cmocka_unit_test(test_build_id_bit_of_another),

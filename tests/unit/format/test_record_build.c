@@ -232,15 +232,14 @@ test_long_strings_are_cut(void **state)
 	assert_non_null(name);
 	memset(name, 'n', 70000);
 	buf_init(&b);
-	for (size_t n = 65400; n <= 70000; n += n < 65600 ? 1 : 400) {
+	for (size_t n = 4000; n <= 70000; n += n < 4200 ? 1 : 400) {
 		const char saved = name[n];
 
 		name[n] = 0;
 		assert_int_equal(record_build_cgroup(&b, &attr, &sid, 7, name), 0);
-		assert_uint_in_range(b.len, 65400, 65528);
 		assert_int_equal(wire_parse(b.p, b.len, &attr, &r), 0);
 		assert_int_equal(r.sid.id, sid.id);
-		assert_true(strlen(r.cgroup.path) == n || b.len == 65528);
+		assert_int_equal(strlen(r.cgroup.path), n < 4096 ? n : 4095);
 		buf_clear(&b);
 		name[n] = saved;
 	}

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/address_space.h"
+#include "format/kernel_names.h"
+#include "format/map_objects.h"
 #include "format/record_build.h"
 #include "format/task_model.h"
 
@@ -899,9 +902,160 @@ test_copies_are_bounded(void **state)
 		assert_int_equal(task_model_apply(m, &r), 0);
 		assert_string_equal(path_at(m, pid, UINT64_C(1) << 40), "/child");
 		task_model_stats(m, &st);
-		assert_true(st.maps <= (4u << 20) + 2000);
+		assert_true(st.maps <= ADDRESS_SPACES_MAPS_MAX);
 	}
 	assert_string_equal(path_at(m, 1000, 0), "/parent");
+	assert_true(task_model_left_out(m).maps > 60000 * 1000);
+	task_model_free(m);
+}
+
+/* A child that maps before it execs, again and again: the parent's maps are not copied for ever. */
+static void
+test_copies_are_paid_for(void **state)
+{
+	struct task_model *m = task_model_new();
+	const uint64_t maps = 60000, children = 200;
+	struct perf_record r;
+
+	for (uint64_t i = 0; i < maps; i++) {
+		r = mmap_record(1, 10, i * 2 * PAGE, PAGE, "/parent");
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	for (uint32_t i = 0; i < children; i++) {
+		const struct step fork = { 'F', 2 + i, 20, 20, 10, 10, .name = NULL };
+
+		apply_step(m, &fork);
+		r = mmap_record(2 + i, 20, UINT64_C(1) << 40, PAGE, "/child");
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	/* Each copy is of all maps; those that were put pay for some, and some are free. */
+	assert_int_equal(
+		task_model_left_out(m).maps,
+		(children -
+		 (ADDRESS_SPACES_COPIES_FREE + ADDRESS_SPACES_COPIES_EACH * (maps + children)) /
+			 maps) *
+			maps);
+	assert_string_equal(path_at(m, 10, 0), "/parent");
+	assert_string_equal(path_at(m, 20, UINT64_C(1) << 40), "/child");
+	task_model_free(m);
+}
+
+/* Many spaces with many maps: none that comes is kept, and what it replaced is gone. */
+static void
+test_all_maps_are_bounded(void **state)
+{
+	struct task_model *m = task_model_new();
+	const uint64_t each = 50000, over = ADDRESS_SPACES_MAPS_MAX + each;
+	struct task_model_stats st;
+	struct perf_record r;
+
+	for (uint64_t i = 0; i < over; i++) {
+		r = mmap_record(1, 10 + (uint32_t)(i / each), i % each * 4 * PAGE, 3 * PAGE, "/a");
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	task_model_stats(m, &st);
+	assert_int_equal(st.maps, ADDRESS_SPACES_MAPS_MAX);
+	assert_int_equal(task_model_left_out(m).maps, each);
+	/* In the middle of one that is there. */
+	r = mmap_record(2, 10, PAGE, PAGE, "/b");
+	assert_int_equal(task_model_apply(m, &r), 0);
+	assert_string_equal(path_at(m, 10, 0), "/a");
+	assert_null(task_model_map(m, 10, PAGE));
+	assert_null(task_model_map(m, 10, 2 * PAGE));
+	task_model_stats(m, &st);
+	assert_int_equal(st.maps, ADDRESS_SPACES_MAPS_MAX);
+	task_model_free(m);
+}
+
+/* Tasks that begin and never end: those heard of first are forgotten, and counted. */
+static void
+test_living_are_bounded(void **state)
+{
+	struct task_model *m = task_model_new();
+	const uint32_t n = TASK_MODEL_LIVING_MAX + 1000;
+	struct task_model_stats st;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct perf_record r = { .type = REC_COMM,
+					 .sid = { .time = 1 + i },
+					 .comm = { .pid = 10 + i, .tid = 10 + i, .comm = "x" } };
+
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	task_model_stats(m, &st);
+	assert_int_equal(st.tasks, TASK_MODEL_LIVING_MAX);
+	assert_int_equal(task_model_left_out(m).tasks, 1000);
+	assert_null(task_model_task(m, 1009, 1009));
+	assert_non_null(task_model_task(m, 1010, 1010));
+	task_model_free(m);
+}
+
+/* Files without end: those mapped now are kept; of what has no room the kernel's name stands there. */
+static void
+test_names_are_bounded(void **state)
+{
+	struct task_model *m = task_model_new();
+	static char path[4000];
+	struct task_model_stats st;
+	struct perf_record r;
+
+	memset(path, 'n', sizeof(path) - 1);
+	for (uint32_t i = 0; i < 3 * MAP_OBJECTS_BYTES_MAX / sizeof(path); i++) {
+		snprintf(path, 16, "/%u", i);
+		path[strlen(path)] = 'n';
+		/* Each in the place of the one before. */
+		r = mmap_record(1, 10, 0, PAGE, path);
+		assert_int_equal(task_model_apply(m, &r), 0);
+		assert_string_equal(path_at(m, 10, 0), path);
+	}
+	assert_int_equal(task_model_left_out(m).names, 0);
+	for (uint32_t i = 0; i < 3 * MAP_OBJECTS_BYTES_MAX / sizeof(path); i++) {
+		snprintf(path, 16, "/x%u", i);
+		path[strlen(path)] = 'n';
+		r = mmap_record(1, 10, (1 + i) * PAGE, PAGE, path);
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	assert_string_equal(path_at(m, 10, 10 * PAGE) + 8, path + 8);
+	assert_string_equal(path_at(m, 10, r.mmap.addr), MAP_OBJECTS_LEFT_OUT);
+	assert_true(task_model_left_out(m).names > 15000);
+	task_model_stats(m, &st);
+	assert_true(st.bytes < 2 * MAP_OBJECTS_BYTES_MAX);
+	for (uint32_t i = 0; i < 3 * KERNEL_NAMES_BYTES_MAX / sizeof(path); i++) {
+		r = (struct perf_record){ .type = REC_CGROUP, .cgroup = { .id = i, .path = path } };
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	assert_non_null(task_model_cgroup(m, 0));
+	assert_null(task_model_cgroup(m, r.cgroup.id));
+	task_model_free(m);
+}
+
+/* Build-ids by path, one for each of many files. */
+static void
+test_build_ids_by_path(void **state)
+{
+	struct task_model *m = task_model_new();
+	const uint32_t n = 50000;
+	struct buildid id = { .size = 20 };
+	struct perf_record r;
+	char path[16];
+
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		(void)snprintf(path, sizeof(path), "/%u", i % n);
+		r = mmap_record(1, 10, (uint64_t)i * PAGE, PAGE, path);
+		r.mmap.ino = 1 + i;
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		(void)snprintf(path, sizeof(path), "/%u", i);
+		le32enc(id.bytes, i);
+		assert_int_equal(task_model_set_path_build_id(m, path, strlen(path), &id), 0);
+	}
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		const struct map_object *o = task_model_map(m, 10, (uint64_t)i * PAGE)->object;
+
+		assert_int_equal(o->build_id.size, 20);
+		assert_int_equal(le32dec(o->build_id.bytes), i % n);
+	}
 	task_model_free(m);
 }
 
@@ -984,6 +1138,11 @@ main(void)
 		cmocka_unit_test(test_maps_are_bounded),
 		cmocka_unit_test(test_nested_maps),
 		cmocka_unit_test(test_copies_are_bounded),
+		cmocka_unit_test(test_copies_are_paid_for),
+		cmocka_unit_test(test_all_maps_are_bounded),
+		cmocka_unit_test(test_living_are_bounded),
+		cmocka_unit_test(test_names_are_bounded),
+		cmocka_unit_test(test_build_ids_by_path),
 		cmocka_unit_test(test_exec_after_exec),
 		cmocka_unit_test(test_build_ids_of_one_inode),
 	};

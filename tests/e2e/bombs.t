@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @together
+#
+# Recordings that ask for much: small on the disk, with checksums that are right (bomb_maker). Whatever
+# is asked of them takes 256 MiB at most. CPU time is told, and has a limit that only what
+# does not grow with the size of the recording reaches.
+. "$(dirname "$0")/../lib.sh"
+need_command python3
+maker=$BUILD/tests/bench/bomb_maker
+
+cat >measure.py <<'END'
+import os, resource, sys
+pid = os.fork()
+if pid == 0:
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    os.execv(sys.argv[2], sys.argv[2:])
+_, status, used = os.wait4(pid, 0)
+with open(sys.argv[1], "w") as out:
+    print(os.waitstatus_to_exitcode(status), used.ru_maxrss // 1024,
+          "%.2f" % (used.ru_utime + used.ru_stime), file=out)
+END
+limit=256
+! nm -D "$SPOOR" 2>/dev/null | grep -q __asan_init || limit=1000000
+
+# bomb KIND N [COMMAND...]: each of the commands, of the usual ones without any, on N of a KIND.
+bomb()
+{
+	local kind=$1 n=$2 command status mib seconds said=
+	shift 2
+	"$maker" "$kind" "$n" bomb.spoor || bail "bomb_maker $kind failed"
+	[ $# -gt 0 ] || set -- report "report --json -s comm,pid,dso,sym" info dump "export -f folded"
+	for command; do
+		# shellcheck disable=SC2086
+		python3 measure.py measured "$SPOOR" $command bomb.spoor >/dev/null 2>"err.$kind"
+		read -r status mib seconds <measured
+		said+="${said:+; }$command: $seconds s, $mib MiB"
+		is "$status $((mib <= limit))" "0 1" "$kind, $command: within $limit MiB"
+	done
+	echo "# $kind: $(stat -c %s bomb.spoor) bytes: $said"
+}
+
+# Names as long as a record has room for are not the kernel's.
+for kind in paths ends cgroups ksymbols; do
+	bomb $kind 8000
+	like "$(cat err.$kind)" '8000 records could not be parsed' "$kind: names that no kernel makes are told"
+done
+bomb ksyms 8000
+like "$(cat err.ksyms)" 'more names than there is room for' "ksyms: names that no kernel makes are told"
+bomb buildids 4000
+# As long as those of a kernel can be, and more than there is room for.
+for kind in paths cgroups ksymbols ksyms buildids; do
+	bomb full-$kind 64000 report
+	like "$(cat err.full-$kind)" 'more names than there is room for' "$kind: names that are left out are told"
+done
+
+bomb tasks 3000000 report
+like "$(cat err.tasks)" 'more than 262144 tasks at a time: 2737856 were forgotten' "tasks: those forgotten are told"
+bomb threads 1000000 report
+bomb mapped-tasks 1000000 report
+bomb namespaces 1000000 report
+bomb maps 3000000 report
+like "$(cat err.maps)" 'more than 1048576 maps at a time' "maps: those left out are told"
+bomb overlapping-maps 300000 report
+bomb nested-maps 200000 report
+bomb forks-of-maps 2000 report
+bomb objects 50000 report
+bomb short-buildids 100000 report
+bomb short-ksyms 300000 report
+bomb short-cgroups 300000 report
+bomb lives 100000 report
+
+bomb events 30000
+bomb same-events 30000
+bomb long-events 200
+bomb ids 500000
+bomb metas 1000
+bomb blocks 50000
+bomb indexes 50000
+bomb incomplete 50000
+bomb gaps 500000
+bomb losses 5000000
+bomb foreign 8000
+bomb chains 500
+
+done_testing
