@@ -351,7 +351,7 @@ make_surrogate(struct elf *e, struct buildid *ret)
 int
 buildid_of_notes_file(const char *path, struct buildid *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = io_open(AT_FDCWD, path, 0);
 	uint8_t notes[NOTE_BYTES_MAX];
 	struct buildid id;
 	ssize_t n;

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* More than one transfer moves at most: the kernel's own limit is just under 2 GiB. */
@@ -227,6 +229,38 @@ struct io_source *
 io_source_memory(const void *p, size_t n)
 {
 	return memory_source_new(p, n, NULL);
+}
+
+/* 0, or what is wrong with a descriptor that was opened by name. */
+static int
+unreadable(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	if (!S_ISFIFO(st.st_mode))
+		return ENOTSUP;
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC ? 0 : ESPIPE;
+}
+
+int
+io_open(int dirfd, const char *path, int flags)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+	int error = fd < 0 ? errno : unreadable(fd);
+
+	if (!error)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return -1;
 }
 
 ssize_t

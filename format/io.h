@@ -43,6 +43,13 @@ struct io_source {
 #define IO_PIPE_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 32 : 30))
 
 /*
+ * Opens what is to be read, and waits for nobody: its descriptor, or -1 with errno, EISDIR, ENOTSUP (a
+ * device) or ESPIPE (a FIFO: whoever made it may never write) among others. A pipe without a name, as
+ * /dev/stdin and a shell's <(COMMAND) are, is taken. flags are added, O_NOFOLLOW for one.
+ */
+int io_open(int dirfd, const char *path, int flags);
+
+/*
  * Up to n bytes of what comes next: bytes read, 0 at the end, -errno. Waits where a descriptor
  * came with O_NONBLOCK.
  */

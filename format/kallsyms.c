@@ -367,7 +367,7 @@ kallsyms_read(struct io_source *file, struct kallsyms **ret)
 int
 kallsyms_open(const char *path, struct kallsyms **ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	int fd = io_open(AT_FDCWD, path, 0), rc;
 	struct io_source *file = fd < 0 ? NULL : io_source_fd(fd);
 
 	if (!file)

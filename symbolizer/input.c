@@ -17,6 +17,22 @@
 
 #define DEFAULT_PATH "recording.spoor"
 
+bool
+input_say_unreadable(const char *shown, int error)
+{
+	if (error == EISDIR)
+		screen_text_warn("%s: is a directory; name one recording in it", shown);
+	else if (error == ENOTSUP)
+		screen_text_warn("%s: is a device, not a recording", shown);
+	else if (error == ESPIPE)
+		screen_text_warn("%s: is a FIFO; what comes through one is read from standard "
+				 "input (-)",
+				 shown);
+	else
+		return false;
+	return true;
+}
+
 static int
 open_fd(const char *path, const char **ret_shown)
 {
@@ -32,10 +48,12 @@ open_fd(const char *path, const char **ret_shown)
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
 		*ret_shown = path ? path : DEFAULT_PATH;
-		fd = open(*ret_shown, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		fd = io_open(AT_FDCWD, *ret_shown, 0);
 	}
 	if (fd >= 0)
 		return fd;
+	if (input_say_unreadable(*ret_shown, errno))
+		return -1;
 	if (!path && errno == ENOENT)
 		screen_text_warn("there is no " DEFAULT_PATH
 				 " here: name a recording, or make one with "
@@ -101,11 +119,7 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	input_access_of(fd, &in->access);
 	source = io_source_fd(fd);
 	if (!source) {
-		if (errno == EISDIR)
-			screen_text_warn("%s: is a directory; name one recording in it", in->path);
-		else if (errno == ENOTSUP)
-			screen_text_warn("%s: is a device, not a recording", in->path);
-		else
+		if (!input_say_unreadable(in->path, errno))
 			warn("%s", in->path);
 		return EXIT_FAILED;
 	}

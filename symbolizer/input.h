@@ -33,6 +33,9 @@ struct input {
 	struct record_stream *stream;
 };
 
+/* Says what io_open() or io_source_fd() has against a file; false: it is the errno that tells. */
+bool input_say_unreadable(const char *shown, int error);
+
 /*
  * One recording. path NULL: ./recording.spoor. 0, or an exit status (1) after a message on
  * stderr. For what may also be an archive: input_set.

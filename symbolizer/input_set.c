@@ -49,13 +49,12 @@ set_shown(struct input_set *s, const char *name)
 static int
 open_segment(struct input_set *s, char *name)
 {
-	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-	int fd = openat(s->dirfd, name, flags);
+	int fd = io_open(s->dirfd, name, O_NOFOLLOW);
 
 	if (fd >= 0 || errno != ENOENT || !archive_list_is_active(name))
 		return fd;
 	name[strlen(name) - strlen(ARCHIVE_LIST_ACTIVE)] = '\0';
-	return openat(s->dirfd, name, flags);
+	return io_open(s->dirfd, name, O_NOFOLLOW);
 }
 
 /* 1: it is open; 0: it is passed over, with a message; -1. */
@@ -74,7 +73,7 @@ try_segment(struct input_set *s, char *name)
 			screen_text_warn("%s: has been deleted since, and is left out", s->shown);
 		else if (error == ELOOP)
 			screen_text_warn("%s: a symbolic link, and is left out", s->shown);
-		else
+		else if (!input_say_unreadable(s->shown, error))
 			screen_text_warn("%s: %s", s->shown, strerror(error));
 		return 0;
 	}

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "format/fmt_error.h"
+#include "format/io.h"
 #include "format/kallsyms.h"
 #include "symbolizer/elf_object.h"
 #include "symbolizer/slots.h"
@@ -231,7 +232,7 @@ load_vmlinux(struct kernel_image *k, struct elf_object *elf)
 static int
 open_vmlinux(struct kernel_image *k)
 {
-	int fd = open(k->options.vmlinux, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
+	int fd = io_open(AT_FDCWD, k->options.vmlinux, 0), error;
 	struct elf_object *elf;
 	struct buildid id;
 	bool same;

@@ -100,9 +100,10 @@ open_input(const char *path, const char **ret_shown, struct input_access *ret_ac
 		*ret_shown = "standard input";
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		fd = io_open(AT_FDCWD, path, 0);
 	}
-	input_access_of(fd, ret_access);
+	if (fd >= 0)
+		input_access_of(fd, ret_access);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
 		source = open_pipe(fd);
 	else if (fd >= 0)
@@ -113,7 +114,7 @@ open_input(const char *path, const char **ret_shown, struct input_access *ret_ac
 		screen_text_warn(
 			"%s: is a directory (of perf record --threads?): such are not read",
 			*ret_shown);
-	else if (!source)
+	else if (!source && !input_say_unreadable(*ret_shown, errno))
 		warn("%s", *ret_shown);
 	return source;
 }

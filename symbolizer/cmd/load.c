@@ -2,6 +2,8 @@
 #include "symbolizer/cmd/load.h"
 
 #include <err.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +58,19 @@ load_option_name(int value)
 static int
 given_file(const struct load_options *o, const char *name, const char *path)
 {
+	int fd;
+
 	if (o->kallsyms && o->vmlinux)
 		return cli_usage_error(o->command, "--kallsyms and --vmlinux: one of them");
-	if (access(path, R_OK) == 0)
+	fd = io_open(AT_FDCWD, path, 0);
+	if (fd >= 0) {
+		close(fd);
 		return CLI_GO_ON;
-	warn("--%s %s", name, path);
+	}
+	if (errno == ESPIPE || errno == ENOTSUP || errno == EISDIR)
+		screen_text_warn("--%s %s: is not a regular file", name, path);
+	else
+		warn("--%s %s", name, path);
 	return EXIT_FAILED;
 }
 

@@ -54,4 +54,35 @@ exits 1 "a device" "$SPOOR" verify /dev/zero
 like "$(cat err)" 'is a device' "is called a device"
 exits 1 "a device as standard input" sh -c "\"$SPOOR\" verify - </dev/zero"
 
+# Whoever makes a FIFO may never write to it, nor go away.
+mkfifo fifo.spoor
+mkdir archive && mkfifo archive/20260102T030405.000000Z-boot-000001.spoor
+cp names.spoor archive/20260102T030406.000000Z-boot-000002.spoor
+for command in report info dump verify "export -f folded" "export -f perf-data -o x" "import -o x"; do
+	# shellcheck disable=SC2086
+	exits 1 "$command: a FIFO is not waited for" timeout 20 "$SPOOR" $command fifo.spoor
+	like "$(cat err)" 'is a FIFO; what comes through one is read from standard input' "$command: and is called one"
+done
+exits 0 "an archive with a FIFO in it" timeout 20 "$SPOOR" report -i archive
+exits 1 "--kallsyms: a FIFO" timeout 20 "$SPOOR" report --kallsyms fifo.spoor names.spoor
+like "$(cat err)" 'not a regular file' "--kallsyms: it is told"
+exits 1 "--vmlinux: a FIFO" timeout 20 "$SPOOR" report --vmlinux fifo.spoor names.spoor
+exits 0 "a pipe" timeout 20 sh -c "cat names.spoor | \"$SPOOR\" report -"
+exits 0 "a pipe by name" timeout 20 bash -c "\"$SPOOR\" report <(cat names.spoor)"
+exits 0 "standard input by name" timeout 20 sh -c "cat names.spoor | \"$SPOOR\" report /dev/stdin"
+background sh -c 'cat names.spoor >fifo.spoor'
+exits 0 "a FIFO as standard input" timeout 20 sh -c "\"$SPOOR\" report - <fifo.spoor"
+
+# Where the file of a map is looked for.
+mkdir -p fs/bin && mkfifo fs/bin/it
+python3 - <<END
+import sys
+sys.path.insert(0, "$TOP/tests/e2e")
+import forge
+r = forge.Recording()
+r.add(forge.comm(b"c", 1), forge.mmap(b"/bin/it", 0x1000, 0x1000, 1), forge.sample(0x1010, 1))
+r.write("mapped.spoor")
+END
+exits 0 "--symfs: a FIFO" timeout 20 "$SPOOR" report --symfs fs mapped.spoor
+
 done_testing
