@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/ctl_client.h"
+#include "format/out_path.h"
 
 #define COPY_BYTES (64u << 10)
 
@@ -42,17 +43,27 @@ set_aside(struct ctl_output *o)
 {
 	struct stat st;
 
-	if (lstat(o->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+	if (lstat(o->resolved, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
 		return CTL_DONE;
-	if (asprintf(&o->set_aside, "%s.old", o->path) < 0) {
+	if (asprintf(&o->set_aside, "%s.old", o->resolved) < 0) {
 		o->set_aside = NULL;
 		return CTL_FAILED;
 	}
-	if (rename(o->path, o->set_aside) == 0)
+	if (rename(o->resolved, o->set_aside) == 0)
 		return CTL_DONE;
 	warn("%s: cannot be set aside", o->path);
 	free(o->set_aside);
 	o->set_aside = NULL;
+	return CTL_FAILED;
+}
+
+static int
+failed(const char *path)
+{
+	if (errno == OUT_PATH_E_REFUSED)
+		warnx("%s: " OUT_PATH_REFUSED, path);
+	else
+		warn("%s", path);
 	return CTL_FAILED;
 }
 
@@ -64,12 +75,15 @@ ctl_output_open(struct ctl_output *o, const char *path)
 	*o = (struct ctl_output){ .path = path, .fd = -1 };
 	if (strcmp(path, "-") == 0)
 		return open_standard(o);
+	o->resolved = out_path_resolve(path);
+	if (!o->resolved)
+		return failed(path);
 	if (set_aside(o) != CTL_DONE)
 		return CTL_FAILED;
 	/* Never blocks on a pipe that happens to have that name. */
-	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
+	o->fd = out_path_open(o->resolved, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0600);
 	if (o->fd < 0) {
-		warn("%s", path);
+		(void)failed(path);
 		(void)ctl_output_close(o, false);
 		return CTL_FAILED;
 	}
@@ -109,13 +123,15 @@ ctl_output_close(struct ctl_output *o, bool used)
 		r = CTL_FAILED;
 	}
 	if (!used && o->made)
-		(void)unlink(o->path);
-	if (!used && o->set_aside && rename(o->set_aside, o->path) < 0)
+		(void)unlink(o->resolved);
+	if (!used && o->set_aside && rename(o->set_aside, o->resolved) < 0)
 		warn("%s", o->set_aside);
 	if (o->fd >= 0)
 		(void)close(o->fd);
 	o->fd = -1;
 	free(o->set_aside);
 	o->set_aside = NULL;
+	free(o->resolved);
+	o->resolved = NULL;
 	return r;
 }

@@ -14,6 +14,7 @@ struct ctl_output {
 	int fd;		  /* -1: not open */
 	bool made;	  /* ours to take away when nothing came of it */
 	bool copy;	  /* to standard output, at the end */
+	char *resolved;	  /* path without symbolic links; NULL: standard output */
 	char *set_aside;  /* what was at path before; NULL: nothing */
 };
 

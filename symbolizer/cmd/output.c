@@ -3,12 +3,14 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/out_path.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/input.h"
 #include "symbolizer/screen_text.h"
@@ -21,24 +23,33 @@ names_descriptor(const char *path)
 }
 
 /*
- * The name of the regular file that path means, in the end: a symbolic link is followed, not
+ * The name of the regular file that is, or will be there: a symbolic link was followed, and is not
  * replaced. NULL with errno set; ENOTSUP: it is something to be written as it is.
  */
 static char *
-final_name(const char *path)
+final_name(const char *resolved)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? strdup(path) : NULL;
-	if (S_ISREG(st.st_mode))
-		return strdup(path);
-	if (stat(path, &st) < 0)
-		return NULL;
-	if (S_ISREG(st.st_mode) && !names_descriptor(path))
-		return realpath(path, NULL);
+	if (lstat(resolved, &st) < 0 ? errno == ENOENT
+				     : S_ISREG(st.st_mode) && !names_descriptor(resolved))
+		return strdup(resolved);
 	errno = ENOTSUP;
 	return NULL;
+}
+
+/* What is written as it is. */
+static FILE *
+open_in_place(const char *resolved)
+{
+	int fd = out_path_open(resolved, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	int error = errno;
+
+	if (fd >= 0 && !f)
+		close(fd);
+	errno = error;
+	return f;
 }
 
 static int
@@ -73,20 +84,30 @@ open_temporary(struct output *o)
 int
 output_open(struct output *o, const char *path, const struct input_access *access)
 {
+	char *resolved;
+	int error;
+
 	*o = (struct output){ .access = access };
 	if (!path || strcmp(path, "-") == 0) {
 		o->file = stdout;
 		return 0;
 	}
 	o->path = path;
-	o->final = final_name(path);
+	resolved = out_path_resolve(path);
+	o->final = resolved ? final_name(resolved) : NULL;
 	if (o->final)
 		open_temporary(o);
-	else if (errno == ENOTSUP || errno == ENOENT)
-		o->file = fopen(path, "we");
+	else if (resolved && errno == ENOTSUP)
+		o->file = open_in_place(resolved);
+	error = errno;
+	free(resolved);
 	if (o->file)
 		return 0;
-	warn("%s", path);
+	errno = error;
+	if (errno == OUT_PATH_E_REFUSED)
+		screen_text_warn("%s: " OUT_PATH_REFUSED, path);
+	else
+		warn("%s", path);
 	free(o->final);
 	return EXIT_FAILED;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/out_path.h"
 #include "format/recording_header.h"
 #include "symbolizer/cmd/cli.h"
 #include "symbolizer/screen_text.h"
@@ -49,7 +50,8 @@ written_by_another(const char *path)
 static int
 open_beside(struct record_output *o)
 {
-	o->older = realpath(o->path, NULL);
+	o->older = strncmp(o->resolved, "/proc/", 6) == 0 ? realpath(o->resolved, NULL)
+							  : strdup(o->resolved);
 	if (!o->older)
 		return -1;
 	if (asprintf(&o->temporary, "%s.XXXXXX", o->older) < 0) {
@@ -64,10 +66,10 @@ open_beside(struct record_output *o)
 static int
 open_in_place(struct record_output *o)
 {
-	o->fd = open(o->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	o->fd = out_path_open(o->resolved, O_RDWR | O_CREAT | O_EXCL, 0600);
 	o->made = o->fd >= 0;
 	if (o->fd < 0 && errno == EEXIST)
-		o->fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		o->fd = out_path_open(o->resolved, O_WRONLY | O_CREAT, 0600);
 	return o->fd;
 }
 
@@ -101,6 +103,16 @@ open_stdout(struct record_output *o)
 	return EXIT_FAILED;
 }
 
+static int
+failed(const char *path)
+{
+	if (errno == OUT_PATH_E_REFUSED)
+		screen_text_warn("%s: " OUT_PATH_REFUSED, path);
+	else
+		warn("%s", path);
+	return EXIT_FAILED;
+}
+
 int
 record_output_open(struct record_output *o, const char *path)
 {
@@ -111,9 +123,12 @@ record_output_open(struct record_output *o, const char *path)
 	*o = (struct record_output){ .path = path, .fd = -1, .lock_fd = -1 };
 	if (strcmp(path, "-") == 0)
 		return open_stdout(o);
-	older = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+	o->resolved = out_path_resolve(path);
+	if (!o->resolved)
+		return failed(path);
+	older = stat(o->resolved, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	if (older) {
-		if (take(path, &fd) < 0)
+		if (take(o->resolved, &fd) < 0)
 			return written_by_another(path);
 		if (fd >= 0)
 			close(fd);
@@ -123,7 +138,7 @@ record_output_open(struct record_output *o, const char *path)
 	if (older)
 		warn("%s: a new recording cannot be made beside it", path);
 	else
-		warn("%s", path);
+		(void)failed(path);
 	return EXIT_FAILED;
 }
 
@@ -166,7 +181,7 @@ record_output_undo(const struct record_output *o)
 	if (o->temporary)
 		unlink(o->temporary);
 	else if (o->made)
-		unlink(o->path);
+		unlink(o->resolved);
 }
 
 /* Whoever cuts a file that is being written leaves zeros where its beginning was. */
@@ -209,6 +224,7 @@ void
 record_output_done(struct record_output *o)
 {
 	free(o->older);
+	free(o->resolved);
 	free(o->temporary);
 	if (o->lock_fd >= 0)
 		close(o->lock_fd);

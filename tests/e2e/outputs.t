@@ -54,6 +54,47 @@ is "$(cat kept)" before "leaves what was there"
 (echo first && "$SPOOR" export -f perf-data own.spoor -o /dev/stdout) 2>/dev/null | tail -n +2 >behind
 same "/dev/stdout is a pipe" own.pipe behind
 
+# --- what others put where anybody can write ----------------------------------------------------
+
+if [ "$(id -u)" -ne 0 ]; then
+	skip "only root can make what is another's"
+else
+	# The kernel's own protection off, where that can be: ours does not need it.
+	for key in symlinks regular fifos; do
+		was=$(cat /proc/sys/fs/protected_$key)
+		[ "$was" = 0 ] || { echo 0 >/proc/sys/fs/protected_$key; } 2>/dev/null || continue
+		at_exit "echo $was >/proc/sys/fs/protected_$key"
+	done
+	mkdir -m 1777 shared && chmod 1777 shared && mkdir private
+	plant() # NAME: a link there that another user made
+	{
+		rm -f private/* "shared/$1"
+		ln -s ../private/victim "shared/$1" && chown -h 65533:65533 "shared/$1"
+	}
+	for command in "export -f folded own.spoor -o" "export -f perf-data own.spoor -o" \
+		"export -f perf-data own.spoor -o x --write-kallsyms" "import -q own.file -o" \
+		"record -F 99 -o"; do
+		plant out
+		# shellcheck disable=SC2086
+		exits 1 "$command: a planted link" timeout 20 "$SPOOR" $command shared/out
+		like "$(cat err)" 'shared/out: another user put that there' "$command: it is told"
+		is "$(ls private)" "" "$command: it is not followed"
+		echo old >private/victim
+		# shellcheck disable=SC2086
+		exits 1 "$command: one to a file" timeout 20 "$SPOOR" $command shared/out
+		is "$(cat private/victim) $(ls private)" "old victim" "$command: that stays as it was"
+	done
+	rm -f shared/out && mkfifo -m 666 shared/out && chown 65533:65533 shared/out
+	exits 1 "a planted FIFO" timeout 20 sh -c "exec 3<>shared/out; \"$SPOOR\" export own.spoor -f folded -o shared/out"
+	like "$(cat err)" 'shared/out: another user put that there' "is told"
+	rm -f shared/out && : >shared/out && chmod 666 shared/out && chown 65533:65533 shared/out
+	exits 1 "a planted file" "$SPOOR" record -F 99 -o shared/out -- true
+	is "$(stat -c %s shared/out)" 0 "gets nothing"
+	plant out && chown -h 0:0 shared/out
+	exits 0 "one's own link" "$SPOOR" export -f perf-data own.spoor -o shared/out
+	same "is followed" own.pipe private/victim
+fi
+
 # --- what cannot be written, or read ---------------------------------------------------------------
 
 exits 1 "a spool that is full" env TMPDIR=/nowhere "$SPOOR" export -f perf-data-file -o /dev/null own.spoor
