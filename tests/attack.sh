@@ -333,6 +333,7 @@ hold_restart() # NAME
 
 hold_log() # PATTERN NAME: said once of this user
 {
+	wait_for 10 grep -Eq "$1" log
 	is "$(grep -Ec "$1" log)" 1 "$2"
 	[ "$(grep -Ec "$1" log)" = 1 ] || diag_file log
 }
