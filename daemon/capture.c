@@ -10,17 +10,30 @@
 #include "daemon/descriptor.h"
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
+#include "format/time_text.h"
 #include "recorder/host.h"
 #include "recorder/sample_bound.h"
 #include "recorder/session_error.h"
 
 #define QUEUE_BYTES (8u << 20) /* each; what the base stream does not have to wait for */
 
+/*
+ * A capture has its slot until its time is over or it is stopped. What it then waits for is for a
+ * client to say: a file that takes nothing, a task that lets nobody have events.
+ */
+#define OPEN_NS (15 * SECOND_NS)
+#define OVER_NS SECOND_NS	  /* after its time: the threads have seen it by then */
+#define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
+#define GRACE_AT_EXIT_S 3	  /* of all together */
+#define LEFT_EACH 4 /* of a user that wait so, whether they have been given up or not */
+#define LEFT_MAX 32
+
 struct capture {
 	TAILQ_ENTRY(capture) entry;
 	struct capture_progress progress;
 	struct session_thread *thread;
-	uint64_t begun_ns;
+	uint64_t asked_ns, begun_ns;
+	uint64_t over_ns; /* since when it has no slot any more; 0: it has one */
 	uid_t uid;
 	bool clients_file;
 	struct archive *archive;
@@ -41,9 +54,11 @@ struct capture_set {
 	struct archive *archive;
 	int wake_fd;
 	uint64_t next_id;
-	uint32_t running;	    /* in the list */
+	uint32_t running;	    /* that have a slot */
+	unsigned int seconds;	    /* waited for clients' files at the end */
 	_Atomic uint32_t cpu_share; /* of each of them: sample_bound.h */
-	struct capture_list list;
+	struct capture_list list;   /* somebody may wait for */
+	struct capture_list left;   /* given up, until their threads end */
 };
 
 int
@@ -58,6 +73,7 @@ capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct c
 	set->wake_fd = wake_fd;
 	set->next_id = 1;
 	TAILQ_INIT(&set->list);
+	TAILQ_INIT(&set->left);
 	*ret = set;
 	return 0;
 }
@@ -124,15 +140,54 @@ own_options(struct capture *c, struct session_options *o)
 	return 0;
 }
 
+static bool
+counts(const struct capture *c, uid_t uid, bool over)
+{
+	return (uid == (uid_t)-1 || c->uid == uid) && !!c->over_ns == over;
+}
+
+/* Captures of a user (-1: of all) that have a slot, or that have none and still have threads. */
+static uint32_t
+count(const struct capture_set *set, uid_t uid, bool over)
+{
+	const struct capture *c;
+	uint32_t n = 0;
+
+	TAILQ_FOREACH(c, &set->list, entry)
+		n += counts(c, uid, over);
+	TAILQ_FOREACH(c, &set->left, entry)
+		n += counts(c, uid, over);
+	return n;
+}
+
+static int
+check_slots(const struct capture_set *set, uid_t uid, struct session_error *error)
+{
+	uint32_t max = set->config->max_captures, each = uid == 0 ? max : (max + 1) / 2;
+
+	if (set->running >= max)
+		return session_fail(error, -EBUSY, "%u captures are running, which is the limit",
+				    set->running);
+	if (count(set, uid, false) >= each)
+		return session_fail(error, -EBUSY,
+				    "%u captures of uid %u are running: a user other than root "
+				    "has half of max_captures, which is %u",
+				    each, (unsigned int)uid, max);
+	if (count(set, uid, true) >= LEFT_EACH || count(set, (uid_t)-1, true) >= LEFT_MAX)
+		return session_fail(
+			error, -EBUSY,
+			"captures of uid %u that are over still wait for their files or "
+			"tasks: no more until these answer",
+			(unsigned int)uid);
+	return 0;
+}
+
 static int
 check_request(const struct capture_set *set, const struct capture_request *rq,
 	      struct session_error *error)
 {
 	if (rq->options.target == SESSION_COMMAND || rq->options.command)
 		return session_usage(error, "the daemon runs no commands");
-	if (set->running >= set->config->max_captures)
-		return session_fail(error, -EBUSY, "%u captures are running, which is the limit",
-				    set->running);
 	if (rq->options.duration_ns > set->config->max_capture_time)
 		return session_usage(
 			error, "a capture lasts at most %llu s",
@@ -144,7 +199,7 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 				     "a file of yours: give one (-o)");
 	if (rq->out_fd >= 0 && !descriptor_takes_recording(rq->out_fd))
 		return session_usage(error, "the descriptor is not of a regular file to write to");
-	return 0;
+	return check_slots(set, rq->uid, error);
 }
 
 /* On the capture's thread: where the session writes to. */
@@ -156,6 +211,10 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 	struct clock_triple now;
 	int r;
 
+	if (c->clients_file && descriptor_is_pseudo(o->out_fd))
+		return session_usage(error,
+				     "the file is one of the kernel's own (proc, sysfs and "
+				     "the like): a recording goes into a file on a disk");
 	if (c->clients_file)
 		return 0;
 	host_clocks(&now);
@@ -221,6 +280,7 @@ capture_start(struct streams *s, const struct capture_request *request,
 	}
 	c->progress.id = set->next_id++;
 	c->uid = request->uid;
+	c->asked_ns = host_now_ns();
 	c->waiter = *waiter;
 	TAILQ_INSERT_TAIL(&set->list, c, entry);
 	set->running++;
@@ -251,6 +311,17 @@ elapsed_ns(const struct capture *c)
 	return ns < p->duration_ns ? ns : p->duration_ns;
 }
 
+/* Its slot is somebody else's from now on. */
+static void
+give_up_slot(struct capture_set *set, struct capture *c)
+{
+	if (c->over_ns)
+		return;
+	c->over_ns = host_now_ns();
+	set->running--;
+	share_cpu(set, 0);
+}
+
 int
 capture_stop(struct streams *s, uint64_t id)
 {
@@ -259,6 +330,7 @@ capture_stop(struct streams *s, uint64_t id)
 	if (!c)
 		return -ENOENT;
 	session_thread_stop(c->thread);
+	give_up_slot(streams_captures(s), c);
 	return 0;
 }
 
@@ -286,7 +358,8 @@ capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
 
 /* --- ending ------------------------------------------------------------------------------ */
 
-static void
+/* False: it was given up. */
+static bool
 end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), void *arg)
 {
 	struct capture_progress *p = &c->progress;
@@ -294,8 +367,7 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 	int r;
 
 	TAILQ_REMOVE(&set->list, c, entry);
-	set->running--;
-	share_cpu(set, 0);
+	give_up_slot(set, c);
 	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, each_second, arg, &p->stats, &error);
 	if (r != -ETIMEDOUT)
@@ -311,8 +383,65 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 	if (c->waiter.on_end)
 		c->waiter.on_end(c->waiter.arg, p);
 	/* Given up: its session still reads what c owns, until the process ends. */
-	if (r != -ETIMEDOUT)
+	if (r == -ETIMEDOUT)
+		return false;
+	capture_free(c);
+	return true;
+}
+
+/* Whoever waits is told; its threads end when they can. */
+static void
+leave(struct capture_set *set, struct capture *c, const char *why)
+{
+	struct capture_progress *p = &c->progress;
+
+	session_thread_stop(c->thread);
+	give_up_slot(set, c);
+	TAILQ_REMOVE(&set->list, c, entry);
+	TAILQ_INSERT_TAIL(&set->left, c, entry);
+	session_thread_stats(c->thread, &p->stats);
+	p->elapsed_ns = elapsed_ns(c);
+	p->ended = true;
+	p->saved_errno = ETIMEDOUT;
+	strlcpy(p->error, why, sizeof(p->error));
+	log_warning("capture %llu of uid %u is given up: %s", (unsigned long long)p->id,
+		    (unsigned int)c->uid, why);
+	if (c->waiter.on_end)
+		c->waiter.on_end(c->waiter.arg, p);
+	c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
+}
+
+/* By the clock, whatever its file and its tasks do. */
+static void
+look_at_clock(struct capture_set *set, struct capture *c)
+{
+	const struct capture_progress *p = &c->progress;
+	uint64_t now_ns = host_now_ns();
+
+	if (p->begun && now_ns >= c->begun_ns + p->duration_ns + OVER_NS)
+		give_up_slot(set, c);
+	if (!p->begun && now_ns - c->asked_ns >= OPEN_NS)
+		leave(set, c,
+		      "it could not be begun in 15 s: its file, or a task, does not answer");
+	else if (c->clients_file && c->over_ns && now_ns - c->over_ns >= GRACE_NS)
+		leave(set, c, "the file does not take the rest");
+}
+
+static void
+reap(struct capture_set *set)
+{
+	struct capture *c, *next;
+
+	for (c = TAILQ_FIRST(&set->left); c; c = next) {
+		next = TAILQ_NEXT(c, entry);
+		if (!session_thread_ended(c->thread))
+			continue;
+		TAILQ_REMOVE(&set->left, c, entry);
+		(void)session_thread_close(c->thread, NULL, NULL, NULL, NULL);
+		log_info("capture %llu, which was given up, has ended",
+			 (unsigned long long)c->progress.id);
 		capture_free(c);
+	}
 }
 
 static void
@@ -341,22 +470,49 @@ capture_set_dispatch(struct capture_set *set)
 		if (!c->progress.begun && session_thread_opened(c->thread))
 			begin(c);
 		if (session_thread_ended(c->thread))
-			end(set, c, NULL, NULL);
+			(void)end(set, c, NULL, NULL);
+		else
+			look_at_clock(set, c);
 	}
+	reap(set);
 }
 
-void
+struct patience {
+	struct capture_set *set;
+	bool (*each_second)(void *arg);
+	void *arg;
+};
+
+/* Of a client's file. */
+static bool
+still_waiting(void *arg)
+{
+	struct patience *p = arg;
+
+	return p->each_second(p->arg) && ++p->set->seconds < GRACE_AT_EXIT_S;
+}
+
+bool
 capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *arg)
 {
+	struct patience p = { set, each_second, arg };
 	struct capture *c;
+	bool all = true;
 
 	if (!set)
-		return;
+		return true;
 	TAILQ_FOREACH(c, &set->list, entry)
 		session_thread_stop(c->thread);
-	while ((c = TAILQ_FIRST(&set->list)))
-		end(set, c, each_second, arg);
+	while ((c = TAILQ_FIRST(&set->list))) {
+		bool theirs = c->clients_file || !c->progress.begun;
+
+		all &= end(set, c, theirs ? still_waiting : each_second, theirs ? &p : arg);
+	}
+	reap(set);
+	if (!all || !TAILQ_EMPTY(&set->left))
+		return false;
 	free(set);
+	return true;
 }
 
 void
@@ -379,6 +535,7 @@ capture_set_alive(struct capture_set *set, uint64_t now_ns)
 	bool alive = true;
 
 	TAILQ_FOREACH(c, &set->list, entry)
-		alive &= session_thread_alive(c->thread, !c->clients_file, now_ns);
+		alive &= session_thread_alive(c->thread, !c->clients_file && c->progress.begun,
+					      now_ns);
 	return alive;
 }

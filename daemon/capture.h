@@ -15,8 +15,12 @@ struct capture_set;
 
 int capture_set_new(const struct config *c, struct archive *a, int wake_fd,
 		    struct capture_set **ret);
-/* Ends all in order, telling those who wait; each_second as of session_thread_close(). */
-void capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *arg);
+/*
+ * Ends all in order, telling those who wait; each_second as of session_thread_close(). What is for a
+ * client to answer is waited for a few seconds. False: threads are left, which still use what they
+ * were given, until the process ends.
+ */
+bool capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *arg);
 void capture_set_reload(struct capture_set *set, const struct config *c);
 
 void capture_set_dispatch(struct capture_set *set);

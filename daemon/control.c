@@ -514,10 +514,32 @@ control_close(struct control *c)
 	free(c);
 }
 
+/* A socket that somebody removed lets nobody in any more. Who is in stays. */
+static void
+renew_listener(struct control *c)
+{
+	struct listener fresh = { .fd = -1 };
+	char why[512] = "";
+
+	if (!listener_lost(&c->listener))
+		return;
+	if (listener_open(&fresh, c->listener.path, c->has_group ? &c->group : NULL, why,
+			  sizeof(why)) < 0) {
+		log_error("%s", why);
+		return;
+	}
+	log_notice("control_socket %s was removed: made again", fresh.path);
+	listen_on(c, false);
+	listener_close(&c->listener);
+	c->listener = fresh;
+	listen_on(c, true);
+}
+
 void
 control_reload(struct control *c, const struct config *config)
 {
 	c->context.config = config;
+	renew_listener(c);
 }
 
 int

@@ -143,14 +143,21 @@ listener_adopt(struct listener *l, int fd, char *text, size_t size)
 	return 0;
 }
 
-void
-listener_close(struct listener *l)
+bool
+listener_lost(const struct listener *l)
 {
 	struct stat st;
 
+	return l->path[0] &&
+		(lstat(l->path, &st) < 0 || st.st_dev != l->dev || st.st_ino != l->ino);
+}
+
+void
+listener_close(struct listener *l)
+{
 	if (l->fd < 0)
 		return;
-	if (l->path[0] && lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
+	if (l->path[0] && !listener_lost(l))
 		(void)unlink(l->path);
 	(void)close(l->fd);
 	l->fd = -1;

@@ -24,6 +24,8 @@ int listener_open(struct listener *l, const char *path, const gid_t *group, char
 		  size_t size);
 /* A listening AF_UNIX stream socket from socket activation; taken over if it is one. */
 int listener_adopt(struct listener *l, int fd, char *text, size_t size);
+/* Is the path no more the socket that was bound to it? Never of one from socket activation. */
+bool listener_lost(const struct listener *l);
 /* Closes; removes the path if it is still the one that was bound. */
 void listener_close(struct listener *l);
 

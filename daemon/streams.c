@@ -101,9 +101,8 @@ streams_close(struct streams *s)
 		base_stream_close(s->base, still_flushing, s);
 	else
 		log_error("the last segment: the disk does not take it: given up");
-	capture_set_free(s->captures, still_flushing, s);
 	/* A thread that was given up may still write to it, until the process ends. */
-	if (s->flush_seconds > FLUSH_SECONDS)
+	if (!capture_set_free(s->captures, still_flushing, s) || s->flush_seconds > FLUSH_SECONDS)
 		return;
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);
