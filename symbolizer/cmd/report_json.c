@@ -3,7 +3,10 @@
 #include "symbolizer/cmd/report_print.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -11,6 +14,7 @@
 #include "symbolizer/json_value.h"
 
 #define PERCENT_DIGITS 10
+#define JSON_FORMAT (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(PERCENT_DIGITS))
 
 /* NULL is what has no name. */
 static json_t *
@@ -75,25 +79,70 @@ make_row(const struct report_print *p, const struct report_section *s, const str
 	return j;
 }
 
-static json_t *
-make_rows(const struct report_print *p)
+/* Lines of a row stand four blanks further to the right: it is in an array in an object. */
+static int
+print_indented(const char *text, size_t len, void *arg)
 {
-	json_t *rows = json_array();
-	int err = rows ? 0 : -1;
+	const char *end = text + len, *line;
 
+	(void)arg;
+	for (; (line = memchr(text, '\n', (size_t)(end - text))); text = line + 1) {
+		fwrite(text, 1, (size_t)(line + 1 - text), stdout);
+		fputs("    ", stdout);
+	}
+	fwrite(text, 1, (size_t)(end - text), stdout);
+	return 0;
+}
+
+static int
+print_row(const struct report_print *p, const struct report_section *s,
+	  const struct report_row *row, bool first)
+{
+	json_t *j = make_row(p, s, row);
+	int err = j ? 0 : -1;
+
+	fputs(first ? "\n    " : ",\n    ", stdout);
+	if (!err)
+		err = json_dump_callback(j, print_indented, NULL, JSON_FORMAT);
+	json_decref(j);
+	return err;
+}
+
+/* One at a time: as values, a million of them are 1.5 GiB. */
+static int
+print_rows(const struct report_print *p)
+{
+	bool first = true;
+	int err = 0;
+
+	fputs(",\n  \"rows\": [", stdout);
 	for (size_t i = 0; i < report_sections(p->report) && !err; i++) {
 		const struct report_section *s = report_section_at(p->report, i);
 
-		for (size_t k = s->first; k < s->first + s->nr && !err; k++)
-			if (!report_below_limit(p, s, report_row_at(p->report, k)))
-				err = json_array_append_new(
-					rows, make_row(p, s, report_row_at(p->report, k)));
+		for (size_t k = s->first; k < s->first + s->nr && !err; k++) {
+			const struct report_row *row = report_row_at(p->report, k);
+
+			if (report_below_limit(p, s, row))
+				continue;
+			err = print_row(p, s, row, first);
+			first = false;
+		}
 	}
-	if (err) {
-		json_decref(rows);
-		return NULL;
-	}
-	return rows;
+	fputs(first ? "]\n}\n" : "\n  ]\n}\n", stdout);
+	return err;
+}
+
+/* All but the rows, without what ends it. */
+static int
+print_head(const json_t *j)
+{
+	char *text = json_dumps(j, JSON_FORMAT);
+	size_t len = text ? strlen(text) : 0;
+
+	if (len > 2)
+		fwrite(text, 1, len - 2, stdout);
+	free(text);
+	return len > 2 ? 0 : -1;
 }
 
 static json_t *
@@ -201,13 +250,8 @@ report_print_json(const struct report_print *p)
 	err |= json_object_set_new(j, "percentage",
 				   json_string(p->options->relative ? "relative" : "absolute"));
 	err |= json_object_set_new(j, "events", make_events(p));
-	err |= json_object_set_new(j, "rows", make_rows(p));
 	/* A failed write shows at exit. */
-	if (!err &&
-	    json_dumpf(j, stdout,
-		       JSON_INDENT(2) | JSON_PRESERVE_ORDER |
-			       JSON_REAL_PRECISION(PERCENT_DIGITS)) == 0)
-		putchar('\n');
+	err = err || print_head(j) || print_rows(p);
 	json_decref(j);
 	return err ? -FMT_E_NOMEM : 0;
 }
