@@ -133,8 +133,8 @@ $(BUILD)/flags: FORCE
 $(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/varlink_idl.o $(BUILD)/fuzz/daemon/varlink_idl.o: docs/io.spoor.Recorder.varlink
-$(BUILD)/symbolizer/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
-$(BUILD)/fuzz/symbolizer/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
+$(BUILD)/symbolizer/demangle.o $(BUILD)/work/symbolizer/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
+$(BUILD)/fuzz/symbolizer/demangle.o $(BUILD)/fuzz/work/symbolizer/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
 $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # Before cmocka 2 a range is unsigned and its name does not say so.
 CMOCKA_FLAGS = $(call lazy,CMOCKA_FLAGS,--exists 'cmocka < 2' && echo -Dassert_uint_in_range=assert_in_range)
@@ -191,7 +191,17 @@ $(BUILD)/tests/fixtures/%: tests/fixtures/%.$(1) $(BUILD)/flags
 endef
 $(foreach x,c cc,$(eval $(call fixture,$(x))))
 
-$(REPLAYS): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
+# fuzz_growth counts the work of these: each basic block of theirs calls it.
+WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(call src,$(l))))
+COUNTED	:= -fsanitize-coverage=trace-pc
+$(BUILD)/work/%.o: %.c $(BUILD)/flags Makefile
+	$(say) CC $< "(counted)"
+	$(COMPILE) $(COUNTED)
+$(BUILD)/tests/fuzz/fuzz_growth.replay: $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o $(call WORK,$(BUILD)/work)
+	$(say) LINK $@
+	$(LDLINK) $^ $(LIBS_symbolizer)
+
+$(filter-out %/fuzz_growth.replay,$(REPLAYS)): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
 		$(call lib,symbolizer) $(call lib,daemon) $(call lib,recorder) $(call lib,format)
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
@@ -260,7 +270,18 @@ $(BUILD)/fuzz/%.o: %.c $(BUILD)/flags
 $(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/. daemon/.)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-$(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/libhouse.a
+# By another name than that of libFuzzer's own. Without the sanitizers, which the other targets have.
+$(BUILD)/fuzz/work/%.o: %.c $(BUILD)/flags
+	$(say) CLANG $< "(counted)"
+	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(FIRST) $(PC_CFLAGS) $(filter-out -fsanitize=%,$(FUZZFLAGS)) $(FUZZ_XFLAGS) \
+		-fsanitize=fuzzer-no-link $(COUNTED) -MMD -MP -c -o $@ $<
+	$(Q)objcopy --redefine-sym __sanitizer_cov_trace_pc=growth_trace_pc $@
+
+$(BUILD)/fuzz/fuzz_growth: $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(call WORK,$(BUILD)/fuzz/work)
+	$(say) LINK $@
+	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ -Wl,--as-needed $(LIBS_symbolizer)
+
+$(filter-out %/fuzz_growth,$(FUZZERS)): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/libhouse.a
 	$(say) LINK $@
 	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ -Wl,--as-needed $(LIBS_symbolizer)
 
@@ -335,5 +356,5 @@ FORCE:
 .SECONDARY:
 
 DEPS	:= $(foreach d,format recorder symbolizer symbolizer/cmd daemon tests/unit/* tests/fuzz tests/fixtures tests/bench,\
-	   $(wildcard $(BUILD)/$(d)/*.d $(BUILD)/fuzz/$(d)/*.d))
+	   $(wildcard $(BUILD)/$(d)/*.d $(BUILD)/work/$(d)/*.d $(BUILD)/fuzz/$(d)/*.d $(BUILD)/fuzz/work/$(d)/*.d))
 -include $(DEPS)

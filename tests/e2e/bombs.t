@@ -69,6 +69,7 @@ bomb short-buildids 100000 report
 bomb short-ksyms 300000 report
 bomb short-cgroups 300000 report
 bomb lives 100000 report
+bomb rows 400000 report "report --json" "export -f folded"
 
 bomb events 30000
 bomb same-events 30000
