@@ -116,9 +116,7 @@ static void
 turn_chores(void)
 {
 	/* Behind all that were asked for: those of clients, who have this uid, come last. */
-	struct chore last = {
-		.run = nothing, .done = on_idle, .for_client = true, .uid = getuid()
-	};
+	struct chore last = { .run = nothing, .done = on_idle, .for_client = true, .uid = getuid() };
 	struct pollfd p = { .fd = wake_fd, .events = POLLIN };
 	uint64_t n;
 
