@@ -144,6 +144,8 @@ static void __attribute__((noreturn)) keeper_main(int fd)
 	int oom, worker;
 
 	keep_only(fd);
+	/* Of this and its workers. */
+	(void)setpgid(0, 0);
 	ignore_signals();
 	drop_capabilities();
 	(void)prctl(PR_SET_NAME, "spoor-helper");
@@ -162,6 +164,9 @@ static void __attribute__((noreturn)) keeper_main(int fd)
 		}
 		(void)close(worker);
 	}
+	/* Workers that do not look at their sockets, and itself. */
+	if (getpgrp() == getpid())
+		(void)kill(0, SIGKILL);
 	_exit(0);
 }
 
@@ -276,6 +281,11 @@ is_there(const struct helper *h)
 void
 helper_kill(struct helper *h)
 {
+	char rest[16];
+
+	/* It may have said its number, and nobody asked. */
+	if (!h->pid)
+		(void)helper_receive(h, rest, sizeof(rest));
 	if (is_there(h))
 		(void)kill(h->pid, SIGKILL);
 }
