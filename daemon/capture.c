@@ -420,10 +420,11 @@ look_at_clock(struct capture_set *set, struct capture *c)
 
 	if (p->begun && now_ns >= c->begun_ns + p->duration_ns + OVER_NS)
 		give_up_slot(set, c);
-	if (!p->begun && now_ns - c->asked_ns >= OPEN_NS)
+	if (!p->begun && now_ns >= c->asked_ns + OPEN_NS)
 		leave(set, c,
 		      "it could not be begun in 15 s: its file, or a task, does not answer");
-	else if (c->clients_file && c->over_ns && now_ns - c->over_ns >= GRACE_NS)
+	/* It may have begun a moment after now_ns. */
+	else if (c->clients_file && c->over_ns && now_ns >= c->over_ns + GRACE_NS)
 		leave(set, c, "the file does not take the rest");
 }
 
