@@ -772,7 +772,7 @@ many_descriptors_that_hang_hang_nobody(void **state)
 	/* No call: the connection is closed with what comes behind it in it. */
 	say_bytes(fds[1], "no call", 8);
 	for (int i = 0; i < 3; i++)
-		say_bytes(fds[1], "{\"no\":\"call\"}", 15);
+		say_bytes(fds[1], "{\"no\":\"call\"}", 14);
 	say_with(fds[1], STATUS, sizeof(STATUS), slow + SLOW, SLOW);
 	say_with(fds[2], STATUS, sizeof(STATUS), slow + 2 * SLOW, SLOW);
 	turn();
