@@ -204,6 +204,24 @@ fields_denied(const struct session_options *o, const struct event_spec *spec)
 		(event_paranoid(&paranoid) < 0 || paranoid > -1);
 }
 
+/*
+ * While one of these is open, each system call of every process goes the slow way
+ * (syscall_regfunc()), whether it is sampled or not: no bound holds that.
+ */
+static int
+check_trace(const struct session_options *o, const struct event_spec *spec,
+	    struct session_error *error)
+{
+	if (!o->for_user || !o->cpu_share || spec->attr.type != PERF_TYPE_TRACEPOINT ||
+	    (strncmp(spec->name, "syscalls:", 9) != 0 &&
+	     strncmp(spec->name, "raw_syscalls:", 13) != 0))
+		return 0;
+	return session_fail(error, -EPERM,
+			    "%s makes each system call of the host slower, also while sampling is "
+			    "paused: it is for root, or for all with capture_cpu = 0",
+			    spec->name);
+}
+
 static void
 sampling_def(const struct session_options *o, const struct features *f,
 	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def,
@@ -352,6 +370,9 @@ event_plan_make(const struct session_options *o, const struct target *target,
 
 		sampling_def(o, &f, &plan, spec, &plan.defs[i], notes);
 		plan.nr++;
+		r = check_trace(o, spec, error);
+		if (r < 0)
+			break;
 		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);
 		if (r < 0)
 			r = session_fail(error, r, "%s: its CPUs cannot be read: %s",

@@ -118,12 +118,19 @@ in_range "$("$SPOOR" info --json theirs/faults.0.spoor | jq '.losses.paused // .
 like "$(tail -n 1 capture.0.err)" 'lost: paused [0-9.]+ s' "and is told"
 bounded "sixteen events of each fault" faults 1 -c 1 -e "$(printf 'page-faults,%.0s' {1..15})page-faults"
 bounded "each switch" switches 1 -c 1 -e context-switches
-if [ -d /sys/kernel/tracing/events/raw_syscalls/sys_enter ]; then
-	bounded "each system call" calls 1 -c 1 -e raw_syscalls:sys_enter
-	bounded "system calls that make no sample" calls 1 -c 1000000000 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit \
-		-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit
+if [ -d /sys/kernel/tracing/events/kmem/mm_page_alloc ]; then
+	bounded "each page" faults 1 -c 1 -e kmem:mm_page_alloc -e kmem:mm_page_free
+	bounded "pages that make no sample" faults 1 -c 1000000000 -e kmem:mm_page_alloc -e kmem:mm_page_free \
+		-e kmem:mm_page_alloc -e kmem:mm_page_free -e kmem:mm_page_alloc -e kmem:mm_page_free
 else
 	skip "no tracepoints" 4
+fi
+if [ -d /sys/kernel/tracing/events/raw_syscalls/sys_enter ]; then
+	exits 1 "system calls, which are slower while they are traced" capture --duration 300ms -e raw_syscalls:sys_enter -o calls.spoor
+	like "$(cat err)" 'raw_syscalls:sys_enter makes each system call of the host slower, .* for root' "are for root"
+	exits 0 "who may" ctl capture --duration 300ms -e raw_syscalls:sys_enter -o calls.spoor
+else
+	skip "no tracepoints of system calls" 3
 fi
 address=$(nm "$TMP/pace" | awk '$3 == "pace_step" { print $1 }')
 if capture --duration 100ms -e "mem:0x$address/8:x" -o probe.spoor 2>/dev/null; then
