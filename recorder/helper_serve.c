@@ -102,9 +102,7 @@ helper_serve_files(int fd)
 static int
 send_part(void *arg, const struct state_part *part, struct buf *out)
 {
-	struct helper_part head = { .now_ns = part->now_ns,
-				    .pid = part->pid,
-				    .stats = *part->stats };
+	struct helper_part head = { .pid = part->pid, .stats = *part->stats };
 	struct span rest = buf_span(out), all = rest, record;
 	int fd = *(const int *)arg, rc;
 
@@ -127,6 +125,7 @@ scan(int fd, const struct shunned *shunned, const struct request *rq, struct bui
 	struct helper_part last = { .last = true };
 	struct state_options o = { .attr = &s->attr,
 				   .id = s->id,
+				   .time_ns = s->time_ns,
 				   .data_maps = s->data_maps,
 				   .buildids = s->build_ids ? cache : NULL,
 				   .shunned = shunned,
@@ -141,10 +140,8 @@ scan(int fd, const struct shunned *shunned, const struct request *rq, struct bui
 	if (o.nr_pids)
 		o.pids = (const pid_t *)(const void *)(rq->room + sizeof(*s));
 	buf_init(&out);
-	if (state_scan(&o, &out, &last.stats) == 0) {
-		last.now_ns = host_now_ns();
+	if (state_scan(&o, &out, &last.stats) == 0)
 		(void)helper_give(fd, &last, sizeof(last), NULL, 0);
-	}
 	buf_done(&out);
 }
 

@@ -43,18 +43,15 @@ struct helper_found {
 struct helper_scan {
 	struct event_attr attr;
 	uint64_t id;
+	uint64_t time_ns; /* of the records */
 	uint32_t nr_pids;
 	pid_t after; /* only processes above it: the scan goes on */
 	bool data_maps, build_ids;
 };
 
-/*
- * What comes of a scan: the records found so far are behind it, none of them older than the part
- * before says.
- */
+/* What comes of a scan: the records found so far are behind it. */
 struct helper_part {
-	uint64_t now_ns; /* CLOCK_MONOTONIC */
-	pid_t pid;	 /* that is looked at next; 0: there are no more, or cgroups are */
+	pid_t pid; /* that is looked at next; 0: there are no more, or cgroups are */
 	bool last;
 	struct state_stats stats; /* so far */
 };

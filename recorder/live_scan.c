@@ -20,7 +20,7 @@ struct live_scan {
 	pid_t *pids;
 	pid_t at;	     /* the process that is looked at; 0: none */
 	uint64_t heard_ns;   /* when the helper last spoke, or was asked */
-	uint64_t safe_ns;    /* what comes is not older */
+	uint64_t safe_ns;    /* when it began: the time of what comes */
 	uint64_t refused_ns; /* when there was no helper to be had */
 	pid_t died_at;	     /* the process at which the last one died; -1: none did */
 	struct state_stats stats;
@@ -120,7 +120,7 @@ live_scan_begin(struct live_scan *s, const struct state_options *o)
 		memcpy(s->pids, o->pids, s->request.nr_pids * sizeof(*s->pids));
 	s->on = true;
 	s->at = 0;
-	s->safe_ns = host_now_ns();
+	s->request.time_ns = s->safe_ns = host_now_ns();
 	s->refused_ns = 0;
 	s->died_at = -1;
 	s->stats = (struct state_stats){ 0 };
@@ -137,7 +137,6 @@ take_part(struct live_scan *s, size_t bytes, struct buf *out)
 	if (bytes < sizeof(*part))
 		return -EPROTO;
 	s->heard_ns = host_now_ns();
-	s->safe_ns = part->now_ns;
 	s->at = part->pid;
 	s->stats = part->stats;
 	buf_append(out, s->message + sizeof(*part), bytes - sizeof(*part));

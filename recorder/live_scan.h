@@ -29,7 +29,7 @@ int live_scan_begin(struct live_scan *s, const struct state_options *options);
 /* Is there more to come? */
 bool live_scan_on(const struct live_scan *s);
 
-/* CLOCK_MONOTONIC: what is still to come is not older. UINT64_MAX: nothing is. */
+/* CLOCK_MONOTONIC: the time of what is still to come, when it began. UINT64_MAX: nothing is. */
 uint64_t live_scan_safe_ns(const struct live_scan *s);
 
 /* Appends the records that have come, up to about a megabyte. Never waits. 0, -ENOMEM. */

@@ -46,7 +46,7 @@ int
 proc_hand_over(const struct state_options *o, pid_t next, const struct state_stats *stats,
 	       struct buf *out)
 {
-	const struct state_part part = { host_now_ns(), next, stats };
+	const struct state_part part = { next, stats };
 
 	return o->take ? o->take(o->arg, &part, out) : 0;
 }
@@ -436,8 +436,6 @@ process_scan(struct scan *s, pid_t pid)
 	rc = proc_hand_over(s->o, pid, s->stats, s->out);
 	if (rc)
 		return rc;
-	if (!s->o->time_ns)
-		s->sid.time = host_now_ns();
 	n = status_read(pid, text, sizeof(text));
 	if (n < 0)
 		return -ESRCH;

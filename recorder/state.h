@@ -4,8 +4,8 @@
  *
  * Reads /proc, the cgroup tree and the kernel's maps and says it in the words of the
  * kernel, as synthesized PERF_RECORDs. The side-band events are to be recording already:
- * what changes during the scan is then told twice, and nothing is missed. The records of a process
- * bear the time at which it was begun with, so that what the rings tell of later wins.
+ * what changes during the scan is then told twice, and nothing is missed. All records
+ * bear the time at which the scan began, so that what the rings tell of later wins.
  *
  * Processes of others can make it wait for ever: it is done in a helper.
  */
@@ -27,8 +27,7 @@ struct state_stats;
 
 /* How far a scan has come. */
 struct state_part {
-	uint64_t now_ns; /* CLOCK_MONOTONIC: what comes later is not older */
-	pid_t pid;	 /* that is looked at next, or whose maps go on; 0: there are no more */
+	pid_t pid; /* that is looked at next, or whose maps go on; 0: there are no more */
 	const struct state_stats *stats;
 };
 
@@ -38,7 +37,7 @@ typedef int state_take_fn(void *arg, const struct state_part *part, struct buf *
 struct state_options {
 	const struct event_attr *attr; /* of the side-band event: the shape of the trailer */
 	uint64_t id;		       /* that the records carry: one id of that event */
-	uint64_t time_ns; /* of the records; 0: CLOCK_MONOTONIC when their process is looked at */
+	uint64_t time_ns;	       /* of the records; 0: CLOCK_MONOTONIC at the call */
 	/* Only these processes (a thread's id stands for its process); NULL: all of them. */
 	const pid_t *pids;
 	size_t nr_pids;

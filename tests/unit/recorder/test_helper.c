@@ -239,14 +239,16 @@ static void
 test_scan(void **state)
 {
 	struct event_attr attr = { .size = 112,
-				   .sample_type = 1 << 16,
+				   .sample_type = 1 << 16 | 4, /* IDENTIFIER TIME */
 				   .flags = UINT64_C(1) << EVENT_ATTR_sample_id_all };
 	struct helper_pool *p = helper_pool_new();
 	struct live_scan *s = live_scan_new(p);
 	struct state_options o = { .attr = &attr, .id = 5 };
 	struct state_stats here = { 0 };
 	pid_t self = getpid();
-	uint64_t began_ns = host_now_ns();
+	uint64_t began_ns = host_now_ns(), time_ns;
+	struct perf_record r;
+	struct span rest, raw;
 	struct buf b, local;
 
 	o.pids = &self;
@@ -256,7 +258,8 @@ test_scan(void **state)
 	assert_int_equal(proc_scan(&o, &local, &here), 0);
 	assert_int_equal(live_scan_begin(s, &o), 0);
 	assert_true(live_scan_on(s));
-	assert_in_range(live_scan_safe_ns(s), began_ns, host_now_ns());
+	time_ns = live_scan_safe_ns(s);
+	assert_in_range(time_ns, began_ns, host_now_ns());
 	while (live_scan_on(s)) {
 		struct pollfd wait = { .fd = live_scan_fd(s), .events = POLLIN };
 
@@ -267,6 +270,12 @@ test_scan(void **state)
 	assert_int_equal(live_scan_stats(s)->tasks, here.tasks);
 	assert_true(b.len > 0);
 	assert_int_equal(live_scan_safe_ns(s), UINT64_MAX);
+	/* As if all had been asked at once, when it began: samples that come meanwhile are later. */
+	rest = buf_span(&b);
+	while (perf_record_next(&rest, &raw) == 1) {
+		assert_int_equal(perf_record_parse(raw, &attr, &r), 0);
+		assert_int_equal(r.sid.time, time_ns);
+	}
 	buf_done(&b);
 	buf_done(&local);
 	live_scan_free(s);
