@@ -256,9 +256,12 @@ queue_wait(struct queue *q, int other_fd)
 		atomic_store_explicit(&q->asleep, false, memory_order_relaxed);
 		return;
 	}
-	while (poll(p, 2, -1) < 0 && errno == EINTR)
+	/* One call does where there is one to wait for. */
+	while (other_fd >= 0 && poll(p, 2, -1) < 0 && errno == EINTR)
 		;
 	/* A wake that comes after this look is for the next wait. */
-	if (p[0].revents && read(q->wake_fd, &n, sizeof(n)) < 0)
-		errno = 0;
+	if (other_fd >= 0 && !p[0].revents)
+		return;
+	while (read(q->wake_fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
 }
