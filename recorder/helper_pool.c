@@ -5,27 +5,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <bsd/string.h>
-
 #include "format/time_text.h"
 #include "recorder/helper_serve.h"
 #include "recorder/host.h"
+#include "recorder/news.h"
 #include "recorder/proc.h"
 
 #define LEFT_MAX 4
-#define NEWS_MAX 8
 
 struct helper_pool {
 	struct shunned shunned;
 	struct helper *left[LEFT_MAX]; /* behind */
-	char news[NEWS_MAX][192];
-	size_t nr_news;
+	struct news news;
 };
 
 struct helper_pool *
 helper_pool_new(void)
 {
-	return calloc(1, sizeof(struct helper_pool));
+	struct helper_pool *p = calloc(1, sizeof(*p));
+
+	if (p)
+		news_init(&p->news);
+	return p;
 }
 
 void
@@ -83,16 +84,15 @@ helper_pool_overdue(const struct helper *h, uint64_t heard_ns, uint64_t now_ns)
 static void
 tell(struct helper_pool *p, pid_t pid, const uid_t *uid, const char *what, uint64_t for_ns)
 {
-	char user[32] = "";
+	char user[32] = "", line[NEWS_BYTES];
 
-	if (p->nr_news == NEWS_MAX)
-		return; /* it is in the ledger */
 	if (uid)
 		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)*uid);
-	(void)snprintf(p->news[p->nr_news++], sizeof(p->news[0]),
+	(void)snprintf(line, sizeof(line),
 		       "process %d%s: %s kept a helper waiting for %u s: left alone for %u s",
 		       (int)pid, user, what, (unsigned)(HELPER_ANSWER_NS / SECOND_NS),
 		       (unsigned)(for_ns / SECOND_NS));
+	news_put(&p->news, line);
 }
 
 void
@@ -123,8 +123,5 @@ helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint64_t
 bool
 helper_pool_news(struct helper_pool *p, char *text, size_t cap)
 {
-	if (!p->nr_news)
-		return false;
-	(void)strlcpy(text, p->news[--p->nr_news], cap);
-	return true;
+	return news_take(&p->news, text, cap);
 }
