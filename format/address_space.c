@@ -102,8 +102,9 @@ address_space_unref(struct address_space *s)
 	free(s);
 }
 
+/* Without the maps that arrived before the newest keep ones. */
 static struct address_space *
-space_copy(struct address_space *from)
+space_copy(struct address_space *from, uint64_t keep)
 {
 	struct address_space *s = space_new(from->totals);
 	struct map_node *n, *copy;
@@ -111,6 +112,8 @@ space_copy(struct address_space *from)
 	if (!s)
 		return NULL;
 	RB_FOREACH(n, map_tree, &from->maps) {
+		if (n->stamp < from->stamp && from->stamp - n->stamp > keep)
+			continue;
 		copy = node_new(s, &n->map);
 		if (!copy) {
 			address_space_unref(s);
@@ -120,6 +123,7 @@ space_copy(struct address_space *from)
 		node_insert(s, copy);
 	}
 	s->stamp = from->stamp;
+	s->totals->left_out += from->count - s->count;
 	return s;
 }
 
@@ -186,20 +190,26 @@ forget_older(struct address_space *s, uint64_t keep, bool all)
 	struct map_node *n, *next;
 
 	RB_FOREACH_SAFE(n, map_tree, &s->maps, next)
-		if ((all || anonymous(n->map.object)) && n->stamp + keep < s->stamp)
+		if ((all || anonymous(n->map.object)) && n->stamp + keep < s->stamp) {
 			node_remove(s, n);
+			s->totals->left_out++;
+		}
 }
 
-/*
- * Leaves so much room that this walk is paid for by the maps that fill it again: one arrival
- * makes up to two maps, by splitting another.
- */
-static void
-space_shrink(struct address_space *s)
+/* So many arrivals make at most three quarters of max maps: one makes up to two, by a split. */
+static uint64_t
+arrivals_kept(uint64_t max)
 {
-	forget_older(s, ADDRESS_SPACE_MAPS_MAX / 2, false);
-	if (s->count > ADDRESS_SPACE_MAPS_MAX / 4 * 3)
-		forget_older(s, ADDRESS_SPACE_MAPS_MAX / 4, true);
+	return max * 3 / 8;
+}
+
+/* Leaves so much room that this walk is paid for by the maps that fill it again. */
+static void
+space_shrink(struct address_space *s, uint64_t max)
+{
+	forget_older(s, max / 2, false);
+	if (s->count > max / 4 * 3)
+		forget_older(s, arrivals_kept(max), true);
 }
 
 /* May a space be copied? Copies are paid for by maps that were put: see ADDRESS_SPACES_COPIES_*. */
@@ -218,13 +228,16 @@ may_copy(const struct address_space *s, struct address_space_totals *totals)
 }
 
 static int
-space_own(struct address_space **space, struct address_space_totals *totals)
+space_own(struct address_space **space, struct address_space_totals *totals, uint64_t max)
 {
 	struct address_space *s = *space;
 
 	if (s && s->refs == 1)
 		return 0;
-	s = s && may_copy(s, totals) ? space_copy(s) : space_new(totals);
+	if (s && may_copy(s, totals))
+		s = space_copy(s, s->count > max ? arrivals_kept(max) : UINT64_MAX);
+	else
+		s = space_new(totals);
 	if (!s)
 		return -FMT_E_NOMEM;
 	address_space_unref(*space);
@@ -234,13 +247,19 @@ space_own(struct address_space **space, struct address_space_totals *totals)
 
 int
 address_space_put(struct address_space **space, struct address_space_totals *totals,
-		  const struct task_map *map)
+		  const struct task_map *map, uint64_t max)
 {
 	struct map_node *n, *spare;
 	struct address_space *s;
 
 	if (map->end <= map->start)
 		return 0;
+	if (!max) {
+		totals->left_out += 1 + (*space ? (*space)->count : 0);
+		address_space_unref(*space);
+		*space = NULL;
+		return 0;
+	}
 	/* Said again, as after mprotect() or by a scan: often, and cheap to see. */
 	n = *space ? first_after(*space, map->start) : NULL;
 	if (n && n->map.start == map->start && n->map.end == map->end &&
@@ -250,7 +269,7 @@ address_space_put(struct address_space **space, struct address_space_totals *tot
 		return 0;
 	}
 	totals->put++;
-	if (space_own(space, totals))
+	if (space_own(space, totals, max))
 		return -FMT_E_NOMEM;
 	s = *space;
 	/* What was there is gone all the same. */
@@ -268,8 +287,8 @@ address_space_put(struct address_space **space, struct address_space_totals *tot
 	}
 	space_cut(s, map->start, map->end, spare);
 	node_insert(s, n);
-	if (s->count > ADDRESS_SPACE_MAPS_MAX)
-		space_shrink(s);
+	if (s->count > max)
+		space_shrink(s, max);
 	return 0;
 }
 

@@ -14,7 +14,8 @@
 
 /*
  * There is no unmap record, so a space only grows. The kernel allows 65530 maps by default:
- * over this many, the older ones are forgotten, what has no file first.
+ * over twice as many, unless the caller wants fewer, the older ones are forgotten, what has no
+ * file first.
  */
 #define ADDRESS_SPACE_MAPS_MAX 131072
 
@@ -38,18 +39,19 @@ struct address_space; /* NULL is an empty one */
 struct address_space_totals {
 	uint64_t spaces, maps;
 	uint64_t put, copied; /* so far */
-	uint64_t left_out;    /* for want of room */
+	uint64_t left_out;    /* maps that were forgotten, or not taken, for want of room */
 };
 
 struct address_space *address_space_ref(struct address_space *s);
 void address_space_unref(struct address_space *s);
 
 /*
- * Adds a map to *space, which is made when it is NULL and copied when it is shared.
+ * Adds a map to *space, which is made when it is NULL and copied when it is shared. It has at most
+ * max maps then. Where that is 0 it ends: none of its maps may stay over what was mapped since.
  * -FMT_E_NOMEM: *space is as it was. A map with end <= start is ignored.
  */
 int address_space_put(struct address_space **space, struct address_space_totals *totals,
-		      const struct task_map *map);
+		      const struct task_map *map, uint64_t max);
 
 /* The map that holds addr; NULL. */
 const struct task_map *address_space_find(struct address_space *s, uint64_t addr);

@@ -45,10 +45,22 @@ RB_GENERATE_INTERNAL(ksymbol_tree, ksymbol_name, node, ksymbol_cmp, __attribute_
 void
 kernel_names_init(struct kernel_names *n)
 {
+	*n = (struct kernel_names){ .limit = 0 };
 	RB_INIT(&n->cgroups);
 	RB_INIT(&n->ksymbols);
-	n->bytes = 0;
-	n->left_out = 0;
+}
+
+/*
+ * With so many bytes of its kind already, is there room for more? Counts those for which there is
+ * none.
+ */
+static bool
+has_room(struct kernel_names *n, uint64_t have, size_t more)
+{
+	if (have + more <= (n->limit ? n->limit : KERNEL_NAMES_BYTES_MAX))
+		return true;
+	n->left_out++;
+	return false;
 }
 
 static void
@@ -56,6 +68,7 @@ cgroup_remove(struct kernel_names *n, struct cgroup_name *c)
 {
 	RB_REMOVE(cgroup_tree, &n->cgroups, c);
 	n->bytes -= c->bytes;
+	n->cgroups_bytes -= c->bytes;
 	free(c);
 }
 
@@ -86,16 +99,6 @@ kernel_names_done(struct kernel_names *n)
 		ksymbol_remove(n, k);
 }
 
-/* Is there room for a name? Counts those for which there is none. */
-static bool
-has_room(struct kernel_names *n, size_t bytes)
-{
-	if (n->bytes + bytes <= KERNEL_NAMES_BYTES_MAX)
-		return true;
-	n->left_out++;
-	return false;
-}
-
 static int
 apply_cgroup(struct kernel_names *n, const struct perf_record *r)
 {
@@ -111,12 +114,13 @@ apply_cgroup(struct kernel_names *n, const struct perf_record *r)
 	old = RB_FIND(cgroup_tree, &n->cgroups, c);
 	if (old)
 		cgroup_remove(n, old);
-	if (!has_room(n, c->bytes)) {
+	if (!has_room(n, n->cgroups_bytes, c->bytes)) {
 		free(c);
 		return 0;
 	}
 	RB_INSERT(cgroup_tree, &n->cgroups, c);
 	n->bytes += c->bytes;
+	n->cgroups_bytes += c->bytes;
 	return 0;
 }
 
@@ -138,7 +142,8 @@ apply_ksymbol(struct kernel_names *n, const struct perf_record *r)
 	old = RB_FIND(ksymbol_tree, &n->ksymbols, k);
 	if (old)
 		ksymbol_remove(n, old);
-	if (k->flags & KSYMBOL_F_UNREGISTER || !has_room(n, k->bytes)) {
+	if (k->flags & KSYMBOL_F_UNREGISTER ||
+	    !has_room(n, n->bytes - n->cgroups_bytes, k->bytes)) {
 		free(k);
 		return 0;
 	}
@@ -165,7 +170,8 @@ kernel_names_cgroup(const struct kernel_names *n, uint64_t id)
 
 int
 kernel_names_snapshot(const struct kernel_names *n, const struct event_attr *attr,
-		      const struct perf_sample_id *sid, struct buf *out)
+		      const struct perf_sample_id *sid, struct buf *out, int (*full)(void *arg),
+		      void *arg)
 {
 	struct ksymbol_name *k = RB_ROOT(&n->ksymbols);
 	struct cgroup_name *c = RB_ROOT(&n->cgroups);
@@ -173,12 +179,16 @@ kernel_names_snapshot(const struct kernel_names *n, const struct event_attr *att
 
 	while (c && RB_LEFT(c, node))
 		c = RB_LEFT(c, node);
-	for (; c && !rc; c = RB_NEXT(cgroup_tree, &n->cgroups, c))
+	for (; c && !rc; c = RB_NEXT(cgroup_tree, &n->cgroups, c)) {
 		rc = record_build_cgroup(out, attr, sid, c->id, c->path);
+		rc = rc ? rc : full(arg);
+	}
 	while (k && RB_LEFT(k, node))
 		k = RB_LEFT(k, node);
-	for (; k && !rc; k = RB_NEXT(ksymbol_tree, &n->ksymbols, k))
+	for (; k && !rc; k = RB_NEXT(ksymbol_tree, &n->ksymbols, k)) {
 		rc = record_build_ksymbol(out, attr, sid, k->addr, k->len, k->type, k->flags,
 					  k->name);
+		rc = rc ? rc : full(arg);
+	}
 	return rc;
 }

@@ -18,7 +18,7 @@
 #define ZSTD_LEVEL_DEFAULT 1
 #define INDEX_EVERY_DEFAULT 64
 #define INDEX_EVERY_MAX (1u << 16)
-#define STATE_BYTES (8u << 20) /* of one STATE block, so that readers need not hold more */
+#define STATE_BYTES (1u << 20) /* of one STATE block, so that readers need not hold more */
 
 /* Times and counts of the records of one payload. */
 struct tally {

@@ -426,6 +426,29 @@ apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 	return 0;
 }
 
+static uint64_t
+model_bytes(const struct task_model *m)
+{
+	return m->nr_tasks * sizeof(struct task_node) + m->nr_processes * sizeof(struct process) +
+		address_space_bytes(&m->totals) + map_objects_bytes(m->objects) + m->names.bytes +
+		sizeof(*m) + sizeof(*m->cache);
+}
+
+/* How many maps a process may have, as full as the model is. */
+static uint64_t
+maps_max(const struct task_model *m)
+{
+	uint64_t bytes = m->limit ? model_bytes(m) : 0;
+
+	if (!m->limit)
+		return ADDRESS_SPACE_MAPS_MAX;
+	if (bytes <= m->limit / 2)
+		return TASK_MODEL_MAPS_EMPTY;
+	if (bytes <= m->limit / 8 * 7)
+		return TASK_MODEL_MAPS_HALF;
+	return bytes <= m->limit ? TASK_MODEL_MAPS_FULL : 0;
+}
+
 static int
 apply_mmap(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 {
@@ -437,6 +460,7 @@ apply_mmap(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 				.flags = k->flags };
 	struct task_node *t;
 	struct process *p;
+	uint64_t max;
 
 	if (map.end < map.start)
 		map.end = UINT64_MAX;
@@ -450,10 +474,16 @@ apply_mmap(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 		t = task_get(m, k->pid, k->tid, time_ns);
 		p = t ? t->process : NULL;
 	}
-	map.object = map_objects_get(m->objects, k);
-	if (!p || !map.object)
+	max = maps_max(m);
+	/* Names that nothing maps any more are most of what a flood of them takes. */
+	if (max < TASK_MODEL_MAPS_EMPTY) {
+		map_objects_sweep(m->objects);
+		max = maps_max(m);
+	}
+	map.object = max ? map_objects_get(m->objects, k) : NULL;
+	if (!p || (max && !map.object))
 		return -FMT_E_NOMEM;
-	return address_space_put(&p->space, &m->totals, &map);
+	return address_space_put(&p->space, &m->totals, &map, max);
 }
 
 static int
@@ -518,13 +548,21 @@ task_model_apply(struct task_model *m, const struct perf_record *r)
 {
 	int rc = apply(m, r);
 
-	while (m->nr_ghosts > TASK_MODEL_GHOSTS_MAX)
+	while (m->nr_ghosts > TASK_MODEL_GHOSTS_MAX ||
+	       (m->limit && m->nr_ghosts && model_bytes(m) > m->limit / 2))
 		task_forget(m, TAILQ_FIRST(&m->ghosts));
 	while (m->nr_tasks - m->nr_ghosts > TASK_MODEL_LIVING_MAX) {
 		task_forget(m, TAILQ_FIRST(&m->living));
 		m->left_out++;
 	}
 	return rc;
+}
+
+void
+task_model_limit(struct task_model *m, uint64_t bytes)
+{
+	m->limit = bytes;
+	m->names.limit = bytes / 8;
 }
 
 /* --- the rest ----------------------------------------------------------------------------- */
@@ -636,14 +674,21 @@ task_model_left_out(const struct task_model *m)
 	};
 }
 
+uint64_t
+task_model_cgroups_bytes(const struct task_model *m)
+{
+	return m->names.cgroups_bytes;
+}
+
 void
 task_model_stats(const struct task_model *m, struct task_model_stats *ret)
 {
 	*ret = (struct task_model_stats){ .tasks = m->nr_tasks,
 					  .ghosts = m->nr_ghosts,
 					  .maps = m->totals.maps,
-					  .objects = map_objects_used(m->objects) };
-	ret->bytes = m->nr_tasks * sizeof(struct task_node) +
-		m->nr_processes * sizeof(struct process) + address_space_bytes(&m->totals) +
-		map_objects_bytes(m->objects) + m->names.bytes + sizeof(*m) + sizeof(*m->cache);
+					  .objects = map_objects_used(m->objects),
+					  .bytes = model_bytes(m),
+					  .left_out = m->left_out + m->totals.left_out +
+						  m->names.left_out +
+						  map_objects_left_out(m->objects) };
 }

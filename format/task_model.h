@@ -51,6 +51,23 @@ struct task {
 struct task_model *task_model_new(void);
 void task_model_free(struct task_model *m);
 
+/*
+ * Bounds what the model takes, for one that lives as long as its host: 0 is no bound but those of
+ * address_space.h, as a reader has it, who must not lose what a recording has. As it fills, fewer maps
+ * are kept of a process, its newest: TASK_MODEL_MAPS_* below half, below seven eighths, and then,
+ * so that those with most pay first; ghosts go early, names of control groups and of code have an
+ * eighth each, and what is still over gets no maps. What that costs is in stats.left_out.
+ */
+void task_model_limit(struct task_model *m, uint64_t bytes);
+
+/*
+ * A process has 10 to 60 executable maps, those with most (desktops, browsers) 300; there is no
+ * unmap record, so that some of what is known is gone.
+ */
+#define TASK_MODEL_MAPS_EMPTY 8192
+#define TASK_MODEL_MAPS_HALF 512
+#define TASK_MODEL_MAPS_FULL 32
+
 /* PERF_RECORD_MISC_*: bits whose meaning hangs on the record's type. */
 #define TASK_MISC_COMM_EXEC (1u << 13)
 #define TASK_MISC_FORK_FRESH (1u << 13) /* synthesized: nothing comes from the parent */
@@ -131,14 +148,23 @@ void task_model_prune(struct task_model *m, uint64_t time_ns);
 
 /* Forgets every control group: they have no record of their end. */
 void task_model_forget_cgroups(struct task_model *m);
+/* What their names take. */
+uint64_t task_model_cgroups_bytes(const struct task_model *m);
+
+/* Whole records of a snapshot. 0, or what task_model_snapshot() is to return. */
+typedef int task_model_emit_fn(void *arg, struct span records);
+
+/* A piece of a snapshot is that long, or by a record longer. */
+#define TASK_MODEL_PIECE_BYTES (1u << 20)
 
 /*
- * Appends the whole state as synthesized records with this trailer (the kernel's maps,
- * CGROUP per group, KSYMBOL, and FORK, NAMESPACES, COMM per task, MMAP2 per map), living
- * tasks only, for a STATE block. pid and tid of sid are replaced by those of each task.
+ * Tells the whole state, piece by piece, as synthesized records with this trailer (the kernel's
+ * maps, CGROUP per group, KSYMBOL, and FORK, NAMESPACES, COMM per task, MMAP2 per map), living
+ * tasks only, for STATE blocks. pid and tid of sid are replaced by those of each task.
+ * 0, -FMT_E_NOMEM, or what emit() returned.
  */
 int task_model_snapshot(const struct task_model *m, const struct event_attr *attr,
-			const struct perf_sample_id *sid, struct buf *out);
+			const struct perf_sample_id *sid, task_model_emit_fn *emit, void *arg);
 
 /* What there was no room for, so far: such tasks, maps and names may be missing, or named by others. */
 struct task_model_left_out {
@@ -148,6 +174,7 @@ struct task_model_left_out task_model_left_out(const struct task_model *m);
 
 struct task_model_stats {
 	uint64_t tasks, ghosts, maps, objects, bytes;
+	uint64_t left_out; /* tasks, maps and names, since the model began: see task_model_limit() */
 };
 void task_model_stats(const struct task_model *m, struct task_model_stats *ret);
 

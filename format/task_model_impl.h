@@ -65,6 +65,7 @@ struct task_model {
 	struct task idle;
 	uint64_t nr_tasks, nr_ghosts, nr_processes;
 	uint64_t left_out; /* tasks */
+	uint64_t limit;	   /* bytes; 0: none */
 };
 
 struct process *task_model_process(const struct task_model *m, uint32_t pid);

@@ -13,8 +13,28 @@
 struct snapshot {
 	const struct event_attr *attr;
 	struct perf_sample_id sid;
-	struct buf *out;
+	struct buf out; /* the next piece */
+	task_model_emit_fn *emit;
+	void *arg;
 };
+
+static int
+emit(struct snapshot *s)
+{
+	int rc = s->emit(s->arg, buf_span(&s->out));
+
+	buf_clear(&s->out);
+	return rc;
+}
+
+/* After each record. */
+static int
+emit_full(void *arg)
+{
+	struct snapshot *s = arg;
+
+	return s->out.len < TASK_MODEL_PIECE_BYTES ? 0 : emit(s);
+}
 
 static int
 snapshot_task(struct snapshot *s, const struct task_node *t)
@@ -25,14 +45,14 @@ snapshot_task(struct snapshot *s, const struct task_node *t)
 
 	s->sid.pid = pid;
 	s->sid.tid = tid;
-	rc = record_build_fork(s->out, s->attr, &s->sid, pid, leader ? t->ppid : pid, tid,
+	rc = record_build_fork(&s->out, s->attr, &s->sid, pid, leader ? t->ppid : pid, tid,
 			       leader ? t->ptid : pid, t->t.start_ns, TASK_MISC_FORK_FRESH);
 	if (!rc && t->ns)
-		rc = record_build_namespaces(s->out, s->attr, &s->sid, pid, tid, t->ns->words,
+		rc = record_build_namespaces(&s->out, s->attr, &s->sid, pid, tid, t->ns->words,
 					     t->ns->nr);
 	if (!rc && t->t.comm_known)
-		rc = record_build_comm(s->out, s->attr, &s->sid, pid, tid, t->t.comm, 0);
-	return rc;
+		rc = record_build_comm(&s->out, s->attr, &s->sid, pid, tid, t->t.comm, 0);
+	return rc ? rc : emit_full(s);
 }
 
 static int
@@ -64,11 +84,12 @@ snapshot_maps(struct snapshot *s, const struct process *p, uint32_t tid)
 		if (o->build_id.kind == BUILDID_GNU)
 			k.build_id = o->build_id;
 		rc = kernel
-			? record_build_mmap(s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_KERNEL)
-			: record_build_mmap2(s->out, s->attr, &s->sid, &k,
+			? record_build_mmap(&s->out, s->attr, &s->sid, &k, PERF_RECORD_MISC_KERNEL)
+			: record_build_mmap2(&s->out, s->attr, &s->sid, &k,
 					     PERF_RECORD_MISC_USER |
 						     (map->prot & PROT_EXEC ? 0
 									    : TASK_MISC_MAP_DATA));
+		rc = rc ? rc : emit_full(s);
 	}
 	return rc;
 }
@@ -99,17 +120,21 @@ snapshot_process(struct snapshot *s, const struct process *p)
 
 int
 task_model_snapshot(const struct task_model *m, const struct event_attr *attr,
-		    const struct perf_sample_id *sid, struct buf *out)
+		    const struct perf_sample_id *sid, task_model_emit_fn *emit_fn, void *arg)
 {
-	struct snapshot s = { .attr = attr, .sid = *sid, .out = out };
+	struct snapshot s = { .attr = attr, .sid = *sid, .emit = emit_fn, .arg = arg };
 	struct process *p = task_model_process(m, TASK_PID_KERNEL);
 	int rc = 0;
 
+	buf_init(&s.out);
 	if (p)
 		rc = snapshot_maps(&s, p, 0);
 	if (!rc)
-		rc = kernel_names_snapshot(&m->names, attr, &s.sid, out);
+		rc = kernel_names_snapshot(&m->names, attr, &s.sid, &s.out, emit_full, &s);
 	for (p = task_model_next_process(m, NULL); p && !rc; p = task_model_next_process(m, p))
 		rc = snapshot_process(&s, p);
+	if (!rc && s.out.len)
+		rc = emit(&s);
+	buf_done(&s.out);
 	return rc;
 }

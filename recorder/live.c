@@ -27,6 +27,9 @@
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 #define PENDING_BYTES_MAX (16u << 20)
 #define WAIT_MS 20 /* at most between looks whether there is something */
+#define MODEL_BYTES (32u << 20)
+#define CGROUPS_MIN (1u << 20) /* bytes of names that are worth a look at which groups there are */
+#define CGROUPS_PAUSE 20       /* times as long as the look took, until the next */
 
 /* A side-band record that waits for the time up to which order is certain. */
 struct pending {
@@ -55,6 +58,7 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
+	uint64_t cgroups_bytes, cgroups_ns; /* not over these, and before, is it looked again */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
 	char notes[256];
@@ -127,6 +131,8 @@ live_open(const struct live_options *options, struct live **ret)
 		live_close(l);
 		return -ENOMEM;
 	}
+	task_model_limit(l->model, MODEL_BYTES);
+	l->cgroups_bytes = CGROUPS_MIN;
 	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
@@ -314,6 +320,41 @@ pending_drop(struct live *l, size_t n)
 	l->bytes = kept;
 }
 
+static int
+cgroup_record(void *arg, uint64_t id, const char *path)
+{
+	struct perf_record r = { .type = REC_CGROUP, .cgroup = { .id = id, .path = path } };
+	struct live *l = arg;
+
+	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
+}
+
+/* Groups have no record of their end: those that are gone would pile up. */
+static int
+cgroups_renew(struct live *l)
+{
+	uint64_t began_ns = host_now_ns(), now_ns;
+	char root[4096];
+	int rc;
+
+	if (cgroup_root(NULL, root, sizeof(root)))
+		return 0;
+	task_model_forget_cgroups(l->model);
+	rc = cgroup_walk(root, cgroup_record, l);
+	l->cgroups_bytes = task_model_cgroups_bytes(l->model) + CGROUPS_MIN;
+	now_ns = host_now_ns();
+	l->cgroups_ns = now_ns + (now_ns - began_ns) * CGROUPS_PAUSE;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int
+cgroups_follow(struct live *l)
+{
+	uint64_t bytes = task_model_cgroups_bytes(l->model);
+
+	return bytes < l->cgroups_bytes || host_now_ns() < l->cgroups_ns ? 0 : cgroups_renew(l);
+}
+
 /* Other modules than the table of symbols knows? Asked now and then, if there is a reason to. */
 static bool
 modules_changed(struct live *l)
@@ -381,6 +422,8 @@ live_pass(struct live *l, uint64_t complete_ns)
 		l->complete_ns = complete_ns;
 	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
 	rc = modules_follow(l);
+	if (!rc)
+		rc = cgroups_follow(l);
 	if (l->nomem) {
 		l->nomem = false;
 		rc = -ENOMEM;
@@ -553,31 +596,15 @@ live_news(struct live *l, char *text, size_t cap)
 	return helper_pool_news(l->pool, text, cap);
 }
 
+/* These went into the last file, but the model has not got to them yet. */
 static int
-cgroup_record(void *arg, uint64_t id, const char *path)
+pending_emit(const struct live *l, task_model_emit_fn *emit, void *arg)
 {
-	struct perf_record r = { .type = REC_CGROUP, .cgroup = { .id = id, .path = path } };
-	struct live *l = arg;
-
-	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
-}
-
-/* Groups have no record of their end: those that are gone would pile up. */
-static int
-cgroups_renew(struct live *l)
-{
-	char root[4096];
-	int rc;
-
-	if (cgroup_root(NULL, root, sizeof(root)))
-		return 0;
-	task_model_forget_cgroups(l->model);
-	rc = cgroup_walk(root, cgroup_record, l);
-	return rc == -ENOMEM ? rc : 0;
+	return l->bytes.len ? emit(arg, buf_span(&l->bytes)) : 0;
 }
 
 int
-live_snapshot(struct live *l, struct buf *out)
+live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 {
 	struct perf_sample_id sid = {
 		.time = l->complete_ns, .id = l->scan.id, .stream_id = l->scan.id, .cpu = UINT32_MAX
@@ -592,10 +619,17 @@ live_snapshot(struct live *l, struct buf *out)
 		if (o && o->build_id.kind == BUILDID_SURROGATE)
 			live_ids_give_object(l->ids, o);
 	}
-	rc = cgroups_renew(l);
-	if (!rc && task_model_snapshot(l->model, &l->attr, &sid, out))
-		rc = -ENOMEM;
-	/* These went into the last file, but the model has not got to them yet. */
-	buf_append(out, l->bytes.p, l->bytes.len);
-	return rc || buf_failed(out) ? -ENOMEM : 0;
+	if (cgroups_renew(l))
+		return -FMT_E_NOMEM;
+	rc = task_model_snapshot(l->model, &l->attr, &sid, emit, arg);
+	return rc ? rc : pending_emit(l, emit, arg);
+}
+
+uint64_t
+live_left_out(const struct live *l)
+{
+	struct task_model_stats stats;
+
+	task_model_stats(l->model, &stats);
+	return stats.left_out;
 }

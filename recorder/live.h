@@ -85,10 +85,14 @@ int live_wait(struct live *l, uint64_t limit_ns, struct buf *out);
 bool live_news(struct live *l, char *text, size_t cap);
 
 /*
- * Begins another file: the state as the model has it, payload of its STATE block. What the
- * last file had been given (kernel symbols, build-ids) will be given again, as needed.
+ * Begins another file: emit() gets the state as the model has it, piece by piece, for its STATE
+ * blocks. What the last file had been given (kernel symbols, build-ids) will be given again, as
+ * needed. 0, -FMT_E_NOMEM, or what emit() returned.
  */
-int live_snapshot(struct live *l, struct buf *out);
+int live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg);
+
+/* Side-band that the model had no room for, since live_open(): it is in no snapshot. */
+uint64_t live_left_out(const struct live *l);
 
 /* A sample as it passes by. */
 void live_sample(struct live *l, const struct sample_glance *sample);

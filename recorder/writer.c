@@ -114,8 +114,14 @@ writer_publish(struct writer *w)
 int
 writer_follow(struct writer *w, struct fmt_where *where)
 {
+	uint64_t left_out;
+
 	if (live_pass(w->options.live, w->complete_ns) < 0)
 		return fmt_fail(where, FMT_E_NOMEM, 0, "live model");
+	left_out = live_left_out(w->options.live);
+	if (left_out > w->left_out)
+		writer_count(w, UINT32_MAX, LOSS_SIDEBAND_BUDGET, left_out - w->left_out);
+	w->left_out = left_out;
 	return 0;
 }
 

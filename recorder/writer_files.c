@@ -136,20 +136,29 @@ count_outage(struct writer *w, uint64_t now_ns)
 	w->outage.counted_ns = now_ns;
 }
 
+struct snapshot {
+	struct writer *writer;
+	struct fmt_where *where;
+};
+
+/* Never all of it in memory: a host may have a lot of state. */
+static int
+write_piece(void *arg, struct span records)
+{
+	struct snapshot *s = arg;
+
+	return recording_writer_block(s->writer->file.writer, BLOCK_STATE, records, s->where);
+}
+
 static int
 write_snapshot(struct writer *w, struct fmt_where *where)
 {
-	int r;
+	struct snapshot s = { w, where };
+	int r = writer_follow(w, where);
 
-	buf_clear(&w->scratch);
-	r = writer_follow(w, where);
-	if (r == 0 && live_snapshot(w->options.live, &w->scratch) < 0)
-		r = fmt_fail(where, FMT_E_NOMEM, 0, "snapshot");
 	if (r == 0)
-		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->scratch),
-					   where);
-	writer_shrink(w);
-	return r;
+		r = live_snapshot(w->options.live, write_piece, &s);
+	return r == -FMT_E_NOMEM ? fmt_fail(where, FMT_E_NOMEM, 0, "snapshot") : r;
 }
 
 static int

@@ -54,6 +54,13 @@ replay(struct span s)
 	return m;
 }
 
+static int
+collect(void *arg, struct span records)
+{
+	buf_append(arg, records.p, records.len);
+	return 0;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -63,10 +70,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	buf_init(&one);
 	buf_init(&two);
-	if (task_model_snapshot(m, &attr, &sid, &one))
+	if (task_model_snapshot(m, &attr, &sid, collect, &one))
 		abort();
 	copy = replay(buf_span(&one));
-	if (task_model_snapshot(copy, &attr, &sid, &two))
+	if (task_model_snapshot(copy, &attr, &sid, collect, &two))
 		abort();
 	if (one.len != two.len || (one.len && memcmp(one.p, two.p, one.len) != 0))
 		abort();

@@ -582,13 +582,30 @@ test_cgroups(void **state)
 	task_model_free(m);
 }
 
+static int
+collect(void *arg, struct span records)
+{
+	struct buf *out = arg;
+
+	assert_true(records.len > 0);
+	assert_true(records.len < TASK_MODEL_PIECE_BYTES + 65536);
+	buf_append(out, records.p, records.len);
+	return 0;
+}
+
+static int
+refuse(void *arg, struct span records)
+{
+	return -FMT_E_IO;
+}
+
 static void
 snapshot(const struct task_model *m, struct buf *out)
 {
 	struct perf_sample_id sid = { .time = 1000000, .cpu = 0 };
 
 	buf_init(out);
-	assert_int_equal(task_model_snapshot(m, &attr, &sid, out), 0);
+	assert_int_equal(task_model_snapshot(m, &attr, &sid, collect, out), 0);
 }
 
 /* A snapshot makes a model with the same living tasks, and the same snapshot. */
@@ -1116,6 +1133,180 @@ test_build_ids_of_one_inode(void **state)
 	task_model_free(m);
 }
 
+/* --- a model that lives as long as its host --- */
+
+#define LIMIT (UINT64_C(32) << 20)
+#define LONG_PATH 3800
+
+/* The n-th of paths as long as the kernel tells them. */
+static const char *
+long_path(uint64_t n)
+{
+	static char path[LONG_PATH + 1];
+
+	memset(path, 'x', LONG_PATH);
+	(void)snprintf(path, sizeof(path), "/%020llu", (unsigned long long)n);
+	path[21] = 'x';
+	return path;
+}
+
+static void
+apply_map(struct task_model *m, uint32_t pid, uint64_t addr, uint64_t ino, const char *path)
+{
+	struct perf_record r = mmap_record(1, pid, addr, PAGE, path);
+
+	r.mmap.ino = ino;
+	assert_int_equal(task_model_apply(m, &r), 0);
+}
+
+static uint64_t
+maps_of(const struct task_model *m, uint32_t pid, uint64_t n)
+{
+	uint64_t found = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		found += task_model_map(m, pid, i * 2 * PAGE) != NULL;
+	return found;
+}
+
+/* Processes with as many maps as the kernel allows, and one with three hundred behind them. */
+static void
+test_limit_of_maps(void **state)
+{
+	struct task_model *m = task_model_new();
+	struct task_model_stats st;
+
+	task_model_limit(m, LIMIT);
+	for (uint32_t pid = 100; pid < 108; pid++)
+		for (uint64_t i = 0; i < 65000; i++)
+			apply_map(m, pid, i * 2 * PAGE, 1, long_path(1));
+	for (uint64_t i = 0; i < 300; i++)
+		apply_map(m, 10, i * 2 * PAGE, 2, "/lib");
+	task_model_stats(m, &st);
+	assert_true(st.bytes <= LIMIT / 2);
+	/* The newest are those that stay. */
+	assert_string_equal(path_at(m, 107, UINT64_C(64999) * 2 * PAGE), long_path(1));
+	assert_string_equal(path_at(m, 107, 0), "-");
+	assert_int_equal(maps_of(m, 10, 300), 300);
+	assert_int_equal(st.maps + st.left_out, 8 * 65000 + 300);
+	task_model_free(m);
+}
+
+/* Children that share their parent's maps until each of them maps something. */
+static void
+test_limit_of_copies(void **state)
+{
+	struct task_model *m = task_model_new();
+	struct task_model_stats st;
+
+	task_model_limit(m, LIMIT);
+	for (uint64_t i = 0; i < 8000; i++)
+		apply_map(m, 10, i * 2 * PAGE, 1, "/parent");
+	for (uint32_t pid = 1000; pid < 4000; pid++) {
+		const struct step fork = { 'F', pid, pid, pid, 10, 10, .name = NULL };
+
+		apply_step(m, &fork);
+		apply_map(m, pid, UINT64_C(1) << 40, 2, "/child");
+	}
+	task_model_stats(m, &st);
+	assert_true(st.bytes <= LIMIT);
+	/* The first got all of it, a later one the newest, the last still something. */
+	assert_int_equal(maps_of(m, 1000, 8000), 8000);
+	assert_true(st.left_out > 0);
+	assert_string_equal(path_at(m, 3999, UINT64_C(1) << 40), "/child");
+	assert_string_equal(path_at(m, 3999, UINT64_C(7999) * 2 * PAGE), "/parent");
+	task_model_free(m);
+}
+
+/* Every map another file with another long path: what nothing maps any more is forgotten. */
+static void
+test_limit_of_names(void **state)
+{
+	struct task_model *m = task_model_new();
+	struct task_model_stats st;
+
+	task_model_limit(m, LIMIT);
+	for (uint64_t i = 0; i < 100000; i++) {
+		apply_map(m, 10, i % 300 * 2 * PAGE, i, long_path(i));
+		if (i % 1000)
+			continue;
+		task_model_stats(m, &st);
+		assert_true(st.bytes <= LIMIT);
+	}
+	apply_map(m, 11, 0, 1, "/lib");
+	assert_string_equal(path_at(m, 11, 0), "/lib");
+	/* From many processes: none of them may have what there is no room for. */
+	for (uint32_t pid = 100; pid < 2100; pid++)
+		for (uint64_t i = 0; i < 20; i++)
+			apply_map(m, pid, i * 2 * PAGE, pid * 20 + i, long_path(pid * 20 + i));
+	task_model_stats(m, &st);
+	assert_true(st.bytes <= LIMIT + LIMIT / 8);
+	assert_true(st.left_out > 0);
+	assert_string_equal(path_at(m, 11, 0), "/lib");
+	task_model_free(m);
+}
+
+/* What is over tells no lies: an older map is not what stands there now. */
+static void
+test_limit_leaves_nothing_old(void **state)
+{
+	struct task_model *m = task_model_new();
+
+	apply_map(m, 10, 0, 1, "/old");
+	task_model_limit(m, 1);
+	apply_map(m, 10, 0, 2, "/new");
+	assert_string_equal(path_at(m, 10, 0), "-");
+	task_model_limit(m, LIMIT);
+	apply_map(m, 10, 0, 2, "/new");
+	assert_string_equal(path_at(m, 10, 0), "/new");
+	task_model_free(m);
+}
+
+static void
+test_limit_of_cgroups(void **state)
+{
+	struct perf_record r = { .type = REC_CGROUP };
+	struct task_model *m = task_model_new();
+	struct task_model_stats st;
+
+	task_model_limit(m, LIMIT);
+	r.cgroup.path = "/system.slice";
+	assert_int_equal(task_model_apply(m, &r), 0);
+	for (uint64_t i = 1; i <= 10000; i++) {
+		r.cgroup.id = i;
+		r.cgroup.path = long_path(i);
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	assert_true(task_model_cgroups_bytes(m) <= LIMIT / 8);
+	task_model_stats(m, &st);
+	assert_true(st.left_out > 8000);
+	assert_string_equal(task_model_cgroup(m, 0), "/system.slice");
+	assert_null(task_model_cgroup(m, 10000));
+	task_model_forget_cgroups(m);
+	assert_int_equal(task_model_cgroups_bytes(m), 0);
+	assert_int_equal(task_model_apply(m, &r), 0);
+	assert_string_equal(task_model_cgroup(m, 10000), long_path(10000));
+	task_model_free(m);
+}
+
+/* Pieces are whole records; one that is refused ends the snapshot with its error. */
+static void
+test_snapshot_in_pieces(void **state)
+{
+	struct task_model *m = task_model_new();
+	struct perf_sample_id sid = { .time = 1 };
+	struct buf out;
+
+	for (uint64_t i = 0; i < 3000; i++)
+		apply_map(m, 10, i * 2 * PAGE, i, long_path(i));
+	snapshot(m, &out);
+	assert_true(out.len > 10 * TASK_MODEL_PIECE_BYTES);
+	check_snapshot(m);
+	buf_done(&out);
+	assert_int_equal(task_model_snapshot(m, &attr, &sid, refuse, NULL), -FMT_E_IO);
+	task_model_free(m);
+}
+
 int
 main(void)
 {
@@ -1145,6 +1336,12 @@ main(void)
 		cmocka_unit_test(test_build_ids_by_path),
 		cmocka_unit_test(test_exec_after_exec),
 		cmocka_unit_test(test_build_ids_of_one_inode),
+		cmocka_unit_test(test_limit_of_maps),
+		cmocka_unit_test(test_limit_of_copies),
+		cmocka_unit_test(test_limit_of_names),
+		cmocka_unit_test(test_limit_leaves_nothing_old),
+		cmocka_unit_test(test_limit_of_cgroups),
+		cmocka_unit_test(test_snapshot_in_pieces),
 	};
 
 	return cmocka_run_group_tests_name("task_model", tests, NULL, NULL);

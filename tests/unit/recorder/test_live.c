@@ -84,6 +84,13 @@ show(struct fixture *f, const struct buf *b)
 	}
 }
 
+static int
+collect(void *arg, struct span records)
+{
+	buf_append(arg, records.p, records.len);
+	return 0;
+}
+
 static void
 show_comm(struct fixture *f, uint64_t time, uint32_t pid, const char *comm)
 {
@@ -146,7 +153,7 @@ test_states(void **state)
 	show_comm(&f, now + 50, 0x7ffffff, "waiting");
 
 	buf_clear(&b);
-	assert_int_equal(live_snapshot(f.live, &b), 0);
+	assert_int_equal(live_snapshot(f.live, collect, &b), 0);
 	setup(&g, NULL, 0);
 	show(&g, &b);
 	assert_int_equal(live_pass(g.live, now + 10), 0);
@@ -470,7 +477,7 @@ test_surrogate_in_each_file(void **state)
 		assert_int_equal(recording_writer_open(io_sink_fd(dup(fd)), f.meta, &o, &w, NULL),
 				 0);
 		if (n)
-			assert_int_equal(live_snapshot(f.live, &snapshot), 0);
+			assert_int_equal(live_snapshot(f.live, collect, &snapshot), 0);
 		assert_int_equal(recording_writer_records(w, n ? buf_span(&snapshot) : buf_span(&b),
 							  NULL, NULL),
 				 0);
@@ -524,7 +531,7 @@ test_blocks(void **state)
 				 0);
 		buf_init(&snapshot);
 		if (file)
-			assert_int_equal(live_snapshot(f.live, &snapshot), 0);
+			assert_int_equal(live_snapshot(f.live, collect, &snapshot), 0);
 		for (int pass = 0; pass < 3; pass++) {
 			assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
 			assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
