@@ -55,11 +55,14 @@ struct base_stream {
 	struct base_session *_Atomic now; /* NULL: it is tried again at retry_ns */
 	uint64_t begun_ns, retry_ns, backoff_ns;
 	uint64_t segment_ns, sync_ns, rotate_after_ns;
-	uint64_t refused_after_ns;	  /* not sooner another file for one that refuses */
-	struct session_stats before;	  /* of sessions that are over */
-	LIST_HEAD(, base_session) ending; /* and of those that are about to be */
-	uint64_t written, file_bytes;	  /* all bytes; of the current file when last asked */
-	bool suspended;			  /* said so */
+	uint64_t refused_after_ns;	      /* not sooner another file for one that refuses */
+	struct session_stats before;	      /* of sessions that are over */
+	LIST_HEAD(, base_session) ending;     /* and of those that are about to be */
+	uint64_t written, file_bytes;	      /* all bytes; of the current file when last asked */
+	bool suspended;			      /* said so */
+	uint64_t sideband;		      /* bytes a second, as the session knows it */
+	uint32_t told_over[SESSION_OVER_MAX]; /* users that are told of */
+	size_t nr_told_over;
 
 	struct base_session *next; /* of a reload: comes when it records */
 	const struct config *next_config;
@@ -117,6 +120,18 @@ session_free(struct base_session *s)
 	free(s);
 }
 
+/* Bytes a second of side-band. */
+static uint64_t
+sideband_rate(const struct base_stream *b, const struct config *c)
+{
+	struct archive_usage u;
+
+	archive_usage(b->archive, &u);
+	if (!c->sideband_share)
+		return 0;
+	return (uint64_t)((double)u.max_use * c->sideband_share / CONFIG_PERCENT_ALL / 3600) + 1;
+}
+
 static int
 set_options(struct base_session *s, const struct config *c, uint64_t hz,
 	    struct session_error *error)
@@ -131,6 +146,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.block_age_ns = c->block_age,
 		.out_fd = -1,
 		.suspend_on_full = true,
+		.sideband_bytes_per_s = sideband_rate(s->stream, c),
 		.cmdline = "spoord",
 		.writer = "spoord " SPOOR_VERSION,
 	};
@@ -179,6 +195,7 @@ install(struct base_stream *b, struct base_session *s)
 {
 	b->now = s;
 	b->applied_hz = s->options.frequency_hz;
+	b->sideband = s->options.sideband_bytes_per_s;
 	b->begun_ns = b->segment_ns = b->sync_ns = s->begun_ns;
 	b->rotate_after_ns = 0;
 	b->file_bytes = 0;
@@ -598,6 +615,49 @@ tell_news(const struct base_stream *b)
 		log_warning("%s", line);
 }
 
+static bool
+is_told(const struct base_stream *b, uint32_t uid)
+{
+	for (size_t i = 0; i < b->nr_told_over; i++)
+		if (b->told_over[i] == uid)
+			return true;
+	return false;
+}
+
+/* Of each user once, with a name where there is one: an administrator may want to know who it is. */
+static void
+tell_over(struct base_stream *b)
+{
+	struct session_stats now;
+
+	session_thread_stats(b->now->thread, &now);
+	for (size_t i = 0; i < now.nr_over && b->nr_told_over < SESSION_OVER_MAX; i++) {
+		uint32_t uid = now.over[i].uid;
+
+		if (is_told(b, uid))
+			continue;
+		b->told_over[b->nr_told_over++] = uid;
+		if (uid == UINT32_MAX)
+			log_warning("side-band of processes whose user is not known is over "
+				    "sideband_share: maps and names of theirs are left out");
+		else
+			log_warning("side-band of user %u is over sideband_share: maps and names "
+				    "of that user's processes are left out",
+				    uid);
+	}
+}
+
+static void
+follow_sideband(struct base_stream *b)
+{
+	uint64_t rate = sideband_rate(b, b->config);
+
+	if (rate == b->sideband)
+		return;
+	b->sideband = rate;
+	session_set_sideband(session_thread_session(b->now->thread), rate);
+}
+
 /* A reload's session has come to record, or has not. */
 static void
 look_at_next(struct base_stream *b)
@@ -651,6 +711,8 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 		return;
 	tell_outage(b);
 	tell_news(b);
+	tell_over(b);
+	follow_sideband(b);
 	look_at_segment(b, now_ns);
 	if (b->hz != b->applied_hz)
 		apply_frequency(b);

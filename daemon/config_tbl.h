@@ -19,6 +19,8 @@ CONFIG_ROW(ring_pages, COUNT, "32", 1, 65536, "pages", "of the sample ring of ea
 CONFIG_ROW(max_use, SPACE, "", 65536, 0, "", "most that the archive may take; 10%, at most 4G")
 CONFIG_ROW(keep_free, SPACE, "", 0, 0, "", "least that stays free; 15%, at most 4G")
 CONFIG_ROW(captures_share, PERCENT, "50%", 1, 100, "of max_use", "most that captures may take")
+CONFIG_ROW(sideband_share, PERCENT, "50%", 0, 100, "of max_use",
+	   "most an hour of side-band; a user half; 0: no limit")
 CONFIG_ROW(max_age, TIME, "0", 0, 0, "", "segments older than this are deleted; 0: none")
 CONFIG_ROW(max_segments, COUNT, "0", 0, 1000000, "", "most sealed segments; 0: no limit")
 CONFIG_ROW(segment_size, BYTES, "0", 0, 0, "", "a segment is closed at; 0: max_use/8, at most 128M")

@@ -69,6 +69,28 @@ print_lost(const json_t *status)
 	puts("");
 }
 
+/* Whose side-band was left out, if anybody's. */
+static void
+print_over(const json_t *status)
+{
+	json_t *over = json_object_get(status, "sideband_over"), *n;
+	bool any = false;
+	const char *uid;
+
+	json_object_foreach(over, uid, n)
+	{
+		printf("%s", any ? ", " : "side-band   left out for sideband_share: ");
+		printf("%lld record%s of ", (long long)json_integer_value(n),
+		       json_integer_value(n) == 1 ? "" : "s");
+		if (*uid)
+			printf("user ");
+		ctl_print_text(stdout, *uid ? uid : "users not known");
+		any = true;
+	}
+	if (any)
+		puts("");
+}
+
 static void
 print_archive(const json_t *status)
 {
@@ -127,6 +149,7 @@ print_status(const json_t *status)
 	       (long long)number(status, "samples"), (long long)number(status, "records"),
 	       (long long)number(status, "throttled"));
 	print_lost(status);
+	print_over(status);
 	printf("cost        %.3f %% of a CPU, %s of memory, %s/s to disk\n",
 	       json_number_value(json_object_get(status, "cpu_percent")),
 	       ctl_print_size(a, number(status, "rss_bytes")),

@@ -2,6 +2,7 @@
 #include "daemon/methods.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,26 @@ set_int(json_t *object, const char *key, uint64_t n)
 	return json_object_set_new(object, key, json_integer((json_int_t)n));
 }
 
+/* By user. */
+static json_t *
+sideband_over(const struct session_stats *stats)
+{
+	json_t *over = json_object();
+	char uid[16];
+	int failed = 0;
+
+	for (size_t i = 0; over && i < stats->nr_over; i++) {
+		uid[0] = '\0';
+		if (stats->over[i].uid != UINT32_MAX)
+			(void)snprintf(uid, sizeof(uid), "%" PRIu32, stats->over[i].uid);
+		failed |= set_int(over, uid, stats->over[i].records);
+	}
+	if (!failed)
+		return over;
+	json_decref(over);
+	return NULL;
+}
+
 static int
 add_stream(json_t *j, const struct streams_status *s)
 {
@@ -124,6 +145,7 @@ add_stream(json_t *j, const struct streams_status *s)
 		set_int(j, "uptime_s", s->uptime_s) | set_int(j, "samples", s->base.samples) |
 		set_int(j, "records", s->base.records) | json_object_set_new(j, "lost", lost) |
 		set_int(j, "lost_samples", s->base.lost) |
+		json_object_set_new(j, "sideband_over", sideband_over(&s->base)) |
 		set_int(j, "throttled", s->base.throttled) |
 		set_int(j, "frequency_hz", s->base.frequency_hz) |
 		set_int(j, "wanted_frequency_hz", s->frequency_hz) |
@@ -412,6 +434,7 @@ static const struct varlink_field status_fields[] = {
 	{ "records", "int" },
 	{ "lost", "[string]int" },
 	{ "lost_samples", "int" },
+	{ "sideband_over", "[string]int" },
 	{ "throttled", "int" },
 	{ "frequency_hz", "int" },
 	{ "wanted_frequency_hz", "int" },

@@ -56,6 +56,7 @@ struct recording_writer {
 	uint64_t last_index;
 	uint64_t lost;
 	uint64_t records, samples, raw_bytes; /* written */
+	uint64_t sideband_bytes;
 
 	int error;		/* sticky; 0 */
 	struct fmt_where where; /* of error */
@@ -192,6 +193,8 @@ write_block(struct recording_writer *w, struct span payload, struct block_header
 		return error;
 	w->seq++;
 	w->raw_bytes += payload.len;
+	if (h->type == BLOCK_STATE || (h->type == BLOCK_RECORDS && !h->samples))
+		w->sideband_bytes += w->out.len;
 	if (h->type == BLOCK_INDEX)
 		recording_index_begin(&w->index, h->offset);
 	else if (h->type != BLOCK_END)
@@ -375,7 +378,10 @@ count_sample(struct recording_writer *w, const struct sample_glance *sample)
 		w->options.on_sample(w->options.arg, sample);
 }
 
-/* Any record, in full: which of the two it belongs to. One that does not parse, by its type. */
+/*
+ * Any record, in full: which of the two it belongs to; NULL: neither. One that does not parse, by
+ * its type.
+ */
 static struct open_block *
 count_record(struct recording_writer *w, struct span bytes, uint64_t *bad)
 {
@@ -396,13 +402,13 @@ count_record(struct recording_writer *w, struct span bytes, uint64_t *bad)
 		count_sample(w, &sample);
 		return &w->samples_open;
 	}
+	if (w->options.on_record && !w->options.on_record(w->options.arg, &record, event))
+		return NULL;
 	count(&w->sideband.tally, record.sid.time);
-	if (w->options.on_record)
-		w->options.on_record(w->options.arg, &record, event);
 	return &w->sideband;
 }
 
-/* Copies what is in [*run, until) to where it belongs; *run goes there. */
+/* Copies what is in [*run, until) to where it belongs, if anywhere; *run goes there. */
 static void
 end_run(struct open_block *to, const uint8_t **run, const uint8_t *until)
 {
@@ -614,6 +620,7 @@ recording_writer_stats(const struct recording_writer *w, struct recording_writer
 		.records = w->records + open,
 		.samples = w->samples + w->samples_open.tally.samples,
 		.raw_bytes = w->raw_bytes,
+		.sideband_bytes = w->sideband_bytes,
 		.open_bytes = (uint32_t)open_bytes(w),
 		.open_records = open,
 		.open_samples = w->samples_open.tally.samples,

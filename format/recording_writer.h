@@ -33,9 +33,10 @@ struct recording_writer_options {
 	 * They see every record that parsed, once, on the thread that gave it: the writer looks
 	 * at them anyway, for times and counts. Samples come by on_sample, at a glance, for they
 	 * are many; all others by on_record, event being the index in meta->events, -1 for none.
+	 * What on_record does not want (false) is not written, and not counted.
 	 */
 	void (*on_sample)(void *arg, const struct sample_glance *sample);
-	void (*on_record)(void *arg, const struct perf_record *record, int event);
+	bool (*on_record)(void *arg, const struct perf_record *record, int event);
 	/*
 	 * The open block is about to be closed: what it needs (kernel symbols, build-ids, the
 	 * ledger) can now be written before it with recording_writer_block(). No other call of
@@ -96,7 +97,8 @@ int recording_writer_retry(struct recording_writer *w, struct fmt_where *where);
 
 struct recording_writer_stats {
 	uint64_t file_bytes, blocks, records, samples, raw_bytes;
-	uint32_t open_bytes; /* in the open block, and so not in the file */
+	uint64_t sideband_bytes; /* of file_bytes: STATE, and blocks of all but samples */
+	uint32_t open_bytes;	 /* in the open block, and so not in the file */
 	uint64_t open_records, open_samples;
 };
 void recording_writer_stats(const struct recording_writer *w, struct recording_writer_stats *ret);

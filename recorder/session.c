@@ -354,6 +354,7 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 		.count_lost_records = !s->plan.defs[s->plan.sideband].lost,
 		.queue_bytes = s->options.queue_bytes,
 		.block_age_ns = s->options.block_age_ns,
+		.sideband_bytes_per_s = s->options.sideband_bytes_per_s,
 		.failure_fd = s->failure_fd,
 	};
 	int r;
@@ -505,7 +506,11 @@ session_stats(const struct session *s, struct session_stats *ret)
 		.throttled = t.throttled,
 		.suspended = t.suspended,
 		.refused = t.refused,
+		.sideband_bytes = t.sideband_bytes,
+		.sideband_ns = t.sideband_ns,
+		.nr_over = t.nr_over,
 	};
+	memcpy(ret->over, t.over, sizeof(ret->over));
 	memcpy(ret->loss, t.loss, sizeof(ret->loss));
 }
 
@@ -538,6 +543,13 @@ session_set_frequency(struct session *s, uint64_t hz, struct session_error *erro
 	struct session_request rq = { .kind = REQUEST_FREQUENCY, .hz = hz };
 
 	return session_request_wait(s->requests, &rq, error);
+}
+
+void
+session_set_sideband(struct session *s, uint64_t bytes_per_s)
+{
+	assert(s->magic == SESSION_MAGIC);
+	writer_set_sideband(s->writer, bytes_per_s);
 }
 
 const char *

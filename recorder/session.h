@@ -90,6 +90,12 @@ struct session_options {
 	bool for_user;
 	uid_t uid;
 	gid_t gid;
+	/*
+	 * What side-band (maps, names) may take in the file, and be held of it, by a rate; users other
+	 * than root may take half of that each. What is over is left out: LOSS_SIDEBAND_BUDGET.
+	 * 0: no limit.
+	 */
+	uint64_t sideband_bytes_per_s;
 	const char *cmdline; /* for the file's meta */
 	const char *writer;  /* "spoor 0.1" */
 };
@@ -130,6 +136,13 @@ int session_run(struct session *s, struct session_error *error);
 /* Makes session_run() return soon. Async-signal-safe. */
 void session_stop(struct session *s);
 
+/* A user whose side-band was left out. */
+struct session_over {
+	uint32_t uid; /* UINT32_MAX: of processes that ended too soon to be asked */
+	uint64_t records;
+};
+#define SESSION_OVER_MAX 16
+
 /*
  * What a running session says of itself. Safe from any thread, as are all calls from here to
  * session_progress(); they talk to the threads of the session by messages.
@@ -143,6 +156,10 @@ struct session_stats {
 	bool suspended;		    /* the file takes no bytes */
 	bool refused;		    /* nor will it: session_rotate() ends that */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
+	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
+	uint64_t sideband_ns;	    /* CPU time of the writer with it */
+	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
+	size_t nr_over;
 };
 void session_stats(const struct session *s, struct session_stats *ret);
 
@@ -164,6 +181,9 @@ int session_sync(struct session *s, struct session_error *error);
  * period, so that shares stay right. -EOPNOTSUPP with events of tasks, -EINVAL with a period.
  */
 int session_set_frequency(struct session *s, uint64_t hz, struct session_error *error);
+
+/* Another rate, as in session_options; at once, from any thread. */
+void session_set_sideband(struct session *s, uint64_t bytes_per_s);
 
 /*
  * Counters that each thread of the session moves whenever it comes round: a thread whose

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "format/perf_record.h"
 #include "format/recording_writer.h"
@@ -56,6 +57,76 @@ writer_see(struct writer *w, const struct perf_record *r, int event)
 	live_record(w->options.live, r, event);
 }
 
+/* --- the budget of side-band ------------------------------------------------------------- */
+
+/* Who made it. */
+static uint32_t
+maker_of(const struct perf_record *r)
+{
+	switch (r->type) {
+	case REC_FORK:
+		return r->task.ppid;
+	case REC_MMAP:
+	case REC_MMAP2:
+		return r->mmap.pid;
+	default:
+		return r->sid.pid;
+	}
+}
+
+static uint32_t
+user_of(struct writer *w, const struct perf_record *r)
+{
+	uint32_t pid = maker_of(r);
+
+	if (!w->users)
+		w->users = sideband_users_new();
+	if (!w->users)
+		return SIDEBAND_USER_UNKNOWN;
+	if (r->type == REC_FORK)
+		sideband_users_fork(w->users, r->task.ppid, r->task.pid);
+	/* The idle task, and the kernel's own maps, which are those of its modules. */
+	if (pid == 0 || (pid == TASK_PID_KERNEL && r->type == REC_MMAP))
+		return 0;
+	return sideband_users_of(w->users, live_model(w->options.live), pid, r->sid.time);
+}
+
+/* For whoever tells people; the first of them are enough. */
+static void
+note_over(struct writer *w, uint32_t uid)
+{
+	size_t nr = atomic_load_explicit(&w->nr_over, memory_order_relaxed), i = 0;
+
+	while (i < nr && w->over[i].uid != uid)
+		i++;
+	if (i == SESSION_OVER_MAX)
+		return;
+	w->over[i].uid = uid;
+	atomic_fetch_add_explicit(&w->over[i].records, 1, memory_order_relaxed);
+	if (i == nr)
+		/* Pairs with the acquire in writer_totals(). */
+		atomic_store_explicit(&w->nr_over, nr + 1, memory_order_release);
+}
+
+bool
+writer_admit(struct writer *w, const struct perf_record *r)
+{
+	const struct sideband_cost cost = sideband_budget_cost(&w->sideband, r);
+	uint32_t uid = SIDEBAND_USER_UNKNOWN;
+
+	if (!cost.bytes)
+		return true;
+	if (sideband_budget_asks(&w->sideband, r->sid.time))
+		uid = user_of(w, r);
+	if (sideband_budget_take(&w->sideband, &cost, uid))
+		return true;
+	writer_count(w, r->sid.cpu, LOSS_SIDEBAND_BUDGET, 1);
+	note_over(w, uid);
+	return false;
+}
+
+/* --- records ------------------------------------------------------------------------------ */
+
 static void
 on_sample(void *arg, const struct sample_glance *sample)
 {
@@ -64,10 +135,13 @@ on_sample(void *arg, const struct sample_glance *sample)
 	live_sample(w->options.live, sample);
 }
 
-static void
+static bool
 on_record(void *arg, const struct perf_record *r, int event)
 {
+	if (!writer_admit(arg, r))
+		return false;
 	writer_see(arg, r, event);
+	return true;
 }
 
 static int
@@ -75,6 +149,8 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 {
 	struct writer *w = arg;
 	int r = live_before_close(w->options.live, file, where);
+
+	sideband_budget_block(&w->sideband);
 
 	return r < 0 ? r : out_file_ledger(&w->file, where);
 }
@@ -105,6 +181,8 @@ writer_publish(struct writer *w)
 	atomic_store_explicit(&w->samples, w->ended_samples + s.samples, memory_order_relaxed);
 	atomic_store_explicit(&w->records, w->ended_records + s.records, memory_order_relaxed);
 	atomic_store_explicit(&w->file_bytes, s.file_bytes, memory_order_relaxed);
+	atomic_store_explicit(&w->sideband_bytes, w->ended_sideband + s.sideband_bytes,
+			      memory_order_relaxed);
 	atomic_store_explicit(&w->lost, loss_samples(w->loss), memory_order_relaxed);
 	atomic_store_explicit(&w->throttled, losses[LOSS_THROTTLED], memory_order_relaxed);
 	atomic_store_explicit(&w->suspended, w->outage.on, memory_order_relaxed);
@@ -139,8 +217,31 @@ settle(struct writer *w, int r, const struct fmt_where *where)
 	return r < 0 ? writer_trouble(w, r, where) : 0;
 }
 
+/* What this thread has had of its CPU. */
+static uint64_t
+cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static void
+count_sideband_ns(struct writer *w, uint64_t began_ns)
+{
+	atomic_fetch_add_explicit(&w->sideband_ns, cpu_ns() - began_ns, memory_order_relaxed);
+}
+
+/* A message is of one ring, and a ring has samples or side-band. */
+static bool
+is_sideband(struct span records)
+{
+	return records.len >= 4 && le32dec(records.p) != REC_SAMPLE;
+}
+
 static int
-take_records(struct writer *w, struct span records)
+keep_records(struct writer *w, struct span records)
 {
 	struct fmt_where where = { 0 };
 	uint64_t bad = 0;
@@ -214,6 +315,29 @@ due_age(const struct writer *w)
 }
 
 static int
+take_records(struct writer *w, struct span records)
+{
+	uint64_t began_ns;
+	int r;
+
+	if (!is_sideband(records))
+		return keep_records(w, records);
+	began_ns = cpu_ns();
+	r = keep_records(w, records);
+	count_sideband_ns(w, began_ns);
+	return r;
+}
+
+static void
+follow_rate(struct writer *w)
+{
+	uint64_t rate = atomic_load_explicit(&w->sideband_rate, memory_order_relaxed);
+
+	if (rate != w->sideband.rate)
+		sideband_budget_rate(&w->sideband, rate);
+}
+
+static int
 end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 {
 	struct fmt_where where = { 0 };
@@ -225,8 +349,12 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	r = writer_take_state(w);
 	if (r < 0)
 		return r;
+	follow_rate(w);
 	if (live_due(w->options.live, complete_ns)) {
+		uint64_t began_ns = cpu_ns();
+
 		r = writer_follow(w, &w->where);
+		count_sideband_ns(w, began_ns);
 		if (r < 0)
 			return r;
 	}
@@ -430,6 +558,8 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 	w->options = *o;
 	w->options.sink = NULL;
 	w->meta = o->meta;
+	w->sideband_rate = o->sideband_bytes_per_s;
+	sideband_budget_init(&w->sideband, o->sideband_bytes_per_s);
 	buf_init(&w->scratch);
 	buf_init(&w->state);
 	news_init(&w->news);
@@ -486,6 +616,12 @@ writer_news(struct writer *w, char *line, size_t cap)
 }
 
 void
+writer_set_sideband(struct writer *w, uint64_t bytes_per_s)
+{
+	atomic_store_explicit(&w->sideband_rate, bytes_per_s, memory_order_relaxed);
+}
+
+void
 writer_totals(const struct writer *w, struct writer_totals *ret)
 {
 	*ret = (struct writer_totals){
@@ -496,9 +632,18 @@ writer_totals(const struct writer *w, struct writer_totals *ret)
 		.throttled = atomic_load_explicit(&w->throttled, memory_order_relaxed),
 		.suspended = atomic_load_explicit(&w->suspended, memory_order_relaxed),
 		.refused = atomic_load_explicit(&w->refused, memory_order_relaxed),
+		.sideband_bytes = atomic_load_explicit(&w->sideband_bytes, memory_order_relaxed),
+		.sideband_ns = atomic_load_explicit(&w->sideband_ns, memory_order_relaxed),
 	};
 	for (int i = 0; i < LOSS_CAUSES; i++)
 		ret->loss[i] = atomic_load_explicit(&w->losses[i], memory_order_relaxed);
+	/* Pairs with the release in note_over(). */
+	ret->nr_over = atomic_load_explicit(&w->nr_over, memory_order_acquire);
+	for (size_t i = 0; i < ret->nr_over; i++)
+		ret->over[i] = (struct session_over){
+			.uid = w->over[i].uid,
+			.records = atomic_load_explicit(&w->over[i].records, memory_order_relaxed),
+		};
 }
 
 uint64_t
@@ -533,6 +678,7 @@ writer_free(struct writer *w)
 	recording_meta_free(w->meta);
 	loss_free(w->loss);
 	queue_free(w->queue);
+	sideband_users_free(w->users);
 	buf_done(&w->scratch);
 	buf_done(&w->state);
 	free(w);

@@ -53,7 +53,8 @@ struct writer_options {
 	bool suspend_on_full;	 /* as in session_options */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
-	int failure_fd; /* an eventfd that is written when the file cannot be */
+	uint64_t sideband_bytes_per_s; /* as in session_options */
+	int failure_fd;		       /* an eventfd that is written when the file cannot be */
 };
 
 /* Writes the header. Nothing runs yet: writer_state(), then writer_start(). */
@@ -74,8 +75,14 @@ struct queue *writer_queue(struct writer *w);
 /* Safe from any thread. */
 bool writer_failed(const struct writer *w);
 
+/* From any thread: as in session_options, from the next pass on. */
+void writer_set_sideband(struct writer *w, uint64_t bytes_per_s);
+
 struct writer_totals {
 	uint64_t samples, records, file_bytes, lost, throttled;
+	uint64_t sideband_bytes, sideband_ns; /* as in session_stats */
+	struct session_over over[SESSION_OVER_MAX];
+	size_t nr_over;
 	uint64_t loss[LOSS_CAUSES];
 	bool suspended, refused;
 };

@@ -122,7 +122,8 @@ writer_drop(struct writer *w, struct span records)
 			continue;
 		}
 		w->outage.missed_state = true;
-		writer_see(w, &record, event);
+		if (writer_admit(w, &record))
+			writer_see(w, &record, event);
 	}
 }
 
@@ -336,6 +337,7 @@ end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *w
 
 	w->ended_records += s.records - s.open_records;
 	w->ended_samples += s.samples - s.open_samples;
+	w->ended_sideband += s.sideband_bytes;
 	if ((s.open_records || removed) && !w->outage.on && writer_trouble(w, r, where) < 0) {
 		*ret_dropped = s.open_samples;
 	} else if (s.open_records || removed) {

@@ -15,6 +15,8 @@
 #include "recorder/event_ids.h"
 #include "recorder/news.h"
 #include "recorder/out_file.h"
+#include "recorder/sideband_budget.h"
+#include "recorder/sideband_users.h"
 #include "recorder/writer.h"
 
 /* A time in which nothing can be written. */
@@ -44,6 +46,8 @@ struct writer {
 	struct loss *loss;  /* since the session began */
 	struct rate rate;   /* the last change; time 0: none */
 	struct gap removed; /* of files before this one, as this one tells; from 0: none */
+	struct sideband_budget sideband;
+	struct sideband_users *users; /* NULL: nobody was asked for yet */
 	struct buf scratch;
 	struct buf state; /* of a scan, that is not written yet */
 	pthread_t thread;
@@ -52,22 +56,30 @@ struct writer {
 	uint64_t open_since_ns; /* when the open block got its first record, more or less */
 	uint64_t blocks;
 	uint64_t bad_records;
-	uint64_t left_out;		       /* by the model, as far as it is in the ledger */
-	uint64_t ended_samples, ended_records; /* of the files before this one */
-	struct fmt_where where;		       /* of the failure; the thread's until it is joined */
-	int error;			       /* FMT_E_*, likewise */
+	uint64_t left_out; /* by the model, as far as it is in the ledger */
+	uint64_t ended_samples, ended_records, ended_sideband; /* of the files before this one */
+	struct fmt_where where; /* of the failure; the thread's until it is joined */
+	int error;		/* FMT_E_*, likewise */
 	struct news news;
 	atomic_bool failed; /* set: release; pairs in writer_failed() */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
 	_Atomic uint64_t losses[LOSS_CAUSES];
 	_Atomic bool suspended, refused;
+	_Atomic uint64_t sideband_bytes, sideband_ns, sideband_rate;
+	struct {
+		uint32_t uid; /* of those below nr_over, for good */
+		_Atomic uint64_t records;
+	} over[SESSION_OVER_MAX];
+	_Atomic size_t nr_over; /* set: release; pairs in writer_totals() */
 };
 
 /* --- writer.c --- */
 
 extern const struct recording_writer_options writer_hooks; /* but for .arg */
 
+/* Is there room in the budget for this record? What is not is counted, and nobody sees it. */
+bool writer_admit(struct writer *w, const struct perf_record *r);
 /* A record that no file gets: for the model and the ledger. */
 void writer_see(struct writer *w, const struct perf_record *r, int event);
 /* Adds to both ledgers. */

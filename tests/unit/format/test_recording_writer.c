@@ -376,7 +376,7 @@ see_sample(void *arg, const struct sample_glance *sample)
 	seen->ips[seen->samples++] = sample->ip;
 }
 
-static void
+static bool
 see_record(void *arg, const struct perf_record *r, int event)
 {
 	struct seen *seen = arg;
@@ -384,6 +384,7 @@ see_record(void *arg, const struct perf_record *r, int event)
 	assert_int_equal(r->type, REC_COMM);
 	assert_int_equal(event, 1);
 	seen->comms++;
+	return true;
 }
 
 /* Each record that parses is seen once, a sample as such, however it had to be looked at. */
@@ -428,6 +429,66 @@ test_record_hooks(void **state)
 	recording_writer_abandon(w);
 	recording_meta_free(meta);
 	memory_file_done(&f);
+	buf_done(&b);
+}
+
+/* Every second comm. */
+static bool
+want_some(void *arg, const struct perf_record *r, int event)
+{
+	uint64_t *seen = arg;
+
+	return ++*seen % 2;
+}
+
+/* What the hook does not want is not in the file; all else is, in order. */
+static void
+test_records_not_wanted(void **state)
+{
+	uint64_t seen = 0, bad = 0;
+	struct recording_writer_options o = { .on_record = want_some, .arg = &seen };
+	struct memory_file f = { 0 };
+	struct recording_meta *meta = maker_meta(1);
+	struct recording_writer_stats stats;
+	struct recording_writer *w;
+	struct recording_reader *r;
+	struct buf b, wanted;
+	struct block block;
+	bool found = false;
+
+	buf_init(&b);
+	buf_init(&wanted);
+	for (uint32_t i = 1; i <= 6; i++) {
+		maker_comm(&b, 0, 10 + i, i, i % 2 ? "wanted" : "not");
+		if (i % 2)
+			maker_comm(&wanted, 0, 10 + i, i, "wanted");
+		if (i % 3 == 0)
+			maker_sample(&b, 0, 20 + i, i);
+	}
+	assert_int_equal(recording_writer_open(memory_sink(&f), meta, &o, &w, NULL), 0);
+	assert_int_equal(recording_writer_records(w, buf_span(&b), &bad, NULL), 0);
+	assert_int_equal(seen, 6);
+	recording_writer_stats(w, &stats);
+	assert_int_equal(stats.open_records, 5);
+	assert_int_equal(stats.open_samples, 2);
+	assert_int_equal(stats.open_bytes, b.len - wanted.len);
+	assert_int_equal(recording_writer_flush(w, NULL), 0);
+	recording_writer_stats(w, &stats);
+	assert_true(stats.sideband_bytes > 0 && stats.sideband_bytes < stats.file_bytes);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	assert_int_equal(recording_reader_open(io_source_memory(f.p, f.n), &r, NULL), 0);
+	while (recording_reader_next(r, NULL, NULL, &block, NULL) > 0)
+		if (block.header.type == BLOCK_RECORDS && !block.header.samples) {
+			found = true;
+			assert_int_equal(block.header.records, 3);
+			assert_int_equal(block.payload.len, wanted.len);
+			assert_memory_equal(block.payload.p, wanted.p, wanted.len);
+		}
+	assert_true(found);
+	recording_reader_close(r);
+	recording_meta_free(meta);
+	memory_file_done(&f);
+	buf_done(&wanted);
 	buf_done(&b);
 }
 
@@ -601,6 +662,7 @@ main(void)
 		cmocka_unit_test(test_hook_fails),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_record_hooks),
+		cmocka_unit_test(test_records_not_wanted),
 		cmocka_unit_test(test_big_call),
 		cmocka_unit_test(test_events_added),
 		cmocka_unit_test(test_big_state),

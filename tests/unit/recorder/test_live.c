@@ -244,10 +244,11 @@ on_sample(void *arg, const struct sample_glance *sample)
 	live_sample(arg, sample);
 }
 
-static void
+static bool
 on_record(void *arg, const struct perf_record *r, int event)
 {
 	live_record(arg, r, event);
+	return true;
 }
 
 /* What the file said before its records. */

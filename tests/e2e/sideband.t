@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A user who maps files with long names as fast as it goes: what is written for that is bounded, the
+# history stays, others keep their names, and it is said whose it is.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+need_command jq setpriv
+need_record_all
+[ "$(id -u)" = 0 ] || skip_all "only root can be two users"
+
+cat >spoord.conf <<END
+archive_directory = $TMP/archive
+control_socket = $socket
+max_use = 64M
+keep_free = 1
+block_age = 1s
+frequency = 199
+cpu_budget = 0
+memory_budget = 0
+END
+mkdir archive flood
+chmod 711 "$TMP"
+chmod 777 flood
+# The name of a program that nobody else's is.
+quiet=quiet$$
+cp "$FIXTURES/burn" "$quiet"
+
+flood() # SECONDS
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$FIXTURES/mapflood" flood 100 "$1" >maps
+}
+
+start
+ok "it records" wait_for 20 samples_over 0
+"./$quiet" 500 >/dev/null
+ok "a segment is closed" ctl rotate
+before=$(status archive_bytes)
+first=$(find archive -name '*-000001.spoor')
+flood 12 &
+job=$!
+sleep 6
+over() { [ "$(status 'sideband_over["65534"]')" -gt 0 ] 2>/dev/null; }
+ok "some of the flood is left out meanwhile" wait_for 20 over
+"./$quiet" 1500 >/dev/null
+wait "$job"
+maps=$(cat maps)
+diag "$maps maps, $(status lost.sideband_budget) left out, $(status lost.kernel_sideband) lost by the kernel"
+in_range "$(status lost.sideband_budget)" 1000 "$maps" "what was left out is in the ledger"
+is "$(status 'sideband_over["0"]')" null "nothing of root's"
+like "$(ctl status)" 'left out for sideband_share: [0-9]+ records? of user 65534' "status tells people"
+is "$(grep -c 'side-band of user 65534 is over sideband_share' log)" 1 "so does the log, once"
+# An hour's share is 32 MiB, and five minutes of it may come at once; besides, there are states.
+in_range "$(($(status archive_bytes) - before))" 1 $((16 << 20)) "the archive has grown by little"
+ok "the history is there" test -s "$first"
+ok "it stops" stop
+
+newest=$(find archive -name '*.spoor' | sort | tail -1)
+exits 0 "the recording is whole" "$SPOOR" verify "$newest"
+exits 0 "a report" "$SPOOR" report --json --comm "$quiet" -s comm,sym "$newest"
+in_range "$(jq '[.rows[] | select(.symbol == "burn_hot") | .samples] | add // 0' out)" \
+	30 1000 "a program of root's, begun meanwhile, has its names"
+is "$("$SPOOR" info --json "$newest" 2>/dev/null | jq '.loss.sideband_budget > 0')" true \
+	"the recording knows what it lacks"
+done_testing
