@@ -61,6 +61,7 @@ struct base_stream {
 	uint64_t written, file_bytes;	      /* all bytes; of the current file when last asked */
 	bool suspended;			      /* said so */
 	uint64_t sideband;		      /* bytes a second, as the session knows it */
+	unsigned int sideband_halved;	      /* by the governor, so often */
 	uint32_t told_over[SESSION_OVER_MAX]; /* users that are told of */
 	size_t nr_told_over;
 
@@ -129,7 +130,9 @@ sideband_rate(const struct base_stream *b, const struct config *c)
 	archive_usage(b->archive, &u);
 	if (!c->sideband_share)
 		return 0;
-	return (uint64_t)((double)u.max_use * c->sideband_share / CONFIG_PERCENT_ALL / 3600) + 1;
+	return ((uint64_t)((double)u.max_use * c->sideband_share / CONFIG_PERCENT_ALL / 3600) >>
+		b->sideband_halved) +
+		1;
 }
 
 static int
@@ -438,8 +441,26 @@ count_written(struct base_stream *b)
 }
 
 static void
+add_over(struct session_stats *to, const struct session_over *more)
+{
+	size_t i = 0;
+
+	while (i < to->nr_over && to->over[i].uid != more->uid)
+		i++;
+	if (i == SESSION_OVER_MAX)
+		return;
+	if (i == to->nr_over)
+		to->over[to->nr_over++] = (struct session_over){ .uid = more->uid };
+	to->over[i].records += more->records;
+}
+
+static void
 add_counts(struct session_stats *to, const struct session_stats *more)
 {
+	for (size_t i = 0; i < more->nr_over; i++)
+		add_over(to, &more->over[i]);
+	to->sideband_bytes += more->sideband_bytes;
+	to->sideband_ns += more->sideband_ns;
 	to->samples += more->samples;
 	to->records += more->records;
 	to->lost += more->lost;
@@ -858,6 +879,12 @@ void
 base_stream_set_frequency(struct base_stream *b, uint64_t hz)
 {
 	b->hz = hz;
+}
+
+void
+base_stream_set_sideband(struct base_stream *b, unsigned int halved)
+{
+	b->sideband_halved = halved;
 }
 
 void

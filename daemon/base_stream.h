@@ -44,6 +44,8 @@ int base_stream_reload(struct base_stream *b, const struct config *c, uint64_t h
 int base_stream_reloaded(const struct base_stream *b, struct session_error *error);
 /* By a chore, from one of the next calls of base_stream_dispatch(). */
 void base_stream_set_frequency(struct base_stream *b, uint64_t hz);
+/* Halves sideband_share so often, from the next call of base_stream_dispatch() on. */
+void base_stream_set_sideband(struct base_stream *b, unsigned int halved);
 
 /*
  * In a chore only. Now, and done when they return. -EAGAIN while nothing is being recorded.

@@ -19,6 +19,7 @@ void
 governor_forget(struct governor *g)
 {
 	g->begun = g->trimmed = g->raised = false;
+	g->sideband_over = g->sideband_calm = 0;
 	g->over = g->calm = g->since_change = 0;
 	g->patience = 1;
 }
@@ -31,19 +32,62 @@ governor_frequency(const struct governor *g, uint64_t configured_hz)
 	return hz < GOVERNOR_FLOOR_HZ ? GOVERNOR_FLOOR_HZ : hz;
 }
 
-const char *
-governor_reason(const struct governor *g)
+static const char *
+cause_name(enum governor_cause cause)
 {
 	static const char *const names[] = { "", "cpu_budget", "memory_budget", "disk_budget" };
 
-	return g->level ? names[g->cause] : "";
+	return names[cause];
+}
+
+const char *
+governor_reason(const struct governor *g)
+{
+	return g->level ? cause_name(g->cause) : "";
+}
+
+unsigned int
+governor_sideband(const struct governor *g)
+{
+	return g->sideband;
+}
+
+const char *
+governor_sideband_reason(const struct governor *g)
+{
+	return cause_name(g->sideband_cause);
 }
 
 struct load {
 	double rate;   /* largest share of a budget that follows the frequency */
 	double memory; /* share of the memory budget */
 	enum governor_cause cause;
+	enum governor_cause sideband; /* of which budget it takes too much */
+	double doubled;		      /* the largest share, if side-band were twice as much */
 };
+
+/* A budget of which so many shares are used, and so many of them by side-band. */
+static void
+add_load(struct load *l, double used, double sideband, enum governor_cause cause)
+{
+	if (used + sideband > l->doubled)
+		l->doubled = used + sideband;
+	if (used > 1 && sideband > used / 2) {
+		l->sideband = cause;
+		used -= sideband;
+	}
+	if (used > l->rate) {
+		l->rate = used;
+		l->cause = cause;
+	}
+}
+
+/* A session that ends badly takes its counts along. */
+static uint64_t
+more(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
 
 static struct load
 load_of(const struct governor *g, const struct governor_budget *b,
@@ -51,20 +95,19 @@ load_of(const struct governor *g, const struct governor_budget *b,
 {
 	double seconds = (double)(now->now_ns - g->at.now_ns) / 1e9;
 	struct load l = { .cause = GOVERNOR_NONE };
-	double disk = 0;
-
 	if (b->cpu_milli_percent) {
-		double used = (double)(now->cpu_ns - g->at.cpu_ns) / 1e9 / seconds * 100000;
+		double ns = (double)b->cpu_milli_percent / 100000 * 1e9 * seconds;
 
-		l.rate = used / (double)b->cpu_milli_percent;
-		l.cause = GOVERNOR_CPU;
+		add_load(&l, (double)(now->cpu_ns - g->at.cpu_ns) / ns,
+			 (double)more(now->sideband_cpu_ns, g->at.sideband_cpu_ns) / ns,
+			 GOVERNOR_CPU);
 	}
-	if (b->disk_bytes_per_s)
-		disk = (double)(now->written_bytes - g->at.written_bytes) / seconds /
-			(double)b->disk_bytes_per_s;
-	if (disk > l.rate) {
-		l.rate = disk;
-		l.cause = GOVERNOR_DISK;
+	if (b->disk_bytes_per_s) {
+		double bytes = (double)b->disk_bytes_per_s * seconds;
+
+		add_load(&l, (double)(now->written_bytes - g->at.written_bytes) / bytes,
+			 (double)more(now->sideband_bytes, g->at.sideband_bytes) / bytes,
+			 GOVERNOR_DISK);
 	}
 	if (b->memory_bytes)
 		l.memory = (double)now->rss_bytes / (double)b->memory_bytes;
@@ -152,6 +195,25 @@ maybe_raise(struct governor *g)
 	return GOVERNOR_RAISE;
 }
 
+static void
+judge_sideband(struct governor *g, const struct load *l)
+{
+	if (l->sideband) {
+		g->sideband_calm = 0;
+		if (++g->sideband_over < OVER_WINDOWS || g->sideband == GOVERNOR_SIDEBAND_MAX)
+			return;
+		g->sideband_cause = l->sideband;
+		g->sideband++;
+	} else {
+		g->sideband_over = 0;
+		g->sideband_calm = l->doubled <= ROOMY ? g->sideband_calm + 1 : 0;
+		if (!g->sideband || g->sideband_calm < GOVERNOR_CALM_WINDOWS)
+			return;
+		g->sideband--;
+	}
+	g->sideband_over = g->sideband_calm = 0;
+}
+
 static enum governor_step
 judge(struct governor *g, const struct load *l, uint64_t configured_hz)
 {
@@ -195,8 +257,10 @@ governor_decide(struct governor *g, const struct governor_budget *b,
 		return GOVERNOR_STAY;
 	l = load_of(g, b, now);
 	g->at = *now;
-	if (g->settled)
+	if (g->settled) {
+		judge_sideband(g, &l);
 		step = judge(g, &l, configured_hz);
+	}
 	g->settled = true;
 	return step;
 }

@@ -123,16 +123,31 @@ set_frequency(struct streams *s)
 	base_stream_set_frequency(s->base, governor_frequency(&s->governor, s->config->frequency));
 }
 
+/* What the governor leaves of the budget of side-band. */
+static void
+set_sideband(struct streams *s, unsigned int before)
+{
+	unsigned int halved = governor_sideband(&s->governor);
+
+	if (halved == before)
+		return;
+	base_stream_set_sideband(s->base, halved);
+	log_notice("%s: side-band at 1/%u of sideband_share",
+		   governor_sideband_reason(&s->governor), 1u << halved);
+}
+
 static void
 govern(struct streams *s)
 {
 	const struct usage_point *used = usage_now(&s->usage);
+	const unsigned int sideband = governor_sideband(&s->governor);
+	struct session_stats stats;
 	const struct governor_budget budget = {
 		.cpu_milli_percent = s->config->cpu_budget,
 		.memory_bytes = s->config->memory_budget,
 		.disk_bytes_per_s = s->config->disk_budget,
 	};
-	const struct governor_reading now = {
+	struct governor_reading now = {
 		.now_ns = used->at_ns,
 		.cpu_ns = used->cpu_ns,
 		.rss_bytes = s->usage.rss_bytes,
@@ -141,9 +156,15 @@ govern(struct streams *s)
 		.hold = capture_set_running(s->captures) > 0,
 	};
 	const char *reason = governor_reason(&s->governor);
+	enum governor_step step;
 	uint64_t hz;
 
-	switch (governor_decide(&s->governor, &budget, &now, s->config->frequency)) {
+	base_stream_stats(s->base, &stats);
+	now.sideband_cpu_ns = stats.sideband_ns;
+	now.sideband_bytes = stats.sideband_bytes;
+	step = governor_decide(&s->governor, &budget, &now, s->config->frequency);
+	set_sideband(s, sideband);
+	switch (step) {
 	case GOVERNOR_STAY:
 		return;
 	case GOVERNOR_TRIM:

@@ -212,15 +212,14 @@ space_shrink(struct address_space *s, uint64_t max)
 		forget_older(s, arrivals_kept(max), true);
 }
 
-/* May a space be copied? Copies are paid for by maps that were put: see ADDRESS_SPACES_COPIES_*. */
+/* May so many maps of a space be copied? Copies are paid for by maps that were put: see ADDRESS_SPACES_COPIES_*. */
 static bool
-may_copy(const struct address_space *s, struct address_space_totals *totals)
+may_copy(const struct address_space *s, uint64_t nr, struct address_space_totals *totals)
 {
 	const uint64_t paid = ADDRESS_SPACES_COPIES_FREE + ADDRESS_SPACES_COPIES_EACH * totals->put;
 
-	if (s->count + totals->maps <= ADDRESS_SPACES_MAPS_MAX &&
-	    totals->copied + s->count <= paid) {
-		totals->copied += s->count;
+	if (nr + totals->maps <= ADDRESS_SPACES_MAPS_MAX && totals->copied + nr <= paid) {
+		totals->copied += nr;
 		return true;
 	}
 	totals->left_out += s->count;
@@ -234,10 +233,12 @@ space_own(struct address_space **space, struct address_space_totals *totals, uin
 
 	if (s && s->refs == 1)
 		return 0;
-	if (s && may_copy(s, totals))
-		s = space_copy(s, s->count > max ? arrivals_kept(max) : UINT64_MAX);
+	if (s && s->count > max)
+		s = may_copy(s, arrivals_kept(max), totals) ? space_copy(s, arrivals_kept(max))
+							    : space_new(totals);
 	else
-		s = space_new(totals);
+		s = s && may_copy(s, s->count, totals) ? space_copy(s, UINT64_MAX)
+						       : space_new(totals);
 	if (!s)
 		return -FMT_E_NOMEM;
 	address_space_unref(*space);

@@ -30,6 +30,12 @@ host_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t
+host_thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void
 host_clocks(struct clock_triple *ret)
 {

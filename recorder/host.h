@@ -15,6 +15,9 @@ void host_clocks(struct clock_triple *ret);
 /* CLOCK_MONOTONIC, ns. */
 uint64_t host_now_ns(void);
 
+/* What the calling thread has had of the CPUs, ns. */
+uint64_t host_thread_cpu_ns(void);
+
 /* Of this boot; untouched when it cannot be found out. */
 void host_boot_id(uint8_t ret[16]);
 

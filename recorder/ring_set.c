@@ -184,11 +184,14 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 
 	s->fullest = 0;
 	for (size_t i = 0; i < s->nr; i++) {
+		before = moved;
 		all &= drain(&s->cpus[i], &s->cpus[i].sideband, q, &moved);
+		s->moved_sideband += moved - before;
 		before = moved;
 		all &= drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
 		s->fullest = moved - before > s->fullest ? moved - before : s->fullest;
 	}
+	s->moved += moved;
 	if (all && now_ns > s->complete_ns + SETTLE_NS)
 		s->complete_ns = now_ns - SETTLE_NS;
 	/* A queue may be full of nothing but the end that it passes over: that, too, the writer frees. */

@@ -25,9 +25,10 @@ struct ring_set {
 	struct cpu_rings *cpus;		   /* of CPUs that were online at some time; nr 0: gone */
 	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
-	uint64_t complete_ns;  /* every older record has been handed over */
-	uint64_t last_pass_ns; /* when a pass was last told to the writer */
-	uint64_t fullest;      /* of the last pass: most bytes from a ring of samples */
+	uint64_t complete_ns;		/* every older record has been handed over */
+	uint64_t last_pass_ns;		/* when a pass was last told to the writer */
+	uint64_t fullest;		/* of the last pass: most bytes from a ring of samples */
+	uint64_t moved, moved_sideband; /* bytes, since the session began */
 	uint64_t stall_ns, stall_sent;
 	uint64_t counted_ns; /* when ring_set_bound() last read the events */
 };

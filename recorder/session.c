@@ -507,7 +507,8 @@ session_stats(const struct session *s, struct session_stats *ret)
 		.suspended = t.suspended,
 		.refused = t.refused,
 		.sideband_bytes = t.sideband_bytes,
-		.sideband_ns = t.sideband_ns,
+		.sideband_ns =
+			t.sideband_ns + atomic_load_explicit(&s->sideband_ns, memory_order_relaxed),
 		.nr_over = t.nr_over,
 	};
 	memcpy(ret->over, t.over, sizeof(ret->over));

@@ -157,7 +157,7 @@ struct session_stats {
 	bool refused;		    /* nor will it: session_rotate() ends that */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
-	uint64_t sideband_ns;	    /* CPU time of the writer with it */
+	uint64_t sideband_ns;	    /* CPU time of both threads with it */
 	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
 	size_t nr_over;
 };

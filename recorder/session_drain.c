@@ -349,6 +349,24 @@ wait_ms(const struct session *s, uint64_t now_ns, uint64_t deadline_ns, bool ful
 	return (int)ms;
 }
 
+/* What this thread took since the last look is shared by what went through it. */
+static void
+share_cpu(struct session *s)
+{
+	uint64_t moved = s->rings.moved - s->moved, sideband;
+	uint64_t ns = host_thread_cpu_ns(), used = ns - s->cpu_ns;
+
+	sideband = s->rings.moved_sideband - s->moved_sideband;
+	if (moved)
+		atomic_fetch_add_explicit(
+			&s->sideband_ns,
+			(uint64_t)((double)used * (double)sideband / (double)moved),
+			memory_order_relaxed);
+	s->cpu_ns = ns;
+	s->moved = s->rings.moved;
+	s->moved_sideband = s->rings.moved_sideband;
+}
+
 /* One time round, after the wait. */
 static bool
 pass(struct session *s, uint64_t now_ns)
@@ -364,6 +382,7 @@ pass(struct session *s, uint64_t now_ns)
 	if (second) {
 		look_for_losses(s, now_ns);
 		follow_limit(s, now_ns);
+		share_cpu(s);
 	}
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);

@@ -52,12 +52,13 @@ struct session {
 	size_t running; /* sampling events whose tasks have not all ended */
 	int timer_ms, timer_ms_max;
 	bool stopped, finished;
-	bool gone;	    /* the command was let go */
-	uint64_t loop_ns;   /* when the loop last looked at the clock */
-	uint64_t status_ns; /* when losses were last asked for */
-	uint64_t limit_ns;  /* when the kernel's limit of the frequency was last asked for */
+	bool gone;				/* the command was let go */
+	uint64_t loop_ns;			/* when the loop last looked at the clock */
+	uint64_t status_ns;			/* when losses were last asked for */
+	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
+	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
-	_Atomic uint64_t progress, frequency_hz;
+	_Atomic uint64_t progress, frequency_hz, sideband_ns;
 	_Atomic uint32_t cpus;
 };
 

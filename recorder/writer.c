@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "format/perf_record.h"
 #include "format/recording_writer.h"
@@ -22,6 +21,9 @@
 #define FIRST_STATE_NS UINT64_C(1000000000) /* what is later comes in blocks of its own */
 #define FIRST_STATE_LOOK_MS 20
 #define LATE_IDS_NS UINT64_C(1000000000) /* in which a block may wait for its build-ids */
+#define SHARE_NS UINT64_C(1000000000)
+#define RESYNC_PAUSE 20 /* times as long as one took, until the next */
+#define RESYNC_SHARE 8	/* part of the rate of side-band that they may take in the file */
 
 /* --- hooks of the file ------------------------------------------------------------------ */
 
@@ -217,20 +219,24 @@ settle(struct writer *w, int r, const struct fmt_where *where)
 	return r < 0 ? writer_trouble(w, r, where) : 0;
 }
 
-/* What this thread has had of its CPU. */
-static uint64_t
-cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
+/* What this thread took since the last look is shared by what went through it. */
 static void
-count_sideband_ns(struct writer *w, uint64_t began_ns)
+share_cpu(struct writer *w, uint64_t now_ns)
 {
-	atomic_fetch_add_explicit(&w->sideband_ns, cpu_ns() - began_ns, memory_order_relaxed);
+	uint64_t ns, used;
+
+	if (now_ns < w->shared_ns + SHARE_NS)
+		return;
+	ns = host_thread_cpu_ns();
+	used = ns - w->cpu_ns;
+	if (w->taken)
+		atomic_fetch_add_explicit(
+			&w->sideband_ns,
+			(uint64_t)((double)used * (double)w->taken_sideband / (double)w->taken),
+			memory_order_relaxed);
+	w->shared_ns = now_ns;
+	w->cpu_ns = ns;
+	w->taken = w->taken_sideband = 0;
 }
 
 /* A message is of one ring, and a ring has samples or side-band. */
@@ -241,12 +247,15 @@ is_sideband(struct span records)
 }
 
 static int
-keep_records(struct writer *w, struct span records)
+take_records(struct writer *w, struct span records)
 {
 	struct fmt_where where = { 0 };
 	uint64_t bad = 0;
 	int r = 0;
 
+	w->taken += records.len;
+	if (is_sideband(records))
+		w->taken_sideband += records.len;
 	if (!w->outage.on) {
 		r = recording_writer_records(w->file.writer, records, &bad, &where);
 		w->bad_records += bad;
@@ -269,6 +278,33 @@ take_news(struct writer *w)
 		r = r < 0 ? r : writer_note(w, line);
 	}
 	return r;
+}
+
+static uint64_t
+sideband_bytes(const struct writer *w)
+{
+	struct recording_writer_stats s;
+
+	recording_writer_stats(w->file.writer, &s);
+	return s.sideband_bytes;
+}
+
+/*
+ * Under a flood side-band is lost all the time. What a scan costs says how often one is made; the
+ * last loss always has one behind it.
+ */
+static void
+pause_resync(struct writer *w)
+{
+	uint64_t now_ns = host_now_ns(), pause_ns = (now_ns - w->resync_began_ns) * RESYNC_PAUSE;
+	uint64_t have = sideband_bytes(w), bytes_ns = 0;
+	/* In another file by now, where it is less than it was. */
+	uint64_t bytes = have < w->resync_had ? have : have - w->resync_had;
+
+	w->resync_began_ns = 0;
+	if (w->sideband.rate)
+		bytes_ns = bytes * UINT64_C(1000000000) / w->sideband.rate * RESYNC_SHARE;
+	w->resync_after_ns = now_ns + (bytes_ns > pause_ns ? bytes_ns : pause_ns);
 }
 
 /* What came of a scan is written in large pieces, the last one when it is over. */
@@ -294,9 +330,14 @@ write_state(struct writer *w, bool all)
 int
 writer_take_state(struct writer *w)
 {
+	int r;
+
 	if (live_take(w->options.live, &w->state) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
-	return write_state(w, false);
+	r = write_state(w, false);
+	if (w->resync_began_ns && !live_scanning(w->options.live))
+		pause_resync(w);
+	return r;
 }
 
 int
@@ -314,20 +355,6 @@ due_age(const struct writer *w)
 	return w->options.block_age_ns + (live_waiting(w->options.live) ? LATE_IDS_NS : 0);
 }
 
-static int
-take_records(struct writer *w, struct span records)
-{
-	uint64_t began_ns;
-	int r;
-
-	if (!is_sideband(records))
-		return keep_records(w, records);
-	began_ns = cpu_ns();
-	r = keep_records(w, records);
-	count_sideband_ns(w, began_ns);
-	return r;
-}
-
 static void
 follow_rate(struct writer *w)
 {
@@ -335,6 +362,21 @@ follow_rate(struct writer *w)
 
 	if (rate != w->sideband.rate)
 		sideband_budget_rate(&w->sideband, rate);
+}
+
+/* Side-band was lost: what is so is asked of /proc. The loss itself is in the ledger. */
+static void
+resync(struct writer *w, uint64_t now_ns)
+{
+	struct fmt_where where = { 0 };
+	uint64_t began_ns = host_now_ns();
+
+	w->resync_wanted = live_scanning(w->options.live) || began_ns < w->resync_after_ns;
+	if (w->resync_wanted || writer_follow(w, &where) < 0 ||
+	    live_resync(w->options.live, now_ns) < 0)
+		return;
+	w->resync_began_ns = began_ns;
+	w->resync_had = sideband_bytes(w);
 }
 
 static int
@@ -351,10 +393,7 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 		return r;
 	follow_rate(w);
 	if (live_due(w->options.live, complete_ns)) {
-		uint64_t began_ns = cpu_ns();
-
 		r = writer_follow(w, &w->where);
-		count_sideband_ns(w, began_ns);
 		if (r < 0)
 			return r;
 	}
@@ -366,6 +405,9 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 		r = writer_outage_pass(w, now_ns);
 	else if (now_ns - w->open_since_ns >= due_age(w))
 		r = settle(w, recording_writer_flush(w->file.writer, &where), &where);
+	if (w->resync_wanted)
+		resync(w, now_ns);
+	share_cpu(w, now_ns);
 	writer_publish(w);
 	return r;
 }
@@ -378,16 +420,6 @@ take_loss(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t total)
 
 	if (total > known)
 		writer_count(w, cpu, cause, total - known);
-}
-
-static void
-resync(struct writer *w, uint64_t now_ns)
-{
-	struct fmt_where where = { 0 };
-
-	/* The loss itself is in the ledger. */
-	if (writer_follow(w, &where) == 0)
-		(void)live_resync(w->options.live, now_ns);
 }
 
 /* A request of another thread, which waits for the answer. */

@@ -47,7 +47,11 @@ struct writer {
 	struct rate rate;   /* the last change; time 0: none */
 	struct gap removed; /* of files before this one, as this one tells; from 0: none */
 	struct sideband_budget sideband;
-	struct sideband_users *users; /* NULL: nobody was asked for yet */
+	uint64_t shared_ns, cpu_ns, taken, taken_sideband; /* see share_cpu() */
+	bool resync_wanted;
+	uint64_t resync_began_ns, resync_had; /* of one that goes on; 0: none does */
+	uint64_t resync_after_ns;	      /* not sooner again */
+	struct sideband_users *users;	      /* NULL: nobody was asked for yet */
 	struct buf scratch;
 	struct buf state; /* of a scan, that is not written yet */
 	pthread_t thread;

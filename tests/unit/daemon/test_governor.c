@@ -20,6 +20,7 @@ struct world {
 	uint64_t configured_hz;
 	double fixed, per_hz; /* seconds of CPU a second */
 	double bytes_per_hz;
+	double sideband, sideband_bytes; /* of the fixed cost; they follow its budget */
 	unsigned int lowered, raised, trimmed;
 };
 
@@ -46,8 +47,14 @@ world_run(struct world *w, unsigned int seconds)
 		double hz = (double)world_hz(w);
 
 		w->now.now_ns += SECOND_NS;
-		w->now.cpu_ns += (uint64_t)((w->fixed + w->per_hz * hz) * 1e9);
-		w->now.written_bytes += (uint64_t)(w->bytes_per_hz * hz);
+		double sideband = 1 / (double)(1u << governor_sideband(&w->g));
+
+		w->now.cpu_ns +=
+			(uint64_t)((w->fixed + w->per_hz * hz + w->sideband * sideband) * 1e9);
+		w->now.sideband_cpu_ns += (uint64_t)(w->sideband * sideband * 1e9);
+		w->now.written_bytes +=
+			(uint64_t)(w->bytes_per_hz * hz + w->sideband_bytes * sideband);
+		w->now.sideband_bytes += (uint64_t)(w->sideband_bytes * sideband);
 		switch (governor_decide(&w->g, &w->budget, &w->now, w->configured_hz)) {
 		case GOVERNOR_LOWER:
 			w->lowered++;
@@ -115,6 +122,61 @@ test_lowers_and_comes_back(void **state)
 	world_run(&w, 3600);
 	assert_int_equal(w.lowered, 1);
 	assert_int_equal(w.raised, 1);
+}
+
+/* Side-band takes all there is: the frequency is not what is lowered, and it all comes back. */
+static void
+test_sideband_pays_for_itself(void **state)
+{
+	struct world w;
+
+	world_init(&w, 19, 1, 0.1);
+	w.sideband = 0.03;
+	world_run(&w, 60);
+	for (int s = 0; s < 600; s++) {
+		world_run(&w, 1);
+		assert_int_equal(governor_sideband(&w.g), 2);
+	}
+	assert_int_equal(world_hz(&w), 19);
+	assert_int_equal(w.lowered, 0);
+	assert_string_equal(governor_sideband_reason(&w.g), "cpu_budget");
+	assert_string_equal(governor_reason(&w.g), "");
+	w.sideband = 1;
+	world_run(&w, 600);
+	assert_int_equal(governor_sideband(&w.g), GOVERNOR_SIDEBAND_MAX);
+	assert_int_equal(world_hz(&w), 19);
+	w.sideband = 0;
+	world_run(&w, 300);
+	assert_int_equal(governor_sideband(&w.g), 0);
+}
+
+static void
+test_sideband_on_disk(void **state)
+{
+	struct world w;
+
+	world_init(&w, 99, 0, 0);
+	w.budget.disk_bytes_per_s = 100000;
+	w.bytes_per_hz = 100;
+	w.sideband_bytes = 300000;
+	world_run(&w, 60);
+	assert_int_equal(world_hz(&w), 99);
+	assert_true(governor_sideband(&w.g) >= 1);
+	assert_string_equal(governor_sideband_reason(&w.g), "disk_budget");
+}
+
+/* Samples that are over are lowered, also while side-band is. */
+static void
+test_both_over(void **state)
+{
+	struct world w;
+
+	world_init(&w, 999, 1, 4);
+	w.sideband = 0.3;
+	world_run(&w, 60);
+	assert_true(world_hz(&w) < 999);
+	assert_true(world_hz(&w) >= 124);
+	assert_int_equal(governor_sideband(&w.g), GOVERNOR_SIDEBAND_MAX);
 }
 
 /* A rotation's snapshot, or a start: seconds of work, then nothing. */
@@ -284,6 +346,9 @@ main(void)
 		cmocka_unit_test(test_within_budget),
 		cmocka_unit_test(test_no_limits),
 		cmocka_unit_test(test_lowers_and_comes_back),
+		cmocka_unit_test(test_sideband_pays_for_itself),
+		cmocka_unit_test(test_sideband_on_disk),
+		cmocka_unit_test(test_both_over),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_start_is_free),
 		cmocka_unit_test(test_floor),
