@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Users have more than the recorder has memory for: hundreds of thousands of maps of a file with a
+# path of 3,800 bytes, in processes that made them and in others that inherited them, and control
+# groups that come and go under long names.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+. "$TOP/tests/attack.sh"
+
+# What is said of it, and of whom.
+logged="(user|uid) ${attackers[0]}\\b"
+told="\\b${attackers[0]}\\b"
+
+need_attacks
+config ""
+: >log
+ok "spoord records" records 20000
+history_begin
+watch
+before=$pid
+busy calm 1500
+# Some thousands of control groups a second, each with 3,750 bytes of name.
+attack_cgroups
+busy hit 4000
+attack_maps
+busy hit 3000
+busy calm 1500
+hold_watched "during"
+ok "it is still the same process" kill -0 "$before"
+kill -0 "$before" 2>/dev/null || records 20000
+hold_log "$logged" "the log says once whose it is"
+hold_told "$told" "maps that are too many"
+hold_history "spoord"
+
+watch
+hold_restart "520,000 maps before"
+busy hit 1500
+ok "it lives" kill -0 "$pid"
+hold_watched "maps before"
+attack_end
+
+attack_forks
+watch
+hold_restart "4.6 million maps of 71 processes"
+busy hit 1500
+ok "it lives" kill -0 "$pid"
+hold_watched "forks before"
+attack_end
+stop
+is $? 0 "it ends in order"
+hold_samples "$archive" "spoord"
+[ "$tests_failed" -eq 0 ] || diag_file log
+done_testing
