@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -309,6 +311,36 @@ open_found(const struct buildid_cache *c, const struct found *f)
 	return fd < 0 ? -errno : fd;
 }
 
+/* tmpfs has no ioctl for it; it stands in the handle: mm/shmem.c, shmem_encode_fh(). */
+static bool
+tmpfs_generation(int fd, uint64_t ino, uint32_t *ret)
+{
+	uint32_t room[sizeof(struct file_handle) / sizeof(uint32_t) + 3] = { 0 }, words[3];
+	struct file_handle *h = (struct file_handle *)(void *)room;
+	struct statfs fs;
+	int mount;
+
+	h->handle_bytes = sizeof(words);
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC ||
+	    name_to_handle_at(fd, "", h, &mount, AT_EMPTY_PATH) < 0 ||
+	    h->handle_bytes != sizeof(words))
+		return false;
+	memcpy(words, h->f_handle, sizeof(words));
+	*ret = words[0];
+	return ino == (words[1] | (uint64_t)words[2] << 32);
+}
+
+static bool
+inode_generation(int fd, uint64_t ino, uint32_t *ret)
+{
+	long generation = 0; /* the kernel writes an int, whatever the number of the ioctl says */
+
+	if (ioctl(fd, FS_IOC_GETVERSION, &generation) < 0)
+		return tmpfs_generation(fd, ino, ret);
+	*ret = (uint32_t)generation;
+	return true;
+}
+
 /*
  * A path may name the same inode number again and yet another file, as each a.out of a loop that
  * makes and removes one: then it changed after it was mapped, and its generation is another.
@@ -316,7 +348,7 @@ open_found(const struct buildid_cache *c, const struct found *f)
 static bool
 is_the_mapped(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f)
 {
-	long generation = 0; /* the kernel writes an int, whatever the number of the ioctl says */
+	uint32_t generation;
 	bool same;
 	int fd;
 
@@ -325,8 +357,8 @@ is_the_mapped(const struct buildid_cache *c, const struct buildid_map *m, const 
 	fd = m->ino_generation ? open_found(c, f) : -ENODATA;
 	if (fd < 0)
 		return false;
-	same = ioctl(fd, FS_IOC_GETVERSION, &generation) == 0 &&
-		(uint32_t)generation == (uint32_t)m->ino_generation;
+	same = inode_generation(fd, m->ino, &generation) &&
+		generation == (uint32_t)m->ino_generation;
 	(void)close(fd);
 	return same;
 }

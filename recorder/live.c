@@ -58,6 +58,7 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
+	uint64_t model_ns; /* the model has all records before this */
 	uint64_t cgroups_bytes, cgroups_ns; /* not over these, and before, is it looked again */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
@@ -283,6 +284,8 @@ pending_run(struct live *l, uint64_t complete_ns)
 
 	if (complete_ns > safe_ns)
 		complete_ns = safe_ns;
+	if (complete_ns > l->model_ns)
+		l->model_ns = complete_ns;
 	if (l->nr_pending)
 		qsort(l->pending, l->nr_pending, sizeof(*l->pending), pending_cmp);
 	for (; n < l->nr_pending && (flood || l->pending[n].time_ns < complete_ns); n++)
@@ -415,11 +418,11 @@ live_pass(struct live *l, uint64_t complete_ns)
 
 	live_ids_answers(l->ids);
 	n = pending_run(l, complete_ns);
-	live_ids_ask_others(l->ids);
 	if (n)
 		pending_drop(l, n);
 	if (complete_ns > l->complete_ns)
 		l->complete_ns = complete_ns;
+	live_ids_ask_others(l->ids, l->model_ns);
 	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
 	rc = modules_follow(l);
 	if (!rc)
@@ -547,6 +550,7 @@ live_take(struct live *l, struct buf *out)
 	int rc;
 
 	live_ids_answers(l->ids);
+	live_ids_ask_others(l->ids, l->model_ns);
 	if (!live_scan_on(l->state))
 		return 0;
 	rc = live_scan_take(l->state, out);
@@ -572,7 +576,7 @@ live_waiting(const struct live *l)
 int
 live_fd(const struct live *l)
 {
-	return live_scan_fd(l->state);
+	return live_scanning(l) ? live_scan_fd(l->state) : live_ids_fd(l->ids);
 }
 
 int
@@ -582,8 +586,8 @@ live_wait(struct live *l, uint64_t limit_ns, struct buf *out)
 	struct pollfd p = { .events = POLLIN };
 	int rc = live_take(l, out);
 
-	while (!rc && (live_scanning(l) || live_ids_waiting(l->ids)) && host_now_ns() < until_ns) {
-		p.fd = live_scanning(l) ? live_fd(l) : live_ids_fd(l->ids);
+	while (!rc && (live_scanning(l) || live_waiting(l)) && host_now_ns() < until_ns) {
+		p.fd = live_fd(l);
 		(void)poll(&p, 1, WAIT_MS);
 		rc = live_take(l, out);
 	}

@@ -73,7 +73,7 @@ int live_take(struct live *l, struct buf *out);
 bool live_scanning(const struct live *l);
 /* Is a build-id to come that was asked for? */
 bool live_waiting(const struct live *l);
-/* A descriptor that polls readable when there is something of a scan to take; -1: none now. */
+/* A descriptor that polls readable when there is something to take; -1: none now. */
 int live_fd(const struct live *l);
 /*
  * live_take() until nothing is to come any more, or for limit_ns. For the start and the end of a

@@ -275,10 +275,31 @@ ask_for(struct live_ids *l, const struct buildid_map *map)
 			asked_at(l, i)->again_ns = map->mapped_ns;
 			return;
 		}
+	for (size_t i = 0; i < l->nr_missing; i++)
+		if (same_file(&l->missing[i].map, map)) {
+			l->missing[i].again_ns = map->mapped_ns;
+			return;
+		}
 	if (l->nr_asked == ASKED_MAX || helper_spent(l))
 		return;
 	w.map.path = strdup(map->path);
 	ask(l, &w);
+}
+
+/*
+ * Asks for the file as the latest of its maps saw it: one that was made just before the first of
+ * them cannot be told from another file.
+ */
+static void
+ask_again(struct live_ids *l, struct wanted *w)
+{
+	if (w->again_ns > w->map.mapped_ns)
+		w->map.mapped_ns = w->again_ns;
+	w->again_ns = 0;
+	if (l->nr_asked == ASKED_MAX)
+		return;
+	ask(l, w);
+	w->map.path = NULL;
 }
 
 /* --- answers --------------------------------------------------------------------------------- */
@@ -291,6 +312,19 @@ miss(struct live_ids *l, struct wanted *w)
 		return;
 	l->missing[l->nr_missing++] = *w;
 	w->map.path = NULL;
+}
+
+/* Is the file not known as the latest of its maps saw it? */
+static bool
+is_unknown(struct live_ids *l, const struct wanted *w)
+{
+	struct buildid_map m = w->map;
+	struct buildid id;
+	int rc;
+
+	m.mapped_ns = w->again_ns;
+	rc = buildid_cache_known(l->cache, &m, &id);
+	return rc == -ESTALE || rc == -EAGAIN;
 }
 
 static void
@@ -309,11 +343,8 @@ take_answer(struct live_ids *l, struct wanted *w, const struct helper_found *fou
 	}
 	if (found->rc == -ESTALE && !w->nr_peers)
 		miss(l, w);
-	else if (w->again_ns > m->mapped_ns) {
-		m->mapped_ns = w->again_ns;
-		if (buildid_cache_known(l->cache, m, &id) == -ESTALE && l->nr_asked < ASKED_MAX)
-			ask_for(l, m);
-	}
+	else if (w->again_ns > m->mapped_ns && is_unknown(l, w) && !helper_spent(l))
+		ask_again(l, w);
 }
 
 /* The oldest one that was sent has its answer, or will have none. */
@@ -377,7 +408,7 @@ live_ids_waiting(const struct live_ids *l)
 int
 live_ids_fd(const struct live_ids *l)
 {
-	return l->files ? helper_fd(l->files) : -1;
+	return l->nr_sent ? helper_fd(l->files) : -1;
 }
 
 bool
@@ -386,32 +417,44 @@ live_ids_missing(const struct live_ids *l)
 	return l->nr_missing > 0;
 }
 
-void
-live_ids_ask_others(struct live_ids *l)
+/* Those of its process that may see the same files, with itself if there is no other. */
+static void
+find_peers(const struct live_ids *l, struct wanted *w)
 {
-	for (size_t n = 0; n < l->nr_missing; n++) {
-		struct wanted *w = &l->missing[n];
-		uint32_t pid = (uint32_t)w->map.pid, peer;
+	uint32_t pid = (uint32_t)w->map.pid, peer;
 
-		for (int i = 0; i < ANCESTORS_MAX; i++) {
-			const struct task *t;
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		const struct task *t;
 
-			pid = task_model_parent(l->model, pid);
-			if (pid <= 1)
-				break;
-			t = task_model_task(l->model, pid, pid);
-			if (t && !t->exited)
-				w->peers[w->nr_peers++] = (pid_t)pid;
-		}
-		peer = task_model_peer(l->model, (uint32_t)w->map.pid);
-		w->peers[w->nr_peers++] = (pid_t)(peer ? peer : (uint32_t)w->map.pid);
-		if (l->nr_asked < ASKED_MAX) {
-			ask(l, w);
-			*w = (struct wanted){ 0 };
-		}
-		wanted_done(w);
+		pid = task_model_parent(l->model, pid);
+		if (pid <= 1)
+			break;
+		t = task_model_task(l->model, pid, pid);
+		if (t && !t->exited)
+			w->peers[w->nr_peers++] = (pid_t)pid;
 	}
-	l->nr_missing = 0;
+	peer = task_model_peer(l->model, (uint32_t)w->map.pid);
+	w->peers[w->nr_peers++] = (pid_t)(peer ? peer : (uint32_t)w->map.pid);
+}
+
+void
+live_ids_ask_others(struct live_ids *l, uint64_t model_ns)
+{
+	size_t left = 0;
+
+	for (size_t n = 0; n < l->nr_missing; n++) {
+		struct wanted w = l->missing[n];
+
+		l->missing[n] = (struct wanted){ 0 };
+		if (w.map.mapped_ns >= model_ns) {
+			l->missing[left++] = w;
+			continue;
+		}
+		find_peers(l, &w);
+		ask_again(l, &w);
+		wanted_done(&w);
+	}
+	l->nr_missing = left;
 }
 
 /* --- records --------------------------------------------------------------------------------- */

@@ -53,9 +53,10 @@ void live_ids_answers(struct live_ids *l);
 
 /*
  * Asks for files that were not in reach of their process through others that may see them:
- * ancestors, and those in the same mount namespace, as the model has them now.
+ * ancestors, and those in the same mount namespace. The model has all records before model_ns: what
+ * was mapped later waits.
  */
-void live_ids_ask_others(struct live_ids *l);
+void live_ids_ask_others(struct live_ids *l, uint64_t model_ns);
 /* Is there a file to ask others for? */
 bool live_ids_missing(const struct live_ids *l);
 /* Is an answer still to come? It shows on the descriptor. */

@@ -489,7 +489,7 @@ set_failed(struct writer *w, int error)
 	wake_signal(w->options.failure_fd);
 }
 
-/* What comes of a scan is not left to the next pass: that may be a second away. */
+/* What a helper tells is not left to the next pass: that may be a second away. */
 static void
 take_early(struct writer *w)
 {
@@ -534,7 +534,8 @@ run(void *arg)
 	while (!end) {
 		if (!queue_peek(w->queue, &m)) {
 			queue_wait(w->queue, w->error ? -1 : live_fd(w->options.live));
-			if (!w->error && live_scanning(w->options.live))
+			if (!w->error &&
+			    (live_scanning(w->options.live) || live_waiting(w->options.live)))
 				take_early(w);
 			continue;
 		}
