@@ -62,8 +62,6 @@ struct base_stream {
 	bool suspended;			      /* said so */
 	uint64_t sideband;		      /* bytes a second, as the session knows it */
 	unsigned int sideband_halved;	      /* by the governor, so often */
-	uint32_t told_over[SESSION_OVER_MAX]; /* users that are told of */
-	size_t nr_told_over;
 
 	struct base_session *next; /* of a reload: comes when it records */
 	const struct config *next_config;
@@ -636,38 +634,6 @@ tell_news(const struct base_stream *b)
 		log_warning("%s", line);
 }
 
-static bool
-is_told(const struct base_stream *b, uint32_t uid)
-{
-	for (size_t i = 0; i < b->nr_told_over; i++)
-		if (b->told_over[i] == uid)
-			return true;
-	return false;
-}
-
-/* Of each user once, with a name where there is one: an administrator may want to know who it is. */
-static void
-tell_over(struct base_stream *b)
-{
-	struct session_stats now;
-
-	session_thread_stats(b->now->thread, &now);
-	for (size_t i = 0; i < now.nr_over && b->nr_told_over < SESSION_OVER_MAX; i++) {
-		uint32_t uid = now.over[i].uid;
-
-		if (is_told(b, uid))
-			continue;
-		b->told_over[b->nr_told_over++] = uid;
-		if (uid == UINT32_MAX)
-			log_warning("side-band of processes whose user is not known is over "
-				    "sideband_share: maps and names of theirs are left out");
-		else
-			log_warning("side-band of user %u is over sideband_share: maps and names "
-				    "of that user's processes are left out",
-				    uid);
-	}
-}
-
 static void
 follow_sideband(struct base_stream *b)
 {
@@ -732,7 +698,6 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 		return;
 	tell_outage(b);
 	tell_news(b);
-	tell_over(b);
 	follow_sideband(b);
 	look_at_segment(b, now_ns);
 	if (b->hz != b->applied_hz)

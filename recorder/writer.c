@@ -2,8 +2,10 @@
 #include "recorder/writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,7 @@ note_over(struct writer *w, uint32_t uid)
 	if (i == SESSION_OVER_MAX)
 		return;
 	w->over[i].uid = uid;
+	w->over[i].here = true;
 	atomic_fetch_add_explicit(&w->over[i].records, 1, memory_order_relaxed);
 	if (i == nr)
 		/* Pairs with the acquire in writer_totals(). */
@@ -266,9 +269,26 @@ take_records(struct writer *w, struct span records)
 	return r;
 }
 
+/* Of a user who is over the budget: once in each file, once to people. */
+static int
+tell_over(struct writer *w, struct writer_over *over)
+{
+	char who[64] = "processes whose user is not known", line[NEWS_BYTES];
+
+	if (over->uid != SIDEBAND_USER_UNKNOWN)
+		(void)snprintf(who, sizeof(who), "user %" PRIu32, over->uid);
+	(void)snprintf(line, sizeof(line),
+		       "side-band of %s is over its budget: maps and names are left out", who);
+	if (!over->told)
+		news_put(&w->news, line);
+	over->told = over->noted = true;
+	return writer_note(w, line);
+}
+
 static int
 take_news(struct writer *w)
 {
+	size_t nr_over = atomic_load_explicit(&w->nr_over, memory_order_relaxed);
 	char line[NEWS_BYTES];
 	int r = 0;
 
@@ -277,6 +297,9 @@ take_news(struct writer *w)
 		news_put(&w->news, line);
 		r = r < 0 ? r : writer_note(w, line);
 	}
+	for (size_t i = 0; i < nr_over && r == 0; i++)
+		if (w->over[i].here && !w->over[i].noted)
+			r = tell_over(w, &w->over[i]);
 	return r;
 }
 

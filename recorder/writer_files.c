@@ -375,6 +375,8 @@ begin_file(struct writer *w, const struct out_file *file)
 	w->file = *file;
 	w->removed = (struct gap){ 0 };
 	w->blocks = 0;
+	for (size_t i = 0; i < SESSION_OVER_MAX; i++)
+		w->over[i].here = w->over[i].noted = false;
 	w->open_since_ns = now_ns;
 	w->outage.for_ever = false;
 	w->outage.missed_rate = false; /* the new file's meta has it */

@@ -36,6 +36,14 @@ struct outage {
 	int error;		/* FMT_E_* */
 };
 
+/* A user over the budget of side-band. */
+struct writer_over {
+	uint32_t uid;		  /* of those below nr_over, for good */
+	_Atomic uint64_t records; /* relaxed */
+	bool here, noted;	  /* in the current file; its notes say so */
+	bool told;		  /* the news, too */
+};
+
 struct writer {
 	struct writer_options options;
 	struct queue *queue;
@@ -71,10 +79,7 @@ struct writer {
 	_Atomic uint64_t losses[LOSS_CAUSES];
 	_Atomic bool suspended, refused;
 	_Atomic uint64_t sideband_bytes, sideband_ns, sideband_rate;
-	struct {
-		uint32_t uid; /* of those below nr_over, for good */
-		_Atomic uint64_t records;
-	} over[SESSION_OVER_MAX];
+	struct writer_over over[SESSION_OVER_MAX];
 	_Atomic size_t nr_over; /* set: release; pairs in writer_totals() */
 };
 

@@ -272,9 +272,9 @@ watch_daemon()
 		if [ $((seen++ % 5)) -eq 0 ]; then
 			begun=$(now_ms)
 			took=9999
-			ask 5 --json status >watched.json && took=$(($(now_ms) - begun))
-			asked=$((asked + 1))
-			[ $took -le "$latest" ] || latest=$took
+			ask 5 --json status >watched.json && took=$(($(now_ms) - begun)) && asked=$((asked + 1))
+			# Before the first answer it may not listen yet; how long that takes is for records().
+			[ $took -le "$latest" ] || [ $asked -eq 0 ] || latest=$took
 			hz=$(jq .frequency_hz watched.json)
 			[ "${hz:-99}" -ge "$lowest" ] || lowest=$hz
 		fi
@@ -309,12 +309,13 @@ hold_watched() # NAME
 	is "$lowest" 99 "$1: what samples do not cost does not lower their frequency"
 }
 
-records() # start, and record within so many milliseconds
+records() # MS [COMMAND...]: start, then COMMAND, and record within so many milliseconds
 {
 	local begun limit=$1
 
 	begun=$(now_ms)
 	start
+	"${@:2}"
 	until [ "$(ask 1 --json status | jq -r .samples)" -gt 0 ] 2>/dev/null; do
 		[ $(($(now_ms) - begun)) -lt "$limit" ] || return 1
 		sleep 0.05
@@ -323,12 +324,12 @@ records() # start, and record within so many milliseconds
 }
 
 # No wait: one that is stuck in the kernel is a zombie until the attack ends.
-hold_restart() # NAME
+hold_restart() # NAME [COMMAND...]: with COMMAND once it is started
 {
 	kill -KILL "$pid" 2>/dev/null
 	mv log log.killed
 	: >log
-	ok "$1: after kill -9 a new one records within 3 s" records 3000
+	ok "$1: after kill -9 a new one records within 3 s" records 3000 "${@:2}"
 }
 
 hold_log() # PATTERN NAME: said once of this user

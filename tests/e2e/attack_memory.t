@@ -33,16 +33,14 @@ hold_log "$logged" "the log says once whose it is"
 hold_told "$told" "maps that are too many"
 hold_history "spoord"
 
-watch
-hold_restart "520,000 maps before"
+hold_restart "520,000 maps before" watch
 busy hit 1500
 ok "it lives" kill -0 "$pid"
 hold_watched "maps before"
 attack_end
 
 attack_forks
-watch
-hold_restart "4.6 million maps of 71 processes"
+hold_restart "4.6 million maps of 71 processes" watch
 busy hit 1500
 ok "it lives" kill -0 "$pid"
 hold_watched "forks before"
