@@ -55,13 +55,13 @@ struct base_stream {
 	struct base_session *_Atomic now; /* NULL: it is tried again at retry_ns */
 	uint64_t begun_ns, retry_ns, backoff_ns;
 	uint64_t segment_ns, sync_ns, rotate_after_ns;
-	uint64_t refused_after_ns;	      /* not sooner another file for one that refuses */
-	struct session_stats before;	      /* of sessions that are over */
-	LIST_HEAD(, base_session) ending;     /* and of those that are about to be */
-	uint64_t written, file_bytes;	      /* all bytes; of the current file when last asked */
-	bool suspended;			      /* said so */
-	uint64_t sideband;		      /* bytes a second, as the session knows it */
-	unsigned int sideband_halved;	      /* by the governor, so often */
+	uint64_t refused_after_ns;	  /* not sooner another file for one that refuses */
+	struct session_stats before;	  /* of sessions that are over */
+	LIST_HEAD(, base_session) ending; /* and of those that are about to be */
+	uint64_t written, file_bytes;	  /* all bytes; of the current file when last asked */
+	bool suspended;			  /* said so */
+	uint64_t sideband;		  /* bytes a second, as the session knows it */
+	unsigned int sideband_halved;	  /* by the governor, so often */
 
 	struct base_session *next; /* of a reload: comes when it records */
 	const struct config *next_config;

@@ -58,7 +58,7 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
-	uint64_t model_ns; /* the model has all records before this */
+	uint64_t model_ns;		    /* the model has all records before this */
 	uint64_t cgroups_bytes, cgroups_ns; /* not over these, and before, is it looked again */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
