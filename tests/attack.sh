@@ -127,6 +127,9 @@ attack_end()
 	for p in ${attack_pids[@]+"${attack_pids[@]}"}; do
 		wait "$p" 2>/dev/null
 	done
+	# The children of those, too: to give back 65,000 maps takes a while.
+	[ ${#attack_pids[@]} -eq 0 ] ||
+		wait_for 20 eval '[ -z "$(processes "uid >= 64001 && uid <= 64004")" ]'
 	for p in ${attack_groups[@]+"${attack_groups[@]}"}; do
 		find "$p" -depth -type d -exec rmdir {} +
 	done
@@ -364,4 +367,19 @@ hold_history() # NAME
 		[ -e "$archive/$f" ] || gone=$((gone + 1))
 	done <history
 	is "$gone of $(wc -l <history)" "0 of $(wc -l <history)" "$1: no old segment is gone"
+}
+
+hold_once() # spoor record, 4 s under the attack that goes on, which ends then
+{
+	local recorder
+
+	rm -f hit.out
+	limited "$SPOOR" record -a -F 99 --duration 4s -o once.spoor >record.out 2>&1 &
+	recorder=$!
+	background_pids+=("$recorder")
+	sleep 1
+	busy hit 2000
+	ok "spoor record ends when its time is over" wait_for 8 eval "! kill -0 $recorder 2>/dev/null"
+	attack_end
+	in_range "$(samples_of once.spoor hit)" $((99 * 2 * 80 / 100)) 1e9 "and has its samples"
 }

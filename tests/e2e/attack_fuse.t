@@ -51,18 +51,6 @@ hold_samples "$archive" "spoord"
 
 # --- spoor record -----------------------------------------------------------------------------
 attack_silent_fs open
-rm -f hit.out
-limited "$SPOOR" record -a -F 99 --duration 4s -o once.spoor >record.out 2>&1 &
-recorder=$!
-background_pids+=("$recorder")
-sleep 0.5
-busy hit 2000
-gone()
-{
-	! kill -0 "$recorder" 2>/dev/null
-}
-ok "spoor record ends when its time is over" wait_for 8 gone
-attack_end
-in_range "$(samples_of once.spoor hit)" $((99 * 2 * 80 / 100)) 1e9 "and has its samples"
+hold_once
 [ "$tests_failed" -eq 0 ] || diag_file log
 done_testing

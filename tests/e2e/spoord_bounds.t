@@ -6,37 +6,13 @@
 # tells the same; what the daemon uses itself is subtracted.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
-need_command jq
-need_record_all
-[ "$(id -u)" -eq 0 ] || skip_all "becoming somebody else needs root"
-need_command setpriv
-
-group=$(getent group daemon | cut -d: -f3)
-[ -n "$group" ] || skip_all "no group daemon"
-mkdir archive
-mkdir -m 777 theirs
-chmod 755 "$TMP"
-cp "$BUILD/spoorctl" "$FIXTURES/pace" "$TMP"
-cat >spoord.conf <<-END
-	archive_directory = $TMP/archive
-	control_socket = $socket
-	control_group = daemon
-	max_use = 512M
-	keep_free = 0
-	max_captures = 8
+. "$TOP/tests/members.sh"
+need_members "$FIXTURES/pace" <<END
+max_use = 512M
+max_captures = 8
 END
 start
 wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
-
-member() # COMMAND...: as a member of the group, in theirs/
-{
-	(cd theirs && exec setpriv --reuid 65000 --regid 65000 --groups "$group" "$@")
-}
-
-capture() # ARGUMENT...
-{
-	member "$TMP/spoorctl" --socket "$socket" capture "$@"
-}
 
 captures() # how many run
 {
@@ -58,7 +34,7 @@ left() # LOAD COUNT ARGUMENT...
 	for pair in 1 2 3; do
 		before=$("$TMP/pace" 400 "$load")
 		for ((i = 0; i < count; i++)); do
-			capture --duration 60s -o "$load.$i.spoor" "$@" 2>"capture.$i.err" &
+			capture 65000 --duration 60s -o "$load.$i.spoor" "$@" 2>"capture.$i.err" &
 		done
 		wait_for 20 eval "[ \"\$(captures)\" = $count ]" || { cat capture.0.err >&2; return 1; }
 		# What may be saved up is spent first.
@@ -93,21 +69,21 @@ bounded() # NAME LOAD COUNT ARGUMENT...
 }
 
 # Frequencies are lowered, which is said.
-exits 0 "a frequency of 100000 Hz" capture --duration 300ms -F 100000 -e cpu-clock -o fast.spoor
+exits 0 "a frequency of 100000 Hz" capture 65000 --duration 300ms -F 100000 -e cpu-clock -o fast.spoor
 like "$(cat err)" '^spoorctl: frequency lowered from 100000 to [0-9]+ Hz: capture_cpu$' "is lowered, and that is told"
 is "$(grep -c lowered err)" 1 "once"
-exits 0 "the same by a term" capture --duration 300ms -e 'cpu-clock,task-clock,page-faults' -F 90000 -o fast.spoor
+exits 0 "the same by a term" capture 65000 --duration 300ms -e 'cpu-clock,task-clock,page-faults' -F 90000 -o fast.spoor
 like "$(cat err)" 'lowered from 90000 to 1333 Hz: capture_cpu' "of three events each has a third"
 exits 0 "root's too" ctl capture --duration 300ms -F 100000 -e cpu-clock -o root.spoor
 like "$(cat err)" 'lowered from 100000 to 4000 Hz: capture_cpu' "is lowered"
-exits 0 "the default frequency" capture --duration 300ms -o plain.spoor
+exits 0 "the default frequency" capture 65000 --duration 300ms -o plain.spoor
 unlike "$(cat err)" 'capture_cpu' "is not"
-exits 1 "a period of the clock" capture --duration 300ms -c 1 -e cpu-clock -o fast.spoor
+exits 1 "a period of the clock" capture 65000 --duration 300ms -c 1 -e cpu-clock -o fast.spoor
 like "$(cat err)" 'cpu-clock with a period of 1 can be 100000 samples a second .* capture_cpu leaves 4000: give a period of 250001 or more' \
 	"that would be too many is refused, with one that would not"
-exits 0 "which then" capture --duration 300ms -c 250001 -e cpu-clock -o fast.spoor
-exits 1 "is too much with another one" capture --duration 300ms -c 250001 -e cpu-clock -e task-clock -o fast.spoor
-exits 1 "events without end" capture --duration 300ms -c 1 -e "page-faults$(printf ',page-faults%.0s' {1..16})" -o fast.spoor
+exits 0 "which then" capture 65000 --duration 300ms -c 250001 -e cpu-clock -o fast.spoor
+exits 1 "is too much with another one" capture 65000 --duration 300ms -c 250001 -e cpu-clock -e task-clock -o fast.spoor
+exits 1 "events without end" capture 65000 --duration 300ms -c 1 -e "page-faults$(printf ',page-faults%.0s' {1..16})" -o fast.spoor
 like "$(cat err)" '17 events; a capture has 16 at most' "are refused"
 
 bounded "the highest frequency" work 1 -F 100000 -e cpu-clock
@@ -126,14 +102,14 @@ else
 	skip "no tracepoints" 4
 fi
 if [ -d /sys/kernel/tracing/events/raw_syscalls/sys_enter ]; then
-	exits 1 "system calls, which are slower while they are traced" capture --duration 300ms -e raw_syscalls:sys_enter -o calls.spoor
+	exits 1 "system calls, which are slower while they are traced" capture 65000 --duration 300ms -e raw_syscalls:sys_enter -o calls.spoor
 	like "$(cat err)" 'raw_syscalls:sys_enter makes each system call of the host slower, .* for root' "are for root"
 	exits 0 "who may" ctl capture --duration 300ms -e raw_syscalls:sys_enter -o calls.spoor
 else
 	skip "no tracepoints of system calls" 3
 fi
 address=$(nm "$TMP/pace" | awk '$3 == "pace_step" { print $1 }')
-if capture --duration 100ms -e "mem:0x$address/8:x" -o probe.spoor 2>/dev/null; then
+if capture 65000 --duration 100ms -e "mem:0x$address/8:x" -o probe.spoor 2>/dev/null; then
 	bounded "each execution of a function" work 1 -c 1 -e "mem:0x$address/8:x"
 	bounded "executions that make no sample" work 1 -c 1000000000 -e "mem:0x$address/8:x"
 else
@@ -143,6 +119,6 @@ fi
 # Who wants none of it.
 echo 'capture_cpu = 0' >>spoord.conf
 ok "a reload" ctl reload
-exits 0 "without a bound" capture --duration 300ms -c 100000 -e cpu-clock -o fast.spoor
+exits 0 "without a bound" capture 65000 --duration 300ms -c 100000 -e cpu-clock -o fast.spoor
 [ "$tests_failed" -eq 0 ] || diag_file log
 done_testing

@@ -5,42 +5,19 @@
 # keeps a text on its stack, and it is looked for in what the member gets.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
-need_command jq python3
-need_record_all
-[ "$(id -u)" -eq 0 ] || skip_all "becoming somebody else needs root"
-need_command setpriv
+. "$TOP/tests/members.sh"
 case $(uname -m) in x86_64 | aarch64) ;; *) skip_all "--call-graph dwarf is for x86-64 and arm64" ;; esac
-
-group=$(getent group daemon | cut -d: -f3)
-[ -n "$group" ] || skip_all "no group daemon"
-mkdir archive
-mkdir -m 777 theirs
-chmod 755 "$TMP"
-cp "$BUILD/spoorctl" "$FIXTURES/keeper" "$TMP"
-cat >spoord.conf <<-END
-	archive_directory = $TMP/archive
-	control_socket = $socket
-	control_group = daemon
-	max_use = 64M
-	keep_free = 0
+need_command python3
+need_members "$FIXTURES/keeper" <<END
+max_use = 64M
 END
 start
 wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
 
-member() # COMMAND...: as a member of the group, in theirs/
-{
-	(cd theirs && exec setpriv --reuid 65000 --regid 65000 --groups "$group" "$@")
-}
-
-capture() # ARGUMENT...
-{
-	member "$TMP/spoorctl" --socket "$socket" capture --duration 700ms "$@"
-}
-
 dwarf() # ARGUMENT...
 {
 	rm -f theirs/x.spoor
-	capture --call-graph dwarf -e cpu-clock -F 499 -o x.spoor "$@"
+	capture 65000 --duration 700ms --call-graph dwarf -e cpu-clock -F 499 -o x.spoor "$@"
 }
 
 keep() # NAME COMMAND...: $kept is the pid of a keeper of NAME's own
@@ -141,7 +118,7 @@ else
 fi
 
 # Into the archive, which members read.
-exits 1 "a member has no stacks recorded into the archive" capture --call-graph dwarf -e cpu-clock -p "$own"
+exits 1 "a member has no stacks recorded into the archive" capture 65000 --duration 700ms --call-graph dwarf -e cpu-clock -p "$own"
 like "$(cat err)" 'give one \(-o\)' "but into a file"
 exits 0 "root does" ctl capture --duration 300ms --call-graph dwarf -e cpu-clock -p "$root"
 is "$(stat -c %a "archive/$(cat out)")" 600 "for root's eyes"
@@ -156,7 +133,7 @@ fields() # FILE: samples with fields
 if [ -d /sys/kernel/tracing/events/sched/sched_switch ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ]; then
 	exits 0 "root records a tracepoint" ctl capture --duration 500ms -e sched:sched_switch -o trace.spoor
 	in_range "$(fields trace.spoor)" 1 1e9 "with its fields"
-	exits 0 "a member records a tracepoint" capture -e sched:sched_switch -o y.spoor
+	exits 0 "a member records a tracepoint" capture 65000 --duration 700ms -e sched:sched_switch -o y.spoor
 	like "$(cat err)" '^spoorctl: sched:sched_switch: samples without the tracepoint.s fields: .*perf_event_paranoid = -1$' \
 		"and is told that it has no fields"
 	is "$(fields theirs/y.spoor)" 0 "which it has not"
