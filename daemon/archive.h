@@ -104,6 +104,7 @@ struct archive_usage {
 	uint64_t deleted_segments, deleted_bytes; /* since archive_open() */
 	uint32_t lost_files;			  /* as of archive_look() */
 	char lost[ARCHIVE_LOST_BYTES];
+	int astray; /* why its directories cannot be used, -errno; 0: they can */
 };
 /* Never waits for a disk: while the archive is busy with one, it is as it was last. */
 void archive_usage(struct archive *a, struct archive_usage *ret);

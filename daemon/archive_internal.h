@@ -89,7 +89,7 @@ struct archive {
 	uint64_t clock_set_ns;	    /* CLOCK_BOOTTIME when that had changed */
 	bool clock_doubted;	    /* not long ago */
 	bool scan_wanted;
-	bool astray;	     /* the directories are not where they ought to be, or not ours */
+	int astray;	     /* why the directories cannot be used, -errno; 0: they can */
 	uint32_t lost_files; /* segments that were taken while they were written */
 	char lost[ARCHIVE_LOST_BYTES];
 

@@ -227,6 +227,7 @@ count_usage(const struct archive *a, struct archive_usage *u)
 		.deleted_segments = a->deleted_segments,
 		.deleted_bytes = a->deleted_bytes,
 		.lost_files = a->lost_files,
+		.astray = a->astray,
 	};
 	(void)strlcpy(u->lost, a->lost, sizeof(u->lost));
 	for (size_t i = 0; i < a->nr; i++) {

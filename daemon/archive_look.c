@@ -101,7 +101,7 @@ archive_look_around(struct archive *a, struct archive_error *error)
 		log_error("%s; it is tried again all the time", error->text);
 	if (r >= 0 && a->astray)
 		log_notice("archive_directory %s is in use again", a->path);
-	a->astray = r < 0;
+	a->astray = r < 0 ? r : 0;
 	LIST_FOREACH(s, &a->sinks, link)
 		archive_look_at_sink(a, s);
 	if (r > 0 && archive_scan(a) != 0)
@@ -117,7 +117,7 @@ archive_look(struct archive *a, struct archive_sight *ret)
 
 	pthread_mutex_lock(&a->lock);
 	(void)archive_look_around(a, &error);
-	*ret = (struct archive_sight){ .astray = a->astray, .lost_files = a->lost_files };
+	*ret = (struct archive_sight){ .astray = a->astray != 0, .lost_files = a->lost_files };
 	(void)strlcpy(ret->lost, a->lost, sizeof(ret->lost));
 	LIST_FOREACH(s, &a->sinks, link) {
 		ret->gone |= s->kind == RETENTION_SEGMENT && s->gone;

@@ -89,6 +89,21 @@ number_of(const char *variable, long long max)
 	return complaint ? 0 : n;
 }
 
+bool
+notify_makes(const char *path)
+{
+	const char *at = getenv("STATE_DIRECTORY");
+
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+
+		if (n && strncmp(path, at, n) == 0 && (path[n] == '/' || !path[n]))
+			return true;
+		at += n + (at[n] == ':');
+	}
+	return false;
+}
+
 uint64_t
 notify_watchdog_ns(void)
 {

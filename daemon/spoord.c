@@ -75,6 +75,7 @@ struct spoord {
 	int epoll_fd, signal_fd, timer_fd;
 	uint64_t seconds; /* ticks */
 	bool stopped;
+	bool lost; /* what only the service manager can give again */
 };
 
 /* --- starting ---------------------------------------------------------------------------- */
@@ -370,6 +371,26 @@ take_signals(struct spoord *d)
 	}
 }
 
+/*
+ * A service that may write to nothing but its own directory cannot make it again when somebody
+ * has removed it: all above is read-only. A new process gets a new one.
+ */
+static void
+look_for_directory(struct spoord *d)
+{
+	const char *path = d->config->archive_directory;
+	struct archive_usage u;
+
+	archive_usage(d->archive, &u);
+	d->lost = u.astray == -EROFS && notify_makes(path);
+	if (!d->lost)
+		return;
+	log_error("archive_directory %s is gone, and can only be made again from outside: this "
+		  "process ends, so that the service manager starts another one",
+		  path);
+	d->stopped = true;
+}
+
 static void
 tick(struct spoord *d, uint64_t now_ns)
 {
@@ -381,6 +402,7 @@ tick(struct spoord *d, uint64_t now_ns)
 	control_tick(d->control, now_ns);
 	if (d->seconds % ARCHIVE_TICK_S == 0)
 		ask_archive(d, &d->tick, NULL);
+	look_for_directory(d);
 	if (d->seconds % STATUS_TICK_S == 0)
 		tell_status(d);
 	watchdog_tick(&d->watchdog, streams_alive(d->streams, now_ns), now_ns);
@@ -415,7 +437,7 @@ loop(struct spoord *d)
 			go_on_reloading(d);
 		}
 	}
-	return 0;
+	return d->lost ? -EROFS : 0;
 }
 
 static int

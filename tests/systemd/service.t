@@ -183,6 +183,14 @@ for thread in spoord-drain spoor-writer; do
 done
 like "$(journal)" 'a thread stands still' "it says why"
 
+# To the service all around its directory is read-only.
+pid=$(show MainPID)
+machine rm -rf /var/lib/spoor
+ok "its directory is removed: another process is started" wait_for 20 other_pid "$pid"
+ok "and records" wait_for 20 more_samples 100
+is "$(machine stat -c '%U:%G %a' /var/lib/spoor)" "spoor:spoor 750" "into a new one"
+like "$(journal)" 'is gone, and can only be made again from outside' "it says why"
+
 # --- the end ----------------------------------------------------------------------------------
 ok "stop" machine systemctl stop spoord.service
 is "$(show Result)" success "in order"

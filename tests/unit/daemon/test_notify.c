@@ -175,13 +175,34 @@ test_listen(void **state)
 	assert_int_equal(notify_listen_fd(), -1);
 }
 
+static void
+test_makes(void **state)
+{
+	(void)state;
+	unsetenv("STATE_DIRECTORY");
+	assert_false(notify_makes("/var/lib/spoor"));
+	setenv("STATE_DIRECTORY", "", 1);
+	assert_false(notify_makes("/var/lib/spoor"));
+	setenv("STATE_DIRECTORY", "/var/lib/spoor", 1);
+	assert_true(notify_makes("/var/lib/spoor"));
+	assert_true(notify_makes("/var/lib/spoor/archive"));
+	assert_false(notify_makes("/var/lib/spoors"));
+	assert_false(notify_makes("/var/lib"));
+	setenv("STATE_DIRECTORY", "/var/lib/other:/var/lib/spoor", 1);
+	assert_true(notify_makes("/var/lib/spoor"));
+	assert_true(notify_makes("/var/lib/other/of"));
+	assert_false(notify_makes("/var/lib/oth"));
+	unsetenv("STATE_DIRECTORY");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path),	 cmocka_unit_test(test_abstract),
-		cmocka_unit_test(test_nobody),	 cmocka_unit_test(test_full),
-		cmocka_unit_test(test_watchdog), cmocka_unit_test(test_listen),
+		cmocka_unit_test(test_makes),	 cmocka_unit_test(test_path),
+		cmocka_unit_test(test_abstract), cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_full),	 cmocka_unit_test(test_watchdog),
+		cmocka_unit_test(test_listen),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
