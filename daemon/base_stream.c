@@ -476,7 +476,7 @@ ending_session(struct chore *one)
 static void
 run_ending(struct chore *one)
 {
-	session_thread_wait(ending_session(one)->thread);
+	(void)session_thread_wait(ending_session(one)->thread, NULL, NULL);
 }
 
 static void
@@ -491,7 +491,7 @@ ending_done(struct chore *one)
 	/* The daemon ends: base_stream_close() waits for it. */
 	if (one->dropped)
 		return;
-	r = session_thread_close(s->thread, NULL, NULL, &last, &error);
+	r = session_thread_close(s->thread, &last, &error);
 	add_counts(&b->before, &last);
 	LIST_REMOVE(s, link);
 	if (s->failed)
@@ -662,7 +662,7 @@ look_at_next(struct base_stream *b)
 		if (old)
 			retire(b, old);
 	} else if (session_thread_ended(s->thread)) {
-		b->reloaded = session_thread_close(s->thread, NULL, NULL, NULL, &b->reload_error);
+		b->reloaded = session_thread_close(s->thread, NULL, &b->reload_error);
 		b->next = NULL;
 		session_free(s);
 	}
@@ -723,7 +723,7 @@ begin_first(struct base_stream *b, struct session_error *error)
 		tell(s);
 		return 0;
 	}
-	r = session_thread_close(s->thread, NULL, NULL, NULL, error);
+	r = session_thread_close(s->thread, NULL, error);
 	session_free(s);
 	return r;
 }
@@ -764,14 +764,17 @@ static bool
 close_session(struct base_session *s, bool (*each_second)(void *arg), void *arg)
 {
 	struct session_error error = { .saved_errno = 0 };
-	int r = session_thread_close(s->thread, each_second, arg, NULL, &error);
 
-	if (r < 0)
-		log_error("the last segment: %s", error.text);
+	session_thread_stop(s->thread);
 	/* Given up: its thread is on its own until the process ends. */
-	if (r != -ETIMEDOUT)
-		session_free(s);
-	return r != -ETIMEDOUT;
+	if (!session_thread_wait(s->thread, each_second, arg)) {
+		log_error("the last segment: its file does not take the rest: given up");
+		return false;
+	}
+	if (session_thread_close(s->thread, NULL, &error) < 0)
+		log_error("the last segment: %s", error.text);
+	session_free(s);
+	return true;
 }
 
 void

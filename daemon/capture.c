@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/client_file.h"
 #include "daemon/descriptor.h"
 #include "daemon/log.h"
 #include "daemon/session_thread.h"
@@ -25,6 +26,7 @@
 #define OVER_NS SECOND_NS	  /* after its time: the threads have seen it by then */
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
+#define FILE_GIVEN_UP "the file does not take the rest"
 #define LEFT_EACH 4 /* of a user that wait so, whether they have been given up or not */
 #define LEFT_MAX 32
 
@@ -35,7 +37,8 @@ struct capture {
 	uint64_t asked_ns, begun_ns;
 	uint64_t over_ns; /* since when it has no slot any more; 0: it has one */
 	uid_t uid;
-	bool clients_file;
+	struct client_file *out; /* NULL: into the archive */
+	bool given_up;		 /* its file */
 	struct archive *archive;
 	char file[ARCHIVE_NAME_MAX]; /* the thread's until it records or has ended */
 	struct capture_waiter waiter;
@@ -58,7 +61,7 @@ struct capture_set {
 	unsigned int seconds;	    /* waited for clients' files at the end */
 	_Atomic uint32_t cpu_share; /* of each of them: sample_bound.h */
 	struct capture_list list;   /* somebody may wait for */
-	struct capture_list left;   /* given up, until their threads end */
+	struct capture_list left;   /* that could not be begun, until their threads end */
 };
 
 int
@@ -106,6 +109,7 @@ capture_free(struct capture *c)
 	free(c->cgroup);
 	free(c->cpus);
 	free(c->notes);
+	client_file_free(c->out);
 	free(c);
 }
 
@@ -160,25 +164,40 @@ count(const struct capture_set *set, uid_t uid, bool over)
 	return n;
 }
 
+/* What is over and still has threads: captures, and files of such. */
+static uint32_t
+left(const struct capture_set *set, uid_t uid)
+{
+	return count(set, uid, true) + client_file_left(uid);
+}
+
 static int
 check_slots(const struct capture_set *set, uid_t uid, struct session_error *error)
 {
 	uint32_t max = set->config->max_captures, each = uid == 0 ? max : (max + 1) / 2;
 
-	if (set->running >= max)
+	if (uid != 0 && set->running >= max)
 		return session_fail(error, -EBUSY, "%u captures are running, which is the limit",
 				    set->running);
+	if (uid == 0 && count(set, uid, false) >= each)
+		return session_fail(error, -EBUSY,
+				    "%u captures of root are running, which is the limit", each);
 	if (count(set, uid, false) >= each)
 		return session_fail(error, -EBUSY,
 				    "%u captures of uid %u are running: a user other than root "
 				    "has half of max_captures, which is %u",
 				    each, (unsigned int)uid, max);
-	if (count(set, uid, true) >= LEFT_EACH || count(set, (uid_t)-1, true) >= LEFT_MAX)
+	if (left(set, uid) >= LEFT_EACH)
 		return session_fail(
 			error, -EBUSY,
 			"captures of uid %u that are over still wait for their files or "
 			"tasks: no more until these answer",
 			(unsigned int)uid);
+	if (uid != 0 && left(set, (uid_t)-1) >= LEFT_MAX)
+		return session_fail(error, -EBUSY,
+				    "%u captures that are over still wait for their files or "
+				    "tasks, which is the limit",
+				    LEFT_MAX);
 	return 0;
 }
 
@@ -202,6 +221,21 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 	return check_slots(set, rq->uid, error);
 }
 
+static int
+give_file(struct client_file *out, struct session_options *o, struct session_error *error)
+{
+	int r = client_file_is_pseudo(out);
+
+	if (r < 0)
+		return session_fail(error, r, "the file does not answer: %s", strerror(-r));
+	if (r)
+		return session_usage(error,
+				     "the file is one of the kernel's own (proc, sysfs and "
+				     "the like): a recording goes into a file on a disk");
+	o->sink = client_file_sink(out);
+	return 0;
+}
+
 /* On the capture's thread: where the session writes to. */
 static int
 give_output(void *arg, struct session_options *o, struct session_error *error)
@@ -211,12 +245,8 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 	struct clock_triple now;
 	int r;
 
-	if (c->clients_file && descriptor_is_pseudo(o->out_fd))
-		return session_usage(error,
-				     "the file is one of the kernel's own (proc, sysfs and "
-				     "the like): a recording goes into a file on a disk");
-	if (c->clients_file)
-		return 0;
+	if (c->out)
+		return give_file(c->out, o, error);
 	host_clocks(&now);
 	/* Members of the group read the archive: not what ptrace(2) would keep from them. */
 	r = archive_capture(c->archive, now.realtime, o->call_graph == SESSION_CALL_GRAPH_DWARF,
@@ -250,10 +280,23 @@ start(struct capture_set *set, struct capture *c, struct session_options *o,
 	o->sink = NULL;
 	set_defaults(set, o);
 	c->archive = set->archive;
-	c->clients_file = o->out_fd >= 0;
 	c->progress.duration_ns = o->duration_ns;
 	c->progress.notes = "";
 	return session_thread_start(o, give_output, c, set->wake_fd, &c->thread, error);
+}
+
+/* The client's descriptor is taken over, also when something went wrong before (r). */
+static int
+take_file(struct capture *c, const struct capture_request *rq, int r, struct session_error *error)
+{
+	if (rq->out_fd < 0)
+		return r;
+	if (r < 0) {
+		descriptor_close(rq->out_fd, rq->uid);
+		return r;
+	}
+	r = client_file_new(rq->out_fd, rq->uid, &c->out);
+	return r < 0 ? session_fail(error, r, "cannot start a thread: %s", strerror(-r)) : 0;
 }
 
 int
@@ -265,15 +308,16 @@ capture_start(struct streams *s, const struct capture_request *request,
 	struct capture *c = NULL;
 	int r = check_request(set, request, error);
 
-	o.out_fd = request->out_fd;
+	o.out_fd = -1;
 	if (r == 0) {
 		share_cpu(set, 1);
 		c = calloc(1, sizeof(*c));
-		r = c ? start(set, c, &o, error) : session_fail(error, -ENOMEM, "out of memory");
+		r = c ? 0 : session_fail(error, -ENOMEM, "out of memory");
 	}
+	r = take_file(c, request, r, error);
+	if (r == 0)
+		r = start(set, c, &o, error);
 	if (r < 0) {
-		if (o.out_fd >= 0)
-			descriptor_close(o.out_fd, request->uid);
 		capture_free(c);
 		share_cpu(set, 0);
 		return r;
@@ -358,9 +402,24 @@ capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
 
 /* --- ending ------------------------------------------------------------------------------ */
 
-/* False: it was given up. */
-static bool
-end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), void *arg)
+static void
+tell_end(struct capture *c, int error, const char *why)
+{
+	struct capture_progress *p = &c->progress;
+
+	p->ended = true;
+	if (error) {
+		strlcpy(p->error, why, sizeof(p->error));
+		p->saved_errno = -error;
+	}
+	if (c->waiter.on_end)
+		c->waiter.on_end(c->waiter.arg, p);
+	c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
+}
+
+/* Its thread has ended, or is to be waited for. */
+static void
+end(struct capture_set *set, struct capture *c)
 {
 	struct capture_progress *p = &c->progress;
 	struct session_error error = { .saved_errno = 0 };
@@ -369,46 +428,42 @@ end(struct capture_set *set, struct capture *c, bool (*each_second)(void *arg), 
 	TAILQ_REMOVE(&set->list, c, entry);
 	give_up_slot(set, c);
 	p->elapsed_ns = elapsed_ns(c);
-	r = session_thread_close(c->thread, each_second, arg, &p->stats, &error);
-	if (r != -ETIMEDOUT)
-		strlcpy(p->file, c->file, sizeof(p->file));
-	p->ended = true;
-	if (r < 0) {
-		strlcpy(p->error, error.text, sizeof(p->error));
-		p->saved_errno = -r;
-	}
+	r = session_thread_close(c->thread, &p->stats, &error);
+	strlcpy(p->file, c->file, sizeof(p->file));
+	tell_end(c, r, c->given_up ? FILE_GIVEN_UP : error.text);
 	log_info("capture %llu ends: %llu samples, %llu lost%s%s", (unsigned long long)p->id,
 		 (unsigned long long)p->stats.samples, (unsigned long long)p->stats.lost,
 		 r < 0 ? ": " : "", p->error);
-	if (c->waiter.on_end)
-		c->waiter.on_end(c->waiter.arg, p);
-	/* Given up: its session still reads what c owns, until the process ends. */
-	if (r == -ETIMEDOUT)
-		return false;
 	capture_free(c);
-	return true;
+}
+
+/* It ends by itself then. */
+static void
+give_up_file(struct capture *c)
+{
+	if (c->given_up)
+		return;
+	c->given_up = true;
+	client_file_give_up(c->out);
+	log_warning("capture %llu of uid %u is given up: " FILE_GIVEN_UP,
+		    (unsigned long long)c->progress.id, (unsigned int)c->uid);
 }
 
 /* Whoever waits is told; its threads end when they can. */
 static void
 leave(struct capture_set *set, struct capture *c, const char *why)
 {
-	struct capture_progress *p = &c->progress;
-
 	session_thread_stop(c->thread);
+	if (c->out)
+		client_file_give_up(c->out);
 	give_up_slot(set, c);
 	TAILQ_REMOVE(&set->list, c, entry);
 	TAILQ_INSERT_TAIL(&set->left, c, entry);
-	session_thread_stats(c->thread, &p->stats);
-	p->elapsed_ns = elapsed_ns(c);
-	p->ended = true;
-	p->saved_errno = ETIMEDOUT;
-	strlcpy(p->error, why, sizeof(p->error));
-	log_warning("capture %llu of uid %u is given up: %s", (unsigned long long)p->id,
+	session_thread_stats(c->thread, &c->progress.stats);
+	c->progress.elapsed_ns = elapsed_ns(c);
+	log_warning("capture %llu of uid %u is given up: %s", (unsigned long long)c->progress.id,
 		    (unsigned int)c->uid, why);
-	if (c->waiter.on_end)
-		c->waiter.on_end(c->waiter.arg, p);
-	c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
+	tell_end(c, -ETIMEDOUT, why);
 }
 
 /* By the clock, whatever its file and its tasks do. */
@@ -424,8 +479,8 @@ look_at_clock(struct capture_set *set, struct capture *c)
 		leave(set, c,
 		      "it could not be begun in 15 s: its file, or a task, does not answer");
 	/* It may have begun a moment after now_ns. */
-	else if (c->clients_file && c->over_ns && now_ns >= c->over_ns + GRACE_NS)
-		leave(set, c, "the file does not take the rest");
+	else if (c->out && c->over_ns && now_ns >= c->over_ns + GRACE_NS)
+		give_up_file(c);
 }
 
 static void
@@ -438,7 +493,7 @@ reap(struct capture_set *set)
 		if (!session_thread_ended(c->thread))
 			continue;
 		TAILQ_REMOVE(&set->left, c, entry);
-		(void)session_thread_close(c->thread, NULL, NULL, NULL, NULL);
+		(void)session_thread_close(c->thread, NULL, NULL);
 		log_info("capture %llu, which was given up, has ended",
 			 (unsigned long long)c->progress.id);
 		capture_free(c);
@@ -456,7 +511,7 @@ begin(struct capture *c)
 	c->notes = strdup(session_notes(session_thread_session(c->thread)));
 	p->notes = c->notes ? c->notes : "";
 	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)p->id,
-		 (unsigned int)c->uid, c->clients_file ? "" : ": ", p->file);
+		 (unsigned int)c->uid, c->out ? "" : ": ", p->file);
 	if (c->waiter.on_begin)
 		c->waiter.on_begin(c->waiter.arg);
 }
@@ -471,7 +526,7 @@ capture_set_dispatch(struct capture_set *set)
 		if (!c->progress.begun && session_thread_opened(c->thread))
 			begin(c);
 		if (session_thread_ended(c->thread))
-			(void)end(set, c, NULL, NULL);
+			end(set, c);
 		else
 			look_at_clock(set, c);
 	}
@@ -480,37 +535,62 @@ capture_set_dispatch(struct capture_set *set)
 
 struct patience {
 	struct capture_set *set;
+	struct capture *capture;
 	bool (*each_second)(void *arg);
 	void *arg;
 };
 
-/* Of a client's file. */
+/* For what is a client's to answer: a file, or a task. */
 static bool
 still_waiting(void *arg)
 {
 	struct patience *p = arg;
+	struct capture *c = p->capture;
 
-	return p->each_second(p->arg) && ++p->set->seconds < GRACE_AT_EXIT_S;
+	if (p->each_second(p->arg) && ++p->set->seconds < GRACE_AT_EXIT_S)
+		return true;
+	if (!c->out || c->given_up)
+		return false;
+	give_up_file(c);
+	return true;
+}
+
+/* Those that write into the archive come first: what waits for clients waits together. */
+static void
+end_all(struct patience *p, bool theirs)
+{
+	struct capture_set *set = p->set;
+	struct capture *c, *next;
+
+	for (c = TAILQ_FIRST(&set->list); c; c = next) {
+		next = TAILQ_NEXT(c, entry);
+		if ((c->out || !c->progress.begun) != theirs)
+			continue;
+		p->capture = c;
+		if (theirs && c->out && set->seconds >= GRACE_AT_EXIT_S)
+			give_up_file(c);
+		if (session_thread_wait(c->thread, theirs ? still_waiting : p->each_second,
+					theirs ? p : p->arg))
+			end(set, c);
+		else
+			leave(set, c, "the daemon ends");
+	}
 }
 
 bool
 capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *arg)
 {
-	struct patience p = { set, each_second, arg };
+	struct patience p = { set, NULL, each_second, arg };
 	struct capture *c;
-	bool all = true;
 
 	if (!set)
 		return true;
 	TAILQ_FOREACH(c, &set->list, entry)
 		session_thread_stop(c->thread);
-	while ((c = TAILQ_FIRST(&set->list))) {
-		bool theirs = c->clients_file || !c->progress.begun;
-
-		all &= end(set, c, theirs ? still_waiting : each_second, theirs ? &p : arg);
-	}
+	end_all(&p, false);
+	end_all(&p, true);
 	reap(set);
-	if (!all || !TAILQ_EMPTY(&set->left))
+	if (!TAILQ_EMPTY(&set->left))
 		return false;
 	free(set);
 	return true;
@@ -530,13 +610,18 @@ capture_set_running(const struct capture_set *set)
 }
 
 bool
+capture_set_busy(const struct capture_set *set)
+{
+	return !TAILQ_EMPTY(&set->list);
+}
+
+bool
 capture_set_alive(struct capture_set *set, uint64_t now_ns)
 {
 	struct capture *c;
 	bool alive = true;
 
 	TAILQ_FOREACH(c, &set->list, entry)
-		alive &= session_thread_alive(c->thread, !c->clients_file && c->progress.begun,
-					      now_ns);
+		alive &= session_thread_alive(c->thread, !c->out && c->progress.begun, now_ns);
 	return alive;
 }

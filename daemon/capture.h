@@ -25,6 +25,8 @@ void capture_set_reload(struct capture_set *set, const struct config *c);
 
 void capture_set_dispatch(struct capture_set *set);
 uint32_t capture_set_running(const struct capture_set *set);
+/* Does any run, or still write its rest? */
+bool capture_set_busy(const struct capture_set *set);
 bool capture_set_alive(struct capture_set *set, uint64_t now_ns);
 
 /* streams.c knows where it is. */

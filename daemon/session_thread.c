@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "daemon/joinable.h"
 #include "daemon/watchdog.h"
@@ -45,11 +44,8 @@ open_session(struct session_thread *t)
 	struct session *s;
 	int r = t->prepare ? t->prepare(t->arg, &t->options, &t->error) : 0;
 
-	if (r < 0) {
-		if (t->options.out_fd >= 0)
-			close(t->options.out_fd);
+	if (r < 0)
 		return r;
-	}
 	r = session_open(&t->options, &s, &t->error);
 	if (r < 0)
 		return r;
@@ -185,16 +181,16 @@ session_thread_stop(struct session_thread *t)
 		session_stop(s);
 }
 
-void
-session_thread_wait(struct session_thread *t)
+bool
+session_thread_wait(struct session_thread *t, bool (*each_second)(void *arg), void *arg)
 {
 	assert(t->magic == SESSION_THREAD_MAGIC);
-	(void)joinable_join(&t->thread, NULL, NULL);
+	return joinable_join(&t->thread, each_second, arg);
 }
 
 int
-session_thread_close(struct session_thread *t, bool (*each_second)(void *arg), void *arg,
-		     struct session_stats *last, struct session_error *error)
+session_thread_close(struct session_thread *t, struct session_stats *last,
+		     struct session_error *error)
 {
 	int r;
 
@@ -203,8 +199,7 @@ session_thread_close(struct session_thread *t, bool (*each_second)(void *arg), v
 	assert(t->magic == SESSION_THREAD_MAGIC);
 	if (!session_thread_ended(t))
 		session_thread_stop(t);
-	if (!joinable_join(&t->thread, each_second, arg))
-		return session_fail(error, -ETIMEDOUT, "the file does not take the rest: given up");
+	(void)session_thread_wait(t, NULL, NULL);
 	r = t->result;
 	if (r < 0 && error)
 		*error = t->error;

@@ -45,19 +45,18 @@ void session_thread_stats(const struct session_thread *t, struct session_stats *
 /* Asks it to end; session_thread_close() waits. */
 void session_thread_stop(struct session_thread *t);
 /*
- * Waits for the closed file; session_thread_close() then does not. From any one thread, before
- * which the owner must not close it.
+ * Waits for the closed file; session_thread_close() then does not. each_second(arg) is called
+ * meanwhile (may be NULL): false gives up. False: given up; the thread goes on. From any one thread,
+ * before which the owner must not close it.
  */
-void session_thread_wait(struct session_thread *t);
+bool session_thread_wait(struct session_thread *t, bool (*each_second)(void *arg), void *arg);
 
 /*
- * Stops it, waits for the closed file and frees all. each_second(arg) is called while it
- * waits (may be NULL): false gives up, and thread and session are left to the end of the
- * process. 0, -ETIMEDOUT when given up, or what went wrong from prepare() to session_finish(),
- * with *error. last (may be NULL): the final counts, when not given up.
+ * Stops it, waits for the closed file and frees all. 0, or what went wrong from prepare() to
+ * session_finish(), with *error. last (may be NULL): the final counts.
  */
-int session_thread_close(struct session_thread *t, bool (*each_second)(void *arg), void *arg,
-			 struct session_stats *last, struct session_error *error);
+int session_thread_close(struct session_thread *t, struct session_stats *last,
+			 struct session_error *error);
 
 /*
  * Does it make progress? writer: the thread that writes as well; false where a client's

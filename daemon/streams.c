@@ -153,7 +153,7 @@ govern(struct streams *s)
 		.rss_bytes = s->usage.rss_bytes,
 		.written_bytes = used->written_bytes,
 		/* A capture was asked for, and has an end: the base stream does not pay for it. */
-		.hold = capture_set_running(s->captures) > 0,
+		.hold = capture_set_busy(s->captures),
 	};
 	const char *reason = governor_reason(&s->governor);
 	enum governor_step step;

@@ -17,6 +17,7 @@
 #include "recorder/session_internal.h"
 #include "recorder/wake.h"
 
+#define WAIT_MAX_NS 64000000
 #define TIMER_MS_FULL 5		      /* while the queue is full */
 #define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
 
@@ -458,35 +459,45 @@ session_run(struct session *s, struct session_error *error)
 
 /* --- ending ------------------------------------------------------------------------------ */
 
+/* For a writer that may wait for its file as long as that likes. *wait: zeroes, at first. */
+static void
+wait_longer(struct timespec *wait)
+{
+	wait->tv_nsec = wait->tv_nsec ? 2 * wait->tv_nsec : (long)MS_NS;
+	if (wait->tv_nsec > WAIT_MAX_NS)
+		wait->tv_nsec = WAIT_MAX_NS;
+	nanosleep(wait, NULL);
+}
+
 /* The events are off: there is time now, and nothing more comes. */
 static void
 drain_rest(struct session *s)
 {
-	const struct timespec ms = { .tv_nsec = (long)MS_NS };
+	struct timespec wait = { 0 };
 	struct queue *q = writer_queue(s->writer);
 	bool resync = false;
 
 	while (!ring_set_pass(&s->rings, q, host_now_ns(), true)) {
 		come_round(s);
-		nanosleep(&ms, NULL);
+		wait_longer(&wait);
 	}
 	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync)) {
 		queue_wake(q);
-		nanosleep(&ms, NULL);
+		wait_longer(&wait);
 	}
 }
 
 static void
 send_waiting(struct session *s, enum writer_message kind, uint64_t a, uint64_t b, struct span bytes)
 {
-	const struct timespec ms = { .tv_nsec = (long)MS_NS };
 	struct queue *q = writer_queue(s->writer);
+	struct timespec wait = { 0 };
 	uint8_t *to;
 
 	while (!(to = queue_reserve(q, bytes.len))) {
 		queue_wake(q);
 		come_round(s);
-		nanosleep(&ms, NULL);
+		wait_longer(&wait);
 	}
 	if (bytes.len)
 		memcpy(to, bytes.p, bytes.len);

@@ -711,6 +711,7 @@ writer_progress(const struct writer *w)
 int
 writer_finish(struct writer *w, struct session_error *error)
 {
+	struct recording_writer_stats rest;
 	int r;
 
 	if (w->started)
@@ -721,6 +722,9 @@ writer_finish(struct writer *w, struct session_error *error)
 		if (w->error && w->file.writer)
 			writer_publish(w);
 	}
+	/* Here, and not where it is freed: to close somebody's file may take its time. */
+	if (w->file.writer)
+		out_file_end(&w->file, false, false, &rest, NULL);
 	r = w->error;
 	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
 }

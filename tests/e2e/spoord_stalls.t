@@ -5,25 +5,13 @@
 # else: slots are free by the clock, the daemon answers, and ends within seconds.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
-need_command jq python3
-need_record_all
-[ "$(id -u)" -eq 0 ] || skip_all "becoming somebody else, and mounting, need root"
-need_command setpriv
-
-group=$(getent group daemon | cut -d: -f3)
-[ -n "$group" ] || skip_all "no group daemon"
-mkdir archive slow exec
-mkdir -m 777 theirs
-chmod 755 "$TMP"
-cp "$BUILD/spoorctl" "$TMP"
-cat >spoord.conf <<-END
-	archive_directory = $TMP/archive
-	control_socket = $socket
-	control_group = daemon
-	max_use = 64M
-	keep_free = 0
-	max_captures = 4
+. "$TOP/tests/members.sh"
+need_command python3
+need_members <<END
+max_use = 64M
+max_captures = 4
 END
+mkdir slow exec
 
 mounted() # DIRECTORY
 {
@@ -48,22 +36,6 @@ filesystem exec 25 || bail "the second file system is not mounted"
 exec=$server
 start
 wait_for 20 ctl status || { diag_file log; bail "spoord does not come up"; }
-
-member() # UID COMMAND...: as a member of the group, in theirs/
-{
-	local uid=$1
-
-	shift
-	(cd theirs && exec setpriv --reuid "$uid" --regid "$uid" --groups "$group" "$@")
-}
-
-capture() # UID ARGUMENT...
-{
-	local uid=$1
-
-	shift
-	member "$uid" "$TMP/spoorctl" --socket "$socket" capture -e cpu-clock "$@"
-}
 
 into_slow() # UID ARGUMENT...: the descriptor is of the file that takes nothing
 {
@@ -128,7 +100,7 @@ exits 1 "who has left four so" capture 65000 --duration 1s -o x.spoor
 like "$(cat err)" 'captures of uid 65000 that are over still wait' "has no more"
 exits 0 "but others have" capture 65001 --duration 200ms -o x.spoor
 kill -USR1 "$slow"
-wait_for 10 eval '[ "$(grep -c "which was given up, has ended" log)" = 4 ]' || fail "when the file takes it they end"
+wait_for 10 eval '[ "$(grep -c "which was given up, has been let go of" log)" = 4 ]' || fail "when the file takes it they end"
 exits 0 "and the user has captures again" capture 65000 --duration 200ms -o x.spoor
 
 # Events of a task that is stuck in execve(2) wait for it.
@@ -160,7 +132,24 @@ wait "$d"
 like "$(cat d.err)" 'it could not be begun in 15 s' "as with stacks"
 in_range "$(($(date +%s) - begun))" 14 25 "after 15 seconds"
 kill -USR1 "$exec"
-wait_for 10 eval '[ "$(grep -c "which was given up, has ended" log)" = 6 ]' || fail "when the task goes on, the threads end"
+wait_for 10 eval '[ "$(grep -c "which was given up, has ended" log)" = 2 ]' || fail "when the task goes on, the threads end"
+
+# A file that takes all and cannot be closed: also its client waits for that, and whoever has it open.
+logged=$(($(wc -l <log) + 1))
+{
+	exec 7<>exec/file
+	kill -USR2 "$exec"
+	capture 65000 --duration 300ms -o - 1>&7 2>/dev/null
+} &
+e=$!
+ended()
+{
+	tail -n "+$logged" log | grep -Eq 'capture [0-9]+ ends: [0-9]+ samples, [0-9]+ lost$'
+}
+ok "a file that cannot be closed has its capture" wait_for 5 ended
+ok "and the daemon answers" answers
+kill -USR1 "$exec"
+wait "$e"
 
 # Files that are none.
 if setpriv --reuid 65000 --regid 65000 --clear-groups sh -c 'exec 3<>/proc/self/comm' 2>/dev/null; then
