@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ struct order {
 
 static pthread_mutex_t keeper_lock = PTHREAD_MUTEX_INITIALIZER;
 static int keeper_fd = -1;
+static pid_t keeper_pid; /* of one that may have to be waited for; 0: none */
 static _Atomic uint64_t told_cpu_ns;
 
 /* --- the keeper ------------------------------------------------------------------------------ */
@@ -178,6 +180,9 @@ keeper_start(void)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
+	/* The one before was killed. */
+	if (keeper_pid)
+		(void)waitpid(keeper_pid, NULL, 0);
 	pid = fork();
 	if (pid == 0)
 		keeper_main(pair[1]);
@@ -187,6 +192,7 @@ keeper_start(void)
 		return -EAGAIN;
 	}
 	keeper_fd = pair[0];
+	keeper_pid = pid;
 	return 0;
 }
 
@@ -314,7 +320,9 @@ helper_send(struct helper *h, const void *head, size_t head_bytes, const void *t
 static void
 hear(struct helper *h, const struct envelope *e)
 {
-	h->pid = e->pid;
+	/* As it was before it touched anything of others. */
+	if (!h->pid)
+		h->pid = e->pid;
 	if (e->cpu_ns > h->cpu_ns)
 		atomic_fetch_add_explicit(&told_cpu_ns, e->cpu_ns - h->cpu_ns,
 					  memory_order_relaxed);

@@ -2,8 +2,10 @@
 #include "recorder/helper_pool.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/time_text.h"
 #include "recorder/helper_serve.h"
@@ -11,13 +13,29 @@
 #include "recorder/news.h"
 #include "recorder/proc.h"
 
-#define LEFT_MAX 4
+#define LEFT_MAX 16
+
+/* One that was left behind, and over whom. */
+struct left {
+	struct helper *helper; /* NULL: none */
+	bool stuck;	       /* the following holds */
+	pid_t pid;
+	bool known_uid;
+	uid_t uid;
+	uint64_t device; /* 0: none */
+};
 
 struct helper_pool {
-	struct shunned shunned;
-	struct helper *left[LEFT_MAX]; /* behind */
 	struct news news;
+	uint64_t unanswered; /* that were not told yet */
+	bool refused;	     /* which has been told */
 };
+
+/* Of all pools: who holds up one worker would hold up the next one's, too. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct left left[LEFT_MAX];
+static struct shunned shunned;
+static uint64_t shunned_version;
 
 struct helper_pool *
 helper_pool_new(void)
@@ -32,44 +50,102 @@ helper_pool_new(void)
 void
 helper_pool_free(struct helper_pool *p)
 {
-	for (size_t i = 0; p && i < LEFT_MAX; i++)
-		helper_close(p->left[i]);
 	free(p);
 }
 
-/* A place for another one that is left behind; NULL: there is none. */
-static struct helper **
-place(struct helper_pool *p)
+/* Whoever holds up a worker is left alone for as long as he does. */
+static void
+look_at_left(struct left *l, uint64_t now_ns)
 {
 	char nothing[16];
 
-	for (size_t i = 0; i < LEFT_MAX; i++) {
-		if (p->left[i] && helper_receive(p->left[i], nothing, sizeof(nothing)) < 0) {
-			helper_close(p->left[i]);
-			p->left[i] = NULL;
-		}
-		if (!p->left[i])
-			return &p->left[i];
+	if (!l->helper)
+		return;
+	/* It may not have been there yet when it was left behind. */
+	helper_kill(l->helper);
+	if (helper_receive(l->helper, nothing, sizeof(nothing)) < 0) {
+		helper_close(l->helper);
+		*l = (struct left){ 0 };
+		return;
 	}
-	return NULL;
+	if (!l->stuck)
+		return;
+	shunned_renew(&shunned, SHUNNED_PROCESS, (uint64_t)l->pid, now_ns);
+	if (l->known_uid)
+		shunned_renew(&shunned, SHUNNED_USER, l->uid, now_ns);
+	if (l->device)
+		shunned_renew(&shunned, SHUNNED_DEVICE, l->device, now_ns);
+}
+
+/* A place for another one that is left behind; NULL: there is none. Under lock. */
+static struct left *
+place(void)
+{
+	uint64_t now_ns = host_now_ns();
+	struct left *free_one = NULL;
+
+	for (size_t i = 0; i < LEFT_MAX; i++) {
+		look_at_left(&left[i], now_ns);
+		if (!left[i].helper)
+			free_one = &left[i];
+	}
+	return free_one;
+}
+
+int
+helper_pool_tell(struct helper *h, uint64_t *version)
+{
+	struct helper_shun shun = { .kind = HELPER_SHUN };
+	int r = 0;
+
+	pthread_mutex_lock(&lock);
+	shun.shunned = shunned;
+	if (*version != shunned_version + 1)
+		r = helper_send(h, &shun, sizeof(shun), NULL, 0);
+	if (r == 0)
+		*version = shunned_version + 1;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static int
+open_worker(helper_serve_fn *serve, struct helper **ret)
+{
+	uint64_t version = 0;
+	bool room;
+	int r;
+
+	pthread_mutex_lock(&lock);
+	room = place() != NULL;
+	pthread_mutex_unlock(&lock);
+	if (!room)
+		return -EBUSY;
+	r = helper_open(serve, ret);
+	if (r < 0)
+		return r;
+	r = helper_pool_tell(*ret, &version);
+	if (r < 0) {
+		helper_close(*ret);
+		*ret = NULL;
+	}
+	return r;
 }
 
 int
 helper_pool_open(struct helper_pool *p, helper_serve_fn *serve, struct helper **ret)
 {
-	const struct helper_shun shun = { p->shunned };
-	int r;
+	int r = open_worker(serve, ret);
+	char line[NEWS_BYTES];
 
-	if (!place(p))
-		return -EBUSY;
-	r = helper_open(serve, ret);
-	if (r < 0)
-		return r;
-	r = helper_send(*ret, &shun, sizeof(shun), NULL, 0);
-	if (r < 0) {
-		helper_close(*ret);
-		*ret = NULL;
+	if (r < 0 && !p->refused) {
+		(void)snprintf(line, sizeof(line),
+			       "no helper process can be had (%s): what ran before, and files, "
+			       "may lack names meanwhile",
+			       r == -EBUSY ? "too many are held up" : strerror(-r));
+		news_put(&p->news, line);
+		p->unanswered++;
 	}
+	p->refused = r < 0;
 	return r;
 }
 
@@ -95,29 +171,54 @@ tell(struct helper_pool *p, pid_t pid, const uid_t *uid, const char *what, uint6
 	news_put(&p->news, line);
 }
 
+/* For how long it is; 0: it was already. Under lock. */
+static uint64_t
+shun(const struct left *l)
+{
+	uint64_t now_ns = host_now_ns(), for_ns, more_ns;
+
+	shunned_version++;
+	for_ns = shunned_add(&shunned, SHUNNED_PROCESS, (uint64_t)l->pid, now_ns);
+	if (l->device)
+		(void)shunned_add(&shunned, SHUNNED_DEVICE, l->device, now_ns);
+	if (!l->known_uid || l->uid == 0)
+		return for_ns;
+	more_ns = shunned_add(&shunned, SHUNNED_USER, l->uid, now_ns);
+	return more_ns > for_ns ? more_ns : for_ns;
+}
+
 void
 helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint64_t device,
 		    const char *what)
 {
-	struct helper **left = place(p);
-	uint64_t now_ns = host_now_ns(), for_ns;
-	bool known_uid;
-	uid_t uid = 0;
+	struct left one = { .helper = h, .stuck = helper_sleeps(h), .pid = pid, .device = device };
+	uint64_t for_ns = 0;
+	struct left *at;
 
-	known_uid = proc_uid(pid, &uid) == 0;
-	for_ns = shunned_add(&p->shunned, SHUNNED_PROCESS, (uint64_t)pid, now_ns);
-	if (device)
-		(void)shunned_add(&p->shunned, SHUNNED_DEVICE, device, now_ns);
-	if (known_uid && uid != 0)
-		for_ns = shunned_add(&p->shunned, SHUNNED_USER, uid, now_ns);
-	if (for_ns)
-		tell(p, pid, known_uid ? &uid : NULL, what, for_ns);
-	if (left) {
-		helper_kill(h);
-		*left = h;
-	} else {
+	one.known_uid = proc_owner(pid, &one.uid) == 0;
+	pthread_mutex_lock(&lock);
+	at = place();
+	/* One that only wanted for a CPU was held up by nobody. */
+	if (one.stuck)
+		for_ns = shun(&one);
+	helper_kill(h);
+	if (at)
+		*at = one;
+	pthread_mutex_unlock(&lock);
+	if (!at)
 		helper_close(h);
-	}
+	p->unanswered++;
+	if (for_ns)
+		tell(p, pid, one.known_uid ? &one.uid : NULL, what, for_ns);
+}
+
+uint64_t
+helper_pool_unanswered(struct helper_pool *p)
+{
+	uint64_t n = p->unanswered;
+
+	p->unanswered = 0;
+	return n;
 }
 
 bool

@@ -15,7 +15,9 @@
 /* One message as it came. */
 struct request {
 	size_t bytes;
+	struct shunned shunned;
 	union {
+		uint32_t kind;
 		struct helper_shun shun;
 		struct helper_find find;
 		struct helper_scan scan;
@@ -23,20 +25,21 @@ struct request {
 	};
 };
 
-/* The first message says whom not to touch. NULL: nobody asks. Freed by the caller. */
-static struct request *
-begin(int fd, struct shunned *shunned)
+/* Waits for what it is asked; at least so many bytes. False: nobody asks any more. */
+static bool
+take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 {
-	struct request *rq = malloc(sizeof(*rq));
+	ssize_t n;
 
-	if (!rq)
-		return NULL;
-	if (helper_take(fd, rq->room, sizeof(rq->room)) != sizeof(rq->shun)) {
-		free(rq);
-		return NULL;
+	while ((n = helper_take(fd, rq->room, sizeof(rq->room))) > 0) {
+		rq->bytes = (size_t)n;
+		if (rq->bytes >= bytes && rq->kind == kind)
+			return true;
+		if (rq->bytes != sizeof(rq->shun) || rq->kind != HELPER_SHUN)
+			return false;
+		rq->shunned = rq->shun.shunned;
 	}
-	*shunned = rq->shun.shunned;
-	return rq;
+	return false;
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -50,7 +53,7 @@ is_shunned(const struct shunned *s, const struct buildid_map *m, pid_t pid)
 	if (shunned_has(s, SHUNNED_DEVICE, shunned_device(m->maj, m->min), now_ns) ||
 	    shunned_has(s, SHUNNED_PROCESS, (uint64_t)pid, now_ns))
 		return true;
-	return shunned_any(s, SHUNNED_USER, now_ns) && proc_uid(pid, &uid) == 0 &&
+	return shunned_any(s, SHUNNED_USER, now_ns) && proc_owner(pid, &uid) == 0 &&
 		shunned_has(s, SHUNNED_USER, uid, now_ns);
 }
 
@@ -77,17 +80,14 @@ void
 helper_serve_files(int fd)
 {
 	struct buildid_cache *cache = buildid_cache_new();
+	struct request *rq = calloc(1, sizeof(*rq));
 	struct helper_found found;
-	struct shunned shunned;
-	struct request *rq = begin(fd, &shunned);
-	ssize_t n;
 
-	while (cache && rq && (n = helper_take(fd, rq->room, sizeof(rq->room))) > 0) {
-		if ((size_t)n <= sizeof(rq->find) || rq->room[n - 1] != '\0')
-			break;
+	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
+	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
-		found.rc = find(cache, &shunned, &rq->find, &found.id);
+		found.rc = find(cache, &rq->shunned, &rq->find, &found.id);
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
 			break;
@@ -115,11 +115,13 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 		rc = helper_give(fd, &head, sizeof(head), from, bytes);
 	} while (rc == 0 && rest.len && rest.p != all.p);
 	buf_clear(out);
-	return rc;
+	/* Whatever it was: a part that is missing must end the scan. */
+	return rc < 0 ? -EPIPE : 0;
 }
 
-static void
-scan(int fd, const struct shunned *shunned, const struct request *rq, struct buildid_cache *cache)
+/* 0, -errno. */
+static int
+scan(int fd, const struct request *rq, struct buildid_cache *cache)
 {
 	const struct helper_scan *s = &rq->scan;
 	struct helper_part last = { .last = true };
@@ -128,37 +130,36 @@ scan(int fd, const struct shunned *shunned, const struct request *rq, struct bui
 				   .time_ns = s->time_ns,
 				   .data_maps = s->data_maps,
 				   .buildids = s->build_ids ? cache : NULL,
-				   .shunned = shunned,
+				   .shunned = &rq->shunned,
 				   .after = s->after,
 				   .take = send_part,
 				   .arg = &fd };
 	struct buf out;
+	int rc;
 
 	if (s->nr_pids > HELPER_PIDS_MAX || rq->bytes != sizeof(*s) + s->nr_pids * sizeof(pid_t))
-		return;
+		return -EINVAL;
 	o.nr_pids = s->nr_pids;
 	if (o.nr_pids)
 		o.pids = (const pid_t *)(const void *)(rq->room + sizeof(*s));
 	buf_init(&out);
-	if (state_scan(&o, &out, &last.stats) == 0)
-		(void)helper_give(fd, &last, sizeof(last), NULL, 0);
+	rc = state_scan(&o, &out, &last.stats);
+	if (rc == 0)
+		rc = helper_give(fd, &last, sizeof(last), NULL, 0);
 	buf_done(&out);
+	return rc;
 }
 
 void
 helper_serve_state(int fd)
 {
 	struct buildid_cache *cache = buildid_cache_new();
-	struct shunned shunned;
-	struct request *rq = begin(fd, &shunned);
-	ssize_t n;
+	struct request *rq = calloc(1, sizeof(*rq));
 
-	while (cache && rq && (n = helper_take(fd, rq->room, sizeof(rq->room))) > 0) {
-		rq->bytes = (size_t)n;
-		if (rq->bytes < sizeof(rq->scan))
-			break;
-		scan(fd, &shunned, rq, cache);
-	}
+	/* One that failed ends: that shows, and silence would be held against who is scanned. */
+	while (cache && rq && take_request(fd, rq, HELPER_SCAN, sizeof(rq->scan)) &&
+	       scan(fd, rq, cache) == 0)
+		;
 	free(rq);
 	buildid_cache_free(cache);
 }

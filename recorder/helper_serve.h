@@ -21,13 +21,17 @@
 #define HELPER_PEERS_MAX 9
 #define HELPER_PIDS_MAX 16384
 
-/* To a worker: whom not to touch. Comes before what it is asked. */
+enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN };
+
+/* To a worker: whom not to touch, from now on. Comes before what it is asked. */
 struct helper_shun {
+	uint32_t kind;
 	struct shunned shunned;
 };
 
 /* To helper_serve_files(): which build is this? Answered in order. Behind it: the path, NUL. */
 struct helper_find {
+	uint32_t kind;
 	struct buildid_map map; /* its path is not valid */
 	uint32_t nr_peers;	/* if any, the file was not in reach of its process */
 	pid_t peers[HELPER_PEERS_MAX];
@@ -41,6 +45,7 @@ struct helper_found {
 
 /* To helper_serve_state(): tell of these processes. Behind it: nr_pids pids, none: all of them. */
 struct helper_scan {
+	uint32_t kind;
 	struct event_attr attr;
 	uint64_t id;
 	uint64_t time_ns; /* of the records */

@@ -50,7 +50,6 @@ struct live {
 	struct live_ids *ids;
 	struct live_scan *state;  /* as it comes in */
 	struct live_exits *exits; /* of a resync that goes on; NULL: none does */
-	bool resync_again;
 	struct live_modules *modules;
 	struct buf bytes; /* of pending records */
 	struct pending *pending;
@@ -58,6 +57,7 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
+	uint64_t cut;			    /* processes of whose maps a scan told only a part */
 	uint64_t model_ns;		    /* the model has all records before this */
 	uint64_t cgroups_bytes, cgroups_ns; /* not over these, and before, is it looked again */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
@@ -406,6 +406,9 @@ modules_follow(struct live *l)
 bool
 live_due(const struct live *l, uint64_t complete_ns)
 {
+	/* Until a scan is over, the model takes nothing of what waits for that. */
+	if (live_scanning(l))
+		return l->nomem || l->bytes.len > PENDING_BYTES_MAX;
 	return live_ids_missing(l->ids) || l->nomem || l->bytes.len >= DUE_BYTES ||
 		complete_ns >= l->complete_ns + DUE_NS;
 }
@@ -510,17 +513,12 @@ live_resync(struct live *l, uint64_t now_ns)
 	pid_t *pids = NULL;
 	int rc;
 
-	if (live_scan_on(l->state)) {
-		l->resync_again = true;
-		return 0;
-	}
 	if (scan.pids) {
 		pids = pids_of_model(l, &scan.nr_pids);
 		if (!pids)
 			return -ENOMEM;
 		scan.pids = pids;
 	}
-	l->resync_again = false;
 	live_exits_free(l->exits);
 	l->exits = live_exits_new(now_ns);
 	rc = l->exits ? live_scan_begin(l->state, &scan) : -ENOMEM;
@@ -528,18 +526,17 @@ live_resync(struct live *l, uint64_t now_ns)
 	return rc;
 }
 
-/* The scan has come to its end: who was not seen is gone. */
+/* The scan has come to its end: who was not seen, where all were asked, is gone. */
 static int
 resync_end(struct live *l, struct buf *out)
 {
 	int rc = 0;
 
-	if (l->exits)
+	if (l->exits && live_scan_complete(l->state))
 		rc = live_exits_add(l->exits, l->model, &l->attr, l->scan.id, out);
 	live_exits_free(l->exits);
 	l->exits = NULL;
-	if (rc == 0 && l->resync_again)
-		rc = live_resync(l, host_now_ns());
+	l->cut += live_scan_stats(l->state)->truncated;
 	return rc;
 }
 
@@ -594,6 +591,12 @@ live_wait(struct live *l, uint64_t limit_ns, struct buf *out)
 	return rc;
 }
 
+uint64_t
+live_unanswered(struct live *l)
+{
+	return helper_pool_unanswered(l->pool);
+}
+
 bool
 live_news(struct live *l, char *text, size_t cap)
 {
@@ -635,5 +638,5 @@ live_left_out(const struct live *l)
 	struct task_model_stats stats;
 
 	task_model_stats(l->model, &stats);
-	return stats.left_out;
+	return stats.left_out + l->cut;
 }

@@ -58,8 +58,8 @@ const struct kallsyms *live_kallsyms(const struct live *l);
 int live_scan(struct live *l, struct buf *out);
 
 /*
- * Asks for the same after side-band records were lost, or when it goes on, once more after it;
- * live_take() then also tells of the tasks that are gone (EXIT). 0, -ENOMEM.
+ * Asks for the same after side-band records were lost; live_take() then also tells of the tasks that
+ * are gone (EXIT). Not while a scan goes on. 0, -ENOMEM.
  */
 int live_resync(struct live *l, uint64_t now_ns);
 
@@ -80,6 +80,9 @@ int live_fd(const struct live *l);
  * recording: nobody else waits. 0, -ENOMEM.
  */
 int live_wait(struct live *l, uint64_t limit_ns, struct buf *out);
+
+/* How many questions about what belongs to others had no answer since the last call. */
+uint64_t live_unanswered(struct live *l);
 
 /* One line about what did not answer since the last call, for people. False: nothing. */
 bool live_news(struct live *l, char *text, size_t cap);
@@ -110,8 +113,8 @@ int live_pass(struct live *l, uint64_t complete_ns);
 
 /*
  * Is it time for a live_pass()? One at a time, records cost several times as much as many
- * together, and nobody looks at the model but live_snapshot() and live_resync(), before which
- * live_pass() is called anyway. But a file has to be found while somebody is there who sees it.
+ * together, and live_snapshot() and live_resync() have a live_pass() before them anyway. But a file
+ * has to be found while somebody is there who sees it.
  */
 bool live_due(const struct live *l, uint64_t complete_ns);
 

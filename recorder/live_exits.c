@@ -37,7 +37,8 @@ live_exits_see(struct live_exits *e, const struct event_set *events, struct span
 	struct span raw;
 
 	while (perf_record_next(&records, &raw) == 1) {
-		if (event_set_parse(events, raw, &r, NULL) || r.type != REC_FORK)
+		if (event_set_parse(events, raw, &r, NULL) ||
+		    (r.type != REC_FORK && r.type != REC_COMM))
 			continue;
 		if (e->nr == e->cap) {
 			size_t cap = e->cap ? e->cap * 2 : 1024;
@@ -48,7 +49,8 @@ live_exits_see(struct live_exits *e, const struct event_set *events, struct span
 			e->tids = tids;
 			e->cap = cap;
 		}
-		e->tids[e->nr++] = r.task.tid;
+		/* One that is left alone has its name only. */
+		e->tids[e->nr++] = r.type == REC_FORK ? r.task.tid : r.comm.tid;
 	}
 	return 0;
 }

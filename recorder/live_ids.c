@@ -33,6 +33,7 @@ struct given {
 /* A file that somebody mapped. The path is its own. */
 struct wanted {
 	struct buildid_map map;
+	bool fatal;	   /* a helper has ended over it */
 	uint64_t again_ns; /* another map was seen meanwhile, of this time; 0: none */
 	uint32_t nr_peers;
 	pid_t peers[HELPER_PEERS_MAX];
@@ -43,6 +44,7 @@ struct live_ids {
 	struct helper_pool *pool;
 	struct task_model *model;
 	struct helper *files;		/* NULL: none, or not yet */
+	uint64_t told;			/* as of helper_pool_tell() */
 	struct wanted asked[ASKED_MAX]; /* a ring: answers come in order */
 	size_t first, nr_asked, nr_sent;
 	struct wanted missing[MISSING_MAX];
@@ -213,6 +215,7 @@ helper_ready(struct live_ids *l, uint64_t now_ns)
 	l->refused_ns = now_ns;
 	if (helper_pool_open(l->pool, helper_serve_files, &l->files) < 0)
 		return false;
+	l->told = 0;
 	l->refused_ns = 0;
 	return true;
 }
@@ -225,10 +228,15 @@ send_asked(struct live_ids *l)
 
 	while (l->nr_sent < l->nr_asked && helper_ready(l, now_ns)) {
 		const struct wanted *w = asked_at(l, l->nr_sent);
-		struct helper_find find = { .map = w->map, .nr_peers = w->nr_peers };
+		struct helper_find find = { .kind = HELPER_FIND,
+					    .map = w->map,
+					    .nr_peers = w->nr_peers };
 
 		memcpy(find.peers, w->peers, sizeof(find.peers));
 		find.map.path = NULL;
+		r = helper_pool_tell(l->files, &l->told);
+		if (r < 0)
+			break;
 		r = helper_send(l->files, &find, sizeof(find), w->map.path,
 				strlen(w->map.path) + 1);
 		if (r < 0)
@@ -334,6 +342,9 @@ take_answer(struct live_ids *l, struct wanted *w, const struct helper_found *fou
 	struct buildid id =
 		buildid_of((enum buildid_kind)found->id.kind, found->id.bytes, found->id.size);
 
+	/* It reads files of others. */
+	if (found->fact.known > BUILDID_OUT_OF_REACH || found->fact.id.size > sizeof(id.bytes))
+		return;
 	if (found->fact.ino == m->ino && found->fact.maj == m->maj && found->fact.min == m->min)
 		buildid_cache_learn(l->cache, &found->fact);
 	if (found->rc == 0 && id.size) {
@@ -372,6 +383,23 @@ leave_behind(struct live_ids *l)
 	l->refused_ns = 0;
 }
 
+/* For want of memory, say, or over the file that it was at: that is tried once more. */
+static void
+has_ended(struct live_ids *l)
+{
+	struct wanted *first = asked_at(l, 0);
+
+	helper_close(l->files);
+	if (l->nr_sent && first->fatal) {
+		struct wanted w = take_first(l);
+
+		wanted_done(&w);
+	} else if (l->nr_sent) {
+		first->fatal = true;
+	}
+	helper_lost(l);
+}
+
 void
 live_ids_answers(struct live_ids *l)
 {
@@ -390,12 +418,10 @@ live_ids_answers(struct live_ids *l)
 		take_answer(l, &w, &found);
 		wanted_done(&w);
 	}
-	if (n < 0) {
-		helper_close(l->files);
-		helper_lost(l);
-	} else if (l->nr_sent && helper_pool_overdue(l->files, l->heard_ns, now_ns)) {
+	if (n < 0)
+		has_ended(l);
+	else if (l->nr_sent && helper_pool_overdue(l->files, l->heard_ns, now_ns))
 		leave_behind(l);
-	}
 	send_asked(l);
 }
 

@@ -45,9 +45,8 @@ void live_ids_see(struct live_ids *l, const struct perf_record *r);
 bool live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *ret);
 
 /*
- * Takes what has been answered, and leaves a helper behind that does not answer. Never waits. The
- * model is to be as far as it is with all records before this moment, or it gives a later object the
- * id by inode alone.
+ * Takes what has been answered, for the recording and the model, and leaves a helper behind that does
+ * not answer. Never waits.
  */
 void live_ids_answers(struct live_ids *l);
 

@@ -23,6 +23,7 @@ struct live_scan {
 	uint64_t safe_ns;    /* when it began: the time of what comes */
 	uint64_t refused_ns; /* when there was no helper to be had */
 	pid_t died_at;	     /* the process at which the last one died; -1: none did */
+	bool complete;	     /* none was passed over so far */
 	struct state_stats stats;
 	uint8_t message[HELPER_MESSAGE_MAX];
 };
@@ -74,6 +75,12 @@ live_scan_fd(const struct live_scan *s)
 	return s->helper ? helper_fd(s->helper) : -1;
 }
 
+bool
+live_scan_complete(const struct live_scan *s)
+{
+	return s->complete;
+}
+
 const struct state_stats *
 live_scan_stats(const struct live_scan *s)
 {
@@ -106,12 +113,14 @@ int
 live_scan_begin(struct live_scan *s, const struct state_options *o)
 {
 	end(s);
-	s->request = (struct helper_scan){ .attr = *o->attr,
+	s->request = (struct helper_scan){ .kind = HELPER_SCAN,
+					   .attr = *o->attr,
 					   .id = o->id,
 					   .nr_pids = (uint32_t)o->nr_pids,
 					   .data_maps = o->data_maps,
 					   .build_ids = true };
-	if (s->request.nr_pids > HELPER_PIDS_MAX)
+	s->complete = s->request.nr_pids <= HELPER_PIDS_MAX;
+	if (!s->complete)
 		s->request.nr_pids = HELPER_PIDS_MAX;
 	s->pids = calloc(s->request.nr_pids + 1, sizeof(*s->pids));
 	if (!s->pids)
@@ -139,6 +148,7 @@ take_part(struct live_scan *s, size_t bytes, struct buf *out)
 	s->heard_ns = host_now_ns();
 	s->at = part->pid;
 	s->stats = part->stats;
+	s->complete &= part->stats.missed == 0;
 	buf_append(out, s->message + sizeof(*part), bytes - sizeof(*part));
 	if (part->last)
 		end(s);
@@ -165,6 +175,7 @@ has_died(struct live_scan *s)
 	s->helper = NULL;
 	s->refused_ns = host_now_ns();
 	s->died_at = s->at;
+	s->complete &= !again;
 	if (again && s->request.nr_pids)
 		end(s);
 	s->request.after = again || s->at == 0 ? s->at : s->at - 1;

@@ -38,6 +38,9 @@ int live_scan_take(struct live_scan *s, struct buf *out);
 /* A descriptor that polls readable when there is something to take; -1: none now. */
 int live_scan_fd(const struct live_scan *s);
 
+/* Was every process that is there told of, so far? If not, one that was not may be there. */
+bool live_scan_complete(const struct live_scan *s);
+
 /* Of the last scan, so far. */
 const struct state_stats *live_scan_stats(const struct live_scan *s);
 

@@ -21,6 +21,7 @@
 #include "recorder/buildid_cache.h"
 #include "recorder/host.h"
 #include "recorder/shunned.h"
+#include "recorder/subuid.h"
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
 #define IDS_LIMIT_NS UINT64_C(1000000000) /* of a scan: what is left comes with the live model */
@@ -36,7 +37,6 @@ struct scan {
 	uint64_t ids_until; /* files are read for their build-ids no longer than that */
 	uint64_t map_bytes; /* of all maps so far */
 	uint64_t process_map_bytes;
-	pid_t pid;
 	bool aloof; /* this process is not to be touched */
 };
 
@@ -121,6 +121,16 @@ proc_uid(pid_t pid, uid_t *ret)
 	uid = status_number(text, "\nUid:");
 	*ret = (uid_t)uid;
 	return uid < 0 ? -ESRCH : 0;
+}
+
+int
+proc_owner(pid_t pid, uid_t *ret)
+{
+	int r = proc_uid(pid, ret);
+
+	if (r == 0)
+		*ret = subuid_first(*ret);
+	return r;
 }
 
 /* --- maps ------------------------------------------------------------------------------------ */
@@ -330,7 +340,7 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 	struct stat st;
 	char comm[128];
 	ssize_t n;
-	int rc;
+	int rc = 0;
 
 	n = text_read(taskdir, "comm", comm, sizeof(comm));
 	if (n < 0)
@@ -338,8 +348,10 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 	comm_clean(comm);
 	s->sid.pid = (uint32_t)pid;
 	s->sid.tid = (uint32_t)tid;
-	rc = record_build_fork(s->out, s->o->attr, &s->sid, (uint32_t)pid, (uint32_t)ppid,
-			       (uint32_t)tid, (uint32_t)ppid, 0, TASK_MISC_FORK_FRESH);
+	/* A fresh task has no maps: of one that is not asked for its own, the known ones stay. */
+	if (!s->aloof)
+		rc = record_build_fork(s->out, s->o->attr, &s->sid, (uint32_t)pid, (uint32_t)ppid,
+				       (uint32_t)tid, (uint32_t)ppid, 0, TASK_MISC_FORK_FRESH);
 	if (rc)
 		return -ENOMEM;
 	/* Threads have nearly always the namespaces of their process: asked once for all. */
@@ -409,16 +421,27 @@ pid_of_name(const char *name)
 }
 
 static bool
-is_shunned(const struct scan *s, pid_t pid, const char *status)
+is_shunned(const struct scan *s, pid_t pid)
 {
 	const struct shunned *who = s->o->shunned;
 	uint64_t now_ns;
+	uid_t uid;
 
 	if (!who)
 		return false;
 	now_ns = host_now_ns();
-	return shunned_has(who, SHUNNED_PROCESS, (uint64_t)pid, now_ns) ||
-		shunned_has(who, SHUNNED_USER, (uint64_t)status_number(status, "\nUid:"), now_ns);
+	if (shunned_has(who, SHUNNED_PROCESS, (uint64_t)pid, now_ns))
+		return true;
+	return shunned_any(who, SHUNNED_USER, now_ns) && proc_owner(pid, &uid) == 0 &&
+		shunned_has(who, SHUNNED_USER, uid, now_ns);
+}
+
+/* It is gone, or could not be asked. */
+static int
+not_found(const struct scan *s, int error)
+{
+	s->stats->missed += error != -ENOENT && error != -ESRCH;
+	return -ESRCH;
 }
 
 static int
@@ -438,8 +461,8 @@ process_scan(struct scan *s, pid_t pid)
 		return rc;
 	n = status_read(pid, text, sizeof(text));
 	if (n < 0)
-		return -ESRCH;
-	s->aloof = is_shunned(s, pid, text);
+		return not_found(s, (int)n);
+	s->aloof = is_shunned(s, pid);
 	s->stats->shunned += s->aloof;
 	ppid = status_number(text, "\nPPid:");
 	/* A kernel thread has no memory: its maps are not worth opening. */
@@ -448,7 +471,7 @@ process_scan(struct scan *s, pid_t pid)
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	d = opendir(path);
 	if (!d)
-		return -ESRCH;
+		return not_found(s, -errno);
 	rc = thread_scan(s, dirfd(d), pid, pid, ppid < 0 ? 0 : ppid, &maps_done);
 	while (!rc && (e = readdir(d))) {
 		tid = pid_of_name(e->d_name);

@@ -53,6 +53,9 @@ int proc_scan_process(const struct state_options *options, pid_t pid, struct buf
 /* The real user id of a process, which a setuid program does not change. 0, -ESRCH. */
 int proc_uid(pid_t pid, uid_t *ret);
 
+/* Whose doing a process is: its real user, or the first of that one's range (subuid.h). 0, -ESRCH. */
+int proc_owner(pid_t pid, uid_t *ret);
+
 /* Process of a task; -ESRCH. */
 pid_t proc_tgid(pid_t tid);
 

@@ -326,7 +326,6 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	r = live_scan(s->live, state);
 	if (r < 0)
 		return session_fail(error, r, "cannot read /proc: %s", strerror(-r));
-	/* After the scan, which can take seconds: the recording begins when its events do. */
 	r = host_describe(s->meta, live_kallsyms(s->live));
 	if (r < 0)
 		return session_fail(error, r, "cannot describe this host: %s", strerror(-r));

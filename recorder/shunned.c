@@ -31,6 +31,17 @@ shunned_add(struct shunned *s, enum shunned_kind kind, uint64_t what, uint64_t n
 	return for_ns;
 }
 
+void
+shunned_renew(struct shunned *s, enum shunned_kind kind, uint64_t what, uint64_t now_ns)
+{
+	for (size_t i = 0; i < SHUNNED_MAX; i++) {
+		struct shunned_one *one = &s->each[i];
+
+		if (one->kind == kind && one->what == what && one->until_ns < now_ns + SHUNNED_NS)
+			one->until_ns = now_ns + SHUNNED_NS;
+	}
+}
+
 bool
 shunned_has(const struct shunned *s, enum shunned_kind kind, uint64_t what, uint64_t now_ns)
 {

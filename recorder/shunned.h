@@ -34,6 +34,8 @@ struct shunned {
 
 /* The one that ends first makes room. For how long it is shunned; 0: it is already. */
 uint64_t shunned_add(struct shunned *s, enum shunned_kind kind, uint64_t what, uint64_t now_ns);
+/* Who is shunned, or was, is so for SHUNNED_NS from now on at least. */
+void shunned_renew(struct shunned *s, enum shunned_kind kind, uint64_t what, uint64_t now_ns);
 bool shunned_has(const struct shunned *s, enum shunned_kind kind, uint64_t what, uint64_t now_ns);
 /* Any of this kind? To ask for a process's user costs a read. */
 bool shunned_any(const struct shunned *s, enum shunned_kind kind, uint64_t now_ns);

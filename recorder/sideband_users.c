@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/sideband_users.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "recorder/proc.h"
 #include "recorder/sideband_budget.h"
 
 #define USERS 4096 /* processes that are remembered; a power of two */
@@ -43,35 +40,12 @@ slot_of(struct sideband_users *u, uint32_t pid)
 }
 
 static bool
-read_uid(uint32_t pid, uint32_t *ret)
-{
-	char path[40], text[1024];
-	const char *at;
-	ssize_t n;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	(void)close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	at = strstr(text, "\nUid:");
-	if (at)
-		*ret = (uint32_t)strtoul(at + 5, NULL, 10);
-	return at != NULL;
-}
-
-static bool
 find(struct sideband_users *u, uint32_t pid, uint64_t time_ns, uint32_t *ret)
 {
 	struct known *k = slot_of(u, pid);
 
 	if (k->pid != pid || time_ns > k->read_ns + BELIEVED_NS) {
-		if (!read_uid(pid, ret))
+		if (proc_owner((pid_t)pid, ret) < 0)
 			return false;
 		*k = (struct known){ .pid = pid, .uid = *ret, .read_ns = time_ns };
 	}

@@ -56,6 +56,7 @@ struct state_stats {
 	uint64_t truncated; /* processes of whose maps only a part was read: time, or too many */
 	uint64_t denied;    /* processes whose maps may not be read */
 	uint64_t shunned;   /* processes whose maps were not read, as somebody is left alone */
+	uint64_t missed;    /* processes that are there, and could not be asked */
 };
 
 /* Appends the maps of the kernel and its modules alone, which nobody can delay. 0, -ENOMEM. */

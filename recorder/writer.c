@@ -25,7 +25,8 @@
 #define LATE_IDS_NS UINT64_C(1000000000) /* in which a block may wait for its build-ids */
 #define SHARE_NS UINT64_C(1000000000)
 #define RESYNC_PAUSE 20 /* times as long as one took, until the next */
-#define RESYNC_SHARE 8	/* part of the rate of side-band that they may take in the file */
+#define RESYNC_PAUSE_MAX_NS UINT64_C(60000000000)
+#define RESYNC_SHARE 8 /* part of the rate of side-band that they may take in the file */
 
 /* --- hooks of the file ------------------------------------------------------------------ */
 
@@ -289,11 +290,13 @@ static int
 take_news(struct writer *w)
 {
 	size_t nr_over = atomic_load_explicit(&w->nr_over, memory_order_relaxed);
+	uint64_t unanswered = live_unanswered(w->options.live);
 	char line[NEWS_BYTES];
 	int r = 0;
 
+	if (unanswered)
+		writer_count(w, UINT32_MAX, LOSS_UNANSWERED, unanswered);
 	while (live_news(w->options.live, line, sizeof(line))) {
-		writer_count(w, UINT32_MAX, LOSS_UNANSWERED, 1);
 		news_put(&w->news, line);
 		r = r < 0 ? r : writer_note(w, line);
 	}
@@ -325,6 +328,9 @@ pause_resync(struct writer *w)
 	uint64_t bytes = have < w->resync_had ? have : have - w->resync_had;
 
 	w->resync_began_ns = 0;
+	/* What it waited for somebody is no cost. */
+	if (pause_ns > RESYNC_PAUSE_MAX_NS)
+		pause_ns = RESYNC_PAUSE_MAX_NS;
 	if (w->sideband.rate)
 		bytes_ns = bytes * UINT64_C(1000000000) / w->sideband.rate * RESYNC_SHARE;
 	w->resync_after_ns = now_ns + (bytes_ns > pause_ns ? bytes_ns : pause_ns);
@@ -395,9 +401,12 @@ resync(struct writer *w, uint64_t now_ns)
 	uint64_t began_ns = host_now_ns();
 
 	w->resync_wanted = live_scanning(w->options.live) || began_ns < w->resync_after_ns;
-	if (w->resync_wanted || writer_follow(w, &where) < 0 ||
-	    live_resync(w->options.live, now_ns) < 0)
+	if (w->resync_wanted)
 		return;
+	if (writer_follow(w, &where) < 0 || live_resync(w->options.live, now_ns) < 0) {
+		w->resync_wanted = true;
+		return;
+	}
 	w->resync_began_ns = began_ns;
 	w->resync_had = sideband_bytes(w);
 }

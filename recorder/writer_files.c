@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <malloc.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "recorder/host.h"

@@ -42,6 +42,12 @@ hold_watched "spoord"
 ok "sync" ask 10 sync
 hold_log "$logged" "the log says once whose file it is"
 hold_told "$told" "files that nobody answers for"
+# Each has helpers of its own, and knows whom the others have met.
+helpers=$(processes 'name == "spoor-helper"' | wc -l)
+for _ in 1 2 3 4; do
+	ctl capture --duration 3s -o capture.spoor >/dev/null 2>&1 || fail "a capture"
+done
+in_range "$(processes 'name == "spoor-helper"' | wc -l)" 1 "$helpers" "captures leave no helper behind"
 hold_restart "the mount is there before"
 hold_history "spoord"
 attack_end

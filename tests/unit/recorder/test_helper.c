@@ -169,15 +169,26 @@ static void
 test_left_behind(void **state)
 {
 	struct helper_pool *p = helper_pool_new();
-	char news[256], user[32];
+	char news[256], user[32], answer[16];
 	struct helper *h;
 
 	snprintf(user, sizeof(user), "user %u", (unsigned)getuid());
+	/* Nobody held it up: it may not even be there yet. */
+	assert_int_equal(helper_pool_open(p, serve, &h), 0);
+	helper_pool_abandon(p, h, getpid(), shunned_device(8, 1), "a file");
+	assert_int_equal(helper_pool_unanswered(p), 1);
+	assert_false(helper_pool_news(p, news, sizeof(news)));
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(helper_pool_open(p, serve, &h), 0);
+		assert_int_equal(helper_send(h, "c", 1, "", 0), 0);
+		assert_true(wait_for(h, answer, sizeof(answer)) > 0);
 		assert_int_equal(helper_send(h, "s", 1, "", 0), 0);
+		while (!helper_sleeps(h))
+			usleep(1000);
 		helper_pool_abandon(p, h, getpid(), shunned_device(8, 1), "a file");
 	}
+	assert_int_equal(helper_pool_unanswered(p), 2);
+	assert_int_equal(helper_pool_unanswered(p), 0);
 	assert_true(helper_pool_news(p, news, sizeof(news)));
 	assert_non_null(strstr(news, user));
 	assert_non_null(strstr(news, "a file"));
@@ -205,6 +216,14 @@ test_shunned(void **state)
 	assert_true(shunned_has(&s, SHUNNED_USER, 1000, 7));
 	assert_false(shunned_has(&s, SHUNNED_PROCESS, 0, 2000));
 	assert_true(shunned_has(&s, SHUNNED_PROCESS, 1, 2000));
+	/* As long as it goes on. Who was not shunned is not. */
+	shunned_renew(&s, SHUNNED_PROCESS, 1, 5 * SHUNNED_NS);
+	shunned_renew(&s, SHUNNED_PROCESS, 123456, 5 * SHUNNED_NS);
+	assert_true(shunned_has(&s, SHUNNED_PROCESS, 1, 6 * SHUNNED_NS - 1));
+	assert_false(shunned_has(&s, SHUNNED_PROCESS, 1, 6 * SHUNNED_NS));
+	assert_false(shunned_has(&s, SHUNNED_PROCESS, 123456, 5 * SHUNNED_NS));
+	shunned_renew(&s, SHUNNED_USER, 1000, 7);
+	assert_true(shunned_has(&s, SHUNNED_USER, 1000, 2 * SHUNNED_NS));
 }
 
 /* Whom one shuns is told of by name; the scan of all others is as it would be without. */
@@ -218,19 +237,30 @@ test_scan_without(void **state)
 	struct state_stats stats = { 0 };
 	struct state_options o = { .attr = &attr, .shunned = &s };
 	pid_t self = getpid();
+	struct span rest, raw;
+	struct perf_record r;
 	struct buf b;
+	uint64_t nr;
 
 	o.pids = &self;
 	o.nr_pids = 1;
 	buf_init(&b);
 	assert_int_equal(proc_scan(&o, &b, &stats), 0);
 	assert_true(stats.maps > 0 && stats.shunned == 0);
+	buf_clear(&b);
 	shunned_add(&s, SHUNNED_USER, getuid(), host_now_ns());
 	stats = (struct state_stats){ 0 };
 	assert_int_equal(proc_scan(&o, &b, &stats), 0);
 	assert_int_equal(stats.maps, 0);
 	assert_int_equal(stats.shunned, 1);
 	assert_true(stats.tasks > 0);
+	/* The maps that are known of it stay: it is not told of as one that begins. */
+	rest = buf_span(&b);
+	for (nr = 0; perf_record_next(&rest, &raw) == 1; nr++) {
+		assert_int_equal(perf_record_parse(raw, &attr, &r), 0);
+		assert_int_equal(r.type, REC_COMM);
+	}
+	assert_int_equal(nr, stats.tasks);
 	buf_done(&b);
 }
 
@@ -286,10 +316,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers),	     cmocka_unit_test(test_overdue),
-		cmocka_unit_test(test_ends),	     cmocka_unit_test(test_full),
-		cmocka_unit_test(test_shunned),	     cmocka_unit_test(test_left_behind),
-		cmocka_unit_test(test_scan_without), cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_answers), cmocka_unit_test(test_overdue),
+		cmocka_unit_test(test_ends),	cmocka_unit_test(test_full),
+		cmocka_unit_test(test_shunned), cmocka_unit_test(test_scan_without),
+		cmocka_unit_test(test_scan),	cmocka_unit_test(test_left_behind),
 	};
 
 	return cmocka_run_group_tests_name("helper", tests, NULL, NULL);
