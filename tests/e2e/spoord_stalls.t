@@ -7,6 +7,7 @@
 . "$TOP/tests/daemon.sh"
 . "$TOP/tests/members.sh"
 need_command python3
+# shellcheck disable=SC2119 # no more files
 need_members <<END
 max_use = 64M
 max_captures = 4
