@@ -83,3 +83,12 @@ sideband_users_fork(struct sideband_users *u, uint32_t parent, uint32_t pid)
 	else if (to->pid == pid)
 		to->pid = 0;
 }
+
+void
+sideband_users_exec(struct sideband_users *u, uint32_t pid)
+{
+	struct known *k = slot_of(u, pid);
+
+	if (k->pid == pid && k->uid == 0)
+		k->pid = 0;
+}

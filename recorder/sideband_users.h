@@ -26,5 +26,7 @@ uint32_t sideband_users_of(struct sideband_users *u, const struct task_model *mo
 			   uint64_t time_ns);
 /* A process was made: it is its parent's user's, as far as that is known. */
 void sideband_users_fork(struct sideband_users *u, uint32_t parent, uint32_t pid);
+/* A process executed a program: one of root may have become a user for that, and is asked again. */
+void sideband_users_exec(struct sideband_users *u, uint32_t pid);
 
 #endif

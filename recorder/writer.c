@@ -90,6 +90,8 @@ user_of(struct writer *w, const struct perf_record *r)
 		return SIDEBAND_USER_UNKNOWN;
 	if (r->type == REC_FORK)
 		sideband_users_fork(w->users, r->task.ppid, r->task.pid);
+	else if (r->type == REC_COMM && r->misc & TASK_MISC_COMM_EXEC)
+		sideband_users_exec(w->users, r->comm.pid);
 	/* The idle task, and the kernel's own maps, which are those of its modules. */
 	if (pid == 0 || (pid == TASK_PID_KERNEL && r->type == REC_MMAP))
 		return 0;

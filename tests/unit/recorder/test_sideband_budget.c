@@ -293,6 +293,11 @@ test_users(void **state)
 	sideband_users_fork(u, its_child, later);
 	assert_int_equal(sideband_users_of(u, m, later, START + 60 * SECOND),
 			 SIDEBAND_USER_UNKNOWN);
+	/* What root forks may become somebody else's, who then executes. */
+	sideband_users_fork(u, (uint32_t)getpid(), (uint32_t)pid);
+	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), getuid());
+	sideband_users_exec(u, (uint32_t)pid);
+	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), uid);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	task_model_free(m);
