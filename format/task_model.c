@@ -39,6 +39,8 @@ task_find(const struct task_model *m, uint32_t tid)
 
 	if (t && t->t.tid == tid)
 		return t;
+	if (tid > m->cache->last_tid)
+		return NULL;
 	t = RB_ROOT(&m->tasks);
 	while (t && t->t.tid != tid)
 		t = tid < t->t.tid ? RB_LEFT(t, by_tid) : RB_RIGHT(t, by_tid);
@@ -54,6 +56,8 @@ task_model_process(const struct task_model *m, uint32_t pid)
 
 	if (p && p->pid == pid)
 		return p;
+	if (pid > m->cache->last_pid && pid != TASK_PID_KERNEL)
+		return NULL;
 	p = RB_ROOT(&m->processes);
 	while (p && p->pid != pid)
 		p = pid < p->pid ? RB_LEFT(p, by_pid) : RB_RIGHT(p, by_pid);
@@ -124,21 +128,28 @@ namespaces_unref(struct namespaces *ns)
 }
 
 static struct process *
-process_get(struct task_model *m, uint32_t pid)
+process_new(struct task_model *m, uint32_t pid)
 {
-	struct process *p = task_model_process(m, pid);
+	struct process *p = calloc(1, sizeof(*p));
 
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->pid = pid;
 	TAILQ_INIT(&p->tasks);
 	RB_INSERT(process_tree, &m->processes, p);
+	if (pid > m->cache->last_pid && pid != TASK_PID_KERNEL)
+		m->cache->last_pid = pid;
 	m->cache->processes[pid % TASK_MODEL_SLOTS] = p;
 	m->nr_processes++;
 	return p;
+}
+
+static struct process *
+process_get(struct task_model *m, uint32_t pid)
+{
+	struct process *p = task_model_process(m, pid);
+
+	return p ? p : process_new(m, pid);
 }
 
 static void
@@ -208,6 +219,8 @@ task_new(struct task_model *m, struct process *p, uint32_t tid, uint64_t since_n
 	t->process = p;
 	(void)snprintf(t->t.comm, sizeof(t->t.comm), ":%u", tid);
 	RB_INSERT(task_tree, &m->tasks, t);
+	if (tid > m->cache->last_tid)
+		m->cache->last_tid = tid;
 	m->cache->tasks[tid % TASK_MODEL_SLOTS] = t;
 	TAILQ_INSERT_TAIL(&p->tasks, t, siblings);
 	TAILQ_INSERT_TAIL(&m->living, t, by_age);
@@ -342,9 +355,12 @@ fork_begin(struct task_model *m, const struct perf_record *r, bool used, uint64_
 	struct task_node *old, *t;
 	struct process *p;
 
-	if (pid != r->task.ppid)
+	if (pid != r->task.ppid) {
 		process_forget(m, pid);
-	p = process_get(m, pid);
+		p = process_new(m, pid);
+	} else {
+		p = process_get(m, pid);
+	}
 	if (!p)
 		return NULL;
 	/* Not through task_forget(): the old task may be the only one that holds p. */

@@ -51,6 +51,8 @@ RB_HEAD(process_tree, process);
 struct lookup_cache {
 	struct task_node *tasks[TASK_MODEL_SLOTS];
 	struct process *processes[TASK_MODEL_SLOTS];
+	/* None is above, but for the kernel: what is new mostly is. */
+	uint32_t last_tid, last_pid;
 };
 
 struct task_model {
