@@ -204,15 +204,39 @@ fields_denied(const struct session_options *o, const struct event_spec *spec)
 		(event_paranoid(&paranoid) < 0 || paranoid > -1);
 }
 
+/* Its terms are an address in the kernel, or a pointer into the memory of whoever opens it. */
+static bool
+is_probe(const struct event_spec *spec)
+{
+	return strcmp(spec->pmu, "kprobe") == 0 || strcmp(spec->pmu, "uprobe") == 0;
+}
+
 /*
- * While one of these is open, each system call of every process goes the slow way
- * (syscall_regfunc()), whether it is sampled or not: no bound holds that.
+ * The kernel gives events to our capabilities. Some take more of the host than a bound on samples
+ * holds: a pinned or exclusive one has the counters to itself, and while a system call's tracepoint
+ * is open, each system call of every process goes the slow way (syscall_regfunc()), whether it is
+ * sampled or not. A tracepoint's number says nothing of that, so its name has to be given.
  */
 static int
-check_trace(const struct session_options *o, const struct event_spec *spec,
-	    struct session_error *error)
+check_spec(const struct session_options *o, const struct event_spec *spec,
+	   struct session_error *error)
 {
-	if (!o->for_user || !o->cpu_share || spec->attr.type != PERF_TYPE_TRACEPOINT ||
+	uint32_t type = spec->attr.type;
+
+	if (!o->for_user)
+		return 0;
+	if (spec->attr.pinned || spec->attr.exclusive)
+		return session_fail(error, -EPERM,
+				    "%s: modifiers D and e keep others from the counters: they are "
+				    "for root",
+				    spec->name);
+	if (is_probe(spec) ||
+	    (*spec->pmu && (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)))
+		return session_fail(error, -EPERM,
+				    "%s: terms of the PMU %s are for root; tracepoints have names "
+				    "(SUBSYSTEM:NAME), breakpoints addresses (mem:ADDR)",
+				    spec->name, spec->pmu);
+	if (!o->cpu_share || type != PERF_TYPE_TRACEPOINT ||
 	    (strncmp(spec->name, "syscalls:", 9) != 0 &&
 	     strncmp(spec->name, "raw_syscalls:", 13) != 0))
 		return 0;
@@ -229,7 +253,7 @@ sampling_def(const struct session_options *o, const struct features *f,
 {
 	struct perf_event_attr *attr = &def->attr;
 
-	*def = (struct event_def){ .attr = spec->attr };
+	*def = (struct event_def){ .attr = spec->attr, .probe = is_probe(spec) };
 	strlcpy(def->name, spec->name, sizeof(def->name));
 	common_attr(o, f, attr);
 	if (fields_denied(o, spec)) {
@@ -370,7 +394,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 
 		sampling_def(o, &f, &plan, spec, &plan.defs[i], notes);
 		plan.nr++;
-		r = check_trace(o, spec, error);
+		r = check_spec(o, spec, error);
 		if (r < 0)
 			break;
 		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);

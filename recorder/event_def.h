@@ -32,6 +32,7 @@ struct event_def {
 	struct perf_event_attr attr; /* as the recording has it */
 	char name[EVENT_SPEC_NAME_BYTES];
 	bool sideband;
+	bool probe;	 /* of the PMU kprobe or uprobe: each count is a trap */
 	bool lost;	 /* read_format has PERF_FORMAT_LOST */
 	bool only_kinds; /* it is not opened on CPUs of no kind */
 	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */

@@ -56,8 +56,8 @@ sample_bound_hit_ns(const struct event_def *def)
 {
 	if (def->sideband)
 		return 0;
-	if (def->attr.type == PERF_TYPE_BREAKPOINT)
-		return SAMPLE_HIT_BREAKPOINT_NS;
+	if (def->attr.type == PERF_TYPE_BREAKPOINT || def->probe)
+		return SAMPLE_HIT_TRAP_NS;
 	return is_trace(&def->attr) ? SAMPLE_HIT_NS : 0;
 }
 

@@ -27,7 +27,7 @@
 #define SAMPLE_TRACE_NS 6000u
 #define SAMPLE_STACK_BYTE_NS 4u /* copied three times, compressed, written */
 #define SAMPLE_HIT_NS 200u
-#define SAMPLE_HIT_BREAKPOINT_NS 20000u
+#define SAMPLE_HIT_TRAP_NS 20000u /* breakpoints and probes */
 
 /* Of one sample, at most, of these events. */
 uint64_t sample_bound_price_ns(const struct event_plan *plan);

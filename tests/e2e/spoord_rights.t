@@ -141,5 +141,33 @@ if [ -d /sys/kernel/tracing/events/sched/sched_switch ] && [ "$(cat /proc/sys/ke
 else
 	skip "no tracepoints, or for everybody" 6
 fi
+
+# Events that keep others from sampling, and those that reach past what their names are checked for.
+denied() # EVENT REASON NAME
+{
+	exits 1 "$3" capture -e "$1" -o z.spoor
+	like "$(cat err)" "$1: $2.* for root" "is for root"
+}
+for mods in D e uD; do
+	denied "cpu-clock:$mods" 'modifiers D and e keep others from the counters' "an event that takes the counters ($mods)"
+done
+exits 0 "which root takes" ctl capture --duration 100ms -e cpu-clock:D -o z.spoor
+id=$(cat /sys/kernel/tracing/events/raw_syscalls/sys_enter/id 2>/dev/null)
+if [ -n "$id" ] && [ -d /sys/bus/event_source/devices/tracepoint ]; then
+	denied "tracepoint/config=$id,period=1000/" 'terms of the PMU tracepoint are' "a tracepoint of system calls, by its number"
+	exits 1 "and under another name" capture -e "tracepoint/config=$id,name=sched:sched_switch/" -o z.spoor
+	like "$(cat err)" 'sched:sched_switch: terms of the PMU tracepoint are for root' "are for root"
+	exits 0 "which root records" ctl capture --duration 100ms -e "tracepoint/config=$id,period=1000/" -o z.spoor
+else
+	skip "no tracepoints" 5
+fi
+for pmu in breakpoint kprobe uprobe; do
+	if [ -d "/sys/bus/event_source/devices/$pmu" ]; then
+		denied "$pmu/config1=0x1000,config2=4/" "terms of the PMU $pmu are" "terms of $pmu"
+	else
+		skip "this kernel has no PMU $pmu" 2
+	fi
+done
+exits 0 "terms of another PMU" capture -e 'software/config=0,period=10000000/' -o z.spoor
 [ "$tests_failed" -eq 0 ] || diag_file log
 done_testing

@@ -169,6 +169,31 @@ test_stacks(void **state)
 	done(&m);
 }
 
+/* What costs at each count, whether it makes a sample or not. */
+static void
+test_hits(void **state)
+{
+	const struct {
+		struct event_def def;
+		uint64_t ns;
+	} cases[] = {
+		{ { .attr.type = PERF_TYPE_HARDWARE }, 0 },
+		{ { .attr.type = PERF_TYPE_RAW, .attr.config = 0x3c }, 0 },
+		{ { .attr.type = 11 }, 0 }, /* another PMU of a CPU */
+		{ { .attr.config = PERF_COUNT_SW_CPU_CLOCK, .attr.type = PERF_TYPE_SOFTWARE }, 0 },
+		{ { .attr.config = PERF_COUNT_SW_PAGE_FAULTS, .attr.type = PERF_TYPE_SOFTWARE },
+		  SAMPLE_HIT_NS },
+		{ { .attr.type = PERF_TYPE_TRACEPOINT }, SAMPLE_HIT_NS },
+		{ { .attr.type = PERF_TYPE_BREAKPOINT }, SAMPLE_HIT_TRAP_NS },
+		{ { .attr.type = 8, .probe = true }, SAMPLE_HIT_TRAP_NS },
+		{ { .attr.type = PERF_TYPE_TRACEPOINT, .sideband = true }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(sample_bound_hit_ns(&cases[i].def), cases[i].ns);
+}
+
 /* Sampling that takes what there is while it is on, looked at each so many ms: the part it gets. */
 static double
 part_of_storm(uint32_t share, uint64_t look_ms, double intensity)
@@ -233,6 +258,7 @@ main(void)
 		cmocka_unit_test(test_periods),	    cmocka_unit_test(test_too_many_events),
 		cmocka_unit_test(test_stacks),	    cmocka_unit_test(test_storms),
 		cmocka_unit_test(test_within),	    cmocka_unit_test(test_time_off),
+		cmocka_unit_test(test_hits),
 	};
 
 	return cmocka_run_group_tests_name("sample_bound", tests, NULL, NULL);
