@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
@@ -377,6 +378,20 @@ read_descriptor(struct method_call *call, struct capture_request *request)
 	return true;
 }
 
+/*
+ * Each thread of a process has each event on each CPU. Three quarters of all descriptors are for the
+ * captures of users, in equal parts: none of those leaves too few to accept clients with.
+ */
+static uint64_t
+descriptors_max(uint64_t max_captures)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return 0;
+	return l.rlim_max / 4 * 3 / (max_captures ? max_captures : 1);
+}
+
 static bool
 read_wish(struct method_call *call, struct wish *w)
 {
@@ -387,6 +402,8 @@ read_wish(struct method_call *call, struct wish *w)
 	o->uid = call->uid;
 	o->gid = call->gid;
 	o->out_fd = -1;
+	if (o->for_user)
+		o->descriptors_max = descriptors_max(call->context->config->max_captures);
 	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
 		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, &w->request);
 }

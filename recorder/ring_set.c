@@ -48,6 +48,16 @@ struct ring_set_account {
 
 /* --- open ------------------------------------------------------------------------------ */
 
+uint64_t
+ring_set_descriptors(const struct event_plan *plan, const struct target *target)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < target->online.nr; i++)
+		events += target_samples(target, target->online.cpus[i]) ? plan->nr : 1;
+	return events * target->nr_tasks;
+}
+
 static int
 open_cpus(struct ring_set *s, const struct ring_set_options *o, bool *ret_mlock,
 	  struct session_error *error)

@@ -39,6 +39,9 @@ struct ring_set_options {
 	uint32_t pages, sideband_pages;
 };
 
+/* Descriptors that ring_set_open() takes, at most. */
+uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
+
 /*
  * Opens the rings of every CPU that is online, smaller ones when the mlock quota is used
  * up (a note says so). Nothing is enabled. 0, or -errno with *error filled.

@@ -201,13 +201,19 @@ follow_cpus(struct session *s)
 	return s->hotplug.uevent_fd < 0 ? 0 : session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
 }
 
+static bool
+has_tracees(const struct session_options *o)
+{
+	return o->for_user && o->call_graph == SESSION_CALL_GRAPH_DWARF;
+}
+
 /* Whoever is not root sees contents of what ptrace(2) would show, and so of no whole CPU. */
 static int
 watch_tracees(struct session *s, struct session_error *error)
 {
 	const struct session_options *o = &s->options;
 
-	if (!o->for_user || o->call_graph != SESSION_CALL_GRAPH_DWARF)
+	if (!has_tracees(o))
 		return 0;
 	if (!s->target.single_tasks)
 		return session_fail(
@@ -236,6 +242,24 @@ settle_tracees(struct session *s, struct session_error *error)
 	return r;
 }
 
+/* Threads are a matter of whoever is recorded, descriptors one of all who use this process. */
+static int
+check_descriptors(const struct session *s, struct session_error *error)
+{
+	uint64_t max = s->options.descriptors_max, nr = ring_set_descriptors(&s->plan, &s->target);
+
+	if (has_tracees(&s->options))
+		nr += TRACEE_DESCRIPTORS * s->target.nr_tasks;
+	if (!max || nr <= max)
+		return 0;
+	return session_fail(error, -EMFILE,
+			    "%zu threads on %zu CPUs with %zu events are %llu descriptors, and "
+			    "this may take %llu: name fewer threads, events or CPUs, or a control "
+			    "group",
+			    s->target.nr_tasks, s->target.online.nr, s->plan.nr - 1,
+			    (unsigned long long)nr, (unsigned long long)max);
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -247,9 +271,11 @@ open_events(struct session *s, struct session_error *error)
 	int r = target_resolve(&s->options, child, &s->target, error);
 
 	if (r == 0)
-		r = watch_tracees(s, error);
-	if (r == 0)
 		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
+	if (r == 0)
+		r = check_descriptors(s, error);
+	if (r == 0)
+		r = watch_tracees(s, error);
 	if (r == 0)
 		r = ring_set_open(&s->rings, &o, &s->notes, error);
 	if (r == 0)

@@ -90,6 +90,7 @@ struct session_options {
 	bool for_user;
 	uid_t uid;
 	gid_t gid;
+	uint64_t descriptors_max; /* that events may take; more is refused. 0: no bound */
 	/*
 	 * What side-band (maps, names) may take in the file, and be held of it, by a rate; users other
 	 * than root may take half of that each. What is over is left out: LOSS_SIDEBAND_BUDGET.

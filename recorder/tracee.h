@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define TRACEE_DESCRIPTORS 2 /* a task, until tracees_close() */
+
 struct session_error;
 struct tracees;
 

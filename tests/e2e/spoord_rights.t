@@ -169,5 +169,25 @@ for pmu in breakpoint kprobe uprobe; do
 	fi
 done
 exits 0 "terms of another PMU" capture -e 'software/config=0,period=10000000/' -o z.spoor
+
+# Descriptors: 100 threads on each CPU, twice (the event, and side-band), are more than a member's part.
+ok "the daemon ends" stop
+printf '#!/bin/sh\nulimit -n %d\nexec "%s" "$@"\n' $((512 + 200 * $(nproc))) "$spoord" >limited
+chmod 755 limited
+spoord=$TMP/limited
+start
+wait_for 20 ctl status >/dev/null || { diag_file log; bail "spoord does not come up again"; }
+background python3 -c 'import os, threading, time
+for _ in range(99): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+print(os.getpid(), flush=True); time.sleep(600)' >threads.pid
+wait_for 10 test -s threads.pid
+threads=$(cat threads.pid)
+many="100 threads on $(nproc) CPUs with 1 events are"
+exits 1 "a member's capture of many threads" capture -e cpu-clock -p "$threads" -o many.spoor
+like "$(cat err)" "$many $((200 * $(nproc))) descriptors, and this may take [0-9]+: name fewer" "is refused, with what to do"
+exits 1 "with stacks" capture -e cpu-clock -p "$threads" --call-graph dwarf -o many.spoor
+like "$(cat err)" "$many $((200 * $(nproc) + 200)) descriptors, and" "it takes more"
+exits 0 "one thread of them" capture -e cpu-clock -t "$threads" -o one.spoor
+exits 0 "root's capture of all" ctl capture --duration 100ms -e cpu-clock -p "$threads" -o many.spoor
 [ "$tests_failed" -eq 0 ] || diag_file log
 done_testing
