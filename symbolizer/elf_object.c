@@ -17,7 +17,7 @@
  * Tables are read for symbols and for stubs; a whole file is little beside its debug information.
  */
 #define READS_OF_A_BYTE 4
-#define PHDR_NUMBER_EXTENDED 0xffff
+#define NAMES_MAX (16u << 20) /* bytes of the names of all sections */
 
 /* Reads exactly len bytes; a file that got shorter is -FMT_E_TRUNCATED. */
 static int
@@ -89,6 +89,11 @@ check_header(int fd, uint64_t file_size)
 	is64 = head[EI_CLASS] == ELFCLASS64;
 	if (is64 && file_size < sizeof(Elf64_Ehdr))
 		return -FMT_E_TRUNCATED;
+	/* Then the number is in a section header and has 32 bits, and libelf reads them all at once. */
+	if (le16dec(head +
+		    (is64 ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum))) ==
+	    PN_XNUM)
+		return -FMT_E_TOO_BIG;
 	t.offset = is64 ? le64dec(head + offsetof(Elf64_Ehdr, e_shoff))
 			: le32dec(head + offsetof(Elf32_Ehdr, e_shoff));
 	t.count = le16dec(head +
@@ -197,6 +202,17 @@ read_build_id(struct elf_object *o, size_t nr_phdrs)
 			notes(o, phdr.p_offset, phdr.p_filesz);
 }
 
+/* elf_strptr() reads all of them, and unpacks them, whatever size they claim. */
+static bool
+names_good(const struct elf_object *o)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn;
+
+	return elf_section(o, o->names_section, &scn, &shdr) && shdr.sh_size <= NAMES_MAX &&
+		!(shdr.sh_flags & SHF_COMPRESSED);
+}
+
 static int
 read_headers(struct elf_object *o)
 {
@@ -211,12 +227,10 @@ read_headers(struct elf_object *o)
 	o->machine = ehdr.e_machine;
 	if (elf_getshdrnum(o->elf, &o->nr_sections) != 0)
 		o->nr_sections = 0;
-	if (elf_getshdrstrndx(o->elf, &o->names_section) != 0)
+	if (elf_getshdrstrndx(o->elf, &o->names_section) != 0 || !names_good(o))
 		o->names_section = SHN_UNDEF;
 	if (ehdr.e_phnum != 0 && elf_getphdrnum(o->elf, &nr_phdrs) != 0)
 		return -FMT_E_TRUNCATED;
-	if (nr_phdrs > PHDR_NUMBER_EXTENDED)
-		nr_phdrs = PHDR_NUMBER_EXTENDED;
 	for (size_t i = 0; i < nr_phdrs && nr_loaded < ELF_SEGMENTS_MAX; i++) {
 		GElf_Phdr phdr;
 

@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include <elf.h>
+#include <zlib.h>
 
 #include "symbolizer/elf_object.h"
 #include "symbolizer/symtab.h"
@@ -22,6 +25,7 @@
 
 #define TEXT UINT64_C(0x400000)
 #define RSS_KIB_MAX (256L << 10)
+#define HOLE (UINT64_C(512) << 20)
 
 struct image {
 	uint8_t *bytes;
@@ -296,6 +300,118 @@ test_relocations(void **state)
 	memory_is_bounded();
 }
 
+/* Opens it with a hole of so many bytes behind it. Frees the image. */
+static int
+open_sparse(struct image *m, uint64_t hole, struct elf_object **ret)
+{
+	int fd = memfd_create("sparse", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, m->bytes, m->size), m->size);
+	assert_int_equal(ftruncate(fd, (off_t)(m->size + hole)), 0);
+	free(m->bytes);
+	return elf_object_open(fd, ret);
+}
+
+static Elf64_Shdr *
+last_section(const struct image *m)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)m->bytes;
+
+	return (Elf64_Shdr *)(m->bytes + h->e_shoff) + h->e_shnum - 1;
+}
+
+static bool
+has_link(struct image *m)
+{
+	struct elf_object *o;
+	char name[16];
+	uint32_t crc;
+	bool has;
+
+	assert_int_equal(open_sparse(m, HOLE, &o), 0);
+	has = elf_object_debuglink(o, name, sizeof(name), &crc);
+	elf_object_close(o);
+	memory_is_bounded();
+	return has;
+}
+
+static void
+with_link(struct image *m)
+{
+	static const char link[8 + 4] = "debug";
+
+	begin(m);
+	section(m, ".gnu_debuglink", SHT_PROGBITS, put(m, link, sizeof(link)), sizeof(link));
+}
+
+/* The names of sections are the rest of the file, which is a hole. */
+static void
+test_names(void **state)
+{
+	struct image m;
+
+	(void)state;
+	with_link(&m);
+	end(&m);
+	assert_true(has_link(&m));
+	with_link(&m);
+	end(&m);
+	last_section(&m)->sh_size = HOLE;
+	assert_false(has_link(&m));
+}
+
+/* They are few bytes, of which many come. */
+static void
+test_packed_names(void **state)
+{
+	Elf64_Chdr head = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = HOLE, .ch_addralign = 1 };
+	uint8_t *packed = malloc(HOLE / 512), *zeros = calloc(1, HOLE / 512);
+	z_stream z = { .next_out = packed, .avail_out = HOLE / 512 };
+	struct image m;
+	size_t at;
+
+	(void)state;
+	assert_int_equal(deflateInit(&z, 9), Z_OK);
+	for (size_t i = 0; i < 512; i++) {
+		z.next_in = zeros;
+		z.avail_in = HOLE / 512;
+		assert_int_equal(deflate(&z, i < 511 ? Z_NO_FLUSH : Z_FINISH),
+				 i < 511 ? Z_OK : Z_STREAM_END);
+	}
+	with_link(&m);
+	at = put(&m, &head, sizeof(head));
+	put(&m, packed, z.total_out);
+	end(&m);
+	last_section(&m)->sh_flags = SHF_COMPRESSED;
+	last_section(&m)->sh_offset = at;
+	last_section(&m)->sh_size = sizeof(head) + z.total_out;
+	deflateEnd(&z);
+	free(packed);
+	free(zeros);
+	assert_false(has_link(&m));
+}
+
+/* As many program headers as go into the file, by the number that is kept in the first section. */
+static void
+test_program_headers(void **state)
+{
+	struct elf_object *o;
+	struct image m;
+	Elf64_Ehdr *h;
+
+	(void)state;
+	begin(&m);
+	m.sections[0].sh_info = HOLE / sizeof(Elf64_Phdr);
+	end(&m);
+	h = (Elf64_Ehdr *)m.bytes;
+	h->e_phoff = m.size;
+	h->e_phentsize = sizeof(Elf64_Phdr);
+	h->e_phnum = PN_XNUM;
+	assert_int_equal(open_sparse(&m, HOLE, &o), -FMT_E_TOO_BIG);
+	memory_is_bounded();
+}
+
 int
 main(void)
 {
@@ -304,6 +420,9 @@ main(void)
 		cmocka_unit_test(test_underscores),
 		cmocka_unit_test(test_extended_sections),
 		cmocka_unit_test(test_relocations),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_packed_names),
+		cmocka_unit_test(test_program_headers),
 	};
 
 	return cmocka_run_group_tests_name("elf_bombs", tests, NULL, NULL);
