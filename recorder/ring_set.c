@@ -590,9 +590,10 @@ send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct 
 }
 
 static int
-renew(struct ring_set *s, struct cpu_rings *c, uint32_t index, struct queue *q,
-      const struct event_set *shapes, uint64_t now_ns)
+renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struct event_set *shapes,
+      uint64_t now_ns)
 {
+	struct cpu_rings *c = &s->cpus[i];
 	size_t old, new;
 	int fd, r;
 
@@ -609,6 +610,9 @@ renew(struct ring_set *s, struct cpu_rings *c, uint32_t index, struct queue *q,
 		send_id(&c->events[old], q, true);
 	}
 	cpu_rings_retire(c, s->plan, old);
+	/* Overdrawn: it begins together with the others. */
+	if (s->accounts[i].sampling.off_since_ns)
+		return 0;
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
 }
 
@@ -619,6 +623,6 @@ ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q, const struct
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < s->nr; i++)
-		r = renew(s, &s->cpus[i], index, q, shapes, now_ns);
+		r = renew(s, i, index, q, shapes, now_ns);
 	return r;
 }

@@ -105,7 +105,8 @@ int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_
 		      const struct cpu_rings **ret, struct session_error *error);
 
 /*
- * Opens a sampling event anew on each CPU, as the plan has it now, and ends the old ones.
+ * Opens a sampling event anew on each CPU, as the plan has it now, and ends the old ones. Where
+ * ring_set_bound() has turned sampling off, the new one is off.
  * 0; -EAGAIN: no room in the queue, try again; -errno: on some CPU the old one goes on.
  */
 int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,

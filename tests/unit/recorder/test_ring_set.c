@@ -3,7 +3,9 @@
 #include "recorder/ring_set.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,10 +14,14 @@
 #include <cmocka.h>
 
 #include "format/perf_record.h"
+#include "recorder/sample_bound.h"
 
 #define RING (2u * QUEUE_BYTES_MIN)
 #define RECORD 64u
 #define NOW UINT64_C(1000000000000)
+#define SECOND UINT64_C(1000000000)
+#define READ_FORMAT                                                                                \
+	(PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 struct rig {
 	struct perf_event_mmap_page page;
@@ -115,12 +121,108 @@ test_nothing_came(void **state)
 	rig_end(&r);
 }
 
+/* --- a real event, of this process ------------------------------------------------------ */
+
+struct live {
+	struct event_def defs[2];
+	struct event_plan plan;
+	struct target target;
+	struct ring_set set;
+	struct queue *q;
+	pid_t self;
+};
+
+/* False: no events here. */
+static bool
+live_begin(struct live *l)
+{
+	struct ring_set_options o = {
+		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
+	};
+	struct session_error error = { 0 };
+	int cpu = sched_getcpu();
+	char list[16];
+	cpu_set_t cpus;
+
+	*l = (struct live){ .plan = { .defs = l->defs, .nr = 2, .sideband = 1 },
+			    .target = { .tasks = &l->self, .nr_tasks = 1, .cgroup_fd = -1 } };
+	for (size_t i = 0; i < 2; i++)
+		l->defs[i].attr = (struct perf_event_attr){ .size = sizeof(l->defs[i].attr),
+							    .type = PERF_TYPE_SOFTWARE,
+							    .config = PERF_COUNT_SW_DUMMY,
+							    .disabled = 1,
+							    .exclude_kernel = 1,
+							    .sample_type = PERF_SAMPLE_IP,
+							    .read_format = READ_FORMAT };
+	l->defs[0].attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	l->defs[0].attr.sample_period = 200000;
+	l->defs[1].sideband = true;
+	snprintf(list, sizeof(list), "%d", cpu);
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	assert_int_equal(cpu_list_parse(list, &l->target.online), 0);
+	assert_int_equal(cpu_list_parse(list, &l->target.sampled), 0);
+	if (ring_set_open(&l->set, &o, NULL, &error) < 0) {
+		print_message("# %s\n", error.text);
+		return false;
+	}
+	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &l->q), 0);
+	return true;
+}
+
+static void
+live_end(struct live *l)
+{
+	ring_set_close(&l->set);
+	cpu_list_done(&l->target.online);
+	cpu_list_done(&l->target.sampled);
+	queue_free(l->q);
+}
+
+/* Records that 20 ms of work make. */
+static uint64_t
+work(struct live *l)
+{
+	clock_t until = clock() + CLOCKS_PER_SEC / 50;
+	volatile unsigned sink = 0;
+
+	while (clock() < until)
+		for (unsigned i = 0; i < 10000; i++)
+			sink = sink * 1103515245u + i;
+	assert_true(ring_set_pass(&l->set, l->q, NOW, false));
+	return take_all(l->q);
+}
+
+/* An event that is renewed in a pause pauses as well, and goes on with the others. */
+static void
+test_renewed_in_a_pause(void **state)
+{
+	struct live l;
+
+	(void)state;
+	if (!live_begin(&l))
+		skip();
+	ring_set_control(&l.set, false, PERF_EVENT_IOC_ENABLE);
+	assert_true(work(&l) > 0);
+	ring_set_bound(&l.set, l.q, 1, NOW);
+	assert_int_equal(work(&l), 0);
+	l.defs[0].attr.sample_period = 100000;
+	assert_int_equal(ring_set_renew(&l.set, 0, l.q, NULL, NOW), 0);
+	take_all(l.q);
+	assert_int_equal(work(&l), 0);
+	ring_set_bound(&l.set, l.q, SAMPLE_SHARE_ALL, NOW + SECOND);
+	assert_true(work(&l) > 0);
+	live_end(&l);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_full_in_the_middle),
 		cmocka_unit_test(test_nothing_came),
+		cmocka_unit_test(test_renewed_in_a_pause),
 	};
 
 	return cmocka_run_group_tests_name("ring_set", tests, NULL, NULL);
