@@ -246,6 +246,28 @@ space_own(struct address_space **space, struct address_space_totals *totals, uin
 	return 0;
 }
 
+/*
+ * There is no room for a map. What it covers is gone all the same, and the rest stays. A shared
+ * space would have to be copied for that: it ends.
+ */
+static void
+space_lose(struct address_space **space, struct address_space_totals *totals,
+	   const struct task_map *map, uint64_t max)
+{
+	struct address_space *s = *space;
+
+	totals->left_out++;
+	if (s && s->refs > 1) {
+		totals->left_out += s->count;
+		address_space_unref(s);
+		*space = NULL;
+	} else if (s) {
+		space_cut(s, map->start, map->end, NULL);
+		if (s->count > max)
+			space_shrink(s, max);
+	}
+}
+
 int
 address_space_put(struct address_space **space, struct address_space_totals *totals,
 		  const struct task_map *map, uint64_t max)
@@ -255,12 +277,6 @@ address_space_put(struct address_space **space, struct address_space_totals *tot
 
 	if (map->end <= map->start)
 		return 0;
-	if (!max) {
-		totals->left_out += 1 + (*space ? (*space)->count : 0);
-		address_space_unref(*space);
-		*space = NULL;
-		return 0;
-	}
 	/* Said again, as after mprotect() or by a scan: often, and cheap to see. */
 	n = *space ? first_after(*space, map->start) : NULL;
 	if (n && n->map.start == map->start && n->map.end == map->end &&
@@ -269,16 +285,14 @@ address_space_put(struct address_space **space, struct address_space_totals *tot
 		n->stamp = ++(*space)->stamp;
 		return 0;
 	}
+	if (!max || totals->maps >= ADDRESS_SPACES_MAPS_MAX) {
+		space_lose(space, totals, map, max ? max : TASK_MODEL_MAPS_FULL);
+		return 0;
+	}
 	totals->put++;
 	if (space_own(space, totals, max))
 		return -FMT_E_NOMEM;
 	s = *space;
-	/* What was there is gone all the same. */
-	if (totals->maps >= ADDRESS_SPACES_MAPS_MAX) {
-		totals->left_out++;
-		space_cut(s, map->start, map->end, NULL);
-		return 0;
-	}
 	n = node_new(s, map);
 	spare = calloc(1, sizeof(*spare));
 	if (!n || !spare) {

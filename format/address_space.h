@@ -21,8 +21,8 @@
 
 /*
  * In all spaces of a model: 96 MiB; of 10,000 processes that is 100 executable maps each that they share
- * with nobody. Over it (children of a process with 65530 maps, each of which maps one more), a space
- * that would have to be copied begins empty, and a map that comes is not kept.
+ * with nobody. Over it (children of a process with 65530 maps, each of which maps one more), a map
+ * that comes is not kept, and a space that would have to be copied for it ends.
  */
 #define ADDRESS_SPACES_MAPS_MAX (1u << 20)
 
@@ -47,7 +47,8 @@ void address_space_unref(struct address_space *s);
 
 /*
  * Adds a map to *space, which is made when it is NULL and copied when it is shared. It has at most
- * max maps then. Where that is 0 it ends: none of its maps may stay over what was mapped since.
+ * max maps then. Where that is 0 the map is not kept: what it covers is gone, the newest
+ * TASK_MODEL_MAPS_FULL of the others stay, and a space that is shared ends.
  * -FMT_E_NOMEM: *space is as it was. A map with end <= start is ignored.
  */
 int address_space_put(struct address_space **space, struct address_space_totals *totals,

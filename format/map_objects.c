@@ -258,12 +258,11 @@ find_id(struct map_objects *t, const struct map_object *o)
 	return RB_FIND(inode_tree, &t->inodes, &probe);
 }
 
-struct map_object *
-map_objects_get(struct map_objects *t, const struct perf_mmap *m)
+static struct object
+probe_of(struct map_objects *t, const struct perf_mmap *m)
 {
 	struct object probe = { 0 };
 	const struct inode_id *known;
-	struct object *o;
 
 	probe.o = (struct map_object){ .maj = m->maj,
 				       .min = m->min,
@@ -276,9 +275,30 @@ map_objects_get(struct map_objects *t, const struct perf_mmap *m)
 		if (known)
 			probe.o.build_id = known->key.build_id;
 	}
-	if (t->last && object_cmp(t->last, &probe) == 0)
-		return &t->last->o;
-	o = RB_FIND(object_tree, &t->objects, &probe);
+	return probe;
+}
+
+static struct object *
+find(struct map_objects *t, struct object *probe)
+{
+	if (!t->last || object_cmp(t->last, probe) != 0)
+		return RB_FIND(object_tree, &t->objects, probe);
+	return t->last;
+}
+
+struct map_object *
+map_objects_find(struct map_objects *t, const struct perf_mmap *m)
+{
+	struct object probe = probe_of(t, m), *o = find(t, &probe);
+
+	return o ? &o->o : NULL;
+}
+
+struct map_object *
+map_objects_get(struct map_objects *t, const struct perf_mmap *m)
+{
+	struct object probe = probe_of(t, m), *o = find(t, &probe);
+
 	if (!o)
 		o = has_room(t, probe.o.path) ? object_new(t, &probe.o) : object_of_many(t);
 	if (!o)

@@ -28,8 +28,9 @@ struct map_objects;
 struct map_objects *map_objects_new(void); /* NULL: out of memory */
 void map_objects_free(struct map_objects *t);
 
-/* The object that a record maps; NULL: out of memory. */
+/* The object that a record maps; NULL: out of memory. Without making it: NULL, there is none. */
 struct map_object *map_objects_get(struct map_objects *t, const struct perf_mmap *m);
+struct map_object *map_objects_find(struct map_objects *t, const struct perf_mmap *m);
 
 void map_object_ref(struct map_object *o);
 void map_object_unref(struct map_object *o); /* does not free: that is the sweep's */

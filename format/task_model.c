@@ -496,7 +496,7 @@ apply_mmap(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 		map_objects_sweep(m->objects);
 		max = maps_max(m);
 	}
-	map.object = max ? map_objects_get(m->objects, k) : NULL;
+	map.object = max ? map_objects_get(m->objects, k) : map_objects_find(m->objects, k);
 	if (!p || (max && !map.object))
 		return -FMT_E_NOMEM;
 	return address_space_put(&p->space, &m->totals, &map, max);

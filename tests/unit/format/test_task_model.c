@@ -1263,6 +1263,66 @@ test_limit_leaves_nothing_old(void **state)
 }
 
 static void
+fill(struct task_model *m)
+{
+	struct task_model_stats st = { 0 };
+
+	for (uint32_t n = 0; n < 20000 && st.bytes <= LIMIT; n++) {
+		apply_map(m, 1000 + n / 20, n % 20 * 2 * PAGE, 1000 + n, long_path(n));
+		task_model_stats(m, &st);
+	}
+	assert_true(st.bytes > LIMIT);
+}
+
+/* Many small processes fill it: the others keep what they had, but for what they map over. */
+static void
+test_limit_keeps_the_rest(void **state)
+{
+	struct task_model *m = task_model_new();
+	const struct step fork = { 'F', 12, 12, 12, 11, 11, .name = NULL };
+	struct task_model_stats before, st;
+
+	task_model_limit(m, LIMIT);
+	for (uint64_t i = 0; i < 20; i++)
+		apply_map(m, 11, i * 2 * PAGE, 1, "/lib");
+	fill(m);
+	task_model_stats(m, &before);
+	apply_map(m, 11, UINT64_C(1) << 40, 2, "/new");
+	apply_map(m, 11, 0, 2, "/new");
+	/* Told again, as a scan does. */
+	apply_map(m, 11, 2 * PAGE, 1, "/lib");
+	assert_int_equal(maps_of(m, 11, 20), 19);
+	assert_string_equal(path_at(m, 11, 0), "-");
+	assert_string_equal(path_at(m, 11, UINT64_C(1) << 40), "-");
+	task_model_stats(m, &st);
+	assert_int_equal(st.left_out, before.left_out + 2);
+	assert_true(st.bytes <= before.bytes);
+	/* A child has what its parent has until it maps something else; the parent is not asked. */
+	apply_step(m, &fork);
+	assert_int_equal(maps_of(m, 12, 20), 19);
+	apply_map(m, 12, UINT64_C(1) << 40, 2, "/new");
+	assert_int_equal(maps_of(m, 12, 20), 0);
+	assert_int_equal(maps_of(m, 11, 20), 19);
+	task_model_free(m);
+}
+
+/* Who has more than others loses the older ones all the same. */
+static void
+test_limit_of_many_when_full(void **state)
+{
+	struct task_model *m = task_model_new();
+
+	task_model_limit(m, LIMIT);
+	for (uint64_t i = 0; i < 300; i++)
+		apply_map(m, 11, i * 2 * PAGE, 1, "/lib");
+	fill(m);
+	apply_map(m, 11, UINT64_C(1) << 40, 2, "/new");
+	assert_uint_in_range(maps_of(m, 11, 300), 10, 32);
+	assert_string_equal(path_at(m, 11, UINT64_C(299) * 2 * PAGE), "/lib");
+	task_model_free(m);
+}
+
+static void
 test_limit_of_cgroups(void **state)
 {
 	struct perf_record r = { .type = REC_CGROUP };
@@ -1340,6 +1400,8 @@ main(void)
 		cmocka_unit_test(test_limit_of_copies),
 		cmocka_unit_test(test_limit_of_names),
 		cmocka_unit_test(test_limit_leaves_nothing_old),
+		cmocka_unit_test(test_limit_keeps_the_rest),
+		cmocka_unit_test(test_limit_of_many_when_full),
 		cmocka_unit_test(test_limit_of_cgroups),
 		cmocka_unit_test(test_snapshot_in_pieces),
 	};
