@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,21 +28,33 @@ may_use(const struct stat *dir, const struct stat *st)
 	return !(dir->st_mode & S_IWOTH) || st->st_uid == geteuid() || st->st_uid == dir->st_uid;
 }
 
-/* Takes the first part of the rest; false: there is none. */
+/* /proc/PID/fd/N and of a thread: the link is a descriptor, and what it says need not be a path. */
 static bool
+at_descriptor(const struct way *w)
+{
+	const char *p = w->rest + strspn(w->rest, "/");
+	const int flags = FNM_PATHNAME | FNM_PERIOD;
+
+	return strcmp(w->done, "/proc") == 0 &&
+		(fnmatch("*/fd/[0-9]*", p, flags) == 0 ||
+		 fnmatch("*/task/*/fd/[0-9]*", p, flags) == 0);
+}
+
+/* Takes the first part of the rest: 1; 0: there is none; -ENAMETOOLONG. */
+static int
 next_part(struct way *w, char part[NAME_MAX + 1])
 {
 	const char *p = w->rest + strspn(w->rest, "/");
 	size_t n = strcspn(p, "/");
 
 	if (n == 0)
-		return false;
+		return 0;
 	if (n > NAME_MAX)
-		n = NAME_MAX;
+		return -ENAMETOOLONG;
 	memcpy(part, p, n);
 	part[n] = '\0';
 	memmove(w->rest, p + n, strlen(p + n) + 1);
-	return true;
+	return 1;
 }
 
 static int
@@ -117,7 +130,7 @@ out_path_resolve(const char *path)
 {
 	struct way *w = calloc(1, sizeof(*w));
 	char part[NAME_MAX + 1], *found = NULL;
-	int error = 0;
+	int error = 0, more = 1;
 
 	if (!w)
 		return NULL;
@@ -129,9 +142,11 @@ out_path_resolve(const char *path)
 		error = -ENOENT;
 	if (!error && strlcpy(w->rest, path, sizeof(w->rest)) >= sizeof(w->rest))
 		error = -ENAMETOOLONG;
-	/* Links of /proc are no paths. */
-	while (!error && strncmp(w->done, "/proc", 5) != 0 && next_part(w, part))
-		error = step(w, part);
+	while (!error && more && !at_descriptor(w)) {
+		more = next_part(w, part);
+		if (more)
+			error = more < 0 ? more : step(w, part);
+	}
 	if (!error && *w->rest)
 		error = add_part(w, w->rest + strspn(w->rest, "/"));
 	if (!error)

@@ -18,7 +18,7 @@
 	"another user put that there, in a directory that anybody may write to: it is not written to"
 
 /*
- * The path without symbolic links but those of /proc (descriptors); its last part need not exist. Freed by
+ * The path without symbolic links but a descriptor's (/proc/PID/fd/N); its last part need not exist. Freed by
  * the caller. NULL with errno: OUT_PATH_E_REFUSED, ELOOP, ENOENT, ENAMETOOLONG, ENOMEM...
  */
 char *out_path_resolve(const char *path);

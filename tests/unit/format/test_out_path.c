@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/out_path.h"
@@ -121,9 +122,61 @@ test_what_is_not_there(void **state)
 	assert_int_equal(symlink("loop", "loop"), 0);
 	assert_null(out_path_resolve("loop"));
 	assert_int_equal(errno, ELOOP);
-	found = out_path_resolve("/dev/stdout");
+}
+
+static void
+as_it_is(const char *path)
+{
+	char *found = out_path_resolve(path);
+
+	assert_string_equal(found, path);
+	free(found);
+}
+
+/* Links that are descriptors, which may have no path. */
+static void
+test_descriptors(void **state)
+{
+	char *found = out_path_resolve("/dev/stdout"), path[64];
+
+	(void)state;
 	assert_string_equal(found, "/proc/self/fd/1");
 	free(found);
+	found = out_path_resolve("/proc/../proc/self/fd/1");
+	assert_string_equal(found, "/proc/self/fd/1");
+	free(found);
+	as_it_is("/proc/self/fd/1");
+	as_it_is("/proc/thread-self/fd/1");
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/1", (int)getpid(), (int)getpid());
+	as_it_is(path);
+	as_it_is("/proc/sys/kernel/core_pattern");
+	/* What is behind one is a path again. */
+	resolves("/proc/self/cwd/mine/deep/../../f");
+}
+
+static void
+test_long_names(void **state)
+{
+	char path[PATH_MAX], *found;
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[NAME_MAX] = '\0';
+	found = out_path_resolve(path);
+	assert_non_null(found);
+	assert_int_equal(strlen(found), strlen(home) + 1 + NAME_MAX);
+	free(found);
+	path[NAME_MAX] = 'a';
+	path[NAME_MAX + 1] = '\0';
+	errno = 0;
+	assert_null(out_path_resolve(path));
+	assert_int_equal(errno, ENAMETOOLONG);
+	/* One of two names, of which the first were there. */
+	path[NAME_MAX] = '\0';
+	assert_int_equal(mkdir(path, 0700), 0);
+	path[NAME_MAX] = 'b';
+	assert_null(out_path_resolve(path));
+	assert_int_equal(errno, ENAMETOOLONG);
 }
 
 /* A link in open/ that somebody else made. */
@@ -169,6 +222,35 @@ test_planted(void **state)
 	assert_int_equal(access("mine/victim", F_OK), -1);
 }
 
+/* Past /proc, and where only the name begins so, as elsewhere. */
+static void
+test_planted_past_proc(void **state)
+{
+	static const char *const prefixes[] = { "/proc/..", "/proc/self/../..", "/proc/self/root",
+						"/proc/self/root/proc/self/fd/../root" };
+	char path[PATH_MAX];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	plant("../mine/victim", "open/past");
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s/open/past", prefixes[i], home);
+		refused(path);
+	}
+	refused("/proc/self/cwd/open/past");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(chroot(home) < 0 || mkdir("/process", 0755) < 0 ||
+		      symlink("/open", "/process/link") < 0 ||
+		      out_path_resolve("/process/link/past") || errno != OUT_PATH_E_REFUSED);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 /* Neither a file of theirs nor a FIFO gets what is ours. */
 static void
 test_theirs(void **state)
@@ -211,9 +293,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_realpath),
-		cmocka_unit_test(test_what_is_not_there),
-		cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_as_realpath), cmocka_unit_test(test_what_is_not_there),
+		cmocka_unit_test(test_descriptors), cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_planted),	    cmocka_unit_test(test_planted_past_proc),
 		cmocka_unit_test(test_theirs),
 	};
 
