@@ -160,9 +160,6 @@ kernel_symbols_add_block(struct kernel_symbols *k, struct span payload)
 		if (error)
 			return error;
 	}
-	/* Of what follows nothing is known. */
-	if (more < 0)
-		k->left_out++;
 	return more;
 }
 

@@ -460,8 +460,7 @@ add_buildids(struct build *b, const struct block *block)
 		if (err < 0)
 			break;
 	}
-	/* The checksum was right, so that only a strange writer gets here: names are missing. */
-	return err == -FMT_E_NOMEM ? err : 0;
+	return err;
 }
 
 static void
@@ -476,6 +475,8 @@ see_block(void *arg, const struct block *block)
 		err = add_buildids(b, block);
 	if (err == -FMT_E_NOMEM)
 		b->error = err;
+	else if (err < 0) /* the checksum was right: a strange writer */
+		b->p->totals.bad_blocks++;
 }
 
 static int

@@ -193,6 +193,7 @@ static void
 warn_left_out(const struct load *l)
 {
 	const struct task_model_left_out *n = &profile_totals(l->profile)->left_out;
+	uint64_t bad_blocks = profile_totals(l->profile)->bad_blocks;
 
 	if (n->tasks > 0)
 		screen_text_warn("%s: more than %d tasks at a time: %" PRIu64
@@ -206,6 +207,10 @@ warn_left_out(const struct load *l)
 		screen_text_warn("%s: more names than there is room for: left out %" PRIu64
 				 " times",
 				 l->set.path, n->names);
+	if (bad_blocks > 0)
+		screen_text_warn("%s: %" PRIu64 " blocks of kernel symbols or build-ids could not "
+				 "be read to the end: names are missing",
+				 l->set.path, bad_blocks);
 }
 
 int

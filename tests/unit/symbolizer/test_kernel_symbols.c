@@ -174,6 +174,8 @@ cut_blocks(void **state)
 		assert_int_equal(add(rows, 2, cut), -FMT_E_CORRUPT);
 	is(1, "one", "[kernel.kallsyms]");
 	is(3, NULL, NULL);
+	/* There was room for all. */
+	assert_int_equal(kernel_symbols_left_out(k), 0);
 }
 
 int
