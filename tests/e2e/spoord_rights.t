@@ -145,7 +145,7 @@ fi
 # Events that keep others from sampling, and those that reach past what their names are checked for.
 denied() # EVENT REASON NAME
 {
-	exits 1 "$3" capture -e "$1" -o z.spoor
+	exits 1 "$3" capture 65000 --duration 700ms -e "$1" -o z.spoor
 	like "$(cat err)" "$1: $2.* for root" "is for root"
 }
 for mods in D e uD; do
@@ -155,7 +155,7 @@ exits 0 "which root takes" ctl capture --duration 100ms -e cpu-clock:D -o z.spoo
 id=$(cat /sys/kernel/tracing/events/raw_syscalls/sys_enter/id 2>/dev/null)
 if [ -n "$id" ] && [ -d /sys/bus/event_source/devices/tracepoint ]; then
 	denied "tracepoint/config=$id,period=1000/" 'terms of the PMU tracepoint are' "a tracepoint of system calls, by its number"
-	exits 1 "and under another name" capture -e "tracepoint/config=$id,name=sched:sched_switch/" -o z.spoor
+	exits 1 "and under another name" capture 65000 --duration 700ms -e "tracepoint/config=$id,name=sched:sched_switch/" -o z.spoor
 	like "$(cat err)" 'sched:sched_switch: terms of the PMU tracepoint are for root' "are for root"
 	exits 0 "which root records" ctl capture --duration 100ms -e "tracepoint/config=$id,period=1000/" -o z.spoor
 else
@@ -168,7 +168,7 @@ for pmu in breakpoint kprobe uprobe; do
 		skip "this kernel has no PMU $pmu" 2
 	fi
 done
-exits 0 "terms of another PMU" capture -e 'software/config=0,period=10000000/' -o z.spoor
+exits 0 "terms of another PMU" capture 65000 --duration 700ms -e 'software/config=0,period=10000000/' -o z.spoor
 
 # Descriptors: 100 threads on each CPU, twice (the event, and side-band), are more than a member's part.
 ok "the daemon ends" stop
@@ -183,11 +183,11 @@ print(os.getpid(), flush=True); time.sleep(600)' >threads.pid
 wait_for 10 test -s threads.pid
 threads=$(cat threads.pid)
 many="100 threads on $(nproc) CPUs with 1 events are"
-exits 1 "a member's capture of many threads" capture -e cpu-clock -p "$threads" -o many.spoor
+exits 1 "a member's capture of many threads" capture 65000 --duration 700ms -e cpu-clock -p "$threads" -o many.spoor
 like "$(cat err)" "$many $((200 * $(nproc))) descriptors, and this may take [0-9]+: name fewer" "is refused, with what to do"
-exits 1 "with stacks" capture -e cpu-clock -p "$threads" --call-graph dwarf -o many.spoor
+exits 1 "with stacks" capture 65000 --duration 700ms -e cpu-clock -p "$threads" --call-graph dwarf -o many.spoor
 like "$(cat err)" "$many $((200 * $(nproc) + 200)) descriptors, and" "it takes more"
-exits 0 "one thread of them" capture -e cpu-clock -t "$threads" -o one.spoor
+exits 0 "one thread of them" capture 65000 --duration 700ms -e cpu-clock -t "$threads" -o one.spoor
 exits 0 "root's capture of all" ctl capture --duration 100ms -e cpu-clock -p "$threads" -o many.spoor
 [ "$tests_failed" -eq 0 ] || diag_file log
 done_testing
