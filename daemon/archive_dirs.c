@@ -107,12 +107,10 @@ settle_subdir(struct archive *a, const char *slash_name, int *fd, bool tell,
 	return 1;
 }
 
+/* What came of asking for a lock. */
 static int
-lock(struct archive *a, int fd, struct archive_lock *ret, struct archive_error *error)
+fail_lock(const struct archive *a, int r, pid_t holder, struct archive_error *error)
 {
-	pid_t holder;
-	int r = archive_lock(fd, a->path, ret, &holder);
-
 	if (r == -EBUSY && holder)
 		archive_fail(error, r,
 			     "archive_directory %s: another spoord writes here, process %d",
@@ -129,12 +127,13 @@ static int
 settle_directory(struct archive *a, struct archive_error *error)
 {
 	struct archive_lock new_lock;
+	pid_t holder;
 	bool made;
 	int fd, r;
 
 	if (is_there(AT_FDCWD, a->path, 0, a->dir_fd)) {
-		archive_lock_settle(&a->dir_lock, a->dir_fd);
-		return 0;
+		r = archive_lock_settle(&a->dir_lock, a->dir_fd, a->path, &holder);
+		return fail_lock(a, r, holder, error);
 	}
 	made = mkdir(a->path, ARCHIVE_DIR_MODE) == 0;
 	if (!made && errno != EEXIST)
@@ -142,10 +141,10 @@ settle_directory(struct archive *a, struct archive_error *error)
 	fd = open(a->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail_directory(a, "", -errno, error);
-	r = lock(a, fd, &new_lock, error);
+	r = archive_lock(fd, a->path, &new_lock, &holder);
 	if (r < 0) {
 		close(fd);
-		return r;
+		return fail_lock(a, r, holder, error);
 	}
 	if (made)
 		make_like(a, "", fd, a->dir_fd);

@@ -19,9 +19,10 @@
 
 #define LOCK_FILE ".lock"
 #define FILE_MODE 0600 /* who may open it may lock it */
-#define FILE_TRIES 10
-#define END_POLL_NS 50000000
-#define END_POLLS 20
+#define POLL_NS 50000000
+#define END_POLLS 20   /* for one that was killed to end */
+#define FILE_POLLS 100 /* for a spoord to make the file again: it looks every two seconds */
+#define RACES 10
 #define THREAD_IS_EXITING 0x4 /* PF_EXITING of the kernel */
 
 /* --- is somebody there? ------------------------------------------------------------------ */
@@ -84,33 +85,17 @@ is_dead(pid_t pid)
 	return dead;
 }
 
-/* Could this process be a spoord of this directory? */
-static bool
-is_stranger(pid_t pid, const struct stat *directory)
-{
-	struct stat st;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return stat(path, &st) == 0 && st.st_uid != 0 && st.st_uid != geteuid() &&
-		st.st_uid != directory->st_uid;
-}
-
 /* What there is to know of a lock that was refused. */
 struct holders {
-	pid_t alive;  /* one that may write; 0: none */
-	pid_t passed; /* one that does not */
-	bool stranger;
-	unsigned int nr;
+	pid_t alive, dead; /* one of each; 0: none */
 };
 
 /*
  * Who holds locks of this file, by /proc/locks. The numbers there are the file system's, which some
  * tell otherwise in st_dev: where no lock is of this very device, those of all are meant.
  */
-static void
-find_holders(const struct stat *file, const struct stat *directory, bool any_device,
-	     struct holders *ret)
+static bool
+find_holders(const struct stat *file, bool any_device, struct holders *ret)
 {
 	FILE *f = fopen("/proc/locks", "re");
 	unsigned int major, minor;
@@ -118,70 +103,58 @@ find_holders(const struct stat *file, const struct stat *directory, bool any_dev
 	uint64_t ino;
 	int pid;
 
-	*ret = (struct holders){ .nr = 0 };
+	*ret = (struct holders){ .alive = 0 };
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%" SCNu64, &pid, &major, &minor,
 			   &ino) != 4 ||
 		    ino != file->st_ino || (!any_device && makedev(major, minor) != file->st_dev))
 			continue;
-		ret->nr++;
-		if (pid > 0 && is_dead(pid)) {
-			ret->passed = pid;
-		} else if (pid > 0 && is_stranger(pid, directory)) {
-			ret->passed = pid;
-			ret->stranger = true;
-		} else {
+		if (pid > 0 && is_dead(pid))
+			ret->dead = pid;
+		else
 			ret->alive = pid;
-		}
 	}
 	if (f)
 		(void)fclose(f);
+	return ret->alive || ret->dead;
 }
 
-/* -EBUSY with *holder, or 0: whoever has the lock of fd is to be passed over. */
-static int
-look_at_holders(int fd, int dir_fd, struct holders *h, pid_t *holder)
+static void
+look_at_holders(int fd, struct holders *ret)
 {
-	struct stat file, directory;
+	struct stat file;
 
-	*holder = 0;
-	if (fstat(fd, &file) != 0 || fstat(dir_fd, &directory) != 0)
-		return -errno;
-	find_holders(&file, &directory, false, h);
-	if (h->nr == 0)
-		find_holders(&file, &directory, true, h);
-	*holder = h->alive > 0 ? h->alive : 0;
-	return h->nr == 0 || h->alive ? -EBUSY : 0;
+	*ret = (struct holders){ .alive = 0 };
+	if (fstat(fd, &file) == 0 && !find_holders(&file, false, ret))
+		(void)find_holders(&file, true, ret);
 }
 
 /* --- the lock ---------------------------------------------------------------------------- */
 
-/* 0; 1: not to be had, and nobody is to be minded; -EBUSY with *holder; -errno. */
+/*
+ * 0: it is had; 1: *holder has it, which executes nothing any more; -EBUSY: *holder has it (0: it
+ * cannot be told which process that is); -errno.
+ */
 static int
-take(int fd, int dir_fd, const char *path, pid_t *holder)
+take(int fd, pid_t *holder)
 {
-	const struct timespec poll = { .tv_nsec = END_POLL_NS };
 	struct holders h;
-	int r;
 
-	for (int i = 0; i < END_POLLS; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return 0;
-		if (errno != EWOULDBLOCK)
-			return -errno;
-		r = look_at_holders(fd, dir_fd, &h, holder);
-		/* It may have ended meanwhile: then there is no holder. */
-		if (r < 0 && h.nr)
-			return r;
-		nanosleep(&poll, NULL);
-	}
-	if (r < 0)
-		return r;
-	log_warning("archive_directory %s: process %d %s: its lock is passed over", path,
-		    (int)h.passed,
-		    h.stranger ? "of another user, which cannot write there, has locked it"
-			       : "was killed, but does not end");
-	return 1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return -errno;
+	look_at_holders(fd, &h);
+	*holder = h.alive > 0 ? h.alive : h.alive ? 0 : h.dead;
+	return h.alive || !h.dead ? -EBUSY : 1;
+}
+
+static void
+wait_a_little(void)
+{
+	const struct timespec poll = { .tv_nsec = POLL_NS };
+
+	nanosleep(&poll, NULL);
 }
 
 static bool
@@ -193,53 +166,118 @@ is_named(int dir_fd, int fd)
 		a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/*
- * The file: in the way, where somebody holds it; wanted: to be had. What nobody has is removed, as
- * is what somebody has who is passed over. The descriptor; -1: none; below: as take().
- */
 static int
-take_file(int dir_fd, const char *path, bool wanted, int *ret_fd, pid_t *holder)
+open_file(int dir_fd, int flags)
 {
-	const int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (wanted ? O_CREAT : 0);
+	int fd = openat(dir_fd, LOCK_FILE, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags,
+			FILE_MODE);
 
-	*ret_fd = -1;
-	for (int i = 0; i < FILE_TRIES; i++) {
-		int fd = openat(dir_fd, LOCK_FILE, flags, FILE_MODE), r;
+	return fd >= 0 ? fd : -errno;
+}
+
+/* Makes the file where there is none; what one has who is passed over is replaced. As take(). */
+static int
+take_file(int dir_fd, const char *path, int *ret_fd, pid_t *holder)
+{
+	for (int races = 0, polls = 0; races < RACES;) {
+		int fd = open_file(dir_fd, O_CREAT), r;
 
 		if (fd < 0)
-			return !wanted && errno == ENOENT ? 0 : -errno;
-		r = take(fd, dir_fd, path, holder);
-		if (r < 0) {
-			close(fd);
-			return r;
-		}
-		if (r == 0 && wanted && is_named(dir_fd, fd)) {
+			return fd;
+		r = take(fd, holder);
+		if (r == 0 && is_named(dir_fd, fd)) {
 			*ret_fd = fd;
 			return 0;
 		}
-		if (is_named(dir_fd, fd))
+		if (r == 1 && polls == END_POLLS && is_named(dir_fd, fd)) {
+			log_warning("archive_directory %s: process %d was killed, but does not "
+				    "end: its lock is passed over",
+				    path, (int)*holder);
 			(void)unlinkat(dir_fd, LOCK_FILE, 0);
+		}
 		close(fd);
+		if (r < 0)
+			return r;
+		if (r == 1 && polls < END_POLLS) {
+			wait_a_little();
+			polls++;
+		} else {
+			races++;
+		}
 	}
-	return wanted ? -EBUSY : 0;
+	return -EBUSY;
+}
+
+/* Does *holder, which is alive, have the file? Asks for no lock that nobody is seen to have. */
+static bool
+is_file_held(int dir_fd, pid_t *holder)
+{
+	int fd = open_file(dir_fd, 0);
+	struct holders h;
+	bool held;
+
+	if (fd < 0)
+		return false;
+	look_at_holders(fd, &h);
+	held = h.alive && take(fd, holder) == -EBUSY;
+	close(fd);
+	return held;
+}
+
+/*
+ * The lock of the directory alone is nobody's word: whoever may read the directory may have it. A
+ * spoord that has it has the file as well, or soon again.
+ */
+static int
+take_directory(int dir_fd, const char *path, pid_t *holder)
+{
+	pid_t other = 0;
+	int r = -EBUSY;
+
+	for (int i = 0; i < FILE_POLLS && r == -EBUSY; i++) {
+		if (i)
+			wait_a_little();
+		r = take(dir_fd, &other);
+		if (r == -EBUSY && is_file_held(dir_fd, holder))
+			return r;
+	}
+	if (r == -EBUSY)
+		log_warning("archive_directory %s: process %d, which is no spoord, has locked it: "
+			    "its lock is passed over",
+			    path, (int)other); /* 0: of another pid namespace */
+	return r == -EBUSY ? 1 : r;
 }
 
 int
 archive_lock(int dir_fd, const char *path, struct archive_lock *ret, pid_t *holder)
 {
-	int r = take(dir_fd, dir_fd, path, holder);
+	int directory, file;
 
+	*holder = 0;
 	ret->file_fd = -1;
-	if (r >= 0)
-		r = take_file(dir_fd, path, r == 1, &ret->file_fd, holder);
-	return r;
+	directory = take_directory(dir_fd, path, holder);
+	if (directory < 0)
+		return directory;
+	file = take_file(dir_fd, path, &ret->file_fd, holder);
+	/* A full disk: archive_lock_settle() makes the file when it can be made. */
+	return directory == 0 && (file == -ENOSPC || file == -EDQUOT) ? 0 : file;
 }
 
-void
-archive_lock_settle(struct archive_lock *l, int dir_fd)
+int
+archive_lock_settle(struct archive_lock *l, int dir_fd, const char *path, pid_t *holder)
 {
-	if (l->file_fd >= 0 && flock(dir_fd, LOCK_EX | LOCK_NB) == 0)
+	int fd, r;
+
+	*holder = 0;
+	(void)flock(dir_fd, LOCK_EX | LOCK_NB);
+	if (l->file_fd >= 0 && is_named(dir_fd, l->file_fd))
+		return 0;
+	r = take_file(dir_fd, path, &fd, holder);
+	if (r == 0) {
 		archive_lock_done(l, dir_fd);
+		l->file_fd = fd;
+	}
+	return r == -EBUSY ? r : 0;
 }
 
 void

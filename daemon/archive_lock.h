@@ -2,11 +2,14 @@
 /*
  * archive_lock: one spoord a directory.
  *
- * The lock (flock(2)) is on the directory itself, as a file in it can be taken away. It lasts as
- * long as the descriptor is open, anywhere: who is killed while a thread waits in the kernel for
- * something that never comes keeps it. Such a process executes nothing any more, and is passed
- * over; so is one of a user who could not write here. The lock is then that of a file, .lock, which
- * is there only so long. (Versions up to 0.1.0 had that file alone, and are noticed by it.)
+ * There are two locks (flock(2)). That of the file .lock, which nobody else may open, says that a
+ * spoord writes here. As the file can be taken away, the directory itself is locked, too: whoever
+ * has both is a spoord; whoever has the directory alone is given a few seconds to make the file
+ * again, and is then passed over, since everybody who may read the directory can lock it.
+ *
+ * A lock lasts as long as the descriptor is open, anywhere: a process that was killed while a
+ * thread waits in the kernel for something that never comes keeps it. Such a process executes
+ * nothing any more, and is passed over. (Versions up to 0.1.0 lock the file alone.)
  */
 #ifndef DAEMON_ARCHIVE_LOCK_H
 #define DAEMON_ARCHIVE_LOCK_H
@@ -15,16 +18,20 @@
 #include <sys/types.h>
 
 struct archive_lock {
-	int file_fd; /* -1: the directory's own lock is had */
+	int file_fd; /* -1: not had yet, as the disk is full; the directory's lock is */
 };
 
 /*
- * Locks what dir_fd is open on, for as long as that is; waits a second for who is about to end. 0;
- * -EBUSY with *holder: a process that writes there (0: it cannot be told which); -errno.
+ * Locks what dir_fd is open on, for as long as that is. Waits a second for a process that is about
+ * to end, and five for one that has locked the directory alone. 0; -EBUSY with *holder: a process
+ * that writes there (0: it cannot be told which); -errno.
  */
 int archive_lock(int dir_fd, const char *path, struct archive_lock *ret, pid_t *holder);
-/* Now and then: is it to be had on the directory by now? */
-void archive_lock_settle(struct archive_lock *l, int dir_fd);
+/*
+ * Every two seconds: gets what is not had, and makes the file again. 0; -EBUSY with *holder, as
+ * above: somebody else has it by now.
+ */
+int archive_lock_settle(struct archive_lock *l, int dir_fd, const char *path, pid_t *holder);
 /* Before dir_fd is closed. */
 void archive_lock_done(struct archive_lock *l, int dir_fd);
 

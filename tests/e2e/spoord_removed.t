@@ -256,6 +256,39 @@ for file in "$archive"/*.spoor; do
 	exits 0 "$(basename "$file") is clean" "$SPOOR" verify "$file"
 done
 
+# --- who may only read there -----------------------------------------------------------------------
+# A member of its group locks the directory and executes a program that is another user's from then on.
+member=
+locked_by() # PID: the directory, by /proc/locks
+{
+	grep -Eq " $1 [0-9a-f:]*:$(stat -c %i "$archive") " /proc/locks
+}
+if [ "$(id -u)" -ne 0 ] || ! install -m 4755 "$(command -v sleep)" "$TMP/setuid" ||
+	findmnt -nT "$TMP" -o OPTIONS | grep -q nosuid; then
+	skip "no user whom a program makes root" 8
+else
+	chmod 711 "$TMP"
+	chgrp 65533 "$archive"
+	chmod 750 "$archive"
+	background setpriv --reuid 64001 --regid 65533 --clear-groups \
+		flock --no-fork -x "$archive" "$TMP/setuid" 3600
+	member=$!
+	ok "a member of the group has the lock" wait_for 10 locked_by "$member"
+	ok "in a process that is root's" wait_for 10 \
+		grep -Eq '^Uid:[[:space:]]64001[[:space:]]0[[:space:]]' "/proc/$member/status"
+	: >log
+	start
+	ok "the next one records all the same" wait_for 10 samples_over 0 || diag_file log
+	ok "and says whom it passed over" said "process $member, which is no spoord, has locked it"
+	exits 1 "a second one is refused" "$spoord" -c spoord.conf
+	rm "$archive/.lock"
+	exits 1 "also when the lock file was removed a moment ago" "$spoord" -c spoord.conf
+	like "$(cat err)" "another spoord writes here, process $pid" "which is told who is there"
+	kill "$member"
+	ok "the directory's lock is had when the member goes" wait_for 6 locked_by "$pid"
+	stop
+fi
+
 # --- one that was killed, and does not end -----------------------------------------------------------
 # A thread that writes to a frozen file system waits for as long as that is frozen.
 frozen=$TMP/frozen stuck=
@@ -267,7 +300,7 @@ thaw()
 mkdir "$frozen"
 if ! command -v fsfreeze >/dev/null || ! truncate -s 16M disk || ! mkfs.ext4 -q disk 2>/dev/null ||
 	! mount -o loop disk "$frozen" 2>/dev/null; then
-	skip "no file system can be mounted and frozen here" 10
+	skip "no file system can be mounted and frozen here" 11
 	done_testing
 	exit
 fi
@@ -294,13 +327,10 @@ wait "$pid" 2>/dev/null
 start
 ok "the next one after a kill is not" wait_for 10 samples_over 0 || diag_file log
 thaw
-locked()
-{
-	[ ! -e "$archive/.lock" ]
-}
-ok "when it ends at last, the lock is the directory's again" wait_for 6 locked
+ok "when it ends at last, the directory's lock is had again" wait_for 6 locked_by "$pid"
 exits 1 "which keeps others out" "$spoord" -c spoord.conf
 stop
 is $? 0 "SIGTERM: exit 0"
+nok "and leaves no lock file" test -e "$archive/.lock"
 unlike "$(cat log)" 'Sanitizer|Assertion' "no complaint of the program about itself"
 done_testing

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -41,7 +42,9 @@ test_open(void **state)
 	struct lab l;
 	struct archive *other = NULL;
 	struct archive_error error = { 0 };
+	struct archive_sight sight;
 	struct stat st;
+	char path[128];
 
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
@@ -53,8 +56,17 @@ test_open(void **state)
 	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
 	assert_non_null(strstr(error.text, "another spoord"));
 	assert_null(other);
-	assert_false(lab_exists(&l, ".lock"));
+	snprintf(path, sizeof(path), "%s/.lock", l.dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	/* Whoever takes the file away has it made again, and lets nobody in. */
+	assert_int_equal(unlink(path), 0);
+	archive_look(l.archive, &sight);
+	assert_false(sight.astray);
+	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
+	assert_true(lab_exists(&l, ".lock"));
 	lab_close(&l);
+	assert_false(lab_exists(&l, ".lock"));
 	lab_open(&l);
 	lab_done(&l);
 }
@@ -81,13 +93,14 @@ test_lock_of_0_1_0(void **state)
 	assert_true(lab_exists(&l, ".lock"));
 	close(fd);
 	lab_open(&l);
+	lab_close(&l);
 	assert_false(lab_exists(&l, ".lock"));
 	lab_done(&l);
 }
 
-/* A child locks the directory and leaves the lock with one that has no right here, or with nobody. */
+/* A child locks the directory, and, like a spoord, the file; it stays, or leaves the lock to nobody. */
 static void
-lock_in_child(const struct lab *l, uid_t uid, bool stays, pid_t *ret_pid, int *ret_fd)
+lock_in_child(const struct lab *l, bool file, bool stays, pid_t *ret_pid, int *ret_fd)
 {
 	int fd = open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ready[2];
 	char c;
@@ -96,7 +109,11 @@ lock_in_child(const struct lab *l, uid_t uid, bool stays, pid_t *ret_pid, int *r
 	assert_int_equal(pipe(ready), 0);
 	*ret_pid = fork();
 	if (*ret_pid == 0) {
-		if (flock(fd, LOCK_EX) != 0 || (uid && setresuid(uid, uid, uid) != 0) ||
+		int file_fd = file ? openat(fd, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+		/* A test that fails leaves nobody behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (flock(fd, LOCK_EX) != 0 || (file && flock(file_fd, LOCK_EX) != 0) ||
 		    write(ready[1], "", 1) != 1)
 			_exit(1);
 		while (stays)
@@ -118,7 +135,7 @@ end_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Who has the lock and cannot write does not keep a spoord out; the next one is kept out by that. */
+/* Who has locked the directory alone, whatever its user, keeps no spoord out. */
 static void
 test_lock_of_nobody(void **state)
 {
@@ -131,29 +148,49 @@ test_lock_of_nobody(void **state)
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
 	lab_close(&l);
-	/* Alive, and by its user it could be one. */
-	lock_in_child(&l, 0, true, &pid, &fd);
+	lock_in_child(&l, true, true, &pid, &fd);
 	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
 	end_child(pid);
 	/* A descriptor that outlives the process: here it is ours. */
 	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
 	close(fd);
-	lock_in_child(&l, 0, false, &pid, &fd);
-	lab_open(&l);
-	assert_true(lab_exists(&l, ".lock"));
-	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
-	lab_close(&l);
-	assert_false(lab_exists(&l, ".lock"));
-	close(fd);
-	if (geteuid() == 0) {
-		lock_in_child(&l, 65534, true, &pid, &fd);
+	for (int stays = 0; stays < 2; stays++) {
+		lock_in_child(&l, false, stays, &pid, &fd);
 		lab_open(&l);
+		assert_true(lab_exists(&l, ".lock"));
+		assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
 		lab_close(&l);
-		end_child(pid);
+		assert_false(lab_exists(&l, ".lock"));
+		if (stays)
+			end_child(pid);
 		close(fd);
 	}
 	lab_open(&l);
-	assert_false(lab_exists(&l, ".lock"));
+	lab_done(&l);
+}
+
+/* A spoord whose lock of the directory was somebody else's first gets it as soon as it is free. */
+static void
+test_lock_is_completed(void **state)
+{
+	struct archive_sight sight;
+	struct lab l;
+	pid_t pid;
+	int fd;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	lab_close(&l);
+	lock_in_child(&l, false, false, &pid, &fd);
+	lab_open(&l);
+	archive_look(l.archive, &sight);
+	close(fd);
+	fd = open(l.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	assert_int_equal(flock(fd, LOCK_UN), 0);
+	archive_look(l.archive, &sight);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+	close(fd);
 	lab_done(&l);
 }
 
@@ -886,6 +923,7 @@ main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_lock_of_0_1_0),
 		cmocka_unit_test(test_lock_of_nobody),
+		cmocka_unit_test(test_lock_is_completed),
 		cmocka_unit_test(test_dying_threads),
 		cmocka_unit_test(test_open_fails),
 		cmocka_unit_test(test_life),
