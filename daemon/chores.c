@@ -22,16 +22,18 @@ struct chores {
 	bool busy, quit;
 	uint64_t nr_done;
 	uint64_t turn; /* that is being served: of each user one chore has it */
-	uid_t served;  /* in this turn last */
 	/* The main thread's: */
 	struct watchdog_counter seen;
 };
 
-/* A user's chores have one turn after another; the first, the one that is being served. */
+/*
+ * A user's chores have one turn after another; the first, the next one. Were it the one that is
+ * being served, users who each ask again at once would keep it from ever being over.
+ */
 static uint64_t
 turn_of(const struct chores *c, const struct chore *one)
 {
-	uint64_t turn = c->turn + (one->uid == c->served);
+	uint64_t turn = c->turn + 1;
 	const struct chore *other;
 
 	STAILQ_FOREACH(other, &c->waiting, next)
@@ -56,10 +58,8 @@ take(struct chores *c)
 	if (!first)
 		return NULL;
 	STAILQ_REMOVE(&c->waiting, first, chore, next);
-	if (first->for_client) {
+	if (first->for_client)
 		c->turn = first->turn;
-		c->served = first->uid;
-	}
 	return first;
 }
 
@@ -99,7 +99,6 @@ chores_new(int wake_fd, struct chores **ret)
 	if (!c)
 		return -ENOMEM;
 	c->wake_fd = wake_fd;
-	c->served = (uid_t)-1;
 	STAILQ_INIT(&c->waiting);
 	STAILQ_INIT(&c->done);
 	pthread_mutex_init(&c->lock, NULL);

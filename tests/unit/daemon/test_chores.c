@@ -21,7 +21,8 @@ struct named {
 };
 
 static struct chores *chores;
-static int wake_fd, hold[2];
+static int wake_fd, hold[2], entered[2];
+static bool stepped; /* each is held, and tells that it has begun */
 static struct named all[CHORES];
 static size_t nr, nr_ran, nr_done;
 static char ran[CHORES + 1];
@@ -42,6 +43,13 @@ run_held(struct chore *one)
 }
 
 static void
+run_stepped(struct chore *one)
+{
+	assert_int_equal(write(entered[1], &((struct named *)one)->name, 1), 1);
+	run_held(one);
+}
+
+static void
 done(struct chore *one)
 {
 	(void)one;
@@ -55,7 +63,8 @@ setup(void **state)
 	nr = nr_ran = nr_done = 0;
 	memset(ran, 0, sizeof(ran));
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return pipe(hold) | chores_new(wake_fd, &chores);
+	stepped = false;
+	return pipe(hold) | pipe(entered) | chores_new(wake_fd, &chores);
 }
 
 static int
@@ -63,7 +72,8 @@ teardown(void **state)
 {
 	(void)state;
 	chores_close(chores, NULL, NULL);
-	return close(wake_fd) | close(hold[0]) | close(hold[1]);
+	return close(wake_fd) | close(hold[0]) | close(hold[1]) | close(entered[0]) |
+		close(entered[1]);
 }
 
 /* uid -1: the daemon's own. */
@@ -72,8 +82,11 @@ add(char name, uid_t uid)
 {
 	struct named *one = &all[nr++];
 
-	*one = (struct named){ .chore = { .run = name == 'H' ? run_held : run, .done = done },
-			       .name = name };
+	*one = (struct named){ .chore = { .run = run, .done = done }, .name = name };
+	if (name == 'H')
+		one->chore.run = run_held;
+	else if (stepped)
+		one->chore.run = run_stepped;
 	one->chore.for_client = uid != (uid_t)-1;
 	one->chore.uid = uid;
 	chores_add(chores, &one->chore);
@@ -117,7 +130,7 @@ test_own_come_first(void **state)
 	assert_order("aab*a*", "**abaa");
 }
 
-/* Who comes later has the next turn, and not the ones that it missed. */
+/* Who comes later has the next turn, as everybody has, and not the ones that it missed. */
 static void
 test_nothing_is_saved_up(void **state)
 {
@@ -133,7 +146,33 @@ test_nothing_is_saved_up(void **state)
 	}
 	memset(ran, 0, sizeof(ran));
 	nr_ran = 0;
-	assert_order("abbab", "babab");
+	assert_order("abbab", "abbab");
+}
+
+/* Two who ask again while the next one is served do not keep a third one's second call waiting. */
+static void
+test_nobody_waits_for_ever(void **state)
+{
+	char now, before = 'H';
+	unsigned int calls_of_c = 0;
+
+	(void)state;
+	stepped = true;
+	add('H', (uid_t)-1);
+	for (const char *c = "abcc"; *c; c++)
+		add(*c, (uid_t)*c);
+	assert_int_equal(write(hold[1], "", 1), 1);
+	for (int i = 0; i < 12; i++) {
+		assert_int_equal(read(entered[0], &now, 1), 1);
+		if (before == 'a' || before == 'b')
+			add(before, (uid_t)before);
+		calls_of_c += now == 'c';
+		before = now;
+		assert_int_equal(write(hold[1], "", 1), 1);
+	}
+	assert_int_equal(calls_of_c, 2);
+	/* Those that are left are not held. */
+	assert_int_equal(write(hold[1], "  ", 2), 2);
 }
 
 int
@@ -144,6 +183,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_three_users, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_come_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_is_saved_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_waits_for_ever, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("chores", tests, NULL, NULL);
