@@ -26,6 +26,7 @@
 #define ARCHIVE_SUFFIX ".spoor"
 #define ARCHIVE_ACTIVE ".active" /* after .spoor */
 #define ARCHIVE_MODE 0640
+#define ARCHIVE_MODE_HIDDEN 0600
 #define ARCHIVE_DIR_MODE 0750
 
 /* A file of the directory that none of our sinks writes. */

@@ -195,7 +195,7 @@ print_start(uint64_t realtime_ns, char *out, size_t size)
 
 /* Creates DIR/STEM-SEQ.spoor.active; names that exist are passed over. The descriptor, -errno. */
 static int
-create(struct archive_sink *s, const char *dir, const char *stem)
+create(struct archive_sink *s, mode_t mode, const char *dir, const char *stem)
 {
 	struct archive *a = s->archive;
 
@@ -219,7 +219,7 @@ create(struct archive_sink *s, const char *dir, const char *stem)
 		if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
 		fd = openat(dirfd, s->active, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    ARCHIVE_MODE);
+			    mode);
 		if (fd >= 0)
 			return fd;
 		if (errno != EEXIST)
@@ -229,7 +229,7 @@ create(struct archive_sink *s, const char *dir, const char *stem)
 }
 
 static int
-open_sink(struct archive *a, struct archive_sink *s, const char *dir, const char *stem)
+open_sink(struct archive *a, struct archive_sink *s, mode_t mode, const char *dir, const char *stem)
 {
 	const char *base;
 	struct stat st;
@@ -237,7 +237,7 @@ open_sink(struct archive *a, struct archive_sink *s, const char *dir, const char
 
 	if (error)
 		return error;
-	s->fd = create(s, dir, stem);
+	s->fd = create(s, mode, dir, stem);
 	if (s->fd < 0)
 		return s->fd;
 	/* Of its own: the archive's may be another one by the time it is sealed. */
@@ -262,8 +262,9 @@ open_sink(struct archive *a, struct archive_sink *s, const char *dir, const char
 }
 
 static int
-new_sink(struct archive *a, enum retention_kind kind, const char *dir, const char *stem,
-	 uint64_t realtime_ns, struct archive_sink **ret, struct archive_error *error)
+new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *dir,
+	 const char *stem, uint64_t realtime_ns, struct archive_sink **ret,
+	 struct archive_error *error)
 {
 	struct archive_sink *s = calloc(1, sizeof(*s));
 	bool found = true;
@@ -278,7 +279,7 @@ new_sink(struct archive *a, enum retention_kind kind, const char *dir, const cha
 		r = archive_look_around(a, error);
 		found = r == 0;
 		if (found)
-			r = open_sink(a, s, dir, stem);
+			r = open_sink(a, s, mode, dir, stem);
 		pthread_mutex_unlock(&a->lock);
 	}
 	if (r) {
@@ -306,7 +307,7 @@ archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[1
 	print_start(realtime_ns, start, sizeof(start));
 	snprintf(stem, sizeof(stem), "%s-%02x%02x%02x%02x", start, boot_id[0], boot_id[1],
 		 boot_id[2], boot_id[3]);
-	r = new_sink(a, RETENTION_SEGMENT, "", stem, realtime_ns, &s, error);
+	r = new_sink(a, RETENTION_SEGMENT, ARCHIVE_MODE, "", stem, realtime_ns, &s, error);
 	if (!r)
 		*ret = &s->io;
 	return r;
@@ -321,15 +322,10 @@ archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_
 	int r;
 
 	print_start(realtime_ns, start, sizeof(start));
-	r = new_sink(a, RETENTION_CAPTURE, ARCHIVE_CAPTURES "/", start, realtime_ns, &s, error);
+	r = new_sink(a, RETENTION_CAPTURE, hidden ? ARCHIVE_MODE_HIDDEN : ARCHIVE_MODE,
+		     ARCHIVE_CAPTURES "/", start, realtime_ns, &s, error);
 	if (r)
 		return r;
-	if (hidden && fchmod(s->fd, S_IRUSR | S_IWUSR) < 0) {
-		r = -errno;
-		archive_fail(error, r, "%s/%s", a->path, s->name);
-		(void)s->io.close(&s->io);
-		return r;
-	}
 	snprintf(ret_name, ARCHIVE_NAME_MAX, "%s", s->name);
 	*ret = &s->io;
 	return 0;

@@ -774,6 +774,43 @@ test_sync_of_directories(void **state)
 	lab_done(&l);
 }
 
+/* fchmod(2) of this program: files are made with the mode that they are to have. */
+int
+fchmod(int fd, mode_t mode)
+{
+	(void)fd;
+	(void)mode;
+	errno = EPERM;
+	return -1;
+}
+
+/* A capture that others may not read is never one that they could have opened for a moment. */
+static void
+test_modes_of_captures(void **state)
+{
+	const mode_t modes[] = { 0640, 0600 };
+	struct archive_error error = { 0 };
+	char path[128 + ARCHIVE_NAME_MAX], name[ARCHIVE_NAME_MAX];
+	struct io_sink *sink;
+	mode_t umask_before;
+	struct stat st;
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	umask_before = umask(0);
+	for (int hidden = 0; hidden < 2; hidden++) {
+		assert_int_equal(
+			archive_capture(l.archive, l.clock_ns, hidden, &sink, name, &error), 0);
+		snprintf(path, sizeof(path), "%s/%s.active", l.dir, name);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 07777, modes[hidden]);
+		sink->close(sink);
+	}
+	(void)umask(umask_before);
+	lab_done(&l);
+}
+
 static struct archive_sight
 look(const struct lab *l)
 {
@@ -942,6 +979,7 @@ main(void)
 		cmocka_unit_test(test_failed_unlink),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_sync_of_directories),
+		cmocka_unit_test(test_modes_of_captures),
 		cmocka_unit_test(test_look_at_files),
 		cmocka_unit_test(test_look_at_directories),
 	};
