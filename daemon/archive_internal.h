@@ -130,7 +130,10 @@ int archive_look_around(struct archive *a, struct archive_error *error);
 
 /* --- archive_scan.c: the directory is the truth --- */
 
-/* Reads the directory anew, seals what a dead daemon left, quarantines what is no recording. */
+/*
+ * Reads the directory anew, seals what a dead daemon left, quarantines what is no recording. One
+ * that fails is tried again at the next tick.
+ */
 int archive_scan(struct archive *a);
 /* Has there been another name, or one less, since? Seen of ours, too. */
 bool archive_changed(const struct archive *a);

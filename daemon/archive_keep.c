@@ -116,8 +116,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 	pthread_mutex_lock(&a->lock);
 	n = keep(a, label, from_s, until_s, error);
 	/* The truth again, be it for what is pinned now or for what is not after all. */
-	if (archive_scan(a) != 0)
-		a->scan_wanted = true;
+	(void)archive_scan(a);
 	pthread_mutex_unlock(&a->lock);
 	return n;
 }

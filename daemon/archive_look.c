@@ -104,8 +104,8 @@ archive_look_around(struct archive *a, struct archive_error *error)
 	a->astray = r < 0 ? r : 0;
 	LIST_FOREACH(s, &a->sinks, link)
 		archive_look_at_sink(a, s);
-	if (r > 0 && archive_scan(a) != 0)
-		a->scan_wanted = true;
+	if (r > 0)
+		(void)archive_scan(a);
 	return r < 0 ? r : 0;
 }
 

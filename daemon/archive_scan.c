@@ -486,6 +486,7 @@ archive_scan(struct archive *a)
 	}
 	if (error) {
 		/* The old account stays, which is better than half a new one. */
+		a->scan_wanted = true;
 		free_files(s.files, s.nr);
 		return error;
 	}

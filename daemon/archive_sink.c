@@ -131,7 +131,7 @@ seal(struct archive_sink *s)
 	archive_look_at_sink(a, s);
 	/* What has its name now, or has it under another one, is for a scan to find. */
 	if (s->gone || s->renamed) {
-		a->scan_wanted = archive_scan(a) != 0;
+		(void)archive_scan(a);
 		return;
 	}
 	if (s->size == 0 && unlinkat(s->dir_fd, s->active, 0) == 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/archive.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -774,6 +776,53 @@ test_sync_of_directories(void **state)
 	lab_done(&l);
 }
 
+/* fdopendir(3) of this program. */
+static bool no_directories;
+
+DIR *
+fdopendir(int fd)
+{
+	DIR *(*real)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+
+	if (!no_directories)
+		return real(fd);
+	errno = EMFILE;
+	return NULL;
+}
+
+/* A scan that fails, whoever wanted it, is made up for at once. */
+static void
+test_failed_scan(void **state)
+{
+	struct archive_error error = { 0 };
+	char path[256];
+	uint64_t bytes;
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int vacuum = 0; vacuum < 2; vacuum++) {
+		assert_int_equal(lab_file(&l, 1000), 0);
+		tick_after(&l, 1, 1);
+		assert_int_equal(usage(&l).segments, 1);
+		snprintf(path, sizeof(path), "%s/%s", l.dir,
+			 vacuum ? "20260102T030408.000000Z-abcdef01-000002.spoor"
+				: "20260102T030406.500000Z-abcdef01-000001.spoor");
+		assert_int_equal(unlink(path), 0);
+		no_directories = true;
+		if (vacuum)
+			assert_int_equal(archive_vacuum(l.archive, 0, 0, 0, &bytes, &error),
+					 -EMFILE);
+		else
+			tick_after(&l, 2, 2);
+		no_directories = false;
+		assert_int_equal(usage(&l).segments, 1);
+		tick_after(&l, 3, 3);
+		assert_int_equal(usage(&l).segments, 0);
+	}
+	lab_done(&l);
+}
+
 /* fchmod(2) of this program: files are made with the mode that they are to have. */
 int
 fchmod(int fd, mode_t mode)
@@ -979,6 +1028,7 @@ main(void)
 		cmocka_unit_test(test_failed_unlink),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_sync_of_directories),
+		cmocka_unit_test(test_failed_scan),
 		cmocka_unit_test(test_modes_of_captures),
 		cmocka_unit_test(test_look_at_files),
 		cmocka_unit_test(test_look_at_directories),
