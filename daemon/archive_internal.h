@@ -59,7 +59,7 @@ struct archive_sink {
 	uint64_t reserved; /* granted to a write that is under way */
 	uint64_t start_s;
 	bool gone;    /* no name here leads to it: what it had is lost */
-	bool renamed; /* by somebody, in its directory */
+	bool renamed; /* by somebody, in its directory: a segment only */
 	bool entered; /* the directory's entry of it is on stable storage */
 	LIST_ENTRY(archive_sink) link;
 };

@@ -59,8 +59,13 @@ lose(struct archive *a, struct archive_sink *s, const struct stat *st)
 	snprintf(text, sizeof(text),
 		 "%s/%s" ARCHIVE_ACTIVE " was %s: what was recorded from %s to %s is lost", a->path,
 		 s->name, st->st_nlink ? "moved away" : "removed", from, until);
-	log_warning("%s%s", text, segment ? "" : ", and the capture ends");
 	s->gone = true;
+	if (!segment && st->st_nlink)
+		log_warning("%s/%s" ARCHIVE_ACTIVE " was moved or renamed: nothing more is written "
+			    "to it, and the capture ends",
+			    a->path, s->name);
+	else
+		log_warning("%s%s", text, segment ? "" : ", and the capture ends");
 	if (!segment)
 		return;
 	a->lost_files++;
@@ -82,7 +87,8 @@ archive_look_at_sink(struct archive *a, struct archive_sink *s)
 	a->scan_wanted = true;
 	(void)archive_dirfd(a, s->name, &base);
 	path[strlen(a->path) + (size_t)(base - s->name) + 1] = '\0';
-	if (st.st_nlink == 0 || !find_name(path, &st, name)) {
+	/* Who waits for a capture was told its name: under another one it does not end in order. */
+	if (st.st_nlink == 0 || s->kind != RETENTION_SEGMENT || !find_name(path, &st, name)) {
 		lose(a, s, &st);
 		return;
 	}
@@ -121,7 +127,7 @@ archive_look(struct archive *a, struct archive_sight *ret)
 	(void)strlcpy(ret->lost, a->lost, sizeof(ret->lost));
 	LIST_FOREACH(s, &a->sinks, link) {
 		ret->gone |= s->kind == RETENTION_SEGMENT && s->gone;
-		ret->renamed |= s->kind == RETENTION_SEGMENT && s->renamed;
+		ret->renamed |= s->renamed;
 	}
 	pthread_mutex_unlock(&a->lock);
 }

@@ -240,6 +240,16 @@ ok "it ends" wait_for 10 none
 wait $client
 isnt $? 0 "and who waits for it gets an error"
 like "$(cat capture.out)" "its file was removed" "with the reason"
+ctl capture --duration 30s >capture.out 2>&1 &
+client=$!
+ok "another one runs" wait_for 10 captured
+name=$(find "$archive/captures" -name '*.active')
+mv "$name" "$archive/captures/incident.spoor"
+ok "its file is renamed: said within five seconds" wait_for 5 said "$name was moved or renamed: .* and the capture ends"
+ok "it ends" wait_for 10 none
+wait $client
+isnt $? 0 "and who waits for it gets an error"
+exits 0 "what was renamed reads" "$SPOOR" report "$archive/captures/incident.spoor"
 is "$(active_inode)" "$old" "the base stream is not concerned"
 exits 0 "nor is sync" ctl sync
 

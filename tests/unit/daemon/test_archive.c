@@ -937,6 +937,16 @@ test_look_at_files(void **state)
 	assert_false(look(&l).gone);
 	assert_int_equal(lab_write(capture, 100, false), -ESTALE);
 	capture->close(capture);
+	/* Who waits for it was told its name: another one in captures/ is no end in order. */
+	capture = lab_capture(&l);
+	assert_int_equal(lab_write(capture, 100, true), 0);
+	move_active(&l, "captures/20260102T030411.000000Z-000004.spoor.active",
+		    "captures/20260102T030411.000000Z-x.spoor");
+	assert_false(look(&l).renamed);
+	assert_int_equal(lab_write(capture, 100, false), -ESTALE);
+	capture->close(capture);
+	assert_true(lab_exists(&l, "captures/20260102T030411.000000Z-x.spoor"));
+	assert_int_equal(usage(&l).captures, 1);
 	assert_int_equal(look(&l).lost_files, 1);
 	lab_check(&l, 1 << 20);
 	lab_done(&l);
