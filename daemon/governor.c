@@ -66,7 +66,7 @@ struct load {
 	double doubled;		      /* the largest share, if side-band were twice as much */
 };
 
-/* A budget of which so many shares are used, and so many of them by side-band. */
+/* A budget: how many of it are used, and how many by side-band that can be lowered. */
 static void
 add_load(struct load *l, double used, double sideband, enum governor_cause cause)
 {
@@ -95,19 +95,22 @@ load_of(const struct governor *g, const struct governor_budget *b,
 {
 	double seconds = (double)(now->now_ns - g->at.now_ns) / 1e9;
 	struct load l = { .cause = GOVERNOR_NONE };
+	uint64_t cpu_ns = more(now->sideband_cpu_ns, g->at.sideband_cpu_ns);
+	uint64_t disk_bytes = more(now->sideband_bytes, g->at.sideband_bytes);
+
+	if (!b->sideband)
+		cpu_ns = disk_bytes = 0;
 	if (b->cpu_milli_percent) {
 		double ns = (double)b->cpu_milli_percent / 100000 * 1e9 * seconds;
 
-		add_load(&l, (double)(now->cpu_ns - g->at.cpu_ns) / ns,
-			 (double)more(now->sideband_cpu_ns, g->at.sideband_cpu_ns) / ns,
+		add_load(&l, (double)(now->cpu_ns - g->at.cpu_ns) / ns, (double)cpu_ns / ns,
 			 GOVERNOR_CPU);
 	}
 	if (b->disk_bytes_per_s) {
 		double bytes = (double)b->disk_bytes_per_s * seconds;
 
 		add_load(&l, (double)(now->written_bytes - g->at.written_bytes) / bytes,
-			 (double)more(now->sideband_bytes, g->at.sideband_bytes) / bytes,
-			 GOVERNOR_DISK);
+			 (double)disk_bytes / bytes, GOVERNOR_DISK);
 	}
 	if (b->memory_bytes)
 		l.memory = (double)now->rss_bytes / (double)b->memory_bytes;
@@ -247,6 +250,8 @@ governor_decide(struct governor *g, const struct governor_budget *b,
 	enum governor_step step = GOVERNOR_STAY;
 	struct load l;
 
+	if (!b->sideband)
+		g->sideband = 0;
 	if (now->hold || !g->begun) {
 		g->at = *now;
 		g->begun = true;

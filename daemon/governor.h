@@ -10,7 +10,8 @@
  *
  * Where more than half of what is over comes of side-band, which no frequency changes, the samples
  * answer for their own part only, and the budget of side-band is halved, thrice at most: an eighth
- * of the default is what hundreds of short processes a second write.
+ * of the default is what hundreds of short processes a second write. Where side-band has no budget
+ * the samples answer for all.
  *
  * What sampling costs inside the kernel's interrupt is in nobody's account: the kernel has
  * its own limit for it (perf_cpu_time_max_percent).
@@ -32,6 +33,7 @@ struct governor_budget {	    /* 0: no limit */
 	uint64_t cpu_milli_percent; /* 1000: 1 % of one CPU */
 	uint64_t memory_bytes;
 	uint64_t disk_bytes_per_s;
+	bool sideband; /* it has a budget that can be halved */
 };
 
 /* Counters since the start of the process. */

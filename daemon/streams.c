@@ -132,6 +132,8 @@ set_sideband(struct streams *s, unsigned int before)
 	if (halved == before)
 		return;
 	base_stream_set_sideband(s->base, halved);
+	if (!s->config->sideband_share)
+		return;
 	log_notice("%s: side-band at 1/%u of sideband_share",
 		   governor_sideband_reason(&s->governor), 1u << halved);
 }
@@ -146,6 +148,7 @@ govern(struct streams *s)
 		.cpu_milli_percent = s->config->cpu_budget,
 		.memory_bytes = s->config->memory_budget,
 		.disk_bytes_per_s = s->config->disk_budget,
+		.sideband = s->config->sideband_share != 0,
 	};
 	struct governor_reading now = {
 		.now_ns = used->at_ns,

@@ -30,6 +30,7 @@ world_init(struct world *w, uint64_t hz, double budget_percent, double percent_a
 	*w = (struct world){ .configured_hz = hz };
 	governor_init(&w->g);
 	w->now.now_ns = 1000 * SECOND_NS;
+	w->budget.sideband = true;
 	w->budget.cpu_milli_percent = (uint64_t)(budget_percent * 1000);
 	w->per_hz = percent_at_hz / 100 / (double)hz;
 }
@@ -47,7 +48,8 @@ world_run(struct world *w, unsigned int seconds)
 		double hz = (double)world_hz(w);
 
 		w->now.now_ns += SECOND_NS;
-		double sideband = 1 / (double)(1u << governor_sideband(&w->g));
+		double sideband = w->budget.sideband ? 1 / (double)(1u << governor_sideband(&w->g))
+						     : 1;
 
 		w->now.cpu_ns +=
 			(uint64_t)((w->fixed + w->per_hz * hz + w->sideband * sideband) * 1e9);
@@ -163,6 +165,32 @@ test_sideband_on_disk(void **state)
 	assert_int_equal(world_hz(&w), 99);
 	assert_true(governor_sideband(&w.g) >= 1);
 	assert_string_equal(governor_sideband_reason(&w.g), "disk_budget");
+}
+
+/* Side-band that has no budget cannot be lowered: the samples answer for all of it. */
+static void
+test_sideband_without_budget(void **state)
+{
+	struct world w;
+
+	world_init(&w, 999, 1, 2);
+	w.budget.sideband = false;
+	w.sideband = 0.02;
+	world_run(&w, 60);
+	assert_int_equal(governor_sideband(&w.g), 0);
+	assert_string_equal(governor_reason(&w.g), "cpu_budget");
+	world_run(&w, 3600);
+	assert_int_equal(world_hz(&w), GOVERNOR_FLOOR_HZ);
+	/* It had one until now: what was lowered is not there any more. */
+	world_init(&w, 19, 1, 0.1);
+	w.sideband = 0.03;
+	world_run(&w, 60);
+	assert_int_equal(governor_sideband(&w.g), 2);
+	w.budget.sideband = false;
+	governor_forget(&w.g);
+	world_run(&w, 60);
+	assert_int_equal(governor_sideband(&w.g), 0);
+	assert_string_equal(governor_reason(&w.g), "cpu_budget");
 }
 
 /* Samples that are over are lowered, also while side-band is. */
@@ -348,6 +376,7 @@ main(void)
 		cmocka_unit_test(test_lowers_and_comes_back),
 		cmocka_unit_test(test_sideband_pays_for_itself),
 		cmocka_unit_test(test_sideband_on_disk),
+		cmocka_unit_test(test_sideband_without_budget),
 		cmocka_unit_test(test_both_over),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_start_is_free),
