@@ -9,7 +9,7 @@
 #include "daemon/chores.h"
 
 /* Of clients that are gone, too: who calls and leaves again and again is told to wait. */
-#define CALLS_MAX 256
+#define CALLS_MAX 256 /* of root, and of all others together */
 #define CALLS_EACH 64 /* of a user but root */
 
 struct disk_call {
@@ -82,11 +82,15 @@ static bool
 has_room(const struct disk_calls *d, uid_t uid)
 {
 	const struct disk_call *one;
-	size_t its = 0;
+	size_t its = 0, roots = 0;
 
-	LIST_FOREACH(one, &d->calls, link)
+	LIST_FOREACH(one, &d->calls, link) {
 		its += one->call.uid == uid;
-	return d->nr < CALLS_MAX && (its < CALLS_EACH || uid == 0);
+		roots += one->call.uid == 0;
+	}
+	if (uid == 0)
+		return roots < CALLS_MAX;
+	return its < CALLS_EACH && d->nr - roots < CALLS_MAX;
 }
 
 int
