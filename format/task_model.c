@@ -690,12 +690,6 @@ task_model_left_out(const struct task_model *m)
 	};
 }
 
-uint64_t
-task_model_cgroups_bytes(const struct task_model *m)
-{
-	return m->names.cgroups_bytes;
-}
-
 void
 task_model_stats(const struct task_model *m, struct task_model_stats *ret)
 {

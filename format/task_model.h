@@ -148,8 +148,6 @@ void task_model_prune(struct task_model *m, uint64_t time_ns);
 
 /* Forgets every control group: they have no record of their end. */
 void task_model_forget_cgroups(struct task_model *m);
-/* What their names take. */
-uint64_t task_model_cgroups_bytes(const struct task_model *m);
 
 /* Whole records of a snapshot. 0, or what task_model_snapshot() is to return. */
 typedef int task_model_emit_fn(void *arg, struct span records);

@@ -28,8 +28,6 @@
 #define PENDING_BYTES_MAX (16u << 20)
 #define WAIT_MS 20 /* at most between looks whether there is something */
 #define MODEL_BYTES (32u << 20)
-#define CGROUPS_MIN (1u << 20) /* bytes of names that are worth a look at which groups there are */
-#define CGROUPS_PAUSE 20       /* times as long as the look took, until the next */
 
 /* A side-band record that waits for the time up to which order is certain. */
 struct pending {
@@ -57,9 +55,8 @@ struct live {
 	uint64_t seq;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
-	uint64_t cut;			    /* processes of whose maps a scan told only a part */
-	uint64_t model_ns;		    /* the model has all records before this */
-	uint64_t cgroups_bytes, cgroups_ns; /* not over these, and before, is it looked again */
+	uint64_t cut;	   /* processes of whose maps a scan told only a part */
+	uint64_t model_ns; /* the model has all records before this */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
 	char notes[256];
@@ -133,7 +130,6 @@ live_open(const struct live_options *options, struct live **ret)
 		return -ENOMEM;
 	}
 	task_model_limit(l->model, MODEL_BYTES);
-	l->cgroups_bytes = CGROUPS_MIN;
 	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
@@ -238,7 +234,6 @@ live_record(struct live *l, const struct perf_record *record, int event)
 	case REC_FORK:
 	case REC_EXIT:
 	case REC_NAMESPACES:
-	case REC_CGROUP:
 	case REC_KSYMBOL:
 		pending_add(l, record);
 		break;
@@ -332,30 +327,19 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
 }
 
-/* Groups have no record of their end: those that are gone would pile up. */
+/*
+ * Groups have no record of their end: those that are gone would pile up in the model. So it has none
+ * but for a snapshot, of those that are there.
+ */
 static int
-cgroups_renew(struct live *l)
+cgroups_scan(struct live *l)
 {
-	uint64_t began_ns = host_now_ns(), now_ns;
 	char root[4096];
-	int rc;
 
+	/* No control groups, or none that can be read, is no reason not to record. */
 	if (cgroup_root(NULL, root, sizeof(root)))
 		return 0;
-	task_model_forget_cgroups(l->model);
-	rc = cgroup_walk(root, cgroup_record, l);
-	l->cgroups_bytes = task_model_cgroups_bytes(l->model) + CGROUPS_MIN;
-	now_ns = host_now_ns();
-	l->cgroups_ns = now_ns + (now_ns - began_ns) * CGROUPS_PAUSE;
-	return rc == -ENOMEM ? rc : 0;
-}
-
-static int
-cgroups_follow(struct live *l)
-{
-	uint64_t bytes = task_model_cgroups_bytes(l->model);
-
-	return bytes < l->cgroups_bytes || host_now_ns() < l->cgroups_ns ? 0 : cgroups_renew(l);
+	return cgroup_walk(root, cgroup_record, l) == -ENOMEM ? -ENOMEM : 0;
 }
 
 /* Other modules than the table of symbols knows? Asked now and then, if there is a reason to. */
@@ -428,8 +412,6 @@ live_pass(struct live *l, uint64_t complete_ns)
 	live_ids_ask_others(l->ids, l->model_ns);
 	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
 	rc = modules_follow(l);
-	if (!rc)
-		rc = cgroups_follow(l);
 	if (l->nomem) {
 		l->nomem = false;
 		rc = -ENOMEM;
@@ -626,9 +608,10 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 		if (o && o->build_id.kind == BUILDID_SURROGATE)
 			live_ids_give_object(l->ids, o);
 	}
-	if (cgroups_renew(l))
-		return -FMT_E_NOMEM;
-	rc = task_model_snapshot(l->model, &l->attr, &sid, emit, arg);
+	rc = cgroups_scan(l) ? -FMT_E_NOMEM : 0;
+	if (!rc)
+		rc = task_model_snapshot(l->model, &l->attr, &sid, emit, arg);
+	task_model_forget_cgroups(l->model);
 	return rc ? rc : pending_emit(l, emit, arg);
 }
 
