@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/base_stream.h"
+#include "daemon/base_stream_internal.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -16,70 +16,9 @@
 #include "recorder/session_error.h"
 
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
-#define ROTATE_AGAIN_NS (10 * SECOND_NS)
 #define SEGMENT_BYTES_MIN (64u << 10)
 #define OPEN_POLL_NS 10000000
 #define LOOK_NS (2 * SECOND_NS) /* at what others do to the archive */
-
-/* One session of it. The main thread's; chores use it while it is the present one, see retire(). */
-struct base_session {
-	struct base_stream *stream;
-	struct session_thread *thread;
-	struct session_options options;
-	char *events; /* what options point to */
-	const char *event_list[1];
-	uint64_t begun_ns;
-	bool told;	     /* that it records, and what it could not get */
-	bool failed;	     /* ended by itself: to be tried again */
-	struct chore ending; /* waits for its end */
-	LIST_ENTRY(base_session) link;
-};
-
-/* A chore of the stream's own, one of a kind at a time. */
-struct stream_chore {
-	struct chore chore;
-	struct base_stream *stream;
-	bool asked;
-	int result;
-	struct session_error error;
-};
-
-struct base_stream {
-	const struct config *config;
-	struct archive *archive;
-	struct chores *chores;
-	int wake_fd;
-	uint64_t hz, applied_hz; /* as the governor has it; as the session knows it */
-	uint8_t boot_id[16];
-
-	struct base_session *_Atomic now; /* NULL: it is tried again at retry_ns */
-	uint64_t begun_ns, retry_ns, backoff_ns;
-	uint64_t segment_ns, sync_ns, rotate_after_ns;
-	uint64_t refused_after_ns;	  /* not sooner another file for one that refuses */
-	struct session_stats before;	  /* of sessions that are over */
-	LIST_HEAD(, base_session) ending; /* and of those that are about to be */
-	uint64_t written, file_bytes;	  /* all bytes; of the current file when last asked */
-	bool suspended;			  /* said so */
-	uint64_t sideband;		  /* bytes a second, as the session knows it */
-	unsigned int sideband_halved;	  /* by the governor, so often */
-
-	struct base_session *next; /* of a reload: comes when it records */
-	const struct config *next_config;
-	int reloaded;
-	struct session_error reload_error;
-
-	struct stream_chore rotation, sync, frequency, look;
-	uint64_t look_ns;
-	bool look_failed; /* the file is gone, and there is no new one yet */
-	bool for_refusal; /* the rotation is for nothing else */
-	struct base_session *frequency_of;
-	uint64_t frequency_hz;
-	_Atomic uint64_t rotated_ns; /* by whom ever */
-	uint64_t sync_begun_ns;	     /* of the last good one; the chores', as what follows */
-	struct archive_sight sight;
-	uint32_t lost_files; /* that who synced was told of */
-	uint64_t lost_told_ns;
-};
 
 /* The loop's idea of now is from before what a client asked for in the same round. */
 static uint64_t
@@ -90,26 +29,13 @@ since(uint64_t now_ns, uint64_t then_ns)
 
 /* --- a session of it --------------------------------------------------------------------- */
 
-/* From any thread. */
-static int
-new_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
-{
-	struct archive_error why = { .saved_errno = 0 };
-	struct clock_triple now;
-	int r;
-
-	host_clocks(&now);
-	r = archive_segment(b->archive, now.realtime, b->boot_id, ret, &why);
-	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
-}
-
 /* On the session's thread. */
 static int
 prepare(void *arg, struct session_options *o, struct session_error *error)
 {
 	struct base_session *s = arg;
 
-	return new_segment(s->stream, &o->sink, error);
+	return base_stream_segment(s->stream, &o->sink, error);
 }
 
 static void
@@ -200,211 +126,6 @@ install(struct base_stream *b, struct base_session *s)
 	b->begun_ns = b->segment_ns = b->sync_ns = s->begun_ns;
 	b->rotate_after_ns = 0;
 	b->file_bytes = 0;
-}
-
-/* --- in chores --------------------------------------------------------------------------- */
-
-static struct session *
-running(struct base_stream *b, struct session_error *error)
-{
-	struct base_session *s = b->now;
-
-	if (s && session_thread_running(s->thread))
-		return session_thread_session(s->thread);
-	session_fail(error, -EAGAIN, "nothing is being recorded");
-	return NULL;
-}
-
-int
-base_stream_rotate(struct base_stream *b, struct session_error *error)
-{
-	struct session *s = running(b, error);
-	struct io_sink *sink;
-	int r;
-
-	if (!s)
-		return -EAGAIN;
-	r = new_segment(b, &sink, error);
-	if (r == 0)
-		r = session_rotate(s, sink, error);
-	if (r >= 0)
-		b->rotated_ns = host_now_ns();
-	return r;
-}
-
-/* Is the file still there? If not, on to another one. */
-static int
-look(struct base_stream *b, struct session_error *error)
-{
-	struct session *s;
-	int r;
-
-	archive_look(b->archive, &b->sight);
-	if (!b->sight.gone && !b->sight.renamed)
-		return 0;
-	s = running(b, error);
-	if (!s)
-		return -EAGAIN;
-	/* It may be the file of a session that is about to end. */
-	r = session_sync(s, error);
-	if (r == 0 && !b->sight.renamed)
-		return 0;
-	if (r < 0 && b->sight.astray)
-		return r;
-	return base_stream_rotate(b, error);
-}
-
-static int
-sync_now(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
-{
-	uint64_t begun_ns = host_now_ns();
-	struct session *s;
-	int r;
-
-	/* Many who ask at once must not get a block each. */
-	if (asked_ns < b->sync_begun_ns)
-		return 0;
-	(void)look(b, error);
-	s = running(b, error);
-	if (!s)
-		return -EAGAIN;
-	r = session_sync(s, error);
-	if (r == 0)
-		b->sync_begun_ns = begun_ns;
-	return r;
-}
-
-int
-base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
-{
-	int r = sync_now(b, asked_ns, error);
-
-	/* What has been lost since somebody was told is told to all who have asked until now. */
-	if (b->sight.lost_files != b->lost_files) {
-		b->lost_files = b->sight.lost_files;
-		b->lost_told_ns = host_now_ns();
-	}
-	if (r == -ESTALE || asked_ns < b->lost_told_ns)
-		return session_fail(error, -ESTALE, "%s", b->sight.lost);
-	return r;
-}
-
-static struct stream_chore *
-stream_chore(struct chore *one)
-{
-	return (struct stream_chore *)one;
-}
-
-static void
-run_rotation(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-	struct base_stream *b = c->stream;
-	struct session *s = running(b, &c->error);
-	struct session_stats now;
-
-	c->result = -EAGAIN;
-	if (!s)
-		return;
-	session_stats(s, &now);
-	/* Another chore may have had the same thought. */
-	c->result = b->for_refusal && !now.refused ? 0 : base_stream_rotate(b, &c->error);
-}
-
-static void
-run_sync(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-
-	c->result = sync_now(c->stream, one->asked_ns, &c->error);
-}
-
-static void
-run_look(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-
-	c->result = look(c->stream, &c->error);
-}
-
-static void
-run_frequency(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-	struct session *s = running(c->stream, &c->error);
-
-	c->result = s ? session_set_frequency(s, c->stream->frequency_hz, &c->error) : -EAGAIN;
-}
-
-/* Is it worth a word? Not when the session just ends. */
-static bool
-went_wrong(const struct stream_chore *c)
-{
-	return !c->chore.dropped && c->result != 0 && c->result != -EAGAIN &&
-		c->result != -ESHUTDOWN;
-}
-
-static void
-rotation_done(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-
-	c->asked = false;
-	if (!went_wrong(c))
-		return;
-	if (c->result < 0)
-		c->stream->rotate_after_ns = host_now_ns() + ROTATE_AGAIN_NS;
-	log_warning("%s: %s", c->result < 0 ? "the segment goes on" : "the segment before",
-		    c->error.text);
-}
-
-static void
-sync_done(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-
-	c->asked = false;
-	if (went_wrong(c))
-		log_warning("not synced: %s", c->error.text);
-}
-
-/* The archive has said what is wrong with it; what else is in the way is said once. */
-static void
-look_done(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-	struct base_stream *b = c->stream;
-
-	c->asked = false;
-	if (went_wrong(c) && c->result != -ESTALE && !b->look_failed)
-		log_warning("no new file: %s", c->error.text);
-	b->look_failed = c->result < 0;
-}
-
-static void
-frequency_done(struct chore *one)
-{
-	struct stream_chore *c = stream_chore(one);
-	struct base_stream *b = c->stream;
-
-	c->asked = false;
-	if (b->now == b->frequency_of)
-		b->applied_hz = b->frequency_hz;
-	if (went_wrong(c))
-		log_warning("the frequency stays: %s", c->error.text);
-}
-
-/* False: one of the kind is still to be done. */
-static bool
-ask_for(struct base_stream *b, struct stream_chore *c)
-{
-	if (c->asked)
-		return false;
-	c->asked = true;
-	c->stream = b;
-	c->error = (struct session_error){ .saved_errno = 0 };
-	chores_add(b->chores, &c->chore);
-	return true;
 }
 
 /* --- ends -------------------------------------------------------------------------------- */
@@ -576,14 +297,14 @@ look_at_segment(struct base_stream *b, uint64_t now_ns)
 	if (now_ns >= b->rotate_after_ns && (due || is_refused(b, now_ns))) {
 		if (!b->rotation.asked) /* else it is in use */
 			b->for_refusal = !due;
-		if (ask_for(b, &b->rotation)) {
+		if (base_chores_ask(b, &b->rotation)) {
 			/* Not twice for the size that is still told of the old file. */
 			b->rotate_after_ns = now_ns + 2 * SECOND_NS;
 			b->segment_ns = b->sync_ns = now_ns;
 		}
 	} else if (b->config->sync_interval &&
 		   since(now_ns, b->sync_ns) >= b->config->sync_interval) {
-		if (ask_for(b, &b->sync))
+		if (base_chores_ask(b, &b->sync))
 			b->sync_ns = now_ns;
 	}
 }
@@ -675,7 +396,7 @@ apply_frequency(struct base_stream *b)
 		return;
 	b->frequency_hz = b->hz;
 	b->frequency_of = b->now;
-	(void)ask_for(b, &b->frequency);
+	(void)base_chores_ask(b, &b->frequency);
 }
 
 void
@@ -683,7 +404,7 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 {
 	if (b->next)
 		look_at_next(b);
-	if (since(now_ns, b->look_ns) >= LOOK_NS && ask_for(b, &b->look))
+	if (since(now_ns, b->look_ns) >= LOOK_NS && base_chores_ask(b, &b->look))
 		b->look_ns = now_ns;
 	if (b->now && !b->now->told && session_thread_opened(b->now->thread))
 		tell(b->now);
@@ -742,10 +463,7 @@ base_stream_open(const struct config *c, struct archive *a, struct chores *chore
 	b->chores = chores;
 	b->wake_fd = wake_fd;
 	b->hz = c->frequency;
-	b->rotation.chore = (struct chore){ .run = run_rotation, .done = rotation_done };
-	b->sync.chore = (struct chore){ .run = run_sync, .done = sync_done };
-	b->frequency.chore = (struct chore){ .run = run_frequency, .done = frequency_done };
-	b->look.chore = (struct chore){ .run = run_look, .done = look_done };
+	base_chores_init(b);
 	LIST_INIT(&b->ending);
 	host_boot_id(b->boot_id);
 	r = begin_first(b, error);
