@@ -13,6 +13,7 @@
 #include "recorder/helper_pool.h"
 #include "recorder/helper_serve.h"
 #include "recorder/host.h"
+#include "recorder/proc.h"
 
 #define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
 #define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
@@ -21,6 +22,8 @@
 #define AGAIN_NS SECOND_NS    /* before another helper is asked for, where there was none */
 /* CPU time of the helper in a second: a flood of files that nobody saw before costs no more. */
 #define HELPER_CPU_NS UINT64_C(100000000)
+#define CROWD_USERS 16 /* that are heard in a second, where there are too many questions */
+#define CROWD_EACH 8   /* questions of one */
 #define ANCESTORS_MAX (HELPER_PEERS_MAX - 1)
 
 /* A build-id that the open file has. One that is forgotten is given again. */
@@ -28,6 +31,12 @@ struct given {
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	struct buildid id;
+};
+
+/* A user who asks, so to say, while there are too many questions. */
+struct asker {
+	uid_t uid;
+	unsigned int asked; /* in this second; 0: nobody */
 };
 
 /* A file that somebody mapped. The path is its own. */
@@ -56,6 +65,8 @@ struct live_ids {
 	struct buf payload;	      /* of the next BUILDIDS block */
 	size_t nr;		      /* entries in it */
 	struct given given[GIVEN][2]; /* the later one first */
+	uint64_t crowd_ns;	      /* when the crowd's second began */
+	struct asker crowd[CROWD_USERS];
 };
 
 struct live_ids *
@@ -263,6 +274,33 @@ helper_spent(struct live_ids *l)
 	return cpu_ns - l->second_cpu_ns > HELPER_CPU_NS;
 }
 
+/*
+ * Half of the ring, and the helper's time, go to whoever comes first. What is then left is for each
+ * user a little, so that one who maps new files without end keeps no others from being heard.
+ */
+static bool
+has_turn(struct live_ids *l, pid_t pid)
+{
+	uint64_t now_ns = host_now_ns();
+	struct asker *a = l->crowd, *end = l->crowd + CROWD_USERS;
+	uid_t uid = (uid_t)-1; /* of those that are gone: one for all */
+
+	if (l->nr_asked < ASKED_MAX / 2 && !helper_spent(l))
+		return true;
+	if (now_ns - l->crowd_ns >= SECOND_NS) {
+		l->crowd_ns = now_ns;
+		memset(l->crowd, 0, sizeof(l->crowd));
+	}
+	(void)proc_owner(pid, &uid);
+	while (a < end && a->asked && a->uid != uid)
+		a++;
+	if (a == end || a->asked == CROWD_EACH)
+		return false;
+	a->uid = uid;
+	a->asked++;
+	return true;
+}
+
 /* Takes the path over. What there is no room for is asked for when it is mapped again. */
 static void
 ask(struct live_ids *l, const struct wanted *w)
@@ -288,7 +326,7 @@ ask_for(struct live_ids *l, const struct buildid_map *map)
 			l->missing[i].again_ns = map->mapped_ns;
 			return;
 		}
-	if (l->nr_asked == ASKED_MAX || helper_spent(l))
+	if (l->nr_asked == ASKED_MAX || !has_turn(l, map->pid))
 		return;
 	w.map.path = strdup(map->path);
 	ask(l, &w);

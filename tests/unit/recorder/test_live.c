@@ -425,6 +425,50 @@ test_file_that_goes(void **state)
 }
 
 /* A surrogate is given to each file, also to one that has the map from a snapshot alone. */
+/* One who maps new files without end keeps no others from being heard. */
+static void
+test_crowd(void **state)
+{
+	struct perf_sample_id sid = { .id = ID };
+	pid_t child = fork();
+	struct perf_mmap map;
+	struct fixture f;
+	struct buf b;
+	char path[32];
+
+	if (child == 0)
+		_exit(geteuid() == 0 && setuid(4711) < 0 ? 1 : pause());
+	usleep(20000);
+	setup(&f, NULL, 0);
+	buf_init(&b);
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(path, sizeof(path), "/nowhere/%u", i);
+		map = (struct perf_mmap){ .pid = (uint32_t)child,
+					  .tid = (uint32_t)child,
+					  .addr = UINT64_C(4096) * i,
+					  .len = 4096,
+					  .maj = 250,
+					  .ino = 1000 + i,
+					  .prot = PROT_EXEC,
+					  .filename = path };
+		sid.time = host_now_ns();
+		assert_int_equal(record_build_mmap2(&b, &f.attr, &sid, &map, 2), 0);
+	}
+	build_map(&f, &b, host_now_ns(), &map);
+	show(&f, &b);
+	buf_clear(&b);
+	assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+	assert_int_equal(live_pass(f.live, host_now_ns()), 0);
+	if (geteuid() == 0)
+		assert_int_not_equal(
+			task_model_map(live_model(f.live), map.pid, map.addr)->object->build_id.size,
+			0);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	buf_done(&b);
+	teardown(&f);
+}
+
 static void
 test_surrogate_in_each_file(void **state)
 {
@@ -663,15 +707,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_resync),
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_module_that_came_later),
-		cmocka_unit_test(test_due),
-		cmocka_unit_test(test_file_that_goes),
-		cmocka_unit_test(test_surrogate_in_each_file),
+		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
+		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_bounded), cmocka_unit_test(test_module_that_came_later),
+		cmocka_unit_test(test_due),	cmocka_unit_test(test_file_that_goes),
+		cmocka_unit_test(test_crowd),	cmocka_unit_test(test_surrogate_in_each_file),
 	};
 
 	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
