@@ -436,8 +436,13 @@ test_crowd(void **state)
 	struct buf b;
 	char path[32];
 
-	if (child == 0)
-		_exit(geteuid() == 0 && setuid(4711) < 0 ? 1 : pause());
+	if (child == 0) {
+		if (geteuid() == 0 && setuid(4711) < 0)
+			_exit(1);
+		/* Also when an assertion fails. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(pause());
+	}
 	usleep(20000);
 	setup(&f, NULL, 0);
 	buf_init(&b);
