@@ -15,7 +15,6 @@
 #include "daemon/log.h"
 
 #define ROOM_BYTES (128u << 10)
-#define STACK_BYTES (64u << 10)
 
 enum work { NONE, CHECK, WRITE, SYNC, CUT };
 
@@ -219,20 +218,14 @@ client_file_left(uid_t uid)
 static int
 start_thread(struct client_file *f)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
 	int r;
 
-	pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_mutex_lock(&lock);
-	r = pthread_create(&thread, &attr, body, f);
+	r = descriptor_thread(body, f);
 	if (r == 0)
 		LIST_INSERT_HEAD(&files, f, entry);
 	pthread_mutex_unlock(&lock);
-	pthread_attr_destroy(&attr);
-	return -r;
+	return r;
 }
 
 int

@@ -143,25 +143,33 @@ body(void *arg)
 	return NULL;
 }
 
+int
+descriptor_thread(void *(*run)(void *arg), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int r;
+
+	pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attr, run, arg);
+	pthread_attr_destroy(&attr);
+	return -r;
+}
+
 /* Where none can be had it waits for one that there is, or for the next descriptor. */
 static void
 start_thread(struct closing *c)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-
 	if (c->threads >= THREADS_EACH || threads >= THREADS_MAX)
 		return;
-	pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	c->threads++;
 	threads++;
-	if (pthread_create(&thread, &attr, body, c) != 0) {
+	if (descriptor_thread(body, c) < 0) {
 		c->threads--;
 		threads--;
 	}
-	pthread_attr_destroy(&attr);
 }
 
 /* False: no memory. */

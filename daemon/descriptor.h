@@ -22,6 +22,9 @@ bool descriptor_takes_recording(int fd);
  */
 bool descriptor_is_pseudo(int fd);
 
+/* Starts a small thread that nobody waits for, since somebody's file may keep it. 0, -errno. */
+int descriptor_thread(void *(*body)(void *arg), void *arg);
+
 /* Closes what this user passed, on another thread. */
 void descriptor_close(int fd, uid_t uid);
 /*

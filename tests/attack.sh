@@ -335,18 +335,20 @@ hold_restart() # NAME [COMMAND...]: with COMMAND once it is started
 	ok "$1: after kill -9 a new one records within 3 s" records 3000 "${@:2}"
 }
 
-hold_log() # PATTERN NAME: said once of this user
+hold_log() # UID NAME: said once of this user
 {
-	wait_for 10 grep -Eq "$1" log
-	is "$(grep -Ec "$1" log)" 1 "$2"
-	[ "$(grep -Ec "$1" log)" = 1 ] || diag_file log
+	local said="(user|uid) $1\\b"
+
+	wait_for 10 grep -Eq "$said" log
+	is "$(grep -Ec "$said" log)" 1 "$2"
+	[ "$(grep -Ec "$said" log)" = 1 ] || diag_file log
 }
 
-hold_told() # PATTERN NAME: in the status, and in the ledgers of the recordings
+hold_told() # UID NAME: in the status, and in the ledgers of the recordings
 {
-	like "$(ask 10 status)" "$1" "$2: the status tells"
+	like "$(ask 10 status)" "\\b$1\\b" "$2: the status tells"
 	find "$archive" -name '*.spoor*' -exec timeout 60 "$SPOOR" info {} \; >ledgers 2>&1
-	like "$(cat ledgers)" "$1" "$2: the ledger tells"
+	like "$(cat ledgers)" "\\b$1\\b" "$2: the ledger tells"
 }
 
 # "history": the segments that were sealed before.

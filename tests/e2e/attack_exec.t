@@ -7,10 +7,6 @@
 . "$TOP/tests/daemon.sh"
 . "$TOP/tests/attack.sh"
 
-# What is said of it, and of whom.
-logged="(user|uid) ${attackers[0]}\\b"
-told="\\b${attackers[0]}\\b"
-
 need_attacks
 need_fuse
 
@@ -35,8 +31,8 @@ attack_stuck_exec
 busy hit 3000
 hold_watched "such tasks later"
 ok "sync" ask 10 sync
-hold_log "$logged" "the log says once whose task it is"
-hold_told "$told" "tasks that cannot be looked at"
+hold_log "${attackers[0]}" "the log says once whose task it is"
+hold_told "${attackers[0]}" "tasks that cannot be looked at"
 hold_history "spoord"
 
 # --- they are there before --------------------------------------------------------------------

@@ -7,10 +7,6 @@
 . "$TOP/tests/daemon.sh"
 . "$TOP/tests/attack.sh"
 
-# What is said of it, and of whom.
-logged="(user|uid) ${attackers[0]}\\b"
-told="\\b${attackers[0]}\\b"
-
 need_attacks
 need_fuse
 
@@ -40,8 +36,8 @@ for ops in open read,getattr open,read,getattr,lookup; do
 done
 hold_watched "spoord"
 ok "sync" ask 10 sync
-hold_log "$logged" "the log says once whose file it is"
-hold_told "$told" "files that nobody answers for"
+hold_log "${attackers[0]}" "the log says once whose file it is"
+hold_told "${attackers[0]}" "files that nobody answers for"
 # Each has helpers of its own, and knows whom the others have met.
 helpers=$(processes 'name == "spoor-helper"' | wc -l)
 for _ in 1 2 3 4; do

@@ -7,10 +7,6 @@
 . "$TOP/tests/daemon.sh"
 . "$TOP/tests/attack.sh"
 
-# What is said of it, and of whom.
-logged="(user|uid) ${attackers[3]}\\b"
-told="\\b${attackers[3]}\\b"
-
 need_attacks
 config ""
 : >log
@@ -29,8 +25,8 @@ busy hit 2000
 attack_end
 hold_watched "spoord"
 ok "sync" ask 10 sync
-hold_log "$logged" "the log says once whose maps are too many"
-hold_told "$told" "maps that are too many"
+hold_log "${attackers[3]}" "the log says once whose maps are too many"
+hold_told "${attackers[3]}" "maps that are too many"
 hold_history "spoord"
 in_range "$(samples_of "$archive" first)" 70 1e9 "what was sampled before is there"
 hold_restart "after it"
