@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/columns_slots.h"
+#include "format/array.h"
 #include "format/fmt_error.h"
+#include "format/slots.h"
 
 #define KALLSYMS_MAX (1u << 22) /* a kernel has 1e5 to 3e5 */
 #define NAMES_MAX (256u << 20)
@@ -39,7 +40,7 @@ struct kallsyms {
 	size_t names_len, names_cap;
 	uint32_t *modules; /* offsets of their names; [0] is "" */
 	size_t nr_modules, cap_modules;
-	struct columns_slots module_slots;
+	struct slots module_slots;
 	uint64_t bound[NR_BOUNDS];
 	bool sorted, any_symbol, any_address;
 };
@@ -48,20 +49,12 @@ struct kallsyms {
 static int64_t
 names_add(struct kallsyms *k, const char *s, size_t len)
 {
-	size_t cap = k->names_cap ? k->names_cap : 1u << 20;
 	char *p;
 
-	while (cap < k->names_len + len + 1)
-		cap *= 2;
-	if (cap > NAMES_MAX)
+	if (k->names_len + len >= NAMES_MAX)
 		return -FMT_E_TOO_BIG;
-	if (cap != k->names_cap) {
-		p = realloc(k->names, cap);
-		if (!p)
-			return -FMT_E_NOMEM;
-		k->names = p;
-		k->names_cap = cap;
-	}
+	if (array_reserve(k->names, k->names_len, k->names_cap, len + 1) < 0)
+		return -FMT_E_NOMEM;
 	p = k->names + k->names_len;
 	memcpy(p, s, len);
 	p[len] = '\0';
@@ -69,93 +62,66 @@ names_add(struct kallsyms *k, const char *s, size_t len)
 	return p - k->names;
 }
 
+struct module_key {
+	const char *s;
+	size_t len;
+};
+
 static bool
-is_module(const struct kallsyms *k, size_t number, const char *s, size_t len)
+is_module(const void *owner, uint32_t number, const void *arg)
 {
+	const struct kallsyms *k = owner;
+	const struct module_key *key = arg;
 	const char *known = k->names + k->modules[number];
 
-	return strncmp(known, s, len) == 0 && !known[len];
+	return strncmp(known, key->s, key->len) == 0 && !known[key->len];
 }
 
-static uint64_t
-module_hash(const char *s, size_t len)
+static uint32_t
+module_hash(const struct module_key *key)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	uint64_t h = 0;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)s[i]) * UINT64_C(0x100000001b3);
-	return h ^ h >> 32;
-}
-
-/* Room for one more, with slots to find it by. */
-static int
-modules_grow(struct kallsyms *k)
-{
-	size_t cap = k->cap_modules ? k->cap_modules * 2 : 64;
-	uint32_t *modules;
-
-	if (k->nr_modules < k->cap_modules)
-		return 0;
-	if (cap > MODULES_MAX)
-		return -FMT_E_TOO_BIG;
-	modules = reallocarray(k->modules, cap, sizeof(*modules));
-	if (!modules)
-		return -FMT_E_NOMEM;
-	k->modules = modules;
-	k->cap_modules = cap;
-	if (!columns_slots_make(&k->module_slots, cap * COLUMNS_SLOTS_SPARSE))
-		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < k->nr_modules; i++) {
-		const char *name = k->names + modules[i];
-
-		columns_slots_enter(&k->module_slots, module_hash(name, strlen(name)), (uint32_t)i);
-	}
-	return 0;
+	for (size_t i = 0; i < key->len; i++)
+		h = slots_mix(h, (uint8_t)key->s[i]);
+	return (uint32_t)h;
 }
 
 /* Number of a module; those of one stand together in the file of a kernel. */
 static int
 module_number(struct kallsyms *k, const char *s, size_t len)
 {
-	uint64_t hash;
+	const struct module_key key = { s, len };
+	const uint32_t hash = module_hash(&key);
+	uint32_t number;
 	int64_t name;
-	int rc;
 
-	if (k->nr_modules && is_module(k, k->nr_modules - 1, s, len))
+	if (k->nr_modules && is_module(k, (uint32_t)k->nr_modules - 1, &key))
 		return (int)k->nr_modules - 1;
-	rc = modules_grow(k);
-	if (rc < 0)
-		return rc;
-	hash = module_hash(s, len);
-	for (size_t at = columns_slots_first(&k->module_slots, hash); k->module_slots.v[at];
-	     at = columns_slots_next(&k->module_slots, at))
-		if (is_module(k, k->module_slots.v[at] - 1, s, len))
-			return (int)k->module_slots.v[at] - 1;
+	number = slots_find(&k->module_slots, hash, is_module, k, &key);
+	if (number != SLOTS_NONE)
+		return (int)number;
+	if (k->nr_modules >= MODULES_MAX)
+		return -FMT_E_TOO_BIG;
 	name = names_add(k, s, len);
 	if (name < 0)
 		return (int)name;
+	if (array_reserve(k->modules, k->nr_modules, k->cap_modules, 1) < 0 ||
+	    slots_add(&k->module_slots, hash, k->nr_modules) < 0)
+		return -FMT_E_NOMEM;
 	k->modules[k->nr_modules] = (uint32_t)name;
-	columns_slots_enter(&k->module_slots, hash, (uint32_t)k->nr_modules);
 	return (int)k->nr_modules++;
 }
 
 static int
 row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int module)
 {
-	struct row *rows;
 	int64_t offset;
-	size_t cap;
 
-	if (k->nr == k->cap) {
-		cap = k->cap ? k->cap * 2 : 1u << 17;
-		if (cap > KALLSYMS_MAX)
-			return -FMT_E_TOO_BIG;
-		rows = reallocarray(k->rows, cap, sizeof(*rows));
-		if (!rows)
-			return -FMT_E_NOMEM;
-		k->rows = rows;
-		k->cap = cap;
-	}
+	if (k->nr >= KALLSYMS_MAX)
+		return -FMT_E_TOO_BIG;
+	if (array_reserve(k->rows, k->nr, k->cap, 1) < 0)
+		return -FMT_E_NOMEM;
 	offset = names_add(k, name, len);
 	if (offset < 0)
 		return (int)offset;
@@ -326,7 +292,7 @@ kallsyms_free(struct kallsyms *k)
 	free(k->tops);
 	free(k->names);
 	free(k->modules);
-	columns_slots_done(&k->module_slots);
+	slots_done(&k->module_slots);
 	free(k);
 }
 

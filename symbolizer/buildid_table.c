@@ -8,7 +8,8 @@
 
 #include "format/perfdata_buildid.h"
 #include "symbolizer/intern.h"
-#include "symbolizer/slots.h"
+#include "format/array.h"
+#include "format/slots.h"
 
 #define PATHS_MAX (64u << 20) /* bytes of all paths */
 
@@ -85,7 +86,7 @@ buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
 	t->full = t->bytes > PATHS_MAX;
 	if (t->full)
 		return 0;
-	if (slots_reserve_array(&t->entries, t->nr, &t->cap, 1, sizeof(e)) < 0 ||
+	if (array_reserve(t->entries, t->nr, t->cap, 1) < 0 ||
 	    slots_add(&t->by_path, hash, t->nr) < 0)
 		return -FMT_E_NOMEM;
 	t->entries[t->nr++] = e;

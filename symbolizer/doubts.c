@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "format/fmt_error.h"
-#include "symbolizer/slots.h"
+#include "format/array.h"
+#include "format/slots.h"
 
 struct doubts {
 	struct doubt *v;
@@ -29,7 +30,7 @@ add(struct doubts *d, const struct doubt *key)
 
 	if (slots_find(&d->slots, hash, same, d, key) != SLOTS_NONE)
 		return 0;
-	err = slots_reserve_array(&d->v, d->nr, &d->cap, 1, sizeof(*d->v));
+	err = array_reserve(d->v, d->nr, d->cap, 1);
 	if (err == 0)
 		err = slots_add(&d->slots, hash, d->nr);
 	if (err == 0)

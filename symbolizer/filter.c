@@ -9,7 +9,7 @@
 
 #include "format/time_text.h"
 #include "symbolizer/glob.h"
-#include "symbolizer/slots.h"
+#include "format/slots.h"
 
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096

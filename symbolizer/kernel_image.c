@@ -10,7 +10,7 @@
 #include "format/io.h"
 #include "format/kallsyms.h"
 #include "symbolizer/elf_object.h"
-#include "symbolizer/slots.h"
+#include "format/array.h"
 
 #define NOTES "/sys/kernel/notes"
 #define RUNNING "/proc/kallsyms"
@@ -154,7 +154,7 @@ kernel_image_map(struct kernel_image *k, const struct perf_mmap *m)
 	new = (struct module){ m->addr, m->addr + m->len, module_name(k, name) };
 	if (new.name == NULL)
 		return -FMT_E_NOMEM;
-	error = slots_reserve_array(&k->modules, k->nr_modules, &k->cap_modules, 1, sizeof(new));
+	error = array_reserve(k->modules, k->nr_modules, k->cap_modules, 1);
 	if (!error)
 		k->modules[k->nr_modules++] = new;
 	return error;

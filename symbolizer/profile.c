@@ -11,7 +11,8 @@
 
 #include "format/buildids.h"
 #include "symbolizer/callchain.h"
-#include "symbolizer/slots.h"
+#include "format/array.h"
+#include "format/slots.h"
 
 #define PROFILE_MAGIC 0x70f11e00u
 struct stack {
@@ -102,7 +103,7 @@ frame_id(struct profile *p, const struct frame *f, uint32_t *ret)
 
 	if (id == SLOTS_NONE) {
 		id = (uint32_t)p->nr_frames;
-		err = slots_reserve_array(&p->frames, id, &p->cap_frames, 1, sizeof(*p->frames));
+		err = array_reserve(p->frames, id, p->cap_frames, 1);
 		if (err == 0)
 			err = slots_add(&p->frame_slots, hash, id);
 		if (err < 0)
@@ -158,7 +159,7 @@ count(struct profile *p, struct stack *s, uint64_t period)
 
 	if (i == SLOTS_NONE) {
 		i = (uint32_t)p->nr_stacks;
-		err = slots_reserve_array(&p->stacks, i, &p->cap_stacks, 1, sizeof(*p->stacks));
+		err = array_reserve(p->stacks, i, p->cap_stacks, 1);
 		if (err == 0)
 			err = slots_add(&p->stack_slots, hash, i);
 		if (err < 0)
@@ -216,8 +217,7 @@ push(struct build *b, const struct perf_sample_id *sid, const struct callchain_a
 
 	err = resolve(b, sid, a, &f);
 	if (err == 0)
-		err = slots_reserve_array(&p->words, p->nr_words + s->nr_frames, &p->cap_words, 1,
-					  sizeof(*p->words));
+		err = array_reserve(p->words, p->nr_words + s->nr_frames, p->cap_words, 1);
 	if (err == 0)
 		err = frame_id(p, &f, &p->words[p->nr_words + s->nr_frames]);
 	if (err == 0)
@@ -291,7 +291,7 @@ count_name(struct build *b, const char *name, uint32_t *ret)
 
 	if (i == SLOTS_NONE) {
 		i = (uint32_t)b->nr_counts;
-		err = slots_reserve_array(&b->counts, i, &b->cap_counts, 1, sizeof(*b->counts));
+		err = array_reserve(b->counts, i, b->cap_counts, 1);
 		if (err == 0)
 			err = slots_add(&b->count_slots, hash, i);
 		if (err < 0)
@@ -320,7 +320,7 @@ event_index(struct profile *p, const struct profile_event *e, int *ret)
 
 	if (i == SLOTS_NONE) {
 		i = (uint32_t)p->nr_events;
-		err = slots_reserve_array(&p->events, i, &p->cap_events, 1, sizeof(*p->events));
+		err = array_reserve(p->events, i, p->cap_events, 1);
 		if (err == 0)
 			err = slots_add(&p->event_slots, hash, i);
 		if (err < 0)
@@ -343,7 +343,7 @@ take_event(struct build *b, size_t i)
 
 	if (!e.name)
 		return -FMT_E_NOMEM;
-	err = slots_reserve_array(&b->events, b->nr_events, &b->cap_events, 1, sizeof(*b->events));
+	err = array_reserve(b->events, b->nr_events, b->cap_events, 1);
 	if (err == 0)
 		err = count_name(b, e.name, &e.nth);
 	if (err == 0)

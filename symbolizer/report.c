@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "format/fmt_error.h"
-#include "symbolizer/slots.h"
+#include "format/array.h"
+#include "format/slots.h"
 
 struct report {
 	struct report_options options;
@@ -217,10 +218,9 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 	i = slots_find(&r->row_slots, hash, row_same, r, &key);
 	if (i == SLOTS_NONE) {
 		i = (uint32_t)r->nr_rows;
-		err = slots_reserve_array(&r->rows, i, &r->cap_rows, 1, sizeof(*r->rows));
+		err = array_reserve(r->rows, i, r->cap_rows, 1);
 		if (err == 0)
-			err = slots_reserve_array(&r->stamps, i, &r->cap_stamps, 1,
-						  sizeof(*r->stamps));
+			err = array_reserve(r->stamps, i, r->cap_stamps, 1);
 		if (err == 0)
 			err = slots_add(&r->row_slots, hash, i);
 		if (err < 0)
@@ -268,8 +268,7 @@ add_section(struct report *r, const struct profile *p, const struct profile_stac
 	int err = 0;
 
 	while (r->nr_section_of <= event && err == 0) {
-		err = slots_reserve_array(&r->section_of, r->nr_section_of, &r->cap_section_of, 1,
-					  sizeof(*r->section_of));
+		err = array_reserve(r->section_of, r->nr_section_of, r->cap_section_of, 1);
 		if (err == 0)
 			r->section_of[r->nr_section_of++] = 0;
 	}
@@ -278,8 +277,7 @@ add_section(struct report *r, const struct profile *p, const struct profile_stac
 		return 0;
 	}
 	if (err == 0)
-		err = slots_reserve_array(&r->sections, r->nr_sections, &r->cap_sections, 1,
-					  sizeof(*r->sections));
+		err = array_reserve(r->sections, r->nr_sections, r->cap_sections, 1);
 	if (err < 0)
 		return err;
 	r->section_of[event] = r->nr_sections + 1;
@@ -310,8 +308,7 @@ add_unknown(struct report *r, const struct frame *leaf, uint64_t samples)
 
 	if (i == SLOTS_NONE) {
 		i = (uint32_t)r->nr_unknowns;
-		err = slots_reserve_array(&r->unknowns, i, &r->cap_unknowns, 1,
-					  sizeof(*r->unknowns));
+		err = array_reserve(r->unknowns, i, r->cap_unknowns, 1);
 		if (err == 0)
 			err = slots_add(&r->unknown_slots, hash, i);
 		if (err < 0)

@@ -11,7 +11,8 @@
 #include "symbolizer/kernel_image.h"
 #include "symbolizer/kernel_symbols.h"
 #include "symbolizer/object_store.h"
-#include "symbolizer/slots.h"
+#include "format/array.h"
+#include "format/slots.h"
 
 #define UNKNOWN_DSO "[unknown]"
 #define VDSO_PATH "[vdso]"
@@ -163,8 +164,7 @@ find_loaded(const struct resolver *r, const struct buildid *id)
 static int
 keep(struct resolver *r, struct object *o)
 {
-	int error = slots_reserve_array(&r->objects, r->nr_objects, &r->cap_objects, 1,
-					sizeof(struct object *));
+	int error = array_reserve(r->objects, r->nr_objects, r->cap_objects, 1);
 
 	if (!error && o->build_id.size != 0)
 		error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), r->nr_objects);

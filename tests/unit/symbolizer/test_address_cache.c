@@ -1,48 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hashes and tables of what a recording names: no file makes them slow. */
-#include "symbolizer/slots.h"
+/* No file makes the cache of addresses slow. */
+#include "symbolizer/address_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#include "symbolizer/address_cache.h"
-
-/* A BPF program is its own object, a command has the name of its file: one string twice. */
-static void
-the_same_twice(void **state)
-{
-	size_t same = 0;
-
-	for (uint64_t p = 0x555500000000; p < 0x555500000000 + 1000 * 16; p += 16)
-		same += (uint32_t)slots_mix(p, p) == (uint32_t)slots_mix(p + 16, p + 16);
-	assert_int_equal(same, 0);
-}
-
-static bool
-same_number(const void *owner, uint32_t index, const void *key)
-{
-	return ((const uint64_t *)owner)[index] == *(const uint64_t *)key;
-}
-
-static void
-finds_what_was_added(void **state)
-{
-	struct slots s = { 0 };
-	uint64_t numbers[1000];
-
-	for (uint32_t i = 0; i < 1000; i++) {
-		numbers[i] = i * i;
-		assert_int_equal(slots_find(&s, i % 7, same_number, numbers, &numbers[i]),
-				 SLOTS_NONE);
-		assert_int_equal(slots_add(&s, i % 7, i), 0);
-	}
-	for (uint32_t i = 0; i < 1000; i++)
-		assert_int_equal(slots_find(&s, i % 7, same_number, numbers, &numbers[i]), i);
-	slots_done(&s);
-}
 
 static void
 cache(void **state)
@@ -103,8 +67,6 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_twice),
-		cmocka_unit_test(finds_what_was_added),
 		cmocka_unit_test(cache),
 		cmocka_unit_test(no_address_has_the_home_of_all),
 		cmocka_unit_test(forgetting_is_cheap),

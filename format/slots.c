@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/slots.h"
+#include "format/slots.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/fmt_error.h"
 
@@ -60,24 +59,5 @@ slots_add(struct slots *s, uint32_t hash, size_t index)
 	}
 	put(s->v, s->mask, (struct slot){ hash, (uint32_t)index + 1 });
 	s->used++;
-	return 0;
-}
-
-int
-slots_reserve_array(void *v, size_t n, size_t *cap, size_t more, size_t size)
-{
-	size_t want = *cap ? *cap : 64;
-	void *old, *grown;
-
-	if (n + more <= *cap)
-		return 0;
-	while (want < n + more)
-		want *= 2;
-	memcpy(&old, v, sizeof(old));
-	grown = reallocarray(old, want, size);
-	if (!grown)
-		return -FMT_E_NOMEM;
-	memcpy(v, &grown, sizeof(grown));
-	*cap = want;
 	return 0;
 }

@@ -4,8 +4,8 @@
  * key to "which one of mine". Open addressing, at most half full, indexes in order of
  * arrival.
  */
-#ifndef SYMBOLIZER_SLOTS_H
-#define SYMBOLIZER_SLOTS_H
+#ifndef FORMAT_SLOTS_H
+#define FORMAT_SLOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,11 +41,5 @@ slots_mix(uint64_t h, uint64_t v)
 	h = ((h << 23 | h >> 41) ^ v) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
 }
-
-/*
- * Grows the array at *v (a pointer to any object type), which has n elements of size bytes
- * and room for *cap, to hold more of them. 0, -FMT_E_NOMEM.
- */
-int slots_reserve_array(void *v, size_t n, size_t *cap, size_t more, size_t size);
 
 #endif
