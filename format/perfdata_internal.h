@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfdata_internal: the two parts of perfdata_reader: opening (perfdata_open.c: the header,
- * the attrs, what the file tells of itself) and the walk over its items (perfdata_reader.c).
+ * perfdata_internal: what the parts of perfdata_reader share, from the ground up: sections and
+ * records (perfdata_parts.c), opening (perfdata_open.c: the header, the attrs, what the file says
+ * of itself), and the walk over its items (perfdata_reader.c).
  */
 #ifndef FORMAT_PERFDATA_INTERNAL_H
 #define FORMAT_PERFDATA_INTERNAL_H
@@ -61,6 +62,9 @@ int perfdata_record_at(struct perfdata_reader *r, uint64_t offset, struct span *
 		       struct fmt_where *where);
 /* Bytes that follow a record outside of its size. */
 uint64_t perfdata_payload_behind(uint32_t type, struct span record);
+
+/* What a FEATURE record says of itself: the bit of its section, and the payload. */
+bool perfdata_get_feature(struct span record, uint64_t *ret_bit, struct span *ret_payload);
 
 /*
  * Take what a section, and what a record of a tool says, into the meta. One that does not

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reader_internal: what the parts of recording_reader share: recording_reader.c (the walk),
- * reader_bytes.c (bytes to believed headers and payloads), reader_open.c (who is this file),
- * reader_seek.c (what the indexes spare it), reader_verify.c. Nobody else includes it.
+ * reader_internal: what the parts of recording_reader share, from the ground up: reader_bytes.c
+ * (bytes to believed headers and payloads), reader_open.c (which file this is), reader_plan.c
+ * (the walk by a plan), recording_reader.c (the walk), reader_seek.c (indexes to a plan),
+ * reader_verify.c.
  */
 #ifndef FORMAT_READER_INTERNAL_H
 #define FORMAT_READER_INTERNAL_H
@@ -111,6 +112,8 @@ int reader_update_meta(struct recording_reader *r, const struct block_header *h,
 /* Moves on to the next block that the plan has, if that is where it says. 0, negative. */
 int reader_follow_plan(struct recording_reader *r, struct fmt_where *where);
 void reader_plan_done(struct reader_plan *p);
+/* A block behind those that it has, whose entry in the INDEX is this one. 0, -FMT_E_NOMEM. */
+int reader_plan_push(struct reader_plan *p, const struct block_header *h, const uint8_t *entry);
 
 /* Remembers the first damage, for the message. */
 void reader_damage(struct recording_reader *r, enum fmt_error error, uint64_t at,
@@ -125,6 +128,12 @@ reader_knows(const struct block_header *h)
 
 	return block_type_name(h->type) && decoded &&
 		!(h->flags & BLOCK_F_INCOMPATIBLE & ~BLOCK_F_KNOWN);
+}
+
+static inline const struct recording_meta *
+reader_meta(const struct recording_reader *r)
+{
+	return r->metas[r->nr_metas - 1];
 }
 
 static inline uint64_t

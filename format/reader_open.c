@@ -30,7 +30,7 @@ adopt_meta(struct recording_reader *r, struct recording_meta *m, struct span raw
 static int
 merge_ids(struct recording_reader *r, const struct recording_meta *m)
 {
-	struct event_set *known = r->metas[r->nr_metas - 1]->events;
+	struct event_set *known = reader_meta(r)->events;
 
 	for (size_t i = 0; i < event_set_count(m->events); i++) {
 		const struct event *e = event_set_at(m->events, i);
@@ -73,11 +73,11 @@ reader_update_meta(struct recording_reader *r, const struct block_header *h, str
 	if (error)
 		return error == -FMT_E_CORRUPT ? 0 : error;
 	if (memcmp(m->file_id, r->file_id, FILE_ID_BYTES) != 0 ||
-	    event_set_count(m->events) < event_set_count(recording_reader_meta(r)->events)) {
+	    event_set_count(m->events) < event_set_count(reader_meta(r)->events)) {
 		recording_meta_free(m);
 		return 0;
 	}
-	if (event_set_count(m->events) == event_set_count(recording_reader_meta(r)->events)) {
+	if (event_set_count(m->events) == event_set_count(reader_meta(r)->events)) {
 		error = merge_ids(r, m);
 		if (!error)
 			error = merge_notes(r, m);

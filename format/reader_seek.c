@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the INDEX blocks say, as a plan for the walk: which blocks of a region to look at, and
- * which to pass over unseen. Read from the last INDEX backwards. Anything that does not fit
- * ends the plan there, and the walk does without.
+ * which to pass over unseen. Read from the last INDEX backwards. What does not fit ends the
+ * plan there, and the walk does without.
  */
 #include "format/reader_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "format/crc32c.h"
 #include "format/recording_index.h"
 
 #define TAIL_SCAN_MAX (64u << 20)   /* how far from its end a file is searched for an INDEX */
@@ -28,14 +26,6 @@ struct seek {
 	void *arg;
 	struct reader_plan plan; /* its blocks are the last first, so far */
 };
-
-void
-reader_plan_done(struct reader_plan *p)
-{
-	free(p->blocks);
-	buf_done(&p->entry);
-	memset(p, 0, sizeof(*p));
-}
 
 /* The INDEX that the END tells of: 1, 0 there is none to be believed, negative. */
 static int
@@ -129,29 +119,6 @@ is_needed(const struct block_header *h)
 	return h->type == BLOCK_META || (!reader_knows(h) && (h->flags & BLOCK_F_CRITICAL));
 }
 
-static uint32_t
-entry_sum(const uint8_t *entry)
-{
-	return crc32c(0, entry, INDEX_ENTRY_BYTES);
-}
-
-static int
-plan_push(struct reader_plan *p, const struct block_header *h, const uint8_t *entry)
-{
-	size_t cap = p->cap ? p->cap * 2 : 64;
-	struct plan_block *more;
-
-	if (p->nr == p->cap) {
-		more = reallocarray(p->blocks, cap, sizeof(*more));
-		if (!more)
-			return -FMT_E_NOMEM;
-		p->blocks = more;
-		p->cap = cap;
-	}
-	p->blocks[p->nr++] = (struct plan_block){ h->offset, h->seq, entry_sum(entry) };
-	return 0;
-}
-
 /* Do the entries follow each other, from some block to the INDEX itself? Fills in *link. */
 static bool
 entries_fit(const struct recording_index *index, const struct block_header *h, struct link *link)
@@ -189,7 +156,7 @@ plan_entries(struct seek *s, const struct recording_index *index)
 	for (uint32_t i = index->count; i-- > 0 && !error;) {
 		recording_index_at(index, i, &e);
 		if (is_needed(&e) || s->want(&e, s->arg))
-			error = plan_push(&s->plan, &e,
+			error = reader_plan_push(&s->plan, &e,
 					  index->entries.p + (size_t)i * index->entry_size);
 	}
 	return error;
@@ -269,56 +236,5 @@ recording_reader_seek(struct recording_reader *r,
 	}
 	reverse(&s.plan);
 	r->plan = s.plan;
-	return 0;
-}
-
-/* Is the block that the plan goes to next what the plan takes it for? 1, 0, negative. */
-static int
-plan_holds(struct recording_reader *r, const struct plan_block *b, struct fmt_where *where)
-{
-	struct reader_plan *p = &r->plan;
-	struct block_header h;
-	int result = reader_header_at(r, b->offset, r->file_id, &h, where);
-
-	if (result <= 0)
-		return result;
-	recording_index_begin(&p->entry, 0);
-	recording_index_add(&p->entry, &h);
-	if (buf_failed(&p->entry))
-		return fmt_fail(where, FMT_E_NOMEM, b->offset, "index");
-	return h.offset == b->offset && h.seq == b->seq &&
-		entry_sum(p->entry.p + INDEX_HEADER_BYTES) == b->sum;
-}
-
-int
-reader_follow_plan(struct recording_reader *r, struct fmt_where *where)
-{
-	struct reader_plan *p = &r->plan;
-	const struct plan_block *b = NULL;
-	uint64_t to = p->until, seq = p->until_seq;
-	int result;
-
-	/* Not while something is being looked for, nor where blocks are not in their places. */
-	if (r->pos != r->end || r->shift != 0 || r->pos < p->from || r->pos >= p->until)
-		return 0;
-	while (p->next < p->nr && p->blocks[p->next].offset < r->pos)
-		p->next++;
-	if (p->next < p->nr) {
-		b = &p->blocks[p->next];
-		to = b->offset;
-		seq = b->seq;
-	}
-	result = b ? plan_holds(r, b, where) : 1;
-	if (result < 0)
-		return result;
-	if (result == 0) {
-		reader_plan_done(p);
-		return 0;
-	}
-	if (to > r->pos) {
-		r->pos = r->end = to;
-		r->next_seq = seq;
-		r->unread = 0;
-	}
 	return 0;
 }

@@ -358,7 +358,7 @@ const struct recording_meta *
 recording_reader_meta(const struct recording_reader *r)
 {
 	assert(r->magic == READER_MAGIC);
-	return r->metas[r->nr_metas - 1];
+	return reader_meta(r);
 }
 
 uint64_t
