@@ -5,7 +5,7 @@
 #ifndef DAEMON_CALL_GRAPH_H
 #define DAEMON_CALL_GRAPH_H
 
-#include "recorder/session.h"
+#include "recorder/session_options.h"
 
 /* Sets call_graph and stack_bytes of options. 0, or -EINVAL. */
 int call_graph_parse(const char *text, struct session_options *options);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "recorder/session.h"
+#include "recorder/session_error.h"
 
 struct command;
 

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #include "recorder/event_def.h"
-#include "recorder/session.h"
+#include "recorder/session_error.h"
+#include "recorder/session_options.h"
 #include "recorder/target.h"
 
 struct buf;

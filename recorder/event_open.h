@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "recorder/event_def.h"
-#include "recorder/session.h"
+#include "recorder/session_error.h"
 
 /* perf_event_open(2), close-on-exec; raises the soft limit of descriptors when it is hit. */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);

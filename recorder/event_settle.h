@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "recorder/event_def.h"
-#include "recorder/session.h"
+#include "recorder/session_error.h"
 #include "recorder/target.h"
 
 struct buf;

@@ -12,9 +12,9 @@
 #include "format/loss.h"
 #include "format/record_build.h"
 #include "recorder/sample_bound.h"
-#include "recorder/session.h"
+#include "recorder/message.h"
 #include "recorder/session_error.h"
-#include "recorder/writer.h"
+#include "recorder/session_options.h"
 
 /*
  * A record gets its time before it gets into its ring; a virtual CPU may be away in between.
@@ -178,7 +178,7 @@ drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 		n = ring_read(ring, to, n, &c->corrupt);
 		if (n == 0)
 			break;
-		queue_commit(q, WRITER_RECORDS, 0, 0, n);
+		queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
 		ring_consume(ring, n);
 		bytes += n;
 	}
@@ -206,7 +206,7 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 		s->complete_ns = now_ns - SETTLE_NS;
 	/* A queue may be full of nothing but the end that it passes over: that, too, the writer frees. */
 	if (moved || !all || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
-		if (queue_send(q, WRITER_PASS, s->complete_ns, now_ns))
+		if (queue_send(q, MESSAGE_PASS, s->complete_ns, now_ns))
 			s->last_pass_ns = now_ns;
 		queue_wake(q);
 	}
@@ -227,7 +227,7 @@ turn(const struct ring_set *s, size_t i, struct queue *q, bool on, uint64_t now_
 	cpu_rings_control(&s->cpus[i], s->plan, false,
 			  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 	if (on && now_ns - gap.from_ns >= PAUSE_GAP_NS)
-		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	sample_account_turn(a, on, now_ns);
 }
 
@@ -308,7 +308,7 @@ tell(struct queue *q, uint32_t cpu, enum loss_cause cause, uint64_t now, uint64_
 {
 	if (now == *sent)
 		return true;
-	if (!queue_send(q, WRITER_LOSS, (uint64_t)cpu << 32 | cause, now))
+	if (!queue_send(q, MESSAGE_LOSS, (uint64_t)cpu << 32 | cause, now))
 		return false;
 	*sent = now;
 	return true;
@@ -446,22 +446,22 @@ ring_set_sampled(const struct ring_set *s)
 static bool
 send_id(const struct open_event *e, struct queue *q, bool closed)
 {
-	const struct writer_id id = { e->id, e->def, closed };
+	const struct message_id id = { e->id, e->def, closed };
 
-	return queue_send_bytes(q, WRITER_IDS, &id, sizeof(id));
+	return queue_send_bytes(q, MESSAGE_IDS, &id, sizeof(id));
 }
 
 /* In one message: each makes a META block. */
 static bool
 send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
 {
-	struct writer_id *to = (void *)queue_reserve(q, c->nr * sizeof(*to));
+	struct message_id *to = (void *)queue_reserve(q, c->nr * sizeof(*to));
 
 	if (!to)
 		return false;
 	for (size_t k = 0; k < c->nr; k++)
-		to[k] = (struct writer_id){ c->events[k].id, c->events[k].def, closed };
-	queue_commit(q, WRITER_IDS, 0, 0, c->nr * sizeof(*to));
+		to[k] = (struct message_id){ c->events[k].id, c->events[k].def, closed };
+	queue_commit(q, MESSAGE_IDS, 0, 0, c->nr * sizeof(*to));
 	return true;
 }
 
@@ -476,7 +476,7 @@ ring_set_gaps(const struct ring_set *s, struct queue *q)
 					 .from_ns = s->accounts[i].offline_since_ns };
 
 		if (gap.from_ns)
-			all &= queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+			all &= queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	return all;
 }
@@ -496,7 +496,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 		return false;
 	buf_init(&reads);
 	if (add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
-		queue_send_bytes(q, WRITER_RECORDS, reads.p, reads.len);
+		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
 	buf_done(&reads);
 	cpu_rings_count(c, s->plan);
 	tell_cpu(c, a, q, now_ns);
@@ -507,7 +507,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	a->paid_records = a->paid_ns = 0;
 	if (target_samples(s->target, c->cpu)) {
 		a->offline_since_ns = now_ns;
-		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	cpu_rings_close(c);
 	*c = (struct cpu_rings){ .cpu = c->cpu };
@@ -564,7 +564,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t no
 	if (gap.from_ns) {
 		a->before.offline_ns += now_ns - gap.from_ns;
 		a->offline_since_ns = 0;
-		queue_send_bytes(q, WRITER_GAP, &gap, sizeof(gap));
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	send_ids(&s->cpus[i], q, false);
 	cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
@@ -585,7 +585,7 @@ send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct 
 	if (add_read(c, e, &s->plan->defs[e->def], event_set_at(shapes, e->def), now_ns, &read) ==
 		    0 &&
 	    read.len)
-		queue_send_bytes(q, WRITER_RECORDS, read.p, read.len);
+		queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
 	buf_done(&read);
 }
 

@@ -18,30 +18,9 @@
 #include "recorder/session_internal.h"
 
 #define BLOCK_AGE_NS UINT64_C(5000000000)
-#define TIMER_MS_MIN 10
-#define TIMER_MS_MAX 1000      /* each thread shows at least so often that it lives */
-#define TIMER_MS_POLLED 200    /* where something has to be looked at */
-#define TIMER_MS_BOUNDED 50    /* where it is what sampling takes */
-#define RECORD_BYTES_GUESS 512 /* a sample with its call chain, rather more than less */
 #define RING_PAGES_MAX (1u << 20)
 
 /* --- options ----------------------------------------------------------------------------- */
-
-int
-session_build_ids_parse(const char *text, enum session_build_ids *ret)
-{
-	static const char *const names[] = { [SESSION_BUILD_IDS_AUTO] = "auto",
-					     [SESSION_BUILD_IDS_KERNEL] = "kernel",
-					     [SESSION_BUILD_IDS_FILE] = "file" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) != 0)
-			continue;
-		*ret = (enum session_build_ids)i;
-		return 0;
-	}
-	return -EINVAL;
-}
 
 static int
 check_options(const struct session_options *o, struct session_error *error)
@@ -77,79 +56,6 @@ set_defaults(struct session_options *o)
 }
 
 /* --- opening ----------------------------------------------------------------------------- */
-
-static uint64_t
-ring_bytes(const struct session *s)
-{
-	return (uint64_t)s->rings.pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void
-set_timer_ms(struct session *s, uint64_t ms)
-{
-	uint64_t max = (uint64_t)s->timer_ms_max;
-
-	s->timer_ms = (int)(ms < TIMER_MS_MIN ? TIMER_MS_MIN : ms > max ? max : ms);
-}
-
-/* Half the time in which a ring can fill, within reason: the watermark wakes as well. */
-void
-session_set_timer(struct session *s)
-{
-	uint64_t hz = s->plan.frequency_hz_effective ? s->plan.frequency_hz_effective : 1000;
-	uint64_t each = RECORD_BYTES_GUESS;
-
-	s->timer_ms_max = TIMER_MS_MAX;
-	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF)
-		each += s->options.stack_bytes ? s->options.stack_bytes : SESSION_STACK_BYTES;
-	if (s->command && command_fd(s->command) < 0)
-		s->timer_ms_max = TIMER_MS_POLLED;
-	if (s->options.cpu_share)
-		s->timer_ms_max = TIMER_MS_BOUNDED;
-	set_timer_ms(s, ring_bytes(s) * 1000 / (hz * each) / 2);
-}
-
-/*
- * The size of a sample was a guess. Where the rings are far from full the timer wakes more often
- * than they need, and each time costs two threads a turn; when it comes late the watermark is
- * there. Where they are more than half full, the watermark has come late.
- */
-void
-session_adapt_timer(struct session *s)
-{
-	uint64_t ms = (uint64_t)s->timer_ms;
-
-	if (s->rings.fullest > ring_bytes(s) / 2)
-		set_timer_ms(s, ms / 2);
-	else if (s->rings.fullest < ring_bytes(s) / 4)
-		set_timer_ms(s, ms * 2);
-}
-
-int
-session_watch(struct session *s, int fd, enum session_wake kind)
-{
-	struct epoll_event e = { .events = EPOLLIN,
-				 .data.u64 = (uint64_t)kind << 32 | (uint32_t)fd };
-
-	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
-}
-
-/*
- * Every descriptor is watched although only one of a ring is mapped: waking a ring wakes
- * all its events, and the end of a task shows on its own descriptor only.
- */
-int
-session_watch_cpu(struct session *s, const struct cpu_rings *c)
-{
-	int r = 0;
-
-	for (size_t k = 0; r == 0 && k < c->nr; k++) {
-		r = session_watch(s, c->events[k].fd, WAKE_EVENT);
-		if (r == -EEXIST)
-			r = 0;
-	}
-	return r;
-}
 
 static int
 watch_events(struct session *s)
@@ -517,27 +423,11 @@ session_close(struct session *s, struct session_error *error)
 void
 session_stats(const struct session *s, struct session_stats *ret)
 {
-	struct writer_totals t;
-
 	assert(s->magic == SESSION_MAGIC);
-	writer_totals(s->writer, &t);
-	*ret = (struct session_stats){
-		.samples = t.samples,
-		.records = t.records,
-		.lost = t.lost,
-		.file_bytes = t.file_bytes,
-		.frequency_hz = atomic_load_explicit(&s->frequency_hz, memory_order_relaxed),
-		.cpus = atomic_load_explicit(&s->cpus, memory_order_relaxed),
-		.throttled = t.throttled,
-		.suspended = t.suspended,
-		.refused = t.refused,
-		.sideband_bytes = t.sideband_bytes,
-		.sideband_ns =
-			t.sideband_ns + atomic_load_explicit(&s->sideband_ns, memory_order_relaxed),
-		.nr_over = t.nr_over,
-	};
-	memcpy(ret->over, t.over, sizeof(ret->over));
-	memcpy(ret->loss, t.loss, sizeof(ret->loss));
+	writer_stats(s->writer, ret);
+	ret->frequency_hz = atomic_load_explicit(&s->frequency_hz, memory_order_relaxed);
+	ret->cpus = atomic_load_explicit(&s->cpus, memory_order_relaxed);
+	ret->sideband_ns += atomic_load_explicit(&s->sideband_ns, memory_order_relaxed);
 }
 
 void

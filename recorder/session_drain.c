@@ -13,6 +13,7 @@
 #include "format/rate.h"
 #include "recorder/event_open.h"
 #include "recorder/host.h"
+#include "recorder/message.h"
 #include "recorder/session_error.h"
 #include "recorder/session_internal.h"
 #include "recorder/wake.h"
@@ -116,7 +117,7 @@ change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason)
 	r = apply_frequency(s, hz);
 	if (r < 0 && r != -EAGAIN)
 		apply_frequency(s, s->plan.frequency_hz_effective);
-	if (r == 0 && !queue_send_bytes(q, WRITER_RATE, &rate, sizeof(rate)))
+	if (r == 0 && !queue_send_bytes(q, MESSAGE_RATE, &rate, sizeof(rate)))
 		r = -EAGAIN;
 	if (r < 0)
 		return r;
@@ -182,7 +183,7 @@ open_new(struct session *s, uint64_t now_ns)
 	}
 	/* What happened on it until now nobody has seen. */
 	if (came)
-		queue_send(q, WRITER_RESYNC, 0, now_ns);
+		queue_send(q, MESSAGE_RESYNC, 0, now_ns);
 	return all;
 }
 
@@ -241,8 +242,8 @@ do_request(struct session *s, struct session_request *rq)
 		return true;
 	}
 	if (rq->kind == REQUEST_SYNC)
-		return queue_send(q, WRITER_SYNC, (uint64_t)(uintptr_t)rq, 0);
-	if (!queue_send(q, WRITER_ROTATE, (uint64_t)(uintptr_t)rq, 0))
+		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
+	if (!queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
 		return false;
 	ring_set_gaps(&s->rings, q);
 	return true;
@@ -336,7 +337,7 @@ look_for_losses(struct session *s, uint64_t now_ns)
 	s->status_ns = now_ns;
 	ring_set_losses(&s->rings, q, now_ns, &resync);
 	if (resync)
-		queue_send(q, WRITER_RESYNC, 0, now_ns);
+		queue_send(q, MESSAGE_RESYNC, 0, now_ns);
 	queue_wake(q);
 }
 
@@ -488,7 +489,7 @@ drain_rest(struct session *s)
 }
 
 static void
-send_waiting(struct session *s, enum writer_message kind, uint64_t a, uint64_t b, struct span bytes)
+send_waiting(struct session *s, enum message kind, uint64_t a, uint64_t b, struct span bytes)
 {
 	struct queue *q = writer_queue(s->writer);
 	struct timespec wait = { 0 };
@@ -516,7 +517,7 @@ send_reads(struct session *s, uint64_t now_ns)
 	if (ring_set_reads(&s->rings, s->shapes, now_ns, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
-			send_waiting(s, WRITER_RECORDS, 0, 0, record);
+			send_waiting(s, MESSAGE_RECORDS, 0, 0, record);
 	}
 	buf_done(&reads);
 }
@@ -538,7 +539,7 @@ session_finish(struct session *s, struct session_error *error)
 		command_stop(s->command);
 	drain_rest(s);
 	send_reads(s, now_ns);
-	send_waiting(s, WRITER_PASS, now_ns, now_ns, (struct span){ 0 });
-	send_waiting(s, WRITER_END, 0, 0, (struct span){ 0 });
+	send_waiting(s, MESSAGE_PASS, now_ns, now_ns, (struct span){ 0 });
+	send_waiting(s, MESSAGE_END, 0, 0, (struct span){ 0 });
 	return writer_finish(s->writer, error);
 }

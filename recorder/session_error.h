@@ -5,9 +5,14 @@
 #ifndef RECORDER_SESSION_ERROR_H
 #define RECORDER_SESSION_ERROR_H
 
-#include "recorder/session.h"
-
 struct buf;
+
+/* Why a session could not start or go on. text is a whole message for a person. */
+struct session_error {
+	int saved_errno;
+	int exit_status; /* what a program should exit with: 1; 2 usage; 127, 126 the command */
+	char text[512];
+};
 
 /* err is negative and is returned; exit_status becomes 1. error may be NULL. */
 int session_fail(struct session_error *error, int err, const char *format, ...)

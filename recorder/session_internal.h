@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_internal: what the halves of a session share: opening, closing and what is said of
- * it (session.c), and the drain (session_drain.c). All of it is the drain's thread's, but for
- * what is atomic and what locks itself.
+ * session_internal: what the parts of a session share, from the ground up: what it waits for
+ * (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
+ * (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_INTERNAL_H
 #define RECORDER_SESSION_INTERNAL_H

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "recorder/session.h"
+#include "recorder/session_error.h"
 
 struct session_requests;
 

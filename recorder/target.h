@@ -11,7 +11,8 @@
 #include <sys/types.h>
 
 #include "recorder/cpu_list.h"
-#include "recorder/session.h"
+#include "recorder/session_error.h"
+#include "recorder/session_options.h"
 
 struct target {
 	pid_t *tasks; /* threads to open events on; {-1}: all on the CPU */

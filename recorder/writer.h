@@ -13,35 +13,14 @@
 #include <stdint.h>
 
 #include "format/io.h"
-#include "format/loss.h"
 #include "format/recording_meta.h"
-#include "recorder/queue.h"
-#include "recorder/session.h"
+#include "recorder/session_error.h"
+#include "recorder/session_stats.h"
 
 struct live;
+struct queue;
 struct session_requests;
 struct writer;
-
-/* Messages, and what their a and b say. */
-enum writer_message {
-	WRITER_RECORDS, /* bytes: whole records */
-	WRITER_PASS,	/* a: all records older than this have been given; b: now; both ns */
-	WRITER_LOSS,	/* a: cpu << 32 | cause, b: total so far */
-	WRITER_RESYNC,	/* side-band was lost; b: now, ns */
-	WRITER_IDS,	/* bytes: struct writer_id, before the first record that has them */
-	WRITER_GAP,	/* bytes: struct gap */
-	WRITER_RATE,	/* bytes: struct rate */
-	WRITER_ROTATE,	/* a: struct session_request *, which is answered */
-	WRITER_SYNC,	/* likewise */
-	WRITER_END,	/* nothing follows */
-};
-
-/* A descriptor that was opened, or closed. */
-struct writer_id {
-	uint64_t id;
-	uint32_t event; /* index in meta->events */
-	uint32_t closed;
-};
 
 struct writer_options {
 	struct io_sink *sink;	     /* taken over, also on failure */
@@ -78,22 +57,17 @@ bool writer_failed(const struct writer *w);
 /* From any thread: as in session_options, from the next pass on. */
 void writer_set_sideband(struct writer *w, uint64_t bytes_per_s);
 
-struct writer_totals {
-	uint64_t samples, records, file_bytes, lost, throttled;
-	uint64_t sideband_bytes, sideband_ns; /* as in session_stats */
-	struct session_over over[SESSION_OVER_MAX];
-	size_t nr_over;
-	uint64_t loss[LOSS_CAUSES];
-	bool suspended, refused;
-};
-/* Safe from any thread: as of the last pass, or exact after writer_finish(). */
-void writer_totals(const struct writer *w, struct writer_totals *ret);
+/*
+ * Safe from any thread: what the writer knows of session_stats (the rest is 0), as of the last pass,
+ * or exact after writer_finish().
+ */
+void writer_stats(const struct writer *w, struct session_stats *ret);
 
 /* Safe from any thread: moves whenever the thread comes round. */
 uint64_t writer_progress(const struct writer *w);
 
 /*
- * After a WRITER_END: waits for the thread, closes the file in order. 0, or -errno with
+ * After a MESSAGE_END: waits for the thread, closes the file in order. 0, or -errno with
  * *error: then what was written before is readable.
  */
 int writer_finish(struct writer *w, struct session_error *error);

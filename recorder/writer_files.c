@@ -9,8 +9,6 @@
 #include "recorder/writer_internal.h"
 
 #define RETRY_NS UINT64_C(1000000000)
-#define IN_VAIN_NS UINT64_C(10000000000)
-#define LAST_NS UINT64_C(1000000000) /* for a scan and build-ids at the end of a recording */
 #define NOTES_MAX 4096		     /* bytes, after which a file has no more of them */
 #define GAPS_MAX 1024		     /* that wait for an outage to end */
 
@@ -38,20 +36,6 @@ may_pass(int error, const struct fmt_where *where)
 		return true;
 	return error == -FMT_E_IO && where->saved_errno != EPIPE && where->saved_errno != EBADF &&
 		where->saved_errno != ECONNRESET;
-}
-
-/* Room may come; whatever else is wrong for so long may be wrong with this file alone. */
-bool
-writer_refused(const struct writer *w)
-{
-	const struct outage *o = &w->outage;
-
-	if (!o->on || o->for_ever)
-		return o->on;
-	if (o->error != -FMT_E_IO || o->where.saved_errno == ENOSPC ||
-	    o->where.saved_errno == EDQUOT)
-		return false;
-	return o->where.saved_errno == EFBIG || o->counted_ns - o->from_ns > IN_VAIN_NS;
 }
 
 static bool
@@ -83,6 +67,8 @@ writer_trouble(struct writer *w, int r, const struct fmt_where *where)
 	struct recording_writer_stats s;
 	struct outage *o = &w->outage;
 
+	if (r >= 0)
+		return 0;
 	if (!w->options.suspend_on_full || !may_pass(r, where)) {
 		w->where = *where;
 		return r;
@@ -226,7 +212,7 @@ try_again(struct writer *w, uint64_t now_ns)
 		r = write_snapshot(w, &where);
 	if (r == 0)
 		r = end_outage(w, now_ns, &where);
-	return r < 0 ? writer_trouble(w, r, &where) : 0;
+	return writer_trouble(w, r, &where);
 }
 
 int
@@ -256,7 +242,7 @@ writer_gap(struct writer *w, const struct gap *gap)
 	if (buf_failed(&w->scratch))
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "gap");
 	r = recording_writer_block(w->file.writer, BLOCK_GAP, buf_span(&w->scratch), &where);
-	return r < 0 ? writer_trouble(w, r, &where) : 0;
+	return writer_trouble(w, r, &where);
 }
 
 int
@@ -273,11 +259,11 @@ writer_rate(struct writer *w, const struct rate *rate)
 		return 0;
 	}
 	r = write_rate(w, &where);
-	return r < 0 ? writer_trouble(w, r, &where) : 0;
+	return writer_trouble(w, r, &where);
 }
 
 int
-writer_ids(struct writer *w, const struct writer_id *ids, size_t nr)
+writer_ids(struct writer *w, const struct message_id *ids, size_t nr)
 {
 	struct fmt_where where = { 0 };
 	uint64_t now_ns = host_now_ns();
@@ -301,7 +287,7 @@ writer_ids(struct writer *w, const struct writer_id *ids, size_t nr)
 	if (!added || w->outage.on)
 		return 0;
 	r = recording_writer_block(w->file.writer, BLOCK_META, (struct span){ 0 }, &where);
-	return r < 0 ? writer_trouble(w, r, &where) : 0;
+	return writer_trouble(w, r, &where);
 }
 
 int
@@ -318,7 +304,7 @@ writer_note(struct writer *w, const char *line)
 	if (w->outage.on)
 		return 0;
 	r = recording_writer_block(w->file.writer, BLOCK_META, (struct span){ 0 }, &where);
-	return r < 0 ? writer_trouble(w, r, &where) : 0;
+	return writer_trouble(w, r, &where);
 }
 
 /* --- one file after another -------------------------------------------------------------- */
@@ -386,7 +372,7 @@ begin_file(struct writer *w, const struct out_file *file)
 		if (w->outage.on)
 			r = end_outage(w, now_ns, &where);
 	}
-	return r < 0 ? writer_trouble(w, r, &where) : 0;
+	return writer_trouble(w, r, &where);
 }
 
 int
@@ -444,8 +430,20 @@ writer_sync(struct writer *w, int *ret, struct session_error *error)
 		w->outage.for_ever = r < 0;
 	}
 	*ret = r < 0 ? writer_file_error(r, &where, error) : 0;
-	r = r < 0 ? writer_trouble(w, r, &where) : 0;
+	r = writer_trouble(w, r, &where);
 	writer_publish(w);
+	return r;
+}
+
+int
+writer_last_try(struct writer *w)
+{
+	int r = w->outage.on ? try_again(w, host_now_ns()) : 0;
+
+	if (r == 0 && w->outage.on) {
+		w->where = w->outage.where;
+		r = w->outage.error;
+	}
 	return r;
 }
 
@@ -454,20 +452,8 @@ writer_end(struct writer *w)
 {
 	struct fmt_where where = { 0 };
 	uint64_t dropped;
-	int r = 0;
+	int r = recording_writer_flush(w->file.writer, &where);
 
-	if (w->outage.on)
-		r = try_again(w, host_now_ns());
-	if (r < 0)
-		return r;
-	if (w->outage.on) {
-		w->where = w->outage.where;
-		return w->outage.error;
-	}
-	r = writer_wait_state(w, LAST_NS);
-	if (r < 0)
-		return r;
-	r = recording_writer_flush(w->file.writer, &where);
 	if (r == 0)
 		r = out_file_ledger(&w->file, &where);
 	writer_publish(w);

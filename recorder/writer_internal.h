@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * writer_internal: what the two halves of the writer share: the thread and its messages
- * (writer.c), and its files, with all that can happen to a disk (writer_files.c).
+ * writer_internal: what the parts of the writer share, from the ground up: counts and the budget
+ * of side-band (writer_ledger.c), the files with all that can happen to a disk (writer_files.c),
+ * the host's state as blocks (writer_state.c), the thread and its messages (writer.c).
  * All of it is the writer thread's, but for what says otherwise.
  */
 #ifndef RECORDER_WRITER_INTERNAL_H
@@ -13,8 +14,10 @@
 #include "format/gap.h"
 #include "format/rate.h"
 #include "recorder/event_ids.h"
+#include "recorder/message.h"
 #include "recorder/news.h"
 #include "recorder/out_file.h"
+#include "recorder/queue.h"
 #include "recorder/sideband_budget.h"
 #include "recorder/sideband_users.h"
 #include "recorder/writer.h"
@@ -80,10 +83,10 @@ struct writer {
 	_Atomic bool suspended, refused;
 	_Atomic uint64_t sideband_bytes, sideband_ns, sideband_rate;
 	struct writer_over over[SESSION_OVER_MAX];
-	_Atomic size_t nr_over; /* set: release; pairs in writer_totals() */
+	_Atomic size_t nr_over; /* set: release; pairs in writer_stats() */
 };
 
-/* --- writer.c --- */
+/* --- writer_ledger.c: no file --- */
 
 extern const struct recording_writer_options writer_hooks; /* but for .arg */
 
@@ -95,12 +98,9 @@ void writer_see(struct writer *w, const struct perf_record *r, int event);
 void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
 /* The live model follows up to the last pass. 0, or -FMT_E_NOMEM. */
 int writer_follow(struct writer *w, struct fmt_where *where);
-/* What has come of a scan, into a block; and what there is to tell. 0, or FMT_E_*. */
-int writer_take_state(struct writer *w);
-/* Likewise, when the recording ends: of what still comes in this time. */
-int writer_wait_state(struct writer *w, uint64_t limit_ns);
-/* Gives the memory back after something large went through it. */
-void writer_shrink(struct writer *w);
+/* Does an outage go on for want of another file? */
+bool writer_refused(const struct writer *w);
+/* The statistics for other threads. */
 void writer_publish(struct writer *w);
 
 /* --- writer_files.c --- */
@@ -109,13 +109,10 @@ void writer_publish(struct writer *w);
 int writer_file_error(int error, const struct fmt_where *where, struct session_error *ret);
 
 /*
- * What to do about an error r of the file, told in *where: 0 when the session goes on without
- * it (an outage has begun or goes on), else r.
+ * What to do about a result r of the file, told in *where: 0 when it is no error, or the session
+ * goes on without the file (an outage has begun or goes on); else r.
  */
 int writer_trouble(struct writer *w, int r, const struct fmt_where *where);
-
-/* Does an outage go on for want of another file? */
-bool writer_refused(const struct writer *w);
 
 /* Records during an outage: followed and counted, not kept. */
 void writer_drop(struct writer *w, struct span records);
@@ -128,15 +125,31 @@ int writer_gap(struct writer *w, const struct gap *gap);
 int writer_rate(struct writer *w, const struct rate *rate);
 /* A line in the open file's notes. */
 int writer_note(struct writer *w, const char *line);
-int writer_ids(struct writer *w, const struct writer_id *ids, size_t nr);
+int writer_ids(struct writer *w, const struct message_id *ids, size_t nr);
 
 /* The requests: an error of theirs is in *error, one of the session is returned (FMT_E_*). */
 int writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_error *error);
 int writer_sync(struct writer *w, int *ret, struct session_error *error);
 
+/* Before the last file ends: what an outage kept from it. 0, or why it still has not got it. */
+int writer_last_try(struct writer *w);
 /* Ends the last file. */
 int writer_end(struct writer *w);
 
 void writer_files_done(struct writer *w);
+
+/* --- writer_state.c: into blocks of the open file; 0, or FMT_E_* --- */
+
+/*
+ * Before the first record is taken: the state stands before the samples that need it, if it comes
+ * in time. They are in the queue until then.
+ */
+int writer_first_state(struct writer *w);
+/* What has come of a scan; and what there is to tell. */
+int writer_take_state(struct writer *w);
+/* Likewise, when the recording ends: of what still comes in this time. */
+int writer_wait_state(struct writer *w, uint64_t limit_ns);
+/* Side-band was lost, which the ledger has: what is so is asked of /proc, now or later. */
+void writer_resync(struct writer *w, uint64_t now_ns);
 
 #endif

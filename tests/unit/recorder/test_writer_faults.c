@@ -24,6 +24,8 @@
 #include "format/recording_reader.h"
 #include "recorder/host.h"
 #include "recorder/live.h"
+#include "recorder/message.h"
+#include "recorder/queue.h"
 #include "recorder/ring.h"
 #include "recorder/session_error.h"
 #include "recorder/session_request.h"
@@ -291,23 +293,23 @@ drain(struct session_lab *l)
 
 	assert_non_null(to);
 	n = ring_read(&l->k.ring, to, RING_BYTES, &l->k.corrupt);
-	queue_commit(q, WRITER_RECORDS, 0, 0, n);
+	queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
 	ring_consume(&l->k.ring, n);
-	assert_true(queue_send(q, WRITER_LOSS, UINT64_C(1) << 32 | LOSS_KERNEL_SAMPLES, l->k.lost));
+	assert_true(queue_send(q, MESSAGE_LOSS, UINT64_C(1) << 32 | LOSS_KERNEL_SAMPLES, l->k.lost));
 	/* Each pass is late enough for another try. */
 	l->now_ns += UINT64_C(2000000000);
-	assert_true(queue_send(q, WRITER_PASS, l->k.time_ns, l->now_ns));
+	assert_true(queue_send(q, MESSAGE_PASS, l->k.time_ns, l->now_ns));
 	queue_wake(q);
 }
 
 static void
-ask(struct session_lab *l, enum writer_message kind)
+ask(struct session_lab *l, enum message kind)
 {
 	struct session_request *rq = &l->requests[l->nr_requests++];
 
-	*rq = (struct session_request){ .kind = kind == WRITER_ROTATE ? REQUEST_ROTATE
+	*rq = (struct session_request){ .kind = kind == MESSAGE_ROTATE ? REQUEST_ROTATE
 								      : REQUEST_SYNC };
-	if (kind == WRITER_ROTATE)
+	if (kind == MESSAGE_ROTATE)
 		rq->sink = fault_sink(&l->files[l->nr_files++]);
 	assert_true(queue_send(writer_queue(l->writer), kind, (uintptr_t)rq, 0));
 }
@@ -323,11 +325,11 @@ run(struct session_lab *l)
 		produce(&l->k);
 		drain(l);
 		if (pass % 9 == 4)
-			ask(l, WRITER_SYNC);
+			ask(l, MESSAGE_SYNC);
 		if (pass % 11 == 10)
-			ask(l, WRITER_ROTATE);
+			ask(l, MESSAGE_ROTATE);
 	}
-	assert_true(queue_send(writer_queue(l->writer), WRITER_END, 0, 0));
+	assert_true(queue_send(writer_queue(l->writer), MESSAGE_END, 0, 0));
 	queue_wake(writer_queue(l->writer));
 	r = writer_finish(l->writer, &e);
 	for (unsigned int i = 0; i < l->nr_requests; i++)
@@ -374,12 +376,12 @@ run_with(bool suspend, unsigned int *ret_files)
 {
 	static struct session_lab l;
 	uint64_t loss[LOSS_CAUSES] = { 0 }, samples;
-	struct writer_totals t;
+	struct session_stats t;
 	int r = lab_open(&l, suspend);
 
 	if (r == 0) {
 		r = run(&l);
-		writer_totals(l.writer, &t);
+		writer_stats(l.writer, &t);
 		samples = read_files(&l, loss);
 		assert_int_equal(l.k.corrupt, 0);
 		assert_int_equal(plan.after_failed_sync, 0);
