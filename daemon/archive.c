@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +29,6 @@
 #define SCAN_NS (60 * SECOND_NS)
 #define CLOCK_STEP_NS (60 * SECOND_NS) /* more than what adjusts a clock does in a few seconds */
 #define CLOCK_DOUBT_NS (3600 * SECOND_NS)
-
-int
-archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	error->saved_errno = -negative_errno;
-	va_start(ap, format);
-	n = vsnprintf(error->text, sizeof(error->text), format, ap);
-	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(error->text))
-		snprintf(error->text + n, sizeof(error->text) - (size_t)n, ": %s",
-			 strerror(-negative_errno));
-	return negative_errno;
-}
 
 uint64_t
 archive_now_s(void)

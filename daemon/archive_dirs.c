@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -19,6 +20,22 @@ close_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
+}
+
+int
+archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	error->saved_errno = -negative_errno;
+	va_start(ap, format);
+	n = vsnprintf(error->text, sizeof(error->text), format, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof(error->text))
+		snprintf(error->text + n, sizeof(error->text) - (size_t)n, ": %s",
+			 strerror(-negative_errno));
+	return negative_errno;
 }
 
 /* As archive_fail(), and what to do about it. */

@@ -172,17 +172,20 @@ left(const struct capture_set *set, uid_t uid)
 }
 
 static int
+refuse_by_limit(struct capture_refusal *why, const char *limit, uint64_t value)
+{
+	why->limit = limit;
+	why->value = value;
+	return session_fail(&why->error, -EBUSY, "%s is %llu", limit, (unsigned long long)value);
+}
+
+/* A user other than root has half of them; root has its own, whatever the others have. */
+static int
 check_slots(const struct capture_set *set, uid_t uid, struct session_error *error)
 {
-	uint32_t max = set->config->max_captures, each = uid == 0 ? max : (max + 1) / 2;
+	uint32_t max = set->config->max_captures, each = (max + 1) / 2;
 
-	if (uid != 0 && set->running >= max)
-		return session_fail(error, -EBUSY, "%u captures are running, which is the limit",
-				    set->running);
-	if (uid == 0 && count(set, uid, false) >= each)
-		return session_fail(error, -EBUSY,
-				    "%u captures of root are running, which is the limit", each);
-	if (count(set, uid, false) >= each)
+	if (uid != 0 && count(set, uid, false) >= each)
 		return session_fail(error, -EBUSY,
 				    "%u captures of uid %u are running: a user other than root "
 				    "has half of max_captures, which is %u",
@@ -203,22 +206,23 @@ check_slots(const struct capture_set *set, uid_t uid, struct session_error *erro
 
 static int
 check_request(const struct capture_set *set, const struct capture_request *rq,
-	      struct session_error *error)
+	      struct capture_refusal *why)
 {
+	uint64_t max_ns = set->config->max_capture_time;
+	uint32_t max = set->config->max_captures;
+
 	if (rq->options.target == SESSION_COMMAND || rq->options.command)
-		return session_usage(error, "the daemon runs no commands");
-	if (rq->options.duration_ns > set->config->max_capture_time)
-		return session_usage(
-			error, "a capture lasts at most %llu s",
-			(unsigned long long)(set->config->max_capture_time / UINT64_C(1000000000)));
+		return session_usage(&why->error, "the daemon runs no commands");
+	if (rq->options.duration_ns > max_ns)
+		return refuse_by_limit(why, "max_capture_time", max_ns / SECOND_NS);
+	if (set->running >= max && (rq->uid != 0 || count(set, 0, false) >= max))
+		return refuse_by_limit(why, "max_captures", max);
 	if (rq->options.for_user && rq->options.call_graph == SESSION_CALL_GRAPH_DWARF &&
 	    rq->out_fd < 0)
-		return session_usage(error,
+		return session_usage(&why->error,
 				     "what call graph dwarf records of your processes is for "
 				     "a file of yours: give one (-o)");
-	if (rq->out_fd >= 0 && !descriptor_takes_recording(rq->out_fd))
-		return session_usage(error, "the descriptor is not of a regular file to write to");
-	return check_slots(set, rq->uid, error);
+	return check_slots(set, rq->uid, &why->error);
 }
 
 static int
@@ -300,13 +304,13 @@ take_file(struct capture *c, const struct capture_request *rq, int r, struct ses
 }
 
 int
-capture_start(struct streams *s, const struct capture_request *request,
-	      const struct capture_waiter *waiter, uint64_t *ret_id, struct session_error *error)
+capture_start(struct capture_set *set, const struct capture_request *request,
+	      const struct capture_waiter *waiter, uint64_t *ret_id, struct capture_refusal *why)
 {
-	struct capture_set *set = streams_captures(s);
 	struct session_options o = request->options;
 	struct capture *c = NULL;
-	int r = check_request(set, request, error);
+	struct session_error *error = &why->error;
+	int r = check_request(set, request, why);
 
 	o.out_fd = -1;
 	if (r == 0) {
@@ -367,30 +371,30 @@ give_up_slot(struct capture_set *set, struct capture *c)
 }
 
 int
-capture_stop(struct streams *s, uint64_t id)
+capture_stop(struct capture_set *set, uint64_t id)
 {
-	struct capture *c = find(streams_captures(s), id);
+	struct capture *c = find(set, id);
 
 	if (!c)
 		return -ENOENT;
 	session_thread_stop(c->thread);
-	give_up_slot(streams_captures(s), c);
+	give_up_slot(set, c);
 	return 0;
 }
 
 void
-capture_forget(struct streams *s, uint64_t id)
+capture_forget(struct capture_set *set, uint64_t id)
 {
-	struct capture *c = find(streams_captures(s), id);
+	struct capture *c = find(set, id);
 
 	if (c)
 		c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
 }
 
 int
-capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
+capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *ret)
 {
-	struct capture *c = find(streams_captures(s), id);
+	struct capture *c = find(set, id);
 
 	if (!c)
 		return -ENOENT;

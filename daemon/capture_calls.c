@@ -12,7 +12,7 @@
 
 #include "daemon/call_graph.h"
 #include "daemon/descriptor.h"
-#include "daemon/methods.h"
+#include "daemon/method_call.h"
 #include "format/time_text.h"
 
 #define EVENTS_MAX 16
@@ -40,7 +40,7 @@ struct wish {
 };
 
 struct capture_calls {
-	struct streams *streams;
+	struct capture_set *captures;
 	capture_calls_begun_fn *begun;
 	capture_calls_ended_fn *ended;
 	void *arg;
@@ -48,14 +48,14 @@ struct capture_calls {
 };
 
 struct capture_calls *
-capture_calls_new(struct streams *streams, capture_calls_begun_fn *begun,
+capture_calls_new(struct capture_set *captures, capture_calls_begun_fn *begun,
 		  capture_calls_ended_fn *ended, void *arg)
 {
 	struct capture_calls *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	c->streams = streams;
+	c->captures = captures;
 	c->begun = begun;
 	c->ended = ended;
 	c->arg = arg;
@@ -69,7 +69,7 @@ capture_calls_free(struct capture_calls *c)
 	struct capture_call *one;
 
 	while (c && (one = LIST_FIRST(&c->running))) {
-		capture_forget(c->streams, one->id);
+		capture_forget(c->captures, one->id);
 		LIST_REMOVE(one, next);
 		free(one);
 	}
@@ -86,7 +86,7 @@ capture_calls_leave(struct capture_calls *c, const void *client)
 			continue;
 		one->client = NULL;
 		if (one->ends_with_client)
-			(void)capture_stop(c->streams, one->id);
+			(void)capture_stop(c->captures, one->id);
 	}
 }
 
@@ -149,7 +149,7 @@ one_json(struct capture_calls *c, const struct capture_call *one)
 {
 	struct capture_progress p = { 0 };
 
-	if (capture_progress(c->streams, one->id, &p) < 0)
+	if (capture_progress(c->captures, one->id, &p) < 0)
 		return NULL;
 	p.id = one->id;
 	return progress_json(&p, one->uid);
@@ -234,7 +234,7 @@ static bool
 read_events(struct method_call *call, struct wish *w)
 {
 	struct session_options *o = &w->request.options;
-	json_t *events = methods_parameter(call, "events"), *j;
+	json_t *events = method_call_parameter(call, "events"), *j;
 	size_t i;
 
 	if (json_array_size(events) > EVENTS_MAX)
@@ -251,7 +251,7 @@ read_events(struct method_call *call, struct wish *w)
 	o->events = o->nr_events ? w->events : NULL;
 	return true;
 bad:
-	methods_invalid(call, "events");
+	method_call_invalid(call, "events");
 	return false;
 }
 
@@ -259,7 +259,7 @@ static bool
 read_pids(struct method_call *call, struct wish *w, const char *name, enum session_target target)
 {
 	struct session_options *o = &w->request.options;
-	json_t *pids = methods_parameter(call, name), *j;
+	json_t *pids = method_call_parameter(call, name), *j;
 	size_t i;
 
 	if (!pids)
@@ -280,7 +280,7 @@ read_pids(struct method_call *call, struct wish *w, const char *name, enum sessi
 	o->nr_pids = json_array_size(pids);
 	return true;
 bad:
-	methods_invalid(call, name);
+	method_call_invalid(call, name);
 	return false;
 }
 
@@ -289,12 +289,12 @@ read_target(struct method_call *call, struct wish *w)
 {
 	struct session_options *o = &w->request.options;
 
-	o->cgroup = json_string_value(methods_parameter(call, "cgroup"));
-	o->cpus = json_string_value(methods_parameter(call, "cpus"));
+	o->cgroup = json_string_value(method_call_parameter(call, "cgroup"));
+	o->cpus = json_string_value(method_call_parameter(call, "cpus"));
 	if (!read_pids(call, w, "pids", SESSION_PID) || !read_pids(call, w, "tids", SESSION_TID))
 		return false;
 	if (o->cgroup && (o->target != SESSION_ALL || !cgroup_good(o->cgroup))) {
-		methods_invalid(call, "cgroup");
+		method_call_invalid(call, "cgroup");
 		return false;
 	}
 	if (o->cgroup)
@@ -302,7 +302,7 @@ read_target(struct method_call *call, struct wish *w)
 	if (o->cpus &&
 	    (!*o->cpus || strlen(o->cpus) >= CPUS_BYTES ||
 	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus))) {
-		methods_invalid(call, "cpus");
+		method_call_invalid(call, "cpus");
 		return false;
 	}
 	return true;
@@ -311,12 +311,12 @@ read_target(struct method_call *call, struct wish *w)
 static bool
 read_call_graph(struct method_call *call, struct session_options *o)
 {
-	const char *s = json_string_value(methods_parameter(call, "call_graph"));
+	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
 
 	o->call_graph = SESSION_CALL_GRAPH_FP;
 	if (!s || call_graph_parse(s, o) == 0)
 		return true;
-	methods_invalid(call, "call_graph");
+	method_call_invalid(call, "call_graph");
 	return false;
 }
 
@@ -325,11 +325,11 @@ read_rate(struct method_call *call, struct session_options *o)
 {
 	int64_t hz, period;
 
-	if (!methods_int(call, "frequency_hz", 1, 1000000, 0, &hz) ||
-	    !methods_int(call, "period", 1, INT64_MAX, 0, &period))
+	if (!method_call_int(call, "frequency_hz", 1, 1000000, 0, &hz) ||
+	    !method_call_int(call, "period", 1, INT64_MAX, 0, &period))
 		return false;
 	if (hz && period) {
-		methods_invalid(call, "period");
+		method_call_invalid(call, "period");
 		return false;
 	}
 	o->frequency_hz = (uint64_t)hz;
@@ -337,26 +337,18 @@ read_rate(struct method_call *call, struct session_options *o)
 	return true;
 }
 
+/* Without one, all that is allowed: a client that hangs must not record for ever. */
 static bool
 read_duration(struct method_call *call, struct session_options *o)
 {
-	uint64_t max_ns = call->context->config->max_capture_time;
-	json_t *j = methods_parameter(call, "duration_s");
+	json_t *j = method_call_parameter(call, "duration_s");
 	double s = json_number_value(j);
 
-	/* Also without one: a client that hangs must not record for ever. */
-	o->duration_ns = max_ns;
-	if (!j)
-		return true;
-	if (!(s >= 0.001)) {
-		methods_invalid(call, "duration_s");
+	if (j && !(s >= 0.001)) {
+		method_call_invalid(call, "duration_s");
 		return false;
 	}
-	if (s * 1e9 > (double)max_ns) {
-		methods_limit(call, "max_capture_time", max_ns / SECOND_NS);
-		return false;
-	}
-	o->duration_ns = (uint64_t)(s * 1e9);
+	o->duration_ns = s < 1e9 ? (uint64_t)(s * 1e9) : UINT64_MAX;
 	return true;
 }
 
@@ -365,13 +357,13 @@ read_descriptor(struct method_call *call, struct capture_request *request)
 {
 	int64_t index;
 
-	if (!methods_int(call, "file_descriptor", 0, 0, -1, &index))
+	if (!method_call_int(call, "file_descriptor", 0, 0, -1, &index))
 		return false;
 	request->out_fd = -1;
 	if (index < 0)
 		return true;
 	if (call->fd < 0 || !descriptor_takes_recording(call->fd)) {
-		methods_invalid(call, "file_descriptor");
+		method_call_invalid(call, "file_descriptor");
 		return false;
 	}
 	request->out_fd = call->fd;
@@ -410,43 +402,31 @@ read_wish(struct method_call *call, struct wish *w)
 
 /* --- methods ----------------------------------------------------------------------------- */
 
-/* Is there room for another one? */
-static bool
-allowed(struct method_call *call)
-{
-	uint64_t max = call->context->config->max_captures;
-	struct streams_status status = { 0 };
-
-	streams_status(call->context->streams, &status);
-	/* Root has its own, whatever others have. */
-	if (status.captures < max || (call->uid == 0 && max))
-		return true;
-	methods_limit(call, "max_captures", max);
-	return false;
-}
-
 void
 capture_calls_start(struct method_call *call)
 {
 	struct capture_call *c = calloc(1, sizeof(*c));
 	struct wish *w = calloc(1, sizeof(*w));
 	const struct capture_waiter waiter = { on_begin, on_end, c };
-	struct session_error error = { 0 };
+	struct capture_refusal why = { .limit = NULL };
 	int r;
 
-	if (!c || !w || !read_wish(call, w) || !allowed(call))
+	if (!c || !w || !read_wish(call, w))
 		goto out;
 	c->owner = call->captures;
 	c->uid = call->uid;
 	c->client = call->client;
 	c->waits = !call->message->oneway;
-	c->ends_with_client = !methods_parameter(call, "duration_s");
+	c->ends_with_client = !method_call_parameter(call, "duration_s");
 	/* Taken over in any case. */
 	if (w->request.out_fd >= 0)
 		call->fd = -1;
-	r = capture_start(call->captures->streams, &w->request, &waiter, &c->id, &error);
+	r = capture_start(call->captures->captures, &w->request, &waiter, &c->id, &why);
 	if (r < 0) {
-		methods_fail(call, r, error.text);
+		if (why.limit)
+			method_call_limit(call, why.limit, why.value);
+		else
+			method_call_fail(call, r, why.error.text);
 		goto out;
 	}
 	LIST_INSERT_HEAD(&call->captures->running, c, next);
@@ -464,14 +444,14 @@ capture_calls_stop(struct method_call *call)
 	const struct capture_call *one;
 	int64_t id;
 
-	if (!methods_int(call, "id", 0, INT64_MAX, 0, &id))
+	if (!method_call_int(call, "id", 0, INT64_MAX, 0, &id))
 		return;
 	one = find(call->captures, (uint64_t)id);
 	if (one && one->uid != call->uid && call->access < METHODS_ROOT) {
 		call->error = VARLINK_PERMISSION_DENIED;
 		return;
 	}
-	if (!one || capture_stop(call->captures->streams, one->id) < 0) {
+	if (!one || capture_stop(call->captures->captures, one->id) < 0) {
 		call->error = METHODS_INTERFACE ".NoSuchCapture";
 		call->parameters = json_pack("{sI}", "id", (json_int_t)id);
 		return;

@@ -3,7 +3,7 @@
  * capture_calls: the captures that were asked for over the control socket and run: who asked,
  * and who waits.
  *
- * The recording itself is streams.h. A capture that was given no duration ends with the
+ * The recording itself is capture.h. A capture that was given no duration ends with the
  * connection that asked for it; others go on when nobody waits any more.
  */
 #ifndef DAEMON_CAPTURE_CALLS_H
@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "daemon/streams.h"
+#include "daemon/capture.h"
 
 struct capture_calls;
 struct method_call;
@@ -26,9 +26,9 @@ typedef void capture_calls_ended_fn(void *arg, void *client, const char *error, 
 /* It records. client: who waits for it, or NULL. */
 typedef void capture_calls_begun_fn(void *arg, void *client);
 
-struct capture_calls *capture_calls_new(struct streams *streams, capture_calls_begun_fn *begun,
+struct capture_calls *capture_calls_new(struct capture_set *captures, capture_calls_begun_fn *begun,
 					capture_calls_ended_fn *ended, void *arg);
-/* Forgets those that run: streams.h ends them. */
+/* Forgets those that run: capture.h ends them. */
 void capture_calls_free(struct capture_calls *c);
 
 /* The client is gone. */

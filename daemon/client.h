@@ -8,7 +8,7 @@
 
 #include <bsd/sys/queue.h>
 
-#include "daemon/methods.h"
+#include "daemon/method_call.h"
 #include "format/buf.h"
 
 #define CLIENT_OUT_BYTES (1u << 20) /* that a client has not read; over it, it is dropped */

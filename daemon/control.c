@@ -129,7 +129,7 @@ answer(struct control *c, struct client *client, struct varlink_call *message)
 	if (call.wait == METHODS_DISK) {
 		r = disk_calls_add(c->disk_calls, &call, message);
 		if (r < 0)
-			methods_fail(&call, r, r == -EBUSY ? "too many calls wait for a disk" : "");
+			method_call_fail(&call, r, r == -EBUSY ? "too many calls wait for a disk" : "");
 	}
 	/* Without an answer, but one after another, so that they cannot pile up. */
 	client->silent = oneway && call.wait == METHODS_DISK;
@@ -419,7 +419,7 @@ control_reloaded(struct control *c, uint64_t number, int r, const char *text)
 		if (client->dead || client->wait != METHODS_RELOAD || client->wait_id > number)
 			continue;
 		if (r < 0)
-			methods_fail(&call, r, text);
+			method_call_fail(&call, r, text);
 		else
 			call.parameters = json_object();
 		answer_late(c, client, call.error, call.parameters);
@@ -467,7 +467,7 @@ control_open(const struct control_context *context, int listen_fd, struct contro
 	c->context = *context;
 	c->listener.fd = c->epoll = c->again = -1;
 	TAILQ_INIT(&c->clients);
-	c->captures = capture_calls_new(context->streams, on_capture_begun, on_capture_ended, c);
+	c->captures = capture_calls_new(streams_captures(context->streams), on_capture_begun, on_capture_ended, c);
 	c->disk_calls = disk_calls_new(context->chores, answer_late, c);
 	if (!c->captures || !c->disk_calls)
 		goto memory;

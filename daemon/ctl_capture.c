@@ -14,6 +14,7 @@
 
 #include "daemon/config_value.h"
 #include "daemon/ctl_command.h"
+#include "daemon/ctl_option.h"
 #include "daemon/ctl_output.h"
 #include "daemon/ctl_print.h"
 #include "recorder/cgroup.h"
@@ -61,7 +62,7 @@ add_numbers(json_t *parameters, const char *key, const char *command)
 	}
 	free(copy);
 	if (!copy || problem)
-		return ctl_command_usage(command, "%s: numbers with commas, such as 12,34", optarg);
+		return ctl_option_wrong(command, "%s: numbers with commas, such as 12,34", optarg);
 	return -1;
 }
 
@@ -72,7 +73,7 @@ set_number(json_t *parameters, const char *key, const char *command)
 	long long n = strtonum(optarg, 1, INT64_MAX, &problem);
 
 	if (problem)
-		return ctl_command_usage(command, "%s: a number of one or more", optarg);
+		return ctl_option_wrong(command, "%s: a number of one or more", optarg);
 	(void)json_object_set_new(parameters, key, json_integer(n));
 	return -1;
 }
@@ -83,7 +84,7 @@ set_duration(json_t *parameters, const char *command)
 	uint64_t ns;
 
 	if (config_time_parse(optarg, &ns) < 0 || ns == 0)
-		return ctl_command_usage(command, "--duration %s: a time such as 500ms, 30s or 5m",
+		return ctl_option_wrong(command, "--duration %s: a time such as 500ms, 30s or 5m",
 					 optarg);
 	(void)json_object_set_new(parameters, "duration_s", json_real((double)ns / 1e9));
 	return -1;
@@ -96,7 +97,7 @@ set_text(json_t *parameters, const char *key, const char *s, const char *command
 	json_t *value = json_string(s);
 
 	if (!value)
-		return ctl_command_usage(command, "%s: not UTF-8", optarg);
+		return ctl_option_wrong(command, "%s: not UTF-8", optarg);
 	if (strcmp(key, "events") == 0)
 		return append(parameters, key, value) ? -1 : CTL_FAILED;
 	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
@@ -118,7 +119,7 @@ set_cgroup(json_t *parameters, const char *command)
 	while (*s == '/')
 		s++;
 	if (!*s)
-		return ctl_command_usage(command, "%s: the root group is everything: leave it out",
+		return ctl_option_wrong(command, "%s: the root group is everything: leave it out",
 					 optarg);
 	return set_text(parameters, "cgroup", s, command);
 }
@@ -154,7 +155,7 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 		w->output = optarg;
 		return -1;
 	}
-	return ctl_command_option(c, command, option);
+	return ctl_option_take(c, command, option);
 }
 
 static int
@@ -179,15 +180,15 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 		if ((r = set_option(c, w, argv[0], o)) >= 0)
 			return r;
 	if (optind != argc)
-		return ctl_command_usage(argv[0], "%s: not an option", argv[optind]);
+		return ctl_option_wrong(argv[0], "%s: not an option", argv[optind]);
 	targets = !!json_object_get(w->parameters, "pids") +
 		!!json_object_get(w->parameters, "tids") +
 		!!json_object_get(w->parameters, "cgroup");
 	if (targets > 1)
-		return ctl_command_usage(argv[0], "--pid, --tid and --cgroup exclude each other");
+		return ctl_option_wrong(argv[0], "--pid, --tid and --cgroup exclude each other");
 	if (json_object_get(w->parameters, "frequency_hz") &&
 	    json_object_get(w->parameters, "period"))
-		return ctl_command_usage(argv[0], "--frequency and --period exclude each other");
+		return ctl_option_wrong(argv[0], "--frequency and --period exclude each other");
 	return -1;
 }
 

@@ -11,6 +11,7 @@
 #include <bsd/stdlib.h>
 
 #include "daemon/config_value.h"
+#include "daemon/ctl_option.h"
 #include "daemon/ctl_print.h"
 #include "daemon/label.h"
 #include "format/time_text.h"
@@ -163,7 +164,7 @@ int
 ctl_command_status(struct ctl_client *c, int argc, char **argv)
 {
 	struct varlink_reply reply;
-	int r = ctl_command_arguments(c, argc, argv, 0);
+	int r = ctl_option_arguments(c, argc, argv, 0);
 
 	if (r >= 0)
 		return r;
@@ -219,17 +220,17 @@ ctl_command_monitor(struct ctl_client *c, int argc, char **argv)
 	while ((o = getopt_long(argc, argv, "hn:", options, NULL)) != -1) {
 		r = -1;
 		if (o != 'n') {
-			r = ctl_command_option(c, argv[0], o);
+			r = ctl_option_take(c, argv[0], o);
 		} else {
 			m.interval_s = strtonum(optarg, 1, 3600, &problem);
 			if (problem)
-				r = ctl_command_usage(argv[0], "-n %s: seconds, 1 to 3600", optarg);
+				r = ctl_option_wrong(argv[0], "-n %s: seconds, 1 to 3600", optarg);
 		}
 		if (r >= 0)
 			return r;
 	}
 	if (optind != argc)
-		return ctl_command_usage(argv[0], "takes no arguments");
+		return ctl_option_wrong(argv[0], "takes no arguments");
 	r = ctl_client_send(c, "Monitor", json_pack("{sI}", "interval_s", (json_int_t)m.interval_s),
 			    true, -1);
 	while (r == CTL_DONE && (r = ctl_client_receive(c, &reply)) == CTL_DONE) {
@@ -265,7 +266,7 @@ ctl_command_list(struct ctl_client *c, int argc, char **argv)
 	struct varlink_reply reply;
 	size_t i, n;
 	json_t *file, *files;
-	int r = ctl_command_arguments(c, argc, argv, 0);
+	int r = ctl_option_arguments(c, argc, argv, 0);
 
 	if (r >= 0)
 		return r;
@@ -303,7 +304,7 @@ keep_option(struct ctl_client *c, struct keep *k, const char *command, int optio
 	case OPT_SINCE:
 	case OPT_UNTIL:
 		if (time_text_instant(optarg, k->now_s * SECOND_NS, getenv("TZ"), &ns) < 0)
-			return ctl_command_usage(command,
+			return ctl_option_wrong(command,
 						 "%s: a time such as 03:12, 10m, today or "
 						 "\"2026-11-21 03:12:00\"",
 						 optarg);
@@ -311,11 +312,11 @@ keep_option(struct ctl_client *c, struct keep *k, const char *command, int optio
 		return -1;
 	case 'l':
 		if (!label_good(optarg))
-			return ctl_command_usage(command, "%s: " LABEL_RULE, optarg);
+			return ctl_option_wrong(command, "%s: " LABEL_RULE, optarg);
 		k->label = optarg;
 		return -1;
 	}
-	return ctl_command_option(c, command, option);
+	return ctl_option_take(c, command, option);
 }
 
 static int
@@ -325,19 +326,19 @@ keep_settle(struct keep *k, int argc, char **argv)
 
 	if (optind + 1 == argc && k->from_s < 0 && k->until_s < 0) {
 		if (config_time_parse(argv[optind], &ns) < 0 || ns < SECOND_NS)
-			return ctl_command_usage(argv[0], "%s: a time such as 90s, 10m or 2h",
+			return ctl_option_wrong(argv[0], "%s: a time such as 90s, 10m or 2h",
 						 argv[optind]);
 		/* More than there is: all of it. */
 		k->from_s = k->now_s - (int64_t)(ns / SECOND_NS);
 		if (k->from_s < 0)
 			k->from_s = 0;
 	} else if (optind != argc) {
-		return ctl_command_usage(argv[0], "either a duration, or --since and --until");
+		return ctl_option_wrong(argv[0], "either a duration, or --since and --until");
 	}
 	if (k->from_s < 0)
-		return ctl_command_usage(argv[0], "how much? such as: spoorctl keep 10m");
+		return ctl_option_wrong(argv[0], "how much? such as: spoorctl keep 10m");
 	if (k->until_s >= 0 && k->until_s < k->from_s)
-		return ctl_command_usage(argv[0], "--until is before --since");
+		return ctl_option_wrong(argv[0], "--until is before --since");
 	return -1;
 }
 
@@ -399,10 +400,10 @@ vacuum_option(struct ctl_client *c, json_t *parameters, const char *command, int
 		key = "max_segments";
 		r = config_count_parse(optarg, &n);
 	} else {
-		return ctl_command_option(c, command, option);
+		return ctl_option_take(c, command, option);
 	}
 	if (r < 0 || n == 0 || n > INT64_MAX)
-		return ctl_command_usage(command, "%s: not a limit of one or more", optarg);
+		return ctl_option_wrong(command, "%s: not a limit of one or more", optarg);
 	(void)json_object_set_new(parameters, key, json_integer((json_int_t)n));
 	return -1;
 }
@@ -424,7 +425,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	while (r < 0 && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
 		r = vacuum_option(c, parameters, argv[0], o);
 	if (r < 0 && (optind != argc || json_object_size(parameters) == 0))
-		r = ctl_command_usage(argv[0], "a limit, such as --max-use 1G");
+		r = ctl_option_wrong(argv[0], "a limit, such as --max-use 1G");
 	if (r >= 0) {
 		json_decref(parameters);
 		return r;
@@ -445,7 +446,7 @@ static int
 simple(struct ctl_client *c, int argc, char **argv, const char *method)
 {
 	struct varlink_reply reply;
-	int r = ctl_command_arguments(c, argc, argv, 0);
+	int r = ctl_option_arguments(c, argc, argv, 0);
 
 	if (r >= 0)
 		return r;
@@ -481,7 +482,7 @@ ctl_command_captures(struct ctl_client *c, int argc, char **argv)
 	struct varlink_reply reply;
 	json_t *one;
 	size_t i;
-	int r = ctl_command_arguments(c, argc, argv, 0);
+	int r = ctl_option_arguments(c, argc, argv, 0);
 
 	if (r >= 0)
 		return r;
@@ -512,13 +513,13 @@ ctl_command_stop(struct ctl_client *c, int argc, char **argv)
 	struct varlink_reply reply;
 	const char *problem;
 	long long id;
-	int r = ctl_command_arguments(c, argc, argv, 1);
+	int r = ctl_option_arguments(c, argc, argv, 1);
 
 	if (r >= 0)
 		return r;
 	id = strtonum(argv[optind], 0, INT64_MAX, &problem);
 	if (problem)
-		return ctl_command_usage(argv[0], "%s: not the ID of a capture", argv[optind]);
+		return ctl_option_wrong(argv[0], "%s: not the ID of a capture", argv[optind]);
 	r = ctl_client_call(c, "StopCapture", json_pack("{sI}", "id", (json_int_t)id), &reply);
 	if (r == CTL_DONE)
 		varlink_reply_done(&reply);

@@ -69,7 +69,7 @@ done(struct chore *chore)
 	struct method_call call = one->call;
 
 	if (chore->dropped)
-		methods_fail(&call, -ESHUTDOWN, "the daemon ends");
+		method_call_fail(&call, -ESHUTDOWN, "the daemon ends");
 	LIST_REMOVE(one, link);
 	d->nr--;
 	varlink_call_done(&one->message);

@@ -21,64 +21,6 @@
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
 
-/* --- answers ----------------------------------------------------------------------------- */
-
-static void
-answer_error(struct method_call *call, const char *error, json_t *parameters)
-{
-	json_decref(call->parameters);
-	call->error = error;
-	call->parameters = parameters;
-	call->wait = METHODS_ANSWERED;
-}
-
-void
-methods_invalid(struct method_call *call, const char *parameter)
-{
-	answer_error(call, VARLINK_INVALID_PARAMETER, json_pack("{ss}", "parameter", parameter));
-}
-
-void
-methods_fail(struct method_call *call, int error, const char *message)
-{
-	json_t *text = varlink_text(*message ? message : strerror(-error));
-
-	answer_error(call, METHODS_INTERFACE ".Failed",
-		     json_pack("{sosi}", "message", text, "errno", -error));
-}
-
-void
-methods_limit(struct method_call *call, const char *key, uint64_t value)
-{
-	answer_error(call, METHODS_INTERFACE ".LimitExceeded",
-		     json_pack("{sssI}", "limit", key, "value", (json_int_t)value));
-}
-
-/* --- parameters -------------------------------------------------------------------------- */
-
-json_t *
-methods_parameter(const struct method_call *call, const char *name)
-{
-	json_t *j = json_object_get(call->message->parameters, name);
-
-	return json_is_null(j) ? NULL : j;
-}
-
-bool
-methods_int(struct method_call *call, const char *name, int64_t min, int64_t max, int64_t absent,
-	    int64_t *ret)
-{
-	const json_t *j = methods_parameter(call, name);
-	int64_t n = j ? json_integer_value(j) : absent;
-
-	if (j && (n < min || n > max)) {
-		methods_invalid(call, name);
-		return false;
-	}
-	*ret = n;
-	return true;
-}
-
 /* --- org.varlink.service ----------------------------------------------------------------- */
 
 static void
@@ -93,7 +35,7 @@ get_info(struct method_call *call)
 static void
 get_interface_description(struct method_call *call)
 {
-	const char *name = json_string_value(methods_parameter(call, "interface"));
+	const char *name = json_string_value(method_call_parameter(call, "interface"));
 	const char *text = NULL;
 
 	if (strcmp(name, METHODS_INTERFACE) == 0)
@@ -103,7 +45,7 @@ get_interface_description(struct method_call *call)
 	if (text)
 		call->parameters = json_pack("{ss}", "description", text);
 	else
-		answer_error(call, VARLINK_INTERFACE_NOT_FOUND,
+		method_call_error(call, VARLINK_INTERFACE_NOT_FOUND,
 			     json_pack("{ss}", "interface", name));
 }
 
@@ -217,10 +159,10 @@ monitor(struct method_call *call)
 	int64_t interval_s;
 
 	if (!call->message->more) {
-		answer_error(call, VARLINK_EXPECTED_MORE, NULL);
+		method_call_error(call, VARLINK_EXPECTED_MORE, NULL);
 		return;
 	}
-	if (!methods_int(call, "interval_s", 1, INTERVAL_S_MAX, 1, &interval_s))
+	if (!method_call_int(call, "interval_s", 1, INTERVAL_S_MAX, 1, &interval_s))
 		return;
 	call->wait = METHODS_MONITOR;
 	call->wait_ns = (uint64_t)interval_s * SECOND_NS;
@@ -289,7 +231,7 @@ rotate_for(struct method_call *call, struct session_error *error)
 static void
 keep(struct method_call *call)
 {
-	const char *label = json_string_value(methods_parameter(call, "label"));
+	const char *label = json_string_value(method_call_parameter(call, "label"));
 	int64_t from_s, until_s;
 	time_t now_s = time(NULL);
 	struct session_error failure = { 0 };
@@ -299,11 +241,11 @@ keep(struct method_call *call)
 	int n;
 
 	/* Without an end it is for ever: where the clock was set back, what is recorded is ahead. */
-	if (!methods_int(call, "from_s", 0, INT64_MAX, 0, &from_s) ||
-	    !methods_int(call, "until_s", from_s, INT64_MAX, INT64_MAX, &until_s))
+	if (!method_call_int(call, "from_s", 0, INT64_MAX, 0, &from_s) ||
+	    !method_call_int(call, "until_s", from_s, INT64_MAX, INT64_MAX, &until_s))
 		return;
 	if (label && !label_good(label)) {
-		methods_invalid(call, "label");
+		method_call_invalid(call, "label");
 		return;
 	}
 	if (!label) {
@@ -314,14 +256,14 @@ keep(struct method_call *call)
 	if (reaches_active(call->context->archive, (uint64_t)until_s)) {
 		n = rotate_for(call, &failure);
 		if (n < 0) {
-			methods_fail(call, n, failure.text);
+			method_call_fail(call, n, failure.text);
 			return;
 		}
 	}
 	n = archive_keep(call->context->archive, label, (uint64_t)from_s, (uint64_t)until_s,
 			 &error);
 	if (n < 0) {
-		methods_fail(call, n, error.text);
+		method_call_fail(call, n, error.text);
 		return;
 	}
 	log_notice("kept %d file%s as %s for uid %u", n, n == 1 ? "" : "s", label,
@@ -345,11 +287,11 @@ list(struct method_call *call)
 	int64_t skip;
 	ssize_t n;
 
-	if (!methods_int(call, "skip", 0, INT64_MAX, 0, &skip))
+	if (!method_call_int(call, "skip", 0, INT64_MAX, 0, &skip))
 		goto out;
 	n = archive_list(call->context->archive, &entries);
 	if (n < 0) {
-		methods_fail(call, (int)n, "");
+		method_call_fail(call, (int)n, "");
 		goto out;
 	}
 	for (ssize_t i = skip < n ? (ssize_t)skip : n; i < n && i - skip < LIST_FILES_MAX; i++)
@@ -365,7 +307,7 @@ static void
 answer_session(struct method_call *call, int r, const struct session_error *error)
 {
 	if (r < 0)
-		methods_fail(call, r, error->text);
+		method_call_fail(call, r, error->text);
 	else
 		call->parameters = json_object();
 }
@@ -395,18 +337,18 @@ vacuum(struct method_call *call)
 	uint64_t bytes = 0;
 	int n;
 
-	if (!methods_int(call, "max_use_bytes", 1, INT64_MAX, 0, &use) ||
-	    !methods_int(call, "max_age_s", 1, INT64_MAX, 0, &age_s) ||
-	    !methods_int(call, "max_segments", 1, INT64_MAX, 0, &segments))
+	if (!method_call_int(call, "max_use_bytes", 1, INT64_MAX, 0, &use) ||
+	    !method_call_int(call, "max_age_s", 1, INT64_MAX, 0, &age_s) ||
+	    !method_call_int(call, "max_segments", 1, INT64_MAX, 0, &segments))
 		return;
 	if (!use && !age_s && !segments) {
-		methods_invalid(call, "max_use_bytes");
+		method_call_invalid(call, "max_use_bytes");
 		return;
 	}
 	n = archive_vacuum(call->context->archive, (uint64_t)use, (uint64_t)age_s,
 			   (uint64_t)segments, &bytes, &error);
 	if (n < 0) {
-		methods_fail(call, n, error.text);
+		method_call_fail(call, n, error.text);
 		return;
 	}
 	log_notice("vacuum for uid %u: %d file%s, %llu bytes", (unsigned int)call->uid, n,
@@ -545,7 +487,7 @@ find(struct method_call *call)
 	else if (dot && strcmp(interface, "org.varlink.service") == 0)
 		m = service_table;
 	if (!m) {
-		answer_error(call, VARLINK_INTERFACE_NOT_FOUND,
+		method_call_error(call, VARLINK_INTERFACE_NOT_FOUND,
 			     json_pack("{ss}", "interface", interface));
 		return NULL;
 	}
@@ -553,7 +495,7 @@ find(struct method_call *call)
 		m++;
 	if (m->name)
 		return m;
-	answer_error(call, VARLINK_METHOD_NOT_FOUND, json_pack("{ss}", "method", full));
+	method_call_error(call, VARLINK_METHOD_NOT_FOUND, json_pack("{ss}", "method", full));
 	return NULL;
 }
 
@@ -564,7 +506,7 @@ methods_run(struct method_call *call)
 	call->run(call);
 	/* Out of memory is the one way to come back with neither. */
 	if (!call->parameters && !call->error && call->wait == METHODS_ANSWERED)
-		methods_fail(call, -ENOMEM, "");
+		method_call_fail(call, -ENOMEM, "");
 }
 
 void
@@ -576,16 +518,16 @@ methods_call(struct method_call *call)
 	if (!m)
 		return;
 	if (m->access > call->access) {
-		answer_error(call, VARLINK_PERMISSION_DENIED, NULL);
+		method_call_error(call, VARLINK_PERMISSION_DENIED, NULL);
 		return;
 	}
 	if (call->message->upgrade) {
-		answer_error(call, VARLINK_METHOD_NOT_IMPLEMENTED,
+		method_call_error(call, VARLINK_METHOD_NOT_IMPLEMENTED,
 			     json_pack("{ss}", "method", call->message->method));
 		return;
 	}
 	if (!varlink_idl_check(m->in, call->message->parameters, &bad)) {
-		methods_invalid(call, bad);
+		method_call_invalid(call, bad);
 		return;
 	}
 	call->run = m->call;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoorctl: asks spoord to do things, over its control socket. */
 #include <err.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/ctl_command.h"
+#include "daemon/ctl_option.h"
 
 #define SOCKET_PATH "/run/spoor/io.spoor.Recorder"
 
@@ -29,60 +29,6 @@ print_help(FILE *f)
 	return f == stdout ? CTL_DONE : CTL_USAGE;
 }
 
-int
-ctl_command_usage(const char *command, const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "spoorctl %s: ", command);
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fprintf(stderr, " (spoorctl %s --help)\n", command);
-	return CTL_USAGE;
-}
-
-static int
-print_usage(const char *name)
-{
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			printf("usage: spoorctl %s%s%s\n\n%s; see spoorctl(1)\n", name,
-			       *commands[i].arguments ? " " : "", commands[i].arguments,
-			       commands[i].help);
-	return CTL_DONE;
-}
-
-int
-ctl_command_option(struct ctl_client *c, const char *command, int option)
-{
-	switch (option) {
-	case CTL_OPTION_SOCKET:
-		c->path = optarg;
-		return -1;
-	case CTL_OPTION_JSON:
-		c->json = true;
-		return -1;
-	case 'h':
-		return print_usage(command);
-	}
-	return CTL_USAGE;
-}
-
-int
-ctl_command_arguments(struct ctl_client *c, int argc, char **argv, int wanted)
-{
-	static const struct option options[] = { CTL_OPTIONS };
-	int o, r;
-
-	while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
-		if ((r = ctl_command_option(c, argv[0], o)) >= 0)
-			return r;
-	if (argc - optind == wanted)
-		return -1;
-	return ctl_command_usage(argv[0], wanted ? "takes one argument" : "takes no arguments");
-}
-
 /* Options before the command. -1: go on at argv[optind]. */
 static int
 read_options(struct ctl_client *c, int argc, char **argv)
@@ -96,7 +42,7 @@ read_options(struct ctl_client *c, int argc, char **argv)
 			return print_help(stdout);
 		if (o == 'V')
 			return printf("spoorctl %s\n", SPOOR_VERSION) < 0 ? CTL_FAILED : CTL_DONE;
-		if (ctl_command_option(c, "", o) >= 0)
+		if (ctl_option_take(c, "", o) >= 0)
 			return print_help(stderr);
 	}
 	return optind < argc ? -1 : print_help(stderr);

@@ -12,13 +12,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "daemon/archive.h"
 #include "daemon/config.h"
 #include "recorder/session.h"
 
 struct streams;
+struct capture_set;
 struct chores;
 
 /*
@@ -38,6 +38,8 @@ void streams_close(struct streams *s);
 int streams_fd(const struct streams *s);
 /* Chores and captures that have ended, rotation, sync, governor. On the fd and each second. */
 void streams_dispatch(struct streams *s, uint64_t now_ns);
+
+struct capture_set *streams_captures(struct streams *s);
 
 /* Where what waits for a disk is done, until streams_close(). */
 struct chores *streams_chores(struct streams *s);
@@ -62,45 +64,6 @@ struct streams_status {
 	uint32_t captures;
 };
 void streams_status(struct streams *s, struct streams_status *ret);
-
-struct capture_request {
-	/* Target, events, frequency, call graph, duration; what it points to is copied. */
-	struct session_options options;
-	int out_fd; /* the client's descriptor, taken over in any case; -1: into captures/ */
-	uid_t uid;  /* who asked, for the log */
-};
-
-struct capture_progress {
-	uint64_t id;
-	bool begun, ended;
-	struct session_stats stats;
-	uint64_t elapsed_ns, duration_ns; /* elapsed: of recording */
-	char file[ARCHIVE_NAME_MAX];	  /* "" when the client's descriptor is written */
-	const char *notes; /* as of session_notes(), of one that has begun, else "" */
-	char error[512];   /* "" or why it failed */
-	int saved_errno;   /* with it; 0: not known */
-};
-
-/* Who waits for a capture. Both are called from streams_dispatch() or streams_close(). */
-struct capture_waiter {
-	void (*on_begin)(void *arg); /* once, when it records */
-	/* Once, after it or instead of it: a file or event may turn out to be no good. */
-	void (*on_end)(void *arg, const struct capture_progress *last);
-	void *arg;
-};
-
-/*
- * Starts one; the id names it from here on. It is being opened when this returns. 0, or -errno
- * with *error: the waiter is then not called.
- */
-int capture_start(struct streams *s, const struct capture_request *request,
-		  const struct capture_waiter *waiter, uint64_t *ret_id,
-		  struct session_error *error);
-int capture_stop(struct streams *s, uint64_t id); /* -ENOENT */
-/* The one who waited is gone; the capture goes on. */
-void capture_forget(struct streams *s, uint64_t id);
-/* -ENOENT: there is none, or it has ended, which its waiter was told. */
-int capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret);
 
 /* Do all threads of all sessions make progress? For the watchdog. */
 bool streams_alive(struct streams *s, uint64_t now_ns);

@@ -17,10 +17,12 @@
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
 
+#include "daemon/capture.h"
 #include "daemon/control.h"
 #include "daemon/methods.h"
 
-#define FAKE_CAPTURES 4
+#define FAKE_CAPTURES 3
+#define FAKE_CAPTURE_NS UINT64_C(600000000000)
 
 struct fake_capture {
 	uint64_t id;			/* 0: none */
@@ -117,6 +119,13 @@ streams_status(struct streams *s, struct streams_status *ret)
 		ret->captures += fake.captures[i].id != 0;
 }
 
+struct capture_set *
+streams_captures(struct streams *s)
+{
+	(void)s;
+	return NULL;
+}
+
 static inline int
 fake_session(struct session_error *error)
 {
@@ -169,18 +178,22 @@ fake_copy(struct fake_capture *c)
 }
 
 int
-capture_start(struct streams *s, const struct capture_request *request,
-	      const struct capture_waiter *waiter, uint64_t *ret_id, struct session_error *error)
+capture_start(struct capture_set *set, const struct capture_request *request,
+	      const struct capture_waiter *waiter, uint64_t *ret_id, struct capture_refusal *why)
 {
 	struct fake_capture *c = fake_find(0);
 
-	(void)s;
-	fake.starts++;
-	if (fake.error || !c) {
+	(void)set;
+	if (request->options.duration_ns > FAKE_CAPTURE_NS)
+		why->limit = "max_capture_time";
+	else if (!c)
+		why->limit = "max_captures";
+	if (fake.error || why->limit) {
 		if (request->out_fd >= 0)
 			close(request->out_fd);
-		return fake.error ? fake_session(error) : -EBUSY;
+		return fake.error ? fake_session(&why->error) : -EBUSY;
 	}
+	fake.starts++;
 	*c = (struct fake_capture){ .id = ++fake.next_id,
 				    .options = request->options,
 				    .out_fd = request->out_fd,
@@ -192,11 +205,11 @@ capture_start(struct streams *s, const struct capture_request *request,
 }
 
 int
-capture_stop(struct streams *s, uint64_t id)
+capture_stop(struct capture_set *set, uint64_t id)
 {
 	struct fake_capture *c = fake_find(id);
 
-	(void)s;
+	(void)set;
 	if (!c)
 		return -ENOENT;
 	c->stopped = true;
@@ -204,19 +217,19 @@ capture_stop(struct streams *s, uint64_t id)
 }
 
 void
-capture_forget(struct streams *s, uint64_t id)
+capture_forget(struct capture_set *set, uint64_t id)
 {
-	(void)s;
+	(void)set;
 	if (fake_find(id))
 		fake_find(id)->forgotten = true;
 }
 
 int
-capture_progress(struct streams *s, uint64_t id, struct capture_progress *ret)
+capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *ret)
 {
 	const struct fake_capture *c = fake_find(id);
 
-	(void)s;
+	(void)set;
 	if (!c)
 		return -ENOENT;
 	*ret = (struct capture_progress){ .id = id, .duration_ns = c->options.duration_ns };
@@ -310,8 +323,8 @@ fake_config(const char *control_socket)
 	c = (struct config){ .archive_directory = directory,
 			     .control_socket = path,
 			     .control_group = group,
-			     .max_captures = 3,
-			     .max_capture_time = UINT64_C(600000000000),
+			     .max_captures = FAKE_CAPTURES,
+			     .max_capture_time = FAKE_CAPTURE_NS,
 			     .max_clients = 8,
 			     .client_timeout = UINT64_C(30000000000) };
 	return &c;

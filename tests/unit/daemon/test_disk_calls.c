@@ -47,7 +47,7 @@ answer(void *arg, void *client, const char *error, json_t *parameters)
 static void
 refuse(struct method_call *call)
 {
-	methods_fail(call, -EIO, "");
+	method_call_fail(call, -EIO, "");
 }
 
 /* Of so many calls by a user, how many may wait? */
