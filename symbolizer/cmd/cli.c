@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * spoor's main: finds the subcommand, gives it its arguments, and at the end makes sure that
- * what it printed has arrived.
- */
 #include "symbolizer/cmd/cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <locale.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizer/cmd/pager.h"
 #include "symbolizer/screen_text.h"
 
 #define OPTIONS_MAX 64
 #define HELP_COLUMN 28
 #define HELP_WIDTH 80
-
-struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-};
-
-static const struct command commands[] = {
-#define X(name, help) { #name, cmd_##name, help },
-	CLI_COMMANDS(X)
-#undef X
-};
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -96,8 +73,8 @@ cli_columns(void)
 	return screen.columns;
 }
 
-static void
-look_at_screen(void)
+void
+cli_look_at_screen(void)
 {
 	screen.columns = screen_text_columns(STDOUT_FILENO);
 	screen.terminal = screen.columns > 0;
@@ -239,169 +216,4 @@ cli_one_file(const char *command, int argc, char **argv, int first, const char *
 				       *path ? argv[first] : argv[first + 1]);
 	*path = argv[first];
 	return CLI_GO_ON;
-}
-
-/* Edits that turn a into b; names are short, so a row of 32 is plenty. */
-static unsigned
-edit_distance(const char *a, const char *b)
-{
-	unsigned row[33], n = (unsigned)strlen(b);
-
-	if (n > 32)
-		return 99;
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
-static int
-unknown_command(const char *name)
-{
-	const char *best = NULL;
-	unsigned least = 3;
-
-	for (size_t i = 0; i < NR_COMMANDS; i++) {
-		unsigned d = edit_distance(name, commands[i].name);
-
-		if (*name && strncmp(commands[i].name, name, strlen(name)) == 0)
-			d = 1;
-		if (d < least) {
-			least = d;
-			best = commands[i].name;
-		}
-	}
-	if (best)
-		return cli_usage_error(NULL, "no command '%s'; did you mean '%s'?", name, best);
-	return cli_usage_error(NULL, "no command '%s'", name);
-}
-
-static const struct command *
-find_command(const char *name)
-{
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
-}
-
-static void
-print_overview(void)
-{
-	printf("usage: spoor [--no-pager] [--color WHEN] COMMAND [ARGUMENTS]\n\n"
-	       "Samples what a Linux host is doing, and says where the time went.\n\n"
-	       "commands:\n");
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	printf("  %-10s %s\n\n", "help", "the options of a command");
-	printf("options:\n"
-	       "  --no-pager     print straight to the terminal\n"
-	       "  --color WHEN   auto, always or never\n"
-	       "  --version      print the version\n"
-	       "  -h, --help     print this\n\n"
-	       "`spoor COMMAND --help` says more; `man spoor` says all.\n");
-}
-
-static int
-run_help(int argc, char **argv)
-{
-	static char help[] = "--help";
-	const struct command *command;
-
-	if (argc < 2) {
-		print_overview();
-		return EXIT_DONE;
-	}
-	command = find_command(argv[1]);
-	if (!command)
-		return unknown_command(argv[1]);
-	return command->run(2, (char *[]){ argv[1], help, NULL });
-}
-
-static int
-run(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ "no-pager", no_argument, NULL, 'P' },
-		{ "color", required_argument, NULL, 'C' },
-		{ NULL, 0, NULL, 0 },
-	};
-	const struct command *command;
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:hV", longs, NULL)) != -1) {
-		if (c == 'h') {
-			print_overview();
-			return EXIT_DONE;
-		} else if (c == 'V') {
-			puts("spoor " SPOOR_VERSION);
-			return EXIT_DONE;
-		} else if (c == 'P') {
-			pager_disable();
-		} else if (c == 'C') {
-			if (!cli_set_color(optarg))
-				return cli_usage_error(NULL, "--color %s: auto, always or never",
-						       optarg);
-		} else {
-			return cli_usage_error(NULL, "bad option '%s'", argv[optind - 1]);
-		}
-	}
-	argc -= optind;
-	argv += optind;
-	optind = 0; /* the command's own getopt_long() starts afresh */
-	if (argc == 0)
-		return cli_usage_error(NULL, "what should it do? record, report...");
-	if (strcmp(argv[0], "help") == 0)
-		return run_help(argc, argv);
-	command = find_command(argv[0]);
-	if (!command)
-		return unknown_command(argv[0]);
-	return command->run(argc, argv);
-}
-
-/* What was printed has arrived, or that is said and the status tells. */
-static int
-finish_stdout(int status)
-{
-	if (pager_finish() == 0)
-		return status;
-	errno = 0;
-	/* What failed before has forgotten why: it fails again, and says so. */
-	if (ferror(stdout) && write(STDOUT_FILENO, "\n", 1) > 0)
-		errno = EIO;
-	else if (fflush(stdout) == 0 && !ferror(stdout) && (fclose(stdout) == 0))
-		return status;
-	if (errno != EPIPE)
-		screen_text_warn("standard output: %s", strerror(errno ? errno : EIO));
-	return status == EXIT_DONE ? EXIT_FAILED : status;
-}
-
-int
-main(int argc, char **argv)
-{
-	/* With 0, 1 or 2 closed, a file opened later would become the standard output. */
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
-			return EXIT_FAILED;
-	/* Names are UTF-8 whatever the locale says, and numbers keep their dot. */
-	setlocale(LC_CTYPE, "C.UTF-8");
-	look_at_screen();
-	return finish_stdout(run(argc, argv));
 }

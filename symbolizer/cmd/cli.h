@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cli: the table of spoor's subcommands, and what they share on the command line: options
- * by table, usage errors, colour.
+ * cli: what spoor's subcommands share on the command line: options by table, usage errors,
+ * colour, the screen.
  */
 #ifndef SYMBOLIZER_CMD_CLI_H
 #define SYMBOLIZER_CMD_CLI_H
@@ -9,20 +9,6 @@
 #include <stdbool.h>
 
 #include "symbolizer/exit_status.h"
-
-/* name, one-line help; each has its cmd_NAME() in cmd/cmd_NAME.c */
-#define CLI_COMMANDS(X)                                                                            \
-	X(record, "record samples into a file")                                                    \
-	X(report, "where the time went, by command, object and symbol")                            \
-	X(export, "write samples for other tools: folded, perf.data")                              \
-	X(import, "read a perf.data into a recording")                                             \
-	X(info, "what a recording is and has")                                                     \
-	X(dump, "every record, every field, one a line")                                           \
-	X(verify, "check a recording's blocks and checksums")
-
-#define X(name, help) int cmd_##name(int argc, char **argv);
-CLI_COMMANDS(X)
-#undef X
 
 /* Prints one line on stderr that ends in where to find help; returns EXIT_USAGE. */
 int cli_usage_error(const char *command, const char *format, ...)
@@ -68,7 +54,9 @@ bool cli_set_color(const char *when);
 /* By --color, NO_COLOR and what stdout is. */
 bool cli_color(void);
 
-/* As cli.c found it at start: columns of the terminal on stdout, 0 for anything else. */
+/* At start, before a pager takes the place of the terminal. */
+void cli_look_at_screen(void);
+/* Columns of the terminal that was on stdout then, 0 for anything else. */
 int cli_columns(void);
 
 #endif

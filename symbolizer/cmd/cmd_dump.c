@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/coverage.h"

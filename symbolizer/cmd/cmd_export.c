@@ -5,6 +5,7 @@
 
 #include "format/fmt_error.h"
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/export_perfdata.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/output.h"

@@ -11,6 +11,7 @@
 
 #include "format/stream_source.h"
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/output.h"
 #include "symbolizer/input.h"
 #include "symbolizer/perfdata_input.h"

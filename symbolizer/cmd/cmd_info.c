@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/info_json.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/escape.h"

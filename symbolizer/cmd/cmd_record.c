@@ -16,6 +16,7 @@
 #include "format/time_text.h"
 #include "recorder/session.h"
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/record_output.h"
 #include "symbolizer/screen_text.h"
 

@@ -6,6 +6,7 @@
 
 #include "format/fmt_error.h"
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/load.h"
 #include "symbolizer/cmd/pager.h"
 #include "symbolizer/cmd/report_header.h"

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "symbolizer/cmd/cli.h"
+#include "symbolizer/cmd/cmd.h"
 #include "symbolizer/input_set.h"
 #include "symbolizer/json_value.h"
 
