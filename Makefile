@@ -79,7 +79,7 @@ LIBS_daemon = $(LIBS_jansson) $(LIBS_format)
 LIBS_jansson = $(call lazy,LIBS_jansson,--libs jansson)
 LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib)
 LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
-# Has its header what came with the limit? See symbolizer/demangle.c.
+# Has its header what came with the limit? See symbolizer/resolve/demangle.c.
 ENDLESS_RUST = $(eval ENDLESS_RUST := $(shell $(CC) $(CPPFLAGS) -E -include libiberty/demangle.h -x c /dev/null | \
 	grep -q DEMANGLE_COMPONENT_MODULE_NAME; echo $$?))$(ENDLESS_RUST)
 
@@ -90,16 +90,15 @@ LDLINK	= $(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@
 # --- what there is -------------------------------------------------------------------------
 
 LAYERS	:= $(wildcard format recorder symbolizer daemon)
-MAINS	:= daemon/spoord.c daemon/spoorctl.c
-src	= $(filter-out $(MAINS),$(wildcard $(1)/*.c))
+MAINS	:= daemon/spoord.c daemon/ctl/spoorctl.c symbolizer/cmd/spoor.c
+src	= $(filter-out $(MAINS),$(wildcard $(1)/*/*.c))
 objs	= $(patsubst %.c,$(BUILD)/%.o,$(call src,$(1)))
 lib	= $(patsubst %,$(BUILD)/lib%.a,$(1))
 
-CMD_SRC	:= $(wildcard symbolizer/cmd/*.c)
-PROGS	:= $(if $(CMD_SRC),$(BUILD)/spoor) $(patsubst daemon/%.c,$(BUILD)/%,$(wildcard $(MAINS)))
-ARCHIVES := $(foreach l,format recorder symbolizer $(wildcard daemon),$(call lib,$(l)))
+PROGS	:= $(addprefix $(BUILD)/,$(basename $(notdir $(MAINS))))
+ARCHIVES := $(foreach l,$(LAYERS),$(call lib,$(l)))
 
-UNIT_SRC := $(wildcard tests/unit/$(or $(LAYER),*)/test_*.c)
+UNIT_SRC := $(wildcard tests/unit/$(or $(LAYER),*)/*/test_*.c)
 UNIT	:= $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
 FIX_C	:= $(wildcard tests/fixtures/*.c)
 FIX_CC	:= $(wildcard tests/fixtures/*.cc)
@@ -112,7 +111,7 @@ REPLAYS	:= $(patsubst %.c,$(BUILD)/%.replay,$(FUZZ_SRC))
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 E2E	:= $(wildcard tests/e2e/*.t)
 MAN	:= $(foreach s,1 5 7 8,$(wildcard docs/*.$(s)))
-C_FILES	:= $(foreach d,$(LAYERS) format/uapi/linux recorder/uapi/linux symbolizer/cmd tests/unit/* tests/fixtures tests/fuzz tests/bench tests,\
+C_FILES	:= $(foreach d,$(addsuffix /*,$(LAYERS)) daemon format/uapi/linux recorder/uapi/linux tests/unit/*/* tests/* tests,\
 	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) floor.h banned.h
 
 all: $(ARCHIVES) $(PROGS)
@@ -132,10 +131,10 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # It takes the interface's description in as it is.
-$(BUILD)/daemon/varlink_idl.o $(BUILD)/fuzz/daemon/varlink_idl.o: docs/io.spoor.Recorder.varlink
-$(BUILD)/symbolizer/demangle.o $(BUILD)/work/symbolizer/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
-$(BUILD)/fuzz/symbolizer/demangle.o $(BUILD)/fuzz/work/symbolizer/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
-$(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+$(BUILD)/daemon/control/varlink_idl.o $(BUILD)/fuzz/daemon/control/varlink_idl.o: docs/io.spoor.Recorder.varlink
+$(BUILD)/symbolizer/resolve/demangle.o $(BUILD)/work/symbolizer/resolve/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
+$(BUILD)/fuzz/symbolizer/resolve/demangle.o $(BUILD)/fuzz/work/symbolizer/resolve/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
+$(BUILD)/fuzz/symbolizer/cmd/%.o $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # Before cmocka 2 a range is unsigned and its name does not say so.
 CMOCKA_FLAGS = $(call lazy,CMOCKA_FLAGS,--exists 'cmocka < 2' && echo -Dassert_uint_in_range=assert_in_range)
 $(BUILD)/tests/%.o: XFLAGS = -Wno-unused-parameter $(CMOCKA_FLAGS)
@@ -146,37 +145,40 @@ $(BUILD)/%.o: %.c $(BUILD)/flags Makefile
 
 # The directory is a prerequisite so that a removed source leaves the archive as well.
 define archive
-$(call lib,$(1)): $(call objs,$(1)) $(wildcard $(1)/.)
+$(call lib,$(1)): $(call objs,$(1)) $(wildcard $(1)/. $(1)/*/.)
 	$$(say) AR $$@
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach l,format recorder symbolizer daemon,$(eval $(call archive,$(l))))
 
-$(BUILD)/spoor: $(patsubst %.c,$(BUILD)/%.o,$(CMD_SRC)) $(wildcard symbolizer/cmd/.) \
-		$(call lib,symbolizer) $(call lib,recorder) $(call lib,format)
+$(BUILD)/spoor: $(BUILD)/symbolizer/cmd/spoor.o $(call lib,symbolizer) $(call lib,recorder) $(call lib,format)
 	$(say) LINK $@
-	$(LDLINK) $(filter %.o %.a,$^) $(LIBS_symbolizer)
+	$(LDLINK) $^ $(LIBS_symbolizer)
 
-$(BUILD)/spoord $(BUILD)/spoorctl: $(BUILD)/%: $(BUILD)/daemon/%.o \
-		$(call lib,daemon) $(call lib,recorder) $(call lib,format)
+$(BUILD)/spoord: $(BUILD)/daemon/spoord.o
+$(BUILD)/spoorctl: $(BUILD)/daemon/ctl/spoorctl.o
+$(BUILD)/spoord $(BUILD)/spoorctl: $(call lib,daemon) $(call lib,recorder) $(call lib,format)
 	$(say) LINK $@
-	$(LDLINK) $(filter %.o %.a,$^) $(LIBS_daemon)
+	$(LDLINK) $(filter %.o,$^) $(filter %.a,$^) $(LIBS_daemon)
 
 # --- tests ---------------------------------------------------------------------------------
 
-# A unit test links its own layer and what is below; other .c files beside it are shared helpers.
+# A unit test links its own layer and what is below, and what it takes from the lab.
 BELOW_format :=
 BELOW_recorder := format
 BELOW_symbolizer := format
 BELOW_daemon := recorder format
 define unit
 $(filter $(BUILD)/tests/unit/$(1)/%,$(UNIT)): $(BUILD)/tests/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o \
-		$(patsubst %.c,$(BUILD)/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/$(1)/*.c))) \
-		$(call lib,$(1)) $(call lib,$(BELOW_$(1)))
+		$(BUILD)/liblab.a $(call lib,$(1)) $(call lib,$(BELOW_$(1)))
 	$$(say) LINK $$@
 	$$(LDLINK) $$^ $$(LIBS_cmocka) $$(LIBS_$(1)) -ldl
 endef
-$(foreach l,format recorder symbolizer daemon,$(if $(wildcard tests/unit/$(l)/test_*.c),$(eval $(call unit,$(l)))))
+$(foreach l,format recorder symbolizer daemon,$(eval $(call unit,$(l))))
+
+$(BUILD)/liblab.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/lab/*.c)) tests/lab/.
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 # Fixtures are what tests record. A comment "@build: FLAGS" in a fixture's source adds flags.
 fixflags = $(FIXFLAGS) $$(sed -n 's,.*@build: *\(.*[^ ]\) *\*/.*,\1,p' $<)
@@ -192,22 +194,23 @@ endef
 $(foreach x,c cc,$(eval $(call fixture,$(x))))
 
 # fuzz_growth counts the work of these: each basic block of theirs calls it.
-WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(call src,$(l))))
+WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/%,$(call src,$(l)))))
 COUNTED	:= -fsanitize-coverage=trace-pc
 $(BUILD)/work/%.o: %.c $(BUILD)/flags Makefile
 	$(say) CC $< "(counted)"
 	$(COMPILE) $(COUNTED)
-$(BUILD)/tests/fuzz/fuzz_growth.replay: $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o $(call WORK,$(BUILD)/work)
+$(BUILD)/tests/fuzz/fuzz_growth.replay: $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o $(call WORK,$(BUILD)/work) \
+		$(BUILD)/tests/lab/record_sample.o
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
 $(filter-out %/fuzz_growth.replay,$(REPLAYS)): $(BUILD)/%.replay: $(BUILD)/%.o $(BUILD)/tests/fuzz/replay.o \
-		$(call lib,symbolizer) $(call lib,daemon) $(call lib,recorder) $(call lib,format)
+		$(BUILD)/liblab.a $(call lib,symbolizer) $(call lib,daemon) $(call lib,recorder) $(call lib,format)
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
 # What benchmarks run, and tests of much data are made with.
-$(BENCH): $(BUILD)/%: $(BUILD)/%.o $(call lib,format)
+$(BENCH): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/liblab.a $(call lib,format)
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_format)
 
@@ -219,7 +222,7 @@ build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS) $(BENCH)
 # Of what knows neither clock nor kernel, as many at once as there are CPUs; then the others, one by one.
 TOGETHER = $(REPLAYS) $(filter $(BUILD)/tests/unit/format/% $(BUILD)/tests/unit/symbolizer/%,$(UNIT)) \
 	   $(shell grep -l '^\# @together' $(E2E))
-prove	= $(if $(strip $(2)),prove --directives $(1) -e tests/run.sh $(2) || s=1;)
+prove	= $(if $(strip $(2)),prove --directives --timer $(1) -e tests/run.sh $(2) || s=1;)
 run_tests = $(Q)s=0; export BUILD='$(BUILD)' CC='$(CC)'; \
 	$(call prove,-j$$(nproc),$(filter $(TOGETHER),$(1))) $(call prove,,$(filter-out $(TOGETHER),$(1))) exit $$s
 
@@ -267,7 +270,7 @@ $(BUILD)/fuzz/%.o: %.c $(BUILD)/flags
 	$(say) CLANG $<
 	$(Q)mkdir -p $(@D) && $(CLANG) $(STD) $(FIRST) $(PC_CFLAGS) $(FUZZFLAGS) $(FUZZ_XFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
-$(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard format/. recorder/. symbolizer/. daemon/.)
+$(BUILD)/fuzz/libhouse.a: $(FUZZ_OBJ) $(wildcard $(addsuffix /.,$(LAYERS)) $(addsuffix /*/.,$(LAYERS)))
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 # By another name than that of libFuzzer's own. Without the sanitizers, which the other targets have.
@@ -277,11 +280,13 @@ $(BUILD)/fuzz/work/%.o: %.c $(BUILD)/flags
 		-fsanitize=fuzzer-no-link $(COUNTED) -MMD -MP -c -o $@ $<
 	$(Q)objcopy --redefine-sym __sanitizer_cov_trace_pc=growth_trace_pc $@
 
-$(BUILD)/fuzz/fuzz_growth: $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(call WORK,$(BUILD)/fuzz/work)
+$(BUILD)/fuzz/fuzz_growth: $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(call WORK,$(BUILD)/fuzz/work) \
+		$(BUILD)/fuzz/tests/lab/record_sample.o
 	$(say) LINK $@
 	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ -Wl,--as-needed $(LIBS_symbolizer)
 
-$(filter-out %/fuzz_growth,$(FUZZERS)): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/libhouse.a
+$(filter-out %/fuzz_growth,$(FUZZERS)): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(BUILD)/fuzz/tests/lab/record_sample.o \
+		$(BUILD)/fuzz/libhouse.a
 	$(say) LINK $@
 	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ -Wl,--as-needed $(LIBS_symbolizer)
 
@@ -295,8 +300,8 @@ fuzz: build-fuzz
 deps:
 	$(Q)CC='$(CC)' .ci/deps build check
 
-check-layers:
-	$(Q)tests/layers.sh .
+check-layers: all
+	$(Q)BUILD='$(BUILD)' tests/layers.sh .
 
 check-headers:
 	$(Q)CC='$(CC)' tests/headers.sh .
@@ -355,6 +360,6 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-DEPS	:= $(foreach d,format recorder symbolizer symbolizer/cmd daemon tests/unit/* tests/fuzz tests/fixtures tests/bench,\
+DEPS	:= $(foreach d,$(addsuffix /*,$(LAYERS)) daemon tests/unit/*/* tests/*,\
 	   $(wildcard $(BUILD)/$(d)/*.d $(BUILD)/work/$(d)/*.d $(BUILD)/fuzz/$(d)/*.d $(BUILD)/fuzz/work/$(d)/*.d))
 -include $(DEPS)

@@ -23,16 +23,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/archive.h"
-#include "daemon/chores.h"
-#include "daemon/config.h"
-#include "daemon/control.h"
-#include "daemon/log.h"
-#include "daemon/notify.h"
-#include "daemon/streams.h"
-#include "daemon/watchdog.h"
-#include "recorder/helper.h"
-#include "recorder/host.h"
+#include "daemon/archive/archive.h"
+#include "daemon/config/config.h"
+#include "daemon/control/control.h"
+#include "daemon/process/chores.h"
+#include "daemon/process/log.h"
+#include "daemon/process/notify.h"
+#include "daemon/process/watchdog.h"
+#include "daemon/stream/streams.h"
+#include "recorder/helper/helper.h"
+#include "recorder/host/host.h"
 
 #define EXIT_USAGE 2
 #define EXIT_CONFIG 78 /* EX_CONFIG of sysexits.h: the unit does not restart after it */
@@ -81,7 +81,7 @@ struct spoord {
 /* --- starting ---------------------------------------------------------------------------- */
 
 static int
-watch(struct spoord *d, int fd)
+spoord_watch(struct spoord *d, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
@@ -108,13 +108,13 @@ open_loop(struct spoord *d)
 	d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (d->epoll_fd < 0 || d->signal_fd < 0 || d->timer_fd < 0)
 		return -errno;
-	if (timerfd_settime(d->timer_fd, 0, &each_second, NULL) < 0 || watch(d, d->signal_fd) < 0 ||
-	    watch(d, d->timer_fd) < 0)
+	if (timerfd_settime(d->timer_fd, 0, &each_second, NULL) < 0 ||
+	    spoord_watch(d, d->signal_fd) < 0 || spoord_watch(d, d->timer_fd) < 0)
 		return -errno;
 	return 0;
 }
 
-static uint64_t reload(void *arg);
+static uint64_t spoord_reload(void *arg);
 
 static int
 open_control(struct spoord *d)
@@ -124,7 +124,7 @@ open_control(struct spoord *d)
 		.archive = d->archive,
 		.streams = d->streams,
 		.chores = streams_chores(d->streams),
-		.reload = reload,
+		.reload = spoord_reload,
 		.arg = d,
 	};
 	char why[512] = "";
@@ -159,7 +159,8 @@ open_all(struct spoord *d)
 	r = open_control(d);
 	if (r < 0)
 		return r;
-	if (watch(d, control_fd(d->control)) < 0 || watch(d, streams_fd(d->streams)) < 0) {
+	if (spoord_watch(d, control_fd(d->control)) < 0 ||
+	    spoord_watch(d, streams_fd(d->streams)) < 0) {
 		log_error("cannot watch: %s", strerror(errno));
 		return -errno;
 	}
@@ -347,7 +348,7 @@ go_on_reloading(struct spoord *d)
 }
 
 static uint64_t
-reload(void *arg)
+spoord_reload(void *arg)
 {
 	struct spoord *d = arg;
 
@@ -365,7 +366,7 @@ take_signals(struct spoord *d)
 
 	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGHUP)
-			(void)reload(d);
+			(void)spoord_reload(d);
 		else
 			d->stopped = true;
 	}
@@ -409,7 +410,7 @@ tick(struct spoord *d, uint64_t now_ns)
 }
 
 static int
-loop(struct spoord *d)
+spoord_loop(struct spoord *d)
 {
 	struct epoll_event events[8];
 
@@ -441,7 +442,7 @@ loop(struct spoord *d)
 }
 
 static int
-serve(struct spoord *d)
+spoord_serve(struct spoord *d)
 {
 	int r;
 
@@ -455,7 +456,7 @@ serve(struct spoord *d)
 			   d->config->archive_directory);
 		(void)notify_send("READY=1");
 		tell_status(d);
-		r = loop(d);
+		r = spoord_loop(d);
 		(void)notify_send("STOPPING=1\nSTATUS=writing what is left\n"
 				  "EXTEND_TIMEOUT_USEC=5000000");
 	}
@@ -482,7 +483,7 @@ usage(FILE *out)
 
 /* -1: go on; else what to exit with. */
 static int
-parse(int argc, char **argv, struct options *o)
+spoord_parse(int argc, char **argv, struct options *o)
 {
 	enum { OPT_FOREGROUND = 256, OPT_VERSION, OPT_HELP };
 	static const struct option names[] = {
@@ -537,7 +538,7 @@ main(int argc, char **argv)
 	struct spoord d = { .epoll_fd = -1, .signal_fd = -1, .timer_fd = -1 };
 	struct config_error error = { .each = log_each };
 	struct options o = { .config = NULL };
-	int status = parse(argc, argv, &o);
+	int status = spoord_parse(argc, argv, &o);
 
 	if (status >= 0)
 		return status;
@@ -553,5 +554,5 @@ main(int argc, char **argv)
 	d.config_path = o.config;
 	/* Now, while there is one thread, and little memory that it would share. */
 	(void)helper_start();
-	return serve(&d);
+	return spoord_serve(&d);
 }

@@ -3,7 +3,7 @@
 #
 # tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor is in a manual page;
 # every option that `spoor CMD --help` prints is in its page or spoor(1), and what the page says of a
-# command is in its help; every key of daemon/config_tbl.h is in spoord.conf(5) and, with its default,
+# command is in its help; every key of daemon/config/config_tbl.h is in spoord.conf(5) and, with its default,
 # in systemd/spoord.conf, and nothing else is; how long a label may be is said as it is; files that
 # README and docs/ name exist.
 set -u
@@ -56,13 +56,13 @@ if [ -x "$spoor" ]; then
 	done
 fi
 
-keys=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), .*/\1/p' daemon/config_tbl.h | sort)
-defaults=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), [A-Z]*, "\([^"]*\)".*/\1 = \2/p' daemon/config_tbl.h |
+keys=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), .*/\1/p' daemon/config/config_tbl.h | sort)
+defaults=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), [A-Z]*, "\([^"]*\)".*/\1 = \2/p' daemon/config/config_tbl.h |
 	sed 's/ $//' | sort)
 [ "$keys" = "$(sed -n 's/^\.It Cm \([a-z_]*\)$/\1/p' docs/spoord.conf.5 | sort)" ] ||
-	complain "docs/spoord.conf.5 has other keys than daemon/config_tbl.h"
+	complain "docs/spoord.conf.5 has other keys than daemon/config/config_tbl.h"
 [ "$defaults" = "$(sed -n 's/^#\([a-z_]* =.*\)/\1/p' systemd/spoord.conf | sort)" ] ||
-	complain "systemd/spoord.conf has other defaults than daemon/config_tbl.h"
+	complain "systemd/spoord.conf has other defaults than daemon/config/config_tbl.h"
 if [ -x "$spoord" ]; then
 	# As shipped, and with every default spelled out, it means what no file means.
 	want=$(printf '' | "$spoord" -n -c /dev/stdin) || complain "spoord -n refuses an empty file"
@@ -72,7 +72,7 @@ if [ -x "$spoord" ]; then
 	done
 fi
 
-label="1 to $(sed -n 's/^#define LABEL_BYTES_MAX //p' daemon/label.h) letters"
+label="1 to $(sed -n 's/^#define LABEL_BYTES_MAX //p' daemon/config/label.h) letters"
 for doc in docs/io.spoor.Recorder.varlink docs/spoorctl.1; do
 	grep -q "$label" "$doc" || complain "$doc does not say that a label is $label"
 done

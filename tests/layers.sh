@@ -1,29 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# tests/layers.sh [ROOT]: who may include whom (docs/ARCHITECTURE.md). Fails naming every line that
-# breaks a rule. Two kinds of rule: quoted includes against the table below, and what format/ must
-# not use because it is bytes in, structs out.
+# tests/layers.sh [ROOT]: who may include whom, by the plan of the house in docs/ARCHITECTURE.md, and
+# which object files need each other. Fails naming every line that breaks a rule. BUILD, from ROOT: where
+# the object files are; without it they are not looked at.
 set -u
 cd "${1:-.}" || exit 2
-
-# includer: what it may include (a directory, or one header by name)
-allowed()
-{
-	case $1 in
-	format) echo 'format' ;;
-	format/uapi/linux | recorder/uapi/linux) echo '' ;;
-	recorder) echo 'recorder format' ;;
-	symbolizer) echo 'symbolizer format' ;;
-	symbolizer/cmd) echo 'symbolizer/cmd symbolizer format recorder/session.h' ;;
-	daemon) echo 'daemon recorder format' ;;
-	tests/unit/format) echo 'tests/unit/format format' ;;
-	tests/unit/recorder) echo 'tests/unit/recorder recorder format' ;;
-	tests/unit/symbolizer) echo 'tests/unit/symbolizer symbolizer format' ;;
-	tests/unit/daemon) echo 'tests/unit/daemon daemon recorder format' ;;
-	*) return 1 ;;
-	esac
-}
 
 bad=0
 complain() # FILE:LINE TEXT
@@ -32,20 +14,67 @@ complain() # FILE:LINE TEXT
 	bad=$((bad + 1))
 }
 
-# Sources in a directory that the table does not know would be checked by nobody.
+# --- the plan --------------------------------------------------------------------------------
+
+# "room: what it stands on"; also on what that stands on. What is no room is a header by itself.
+declare -A stands_on of_folder
+rooms=()
+while IFS=: read -r room below; do
+	[ -z "${stands_on[$room]+set}" ] || complain docs/ARCHITECTURE.md "$room is there twice"
+	reach=" $room "
+	for one in $below; do
+		reach+="$one ${stands_on[$one]-} "
+		case $one in
+		*.h) [ -e "$one" ] || complain docs/ARCHITECTURE.md "$room: there is no $one" ;;
+		*) [ -n "${stands_on[$one]+set}" ] || complain docs/ARCHITECTURE.md "$room stands on $one, which is not below it" ;;
+		esac
+	done
+	stands_on[$room]=$reach
+	rooms+=("$room")
+done < <(sed -n '/^```rooms$/,/^```$/{/^```/d;s/[[:space:]]*#.*//;/./p;}' docs/ARCHITECTURE.md)
+[ ${#rooms[@]} -gt 0 ] || complain docs/ARCHITECTURE.md "has no plan of the house (\`\`\`rooms)"
+
+for room in "${rooms[@]}"; do
+	ls "$room"/*.[ch] >/dev/null 2>&1 || complain docs/ARCHITECTURE.md "$room has no file"
+done
+
+# A test is about a room, and may include all of its folder.
+for room in "${rooms[@]}"; do
+	[ "$room" = symbolizer/cmd ] || of_folder[${room%%/*}]+=${stands_on[$room]}
+done
+
+room_of() # DIRECTORY: sets room (empty: none) and what its files may include
+{
+	room=${1#tests/unit/}
+	[ -n "${stands_on[$room]+set}" ] || room=
+	allowed=${stands_on[${room:-none}]-}
+	[ -z "$room" ] || [ "$1" = "$room" ] || allowed=${of_folder[${room%%/*}]}
+}
+
+# --- includes --------------------------------------------------------------------------------
+
+# Sources in a directory that the plan does not know would be checked by nobody.
 while read -r dir; do
-	allowed "$dir" >/dev/null || complain "$dir/" "is in no layer; add it to tests/layers.sh"
+	room_of "$dir"
+	case $dir in
+	*/uapi/linux) ;;
+	*) [ -n "$room" ] || complain "$dir/" "is no room of the plan in docs/ARCHITECTURE.md" ;;
+	esac
 done < <(find format recorder symbolizer daemon tests/unit -name '*.[ch]' -printf '%h\n' 2>/dev/null | sort -u)
 
 while IFS=: read -r file line text; do
 	header=${text#*\"}
 	header=${header%%\"*}
-	list=$(allowed "${file%/*}") || continue
-	# A unit test may name the helper beside it in short.
-	if [[ $file == tests/unit/* && $header != */* && -e ${file%/*}/$header ]]; then
-		continue
-	fi
-	case " $list " in
+	room_of "${file%/*}"
+	case $header in
+	tests/lab/*) [[ $file == tests/unit/* ]] && continue ;;
+	*_internal.h | *_wire.h | *_impl.h)
+		[ "${header%/*}" = "$room" ] ||
+			complain "$file:$line" "\"$header\" is for the files of ${header%/*} alone"
+		;;
+	esac
+	[ -n "$room" ] || continue
+	case "$allowed" in
 	*" $header "* | *" ${header%/*} "*) ;;
 	*) complain "$file:$line" "may not include \"$header\"" ;;
 	esac
@@ -114,6 +143,56 @@ forbid recorder 'recorder/ leaves compression to format/' '(ZSTD_|#[[:space:]]*i
 forbid recorder 'recorder/ parses no ELF or DWARF through a library' \
 	'#[[:space:]]*include[[:space:]]*<(libelf|gelf|dwarf|elfutils/)'
 forbid daemon 'daemon/ parses no ELF or DWARF' '#[[:space:]]*include[[:space:]]*<(libelf|gelf|dwarf|elfutils/|elf)'
+
+# --- object files ----------------------------------------------------------------------------
+
+# "who whom": the first needs a symbol of the second.
+needs()
+{
+	find format recorder symbolizer daemon -name '*.o' -exec nm -A {} + | awk '
+	{ file = $1; sub(/:[^:]*$/, "", file); type = $(NF - 1); symbol = $NF }
+	type == "U" { n++; who[n] = file; what[n] = symbol; next }
+	type ~ /[TDBRVWC]/ { of[symbol] = file }
+	END {
+		for (i = 1; i <= n; i++)
+			if (what[i] in of && of[what[i]] != who[i])
+				print who[i], of[what[i]]
+	}' | sort -u
+}
+
+# Of who needs whom, those that are left when all are taken away that need nobody who is left, or that
+# nobody who is left needs: they are in a circle, or between two.
+circles()
+{
+	awk '
+	{ need[$1] = need[$1] " " $2; needed[$2] = needed[$2] " " $1; left[$1] = left[$2] = 1 }
+	function any(list, n, i, of)
+	{
+		n = split(list, of, " ")
+		for (i = 1; i <= n; i++)
+			if (of[i] in left)
+				return 1
+		return 0
+	}
+	END {
+		do {
+			gone = 0
+			for (file in left)
+				if (!any(need[file]) || !any(needed[file])) {
+					delete left[file]
+					gone = 1
+				}
+		} while (gone)
+		for (file in left)
+			print file
+	}' | sort
+}
+
+if [ -n "${BUILD-}" ]; then
+	while read -r file; do
+		complain "$file" "is in a circle of object files that need each other"
+	done < <(cd "$BUILD" && needs | circles)
+fi
 
 if [ $bad -gt 0 ]; then
 	echo "layers: $bad broken rules" >&2

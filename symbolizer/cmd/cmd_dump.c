@@ -6,15 +6,15 @@
 
 #include <jansson.h>
 
-#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/load.h"
-#include "symbolizer/cmd/pager.h"
-#include "symbolizer/coverage.h"
-#include "symbolizer/filter.h"
-#include "symbolizer/input_set.h"
-#include "symbolizer/record_filter.h"
-#include "symbolizer/record_text.h"
+#include "symbolizer/dump/record_text.h"
+#include "symbolizer/input/coverage.h"
+#include "symbolizer/input/input_set.h"
+#include "symbolizer/profile/filter.h"
+#include "symbolizer/profile/record_filter.h"
+#include "symbolizer/view/load.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -56,7 +56,7 @@ struct request {
 };
 
 static int
-set(void *arg, int value, const char *text)
+cmd_dump_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 	const char *why;
@@ -156,7 +156,7 @@ cmd_dump(int argc, char **argv)
 	int first, status = EXIT_FAILED;
 
 	if (rq.filter)
-		status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+		status = cli_parse(&syntax, argc, argv, cmd_dump_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("dump", argc, argv, first, &rq.path);
 	if (status == CLI_GO_ON) {

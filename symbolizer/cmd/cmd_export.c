@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/fmt_error.h"
-#include "symbolizer/cmd/cli.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/output.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/export_perfdata.h"
-#include "symbolizer/cmd/load.h"
-#include "symbolizer/cmd/output.h"
-#include "symbolizer/escape.h"
-#include "symbolizer/folded.h"
-#include "symbolizer/screen_text.h"
+#include "symbolizer/profile/folded.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/export_perfdata.h"
+#include "symbolizer/view/load.h"
 
 enum { OPT_WEIGHT = 0x100, OPT_ANNOTATE_KERNEL, OPT_WRITE_KALLSYMS };
 
@@ -102,7 +102,7 @@ note_shared(struct request *rq, int value)
 }
 
 static int
-set(void *arg, int value, const char *text)
+cmd_export_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
@@ -227,7 +227,7 @@ cmd_export(int argc, char **argv)
 	status = load_init(&rq.load, "export");
 	if (status != 0)
 		return status;
-	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	status = cli_parse(&syntax, argc, argv, cmd_export_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("export", argc, argv, first, &rq.load.path);
 	if (status == CLI_GO_ON)

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/stream_source.h"
-#include "symbolizer/cmd/cli.h"
+#include "format/perfdata/stream_source.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/output.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/output.h"
-#include "symbolizer/input.h"
-#include "symbolizer/perfdata_input.h"
-#include "symbolizer/screen_text.h"
+#include "symbolizer/input/input.h"
+#include "symbolizer/input/perfdata_input.h"
+#include "symbolizer/text/screen_text.h"
 
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE", "perf.data to read; - is standard input" },
@@ -38,7 +38,7 @@ struct request {
 };
 
 static int
-set(void *arg, int value, const char *text)
+cmd_import_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
@@ -156,7 +156,7 @@ cmd_import(int argc, char **argv)
 	struct output o;
 	int first, status;
 
-	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	status = cli_parse(&syntax, argc, argv, cmd_import_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("import", argc, argv, first, &rq.path);
 	if (status != CLI_GO_ON)

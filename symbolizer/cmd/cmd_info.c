@@ -10,14 +10,14 @@
 #include <bsd/stdlib.h>
 #include <jansson.h>
 
-#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/info_json.h"
-#include "symbolizer/cmd/pager.h"
-#include "symbolizer/escape.h"
-#include "symbolizer/input_set.h"
-#include "symbolizer/json_value.h"
-#include "symbolizer/screen_text.h"
+#include "symbolizer/input/input_set.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/json_value.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/info_json.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -43,7 +43,7 @@ struct request {
 };
 
 static int
-set(void *arg, int value, const char *text)
+cmd_info_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
@@ -421,7 +421,7 @@ cmd_info(int argc, char **argv)
 	struct input_set inputs;
 	int first, status;
 
-	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	status = cli_parse(&syntax, argc, argv, cmd_info_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("info", argc, argv, first, &rq.path);
 	if (status != CLI_GO_ON)

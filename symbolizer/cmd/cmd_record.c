@@ -12,13 +12,13 @@
 
 #include <bsd/stdlib.h>
 
-#include "format/buf.h"
-#include "format/time_text.h"
-#include "recorder/session.h"
-#include "symbolizer/cmd/cli.h"
+#include "format/bytes/buf.h"
+#include "format/bytes/time_text.h"
+#include "recorder/session/session.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/record_output.h"
-#include "symbolizer/screen_text.h"
+#include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
 #define EVENTS_MAX 64
@@ -197,7 +197,7 @@ add_event(struct request *rq, const char *text)
 }
 
 static int
-set(void *arg, int value, const char *text)
+cmd_record_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
@@ -299,7 +299,7 @@ print_news(struct session *s)
 }
 
 static int
-failed(const struct session_error *e)
+cmd_record_failed(const struct session_error *e)
 {
 	say(e->text, strlen(e->text));
 	return e->exit_status;
@@ -345,22 +345,22 @@ record(const struct request *rq, struct record_output *out)
 
 	if (session_open(&rq->session, &s, &error) < 0) {
 		record_output_undo(out);
-		return failed(&error);
+		return cmd_record_failed(&error);
 	}
 	print_notes(session_notes(s));
 	running = s;
 	if (interrupted)
 		session_stop(s);
 	if (session_go(s, &error) < 0)
-		status = failed(&error);
+		status = cmd_record_failed(&error);
 	else
 		status = record_output_settle(out);
 	if (status == EXIT_DONE && session_run(s, &error) < 0)
-		status = failed(&error);
+		status = cmd_record_failed(&error);
 	/* A command that has not ended is ended now, which says nothing about it. */
 	ended = session_command_status(s);
 	if (session_finish(s, &error) < 0)
-		status = failed(&error);
+		status = cmd_record_failed(&error);
 	running = NULL;
 	print_news(s);
 	if (out->temporary || status == 126 || status == 127)
@@ -398,7 +398,7 @@ cmd_record(int argc, char **argv)
 
 	/* Before getopt, which moves arguments about. */
 	join_arguments(argc, argv, &cmdline);
-	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	status = cli_parse(&syntax, argc, argv, cmd_record_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = settle_target(&rq, argv + first);
 	if (status == CLI_GO_ON) {

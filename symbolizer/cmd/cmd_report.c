@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/fmt_error.h"
-#include "symbolizer/cmd/cli.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/load.h"
-#include "symbolizer/cmd/pager.h"
-#include "symbolizer/cmd/report_header.h"
-#include "symbolizer/cmd/report_print.h"
-#include "symbolizer/screen_text.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/load.h"
+#include "symbolizer/view/report_header.h"
+#include "symbolizer/view/report_print.h"
 
 #define WIDTH_MAX 100000
 
@@ -162,7 +162,7 @@ set_percentage(struct request *rq, const char *text)
 }
 
 static int
-set(void *arg, int value, const char *text)
+cmd_report_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
@@ -270,7 +270,7 @@ cmd_report(int argc, char **argv)
 	status = load_init(&rq.load, "report");
 	if (status != 0)
 		return status;
-	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	status = cli_parse(&syntax, argc, argv, cmd_report_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("report", argc, argv, first, &rq.load.path);
 	if (status == CLI_GO_ON)

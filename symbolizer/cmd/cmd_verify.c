@@ -7,10 +7,10 @@
 
 #include <jansson.h>
 
-#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/input_set.h"
-#include "symbolizer/json_value.h"
+#include "symbolizer/input/input_set.h"
+#include "symbolizer/text/json_value.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -37,7 +37,7 @@ struct request {
 };
 
 static int
-set(void *arg, int value, const char *text)
+cmd_verify_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
 
@@ -138,7 +138,7 @@ cmd_verify(int argc, char **argv)
 	struct input_set inputs;
 	int first, status;
 
-	status = cli_parse(&syntax, argc, argv, set, &rq, &first);
+	status = cli_parse(&syntax, argc, argv, cmd_verify_set, &rq, &first);
 	if (status == CLI_GO_ON)
 		status = cli_one_file("verify", argc, argv, first, &rq.path);
 	if (status != CLI_GO_ON)

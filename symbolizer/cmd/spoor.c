@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizer/cmd/cli.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/pager.h"
-#include "symbolizer/screen_text.h"
+#include "symbolizer/text/screen_text.h"
 
 struct command {
 	const char *name;
@@ -122,7 +122,7 @@ run_help(int argc, char **argv)
 }
 
 static int
-run(int argc, char **argv)
+spoor_run(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "help", no_argument, NULL, 'h' },
@@ -192,5 +192,5 @@ main(int argc, char **argv)
 	/* Names are UTF-8 whatever the locale says, and numbers keep their dot. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	cli_look_at_screen();
-	return finish_stdout(run(argc, argv));
+	return finish_stdout(spoor_run(argc, argv));
 }

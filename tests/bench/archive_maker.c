@@ -20,9 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/loss.h"
-#include "format/record_build.h"
-#include "format/recording_writer.h"
+#include "format/block/loss.h"
+#include "format/record/record_build.h"
+#include "format/recording/recording_writer.h"
+#include "tests/lab/record_sample.h"
 
 #define NS UINT64_C(1000000000)
 #define SAMPLE_ID 1000	 /* + cpu */
@@ -190,7 +191,7 @@ put_sample(struct buf *b, uint32_t cpu, uint64_t time)
 					    .id = SAMPLE_ID + cpu,
 					    .cpu = cpu };
 
-	if (record_build_sample(b, &sample_attr, &sid, &sample, PERF_RECORD_MISC_KERNEL) != 0)
+	if (record_sample_build(b, &sid, &sample, PERF_RECORD_MISC_KERNEL) != 0)
 		errx(1, "sample");
 	samples_made++;
 	records_made++;

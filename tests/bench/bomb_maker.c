@@ -15,14 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/buildids.h"
-#include "format/foreign.h"
-#include "format/gap.h"
-#include "format/ksyms.h"
-#include "format/loss.h"
-#include "format/rate.h"
-#include "format/record_build.h"
-#include "format/recording_writer.h"
+#include "format/block/buildids.h"
+#include "format/block/foreign.h"
+#include "format/block/gap.h"
+#include "format/block/ksyms.h"
+#include "format/block/loss.h"
+#include "format/block/rate.h"
+#include "format/record/record_build.h"
+#include "format/recording/recording_writer.h"
+#include "tests/lab/record_sample.h"
 
 #define LONG 65400 /* what a record has room for */
 #define FULL 4000  /* what the kernel makes at most, nearly */
@@ -101,7 +102,7 @@ sample(uint32_t pid, uint64_t ip, uint64_t cgroup, uint16_t misc)
 		.have = attr.sample_type, .ip = ip, .period = 1, .cgroup = cgroup
 	};
 
-	give(record_build_sample(&records, &attr, &sid, &s, misc));
+	give(record_sample_build(&records, &sid, &s, misc));
 }
 
 /* Puts the long name into the last record, made with a name of one byte that stands at this offset. */
@@ -131,7 +132,7 @@ chain(const uint64_t *ips, size_t nr, uint64_t ip)
 				       .period = 1,
 				       .callchain = span_of(ips, nr * sizeof(*ips)) };
 
-	give(record_build_sample(&records, &attr, &sid, &s, PERF_RECORD_MISC_USER));
+	give(record_sample_build(&records, &sid, &s, PERF_RECORD_MISC_USER));
 }
 
 static void
@@ -631,7 +632,7 @@ bomb_samples_of_events(uint64_t n)
 		const struct perf_sample s = { .have = attr.sample_type, .ip = TEXT, .period = 1 };
 
 		sid.id = i + 2;
-		give(record_build_sample(&records, &attr, &sid, &s, PERF_RECORD_MISC_USER));
+		give(record_sample_build(&records, &sid, &s, PERF_RECORD_MISC_USER));
 	}
 }
 

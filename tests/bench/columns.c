@@ -22,9 +22,9 @@
 #include <bsd/stdlib.h>
 #include <zstd.h>
 
-#include "format/columns.h"
-#include "format/recording_reader.h"
-#include "format/zstd_frame.h"
+#include "format/bytes/zstd_frame.h"
+#include "format/columns/columns.h"
+#include "format/recording/recording_reader.h"
 
 #define FRAME_BYTES (256u << 10)
 

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/buildids.h"
-#include "format/record_stream.h"
-#include "format/task_model.h"
+#include "format/block/buildids.h"
+#include "format/model/task_model.h"
+#include "format/recording/record_stream.h"
 
 static struct task_model *model;
 

@@ -10,7 +10,7 @@ need_command perf python3 jq dd
 load=(dd if=/dev/zero of=/dev/null bs=1k count=200000 status=none)
 
 # Beside another recorder that asks for build-ids, perf 6.1 takes inodes for them and aborts
-# (format/perf_record.c, has_build_id()): such a recording is no oracle. One where perf asks for
+# (format/record/perf_record.c, has_build_id()): such a recording is no oracle. One where perf asks for
 # them as well is.
 perf_record() # FILE ARGUMENTS...
 {

@@ -28,15 +28,15 @@ is "$(sed -n 's,^rcs .*/\(lib[a-z]*\.a\) .*,\1,p' ar.log | sort | tr '\n' ' ')" 
 like "$(cat pkg-config.log)" '^--cflags libbsd' "PKG_CONFIG told the flags"
 like "$(cat pkg-config.log)" '^--libs .*libelf' "and the libraries"
 
-compiles() # FLAGS...: format/buf.c, without a warning; optimization or fortification may be the builder's
+compiles() # FLAGS...: format/bytes/buf.c, without a warning; optimization or fortification may be the builder's
 {
-	ok "no warning: $*" run BUILD="$TMP/flags" WERROR=1 "$@" "$TMP/flags/format/buf.o"
+	ok "no warning: $*" run BUILD="$TMP/flags" WERROR=1 "$@" "$TMP/flags/format/bytes/buf.o"
 }
 compiles CFLAGS=-g
 compiles CFLAGS='-O3 -D_FORTIFY_SOURCE=3'
 compiles CPPFLAGS=-D_FORTIFY_SOURCE=3
 compiles CFLAGS='-O2 -O0'
-like "$(run -n BUILD="$TMP/flags" V=1 CFLAGS=-Os "$TMP/flags/format/buf.o")" ' -D_FORTIFY_SOURCE=2 ' \
+like "$(run -n BUILD="$TMP/flags" V=1 CFLAGS=-Os "$TMP/flags/format/bytes/buf.o")" ' -D_FORTIFY_SOURCE=2 ' \
 	"with optimization it is fortified"
 
 # --- what is too old, or not there -----------------------------------------------------------
@@ -46,7 +46,7 @@ refused() # WORDS NAME ARGUMENT...
 	local words=$1 name=$2
 
 	shift 2
-	run BUILD="$TMP/old" "$@" "$TMP/old/format/buf.o" >old.log 2>&1
+	run BUILD="$TMP/old" "$@" "$TMP/old/format/bytes/buf.o" >old.log 2>&1
 	isnt "$?" 0 "$name: is not built by"
 	like "$(cat old.log)" "$words" "$name: is named"
 }

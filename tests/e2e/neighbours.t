@@ -11,7 +11,7 @@ need_record_all
 rounds=${ROUNDS:-15}
 
 # perf record of a command ends well and can be read. Linux before the mend of its mark of
-# build-ids let perf 6.1 abort here, each time (recorder/buildid_probe.h).
+# build-ids let perf 6.1 abort here, each time (recorder/ring/buildid_probe.h).
 perf_records()
 {
 	local i bad=0

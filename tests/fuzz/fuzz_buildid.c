@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "format/buildid.h"
+#include "format/bytes/buildid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

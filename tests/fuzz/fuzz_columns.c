@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/columns.h"
-#include "format/perf_record.h"
+#include "format/columns/columns.h"
+#include "format/record/perf_record.h"
 
 #define IDS 4
 #define LIMIT (1u << 20)

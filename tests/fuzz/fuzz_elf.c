@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "symbolizer/demangle.h"
-#include "symbolizer/elf_object.h"
+#include "symbolizer/object/elf_object.h"
+#include "symbolizer/resolve/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/buildids.h"
-#include "format/gap.h"
-#include "format/ksyms.h"
-#include "format/record_build.h"
-#include "format/record_stream.h"
-#include "format/recording_writer.h"
-#include "symbolizer/report.h"
-#include "symbolizer/summary.h"
+#include "format/block/buildids.h"
+#include "format/block/gap.h"
+#include "format/block/ksyms.h"
+#include "format/record/record_build.h"
+#include "format/recording/record_stream.h"
+#include "format/recording/recording_writer.h"
+#include "symbolizer/dump/summary.h"
+#include "symbolizer/profile/report.h"
+#include "tests/lab/record_sample.h"
 
 #define STEP_BYTES 8
 #define STEPS_MAX 12
@@ -217,7 +218,7 @@ put_sample(struct maker *m, struct perf_sample_id *sid, const struct numbers *n,
 		ips[k] = s.ip + (k - 1) * 4096;
 	if (chain)
 		s.callchain = span_of(ips, sizeof(ips));
-	return record_build_sample(&m->records, &m->attr, sid, &s, kernel ? 1 : 2);
+	return record_sample_build(&m->records, sid, &s, kernel ? 1 : 2);
 }
 
 static void

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/foreign.h"
-#include "format/recording_reader.h"
-#include "symbolizer/perfdata_import.h"
+#include "format/block/foreign.h"
+#include "format/recording/recording_reader.h"
+#include "symbolizer/perfdata/perfdata_import.h"
 
 /* A few packed bytes can become a great many records: an input of these would only be slow. */
 #define RECORDS_MAX (1u << 16)

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/event_set.h"
-#include "format/record_build.h"
-#include "symbolizer/record_text.h"
+#include "format/record/event_set.h"
+#include "symbolizer/dump/record_text.h"
+#include "tests/lab/record_sample.h"
 
 #define SHAPE_BYTES 32
 #define FIRST_ID 1
@@ -153,7 +153,7 @@ check_rebuilt(const struct perf_record *r)
 	if ((r->sample.stack_user.len | r->sample.aux.len) % 8)
 		return;
 	buf_init(&b);
-	if (record_build_sample(&b, r->attr, &r->sid, &r->sample, r->misc) == 0) {
+	if (record_sample_build(&b, &r->sid, &r->sample, r->misc) == 0) {
 		check(perf_record_parse(buf_span(&b), r->attr, &again) == 0);
 		check(again.sid.time == r->sid.time && again.sid.id == r->sid.id);
 		check(again.sample.callchain.len == r->sample.callchain.len);

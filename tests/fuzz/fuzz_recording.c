@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/buildids.h"
-#include "format/crc32c.h"
-#include "format/ksyms.h"
-#include "format/record_stream.h"
-#include "format/recording_header.h"
-#include "symbolizer/summary.h"
+#include "format/block/buildids.h"
+#include "format/block/ksyms.h"
+#include "format/block/recording_header.h"
+#include "format/bytes/crc32c.h"
+#include "format/recording/record_stream.h"
+#include "symbolizer/dump/summary.h"
 
 /* A payload may unpack to 64 MiB: an input of many would only be slow. */
 #define UNPACKED_MAX (8u << 20)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/task_model.h"
+#include "format/model/task_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

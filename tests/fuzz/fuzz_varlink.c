@@ -4,9 +4,9 @@
  * member's and a stranger's, over streams and an archive that only pretend. Every call is
  * answered, by a message that reads back, and what is refused reached nobody.
  */
-#include "daemon/capture_calls.h"
-#include "daemon/methods.h"
-#include "tests/unit/daemon/fake_streams.h"
+#include "daemon/control/capture_calls.h"
+#include "daemon/control/methods.h"
+#include "tests/lab/fake_streams.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

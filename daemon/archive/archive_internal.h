@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * archive_internal: what the files of the archive share: the account (what is in the
+ * directory, what it takes) and who changes it. Everything but the first section is called
+ * with the mutex held.
+ */
+#ifndef DAEMON_ARCHIVE_ARCHIVE_INTERNAL_H
+#define DAEMON_ARCHIVE_ARCHIVE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <bsd/sys/queue.h>
+
+#include "daemon/archive/archive.h"
+#include "daemon/archive/archive_lock.h"
+#include "daemon/archive/retention.h"
+#include "format/recording/segment_name.h"
+
+#define ARCHIVE_MAGIC 0x73704172u
+#define ARCHIVE_CAPTURES "captures"
+#define ARCHIVE_KEPT "kept"
+#define ARCHIVE_SUFFIX SEGMENT_NAME_SUFFIX
+#define ARCHIVE_ACTIVE SEGMENT_NAME_ACTIVE
+#define ARCHIVE_MODE 0640
+#define ARCHIVE_MODE_HIDDEN 0600
+#define ARCHIVE_DIR_MODE 0750
+
+/* A file of the directory that none of our sinks writes. */
+struct archive_file {
+	char *name; /* relative to the archive directory; owned */
+	enum retention_kind kind;
+	dev_t dev;
+	ino_t ino;
+	bool linked; /* has other names. One that has none shares its number with the dead only */
+	uint64_t bytes; /* on disk, in whole units */
+	uint64_t start_s, end_s;
+	uint64_t seq;	  /* from the name; 0: none */
+	uint64_t order_s; /* end_s, where no clock was set back; see archive_order() */
+	bool second;	  /* another entry of this inode counts the bytes */
+	bool pinned;	  /* kept/ has a link to it, or is about to */
+	bool stuck;	  /* could not be deleted; forgotten at the next scan */
+};
+
+struct archive_sink {
+	struct io_sink io;
+	struct archive *archive;
+	struct io_sink *file; /* over fd */
+	int fd, dir_fd;
+	dev_t dev;
+	ino_t ino;
+	enum retention_kind kind; /* once sealed */
+	char *name;		  /* sealed, relative to the archive directory */
+	char *active;		  /* its last component while it is written */
+	uint64_t size, bytes;
+	uint64_t reserved; /* granted to a write that is under way */
+	uint64_t start_s;
+	bool gone;    /* no name here leads to it: what it had is lost */
+	bool renamed; /* by somebody, in its directory: a segment only */
+	bool entered; /* the directory's entry of it is on stable storage */
+	LIST_ENTRY(archive_sink) link;
+};
+
+struct archive {
+	uint32_t magic;
+	pthread_mutex_t lock;
+	char *path;
+	int dir_fd, captures_fd, kept_fd;
+	struct archive_lock dir_lock;
+	struct config_space max_use, keep_free; /* as configured */
+	uint32_t captures_share;		/* thousandths of a percent of max_use */
+	uint64_t segment_size;
+	struct retention_limits limits; /* as in force */
+	uint64_t unit;			/* files grow by this many bytes */
+
+	struct archive_file *files; /* sorted by name */
+	size_t nr, cap;		    /* cap leaves room for every open sink */
+	uint64_t other;		    /* foreign files, directories in kept/ */
+	uint64_t dirs;		    /* the three directories */
+	LIST_HEAD(, archive_sink) sinks;
+	size_t nr_sinks;
+	uint64_t seq; /* of the next segment */
+	uint64_t deleted_segments, deleted_bytes;
+	uint64_t scanned_ns;	    /* CLOCK_MONOTONIC */
+	struct timespec changed[3]; /* when each directory had been, before it was last read */
+	uint64_t clock_offset_ns;   /* CLOCK_REALTIME less CLOCK_BOOTTIME when last looked at */
+	uint64_t clock_set_ns;	    /* CLOCK_BOOTTIME when that had changed */
+	bool clock_doubted;	    /* not long ago */
+	bool scan_wanted;
+	int astray;	     /* why the directories cannot be used, -errno; 0: they can */
+	uint32_t lost_files; /* segments that were taken while they were written */
+	char lost[ARCHIVE_LOST_BYTES];
+
+	pthread_mutex_t usage_lock; /* of the next one; taken last, and held for no call */
+	struct archive_usage usage; /* when it was last asked for */
+	_Atomic int refused;	    /* errno of the last segment that took no bytes */
+};
+
+/* --- without the mutex --- */
+
+int archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+uint64_t archive_now_s(void); /* CLOCK_REALTIME */
+
+/* --- archive.c: the limits in force --- */
+
+/* Size at which a segment is to be closed. */
+uint64_t archive_segment_bytes(const struct archive *a);
+
+/* --- archive_dirs.c: where all of it is --- */
+
+/* Is this what the name leads to? When that cannot be told, it is. */
+bool archive_is_at(int dirfd, const char *name, int flags, const struct stat *st);
+/*
+ * Opens, or makes, the directories that are not open, or are not what is found under their names.
+ * 1: some of them, so that a scan is due; 0; -errno: the others may have been.
+ */
+int archive_settle(struct archive *a, struct archive_error *error);
+/* Closes them. */
+void archive_leave(struct archive *a);
+
+/* --- archive_look.c: what others do to it --- */
+
+void archive_look_at_sink(struct archive *a, struct archive_sink *s);
+/* Directories, made again, and all sinks. 0, -errno: no file can be made now. */
+int archive_look_around(struct archive *a, struct archive_error *error);
+
+/* --- archive_scan.c: the directory is the truth --- */
+
+/*
+ * Reads the directory anew, seals what a dead daemon left, quarantines what is no recording. One
+ * that fails is tried again at the next tick.
+ */
+int archive_scan(struct archive *a);
+/* Has there been another name, or one less, since? Seen of ours, too. */
+bool archive_changed(const struct archive *a);
+/* Bytes that a file or directory takes. */
+uint64_t archive_bytes(const struct archive *a, const struct stat *st);
+/*
+ * Where each file stands in the order of deletion: one cannot be younger than a segment that was
+ * begun after it, whatever the clock said.
+ */
+void archive_order(struct archive *a);
+/* Who counts the bytes of several links, and who is pinned. */
+void archive_recount(struct archive *a);
+/* Refreshes what the directories take. */
+void archive_dirs(struct archive *a);
+/* The descriptor of the directory that name is in, and its last component. */
+int archive_dirfd(const struct archive *a, const char *name, const char **ret_base);
+/* Takes name over; room has been made by archive_reserve(). */
+void archive_add(struct archive *a, const struct archive_file *f);
+int archive_reserve(struct archive *a, size_t more);
+/* Renames without replacing. 0, -errno. */
+int archive_rename(int dirfd, const char *from, const char *to);
+
+/* --- archive_room.c: what is taken, and who goes --- */
+
+uint64_t archive_used(const struct archive *a);
+uint64_t archive_fs_free(const struct archive *a);
+/*
+ * Room for need more bytes (capturing: of a capture) within the limits, by deleting what it takes.
+ * 0, -ENOSPC.
+ */
+int archive_room(struct archive *a, uint64_t need, bool capturing);
+/* The file system refuses (a quota) whatever it says is free: gives up that much. */
+void archive_give_up(struct archive *a, uint64_t need);
+/* All limits, now; of age only while the clock is not doubted. */
+void archive_enforce(struct archive *a, uint64_t now_s);
+
+struct archive_purge {
+	struct retention_limits limits;
+	uint64_t fs_free, now_s, need;
+	bool capturing, only_need;
+	/* results */
+	bool enough;
+	uint64_t files, bytes;
+};
+void archive_purge(struct archive *a, struct archive_purge *p);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/config/config.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsd/string.h>
+
+#include "daemon/config/call_graph.h"
+#include "daemon/config/config_value.h"
+#include "format/bytes/time_text.h"
+
+#define CONFIG_FILE_MAX (1u << 20) /* bytes: a file of settings is no larger */
+
+enum type {
+	TYPE_STRING,
+	TYPE_PATH,
+	TYPE_EVENTS,
+	TYPE_COUNT,
+	TYPE_BYTES,
+	TYPE_TIME,
+	TYPE_PERCENT,
+	TYPE_SPACE,
+};
+
+struct row {
+	const char *key;
+	enum type type;
+	size_t offset;
+	const char *def;
+	uint64_t min, max; /* as written in config_tbl.h; max 0: none */
+	const char *unit, *help;
+};
+
+static const struct row rows[] = {
+#define CONFIG_ROW(key, type, def, min, max, unit, help)                                           \
+	{ #key, TYPE_##type, offsetof(struct config, key), def, min, max, unit, help },
+#include "daemon/config/config_tbl.h"
+#undef CONFIG_ROW
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* Why a value is refused, for the end of the message. */
+struct reason {
+	char text[160];
+};
+
+static int __attribute__((format(printf, 2, 3))) refuse(struct reason *why, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why->text, sizeof(why->text), format, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static bool
+is_text(enum type type)
+{
+	return type == TYPE_STRING || type == TYPE_PATH || type == TYPE_EVENTS;
+}
+
+static void *
+config_field(struct config *c, const struct row *row)
+{
+	return (char *)c + row->offset;
+}
+
+static const void *
+field_const(const struct config *c, const struct row *row)
+{
+	return (const char *)c + row->offset;
+}
+
+/* A limit of the table as a person writes the value. */
+static void
+print_limit(const struct row *row, uint64_t limit, char out[CONFIG_VALUE_MAX])
+{
+	switch (row->type) {
+	case TYPE_BYTES:
+	case TYPE_SPACE:
+		config_bytes_print(limit, out);
+		return;
+	case TYPE_TIME:
+		config_time_print(limit * SECOND_NS, out);
+		return;
+	case TYPE_PERCENT:
+		config_percent_print((uint32_t)limit * 1000, out);
+		return;
+	default:
+		snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64, limit);
+	}
+}
+
+static int
+check_range(const struct row *row, uint64_t value, uint64_t scale, struct reason *why)
+{
+	char min[CONFIG_VALUE_MAX], max[CONFIG_VALUE_MAX];
+
+	if (value >= row->min * scale && (row->max == 0 || value <= row->max * scale))
+		return 0;
+	print_limit(row, row->min, min);
+	print_limit(row, row->max, max);
+	if (row->max == 0)
+		return refuse(why, "must be at least %s%s%s", min, *row->unit ? " " : "",
+			      row->unit);
+	return refuse(why, "must be %s to %s%s%s", min, max, *row->unit ? " " : "", row->unit);
+}
+
+static int
+set_text(const struct row *row, const char *value, char **ret, struct reason *why)
+{
+	size_t max = row->max ? row->max : PATH_MAX - 1;
+	char *copy;
+
+	if (!*value && row->type != TYPE_EVENTS)
+		return refuse(why, "must not be empty");
+	if (row->type == TYPE_PATH && *value != '/')
+		return refuse(why, "must be an absolute path");
+	if (strlen(value) > max)
+		return refuse(why, "must be at most %zu bytes long", max);
+	copy = strdup(value);
+	if (!copy)
+		return -ENOMEM;
+	free(*ret);
+	*ret = copy;
+	return 0;
+}
+
+static int
+set_space(const struct row *row, const char *value, struct config_space *ret, struct reason *why)
+{
+	struct config_space space = { .given = *value };
+	uint32_t thousandths;
+	int error = 0;
+
+	if (strchr(value, '%')) {
+		error = config_percent_parse(value, &thousandths);
+		if (error || thousandths % 100 != 0 || thousandths > 100000)
+			return refuse(why, "must be 0.1%% to 100%%, in tenths of a percent");
+		space.per_mille = thousandths / 100;
+	} else if (*value) {
+		error = config_bytes_parse(value, &space.bytes);
+		if (error)
+			return refuse(why, "must be bytes, as 512M, or a share, as 10%%");
+	}
+	if (*value && space.per_mille == 0)
+		error = check_range(row, space.bytes, 1, why);
+	if (!error)
+		*ret = space;
+	return error;
+}
+
+static int
+set_number(const struct row *row, const char *value, uint64_t *ret, struct reason *why)
+{
+	const char *what = "a number";
+	uint64_t n = 0, scale = 1;
+	int error;
+
+	if (row->type == TYPE_BYTES) {
+		what = "bytes, as 512M";
+		error = config_bytes_parse(value, &n);
+	} else if (row->type == TYPE_TIME) {
+		what = "a time, as 500ms, 5s, 2m, 1h or 1d";
+		scale = SECOND_NS;
+		error = config_time_parse(value, &n);
+	} else {
+		error = config_count_parse(value, &n);
+	}
+	/* Too large to be held, with a maximum to tell of, is out of range. */
+	if (error == -ERANGE && row->max)
+		return check_range(row, UINT64_MAX, scale, why);
+	if (error)
+		return refuse(why, error == -ERANGE ? "is too large" : "must be %s", what);
+	error = check_range(row, n, scale, why);
+	if (!error && row->offset == offsetof(struct config, ring_pages) && (n & (n - 1)) != 0)
+		error = refuse(why, "must be a power of two");
+	if (!error)
+		*ret = n;
+	return error;
+}
+
+static int
+set_percent(const struct row *row, const char *value, uint32_t *ret, struct reason *why)
+{
+	uint32_t n;
+	int error = config_percent_parse(value, &n);
+
+	if (error == -ERANGE)
+		n = UINT32_MAX;
+	else if (error)
+		return refuse(why, "must be a percentage, as 0.5%%");
+	error = check_range(row, n, 1000, why);
+	if (!error)
+		*ret = n;
+	return error;
+}
+
+static int
+config_set(struct config *c, const struct row *row, const char *value, struct reason *why)
+{
+	struct session_options options;
+
+	if (row->offset == offsetof(struct config, call_graph) &&
+	    call_graph_parse(value, &options) != 0)
+		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
+	if (row->offset == offsetof(struct config, build_ids) &&
+	    session_build_ids_parse(value, &options.build_ids) != 0)
+		return refuse(why, "must be auto, kernel or file");
+	if (is_text(row->type))
+		return set_text(row, value, config_field(c, row), why);
+	if (row->type == TYPE_SPACE)
+		return set_space(row, value, config_field(c, row), why);
+	if (row->type == TYPE_PERCENT)
+		return set_percent(row, value, config_field(c, row), why);
+	return set_number(row, value, config_field(c, row), why);
+}
+
+struct config *
+config_new(void)
+{
+	struct config *c = calloc(1, sizeof(*c));
+	struct reason why;
+
+	if (!c)
+		return NULL;
+	for (size_t i = 0; i < ROWS; i++) {
+		int error = config_set(c, &rows[i], rows[i].def, &why);
+
+		if (error == -ENOMEM) {
+			config_free(c);
+			return NULL;
+		}
+		assert(error == 0);
+	}
+	return c;
+}
+
+void
+config_free(struct config *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < ROWS; i++) {
+		if (is_text(rows[i].type))
+			free(*(char **)config_field(c, &rows[i]));
+	}
+	free(c);
+}
+
+/* --- a file ---------------------------------------------------------------------------------- */
+
+struct parser {
+	struct config *config;
+	const char *name;
+	unsigned int line;
+	unsigned int seen[ROWS]; /* the line that gave it; 0: none yet */
+	struct config_error *error;
+};
+
+static void
+config_tell(struct config_error *error, const char *text)
+{
+	if (error->text[0])
+		error->more++;
+	else
+		(void)strlcpy(error->text, text, sizeof(error->text));
+	if (error->each)
+		error->each(text);
+}
+
+static int __attribute__((format(printf, 2, 3))) complain(struct parser *p, const char *format, ...)
+{
+	char text[sizeof(p->error->text)];
+	va_list ap;
+	int n = snprintf(text, sizeof(text), "%.200s:%u: ", p->name, p->line);
+
+	va_start(ap, format);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, format, ap);
+	va_end(ap);
+	config_tell(p->error, text);
+	return -EINVAL;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Cuts blanks off both ends, in place. */
+static char *
+trim(char *s)
+{
+	size_t n;
+
+	while (is_blank(*s))
+		s++;
+	for (n = strlen(s); n > 0 && is_blank(s[n - 1]); n--)
+		s[n - 1] = '\0';
+	return s;
+}
+
+/* A comment begins with a '#' that begins a line or a value, or follows a blank. */
+static void
+cut_comment(char *line)
+{
+	const char *value = strchr(line, '=');
+
+	for (char *s = line; (s = strchr(s, '#')); s++) {
+		if (s == line || is_blank(s[-1]) || s - 1 == value) {
+			*s = '\0';
+			return;
+		}
+	}
+}
+
+static int
+parse_line(struct parser *p, char *line)
+{
+	struct reason why = { "" };
+	char *key, *value;
+	size_t i = 0;
+	int error;
+
+	cut_comment(line);
+	key = trim(line);
+	if (!*key)
+		return 0;
+	for (const char *s = key; *s; s++) {
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+			return complain(p, "a control character (0x%02x)", (unsigned char)*s);
+	}
+	value = strchr(key, '=');
+	if (!value || value == key)
+		return complain(p, "\"%.64s\": neither \"key = value\" nor a comment", key);
+	*value++ = '\0';
+	key = trim(key);
+	value = trim(value);
+	while (i < ROWS && strcmp(rows[i].key, key) != 0)
+		i++;
+	if (i == ROWS)
+		return complain(p, "%.64s: no such key", key);
+	if (p->seen[i])
+		return complain(p, "%s: given on line %u already", key, p->seen[i]);
+	p->seen[i] = p->line;
+	error = config_set(p->config, &rows[i], value, &why);
+	if (error == -EINVAL)
+		complain(p, "%s = %.128s: %s", key, value, why.text);
+	return error;
+}
+
+int
+config_parse(const char *text, size_t n, const char *name, struct config **ret,
+	     struct config_error *error)
+{
+	struct parser p = { .config = config_new(), .name = name, .error = error };
+	const char *end = text + n;
+	char why[300];
+	int result = p.config ? 0 : -ENOMEM, of_line;
+
+	error->text[0] = '\0';
+	error->more = 0;
+	while (result != -ENOMEM && text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((newline ? newline : end) - text);
+		char *line;
+
+		p.line++;
+		if (memchr(text, '\0', length)) {
+			result = complain(&p, "a NUL byte: this is not a text file");
+			break;
+		}
+		line = strndup(text, length);
+		of_line = line ? parse_line(&p, line) : -ENOMEM;
+		if (of_line)
+			result = of_line;
+		free(line);
+		text += length + (newline ? 1 : 0);
+	}
+	if (result == -ENOMEM) {
+		snprintf(why, sizeof(why), "%.200s: %s", name, strerror(ENOMEM));
+		config_tell(error, why);
+	}
+	if (result) {
+		config_free(p.config);
+		return result;
+	}
+	*ret = p.config;
+	return 0;
+}
+
+/* All of a file, to CONFIG_FILE_MAX; free(*ret). */
+static int
+read_file(const char *path, char **ret, size_t *ret_n)
+{
+	char *p = malloc(CONFIG_FILE_MAX + 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int error = !p ? -ENOMEM : fd < 0 ? -errno : 0;
+	size_t n = 0;
+
+	while (!error && n <= CONFIG_FILE_MAX) {
+		ssize_t got = read(fd, p + n, CONFIG_FILE_MAX + 1 - n);
+
+		if (got == 0)
+			break;
+		if (got > 0)
+			n += (size_t)got;
+		else if (errno != EINTR)
+			error = -errno;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!error && n > CONFIG_FILE_MAX)
+		error = -EFBIG;
+	if (error) {
+		free(p);
+		return error;
+	}
+	*ret = p;
+	*ret_n = n;
+	return 0;
+}
+
+int
+config_read(const char *path, struct config **ret, struct config_error *error)
+{
+	const char *name = path ? path : CONFIG_PATH;
+	char *text = NULL, why[sizeof(error->text)];
+	size_t n = 0;
+	int result = read_file(name, &text, &n);
+
+	if (result == -ENOENT && !path)
+		result = 0;
+	if (result) {
+		error->text[0] = '\0';
+		error->more = 0;
+		snprintf(why, sizeof(why), "%.400s: %s", name, strerror(-result));
+		config_tell(error, why);
+		return result;
+	}
+	result = config_parse(text ? text : "", n, name, ret, error);
+	free(text);
+	return result;
+}
+
+/* --- the way back ---------------------------------------------------------------------------- */
+
+static void
+print_value(const struct config *c, const struct row *row, char out[CONFIG_VALUE_MAX])
+{
+	const void *p = field_const(c, row);
+	const struct config_space *space;
+
+	out[0] = '\0';
+	switch (row->type) {
+	case TYPE_COUNT:
+		snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64, *(const uint64_t *)p);
+		break;
+	case TYPE_BYTES:
+		config_bytes_print(*(const uint64_t *)p, out);
+		break;
+	case TYPE_TIME:
+		config_time_print(*(const uint64_t *)p, out);
+		break;
+	case TYPE_PERCENT:
+		config_percent_print(*(const uint32_t *)p, out);
+		break;
+	case TYPE_SPACE:
+		space = p;
+		if (space->per_mille)
+			config_percent_print(space->per_mille * 100, out);
+		else if (space->given)
+			config_bytes_print(space->bytes, out);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+config_print(const struct config *c, FILE *out)
+{
+	char number[CONFIG_VALUE_MAX];
+
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *value = number;
+
+		if (is_text(rows[i].type))
+			value = *(char *const *)field_const(c, &rows[i]);
+		else
+			print_value(c, &rows[i], number);
+		fprintf(out, "%s =%s%s\n", rows[i].key, *value ? " " : "", value);
+	}
+}
+
+/* The group is also that of the socket, which is made once. */
+static const size_t restart_keys[] = {
+	offsetof(struct config, archive_directory),
+	offsetof(struct config, control_socket),
+	offsetof(struct config, control_group),
+};
+#define RESTART_KEYS (sizeof(restart_keys) / sizeof(restart_keys[0]))
+
+static char **
+restart_value(struct config *c, size_t i)
+{
+	return (char **)((char *)c + restart_keys[i]);
+}
+
+static const char *
+key_at(size_t offset)
+{
+	size_t i = 0;
+
+	while (rows[i].offset != offset)
+		i++;
+	return rows[i].key;
+}
+
+void
+config_restart_keys(const struct config *a, const struct config *b, char *out, size_t size)
+{
+	if (size)
+		out[0] = '\0';
+	for (size_t i = 0; i < RESTART_KEYS; i++) {
+		const char *was = *(char *const *)((const char *)a + restart_keys[i]);
+		const char *is = *(char *const *)((const char *)b + restart_keys[i]);
+
+		if (strcmp(was, is) == 0)
+			continue;
+		if (size && out[0])
+			strlcat(out, ", ", size);
+		strlcat(out, key_at(restart_keys[i]), size);
+	}
+}
+
+void
+config_swap_restart_keys(struct config *a, struct config *b)
+{
+	for (size_t i = 0; i < RESTART_KEYS; i++) {
+		char *value = *restart_value(a, i);
+
+		*restart_value(a, i) = *restart_value(b, i);
+		*restart_value(b, i) = value;
+	}
+}
+
+void
+config_help(FILE *out)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *r = &rows[i];
+		char value[80];
+
+		snprintf(value, sizeof(value), "%s = %s%s%s", r->key, r->def, *r->unit ? " " : "",
+			 r->unit);
+		fprintf(out, "  %-46s  %s\n", value, r->help);
+	}
+}
+
+bool
+config_needs_session(const struct config *a, const struct config *b)
+{
+	return strcmp(a->events, b->events) != 0 || strcmp(a->call_graph, b->call_graph) != 0 ||
+		strcmp(a->build_ids, b->build_ids) != 0 || a->ring_pages != b->ring_pages ||
+		a->block_age != b->block_age;
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/control/capture_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <bsd/stdlib.h>
+#include <bsd/string.h>
+#include <bsd/sys/queue.h>
+
+#include "daemon/config/call_graph.h"
+#include "daemon/control/method_call.h"
+#include "daemon/process/descriptor.h"
+#include "format/bytes/time_text.h"
+
+#define EVENTS_MAX 16
+#define EVENT_BYTES 256
+#define PIDS_MAX 1024
+#define CGROUP_BYTES 4096
+#define CPUS_BYTES 1024
+
+struct capture_call {
+	LIST_ENTRY(capture_call) next;
+	struct capture_calls *owner;
+	uint64_t id;
+	uid_t uid;
+	void *client; /* who asked; NULL: gone */
+	bool waits;   /* not of a oneway call */
+	bool begun;
+	bool ends_with_client;
+};
+
+/* What is asked for, for as long as the call is being handled. */
+struct wish {
+	struct capture_request request;
+	const char *events[EVENTS_MAX];
+	pid_t pids[PIDS_MAX];
+};
+
+struct capture_calls {
+	struct capture_set *captures;
+	capture_calls_begun_fn *begun;
+	capture_calls_ended_fn *ended;
+	void *arg;
+	LIST_HEAD(, capture_call) running;
+};
+
+struct capture_calls *
+capture_calls_new(struct capture_set *captures, capture_calls_begun_fn *begun,
+		  capture_calls_ended_fn *ended, void *arg)
+{
+	struct capture_calls *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->captures = captures;
+	c->begun = begun;
+	c->ended = ended;
+	c->arg = arg;
+	LIST_INIT(&c->running);
+	return c;
+}
+
+void
+capture_calls_free(struct capture_calls *c)
+{
+	struct capture_call *one;
+
+	while (c && (one = LIST_FIRST(&c->running))) {
+		capture_forget(c->captures, one->id);
+		LIST_REMOVE(one, next);
+		free(one);
+	}
+	free(c);
+}
+
+void
+capture_calls_leave(struct capture_calls *c, const void *client)
+{
+	struct capture_call *one;
+
+	LIST_FOREACH(one, &c->running, next) {
+		if (one->client != client)
+			continue;
+		one->client = NULL;
+		if (one->ends_with_client)
+			(void)capture_stop(c->captures, one->id);
+	}
+}
+
+/* --- replies ----------------------------------------------------------------------------- */
+
+json_t *
+capture_calls_lost(const struct session_stats *stats)
+{
+	json_t *lost = json_object();
+
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		if (json_object_set_new(lost, loss_key((enum loss_cause)i),
+					json_integer((json_int_t)stats->loss[i])) < 0) {
+			json_decref(lost);
+			return NULL;
+		}
+	return lost;
+}
+
+/* Lines as an array. */
+static json_t *
+notes_json(const char *notes)
+{
+	json_t *all = json_array();
+	char line[512];
+
+	while (notes && *notes) {
+		size_t len = strcspn(notes, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", (int)len, notes);
+		notes += len + (notes[len] == '\n');
+		if (json_array_append_new(all, varlink_text(line)) < 0) {
+			json_decref(all);
+			return NULL;
+		}
+	}
+	return all;
+}
+
+static json_t *
+progress_json(const struct capture_progress *p, uid_t uid)
+{
+	json_t *j = json_pack("{sIsbsIsIsosIsIsfsfso}", "id", (json_int_t)p->id, "running",
+			      !p->ended, "uid", (json_int_t)uid, "samples",
+			      (json_int_t)p->stats.samples, "lost", capture_calls_lost(&p->stats),
+			      "bytes", (json_int_t)p->stats.file_bytes, "frequency_hz",
+			      (json_int_t)p->stats.frequency_hz, "elapsed_s",
+			      (double)p->elapsed_ns / 1e9, "duration_s",
+			      (double)p->duration_ns / 1e9, "notes", notes_json(p->notes));
+
+	if (j && p->file[0] && json_object_set_new(j, "file", varlink_text(p->file)) < 0) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+static json_t *
+one_json(struct capture_calls *c, const struct capture_call *one)
+{
+	struct capture_progress p = { 0 };
+
+	if (capture_progress(c->captures, one->id, &p) < 0)
+		return NULL;
+	p.id = one->id;
+	return progress_json(&p, one->uid);
+}
+
+static struct capture_call *
+capture_calls_find(struct capture_calls *c, uint64_t id)
+{
+	struct capture_call *one;
+
+	LIST_FOREACH(one, &c->running, next)
+		if (one->id == id)
+			break;
+	return one;
+}
+
+json_t *
+capture_calls_reply(struct capture_calls *c, uint64_t id)
+{
+	const struct capture_call *one = capture_calls_find(c, id);
+	json_t *j = one && one->begun ? one_json(c, one) : NULL;
+
+	return j ? json_pack("{so}", "capture", j) : NULL;
+}
+
+static void
+on_begin(void *arg)
+{
+	struct capture_call *one = arg;
+
+	one->begun = true;
+	one->owner->begun(one->owner->arg, one->waits ? one->client : NULL);
+}
+
+static void
+on_end(void *arg, const struct capture_progress *last)
+{
+	struct capture_call *one = arg;
+	void *client = one->waits ? one->client : NULL;
+	struct capture_calls *c = one->owner;
+	struct capture_progress p = *last;
+	const char *error = NULL;
+	json_t *reply;
+
+	p.id = one->id;
+	p.ended = true;
+	if (p.error[0]) {
+		error = METHODS_INTERFACE ".Failed";
+		reply = json_pack("{sosi}", "message", varlink_text(p.error), "errno",
+				  p.saved_errno);
+	} else {
+		reply = json_pack("{so}", "capture", progress_json(&p, one->uid));
+	}
+	LIST_REMOVE(one, next);
+	free(one);
+	/* Last, as the client's next call may come from within. */
+	c->ended(c->arg, client, error, reply);
+}
+
+/* --- what is asked for ------------------------------------------------------------------- */
+
+/* Below the root of the hierarchy, whatever it is joined to: nothing that leads out of there. */
+static bool
+cgroup_good(const char *path)
+{
+	const char *part = path;
+
+	if (!*path || *path == '/' || strlen(path) >= CGROUP_BYTES)
+		return false;
+	for (;;) {
+		size_t len = strcspn(part, "/");
+
+		if (len == 2 && strncmp(part, "..", 2) == 0)
+			return false;
+		if (!part[len])
+			return true;
+		part += len + 1;
+	}
+}
+
+static bool
+read_events(struct method_call *call, struct wish *w)
+{
+	struct session_options *o = &w->request.options;
+	json_t *events = method_call_parameter(call, "events"), *j;
+	size_t i;
+
+	if (json_array_size(events) > EVENTS_MAX)
+		goto bad;
+	json_array_foreach(events, i, j)
+	{
+		const char *s = json_string_value(j);
+
+		if (!*s || strlen(s) >= EVENT_BYTES)
+			goto bad;
+		w->events[i] = s;
+	}
+	o->nr_events = json_array_size(events);
+	o->events = o->nr_events ? w->events : NULL;
+	return true;
+bad:
+	method_call_invalid(call, "events");
+	return false;
+}
+
+static bool
+read_pids(struct method_call *call, struct wish *w, const char *name, enum session_target target)
+{
+	struct session_options *o = &w->request.options;
+	json_t *pids = method_call_parameter(call, name), *j;
+	size_t i;
+
+	if (!pids)
+		return true;
+	if (o->target != SESSION_ALL || json_array_size(pids) == 0 ||
+	    json_array_size(pids) > PIDS_MAX)
+		goto bad;
+	json_array_foreach(pids, i, j)
+	{
+		json_int_t pid = json_integer_value(j);
+
+		if (pid < 1 || pid > INT32_MAX)
+			goto bad;
+		w->pids[i] = (pid_t)pid;
+	}
+	o->target = target;
+	o->pids = w->pids;
+	o->nr_pids = json_array_size(pids);
+	return true;
+bad:
+	method_call_invalid(call, name);
+	return false;
+}
+
+static bool
+read_target(struct method_call *call, struct wish *w)
+{
+	struct session_options *o = &w->request.options;
+
+	o->cgroup = json_string_value(method_call_parameter(call, "cgroup"));
+	o->cpus = json_string_value(method_call_parameter(call, "cpus"));
+	if (!read_pids(call, w, "pids", SESSION_PID) || !read_pids(call, w, "tids", SESSION_TID))
+		return false;
+	if (o->cgroup && (o->target != SESSION_ALL || !cgroup_good(o->cgroup))) {
+		method_call_invalid(call, "cgroup");
+		return false;
+	}
+	if (o->cgroup)
+		o->target = SESSION_CGROUP;
+	if (o->cpus &&
+	    (!*o->cpus || strlen(o->cpus) >= CPUS_BYTES ||
+	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus))) {
+		method_call_invalid(call, "cpus");
+		return false;
+	}
+	return true;
+}
+
+static bool
+read_call_graph(struct method_call *call, struct session_options *o)
+{
+	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
+
+	o->call_graph = SESSION_CALL_GRAPH_FP;
+	if (!s || call_graph_parse(s, o) == 0)
+		return true;
+	method_call_invalid(call, "call_graph");
+	return false;
+}
+
+static bool
+read_rate(struct method_call *call, struct session_options *o)
+{
+	int64_t hz, period;
+
+	if (!method_call_int(call, "frequency_hz", 1, 1000000, 0, &hz) ||
+	    !method_call_int(call, "period", 1, INT64_MAX, 0, &period))
+		return false;
+	if (hz && period) {
+		method_call_invalid(call, "period");
+		return false;
+	}
+	o->frequency_hz = (uint64_t)hz;
+	o->period = (uint64_t)period;
+	return true;
+}
+
+/* Without one, all that is allowed: a client that hangs must not record for ever. */
+static bool
+read_duration(struct method_call *call, struct session_options *o)
+{
+	json_t *j = method_call_parameter(call, "duration_s");
+	double s = json_number_value(j);
+
+	if (j && !(s >= 0.001)) {
+		method_call_invalid(call, "duration_s");
+		return false;
+	}
+	o->duration_ns = s < 1e9 ? (uint64_t)(s * 1e9) : UINT64_MAX;
+	return true;
+}
+
+static bool
+read_descriptor(struct method_call *call, struct capture_request *request)
+{
+	int64_t index;
+
+	if (!method_call_int(call, "file_descriptor", 0, 0, -1, &index))
+		return false;
+	request->out_fd = -1;
+	if (index < 0)
+		return true;
+	if (call->fd < 0 || !descriptor_takes_recording(call->fd)) {
+		method_call_invalid(call, "file_descriptor");
+		return false;
+	}
+	request->out_fd = call->fd;
+	return true;
+}
+
+/*
+ * Each thread of a process has each event on each CPU. Three quarters of all descriptors are for the
+ * captures of users, in equal parts: none of those leaves too few to accept clients with.
+ */
+static uint64_t
+descriptors_max(uint64_t max_captures)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return 0;
+	return l.rlim_max / 4 * 3 / (max_captures ? max_captures : 1);
+}
+
+static bool
+read_wish(struct method_call *call, struct wish *w)
+{
+	struct session_options *o = &w->request.options;
+
+	w->request.uid = call->uid;
+	o->for_user = call->uid != 0;
+	o->uid = call->uid;
+	o->gid = call->gid;
+	o->out_fd = -1;
+	if (o->for_user)
+		o->descriptors_max = descriptors_max(call->context->config->max_captures);
+	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
+		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, &w->request);
+}
+
+/* --- methods ----------------------------------------------------------------------------- */
+
+void
+capture_calls_start(struct method_call *call)
+{
+	struct capture_call *c = calloc(1, sizeof(*c));
+	struct wish *w = calloc(1, sizeof(*w));
+	const struct capture_waiter waiter = { on_begin, on_end, c };
+	struct capture_refusal why = { .limit = NULL };
+	int r;
+
+	if (!c || !w || !read_wish(call, w))
+		goto out;
+	c->owner = call->captures;
+	c->uid = call->uid;
+	c->client = call->client;
+	c->waits = !call->message->oneway;
+	c->ends_with_client = !method_call_parameter(call, "duration_s");
+	/* Taken over in any case. */
+	if (w->request.out_fd >= 0)
+		call->fd = -1;
+	r = capture_start(call->captures->captures, &w->request, &waiter, &c->id, &why);
+	if (r < 0) {
+		if (why.limit)
+			method_call_limit(call, why.limit, why.value);
+		else
+			method_call_fail(call, r, why.error.text);
+		goto out;
+	}
+	LIST_INSERT_HEAD(&call->captures->running, c, next);
+	call->wait = METHODS_CAPTURE;
+	call->wait_id = c->id;
+	c = NULL;
+out:
+	free(w);
+	free(c);
+}
+
+void
+capture_calls_stop(struct method_call *call)
+{
+	const struct capture_call *one;
+	int64_t id;
+
+	if (!method_call_int(call, "id", 0, INT64_MAX, 0, &id))
+		return;
+	one = capture_calls_find(call->captures, (uint64_t)id);
+	if (one && one->uid != call->uid && call->access < METHODS_ROOT) {
+		call->error = VARLINK_PERMISSION_DENIED;
+		return;
+	}
+	if (!one || capture_stop(call->captures->captures, one->id) < 0) {
+		call->error = METHODS_INTERFACE ".NoSuchCapture";
+		call->parameters = json_pack("{sI}", "id", (json_int_t)id);
+		return;
+	}
+	call->parameters = json_object();
+}
+
+void
+capture_calls_list(struct method_call *call)
+{
+	json_t *all = json_array(), *j;
+	const struct capture_call *one;
+
+	LIST_FOREACH(one, &call->captures->running, next) {
+		j = one_json(call->captures, one);
+		if (j && json_array_append_new(all, j) < 0)
+			break;
+	}
+	call->parameters = json_pack("{so}", "captures", all);
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/control/control.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/control/capture_calls.h"
+#include "daemon/control/client.h"
+#include "daemon/control/disk_calls.h"
+#include "daemon/control/listener.h"
+#include "daemon/control/methods.h"
+#include "daemon/control/peer.h"
+#include "daemon/control/varlink.h"
+#include "daemon/process/descriptor.h"
+#include "daemon/process/log.h"
+#include "recorder/ground/wake.h"
+
+#define EVENTS_MAX 64  /* of one round */
+#define ACCEPTS_MAX 16 /* of one round */
+#define TRIM_CALLS 1000
+#define COMPLAIN_NS UINT64_C(10000000000)
+#define CLIENTS_OF_ROOT 8 /* beyond max_clients, so that members cannot lock root out */
+
+struct control {
+	struct control_context context;
+	struct capture_calls *captures;
+	struct disk_calls *disk_calls;
+	struct listener listener;
+	bool accepting; /* not while descriptors are short */
+	gid_t group;
+	bool has_group;
+	int epoll;
+	int again; /* eventfd: a client has a call that waits for its turn */
+	uint64_t now_ns;
+	uint64_t malformed, complain_ns;
+	unsigned int used; /* calls since memory was given back */
+	size_t nr_clients;
+	TAILQ_HEAD(, client) clients;
+};
+
+/* --- clients ----------------------------------------------------------------------------- */
+
+/* Closed at the end of the round: events of it may be still to come. */
+static void
+control_drop(struct control *c, struct client *client)
+{
+	if (client->dead)
+		return;
+	client->dead = true;
+	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
+	capture_calls_leave(c->captures, client);
+	disk_calls_leave(c->disk_calls, client);
+	wake_signal(c->again);
+}
+
+static bool
+has_call(const struct client *client)
+{
+	const char *p;
+	size_t n;
+
+	return client->wait == METHODS_ANSWERED && !client_unsent(client) &&
+		client_message(client, &p, &n);
+}
+
+/* After anything happened to a client: what is waited for next, or is it done with? */
+static void
+control_settle(struct control *c, struct client *client)
+{
+	struct epoll_event e = { .data.ptr = client };
+	const char *p;
+	size_t n;
+
+	if (client->dead)
+		return;
+	if (client_unsent(client))
+		e.events |= EPOLLOUT;
+	else if (has_call(client))
+		wake_signal(c->again);
+	else if (client->wait == METHODS_ANSWERED && (client->ended || client_overfull(client)))
+		return control_drop(c, client);
+	/* While a call is being answered the next ones can wait in the socket. */
+	if (client->wait == METHODS_ANSWERED && !client->ended && !client_unsent(client) &&
+	    !client_message(client, &p, &n))
+		e.events |= EPOLLIN;
+	if (e.events == client->events)
+		return;
+	client->events = e.events;
+	if (epoll_ctl(c->epoll, EPOLL_CTL_MOD, client->fd, &e) < 0)
+		control_drop(c, client);
+}
+
+static void
+reply(struct control *c, struct client *client, const char *error, json_t *parameters,
+      bool continues)
+{
+	if (client_reply(client, error, parameters, continues, c->now_ns) < 0)
+		control_drop(c, client);
+}
+
+/* Answers the call that is at the front. */
+static void
+control_answer(struct control *c, struct client *client, struct varlink_call *message)
+{
+	bool oneway = message->oneway, more = message->more;
+	int r;
+
+	struct method_call call = {
+		.context = &c->context,
+		.captures = c->captures,
+		.message = message,
+		.access = client->access,
+		.uid = client->uid,
+		.gid = client->gid,
+		.fd = client->passed,
+		.now_ns = c->now_ns,
+		.client = client,
+	};
+
+	methods_call(&call);
+	client->passed = call.fd;
+	if (call.wait == METHODS_DISK) {
+		r = disk_calls_add(c->disk_calls, &call, message);
+		if (r < 0)
+			method_call_fail(&call, r,
+					 r == -EBUSY ? "too many calls wait for a disk" : "");
+	}
+	/* Without an answer, but one after another, so that they cannot pile up. */
+	client->silent = oneway && call.wait == METHODS_DISK;
+	if (oneway && !client->silent) {
+		json_decref(call.parameters);
+		return;
+	}
+	client->wait = call.wait;
+	client->wait_id = call.wait_id;
+	client->wait_ns = call.wait_ns;
+	client->next_ns = c->now_ns + call.wait_ns;
+	client->more = more;
+	if (call.wait == METHODS_ANSWERED || call.parameters)
+		reply(c, client, call.error, call.parameters, call.wait != METHODS_ANSWERED);
+}
+
+/* A flood of them must not become a flood of lines. */
+static void
+control_complain(struct control *c, const struct client *client)
+{
+	c->malformed++;
+	if (c->now_ns < c->complain_ns)
+		return;
+	c->complain_ns = c->now_ns + COMPLAIN_NS;
+	log_info("control: what uid %u sends is not varlink (%llu such messages so far)",
+		 (unsigned int)client->uid, (unsigned long long)c->malformed);
+}
+
+/* One call of one client; the others get their turn before its next. */
+static void
+control_serve(struct control *c, struct client *client)
+{
+	struct varlink_call message;
+	const char *p;
+	size_t n;
+
+	if (client->dead || !has_call(client) || !client_message(client, &p, &n))
+		return;
+	if (varlink_call_parse(p, n, &message) < 0) {
+		control_complain(c, client);
+		control_drop(c, client);
+		return;
+	}
+	c->used++;
+	control_answer(c, client, &message);
+	varlink_call_done(&message);
+	client_consume(client, n, c->now_ns);
+	control_settle(c, client);
+}
+
+static void
+on_client(struct control *c, struct client *client, uint32_t events)
+{
+	int r = 0;
+
+	if (client->dead)
+		return;
+	if (events & EPOLLOUT)
+		r = client_send(client, c->now_ns);
+	/* A peer that is gone may have left calls; but it sees no answer any more. */
+	if (r == 0 && (events & EPOLLHUP) &&
+	    (client->wait != METHODS_ANSWERED || client_unsent(client)))
+		r = -EPIPE;
+	if (r == 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !client->ended)
+		r = client_receive(client, c->now_ns);
+	if (r < 0 && r != -EAGAIN)
+		control_drop(c, client);
+	else
+		control_settle(c, client);
+}
+
+/* --- connections ------------------------------------------------------------------------- */
+
+static void
+listen_on(struct control *c, bool on)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = &c->listener };
+
+	if (c->accepting != on)
+		(void)epoll_ctl(c->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->listener.fd, &e);
+	c->accepting = on;
+}
+
+static enum methods_access
+access_of(const struct control *c, int fd, uid_t uid)
+{
+	if (uid == 0 || uid == geteuid())
+		return METHODS_ROOT;
+	return c->has_group && peer_in_group(fd, c->group) ? METHODS_MEMBER : METHODS_ANYONE;
+}
+
+/* Others must get in whatever one user does, and root whatever all of them do. */
+static bool
+has_room(const struct control *c, uid_t uid)
+{
+	uint64_t max = c->context.config->max_clients, its = 0;
+	const struct client *client;
+
+	if (uid == 0)
+		return c->nr_clients < max + CLIENTS_OF_ROOT;
+	TAILQ_FOREACH(client, &c->clients, next)
+		its += client->uid == uid;
+	return c->nr_clients < max && (its < (max + 1) / 2 || uid == geteuid());
+}
+
+static void
+add_client(struct control *c, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	struct client *client;
+	uid_t uid;
+	gid_t gid;
+
+	if (peer_credentials(fd, &uid, &gid) < 0) {
+		descriptor_close_connection(fd, (uid_t)-1);
+		return;
+	}
+	if (!has_room(c, uid) || !descriptor_wanted(uid)) {
+		descriptor_close_connection(fd, uid);
+		return;
+	}
+	client = client_new(fd, uid, gid, access_of(c, fd, uid), c->now_ns);
+	if (!client)
+		return;
+	e.data.ptr = client;
+	client->events = e.events;
+	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) < 0) {
+		client_free(client);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&c->clients, client, next);
+	c->nr_clients++;
+}
+
+static void
+accept_some(struct control *c)
+{
+	for (int i = 0; i < ACCEPTS_MAX; i++) {
+		int fd = accept4(c->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0) {
+			add_client(c, fd);
+			continue;
+		}
+		/* Else the connection that cannot be taken would wake us for ever. */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			log_warning("control: no connection can be taken: %s", strerror(errno));
+			listen_on(c, false);
+		}
+		return;
+	}
+}
+
+static void
+bury(struct control *c)
+{
+	struct client *client, *later;
+
+	TAILQ_FOREACH_SAFE(client, &c->clients, next, later) {
+		if (!client->dead)
+			continue;
+		TAILQ_REMOVE(&c->clients, client, next);
+		c->nr_clients--;
+		client_free(client);
+	}
+}
+
+/* --- from outside ------------------------------------------------------------------------ */
+
+void
+control_dispatch(struct control *c, uint64_t now_ns)
+{
+	struct epoll_event events[EVENTS_MAX];
+	struct client *client;
+	uint64_t count;
+	int n = epoll_wait(c->epoll, events, EVENTS_MAX, 0);
+
+	c->now_ns = now_ns;
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.ptr == &c->listener)
+			accept_some(c);
+		else if (events[i].data.ptr == &c->again)
+			(void)!read(c->again, &count, sizeof(count));
+		else
+			on_client(c, events[i].data.ptr, events[i].events);
+	}
+	TAILQ_FOREACH(client, &c->clients, next)
+		control_serve(c, client);
+	bury(c);
+}
+
+/* The next reply of a call with "more". */
+static void
+tell_progress(struct control *c, struct client *client)
+{
+	json_t *parameters;
+
+	/* Who has not read the last one gets a later one; the time-out is for who never does. */
+	if (!client->more || client->dead || client_unsent(client))
+		return;
+	if (client->wait == METHODS_MONITOR) {
+		if (c->now_ns < client->next_ns)
+			return;
+		client->next_ns += client->wait_ns;
+		if (client->next_ns <= c->now_ns)
+			client->next_ns = c->now_ns + client->wait_ns;
+		parameters = methods_status(&c->context);
+	} else {
+		if (client->wait != METHODS_CAPTURE)
+			return;
+		parameters = capture_calls_reply(c->captures, client->wait_id);
+	}
+	if (parameters)
+		reply(c, client, NULL, parameters, true);
+	control_settle(c, client);
+}
+
+void
+control_tick(struct control *c, uint64_t now_ns)
+{
+	uint64_t timeout_ns = c->context.config->client_timeout;
+	struct client *client;
+
+	c->now_ns = now_ns;
+	listen_on(c, true);
+	TAILQ_FOREACH(client, &c->clients, next) {
+		if (client_expired(client, now_ns, timeout_ns))
+			control_drop(c, client);
+		else if (client->wait != METHODS_ANSWERED)
+			tell_progress(c, client);
+	}
+	bury(c);
+	/* What a flood or a capture made the heap grow by stays with us otherwise, in holes. */
+	if (c->used >= TRIM_CALLS) {
+		(void)malloc_trim(0);
+		c->used = 0;
+	}
+}
+
+/* The last reply of a call that was waited for, if anybody still does. */
+static void
+answer_late(void *arg, void *who, const char *error, json_t *parameters)
+{
+	struct client *client = who;
+	struct control *c = arg;
+
+	if (!client) {
+		json_decref(parameters);
+		return;
+	}
+	client->wait = METHODS_ANSWERED;
+	client->idle_ns = c->now_ns;
+	if (client->silent)
+		json_decref(parameters);
+	else
+		reply(c, client, error, parameters, false);
+	client->silent = false;
+	control_settle(c, client);
+}
+
+static void
+on_capture_begun(void *arg, void *who)
+{
+	struct client *client = who;
+
+	if (client && client->wait == METHODS_CAPTURE)
+		tell_progress(arg, client);
+}
+
+static void
+on_capture_ended(void *arg, void *who, const char *error, json_t *parameters)
+{
+	struct control *c = arg;
+
+	c->used = TRIM_CALLS;
+	answer_late(arg, who, error, parameters);
+}
+
+void
+control_reloaded(struct control *c, uint64_t number, int r, const char *text)
+{
+	struct client *client;
+
+	TAILQ_FOREACH(client, &c->clients, next) {
+		struct method_call call = { .wait = METHODS_ANSWERED };
+
+		if (client->dead || client->wait != METHODS_RELOAD || client->wait_id > number)
+			continue;
+		if (r < 0)
+			method_call_fail(&call, r, text);
+		else
+			call.parameters = json_object();
+		answer_late(c, client, call.error, call.parameters);
+	}
+}
+
+static void
+find_group(struct control *c)
+{
+	const char *name = c->context.config->control_group;
+
+	c->has_group = peer_group_find(name, &c->group);
+	if (!c->has_group)
+		log_warning("control_group %s: no such group; only root is answered", name);
+}
+
+static int
+open_descriptors(struct control *c, int listen_fd, char *text, size_t size)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = &c->again };
+
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->again = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->epoll < 0 || c->again < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->again, &e) < 0) {
+		int error = -errno;
+
+		snprintf(text, size, "control socket: %s", strerror(-error));
+		return error;
+	}
+	if (listen_fd >= 0)
+		return listener_adopt(&c->listener, listen_fd, text, size);
+	return listener_open(&c->listener, c->context.config->control_socket,
+			     c->has_group ? &c->group : NULL, text, size);
+}
+
+int
+control_open(const struct control_context *context, int listen_fd, struct control **ret, char *text,
+	     size_t size)
+{
+	struct control *c = calloc(1, sizeof(*c));
+	int r = -ENOMEM;
+
+	if (!c)
+		goto memory;
+	c->context = *context;
+	c->listener.fd = c->epoll = c->again = -1;
+	TAILQ_INIT(&c->clients);
+	c->captures = capture_calls_new(streams_captures(context->streams), on_capture_begun,
+					on_capture_ended, c);
+	c->disk_calls = disk_calls_new(context->chores, answer_late, c);
+	if (!c->captures || !c->disk_calls)
+		goto memory;
+	find_group(c);
+	r = open_descriptors(c, listen_fd, text, size);
+	if (r < 0) {
+		control_close(c);
+		return r;
+	}
+	listen_on(c, true);
+	*ret = c;
+	return 0;
+memory:
+	control_close(c);
+	snprintf(text, size, "control socket: %s", strerror(ENOMEM));
+	return r;
+}
+
+void
+control_leave(struct control *c)
+{
+	listen_on(c, false);
+	listener_close(&c->listener);
+}
+
+void
+control_close(struct control *c)
+{
+	struct client *client;
+
+	if (!c)
+		return;
+	capture_calls_free(c->captures);
+	disk_calls_free(c->disk_calls);
+	while ((client = TAILQ_FIRST(&c->clients))) {
+		TAILQ_REMOVE(&c->clients, client, next);
+		client_free(client);
+	}
+	listener_close(&c->listener);
+	if (c->epoll >= 0)
+		(void)close(c->epoll);
+	if (c->again >= 0)
+		(void)close(c->again);
+	free(c);
+}
+
+/* A socket that somebody removed lets nobody in any more. Who is in stays. */
+static void
+renew_listener(struct control *c)
+{
+	struct listener fresh = { .fd = -1 };
+	char why[512] = "";
+
+	if (!listener_lost(&c->listener))
+		return;
+	if (listener_open(&fresh, c->listener.path, c->has_group ? &c->group : NULL, why,
+			  sizeof(why)) < 0) {
+		log_error("%s", why);
+		return;
+	}
+	log_notice("control_socket %s was removed: made again", fresh.path);
+	listen_on(c, false);
+	listener_close(&c->listener);
+	c->listener = fresh;
+	listen_on(c, true);
+}
+
+void
+control_reload(struct control *c, const struct config *config)
+{
+	c->context.config = config;
+	renew_listener(c);
+}
+
+int
+control_fd(const struct control *c)
+{
+	return c->epoll;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * method_call: a call of a method on its way: what came, who asks, and what is answered. What
+ * handlers of methods have in common.
+ */
+#ifndef DAEMON_CONTROL_METHOD_CALL_H
+#define DAEMON_CONTROL_METHOD_CALL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/control/control.h"
+#include "daemon/control/varlink.h"
+
+#define METHODS_INTERFACE "io.spoor.Recorder"
+
+enum methods_access {
+	METHODS_ANYONE, /* only to be told what there is */
+	METHODS_MEMBER, /* of the control group */
+	METHODS_ROOT,
+};
+
+enum methods_wait {
+	METHODS_ANSWERED,
+	METHODS_CAPTURE, /* until it ends; with "more" also when it begins, and each second */
+	METHODS_MONITOR, /* until the client is gone */
+	METHODS_DISK,	 /* methods_run() is still to be called, where a disk can be waited for */
+	METHODS_RELOAD,	 /* until that reload is over */
+};
+
+struct capture_calls; /* those that were started here and run: capture_calls.h */
+
+/* When users last had a segment closed; those of whom it is longest ago are forgotten. */
+#define METHODS_ROTATIONS 64
+struct methods_rotations {
+	struct {
+		uid_t uid;
+		uint64_t at_ns; /* 0: never */
+	} last[METHODS_ROTATIONS];
+};
+
+struct method_call {
+	/* What control knows. */
+	const struct control_context *context;
+	struct capture_calls *captures;
+	const struct varlink_call *message;
+	enum methods_access access;
+	uid_t uid;
+	gid_t gid;
+	int fd; /* came along with the call, or -1; a handler that takes it leaves -1 */
+	uint64_t now_ns, asked_ns;	     /* asked_ns: when methods_run() was put off */
+	void *client;			     /* who waits: handed to capture_calls.h */
+	struct methods_rotations *rotations; /* DISK */
+	/* What the handler says. */
+	const char *error;	/* NULL: none */
+	json_t *parameters;	/* of the reply; NULL: none, or no memory was left */
+	enum methods_wait wait; /* ANSWERED: the above is the last reply; else a first one, if any */
+	uint64_t wait_id;	/* CAPTURE, RELOAD: which */
+	void (*run)(struct method_call *call); /* DISK: methods_run()'s */
+	uint64_t wait_ns;		       /* MONITOR: between replies */
+};
+
+/* Answer it with an error of varlink or of ours; parameters, which may be NULL, are taken over. */
+void method_call_error(struct method_call *call, const char *error, json_t *parameters);
+void method_call_invalid(struct method_call *call, const char *parameter);
+void method_call_fail(struct method_call *call, int error, const char *message);
+void method_call_limit(struct method_call *call, const char *key, uint64_t value);
+
+/*
+ * An integer parameter between min and max, the default where it is absent or null. false: out
+ * of range, and the call is answered so.
+ */
+bool method_call_int(struct method_call *call, const char *name, int64_t min, int64_t max,
+		     int64_t absent, int64_t *ret);
+/* NULL where it is absent or null. */
+json_t *method_call_parameter(const struct method_call *call, const char *name);
+
+#endif

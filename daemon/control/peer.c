@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/control/peer.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include <bsd/stdlib.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+#define GROUPS_MAX 65536 /* of a process: NGROUPS_MAX of Linux */
+
+int
+peer_credentials(int fd, uid_t *ret_uid, gid_t *ret_gid)
+{
+	struct ucred cred;
+	socklen_t size = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
+		return -errno;
+	/* The kernel says -1 of a peer it does not know. */
+	if (size != sizeof(cred) || cred.uid == (uid_t)-1)
+		return -EPERM;
+	*ret_uid = cred.uid;
+	*ret_gid = cred.gid;
+	return 0;
+}
+
+static bool
+peer_has(const gid_t *groups, size_t nr, gid_t group)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+/* 1: member, 0: not, -errno: cannot be told. */
+static int
+in_credentials(int fd, gid_t group)
+{
+	socklen_t size = 64 * sizeof(gid_t);
+	gid_t *groups = NULL;
+	int r = -ERANGE;
+
+	/* Twice: it says how much room there has to be. */
+	for (int i = 0; i < 2 && r == -ERANGE; i++) {
+		gid_t *larger = size <= GROUPS_MAX * sizeof(gid_t) ? realloc(groups, size) : NULL;
+
+		if (!larger) {
+			r = -ENOMEM;
+			break;
+		}
+		groups = larger;
+		r = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0 ? -errno : 0;
+	}
+	if (r == 0)
+		r = peer_has(groups, size / sizeof(gid_t), group);
+	free(groups);
+	return r;
+}
+
+static bool
+in_database(uid_t uid, gid_t group)
+{
+	struct passwd *pw = getpwuid(uid);
+	gid_t *groups;
+	int nr = GROUPS_MAX;
+	bool member;
+
+	if (!pw)
+		return false;
+	groups = reallocarray(NULL, GROUPS_MAX, sizeof(*groups));
+	if (!groups)
+		return false;
+	member = getgrouplist(pw->pw_name, pw->pw_gid, groups, &nr) >= 0 &&
+		peer_has(groups, (size_t)nr, group);
+	free(groups);
+	return member;
+}
+
+bool
+peer_in_group(int fd, gid_t group)
+{
+	uid_t uid;
+	gid_t gid;
+	int r;
+
+	if (peer_credentials(fd, &uid, &gid) < 0)
+		return false;
+	if (gid == group)
+		return true;
+	r = in_credentials(fd, group);
+	if (r >= 0)
+		return r > 0;
+	return r == -ENOPROTOOPT && in_database(uid, group);
+}
+
+bool
+peer_group_find(const char *name, gid_t *ret)
+{
+	const struct group *g = *name ? getgrnam(name) : NULL;
+
+	if (g)
+		*ret = g->gr_gid;
+	return g != NULL;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoorctl capture: asks for a recording, shows how it goes, and ends it when told to. */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+#include "daemon/config/config_value.h"
+#include "daemon/ctl/ctl_command.h"
+#include "daemon/ctl/ctl_option.h"
+#include "daemon/ctl/ctl_output.h"
+#include "daemon/ctl/ctl_print.h"
+#include "recorder/host/cgroup.h"
+
+enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH };
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	interrupted++;
+}
+
+/* --- what is asked for ------------------------------------------------------------------- */
+
+/* false: no memory. */
+static bool
+ctl_capture_append(json_t *parameters, const char *key, json_t *value)
+{
+	json_t *array = json_object_get(parameters, key);
+
+	if (!array) {
+		array = json_array();
+		if (json_object_set_new(parameters, key, array) < 0) {
+			json_decref(value);
+			return false;
+		}
+	}
+	return json_array_append_new(array, value) == 0;
+}
+
+static int
+add_numbers(json_t *parameters, const char *key, const char *command)
+{
+	char *copy = strdup(optarg), *rest = copy, *one;
+	const char *problem = NULL;
+
+	while (!problem && (one = strsep(&rest, ","))) {
+		long long n = strtonum(one, 1, INT32_MAX, &problem);
+
+		if (!problem && !ctl_capture_append(parameters, key, json_integer(n)))
+			problem = "out of memory";
+	}
+	free(copy);
+	if (!copy || problem)
+		return ctl_option_wrong(command, "%s: numbers with commas, such as 12,34", optarg);
+	return -1;
+}
+
+static int
+set_number(json_t *parameters, const char *key, const char *command)
+{
+	const char *problem;
+	long long n = strtonum(optarg, 1, INT64_MAX, &problem);
+
+	if (problem)
+		return ctl_option_wrong(command, "%s: a number of one or more", optarg);
+	(void)json_object_set_new(parameters, key, json_integer(n));
+	return -1;
+}
+
+static int
+set_duration(json_t *parameters, const char *command)
+{
+	uint64_t ns;
+
+	if (config_time_parse(optarg, &ns) < 0 || ns == 0)
+		return ctl_option_wrong(command, "--duration %s: a time such as 500ms, 30s or 5m",
+					optarg);
+	(void)json_object_set_new(parameters, "duration_s", json_real((double)ns / 1e9));
+	return -1;
+}
+
+/* -1, or what to exit with. */
+static int
+set_text(json_t *parameters, const char *key, const char *s, const char *command)
+{
+	json_t *value = json_string(s);
+
+	if (!value)
+		return ctl_option_wrong(command, "%s: not UTF-8", optarg);
+	if (strcmp(key, "events") == 0)
+		return ctl_capture_append(parameters, key, value) ? -1 : CTL_FAILED;
+	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
+}
+
+/* The daemon takes what is below the root of the hierarchy; spoor record, directories as well. */
+static int
+set_cgroup(json_t *parameters, const char *command)
+{
+	const char *s = optarg;
+	char root[4096];
+	size_t len;
+
+	if (cgroup_root(NULL, root, sizeof(root)) == 0) {
+		len = strlen(root);
+		if (strncmp(s, root, len) == 0 && (s[len] == '/' || !s[len]))
+			s += len;
+	}
+	while (*s == '/')
+		s++;
+	if (!*s)
+		return ctl_option_wrong(command, "%s: the root group is everything: leave it out",
+					optarg);
+	return set_text(parameters, "cgroup", s, command);
+}
+
+struct capture {
+	json_t *parameters;
+	const char *output; /* NULL: into the archive */
+};
+
+static int
+set_option(struct ctl_client *c, struct capture *w, const char *command, int option)
+{
+	switch (option) {
+	case 'F':
+		return set_number(w->parameters, "frequency_hz", command);
+	case 'c':
+		return set_number(w->parameters, "period", command);
+	case 'e':
+		return set_text(w->parameters, "events", optarg, command);
+	case 'p':
+		return add_numbers(w->parameters, "pids", command);
+	case 't':
+		return add_numbers(w->parameters, "tids", command);
+	case 'G':
+		return set_cgroup(w->parameters, command);
+	case 'C':
+		return set_text(w->parameters, "cpus", optarg, command);
+	case OPT_CALL_GRAPH:
+		return set_text(w->parameters, "call_graph", optarg, command);
+	case OPT_DURATION:
+		return set_duration(w->parameters, command);
+	case 'o':
+		w->output = optarg;
+		return -1;
+	}
+	return ctl_option_take(c, command, option);
+}
+
+static int
+read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "frequency", required_argument, NULL, 'F' },
+		{ "period", required_argument, NULL, 'c' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "tid", required_argument, NULL, 't' },
+		{ "cgroup", required_argument, NULL, 'G' },
+		{ "cpu", required_argument, NULL, 'C' },
+		{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
+		{ "duration", required_argument, NULL, OPT_DURATION },
+		{ "output", required_argument, NULL, 'o' },
+		CTL_OPTIONS
+	};
+	int o, r, targets;
+
+	while ((o = getopt_long(argc, argv, "hF:c:e:p:t:G:C:o:", options, NULL)) != -1)
+		if ((r = set_option(c, w, argv[0], o)) >= 0)
+			return r;
+	if (optind != argc)
+		return ctl_option_wrong(argv[0], "%s: not an option", argv[optind]);
+	targets = !!json_object_get(w->parameters, "pids") +
+		!!json_object_get(w->parameters, "tids") +
+		!!json_object_get(w->parameters, "cgroup");
+	if (targets > 1)
+		return ctl_option_wrong(argv[0], "--pid, --tid and --cgroup exclude each other");
+	if (json_object_get(w->parameters, "frequency_hz") &&
+	    json_object_get(w->parameters, "period"))
+		return ctl_option_wrong(argv[0], "--frequency and --period exclude each other");
+	return -1;
+}
+
+/* --- while it runs ----------------------------------------------------------------------- */
+
+static void
+print_progress(const json_t *capture, bool last)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	double elapsed_s = json_number_value(json_object_get(capture, "elapsed_s"));
+	double duration_s = json_number_value(json_object_get(capture, "duration_s"));
+	char size[CTL_PRINT_BYTES];
+	json_t *lost, *n;
+	const char *key;
+
+	fprintf(stderr, "%s%.*f s", terminal ? "\r" : "", last ? 1 : 0, elapsed_s);
+	if (!last)
+		fprintf(stderr, " of %.0f s", duration_s);
+	fprintf(stderr, ", %lld samples, %s",
+		(long long)json_integer_value(json_object_get(capture, "samples")),
+		ctl_print_size(size, json_integer_value(json_object_get(capture, "bytes"))));
+	lost = json_object_get(capture, "lost");
+	json_object_foreach(lost, key, n)
+	{
+		if (json_integer_value(n) == 0)
+			continue;
+		fprintf(stderr, ", lost: ");
+		ctl_print_loss(stderr, key, json_integer_value(n));
+	}
+	/* What was there was longer, or the terminal's echo of ^C. */
+	fprintf(stderr, "%s%s", terminal ? "\033[K" : "", last ? "\n" : "");
+}
+
+static void
+clear_progress(bool shown)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+}
+
+/* The connection of the capture is busy with it, so this takes another one. */
+static void
+stop(const struct ctl_client *c, int64_t id)
+{
+	struct varlink_reply reply;
+	struct ctl_client other;
+
+	ctl_client_init(&other, c->path);
+	if (ctl_client_call(&other, "StopCapture", json_pack("{sI}", "id", (json_int_t)id),
+			    &reply) == CTL_DONE)
+		varlink_reply_done(&reply);
+	ctl_client_done(&other);
+}
+
+/* What was asked for and is not had. */
+static void
+print_notes(const json_t *capture)
+{
+	const json_t *notes = json_object_get(capture, "notes"), *one;
+	size_t i;
+
+	json_array_foreach(notes, i, one)
+	{
+		fputs("spoorctl: ", stderr);
+		ctl_print_text(stderr, json_string_value(one) ? json_string_value(one) : "");
+		fputc('\n', stderr);
+	}
+}
+
+/* Until the last reply, which is returned. The first ^C ends the capture, the second one us. */
+static int
+ctl_capture_follow(struct ctl_client *c, struct varlink_reply *ret, bool *ret_started)
+{
+	bool terminal = isatty(STDERR_FILENO) && !c->json, stopped = false, shown = false;
+	const json_t *capture;
+	int64_t id = -1;
+	int r;
+
+	for (;;) {
+		if (interrupted > 1) {
+			clear_progress(shown);
+			return CTL_FAILED;
+		}
+		if (interrupted && !stopped && id >= 0) {
+			stop(c, id);
+			stopped = true;
+		}
+		r = ctl_client_receive(c, ret);
+		if (r == -EINTR)
+			continue;
+		if (r != CTL_DONE) {
+			clear_progress(shown);
+			return r;
+		}
+		capture = json_object_get(ret->parameters, "capture");
+		if (c->json)
+			ctl_client_print_json(ret->parameters);
+		else if (!*ret_started)
+			print_notes(capture);
+		*ret_started = true;
+		if (!ret->continues)
+			return CTL_DONE;
+		id = json_integer_value(json_object_get(capture, "id"));
+		if (terminal)
+			print_progress(capture, false);
+		shown = terminal;
+		varlink_reply_done(ret);
+	}
+}
+
+static void
+catch_signals(void)
+{
+	static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction act = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		sigaction(stopping[i], &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void
+print_end(const struct ctl_client *c, const struct capture *w, const json_t *parameters)
+{
+	const json_t *capture = json_object_get(parameters, "capture");
+	const char *file = json_string_value(json_object_get(capture, "file"));
+
+	if (c->json)
+		return;
+	print_progress(capture, true);
+	if (!w->output && file) {
+		ctl_print_text(stdout, file);
+		putchar('\n');
+	}
+}
+
+static int
+capture(struct ctl_client *c, struct capture *w)
+{
+	struct ctl_output output = { .fd = -1 };
+	struct varlink_reply reply;
+	bool started = false;
+	int r;
+
+	if (w->output) {
+		r = ctl_output_open(&output, w->output);
+		if (r != CTL_DONE)
+			return r;
+		(void)json_object_set_new(w->parameters, "file_descriptor", json_integer(0));
+	}
+	catch_signals();
+	r = ctl_client_send(c, "Capture", json_incref(w->parameters), true, output.fd);
+	if (r == CTL_DONE)
+		r = ctl_capture_follow(c, &reply, &started);
+	if (r == CTL_DONE) {
+		print_end(c, w, reply.parameters);
+		varlink_reply_done(&reply);
+	}
+	if (w->output && ctl_output_close(&output, started) != CTL_DONE)
+		r = CTL_FAILED;
+	return r;
+}
+
+int
+ctl_command_capture(struct ctl_client *c, int argc, char **argv)
+{
+	struct capture w = { .parameters = json_object() };
+	int r = w.parameters ? read_options(c, &w, argc, argv) : CTL_FAILED;
+
+	if (r < 0)
+		r = capture(c, &w);
+	json_decref(w.parameters);
+	return r;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/ctl/ctl_option.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/ctl/ctl_command.h"
+
+static const struct {
+	const char *name, *arguments, *help;
+} commands[] = {
+#define X(name, arguments, help) { #name, arguments, help },
+	CTL_COMMANDS(X)
+#undef X
+};
+
+int
+ctl_option_wrong(const char *command, const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "spoorctl %s: ", command);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, " (spoorctl %s --help)\n", command);
+	return CTL_USAGE;
+}
+
+static int
+print_usage(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			printf("usage: spoorctl %s%s%s\n\n%s; see spoorctl(1)\n", name,
+			       *commands[i].arguments ? " " : "", commands[i].arguments,
+			       commands[i].help);
+	return CTL_DONE;
+}
+
+int
+ctl_option_take(struct ctl_client *c, const char *command, int option)
+{
+	switch (option) {
+	case CTL_OPTION_SOCKET:
+		c->path = optarg;
+		return -1;
+	case CTL_OPTION_JSON:
+		c->json = true;
+		return -1;
+	case 'h':
+		return print_usage(command);
+	}
+	return CTL_USAGE;
+}
+
+int
+ctl_option_arguments(struct ctl_client *c, int argc, char **argv, int wanted)
+{
+	static const struct option options[] = { CTL_OPTIONS };
+	int o, r;
+
+	while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+		if ((r = ctl_option_take(c, argv[0], o)) >= 0)
+			return r;
+	if (argc - optind == wanted)
+		return -1;
+	return ctl_option_wrong(argv[0], wanted ? "takes one argument" : "takes no arguments");
+}

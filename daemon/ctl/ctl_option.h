@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ctl_option: what the commands of spoorctl have in common on the command line.
+ */
+#ifndef DAEMON_CTL_CTL_OPTION_H
+#define DAEMON_CTL_CTL_OPTION_H
+
+#include <getopt.h>
+
+#include "daemon/ctl/ctl_client.h"
+
+/* Every command has these; a command's own come before them. */
+enum { CTL_OPTION_SOCKET = 0x200, CTL_OPTION_JSON };
+/* clang-format off */
+#define CTL_OPTIONS                                                                                \
+	{ "socket", required_argument, NULL, CTL_OPTION_SOCKET },                                  \
+	{ "json", no_argument, NULL, CTL_OPTION_JSON },                                            \
+	{ "help", no_argument, NULL, 'h' },                                                        \
+	{ NULL, 0, NULL, 0 }
+/* clang-format on */
+
+/*
+ * What getopt_long() returned that the command does not know: -1 it is done, else the exit
+ * status to end with (help was asked for, or it was wrong).
+ */
+int ctl_option_take(struct ctl_client *c, const char *command, int option);
+/* A line on stderr and where to find help; CTL_USAGE. */
+int ctl_option_wrong(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* For commands whose only options are those, and who take so many free arguments. */
+int ctl_option_arguments(struct ctl_client *c, int argc, char **argv, int wanted);
+
+#endif

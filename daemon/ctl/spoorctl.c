@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoorctl: asks spoord to do things, over its control socket. */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/ctl/ctl_command.h"
+#include "daemon/ctl/ctl_option.h"
+
+#define SOCKET_PATH "/run/spoor/io.spoor.Recorder"
+
+static const struct command {
+	const char *name, *arguments, *help;
+	int (*run)(struct ctl_client *c, int argc, char **argv);
+} commands[] = {
+#define X(name, arguments, help) { #name, arguments, help, ctl_command_##name },
+	CTL_COMMANDS(X)
+#undef X
+};
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int
+print_help(FILE *f)
+{
+	fputs("usage: spoorctl [--socket PATH] [--json] COMMAND [ARGUMENTS]\n\n", f);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fputs("\nspoorctl(1) tells of every command and its options.\n", f);
+	return f == stdout ? CTL_DONE : CTL_USAGE;
+}
+
+/* Options before the command. -1: go on at argv[optind]. */
+static int
+read_options(struct ctl_client *c, int argc, char **argv)
+{
+	static const struct option options[] = { { "version", no_argument, NULL, 'V' },
+						 CTL_OPTIONS };
+	int o;
+
+	while ((o = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		if (o == 'h')
+			return print_help(stdout);
+		if (o == 'V')
+			return printf("spoorctl %s\n", SPOOR_VERSION) < 0 ? CTL_FAILED : CTL_DONE;
+		if (ctl_option_take(c, "", o) >= 0)
+			return print_help(stderr);
+	}
+	return optind < argc ? -1 : print_help(stderr);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct ctl_client client;
+	const char *name;
+	int r;
+
+	ctl_client_init(&client, SOCKET_PATH);
+	r = read_options(&client, argc, argv);
+	if (r >= 0)
+		return r;
+	name = argv[optind];
+	argc -= optind;
+	argv += optind;
+	optind = 0; /* begins anew, after argv[0] */
+	for (size_t i = 0; i < NR_COMMANDS; i++) {
+		if (strcmp(commands[i].name, name) != 0)
+			continue;
+		r = commands[i].run(&client, argc, argv);
+		ctl_client_done(&client);
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			warn("standard output");
+			r = CTL_FAILED;
+		}
+		return r;
+	}
+	if (strcmp(name, "help") == 0)
+		return print_help(stdout);
+	warnx("no such command: %s (spoorctl --help)", name);
+	return CTL_USAGE;
+}

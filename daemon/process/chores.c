@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/process/chores.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "daemon/process/joinable.h"
+#include "daemon/process/watchdog.h"
+#include "recorder/ground/wake.h"
+#include "recorder/host/host.h"
+
+STAILQ_HEAD(chore_list, chore);
+
+struct chores {
+	int wake_fd;
+	struct joinable thread;
+	pthread_mutex_t lock;
+	pthread_cond_t asked;
+	/* Under lock: */
+	struct chore_list waiting, done;
+	bool busy, quit;
+	uint64_t nr_done;
+	uint64_t turn; /* that is being served: of each user one chore has it */
+	/* The main thread's: */
+	struct watchdog_counter seen;
+};
+
+/*
+ * A user's chores have one turn after another; the first, the next one. Were it the one that is
+ * being served, users who each ask again at once would keep it from ever being over.
+ */
+static uint64_t
+turn_of(const struct chores *c, const struct chore *one)
+{
+	uint64_t turn = c->turn + 1;
+	const struct chore *other;
+
+	STAILQ_FOREACH(other, &c->waiting, next)
+		if (other->for_client && other->uid == one->uid && other->turn >= turn)
+			turn = other->turn + 1;
+	return turn;
+}
+
+static struct chore *
+chores_take(struct chores *c)
+{
+	struct chore *one, *first = NULL;
+
+	STAILQ_FOREACH(one, &c->waiting, next) {
+		if (!one->for_client) {
+			first = one;
+			break;
+		}
+		if (!first || one->turn < first->turn)
+			first = one;
+	}
+	if (!first)
+		return NULL;
+	STAILQ_REMOVE(&c->waiting, first, chore, next);
+	if (first->for_client)
+		c->turn = first->turn;
+	return first;
+}
+
+static void *
+chores_body(void *arg)
+{
+	struct chores *c = arg;
+	struct chore *one;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->quit) {
+		one = chores_take(c);
+		if (!one) {
+			pthread_cond_wait(&c->asked, &c->lock);
+			continue;
+		}
+		c->busy = true;
+		pthread_mutex_unlock(&c->lock);
+		one->run(one);
+		pthread_mutex_lock(&c->lock);
+		c->busy = false;
+		c->nr_done++;
+		STAILQ_INSERT_TAIL(&c->done, one, next);
+		wake_signal(c->wake_fd);
+	}
+	pthread_mutex_unlock(&c->lock);
+	joinable_end(&c->thread);
+	return NULL;
+}
+
+int
+chores_new(int wake_fd, struct chores **ret)
+{
+	struct chores *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->wake_fd = wake_fd;
+	STAILQ_INIT(&c->waiting);
+	STAILQ_INIT(&c->done);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->asked, NULL);
+	r = joinable_start(&c->thread, "spoord-chores", chores_body, c);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+void
+chores_add(struct chores *c, struct chore *one)
+{
+	one->asked_ns = host_now_ns();
+	one->dropped = false;
+	pthread_mutex_lock(&c->lock);
+	if (c->quit) {
+		one->dropped = true;
+		STAILQ_INSERT_TAIL(&c->done, one, next);
+	} else {
+		one->turn = one->for_client ? turn_of(c, one) : 0;
+		STAILQ_INSERT_TAIL(&c->waiting, one, next);
+	}
+	pthread_cond_signal(&c->asked);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void
+chores_dispatch(struct chores *c)
+{
+	struct chore *one;
+
+	for (;;) {
+		pthread_mutex_lock(&c->lock);
+		one = STAILQ_FIRST(&c->done);
+		if (one)
+			STAILQ_REMOVE_HEAD(&c->done, next);
+		pthread_mutex_unlock(&c->lock);
+		if (!one)
+			return;
+		one->done(one);
+	}
+}
+
+bool
+chores_alive(struct chores *c, uint64_t now_ns)
+{
+	uint64_t nr_done;
+	bool idle;
+
+	pthread_mutex_lock(&c->lock);
+	idle = !c->busy && STAILQ_EMPTY(&c->waiting);
+	nr_done = c->nr_done;
+	pthread_mutex_unlock(&c->lock);
+	if (idle)
+		c->seen.since_ns = 0;
+	return idle || watchdog_moves(&c->seen, nr_done, now_ns);
+}
+
+bool
+chores_close(struct chores *c, bool (*each_second)(void *arg), void *arg)
+{
+	struct chore *one;
+
+	if (!c)
+		return true;
+	pthread_mutex_lock(&c->lock);
+	c->quit = true;
+	STAILQ_FOREACH(one, &c->waiting, next)
+		one->dropped = true;
+	STAILQ_CONCAT(&c->done, &c->waiting);
+	pthread_cond_signal(&c->asked);
+	pthread_mutex_unlock(&c->lock);
+	chores_dispatch(c);
+	if (!joinable_join(&c->thread, each_second, arg))
+		return false;
+	chores_dispatch(c);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->asked);
+	free(c);
+	return true;
+}

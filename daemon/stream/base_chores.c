@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What of the stream waits for a disk: rotation, sync, a look at the files, and the frequency,
+ * which waits for the session. Run in chores; what came of it is for the main thread.
+ */
+#include "daemon/stream/base_stream_internal.h"
+
+#include <errno.h>
+
+#include "daemon/process/log.h"
+#include "recorder/host/host.h"
+
+int
+base_stream_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
+{
+	struct archive_error why = { .saved_errno = 0 };
+	struct clock_triple now;
+	int r;
+
+	host_clocks(&now);
+	r = archive_segment(b->archive, now.realtime, b->boot_id, ret, &why);
+	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
+}
+
+static struct session *
+running(struct base_stream *b, struct session_error *error)
+{
+	struct base_session *s = b->now;
+
+	if (s && session_thread_running(s->thread))
+		return session_thread_session(s->thread);
+	session_fail(error, -EAGAIN, "nothing is being recorded");
+	return NULL;
+}
+
+int
+base_stream_rotate(struct base_stream *b, struct session_error *error)
+{
+	struct session *s = running(b, error);
+	struct io_sink *sink;
+	int r;
+
+	if (!s)
+		return -EAGAIN;
+	r = base_stream_segment(b, &sink, error);
+	if (r == 0)
+		r = session_rotate(s, sink, error);
+	if (r >= 0)
+		b->rotated_ns = host_now_ns();
+	return r;
+}
+
+/* Is the file still there? If not, on to another one. */
+static int
+base_chores_look(struct base_stream *b, struct session_error *error)
+{
+	struct session *s;
+	int r;
+
+	archive_look(b->archive, &b->sight);
+	if (!b->sight.gone && !b->sight.renamed)
+		return 0;
+	s = running(b, error);
+	if (!s)
+		return -EAGAIN;
+	/* It may be the file of a session that is about to end. */
+	r = session_sync(s, error);
+	if (r == 0 && !b->sight.renamed)
+		return 0;
+	if (r < 0 && b->sight.astray)
+		return r;
+	return base_stream_rotate(b, error);
+}
+
+static int
+sync_now(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
+{
+	uint64_t begun_ns = host_now_ns();
+	struct session *s;
+	int r;
+
+	/* Many who ask at once must not get a block each. */
+	if (asked_ns < b->sync_begun_ns)
+		return 0;
+	(void)base_chores_look(b, error);
+	s = running(b, error);
+	if (!s)
+		return -EAGAIN;
+	r = session_sync(s, error);
+	if (r == 0)
+		b->sync_begun_ns = begun_ns;
+	return r;
+}
+
+int
+base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
+{
+	int r = sync_now(b, asked_ns, error);
+
+	/* What has been lost since somebody was told is told to all who have asked until now. */
+	if (b->sight.lost_files != b->lost_files) {
+		b->lost_files = b->sight.lost_files;
+		b->lost_told_ns = host_now_ns();
+	}
+	if (r == -ESTALE || asked_ns < b->lost_told_ns)
+		return session_fail(error, -ESTALE, "%s", b->sight.lost);
+	return r;
+}
+
+static struct stream_chore *
+stream_chore(struct chore *one)
+{
+	return (struct stream_chore *)one;
+}
+
+static void
+run_rotation(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+	struct session *s = running(b, &c->error);
+	struct session_stats now;
+
+	c->result = -EAGAIN;
+	if (!s)
+		return;
+	session_stats(s, &now);
+	/* Another chore may have had the same thought. */
+	c->result = b->for_refusal && !now.refused ? 0 : base_stream_rotate(b, &c->error);
+}
+
+static void
+run_sync(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->result = sync_now(c->stream, one->asked_ns, &c->error);
+}
+
+static void
+run_look(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->result = base_chores_look(c->stream, &c->error);
+}
+
+static void
+run_frequency(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct session *s = running(c->stream, &c->error);
+
+	c->result = s ? session_set_frequency(s, c->stream->frequency_hz, &c->error) : -EAGAIN;
+}
+
+/* Is it worth a word? Not when the session just ends. */
+static bool
+went_wrong(const struct stream_chore *c)
+{
+	return !c->chore.dropped && c->result != 0 && c->result != -EAGAIN &&
+		c->result != -ESHUTDOWN;
+}
+
+static void
+rotation_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->asked = false;
+	if (!went_wrong(c))
+		return;
+	if (c->result < 0)
+		c->stream->rotate_after_ns = host_now_ns() + ROTATE_AGAIN_NS;
+	log_warning("%s: %s", c->result < 0 ? "the segment goes on" : "the segment before",
+		    c->error.text);
+}
+
+static void
+sync_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->asked = false;
+	if (went_wrong(c))
+		log_warning("not synced: %s", c->error.text);
+}
+
+/* The archive has said what is wrong with it; what else is in the way is said once. */
+static void
+look_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+
+	c->asked = false;
+	if (went_wrong(c) && c->result != -ESTALE && !b->look_failed)
+		log_warning("no new file: %s", c->error.text);
+	b->look_failed = c->result < 0;
+}
+
+static void
+frequency_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+
+	c->asked = false;
+	if (b->now == b->frequency_of)
+		b->applied_hz = b->frequency_hz;
+	if (went_wrong(c))
+		log_warning("the frequency stays: %s", c->error.text);
+}
+
+bool
+base_chores_ask(struct base_stream *b, struct stream_chore *c)
+{
+	if (c->asked)
+		return false;
+	c->asked = true;
+	c->stream = b;
+	c->error = (struct session_error){ .saved_errno = 0 };
+	chores_add(b->chores, &c->chore);
+	return true;
+}
+
+void
+base_chores_init(struct base_stream *b)
+{
+	b->rotation.chore = (struct chore){ .run = run_rotation, .done = rotation_done };
+	b->sync.chore = (struct chore){ .run = run_sync, .done = sync_done };
+	b->frequency.chore = (struct chore){ .run = run_frequency, .done = frequency_done };
+	b->look.chore = (struct chore){ .run = run_look, .done = look_done };
+}

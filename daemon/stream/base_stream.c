@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/stream/base_stream_internal.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/config/call_graph.h"
+#include "daemon/process/log.h"
+#include "daemon/stream/session_thread.h"
+#include "format/bytes/time_text.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/host/host.h"
+
+#define BACKOFF_MAX_NS (60 * SECOND_NS)
+#define SEGMENT_BYTES_MIN (64u << 10)
+#define OPEN_POLL_NS 10000000
+#define LOOK_NS (2 * SECOND_NS) /* at what others do to the archive */
+
+/* The loop's idea of now is from before what a client asked for in the same round. */
+static uint64_t
+since(uint64_t now_ns, uint64_t then_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+/* --- a session of it --------------------------------------------------------------------- */
+
+/* On the session's thread. */
+static int
+prepare(void *arg, struct session_options *o, struct session_error *error)
+{
+	struct base_session *s = arg;
+
+	return base_stream_segment(s->stream, &o->sink, error);
+}
+
+static void
+session_free(struct base_session *s)
+{
+	free(s->events);
+	free(s);
+}
+
+/* Bytes a second of side-band. */
+static uint64_t
+sideband_rate(const struct base_stream *b, const struct config *c)
+{
+	struct archive_usage u;
+
+	archive_usage(b->archive, &u);
+	if (!c->sideband_share)
+		return 0;
+	return ((uint64_t)((double)u.max_use * c->sideband_share / CONFIG_PERCENT_ALL / 3600) >>
+		b->sideband_halved) +
+		1;
+}
+
+static int
+set_options(struct base_session *s, const struct config *c, uint64_t hz,
+	    struct session_error *error)
+{
+	struct session_options *o = &s->options;
+
+	*o = (struct session_options){
+		.frequency_hz = hz,
+		.target = SESSION_ALL,
+		.ring_pages = (uint32_t)c->ring_pages,
+		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
+		.block_age_ns = c->block_age,
+		.out_fd = -1,
+		.suspend_on_full = true,
+		.sideband_bytes_per_s = sideband_rate(s->stream, c),
+		.cmdline = "spoord",
+		.writer = "spoord " SPOOR_VERSION,
+	};
+	s->events = strdup(c->events);
+	if (!s->events)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->event_list[0] = s->events;
+	if (s->events[0]) {
+		o->events = s->event_list;
+		o->nr_events = 1;
+	}
+	if (call_graph_parse(c->call_graph, o) < 0)
+		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
+				     c->call_graph);
+	/* The configuration was checked when it was read. */
+	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
+	return 0;
+}
+
+/* One as this configuration wants it, being opened. */
+static int
+base_stream_begin(struct base_stream *b, const struct config *c, uint64_t hz,
+		  struct base_session **ret, struct session_error *error)
+{
+	struct base_session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->stream = b;
+	s->begun_ns = host_now_ns();
+	r = set_options(s, c, hz, error);
+	if (r == 0)
+		r = session_thread_start(&s->options, prepare, s, b->wake_fd, &s->thread, error);
+	if (r < 0) {
+		session_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* It is the present one from here on. */
+static void
+install(struct base_stream *b, struct base_session *s)
+{
+	b->now = s;
+	b->applied_hz = s->options.frequency_hz;
+	b->sideband = s->options.sideband_bytes_per_s;
+	b->begun_ns = b->segment_ns = b->sync_ns = s->begun_ns;
+	b->rotate_after_ns = 0;
+	b->file_bytes = 0;
+}
+
+/* --- ends -------------------------------------------------------------------------------- */
+
+static void
+retry_later(struct base_stream *b, uint64_t now_ns, const char *why)
+{
+	/* Whoever ran for long begins at the beginning again. */
+	if (b->begun_ns && since(now_ns, b->begun_ns) > BACKOFF_MAX_NS)
+		b->backoff_ns = 0;
+	b->backoff_ns = b->backoff_ns ? b->backoff_ns * 2 : SECOND_NS;
+	if (b->backoff_ns > BACKOFF_MAX_NS)
+		b->backoff_ns = BACKOFF_MAX_NS;
+	b->retry_ns = now_ns + b->backoff_ns;
+	b->begun_ns = 0;
+	log_error("nothing is recorded: %s; again in %u s", why,
+		  (unsigned int)(b->backoff_ns / SECOND_NS));
+}
+
+static void
+count_written(struct base_stream *b)
+{
+	struct session_stats now;
+
+	if (!b->now)
+		return;
+	session_thread_stats(b->now->thread, &now);
+	if (now.file_bytes < b->file_bytes)
+		b->file_bytes = 0;
+	b->written += now.file_bytes - b->file_bytes;
+	b->file_bytes = now.file_bytes;
+}
+
+static void
+add_over(struct session_stats *to, const struct session_over *more)
+{
+	size_t i = 0;
+
+	while (i < to->nr_over && to->over[i].uid != more->uid)
+		i++;
+	if (i == SESSION_OVER_MAX)
+		return;
+	if (i == to->nr_over)
+		to->over[to->nr_over++] = (struct session_over){ .uid = more->uid };
+	to->over[i].records += more->records;
+}
+
+static void
+add_counts(struct session_stats *to, const struct session_stats *more)
+{
+	for (size_t i = 0; i < more->nr_over; i++)
+		add_over(to, &more->over[i]);
+	to->sideband_bytes += more->sideband_bytes;
+	to->sideband_ns += more->sideband_ns;
+	to->samples += more->samples;
+	to->records += more->records;
+	to->lost += more->lost;
+	to->throttled += more->throttled;
+	for (size_t i = 0; i < LOSS_CAUSES; i++)
+		to->loss[i] += more->loss[i];
+}
+
+static struct base_session *
+ending_session(struct chore *one)
+{
+	return (struct base_session *)((char *)one - offsetof(struct base_session, ending));
+}
+
+static void
+run_ending(struct chore *one)
+{
+	(void)session_thread_wait(ending_session(one)->thread, NULL, NULL);
+}
+
+static void
+ending_done(struct chore *one)
+{
+	struct base_session *s = ending_session(one);
+	struct session_error error = { .text = "the session ended by itself" };
+	struct session_stats last = { .samples = 0 };
+	struct base_stream *b = s->stream;
+	int r;
+
+	/* The daemon ends: base_stream_close() waits for it. */
+	if (one->dropped)
+		return;
+	r = session_thread_close(s->thread, &last, &error);
+	add_counts(&b->before, &last);
+	LIST_REMOVE(s, link);
+	if (s->failed)
+		retry_later(b, host_now_ns(), error.text);
+	else if (r < 0)
+		log_error("the segment before: %s", error.text);
+	session_free(s);
+}
+
+/*
+ * Ends one that is no longer the present one. Chores that were asked for before may use it, so
+ * it is a chore that waits for it, after them.
+ */
+static void
+retire(struct base_stream *b, struct base_session *s)
+{
+	s->ending.run = run_ending;
+	s->ending.done = ending_done;
+	session_thread_stop(s->thread);
+	LIST_INSERT_HEAD(&b->ending, s, link);
+	chores_add(b->chores, &s->ending);
+}
+
+static void
+base_stream_reap(struct base_stream *b)
+{
+	struct base_session *s = b->now;
+
+	count_written(b);
+	b->now = NULL;
+	b->retry_ns = UINT64_MAX; /* ending_done() knows better */
+	s->failed = true;
+	retire(b, s);
+}
+
+/* --- the loop's -------------------------------------------------------------------------- */
+
+static void
+try_again(struct base_stream *b, uint64_t now_ns)
+{
+	struct session_error error = { .saved_errno = 0 };
+	struct base_session *s;
+
+	if (base_stream_begin(b, b->config, b->hz, &s, &error) < 0)
+		retry_later(b, now_ns, error.text);
+	else
+		install(b, s);
+}
+
+static uint64_t
+segment_bytes(const struct base_stream *b)
+{
+	struct archive_usage u;
+
+	archive_usage(b->archive, &u);
+	return u.segment_bytes < SEGMENT_BYTES_MIN ? SEGMENT_BYTES_MIN : u.segment_bytes;
+}
+
+/* Will the file take nothing any more? Not at once again, for a disk that fails with every file. */
+static bool
+is_refused(struct base_stream *b, uint64_t now_ns)
+{
+	struct session_stats now;
+
+	session_thread_stats(b->now->thread, &now);
+	if (!now.refused || now_ns < b->refused_after_ns || b->look_failed)
+		return false;
+	b->refused_after_ns = now_ns + ROTATE_AGAIN_NS;
+	return true;
+}
+
+static void
+look_at_segment(struct base_stream *b, uint64_t now_ns)
+{
+	bool due;
+
+	count_written(b);
+	if (b->rotated_ns > b->segment_ns)
+		b->segment_ns = b->sync_ns = b->rotated_ns;
+	due = b->file_bytes >= segment_bytes(b) ||
+		since(now_ns, b->segment_ns) >= b->config->segment_age;
+	if (now_ns >= b->rotate_after_ns && (due || is_refused(b, now_ns))) {
+		if (!b->rotation.asked) /* else it is in use */
+			b->for_refusal = !due;
+		if (base_chores_ask(b, &b->rotation)) {
+			/* Not twice for the size that is still told of the old file. */
+			b->rotate_after_ns = now_ns + 2 * SECOND_NS;
+			b->segment_ns = b->sync_ns = now_ns;
+		}
+	} else if (b->config->sync_interval &&
+		   since(now_ns, b->sync_ns) >= b->config->sync_interval) {
+		if (base_chores_ask(b, &b->sync))
+			b->sync_ns = now_ns;
+	}
+}
+
+static void
+base_stream_tell(struct base_session *s)
+{
+	const char *text = session_notes(session_thread_session(s->thread));
+
+	s->told = true;
+	while (*text) {
+		int len = (int)strcspn(text, "\n");
+
+		log_notice("%.*s", len, text);
+		text += len + (text[len] == '\n');
+	}
+	if (s->stream->backoff_ns)
+		log_notice("recording again");
+}
+
+/* Samples are being lost, and somebody has to do something about it: said once an outage. */
+static void
+tell_outage(struct base_stream *b)
+{
+	struct session_stats now;
+	char why[ARCHIVE_TROUBLE_BYTES];
+
+	session_thread_stats(b->now->thread, &now);
+	if (now.suspended == b->suspended)
+		return;
+	b->suspended = now.suspended;
+	if (!now.suspended) {
+		log_warning("writing is resumed; the recording tells what is missing");
+		return;
+	}
+	archive_trouble(b->archive, why);
+	log_warning("writing is suspended, samples are lost: %s", why);
+}
+
+/* What came up while recording: said once, by the session. */
+static void
+tell_news(const struct base_stream *b)
+{
+	char line[256];
+
+	while (session_thread_opened(b->now->thread) &&
+	       session_news(session_thread_session(b->now->thread), line, sizeof(line)))
+		log_warning("%s", line);
+}
+
+static void
+follow_sideband(struct base_stream *b)
+{
+	uint64_t rate = sideband_rate(b, b->config);
+
+	if (rate == b->sideband)
+		return;
+	b->sideband = rate;
+	session_set_sideband(session_thread_session(b->now->thread), rate);
+}
+
+/* A reload's session has come to record, or has not. */
+static void
+look_at_next(struct base_stream *b)
+{
+	struct base_session *s = b->next, *old = b->now;
+
+	if (session_thread_opened(s->thread)) {
+		count_written(b);
+		install(b, s);
+		b->hz = s->options.frequency_hz;
+		b->config = b->next_config;
+		b->next = NULL;
+		b->reloaded = 0;
+		/* Only now: nothing is missed in between. */
+		if (old)
+			retire(b, old);
+	} else if (session_thread_ended(s->thread)) {
+		b->reloaded = session_thread_close(s->thread, NULL, &b->reload_error);
+		b->next = NULL;
+		session_free(s);
+	}
+}
+
+static void
+apply_frequency(struct base_stream *b)
+{
+	if (b->frequency.asked)
+		return;
+	b->frequency_hz = b->hz;
+	b->frequency_of = b->now;
+	(void)base_chores_ask(b, &b->frequency);
+}
+
+void
+base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
+{
+	if (b->next)
+		look_at_next(b);
+	if (since(now_ns, b->look_ns) >= LOOK_NS && base_chores_ask(b, &b->look))
+		b->look_ns = now_ns;
+	if (b->now && !b->now->told && session_thread_opened(b->now->thread))
+		base_stream_tell(b->now);
+	if (b->now && session_thread_ended(b->now->thread))
+		base_stream_reap(b);
+	if (!b->now) {
+		if (now_ns >= b->retry_ns)
+			try_again(b, now_ns);
+		return;
+	}
+	if (!b->now->told)
+		return;
+	tell_outage(b);
+	tell_news(b);
+	follow_sideband(b);
+	look_at_segment(b, now_ns);
+	if (b->hz != b->applied_hz)
+		apply_frequency(b);
+}
+
+/* --- the life of it ---------------------------------------------------------------------- */
+
+/* The first one: whoever starts the daemon is told when it cannot record. */
+static int
+begin_first(struct base_stream *b, struct session_error *error)
+{
+	const struct timespec poll = { .tv_nsec = OPEN_POLL_NS };
+	struct base_session *s;
+	int r = base_stream_begin(b, b->config, b->hz, &s, error);
+
+	if (r < 0)
+		return r;
+	while (!session_thread_opened(s->thread) && !session_thread_ended(s->thread))
+		nanosleep(&poll, NULL);
+	if (session_thread_opened(s->thread)) {
+		install(b, s);
+		base_stream_tell(s);
+		return 0;
+	}
+	r = session_thread_close(s->thread, NULL, error);
+	session_free(s);
+	return r;
+}
+
+int
+base_stream_open(const struct config *c, struct archive *a, struct chores *chores, int wake_fd,
+		 struct base_stream **ret, struct session_error *error)
+{
+	struct base_stream *b = calloc(1, sizeof(*b));
+	int r;
+
+	if (!b)
+		return session_fail(error, -ENOMEM, "out of memory");
+	b->config = c;
+	b->archive = a;
+	b->chores = chores;
+	b->wake_fd = wake_fd;
+	b->hz = c->frequency;
+	base_chores_init(b);
+	LIST_INIT(&b->ending);
+	host_boot_id(b->boot_id);
+	r = begin_first(b, error);
+	if (r == -ENOSPC || r == -EDQUOT) {
+		retry_later(b, host_now_ns(), error->text);
+	} else if (r < 0) {
+		free(b);
+		return r;
+	}
+	*ret = b;
+	return 0;
+}
+
+/* False: given up. */
+static bool
+close_session(struct base_session *s, bool (*each_second)(void *arg), void *arg)
+{
+	struct session_error error = { .saved_errno = 0 };
+
+	session_thread_stop(s->thread);
+	/* Given up: its thread is on its own until the process ends. */
+	if (!session_thread_wait(s->thread, each_second, arg)) {
+		log_error("the last segment: its file does not take the rest: given up");
+		return false;
+	}
+	if (session_thread_close(s->thread, NULL, &error) < 0)
+		log_error("the last segment: %s", error.text);
+	session_free(s);
+	return true;
+}
+
+void
+base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *arg)
+{
+	struct base_session *s;
+	bool all = true;
+
+	if (!b)
+		return;
+	if (b->now)
+		LIST_INSERT_HEAD(&b->ending, b->now, link);
+	if (b->next)
+		LIST_INSERT_HEAD(&b->ending, b->next, link);
+	LIST_FOREACH(s, &b->ending, link)
+		session_thread_stop(s->thread);
+	while ((s = LIST_FIRST(&b->ending))) {
+		LIST_REMOVE(s, link);
+		all &= close_session(s, each_second, arg);
+	}
+	if (all)
+		free(b);
+}
+
+void
+base_stream_stop(struct base_stream *b)
+{
+	if (b && b->now)
+		session_thread_stop(b->now->thread);
+}
+
+int
+base_stream_reload(struct base_stream *b, const struct config *c, uint64_t hz,
+		   struct session_error *error)
+{
+	int r;
+
+	b->reloaded = 0;
+	if (!b->now || !config_needs_session(b->config, c)) {
+		b->hz = hz;
+		b->config = c;
+		return 0;
+	}
+	r = base_stream_begin(b, c, hz, &b->next, error);
+	if (r < 0)
+		return r;
+	b->next_config = c;
+	b->reloaded = -EINPROGRESS;
+	return b->reloaded;
+}
+
+int
+base_stream_reloaded(const struct base_stream *b, struct session_error *error)
+{
+	if (b->reloaded < 0 && b->reloaded != -EINPROGRESS)
+		*error = b->reload_error;
+	return b->reloaded;
+}
+
+void
+base_stream_set_frequency(struct base_stream *b, uint64_t hz)
+{
+	b->hz = hz;
+}
+
+void
+base_stream_set_sideband(struct base_stream *b, unsigned int halved)
+{
+	b->sideband_halved = halved;
+}
+
+void
+base_stream_stats(struct base_stream *b, struct session_stats *ret)
+{
+	const struct base_session *s;
+	struct session_stats last;
+
+	*ret = (struct session_stats){ .suspended = true };
+	if (b->now)
+		session_thread_stats(b->now->thread, ret);
+	add_counts(ret, &b->before);
+	LIST_FOREACH(s, &b->ending, link) {
+		session_thread_stats(s->thread, &last);
+		add_counts(ret, &last);
+	}
+}
+
+uint64_t
+base_stream_written_bytes(struct base_stream *b)
+{
+	count_written(b);
+	return b->written;
+}
+
+bool
+base_stream_alive(struct base_stream *b, uint64_t now_ns)
+{
+	return !b->now || session_thread_alive(b->now->thread, true, now_ns);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/stream/capture.h"
+
+#include <bsd/string.h>
+#include <bsd/sys/queue.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/process/log.h"
+#include "daemon/stream/capture_internal.h"
+#include "format/bytes/time_text.h"
+#include "recorder/event/sample_bound.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/host/host.h"
+
+/*
+ * A capture has its slot until its time is over or it is stopped. What it then waits for is for a
+ * client to say: a file that takes nothing, a task that lets nobody have events.
+ */
+#define OPEN_NS (15 * SECOND_NS)
+#define OVER_NS SECOND_NS	  /* after its time: the threads have seen it by then */
+#define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
+#define GRACE_AT_EXIT_S 3	  /* of all together */
+#define FILE_GIVEN_UP "the file does not take the rest"
+
+int
+capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct capture_set **ret)
+{
+	struct capture_set *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		return -ENOMEM;
+	set->config = c;
+	set->archive = a;
+	set->wake_fd = wake_fd;
+	set->next_id = 1;
+	TAILQ_INIT(&set->list);
+	TAILQ_INIT(&set->left);
+	*ret = set;
+	return 0;
+}
+
+void
+capture_share_cpu(struct capture_set *set, uint32_t with)
+{
+	uint32_t all = set->config->capture_cpu * (SAMPLE_SHARE_ALL / CONFIG_PERCENT_ALL);
+	uint32_t sharers = set->running + with;
+
+	if (!all)
+		set->cpu_share = SAMPLE_SHARE_ALL;
+	else
+		set->cpu_share = sharers ? all / sharers : all;
+}
+
+void
+capture_free(struct capture *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nr_events; i++)
+		free(c->events[i]);
+	free(c->events);
+	free(c->pids);
+	free(c->cgroup);
+	free(c->cpus);
+	free(c->notes);
+	client_file_free(c->out);
+	free(c);
+}
+
+/* --- while it runs ----------------------------------------------------------------------- */
+
+static struct capture *
+capture_find(struct capture_set *set, uint64_t id)
+{
+	struct capture *c;
+
+	TAILQ_FOREACH(c, &set->list, entry)
+		if (c->progress.id == id)
+			return c;
+	return NULL;
+}
+
+/* Of recording: neither of what it takes to begin, nor of what is written when that is over. */
+static uint64_t
+elapsed_ns(const struct capture *c)
+{
+	const struct capture_progress *p = &c->progress;
+	uint64_t ns = p->begun ? host_now_ns() - c->begun_ns : 0;
+
+	return ns < p->duration_ns ? ns : p->duration_ns;
+}
+
+/* Its slot is somebody else's from now on. */
+static void
+give_up_slot(struct capture_set *set, struct capture *c)
+{
+	if (c->over_ns)
+		return;
+	c->over_ns = host_now_ns();
+	set->running--;
+	capture_share_cpu(set, 0);
+}
+
+int
+capture_stop(struct capture_set *set, uint64_t id)
+{
+	struct capture *c = capture_find(set, id);
+
+	if (!c)
+		return -ENOENT;
+	session_thread_stop(c->thread);
+	give_up_slot(set, c);
+	return 0;
+}
+
+void
+capture_forget(struct capture_set *set, uint64_t id)
+{
+	struct capture *c = capture_find(set, id);
+
+	if (c)
+		c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
+}
+
+int
+capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *ret)
+{
+	struct capture *c = capture_find(set, id);
+
+	if (!c)
+		return -ENOENT;
+	*ret = c->progress;
+	session_thread_stats(c->thread, &ret->stats);
+	ret->elapsed_ns = elapsed_ns(c);
+	return 0;
+}
+
+/* --- ending ------------------------------------------------------------------------------ */
+
+static void
+tell_end(struct capture *c, int error, const char *why)
+{
+	struct capture_progress *p = &c->progress;
+
+	p->ended = true;
+	if (error) {
+		strlcpy(p->error, why, sizeof(p->error));
+		p->saved_errno = -error;
+	}
+	if (c->waiter.on_end)
+		c->waiter.on_end(c->waiter.arg, p);
+	c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
+}
+
+/* Its thread has ended, or is to be waited for. */
+static void
+capture_end(struct capture_set *set, struct capture *c)
+{
+	struct capture_progress *p = &c->progress;
+	struct session_error error = { .saved_errno = 0 };
+	int r;
+
+	TAILQ_REMOVE(&set->list, c, entry);
+	give_up_slot(set, c);
+	p->elapsed_ns = elapsed_ns(c);
+	r = session_thread_close(c->thread, &p->stats, &error);
+	strlcpy(p->file, c->file, sizeof(p->file));
+	tell_end(c, r, c->given_up ? FILE_GIVEN_UP : error.text);
+	log_info("capture %llu ends: %llu samples, %llu lost%s%s", (unsigned long long)p->id,
+		 (unsigned long long)p->stats.samples, (unsigned long long)p->stats.lost,
+		 r < 0 ? ": " : "", p->error);
+	capture_free(c);
+}
+
+/* It ends by itself then. */
+static void
+give_up_file(struct capture *c)
+{
+	if (c->given_up)
+		return;
+	c->given_up = true;
+	client_file_give_up(c->out);
+	log_warning("capture %llu of uid %u is given up: " FILE_GIVEN_UP,
+		    (unsigned long long)c->progress.id, (unsigned int)c->uid);
+}
+
+/* Whoever waits is told; its threads end when they can. */
+static void
+leave(struct capture_set *set, struct capture *c, const char *why)
+{
+	session_thread_stop(c->thread);
+	if (c->out)
+		client_file_give_up(c->out);
+	give_up_slot(set, c);
+	TAILQ_REMOVE(&set->list, c, entry);
+	TAILQ_INSERT_TAIL(&set->left, c, entry);
+	session_thread_stats(c->thread, &c->progress.stats);
+	c->progress.elapsed_ns = elapsed_ns(c);
+	log_warning("capture %llu of uid %u is given up: %s", (unsigned long long)c->progress.id,
+		    (unsigned int)c->uid, why);
+	tell_end(c, -ETIMEDOUT, why);
+}
+
+/* By the clock, whatever its file and its tasks do. */
+static void
+look_at_clock(struct capture_set *set, struct capture *c)
+{
+	const struct capture_progress *p = &c->progress;
+	uint64_t now_ns = host_now_ns();
+
+	if (p->begun && now_ns >= c->begun_ns + p->duration_ns + OVER_NS)
+		give_up_slot(set, c);
+	if (!p->begun && now_ns >= c->asked_ns + OPEN_NS)
+		leave(set, c,
+		      "it could not be begun in 15 s: its file, or a task, does not answer");
+	/* It may have begun a moment after now_ns. */
+	else if (c->out && c->over_ns && now_ns >= c->over_ns + GRACE_NS)
+		give_up_file(c);
+}
+
+static void
+capture_reap(struct capture_set *set)
+{
+	struct capture *c, *next;
+
+	for (c = TAILQ_FIRST(&set->left); c; c = next) {
+		next = TAILQ_NEXT(c, entry);
+		if (!session_thread_ended(c->thread))
+			continue;
+		TAILQ_REMOVE(&set->left, c, entry);
+		(void)session_thread_close(c->thread, NULL, NULL);
+		log_info("capture %llu, which was given up, has ended",
+			 (unsigned long long)c->progress.id);
+		capture_free(c);
+	}
+}
+
+static void
+capture_begin(struct capture *c)
+{
+	struct capture_progress *p = &c->progress;
+
+	p->begun = true;
+	c->begun_ns = host_now_ns();
+	strlcpy(p->file, c->file, sizeof(p->file));
+	c->notes = strdup(session_notes(session_thread_session(c->thread)));
+	p->notes = c->notes ? c->notes : "";
+	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)p->id,
+		 (unsigned int)c->uid, c->out ? "" : ": ", p->file);
+	if (c->waiter.on_begin)
+		c->waiter.on_begin(c->waiter.arg);
+}
+
+void
+capture_set_dispatch(struct capture_set *set)
+{
+	struct capture *c, *next;
+
+	for (c = TAILQ_FIRST(&set->list); c; c = next) {
+		next = TAILQ_NEXT(c, entry);
+		if (!c->progress.begun && session_thread_opened(c->thread))
+			capture_begin(c);
+		if (session_thread_ended(c->thread))
+			capture_end(set, c);
+		else
+			look_at_clock(set, c);
+	}
+	capture_reap(set);
+}
+
+struct patience {
+	struct capture_set *set;
+	struct capture *capture;
+	bool (*each_second)(void *arg);
+	void *arg;
+};
+
+/* For what is a client's to answer: a file, or a task. */
+static bool
+still_waiting(void *arg)
+{
+	struct patience *p = arg;
+	struct capture *c = p->capture;
+
+	if (p->each_second(p->arg) && ++p->set->seconds < GRACE_AT_EXIT_S)
+		return true;
+	if (!c->out || c->given_up)
+		return false;
+	give_up_file(c);
+	return true;
+}
+
+/* Those that write into the archive come first: what waits for clients waits together. */
+static void
+end_all(struct patience *p, bool theirs)
+{
+	struct capture_set *set = p->set;
+	struct capture *c, *next;
+
+	for (c = TAILQ_FIRST(&set->list); c; c = next) {
+		next = TAILQ_NEXT(c, entry);
+		if ((c->out || !c->progress.begun) != theirs)
+			continue;
+		p->capture = c;
+		if (theirs && c->out && set->seconds >= GRACE_AT_EXIT_S)
+			give_up_file(c);
+		if (session_thread_wait(c->thread, theirs ? still_waiting : p->each_second,
+					theirs ? p : p->arg))
+			capture_end(set, c);
+		else
+			leave(set, c, "the daemon ends");
+	}
+}
+
+bool
+capture_set_free(struct capture_set *set, bool (*each_second)(void *arg), void *arg)
+{
+	struct patience p = { set, NULL, each_second, arg };
+	struct capture *c;
+
+	if (!set)
+		return true;
+	TAILQ_FOREACH(c, &set->list, entry)
+		session_thread_stop(c->thread);
+	end_all(&p, false);
+	end_all(&p, true);
+	capture_reap(set);
+	if (!TAILQ_EMPTY(&set->left))
+		return false;
+	free(set);
+	return true;
+}
+
+void
+capture_set_reload(struct capture_set *set, const struct config *c)
+{
+	set->config = c;
+	capture_share_cpu(set, 0);
+}
+
+uint32_t
+capture_set_running(const struct capture_set *set)
+{
+	return set->running;
+}
+
+bool
+capture_set_busy(const struct capture_set *set)
+{
+	return !TAILQ_EMPTY(&set->list);
+}
+
+bool
+capture_set_alive(struct capture_set *set, uint64_t now_ns)
+{
+	struct capture *c;
+	bool alive = true;
+
+	TAILQ_FOREACH(c, &set->list, entry)
+		alive &= session_thread_alive(c->thread, !c->out && c->progress.begun, now_ns);
+	return alive;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/stream/streams.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/process/chores.h"
+#include "daemon/process/log.h"
+#include "daemon/process/notify.h"
+#include "daemon/stream/base_stream.h"
+#include "daemon/stream/capture.h"
+#include "daemon/stream/governor.h"
+#include "daemon/stream/usage.h"
+#include "format/bytes/time_text.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/host/host.h"
+
+#define FLUSH_SECONDS 60
+
+struct streams {
+	const struct config *config;
+	const struct config *next; /* while a reload is under way */
+	struct chores *chores;
+	struct base_stream *base;
+	struct capture_set *captures;
+	int wake_fd; /* threads that have ended */
+	uint64_t begun_ns;
+	unsigned int flush_seconds;
+	struct usage usage;
+	struct governor governor;
+};
+
+struct capture_set *
+streams_captures(struct streams *s)
+{
+	return s->captures;
+}
+
+int
+streams_open(const struct config *c, struct archive *a, struct streams **ret,
+	     struct session_error *error)
+{
+	struct streams *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->config = c;
+	s->begun_ns = host_now_ns();
+	usage_init(&s->usage);
+	governor_init(&s->governor);
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->wake_fd < 0) {
+		r = session_fail(error, -errno, "eventfd: %s", strerror(errno));
+		goto fail;
+	}
+	r = capture_set_new(c, a, s->wake_fd, &s->captures);
+	if (r < 0) {
+		session_fail(error, r, "out of memory");
+		goto fail;
+	}
+	r = chores_new(s->wake_fd, &s->chores);
+	if (r < 0) {
+		session_fail(error, r, "cannot start a thread: %s", strerror(-r));
+		goto fail;
+	}
+	r = base_stream_open(c, a, s->chores, s->wake_fd, &s->base, error);
+	if (r < 0)
+		goto fail;
+	*ret = s;
+	return 0;
+fail:
+	streams_close(s);
+	return r;
+}
+
+/* While files are being closed: the service manager waits, but not for ever. */
+static bool
+still_flushing(void *arg)
+{
+	struct streams *s = arg;
+
+	if (++s->flush_seconds > FLUSH_SECONDS)
+		return false;
+	(void)notify_send("EXTEND_TIMEOUT_USEC=5000000\nWATCHDOG=1");
+	return true;
+}
+
+void
+streams_close(struct streams *s)
+{
+	if (!s)
+		return;
+	/* First what is ours: a client's file may take all the time there is. */
+	base_stream_stop(s->base);
+	if (chores_close(s->chores, still_flushing, s))
+		base_stream_close(s->base, still_flushing, s);
+	else
+		log_error("the last segment: the disk does not take it: given up");
+	/* A thread that was given up may still write to it, until the process ends. */
+	if (!capture_set_free(s->captures, still_flushing, s) || s->flush_seconds > FLUSH_SECONDS)
+		return;
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	free(s);
+}
+
+int
+streams_fd(const struct streams *s)
+{
+	return s->wake_fd;
+}
+
+/* --- budgets ----------------------------------------------------------------------------- */
+
+static void
+set_frequency(struct streams *s)
+{
+	base_stream_set_frequency(s->base, governor_frequency(&s->governor, s->config->frequency));
+}
+
+/* What the governor leaves of the budget of side-band. */
+static void
+set_sideband(struct streams *s, unsigned int before)
+{
+	unsigned int halved = governor_sideband(&s->governor);
+
+	if (halved == before)
+		return;
+	base_stream_set_sideband(s->base, halved);
+	if (!s->config->sideband_share)
+		return;
+	log_notice("%s: side-band at 1/%u of sideband_share",
+		   governor_sideband_reason(&s->governor), 1u << halved);
+}
+
+static void
+govern(struct streams *s)
+{
+	const struct usage_point *used = usage_now(&s->usage);
+	const unsigned int sideband = governor_sideband(&s->governor);
+	struct session_stats stats;
+	const struct governor_budget budget = {
+		.cpu_milli_percent = s->config->cpu_budget,
+		.memory_bytes = s->config->memory_budget,
+		.disk_bytes_per_s = s->config->disk_budget,
+		.sideband = s->config->sideband_share != 0,
+	};
+	struct governor_reading now = {
+		.now_ns = used->at_ns,
+		.cpu_ns = used->cpu_ns,
+		.rss_bytes = s->usage.rss_bytes,
+		.written_bytes = used->written_bytes,
+		/* A capture was asked for, and has an end: the base stream does not pay for it. */
+		.hold = capture_set_busy(s->captures),
+	};
+	const char *reason = governor_reason(&s->governor);
+	enum governor_step step;
+	uint64_t hz;
+
+	base_stream_stats(s->base, &stats);
+	now.sideband_cpu_ns = stats.sideband_ns;
+	now.sideband_bytes = stats.sideband_bytes;
+	step = governor_decide(&s->governor, &budget, &now, s->config->frequency);
+	set_sideband(s, sideband);
+	switch (step) {
+	case GOVERNOR_STAY:
+		return;
+	case GOVERNOR_TRIM:
+		malloc_trim(0);
+		return;
+	case GOVERNOR_LOWER:
+		reason = governor_reason(&s->governor);
+		break;
+	case GOVERNOR_RAISE:
+		break;
+	}
+	set_frequency(s);
+	hz = governor_frequency(&s->governor, s->config->frequency);
+	log_notice("%s: sampling at %llu of %llu Hz", reason, (unsigned long long)hz,
+		   (unsigned long long)s->config->frequency);
+}
+
+/* --- the loop's -------------------------------------------------------------------------- */
+
+void
+streams_dispatch(struct streams *s, uint64_t now_ns)
+{
+	uint64_t ended;
+
+	if (read(s->wake_fd, &ended, sizeof(ended)) < 0 && errno != EAGAIN)
+		log_error("eventfd: %s", strerror(errno));
+	chores_dispatch(s->chores);
+	capture_set_dispatch(s->captures);
+	base_stream_dispatch(s->base, now_ns);
+	usage_take(&s->usage, now_ns, base_stream_written_bytes(s->base));
+	govern(s);
+}
+
+struct chores *
+streams_chores(struct streams *s)
+{
+	return s->chores;
+}
+
+static void
+take_config(struct streams *s, const struct config *c)
+{
+	s->config = c;
+	s->next = NULL;
+	governor_forget(&s->governor);
+	set_frequency(s);
+	capture_set_reload(s->captures, c);
+}
+
+int
+streams_reload(struct streams *s, const struct config *c, struct session_error *error)
+{
+	uint64_t hz = governor_frequency(&s->governor, c->frequency);
+	int r = base_stream_reload(s->base, c, hz, error);
+
+	if (r == -EINPROGRESS)
+		s->next = c;
+	else if (r == 0)
+		take_config(s, c);
+	return r;
+}
+
+int
+streams_reloaded(struct streams *s, struct session_error *error)
+{
+	int r = base_stream_reloaded(s->base, error);
+
+	if (r == 0 && s->next)
+		take_config(s, s->next);
+	if (r != -EINPROGRESS)
+		s->next = NULL;
+	return r;
+}
+
+int
+streams_rotate(struct streams *s, struct session_error *error)
+{
+	return base_stream_rotate(s->base, error);
+}
+
+int
+streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error)
+{
+	return base_stream_sync(s->base, asked_ns, error);
+}
+
+void
+streams_status(struct streams *s, struct streams_status *ret)
+{
+	*ret = (struct streams_status){
+		.frequency_hz = s->config->frequency,
+		.governor = governor_reason(&s->governor),
+		.cpu_percent = usage_cpu_percent(&s->usage),
+		.rss_bytes = s->usage.rss_bytes,
+		.written_bytes_per_s = usage_written_per_s(&s->usage),
+		.uptime_s = (host_now_ns() - s->begun_ns) / SECOND_NS,
+		.captures = capture_set_running(s->captures),
+	};
+	base_stream_stats(s->base, &ret->base);
+}
+
+bool
+streams_alive(struct streams *s, uint64_t now_ns)
+{
+	/* All are asked: each remembers what it saw. */
+	bool chores = chores_alive(s->chores, now_ns), base = base_stream_alive(s->base, now_ns),
+	     captures = capture_set_alive(s->captures, now_ns);
+
+	return chores && base && captures;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording_meta: what a recording is, apart from its records.
+ *
+ * Stands in the file header and again in META blocks (the first block, and beside each
+ * index), so that losing any one place loses nothing. Encoded as a list of
+ * {u16 tag, u16 flags, u32 length, bytes padded to 8}; unknown tags are skipped, unless
+ * META_F_CRITICAL says that without them the recording cannot be understood.
+ */
+#ifndef FORMAT_BLOCK_RECORDING_META_H
+#define FORMAT_BLOCK_RECORDING_META_H
+
+#include <stdint.h>
+
+#include "format/block/block.h"
+#include "format/bytes/buf.h"
+#include "format/record/event_set.h"
+
+/* tag on disk, name, what the bytes are. Never reuse a number. */
+#define META_TAGS(X)                                                                               \
+	X(1, FILE_ID, "u8[16]")                                                                    \
+	X(2, FEATURES, "u64 compatible, u64 incompatible: as in the file header")                  \
+	X(3, MACHINE_ID, "u8[16]")                                                                 \
+	X(4, BOOT_ID, "u8[16]")                                                                    \
+	X(5, CLOCK, "u64 realtime, monotonic, boottime ns; u32 clockid, u32 0")                    \
+	X(6, HOST, "u32 page_size, cpus_possible, cpus_online, 0")                                 \
+	X(7, FREQUENCY, "u64 asked for, u64 effective, Hz")                                        \
+	X(8, HOSTNAME, "text without NUL")                                                         \
+	X(9, RELEASE, "text without NUL")                                                          \
+	X(10, ARCH, "text without NUL")                                                            \
+	X(11, WRITER, "text without NUL")                                                          \
+	X(12, CMDLINE, "text without NUL")                                                         \
+	X(13, NOTES, "text without NUL, lines")                                                    \
+	X(14, KERNEL_BUILD_ID, "u8[1..20]")                                                        \
+	X(15, KERNEL_TEXT, "u64")                                                                  \
+	X(16, EVENT, "u32 attr bytes, name bytes, ids, 0; attr, name padded to 8, u64 ids")
+
+enum meta_tag {
+#define X(number, name, text) META_##name = number,
+	META_TAGS(X)
+#undef X
+};
+
+#define META_F_CRITICAL 1u /* a reader that does not know the tag must refuse the file */
+
+/* One instant on three clocks, ns. */
+struct clock_triple {
+	uint64_t realtime, monotonic, boottime;
+};
+
+struct recording_meta {
+	uint8_t file_id[FILE_ID_BYTES]; /* random */
+	uint8_t machine_id[16];		/* zero: unknown */
+	uint8_t boot_id[16];
+	struct clock_triple start; /* when recording began */
+	uint32_t clockid;	   /* of record times: CLOCK_MONOTONIC = 1 */
+	uint32_t page_size;
+	uint32_t cpus_possible, cpus_online;
+	uint64_t frequency_hz;		 /* asked for; 0: a fixed period */
+	uint64_t frequency_hz_effective; /* got, after clamping */
+	/* Strings owned by the meta, never NULL after recording_meta_new(). */
+	char *hostname;
+	char *release; /* uname -r */
+	char *arch;    /* uname -m */
+	char *writer;  /* "spoor 0.1" */
+	char *cmdline; /* arguments, space-separated, as typed */
+	char *notes;   /* lines: what was asked for and not got ("-F 200000 lowered to ...") */
+	struct buildid kernel_build_id;
+	uint64_t kernel_text;	  /* address of _text (or _stext), 0: hidden */
+	struct event_set *events; /* owned */
+};
+
+struct recording_meta *recording_meta_new(void); /* all zero, strings empty, no events */
+void recording_meta_free(struct recording_meta *m);
+/* The 32 hexadecimal digits of a file with a machine's or a boot's id; else *ret is untouched. */
+void recording_meta_read_id(const char *path, uint8_t ret[16]);
+/* Replaces one of the strings; 0 or -FMT_E_NOMEM. */
+int recording_meta_set(char **field, const char *value);
+/* Appends a line to notes. */
+int recording_meta_note(struct recording_meta *m, const char *line);
+
+/* Appends to out. -FMT_E_NOMEM, -FMT_E_TOO_BIG (over RECORDING_META_MAX). */
+int recording_meta_encode(const struct recording_meta *m, struct buf *out);
+/* -FMT_E_CORRUPT, -FMT_E_VERSION, -FMT_E_NOMEM. */
+int recording_meta_decode(struct span payload, struct recording_meta **ret);
+
+#endif

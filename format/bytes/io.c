@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/bytes/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* More than one transfer moves at most: the kernel's own limit is just under 2 GiB. */
+#define IO_CHUNK (1u << 30)
+#define IO_PIPE_FIRST (1u << 20)
+
+struct fd_sink {
+	struct io_sink io;
+	int fd;
+	off_t base; /* where the recording begins in the file; -1: a pipe, nothing to cut */
+};
+
+/* A descriptor that came with O_NONBLOCK (a shell's pipe can) is waited for. */
+static int
+wait_for(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	while (poll(&p, 1, -1) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+static int
+fd_sink_write(struct io_sink *io, const void *bytes, size_t n)
+{
+	struct fd_sink *self = (struct fd_sink *)io;
+	const uint8_t *p = bytes;
+
+	while (n > 0) {
+		ssize_t done = write(self->fd, p, n < IO_CHUNK ? n : IO_CHUNK);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno == EAGAIN) {
+			int error = wait_for(self->fd, POLLOUT);
+
+			if (error)
+				return error;
+			continue;
+		}
+		if (done < 0)
+			return -errno;
+		if (done == 0)
+			return -EIO;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int
+fd_sink_sync(struct io_sink *io)
+{
+	struct fd_sink *self = (struct fd_sink *)io;
+
+	while (fdatasync(self->fd) != 0) {
+		/* A pipe or a terminal has no stable storage to reach. */
+		if (errno == EINVAL || errno == EROFS)
+			return 0;
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+static int
+fd_sink_cut(struct io_sink *io, uint64_t size)
+{
+	struct fd_sink *self = (struct fd_sink *)io;
+	off_t end;
+
+	if (self->base < 0 || size > (uint64_t)INT64_MAX - (uint64_t)self->base)
+		return -EINVAL;
+	end = self->base + (off_t)size;
+	while (ftruncate(self->fd, end) != 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return lseek(self->fd, end, SEEK_SET) < 0 ? -errno : 0;
+}
+
+static void
+fd_sink_close(struct io_sink *io)
+{
+	struct fd_sink *self = (struct fd_sink *)io;
+
+	close(self->fd);
+	free(self);
+}
+
+struct io_sink *
+io_sink_fd(int fd)
+{
+	struct fd_sink *self = calloc(1, sizeof(*self));
+	struct stat st;
+	int flags;
+
+	if (!self)
+		return NULL;
+	self->io = (struct io_sink){ fd_sink_write, fd_sink_sync, fd_sink_cut, fd_sink_close };
+	self->fd = fd;
+	self->base = -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		flags = fcntl(fd, F_GETFL);
+		/* With O_APPEND (">>") the position says nothing before the first write. */
+		if (flags >= 0 && (flags & O_APPEND))
+			self->base = st.st_size;
+		else
+			self->base = lseek(fd, 0, SEEK_CUR);
+	}
+	return &self->io;
+}
+
+struct fd_source {
+	struct io_source io;
+	int fd;
+};
+
+static ssize_t
+fd_source_read(struct io_source *io, uint64_t offset, void *bytes, size_t n)
+{
+	struct fd_source *self = (struct fd_source *)io;
+	uint8_t *p = bytes;
+	size_t done = 0;
+
+	if (offset > INT64_MAX || n > INT64_MAX - offset)
+		return -EINVAL;
+	while (done < n) {
+		size_t want = n - done < IO_CHUNK ? n - done : IO_CHUNK;
+		ssize_t got = pread(self->fd, p + done, want, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+static int64_t
+fd_source_size(struct io_source *io)
+{
+	struct fd_source *self = (struct fd_source *)io;
+	struct stat st;
+
+	if (fstat(self->fd, &st) != 0)
+		return -errno;
+	return st.st_size;
+}
+
+static void
+fd_source_close(struct io_source *io)
+{
+	struct fd_source *self = (struct fd_source *)io;
+
+	close(self->fd);
+	free(self);
+}
+
+struct memory_source {
+	struct io_source io;
+	const uint8_t *p;
+	size_t n;
+	void *owned; /* freed at close: what was read from a pipe */
+};
+
+static ssize_t
+memory_source_read(struct io_source *io, uint64_t offset, void *p, size_t n)
+{
+	struct memory_source *self = (struct memory_source *)io;
+
+	if (offset >= self->n)
+		return 0;
+	if (n > self->n - offset)
+		n = self->n - (size_t)offset;
+	if (n > 0)
+		memcpy(p, self->p + offset, n);
+	return (ssize_t)n;
+}
+
+static int64_t
+memory_source_size(struct io_source *io)
+{
+	return (int64_t)((struct memory_source *)io)->n;
+}
+
+static void
+memory_source_close(struct io_source *io)
+{
+	struct memory_source *self = (struct memory_source *)io;
+
+	free(self->owned);
+	free(self);
+}
+
+static struct io_source *
+memory_source_new(const void *p, size_t n, void *owned)
+{
+	struct memory_source *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	self->io =
+		(struct io_source){ memory_source_read, memory_source_size, memory_source_close };
+	self->p = p;
+	self->n = n;
+	self->owned = owned;
+	return &self->io;
+}
+
+struct io_source *
+io_source_memory(const void *p, size_t n)
+{
+	return memory_source_new(p, n, NULL);
+}
+
+/* 0, or what is wrong with a descriptor that was opened by name. */
+static int
+unreadable(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	if (!S_ISFIFO(st.st_mode))
+		return ENOTSUP;
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC ? 0 : ESPIPE;
+}
+
+int
+io_open(int dirfd, const char *path, int flags)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+	int error = fd < 0 ? errno : unreadable(fd);
+
+	if (!error)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return -1;
+}
+
+ssize_t
+io_read(int fd, void *p, size_t n)
+{
+	for (;;) {
+		ssize_t got = read(fd, p, n < IO_CHUNK ? n : IO_CHUNK);
+		int error = 0;
+
+		if (got >= 0)
+			return got;
+		if (errno == EAGAIN)
+			error = wait_for(fd, POLLIN);
+		else if (errno != EINTR)
+			error = -errno;
+		if (error)
+			return error;
+	}
+}
+
+/* Reads to the end; 0 or -errno, and then nothing is left allocated. */
+static int
+slurp(int fd, uint8_t **ret_p, size_t *ret_n)
+{
+	uint8_t *p = NULL, *more;
+	size_t n = 0, cap = 0;
+	ssize_t got;
+	int error = 0;
+
+	for (;;) {
+		if (n == cap) {
+			if (cap >= IO_PIPE_MAX) {
+				error = -EFBIG;
+				break;
+			}
+			cap = cap ? cap * 2 : IO_PIPE_FIRST;
+			more = realloc(p, cap);
+			if (!more) {
+				error = -ENOMEM;
+				break;
+			}
+			p = more;
+		}
+		got = io_read(fd, p + n, cap - n);
+		if (got < 0)
+			error = (int)got;
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	if (error) {
+		free(p);
+		return error;
+	}
+	*ret_p = p;
+	*ret_n = n;
+	return 0;
+}
+
+static struct io_source *
+pipe_source(int fd)
+{
+	struct io_source *source;
+	uint8_t *p;
+	size_t n;
+	int error = slurp(fd, &p, &n);
+
+	close(fd);
+	if (error) {
+		errno = -error;
+		return NULL;
+	}
+	source = memory_source_new(p, n, p);
+	if (!source)
+		free(p);
+	return source;
+}
+
+struct io_source *
+io_source_fd(int fd)
+{
+	struct fd_source *self;
+	struct stat st;
+	int saved_errno;
+
+	if (fstat(fd, &st) != 0)
+		goto fail;
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		goto fail;
+	}
+	/* One without an end would fill the memory. */
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) {
+		errno = ENOTSUP;
+		goto fail;
+	}
+	if (!S_ISREG(st.st_mode))
+		return pipe_source(fd);
+	self = calloc(1, sizeof(*self));
+	if (!self)
+		goto fail;
+	self->io = (struct io_source){ fd_source_read, fd_source_size, fd_source_close };
+	self->fd = fd;
+	return &self->io;
+
+fail:
+	saved_errno = errno;
+	close(fd);
+	errno = saved_errno;
+	return NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/bytes/slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/fmt_error.h"
+
+#define SLOTS_MIN 256
+
+void
+slots_done(struct slots *s)
+{
+	free(s->v);
+	*s = (struct slots){ NULL, 0, 0 };
+}
+
+void
+slots_clear(struct slots *s)
+{
+	if (s->v)
+		memset(s->v, 0, (s->mask + 1) * sizeof(*s->v));
+	s->used = 0;
+}
+
+uint32_t
+slots_find(const struct slots *s, uint32_t hash,
+	   bool (*same)(const void *owner, uint32_t index, const void *key), const void *owner,
+	   const void *key)
+{
+	if (!s->v)
+		return SLOTS_NONE;
+	for (size_t i = hash & s->mask; s->v[i].index; i = (i + 1) & s->mask)
+		if (s->v[i].hash == hash && same(owner, s->v[i].index - 1, key))
+			return s->v[i].index - 1;
+	return SLOTS_NONE;
+}
+
+static void
+slots_put(struct slot *v, size_t mask, struct slot slot)
+{
+	size_t i = slot.hash & mask;
+
+	while (v[i].index)
+		i = (i + 1) & mask;
+	v[i] = slot;
+}
+
+int
+slots_add(struct slots *s, uint32_t hash, size_t index)
+{
+	size_t n = s->v ? s->mask + 1 : 0;
+
+	if (index >= SLOTS_NONE - 1)
+		return -FMT_E_NOMEM;
+	if (s->used >= n / 2) {
+		size_t grown = n ? n * 2 : SLOTS_MIN;
+		struct slot *v = calloc(grown, sizeof(*v));
+
+		if (!v)
+			return -FMT_E_NOMEM;
+		for (size_t i = 0; i < n; i++)
+			if (s->v[i].index)
+				slots_put(v, grown - 1, s->v[i]);
+		free(s->v);
+		s->v = v;
+		s->mask = grown - 1;
+	}
+	slots_put(s->v, s->mask, (struct slot){ hash, (uint32_t)index + 1 });
+	s->used++;
+	return 0;
+}

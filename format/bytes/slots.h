@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slots: a hash of the indexes of an array whose elements its owner keeps; the way from a
+ * key to "which one of mine". Open addressing, at most half full, indexes in order of
+ * arrival.
+ */
+#ifndef FORMAT_BYTES_SLOTS_H
+#define FORMAT_BYTES_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct slots {
+	struct slot {
+		uint32_t hash;
+		uint32_t index; /* + 1; 0: free */
+	} * v;
+	size_t mask; /* number of slots - 1 */
+	size_t used;
+};
+
+#define SLOTS_NONE UINT32_MAX
+
+void slots_done(struct slots *s); /* all zero is an empty one */
+/* All are free again; the memory stays. */
+void slots_clear(struct slots *s);
+
+/* The index whose element is the same as key in owner's eyes; SLOTS_NONE. */
+uint32_t slots_find(const struct slots *s, uint32_t hash,
+		    bool (*same)(const void *owner, uint32_t index, const void *key),
+		    const void *owner, const void *key);
+/* Enters index; 0, -FMT_E_NOMEM. */
+int slots_add(struct slots *s, uint32_t hash, size_t index);
+
+/*
+ * Stirs v into a hash; take the low 32 bits in the end. Turned first, because h and v may be
+ * the same string: that of a BPF program is its object too.
+ */
+static inline uint64_t
+slots_mix(uint64_t h, uint64_t v)
+{
+	h = ((h << 23 | h >> 41) ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/record/event_set.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+
+#define SLOTS_MIN 64
+/* No set of ids comes near it by chance at half load: only ids made to collide do. */
+#define PROBES_MAX 256
+
+#define POSITION_NONE (-1)    /* the events put no id there */
+#define POSITION_DIFFERS (-2) /* not all at the same place: no place to look at */
+
+struct slot {
+	uint64_t id;
+	uint32_t event_plus_1; /* 0: free */
+};
+
+struct event_set {
+	struct event *events;
+	size_t nr, cap;
+
+	struct slot *slots;
+	size_t nr_slots; /* a power of two, or 0 */
+	size_t nr_ids;
+
+	/* Word of the payload that holds the id: from its front, from its end. */
+	int in_sample, in_others;
+	bool same_sample_shape, same_trailer, same_read_format;
+};
+
+/* ---- ids ---- */
+
+static size_t
+slot_of(uint64_t id, size_t nr_slots)
+{
+	/* The finalizer of MurmurHash3. */
+	id ^= id >> 33;
+	id *= UINT64_C(0xff51afd7ed558ccd);
+	id ^= id >> 33;
+	id *= UINT64_C(0xc4ceb9fe1a85ec53);
+	id ^= id >> 33;
+	return (size_t)id & (nr_slots - 1);
+}
+
+/* The slot of id, or the free one where it belongs; NULL: too many collisions. */
+static struct slot *
+slot_find(struct slot *slots, size_t nr_slots, uint64_t id)
+{
+	size_t i = slot_of(id, nr_slots), probes;
+
+	for (probes = 0; probes < PROBES_MAX && probes < nr_slots; probes++) {
+		if (slots[i].event_plus_1 == 0 || slots[i].id == id)
+			return &slots[i];
+		i = (i + 1) & (nr_slots - 1);
+	}
+	return NULL;
+}
+
+static int
+slots_grow(struct event_set *set)
+{
+	size_t n = set->nr_slots ? set->nr_slots * 2 : SLOTS_MIN, i;
+	struct slot *slots, *to;
+
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return -FMT_E_NOMEM;
+	for (i = 0; i < set->nr_slots; i++) {
+		if (set->slots[i].event_plus_1 == 0)
+			continue;
+		to = slot_find(slots, n, set->slots[i].id);
+		if (!to) {
+			free(slots);
+			return -FMT_E_CORRUPT;
+		}
+		*to = set->slots[i];
+	}
+	free(set->slots);
+	set->slots = slots;
+	set->nr_slots = n;
+	return 0;
+}
+
+int
+event_set_find(const struct event_set *set, uint64_t id)
+{
+	const struct slot *slot;
+
+	if (set->nr_slots == 0)
+		return -1;
+	slot = slot_find(set->slots, set->nr_slots, id);
+	return slot && slot->event_plus_1 ? (int)slot->event_plus_1 - 1 : -1;
+}
+
+/* Doubles the array whenever its length is a power of two, so that no capacity is kept. */
+static int
+ids_append(struct event *e, uint64_t id)
+{
+	uint64_t *ids;
+
+	if ((e->nr_ids & (e->nr_ids - 1)) == 0) {
+		ids = reallocarray((void *)(uintptr_t)e->ids, e->nr_ids ? e->nr_ids : 1,
+				   2 * sizeof(*ids));
+		if (!ids)
+			return -FMT_E_NOMEM;
+		e->ids = ids;
+	}
+	ids = (uint64_t *)(uintptr_t)e->ids;
+	ids[e->nr_ids++] = id;
+	return 0;
+}
+
+int
+event_set_add_id(struct event_set *set, size_t index, uint64_t id)
+{
+	struct slot *slot;
+	int r;
+
+	if (set->nr_ids >= set->nr_slots / 2) {
+		r = slots_grow(set);
+		if (r < 0)
+			return r;
+	}
+	slot = slot_find(set->slots, set->nr_slots, id);
+	if (!slot || slot->event_plus_1)
+		return -FMT_E_CORRUPT;
+	r = ids_append(&set->events[index], id);
+	if (r < 0)
+		return r;
+	slot->id = id;
+	slot->event_plus_1 = (uint32_t)index + 1;
+	set->nr_ids++;
+	return 0;
+}
+
+/* ---- where records hold their id ---- */
+
+static int
+count_bits(uint64_t bits)
+{
+	return __builtin_popcountll(bits);
+}
+
+static int
+position_in_sample(const struct event_attr *a)
+{
+	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 0;
+	if (a->sample_type & PERF_SAMPLE_ID)
+		return count_bits(
+			a->sample_type &
+			(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
+	return POSITION_NONE;
+}
+
+static int
+position_in_others(const struct event_attr *a)
+{
+	if (!event_attr_has(a, EVENT_ATTR_sample_id_all))
+		return POSITION_NONE;
+	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	if (a->sample_type & PERF_SAMPLE_ID)
+		return 1 + count_bits(a->sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
+	return POSITION_NONE;
+}
+
+/* Would a sample of the one be parsed the same by the other? */
+static bool
+same_sample_shape(const struct event_attr *a, const struct event_attr *b)
+{
+	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+		a->branch_sample_type == b->branch_sample_type &&
+		a->sample_regs_user == b->sample_regs_user &&
+		a->sample_regs_intr == b->sample_regs_intr;
+}
+
+static bool
+same_trailer(const struct event_attr *a, const struct event_attr *b)
+{
+	const bool all = event_attr_has(a, EVENT_ATTR_sample_id_all);
+
+	return all == event_attr_has(b, EVENT_ATTR_sample_id_all) &&
+		(!all || a->sample_type == b->sample_type);
+}
+
+static void
+positions_update(struct event_set *set, const struct event_attr *a)
+{
+	const struct event_attr *first = &set->events[0].attr;
+
+	if (set->nr == 1) {
+		set->in_sample = position_in_sample(a);
+		set->in_others = position_in_others(a);
+		set->same_sample_shape = true;
+		set->same_trailer = true;
+		set->same_read_format = true;
+		return;
+	}
+	if (set->in_sample != position_in_sample(a))
+		set->in_sample = POSITION_DIFFERS;
+	if (set->in_others != position_in_others(a))
+		set->in_others = POSITION_DIFFERS;
+	if (!same_sample_shape(first, a))
+		set->same_sample_shape = false;
+	if (!same_trailer(first, a))
+		set->same_trailer = false;
+	if (first->read_format != a->read_format)
+		set->same_read_format = false;
+}
+
+/* ---- the set ---- */
+
+struct event_set *
+event_set_new(void)
+{
+	return calloc(1, sizeof(struct event_set));
+}
+
+static void
+event_done(struct event *e)
+{
+	free((void *)(uintptr_t)e->attr_raw.p);
+	free((void *)(uintptr_t)e->name);
+	free((void *)(uintptr_t)e->ids);
+}
+
+void
+event_set_free(struct event_set *set)
+{
+	size_t i;
+
+	if (!set)
+		return;
+	for (i = 0; i < set->nr; i++)
+		event_done(&set->events[i]);
+	free(set->events);
+	free(set->slots);
+	free(set);
+}
+
+static int
+event_init(struct event *e, struct span attr_raw, const char *name)
+{
+	struct span s = attr_raw;
+	uint8_t *copy;
+	int r;
+
+	memset(e, 0, sizeof(*e));
+	r = event_attr_parse(&s, &e->attr);
+	if (r < 0)
+		return r;
+	copy = malloc(attr_raw.len);
+	e->name = strdup(name ? name : "");
+	if (!copy || !e->name) {
+		free(copy);
+		free((void *)(uintptr_t)e->name);
+		return -FMT_E_NOMEM;
+	}
+	memcpy(copy, attr_raw.p, attr_raw.len);
+	e->attr_raw = span_of(copy, attr_raw.len - s.len);
+	sample_layout_of(&e->attr, &e->layout);
+	return 0;
+}
+
+int
+event_set_add(struct event_set *set, struct span attr_raw, const char *name, size_t *ret_index)
+{
+	int r;
+
+	if (set->nr == INT32_MAX)
+		return -FMT_E_TOO_BIG;
+	if (array_reserve(set->events, set->nr, set->cap, 1) < 0)
+		return -FMT_E_NOMEM;
+	r = event_init(&set->events[set->nr], attr_raw, name);
+	if (r < 0)
+		return r;
+	set->nr++;
+	positions_update(set, &set->events[set->nr - 1].attr);
+	if (ret_index)
+		*ret_index = set->nr - 1;
+	return 0;
+}
+
+int
+event_set_rename(struct event_set *set, size_t index, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -FMT_E_NOMEM;
+	free((void *)(uintptr_t)set->events[index].name);
+	set->events[index].name = copy;
+	return 0;
+}
+
+size_t
+event_set_count(const struct event_set *set)
+{
+	return set->nr;
+}
+
+const struct event *
+event_set_at(const struct event_set *set, size_t index)
+{
+	return &set->events[index];
+}
+
+/* ---- records ---- */
+
+/* A record that holds no id, or whose id could be anywhere: is it the same to all events? */
+static bool
+same_to_all(const struct event_set *set, uint32_t type)
+{
+	if (type == REC_SAMPLE)
+		return set->same_sample_shape;
+	return set->same_trailer && (type != REC_READ || set->same_read_format);
+}
+
+static int
+choose_by_id(const struct event_set *set, uint64_t id, size_t *ret_shape, int *ret_index)
+{
+	int index = event_set_find(set, id);
+
+	if (index < 0 && id != 0 && !(set->nr == 1 && set->nr_ids == 0))
+		return -FMT_E_UNKNOWN_ID;
+	*ret_shape = index < 0 ? 0 : (size_t)index;
+	*ret_index = (int)*ret_shape;
+	return 0;
+}
+
+static int
+choose(const struct event_set *set, struct span record, uint32_t type, size_t *ret_shape,
+       int *ret_index)
+{
+	const bool sample = type == REC_SAMPLE;
+	const int position = sample ? set->in_sample : set->in_others;
+	const size_t words = span_words(record);
+	size_t at;
+
+	if (set->nr == 0)
+		return -FMT_E_UNKNOWN_ID;
+	*ret_index = set->nr == 1 ? 0 : -1;
+	*ret_shape = 0;
+	if (position < 0)
+		return same_to_all(set, type) ? 0 : -FMT_E_UNKNOWN_ID;
+	/* Word 0 is the header. */
+	at = sample ? 1 + (size_t)position : words - (size_t)position;
+	if (at >= words || at < 1)
+		return -FMT_E_TRUNCATED;
+	return choose_by_id(set, span_word(record, at), ret_shape, ret_index);
+}
+
+int
+event_set_parse(const struct event_set *set, struct span record, struct perf_record *ret,
+		int *ret_event)
+{
+	const struct event_attr *attr = NULL;
+	size_t shape;
+	uint32_t type;
+	int index = -1, r;
+
+	if (record.len < PERF_RECORD_HEADER_BYTES)
+		return -FMT_E_TRUNCATED;
+	type = le32dec(record.p);
+	if (type < REC_USER_FIRST) {
+		r = choose(set, record, type, &shape, &index);
+		if (r < 0)
+			return r;
+		attr = &set->events[shape].attr;
+	}
+	r = perf_record_parse(record, attr, ret);
+	if (r < 0)
+		return r;
+	if (ret_event)
+		*ret_event = index;
+	return 0;
+}
+
+/* ---- samples at a glance ---- */
+
+bool
+event_set_glance(const struct event_set *set, struct span record, struct sample_glance *ret)
+{
+	const struct sample_layout *l;
+	uint64_t nr = 0;
+	struct span words;
+	size_t fixed;
+	int event;
+
+	if (record.len < PERF_RECORD_HEADER_BYTES + 8 || record.len % 8 || set->in_sample != 0 ||
+	    le32dec(record.p) != REC_SAMPLE || le16dec(record.p + 6) != record.len)
+		return false;
+	words = span_of(record.p + PERF_RECORD_HEADER_BYTES, record.len - PERF_RECORD_HEADER_BYTES);
+	event = event_set_find(set, span_word(words, 0));
+	if (event < 0)
+		return false;
+	l = &set->events[event].layout;
+	if (l->read || l->rest_words < 0)
+		return false;
+	fixed = (size_t)l->fixed_words + l->callchain + (size_t)l->rest_words;
+	if (fixed > span_words(words))
+		return false;
+	if (l->callchain) {
+		nr = span_word(words, l->fixed_words);
+		if (nr > span_words(words) - fixed)
+			return false;
+	}
+	ret->event = event;
+	ret->misc = le16dec(record.p + 4);
+	ret->ip = l->ip >= 0 ? span_word(words, (size_t)l->ip) : 0;
+	ret->time = l->time >= 0 ? span_word(words, (size_t)l->time) : 0;
+	ret->callchain = span_of(words.p + ((size_t)l->fixed_words + l->callchain) * 8, nr * 8);
+	return true;
+}
+
+void
+sample_glance_of(const struct perf_record *r, int event, struct sample_glance *ret)
+{
+	*ret = (struct sample_glance){ .event = event,
+				       .misc = r->misc,
+				       .ip = r->sample.ip,
+				       .time = r->sid.time,
+				       .callchain = r->sample.callchain };
+}

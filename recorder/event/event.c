@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include <bsd/string.h>
+
+#include "format/bytes/buf.h"
+#include "format/record/event_attr.h"
+#include "recorder/event/event_open.h"
+#include "recorder/event/event_settle.h"
+#include "recorder/event/sample_bound.h"
+#include "recorder/ground/session_error.h"
+
+#define SIDEBAND_ROOM (64u << 10)
+#define STACK_BYTES_MAX 65528
+
+/* Registers that DWARF unwinding begins with: all of the user's that perf knows. */
+#if defined(__x86_64__)
+#define USER_REGS UINT64_C(0xff0fff)
+#elif defined(__aarch64__)
+#define USER_REGS UINT64_C(0x1ffffffff)
+#else
+#define USER_REGS UINT64_C(0)
+#endif
+
+#define BIT(flag) (UINT64_C(1) << EVENT_ATTR_##flag)
+#define SIDEBAND_BASE (BIT(mmap) | BIT(comm) | BIT(task))
+
+/* Side-band that a kernel may not have, or not for everybody; what needs another, after it. */
+static const struct sideband_feature {
+	uint64_t bit;
+	const char *missing;
+} sideband_features[] = {
+	{ BIT(mmap2), "no MMAP2 records: mapped files are known by name only" },
+	{ BIT(comm_exec), "exec is not told from a change of name" },
+	{ BIT(namespaces), "no namespaces of tasks" },
+	{ BIT(ksymbol), "no names of kernel code that comes later (BPF)" },
+	{ BIT(bpf_event), "no BPF programs" },
+	{ BIT(cgroup), "no names of control groups that come later" },
+	{ BIT(build_id), "no build-ids from the kernel" },
+	{ BIT(text_poke), NULL },
+};
+
+/* --- probing --------------------------------------------------------------------------- */
+
+struct features {
+	uint64_t read_format;
+	uint64_t sample_type;
+	uint64_t sideband;
+};
+
+/* On ourselves, which needs the least permission. */
+static int
+try_open(const struct perf_event_attr *attr)
+{
+	return event_open_try(attr, 0, -1);
+}
+
+/* skip: bits that are not wanted, and of which nothing is said. */
+static void
+probe_sideband(const struct perf_event_attr *scratch, uint64_t skip, struct features *f,
+	       struct buf *notes)
+{
+	struct perf_event_attr attr = *scratch;
+	uint64_t base = event_attr_bits(scratch);
+
+	f->sideband = SIDEBAND_BASE;
+	for (size_t i = 0; i < sizeof(sideband_features) / sizeof(sideband_features[0]); i++) {
+		const struct sideband_feature *s = &sideband_features[i];
+
+		if (s->bit & skip)
+			continue;
+		event_attr_set_bits(&attr, base | f->sideband | s->bit);
+		if (try_open(&attr) == 0)
+			f->sideband |= s->bit;
+		else if (s->missing)
+			session_note(notes, "this kernel, or this user, gives %s", s->missing);
+	}
+}
+
+/* What the oldest kernel that spoor records on has is refused. */
+static int
+kernel_refuses(int err, const char *what, struct session_error *error)
+{
+	struct utsname u = { 0 };
+
+	(void)uname(&u);
+	return session_fail(error, err,
+			    "perf_event_open: Linux %s refuses %s (%s): spoor needs Linux 4.18 or "
+			    "newer, with CONFIG_PERF_EVENTS",
+			    u.release, what, strerror(-err));
+}
+
+static int
+probe(const struct session_options *o, struct features *f, struct buf *notes,
+      struct session_error *error)
+{
+	struct event_def scratch = { .name = "dummy" };
+	struct perf_event_attr *attr = &scratch.attr;
+	int r;
+
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->size = sizeof(*attr);
+	attr->disabled = 1;
+	attr->exclude_kernel = 1;
+	attr->sample_id_all = 1;
+	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU;
+	r = try_open(attr);
+	if (r == -EINVAL || r == -ENOENT || r == -EOPNOTSUPP || r == -ENOSYS)
+		return kernel_refuses(r, "the dummy event", error);
+	if (r < 0)
+		return event_open_error(&scratch, 0, -1, r, error);
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	r = try_open(attr);
+	if (r < 0)
+		return kernel_refuses(r, "CLOCK_MONOTONIC in events", error);
+	f->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+		PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->read_format = f->read_format | PERF_FORMAT_LOST;
+	if (try_open(attr) == 0)
+		f->read_format |= PERF_FORMAT_LOST;
+	attr->read_format = f->read_format;
+	attr->sample_type |= PERF_SAMPLE_CGROUP;
+	f->sample_type = attr->sample_type & PERF_SAMPLE_CGROUP;
+	if (try_open(attr) < 0) {
+		f->sample_type = 0;
+		session_note(notes, "samples do not tell their control group: not in this kernel");
+	}
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+	probe_sideband(attr, o->build_ids == SESSION_BUILD_IDS_KERNEL ? 0 : BIT(build_id), f,
+		       notes);
+	return 0;
+}
+
+/* --- attrs ------------------------------------------------------------------------------ */
+
+static void
+common_attr(const struct session_options *o, const struct features *f, struct perf_event_attr *attr)
+{
+	bool tasks = o->target == SESSION_PID || o->target == SESSION_TID ||
+		o->target == SESSION_COMMAND;
+
+	attr->size = sizeof(*attr);
+	attr->disabled = 1;
+	attr->inherit = tasks;
+	attr->sample_id_all = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->read_format = f->read_format;
+	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU;
+}
+
+static void
+sideband_def(const struct session_options *o, const struct features *f, struct event_def *def)
+{
+	*def = (struct event_def){ .sideband = true };
+	strlcpy(def->name, "dummy:u", sizeof(def->name));
+	def->attr.type = PERF_TYPE_SOFTWARE;
+	def->attr.config = PERF_COUNT_SW_DUMMY;
+	def->attr.exclude_kernel = 1;
+	common_attr(o, f, &def->attr);
+	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
+	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
+	def->attr.mmap_data = o->call_graph == SESSION_CALL_GRAPH_DWARF;
+	def->lost = f->read_format & PERF_FORMAT_LOST;
+}
+
+static void
+call_graph(const struct session_options *o, struct perf_event_attr *attr)
+{
+	if (o->call_graph == SESSION_CALL_GRAPH_NONE)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (o->call_graph != SESSION_CALL_GRAPH_DWARF)
+		return;
+	/* The kernel's part by frame pointers, the user's by registers and stack. */
+	attr->exclude_callchain_user = 1;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = USER_REGS;
+	attr->sample_stack_user = o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
+}
+
+/*
+ * "Raw tracepoint data can be a severe data leak" (perf_trace_event_perm()): the kernel gives them
+ * to our capabilities, and so asks nobody for whom we record.
+ */
+static bool
+fields_denied(const struct session_options *o, const struct event_spec *spec)
+{
+	long long paranoid;
+
+	return o->for_user && (spec->attr.sample_type & PERF_SAMPLE_RAW) &&
+		(event_paranoid(&paranoid) < 0 || paranoid > -1);
+}
+
+/* Its terms are an address in the kernel, or a pointer into the memory of whoever opens it. */
+static bool
+is_probe(const struct event_spec *spec)
+{
+	return strcmp(spec->pmu, "kprobe") == 0 || strcmp(spec->pmu, "uprobe") == 0;
+}
+
+/*
+ * The kernel gives events to our capabilities. Some take more of the host than a bound on samples
+ * holds: a pinned or exclusive one has the counters to itself, and while a system call's tracepoint
+ * is open, each system call of every process goes the slow way (syscall_regfunc()), whether it is
+ * sampled or not. A tracepoint's number says nothing of that, so its name has to be given.
+ */
+static int
+check_spec(const struct session_options *o, const struct event_spec *spec,
+	   struct session_error *error)
+{
+	uint32_t type = spec->attr.type;
+
+	if (!o->for_user)
+		return 0;
+	if (spec->attr.pinned || spec->attr.exclusive)
+		return session_fail(error, -EPERM,
+				    "%s: modifiers D and e keep others from the counters: they are "
+				    "for root",
+				    spec->name);
+	if (is_probe(spec) ||
+	    (*spec->pmu && (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)))
+		return session_fail(error, -EPERM,
+				    "%s: terms of the PMU %s are for root; tracepoints have names "
+				    "(SUBSYSTEM:NAME), breakpoints addresses (mem:ADDR)",
+				    spec->name, spec->pmu);
+	if (!o->cpu_share || type != PERF_TYPE_TRACEPOINT ||
+	    (strncmp(spec->name, "syscalls:", 9) != 0 &&
+	     strncmp(spec->name, "raw_syscalls:", 13) != 0))
+		return 0;
+	return session_fail(error, -EPERM,
+			    "%s makes each system call of the host slower, also while sampling is "
+			    "paused: it is for root, or for all with capture_cpu = 0",
+			    spec->name);
+}
+
+static void
+sampling_def(const struct session_options *o, const struct features *f,
+	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def,
+	     struct buf *notes)
+{
+	struct perf_event_attr *attr = &def->attr;
+
+	*def = (struct event_def){ .attr = spec->attr, .probe = is_probe(spec) };
+	strlcpy(def->name, spec->name, sizeof(def->name));
+	common_attr(o, f, attr);
+	if (fields_denied(o, spec)) {
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+		session_note(notes,
+			     "%s: samples without the tracepoint's fields: those are for root, or "
+			     "with kernel.perf_event_paranoid = -1",
+			     def->name);
+	}
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
+	attr->enable_on_exec = o->target == SESSION_COMMAND;
+	call_graph(o, attr);
+	def->lost = f->read_format & PERF_FORMAT_LOST;
+	if (!spec->has_rate && (o->period || (spec->each && !o->frequency_hz))) {
+		attr->sample_period = o->period ? o->period : 1;
+	} else if (!spec->has_rate) {
+		attr->freq = 1;
+		attr->sample_freq = plan->frequency_hz_effective;
+	}
+	/*
+	 * A software event with a fixed period that is asked to tell the period gives a sample
+	 * at every count (perf_swevent_event()). The attr tells it as well.
+	 */
+	if (!attr->freq && attr->sample_period > 1)
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+}
+
+/* --- the plan --------------------------------------------------------------------------- */
+
+static int
+parse_specs(const struct session_options *o, struct event_spec_list *list,
+	    struct session_error *error)
+{
+	char text[320];
+	int r = 0;
+
+	if (!o->nr_events) {
+		r = event_spec_parse("cycles:P", NULL, list, text, sizeof(text));
+		if (r < 0)
+			return session_fail(error, r, "out of memory");
+	}
+	for (size_t i = 0; r == 0 && i < o->nr_events; i++) {
+		r = event_spec_parse(o->events[i], NULL, list, text, sizeof(text));
+		if (r == -EINVAL)
+			return session_usage(error, "%s", text);
+		if (r < 0)
+			return session_fail(error, r, "out of memory");
+	}
+	return 0;
+}
+
+static void
+set_frequency(const struct session_options *o, struct event_plan *plan)
+{
+	long long max;
+
+	if (o->period)
+		return;
+	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
+	plan->frequency_hz_effective = plan->frequency_hz;
+	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max)
+		plan->frequency_hz_effective = (uint64_t)max;
+}
+
+/* Lowers it further where there is a bound; of two reasons the stronger one is told. */
+static int
+bound_frequency(const struct session_options *o, struct event_plan *plan, struct buf *notes,
+		struct session_error *error)
+{
+	uint64_t max_hz = plan->frequency_hz_effective;
+	int r = 0;
+
+	if (o->cpu_share)
+		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
+	if (max_hz < plan->frequency_hz && plan->frequency_hz_effective == max_hz)
+		session_note(notes,
+			     "frequency lowered from %llu to %llu Hz: "
+			     "kernel.perf_event_max_sample_rate",
+			     (unsigned long long)plan->frequency_hz, (unsigned long long)max_hz);
+	return r;
+}
+
+/* The records are the kernel's bytes, and readers take them for little-endian. */
+static int
+check_byte_order(struct session_error *error)
+{
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		return 0;
+	return session_fail(error, -EOPNOTSUPP,
+			    "a big-endian machine cannot be recorded, only little-endian ones");
+}
+
+static int
+check_call_graph(const struct session_options *o, struct session_error *error)
+{
+	if (o->call_graph != SESSION_CALL_GRAPH_DWARF)
+		return 0;
+	if (!USER_REGS)
+		return session_fail(error, -EOPNOTSUPP,
+				    "--call-graph dwarf is not supported on this architecture");
+	if (o->stack_bytes % 8 || o->stack_bytes > STACK_BYTES_MAX)
+		return session_usage(
+			error,
+			"the stack copied with a sample is a multiple of 8, and at most "
+			"%d bytes",
+			STACK_BYTES_MAX);
+	return 0;
+}
+
+int
+event_plan_make(const struct session_options *o, const struct target *target,
+		struct event_plan *ret, struct buf *notes, struct session_error *error)
+{
+	struct event_plan plan = { 0 };
+	struct event_spec_list list = { 0 };
+	struct features f = { 0 };
+	int r = check_byte_order(error);
+
+	if (r == 0)
+		r = check_call_graph(o, error);
+	if (r == 0)
+		r = parse_specs(o, &list, error);
+	if (r == 0)
+		r = probe(o, &f, notes, error);
+	if (r < 0)
+		goto out;
+	set_frequency(o, &plan);
+	plan.defs = calloc(list.nr + 1, sizeof(*plan.defs));
+	if (!plan.defs) {
+		r = session_fail(error, -ENOMEM, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; r == 0 && i < list.nr; i++) {
+		const struct event_spec *spec = &list.specs[i];
+		const struct event_settle_options settle = { .target = target,
+							     .precise_max = spec->precise_max,
+							     .by_default = !o->nr_events };
+
+		sampling_def(o, &f, &plan, spec, &plan.defs[i], notes);
+		plan.nr++;
+		r = check_spec(o, spec, error);
+		if (r < 0)
+			break;
+		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);
+		if (r < 0)
+			r = session_fail(error, r, "%s: its CPUs cannot be read: %s",
+					 plan.defs[i].name, strerror(-r));
+		else
+			r = event_settle(&plan.defs[i], &settle, notes, error);
+		if (r == 0 && plan.defs[i].attr.freq &&
+		    plan.defs[i].attr.sample_freq < plan.frequency_hz_effective && !spec->has_rate)
+			plan.frequency_hz_effective = plan.defs[i].attr.sample_freq;
+	}
+	plan.sideband = list.nr;
+	plan.nr = list.nr + 1;
+	sideband_def(o, &f, &plan.defs[plan.sideband]);
+	if (r == 0)
+		r = bound_frequency(o, &plan, notes, error);
+out:
+	event_spec_list_done(&list);
+	if (r < 0)
+		event_plan_done(&plan);
+	else
+		*ret = plan;
+	return r;
+}
+
+int
+event_plan_look(struct event_plan *plan)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->nr; i++)
+		r = event_def_look(&plan->defs[i], NULL);
+	return r;
+}
+
+void
+event_plan_done(struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		event_def_done(&plan->defs[i]);
+	free(plan->defs);
+	*plan = (struct event_plan){ 0 };
+}
+
+void
+event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		bool sideband = plan->defs[i].sideband;
+		uint64_t bytes = sideband ? sideband_bytes : sample_bytes;
+
+		/*
+		 * The kernel wakes whenever so many bytes have come, whether there was a wake-up for
+		 * another ring meanwhile or not. Each costs: a large ring can wait, for it has room
+		 * left for bursts.
+		 */
+		if (sideband)
+			bytes = bytes >= 2 * SIDEBAND_ROOM ? bytes / 2 : bytes / 4;
+		else
+			bytes = bytes / 8 * 3;
+		plan->defs[i].attr.wakeup_watermark = (uint32_t)bytes;
+	}
+}

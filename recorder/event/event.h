@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event: the attrs that are opened on each CPU, from what was asked and what the kernel has.
+ *
+ * Nothing is concluded from a kernel version: each optional bit is tried on a scratch event
+ * and left out when it is refused. What was asked for and not got is said in notes.
+ */
+#ifndef RECORDER_EVENT_EVENT_H
+#define RECORDER_EVENT_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/event/event_def.h"
+#include "recorder/event/target.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/ground/session_options.h"
+
+struct buf;
+
+/* The sampling events in the order given, then the side-band event. */
+struct event_plan {
+	struct event_def *defs;
+	size_t nr;
+	size_t sideband;       /* index of the last */
+	uint64_t frequency_hz; /* asked for; 0: a fixed period */
+	uint64_t frequency_hz_effective;
+	uint64_t frequency_hz_max; /* that is ever to be set; 0: the kernel's limit alone */
+};
+
+/*
+ * Makes the plan, for events of this target. notes: a buf of text that gets a line for each thing
+ * not got. 0, or -errno with *error filled.
+ */
+int event_plan_make(const struct session_options *options, const struct target *target,
+		    struct event_plan *ret, struct buf *notes, struct session_error *error);
+/* A CPU came: looks again at which counters it has. 0, -ENOMEM. */
+int event_plan_look(struct event_plan *plan);
+void event_plan_done(struct event_plan *plan);
+
+/*
+ * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for
+ * samples, at a quarter or, of a large ring, a half for side-band.
+ */
+void event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event_def: one event as it is opened many times, for each CPU and task.
+ *
+ * Not every CPU counts by the same PMU: hybrid x86 and big.LITTLE have one for each kind of core,
+ * and other PMUs count on some CPUs for all. The event is one all the same; what differs from CPU
+ * to CPU stands in its kinds.
+ */
+#ifndef RECORDER_EVENT_EVENT_DEF_H
+#define RECORDER_EVENT_EVENT_DEF_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/event/event_spec.h"
+#include "recorder/event/pmu.h"
+#include "recorder/ground/cpu_list.h"
+
+/* What the attr has on some CPUs instead of what it has in general. */
+struct event_kind {
+	char pmu[PMU_NAME_BYTES];
+	struct cpu_list cpus;
+	uint32_t type;
+	uint64_t config;
+	bool exclude_guest;
+	unsigned precise;
+};
+
+struct event_def {
+	struct perf_event_attr attr; /* as the recording has it */
+	char name[EVENT_SPEC_NAME_BYTES];
+	bool sideband;
+	bool probe;	 /* of the PMU kprobe or uprobe: each count is a trap */
+	bool lost;	 /* read_format has PERF_FORMAT_LOST */
+	bool only_kinds; /* it is not opened on CPUs of no kind */
+	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
+	struct event_kind *kinds;
+	size_t nr_kinds; /* 0: the attr as it is, on every CPU */
+};
+
+void event_def_done(struct event_def *def);
+
+/*
+ * Finds its kinds, by sysfs (NULL: /sys): of the PMU that it names, or, where it is one of those
+ * that every core PMU has, of all of them, if there are several. 0, -ENOMEM.
+ */
+int event_def_kinds(struct event_def *def, const char *sysfs, const char *pmu);
+
+/* Looks again at which CPUs are of which kind: one may have come online. 0, -ENOMEM. */
+int event_def_look(struct event_def *def, const char *sysfs);
+
+/* What to open on a CPU. False: nothing there. */
+bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret);
+
+/* Puts what a kind has into an attr. */
+void event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr);
+
+/* The attr's bits that the uapi header names one by one, EVENT_ATTR_* of format/. */
+uint64_t event_attr_bits(const struct perf_event_attr *attr);
+void event_attr_set_bits(struct perf_event_attr *attr, uint64_t bits);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/event_settle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "recorder/event/event_open.h"
+#include "recorder/ground/session_error.h"
+
+#define PRECISE_MAX 3
+#define PMU_OF_CONFIG UINT64_C(0xffffffff00000000)
+
+struct settling {
+	struct event_def *def;
+	const struct event_settle_options *options;
+	struct buf *notes;
+	/* Where it is tried. */
+	pid_t pid;
+	int cpu;
+};
+
+/* An event without hardware behind it, as the clock that every machine has. */
+static void
+fall_back_to_clock(struct event_def *def)
+{
+	event_def_done(def);
+	def->only_kinds = false;
+	def->attr.type = PERF_TYPE_SOFTWARE;
+	def->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	def->attr.precise_ip = 0;
+	def->attr.exclude_idle = 1; /* cycles do not count when idle either */
+	strlcpy(def->name, def->attr.exclude_kernel ? "cpu-clock:uI" : "cpu-clock:I",
+		sizeof(def->name));
+}
+
+static bool
+no_hardware(int err)
+{
+	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -ENXIO;
+}
+
+static bool
+event_settle_denied(int err)
+{
+	return err == -EACCES || err == -EPERM;
+}
+
+static int
+try(const struct settling *s, const struct event_kind *k)
+{
+	struct perf_event_attr attr = s->def->attr;
+
+	event_kind_apply(k, &attr);
+	attr.inherit = attr.enable_on_exec = 0;
+	return event_open_try(&attr, s->pid, s->cpu);
+}
+
+/*
+ * From the highest precision down. Guests are left out where that is possible: AMD's IBS, which
+ * precise cycles are there, counts them always and refuses to be told otherwise.
+ */
+static int
+try_precisions(const struct settling *s, struct event_kind *k)
+{
+	const bool guests_out = s->def->attr.exclude_guest;
+	int r;
+
+	for (int p = s->options->precise_max ? PRECISE_MAX : (int)k->precise;; p--) {
+		k->precise = (unsigned)p;
+		k->exclude_guest = guests_out;
+		r = try(s, k);
+		if (r == -EINVAL || r == -EOPNOTSUPP || r == -ENOENT) {
+			k->exclude_guest = false;
+			if (guests_out && !s->def->attr.exclude_host && try(s, k) == 0)
+				return 0;
+		}
+		/* What is told is the error of the lowest precision, with guests left out. */
+		if (r == 0 || event_settle_denied(r) || p == 0 || !s->options->precise_max)
+			return r;
+	}
+}
+
+/* One try at what may be wrong with the event as a whole; false: nothing left to try. */
+static bool
+adapt(const struct settling *s, int err)
+{
+	struct perf_event_attr *attr = &s->def->attr;
+	struct event_def *def = s->def;
+	long long max;
+
+	/* On whole CPUs the kernel makes no difference. */
+	if (event_settle_denied(err) && s->pid == 0 && !attr->exclude_kernel &&
+	    !attr->exclude_user) {
+		attr->exclude_kernel = 1;
+		strlcat(def->name, strchr(def->name, ':') ? "u" : ":u", sizeof(def->name));
+		session_note(s->notes,
+			     "%s: no samples of the kernel: that needs CAP_PERFMON or "
+			     "kernel.perf_event_paranoid < 2",
+			     def->name);
+		return true;
+	}
+	/* The kernel may have lowered its maximum since it was asked. */
+	if (err == -EINVAL && attr->freq && event_max_frequency(&max) == 0 && max > 0 &&
+	    attr->sample_freq > (uint64_t)max) {
+		session_note(s->notes,
+			     "%s: frequency lowered from %llu to %lld Hz: "
+			     "kernel.perf_event_max_sample_rate",
+			     def->name, (unsigned long long)attr->sample_freq, max);
+		attr->sample_freq = (uint64_t)max;
+		return true;
+	}
+	return false;
+}
+
+static int
+settle_kind(const struct settling *s, struct event_kind *k)
+{
+	uint64_t config = k->config;
+	int r;
+
+	do {
+		r = try_precisions(s, k);
+		/* A kernel that knows no PMU in the config has the event belong to the CPU's own. */
+		if ((no_hardware(r) || r == -EINVAL) && k->type < PERF_TYPE_RAW &&
+		    config & PMU_OF_CONFIG) {
+			k->config = config & ~PMU_OF_CONFIG;
+			if (try_precisions(s, k) == 0)
+				return 0;
+			k->config = config;
+		}
+	} while (r < 0 && adapt(s, r));
+	return r;
+}
+
+/* A CPU of these on which the event will be opened; -1: none. */
+static int
+some_cpu(const struct target *t, const struct cpu_list *of)
+{
+	for (size_t i = 0; i < t->online.nr; i++) {
+		uint32_t cpu = t->online.cpus[i];
+
+		if (target_samples(t, cpu) && (!of || cpu_list_has(of, cpu)))
+			return (int)cpu;
+	}
+	return -1;
+}
+
+static int
+settle_plain(struct settling *s)
+{
+	struct perf_event_attr *attr = &s->def->attr;
+	struct event_kind k = { .type = attr->type,
+				.config = attr->config,
+				.exclude_guest = attr->exclude_guest,
+				.precise = attr->precise_ip };
+	int r;
+
+	s->cpu = s->pid == -1 ? some_cpu(s->options->target, NULL) : -1;
+	r = settle_kind(s, &k);
+	if (r == 0)
+		event_kind_apply(&k, attr);
+	return r;
+}
+
+/* Of the whole, the recording has the general event, as precise as the best of its kinds is. */
+static int
+settle_kinds(struct settling *s)
+{
+	struct event_def *def = s->def;
+	unsigned precise = 0;
+	size_t tried = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < def->nr_kinds; i++) {
+		struct event_kind *k = &def->kinds[i];
+
+		s->cpu = some_cpu(s->options->target, &k->cpus);
+		if (s->cpu < 0)
+			continue;
+		r = settle_kind(s, k);
+		tried++;
+		if (r == 0 && k->precise > precise)
+			precise = k->precise;
+	}
+	if (r == 0 && !tried && def->only_kinds)
+		return -ENODEV;
+	if (r == 0 && def->only_kinds)
+		def->attr.exclude_guest = def->kinds[0].exclude_guest;
+	def->attr.precise_ip = precise & 3;
+	return r;
+}
+
+static int
+check_target(const struct event_def *def, const struct target *t, struct session_error *error)
+{
+	if (def->for_all && !target_of_cpus(t))
+		return session_usage(error, "%s counts for whole CPUs, not for processes: give -a",
+				     def->name);
+	return 0;
+}
+
+int
+event_settle(struct event_def *def, const struct event_settle_options *options, struct buf *notes,
+	     struct session_error *error)
+{
+	struct settling s = { .def = def,
+			      .options = options,
+			      .notes = notes,
+			      .pid = target_of_cpus(options->target) ? -1 : 0 };
+	bool cycles = def->attr.type == PERF_TYPE_HARDWARE &&
+		def->attr.config == PERF_COUNT_HW_CPU_CYCLES;
+	int r = check_target(def, options->target, error);
+
+	if (r < 0)
+		return r;
+	r = def->nr_kinds ? settle_kinds(&s) : settle_plain(&s);
+	if (no_hardware(r) && cycles) {
+		if (!options->by_default)
+			session_note(notes, "%s: no such counter here: cpu-clock:I instead",
+				     def->name);
+		fall_back_to_clock(def);
+		r = settle_plain(&s);
+	}
+	if (r == -ENODEV && def->only_kinds)
+		return session_fail(error, r,
+				    "%s: %s counts on other CPUs than those to be sampled",
+				    def->name, def->kinds[0].pmu);
+	return r < 0 ? event_open_error(def, s.pid, s.cpu, r, error) : 0;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/pmu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsd/string.h>
+
+#define DEVICES "bus/event_source/devices"
+
+/* One line of a file below the PMUs; -ENOENT also for names that would leave the directory. */
+static int
+read_line(const char *sysfs, const char *pmu, const char *dir, const char *file, char *ret,
+	  size_t ret_bytes)
+{
+	char path[512];
+	ssize_t n;
+	int fd;
+
+	if (strchr(pmu, '/') || strchr(file, '/') || *pmu == '.' || *file == '.' || !*file)
+		return -ENOENT;
+	if ((size_t)snprintf(path, sizeof(path), "%s/" DEVICES "/%s/%s%s", sysfs, pmu, dir, file) >=
+	    sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, ret, ret_bytes - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return (int)n;
+	ret[n] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	return 0;
+}
+
+int
+pmu_type(const char *sysfs, const char *pmu, struct perf_event_attr *attr)
+{
+	char text[32], *end;
+	unsigned long type;
+	int r = read_line(sysfs, pmu, "", "type", text, sizeof(text));
+
+	if (r < 0)
+		return r;
+	type = strtoul(text, &end, 10);
+	if (end == text || *end || type > UINT32_MAX)
+		return -EINVAL;
+	attr->type = (uint32_t)type;
+	return 0;
+}
+
+static __u64 *
+config_word(struct perf_event_attr *attr, const char *name)
+{
+	if (strcmp(name, "config") == 0)
+		return &attr->config;
+	if (strcmp(name, "config1") == 0)
+		return &attr->config1;
+	if (strcmp(name, "config2") == 0)
+		return &attr->config2;
+	return NULL;
+}
+
+/* Spreads value over bits such as "0-7,32-35", the lowest bits of value first. */
+static int
+deposit(const char *bits, uint64_t value, __u64 *word)
+{
+	while (*bits) {
+		char *end;
+		unsigned long lo = strtoul(bits, &end, 10), hi = lo;
+
+		if (end == bits)
+			return -EINVAL;
+		if (*end == '-') {
+			bits = end + 1;
+			hi = strtoul(bits, &end, 10);
+			if (end == bits)
+				return -EINVAL;
+		}
+		if (hi > 63 || lo > hi)
+			return -EINVAL;
+		for (unsigned long b = lo; b <= hi; b++, value >>= 1) {
+			*word &= ~(UINT64_C(1) << b);
+			*word |= (uint64_t)(value & 1) << b;
+		}
+		bits = *end == ',' ? end + 1 : end;
+		if (bits == end && *end)
+			return -EINVAL;
+	}
+	return value ? -ERANGE : 0;
+}
+
+int
+pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long long value,
+	 struct perf_event_attr *attr)
+{
+	__u64 *word = config_word(attr, term);
+	char text[128], *colon;
+	int r;
+
+	if (word) {
+		*word = value;
+		return 0;
+	}
+	r = read_line(sysfs, pmu, "format/", term, text, sizeof(text));
+	if (r < 0)
+		return r;
+	colon = strchr(text, ':');
+	if (!colon)
+		return -EINVAL;
+	*colon = '\0';
+	word = config_word(attr, text);
+	return word ? deposit(colon + 1, value, word) : -EOPNOTSUPP;
+}
+
+int
+pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes)
+{
+	return read_line(sysfs, pmu, "events/", event, ret, ret_bytes);
+}
+
+int
+pmu_find(const char *sysfs, const char *event, char ret_pmu[PMU_NAME_BYTES])
+{
+	char path[512], line[256];
+	struct dirent *d;
+	int r = -ENOENT;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
+	dir = opendir(path);
+	if (!dir)
+		return -ENOENT;
+	while (r < 0 && (d = readdir(dir))) {
+		if (pmu_alias(sysfs, d->d_name, event, line, sizeof(line)) == 0 &&
+		    strlcpy(ret_pmu, d->d_name, PMU_NAME_BYTES) < PMU_NAME_BYTES)
+			r = 0;
+	}
+	closedir(dir);
+	return r;
+}
+
+/* --- CPUs ------------------------------------------------------------------------------ */
+
+static int
+read_cpus(const char *sysfs, const char *pmu, const char *file, struct cpu_list *ret)
+{
+	char text[4096];
+	int r = read_line(sysfs, pmu, "", file, text, sizeof(text));
+
+	return r < 0 ? r : cpu_list_parse(text, ret);
+}
+
+int
+pmu_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret, bool *ret_for_all)
+{
+	int r = read_cpus(sysfs, pmu, "cpus", ret);
+
+	*ret_for_all = r == -ENOENT;
+	if (r == -ENOENT)
+		r = read_cpus(sysfs, pmu, "cpumask", ret);
+	if (r < 0)
+		*ret_for_all = false;
+	return r;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct pmu_core *)a)->name, ((const struct pmu_core *)b)->name);
+}
+
+static int
+add_core(const char *sysfs, const char *name, struct pmu_core **cores, size_t *nr)
+{
+	struct perf_event_attr attr;
+	struct pmu_core core, *more;
+	int r;
+
+	if (strlcpy(core.name, name, sizeof(core.name)) >= sizeof(core.name) ||
+	    pmu_type(sysfs, name, &attr) < 0)
+		return 0;
+	core.type = attr.type;
+	r = read_cpus(sysfs, name, "cpus", &core.cpus);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	more = reallocarray(*cores, *nr + 1, sizeof(*more));
+	if (!more) {
+		cpu_list_done(&core.cpus);
+		return -ENOMEM;
+	}
+	*cores = more;
+	more[(*nr)++] = core;
+	return 0;
+}
+
+int
+pmu_cores(const char *sysfs, struct pmu_core **ret, size_t *ret_nr)
+{
+	struct dirent *d;
+	char path[512];
+	DIR *dir;
+	int r = 0;
+
+	*ret = NULL;
+	*ret_nr = 0;
+	(void)snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
+	dir = opendir(path);
+	while (r == 0 && dir && (d = readdir(dir)))
+		r = add_core(sysfs, d->d_name, ret, ret_nr);
+	if (dir)
+		closedir(dir);
+	if (*ret_nr)
+		qsort(*ret, *ret_nr, sizeof(**ret), by_name);
+	return r;
+}
+
+void
+pmu_cores_free(struct pmu_core *cores, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		cpu_list_done(&cores[i].cpus);
+	free(cores);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pmu: a source of events that the kernel describes in sysfs: its number, the terms that
+ * make up a config, and events with names of their own.
+ */
+#ifndef RECORDER_EVENT_PMU_H
+#define RECORDER_EVENT_PMU_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/ground/cpu_list.h"
+
+#define PMU_NAME_BYTES 64
+
+/* Where the PMUs are when nobody says otherwise. */
+#define PMU_SYSFS "/sys"
+
+/* Fills attr->type. -ENOENT: no such PMU. */
+int pmu_type(const char *sysfs, const char *pmu, struct perf_event_attr *attr);
+
+/*
+ * Puts one term ("umask", value 3) where the PMU's format says, or config, config1,
+ * config2 as they are. -ENOENT: the PMU has no such term; -ERANGE: the value has more bits.
+ */
+int pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long long value,
+	     struct perf_event_attr *attr);
+
+/* The terms that the PMU's event of this name stands for ("event=0x3c"). -ENOENT. */
+int pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes);
+
+/*
+ * The CPUs whose core PMU it is ("cpus"), or on which it counts for all ("cpumask", and then
+ * *ret_for_all). -ENOENT: neither is said, and it is on every CPU; -EINVAL.
+ */
+int pmu_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret, bool *ret_for_all);
+
+/* A PMU of one kind of core. */
+struct pmu_core {
+	char name[PMU_NAME_BYTES];
+	uint32_t type;
+	struct cpu_list cpus;
+};
+
+/*
+ * The core PMUs of a machine whose cores are of several kinds, by their names: those that say which
+ * "cpus" they are of. None: all are alike. 0, -ENOMEM.
+ */
+int pmu_cores(const char *sysfs, struct pmu_core **ret, size_t *ret_nr);
+void pmu_cores_free(struct pmu_core *cores, size_t nr);
+
+/* The PMU that has an event of this name, for events given without their PMU. -ENOENT. */
+int pmu_find(const char *sysfs, const char *event, char ret_pmu[PMU_NAME_BYTES]);
+
+#endif

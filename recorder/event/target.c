@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+#include "recorder/ground/session_error.h"
+#include "recorder/host/cgroup.h"
+
+/* Once: what is named twice, or by a process and by a thread of it, would count twice. */
+static int
+add_task(struct target *t, pid_t tid)
+{
+	pid_t *tasks;
+
+	for (size_t i = 0; i < t->nr_tasks; i++)
+		if (t->tasks[i] == tid)
+			return 0;
+	tasks = reallocarray(t->tasks, t->nr_tasks + 1, sizeof(*tasks));
+	if (!tasks)
+		return -ENOMEM;
+	t->tasks = tasks;
+	tasks[t->nr_tasks++] = tid;
+	return 0;
+}
+
+static int
+add_threads(struct target *t, pid_t pid)
+{
+	struct dirent *d;
+	char path[64];
+	int r = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (r == 0 && (d = readdir(dir))) {
+		const char *problem;
+		pid_t tid = (pid_t)strtonum(d->d_name, 1, INT32_MAX, &problem);
+
+		if (!problem)
+			r = add_task(t, tid);
+	}
+	closedir(dir);
+	return r;
+}
+
+static int
+add_tasks(const struct session_options *o, struct target *t, struct session_error *error)
+{
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		pid_t pid = o->pids[i];
+		char path[64];
+		int r;
+
+		snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+		if (access(path, F_OK) < 0)
+			r = -ESRCH;
+		else
+			r = o->target == SESSION_PID ? add_threads(t, pid) : add_task(t, pid);
+		if (r == -ESRCH)
+			return session_fail(error, r, "no such %s: %d",
+					    o->target == SESSION_PID ? "process" : "thread",
+					    (int)pid);
+		if (r < 0)
+			return session_fail(error, r, "process %d: %s", (int)pid, strerror(-r));
+	}
+	return t->nr_tasks ? 0 : session_usage(error, "no process to record");
+}
+
+static int
+resolve_cpus(const struct session_options *o, struct target *t, struct session_error *error)
+{
+	int r = cpu_list_read("online", &t->online);
+
+	if (r < 0)
+		return session_fail(error, r, "cannot tell which CPUs are online: %s",
+				    strerror(-r));
+	t->every_cpu = !o->cpus;
+	if (!o->cpus)
+		return cpu_list_read("online", &t->sampled);
+	r = cpu_list_parse(o->cpus, &t->sampled);
+	if (r < 0)
+		return session_usage(error, "'%s' is not a list of CPUs such as 0-3,7", o->cpus);
+	for (size_t i = 0; i < t->sampled.nr; i++)
+		if (!cpu_list_has(&t->online, t->sampled.cpus[i]))
+			return session_fail(error, -ENODEV, "CPU %u is offline or does not exist",
+					    t->sampled.cpus[i]);
+	return 0;
+}
+
+static int
+resolve_cgroup(const struct session_options *o, struct target *t, struct session_error *error)
+{
+	int fd = cgroup_open(o->cgroup, NULL, 0);
+
+	if (fd == -EINVAL)
+		return session_fail(error, fd, "%s is not a control group", o->cgroup);
+	if (fd == -ENOTUNIQ)
+		return session_fail(error, fd,
+				    "several control groups are called %s: give more of the path",
+				    o->cgroup);
+	if (fd < 0)
+		return session_fail(error, fd, "control group %s: %s", o->cgroup, strerror(-fd));
+	t->cgroup_fd = fd;
+	return 0;
+}
+
+int
+target_resolve(const struct session_options *o, pid_t command_pid, struct target *ret,
+	       struct session_error *error)
+{
+	struct target t = { .cgroup_fd = -1 };
+	int r = resolve_cpus(o, &t, error);
+
+	if (r < 0)
+		goto out;
+	t.single_tasks = o->target == SESSION_PID || o->target == SESSION_TID;
+	if (t.single_tasks) {
+		r = add_tasks(o, &t, error);
+	} else {
+		r = add_task(&t, o->target == SESSION_COMMAND ? command_pid : -1);
+		if (r < 0)
+			session_fail(error, r, "out of memory");
+	}
+	if (r == 0 && o->target == SESSION_CGROUP)
+		r = resolve_cgroup(o, &t, error);
+out:
+	if (r < 0)
+		target_done(&t);
+	else
+		*ret = t;
+	return r;
+}
+
+bool
+target_of_cpus(const struct target *t)
+{
+	return t->nr_tasks == 1 && t->tasks[0] == -1;
+}
+
+bool
+target_samples(const struct target *t, uint32_t cpu)
+{
+	return t->every_cpu || cpu_list_has(&t->sampled, cpu);
+}
+
+void
+target_done(struct target *t)
+{
+	free(t->tasks);
+	if (t->cgroup_fd >= 0)
+		close(t->cgroup_fd);
+	cpu_list_done(&t->online);
+	cpu_list_done(&t->sampled);
+	*t = (struct target){ .cgroup_fd = -1 };
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/ground/cpu_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPU_SYSFS "/sys/devices/system/cpu"
+#define CPU_SET_BYTES (CPU_LIST_MAX / 8)
+
+void
+cpu_list_init(struct cpu_list *l)
+{
+	l->cpus = NULL;
+	l->nr = 0;
+}
+
+void
+cpu_list_done(struct cpu_list *l)
+{
+	free(l->cpus);
+	cpu_list_init(l);
+}
+
+static int
+parse_cpu(const char **text, uint32_t *ret)
+{
+	const char *p = *text;
+	uint32_t n = 0;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++) {
+		n = n * 10 + (uint32_t)(*p - '0');
+		if (n >= CPU_LIST_MAX)
+			return -ERANGE;
+	}
+	*text = p;
+	*ret = n;
+	return 0;
+}
+
+static int
+parse_ranges(const char *p, uint8_t *set)
+{
+	uint32_t first, last;
+	int r;
+
+	for (;;) {
+		r = parse_cpu(&p, &first);
+		if (r < 0)
+			return r;
+		last = first;
+		if (*p == '-') {
+			p++;
+			r = parse_cpu(&p, &last);
+			if (r < 0)
+				return r;
+		}
+		if (last < first)
+			return -EINVAL;
+		for (uint32_t cpu = first; cpu <= last; cpu++)
+			set[cpu / 8] |= (uint8_t)(1u << (cpu % 8));
+		if (*p != ',')
+			break;
+		p++;
+	}
+	while (isspace((unsigned char)*p))
+		p++;
+	return *p ? -EINVAL : 0;
+}
+
+int
+cpu_list_parse(const char *text, struct cpu_list *ret)
+{
+	uint8_t *set = calloc(1, CPU_SET_BYTES);
+	uint32_t *cpus = NULL;
+	size_t nr = 0;
+	int r = -ENOMEM;
+
+	if (!set)
+		return -ENOMEM;
+	r = parse_ranges(text, set);
+	if (r < 0)
+		goto out;
+	for (size_t i = 0; i < CPU_SET_BYTES; i++)
+		nr += (size_t)__builtin_popcount(set[i]);
+	cpus = reallocarray(NULL, nr, sizeof(*cpus));
+	if (!cpus) {
+		r = -ENOMEM;
+		goto out;
+	}
+	nr = 0;
+	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		if (set[cpu / 8] >> (cpu % 8) & 1)
+			cpus[nr++] = cpu;
+	*ret = (struct cpu_list){ cpus, nr };
+out:
+	free(set);
+	return r;
+}
+
+int
+cpu_list_read(const char *name, struct cpu_list *ret)
+{
+	char path[128], text[4096];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), CPU_SYSFS "/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0) {
+		n = -errno;
+		close(fd);
+		return (int)n;
+	}
+	close(fd);
+	text[n] = '\0';
+	return cpu_list_parse(text, ret);
+}
+
+bool
+cpu_list_has(const struct cpu_list *l, uint32_t cpu)
+{
+	size_t lo = 0, hi = l->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->cpus[mid] == cpu)
+			return true;
+		if (l->cpus[mid] < cpu)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * message: what the drain tells the writer, over the queue. The kinds, and what a, b and the bytes
+ * of a struct queue_message are in each.
+ */
+#ifndef RECORDER_GROUND_MESSAGE_H
+#define RECORDER_GROUND_MESSAGE_H
+
+#include <stdint.h>
+
+enum message {
+	MESSAGE_RECORDS, /* bytes: whole records */
+	MESSAGE_PASS,	 /* a: all records older than this have been given; b: now; both ns */
+	MESSAGE_LOSS,	 /* a: cpu << 32 | cause, b: total so far */
+	MESSAGE_RESYNC,	 /* side-band was lost; b: now, ns */
+	MESSAGE_IDS,	 /* bytes: struct message_id, before the first record that has them */
+	MESSAGE_GAP,	 /* bytes: struct gap */
+	MESSAGE_RATE,	 /* bytes: struct rate */
+	MESSAGE_ROTATE,	 /* a: struct session_request *, which is answered */
+	MESSAGE_SYNC,	 /* likewise */
+	MESSAGE_END,	 /* nothing follows */
+};
+
+/* A descriptor that was opened, or closed. */
+struct message_id {
+	uint64_t id;
+	uint32_t event; /* index in meta->events */
+	uint32_t closed;
+};
+
+#endif

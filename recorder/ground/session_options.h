@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_options: what a session is asked for.
+ */
+#ifndef RECORDER_GROUND_SESSION_OPTIONS_H
+#define RECORDER_GROUND_SESSION_OPTIONS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct io_sink;
+
+enum session_target {
+	SESSION_ALL,	 /* every process on the CPUs */
+	SESSION_PID,	 /* processes, all their threads, children from now on */
+	SESSION_TID,	 /* threads, children from now on */
+	SESSION_CGROUP,	 /* what runs in a cgroup, on the CPUs */
+	SESSION_COMMAND, /* a command that the session starts */
+};
+
+enum session_call_graph {
+	SESSION_CALL_GRAPH_NONE,
+	SESSION_CALL_GRAPH_FP,
+	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
+};
+
+/* Who is asked for the build-ids of mapped files. What the kernel cannot tell is always read. */
+enum session_build_ids {
+	SESSION_BUILD_IDS_AUTO, /* the kernel where that harms no other recorder, else the files */
+	SESSION_BUILD_IDS_KERNEL, /* with each mapping */
+	SESSION_BUILD_IDS_FILE,
+};
+
+#define SESSION_FREQUENCY_HZ 999
+#define SESSION_RING_PAGES 128
+#define SESSION_SIDEBAND_PAGES 16
+#define SESSION_SIDEBAND_PAGES_RARE 64 /* so many that it is seldom woken by them */
+#define SESSION_QUEUE_BYTES (16u << 20)
+
+#define SESSION_STACK_BYTES 8192 /* of user stack with a sample, as perf has it */
+
+struct session_options {
+	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
+	size_t nr_events;
+	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
+	uint64_t period;       /* -c; 0: frequency mode */
+	enum session_target target;
+	const pid_t *pids; /* PID, TID; borrowed for the session's life, as is command */
+	size_t nr_pids;
+	const char *cgroup;   /* as cgroup_open() takes it */
+	const char *cpus;     /* "0-3,7"; NULL: all online */
+	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
+	enum session_call_graph call_graph;
+	uint32_t stack_bytes; /* DWARF: 0 is SESSION_STACK_BYTES */
+	enum session_build_ids build_ids;
+	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
+	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
+	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
+	uint64_t duration_ns;	 /* 0: until stopped, or the command ends */
+	uint64_t block_age_ns;	 /* longest life of an open block; 0: 5 s */
+	int out_fd;		 /* taken over; -1 when sink is given */
+	struct io_sink *sink;	 /* taken over; NULL: out_fd */
+	/*
+	 * A file that refuses bytes: false, session_run() ends with the error; true, the
+	 * session goes on: state is followed, samples are counted as lost (LOSS_DISK_FULL, a
+	 * GAP block tells when), and it is tried again every second. A file that is no more
+	 * (-ESTALE, see io.h) takes its samples with it: LOSS_REMOVED, and a GAP in the next one.
+	 */
+	bool suspend_on_full;
+	/*
+	 * What sampling may take of each CPU, in millionths: see sample_bound.h. May change while
+	 * the session lives; borrowed. NULL: no bound.
+	 */
+	const _Atomic uint32_t *cpu_share;
+	/*
+	 * For a user without privileges. Contents of processes go into the file only as
+	 * perf_event_open(2) would let that user have them: stacks and registers of tasks that may
+	 * be looked into (tracee.h), fields of tracepoints with kernel.perf_event_paranoid = -1.
+	 */
+	bool for_user;
+	uid_t uid;
+	gid_t gid;
+	uint64_t descriptors_max; /* that events may take; more is refused. 0: no bound */
+	/*
+	 * What side-band (maps, names) may take in the file, and be held of it, by a rate; users other
+	 * than root may take half of that each. What is over is left out: LOSS_SIDEBAND_BUDGET.
+	 * 0: no limit.
+	 */
+	uint64_t sideband_bytes_per_s;
+	const char *cmdline; /* for the file's meta */
+	const char *writer;  /* "spoor 0.1" */
+};
+
+/* "auto", "kernel" or "file". 0, -EINVAL. */
+int session_build_ids_parse(const char *text, enum session_build_ids *ret);
+
+#endif

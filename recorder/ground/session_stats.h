@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_stats: what a running session says of itself.
+ */
+#ifndef RECORDER_GROUND_SESSION_STATS_H
+#define RECORDER_GROUND_SESSION_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/block/loss.h"
+
+/* A user whose side-band was left out. */
+struct session_over {
+	uint32_t uid; /* UINT32_MAX: of processes that ended too soon to be asked */
+	uint64_t records;
+};
+#define SESSION_OVER_MAX 16
+
+struct session_stats {
+	/* samples: also those that LOSS_REMOVED has; file_bytes: of the current file */
+	uint64_t samples, records, lost, file_bytes;
+	uint64_t frequency_hz; /* effective, now */
+	uint32_t cpus;	       /* that are being sampled now */
+	uint64_t throttled;
+	bool suspended;		    /* the file takes no bytes */
+	bool refused;		    /* nor will it: session_rotate() ends that */
+	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
+	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
+	uint64_t sideband_ns;	    /* CPU time of both threads with it */
+	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
+	size_t nr_over;
+};
+
+#endif

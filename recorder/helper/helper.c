@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/helper/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/bytes/time_text.h"
+
+#ifndef CAP_CHECKPOINT_RESTORE /* 5.9 */
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+#ifndef SYS_close_range /* 5.9 */
+#define SYS_close_range 436
+#endif
+
+#define FDS_MAX 65536	     /* without close_range(2) */
+#define SOCKET_BYTES 1048576 /* asked for; net.core.wmem_max may allow less */
+
+/* Each message of a worker begins with it. */
+struct envelope {
+	uint64_t cpu_ns; /* of the worker so far */
+	int32_t pid;
+	uint32_t zero;
+};
+
+struct helper {
+	int fd;
+	pid_t pid;	 /* 0: it has not been heard of */
+	uint64_t cpu_ns; /* told so far */
+};
+
+/* What the keeper is asked for, with the worker's end of its socket. */
+struct order {
+	helper_serve_fn *serve;
+};
+
+static pthread_mutex_t keeper_lock = PTHREAD_MUTEX_INITIALIZER;
+static int keeper_fd = -1;
+static pid_t keeper_pid; /* of one that may have to be waited for; 0: none */
+static _Atomic uint64_t told_cpu_ns;
+
+/* --- the keeper ------------------------------------------------------------------------------ */
+
+static void
+close_from(int first)
+{
+	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
+		return;
+	for (int fd = first; fd < FDS_MAX; fd++)
+		(void)close(fd);
+}
+
+/* fd becomes 3; what else is open is not ours to keep open. */
+static void
+keep_only(int fd)
+{
+	int null;
+
+	/* Where somebody closed the standard ones, it may be one of them. */
+	fd = fcntl(fd, F_DUPFD, 3);
+	null = open("/dev/null", O_RDWR);
+	for (int i = 0; i < 3 && null >= 0; i++)
+		(void)dup2(null, i);
+	if (fd != 3)
+		(void)dup2(fd, 3);
+	close_from(4);
+}
+
+static void
+drop_capabilities(void)
+{
+	const uint64_t keep = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+		UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted &= (uint32_t)(keep >> 32 * i);
+		data[i].effective &= data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	(void)syscall(SYS_capset, &header, data);
+}
+
+/* Signals of the terminal and of the service manager are for the recorder, whose end is ours. */
+static void
+ignore_signals(void)
+{
+	static const int ignored[] = { SIGHUP,	SIGINT,	 SIGQUIT, SIGPIPE, SIGTERM,
+				       SIGUSR1, SIGUSR2, SIGXFSZ, SIGCHLD };
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* 1; 0: nobody will ask any more. */
+static int
+take_order(int fd, struct order *order, int *ret_fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { order, sizeof(*order) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	const struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = CMSG_FIRSTHDR(&m);
+	if (n != (ssize_t)sizeof(*order) || !c || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
+	return 1;
+}
+
+static void __attribute__((noreturn)) keeper_main(int fd)
+{
+	static const char first_to_go[] = "1000";
+	struct order order;
+	int oom, worker;
+
+	keep_only(fd);
+	/* Of this and its workers. */
+	(void)setpgid(0, 0);
+	ignore_signals();
+	drop_capabilities();
+	(void)prctl(PR_SET_NAME, "spoor-helper");
+	/* Where memory is short it is a helper that can be spared. */
+	oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (oom >= 0 && write(oom, first_to_go, sizeof(first_to_go) - 1) < 0)
+		errno = 0;
+	(void)close(oom);
+	while (take_order(3, &order, &worker)) {
+		if (fork() == 0) {
+			keep_only(worker);
+			/* So that its number is known, should it never speak again. */
+			if (helper_give(3, NULL, 0, NULL, 0) == 0)
+				order.serve(3);
+			_exit(0);
+		}
+		(void)close(worker);
+	}
+	/* Workers that do not look at their sockets, and itself. */
+	if (getpgrp() == getpid())
+		(void)kill(0, SIGKILL);
+	_exit(0);
+}
+
+static int
+keeper_start(void)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	/* The one before was killed. */
+	if (keeper_pid)
+		(void)waitpid(keeper_pid, NULL, 0);
+	pid = fork();
+	if (pid == 0)
+		keeper_main(pair[1]);
+	(void)close(pair[1]);
+	if (pid < 0) {
+		(void)close(pair[0]);
+		return -EAGAIN;
+	}
+	keeper_fd = pair[0];
+	keeper_pid = pid;
+	return 0;
+}
+
+int
+helper_start(void)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&keeper_lock);
+	r = keeper_fd >= 0 ? 0 : keeper_start();
+	(void)pthread_mutex_unlock(&keeper_lock);
+	return r;
+}
+
+static int
+keeper_ask(helper_serve_fn *serve, int worker)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
+	struct order order = { serve };
+	struct iovec part = { &order, sizeof(order) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.header), &worker, sizeof(worker));
+	return sendmsg(keeper_fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* Somebody may have killed the keeper. */
+static int
+keeper_ask_again(helper_serve_fn *serve, int worker)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&keeper_lock);
+	r = keeper_fd >= 0 ? keeper_ask(serve, worker) : -EPIPE;
+	if (r == -EPIPE || r == -ECONNRESET) {
+		if (keeper_fd >= 0)
+			(void)close(keeper_fd);
+		keeper_fd = -1;
+		r = keeper_start();
+		if (r == 0)
+			r = keeper_ask(serve, worker);
+	}
+	(void)pthread_mutex_unlock(&keeper_lock);
+	return r;
+}
+
+/* --- a worker, from outside ------------------------------------------------------------------ */
+
+int
+helper_open(helper_serve_fn *serve, struct helper **ret)
+{
+	const int bytes = SOCKET_BYTES;
+	struct helper *h = calloc(1, sizeof(*h));
+	int pair[2], r;
+
+	if (!h)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		r = -errno;
+		free(h);
+		return r;
+	}
+	for (int i = 0; i < 2; i++)
+		(void)setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	r = keeper_ask_again(serve, pair[1]);
+	(void)close(pair[1]);
+	h->fd = pair[0];
+	if (r < 0)
+		helper_close(h);
+	else
+		*ret = h;
+	return r;
+}
+
+/* While its socket is open the process is there, and the number is its. */
+static bool
+is_there(const struct helper *h)
+{
+	struct pollfd p = { .fd = h->fd };
+
+	return h->pid > 0 && poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLERR));
+}
+
+void
+helper_kill(struct helper *h)
+{
+	char rest[16];
+
+	/* It may have said its number, and nobody asked. */
+	if (!h->pid)
+		(void)helper_receive(h, rest, sizeof(rest));
+	if (is_there(h))
+		(void)kill(h->pid, SIGKILL);
+}
+
+void
+helper_close(struct helper *h)
+{
+	if (!h)
+		return;
+	helper_kill(h);
+	(void)close(h->fd);
+	free(h);
+}
+
+int
+helper_send(struct helper *h, const void *head, size_t head_bytes, const void *tail,
+	    size_t tail_bytes)
+{
+	struct iovec parts[2] = { { (void *)(uintptr_t)head, head_bytes },
+				  { (void *)(uintptr_t)tail, tail_bytes } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+
+	return sendmsg(h->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+static void
+hear(struct helper *h, const struct envelope *e)
+{
+	/* As it was before it touched anything of others. */
+	if (!h->pid)
+		h->pid = e->pid;
+	if (e->cpu_ns > h->cpu_ns)
+		atomic_fetch_add_explicit(&told_cpu_ns, e->cpu_ns - h->cpu_ns,
+					  memory_order_relaxed);
+	h->cpu_ns = e->cpu_ns;
+}
+
+ssize_t
+helper_receive(struct helper *h, void *to, size_t cap)
+{
+	struct envelope e;
+	struct iovec parts[2] = { { &e, sizeof(e) }, { to, cap } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+	ssize_t n;
+
+	do {
+		n = recvmsg(h->fd, &m, MSG_DONTWAIT);
+		if (n < 0 && errno != EINTR)
+			return errno == EAGAIN ? 0 : -errno;
+		if (n >= 0 && n < (ssize_t)sizeof(e))
+			return -EPIPE;
+		if (n > 0)
+			hear(h, &e);
+	} while (n < 0 || n == (ssize_t)sizeof(e));
+	return n - (ssize_t)sizeof(e);
+}
+
+int
+helper_fd(const struct helper *h)
+{
+	return h->fd;
+}
+
+bool
+helper_sleeps(const struct helper *h)
+{
+	char path[64], text[128], state = 'R';
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	if (!is_there(h))
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)h->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')'); /* "1234 (name) D ..." */
+	if (at && at[1])
+		state = at[2];
+	return state == 'S' || state == 'D';
+}
+
+uint64_t
+helper_used_ns(const struct helper *h)
+{
+	return h->cpu_ns;
+}
+
+uint64_t
+helper_cpu_ns(void)
+{
+	return atomic_load_explicit(&told_cpu_ns, memory_order_relaxed);
+}
+
+/* --- in the worker --------------------------------------------------------------------------- */
+
+ssize_t
+helper_take(int fd, void *to, size_t cap)
+{
+	ssize_t n;
+
+	do
+		n = recv(fd, to, cap, 0);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? 0 : n;
+}
+
+int
+helper_give(int fd, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes)
+{
+	struct envelope e = { .pid = (int32_t)getpid() };
+	struct iovec parts[3] = { { &e, sizeof(e) },
+				  { (void *)(uintptr_t)head, head_bytes },
+				  { (void *)(uintptr_t)tail, tail_bytes } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 3 };
+	struct timespec cpu;
+	ssize_t n;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
+		e.cpu_ns = (uint64_t)time_text_ns(&cpu);
+	do
+		n = sendmsg(fd, &m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/helper/helper_pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/time_text.h"
+#include "recorder/ground/news.h"
+#include "recorder/helper/helper_serve.h"
+#include "recorder/host/host.h"
+#include "recorder/host/proc.h"
+
+#define LEFT_MAX 16
+
+/* One that was left behind, and over whom. */
+struct left {
+	struct helper *helper; /* NULL: none */
+	bool stuck;	       /* the following holds */
+	pid_t pid;
+	bool known_uid;
+	uid_t uid;
+	uint64_t device; /* 0: none */
+};
+
+struct helper_pool {
+	struct news news;
+	uint64_t unanswered; /* that were not told yet */
+	bool refused;	     /* which has been told */
+};
+
+/* Of all pools: who holds up one worker would hold up the next one's, too. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct left left[LEFT_MAX];
+static struct shunned shunned;
+static uint64_t shunned_version;
+
+struct helper_pool *
+helper_pool_new(void)
+{
+	struct helper_pool *p = calloc(1, sizeof(*p));
+
+	if (p)
+		news_init(&p->news);
+	return p;
+}
+
+void
+helper_pool_free(struct helper_pool *p)
+{
+	free(p);
+}
+
+/* Whoever holds up a worker is left alone for as long as he does. */
+static void
+look_at_left(struct left *l, uint64_t now_ns)
+{
+	char nothing[16];
+
+	if (!l->helper)
+		return;
+	/* It may not have been there yet when it was left behind. */
+	helper_kill(l->helper);
+	if (helper_receive(l->helper, nothing, sizeof(nothing)) < 0) {
+		helper_close(l->helper);
+		*l = (struct left){ 0 };
+		return;
+	}
+	if (!l->stuck)
+		return;
+	shunned_renew(&shunned, SHUNNED_PROCESS, (uint64_t)l->pid, now_ns);
+	if (l->known_uid)
+		shunned_renew(&shunned, SHUNNED_USER, l->uid, now_ns);
+	if (l->device)
+		shunned_renew(&shunned, SHUNNED_DEVICE, l->device, now_ns);
+}
+
+/* A place for another one that is left behind; NULL: there is none. Under lock. */
+static struct left *
+helper_pool_place(void)
+{
+	uint64_t now_ns = host_now_ns();
+	struct left *free_one = NULL;
+
+	for (size_t i = 0; i < LEFT_MAX; i++) {
+		look_at_left(&left[i], now_ns);
+		if (!left[i].helper)
+			free_one = &left[i];
+	}
+	return free_one;
+}
+
+int
+helper_pool_tell(struct helper *h, uint64_t *version)
+{
+	struct helper_shun shun = { .kind = HELPER_SHUN };
+	int r = 0;
+
+	pthread_mutex_lock(&lock);
+	shun.shunned = shunned;
+	if (*version != shunned_version + 1)
+		r = helper_send(h, &shun, sizeof(shun), NULL, 0);
+	if (r == 0)
+		*version = shunned_version + 1;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static int
+open_worker(helper_serve_fn *serve, struct helper **ret)
+{
+	uint64_t version = 0;
+	bool room;
+	int r;
+
+	pthread_mutex_lock(&lock);
+	room = helper_pool_place() != NULL;
+	pthread_mutex_unlock(&lock);
+	if (!room)
+		return -EBUSY;
+	r = helper_open(serve, ret);
+	if (r < 0)
+		return r;
+	r = helper_pool_tell(*ret, &version);
+	if (r < 0) {
+		helper_close(*ret);
+		*ret = NULL;
+	}
+	return r;
+}
+
+int
+helper_pool_open(struct helper_pool *p, helper_serve_fn *serve, struct helper **ret)
+{
+	int r = open_worker(serve, ret);
+	char line[NEWS_BYTES];
+
+	if (r < 0 && !p->refused) {
+		(void)snprintf(line, sizeof(line),
+			       "no helper process can be had (%s): what ran before, and files, "
+			       "may lack names meanwhile",
+			       r == -EBUSY ? "too many are held up" : strerror(-r));
+		news_put(&p->news, line);
+		p->unanswered++;
+	}
+	p->refused = r < 0;
+	return r;
+}
+
+bool
+helper_pool_overdue(const struct helper *h, uint64_t heard_ns, uint64_t now_ns)
+{
+	if (now_ns < heard_ns + HELPER_ANSWER_NS)
+		return false;
+	return now_ns >= heard_ns + HELPER_STARVED_NS || helper_sleeps(h);
+}
+
+static void
+helper_pool_note(struct helper_pool *p, pid_t pid, const uid_t *uid, const char *what,
+		 uint64_t for_ns)
+{
+	char user[32] = "", line[NEWS_BYTES];
+
+	if (uid)
+		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)*uid);
+	(void)snprintf(line, sizeof(line),
+		       "process %d%s: %s kept a helper waiting for %u s: left alone for %u s",
+		       (int)pid, user, what, (unsigned)(HELPER_ANSWER_NS / SECOND_NS),
+		       (unsigned)(for_ns / SECOND_NS));
+	news_put(&p->news, line);
+}
+
+/* For how long it is; 0: it was already. Under lock. */
+static uint64_t
+shun(const struct left *l)
+{
+	uint64_t now_ns = host_now_ns(), for_ns, more_ns;
+
+	shunned_version++;
+	for_ns = shunned_add(&shunned, SHUNNED_PROCESS, (uint64_t)l->pid, now_ns);
+	if (l->device)
+		(void)shunned_add(&shunned, SHUNNED_DEVICE, l->device, now_ns);
+	if (!l->known_uid || l->uid == 0)
+		return for_ns;
+	more_ns = shunned_add(&shunned, SHUNNED_USER, l->uid, now_ns);
+	return more_ns > for_ns ? more_ns : for_ns;
+}
+
+void
+helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint64_t device,
+		    const char *what)
+{
+	struct left one = { .helper = h, .stuck = helper_sleeps(h), .pid = pid, .device = device };
+	uint64_t for_ns = 0;
+	struct left *at;
+
+	one.known_uid = proc_owner(pid, &one.uid) == 0;
+	pthread_mutex_lock(&lock);
+	at = helper_pool_place();
+	/* One that only wanted for a CPU was held up by nobody. */
+	if (one.stuck)
+		for_ns = shun(&one);
+	helper_kill(h);
+	if (at)
+		*at = one;
+	pthread_mutex_unlock(&lock);
+	if (!at)
+		helper_close(h);
+	p->unanswered++;
+	if (for_ns)
+		helper_pool_note(p, pid, one.known_uid ? &one.uid : NULL, what, for_ns);
+}
+
+uint64_t
+helper_pool_unanswered(struct helper_pool *p)
+{
+	uint64_t n = p->unanswered;
+
+	p->unanswered = 0;
+	return n;
+}
+
+bool
+helper_pool_news(struct helper_pool *p, char *text, size_t cap)
+{
+	return news_take(&p->news, text, cap);
+}

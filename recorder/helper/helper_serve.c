@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/helper/helper_serve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/record/perf_record.h"
+#include "recorder/helper/helper.h"
+#include "recorder/host/host.h"
+#include "recorder/host/proc.h"
+
+#define PART_BYTES (HELPER_MESSAGE_MAX / 2 - sizeof(struct helper_part))
+
+/* One message as it came. */
+struct request {
+	size_t bytes;
+	struct shunned shunned;
+	union {
+		uint32_t kind;
+		struct helper_shun shun;
+		struct helper_find find;
+		struct helper_scan scan;
+		uint8_t room[HELPER_MESSAGE_MAX];
+	};
+};
+
+/* Waits for what it is asked; at least so many bytes. False: nobody asks any more. */
+static bool
+take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
+{
+	ssize_t n;
+
+	while ((n = helper_take(fd, rq->room, sizeof(rq->room))) > 0) {
+		rq->bytes = (size_t)n;
+		if (rq->bytes >= bytes && rq->kind == kind)
+			return true;
+		if (rq->bytes != sizeof(rq->shun) || rq->kind != HELPER_SHUN)
+			return false;
+		rq->shunned = rq->shun.shunned;
+	}
+	return false;
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static bool
+is_shunned(const struct shunned *s, const struct buildid_map *m, pid_t pid)
+{
+	uint64_t now_ns = host_now_ns();
+	uid_t uid;
+
+	if (shunned_has(s, SHUNNED_DEVICE, shunned_device(m->maj, m->min), now_ns) ||
+	    shunned_has(s, SHUNNED_PROCESS, (uint64_t)pid, now_ns))
+		return true;
+	return shunned_any(s, SHUNNED_USER, now_ns) && proc_owner(pid, &uid) == 0 &&
+		shunned_has(s, SHUNNED_USER, uid, now_ns);
+}
+
+static int
+helper_serve_find(struct buildid_cache *cache, const struct shunned *s, struct helper_find *f,
+		  struct buildid *id)
+{
+	struct buildid_map *m = &f->map;
+	int rc = -ESTALE;
+
+	if (is_shunned(s, m, m->pid))
+		return -EACCES;
+	if (!f->nr_peers)
+		return buildid_cache_get(cache, m, id);
+	for (uint32_t i = 0; i < f->nr_peers && i < HELPER_PEERS_MAX && rc == -ESTALE; i++) {
+		m->peer = f->peers[i];
+		if (!is_shunned(s, m, m->peer))
+			rc = buildid_cache_get(cache, m, id);
+	}
+	return rc;
+}
+
+void
+helper_serve_files(int fd)
+{
+	struct buildid_cache *cache = buildid_cache_new();
+	struct request *rq = calloc(1, sizeof(*rq));
+	struct helper_found found;
+
+	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
+	       rq->room[rq->bytes - 1] == '\0') {
+		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
+		found = (struct helper_found){ 0 };
+		found.rc = helper_serve_find(cache, &rq->shunned, &rq->find, &found.id);
+		buildid_cache_fact(cache, &rq->find.map, &found.fact);
+		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
+			break;
+	}
+	free(rq);
+	buildid_cache_free(cache);
+}
+
+/* --- state ----------------------------------------------------------------------------------- */
+
+/* Sends what there is, whole records. */
+static int
+send_part(void *arg, const struct state_part *part, struct buf *out)
+{
+	struct helper_part head = { .pid = part->pid, .stats = *part->stats };
+	struct span rest = buf_span(out), all = rest, record;
+	int fd = *(const int *)arg, rc;
+
+	do {
+		const uint8_t *from = rest.p;
+		size_t bytes = 0;
+
+		while (bytes < PART_BYTES && perf_record_next(&rest, &record) == 1)
+			bytes = (size_t)(record.p + record.len - from);
+		rc = helper_give(fd, &head, sizeof(head), from, bytes);
+	} while (rc == 0 && rest.len && rest.p != all.p);
+	buf_clear(out);
+	/* Whatever it was: a part that is missing must end the scan. */
+	return rc < 0 ? -EPIPE : 0;
+}
+
+/* 0, -errno. */
+static int
+scan(int fd, const struct request *rq, struct buildid_cache *cache)
+{
+	const struct helper_scan *s = &rq->scan;
+	struct helper_part last = { .last = true };
+	struct state_options o = { .attr = &s->attr,
+				   .id = s->id,
+				   .time_ns = s->time_ns,
+				   .data_maps = s->data_maps,
+				   .buildids = s->build_ids ? cache : NULL,
+				   .shunned = &rq->shunned,
+				   .after = s->after,
+				   .take = send_part,
+				   .arg = &fd };
+	struct buf out;
+	int rc;
+
+	if (s->nr_pids > HELPER_PIDS_MAX || rq->bytes != sizeof(*s) + s->nr_pids * sizeof(pid_t))
+		return -EINVAL;
+	o.nr_pids = s->nr_pids;
+	if (o.nr_pids)
+		o.pids = (const pid_t *)(const void *)(rq->room + sizeof(*s));
+	buf_init(&out);
+	rc = state_scan(&o, &out, &last.stats);
+	if (rc == 0)
+		rc = helper_give(fd, &last, sizeof(last), NULL, 0);
+	buf_done(&out);
+	return rc;
+}
+
+void
+helper_serve_state(int fd)
+{
+	struct buildid_cache *cache = buildid_cache_new();
+	struct request *rq = calloc(1, sizeof(*rq));
+
+	/* One that failed ends: that shows, and silence would be held against who is scanned. */
+	while (cache && rq && take_request(fd, rq, HELPER_SCAN, sizeof(rq->scan)) &&
+	       scan(fd, rq, cache) == 0)
+		;
+	free(rq);
+	buildid_cache_free(cache);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * helper_serve: what workers do for the recorder, and the messages by which they are asked.
+ *
+ * Two kinds of workers: one that says which builds mapped files are, and one that scans /proc, so
+ * that neither waits for the other. A message is one of these structs with bytes behind it; both
+ * sides are one program. What the worker says is checked all the same: it reads files of others.
+ */
+#ifndef RECORDER_HELPER_HELPER_SERVE_H
+#define RECORDER_HELPER_HELPER_SERVE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/record/event_attr.h"
+#include "recorder/host/buildid_cache.h"
+#include "recorder/host/shunned.h"
+#include "recorder/host/state.h"
+
+#define HELPER_PEERS_MAX 9
+#define HELPER_PIDS_MAX 16384
+
+enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN };
+
+/* To a worker: whom not to touch, from now on. Comes before what it is asked. */
+struct helper_shun {
+	uint32_t kind;
+	struct shunned shunned;
+};
+
+/* To helper_serve_files(): which build is this? Answered in order. Behind it: the path, NUL. */
+struct helper_find {
+	uint32_t kind;
+	struct buildid_map map; /* its path is not valid */
+	uint32_t nr_peers;	/* if any, the file was not in reach of its process */
+	pid_t peers[HELPER_PEERS_MAX];
+};
+
+struct helper_found {
+	int32_t rc; /* as of buildid_cache_get() */
+	struct buildid id;
+	struct buildid_fact fact;
+};
+
+/* To helper_serve_state(): tell of these processes. Behind it: nr_pids pids, none: all of them. */
+struct helper_scan {
+	uint32_t kind;
+	struct event_attr attr;
+	uint64_t id;
+	uint64_t time_ns; /* of the records */
+	uint32_t nr_pids;
+	pid_t after; /* only processes above it: the scan goes on */
+	bool data_maps, build_ids;
+};
+
+/* What comes of a scan: the records found so far are behind it. */
+struct helper_part {
+	pid_t pid; /* that is looked at next; 0: there are no more, or cgroups are */
+	bool last;
+	struct state_stats stats; /* so far */
+};
+
+void helper_serve_files(int fd);
+void helper_serve_state(int fd);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/bytes/kallsyms.h"
+#include "format/bytes/time_text.h"
+#include "recorder/host/kernel_buildid.h"
+
+#define CLOCK_TRIES 5
+
+static uint64_t
+clock_ns(clockid_t id)
+{
+	struct timespec ts = { 0, 0 };
+
+	(void)clock_gettime(id, &ts);
+	return (uint64_t)time_text_ns(&ts);
+}
+
+uint64_t
+host_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t
+host_thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void
+host_clocks(struct clock_triple *ret)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t before = clock_ns(CLOCK_MONOTONIC), realtime, boottime, after;
+
+		realtime = clock_ns(CLOCK_REALTIME);
+		boottime = clock_ns(CLOCK_BOOTTIME);
+		after = clock_ns(CLOCK_MONOTONIC);
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ret = (struct clock_triple){ .realtime = realtime,
+					      .monotonic = before + best / 2,
+					      .boottime = boottime };
+	}
+}
+
+void
+host_boot_id(uint8_t ret[16])
+{
+	recording_meta_read_id("/proc/sys/kernel/random/boot_id", ret);
+}
+
+int
+host_describe_again(struct recording_meta *meta)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	meta->cpus_online = n > 0 ? (uint32_t)n : 0;
+	host_clocks(&meta->start);
+	if (getrandom(meta->file_id, sizeof(meta->file_id), 0) != sizeof(meta->file_id))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int
+host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
+{
+	struct utsname u;
+	long n;
+	int rc = 0;
+
+	rc = host_describe_again(meta);
+	if (rc < 0)
+		return rc;
+	recording_meta_read_id("/etc/machine-id", meta->machine_id);
+	host_boot_id(meta->boot_id);
+	meta->clockid = CLOCK_MONOTONIC;
+	n = sysconf(_SC_PAGESIZE);
+	meta->page_size = n > 0 ? (uint32_t)n : 0;
+	n = sysconf(_SC_NPROCESSORS_CONF);
+	meta->cpus_possible = n > 0 ? (uint32_t)n : 0;
+	if (uname(&u) == 0) {
+		rc |= recording_meta_set(&meta->hostname, u.nodename);
+		rc |= recording_meta_set(&meta->release, u.release);
+		rc |= recording_meta_set(&meta->arch, u.machine);
+	}
+	(void)kernel_buildid(&meta->kernel_build_id);
+	if (kernel) {
+		meta->kernel_text = kallsyms_address(kernel, "_text");
+		if (!meta->kernel_text)
+			meta->kernel_text = kallsyms_address(kernel, "_stext");
+	}
+	return rc ? -ENOMEM : 0;
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live/live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "format/bytes/array.h"
+#include "format/record/record_build.h"
+#include "recorder/helper/helper_pool.h"
+#include "recorder/host/cgroup.h"
+#include "recorder/host/host.h"
+#include "recorder/host/host_kallsyms.h"
+#include "recorder/host/kernel_buildid.h"
+#include "recorder/host/state.h"
+#include "recorder/live/ksym_collector.h"
+#include "recorder/live/live_exits.h"
+#include "recorder/live/live_ids.h"
+#include "recorder/live/live_modules.h"
+#include "recorder/live/live_pending.h"
+#include "recorder/live/live_scan.h"
+
+#define GHOST_NS UINT64_C(10000000000) /* how long late samples may come */
+#define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
+#define DUE_BYTES (256u << 10)
+#define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
+#define PENDING_BYTES_MAX (16u << 20)
+#define WAIT_MS 20 /* at most between looks whether there is something */
+#define MODEL_BYTES (32u << 20)
+
+struct live {
+	const struct event_set *events;
+	struct state_options scan;
+	struct event_attr attr;
+	struct task_model *model;
+	const char *kallsyms; /* path; NULL: the kernel's */
+	const struct kallsyms *kernel;
+	struct ksym_collector *ksyms;
+	struct helper_pool *pool;
+	struct live_ids *ids;
+	struct live_scan *state;  /* as it comes in */
+	struct live_exits *exits; /* of a resync that goes on; NULL: none does */
+	struct live_modules *modules;
+	struct live_pending pending;
+	struct buf scratch;
+	uint64_t complete_ns, looked_ns, unknown;
+	uint64_t cut;	   /* processes of whose maps a scan told only a part */
+	uint64_t model_ns; /* the model has all records before this */
+	bool kernel_stale; /* there are other modules now than kernel has symbols of */
+	bool nomem;	   /* a record could not be kept: live_pass() says so */
+	char notes[256];
+};
+
+/* --- build-ids ------------------------------------------------------------------------------- */
+
+static void
+give_named(void *arg, const char *path, const struct buildid *id)
+{
+	live_ids_give(arg, path, id);
+}
+
+/* What has a build-id but no inode: said once in each file. */
+static void
+ids_begin_file(struct live *l)
+{
+	struct buildid id;
+
+	live_ids_begin_file(l->ids);
+	if (kernel_buildid_vdso(&id) == 0)
+		live_ids_give(l->ids, "[vdso]", &id);
+	live_modules_each(l->modules, give_named, l->ids);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static int
+kernel_load(struct live *l)
+{
+	int rc = host_kallsyms_load(l->kallsyms, &l->kernel);
+
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc)
+		(void)strlcpy(l->notes,
+			      "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
+			      "missing): kernel addresses have no names\n",
+			      sizeof(l->notes));
+	l->ksyms = ksym_collector_new(l->kernel);
+	return l->ksyms ? 0 : -ENOMEM;
+}
+
+int
+live_open(const struct live_options *options, struct live **ret)
+{
+	const struct event *event = event_set_at(options->events, (size_t)options->sideband);
+	struct live *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->events = options->events;
+	l->kallsyms = options->kallsyms;
+	l->attr = event->attr;
+	l->scan = (struct state_options){ .attr = &l->attr,
+					  .id = options->sideband_id,
+					  .pids = options->nr_pids ? options->pids : NULL,
+					  .nr_pids = options->nr_pids,
+					  .data_maps = options->data_maps };
+	if (!l->scan.id && event->nr_ids)
+		l->scan.id = event->ids[0];
+	l->model = task_model_new();
+	l->pool = helper_pool_new();
+	if (l->model && l->pool) {
+		l->ids = live_ids_new(l->pool, l->model);
+		l->state = live_scan_new(l->pool);
+		l->modules = live_modules_new(options->modules);
+	}
+	if (!l->ids || !l->state || !l->modules || kernel_load(l)) {
+		live_close(l);
+		return -ENOMEM;
+	}
+	task_model_limit(l->model, MODEL_BYTES);
+	l->scan.kernel = l->kernel;
+	ids_begin_file(l);
+	*ret = l;
+	return 0;
+}
+
+void
+live_close(struct live *l)
+{
+	if (!l)
+		return;
+	live_exits_free(l->exits);
+	live_scan_free(l->state);
+	live_ids_free(l->ids);
+	helper_pool_free(l->pool);
+	task_model_free(l->model);
+	ksym_collector_free(l->ksyms);
+	host_kallsyms_release(l->kernel);
+	live_modules_free(l->modules);
+	live_pending_done(&l->pending);
+	buf_done(&l->scratch);
+	free(l);
+}
+
+void
+live_events(struct live *l, const struct event_set *events, int sideband)
+{
+	const struct event *event = event_set_at(events, (size_t)sideband);
+
+	l->events = events;
+	if (event->nr_ids)
+		l->scan.id = event->ids[0];
+}
+
+const struct kallsyms *
+live_kallsyms(const struct live *l)
+{
+	return l->kernel;
+}
+
+const struct task_model *
+live_model(const struct live *l)
+{
+	return l->model;
+}
+
+const char *
+live_notes(const struct live *l)
+{
+	return l->notes;
+}
+
+/* --- records as they pass by ----------------------------------------------------------------- */
+
+void
+live_sample(struct live *l, const struct sample_glance *sample)
+{
+	ksym_collector_sample(l->ksyms, sample);
+}
+
+void
+live_record(struct live *l, const struct perf_record *record, int event)
+{
+	(void)event;
+	/* At once: the model follows later, and until then the file may be out of reach. */
+	if (live_ids_wanted(record))
+		live_ids_see(l->ids, record);
+	switch (record->type) {
+	case REC_MMAP:
+	case REC_MMAP2:
+	case REC_COMM:
+	case REC_FORK:
+	case REC_EXIT:
+	case REC_NAMESPACES:
+	case REC_KSYMBOL:
+		l->nomem |= !live_pending_add(&l->pending, record);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The model gets the map with its build-id, as if the kernel had told it. */
+static void
+pending_apply(struct live *l, struct span record)
+{
+	struct perf_record r;
+
+	if (event_set_parse(l->events, record, &r, NULL))
+		return;
+	if (live_ids_wanted(&r))
+		(void)live_ids_known(l->ids, &r, &r.mmap.build_id);
+	if (task_model_apply(l->model, &r))
+		l->nomem = true;
+}
+
+/*
+ * Applies what is older than complete_ns, and than what is still to come of a scan, unless too
+ * much is waiting; returns how many.
+ */
+static size_t
+pending_run(struct live *l, uint64_t complete_ns)
+{
+	uint64_t safe_ns = live_scan_safe_ns(l->state);
+	bool flood = l->pending.bytes.len > PENDING_BYTES_MAX;
+	struct span record;
+	uint64_t time_ns;
+	size_t n = 0;
+
+	if (complete_ns > safe_ns)
+		complete_ns = safe_ns;
+	if (complete_ns > l->model_ns)
+		l->model_ns = complete_ns;
+	live_pending_sort(&l->pending);
+	while (live_pending_at(&l->pending, n, &time_ns, &record) &&
+	       (flood || time_ns < complete_ns)) {
+		pending_apply(l, record);
+		n++;
+	}
+	return n;
+}
+
+static int
+cgroup_record(void *arg, uint64_t id, const char *path)
+{
+	struct perf_record r = { .type = REC_CGROUP, .cgroup = { .id = id, .path = path } };
+	struct live *l = arg;
+
+	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
+}
+
+/*
+ * Groups have no record of their end: those that are gone would pile up in the model. So it has none
+ * but for a snapshot, of those that are there.
+ */
+static int
+cgroups_scan(struct live *l)
+{
+	char root[4096];
+
+	/* No control groups, or none that can be read, is no reason not to record. */
+	if (cgroup_root(NULL, root, sizeof(root)))
+		return 0;
+	return cgroup_walk(root, cgroup_record, l) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* Other modules than the table of symbols knows? Asked now and then, if there is a reason to. */
+static bool
+modules_changed(struct live *l)
+{
+	if (ksym_collector_unknown(l->ksyms) == l->unknown ||
+	    l->complete_ns - l->looked_ns < MODULES_NS)
+		return false;
+	l->looked_ns = l->complete_ns;
+	l->unknown = ksym_collector_unknown(l->ksyms);
+	return live_modules_refresh(l->modules, give_named, l->ids);
+}
+
+/* A module that came later has symbols that were not there at first. */
+static int
+modules_follow(struct live *l)
+{
+	struct ksym_collector *ksyms;
+	const struct kallsyms *kernel;
+	int rc;
+
+	if (!l->kernel)
+		return 0;
+	if (modules_changed(l))
+		l->kernel_stale = true;
+	/* What is pending names the old table: not before a block has it. */
+	if (!l->kernel_stale || ksym_collector_pending(l->ksyms))
+		return 0;
+	l->kernel_stale = false;
+	rc = host_kallsyms_load(l->kallsyms, &kernel);
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	ksyms = ksym_collector_new(kernel);
+	if (!ksyms) {
+		host_kallsyms_release(kernel);
+		return -ENOMEM;
+	}
+	ksym_collector_free(l->ksyms);
+	host_kallsyms_release(l->kernel);
+	l->ksyms = ksyms;
+	l->kernel = kernel;
+	l->scan.kernel = kernel;
+	l->unknown = 0;
+	return 0;
+}
+
+bool
+live_due(const struct live *l, uint64_t complete_ns)
+{
+	/* Until a scan is over, the model takes nothing of what waits for that. */
+	if (live_scanning(l))
+		return l->nomem || l->pending.bytes.len > PENDING_BYTES_MAX;
+	return live_ids_missing(l->ids) || l->nomem || l->pending.bytes.len >= DUE_BYTES ||
+		complete_ns >= l->complete_ns + DUE_NS;
+}
+
+int
+live_pass(struct live *l, uint64_t complete_ns)
+{
+	size_t n;
+	int rc;
+
+	live_ids_answers(l->ids);
+	n = pending_run(l, complete_ns);
+	if (n)
+		l->nomem |= !live_pending_drop(&l->pending, n);
+	if (complete_ns > l->complete_ns)
+		l->complete_ns = complete_ns;
+	live_ids_ask_others(l->ids, l->model_ns);
+	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
+	rc = modules_follow(l);
+	if (l->nomem) {
+		l->nomem = false;
+		rc = -ENOMEM;
+	}
+	return rc;
+}
+
+int
+live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *where)
+{
+	int rc;
+
+	/* Those that came since the last pass as well. */
+	live_ids_answers(l->ids);
+	/* What could not be written is said again: the disk may have room later. */
+	rc = ksym_collector_payload(l->ksyms, &l->scratch);
+	if (rc < 0)
+		return -FMT_E_NOMEM;
+	if (rc) {
+		rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(&l->scratch), where);
+		if (rc)
+			return rc;
+		ksym_collector_taken(l->ksyms);
+	}
+	return live_ids_write(l->ids, w, where);
+}
+
+/* --- whole states ---------------------------------------------------------------------------- */
+
+/* Shows the records of a state to the model, in their place among the others. */
+static int
+state_record(struct live *l, struct span state)
+{
+	struct perf_record r;
+	struct span raw;
+
+	while (perf_record_next(&state, &raw) == 1)
+		if (event_set_parse(l->events, raw, &r, NULL) == 0)
+			live_record(l, &r, -1);
+	return l->nomem ? -ENOMEM : 0;
+}
+
+int
+live_scan(struct live *l, struct buf *out)
+{
+	size_t at = out->len;
+	int rc;
+
+	l->complete_ns = host_now_ns();
+	rc = state_scan_kernel(&l->scan, out);
+	if (!rc)
+		rc = state_record(l, span_of(out->p + at, out->len - at));
+	return rc ? rc : live_scan_begin(l->state, &l->scan);
+}
+
+/* For a scan of some processes only: also of those that came of them. NULL: out of memory. */
+static pid_t *
+pids_of_model(const struct live *l, size_t *ret_nr)
+{
+	const struct task *t = NULL;
+	struct task_model_stats stats;
+	size_t nr = l->scan.nr_pids;
+	pid_t *pids;
+
+	task_model_stats(l->model, &stats);
+	pids = calloc(nr + stats.tasks + 1, sizeof(*pids));
+	if (!pids)
+		return NULL;
+	memcpy(pids, l->scan.pids, nr * sizeof(*pids));
+	while ((t = task_model_next(l->model, t)))
+		if (!t->exited && t->pid == t->tid)
+			pids[nr++] = (pid_t)t->pid;
+	*ret_nr = nr;
+	return pids;
+}
+
+int
+live_resync(struct live *l, uint64_t now_ns)
+{
+	struct state_options scan = l->scan;
+	pid_t *pids = NULL;
+	int rc;
+
+	if (scan.pids) {
+		pids = pids_of_model(l, &scan.nr_pids);
+		if (!pids)
+			return -ENOMEM;
+		scan.pids = pids;
+	}
+	live_exits_free(l->exits);
+	l->exits = live_exits_new(now_ns);
+	rc = l->exits ? live_scan_begin(l->state, &scan) : -ENOMEM;
+	free(pids);
+	return rc;
+}
+
+/* The scan has come to its end: who was not seen, where all were asked, is gone. */
+static int
+resync_end(struct live *l, struct buf *out)
+{
+	int rc = 0;
+
+	if (l->exits && live_scan_complete(l->state))
+		rc = live_exits_add(l->exits, l->model, &l->attr, l->scan.id, out);
+	live_exits_free(l->exits);
+	l->exits = NULL;
+	l->cut += live_scan_stats(l->state)->truncated;
+	return rc;
+}
+
+int
+live_take(struct live *l, struct buf *out)
+{
+	size_t at = out->len;
+	int rc;
+
+	live_ids_answers(l->ids);
+	live_ids_ask_others(l->ids, l->model_ns);
+	if (!live_scan_on(l->state))
+		return 0;
+	rc = live_scan_take(l->state, out);
+	if (!rc && l->exits)
+		rc = live_exits_see(l->exits, l->events, span_of(out->p + at, out->len - at));
+	if (!rc && !live_scan_on(l->state))
+		rc = resync_end(l, out);
+	return rc ? rc : state_record(l, span_of(out->p + at, out->len - at));
+}
+
+bool
+live_scanning(const struct live *l)
+{
+	return live_scan_on(l->state);
+}
+
+bool
+live_waiting(const struct live *l)
+{
+	return live_ids_waiting(l->ids);
+}
+
+int
+live_fd(const struct live *l)
+{
+	return live_scanning(l) ? live_scan_fd(l->state) : live_ids_fd(l->ids);
+}
+
+int
+live_wait(struct live *l, uint64_t limit_ns, struct buf *out)
+{
+	uint64_t until_ns = host_now_ns() + limit_ns;
+	struct pollfd p = { .events = POLLIN };
+	int rc = live_take(l, out);
+
+	while (!rc && (live_scanning(l) || live_waiting(l)) && host_now_ns() < until_ns) {
+		p.fd = live_fd(l);
+		(void)poll(&p, 1, WAIT_MS);
+		rc = live_take(l, out);
+	}
+	return rc;
+}
+
+uint64_t
+live_unanswered(struct live *l)
+{
+	return helper_pool_unanswered(l->pool);
+}
+
+bool
+live_news(struct live *l, char *text, size_t cap)
+{
+	return helper_pool_news(l->pool, text, cap);
+}
+
+int
+live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
+{
+	struct perf_sample_id sid = {
+		.time = l->complete_ns, .id = l->scan.id, .stream_id = l->scan.id, .cpu = UINT32_MAX
+	};
+	int rc;
+
+	ksym_collector_reset(l->ksyms);
+	ids_begin_file(l);
+	for (size_t i = 0; i < task_model_objects(l->model); i++) {
+		const struct map_object *o = task_model_object(l->model, i);
+
+		if (o && o->build_id.kind == BUILDID_SURROGATE)
+			live_ids_give_object(l->ids, o);
+	}
+	rc = cgroups_scan(l) ? -FMT_E_NOMEM : 0;
+	if (!rc)
+		rc = task_model_snapshot(l->model, &l->attr, &sid, emit, arg);
+	task_model_forget_cgroups(l->model);
+	/* These went into the last file, but the model has not got to them yet. */
+	if (!rc && l->pending.bytes.len)
+		rc = emit(arg, buf_span(&l->pending.bytes));
+	return rc;
+}
+
+uint64_t
+live_left_out(const struct live *l)
+{
+	struct task_model_stats stats;
+
+	task_model_stats(l->model, &stats);
+	return stats.left_out + l->cut;
+}

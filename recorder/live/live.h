@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live: the recorder's own picture of the host, kept current by the records that pass by.
+ *
+ * Holds the task model (so that a new file starts with a snapshot and not with a scan), the
+ * kernel's symbols with the set of those that the open file has been given, and the
+ * build-ids that the kernel could not tell. Belongs to the writer thread alone: no call
+ * takes a lock, and none may run beside another. live_open() and the first live_scan() may
+ * run on another thread before the writer thread starts.
+ *
+ * In one file: live_scan() or live_snapshot() -> a STATE block; then for each drain pass
+ * live_sample() and live_record() for its records (hooks of recording_writer), live_take() -> a
+ * STATE block while there is something, and live_pass(); live_before_close() from the
+ * writer's before_close hook.
+ *
+ * What belongs to others, their files and their /proc, is touched by helpers alone: no call waits
+ * for anybody's file system or process.
+ */
+#ifndef RECORDER_LIVE_LIVE_H
+#define RECORDER_LIVE_LIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/bytes/buf.h"
+#include "format/model/task_model.h"
+#include "format/record/event_set.h"
+#include "format/recording/recording_writer.h"
+
+struct kallsyms;
+struct live;
+
+struct live_options {
+	const struct event_set *events; /* by which records parse; borrowed */
+	int sideband;			/* index in events of the side-band event */
+	uint64_t sideband_id;		/* id for the records that are made here; 0: its first */
+	const pid_t *pids;		/* restricts scans, as in state_options; borrowed */
+	size_t nr_pids;
+	bool data_maps;			/* as in state_options */
+	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
+};
+
+/* 0, -ENOMEM, -errno. A kernel that hides its symbols is no error: live_notes() says so. */
+int live_open(const struct live_options *options, struct live **ret);
+void live_close(struct live *l);
+
+/* The events are now these: the same ones, with other ids. Borrowed as the first were. */
+void live_events(struct live *l, const struct event_set *events, int sideband);
+
+/* The kernel's symbols, for recording_meta; NULL when they are hidden. */
+const struct kallsyms *live_kallsyms(const struct live *l);
+
+/*
+ * Begins to tell of the state: appends the maps of the kernel to out, the payload of a STATE block,
+ * and asks a helper for all else, which live_take() has. 0, -ENOMEM.
+ */
+int live_scan(struct live *l, struct buf *out);
+
+/*
+ * Asks for the same after side-band records were lost; live_take() then also tells of the tasks that
+ * are gone (EXIT). Not while a scan goes on. 0, -ENOMEM.
+ */
+int live_resync(struct live *l, uint64_t now_ns);
+
+/*
+ * What has come of a scan since the last call, for the payload of another STATE block; the model
+ * gets it, too. Also takes the build-ids that were asked for. Never waits. 0, -ENOMEM.
+ */
+int live_take(struct live *l, struct buf *out);
+
+/* Is there more of a scan to come? */
+bool live_scanning(const struct live *l);
+/* Is a build-id to come that was asked for? */
+bool live_waiting(const struct live *l);
+/* A descriptor that polls readable when there is something to take; -1: none now. */
+int live_fd(const struct live *l);
+/*
+ * live_take() until nothing is to come any more, or for limit_ns. For the start and the end of a
+ * recording: nobody else waits. 0, -ENOMEM.
+ */
+int live_wait(struct live *l, uint64_t limit_ns, struct buf *out);
+
+/* How many questions about what belongs to others had no answer since the last call. */
+uint64_t live_unanswered(struct live *l);
+
+/* One line about what did not answer since the last call, for people. False: nothing. */
+bool live_news(struct live *l, char *text, size_t cap);
+
+/*
+ * Begins another file: emit() gets the state as the model has it, piece by piece, for its STATE
+ * blocks. What the last file had been given (kernel symbols, build-ids) will be given again, as
+ * needed. 0, -FMT_E_NOMEM, or what emit() returned.
+ */
+int live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg);
+
+/* Side-band that the model had no room for, since live_open(): it is in no snapshot. */
+uint64_t live_left_out(const struct live *l);
+
+/* A sample as it passes by. */
+void live_sample(struct live *l, const struct sample_glance *sample);
+/*
+ * Any other record as it passes by; event is its index in the event set, -1 for none. Asks for the
+ * build-id of a mapping of which nothing is known.
+ */
+void live_record(struct live *l, const struct perf_record *record, int event);
+
+/*
+ * Ends a drain pass: all records older than complete_ns have been shown; the model follows up
+ * to there, or as far as a scan has come. 0, -ENOMEM.
+ */
+int live_pass(struct live *l, uint64_t complete_ns);
+
+/*
+ * Is it time for a live_pass()? One at a time, records cost several times as much as many
+ * together, and live_snapshot() and live_resync() have a live_pass() before them anyway. But a file
+ * has to be found while somebody is there who sees it.
+ */
+bool live_due(const struct live *l, uint64_t complete_ns);
+
+/*
+ * Writes KSYMS and BUILDIDS blocks with what the open block needs and its file has not got.
+ * A recording_writer before_close hook but for its first argument. 0, or a -FMT_E_*.
+ */
+int live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *where);
+
+const struct task_model *live_model(const struct live *l);
+
+/* What could not be had, one line each, for the file's notes; "" when nothing. */
+const char *live_notes(const struct live *l);
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live/live_ids.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "format/block/buildids.h"
+#include "format/bytes/time_text.h"
+#include "format/model/task_model.h"
+#include "recorder/helper/helper_pool.h"
+#include "recorder/helper/helper_serve.h"
+#include "recorder/host/buildid_cache.h"
+#include "recorder/host/host.h"
+#include "recorder/host/proc.h"
+
+#define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
+#define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
+#define ASKED_MAX 256	      /* files that are asked for at the same time */
+#define MISSING_MAX 64	      /* that wait to be asked for through others */
+#define AGAIN_NS SECOND_NS    /* before another helper is asked for, where there was none */
+/* CPU time of the helper in a second: a flood of files that nobody saw before costs no more. */
+#define HELPER_CPU_NS UINT64_C(100000000)
+#define CROWD_USERS 16 /* that are heard in a second, where there are too many questions */
+#define CROWD_EACH 8   /* questions of one */
+#define ANCESTORS_MAX (HELPER_PEERS_MAX - 1)
+
+/* A build-id that the open file has. One that is forgotten is given again. */
+struct given {
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	struct buildid id;
+};
+
+/* A user who asks, so to say, while there are too many questions. */
+struct asker {
+	uid_t uid;
+	unsigned int asked; /* in this second; 0: nobody */
+};
+
+/* A file that somebody mapped. The path is its own. */
+struct wanted {
+	struct buildid_map map;
+	bool fatal;	   /* a helper has ended over it */
+	uint64_t again_ns; /* another map was seen meanwhile, of this time; 0: none */
+	uint32_t nr_peers;
+	pid_t peers[HELPER_PEERS_MAX];
+};
+
+struct live_ids {
+	struct buildid_cache *cache;
+	struct helper_pool *pool;
+	struct task_model *model;
+	struct helper *files;		/* NULL: none, or not yet */
+	uint64_t told;			/* as of helper_pool_tell() */
+	struct wanted asked[ASKED_MAX]; /* a ring: answers come in order */
+	size_t first, nr_asked, nr_sent;
+	struct wanted missing[MISSING_MAX];
+	size_t nr_missing;
+	uint64_t heard_ns;   /* when the helper last answered, or was first asked */
+	uint64_t refused_ns; /* when there was no helper to be had */
+	uint64_t second_ns,
+		second_cpu_ns;	      /* when this second began, and with how much CPU time used */
+	struct buf payload;	      /* of the next BUILDIDS block */
+	size_t nr;		      /* entries in it */
+	struct given given[GIVEN][2]; /* the later one first */
+	uint64_t crowd_ns;	      /* when the crowd's second began */
+	struct asker crowd[CROWD_USERS];
+};
+
+struct live_ids *
+live_ids_new(struct helper_pool *pool, struct task_model *model)
+{
+	struct live_ids *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	buf_init(&l->payload);
+	l->pool = pool;
+	l->model = model;
+	l->cache = buildid_cache_new();
+	if (l->cache)
+		return l;
+	free(l);
+	return NULL;
+}
+
+static void
+wanted_done(struct wanted *w)
+{
+	free((char *)(uintptr_t)w->map.path);
+	*w = (struct wanted){ 0 };
+}
+
+void
+live_ids_free(struct live_ids *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < ASKED_MAX; i++)
+		wanted_done(&l->asked[i]);
+	for (size_t i = 0; i < MISSING_MAX; i++)
+		wanted_done(&l->missing[i]);
+	helper_close(l->files);
+	buildid_cache_free(l->cache);
+	buf_done(&l->payload);
+	free(l);
+}
+
+void
+live_ids_begin_file(struct live_ids *l)
+{
+	memset(l->given, 0, sizeof(l->given));
+	l->nr = 0;
+}
+
+static void
+queue(struct live_ids *l, const struct buildid_entry *e)
+{
+	if (!l->nr)
+		buildids_begin(&l->payload);
+	buildids_add(&l->payload, e);
+	l->nr++;
+}
+
+void
+live_ids_give(struct live_ids *l, const char *path, const struct buildid *id)
+{
+	const struct buildid_entry e = { .id = *id, .path = path, .path_len = strlen(path) };
+
+	queue(l, &e);
+}
+
+static void
+give(struct live_ids *l, uint32_t maj, uint32_t min, uint64_t ino, uint64_t generation,
+     const struct buildid *id, const char *path)
+{
+	struct given *g = l->given[(ino ^ ino >> 10 ^ (uint64_t)min << 3 ^ generation) % GIVEN];
+
+	for (int i = 0; i < 2; i++)
+		if (g[i].ino == ino && g[i].maj == maj && g[i].min == min &&
+		    g[i].ino_generation == generation && buildid_cmp(&g[i].id, id) == 0)
+			return;
+	/* Nothing is written: it is given again when a file is begun, or when it is mapped again. */
+	if (l->payload.len > QUEUED_MAX)
+		return;
+	g[1] = g[0];
+	g[0] = (struct given){ maj, min, ino, generation, *id };
+	queue(l,
+	      &(struct buildid_entry){ .maj = maj,
+				       .min = min,
+				       .ino = ino,
+				       .ino_generation = generation,
+				       .id = *id,
+				       .path = path,
+				       .path_len = strlen(path) });
+}
+
+static void
+give_mapped(struct live_ids *l, const struct buildid_map *m, const struct buildid *id)
+{
+	give(l, m->maj, m->min, m->ino, m->ino_generation, id, m->path);
+}
+
+void
+live_ids_give_object(struct live_ids *l, const struct map_object *o)
+{
+	give(l, o->maj, o->min, o->ino, o->ino_generation, &o->build_id, o->path);
+}
+
+bool
+live_ids_wanted(const struct perf_record *r)
+{
+	return r->type == REC_MMAP2 && !r->mmap.build_id.size && r->mmap.ino &&
+		r->mmap.prot & PROT_EXEC && r->mmap.pid != TASK_PID_KERNEL;
+}
+
+static struct buildid_map
+map_of(const struct perf_record *r)
+{
+	const struct perf_mmap *m = &r->mmap;
+
+	return (struct buildid_map){ .pid = (pid_t)m->pid,
+				     .start = m->addr,
+				     .end = m->addr + m->len,
+				     .maj = m->maj,
+				     .min = m->min,
+				     .ino = m->ino,
+				     .ino_generation = m->ino_generation,
+				     .path = m->filename,
+				     .mapped_ns = r->sid.time };
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+static struct wanted *
+asked_at(struct live_ids *l, size_t i)
+{
+	return &l->asked[(l->first + i) % ASKED_MAX];
+}
+
+static bool
+same_file(const struct buildid_map *a, const struct buildid_map *b)
+{
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+		a->ino_generation == b->ino_generation;
+}
+
+/* The helper is gone, or was left behind: another one is asked for all that has no answer. */
+static void
+helper_lost(struct live_ids *l)
+{
+	l->files = NULL;
+	l->nr_sent = 0;
+	l->refused_ns = host_now_ns();
+}
+
+static bool
+helper_ready(struct live_ids *l, uint64_t now_ns)
+{
+	if (l->files)
+		return true;
+	if (l->refused_ns && now_ns - l->refused_ns < AGAIN_NS)
+		return false;
+	l->refused_ns = now_ns;
+	if (helper_pool_open(l->pool, helper_serve_files, &l->files) < 0)
+		return false;
+	l->told = 0;
+	l->refused_ns = 0;
+	return true;
+}
+
+static void
+send_asked(struct live_ids *l)
+{
+	uint64_t now_ns = host_now_ns();
+	int r = 0;
+
+	while (l->nr_sent < l->nr_asked && helper_ready(l, now_ns)) {
+		const struct wanted *w = asked_at(l, l->nr_sent);
+		struct helper_find find = { .kind = HELPER_FIND,
+					    .map = w->map,
+					    .nr_peers = w->nr_peers };
+
+		memcpy(find.peers, w->peers, sizeof(find.peers));
+		find.map.path = NULL;
+		r = helper_pool_tell(l->files, &l->told);
+		if (r < 0)
+			break;
+		r = helper_send(l->files, &find, sizeof(find), w->map.path,
+				strlen(w->map.path) + 1);
+		if (r < 0)
+			break;
+		if (l->nr_sent++ == 0)
+			l->heard_ns = now_ns;
+	}
+	if (r < 0 && r != -EAGAIN) {
+		helper_close(l->files);
+		helper_lost(l);
+	}
+}
+
+/* Has the helper used up what it may in this second? */
+static bool
+helper_spent(struct live_ids *l)
+{
+	uint64_t now_ns = host_now_ns(), cpu_ns = l->files ? helper_used_ns(l->files) : 0;
+
+	if (now_ns - l->second_ns >= SECOND_NS || cpu_ns < l->second_cpu_ns) {
+		l->second_ns = now_ns;
+		l->second_cpu_ns = cpu_ns;
+	}
+	return cpu_ns - l->second_cpu_ns > HELPER_CPU_NS;
+}
+
+/*
+ * Half of the ring, and the helper's time, go to whoever comes first. What is then left is for each
+ * user a little, so that one who maps new files without end keeps no others from being heard.
+ */
+static bool
+has_turn(struct live_ids *l, pid_t pid)
+{
+	uint64_t now_ns = host_now_ns();
+	struct asker *a = l->crowd, *end = l->crowd + CROWD_USERS;
+	uid_t uid = (uid_t)-1; /* of those that are gone: one for all */
+
+	if (l->nr_asked < ASKED_MAX / 2 && !helper_spent(l))
+		return true;
+	if (now_ns - l->crowd_ns >= SECOND_NS) {
+		l->crowd_ns = now_ns;
+		memset(l->crowd, 0, sizeof(l->crowd));
+	}
+	(void)proc_owner(pid, &uid);
+	while (a < end && a->asked && a->uid != uid)
+		a++;
+	if (a == end || a->asked == CROWD_EACH)
+		return false;
+	a->uid = uid;
+	a->asked++;
+	return true;
+}
+
+/* Takes the path over. What there is no room for is asked for when it is mapped again. */
+static void
+live_ids_ask(struct live_ids *l, const struct wanted *w)
+{
+	if (!w->map.path)
+		return;
+	*asked_at(l, l->nr_asked++) = *w;
+	send_asked(l);
+}
+
+static void
+ask_for(struct live_ids *l, const struct buildid_map *map)
+{
+	struct wanted w = { .map = *map };
+
+	for (size_t i = 0; i < l->nr_asked; i++)
+		if (same_file(&asked_at(l, i)->map, map)) {
+			asked_at(l, i)->again_ns = map->mapped_ns;
+			return;
+		}
+	for (size_t i = 0; i < l->nr_missing; i++)
+		if (same_file(&l->missing[i].map, map)) {
+			l->missing[i].again_ns = map->mapped_ns;
+			return;
+		}
+	if (l->nr_asked == ASKED_MAX || !has_turn(l, map->pid))
+		return;
+	w.map.path = strdup(map->path);
+	live_ids_ask(l, &w);
+}
+
+/*
+ * Asks for the file as the latest of its maps saw it: one that was made just before the first of
+ * them cannot be told from another file.
+ */
+static void
+ask_again(struct live_ids *l, struct wanted *w)
+{
+	if (w->again_ns > w->map.mapped_ns)
+		w->map.mapped_ns = w->again_ns;
+	w->again_ns = 0;
+	if (l->nr_asked == ASKED_MAX)
+		return;
+	live_ids_ask(l, w);
+	w->map.path = NULL;
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+/* Moves w, whose file its process does not reach, to those that others are asked for. */
+static void
+miss(struct live_ids *l, struct wanted *w)
+{
+	if (l->nr_missing == MISSING_MAX)
+		return;
+	l->missing[l->nr_missing++] = *w;
+	w->map.path = NULL;
+}
+
+/* Is the file not known as the latest of its maps saw it? */
+static bool
+is_unknown(struct live_ids *l, const struct wanted *w)
+{
+	struct buildid_map m = w->map;
+	struct buildid id;
+	int rc;
+
+	m.mapped_ns = w->again_ns;
+	rc = buildid_cache_known(l->cache, &m, &id);
+	return rc == -ESTALE || rc == -EAGAIN;
+}
+
+static void
+take_answer(struct live_ids *l, struct wanted *w, const struct helper_found *found)
+{
+	struct buildid_map *m = &w->map;
+	struct buildid id =
+		buildid_of((enum buildid_kind)found->id.kind, found->id.bytes, found->id.size);
+
+	/* It reads files of others. */
+	if (found->fact.known > BUILDID_OUT_OF_REACH || found->fact.id.size > sizeof(id.bytes))
+		return;
+	if (found->fact.ino == m->ino && found->fact.maj == m->maj && found->fact.min == m->min)
+		buildid_cache_learn(l->cache, &found->fact);
+	if (found->rc == 0 && id.size) {
+		give_mapped(l, m, &id);
+		task_model_give_build_id(l->model, m->maj, m->min, m->ino, m->ino_generation,
+					 m->path, &id);
+	}
+	if (found->rc == -ESTALE && !w->nr_peers)
+		miss(l, w);
+	else if (w->again_ns > m->mapped_ns && is_unknown(l, w) && !helper_spent(l))
+		ask_again(l, w);
+}
+
+/* The oldest one that was sent has its answer, or will have none. */
+static struct wanted
+take_first(struct live_ids *l)
+{
+	struct wanted w = *asked_at(l, 0);
+
+	*asked_at(l, 0) = (struct wanted){ 0 };
+	l->first = (l->first + 1) % ASKED_MAX;
+	l->nr_asked--;
+	l->nr_sent--;
+	return w;
+}
+
+static void
+leave_behind(struct live_ids *l)
+{
+	struct wanted w = take_first(l);
+
+	helper_pool_abandon(l->pool, l->files, w.map.pid, shunned_device(w.map.maj, w.map.min),
+			    "a file that it has mapped");
+	wanted_done(&w);
+	helper_lost(l);
+	l->refused_ns = 0;
+}
+
+/* For want of memory, say, or over the file that it was at: that is tried once more. */
+static void
+has_ended(struct live_ids *l)
+{
+	struct wanted *first = asked_at(l, 0);
+
+	helper_close(l->files);
+	if (l->nr_sent && first->fatal) {
+		struct wanted w = take_first(l);
+
+		wanted_done(&w);
+	} else if (l->nr_sent) {
+		first->fatal = true;
+	}
+	helper_lost(l);
+}
+
+void
+live_ids_answers(struct live_ids *l)
+{
+	uint64_t now_ns = host_now_ns();
+	struct helper_found found;
+	struct wanted w;
+	ssize_t n = 0;
+
+	while (l->nr_sent && (n = helper_receive(l->files, &found, sizeof(found))) > 0) {
+		if (n != (ssize_t)sizeof(found)) {
+			n = -EPROTO;
+			break;
+		}
+		l->heard_ns = now_ns;
+		w = take_first(l);
+		take_answer(l, &w, &found);
+		wanted_done(&w);
+	}
+	if (n < 0)
+		has_ended(l);
+	else if (l->nr_sent && helper_pool_overdue(l->files, l->heard_ns, now_ns))
+		leave_behind(l);
+	send_asked(l);
+}
+
+bool
+live_ids_waiting(const struct live_ids *l)
+{
+	return l->nr_sent > 0;
+}
+
+int
+live_ids_fd(const struct live_ids *l)
+{
+	return l->nr_sent ? helper_fd(l->files) : -1;
+}
+
+bool
+live_ids_missing(const struct live_ids *l)
+{
+	return l->nr_missing > 0;
+}
+
+/* Those of its process that may see the same files, with itself if there is no other. */
+static void
+find_peers(const struct live_ids *l, struct wanted *w)
+{
+	uint32_t pid = (uint32_t)w->map.pid, peer;
+
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		const struct task *t;
+
+		pid = task_model_parent(l->model, pid);
+		if (pid <= 1)
+			break;
+		t = task_model_task(l->model, pid, pid);
+		if (t && !t->exited)
+			w->peers[w->nr_peers++] = (pid_t)pid;
+	}
+	peer = task_model_peer(l->model, (uint32_t)w->map.pid);
+	w->peers[w->nr_peers++] = (pid_t)(peer ? peer : (uint32_t)w->map.pid);
+}
+
+void
+live_ids_ask_others(struct live_ids *l, uint64_t model_ns)
+{
+	size_t left = 0;
+
+	for (size_t n = 0; n < l->nr_missing; n++) {
+		struct wanted w = l->missing[n];
+
+		l->missing[n] = (struct wanted){ 0 };
+		if (w.map.mapped_ns >= model_ns) {
+			l->missing[left++] = w;
+			continue;
+		}
+		find_peers(l, &w);
+		ask_again(l, &w);
+		wanted_done(&w);
+	}
+	l->nr_missing = left;
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+void
+live_ids_see(struct live_ids *l, const struct perf_record *r)
+{
+	const struct buildid_map map = map_of(r);
+	struct buildid id;
+	int rc = buildid_cache_known(l->cache, &map, &id);
+
+	if (rc == 0)
+		give_mapped(l, &map, &id);
+	else if (rc != -ENODATA)
+		ask_for(l, &map);
+}
+
+bool
+live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *ret)
+{
+	const struct buildid_map map = map_of(r);
+
+	return buildid_cache_known(l->cache, &map, ret) == 0;
+}
+
+int
+live_ids_write(struct live_ids *l, struct recording_writer *w, struct fmt_where *where)
+{
+	int rc;
+
+	if (!l->nr)
+		return 0;
+	buildids_end(&l->payload);
+	if (buf_failed(&l->payload)) {
+		l->nr = 0;
+		return -FMT_E_NOMEM;
+	}
+	rc = recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&l->payload), where);
+	/* What could not be written is written later: the disk may have room then. */
+	if (rc == 0)
+		l->nr = 0;
+	return rc;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live/live_pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+
+struct live_pending_record {
+	uint64_t time_ns, seq;
+	size_t at; /* offset in bytes */
+	uint16_t size;
+};
+
+void
+live_pending_init(struct live_pending *p)
+{
+	*p = (struct live_pending){ .v = NULL };
+	buf_init(&p->bytes);
+}
+
+void
+live_pending_done(struct live_pending *p)
+{
+	buf_done(&p->bytes);
+	free(p->v);
+}
+
+bool
+live_pending_add(struct live_pending *p, const struct perf_record *r)
+{
+	if (array_reserve(p->v, p->nr, p->cap, 1) < 0)
+		return false;
+	p->v[p->nr] = (struct live_pending_record){
+		.time_ns = r->sid.time, .seq = p->seq++, .at = p->bytes.len, .size = r->size
+	};
+	buf_append(&p->bytes, r->raw.p, r->raw.len);
+	if (buf_failed(&p->bytes)) {
+		/* What is there stays. */
+		p->bytes.failed = false;
+		return false;
+	}
+	p->nr++;
+	return true;
+}
+
+static int
+record_cmp(const void *a, const void *b)
+{
+	const struct live_pending_record *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+void
+live_pending_sort(struct live_pending *p)
+{
+	if (p->nr)
+		qsort(p->v, p->nr, sizeof(*p->v), record_cmp);
+}
+
+bool
+live_pending_at(const struct live_pending *p, size_t i, uint64_t *ret_time_ns, struct span *ret)
+{
+	if (i >= p->nr)
+		return false;
+	*ret_time_ns = p->v[i].time_ns;
+	*ret = span_of(p->bytes.p + p->v[i].at, p->v[i].size);
+	return true;
+}
+
+bool
+live_pending_drop(struct live_pending *p, size_t n)
+{
+	struct buf kept;
+
+	p->nr -= n;
+	memmove(p->v, p->v + n, p->nr * sizeof(*p->v));
+	if (!p->nr) {
+		buf_clear(&p->bytes);
+		return true;
+	}
+	buf_init(&kept);
+	for (size_t i = 0; i < p->nr; i++) {
+		buf_append(&kept, p->bytes.p + p->v[i].at, p->v[i].size);
+		p->v[i].at = kept.len - p->v[i].size;
+	}
+	if (buf_failed(&kept)) {
+		buf_done(&kept);
+		p->nr = 0;
+		buf_clear(&p->bytes);
+		return false;
+	}
+	buf_done(&p->bytes);
+	p->bytes = kept;
+	return true;
+}

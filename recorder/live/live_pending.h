@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_pending: side-band records that wait for the time up to which order is certain.
+ */
+#ifndef RECORDER_LIVE_LIVE_PENDING_H
+#define RECORDER_LIVE_LIVE_PENDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/bytes/buf.h"
+#include "format/record/perf_record.h"
+
+struct live_pending {
+	struct buf bytes; /* of the records */
+	struct live_pending_record *v;
+	size_t nr, cap;
+	uint64_t seq;
+};
+
+void live_pending_init(struct live_pending *p);
+void live_pending_done(struct live_pending *p);
+
+/* False: out of memory, and this one is lost. */
+bool live_pending_add(struct live_pending *p, const struct perf_record *r);
+/* By time; ties in the order in which they came. */
+void live_pending_sort(struct live_pending *p);
+/* The i-th; false: there are no more. */
+bool live_pending_at(const struct live_pending *p, size_t i, uint64_t *ret_time_ns,
+		     struct span *ret);
+/* Takes the first n away. False: out of memory, and all are lost. */
+bool live_pending_drop(struct live_pending *p, size_t n);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpu_rings: the events of one CPU and the two rings that they write to.
+ *
+ * Samples have a ring of their own, so that a flood of them never costs the record of who
+ * was who. The first event of a kind maps the ring, all others are redirected to it. One
+ * of these is opened for each CPU, and can be opened and closed as CPUs come and go.
+ */
+#ifndef RECORDER_RING_CPU_RINGS_H
+#define RECORDER_RING_CPU_RINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/event/event.h"
+#include "recorder/event/target.h"
+#include "recorder/ring/ring.h"
+
+struct open_event {
+	int fd;
+	uint32_t def; /* index in the plan, and in the recording's events */
+	pid_t task;   /* -1: all */
+	bool retired; /* disabled for ever; open only because a ring may be mapped on it */
+	uint64_t id;
+};
+
+struct cpu_rings {
+	uint32_t cpu;
+	struct ring samples, sideband; /* size 0: not mapped */
+	struct open_event *events;
+	size_t nr;
+	int samples_fd;			      /* that the ring of samples is mapped on */
+	uint64_t lost_closed;		      /* by events that were renewed */
+	uint64_t corrupt;		      /* bytes that were no records */
+	uint64_t queue_full;		      /* times that a drain was put off */
+	uint64_t lost_samples, lost_sideband; /* as of the last cpu_rings_count() */
+	uint64_t enabled_ns;		      /* likewise, of the side-band event */
+	bool dead; /* the event did not live on between the last two: the CPU was away */
+};
+
+/*
+ * Opens, disabled, all events of the plan: the sampling ones only when the target samples
+ * this CPU. Tasks that are gone are left out; -ESRCH when all are. -EPERM with *ret_mlock
+ * set: the rings are over the mlock quota. On failure *error is filled and nothing is left.
+ */
+int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *plan,
+		   const struct target *target, uint32_t pages, uint32_t sideband_pages,
+		   bool *ret_mlock, struct session_error *error);
+void cpu_rings_close(struct cpu_rings *c);
+
+/* PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones. */
+int cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
+		      unsigned long request);
+
+/*
+ * Opens an event of all tasks once more, as the plan has it now, disabled and with the same
+ * ring; *ret is its place in events. The old one stands at *ret_old and still runs. -errno.
+ */
+int cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct event_plan *plan,
+		    const struct target *target, size_t *ret_old, size_t *ret);
+
+/* Ends the old one; true: it is retired and keeps its place, else it is closed and gone. */
+bool cpu_rings_retire(struct cpu_rings *c, const struct event_plan *plan, size_t old);
+
+/* What an event's own counter says: read(2). */
+struct event_count {
+	uint64_t value, time_enabled, time_running, lost;
+};
+int event_count_read(const struct open_event *e, const struct event_def *def,
+		     struct event_count *ret);
+
+/*
+ * What its sampling events took so far, by the prices of sample_bound.h and beside the samples that
+ * came: counts that made none, and samples that were lost.
+ */
+uint64_t cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan);
+
+/* 1 when fd is one of the sampling events, else 0. */
+size_t cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd);
+
+/* Adds up what the events say they lost, and looks whether they live. */
+void cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan);
+
+#endif

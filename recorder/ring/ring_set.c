@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/ring/ring_set.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "format/block/gap.h"
+#include "format/block/loss.h"
+#include "format/bytes/fmt_error.h"
+#include "format/record/record_build.h"
+#include "recorder/event/sample_bound.h"
+#include "recorder/ground/message.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/ground/session_options.h"
+#include "recorder/ring/ring_set_internal.h"
+
+/*
+ * A record gets its time before it gets into its ring; a virtual CPU may be away in between.
+ * What is older than a pass by this is certain to have been seen by it.
+ */
+#define SETTLE_NS UINT64_C(20000000)
+/* An idle pass is told no more often, so that an idle machine does not wake the writer. */
+#define IDLE_PASS_NS UINT64_C(1000000000)
+
+/* Contiguous room for all that is said of a CPU when it comes or goes. */
+#define HOTPLUG_BYTES (128u << 10)
+
+/* Between reads of all events of a CPU, and for each of them: a read may be an interrupt there. */
+#define COUNT_NS UINT64_C(100000000)
+#define COUNT_EACH_NS UINT64_C(50000)
+/* Shorter pauses are in the ledger alone: there may be two a second. */
+#define PAUSE_GAP_NS UINT64_C(1000000000)
+
+/* --- open ------------------------------------------------------------------------------ */
+
+uint64_t
+ring_set_descriptors(const struct event_plan *plan, const struct target *target)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < target->online.nr; i++)
+		events += target_samples(target, target->online.cpus[i]) ? plan->nr : 1;
+	return events * target->nr_tasks;
+}
+
+static int
+open_cpus(struct ring_set *s, const struct ring_set_options *o, bool *ret_mlock,
+	  struct session_error *error)
+{
+	const struct cpu_list *online = &o->target->online;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int r = 0;
+
+	*s = (struct ring_set){ .plan = o->plan,
+				.target = o->target,
+				.pages = o->pages,
+				.sideband_pages = o->sideband_pages };
+	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page);
+	s->cpus = calloc(online->nr, sizeof(*s->cpus));
+	s->accounts = calloc(online->nr, sizeof(*s->accounts));
+	if (!s->cpus || !s->accounts)
+		r = session_fail(error, -ENOMEM, "out of memory");
+	for (size_t i = 0; r == 0 && i < online->nr; i++) {
+		r = cpu_rings_open(&s->cpus[i], online->cpus[i], o->plan, o->target, o->pages,
+				   o->sideband_pages, ret_mlock, error);
+		s->nr += r == 0;
+	}
+	if (r < 0)
+		ring_set_close(s);
+	return r;
+}
+
+int
+ring_set_open(struct ring_set *s, const struct ring_set_options *options, struct buf *notes,
+	      struct session_error *error)
+{
+	struct ring_set_options o = *options;
+	bool mlock = false;
+	int r = open_cpus(s, &o, &mlock, error);
+
+	/* All of a size: halved together until they fit the quota, side-band's comfort first. */
+	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
+		if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
+			o.sideband_pages = SESSION_SIDEBAND_PAGES;
+		} else {
+			o.pages = o.pages > 1 ? o.pages / 2 : 1;
+			if (o.sideband_pages > o.pages)
+				o.sideband_pages = o.pages;
+		}
+		mlock = false;
+		r = open_cpus(s, &o, &mlock, error);
+	}
+	if (r == 0 && o.pages != options->pages)
+		session_note(notes,
+			     "rings of %u pages instead of %u: more is over "
+			     "kernel.perf_event_mlock_kb without CAP_IPC_LOCK",
+			     o.pages, options->pages);
+	return r;
+}
+
+void
+ring_set_close(struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		cpu_rings_close(&s->cpus[i]);
+	free(s->cpus);
+	free(s->accounts);
+	*s = (struct ring_set){ 0 };
+}
+
+int
+ring_set_ids(const struct ring_set *s, struct event_set *events)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		for (size_t k = 0; r == 0 && k < s->cpus[i].nr; k++)
+			r = event_set_add_id(events, s->cpus[i].events[k].def,
+					     s->cpus[i].events[k].id);
+	return r;
+}
+
+void
+ring_set_retire_task(struct ring_set *s, pid_t task)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		for (size_t k = 0; k < s->cpus[i].nr; k++)
+			s->cpus[i].events[k].retired |= s->cpus[i].events[k].task == task;
+}
+
+void
+ring_set_enable_sideband(const struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
+}
+
+void
+ring_set_enable_samples(const struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_ENABLE);
+}
+
+void
+ring_set_disable(const struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_DISABLE);
+	for (size_t i = 0; i < s->nr; i++)
+		cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_DISABLE);
+}
+
+/* --- the pass --------------------------------------------------------------------------- */
+
+/*
+ * One ring, no more than once round: a writer that is as fast as we are must not keep us. Adds what
+ * was moved, all or not; false: the queue has no room.
+ */
+static bool
+drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
+{
+	uint64_t bytes = 0;
+	bool room = true;
+
+	while (bytes < ring->size) {
+		size_t n = ring_pending(ring);
+		uint8_t *to;
+
+		if (n == 0)
+			break;
+		n = n < QUEUE_MESSAGE_MAX ? n : QUEUE_MESSAGE_MAX;
+		to = queue_reserve(q, n);
+		if (!to) {
+			c->queue_full++;
+			room = false;
+			break;
+		}
+		n = ring_read(ring, to, n, &c->corrupt);
+		if (n == 0)
+			break;
+		queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
+		ring_consume(ring, n);
+		bytes += n;
+	}
+	*moved += bytes;
+	return room;
+}
+
+bool
+ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it)
+{
+	uint64_t moved = 0, before;
+	bool all = true;
+
+	s->fullest = 0;
+	for (size_t i = 0; i < s->nr; i++) {
+		before = moved;
+		all &= drain(&s->cpus[i], &s->cpus[i].sideband, q, &moved);
+		s->moved_sideband += moved - before;
+		before = moved;
+		all &= drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
+		s->fullest = moved - before > s->fullest ? moved - before : s->fullest;
+	}
+	s->moved += moved;
+	if (all && now_ns > s->complete_ns + SETTLE_NS)
+		s->complete_ns = now_ns - SETTLE_NS;
+	/* A queue may be full of nothing but the end that it passes over: that, too, the writer frees. */
+	if (moved || !all || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
+		if (queue_send(q, MESSAGE_PASS, s->complete_ns, now_ns))
+			s->last_pass_ns = now_ns;
+		queue_wake(q);
+	}
+	return all;
+}
+
+/* --- what sampling takes ----------------------------------------------------------------- */
+
+static void
+turn(const struct ring_set *s, size_t i, struct queue *q, bool on, uint64_t now_ns)
+{
+	struct sample_account *a = &s->accounts[i].sampling;
+	const struct gap gap = { .cause = LOSS_PAUSED,
+				 .cpu = s->cpus[i].cpu,
+				 .from_ns = a->off_since_ns,
+				 .until_ns = now_ns };
+
+	cpu_rings_control(&s->cpus[i], s->plan, false,
+			  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	if (on && now_ns - gap.from_ns >= PAUSE_GAP_NS)
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+	sample_account_turn(a, on, now_ns);
+}
+
+/* No more than there was time: prices are those of slow machines. */
+static uint64_t
+samples_cost_ns(struct ring_set *s, size_t i, uint64_t now_ns)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	uint64_t passed_ns = now_ns - a->sampling.at_ns, ns;
+
+	ns = (s->cpus[i].samples.records - a->paid_records) * sample_bound_price_ns(s->plan);
+	a->paid_records = s->cpus[i].samples.records;
+	return ns < passed_ns ? ns : passed_ns;
+}
+
+static uint64_t
+other_cost_ns(struct ring_set *s, size_t i, uint64_t passed_ns)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	uint64_t before_ns = a->paid_ns, ns;
+
+	a->paid_ns = cpu_rings_taken_ns(&s->cpus[i], s->plan);
+	/* Less: an event was closed. */
+	ns = a->paid_ns > before_ns ? a->paid_ns - before_ns : 0;
+	return ns < passed_ns ? ns : passed_ns;
+}
+
+void
+ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns)
+{
+	uint64_t counted_ns = s->counted_ns, each = 0;
+	bool count;
+
+	for (size_t i = 0; i < s->nr; i++)
+		each += s->cpus[i].nr;
+	count = now_ns - counted_ns >= COUNT_NS + each * COUNT_EACH_NS;
+	if (count)
+		s->counted_ns = now_ns;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct ring_set_account *a = &s->accounts[i];
+		uint64_t cost_ns;
+		bool on;
+
+		if (!s->cpus[i].nr)
+			continue;
+		cost_ns = samples_cost_ns(s, i, now_ns);
+		if (count)
+			cost_ns += other_cost_ns(s, i, now_ns - counted_ns);
+		on = sample_account_pay(&a->sampling, share, now_ns, cost_ns);
+		if (on != !a->sampling.off_since_ns)
+			turn(s, i, q, on, now_ns);
+	}
+}
+
+void
+ring_set_mark(struct ring_set *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		ring_mark(&s->cpus[i].samples);
+		ring_mark(&s->cpus[i].sideband);
+	}
+}
+
+bool
+ring_set_passed(const struct ring_set *s)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->nr; i++)
+		all &= ring_passed(&s->cpus[i].samples) && ring_passed(&s->cpus[i].sideband);
+	return all;
+}
+
+/* --- CPUs that come and go --------------------------------------------------------------- */
+
+static size_t
+find_cpu(const struct ring_set *s, uint32_t cpu)
+{
+	size_t i = 0;
+
+	while (i < s->nr && s->cpus[i].cpu != cpu)
+		i++;
+	return i;
+}
+
+bool
+ring_set_has(const struct ring_set *s, uint32_t cpu)
+{
+	size_t i = find_cpu(s, cpu);
+
+	return i < s->nr && s->cpus[i].nr && !s->cpus[i].dead;
+}
+
+uint32_t
+ring_set_sampled(const struct ring_set *s)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		n += s->cpus[i].nr && target_samples(s->target, s->cpus[i].cpu);
+	return n;
+}
+
+static bool
+send_id(const struct open_event *e, struct queue *q, bool closed)
+{
+	const struct message_id id = { e->id, e->def, closed };
+
+	return queue_send_bytes(q, MESSAGE_IDS, &id, sizeof(id));
+}
+
+/* In one message: each makes a META block. */
+static bool
+send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
+{
+	struct message_id *to = (void *)queue_reserve(q, c->nr * sizeof(*to));
+
+	if (!to)
+		return false;
+	for (size_t k = 0; k < c->nr; k++)
+		to[k] = (struct message_id){ c->events[k].id, c->events[k].def, closed };
+	queue_commit(q, MESSAGE_IDS, 0, 0, c->nr * sizeof(*to));
+	return true;
+}
+
+bool
+ring_set_gaps(const struct ring_set *s, struct queue *q)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct gap gap = { .cause = LOSS_CPU_OFFLINE,
+					 .cpu = s->cpus[i].cpu,
+					 .from_ns = s->accounts[i].offline_since_ns };
+
+		if (gap.from_ns)
+			all &= queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+	}
+	return all;
+}
+
+bool
+ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes,
+		  uint64_t now_ns)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	struct cpu_rings *c = &s->cpus[i];
+	struct gap gap = { LOSS_CPU_OFFLINE, c->cpu, now_ns, 0, 0 };
+	uint64_t moved = 0;
+	struct buf reads;
+
+	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
+	    !queue_reserve(q, HOTPLUG_BYTES))
+		return false;
+	buf_init(&reads);
+	if (ring_set_add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
+		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
+	buf_done(&reads);
+	cpu_rings_count(c, s->plan);
+	ring_set_tell_cpu(c, a, q, now_ns);
+	send_ids(c, q, true);
+	if (a->sampling.off_since_ns)
+		sample_account_turn(&a->sampling, true, now_ns);
+	a->before = ring_set_counts(c, a, now_ns);
+	a->paid_records = a->paid_ns = 0;
+	if (target_samples(s->target, c->cpu)) {
+		a->offline_since_ns = now_ns;
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+	}
+	cpu_rings_close(c);
+	*c = (struct cpu_rings){ .cpu = c->cpu };
+	return true;
+}
+
+/* The place of a CPU, which may be new; -1: out of memory. */
+static ssize_t
+ring_set_place(struct ring_set *s, uint32_t cpu)
+{
+	struct ring_set_account *accounts;
+	struct cpu_rings *cpus;
+	size_t i = find_cpu(s, cpu);
+
+	if (i < s->nr)
+		return (ssize_t)i;
+	cpus = reallocarray(s->cpus, s->nr + 1, sizeof(*cpus));
+	if (!cpus)
+		return -1;
+	s->cpus = cpus;
+	accounts = reallocarray(s->accounts, s->nr + 1, sizeof(*accounts));
+	if (!accounts)
+		return -1;
+	s->accounts = accounts;
+	cpus[i] = (struct cpu_rings){ .cpu = cpu };
+	accounts[i] = (struct ring_set_account){ 0 };
+	s->nr++;
+	return (ssize_t)i;
+}
+
+int
+ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t now_ns,
+		  const struct cpu_rings **ret, struct session_error *error)
+{
+	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu, .until_ns = now_ns };
+	struct ring_set_account *a;
+	struct cpu_rings opened;
+	bool mlock = false;
+	ssize_t i;
+	int r;
+
+	if (!queue_reserve(q, HOTPLUG_BYTES))
+		return -EAGAIN;
+	i = ring_set_place(s, cpu);
+	if (i < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
+	r = cpu_rings_open(&opened, cpu, s->plan, s->target, s->pages, s->sideband_pages, &mlock,
+			   error);
+	if (r < 0)
+		return r;
+	s->cpus[i] = opened;
+	a = &s->accounts[i];
+	gap.from_ns = a->offline_since_ns;
+	if (gap.from_ns) {
+		a->before.offline_ns += now_ns - gap.from_ns;
+		a->offline_since_ns = 0;
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+	}
+	send_ids(&s->cpus[i], q, false);
+	cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
+	cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_ENABLE);
+	*ret = &s->cpus[i];
+	return 0;
+}
+
+/* The last word of an event that is about to be closed. */
+static void
+send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct queue *q,
+	  const struct event_set *shapes, uint64_t now_ns)
+{
+	const struct open_event *e = &c->events[k];
+	struct buf read;
+
+	buf_init(&read);
+	if (ring_set_add_read(c, e, &s->plan->defs[e->def], event_set_at(shapes, e->def), now_ns,
+			      &read) == 0 &&
+	    read.len)
+		queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
+	buf_done(&read);
+}
+
+static int
+renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struct event_set *shapes,
+      uint64_t now_ns)
+{
+	struct cpu_rings *c = &s->cpus[i];
+	size_t old, new;
+	int fd, r;
+
+	if (!queue_reserve(q, HOTPLUG_BYTES))
+		return -EAGAIN;
+	r = cpu_rings_renew(c, index, s->plan, s->target, &old, &new);
+	if (r < 0)
+		return r == -ENOENT || r == -ENODEV ? 0 : r;
+	fd = c->events[new].fd;
+	send_id(&c->events[new], q, false);
+	ioctl(c->events[old].fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (c->events[old].fd != c->samples_fd) {
+		send_read(s, c, old, q, shapes, now_ns);
+		send_id(&c->events[old], q, true);
+	}
+	cpu_rings_retire(c, s->plan, old);
+	/* Overdrawn: it begins together with the others. */
+	if (s->accounts[i].sampling.off_since_ns)
+		return 0;
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+int
+ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q, const struct event_set *shapes,
+	       uint64_t now_ns)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->nr; i++)
+		r = renew(s, i, index, q, shapes, now_ns);
+	return r;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ring_set: the rings of all CPUs of one session, and the pass that empties them.
+ *
+ * A pass never allocates and never waits: what the queue has no room for stays in the ring,
+ * where the kernel counts what then does not fit.
+ */
+#ifndef RECORDER_RING_RING_SET_H
+#define RECORDER_RING_RING_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/record/event_set.h"
+#include "recorder/ground/queue.h"
+#include "recorder/ring/cpu_rings.h"
+
+struct buf;
+
+struct ring_set {
+	const struct event_plan *plan;
+	const struct target *target;
+	uint32_t pages, sideband_pages;	   /* that were got */
+	struct cpu_rings *cpus;		   /* of CPUs that were online at some time; nr 0: gone */
+	struct ring_set_account *accounts; /* per CPU */
+	size_t nr;
+	uint64_t complete_ns;		/* every older record has been handed over */
+	uint64_t last_pass_ns;		/* when a pass was last told to the writer */
+	uint64_t fullest;		/* of the last pass: most bytes from a ring of samples */
+	uint64_t moved, moved_sideband; /* bytes, since the session began */
+	uint64_t stall_ns, stall_sent;
+	uint64_t counted_ns; /* when ring_set_bound() last read the events */
+};
+
+struct ring_set_options {
+	struct event_plan *plan; /* borrowed; its watermarks are set here */
+	const struct target *target;
+	uint32_t pages, sideband_pages;
+};
+
+/* Descriptors that ring_set_open() takes, at most. */
+uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
+
+/*
+ * Opens the rings of every CPU that is online, smaller ones when the mlock quota is used
+ * up (a note says so). Nothing is enabled. 0, or -errno with *error filled.
+ */
+int ring_set_open(struct ring_set *s, const struct ring_set_options *options, struct buf *notes,
+		  struct session_error *error);
+void ring_set_close(struct ring_set *s);
+
+/* Gives the events of a recording the ids of all descriptors. 0, -FMT_E_*. */
+int ring_set_ids(const struct ring_set *s, struct event_set *events);
+
+/* The events of a task are never to be enabled. */
+void ring_set_retire_task(struct ring_set *s, pid_t task);
+
+void ring_set_enable_sideband(const struct ring_set *s);
+void ring_set_enable_samples(const struct ring_set *s);
+/* Sampling first, so that side-band has all that samples need. */
+void ring_set_disable(const struct ring_set *s);
+
+/*
+ * Empties the rings into the queue. now_ns was read before the call. False: something was
+ * left, for want of room. The writer is told of the pass when there was something, at times
+ * when there was nothing, and with tell_it.
+ */
+bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it);
+
+/*
+ * After a pass: what sampling took of each CPU since the last one is held against a share of it, as
+ * sample_bound.h has it, and sampling events are turned off or on. Time off is told as
+ * LOSS_PAUSED, and as a gap when it is long.
+ */
+void ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns);
+
+/* Remembers what is in the rings; ring_set_passed(): all of that has been handed over. */
+void ring_set_mark(struct ring_set *s);
+bool ring_set_passed(const struct ring_set *s);
+
+/*
+ * Asks the events what was lost and tells the ledger what is new. Sets *ret_resync when
+ * side-band was among it. False: no room; ask again.
+ */
+bool ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_resync);
+
+/* --- CPUs that come and go: only with events of CPUs, see target_of_cpus() --- */
+
+/* Has it rings now, that are not dead? */
+bool ring_set_has(const struct ring_set *s, uint32_t cpu);
+
+/* CPUs that are being sampled. */
+uint32_t ring_set_sampled(const struct ring_set *s);
+
+/*
+ * Takes the last out of the rings of cpus[i], tells the writer its counts, that its ids are
+ * gone and when the gap began, and closes it. False: no room in the queue; try again.
+ */
+bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q,
+		       const struct event_set *shapes, uint64_t now_ns);
+
+/*
+ * Opens and enables the rings of a CPU; the writer knows their ids before the first record
+ * has one. *ret: the rings, for whoever watches them. 0; -EAGAIN: no room in the queue; -errno.
+ */
+int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t now_ns,
+		      const struct cpu_rings **ret, struct session_error *error);
+
+/*
+ * Opens a sampling event anew on each CPU, as the plan has it now, and ends the old ones. Where
+ * ring_set_bound() has turned sampling off, the new one is off.
+ * 0; -EAGAIN: no room in the queue, try again; -errno: on some CPU the old one goes on.
+ */
+int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
+		   const struct event_set *shapes, uint64_t now_ns);
+
+/* Tells the writer, which begins another file, of the gaps that have not ended. */
+bool ring_set_gaps(const struct ring_set *s, struct queue *q);
+
+/* The last words: a PERF_RECORD_READ with the count of each sampling event. */
+int ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
+		   struct buf *out);
+
+#endif

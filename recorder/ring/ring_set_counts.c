@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was lost on each CPU, and what the events counted. */
+#include "recorder/ring/ring_set_internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "format/block/loss.h"
+#include "format/bytes/fmt_error.h"
+#include "format/record/record_build.h"
+#include "recorder/ground/message.h"
+
+/* --- losses ----------------------------------------------------------------------------- */
+
+static bool
+ring_set_tell(struct queue *q, uint32_t cpu, enum loss_cause cause, uint64_t now, uint64_t *sent)
+{
+	if (now == *sent)
+		return true;
+	if (!queue_send(q, MESSAGE_LOSS, (uint64_t)cpu << 32 | cause, now))
+		return false;
+	*sent = now;
+	return true;
+}
+
+struct ring_set_counts
+ring_set_counts(const struct cpu_rings *c, const struct ring_set_account *a, uint64_t now_ns)
+{
+	struct ring_set_counts n = a->before;
+
+	n.lost_samples += c->lost_samples;
+	n.lost_sideband += c->lost_sideband;
+	n.corrupt += c->corrupt;
+	n.queue_full += c->queue_full;
+	if (a->offline_since_ns)
+		n.offline_ns += now_ns - a->offline_since_ns;
+	n.paused_ns = sample_account_off_ns(&a->sampling, now_ns);
+	return n;
+}
+
+bool
+ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, struct queue *q,
+		  uint64_t now_ns)
+{
+	struct ring_set_counts n = ring_set_counts(c, a, now_ns), *sent = &a->sent;
+	bool all;
+
+	all = ring_set_tell(q, c->cpu, LOSS_KERNEL_SAMPLES, n.lost_samples, &sent->lost_samples);
+	all &= ring_set_tell(q, c->cpu, LOSS_KERNEL_SIDEBAND, n.lost_sideband,
+			     &sent->lost_sideband);
+	all &= ring_set_tell(q, c->cpu, LOSS_CORRUPT, n.corrupt, &sent->corrupt);
+	all &= ring_set_tell(q, c->cpu, LOSS_QUEUE_FULL, n.queue_full, &sent->queue_full);
+	all &= ring_set_tell(q, c->cpu, LOSS_CPU_OFFLINE, n.offline_ns, &sent->offline_ns);
+	all &= ring_set_tell(q, c->cpu, LOSS_PAUSED, n.paused_ns, &sent->paused_ns);
+	return all;
+}
+
+bool
+ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_resync)
+{
+	bool all = ring_set_tell(q, UINT32_MAX, LOSS_STALL, s->stall_ns, &s->stall_sent);
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct cpu_rings *c = &s->cpus[i];
+		struct ring_set_account *a = &s->accounts[i];
+
+		cpu_rings_count(c, s->plan);
+		*ret_resync |= a->before.lost_sideband + c->lost_sideband > a->sent.lost_sideband;
+		all &= ring_set_tell_cpu(c, a, q, now_ns);
+	}
+	return all;
+}
+
+int
+ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
+		  const struct event_def *def, const struct event *event, uint64_t now_ns,
+		  struct buf *out)
+{
+	struct perf_sample_id sid = {
+		.pid = (uint32_t)e->task,
+		.tid = (uint32_t)e->task,
+		.time = now_ns,
+		.id = e->id,
+		.cpu = c->cpu,
+	};
+	struct event_count n;
+	uint8_t words[5 * 8];
+
+	if (event_count_read(e, def, &n) < 0)
+		return 0;
+	le64enc(words, n.value);
+	le64enc(words + 8, n.time_enabled);
+	le64enc(words + 16, n.time_running);
+	le64enc(words + 24, e->id);
+	le64enc(words + 32, n.lost);
+	return record_build_read(out, &event->attr, &sid, sid.pid, sid.tid,
+				 span_of(words, def->lost ? 40 : 32));
+}
+
+int
+ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
+		   const struct event_set *events, uint64_t now_ns, struct buf *out)
+{
+	int r = 0;
+
+	for (size_t k = 0; r == 0 && k < c->nr; k++) {
+		const struct open_event *e = &c->events[k];
+		const struct event_def *def = &s->plan->defs[e->def];
+
+		if (!def->sideband)
+			r = ring_set_add_read(c, e, def, event_set_at(events, e->def), now_ns, out);
+	}
+	return r;
+}
+
+int
+ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
+	       struct buf *out)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->nr; i++)
+		r = ring_set_add_reads(s, &s->cpus[i], events, now_ns, out);
+	return r;
+}

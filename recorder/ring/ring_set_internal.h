@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ring_set_internal: what the two parts of ring_set share: counts and losses (ring_set_counts.c),
+ * and all else (ring_set.c).
+ */
+#ifndef RECORDER_RING_RING_SET_INTERNAL_H
+#define RECORDER_RING_RING_SET_INTERNAL_H
+
+#include "recorder/event/sample_bound.h"
+#include "recorder/ring/ring_set.h"
+
+struct ring_set_counts {
+	uint64_t lost_samples, lost_sideband, corrupt, queue_full, offline_ns, paused_ns;
+};
+
+/* A CPU outlives its rings. */
+struct ring_set_account {
+	struct ring_set_counts before; /* of rings that are closed */
+	struct ring_set_counts sent;   /* what the ledger has been told */
+	uint64_t offline_since_ns;     /* 0: it is not, or was never sampled */
+	struct sample_account sampling;
+	uint64_t paid_records, paid_ns; /* of what it took: for what it has paid */
+};
+
+/* Since the session began. */
+struct ring_set_counts ring_set_counts(const struct cpu_rings *c, const struct ring_set_account *a,
+				       uint64_t now_ns);
+bool ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, struct queue *q,
+		       uint64_t now_ns);
+int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
+		      const struct event_def *def, const struct event *event, uint64_t now_ns,
+		      struct buf *out);
+int ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
+		       const struct event_set *events, uint64_t now_ns, struct buf *out);
+
+#endif

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/session/session.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "format/record/perf_record.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/helper/helper.h"
+#include "recorder/host/host.h"
+#include "recorder/ring/buildid_probe.h"
+#include "recorder/session/session_internal.h"
+
+#define BLOCK_AGE_NS UINT64_C(5000000000)
+#define RING_PAGES_MAX (1u << 20)
+
+/* --- options ----------------------------------------------------------------------------- */
+
+static int
+check_options(const struct session_options *o, struct session_error *error)
+{
+	uint32_t pages = o->ring_pages, sideband = o->sideband_pages;
+
+	if (o->frequency_hz && o->period)
+		return session_usage(error, "a frequency and a period exclude each other");
+	if ((pages & (pages - 1)) || pages > RING_PAGES_MAX || (sideband & (sideband - 1)) ||
+	    sideband > RING_PAGES_MAX)
+		return session_usage(error,
+				     "the pages of a ring are a power of two, and at most %u",
+				     RING_PAGES_MAX);
+	if (o->target == SESSION_COMMAND && !o->command)
+		return session_usage(error, "no command to record");
+	return 0;
+}
+
+static void
+set_defaults(struct session_options *o)
+{
+	if (o->build_ids == SESSION_BUILD_IDS_AUTO)
+		o->build_ids = buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
+							: SESSION_BUILD_IDS_FILE;
+	if (!o->ring_pages)
+		o->ring_pages = SESSION_RING_PAGES;
+	if (!o->sideband_pages)
+		o->sideband_pages = SESSION_SIDEBAND_PAGES;
+	if (!o->queue_bytes)
+		o->queue_bytes = SESSION_QUEUE_BYTES;
+	if (!o->block_age_ns)
+		o->block_age_ns = BLOCK_AGE_NS;
+}
+
+/* --- opening ----------------------------------------------------------------------------- */
+
+static int
+watch_events(struct session *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->rings.nr; i++) {
+		const struct cpu_rings *c = &s->rings.cpus[i];
+
+		r = session_watch_cpu(s, c);
+		for (size_t k = 0; k < c->nr; k++)
+			s->running += !s->plan.defs[c->events[k].def].sideband;
+	}
+	return r;
+}
+
+static int
+open_watch(struct session *s, struct session_error *error)
+{
+	int r = 0;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->failure_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->epoll_fd < 0 || s->stop_fd < 0 || s->failure_fd < 0)
+		r = -errno;
+	if (r == 0)
+		r = session_requests_new(&s->requests);
+	if (r == 0)
+		r = session_watch(s, s->stop_fd, WAKE_STOP);
+	if (r == 0)
+		r = session_watch(s, s->failure_fd, WAKE_FAILURE);
+	if (r == 0)
+		r = session_watch(s, session_requests_fd(s->requests), WAKE_REQUEST);
+	if (r == 0 && s->command && command_fd(s->command) >= 0)
+		r = session_watch(s, command_fd(s->command), WAKE_COMMAND);
+	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
+}
+
+/* Those that came or went since the rings were opened are the drain's first business. */
+static int
+follow_cpus(struct session *s)
+{
+	int r = hotplug_open(&s->hotplug);
+
+	if (r < 0)
+		return r;
+	s->follow_cpus = s->unsettled = true;
+	return s->hotplug.uevent_fd < 0 ? 0 : session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
+}
+
+static bool
+has_tracees(const struct session_options *o)
+{
+	return o->for_user && o->call_graph == SESSION_CALL_GRAPH_DWARF;
+}
+
+/* Whoever is not root sees contents of what ptrace(2) would show, and so of no whole CPU. */
+static int
+watch_tracees(struct session *s, struct session_error *error)
+{
+	const struct session_options *o = &s->options;
+
+	if (!has_tracees(o))
+		return 0;
+	if (!s->target.single_tasks)
+		return session_fail(
+			error, -EPERM,
+			"call graph dwarf copies stacks and registers: of all that runs "
+			"on a CPU or in a control group only root may record them; name "
+			"processes of your own, or use call graph fp");
+	return tracees_open(s->target.tasks, s->target.nr_tasks, o->uid, o->gid, &s->tracees,
+			    error);
+}
+
+/* What ended meanwhile may have left its number to somebody: its events are never enabled. */
+static int
+settle_tracees(struct session *s, struct session_error *error)
+{
+	int r;
+
+	if (!s->tracees)
+		return 0;
+	r = tracees_settle(s->tracees, error);
+	for (size_t i = 0; r == 0 && i < s->target.nr_tasks; i++)
+		if (tracees_ended(s->tracees, s->target.tasks[i]))
+			ring_set_retire_task(&s->rings, s->target.tasks[i]);
+	tracees_close(s->tracees);
+	s->tracees = NULL;
+	return r;
+}
+
+/* Threads are a matter of whoever is recorded, descriptors one of all who use this process. */
+static int
+check_descriptors(const struct session *s, struct session_error *error)
+{
+	uint64_t max = s->options.descriptors_max, nr = ring_set_descriptors(&s->plan, &s->target);
+
+	if (has_tracees(&s->options))
+		nr += TRACEE_DESCRIPTORS * s->target.nr_tasks;
+	if (!max || nr <= max)
+		return 0;
+	return session_fail(error, -EMFILE,
+			    "%zu threads on %zu CPUs with %zu events are %llu descriptors, and "
+			    "this may take %llu: name fewer threads, events or CPUs, or a control "
+			    "group",
+			    s->target.nr_tasks, s->target.online.nr, s->plan.nr - 1,
+			    (unsigned long long)nr, (unsigned long long)max);
+}
+
+static int
+open_events(struct session *s, struct session_error *error)
+{
+	struct ring_set_options o = { .plan = &s->plan,
+				      .target = &s->target,
+				      .pages = s->options.ring_pages,
+				      .sideband_pages = s->options.sideband_pages };
+	pid_t child = s->command ? command_pid(s->command) : 0;
+	int r = target_resolve(&s->options, child, &s->target, error);
+
+	if (r == 0)
+		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
+	if (r == 0)
+		r = check_descriptors(s, error);
+	if (r == 0)
+		r = watch_tracees(s, error);
+	if (r == 0)
+		r = ring_set_open(&s->rings, &o, &s->notes, error);
+	if (r == 0)
+		r = settle_tracees(s, error);
+	if (r < 0)
+		return r;
+	r = watch_events(s);
+	if (r == 0 && target_of_cpus(&s->target))
+		r = follow_cpus(s);
+	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
+}
+
+/* The events of the plan, in its order: an index means the same in both. */
+static int
+add_events(const struct session *s, struct event_set *events)
+{
+	int r = events ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < s->plan.nr; i++) {
+		const struct event_def *def = &s->plan.defs[i];
+
+		r = event_set_add(events, span_of(&def->attr, def->attr.size), def->name, NULL);
+	}
+	return r;
+}
+
+static int
+make_meta(struct session *s, struct session_error *error)
+{
+	struct recording_meta *m = recording_meta_new();
+	int r;
+
+	if (!m)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->meta = m;
+	m->frequency_hz = s->plan.frequency_hz;
+	m->frequency_hz_effective = s->plan.frequency_hz_effective;
+	if (!m->events)
+		m->events = event_set_new();
+	s->shapes = event_set_new();
+	r = add_events(s, m->events);
+	if (r == 0)
+		r = add_events(s, s->shapes);
+	if (r == 0)
+		r = ring_set_ids(&s->rings, m->events);
+	if (r == 0)
+		r = recording_meta_set(&m->cmdline, s->options.cmdline ? s->options.cmdline : "");
+	if (r == 0)
+		r = recording_meta_set(&m->writer, s->options.writer ? s->options.writer : "spoor");
+	return r < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
+}
+
+/* state: gets what was there before. */
+static int
+open_live(struct session *s, struct buf *state, struct session_error *error)
+{
+	struct live_options o = { .events = s->meta->events,
+				  .sideband = (int)s->plan.sideband,
+				  .data_maps = s->plan.defs[s->plan.sideband].attr.mmap_data };
+	int r;
+
+	if (s->target.single_tasks) {
+		o.pids = s->options.pids;
+		o.nr_pids = s->options.nr_pids;
+	} else if (s->options.target == SESSION_COMMAND) {
+		s->command_pid = command_pid(s->command);
+		o.pids = &s->command_pid;
+		o.nr_pids = 1;
+	}
+	r = live_open(&o, &s->live);
+	if (r < 0)
+		return session_fail(error, r, "cannot read the state of the system: %s",
+				    strerror(-r));
+	r = live_scan(s->live, state);
+	if (r < 0)
+		return session_fail(error, r, "cannot read /proc: %s", strerror(-r));
+	r = host_describe(s->meta, live_kallsyms(s->live));
+	if (r < 0)
+		return session_fail(error, r, "cannot describe this host: %s", strerror(-r));
+	for (const char *n = live_notes(s->live); *n;) {
+		int len = (int)strcspn(n, "\n");
+
+		session_note(&s->notes, "%.*s", len, n);
+		n += len + (n[len] == '\n');
+	}
+	buf_u8(&s->notes, 0);
+	if (buf_failed(&s->notes) || recording_meta_set(&s->meta->notes, (char *)s->notes.p) < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int
+open_writer(struct session *s, struct span state, struct session_error *error)
+{
+	struct writer_options o = {
+		.meta = s->meta,
+		.live = s->live,
+		.requests = s->requests,
+		.suspend_on_full = s->options.suspend_on_full,
+		.sideband = s->plan.sideband,
+		.count_lost_records = !s->plan.defs[s->plan.sideband].lost,
+		.queue_bytes = s->options.queue_bytes,
+		.block_age_ns = s->options.block_age_ns,
+		.sideband_bytes_per_s = s->options.sideband_bytes_per_s,
+		.failure_fd = s->failure_fd,
+	};
+	int r;
+
+	o.sink = s->options.sink ? s->options.sink : io_sink_fd(s->options.out_fd);
+	if (!o.sink)
+		return session_fail(error, -ENOMEM, "out of memory");
+	s->options.out_fd = -1;
+	s->options.sink = NULL;
+	s->meta = NULL;
+	r = writer_open(&o, &s->writer, error);
+	if (r == 0)
+		r = writer_state(s->writer, state, error);
+	return r < 0 ? r : writer_start(s->writer, error);
+}
+
+static int
+open_all(struct session *s, struct session_error *error)
+{
+	struct buf state;
+	int r = check_options(&s->options, error);
+
+	if (r < 0)
+		return r;
+	/* Before there are threads and much memory. Without it others' files and maps are not read. */
+	(void)helper_start();
+	set_defaults(&s->options);
+	if (s->options.command) {
+		r = command_start(s->options.command, &s->command, error);
+		if (r < 0)
+			return r;
+	}
+	r = open_watch(s, error);
+	if (r == 0)
+		r = open_events(s, error);
+	if (r == 0)
+		r = make_meta(s, error);
+	if (r < 0)
+		return r;
+	/* Side-band first, then the scan: what changes during it is told twice, never missed. */
+	ring_set_enable_sideband(&s->rings);
+	buf_init(&state);
+	r = open_live(s, &state, error);
+	if (r == 0)
+		r = open_writer(s, buf_span(&state), error);
+	buf_done(&state);
+	if (r < 0)
+		return r;
+	session_set_timer(s);
+	s->frequency_hz = s->plan.frequency_hz_effective;
+	s->cpus = ring_set_sampled(&s->rings);
+	s->loop_ns = s->status_ns = host_now_ns();
+	if (s->options.target != SESSION_COMMAND)
+		ring_set_enable_samples(&s->rings);
+	return 0;
+}
+
+/* What was taken over and has no other owner. */
+static void
+close_output(const struct session_options *o)
+{
+	if (o->sink)
+		o->sink->close(o->sink);
+	if (o->out_fd >= 0)
+		close(o->out_fd);
+}
+
+static void
+free_session(struct session *s)
+{
+	if (s->requests)
+		session_requests_shut(s->requests);
+	session_requests_free(s->requests);
+	if (s->command)
+		command_stop(s->command);
+	command_free(s->command);
+	writer_free(s->writer);
+	if (s->live)
+		live_close(s->live);
+	ring_set_close(&s->rings);
+	hotplug_close(&s->hotplug);
+	tracees_close(s->tracees);
+	target_done(&s->target);
+	event_plan_done(&s->plan);
+	recording_meta_free(s->meta);
+	event_set_free(s->shapes);
+	buf_done(&s->notes);
+	close_output(&s->options);
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	if (s->stop_fd >= 0)
+		close(s->stop_fd);
+	if (s->failure_fd >= 0)
+		close(s->failure_fd);
+	free(s);
+}
+
+int
+session_open(const struct session_options *options, struct session **ret,
+	     struct session_error *error)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s) {
+		close_output(options);
+		return session_fail(error, -ENOMEM, "out of memory");
+	}
+	s->magic = SESSION_MAGIC;
+	s->options = *options;
+	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
+	s->target.cgroup_fd = -1;
+	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
+	buf_init(&s->notes);
+	r = open_all(s, error);
+	if (r < 0)
+		free_session(s);
+	else
+		*ret = s;
+	return r;
+}
+
+int
+session_close(struct session *s, struct session_error *error)
+{
+	int r = session_finish(s, error);
+
+	s->magic = 0;
+	free_session(s);
+	return r;
+}
+
+/* --- what became of it ------------------------------------------------------------------- */
+
+void
+session_stats(const struct session *s, struct session_stats *ret)
+{
+	assert(s->magic == SESSION_MAGIC);
+	writer_stats(s->writer, ret);
+	ret->frequency_hz = atomic_load_explicit(&s->frequency_hz, memory_order_relaxed);
+	ret->cpus = atomic_load_explicit(&s->cpus, memory_order_relaxed);
+	ret->sideband_ns += atomic_load_explicit(&s->sideband_ns, memory_order_relaxed);
+}
+
+void
+session_progress(const struct session *s, struct session_progress *ret)
+{
+	ret->drain = atomic_load_explicit(&s->progress, memory_order_relaxed);
+	ret->writer = writer_progress(s->writer);
+}
+
+int
+session_rotate(struct session *s, struct io_sink *sink, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_ROTATE, .sink = sink };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_sync(struct session *s, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_SYNC };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_set_frequency(struct session *s, uint64_t hz, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_FREQUENCY, .hz = hz };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+void
+session_set_sideband(struct session *s, uint64_t bytes_per_s)
+{
+	assert(s->magic == SESSION_MAGIC);
+	writer_set_sideband(s->writer, bytes_per_s);
+}
+
+const char *
+session_notes(const struct session *s)
+{
+	return (const char *)s->notes.p;
+}
+
+bool
+session_news(struct session *s, char *line, size_t cap)
+{
+	return writer_news(s->writer, line, cap);
+}
+
+int
+session_command_status(const struct session *s)
+{
+	return s->command ? command_status(s->command) : -1;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session: one recording from first event to closed file.
+ *
+ * Ties together events, rings, the drain, the writer thread, the state of /proc and the
+ * loss ledger. No policy: the caller says what, how fast, where to and for how long.
+ * Threads: the caller's runs the drain; one more, owned by the session, parses, compresses
+ * and writes behind a bounded queue. Nothing is printed: notes and errors come back as text.
+ */
+#ifndef RECORDER_SESSION_SESSION_H
+#define RECORDER_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/ground/session_error.h"
+#include "recorder/ground/session_options.h"
+#include "recorder/ground/session_stats.h"
+
+struct io_sink;
+struct session;
+
+/*
+ * Probes, opens events and rings, takes the state, starts the writer and (stopped) the
+ * command. 0, or -errno with *error filled. After success everything is recording but for
+ * a command, which session_go() lets go.
+ */
+int session_open(const struct session_options *options, struct session **ret,
+		 struct session_error *error);
+
+/*
+ * Lets the command go, if there is one; session_run() does it otherwise. 0, or -errno with
+ * *error when it cannot be executed: then nothing was recorded of it.
+ */
+int session_go(struct session *s, struct session_error *error);
+
+/*
+ * Drains until the duration is over, the command has ended, all targets are gone, or
+ * session_stop(). 0, or -errno with *error (a full disk, for one): then what is in the file
+ * so far is readable.
+ */
+int session_run(struct session *s, struct session_error *error);
+
+/* Makes session_run() return soon. Async-signal-safe. */
+void session_stop(struct session *s);
+
+/*
+ * What a running session says of itself. Safe from any thread, as are all calls from here to
+ * session_progress(); they talk to the threads of the session by messages.
+ */
+void session_stats(const struct session *s, struct session_stats *ret);
+
+/*
+ * Ends the current file in order and goes on in sink (taken over), which begins with a
+ * snapshot of the live model: no sample is lost and none is in both. Waits until it is done.
+ * -errno with *error: the old file goes on (or stays ended, then the session is suspended).
+ * 1 with *error: it goes on in sink, but the old file could not be ended in order or synced.
+ * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next two.
+ */
+int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
+
+/* Returns when everything sampled before the call is on stable storage. */
+int session_sync(struct session *s, struct session_error *error);
+
+/*
+ * Changes the frequency of all sampling events that have one, up to what the kernel allows now
+ * (session_stats() says which it is). A RATE block tells from when; samples carry their
+ * period, so that shares stay right. -EOPNOTSUPP with events of tasks, -EINVAL with a period.
+ */
+int session_set_frequency(struct session *s, uint64_t hz, struct session_error *error);
+
+/* Another rate, as in session_options; at once, from any thread. */
+void session_set_sideband(struct session *s, uint64_t bytes_per_s);
+
+/*
+ * Counters that each thread of the session moves whenever it comes round: a thread whose
+ * counter stands still for many seconds is stuck. They move at least once a second.
+ */
+struct session_progress {
+	uint64_t drain, writer;
+};
+void session_progress(const struct session *s, struct session_progress *ret);
+
+/* Lines on what was asked for and not got ("frequency lowered from ..."); "" when none. */
+const char *session_notes(const struct session *s);
+
+/*
+ * A line that came up while recording, of what was refused to whom, once each; call it about once
+ * a second. Safe from any thread. False: there is none.
+ */
+bool session_news(struct session *s, char *line, size_t cap);
+
+/* Wait status of the command, as waitpid(2) gives it; -1: none or not ended. */
+int session_command_status(const struct session *s);
+
+/*
+ * Stops the events, ends the command if it still runs, drains the rest, closes the file in
+ * order. After it session_stats() and session_command_status() are final. Once; later calls
+ * do nothing. 0, or -errno with *error: what was written before the failure is readable.
+ */
+int session_finish(struct session *s, struct session_error *error);
+
+/* session_finish() if it has not been called, and frees. */
+int session_close(struct session *s, struct session_error *error);
+
+#endif

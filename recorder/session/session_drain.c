@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The thread that runs a session: it empties rings, and does what is asked meanwhile. */
+#include <assert.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/block/rate.h"
+#include "format/record/perf_record.h"
+#include "recorder/event/event_open.h"
+#include "recorder/ground/message.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/ground/wake.h"
+#include "recorder/host/host.h"
+#include "recorder/session/session_internal.h"
+
+#define WAIT_MAX_NS 64000000
+#define TIMER_MS_FULL 5		      /* while the queue is full */
+#define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
+
+void
+session_stop(struct session *s)
+{
+	wake_signal(s->stop_fd);
+}
+
+static void
+come_round(struct session *s)
+{
+	atomic_fetch_add_explicit(&s->progress, 1, memory_order_relaxed);
+}
+
+/* --- the frequency ----------------------------------------------------------------------- */
+
+static bool
+has_frequency(const struct event_def *def)
+{
+	return !def->sideband && def->attr.freq;
+}
+
+/*
+ * The clocks are timers: when one is opened the kernel makes a period of its frequency
+ * (perf_swevent_init_hrtimer()), takes the number of the ioctl for another period, 50 for
+ * 50 ns, and goes on telling the first one with each sample. They are opened anew instead.
+ */
+static bool
+is_clock(const struct event_def *def)
+{
+	return def->attr.type == PERF_TYPE_SOFTWARE &&
+		(def->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		 def->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static int
+set_period(const struct session *s, uint32_t index, uint64_t hz)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->rings.nr; i++) {
+		const struct cpu_rings *c = &s->rings.cpus[i];
+
+		for (size_t k = 0; k < c->nr; k++)
+			if (c->events[k].def == index &&
+			    ioctl(c->events[k].fd, PERF_EVENT_IOC_PERIOD, &hz) < 0)
+				r = -errno;
+	}
+	return r;
+}
+
+/* On the events that there are, and in the plan for those to come. */
+static int
+apply_frequency(struct session *s, uint64_t hz)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++) {
+		struct event_def *def = &s->plan.defs[i];
+
+		if (!has_frequency(def))
+			continue;
+		def->attr.sample_freq = hz;
+		r = is_clock(def) ? ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
+						   host_now_ns())
+				  : set_period(s, i, hz);
+	}
+	for (size_t i = 0; i < s->rings.nr; i++)
+		session_watch_cpu(s, &s->rings.cpus[i]);
+	return r;
+}
+
+static uint64_t
+frequency_limit(const struct session *s)
+{
+	uint64_t ours = s->plan.frequency_hz_max ? s->plan.frequency_hz_max : UINT64_MAX;
+	long long max;
+
+	if (event_max_frequency(&max) < 0 || max <= 0)
+		return ours;
+	return (uint64_t)max < ours ? (uint64_t)max : ours;
+}
+
+/* 0, -errno; -EAGAIN: the queue is full. */
+static int
+change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason)
+{
+	struct queue *q = writer_queue(s->writer);
+	uint64_t limit = frequency_limit(s), hz = asked_hz < limit ? asked_hz : limit;
+	struct rate rate = { host_now_ns(), asked_hz, hz, reason };
+	int r;
+
+	if (!queue_reserve(q, sizeof(rate)))
+		return -EAGAIN;
+	r = apply_frequency(s, hz);
+	if (r < 0 && r != -EAGAIN)
+		apply_frequency(s, s->plan.frequency_hz_effective);
+	if (r == 0 && !queue_send_bytes(q, MESSAGE_RATE, &rate, sizeof(rate)))
+		r = -EAGAIN;
+	if (r < 0)
+		return r;
+	s->plan.frequency_hz = asked_hz;
+	s->plan.frequency_hz_effective = hz;
+	atomic_store_explicit(&s->frequency_hz, hz, memory_order_relaxed);
+	session_set_timer(s);
+	return 0;
+}
+
+/* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
+static void
+follow_limit(struct session *s, uint64_t now_ns)
+{
+	uint64_t limit, hz;
+
+	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) || now_ns - s->limit_ns < LIMIT_NS)
+		return;
+	s->limit_ns = now_ns;
+	limit = frequency_limit(s);
+	hz = s->plan.frequency_hz < limit ? s->plan.frequency_hz : limit;
+	if (hz != s->plan.frequency_hz_effective)
+		change_frequency(s, s->plan.frequency_hz, RATE_LIMIT);
+}
+
+/* --- CPUs -------------------------------------------------------------------------------- */
+
+static bool
+take_gone(struct session *s, uint64_t now_ns)
+{
+	struct queue *q = writer_queue(s->writer);
+	bool all = true;
+
+	for (size_t i = 0; i < s->rings.nr; i++) {
+		const struct cpu_rings *c = &s->rings.cpus[i];
+
+		if (c->nr && (c->dead || !cpu_list_has(&s->hotplug.online, c->cpu)))
+			all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes, now_ns);
+	}
+	return all;
+}
+
+/* One that cannot be opened (it has gone again, say) is tried again with the next look. */
+static bool
+open_new(struct session *s, uint64_t now_ns)
+{
+	struct queue *q = writer_queue(s->writer);
+	const struct cpu_list *online = &s->hotplug.online;
+	const struct cpu_rings *c;
+	bool all = true, came = false, looked = false;
+
+	for (size_t i = 0; i < online->nr; i++) {
+		if (ring_set_has(&s->rings, online->cpus[i]))
+			continue;
+		if (!looked)
+			(void)event_plan_look(&s->plan);
+		looked = true;
+		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, now_ns, &c, NULL) < 0 ||
+		    session_watch_cpu(s, c) < 0)
+			all = false;
+		else
+			came = true;
+	}
+	/* What happened on it until now nobody has seen. */
+	if (came)
+		queue_send(q, MESSAGE_RESYNC, 0, now_ns);
+	return all;
+}
+
+static void
+follow_cpus(struct session *s, uint64_t now_ns)
+{
+	if (!s->follow_cpus)
+		return;
+	s->cpu_news = false;
+	s->unsettled |= hotplug_look(&s->hotplug);
+	for (size_t i = 0; i < s->rings.nr; i++)
+		s->unsettled |= s->rings.cpus[i].dead;
+	if (!s->unsettled)
+		return;
+	s->unsettled = !take_gone(s, now_ns);
+	s->unsettled |= !open_new(s, now_ns);
+	queue_wake(writer_queue(s->writer));
+	atomic_store_explicit(&s->cpus, ring_set_sampled(&s->rings), memory_order_relaxed);
+}
+
+/* --- requests ---------------------------------------------------------------------------- */
+
+static int
+set_frequency(struct session *s, struct session_request *rq)
+{
+	int r;
+
+	if (!s->plan.frequency_hz)
+		return session_fail(&rq->error, -EINVAL, "the events have a fixed period");
+	/* What tasks have inherited cannot be reached. */
+	if (!target_of_cpus(&s->target))
+		return session_fail(&rq->error, -EOPNOTSUPP,
+				    "the frequency can be changed for whole CPUs only");
+	if (!rq->hz || rq->hz > SECOND_NS)
+		return session_fail(&rq->error, -EINVAL, "%llu Hz is not a frequency",
+				    (unsigned long long)rq->hz);
+	r = rq->hz == s->plan.frequency_hz ? 0 : change_frequency(s, rq->hz, RATE_ASKED);
+	if (r < 0 && r != -EAGAIN)
+		session_fail(&rq->error, r, "cannot set the frequency to %llu Hz: %s",
+			     (unsigned long long)rq->hz, strerror(-r));
+	return r;
+}
+
+/* Does one request, or hands it on; false: no room, try again. */
+static bool
+do_request(struct session *s, struct session_request *rq)
+{
+	struct queue *q = writer_queue(s->writer);
+	int r;
+
+	if (rq->kind == REQUEST_FREQUENCY) {
+		r = set_frequency(s, rq);
+		if (r == -EAGAIN)
+			return false;
+		session_request_done(s->requests, rq, r);
+		return true;
+	}
+	if (rq->kind == REQUEST_SYNC)
+		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
+	if (!queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
+		return false;
+	ring_set_gaps(&s->rings, q);
+	return true;
+}
+
+/* What was in the rings when it came has to be in the queue before it. */
+static void
+take_request(struct session *s)
+{
+	s->taken = session_request_take(s->requests);
+	if (s->taken)
+		ring_set_mark(&s->rings);
+}
+
+/*
+ * Only a sync waits for the rings, and then only for what was in them: where more comes than
+ * can be written no pass is ever whole.
+ */
+static void
+do_requests(struct session *s)
+{
+	while (s->taken && (s->taken->kind != REQUEST_SYNC || ring_set_passed(&s->rings)) &&
+	       do_request(s, s->taken))
+		take_request(s);
+	queue_wake(writer_queue(s->writer));
+}
+
+/* Requests that nobody will do any more are told so. */
+static void
+refuse_requests(struct session *s)
+{
+	session_requests_shut(s->requests);
+	if (s->taken) {
+		session_request_refuse(s->requests, s->taken);
+		s->taken = NULL;
+	}
+}
+
+/* --- the loop ---------------------------------------------------------------------------- */
+
+/* Time that passed although nothing kept us: the recorder was not let run. */
+static void
+note_stall(struct session *s, uint64_t now_ns, int waited_ms)
+{
+	uint64_t due = s->loop_ns + (uint64_t)waited_ms * MS_NS;
+
+	if (now_ns > due + SECOND_NS)
+		s->rings.stall_ns += now_ns - due;
+	s->loop_ns = now_ns;
+}
+
+static void
+take_event(struct session *s, const struct epoll_event *e)
+{
+	int fd = (int)(uint32_t)e->data.u64;
+	uint64_t n;
+
+	switch ((enum session_wake)(e->data.u64 >> 32)) {
+	case WAKE_EVENT:
+		if (!(e->events & (EPOLLHUP | EPOLLERR)))
+			break;
+		/* Its task and all that inherited from it have ended: it would be ready for ever. */
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		for (size_t i = 0; i < s->rings.nr; i++)
+			s->running -= cpu_rings_samples_to(&s->rings.cpus[i], &s->plan, fd);
+		s->stopped |= s->target.single_tasks && s->running == 0;
+		break;
+	case WAKE_COMMAND:
+		s->stopped |= command_ended(s->command);
+		break;
+	case WAKE_REQUEST:
+		if (read(fd, &n, sizeof(n)) == sizeof(n) && !s->taken)
+			take_request(s);
+		break;
+	case WAKE_HOTPLUG:
+		s->cpu_news |= hotplug_uevents(&s->hotplug);
+		break;
+	case WAKE_STOP:
+	case WAKE_FAILURE:
+		s->stopped = true;
+		break;
+	}
+}
+
+static void
+look_for_losses(struct session *s, uint64_t now_ns)
+{
+	struct queue *q = writer_queue(s->writer);
+	bool resync = false;
+
+	s->status_ns = now_ns;
+	ring_set_losses(&s->rings, q, now_ns, &resync);
+	if (resync)
+		queue_send(q, MESSAGE_RESYNC, 0, now_ns);
+	queue_wake(q);
+}
+
+static int
+wait_ms(const struct session *s, uint64_t now_ns, uint64_t deadline_ns, bool full)
+{
+	uint64_t ms = (uint64_t)(full ? TIMER_MS_FULL : s->timer_ms);
+
+	if (deadline_ns && deadline_ns - now_ns < ms * MS_NS)
+		ms = (deadline_ns - now_ns) / MS_NS + 1;
+	return (int)ms;
+}
+
+/* What this thread took since the last look is shared by what went through it. */
+static void
+share_cpu(struct session *s)
+{
+	uint64_t moved = s->rings.moved - s->moved, sideband;
+	uint64_t ns = host_thread_cpu_ns(), used = ns - s->cpu_ns;
+
+	sideband = s->rings.moved_sideband - s->moved_sideband;
+	if (moved)
+		atomic_fetch_add_explicit(
+			&s->sideband_ns,
+			(uint64_t)((double)used * (double)sideband / (double)moved),
+			memory_order_relaxed);
+	s->cpu_ns = ns;
+	s->moved = s->rings.moved;
+	s->moved_sideband = s->rings.moved_sideband;
+}
+
+/* One time round, after the wait. */
+static bool
+pass(struct session *s, uint64_t now_ns)
+{
+	bool all = ring_set_pass(&s->rings, writer_queue(s->writer), now_ns, s->taken != NULL);
+
+	bool second = now_ns - s->status_ns >= SECOND_NS;
+
+	if (s->options.cpu_share)
+		ring_set_bound(&s->rings, writer_queue(s->writer),
+			       atomic_load_explicit(s->options.cpu_share, memory_order_relaxed),
+			       now_ns);
+	if (second) {
+		look_for_losses(s, now_ns);
+		follow_limit(s, now_ns);
+		share_cpu(s);
+	}
+	if (second || s->cpu_news)
+		follow_cpus(s, now_ns);
+	if (s->taken)
+		do_requests(s);
+	come_round(s);
+	return all && !s->taken;
+}
+
+/* Where its end is no event, it has to be asked for. */
+static bool
+command_gone(const struct session *s)
+{
+	return s->command && command_fd(s->command) < 0 && command_ended(s->command);
+}
+
+static int
+session_drain_loop(struct session *s, uint64_t deadline_ns, struct session_error *error)
+{
+	struct epoll_event events[64];
+	bool full = false;
+
+	while (!s->stopped) {
+		uint64_t now_ns = host_now_ns();
+		bool in_time;
+		int ms, n;
+
+		if (deadline_ns && now_ns >= deadline_ns)
+			break;
+		ms = wait_ms(s, now_ns, deadline_ns, full);
+		n = epoll_wait(s->epoll_fd, events, 64, ms);
+		if (n < 0 && errno != EINTR)
+			return session_fail(error, -errno, "epoll_wait: %s", strerror(errno));
+		for (int i = 0; i < n; i++)
+			take_event(s, &events[i]);
+		now_ns = host_now_ns();
+		note_stall(s, now_ns, ms);
+		in_time = n == 0 && !full;
+		full = !pass(s, now_ns);
+		if (in_time)
+			session_adapt_timer(s);
+		s->stopped |= writer_failed(s->writer) || command_gone(s);
+	}
+	return 0;
+}
+
+int
+session_go(struct session *s, struct session_error *error)
+{
+	assert(s->magic == SESSION_MAGIC);
+	if (!s->command || s->gone)
+		return 0;
+	s->gone = true;
+	return command_go(s->command, error);
+}
+
+int
+session_run(struct session *s, struct session_error *error)
+{
+	uint64_t deadline_ns = 0;
+	int r;
+
+	assert(s->magic == SESSION_MAGIC);
+	if (s->options.duration_ns)
+		deadline_ns = host_now_ns() + s->options.duration_ns;
+	r = session_go(s, error);
+	if (r == 0)
+		r = session_drain_loop(s, deadline_ns, error);
+	refuse_requests(s);
+	/* What the writer has to say comes with session_finish(), which knows it. */
+	return r == 0 && writer_failed(s->writer) ? session_finish(s, error) : r;
+}
+
+/* --- ending ------------------------------------------------------------------------------ */
+
+/* For a writer that may wait for its file as long as that likes. *wait: zeroes, at first. */
+static void
+wait_longer(struct timespec *wait)
+{
+	wait->tv_nsec = wait->tv_nsec ? 2 * wait->tv_nsec : (long)MS_NS;
+	if (wait->tv_nsec > WAIT_MAX_NS)
+		wait->tv_nsec = WAIT_MAX_NS;
+	nanosleep(wait, NULL);
+}
+
+/* The events are off: there is time now, and nothing more comes. */
+static void
+drain_rest(struct session *s)
+{
+	struct timespec wait = { 0 };
+	struct queue *q = writer_queue(s->writer);
+	bool resync = false;
+
+	while (!ring_set_pass(&s->rings, q, host_now_ns(), true)) {
+		come_round(s);
+		wait_longer(&wait);
+	}
+	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync)) {
+		queue_wake(q);
+		wait_longer(&wait);
+	}
+}
+
+static void
+send_waiting(struct session *s, enum message kind, uint64_t a, uint64_t b, struct span bytes)
+{
+	struct queue *q = writer_queue(s->writer);
+	struct timespec wait = { 0 };
+	uint8_t *to;
+
+	while (!(to = queue_reserve(q, bytes.len))) {
+		queue_wake(q);
+		come_round(s);
+		wait_longer(&wait);
+	}
+	if (bytes.len)
+		memcpy(to, bytes.p, bytes.len);
+	queue_commit(q, kind, a, b, bytes.len);
+	queue_wake(q);
+}
+
+/* What the counters say at the end, as records of their own kind. */
+static void
+send_reads(struct session *s, uint64_t now_ns)
+{
+	struct span rest, record;
+	struct buf reads;
+
+	buf_init(&reads);
+	if (ring_set_reads(&s->rings, s->shapes, now_ns, &reads) == 0) {
+		rest = buf_span(&reads);
+		while (perf_record_next(&rest, &record) > 0)
+			send_waiting(s, MESSAGE_RECORDS, 0, 0, record);
+	}
+	buf_done(&reads);
+}
+
+int
+session_finish(struct session *s, struct session_error *error)
+{
+	uint64_t now_ns;
+
+	assert(s->magic == SESSION_MAGIC);
+	if (s->finished)
+		return 0;
+	s->finished = true;
+	refuse_requests(s);
+	ring_set_disable(&s->rings);
+	now_ns = host_now_ns();
+	if (s->command)
+		command_stop(s->command);
+	drain_rest(s);
+	send_reads(s, now_ns);
+	send_waiting(s, MESSAGE_PASS, now_ns, now_ns, (struct span){ 0 });
+	send_waiting(s, MESSAGE_END, 0, 0, (struct span){ 0 });
+	return writer_finish(s->writer, error);
+}

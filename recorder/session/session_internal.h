@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_internal: what the parts of a session share, from the ground up: what it waits for
+ * (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
+ * (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
+ */
+#ifndef RECORDER_SESSION_SESSION_INTERNAL_H
+#define RECORDER_SESSION_SESSION_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "format/block/recording_meta.h"
+#include "format/bytes/buf.h"
+#include "format/bytes/time_text.h"
+#include "recorder/event/command.h"
+#include "recorder/event/event.h"
+#include "recorder/event/target.h"
+#include "recorder/event/tracee.h"
+#include "recorder/ground/session_request.h"
+#include "recorder/host/hotplug.h"
+#include "recorder/live/live.h"
+#include "recorder/ring/ring_set.h"
+#include "recorder/session/session.h"
+#include "recorder/writer/writer.h"
+
+#define SESSION_MAGIC 0x73657373u
+#define MS_NS UINT64_C(1000000)
+
+enum session_wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND, WAKE_REQUEST, WAKE_HOTPLUG };
+
+struct session {
+	uint32_t magic;
+	struct session_options options;
+	struct event_plan plan;
+	struct target target;
+	struct tracees *tracees; /* until the events are open */
+	struct ring_set rings;
+	struct hotplug hotplug;
+	bool follow_cpus;	     /* that come and go */
+	bool unsettled;		     /* the rings are not yet those of the CPUs that are online */
+	bool cpu_news;		     /* there is a reason to look at them now */
+	struct recording_meta *meta; /* until the writer has it */
+	struct event_set *shapes;    /* the events without ids: how their records look */
+	struct live *live;
+	struct writer *writer;
+	struct command *command;
+	pid_t command_pid;
+	struct buf notes; /* text */
+	struct session_requests *requests;
+	struct session_request *taken; /* that has not been handed on yet */
+	int epoll_fd, stop_fd, failure_fd;
+	size_t running; /* sampling events whose tasks have not all ended */
+	int timer_ms, timer_ms_max;
+	bool stopped, finished;
+	bool gone;				/* the command was let go */
+	uint64_t loop_ns;			/* when the loop last looked at the clock */
+	uint64_t status_ns;			/* when losses were last asked for */
+	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
+	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
+	/* Statistics: relaxed, each a fact of its own. */
+	_Atomic uint64_t progress, frequency_hz, sideband_ns;
+	_Atomic uint32_t cpus;
+};
+
+/* Has the epoll look at a descriptor. 0, -errno. */
+int session_watch(struct session *s, int fd, enum session_wake kind);
+
+/* The same for all events of one CPU that are not yet watched. */
+int session_watch_cpu(struct session *s, const struct cpu_rings *c);
+
+/* How long the drain may sleep, from the size of the rings and the frequency. */
+void session_set_timer(struct session *s);
+/* After a pass that the timer began: whether it is to come sooner or later next time. */
+void session_adapt_timer(struct session *s);
+
+#endif

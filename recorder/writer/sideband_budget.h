@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sideband_budget: how much of the side-band is written, and of whose. A pure decision: no clock
+ * but the records' own, no /proc, no file.
+ *
+ * A token bucket in all, in bytes as they will be in the file, and one for each user, which is half
+ * as large and fills half as fast. While the bucket in all is more than half full nobody is asked
+ * whose a record is. Below that each user has to have something left, and the lower it falls, the more:
+ * who was quiet is served to the end. Root counts in all only. What is over is left out by its kind:
+ * EXIT and FORK never, nor the COMM of an exec, since without them all that follows would be wrong.
+ */
+#ifndef RECORDER_WRITER_SIDEBAND_BUDGET_H
+#define RECORDER_WRITER_SIDEBAND_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/record/perf_record.h"
+
+#define SIDEBAND_BURST_S 300 /* what the full bucket holds: so many seconds of the rate */
+#define SIDEBAND_USERS 64
+#define SIDEBAND_SEEN 4096 /* paths that the open block has; a power of two */
+#define SIDEBAND_USER_UNKNOWN UINT32_MAX
+
+struct sideband_user {
+	uint32_t uid;
+	bool used;
+	double level;	/* bytes */
+	uint64_t at_ns; /* when it was so */
+};
+
+struct sideband_budget {
+	uint64_t rate; /* bytes a second; 0: no limit */
+	double level;  /* bytes */
+	uint64_t at_ns;
+	bool asking;
+	struct sideband_user users[SIDEBAND_USERS];
+	uint32_t seen[SIDEBAND_SEEN]; /* hashes; 0: none */
+};
+
+/* About what a record takes in the file. */
+struct sideband_cost {
+	uint32_t bytes; /* 0: it is not side-band */
+	uint32_t hash;	/* of its path or name; 0: it has none */
+	bool must;	/* it is never left out */
+};
+
+void sideband_budget_init(struct sideband_budget *b, uint64_t bytes_per_s);
+/* Another rate; the buckets stay as full as they are, by share. */
+void sideband_budget_rate(struct sideband_budget *b, uint64_t bytes_per_s);
+/* Another block begins, which has no path yet. */
+void sideband_budget_block(struct sideband_budget *b);
+
+struct sideband_cost sideband_budget_cost(const struct sideband_budget *b,
+					  const struct perf_record *r);
+/* Does it matter now whose a record is? time_ns: of the record. */
+bool sideband_budget_asks(struct sideband_budget *b, uint64_t time_ns);
+/* Is it written? Then it is paid for. uid only matters when it was asked for. */
+bool sideband_budget_take(struct sideband_budget *b, const struct sideband_cost *cost,
+			  uint32_t uid);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/writer/sideband_users.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "recorder/host/proc.h"
+#include "recorder/writer/sideband_budget.h"
+
+#define USERS 4096 /* processes that are remembered; a power of two */
+#define BELIEVED_NS UINT64_C(5000000000)
+#define ANCESTORS_MAX 16
+
+struct known {
+	uint32_t pid; /* 0: none */
+	uint32_t uid;
+	uint64_t read_ns;
+};
+
+struct sideband_users {
+	struct known known[USERS];
+};
+
+struct sideband_users *
+sideband_users_new(void)
+{
+	return calloc(1, sizeof(struct sideband_users));
+}
+
+void
+sideband_users_free(struct sideband_users *u)
+{
+	free(u);
+}
+
+static struct known *
+slot_of(struct sideband_users *u, uint32_t pid)
+{
+	return &u->known[pid % USERS];
+}
+
+static bool
+sideband_users_find(struct sideband_users *u, uint32_t pid, uint64_t time_ns, uint32_t *ret)
+{
+	struct known *k = slot_of(u, pid);
+
+	if (k->pid != pid || time_ns > k->read_ns + BELIEVED_NS) {
+		if (proc_owner((pid_t)pid, ret) < 0)
+			return false;
+		*k = (struct known){ .pid = pid, .uid = *ret, .read_ns = time_ns };
+	}
+	*ret = k->uid;
+	return true;
+}
+
+uint32_t
+sideband_users_of(struct sideband_users *u, const struct task_model *model, uint32_t pid,
+		  uint64_t time_ns)
+{
+	uint32_t uid = SIDEBAND_USER_UNKNOWN, ancestor = pid;
+
+	for (int i = 0; i < ANCESTORS_MAX && ancestor && ancestor != UINT32_MAX; i++) {
+		if (sideband_users_find(u, ancestor, time_ns, &uid))
+			break;
+		ancestor = task_model_parent(model, ancestor);
+	}
+	/* Its other records need not look for the ancestor again. */
+	if (ancestor != pid && uid != SIDEBAND_USER_UNKNOWN)
+		*slot_of(u, pid) = (struct known){ .pid = pid, .uid = uid, .read_ns = time_ns };
+	return uid;
+}
+
+void
+sideband_users_fork(struct sideband_users *u, uint32_t parent, uint32_t pid)
+{
+	const struct known *from = slot_of(u, parent);
+	struct known *to = slot_of(u, pid);
+
+	if (pid == parent || !pid)
+		return;
+	if (from->pid == parent)
+		*to = (struct known){ .pid = pid, .uid = from->uid, .read_ns = from->read_ns };
+	else if (to->pid == pid)
+		to->pid = 0;
+}
+
+void
+sideband_users_exec(struct sideband_users *u, uint32_t pid)
+{
+	struct known *k = slot_of(u, pid);
+
+	if (k->pid == pid && k->uid == 0)
+		k->pid = 0;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/writer/writer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/record/perf_record.h"
+#include "format/recording/recording_writer.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/ground/session_request.h"
+#include "recorder/ground/wake.h"
+#include "recorder/host/host.h"
+#include "recorder/live/live.h"
+#include "recorder/writer/writer_internal.h"
+
+#define LATE_IDS_NS UINT64_C(1000000000) /* in which a block may wait for its build-ids */
+#define LAST_NS UINT64_C(1000000000)	 /* for a scan and build-ids at the end of a recording */
+#define SHARE_NS UINT64_C(1000000000)
+
+/* --- messages --------------------------------------------------------------------------- */
+
+/* What this thread took since the last look is shared by what went through it. */
+static void
+share_cpu(struct writer *w, uint64_t now_ns)
+{
+	uint64_t ns, used;
+
+	if (now_ns < w->shared_ns + SHARE_NS)
+		return;
+	ns = host_thread_cpu_ns();
+	used = ns - w->cpu_ns;
+	if (w->taken)
+		atomic_fetch_add_explicit(
+			&w->sideband_ns,
+			(uint64_t)((double)used * (double)w->taken_sideband / (double)w->taken),
+			memory_order_relaxed);
+	w->shared_ns = now_ns;
+	w->cpu_ns = ns;
+	w->taken = w->taken_sideband = 0;
+}
+
+/* A message is of one ring, and a ring has samples or side-band. */
+static bool
+is_sideband(struct span records)
+{
+	return records.len >= 4 && le32dec(records.p) != REC_SAMPLE;
+}
+
+static int
+take_records(struct writer *w, struct span records)
+{
+	struct fmt_where where = { 0 };
+	uint64_t bad = 0;
+	int r = 0;
+
+	w->taken += records.len;
+	if (is_sideband(records))
+		w->taken_sideband += records.len;
+	if (!w->outage.on) {
+		r = recording_writer_records(w->file.writer, records, &bad, &where);
+		w->bad_records += bad;
+		r = writer_trouble(w, r, &where);
+	}
+	if (w->outage.on)
+		writer_drop(w, records);
+	return r;
+}
+
+/* A build-id that comes after its samples is of no use to them. */
+static uint64_t
+due_age(const struct writer *w)
+{
+	return w->options.block_age_ns + (live_waiting(w->options.live) ? LATE_IDS_NS : 0);
+}
+
+static void
+follow_rate(struct writer *w)
+{
+	uint64_t rate = atomic_load_explicit(&w->sideband_rate, memory_order_relaxed);
+
+	if (rate != w->sideband.rate)
+		sideband_budget_rate(&w->sideband, rate);
+}
+
+static int
+end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
+{
+	struct fmt_where where = { 0 };
+	struct recording_writer_stats s;
+	int r = 0;
+
+	w->complete_ns = complete_ns;
+	recording_writer_pass(w->file.writer, complete_ns);
+	r = writer_take_state(w);
+	if (r < 0)
+		return r;
+	follow_rate(w);
+	if (live_due(w->options.live, complete_ns)) {
+		r = writer_follow(w, &w->where);
+		if (r < 0)
+			return r;
+	}
+	recording_writer_stats(w->file.writer, &s);
+	if (s.open_records == 0 || s.blocks != w->blocks)
+		w->open_since_ns = now_ns;
+	w->blocks = s.blocks;
+	if (w->outage.on)
+		r = writer_outage_pass(w, now_ns);
+	else if (now_ns - w->open_since_ns >= due_age(w))
+		r = writer_trouble(w, recording_writer_flush(w->file.writer, &where), &where);
+	if (w->resync_wanted)
+		writer_resync(w, now_ns);
+	share_cpu(w, now_ns);
+	writer_publish(w);
+	return r;
+}
+
+/* The drain counts since the session began: what is new goes to this file's account. */
+static void
+take_loss(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t total)
+{
+	uint64_t known = loss_get(w->loss, cpu, cause);
+
+	if (total > known)
+		writer_count(w, cpu, cause, total - known);
+}
+
+/* A request of another thread, which waits for the answer. */
+static int
+answer_request(struct writer *w, const struct queue_message *m)
+{
+	struct session_request *rq = (struct session_request *)(uintptr_t)m->a;
+	int result = 0, r = w->error;
+
+	if (r < 0) {
+		if (rq->sink)
+			rq->sink->close(rq->sink);
+		result = writer_file_error(r, &w->where, &rq->error);
+	} else if (m->kind == MESSAGE_ROTATE) {
+		r = writer_rotate(w, rq->sink, &result, &rq->error);
+	} else {
+		r = writer_sync(w, &result, &rq->error);
+	}
+	rq->sink = NULL;
+	session_request_done(w->options.requests, rq, result);
+	return w->error ? 0 : r;
+}
+
+static int
+writer_take(struct writer *w, const struct queue_message *m)
+{
+	struct rate rate;
+	struct gap gap;
+
+	switch ((enum message)m->kind) {
+	case MESSAGE_RECORDS:
+		return take_records(w, span_of(m->p, m->bytes));
+	case MESSAGE_PASS:
+		return end_pass(w, m->a, m->b);
+	case MESSAGE_LOSS:
+		take_loss(w, (uint32_t)(m->a >> 32), (enum loss_cause)(uint32_t)m->a, m->b);
+		return 0;
+	case MESSAGE_RESYNC:
+		writer_resync(w, m->b);
+		return 0;
+	case MESSAGE_IDS:
+		return writer_ids(w, (const struct message_id *)(const void *)m->p,
+				  m->bytes / sizeof(struct message_id));
+	case MESSAGE_GAP:
+		memcpy(&gap, m->p, sizeof(gap));
+		return writer_gap(w, &gap);
+	case MESSAGE_RATE:
+		memcpy(&rate, m->p, sizeof(rate));
+		return writer_rate(w, &rate);
+	case MESSAGE_ROTATE:
+	case MESSAGE_SYNC:
+		return answer_request(w, m);
+	case MESSAGE_END:
+		break;
+	}
+	return 0;
+}
+
+static void
+set_failed(struct writer *w, int error)
+{
+	w->error = error;
+	if (w->file.writer)
+		writer_publish(w);
+	/* Pairs with the acquire in writer_failed(). */
+	atomic_store_explicit(&w->failed, true, memory_order_release);
+	wake_signal(w->options.failure_fd);
+}
+
+/* What a helper tells is not left to the next pass: that may be a second away. */
+static void
+take_early(struct writer *w)
+{
+	int r = writer_take_state(w);
+
+	if (r < 0)
+		set_failed(w, r);
+}
+
+static void *
+writer_run(void *arg)
+{
+	struct writer *w = arg;
+	struct queue_message m;
+	bool end = false;
+	int r;
+
+	pthread_setname_np(pthread_self(), "spoor-writer");
+	r = writer_first_state(w);
+	if (r < 0)
+		set_failed(w, r);
+	while (!end) {
+		if (!queue_peek(w->queue, &m)) {
+			queue_wait(w->queue, w->error ? -1 : live_fd(w->options.live));
+			if (!w->error &&
+			    (live_scanning(w->options.live) || live_waiting(w->options.live)))
+				take_early(w);
+			continue;
+		}
+		end = m.kind == MESSAGE_END;
+		/*
+		 * After a failure messages are only taken away: the drain must come to its end,
+		 * and whoever waits must be told.
+		 */
+		if (!w->error || m.kind == MESSAGE_ROTATE || m.kind == MESSAGE_SYNC) {
+			r = writer_take(w, &m);
+			if (r < 0)
+				set_failed(w, r);
+		}
+		queue_next(w->queue);
+		atomic_fetch_add_explicit(&w->progress, 1, memory_order_relaxed);
+	}
+	return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------- */
+
+static int
+open_parts(struct writer *w, const struct writer_options *o, struct session_error *error)
+{
+	struct recording_writer_options hooks = writer_hooks;
+	int r;
+
+	hooks.arg = w;
+	r = out_file_open(&w->file, o->sink, o->meta, false, &hooks, &w->where);
+	if (r < 0)
+		return writer_file_error(r, &w->where, error);
+	w->loss = loss_new();
+	if (!w->loss || event_ids_init(&w->ids, o->meta->events) < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
+	if (queue_new(o->queue_bytes, &w->queue) < 0)
+		return session_fail(error, -ENOMEM, "no memory for a queue of %llu bytes",
+				    (unsigned long long)o->queue_bytes);
+	return 0;
+}
+
+int
+writer_open(const struct writer_options *o, struct writer **ret, struct session_error *error)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w) {
+		o->sink->close(o->sink);
+		recording_meta_free(o->meta);
+		return session_fail(error, -ENOMEM, "out of memory");
+	}
+	w->options = *o;
+	w->options.sink = NULL;
+	w->meta = o->meta;
+	w->sideband_rate = o->sideband_bytes_per_s;
+	sideband_budget_init(&w->sideband, o->sideband_bytes_per_s);
+	buf_init(&w->scratch);
+	buf_init(&w->state);
+	news_init(&w->news);
+	r = open_parts(w, o, error);
+	if (r < 0)
+		writer_free(w);
+	else
+		*ret = w;
+	return r;
+}
+
+int
+writer_state(struct writer *w, struct span records, struct session_error *error)
+{
+	int r = recording_writer_block(w->file.writer, BLOCK_STATE, records, &w->where);
+
+	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
+}
+
+int
+writer_start(struct writer *w, struct session_error *error)
+{
+	sigset_t all, before;
+	int r;
+
+	/* Signals are for the thread that drains: they interrupt its wait. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&w->thread, NULL, writer_run, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r)
+		return session_fail(error, -r, "cannot start a thread: %s", strerror(r));
+	w->started = true;
+	return 0;
+}
+
+struct queue *
+writer_queue(struct writer *w)
+{
+	return w->queue;
+}
+
+bool
+writer_failed(const struct writer *w)
+{
+	/* Pairs with the release in set_failed(). */
+	return atomic_load_explicit(&w->failed, memory_order_acquire);
+}
+
+bool
+writer_news(struct writer *w, char *line, size_t cap)
+{
+	return news_take(&w->news, line, cap);
+}
+
+void
+writer_set_sideband(struct writer *w, uint64_t bytes_per_s)
+{
+	atomic_store_explicit(&w->sideband_rate, bytes_per_s, memory_order_relaxed);
+}
+
+uint64_t
+writer_progress(const struct writer *w)
+{
+	return atomic_load_explicit(&w->progress, memory_order_relaxed);
+}
+
+static int
+end_last_file(struct writer *w)
+{
+	int r = writer_last_try(w);
+
+	if (r == 0)
+		r = writer_wait_state(w, LAST_NS);
+	return r == 0 ? writer_end(w) : r;
+}
+
+int
+writer_finish(struct writer *w, struct session_error *error)
+{
+	int r;
+
+	if (w->started)
+		pthread_join(w->thread, NULL);
+	w->started = false;
+	if (!w->error) {
+		w->error = end_last_file(w);
+		if (w->error && w->file.writer)
+			writer_publish(w);
+	}
+	/* Here, and not where it is freed: to close somebody's file may take its time. */
+	out_file_abandon(&w->file, NULL);
+	r = w->error;
+	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
+}
+
+void
+writer_free(struct writer *w)
+{
+	if (!w)
+		return;
+	writer_files_done(w);
+	recording_meta_free(w->meta);
+	loss_free(w->loss);
+	queue_free(w->queue);
+	sideband_users_free(w->users);
+	buf_done(&w->scratch);
+	buf_done(&w->state);
+	free(w);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writer_internal: what the parts of the writer share, from the ground up: counts and the budget
+ * of side-band (writer_ledger.c), the files with all that can happen to a disk (writer_files.c),
+ * the host's state as blocks (writer_state.c), the thread and its messages (writer.c).
+ * All of it is the writer thread's, but for what says otherwise.
+ */
+#ifndef RECORDER_WRITER_WRITER_INTERNAL_H
+#define RECORDER_WRITER_WRITER_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "format/block/gap.h"
+#include "format/block/rate.h"
+#include "recorder/ground/message.h"
+#include "recorder/ground/news.h"
+#include "recorder/ground/queue.h"
+#include "recorder/writer/event_ids.h"
+#include "recorder/writer/out_file.h"
+#include "recorder/writer/sideband_budget.h"
+#include "recorder/writer/sideband_users.h"
+#include "recorder/writer/writer.h"
+
+/* A time in which nothing can be written. */
+struct outage {
+	bool on;
+	bool for_ever;		/* of this file: a sync failed */
+	bool removed;		/* the file is no more; from_ns is its beginning, samples has its */
+	bool missed_state;	/* side-band was not written: a snapshot has to follow */
+	bool missed_rate;	/* likewise a change of the rate */
+	uint64_t from_ns;	/* when it began */
+	uint64_t counted_ns;	/* up to when it is in the total ledger */
+	uint64_t tried_ns;	/* when it was last tried to write */
+	uint64_t samples;	/* dropped */
+	struct loss *loss;	/* what the file that ends it has to tell */
+	struct buf gaps;	/* payload: gaps of other causes that came meanwhile */
+	struct fmt_where where; /* of the error that began it */
+	int error;		/* FMT_E_* */
+};
+
+/* A user over the budget of side-band. */
+struct writer_over {
+	uint32_t uid;		  /* of those below nr_over, for good */
+	_Atomic uint64_t records; /* relaxed */
+	bool here, noted;	  /* in the current file; its notes say so */
+	bool told;		  /* the news, too */
+};
+
+struct writer {
+	struct writer_options options;
+	struct queue *queue;
+	struct recording_meta *meta; /* what the next file begins with */
+	struct event_ids ids;
+	struct out_file file;
+	struct outage outage;
+	struct loss *loss;  /* since the session began */
+	struct rate rate;   /* the last change; time 0: none */
+	struct gap removed; /* of files before this one, as this one tells; from 0: none */
+	struct sideband_budget sideband;
+	uint64_t shared_ns, cpu_ns, taken, taken_sideband; /* see share_cpu() */
+	bool resync_wanted;
+	uint64_t resync_began_ns, resync_had; /* of one that goes on; 0: none does */
+	uint64_t resync_after_ns;	      /* not sooner again */
+	struct sideband_users *users;	      /* NULL: nobody was asked for yet */
+	struct buf scratch;
+	struct buf state; /* of a scan, that is not written yet */
+	pthread_t thread;
+	bool started;
+	uint64_t complete_ns;	/* what the last pass said */
+	uint64_t open_since_ns; /* when the open block got its first record, more or less */
+	uint64_t blocks;
+	uint64_t bad_records;
+	uint64_t left_out; /* by the model, as far as it is in the ledger */
+	uint64_t ended_samples, ended_records, ended_sideband; /* of the files before this one */
+	struct fmt_where where; /* of the failure; the thread's until it is joined */
+	int error;		/* FMT_E_*, likewise */
+	struct news news;
+	atomic_bool failed; /* set: release; pairs in writer_failed() */
+	/* Statistics: relaxed, each a fact of its own. */
+	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
+	_Atomic uint64_t losses[LOSS_CAUSES];
+	_Atomic bool suspended, refused;
+	_Atomic uint64_t sideband_bytes, sideband_ns, sideband_rate;
+	struct writer_over over[SESSION_OVER_MAX];
+	_Atomic size_t nr_over; /* set: release; pairs in writer_stats() */
+};
+
+/* --- writer_ledger.c: no file --- */
+
+extern const struct recording_writer_options writer_hooks; /* but for .arg */
+
+/* Is there room in the budget for this record? What is not is counted, and nobody sees it. */
+bool writer_admit(struct writer *w, const struct perf_record *r);
+/* A record that no file gets: for the model and the ledger. */
+void writer_see(struct writer *w, const struct perf_record *r, int event);
+/* Adds to both ledgers. */
+void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
+/* The live model follows up to the last pass. 0, or -FMT_E_NOMEM. */
+int writer_follow(struct writer *w, struct fmt_where *where);
+/* Does an outage go on for want of another file? */
+bool writer_refused(const struct writer *w);
+/* The statistics for other threads. */
+void writer_publish(struct writer *w);
+
+/* --- writer_files.c --- */
+
+/* Turns an error of the current file into a message. */
+int writer_file_error(int error, const struct fmt_where *where, struct session_error *ret);
+
+/*
+ * What to do about a result r of the file, told in *where: 0 when it is no error, or the session
+ * goes on without the file (an outage has begun or goes on); else r.
+ */
+int writer_trouble(struct writer *w, int r, const struct fmt_where *where);
+
+/* Records during an outage: followed and counted, not kept. */
+void writer_drop(struct writer *w, struct span records);
+
+/* During an outage, whenever a pass ends: tries to write again when it is time. 0, or fatal. */
+int writer_outage_pass(struct writer *w, uint64_t now_ns);
+
+/* Blocks of their own, now or when the outage is over. */
+int writer_gap(struct writer *w, const struct gap *gap);
+int writer_rate(struct writer *w, const struct rate *rate);
+/* A line in the open file's notes. */
+int writer_note(struct writer *w, const char *line);
+int writer_ids(struct writer *w, const struct message_id *ids, size_t nr);
+
+/* The requests: an error of theirs is in *error, one of the session is returned (FMT_E_*). */
+int writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_error *error);
+int writer_sync(struct writer *w, int *ret, struct session_error *error);
+
+/* Before the last file ends: what an outage kept from it. 0, or why it still has not got it. */
+int writer_last_try(struct writer *w);
+/* Ends the last file. */
+int writer_end(struct writer *w);
+
+void writer_files_done(struct writer *w);
+
+/* --- writer_state.c: into blocks of the open file; 0, or FMT_E_* --- */
+
+/*
+ * Before the first record is taken: the state stands before the samples that need it, if it comes
+ * in time. They are in the queue until then.
+ */
+int writer_first_state(struct writer *w);
+/* What has come of a scan; and what there is to tell. */
+int writer_take_state(struct writer *w);
+/* Likewise, when the recording ends: of what still comes in this time. */
+int writer_wait_state(struct writer *w, uint64_t limit_ns);
+/* Side-band was lost, which the ledger has: what is so is asked of /proc, now or later. */
+void writer_resync(struct writer *w, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a record does to the counts, the budget of side-band and the model; and what is said of
+ * them to other threads.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "format/record/perf_record.h"
+#include "format/recording/recording_writer.h"
+#include "recorder/live/live.h"
+#include "recorder/writer/writer_internal.h"
+
+#define IN_VAIN_NS UINT64_C(10000000000)
+
+/* --- counts ------------------------------------------------------------------------------ */
+
+/* What comes in an outage is told by the file that ends it. */
+void
+writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n)
+{
+	loss_add(w->loss, cpu, cause, n);
+	loss_add(w->outage.on ? w->outage.loss : w->file.loss, cpu, cause, n);
+	w->file.loss_changed |= !w->outage.on;
+}
+
+void
+writer_see(struct writer *w, const struct perf_record *r, int event)
+{
+	switch (r->type) {
+	case REC_THROTTLE:
+		writer_count(w, r->sid.cpu, LOSS_THROTTLED, 1);
+		break;
+	case REC_LOST_SAMPLES:
+		writer_count(w, r->sid.cpu, LOSS_LOST_SAMPLES, r->lost.lost);
+		break;
+	case REC_LOST:
+		if (w->options.count_lost_records)
+			writer_count(w, r->sid.cpu,
+				     (size_t)event == w->options.sideband ? LOSS_KERNEL_SIDEBAND
+									  : LOSS_KERNEL_SAMPLES,
+				     r->lost.lost);
+		break;
+	default:
+		break;
+	}
+	live_record(w->options.live, r, event);
+}
+
+/* --- the budget of side-band ------------------------------------------------------------- */
+
+/* Who made it. */
+static uint32_t
+maker_of(const struct perf_record *r)
+{
+	switch (r->type) {
+	case REC_FORK:
+		return r->task.ppid;
+	case REC_MMAP:
+	case REC_MMAP2:
+		return r->mmap.pid;
+	default:
+		return r->sid.pid;
+	}
+}
+
+static uint32_t
+user_of(struct writer *w, const struct perf_record *r)
+{
+	uint32_t pid = maker_of(r);
+
+	if (!w->users)
+		w->users = sideband_users_new();
+	if (!w->users)
+		return SIDEBAND_USER_UNKNOWN;
+	if (r->type == REC_FORK)
+		sideband_users_fork(w->users, r->task.ppid, r->task.pid);
+	else if (r->type == REC_COMM && r->misc & TASK_MISC_COMM_EXEC)
+		sideband_users_exec(w->users, r->comm.pid);
+	/* The idle task, and the kernel's own maps, which are those of its modules. */
+	if (pid == 0 || (pid == TASK_PID_KERNEL && r->type == REC_MMAP))
+		return 0;
+	return sideband_users_of(w->users, live_model(w->options.live), pid, r->sid.time);
+}
+
+/* For whoever tells people; the first of them are enough. */
+static void
+note_over(struct writer *w, uint32_t uid)
+{
+	size_t nr = atomic_load_explicit(&w->nr_over, memory_order_relaxed), i = 0;
+
+	while (i < nr && w->over[i].uid != uid)
+		i++;
+	if (i == SESSION_OVER_MAX)
+		return;
+	w->over[i].uid = uid;
+	w->over[i].here = true;
+	atomic_fetch_add_explicit(&w->over[i].records, 1, memory_order_relaxed);
+	if (i == nr)
+		/* Pairs with the acquire in writer_stats(). */
+		atomic_store_explicit(&w->nr_over, nr + 1, memory_order_release);
+}
+
+bool
+writer_admit(struct writer *w, const struct perf_record *r)
+{
+	const struct sideband_cost cost = sideband_budget_cost(&w->sideband, r);
+	uint32_t uid = SIDEBAND_USER_UNKNOWN;
+
+	if (!cost.bytes)
+		return true;
+	if (sideband_budget_asks(&w->sideband, r->sid.time))
+		uid = user_of(w, r);
+	if (sideband_budget_take(&w->sideband, &cost, uid))
+		return true;
+	writer_count(w, r->sid.cpu, LOSS_SIDEBAND_BUDGET, 1);
+	note_over(w, uid);
+	return false;
+}
+
+/* --- records ------------------------------------------------------------------------------ */
+
+static void
+on_sample(void *arg, const struct sample_glance *sample)
+{
+	const struct writer *w = arg;
+
+	live_sample(w->options.live, sample);
+}
+
+static bool
+on_record(void *arg, const struct perf_record *r, int event)
+{
+	if (!writer_admit(arg, r))
+		return false;
+	writer_see(arg, r, event);
+	return true;
+}
+
+static int
+before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
+{
+	struct writer *w = arg;
+	int r = live_before_close(w->options.live, file, where);
+
+	sideband_budget_block(&w->sideband);
+
+	return r < 0 ? r : out_file_ledger(&w->file, where);
+}
+
+const struct recording_writer_options writer_hooks = { .on_sample = on_sample,
+						       .on_record = on_record,
+						       .before_close = before_close };
+
+int
+writer_follow(struct writer *w, struct fmt_where *where)
+{
+	uint64_t left_out;
+
+	if (live_pass(w->options.live, w->complete_ns) < 0)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "live model");
+	left_out = live_left_out(w->options.live);
+	if (left_out > w->left_out)
+		writer_count(w, UINT32_MAX, LOSS_SIDEBAND_BUDGET, left_out - w->left_out);
+	w->left_out = left_out;
+	return 0;
+}
+
+/* --- for other threads -------------------------------------------------------------------- */
+
+/* Room may come; whatever else is wrong for so long may be wrong with this file alone. */
+bool
+writer_refused(const struct writer *w)
+{
+	const struct outage *o = &w->outage;
+
+	if (!o->on || o->for_ever)
+		return o->on;
+	if (o->error != -FMT_E_IO || o->where.saved_errno == ENOSPC ||
+	    o->where.saved_errno == EDQUOT)
+		return false;
+	return o->where.saved_errno == EFBIG || o->counted_ns - o->from_ns > IN_VAIN_NS;
+}
+
+void
+writer_publish(struct writer *w)
+{
+	struct recording_writer_stats s;
+	uint64_t losses[LOSS_CAUSES];
+
+	recording_writer_stats(w->file.writer, &s);
+	recording_writer_lost(w->file.writer, loss_samples(w->file.loss));
+	/* What is not in the file, and will not be, is not to be told as if it were. */
+	if (w->error) {
+		s.records -= s.open_records;
+		s.samples -= s.open_samples;
+	}
+	for (int i = 0; i < LOSS_CAUSES; i++) {
+		losses[i] = loss_total(w->loss, (enum loss_cause)i);
+		atomic_store_explicit(&w->losses[i], losses[i], memory_order_relaxed);
+	}
+	atomic_store_explicit(&w->samples, w->ended_samples + s.samples, memory_order_relaxed);
+	atomic_store_explicit(&w->records, w->ended_records + s.records, memory_order_relaxed);
+	atomic_store_explicit(&w->file_bytes, s.file_bytes, memory_order_relaxed);
+	atomic_store_explicit(&w->sideband_bytes, w->ended_sideband + s.sideband_bytes,
+			      memory_order_relaxed);
+	atomic_store_explicit(&w->lost, loss_samples(w->loss), memory_order_relaxed);
+	atomic_store_explicit(&w->throttled, losses[LOSS_THROTTLED], memory_order_relaxed);
+	atomic_store_explicit(&w->suspended, w->outage.on, memory_order_relaxed);
+	atomic_store_explicit(&w->refused, writer_refused(w), memory_order_relaxed);
+}
+
+void
+writer_stats(const struct writer *w, struct session_stats *ret)
+{
+	*ret = (struct session_stats){
+		.samples = atomic_load_explicit(&w->samples, memory_order_relaxed),
+		.records = atomic_load_explicit(&w->records, memory_order_relaxed),
+		.file_bytes = atomic_load_explicit(&w->file_bytes, memory_order_relaxed),
+		.lost = atomic_load_explicit(&w->lost, memory_order_relaxed),
+		.throttled = atomic_load_explicit(&w->throttled, memory_order_relaxed),
+		.suspended = atomic_load_explicit(&w->suspended, memory_order_relaxed),
+		.refused = atomic_load_explicit(&w->refused, memory_order_relaxed),
+		.sideband_bytes = atomic_load_explicit(&w->sideband_bytes, memory_order_relaxed),
+		.sideband_ns = atomic_load_explicit(&w->sideband_ns, memory_order_relaxed),
+	};
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		ret->loss[i] = atomic_load_explicit(&w->losses[i], memory_order_relaxed);
+	/* Pairs with the release in note_over(). */
+	ret->nr_over = atomic_load_explicit(&w->nr_over, memory_order_acquire);
+	for (size_t i = 0; i < ret->nr_over; i++)
+		ret->over[i] = (struct session_over){
+			.uid = w->over[i].uid,
+			.records = atomic_load_explicit(&w->over[i].records, memory_order_relaxed),
+		};
+}

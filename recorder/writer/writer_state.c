@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a scan of the host's state brings, into blocks: at the beginning, and again when
+ * side-band was lost. And what there is to tell people.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "format/recording/recording_writer.h"
+#include "recorder/host/host.h"
+#include "recorder/live/live.h"
+#include "recorder/writer/writer_internal.h"
+
+#define STATE_BYTES (512u << 10)	    /* of a block, while more of a scan is to come */
+#define FIRST_STATE_NS UINT64_C(1000000000) /* what is later comes in blocks of its own */
+#define FIRST_STATE_LOOK_MS 20
+#define RESYNC_PAUSE 20 /* times as long as one took, until the next */
+#define RESYNC_PAUSE_MAX_NS UINT64_C(60000000000)
+#define RESYNC_SHARE 8 /* part of the rate of side-band that they may take in the file */
+
+/* Of a user who is over the budget: once in each file, once to people. */
+static int
+tell_over(struct writer *w, struct writer_over *over)
+{
+	char who[64] = "processes whose user is not known", line[NEWS_BYTES];
+
+	if (over->uid != SIDEBAND_USER_UNKNOWN)
+		(void)snprintf(who, sizeof(who), "user %" PRIu32, over->uid);
+	(void)snprintf(line, sizeof(line),
+		       "side-band of %s is over its budget: maps and names are left out", who);
+	if (!over->told)
+		news_put(&w->news, line);
+	over->told = over->noted = true;
+	return writer_note(w, line);
+}
+
+static int
+take_news(struct writer *w)
+{
+	size_t nr_over = atomic_load_explicit(&w->nr_over, memory_order_relaxed);
+	uint64_t unanswered = live_unanswered(w->options.live);
+	char line[NEWS_BYTES];
+	int r = 0;
+
+	if (unanswered)
+		writer_count(w, UINT32_MAX, LOSS_UNANSWERED, unanswered);
+	while (live_news(w->options.live, line, sizeof(line))) {
+		news_put(&w->news, line);
+		r = r < 0 ? r : writer_note(w, line);
+	}
+	for (size_t i = 0; i < nr_over && r == 0; i++)
+		if (w->over[i].here && !w->over[i].noted)
+			r = tell_over(w, &w->over[i]);
+	return r;
+}
+
+static uint64_t
+sideband_bytes(const struct writer *w)
+{
+	struct recording_writer_stats s;
+
+	recording_writer_stats(w->file.writer, &s);
+	return s.sideband_bytes;
+}
+
+/*
+ * Under a flood side-band is lost all the time. What a scan costs says how often one is made; the
+ * last loss always has one behind it.
+ */
+static void
+pause_resync(struct writer *w)
+{
+	uint64_t now_ns = host_now_ns(), pause_ns = (now_ns - w->resync_began_ns) * RESYNC_PAUSE;
+	uint64_t have = sideband_bytes(w), bytes_ns = 0;
+	/* In another file by now, where it is less than it was. */
+	uint64_t bytes = have < w->resync_had ? have : have - w->resync_had;
+
+	w->resync_began_ns = 0;
+	/* What it waited for somebody is no cost. */
+	if (pause_ns > RESYNC_PAUSE_MAX_NS)
+		pause_ns = RESYNC_PAUSE_MAX_NS;
+	if (w->sideband.rate)
+		bytes_ns = bytes * UINT64_C(1000000000) / w->sideband.rate * RESYNC_SHARE;
+	w->resync_after_ns = now_ns + (bytes_ns > pause_ns ? bytes_ns : pause_ns);
+}
+
+/* What came of a scan is written in large pieces, the last one when it is over. */
+static int
+write_state(struct writer *w, bool all)
+{
+	struct fmt_where where = { 0 };
+	int r = take_news(w);
+
+	if (r < 0)
+		return r;
+	if (!w->state.len || (!all && w->state.len < STATE_BYTES && live_scanning(w->options.live)))
+		return 0;
+	if (w->outage.on)
+		w->outage.missed_state = true;
+	else
+		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->state),
+					   &where);
+	buf_done(&w->state);
+	return writer_trouble(w, r, &where);
+}
+
+int
+writer_take_state(struct writer *w)
+{
+	int r;
+
+	if (live_take(w->options.live, &w->state) < 0)
+		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
+	r = write_state(w, false);
+	if (w->resync_began_ns && !live_scanning(w->options.live))
+		pause_resync(w);
+	return r;
+}
+
+int
+writer_wait_state(struct writer *w, uint64_t limit_ns)
+{
+	if (live_wait(w->options.live, limit_ns, &w->state) < 0)
+		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
+	return write_state(w, true);
+}
+
+int
+writer_first_state(struct writer *w)
+{
+	uint64_t until_ns = host_now_ns() + FIRST_STATE_NS;
+	int r = 0;
+
+	while (r == 0 && live_scanning(w->options.live) && host_now_ns() < until_ns &&
+	       !queue_crowded(w->queue)) {
+		struct pollfd p = { .fd = live_fd(w->options.live), .events = POLLIN };
+
+		(void)poll(&p, 1, FIRST_STATE_LOOK_MS);
+		r = writer_take_state(w);
+	}
+	return r == 0 ? write_state(w, true) : r;
+}
+
+void
+writer_resync(struct writer *w, uint64_t now_ns)
+{
+	struct fmt_where where = { 0 };
+	uint64_t began_ns = host_now_ns();
+
+	w->resync_wanted = live_scanning(w->options.live) || began_ns < w->resync_after_ns;
+	if (w->resync_wanted)
+		return;
+	if (writer_follow(w, &where) < 0 || live_resync(w->options.live, now_ns) < 0) {
+		w->resync_wanted = true;
+		return;
+	}
+	w->resync_began_ns = began_ns;
+	w->resync_had = sideband_bytes(w);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cli/cli.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizer/text/screen_text.h"
+
+#define OPTIONS_MAX 64
+#define HELP_COLUMN 28
+#define HELP_WIDTH 80
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* What the terminal was before a pager took its place. */
+static struct {
+	enum color_when color;
+	bool terminal;
+	int columns;
+} screen;
+
+int
+cli_usage_error(const char *command, const char *format, ...)
+{
+	const char *blank = command ? " " : "";
+	char *text = NULL;
+	va_list ap;
+
+	if (!command)
+		command = "";
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	screen_text_print(stderr, screen_text_columns(STDERR_FILENO), "  ",
+			  "spoor%s%s: %s (spoor %s%s--help says how)", blank, command,
+			  text ? text : "(out of memory)", command, blank);
+	free(text);
+	return EXIT_USAGE;
+}
+
+bool
+cli_set_color(const char *when)
+{
+	static const char *const words[] = { "auto", "always", "never" };
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(when, words[i]) == 0) {
+			screen.color = (enum color_when)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+cli_color(void)
+{
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (screen.color != COLOR_AUTO)
+		return screen.color == COLOR_ALWAYS;
+	return screen.terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+int
+cli_columns(void)
+{
+	return screen.columns;
+}
+
+void
+cli_look_at_screen(void)
+{
+	screen.columns = screen_text_columns(STDOUT_FILENO);
+	screen.terminal = screen.columns > 0;
+}
+
+/* Help is as wide as the terminal, and never wider than text that is meant to be read. */
+static int
+help_columns(void)
+{
+	return cli_columns() > 0 && cli_columns() < HELP_WIDTH ? cli_columns() : HELP_WIDTH;
+}
+
+static void
+print_option(const struct cli_option *o)
+{
+	char letter[] = { '-', (char)o->letter, ',', ' ', '\0' };
+	char indent[HELP_COLUMN + 3], option[64];
+	int n;
+
+	snprintf(indent, sizeof(indent), "%*s", HELP_COLUMN + 2, "");
+	n = snprintf(option, sizeof(option), "  %s--%s%s%s", o->letter ? letter : "    ", o->name,
+		     o->arg ? " " : "", o->arg ? o->arg : "");
+	if (n > HELP_COLUMN) {
+		puts(option);
+		option[0] = '\0';
+	}
+	screen_text_print(stdout, help_columns(), indent, "%-*s%s", HELP_COLUMN + 2, option,
+			  o->help);
+}
+
+static void
+print_help(const struct cli_syntax *syntax)
+{
+	static const struct cli_option help = { 'h', 'h', "help", NULL, "print this" };
+
+	printf("usage: spoor %s %s\n\n", syntax->command, syntax->synopsis);
+	screen_text_print(stdout, help_columns(), "", "%s", syntax->about);
+	printf("\noptions:\n");
+	for (const struct cli_option *o = syntax->options; o->name; o++)
+		if (o->help)
+			print_option(o);
+	print_option(&help);
+}
+
+static bool
+is_optional(const struct cli_option *o)
+{
+	return o->arg && *o->arg == '[';
+}
+
+/* Fills getopt's tables from ours. */
+static void
+make_getopt(const struct cli_syntax *syntax, struct option *longs, char *letters)
+{
+	char *l = letters;
+	size_t n = 0;
+
+	if (syntax->command_follows)
+		*l++ = '+';
+	*l++ = ':';
+	*l++ = 'h';
+	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
+	for (const struct cli_option *o = syntax->options; o->name && n < OPTIONS_MAX; o++) {
+		int takes = !o->arg	 ? no_argument
+			: is_optional(o) ? optional_argument
+					 : required_argument;
+
+		longs[n++] = (struct option){ o->name, takes, NULL, o->value };
+		if (!o->letter)
+			continue;
+		*l++ = (char)o->letter;
+		if (o->arg)
+			*l++ = ':';
+		if (is_optional(o))
+			*l++ = ':';
+	}
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	*l = '\0';
+}
+
+static int
+bad_option(const struct cli_syntax *syntax, int why, char **argv)
+{
+	const char *arg = optind > 0 ? argv[optind - 1] : "";
+	char letter[3] = { '-', (char)optopt, '\0' };
+
+	/* getopt leaves the letter in optopt, and 0 or a long option's value for a word */
+	if (optopt > 0 && optopt < 256 && strncmp(arg, "--", 2) != 0)
+		arg = letter;
+	if (why == ':')
+		return cli_usage_error(syntax->command, "%s needs an argument", arg);
+	if (optopt != 0 && strncmp(arg, "--", 2) == 0)
+		return cli_usage_error(syntax->command, "'%s': this option takes no argument", arg);
+	return cli_usage_error(syntax->command, "unknown option '%s'", arg);
+}
+
+int
+cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
+	  int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first)
+{
+	struct option longs[OPTIONS_MAX + 2];
+	char letters[3 * OPTIONS_MAX + 4];
+	int c, status;
+
+	make_getopt(syntax, longs, letters);
+	opterr = 0;
+	optind = 0; /* glibc: forget all of an earlier getopt */
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (c == 'h') {
+			print_help(syntax);
+			return EXIT_DONE;
+		}
+		if (c == '?' || c == ':')
+			return bad_option(syntax, c, argv);
+		for (const struct cli_option *o = syntax->options; o->name; o++) {
+			if (o->letter != c && o->value != c)
+				continue;
+			c = o->value;
+			if (is_optional(o) && !optarg && optind < argc &&
+			    syntax->is_argument(argv[optind]))
+				optarg = argv[optind++];
+			break;
+		}
+		status = set(arg, c, optarg);
+		if (status != CLI_GO_ON)
+			return status;
+	}
+	*ret_first = optind;
+	return CLI_GO_ON;
+}
+
+int
+cli_one_file(const char *command, int argc, char **argv, int first, const char **path)
+{
+	if (first >= argc)
+		return CLI_GO_ON;
+	if (*path || first + 1 < argc)
+		return cli_usage_error(command, "'%s' is one file too many",
+				       *path ? argv[first] : argv[first + 1]);
+	*path = argv[first];
+	return CLI_GO_ON;
+}

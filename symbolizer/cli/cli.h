@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cli: what spoor's subcommands share on the command line: options by table, usage errors,
+ * colour, the screen.
+ */
+#ifndef SYMBOLIZER_CLI_CLI_H
+#define SYMBOLIZER_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include "symbolizer/input/exit_status.h"
+
+/* Prints one line on stderr that ends in where to find help; returns EXIT_USAGE. */
+int cli_usage_error(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* An option of a command. -h and --help need no row. set() gets NULL for an argument left out. */
+struct cli_option {
+	int value;	  /* what set() gets; its letter, or over 255 */
+	int letter;	  /* 0: long name only */
+	const char *name; /* long */
+	const char *arg;  /* what help calls its argument; "[...]": may be left out; NULL: none */
+	const char *help; /* NULL: another name of the row before it, which help does not print */
+};
+
+struct cli_syntax {
+	const char *command;		  /* "report" */
+	const char *synopsis;		  /* "[options] [FILE]" */
+	const char *about;		  /* a sentence or two */
+	const struct cli_option *options; /* ended by a row without name */
+	bool command_follows; /* options end at the first free argument: the rest is another's */
+	/* Is the word behind an option whose argument may be left out its argument? */
+	bool (*is_argument)(const char *word);
+};
+
+#define CLI_GO_ON (-1)
+
+/*
+ * Gives every option of argv to set(), which returns CLI_GO_ON or the exit status to end
+ * with. Returns CLI_GO_ON with *ret_first the index of the first free argument, or an exit
+ * status: help was printed, or an error.
+ */
+int cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
+	      int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first);
+
+/*
+ * The free arguments from argv[first], of a command that reads one recording: into *path, which
+ * -i may have set already. CLI_GO_ON, or an exit status, said.
+ */
+int cli_one_file(const char *command, int argc, char **argv, int first, const char **path);
+
+/* --color's argument; false: not one. */
+bool cli_set_color(const char *when);
+/* By --color, NO_COLOR and what stdout is. */
+bool cli_color(void);
+
+/* At start, before a pager takes the place of the terminal. */
+void cli_look_at_screen(void);
+/* Columns of the terminal that was on stdout then, 0 for anything else. */
+int cli_columns(void);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cli/output.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes/out_path.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/input/input.h"
+#include "symbolizer/text/screen_text.h"
+
+/* "/dev/stdout" is what the shell opened, at the place where it stands. */
+static bool
+names_descriptor(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/*
+ * The name of the regular file that is, or will be there: a symbolic link was followed, and is not
+ * replaced. NULL with errno set; ENOTSUP: it is something to be written as it is.
+ */
+static char *
+final_name(const char *resolved)
+{
+	struct stat st;
+
+	if (lstat(resolved, &st) < 0 ? errno == ENOENT
+				     : S_ISREG(st.st_mode) && !names_descriptor(resolved))
+		return strdup(resolved);
+	errno = ENOTSUP;
+	return NULL;
+}
+
+/* What is written as it is. */
+static FILE *
+open_in_place(const char *resolved)
+{
+	int fd = out_path_open(resolved, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	int error = errno;
+
+	if (fd >= 0 && !f)
+		close(fd);
+	errno = error;
+	return f;
+}
+
+static int
+open_temporary(struct output *o)
+{
+	mode_t mask = umask(077);
+	int fd;
+
+	umask(mask);
+	o->mode = 0666 & ~mask;
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->final) < 0) {
+		o->temporary = NULL;
+		return -1;
+	}
+	fd = mkstemp(o->temporary);
+	if (fd < 0) {
+		free(o->temporary);
+		o->temporary = NULL;
+		return -1;
+	}
+	o->file = fdopen(fd, "w");
+	if (!o->file) {
+		close(fd);
+		unlink(o->temporary);
+		free(o->temporary);
+		o->temporary = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+int
+output_open(struct output *o, const char *path, const struct input_access *access)
+{
+	char *resolved;
+	int error;
+
+	*o = (struct output){ .access = access };
+	if (!path || strcmp(path, "-") == 0) {
+		o->file = stdout;
+		return 0;
+	}
+	o->path = path;
+	resolved = out_path_resolve(path);
+	o->final = resolved ? final_name(resolved) : NULL;
+	if (o->final)
+		open_temporary(o);
+	else if (resolved && errno == ENOTSUP)
+		o->file = open_in_place(resolved);
+	error = errno;
+	free(resolved);
+	if (o->file)
+		return 0;
+	errno = error;
+	if (errno == OUT_PATH_E_REFUSED)
+		screen_text_warn("%s: " OUT_PATH_REFUSED, path);
+	else
+		warn("%s", path);
+	free(o->final);
+	return EXIT_FAILED;
+}
+
+/* Until now it was its owner's alone. */
+static int
+set_mode(const struct output *o)
+{
+	struct input_access mine, all = *o->access;
+	int fd = fileno(o->file);
+
+	/* Its group may be another one. */
+	input_access_of(fd, &mine);
+	mine.mode = o->mode;
+	input_access_add(&all, &mine);
+	return fchmod(fd, all.mode);
+}
+
+static int
+finish(struct output *o)
+{
+	int failed = ferror(o->file);
+
+	/* fclose() frees in any case; errno of the first failure is the one to tell. */
+	errno = 0;
+	if (fflush(o->file) != 0 || (o->temporary && set_mode(o) < 0))
+		failed = 1;
+	if (!failed) {
+		failed = fclose(o->file) != 0;
+	} else {
+		int saved = errno;
+
+		fclose(o->file);
+		errno = saved;
+	}
+	if (!failed && o->temporary)
+		failed = rename(o->temporary, o->final) != 0;
+	return failed ? -1 : 0;
+}
+
+int
+output_close(struct output *o, int status)
+{
+	if (!o->path)
+		return status; /* main looks after stdout */
+	if (status == 0 && finish(o) < 0) {
+		screen_text_warn("%s: %s", o->path, strerror(errno ? errno : EIO));
+		status = EXIT_FAILED;
+	} else if (status != 0) {
+		fclose(o->file);
+	}
+	if (status != 0 && o->temporary)
+		unlink(o->temporary);
+	free(o->temporary);
+	free(o->final);
+	*o = (struct output){ 0 };
+	return status;
+}

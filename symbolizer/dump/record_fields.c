@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/dump/record_fields.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- names ---- */
+
+static const struct context_name {
+	int64_t word;
+	const char *name;
+} context_names[] = {
+	{ -32, "HV" },		 { -128, "KERNEL" },
+	{ -512, "USER" },	 { -640, "USER_DEFERRED" },
+	{ -2048, "GUEST" },	 { -2176, "GUEST_KERNEL" },
+	{ -2560, "GUEST_USER" },
+};
+
+/* arch/x86/include/uapi/asm/perf_regs.h, enum perf_event_x86_regs */
+static const char *const x86_regs[] = {
+	"ax", "bx", "cx", "dx", "si", "di", "bp",  "sp",  "ip",	 "flags", "cs",	 "ss",
+	"ds", "es", "fs", "gs", "r8", "r9", "r10", "r11", "r12", "r13",	  "r14", "r15",
+};
+
+/* arch/arm64/include/uapi/asm/perf_regs.h, enum perf_event_arm_regs */
+static const char *const arm64_regs[] = {
+	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10",
+	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "lr",  "sp",  "pc",
+};
+
+static const struct {
+	const char *arch;
+	const char *const *names;
+	unsigned nr;
+} reg_names[] = {
+	{ "x86_64", x86_regs, NR(x86_regs) },
+	{ "aarch64", arm64_regs, NR(arm64_regs) },
+};
+
+/* Fields of a word that the uapi header packs into bits; only those that are not 0 are shown. */
+struct bits {
+	const char *name;
+	uint8_t shift, width;
+};
+
+static const struct bits branch_bits[] = {
+	{ "mispred", 0, 1 }, { "predicted", 1, 1 }, { "in_tx", 2, 1 }, { "abort", 3, 1 },
+	{ "cycles", 4, 16 }, { "type", 20, 4 },	    { "spec", 24, 2 }, { "new_type", 26, 4 },
+	{ "priv", 30, 3 },   { NULL, 0, 0 },
+};
+
+static const struct bits data_src_bits[] = {
+	{ "op", 0, 5 },	   { "lvl", 5, 14 },	 { "snoop", 19, 5 },  { "lock", 24, 2 },
+	{ "dtlb", 26, 7 }, { "lvl_num", 33, 4 }, { "remote", 37, 1 }, { "snoopx", 38, 2 },
+	{ "blk", 40, 3 },  { "hops", 43, 3 },	 { NULL, 0, 0 },
+};
+
+static const struct bits transaction_bits[] = {
+	{ "elision", 0, 1 },	    { "transaction", 1, 1 },
+	{ "sync", 2, 1 },	    { "async", 3, 1 },
+	{ "retry", 4, 1 },	    { "conflict", 5, 1 },
+	{ "capacity_write", 6, 1 }, { "capacity_read", 7, 1 },
+	{ "abort", 32, 32 },	    { NULL, 0, 0 },
+};
+
+/* ---- parts that several records have ---- */
+
+static void
+put_bits(struct record_sink *s, uint64_t word, const struct bits *bits)
+{
+	for (; bits->name; bits++) {
+		uint64_t v = word >> bits->shift & ((UINT64_C(1) << bits->width) - 1);
+
+		if (v)
+			sink_number(s, bits->name, v, SINK_DECIMAL);
+	}
+}
+
+static void
+put_packed(struct record_sink *s, const char *key, uint64_t word, const struct bits *bits)
+{
+	sink_open_object(s, key);
+	sink_number(s, "value", word, SINK_HEX);
+	put_bits(s, word, bits);
+	sink_close_object(s);
+}
+
+/* Kernel code uses -1 for "no such task". */
+static void
+put_pid(struct record_sink *s, const char *key, uint32_t pid)
+{
+	sink_signed(s, key, (int32_t)pid);
+}
+
+static void
+put_dec(struct record_sink *s, const char *key, uint64_t v)
+{
+	sink_number(s, key, v, SINK_DECIMAL);
+}
+
+static void
+put_hex(struct record_sink *s, const char *key, uint64_t v)
+{
+	sink_number(s, key, v, SINK_HEX);
+}
+
+static void
+put_context(struct record_sink *s, uint64_t word)
+{
+	char text[32];
+
+	for (size_t i = 0; i < NR(context_names); i++) {
+		if ((int64_t)word == context_names[i].word) {
+			sink_word(s, NULL, context_names[i].name);
+			return;
+		}
+	}
+	snprintf(text, sizeof(text), "CONTEXT%" PRId64, (int64_t)word);
+	sink_word(s, NULL, text);
+}
+
+static void
+put_callchain(struct record_sink *s, const char *key, struct span words)
+{
+	sink_open_list(s, key);
+	for (size_t i = 0; i < span_words(words); i++) {
+		uint64_t word = span_word(words, i);
+
+		if (perf_context_marker(word))
+			put_context(s, word);
+		else
+			put_hex(s, NULL, word);
+	}
+	sink_close_list(s);
+}
+
+static void
+put_read(struct record_sink *s, const struct perf_read *read)
+{
+	sink_open_object(s, "read");
+	if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		put_dec(s, "time_enabled", read->time_enabled);
+	if (read->format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		put_dec(s, "time_running", read->time_running);
+	sink_open_list(s, "values");
+	for (uint64_t i = 0; i < read->nr; i++) {
+		struct perf_read_value v = perf_read_at(read, i);
+
+		sink_open_object(s, NULL);
+		put_dec(s, "value", v.value);
+		if (read->format & PERF_FORMAT_ID)
+			put_dec(s, "id", v.id);
+		if (read->format & PERF_FORMAT_LOST)
+			put_dec(s, "lost", v.lost);
+		sink_close_object(s);
+	}
+	sink_close_list(s);
+	sink_close_object(s);
+}
+
+/* ---- samples ---- */
+
+static void
+put_branch_stack(struct record_sink *s, const struct perf_sample *sample)
+{
+	const size_t nr_counters = span_words(sample->branch.counters);
+
+	sink_open_object(s, "branch_stack");
+	put_dec(s, "nr", sample->branch.nr);
+	if (sample->branch.has_hw_idx)
+		put_hex(s, "hw_idx", sample->branch.hw_idx);
+	sink_open_list(s, "entries");
+	for (uint64_t i = 0; i < sample->branch.nr; i++) {
+		struct perf_branch b = perf_branch_at(sample, i);
+
+		sink_open_object(s, NULL);
+		put_hex(s, "from", b.from);
+		put_hex(s, "to", b.to);
+		put_hex(s, "flags", b.flags);
+		put_bits(s, b.flags, branch_bits);
+		if (i < nr_counters)
+			put_hex(s, "counters", span_word(sample->branch.counters, i));
+		sink_close_object(s);
+	}
+	sink_close_list(s);
+	sink_close_object(s);
+}
+
+static void
+put_reg(struct record_sink *s, const char *arch, unsigned n, uint64_t value)
+{
+	char number[8];
+
+	for (size_t i = 0; arch && i < NR(reg_names); i++) {
+		if (strcmp(arch, reg_names[i].arch) == 0 && n < reg_names[i].nr) {
+			put_hex(s, reg_names[i].names[n], value);
+			return;
+		}
+	}
+	snprintf(number, sizeof(number), "r%u", n);
+	put_hex(s, number, value);
+}
+
+static void
+put_regs(struct record_sink *s, const char *key, const struct perf_regs *regs, const char *arch)
+{
+	uint64_t mask = regs->mask;
+
+	sink_open_object(s, key);
+	put_dec(s, "abi", regs->abi);
+	for (size_t i = 0; i < span_words(regs->words) && mask; i++, mask &= mask - 1)
+		put_reg(s, arch, (unsigned)__builtin_ctzll(mask), span_word(regs->words, i));
+	sink_close_object(s);
+}
+
+static void
+put_weight(struct record_sink *s, uint64_t have, uint64_t weight)
+{
+	if (have & PERF_SAMPLE_WEIGHT) {
+		put_dec(s, "weight", weight);
+	} else if (have & PERF_SAMPLE_WEIGHT_STRUCT) {
+		sink_open_object(s, "weight");
+		put_dec(s, "var1", (uint32_t)weight);
+		put_dec(s, "var2", (uint16_t)(weight >> 32));
+		put_dec(s, "var3", (uint16_t)(weight >> 48));
+		sink_close_object(s);
+	}
+}
+
+static void
+put_stack_user(struct record_sink *s, const struct perf_sample *sample)
+{
+	sink_bytes(s, "stack_user", sample->stack_user);
+	if (sample->stack_user.len > 0)
+		put_dec(s, "stack_user_dyn_size", sample->stack_user_dyn_size);
+}
+
+static void
+put_sample_stacks(struct record_sink *s, const struct perf_sample *sample, const char *arch)
+{
+	if (sample->have & PERF_SAMPLE_READ)
+		put_read(s, &sample->read);
+	if (sample->have & PERF_SAMPLE_CALLCHAIN)
+		put_callchain(s, "callchain", sample->callchain);
+	if (sample->have & PERF_SAMPLE_RAW)
+		sink_bytes(s, "raw", sample->raw);
+	if (sample->have & PERF_SAMPLE_BRANCH_STACK)
+		put_branch_stack(s, sample);
+	if (sample->have & PERF_SAMPLE_REGS_USER)
+		put_regs(s, "regs_user", &sample->regs_user, arch);
+	if (sample->have & PERF_SAMPLE_STACK_USER)
+		put_stack_user(s, sample);
+}
+
+static void
+put_sample(struct record_sink *s, const struct perf_record *r, const char *arch)
+{
+	const struct perf_sample *sample = &r->sample;
+	const uint64_t have = sample->have;
+
+	if (have & PERF_SAMPLE_IP)
+		put_hex(s, "ip", sample->ip);
+	if (have & PERF_SAMPLE_ADDR)
+		put_hex(s, "addr", sample->addr);
+	if (have & PERF_SAMPLE_PERIOD)
+		put_dec(s, "period", sample->period);
+	put_sample_stacks(s, sample, arch);
+	put_weight(s, have, sample->weight);
+	if (have & PERF_SAMPLE_DATA_SRC)
+		put_packed(s, "data_src", sample->data_src, data_src_bits);
+	if (have & PERF_SAMPLE_TRANSACTION)
+		put_packed(s, "transaction", sample->transaction, transaction_bits);
+	if (have & PERF_SAMPLE_REGS_INTR)
+		put_regs(s, "regs_intr", &sample->regs_intr, arch);
+	if (have & PERF_SAMPLE_PHYS_ADDR)
+		put_hex(s, "phys_addr", sample->phys_addr);
+	if (have & PERF_SAMPLE_CGROUP)
+		put_dec(s, "cgroup", sample->cgroup);
+	if (have & PERF_SAMPLE_DATA_PAGE_SIZE)
+		put_dec(s, "data_page_size", sample->data_page_size);
+	if (have & PERF_SAMPLE_CODE_PAGE_SIZE)
+		put_dec(s, "code_page_size", sample->code_page_size);
+	if (have & PERF_SAMPLE_AUX)
+		sink_bytes(s, "aux", sample->aux);
+}
+
+/* ---- the other types ---- */
+
+static void
+put_mmap(struct record_sink *s, const struct perf_record *r)
+{
+	const struct perf_mmap *m = &r->mmap;
+
+	put_pid(s, "pid", m->pid);
+	put_pid(s, "tid", m->tid);
+	put_hex(s, "addr", m->addr);
+	put_hex(s, "len", m->len);
+	put_hex(s, "pgoff", m->pgoff);
+	if (r->type == REC_MMAP2) {
+		/* The bit alone may be another recorder's, over an inode. */
+		if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (m->build_id.size || !m->ino)) {
+			sink_bytes(s, "build_id", span_of(m->build_id.bytes, m->build_id.size));
+		} else {
+			put_dec(s, "maj", m->maj);
+			put_dec(s, "min", m->min);
+			put_dec(s, "ino", m->ino);
+			put_dec(s, "ino_generation", m->ino_generation);
+		}
+		put_hex(s, "prot", m->prot);
+		put_hex(s, "flags", m->flags);
+	}
+	sink_string(s, "filename", m->filename);
+}
+
+static void
+put_lost(struct record_sink *s, const struct perf_record *r)
+{
+	if (r->type == REC_LOST)
+		put_dec(s, "lost_id", r->lost.id);
+	put_dec(s, "lost", r->lost.lost);
+}
+
+static void
+put_comm(struct record_sink *s, const struct perf_record *r)
+{
+	put_pid(s, "pid", r->comm.pid);
+	put_pid(s, "tid", r->comm.tid);
+	sink_string(s, "comm", r->comm.comm);
+}
+
+static void
+put_task(struct record_sink *s, const struct perf_record *r)
+{
+	put_pid(s, "pid", r->task.pid);
+	put_pid(s, "ppid", r->task.ppid);
+	put_pid(s, "tid", r->task.tid);
+	put_pid(s, "ptid", r->task.ptid);
+	put_dec(s, "time", r->task.time);
+}
+
+static void
+put_throttle(struct record_sink *s, const struct perf_record *r)
+{
+	put_dec(s, "time", r->throttle.time);
+	put_dec(s, "throttle_id", r->throttle.id);
+	put_dec(s, "throttle_stream_id", r->throttle.stream_id);
+}
+
+static void
+put_read_record(struct record_sink *s, const struct perf_record *r)
+{
+	put_pid(s, "pid", r->read.pid);
+	put_pid(s, "tid", r->read.tid);
+	put_read(s, &r->read.read);
+}
+
+static void
+put_aux(struct record_sink *s, const struct perf_record *r)
+{
+	put_hex(s, "aux_offset", r->aux.offset);
+	put_hex(s, "aux_size", r->aux.size);
+	put_hex(s, "flags", r->aux.flags);
+}
+
+static void
+put_itrace_start(struct record_sink *s, const struct perf_record *r)
+{
+	put_pid(s, "pid", r->itrace_start.pid);
+	put_pid(s, "tid", r->itrace_start.tid);
+}
+
+static void
+put_switch_cpu_wide(struct record_sink *s, const struct perf_record *r)
+{
+	put_pid(s, "next_prev_pid", r->context_switch.next_prev_pid);
+	put_pid(s, "next_prev_tid", r->context_switch.next_prev_tid);
+}
+
+static void
+put_namespaces(struct record_sink *s, const struct perf_record *r)
+{
+	/* uapi: NET_NS_INDEX... */
+	static const char *const names[] = { "net",  "uts", "ipc",    "pid",
+					     "user", "mnt", "cgroup", "time" };
+
+	put_pid(s, "pid", r->namespaces.pid);
+	put_pid(s, "tid", r->namespaces.tid);
+	sink_open_list(s, "namespaces");
+	for (uint64_t i = 0; i < r->namespaces.nr; i++) {
+		sink_open_object(s, NULL);
+		if (i < NR(names))
+			sink_word(s, "ns", names[i]);
+		put_hex(s, "dev", span_word(r->namespaces.links, (size_t)i * 2));
+		put_dec(s, "inode", span_word(r->namespaces.links, (size_t)i * 2 + 1));
+		sink_close_object(s);
+	}
+	sink_close_list(s);
+}
+
+static void
+put_ksymbol(struct record_sink *s, const struct perf_record *r)
+{
+	put_hex(s, "addr", r->ksymbol.addr);
+	put_hex(s, "len", r->ksymbol.len);
+	put_dec(s, "ksym_type", r->ksymbol.ksym_type);
+	put_hex(s, "flags", r->ksymbol.flags);
+	sink_string(s, "name", r->ksymbol.name);
+}
+
+static void
+put_bpf_event(struct record_sink *s, const struct perf_record *r)
+{
+	put_dec(s, "bpf_type", r->bpf.type);
+	put_hex(s, "flags", r->bpf.flags);
+	put_dec(s, "prog_id", r->bpf.id);
+	sink_bytes(s, "tag", span_of(r->bpf.tag, sizeof(r->bpf.tag)));
+}
+
+static void
+put_cgroup(struct record_sink *s, const struct perf_record *r)
+{
+	put_dec(s, "cgroup_id", r->cgroup.id);
+	sink_string(s, "path", r->cgroup.path);
+}
+
+static void
+put_text_poke(struct record_sink *s, const struct perf_record *r)
+{
+	put_hex(s, "addr", r->text_poke.addr);
+	sink_bytes(s, "old", r->text_poke.old_bytes);
+	sink_bytes(s, "new", r->text_poke.new_bytes);
+}
+
+static void
+put_hw_id(struct record_sink *s, const struct perf_record *r)
+{
+	put_hex(s, "hw_id", r->hw_id.hw_id);
+}
+
+static void
+put_deferred(struct record_sink *s, const struct perf_record *r)
+{
+	put_hex(s, "cookie", r->deferred.cookie);
+	put_callchain(s, "callchain", r->deferred.ips);
+}
+
+/* A type that is not here has no fields of its own; SAMPLE is record_fields()'s. */
+static void (*const putters[REC_KERNEL_MAX])(struct record_sink *s, const struct perf_record *r) = {
+	[REC_MMAP] = put_mmap,
+	[REC_LOST] = put_lost,
+	[REC_COMM] = put_comm,
+	[REC_EXIT] = put_task,
+	[REC_THROTTLE] = put_throttle,
+	[REC_UNTHROTTLE] = put_throttle,
+	[REC_FORK] = put_task,
+	[REC_READ] = put_read_record,
+	[REC_MMAP2] = put_mmap,
+	[REC_AUX] = put_aux,
+	[REC_ITRACE_START] = put_itrace_start,
+	[REC_LOST_SAMPLES] = put_lost,
+	[REC_SWITCH_CPU_WIDE] = put_switch_cpu_wide,
+	[REC_NAMESPACES] = put_namespaces,
+	[REC_KSYMBOL] = put_ksymbol,
+	[REC_BPF_EVENT] = put_bpf_event,
+	[REC_CGROUP] = put_cgroup,
+	[REC_TEXT_POKE] = put_text_poke,
+	[REC_AUX_OUTPUT_HW_ID] = put_hw_id,
+	[REC_CALLCHAIN_DEFERRED] = put_deferred,
+};
+
+void
+record_fields(struct record_sink *s, const struct perf_record *r, const char *arch)
+{
+	if (r->type == REC_SAMPLE)
+		put_sample(s, r, arch);
+	else if (r->type < REC_KERNEL_MAX && putters[r->type])
+		putters[r->type](s, r);
+	if (r->trailing.len > 0)
+		sink_bytes(s, "trailing", r->trailing);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/input/input_set.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbolizer/input/exit_status.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+
+#define DEFAULT_RECORDING "recording.spoor"
+#define DEFAULT_ARCHIVE "/var/lib/spoor"
+
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* --- one of an archive ------------------------------------------------------------------- */
+
+/* What a file in an archive is called is for whoever may write there to choose. */
+static int
+set_shown(struct input_set *s, const char *name)
+{
+	char *escaped = escape_dup(name);
+
+	free(s->shown);
+	if (!escaped || asprintf(&s->shown, "%s/%s", s->path, escaped) < 0)
+		s->shown = NULL;
+	free(escaped);
+	if (s->shown)
+		return 0;
+	warnx("out of memory");
+	return -1;
+}
+
+/* One that was being written when we looked may have been finished since: -1 with errno. */
+static int
+open_segment(struct input_set *s, char *name)
+{
+	int fd = io_open(s->dirfd, name, O_NOFOLLOW);
+
+	if (fd >= 0 || errno != ENOENT || !segment_name_is_active(name))
+		return fd;
+	name[strlen(name) - strlen(SEGMENT_NAME_ACTIVE)] = '\0';
+	return io_open(s->dirfd, name, O_NOFOLLOW);
+}
+
+/* 1: it is open; 0: it is passed over, with a message; -1. */
+static int
+try_segment(struct input_set *s, char *name)
+{
+	int fd = open_segment(s, name), error = errno;
+
+	if (set_shown(s, name) < 0) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	if (fd < 0) {
+		if (error == ENOENT)
+			screen_text_warn("%s: has been deleted since, and is left out", s->shown);
+		else if (error == ELOOP)
+			screen_text_warn("%s: a symbolic link, and is left out", s->shown);
+		else if (!input_say_unreadable(s->shown, error))
+			screen_text_warn("%s: %s", s->shown, strerror(error));
+		return 0;
+	}
+	if (input_open_fd(&s->in, fd, s->shown) != 0)
+		return 0;
+	s->in.live = segment_name_is_active(name);
+	return 1;
+}
+
+static bool
+is_wanted(const struct input_set *s, size_t i)
+{
+	uint64_t from = 0, until = UINT64_MAX;
+
+	if (s->filter)
+		filter_wall(s->filter, &from, &until);
+	return archive_list_reaches(&s->list, i, from, until);
+}
+
+/* Opens the next one that may be wanted: 1, 0, -1. */
+static int
+next_segment(struct input_set *s)
+{
+	int result = 0;
+
+	for (; result == 0 && s->next < s->list.nr; s->next++) {
+		if (!is_wanted(s, s->next))
+			continue;
+		result = try_segment(s, s->list.segments[s->next].name);
+		if (result == 0)
+			s->skipped++;
+	}
+	return result;
+}
+
+/* --- range of an archive ----------------------------------------------------------------- */
+
+/* First and last sample of the i-th, in wall clock time: 1, 0 it has none, negative. */
+static int
+segment_range(struct input_set *s, size_t i, struct input_range *ret)
+{
+	struct input_range range = { 0 };
+	struct fmt_where where = { 0 };
+	const struct clock_triple *start;
+	int result = try_segment(s, s->list.segments[i].name);
+
+	if (result <= 0)
+		return result;
+	start = &recording_reader_meta(s->in.reader)->start;
+	if (input_range(&s->in, &range, &where) != 0 || range.samples == 0 || start->realtime == 0)
+		result = 0;
+	ret->first_ns = start->realtime + (range.first_ns - start->monotonic);
+	ret->last_ns = start->realtime + (range.last_ns - start->monotonic);
+	ret->samples = range.samples;
+	input_close(&s->in);
+	return result;
+}
+
+/* From the first one with samples to the last. Those that fail will say so when it is their turn. */
+static int
+archive_range(struct input_set *s, struct input_range *ret)
+{
+	struct input_range all = { UINT64_MAX, 0, 0 }, one;
+	size_t front = 0, back;
+	int result = 0;
+
+	for (; result == 0 && front < s->list.nr; front++)
+		result = segment_range(s, front, &all);
+	if (result == 0)
+		all = (struct input_range){ UINT64_MAX, 0, 0 };
+	for (back = s->list.nr; result > 0 && back > front; back--) {
+		result = segment_range(s, back - 1, &one);
+		if (result > 0) {
+			all.last_ns = one.last_ns > all.last_ns ? one.last_ns : all.last_ns;
+			break;
+		}
+		result = result == 0 ? 1 : result;
+	}
+	*ret = all;
+	return result < 0 ? -1 : 0;
+}
+
+/* --- the set ----------------------------------------------------------------------------- */
+
+static int
+open_archive(struct input_set *s)
+{
+	struct input_range range;
+
+	s->archive = true;
+	s->dirfd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dirfd < 0 || archive_list_read(s->dirfd, &s->list) < 0) {
+		warn("%s", s->path);
+		return EXIT_FAILED;
+	}
+	if (s->list.nr == 0) {
+		screen_text_warn("%s: no recordings in this directory", s->path);
+		return EXIT_FAILED;
+	}
+	if (s->filter && filter_needs_range(s->filter)) {
+		if (archive_range(s, &range) < 0)
+			return EXIT_FAILED;
+		filter_range(s->filter, true, range.first_ns, range.last_ns);
+	}
+	return 0;
+}
+
+int
+input_set_open(struct input_set *s, const char *path, struct filter *filter)
+{
+	memset(s, 0, sizeof(*s));
+	s->dirfd = -1;
+	s->access = INPUT_ACCESS_NONE_READ;
+	s->filter = filter;
+	s->loss = loss_new();
+	if (!s->loss) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
+	if (filter && !filter_possible(filter)) {
+		screen_text_warn("--until is not after --since");
+		return EXIT_USAGE;
+	}
+	if (!path && access(DEFAULT_RECORDING, F_OK) < 0 && is_directory(DEFAULT_ARCHIVE))
+		path = DEFAULT_ARCHIVE;
+	s->path = path;
+	if (path && is_directory(path))
+		return open_archive(s);
+	return input_open(&s->in, path);
+}
+
+void
+input_set_close(struct input_set *s)
+{
+	if (s->in.reader)
+		input_close(&s->in);
+	archive_list_done(&s->list);
+	if (s->dirfd >= 0)
+		close(s->dirfd);
+	free(s->shown);
+	free(s->hostname);
+	loss_free(s->loss);
+	gap_list_done(&s->gaps);
+	memset(s, 0, sizeof(*s));
+	s->dirfd = -1;
+}
+
+/* Puts the open recording's times on the first one's clock. -1 after a message. */
+static int
+set_clock(struct input_set *s)
+{
+	const struct recording_meta *m = recording_reader_meta(s->in.reader);
+
+	if (s->read == 0) {
+		s->start = m->start;
+		free(s->hostname);
+		s->hostname = strdup(m->hostname);
+		if (!s->hostname) {
+			warnx("out of memory");
+			return -1;
+		}
+		memcpy(s->boot_id, m->boot_id, sizeof(s->boot_id));
+	}
+	s->shift_ns = 0;
+	if (memcmp(s->boot_id, m->boot_id, sizeof(s->boot_id)) != 0 && m->start.realtime != 0 &&
+	    s->start.realtime != 0)
+		s->shift_ns = (m->start.realtime - m->start.monotonic) -
+			(s->start.realtime - s->start.monotonic);
+	return 0;
+}
+
+static int
+set_window(struct input_set *s)
+{
+	struct fmt_where where = { 0 };
+	int error = s->filter ? input_window(&s->in, s->filter, NULL, &where) : 0;
+
+	if (error == 0)
+		return 0;
+	input_failed(&s->in, error, &where);
+	return -1;
+}
+
+/* After the last one: was there any? */
+static int
+all_read(const struct input_set *s)
+{
+	if (s->read > 0 || s->skipped == 0)
+		return 0;
+	screen_text_warn("%s: no recording in it can be read", s->path);
+	return -1;
+}
+
+int
+input_set_next(struct input_set *s)
+{
+	int result;
+
+	for (;;) {
+		if (!s->archive) {
+			if (s->read > 0)
+				return 0;
+			s->path = s->in.path;
+			s->access = s->in.access;
+			return set_clock(s) == 0 && set_window(s) == 0 ? 1 : -1;
+		}
+		result = next_segment(s);
+		if (result <= 0)
+			return result < 0 ? result : all_read(s);
+		input_access_add(&s->access, &s->in.access);
+		if (set_clock(s) < 0)
+			return -1;
+		if (set_window(s) == 0)
+			return 1;
+		s->skipped++;
+		input_close(&s->in);
+	}
+}
+
+void
+input_set_leave(struct input_set *s)
+{
+	s->read++;
+	/* A single one stays: what it is called, and what its meta says, is asked for still. */
+	if (s->archive)
+		input_close(&s->in);
+}
+
+static void
+add_samples(struct input_set *s, const struct record_stream_stats *stats)
+{
+	const uint64_t first = stats->first_ns + s->shift_ns, last = stats->last_ns + s->shift_ns;
+
+	if (stats->samples == 0)
+		return;
+	if (s->samples == 0 || first < s->first_ns)
+		s->first_ns = first;
+	if (s->samples == 0 || last > s->last_ns)
+		s->last_ns = last;
+	s->samples += stats->samples;
+}
+
+static void
+note_stacks(struct input_set *s)
+{
+	const struct event_set *events = record_stream_events(s->in.stream);
+
+	for (size_t i = 0; i < event_set_count(events); i++)
+		if (event_set_at(events, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
+			s->dwarf = true;
+}
+
+int
+input_set_finish(struct input_set *s)
+{
+	const struct record_stream_stats *stats = record_stream_stats(s->in.stream);
+	int error;
+
+	error = loss_merge(s->loss, record_stream_loss(s->in.stream));
+	if (!error)
+		error = gap_list_merge(&s->gaps, record_stream_gaps(s->in.stream), s->shift_ns);
+	add_samples(s, stats);
+	note_stacks(s);
+	s->bad_records += stats->bad_records;
+	input_warn_damage(&s->in);
+	input_set_leave(s);
+	return error == -FMT_E_NOMEM ? error : 0;
+}
+
+int
+input_set_range(struct input_set *s, struct input_range *ret)
+{
+	struct fmt_where where = { 0 };
+
+	if (s->archive)
+		return archive_range(s, ret);
+	return input_range(&s->in, ret, &where) < 0 ? -1 : 0;
+}
+
+void
+input_set_warn(const struct input_set *s, bool loss)
+{
+	if (s->bad_records > 0)
+		screen_text_warn("%s: %" PRIu64 " records could not be parsed", s->path,
+				 s->bad_records);
+	if (loss)
+		input_warn_loss(s->path, s->loss, s->samples);
+}

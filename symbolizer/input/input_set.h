@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * input_set: what -i names, as recordings to be read one after another: one recording, or
+ * those of an archive directory (archive_list) that can have anything of the window.
+ *
+ * One is open at a time. What is damaged, or was deleted before it could be opened, is told
+ * on stderr and passed over. Counts of loss add up; times of later recordings are put on the
+ * clock of the first one by adding shift_ns.
+ */
+#ifndef SYMBOLIZER_INPUT_INPUT_SET_H
+#define SYMBOLIZER_INPUT_INPUT_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/block/gap.h"
+#include "format/block/loss.h"
+#include "symbolizer/input/archive_list.h"
+#include "symbolizer/input/input.h"
+#include "symbolizer/profile/filter.h"
+
+struct input_set {
+	const char *path;      /* as shown */
+	bool archive;	       /* a directory was named */
+	struct filter *filter; /* borrowed; NULL: everything */
+	struct input in;       /* the recording that is open; in.reader NULL: none is */
+	struct archive_list list;
+	int dirfd;
+	size_t next; /* in list */
+	char *shown; /* of the open one, escaped */
+
+	struct clock_triple start; /* of the first recording */
+	uint8_t boot_id[16];
+	uint64_t shift_ns; /* what times of the open one need (modulo 2^64) to be on its clock */
+	char *hostname;	   /* of the first recording; "": not known */
+	bool dwarf;	   /* some have copies of stacks, which nothing here unwinds */
+
+	size_t read;		    /* recordings that were opened and finished */
+	size_t skipped;		    /* that could not be opened */
+	struct input_access access; /* of all that were opened */
+	/* Of finished recordings, before filters but inside the window; times on the first's clock. */
+	uint64_t samples, first_ns, last_ns;
+	uint64_t bad_records;
+	struct loss *loss;
+	struct gap_list gaps; /* on the first one's clock */
+};
+
+/*
+ * path NULL: ./recording.spoor, or else the archive in /var/lib/spoor. 0, or an exit status
+ * after a message. input_set_close() in any case.
+ */
+int input_set_open(struct input_set *s, const char *path, struct filter *filter);
+void input_set_close(struct input_set *s);
+
+/*
+ * Opens the next one, its stream ready to be read through the filter's window: 1; 0: that was
+ * all; -1: it failed, with a message (a single recording that cannot be read, no recording
+ * that can; no memory).
+ */
+int input_set_next(struct input_set *s);
+
+/*
+ * After the open one's stream has ended: says what is damaged, adds up what was lost, and is done
+ * with it. 0, -FMT_E_NOMEM.
+ */
+int input_set_finish(struct input_set *s);
+/* Is done with the open one without a word, for those who read blocks. */
+void input_set_leave(struct input_set *s);
+
+/*
+ * From the first sample to the last, whatever the window: of one recording by its clock, of an
+ * archive since 1970, and samples tells only whether there are any. After the last one was read;
+ * the archive's are opened again. 0, -1.
+ */
+int input_set_range(struct input_set *s, struct input_range *ret);
+
+/*
+ * After the last one: says on stderr what could not be parsed and, where loss is set, what is lost.
+ * What is damaged input_set_finish() said.
+ */
+void input_set_warn(const struct input_set *s, bool loss);
+
+#endif

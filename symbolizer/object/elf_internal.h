@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* elf_internal: what elf_object.c and elf_plt.c share. */
+#ifndef SYMBOLIZER_OBJECT_ELF_INTERNAL_H
+#define SYMBOLIZER_OBJECT_ELF_INTERNAL_H
+
+#include <gelf.h>
+
+#include "format/bytes/span.h"
+#include "symbolizer/object/elf_object.h"
+
+struct elf_object {
+	int fd;
+	Elf *elf;
+	uint64_t file_size;
+	uint64_t data_left; /* bytes of sections that may still be read */
+	uint16_t machine;
+	size_t nr_sections;
+	size_t names_section; /* SHN_UNDEF: none */
+	struct elf_segment segments[ELF_SEGMENTS_MAX];
+	size_t nr_segments;
+	uint8_t build_id[ELF_BUILD_ID_MAX];
+	size_t build_id_size;
+};
+
+/* Section i < nr_sections with its header. */
+bool elf_section(const struct elf_object *o, size_t i, Elf_Scn **ret, GElf_Shdr *ret_shdr);
+/* Its name, "" when there is none. */
+const char *elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr);
+/*
+ * Its bytes in the host's form (cooked), or as they are; NULL: none, or over the limits: that of
+ * a table, and that of all which are read of a file, where sections may lie over each other.
+ */
+Elf_Data *elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* elf_symbols: which entries of .symtab and .dynsym name code. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_internal.h"
+
+/* What a symbol needs to know of the section that it is in. */
+struct home {
+	uint64_t start, end;
+	bool alloc, exec;
+};
+
+static struct home *
+read_homes(const struct elf_object *o)
+{
+	struct home *homes = calloc(o->nr_sections ? o->nr_sections : 1, sizeof(*homes));
+
+	if (homes == NULL)
+		return NULL;
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		Elf_Scn *scn;
+		GElf_Shdr shdr;
+
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_size > UINT64_MAX - shdr.sh_addr)
+			continue;
+		homes[i].start = shdr.sh_addr;
+		homes[i].end = shdr.sh_addr + shdr.sh_size;
+		homes[i].alloc = shdr.sh_flags & SHF_ALLOC;
+		homes[i].exec = shdr.sh_flags & SHF_EXECINSTR;
+	}
+	return homes;
+}
+
+struct load {
+	struct elf_object *o;
+	const struct home *homes;
+	struct home *code; /* of the homes, by address; made when wanted */
+	size_t nr_code;
+	uint64_t bias;
+	struct symtab_builder *b;
+};
+
+static int
+compare_homes(const void *a, const void *b)
+{
+	const struct home *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/*
+ * The section of code around an address. Sections of code do not lie over each other: only the last
+ * one that begins before the address is looked at.
+ */
+static const struct home *
+code_around(struct load *l, uint64_t address)
+{
+	const struct home *sections = l->homes;
+	size_t low = 0, high;
+
+	if (l->code == NULL) {
+		l->code = calloc(l->o->nr_sections, sizeof(*l->code));
+		for (size_t i = 1; i < l->o->nr_sections && l->code != NULL; i++)
+			if (sections[i].exec && sections[i].end > sections[i].start)
+				l->code[l->nr_code++] = sections[i];
+		if (l->nr_code != 0)
+			qsort(l->code, l->nr_code, sizeof(*l->code), compare_homes);
+	}
+	for (high = l->nr_code; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->code[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < l->code[low - 1].end ? &l->code[low - 1] : NULL;
+}
+
+/*
+ * The section of a symbol, NULL when its value is not in it. Numbers over 0xff00 stand in a
+ * table of their own; so many sections are rare enough to look by address instead.
+ */
+static const struct home *
+home_of(struct load *l, const GElf_Sym *sym)
+{
+	const struct home *homes = l->homes;
+
+	if (sym->st_shndx == SHN_XINDEX)
+		return code_around(l, sym->st_value);
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
+	    sym->st_shndx >= l->o->nr_sections)
+		return NULL;
+	homes += sym->st_shndx;
+	if (!homes->alloc || sym->st_value < homes->start || sym->st_value >= homes->end)
+		return NULL;
+	return homes;
+}
+
+/* Labels that assemblers make: ".L5", and the "$x", "$a.3" that mark data among ARM code. */
+static bool
+made_by_assembler(const char *name)
+{
+	if (name[0] == '.')
+		return name[1] == 'L';
+	return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) != NULL &&
+		(name[2] == '\0' || name[2] == '.');
+}
+
+static bool
+names_code(const GElf_Sym *sym, const struct home *home, const char *name)
+{
+	unsigned visibility = GELF_ST_VISIBILITY(sym->st_other);
+
+	if (*name == '\0')
+		return false;
+	switch (GELF_ST_TYPE(sym->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_NOTYPE:
+		return home->exec && visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
+			!made_by_assembler(name);
+	default:
+		return false;
+	}
+}
+
+static uint32_t
+flags_of(const GElf_Sym *sym)
+{
+	uint32_t flags = 0;
+
+	if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
+		flags |= SYMBOL_WEAK;
+	if (GELF_ST_BIND(sym->st_info) == STB_GLOBAL)
+		flags |= SYMBOL_GLOBAL;
+	if (GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+		flags |= SYMBOL_IFUNC;
+	if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
+		flags |= SYMBOL_LABEL;
+	return flags;
+}
+
+static int
+add_symbol(struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_t base)
+{
+	const struct home *home = home_of(l, sym);
+	uint64_t value = sym->st_value, size = sym->st_size;
+
+	if (home == NULL || sym->st_name >= strings->d_size)
+		return 0;
+	/* The byte after the last of the strings may be no NUL: names_code() reads three. */
+	if (strings->d_size - sym->st_name < 4 &&
+	    memchr((const char *)strings->d_buf + sym->st_name, 0,
+		   strings->d_size - sym->st_name) == NULL)
+		return 0;
+	if (!names_code(sym, home, (const char *)strings->d_buf + sym->st_name))
+		return 0;
+	if (l->o->machine == EM_ARM && GELF_ST_TYPE(sym->st_info) == STT_FUNC)
+		value &= ~(uint64_t)1; /* Thumb */
+	return symtab_builder_add(l->b, value + l->bias, size, home->end + l->bias,
+				  base + sym->st_name, flags_of(sym));
+}
+
+/* The strings of a symbol table; NULL: it has none. */
+static Elf_Data *
+strings_of(struct elf_object *o, const GElf_Shdr *shdr)
+{
+	Elf_Scn *scn;
+	GElf_Shdr strings;
+
+	if (!elf_section(o, shdr->sh_link, &scn, &strings) || strings.sh_type != SHT_STRTAB)
+		return NULL;
+	return elf_section_data(o, scn, &strings, false);
+}
+
+static int
+add_table(struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	Elf_Data *symbols = elf_section_data(l->o, scn, shdr, true);
+	Elf_Data *strings = symbols ? strings_of(l->o, shdr) : NULL;
+	uint32_t base;
+	size_t nr;
+	int error;
+
+	if (strings == NULL)
+		return 0;
+	error = symtab_builder_strings(l->b, strings->d_buf, strings->d_size, &base);
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	nr = symbols->d_size / gelf_fsize(l->o->elf, ELF_T_SYM, 1, EV_CURRENT);
+	/* Entry 0 is nobody's. */
+	for (size_t i = 1; i < nr && i <= INT32_MAX && !error; i++) {
+		GElf_Sym sym;
+
+		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
+			break;
+		error = add_symbol(l, &sym, strings, base);
+	}
+	return error == -FMT_E_NOMEM ? error : 0;
+}
+
+int
+elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b)
+{
+	struct home *homes = read_homes(o);
+	struct load l = { .o = o, .homes = homes, .bias = bias, .b = b };
+	static const uint32_t order[] = { SHT_SYMTAB, SHT_DYNSYM };
+	int error = 0;
+
+	if (homes == NULL)
+		return -FMT_E_NOMEM;
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]) && !error; k++) {
+		for (size_t i = 1; i < o->nr_sections; i++) {
+			Elf_Scn *scn;
+			GElf_Shdr shdr;
+
+			if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type != order[k])
+				continue;
+			/* One of each kind: more is not ELF, and each may be a gigabyte. */
+			error = add_table(&l, scn, &shdr);
+			break;
+		}
+	}
+	free(l.code);
+	free(homes);
+	return error;
+}
+
+uint64_t
+elf_object_address(struct elf_object *o, const char *name)
+{
+	size_t len = strlen(name) + 1;
+
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		Elf_Data *symbols, *strings;
+		GElf_Shdr shdr;
+		Elf_Scn *scn;
+		GElf_Sym sym;
+
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type != SHT_SYMTAB)
+			continue;
+		symbols = elf_section_data(o, scn, &shdr, true);
+		strings = symbols ? strings_of(o, &shdr) : NULL;
+		for (int n = 1; strings && gelf_getsym(symbols, n, &sym) != NULL; n++)
+			if (sym.st_name < strings->d_size && strings->d_size - sym.st_name >= len &&
+			    memcmp((const char *)strings->d_buf + sym.st_name, name, len) == 0)
+				return sym.st_value;
+		break; /* there is one of them */
+	}
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/object/object_debug.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "format/bytes/fmt_error.h"
+
+#define CRC_BYTES_MAX (UINT64_C(4) << 30)
+
+/* CRC-32 as .gnu_debuglink has it, of the whole file. */
+static bool
+file_crc(int fd, uint64_t size, uint32_t *ret)
+{
+	static const size_t chunk = 64u << 10;
+	uint8_t *bytes = size <= CRC_BYTES_MAX ? malloc(chunk) : NULL;
+	uLong crc = crc32(0, NULL, 0);
+	uint64_t at = 0;
+
+	while (bytes != NULL && at < size) {
+		ssize_t n = pread(fd, bytes, chunk, (off_t)at);
+
+		if (n <= 0)
+			break;
+		crc = crc32(crc, bytes, (uInt)n);
+		at += (uint64_t)n;
+	}
+	free(bytes);
+	*ret = (uint32_t)crc;
+	return bytes != NULL && at == size;
+}
+
+struct link {
+	char name[NAME_MAX + 1];
+	uint32_t crc;
+	bool there;
+};
+
+/* A file with symbols for the object found: by build-id, else by the link's checksum. */
+static int
+try_debug(const struct object_debug *d, const struct link *link, const char *path,
+	  struct elf_object **ret)
+{
+	struct elf_object *elf;
+	const uint8_t *id, *debug_id;
+	size_t size = elf_object_build_id(d->object, &id), debug_size;
+	struct stat st;
+	uint32_t crc = 0;
+	bool same = false;
+	int fd = object_places_open(path, &st);
+	int error;
+
+	if (fd < 0)
+		return 0;
+	if (size == 0)
+		same = link->there && file_crc(fd, (uint64_t)st.st_size, &crc) && crc == link->crc;
+	error = elf_object_open(fd, &elf);
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	debug_size = elf_object_build_id(elf, &debug_id);
+	if (size != 0)
+		same = size == debug_size && memcmp(id, debug_id, size) == 0;
+	if (same && elf_object_has_symtab(elf))
+		*ret = elf;
+	else
+		elf_object_close(elf);
+	return 0;
+}
+
+static int
+find_debug_by_id(const struct object_debug *d, const struct link *link, struct elf_object **ret)
+{
+	const uint8_t *id;
+	size_t size = elf_object_build_id(d->object, &id);
+	char path[PATH_MAX];
+	int error = 0;
+
+	for (size_t i = 0;
+	     *ret == NULL && !error && object_places_debug(d->places, i, id, size, path); i++)
+		error = try_debug(d, link, path, ret);
+	return error;
+}
+
+static int
+find_debug_by_link(const struct object_debug *d, const struct link *link, struct elf_object **ret)
+{
+	const struct object_places *p = d->places;
+	static const char *const beside[] = { "", "/.debug" };
+	const char *slash = strrchr(d->path, '/');
+	int dir = slash != NULL ? (int)(slash - d->path) : 0;
+	char path[PATH_MAX];
+	int error = 0;
+
+	for (size_t i = 0; i < 2 && *ret == NULL && !error; i++)
+		if (snprintf(path, sizeof(path), "%.*s%s/%s", dir, d->path, beside[i], link->name) <
+		    PATH_MAX)
+			error = try_debug(d, link, path, ret);
+	for (size_t i = 0; p->debug_dirs[i] != NULL && *ret == NULL && !error; i++)
+		if (snprintf(path, sizeof(path), "%s%.*s/%s", p->debug_dirs[i], dir, d->path,
+			     link->name) < PATH_MAX)
+			error = try_debug(d, link, path, ret);
+	return error;
+}
+
+int
+object_debug_find(const struct object_debug *d, struct elf_object **ret)
+{
+	struct link link = { .there = false };
+	int error;
+
+	*ret = NULL;
+	if (elf_object_has_symtab(d->object))
+		return 0;
+	link.there = elf_object_debuglink(d->object, link.name, sizeof(link.name), &link.crc);
+	error = find_debug_by_id(d, &link, ret);
+	if (!error && *ret == NULL && link.there && d->path != NULL)
+		error = find_debug_by_link(d, &link, ret);
+	return error;
+}
+
+uint64_t
+object_debug_bias(const struct elf_object *runtime, const struct elf_object *debug)
+{
+	const struct elf_segment *a, *b;
+	size_t nr_a = elf_object_segments(runtime, &a), nr_b = elf_object_segments(debug, &b);
+	size_t i = 0, j = 0;
+
+	while (i < nr_a && !a[i].exec)
+		i++;
+	while (j < nr_b && !b[j].exec)
+		j++;
+	return i < nr_a && j < nr_b ? a[i].vaddr - b[j].vaddr : 0;
+}

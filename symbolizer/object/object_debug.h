@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * object_debug: the file with the symbols of an object that is stripped.
+ */
+#ifndef SYMBOLIZER_OBJECT_OBJECT_DEBUG_H
+#define SYMBOLIZER_OBJECT_OBJECT_DEBUG_H
+
+#include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/object_places.h"
+
+struct object_debug {
+	const struct object_places *places;
+	struct elf_object *object;
+	const char *path; /* of the object, beside which its link may point; NULL: it has none */
+};
+
+/*
+ * By build-id, else by .gnu_debuglink and its checksum. 0 with *ret the caller's, or NULL: the
+ * object has its symbols itself, or nobody has them. -FMT_E_NOMEM.
+ */
+int object_debug_find(const struct object_debug *d, struct elf_object **ret);
+
+/* Prelinking moves an object and not the file with its symbols: by how much. */
+uint64_t object_debug_bias(const struct elf_object *runtime, const struct elf_object *debug);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * object_places: where on this machine files with names are looked for, and what is believed of
+ * them.
+ */
+#ifndef SYMBOLIZER_OBJECT_OBJECT_PLACES_H
+#define SYMBOLIZER_OBJECT_OBJECT_PLACES_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct object_places {
+	const char *symfs;	       /* NULL: none */
+	const char *const *debug_dirs; /* NULL-terminated; not NULL */
+	const char *debug_cache;       /* perf's ~/.debug; NULL: none */
+	uint64_t start_realtime_ns;    /* of the recording; 0: not known, and nothing without
+					  a build-id is believed */
+	/* A file that is older may be taken with a doubt, CLOCK_REALTIME; 0: none may. */
+	uint64_t doubtful_until_ns;
+	bool force;	/* takes any file without a build-id that has the path */
+	bool this_boot; /* the recording is of this boot */
+};
+
+/*
+ * Opens a regular file, and no other: a path out of a recording may name a device, whose opening
+ * alone does things. -1: there is none.
+ */
+int object_places_open(const char *path, struct stat *ret);
+
+/* The i-th of the files with symbols that are kept by build-id; false: there are no more. */
+bool object_places_debug(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
+			 char ret_path[PATH_MAX]);
+/* The i-th of the files that perf's cache may keep of a build-id; false: there are no more. */
+bool object_places_cached(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
+			  char ret_path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/object/object_store.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/time_text.h"
+#include "symbolizer/object/object_debug.h"
+
+#define DELETED " (deleted)"
+#define PAGE 4096 /* segments begin in pages of this size, or of a multiple */
+#define VDSO_BYTES_MAX (256u << 10)
+#define VSYSCALL_ADDRESS UINT64_C(0xffffffffff600000)
+#define VSYSCALL_BYTES 4096
+
+struct search {
+	const struct object_places *places;
+	const struct map_object *wanted;
+	const struct task_map *map; /* one of it */
+	bool vdso;
+	enum resolve_doubt doubt; /* of found */
+	/* Of the candidates so far, what would help a person most. */
+	enum resolve_miss miss;
+	struct elf_object *found;
+	bool separate;	     /* it has the symbols of the object, and is not the object */
+	char path[PATH_MAX]; /* of found */
+};
+
+static void
+missed(struct search *s, enum resolve_miss why)
+{
+	if (s->miss == RESOLVE_NO_FILE || why == RESOLVE_MISMATCH)
+		s->miss = why;
+}
+
+/* Records of perf hold the first 20 bytes of a longer build-id. */
+static bool
+same_build_id(const struct elf_object *elf, const struct buildid *wanted)
+{
+	struct buildid other;
+	const uint8_t *id;
+	size_t size;
+
+	if (wanted->kind != BUILDID_GNU)
+		return elf_object_recorded_id(elf, &other) == 0 && buildid_cmp(&other, wanted) == 0;
+	size = elf_object_build_id(elf, &id);
+	if (size != wanted->size && !(wanted->size == BUILDID_MAX && size > BUILDID_MAX))
+		return false;
+	return memcmp(id, wanted->bytes, wanted->size) == 0;
+}
+
+static uint64_t
+page_down(uint64_t at)
+{
+	return at & ~(uint64_t)(PAGE - 1);
+}
+
+static bool
+same_inode(const struct search *s, const struct stat *st)
+{
+	const struct map_object *w = s->wanted;
+
+	if (w->ino != 0 &&
+	    (w->ino != st->st_ino || w->maj != major(st->st_dev) || w->min != minor(st->st_dev)))
+		return false;
+	return (uint64_t)time_text_ns(&st->st_ctim) < s->places->start_realtime_ns;
+}
+
+/* Is the map one of the file's segments of code, whole? */
+static bool
+same_pages(const struct elf_object *elf, const struct task_map *map)
+{
+	const struct elf_segment *segments;
+	size_t nr = elf_object_segments(elf, &segments);
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct elf_segment *s = &segments[i];
+		uint64_t start = page_down(s->offset);
+
+		if (s->exec && map->pgoff == start &&
+		    map->end - map->start == page_down(s->offset + s->filesz + PAGE - 1) - start)
+			return true;
+	}
+	return false;
+}
+
+/* Is this the file of which no build-id was recorded? */
+static bool
+is_believed(const struct search *s, const struct elf_object *elf, const struct stat *st,
+	    enum resolve_doubt *ret)
+{
+	*ret = RESOLVE_SURE;
+	if (same_inode(s, st))
+		return true;
+	*ret = RESOLVE_UNVERIFIED;
+	if ((uint64_t)time_text_ns(&st->st_mtim) < s->places->doubtful_until_ns &&
+	    same_pages(elf, s->map))
+		return true;
+	*ret = RESOLVE_FORCED;
+	return s->places->force;
+}
+
+static int
+try_object(struct search *s, const char *path)
+{
+	const struct map_object *w = s->wanted;
+	struct elf_object *elf = NULL;
+	struct stat st;
+	bool same;
+	int fd = object_places_open(path, &st);
+	int error;
+
+	if (fd < 0)
+		return 0;
+	error = elf_object_open(fd, &elf);
+	if (error == -FMT_E_NOMEM)
+		return error;
+	if (error) {
+		missed(s, RESOLVE_BAD_FILE);
+		return 0;
+	}
+	same = w->build_id.size ? same_build_id(elf, &w->build_id)
+				: is_believed(s, elf, &st, &s->doubt);
+	if (!same) {
+		missed(s, w->build_id.size ? RESOLVE_MISMATCH : RESOLVE_UNSURE);
+		elf_object_close(elf);
+		return 0;
+	}
+	s->found = elf;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	return 0;
+}
+
+static int
+try_cache(struct search *s)
+{
+	const struct map_object *w = s->wanted;
+	char path[PATH_MAX];
+	int error = 0;
+
+	if (w->build_id.kind != BUILDID_GNU)
+		return 0;
+	for (size_t i = 0; !s->found && !error &&
+	     object_places_cached(s->places, i, w->build_id.bytes, w->build_id.size, path);
+	     i++)
+		error = try_object(s, path);
+	return error;
+}
+
+static int
+try_path(struct search *s, const char *prefix)
+{
+	const char *recorded = s->wanted->path;
+	size_t len = strlen(recorded), tail = strlen(DELETED);
+	char path[PATH_MAX];
+	int error;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, recorded) >= sizeof(path))
+		return 0;
+	error = try_object(s, path);
+	/* That the kernel says, or a file is called so. */
+	if (error || s->found || len <= tail || strcmp(recorded + len - tail, DELETED) != 0)
+		return error;
+	path[strlen(path) - tail] = '\0';
+	return try_object(s, path);
+}
+
+/* This process's own vDSO, from where the kernel mapped it. */
+static int
+own_vdso(struct elf_object **ret)
+{
+	unsigned long at = getauxval(AT_SYSINFO_EHDR);
+	unsigned long start, end;
+	char line[PATH_MAX + 128];
+	FILE *f;
+	int error = -FMT_E_IO;
+
+	if (at == 0)
+		return -FMT_E_IO;
+	f = fopen("/proc/self/maps", "re");
+	if (f == NULL)
+		return -FMT_E_IO;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != at)
+			continue;
+		if (end > start && end - start <= VDSO_BYTES_MAX)
+			error = elf_object_open_memory((const void *)start, end - start, ret);
+		break;
+	}
+	fclose(f);
+	return error;
+}
+
+static int
+find_vdso(struct search *s)
+{
+	const struct map_object *w = s->wanted;
+	struct elf_object *elf = NULL;
+	int error = own_vdso(&elf);
+
+	if (error)
+		return error == -FMT_E_NOMEM ? error : try_cache(s);
+	if (w->build_id.size ? same_build_id(elf, &w->build_id) : s->places->this_boot) {
+		s->found = elf;
+		return 0;
+	}
+	elf_object_close(elf);
+	return try_cache(s);
+}
+
+static int
+load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
+{
+	struct symtab_builder *b = symtab_builder_new();
+	int error;
+
+	if (b == NULL)
+		return -FMT_E_NOMEM;
+	error = debug ? elf_object_symbols(debug, object_debug_bias(elf, debug), b) : 0;
+	if (!error)
+		error = elf_object_symbols(elf, 0, b);
+	if (error) {
+		symtab_builder_free(b);
+		return error;
+	}
+	error = symtab_build(b, &o->symbols);
+	if (error)
+		return error;
+	b = symtab_builder_new();
+	if (b == NULL)
+		return -FMT_E_NOMEM;
+	error = elf_object_plt(elf, o->symbols, b);
+	if (!error)
+		return symtab_build(b, &o->stubs);
+	symtab_builder_free(b);
+	return error;
+}
+
+static int
+object_store_read(struct object *o, struct elf_object *elf, struct elf_object *debug)
+{
+	const struct elf_segment *segments;
+
+	o->nr_segments = elf_object_segments(elf, &segments);
+	o->segments = calloc(o->nr_segments ? o->nr_segments : 1, sizeof(*segments));
+	if (o->segments == NULL)
+		return -FMT_E_NOMEM;
+	if (o->nr_segments != 0)
+		memcpy(o->segments, segments, o->nr_segments * sizeof(*segments));
+	return load_symbols(o, elf, debug);
+}
+
+/* The page of legacy system calls: the same at the same place in every x86-64 kernel. */
+static int
+load_vsyscall(struct object *o)
+{
+	static const char names[] = "gettimeofday\0time\0getcpu";
+	static const uint32_t name_at[] = { 0, 13, 18 };
+	struct symtab_builder *b = symtab_builder_new();
+	uint32_t base;
+	int error = -FMT_E_NOMEM;
+
+	o->segments = calloc(1, sizeof(*o->segments));
+	if (b == NULL || o->segments == NULL)
+		goto fail;
+	o->nr_segments = 1;
+	o->segments[0] = (struct elf_segment){
+		.vaddr = VSYSCALL_ADDRESS,
+		.filesz = VSYSCALL_BYTES,
+		.exec = true,
+	};
+	error = symtab_builder_strings(b, names, sizeof(names), &base);
+	for (uint64_t i = 0; i < 3 && !error; i++)
+		error = symtab_builder_add(b, VSYSCALL_ADDRESS + i * 0x400, 0x400, 0,
+					   base + name_at[i], SYMBOL_GLOBAL);
+	if (!error)
+		return symtab_build(b, &o->symbols);
+fail:
+	symtab_builder_free(b);
+	return error;
+}
+
+bool
+object_path_anonymous(const char *path)
+{
+	static const char *const prefixes[] = {
+		"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "anon_inode:",
+	};
+
+	if (path[0] == '[')
+		return strcmp(path, "[vdso]") != 0 && strcmp(path, "[vsyscall]") != 0;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return path[0] != '/';
+}
+
+static void
+make_separate(struct object *o)
+{
+	o->separate = true;
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		o->segments[i].offset = o->segments[i].vaddr;
+		o->segments[i].filesz = o->segments[i].memsz;
+	}
+}
+
+/*
+ * objcopy --only-keep-debug leaves the segments their addresses, and takes their offsets. GNU ld
+ * gives text the same offset as address; of others it is the segment that is as long as the map,
+ * since a loader maps a segment whole.
+ */
+bool
+object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret)
+{
+	uint64_t length = map->end - map->start, start, end, found = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		const struct elf_segment *s = &o->segments[i];
+
+		start = page_down(s->vaddr);
+		end = page_down(s->vaddr + s->memsz + PAGE - 1);
+		if (!s->exec || end < start || length > end - start)
+			continue;
+		if (map->pgoff == start) {
+			*ret = start + (ip - map->start);
+			return true;
+		}
+		nr += length == end - start;
+		if (length == end - start)
+			found = start;
+	}
+	if (nr != 1)
+		return false;
+	*ret = found + (ip - map->start);
+	return true;
+}
+
+/* The object is nowhere: what there is of it with symbols. */
+static int
+try_separate(struct search *s)
+{
+	const struct buildid *id = &s->wanted->build_id;
+	char path[PATH_MAX];
+	int error = 0;
+
+	if (id->kind != BUILDID_GNU)
+		return 0;
+	for (size_t i = 0;
+	     !s->found && !error && object_places_debug(s->places, i, id->bytes, id->size, path);
+	     i++)
+		error = try_object(s, path);
+	if (s->found && !elf_object_has_symtab(s->found)) {
+		elf_object_close(s->found);
+		s->found = NULL;
+	}
+	s->separate = s->found != NULL;
+	return error;
+}
+
+static int
+find_object(struct search *s)
+{
+	int error = 0;
+
+	if (s->vdso)
+		return find_vdso(s);
+	if (s->places->symfs != NULL)
+		error = try_path(s, s->places->symfs);
+	if (!error && !s->found)
+		error = try_path(s, "");
+	if (!error && !s->found)
+		error = try_cache(s);
+	if (!error && !s->found)
+		error = try_separate(s);
+	return error;
+}
+
+static int
+search_and_load(struct search *s, struct object *o)
+{
+	struct elf_object *debug = NULL;
+	int error = find_object(s);
+
+	if (!error && s->found) {
+		error = object_debug_find(&(struct object_debug){ s->places, s->found,
+								  s->vdso ? NULL : s->path },
+					  &debug);
+		if (!error)
+			error = object_store_read(o, s->found, debug);
+		if (!error && s->separate)
+			make_separate(o);
+		o->doubt = s->doubt;
+	}
+	elf_object_close(debug);
+	elf_object_close(s->found);
+	return error;
+}
+
+int
+object_store_load(const struct object_places *places, const struct map_object *wanted,
+		  const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss)
+{
+	struct search s = {
+		.places = places, .wanted = wanted, .map = map, .miss = RESOLVE_NO_FILE
+	};
+	struct object *o;
+	int error;
+
+	*ret = NULL;
+	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
+	/* A memfd has a build-id when a program was put there: perf's cache may know it. */
+	if (object_path_anonymous(wanted->path) && !wanted->build_id.size) {
+		*ret_miss = RESOLVE_NOT_FILE;
+		return 0;
+	}
+	o = calloc(1, sizeof(*o));
+	if (o == NULL)
+		return -FMT_E_NOMEM;
+	o->build_id = wanted->build_id;
+	if (strcmp(wanted->path, "[vsyscall]") == 0)
+		error = load_vsyscall(o);
+	else
+		error = search_and_load(&s, o);
+	if (error || o->symbols == NULL) {
+		object_free(o);
+		*ret_miss = s.miss;
+		return error;
+	}
+	*ret = o;
+	return 0;
+}
+
+void
+object_free(struct object *o)
+{
+	if (o == NULL)
+		return;
+	free(o->segments);
+	symtab_free(o->symbols);
+	symtab_free(o->stubs);
+	free(o);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * object_store: which file on this machine is the object that the recording saw.
+ *
+ * Candidates for the object itself, in order: the recorded path under symfs, the recorded path,
+ * ~/.debug (perf's cache). For its symbols when it is stripped: .build-id below the debug
+ * directories and below ~/.debug, then where .gnu_debuglink points. When the object is nowhere, a
+ * file with its symbols below .build-id stands for it.
+ *
+ * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a
+ * file is believed when its inode is the recorded one (when that was recorded) and it has not
+ * changed in any way (ctime) since the recording began: unlike mtime, ctime is not put back by
+ * tar, cp -p or a package manager. A false refusal costs a name; a false belief invents one.
+ *
+ * A perf.data has no surrogates. There a file is taken, with a doubt, when it is as old by its
+ * mtime and the map is one of its segments of code, page for page; and any, when forced.
+ *
+ * [vdso] has no file: it is this process's own image, when the build-id is the same (or, none
+ * being recorded, when this is still the same boot), or perf's cache of it.
+ */
+#ifndef SYMBOLIZER_OBJECT_OBJECT_STORE_H
+#define SYMBOLIZER_OBJECT_OBJECT_STORE_H
+
+#include <stdint.h>
+
+#include "format/model/task_model.h"
+#include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/object_places.h"
+#include "symbolizer/object/resolve_miss.h"
+#include "symbolizer/object/symtab.h"
+
+/* What the resolver keeps of an object: no descriptor, no ELF handle. */
+struct object {
+	struct buildid build_id; /* as recorded; size 0: none was */
+	struct elf_segment *segments;
+	size_t nr_segments;
+	/*
+	 * Only a file with its symbols was found, which has lost where in the file the segments
+	 * were: their offsets here are their addresses, see object_address().
+	 */
+	bool separate;
+	enum resolve_doubt doubt;
+	struct symtab *symbols;
+	struct symtab *stubs; /* PLT; NULL: none */
+};
+
+/*
+ * Finds and loads what is mapped. 0 with *ret set, or with *ret NULL and *ret_miss saying why;
+ * -FMT_E_NOMEM.
+ */
+int object_store_load(const struct object_places *places, const struct map_object *wanted,
+		      const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss);
+void object_free(struct object *o);
+
+/*
+ * Of an object that is separate: where the sampled byte of this map would be, as if the file had
+ * its segments at their addresses. False: it cannot be told.
+ */
+bool object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret);
+
+/* Is this the path of memory that no file stands behind ("[heap]", "//anon", JIT code)? */
+bool object_path_anonymous(const char *path);
+
+#endif

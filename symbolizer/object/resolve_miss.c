@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/object/resolve_miss.h"
+
+#define MISS_TEXTS                                                                                 \
+	X(RESOLVE_OK, "known")                                                                     \
+	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
+	X(RESOLVE_NO_FILE, "the file is not on this machine")                                      \
+	X(RESOLVE_MISMATCH, "the file here is another build than the one that was recorded")       \
+	X(RESOLVE_UNSURE,                                                                          \
+	  "no build-id was recorded, and nothing shows that the file here is the one")             \
+	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
+	X(RESOLVE_NOT_FILE, "memory that no file stands behind")                                   \
+	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
+	X(RESOLVE_BAD_FILE, "the file is not an ELF object that can be read")
+
+const char *
+resolve_miss_text(enum resolve_miss miss)
+{
+	static const char *const texts[] = {
+#define X(value, text) [value] = text,
+		MISS_TEXTS
+#undef X
+	};
+
+	return (unsigned)miss < RESOLVE_MISSES ? texts[miss] : "unknown";
+}
+
+const char *
+resolve_doubt_text(enum resolve_doubt doubt)
+{
+	switch (doubt) {
+	case RESOLVE_UNVERIFIED:
+		return "not verified: no build-id was recorded, but nothing speaks against the file";
+	case RESOLVE_FORCED:
+		return "forced: nothing shows that the file is the recorded one";
+	default:
+		return "sure";
+	}
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/perfdata/perfdata_import.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "format/block/buildids.h"
+#include "format/block/foreign.h"
+#include "format/block/loss.h"
+#include "format/perfdata/perfdata_buildid.h"
+#include "format/recording/recording_writer.h"
+
+#define FOREIGN_BYTES (1u << 20)       /* that close a FOREIGN block */
+#define MISC_LOST_BY_FILTER (1u << 15) /* of LOST_SAMPLES: a BPF filter did not want them */
+
+struct import {
+	struct perfdata_reader *reader;
+	struct recording_writer *writer;
+	struct recording_meta *meta;
+	struct buf foreign;  /* payload of a FOREIGN block */
+	struct buf buildids; /* entries of a BUILDIDS block */
+	struct loss *loss;
+	bool loss_changed;
+	bool counts_lost; /* the events count what they lost, and perf tells at the end */
+	uint64_t lost_records, lost_samples;
+	struct perfdata_import_result result;
+};
+
+bool
+perfdata_import_whole(const struct perfdata_import_result *result)
+{
+	const struct perfdata_health *h = &result->health;
+
+	return !result->ended && !h->unfinished && h->skipped == 0 && h->unpacked_failed == 0;
+}
+
+/* --- build-ids --------------------------------------------------------------------------- */
+
+static int
+by_path(const void *a, const void *b)
+{
+	const struct perfdata_buildid *x = a, *y = b;
+	int c = strcmp(x->path, y->path);
+
+	return c ? c : buildid_cmp(&x->id, &y->id);
+}
+
+static bool
+same_path(const struct perfdata_buildid *ids, size_t nr, size_t i)
+{
+	return (i > 0 && strcmp(ids[i - 1].path, ids[i].path) == 0) ||
+		(i + 1 < nr && strcmp(ids[i + 1].path, ids[i].path) == 0);
+}
+
+/* All of a section, by path; those with the same path and id once. */
+static int
+collect_buildids(struct span s, struct perfdata_buildid **ret, size_t *ret_nr)
+{
+	size_t cap = s.len / 32 + 1, nr = 0, kept = 0;
+	struct perfdata_buildid *ids = calloc(cap, sizeof(*ids));
+
+	if (!ids)
+		return -FMT_E_NOMEM;
+	while (nr < cap && perfdata_buildid_next(&s, &ids[nr]) > 0)
+		if (ids[nr].cpumode <= PERF_RECORD_MISC_USER &&
+		    !perfdata_buildid_is_kernel(&ids[nr]))
+			nr++;
+	qsort(ids, nr, sizeof(*ids), by_path);
+	for (size_t i = 0; i < nr; i++)
+		if (kept == 0 || by_path(&ids[kept - 1], &ids[i]) != 0)
+			ids[kept++] = ids[i];
+	*ret = ids;
+	*ret_nr = kept;
+	return 0;
+}
+
+/*
+ * Two files can have one path (in two containers, or before and after an upgrade). The table
+ * does not say which is which, and a name from a wrong build is worse than none.
+ */
+static int
+add_buildids(struct import *im, struct span section)
+{
+	struct perfdata_buildid *ids = NULL;
+	size_t nr = 0;
+	int error = collect_buildids(section, &ids, &nr);
+
+	for (size_t i = 0; !error && i < nr; i++) {
+		struct buildid_entry e = { .id = ids[i].id, .path = ids[i].path };
+
+		e.path_len = strlen(e.path);
+		if (same_path(ids, nr, i) || e.path_len >= PERF_RECORD_STRING_MAX)
+			continue;
+		if (im->buildids.len == 0)
+			buildids_begin(&im->buildids);
+		buildids_add(&im->buildids, &e);
+	}
+	free(ids);
+	return error;
+}
+
+/* --- loss -------------------------------------------------------------------------------- */
+
+/* To the record's CPU; to none when it does not tell, or tells one that there cannot be. */
+static int
+add_loss(struct import *im, const struct perf_record *r, enum loss_cause cause, uint64_t n)
+{
+	uint32_t cpu = r->sid.have & PERF_SAMPLE_CPU ? r->sid.cpu : UINT32_MAX;
+	int error = loss_add(im->loss, cpu, cause, n);
+
+	return error == -FMT_E_TOO_BIG ? loss_add(im->loss, UINT32_MAX, cause, n) : error;
+}
+
+/*
+ * LOST says what a ring had no room for; LOST_SAMPLES what the hardware dropped. But where
+ * events count what they lost, perf writes their counts at the end as LOST_SAMPLES, over
+ * again: then the larger of the two sums is what is missing.
+ */
+static int
+count_loss(struct import *im, const struct perf_record *r)
+{
+	uint64_t n = r->lost.lost;
+
+	switch (r->type) {
+	case REC_THROTTLE:
+		im->loss_changed = true;
+		return add_loss(im, r, LOSS_THROTTLED, 1);
+	case REC_LOST:
+		im->lost_records += n;
+		break;
+	case REC_LOST_SAMPLES:
+		if (r->misc & MISC_LOST_BY_FILTER)
+			return 0;
+		im->lost_samples += n;
+		break;
+	default:
+		return 0;
+	}
+	im->loss_changed = true;
+	if (!im->counts_lost)
+		return add_loss(im, r,
+				r->type == REC_LOST ? LOSS_KERNEL_SAMPLES : LOSS_LOST_SAMPLES, n);
+	return loss_set(im->loss, UINT32_MAX, LOSS_KERNEL_SAMPLES,
+			im->lost_records > im->lost_samples ? im->lost_records : im->lost_samples);
+}
+
+/* --- what stands before the records that it is about ------------------------------------- */
+
+static int
+write_block(struct recording_writer *w, enum block_type type, struct buf *payload,
+	    struct fmt_where *where)
+{
+	int error = 0;
+
+	if (buf_failed(payload))
+		return fmt_fail(where, FMT_E_NOMEM, 0, "%s block", block_type_name(type));
+	if (payload->len > 0)
+		error = recording_writer_block(w, type, buf_span(payload), where);
+	buf_clear(payload);
+	return error;
+}
+
+static int
+write_loss(struct import *im, struct recording_writer *w, struct fmt_where *where)
+{
+	struct buf payload;
+	int error;
+
+	if (!im->loss_changed)
+		return 0;
+	buf_init(&payload);
+	loss_encode(im->loss, &payload);
+	recording_writer_lost(w, loss_samples(im->loss));
+	error = write_block(w, BLOCK_LOSS, &payload, where);
+	buf_done(&payload);
+	im->loss_changed = error != 0;
+	return error;
+}
+
+static int
+before_close(void *arg, struct recording_writer *w, struct fmt_where *where)
+{
+	struct import *im = arg;
+	int error = write_block(w, BLOCK_FOREIGN, &im->foreign, where);
+
+	if (!error)
+		error = write_block(w, BLOCK_BUILDIDS, &im->buildids, where);
+	return error ? error : write_loss(im, w, where);
+}
+
+/* --- items ------------------------------------------------------------------------------- */
+
+static int
+carry(struct import *im, const struct perfdata_item *item, struct fmt_where *where)
+{
+	enum foreign_kind kind = FOREIGN_RECORD;
+
+	if (item->kind == PERFDATA_ITEM_FILE)
+		kind = FOREIGN_FILE;
+	else if (item->kind == PERFDATA_ITEM_FEATURE)
+		kind = FOREIGN_FEATURE;
+	if (im->foreign.len > 0 && im->foreign.len + item->bytes.len > FOREIGN_BYTES) {
+		int error = write_block(im->writer, BLOCK_FOREIGN, &im->foreign, where);
+
+		if (error)
+			return error;
+	}
+	foreign_add(&im->foreign, kind, item->id, item->bytes);
+	if (buf_failed(&im->foreign))
+		return fmt_fail(where, FMT_E_NOMEM, item->offset, "what is not a kernel record");
+	return 0;
+}
+
+static int
+take_record(struct import *im, const struct perfdata_item *item, struct fmt_where *where)
+{
+	im->result.records++;
+	if (!item->parsed)
+		im->result.bad_records++;
+	else if (item->id == REC_SAMPLE)
+		im->result.samples++;
+	else if (count_loss(im, &item->record) < 0)
+		return fmt_fail(where, FMT_E_NOMEM, item->offset, "ledger");
+	return recording_writer_records(im->writer, item->bytes, NULL, where);
+}
+
+static int
+take_other(struct import *im, const struct perfdata_item *item, struct fmt_where *where)
+{
+	bool buildids =
+		(item->kind == PERFDATA_ITEM_FEATURE && item->id == PERFDATA_FEATURE_BUILD_ID) ||
+		(item->kind == PERFDATA_ITEM_TOOL && item->id == PERFDATA_BUILD_ID);
+	int error = carry(im, item, where);
+
+	if (!error && buildids && add_buildids(im, item->bytes) < 0)
+		error = fmt_fail(where, FMT_E_NOMEM, item->offset, "build-ids");
+	if (!error && item->meta_changed)
+		error = recording_writer_block(im->writer, BLOCK_META, span_of(NULL, 0), where);
+	return error;
+}
+
+static int
+perfdata_import_take(struct import *im, const struct perfdata_item *item, struct fmt_where *where)
+{
+	switch (item->kind) {
+	case PERFDATA_ITEM_RECORD:
+		return take_record(im, item, where);
+	case PERFDATA_ITEM_ROUND:
+		recording_writer_pass(im->writer, item->complete_ns);
+		break;
+	default:
+		break;
+	}
+	if (item->kind == PERFDATA_ITEM_TOOL || item->kind == PERFDATA_ITEM_ROUND)
+		im->result.tool_records++;
+	return take_other(im, item, where);
+}
+
+/* --- the whole --------------------------------------------------------------------------- */
+
+static int
+fill_meta(struct import *im, struct fmt_where *where)
+{
+	struct recording_meta *m = im->meta;
+
+	for (size_t i = 0; i < event_set_count(m->events); i++)
+		im->counts_lost |=
+			(event_set_at(m->events, i)->attr.read_format & PERF_FORMAT_LOST) != 0;
+	if (getrandom(m->file_id, sizeof(m->file_id), 0) != (ssize_t)sizeof(m->file_id))
+		return fmt_fail(where, FMT_E_IO, 0, "no random file id");
+	if (recording_meta_note(m, "imported from a perf.data") < 0)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "meta");
+	return 0;
+}
+
+static int
+open_both(struct import *im, struct io_source *source, struct io_sink *sink, bool *ret_reading,
+	  struct fmt_where *where)
+{
+	struct recording_writer_options options = { .before_close = before_close, .arg = im };
+	int error = perfdata_reader_open(source, &im->reader, where);
+
+	*ret_reading = true;
+	if (!error) {
+		*ret_reading = false;
+		im->meta = perfdata_reader_meta(im->reader);
+		im->loss = loss_new();
+		error = im->loss ? fill_meta(im, where) : fmt_fail(where, FMT_E_NOMEM, 0, "ledger");
+	}
+	if (error) {
+		sink->close(sink);
+		return error;
+	}
+	return recording_writer_open(sink, im->meta, &options, &im->writer, where);
+}
+
+static int
+perfdata_import_copy(struct import *im, bool *ret_reading, struct fmt_where *where)
+{
+	struct perfdata_item item;
+	int more, error = 0;
+
+	while (!error && (more = perfdata_reader_next(im->reader, &item, &im->result.where)) > 0)
+		error = perfdata_import_take(im, &item, where);
+	if (error)
+		return error;
+	im->result.ended = more;
+	if (more == -FMT_E_IO || more == -FMT_E_NOMEM) {
+		*ret_reading = true;
+		if (where)
+			*where = im->result.where;
+		return more;
+	}
+	error = recording_writer_flush(im->writer, where);
+	return error ? error : before_close(im, im->writer, where);
+}
+
+static void
+import_done(struct import *im)
+{
+	recording_writer_abandon(im->writer);
+	perfdata_reader_close(im->reader);
+	loss_free(im->loss);
+	buf_done(&im->foreign);
+	buf_done(&im->buildids);
+}
+
+int
+perfdata_import(struct io_source *source, struct io_sink *sink, struct perfdata_import_result *ret,
+		bool *ret_reading, struct fmt_where *where)
+{
+	struct import im = { 0 };
+	struct recording_writer *writer;
+	int error;
+
+	buf_init(&im.foreign);
+	buf_init(&im.buildids);
+	error = open_both(&im, source, sink, ret_reading, where);
+	if (!error)
+		error = perfdata_import_copy(&im, ret_reading, where);
+	if (!error) {
+		writer = im.writer;
+		im.writer = NULL;
+		error = recording_writer_close(writer, 0, where);
+		im.result.lost = loss_samples(im.loss);
+		im.result.health = *perfdata_reader_health(im.reader);
+		*ret = im.result;
+	}
+	import_done(&im);
+	return error;
+}

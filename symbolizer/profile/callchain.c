@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/callchain.h"
+
+#include <linux/perf_event.h>
+
+#include "format/columns/columns_view.h"
+
+/* Linux 6.19: the user part comes later; its cookie is the next word. */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+/* The mode that a marker switches to; false: nobody knows it, and it is passed over. */
+static bool
+marker_mode(uint64_t word, enum callchain_mode *ret)
+{
+	switch (word) {
+	case PERF_CONTEXT_KERNEL:
+		*ret = CALLCHAIN_KERNEL;
+		return true;
+	case PERF_CONTEXT_USER:
+		*ret = CALLCHAIN_USER;
+		return true;
+	case PERF_CONTEXT_HV:
+		*ret = CALLCHAIN_HYPERVISOR;
+		return true;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL:
+		*ret = CALLCHAIN_GUEST_KERNEL;
+		return true;
+	case PERF_CONTEXT_GUEST_USER:
+		*ret = CALLCHAIN_GUEST_USER;
+		return true;
+	}
+	return false;
+}
+
+void
+callchain_of_record(const struct perf_record *r, struct callchain_words *ret)
+{
+	*ret = (struct callchain_words){ .misc = r->misc,
+					 .has_ip = r->sample.have & PERF_SAMPLE_IP,
+					 .ip = r->sample.ip,
+					 .nr = span_words(r->sample.callchain),
+					 .words = r->sample.callchain };
+}
+
+void
+callchain_of_columns(const struct columns_view *view, uint32_t source, uint32_t stack,
+		     struct callchain_words *ret)
+{
+	struct columns_view_stack s;
+
+	columns_view_stack(view, source, stack, &s);
+	*ret = (struct callchain_words){ .misc = s.misc,
+					 .has_ip = s.has_ip,
+					 .ip = s.ip,
+					 .nr = s.chain_words,
+					 .index = s.chain };
+	columns_view_stacks(view, &ret->frames);
+}
+
+static uint64_t
+word_at(const struct callchain_words *w, size_t i)
+{
+	return w->index ? w->frames[w->index[i]] : span_word(w->words, i);
+}
+
+/* From ip, or else from the chain, which begins with it. */
+void
+callchain_begin(struct callchain *c, const struct callchain_words *w, struct callchain_address *ret)
+{
+	enum callchain_mode mode = (enum callchain_mode)(w->misc & PERF_RECORD_MISC_CPUMODE_MASK);
+	uint64_t ip = w->has_ip ? w->ip : 0;
+
+	for (size_t i = 0; !w->has_ip && i < w->nr && !ip; i++) {
+		if (perf_context_marker(word_at(w, i)))
+			marker_mode(word_at(w, i), &mode);
+		else
+			ip = word_at(w, i);
+	}
+	if (mode == CALLCHAIN_UNKNOWN && ip)
+		mode = ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
+	*ret = (struct callchain_address){ .mode = mode, .ip = ip };
+	*c = (struct callchain){ .words = w, .leaf_mode = mode, .mode = mode, .first = true };
+}
+
+/*
+ * The first word of the context that was sampled repeats the leaf, which was given already. The
+ * first word of any other context is where that context was left (the instruction after a
+ * syscall, or the interrupted one): no return address either.
+ */
+bool
+callchain_next(struct callchain *c, struct callchain_address *ret)
+{
+	while (c->next < c->words->nr) {
+		uint64_t word = word_at(c->words, c->next++);
+		bool first = c->first;
+
+		if (perf_context_marker(word)) {
+			c->next += word == CONTEXT_USER_DEFERRED;
+			c->first = marker_mode(word, &c->mode) || c->first;
+			continue;
+		}
+		c->first = false;
+		if (first && !c->leaf_seen && c->mode == c->leaf_mode) {
+			c->leaf_seen = true;
+			continue;
+		}
+		*ret = (struct callchain_address){ c->mode, !first, word };
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * callchain: the addresses of a sample, the sampled place first and then its callers, each with
+ * the world that it is of.
+ */
+#ifndef SYMBOLIZER_PROFILE_CALLCHAIN_H
+#define SYMBOLIZER_PROFILE_CALLCHAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/recording/record_stream.h"
+
+/* PERF_RECORD_MISC_CPUMODE_MASK's values, which callchain markers switch between. */
+enum callchain_mode {
+	CALLCHAIN_UNKNOWN,
+	CALLCHAIN_KERNEL,
+	CALLCHAIN_USER,
+	CALLCHAIN_HYPERVISOR,
+	CALLCHAIN_GUEST_KERNEL,
+	CALLCHAIN_GUEST_USER,
+};
+
+struct callchain_address {
+	enum callchain_mode mode;
+	bool is_return; /* ip follows a call */
+	uint64_t ip;
+};
+
+/* What a sample tells of its stack, from a record or from columns. */
+struct callchain_words {
+	uint16_t misc; /* of the record's header */
+	bool has_ip;
+	uint64_t ip;
+	size_t nr;		/* words, context markers included */
+	struct span words;	/* they, unless index is set: */
+	const uint32_t *index;	/* then frames[index[i]] */
+	const uint64_t *frames; /* of the whole block */
+};
+
+/* Of a SAMPLE, which has to outlive it. */
+void callchain_of_record(const struct perf_record *r, struct callchain_words *ret);
+/* Of a sample of columns, likewise. */
+void callchain_of_columns(const struct columns_view *view, uint32_t source, uint32_t stack,
+			  struct callchain_words *ret);
+
+struct callchain {
+	const struct callchain_words *words;
+	size_t next;
+	enum callchain_mode leaf_mode, mode;
+	bool first, leaf_seen;
+};
+
+/* words is borrowed. *ret is the sampled place; there is always one. */
+void callchain_begin(struct callchain *c, const struct callchain_words *words,
+		     struct callchain_address *ret);
+/* The next caller; false: there is none. */
+bool callchain_next(struct callchain *c, struct callchain_address *ret);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/folded.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/buf.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/text/escape.h"
+
+/* Frames in order of their names, so that stacks are compared without touching strings. */
+struct folded {
+	const struct profile *profile;
+	struct buf names; /* NUL-terminated, one after another */
+	size_t *name;	  /* by frame id: where in names */
+	uint32_t *rank;	  /* by frame id: equal for equal names */
+	uint32_t *order;  /* frame ids by name */
+	struct profile_stack *stacks;
+	size_t nr_stacks;
+};
+
+static const char *
+name_at(const struct folded *f, uint32_t id)
+{
+	return (const char *)f->names.p + f->name[id];
+}
+
+static void
+add_name(struct folded *f, const struct frame *frame, bool annotate_kernel)
+{
+	const char *dso = frame->dso ? frame->dso : "[unknown]";
+	bool bare = !frame->symbol && dso[0] != '[';
+
+	if (bare)
+		buf_u8(&f->names, '[');
+	escape_folded(&f->names, frame->symbol ? frame->symbol : dso);
+	if (bare)
+		buf_u8(&f->names, ']');
+	if (annotate_kernel && frame->kernel)
+		buf_append(&f->names, "_[k]", 4);
+	buf_u8(&f->names, 0);
+}
+
+static int
+compare_frames(const void *va, const void *vb, void *arg)
+{
+	const uint32_t *a = va, *b = vb;
+	const struct folded *f = arg;
+
+	return strcmp(name_at(f, *a), name_at(f, *b));
+}
+
+static int
+rank_frames(struct folded *f, const struct folded_options *o)
+{
+	const size_t n = profile_frames(f->profile);
+
+	f->name = calloc(n + 1, sizeof(*f->name));
+	f->rank = calloc(n + 1, sizeof(*f->rank));
+	f->order = calloc(n + 1, sizeof(*f->order));
+	if (!f->name || !f->rank || !f->order)
+		return -FMT_E_NOMEM;
+	for (uint32_t id = 0; id < n; id++) {
+		f->order[id] = id;
+		f->name[id] = f->names.len;
+		add_name(f, profile_frame(f->profile, id), o->annotate_kernel);
+	}
+	if (buf_failed(&f->names))
+		return -FMT_E_NOMEM;
+	qsort_r(f->order, n, sizeof(*f->order), compare_frames, f);
+	for (size_t i = 1; i < n; i++) {
+		bool same = strcmp(name_at(f, f->order[i - 1]), name_at(f, f->order[i])) == 0;
+
+		f->rank[f->order[i]] = same ? f->rank[f->order[i - 1]] : (uint32_t)i;
+	}
+	return 0;
+}
+
+static int
+pick_stacks(struct folded *f, int event)
+{
+	const size_t n = profile_stacks(f->profile);
+
+	f->stacks = calloc(n + 1, sizeof(*f->stacks));
+	if (!f->stacks)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		profile_stack_at(f->profile, i, &f->stacks[f->nr_stacks]);
+		f->nr_stacks += f->stacks[f->nr_stacks].event == event;
+	}
+	return 0;
+}
+
+static int
+compare_stacks(const void *va, const void *vb, void *arg)
+{
+	const struct profile_stack *a = va, *b = vb;
+	const struct folded *f = arg;
+	int c = strcmp(a->comm, b->comm);
+
+	for (uint32_t i = 1; c == 0 && i <= a->nr_frames && i <= b->nr_frames; i++) {
+		uint32_t ra = f->rank[a->frames[a->nr_frames - i]];
+		uint32_t rb = f->rank[b->frames[b->nr_frames - i]];
+
+		c = (ra > rb) - (ra < rb);
+	}
+	if (c == 0)
+		c = (a->nr_frames > b->nr_frames) - (a->nr_frames < b->nr_frames);
+	return c;
+}
+
+static void
+write_line(const struct folded *f, const struct profile_stack *s, uint64_t n, struct buf *scratch,
+	   FILE *out)
+{
+	buf_clear(scratch);
+	escape_folded(scratch, s->comm);
+	for (uint32_t i = s->nr_frames; i-- > 0;) {
+		const char *name = name_at(f, s->frames[i]);
+
+		buf_u8(scratch, ';');
+		buf_append(scratch, name, strlen(name));
+	}
+	if (!buf_failed(scratch)) {
+		fwrite(scratch->p, 1, scratch->len, out);
+		fprintf(out, " %" PRIu64 "\n", n);
+	}
+}
+
+static int
+write_stacks(const struct folded *f, const struct folded_options *o, FILE *out)
+{
+	struct buf scratch;
+	uint64_t n = 0;
+	int err = 0;
+
+	buf_init(&scratch);
+	for (size_t i = 0; i < f->nr_stacks && err == 0; i++) {
+		const struct profile_stack *s = &f->stacks[i];
+
+		n += o->by_period ? s->weight.period : s->weight.samples;
+		if (i + 1 < f->nr_stacks && compare_stacks(s, s + 1, (void *)(uintptr_t)f) == 0)
+			continue;
+		write_line(f, s, n, &scratch, out);
+		err = buf_failed(&scratch) ? -FMT_E_NOMEM : 0;
+		n = 0;
+	}
+	buf_done(&scratch);
+	return err;
+}
+
+int
+folded_write(const struct profile *p, const struct folded_options *o, FILE *out)
+{
+	struct folded f = { .profile = p };
+	int err;
+
+	buf_init(&f.names);
+	err = rank_frames(&f, o);
+	if (err == 0)
+		err = pick_stacks(&f, o->event);
+	if (err == 0) {
+		qsort_r(f.stacks, f.nr_stacks, sizeof(*f.stacks), compare_stacks, &f);
+		err = write_stacks(&f, o, out);
+	}
+	buf_done(&f.names);
+	free(f.name);
+	free(f.rank);
+	free(f.order);
+	free(f.stacks);
+	return err;
+}

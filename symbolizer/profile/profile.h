@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile: the samples of a recording as distinct stacks of named frames, with weights.
+ *
+ * What every report and export starts from. Frames and comms are small integers; strings
+ * are touched only by who prints.
+ */
+#ifndef SYMBOLIZER_PROFILE_PROFILE_H
+#define SYMBOLIZER_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/model/task_model.h"
+#include "format/recording/record_stream.h"
+#include "symbolizer/profile/filter.h"
+#include "symbolizer/resolve/resolve.h"
+
+struct profile;
+
+struct profile_weight {
+	uint64_t samples, period;
+};
+
+struct profile_stack {
+	const char *comm;	/* interned */
+	const char *cgroup;	/* interned; when the profile keys by it, else NULL */
+	uint32_t pid, tid, cpu; /* when the profile keys by them; else 0 */
+	int event;		/* for profile_event_name(); -1: none */
+	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
+	uint32_t nr_frames;	/* at least 1 */
+	struct profile_weight weight;
+};
+
+struct profile_options {
+	const struct filter *filter; /* NULL: everything; its times are the stream's window */
+	bool by_pid, by_tid, by_cpu, by_cgroup; /* keep stacks of different ones apart */
+	bool by_address;			/* likewise frames */
+	bool leaf_only;				/* callers are not needed: flat report */
+};
+
+/*
+ * Of one recording or several. resolver and options have to outlive the profile, whose strings
+ * are the resolver's. NULL: out of memory.
+ */
+struct profile *profile_new(struct resolver *resolver, const struct profile_options *options);
+/*
+ * Reads the whole stream, from its start. Partial data is not an error: see the reader's
+ * health. shift_ns is added to its times, for the totals. When reading fails half-way, what was
+ * read until then stays; after -FMT_E_NOMEM the profile is good for nothing but profile_free().
+ * Before each recording: resolver_begin().
+ */
+int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
+		struct fmt_where *where);
+void profile_free(struct profile *p);
+
+/* Events of recordings that have equal names are one. */
+const char *profile_event_name(const struct profile *p, int event);
+/* All of its samples that the filter looked at (filter_scope()), chosen or not. */
+struct profile_weight profile_event_whole(const struct profile *p, int event);
+
+size_t profile_stacks(const struct profile *p);
+void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
+/*
+ * The frame of an id: symbol, dso; ip is that of one of its samples. Frames of equal object,
+ * symbol and miss have one id, unless by_address; so all that is unknown in one object is one frame.
+ */
+const struct frame *profile_frame(const struct profile *p, uint32_t id);
+size_t profile_frames(const struct profile *p);
+
+struct profile_totals {
+	uint64_t samples, period;	     /* after the filter */
+	uint64_t filtered;		     /* samples left out by it */
+	uint64_t start_ns, end_ns;	     /* first and last sample */
+	uint64_t unresolved[RESOLVE_MISSES]; /* leaf frames by reason */
+	struct task_model_left_out left_out; /* for want of room, the resolver's names among them */
+	uint64_t bad_blocks; /* of kernel symbols and build-ids: not read to their ends */
+};
+const struct profile_totals *profile_totals(const struct profile *p);
+
+#endif

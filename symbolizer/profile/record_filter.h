@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record_filter: a filter of samples for who reads records as they are, without a profile: it
+ * follows the names of control groups by the records themselves. Of one recording.
+ */
+#ifndef SYMBOLIZER_PROFILE_RECORD_FILTER_H
+#define SYMBOLIZER_PROFILE_RECORD_FILTER_H
+
+#include "format/model/kernel_names.h"
+#include "format/recording/record_stream.h"
+#include "symbolizer/profile/filter.h"
+
+struct record_filter {
+	const struct filter *filter;
+	struct kernel_names names;
+};
+
+/* filter is borrowed; NULL: everything passes. It has no --comm, --dso or --symbol. */
+void record_filter_init(struct record_filter *f, const struct filter *filter);
+void record_filter_done(struct record_filter *f);
+
+/*
+ * To be shown every record of the stream, in its order: 1 it passes, as all that are no samples
+ * do; 0; -FMT_E_NOMEM.
+ */
+int record_filter_see(struct record_filter *f, const struct stream_record *rec,
+		      const struct event_set *events);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report: the rows of a flat report: stacks of a profile added up by what the reader wants
+ * to see (command, object, symbol, ...), for each event apart.
+ *
+ * self: samples taken there. total (children): samples with it anywhere in their stack,
+ * counted once per stack however often it recurs. Numbers only; printing is the command's.
+ */
+#ifndef SYMBOLIZER_PROFILE_REPORT_H
+#define SYMBOLIZER_PROFILE_REPORT_H
+
+#include "symbolizer/profile/profile.h"
+
+/* name of the key, title of its column, is it a number, what it is */
+#define REPORT_KEYS(X)                                                                             \
+	X(comm, "Command", false, "command name")                                                  \
+	X(dso, "Shared Object", false, "file or region the code was in")                           \
+	X(sym, "Symbol", false, "function; [k] kernel, [.] user")                                  \
+	X(address, "Address", true, "where in the object; of the kernel, in memory")               \
+	X(pid, "Pid", true, "process")                                                             \
+	X(tid, "Tid", true, "thread")                                                              \
+	X(cpu, "CPU", true, "CPU that was sampled")                                                \
+	X(cgroup, "Cgroup", false, "control group")                                                \
+	X(event, "Event", false, "event that took the sample")
+
+/* name of a column of numbers (perf's), its title */
+#define REPORT_NUMBERS(X)                                                                          \
+	X(overhead, "Overhead")                                                                    \
+	X(overhead_children, "Children")                                                           \
+	X(sample, "Samples")                                                                       \
+	X(period, "Period")
+
+/* Sort keys and, behind them, numbers. */
+enum report_column {
+#define X(name, title, number, help) REPORT_##name,
+	REPORT_KEYS(X)
+#undef X
+		REPORT_KEYS_MAX,
+	REPORT_BEFORE_NUMBERS = REPORT_KEYS_MAX - 1,
+#define X(name, title) REPORT_##name,
+	REPORT_NUMBERS(X)
+#undef X
+		REPORT_COLUMNS_MAX
+};
+
+struct report_list {
+	enum report_column v[REPORT_COLUMNS_MAX];
+	size_t n;
+	bool more; /* it began with '+': besides what there is without it */
+};
+
+struct report_options {
+	struct report_list keys;    /* what rows are told apart by */
+	struct report_list columns; /* those, and numbers, in the order of the text */
+	bool children;		    /* fill in and order by total */
+	bool relative;		    /* shares are of what passed the filters, not of the whole */
+};
+
+/*
+ * "comm,dso,sym" (symbol is sym), of the columns below end: REPORT_KEYS_MAX for sort keys,
+ * REPORT_COLUMNS_MAX. 0, or -1: the word at fault is *ret_bad (length *ret_len): not one of
+ * them, or one given twice.
+ */
+int report_parse_list(const char *text, enum report_column end, struct report_list *ret,
+		      const char **ret_bad, size_t *ret_len);
+bool report_has(const struct report_list *l, enum report_column column);
+
+/*
+ * Keys and columns by what was asked for, as perf report has it: fields take the place of numbers
+ * and, unless there is a sort, of the keys; of sort, those that fields do not have follow.
+ * samples: with their number. Both may be empty: comm,dso,sym with their shares. Shares of
+ * children are among the columns when o->children, and o->children is then whether they are.
+ */
+void report_choose(struct report_options *o, const struct report_list *sort,
+		   const struct report_list *fields, bool samples);
+
+/* What the profile has to tell apart for this report. */
+void report_profile_options(const struct report_options *o, struct profile_options *ret);
+
+struct report_value {
+	const char *text; /* of a name; NULL: unknown */
+	uint64_t number;  /* of a number; of a symbol: 1 in the kernel */
+};
+
+struct report_row {
+	int event;				     /* always a key */
+	struct report_value values[REPORT_KEYS_MAX]; /* by key; zero of what is none */
+	struct profile_weight self, total;
+};
+
+/* One event: its rows are [first, first + nr). */
+struct report_section {
+	int event;
+	struct profile_weight weight, whole; /* without what filters left out, and with it */
+	size_t first, nr;
+};
+
+/* Leaf samples without a name, by object and reason. */
+struct report_unknown {
+	const char *dso_path;
+	enum resolve_miss miss;
+	uint64_t samples;
+};
+
+struct report;
+
+/* Strings are the resolver's. 0, -FMT_E_NOMEM. */
+int report_build(const struct profile *p, const struct report_options *o, struct report **ret);
+void report_free(struct report *r);
+
+/* Sections by event; rows by weight descending, then by name: the order is always the same. */
+size_t report_sections(const struct report *r);
+const struct report_section *report_section_at(const struct report *r, size_t i);
+const struct report_row *report_row_at(const struct report *r, size_t i);
+/* Percent of all that w is. */
+double report_share(const struct profile_weight *w, const struct profile_weight *all);
+/* Percent that a row's weight is of what shares of its event are of. */
+double report_percent(const struct report *r, const struct report_section *s,
+		      const struct profile_weight *w);
+/* By samples descending. */
+size_t report_unknowns(const struct report *r);
+const struct report_unknown *report_unknown_at(const struct report *r, size_t i);
+
+#endif

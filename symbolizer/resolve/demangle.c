@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/resolve/demangle.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <bsd/string.h>
+#include <libiberty/demangle.h>
+
+/* Without it a name takes all of the stack. */
+#ifndef DMGL_NO_RECURSE_LIMIT
+#error "spoor needs the libiberty of binutils 2.32 or newer, with its limit of depth"
+#endif
+
+#define STUB "@plt"
+#define PAST_MAX (64u << 10) /* bytes: a name without references is no longer */
+#define LEFT_MAX 64
+#define LEFT SIZE_MAX /* it was too long */
+
+struct sink {
+	char *out;
+	size_t len, cap;
+	size_t past, past_max; /* what was said when it was full, and when that is enough */
+	jmp_buf full;
+};
+
+/*
+ * The demanglers cannot be told to stop: leaving by longjmp is the only bound on what an
+ * exponential name costs. Their callback interface keeps its state on the stack, so nothing
+ * is lost; but see demangle_rust().
+ */
+static void
+sink_add(const char *s, size_t len, void *opaque)
+{
+	struct sink *k = opaque;
+
+	if (k->past != 0 || len >= k->cap - k->len) {
+		k->past += len;
+		if (k->past > k->past_max)
+			longjmp(k->full, 1);
+		return;
+	}
+	/* An empty name may come as NULL. */
+	if (len != 0)
+		memcpy(k->out + k->len, s, len);
+	k->len += len;
+}
+
+static size_t
+demangle_run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
+	     int options, size_t past_max, char *out, size_t cap)
+{
+	struct sink k = { .out = out, .cap = cap, .past_max = past_max };
+
+	if (cap == 0)
+		return 0;
+	if (setjmp(k.full) != 0)
+		return LEFT;
+	if (!demangler(name, options, sink_add, &k) || k.len == 0 || k.past != 0)
+		return 0;
+	out[k.len] = '\0';
+	return k.len;
+}
+
+/* ".llvm.123456", as ThinLTO appends to promoted locals: gone, whatever comes after it kept. */
+static void
+drop_llvm_suffix(char *name)
+{
+	char *at = strstr(name, ".llvm.");
+	char *end;
+
+	if (at == NULL || !isdigit((unsigned char)at[6]))
+		return;
+	for (end = at + 6; isalnum((unsigned char)*end); end++)
+		;
+	memmove(at, end, strlen(end) + 1);
+}
+
+/*
+ * libiberty's limit of depth goes by length and refuses names over 1 KiB, of which C++ has
+ * many. Parsing them is no deeper than they are long; Rust's demangler in contrast follows
+ * references, and would follow one to itself for ever.
+ */
+static int
+depth(const char *name)
+{
+	return strlen(name) > DEMANGLE_RECURSION_LIMIT / 2 ? DMGL_NO_RECURSE_LIMIT : 0;
+}
+
+static size_t
+run_cxx(const char *name, int options, char *out, size_t cap)
+{
+	size_t len =
+		demangle_run(cplus_demangle_v3_callback, name, options | depth(name), 0, out, cap);
+
+	return len == LEFT ? 0 : len;
+}
+
+/*
+ * Without parameters libiberty says nothing of ".part.0" and the like, and neither does
+ * perf: the parts of a function add up to it.
+ */
+static size_t
+cxx_short(char *name, char *out, size_t cap)
+{
+	name[strcspn(name, ".")] = '\0';
+	return run_cxx(name, DMGL_NO_OPTS, out, cap);
+}
+
+/*
+ * "B", a number and "_" stand in Rust's names for what began at that place before. libiberty
+ * until 2022 follows one that leads back to itself until the stack is full (CVE-2021-46195):
+ * there none is followed.
+ */
+static bool
+has_reference(const char *name)
+{
+	const char *at = name;
+
+	while ((at = strchr(at, 'B')) != NULL) {
+		at++;
+		while (isalnum((unsigned char)*at))
+			at++;
+		if (*at == '_')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Who leaves libiberty in the middle of punycode loses a buffer from the heap, of 16 KiB at most. So a
+ * name that is too long is heard to its end, unless it has none: then it is left, but not often.
+ */
+static size_t
+demangle_rust(const char *name, char *out, size_t cap)
+{
+	static _Atomic unsigned left;
+	size_t len;
+
+	if (name[1] == 'R' && has_reference(name) && (DEMANGLE_ENDLESS_RUST || left >= LEFT_MAX))
+		return 0;
+	len = demangle_run(rust_demangle_callback, name, DMGL_NO_OPTS, PAST_MAX, out, cap);
+	left += len == LEFT;
+	return len == LEFT ? 0 : len;
+}
+
+/* A linkage stub is not the function that it jumps to: "@plt" stays behind the name. */
+static size_t
+keep_suffix(const char *suffix, char *out, size_t len, size_t cap)
+{
+	if (len == 0 || strlcpy(out + len, suffix, cap - len) >= cap - len)
+		return 0;
+	return len + strlen(suffix);
+}
+
+static size_t
+demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
+{
+	size_t len;
+
+	drop_llvm_suffix(copy);
+	/* First, because a legacy Rust name is a valid C++ name as well. */
+	len = demangle_rust(copy, out, cap);
+	if (len != 0 || copy[1] == 'R')
+		return len;
+	if (style == DEMANGLE_SHORT)
+		return cxx_short(copy, out, cap);
+	return run_cxx(copy, DMGL_PARAMS | DMGL_ANSI, out, cap);
+}
+
+size_t
+demangle(const char *name, enum demangle_style style, char *out, size_t cap)
+{
+	char copy[DEMANGLE_INPUT_MAX + 1];
+	size_t len;
+
+	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 &&
+	    strncmp(name, "_GLOBAL_", 8) != 0)
+		return 0;
+	len = strlcpy(copy, name, sizeof(copy));
+	if (len >= sizeof(copy))
+		return 0;
+	if (cap > DEMANGLE_OUTPUT_MAX)
+		cap = DEMANGLE_OUTPUT_MAX;
+	if (len <= sizeof(STUB) || strcmp(copy + len - (sizeof(STUB) - 1), STUB) != 0)
+		return demangle_copy(copy, style, out, cap);
+	copy[len - (sizeof(STUB) - 1)] = '\0';
+	return keep_suffix(STUB, out, demangle_copy(copy, style, out, cap), cap);
+}

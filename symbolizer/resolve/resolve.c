@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/resolve/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
+#include "symbolizer/object/object_store.h"
+#include "symbolizer/resolve/address_cache.h"
+#include "symbolizer/resolve/demangle.h"
+#include "symbolizer/resolve/kernel_image.h"
+#include "symbolizer/resolve/kernel_symbols.h"
+#include "symbolizer/text/intern.h"
+
+#define UNKNOWN_DSO "[unknown]"
+#define VDSO_PATH "[vdso]"
+
+/* What stands for one map_object of the task model. */
+struct mapped {
+	bool tried;
+	bool relative; /* [vdso], [vsyscall]: the map's start is the image's, whatever pgoff says */
+	uint32_t maj, min; /* these four say which object this is */
+	uint64_t ino;
+	struct buildid build_id;
+	enum resolve_miss miss; /* object NULL: why */
+	size_t tried_at;	/* number of objects loaded by then */
+	uint64_t vdso_epoch;	/* relative: which vDSO it was tried with */
+	struct object *object;
+	const char *dso, *path;
+	bool path_left_out; /* it is another than the object's */
+};
+
+struct resolver {
+	struct object_places places;
+	bool no_demangle;
+	enum demangle_style style;
+	struct intern *strings;
+	struct kernel_symbols *kernel;
+	struct kernel_image *kernel_image;
+	bool ask_image; /* for what the recording has no kernel symbol of */
+	bool image_given;
+	struct mapped *mapped;
+	size_t nr_mapped;
+	struct object **objects; /* loaded ones, shared by every map_object with their build-id */
+	size_t nr_objects, cap_objects;
+	struct slots by_build_id; /* indexes of objects */
+	struct address_cache user, kernel_cache;
+	const char *unknown, *kernel_dso;
+	uint64_t kernel_left_out; /* symbols of the recordings before */
+	struct buildid vdso_id;
+	uint64_t vdso_epoch; /* how often it changed */
+};
+
+static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
+
+static struct kernel_image *
+new_image(const struct resolver_options *o, struct intern *strings)
+{
+	return kernel_image_new(&(struct kernel_image_options){ .kallsyms = o->kallsyms,
+								.vmlinux = o->vmlinux,
+								.force = o->force },
+				strings);
+}
+
+struct resolver *
+resolver_new(const struct resolver_options *options)
+{
+	static const struct resolver_options none;
+	struct resolver *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	if (options == NULL)
+		options = &none;
+	r->places = (struct object_places){
+		.symfs = options->symfs,
+		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
+		.debug_cache = options->debug_cache,
+		.force = options->force,
+	};
+	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
+	r->no_demangle = options->no_demangle;
+	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
+	r->strings = intern_new();
+	if (r->strings != NULL) {
+		r->kernel = kernel_symbols_new(r->strings);
+		r->kernel_image = new_image(options, r->strings);
+		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
+		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
+	}
+	if (r->kernel == NULL || r->kernel_image == NULL || r->unknown == NULL ||
+	    r->kernel_dso == NULL) {
+		resolver_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void
+resolver_free(struct resolver *r)
+{
+	if (r == NULL)
+		return;
+	for (size_t i = 0; i < r->nr_objects; i++)
+		object_free(r->objects[i]);
+	free(r->objects);
+	slots_done(&r->by_build_id);
+	free(r->mapped);
+	address_cache_done(&r->user);
+	address_cache_done(&r->kernel_cache);
+	kernel_symbols_free(r->kernel);
+	kernel_image_free(r->kernel_image);
+	intern_free(r->strings);
+	free(r);
+}
+
+const char *
+resolver_intern(struct resolver *r, const char *s)
+{
+	return intern_string(r->strings, s);
+}
+
+uint64_t
+resolver_left_out(const struct resolver *r)
+{
+	return intern_left_out(r->strings) + r->kernel_left_out +
+		kernel_symbols_left_out(r->kernel);
+}
+
+/* --- objects --- */
+
+/* Build-ids are hashes: any eight bytes of one are as good as another hash of it. */
+static uint32_t
+build_id_hash(const struct buildid *id)
+{
+	uint64_t h = id->kind;
+
+	for (size_t i = 0; i < id->size; i++)
+		h = slots_mix(h, id->bytes[i]);
+	return (uint32_t)h;
+}
+
+static bool
+same_build_id(const void *owner, uint32_t index, const void *key)
+{
+	const struct resolver *r = owner;
+
+	return buildid_cmp(&r->objects[index]->build_id, key) == 0;
+}
+
+static struct object *
+find_loaded(const struct resolver *r, const struct buildid *id)
+{
+	uint32_t at = SLOTS_NONE;
+
+	if (id->size != 0)
+		at = slots_find(&r->by_build_id, build_id_hash(id), same_build_id, r, id);
+	return at != SLOTS_NONE ? r->objects[at] : NULL;
+}
+
+/* Takes the object over when it succeeds. */
+static int
+resolve_keep(struct resolver *r, struct object *o)
+{
+	int error = array_reserve(r->objects, r->nr_objects, r->cap_objects, 1);
+
+	if (!error && o->build_id.size != 0)
+		error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), r->nr_objects);
+	if (!error)
+		r->objects[r->nr_objects++] = o;
+	return error;
+}
+
+static int
+mapped_names(struct resolver *r, struct mapped *s, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path);
+	const char *base = path;
+
+	s->path = intern_string(r->strings, path);
+	/* What nothing but its path tells from others is asked for anew each time. */
+	s->path_left_out = s->path != NULL && strcmp(s->path, path) != 0 &&
+		(s->ino != 0 || s->build_id.size != 0);
+	if (len >= sizeof(deleted) && strcmp(path + len - (sizeof(deleted) - 1), deleted) == 0)
+		len -= sizeof(deleted) - 1;
+	/* "//anon" is a name as it is; "[anon:a/b]" has no directory. */
+	if (path[0] == '/' && path[1] != '/')
+		for (size_t i = 0; i + 1 < len; i++)
+			if (path[i] == '/')
+				base = path + i + 1;
+	s->dso = len ? intern_add(r->strings, base, len - (size_t)(base - path)) : r->unknown;
+	return s->path == NULL || s->dso == NULL ? -FMT_E_NOMEM : 0;
+}
+
+static int
+mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
+{
+	const struct map_object *wanted = map->object;
+	struct map_object vdso;
+	struct object *object;
+	int error;
+
+	if (wanted->build_id.size == 0 && strcmp(wanted->path, VDSO_PATH) == 0) {
+		vdso = *wanted;
+		vdso.build_id = r->vdso_id;
+		wanted = &vdso;
+	}
+	/* By another path it may be there already. */
+	s->object = find_loaded(r, &wanted->build_id);
+	s->tried_at = r->nr_objects;
+	if (s->object != NULL || s->tried) {
+		s->tried = true;
+		return 0;
+	}
+	s->tried = true;
+	error = object_store_load(&r->places, wanted, map, &object, &s->miss);
+	if (error || object == NULL)
+		return error;
+	error = resolve_keep(r, object);
+	if (error)
+		object_free(object);
+	else
+		s->object = object;
+	return error;
+}
+
+/*
+ * Is this still the object that the entry was made for? The model uses an index again when
+ * its object is gone, and a build-id that the recorder read itself can come late.
+ */
+static bool
+mapped_same(const struct mapped *s, const struct map_object *wanted)
+{
+	return s->path != NULL && buildid_cmp(&s->build_id, &wanted->build_id) == 0 &&
+		s->ino == wanted->ino && s->maj == wanted->maj && s->min == wanted->min &&
+		(s->path_left_out || strcmp(s->path, wanted->path) == 0);
+}
+
+static int
+mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *wanted)
+{
+	/* What was said of it before stood on less, or on another: nothing is kept. */
+	if (s->tried)
+		address_cache_clear(&r->user);
+	*s = (struct mapped){
+		.relative = strcmp(wanted->path, VDSO_PATH) == 0 ||
+			strcmp(wanted->path, "[vsyscall]") == 0,
+		.maj = wanted->maj,
+		.min = wanted->min,
+		.ino = wanted->ino,
+		.build_id = wanted->build_id,
+		.vdso_epoch = r->vdso_epoch,
+	};
+	return mapped_names(r, s, wanted->path);
+}
+
+static int
+mapped_of(struct resolver *r, const struct task_map *map, struct mapped **ret)
+{
+	const struct map_object *wanted = map->object;
+	struct mapped *s;
+	int error = 0;
+
+	if (wanted->index >= r->nr_mapped) {
+		size_t n = r->nr_mapped ? r->nr_mapped * 2 : 64;
+		struct mapped *mapped;
+
+		while (n <= wanted->index)
+			n *= 2;
+		mapped = reallocarray(r->mapped, n, sizeof(*mapped));
+		if (mapped == NULL)
+			return -FMT_E_NOMEM;
+		memset(mapped + r->nr_mapped, 0, (n - r->nr_mapped) * sizeof(*mapped));
+		r->mapped = mapped;
+		r->nr_mapped = n;
+	}
+	*ret = s = &r->mapped[wanted->index];
+	if (!mapped_same(s, wanted) || (s->relative && s->vdso_epoch != r->vdso_epoch))
+		error = mapped_renew(r, s, wanted);
+	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
+		error = mapped_load(r, s, map);
+	return error;
+}
+
+void
+resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id)
+{
+	if (buildid_cmp(id, &r->vdso_id) == 0)
+		return;
+	r->vdso_id = *id;
+	r->vdso_epoch++;
+	address_cache_clear(&r->user);
+}
+
+/* --- one recording after another --- */
+
+/* The indexes of those that stay change with it. */
+static int
+drop_unidentified(struct resolver *r)
+{
+	size_t nr = 0;
+	int error = 0;
+
+	slots_done(&r->by_build_id);
+	for (size_t i = 0; i < r->nr_objects; i++) {
+		struct object *o = r->objects[i];
+
+		if (o->build_id.size == 0) {
+			object_free(o);
+			continue;
+		}
+		if (!error)
+			error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), nr);
+		r->objects[nr++] = o;
+	}
+	r->nr_objects = nr;
+	return error;
+}
+
+static bool
+is_this_boot(const uint8_t *boot_id)
+{
+	static const uint8_t unknown[16];
+	uint8_t here[16] = { 0 };
+
+	if (boot_id == NULL)
+		return false;
+	recording_meta_read_id("/proc/sys/kernel/random/boot_id", here);
+	return memcmp(here, unknown, sizeof(here)) != 0 && memcmp(here, boot_id, sizeof(here)) == 0;
+}
+
+int
+resolver_begin(struct resolver *r, const struct resolver_recording *recording)
+{
+	struct kernel_symbols *kernel = kernel_symbols_new(r->strings);
+	int error = kernel ? drop_unidentified(r) : -FMT_E_NOMEM;
+
+	if (error) {
+		kernel_symbols_free(kernel);
+		return error;
+	}
+	r->kernel_left_out += kernel_symbols_left_out(r->kernel);
+	kernel_symbols_free(r->kernel);
+	r->kernel = kernel;
+	free(r->mapped);
+	r->mapped = NULL;
+	r->nr_mapped = 0;
+	r->vdso_id = (struct buildid){ 0 };
+	r->vdso_epoch++;
+	address_cache_clear(&r->user);
+	address_cache_clear(&r->kernel_cache);
+	r->places.start_realtime_ns = recording->start_realtime_ns;
+	r->places.this_boot = is_this_boot(recording->boot_id);
+	r->places.doubtful_until_ns = recording->perfdata_realtime_ns;
+	r->ask_image = true;
+	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
+			  r->places.this_boot);
+	return 0;
+}
+
+/* --- names --- */
+
+static int
+display_name(struct resolver *r, const char *raw, const char **ret)
+{
+	char out[DEMANGLE_OUTPUT_MAX];
+	/* With its "@VERSION", as perf prints it: cfree@GLIBC_2.2.5 is not what is linked to now. */
+	const char *name = intern_add(r->strings, raw, strnlen(raw, SYMBOL_NAME_MAX));
+	const char **pretty;
+
+	if (name == NULL)
+		return -FMT_E_NOMEM;
+	if (r->no_demangle || name[0] != '_') {
+		*ret = name;
+		return 0;
+	}
+	pretty = intern_note(r->strings, name);
+	if (*pretty == NULL) {
+		size_t len = demangle(name, r->style, out, sizeof(out));
+		const char *made = len ? intern_add(r->strings, out, len) : name;
+
+		if (made == NULL)
+			return -FMT_E_NOMEM;
+		/* The entry stays where it is when the table grows. */
+		*pretty = made;
+	}
+	*ret = *pretty;
+	return 0;
+}
+
+static int
+look_up(struct resolver *r, const struct object *o, uint64_t file_offset, bool exec, bool is_return,
+	struct resolved *ret)
+{
+	uint64_t vaddr;
+	struct symbol symbol;
+	int error;
+
+	*ret = (struct resolved){ .vaddr = file_offset, .miss = RESOLVE_NO_SYMBOL };
+	if (is_return && file_offset == 0)
+		return 0;
+	if (!elf_segments_vaddr(o->segments, o->nr_segments, file_offset - is_return, exec, &vaddr))
+		return 0;
+	ret->vaddr = vaddr + is_return;
+	if (!symtab_find(o->symbols, vaddr, &symbol) &&
+	    (o->stubs == NULL || !symtab_find(o->stubs, vaddr, &symbol)))
+		return 0;
+	error = display_name(r, symbol.name, &ret->symbol);
+	if (error)
+		return error;
+	ret->symbol_offset = ret->vaddr - symbol.start;
+	ret->miss = RESOLVE_OK;
+	return 0;
+}
+
+static void
+unmapped(const struct resolver *r, uint64_t ip, struct frame *ret)
+{
+	*ret = (struct frame){
+		.ip = ip,
+		.vaddr = ip,
+		.dso = r->unknown,
+		.dso_path = r->unknown,
+		.miss = RESOLVE_NO_MAP,
+	};
+}
+
+int
+resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
+	      struct frame *ret)
+{
+	const struct resolved *known;
+	struct resolved fresh;
+	struct mapped *s;
+	uint64_t offset;
+	int error;
+
+	if (map == NULL) {
+		unmapped(r, ip, ret);
+		return 0;
+	}
+	error = mapped_of(r, map, &s);
+	if (error)
+		return error;
+	*ret = (struct frame){ .ip = ip, .dso = s->dso, .dso_path = s->path };
+	offset = ip - map->start + (s->relative ? 0 : map->pgoff);
+	if (s->object == NULL) {
+		ret->vaddr = s->miss == RESOLVE_NOT_FILE ? ip : offset;
+		ret->miss = s->miss;
+		return 0;
+	}
+	/* A 32-bit process has another vDSO by the same name. */
+	if (s->relative && map->end <= UINT32_MAX) {
+		ret->vaddr = offset;
+		ret->miss = RESOLVE_NO_FILE;
+		return 0;
+	}
+	if (s->object->separate && !object_address(s->object, map, ip, &offset)) {
+		ret->vaddr = offset;
+		ret->miss = RESOLVE_NO_FILE;
+		return 0;
+	}
+	known = address_cache_find(&r->user, map->object->index, offset, is_return);
+	if (known == NULL) {
+		error = look_up(r, s->object, offset, map->prot & 4 /* PROT_EXEC */, is_return,
+				&fresh);
+		if (!error)
+			error = address_cache_add(&r->user, map->object->index, offset, is_return,
+						  &fresh);
+		if (error)
+			return error;
+		known = &fresh;
+	}
+	ret->vaddr = known->vaddr;
+	ret->symbol = known->symbol;
+	ret->symbol_offset = known->symbol_offset;
+	ret->miss = known->miss;
+	ret->doubt = s->object->doubt;
+	return 0;
+}
+
+/* --- the kernel --- */
+
+int
+resolver_add_ksyms(struct resolver *r, const struct block *block)
+{
+	/* What came along is whole: what it does not name has no name. */
+	r->ask_image = r->image_given;
+	address_cache_clear(&r->kernel_cache);
+	return kernel_symbols_add_block(r->kernel, block->payload);
+}
+
+int
+resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record)
+{
+	address_cache_clear(&r->kernel_cache);
+	return kernel_symbols_apply(r->kernel, record);
+}
+
+int
+resolver_kernel_map(struct resolver *r, const struct perf_record *record)
+{
+	address_cache_clear(&r->kernel_cache);
+	return kernel_image_map(r->kernel_image, &record->mmap);
+}
+
+const char *
+resolver_kernel_trouble(const struct resolver *r)
+{
+	return kernel_image_trouble(r->kernel_image);
+}
+
+/* 1 with *ret, 0, -FMT_E_NOMEM. */
+static int
+kernel_symbol(struct resolver *r, uint64_t address, struct kernel_symbol *ret,
+	      enum resolve_doubt *ret_doubt)
+{
+	int found;
+
+	*ret_doubt = RESOLVE_SURE;
+	if (kernel_symbols_find(r->kernel, address, ret))
+		return 1;
+	found = r->ask_image ? kernel_image_find(r->kernel_image, address, ret) : 0;
+	if (found > 0)
+		*ret_doubt = kernel_image_doubt(r->kernel_image);
+	return found;
+}
+
+int
+resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret)
+{
+	const struct resolved *known = address_cache_find(&r->kernel_cache, 0, ip, is_return);
+	struct resolved fresh = { .dso = r->kernel_dso, .miss = RESOLVE_NO_KSYM };
+	struct kernel_symbol symbol;
+	enum resolve_doubt doubt;
+	int found, error;
+
+	if (known == NULL) {
+		found = kernel_symbol(r, ip - is_return, &symbol, &doubt);
+		if (found < 0)
+			return found;
+		if (found) {
+			fresh.dso = symbol.dso;
+			fresh.symbol = symbol.name;
+			fresh.symbol_offset = ip - symbol.start;
+			fresh.miss = RESOLVE_OK;
+			fresh.doubt = (uint8_t)doubt;
+		}
+		error = address_cache_add(&r->kernel_cache, 0, ip, is_return, &fresh);
+		if (error)
+			return error;
+		known = &fresh;
+	}
+	*ret = (struct frame){
+		.ip = ip,
+		.vaddr = ip,
+		.symbol = known->symbol,
+		.symbol_offset = known->symbol_offset,
+		.dso = known->dso,
+		.dso_path = known->dso,
+		.kernel = true,
+		.miss = known->miss,
+		.doubt = known->doubt,
+	};
+	return 0;
+}

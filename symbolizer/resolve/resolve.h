@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * resolve: addresses to names.
+ *
+ * User addresses go map -> file offset -> ELF vaddr -> symbol, one object per build-id shared by
+ * all processes; a file whose build-id is not the recorded one is refused, never used. Kernel
+ * addresses go to the symbols that travelled with the recording; when none did, to those that
+ * kernel_image finds. Every string returned is interned: equal strings are the same pointer, for
+ * the resolver's life. Results are cached by (object, address).
+ */
+#ifndef SYMBOLIZER_RESOLVE_RESOLVE_H
+#define SYMBOLIZER_RESOLVE_RESOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/block/block.h"
+#include "format/model/task_model.h"
+#include "format/recording/recording_reader.h"
+#include "symbolizer/object/resolve_miss.h"
+
+struct frame {
+	uint64_t ip;		/* as sampled */
+	uint64_t vaddr;		/* in the object's ELF address space; ip when there is no object */
+	const char *symbol;	/* demangled; NULL: see miss */
+	uint64_t symbol_offset; /* vaddr (before any - 1) minus the symbol's start */
+	const char *dso;	/* short: "libc.so.6", "[kernel.kallsyms]", "[vdso]", "[unknown]" */
+	const char *dso_path;	/* as recorded; equals dso for the kernel */
+	bool kernel;
+	enum resolve_miss miss;
+	enum resolve_doubt doubt; /* of symbol */
+};
+
+struct resolver;
+
+struct resolver_options {
+	const char *symfs;	       /* prefix for recorded paths; NULL: none */
+	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
+	const char *debug_cache;       /* perf's, e.g. "/root/.debug"; NULL: none */
+	bool no_demangle;
+	bool full_names; /* demangle with parameters; perf prints without */
+	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */
+	const char *kallsyms, *vmlinux;
+	/* Takes files without a recorded build-id that seem to be others, and a vmlinux that is. */
+	bool force;
+};
+
+/* What of a recording tells which files are those that it saw. */
+struct resolver_recording {
+	uint64_t start_realtime_ns;	/* when it began; 0: not known */
+	const uint8_t *boot_id;		/* 16 bytes; NULL: not known */
+	struct buildid kernel_build_id; /* size 0: not known */
+	const char *kernel_release;	/* uname -r; NULL: not known */
+	/* It has no surrogates, and was written then: see object_store.h. 0: it has them. */
+	uint64_t perfdata_realtime_ns;
+};
+
+/* options (and what it points to) is borrowed for the resolver's life. NULL: out of memory. */
+struct resolver *resolver_new(const struct resolver_options *options);
+void resolver_free(struct resolver *r);
+/*
+ * A recording begins, the first or another. Kernel symbols, and what was believed of files without
+ * a build-id, are forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
+ */
+int resolver_begin(struct resolver *r, const struct resolver_recording *recording);
+
+/* Kernel symbols of a KSYMS block; entries add up. */
+int resolver_add_ksyms(struct resolver *r, const struct block *block);
+/* KSYMBOL records (BPF programs, trampolines): edits of the kernel map in time order. */
+int resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record);
+/* A MMAP record of the kernel or a module: where it lies. */
+int resolver_kernel_map(struct resolver *r, const struct perf_record *record);
+/* Why addresses of a kernel without symbols have no names, and what would help; NULL: they have. */
+const char *resolver_kernel_trouble(const struct resolver *r);
+
+/*
+ * Build-id of the vDSO of the recorded (64-bit) processes, which has no inode by which the
+ * task model could hand it on.
+ */
+void resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id);
+
+/*
+ * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the
+ * byte before it is looked up.
+ */
+int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
+		  struct frame *ret);
+int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret);
+
+/* Names that there was no room for, so far (INTERN_BYTES_MAX, KERNEL_SYMBOLS_MAX). */
+uint64_t resolver_left_out(const struct resolver *r);
+
+/* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
+const char *resolver_intern(struct resolver *r, const char *s);
+
+#endif

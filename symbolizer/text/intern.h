@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * intern: one copy of every string, so that equal strings are the same pointer.
+ *
+ * Strings live as long as the table. Each has one note, a pointer for its user: the
+ * resolver keeps a name's demangled form there, so that no name is demangled twice.
+ */
+#ifndef SYMBOLIZER_TEXT_INTERN_H
+#define SYMBOLIZER_TEXT_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longer strings are cut: no name or path that a person reads is near it. */
+#define INTERN_LENGTH_MAX 65535
+
+/*
+ * Of all strings: 500,000 names of the usual length of C++ names. What comes above it is one name
+ * for all, and counted each time it is asked for.
+ */
+#define INTERN_BYTES_MAX (64u << 20)
+#define INTERN_LEFT_OUT "[name left out]"
+
+struct intern;
+
+struct intern *intern_new(void); /* NULL: out of memory */
+void intern_free(struct intern *t);
+
+/* The one copy of len bytes of s (up to a NUL among them); NULL: out of memory. */
+const char *intern_add(struct intern *t, const char *s, size_t len);
+const char *intern_string(struct intern *t, const char *s);
+
+/* How often INTERN_LEFT_OUT was returned instead of a string. */
+uint64_t intern_left_out(const struct intern *t);
+
+/* The note of a string that intern_add() returned; NULL at first. */
+const char **intern_note(struct intern *t, const char *interned);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json_value: what recordings say, as values of JSON: names that need not be text, and numbers
+ * that need not be small.
+ */
+#ifndef SYMBOLIZER_TEXT_JSON_VALUE_H
+#define SYMBOLIZER_TEXT_JSON_VALUE_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+/* A name, a path, any bytes up to a NUL: what is not UTF-8 is escaped. NULL: out of memory. */
+json_t *json_value_text(const char *s);
+/* At most 2^63 - 1, where JSON's integers end here; only a forged file has more. */
+json_t *json_value_number(uint64_t n);
+
+#endif

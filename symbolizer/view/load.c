@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/view/load.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/bytes/time_text.h"
+#include "format/model/address_space.h"
+#include "symbolizer/input/coverage.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+
+int64_t
+load_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return time_text_ns(&ts);
+}
+
+int
+load_init(struct load_options *o, const char *command)
+{
+	*o = (struct load_options){ .command = command, .filter = filter_new(load_now()) };
+	if (o->filter)
+		return 0;
+	warnx("out of memory");
+	return EXIT_FAILED;
+}
+
+void
+load_done(struct load_options *o)
+{
+	filter_free(o->filter);
+	o->filter = NULL;
+}
+
+const char *
+load_option_name(int value)
+{
+	static const struct cli_option options[] = { LOAD_OPTIONS{ 0 } };
+
+	for (const struct cli_option *o = options; o->name; o++)
+		if (o->value == value)
+			return o->name;
+	return "";
+}
+
+/* A file that is not there is said at once, and not by frames without names. */
+static int
+given_file(const struct load_options *o, const char *name, const char *path)
+{
+	int fd;
+
+	if (o->kallsyms && o->vmlinux)
+		return cli_usage_error(o->command, "--kallsyms and --vmlinux: one of them");
+	fd = io_open(AT_FDCWD, path, 0);
+	if (fd >= 0) {
+		close(fd);
+		return CLI_GO_ON;
+	}
+	if (errno == ESPIPE || errno == ENOTSUP || errno == EISDIR)
+		screen_text_warn("--%s %s: is not a regular file", name, path);
+	else
+		warn("--%s %s", name, path);
+	return EXIT_FAILED;
+}
+
+int
+load_set(struct load_options *o, int value, const char *text)
+{
+	const char *why;
+
+	switch (value) {
+	case LOAD_OPTION_input:
+		o->path = text;
+		return CLI_GO_ON;
+	case LOAD_OPTION_symfs:
+		o->symfs = text;
+		return CLI_GO_ON;
+	case LOAD_OPTION_kallsyms:
+		o->kallsyms = text;
+		return given_file(o, "kallsyms", text);
+	case LOAD_OPTION_vmlinux:
+		o->vmlinux = text;
+		return given_file(o, "vmlinux", text);
+	case LOAD_OPTION_force:
+		o->force = true;
+		return CLI_GO_ON;
+	case LOAD_OPTION_no_demangle:
+		o->no_demangle = true;
+		return CLI_GO_ON;
+	}
+	if (value <= FILTER_OPTION_FIRST || value >= FILTER_OPTION_END)
+		return cli_usage_error(o->command, "option %d is nobody's", value);
+	if (filter_set(o->filter, value, text, &why) < 0)
+		return cli_usage_error(o->command, "--%s %s: %s", load_option_name(value), text,
+				       why);
+	return CLI_GO_ON;
+}
+
+/* Where perf, and debuginfo clients after it, keep files by build-id. */
+static char *
+debug_cache(void)
+{
+	const char *home = getenv("HOME");
+	char *path = NULL;
+
+	if (home && asprintf(&path, "%s/.debug", home) < 0)
+		path = NULL;
+	return path;
+}
+
+static int
+make_profile(struct load *l, const struct load_options *o)
+{
+	l->debug_cache = debug_cache();
+	l->resolver_options = (struct resolver_options){
+		.symfs = o->symfs,
+		.debug_cache = l->debug_cache,
+		.no_demangle = o->no_demangle,
+		.kallsyms = o->kallsyms,
+		.vmlinux = o->vmlinux,
+		.force = o->force,
+	};
+	l->resolver = resolver_new(&l->resolver_options);
+	if (l->resolver)
+		l->profile = profile_new(l->resolver, &l->profile_options);
+	return l->profile ? 0 : -FMT_E_NOMEM;
+}
+
+/* Before the open recording is read: what of the one before does not hold for it. */
+static int
+ready_resolver(struct load *l, const struct load_options *o)
+{
+	const struct recording_meta *m = recording_reader_meta(l->set.in.reader);
+	int err = l->resolver ? 0 : make_profile(l, o);
+
+	if (err < 0)
+		return err;
+	return resolver_begin(l->resolver,
+			      &(struct resolver_recording){
+				      .start_realtime_ns = m->start.realtime,
+				      .boot_id = m->boot_id,
+				      .kernel_build_id = m->kernel_build_id,
+				      .kernel_release = m->release,
+				      .perfdata_realtime_ns = l->set.in.perfdata_ns,
+			      });
+}
+
+/* Reads the open recording: 0, or -FMT_E_NOMEM; what else goes wrong is said. */
+static int
+read_one(struct load *l, const struct load_options *o)
+{
+	struct fmt_where where = { 0 };
+	int err = ready_resolver(l, o);
+
+	if (err == 0 && o->opened)
+		o->opened(&l->set.in);
+	if (err == 0)
+		err = profile_add(l->profile, l->set.in.stream, l->set.shift_ns, &where);
+	if (err < 0)
+		l->status = input_failed(&l->set.in, err, &where);
+	if (err == -FMT_E_NOMEM)
+		return err;
+	return input_set_finish(&l->set);
+}
+
+/* Names that stand on a file which may be another than the recorded one. */
+static void
+warn_doubts(const struct load *l)
+{
+	for (size_t i = 0; i < doubts_count(l->doubts); i++) {
+		const struct doubt *d = doubts_at(l->doubts, i);
+		char *path = escape_dup(d->dso_path);
+
+		screen_text_warn("%s: names of %s are %s", l->set.path, path ? path : "a file",
+				 resolve_doubt_text(d->doubt));
+		free(path);
+	}
+}
+
+/* What was too much to be kept. */
+static void
+warn_left_out(const struct load *l)
+{
+	const struct task_model_left_out *n = &profile_totals(l->profile)->left_out;
+	uint64_t bad_blocks = profile_totals(l->profile)->bad_blocks;
+
+	if (n->tasks > 0)
+		screen_text_warn("%s: more than %d tasks at a time: %" PRIu64
+				 " were forgotten, and what they ran may have no name",
+				 l->set.path, TASK_MODEL_LIVING_MAX, n->tasks);
+	if (n->maps > 0)
+		screen_text_warn("%s: more than %u maps at a time: %" PRIu64
+				 " were left out, and addresses in them have no name",
+				 l->set.path, ADDRESS_SPACES_MAPS_MAX, n->maps);
+	if (n->names > 0)
+		screen_text_warn("%s: more names than there is room for: left out %" PRIu64
+				 " times",
+				 l->set.path, n->names);
+	if (bad_blocks > 0)
+		screen_text_warn("%s: %" PRIu64 " blocks of kernel symbols or build-ids could not "
+				 "be read to the end: names are missing",
+				 l->set.path, bad_blocks);
+}
+
+int
+load_open(struct load *l, const struct load_options *o, const struct profile_options *po)
+{
+	int more, status;
+
+	memset(l, 0, sizeof(*l));
+	status = input_set_open(&l->set, o->path, o->filter);
+	if (status != 0)
+		return status;
+	l->profile_options = *po;
+	l->profile_options.filter = o->filter;
+	while ((more = input_set_next(&l->set)) > 0)
+		if (read_one(l, o) < 0)
+			return EXIT_FAILED;
+	if (more < 0)
+		return EXIT_FAILED;
+	if (!l->profile) {
+		coverage_warn_nothing(&l->set);
+		return EXIT_FAILED;
+	}
+	input_set_warn(&l->set, !o->told);
+	warn_left_out(l);
+	if (doubts_find(l->profile, &l->doubts) < 0) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
+	warn_doubts(l);
+	if (!o->told && l->set.dwarf)
+		screen_text_warn("%s: " LOAD_DWARF_TEXT, l->set.path);
+	if (!o->told && profile_totals(l->profile)->samples == 0)
+		coverage_warn_nothing(&l->set);
+	return 0;
+}
+
+void
+load_close(struct load *l)
+{
+	doubts_free(l->doubts);
+	profile_free(l->profile);
+	resolver_free(l->resolver);
+	input_set_close(&l->set);
+	free(l->debug_cache);
+	memset(l, 0, sizeof(*l));
+}
+
+const char *
+load_event_name(const struct load *l, int event)
+{
+	return profile_event_name(l->profile, event);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load: the options that every report and export has, and the way from them to a profile.
+ */
+#ifndef SYMBOLIZER_VIEW_LOAD_H
+#define SYMBOLIZER_VIEW_LOAD_H
+
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/input/input_set.h"
+#include "symbolizer/profile/doubts.h"
+#include "symbolizer/profile/filter.h"
+#include "symbolizer/profile/profile.h"
+
+/* name in code, letter, long name, argument, help */
+#define LOAD_OWN_OPTIONS(X)                                                                        \
+	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
+	X(kallsyms, 0, "kallsyms", "FILE",                                                         \
+	  "kernel symbols of a recording that has none: a copy of its /proc/kallsyms")             \
+	X(vmlinux, 0, "vmlinux", "FILE", "likewise from the kernel's ELF file")                    \
+	X(force, 0, "force", NULL,                                                                 \
+	  "take files that nothing shows to be the recorded ones; said where it mattered")         \
+	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
+	X(input, 'i', "input", "FILE",                                                             \
+	  "recording or archive directory to read; - is standard input")
+
+enum load_option {
+	LOAD_OPTION_FIRST = 0x800,
+#define X(id, letter, name, arg, help) LOAD_OPTION_##id,
+	LOAD_OWN_OPTIONS(X)
+#undef X
+};
+
+/* perf's other names of three of the filters. */
+#define LOAD_ALIASES(X) X(comm, "comms") X(dso, "dsos") X(symbol, "symbols")
+
+/* Rows for a command's table of struct cli_option, each with its comma. */
+#define LOAD_OPTIONS                                                                               \
+	FILTER_OPTIONS(LOAD_FILTER_ROW) LOAD_ALIASES(LOAD_ALIAS_ROW) LOAD_OWN_OPTIONS(LOAD_ROW)
+#define LOAD_ALIAS_ROW(id, name) { FILTER_OPTION_##id, 0, name, "NAMES", NULL },
+#define LOAD_FILTER_ROW(id, letter, name, arg, help)                                               \
+	{ FILTER_OPTION_##id, letter, name, arg, help },
+#define LOAD_ROW(id, letter, name, arg, help) { LOAD_OPTION_##id, letter, name, arg, help },
+
+struct load_options {
+	const char *command; /* for messages */
+	const char *path;    /* NULL: the default */
+	const char *symfs, *kallsyms, *vmlinux;
+	bool no_demangle, force;
+	struct filter *filter; /* made by load_init() */
+	bool told; /* the command itself tells what is lost, not unwound, or not there */
+	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
+};
+
+struct load {
+	struct input_set set; /* read to its end: what it counted is good, nothing in it is open */
+	struct resolver_options resolver_options;
+	char *debug_cache;
+	struct resolver *resolver;
+	struct profile *profile;
+	struct doubts *doubts;
+	struct profile_options profile_options;
+	int status; /* EXIT_FAILED when the input could only be read in part: report, then fail */
+};
+
+int load_init(struct load_options *o, const char *command); /* 0 or an exit status, said */
+void load_done(struct load_options *o);
+/* Takes an option of LOAD_OPTIONS: CLI_GO_ON, or an exit status, said. */
+int load_set(struct load_options *o, int value, const char *text);
+/* Its long name. */
+const char *load_option_name(int value);
+
+/* CLOCK_REALTIME in ns, for filter_new(). */
+int64_t load_now(void);
+
+/*
+ * Opens the input, one recording or an archive's, and reads all of it; what is damaged or lost
+ * is said on stderr. po tells what to keep apart. 0, or an exit status after a message;
+ * load_close() in any case. An error half-way is said and kept in l->status, for the command to
+ * end with.
+ */
+int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
+void load_close(struct load *l);
+
+/* What a recording with the option --call-graph dwarf shows instead of callers. */
+#define LOAD_DWARF_TEXT                                                                            \
+	"copies of user stacks (--call-graph dwarf) are not unwound yet: user code is shown "      \
+	"without its callers"
+
+/* Name of a stack's or row's event. */
+const char *load_event_name(const struct load *l, int event);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A report as one JSON object. Keys are stable: spoor(1) lists them. */
+#include "symbolizer/view/report_print.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/text/json_value.h"
+
+#define PERCENT_DIGITS 10
+#define JSON_FORMAT (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(PERCENT_DIGITS))
+
+/* NULL is what has no name. */
+static json_t *
+name(const char *s)
+{
+	return json_value_text(s ? s : "[unknown]");
+}
+
+static int
+set_key(json_t *j, const struct report_row *row, enum report_column key)
+{
+	static const struct {
+		const char *name;
+		bool number;
+	} keys[] = {
+#define X(name, title, number, help) { #name, number },
+		REPORT_KEYS(X)
+#undef X
+	};
+	const struct report_value *v = &row->values[key];
+	char address[24];
+
+	if (key == REPORT_event) /* every row has it */
+		return 0;
+	if (key == REPORT_sym)
+		return json_object_set_new(j, "symbol", name(v->text)) |
+			json_object_set_new(j, "kernel", json_boolean(v->number));
+	if (key == REPORT_address) {
+		snprintf(address, sizeof(address), "0x%" PRIx64, v->number);
+		return json_object_set_new(j, "address", json_string(address));
+	}
+	return json_object_set_new(j, keys[key].name,
+				   keys[key].number ? json_integer((int32_t)v->number)
+						    : name(v->text));
+}
+
+static json_t *
+make_row(const struct report_print *p, const struct report_section *s, const struct report_row *row)
+{
+	json_t *j = json_object();
+	int err;
+
+	err = json_object_set_new(j, "overhead",
+				  json_real(report_percent(p->report, s, &row->self)));
+	if (p->options->children) {
+		err |= json_object_set_new(j, "children",
+					   json_real(report_percent(p->report, s, &row->total)));
+		err |= json_object_set_new(j, "children_samples",
+					   json_value_number(row->total.samples));
+		err |= json_object_set_new(j, "children_period",
+					   json_value_number(row->total.period));
+	}
+	err |= json_object_set_new(j, "samples", json_value_number(row->self.samples));
+	err |= json_object_set_new(j, "period", json_value_number(row->self.period));
+	err |= json_object_set_new(j, "event", name(load_event_name(p->load, row->event)));
+	for (size_t i = 0; i < p->options->keys.n; i++)
+		err |= set_key(j, row, p->options->keys.v[i]);
+	if (err) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+/* Lines of a row stand four blanks further to the right: it is in an array in an object. */
+static int
+print_indented(const char *text, size_t len, void *arg)
+{
+	const char *end = text + len, *line;
+
+	(void)arg;
+	for (; (line = memchr(text, '\n', (size_t)(end - text))); text = line + 1) {
+		fwrite(text, 1, (size_t)(line + 1 - text), stdout);
+		fputs("    ", stdout);
+	}
+	fwrite(text, 1, (size_t)(end - text), stdout);
+	return 0;
+}
+
+static int
+print_row(const struct report_print *p, const struct report_section *s,
+	  const struct report_row *row, bool first)
+{
+	json_t *j = make_row(p, s, row);
+	int err = j ? 0 : -1;
+
+	fputs(first ? "\n    " : ",\n    ", stdout);
+	if (!err)
+		err = json_dump_callback(j, print_indented, NULL, JSON_FORMAT);
+	json_decref(j);
+	return err;
+}
+
+/* One at a time: as values, a million of them are 1.5 GiB. */
+static int
+print_rows(const struct report_print *p)
+{
+	bool first = true;
+	int err = 0;
+
+	fputs(",\n  \"rows\": [", stdout);
+	for (size_t i = 0; i < report_sections(p->report) && !err; i++) {
+		const struct report_section *s = report_section_at(p->report, i);
+
+		for (size_t k = s->first; k < s->first + s->nr && !err; k++) {
+			const struct report_row *row = report_row_at(p->report, k);
+
+			if (report_below_limit(p, s, row))
+				continue;
+			err = print_row(p, s, row, first);
+			first = false;
+		}
+	}
+	fputs(first ? "]\n}\n" : "\n  ]\n}\n", stdout);
+	return err;
+}
+
+/* All but the rows, without what ends it. */
+static int
+print_head(const json_t *j)
+{
+	char *text = json_dumps(j, JSON_FORMAT);
+	size_t len = text ? strlen(text) : 0;
+
+	if (len > 2)
+		fwrite(text, 1, len - 2, stdout);
+	free(text);
+	return len > 2 ? 0 : -1;
+}
+
+static json_t *
+make_events(const struct report_print *p)
+{
+	json_t *events = json_array();
+
+	for (size_t i = 0; i < report_sections(p->report); i++) {
+		const struct report_section *s = report_section_at(p->report, i);
+		json_t *j = json_object();
+
+		json_object_set_new(j, "event", name(load_event_name(p->load, s->event)));
+		json_object_set_new(j, "samples", json_value_number(s->weight.samples));
+		json_object_set_new(j, "period", json_value_number(s->weight.period));
+		json_object_set_new(j, "whole_samples", json_value_number(s->whole.samples));
+		json_object_set_new(j, "whole_period", json_value_number(s->whole.period));
+		json_array_append_new(events, j);
+	}
+	return events;
+}
+
+static json_t *
+make_loss(const struct loss *loss)
+{
+	json_t *j = json_object();
+
+	for (int c = 0; c < LOSS_CAUSES; c++)
+		json_object_set_new(j, loss_key((enum loss_cause)c),
+				    json_value_number(loss ? loss_total(loss, (enum loss_cause)c)
+							   : 0));
+	return j;
+}
+
+static json_t *
+make_unresolved(const struct profile_totals *t)
+{
+	static const char *const keys[RESOLVE_MISSES] = {
+		[RESOLVE_NO_MAP] = "no_map",	 [RESOLVE_NO_FILE] = "no_file",
+		[RESOLVE_MISMATCH] = "mismatch", [RESOLVE_NO_SYMBOL] = "no_symbol",
+		[RESOLVE_NOT_FILE] = "not_file", [RESOLVE_NO_KSYM] = "no_kernel_symbol",
+		[RESOLVE_UNSURE] = "unsure",	 [RESOLVE_BAD_FILE] = "bad_file",
+	};
+	json_t *j = json_object();
+
+	for (int i = RESOLVE_OK + 1; i < RESOLVE_MISSES; i++)
+		json_object_set_new(j, keys[i], json_value_number(t->unresolved[i]));
+	return j;
+}
+
+static json_t *
+make_doubts(const struct doubts *doubts)
+{
+	static const char *const keys[RESOLVE_DOUBTS] = {
+		[RESOLVE_UNVERIFIED] = "unverified",
+		[RESOLVE_FORCED] = "forced",
+	};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < doubts_count(doubts); i++) {
+		const struct doubt *d = doubts_at(doubts, i);
+		json_t *j = json_object();
+
+		json_object_set_new(j, "dso_path", name(d->dso_path));
+		json_object_set_new(j, "doubt", json_string(keys[d->doubt]));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+/* null: there is no sample, or nobody knows the time of day. */
+static json_t *
+realtime(const struct input_set *set, uint64_t ns)
+{
+	const struct clock_triple *start = &set->start;
+
+	if (set->samples == 0 || start->realtime == 0)
+		return json_null();
+	return json_value_number(ns - start->monotonic + start->realtime);
+}
+
+int
+report_print_json(const struct report_print *p)
+{
+	const struct profile_totals *t = profile_totals(p->load->profile);
+	const struct input_set *set = &p->load->set;
+	const struct loss *loss = set->loss;
+	json_t *j = json_object();
+	int err;
+
+	err = json_object_set_new(j, "file", name(set->path));
+	err |= json_object_set_new(j, "hostname", name(set->hostname ? set->hostname : ""));
+	err |= json_object_set_new(j, "first_realtime_ns", realtime(set, set->first_ns));
+	err |= json_object_set_new(j, "last_realtime_ns", realtime(set, set->last_ns));
+	err |= json_object_set_new(j, "samples", json_value_number(t->samples));
+	err |= json_object_set_new(j, "lost", json_value_number(loss ? loss_samples(loss) : 0));
+	err |= json_object_set_new(j, "period", json_value_number(t->period));
+	err |= json_object_set_new(j, "filtered", json_value_number(t->filtered));
+	err |= json_object_set_new(j, "start_ns", json_value_number(t->start_ns));
+	err |= json_object_set_new(j, "end_ns", json_value_number(t->end_ns));
+	err |= json_object_set_new(j, "throttled",
+				   json_value_number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
+	err |= json_object_set_new(j, "loss", make_loss(loss));
+	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
+	err |= json_object_set_new(j, "doubts", make_doubts(p->load->doubts));
+	err |= json_object_set_new(j, "percentage",
+				   json_string(p->options->relative ? "relative" : "absolute"));
+	err |= json_object_set_new(j, "events", make_events(p));
+	/* A failed write shows at exit. */
+	err = err || print_head(j) || print_rows(p);
+	json_decref(j);
+	return err ? -FMT_E_NOMEM : 0;
+}

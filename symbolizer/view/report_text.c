@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The text of a report: comment lines that begin with "#", and rows, as perf report --stdio
+ * prints them, so that what reads one reads the other.
+ */
+#include "symbolizer/view/report_print.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/time_text.h"
+#include "symbolizer/cli/pager.h"
+#include "symbolizer/input/coverage.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/text/table.h"
+
+#define UNKNOWNS_SHOWN 10
+#define GAPS_SHOWN 10
+
+/* A sentence; where a terminal has no room for it, further lines begin with indent. */
+#define say(indent, ...) screen_text_print(stdout, cli_columns(), indent, __VA_ARGS__)
+
+bool
+report_below_limit(const struct report_print *p, const struct report_section *s,
+		   const struct report_row *row)
+{
+	const struct profile_weight *w = p->options->children ? &row->total : &row->self;
+
+	return report_percent(p->report, s, w) < p->percent_limit;
+}
+
+static void
+print_gaps(const struct report_print *p)
+{
+	const struct gap_list *l = &p->load->set.gaps;
+	char text[160];
+
+	for (size_t i = 0; i < l->nr && i < GAPS_SHOWN; i++) {
+		input_gap_text(&l->gaps[i], p->load->set.start.monotonic, text, sizeof(text));
+		say("#      ", "# Gap: %s", text);
+	}
+	if (l->nr > GAPS_SHOWN || l->more)
+		printf("# Gap: and %" PRIu64 " more\n", l->nr - GAPS_SHOWN + l->more);
+}
+
+static void
+print_loss(const struct report_print *p)
+{
+	const struct loss *loss = p->load->set.loss;
+
+	printf("# Total Lost Samples: %" PRIu64 "\n", loss ? loss_samples(loss) : 0);
+	for (int c = 0; loss && c < LOSS_CAUSES; c++) {
+		uint64_t n = loss_total(loss, (enum loss_cause)c);
+		char text[64];
+
+		input_loss_text((enum loss_cause)c, n, text, sizeof(text));
+		if (n > 0)
+			say("#     ", "#   %s: %s", text, loss_text((enum loss_cause)c));
+	}
+	print_gaps(p);
+	puts("#");
+}
+
+/* What the report is of: which file was found, of which host, when. */
+static int
+print_recording(const struct report_print *p)
+{
+	const struct input_set *set = &p->load->set;
+	char *path = escape_dup(set->path), *host = escape_dup(set->hostname ? set->hostname : "");
+	char covers[COVERAGE_BYTES] = "";
+	int err = path && host ? 0 : -FMT_E_NOMEM;
+
+	if (set->samples > 0)
+		coverage_text(&set->start, set->first_ns, set->last_ns, covers);
+	if (err == 0)
+		say("#   ", "# Recording: %s%s%s%s%s", path, *host ? ", host " : "", host,
+		    *covers ? ", " : "", covers);
+	free(path);
+	free(host);
+	return err;
+}
+
+static void
+print_nothing(const struct report_print *p)
+{
+	char text[512];
+
+	coverage_nothing(&p->load->set, text, sizeof(text));
+	say("#   ", "# %c%s.", toupper((unsigned char)text[0]), text + 1);
+}
+
+static void
+print_totals(const struct report_print *p)
+{
+	const struct profile_totals *t = profile_totals(p->load->profile);
+
+	if (t->samples > 0)
+		printf("# Samples: %" PRIu64 " over %.3f s\n", t->samples,
+		       (double)(t->end_ns - t->start_ns) / SECOND_NS);
+	if (t->filtered > 0)
+		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
+	if (t->samples == 0)
+		print_nothing(p);
+	if (p->load->set.dwarf)
+		say("#   ", "# Note: " LOAD_DWARF_TEXT ".");
+	puts("#");
+}
+
+/* What would help, besides what resolve_miss_text() says. */
+static const char *
+advice(const struct report_print *p, enum resolve_miss miss)
+{
+	switch (miss) {
+	case RESOLVE_NO_FILE:
+		return "copy the file here, or give --symfs a directory that has it";
+	case RESOLVE_MISMATCH:
+		return "give --symfs a directory that has the recorded build";
+	case RESOLVE_UNSURE:
+		return "--force takes it";
+	case RESOLVE_NO_SYMBOL:
+		return "install its debug symbols (packages *-dbgsym, *-debuginfo)";
+	case RESOLVE_NO_KSYM:
+		return resolver_kernel_trouble(p->load->resolver);
+	default:
+		return NULL;
+	}
+}
+
+static int
+print_unknown(const struct report_print *p, const struct report_unknown *u, struct buf *scratch)
+{
+	const char *help = advice(p, u->miss);
+
+	buf_clear(scratch);
+	escape(scratch, u->dso_path ? u->dso_path : "[unknown]");
+	buf_u8(scratch, 0);
+	if (buf_failed(scratch))
+		return -FMT_E_NOMEM;
+	say("#            ", "# %9" PRIu64 "  %s: %s%s%s", u->samples, (const char *)scratch->p,
+	    resolve_miss_text(u->miss), help ? "; " : "", help ? help : "");
+	return 0;
+}
+
+static int
+print_unknowns(const struct report_print *p)
+{
+	const uint64_t samples = profile_totals(p->load->profile)->samples;
+	const size_t n = report_unknowns(p->report);
+	uint64_t unknown = 0, rest = 0;
+	struct buf scratch;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unknown += report_unknown_at(p->report, i)->samples;
+		if (i >= UNKNOWNS_SHOWN)
+			rest += report_unknown_at(p->report, i)->samples;
+	}
+	if (unknown == 0)
+		return 0;
+	puts("#");
+	say("#   ",
+	    "# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol:", unknown,
+	    samples, 100.0 * (double)unknown / (double)samples);
+	buf_init(&scratch);
+	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN && err == 0; i++)
+		err = print_unknown(p, report_unknown_at(p->report, i), &scratch);
+	if (rest > 0 && err == 0)
+		printf("# %9" PRIu64 "  in %zu more objects\n", rest, n - UNKNOWNS_SHOWN);
+	buf_done(&scratch);
+	return err;
+}
+
+/* Numbers stand to the right and are whole. */
+static const struct table_column table_columns[] = {
+#define X(name, title, number, help) { title, number, !(number) },
+	REPORT_KEYS(X)
+#undef X
+#define X(name, title) { title, true, false },
+		REPORT_NUMBERS(X)
+#undef X
+};
+
+static void
+add_percent(const struct report_print *p, struct table *t, const struct report_section *s,
+	    const struct profile_weight *w)
+{
+	double percent = report_percent(p->report, s, w);
+
+	table_cellf(t,
+		    percent >= 5	     ? TABLE_HOT
+			    : percent >= 0.5 ? TABLE_WARM
+					     : TABLE_PLAIN,
+		    "%.2f%%", percent);
+}
+
+static void
+add_name(struct table *t, struct buf *scratch, const char *level, const char *name)
+{
+	buf_clear(scratch);
+	buf_append(scratch, level, strlen(level));
+	escape(scratch, name ? name : "[unknown]");
+	buf_u8(scratch, 0);
+	table_cell(t, buf_failed(scratch) ? NULL : (const char *)scratch->p, TABLE_PLAIN);
+}
+
+static void
+add_value(struct table *t, struct buf *scratch, enum report_column key,
+	  const struct report_value *v)
+{
+	if (key == REPORT_sym)
+		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
+	else if (key == REPORT_address)
+		table_cellf(t, TABLE_PLAIN, "0x%016" PRIx64, v->number);
+	else if (table_columns[key].right)
+		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)v->number);
+	else
+		add_name(t, scratch, "", v->text);
+}
+
+static void
+add_column(const struct report_print *p, struct table *t, struct buf *scratch,
+	   const struct report_section *s, const struct report_row *row, enum report_column column)
+{
+	switch (column) {
+	case REPORT_overhead:
+		add_percent(p, t, s, &row->self);
+		break;
+	case REPORT_overhead_children:
+		add_percent(p, t, s, &row->total);
+		break;
+	case REPORT_sample:
+		table_cellf(t, TABLE_PLAIN, "%" PRIu64, row->self.samples);
+		break;
+	case REPORT_period:
+		table_cellf(t, TABLE_PLAIN, "%" PRIu64, row->self.period);
+		break;
+	case REPORT_event:
+		add_name(t, scratch, "", load_event_name(p->load, row->event));
+		break;
+	default:
+		add_value(t, scratch, column, &row->values[column]);
+		break;
+	}
+}
+
+/* What passed the filters is a part: which, and what the shares are of. */
+static void
+print_part(const struct report_print *p, const struct report_section *s)
+{
+	if (s->whole.samples == s->weight.samples)
+		return;
+	say("#   ", "# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64 " samples); shares are of %s",
+	    report_share(&s->weight, &s->whole), s->weight.samples, s->whole.samples,
+	    p->options->relative ? "these samples" : "the whole");
+}
+
+static int
+print_heading(const struct report_print *p, const struct report_section *s)
+{
+	char *name = escape_dup(load_event_name(p->load, s->event));
+
+	if (!name)
+		return -FMT_E_NOMEM;
+	say("#   ", "# Samples: %" PRIu64 " of event '%s'", s->weight.samples, name);
+	printf("# Event count (approx.): %" PRIu64 "\n", s->weight.period);
+	print_part(p, s);
+	puts("#");
+	free(name);
+	return 0;
+}
+
+static void
+add_rows(const struct report_print *p, const struct report_section *s, struct table *t)
+{
+	const struct report_list *columns = &p->options->columns;
+	struct buf scratch;
+
+	buf_init(&scratch);
+	for (size_t i = s->first; i < s->first + s->nr; i++) {
+		const struct report_row *row = report_row_at(p->report, i);
+
+		for (size_t k = 0; k < columns->n && !report_below_limit(p, s, row); k++)
+			add_column(p, t, &scratch, s, row, columns->v[k]);
+	}
+	buf_done(&scratch);
+}
+
+static int
+print_section(const struct report_print *p, const struct report_section *s)
+{
+	const struct report_list *list = &p->options->columns;
+	struct table_column columns[REPORT_COLUMNS_MAX];
+	struct table *t;
+	int err;
+
+	for (size_t i = 0; i < list->n; i++) {
+		columns[i] = table_columns[list->v[i]];
+		if (list->v[i] == REPORT_overhead && p->options->children)
+			columns[i].title = "Self";
+	}
+	t = table_new(columns, list->n);
+	if (!t)
+		return -FMT_E_NOMEM;
+	add_rows(p, s, t);
+	err = p->table.rows_only ? 0 : print_heading(p, s);
+	if (err == 0)
+		err = table_print(t, stdout, &p->table);
+	table_free(t);
+	return err;
+}
+
+int
+report_print_text(const struct report_print *p)
+{
+	const bool quiet = p->table.rows_only;
+	int err = 0;
+
+	pager_start();
+	if (!quiet) {
+		err = print_recording(p);
+		print_loss(p);
+		print_totals(p);
+	}
+	for (size_t i = 0; i < report_sections(p->report) && err == 0; i++) {
+		if (i > 0)
+			puts(quiet ? "" : "\n#");
+		err = print_section(p, report_section_at(p->report, i));
+	}
+	if (err == 0 && !quiet)
+		err = print_unknowns(p);
+	return err;
+}

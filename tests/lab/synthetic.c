@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/lab/synthetic.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "format/block/ksyms.h"
+#include "format/record/record_build.h"
+#include "tests/lab/record_sample.h"
+
+struct memory_sink {
+	struct io_sink io;
+	struct buf *file;
+};
+
+static int
+memory_write(struct io_sink *self, const void *p, size_t n)
+{
+	buf_append(((struct memory_sink *)self)->file, p, n);
+	return 0;
+}
+
+static int
+memory_sync(struct io_sink *self)
+{
+	return 0;
+}
+
+static int
+memory_cut(struct io_sink *self, uint64_t size)
+{
+	((struct memory_sink *)self)->file->len = size;
+	return 0;
+}
+
+static void
+memory_close(struct io_sink *self)
+{
+	free(self);
+}
+
+static void
+ok(int err, const struct fmt_where *where)
+{
+	if (err < 0)
+		fail_msg("%s: %s", fmt_error_text(err), where ? where->detail : "");
+}
+
+static void
+add_event(struct synthetic *s, unsigned i, const char *name)
+{
+	uint8_t raw[EVENT_ATTR_SIZE_KNOWN];
+	size_t index;
+	int n = event_attr_encode(&s->attr[i], raw, sizeof(raw));
+
+	assert_true(n > 0);
+	ok(event_set_add(s->meta->events, span_of(raw, (size_t)n), name, &index), NULL);
+	assert_int_equal(index, i);
+	ok(event_set_add_id(s->meta->events, index, 100 + i), NULL);
+}
+
+void
+synthetic_begin(struct synthetic *s, uint64_t have)
+{
+	static const char *const names[] = { "cpu-clock", "page-faults" };
+	struct memory_sink *sink = calloc(1, sizeof(*sink));
+	struct recording_writer_options options = { 0 };
+	struct fmt_where where = { 0 };
+
+	memset(s, 0, sizeof(*s));
+	s->now = 1000000000;
+	s->period = 1000;
+	s->cpumode = PERF_RECORD_MISC_KERNEL;
+	buf_init(&s->file);
+	buf_init(&s->records);
+	s->meta = recording_meta_new();
+	assert_non_null(s->meta);
+	assert_non_null(sink);
+	for (unsigned i = 0; i < SYNTHETIC_EVENTS; i++) {
+		s->attr[i] = (struct event_attr){
+			.type = PERF_TYPE_SOFTWARE,
+			.size = 136,
+			.sample_period = 4000,
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_CPU | have,
+			.flags = UINT64_C(1) << EVENT_ATTR_sample_id_all,
+		};
+		add_event(s, i, names[i]);
+	}
+	sink->io = (struct io_sink){ memory_write, memory_sync, memory_cut, memory_close };
+	sink->file = &s->file;
+	ok(recording_writer_open(&sink->io, s->meta, &options, &s->writer, &where), &where);
+}
+
+static struct perf_sample_id
+sid(struct synthetic *s, uint32_t pid, uint32_t tid)
+{
+	s->now += 1000;
+	return (struct perf_sample_id){
+		.have = s->attr[0].sample_type,
+		.pid = pid,
+		.tid = tid,
+		.time = s->now,
+		.id = 100 + s->event,
+		.cpu = s->cpu,
+	};
+}
+
+static void
+flush(struct synthetic *s)
+{
+	struct fmt_where where = { 0 };
+
+	ok(recording_writer_records(s->writer, buf_span(&s->records), NULL, &where), &where);
+	buf_clear(&s->records);
+	recording_writer_pass(s->writer, s->now);
+	ok(recording_writer_flush(s->writer, &where), &where);
+}
+
+unsigned
+synthetic_event(struct synthetic *s, const char *name)
+{
+	struct fmt_where where = { 0 };
+
+	flush(s);
+	s->attr[SYNTHETIC_EVENTS] = s->attr[0];
+	add_event(s, SYNTHETIC_EVENTS, name);
+	ok(recording_writer_block(s->writer, BLOCK_META, (struct span){ 0 }, &where), &where);
+	return SYNTHETIC_EVENTS;
+}
+
+void
+synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *module,
+	       const char *name)
+{
+	struct fmt_where where = { 0 };
+	struct buf b;
+
+	flush(s);
+	buf_init(&b);
+	ksyms_begin(&b);
+	ksyms_add(&b, start, end, module, name);
+	ksyms_end(&b);
+	ok(recording_writer_block(s->writer, BLOCK_KSYMS, buf_span(&b), &where), &where);
+	buf_done(&b);
+}
+
+void
+synthetic_comm(struct synthetic *s, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct perf_sample_id id = sid(s, pid, tid);
+
+	ok(record_build_comm(&s->records, &s->attr[0], &id, pid, tid, comm, 0), NULL);
+}
+
+void
+synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid)
+{
+	struct perf_sample_id id = sid(s, pid, tid);
+
+	ok(record_build_exit(&s->records, &s->attr[0], &id, pid, 1, tid, 1, s->now), NULL);
+}
+
+void
+synthetic_cgroup(struct synthetic *s, uint64_t id, const char *path)
+{
+	struct perf_sample_id sample_id = sid(s, 0, 0);
+
+	ok(record_build_cgroup(&s->records, &s->attr[0], &sample_id, id, path), NULL);
+}
+
+void
+synthetic_map(struct synthetic *s, uint32_t pid, uint64_t addr, uint64_t len, const char *path)
+{
+	struct perf_sample_id id = sid(s, pid, pid);
+	struct perf_mmap m = { .pid = pid,
+			       .tid = pid,
+			       .addr = addr,
+			       .len = len,
+			       .prot = 5,
+			       .ino = 77,
+			       .filename = path };
+
+	ok(record_build_mmap2(&s->records, &s->attr[0], &id, &m, PERF_RECORD_MISC_USER), NULL);
+}
+
+void
+synthetic_sample(struct synthetic *s, uint32_t pid, uint32_t tid, uint64_t ip,
+		 const uint64_t *chain, size_t words)
+{
+	struct perf_sample_id id = sid(s, pid, tid);
+	struct perf_sample sample = {
+		.have = s->attr[s->event].sample_type,
+		.ip = ip,
+		.period = s->period,
+		.cgroup = s->cgroup,
+		.callchain = span_of(chain, words * 8),
+	};
+
+	ok(record_sample_build(&s->records, &id, &sample, s->cpumode), NULL);
+}
+
+void
+synthetic_read(struct synthetic *s)
+{
+	struct fmt_where where = { 0 };
+
+	flush(s);
+	ok(recording_writer_close(s->writer, 0, &where), &where);
+	s->writer = NULL;
+	assert_false(buf_failed(&s->file));
+	ok(recording_reader_open(io_source_memory(s->file.p, s->file.len), &s->reader, &where),
+	   &where);
+	ok(record_stream_open(s->reader, &s->stream), NULL);
+}
+
+void
+synthetic_end(struct synthetic *s)
+{
+	record_stream_close(s->stream);
+	recording_reader_close(s->reader);
+	recording_meta_free(s->meta);
+	buf_done(&s->file);
+	buf_done(&s->records);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * synthetic: a recording made in memory, of tasks and samples that a test names. Code is
+ * kernel code, so that its names travel in the recording and no file is needed.
+ * Any failure ends the test.
+ */
+#ifndef TESTS_SYNTHETIC_H
+#define TESTS_SYNTHETIC_H
+
+#include "format/recording/record_stream.h"
+#include "format/recording/recording_writer.h"
+
+#define SYNTHETIC_EVENTS 2 /* "cpu-clock" and "page-faults" */
+
+struct synthetic {
+	struct recording_meta *meta;
+	struct recording_writer *writer;
+	struct buf file;
+	struct buf records; /* not yet given to the writer */
+	struct event_attr attr[SYNTHETIC_EVENTS + 1];
+	uint64_t now;
+	/* of the next samples */
+	unsigned event;
+	uint32_t cpu;
+	uint16_t cpumode;
+	uint64_t period;
+	uint64_t cgroup; /* when the samples have one */
+	struct recording_reader *reader;
+	struct record_stream *stream;
+};
+
+/* have: PERF_SAMPLE_* bits besides IDENTIFIER, TID, TIME and CPU. */
+void synthetic_begin(struct synthetic *s, uint64_t have);
+/* One event more, from here on: a META block tells of it. Its index. */
+unsigned synthetic_event(struct synthetic *s, const char *name);
+/* A function of the kernel (module "") or a module, to be known from here on. */
+void synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *module,
+		    const char *name);
+void synthetic_comm(struct synthetic *s, uint32_t pid, uint32_t tid, const char *comm);
+void synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid);
+void synthetic_cgroup(struct synthetic *s, uint64_t id, const char *path);
+void synthetic_map(struct synthetic *s, uint32_t pid, uint64_t addr, uint64_t len,
+		   const char *path);
+/* chain: the words of the callchain, markers included. */
+void synthetic_sample(struct synthetic *s, uint32_t pid, uint32_t tid, uint64_t ip,
+		      const uint64_t *chain, size_t words);
+/* Closes the recording and opens it for reading. */
+void synthetic_read(struct synthetic *s);
+void synthetic_end(struct synthetic *s);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* In which order chores are done. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/process/chores.h"
+
+#define CHORES 32
+
+struct named {
+	struct chore chore;
+	char name;
+};
+
+static struct chores *chores;
+static int wake_fd, hold[2], entered[2];
+static bool stepped; /* each is held, and tells that it has begun */
+static struct named all[CHORES];
+static size_t nr, nr_ran, nr_done;
+static char ran[CHORES + 1];
+
+static void
+run(struct chore *one)
+{
+	ran[nr_ran++] = ((struct named *)one)->name;
+}
+
+static void
+run_held(struct chore *one)
+{
+	char c;
+
+	assert_int_equal(read(hold[0], &c, 1), 1);
+	run(one);
+}
+
+static void
+run_stepped(struct chore *one)
+{
+	assert_int_equal(write(entered[1], &((struct named *)one)->name, 1), 1);
+	run_held(one);
+}
+
+static void
+done(struct chore *one)
+{
+	(void)one;
+	nr_done++;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	nr = nr_ran = nr_done = 0;
+	memset(ran, 0, sizeof(ran));
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	stepped = false;
+	return pipe(hold) | pipe(entered) | chores_new(wake_fd, &chores);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	chores_close(chores, NULL, NULL);
+	return close(wake_fd) | close(hold[0]) | close(hold[1]) | close(entered[0]) |
+		close(entered[1]);
+}
+
+/* uid -1: the daemon's own. */
+static void
+add(char name, uid_t uid)
+{
+	struct named *one = &all[nr++];
+
+	*one = (struct named){ .chore = { .run = run, .done = done }, .name = name };
+	if (name == 'H')
+		one->chore.run = run_held;
+	else if (stepped)
+		one->chore.run = run_stepped;
+	one->chore.for_client = uid != (uid_t)-1;
+	one->chore.uid = uid;
+	chores_add(chores, &one->chore);
+}
+
+/* What is asked for while the first one is held: each character by whom it is named after. */
+static void
+assert_order(const char *asked, const char *expected)
+{
+	struct pollfd p = { .fd = wake_fd, .events = POLLIN };
+
+	add('H', (uid_t)-1);
+	for (const char *c = asked; *c; c++)
+		add(*c, *c == '*' ? (uid_t)-1 : (uid_t)*c);
+	assert_int_equal(write(hold[1], "", 1), 1);
+	while (nr_done < nr) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		chores_dispatch(chores);
+	}
+	assert_string_equal(ran + 1, expected);
+}
+
+static void
+test_turns(void **state)
+{
+	(void)state;
+	assert_order("aaaaaaaab", "abaaaaaaa");
+}
+
+static void
+test_three_users(void **state)
+{
+	(void)state;
+	assert_order("aaaabbbccc", "abcabcabca");
+}
+
+static void
+test_own_come_first(void **state)
+{
+	(void)state;
+	assert_order("aab*a*", "**abaa");
+}
+
+/* Who comes later has the next turn, as everybody has, and not the ones that it missed. */
+static void
+test_nothing_is_saved_up(void **state)
+{
+	struct pollfd p = { .fd = wake_fd, .events = POLLIN };
+
+	(void)state;
+	add('a', 'a');
+	add('a', 'a');
+	add('a', 'a');
+	while (nr_done < nr) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		chores_dispatch(chores);
+	}
+	memset(ran, 0, sizeof(ran));
+	nr_ran = 0;
+	assert_order("abbab", "abbab");
+}
+
+/* Two who ask again while the next one is served do not keep a third one's second call waiting. */
+static void
+test_nobody_waits_for_ever(void **state)
+{
+	char now, before = 'H';
+	unsigned int calls_of_c = 0;
+
+	(void)state;
+	stepped = true;
+	add('H', (uid_t)-1);
+	for (const char *c = "abcc"; *c; c++)
+		add(*c, (uid_t)*c);
+	assert_int_equal(write(hold[1], "", 1), 1);
+	for (int i = 0; i < 12; i++) {
+		assert_int_equal(read(entered[0], &now, 1), 1);
+		if (before == 'a' || before == 'b')
+			add(before, (uid_t)before);
+		calls_of_c += now == 'c';
+		before = now;
+		assert_int_equal(write(hold[1], "", 1), 1);
+	}
+	assert_int_equal(calls_of_c, 2);
+	/* Those that are left are not held. */
+	assert_int_equal(write(hold[1], "  ", 2), 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_three_users, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_own_come_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_is_saved_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_waits_for_ever, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("chores", tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/block/loss.h"
+/* The payloads of the small blocks: LOSS, KSYMS, BUILDIDS, GAP, RATE. */
+
+#include <string.h>
+
+#include "format/block/buildids.h"
+#include "format/block/gap.h"
+#include "format/block/ksyms.h"
+#include "format/block/rate.h"
+#include "format/bytes/fmt_error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void
+test_accounts(void **state)
+{
+	struct loss *l = loss_new();
+	uint32_t cpu;
+
+	assert_int_equal(loss_samples(l), 0);
+	assert_int_equal(loss_cpu_at(l, 0, &cpu), -1);
+	assert_int_equal(loss_add(l, 3, LOSS_KERNEL_SAMPLES, 10), 0);
+	assert_int_equal(loss_add(l, 3, LOSS_KERNEL_SAMPLES, 5), 0);
+	assert_int_equal(loss_add(l, UINT32_MAX, LOSS_STALL, 1000), 0);
+	assert_int_equal(loss_set(l, 0, LOSS_LOST_SAMPLES, 7), 0);
+	assert_int_equal(loss_set(l, 0, LOSS_LOST_SAMPLES, 2), 0);
+	assert_int_equal(loss_get(l, 3, LOSS_KERNEL_SAMPLES), 15);
+	assert_int_equal(loss_get(l, 0, LOSS_LOST_SAMPLES), 7);
+	assert_int_equal(loss_get(l, 99, LOSS_STALL), 0);
+	assert_int_equal(loss_total(l, LOSS_STALL), 1000);
+	assert_int_equal(loss_samples(l), 22);
+	assert_int_equal(loss_cpu_at(l, 0, &cpu), 0);
+	assert_int_equal(cpu, 0);
+	assert_int_equal(loss_cpu_at(l, 1, &cpu), 0);
+	assert_int_equal(cpu, 3);
+	assert_int_equal(loss_cpu_at(l, 2, &cpu), 0);
+	assert_int_equal(cpu, UINT32_MAX);
+	assert_int_equal(loss_cpu_at(l, 3, &cpu), -1);
+	assert_int_equal(loss_add(l, UINT32_MAX - 1, LOSS_STALL, 1), -FMT_E_TOO_BIG);
+	assert_int_equal(loss_add(l, 0, LOSS_CAUSES, 1), -FMT_E_UNSUPPORTED);
+	for (int cause = 0; cause < LOSS_CAUSES; cause++) {
+		assert_non_null(loss_key(cause));
+		assert_non_null(loss_unit(cause));
+		assert_non_null(loss_text(cause));
+	}
+	assert_null(loss_key(LOSS_CAUSES));
+	loss_free(l);
+	loss_free(NULL);
+}
+
+static void
+test_payload(void **state)
+{
+	struct loss *l = loss_new(), *back = loss_new();
+	struct buf b;
+
+	buf_init(&b);
+	loss_add(l, 2, LOSS_THROTTLED, 4);
+	loss_add(l, UINT32_MAX, LOSS_DISK_FULL, UINT64_MAX);
+	loss_encode(l, &b);
+	assert_int_equal(b.len, 4 + 2 * 16);
+	assert_int_equal(loss_decode(back, buf_span(&b)), 0);
+	assert_int_equal(loss_decode(back, buf_span(&b)), 0); /* cumulative: not added twice */
+	assert_int_equal(loss_get(back, 2, LOSS_THROTTLED), 4);
+	assert_int_equal(loss_total(back, LOSS_DISK_FULL), UINT64_MAX);
+	for (size_t n = 0; n < b.len; n++)
+		assert_int_equal(loss_decode(back, span_of(b.p, n)), -FMT_E_CORRUPT);
+	le32enc(b.p + 8, 1000); /* a cause of the future */
+	assert_int_equal(loss_decode(back, buf_span(&b)), 0);
+	le32enc(b.p + 8, LOSS_STALL);
+	le32enc(b.p + 4, 1u << 30); /* CPUs that nobody has must not cost memory */
+	assert_int_equal(loss_decode(back, buf_span(&b)), -FMT_E_TOO_BIG);
+	loss_free(l);
+	loss_free(back);
+	buf_done(&b);
+}
+
+static void
+test_ksyms(void **state)
+{
+	struct ksym k;
+	size_t cursor = 0;
+	struct buf b;
+
+	buf_init(&b);
+	ksyms_begin(&b);
+	assert_int_equal(ksyms_next(buf_span(&b), &cursor, &k), 0);
+	ksyms_add(&b, 0xffffffff81000000, 0xffffffff81000040, "", "startup_64");
+	ksyms_add(&b, 0xffffffffc0000000, UINT64_MAX, "ext4", "ext4_read");
+	assert_int_equal(ksyms_end(&b), 2);
+	assert_int_equal(ksyms_next(buf_span(&b), &cursor, &k), 1);
+	assert_int_equal(k.end - k.start, 0x40);
+	assert_int_equal(k.module_len, 0);
+	assert_int_equal(k.name_len, 10);
+	assert_memory_equal(k.name, "startup_64", 10);
+	assert_int_equal(ksyms_next(buf_span(&b), &cursor, &k), 1);
+	assert_memory_equal(k.module, "ext4", k.module_len);
+	assert_int_equal(ksyms_next(buf_span(&b), &cursor, &k), 0);
+	for (size_t n = 0; n < b.len; n++) {
+		int result, found = 0;
+
+		cursor = 0;
+		while ((result = ksyms_next(span_of(b.p, n), &cursor, &k)) > 0)
+			found++;
+		assert_true(found < 2);
+		assert_true(result == -FMT_E_CORRUPT || n == 8 || n == 8 + 16 + 4 + 4 + 10);
+	}
+	buf_done(&b);
+}
+
+static void
+test_buildids(void **state)
+{
+	struct buildid_entry e = { .maj = 8,
+				   .min = 1,
+				   .ino = 77,
+				   .ino_generation = 3,
+				   .id = { .size = 20 },
+				   .path = "/bin/true",
+				   .path_len = 9 },
+			     back;
+	size_t cursor = 0;
+	struct buf b;
+
+	buf_init(&b);
+	memset(e.id.bytes, 0xab, sizeof(e.id.bytes));
+	buildids_begin(&b);
+	buildids_add(&b, &e);
+	e.id = buildid_of(BUILDID_SURROGATE, e.id.bytes, 8);
+	e.path_len = 0;
+	buildids_add(&b, &e);
+	assert_int_equal(buildids_end(&b), 2);
+	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), 1);
+	assert_int_equal(back.ino, 77);
+	assert_int_equal(back.id.size, 20);
+	assert_int_equal(back.id.kind, BUILDID_GNU);
+	assert_int_equal(back.id.bytes[19], 0xab);
+	assert_memory_equal(back.path, "/bin/true", back.path_len);
+	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), 1);
+	assert_int_equal(buildid_cmp(&back.id, &e.id), 0);
+	assert_int_equal(back.id.bytes[8], 0);
+	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), 0);
+	b.p[8 + 24] = 21; /* longer than its place */
+	cursor = 0;
+	assert_int_equal(buildids_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
+static void
+test_gaps(void **state)
+{
+	const struct gap cpu = { LOSS_CPU_OFFLINE, 1, 100, 0, 0 },
+			 all = { LOSS_DISK_FULL, GAP_CPU_ALL, 150, 170, 12 },
+			 ended = { LOSS_CPU_OFFLINE, 1, 100, 200, 3 };
+	struct gap_list list = { 0 };
+	size_t cursor = 0;
+	struct gap back;
+	struct buf b;
+
+	buf_init(&b);
+	gap_begin(&b);
+	gap_add(&b, &cpu);
+	gap_add(&b, &all);
+	gap_add(&b, &ended);
+	assert_int_equal(b.len, GAP_HEADER_BYTES + 3 * GAP_ENTRY_BYTES);
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), 1);
+	assert_memory_equal(&back, &cpu, sizeof(cpu));
+	assert_int_equal(gap_list_add(&list, buf_span(&b)), 0);
+	/* What ended is the gap that began, now better known. */
+	assert_int_equal(list.nr, 2);
+	assert_memory_equal(&list.gaps[0], &ended, sizeof(ended));
+	assert_memory_equal(&list.gaps[1], &all, sizeof(all));
+	for (int i = 0; i < GAP_LIST_MAX; i++) {
+		back.from_ns = 1000 + (uint64_t)i;
+		gap_begin(&b);
+		gap_add(&b, &back);
+		assert_int_equal(gap_list_add(&list, buf_span(&b)), 0);
+	}
+	assert_int_equal(list.nr, GAP_LIST_MAX);
+	assert_int_equal(list.more, 2);
+	gap_list_done(&list);
+	le32enc(b.p, 2); /* more than there are */
+	cursor = 1;
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	le32enc(b.p, UINT32_MAX);
+	cursor = UINT32_MAX - 1;
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	le32enc(b.p + 4, 8);
+	cursor = 0;
+	assert_int_equal(gap_next(buf_span(&b), &cursor, &back), -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
+static void
+test_rates(void **state)
+{
+	const struct rate slower = { 100, 999, 50, RATE_LIMIT }, later = { 200, 20, 20, 77 };
+	struct rate_list list = { 0 };
+	struct buf b, longer;
+
+	buf_init(&b);
+	buf_init(&longer);
+	rate_begin(&b);
+	rate_add(&b, &slower);
+	rate_add(&b, &later);
+	assert_int_equal(rate_list_add(&list, buf_span(&b)), 0);
+	assert_int_equal(list.nr, 2);
+	assert_memory_equal(&list.rates[0], &slower, 28);
+	assert_string_equal(rate_reason_key(slower.reason), "limit");
+	assert_string_equal(rate_reason_key(later.reason), "unknown");
+	/* Entries of a later version are longer. */
+	buf_u32(&longer, 1);
+	buf_u32(&longer, RATE_ENTRY_BYTES + 8);
+	buf_append(&longer, b.p + RATE_HEADER_BYTES, RATE_ENTRY_BYTES);
+	buf_u64(&longer, 1);
+	assert_int_equal(rate_list_add(&list, buf_span(&longer)), 0);
+	assert_int_equal(list.nr, 3);
+	assert_memory_equal(&list.rates[2], &slower, 28);
+	rate_list_done(&list);
+	buf_done(&longer);
+	buf_done(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_accounts), cmocka_unit_test(test_payload),
+		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_buildids),
+		cmocka_unit_test(test_gaps),	 cmocka_unit_test(test_rates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which PMU counts an event on which CPU, as a made sysfs tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/event/event_def.h"
+
+static char root[32];
+
+static void
+shell(const char *format, const char *a, const char *b)
+{
+	char command[512];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(command, sizeof(command), format, a, b);
+#pragma GCC diagnostic pop
+	assert_int_equal(system(command), 0);
+}
+
+/* A PMU with files as "type=4 cpus=0-3". */
+static void
+pmu(const char *name, const char *files)
+{
+	char dir[128];
+
+	snprintf(dir, sizeof(dir), "%s/bus/event_source/devices/%s", root, name);
+	shell("mkdir -p %s && cd %s", dir, dir);
+	shell("cd %s && for f in %s; do echo \"${f#*=}\" >${f%%%%=*}; done", dir, files);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/spoor-sysfs.XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	shell("rm -rf %s%s", root, "");
+	return 0;
+}
+
+/* What a CPU opens, "TYPE:CONFIG"; "-": nothing. */
+static const char *
+opens(const struct event_def *def, uint32_t cpu)
+{
+	static char text[64];
+	struct perf_event_attr attr;
+
+	if (!event_def_attr(def, cpu, &attr))
+		return "-";
+	snprintf(text, sizeof(text), "%u:0x%llx", attr.type, (unsigned long long)attr.config);
+	return text;
+}
+
+static struct event_def
+def_of(uint32_t type, uint64_t config, const char *named)
+{
+	struct event_def def = { .attr = { .type = type, .config = config, .sample_freq = 99 } };
+
+	assert_int_equal(event_def_kinds(&def, root, named), 0);
+	return def;
+}
+
+static void
+test_hybrid(void **state)
+{
+	struct event_def def;
+	struct perf_event_attr attr;
+
+	pmu("cpu_core", "type=4 cpus=0-3");
+	pmu("cpu_atom", "type=10 cpus=4,5");
+	pmu("power", "type=23 cpumask=0");
+	pmu("software", "type=1");
+	pmu("broken", "type=x cpus=0-9");
+	pmu("empty", "type=30 cpus=");
+
+	def = def_of(PERF_TYPE_HARDWARE, 1, "");
+	assert_int_equal(def.nr_kinds, 2);
+	assert_string_equal(opens(&def, 0), "0:0x400000001");
+	assert_string_equal(opens(&def, 5), "0:0xa00000001");
+	/* Of no kind that is known: what every kernel takes. */
+	assert_string_equal(opens(&def, 6), "0:0x1");
+	/* What is not of the kind comes from the event, now and later. */
+	def.attr.sample_freq = 7;
+	assert_true(event_def_attr(&def, 4, &attr));
+	assert_int_equal(attr.sample_freq, 7);
+	event_def_done(&def);
+
+	def = def_of(PERF_TYPE_HW_CACHE, 0x10002, "");
+	assert_string_equal(opens(&def, 4), "3:0xa00010002");
+	event_def_done(&def);
+	def = def_of(PERF_TYPE_RAW, 0x3c, "");
+	assert_string_equal(opens(&def, 0), "4:0x3c");
+	assert_string_equal(opens(&def, 4), "10:0x3c");
+	event_def_done(&def);
+
+	def = def_of(10, 0x3c, "cpu_atom");
+	assert_string_equal(opens(&def, 0), "-");
+	assert_string_equal(opens(&def, 4), "10:0x3c");
+	assert_false(def.for_all);
+	event_def_done(&def);
+	def = def_of(23, 2, "power");
+	assert_string_equal(opens(&def, 0), "23:0x2");
+	assert_string_equal(opens(&def, 1), "-");
+	assert_true(def.for_all);
+	event_def_done(&def);
+
+	def = def_of(PERF_TYPE_SOFTWARE, 0, "");
+	assert_int_equal(def.nr_kinds, 0);
+	assert_string_equal(opens(&def, 4), "1:0x0");
+	def = def_of(1, 0, "software");
+	assert_int_equal(def.nr_kinds, 0);
+	def = def_of(77, 0, "gone");
+	assert_int_equal(def.nr_kinds, 0);
+}
+
+/* One kind, or none that is told: the event as it is. */
+static void
+test_alike(void **state)
+{
+	struct event_def def = def_of(PERF_TYPE_HARDWARE, 0, "");
+
+	assert_int_equal(def.nr_kinds, 0);
+	pmu("cpu", "type=4");
+	pmu("armv8_cortex_a72", "type=8 cpus=0-3");
+	def = def_of(PERF_TYPE_HARDWARE, 0, "");
+	assert_int_equal(def.nr_kinds, 0);
+	assert_string_equal(opens(&def, 9), "0:0x0");
+}
+
+/* A CPU that was offline is in no list until it has come. */
+static void
+test_look(void **state)
+{
+	struct event_def def;
+
+	pmu("cpu_core", "type=4 cpus=0-3");
+	pmu("cpu_atom", "type=10 cpus=4");
+	def = def_of(PERF_TYPE_HARDWARE, 0, "");
+	assert_string_equal(opens(&def, 5), "0:0x0");
+	pmu("cpu_atom", "type=10 cpus=4-5");
+	assert_int_equal(event_def_look(&def, root), 0);
+	assert_string_equal(opens(&def, 5), "0:0xa00000000");
+	/* A list that cannot be read is no reason to forget the last. */
+	pmu("cpu_atom", "cpus=");
+	assert_int_equal(event_def_look(&def, root), 0);
+	assert_string_equal(opens(&def, 5), "0:0xa00000000");
+	event_def_done(&def);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike), T(test_look) };
+
+	return cmocka_run_group_tests_name("event_def", tests, NULL, NULL);
+}

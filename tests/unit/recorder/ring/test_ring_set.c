@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pass over rings that we play the kernel of. */
+#include "recorder/ring/ring_set.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "format/record/perf_record.h"
+#include "recorder/event/sample_bound.h"
+
+#define RING (2u * QUEUE_BYTES_MIN)
+#define RECORD 64u
+#define NOW UINT64_C(1000000000000)
+#define SECOND UINT64_C(1000000000)
+#define READ_FORMAT                                                                                \
+	(PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+struct rig {
+	struct perf_event_mmap_page page;
+	uint8_t *data;
+	struct cpu_rings cpu;
+	struct ring_set set;
+	struct queue *q;
+};
+
+static void
+rig_begin(struct rig *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->data = calloc(1, RING);
+	assert_non_null(r->data);
+	for (size_t at = 0; at < RING; at += RECORD) {
+		le32enc(r->data + at, PERF_RECORD_SAMPLE);
+		le16enc(r->data + at + 6, RECORD);
+	}
+	ring_init(&r->cpu.samples, &r->page, r->data, RING);
+	r->set = (struct ring_set){ .cpus = &r->cpu, .nr = 1, .last_pass_ns = NOW };
+	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &r->q), 0);
+}
+
+static void
+rig_end(struct rig *r)
+{
+	queue_free(r->q);
+	free(r->data);
+}
+
+static void *
+wait_once(void *arg)
+{
+	queue_wait(arg, -1);
+	return NULL;
+}
+
+/* Takes all messages; bytes of records. */
+static uint64_t
+take_all(struct queue *q)
+{
+	struct queue_message m;
+	uint64_t bytes = 0;
+
+	for (; queue_peek(q, &m); queue_next(q))
+		bytes += m.bytes >= RECORD ? m.bytes : 0;
+	return bytes;
+}
+
+/*
+ * More than the queue has room for, with the writer asleep: what went into the queue is counted,
+ * and it wakes the writer, who alone can make room for the rest.
+ */
+static void
+test_queue_full_in_the_middle(void **state)
+{
+	struct timespec soon;
+	pthread_t writer;
+	struct rig r;
+	uint64_t got;
+
+	rig_begin(&r);
+	assert_int_equal(pthread_create(&writer, NULL, wait_once, r.q), 0);
+	/* Asleep, or about to be: a wake-up for what is there does not get lost in either case. */
+	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	__atomic_store_n(&r.page.data_head, RING, __ATOMIC_RELEASE);
+	assert_false(ring_set_pass(&r.set, r.q, NOW + 1, false));
+	assert_int_equal(r.cpu.queue_full, 1);
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_sec += 5;
+	assert_int_equal(pthread_timedjoin_np(writer, NULL, &soon), 0);
+	got = take_all(r.q);
+	assert_uint_in_range(got, RING / 4, RING - RECORD);
+	assert_int_equal(r.set.fullest, got);
+	assert_int_equal(r.page.data_tail, got);
+	while (!ring_set_pass(&r.set, r.q, NOW + 2, false))
+		got += take_all(r.q);
+	got += take_all(r.q);
+	assert_int_equal(got, RING);
+	rig_end(&r);
+}
+
+/* Nothing came: the writer is left alone until it is time to tell it so. */
+static void
+test_nothing_came(void **state)
+{
+	struct queue_message m;
+	struct rig r;
+
+	rig_begin(&r);
+	assert_true(ring_set_pass(&r.set, r.q, NOW + 1, false));
+	assert_false(queue_peek(r.q, &m));
+	assert_int_equal(r.set.fullest, 0);
+	assert_true(ring_set_pass(&r.set, r.q, NOW + 1, true));
+	assert_true(queue_peek(r.q, &m));
+	rig_end(&r);
+}
+
+/* --- a real event, of this process ------------------------------------------------------ */
+
+struct live {
+	struct event_def defs[2];
+	struct event_plan plan;
+	struct target target;
+	struct ring_set set;
+	struct queue *q;
+	pid_t self;
+};
+
+/* False: no events here. */
+static bool
+live_begin(struct live *l)
+{
+	struct ring_set_options o = {
+		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
+	};
+	struct session_error error = { 0 };
+	int cpu = sched_getcpu();
+	char list[16];
+	cpu_set_t cpus;
+
+	*l = (struct live){ .plan = { .defs = l->defs, .nr = 2, .sideband = 1 },
+			    .target = { .tasks = &l->self, .nr_tasks = 1, .cgroup_fd = -1 } };
+	for (size_t i = 0; i < 2; i++)
+		l->defs[i].attr = (struct perf_event_attr){ .size = sizeof(l->defs[i].attr),
+							    .type = PERF_TYPE_SOFTWARE,
+							    .config = PERF_COUNT_SW_DUMMY,
+							    .disabled = 1,
+							    .exclude_kernel = 1,
+							    .sample_type = PERF_SAMPLE_IP,
+							    .read_format = READ_FORMAT };
+	l->defs[0].attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	l->defs[0].attr.sample_period = 200000;
+	l->defs[1].sideband = true;
+	snprintf(list, sizeof(list), "%d", cpu);
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	assert_int_equal(cpu_list_parse(list, &l->target.online), 0);
+	assert_int_equal(cpu_list_parse(list, &l->target.sampled), 0);
+	if (ring_set_open(&l->set, &o, NULL, &error) < 0) {
+		print_message("# %s\n", error.text);
+		return false;
+	}
+	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &l->q), 0);
+	return true;
+}
+
+static void
+live_end(struct live *l)
+{
+	ring_set_close(&l->set);
+	cpu_list_done(&l->target.online);
+	cpu_list_done(&l->target.sampled);
+	queue_free(l->q);
+}
+
+/* Records that 20 ms of work make. */
+static uint64_t
+work(struct live *l)
+{
+	clock_t until = clock() + CLOCKS_PER_SEC / 50;
+	volatile unsigned sink = 0;
+
+	while (clock() < until)
+		for (unsigned i = 0; i < 10000; i++)
+			sink = sink * 1103515245u + i;
+	assert_true(ring_set_pass(&l->set, l->q, NOW, false));
+	return take_all(l->q);
+}
+
+/* An event that is renewed in a pause pauses as well, and goes on with the others. */
+static void
+test_renewed_in_a_pause(void **state)
+{
+	struct live l;
+
+	(void)state;
+	if (!live_begin(&l))
+		skip();
+	ring_set_enable_samples(&l.set);
+	assert_true(work(&l) > 0);
+	ring_set_bound(&l.set, l.q, 1, NOW);
+	assert_int_equal(work(&l), 0);
+	l.defs[0].attr.sample_period = 100000;
+	assert_int_equal(ring_set_renew(&l.set, 0, l.q, NULL, NOW), 0);
+	take_all(l.q);
+	assert_int_equal(work(&l), 0);
+	ring_set_bound(&l.set, l.q, SAMPLE_SHARE_ALL, NOW + SECOND);
+	assert_true(work(&l) > 0);
+	live_end(&l);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_queue_full_in_the_middle),
+		cmocka_unit_test(test_nothing_came),
+		cmocka_unit_test(test_renewed_in_a_pause),
+	};
+
+	return cmocka_run_group_tests_name("ring_set", tests, NULL, NULL);
+}

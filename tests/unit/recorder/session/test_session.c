@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sessions that go on: other files, other frequencies, disks that refuse, CPUs that go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lab/session_rig.h"
+
+#define FILES 20
+
+/*
+ * Unlike others, each of these that is counted is also a sample, or lost. And nobody else here
+ * samples them: of two that sample the same software event on one CPU the kernel (6.18) gives
+ * the second one the id and the size of the first one's samples (do_perf_sw_event()).
+ */
+static const char *const faults[] = { "minor-faults" };
+
+static struct session_options
+faults_of_all(struct rig_file *f)
+{
+	return (struct session_options){ .events = faults,
+					 .nr_events = 1,
+					 .period = RIG_PERIOD,
+					 .target = SESSION_ALL,
+					 .call_graph = SESSION_CALL_GRAPH_NONE,
+					 .out_fd = -1,
+					 .sink = rig_sink(f),
+					 .writer = "test" };
+}
+
+/* But for what a CPU had counted and not yet written when it was stopped, or went. */
+static void
+assert_exact(uint64_t accounted, uint64_t counted)
+{
+	assert_uint_in_range(counted - accounted, 0, 8);
+}
+
+static void
+rotate(struct rig *r, struct rig_file *f)
+{
+	struct session_error e;
+
+	if (session_rotate(r->session, rig_sink(f), &e) != 0)
+		fail_msg("session_rotate: %s", e.text);
+}
+
+/* Every page fault is in one of the files, once, or in the ledger. */
+static void
+test_rotate(void **state)
+{
+	struct rig_file files[FILES] = { 0 };
+	struct session_options o = faults_of_all(&files[0]);
+	uint64_t samples = 0, lost = 0, due = 0;
+	struct session_stats stats;
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	for (int i = 1; i < FILES; i++) {
+		rig_sleep_ms(50);
+		rotate(&r, &files[i]);
+		assert_true(files[i - 1].closed);
+		assert_int_equal(files[i - 1].syncs, 1);
+		rig_count(&files[i - 1], true, &c);
+		assert_true(c.state > 50);
+	}
+	rig_load_stop(&load);
+	rig_stop(&r);
+	for (int i = 0; i < FILES; i++) {
+		rig_count(&files[i], true, &c);
+		samples += c.samples;
+		lost += c.loss[LOSS_KERNEL_SAMPLES];
+		due += c.due;
+		rig_file_done(&files[i]);
+	}
+	session_stats(r.session, &stats);
+	assert_true(samples > 500);
+	assert_exact(samples + lost, due);
+	assert_int_equal(stats.samples, samples);
+	assert_int_equal(stats.lost, lost);
+	session_close(r.session, &r.error);
+}
+
+/* A sink that cannot even begin: the old file goes on. */
+static void
+test_rotate_refused(void **state)
+{
+	struct rig_file files[3] = { [1] = { .write_errno = ENOSPC } };
+	struct session_options o = faults_of_all(&files[0]);
+	struct rig_counts a, b;
+	struct session_error e;
+	struct rig r;
+
+	rig_start(&r, &o);
+	assert_int_equal(session_rotate(r.session, rig_sink(&files[1]), &e), -ENOSPC);
+	assert_non_null(strstr(e.text, "No space"));
+	assert_true(files[1].closed);
+	rotate(&r, &files[2]);
+	rig_end(&r);
+	rig_count(&files[0], true, &a);
+	rig_count(&files[2], true, &b);
+	assert_exact(a.samples + b.samples + b.loss[LOSS_KERNEL_SAMPLES], b.due);
+	for (int i = 0; i < 3; i++)
+		rig_file_done(&files[i]);
+}
+
+/* What was sampled before the call is on the disk after it. */
+static void
+test_sync(void **state)
+{
+	struct rig_file f = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_error e;
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	for (int i = 0; i < 5; i++) {
+		uint64_t now_ns;
+
+		rig_sleep_ms(60);
+		now_ns = rig_now_ns();
+		rig_sleep_ms(1);
+		assert_int_equal(session_sync(r.session, &e), 0);
+		assert_int_equal(f.syncs, i + 1);
+		/* The writer has nothing to write for a second at least: the file stands still. */
+		rig_count(&f, false, &c);
+		assert_true(c.last_ns >= now_ns - 1000000);
+		assert_true(c.samples > 0);
+	}
+	rig_load_stop(&load);
+	rig_end(&r);
+	rig_file_done(&f);
+}
+
+static void
+test_after_the_end(void **state)
+{
+	struct rig_file f = { 0 }, g = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_error e;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_stop(&r);
+	assert_int_equal(session_sync(r.session, &e), -ESHUTDOWN);
+	assert_int_equal(session_rotate(r.session, rig_sink(&g), &e), -ESHUTDOWN);
+	assert_true(g.closed);
+	assert_int_equal(session_set_frequency(r.session, 10, &e), -ESHUTDOWN);
+	session_close(r.session, &r.error);
+	rig_file_done(&f);
+}
+
+static void
+test_progress(void **state)
+{
+	struct rig_file f = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_progress a, b;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_sleep_ms(100);
+	session_progress(r.session, &a);
+	rig_sleep_ms(2100);
+	session_progress(r.session, &b);
+	assert_true(b.drain >= a.drain + 2);
+	assert_true(b.writer >= a.writer + 2);
+	rig_end(&r);
+	rig_file_done(&f);
+}
+
+static void *
+spin(void *arg)
+{
+	const atomic_bool *stop = arg;
+
+	while (!atomic_load(stop))
+		;
+	return NULL;
+}
+
+/* The clock of all CPUs at 999 Hz, then at 100: the samples' periods tell the same time. */
+static void
+test_frequency(void **state)
+{
+	static const char *const clock[] = { "cpu-clock" };
+	struct rig_file f = { 0 }, g = { 0 };
+	struct session_options o = { .events = clock,
+				     .nr_events = 1,
+				     .frequency_hz = 999,
+				     .target = SESSION_ALL,
+				     .call_graph = SESSION_CALL_GRAPH_NONE,
+				     .out_fd = -1,
+				     .sink = rig_sink(&f) };
+	struct session_stats stats;
+	struct session_error e;
+	struct rig_counts a, b;
+	unsigned descriptors;
+	atomic_bool stop = false;
+	pthread_t busy;
+	struct rig r;
+
+	/* Where nothing runs there is nothing to sample. */
+	assert_int_equal(pthread_create(&busy, NULL, spin, &stop), 0);
+	rig_start(&r, &o);
+	session_stats(r.session, &stats);
+	assert_int_equal(stats.frequency_hz, 999);
+	rig_sleep_ms(500);
+	assert_int_equal(session_set_frequency(r.session, 0, &e), -EINVAL);
+	descriptors = rig_descriptors();
+	for (uint64_t hz = 200; hz >= 50; hz -= 50)
+		assert_int_equal(session_set_frequency(r.session, hz, &e), 0);
+	/* One a CPU, on which the ring is mapped, stays open for ever. */
+	assert_uint_in_range(rig_descriptors(), descriptors, descriptors + stats.cpus);
+	session_stats(r.session, &stats);
+	assert_int_equal(stats.frequency_hz, 50);
+	rotate(&r, &g);
+	rig_sleep_ms(500);
+	rig_end(&r);
+	stop = true;
+	pthread_join(busy, NULL);
+	rig_count(&f, true, &a);
+	rig_count(&g, true, &b);
+	assert_int_equal(a.frequency_hz, 999);
+	assert_int_equal(a.nr_rates, 4);
+	assert_int_equal(a.rates[0].asked_hz, 200);
+	assert_int_equal(a.rates[3].asked_hz, 50);
+	assert_int_equal(a.rates[3].effective_hz, 50);
+	assert_int_equal(a.rates[3].reason, RATE_ASKED);
+	assert_int_equal(b.frequency_hz, 50);
+	assert_int_equal(b.nr_rates, 0);
+	assert_true(b.samples > 0 && b.samples * 5 < a.samples);
+	/* By period both halves are as long as each other, more or less. */
+	assert_true(b.periods * 2 > a.periods && a.periods * 2 > b.periods);
+	rig_file_done(&f);
+	rig_file_done(&g);
+}
+
+/* Waits until the session says so, for 5 seconds at most. */
+static void
+wait_suspended(struct rig *r, bool suspended)
+{
+	struct session_stats stats;
+
+	for (int i = 0; i < 500; i++) {
+		session_stats(r->session, &stats);
+		if (stats.suspended == suspended)
+			return;
+		rig_sleep_ms(10);
+	}
+	fail_msg("not %s", suspended ? "suspended" : "resumed");
+}
+
+/* Is it another file that it wants? */
+static bool
+is_refused(struct rig *r)
+{
+	struct session_stats stats;
+
+	session_stats(r->session, &stats);
+	return stats.refused;
+}
+
+/* The disk is full, and then it is not: one file, a gap in it, each fault accounted for. */
+static void
+test_disk_full(void **state)
+{
+	struct rig_file f = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_stats stats;
+	struct session_error e;
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+
+	o.suspend_on_full = true;
+	o.block_age_ns = 50000000;
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	for (int i = 0; i < 2; i++) {
+		rig_sleep_ms(200);
+		f.write_errno = ENOSPC;
+		wait_suspended(&r, true);
+		assert_int_equal(session_sync(r.session, &e), -ENOSPC);
+		rig_sleep_ms(300);
+		assert_false(is_refused(&r));
+		f.write_errno = 0;
+		wait_suspended(&r, false);
+	}
+	rig_load_stop(&load);
+	rig_stop(&r);
+	session_stats(r.session, &stats);
+	rig_count(&f, true, &c);
+	assert_int_equal(c.nr_gaps, 2);
+	assert_int_equal(c.gaps[0].cause, LOSS_DISK_FULL);
+	assert_int_equal(c.gaps[0].cpu, GAP_CPU_ALL);
+	assert_true(c.gaps[0].until_ns >= c.gaps[0].from_ns + 200000000);
+	assert_true(c.gaps[0].samples > 0);
+	assert_int_equal(c.gaps[0].samples + c.gaps[1].samples, c.loss[LOSS_DROPPED]);
+	assert_int_equal(c.loss[LOSS_DROPPED], stats.loss[LOSS_DROPPED]);
+	assert_int_equal(c.loss[LOSS_DISK_FULL],
+			 c.gaps[0].until_ns - c.gaps[0].from_ns + c.gaps[1].until_ns -
+				 c.gaps[1].from_ns);
+	assert_int_equal(stats.loss[LOSS_DISK_FULL], c.loss[LOSS_DISK_FULL]);
+	assert_exact(c.samples + c.loss[LOSS_DROPPED] + c.loss[LOSS_KERNEL_SAMPLES], c.due);
+	session_close(r.session, &r.error);
+	rig_file_done(&f);
+}
+
+/* The disk is found full by the end of a file, and the next file has room: no time at all. */
+static void
+test_full_at_rotation(void **state)
+{
+	struct rig_file f = { 0 }, g = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_stats stats;
+	struct session_error e;
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+	uint64_t from_ns;
+
+	o.suspend_on_full = true;
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	rig_sleep_ms(200);
+	from_ns = rig_now_ns();
+	f.write_errno = ENOSPC;
+	assert_true(session_rotate(r.session, rig_sink(&g), &e) >= 0);
+	assert_true(f.closed);
+	rig_sleep_ms(100);
+	rig_load_stop(&load);
+	rig_stop(&r);
+	session_stats(r.session, &stats);
+	rig_count(&g, true, &c);
+	assert_int_equal(c.nr_gaps, 1);
+	assert_true(c.gaps[0].from_ns >= from_ns);
+	assert_true(c.gaps[0].until_ns >= c.gaps[0].from_ns);
+	assert_true(c.gaps[0].samples > 0);
+	assert_int_equal(c.loss[LOSS_DISK_FULL], c.gaps[0].until_ns - c.gaps[0].from_ns);
+	assert_int_equal(stats.loss[LOSS_DISK_FULL], c.loss[LOSS_DISK_FULL]);
+	session_close(r.session, &r.error);
+	rig_file_done(&f);
+	rig_file_done(&g);
+}
+
+/* After a sync that failed the file gets no byte any more; another one goes on. */
+static void
+test_sync_fails(void **state)
+{
+	struct rig_file f = { 0 }, g = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_error e;
+	struct rig_counts a, b;
+	struct rig_load load;
+	struct rig r;
+	size_t bytes;
+
+	o.suspend_on_full = true;
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	rig_sleep_ms(100);
+	f.sync_errno = EIO;
+	assert_int_equal(session_sync(r.session, &e), -EIO);
+	f.sync_errno = 0;
+	bytes = rig_file_bytes(&f);
+	wait_suspended(&r, true);
+	assert_true(is_refused(&r));
+	rig_sleep_ms(1300);
+	assert_int_equal(session_sync(r.session, &e), -EIO);
+	assert_int_equal(rig_file_bytes(&f), bytes);
+	assert_true(session_rotate(r.session, rig_sink(&g), &e) >= 0);
+	assert_true(f.closed);
+	wait_suspended(&r, false);
+	assert_false(is_refused(&r));
+	rig_sleep_ms(100);
+	rig_load_stop(&load);
+	rig_end(&r);
+	rig_count(&f, false, &a);
+	rig_count(&g, true, &b);
+	assert_int_equal(b.nr_gaps, 1);
+	assert_int_equal(b.gaps[0].samples, b.loss[LOSS_DROPPED]);
+	assert_exact(a.samples + b.samples + b.loss[LOSS_DROPPED] + a.loss[LOSS_KERNEL_SAMPLES] +
+			     b.loss[LOSS_KERNEL_SAMPLES],
+		     b.due);
+	rig_file_done(&f);
+	rig_file_done(&g);
+}
+
+/*
+ * Somebody removes the file, and the next one before it could tell of it; at the end the third one
+ * has all that was lost since the beginning of the first.
+ */
+static void
+test_file_removed(void **state)
+{
+	struct rig_file f = { 0 }, g = { 0 }, h = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_stats stats;
+	struct session_error e;
+	struct rig_counts a, b, c;
+	struct rig_load load;
+	uint64_t from_ns;
+	struct rig r;
+
+	o.suspend_on_full = true;
+	o.block_age_ns = 50000000;
+	from_ns = rig_now_ns();
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	rig_sleep_ms(200);
+	assert_int_equal(session_sync(r.session, &e), 0);
+	rig_sleep_ms(100);
+	f.sync_errno = f.write_errno = ESTALE;
+	assert_int_equal(session_sync(r.session, &e), -ESTALE);
+	assert_non_null(strstr(e.text, "removed"));
+	assert_true(is_refused(&r));
+	assert_int_equal(session_rotate(r.session, rig_sink(&g), &e), 0);
+	assert_true(f.closed);
+	wait_suspended(&r, false);
+	rig_sleep_ms(300);
+	assert_int_equal(session_sync(r.session, &e), 0);
+	/* Found out by what ends it. */
+	g.sync_errno = ESTALE;
+	assert_int_equal(session_rotate(r.session, rig_sink(&h), &e), 1);
+	rig_sleep_ms(100);
+	rig_load_stop(&load);
+	rig_stop(&r);
+	session_stats(r.session, &stats);
+	rig_count(&f, false, &a);
+	rig_count(&g, false, &b);
+	rig_count(&h, true, &c);
+	assert_true(a.samples > 0 && b.samples > 0);
+	assert_int_equal(b.nr_gaps, 1);
+	assert_int_equal(b.gaps[0].cause, LOSS_REMOVED);
+	assert_int_equal(b.loss[LOSS_REMOVED], a.samples);
+	assert_int_equal(c.loss[LOSS_REMOVED], a.samples + b.samples);
+	assert_int_equal(c.nr_gaps, 1);
+	assert_int_equal(c.gaps[0].cause, LOSS_REMOVED);
+	assert_int_equal(c.gaps[0].cpu, GAP_CPU_ALL);
+	assert_true(c.gaps[0].from_ns >= from_ns && c.gaps[0].from_ns == b.gaps[0].from_ns);
+	assert_true(c.gaps[0].until_ns >= b.gaps[0].until_ns + 300000000);
+	assert_int_equal(c.gaps[0].samples, c.loss[LOSS_REMOVED] + c.loss[LOSS_DROPPED]);
+	assert_int_equal(c.loss[LOSS_DISK_FULL], 0);
+	assert_int_equal(stats.loss[LOSS_REMOVED], c.loss[LOSS_REMOVED]);
+	assert_int_equal(stats.loss[LOSS_DROPPED], c.loss[LOSS_DROPPED]);
+	assert_int_equal(stats.loss[LOSS_DISK_FULL], 0);
+	assert_exact(c.samples + c.loss[LOSS_REMOVED] + c.loss[LOSS_DROPPED] +
+			     c.loss[LOSS_KERNEL_SAMPLES],
+		     c.due);
+	session_close(r.session, &r.error);
+	rig_file_done(&f);
+	rig_file_done(&g);
+	rig_file_done(&h);
+}
+
+/* Without suspend_on_full the session ends, and whoever waits is told. */
+static void
+test_disk_full_ends(void **state)
+{
+	struct rig_file f = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_error e = { 0 };
+	struct rig_counts c;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_sleep_ms(100);
+	f.write_errno = ENOSPC;
+	assert_int_equal(session_sync(r.session, &e), -ENOSPC);
+	assert_int_equal(pthread_join(r.thread, NULL), 0);
+	assert_int_equal(r.result, -ENOSPC);
+	assert_int_equal(session_sync(r.session, &e), -ESHUTDOWN);
+	session_close(r.session, &e);
+	rig_count(&f, false, &c);
+	rig_file_done(&f);
+}
+
+/* Two at once, with an event each: neither sees the other. */
+static void
+test_two(void **state)
+{
+	static const char *const clock[] = { "cpu-clock" };
+	struct rig_file files[3] = { 0 };
+	struct session_options o = faults_of_all(&files[0]),
+			       p = { .events = clock,
+				     .nr_events = 1,
+				     .frequency_hz = 500,
+				     .target = SESSION_ALL,
+				     .out_fd = -1 };
+	struct rig_counts a, b, c;
+	struct rig_load load;
+	struct rig r, s;
+
+	p.sink = rig_sink(&files[2]);
+	rig_start(&r, &o);
+	rig_start(&s, &p);
+	rig_load_start(&load);
+	rig_sleep_ms(200);
+	rotate(&r, &files[1]);
+	rig_sleep_ms(200);
+	rig_load_stop(&load);
+	rig_end(&s);
+	rig_end(&r);
+	rig_count(&files[0], true, &a);
+	rig_count(&files[1], true, &b);
+	rig_count(&files[2], true, &c);
+	assert_exact(a.samples + b.samples + a.loss[0] + b.loss[0], b.due);
+	assert_true(c.samples > 100 && c.nr_gaps == 0);
+	for (int i = 0; i < 3; i++)
+		rig_file_done(&files[i]);
+}
+
+#define CPU1 "/sys/devices/system/cpu/cpu1/online"
+
+static bool
+set_cpu1(const char *online)
+{
+	int fd = open(CPU1, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, online, 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static void
+wait_cpus(struct rig *r, uint32_t cpus)
+{
+	struct session_stats stats;
+
+	for (int i = 0; i < 300; i++) {
+		session_stats(r->session, &stats);
+		if (stats.cpus == cpus)
+			return;
+		rig_sleep_ms(10);
+	}
+	set_cpu1("1");
+	fail_msg("%u CPUs are sampled and not %u", stats.cpus, cpus);
+}
+
+/* After a CPU has come the writer reads /proc again, with some of it open meanwhile. */
+static void
+wait_descriptors(unsigned wanted)
+{
+	unsigned n = rig_descriptors();
+
+	for (int i = 0; i < 1000 && n != wanted; i++) {
+		rig_sleep_ms(10);
+		n = rig_descriptors();
+	}
+	assert_int_equal(n, wanted);
+}
+
+/* Five times away and back, with a new file in the middle of the third time. */
+static void
+test_hotplug(void **state)
+{
+	struct rig_file files[2] = { 0 };
+	struct session_options o = faults_of_all(&files[0]);
+	struct session_stats stats;
+	struct rig_counts a, b;
+	unsigned descriptors;
+	struct rig_load load;
+	uint32_t cpus;
+	struct rig r;
+
+	rig_start(&r, &o);
+	session_stats(r.session, &stats);
+	cpus = stats.cpus;
+	rig_load_start(&load);
+	rig_sleep_ms(100);
+	descriptors = rig_descriptors();
+	for (int i = 0; i < 5; i++) {
+		if (!set_cpu1("0")) {
+			rig_load_stop(&load);
+			rig_end(&r);
+			print_message("skipped: CPU 1 cannot be taken offline: %s\n",
+				      strerror(errno));
+			skip();
+		}
+		wait_cpus(&r, cpus - 1);
+		if (i == 2)
+			rotate(&r, &files[1]);
+		assert_true(set_cpu1("1"));
+		wait_cpus(&r, cpus);
+		/* On a busy machine nothing might come to a CPU that is new for long. */
+		rig_load_pin(&load, 1);
+		rig_sleep_ms(50);
+	}
+	wait_descriptors(descriptors);
+	rig_load_stop(&load);
+	rig_stop(&r);
+	session_stats(r.session, &stats);
+	session_close(r.session, &r.error);
+	rig_count(&files[0], true, &a);
+	rig_count(&files[1], true, &b);
+	/* Two that ended and one that did not; that one again, its end, and two more. */
+	assert_int_equal(a.nr_gaps, 5);
+	assert_int_equal(b.nr_gaps, 6);
+	assert_int_equal(a.gaps[4].until_ns, 0);
+	assert_int_equal(b.gaps[0].until_ns, 0);
+	assert_true(gap_same(&a.gaps[4], &b.gaps[0]) && gap_same(&b.gaps[0], &b.gaps[1]));
+	assert_int_equal(b.gaps[1].cause, LOSS_CPU_OFFLINE);
+	assert_int_equal(b.gaps[1].cpu, 1);
+	assert_true(b.gaps[1].until_ns > b.gaps[1].from_ns);
+	assert_true(a.cpu[1] > 0 && b.cpu[1] > 0);
+	assert_true(stats.loss[LOSS_CPU_OFFLINE] > 0);
+	assert_int_equal(a.loss[LOSS_CPU_OFFLINE] + b.loss[LOSS_CPU_OFFLINE],
+			 stats.loss[LOSS_CPU_OFFLINE]);
+	assert_exact(a.samples + b.samples + a.loss[LOSS_KERNEL_SAMPLES] +
+			     b.loss[LOSS_KERNEL_SAMPLES],
+		     a.due + b.due);
+	rig_file_done(&files[0]);
+	rig_file_done(&files[1]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_full_at_rotation),
+		cmocka_unit_test(test_sync_fails),     cmocka_unit_test(test_file_removed),
+		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
+		cmocka_unit_test(test_hotplug),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

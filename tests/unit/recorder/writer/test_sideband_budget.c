@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who pays when the side-band is too much, and who never does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "format/model/task_model.h"
+#include "recorder/writer/sideband_budget.h"
+#include "recorder/writer/sideband_users.h"
+
+#define SECOND UINT64_C(1000000000)
+#define RATE 600000 /* bytes a second: half of 4 GiB an hour */
+#define BURST ((uint64_t)RATE * SIDEBAND_BURST_S)
+#define START (100 * SECOND)
+
+/* What one user was given, and not. */
+struct given {
+	uint64_t bytes, records, refused;
+};
+
+static struct perf_record
+map_of(uint64_t n, size_t length)
+{
+	static char path[4096];
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[length] = '\0';
+	(void)snprintf(path, 24, "/%020llu", (unsigned long long)n);
+	path[21] = 'x';
+	return (struct perf_record){ .type = REC_MMAP2, .mmap = { .filename = path } };
+}
+
+static bool
+offer(struct sideband_budget *b, uint64_t now_ns, uint32_t uid, const struct perf_record *r,
+      struct given *g)
+{
+	const struct sideband_cost cost = sideband_budget_cost(b, r);
+	bool asks = sideband_budget_asks(b, now_ns);
+	bool taken = sideband_budget_take(b, &cost, asks ? uid : SIDEBAND_USER_UNKNOWN);
+
+	g->records += taken;
+	g->refused += !taken;
+	g->bytes += taken ? cost.bytes : 0;
+	return taken;
+}
+
+/* A second of new paths: so many, of 3.8 KB each. */
+static void
+flood(struct sideband_budget *b, uint64_t now_ns, uint32_t uid, unsigned int n, struct given *g)
+{
+	static uint64_t path;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct perf_record r = map_of(++path, 3800);
+
+		offer(b, now_ns + i * SECOND / n, uid, &r, g);
+	}
+}
+
+/* A build: a hundred processes a second, each with its few libraries. */
+static void
+build(struct sideband_budget *b, uint64_t now_ns, uint32_t uid, struct given *g)
+{
+	const struct perf_record fork = { .type = REC_FORK }, exit = { .type = REC_EXIT };
+	const struct perf_record exec = { .type = REC_COMM,
+					  .misc = TASK_MISC_COMM_EXEC,
+					  .comm = { .comm = "cc1" } };
+
+	for (unsigned int i = 0; i < 100; i++) {
+		offer(b, now_ns + i * SECOND / 100, uid, &fork, g);
+		offer(b, now_ns + i * SECOND / 100, uid, &exec, g);
+		for (unsigned int lib = 0; lib < 8; lib++) {
+			const struct perf_record r = map_of(lib, 60);
+
+			offer(b, now_ns + i * SECOND / 100, uid, &r, g);
+		}
+		offer(b, now_ns + i * SECOND / 100, uid, &exit, g);
+	}
+}
+
+static void
+test_ordinary_load_is_not_asked(void **state)
+{
+	static struct sideband_budget b;
+	struct given g = { 0 };
+
+	sideband_budget_init(&b, RATE);
+	for (uint64_t s = 0; s < 3600; s++) {
+		build(&b, START + s * SECOND, 1000, &g);
+		if (s % 5 == 0)
+			sideband_budget_block(&b);
+		assert_false(b.asking);
+	}
+	assert_int_equal(g.refused, 0);
+	assert_true(g.bytes < 3600 * (uint64_t)RATE);
+}
+
+static void
+test_no_limit(void **state)
+{
+	static struct sideband_budget b;
+	struct given g = { 0 };
+
+	sideband_budget_init(&b, 0);
+	for (uint64_t s = 0; s < 10; s++)
+		flood(&b, START + s * SECOND, 1000, 10000, &g);
+	assert_false(b.asking);
+	assert_int_equal(g.refused, 0);
+}
+
+/* One user floods for an hour. The others, and root, do not notice. */
+static void
+test_one_floods(void **state)
+{
+	static struct sideband_budget b;
+	struct given bad = { 0 }, good = { 0 }, root = { 0 };
+	uint64_t bytes = 0;
+
+	sideband_budget_init(&b, RATE);
+	for (uint64_t s = 0; s < 3600; s++) {
+		flood(&b, START + s * SECOND, 666, 500, &bad);
+		build(&b, START + s * SECOND, 1000, &good);
+		build(&b, START + s * SECOND, 0, &root);
+		if (s % 5 == 0)
+			sideband_budget_block(&b);
+		if (s == 600)
+			bytes = bad.bytes;
+	}
+	assert_int_equal(good.refused, 0);
+	assert_int_equal(root.refused, 0);
+	assert_true(bad.refused > 1000000);
+	/* The burst, half of the rate, and what filled it while nobody was asked. */
+	assert_true(bad.bytes <= BURST / 8 * 9 + 3600 * (uint64_t)RATE / 2);
+	assert_true(bad.bytes - bytes <= 3000 * (uint64_t)RATE / 2 + BURST / 20);
+	assert_true(bad.bytes - bytes >= 3000 * (uint64_t)RATE / 2 - BURST / 20);
+}
+
+/* Many at once: together they get no more than there is, and nobody else is left out. */
+static void
+test_many_flood(void **state)
+{
+	static struct sideband_budget b;
+	struct given bad = { 0 }, good = { 0 }, root = { 0 };
+
+	sideband_budget_init(&b, RATE);
+	for (uint64_t s = 0; s < 900; s++) {
+		for (uint32_t uid = 100; uid < 120; uid++)
+			flood(&b, START + s * SECOND, uid, 50, &bad);
+		/* One who comes late. */
+		if (s >= 450) {
+			build(&b, START + s * SECOND, 1000, &good);
+			build(&b, START + s * SECOND, 0, &root);
+		}
+		if (s % 5 == 0)
+			sideband_budget_block(&b);
+	}
+	assert_int_equal(root.refused, 0);
+	assert_int_equal(good.refused, 0);
+	assert_true(bad.bytes + good.bytes + root.bytes <= BURST + 900 * (uint64_t)RATE);
+	assert_true(bad.refused > 0);
+}
+
+/* More users than have a bucket; and it is over when they are quiet. */
+static void
+test_more_users_than_buckets(void **state)
+{
+	static struct sideband_budget b;
+	struct given bad = { 0 }, good = { 0 };
+	uint64_t s;
+
+	sideband_budget_init(&b, RATE);
+	for (s = 0; s < 300; s++)
+		for (uint32_t uid = 100; uid < 400; uid++)
+			flood(&b, START + s * SECOND, uid, 2, &bad);
+	assert_true(bad.bytes <= BURST + 300 * (uint64_t)RATE);
+	assert_true(b.asking);
+	for (; s < 300 + 2 * SIDEBAND_BURST_S; s++)
+		build(&b, START + s * SECOND, 1000, &good);
+	assert_false(b.asking);
+}
+
+/* Who began, who ended and what was executed is told whatever else is left out. */
+static void
+test_what_is_never_left_out(void **state)
+{
+	static struct sideband_budget b;
+	struct given bad = { 0 }, tasks = { 0 }, root = { 0 };
+	const struct perf_record fork = { .type = REC_FORK }, map = map_of(1, 60);
+	const struct perf_record rename = { .type = REC_COMM, .comm = { .comm = "a" } };
+
+	sideband_budget_init(&b, RATE);
+	flood(&b, START, 666, 100000, &bad);
+	assert_true(bad.refused > 0);
+	for (uint64_t i = 0; i < 3000000; i++)
+		assert_true(offer(&b, START + SECOND, 666, &fork, &tasks));
+	assert_false(offer(&b, START + SECOND, 666, &rename, &tasks));
+	/* Not at the cost of others either. */
+	assert_true(offer(&b, START + SECOND, 0, &map, &root));
+}
+
+/* A path is paid for once in a block, and not by one that was left out. */
+static void
+test_paths_of_a_block(void **state)
+{
+	static struct sideband_budget b;
+	const struct perf_record r = map_of(1, 3800);
+	struct sideband_cost first, again;
+
+	sideband_budget_init(&b, RATE);
+	first = sideband_budget_cost(&b, &r);
+	assert_in_range(first.bytes, 3800, 3900);
+	assert_int_equal(sideband_budget_cost(&b, &r).bytes, first.bytes);
+	assert_true(sideband_budget_take(&b, &first, 0));
+	again = sideband_budget_cost(&b, &r);
+	assert_in_range(again.bytes, 1, 100);
+	sideband_budget_block(&b);
+	assert_int_equal(sideband_budget_cost(&b, &r).bytes, first.bytes);
+}
+
+static void
+test_another_rate(void **state)
+{
+	static struct sideband_budget b;
+	struct given bad = { 0 };
+
+	sideband_budget_init(&b, 0);
+	sideband_budget_rate(&b, RATE);
+	assert_true(b.level > (double)BURST * 0.99);
+	flood(&b, START, 666, 100000, &bad);
+	assert_true(b.level < (double)BURST / 2);
+	sideband_budget_rate(&b, RATE / 4);
+	assert_true(b.level < (double)BURST / 8);
+	sideband_budget_rate(&b, 0);
+	assert_false(sideband_budget_asks(&b, START));
+}
+
+static pid_t
+child_of(uid_t uid)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setuid(uid) < 0)
+			_exit(1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)!write(ready[1], "", 1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void
+test_users(void **state)
+{
+	struct sideband_users *u = sideband_users_new();
+	struct task_model *m = task_model_new();
+	uid_t uid = geteuid() == 0 ? 4711 : getuid();
+	pid_t pid = child_of(uid);
+	const uint32_t gone = 0x7ffffff1, its_child = 0x7ffffff2, later = 0x7ffffff3;
+	struct perf_record fork = {
+		.type = REC_FORK,
+		.task = { .pid = gone, .tid = gone, .ppid = (uint32_t)pid, .ptid = (uint32_t)pid }
+	};
+
+	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), uid);
+	assert_int_equal(sideband_users_of(u, m, (uint32_t)getpid(), START), getuid());
+	/* Gone before anybody looked: its ancestors tell. */
+	assert_int_equal(sideband_users_of(u, m, gone, START), SIDEBAND_USER_UNKNOWN);
+	assert_int_equal(task_model_apply(m, &fork), 0);
+	assert_int_equal(sideband_users_of(u, m, gone, START), uid);
+	/* Or its birth, before the model knows of it. */
+	sideband_users_fork(u, (uint32_t)pid, its_child);
+	assert_int_equal(sideband_users_of(u, m, its_child, START), uid);
+	/* That was true for a time. */
+	sideband_users_fork(u, its_child, later);
+	assert_int_equal(sideband_users_of(u, m, later, START + 60 * SECOND),
+			 SIDEBAND_USER_UNKNOWN);
+	/* What root forks may become somebody else's, who then executes. */
+	sideband_users_fork(u, (uint32_t)getpid(), (uint32_t)pid);
+	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), getuid());
+	sideband_users_exec(u, (uint32_t)pid);
+	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), uid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	task_model_free(m);
+	sideband_users_free(u);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary_load_is_not_asked),
+		cmocka_unit_test(test_no_limit),
+		cmocka_unit_test(test_one_floods),
+		cmocka_unit_test(test_many_flood),
+		cmocka_unit_test(test_more_users_than_buckets),
+		cmocka_unit_test(test_what_is_never_left_out),
+		cmocka_unit_test(test_paths_of_a_block),
+		cmocka_unit_test(test_another_rate),
+		cmocka_unit_test(test_users),
+	};
+
+	return cmocka_run_group_tests_name("sideband_budget", tests, NULL, NULL);
+}

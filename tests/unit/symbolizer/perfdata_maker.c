@@ -1,1 +1,0 @@
-../format/perfdata_maker.c

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel names from several KSYMS blocks, and BPF programs that come and go. */
+#include "symbolizer/resolve/kernel_symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "format/block/ksyms.h"
+
+static struct intern *strings;
+static struct kernel_symbols *k;
+
+static int
+setup(void **state)
+{
+	strings = intern_new();
+	k = kernel_symbols_new(strings);
+	return strings == NULL || k == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	kernel_symbols_free(k);
+	intern_free(strings);
+	return 0;
+}
+
+struct row {
+	uint64_t start, end;
+	const char *module, *name;
+};
+
+static int
+add(const struct row *rows, size_t n, size_t cut)
+{
+	struct buf b = { 0 };
+	int error;
+
+	ksyms_begin(&b);
+	for (size_t i = 0; i < n; i++)
+		ksyms_add(&b, rows[i].start, rows[i].end, rows[i].module, rows[i].name);
+	assert_int_equal(ksyms_end(&b), n);
+	error = kernel_symbols_add_block(k, span_of(b.p, b.len - cut));
+	buf_done(&b);
+	return error;
+}
+#define ADD(...)                                                                                   \
+	assert_int_equal(add((const struct row[]){ __VA_ARGS__ },                                  \
+			     sizeof((const struct row[]){ __VA_ARGS__ }) / sizeof(struct row), 0), \
+			 0)
+
+static void
+is(uint64_t address, const char *name, const char *dso)
+{
+	struct kernel_symbol s;
+
+	if (name == NULL) {
+		assert_false(kernel_symbols_find(k, address, &s));
+		return;
+	}
+	assert_true(kernel_symbols_find(k, address, &s));
+	assert_string_equal(s.name, name);
+	assert_string_equal(s.dso, dso);
+}
+
+static void
+ksymbol(uint64_t address, uint32_t len, uint16_t flags, const char *name)
+{
+	struct perf_record r = { .type = REC_KSYMBOL };
+
+	r.ksymbol.addr = address;
+	r.ksymbol.len = len;
+	r.ksymbol.ksym_type = 1;
+	r.ksymbol.flags = flags;
+	r.ksymbol.name = name;
+	assert_int_equal(kernel_symbols_apply(k, &r), 0);
+}
+
+static void
+nothing_known(void **state)
+{
+	is(0xffffffff81000000, NULL, NULL);
+}
+
+static void
+objects(void **state)
+{
+	ADD({ 0xffffffff81000000, 0xffffffff81000100, "", "_stext" },
+	    { 0xffffffffc0001000, 0xffffffffc0001200, "ext4", "ext4_sync_file" },
+	    { 0xffffffffc0002000, 0xffffffffc0002010, "bpf", "bpf_prog_6deef7357e7b4530_f" },
+	    { 0xffffffffc0003000, 0xffffffffc0003010, "__builtin__ftrace", "ftrace_trampoline" });
+	is(0xffffffff810000ff, "_stext", "[kernel.kallsyms]");
+	is(0xffffffff81000100, NULL, NULL);
+	is(0xffffffffc00011ff, "ext4_sync_file", "[ext4]");
+	is(0xffffffffc0002000, "bpf_prog_6deef7357e7b4530_f", "bpf_prog_6deef7357e7b4530_f");
+	is(0xffffffffc0003000, "ftrace_trampoline", "ftrace_trampoline");
+	is(0, NULL, NULL);
+	is(UINT64_MAX, NULL, NULL);
+}
+
+static void
+blocks_add_up(void **state)
+{
+	ADD({ 100, 110, "", "b" }, { 300, 310, "", "d" });
+	is(100, "b", "[kernel.kallsyms]");
+	is(200, NULL, NULL);
+	ADD({ 50, 60, "", "a" }, { 100, 110, "", "b" }, { 200, 210, "", "c" });
+	is(55, "a", "[kernel.kallsyms]");
+	is(105, "b", "[kernel.kallsyms]");
+	is(205, "c", "[kernel.kallsyms]");
+	is(305, "d", "[kernel.kallsyms]");
+	assert_int_equal(kernel_symbols_count(k), 4);
+}
+
+static void
+programs_come_and_go(void **state)
+{
+	ADD({ 1000, 1100, "", "kernel" });
+	ksymbol(5000, 64, 0, "bpf_prog_1_one");
+	is(5063, "bpf_prog_1_one", "bpf_prog_1_one");
+	is(5064, NULL, NULL);
+	ksymbol(5000, 64, 1, "bpf_prog_1_one");
+	is(5000, NULL, NULL);
+	ksymbol(5000, 32, 0, "bpf_prog_2_two");
+	is(5031, "bpf_prog_2_two", "bpf_prog_2_two");
+	is(5032, NULL, NULL);
+	is(1000, "kernel", "[kernel.kallsyms]");
+	/* Without a search between: the last word counts. */
+	ksymbol(5000, 32, 1, "bpf_prog_2_two");
+	ksymbol(5000, 16, 0, "bpf_prog_3_three");
+	is(5015, "bpf_prog_3_three", "bpf_prog_3_three");
+	is(5016, NULL, NULL);
+}
+
+static void
+nonsense(void **state)
+{
+	ADD({ 600, 600, "", "empty" }, { 700, 701, "", "one" });
+	is(600, NULL, NULL);
+	is(700, "one", "[kernel.kallsyms]");
+	ksymbol(UINT64_MAX - 4, 64, 0, "wraps");
+	is(UINT64_MAX - 4, NULL, NULL);
+}
+
+/* Programs load while samples are resolved: a search is not paid for by all of them. */
+static void
+loads_and_searches_take_turns(void **state)
+{
+	for (uint64_t i = 0; i < 200000; i++) {
+		ksymbol(i * 16, 16, 0, "prog");
+		is(i * 16 + 15, "prog", "prog");
+	}
+	assert_int_equal(kernel_symbols_count(k), 200000);
+	for (uint64_t i = 0; i < 200000; i++) {
+		ksymbol(i * 16, 16, 1, "prog");
+		is(i * 16, NULL, NULL);
+	}
+	assert_int_equal(kernel_symbols_count(k), 0);
+}
+
+/* A payload that is cut: what is before the cut counts, and it is said. */
+static void
+cut_blocks(void **state)
+{
+	static const struct row rows[] = { { 1, 2, "", "one" }, { 3, 4, "mod", "three" } };
+
+	/* The second entry is 32 bytes; a block that ends before it is whole. */
+	for (size_t cut = 1; cut < 32; cut++)
+		assert_int_equal(add(rows, 2, cut), -FMT_E_CORRUPT);
+	is(1, "one", "[kernel.kallsyms]");
+	is(3, NULL, NULL);
+	/* There was room for all. */
+	assert_int_equal(kernel_symbols_left_out(k), 0);
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	static const struct CMUnitTest tests[] = {
+		T(nothing_known),
+		T(objects),
+		T(blocks_add_up),
+		T(programs_come_and_go),
+		T(nonsense),
+		T(cut_blocks),
+		T(loads_and_searches_take_turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
