@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#include "format/bytes/crc32c.h"
+#include <bsd/stdlib.h>
+
+#include "format/bytes/siphash.h"
 #include "format/model/task_model.h"
 
 #define ASK_BELOW 0.5	 /* of the bucket in all */
@@ -30,6 +32,7 @@ void
 sideband_budget_init(struct sideband_budget *b, uint64_t bytes_per_s)
 {
 	*b = (struct sideband_budget){ .rate = bytes_per_s };
+	arc4random_buf(&b->key, sizeof(b->key));
 	b->level = burst_of(b);
 }
 
@@ -58,7 +61,7 @@ add_text(const struct sideband_budget *b, struct sideband_cost *cost, const char
 {
 	size_t n = strlen(text);
 
-	cost->hash = crc32c(0, text, n) | 1;
+	cost->hash = siphash(&b->key, text, n) | 1;
 	if (b->seen[cost->hash % SIDEBAND_SEEN] != cost->hash)
 		cost->bytes += (uint32_t)n;
 }

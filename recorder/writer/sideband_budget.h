@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/bytes/siphash.h"
 #include "format/record/perf_record.h"
 
 #define SIDEBAND_BURST_S 300 /* what the full bucket holds: so many seconds of the rate */
@@ -35,13 +36,14 @@ struct sideband_budget {
 	uint64_t at_ns;
 	bool asking;
 	struct sideband_user users[SIDEBAND_USERS];
-	uint32_t seen[SIDEBAND_SEEN]; /* hashes; 0: none */
+	struct siphash_key key;	      /* nobody can make two paths that pass for one */
+	uint64_t seen[SIDEBAND_SEEN]; /* hashes; 0: none */
 };
 
 /* About what a record takes in the file. */
 struct sideband_cost {
 	uint32_t bytes; /* 0: it is not side-band */
-	uint32_t hash;	/* of its path or name; 0: it has none */
+	uint64_t hash;	/* of its path or name; 0: it has none */
 	bool must;	/* it is never left out */
 };
 

@@ -226,6 +226,23 @@ test_paths_of_a_block(void **state)
 	assert_int_equal(sideband_budget_cost(&b, &r).bytes, first.bytes);
 }
 
+/* Two paths with one CRC32C, as anybody can make them, are two. */
+static void
+test_no_path_passes_for_another(void **state)
+{
+	static struct sideband_budget b;
+	struct sideband_cost first, other;
+	struct perf_record r;
+
+	sideband_budget_init(&b, RATE);
+	r = map_of(794891356550, 3800);
+	first = sideband_budget_cost(&b, &r);
+	assert_true(sideband_budget_take(&b, &first, 0));
+	r = map_of(255990120062, 3800);
+	other = sideband_budget_cost(&b, &r);
+	assert_int_equal(other.bytes, first.bytes);
+}
+
 static void
 test_another_rate(void **state)
 {
@@ -315,6 +332,7 @@ main(void)
 		cmocka_unit_test(test_more_users_than_buckets),
 		cmocka_unit_test(test_what_is_never_left_out),
 		cmocka_unit_test(test_paths_of_a_block),
+		cmocka_unit_test(test_no_path_passes_for_another),
 		cmocka_unit_test(test_another_rate),
 		cmocka_unit_test(test_users),
 	};
