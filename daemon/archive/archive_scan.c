@@ -21,6 +21,9 @@
 #include "format/recording/recording_reader.h"
 #include "recorder/host/host.h"
 
+/* What has no recording in so much of it is none: a large file would take minutes to search. */
+#define FRONT_BYTES (64u << 20)
+
 struct scan {
 	struct archive *a;
 	const struct archive_file *old; /* sorted by name */
@@ -103,6 +106,8 @@ is_recording(int dirfd, const char *base, uint64_t *start_s, char *why, size_t s
 		return true;
 	}
 	source = io_source_fd(fd);
+	if (source)
+		source = io_source_front(source, FRONT_BYTES);
 	if (!source)
 		return true;
 	error = recording_reader_open(source, &r, &where);
@@ -263,7 +268,7 @@ scan_entry(struct scan *s, const char *entry)
 		f.end_s = f.start_s;
 	f.seq = name.seq;
 	/* The next one's is higher than any there is. */
-	if (f.seq >= s->a->seq)
+	if (f.seq >= s->a->seq && f.seq < SEGMENT_NAME_SEQ_MAX)
 		s->a->seq = f.seq + 1;
 	if (asprintf(&f.name, "%s%s", s->prefix, base) < 0)
 		return -ENOMEM;

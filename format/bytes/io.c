@@ -174,6 +174,57 @@ fd_source_close(struct io_source *io)
 	free(self);
 }
 
+struct front_source {
+	struct io_source io;
+	struct io_source *whole;
+	uint64_t bytes;
+};
+
+static ssize_t
+front_source_read(struct io_source *io, uint64_t offset, void *p, size_t n)
+{
+	struct front_source *self = (struct front_source *)io;
+
+	if (offset >= self->bytes)
+		return 0;
+	if (n > self->bytes - offset)
+		n = (size_t)(self->bytes - offset);
+	return self->whole->read(self->whole, offset, p, n);
+}
+
+static int64_t
+front_source_size(struct io_source *io)
+{
+	struct front_source *self = (struct front_source *)io;
+	int64_t size = self->whole->size(self->whole);
+
+	return size < 0 || (uint64_t)size < self->bytes ? size : (int64_t)self->bytes;
+}
+
+static void
+front_source_close(struct io_source *io)
+{
+	struct front_source *self = (struct front_source *)io;
+
+	self->whole->close(self->whole);
+	free(self);
+}
+
+struct io_source *
+io_source_front(struct io_source *source, uint64_t bytes)
+{
+	struct front_source *self = calloc(1, sizeof(*self));
+
+	if (!self) {
+		source->close(source);
+		return NULL;
+	}
+	self->io = (struct io_source){ front_source_read, front_source_size, front_source_close };
+	self->whole = source;
+	self->bytes = bytes;
+	return &self->io;
+}
+
 struct memory_source {
 	struct io_source io;
 	const uint8_t *p;

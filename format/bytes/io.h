@@ -61,6 +61,11 @@ ssize_t io_read(int fd, void *p, size_t n);
  * NULL with errno set: EISDIR, ENOTSUP (a device), EFBIG (a pipe over IO_PIPE_MAX)...
  */
 struct io_source *io_source_fd(int fd);
+/*
+ * The first bytes of a source, which is taken over (NULL: out of memory, and it is closed): as if the
+ * file ended there.
+ */
+struct io_source *io_source_front(struct io_source *source, uint64_t bytes);
 /* A source over memory that the caller keeps. */
 struct io_source *io_source_memory(const void *p, size_t n);
 

@@ -12,6 +12,7 @@
 #define SEGMENT_NAME_SUFFIX ".spoor"
 #define SEGMENT_NAME_ACTIVE ".active" /* behind the suffix */
 #define SEGMENT_NAME_BOOT_MAX 40
+#define SEGMENT_NAME_SEQ_MAX UINT64_C(100000000000000000) /* with one more it still parses */
 
 struct segment_name {
 	uint64_t start_ns;		  /* CLOCK_REALTIME; 0: it does not say */

@@ -339,6 +339,26 @@ test_leftovers(void **state)
 	lab_done(&l);
 }
 
+/* To search all of it would take minutes. It is set aside, or gone: it is over all limits. */
+static void
+test_large_leftover(void **state)
+{
+	struct lab l;
+	char path[256];
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	lab_close(&l);
+	lab_plant(&l, NAME_OLD ".spoor.active", RECORDING_MAGIC "and more", 16);
+	lab_plant(&l, "sparse.spoor", "", 0);
+	snprintf(path, sizeof(path), "%s/sparse.spoor", l.dir);
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	lab_open(&l);
+	assert_true(lab_exists(&l, NAME_OLD ".spoor"));
+	assert_false(lab_exists(&l, "sparse.spoor"));
+	lab_done(&l);
+}
+
 static void
 test_bound(void **state)
 {
@@ -1024,6 +1044,7 @@ main(void)
 		cmocka_unit_test(test_open_fails),
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_large_leftover),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_keep),
