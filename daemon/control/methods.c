@@ -266,8 +266,9 @@ methods_keep(struct method_call *call)
 		method_call_fail(call, n, error.text);
 		return;
 	}
-	log_notice("kept %d file%s as %s for uid %u", n, n == 1 ? "" : "s", label,
-		   (unsigned int)call->uid);
+	if (n > 0)
+		log_notice("kept %d file%s as %s for uid %u", n, n == 1 ? "" : "s", label,
+			   (unsigned int)call->uid);
 	call->parameters = json_pack("{sssi}", "label", label, "files", n);
 }
 
@@ -324,9 +325,11 @@ static void
 rotate(struct method_call *call)
 {
 	struct session_error error = { 0 };
+	int r = rotate_for(call, &error);
 
-	log_info("rotating for uid %u", (unsigned int)call->uid);
-	answer_session(call, rotate_for(call, &error), &error);
+	if (r >= 0)
+		log_info("rotated for uid %u", (unsigned int)call->uid);
+	answer_session(call, r, &error);
 }
 
 static void

@@ -179,6 +179,7 @@ add_counts(struct session_stats *to, const struct session_stats *more)
 	for (size_t i = 0; i < more->nr_over; i++)
 		add_over(to, &more->over[i]);
 	to->sideband_bytes += more->sideband_bytes;
+	to->cpu_ns += more->cpu_ns;
 	to->sideband_ns += more->sideband_ns;
 	to->samples += more->samples;
 	to->records += more->records;

@@ -17,6 +17,7 @@
 #include "daemon/stream/usage.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/session_error.h"
+#include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
 
 #define FLUSH_SECONDS 60
@@ -152,7 +153,6 @@ govern(struct streams *s)
 	};
 	struct governor_reading now = {
 		.now_ns = used->at_ns,
-		.cpu_ns = used->cpu_ns,
 		.rss_bytes = s->usage.rss_bytes,
 		.written_bytes = used->written_bytes,
 		/* A capture was asked for, and has an end: the base stream does not pay for it. */
@@ -163,7 +163,9 @@ govern(struct streams *s)
 	uint64_t hz;
 
 	base_stream_stats(s->base, &stats);
-	now.sideband_cpu_ns = stats.sideband_ns;
+	/* Neither what clients ask for nor what helpers do is for samples to pay. */
+	now.cpu_ns = stats.cpu_ns + helper_cpu_ns();
+	now.sideband_cpu_ns = stats.sideband_ns + helper_cpu_ns();
 	now.sideband_bytes = stats.sideband_bytes;
 	step = governor_decide(&s->governor, &budget, &now, s->config->frequency);
 	set_sideband(s, sideband);

@@ -28,7 +28,8 @@ struct session_stats {
 	bool refused;		    /* nor will it: session_rotate() ends that */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
-	uint64_t sideband_ns;	    /* CPU time of both threads with it */
+	uint64_t cpu_ns;	    /* that both threads took, as of a second ago */
+	uint64_t sideband_ns;	    /* of it, with side-band */
 	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
 	size_t nr_over;
 };

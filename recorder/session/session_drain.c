@@ -359,6 +359,7 @@ share_cpu(struct session *s)
 	uint64_t ns = host_thread_cpu_ns(), used = ns - s->cpu_ns;
 
 	sideband = s->rings.moved_sideband - s->moved_sideband;
+	atomic_fetch_add_explicit(&s->used_ns, used, memory_order_relaxed);
 	if (moved)
 		atomic_fetch_add_explicit(
 			&s->sideband_ns,

@@ -31,6 +31,7 @@ share_cpu(struct writer *w, uint64_t now_ns)
 		return;
 	ns = host_thread_cpu_ns();
 	used = ns - w->cpu_ns;
+	atomic_fetch_add_explicit(&w->used_ns, used, memory_order_relaxed);
 	if (w->taken)
 		atomic_fetch_add_explicit(
 			&w->sideband_ns,

@@ -81,7 +81,7 @@ struct writer {
 	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
 	_Atomic uint64_t losses[LOSS_CAUSES];
 	_Atomic bool suspended, refused;
-	_Atomic uint64_t sideband_bytes, sideband_ns, sideband_rate;
+	_Atomic uint64_t sideband_bytes, used_ns, sideband_ns, sideband_rate;
 	struct writer_over over[SESSION_OVER_MAX];
 	_Atomic size_t nr_over; /* set: release; pairs in writer_stats() */
 };

@@ -222,6 +222,7 @@ writer_stats(const struct writer *w, struct session_stats *ret)
 		.suspended = atomic_load_explicit(&w->suspended, memory_order_relaxed),
 		.refused = atomic_load_explicit(&w->refused, memory_order_relaxed),
 		.sideband_bytes = atomic_load_explicit(&w->sideband_bytes, memory_order_relaxed),
+		.cpu_ns = atomic_load_explicit(&w->used_ns, memory_order_relaxed),
 		.sideband_ns = atomic_load_explicit(&w->sideband_ns, memory_order_relaxed),
 	};
 	for (int i = 0; i < LOSS_CAUSES; i++)

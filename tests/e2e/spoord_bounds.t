@@ -116,6 +116,29 @@ else
 	skip "no breakpoints" 4
 fi
 
+# What a member asks for, without end, is not for the samples to pay. The governor looks at ten seconds.
+calls() # UID SECONDS: four connections that ask as fast as they are answered
+{
+	member "$1" timeout "$2" python3 - "$socket" <<'END'
+import socket, sys, threading
+def ask():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    while True:
+        s.sendall(b'{"method":"io.spoor.Recorder.GetStatus"}\0')
+        while not s.recv(65536).endswith(b'\0'):
+            pass
+for _ in range(4):
+    threading.Thread(target=ask).start()
+END
+}
+asked_hz=$(ctl status --json | jq .frequency_hz)
+calls 65000 25 &
+sleep 24
+in_range "$(ctl status --json | jq .cpu_percent)" 5 10000 "a member's calls take more of a CPU than the budget"
+is "$(ctl status --json | jq .frequency_hz)" "$asked_hz" "and do not lower the frequency"
+wait $!
+
 # Who wants none of it.
 echo 'capture_cpu = 0' >>spoord.conf
 ok "a reload" ctl reload
