@@ -186,6 +186,11 @@ attack_cgroups() # control groups come and go where a user may make them
 	begin "$uid" bin/cgroup_flood "${attack_groups[-1]}" 600
 }
 
+attack_state() # 8,100 maps of 300 files with long names, which 61 processes have: gigabytes, each by itself
+{
+	flood "${attackers[3]}" 300 8100 1 60
+}
+
 attack_history() # 300 files with long names are mapped on and on
 {
 	flood "${attackers[3]}" 300 0 1 0

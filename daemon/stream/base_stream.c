@@ -18,7 +18,8 @@
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
 #define SEGMENT_BYTES_MIN (64u << 10)
 #define OPEN_POLL_NS 10000000
-#define LOOK_NS (2 * SECOND_NS) /* at what others do to the archive */
+#define STATE_BYTES_MAX (32u << 20) /* that maps take of it, before it is packed */
+#define LOOK_NS (2 * SECOND_NS)	    /* at what others do to the archive */
 
 /* The loop's idea of now is from before what a client asked for in the same round. */
 static uint64_t
@@ -59,6 +60,24 @@ sideband_rate(const struct base_stream *b, const struct config *c)
 		1;
 }
 
+static uint64_t
+segment_bytes(const struct base_stream *b)
+{
+	struct archive_usage u;
+
+	archive_usage(b->archive, &u);
+	return u.segment_bytes < SEGMENT_BYTES_MIN ? SEGMENT_BYTES_MIN : u.segment_bytes;
+}
+
+/* What a segment begins with is not to fill it: the next one would be due at once, and begin with as much. */
+static uint64_t
+state_bytes(const struct base_stream *b)
+{
+	uint64_t bytes = segment_bytes(b) / 4;
+
+	return bytes < STATE_BYTES_MAX ? bytes : STATE_BYTES_MAX;
+}
+
 static int
 set_options(struct base_session *s, const struct config *c, uint64_t hz,
 	    struct session_error *error)
@@ -74,6 +93,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.out_fd = -1,
 		.suspend_on_full = true,
 		.sideband_bytes_per_s = sideband_rate(s->stream, c),
+		.state_bytes = state_bytes(s->stream),
 		.cmdline = "spoord",
 		.writer = "spoord " SPOOR_VERSION,
 	};
@@ -159,36 +179,6 @@ count_written(struct base_stream *b)
 	b->file_bytes = now.file_bytes;
 }
 
-static void
-add_over(struct session_stats *to, const struct session_over *more)
-{
-	size_t i = 0;
-
-	while (i < to->nr_over && to->over[i].uid != more->uid)
-		i++;
-	if (i == SESSION_OVER_MAX)
-		return;
-	if (i == to->nr_over)
-		to->over[to->nr_over++] = (struct session_over){ .uid = more->uid };
-	to->over[i].records += more->records;
-}
-
-static void
-add_counts(struct session_stats *to, const struct session_stats *more)
-{
-	for (size_t i = 0; i < more->nr_over; i++)
-		add_over(to, &more->over[i]);
-	to->sideband_bytes += more->sideband_bytes;
-	to->cpu_ns += more->cpu_ns;
-	to->sideband_ns += more->sideband_ns;
-	to->samples += more->samples;
-	to->records += more->records;
-	to->lost += more->lost;
-	to->throttled += more->throttled;
-	for (size_t i = 0; i < LOSS_CAUSES; i++)
-		to->loss[i] += more->loss[i];
-}
-
 static struct base_session *
 ending_session(struct chore *one)
 {
@@ -214,7 +204,7 @@ ending_done(struct chore *one)
 	if (one->dropped)
 		return;
 	r = session_thread_close(s->thread, &last, &error);
-	add_counts(&b->before, &last);
+	session_stats_add(&b->before, &last);
 	LIST_REMOVE(s, link);
 	if (s->failed)
 		retry_later(b, host_now_ns(), error.text);
@@ -261,15 +251,6 @@ try_again(struct base_stream *b, uint64_t now_ns)
 		retry_later(b, now_ns, error.text);
 	else
 		install(b, s);
-}
-
-static uint64_t
-segment_bytes(const struct base_stream *b)
-{
-	struct archive_usage u;
-
-	archive_usage(b->archive, &u);
-	return u.segment_bytes < SEGMENT_BYTES_MIN ? SEGMENT_BYTES_MIN : u.segment_bytes;
 }
 
 /* Will the file take nothing any more? Not at once again, for a disk that fails with every file. */
@@ -574,10 +555,10 @@ base_stream_stats(struct base_stream *b, struct session_stats *ret)
 	*ret = (struct session_stats){ .suspended = true };
 	if (b->now)
 		session_thread_stats(b->now->thread, ret);
-	add_counts(ret, &b->before);
+	session_stats_add(ret, &b->before);
 	LIST_FOREACH(s, &b->ending, link) {
 		session_thread_stats(s->thread, &last);
-		add_counts(ret, &last);
+		session_stats_add(ret, &last);
 	}
 }
 

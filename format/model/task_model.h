@@ -158,13 +158,23 @@ typedef int task_model_emit_fn(void *arg, struct span records);
 #define TASK_MODEL_PIECE_BYTES (1u << 20)
 
 /*
+ * The model has each path once, and forks share their maps; a snapshot has them with each process.
+ * Above so many bytes of maps, those processes that have most get as many as there is room for.
+ */
+struct task_snapshot_bound {
+	uint64_t bytes;	   /* about, of the records of all maps */
+	uint64_t left_out; /* maps, added to */
+};
+
+/*
  * Tells the whole state, piece by piece, as synthesized records with this trailer (the kernel's
  * maps, CGROUP per group, KSYMBOL, and FORK, NAMESPACES, COMM per task, MMAP2 per map), living
  * tasks only, for STATE blocks. pid and tid of sid are replaced by those of each task.
- * 0, -FMT_E_NOMEM, or what emit() returned.
+ * bound NULL: whole. 0, -FMT_E_NOMEM, or what emit() returned.
  */
 int task_model_snapshot(const struct task_model *m, const struct event_attr *attr,
-			const struct perf_sample_id *sid, task_model_emit_fn *emit, void *arg);
+			const struct perf_sample_id *sid, struct task_snapshot_bound *bound,
+			task_model_emit_fn *emit, void *arg);
 
 /* What there was no room for, so far: such tasks, maps and names may be missing, or named by others. */
 struct task_model_left_out {

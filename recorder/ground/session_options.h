@@ -90,6 +90,11 @@ struct session_options {
 	 * 0: no limit.
 	 */
 	uint64_t sideband_bytes_per_s;
+	/*
+	 * About what the maps may take of the state that a file begins with, before it is packed; what is
+	 * over is left out of the processes that have most, and counted likewise. 0: 32 MiB.
+	 */
+	uint64_t state_bytes;
 	const char *cmdline; /* for the file's meta */
 	const char *writer;  /* "spoor 0.1" */
 };

@@ -34,4 +34,7 @@ struct session_stats {
 	size_t nr_over;
 };
 
+/* The totals of a session that is over, to those of the next one: not what is so now. */
+void session_stats_add(struct session_stats *to, const struct session_stats *more);
+
 #endif

@@ -47,7 +47,8 @@ struct live {
 	struct live_pending pending;
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
-	uint64_t cut;	   /* processes of whose maps a scan told only a part */
+	uint64_t cut; /* processes of whose maps a scan told only a part */
+	struct task_snapshot_bound bound;
 	uint64_t model_ns; /* the model has all records before this */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
@@ -122,6 +123,7 @@ live_open(const struct live_options *options, struct live **ret)
 		return -ENOMEM;
 	}
 	task_model_limit(l->model, MODEL_BYTES);
+	l->bound.bytes = MODEL_BYTES;
 	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
@@ -529,12 +531,18 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 	}
 	rc = cgroups_scan(l) ? -FMT_E_NOMEM : 0;
 	if (!rc)
-		rc = task_model_snapshot(l->model, &l->attr, &sid, emit, arg);
+		rc = task_model_snapshot(l->model, &l->attr, &sid, &l->bound, emit, arg);
 	task_model_forget_cgroups(l->model);
 	/* These went into the last file, but the model has not got to them yet. */
 	if (!rc && l->pending.bytes.len)
 		rc = emit(arg, buf_span(&l->pending.bytes));
 	return rc;
+}
+
+void
+live_bound_snapshot(struct live *l, uint64_t bytes)
+{
+	l->bound.bytes = bytes;
 }
 
 uint64_t
@@ -543,5 +551,5 @@ live_left_out(const struct live *l)
 	struct task_model_stats stats;
 
 	task_model_stats(l->model, &stats);
-	return stats.left_out + l->cut;
+	return stats.left_out + l->cut + l->bound.left_out;
 }

@@ -93,6 +93,8 @@ bool live_news(struct live *l, char *text, size_t cap);
  * needed. 0, -FMT_E_NOMEM, or what emit() returned.
  */
 int live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg);
+/* About how many bytes of maps a snapshot may have; what it leaves out is in live_left_out(). */
+void live_bound_snapshot(struct live *l, uint64_t bytes);
 
 /* Side-band that the model had no room for, since live_open(): it is in no snapshot. */
 uint64_t live_left_out(const struct live *l);

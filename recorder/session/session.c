@@ -255,6 +255,8 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	if (r < 0)
 		return session_fail(error, r, "cannot read the state of the system: %s",
 				    strerror(-r));
+	if (s->options.state_bytes)
+		live_bound_snapshot(s->live, s->options.state_bytes);
 	r = live_scan(s->live, state);
 	if (r < 0)
 		return session_fail(error, r, "cannot read /proc: %s", strerror(-r));

@@ -70,10 +70,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	buf_init(&one);
 	buf_init(&two);
-	if (task_model_snapshot(m, &attr, &sid, collect, &one))
+	if (task_model_snapshot(m, &attr, &sid, NULL, collect, &one))
 		abort();
 	copy = replay(buf_span(&one));
-	if (task_model_snapshot(copy, &attr, &sid, collect, &two))
+	if (task_model_snapshot(copy, &attr, &sid, NULL, collect, &two))
 		abort();
 	if (one.len != two.len || (one.len && memcmp(one.p, two.p, one.len) != 0))
 		abort();

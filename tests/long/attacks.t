@@ -9,7 +9,7 @@
 
 seconds=${ATTACK_SECONDS:-3600}
 attacks=("attack_silent_fs open" "attack_silent_fs open,read,getattr,lookup" attack_stuck_exec
-	attack_maps attack_forks attack_cgroups attack_history attack_storm)
+	attack_maps attack_forks attack_cgroups attack_state attack_history attack_storm)
 
 need_attacks
 need_fuse

@@ -605,7 +605,7 @@ snapshot(const struct task_model *m, struct buf *out)
 	struct perf_sample_id sid = { .time = 1000000, .cpu = 0 };
 
 	buf_init(out);
-	assert_int_equal(task_model_snapshot(m, &attr, &sid, collect, out), 0);
+	assert_int_equal(task_model_snapshot(m, &attr, &sid, NULL, collect, out), 0);
 }
 
 /* A snapshot makes a model with the same living tasks, and the same snapshot. */
@@ -1362,7 +1362,7 @@ test_snapshot_in_pieces(void **state)
 	assert_true(out.len > 10 * TASK_MODEL_PIECE_BYTES);
 	check_snapshot(m);
 	buf_done(&out);
-	assert_int_equal(task_model_snapshot(m, &attr, &sid, refuse, NULL), -FMT_E_IO);
+	assert_int_equal(task_model_snapshot(m, &attr, &sid, NULL, refuse, NULL), -FMT_E_IO);
 	task_model_free(m);
 }
 

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A user has maps with long names, in many processes that share them. The state that a segment begins
+# with, which has the maps of each process, neither fills the archive nor makes the next segment due.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+. "$TOP/tests/attack.sh"
+
+need_attacks
+config "max_use = 1G"
+: >log
+ok "spoord records" records 20000
+busy first 1000
+history_begin
+watch
+busy calm 3000
+attack_state
+# The model follows every few seconds.
+sleep 6
+before=$(status archive_bytes)
+segments=$(status segments)
+ok "a segment ends" ask 20 rotate
+# Another one that is due would be so after two seconds.
+busy hit 8000
+in_range "$(($(status archive_bytes) - before))" 0 40000000 "the next one begins with 32 MiB at most"
+in_range "$(($(status segments) - segments))" 1 2 "and is not full with that"
+attack_end
+hold_watched "spoord"
+ok "sync" ask 10 sync
+hold_history "spoord"
+in_range "$(samples_of "$archive" first)" 70 1e9 "what was sampled before is there"
+stop
+is $? 0 "it ends in order"
+left_out=$(for f in "$archive"/*.spoor; do "$SPOOR" info --json "$f"; done | jq -s 'map(.loss.sideband_budget) | add')
+in_range "$left_out" 1 1e12 "the maps that were left out are counted"
+hold_samples "$archive" "spoord"
+[ "$tests_failed" -eq 0 ] || diag_file log
+done_testing
