@@ -23,7 +23,7 @@ array_reserve_bytes(void *v, size_t n, size_t *cap, size_t more, size_t size)
 		want *= 2;
 	/* The pointer at v is of another type than void *. */
 	memcpy(&old, v, sizeof(old));
-	grown = reallocarray(old, want, size);
+	grown = want <= PTRDIFF_MAX / size ? realloc(old, want * size) : NULL;
 	if (!grown)
 		return -FMT_E_NOMEM;
 	memcpy(v, &grown, sizeof(grown));

@@ -63,7 +63,7 @@ names_add(struct kallsyms *k, const char *s, size_t len)
 }
 
 struct module_key {
-	const char *s;
+	const char *s; /* no NUL in it */
 	size_t len;
 };
 
@@ -91,7 +91,7 @@ module_hash(const struct module_key *key)
 static int
 module_number(struct kallsyms *k, const char *s, size_t len)
 {
-	const struct module_key key = { s, len };
+	const struct module_key key = { s, strnlen(s, len) };
 	const uint32_t hash = module_hash(&key);
 	uint32_t number;
 	int64_t name;
@@ -103,7 +103,7 @@ module_number(struct kallsyms *k, const char *s, size_t len)
 		return (int)number;
 	if (k->nr_modules >= MODULES_MAX)
 		return -FMT_E_TOO_BIG;
-	name = names_add(k, s, len);
+	name = names_add(k, key.s, key.len);
 	if (name < 0)
 		return (int)name;
 	if (array_reserve(k->modules, k->nr_modules, k->cap_modules, 1) < 0 ||

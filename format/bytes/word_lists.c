@@ -48,7 +48,7 @@ word_list_same(const void *owner, uint32_t number, const void *arg)
 	size_t n;
 	const uint32_t *words = word_lists_at(owner, number, &n);
 
-	return n == key->n && memcmp(words, key->words, n * sizeof(*words)) == 0;
+	return n == key->n && (n == 0 || memcmp(words, key->words, n * sizeof(*words)) == 0);
 }
 
 int
