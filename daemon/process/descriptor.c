@@ -87,6 +87,15 @@ descriptor_is_pseudo(int fd)
 	return false;
 }
 
+bool
+descriptor_is_memory(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+		((uint32_t)fs.f_type == TMPFS_MAGIC || (uint32_t)fs.f_type == RAMFS_MAGIC);
+}
+
 /* --- closing ----------------------------------------------------------------------------- */
 
 static struct closing *

@@ -23,6 +23,9 @@
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
 #define FILE_GIVEN_UP "the file does not take the rest"
+#define FILE_IN_MEMORY                                                                              \
+	"the file is in memory (tmpfs), which counts as the daemon's: captures have filled 32 MiB " \
+	"of such files since it began; name a file on a disk"
 
 int
 capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct capture_set **ret)
@@ -167,6 +170,8 @@ capture_end(struct capture_set *set, struct capture *c)
 	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, &p->stats, &error);
 	strlcpy(p->file, c->file, sizeof(p->file));
+	if (c->out && client_file_is_full(c->out))
+		(void)strlcpy(error.text, FILE_IN_MEMORY, sizeof(error.text));
 	tell_end(c, r, c->given_up ? FILE_GIVEN_UP : error.text);
 	log_info("capture %llu ends: %llu samples, %llu lost%s%s", (unsigned long long)p->id,
 		 (unsigned long long)p->stats.samples, (unsigned long long)p->stats.lost,

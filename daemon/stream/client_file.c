@@ -24,7 +24,8 @@ struct client_file {
 	pthread_cond_t change;
 	uid_t uid;
 	unsigned int refs; /* one is the thread's */
-	bool given_up;
+	bool given_up, full;
+	bool in_memory; /* the thread's until CHECK is done */
 	enum work work; /* NONE: the thread waits for some */
 	uint64_t arg;	/* WRITE: bytes of room; CUT: the size */
 	int result;	/* of the last work */
@@ -36,6 +37,7 @@ struct client_file {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under lock, as all of each but for what is the thread's: */
 static LIST_HEAD(, client_file) files = LIST_HEAD_INITIALIZER(files);
+static uint64_t memory_bytes; /* written to files in memory, since the beginning */
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
@@ -44,6 +46,7 @@ perform(struct client_file *f)
 {
 	switch (f->work) {
 	case CHECK:
+		f->in_memory = descriptor_is_memory(f->fd);
 		return descriptor_is_pseudo(f->fd);
 	case WRITE:
 		return f->file->write(f->file, f->room, f->arg);
@@ -128,6 +131,29 @@ client_file_is_pseudo(struct client_file *f)
 	return locked_have_done(f, CHECK, 0);
 }
 
+/* Under lock: may so much go there? */
+static bool
+take_memory(struct client_file *f, size_t n)
+{
+	if (!f->in_memory)
+		return true;
+	f->full = n > CLIENT_FILE_MEMORY_MAX - memory_bytes;
+	if (!f->full)
+		memory_bytes += n;
+	return !f->full;
+}
+
+bool
+client_file_is_full(struct client_file *f)
+{
+	bool full;
+
+	pthread_mutex_lock(&lock);
+	full = f->full;
+	pthread_mutex_unlock(&lock);
+	return full;
+}
+
 static int
 sink_write(struct io_sink *io, const void *p, size_t n)
 {
@@ -142,7 +168,7 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 		/* Then the thread may still read it. */
 		if (!f->given_up)
 			memcpy(f->room, from, part);
-		r = have_done(f, WRITE, part);
+		r = take_memory(f, part) ? have_done(f, WRITE, part) : -EDQUOT;
 		from += part;
 		n -= part;
 	}

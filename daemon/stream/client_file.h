@@ -9,6 +9,7 @@
 #ifndef DAEMON_STREAM_CLIENT_FILE_H
 #define DAEMON_STREAM_CLIENT_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -23,6 +24,13 @@ void client_file_free(struct client_file *f);
 
 /* Is it one of the kernel's own? See descriptor_is_pseudo(). 1, 0; -ETIMEDOUT: given up. */
 int client_file_is_pseudo(struct client_file *f);
+/*
+ * Has it taken nothing for lying in memory? Pages are those of the control group that wrote them first,
+ * which is ours, for as long as the file is there: such files get CLIENT_FILE_MEMORY_MAX bytes in all, and
+ * then -EDQUOT.
+ */
+bool client_file_is_full(struct client_file *f);
+#define CLIENT_FILE_MEMORY_MAX (32u << 20)
 /* What a session writes to, once; its close() does not wait. -ETIMEDOUT: given up. */
 struct io_sink *client_file_sink(struct client_file *f);
 

@@ -134,6 +134,40 @@ test_given_up(void **state)
 	close(ends[0]);
 }
 
+/* Its pages would be ours for as long as the file is there. */
+static void
+test_memory_is_bounded(void **state)
+{
+	struct client_file *f;
+	struct io_sink *sink;
+	size_t taken = 0;
+	int r = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(client_file_new(memfd_create("full", MFD_CLOEXEC), USER, &f), 0);
+		assert_int_equal(client_file_is_pseudo(f), 0);
+		sink = client_file_sink(f);
+		while ((r = sink->write(sink, bytes, MORE)) == 0)
+			taken += MORE;
+		assert_int_equal(r, -EDQUOT);
+		assert_true(client_file_is_full(f));
+		assert_in_range(taken, CLIENT_FILE_MEMORY_MAX / 4, CLIENT_FILE_MEMORY_MAX);
+		sink->close(sink);
+		client_file_free(f);
+		wait_left(USER, 0);
+	}
+	/* What is on a disk is another matter. */
+	assert_int_equal(client_file_new(open(".", O_TMPFILE | O_WRONLY, 0600), USER, &f), 0);
+	assert_int_equal(client_file_is_pseudo(f), 0);
+	sink = client_file_sink(f);
+	assert_int_equal(sink->write(sink, bytes, MORE), 0);
+	assert_false(client_file_is_full(f));
+	sink->close(sink);
+	client_file_free(f);
+	wait_left(USER, 0);
+}
+
 int
 main(void)
 {
@@ -142,6 +176,7 @@ main(void)
 		cmocka_unit_test(test_error),
 		cmocka_unit_test(test_kernels_own),
 		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_memory_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("client_file", tests, NULL, NULL);
