@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/writer/sideband_budget.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <bsd/stdlib.h>
@@ -34,6 +35,15 @@ sideband_budget_init(struct sideband_budget *b, uint64_t bytes_per_s)
 	*b = (struct sideband_budget){ .rate = bytes_per_s };
 	arc4random_buf(&b->key, sizeof(b->key));
 	b->level = burst_of(b);
+	/* So large that it comes from mmap(): resident is what is touched. */
+	b->untold = calloc(SIDEBAND_TIDS / 8, 1);
+}
+
+void
+sideband_budget_done(struct sideband_budget *b)
+{
+	free(b->untold);
+	b->untold = NULL;
 }
 
 void
@@ -52,6 +62,21 @@ void
 sideband_budget_block(struct sideband_budget *b)
 {
 	memset(b->seen, 0, sizeof(b->seen));
+}
+
+/* --- threads that nothing was written of -------------------------------------------------- */
+
+static bool
+is_untold(const struct sideband_budget *b, uint32_t tid)
+{
+	return b->untold && tid < SIDEBAND_TIDS && b->untold[tid / 8] >> tid % 8 & 1;
+}
+
+static void
+set_untold(struct sideband_budget *b, uint32_t tid, bool untold)
+{
+	if (is_untold(b, tid) != untold && b->untold && tid < SIDEBAND_TIDS)
+		b->untold[tid / 8] ^= (uint8_t)(1u << tid % 8);
 }
 
 /* --- what a record costs ----------------------------------------------------------------- */
@@ -75,6 +100,7 @@ sideband_budget_cost(const struct sideband_budget *b, const struct perf_record *
 	case REC_MMAP:
 	case REC_MMAP2:
 		cost.bytes = MAP_BYTES;
+		cost.tid = r->mmap.tid;
 		add_text(b, &cost, r->mmap.filename);
 		break;
 	case REC_CGROUP:
@@ -85,14 +111,23 @@ sideband_budget_cost(const struct sideband_budget *b, const struct perf_record *
 		break;
 	case REC_COMM:
 		add_text(b, &cost, r->comm.comm);
+		cost.tid = r->comm.tid;
 		cost.must = r->misc & TASK_MISC_COMM_EXEC;
 		break;
 	case REC_FORK:
+		cost.bytes = TASK_BYTES;
+		cost.tid = r->task.tid;
+		cost.thread = r->task.pid == r->task.ppid;
+		/* Where it could not be remembered, its EXIT would have to be written. */
+		cost.must = !cost.thread || !b->untold || cost.tid >= SIDEBAND_TIDS;
+		break;
 	case REC_EXIT:
 		cost.bytes = TASK_BYTES;
-		cost.must = true;
+		cost.tid = r->task.tid;
+		cost.must = !is_untold(b, cost.tid);
 		break;
 	case REC_NAMESPACES:
+		cost.tid = r->namespaces.tid;
 		break;
 	default:
 		/* The recorder's own, or as rare. */
@@ -208,6 +243,9 @@ sideband_budget_take(struct sideband_budget *b, const struct sideband_cost *cost
 	if (u && !cost->must)
 		ok = b->level >= bytes &&
 			(uid == 0 || (u->level >= bytes && u->level >= needed(b)));
+	/* Whatever is written of a thread makes it known, and so its EXIT has to be. */
+	if (ok || cost->thread)
+		set_untold(b, cost->tid, !ok);
 	if (!ok)
 		return false;
 	pay(&b->level, bytes, cost->must ? burst_of(b) * MUST_LEAVE : 0);

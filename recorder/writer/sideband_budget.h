@@ -7,7 +7,8 @@
  * as large and fills half as fast. While the bucket in all is more than half full nobody is asked
  * whose a record is. Below that each user has to have something left, and the lower it falls, the more:
  * who was quiet is served to the end. Root counts in all only. What is over is left out by its kind:
- * EXIT and FORK never, nor the COMM of an exec, since without them all that follows would be wrong.
+ * EXIT and FORK of a process never, nor the COMM of an exec, since without them all that follows would
+ * be wrong. The FORK of a thread may be, since its samples name its process, and then so may its EXIT.
  */
 #ifndef RECORDER_WRITER_SIDEBAND_BUDGET_H
 #define RECORDER_WRITER_SIDEBAND_BUDGET_H
@@ -20,7 +21,8 @@
 
 #define SIDEBAND_BURST_S 300 /* what the full bucket holds: so many seconds of the rate */
 #define SIDEBAND_USERS 64
-#define SIDEBAND_SEEN 4096 /* paths that the open block has; a power of two */
+#define SIDEBAND_SEEN 4096	 /* paths that the open block has; a power of two */
+#define SIDEBAND_TIDS (1u << 22) /* the kernel's PID_MAX_LIMIT */
 #define SIDEBAND_USER_UNKNOWN UINT32_MAX
 
 struct sideband_user {
@@ -38,15 +40,21 @@ struct sideband_budget {
 	struct sideband_user users[SIDEBAND_USERS];
 	struct siphash_key key;	      /* nobody can make two paths that pass for one */
 	uint64_t seen[SIDEBAND_SEEN]; /* hashes; 0: none */
+	/* A bit for each tid: is it a thread that nothing was written of? NULL: no memory. */
+	uint8_t *untold;
 };
 
 /* About what a record takes in the file. */
 struct sideband_cost {
 	uint32_t bytes; /* 0: it is not side-band */
 	uint64_t hash;	/* of its path or name; 0: it has none */
+	uint32_t tid;	/* of whom it tells; 0: of no thread */
 	bool must;	/* it is never left out */
+	bool thread;	/* it is the FORK of a thread */
 };
 
+/* What was init has to be done. */
+void sideband_budget_done(struct sideband_budget *b);
 void sideband_budget_init(struct sideband_budget *b, uint64_t bytes_per_s);
 /* Another rate; the buckets stay as full as they are, by share. */
 void sideband_budget_rate(struct sideband_budget *b, uint64_t bytes_per_s);

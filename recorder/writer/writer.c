@@ -384,6 +384,7 @@ writer_free(struct writer *w)
 	loss_free(w->loss);
 	queue_free(w->queue);
 	sideband_users_free(w->users);
+	sideband_budget_done(&w->sideband);
 	buf_done(&w->scratch);
 	buf_done(&w->state);
 	free(w);

@@ -101,14 +101,25 @@ note_over(struct writer *w, uint32_t uid)
 		atomic_store_explicit(&w->nr_over, nr + 1, memory_order_release);
 }
 
+/* A thread of which no record was written may yet be known: a scan tells of all that it sees. */
+static bool
+scan_may_know(const struct writer *w, uint32_t tid)
+{
+	const struct live *l = w->options.live;
+
+	return live_scanning(l) || task_model_owner(live_model(l), tid) != UINT32_MAX;
+}
+
 bool
 writer_admit(struct writer *w, const struct perf_record *r)
 {
-	const struct sideband_cost cost = sideband_budget_cost(&w->sideband, r);
+	struct sideband_cost cost = sideband_budget_cost(&w->sideband, r);
 	uint32_t uid = SIDEBAND_USER_UNKNOWN;
 
 	if (!cost.bytes)
 		return true;
+	if (r->type == REC_EXIT && !cost.must)
+		cost.must = scan_may_know(w, cost.tid);
 	if (sideband_budget_asks(&w->sideband, r->sid.time))
 		uid = user_of(w, r);
 	if (sideband_budget_take(&w->sideband, &cost, uid))

@@ -70,7 +70,9 @@ flood(struct sideband_budget *b, uint64_t now_ns, uint32_t uid, unsigned int n, 
 static void
 build(struct sideband_budget *b, uint64_t now_ns, uint32_t uid, struct given *g)
 {
-	const struct perf_record fork = { .type = REC_FORK }, exit = { .type = REC_EXIT };
+	const struct perf_record fork = { .type = REC_FORK,
+					  .task = { .pid = 2, .ppid = 1, .tid = 2 } };
+	const struct perf_record exit = { .type = REC_EXIT, .task = { .pid = 2, .tid = 2 } };
 	const struct perf_record exec = { .type = REC_COMM,
 					  .misc = TASK_MISC_COMM_EXEC,
 					  .comm = { .comm = "cc1" } };
@@ -102,6 +104,7 @@ test_ordinary_load_is_not_asked(void **state)
 	}
 	assert_int_equal(g.refused, 0);
 	assert_true(g.bytes < 3600 * (uint64_t)RATE);
+	sideband_budget_done(&b);
 }
 
 static void
@@ -115,6 +118,7 @@ test_no_limit(void **state)
 		flood(&b, START + s * SECOND, 1000, 10000, &g);
 	assert_false(b.asking);
 	assert_int_equal(g.refused, 0);
+	sideband_budget_done(&b);
 }
 
 /* One user floods for an hour. The others, and root, do not notice. */
@@ -142,6 +146,7 @@ test_one_floods(void **state)
 	assert_true(bad.bytes <= BURST / 8 * 9 + 3600 * (uint64_t)RATE / 2);
 	assert_true(bad.bytes - bytes <= 3000 * (uint64_t)RATE / 2 + BURST / 20);
 	assert_true(bad.bytes - bytes >= 3000 * (uint64_t)RATE / 2 - BURST / 20);
+	sideband_budget_done(&b);
 }
 
 /* Many at once: together they get no more than there is, and nobody else is left out. */
@@ -167,6 +172,7 @@ test_many_flood(void **state)
 	assert_int_equal(good.refused, 0);
 	assert_true(bad.bytes + good.bytes + root.bytes <= BURST + 900 * (uint64_t)RATE);
 	assert_true(bad.refused > 0);
+	sideband_budget_done(&b);
 }
 
 /* More users than have a bucket; and it is over when they are quiet. */
@@ -186,6 +192,7 @@ test_more_users_than_buckets(void **state)
 	for (; s < 300 + 2 * SIDEBAND_BURST_S; s++)
 		build(&b, START + s * SECOND, 1000, &good);
 	assert_false(b.asking);
+	sideband_budget_done(&b);
 }
 
 /* Who began, who ended and what was executed is told whatever else is left out. */
@@ -194,17 +201,71 @@ test_what_is_never_left_out(void **state)
 {
 	static struct sideband_budget b;
 	struct given bad = { 0 }, tasks = { 0 }, root = { 0 };
-	const struct perf_record fork = { .type = REC_FORK }, map = map_of(1, 60);
+	const struct perf_record fork = { .type = REC_FORK,
+					  .task = { .pid = 2, .ppid = 1, .tid = 2 } };
+	const struct perf_record exit = { .type = REC_EXIT, .task = { .pid = 2, .tid = 2 } };
+	const struct perf_record map = map_of(1, 60);
 	const struct perf_record rename = { .type = REC_COMM, .comm = { .comm = "a" } };
 
 	sideband_budget_init(&b, RATE);
 	flood(&b, START, 666, 100000, &bad);
 	assert_true(bad.refused > 0);
 	for (uint64_t i = 0; i < 3000000; i++)
-		assert_true(offer(&b, START + SECOND, 666, &fork, &tasks));
+		assert_true(offer(&b, START + SECOND, 666, i % 2 ? &exit : &fork, &tasks));
 	assert_false(offer(&b, START + SECOND, 666, &rename, &tasks));
 	/* Not at the cost of others either. */
 	assert_true(offer(&b, START + SECOND, 0, &map, &root));
+	sideband_budget_done(&b);
+}
+
+static struct perf_record
+task_record(uint32_t type, uint32_t pid, uint32_t tid, uint32_t ppid)
+{
+	return (struct perf_record){ .type = type,
+				     .task = { .pid = pid, .tid = tid, .ppid = ppid } };
+}
+
+/* Are the FORK and then the EXIT of this task written? */
+static void
+offer_task(struct sideband_budget *b, uint32_t pid, uint32_t tid, uint32_t ppid, bool expected)
+{
+	const struct perf_record fork = task_record(REC_FORK, pid, tid, ppid);
+	const struct perf_record exit = task_record(REC_EXIT, pid, tid, pid);
+	struct given g = { 0 };
+
+	assert_int_equal(offer(b, START + SECOND, 666, &fork, &g), expected);
+	assert_int_equal(offer(b, START + SECOND, 666, &exit, &g), expected);
+}
+
+/* A thread that was not told of ends unheard; one that was, by whatever record, never does. */
+static void
+test_threads(void **state)
+{
+	static struct sideband_budget b;
+	const struct perf_record fork = task_record(REC_FORK, 2, 3, 2);
+	const struct perf_record exit = task_record(REC_EXIT, 2, 3, 2);
+	const struct perf_record name = { .type = REC_COMM,
+					  .comm = { .pid = 2, .tid = 3, .comm = "worker" } };
+	struct given g = { 0 };
+	uint64_t later = START + 4 * SIDEBAND_BURST_S * SECOND;
+
+	sideband_budget_init(&b, RATE);
+	assert_true(offer(&b, START, 666, &fork, &g));
+	flood(&b, START, 666, 100000, &g);
+	assert_true(offer(&b, START + SECOND, 666, &exit, &g));
+	for (uint32_t tid = 4; tid < 100000; tid++)
+		offer_task(&b, 2, tid, 2, false);
+	assert_false(offer(&b, START + SECOND, 666, &fork, &g));
+	/* A process has the tid of one that was not told of. */
+	offer_task(&b, 3, 3, 2, true);
+	/* What cannot be remembered: Linux gives out no such tid. */
+	offer_task(&b, 2, SIDEBAND_TIDS, 2, true);
+	/* With time there is room for a thread's name, and with that its end is told. */
+	assert_false(offer(&b, START + SECOND, 666, &fork, &g));
+	assert_true(offer(&b, later, 666, &name, &g));
+	flood(&b, later, 666, 100000, &g);
+	assert_true(offer(&b, later + SECOND, 666, &exit, &g));
+	sideband_budget_done(&b);
 }
 
 /* A path is paid for once in a block, and not by one that was left out. */
@@ -224,6 +285,7 @@ test_paths_of_a_block(void **state)
 	assert_in_range(again.bytes, 1, 100);
 	sideband_budget_block(&b);
 	assert_int_equal(sideband_budget_cost(&b, &r).bytes, first.bytes);
+	sideband_budget_done(&b);
 }
 
 /* Two paths with one CRC32C, as anybody can make them, are two. */
@@ -241,6 +303,7 @@ test_no_path_passes_for_another(void **state)
 	r = map_of(255990120062, 3800);
 	other = sideband_budget_cost(&b, &r);
 	assert_int_equal(other.bytes, first.bytes);
+	sideband_budget_done(&b);
 }
 
 static void
@@ -258,6 +321,7 @@ test_another_rate(void **state)
 	assert_true(b.level < (double)BURST / 8);
 	sideband_budget_rate(&b, 0);
 	assert_false(sideband_budget_asks(&b, START));
+	sideband_budget_done(&b);
 }
 
 static pid_t
@@ -331,6 +395,7 @@ main(void)
 		cmocka_unit_test(test_many_flood),
 		cmocka_unit_test(test_more_users_than_buckets),
 		cmocka_unit_test(test_what_is_never_left_out),
+		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_paths_of_a_block),
 		cmocka_unit_test(test_no_path_passes_for_another),
 		cmocka_unit_test(test_another_rate),
