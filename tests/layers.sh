@@ -146,10 +146,21 @@ forbid daemon 'daemon/ parses no ELF or DWARF' '#[[:space:]]*include[[:space:]]*
 
 # --- object files ----------------------------------------------------------------------------
 
+# Of what has a source: an object file of one that was moved stays behind.
+objects()
+{
+	local object
+
+	find format recorder symbolizer daemon -name '*.c' | while read -r object; do
+		object=$BUILD/${object%.c}.o
+		[ ! -e "$object" ] || printf '%s\n' "$object"
+	done
+}
+
 # "who whom": the first needs a symbol of the second.
 needs()
 {
-	find format recorder symbolizer daemon -name '*.o' -exec nm -A {} + | awk '
+	objects | xargs -r nm -A | awk '
 	{ file = $1; sub(/:[^:]*$/, "", file); type = $(NF - 1); symbol = $NF }
 	type == "U" { n++; who[n] = file; what[n] = symbol; next }
 	type ~ /[TDBRVWC]/ { of[symbol] = file }
@@ -191,7 +202,7 @@ circles()
 if [ -n "${BUILD-}" ]; then
 	while read -r file; do
 		complain "$file" "is in a circle of object files that need each other"
-	done < <(cd "$BUILD" && needs | circles)
+	done < <(needs | circles)
 fi
 
 if [ $bad -gt 0 ]; then

@@ -100,22 +100,25 @@ plan "a room that stands on its roof" 'format/bytes stands on format/block' 's,^
 plan "a room of which there is no file" 'format/nothing has no file' 's,^format/bytes:,&\nformat/nothing:,'
 plan "no plan" 'has no plan' 's/^```rooms/```/'
 
-# circle NAME STATUS A B: object files whose sources are these
+# circle NAME STATUS A B: object files of buf and io, whose sources are these
 circle()
 {
 	rm -rf objects
 	mkdir -p objects/format/bytes
 	printf '%s\n' "$3" >a.c
 	printf '%s\n' "$4" >b.c
-	"${CC:-gcc}" -c -o objects/format/bytes/a.o a.c
-	"${CC:-gcc}" -c -o objects/format/bytes/b.o b.c
+	"${CC:-gcc}" -c -o objects/format/bytes/buf.o a.c
+	"${CC:-gcc}" -c -o objects/format/bytes/io.o b.c
 	BUILD=$PWD/objects "$TOP/tests/layers.sh" "$TOP" >out 2>&1
 	is "$?" "$2" "$1"
 }
 circle "object files that need each other" 1 'int b(void); int a(void) { return b(); }' \
 	'int a(void); int b(void) { return a(); }'
-like "$(cat out)" '^layers: .*format/bytes/a\.o: .*circle' "both are named"
-like "$(cat out)" '^layers: .*format/bytes/b\.o: ' "both are named"
+like "$(cat out)" '^layers: .*format/bytes/buf\.o: .*circle' "both are named"
+like "$(cat out)" '^layers: .*format/bytes/io\.o: ' "both are named"
+mv objects/format/bytes/io.o objects/format/bytes/moved.o
+BUILD=$PWD/objects "$TOP/tests/layers.sh" "$TOP" >out 2>&1
+is "$?" 0 "but not the object file of a source that is no more"
 circle "one that needs another" 0 'int b(void); int a(void) { return b(); }' 'int b(void) { return 1; }'
 
 done_testing
