@@ -170,9 +170,10 @@ sink_close(struct io_sink *io)
 	seal(s);
 	a->nr_sinks--;
 	archive_dirs(a);
+	/* Before anybody may delete it: of an open file the space is not given back. */
+	s->file->close(s->file);
 	pthread_mutex_unlock(&a->lock);
 
-	s->file->close(s->file);
 	(void)fsync(s->dir_fd);
 	close(s->dir_fd);
 	free(s->name);

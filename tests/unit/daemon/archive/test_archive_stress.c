@@ -144,6 +144,25 @@ write_thread(void *arg)
 	return NULL;
 }
 
+static uint64_t
+fs_free(const struct lab *l)
+{
+	struct statvfs v;
+
+	assert_int_equal(statvfs(l->dir, &v), 0);
+	return (uint64_t)v.f_bavail * v.f_frsize;
+}
+
+/* In the same instant of all files: a walk counts one file before and another one after. */
+static uint64_t
+fs_used(const struct lab *l)
+{
+	struct statvfs v;
+
+	assert_int_equal(statvfs(l->dir, &v), 0);
+	return (uint64_t)(v.f_blocks - v.f_bfree) * v.f_frsize;
+}
+
 /* Many writers, one who looks, nothing above the bound at any look. */
 static void
 test_threads(void **state)
@@ -152,7 +171,10 @@ test_threads(void **state)
 	struct archive_error error = { 0 };
 	pthread_t threads[4];
 
-	assert_true(lab_init(&c.lab, 0));
+	if (!lab_init(&c.lab, 8 << 10)) {
+		print_message("skipped: no tmpfs can be mounted here\n");
+		skip();
+	}
 	lab_open(&c.lab);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, write_thread, &c), 0);
@@ -160,7 +182,7 @@ test_threads(void **state)
 		struct archive_entry *list = NULL;
 		struct archive_usage u;
 
-		assert_true(lab_du(&c.lab) <= 1 << 20);
+		assert_in_range(fs_used(&c.lab), 0, 1 << 20);
 		archive_usage(c.lab.archive, &u);
 		assert_true(u.bytes <= 1 << 20);
 		assert_true(archive_list(c.lab.archive, &list) >= 0);
@@ -176,15 +198,6 @@ test_threads(void **state)
 		pthread_join(threads[i], NULL);
 	lab_check(&c.lab, 1 << 20);
 	lab_done(&c.lab);
-}
-
-static uint64_t
-fs_free(const struct lab *l)
-{
-	struct statvfs v;
-
-	assert_int_equal(statvfs(l->dir, &v), 0);
-	return (uint64_t)v.f_bavail * v.f_frsize;
 }
 
 /* Records into a file system of this size far beyond it. */
