@@ -7,10 +7,14 @@
 #include "daemon/process/descriptor.h"
 #include "daemon/stream/capture_internal.h"
 #include "format/bytes/time_text.h"
+#include "recorder/ground/queue.h"
 #include "recorder/host/host.h"
 
-#define QUEUE_BYTES (8u << 20) /* each; what the base stream does not have to wait for */
-#define LEFT_EACH 4	       /* of a user that wait so, whether they have been given up or not */
+/* Of all captures together; the base stream has as much again, and all is in MemoryMax. */
+#define QUEUES_BYTES (16u << 20)
+#define MODELS_BYTES (16u << 20)
+#define MODEL_BYTES_MIN (1u << 20) /* a small host's */
+#define LEFT_EACH 4 /* of a user that wait so, whether they have been given up or not */
 #define LEFT_MAX 32
 
 static bool
@@ -157,12 +161,22 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 }
 
 static void
+share_memory(uint32_t captures, struct session_options *o)
+{
+	o->queue_bytes = QUEUES_BYTES / captures;
+	if (o->queue_bytes < QUEUE_BYTES_MIN)
+		o->queue_bytes = QUEUE_BYTES_MIN;
+	o->model_bytes = MODELS_BYTES / captures;
+	if (o->model_bytes < MODEL_BYTES_MIN)
+		o->model_bytes = MODEL_BYTES_MIN;
+}
+
+static void
 set_defaults(const struct capture_set *set, struct session_options *o)
 {
 	if (o->duration_ns == 0)
 		o->duration_ns = set->config->max_capture_time;
-	if (o->queue_bytes == 0)
-		o->queue_bytes = QUEUE_BYTES;
+	share_memory(set->config->max_captures, o);
 	o->suspend_on_full = false;
 	/* Whether there is a bound at all is decided when it begins. */
 	o->cpu_share = set->config->capture_cpu ? &set->cpu_share : NULL;

@@ -59,6 +59,7 @@ struct session_options {
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
+	uint64_t model_bytes;	 /* of what is known of tasks and maps: see live.h. 0: 32 MiB */
 	uint64_t duration_ns;	 /* 0: until stopped, or the command ends */
 	uint64_t block_age_ns;	 /* longest life of an open block; 0: 5 s */
 	int out_fd;		 /* taken over; -1 when sink is given */

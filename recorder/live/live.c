@@ -27,9 +27,7 @@
 #define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
 #define DUE_BYTES (256u << 10)
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
-#define PENDING_BYTES_MAX (16u << 20)
-#define WAIT_MS 20 /* at most between looks whether there is something */
-#define MODEL_BYTES (32u << 20)
+#define WAIT_MS 20			 /* at most between looks whether there is something */
 
 struct live {
 	const struct event_set *events;
@@ -45,6 +43,7 @@ struct live {
 	struct live_exits *exits; /* of a resync that goes on; NULL: none does */
 	struct live_modules *modules;
 	struct live_pending pending;
+	uint64_t pending_max; /* bytes */
 	struct buf scratch;
 	uint64_t complete_ns, looked_ns, unknown;
 	uint64_t cut; /* processes of whose maps a scan told only a part */
@@ -97,6 +96,7 @@ int
 live_open(const struct live_options *options, struct live **ret)
 {
 	const struct event *event = event_set_at(options->events, (size_t)options->sideband);
+	const uint64_t model_bytes = options->model_bytes ? options->model_bytes : LIVE_MODEL_BYTES;
 	struct live *l = calloc(1, sizeof(*l));
 
 	if (!l)
@@ -122,8 +122,9 @@ live_open(const struct live_options *options, struct live **ret)
 		live_close(l);
 		return -ENOMEM;
 	}
-	task_model_limit(l->model, MODEL_BYTES);
-	l->bound.bytes = MODEL_BYTES;
+	task_model_limit(l->model, model_bytes);
+	l->pending_max = model_bytes / 2;
+	l->bound.bytes = LIVE_MODEL_BYTES;
 	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
@@ -184,6 +185,46 @@ live_sample(struct live *l, const struct sample_glance *sample)
 	ksym_collector_sample(l->ksyms, sample);
 }
 
+/* The model gets the map with its build-id, as if the kernel had told it. */
+static void
+pending_apply(struct live *l, struct span record)
+{
+	struct perf_record r;
+
+	if (event_set_parse(l->events, record, &r, NULL))
+		return;
+	if (live_ids_wanted(&r))
+		(void)live_ids_known(l->ids, &r, &r.mmap.build_id);
+	if (task_model_apply(l->model, &r))
+		l->nomem = true;
+}
+
+/* The model takes what is older than this. */
+static void
+pending_run(struct live *l, uint64_t until_ns)
+{
+	struct span record;
+	uint64_t time_ns;
+	size_t n = 0;
+
+	live_pending_sort(&l->pending);
+	while (live_pending_at(&l->pending, n, &time_ns, &record) && time_ns < until_ns) {
+		pending_apply(l, record);
+		n++;
+	}
+	if (n)
+		l->nomem |= !live_pending_drop(&l->pending, n);
+}
+
+/* In order of time as far as there is room to wait for it. */
+static void
+pending_add(struct live *l, const struct perf_record *record)
+{
+	l->nomem |= !live_pending_add(&l->pending, record);
+	if (live_pending_bytes(&l->pending) > l->pending_max)
+		pending_run(l, UINT64_MAX);
+}
+
 void
 live_record(struct live *l, const struct perf_record *record, int event)
 {
@@ -199,51 +240,11 @@ live_record(struct live *l, const struct perf_record *record, int event)
 	case REC_EXIT:
 	case REC_NAMESPACES:
 	case REC_KSYMBOL:
-		l->nomem |= !live_pending_add(&l->pending, record);
+		pending_add(l, record);
 		break;
 	default:
 		break;
 	}
-}
-
-/* The model gets the map with its build-id, as if the kernel had told it. */
-static void
-pending_apply(struct live *l, struct span record)
-{
-	struct perf_record r;
-
-	if (event_set_parse(l->events, record, &r, NULL))
-		return;
-	if (live_ids_wanted(&r))
-		(void)live_ids_known(l->ids, &r, &r.mmap.build_id);
-	if (task_model_apply(l->model, &r))
-		l->nomem = true;
-}
-
-/*
- * Applies what is older than complete_ns, and than what is still to come of a scan, unless too
- * much is waiting; returns how many.
- */
-static size_t
-pending_run(struct live *l, uint64_t complete_ns)
-{
-	uint64_t safe_ns = live_scan_safe_ns(l->state);
-	bool flood = l->pending.bytes.len > PENDING_BYTES_MAX;
-	struct span record;
-	uint64_t time_ns;
-	size_t n = 0;
-
-	if (complete_ns > safe_ns)
-		complete_ns = safe_ns;
-	if (complete_ns > l->model_ns)
-		l->model_ns = complete_ns;
-	live_pending_sort(&l->pending);
-	while (live_pending_at(&l->pending, n, &time_ns, &record) &&
-	       (flood || time_ns < complete_ns)) {
-		pending_apply(l, record);
-		n++;
-	}
-	return n;
 }
 
 static int
@@ -320,21 +321,24 @@ live_due(const struct live *l, uint64_t complete_ns)
 {
 	/* Until a scan is over, the model takes nothing of what waits for that. */
 	if (live_scanning(l))
-		return l->nomem || l->pending.bytes.len > PENDING_BYTES_MAX;
-	return live_ids_missing(l->ids) || l->nomem || l->pending.bytes.len >= DUE_BYTES ||
+		return l->nomem;
+	return live_ids_missing(l->ids) || l->nomem ||
+		live_pending_bytes(&l->pending) >= DUE_BYTES ||
 		complete_ns >= l->complete_ns + DUE_NS;
 }
 
 int
 live_pass(struct live *l, uint64_t complete_ns)
 {
-	size_t n;
+	/* Of a scan, older ones are still to come. */
+	const uint64_t safe_ns = live_scan_safe_ns(l->state);
+	const uint64_t until_ns = complete_ns < safe_ns ? complete_ns : safe_ns;
 	int rc;
 
 	live_ids_answers(l->ids);
-	n = pending_run(l, complete_ns);
-	if (n)
-		l->nomem |= !live_pending_drop(&l->pending, n);
+	if (until_ns > l->model_ns)
+		l->model_ns = until_ns;
+	pending_run(l, until_ns);
 	if (complete_ns > l->complete_ns)
 		l->complete_ns = complete_ns;
 	live_ids_ask_others(l->ids, l->model_ns);

@@ -31,6 +31,9 @@
 struct kallsyms;
 struct live;
 
+/* What the model takes, about; half as much may wait for it. */
+#define LIVE_MODEL_BYTES (32u << 20)
+
 struct live_options {
 	const struct event_set *events; /* by which records parse; borrowed */
 	int sideband;			/* index in events of the side-band event */
@@ -38,6 +41,7 @@ struct live_options {
 	const pid_t *pids;		/* restricts scans, as in state_options; borrowed */
 	size_t nr_pids;
 	bool data_maps;			/* as in state_options */
+	uint64_t model_bytes;		/* 0: LIVE_MODEL_BYTES */
 	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
 };
 

@@ -6,6 +6,8 @@
 
 #include "format/bytes/array.h"
 
+#define KEPT_BYTES (1u << 20) /* of memory, for the next ones */
+
 struct live_pending_record {
 	uint64_t time_ns, seq;
 	size_t at; /* offset in bytes */
@@ -24,6 +26,12 @@ live_pending_done(struct live_pending *p)
 {
 	buf_done(&p->bytes);
 	free(p->v);
+}
+
+size_t
+live_pending_bytes(const struct live_pending *p)
+{
+	return p->bytes.len + p->nr * sizeof(*p->v);
 }
 
 bool
@@ -78,6 +86,12 @@ live_pending_drop(struct live_pending *p, size_t n)
 
 	p->nr -= n;
 	memmove(p->v, p->v + n, p->nr * sizeof(*p->v));
+	if (!p->nr && p->bytes.cap > KEPT_BYTES) {
+		live_pending_done(p);
+		p->v = NULL;
+		p->cap = 0;
+		return true;
+	}
 	if (!p->nr) {
 		buf_clear(&p->bytes);
 		return true;

@@ -22,6 +22,9 @@ struct live_pending {
 void live_pending_init(struct live_pending *p);
 void live_pending_done(struct live_pending *p);
 
+/* That are in use. */
+size_t live_pending_bytes(const struct live_pending *p);
+
 /* False: out of memory, and this one is lost. */
 bool live_pending_add(struct live_pending *p, const struct perf_record *r);
 /* By time; ties in the order in which they came. */

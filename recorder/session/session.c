@@ -240,7 +240,8 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 {
 	struct live_options o = { .events = s->meta->events,
 				  .sideband = (int)s->plan.sideband,
-				  .data_maps = s->plan.defs[s->plan.sideband].attr.mmap_data };
+				  .data_maps = s->plan.defs[s->plan.sideband].attr.mmap_data,
+				  .model_bytes = s->options.model_bytes };
 	int r;
 
 	if (s->target.single_tasks) {

@@ -709,15 +709,41 @@ test_bounded(void **state)
 	teardown(&f);
 }
 
+/* While a scan goes on nothing is complete, and yet no more waits for it than there is room for. */
+static void
+test_waiting_is_bounded(void **state)
+{
+	struct fixture f;
+	uint32_t pid = 0x10000000;
+
+	setup_with(&f, (struct live_options){ .model_bytes = 1 << 20 });
+	show_comm(&f, 200, pid, "second");
+	show_comm(&f, 100, pid, "first");
+	/* A record is of some 60 bytes, and as many are to be kept in order. */
+	for (uint32_t i = 1; i < 4000; i++)
+		show_comm(&f, 300, pid + i, "another");
+	assert_string_equal(comm_of(&f, (pid_t)pid), "-");
+	for (uint32_t i = 0; i < 4000; i++)
+		show_comm(&f, 300, pid + i % 100 + 1, "another");
+	assert_string_equal(comm_of(&f, (pid_t)pid), "second");
+	teardown(&f);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	cmocka_unit_test(test_states),
-		cmocka_unit_test(test_resync),	cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_bounded), cmocka_unit_test(test_module_that_came_later),
-		cmocka_unit_test(test_due),	cmocka_unit_test(test_file_that_goes),
-		cmocka_unit_test(test_crowd),	cmocka_unit_test(test_surrogate_in_each_file),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_resync),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_waiting_is_bounded),
+		cmocka_unit_test(test_module_that_came_later),
+		cmocka_unit_test(test_due),
+		cmocka_unit_test(test_file_that_goes),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_surrogate_in_each_file),
 	};
 
 	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
