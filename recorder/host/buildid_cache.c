@@ -23,6 +23,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
+#include "recorder/host/file_mount.h"
 #include "recorder/host/host.h"
 
 #define ENTRIES 4096		     /* a power of two; an inode has one place */
@@ -43,7 +44,7 @@ struct found {
 	int fd;	  /* O_PATH: nobody has been asked to open it */
 	pid_t by; /* the process through which it was found; 0: this one */
 	bool by_map;
-	bool other_device; /* than the map tells, and nothing else says that it is the same file */
+	bool numbered;	     /* nothing but its generation tells it from others of its number */
 	uint64_t changed_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -156,30 +157,47 @@ path_find(struct buildid_cache *c, int root, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+static bool
+has_device(const struct found *f, const struct buildid_map *m)
+{
+	return f->st.stx_dev_major == m->maj && f->st.stx_dev_minor == m->min;
+}
+
+/*
+ * Is it the mapped inode, and not one of that number in another file system, as anybody can make one?
+ * Of overlayfs and btrfs stat tells another device than the map. The map has that of the file
+ * system, as the mount has; before Linux 6.18, of an overlay's file, that of the layer, which nothing
+ * tells: then it is believed of overlays that root has mounted.
+ */
+static bool
+is_the_inode(const struct buildid_map *m, struct found *f)
+{
+	struct file_mount mount;
+
+	if (f->st.stx_ino != m->ino || has_device(f, m))
+		return f->st.stx_ino == m->ino;
+	if (f->st.stx_dev_major)
+		return false;
+	mount = file_mount_of(f->fd, f->st.stx_dev_major, f->st.stx_dev_minor, f->by);
+	f->numbered = !mount.overlay || f->by == 0;
+	return mount.known &&
+		((mount.maj == m->maj && mount.min == m->min) || (mount.overlay && mount.ours));
+}
+
 /* The file by its path below a process's root, if that is the mapped one. */
 static bool
 find_below(struct buildid_cache *c, const struct buildid_map *m, int root, pid_t by,
 	   struct found *f)
 {
-	bool own = by == 0, same_device, anonymous;
-	int fd = path_find(c, root, m->path);
-
-	if (fd < 0)
-		return false;
-	if (stat_cached(fd, &f->st) < 0 || f->st.stx_ino != m->ino)
-		goto other;
-	same_device = f->st.stx_dev_major == m->maj && f->st.stx_dev_minor == m->min;
-	/* Of overlayfs and btrfs the map may tell another device than stat does. */
-	anonymous = own ? !m->maj && !f->st.stx_dev_major : !m->maj || !f->st.stx_dev_major;
-	if (!same_device && !anonymous)
-		goto other;
-	f->fd = fd;
+	f->fd = path_find(c, root, m->path);
 	f->by = by;
-	f->other_device = own && !same_device;
+	if (f->fd < 0)
+		return false;
+	if (stat_cached(f->fd, &f->st) < 0 || !is_the_inode(m, f)) {
+		(void)close(f->fd);
+		return false;
+	}
 	return true;
-other:
-	(void)close(fd);
-	return false;
 }
 
 static bool
@@ -214,14 +232,12 @@ find_by_map(struct buildid_cache *c, const struct buildid_map *m, struct found *
 		c->no_map_files = true;
 	if (fd < 0)
 		return false;
-	f->by_map = stat_cached(fd, &f->st) == 0 && f->st.stx_ino == m->ino;
-	if (!f->by_map) {
-		(void)close(fd);
-		return false;
-	}
 	f->fd = fd;
 	f->by = m->pid;
-	return true;
+	f->by_map = stat_cached(fd, &f->st) == 0 && is_the_inode(m, f);
+	if (!f->by_map)
+		(void)close(fd);
+	return f->by_map;
 }
 
 /*
@@ -242,59 +258,13 @@ changed_ns(const struct buildid_cache *c, const struct statx *st)
 
 /* --- opening it ---------------------------------------------------------------------------- */
 
-/* 0: not known. */
-static int
-mount_id(int fd)
-{
-	char path[64], line[128];
-	int id = 0;
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	f = fopen(path, "re");
-	while (f && id == 0 && fgets(line, sizeof(line), f))
-		(void)sscanf(line, "mnt_id: %d", &id);
-	if (f)
-		(void)fclose(f);
-	return id;
-}
-
-/*
- * Does the file lie on a FUSE file system? Then open() and read() wait for a process that may never
- * answer. Asked of the mounts, which answers without asking the file system. The mount may be
- * one that only we, or only its process, can see: then the device tells, but not that of an overlay
- * whose layers lie on several file systems, where files have another one than the mount.
- */
+/* Of FUSE, open() and read() wait for a process that may never answer. */
 static bool
 is_on_fuse(const struct buildid_cache *c, const struct found *f)
 {
-	int id = mount_id(f->fd), line_id;
-	unsigned int maj, min;
-	bool found = false, fuse = false;
-	char *line = NULL, *sep;
-	size_t size = 0;
-	char path[64];
-	FILE *mounts;
-
 	if (c->memfds && makedev(f->st.stx_dev_major, f->st.stx_dev_minor) == c->memfds)
 		return false;
-	(void)snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)f->by);
-	mounts = f->by ? fopen(path, "re") : NULL;
-	if (!mounts)
-		mounts = fopen("/proc/self/mountinfo", "re");
-	if (!mounts)
-		return true;
-	while (!found && getline(&line, &size, mounts) > 0) {
-		if (sscanf(line, "%d %*d %u:%u ", &line_id, &maj, &min) != 3 ||
-		    (line_id != id && (maj != f->st.stx_dev_major || min != f->st.stx_dev_minor)))
-			continue;
-		sep = strstr(line, " - ");
-		found = true;
-		fuse = sep && strncmp(sep + 3, "fuse", 4) == 0;
-	}
-	free(line);
-	(void)fclose(mounts);
-	return found ? fuse : f->st.stx_dev_major == 0;
+	return file_mount_of(f->fd, f->st.stx_dev_major, f->st.stx_dev_minor, f->by).fuse;
 }
 
 /* -EOPNOTSUPP: it is not to be opened. */
@@ -343,18 +313,21 @@ inode_generation(int fd, uint64_t ino, uint32_t *ret)
 
 /*
  * A path may name the same inode number again and yet another file, as each a.out of a loop that
- * makes and removes one: then it changed after it was mapped, and its generation is another.
+ * makes and removes one: then it changed after it was mapped, and its generation is another. What a scan
+ * has found mapped has none.
  */
 static bool
 is_the_mapped(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f)
 {
+	bool in_time = f->by_map || f->changed_ns <= m->mapped_ns, same;
 	uint32_t generation;
-	bool same;
 	int fd;
 
-	if (f->by_map || (!f->other_device && f->changed_ns <= m->mapped_ns))
+	if (in_time && !f->numbered)
 		return true;
-	fd = m->ino_generation ? open_found(c, f) : -ENODATA;
+	if (!m->ino_generation)
+		return in_time && f->by != 0;
+	fd = open_found(c, f);
 	if (fd < 0)
 		return false;
 	same = inode_generation(fd, m->ino, &generation) &&
@@ -402,7 +375,9 @@ buildid_cache_find(struct buildid_cache *c, const struct buildid_map *m, enum wh
 static bool
 same_inode(const struct buildid_fact *e, const struct buildid_map *m)
 {
-	return e->known && e->ino == m->ino && e->maj == m->maj && e->min == m->min;
+	return e->known && e->ino == m->ino && e->maj == m->maj && e->min == m->min &&
+		(!e->ino_generation || !m->ino_generation ||
+		 e->ino_generation == m->ino_generation);
 }
 
 static bool
@@ -425,11 +400,14 @@ static int
 read_id(const struct buildid_cache *c, const struct found *f, struct buildid_fact *e)
 {
 	struct io_source *file;
+	uint32_t generation;
 	int fd = open_found(c, f), r;
 
 	e->known = BUILDID_NONE;
 	if (fd < 0)
 		return fd == -EOPNOTSUPP ? 0 : fd;
+	if (inode_generation(fd, e->ino, &generation))
+		e->ino_generation = generation;
 	file = io_source_fd(fd);
 	if (!file)
 		return -errno;
@@ -453,6 +431,7 @@ learn(const struct buildid_cache *c, const struct buildid_map *m, const struct f
 				    .size = f->st.stx_size,
 				    .ctime_sec = f->st.stx_ctime.tv_sec,
 				    .ctime_nsec = f->st.stx_ctime.tv_nsec,
+				    .numbered = f->numbered,
 				    .changed_ns = f->changed_ns,
 				    .seen_ns = seen_ns };
 	int r = read_id(c, f, &new);
@@ -504,7 +483,8 @@ buildid_cache_known(struct buildid_cache *c, const struct buildid_map *m, struct
 	if (!same_inode(e, m) || e->known == BUILDID_OUT_OF_REACH)
 		return -EAGAIN;
 	/* An inode that was freed and used again changed when it was used again. */
-	if (m->mapped_ns < e->changed_ns || (m->mapped_ns > e->seen_ns && !is_gone(e, m)))
+	if ((e->numbered && !m->ino_generation) || m->mapped_ns < e->changed_ns ||
+	    (m->mapped_ns > e->seen_ns && !is_gone(e, m)))
 		return -ESTALE;
 	if (m->ino_generation)
 		e->ino_generation = m->ino_generation;
@@ -575,6 +555,9 @@ buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct b
 	(void)close(f.fd);
 	if (r < 0)
 		return r;
+	/* What its process has mapped there by now. */
+	if (!same_inode(e, m))
+		return -ESTALE;
 	e->own_path = f.by == 0;
 	if (m->ino_generation)
 		e->ino_generation = m->ino_generation;

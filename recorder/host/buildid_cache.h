@@ -5,6 +5,10 @@
  * The files are those of other people: only regular ones are read, and file systems whose
  * answers another process gives (FUSE) are left alone, since they could stall the recorder. Before
  * Linux 5.12, which cannot look up a name in its cache alone, a path is looked up all the same.
+ *
+ * Anybody can make a file whose inode number is that of another one on another file system, and map it
+ * where that was mapped a moment ago. So a file is the mapped one only if its file system is, too. Where
+ * stat(2) does not tell that (btrfs, overlayfs), its mount does.
  */
 #ifndef RECORDER_HOST_BUILDID_CACHE_H
 #define RECORDER_HOST_BUILDID_CACHE_H
@@ -38,6 +42,7 @@ struct buildid_fact {
 	uint32_t ctime_nsec;
 	uint8_t known;	  /* enum buildid_known */
 	uint8_t own_path; /* found by its path as this process sees it */
+	uint8_t numbered; /* other files of its file system may have its number, as on btrfs */
 	/*
 	 * CLOCK_MONOTONIC: the file was like this all the time between the two. OUT_OF_REACH: seen_ns
 	 * is when it was looked for.

@@ -259,14 +259,17 @@ test_known(void **state)
 	assert_int_equal(buildid_cache_known(f->cache, &m, &id), -ESTALE);
 	m.mapped_ns = host_now_ns();
 	assert_int_equal(buildid_cache_known(f->cache, &m, &id), -ESTALE);
+	if (!m.ino_generation) { /* the file system tells none */
+		m.ino_generation = 77;
+		assert_none(f, &m, -ESTALE);
+		m.mapped_ns -= 15000000;
+		assert_int_equal(buildid_cache_known(f->cache, &m, &id), 0);
+		m.mapped_ns = host_now_ns();
+	}
 	/* Out of reach, but an inode of this generation there was but one. */
-	m.ino_generation = 77;
-	assert_none(f, &m, -ESTALE);
-	m.mapped_ns -= 15000000;
-	assert_int_equal(buildid_cache_known(f->cache, &m, &id), 0);
-	m.mapped_ns = host_now_ns();
 	assert_id(f, &m, 'A');
-	m.ino_generation = 78;
+	m.ino_generation++;
+	assert_int_equal(buildid_cache_known(f->cache, &m, &id), -EAGAIN);
 	assert_none(f, &m, -ESTALE);
 }
 
@@ -385,6 +388,78 @@ test_overlay(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* What is mapped in place of the file that the map tells of, under the same inode number. */
+enum instead { ANOTHER_FILE, ROOTS_OVERLAY, USERS_OVERLAY };
+
+/* Two file systems have a file 2 each: a/file and b/file, and o/file is b/file on an overlay. */
+static struct buildid_map
+map_instead(const struct fixture *f, enum instead instead)
+{
+	struct buildid_map m, mapped;
+	void *at;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("t", f->dir, "tmpfs", 0, NULL) < 0 || chdir(f->dir) < 0 || mkdir("a", 0700) < 0 ||
+	    mkdir("b", 0700) < 0 || mkdir("c", 0700) < 0 || mkdir("o", 0700) < 0 ||
+	    mount("a", "a", "tmpfs", 0, NULL) < 0 || mount("b", "b", "tmpfs", 0, NULL) < 0)
+		_exit(1);
+	write_file("a/file", "V");
+	write_file("b/file", "A");
+	/* Before Linux 6.18 the map of an overlay's file tells of the file below. */
+	m = map_of(instead == ROOTS_OVERLAY ? "b/file" : "a/file");
+	if (instead == USERS_OVERLAY && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		_exit(2);
+	if (instead != ANOTHER_FILE &&
+	    mount("o", "o", "overlay", MS_RDONLY, "userxattr,lowerdir=b:c") < 0)
+		_exit(3);
+	mapped = map(instead == ANOTHER_FILE ? "b/file" : "o/file", &at);
+	if (mapped.ino != m.ino || (mapped.maj == m.maj && mapped.min == m.min))
+		_exit(4);
+	m.start = mapped.start;
+	m.end = mapped.end;
+	return m;
+}
+
+static void
+assert_instead(const struct fixture *f, enum instead instead, char letter, int error)
+{
+	struct buildid_map m = { 0 };
+	int pipes[2], rc;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		m = map_instead(f, instead);
+		if (write(pipes[1], &m, sizeof(m)) != sizeof(m))
+			_exit(1);
+		sleep_until_killed();
+	}
+	close(pipes[1]);
+	assert_int_equal(read(pipes[0], &m, sizeof(m)), sizeof(m));
+	close(pipes[0]);
+	m.pid = pid;
+	m.path = "/gone";
+	assert_int_equal(get(f, &m, &rc), letter);
+	assert_int_equal(rc, error);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Anybody can have a file of any inode number, and map it where another one was mapped a moment ago. */
+static void
+test_same_number_elsewhere(void **state)
+{
+	if (geteuid() != 0) {
+		print_message("skipped: only root can mount in a namespace of its own\n");
+		skip();
+	}
+	assert_instead(*state, ANOTHER_FILE, 0, -ESTALE);
+	assert_instead(*state, USERS_OVERLAY, 0, -ESTALE);
+	/* Nobody but root can mount one there. */
+	assert_instead(*state, ROOTS_OVERLAY, 'A', 0);
+}
+
 /* A program in a memfd: in no table of mounts, and not of FUSE. */
 static void
 test_memfd(void **state)
@@ -490,6 +565,7 @@ main(void)
 		T(test_used_again),
 		T(test_peer),
 		T(test_overlay),
+		T(test_same_number_elsewhere),
 		T(test_memfd),
 		T(test_without_openat2),
 		T(test_not_regular),

@@ -410,7 +410,6 @@ test_file_that_goes(void **state)
 				  .maj = major(st.st_dev),
 				  .min = minor(st.st_dev),
 				  .ino = st.st_ino,
-				  .ino_generation = 9,
 				  .prot = PROT_EXEC,
 				  .filename = path };
 	assert_int_equal(record_build_mmap2(&b, &f.attr, &sid, &map, 2), 0);
@@ -425,7 +424,6 @@ test_file_that_goes(void **state)
 	teardown(&f);
 }
 
-/* A surrogate is given to each file, also to one that has the map from a snapshot alone. */
 /* One who maps new files without end keeps no others from being heard. */
 static void
 test_crowd(void **state)
@@ -475,6 +473,7 @@ test_crowd(void **state)
 	teardown(&f);
 }
 
+/* A surrogate is given to each file, also to one that has the map from a snapshot alone. */
 static void
 test_surrogate_in_each_file(void **state)
 {
@@ -518,7 +517,6 @@ test_surrogate_in_each_file(void **state)
 								 .maj = major(st.st_dev),
 								 .min = minor(st.st_dev),
 								 .ino = st.st_ino,
-								 .ino_generation = 9,
 								 .prot = PROT_EXEC,
 								 .filename = path },
 					    2),
