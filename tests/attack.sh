@@ -143,6 +143,17 @@ attack_silent_fs() # OPERATIONS: files of an overlay are mapped of which nobody 
 	begin "${attackers[0]}" bin/silent_fs "$fuse" "$TMP/fs" /bin/true "$1" "$TMP/bin/silent_user" map 100 600
 }
 
+attack_passers_by() # MOUNTS: each is mapped once, by a process that is gone when nobody answers
+{
+	local i
+
+	for i in $(seq "$1"); do
+		user_dir "${attackers[0]}" "$TMP/fs.$i"
+		begin "${attackers[0]}" bin/silent_fs "$fuse" "$TMP/fs.$i" /bin/true open "$TMP/bin/silent_user" pass 1 600
+		sleep 2.5
+	done
+}
+
 attack_stuck_exec() # 16 tasks of four users, each in an exec that does not end
 {
 	local uid dir

@@ -11,7 +11,7 @@
 #include "recorder/ground/news.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
-#include "recorder/host/proc.h"
+#include "recorder/host/task_users.h"
 
 #define LEFT_MAX 16
 
@@ -20,8 +20,7 @@ struct left {
 	struct helper *helper; /* NULL: none */
 	bool stuck;	       /* the following holds */
 	pid_t pid;
-	bool known_uid;
-	uid_t uid;
+	uint32_t uid;
 	uint64_t device; /* 0: none */
 };
 
@@ -71,7 +70,7 @@ look_at_left(struct left *l, uint64_t now_ns)
 	if (!l->stuck)
 		return;
 	shunned_renew(&shunned, SHUNNED_PROCESS, (uint64_t)l->pid, now_ns);
-	if (l->known_uid)
+	if (l->uid != 0)
 		shunned_renew(&shunned, SHUNNED_USER, l->uid, now_ns);
 	if (l->device)
 		shunned_renew(&shunned, SHUNNED_DEVICE, l->device, now_ns);
@@ -158,13 +157,12 @@ helper_pool_overdue(const struct helper *h, uint64_t heard_ns, uint64_t now_ns)
 }
 
 static void
-helper_pool_note(struct helper_pool *p, pid_t pid, const uid_t *uid, const char *what,
-		 uint64_t for_ns)
+helper_pool_note(struct helper_pool *p, pid_t pid, uint32_t uid, const char *what, uint64_t for_ns)
 {
 	char user[32] = "", line[NEWS_BYTES];
 
-	if (uid)
-		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)*uid);
+	if (uid != TASK_USER_UNKNOWN)
+		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)uid);
 	(void)snprintf(line, sizeof(line),
 		       "process %d%s: %s kept a helper waiting for %u s: left alone for %u s",
 		       (int)pid, user, what, (unsigned)(HELPER_ANSWER_NS / SECOND_NS),
@@ -182,21 +180,22 @@ shun(const struct left *l)
 	for_ns = shunned_add(&shunned, SHUNNED_PROCESS, (uint64_t)l->pid, now_ns);
 	if (l->device)
 		(void)shunned_add(&shunned, SHUNNED_DEVICE, l->device, now_ns);
-	if (!l->known_uid || l->uid == 0)
+	if (l->uid == 0)
 		return for_ns;
 	more_ns = shunned_add(&shunned, SHUNNED_USER, l->uid, now_ns);
 	return more_ns > for_ns ? more_ns : for_ns;
 }
 
 void
-helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint64_t device,
-		    const char *what)
+helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint32_t uid,
+		    uint64_t device, const char *what)
 {
-	struct left one = { .helper = h, .stuck = helper_sleeps(h), .pid = pid, .device = device };
+	struct left one = {
+		.helper = h, .stuck = helper_sleeps(h), .pid = pid, .uid = uid, .device = device
+	};
 	uint64_t for_ns = 0;
 	struct left *at;
 
-	one.known_uid = proc_owner(pid, &one.uid) == 0;
 	pthread_mutex_lock(&lock);
 	at = helper_pool_place();
 	/* One that only wanted for a CPU was held up by nobody. */
@@ -210,7 +209,7 @@ helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint64_t
 		helper_close(h);
 	p->unanswered++;
 	if (for_ns)
-		helper_pool_note(p, pid, one.known_uid ? &one.uid : NULL, what, for_ns);
+		helper_pool_note(p, pid, uid, what, for_ns);
 }
 
 uint64_t

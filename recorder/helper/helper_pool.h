@@ -39,10 +39,11 @@ bool helper_pool_overdue(const struct helper *h, uint64_t heard_ns, uint64_t now
 
 /*
  * Leaves it behind (freed here). pid: of the process that it was asked about, shunned with its
- * user; device: of the file, as of shunned_device(), 0: no file. what: for people, "its maps".
+ * user uid, which is TASK_USER_UNKNOWN for all of whom that is not known; device: of the file, as of
+ * shunned_device(), 0: no file. what: for people, "its maps".
  */
-void helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint64_t device,
-			 const char *what);
+void helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint32_t uid,
+			 uint64_t device, const char *what);
 
 /* How many questions have had no answer since the last call. */
 uint64_t helper_pool_unanswered(struct helper_pool *p);

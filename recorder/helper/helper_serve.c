@@ -45,16 +45,24 @@ take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 /* --- files ----------------------------------------------------------------------------------- */
 
 static bool
-is_shunned(const struct shunned *s, const struct buildid_map *m, pid_t pid)
+is_shunned(const struct shunned *s, const struct buildid_map *m, pid_t pid, uint32_t uid)
 {
 	uint64_t now_ns = host_now_ns();
+
+	return shunned_has(s, SHUNNED_DEVICE, shunned_device(m->maj, m->min), now_ns) ||
+		shunned_has(s, SHUNNED_PROCESS, (uint64_t)pid, now_ns) ||
+		shunned_has(s, SHUNNED_USER, uid, now_ns);
+}
+
+/* To ask costs a read. */
+static uint32_t
+peer_user(const struct shunned *s, pid_t peer)
+{
 	uid_t uid;
 
-	if (shunned_has(s, SHUNNED_DEVICE, shunned_device(m->maj, m->min), now_ns) ||
-	    shunned_has(s, SHUNNED_PROCESS, (uint64_t)pid, now_ns))
-		return true;
-	return shunned_any(s, SHUNNED_USER, now_ns) && proc_owner(pid, &uid) == 0 &&
-		shunned_has(s, SHUNNED_USER, uid, now_ns);
+	if (!shunned_any(s, SHUNNED_USER, host_now_ns()) || proc_owner(peer, &uid) < 0)
+		return 0;
+	return uid;
 }
 
 static int
@@ -64,13 +72,13 @@ helper_serve_find(struct buildid_cache *cache, const struct shunned *s, struct h
 	struct buildid_map *m = &f->map;
 	int rc = -ESTALE;
 
-	if (is_shunned(s, m, m->pid))
+	if (is_shunned(s, m, m->pid, f->uid))
 		return -EACCES;
 	if (!f->nr_peers)
 		return buildid_cache_get(cache, m, id);
 	for (uint32_t i = 0; i < f->nr_peers && i < HELPER_PEERS_MAX && rc == -ESTALE; i++) {
 		m->peer = f->peers[i];
-		if (!is_shunned(s, m, m->peer))
+		if (!is_shunned(s, m, m->peer, peer_user(s, m->peer)))
 			rc = buildid_cache_get(cache, m, id);
 	}
 	return rc;

@@ -33,6 +33,7 @@ struct helper_shun {
 struct helper_find {
 	uint32_t kind;
 	struct buildid_map map; /* its path is not valid */
+	uint32_t uid;		/* whose process it is; TASK_USER_UNKNOWN */
 	uint32_t nr_peers;	/* if any, the file was not in reach of its process */
 	pid_t peers[HELPER_PEERS_MAX];
 };

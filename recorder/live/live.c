@@ -17,6 +17,7 @@
 #include "recorder/host/kernel_buildid.h"
 #include "recorder/host/state.h"
 #include "recorder/live/ksym_collector.h"
+#include "recorder/host/task_users.h"
 #include "recorder/live/live_exits.h"
 #include "recorder/live/live_ids.h"
 #include "recorder/live/live_modules.h"
@@ -38,6 +39,7 @@ struct live {
 	const struct kallsyms *kernel;
 	struct ksym_collector *ksyms;
 	struct helper_pool *pool;
+	struct task_users *users;
 	struct live_ids *ids;
 	struct live_scan *state;  /* as it comes in */
 	struct live_exits *exits; /* of a resync that goes on; NULL: none does */
@@ -113,8 +115,9 @@ live_open(const struct live_options *options, struct live **ret)
 		l->scan.id = event->ids[0];
 	l->model = task_model_new();
 	l->pool = helper_pool_new();
-	if (l->model && l->pool) {
-		l->ids = live_ids_new(l->pool, l->model);
+	l->users = task_users_new();
+	if (l->model && l->pool && l->users) {
+		l->ids = live_ids_new(l->pool, l->model, l->users);
 		l->state = live_scan_new(l->pool);
 		l->modules = live_modules_new(options->modules);
 	}
@@ -140,6 +143,7 @@ live_close(struct live *l)
 	live_scan_free(l->state);
 	live_ids_free(l->ids);
 	helper_pool_free(l->pool);
+	task_users_free(l->users);
 	task_model_free(l->model);
 	ksym_collector_free(l->ksyms);
 	host_kallsyms_release(l->kernel);
@@ -169,6 +173,12 @@ const struct task_model *
 live_model(const struct live *l)
 {
 	return l->model;
+}
+
+struct task_users *
+live_users(struct live *l)
+{
+	return l->users;
 }
 
 const char *
@@ -225,10 +235,21 @@ pending_add(struct live *l, const struct perf_record *record)
 		pending_run(l, UINT64_MAX);
 }
 
+/* What a scan tells of is no birth: its user need not be its parent's. */
+static void
+users_follow(struct task_users *users, const struct perf_record *r)
+{
+	if (r->type == REC_FORK && !(r->misc & TASK_MISC_FORK_FRESH))
+		task_users_fork(users, r->task.ppid, r->task.pid);
+	else if (r->type == REC_COMM && r->misc & TASK_MISC_COMM_EXEC)
+		task_users_exec(users, r->comm.pid);
+}
+
 void
 live_record(struct live *l, const struct perf_record *record, int event)
 {
 	(void)event;
+	users_follow(l->users, record);
 	/* At once: the model follows later, and until then the file may be out of reach. */
 	if (live_ids_wanted(record))
 		live_ids_see(l->ids, record);

@@ -30,6 +30,7 @@
 
 struct kallsyms;
 struct live;
+struct task_users;
 
 /* What the model takes, about; half as much may wait for it. */
 #define LIVE_MODEL_BYTES (32u << 20)
@@ -131,6 +132,9 @@ bool live_due(const struct live *l, uint64_t complete_ns);
 int live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *where);
 
 const struct task_model *live_model(const struct live *l);
+
+/* Of which live_model() knows the ancestors. */
+struct task_users *live_users(struct live *l);
 
 /* What could not be had, one line each, for the file's notes; "" when nothing. */
 const char *live_notes(const struct live *l);

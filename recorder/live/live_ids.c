@@ -13,7 +13,7 @@
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
-#include "recorder/host/proc.h"
+#include "recorder/host/task_users.h"
 
 #define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
 #define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
@@ -35,13 +35,14 @@ struct given {
 
 /* A user who asks, so to say, while there are too many questions. */
 struct asker {
-	uid_t uid;
+	uint32_t uid;
 	unsigned int asked; /* in this second; 0: nobody */
 };
 
 /* A file that somebody mapped. The path is its own. */
 struct wanted {
 	struct buildid_map map;
+	uint32_t uid;	   /* whose process it is; TASK_USER_UNKNOWN */
 	bool fatal;	   /* a helper has ended over it */
 	uint64_t again_ns; /* another map was seen meanwhile, of this time; 0: none */
 	uint32_t nr_peers;
@@ -52,6 +53,7 @@ struct live_ids {
 	struct buildid_cache *cache;
 	struct helper_pool *pool;
 	struct task_model *model;
+	struct task_users *users;
 	struct helper *files;		/* NULL: none, or not yet */
 	uint64_t told;			/* as of helper_pool_tell() */
 	struct wanted asked[ASKED_MAX]; /* a ring: answers come in order */
@@ -70,7 +72,7 @@ struct live_ids {
 };
 
 struct live_ids *
-live_ids_new(struct helper_pool *pool, struct task_model *model)
+live_ids_new(struct helper_pool *pool, struct task_model *model, struct task_users *users)
 {
 	struct live_ids *l = calloc(1, sizeof(*l));
 
@@ -79,6 +81,7 @@ live_ids_new(struct helper_pool *pool, struct task_model *model)
 	buf_init(&l->payload);
 	l->pool = pool;
 	l->model = model;
+	l->users = users;
 	l->cache = buildid_cache_new();
 	if (l->cache)
 		return l;
@@ -239,9 +242,9 @@ send_asked(struct live_ids *l)
 
 	while (l->nr_sent < l->nr_asked && helper_ready(l, now_ns)) {
 		const struct wanted *w = asked_at(l, l->nr_sent);
-		struct helper_find find = { .kind = HELPER_FIND,
-					    .map = w->map,
-					    .nr_peers = w->nr_peers };
+		struct helper_find find = {
+			.kind = HELPER_FIND, .map = w->map, .uid = w->uid, .nr_peers = w->nr_peers
+		};
 
 		memcpy(find.peers, w->peers, sizeof(find.peers));
 		find.map.path = NULL;
@@ -279,11 +282,10 @@ helper_spent(struct live_ids *l)
  * user a little, so that one who maps new files without end keeps no others from being heard.
  */
 static bool
-has_turn(struct live_ids *l, pid_t pid)
+has_turn(struct live_ids *l, uint32_t uid)
 {
 	uint64_t now_ns = host_now_ns();
 	struct asker *a = l->crowd, *end = l->crowd + CROWD_USERS;
-	uid_t uid = (uid_t)-1; /* of those that are gone: one for all */
 
 	if (l->nr_asked < ASKED_MAX / 2 && !helper_spent(l))
 		return true;
@@ -291,7 +293,6 @@ has_turn(struct live_ids *l, pid_t pid)
 		l->crowd_ns = now_ns;
 		memset(l->crowd, 0, sizeof(l->crowd));
 	}
-	(void)proc_owner(pid, &uid);
 	while (a < end && a->asked && a->uid != uid)
 		a++;
 	if (a == end || a->asked == CROWD_EACH)
@@ -326,7 +327,11 @@ ask_for(struct live_ids *l, const struct buildid_map *map)
 			l->missing[i].again_ns = map->mapped_ns;
 			return;
 		}
-	if (l->nr_asked == ASKED_MAX || !has_turn(l, map->pid))
+	if (l->nr_asked == ASKED_MAX)
+		return;
+	/* Now: when it turns out that the file does not answer, the process may be gone. */
+	w.uid = task_users_of(l->users, l->model, (uint32_t)map->pid, map->mapped_ns);
+	if (!has_turn(l, w.uid))
 		return;
 	w.map.path = strdup(map->path);
 	live_ids_ask(l, &w);
@@ -414,8 +419,8 @@ leave_behind(struct live_ids *l)
 {
 	struct wanted w = take_first(l);
 
-	helper_pool_abandon(l->pool, l->files, w.map.pid, shunned_device(w.map.maj, w.map.min),
-			    "a file that it has mapped");
+	helper_pool_abandon(l->pool, l->files, w.map.pid, w.uid,
+			    shunned_device(w.map.maj, w.map.min), "a file that it has mapped");
 	wanted_done(&w);
 	helper_lost(l);
 	l->refused_ns = 0;

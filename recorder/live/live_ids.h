@@ -21,9 +21,11 @@ struct helper_pool;
 struct live_ids;
 struct map_object;
 struct task_model;
+struct task_users;
 
-/* Both are borrowed. NULL: out of memory. */
-struct live_ids *live_ids_new(struct helper_pool *pool, struct task_model *model);
+/* All are borrowed. NULL: out of memory. */
+struct live_ids *live_ids_new(struct helper_pool *pool, struct task_model *model,
+			      struct task_users *users);
 void live_ids_free(struct live_ids *l);
 
 /* Another file begins, which has been given nothing. */

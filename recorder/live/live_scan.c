@@ -8,6 +8,8 @@
 #include "recorder/helper/helper_pool.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
+#include "recorder/host/proc.h"
+#include "recorder/host/task_users.h"
 
 #define AGAIN_NS UINT64_C(1000000000) /* before another helper is asked for, where there was none */
 #define TAKEN_BYTES (1u << 20)	      /* at once */
@@ -159,7 +161,10 @@ take_part(struct live_scan *s, size_t bytes, struct buf *out)
 static void
 leave_behind(struct live_scan *s)
 {
-	helper_pool_abandon(s->pool, s->helper, s->at, 0, "its maps");
+	uid_t owner;
+	uint32_t uid = proc_owner(s->at, &owner) == 0 ? owner : TASK_USER_UNKNOWN;
+
+	helper_pool_abandon(s->pool, s->helper, s->at, uid, 0, "its maps");
 	s->helper = NULL;
 	s->request.after = s->at > 0 ? s->at - 1 : 0;
 	live_scan_ask(s);

@@ -23,7 +23,6 @@
 #define SIDEBAND_USERS 64
 #define SIDEBAND_SEEN 4096	 /* paths that the open block has; a power of two */
 #define SIDEBAND_TIDS (1u << 22) /* the kernel's PID_MAX_LIMIT */
-#define SIDEBAND_USER_UNKNOWN UINT32_MAX
 
 struct sideband_user {
 	uint32_t uid;

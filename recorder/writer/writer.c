@@ -383,7 +383,6 @@ writer_free(struct writer *w)
 	recording_meta_free(w->meta);
 	loss_free(w->loss);
 	queue_free(w->queue);
-	sideband_users_free(w->users);
 	sideband_budget_done(&w->sideband);
 	buf_done(&w->scratch);
 	buf_done(&w->state);

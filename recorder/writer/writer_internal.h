@@ -19,7 +19,6 @@
 #include "recorder/writer/event_ids.h"
 #include "recorder/writer/out_file.h"
 #include "recorder/writer/sideband_budget.h"
-#include "recorder/writer/sideband_users.h"
 #include "recorder/writer/writer.h"
 
 /* A time in which nothing can be written. */
@@ -62,7 +61,6 @@ struct writer {
 	bool resync_wanted;
 	uint64_t resync_began_ns, resync_had; /* of one that goes on; 0: none does */
 	uint64_t resync_after_ns;	      /* not sooner again */
-	struct sideband_users *users;	      /* NULL: nobody was asked for yet */
 	struct buf scratch;
 	struct buf state; /* of a scan, that is not written yet */
 	pthread_t thread;

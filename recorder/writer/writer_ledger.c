@@ -8,6 +8,7 @@
 
 #include "format/record/perf_record.h"
 #include "format/recording/recording_writer.h"
+#include "recorder/host/task_users.h"
 #include "recorder/live/live.h"
 #include "recorder/writer/writer_internal.h"
 
@@ -67,20 +68,13 @@ maker_of(const struct perf_record *r)
 static uint32_t
 user_of(struct writer *w, const struct perf_record *r)
 {
+	struct live *l = w->options.live;
 	uint32_t pid = maker_of(r);
 
-	if (!w->users)
-		w->users = sideband_users_new();
-	if (!w->users)
-		return SIDEBAND_USER_UNKNOWN;
-	if (r->type == REC_FORK)
-		sideband_users_fork(w->users, r->task.ppid, r->task.pid);
-	else if (r->type == REC_COMM && r->misc & TASK_MISC_COMM_EXEC)
-		sideband_users_exec(w->users, r->comm.pid);
 	/* The idle task, and the kernel's own maps, which are those of its modules. */
 	if (pid == 0 || (pid == TASK_PID_KERNEL && r->type == REC_MMAP))
 		return 0;
-	return sideband_users_of(w->users, live_model(w->options.live), pid, r->sid.time);
+	return task_users_of(live_users(l), live_model(l), pid, r->sid.time);
 }
 
 /* For whoever tells people; the first of them are enough. */
@@ -114,7 +108,7 @@ bool
 writer_admit(struct writer *w, const struct perf_record *r)
 {
 	struct sideband_cost cost = sideband_budget_cost(&w->sideband, r);
-	uint32_t uid = SIDEBAND_USER_UNKNOWN;
+	uint32_t uid = TASK_USER_UNKNOWN;
 
 	if (!cost.bytes)
 		return true;

@@ -9,6 +9,7 @@
 
 #include "format/recording/recording_writer.h"
 #include "recorder/host/host.h"
+#include "recorder/host/task_users.h"
 #include "recorder/live/live.h"
 #include "recorder/writer/writer_internal.h"
 
@@ -25,7 +26,7 @@ tell_over(struct writer *w, struct writer_over *over)
 {
 	char who[64] = "processes whose user is not known", line[NEWS_BYTES];
 
-	if (over->uid != SIDEBAND_USER_UNKNOWN)
+	if (over->uid != TASK_USER_UNKNOWN)
 		(void)snprintf(who, sizeof(who), "user %" PRIu32, over->uid);
 	(void)snprintf(line, sizeof(line),
 		       "side-band of %s is over its budget: maps and names are left out", who);

@@ -51,6 +51,18 @@ stop
 is $? 0 "it ends in order"
 hold_samples "$archive" "spoord"
 
+# --- by who is gone -----------------------------------------------------------------------------
+: >log
+ok "spoord records" records 20000
+helpers=$(processes 'name == "spoor-helper"' | wc -l)
+attack_passers_by 4
+ok "the log says whose it was" grep -q "of user ${attackers[0]}: a file that it has mapped" log
+in_range "$(processes 'name == "spoor-helper"' | wc -l)" 1 $((helpers + 2)) \
+	"the second file that a user lets nobody open is not asked for"
+attack_end
+stop
+is $? 0 "it ends in order"
+
 # --- spoor record -----------------------------------------------------------------------------
 attack_silent_fs open
 hold_once

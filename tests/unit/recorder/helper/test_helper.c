@@ -175,7 +175,7 @@ test_left_behind(void **state)
 	snprintf(user, sizeof(user), "user %u", (unsigned)getuid());
 	/* Nobody held it up: it may not even be there yet. */
 	assert_int_equal(helper_pool_open(p, serve, &h), 0);
-	helper_pool_abandon(p, h, getpid(), shunned_device(8, 1), "a file");
+	helper_pool_abandon(p, h, getpid(), getuid(), shunned_device(8, 1), "a file");
 	assert_int_equal(helper_pool_unanswered(p), 1);
 	assert_false(helper_pool_news(p, news, sizeof(news)));
 	for (int i = 0; i < 2; i++) {
@@ -185,7 +185,7 @@ test_left_behind(void **state)
 		assert_int_equal(helper_send(h, "s", 1, "", 0), 0);
 		while (!helper_sleeps(h))
 			usleep(1000);
-		helper_pool_abandon(p, h, getpid(), shunned_device(8, 1), "a file");
+		helper_pool_abandon(p, h, getpid(), getuid(), shunned_device(8, 1), "a file");
 	}
 	assert_int_equal(helper_pool_unanswered(p), 2);
 	assert_int_equal(helper_pool_unanswered(p), 0);

@@ -6,16 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "format/model/task_model.h"
+#include "recorder/host/task_users.h"
 #include "recorder/writer/sideband_budget.h"
-#include "recorder/writer/sideband_users.h"
 
 #define SECOND UINT64_C(1000000000)
 #define RATE 600000 /* bytes a second: half of 4 GiB an hour */
@@ -45,7 +40,7 @@ offer(struct sideband_budget *b, uint64_t now_ns, uint32_t uid, const struct per
 {
 	const struct sideband_cost cost = sideband_budget_cost(b, r);
 	bool asks = sideband_budget_asks(b, now_ns);
-	bool taken = sideband_budget_take(b, &cost, asks ? uid : SIDEBAND_USER_UNKNOWN);
+	bool taken = sideband_budget_take(b, &cost, asks ? uid : TASK_USER_UNKNOWN);
 
 	g->records += taken;
 	g->refused += !taken;
@@ -324,67 +319,6 @@ test_another_rate(void **state)
 	sideband_budget_done(&b);
 }
 
-static pid_t
-child_of(uid_t uid)
-{
-	int ready[2];
-	pid_t pid;
-	char c;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (setuid(uid) < 0)
-			_exit(1);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)!write(ready[1], "", 1);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
-}
-
-static void
-test_users(void **state)
-{
-	struct sideband_users *u = sideband_users_new();
-	struct task_model *m = task_model_new();
-	uid_t uid = geteuid() == 0 ? 4711 : getuid();
-	pid_t pid = child_of(uid);
-	const uint32_t gone = 0x7ffffff1, its_child = 0x7ffffff2, later = 0x7ffffff3;
-	struct perf_record fork = {
-		.type = REC_FORK,
-		.task = { .pid = gone, .tid = gone, .ppid = (uint32_t)pid, .ptid = (uint32_t)pid }
-	};
-
-	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), uid);
-	assert_int_equal(sideband_users_of(u, m, (uint32_t)getpid(), START), getuid());
-	/* Gone before anybody looked: its ancestors tell. */
-	assert_int_equal(sideband_users_of(u, m, gone, START), SIDEBAND_USER_UNKNOWN);
-	assert_int_equal(task_model_apply(m, &fork), 0);
-	assert_int_equal(sideband_users_of(u, m, gone, START), uid);
-	/* Or its birth, before the model knows of it. */
-	sideband_users_fork(u, (uint32_t)pid, its_child);
-	assert_int_equal(sideband_users_of(u, m, its_child, START), uid);
-	/* That was true for a time. */
-	sideband_users_fork(u, its_child, later);
-	assert_int_equal(sideband_users_of(u, m, later, START + 60 * SECOND),
-			 SIDEBAND_USER_UNKNOWN);
-	/* What root forks may become somebody else's, who then executes. */
-	sideband_users_fork(u, (uint32_t)getpid(), (uint32_t)pid);
-	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), getuid());
-	sideband_users_exec(u, (uint32_t)pid);
-	assert_int_equal(sideband_users_of(u, m, (uint32_t)pid, START), uid);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	task_model_free(m);
-	sideband_users_free(u);
-}
-
 int
 main(void)
 {
@@ -399,7 +333,6 @@ main(void)
 		cmocka_unit_test(test_paths_of_a_block),
 		cmocka_unit_test(test_no_path_passes_for_another),
 		cmocka_unit_test(test_another_rate),
-		cmocka_unit_test(test_users),
 	};
 
 	return cmocka_run_group_tests_name("sideband_budget", tests, NULL, NULL);

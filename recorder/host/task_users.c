@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/writer/sideband_users.h"
+#include "recorder/host/task_users.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "recorder/host/proc.h"
-#include "recorder/writer/sideband_budget.h"
 
 #define USERS 4096 /* processes that are remembered; a power of two */
 #define BELIEVED_NS UINT64_C(5000000000)
@@ -17,30 +16,30 @@ struct known {
 	uint64_t read_ns;
 };
 
-struct sideband_users {
+struct task_users {
 	struct known known[USERS];
 };
 
-struct sideband_users *
-sideband_users_new(void)
+struct task_users *
+task_users_new(void)
 {
-	return calloc(1, sizeof(struct sideband_users));
+	return calloc(1, sizeof(struct task_users));
 }
 
 void
-sideband_users_free(struct sideband_users *u)
+task_users_free(struct task_users *u)
 {
 	free(u);
 }
 
 static struct known *
-slot_of(struct sideband_users *u, uint32_t pid)
+slot_of(struct task_users *u, uint32_t pid)
 {
 	return &u->known[pid % USERS];
 }
 
 static bool
-sideband_users_find(struct sideband_users *u, uint32_t pid, uint64_t time_ns, uint32_t *ret)
+task_users_find(struct task_users *u, uint32_t pid, uint64_t time_ns, uint32_t *ret)
 {
 	struct known *k = slot_of(u, pid);
 
@@ -54,24 +53,23 @@ sideband_users_find(struct sideband_users *u, uint32_t pid, uint64_t time_ns, ui
 }
 
 uint32_t
-sideband_users_of(struct sideband_users *u, const struct task_model *model, uint32_t pid,
-		  uint64_t time_ns)
+task_users_of(struct task_users *u, const struct task_model *model, uint32_t pid, uint64_t time_ns)
 {
-	uint32_t uid = SIDEBAND_USER_UNKNOWN, ancestor = pid;
+	uint32_t uid = TASK_USER_UNKNOWN, ancestor = pid;
 
 	for (int i = 0; i < ANCESTORS_MAX && ancestor && ancestor != UINT32_MAX; i++) {
-		if (sideband_users_find(u, ancestor, time_ns, &uid))
+		if (task_users_find(u, ancestor, time_ns, &uid))
 			break;
 		ancestor = task_model_parent(model, ancestor);
 	}
 	/* Its other records need not look for the ancestor again. */
-	if (ancestor != pid && uid != SIDEBAND_USER_UNKNOWN)
+	if (ancestor != pid && uid != TASK_USER_UNKNOWN)
 		*slot_of(u, pid) = (struct known){ .pid = pid, .uid = uid, .read_ns = time_ns };
 	return uid;
 }
 
 void
-sideband_users_fork(struct sideband_users *u, uint32_t parent, uint32_t pid)
+task_users_fork(struct task_users *u, uint32_t parent, uint32_t pid)
 {
 	const struct known *from = slot_of(u, parent);
 	struct known *to = slot_of(u, pid);
@@ -85,7 +83,7 @@ sideband_users_fork(struct sideband_users *u, uint32_t parent, uint32_t pid)
 }
 
 void
-sideband_users_exec(struct sideband_users *u, uint32_t pid)
+task_users_exec(struct task_users *u, uint32_t pid)
 {
 	struct known *k = slot_of(u, pid);
 
