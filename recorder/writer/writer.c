@@ -76,6 +76,17 @@ due_age(const struct writer *w)
 	return w->options.block_age_ns + (live_waiting(w->options.live) ? LATE_IDS_NS : 0);
 }
 
+static int
+flush_due(struct writer *w, uint64_t now_ns)
+{
+	struct fmt_where where = { 0 };
+
+	if (w->outage.on || now_ns < w->open_since_ns + due_age(w))
+		return 0;
+	w->open_since_ns = now_ns;
+	return writer_trouble(w, recording_writer_flush(w->file.writer, &where), &where);
+}
+
 static void
 follow_rate(struct writer *w)
 {
@@ -88,7 +99,6 @@ follow_rate(struct writer *w)
 static int
 end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 {
-	struct fmt_where where = { 0 };
 	struct recording_writer_stats s;
 	int r = 0;
 
@@ -107,10 +117,7 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	if (s.open_records == 0 || s.blocks != w->blocks)
 		w->open_since_ns = now_ns;
 	w->blocks = s.blocks;
-	if (w->outage.on)
-		r = writer_outage_pass(w, now_ns);
-	else if (now_ns - w->open_since_ns >= due_age(w))
-		r = writer_trouble(w, recording_writer_flush(w->file.writer, &where), &where);
+	r = w->outage.on ? writer_outage_pass(w, now_ns) : flush_due(w, now_ns);
 	if (w->resync_wanted)
 		writer_resync(w, now_ns);
 	share_cpu(w, now_ns);
@@ -195,12 +202,17 @@ set_failed(struct writer *w, int error)
 	wake_signal(w->options.failure_fd);
 }
 
-/* What a helper tells is not left to the next pass: that may be a second away. */
+/*
+ * What a helper tells is not left to the next pass: that may be a second away, and then brings maps
+ * of files that are asked for anew. A block that waited for the answers ends here.
+ */
 static void
 take_early(struct writer *w)
 {
 	int r = writer_take_state(w);
 
+	if (r == 0)
+		r = flush_due(w, host_now_ns());
 	if (r < 0)
 		set_failed(w, r);
 }

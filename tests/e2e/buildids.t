@@ -16,7 +16,7 @@ ids()
 recorders=()
 record() # WAY: into WAY.spoor, until stop
 {
-	background "$SPOOR" record -a -F 1999 -m 512 --build-ids "$1" -o "$1.spoor" 2>"$1.err"
+	background "$SPOOR" record -a -F "${frequency:-1999}" -m 512 --build-ids "$1" -o "$1.spoor" 2>"$1.err"
 	recorders+=("$!")
 	wait_for 20 test -s "$1.spoor"
 }
@@ -124,5 +124,20 @@ sleep 1
 stop
 in_range "$(ids file.spoor | grep -c '/deleted (deleted)$')" 100 1000000 "a deleted file that still runs"
 is "$(ids file.spoor | grep -c -- '- .*/deleted (deleted)$')" 0 "is known"
+
+# New programs all the time, each over before it is asked for: no block ends before the answers of its
+# last second.
+mkdir new
+for i in $(seq 140); do
+	cp "$FIXTURES/burn" "new/$i"
+done
+frequency=99 record file
+for i in $(seq 140); do
+	"new/$i" 100 >/dev/null
+done
+sleep 1
+stop
+in_range "$(ids file.spoor | awk '{ print $3 }' | grep -c '/new/')" 1000 100000000 "short programs"
+is "$(ids file.spoor | grep -c -- '- .*/new/')" 0 "are known, whenever a block ends"
 
 done_testing
