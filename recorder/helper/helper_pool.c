@@ -14,6 +14,8 @@
 #include "recorder/host/task_users.h"
 
 #define LEFT_MAX 16
+#define LATE_MAX 16
+#define LATE_NS UINT64_C(60000000000) /* for so long it is held against a user */
 
 /* One that was left behind, and over whom. */
 struct left {
@@ -22,6 +24,13 @@ struct left {
 	pid_t pid;
 	uint32_t uid;
 	uint64_t device; /* 0: none */
+};
+
+/* A user whom workers had to wait for. */
+struct late {
+	uint32_t uid;
+	uint64_t since_ns; /* 0: nobody */
+	uint64_t ns;	   /* altogether */
 };
 
 struct helper_pool {
@@ -33,6 +42,7 @@ struct helper_pool {
 /* Of all pools: who holds up one worker would hold up the next one's, too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct left left[LEFT_MAX];
+static struct late late[LATE_MAX];
 static struct shunned shunned;
 static uint64_t shunned_version;
 
@@ -157,15 +167,16 @@ helper_pool_overdue(const struct helper *h, uint64_t heard_ns, uint64_t now_ns)
 }
 
 static void
-helper_pool_note(struct helper_pool *p, pid_t pid, uint32_t uid, const char *what, uint64_t for_ns)
+helper_pool_note(struct helper_pool *p, const struct left *l, const char *what, uint64_t waited_ns,
+		 uint64_t for_ns)
 {
 	char user[32] = "", line[NEWS_BYTES];
 
-	if (uid != TASK_USER_UNKNOWN)
-		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)uid);
+	if (l->uid != TASK_USER_UNKNOWN)
+		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)l->uid);
 	(void)snprintf(line, sizeof(line),
 		       "process %d%s: %s kept a helper waiting for %u s: left alone for %u s",
-		       (int)pid, user, what, (unsigned)(HELPER_ANSWER_NS / SECOND_NS),
+		       (int)l->pid, user, what, (unsigned)(waited_ns / SECOND_NS),
 		       (unsigned)(for_ns / SECOND_NS));
 	news_put(&p->news, line);
 }
@@ -209,7 +220,52 @@ helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint32_t
 		helper_close(h);
 	p->unanswered++;
 	if (for_ns)
-		helper_pool_note(p, pid, uid, what, for_ns);
+		helper_pool_note(p, &one, what, HELPER_ANSWER_NS, for_ns);
+}
+
+/* Have workers waited for this user too long? Then he begins anew. Under lock. */
+static bool
+is_enough(uint32_t uid, uint64_t blocked_ns, uint64_t now_ns)
+{
+	struct late *at = late;
+
+	for (size_t i = 0; i < LATE_MAX; i++) {
+		if (late[i].since_ns && late[i].uid == uid) {
+			at = &late[i];
+			break;
+		}
+		if (late[i].since_ns < at->since_ns)
+			at = &late[i];
+	}
+	if (at->uid != uid || now_ns - at->since_ns >= LATE_NS)
+		*at = (struct late){ .uid = uid, .since_ns = now_ns };
+	at->ns += blocked_ns;
+	if (at->ns < HELPER_PATIENCE_NS)
+		return false;
+	*at = (struct late){ 0 };
+	return true;
+}
+
+bool
+helper_pool_late(struct helper_pool *p, pid_t pid, uint32_t uid, uint64_t blocked_ns,
+		 const char *what)
+{
+	const struct left one = { .pid = pid, .uid = uid };
+	uint64_t for_ns = 0;
+	bool enough;
+
+	/* Root has slow disks, and needs no such way to stop us. */
+	if (uid == 0 || blocked_ns == 0)
+		return false;
+	pthread_mutex_lock(&lock);
+	enough = is_enough(uid, blocked_ns, host_now_ns());
+	if (enough)
+		for_ns = shun(&one);
+	pthread_mutex_unlock(&lock);
+	p->unanswered += enough;
+	if (for_ns)
+		helper_pool_note(p, &one, what, HELPER_PATIENCE_NS, for_ns);
+	return enough;
 }
 
 uint64_t

@@ -2,6 +2,7 @@
 #include "recorder/helper/helper_serve.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,25 @@ take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 		rq->shunned = rq->shun.shunned;
 	}
 	return false;
+}
+
+/*
+ * How long this process has waited for others so far: it had no CPU, and did not want one
+ * (/proc/PID/schedstat: time on a CPU, time waiting for one; not every kernel has it).
+ */
+static uint64_t
+blocked_ns(void)
+{
+	uint64_t now_ns = host_now_ns();
+	unsigned long long ran = 0, waited = 0;
+	FILE *f = fopen("/proc/self/schedstat", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		ran = waited = 0;
+	(void)fclose(f);
+	return now_ns - ran - waited;
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -90,12 +110,15 @@ helper_serve_files(int fd)
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
 	struct helper_found found;
+	uint64_t before_ns;
 
 	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
 	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
+		before_ns = blocked_ns();
 		found.rc = helper_serve_find(cache, &rq->shunned, &rq->find, &found.id);
+		found.blocked_ns = blocked_ns() - before_ns;
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
 			break;
@@ -106,13 +129,21 @@ helper_serve_files(int fd)
 
 /* --- state ----------------------------------------------------------------------------------- */
 
+struct part_sink {
+	int fd;
+	uint64_t before_ns; /* blocked_ns() after the last part */
+};
+
 /* Sends what there is, whole records. */
 static int
 send_part(void *arg, const struct state_part *part, struct buf *out)
 {
-	struct helper_part head = { .pid = part->pid, .stats = *part->stats };
+	struct part_sink *sink = arg;
+	struct helper_part head = { .pid = part->pid,
+				    .blocked_ns = blocked_ns() - sink->before_ns,
+				    .stats = *part->stats };
 	struct span rest = buf_span(out), all = rest, record;
-	int fd = *(const int *)arg, rc;
+	int rc;
 
 	do {
 		const uint8_t *from = rest.p;
@@ -120,9 +151,11 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 
 		while (bytes < PART_BYTES && perf_record_next(&rest, &record) == 1)
 			bytes = (size_t)(record.p + record.len - from);
-		rc = helper_give(fd, &head, sizeof(head), from, bytes);
+		rc = helper_give(sink->fd, &head, sizeof(head), from, bytes);
+		head.blocked_ns = 0;
 	} while (rc == 0 && rest.len && rest.p != all.p);
 	buf_clear(out);
+	sink->before_ns = blocked_ns();
 	/* Whatever it was: a part that is missing must end the scan. */
 	return rc < 0 ? -EPIPE : 0;
 }
@@ -133,6 +166,7 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache)
 {
 	const struct helper_scan *s = &rq->scan;
 	struct helper_part last = { .last = true };
+	struct part_sink sink = { .fd = fd, .before_ns = blocked_ns() };
 	struct state_options o = { .attr = &s->attr,
 				   .id = s->id,
 				   .time_ns = s->time_ns,
@@ -141,7 +175,7 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache)
 				   .shunned = &rq->shunned,
 				   .after = s->after,
 				   .take = send_part,
-				   .arg = &fd };
+				   .arg = &sink };
 	struct buf out;
 	int rc;
 

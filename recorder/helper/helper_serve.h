@@ -39,7 +39,8 @@ struct helper_find {
 };
 
 struct helper_found {
-	int32_t rc; /* as of buildid_cache_get() */
+	int32_t rc;	     /* as of buildid_cache_get() */
+	uint64_t blocked_ns; /* that it waited for others, not for a CPU */
 	struct buildid id;
 	struct buildid_fact fact;
 };
@@ -59,6 +60,7 @@ struct helper_scan {
 struct helper_part {
 	pid_t pid; /* that is looked at next; 0: there are no more, or cgroups are */
 	bool last;
+	uint64_t blocked_ns;	  /* as above, over the process before that */
 	struct state_stats stats; /* so far */
 };
 

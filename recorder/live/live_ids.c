@@ -25,6 +25,7 @@
 #define CROWD_USERS 16 /* that are heard in a second, where there are too many questions */
 #define CROWD_EACH 8   /* questions of one */
 #define ANCESTORS_MAX (HELPER_PEERS_MAX - 1)
+#define A_FILE "a file that it has mapped"
 
 /* A build-id that the open file has. One that is forgotten is given again. */
 struct given {
@@ -420,8 +421,17 @@ leave_behind(struct live_ids *l)
 	struct wanted w = take_first(l);
 
 	helper_pool_abandon(l->pool, l->files, w.map.pid, w.uid,
-			    shunned_device(w.map.maj, w.map.min), "a file that it has mapped");
+			    shunned_device(w.map.maj, w.map.min), A_FILE);
 	wanted_done(&w);
+	helper_lost(l);
+	l->refused_ns = 0;
+}
+
+/* The next one does not touch what is left of that user's questions. */
+static void
+lose_patience(struct live_ids *l)
+{
+	helper_close(l->files);
 	helper_lost(l);
 	l->refused_ns = 0;
 }
@@ -459,6 +469,8 @@ live_ids_answers(struct live_ids *l)
 		l->heard_ns = now_ns;
 		w = take_first(l);
 		take_answer(l, &w, &found);
+		if (helper_pool_late(l->pool, w.map.pid, w.uid, found.blocked_ns, A_FILE))
+			lose_patience(l);
 		wanted_done(&w);
 	}
 	if (n < 0)

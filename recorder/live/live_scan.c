@@ -13,6 +13,7 @@
 
 #define AGAIN_NS UINT64_C(1000000000) /* before another helper is asked for, where there was none */
 #define TAKEN_BYTES (1u << 20)	      /* at once */
+#define ITS_MAPS "its maps"
 
 struct live_scan {
 	struct helper_pool *pool;
@@ -139,11 +140,40 @@ live_scan_begin(struct live_scan *s, const struct state_options *o)
 	return 0;
 }
 
+static uint32_t
+user_of(pid_t pid)
+{
+	uid_t uid;
+
+	return proc_owner(pid, &uid) == 0 ? uid : TASK_USER_UNKNOWN;
+}
+
+/* The process that it waits for is told of by name alone, when the scan goes on there. */
+static void
+leave_behind(struct live_scan *s)
+{
+	helper_pool_abandon(s->pool, s->helper, s->at, user_of(s->at), 0, ITS_MAPS);
+	s->helper = NULL;
+	s->request.after = s->at > 0 ? s->at - 1 : 0;
+	live_scan_ask(s);
+}
+
+/* The other processes of a user who is shunned now are told of by name alone. */
+static void
+lose_patience(struct live_scan *s)
+{
+	helper_close(s->helper);
+	s->helper = NULL;
+	s->request.after = s->at > 0 ? s->at - 1 : 0;
+	live_scan_ask(s);
+}
+
 /* 0; -EPROTO: that is not what a helper says. */
 static int
 take_part(struct live_scan *s, size_t bytes, struct buf *out)
 {
 	const struct helper_part *part = (const struct helper_part *)(const void *)s->message;
+	const pid_t before = s->at;
 
 	if (bytes < sizeof(*part))
 		return -EPROTO;
@@ -154,20 +184,10 @@ take_part(struct live_scan *s, size_t bytes, struct buf *out)
 	buf_append(out, s->message + sizeof(*part), bytes - sizeof(*part));
 	if (part->last)
 		live_scan_end(s);
+	else if (before && part->blocked_ns &&
+		 helper_pool_late(s->pool, before, user_of(before), part->blocked_ns, ITS_MAPS))
+		lose_patience(s);
 	return 0;
-}
-
-/* The process that it waits for is told of by name alone, when the scan goes on there. */
-static void
-leave_behind(struct live_scan *s)
-{
-	uid_t owner;
-	uint32_t uid = proc_owner(s->at, &owner) == 0 ? owner : TASK_USER_UNKNOWN;
-
-	helper_pool_abandon(s->pool, s->helper, s->at, uid, 0, "its maps");
-	s->helper = NULL;
-	s->request.after = s->at > 0 ? s->at - 1 : 0;
-	live_scan_ask(s);
 }
 
 /* For want of memory, say. What it was at may have been the cause: that is tried once more. */

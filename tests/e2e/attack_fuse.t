@@ -63,6 +63,28 @@ attack_end
 stop
 is $? 0 "it ends in order"
 
+# --- answers that are late, each in time ------------------------------------------------------
+: >log
+ok "spoord records" records 20000
+mkdir new
+for i in $(seq 20); do
+	cp "$FIXTURES/burn" "new/$i"
+done
+attack_silent_fs late,open
+sleep 10
+for i in $(seq 20); do
+	"new/$i" 100 >/dev/null
+done
+sleep 1
+ok "sync" ask 10 sync
+hold_log "${attackers[0]}" "the log says once who is left alone"
+attack_end
+stop
+is $? 0 "it ends in order"
+for f in "$archive"/*.spoor; do "$BUILD/tests/bench/ids" -v "$f"; done >ids
+in_range "$(awk '$2 != "-" && $3 ~ "/new/[0-9]+$" { known[$3] } END { print length(known) }' ids)" \
+	20 20 "files of others, that are mapped meanwhile, have their build-ids"
+
 # --- spoor record -----------------------------------------------------------------------------
 attack_silent_fs open
 hold_once

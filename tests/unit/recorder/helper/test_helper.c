@@ -196,6 +196,31 @@ test_left_behind(void **state)
 	helper_pool_free(p);
 }
 
+/* Each answer in time, but together too much: of one user, not of several, and not of root. */
+static void
+test_late(void **state)
+{
+	const uint64_t most_ns = HELPER_PATIENCE_NS / 2 - 1;
+	struct helper_pool *p = helper_pool_new();
+	char news[256];
+
+	for (uint32_t uid = 5001; uid < 5009; uid++) {
+		assert_false(helper_pool_late(p, 1, uid, most_ns, "a file"));
+		assert_false(helper_pool_late(p, 2, uid, most_ns, "a file"));
+		assert_false(helper_pool_late(p, 3, 0, 100 * most_ns, "a file"));
+	}
+	assert_int_equal(helper_pool_unanswered(p), 0);
+	assert_false(helper_pool_news(p, news, sizeof(news)));
+	assert_true(helper_pool_late(p, 4, 5003, 2, "a file"));
+	assert_int_equal(helper_pool_unanswered(p), 1);
+	assert_true(helper_pool_news(p, news, sizeof(news)));
+	assert_non_null(strstr(news, "process 4 of user 5003"));
+	/* It begins anew, for the others it goes on. */
+	assert_false(helper_pool_late(p, 5, 5003, most_ns, "a file"));
+	assert_true(helper_pool_late(p, 6, 5004, 2, "a file"));
+	helper_pool_free(p);
+}
+
 static void
 test_shunned(void **state)
 {
@@ -320,6 +345,7 @@ main(void)
 		cmocka_unit_test(test_ends),	cmocka_unit_test(test_full),
 		cmocka_unit_test(test_shunned), cmocka_unit_test(test_scan_without),
 		cmocka_unit_test(test_scan),	cmocka_unit_test(test_left_behind),
+		cmocka_unit_test(test_late),
 	};
 
 	return cmocka_run_group_tests_name("helper", tests, NULL, NULL);
