@@ -44,11 +44,36 @@ capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct c
 	return 0;
 }
 
+uint32_t
+capture_debts(const struct capture_set *set, uid_t uid)
+{
+	uint64_t now_ns = host_now_ns();
+	uint32_t n = 0;
+
+	for (const struct capture_debt *d = set->debts; d < set->debts + CAPTURE_DEBTS; d++)
+		n += d->until_ns > now_ns && (uid == (uid_t)-1 || d->uid == uid);
+	return n;
+}
+
+/* The one that ends first makes room. */
+static void
+owe(struct capture_set *set, uid_t uid, uint64_t for_ns)
+{
+	struct capture_debt *at = set->debts;
+
+	/* Root needs no captures for that. */
+	if (uid == 0 || for_ns == 0)
+		return;
+	for (struct capture_debt *d = at; d < set->debts + CAPTURE_DEBTS; d++)
+		at = d->until_ns < at->until_ns ? d : at;
+	*at = (struct capture_debt){ uid, host_now_ns() + for_ns };
+}
+
 void
 capture_share_cpu(struct capture_set *set, uint32_t with)
 {
 	uint32_t all = set->config->capture_cpu * (SAMPLE_SHARE_ALL / CONFIG_PERCENT_ALL);
-	uint32_t sharers = set->running + with;
+	uint32_t sharers = set->running + with + capture_debts(set, (uid_t)-1);
 
 	if (!all)
 		set->cpu_share = SAMPLE_SHARE_ALL;
@@ -169,6 +194,8 @@ capture_end(struct capture_set *set, struct capture *c)
 	give_up_slot(set, c);
 	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, &p->stats, &error);
+	owe(set, c->uid, p->stats.owed_ns);
+	capture_share_cpu(set, 0);
 	strlcpy(p->file, c->file, sizeof(p->file));
 	if (c->out && client_file_is_full(c->out))
 		(void)strlcpy(error.text, FILE_IN_MEMORY, sizeof(error.text));
@@ -273,6 +300,7 @@ capture_set_dispatch(struct capture_set *set)
 			look_at_clock(set, c);
 	}
 	capture_reap(set);
+	capture_share_cpu(set, 0);
 }
 
 struct patience {

@@ -34,6 +34,13 @@ struct capture {
 
 TAILQ_HEAD(capture_list, capture);
 
+/* A slot after its capture, which had more of the CPUs than its share: so no more of them, either. */
+struct capture_debt {
+	uid_t uid;
+	uint64_t until_ns; /* 0: none */
+};
+#define CAPTURE_DEBTS 64
+
 struct capture_set {
 	const struct config *config;
 	struct archive *archive;
@@ -42,11 +49,14 @@ struct capture_set {
 	uint32_t running;	    /* that have a slot */
 	unsigned int seconds;	    /* waited for clients' files at the end */
 	_Atomic uint32_t cpu_share; /* of each of them: sample_bound.h */
-	struct capture_list list;   /* somebody may wait for */
-	struct capture_list left;   /* that could not be begun, until their threads end */
+	struct capture_debt debts[CAPTURE_DEBTS];
+	struct capture_list list; /* somebody may wait for */
+	struct capture_list left; /* that could not be begun, until their threads end */
 };
 
 void capture_free(struct capture *c);
+/* Slots that are still owed for, of a user; -1: of all but root. */
+uint32_t capture_debts(const struct capture_set *set, uid_t uid);
 /*
  * All alike, so that what one takes is not the others'. With one more: of what is about to be
  * opened, which is bounded by what it will have.

@@ -92,6 +92,11 @@ check_slots(const struct capture_set *set, uid_t uid, struct session_error *erro
 				    "%u captures of uid %u are running: a user other than root "
 				    "has half of max_captures, which is %u",
 				    each, (unsigned int)uid, max);
+	if (uid != 0 && capture_count(set, uid, false) + capture_debts(set, uid) >= each)
+		return session_fail(error, -EBUSY,
+				    "captures of uid %u had more of the CPUs than capture_cpu "
+				    "allows: no more for a second",
+				    (unsigned int)uid);
 	if (left(set, uid) >= LEFT_EACH)
 		return session_fail(
 			error, -EBUSY,
@@ -117,6 +122,11 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 		return session_usage(&why->error, "the daemon runs no commands");
 	if (rq->options.duration_ns > max_ns)
 		return refuse_by_limit(why, "max_capture_time", max_ns / SECOND_NS);
+	if (rq->uid != 0 && set->running + capture_debts(set, (uid_t)-1) >= max &&
+	    set->running < max)
+		return session_fail(&why->error, -EBUSY,
+				    "captures that are over had more of the CPUs than capture_cpu "
+				    "allows: no more for a second");
 	if (set->running >= max && (rq->uid != 0 || capture_count(set, 0, false) >= max))
 		return refuse_by_limit(why, "max_captures", max);
 	if (rq->options.for_user && rq->options.call_graph == SESSION_CALL_GRAPH_DWARF &&

@@ -54,6 +54,8 @@ bool sample_account_pay(struct sample_account *a, uint32_t share, uint64_t now_n
 			uint64_t cost_ns);
 /* Remembers that they were turned off, or on. */
 void sample_account_turn(struct sample_account *a, bool on, uint64_t now_ns);
+/* How long it takes until it is as it was at first, if nothing is taken meanwhile. */
+uint64_t sample_account_owed_ns(const struct sample_account *a, uint32_t share);
 /* How long they have been off, with the time that has not ended. */
 uint64_t sample_account_off_ns(const struct sample_account *a, uint64_t now_ns);
 

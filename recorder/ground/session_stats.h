@@ -30,6 +30,7 @@ struct session_stats {
 	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
 	uint64_t cpu_ns;	    /* that both threads took, as of a second ago */
 	uint64_t sideband_ns;	    /* of it, with side-band */
+	uint64_t owed_ns; /* once it is over: for how long it has still had more than cpu_share */
 	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
 	size_t nr_over;
 };

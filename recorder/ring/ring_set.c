@@ -259,31 +259,61 @@ other_cost_ns(struct ring_set *s, size_t i, uint64_t passed_ns)
 	return ns < passed_ns ? ns : passed_ns;
 }
 
-void
-ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns)
+/* To have read all events costs something, too. Returns 0: it is not yet time for it again. */
+static uint64_t
+since_counted_ns(struct ring_set *s, uint64_t now_ns)
 {
-	uint64_t counted_ns = s->counted_ns, each = 0;
-	bool count;
+	uint64_t passed_ns = now_ns - s->counted_ns, each = 0;
 
 	for (size_t i = 0; i < s->nr; i++)
 		each += s->cpus[i].nr;
-	count = now_ns - counted_ns >= COUNT_NS + each * COUNT_EACH_NS;
-	if (count)
-		s->counted_ns = now_ns;
+	if (passed_ns < COUNT_NS + each * COUNT_EACH_NS)
+		return 0;
+	s->counted_ns = now_ns;
+	return passed_ns;
+}
+
+/* Are its events to be on? counted_ns: since they were read before; 0: that is left for later. */
+static bool
+pay(struct ring_set *s, size_t i, uint32_t share, uint64_t now_ns, uint64_t counted_ns)
+{
+	uint64_t cost_ns = samples_cost_ns(s, i, now_ns);
+
+	if (counted_ns)
+		cost_ns += other_cost_ns(s, i, counted_ns);
+	return sample_account_pay(&s->accounts[i].sampling, share, now_ns, cost_ns);
+}
+
+void
+ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns)
+{
+	uint64_t counted_ns = since_counted_ns(s, now_ns);
+
 	for (size_t i = 0; i < s->nr; i++) {
-		struct ring_set_account *a = &s->accounts[i];
-		uint64_t cost_ns;
 		bool on;
 
 		if (!s->cpus[i].nr)
 			continue;
-		cost_ns = samples_cost_ns(s, i, now_ns);
-		if (count)
-			cost_ns += other_cost_ns(s, i, now_ns - counted_ns);
-		on = sample_account_pay(&a->sampling, share, now_ns, cost_ns);
-		if (on != !a->sampling.off_since_ns)
+		on = pay(s, i, share, now_ns, counted_ns);
+		if (on != !s->accounts[i].sampling.off_since_ns)
 			turn(s, i, q, on, now_ns);
 	}
+}
+
+uint64_t
+ring_set_owed_ns(struct ring_set *s, uint32_t share, uint64_t now_ns)
+{
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		uint64_t owed_ns;
+
+		if (s->cpus[i].nr)
+			(void)pay(s, i, share, now_ns, now_ns - s->counted_ns);
+		owed_ns = sample_account_owed_ns(&s->accounts[i].sampling, share);
+		most_ns = owed_ns > most_ns ? owed_ns : most_ns;
+	}
+	return most_ns;
 }
 
 void

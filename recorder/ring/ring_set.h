@@ -75,6 +75,9 @@ bool ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool te
  */
 void ring_set_bound(struct ring_set *s, struct queue *q, uint32_t share, uint64_t now_ns);
 
+/* Likewise at the end, when all are off. For how long what was taken is still above the share. */
+uint64_t ring_set_owed_ns(struct ring_set *s, uint32_t share, uint64_t now_ns);
+
 /* Remembers what is in the rings; ring_set_passed(): all of that has been handed over. */
 void ring_set_mark(struct ring_set *s);
 bool ring_set_passed(const struct ring_set *s);

@@ -538,6 +538,8 @@ session_finish(struct session *s, struct session_error *error)
 	if (s->command)
 		command_stop(s->command);
 	drain_rest(s);
+	if (s->options.cpu_share)
+		s->owed_ns = ring_set_owed_ns(&s->rings, *s->options.cpu_share, now_ns);
 	send_reads(s, now_ns);
 	send_waiting(s, MESSAGE_PASS, now_ns, now_ns, (struct span){ 0 });
 	send_waiting(s, MESSAGE_END, 0, 0, (struct span){ 0 });

@@ -58,7 +58,7 @@ struct session {
 	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
 	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
-	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns;
+	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus;
 };
 

@@ -116,6 +116,20 @@ else
 	skip "no breakpoints" 4
 fi
 
+# Short captures, one after the other: none of them gets what the one before had too much of.
+"$TMP/pace" 4000 faults >/dev/null &
+load=$!
+begun=0
+for ((until = $(date +%s%N) + 3000000000; $(date +%s%N) < until; )); do
+	capture 65000 --duration 50ms -c 1 -e page-faults,minor-faults -o short.spoor 2>>short.err && begun=$((begun + 1))
+done
+in_range "$begun" 2 24 "captures of 50 ms, in three seconds"
+like "$(grep captures short.err)" 'captures of uid 65000 had more of the CPUs than capture_cpu allows: no more for a second' \
+	"others are refused"
+wait $load
+sleep 1
+exits 0 "and then no more" capture 65000 --duration 50ms -o short.spoor
+
 # What a member asks for, without end, is not for the samples to pay. The governor looks at ten seconds.
 calls() # UID SECONDS: four connections that ask as fast as they are answered
 {

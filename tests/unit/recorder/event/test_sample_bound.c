@@ -250,6 +250,24 @@ test_time_off(void **state)
 	assert_int_equal(sample_account_off_ns(&a, 9000 * MS), 500 * MS);
 }
 
+/* What ends before it has paid owes: until its account is as full as it was. */
+static void
+test_owed(void **state)
+{
+	struct sample_account a = { 0 };
+
+	(void)state;
+	assert_int_equal(sample_account_owed_ns(&a, TENTH), 0);
+	assert_true(sample_account_pay(&a, TENTH, 1000 * MS, 0));
+	assert_int_equal(sample_account_owed_ns(&a, TENTH), 0);
+	assert_true(sample_account_pay(&a, TENTH, 1000 * MS, 30 * MS));
+	assert_int_equal(sample_account_owed_ns(&a, TENTH), 300 * MS);
+	assert_false(sample_account_pay(&a, TENTH, 1100 * MS, 70 * MS));
+	assert_int_equal(sample_account_owed_ns(&a, TENTH), 900 * MS);
+	assert_false(sample_account_pay(&a, TENTH, 1300 * MS, 0));
+	assert_int_equal(sample_account_owed_ns(&a, TENTH), 700 * MS);
+}
+
 int
 main(void)
 {
@@ -258,7 +276,7 @@ main(void)
 		cmocka_unit_test(test_periods),	    cmocka_unit_test(test_too_many_events),
 		cmocka_unit_test(test_stacks),	    cmocka_unit_test(test_storms),
 		cmocka_unit_test(test_within),	    cmocka_unit_test(test_time_off),
-		cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_hits),	    cmocka_unit_test(test_owed),
 	};
 
 	return cmocka_run_group_tests_name("sample_bound", tests, NULL, NULL);
