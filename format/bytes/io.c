@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,6 +130,8 @@ io_sink_fd(int fd)
 struct fd_source {
 	struct io_source io;
 	int fd;
+	int seek_fd; /* -1: not needed yet, or not to be had */
+	bool seek_asked;
 };
 
 static ssize_t
@@ -165,12 +169,35 @@ fd_source_size(struct io_source *io)
 	return st.st_size;
 }
 
+static uint64_t
+fd_source_data(struct io_source *io, uint64_t offset)
+{
+	struct fd_source *self = (struct fd_source *)io;
+	char path[32];
+	off_t at;
+
+	/* With a position of its own: who gave us fd may write at that one's. */
+	if (!self->seek_asked) {
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", self->fd);
+		self->seek_fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+		self->seek_asked = true;
+	}
+	if (self->seek_fd < 0)
+		return offset;
+	at = lseek(self->seek_fd, (off_t)offset, SEEK_DATA);
+	if (at >= 0)
+		return (uint64_t)at;
+	return errno == ENXIO ? UINT64_MAX : offset;
+}
+
 static void
 fd_source_close(struct io_source *io)
 {
 	struct fd_source *self = (struct fd_source *)io;
 
 	close(self->fd);
+	if (self->seek_fd >= 0)
+		close(self->seek_fd);
 	free(self);
 }
 
@@ -201,6 +228,14 @@ front_source_size(struct io_source *io)
 	return size < 0 || (uint64_t)size < self->bytes ? size : (int64_t)self->bytes;
 }
 
+static uint64_t
+front_source_data(struct io_source *io, uint64_t offset)
+{
+	struct front_source *self = (struct front_source *)io;
+
+	return self->whole->data ? self->whole->data(self->whole, offset) : offset;
+}
+
 static void
 front_source_close(struct io_source *io)
 {
@@ -219,7 +254,8 @@ io_source_front(struct io_source *source, uint64_t bytes)
 		source->close(source);
 		return NULL;
 	}
-	self->io = (struct io_source){ front_source_read, front_source_size, front_source_close };
+	self->io = (struct io_source){ front_source_read, front_source_size, front_source_close,
+				       front_source_data };
 	self->whole = source;
 	self->bytes = bytes;
 	return &self->io;
@@ -268,8 +304,8 @@ memory_source_new(const void *p, size_t n, void *owned)
 
 	if (!self)
 		return NULL;
-	self->io =
-		(struct io_source){ memory_source_read, memory_source_size, memory_source_close };
+	self->io = (struct io_source){ memory_source_read, memory_source_size, memory_source_close,
+				       NULL };
 	self->p = p;
 	self->n = n;
 	self->owned = owned;
@@ -413,8 +449,10 @@ io_source_fd(int fd)
 	self = calloc(1, sizeof(*self));
 	if (!self)
 		goto fail;
-	self->io = (struct io_source){ fd_source_read, fd_source_size, fd_source_close };
+	self->io = (struct io_source){ fd_source_read, fd_source_size, fd_source_close,
+				       fd_source_data };
 	self->fd = fd;
+	self->seek_fd = -1;
 	return &self->io;
 
 fail:

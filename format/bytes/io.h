@@ -37,6 +37,11 @@ struct io_source {
 	/* Current size in bytes; a live file grows. -errno. */
 	int64_t (*size)(struct io_source *self);
 	void (*close)(struct io_source *self);
+	/*
+	 * The first byte at or after offset that is not in a hole, UINT64_MAX: there is none. What
+	 * is passed over is zeros. NULL: nobody knows.
+	 */
+	uint64_t (*data)(struct io_source *self, uint64_t offset);
 };
 
 /* A pipe that has to be read into memory whole is not longer: nobody pipes such a recording. */

@@ -114,7 +114,7 @@ stream_source_fd(int fd)
 		close(fd);
 		return NULL;
 	}
-	s->io = (struct io_source){ stream_read, stream_size, stream_close };
+	s->io = (struct io_source){ stream_read, stream_size, stream_close, NULL };
 	s->fd = fd;
 	return &s->io;
 }

@@ -55,6 +55,11 @@ reader_find_sync(struct recording_reader *r, uint64_t from, uint64_t *ret_at,
 	int error;
 
 	for (;;) {
+		/* No byte of it is a zero: none is in a hole, which may be any number of bytes. */
+		if (r->source->data)
+			from = r->source->data(r->source, from);
+		if (from >= r->size)
+			return 0;
 		error = reader_peek(r, from, SYNC_BYTES, SCAN_BYTES, &s, where);
 		if (error)
 			return error;

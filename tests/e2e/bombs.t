@@ -85,4 +85,24 @@ bomb losses 5000000
 bomb foreign 8000
 bomb chains 500
 
+# A hole between two blocks takes nothing on the disk, and no time.
+"$maker" rows 400 bomb.spoor || bail "bomb_maker rows failed"
+python3 - <<'END'
+whole = open("bomb.spoor", "rb").read()
+at = whole.rindex(b"\xf0spB\r\n\x1a\xb5", 0, len(whole) // 2)
+with open("hole.spoor", "wb") as f:
+    f.write(whole[:at])
+    f.seek(1 << 40)
+    f.write(whole[at:])
+END
+for command in report "export -f folded" dump info; do
+	# shellcheck disable=SC2086
+	python3 measure.py measured "$SPOOR" $command hole.spoor >"hole.out" 2>err.hole
+	is "$(cut -d ' ' -f 1 measured)" 0 "a hole of 1 TiB, $command"
+	like "$(cat err.hole)" 'bytes passed over: 10995[0-9]+ ' "and it is told of"
+	# shellcheck disable=SC2086
+	[ "$command" = info ] || is "$(tail -n 50 hole.out)" \
+		"$("$SPOOR" $command bomb.spoor 2>/dev/null | tail -n 50)" "nothing is missing"
+done
+
 done_testing

@@ -81,7 +81,7 @@ read_window(const struct memory_file *f, size_t begin, size_t step, uint64_t fro
 	    struct read *ret)
 {
 	struct counting source = {
-		{ counting_read, counting_size, counting_close }, f, begin, step, 0
+		{ counting_read, counting_size, counting_close, NULL }, f, begin, step, 0
 	};
 	struct recording_reader *r;
 	struct record_stream *s;

@@ -714,7 +714,7 @@ static void
 test_live_file(void **state)
 {
 	for (size_t step = 1; step < 2000; step = step * 3 + 1) {
-		struct growing g = { { growing_read, growing_size, growing_close }, 0 };
+		struct growing g = { { growing_read, growing_size, growing_close, NULL }, 0 };
 		struct recording_reader *r;
 		struct block b;
 		size_t blocks = 0;
