@@ -544,6 +544,8 @@ main(int argc, char **argv)
 		return status;
 	/* Threads that come and go would leave a heap each, with holes. */
 	(void)mallopt(M_ARENA_MAX, 1);
+	/* As it is at first: raised by each large buffer that is freed, it would have the next ones there. */
+	(void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (config_read(o.config, &d.config, &error) < 0)
 		return o.check ? EXIT_FAILURE : EXIT_CONFIG;
 	if (o.check) {
