@@ -17,6 +17,7 @@
 #include <bsd/sys/queue.h>
 
 #include "format/bytes/array.h"
+#include "recorder/host/file_mount.h"
 
 #define WAITING_MAX 512 /* of a user: two messages are never too many */
 #define THREADS_EACH 2
@@ -87,13 +88,26 @@ descriptor_is_pseudo(int fd)
 	return false;
 }
 
+/* What an overlay lies on is not told. Who mounts one for himself may have mounted a tmpfs, too. */
+static bool
+is_foreign_overlay(int fd)
+{
+	struct statx st;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0 ||
+		!file_mount_of(fd, st.stx_dev_major, st.stx_dev_minor, 0).overlay;
+}
+
 bool
 descriptor_is_memory(int fd)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) == 0 &&
-		((uint32_t)fs.f_type == TMPFS_MAGIC || (uint32_t)fs.f_type == RAMFS_MAGIC);
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	if ((uint32_t)fs.f_type == OVERLAYFS_SUPER_MAGIC)
+		return is_foreign_overlay(fd);
+	return (uint32_t)fs.f_type == TMPFS_MAGIC || (uint32_t)fs.f_type == RAMFS_MAGIC;
 }
 
 /* --- closing ----------------------------------------------------------------------------- */

@@ -23,9 +23,10 @@
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
 #define FILE_GIVEN_UP "the file does not take the rest"
-#define FILE_IN_MEMORY                                                                              \
-	"the file is in memory (tmpfs), which counts as the daemon's: captures have filled 32 MiB " \
-	"of such files since it began; name a file on a disk"
+#define FILE_IN_MEMORY                                                                             \
+	"the file is in memory (tmpfs, or an overlay that may lie on one), which counts as the "   \
+	"daemon's: such files get 32 MiB in all since it began, that of a user half of what is "   \
+	"left; name a file on a disk"
 
 int
 capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct capture_set **ret)
@@ -45,13 +46,20 @@ capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct c
 }
 
 uint32_t
-capture_debts(const struct capture_set *set, uid_t uid)
+capture_debts(const struct capture_set *set, uid_t uid, uint64_t *ret_ns)
 {
-	uint64_t now_ns = host_now_ns();
+	uint64_t now_ns = host_now_ns(), least_ns = UINT64_MAX;
 	uint32_t n = 0;
 
-	for (const struct capture_debt *d = set->debts; d < set->debts + CAPTURE_DEBTS; d++)
-		n += d->until_ns > now_ns && (uid == (uid_t)-1 || d->uid == uid);
+	for (const struct capture_debt *d = set->debts; d < set->debts + CAPTURE_DEBTS; d++) {
+		if (d->until_ns <= now_ns || (uid != (uid_t)-1 && d->uid != uid))
+			continue;
+		n++;
+		if (d->until_ns - now_ns < least_ns)
+			least_ns = d->until_ns - now_ns;
+	}
+	if (ret_ns)
+		*ret_ns = n ? least_ns : 0;
 	return n;
 }
 
@@ -73,7 +81,7 @@ void
 capture_share_cpu(struct capture_set *set, uint32_t with)
 {
 	uint32_t all = set->config->capture_cpu * (SAMPLE_SHARE_ALL / CONFIG_PERCENT_ALL);
-	uint32_t sharers = set->running + with + capture_debts(set, (uid_t)-1);
+	uint32_t sharers = set->running + with + capture_debts(set, (uid_t)-1, NULL);
 
 	if (!all)
 		set->cpu_share = SAMPLE_SHARE_ALL;

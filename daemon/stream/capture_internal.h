@@ -55,8 +55,11 @@ struct capture_set {
 };
 
 void capture_free(struct capture *c);
-/* Slots that are still owed for, of a user; -1: of all but root. */
-uint32_t capture_debts(const struct capture_set *set, uid_t uid);
+/*
+ * Slots that are still owed for, of a user; -1: of all but root. *ret_ns (may be NULL): until there is
+ * one less.
+ */
+uint32_t capture_debts(const struct capture_set *set, uid_t uid, uint64_t *ret_ns);
 /*
  * All alike, so that what one takes is not the others'. With one more: of what is about to be
  * opened, which is bounded by what it will have.

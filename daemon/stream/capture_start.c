@@ -10,12 +10,15 @@
 #include "recorder/ground/queue.h"
 #include "recorder/host/host.h"
 
-/* Of all captures together; the base stream has as much again, and all is in MemoryMax. */
+/*
+ * Of max_captures together; the base stream has as much again, and all is in MemoryMax, with half as
+ * many captures more that are over and wait for their files.
+ */
 #define QUEUES_BYTES (16u << 20)
 #define MODELS_BYTES (16u << 20)
 #define MODEL_BYTES_MIN (1u << 20) /* a small host's */
-#define LEFT_EACH 4 /* of a user that wait so, whether they have been given up or not */
-#define LEFT_MAX 32
+#define LEFT_FILES_EACH 4 /* of a user that wait so, whether they have been given up or not */
+#define LEFT_FILES_MAX 32
 
 static bool
 copy_text(const char *from, char **to)
@@ -66,11 +69,14 @@ capture_count(const struct capture_set *set, uid_t uid, bool over)
 	return n;
 }
 
-/* What is over and still has threads: captures, and files of such. */
-static uint32_t
-left(const struct capture_set *set, uid_t uid)
+/* Is it too much, with what is over and still has threads: captures, and files of such? */
+static bool
+has_left(const struct capture_set *set, uid_t uid, uint32_t captures, uint32_t files_max)
 {
-	return capture_count(set, uid, true) + client_file_left(uid);
+	uint32_t over = capture_count(set, uid, true);
+
+	return (over && capture_count(set, uid, false) + over >= captures) ||
+		client_file_left(uid) >= files_max;
 }
 
 static int
@@ -86,28 +92,28 @@ static int
 check_slots(const struct capture_set *set, uid_t uid, struct session_error *error)
 {
 	uint32_t max = set->config->max_captures, each = (max + 1) / 2;
+	uint64_t for_ns;
 
 	if (uid != 0 && capture_count(set, uid, false) >= each)
 		return session_fail(error, -EBUSY,
 				    "%u captures of uid %u are running: a user other than root "
 				    "has half of max_captures, which is %u",
 				    each, (unsigned int)uid, max);
-	if (uid != 0 && capture_count(set, uid, false) + capture_debts(set, uid) >= each)
+	if (uid != 0 && capture_count(set, uid, false) + capture_debts(set, uid, &for_ns) >= each)
 		return session_fail(error, -EBUSY,
 				    "captures of uid %u had more of the CPUs than capture_cpu "
-				    "allows: no more for a second",
-				    (unsigned int)uid);
-	if (left(set, uid) >= LEFT_EACH)
+				    "allows: no more for %.1f s",
+				    (unsigned int)uid, (double)for_ns / SECOND_NS);
+	if (has_left(set, uid, each + 1, LEFT_FILES_EACH))
 		return session_fail(
 			error, -EBUSY,
 			"captures of uid %u that are over still wait for their files or "
 			"tasks: no more until these answer",
 			(unsigned int)uid);
-	if (uid != 0 && left(set, (uid_t)-1) >= LEFT_MAX)
+	if (uid != 0 && has_left(set, (uid_t)-1, max + each, LEFT_FILES_MAX))
 		return session_fail(error, -EBUSY,
-				    "%u captures that are over still wait for their files or "
-				    "tasks, which is the limit",
-				    LEFT_MAX);
+				    "too many captures that are over still wait for their files or "
+				    "tasks: no more until these answer");
 	return 0;
 }
 
@@ -122,11 +128,6 @@ check_request(const struct capture_set *set, const struct capture_request *rq,
 		return session_usage(&why->error, "the daemon runs no commands");
 	if (rq->options.duration_ns > max_ns)
 		return refuse_by_limit(why, "max_capture_time", max_ns / SECOND_NS);
-	if (rq->uid != 0 && set->running + capture_debts(set, (uid_t)-1) >= max &&
-	    set->running < max)
-		return session_fail(&why->error, -EBUSY,
-				    "captures that are over had more of the CPUs than capture_cpu "
-				    "allows: no more for a second");
 	if (set->running >= max && (rq->uid != 0 || capture_count(set, 0, false) >= max))
 		return refuse_by_limit(why, "max_captures", max);
 	if (rq->options.for_user && rq->options.call_graph == SESSION_CALL_GRAPH_DWARF &&
@@ -173,7 +174,8 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 static void
 share_memory(uint32_t captures, struct session_options *o)
 {
-	o->queue_bytes = QUEUES_BYTES / captures;
+	/* A queue is a power of two, of so many bytes at least. */
+	o->queue_bytes = QUEUES_BYTES / 2 / captures + 1;
 	if (o->queue_bytes < QUEUE_BYTES_MIN)
 		o->queue_bytes = QUEUE_BYTES_MIN;
 	o->model_bytes = MODELS_BYTES / captures;

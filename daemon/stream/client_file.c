@@ -25,10 +25,11 @@ struct client_file {
 	uid_t uid;
 	unsigned int refs; /* one is the thread's */
 	bool given_up, full;
-	bool in_memory; /* the thread's until CHECK is done */
-	enum work work; /* NONE: the thread waits for some */
-	uint64_t arg;	/* WRITE: bytes of room; CUT: the size */
-	int result;	/* of the last work */
+	bool in_memory;	     /* the thread's until CHECK is done */
+	uint64_t memory_max; /* that it may take of what is left; 0: not asked for yet */
+	enum work work;	     /* NONE: the thread waits for some */
+	uint64_t arg;	     /* WRITE: bytes of room; CUT: the size */
+	int result;	     /* of the last work */
 	int fd;
 	struct io_sink *file; /* over fd; these two and room are the thread's while it works */
 	uint8_t room[ROOM_BYTES];
@@ -135,12 +136,28 @@ client_file_is_pseudo(struct client_file *f)
 static bool
 take_memory(struct client_file *f, size_t n)
 {
+	uint64_t left = CLIENT_FILE_MEMORY_MAX - memory_bytes;
+
 	if (!f->in_memory)
 		return true;
-	f->full = n > CLIENT_FILE_MEMORY_MAX - memory_bytes;
-	if (!f->full)
-		memory_bytes += n;
-	return !f->full;
+	if (!f->memory_max)
+		f->memory_max = 1 + (f->uid == 0 ? left : left / 2);
+	f->full = n > left || n >= f->memory_max;
+	if (f->full)
+		return false;
+	memory_bytes += n;
+	f->memory_max -= n;
+	return true;
+}
+
+/* Under lock: what was not written after all. */
+static void
+give_memory_back(struct client_file *f, size_t n)
+{
+	if (!f->in_memory)
+		return;
+	memory_bytes -= n;
+	f->memory_max += n;
 }
 
 bool
@@ -168,7 +185,14 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 		/* Then the thread may still read it. */
 		if (!f->given_up)
 			memcpy(f->room, from, part);
-		r = take_memory(f, part) ? have_done(f, WRITE, part) : -EDQUOT;
+		if (!take_memory(f, part)) {
+			r = -EDQUOT;
+			break;
+		}
+		r = have_done(f, WRITE, part);
+		/* Of one that was given up nobody knows. */
+		if (r < 0 && !f->given_up)
+			give_memory_back(f, part);
 		from += part;
 		n -= part;
 	}

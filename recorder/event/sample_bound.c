@@ -167,35 +167,28 @@ sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 
 /* --- the account ------------------------------------------------------------------------- */
 
-static int64_t
-saved_most(uint32_t share)
-{
-	return (int64_t)(SAVED_NS / SAMPLE_SHARE_ALL * share);
-}
-
 uint64_t
 sample_account_owed_ns(const struct sample_account *a, uint32_t share)
 {
-	int64_t owed = saved_most(share) - a->left_ns;
-
-	if (!a->at_ns || !share || owed <= 0)
-		return 0;
-	return (uint64_t)owed / share * SAMPLE_SHARE_ALL;
+	return share ? (uint64_t)a->spent_ns / share * SAMPLE_SHARE_ALL : 0;
 }
 
 bool
 sample_account_pay(struct sample_account *a, uint32_t share, uint64_t now_ns, uint64_t cost_ns)
 {
-	int64_t most = saved_most(share);
+	int64_t most = (int64_t)(SAVED_NS / SAMPLE_SHARE_ALL * share), got;
 	uint64_t passed_ns = a->at_ns ? now_ns - a->at_ns : 0;
 
 	if (!a->at_ns)
 		a->left_ns = most;
 	a->at_ns = now_ns;
-	a->left_ns += (int64_t)(passed_ns / 1000 * share / (SAMPLE_SHARE_ALL / 1000));
-	a->left_ns -= (int64_t)cost_ns;
+	got = (int64_t)(passed_ns / 1000 * share / (SAMPLE_SHARE_ALL / 1000));
+	a->left_ns += got - (int64_t)cost_ns;
 	if (a->left_ns > most)
 		a->left_ns = most;
+	a->spent_ns += (int64_t)cost_ns - got;
+	if (a->spent_ns < 0)
+		a->spent_ns = 0;
 	/* Off until half of it is there again: each turn costs something itself. */
 	return a->left_ns >= (a->off_since_ns ? most / 2 : 0);
 }

@@ -44,6 +44,7 @@ int sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes
 /* The account of one CPU; all zero to begin with. */
 struct sample_account {
 	int64_t left_ns;
+	int64_t spent_ns; /* more than the share was in the meantime */
 	uint64_t at_ns;
 	uint64_t off_since_ns; /* overdrawn, and the events are off; 0: they are on */
 	uint64_t off_ns;       /* all earlier times together */
@@ -54,7 +55,7 @@ bool sample_account_pay(struct sample_account *a, uint32_t share, uint64_t now_n
 			uint64_t cost_ns);
 /* Remembers that they were turned off, or on. */
 void sample_account_turn(struct sample_account *a, bool on, uint64_t now_ns);
-/* How long it takes until it is as it was at first, if nothing is taken meanwhile. */
+/* How long it takes until no more than the share was taken, if nothing is meanwhile. */
 uint64_t sample_account_owed_ns(const struct sample_account *a, uint32_t share);
 /* How long they have been off, with the time that has not ended. */
 uint64_t sample_account_off_ns(const struct sample_account *a, uint64_t now_ns);

@@ -26,7 +26,7 @@ struct left {
 	uint64_t device; /* 0: none */
 };
 
-/* A user whom workers had to wait for. */
+/* A user whose answers took long. */
 struct late {
 	uint32_t uid;
 	uint64_t since_ns; /* 0: nobody */
@@ -223,23 +223,25 @@ helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uint32_t
 		helper_pool_note(p, &one, what, HELPER_ANSWER_NS, for_ns);
 }
 
-/* Have workers waited for this user too long? Then he begins anew. Under lock. */
+/* Was it too much for this user? Then he begins anew. Under lock. */
 static bool
-is_enough(uint32_t uid, uint64_t blocked_ns, uint64_t now_ns)
+is_enough(uint32_t uid, uint64_t took_ns, uint64_t now_ns)
 {
 	struct late *at = late;
 
 	for (size_t i = 0; i < LATE_MAX; i++) {
+		if (now_ns - late[i].since_ns >= LATE_NS)
+			late[i] = (struct late){ 0 };
 		if (late[i].since_ns && late[i].uid == uid) {
 			at = &late[i];
 			break;
 		}
-		if (late[i].since_ns < at->since_ns)
+		if (late[i].ns < at->ns)
 			at = &late[i];
 	}
-	if (at->uid != uid || now_ns - at->since_ns >= LATE_NS)
+	if (at->uid != uid || !at->since_ns)
 		*at = (struct late){ .uid = uid, .since_ns = now_ns };
-	at->ns += blocked_ns;
+	at->ns += took_ns;
 	if (at->ns < HELPER_PATIENCE_NS)
 		return false;
 	*at = (struct late){ 0 };
@@ -247,18 +249,17 @@ is_enough(uint32_t uid, uint64_t blocked_ns, uint64_t now_ns)
 }
 
 bool
-helper_pool_late(struct helper_pool *p, pid_t pid, uint32_t uid, uint64_t blocked_ns,
-		 const char *what)
+helper_pool_late(struct helper_pool *p, pid_t pid, uint32_t uid, uint64_t took_ns, const char *what)
 {
 	const struct left one = { .pid = pid, .uid = uid };
 	uint64_t for_ns = 0;
 	bool enough;
 
 	/* Root has slow disks, and needs no such way to stop us. */
-	if (uid == 0 || blocked_ns == 0)
+	if (uid == 0 || took_ns < HELPER_LATE_NS)
 		return false;
 	pthread_mutex_lock(&lock);
-	enough = is_enough(uid, blocked_ns, host_now_ns());
+	enough = is_enough(uid, took_ns, host_now_ns());
 	if (enough)
 		for_ns = shun(&one);
 	pthread_mutex_unlock(&lock);

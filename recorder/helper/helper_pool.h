@@ -18,6 +18,7 @@
 #include "recorder/host/shunned.h"
 
 #define HELPER_ANSWER_NS UINT64_C(2000000000)	/* how long an answer may take */
+#define HELPER_LATE_NS UINT64_C(100000000)	/* most take less than a thousandth of this */
 #define HELPER_PATIENCE_NS UINT64_C(4000000000) /* with the answers of one user, each in time */
 #define HELPER_STARVED_NS UINT64_C(30000000000) /* where the worker wants for a CPU */
 
@@ -47,11 +48,11 @@ void helper_pool_abandon(struct helper_pool *p, struct helper *h, pid_t pid, uin
 			 uint64_t device, const char *what);
 
 /*
- * A worker has answered about this process, and waited for others so long meanwhile (blocked_ns of
- * helper_found and helper_part). True: for that user they waited HELPER_PATIENCE_NS in a minute, and
- * he is shunned now; the caller asks another worker, which passes over what is left of him.
+ * A worker's answer about this process took so long (took_ns of helper_found and helper_part). True:
+ * those that took HELPER_LATE_NS and more were HELPER_PATIENCE_NS for that user in a minute, and he is
+ * shunned now; the caller asks another worker, which passes over what is left of him.
  */
-bool helper_pool_late(struct helper_pool *p, pid_t pid, uint32_t uid, uint64_t blocked_ns,
+bool helper_pool_late(struct helper_pool *p, pid_t pid, uint32_t uid, uint64_t took_ns,
 		      const char *what);
 
 /* How many questions have had no answer since the last call. */

@@ -10,6 +10,7 @@
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc.h"
+#include "recorder/host/task_users.h"
 
 #define PART_BYTES (HELPER_MESSAGE_MAX / 2 - sizeof(struct helper_part))
 
@@ -43,23 +44,45 @@ take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 	return false;
 }
 
-/*
- * How long this process has waited for others so far: it had no CPU, and did not want one
- * (/proc/PID/schedstat: time on a CPU, time waiting for one; not every kernel has it).
- */
-static uint64_t
-blocked_ns(void)
+/* How long this process has waited for a CPU so far (/proc/PID/schedstat, its second number). */
+static bool
+delayed(uint64_t *ret_ns)
 {
-	uint64_t now_ns = host_now_ns();
-	unsigned long long ran = 0, waited = 0;
+	unsigned long long ns;
 	FILE *f = fopen("/proc/self/schedstat", "re");
+	bool known = f && fscanf(f, "%*u %llu", &ns) == 1;
 
-	if (!f)
+	if (f)
+		(void)fclose(f);
+	*ret_ns = known ? ns : 0;
+	return known;
+}
+
+/* An answer is being made. */
+struct stint {
+	uint64_t began_ns, delayed_ns;
+	bool known;
+};
+
+static struct stint
+stint_begin(void)
+{
+	struct stint s = { .began_ns = host_now_ns() };
+
+	s.known = delayed(&s.delayed_ns);
+	return s;
+}
+
+/* What it took, less what other processes took of the CPUs. 0: that is not known. */
+static uint64_t
+stint_ns(const struct stint *s)
+{
+	uint64_t passed_ns = host_now_ns() - s->began_ns, others_ns;
+
+	if (!s->known || !delayed(&others_ns))
 		return 0;
-	if (fscanf(f, "%llu %llu", &ran, &waited) != 2)
-		ran = waited = 0;
-	(void)fclose(f);
-	return now_ns - ran - waited;
+	others_ns -= s->delayed_ns;
+	return passed_ns > others_ns ? passed_ns - others_ns : 0;
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -92,7 +115,8 @@ helper_serve_find(struct buildid_cache *cache, const struct shunned *s, struct h
 	struct buildid_map *m = &f->map;
 	int rc = -ESTALE;
 
-	if (is_shunned(s, m, m->pid, f->uid))
+	/* Of a process that is gone nothing is asked but by our own root, where nothing is opened of FUSE. */
+	if (is_shunned(s, m, m->pid, f->uid == TASK_USER_UNKNOWN && !f->nr_peers ? 0 : f->uid))
 		return -EACCES;
 	if (!f->nr_peers)
 		return buildid_cache_get(cache, m, id);
@@ -110,15 +134,15 @@ helper_serve_files(int fd)
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
 	struct helper_found found;
-	uint64_t before_ns;
+	struct stint stint;
 
 	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
 	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
-		before_ns = blocked_ns();
+		stint = stint_begin();
 		found.rc = helper_serve_find(cache, &rq->shunned, &rq->find, &found.id);
-		found.blocked_ns = blocked_ns() - before_ns;
+		found.took_ns = stint_ns(&stint);
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
 			break;
@@ -131,7 +155,7 @@ helper_serve_files(int fd)
 
 struct part_sink {
 	int fd;
-	uint64_t before_ns; /* blocked_ns() after the last part */
+	struct stint stint; /* since the last part */
 };
 
 /* Sends what there is, whole records. */
@@ -140,11 +164,15 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 {
 	struct part_sink *sink = arg;
 	struct helper_part head = { .pid = part->pid,
-				    .blocked_ns = blocked_ns() - sink->before_ns,
+				    .uid = TASK_USER_UNKNOWN,
+				    .took_ns = stint_ns(&sink->stint),
 				    .stats = *part->stats };
 	struct span rest = buf_span(out), all = rest, record;
+	uid_t uid;
 	int rc;
 
+	if (part->pid && proc_owner(part->pid, &uid) == 0)
+		head.uid = uid;
 	do {
 		const uint8_t *from = rest.p;
 		size_t bytes = 0;
@@ -152,10 +180,10 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 		while (bytes < PART_BYTES && perf_record_next(&rest, &record) == 1)
 			bytes = (size_t)(record.p + record.len - from);
 		rc = helper_give(sink->fd, &head, sizeof(head), from, bytes);
-		head.blocked_ns = 0;
+		head.took_ns = 0;
 	} while (rc == 0 && rest.len && rest.p != all.p);
 	buf_clear(out);
-	sink->before_ns = blocked_ns();
+	sink->stint = stint_begin();
 	/* Whatever it was: a part that is missing must end the scan. */
 	return rc < 0 ? -EPIPE : 0;
 }
@@ -166,7 +194,7 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache)
 {
 	const struct helper_scan *s = &rq->scan;
 	struct helper_part last = { .last = true };
-	struct part_sink sink = { .fd = fd, .before_ns = blocked_ns() };
+	struct part_sink sink = { .fd = fd, .stint = stint_begin() };
 	struct state_options o = { .attr = &s->attr,
 				   .id = s->id,
 				   .time_ns = s->time_ns,

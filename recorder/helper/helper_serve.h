@@ -39,8 +39,8 @@ struct helper_find {
 };
 
 struct helper_found {
-	int32_t rc;	     /* as of buildid_cache_get() */
-	uint64_t blocked_ns; /* that it waited for others, not for a CPU */
+	int32_t rc;	  /* as of buildid_cache_get() */
+	uint64_t took_ns; /* of that, without what it waited for a CPU */
 	struct buildid id;
 	struct buildid_fact fact;
 };
@@ -58,9 +58,10 @@ struct helper_scan {
 
 /* What comes of a scan: the records found so far are behind it. */
 struct helper_part {
-	pid_t pid; /* that is looked at next; 0: there are no more, or cgroups are */
+	pid_t pid;    /* that is looked at next; 0: there are no more, or cgroups are */
+	uint32_t uid; /* its user; TASK_USER_UNKNOWN */
 	bool last;
-	uint64_t blocked_ns;	  /* as above, over the process before that */
+	uint64_t took_ns;	  /* as above, of the process before that */
 	struct state_stats stats; /* so far */
 };
 

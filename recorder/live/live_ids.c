@@ -420,8 +420,9 @@ leave_behind(struct live_ids *l)
 {
 	struct wanted w = take_first(l);
 
+	/* Others have files on that device, and it may have been the memory of his process that it hung on. */
 	helper_pool_abandon(l->pool, l->files, w.map.pid, w.uid,
-			    shunned_device(w.map.maj, w.map.min), A_FILE);
+			    w.uid == 0 ? shunned_device(w.map.maj, w.map.min) : 0, A_FILE);
 	wanted_done(&w);
 	helper_lost(l);
 	l->refused_ns = 0;
@@ -469,7 +470,7 @@ live_ids_answers(struct live_ids *l)
 		l->heard_ns = now_ns;
 		w = take_first(l);
 		take_answer(l, &w, &found);
-		if (helper_pool_late(l->pool, w.map.pid, w.uid, found.blocked_ns, A_FILE))
+		if (helper_pool_late(l->pool, w.map.pid, w.uid, found.took_ns, A_FILE))
 			lose_patience(l);
 		wanted_done(&w);
 	}
@@ -531,6 +532,10 @@ live_ids_ask_others(struct live_ids *l, uint64_t model_ns)
 			l->missing[left++] = w;
 			continue;
 		}
+		/* The model has come to where it was made. */
+		if (w.uid == TASK_USER_UNKNOWN)
+			w.uid = task_users_of(l->users, l->model, (uint32_t)w.map.pid,
+					      w.map.mapped_ns);
 		find_peers(l, &w);
 		ask_again(l, &w);
 		wanted_done(&w);

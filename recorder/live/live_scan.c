@@ -8,7 +8,6 @@
 #include "recorder/helper/helper_pool.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
-#include "recorder/host/proc.h"
 #include "recorder/host/task_users.h"
 
 #define AGAIN_NS UINT64_C(1000000000) /* before another helper is asked for, where there was none */
@@ -22,6 +21,7 @@ struct live_scan {
 	struct helper_scan request;
 	pid_t *pids;
 	pid_t at;	     /* the process that is looked at; 0: none */
+	uint32_t uid;	     /* its user; TASK_USER_UNKNOWN */
 	uint64_t heard_ns;   /* when the helper last spoke, or was asked */
 	uint64_t safe_ns;    /* when it began: the time of what comes */
 	uint64_t refused_ns; /* when there was no helper to be had */
@@ -132,6 +132,7 @@ live_scan_begin(struct live_scan *s, const struct state_options *o)
 		memcpy(s->pids, o->pids, s->request.nr_pids * sizeof(*s->pids));
 	s->on = true;
 	s->at = 0;
+	s->uid = TASK_USER_UNKNOWN;
 	s->request.time_ns = s->safe_ns = host_now_ns();
 	s->refused_ns = 0;
 	s->died_at = -1;
@@ -140,32 +141,29 @@ live_scan_begin(struct live_scan *s, const struct state_options *o)
 	return 0;
 }
 
-static uint32_t
-user_of(pid_t pid)
+/* With another helper, behind the process after. */
+static void
+go_on(struct live_scan *s, pid_t after)
 {
-	uid_t uid;
-
-	return proc_owner(pid, &uid) == 0 ? uid : TASK_USER_UNKNOWN;
+	s->helper = NULL;
+	s->request.after = after;
+	live_scan_ask(s);
 }
 
 /* The process that it waits for is told of by name alone, when the scan goes on there. */
 static void
 leave_behind(struct live_scan *s)
 {
-	helper_pool_abandon(s->pool, s->helper, s->at, user_of(s->at), 0, ITS_MAPS);
-	s->helper = NULL;
-	s->request.after = s->at > 0 ? s->at - 1 : 0;
-	live_scan_ask(s);
+	helper_pool_abandon(s->pool, s->helper, s->at, s->uid, 0, ITS_MAPS);
+	go_on(s, s->at > 0 ? s->at - 1 : 0);
 }
 
-/* The other processes of a user who is shunned now are told of by name alone. */
+/* The other processes of the user of this one, who is shunned now, are told of by name alone. */
 static void
-lose_patience(struct live_scan *s)
+lose_patience(struct live_scan *s, pid_t pid)
 {
 	helper_close(s->helper);
-	s->helper = NULL;
-	s->request.after = s->at > 0 ? s->at - 1 : 0;
-	live_scan_ask(s);
+	go_on(s, s->at > 0 ? s->at - 1 : pid);
 }
 
 /* 0; -EPROTO: that is not what a helper says. */
@@ -174,19 +172,20 @@ take_part(struct live_scan *s, size_t bytes, struct buf *out)
 {
 	const struct helper_part *part = (const struct helper_part *)(const void *)s->message;
 	const pid_t before = s->at;
+	const uint32_t uid = s->uid;
 
 	if (bytes < sizeof(*part))
 		return -EPROTO;
 	s->heard_ns = host_now_ns();
 	s->at = part->pid;
+	s->uid = part->uid;
 	s->stats = part->stats;
 	s->complete &= part->stats.missed == 0;
 	buf_append(out, s->message + sizeof(*part), bytes - sizeof(*part));
 	if (part->last)
 		live_scan_end(s);
-	else if (before && part->blocked_ns &&
-		 helper_pool_late(s->pool, before, user_of(before), part->blocked_ns, ITS_MAPS))
-		lose_patience(s);
+	else if (before && helper_pool_late(s->pool, before, uid, part->took_ns, ITS_MAPS))
+		lose_patience(s, before);
 	return 0;
 }
 

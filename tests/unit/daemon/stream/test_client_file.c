@@ -138,24 +138,33 @@ test_given_up(void **state)
 static void
 test_memory_is_bounded(void **state)
 {
+	/* Half of what is left each, and root the rest. */
+	static const struct {
+		uid_t uid;
+		size_t bytes;
+	} users[] = { { USER, CLIENT_FILE_MEMORY_MAX / 2 },
+		      { USER, CLIENT_FILE_MEMORY_MAX / 4 },
+		      { 0, CLIENT_FILE_MEMORY_MAX / 4 } };
 	struct client_file *f;
 	struct io_sink *sink;
-	size_t taken = 0;
 	int r = 0;
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(client_file_new(memfd_create("full", MFD_CLOEXEC), USER, &f), 0);
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		size_t taken = 0;
+
+		assert_int_equal(
+			client_file_new(memfd_create("full", MFD_CLOEXEC), users[i].uid, &f), 0);
 		assert_int_equal(client_file_is_pseudo(f), 0);
 		sink = client_file_sink(f);
 		while ((r = sink->write(sink, bytes, MORE)) == 0)
 			taken += MORE;
 		assert_int_equal(r, -EDQUOT);
 		assert_true(client_file_is_full(f));
-		assert_in_range(taken, CLIENT_FILE_MEMORY_MAX / 4, CLIENT_FILE_MEMORY_MAX);
+		assert_in_range(taken, users[i].bytes - 2 * MORE, users[i].bytes + MORE);
 		sink->close(sink);
 		client_file_free(f);
-		wait_left(USER, 0);
+		wait_left(users[i].uid, 0);
 	}
 	/* What is on a disk is another matter. */
 	assert_int_equal(client_file_new(open(".", O_TMPFILE | O_WRONLY, 0600), USER, &f), 0);

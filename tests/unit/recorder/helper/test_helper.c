@@ -209,15 +209,18 @@ test_late(void **state)
 		assert_false(helper_pool_late(p, 2, uid, most_ns, "a file"));
 		assert_false(helper_pool_late(p, 3, 0, 100 * most_ns, "a file"));
 	}
+	/* Any number of short ones. */
+	for (int i = 0; i < 1000; i++)
+		assert_false(helper_pool_late(p, 4, 5003, HELPER_LATE_NS - 1, "a file"));
 	assert_int_equal(helper_pool_unanswered(p), 0);
 	assert_false(helper_pool_news(p, news, sizeof(news)));
-	assert_true(helper_pool_late(p, 4, 5003, 2, "a file"));
+	assert_true(helper_pool_late(p, 4, 5003, HELPER_LATE_NS, "a file"));
 	assert_int_equal(helper_pool_unanswered(p), 1);
 	assert_true(helper_pool_news(p, news, sizeof(news)));
 	assert_non_null(strstr(news, "process 4 of user 5003"));
 	/* It begins anew, for the others it goes on. */
 	assert_false(helper_pool_late(p, 5, 5003, most_ns, "a file"));
-	assert_true(helper_pool_late(p, 6, 5004, 2, "a file"));
+	assert_true(helper_pool_late(p, 6, 5004, HELPER_LATE_NS, "a file"));
 	helper_pool_free(p);
 }
 
