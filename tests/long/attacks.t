@@ -8,8 +8,20 @@
 . "$TOP/tests/attack.sh"
 
 seconds=${ATTACK_SECONDS:-3600}
-attacks=("attack_silent_fs open" "attack_silent_fs open,read,getattr,lookup" attack_stuck_exec
-	attack_maps attack_forks attack_cgroups attack_state attack_history attack_storm)
+attacks=("attack_silent_fs open" "attack_silent_fs open,read,getattr,lookup" "attack_silent_fs late,open"
+	"attack_passers_by 2" attack_stuck_exec attack_maps attack_forks attack_cgroups attack_state
+	attack_captures attack_history attack_storm)
+
+attack_captures() # as many as there may be, each with a picture of a host with very many maps
+{
+	local i
+
+	attack_state
+	for i in 1 2 3 4; do
+		ctl capture --duration 10s -F 500 -o "$TMP/capture.$i.spoor" >/dev/null 2>&1 &
+		attack_pids+=("$!")
+	done
+}
 
 need_attacks
 need_fuse
