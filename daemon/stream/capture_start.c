@@ -104,7 +104,7 @@ check_slots(const struct capture_set *set, uid_t uid, struct session_error *erro
 				    "captures of uid %u had more of the CPUs than capture_cpu "
 				    "allows: no more for %.1f s",
 				    (unsigned int)uid, (double)for_ns / SECOND_NS);
-	if (has_left(set, uid, each + 1, LEFT_FILES_EACH))
+	if (has_left(set, uid, uid != 0 ? each + 1 : max + each, LEFT_FILES_EACH))
 		return session_fail(
 			error, -EBUSY,
 			"captures of uid %u that are over still wait for their files or "
