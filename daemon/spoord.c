@@ -544,7 +544,7 @@ main(int argc, char **argv)
 		return status;
 	/* Threads that come and go would leave a heap each, with holes. */
 	(void)mallopt(M_ARENA_MAX, 1);
-	/* As it is at first: raised by each large buffer that is freed, it would have the next ones there. */
+	/* The first one that glibc has: raised by each large buffer that is freed, it leaves such holes. */
 	(void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (config_read(o.config, &d.config, &error) < 0)
 		return o.check ? EXIT_FAILURE : EXIT_CONFIG;

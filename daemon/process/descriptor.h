@@ -21,7 +21,10 @@ bool descriptor_takes_recording(int fd);
  * the file system, and so may wait for whoever serves it.
  */
 bool descriptor_is_pseudo(int fd);
-/* Does it lie in memory (tmpfs, ramfs, memfd_create(2)), or may it (an overlay not mounted here)? Asked likewise. */
+/*
+ * Does it lie in memory (tmpfs, ramfs, memfd_create(2)), or may it (an overlay that is not mounted
+ * here)? Asked likewise.
+ */
 bool descriptor_is_memory(int fd);
 
 /* Starts a small thread that nobody waits for, since somebody's file may keep it. 0, -errno. */

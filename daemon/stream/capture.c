@@ -203,7 +203,6 @@ capture_end(struct capture_set *set, struct capture *c)
 	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, &p->stats, &error);
 	owe(set, c->uid, p->stats.owed_ns);
-	capture_share_cpu(set, 0);
 	strlcpy(p->file, c->file, sizeof(p->file));
 	if (c->out && client_file_is_full(c->out))
 		(void)strlcpy(error.text, FILE_IN_MEMORY, sizeof(error.text));

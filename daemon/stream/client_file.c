@@ -26,7 +26,7 @@ struct client_file {
 	unsigned int refs; /* one is the thread's */
 	bool given_up, full;
 	bool in_memory;	     /* the thread's until CHECK is done */
-	uint64_t memory_max; /* that it may take of what is left; 0: not asked for yet */
+	uint64_t memory_max; /* then: what it may take yet */
 	enum work work;	     /* NONE: the thread waits for some */
 	uint64_t arg;	     /* WRITE: bytes of room; CUT: the size */
 	int result;	     /* of the last work */
@@ -129,20 +129,24 @@ locked_have_done(struct client_file *f, enum work work, uint64_t arg)
 int
 client_file_is_pseudo(struct client_file *f)
 {
-	return locked_have_done(f, CHECK, 0);
+	uint64_t left;
+	int r;
+
+	pthread_mutex_lock(&lock);
+	r = have_done(f, CHECK, 0);
+	left = CLIENT_FILE_MEMORY_MAX - memory_bytes;
+	f->memory_max = f->uid == 0 ? left : left / 2;
+	pthread_mutex_unlock(&lock);
+	return r;
 }
 
 /* Under lock: may so much go there? */
 static bool
 take_memory(struct client_file *f, size_t n)
 {
-	uint64_t left = CLIENT_FILE_MEMORY_MAX - memory_bytes;
-
 	if (!f->in_memory)
 		return true;
-	if (!f->memory_max)
-		f->memory_max = 1 + (f->uid == 0 ? left : left / 2);
-	f->full = n > left || n >= f->memory_max;
+	f->full = n > f->memory_max || n > CLIENT_FILE_MEMORY_MAX - memory_bytes;
 	if (f->full)
 		return false;
 	memory_bytes += n;
@@ -190,7 +194,7 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 			break;
 		}
 		r = have_done(f, WRITE, part);
-		/* Of one that was given up nobody knows. */
+		/* What came of one that was given up nobody knows. */
 		if (r < 0 && !f->given_up)
 			give_memory_back(f, part);
 		from += part;

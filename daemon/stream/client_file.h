@@ -26,8 +26,8 @@ void client_file_free(struct client_file *f);
 int client_file_is_pseudo(struct client_file *f);
 /*
  * Was it refused more for lying in memory? Pages are those of the control group that wrote them first,
- * which is ours, for as long as the file is there: such files get CLIENT_FILE_MEMORY_MAX bytes in all, one of a user other than root half of what is left,
- * and then -EDQUOT.
+ * which is ours, for as long as the file is there: such files get CLIENT_FILE_MEMORY_MAX bytes in
+ * all, one of a user other than root half of what is left, and then -EDQUOT.
  */
 bool client_file_is_full(struct client_file *f);
 #define CLIENT_FILE_MEMORY_MAX (32u << 20)
