@@ -44,6 +44,8 @@ struct found {
 	int fd;	  /* O_PATH: nobody has been asked to open it */
 	pid_t by; /* the process through which it was found; 0: this one */
 	bool by_map;
+	bool has_mount; /* it has been looked for */
+	struct file_mount mount;
 	bool numbered;	     /* nothing but its generation tells it from others of its number */
 	uint64_t changed_ns; /* CLOCK_MONOTONIC */
 };
@@ -163,6 +165,16 @@ has_device(const struct found *f, const struct buildid_map *m)
 	return f->st.stx_dev_major == m->maj && f->st.stx_dev_minor == m->min;
 }
 
+/* Looked up once: a table may be long. */
+static const struct file_mount *
+mount_of(struct found *f)
+{
+	if (!f->has_mount)
+		f->mount = file_mount_of(f->fd, f->st.stx_dev_major, f->st.stx_dev_minor, f->by);
+	f->has_mount = true;
+	return &f->mount;
+}
+
 /*
  * Is it the mapped inode, and not one of that number in another file system, as anybody can make one?
  * Of overlayfs and btrfs stat tells another device than the map. The map has that of the file
@@ -172,16 +184,16 @@ has_device(const struct found *f, const struct buildid_map *m)
 static bool
 is_the_inode(const struct buildid_map *m, struct found *f)
 {
-	struct file_mount mount;
+	const struct file_mount *mount;
 
 	if (f->st.stx_ino != m->ino || has_device(f, m))
 		return f->st.stx_ino == m->ino;
 	if (f->st.stx_dev_major)
 		return false;
-	mount = file_mount_of(f->fd, f->st.stx_dev_major, f->st.stx_dev_minor, f->by);
-	f->numbered = !mount.overlay || f->by == 0;
-	return mount.known &&
-		((mount.maj == m->maj && mount.min == m->min) || (mount.overlay && mount.ours));
+	mount = mount_of(f);
+	f->numbered = !mount->overlay || f->by == 0;
+	return mount->known &&
+		((mount->maj == m->maj && mount->min == m->min) || (mount->overlay && mount->ours));
 }
 
 /* The file by its path below a process's root, if that is the mapped one. */
@@ -189,8 +201,7 @@ static bool
 find_below(struct buildid_cache *c, const struct buildid_map *m, int root, pid_t by,
 	   struct found *f)
 {
-	f->fd = path_find(c, root, m->path);
-	f->by = by;
+	*f = (struct found){ .fd = path_find(c, root, m->path), .by = by };
 	if (f->fd < 0)
 		return false;
 	if (stat_cached(f->fd, &f->st) < 0 || !is_the_inode(m, f)) {
@@ -232,8 +243,7 @@ find_by_map(struct buildid_cache *c, const struct buildid_map *m, struct found *
 		c->no_map_files = true;
 	if (fd < 0)
 		return false;
-	f->fd = fd;
-	f->by = m->pid;
+	*f = (struct found){ .fd = fd, .by = m->pid };
 	f->by_map = stat_cached(fd, &f->st) == 0 && is_the_inode(m, f);
 	if (!f->by_map)
 		(void)close(fd);
@@ -260,16 +270,16 @@ changed_ns(const struct buildid_cache *c, const struct statx *st)
 
 /* Of FUSE, open() and read() wait for a process that may never answer. */
 static bool
-is_on_fuse(const struct buildid_cache *c, const struct found *f)
+is_on_fuse(const struct buildid_cache *c, struct found *f)
 {
 	if (c->memfds && makedev(f->st.stx_dev_major, f->st.stx_dev_minor) == c->memfds)
 		return false;
-	return file_mount_of(f->fd, f->st.stx_dev_major, f->st.stx_dev_minor, f->by).fuse;
+	return mount_of(f)->fuse;
 }
 
 /* -EOPNOTSUPP: it is not to be opened. */
 static int
-open_found(const struct buildid_cache *c, const struct found *f)
+open_found(const struct buildid_cache *c, struct found *f)
 {
 	char path[64];
 	int fd;
@@ -317,7 +327,7 @@ inode_generation(int fd, uint64_t ino, uint32_t *ret)
  * has found mapped has none.
  */
 static bool
-is_the_mapped(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f)
+is_the_mapped(const struct buildid_cache *c, const struct buildid_map *m, struct found *f)
 {
 	bool in_time = f->by_map || f->changed_ns <= m->mapped_ns, same;
 	uint32_t generation;
@@ -360,7 +370,6 @@ static bool
 buildid_cache_find(struct buildid_cache *c, const struct buildid_map *m, enum where where,
 		   struct found *f)
 {
-	*f = (struct found){ 0 };
 	if (!find_somewhere(c, m, where, f))
 		return false;
 	f->changed_ns = changed_ns(c, &f->st);
@@ -397,7 +406,7 @@ buildid_cache_answer(const struct buildid_fact *e, struct buildid *ret)
 }
 
 static int
-read_id(const struct buildid_cache *c, const struct found *f, struct buildid_fact *e)
+read_id(const struct buildid_cache *c, struct found *f, struct buildid_fact *e)
 {
 	struct io_source *file;
 	uint32_t generation;
@@ -422,8 +431,8 @@ read_id(const struct buildid_cache *c, const struct found *f, struct buildid_fac
 }
 
 static int
-learn(const struct buildid_cache *c, const struct buildid_map *m, const struct found *f,
-      uint64_t seen_ns, struct buildid_fact *e)
+learn(const struct buildid_cache *c, const struct buildid_map *m, struct found *f, uint64_t seen_ns,
+      struct buildid_fact *e)
 {
 	struct buildid_fact new = { .maj = m->maj,
 				    .min = m->min,
