@@ -44,44 +44,33 @@ take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 	return false;
 }
 
-/* How long this process has waited for a CPU so far (/proc/PID/schedstat, its second number). */
+/* How long this process has waited for a CPU (/proc/PID/schedstat, its second number). */
 static bool
-delayed(uint64_t *ret_ns)
+delayed(unsigned long long *ret_ns)
 {
-	unsigned long long ns;
 	FILE *f = fopen("/proc/self/schedstat", "re");
-	bool known = f && fscanf(f, "%*u %llu", &ns) == 1;
+	bool known = f && fscanf(f, "%*u %llu", ret_ns) == 1;
 
 	if (f)
 		(void)fclose(f);
-	*ret_ns = known ? ns : 0;
 	return known;
 }
 
-/* An answer is being made. */
-struct stint {
-	uint64_t began_ns, delayed_ns;
-	bool known;
-};
-
-static struct stint
-stint_begin(void)
-{
-	struct stint s = { .began_ns = host_now_ns() };
-
-	s.known = delayed(&s.delayed_ns);
-	return s;
-}
-
-/* What it took, less what other processes took of the CPUs. 0: that is not known. */
+/*
+ * What an answer took, less what other processes took of the CPUs since that was looked at. 0: that
+ * is not known. It is only looked at for those that are late.
+ */
 static uint64_t
-stint_ns(const struct stint *s)
+took_ns(uint64_t began_ns, unsigned long long *delayed_ns)
 {
-	uint64_t passed_ns = host_now_ns() - s->began_ns, others_ns;
+	uint64_t passed_ns = host_now_ns() - began_ns, others_ns;
+	unsigned long long before_ns = *delayed_ns;
 
-	if (!s->known || !delayed(&others_ns))
+	if (passed_ns < HELPER_LATE_NS)
+		return passed_ns;
+	if (!delayed(delayed_ns))
 		return 0;
-	others_ns -= s->delayed_ns;
+	others_ns = *delayed_ns - before_ns;
 	return passed_ns > others_ns ? passed_ns - others_ns : 0;
 }
 
@@ -115,7 +104,7 @@ helper_serve_find(struct buildid_cache *cache, const struct shunned *s, struct h
 	struct buildid_map *m = &f->map;
 	int rc = -ESTALE;
 
-	/* Of a process that is gone nothing is asked but by our own root, where nothing is opened of FUSE. */
+	/* For one that is gone only our own root is looked at, where nothing of FUSE is opened. */
 	if (is_shunned(s, m, m->pid, f->uid == TASK_USER_UNKNOWN && !f->nr_peers ? 0 : f->uid))
 		return -EACCES;
 	if (!f->nr_peers)
@@ -134,15 +123,16 @@ helper_serve_files(int fd)
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
 	struct helper_found found;
-	struct stint stint;
+	unsigned long long delayed_ns = 0;
+	uint64_t began_ns;
 
 	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
 	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
-		stint = stint_begin();
+		began_ns = host_now_ns();
 		found.rc = helper_serve_find(cache, &rq->shunned, &rq->find, &found.id);
-		found.took_ns = stint_ns(&stint);
+		found.took_ns = took_ns(began_ns, &delayed_ns);
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
 			break;
@@ -155,7 +145,8 @@ helper_serve_files(int fd)
 
 struct part_sink {
 	int fd;
-	struct stint stint; /* since the last part */
+	uint64_t began_ns; /* when the last part was sent */
+	unsigned long long delayed_ns;
 };
 
 /* Sends what there is, whole records. */
@@ -164,15 +155,12 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 {
 	struct part_sink *sink = arg;
 	struct helper_part head = { .pid = part->pid,
-				    .uid = TASK_USER_UNKNOWN,
-				    .took_ns = stint_ns(&sink->stint),
+				    .uid = part->uid,
+				    .took_ns = took_ns(sink->began_ns, &sink->delayed_ns),
 				    .stats = *part->stats };
 	struct span rest = buf_span(out), all = rest, record;
-	uid_t uid;
 	int rc;
 
-	if (part->pid && proc_owner(part->pid, &uid) == 0)
-		head.uid = uid;
 	do {
 		const uint8_t *from = rest.p;
 		size_t bytes = 0;
@@ -183,7 +171,7 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 		head.took_ns = 0;
 	} while (rc == 0 && rest.len && rest.p != all.p);
 	buf_clear(out);
-	sink->stint = stint_begin();
+	sink->began_ns = host_now_ns();
 	/* Whatever it was: a part that is missing must end the scan. */
 	return rc < 0 ? -EPIPE : 0;
 }
@@ -194,7 +182,7 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache)
 {
 	const struct helper_scan *s = &rq->scan;
 	struct helper_part last = { .last = true };
-	struct part_sink sink = { .fd = fd, .stint = stint_begin() };
+	struct part_sink sink = { .fd = fd, .began_ns = host_now_ns() };
 	struct state_options o = { .attr = &s->attr,
 				   .id = s->id,
 				   .time_ns = s->time_ns,

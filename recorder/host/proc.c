@@ -22,6 +22,7 @@
 #include "recorder/host/host.h"
 #include "recorder/host/shunned.h"
 #include "recorder/host/subuid.h"
+#include "recorder/host/task_users.h"
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
 #define IDS_LIMIT_NS UINT64_C(1000000000) /* of a scan: what is left comes with the live model */
@@ -37,18 +38,26 @@ struct scan {
 	uint64_t ids_until; /* files are read for their build-ids no longer than that */
 	uint64_t map_bytes; /* of all maps so far */
 	uint64_t process_map_bytes;
-	bool aloof; /* this process is not to be touched */
+	uint32_t uid; /* of this process */
+	bool aloof;   /* it is not to be touched */
 };
 
 /* --- what was found -------------------------------------------------------------------------- */
 
 int
-proc_hand_over(const struct state_options *o, pid_t next, const struct state_stats *stats,
-	       struct buf *out)
+proc_hand_over(const struct state_options *o, const struct state_part *part, struct buf *out)
 {
-	const struct state_part part = { next, stats };
+	return o->take ? o->take(o->arg, part, out) : 0;
+}
 
-	return o->take ? o->take(o->arg, &part, out) : 0;
+static int
+hand_over(const struct scan *s, pid_t next)
+{
+	const struct state_part part = { .pid = next,
+					 .uid = next ? s->uid : TASK_USER_UNKNOWN,
+					 .stats = s->stats };
+
+	return proc_hand_over(s->o, &part, s->out);
 }
 
 /* Only a part of a process's maps is taken. */
@@ -110,27 +119,23 @@ proc_tgid(pid_t tid)
 	return tgid > 0 ? (pid_t)tgid : -ESRCH;
 }
 
-int
-proc_uid(pid_t pid, uid_t *ret)
+static uint32_t
+status_owner(const char *text)
 {
-	char text[2048];
-	long long uid;
+	long long uid = status_number(text, "\nUid:");
 
-	if (status_read(pid, text, sizeof(text)) < 0)
-		return -ESRCH;
-	uid = status_number(text, "\nUid:");
-	*ret = (uid_t)uid;
-	return uid < 0 ? -ESRCH : 0;
+	return uid < 0 ? TASK_USER_UNKNOWN : subuid_first((uid_t)uid);
 }
 
 int
 proc_owner(pid_t pid, uid_t *ret)
 {
-	int r = proc_uid(pid, ret);
+	char text[2048];
 
-	if (r == 0)
-		*ret = subuid_first(*ret);
-	return r;
+	if (status_read(pid, text, sizeof(text)) < 0)
+		return -ESRCH;
+	*ret = status_owner(text);
+	return *ret == TASK_USER_UNKNOWN ? -ESRCH : 0;
 }
 
 /* --- maps ------------------------------------------------------------------------------------ */
@@ -296,7 +301,7 @@ maps_scan(struct scan *s, int taskdir, pid_t pid, pid_t tid)
 		have += (size_t)n;
 		rc = maps_lines(s, pid, tid, have, deadline, &used);
 		if (!rc && s->out->len > PROC_PART_BYTES)
-			rc = proc_hand_over(s->o, pid, s->stats, s->out);
+			rc = hand_over(s, pid);
 		if (!used && have == MAPS_BYTES)
 			used = have;
 		have -= used;
@@ -424,16 +429,11 @@ static bool
 is_shunned(const struct scan *s, pid_t pid)
 {
 	const struct shunned *who = s->o->shunned;
-	uint64_t now_ns;
-	uid_t uid;
+	uint64_t now_ns = host_now_ns();
 
-	if (!who)
-		return false;
-	now_ns = host_now_ns();
-	if (shunned_has(who, SHUNNED_PROCESS, (uint64_t)pid, now_ns))
-		return true;
-	return shunned_any(who, SHUNNED_USER, now_ns) && proc_owner(pid, &uid) == 0 &&
-		shunned_has(who, SHUNNED_USER, uid, now_ns);
+	return who &&
+		(shunned_has(who, SHUNNED_PROCESS, (uint64_t)pid, now_ns) ||
+		 shunned_has(who, SHUNNED_USER, s->uid, now_ns));
 }
 
 /* It is gone, or could not be asked. */
@@ -456,12 +456,14 @@ process_scan(struct scan *s, pid_t pid)
 	DIR *d;
 	int rc;
 
-	rc = proc_hand_over(s->o, pid, s->stats, s->out);
-	if (rc)
-		return rc;
+	/* Which waits for nobody. */
 	n = status_read(pid, text, sizeof(text));
 	if (n < 0)
 		return not_found(s, (int)n);
+	s->uid = status_owner(text);
+	rc = hand_over(s, pid);
+	if (rc)
+		return rc;
 	s->aloof = is_shunned(s, pid);
 	s->stats->shunned += s->aloof;
 	ppid = status_number(text, "\nPPid:");
@@ -585,7 +587,7 @@ proc_scan(const struct state_options *options, struct buf *out, struct state_sta
 	else
 		rc = scan_all(&s);
 	if (!rc)
-		rc = proc_hand_over(options, 0, stats, out);
+		rc = hand_over(&s, 0);
 	free(s.buffer);
 	return buf_failed(out) ? -ENOMEM : rc;
 }

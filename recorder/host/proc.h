@@ -25,7 +25,7 @@
 #define PROC_PART_BYTES (64u << 10) /* when records are handed over in the midst of something */
 
 /* Hands over what there is, as state_options say. 0, or what their take() returns. */
-int proc_hand_over(const struct state_options *options, pid_t next, const struct state_stats *stats,
+int proc_hand_over(const struct state_options *options, const struct state_part *part,
 		   struct buf *out);
 
 /* One line of /proc/PID/maps. */
@@ -50,10 +50,10 @@ int proc_scan(const struct state_options *options, struct buf *out, struct state
 int proc_scan_process(const struct state_options *options, pid_t pid, struct buf *out,
 		      struct state_stats *stats);
 
-/* The real user id of a process, which a setuid program does not change. 0, -ESRCH. */
-int proc_uid(pid_t pid, uid_t *ret);
-
-/* Whose doing a process is: its real user, or the first of that one's range (subuid.h). 0, -ESRCH. */
+/*
+ * Whose doing a process is: its real user, which a setuid program does not change, or the first of
+ * that one's range (subuid.h). 0, -ESRCH.
+ */
 int proc_owner(pid_t pid, uid_t *ret);
 
 /* Process of a task; -ESRCH. */

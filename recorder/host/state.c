@@ -15,6 +15,7 @@
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc.h"
+#include "recorder/host/task_users.h"
 
 struct state {
 	const struct state_options *o;
@@ -86,11 +87,12 @@ static int
 cgroup_record(void *arg, uint64_t id, const char *path)
 {
 	struct state *s = arg;
+	const struct state_part part = { .uid = TASK_USER_UNKNOWN, .stats = s->stats };
 
 	s->stats->cgroups++;
 	if (record_build_cgroup(s->out, s->o->attr, &s->sid, id, path))
 		return -ENOMEM;
-	return s->out->len > PROC_PART_BYTES ? proc_hand_over(s->o, 0, s->stats, s->out) : 0;
+	return s->out->len > PROC_PART_BYTES ? proc_hand_over(s->o, &part, s->out) : 0;
 }
 
 static int
