@@ -415,17 +415,24 @@ take_first(struct live_ids *l)
 	return w;
 }
 
+/* With another helper, at once. */
+static void
+go_on(struct live_ids *l)
+{
+	helper_lost(l);
+	l->refused_ns = 0;
+}
+
 static void
 leave_behind(struct live_ids *l)
 {
 	struct wanted w = take_first(l);
 
-	/* Others have files on that device, and it may have been the memory of his process that it hung on. */
+	/* Others have files on that device, and it may have hung on the memory of his process. */
 	helper_pool_abandon(l->pool, l->files, w.map.pid, w.uid,
 			    w.uid == 0 ? shunned_device(w.map.maj, w.map.min) : 0, A_FILE);
 	wanted_done(&w);
-	helper_lost(l);
-	l->refused_ns = 0;
+	go_on(l);
 }
 
 /* The next one does not touch what is left of that user's questions. */
@@ -433,8 +440,7 @@ static void
 lose_patience(struct live_ids *l)
 {
 	helper_close(l->files);
-	helper_lost(l);
-	l->refused_ns = 0;
+	go_on(l);
 }
 
 /* For want of memory, say, or over the file that it was at: that is tried once more. */
