@@ -143,6 +143,18 @@ attack_silent_fs() # OPERATIONS: files of an overlay are mapped of which nobody 
 	begin "${attackers[0]}" bin/silent_fs "$fuse" "$TMP/fs" /bin/true "$1" "$TMP/bin/silent_user" map 100 600
 }
 
+captures=()
+capture_four() # DURATION: at once, into 1.spoor to 4.spoor
+{
+	local i
+
+	captures=()
+	for i in 1 2 3 4; do
+		ctl capture --duration "$1" -F 500 -o "$TMP/$i.spoor" >"$i.out" 2>&1 &
+		captures+=("$!")
+	done
+}
+
 attack_passers_by() # MOUNTS: each is mapped once, by a process that is gone when nobody answers
 {
 	local i
@@ -326,6 +338,13 @@ hold_watched() # NAME
 	in_range "$asked" 1 1e9 "$1: status was asked for"
 	in_range "$latest" 0 1000 "$1: and was answered within a second, in ms"
 	is "$lowest" 99 "$1: what samples do not cost does not lower their frequency"
+}
+
+attacked() # LINE...: spoord records, with this in its configuration, and a log of its own
+{
+	config "$@"
+	: >log
+	ok "spoord records" records 20000
 }
 
 records() # MS [COMMAND...]: start, then COMMAND, and record within so many milliseconds

@@ -8,18 +8,12 @@
 . "$TOP/tests/attack.sh"
 
 need_attacks
-config "max_use = 1G"
-: >log
-ok "spoord records" records 20000
+attacked "max_use = 1G"
 watch
 attack_state
 busy calm 1000
 all_run() { [ "$(status captures)" = 4 ]; }
-captures=()
-for i in 1 2 3 4; do
-	ctl capture --duration 8s -F 500 -o "$TMP/$i.spoor" >"$i.out" 2>&1 &
-	captures+=($!)
-done
+capture_four 8s
 ok "four captures run" wait_for 10 all_run
 before=$pid
 busy hit 4000

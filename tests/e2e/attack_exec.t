@@ -21,9 +21,7 @@ is $hung 16 "who reads the maps of 16 tasks waits"
 attack_end
 
 # --- they come later --------------------------------------------------------------------------
-config ""
-: >log
-ok "spoord records" records 20000
+attacked ""
 history_begin
 watch
 busy calm 2000

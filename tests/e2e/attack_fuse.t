@@ -23,9 +23,7 @@ wait $reader
 isnt $? 0 "until the server is gone"
 
 # --- spoord -----------------------------------------------------------------------------------
-config ""
-: >log
-ok "spoord records" records 20000
+attacked ""
 history_begin
 watch
 for ops in open read,getattr open,read,getattr,lookup; do
@@ -52,8 +50,7 @@ is $? 0 "it ends in order"
 hold_samples "$archive" "spoord"
 
 # --- by who is gone -----------------------------------------------------------------------------
-: >log
-ok "spoord records" records 20000
+attacked ""
 helpers=$(processes 'name == "spoor-helper"' | wc -l)
 attack_passers_by 4
 ok "the log says whose it was" grep -q "of user ${attackers[0]}: a file that it has mapped" log
@@ -64,8 +61,7 @@ stop
 is $? 0 "it ends in order"
 
 # --- answers that are late, each in time ------------------------------------------------------
-: >log
-ok "spoord records" records 20000
+attacked ""
 mkdir new
 for i in $(seq 20); do
 	cp "$FIXTURES/burn" "new/$i"

@@ -8,9 +8,7 @@
 . "$TOP/tests/attack.sh"
 
 need_attacks
-config ""
-: >log
-ok "spoord records" records 20000
+attacked ""
 busy first 1000
 history_begin
 watch

@@ -9,9 +9,7 @@
 . "$TOP/tests/attack.sh"
 
 need_attacks
-config ""
-: >log
-ok "spoord records" records 20000
+attacked ""
 history_begin
 watch
 before=$pid

@@ -8,9 +8,7 @@
 . "$TOP/tests/attack.sh"
 
 need_attacks
-config "max_use = 1G"
-: >log
-ok "spoord records" records 20000
+attacked "max_use = 1G"
 busy first 1000
 history_begin
 watch

@@ -14,21 +14,15 @@ attacks=("attack_silent_fs open" "attack_silent_fs open,read,getattr,lookup" "at
 
 attack_captures() # as many as there may be, each with a picture of a host with very many maps
 {
-	local i
-
 	attack_state
-	for i in 1 2 3 4; do
-		ctl capture --duration 10s -F 500 -o "$TMP/capture.$i.spoor" >/dev/null 2>&1 &
-		attack_pids+=("$!")
-	done
+	capture_four 10s
+	attack_pids+=("${captures[@]}")
 }
 
 need_attacks
 need_fuse
 # All samples of an hour fit: what is deleted is an attack's doing.
-config "max_use = 256M" "segment_age = 5m"
-: >log
-ok "spoord records" records 20000
+attacked "max_use = 256M" "segment_age = 5m"
 history_begin
 watch
 begun=$SECONDS

@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,16 +26,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In this order: before glibc 2.36 they contradict each other. */
-#include <sys/mount.h>
-
-#include <linux/fs.h>
-
 #include <bsd/string.h>
 
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
 #include "recorder/host/kernel_buildid.h"
+#include "tests/lab/inode_lab.h"
 
 #define NOBODY 0x7ffffff0 /* no such process */
 
@@ -102,19 +98,6 @@ write_file(const char *path, const char *id)
 	usleep(20000);
 }
 
-/* Where the file system tells one. */
-static uint64_t
-generation_of(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK);
-	long generation = 0;
-
-	if (ioctl(fd, FS_IOC_GETVERSION, &generation) < 0)
-		generation = 0;
-	close(fd);
-	return (uint32_t)generation;
-}
-
 /* As if this process had mapped the file now. */
 static struct buildid_map
 map_of(const char *path)
@@ -126,7 +109,7 @@ map_of(const char *path)
 	m.ino = st.st_ino;
 	m.maj = major(st.st_dev);
 	m.min = minor(st.st_dev);
-	m.ino_generation = generation_of(path);
+	m.ino_generation = lab_generation(path);
 	m.mapped_ns = host_now_ns();
 	return m;
 }

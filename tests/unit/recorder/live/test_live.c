@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The live model: what it makes of records as they pass, and what it writes beside them. */
-#include <linux/fs.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -28,6 +26,7 @@
 #include "format/recording/recording_reader.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
+#include "tests/lab/inode_lab.h"
 #include "tests/lab/record_sample.h"
 
 #define ID 77
@@ -295,20 +294,6 @@ read_back(int fd, const char *symbol, uint64_t ino, const struct buildid *id)
 }
 
 /* A record of a map of libc, as the kernel makes it when it has no build-id. */
-/* 0: the file system tells none, or has none of its first files. */
-static uint32_t
-generation_of(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	long generation = 0;
-
-	assert_true(fd >= 0);
-	if (ioctl(fd, FS_IOC_GETVERSION, &generation) < 0)
-		generation = 0;
-	close(fd);
-	return (uint32_t)generation;
-}
-
 static void
 build_map(struct fixture *f, struct buf *b, uint64_t time, struct perf_mmap *ret)
 {
@@ -335,7 +320,7 @@ build_map(struct fixture *f, struct buf *b, uint64_t time, struct perf_mmap *ret
 				   .maj = maj,
 				   .min = min,
 				   .ino = ino,
-				   .ino_generation = generation_of(path),
+				   .ino_generation = lab_generation(path),
 				   .prot = 5,
 				   .flags = 2,
 				   .filename = path };
