@@ -15,6 +15,7 @@
 #include "recorder/ground/message.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_options.h"
+#include "recorder/host/host.h"
 #include "recorder/ring/ring_set_internal.h"
 
 /*
@@ -404,18 +405,19 @@ ring_set_gaps(const struct ring_set *s, struct queue *q)
 }
 
 bool
-ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes,
-		  uint64_t now_ns)
+ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
 {
 	struct ring_set_account *a = &s->accounts[i];
 	struct cpu_rings *c = &s->cpus[i];
-	struct gap gap = { LOSS_CPU_OFFLINE, c->cpu, now_ns, 0, 0 };
-	uint64_t moved = 0;
+	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
+	uint64_t moved = 0, now_ns;
 	struct buf reads;
 
 	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
 	    !queue_reserve(q, HOTPLUG_BYTES))
 		return false;
+	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
+	now_ns = host_now_ns();
 	buf_init(&reads);
 	if (ring_set_add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
 		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
@@ -428,7 +430,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	a->before = ring_set_counts(c, a, now_ns);
 	a->paid_records = a->paid_ns = 0;
 	if (target_samples(s->target, c->cpu)) {
-		a->offline_since_ns = now_ns;
+		a->offline_since_ns = gap.from_ns = now_ns;
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	cpu_rings_close(c);
@@ -461,10 +463,10 @@ ring_set_place(struct ring_set *s, uint32_t cpu)
 }
 
 int
-ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t now_ns,
-		  const struct cpu_rings **ret, struct session_error *error)
+ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct cpu_rings **ret,
+		  struct session_error *error)
 {
-	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu, .until_ns = now_ns };
+	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu };
 	struct ring_set_account *a;
 	struct cpu_rings opened;
 	bool mlock = false;
@@ -484,7 +486,8 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t no
 	a = &s->accounts[i];
 	gap.from_ns = a->offline_since_ns;
 	if (gap.from_ns) {
-		a->before.offline_ns += now_ns - gap.from_ns;
+		gap.until_ns = host_now_ns();
+		a->before.offline_ns += gap.until_ns - gap.from_ns;
 		a->offline_since_ns = 0;
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}

@@ -101,13 +101,13 @@ uint32_t ring_set_sampled(const struct ring_set *s);
  * gone and when the gap began, and closes it. False: no room in the queue; try again.
  */
 bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q,
-		       const struct event_set *shapes, uint64_t now_ns);
+		       const struct event_set *shapes);
 
 /*
  * Opens and enables the rings of a CPU; the writer knows their ids before the first record
  * has one. *ret: the rings, for whoever watches them. 0; -EAGAIN: no room in the queue; -errno.
  */
-int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, uint64_t now_ns,
+int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
 		      const struct cpu_rings **ret, struct session_error *error);
 
 /*

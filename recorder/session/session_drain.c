@@ -146,7 +146,7 @@ follow_limit(struct session *s, uint64_t now_ns)
 /* --- CPUs -------------------------------------------------------------------------------- */
 
 static bool
-take_gone(struct session *s, uint64_t now_ns)
+take_gone(struct session *s)
 {
 	struct queue *q = writer_queue(s->writer);
 	bool all = true;
@@ -155,7 +155,7 @@ take_gone(struct session *s, uint64_t now_ns)
 		const struct cpu_rings *c = &s->rings.cpus[i];
 
 		if (c->nr && (c->dead || !cpu_list_has(&s->hotplug.online, c->cpu)))
-			all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes, now_ns);
+			all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes);
 	}
 	return all;
 }
@@ -175,7 +175,7 @@ open_new(struct session *s, uint64_t now_ns)
 		if (!looked)
 			(void)event_plan_look(&s->plan);
 		looked = true;
-		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, now_ns, &c, NULL) < 0 ||
+		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, &c, NULL) < 0 ||
 		    session_watch_cpu(s, c) < 0)
 			all = false;
 		else
@@ -198,7 +198,7 @@ follow_cpus(struct session *s, uint64_t now_ns)
 		s->unsettled |= s->rings.cpus[i].dead;
 	if (!s->unsettled)
 		return;
-	s->unsettled = !take_gone(s, now_ns);
+	s->unsettled = !take_gone(s);
 	s->unsettled |= !open_new(s, now_ns);
 	queue_wake(writer_queue(s->writer));
 	atomic_store_explicit(&s->cpus, ring_set_sampled(&s->rings), memory_order_relaxed);
