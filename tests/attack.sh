@@ -242,10 +242,16 @@ busy() # NAME MS: so much CPU time, in a program of this name
 	nice -n -10 taskset -c 0 "bin/$1" "$2" >>"$1.out"
 }
 
+# By its pids: where the kernel has lost the COMM of an exec, they have the name from before it.
 samples_of() # RECORDING NAME
 {
-	timeout 120 "$SPOOR" report --json "$1" 2>report.err |
-		jq "[.rows[] | select(.comm == \"$2\") | .samples] | add // 0"
+	timeout 120 "$SPOOR" report --json --sort pid "$1" 2>report.err |
+		jq "[.rows[] | select(.pid | IN($(pids_of "$2"))) | .samples] | add // 0"
+}
+
+pids_of() # NAME: of all that were busy under this name
+{
+	awk 'NR % 2 { print $1 }' "$1.out" | paste -sd,
 }
 
 ms_of() # NAME: CPU time that it has used
@@ -361,9 +367,11 @@ records() # MS [COMMAND...]: start, then COMMAND, and record within so many mill
 	diag "recording after $(($(now_ms) - begun)) ms"
 }
 
-# No wait: one that is stuck in the kernel is a zombie until the attack ends.
+# No wait: one that is stuck in the kernel is a zombie until the attack ends. With kill -9 the
+# last block_age of samples is gone, which are counted later.
 hold_restart() # NAME [COMMAND...]: with COMMAND once it is started
 {
+	ask 10 sync
 	kill -KILL "$pid" 2>/dev/null
 	mv log log.killed
 	: >log
