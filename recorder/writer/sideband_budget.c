@@ -36,14 +36,14 @@ sideband_budget_init(struct sideband_budget *b, uint64_t bytes_per_s)
 	arc4random_buf(&b->key, sizeof(b->key));
 	b->level = burst_of(b);
 	/* So large that it comes from mmap(): resident is what is touched. */
-	b->untold = calloc(SIDEBAND_TIDS / 8, 1);
+	b->told = calloc(SIDEBAND_TIDS / 8, 1);
 }
 
 void
 sideband_budget_done(struct sideband_budget *b)
 {
-	free(b->untold);
-	b->untold = NULL;
+	free(b->told);
+	b->told = NULL;
 }
 
 void
@@ -64,19 +64,20 @@ sideband_budget_block(struct sideband_budget *b)
 	memset(b->seen, 0, sizeof(b->seen));
 }
 
-/* --- threads that nothing was written of -------------------------------------------------- */
+/* --- tasks that something was written of --------------------------------------------------- */
 
+/* What cannot be remembered has to be written. */
 static bool
-is_untold(const struct sideband_budget *b, uint32_t tid)
+is_told(const struct sideband_budget *b, uint32_t tid)
 {
-	return b->untold && tid < SIDEBAND_TIDS && b->untold[tid / 8] >> tid % 8 & 1;
+	return !b->told || tid >= SIDEBAND_TIDS || b->told[tid / 8] >> tid % 8 & 1;
 }
 
 static void
-set_untold(struct sideband_budget *b, uint32_t tid, bool untold)
+set_told(struct sideband_budget *b, uint32_t tid, bool told)
 {
-	if (is_untold(b, tid) != untold && b->untold && tid < SIDEBAND_TIDS)
-		b->untold[tid / 8] ^= (uint8_t)(1u << tid % 8);
+	if (is_told(b, tid) != told && b->told && tid < SIDEBAND_TIDS)
+		b->told[tid / 8] ^= (uint8_t)(1u << tid % 8);
 }
 
 /* --- what a record costs ----------------------------------------------------------------- */
@@ -117,17 +118,19 @@ sideband_budget_cost(const struct sideband_budget *b, const struct perf_record *
 	case REC_FORK:
 		cost.bytes = TASK_BYTES;
 		cost.tid = r->task.tid;
-		cost.thread = r->task.pid == r->task.ppid;
+		cost.kind = r->task.pid == r->task.ppid ? SIDEBAND_THREAD : SIDEBAND_PROCESS;
 		/* Where it could not be remembered, its EXIT would have to be written. */
-		cost.must = !cost.thread || !b->untold || cost.tid >= SIDEBAND_TIDS;
+		cost.must = !b->told || cost.tid >= SIDEBAND_TIDS;
 		break;
 	case REC_EXIT:
 		cost.bytes = TASK_BYTES;
 		cost.tid = r->task.tid;
-		cost.must = !is_untold(b, cost.tid);
+		cost.kind = SIDEBAND_END;
+		cost.must = is_told(b, cost.tid);
 		break;
 	case REC_NAMESPACES:
 		cost.tid = r->namespaces.tid;
+		cost.kind = SIDEBAND_NAMESPACES;
 		break;
 	default:
 		/* The recorder's own, or as rare. */
@@ -233,24 +236,42 @@ pay(double *level, double bytes, double leave)
 	*level = *level - bytes < least ? least : *level - bytes;
 }
 
+/* Is there room for what may be left out? */
+static bool
+has_room(const struct sideband_budget *b, const struct sideband_user *u,
+	 const struct sideband_cost *cost)
+{
+	if (u->uid == 0)
+		return b->level >= cost->bytes;
+	return b->level >= cost->bytes && u->level >= cost->bytes && u->level >= needed(b) &&
+		(cost->kind == SIDEBAND_OTHER || b->at_ns >= u->shut_ns);
+}
+
+static void
+leave_out(struct sideband_budget *b, const struct sideband_cost *cost, struct sideband_user *u)
+{
+	if (cost->kind == SIDEBAND_THREAD || cost->kind == SIDEBAND_PROCESS)
+		set_told(b, cost->tid, false);
+	if (cost->kind != SIDEBAND_OTHER && b->at_ns >= u->shut_ns)
+		u->shut_ns = b->at_ns + SIDEBAND_SHUT_S * UINT64_C(1000000000);
+}
+
 bool
 sideband_budget_take(struct sideband_budget *b, const struct sideband_cost *cost, uint32_t uid)
 {
 	struct sideband_user *u = b->rate && b->asking ? user_get(b, uid) : NULL;
-	double bytes = cost->bytes;
-	bool ok = true;
+	/* Root's processes are told of whatever others do. */
+	bool must = cost->must ||
+		(uid == 0 && (cost->kind == SIDEBAND_PROCESS || cost->kind == SIDEBAND_END));
 
-	if (u && !cost->must)
-		ok = b->level >= bytes &&
-			(uid == 0 || (u->level >= bytes && u->level >= needed(b)));
-	/* Whatever is written of a thread makes it known, and so its EXIT has to be. */
-	if (ok || cost->thread)
-		set_untold(b, cost->tid, !ok);
-	if (!ok)
+	if (u && !must && !has_room(b, u, cost)) {
+		leave_out(b, cost, u);
 		return false;
-	pay(&b->level, bytes, cost->must ? burst_of(b) * MUST_LEAVE : 0);
+	}
+	set_told(b, cost->tid, cost->kind != SIDEBAND_END);
+	pay(&b->level, cost->bytes, must ? burst_of(b) * MUST_LEAVE : 0);
 	if (u && uid != 0)
-		pay(&u->level, bytes, 0);
+		pay(&u->level, cost->bytes, 0);
 	if (cost->hash)
 		b->seen[cost->hash % SIDEBAND_SEEN] = cost->hash;
 	return true;

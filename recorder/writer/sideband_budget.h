@@ -6,9 +6,12 @@
  * A token bucket in all, in bytes as they will be in the file, and one for each user, which is half
  * as large and fills half as fast. While the bucket in all is more than half full nobody is asked
  * whose a record is. Below that each user has to have something left, and the lower it falls, the more:
- * who was quiet is served to the end. Root counts in all only. What is over is left out by its kind:
- * EXIT and FORK of a process never, nor the COMM of an exec, since without them all that follows would
- * be wrong. The FORK of a thread may be, since its samples name its process, and then so may its EXIT.
+ * who was quiet is served to the end. Root counts in all only. The COMM of an exec is never left out,
+ * nor the EXIT of a task that something was written of, since without them all that follows would be
+ * somebody else's. A FORK may be: the samples of a thread name its process, and those of a process
+ * lack names until it executes or a scan finds it. Then so may the EXIT be. A process that ends on
+ * another CPU may be told to end before it began: for SIDEBAND_SHUT_S after one was left out, all FORKs
+ * and EXITs of that user are.
  */
 #ifndef RECORDER_WRITER_SIDEBAND_BUDGET_H
 #define RECORDER_WRITER_SIDEBAND_BUDGET_H
@@ -20,6 +23,7 @@
 #include "format/record/perf_record.h"
 
 #define SIDEBAND_BURST_S 300 /* what the full bucket holds: so many seconds of the rate */
+#define SIDEBAND_SHUT_S 10   /* longer than two rings of one pass are apart */
 #define SIDEBAND_USERS 64
 #define SIDEBAND_SEEN 4096	 /* paths that the open block has; a power of two */
 #define SIDEBAND_TIDS (1u << 22) /* the kernel's PID_MAX_LIMIT */
@@ -27,8 +31,9 @@
 struct sideband_user {
 	uint32_t uid;
 	bool used;
-	double level;	/* bytes */
-	uint64_t at_ns; /* when it was so */
+	double level;	  /* bytes */
+	uint64_t at_ns;	  /* when it was so */
+	uint64_t shut_ns; /* until then its tasks are left out */
 };
 
 struct sideband_budget {
@@ -39,8 +44,16 @@ struct sideband_budget {
 	struct sideband_user users[SIDEBAND_USERS];
 	struct siphash_key key;	      /* nobody can make two paths that pass for one */
 	uint64_t seen[SIDEBAND_SEEN]; /* hashes; 0: none */
-	/* A bit for each tid: is it a thread that nothing was written of? NULL: no memory. */
-	uint8_t *untold;
+	/* A bit for each tid: was something written of it since its last EXIT? NULL: no memory. */
+	uint8_t *told;
+};
+
+enum sideband_kind {
+	SIDEBAND_OTHER,
+	SIDEBAND_THREAD,     /* FORK of one */
+	SIDEBAND_PROCESS,    /* likewise */
+	SIDEBAND_NAMESPACES, /* each FORK has one behind it */
+	SIDEBAND_END,	     /* EXIT */
 };
 
 /* About what a record takes in the file. */
@@ -48,8 +61,8 @@ struct sideband_cost {
 	uint32_t bytes; /* 0: it is not side-band */
 	uint64_t hash;	/* of its path or name; 0: it has none */
 	uint32_t tid;	/* of whom it tells; 0: of no thread */
-	bool must;	/* it is never left out */
-	bool thread;	/* it is the FORK of a thread */
+	enum sideband_kind kind;
+	bool must; /* it is never left out */
 };
 
 /* What was init has to be done. */

@@ -69,12 +69,16 @@ static uint32_t
 user_of(struct writer *w, const struct perf_record *r)
 {
 	struct live *l = w->options.live;
-	uint32_t pid = maker_of(r);
+	uint32_t pid = maker_of(r), uid;
 
 	/* The idle task, and the kernel's own maps, which are those of its modules. */
 	if (pid == 0 || (pid == TASK_PID_KERNEL && r->type == REC_MMAP))
 		return 0;
-	return task_users_of(live_users(l), live_model(l), pid, r->sid.time);
+	uid = task_users_of(live_users(l), live_model(l), pid, r->sid.time);
+	/* It is gone, and its FORK is yet to come, out of another CPU's ring. */
+	if (uid == TASK_USER_UNKNOWN && r->type == REC_EXIT && r->task.ppid)
+		uid = task_users_of(live_users(l), live_model(l), r->task.ppid, r->sid.time);
+	return uid;
 }
 
 /* For whoever tells people; the first of them are enough. */
@@ -95,7 +99,7 @@ note_over(struct writer *w, uint32_t uid)
 		atomic_store_explicit(&w->nr_over, nr + 1, memory_order_release);
 }
 
-/* A thread of which no record was written may yet be known: a scan tells of all that it sees. */
+/* A task of which no record was written may yet be known: a scan tells of all that it sees. */
 static bool
 scan_may_know(const struct writer *w, uint32_t tid)
 {
@@ -120,6 +124,11 @@ writer_admit(struct writer *w, const struct perf_record *r)
 		return true;
 	writer_count(w, r->sid.cpu, LOSS_SIDEBAND_BUDGET, 1);
 	note_over(w, uid);
+	if (cost.kind == SIDEBAND_PROCESS) {
+		task_users_fork(live_users(w->options.live), r->task.ppid, r->task.pid);
+		/* Should it live on, a scan finds it. */
+		w->resync_wanted = true;
+	}
 	return false;
 }
 

@@ -29,7 +29,8 @@ tell_over(struct writer *w, struct writer_over *over)
 	if (over->uid != TASK_USER_UNKNOWN)
 		(void)snprintf(who, sizeof(who), "user %" PRIu32, over->uid);
 	(void)snprintf(line, sizeof(line),
-		       "side-band of %s is over its budget: maps and names are left out", who);
+		       "side-band of %s is over its budget: maps, names and tasks are left out",
+		       who);
 	if (!over->told)
 		news_put(&w->news, line);
 	over->told = over->noted = true;

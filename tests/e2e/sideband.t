@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A user who maps files with long names as fast as it goes: what is written for that is bounded, the
-# history stays, others keep their names, and it is said whose it is.
+# A user who maps files with long names as fast as it goes, and one who forks: what is written for that
+# is bounded, the history stays, others keep their names, and it is said whose it is.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
 need_command jq setpriv
@@ -53,6 +53,26 @@ is "$(grep -c 'side-band of user 65534 is over its budget' log)" 1 "so does the 
 # An hour's share is 32 MiB, and five minutes of it may come at once; besides, there are states.
 in_range "$(($(status archive_bytes) - before))" 1 $((16 << 20)) "the archive has grown by little"
 ok "the history is there" test -s "$first"
+
+# Processes that neither execute nor are sampled: of most of them nothing is written. One that lives on
+# is found by a scan.
+over_now() { status 'sideband_over["65534"]'; }
+left_out=$(over_now)
+setpriv --reuid 65534 --regid 65534 --clear-groups \
+	sh -c 'i=0; while [ $i -lt 9000 ]; do (:); i=$((i + 1)); done; echo $$' >forker &
+job=$!
+wait_for 20 eval '[ "$(over_now)" -gt $((left_out + 1000)) ]'
+setpriv --reuid 65534 --regid 65534 --clear-groups \
+	timeout 60 sh -c '(while :; do :; done) & echo $!; wait' >lives &
+background_pids+=("$!")
+wait "$job"
+named() # Scans are made no oftener than they are cheap.
+{
+	timeout 20 "$SPOOR" report --json --sort pid,comm archive 2>/dev/null |
+		jq -e "[.rows[] | select(.pid == $(cat lives) and .comm == \"sh\")] != []" >/dev/null
+}
+ok "one that lives on has its name" wait_for 75 named
+kill "$(cat lives)"
 ok "it stops" stop
 
 newest=$(find archive -name '*.spoor' | sort | tail -1)
@@ -64,6 +84,13 @@ in_range "$(jq '[.rows[] | select(.symbol == "burn_hot") | .samples] | add // 0'
 is "$(jq '.loss.sideband_budget > 0' info.json)" true "the recording knows what it lacks"
 like "$(jq -r .notes info.json)" 'side-band of user 65534 is over its budget' "and whose"
 diag "states: $(jq -c .blocks.STATE info.json), lost by the kernel: $(jq .loss.kernel_sideband info.json)"
+timeout 60 "$SPOOR" dump --json "$newest" 2>dump.err |
+	jq -r --argjson parent "$(cat forker)" 'select(.type == "FORK" or .type == "EXIT") |
+		select(.fields.ppid == $parent) | .type' >tasks
+# An EXIT is written while a scan goes on, which may have seen the task.
+in_range "$(grep -c FORK tasks)" 0 4500 "half of the 9000 forks, at most, are in the recording"
+in_range "$(grep -c EXIT tasks)" 0 4500 "and as many of their ends"
+diag "of 9000 forks $(grep -c FORK tasks), and $(grep -c EXIT tasks) ends"
 # One at the beginning; what the kernel loses each second, 25 times, does not make one each second. They
 # may take an eighth of the 9,300 bytes a second: seven of 5 KB.
 in_range "$(jq .blocks.STATE.blocks info.json)" 1 10 "there are few scans in it"
