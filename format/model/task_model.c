@@ -394,12 +394,18 @@ task_model_object(const struct task_model *m, size_t index)
 }
 
 void
-task_model_prune(struct task_model *m, uint64_t time_ns)
+task_model_forget_exited(struct task_model *m, uint64_t time_ns)
 {
 	struct task_node *t;
 
 	while ((t = TAILQ_FIRST(&m->ghosts)) && t->t.exit_ns < time_ns)
 		task_table_forget(m, t);
+}
+
+void
+task_model_prune(struct task_model *m, uint64_t time_ns)
+{
+	task_model_forget_exited(m, time_ns);
 	map_objects_sweep(m->objects);
 }
 

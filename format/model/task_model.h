@@ -142,9 +142,11 @@ int task_model_give_build_id(struct task_model *m, uint32_t maj, uint32_t min, u
 size_t task_model_objects(const struct task_model *m);
 const struct map_object *task_model_object(const struct task_model *m, size_t index);
 
+/* Forgets tasks that exited before time_ns, and the address spaces only they had. */
+void task_model_forget_exited(struct task_model *m, uint64_t time_ns);
 /*
- * Forgets tasks that exited before time_ns, the address spaces only they had, and, now and
- * then, the objects that nothing maps any more.
+ * Likewise and, now and then, the objects that nothing maps any more, and their build-ids that were
+ * told by inode.
  */
 void task_model_prune(struct task_model *m, uint64_t time_ns);
 

@@ -11,6 +11,8 @@
 #include "format/bytes/word_lists.h"
 #include "format/columns/columns_view.h"
 
+#define GHOST_NS UINT64_C(1000000000) /* how much later samples of a task that has ended may be */
+
 /* Samples of a block that differ in nothing but their times. */
 struct alike {
 	uint32_t source, task, stack;
@@ -28,6 +30,7 @@ struct replay {
 	uint32_t *order, *begins; /* of alike: by task; where each task's begin */
 	size_t cap_order, cap_begins;
 	uint64_t epoch;
+	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
 	uint64_t bad_blocks;
 	int error; /* of the block callback, which cannot return one */
 };
@@ -117,6 +120,20 @@ see_block(void *arg, const struct block *block)
 
 /* --- samples ----------------------------------------------------------------------------- */
 
+/*
+ * Later, its number may be another's whose FORK the recording lacks: lost by the kernel, or left out
+ * as side-band over the budget. No name is better than that of the one before.
+ */
+static void
+forget_ghosts(struct replay *r, uint64_t time_ns)
+{
+	if (time_ns < r->aged_ns + GHOST_NS)
+		return;
+	r->aged_ns = time_ns;
+	r->epoch++;
+	task_model_forget_exited(r->model, time_ns - GHOST_NS);
+}
+
 static uint64_t
 period_of(const struct perf_record *r)
 {
@@ -189,6 +206,7 @@ give_one(struct replay *r, const struct stream_columns *c, size_t number)
 	s = &samples[number];
 	a = (struct alike){ .source = s->source, .task = s->task, .stack = s->stack };
 	add_alike(&a, &c->sources[s->source], s);
+	forget_ghosts(r, s->time);
 	return give_alike(r, c, &a);
 }
 
@@ -241,14 +259,21 @@ give_together(struct replay *r, const struct stream_columns *c)
 {
 	const struct columns_view_sample *samples;
 	size_t nr = columns_view_samples(c->view, &samples);
+	uint64_t first_ns = UINT64_MAX;
 	int err = 0;
 
 	word_lists_clear(&r->keys);
-	for (size_t i = 0; err == 0 && i < nr; i++)
-		if (!c->in_order[samples[i].task])
-			err = count_alike(r, c, &samples[i]);
+	for (size_t i = 0; err == 0 && i < nr; i++) {
+		if (c->in_order[samples[i].task])
+			continue;
+		err = count_alike(r, c, &samples[i]);
+		if (samples[i].time < first_ns)
+			first_ns = samples[i].time;
+	}
 	if (err == 0)
 		err = order_by_task(r, c);
+	if (r->keys.nr)
+		forget_ghosts(r, first_ns);
 	for (size_t i = 0; err == 0 && i < r->keys.nr; i++)
 		err = give_alike(r, c, &r->alike[r->order[i]]);
 	return err;
@@ -261,6 +286,7 @@ apply_record(struct replay *r, const struct perf_record *record, int event)
 {
 	int err;
 
+	forget_ghosts(r, record->sid.time);
 	if (record->type == REC_SAMPLE)
 		return give_record(r, record, event);
 	r->epoch++;

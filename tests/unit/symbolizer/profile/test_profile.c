@@ -199,6 +199,27 @@ who(void **state)
 	end(&s);
 }
 
+/* Another has the number of one that has ended, and nothing was told of it. */
+static void
+used_again(void **state)
+{
+	struct synthetic s;
+
+	begin(&s, HAVE);
+	synthetic_comm(&s, 10, 10, "one");
+	synthetic_map(&s, 10, USER, 0x1000, "/bin/one");
+	synthetic_exit(&s, 10, 10);
+	s.cpumode = PERF_RECORD_MISC_USER;
+	s.now += 1000000;
+	SAMPLE(&s, 10, 10, USER + 1, CTX_USER, USER + 1);
+	s.now += UINT64_C(3000000000);
+	SAMPLE(&s, 10, 10, USER + 2, CTX_USER, USER + 2);
+	build(&s, &(struct profile_options){ .by_address = true });
+	assert_string_equal(text(0), "one: one");
+	assert_string_equal(text(1), ":10: [unknown]");
+	end(&s);
+}
+
 static void
 less_in_a_sample(void **state)
 {
@@ -341,6 +362,7 @@ main(void)
 		cmocka_unit_test(return_addresses),
 		cmocka_unit_test(contexts),
 		cmocka_unit_test(who),
+		cmocka_unit_test(used_again),
 		cmocka_unit_test(less_in_a_sample),
 		cmocka_unit_test(filtered),
 		cmocka_unit_test(leaf_only),
