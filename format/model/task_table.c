@@ -254,12 +254,26 @@ task_revive(struct task_model *m, struct task_node *t)
 	m->nr_ghosts--;
 }
 
+/*
+ * All of the process had ended: its number is another's now, whose FORK is missing. A thread that
+ * executes is different: it goes on with the number of its leader, which has ended.
+ */
+static bool
+is_another(const struct process *p, uint64_t time_ns)
+{
+	return TAILQ_LAST(&p->tasks, task_list)->t.exited &&
+		TAILQ_FIRST(&p->tasks)->t.exit_ns < time_ns;
+}
+
 struct task_node *
 task_table_get(struct task_model *m, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct task_node *t = task_table_find(m, tid);
-	struct process *p;
+	struct process *p = task_model_process(m, pid);
+	struct task_node *t;
 
+	if (p && is_another(p, time_ns))
+		task_table_forget_process(m, pid);
+	t = task_table_find(m, tid);
 	if (t && t->t.pid == pid) {
 		task_revive(m, t);
 		return t;

@@ -284,6 +284,27 @@ test_pid_reuse(void **state)
 	task_model_free(m);
 }
 
+/* Nothing tells of its beginning, but it maps: it has nothing of the one before. */
+static void
+test_pid_reuse_unheard(void **state)
+{
+	static const struct step steps[] = {
+		{ 'F', 1, 10, 10, 1, .ptid = 1 },
+		{ 'C', 2, 10, 10, .name = "old" },
+		{ 'M', 3, 10, 10, .start = 0x1000, .len = 0x1000, .name = "/old" },
+		{ 'E', 4, 10, 10, 1, .ptid = 1 },
+		{ 'M', 5, 10, 11, .start = 0x8000, .len = 0x1000, .name = "/new" },
+	};
+	struct task_model *m = REPLAY(steps);
+
+	assert_null(task_model_task(m, 10, 10));
+	assert_string_equal(comm_of(m, 10, 11), ":11");
+	assert_string_equal(path_at(m, 10, 0x1000), "-");
+	assert_string_equal(path_at(m, 10, 0x8000), "/new");
+	assert_int_equal(task_model_parent(m, 10), 0);
+	task_model_free(m);
+}
+
 static void
 test_prune(void **state)
 {
@@ -713,6 +734,19 @@ plain_know(struct plain *p, uint32_t pid, int thread)
 	snprintf(p->task[pid][thread].comm, 16, ":%u", tid);
 }
 
+/* Records after the end of all are another's. */
+static void
+plain_other(struct plain *p, uint32_t pid)
+{
+	for (int t = 0; t < 2; t++)
+		if (p->task[pid][t].known && !p->task[pid][t].exited)
+			return;
+	if (!p->task[pid][0].known && !p->task[pid][1].known)
+		return;
+	memset(p->task[pid], 0, sizeof(p->task[pid]));
+	plain_clear(p, pid);
+}
+
 static void
 random_step(struct task_model *m, struct plain *p, uint64_t time)
 {
@@ -756,6 +790,7 @@ random_step(struct task_model *m, struct plain *p, uint64_t time)
 		s.op = 'X';
 		s.tid = pid;
 		s.name = comm;
+		plain_other(p, pid);
 		plain_know(p, pid, 0);
 		memcpy(p->task[pid][0].comm, comm, 16);
 		plain_clear(p, pid);
@@ -764,6 +799,7 @@ random_step(struct task_model *m, struct plain *p, uint64_t time)
 	case 4:
 		s.op = 'C';
 		s.name = comm;
+		plain_other(p, pid);
 		plain_know(p, pid, thread);
 		memcpy(p->task[pid][thread].comm, comm, 16);
 		break;
@@ -773,6 +809,7 @@ random_step(struct task_model *m, struct plain *p, uint64_t time)
 		s.start = (first + 1) * PAGE;
 		s.len = n * PAGE;
 		s.pgoff = (uint64_t)object * 64 * PAGE + first * PAGE;
+		plain_other(p, pid);
 		plain_know(p, pid, thread);
 		for (uint64_t i = first; i < first + n; i++) {
 			p->space[pid].object[i] = object;
@@ -1375,6 +1412,7 @@ main(void)
 		cmocka_unit_test(test_exec_clears),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_pid_reuse),
+		cmocka_unit_test(test_pid_reuse_unheard),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_ghosts_are_bounded),
 		cmocka_unit_test(test_late_fork_wipes_nothing),
