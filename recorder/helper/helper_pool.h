@@ -18,6 +18,7 @@
 #include "recorder/host/shunned.h"
 
 #define HELPER_ANSWER_NS UINT64_C(2000000000)	/* how long an answer may take */
+#define HELPER_LATE_NS UINT64_C(100000000)	/* most take less than a thousandth of this */
 #define HELPER_PATIENCE_NS UINT64_C(4000000000) /* with the answers of one user, each in time */
 #define HELPER_STARVED_NS UINT64_C(30000000000) /* where the worker wants for a CPU */
 

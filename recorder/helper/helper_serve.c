@@ -2,9 +2,11 @@
 #include "recorder/helper/helper_serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/record/perf_record.h"
 #include "recorder/helper/helper.h"
@@ -44,33 +46,55 @@ take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 	return false;
 }
 
-/* How long this process has waited for a CPU (/proc/PID/schedstat, its second number). */
-static bool
-delayed(unsigned long long *ret_ns)
-{
-	FILE *f = fopen("/proc/self/schedstat", "re");
-	bool known = f && fscanf(f, "%*u %llu", ret_ns) == 1;
+/* How long an answer takes, but for what other processes take of the CPUs meanwhile. */
+struct stint {
+	int fd; /* /proc/self/schedstat; -1: none */
+	uint64_t began_ns, delayed_ns;
+};
 
-	if (f)
-		(void)fclose(f);
-	return known;
+static struct stint
+stint_open(void)
+{
+	return (struct stint){ .fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC) };
 }
 
-/*
- * What an answer took, less what other processes took of the CPUs since that was looked at. 0: that
- * is not known. It is only looked at for those that are late.
- */
-static uint64_t
-took_ns(uint64_t began_ns, unsigned long long *delayed_ns)
+static void
+stint_close(struct stint *s)
 {
-	uint64_t passed_ns = host_now_ns() - began_ns, others_ns;
-	unsigned long long before_ns = *delayed_ns;
+	if (s->fd >= 0)
+		close(s->fd);
+}
 
-	if (passed_ns < HELPER_LATE_NS)
-		return passed_ns;
-	if (!delayed(delayed_ns))
+/* For how long this process has waited for a CPU: the second number. UINT64_MAX: not known. */
+static uint64_t
+delayed_ns(const struct stint *s)
+{
+	unsigned long long ns;
+	char text[128];
+	ssize_t n = s->fd < 0 ? -1 : pread(s->fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return UINT64_MAX;
+	text[n] = '\0';
+	return sscanf(text, "%*u %llu", &ns) == 1 ? ns : UINT64_MAX;
+}
+
+static void
+stint_begin(struct stint *s)
+{
+	s->delayed_ns = delayed_ns(s);
+	s->began_ns = host_now_ns();
+}
+
+/* 0: that is not known. */
+static uint64_t
+stint_took_ns(const struct stint *s)
+{
+	uint64_t passed_ns = host_now_ns() - s->began_ns, after_ns = delayed_ns(s), others_ns;
+
+	if (s->delayed_ns == UINT64_MAX || after_ns == UINT64_MAX)
 		return 0;
-	others_ns = *delayed_ns - before_ns;
+	others_ns = after_ns - s->delayed_ns;
 	return passed_ns > others_ns ? passed_ns - others_ns : 0;
 }
 
@@ -122,31 +146,30 @@ helper_serve_files(int fd)
 {
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
+	struct stint stint = stint_open();
 	struct helper_found found;
-	unsigned long long delayed_ns = 0;
-	uint64_t began_ns;
 
 	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
 	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
-		began_ns = host_now_ns();
+		stint_begin(&stint);
 		found.rc = helper_serve_find(cache, &rq->shunned, &rq->find, &found.id);
-		found.took_ns = took_ns(began_ns, &delayed_ns);
+		found.took_ns = stint_took_ns(&stint);
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
 			break;
 	}
 	free(rq);
 	buildid_cache_free(cache);
+	stint_close(&stint);
 }
 
 /* --- state ----------------------------------------------------------------------------------- */
 
 struct part_sink {
 	int fd;
-	uint64_t began_ns; /* when the last part was sent */
-	unsigned long long delayed_ns;
+	struct stint *stint; /* since the last part was sent */
 };
 
 /* Sends what there is, whole records. */
@@ -156,7 +179,7 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 	struct part_sink *sink = arg;
 	struct helper_part head = { .pid = part->pid,
 				    .uid = part->uid,
-				    .took_ns = took_ns(sink->began_ns, &sink->delayed_ns),
+				    .took_ns = stint_took_ns(sink->stint),
 				    .stats = *part->stats };
 	struct span rest = buf_span(out), all = rest, record;
 	int rc;
@@ -171,18 +194,18 @@ send_part(void *arg, const struct state_part *part, struct buf *out)
 		head.took_ns = 0;
 	} while (rc == 0 && rest.len && rest.p != all.p);
 	buf_clear(out);
-	sink->began_ns = host_now_ns();
+	stint_begin(sink->stint);
 	/* Whatever it was: a part that is missing must end the scan. */
 	return rc < 0 ? -EPIPE : 0;
 }
 
 /* 0, -errno. */
 static int
-scan(int fd, const struct request *rq, struct buildid_cache *cache)
+scan(int fd, const struct request *rq, struct buildid_cache *cache, struct stint *stint)
 {
 	const struct helper_scan *s = &rq->scan;
 	struct helper_part last = { .last = true };
-	struct part_sink sink = { .fd = fd, .began_ns = host_now_ns() };
+	struct part_sink sink = { .fd = fd, .stint = stint };
 	struct state_options o = { .attr = &s->attr,
 				   .id = s->id,
 				   .time_ns = s->time_ns,
@@ -200,6 +223,7 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache)
 	o.nr_pids = s->nr_pids;
 	if (o.nr_pids)
 		o.pids = (const pid_t *)(const void *)(rq->room + sizeof(*s));
+	stint_begin(stint);
 	buf_init(&out);
 	rc = state_scan(&o, &out, &last.stats);
 	if (rc == 0)
@@ -213,11 +237,13 @@ helper_serve_state(int fd)
 {
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
+	struct stint stint = stint_open();
 
 	/* One that failed ends: that shows, and silence would be held against who is scanned. */
 	while (cache && rq && take_request(fd, rq, HELPER_SCAN, sizeof(rq->scan)) &&
-	       scan(fd, rq, cache) == 0)
+	       scan(fd, rq, cache, &stint) == 0)
 		;
 	free(rq);
 	buildid_cache_free(cache);
+	stint_close(&stint);
 }

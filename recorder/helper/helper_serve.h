@@ -38,11 +38,9 @@ struct helper_find {
 	pid_t peers[HELPER_PEERS_MAX];
 };
 
-#define HELPER_LATE_NS UINT64_C(100000000) /* most take less than a thousandth of this */
-
 struct helper_found {
 	int32_t rc;	  /* as of buildid_cache_get() */
-	uint64_t took_ns; /* of that; from HELPER_LATE_NS on without what it waited for a CPU */
+	uint64_t took_ns; /* of that, without what it waited for a CPU; 0: not known */
 	struct buildid id;
 	struct buildid_fact fact;
 };
