@@ -460,6 +460,9 @@ process_scan(struct scan *s, pid_t pid)
 	n = status_read(pid, text, sizeof(text));
 	if (n < 0)
 		return not_found(s, (int)n);
+	/* One that has ended is no task any more, although its parent has not heard of it. */
+	if (strstr(text, "\nState:\tZ") && strstr(text, "\nThreads:\t1\n"))
+		return -ESRCH;
 	s->uid = status_owner(text);
 	rc = hand_over(s, pid);
 	if (rc)
