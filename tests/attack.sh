@@ -242,11 +242,14 @@ busy() # NAME MS: so much CPU time, in a program of this name
 	nice -n -10 taskset -c 0 "bin/$1" "$2" >>"$1.out"
 }
 
-# By its pids: where the kernel has lost the COMM of an exec, they have the name from before it.
+# By its pids, and the name, or one from before its exec: that COMM may be lost by the kernel.
 samples_of() # RECORDING NAME
 {
-	timeout 120 "$SPOOR" report --json --sort pid "$1" 2>report.err |
-		jq "[.rows[] | select(.pid | IN($(pids_of "$2"))) | .samples] | add // 0"
+	local script=${0##*/}
+
+	timeout 120 "$SPOOR" report --json --sort pid,comm "$1" 2>report.err |
+		jq "[.rows[] | select((.pid | IN($(pids_of "$2"))) and
+			(.comm | IN(\"$2\", \"taskset\", \"nice\", \"bash\", \"${script:0:15}\"))) | .samples] | add // 0"
 }
 
 pids_of() # NAME: of all that were busy under this name
@@ -371,7 +374,7 @@ records() # MS [COMMAND...]: start, then COMMAND, and record within so many mill
 # last block_age of samples is gone, which are counted later.
 hold_restart() # NAME [COMMAND...]: with COMMAND once it is started
 {
-	ask 10 sync
+	ok "$1: what there is is on disk" ask 10 sync
 	kill -KILL "$pid" 2>/dev/null
 	mv log log.killed
 	: >log

@@ -13,7 +13,9 @@
 #define ASK_UNTIL 0.9	 /* and all of every user's */
 #define SHARE 0.5	 /* of the bucket and of the rate, for a user */
 #define SCARCE 0.25	 /* of the bucket in all: below, users get less, and need more */
-#define MUST_LEAVE 0.125 /* of it, by what is never left out */
+#define MUST_LEAVE 0.125 /* of it, by tasks of root and by what is never left out */
+#define SHUT_NS UINT64_C(10000000000)
+#define EARLY_NS UINT64_C(2000000000) /* longer than rings of one pass are apart */
 
 /*
  * Of a record but for its text, as measured: by columns and packed. A path is new to a block in
@@ -76,8 +78,18 @@ is_told(const struct sideband_budget *b, uint32_t tid)
 static void
 set_told(struct sideband_budget *b, uint32_t tid, bool told)
 {
-	if (is_told(b, tid) != told && b->told && tid < SIDEBAND_TIDS)
-		b->told[tid / 8] ^= (uint8_t)(1u << tid % 8);
+	uint8_t bit = (uint8_t)(1u << tid % 8);
+
+	if (!b->told || tid >= SIDEBAND_TIDS)
+		return;
+	b->told[tid / 8] &= (uint8_t)~bit;
+	b->told[tid / 8] |= told ? bit : 0;
+}
+
+void
+sideband_budget_told(struct sideband_budget *b, uint32_t tid, bool told)
+{
+	set_told(b, tid, told);
 }
 
 /* --- what a record costs ----------------------------------------------------------------- */
@@ -119,8 +131,8 @@ sideband_budget_cost(const struct sideband_budget *b, const struct perf_record *
 		cost.bytes = TASK_BYTES;
 		cost.tid = r->task.tid;
 		cost.kind = r->task.pid == r->task.ppid ? SIDEBAND_THREAD : SIDEBAND_PROCESS;
-		/* Where it could not be remembered, its EXIT would have to be written. */
-		cost.must = !b->told || cost.tid >= SIDEBAND_TIDS;
+		/* A record of another CPU's ring came first, or the EXIT of the one before is lost. */
+		cost.must = is_told(b, cost.tid);
 		break;
 	case REC_EXIT:
 		cost.bytes = TASK_BYTES;
@@ -130,7 +142,7 @@ sideband_budget_cost(const struct sideband_budget *b, const struct perf_record *
 		break;
 	case REC_NAMESPACES:
 		cost.tid = r->namespaces.tid;
-		cost.kind = SIDEBAND_NAMESPACES;
+		cost.kind = is_told(b, cost.tid) ? SIDEBAND_OTHER : SIDEBAND_NAMESPACES;
 		break;
 	default:
 		/* The recorder's own, or as rare. */
@@ -168,7 +180,9 @@ plenty(const struct sideband_budget *b)
 static void
 fill_user(const struct sideband_budget *b, struct sideband_user *u)
 {
-	sideband_budget_fill(&u->level, &u->at_ns, b->at_ns, (double)b->rate * SHARE * plenty(b),
+	double part = SHARE * (u->uid == 0 ? 1 : plenty(b));
+
+	sideband_budget_fill(&u->level, &u->at_ns, b->at_ns, (double)b->rate * part,
 			     burst_of(b) * SHARE);
 }
 
@@ -236,41 +250,43 @@ pay(double *level, double bytes, double leave)
 	*level = *level - bytes < least ? least : *level - bytes;
 }
 
+/* Ends are written again before beginnings are: no task begins whose end was left out before. */
+static bool
+is_shut(const struct sideband_budget *b, const struct sideband_user *u, enum sideband_kind kind)
+{
+	uint64_t early_ns = kind == SIDEBAND_END ? EARLY_NS : 0;
+
+	return kind != SIDEBAND_OTHER && b->at_ns + early_ns < u->shut_ns;
+}
+
 /* Is there room for what may be left out? */
 static bool
 has_room(const struct sideband_budget *b, const struct sideband_user *u,
 	 const struct sideband_cost *cost)
 {
-	if (u->uid == 0)
-		return b->level >= cost->bytes;
-	return b->level >= cost->bytes && u->level >= cost->bytes && u->level >= needed(b) &&
-		(cost->kind == SIDEBAND_OTHER || b->at_ns >= u->shut_ns);
-}
+	double bytes = cost->bytes;
 
-static void
-leave_out(struct sideband_budget *b, const struct sideband_cost *cost, struct sideband_user *u)
-{
-	if (cost->kind == SIDEBAND_THREAD || cost->kind == SIDEBAND_PROCESS)
-		set_told(b, cost->tid, false);
-	if (cost->kind != SIDEBAND_OTHER && b->at_ns >= u->shut_ns)
-		u->shut_ns = b->at_ns + SIDEBAND_SHUT_S * UINT64_C(1000000000);
+	if (is_shut(b, u, cost->kind))
+		return false;
+	if (u->uid == 0)
+		return (cost->kind == SIDEBAND_OTHER ? b->level : u->level) >= bytes;
+	return b->level >= bytes && u->level >= bytes && u->level >= needed(b);
 }
 
 bool
 sideband_budget_take(struct sideband_budget *b, const struct sideband_cost *cost, uint32_t uid)
 {
 	struct sideband_user *u = b->rate && b->asking ? user_get(b, uid) : NULL;
-	/* Root's processes are told of whatever others do. */
-	bool must = cost->must ||
-		(uid == 0 && (cost->kind == SIDEBAND_PROCESS || cost->kind == SIDEBAND_END));
+	bool root_task = uid == 0 && cost->kind != SIDEBAND_OTHER;
 
-	if (u && !must && !has_room(b, u, cost)) {
-		leave_out(b, cost, u);
+	if (u && !cost->must && !has_room(b, u, cost)) {
+		if (cost->kind != SIDEBAND_OTHER && b->at_ns >= u->shut_ns)
+			u->shut_ns = b->at_ns + SHUT_NS;
 		return false;
 	}
 	set_told(b, cost->tid, cost->kind != SIDEBAND_END);
-	pay(&b->level, cost->bytes, must ? burst_of(b) * MUST_LEAVE : 0);
-	if (u && uid != 0)
+	pay(&b->level, cost->bytes, cost->must || root_task ? burst_of(b) * MUST_LEAVE : 0);
+	if (u && (uid != 0 || root_task))
 		pay(&u->level, cost->bytes, 0);
 	if (cost->hash)
 		b->seen[cost->hash % SIDEBAND_SEEN] = cost->hash;

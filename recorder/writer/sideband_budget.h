@@ -6,12 +6,14 @@
  * A token bucket in all, in bytes as they will be in the file, and one for each user, which is half
  * as large and fills half as fast. While the bucket in all is more than half full nobody is asked
  * whose a record is. Below that each user has to have something left, and the lower it falls, the more:
- * who was quiet is served to the end. Root counts in all only. The COMM of an exec is never left out,
- * nor the EXIT of a task that something was written of, since without them all that follows would be
- * somebody else's. A FORK may be: the samples of a thread name its process, and those of a process
- * lack names until it executes or a scan finds it. Then so may the EXIT be. A process that ends on
- * another CPU may be told to end before it began: for SIDEBAND_SHUT_S after one was left out, all FORKs
- * and EXITs of that user are.
+ * who was quiet is served to the end. Root counts in all only, but for its tasks,
+ * which nobody else's records take the room of: in a container root is anybody.
+ *
+ * Never left out are the COMM of an exec and all that begins or ends a task of which something was
+ * written: without them what follows would be somebody else's. The FORK of another task may be, and
+ * then its EXIT: the samples of a thread name its process, and those of a process have no name until
+ * it executes or a scan finds it. The two come out of two CPUs' rings, in any order. So that both are
+ * written or none is, a user of whom one was left out gets none for ten seconds.
  */
 #ifndef RECORDER_WRITER_SIDEBAND_BUDGET_H
 #define RECORDER_WRITER_SIDEBAND_BUDGET_H
@@ -23,7 +25,6 @@
 #include "format/record/perf_record.h"
 
 #define SIDEBAND_BURST_S 300 /* what the full bucket holds: so many seconds of the rate */
-#define SIDEBAND_SHUT_S 10   /* longer than two rings of one pass are apart */
 #define SIDEBAND_USERS 64
 #define SIDEBAND_SEEN 4096	 /* paths that the open block has; a power of two */
 #define SIDEBAND_TIDS (1u << 22) /* the kernel's PID_MAX_LIMIT */
@@ -50,9 +51,9 @@ struct sideband_budget {
 
 enum sideband_kind {
 	SIDEBAND_OTHER,
-	SIDEBAND_THREAD,     /* FORK of one */
-	SIDEBAND_PROCESS,    /* likewise */
-	SIDEBAND_NAMESPACES, /* each FORK has one behind it */
+	SIDEBAND_THREAD,     /* its FORK */
+	SIDEBAND_PROCESS,    /* its FORK */
+	SIDEBAND_NAMESPACES, /* of a task that was not told of: the kernel tells them with each FORK */
 	SIDEBAND_END,	     /* EXIT */
 };
 
@@ -75,6 +76,8 @@ void sideband_budget_block(struct sideband_budget *b);
 
 struct sideband_cost sideband_budget_cost(const struct sideband_budget *b,
 					  const struct perf_record *r);
+/* A scan told of this task, or that it is gone. */
+void sideband_budget_told(struct sideband_budget *b, uint32_t tid, bool told);
 /* Does it matter now whose a record is? time_ns: of the record. */
 bool sideband_budget_asks(struct sideband_budget *b, uint64_t time_ns);
 /* Is it written? Then it is paid for. uid only matters when it was asked for. */

@@ -90,6 +90,8 @@ extern const struct recording_writer_options writer_hooks; /* but for .arg */
 
 /* Is there room in the budget for this record? What is not is counted, and nobody sees it. */
 bool writer_admit(struct writer *w, const struct perf_record *r);
+/* What a scan has brought: of these tasks something is in the file. */
+void writer_told(struct writer *w, struct span state);
 /* A record that no file gets: for the model and the ledger. */
 void writer_see(struct writer *w, const struct perf_record *r, int event);
 /* Adds to both ledgers. */

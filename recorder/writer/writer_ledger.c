@@ -76,7 +76,7 @@ user_of(struct writer *w, const struct perf_record *r)
 		return 0;
 	uid = task_users_of(live_users(l), live_model(l), pid, r->sid.time);
 	/* It is gone, and its FORK is yet to come, out of another CPU's ring. */
-	if (uid == TASK_USER_UNKNOWN && r->type == REC_EXIT && r->task.ppid)
+	if (uid == TASK_USER_UNKNOWN && r->type == REC_EXIT && r->task.ppid > 1)
 		uid = task_users_of(live_users(l), live_model(l), r->task.ppid, r->sid.time);
 	return uid;
 }
@@ -99,13 +99,20 @@ note_over(struct writer *w, uint32_t uid)
 		atomic_store_explicit(&w->nr_over, nr + 1, memory_order_release);
 }
 
-/* A task of which no record was written may yet be known: a scan tells of all that it sees. */
-static bool
-scan_may_know(const struct writer *w, uint32_t tid)
+void
+writer_told(struct writer *w, struct span state)
 {
-	const struct live *l = w->options.live;
+	struct perf_record r;
+	struct span raw;
 
-	return live_scanning(l) || task_model_owner(live_model(l), tid) != UINT32_MAX;
+	while (perf_record_next(&state, &raw) == 1) {
+		if (event_set_parse(w->meta->events, raw, &r, NULL))
+			continue;
+		if (r.type == REC_FORK || r.type == REC_EXIT)
+			sideband_budget_told(&w->sideband, r.task.tid, r.type == REC_FORK);
+		else if (r.type == REC_COMM)
+			sideband_budget_told(&w->sideband, r.comm.tid, true);
+	}
 }
 
 bool
@@ -116,19 +123,19 @@ writer_admit(struct writer *w, const struct perf_record *r)
 
 	if (!cost.bytes)
 		return true;
-	if (r->type == REC_EXIT && !cost.must)
-		cost.must = scan_may_know(w, cost.tid);
+	/* The scan that goes on may have seen it, and not yet told. */
+	if (r->type == REC_EXIT)
+		cost.must |= live_scanning(w->options.live);
 	if (sideband_budget_asks(&w->sideband, r->sid.time))
 		uid = user_of(w, r);
 	if (sideband_budget_take(&w->sideband, &cost, uid))
 		return true;
 	writer_count(w, r->sid.cpu, LOSS_SIDEBAND_BUDGET, 1);
 	note_over(w, uid);
-	if (cost.kind == SIDEBAND_PROCESS) {
+	if (cost.kind == SIDEBAND_PROCESS)
 		task_users_fork(live_users(w->options.live), r->task.ppid, r->task.pid);
-		/* Should it live on, a scan finds it. */
-		w->resync_wanted = true;
-	}
+	/* Should it live on, or be known from another record, a scan says so. */
+	w->resync_wanted |= cost.kind == SIDEBAND_PROCESS || cost.kind == SIDEBAND_END;
 	return false;
 }
 

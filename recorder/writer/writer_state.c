@@ -110,10 +110,12 @@ write_state(struct writer *w, bool all)
 int
 writer_take_state(struct writer *w)
 {
+	size_t at = w->state.len;
 	int r;
 
 	if (live_take(w->options.live, &w->state) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
+	writer_told(w, span_of(w->state.p + at, w->state.len - at));
 	r = write_state(w, false);
 	if (w->resync_began_ns && !live_scanning(w->options.live))
 		pause_resync(w);
@@ -123,8 +125,11 @@ writer_take_state(struct writer *w)
 int
 writer_wait_state(struct writer *w, uint64_t limit_ns)
 {
+	size_t at = w->state.len;
+
 	if (live_wait(w->options.live, limit_ns, &w->state) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
+	writer_told(w, span_of(w->state.p + at, w->state.len - at));
 	return write_state(w, true);
 }
 
