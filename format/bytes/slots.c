@@ -4,9 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/stdlib.h>
+
 #include "format/bytes/fmt_error.h"
 
 #define SLOTS_MIN 256
+
+uint64_t slots_key;
+
+__attribute__((constructor)) static void
+make_key(void)
+{
+	arc4random_buf(&slots_key, sizeof(slots_key));
+}
 
 void
 slots_done(struct slots *s)

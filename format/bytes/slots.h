@@ -33,6 +33,9 @@ uint32_t slots_find(const struct slots *s, uint32_t hash,
 /* Enters index; 0, -FMT_E_NOMEM. */
 int slots_add(struct slots *s, uint32_t hash, size_t index);
 
+/* Another one in each process: no file can be made whose keys all have one slot. */
+extern uint64_t slots_key;
+
 /*
  * Stirs v into a hash; take the low 32 bits in the end. Turned first, because h and v may be
  * the same string: that of a BPF program is its object too.
@@ -40,7 +43,7 @@ int slots_add(struct slots *s, uint32_t hash, size_t index);
 static inline uint64_t
 slots_mix(uint64_t h, uint64_t v)
 {
-	h = ((h << 23 | h >> 41) ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	h = ((h << 23 | h >> 41) ^ v ^ slots_key) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
 }
 

@@ -22,6 +22,26 @@ the_same_twice(void **state)
 	assert_int_equal(same, 0);
 }
 
+/* Values whose hashes end in the same bits, as whoever knows the multiplier can make them. */
+static void
+nobody_chooses_the_slot(void **state)
+{
+	bool seen[4096] = { 0 };
+	uint64_t inverse = 1;
+	size_t distinct = 0;
+
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - UINT64_C(0x9e3779b97f4a7c15) * inverse;
+	assert_int_equal(inverse * UINT64_C(0x9e3779b97f4a7c15), 1);
+	for (uint64_t i = 0; i < 4096; i++) {
+		uint32_t slot = (uint32_t)slots_mix(0, (i << 12) * inverse) % 4096;
+
+		distinct += !seen[slot];
+		seen[slot] = true;
+	}
+	assert_true(distinct > 1000);
+}
+
 static bool
 same_number(const void *owner, uint32_t index, const void *key)
 {
@@ -81,6 +101,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_twice),
+		cmocka_unit_test(nobody_chooses_the_slot),
 		cmocka_unit_test(finds_what_was_added),
 		cmocka_unit_test(arrays_grow_and_keep_what_they_have),
 		cmocka_unit_test(no_array_is_larger_than_memory),
