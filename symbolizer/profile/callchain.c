@@ -33,6 +33,13 @@ marker_mode(uint64_t word, enum callchain_mode *ret)
 	return false;
 }
 
+/* The user's part is the last: its words come out of the memory of the process, which may have any. */
+static bool
+is_last(uint64_t marker)
+{
+	return marker == PERF_CONTEXT_USER || marker == PERF_CONTEXT_GUEST_USER;
+}
+
 void
 callchain_of_record(const struct perf_record *r, struct callchain_words *ret)
 {
@@ -70,12 +77,16 @@ callchain_begin(struct callchain *c, const struct callchain_words *w, struct cal
 {
 	enum callchain_mode mode = (enum callchain_mode)(w->misc & PERF_RECORD_MISC_CPUMODE_MASK);
 	uint64_t ip = w->has_ip ? w->ip : 0;
+	bool last = false;
 
 	for (size_t i = 0; !w->has_ip && i < w->nr && !ip; i++) {
-		if (perf_context_marker(word_at(w, i)))
-			marker_mode(word_at(w, i), &mode);
-		else
-			ip = word_at(w, i);
+		uint64_t word = word_at(w, i);
+
+		if (!perf_context_marker(word))
+			ip = word;
+		else if (!last)
+			marker_mode(word, &mode);
+		last |= is_last(word);
 	}
 	if (mode == CALLCHAIN_UNKNOWN && ip)
 		mode = ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
@@ -96,8 +107,11 @@ callchain_next(struct callchain *c, struct callchain_address *ret)
 		bool first = c->first;
 
 		if (perf_context_marker(word)) {
+			if (c->last)
+				continue;
 			c->next += word == CONTEXT_USER_DEFERRED;
 			c->first = marker_mode(word, &c->mode) || c->first;
+			c->last = is_last(word);
 			continue;
 		}
 		c->first = false;

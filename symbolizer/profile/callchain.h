@@ -50,6 +50,7 @@ struct callchain {
 	size_t next;
 	enum callchain_mode leaf_mode, mode;
 	bool first, leaf_seen;
+	bool last; /* no other context follows this one */
 };
 
 /* words is borrowed. *ret is the sampled place; there is always one. */

@@ -140,6 +140,8 @@ contexts(void **state)
 	SAMPLE(&s, 10, 10, SCHEDULE, CTX_KERNEL, SCHEDULE, CTX_NOBODY_KNOWS, SYSCALL + 1);
 	SAMPLE(&s, 10, 10, SCHEDULE, CTX_KERNEL, SCHEDULE, CTX_USER_DEFERRED, 42);
 	SAMPLE(&s, 10, 10, SCHEDULE, CTX_KERNEL, SCHEDULE, CTX_GUEST, 42, CTX_HV, 43);
+	/* a marker in the memory of the process */
+	SAMPLE(&s, 10, 10, SCHEDULE, CTX_KERNEL, SCHEDULE, CTX_USER, USER + 4, CTX_KERNEL, SYSCALL);
 	/* the kernel's part left out */
 	SAMPLE(&s, 10, 10, SCHEDULE, CTX_USER, USER + 4);
 	s.cpumode = PERF_RECORD_MISC_USER;
@@ -159,13 +161,14 @@ contexts(void **state)
 	assert_string_equal(text(1), "one: schedule < do_syscall_64");
 	assert_string_equal(text(2), "one: schedule");
 	assert_string_equal(text(3), "one: schedule < [guest.kernel] < [hypervisor]");
-	assert_string_equal(text(4), "one: schedule < prog");
-	assert_string_equal(text(5), "one: prog < prog");
-	assert_string_equal(text(6), "one: [unknown]");
-	assert_string_equal(text(7), "one: [guest.kernel]");
-	assert_string_equal(text(8), "one: [guest.user]");
-	assert_string_equal(text(9), "one: [hypervisor]");
-	assert_string_equal(text(10), "one: do_syscall_64");
+	assert_string_equal(text(4), "one: schedule < prog < [unknown]");
+	assert_string_equal(text(5), "one: schedule < prog");
+	assert_string_equal(text(6), "one: prog < prog");
+	assert_string_equal(text(7), "one: [unknown]");
+	assert_string_equal(text(8), "one: [guest.kernel]");
+	assert_string_equal(text(9), "one: [guest.user]");
+	assert_string_equal(text(10), "one: [hypervisor]");
+	assert_string_equal(text(11), "one: do_syscall_64");
 	assert_int_equal(profile_totals(profile)->unresolved[RESOLVE_NO_FILE], 1);
 	assert_int_equal(profile_totals(profile)->unresolved[RESOLVE_NO_MAP], 4);
 	end(&s);
