@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/pidfd_info.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,6 @@
 #include <unistd.h>
 
 #include "recorder/ground/session_error.h"
-
-#ifndef SYS_pidfd_open /* 5.3 */
-#define SYS_pidfd_open 434
-#endif
 
 #define STOP_MS 3000
 #define STOP_STEP_MS 10

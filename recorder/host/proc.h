@@ -51,8 +51,8 @@ int proc_scan_process(const struct state_options *options, pid_t pid, struct buf
 		      struct state_stats *stats);
 
 /*
- * Whose doing a process is: its real user, which a setuid program does not change, or the first of
- * that one's range (subuid.h). 0, -ESRCH.
+ * Whose doing a process is: its real user, which a setuid program does not change (before Linux 6.13
+ * the effective one, unless that is root), or the first of that one's range (subuid.h). 0, -ESRCH.
  */
 int proc_owner(pid_t pid, uid_t *ret);
 

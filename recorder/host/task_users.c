@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "recorder/host/host.h"
 #include "recorder/host/proc.h"
 
 #define USERS 4096 /* processes that are remembered; a power of two */
 #define BELIEVED_NS UINT64_C(5000000000)
 #define ANCESTORS_MAX 16
+#define SECOND_NS UINT64_C(1000000000)
+#define SPEND_NS UINT64_C(20000000) /* a second: before Linux 6.13 one answer may take as long */
 
 struct known {
 	uint32_t pid; /* 0: none */
@@ -18,6 +21,7 @@ struct known {
 
 struct task_users {
 	struct known known[USERS];
+	uint64_t second_ns, spent_ns; /* for asking, since then */
 };
 
 struct task_users *
@@ -39,12 +43,29 @@ slot_of(struct task_users *u, uint32_t pid)
 }
 
 static bool
+ask(struct task_users *u, uint32_t pid, uint32_t *ret)
+{
+	uint64_t now_ns = host_now_ns();
+	bool found;
+
+	if (now_ns - u->second_ns >= SECOND_NS) {
+		u->second_ns = now_ns;
+		u->spent_ns = 0;
+	}
+	if (u->spent_ns > SPEND_NS)
+		return false;
+	found = proc_owner((pid_t)pid, ret) == 0;
+	u->spent_ns += host_now_ns() - now_ns;
+	return found;
+}
+
+static bool
 task_users_find(struct task_users *u, uint32_t pid, uint64_t time_ns, uint32_t *ret)
 {
 	struct known *k = slot_of(u, pid);
 
 	if (k->pid != pid || time_ns > k->read_ns + BELIEVED_NS) {
-		if (proc_owner((pid_t)pid, ret) < 0)
+		if (!ask(u, pid, ret))
 			return false;
 		*k = (struct known){ .pid = pid, .uid = *ret, .read_ns = time_ns };
 	}

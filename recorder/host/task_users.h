@@ -3,8 +3,8 @@
  * task_users: whose a process is, by its real uid, for whatever is bounded for each user.
  *
  * What /proc/PID/status said is believed for some seconds, and of the children of a process as of
- * itself, so that of a storm of forks hardly one is asked. Belongs to one thread. Reading
- * status waits for nobody: unlike maps it does not take the lock that an exec may hold for long.
+ * itself, so that of a storm of forks hardly one is asked. Belongs to one thread. To ask waits for
+ * nobody, and no more than 20 ms of a second are spent on it: over that nobody's user is known.
  */
 #ifndef RECORDER_HOST_TASK_USERS_H
 #define RECORDER_HOST_TASK_USERS_H

@@ -362,14 +362,77 @@ test_races(void **state)
 	waitpid(storm, NULL, 0);
 }
 
+/* A process of this user, of which only root may see more; it lives until it is killed. */
+static pid_t
+stranger(uid_t uid, bool dumpable)
+{
+	int ready[2];
+	char c;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setresuid(uid, uid, uid) < 0)
+			_exit(1);
+		prctl(PR_SET_DUMPABLE, dumpable);
+		(void)!write(ready[1], "", 1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void
+test_owner(void **state)
+{
+	uid_t uid;
+
+	if (getuid() != 0)
+		skip();
+	for (int dumpable = 0; dumpable < 2; dumpable++) {
+		pid_t pid = stranger(12345, dumpable);
+
+		assert_int_equal(proc_owner(pid, &uid), 0);
+		assert_int_equal(uid, 12345);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		assert_int_equal(proc_owner(pid, &uid), -ESRCH);
+	}
+	assert_int_equal(proc_owner(getpid(), &uid), 0);
+	assert_int_equal(uid, getuid());
+}
+
+/* Its EXIT was told; another one does not come. */
+static void
+test_zombie(void **state)
+{
+	const struct state_options o = { .attr = &attr };
+	struct state_stats stats = { 0 };
+	struct buf out;
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	buf_init(&out);
+	(void)proc_scan_process(&o, pid, &out, &stats);
+	assert_int_equal(out.len, 0);
+	buf_done(&out);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map_lines),
-		cmocka_unit_test(test_process),
-		cmocka_unit_test(test_whole_state),
-		cmocka_unit_test(test_races),
+		cmocka_unit_test(test_map_lines),   cmocka_unit_test(test_process),
+		cmocka_unit_test(test_whole_state), cmocka_unit_test(test_races),
+		cmocka_unit_test(test_owner),	    cmocka_unit_test(test_zombie),
 	};
 
 	return cmocka_run_group_tests_name("proc", tests, NULL, NULL);
