@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/model/task_model.h"
 
+#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,19 +328,26 @@ mounts_of(const struct task_node *t)
 	return t->ns && t->ns->nr > MNT_NS_INDEX ? t->ns->words + 2 * MNT_NS_INDEX : NULL;
 }
 
-uint32_t
-task_model_peer(const struct task_model *m, uint32_t pid)
+void
+task_model_peers(const struct task_model *m, const uint32_t *pids, uint32_t *ret, size_t nr)
 {
-	const struct task_node *leader = task_table_find(m, pid);
-	const uint64_t *mine = leader ? mounts_of(leader) : NULL, *other;
+	const uint64_t *wanted[TASK_MODEL_PEERS_MAX], *mounts;
 	const struct task *t = NULL;
 
-	while (mine && (t = task_model_next(m, t))) {
-		other = t->exited || t->pid == pid ? NULL : mounts_of((const struct task_node *)t);
-		if (other && memcmp(other, mine, 2 * sizeof(*mine)) == 0)
-			return t->pid;
+	assert(nr <= TASK_MODEL_PEERS_MAX);
+	for (size_t i = 0; i < nr; i++) {
+		const struct task_node *leader = task_table_find(m, pids[i]);
+
+		wanted[i] = leader ? mounts_of(leader) : NULL;
+		ret[i] = 0;
 	}
-	return 0;
+	while (nr && (t = task_model_next(m, t))) {
+		mounts = t->exited ? NULL : mounts_of((const struct task_node *)t);
+		for (size_t i = 0; mounts && i < nr; i++)
+			if (!ret[i] && wanted[i] && t->pid != pids[i] &&
+			    memcmp(mounts, wanted[i], 2 * sizeof(*mounts)) == 0)
+				ret[i] = t->pid;
+	}
 }
 
 int

@@ -110,10 +110,11 @@ uint32_t task_model_owner(const struct task_model *m, uint32_t tid);
 /* The process that made pid, which may be gone; 0: not known, or none. */
 uint32_t task_model_parent(const struct task_model *m, uint32_t pid);
 /*
- * A living process other than pid that sees the same mounts, as far as NAMESPACES records told;
- * 0: none is known.
+ * For each of pids a living process other than it that sees the same mounts, as far as NAMESPACES
+ * records told; 0: none is known. Looks at all tasks, once for all pids.
  */
-uint32_t task_model_peer(const struct task_model *m, uint32_t pid);
+#define TASK_MODEL_PEERS_MAX 64
+void task_model_peers(const struct task_model *m, const uint32_t *pids, uint32_t *ret, size_t nr);
 
 /* Every task, ghosts included, by tid; prev NULL: the first. NULL: the end. */
 const struct task *task_model_next(const struct task_model *m, const struct task *prev);

@@ -18,8 +18,9 @@
 #define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
 #define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
 #define ASKED_MAX 256	      /* files that are asked for at the same time */
-#define MISSING_MAX 64	      /* that wait to be asked for through others */
-#define AGAIN_NS SECOND_NS    /* before another helper is asked for, where there was none */
+#define OTHERS_PAUSE 50	      /* times as long as it took to find them */
+#define MISSING_MAX TASK_MODEL_PEERS_MAX /* that wait to be asked for through others */
+#define AGAIN_NS SECOND_NS /* before another helper is asked for, where there was none */
 /* CPU time of the helper in a second: a flood of files that nobody saw before costs no more. */
 #define HELPER_CPU_NS UINT64_C(100000000)
 #define CROWD_USERS 16 /* that are heard in a second, where there are too many questions */
@@ -61,8 +62,9 @@ struct live_ids {
 	size_t first, nr_asked, nr_sent;
 	struct wanted missing[MISSING_MAX];
 	size_t nr_missing;
-	uint64_t heard_ns;   /* when the helper last answered, or was first asked */
-	uint64_t refused_ns; /* when there was no helper to be had */
+	uint64_t others_after_ns; /* not sooner are others asked for them */
+	uint64_t heard_ns;	  /* when the helper last answered, or was first asked */
+	uint64_t refused_ns;	  /* when there was no helper to be had */
 	uint64_t second_ns,
 		second_cpu_ns;	      /* when this second began, and with how much CPU time used */
 	struct buf payload;	      /* of the next BUILDIDS block */
@@ -507,9 +509,9 @@ live_ids_missing(const struct live_ids *l)
 
 /* Those of its process that may see the same files, with itself if there is no other. */
 static void
-find_peers(const struct live_ids *l, struct wanted *w)
+add_peers(const struct live_ids *l, struct wanted *w, uint32_t peer)
 {
-	uint32_t pid = (uint32_t)w->map.pid, peer;
+	uint32_t pid = (uint32_t)w->map.pid;
 
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		const struct task *t;
@@ -521,32 +523,45 @@ find_peers(const struct live_ids *l, struct wanted *w)
 		if (t && !t->exited)
 			w->peers[w->nr_peers++] = (pid_t)pid;
 	}
-	peer = task_model_peer(l->model, (uint32_t)w->map.pid);
 	w->peers[w->nr_peers++] = (pid_t)(peer ? peer : (uint32_t)w->map.pid);
+}
+
+/* Of the first nr of the missing. With many tasks it takes long, and so is not done all the time. */
+static void
+ask_others(struct live_ids *l, size_t nr)
+{
+	uint64_t began_ns = host_now_ns();
+	uint32_t pids[MISSING_MAX], peers[MISSING_MAX];
+
+	for (size_t i = 0; i < nr; i++)
+		pids[i] = (uint32_t)l->missing[i].map.pid;
+	task_model_peers(l->model, pids, peers, nr);
+	l->others_after_ns = host_now_ns() + (host_now_ns() - began_ns) * OTHERS_PAUSE;
+	for (size_t i = 0; i < nr; i++) {
+		struct wanted *w = &l->missing[i];
+
+		if (w->uid == TASK_USER_UNKNOWN)
+			w->uid = task_users_of(l->users, l->model, pids[i], w->map.mapped_ns);
+		add_peers(l, w, peers[i]);
+		ask_again(l, w);
+		wanted_done(w);
+	}
 }
 
 void
 live_ids_ask_others(struct live_ids *l, uint64_t model_ns)
 {
-	size_t left = 0;
+	size_t nr = 0;
 
-	for (size_t n = 0; n < l->nr_missing; n++) {
-		struct wanted w = l->missing[n];
-
-		l->missing[n] = (struct wanted){ 0 };
-		if (w.map.mapped_ns >= model_ns) {
-			l->missing[left++] = w;
-			continue;
-		}
-		/* The model has come to where it was made. */
-		if (w.uid == TASK_USER_UNKNOWN)
-			w.uid = task_users_of(l->users, l->model, (uint32_t)w.map.pid,
-					      w.map.mapped_ns);
-		find_peers(l, &w);
-		ask_again(l, &w);
-		wanted_done(&w);
-	}
-	l->nr_missing = left;
+	/* Those that the model has come to; they were made one after another. */
+	while (nr < l->nr_missing && l->missing[nr].map.mapped_ns < model_ns)
+		nr++;
+	if (!nr || host_now_ns() < l->others_after_ns)
+		return;
+	ask_others(l, nr);
+	l->nr_missing -= nr;
+	memmove(l->missing, l->missing + nr, l->nr_missing * sizeof(l->missing[0]));
+	memset(l->missing + l->nr_missing, 0, nr * sizeof(l->missing[0]));
 }
 
 /* --- records --------------------------------------------------------------------------------- */

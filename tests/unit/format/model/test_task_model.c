@@ -548,6 +548,17 @@ test_late_build_id(void **state)
 	task_model_free(m);
 }
 
+static uint32_t
+peer_of(const struct task_model *m, uint32_t pid)
+{
+	const uint32_t pids[] = { 30, pid, 77 };
+	uint32_t peers[3];
+
+	task_model_peers(m, pids, peers, 3);
+	assert_int_equal(peers[2], 0);
+	return peers[1];
+}
+
 static void
 test_peers(void **state)
 {
@@ -559,7 +570,7 @@ test_peers(void **state)
 		const uint64_t *ns;
 	} tasks[] = { { 10, host }, { 20, container }, { 30, host }, { 40, container } };
 
-	assert_int_equal(task_model_peer(m, 20), 0);
+	assert_int_equal(peer_of(m, 20), 0);
 	for (size_t i = 0; i < 4; i++) {
 		const struct perf_sample_id sid = { .pid = tasks[i].pid, .tid = tasks[i].pid };
 		struct buf b;
@@ -571,14 +582,14 @@ test_peers(void **state)
 		apply_raw(m, buf_span(&b));
 		buf_done(&b);
 	}
-	assert_int_equal(task_model_peer(m, 40), 20);
-	assert_int_equal(task_model_peer(m, 20), 40);
-	assert_int_equal(task_model_peer(m, 10), 30);
-	assert_int_equal(task_model_peer(m, 50), 0);
+	assert_int_equal(peer_of(m, 40), 20);
+	assert_int_equal(peer_of(m, 20), 40);
+	assert_int_equal(peer_of(m, 10), 30);
+	assert_int_equal(peer_of(m, 50), 0);
 	/* A ghost has a peer, and is none. */
 	apply_step(m, &(struct step){ .op = 'E', .time = 20, .pid = 40, .tid = 40 });
-	assert_int_equal(task_model_peer(m, 40), 20);
-	assert_int_equal(task_model_peer(m, 20), 0);
+	assert_int_equal(peer_of(m, 40), 20);
+	assert_int_equal(peer_of(m, 20), 0);
 	task_model_free(m);
 }
 
