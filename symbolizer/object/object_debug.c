@@ -10,14 +10,12 @@
 
 #include "format/bytes/fmt_error.h"
 
-#define CRC_BYTES_MAX (UINT64_C(4) << 30)
-
 /* CRC-32 as .gnu_debuglink has it, of the whole file. */
 static bool
-file_crc(int fd, uint64_t size, uint32_t *ret)
+read_crc(int fd, uint64_t size, uint32_t *ret)
 {
 	static const size_t chunk = 64u << 10;
-	uint8_t *bytes = size <= CRC_BYTES_MAX ? malloc(chunk) : NULL;
+	uint8_t *bytes = malloc(chunk);
 	uLong crc = crc32(0, NULL, 0);
 	uint64_t at = 0;
 
@@ -32,6 +30,32 @@ file_crc(int fd, uint64_t size, uint32_t *ret)
 	free(bytes);
 	*ret = (uint32_t)crc;
 	return bytes != NULL && at == size;
+}
+
+static bool
+file_crc(struct object_debug_sums *sums, int fd, const struct stat *st, uint32_t *ret)
+{
+	const uint64_t max = sizeof(sums->of) / sizeof(sums->of[0]);
+
+	for (uint64_t i = 0; i < max && i < sums->read; i++) {
+		const struct object_debug_sum *s = &sums->of[i];
+
+		if (s->dev == st->st_dev && s->ino == st->st_ino && s->size == st->st_size &&
+		    memcmp(&s->changed, &st->st_ctim, sizeof(s->changed)) == 0) {
+			*ret = s->crc;
+			return true;
+		}
+	}
+	if ((uint64_t)st->st_size > OBJECT_DEBUG_SUM_BYTES_MAX - sums->bytes) {
+		sums->left_out++;
+		return false;
+	}
+	sums->bytes += (uint64_t)st->st_size;
+	if (!read_crc(fd, (uint64_t)st->st_size, ret))
+		return false;
+	sums->of[sums->read++ % max] =
+		(struct object_debug_sum){ st->st_dev, st->st_ino, st->st_size, st->st_ctim, *ret };
+	return true;
 }
 
 struct link {
@@ -50,21 +74,23 @@ try_debug(const struct object_debug *d, const struct link *link, const char *pat
 	size_t size = elf_object_build_id(d->object, &id), debug_size;
 	struct stat st;
 	uint32_t crc = 0;
-	bool same = false;
+	bool same;
 	int fd = object_places_open(path, &st);
 	int error;
 
 	if (fd < 0)
 		return 0;
-	if (size == 0)
-		same = link->there && file_crc(fd, (uint64_t)st.st_size, &crc) && crc == link->crc;
 	error = elf_object_open(fd, &elf);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
 	debug_size = elf_object_build_id(elf, &debug_id);
-	if (size != 0)
+	if (!elf_object_has_symtab(elf))
+		same = false;
+	else if (size != 0)
 		same = size == debug_size && memcmp(id, debug_id, size) == 0;
-	if (same && elf_object_has_symtab(elf))
+	else
+		same = link->there && file_crc(d->places->sums, fd, &st, &crc) && crc == link->crc;
+	if (same)
 		*ret = elf;
 	else
 		elf_object_close(elf);

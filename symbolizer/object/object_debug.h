@@ -8,6 +8,26 @@
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/object/object_places.h"
 
+#define OBJECT_DEBUG_SUM_BYTES_MAX (UINT64_C(1) << 30)
+
+/*
+ * The checksums of files, each of which takes the reading of a whole file: those that were read
+ * last, and of all of them OBJECT_DEBUG_SUM_BYTES_MAX at most. A sparse file is long and costs its
+ * owner nothing.
+ */
+struct object_debug_sums {
+	struct object_debug_sum {
+		dev_t dev;
+		ino_t ino;
+		off_t size;
+		struct timespec changed;
+		uint32_t crc;
+	} of[64];
+	uint64_t read;	   /* files */
+	uint64_t bytes;	   /* of them */
+	uint64_t left_out; /* files, each time that one would have been too much */
+};
+
 struct object_debug {
 	const struct object_places *places;
 	struct elf_object *object;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+struct object_debug_sums;
+
 struct object_places {
 	const char *symfs;	       /* NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; not NULL */
@@ -22,6 +24,7 @@ struct object_places {
 	uint64_t doubtful_until_ns;
 	bool force;	/* takes any file without a build-id that has the path */
 	bool this_boot; /* the recording is of this boot */
+	struct object_debug_sums *sums;
 };
 
 /*

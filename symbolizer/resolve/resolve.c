@@ -7,6 +7,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/resolve/address_cache.h"
 #include "symbolizer/resolve/demangle.h"
@@ -34,6 +35,7 @@ struct mapped {
 
 struct resolver {
 	struct object_places places;
+	struct object_debug_sums debug_sums;
 	bool no_demangle;
 	enum demangle_style style;
 	struct intern *strings;
@@ -79,6 +81,7 @@ resolver_new(const struct resolver_options *options)
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
 		.debug_cache = options->debug_cache,
 		.force = options->force,
+		.sums = &r->debug_sums,
 	};
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
 	r->no_demangle = options->no_demangle;
@@ -127,6 +130,12 @@ resolver_left_out(const struct resolver *r)
 {
 	return intern_left_out(r->strings) + r->kernel_left_out +
 		kernel_symbols_left_out(r->kernel);
+}
+
+uint64_t
+resolver_debug_left_out(const struct resolver *r)
+{
+	return r->debug_sums.left_out;
 }
 
 /* --- objects --- */

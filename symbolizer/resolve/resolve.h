@@ -89,6 +89,11 @@ int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct fram
 
 /* Names that there was no room for, so far (INTERN_BYTES_MAX, KERNEL_SYMBOLS_MAX). */
 uint64_t resolver_left_out(const struct resolver *r);
+/*
+ * How often a file that .gnu_debuglink names was not taken, because its checksum would have been
+ * more to read than is read for all of them (OBJECT_DEBUG_SUM_BYTES_MAX).
+ */
+uint64_t resolver_debug_left_out(const struct resolver *r);
 
 /* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
 const char *resolver_intern(struct resolver *r, const char *s);

@@ -14,6 +14,7 @@
 #include "format/bytes/time_text.h"
 #include "format/model/address_space.h"
 #include "symbolizer/input/coverage.h"
+#include "symbolizer/object/object_debug.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -193,6 +194,7 @@ static void
 warn_left_out(const struct load *l)
 {
 	const struct task_model_left_out *n = &profile_totals(l->profile)->left_out;
+	uint64_t debug_files = resolver_debug_left_out(l->resolver);
 	uint64_t bad_blocks = profile_totals(l->profile)->bad_blocks;
 
 	if (n->tasks > 0)
@@ -207,6 +209,11 @@ warn_left_out(const struct load *l)
 		screen_text_warn("%s: more names than there is room for: left out %" PRIu64
 				 " times",
 				 l->set.path, n->names);
+	if (debug_files > 0)
+		screen_text_warn("%s: files that .gnu_debuglink names hold more than %" PRIu64
+				 " MiB: %" PRIu64 " were not compared with their checksum, and "
+				 "their symbols are missing",
+				 l->set.path, OBJECT_DEBUG_SUM_BYTES_MAX >> 20, debug_files);
 	if (bad_blocks > 0)
 		screen_text_warn("%s: %" PRIu64 " blocks of kernel symbols or build-ids could not "
 				 "be read to the end: names are missing",

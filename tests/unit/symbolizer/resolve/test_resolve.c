@@ -543,6 +543,69 @@ separate_symbols_by_checksum(void **state)
 	assert_int_equal(f.miss, RESOLVE_NO_SYMBOL);
 }
 
+/* Bytes that this thread has read so far; a process has those of its children as well. */
+static uint64_t
+bytes_read(void)
+{
+	FILE *f = fopen("/proc/thread-self/io", "re");
+	uint64_t n = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "rchar: %" SCNu64, &n), 1);
+	fclose(f);
+	return n;
+}
+
+/* Bytes read for the symbol of a stripped file that has none. */
+static uint64_t
+bytes_of_a_miss(const char *path, uint32_t index)
+{
+	struct map_object o;
+	struct task_map map;
+	uint64_t ip, before;
+
+	lab_map(path, START, &o, &map);
+	o.index = index;
+	ip = ip_of(&map, path, address_of(lab_path("kept.debug"), "main", NULL));
+	before = bytes_read();
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_NO_SYMBOL);
+	return bytes_read() - before;
+}
+
+/* A file may be long and take little of the disk. */
+static void
+long_files_by_checksum(void **state)
+{
+	const uint64_t hole = UINT64_C(400) << 20;
+	uint64_t bytes = 0;
+	char path[32];
+
+	lab_build("link", lab_program, 0, "-g -Wl,--build-id=none");
+	lab_run("objcopy --only-keep-debug link link.debug && strip link &&"
+		"objcopy --add-gnu-debuglink=link.debug link && cp link.debug kept.debug &&"
+		"truncate -s +%" PRIu64 " link.debug && for i in 0 1 2 3 4 5; do cp link link$i;"
+		"mkdir dir$i && cp link dir$i && cp kept.debug dir$i/link.debug &&"
+		"truncate -s +%" PRIu64 " dir$i/link.debug || exit; done",
+		hole, hole);
+	begin(FAR_FUTURE);
+	for (uint32_t i = 0; i < 6; i++) {
+		snprintf(path, sizeof(path), "link%u", i);
+		bytes += bytes_of_a_miss(lab_keep(lab_path(path)), i);
+	}
+	print_message("# one file: %" PRIu64 " MiB read\n", bytes >> 20);
+	assert_true(bytes < 2 * hole);
+	assert_int_equal(resolver_debug_left_out(r), 0);
+	begin(FAR_FUTURE);
+	for (uint32_t i = 0; i < 6; i++) {
+		snprintf(path, sizeof(path), "dir%u/link", i);
+		bytes += bytes_of_a_miss(lab_keep(lab_path(path)), 6 + i);
+	}
+	print_message("# seven files: %" PRIu64 " MiB read\n", bytes >> 20);
+	assert_true(bytes < 3 * hole);
+	assert_int_equal(resolver_debug_left_out(r), 5);
+	lab_run("rm -r link.debug dir?");
+}
+
 static void
 stripped_files_blame_nobody(void **state)
 {
@@ -942,6 +1005,7 @@ main(void)
 		T(no_file_stands_behind),
 		T(separate_symbols),
 		T(separate_symbols_by_checksum),
+		T(long_files_by_checksum),
 		T(stripped_files_blame_nobody),
 		T(a_living_process),
 		T(debug_file_alone),
