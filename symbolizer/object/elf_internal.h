@@ -12,7 +12,8 @@ struct elf_object {
 	int fd;
 	Elf *elf;
 	uint64_t file_size;
-	uint64_t data_left; /* bytes of sections that may still be read */
+	uint64_t data_left;  /* bytes of sections that may still be read */
+	uint64_t notes_left; /* likewise of notes */
 	uint16_t machine;
 	size_t nr_sections;
 	size_t names_section; /* SHN_UNDEF: none */

@@ -12,7 +12,8 @@
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_internal.h"
 
-#define NOTES_MAX (64u << 10)
+#define NOTES_MAX (64u << 10)	 /* bytes of a section or segment */
+#define ALL_NOTES_MAX (1u << 20) /* of all of them, which may lie over each other */
 /*
  * Tables are read for symbols and for stubs; a whole file is little beside its debug information.
  */
@@ -157,6 +158,9 @@ notes(struct elf_object *o, uint64_t offset, uint64_t size)
 		return;
 	if (size > NOTES_MAX)
 		size = NOTES_MAX;
+	if (size > o->notes_left)
+		return;
+	o->notes_left -= size;
 	bytes = malloc(size ? size : 1);
 	if (bytes == NULL)
 		return;
@@ -272,6 +276,7 @@ elf_object_open(int fd, struct elf_object **ret)
 		goto fail;
 	o->fd = fd;
 	o->file_size = (uint64_t)st.st_size;
+	o->notes_left = ALL_NOTES_MAX;
 	o->data_left = READS_OF_A_BYTE * o->file_size;
 	elf_version(EV_CURRENT);
 	/* ELF_C_READ and not _MMAP, which would map the file. */

@@ -2,6 +2,7 @@
 /*
  * Small ELF files that ask for much: what they cost grows with their size, and no faster.
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -300,6 +301,53 @@ test_relocations(void **state)
 	memory_is_bounded();
 }
 
+/* Bytes that the process has read so far. */
+static uint64_t
+bytes_read(void)
+{
+	FILE *f = fopen("/proc/thread-self/io", "re");
+	uint64_t n = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "rchar: %" SCNu64, &n), 1);
+	fclose(f);
+	return n;
+}
+
+/* Sections of notes over each other; what is behind a build-id is not looked for. */
+static void
+test_notes(void **state)
+{
+	static const uint8_t id[] = { 4,   0,	0,   0, 8, 0, 0, 0, 3, 0, 0, 0,
+				      'G', 'N', 'U', 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+	const uint8_t *found;
+
+	(void)state;
+	for (size_t before = 1; before <= 4000; before += 3999) {
+		struct elf_object *o;
+		struct image m;
+		uint64_t bytes;
+		size_t at;
+
+		begin(&m);
+		at = put(&m, NULL, 64 << 10);
+		for (size_t i = 0; i < before; i++) {
+			section(&m, "", SHT_NOTE, at, 64 << 10);
+			m.names.len = 1;
+		}
+		section(&m, "", SHT_NOTE, put(&m, id, sizeof(id)), sizeof(id));
+		end(&m);
+		bytes = bytes_read();
+		assert_int_equal(elf_object_open_memory(m.bytes, m.size, &o), 0);
+		bytes = bytes_read() - bytes;
+		print_message("# %zu sections: %" PRIu64 " KiB read\n", before, bytes >> 10);
+		assert_true(bytes < m.size + (2 << 20));
+		assert_int_equal(elf_object_build_id(o, &found), before == 1 ? 8 : 0);
+		elf_object_close(o);
+		free(m.bytes);
+	}
+}
+
 /* Opens it with a hole of so many bytes behind it. Frees the image. */
 static int
 open_sparse(struct image *m, uint64_t hole, struct elf_object **ret)
@@ -420,6 +468,7 @@ main(void)
 		cmocka_unit_test(test_underscores),
 		cmocka_unit_test(test_extended_sections),
 		cmocka_unit_test(test_relocations),
+		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_packed_names),
 		cmocka_unit_test(test_program_headers),
