@@ -32,12 +32,12 @@ enum methods_wait {
 
 struct capture_calls; /* those that were started here and run: capture_calls.h */
 
-/* When users last had a segment closed; those of whom it is longest ago are forgotten. */
+/* When users may have a segment closed again; who has waited longest is forgotten. */
 #define METHODS_ROTATIONS 64
 struct methods_rotations {
 	struct {
 		uid_t uid;
-		uint64_t at_ns; /* 0: never */
+		uint64_t again_ns; /* 0: has not asked yet */
 	} last[METHODS_ROTATIONS];
 };
 

@@ -186,46 +186,49 @@ reaches_active(struct archive *a, uint64_t until_s)
 	return reaches;
 }
 
-/* When this user last had a segment closed, or the place of whoever did so longest ago. */
+/* This user's place, or that of whoever may ask again first. */
 static size_t
 rotation_of(const struct methods_rotations *r, uid_t uid)
 {
-	size_t oldest = 0;
+	size_t first = 0;
 
 	for (size_t i = 0; i < METHODS_ROTATIONS; i++) {
-		if (r->last[i].at_ns && r->last[i].uid == uid)
+		if (r->last[i].again_ns && r->last[i].uid == uid)
 			return i;
-		if (r->last[i].at_ns < r->last[oldest].at_ns)
-			oldest = i;
+		if (r->last[i].again_ns < r->last[first].again_ns)
+			first = i;
 	}
-	return oldest;
+	return first;
 }
 
 /*
- * Each segment begins with a snapshot, and max_segments counts segments whatever is in them:
- * who has them closed in quick succession pushes out the history. That is for root to do. Each
- * member's time is its own, so that none keeps the others from keeping.
+ * Each segment begins with a snapshot, which has the maps of everybody, and max_segments counts
+ * segments whatever is in them: who has them closed in quick succession pushes out the history.
+ * That is for root to do. A member waits until sideband_share has room for the snapshot, and
+ * for ROTATE_AGAIN_NS. Each member's time is its own, so that none keeps the others from
+ * keeping.
  */
 static int
 rotate_for(struct method_call *call, struct session_error *error)
 {
 	struct methods_rotations *r = call->rotations;
 	size_t i = rotation_of(r, call->uid);
-	uint64_t again_ns = r->last[i].at_ns + ROTATE_AGAIN_NS;
+	uint64_t again_ns = r->last[i].again_ns, state_ns;
+	int n;
 
-	if (call->access < METHODS_ROOT) {
-		if (r->last[i].at_ns && call->now_ns < again_ns)
-			return session_fail(
-				error, -EAGAIN,
-				"a segment was closed on request of uid %u just now; "
-				"members may ask again in %u s",
-				(unsigned int)r->last[i].uid,
-				(unsigned int)((again_ns - call->now_ns + SECOND_NS - 1) /
-					       SECOND_NS));
-		r->last[i].uid = call->uid;
-		r->last[i].at_ns = call->now_ns;
-	}
-	return streams_rotate(call->context->streams, error);
+	if (call->access >= METHODS_ROOT)
+		return streams_rotate(call->context->streams, &state_ns, error);
+	if (call->now_ns < again_ns)
+		return session_fail(error, -EAGAIN,
+				    "a segment was closed on request of uid %u not long ago; "
+				    "members may ask again in %" PRIu64 " s",
+				    (unsigned int)r->last[i].uid,
+				    (again_ns - call->now_ns + SECOND_NS - 1) / SECOND_NS);
+	n = streams_rotate(call->context->streams, &state_ns, error);
+	r->last[i].uid = call->uid;
+	r->last[i].again_ns =
+		call->now_ns + (state_ns > ROTATE_AGAIN_NS ? state_ns : ROTATE_AGAIN_NS);
+	return n;
 }
 
 static void

@@ -34,19 +34,26 @@ running(struct base_stream *b, struct session_error *error)
 }
 
 int
-base_stream_rotate(struct base_stream *b, struct session_error *error)
+base_stream_rotate(struct base_stream *b, uint64_t *ret_state_ns, struct session_error *error)
 {
 	struct session *s = running(b, error);
+	uint64_t share = b->share;
+	struct session_stats begun;
 	struct io_sink *sink;
 	int r;
 
+	*ret_state_ns = 0;
 	if (!s)
 		return -EAGAIN;
 	r = base_stream_segment(b, &sink, error);
 	if (r == 0)
 		r = session_rotate(s, sink, error);
-	if (r >= 0)
-		b->rotated_ns = host_now_ns();
+	if (r < 0)
+		return r;
+	b->rotated_ns = host_now_ns();
+	session_stats(s, &begun);
+	if (share)
+		*ret_state_ns = begun.file_bytes * SECOND_NS / share;
 	return r;
 }
 
@@ -55,6 +62,7 @@ static int
 base_chores_look(struct base_stream *b, struct session_error *error)
 {
 	struct session *s;
+	uint64_t state_ns;
 	int r;
 
 	archive_look(b->archive, &b->sight);
@@ -69,7 +77,7 @@ base_chores_look(struct base_stream *b, struct session_error *error)
 		return 0;
 	if (r < 0 && b->sight.astray)
 		return r;
-	return base_stream_rotate(b, error);
+	return base_stream_rotate(b, &state_ns, error);
 }
 
 static int
@@ -120,13 +128,15 @@ run_rotation(struct chore *one)
 	struct base_stream *b = c->stream;
 	struct session *s = running(b, &c->error);
 	struct session_stats now;
+	uint64_t state_ns;
 
 	c->result = -EAGAIN;
 	if (!s)
 		return;
 	session_stats(s, &now);
 	/* Another chore may have had the same thought. */
-	c->result = b->for_refusal && !now.refused ? 0 : base_stream_rotate(b, &c->error);
+	c->result = b->for_refusal && !now.refused ? 0
+						   : base_stream_rotate(b, &state_ns, &c->error);
 }
 
 static void

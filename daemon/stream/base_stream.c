@@ -46,18 +46,23 @@ session_free(struct base_session *s)
 	free(s);
 }
 
-/* Bytes a second of side-band. */
+/* Bytes a second that sideband_share is. */
 static uint64_t
-sideband_rate(const struct base_stream *b, const struct config *c)
+share_rate(const struct base_stream *b, const struct config *c)
 {
 	struct archive_usage u;
 
 	archive_usage(b->archive, &u);
 	if (!c->sideband_share)
 		return 0;
-	return ((uint64_t)((double)u.max_use * c->sideband_share / CONFIG_PERCENT_ALL / 3600) >>
-		b->sideband_halved) +
-		1;
+	return (uint64_t)((double)u.max_use * c->sideband_share / CONFIG_PERCENT_ALL / 3600) + 1;
+}
+
+/* Bytes a second of side-band. */
+static uint64_t
+sideband_rate(const struct base_stream *b, uint64_t share)
+{
+	return share ? (share >> b->sideband_halved) + 1 : 0;
 }
 
 static uint64_t
@@ -92,7 +97,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.block_age_ns = c->block_age,
 		.out_fd = -1,
 		.suspend_on_full = true,
-		.sideband_bytes_per_s = sideband_rate(s->stream, c),
+		.sideband_bytes_per_s = sideband_rate(s->stream, share_rate(s->stream, c)),
 		.state_bytes = state_bytes(s->stream),
 		.cmdline = "spoord",
 		.writer = "spoord " SPOOR_VERSION,
@@ -340,8 +345,10 @@ tell_news(const struct base_stream *b)
 static void
 follow_sideband(struct base_stream *b)
 {
-	uint64_t rate = sideband_rate(b, b->config);
+	uint64_t rate;
 
+	b->share = share_rate(b, b->config);
+	rate = sideband_rate(b, b->share);
 	if (rate == b->sideband)
 		return;
 	b->sideband = rate;
@@ -445,6 +452,7 @@ base_stream_open(const struct config *c, struct archive *a, struct chores *chore
 	b->chores = chores;
 	b->wake_fd = wake_fd;
 	b->hz = c->frequency;
+	b->share = share_rate(b, c);
 	base_chores_init(b);
 	LIST_INIT(&b->ending);
 	host_boot_id(b->boot_id);

@@ -50,8 +50,10 @@ void base_stream_set_sideband(struct base_stream *b, unsigned int halved);
 /*
  * In a chore only. Now, and done when they return. -EAGAIN while nothing is being recorded.
  * asked_ns (CLOCK_MONOTONIC): a sync that began after that is as good.
+ * *ret_state_ns: how long sideband_share takes to have room for the bytes that the segment begins
+ * with; 0 without a limit, and when there is no new segment.
  */
-int base_stream_rotate(struct base_stream *b, struct session_error *error);
+int base_stream_rotate(struct base_stream *b, uint64_t *ret_state_ns, struct session_error *error);
 int base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error);
 
 /* Of all sessions since base_stream_open(); file_bytes and what follows of the present one. */

@@ -56,6 +56,7 @@ struct base_stream {
 	uint64_t written, file_bytes;	  /* all bytes; of the current file when last asked */
 	bool suspended;			  /* said so */
 	uint64_t sideband;		  /* bytes a second, as the session knows it */
+	_Atomic uint64_t share;		  /* and as configured; 0: no limit */
 	unsigned int sideband_halved;	  /* by the governor, so often */
 
 	struct base_session *next; /* of a reload: comes when it records */

@@ -245,9 +245,9 @@ streams_reloaded(struct streams *s, struct session_error *error)
 }
 
 int
-streams_rotate(struct streams *s, struct session_error *error)
+streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *error)
 {
-	return base_stream_rotate(s->base, error);
+	return base_stream_rotate(s->base, ret_state_ns, error);
 }
 
 int

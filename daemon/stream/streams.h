@@ -52,7 +52,7 @@ int streams_reload(struct streams *s, const struct config *c, struct session_err
 int streams_reloaded(struct streams *s, struct session_error *error);
 
 /* In a chore only; as of base_stream.h. */
-int streams_rotate(struct streams *s, struct session_error *error);
+int streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *error);
 int streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error);
 
 struct streams_status {

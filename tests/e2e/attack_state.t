@@ -7,7 +7,13 @@
 . "$TOP/tests/daemon.sh"
 . "$TOP/tests/attack.sh"
 
+member_rotates()
+{
+	setpriv --reuid=65000 --regid=65000 --groups=0 "$TMP/bin/spoorctl" --socket "$socket" rotate
+}
+
 need_attacks
+cp "$BUILD/spoorctl" bin
 attacked "max_use = 1G"
 busy first 1000
 history_begin
@@ -23,6 +29,12 @@ ok "a segment ends" ask 20 rotate
 busy hit 8000
 in_range "$(($(status archive_bytes) - before))" 0 40000000 "the next one begins with 32 MiB at most"
 in_range "$(($(status segments) - segments))" 1 2 "and is not full with that"
+# Half of 1 GiB an hour are 149 KB a second.
+ok "a member has one ended" member_rotates
+exits 1 "another one has to wait" member_rotates
+wait_s=$(sed -n 's/.*again in \([0-9]*\) s.*/\1/p' err)
+in_range "${wait_s:-0}" 100 240 "for what that began with, by sideband_share" || diag_file err
+ok "root does not" ask 20 rotate
 attack_end
 hold_watched "spoord"
 ok "sync" ask 10 sync

@@ -44,7 +44,8 @@ static struct fake {
 	size_t files;	   /* in the archive */
 	uint64_t active_s; /* when the last of them, being written, was begun; 0: none is */
 	uint64_t next_id;
-	uint64_t now_ns; /* of the calls */
+	uint64_t now_ns;   /* of the calls */
+	uint64_t state_ns; /* that sideband_share takes for what a segment begins with */
 	struct methods_rotations rotated;
 	int held, begun; /* pipes: syncs write to begun, then wait for a byte of held; 0: none */
 	struct fake_capture captures[FAKE_CAPTURES];
@@ -135,9 +136,10 @@ fake_session(struct session_error *error)
 }
 
 int
-streams_rotate(struct streams *s, struct session_error *error)
+streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *error)
 {
 	(void)s;
+	*ret_state_ns = fake.state_ns;
 	fake.rotations++;
 	return fake_session(error);
 }

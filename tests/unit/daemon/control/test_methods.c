@@ -589,6 +589,40 @@ members_do_not_rotate_the_history_away(void **state)
 	assert_int_equal(fake.rotations, 2 + METHODS_ROTATIONS);
 }
 
+/* A segment begins with the state of the host, which has the maps of everybody. */
+static void
+members_wait_for_the_state_of_their_segments(void **state)
+{
+	struct method_call call;
+	json_t *message;
+
+	fake.now_ns = UINT64_C(100000000000);
+	fake.files = 1;
+	fake.active_s = 1;
+	fake.state_ns = UINT64_C(53000000000);
+	assert_true(is_good(call_member("Rotate", "")));
+	fake.now_ns += UINT64_C(52000000001);
+	call = call_member("Keep", "\"from_s\":1");
+	message = json_object_get(call.parameters, "message");
+	assert_non_null(message);
+	assert_non_null(strstr(json_string_value(message), "uid 1000"));
+	assert_non_null(strstr(json_string_value(message), "again in 1 s"));
+	assert_true(is_error(call, METHODS_INTERFACE ".Failed", NULL));
+	/* Others, and root as often as it likes. */
+	assert_true(is_good(call_user(1001, "Rotate", "")));
+	assert_true(is_good(call_root("Rotate", "")));
+	assert_true(is_good(call_root("Rotate", "")));
+	/* What is to be paid for is what this one's last segment began with. */
+	fake.now_ns += UINT64_C(999999999);
+	fake.state_ns = UINT64_C(500000000);
+	assert_true(is_good(call_member("Keep", "\"from_s\":1")));
+	fake.now_ns += UINT64_C(9999999999);
+	assert_true(is_error(call_member("Rotate", ""), METHODS_INTERFACE ".Failed", NULL));
+	fake.now_ns++;
+	assert_true(is_good(call_member("Rotate", "")));
+	assert_int_equal(fake.rotations, 6);
+}
+
 static void
 long_lists_come_in_parts(void **state)
 {
@@ -664,6 +698,7 @@ main(void)
 		TEST(captures_end_as_they_should),
 		TEST(keeping_closes_the_segment_concerned),
 		TEST(members_do_not_rotate_the_history_away),
+		TEST(members_wait_for_the_state_of_their_segments),
 		TEST(long_lists_come_in_parts),
 		TEST(vacuum_needs_a_limit),
 		TEST(failures_are_told),
