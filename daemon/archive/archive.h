@@ -41,7 +41,8 @@ void archive_reload(struct archive *a, const struct config *c);
 /*
  * A new active segment and its sink. realtime_ns: now, for the name. The sink's write() is
  * -ENOSPC when the bounds leave no room: cut() and try again later. close() seals it: rename,
- * then sync of the directory. An empty one is removed instead.
+ * then sync of the directory. An empty one is removed instead. Where no inode is free, the oldest
+ * file makes way for it.
  */
 int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
 		    struct io_sink **ret, struct archive_error *error);

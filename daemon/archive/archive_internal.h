@@ -166,7 +166,7 @@ uint64_t archive_fs_free(const struct archive *a);
  * 0, -ENOSPC.
  */
 int archive_room(struct archive *a, uint64_t need, bool capturing);
-/* The file system refuses (a quota) whatever it says is free: gives up that much. */
+/* The file system refuses (a quota, no inode) whatever it says is free: gives up that much. */
 void archive_give_up(struct archive *a, uint64_t need);
 /* All limits, now; of age only while the clock is not doubted. */
 void archive_enforce(struct archive *a, uint64_t now_s);

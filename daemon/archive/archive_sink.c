@@ -239,6 +239,11 @@ open_sink(struct archive *a, struct archive_sink *s, mode_t mode, const char *di
 	if (error)
 		return error;
 	s->fd = create(s, mode, dir, stem);
+	/* Of inodes nothing is kept free: the oldest file gives its own. Captures push out no segment. */
+	if (s->kind == RETENTION_SEGMENT && (s->fd == -ENOSPC || s->fd == -EDQUOT)) {
+		archive_give_up(a, 1);
+		s->fd = create(s, mode, dir, stem);
+	}
 	if (s->fd < 0)
 		return s->fd;
 	/* Of its own: the archive's may be another one by the time it is sealed. */

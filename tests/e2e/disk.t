@@ -189,4 +189,39 @@ limited()
 config 4M
 sed -i 's/^segment_size = .*/segment_size = 512K/; s/^segment_age = .*/segment_age = 1h/' spoord.conf
 with_disk 4096 limited
+
+recorded() # by this daemon
+{
+	samples_over 0 && suspended false
+}
+
+# Inodes that somebody else takes: the oldest segment gives its own for the next one.
+without_inodes()
+{
+	local n
+
+	mkdir -m 750 "$disk/archive"
+	start
+	wait_for 20 samples_over 0 || fail "it starts"
+	for n in 1 2 3 4 5; do
+		ctl rotate
+	done
+	mount -o remount,nr_inodes=$(($(df --output=iused "$disk" | tail -n 1))) "$disk" || bail "remount"
+	nok "no inode is free" touch "$disk/one"
+	is "$(status segments)" 5 "the history has five segments"
+	ok "another one is begun" ctl rotate
+	is "$(status segments)" 5 "one has made way for it"
+	nok "none does for a capture" ctl capture --duration 100ms
+	is "$(status segments)" 5 "of whoever asks"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	start
+	ok "a new start records" wait_for 10 recorded
+	is "$(status segments)" 5 "where one has made way, too"
+	is "$(status warnings)" "[]" "without a complaint"
+	stop
+	is $? 0 "it ends in order"
+	is "$(read_archive)" "" "all of it reads"
+}
+with_disk 4096 without_inodes
 done_testing
