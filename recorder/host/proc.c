@@ -123,19 +123,16 @@ proc_tgid(pid_t tid)
 
 /* 0, -ESRCH: there is no such process; -errno: the kernel cannot tell (before Linux 6.13). */
 static int
-pidfd_owner(pid_t pid, uid_t *ret)
+pidfd_look(pid_t pid, struct pidfd_info *ret)
 {
-	struct pidfd_info info = { .mask = PIDFD_INFO_CREDS };
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), rc;
 
 	if (fd < 0)
 		return -errno;
-	rc = ioctl(fd, PIDFD_GET_INFO, &info) < 0 ? -errno : 0;
+	*ret = (struct pidfd_info){ .mask = PIDFD_INFO_CREDS };
+	rc = ioctl(fd, PIDFD_GET_INFO, ret) < 0 ? -errno : 0;
 	(void)close(fd);
-	if (rc == 0 && !(info.mask & PIDFD_INFO_CREDS))
-		rc = -ESRCH;
-	*ret = info.ruid;
-	return rc;
+	return rc == 0 && !(ret->mask & PIDFD_INFO_CREDS) ? -ESRCH : rc;
 }
 
 /*
@@ -164,8 +161,9 @@ directory_owner(pid_t pid, uid_t *ret)
 int
 proc_owner(pid_t pid, uid_t *ret)
 {
-	uid_t uid;
-	int rc = pidfd_owner(pid, &uid);
+	struct pidfd_info info = { 0 };
+	int rc = pidfd_look(pid, &info);
+	uid_t uid = info.ruid;
 
 	if (rc < 0 && rc != -ESRCH)
 		rc = directory_owner(pid, &uid);
@@ -480,66 +478,78 @@ not_found(const struct scan *s, int error)
 	return -ESRCH;
 }
 
-struct process_stat {
-	char state;
-	int ppid, threads;
-	unsigned long vm_bytes;
+struct process_look {
+	uint32_t uid;
+	long long ppid;
+	bool zombie; /* with all its threads */
+	bool maps;   /* it may have some */
 };
 
-/* Neither takes a lock that the task can hold for long, nor has its groups. 0, -errno. */
-static int
-stat_read(pid_t pid, struct process_stat *ret)
+/* Has it memory? /proc/PID/stat would wait for a task that is in an exec. */
+static bool
+has_memory(pid_t pid)
 {
-	char path[64], text[2048];
-	const char *at;
+	char path[64], text[128];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	return text_read(AT_FDCWD, path, text, sizeof(text)) > 0 && strncmp(text, "0 ", 2) != 0;
+}
+
+/* Waits for nobody, and reads the groups only where it must. 0, -errno. */
+static int
+process_look(pid_t pid, struct process_look *ret)
+{
+	struct pidfd_info info;
+	char text[2048];
+	long long uid;
 	ssize_t n;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	n = text_read(AT_FDCWD, path, text, sizeof(text));
+	if (has_memory(pid) && pidfd_look(pid, &info) == 0) {
+		*ret = (struct process_look){ subuid_first(info.ruid), info.ppid, false, true };
+		return 0;
+	}
+	n = status_read(pid, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
-	/* The name is in parentheses, and may have some. */
-	at = strrchr(text, ')');
-	if (!at ||
-	    sscanf(at,
-		   ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d "
-		   "%*u %lu",
-		   &ret->state, &ret->ppid, &ret->threads, &ret->vm_bytes) != 4)
-		return -EIO;
+	uid = status_number(text, "\nUid:");
+	ret->uid = uid < 0 ? TASK_USER_UNKNOWN : subuid_first((uid_t)uid);
+	ret->ppid = status_number(text, "\nPPid:");
+	ret->zombie = strstr(text, "\nState:\tZ");
+	/* A kernel thread has no memory: its maps are not worth opening. */
+	ret->maps = ret->zombie || (size_t)n == sizeof(text) - 1 || strstr(text, "\nVmSize:");
+	ret->zombie &= strstr(text, "\nThreads:\t1\n") != NULL;
 	return 0;
 }
 
 static int
 process_scan(struct scan *s, pid_t pid)
 {
-	struct process_stat stat;
-	bool maps_done = false;
+	struct process_look look;
 	struct dirent *e;
 	char path[64];
+	bool maps_done;
 	pid_t tid;
 	DIR *d;
 	int rc;
 
-	rc = stat_read(pid, &stat);
+	rc = process_look(pid, &look);
 	if (rc < 0)
 		return not_found(s, rc);
 	/* One that has ended is no task any more, although its parent has not heard of it. */
-	if (stat.state == 'Z' && stat.threads <= 1)
+	if (look.zombie)
 		return -ESRCH;
-	if (proc_owner(pid, &s->uid) < 0)
-		s->uid = TASK_USER_UNKNOWN;
+	s->uid = look.uid;
 	rc = hand_over(s, pid);
 	if (rc)
 		return rc;
 	s->aloof = is_shunned(s, pid);
 	s->stats->shunned += s->aloof;
-	/* A kernel thread has no memory: its maps are not worth opening. */
-	maps_done = stat.vm_bytes == 0 && stat.state != 'Z';
+	maps_done = !look.maps;
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	d = opendir(path);
 	if (!d)
 		return not_found(s, -errno);
-	rc = thread_scan(s, dirfd(d), pid, pid, stat.ppid, &maps_done);
+	rc = thread_scan(s, dirfd(d), pid, pid, look.ppid < 0 ? 0 : look.ppid, &maps_done);
 	while (!rc && (e = readdir(d))) {
 		tid = pid_of_name(e->d_name);
 		if (!tid || tid == pid)
