@@ -25,7 +25,7 @@ need_attacks()
 	need_record_all
 	mkdir bin "$archive"
 	chmod 711 "$TMP"
-	cp "$FIXTURES"/{burn,silent_fs,silent_user,map_flood,cgroup_flood} bin || bail "no fixtures"
+	cp "$FIXTURES"/{burn,silent_fs,silent_user,map_flood,cgroup_flood,many_groups} bin || bail "no fixtures"
 	at_exit attack_end
 	at_exit watch_end
 	limit_memory
@@ -217,6 +217,11 @@ attack_state() # 8,100 maps of 300 files with long names, which 61 processes hav
 attack_history() # 300 files with long names are mapped on and on
 {
 	flood "${attackers[3]}" 300 0 1 0
+}
+
+attack_groups() # 100 processes with 65,536 groups each map new files
+{
+	begin 0 bin/many_groups "${attackers[0]}" 100 600
 }
 
 attack_storm() # processes that fork and execute

@@ -10,7 +10,7 @@
 seconds=${ATTACK_SECONDS:-3600}
 attacks=("attack_silent_fs open" "attack_silent_fs open,read,getattr,lookup" "attack_silent_fs late,open"
 	"attack_passers_by 2" attack_stuck_exec attack_maps attack_forks attack_cgroups attack_state
-	attack_captures attack_history attack_storm)
+	attack_captures attack_history attack_storm attack_groups)
 
 attack_captures() # as many as there may be, each with a picture of a host with very many maps
 {
