@@ -39,11 +39,6 @@
 #define BLOCK_HEADER_BYTES_MAX 512 /* bounds what a false header can cost a reader */
 #define BLOCK_SYNC "\xf0spB\r\n\x1a\xb5"
 #define BLOCK_RAW_MAX (64u << 20) /* bomb guard: no writer makes a payload near it */
-/*
- * Records of a RECORDS or STATE block, unpacked and undone of columns: of columns a few bytes say any
- * number of them. Writers close a block at 1 MiB; after a failed write it takes what is left of a call.
- */
-#define BLOCK_RECORDS_MAX (2u << 20)
 #define FILE_ID_BYTES 16
 
 /* number, name, text */
