@@ -84,6 +84,8 @@ block_header_decode(struct span s, const uint8_t file_id[FILE_ID_BYTES], struct 
 	/* A payload that compression did not shrink is stored: it is never the longer one. */
 	if (h.raw_length > BLOCK_RAW_MAX || h.stored_length > h.raw_length)
 		return -FMT_E_TOO_BIG;
+	if (h.type == BLOCK_RECORDS && h.raw_length > BLOCK_RECORDS_MAX)
+		return -FMT_E_TOO_BIG;
 	if ((h.flags & BLOCK_F_STORED) && h.stored_length != h.raw_length)
 		return -FMT_E_TOO_BIG;
 	*ret = h;

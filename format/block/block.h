@@ -39,6 +39,11 @@
 #define BLOCK_HEADER_BYTES_MAX 512 /* bounds what a false header can cost a reader */
 #define BLOCK_SYNC "\xf0spB\r\n\x1a\xb5"
 #define BLOCK_RAW_MAX (64u << 20) /* bomb guard: no writer makes a payload near it */
+/*
+ * Records of a RECORDS block, unpacked and undone of columns: in columns a few bytes can stand for any
+ * number of records. Writers close a block at 1 MiB; a block whose write failed grows by one more call.
+ */
+#define BLOCK_RECORDS_MAX (2u << 20)
 #define FILE_ID_BYTES 16
 
 /* number, name, text */

@@ -117,7 +117,7 @@ undo_encoding(struct recording_reader *r, const struct block_header *h, struct s
 	if (h->encoding != BLOCK_COLUMNAR || r->keep_columns)
 		return 1;
 	buf_clear(&r->records);
-	error = columns_decode(*payload, h->records, BLOCK_RAW_MAX, &r->records, NULL);
+	error = columns_decode(*payload, h->records, BLOCK_RECORDS_MAX, &r->records, NULL);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
 	*payload = buf_span(&r->records);

@@ -224,7 +224,7 @@ take_columns(struct record_stream *s, struct batch *b, const struct block *block
 	b->len = b->nr = b->nr_marks = 0;
 	buf_init(&records);
 	if (!error)
-		error = columns_decode(block->payload, block->header.records, BLOCK_RAW_MAX,
+		error = columns_decode(block->payload, block->header.records, BLOCK_RECORDS_MAX,
 				       &records, NULL);
 	if (!error)
 		error = take_bytes(s, b, buf_span(&records));

@@ -208,7 +208,7 @@ recording_writer_records(struct recording_writer *w, struct span records, uint64
 	if (w->error)
 		return recording_blocks_sticky(w, where);
 	/* Room first: from here on no record may be refused for want of memory. */
-	if (records.len > BLOCK_RAW_MAX - w->options.block_bytes)
+	if (records.len > BLOCK_RECORDS_MAX - w->options.block_bytes)
 		return fmt_fail(where, FMT_E_TOO_BIG, w->size, "%zu bytes of records in one call",
 				records.len);
 	if (!buf_reserve(&w->sideband.records, records.len) ||
@@ -417,8 +417,8 @@ setup(struct recording_writer *w)
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	if (w->options.block_bytes == 0)
 		w->options.block_bytes = RECORDING_BLOCK_BYTES;
-	if (w->options.block_bytes > BLOCK_RAW_MAX / 2)
-		w->options.block_bytes = BLOCK_RAW_MAX / 2;
+	if (w->options.block_bytes > BLOCK_RECORDS_MAX / 2)
+		w->options.block_bytes = BLOCK_RECORDS_MAX / 2;
 	if (w->options.index_every == 0)
 		w->options.index_every = INDEX_EVERY_DEFAULT;
 	if (w->options.index_every > INDEX_EVERY_MAX)

@@ -61,6 +61,7 @@ int recording_writer_open(struct io_sink *sink, const struct recording_meta *met
  * 0: all of them are in the open block or on disk, also when writing a full block has just
  * failed (the error is then what the next call says). Negative: none was taken; only with
  * -FMT_E_CORRUPT (framing: nobody can know where the next record begins) those before it were.
+ * -FMT_E_TOO_BIG: more than 1 MiB in one call, which a failed write could leave in one block.
  */
 int recording_writer_records(struct recording_writer *w, struct span records, uint64_t *ret_bad,
 			     struct fmt_where *where);

@@ -157,7 +157,8 @@ int
 stream_columns_take(struct record_stream *s, struct batch *b, const struct block *block)
 {
 	struct taking t = { .stream = s, .batch = b };
-	int r = columns_view_open(block->payload, block->header.records, BLOCK_RAW_MAX, &b->view);
+	int r = columns_view_open(block->payload, block->header.records, BLOCK_RECORDS_MAX,
+				  &b->view);
 
 	if (r == 0)
 		r = settle_sources(stream_events(s), b);

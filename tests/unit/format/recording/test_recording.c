@@ -11,6 +11,7 @@
 
 #include "format/block/recording_header.h"
 #include "format/bytes/crc32c.h"
+#include "format/columns/columns.h"
 #include "format/recording/record_stream.h"
 
 #include <setjmp.h>
@@ -628,7 +629,7 @@ static void
 test_headers_that_lie(void **state)
 {
 	struct recording_meta *meta = maker_meta(1);
-	struct block_header h = { .type = BLOCK_RECORDS, .flags = BLOCK_F_STORED };
+	struct block_header h = { .type = BLOCK_KSYMS, .flags = BLOCK_F_STORED };
 	struct outcome o;
 	struct buf b;
 
@@ -648,6 +649,78 @@ test_headers_that_lie(void **state)
 	assert_int_equal(o.seen, 0);
 	recording_meta_free(meta);
 	buf_done(&b);
+}
+
+/* Records that a reader finds in a file of one block with n samples that are all the same. */
+static uint32_t
+records_of_one_block(uint32_t n, bool columnar, bool by_columns)
+{
+	struct recording_meta *meta = maker_meta(1);
+	struct columns_encoder *encoder = columns_encoder_new();
+	struct block_header h = { .type = BLOCK_RECORDS,
+				  .flags = BLOCK_F_STORED | BLOCK_F_CRITICAL,
+				  .encoding = columnar ? BLOCK_COLUMNAR : BLOCK_VERBATIM,
+				  .records = n,
+				  .samples = n,
+				  .t_min = 10,
+				  .t_max = 10,
+				  .complete = 10 };
+	uint8_t header[BLOCK_HEADER_BYTES];
+	struct recording_reader *r;
+	struct stream_record rec;
+	struct record_stream *s;
+	struct buf b, records;
+	uint32_t found;
+	size_t start;
+
+	buf_init(&b);
+	buf_init(&records);
+	for (uint32_t i = 0; i < n; i++)
+		maker_sample(&records, 0, 10, 1);
+	buf_append(&b, whole.file.p, whole.header_end);
+	h.offset = start = b.len;
+	buf_zero(&b, sizeof(header));
+	if (columnar)
+		assert_int_equal(columns_encode(encoder, meta->events, buf_span(&records), &b), 0);
+	else
+		buf_append(&b, records.p, records.len);
+	h.raw_length = h.stored_length = (uint32_t)(b.len - start - sizeof(header));
+	h.payload_crc = crc32c(0, b.p + start + sizeof(header), h.raw_length);
+	block_header_encode(&h, meta->file_id, header);
+	memcpy(b.p + start, header, sizeof(header));
+	assert_int_equal(recording_reader_open(io_source_memory(b.p, b.len), &r, NULL), 0);
+	assert_int_equal(record_stream_open(r, &s), 0);
+	if (by_columns)
+		record_stream_columns(s, NULL, NULL);
+	while (record_stream_next(s, &rec, NULL) > 0)
+		;
+	found = (uint32_t)record_stream_stats(s)->by_type[REC_SAMPLE];
+	record_stream_close(s);
+	recording_reader_close(r);
+	columns_encoder_free(encoder);
+	recording_meta_free(meta);
+	buf_done(&records);
+	buf_done(&b);
+	return found;
+}
+
+/* A few bytes can be columns of any number of records: a block has two MiB at most. */
+static void
+test_many_records(void **state)
+{
+	uint32_t bytes, most;
+	struct buf one;
+
+	buf_init(&one);
+	maker_sample(&one, 0, 10, 1);
+	bytes = (uint32_t)one.len;
+	buf_done(&one);
+	most = (2u << 20) / bytes;
+	for (int columnar = 0; columnar < 2; columnar++)
+		for (int by_columns = 0; by_columns < 2; by_columns++) {
+			assert_int_equal(records_of_one_block(most, columnar, by_columns), most);
+			assert_int_equal(records_of_one_block(most + 1, columnar, by_columns), 0);
+		}
 }
 
 static void
@@ -793,6 +866,7 @@ main(void)
 		cmocka_unit_test(test_longer_block_header),
 		cmocka_unit_test(test_not_a_recording),
 		cmocka_unit_test(test_headers_that_lie),
+		cmocka_unit_test(test_many_records),
 		cmocka_unit_test(test_garbage_is_linear),
 		cmocka_unit_test(test_live_file),
 		cmocka_unit_test(test_want),
