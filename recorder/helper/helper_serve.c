@@ -11,7 +11,7 @@
 #include "format/record/perf_record.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
-#include "recorder/host/proc.h"
+#include "recorder/host/proc_look.h"
 #include "recorder/host/task_users.h"
 
 #define PART_BYTES (HELPER_MESSAGE_MAX / 2 - sizeof(struct helper_part))
@@ -116,7 +116,7 @@ peer_user(const struct shunned *s, pid_t peer)
 {
 	uid_t uid;
 
-	if (!shunned_any(s, SHUNNED_USER, host_now_ns()) || proc_owner(peer, &uid) < 0)
+	if (!shunned_any(s, SHUNNED_USER, host_now_ns()) || proc_look_owner(peer, &uid) < 0)
 		return 0;
 	return uid;
 }

@@ -6,24 +6,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <linux/pidfd_info.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
-#include <bsd/string.h>
 
 #include "format/model/task_model.h"
 #include "format/record/record_build.h"
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
+#include "recorder/host/proc_look.h"
 #include "recorder/host/shunned.h"
-#include "recorder/host/subuid.h"
 #include "recorder/host/task_users.h"
 
 #define MAPS_BYTES (1u << 16) /* of maps read at once; a line has at most 4 * PATH_MAX */
@@ -68,108 +65,6 @@ too_much(const struct scan *s)
 {
 	return s->process_map_bytes >
 		(s->map_bytes > PROC_SCAN_BYTES ? PROC_MAPS_BYTES_CROWDED : PROC_MAPS_BYTES);
-}
-
-/* --- small files ----------------------------------------------------------------------------- */
-
-/* Reads a small file whole, as a string. Bytes, or -errno. */
-static ssize_t
-text_read(int dirfd, const char *path, char *to, size_t cap)
-{
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, to, cap - 1);
-	if (n < 0)
-		n = -errno;
-	(void)close(fd);
-	if (n >= 0)
-		to[n] = '\0';
-	return n;
-}
-
-/* The number after "\nKey:" in the text of a status file; -1. */
-static long long
-status_number(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at ? strtoll(at + strlen(key), NULL, 10) : -1;
-}
-
-/* Neither takes a lock that the task can hold for long, as its maps do. */
-static ssize_t
-status_read(pid_t tid, char *to, size_t cap)
-{
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	return text_read(AT_FDCWD, path, to, cap);
-}
-
-pid_t
-proc_tgid(pid_t tid)
-{
-	char text[2048];
-	long long tgid;
-
-	if (status_read(tid, text, sizeof(text)) < 0)
-		return -ESRCH;
-	tgid = status_number(text, "\nTgid:");
-	return tgid > 0 ? (pid_t)tgid : -ESRCH;
-}
-
-/* 0, -ESRCH: there is no such process; -errno: the kernel cannot tell (before Linux 6.13). */
-static int
-pidfd_look(pid_t pid, struct pidfd_info *ret)
-{
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0), rc;
-
-	if (fd < 0)
-		return -errno;
-	*ret = (struct pidfd_info){ .mask = PIDFD_INFO_CREDS };
-	rc = ioctl(fd, PIDFD_GET_INFO, ret) < 0 ? -errno : 0;
-	(void)close(fd);
-	return rc == 0 && !(ret->mask & PIDFD_INFO_CREDS) ? -ESRCH : rc;
-}
-
-/*
- * Of the effective user the directory is, but where the process must not be looked into it is
- * root's. Only there the status is read: it has all groups, of which there may be 65,536, and then
- * takes 20 ms.
- */
-static int
-directory_owner(pid_t pid, uid_t *ret)
-{
-	char text[2048];
-	struct stat st;
-	long long uid;
-
-	(void)snprintf(text, sizeof(text), "/proc/%d", (int)pid);
-	if (stat(text, &st) < 0)
-		return -ESRCH;
-	*ret = st.st_uid;
-	if (st.st_uid != 0)
-		return 0;
-	uid = status_read(pid, text, sizeof(text)) < 0 ? -1 : status_number(text, "\nUid:");
-	*ret = (uid_t)uid;
-	return uid < 0 ? -ESRCH : 0;
-}
-
-int
-proc_owner(pid_t pid, uid_t *ret)
-{
-	struct pidfd_info info = { 0 };
-	int rc = pidfd_look(pid, &info);
-	uid_t uid = info.ruid;
-
-	if (rc < 0 && rc != -ESRCH)
-		rc = directory_owner(pid, &uid);
-	if (rc == 0)
-		*ret = subuid_first(uid);
-	return rc < 0 ? -ESRCH : 0;
 }
 
 /* --- maps ------------------------------------------------------------------------------------ */
@@ -351,23 +246,6 @@ maps_scan(struct scan *s, int taskdir, pid_t pid, pid_t tid)
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 
-/*
- * The name as the kernel has it. For workers /proc adds what they work on ("kworker/0:1-events"),
- * which no COMM record does.
- */
-static void
-comm_clean(char *comm)
-{
-	size_t len = strlen(comm);
-
-	if (len && comm[len - 1] == '\n')
-		comm[len - 1] = '\0';
-	if (strncmp(comm, "kworker/", 8) == 0 && comm[8] != 'R')
-		comm[8 + strcspn(comm + 8, "-+")] = '\0';
-	if (strlen(comm) > 15)
-		comm[15] = '\0';
-}
-
 static int
 task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 {
@@ -377,14 +255,11 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 	bool leader = pid == tid;
 	size_t known = 0;
 	struct stat st;
-	char comm[128];
-	ssize_t n;
+	char comm[PROC_LOOK_COMM_BYTES];
 	int rc = 0;
 
-	n = text_read(taskdir, "comm", comm, sizeof(comm));
-	if (n < 0)
+	if (proc_look_comm(taskdir, comm) < 0)
 		return -ESRCH;
-	comm_clean(comm);
 	s->sid.pid = (uint32_t)pid;
 	s->sid.tid = (uint32_t)tid;
 	/* A fresh task has no maps: of one that is not asked for its own, the known ones stay. */
@@ -411,6 +286,13 @@ task_records(struct scan *s, int taskdir, pid_t pid, pid_t tid, long long ppid)
 	return rc ? -ENOMEM : 0;
 }
 
+/* A process that is gone, say, is not. */
+static bool
+is_fatal(int rc)
+{
+	return rc == -ENOMEM || rc == -EPIPE;
+}
+
 /* The maps, once for the process: of the leader, or when that has exited of another thread. */
 static int
 process_maps(struct scan *s, int taskdir, pid_t pid, pid_t tid, bool *done)
@@ -424,7 +306,7 @@ process_maps(struct scan *s, int taskdir, pid_t pid, pid_t tid, bool *done)
 	if (rc == -EACCES || rc == -EPERM)
 		s->stats->denied++;
 	*done = s->stats->maps > before;
-	return rc == -ENOMEM || rc == -EPIPE ? rc : 0;
+	return is_fatal(rc) ? rc : 0;
 }
 
 static int
@@ -478,53 +360,10 @@ not_found(const struct scan *s, int error)
 	return -ESRCH;
 }
 
-struct process_look {
-	uint32_t uid;
-	long long ppid;
-	bool zombie; /* with all its threads */
-	bool maps;   /* it may have some */
-};
-
-/* Has it memory? /proc/PID/stat would wait for a task that is in an exec. */
-static bool
-has_memory(pid_t pid)
-{
-	char path[64], text[128];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	return text_read(AT_FDCWD, path, text, sizeof(text)) > 0 && strncmp(text, "0 ", 2) != 0;
-}
-
-/* Waits for nobody, and reads the groups only where it must. 0, -errno. */
-static int
-process_look(pid_t pid, struct process_look *ret)
-{
-	struct pidfd_info info;
-	char text[2048];
-	long long uid;
-	ssize_t n;
-
-	if (has_memory(pid) && pidfd_look(pid, &info) == 0) {
-		*ret = (struct process_look){ subuid_first(info.ruid), info.ppid, false, true };
-		return 0;
-	}
-	n = status_read(pid, text, sizeof(text));
-	if (n < 0)
-		return (int)n;
-	uid = status_number(text, "\nUid:");
-	ret->uid = uid < 0 ? TASK_USER_UNKNOWN : subuid_first((uid_t)uid);
-	ret->ppid = status_number(text, "\nPPid:");
-	ret->zombie = strstr(text, "\nState:\tZ");
-	/* A kernel thread has no memory: its maps are not worth opening. */
-	ret->maps = ret->zombie || (size_t)n == sizeof(text) - 1 || strstr(text, "\nVmSize:");
-	ret->zombie &= strstr(text, "\nThreads:\t1\n") != NULL;
-	return 0;
-}
-
 static int
 process_scan(struct scan *s, pid_t pid)
 {
-	struct process_look look;
+	struct proc_look look;
 	struct dirent *e;
 	char path[64];
 	bool maps_done;
@@ -532,7 +371,7 @@ process_scan(struct scan *s, pid_t pid)
 	DIR *d;
 	int rc;
 
-	rc = process_look(pid, &look);
+	rc = proc_look_at(pid, &look);
 	if (rc < 0)
 		return not_found(s, rc);
 	/* One that has ended is no task any more, although its parent has not heard of it. */
@@ -592,13 +431,6 @@ proc_scan_process(const struct state_options *options, pid_t pid, struct buf *ou
 	return rc;
 }
 
-/* A process that is gone, say, is not. */
-static bool
-is_fatal(int rc)
-{
-	return rc == -ENOMEM || rc == -EPIPE;
-}
-
 /* Those that were asked for, each process once. */
 static int
 scan_listed(struct scan *s)
@@ -611,7 +443,7 @@ scan_listed(struct scan *s)
 	if (!pids)
 		return -ENOMEM;
 	for (size_t i = 0; i < o->nr_pids && !rc; i++) {
-		pid_t pid = proc_tgid(o->pids[i]);
+		pid_t pid = proc_look_tgid(o->pids[i]);
 		bool seen = false;
 
 		for (size_t j = 0; j < n; j++)

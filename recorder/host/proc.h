@@ -50,13 +50,4 @@ int proc_scan(const struct state_options *options, struct buf *out, struct state
 int proc_scan_process(const struct state_options *options, pid_t pid, struct buf *out,
 		      struct state_stats *stats);
 
-/*
- * Whose doing a process is: its real user, which a setuid program does not change (before Linux 6.13
- * the effective one, unless that is root), or the first of that one's range (subuid.h). 0, -ESRCH.
- */
-int proc_owner(pid_t pid, uid_t *ret);
-
-/* Process of a task; -ESRCH. */
-pid_t proc_tgid(pid_t tid);
-
 #endif

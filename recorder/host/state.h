@@ -28,7 +28,7 @@ struct state_stats;
 /* How far a scan has come. */
 struct state_part {
 	pid_t pid;    /* that is looked at next, or whose maps go on; 0: there are no more */
-	uint32_t uid; /* its user, as of proc_owner(); TASK_USER_UNKNOWN */
+	uint32_t uid; /* its user, as of proc_look_owner(); TASK_USER_UNKNOWN */
 	const struct state_stats *stats;
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "recorder/host/host.h"
-#include "recorder/host/proc.h"
+#include "recorder/host/proc_look.h"
 
 #define USERS 4096 /* processes that are remembered; a power of two */
 #define BELIEVED_NS UINT64_C(5000000000)
@@ -54,7 +54,7 @@ ask(struct task_users *u, uint32_t pid, uint32_t *ret)
 	}
 	if (u->spent_ns > SPEND_NS)
 		return false;
-	found = proc_owner((pid_t)pid, ret) == 0;
+	found = proc_look_owner((pid_t)pid, ret) == 0;
 	u->spent_ns += host_now_ns() - now_ns;
 	return found;
 }

@@ -25,6 +25,7 @@
 #include "recorder/host/host.h"
 #include "recorder/host/host_kallsyms.h"
 #include "recorder/host/proc.h"
+#include "recorder/host/proc_look.h"
 #include "recorder/host/state.h"
 
 static const struct event_attr attr = {
@@ -277,7 +278,7 @@ test_process(void **state)
 			    "second thread o");
 	assert_string_equal(task_model_map(m, (uint32_t)c.pid, c.anon)->object->path, "//anon");
 	check_maps(m, c.pid);
-	assert_int_equal(proc_tgid(c.tid), c.pid);
+	assert_int_equal(proc_look_tgid(c.tid), c.pid);
 	task_model_free(m);
 	buf_done(&b);
 
@@ -297,7 +298,7 @@ test_process(void **state)
 	b.len = 0;
 	assert_int_equal(proc_scan_process(&o, c.pid, &b, &stats), -ESRCH);
 	assert_int_equal(b.len, 0);
-	assert_int_equal(proc_tgid(c.pid), -ESRCH);
+	assert_int_equal(proc_look_tgid(c.pid), -ESRCH);
 	buf_done(&b);
 	buildid_cache_free(o.buildids);
 }
@@ -362,50 +363,6 @@ test_races(void **state)
 	waitpid(storm, NULL, 0);
 }
 
-/* A process of this user, of which only root may see more; it lives until it is killed. */
-static pid_t
-stranger(uid_t uid, bool dumpable)
-{
-	int ready[2];
-	char c;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (setresuid(uid, uid, uid) < 0)
-			_exit(1);
-		prctl(PR_SET_DUMPABLE, dumpable);
-		(void)!write(ready[1], "", 1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	return pid;
-}
-
-static void
-test_owner(void **state)
-{
-	uid_t uid;
-
-	if (getuid() != 0)
-		skip();
-	for (int dumpable = 0; dumpable < 2; dumpable++) {
-		pid_t pid = stranger(12345, dumpable);
-
-		assert_int_equal(proc_owner(pid, &uid), 0);
-		assert_int_equal(uid, 12345);
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
-		assert_int_equal(proc_owner(pid, &uid), -ESRCH);
-	}
-	assert_int_equal(proc_owner(getpid(), &uid), 0);
-	assert_int_equal(uid, getuid());
-}
-
 /* Its EXIT was told; another one does not come. */
 static void
 test_zombie(void **state)
@@ -432,7 +389,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_map_lines),   cmocka_unit_test(test_process),
 		cmocka_unit_test(test_whole_state), cmocka_unit_test(test_races),
-		cmocka_unit_test(test_owner),	    cmocka_unit_test(test_zombie),
+		cmocka_unit_test(test_zombie),
 	};
 
 	return cmocka_run_group_tests_name("proc", tests, NULL, NULL);
