@@ -14,6 +14,7 @@
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
 #include "recorder/host/task_users.h"
+#include "recorder/live/live_crowd.h"
 
 #define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
 #define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
@@ -23,8 +24,6 @@
 #define AGAIN_NS SECOND_NS /* before another helper is asked for, where there was none */
 /* CPU time of the helper in a second: a flood of files that nobody saw before costs no more. */
 #define HELPER_CPU_NS UINT64_C(100000000)
-#define CROWD_USERS 16 /* that are heard in a second, where there are too many questions */
-#define CROWD_EACH 8   /* questions of one */
 #define ANCESTORS_MAX (HELPER_PEERS_MAX - 1)
 #define A_FILE "a file that it has mapped"
 
@@ -33,12 +32,6 @@ struct given {
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	struct buildid id;
-};
-
-/* A user who asks, so to say, while there are too many questions. */
-struct asker {
-	uint32_t uid;
-	unsigned int asked; /* in this second; 0: nobody */
 };
 
 /* A file that somebody mapped. The path is its own. */
@@ -70,8 +63,7 @@ struct live_ids {
 	struct buf payload;	      /* of the next BUILDIDS block */
 	size_t nr;		      /* entries in it */
 	struct given given[GIVEN][2]; /* the later one first */
-	uint64_t crowd_ns;	      /* when the crowd's second began */
-	struct asker crowd[CROWD_USERS];
+	struct live_crowd crowd;
 };
 
 struct live_ids *
@@ -280,29 +272,13 @@ helper_spent(struct live_ids *l)
 	return cpu_ns - l->second_cpu_ns > HELPER_CPU_NS;
 }
 
-/*
- * Half of the ring, and the helper's time, go to whoever comes first. What is then left is for each
- * user a little, so that one who maps new files without end keeps no others from being heard.
- */
+/* Half of the ring, and the helper's time, go to whoever comes first; the rest is shared out. */
 static bool
 has_turn(struct live_ids *l, uint32_t uid)
 {
-	uint64_t now_ns = host_now_ns();
-	struct asker *a = l->crowd, *end = l->crowd + CROWD_USERS;
-
 	if (l->nr_asked < ASKED_MAX / 2 && !helper_spent(l))
 		return true;
-	if (now_ns - l->crowd_ns >= SECOND_NS) {
-		l->crowd_ns = now_ns;
-		memset(l->crowd, 0, sizeof(l->crowd));
-	}
-	while (a < end && a->asked && a->uid != uid)
-		a++;
-	if (a == end || a->asked == CROWD_EACH)
-		return false;
-	a->uid = uid;
-	a->asked++;
-	return true;
+	return live_crowd_turn(&l->crowd, uid, host_now_ns());
 }
 
 /* Takes the path over. What there is no room for is asked for when it is mapped again. */
@@ -315,22 +291,27 @@ live_ids_ask(struct live_ids *l, const struct wanted *w)
 	send_asked(l);
 }
 
+/* The file of this map, where it has been asked for already, or waits to be; NULL. */
+static struct wanted *
+find_wanted(struct live_ids *l, const struct buildid_map *map)
+{
+	for (size_t i = 0; i < l->nr_asked; i++)
+		if (same_file(&asked_at(l, i)->map, map))
+			return asked_at(l, i);
+	for (size_t i = 0; i < l->nr_missing; i++)
+		if (same_file(&l->missing[i].map, map))
+			return &l->missing[i];
+	return NULL;
+}
+
 static void
 ask_for(struct live_ids *l, const struct buildid_map *map)
 {
-	struct wanted w = { .map = *map };
+	struct wanted w = { .map = *map }, *known = find_wanted(l, map);
 
-	for (size_t i = 0; i < l->nr_asked; i++)
-		if (same_file(&asked_at(l, i)->map, map)) {
-			asked_at(l, i)->again_ns = map->mapped_ns;
-			return;
-		}
-	for (size_t i = 0; i < l->nr_missing; i++)
-		if (same_file(&l->missing[i].map, map)) {
-			l->missing[i].again_ns = map->mapped_ns;
-			return;
-		}
-	if (l->nr_asked == ASKED_MAX)
+	if (known)
+		known->again_ns = map->mapped_ns;
+	if (known || l->nr_asked == ASKED_MAX)
 		return;
 	/* Now: when it turns out that the file does not answer, the process may be gone. */
 	w.uid = task_users_of(l->users, l->model, (uint32_t)map->pid, map->mapped_ns);
