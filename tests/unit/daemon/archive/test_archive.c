@@ -11,11 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +23,7 @@
 #include "format/block/recording_header.h"
 #include "recorder/host/host.h"
 #include "tests/lab/archive_lab.h"
+#include "tests/lab/child_lab.h"
 
 #define NAME_OLD "20250102T030405.000000Z-abcdef01-000007"
 
@@ -100,41 +98,32 @@ test_lock_of_0_1_0(void **state)
 	lab_done(&l);
 }
 
+struct locked {
+	int fd;
+	bool file;
+};
+
+static void
+take_locks(void *arg)
+{
+	const struct locked *l = arg;
+	int file_fd = l->file ? openat(l->fd, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+	if (flock(l->fd, LOCK_EX) != 0 || (l->file && flock(file_fd, LOCK_EX) != 0))
+		_exit(1);
+}
+
 /* A child locks the directory, and, like a spoord, the file; it stays, or leaves the lock to nobody. */
 static void
 lock_in_child(const struct lab *l, bool file, bool stays, pid_t *ret_pid, int *ret_fd)
 {
-	int fd = open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ready[2];
-	char c;
+	struct locked locked = { open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), file };
 
-	assert_true(fd >= 0);
-	assert_int_equal(pipe(ready), 0);
-	*ret_pid = fork();
-	if (*ret_pid == 0) {
-		int file_fd = file ? openat(fd, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
-
-		/* A test that fails leaves nobody behind. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (flock(fd, LOCK_EX) != 0 || (file && flock(file_fd, LOCK_EX) != 0) ||
-		    write(ready[1], "", 1) != 1)
-			_exit(1);
-		while (stays)
-			pause();
-		_exit(0);
-	}
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
+	assert_true(locked.fd >= 0);
+	*ret_pid = child_lab_start(getuid(), take_locks, &locked);
 	if (!stays)
-		assert_int_equal(waitpid(*ret_pid, NULL, 0), *ret_pid);
-	*ret_fd = fd;
-}
-
-static void
-end_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+		child_lab_end(*ret_pid);
+	*ret_fd = locked.fd;
 }
 
 /* Who has locked the directory alone, whatever its user, keeps no spoord out. */
@@ -152,7 +141,7 @@ test_lock_of_nobody(void **state)
 	lab_close(&l);
 	lock_in_child(&l, true, true, &pid, &fd);
 	assert_int_equal(archive_open(l.config, &other, &error), -EBUSY);
-	end_child(pid);
+	child_lab_end(pid);
 	/* A descriptor that outlives the process: here it is ours. */
 	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
 	close(fd);
@@ -164,7 +153,7 @@ test_lock_of_nobody(void **state)
 		lab_close(&l);
 		assert_false(lab_exists(&l, ".lock"));
 		if (stays)
-			end_child(pid);
+			child_lab_end(pid);
 		close(fd);
 	}
 	lab_open(&l);

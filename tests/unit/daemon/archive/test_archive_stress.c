@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +23,7 @@
 #include "format/block/recording_header.h"
 #include "recorder/host/host.h"
 #include "tests/lab/archive_lab.h"
+#include "tests/lab/child_lab.h"
 
 #define SINKS 4
 
@@ -310,8 +309,7 @@ test_kill(void **state)
 			}
 		}
 		usleep((useconds_t)roll(5000));
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+		child_lab_end(pid);
 		kept = *sealed;
 		lab_open(&l);
 		archive_usage(l.archive, &u);

@@ -13,7 +13,6 @@
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +30,7 @@
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
 #include "recorder/host/kernel_buildid.h"
+#include "tests/lab/child_lab.h"
 #include "tests/lab/inode_lab.h"
 
 #define NOBODY 0x7ffffff0 /* no such process */
@@ -289,14 +289,6 @@ test_used_again(void **state)
 	assert_id(f, &second, 'B');
 }
 
-static void
-sleep_until_killed(void)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		pause();
-}
-
 /* What lies where this process sees nothing: through one that is there yet. */
 static void
 test_peer(void **state)
@@ -321,7 +313,7 @@ test_peer(void **state)
 		m = map_of(f->path);
 		if (write(pipes[1], &m, sizeof(m)) != sizeof(m))
 			_exit(1);
-		sleep_until_killed();
+		child_lab_sleep();
 	}
 	assert_int_equal(read(pipes[0], &m, sizeof(m)), sizeof(m));
 	m.path = f->path;
@@ -329,8 +321,7 @@ test_peer(void **state)
 	assert_none(f, &m, -ESTALE);
 	m.peer = pid;
 	assert_id(f, &m, 'P');
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_lab_end(pid);
 	close(pipes[0]);
 	close(pipes[1]);
 }
@@ -416,7 +407,7 @@ assert_instead(const struct fixture *f, enum instead instead, char letter, int e
 		m = map_instead(f, instead);
 		if (write(pipes[1], &m, sizeof(m)) != sizeof(m))
 			_exit(1);
-		sleep_until_killed();
+		child_lab_sleep();
 	}
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &m, sizeof(m)), sizeof(m));
@@ -425,8 +416,7 @@ assert_instead(const struct fixture *f, enum instead instead, char letter, int e
 	m.path = "/gone";
 	assert_int_equal(get(f, &m, &rc), letter);
 	assert_int_equal(rc, error);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_lab_end(pid);
 }
 
 /* Anybody can have a file of any inode number, and map it where another one was mapped a moment ago. */

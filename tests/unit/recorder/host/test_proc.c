@@ -27,6 +27,7 @@
 #include "recorder/host/proc.h"
 #include "recorder/host/proc_look.h"
 #include "recorder/host/state.h"
+#include "tests/lab/child_lab.h"
 
 static const struct event_attr attr = {
 	.size = 64,
@@ -98,7 +99,6 @@ test_map_lines(void **state)
 struct child {
 	pid_t pid, tid;
 	uint64_t anon;
-	int pipe;
 };
 
 static void *
@@ -112,6 +112,19 @@ thread_body(void *arg)
 	return NULL;
 }
 
+static void
+child_body(void *up)
+{
+	pthread_t t;
+	uint64_t anon;
+
+	prctl(PR_SET_NAME, "spoor child");
+	anon = (uintptr_t)mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
+	(void)!write(*(int *)up, &anon, sizeof(anon));
+	pthread_create(&t, NULL, thread_body, up);
+}
+
 static struct child
 child_start(void)
 {
@@ -119,33 +132,12 @@ child_start(void)
 	int up[2];
 
 	assert_int_equal(pipe(up), 0);
-	c.pid = fork();
-	if (c.pid == 0) {
-		pthread_t t;
-		uint64_t anon;
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "spoor child");
-		anon = (uintptr_t)mmap(NULL, 8192, PROT_READ | PROT_EXEC,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		(void)!write(up[1], &anon, sizeof(anon));
-		pthread_create(&t, NULL, thread_body, &up[1]);
-		pause();
-		_exit(0);
-	}
-	assert_true(c.pid > 0);
+	c.pid = child_lab_start(getuid(), child_body, &up[1]);
 	assert_int_equal(read(up[0], &c.anon, sizeof(c.anon)), sizeof(c.anon));
 	assert_int_equal(read(up[0], &c.tid, sizeof(c.tid)), sizeof(c.tid));
 	close(up[0]);
 	close(up[1]);
 	return c;
-}
-
-static void
-child_end(struct child *c)
-{
-	kill(c->pid, SIGKILL);
-	waitpid(c->pid, NULL, 0);
 }
 
 /* The model that the records make; checks what holds for each of them. */
@@ -294,7 +286,7 @@ test_process(void **state)
 	m = model_of(&b, now, 42);
 	check_maps(m, c.pid);
 	task_model_free(m);
-	child_end(&c);
+	child_lab_end(c.pid);
 	b.len = 0;
 	assert_int_equal(proc_scan_process(&o, c.pid, &b, &stats), -ESRCH);
 	assert_int_equal(b.len, 0);
@@ -328,7 +320,7 @@ test_whole_state(void **state)
 		assert_string_equal(task_model_map(m, TASK_PID_KERNEL, kallsyms_address(k, "_text"))
 					    ->object->path,
 				    "[kernel.kallsyms]_text");
-	child_end(&c);
+	child_lab_end(c.pid);
 	task_model_free(m);
 	buf_done(&b);
 	host_kallsyms_release(k);
@@ -359,8 +351,7 @@ test_races(void **state)
 		task_model_free(model_of(&b, 5, 7));
 		buf_done(&b);
 	}
-	kill(storm, SIGKILL);
-	waitpid(storm, NULL, 0);
+	child_lab_end(storm);
 }
 
 /* Its EXIT was told; another one does not come. */

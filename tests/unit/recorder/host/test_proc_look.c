@@ -15,29 +15,13 @@
 
 #include "recorder/host/proc_look.h"
 #include "recorder/host/subuid.h"
+#include "tests/lab/child_lab.h"
 
-/* A process of this user, of which only root may see more; it lives until it is killed. */
-static pid_t
-stranger(uid_t uid, bool dumpable)
+/* Only root may see more of a process that is not dumpable. */
+static void
+become_dumpable(void *dumpable)
 {
-	int ready[2];
-	char c;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (setresuid(uid, uid, uid) < 0)
-			_exit(1);
-		prctl(PR_SET_DUMPABLE, dumpable);
-		(void)!write(ready[1], "", 1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	return pid;
+	prctl(PR_SET_DUMPABLE, *(const int *)dumpable);
 }
 
 static void
@@ -48,12 +32,11 @@ test_owner(void **state)
 	if (getuid() != 0)
 		skip();
 	for (int dumpable = 0; dumpable < 2; dumpable++) {
-		pid_t pid = stranger(12345, dumpable);
+		pid_t pid = child_lab_start(12345, become_dumpable, &dumpable);
 
 		assert_int_equal(proc_look_owner(pid, &uid), 0);
 		assert_int_equal(uid, 12345);
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		child_lab_end(pid);
 		assert_int_equal(proc_look_owner(pid, &uid), -ESRCH);
 	}
 	assert_int_equal(proc_look_owner(getpid(), &uid), 0);
@@ -67,13 +50,8 @@ test_look(void **state)
 	const struct proc_look untouched = { .uid = 77, .ppid = 78 };
 	struct proc_look look;
 	siginfo_t info;
-	pid_t pid = fork();
+	pid_t pid = child_lab_start(getuid(), NULL, NULL);
 
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
 	assert_int_equal(proc_look_at(pid, &look), 0);
 	assert_int_equal(look.uid, subuid_first(getuid()));
 	assert_int_equal(look.ppid, getpid());

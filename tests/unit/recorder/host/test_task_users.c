@@ -6,40 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/model/task_model.h"
 #include "recorder/host/task_users.h"
+#include "tests/lab/child_lab.h"
 
 #define SECOND UINT64_C(1000000000)
 #define START (100 * SECOND)
-
-static pid_t
-child_of(uid_t uid)
-{
-	int ready[2];
-	pid_t pid;
-	char c;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (setuid(uid) < 0)
-			_exit(1);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)!write(ready[1], "", 1);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
-}
 
 static void
 test_users(void **state)
@@ -47,7 +21,7 @@ test_users(void **state)
 	struct task_users *u = task_users_new();
 	struct task_model *m = task_model_new();
 	uid_t uid = geteuid() == 0 ? 4711 : getuid();
-	pid_t pid = child_of(uid);
+	pid_t pid = child_lab_start(uid, NULL, NULL);
 	const uint32_t gone = 0x7ffffff1, its_child = 0x7ffffff2, later = 0x7ffffff3;
 	struct perf_record fork = {
 		.type = REC_FORK,
@@ -71,8 +45,7 @@ test_users(void **state)
 	assert_int_equal(task_users_of(u, m, (uint32_t)pid, START), getuid());
 	task_users_exec(u, (uint32_t)pid);
 	assert_int_equal(task_users_of(u, m, (uint32_t)pid, START), uid);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_lab_end(pid);
 	task_model_free(m);
 	task_users_free(u);
 }

@@ -8,15 +8,12 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/block/buildids.h"
@@ -26,6 +23,7 @@
 #include "format/recording/recording_reader.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
+#include "tests/lab/child_lab.h"
 #include "tests/lab/inode_lab.h"
 #include "tests/lab/record_sample.h"
 
@@ -170,32 +168,11 @@ test_states(void **state)
 	teardown(&f);
 }
 
-static pid_t
-child_start(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	return pid;
-}
-
-static void
-child_end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 /* Side-band was lost: who came is known again, who went is gone. */
 static void
 test_resync(void **state)
 {
-	pid_t gone = child_start(), come, self = getpid();
+	pid_t gone = child_lab_start(getuid(), NULL, NULL), come, self = getpid();
 
 	for (int restricted = 0; restricted < 2; restricted++) {
 		uint64_t now = host_now_ns();
@@ -212,8 +189,8 @@ test_resync(void **state)
 		assert_int_equal(live_pass(f.live, now + 1), 0);
 		assert_false(
 			task_model_task(live_model(f.live), (uint32_t)gone, (uint32_t)gone)->exited);
-		come = child_start();
-		child_end(gone);
+		come = child_lab_start(getuid(), NULL, NULL);
+		child_lab_end(gone);
 		now = host_now_ns();
 		buf_clear(&b);
 		assert_int_equal(live_resync(f.live, now), 0);
@@ -231,7 +208,7 @@ test_resync(void **state)
 		teardown(&f);
 		gone = come;
 	}
-	child_end(gone);
+	child_lab_end(gone);
 }
 
 static int
@@ -430,20 +407,12 @@ static void
 test_crowd(void **state)
 {
 	struct perf_sample_id sid = { .id = ID };
-	pid_t child = fork();
+	pid_t child = child_lab_start(geteuid() == 0 ? 4711 : getuid(), NULL, NULL);
 	struct perf_mmap map;
 	struct fixture f;
 	struct buf b;
 	char path[32];
 
-	if (child == 0) {
-		if (geteuid() == 0 && setuid(4711) < 0)
-			_exit(1);
-		/* Also when an assertion fails. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(pause());
-	}
-	usleep(20000);
 	setup(&f, NULL, 0);
 	buf_init(&b);
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -468,8 +437,7 @@ test_crowd(void **state)
 		assert_int_not_equal(
 			task_model_map(live_model(f.live), map.pid, map.addr)->object->build_id.size,
 			0);
-	kill(child, SIGKILL);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	child_lab_end(child);
 	buf_done(&b);
 	teardown(&f);
 }
