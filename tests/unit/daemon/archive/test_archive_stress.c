@@ -24,6 +24,7 @@
 #include "recorder/host/host.h"
 #include "tests/lab/archive_lab.h"
 #include "tests/lab/child_lab.h"
+#include "tests/lab/numbered.h"
 
 #define SINKS 4
 
@@ -32,10 +33,7 @@ static uint64_t seed = 7;
 static uint64_t
 roll(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
+	return numbered_roll(&seed, n);
 }
 
 static void

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "tests/lab/numbered.h"
+
 #define FILES_MAX 60
 
 static uint64_t seed = 1;
@@ -21,10 +23,7 @@ static uint64_t seed = 1;
 static uint64_t
 roll(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
+	return numbered_roll(&seed, n);
 }
 
 struct world {

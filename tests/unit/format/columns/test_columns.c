@@ -9,6 +9,7 @@
 
 #include "format/block/block.h"
 #include "format/columns/columns.h"
+#include "tests/lab/numbered.h"
 #include "tests/lab/recording_maker.h"
 #include "tests/lab/wire.h"
 
@@ -26,10 +27,7 @@ static struct columns_encoder *encoder;
 static uint64_t
 chance(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return n ? seed % n : seed;
+	return numbered_roll(&seed, n ? n : UINT64_MAX);
 }
 
 /* Numbers as they come in samples: the same again, near to another, or anything. */

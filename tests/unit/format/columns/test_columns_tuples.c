@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "tests/lab/numbered.h"
+
 /* Bit by bit. */
 static struct columns_product
 slowly(uint64_t a, uint64_t b)
@@ -55,9 +57,7 @@ test_products(void **state)
 	}
 	for (int i = 0; i < 100000; i++) {
 		b = a;
-		a ^= a << 13;
-		a ^= a >> 7;
-		a ^= a << 17;
+		(void)numbered_roll(&a, UINT64_MAX);
 		check(a >> i % 60, b);
 	}
 }

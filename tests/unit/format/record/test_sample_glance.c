@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "tests/lab/numbered.h"
 #include "tests/lab/wire.h"
 
 #define EVENTS_MAX 3
@@ -34,10 +35,7 @@ static uint64_t seed;
 static uint64_t
 any(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
+	return numbered_roll(&seed, UINT64_MAX);
 }
 
 static void
