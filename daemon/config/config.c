@@ -13,9 +13,9 @@
 
 #include <bsd/string.h>
 
-#include "daemon/config/call_graph.h"
 #include "daemon/config/config_value.h"
 #include "format/bytes/time_text.h"
+#include "recorder/ground/session_options.h"
 
 #define CONFIG_FILE_MAX (1u << 20) /* bytes: a file of settings is no larger */
 
@@ -211,7 +211,7 @@ config_set(struct config *c, const struct row *row, const char *value, struct re
 	struct session_options options;
 
 	if (row->offset == offsetof(struct config, call_graph) &&
-	    call_graph_parse(value, &options) != 0)
+	    session_call_graph_parse(value, &options) != 0)
 		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
 	if (row->offset == offsetof(struct config, build_ids) &&
 	    session_build_ids_parse(value, &options.build_ids) != 0)

@@ -10,7 +10,6 @@
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
-#include "daemon/config/call_graph.h"
 #include "daemon/control/method_call.h"
 #include "daemon/process/descriptor.h"
 #include "format/bytes/time_text.h"
@@ -314,7 +313,7 @@ read_call_graph(struct method_call *call, struct session_options *o)
 	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
 
 	o->call_graph = SESSION_CALL_GRAPH_FP;
-	if (!s || call_graph_parse(s, o) == 0)
+	if (!s || session_call_graph_parse(s, o) == 0)
 		return true;
 	method_call_invalid(call, "call_graph");
 	return false;

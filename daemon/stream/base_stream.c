@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/config/call_graph.h"
 #include "daemon/process/log.h"
 #include "daemon/stream/session_thread.h"
 #include "format/bytes/time_text.h"
@@ -110,10 +109,8 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		o->events = s->event_list;
 		o->nr_events = 1;
 	}
-	if (call_graph_parse(c->call_graph, o) < 0)
-		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
-				     c->call_graph);
 	/* The configuration was checked when it was read. */
+	(void)session_call_graph_parse(c->call_graph, o);
 	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
 	return 0;
 }

@@ -18,7 +18,6 @@
 #include "recorder/ground/session_error.h"
 
 #define SIDEBAND_ROOM (64u << 10)
-#define STACK_BYTES_MAX 65528
 
 /* Registers that DWARF unwinding begins with: all of the user's that perf knows. */
 #if defined(__x86_64__)
@@ -349,18 +348,10 @@ check_byte_order(struct session_error *error)
 static int
 check_call_graph(const struct session_options *o, struct session_error *error)
 {
-	if (o->call_graph != SESSION_CALL_GRAPH_DWARF)
+	if (USER_REGS || o->call_graph != SESSION_CALL_GRAPH_DWARF)
 		return 0;
-	if (!USER_REGS)
-		return session_fail(error, -EOPNOTSUPP,
-				    "--call-graph dwarf is not supported on this architecture");
-	if (o->stack_bytes % 8 || o->stack_bytes > STACK_BYTES_MAX)
-		return session_usage(
-			error,
-			"the stack copied with a sample is a multiple of 8, and at most "
-			"%d bytes",
-			STACK_BYTES_MAX);
-	return 0;
+	return session_fail(error, -EOPNOTSUPP,
+			    "--call-graph dwarf is not supported on this architecture");
 }
 
 int

@@ -4,6 +4,30 @@
 #include <errno.h>
 #include <string.h>
 
+#include <bsd/stdlib.h>
+
+int
+session_call_graph_parse(const char *text, struct session_options *options)
+{
+	enum session_call_graph how = SESSION_CALL_GRAPH_DWARF;
+	const char *problem = NULL;
+	long long bytes = 0;
+
+	if (strcmp(text, "fp") == 0)
+		how = SESSION_CALL_GRAPH_FP;
+	else if (strcmp(text, "none") == 0 || strcmp(text, "no") == 0)
+		how = SESSION_CALL_GRAPH_NONE;
+	else if (strncmp(text, "dwarf,", 6) == 0)
+		bytes = strtonum(text + 6, 8, SESSION_STACK_BYTES_MAX, &problem);
+	else if (strcmp(text, "dwarf") != 0)
+		return -EINVAL;
+	if (problem || bytes % 8)
+		return -EINVAL;
+	options->call_graph = how;
+	options->stack_bytes = (uint32_t)bytes;
+	return 0;
+}
+
 int
 session_build_ids_parse(const char *text, enum session_build_ids *ret)
 {

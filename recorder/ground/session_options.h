@@ -40,7 +40,8 @@ enum session_build_ids {
 #define SESSION_SIDEBAND_PAGES_RARE 64 /* so many that it is seldom woken by them */
 #define SESSION_QUEUE_BYTES (16u << 20)
 
-#define SESSION_STACK_BYTES 8192 /* of user stack with a sample, as perf has it */
+#define SESSION_STACK_BYTES 8192      /* of user stack with a sample, as perf has it */
+#define SESSION_STACK_BYTES_MAX 65528 /* the kernel's: a multiple of 8 in 16 bits */
 
 struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
@@ -54,7 +55,7 @@ struct session_options {
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
-	uint32_t stack_bytes; /* DWARF: 0 is SESSION_STACK_BYTES */
+	uint32_t stack_bytes; /* DWARF: a multiple of 8; 0: SESSION_STACK_BYTES */
 	enum session_build_ids build_ids;
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
@@ -99,6 +100,12 @@ struct session_options {
 	const char *cmdline; /* for the file's meta */
 	const char *writer;  /* "spoor 0.1" */
 };
+
+/*
+ * "fp", "none" (perf's "no" is the same) or "dwarf[,BYTES]", into call_graph and stack_bytes of
+ * *options, which -EINVAL leaves as they were. 0, -EINVAL.
+ */
+int session_call_graph_parse(const char *text, struct session_options *options);
 
 /* "auto", "kernel" or "file". 0, -EINVAL. */
 int session_build_ids_parse(const char *text, enum session_build_ids *ret);

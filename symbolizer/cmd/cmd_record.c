@@ -153,28 +153,6 @@ set_pages(struct request *rq, const char *text)
 }
 
 static int
-set_call_graph(struct request *rq, const char *text)
-{
-	uint64_t bytes = 0;
-
-	if (strcmp(text, "fp") == 0) {
-		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
-	} else if (strcmp(text, "none") == 0 || strcmp(text, "no") == 0) {
-		rq->session.call_graph = SESSION_CALL_GRAPH_NONE;
-	} else if (strncmp(text, "dwarf", 5) == 0 && (text[5] == '\0' || text[5] == ',')) {
-		rq->session.call_graph = SESSION_CALL_GRAPH_DWARF;
-		if (text[5] &&
-		    set_number("--call-graph dwarf,", text + 6, UINT16_MAX, &bytes) != CLI_GO_ON)
-			return EXIT_USAGE;
-		rq->session.stack_bytes = (uint32_t)bytes;
-	} else {
-		return cli_usage_error("record", "--call-graph %s: fp, dwarf[,BYTES] or none",
-				       text);
-	}
-	return CLI_GO_ON;
-}
-
-static int
 set_duration(struct request *rq, const char *text)
 {
 	uint64_t ns;
@@ -224,7 +202,12 @@ cmd_record_set(void *arg, int value, const char *text)
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;
 	case OPT_CALL_GRAPH:
-		return set_call_graph(rq, text);
+		if (session_call_graph_parse(text, &rq->session) == 0)
+			return CLI_GO_ON;
+		return cli_usage_error("record",
+				       "--call-graph %s: fp, none or dwarf[,BYTES], a multiple of "
+				       "8 to %d",
+				       text, SESSION_STACK_BYTES_MAX);
 	case 'm':
 		return set_pages(rq, text);
 	case 'o':
