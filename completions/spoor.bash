@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of spoor(1) for bash. Commands, options and sort keys are what the installed spoor says,
-# control groups are those of this host.
+# Completion of spoor(1) for bash. Commands, options, sort keys and forms of export are
+# what the installed spoor says, control groups are those of this host.
 
 # Takes the words on standard input that go on from what was typed behind PREFIX. They are compared
 # as they are: compgen -W would expand them, and whoever may make a control group names it.
@@ -23,9 +23,9 @@ _spoor_offer_list()
 	_spoor_offer "$list"
 }
 
-_spoor_keys() # after what in the help of report
+_spoor_listed() # COMMAND AFTER: names behind these words of its help
 {
-	spoor report --help 2>/dev/null | tr -s ' \n' ' ' | sed -n "s/.* $1 \\([a-z_ ]*\\) -.*/\\1/p" | tr ' ' '\n' | grep .
+	spoor "$1" --help 2>/dev/null | tr -s ' \n' ' ' | sed -nE "s/.* $2(( [a-z][a-z_-]*)*) -.*/\\1/p" | tr ' ' '\n' | grep .
 }
 
 _spoor_events()
@@ -90,10 +90,10 @@ _spoor()
 	done
 	case $command:$prev in
 	report:-s | report:--sort)
-		_spoor_offer_list < <(_spoor_keys 'keys are')
+		_spoor_offer_list < <(_spoor_listed report 'keys are')
 		;;
 	report:-F | report:--fields)
-		_spoor_offer_list < <(_spoor_keys 'keys and' && _spoor_keys 'keys are')
+		_spoor_offer_list < <(_spoor_listed report 'keys and' && _spoor_listed report 'keys are')
 		;;
 	report:--percentage)
 		_spoor_offer '' <<<$'absolute\nrelative'
@@ -120,7 +120,7 @@ _spoor()
 		_spoor_offer_list < <(ps -eo pid= 2>/dev/null | tr -d ' ')
 		;;
 	export:-f | *:--format)
-		_spoor_offer '' <<<$'folded\nperf-data\nperf-data-file'
+		_spoor_offer '' < <(_spoor_listed export 'formats are')
 		;;
 	export:--weight)
 		_spoor_offer '' <<<$'samples\nperiod'

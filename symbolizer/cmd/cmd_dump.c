@@ -50,7 +50,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool json, filtered;
+	bool json;
 	struct filter *filter;
 	uint64_t samples; /* that were printed */
 };
@@ -67,8 +67,6 @@ cmd_dump_set(void *arg, int value, const char *text)
 		rq->json = true;
 	else if (filter_set(rq->filter, value, text, &why) < 0)
 		return cli_usage_error("dump", "%s: %s", text, why);
-	else
-		rq->filtered = true;
 	return CLI_GO_ON;
 }
 
@@ -143,7 +141,7 @@ dump(struct request *rq, struct input_set *inputs)
 		}
 	}
 	input_set_warn(inputs, true);
-	if (rq->filtered && rq->samples == 0 && more == 0)
+	if (filter_given(rq->filter) && rq->samples == 0 && more == 0)
 		coverage_warn_nothing(inputs);
 	return more < 0 ? EXIT_FAILED : status;
 }

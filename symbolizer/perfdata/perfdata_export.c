@@ -219,7 +219,7 @@ write_losses(struct perfdata_export *x, struct fmt_where *where)
 	struct buf out;
 	int error = 0;
 
-	if (x->sections.imported || x->o->windowed || x->o->filter || event_set_count(events) == 0)
+	if (x->sections.imported || x->o->filter || event_set_count(events) == 0)
 		return 0;
 	event = event_set_at(events, 0);
 	sid.id = sid.stream_id = event->nr_ids ? event->ids[0] : 0;
@@ -290,12 +290,6 @@ perfdata_export_look(struct perfdata_export *x, struct recording_reader *reader,
 	return error ? fmt_fail(where, error, 0, "events") : 0;
 }
 
-static bool
-is_part(const struct perfdata_export *x)
-{
-	return x->o->windowed || x->o->filter;
-}
-
 /* What comes before the first record. */
 static int
 perfdata_export_begin(struct perfdata_export *x, struct fmt_where *where)
@@ -310,7 +304,7 @@ perfdata_export_begin(struct perfdata_export *x, struct fmt_where *where)
 	if (error || !x->o->pipe)
 		return error;
 	/* Which samples there will be is not known at the beginning of a pipe. */
-	x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !is_part(x);
+	x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !x->o->filter;
 	return export_sections_write(&x->sections, x->events, false, x->w, where);
 }
 
@@ -338,7 +332,7 @@ perfdata_export_finish(struct perfdata_export *x, struct perfdata_export_result 
 	int error = perfdata_export_begin(x, where);
 
 	if (!error && !x->o->pipe)
-		error = export_sections_write(&x->sections, x->events, is_part(x), x->w, where);
+		error = export_sections_write(&x->sections, x->events, x->o->filter, x->w, where);
 	if (!error)
 		error = perfdata_writer_finish(x->w, x->result.header, where);
 	x->result.left_out = x->sections.left_out;

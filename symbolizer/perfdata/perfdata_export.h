@@ -21,9 +21,8 @@
 
 struct perfdata_export_options {
 	bool pipe;
-	/* Of samples: pid, tid, cpu, cgroup, event; and a window, set on the streams. NULL: all. */
+	/* Of samples: pid, tid, cpu, cgroup, event; its window is set on the streams. NULL: all. */
 	const struct filter *filter;
-	bool windowed;		       /* the streams have a window */
 	struct kernel_symbols *kernel; /* gets the kernel's symbols; NULL: nobody wants them */
 };
 

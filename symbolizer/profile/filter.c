@@ -51,6 +51,7 @@ struct filter {
 	uint64_t from_ns, until_ns; /* of --time, in the recording's time */
 	uint64_t since_ns, till_ns; /* wall clock: of --since and --until, or --time's percents */
 	int64_t now_ns;
+	bool given;
 };
 
 struct filter *
@@ -348,6 +349,7 @@ wall_parse(const struct filter *f, const char *arg, uint64_t *ret, const char **
 int
 filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 {
+	f->given = true;
 	switch (option) {
 	case FILTER_OPTION_comm:
 		return names_parse(&f->comm, arg, false, reterr);
@@ -393,6 +395,12 @@ edge_ns(const struct edge *e, uint64_t first_ns, uint64_t last_ns, uint64_t othe
 		break;
 	}
 	return otherwise;
+}
+
+bool
+filter_given(const struct filter *f)
+{
+	return f->given;
 }
 
 bool

@@ -48,6 +48,8 @@ enum filter_option {
  */
 int filter_set(struct filter *f, int option, const char *arg, const char **reterr);
 
+/* Has it taken any option? Without one it leaves nothing out. */
+bool filter_given(const struct filter *f);
 /* Do --since and --until leave anything? */
 bool filter_possible(const struct filter *f);
 

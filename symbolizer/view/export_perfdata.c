@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/view/export_perfdata.h"
-
+/*
+ * `spoor export -f perf-data` and `-f perf-data-file`: options to a file, a pipe, and words on
+ * stderr.
+ */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include "symbolizer/perfdata/kallsyms_file.h"
 #include "symbolizer/perfdata/perfdata_export.h"
 #include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/export.h"
 
 #define COPY_BYTES (1u << 20)
 
@@ -26,11 +29,13 @@ struct target {
 	FILE *spool; /* file mode to what cannot be gone back in; NULL: straight */
 	struct io_sink *sink;
 	const char *name; /* of what the sink writes to */
+	bool pipe;	  /* mode of the perf.data */
 };
 
 /* --- the kernel's symbols ---------------------------------------------------------------- */
 
 struct symbols {
+	const char *path; /* where they go; NULL: nowhere */
 	struct intern *strings;
 	struct kernel_symbols *kernel; /* NULL: not wanted */
 };
@@ -43,11 +48,13 @@ symbols_done(struct symbols *s)
 }
 
 static int
-symbols_init(struct symbols *s, const char *wanted)
+symbols_init(struct symbols *s, const struct export_request *rq)
 {
-	*s = (struct symbols){ 0 };
-	if (!wanted)
+	*s = (struct symbols){ .path = rq->given[EXPORT_write_kallsyms] };
+	if (!s->path)
 		return 0;
+	if (strcmp(s->path, rq->output ? rq->output : "-") == 0)
+		return cli_usage_error("export", "--write-kallsyms and -o are the same file");
 	s->strings = intern_new();
 	s->kernel = s->strings ? kernel_symbols_new(s->strings) : NULL;
 	if (s->kernel)
@@ -58,16 +65,15 @@ symbols_init(struct symbols *s, const char *wanted)
 }
 
 static int
-write_kallsyms(const struct symbols *s, uint64_t kernel_text, const char *path,
-	       const struct input_access *access)
+write_kallsyms(const struct symbols *s, uint64_t kernel_text, const struct input_access *access)
 {
 	struct output out;
 
 	if (kernel_text == 0)
 		screen_text_warn(
 			"the recording does not tell where the kernel was: perf will not take %s",
-			path);
-	if (output_open(&out, path, access) != 0)
+			s->path);
+	if (output_open(&out, s->path, access) != 0)
 		return EXIT_FAILED;
 	kallsyms_file_write(s->kernel, kernel_text, out.file);
 	return output_close(&out, EXIT_DONE);
@@ -89,12 +95,13 @@ open_spool(void)
 }
 
 static int
-target_open(struct target *t, const struct export_perfdata *rq, const struct input_access *access)
+target_open(struct target *t, const struct export_request *rq, bool pipe,
+	    const struct input_access *access)
 {
 	bool to_stdout = !rq->output || strcmp(rq->output, "-") == 0;
 	int fd;
 
-	*t = (struct target){ .name = to_stdout ? "standard output" : rq->output };
+	*t = (struct target){ .name = to_stdout ? "standard output" : rq->output, .pipe = pipe };
 	if (to_stdout && isatty(STDOUT_FILENO)) {
 		screen_text_warn(
 			"a perf.data is not for a terminal: name a file with -o, or pipe it to "
@@ -103,7 +110,7 @@ target_open(struct target *t, const struct export_perfdata *rq, const struct inp
 	}
 	if (output_open(&t->out, rq->output, access) != 0)
 		return EXIT_FAILED;
-	if (!rq->pipe && !t->out.temporary) {
+	if (!pipe && !t->out.temporary) {
 		t->spool = open_spool();
 		if (!t->spool)
 			return output_close(&t->out, EXIT_FAILED);
@@ -138,13 +145,13 @@ copy_spool(struct target *t)
 
 /* The sizes go to the beginning, and all of it where it was wanted. */
 static int
-target_finish(struct target *t, const struct export_perfdata *rq,
+target_finish(struct target *t, const struct export_request *rq,
 	      const uint8_t header[PERFDATA_HEADER_BYTES])
 {
 	const char *name = rq->output ? rq->output : "standard output";
 	int fd = fileno(t->spool ? t->spool : t->out.file);
 
-	if (rq->pipe)
+	if (t->pipe)
 		return EXIT_DONE;
 	if (pwrite(fd, header, PERFDATA_HEADER_BYTES, 0) != PERFDATA_HEADER_BYTES ||
 	    (t->spool && copy_spool(t) < 0)) {
@@ -167,7 +174,7 @@ target_close(struct target *t, int status)
 /* --- the export -------------------------------------------------------------------------- */
 
 struct run {
-	const struct export_perfdata *rq;
+	const struct export_request *rq;
 	const struct target *to;
 	struct perfdata_export *x;
 	struct perfdata_export_result result;
@@ -187,7 +194,7 @@ say_failed(const struct run *r, int error, const struct fmt_where *where)
 		screen_text_warn("%s: %s", r->to->name, strerror(where->saved_errno));
 	else
 		screen_text_warn("%s: %s: %s%s", output, fmt_error_text(error), where->detail,
-				 error == -FMT_E_TOO_BIG && r->rq->pipe
+				 error == -FMT_E_TOO_BIG && r->to->pipe
 					 ? "; -f perf-data-file has room"
 					 : "");
 	return EXIT_FAILED;
@@ -231,7 +238,7 @@ static int
 look_at_all(struct run *r)
 {
 	struct input_set set;
-	int more = 0, status = input_set_open(&set, r->rq->load->path, r->rq->load->filter);
+	int more = 0, status = input_set_open(&set, r->rq->load.path, r->rq->load.filter);
 
 	while (status == EXIT_DONE && set.archive && (more = input_set_next(&set)) > 0) {
 		status = export_perfdata_look(r, &set.in);
@@ -288,17 +295,17 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 }
 
 static int
-export_set(const struct export_perfdata *rq, struct input_set *set, const struct symbols *symbols)
+export_set(const struct export_request *rq, bool pipe, struct input_set *set,
+	   const struct symbols *symbols)
 {
 	struct perfdata_export_options o = {
-		.pipe = rq->pipe,
-		.filter = rq->filtered ? rq->load->filter : NULL,
-		.windowed = rq->windowed,
+		.pipe = pipe,
+		.filter = filter_given(rq->load.filter) ? rq->load.filter : NULL,
 		.kernel = symbols->kernel,
 	};
 	struct target t;
 	struct run r = { .rq = rq, .to = &t };
-	int status = target_open(&t, rq, &set->access);
+	int status = target_open(&t, rq, pipe, &set->access);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -312,25 +319,37 @@ export_set(const struct export_perfdata *rq, struct input_set *set, const struct
 		status = write_all(&r, set, &t);
 	perfdata_export_close(r.x);
 	status = target_close(&t, status);
-	if (status == EXIT_DONE && rq->kallsyms)
-		status = write_kallsyms(symbols, r.kernel_text, rq->kallsyms, &set->access);
+	if (status == EXIT_DONE && symbols->path)
+		status = write_kallsyms(symbols, r.kernel_text, &set->access);
 	/* What came before the damage is kept. */
 	return status == EXIT_DONE && r.cut ? EXIT_FAILED : status;
 }
 
-int
-export_perfdata(const struct export_perfdata *rq)
+static int
+export_perfdata(const struct export_request *rq, bool pipe)
 {
 	struct symbols symbols;
 	struct input_set set;
-	int status = symbols_init(&symbols, rq->kallsyms);
+	int status = symbols_init(&symbols, rq);
 
 	if (status != EXIT_DONE)
 		return status;
-	status = input_set_open(&set, rq->load->path, rq->load->filter);
+	status = input_set_open(&set, rq->load.path, rq->load.filter);
 	if (status == EXIT_DONE)
-		status = export_set(rq, &set, &symbols);
+		status = export_set(rq, pipe, &set, &symbols);
 	input_set_close(&set);
 	symbols_done(&symbols);
 	return status;
+}
+
+int
+export_perf_data(const struct export_request *rq)
+{
+	return export_perfdata(rq, true);
+}
+
+int
+export_perf_data_file(const struct export_request *rq)
+{
+	return export_perfdata(rq, false);
 }

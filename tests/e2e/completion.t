@@ -46,6 +46,11 @@ is "$(offers spoor report -F '' | wc -w)" \
 	"$("$SPOOR" report -F x 2>&1 | sed 's/.*fields are //; s/ (.*//' | wc -w)" "and all are there"
 is "$(offers spoor report -s '' | wc -w)" \
 	"$("$SPOOR" report -s x 2>&1 | sed 's/.*keys are //; s/ (.*//' | wc -w)" "as are all keys"
+for format in $(offers spoor export -f ''); do
+	"$SPOOR" export -f "$format" empty.file >/dev/null 2>&1
+	[ $? -eq 1 ] || echo "$format"
+done >bad
+is "$(cat bad)" "" "all formats are formats"
 for event in $(offers spoor record -e '' | tr ' ' '\n' | grep -v '[:/]') $(offers spoorctl capture -e ''); do
 	"$SPOOR" record -e "$event" -o x.spoor -- true >/dev/null 2>&1
 	[ $? -ne 2 ] || echo "$event"
