@@ -18,25 +18,12 @@
 
 enum { OPT_JSON = 0x100 };
 
-/* Filters that need names from symbols are not for records. */
-#define ROW(name, arg, help)                                                                       \
-	{                                                                                          \
-		FILTER_OPTION_##name, 0, #name, arg, help                                          \
-	}
-
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE",
 	  "recording or archive directory to read; - is standard input" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object a line" },
-	ROW(pid, "PIDS", "only samples of these processes"),
-	ROW(tid, "TIDS", "only samples of these threads"),
-	ROW(cpu, "CPUS", "only samples of these CPUs, e.g. 0-3,7"),
-	ROW(cgroup, "GLOBS", "only samples in these control groups and below: nginx.service"),
-	ROW(event, "NAMES", "only samples of these events"),
-	ROW(time, "A,B", "only samples between A and B: seconds as printed, or 10%-20%"),
-	ROW(since, "TIME", "only samples from then on: 03:10, \"2026-11-21 03:10\", today, 10m..."),
-	ROW(until, "TIME", "only samples before then"),
-	{ 0 },
+#define ROW(id, letter, name, arg, help) { FILTER_OPTION_##id, 0, name, arg, help },
+	FILTER_RECORD_OPTIONS(ROW){ 0 },
 };
 
 static const struct cli_syntax syntax = {

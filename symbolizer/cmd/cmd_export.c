@@ -45,25 +45,6 @@ set_format(struct request *rq, const char *text)
 	return cli_usage_error("export", "-f %s: no such format; formats are" FORMS, text);
 }
 
-/* Which of the shared options choose by names, or say where names are. */
-static bool
-is_of_names(int value)
-{
-	switch (value) {
-	case FILTER_OPTION_comm:
-	case FILTER_OPTION_dso:
-	case FILTER_OPTION_symbol:
-	case FILTER_OPTION_symbol_filter:
-	case LOAD_OPTION_symfs:
-	case LOAD_OPTION_kallsyms:
-	case LOAD_OPTION_vmlinux:
-	case LOAD_OPTION_force:
-	case LOAD_OPTION_no_demangle:
-		return true;
-	}
-	return false;
-}
-
 static int
 cmd_export_set(void *arg, int value, const char *text)
 {
@@ -79,7 +60,7 @@ cmd_export_set(void *arg, int value, const char *text)
 		rq->form_gets.given[value - OPT_FIRST] = text ? text : "";
 		return CLI_GO_ON;
 	}
-	if (is_of_names(value))
+	if (load_option_of_names(value))
 		rq->of_names = load_option_name(value);
 	return load_set(&rq->form_gets.load, value, text);
 }

@@ -28,7 +28,7 @@ enum {
 	OPT_HEADER_ONLY,
 };
 
-#define X(name, title, number, help) " " #name
+#define X(name, ...) " " #name
 #define KEYS REPORT_KEYS(X)
 #define Y(name, title) " " #name
 #define NUMBERS REPORT_NUMBERS(Y)

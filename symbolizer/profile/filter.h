@@ -19,20 +19,25 @@ struct filter;
 struct filter *filter_new(int64_t now_ns);
 void filter_free(struct filter *f);
 
-/* name in code, letter (perf's; 0: none), long name, argument, help */
-#define FILTER_OPTIONS(X)                                                                          \
+/*
+ * name in code, letter (perf's; 0: none), long name, argument, help. First those by names that a
+ * record does not have, and so not for who reads records as they are (record_filter.h).
+ */
+#define FILTER_NAME_OPTIONS(X)                                                                     \
 	X(comm, 'c', "comm", "NAMES", "only these command names; * and ? match as in a shell")     \
+	X(dso, 'd', "dso", "NAMES", "only samples in these objects")                               \
+	X(symbol, 'S', "symbol", "NAMES", "only samples in these symbols")                         \
+	X(symbol_filter, 0, "symbol-filter", "TEXT", "only in symbols that have this in them")
+#define FILTER_RECORD_OPTIONS(X)                                                                   \
 	X(pid, 0, "pid", "PIDS", "only these processes")                                           \
 	X(tid, 0, "tid", "TIDS", "only these threads")                                             \
 	X(cpu, 'C', "cpu", "CPUS", "only these CPUs, e.g. 0-3,7")                                  \
-	X(dso, 'd', "dso", "NAMES", "only samples in these objects")                               \
-	X(symbol, 'S', "symbol", "NAMES", "only samples in these symbols")                         \
-	X(symbol_filter, 0, "symbol-filter", "TEXT", "only in symbols that have this in them")     \
 	X(cgroup, 0, "cgroup", "GLOBS", "only in these control groups and below: nginx.service")   \
 	X(event, 0, "event", "NAMES", "only these events")                                         \
 	X(time, 0, "time", "A,B", "only between A and B: seconds as dump prints them, or 10%-20%") \
 	X(since, 0, "since", "TIME", "only from then on: 03:10, today, 10m...")                    \
 	X(until, 0, "until", "TIME", "only before then")
+#define FILTER_OPTIONS(X) FILTER_NAME_OPTIONS(X) FILTER_RECORD_OPTIONS(X)
 
 enum filter_option {
 	FILTER_OPTION_FIRST = 0x1000,

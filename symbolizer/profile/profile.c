@@ -14,8 +14,8 @@
 #define PROFILE_MAGIC 0x70f11e00u
 
 struct stack {
-	const char *comm, *cgroup;
-	uint32_t pid, tid, cpu;
+	const char *comm;
+	PROFILE_KEYS(PROFILE_FIELD)
 	int event;
 	uint32_t nr_frames;
 	size_t frames; /* where in words */
@@ -121,9 +121,12 @@ stack_same(const void *owner, uint32_t index, const void *key)
 	const struct profile *p = owner;
 	const struct stack *a = &p->stacks[index], *b = key;
 
-	return a->comm == b->comm && a->cgroup == b->cgroup && a->pid == b->pid &&
-		a->tid == b->tid && a->cpu == b->cpu && a->event == b->event &&
-		a->nr_frames == b->nr_frames &&
+	bool same = a->comm == b->comm && a->event == b->event && a->nr_frames == b->nr_frames;
+
+#define X(type, name) same &= a->name == b->name;
+	PROFILE_KEYS(X)
+#undef X
+	return same &&
 		memcmp(&p->words[a->frames], &p->words[b->frames],
 		       a->nr_frames * sizeof(*p->words)) == 0;
 }
@@ -131,10 +134,11 @@ stack_same(const void *owner, uint32_t index, const void *key)
 static uint32_t
 stack_hash(const struct profile *p, const struct stack *s)
 {
-	uint64_t h = slots_mix((uintptr_t)s->comm, (uint64_t)s->pid << 32 | s->tid);
+	uint64_t h = slots_mix((uintptr_t)s->comm, (uint32_t)s->event);
 
-	h = slots_mix(h, (uint64_t)s->cpu << 32 | (uint32_t)s->event);
-	h = slots_mix(h, (uintptr_t)s->cgroup);
+#define X(type, name) h = slots_mix(h, (uintptr_t)s->name);
+	PROFILE_KEYS(X)
+#undef X
 	for (uint32_t i = 0; i < s->nr_frames; i++)
 		h = slots_mix(h, p->words[s->frames + i]);
 	return (uint32_t)h;
@@ -439,10 +443,9 @@ add_sample(void *arg, const struct replay_sample *r)
 	if (err < 0)
 		return err;
 	err = profile_is_wanted(b, &s, r);
-	s.cgroup = o->by_cgroup ? s.cgroup : NULL;
-	s.pid = o->by_pid ? s.pid : 0;
-	s.tid = o->by_tid ? s.tid : 0;
-	s.cpu = o->by_cpu ? s.cpu : 0;
+#define X(type, name) s.name = o->by_##name ? s.name : 0;
+	PROFILE_KEYS(X)
+#undef X
 	if (err > 0)
 		err = push_frames(b, r, &s);
 	if (err == 0)
@@ -560,15 +563,14 @@ profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret)
 	assert(p->magic == PROFILE_MAGIC && i < p->nr_stacks);
 	*ret = (struct profile_stack){
 		.comm = s->comm,
-		.cgroup = s->cgroup,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
 		.event = s->event,
 		.frames = &p->words[s->frames],
 		.nr_frames = s->nr_frames,
 		.weight = s->weight,
 	};
+#define X(type, name) ret->name = s->name;
+	PROFILE_KEYS(X)
+#undef X
 }
 
 const struct frame *

@@ -19,25 +19,34 @@
 
 struct profile;
 
+/* What stacks may be kept apart by, besides command and event: type, name (the sort key's). */
+#define PROFILE_KEYS(X)                                                                            \
+	X(const char *, cgroup) /* interned */                                                     \
+	X(uint32_t, pid)                                                                           \
+	X(uint32_t, tid)                                                                           \
+	X(uint32_t, cpu)
+#define PROFILE_FIELD(type, name) type name;
+
 struct profile_weight {
 	uint64_t samples, period;
 };
 
 struct profile_stack {
-	const char *comm;	/* interned */
-	const char *cgroup;	/* interned; when the profile keys by it, else NULL */
-	uint32_t pid, tid, cpu; /* when the profile keys by them; else 0 */
-	int event;		/* for profile_event_name(); -1: none */
-	const uint32_t *frames; /* frame ids, leaf first; frames[0] is the sampled ip */
-	uint32_t nr_frames;	/* at least 1 */
+	const char *comm;	    /* interned */
+	PROFILE_KEYS(PROFILE_FIELD) /* 0 and NULL unless the profile keys by them */
+	int event;		    /* for profile_event_name(); -1: none */
+	const uint32_t *frames;	    /* frame ids, leaf first; frames[0] is the sampled ip */
+	uint32_t nr_frames;	    /* at least 1 */
 	struct profile_weight weight;
 };
 
 struct profile_options {
-	const struct filter *filter; /* NULL: everything; its times are the stream's window */
-	bool by_pid, by_tid, by_cpu, by_cgroup; /* keep stacks of different ones apart */
-	bool by_address;			/* likewise frames */
-	bool leaf_only;				/* callers are not needed: flat report */
+	const struct filter *filter;  /* NULL: everything; its times are the stream's window */
+#define X(type, name) bool by_##name; /* keep stacks of different ones apart */
+	PROFILE_KEYS(X)
+#undef X
+	bool by_address; /* likewise frames */
+	bool leaf_only;	 /* callers are not needed: flat report */
 };
 
 /*

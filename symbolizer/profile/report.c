@@ -28,7 +28,7 @@ struct report {
 };
 
 static const char *const names[] = {
-#define X(name, title, number, help) #name,
+#define X(name, ...) #name,
 	REPORT_KEYS(X)
 #undef X
 #define X(name, title) #name,
@@ -129,11 +129,10 @@ report_choose(struct report_options *o, const struct report_list *sort,
 void
 report_profile_options(const struct report_options *o, struct profile_options *ret)
 {
-	ret->by_pid = report_has(&o->keys, REPORT_pid);
-	ret->by_tid = report_has(&o->keys, REPORT_tid);
-	ret->by_cpu = report_has(&o->keys, REPORT_cpu);
+#define X(type, name) ret->by_##name = report_has(&o->keys, REPORT_##name);
+	PROFILE_KEYS(X)
+#undef X
 	ret->by_address = report_has(&o->keys, REPORT_address);
-	ret->by_cgroup = report_has(&o->keys, REPORT_cgroup);
 	ret->leaf_only = !o->children;
 }
 
@@ -169,38 +168,15 @@ row_hash(const struct report_options *o, const struct report_row *row)
 static struct report_value
 key_value(enum report_column key, const struct profile_stack *s, const struct frame *f)
 {
-	struct report_value v = { 0 };
-
 	switch (key) {
-	case REPORT_comm:
-		v.text = s->comm;
-		break;
-	case REPORT_dso:
-		v.text = f->dso;
-		break;
-	case REPORT_sym:
-		v.text = f->symbol;
-		v.number = f->kernel;
-		break;
-	case REPORT_address:
-		v.number = f->vaddr;
-		break;
-	case REPORT_pid:
-		v.number = s->pid;
-		break;
-	case REPORT_tid:
-		v.number = s->tid;
-		break;
-	case REPORT_cpu:
-		v.number = s->cpu;
-		break;
-	case REPORT_cgroup:
-		v.text = s->cgroup;
-		break;
-	default: /* the event is a key of every row */
-		break;
+#define X(name, title, number, help, ...)                                                          \
+	case REPORT_##name:                                                                        \
+		return (struct report_value){ __VA_ARGS__ };
+		REPORT_KEYS(X)
+#undef X
+	default:
+		return (struct report_value){ 0 };
 	}
-	return v;
 }
 
 /* The row of one frame of a stack, new or known. */

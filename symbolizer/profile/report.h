@@ -11,17 +11,22 @@
 
 #include "symbolizer/profile/profile.h"
 
-/* name of the key, title of its column, is it a number, what it is */
+/*
+ * name of the key, title of its column, is it a number, what it is, and its struct report_value: of
+ * a stack s and one of its frames, f. The event is in every row, and so no value.
+ */
 #define REPORT_KEYS(X)                                                                             \
-	X(comm, "Command", false, "command name")                                                  \
-	X(dso, "Shared Object", false, "file or region the code was in")                           \
-	X(sym, "Symbol", false, "function; [k] kernel, [.] user")                                  \
-	X(address, "Address", true, "where in the object; of the kernel, in memory")               \
-	X(pid, "Pid", true, "process")                                                             \
-	X(tid, "Tid", true, "thread")                                                              \
-	X(cpu, "CPU", true, "CPU that was sampled")                                                \
-	X(cgroup, "Cgroup", false, "control group")                                                \
-	X(event, "Event", false, "event that took the sample")
+	X(comm, "Command", false, "command name", .text = s->comm)                                 \
+	X(dso, "Shared Object", false, "file or region the code was in", .text = f->dso)           \
+	X(sym, "Symbol", false, "function; [k] kernel, [.] user", .text = f->symbol,               \
+	  .number = f->kernel)                                                                     \
+	X(address, "Address", true, "where in the object; of the kernel, in memory",               \
+	  .number = f->vaddr)                                                                      \
+	X(pid, "Pid", true, "process", .number = s->pid)                                           \
+	X(tid, "Tid", true, "thread", .number = s->tid)                                            \
+	X(cpu, "CPU", true, "CPU that was sampled", .number = s->cpu)                              \
+	X(cgroup, "Cgroup", false, "control group", .text = s->cgroup)                             \
+	X(event, "Event", false, "event that took the sample", .text = NULL)
 
 /* name of a column of numbers (perf's), its title */
 #define REPORT_NUMBERS(X)                                                                          \
@@ -32,7 +37,7 @@
 
 /* Sort keys and, behind them, numbers. */
 enum report_column {
-#define X(name, title, number, help) REPORT_##name,
+#define X(name, ...) REPORT_##name,
 	REPORT_KEYS(X)
 #undef X
 		REPORT_KEYS_MAX,

@@ -55,6 +55,21 @@ load_option_name(int value)
 	return "";
 }
 
+bool
+load_option_of_names(int value)
+{
+	switch (value) {
+#define X(id, ...) case FILTER_OPTION_##id:
+#define Y(id, ...) case LOAD_OPTION_##id:
+		FILTER_NAME_OPTIONS(X)
+		LOAD_NAME_OPTIONS(Y)
+#undef X
+#undef Y
+		return true;
+	}
+	return false;
+}
+
 /* A file that is not there is said at once, and not by frames without names. */
 static int
 given_file(const struct load_options *o, const char *name, const char *path)

@@ -11,15 +11,17 @@
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/profile.h"
 
-/* name in code, letter, long name, argument, help */
-#define LOAD_OWN_OPTIONS(X)                                                                        \
+/* name in code, letter, long name, argument, help; of where names come from */
+#define LOAD_NAME_OPTIONS(X)                                                                       \
 	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
 	X(kallsyms, 0, "kallsyms", "FILE",                                                         \
 	  "kernel symbols of a recording that has none: a copy of its /proc/kallsyms")             \
 	X(vmlinux, 0, "vmlinux", "FILE", "likewise from the kernel's ELF file")                    \
 	X(force, 0, "force", NULL,                                                                 \
 	  "take files that nothing shows to be the recorded ones; said where it mattered")         \
-	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
+	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")
+#define LOAD_OWN_OPTIONS(X)                                                                        \
+	LOAD_NAME_OPTIONS(X)                                                                       \
 	X(input, 'i', "input", "FILE",                                                             \
 	  "recording or archive directory to read; - is standard input")
 
@@ -68,6 +70,8 @@ void load_done(struct load_options *o);
 int load_set(struct load_options *o, int value, const char *text);
 /* Its long name. */
 const char *load_option_name(int value);
+/* Does it choose by names, or say where names are? Not for who reads records as they are. */
+bool load_option_of_names(int value);
 
 /* CLOCK_REALTIME in ns, for filter_new(). */
 int64_t load_now(void);

@@ -30,7 +30,7 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 		const char *name;
 		bool number;
 	} keys[] = {
-#define X(name, title, number, help) { #name, number },
+#define X(name, title, number, ...) { #name, number },
 		REPORT_KEYS(X)
 #undef X
 	};

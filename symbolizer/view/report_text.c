@@ -176,7 +176,7 @@ print_unknowns(const struct report_print *p)
 
 /* Numbers stand to the right and are whole. */
 static const struct table_column table_columns[] = {
-#define X(name, title, number, help) { title, number, !(number) },
+#define X(name, title, number, ...) { title, number, !(number) },
 	REPORT_KEYS(X)
 #undef X
 #define X(name, title) { title, true, false },
