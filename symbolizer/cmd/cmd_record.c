@@ -123,18 +123,15 @@ set_number(const char *option, const char *text, long long max, uint64_t *ret)
 static int
 set_frequency(struct request *rq, const char *text)
 {
-	/* The session lowers it to what the kernel allows. */
-	if (strcmp(text, "max") == 0) {
-		FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-		unsigned long long hz;
-		bool got = f && fscanf(f, "%llu", &hz) == 1;
+	long long hz;
 
-		if (f)
-			fclose(f);
-		rq->session.frequency_hz = got ? hz : 100000;
-		return CLI_GO_ON;
-	}
-	return set_number("-F", text, INT32_MAX, &rq->session.frequency_hz);
+	if (strcmp(text, "max") != 0)
+		return set_number("-F", text, INT32_MAX, &rq->session.frequency_hz);
+	/* The session lowers it to what the kernel allows. */
+	if (session_sysctl("/proc/sys/kernel/perf_event_max_sample_rate", &hz) < 0 || hz < 1)
+		hz = 100000;
+	rq->session.frequency_hz = (uint64_t)hz;
+	return CLI_GO_ON;
 }
 
 static int
