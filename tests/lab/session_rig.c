@@ -25,11 +25,21 @@ struct sink {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void
+wait_stalled(struct rig_file *f)
+{
+	if (f->stalled)
+		f->waits++;
+	while (f->stalled)
+		rig_sleep_ms(1);
+}
+
 static int
 sink_write(struct io_sink *io, const void *p, size_t n)
 {
 	struct rig_file *f = ((struct sink *)io)->f;
 
+	wait_stalled(f);
 	if (f->write_errno) {
 		f->refused++;
 		n = n / 2; /* a part gets through */
@@ -52,6 +62,7 @@ sink_sync(struct io_sink *io)
 {
 	struct rig_file *f = ((struct sink *)io)->f;
 
+	wait_stalled(f);
 	f->syncs++;
 	return -f->sync_errno;
 }

@@ -20,7 +20,8 @@ struct rig_file {
 	uint8_t *p; /* with n and cap behind the lock of all files, while there is a writer */
 	size_t n, cap;
 	_Atomic int write_errno, sync_errno; /* 0: it works */
-	_Atomic uint64_t refused, syncs;
+	_Atomic bool stalled;		     /* writes and syncs wait until it is not */
+	_Atomic uint64_t refused, syncs, waits;
 	_Atomic bool closed;
 };
 
@@ -72,6 +73,17 @@ struct rig_counts {
 
 /* Reads a file to its end; fails the test when it is damaged, or (closed) has no END. */
 void rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret);
+
+/* Polls for what another thread brings about; fails the test when it has not in 30 s. */
+#define RIG_UNTIL(condition)                                                                       \
+	do {                                                                                       \
+		unsigned rounds_ = 0;                                                              \
+		while (!(condition)) {                                                             \
+			if (++rounds_ > 6000)                                                      \
+				fail_msg("waited in vain until %s", #condition);                   \
+			rig_sleep_ms(5);                                                           \
+		}                                                                                  \
+	} while (0)
 
 uint64_t rig_now_ns(void);
 void rig_sleep_ms(unsigned ms);
