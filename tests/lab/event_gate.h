@@ -63,11 +63,11 @@ long
 syscall(long number, ...)
 {
 	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	long a[6];
+	long a[5]; /* more nobody passes here, and what was not passed is not to be read */
 	va_list list;
 
 	va_start(list, number);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 5; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if (number == SYS_perf_event_open) {
@@ -78,7 +78,7 @@ syscall(long number, ...)
 			return -1;
 		}
 	}
-	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return real(number, a[0], a[1], a[2], a[3], a[4], 0L);
 }
 
 #endif
