@@ -28,7 +28,7 @@ int base_stream_open(const struct config *c, struct archive *a, struct chores *c
 		     struct base_stream **ret, struct session_error *error);
 /* Asks it to end, and does not wait. */
 void base_stream_stop(struct base_stream *b);
-/* Ends it in order, after chores_close(); each_second as of session_thread_close(). */
+/* Ends it in order, after chores_close(); each_second as of session_thread_wait(). */
 void base_stream_close(struct base_stream *b, bool (*each_second)(void *arg), void *arg);
 
 /* A dead session's restart, a new one's begin, rotation and sync when it is time. */

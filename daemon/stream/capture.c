@@ -324,7 +324,7 @@ still_waiting(void *arg)
 	struct patience *p = arg;
 	struct capture *c = p->capture;
 
-	if (p->each_second(p->arg) && ++p->set->seconds < GRACE_AT_EXIT_S)
+	if ((!p->each_second || p->each_second(p->arg)) && ++p->set->seconds < GRACE_AT_EXIT_S)
 		return true;
 	if (!c->out || c->given_up)
 		return false;

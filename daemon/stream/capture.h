@@ -19,7 +19,7 @@ struct capture_set;
 int capture_set_new(const struct config *c, struct archive *a, int wake_fd,
 		    struct capture_set **ret);
 /*
- * Ends all in order, telling those who wait; each_second as of session_thread_close(). What is for a
+ * Ends all in order, telling those who wait; each_second as of session_thread_wait(). What is for a
  * client to answer is waited for a few seconds. False: threads are left, which still use what they
  * were given, until the process ends.
  */
