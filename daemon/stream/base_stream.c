@@ -208,9 +208,10 @@ ending_done(struct chore *one)
 	r = session_thread_close(s->thread, &last, &error);
 	session_stats_add(&b->before, &last);
 	LIST_REMOVE(s, link);
-	if (s->failed)
+	/* A reload's session may have come in its place meanwhile. */
+	if (s->failed && !b->now)
 		retry_later(b, host_now_ns(), error.text);
-	else if (r < 0)
+	else if (s->failed || r < 0)
 		log_error("the segment before: %s", error.text);
 	session_free(s);
 }

@@ -784,6 +784,36 @@ test_reload_fails(void **state)
 	stage_done(&s);
 }
 
+/* The old one dies while the new one is being opened, and is seen to be dead after that. */
+static void
+test_reload_over_the_dead(void **state)
+{
+	struct session_error e;
+	struct blocker blocker;
+	struct stage s;
+
+	stage_begin(&s);
+	assert_true(turn(&s));
+	s.other->ring_pages = 16;
+	event_gate_set(true, 0);
+	assert_int_equal(base_stream_reload(s.b, s.other, 19, &e), -EINPROGRESS);
+	RIG_UNTIL(event_gate_reached());
+	block_chores(&s, &blocker);
+	session_stop(session_thread_session(s.b->now->thread));
+	RIG_UNTIL(turn(&s) && !s.b->now);
+	event_gate_set(false, 0);
+	RIG_UNTIL(turn(&s) && s.b->now);
+	assert_int_equal(base_stream_reloaded(s.b, &e), 0);
+	finish_chores(&s, &blocker);
+	/* It records: there is nothing to try again. */
+	assert_non_null(s.b->now);
+	assert_int_equal(s.b->backoff_ns, 0);
+	assert_true(s.b->begun_ns > 0);
+	assert_int_equal(active(&s), 1);
+	assert_int_equal(sealed(&s), 1);
+	stage_done(&s);
+}
+
 int
 main(void)
 {
@@ -803,6 +833,7 @@ main(void)
 		cmocka_unit_test(test_reload_in_place),
 		cmocka_unit_test(test_reload_of_session),
 		cmocka_unit_test(test_reload_fails),
+		cmocka_unit_test(test_reload_over_the_dead),
 	};
 
 	/* The sanitizer of threads wants forks while there is one. */
