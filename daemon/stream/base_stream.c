@@ -578,5 +578,9 @@ base_stream_written_bytes(struct base_stream *b)
 bool
 base_stream_alive(struct base_stream *b, uint64_t now_ns)
 {
-	return !b->now || session_thread_alive(b->now->thread, true, now_ns);
+	/* Both are asked: each remembers what it saw. */
+	bool now = !b->now || session_thread_alive(b->now->thread, true, now_ns);
+	bool next = !b->next || session_thread_alive(b->next->thread, true, now_ns);
+
+	return now && next;
 }

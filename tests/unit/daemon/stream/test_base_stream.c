@@ -18,6 +18,7 @@
 #include <bsd/string.h>
 
 #include "daemon/process/log.h"
+#include "daemon/process/watchdog.h"
 #include "daemon/stream/base_stream_internal.h"
 #include "daemon/stream/session_thread.h"
 #include "recorder/helper/helper.h"
@@ -814,6 +815,40 @@ test_reload_over_the_dead(void **state)
 	stage_done(&s);
 }
 
+/* Each session has 15 s to open, also the one of a reload. */
+static void
+test_reload_hangs(void **state)
+{
+	const uint64_t now_ns = rig_now_ns();
+	struct session_progress from, p;
+	struct session_error e;
+	struct stage s;
+
+	stage_begin(&s);
+	assert_true(turn(&s));
+	s.other->ring_pages = 16;
+	event_gate_set(true, 0);
+	assert_int_equal(base_stream_reload(s.b, s.other, 19, &e), -EINPROGRESS);
+	RIG_UNTIL(event_gate_reached());
+	assert_true(base_stream_alive(s.b, now_ns));
+	/* The present one's threads come round at least once a second. */
+	session_progress(session_thread_session(s.b->now->thread), &from);
+	RIG_UNTIL((session_progress(session_thread_session(s.b->now->thread), &p),
+		   p.drain != from.drain && p.writer != from.writer));
+	assert_false(base_stream_alive(s.b, now_ns + WATCHDOG_STUCK_NS));
+	/* The daemon ends in the middle of it. */
+	assert_true(chores_close(s.chores, NULL, NULL));
+	s.chores = NULL;
+	base_stream_stop(s.b);
+	event_gate_set(false, EMFILE);
+	base_stream_close(s.b, NULL, NULL);
+	s.b = NULL;
+	event_gate_set(false, 0);
+	assert_int_equal(sealed(&s), 1);
+	assert_int_equal(active(&s), 0);
+	stage_done(&s);
+}
+
 int
 main(void)
 {
@@ -834,6 +869,7 @@ main(void)
 		cmocka_unit_test(test_reload_of_session),
 		cmocka_unit_test(test_reload_fails),
 		cmocka_unit_test(test_reload_over_the_dead),
+		cmocka_unit_test(test_reload_hangs),
 	};
 
 	/* The sanitizer of threads wants forks while there is one. */
