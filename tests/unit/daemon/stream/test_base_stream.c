@@ -534,10 +534,11 @@ test_rotation_fails(void **state)
 	assert_int_equal(sealed(&s), 0);
 	assert_int_equal(active(&s), 1);
 	give_room(&s, 0);
+	s.c->segment_age = SECOND_NS;
 	clock_shift_s += 5;
 	finish_chores(&s, NULL);
 	assert_int_equal(sealed(&s), 0);
-	clock_shift_s += 200;
+	clock_shift_s += 10;
 	finish_chores(&s, NULL);
 	assert_int_equal(sealed(&s), 1);
 	stage_done(&s);
@@ -746,6 +747,8 @@ test_reload_of_session(void **state)
 	finish_chores(&s, NULL);
 	after = stats_of(&s);
 	assert_true(after.records >= before.records && after.samples >= before.samples);
+	assert_true(turn(&s) && !s.b->frequency.asked);
+	assert_int_equal(after.frequency_hz, 9);
 	assert_int_equal(sealed(&s), 2);
 	assert_int_equal(active(&s), 1);
 	assert_int_equal(s.b->backoff_ns, 0);
