@@ -10,12 +10,14 @@
 
 #define SLOTS_MIN 256
 
-uint64_t slots_key;
+uint64_t slots_key[2];
 
 __attribute__((constructor)) static void
 make_key(void)
 {
-	arc4random_buf(&slots_key, sizeof(slots_key));
+	arc4random_buf(slots_key, sizeof(slots_key));
+	slots_key[0] |= 1;
+	slots_key[1] |= 1;
 }
 
 void

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/bytes/product.h"
+
 struct slots {
 	struct slot {
 		uint32_t hash;
@@ -33,8 +35,8 @@ uint32_t slots_find(const struct slots *s, uint32_t hash,
 /* Enters index; 0, -FMT_E_NOMEM. */
 int slots_add(struct slots *s, uint32_t hash, size_t index);
 
-/* Another one in each process: no file can be made whose keys all have one slot. */
-extern uint64_t slots_key;
+/* Others in each process: no file can be made whose keys all have one slot. Both are odd. */
+extern uint64_t slots_key[2];
 
 /*
  * Stirs v into a hash; take the low 32 bits in the end. Turned first, because h and v may be
@@ -43,8 +45,9 @@ extern uint64_t slots_key;
 static inline uint64_t
 slots_mix(uint64_t h, uint64_t v)
 {
-	h = ((h << 23 | h >> 41) ^ v ^ slots_key) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
+	/* One product spreads numbers that differ in a few neighbouring bits unevenly. */
+	h = product_fold((h << 23 | h >> 41) ^ v ^ slots_key[0], slots_key[1]);
+	return product_fold(h ^ slots_key[1], slots_key[0]);
 }
 
 #endif

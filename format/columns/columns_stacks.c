@@ -15,9 +15,9 @@ columns_stacks_init(struct columns_stacks *t, uint64_t key)
 {
 	*t = (struct columns_stacks){ .key = key };
 	for (unsigned int i = 0; i < COLUMNS_STACKS_KEYS; i++)
-		t->keys[i] = key = columns_mix(key, key | 1) ^ (key << 32);
-	columns_tuples_init(&t->frames, 1, columns_mix(key, key | 1));
-	columns_tuples_init(&t->regions, 1, columns_mix(key, key | 1));
+		t->keys[i] = key = product_fold(key, key | 1) ^ (key << 32);
+	columns_tuples_init(&t->frames, 1, product_fold(key, key | 1));
+	columns_tuples_init(&t->regions, 1, product_fold(key, key | 1));
 }
 
 void
@@ -91,19 +91,18 @@ hash_of(const struct columns_stacks *t, const struct columns_stack *s)
 	const uint8_t *p = s->chain.p;
 	uint64_t h = (s->ip + t->keys[0]) ^ s->chain.len;
 	size_t left = span_words(s->chain);
-	struct columns_product sum = columns_product(s->head ^ t->key, h | 1);
+	struct product sum = product_of(s->head ^ t->key, h | 1);
 
 	for (;;) {
 		size_t words = left < COLUMNS_STACKS_KEYS ? left : COLUMNS_STACKS_KEYS, i;
 
 		for (i = 0; i + 2 <= words; i += 2)
-			columns_product_add(
-				&sum,
-				columns_product(le64dec(p + 8 * i) + t->keys[i],
-						le64dec(p + 8 * i + 8) + t->keys[i + 1]));
+			product_add(&sum,
+				    product_of(le64dec(p + 8 * i) + t->keys[i],
+					       le64dec(p + 8 * i + 8) + t->keys[i + 1]));
 		if (i < words)
-			columns_product_add(&sum, columns_product(le64dec(p + 8 * i), t->keys[i]));
-		h = columns_mix(h ^ sum.low ^ sum.high, t->key | 1);
+			product_add(&sum, product_of(le64dec(p + 8 * i), t->keys[i]));
+		h = product_fold(h ^ sum.low ^ sum.high, t->key | 1);
 		left -= words;
 		if (left == 0)
 			return h;

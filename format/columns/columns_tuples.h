@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/bytes/product.h"
 #include "format/columns/columns_ints.h"
 #include "format/columns/columns_slots.h"
 
@@ -33,58 +34,13 @@ bool columns_tuples_clear(struct columns_tuples *t);
 /* Makes the table larger; false: out of memory. Of columns_tuples_add() only. */
 bool columns_tuples_grow(struct columns_tuples *t);
 
-/* Two words, of which a compiler has one type on 64-bit machines only. */
-struct columns_product {
-	uint64_t low, high;
-};
-
-static inline struct columns_product
-columns_product_of_halves(uint64_t a, uint64_t b)
-{
-	uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
-	uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
-	uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
-
-	return (struct columns_product){
-		.low = other << 32 | (low & UINT32_MAX),
-		.high = (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32),
-	};
-}
-
-static inline struct columns_product
-columns_product(uint64_t a, uint64_t b)
-{
-#ifdef __SIZEOF_INT128__
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (struct columns_product){ (uint64_t)product, (uint64_t)(product >> 64) };
-#else
-	return columns_product_of_halves(a, b);
-#endif
-}
-
-static inline void
-columns_product_add(struct columns_product *sum, struct columns_product p)
-{
-	sum->high += p.high + __builtin_add_overflow(sum->low, p.low, &sum->low);
-}
-
-/* All bits of both words reach the lowest of the result: those are what a slot is chosen by. */
-static inline uint64_t
-columns_mix(uint64_t a, uint64_t b)
-{
-	struct columns_product product = columns_product(a, b);
-
-	return product.low ^ product.high;
-}
-
 static inline uint64_t
 columns_tuples_hash(const struct columns_tuples *t, const uint64_t *tuple)
 {
 	uint64_t h = t->key;
 
 	for (size_t i = 0; i < t->width; i++)
-		h = columns_mix(h ^ tuple[i], t->key | 1);
+		h = product_fold(h ^ tuple[i], t->key | 1);
 	return h;
 }
 
@@ -129,7 +85,7 @@ columns_tuples_add(struct columns_tuples *t, const uint64_t *tuple)
 static inline uint32_t
 columns_tuples_add_word(struct columns_tuples *t, uint64_t word)
 {
-	size_t at = columns_slots_first(&t->slots, columns_mix(t->key ^ word, t->key | 1));
+	size_t at = columns_slots_first(&t->slots, product_fold(t->key ^ word, t->key | 1));
 	uint32_t slot = t->slots.v[at];
 
 	if (slot && t->words.v[slot - 1] == word)

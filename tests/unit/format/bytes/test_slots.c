@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include <bsd/stdlib.h>
 #include <cmocka.h>
 
 #include "format/bytes/array.h"
@@ -22,24 +23,46 @@ the_same_twice(void **state)
 	assert_int_equal(same, 0);
 }
 
-/* Values whose hashes end in the same bits, as whoever knows the multiplier can make them. */
-static void
-nobody_chooses_the_slot(void **state)
+/* How many of 4096 slots the values i << shift, times factor, take. */
+static size_t
+slots_taken(unsigned int shift, uint64_t factor)
 {
 	bool seen[4096] = { 0 };
-	uint64_t inverse = 1;
 	size_t distinct = 0;
 
-	for (int i = 0; i < 6; i++)
-		inverse *= 2 - UINT64_C(0x9e3779b97f4a7c15) * inverse;
-	assert_int_equal(inverse * UINT64_C(0x9e3779b97f4a7c15), 1);
 	for (uint64_t i = 0; i < 4096; i++) {
-		uint32_t slot = (uint32_t)slots_mix(0, (i << 12) * inverse) % 4096;
+		uint32_t slot = (uint32_t)slots_mix(0, (i << shift) * factor) % 4096;
 
 		distinct += !seen[slot];
 		seen[slot] = true;
 	}
-	assert_true(distinct > 1000);
+	return distinct;
+}
+
+/*
+ * Chance takes 2589 of them. Of values that are multiples of a power of two, and of those that whoever
+ * knows a multiplier can make so; with any key that a process may have.
+ */
+static void
+nobody_chooses_the_slot(void **state)
+{
+	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t inverse = 1, key[2] = { slots_key[0], slots_key[1] };
+
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - golden * inverse;
+	assert_int_equal(inverse * golden, 1);
+	for (int round = 0; round < 500; round++) {
+		assert_true(slots_taken(0, 1) > 2400);
+		assert_true(slots_taken(12, 1) > 2400);
+		assert_true(slots_taken(12, inverse) > 2400);
+		assert_true(slots_taken(40, 1) > 2400);
+		arc4random_buf(slots_key, sizeof(slots_key));
+		slots_key[0] |= 1;
+		slots_key[1] |= 1;
+	}
+	slots_key[0] = key[0];
+	slots_key[1] = key[1];
 }
 
 static bool

@@ -10,15 +10,14 @@
 #include "tests/lab/numbered.h"
 
 /* Bit by bit. */
-static struct columns_product
+static struct product
 slowly(uint64_t a, uint64_t b)
 {
-	struct columns_product sum = { 0 };
+	struct product sum = { 0 };
 
 	for (unsigned int i = 0; i < 64; i++) {
 		if (b >> i & 1)
-			columns_product_add(
-				&sum, (struct columns_product){ a << i, i ? a >> (64 - i) : 0 });
+			product_add(&sum, (struct product){ a << i, i ? a >> (64 - i) : 0 });
 	}
 	return sum;
 }
@@ -26,8 +25,8 @@ slowly(uint64_t a, uint64_t b)
 static void
 check(uint64_t a, uint64_t b)
 {
-	struct columns_product want = slowly(a, b), halves = columns_product_of_halves(a, b),
-			       got = columns_product(a, b);
+	struct product want = slowly(a, b), halves = product_of_halves(a, b),
+		       got = product_of(a, b);
 
 	assert_int_equal(halves.low, want.low);
 	assert_int_equal(halves.high, want.high);
@@ -46,7 +45,7 @@ test_products(void **state)
 					  UINT64_MAX - 1,
 					  UINT64_MAX };
 	const size_t n = sizeof(edges) / sizeof(edges[0]);
-	struct columns_product squared = columns_product(UINT64_MAX, UINT64_MAX);
+	struct product squared = product_of(UINT64_MAX, UINT64_MAX);
 	uint64_t a = 88172645463325252, b;
 
 	assert_int_equal(squared.low, 1);
@@ -65,12 +64,12 @@ test_products(void **state)
 static void
 test_sum_carries(void **state)
 {
-	struct columns_product sum = { UINT64_MAX, 7 };
+	struct product sum = { UINT64_MAX, 7 };
 
-	columns_product_add(&sum, (struct columns_product){ 1, 1 });
+	product_add(&sum, (struct product){ 1, 1 });
 	assert_int_equal(sum.low, 0);
 	assert_int_equal(sum.high, 9);
-	columns_product_add(&sum, (struct columns_product){ UINT64_MAX, UINT64_MAX });
+	product_add(&sum, (struct product){ UINT64_MAX, UINT64_MAX });
 	assert_int_equal(sum.low, UINT64_MAX);
 	assert_int_equal(sum.high, 8);
 }
