@@ -40,7 +40,8 @@ struct map_objects {
 	struct inode_tree inodes;
 	struct object **slots;
 	size_t nr_slots, cap_slots, nr_objects, unused, nr_inodes;
-	size_t hint; /* no slot below it is free */
+	size_t hint;	  /* no slot below it is free */
+	uint64_t serials; /* given so far */
 	size_t bytes;
 	uint64_t left_out;
 	struct object *last; /* a program maps its file several times running */
@@ -195,6 +196,7 @@ object_new(struct map_objects *t, const struct map_object *key)
 	memcpy(o->path, key->path, len);
 	o->o.path = o->path;
 	o->o.index = (uint32_t)slot;
+	o->o.serial = ++t->serials;
 	o->table = t;
 	o->bytes = sizeof(*o) + len;
 	t->slots[slot] = o;
@@ -323,6 +325,7 @@ object_give(struct map_objects *t, struct object *o, const struct buildid *id)
 {
 	RB_REMOVE(object_tree, &t->objects, o);
 	o->o.build_id = *id;
+	o->o.serial = ++t->serials;
 	if (!RB_INSERT(object_tree, &t->objects, o))
 		return;
 	o->o.build_id = (struct buildid){ 0 };
@@ -341,6 +344,7 @@ map_objects_give_build_id(struct map_objects *t, const struct map_object *file,
 		return 0;
 	RB_REMOVE(object_tree, &t->objects, o);
 	o->o.build_id = *id;
+	o->o.serial = ++t->serials;
 	o->twin = RB_INSERT(object_tree, &t->objects, o) != NULL;
 	if (t->last == o)
 		t->last = NULL;

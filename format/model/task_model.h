@@ -27,6 +27,8 @@ struct task_model;
  */
 struct map_object {
 	uint32_t index; /* 0, 1, 2...: for tables beside the model */
+	/* Of this object with this build-id alone, as long as the model lives. */
+	uint64_t serial;
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	struct buildid build_id; /* size 0: not known (see task_model_set_build_id()) */

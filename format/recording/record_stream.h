@@ -58,6 +58,7 @@ struct stream_columns {
 	const struct columns_view *view;
 	const struct stream_source *sources; /* by number, as the view's */
 	const bool *in_order;		     /* by task: see there */
+	uint64_t first_ns;		     /* nothing of the block that is given is older */
 };
 #define STREAM_TOGETHER SIZE_MAX
 

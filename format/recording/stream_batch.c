@@ -18,7 +18,7 @@ stream_batch_drop_columns(struct batch *b)
 	b->view = NULL;
 	b->sources = NULL;
 	b->in_order = NULL;
-	b->columns = (struct stream_columns){ NULL, NULL, NULL };
+	b->columns = (struct stream_columns){ .view = NULL };
 	b->together = b->cut = false;
 }
 

@@ -415,6 +415,6 @@ stream_columns_settle(struct record_stream *s, struct batch *b, bool complete)
 	if (!error)
 		error = merge_side(s, b, nr_side);
 	b->together = false;
-	b->columns = (struct stream_columns){ b->view, b->sources, b->in_order };
+	b->columns = (struct stream_columns){ b->view, b->sources, b->in_order, b->t_min };
 	return error;
 }

@@ -2,14 +2,12 @@
 #include "symbolizer/profile/profile.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes/array.h"
 #include "format/bytes/slots.h"
-#include "symbolizer/profile/replay.h"
+#include "symbolizer/profile/symbolize.h"
 
 #define PROFILE_MAGIC 0x70f11e00u
 
@@ -57,21 +55,19 @@ struct profile {
 /* What building needs and the profile does not. */
 struct build {
 	struct profile *p;
-	struct record_stream *stream;
-	struct resolver *resolver;
-	struct replay *replay;
-	/* Whose name was asked for last. */
-	uint64_t epoch;
-	uint32_t pid, tid;
-	const char *comm; /* NULL: nobody's */
-	const struct profile_options *options;
-	const char *swapper, *unknown;
+	const struct raw_profile *raw;
 	uint64_t shift_ns;
 	int *events; /* of the recording: indexes of the profile's */
 	size_t nr_events, cap_events;
 	struct event_count *counts; /* by name */
 	size_t nr_counts, cap_counts;
 	struct slots count_slots;
+	size_t nr_kernel_maps; /* that the resolver knows */
+	bool nomem;
+	/* Of a raw profile: by place, its frame's id and whether it is asked for; whose stacks they are. */
+	uint32_t *frames;
+	uint8_t *wanted;
+	struct stack *whos;
 };
 
 static uint32_t
@@ -145,18 +141,18 @@ stack_hash(const struct profile *p, const struct stack *s)
 }
 
 static void
-profile_weigh(struct profile_weight *w, const struct replay_sample *r)
+profile_weigh(struct profile_weight *w, const struct profile_weight *more)
 {
-	w->samples += r->samples;
-	w->period += r->period;
+	w->samples += more->samples;
+	w->period += more->period;
 }
 
 /*
- * Counts a sample to its stack. Its frames stand behind the last stack's in words; they
- * stay there when the stack is new.
+ * Counts samples to their stack. Its frames stand behind the last stack's in words; they stay there
+ * when the stack is new.
  */
 static int
-profile_count(struct profile *p, struct stack *s, const struct replay_sample *r)
+profile_count(struct profile *p, struct stack *s, const struct profile_weight *weight)
 {
 	uint32_t hash = stack_hash(p, s);
 	uint32_t i = slots_find(&p->stack_slots, hash, stack_same, p, s);
@@ -172,115 +168,8 @@ profile_count(struct profile *p, struct stack *s, const struct replay_sample *r)
 		p->stacks[p->nr_stacks++] = *s;
 		p->nr_words += s->nr_frames;
 	}
-	profile_weigh(&p->stacks[i].weight, r);
+	profile_weigh(&p->stacks[i].weight, weight);
 	return 0;
-}
-
-/* A frame in a world whose maps nobody recorded. */
-static int
-foreign_frame(struct build *b, const char *name, uint64_t ip, struct frame *ret)
-{
-	const char *dso = resolver_intern(b->resolver, name);
-
-	if (!dso)
-		return -FMT_E_NOMEM;
-	*ret = (struct frame){
-		.ip = ip, .vaddr = ip, .dso = dso, .dso_path = dso, .miss = RESOLVE_NO_MAP
-	};
-	return 0;
-}
-
-static int
-resolve(struct build *b, uint32_t pid, const struct callchain_address *a, struct frame *ret)
-{
-	switch (a->mode) {
-	case CALLCHAIN_KERNEL:
-		return resolver_kernel(b->resolver, a->ip, a->is_return, ret);
-	case CALLCHAIN_USER:
-		return resolver_user(b->resolver,
-				     task_model_map(replay_model(b->replay), pid, a->ip), a->ip,
-				     a->is_return, ret);
-	case CALLCHAIN_HYPERVISOR:
-		return foreign_frame(b, "[hypervisor]", a->ip, ret);
-	case CALLCHAIN_GUEST_KERNEL:
-		return foreign_frame(b, "[guest.kernel]", a->ip, ret);
-	case CALLCHAIN_GUEST_USER:
-		return foreign_frame(b, "[guest.user]", a->ip, ret);
-	default:
-		return foreign_frame(b, "[unknown]", a->ip, ret);
-	}
-}
-
-/* Appends one frame behind the last stack's. */
-static int
-profile_push(struct build *b, uint32_t pid, const struct callchain_address *a, struct stack *s)
-{
-	struct profile *p = b->p;
-	struct frame f;
-	int err;
-
-	err = resolve(b, pid, a, &f);
-	if (err == 0)
-		err = array_reserve(p->words, p->nr_words + s->nr_frames, p->cap_words, 1);
-	if (err == 0)
-		err = frame_id(p, &f, &p->words[p->nr_words + s->nr_frames]);
-	if (err == 0)
-		s->nr_frames++;
-	return err;
-}
-
-/* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
-static const char *
-comm_looked_up(struct build *b, const struct replay_sample *r)
-{
-	const struct task *t = task_model_task(replay_model(b->replay), r->pid, r->tid);
-	char text[16];
-
-	if (r->pid == 0 && r->tid == 0)
-		return b->swapper;
-	if (t && t->comm_known)
-		return resolver_intern(b->resolver, t->comm);
-	snprintf(text, sizeof(text), ":%" PRId32, (int32_t)r->tid);
-	return resolver_intern(b->resolver, text);
-}
-
-/* Samples of one task come one after another, mostly. */
-static const char *
-comm_of(struct build *b, const struct replay_sample *r)
-{
-	if (!b->comm || b->epoch != r->epoch || b->pid != r->pid || b->tid != r->tid) {
-		b->comm = comm_looked_up(b, r);
-		b->epoch = r->epoch;
-		b->pid = r->pid;
-		b->tid = r->tid;
-	}
-	return b->comm;
-}
-
-/* Samples of older kernels have no control group, and not every group has a name. */
-static const char *
-cgroup_of(struct build *b, const struct replay_sample *r)
-{
-	const char *path = NULL;
-
-	if (r->has_cgroup)
-		path = task_model_cgroup(replay_model(b->replay), r->cgroup);
-	return path ? resolver_intern(b->resolver, path) : b->unknown;
-}
-
-static void
-count_totals(struct build *b, const struct replay_sample *r, uint32_t leaf)
-{
-	struct profile *p = b->p;
-	struct profile_totals *t = &p->totals;
-
-	if (t->samples == 0 || r->first_ns + b->shift_ns < t->start_ns)
-		t->start_ns = r->first_ns + b->shift_ns;
-	if (r->last_ns + b->shift_ns > t->end_ns)
-		t->end_ns = r->last_ns + b->shift_ns;
-	t->samples += r->samples;
-	t->period += r->period;
-	t->unresolved[p->frames[leaf].miss] += r->samples;
 }
 
 static bool
@@ -339,14 +228,11 @@ event_index(struct profile *p, const struct profile_event *e, int *ret)
 	return 0;
 }
 
-/* The i-th event of the recording, one that was not asked for before. */
+/* The next event of the recording. */
 static int
-take_event(struct build *b, size_t i)
+take_event(struct build *b, const char *name)
 {
-	struct profile_event e = {
-		.name = resolver_intern(b->resolver,
-					event_set_at(record_stream_events(b->stream), i)->name),
-	};
+	struct profile_event e = { .name = resolver_intern(b->p->resolver, name) };
 	int err;
 
 	if (!e.name)
@@ -355,119 +241,183 @@ take_event(struct build *b, size_t i)
 	if (err == 0)
 		err = count_name(b, e.name, &e.nth);
 	if (err == 0)
-		err = event_index(b->p, &e, &b->events[i]);
+		err = event_index(b->p, &e, &b->events[b->nr_events]);
 	if (err == 0)
 		b->nr_events++;
 	return err;
 }
 
-/* The profile's number of an event of the recording, which may have come a moment ago. */
-static int
-event_of(struct build *b, int event, int *ret)
+static const char *
+keep_text(struct build *b, const char *text)
 {
-	int err = 0;
+	const char *kept = text ? resolver_intern(b->p->resolver, text) : NULL;
 
-	while (event >= 0 && b->nr_events <= (size_t)event && err == 0)
-		err = take_event(b, b->nr_events);
-	if (err == 0)
-		*ret = event < 0 ? -1 : b->events[event];
-	return err;
+	b->nomem |= text && !kept;
+	return kept;
 }
 
-/* Who was sampled. Control groups are looked up for those who ask. */
+/* Whose the samples are, in the profile's strings and events; and how many nobody wants. */
 static int
-find_who(struct build *b, const struct replay_sample *r, struct stack *s)
+take_who(struct build *b, const struct raw_who *w, struct stack *ret)
 {
-	const struct profile_options *o = b->options;
+	struct profile *p = b->p;
+	const int event = w->event < 0 ? -1 : b->events[w->event];
 
-	s->comm = comm_of(b, r);
-	s->cgroup = b->unknown;
-	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
-		s->cgroup = cgroup_of(b, r);
-	s->pid = r->pid;
-	s->tid = r->tid;
-	s->cpu = r->cpu;
-	return s->comm && s->cgroup ? event_of(b, r->event, &s->event) : -FMT_E_NOMEM;
-}
-
-/* Counts what is looked at. */
-static bool
-profile_is_wanted(struct build *b, const struct stack *s, const struct replay_sample *r)
-{
-	const struct filter *filter = b->options->filter;
-	const struct filter_subject subject = {
-		.comm = s->comm,
-		.cgroup = s->cgroup,
-		.event = s->event < 0 ? "" : b->p->events[s->event].name,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
-	};
-
-	if (filter && !filter_scope(filter, &subject))
-		return false;
-	profile_weigh(s->event < 0 ? &b->p->whole_of_none : &b->p->events[s->event].whole, r);
-	return !filter || filter_sample(filter, &subject);
-}
-
-/* Its frames, the sampled one first. 1, 0: the filter does not want that, -FMT_E_NOMEM. */
-static int
-push_frames(struct build *b, const struct replay_sample *r, struct stack *s)
-{
-	const struct profile_options *o = b->options;
-	struct callchain_address address;
-	const struct frame *leaf;
-	struct callchain chain;
-	int err;
-
-	callchain_begin(&chain, &r->chain, &address);
-	err = profile_push(b, r->pid, &address, s);
-	if (err < 0)
-		return err;
-	leaf = &b->p->frames[b->p->words[s->frames]];
-	if (o->filter && !filter_leaf(o->filter, leaf->dso, leaf->dso_path, leaf->symbol))
-		return 0;
-	while (!o->leaf_only && err == 0 && callchain_next(&chain, &address))
-		err = profile_push(b, r->pid, &address, s);
-	return err < 0 ? err : 1;
-}
-
-static int
-add_sample(void *arg, const struct replay_sample *r)
-{
-	struct build *b = arg;
-	const struct profile_options *o = b->options;
-	struct stack s = { .frames = b->p->nr_words };
-	int err = find_who(b, r, &s);
-
-	if (err < 0)
-		return err;
-	err = profile_is_wanted(b, &s, r);
-#define X(type, name) s.name = o->by_##name ? s.name : 0;
+	*ret = (struct stack){ .comm = keep_text(b, w->comm), .event = event };
+#define X(type, name)                                                                              \
+	ret->name = _Generic(w->name, const char *: keep_text(b, (const char *)(uintptr_t)w->name), \
+			     uint32_t: w->name);
 	PROFILE_KEYS(X)
 #undef X
-	if (err > 0)
-		err = push_frames(b, r, &s);
-	if (err == 0)
-		b->p->totals.filtered += r->samples;
-	if (err <= 0)
+	if (w->in_scope)
+		profile_weigh(event < 0 ? &p->whole_of_none : &p->events[event].whole, &w->seen);
+	if (!w->wanted)
+		p->totals.filtered += w->seen.samples;
+	return b->nomem ? -FMT_E_NOMEM : 0;
+}
+
+static int
+take_frame(void *arg, uint32_t place, const struct frame *frame)
+{
+	struct build *b = arg;
+
+	return frame_id(b->p, frame, &b->frames[place]);
+}
+
+/* Does the filter want what was sampled there? */
+static bool
+wants_leaf(const struct build *b, uint32_t place)
+{
+	const struct filter *filter = b->p->options->filter;
+	const struct frame *leaf = &b->p->frames[b->frames[place]];
+
+	return !filter || filter_leaf(filter, leaf->dso, leaf->dso_path, leaf->symbol);
+}
+
+/* First those that were sampled, then the callers of those that are wanted. */
+static int
+name_places(struct build *b)
+{
+	const struct raw_profile *raw = b->raw;
+	size_t n;
+	int err;
+
+	for (size_t i = 0; i < raw->nr_rows; i++)
+		b->wanted[raw_profile_stack(raw, raw_profile_row_at(raw, i), &n)[0]] =
+			SYMBOLIZE_WANTED;
+	err = symbolize_places(b->p->resolver, raw, b->wanted, take_frame, b);
+	if (err || raw->leaf_only)
 		return err;
-	count_totals(b, r, b->p->words[s.frames]);
-	return profile_count(b->p, &s, r);
+	for (size_t i = 0; i < raw->nr_rows; i++) {
+		const uint32_t *places = raw_profile_stack(raw, raw_profile_row_at(raw, i), &n);
+
+		for (size_t k = 1; k < n && (k > 1 || wants_leaf(b, places[0])); k++)
+			if (b->wanted[places[k]] == SYMBOLIZE_NOT_WANTED)
+				b->wanted[places[k]] = SYMBOLIZE_WANTED;
+	}
+	return symbolize_places(b->p->resolver, raw, b->wanted, take_frame, b);
 }
 
 static void
-note_left_out(struct build *b)
+count_totals(struct build *b, const struct raw_row *row, uint32_t leaf)
 {
 	struct profile *p = b->p;
+	struct profile_totals *t = &p->totals;
+
+	if (t->samples == 0 || row->first_ns + b->shift_ns < t->start_ns)
+		t->start_ns = row->first_ns + b->shift_ns;
+	if (row->last_ns + b->shift_ns > t->end_ns)
+		t->end_ns = row->last_ns + b->shift_ns;
+	t->samples += row->weight.samples;
+	t->period += row->weight.period;
+	t->unresolved[p->frames[leaf].miss] += row->weight.samples;
+}
+
+static int
+take_row(struct build *b, const struct raw_row *row)
+{
+	struct profile *p = b->p;
+	struct stack s = b->whos[row->key.who];
+	const uint32_t *places;
+	size_t n;
+	int err;
+
+	places = raw_profile_stack(b->raw, row, &n);
+	if (!wants_leaf(b, places[0])) {
+		p->totals.filtered += row->weight.samples;
+		return 0;
+	}
+	err = array_reserve(p->words, p->nr_words, p->cap_words, n);
+	if (err < 0)
+		return err;
+	s.frames = p->nr_words;
+	s.nr_frames = (uint32_t)n;
+	for (size_t i = 0; i < n; i++)
+		p->words[s.frames + i] = b->frames[places[i]];
+	count_totals(b, row, p->words[s.frames]);
+	return profile_count(p, &s, &row->weight);
+}
+
+static int
+tell_kernel(struct build *b, const struct gather *g)
+{
+	size_t nr;
+	const struct perf_mmap *maps = gather_kernel_maps(g, &nr);
+	int err = 0;
+
+	if (gather_has_kernel(g))
+		resolver_kernel_known(b->p->resolver);
+	for (; err == 0 && b->nr_kernel_maps < nr; b->nr_kernel_maps++)
+		err = resolver_kernel_map(b->p->resolver, &maps[b->nr_kernel_maps]);
+	return err;
+}
+
+static int
+take_all(struct build *b, const struct gather *g)
+{
+	const struct raw_profile *raw = b->raw;
+	int err = tell_kernel(b, g);
+
+	while (err == 0 && b->nr_events < gather_events(g))
+		err = take_event(b, gather_event_name(g, b->nr_events));
+	for (size_t i = 0; err == 0 && i < raw->nr_whos; i++)
+		err = take_who(b, &raw->whos[i], &b->whos[i]);
+	if (err == 0)
+		err = name_places(b);
+	for (size_t i = 0; err == 0 && i < raw->nr_rows; i++)
+		err = take_row(b, raw_profile_row_at(raw, i));
+	return err;
+}
+
+static int
+take_raw(void *arg, struct gather *g, const struct raw_profile *raw)
+{
+	struct build *b = arg;
+	int err = -FMT_E_NOMEM;
+
+	b->raw = raw;
+	b->frames = calloc(raw->nr_places + 1, sizeof(*b->frames));
+	b->wanted = calloc(raw->nr_places + 1, sizeof(*b->wanted));
+	b->whos = calloc(raw->nr_whos + 1, sizeof(*b->whos));
+	if (b->frames && b->wanted && b->whos)
+		err = take_all(b, g);
+	free(b->frames);
+	free(b->wanted);
+	free(b->whos);
+	return err;
+}
+
+static void
+note_left_out(struct profile *p, const struct gather *g)
+{
 	struct task_model_left_out *all = &p->totals.left_out;
-	const struct task_model_left_out now = task_model_left_out(replay_model(b->replay));
+	const struct task_model_left_out now = gather_left_out(g);
 
 	p->names_left_out += now.names;
 	all->tasks += now.tasks;
 	all->maps += now.maps;
-	all->names = p->names_left_out + resolver_left_out(b->resolver);
-	p->totals.bad_blocks += replay_bad_blocks(b->replay);
+	all->names = p->names_left_out + resolver_left_out(p->resolver);
+	p->totals.bad_blocks += gather_bad_blocks(g);
 }
 
 struct profile *
@@ -487,30 +437,16 @@ int
 profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 	    struct fmt_where *where)
 {
-	const struct filter *filter = p->options->filter;
-	struct build b = {
-		.p = p,
-		.stream = stream,
-		.resolver = p->resolver,
-		.options = p->options,
-		.shift_ns = shift_ns,
-	};
-	const struct replay_options o = {
-		.by_cpu = p->options->by_cpu || (filter && filter_by_cpu(filter)),
-		.on_sample = add_sample,
-		.arg = &b,
-	};
+	struct gather *g = gather_new(stream, p->options);
+	struct build b = { .p = p, .shift_ns = shift_ns };
 	int err = -FMT_E_NOMEM;
 
 	assert(p->magic == PROFILE_MAGIC);
-	b.replay = replay_new(stream, p->resolver, &o);
-	b.swapper = resolver_intern(p->resolver, "swapper");
-	b.unknown = resolver_intern(p->resolver, "[unknown]");
-	if (b.replay && b.swapper && b.unknown)
-		err = replay_run(b.replay, where);
-	if (b.replay)
-		note_left_out(&b);
-	replay_free(b.replay);
+	if (g) {
+		err = gather_run(g, take_raw, &b, where);
+		note_left_out(p, g);
+	}
+	gather_free(g);
 	free(b.events);
 	free(b.counts);
 	slots_done(&b.count_slots);

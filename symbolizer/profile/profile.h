@@ -15,21 +15,10 @@
 #include "format/model/task_model.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/profile/filter.h"
+#include "symbolizer/profile/gather.h"
 #include "symbolizer/resolve/resolve.h"
 
 struct profile;
-
-/* What stacks may be kept apart by, besides command and event: type, name (the sort key's). */
-#define PROFILE_KEYS(X)                                                                            \
-	X(const char *, cgroup) /* interned */                                                     \
-	X(uint32_t, pid)                                                                           \
-	X(uint32_t, tid)                                                                           \
-	X(uint32_t, cpu)
-#define PROFILE_FIELD(type, name) type name;
-
-struct profile_weight {
-	uint64_t samples, period;
-};
 
 struct profile_stack {
 	const char *comm;	    /* interned */
@@ -38,15 +27,6 @@ struct profile_stack {
 	const uint32_t *frames;	    /* frame ids, leaf first; frames[0] is the sampled ip */
 	uint32_t nr_frames;	    /* at least 1 */
 	struct profile_weight weight;
-};
-
-struct profile_options {
-	const struct filter *filter;  /* NULL: everything; its times are the stream's window */
-#define X(type, name) bool by_##name; /* keep stacks of different ones apart */
-	PROFILE_KEYS(X)
-#undef X
-	bool by_address; /* likewise frames */
-	bool leaf_only;	 /* callers are not needed: flat report */
 };
 
 /*

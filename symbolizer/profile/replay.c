@@ -7,36 +7,25 @@
 #include <linux/perf_event.h>
 
 #include "format/block/buildids.h"
-#include "format/bytes/array.h"
-#include "format/bytes/word_lists.h"
 #include "format/columns/columns_view.h"
 
 #define GHOST_NS UINT64_C(1000000000) /* how much later samples of a task that has ended may be */
 
-/* Samples of a block that differ in nothing but their times. */
-struct alike {
-	uint32_t source, task, stack;
-	uint64_t samples, period, first_ns, last_ns;
-};
-
 struct replay {
 	struct record_stream *stream;
-	struct resolver *resolver;
 	struct replay_options options;
 	struct task_model *model;
-	struct word_lists keys; /* of the block's: {task, stack, event or source} */
-	struct alike *alike;	/* by the number of its key */
-	size_t cap_alike;
-	uint32_t *order, *begins; /* of alike: by task; where each task's begin */
-	size_t cap_order, cap_begins;
-	uint64_t epoch;
+	struct kernel_symbols *kernel;
+	bool has_kernel;
+	struct buildid vdso;
+	uint64_t epoch, kernel_epoch;
 	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
 	uint64_t bad_blocks;
 	int error; /* of the block callback, which cannot return one */
 };
 
 struct replay *
-replay_new(struct record_stream *stream, struct resolver *resolver,
+replay_new(struct record_stream *stream, struct intern *strings,
 	   const struct replay_options *options)
 {
 	struct replay *r = calloc(1, sizeof(*r));
@@ -44,10 +33,10 @@ replay_new(struct record_stream *stream, struct resolver *resolver,
 	if (!r)
 		return NULL;
 	r->stream = stream;
-	r->resolver = resolver;
 	r->options = *options;
 	r->model = task_model_new();
-	if (r->model)
+	r->kernel = kernel_symbols_new(strings);
+	if (r->model && r->kernel)
 		return r;
 	replay_free(r);
 	return NULL;
@@ -59,10 +48,7 @@ replay_free(struct replay *r)
 	if (!r)
 		return;
 	task_model_free(r->model);
-	word_lists_done(&r->keys);
-	free(r->alike);
-	free(r->order);
-	free(r->begins);
+	kernel_symbols_free(r->kernel);
 	free(r);
 }
 
@@ -70,6 +56,36 @@ const struct task_model *
 replay_model(const struct replay *r)
 {
 	return r->model;
+}
+
+const struct kernel_symbols *
+replay_kernel(const struct replay *r)
+{
+	return r->kernel;
+}
+
+uint64_t
+replay_epoch(const struct replay *r)
+{
+	return r->epoch;
+}
+
+uint64_t
+replay_kernel_epoch(const struct replay *r)
+{
+	return r->kernel_epoch;
+}
+
+bool
+replay_has_kernel(const struct replay *r)
+{
+	return r->has_kernel;
+}
+
+const struct buildid *
+replay_vdso(const struct replay *r)
+{
+	return &r->vdso;
 }
 
 uint64_t
@@ -89,7 +105,7 @@ add_buildids(struct replay *r, const struct block *block)
 
 	while ((err = buildids_next(block->payload, &cursor, &e)) > 0) {
 		if (e.path_len == 6 && memcmp(e.path, "[vdso]", 6) == 0)
-			resolver_set_vdso_build_id(r->resolver, &e.id);
+			r->vdso = e.id;
 		/* An imported table and the recorder's of modules have paths, not inodes. */
 		if (e.ino == 0)
 			err = task_model_set_path_build_id(r->model, e.path, e.path_len, &e.id);
@@ -102,14 +118,23 @@ add_buildids(struct replay *r, const struct block *block)
 	return err;
 }
 
+static int
+add_ksyms(struct replay *r, const struct block *block)
+{
+	r->has_kernel = true;
+	r->kernel_epoch++;
+	return kernel_symbols_add_block(r->kernel, block->payload);
+}
+
 static void
 see_block(void *arg, const struct block *block)
 {
 	struct replay *r = arg;
 	int err = 0;
 
+	r->epoch++;
 	if (block->header.type == BLOCK_KSYMS)
-		err = resolver_add_ksyms(r->resolver, block);
+		err = add_ksyms(r, block);
 	else if (block->header.type == BLOCK_BUILDIDS)
 		err = add_buildids(r, block);
 	if (err == -FMT_E_NOMEM)
@@ -150,133 +175,53 @@ give_record(struct replay *r, const struct perf_record *record, int event)
 		.cpu = record->sid.cpu,
 		.has_cgroup = record->sample.have & PERF_SAMPLE_CGROUP,
 		.cgroup = record->sample.cgroup,
-		.samples = 1,
 		.period = period_of(record),
-		.first_ns = record->sid.time,
-		.last_ns = record->sid.time,
-		.epoch = r->epoch,
+		.time_ns = record->sid.time,
 	};
 
 	callchain_of_record(record, &s.chain);
 	return r->options.on_sample(r->options.arg, &s);
 }
 
-static int
-give_alike(struct replay *r, const struct stream_columns *c, const struct alike *a)
-{
-	const struct stream_source *source = &c->sources[a->source];
-	const uint64_t(*tasks)[2];
-	struct replay_sample s = {
-		.event = source->event,
-		.cpu = source->cpu,
-		.has_cgroup = source->has_cgroup,
-		.samples = a->samples,
-		.period = a->period,
-		.first_ns = a->first_ns,
-		.last_ns = a->last_ns,
-		.epoch = r->epoch,
-	};
-
-	columns_view_tasks(c->view, &tasks);
-	s.pid = (uint32_t)tasks[a->task][0];
-	s.tid = (uint32_t)(tasks[a->task][0] >> 32);
-	s.cgroup = tasks[a->task][1];
-	callchain_of_columns(c->view, a->source, a->stack, &s.chain);
-	return r->options.on_sample(r->options.arg, &s);
-}
-
-static void
-add_alike(struct alike *a, const struct stream_source *source, const struct columns_view_sample *s)
-{
-	if (a->samples == 0 || s->time < a->first_ns)
-		a->first_ns = s->time;
-	if (s->time > a->last_ns)
-		a->last_ns = s->time;
-	a->samples++;
-	a->period += source->by_value ? s->value : source->period;
-}
-
-static int
-give_one(struct replay *r, const struct stream_columns *c, size_t number)
+void
+replay_block_sample(const struct stream_columns *block, size_t number, struct replay_sample *ret)
 {
 	const struct columns_view_sample *samples, *s;
-	struct alike a;
-
-	columns_view_samples(c->view, &samples);
-	s = &samples[number];
-	a = (struct alike){ .source = s->source, .task = s->task, .stack = s->stack };
-	add_alike(&a, &c->sources[s->source], s);
-	forget_ghosts(r, s->time);
-	return give_alike(r, c, &a);
-}
-
-/* Counts one of those that are given together. */
-static int
-count_alike(struct replay *r, const struct stream_columns *c, const struct columns_view_sample *s)
-{
-	const struct stream_source *source = &c->sources[s->source];
-	const uint32_t key[] = { s->task, s->stack,
-				 r->options.by_cpu ? s->source : (uint32_t)source->event };
-	size_t known = r->keys.nr;
-	uint32_t number;
-
-	if (word_lists_number(&r->keys, key, 3, &number) != 0 ||
-	    array_reserve(r->alike, known, r->cap_alike, 1) != 0)
-		return -FMT_E_NOMEM;
-	if (number == known)
-		r->alike[number] =
-			(struct alike){ .source = s->source, .task = s->task, .stack = s->stack };
-	add_alike(&r->alike[number], source, s);
-	return 0;
-}
-
-/* Those of one task one after another, so that what is so for it is looked up once. */
-static int
-order_by_task(struct replay *r, const struct stream_columns *c)
-{
+	const struct stream_source *source;
 	const uint64_t(*tasks)[2];
-	size_t nr_tasks = columns_view_tasks(c->view, &tasks);
-	uint32_t at = 0, n;
 
-	if (array_reserve(r->order, 0, r->cap_order, r->keys.nr) != 0 ||
-	    array_reserve(r->begins, 0, r->cap_begins, nr_tasks) != 0)
-		return -FMT_E_NOMEM;
-	memset(r->begins, 0, nr_tasks * sizeof(*r->begins));
-	for (size_t i = 0; i < r->keys.nr; i++)
-		r->begins[r->alike[i].task]++;
-	for (size_t i = 0; i < nr_tasks; i++) {
-		n = r->begins[i];
-		r->begins[i] = at;
-		at += n;
-	}
-	for (size_t i = 0; i < r->keys.nr; i++)
-		r->order[r->begins[r->alike[i].task]++] = (uint32_t)i;
-	return 0;
+	columns_view_samples(block->view, &samples);
+	columns_view_tasks(block->view, &tasks);
+	s = &samples[number];
+	source = &block->sources[s->source];
+	*ret = (struct replay_sample){
+		.event = source->event,
+		.pid = (uint32_t)tasks[s->task][0],
+		.tid = (uint32_t)(tasks[s->task][0] >> 32),
+		.cpu = source->cpu,
+		.has_cgroup = source->has_cgroup,
+		.cgroup = tasks[s->task][1],
+		.period = source->by_value ? s->value : source->period,
+		.time_ns = s->time,
+	};
+	callchain_of_columns(block->view, s->source, s->stack, &ret->chain);
 }
 
 static int
-give_together(struct replay *r, const struct stream_columns *c)
+give_block(struct replay *r, const struct stream_columns *block)
 {
-	const struct columns_view_sample *samples;
-	size_t nr = columns_view_samples(c->view, &samples);
-	uint64_t first_ns = UINT64_MAX;
-	int err = 0;
+	forget_ghosts(r, block->first_ns);
+	return r->options.on_block(r->options.arg, block);
+}
 
-	word_lists_clear(&r->keys);
-	for (size_t i = 0; err == 0 && i < nr; i++) {
-		if (c->in_order[samples[i].task])
-			continue;
-		err = count_alike(r, c, &samples[i]);
-		if (samples[i].time < first_ns)
-			first_ns = samples[i].time;
-	}
-	if (err == 0)
-		err = order_by_task(r, c);
-	if (r->keys.nr)
-		forget_ghosts(r, first_ns);
-	for (size_t i = 0; err == 0 && i < r->keys.nr; i++)
-		err = give_alike(r, c, &r->alike[r->order[i]]);
-	return err;
+static int
+give_one(struct replay *r, const struct stream_columns *block, size_t number)
+{
+	struct replay_sample s;
+
+	replay_block_sample(block, number, &s);
+	forget_ghosts(r, s.time_ns);
+	return r->options.on_sample(r->options.arg, &s);
 }
 
 /* --- records ----------------------------------------------------------------------------- */
@@ -284,20 +229,20 @@ give_together(struct replay *r, const struct stream_columns *c)
 static int
 apply_record(struct replay *r, const struct perf_record *record, int event)
 {
-	int err;
+	int err = 0;
 
 	forget_ghosts(r, record->sid.time);
 	if (record->type == REC_SAMPLE)
 		return give_record(r, record, event);
 	r->epoch++;
-	if (record->type == REC_KSYMBOL)
-		return resolver_apply_ksymbol(r->resolver, record);
-	if (record->type == REC_MMAP && record->mmap.pid == TASK_PID_KERNEL) {
-		err = resolver_kernel_map(r->resolver, record);
-		if (err < 0)
-			return err;
+	if (record->type == REC_KSYMBOL) {
+		r->kernel_epoch++;
+		return kernel_symbols_apply(r->kernel, record);
 	}
-	return task_model_apply(r->model, record);
+	if (record->type == REC_MMAP && record->mmap.pid == TASK_PID_KERNEL &&
+	    r->options.on_kernel_map)
+		err = r->options.on_kernel_map(r->options.arg, &record->mmap);
+	return err ? err : task_model_apply(r->model, record);
 }
 
 static int
@@ -307,7 +252,7 @@ apply(struct replay *r, const struct stream_record *sr)
 		return apply_record(r, sr->record, sr->event);
 	if (!sr->columns)
 		return 0;
-	return sr->sample == STREAM_TOGETHER ? give_together(r, sr->columns)
+	return sr->sample == STREAM_TOGETHER ? give_block(r, sr->columns)
 					     : give_one(r, sr->columns, sr->sample);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * replay: the records of a recording in their order, made into what they mean: who was who and what
- * was mapped where (the task model), kernel symbols and build-ids (the resolver's); and its samples.
+ * was mapped where (the task model), the kernel's symbols, build-ids; and its samples.
  *
- * Samples of a block that differ in nothing but their times are given once, with their number:
- * record_stream says for which tasks order does not matter.
+ * Samples of a block for whose tasks order does not matter come as the block keeps them, all at
+ * once (record_stream says which those are); every other sample comes by itself.
  */
 #ifndef SYMBOLIZER_PROFILE_REPLAY_H
 #define SYMBOLIZER_PROFILE_REPLAY_H
@@ -15,7 +15,7 @@
 #include "format/model/task_model.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/profile/callchain.h"
-#include "symbolizer/resolve/resolve.h"
+#include "symbolizer/resolve/kernel_symbols.h"
 
 struct replay_sample {
 	int event; /* index in record_stream_events(); -1: none */
@@ -23,32 +23,48 @@ struct replay_sample {
 	bool has_cgroup;
 	uint64_t cgroup; /* its id */
 	struct callchain_words chain;
-	uint64_t samples, period; /* of so many together */
-	uint64_t first_ns, last_ns;
-	uint64_t epoch; /* the model has not changed since another sample with this number */
+	uint64_t period, time_ns;
 };
 
 struct replay;
 
-/* The model is as of the sample. Anything but 0 ends the replay, and is what it returns. */
-typedef int replay_sample_fn(void *arg, const struct replay_sample *sample);
-
 struct replay_options {
-	bool by_cpu;   /* samples of different CPUs differ */
 	bool in_order; /* each sample by itself, in the order of their times */
-	replay_sample_fn *on_sample;
+	/*
+	 * The model is as of the sample, or of all samples of the block whose task is not in_order:
+	 * the others have been given, or will be, to on_sample. Anything but 0 ends the replay, and is
+	 * what it returns.
+	 */
+	int (*on_sample)(void *arg, const struct replay_sample *sample);
+	int (*on_block)(void *arg, const struct stream_columns *block);
+	/* A MMAP record of the kernel or of one of its modules; NULL: nobody asks. Returns likewise. */
+	int (*on_kernel_map)(void *arg, const struct perf_mmap *map);
 	void *arg;
 };
 
-/* stream and resolver are borrowed for the replay's life. NULL: out of memory. */
-struct replay *replay_new(struct record_stream *stream, struct resolver *resolver,
+/* stream and strings are borrowed for the replay's life. NULL: out of memory. */
+struct replay *replay_new(struct record_stream *stream, struct intern *strings,
 			  const struct replay_options *options);
 void replay_free(struct replay *r);
 
-/* The whole stream, from its start. 0, negative as record_stream_next(), or what on_sample returned. */
+/* The whole stream, from its start. 0, negative as record_stream_next(), or what a callback returned. */
 int replay_run(struct replay *r, struct fmt_where *where);
 
+/* One sample of a block by columns. */
+void replay_block_sample(const struct stream_columns *block, size_t number,
+			 struct replay_sample *ret);
+
 const struct task_model *replay_model(const struct replay *r);
+/* Its names are interned in strings. */
+const struct kernel_symbols *replay_kernel(const struct replay *r);
+/* Neither the model nor the kernel's symbols have changed since this was the same number. */
+uint64_t replay_epoch(const struct replay *r);
+/* Likewise of the kernel's symbols alone. */
+uint64_t replay_kernel_epoch(const struct replay *r);
+/* Kernel symbols came along with the recording: what they do not name has no name. */
+bool replay_has_kernel(const struct replay *r);
+/* Of the vDSO of 64-bit processes, which has no inode; size 0: not known yet. */
+const struct buildid *replay_vdso(const struct replay *r);
 /* Blocks of kernel symbols and build-ids that were not read to their ends. */
 uint64_t replay_bad_blocks(const struct replay *r);
 

@@ -9,7 +9,6 @@
 #include "format/bytes/slots.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
-#include "symbolizer/resolve/address_cache.h"
 #include "symbolizer/resolve/demangle.h"
 #include "symbolizer/resolve/kernel_image.h"
 #include "symbolizer/resolve/kernel_symbols.h"
@@ -27,10 +26,8 @@ struct mapped {
 	struct buildid build_id;
 	enum resolve_miss miss; /* object NULL: why */
 	size_t tried_at;	/* number of objects loaded by then */
-	uint64_t vdso_epoch;	/* relative: which vDSO it was tried with */
 	struct object *object;
 	const char *dso, *path;
-	bool path_left_out; /* it is another than the object's */
 };
 
 struct resolver {
@@ -39,7 +36,6 @@ struct resolver {
 	bool no_demangle;
 	enum demangle_style style;
 	struct intern *strings;
-	struct kernel_symbols *kernel;
 	struct kernel_image *kernel_image;
 	bool ask_image; /* for what the recording has no kernel symbol of */
 	bool image_given;
@@ -48,11 +44,7 @@ struct resolver {
 	struct object **objects; /* loaded ones, shared by every map_object with their build-id */
 	size_t nr_objects, cap_objects;
 	struct slots by_build_id; /* indexes of objects */
-	struct address_cache user, kernel_cache;
 	const char *unknown, *kernel_dso;
-	uint64_t kernel_left_out; /* symbols of the recordings before */
-	struct buildid vdso_id;
-	uint64_t vdso_epoch; /* how often it changed */
 };
 
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
@@ -88,13 +80,11 @@ resolver_new(const struct resolver_options *options)
 	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
 	r->strings = intern_new();
 	if (r->strings != NULL) {
-		r->kernel = kernel_symbols_new(r->strings);
 		r->kernel_image = new_image(options, r->strings);
 		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
 	}
-	if (r->kernel == NULL || r->kernel_image == NULL || r->unknown == NULL ||
-	    r->kernel_dso == NULL) {
+	if (r->kernel_image == NULL || r->unknown == NULL || r->kernel_dso == NULL) {
 		resolver_free(r);
 		return NULL;
 	}
@@ -111,9 +101,6 @@ resolver_free(struct resolver *r)
 	free(r->objects);
 	slots_done(&r->by_build_id);
 	free(r->mapped);
-	address_cache_done(&r->user);
-	address_cache_done(&r->kernel_cache);
-	kernel_symbols_free(r->kernel);
 	kernel_image_free(r->kernel_image);
 	intern_free(r->strings);
 	free(r);
@@ -128,8 +115,7 @@ resolver_intern(struct resolver *r, const char *s)
 uint64_t
 resolver_left_out(const struct resolver *r)
 {
-	return intern_left_out(r->strings) + r->kernel_left_out +
-		kernel_symbols_left_out(r->kernel);
+	return intern_left_out(r->strings);
 }
 
 uint64_t
@@ -190,9 +176,6 @@ mapped_names(struct resolver *r, struct mapped *s, const char *path)
 	const char *base = path;
 
 	s->path = intern_string(r->strings, path);
-	/* What nothing but its path tells from others is asked for anew each time. */
-	s->path_left_out = s->path != NULL && strcmp(s->path, path) != 0 &&
-		(s->ino != 0 || s->build_id.size != 0);
 	if (len >= sizeof(deleted) && strcmp(path + len - (sizeof(deleted) - 1), deleted) == 0)
 		len -= sizeof(deleted) - 1;
 	/* "//anon" is a name as it is; "[anon:a/b]" has no directory. */
@@ -208,15 +191,9 @@ static int
 mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
 {
 	const struct map_object *wanted = map->object;
-	struct map_object vdso;
 	struct object *object;
 	int error;
 
-	if (wanted->build_id.size == 0 && strcmp(wanted->path, VDSO_PATH) == 0) {
-		vdso = *wanted;
-		vdso.build_id = r->vdso_id;
-		wanted = &vdso;
-	}
 	/* By another path it may be there already. */
 	s->object = find_loaded(r, &wanted->build_id);
 	s->tried_at = r->nr_objects;
@@ -236,24 +213,18 @@ mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
 	return error;
 }
 
-/*
- * Is this still the object that the entry was made for? The model uses an index again when
- * its object is gone, and a build-id that the recorder read itself can come late.
- */
+/* Is this still the object that the entry was made for? Another raw profile counts from 0 again. */
 static bool
 mapped_same(const struct mapped *s, const struct map_object *wanted)
 {
 	return s->path != NULL && buildid_cmp(&s->build_id, &wanted->build_id) == 0 &&
 		s->ino == wanted->ino && s->maj == wanted->maj && s->min == wanted->min &&
-		(s->path_left_out || strcmp(s->path, wanted->path) == 0);
+		strcmp(s->path, wanted->path) == 0;
 }
 
 static int
 mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *wanted)
 {
-	/* What was said of it before stood on less, or on another: nothing is kept. */
-	if (s->tried)
-		address_cache_clear(&r->user);
 	*s = (struct mapped){
 		.relative = strcmp(wanted->path, VDSO_PATH) == 0 ||
 			strcmp(wanted->path, "[vsyscall]") == 0,
@@ -261,7 +232,6 @@ mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *want
 		.min = wanted->min,
 		.ino = wanted->ino,
 		.build_id = wanted->build_id,
-		.vdso_epoch = r->vdso_epoch,
 	};
 	return mapped_names(r, s, wanted->path);
 }
@@ -287,21 +257,11 @@ mapped_of(struct resolver *r, const struct task_map *map, struct mapped **ret)
 		r->nr_mapped = n;
 	}
 	*ret = s = &r->mapped[wanted->index];
-	if (!mapped_same(s, wanted) || (s->relative && s->vdso_epoch != r->vdso_epoch))
+	if (!mapped_same(s, wanted))
 		error = mapped_renew(r, s, wanted);
 	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
 		error = mapped_load(r, s, map);
 	return error;
-}
-
-void
-resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id)
-{
-	if (buildid_cmp(id, &r->vdso_id) == 0)
-		return;
-	r->vdso_id = *id;
-	r->vdso_epoch++;
-	address_cache_clear(&r->user);
 }
 
 /* --- one recording after another --- */
@@ -344,23 +304,13 @@ is_this_boot(const uint8_t *boot_id)
 int
 resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 {
-	struct kernel_symbols *kernel = kernel_symbols_new(r->strings);
-	int error = kernel ? drop_unidentified(r) : -FMT_E_NOMEM;
+	int error = drop_unidentified(r);
 
-	if (error) {
-		kernel_symbols_free(kernel);
+	if (error)
 		return error;
-	}
-	r->kernel_left_out += kernel_symbols_left_out(r->kernel);
-	kernel_symbols_free(r->kernel);
-	r->kernel = kernel;
 	free(r->mapped);
 	r->mapped = NULL;
 	r->nr_mapped = 0;
-	r->vdso_id = (struct buildid){ 0 };
-	r->vdso_epoch++;
-	address_cache_clear(&r->user);
-	address_cache_clear(&r->kernel_cache);
 	r->places.start_realtime_ns = recording->start_realtime_ns;
 	r->places.this_boot = is_this_boot(recording->boot_id);
 	r->places.doubtful_until_ns = recording->perfdata_realtime_ns;
@@ -402,13 +352,14 @@ display_name(struct resolver *r, const char *raw, const char **ret)
 
 static int
 look_up(struct resolver *r, const struct object *o, uint64_t file_offset, bool exec, bool is_return,
-	struct resolved *ret)
+	struct frame *ret)
 {
 	uint64_t vaddr;
 	struct symbol symbol;
 	int error;
 
-	*ret = (struct resolved){ .vaddr = file_offset, .miss = RESOLVE_NO_SYMBOL };
+	ret->vaddr = file_offset;
+	ret->miss = RESOLVE_NO_SYMBOL;
 	if (is_return && file_offset == 0)
 		return 0;
 	if (!elf_segments_vaddr(o->segments, o->nr_segments, file_offset - is_return, exec, &vaddr))
@@ -441,8 +392,6 @@ int
 resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
 	      struct frame *ret)
 {
-	const struct resolved *known;
-	struct resolved fresh;
 	struct mapped *s;
 	uint64_t offset;
 	int error;
@@ -472,48 +421,25 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		ret->miss = RESOLVE_NO_FILE;
 		return 0;
 	}
-	known = address_cache_find(&r->user, map->object->index, offset, is_return);
-	if (known == NULL) {
-		error = look_up(r, s->object, offset, map->prot & 4 /* PROT_EXEC */, is_return,
-				&fresh);
-		if (!error)
-			error = address_cache_add(&r->user, map->object->index, offset, is_return,
-						  &fresh);
-		if (error)
-			return error;
-		known = &fresh;
-	}
-	ret->vaddr = known->vaddr;
-	ret->symbol = known->symbol;
-	ret->symbol_offset = known->symbol_offset;
-	ret->miss = known->miss;
+	error = look_up(r, s->object, offset, map->prot & 4 /* PROT_EXEC */, is_return, ret);
+	if (error)
+		return error;
 	ret->doubt = s->object->doubt;
 	return 0;
 }
 
 /* --- the kernel --- */
 
-int
-resolver_add_ksyms(struct resolver *r, const struct block *block)
+void
+resolver_kernel_known(struct resolver *r)
 {
-	/* What came along is whole: what it does not name has no name. */
 	r->ask_image = r->image_given;
-	address_cache_clear(&r->kernel_cache);
-	return kernel_symbols_add_block(r->kernel, block->payload);
 }
 
 int
-resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record)
+resolver_kernel_map(struct resolver *r, const struct perf_mmap *map)
 {
-	address_cache_clear(&r->kernel_cache);
-	return kernel_symbols_apply(r->kernel, record);
-}
-
-int
-resolver_kernel_map(struct resolver *r, const struct perf_record *record)
-{
-	address_cache_clear(&r->kernel_cache);
-	return kernel_image_map(r->kernel_image, &record->mmap);
+	return kernel_image_map(r->kernel_image, map);
 }
 
 const char *
@@ -522,57 +448,31 @@ resolver_kernel_trouble(const struct resolver *r)
 	return kernel_image_trouble(r->kernel_image);
 }
 
-/* 1 with *ret, 0, -FMT_E_NOMEM. */
-static int
-kernel_symbol(struct resolver *r, uint64_t address, struct kernel_symbol *ret,
-	      enum resolve_doubt *ret_doubt)
-{
-	int found;
-
-	*ret_doubt = RESOLVE_SURE;
-	if (kernel_symbols_find(r->kernel, address, ret))
-		return 1;
-	found = r->ask_image ? kernel_image_find(r->kernel_image, address, ret) : 0;
-	if (found > 0)
-		*ret_doubt = kernel_image_doubt(r->kernel_image);
-	return found;
-}
-
 int
-resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret)
+resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, const struct kernel_symbol *known,
+		struct frame *ret)
 {
-	const struct resolved *known = address_cache_find(&r->kernel_cache, 0, ip, is_return);
-	struct resolved fresh = { .dso = r->kernel_dso, .miss = RESOLVE_NO_KSYM };
 	struct kernel_symbol symbol;
-	enum resolve_doubt doubt;
-	int found, error;
+	int found = known != NULL;
 
-	if (known == NULL) {
-		found = kernel_symbol(r, ip - is_return, &symbol, &doubt);
-		if (found < 0)
-			return found;
-		if (found) {
-			fresh.dso = symbol.dso;
-			fresh.symbol = symbol.name;
-			fresh.symbol_offset = ip - symbol.start;
-			fresh.miss = RESOLVE_OK;
-			fresh.doubt = (uint8_t)doubt;
-		}
-		error = address_cache_add(&r->kernel_cache, 0, ip, is_return, &fresh);
-		if (error)
-			return error;
-		known = &fresh;
-	}
 	*ret = (struct frame){
 		.ip = ip,
 		.vaddr = ip,
-		.symbol = known->symbol,
-		.symbol_offset = known->symbol_offset,
-		.dso = known->dso,
-		.dso_path = known->dso,
+		.dso = r->kernel_dso,
+		.dso_path = r->kernel_dso,
 		.kernel = true,
-		.miss = known->miss,
-		.doubt = known->doubt,
+		.miss = RESOLVE_NO_KSYM,
 	};
-	return 0;
+	if (known)
+		symbol = *known;
+	else if (r->ask_image)
+		found = kernel_image_find(r->kernel_image, ip - is_return, &symbol);
+	if (found <= 0)
+		return found;
+	ret->symbol = intern_string(r->strings, symbol.name);
+	ret->dso = ret->dso_path = intern_string(r->strings, symbol.dso);
+	ret->symbol_offset = ip - symbol.start;
+	ret->miss = RESOLVE_OK;
+	ret->doubt = known ? RESOLVE_SURE : kernel_image_doubt(r->kernel_image);
+	return ret->symbol && ret->dso ? 0 : -FMT_E_NOMEM;
 }

@@ -6,7 +6,7 @@
  * all processes; a file whose build-id is not the recorded one is refused, never used. Kernel
  * addresses go to the symbols that travelled with the recording; when none did, to those that
  * kernel_image finds. Every string returned is interned: equal strings are the same pointer, for
- * the resolver's life. Results are cached by (object, address).
+ * the resolver's life.
  */
 #ifndef SYMBOLIZER_RESOLVE_RESOLVE_H
 #define SYMBOLIZER_RESOLVE_RESOLVE_H
@@ -18,6 +18,7 @@
 #include "format/model/task_model.h"
 #include "format/recording/recording_reader.h"
 #include "symbolizer/object/resolve_miss.h"
+#include "symbolizer/resolve/kernel_symbols.h"
 
 struct frame {
 	uint64_t ip;		/* as sampled */
@@ -64,20 +65,12 @@ void resolver_free(struct resolver *r);
  */
 int resolver_begin(struct resolver *r, const struct resolver_recording *recording);
 
-/* Kernel symbols of a KSYMS block; entries add up. */
-int resolver_add_ksyms(struct resolver *r, const struct block *block);
-/* KSYMBOL records (BPF programs, trampolines): edits of the kernel map in time order. */
-int resolver_apply_ksymbol(struct resolver *r, const struct perf_record *record);
+/* Kernel symbols came along with the recording: what they do not name has no name. */
+void resolver_kernel_known(struct resolver *r);
 /* A MMAP record of the kernel or a module: where it lies. */
-int resolver_kernel_map(struct resolver *r, const struct perf_record *record);
+int resolver_kernel_map(struct resolver *r, const struct perf_mmap *map);
 /* Why addresses of a kernel without symbols have no names, and what would help; NULL: they have. */
 const char *resolver_kernel_trouble(const struct resolver *r);
-
-/*
- * Build-id of the vDSO of the recorded (64-bit) processes, which has no inode by which the
- * task model could hand it on.
- */
-void resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id);
 
 /*
  * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the
@@ -85,7 +78,9 @@ void resolver_set_vdso_build_id(struct resolver *r, const struct buildid *id);
  */
 int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
 		  struct frame *ret);
-int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, struct frame *ret);
+/* A kernel address; known is what the recording names it, or NULL; its strings are copied. */
+int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return,
+		    const struct kernel_symbol *known, struct frame *ret);
 
 /* Names that there was no room for, so far (INTERN_BYTES_MAX, KERNEL_SYMBOLS_MAX). */
 uint64_t resolver_left_out(const struct resolver *r);

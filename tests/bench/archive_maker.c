@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/block/ksyms.h"
 #include "format/block/loss.h"
 #include "format/record/record_build.h"
 #include "format/recording/recording_writer.h"
@@ -32,6 +33,7 @@
 #define MAPS 20
 #define STACKS 5000
 #define DEPTH 20
+#define FUNCTIONS 500		 /* of the kernel */
 #define BLOCK_AGE 5		 /* seconds, as spoord has it */
 #define UPTIME (86400 * NS * 30) /* of the host when the first segment begins */
 #define KERNEL UINT64_C(0xffffffff81000000)
@@ -56,7 +58,7 @@ make_stacks(void)
 	for (size_t i = 0; i < STACKS; i++) {
 		stacks[i][0] = PERF_CONTEXT_KERNEL;
 		for (size_t k = 1; k < 8; k++)
-			stacks[i][k] = KERNEL + next_random(4000) * 64u;
+			stacks[i][k] = KERNEL + next_random(FUNCTIONS * 8) * 64u;
 		stacks[i][8] = PERF_CONTEXT_USER;
 		for (size_t k = 9; k < DEPTH; k++)
 			stacks[i][k] = 0x7f0000000000 + next_random(20000) * 48u;
@@ -223,6 +225,21 @@ put_second(struct recording_writer *w, struct buf *b, uint64_t from)
 }
 
 static void
+put_ksyms(struct recording_writer *w, struct buf *b)
+{
+	char name[32];
+
+	buf_clear(b);
+	ksyms_begin(b);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "function_%u", i);
+		ksyms_add(b, KERNEL + i * 512, KERNEL + (i + 1) * 512, "", name);
+	}
+	ksyms_end(b);
+	recording_writer_block(w, BLOCK_KSYMS, buf_span(b), NULL);
+}
+
+static void
 put_small_blocks(struct recording_writer *w, struct buf *b, const struct loss *loss)
 {
 	buf_clear(b);
@@ -257,6 +274,7 @@ make_segment(const char *dir, uint64_t seq, uint64_t realtime, uint64_t monotoni
 	for (uint32_t i = 0; i < TASKS; i++)
 		put_task(&b, 0, monotonic, 1000 + i);
 	recording_writer_block(w, BLOCK_STATE, buf_span(&b), &where);
+	put_ksyms(w, &b);
 	for (uint64_t s = 0; s < seconds; s++) {
 		put_second(w, &b, monotonic + s * NS);
 		if (s % 60 == 30) {

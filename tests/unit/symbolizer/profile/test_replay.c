@@ -16,8 +16,8 @@
 #include <linux/perf_event.h>
 
 #include "format/bytes/slots.h"
-#include "format/record/record_build.h"
-#include "tests/lab/synthetic.h"
+#include "format/columns/columns_view.h"
+#include "tests/lab/story.h"
 
 #define STORIES 300
 
@@ -65,9 +65,29 @@ on_sample(void *arg, const struct replay_sample *s)
 		h = mix_frame(m, h, s->pid, &address);
 	while (callchain_next(&chain, &address));
 	d->calls++;
-	d->samples += s->samples;
+	d->samples++;
 	d->period += s->period;
-	d->sum += h * s->samples + slots_mix(h, 1) * s->period;
+	d->sum += h + slots_mix(h, 1) * s->period + slots_mix(h, 2) * s->time_ns;
+	return 0;
+}
+
+static int
+on_block(void *arg, const struct stream_columns *block)
+{
+	struct digest *d = arg;
+	const struct columns_view_sample *samples;
+	size_t nr = columns_view_samples(block->view, &samples);
+	struct replay_sample s;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (block->in_order[samples[i].task])
+			continue;
+		replay_block_sample(block, i, &s);
+		assert_true(s.time_ns >= block->first_ns);
+		on_sample(d, &s);
+		d->calls--;
+	}
+	d->calls++;
 	return 0;
 }
 
@@ -75,24 +95,24 @@ static void
 digest(struct recording_reader *reader, uint64_t from, uint64_t until, bool in_order,
        struct digest *ret, struct record_stream_stats *ret_stats)
 {
-	struct resolver *resolver = resolver_new(NULL);
+	struct intern *strings = intern_new();
 	const struct replay_options o = {
-		.by_cpu = true, .in_order = in_order, .on_sample = on_sample, .arg = ret
+		.in_order = in_order, .on_sample = on_sample, .on_block = on_block, .arg = ret
 	};
 	struct record_stream *stream;
 	struct fmt_where where = { 0 };
 
 	*ret = (struct digest){ NULL };
-	assert_non_null(resolver);
+	assert_non_null(strings);
 	assert_int_equal(record_stream_open(reader, &stream), 0);
 	record_stream_window(stream, from, until);
-	ret->replay = replay_new(stream, resolver, &o);
+	ret->replay = replay_new(stream, strings, &o);
 	assert_non_null(ret->replay);
 	assert_int_equal(replay_run(ret->replay, &where), 0);
 	*ret_stats = *record_stream_stats(stream);
 	replay_free(ret->replay);
 	record_stream_close(stream);
-	resolver_free(resolver);
+	intern_free(strings);
 }
 
 /* How many calls were spared. */
@@ -117,113 +137,6 @@ compare(struct recording_reader *reader, uint64_t from, uint64_t until)
 
 /* --- made up ----------------------------------------------------------------------------- */
 
-static uint64_t state;
-
-static uint32_t
-roll(uint32_t sides)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % sides;
-}
-
-static void
-give(struct synthetic *s, uint64_t complete_ns)
-{
-	struct fmt_where where = { 0 };
-
-	assert_int_equal(recording_writer_records(s->writer, buf_span(&s->records), NULL, &where),
-			 0);
-	buf_clear(&s->records);
-	recording_writer_pass(s->writer, complete_ns);
-	assert_int_equal(recording_writer_flush(s->writer, &where), 0);
-}
-
-static void
-make_sample(struct synthetic *s, uint32_t pid)
-{
-	uint64_t chain[] = { PERF_CONTEXT_USER, 0, 0, 0 };
-	size_t words = 1 + roll(3);
-
-	for (size_t i = 1; i < words; i++)
-		chain[i] = 0x10000 + roll(3) * 0x2000;
-	s->event = roll(2);
-	s->period = roll(3) * 500;
-	s->cgroup = 1 + roll(3);
-	s->cpumode = roll(4) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	synthetic_sample(s, pid, pid + roll(2), words > 1 ? chain[1] : 0x10000, chain, words);
-	s->event = 0;
-}
-
-/* Something that changes what is so for a task, or for all. */
-static void
-make_change(struct synthetic *s, uint32_t pid)
-{
-	static const char *const names[] = { "sh", "cc1", "ld", "a-task" };
-	static const char *const paths[] = { "/bin/sh", "/lib/libc.so.6", "/tmp/x", "//anon" };
-	const uint32_t tid = pid + roll(2);
-	struct perf_sample_id id = {
-		.have = s->attr[0].sample_type, .id = 100, .cpu = s->cpu, .pid = pid, .tid = tid
-	};
-
-	switch (roll(8)) {
-	case 0:
-		synthetic_comm(s, pid, pid + roll(2), names[roll(4)]);
-		break;
-	case 1:
-		synthetic_exit(s, pid, pid + roll(2));
-		break;
-	case 2:
-		synthetic_cgroup(s, 1 + roll(3), paths[roll(4)]);
-		break;
-	case 3:
-	case 4:
-		id.time = s->now;
-		assert_int_equal(record_build_fork(&s->records, &s->attr[0], &id, pid,
-						   10 + roll(10), tid, pid, s->now, 0),
-				 0);
-		break;
-	case 5:
-		id.time = s->now;
-		assert_int_equal(record_build_comm(&s->records, &s->attr[0], &id, pid, pid,
-						   names[roll(4)], PERF_RECORD_MISC_COMM_EXEC),
-				 0);
-		break;
-	default:
-		synthetic_map(s, pid, 0x10000 + roll(8) * 0x1000, 0x1000 * (1 + roll(4)),
-			      paths[roll(4)]);
-	}
-}
-
-/*
- * Of some CPUs, whose records come late by up to jitter; changes are so rare that whole blocks have
- * none, or so frequent that all have.
- */
-static void
-make_story(struct synthetic *s, uint64_t seed)
-{
-	uint32_t rare = seed % 3 == 0 ? 5 : 400, jitter = 1 + (uint32_t)(seed % 5) * 20000;
-	uint64_t base = 2000000000, have = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
-
-	state = seed;
-	have |= seed % 2 ? PERF_SAMPLE_PERIOD : 0;
-	have |= seed % 4 < 2 ? PERF_SAMPLE_CGROUP : 0;
-	synthetic_begin(s, have);
-	for (uint32_t i = 0; i < 3000; i++) {
-		base += roll(4) * 1000;
-		/* To the microsecond, so that some are at one time. */
-		s->now = base + (uint64_t)roll(jitter) / 1000 * 1000;
-		s->cpu = roll(4);
-		if (roll(rare))
-			make_sample(s, 10 + roll(10));
-		else
-			make_change(s, 10 + roll(10));
-		if (roll(200) == 0)
-			give(s, base > jitter ? base - 1 : 0);
-	}
-	s->now = base + jitter;
-	synthetic_read(s);
-}
-
 static void
 made_up_ones(void **arg)
 {
@@ -231,9 +144,10 @@ made_up_ones(void **arg)
 	struct synthetic s;
 
 	for (uint64_t seed = 1; seed <= STORIES; seed++) {
-		make_story(&s, seed);
+		story_make(&s, seed);
 		spared += compare(s.reader, 0, UINT64_MAX);
-		compare(s.reader, 2000000000 + roll(5000000), 2000000000 + roll(8000000));
+		compare(s.reader, STORY_BEGIN_NS + story_roll(5000000),
+			STORY_BEGIN_NS + story_roll(8000000));
 		synthetic_end(&s);
 	}
 	/* There is something to compare. */

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/gather.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/columns/columns_view.h"
+#include "symbolizer/profile/place_finder.h"
+#include "symbolizer/profile/replay.h"
+#include "symbolizer/text/intern.h"
+
+#define KERNEL_MAPS_MAX 65536 /* a kernel has some hundred modules */
+/* A sample on its way to its row. */
+struct counted {
+	struct raw_key key;
+	uint64_t period, time_ns;
+};
+#define ON_THE_WAY 16 /* as many as memory brings at once; a power of two */
+
+struct gather {
+	struct record_stream *stream;
+	const struct profile_options *options;
+	struct intern *strings;
+	struct replay *replay;
+	struct raw_profile raw;
+	gather_take_fn *take;
+	void *take_arg;
+	const char *swapper, *unknown;
+	struct perf_mmap *kernel_maps;
+	size_t nr_kernel_maps, cap_kernel_maps;
+	const char **events; /* names */
+	size_t nr_events, cap_events;
+	struct place_finder *places;
+	/* Whose sample came last by itself. */
+	uint64_t epoch;
+	uint32_t pid, tid;
+	const char *comm; /* NULL: nobody's */
+	/* Of a block: by task, who that is for a source; by stack, the place or the stack's number. */
+	struct block_task {
+		uint32_t source, who;
+	} * tasks;
+	struct block_stack {
+		uint32_t source, place;
+	} * leaves;
+	struct word_lists stacks; /* {pid, stack, event} */
+	uint32_t *stack_numbers;
+	size_t cap_tasks, cap_leaves, cap_stack_numbers;
+	struct counted on_the_way[ON_THE_WAY];
+	size_t nr_on_the_way; /* all of the block so far, counted or not */
+	uint32_t *words;      /* the stack that is being made */
+	size_t cap_words;
+};
+
+/* --- whose ------------------------------------------------------------------------------- */
+
+/* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
+static const char *
+comm_looked_up(struct gather *g, uint32_t pid, uint32_t tid)
+{
+	const struct task *t = task_model_task(replay_model(g->replay), pid, tid);
+	char text[16];
+
+	if (pid == 0 && tid == 0)
+		return g->swapper;
+	if (t && t->comm_known)
+		return intern_string(g->strings, t->comm);
+	snprintf(text, sizeof(text), ":%" PRId32, (int32_t)tid);
+	return intern_string(g->strings, text);
+}
+
+/* Samples of one task come one after another, mostly. */
+static const char *
+comm_of(struct gather *g, uint32_t pid, uint32_t tid)
+{
+	const uint64_t epoch = replay_epoch(g->replay);
+
+	if (!g->comm || g->epoch != epoch || g->pid != pid || g->tid != tid) {
+		g->comm = comm_looked_up(g, pid, tid);
+		g->epoch = epoch;
+		g->pid = pid;
+		g->tid = tid;
+	}
+	return g->comm;
+}
+
+/* Samples of older kernels have no control group, and not every group has a name. */
+static const char *
+cgroup_of(struct gather *g, const struct replay_sample *s)
+{
+	const char *path = NULL;
+
+	if (s->has_cgroup)
+		path = task_model_cgroup(replay_model(g->replay), s->cgroup);
+	return path ? intern_string(g->strings, path) : g->unknown;
+}
+
+/* Names of events are asked for as they come: a recording gets more while it is written. */
+static int
+take_events(struct gather *g, int event)
+{
+	const struct event_set *events = record_stream_events(g->stream);
+	int err = 0;
+
+	while (err == 0 && event >= 0 && g->nr_events <= (size_t)event) {
+		const char *name =
+			intern_string(g->strings, event_set_at(events, g->nr_events)->name);
+
+		err = name ? array_reserve(g->events, g->nr_events, g->cap_events, 1)
+			   : -FMT_E_NOMEM;
+		if (err == 0)
+			g->events[g->nr_events++] = name;
+	}
+	return err;
+}
+
+/* Whose it is, by all that is known of that; control groups are looked up for those who ask. */
+static int
+find_who(struct gather *g, const struct replay_sample *s, struct raw_who *ret)
+{
+	const struct profile_options *o = g->options;
+
+	*ret = (struct raw_who){
+		.comm = comm_of(g, s->pid, s->tid),
+		.cgroup = g->unknown,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.event = s->event,
+	};
+	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
+		ret->cgroup = cgroup_of(g, s);
+	return ret->comm && ret->cgroup ? take_events(g, s->event) : -FMT_E_NOMEM;
+}
+
+static void
+judge(const struct gather *g, struct raw_who *who)
+{
+	const struct filter *filter = g->options->filter;
+	const struct filter_subject subject = {
+		.comm = who->comm,
+		.cgroup = who->cgroup,
+		.event = who->event < 0 ? "" : g->events[who->event],
+		.pid = who->pid,
+		.tid = who->tid,
+		.cpu = who->cpu,
+	};
+
+	who->in_scope = !filter || filter_scope(filter, &subject);
+	who->wanted = who->in_scope && (!filter || filter_sample(filter, &subject));
+}
+
+/* Whose it is, by what is asked for. */
+static int
+who_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
+{
+	const struct profile_options *o = g->options;
+	struct raw_who who;
+	int err = find_who(g, s, &who);
+
+	if (err < 0)
+		return err;
+	judge(g, &who);
+#define X(type, name) who.name = o->by_##name ? who.name : 0;
+	PROFILE_KEYS(X)
+#undef X
+	return raw_profile_who(&g->raw, &who, ret);
+}
+
+/* --- samples ----------------------------------------------------------------------------- */
+
+/* The sampled place, or the number of the whole stack. */
+static int
+stack_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
+{
+	struct callchain_address address;
+	struct callchain chain;
+	size_t nr = 0;
+	int err;
+
+	callchain_begin(&chain, &s->chain, &address);
+	if (g->options->leaf_only)
+		return place_finder_find(g->places, s->pid, &address, ret);
+	if (array_reserve(g->words, 0, g->cap_words, s->chain.nr + 1) != 0)
+		return -FMT_E_NOMEM;
+	do
+		err = place_finder_find(g->places, s->pid, &address, &g->words[nr++]);
+	while (err == 0 && callchain_next(&chain, &address));
+	return err ? err : word_lists_number(&g->raw.stacks, g->words, nr, ret);
+}
+
+static int
+count(struct gather *g, const struct counted *c)
+{
+	struct raw_row *row = raw_profile_row(&g->raw, c->key);
+
+	if (!row)
+		return -FMT_E_NOMEM;
+	row->weight.samples++;
+	row->weight.period += c->period;
+	if (c->time_ns < row->first_ns)
+		row->first_ns = c->time_ns;
+	if (c->time_ns > row->last_ns)
+		row->last_ns = c->time_ns;
+	return 0;
+}
+
+/* True: the sample is wanted. */
+static bool
+see(struct gather *g, uint32_t who, uint64_t period)
+{
+	struct raw_who *w = &g->raw.whos[who];
+
+	w->seen.samples++;
+	w->seen.period += period;
+	return w->wanted;
+}
+
+static int
+hand_over(struct gather *g)
+{
+	int err = g->take(g->take_arg, g, &g->raw);
+
+	raw_profile_done(&g->raw);
+	place_finder_forget(g->places);
+	return err;
+}
+
+static bool
+is_full(const struct gather *g)
+{
+	size_t max = g->options->raw_bytes_max;
+
+	return raw_profile_bytes(&g->raw) > (max ? max : GATHER_RAW_BYTES_MAX);
+}
+
+static int
+add_sample(void *arg, const struct replay_sample *s)
+{
+	struct gather *g = arg;
+	uint32_t who, stack;
+	int err;
+
+	if (is_full(g)) {
+		err = hand_over(g);
+		if (err)
+			return err;
+	}
+	err = who_of(g, s, &who);
+	if (err || !see(g, who, s->period))
+		return err;
+	err = stack_of(g, s, &stack);
+	return err ? err : count(g, &(struct counted){ { who, stack }, s->period, s->time_ns });
+}
+
+/* --- blocks ------------------------------------------------------------------------------ */
+
+static int
+block_begin(struct gather *g, const struct stream_columns *c)
+{
+	const uint64_t(*tasks)[2], *frames;
+	size_t nr_tasks = columns_view_tasks(c->view, &tasks);
+	size_t nr_stacks = columns_view_stacks(c->view, &frames);
+
+	if (array_reserve(g->tasks, 0, g->cap_tasks, nr_tasks + 1) != 0 ||
+	    array_reserve(g->leaves, 0, g->cap_leaves, nr_stacks + 1) != 0)
+		return -FMT_E_NOMEM;
+	memset(g->tasks, 0xff, nr_tasks * sizeof(*g->tasks));
+	memset(g->leaves, 0xff, nr_stacks * sizeof(*g->leaves));
+	word_lists_clear(&g->stacks);
+	return 0;
+}
+
+/* Sources differ to the profile by their event, and by their CPU if it asks for that. */
+static uint32_t
+source_of(const struct gather *g, const struct stream_columns *c, uint32_t source)
+{
+	const struct profile_options *o = g->options;
+
+	if (o->by_cpu || (o->filter && filter_by_cpu(o->filter)))
+		return source;
+	return (uint32_t)c->sources[source].event;
+}
+
+/* A place of the kernel is the same one for all tasks. */
+static int
+block_leaf(struct gather *g, const struct stream_columns *c, size_t number, uint32_t event,
+	   uint32_t *ret)
+{
+	const struct columns_view_sample *samples;
+	struct callchain_address address;
+	struct replay_sample s;
+	struct callchain chain;
+	struct block_stack *known;
+	int err;
+
+	columns_view_samples(c->view, &samples);
+	known = &g->leaves[samples[number].stack];
+	if (known->source == event) {
+		*ret = known->place;
+		return 0;
+	}
+	replay_block_sample(c, number, &s);
+	callchain_begin(&chain, &s.chain, &address);
+	err = place_finder_find(g->places, s.pid, &address, ret);
+	if (err == 0 && address.mode == CALLCHAIN_KERNEL)
+		*known = (struct block_stack){ event, *ret };
+	return err;
+}
+
+static int
+block_stack(struct gather *g, const struct stream_columns *c, size_t number, uint32_t event,
+	    uint32_t *ret)
+{
+	const struct columns_view_sample *samples;
+	const uint64_t(*tasks)[2];
+	struct replay_sample s;
+	size_t known = g->stacks.nr;
+	uint32_t key[3], n;
+	int err;
+
+	columns_view_samples(c->view, &samples);
+	columns_view_tasks(c->view, &tasks);
+	key[0] = (uint32_t)tasks[samples[number].task][0];
+	key[1] = samples[number].stack;
+	key[2] = event;
+	if (word_lists_number(&g->stacks, key, 3, &n) != 0 ||
+	    array_reserve(g->stack_numbers, known, g->cap_stack_numbers, 1) != 0)
+		return -FMT_E_NOMEM;
+	if (n < known) {
+		*ret = g->stack_numbers[n];
+		return 0;
+	}
+	replay_block_sample(c, number, &s);
+	err = stack_of(g, &s, ret);
+	g->stack_numbers[n] = *ret;
+	return err;
+}
+
+/* Rows are many, and each is somewhere else in memory: it is asked for first, and counted later. */
+static int
+send(struct gather *g, const struct counted *c)
+{
+	struct counted *place = &g->on_the_way[g->nr_on_the_way++ & (ON_THE_WAY - 1)];
+	int err = 0;
+
+	if (g->nr_on_the_way > ON_THE_WAY)
+		err = count(g, place);
+	*place = *c;
+	raw_profile_prefetch(&g->raw, c->key);
+	return err;
+}
+
+static int
+block_end(struct gather *g)
+{
+	size_t i = g->nr_on_the_way > ON_THE_WAY ? g->nr_on_the_way - ON_THE_WAY : 0;
+	int err = 0;
+
+	for (; err == 0 && i < g->nr_on_the_way; i++)
+		err = count(g, &g->on_the_way[i & (ON_THE_WAY - 1)]);
+	g->nr_on_the_way = 0;
+	return err;
+}
+
+static int
+block_sample(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
+	     size_t number)
+{
+	const struct stream_source *source = &c->sources[s->source];
+	const uint64_t period = source->by_value ? s->value : source->period;
+	const uint32_t same = source_of(g, c, s->source), event = (uint32_t)source->event;
+	struct block_task *task = &g->tasks[s->task];
+	struct replay_sample sample;
+	uint32_t stack;
+	int err = 0;
+
+	if (task->source != same) {
+		replay_block_sample(c, number, &sample);
+		err = who_of(g, &sample, &task->who);
+		task->source = same;
+	}
+	if (err || !see(g, task->who, period))
+		return err;
+	err = g->options->leaf_only ? block_leaf(g, c, number, event, &stack)
+				    : block_stack(g, c, number, event, &stack);
+	return err ? err : send(g, &(struct counted){ { task->who, stack }, period, s->time });
+}
+
+static int
+add_block(void *arg, const struct stream_columns *c)
+{
+	struct gather *g = arg;
+	const struct columns_view_sample *samples;
+	size_t nr = columns_view_samples(c->view, &samples);
+	int err = 0;
+
+	if (is_full(g))
+		err = hand_over(g);
+	if (err == 0)
+		err = block_begin(g, c);
+	for (size_t i = 0; err == 0 && i < nr; i++)
+		if (!c->in_order[samples[i].task])
+			err = block_sample(g, c, &samples[i], i);
+	return err ? err : block_end(g);
+}
+
+/* --- the recording ----------------------------------------------------------------------- */
+
+static int
+add_kernel_map(void *arg, const struct perf_mmap *map)
+{
+	struct gather *g = arg;
+	struct perf_mmap kept = *map;
+
+	if (g->nr_kernel_maps == KERNEL_MAPS_MAX)
+		return 0;
+	kept.filename = intern_string(g->strings, map->filename);
+	if (!kept.filename ||
+	    array_reserve(g->kernel_maps, g->nr_kernel_maps, g->cap_kernel_maps, 1) != 0)
+		return -FMT_E_NOMEM;
+	g->kernel_maps[g->nr_kernel_maps++] = kept;
+	return 0;
+}
+
+struct gather *
+gather_new(struct record_stream *stream, const struct profile_options *options)
+{
+	struct gather *g = calloc(1, sizeof(*g));
+	const struct replay_options o = { .in_order = options->in_order,
+					  .on_sample = add_sample,
+					  .on_block = add_block,
+					  .on_kernel_map = add_kernel_map,
+					  .arg = g };
+
+	if (!g)
+		return NULL;
+	g->stream = stream;
+	g->options = options;
+	g->raw.leaf_only = options->leaf_only;
+	g->strings = intern_new();
+	if (g->strings) {
+		g->replay = replay_new(stream, g->strings, &o);
+		g->swapper = intern_string(g->strings, "swapper");
+		g->unknown = intern_string(g->strings, "[unknown]");
+	}
+	if (g->replay)
+		g->places = place_finder_new(g->replay, g->strings, &g->raw, options->by_address);
+	if (g->places && g->swapper && g->unknown)
+		return g;
+	gather_free(g);
+	return NULL;
+}
+
+void
+gather_free(struct gather *g)
+{
+	if (!g)
+		return;
+	raw_profile_done(&g->raw);
+	replay_free(g->replay);
+	intern_free(g->strings);
+	word_lists_done(&g->stacks);
+	free(g->kernel_maps);
+	free(g->events);
+	place_finder_free(g->places);
+	free(g->tasks);
+	free(g->leaves);
+	free(g->stack_numbers);
+	free(g->words);
+	free(g);
+}
+
+int
+gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_where *where)
+{
+	int err, taken;
+
+	g->take = take;
+	g->take_arg = arg;
+	err = replay_run(g->replay, where);
+	if (err == -FMT_E_NOMEM)
+		return err;
+	taken = hand_over(g);
+	return taken ? taken : err;
+}
+
+size_t
+gather_events(const struct gather *g)
+{
+	return g->nr_events;
+}
+
+const char *
+gather_event_name(const struct gather *g, size_t event)
+{
+	return g->events[event];
+}
+
+const struct perf_mmap *
+gather_kernel_maps(const struct gather *g, size_t *ret_nr)
+{
+	*ret_nr = g->nr_kernel_maps;
+	return g->kernel_maps;
+}
+
+bool
+gather_has_kernel(const struct gather *g)
+{
+	return replay_has_kernel(g->replay);
+}
+
+struct task_model_left_out
+gather_left_out(const struct gather *g)
+{
+	struct task_model_left_out n = task_model_left_out(replay_model(g->replay));
+
+	n.names += intern_left_out(g->strings) + kernel_symbols_left_out(replay_kernel(g->replay));
+	return n;
+}
+
+uint64_t
+gather_bad_blocks(const struct gather *g)
+{
+	return replay_bad_blocks(g->replay);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gather: the samples of a recording into raw profiles.
+ *
+ * It needs nothing but its recording: no file is looked at, no symbol looked up, so that several can
+ * run side by side. A raw profile that has grown large is handed over, and another one begun.
+ */
+#ifndef SYMBOLIZER_PROFILE_GATHER_H
+#define SYMBOLIZER_PROFILE_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/model/task_model.h"
+#include "format/recording/record_stream.h"
+#include "symbolizer/profile/filter.h"
+#include "symbolizer/profile/raw_profile.h"
+#include "symbolizer/resolve/kernel_image.h"
+
+#define GATHER_RAW_BYTES_MAX (64u << 20)
+
+struct profile_options {
+	const struct filter *filter;  /* NULL: everything; its times are the stream's window */
+#define X(type, name) bool by_##name; /* keep samples of different ones apart */
+	PROFILE_KEYS(X)
+#undef X
+	bool by_address;      /* likewise frames, of which this has none */
+	bool leaf_only;	      /* callers are not needed: flat report */
+	bool in_order;	      /* the slow way: sample by sample */
+	size_t raw_bytes_max; /* of one raw profile; 0: GATHER_RAW_BYTES_MAX */
+};
+
+struct gather;
+
+/*
+ * What was gathered since the last call; the strings live as long as the gather. More of it may come,
+ * unless it is the last: then what follows below is known. 0, or what ends the run.
+ */
+typedef int gather_take_fn(void *arg, struct gather *g, const struct raw_profile *raw);
+
+/* stream and options are borrowed for the gather's life. NULL: out of memory. */
+struct gather *gather_new(struct record_stream *stream, const struct profile_options *options);
+void gather_free(struct gather *g);
+
+/*
+ * Reads the whole stream, from its start, and gives take what was gathered. 0, negative as
+ * record_stream_next() (after what was read until then has been given), or what take returned.
+ */
+int gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_where *where);
+
+/* Of the recording, as far as it was read. Names of its events, by the numbers of raw_who.event. */
+size_t gather_events(const struct gather *g);
+const char *gather_event_name(const struct gather *g, size_t event);
+/* Where the kernel and its modules lie, by its MMAP records. */
+const struct perf_mmap *gather_kernel_maps(const struct gather *g, size_t *ret_nr);
+/* Kernel symbols came along: what they do not name has no name. */
+bool gather_has_kernel(const struct gather *g);
+
+/* At the end. What there was no room for, and blocks of symbols and build-ids not read to their ends. */
+struct task_model_left_out gather_left_out(const struct gather *g);
+uint64_t gather_bad_blocks(const struct gather *g);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/place_finder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many are found again without a search: powers of two. */
+#define RECENT_KERNEL 4096
+#define RECENT_REGIONS 1024
+
+/* All zero is none: an epoch begins with 1. */
+struct recent_kernel {
+	uint64_t address, epoch; /* of the kernel's symbols */
+	uint32_t place;
+	bool is_return;
+};
+
+struct recent_region {
+	uint64_t serial; /* of the map's object */
+	uint64_t pgoff, length;
+	uint32_t prot;
+	bool low; /* of a 32-bit process */
+	uint32_t region;
+};
+
+struct place_finder {
+	const struct replay *replay;
+	struct intern *strings;
+	struct raw_profile *raw;
+	bool by_address;
+	struct recent_kernel *recent_kernel;
+	struct recent_region *recent_regions;
+};
+
+struct place_finder *
+place_finder_new(const struct replay *replay, struct intern *strings, struct raw_profile *raw,
+		 bool by_address)
+{
+	struct place_finder *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	*f = (struct place_finder){
+		.replay = replay,
+		.strings = strings,
+		.raw = raw,
+		.by_address = by_address,
+		.recent_kernel = calloc(RECENT_KERNEL, sizeof(*f->recent_kernel)),
+		.recent_regions = calloc(RECENT_REGIONS, sizeof(*f->recent_regions)),
+	};
+	if (f->recent_kernel && f->recent_regions)
+		return f;
+	place_finder_free(f);
+	return NULL;
+}
+
+void
+place_finder_free(struct place_finder *f)
+{
+	if (!f)
+		return;
+	free(f->recent_kernel);
+	free(f->recent_regions);
+	free(f);
+}
+
+void
+place_finder_forget(struct place_finder *f)
+{
+	memset(f->recent_kernel, 0, RECENT_KERNEL * sizeof(*f->recent_kernel));
+	memset(f->recent_regions, 0, RECENT_REGIONS * sizeof(*f->recent_regions));
+}
+
+/* The kernel's symbols come and go: an address has its name as of now. */
+static int
+kernel_place(struct place_finder *f, const struct callchain_address *a, uint32_t *ret)
+{
+	const uint64_t epoch = replay_kernel_epoch(f->replay) + 1;
+	struct recent_kernel *known =
+		&f->recent_kernel[slots_mix(a->is_return, a->ip) & (RECENT_KERNEL - 1)];
+	struct raw_place key = { .mode = a->mode, .is_return = a->is_return, .address = a->ip };
+	struct kernel_symbol symbol;
+	int err;
+
+	if (known->epoch == epoch && known->address == a->ip && known->is_return == a->is_return) {
+		*ret = known->place;
+		return 0;
+	}
+	if (kernel_symbols_find(replay_kernel(f->replay), a->ip - a->is_return, &symbol)) {
+		key.symbol = symbol.name;
+		key.dso = symbol.dso;
+		key.start = symbol.start;
+		/* Of a name that is known already, one place is as good as another. */
+		if (!f->by_address) {
+			key.address = symbol.start;
+			key.is_return = false;
+		}
+	}
+	err = raw_profile_place(f->raw, &key, ret);
+	if (err == 0)
+		*known = (struct recent_kernel){ a->ip, epoch, *ret, a->is_return };
+	return err;
+}
+
+static int
+new_region(struct place_finder *f, const struct task_map *map, uint32_t *ret)
+{
+	const struct buildid *id = &map->object->build_id;
+	const char *path = intern_string(f->strings, map->object->path);
+
+	if (!path)
+		return -FMT_E_NOMEM;
+	/* A name that there was no room for tells nothing from anything. */
+	if (id->size == 0 && strcmp(map->object->path, "[vdso]") == 0)
+		id = replay_vdso(f->replay);
+	return raw_profile_region(f->raw, map, id, path, ret);
+}
+
+static int
+region_of(struct place_finder *f, const struct task_map *map, uint32_t *ret)
+{
+	const struct recent_region key = { map->object->serial,	   map->pgoff,
+					   map->end - map->start,  map->prot,
+					   map->end < RAW_LOW_END, 0 };
+	const uint64_t h = slots_mix(slots_mix(key.serial, key.pgoff), key.length);
+	struct recent_region *known = &f->recent_regions[h & (RECENT_REGIONS - 1)];
+	int err;
+
+	if (known->serial == key.serial && known->pgoff == key.pgoff &&
+	    known->length == key.length && known->prot == key.prot && known->low == key.low) {
+		*ret = known->region;
+		return 0;
+	}
+	err = new_region(f, map, ret);
+	/* What is no file is another region wherever it lies. */
+	if (err == 0 && raw_region_is_file(&f->raw->regions[*ret])) {
+		*known = key;
+		known->region = *ret;
+	}
+	return err;
+}
+
+static int
+user_place(struct place_finder *f, uint32_t pid, const struct callchain_address *a, uint32_t *ret)
+{
+	const struct task_map *map = task_model_map(replay_model(f->replay), pid, a->ip);
+	struct raw_place key = { .mode = a->mode,
+				 .is_return = a->is_return,
+				 .region = RAW_NO_REGION,
+				 .address = a->ip };
+	int err = 0;
+
+	if (map)
+		err = region_of(f, map, &key.region);
+	if (err < 0)
+		return err;
+	if (map)
+		key.address += f->raw->regions[key.region].map.start - map->start;
+	return raw_profile_place(f->raw, &key, ret);
+}
+
+int
+place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
+		  uint32_t *ret)
+{
+	struct raw_place key = { .mode = a->mode, .address = a->ip };
+
+	if (a->mode == CALLCHAIN_KERNEL)
+		return kernel_place(f, a, ret);
+	if (a->mode == CALLCHAIN_USER)
+		return user_place(f, pid, a, ret);
+	return raw_profile_place(f->raw, &key, ret);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * place_finder: the place of an address, by what is mapped there now, or by what the kernel has there
+ * now. Those of late are found again without a search.
+ */
+#ifndef SYMBOLIZER_PROFILE_PLACE_FINDER_H
+#define SYMBOLIZER_PROFILE_PLACE_FINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbolizer/profile/callchain.h"
+#include "symbolizer/profile/raw_profile.h"
+#include "symbolizer/profile/replay.h"
+#include "symbolizer/text/intern.h"
+
+struct place_finder;
+
+/*
+ * All are borrowed for its life. Without by_address all addresses of a kernel symbol are one place.
+ * NULL: out of memory.
+ */
+struct place_finder *place_finder_new(const struct replay *replay, struct intern *strings,
+				      struct raw_profile *raw, bool by_address);
+void place_finder_free(struct place_finder *f);
+
+/* The number of the place in the raw profile, new or known. 0, -FMT_E_NOMEM. */
+int place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
+		      uint32_t *ret);
+/* The raw profile is another one. */
+void place_finder_forget(struct place_finder *f);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/raw_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+
+#define ROWS_MIN 1024
+#define PLACES_MIN 1024
+#define MODES 8 /* numbers of modes are below it */
+
+void
+raw_profile_done(struct raw_profile *p)
+{
+	free(p->regions);
+	slots_done(&p->region_slots);
+	free(p->places);
+	free(p->place_slots);
+	free(p->whos);
+	slots_done(&p->who_slots);
+	word_lists_done(&p->stacks);
+	free(p->keys);
+	free(p->row_slots);
+	*p = (struct raw_profile){ .leaf_only = p->leaf_only };
+}
+
+size_t
+raw_profile_bytes(const struct raw_profile *p)
+{
+	return p->cap_regions * sizeof(*p->regions) + p->cap_places * sizeof(*p->places) +
+		p->cap_whos * sizeof(*p->whos) +
+		(p->region_slots.used + p->who_slots.used) * 4 * sizeof(struct slot) +
+		(p->place_slots ? (p->place_mask + 1) * sizeof(*p->place_slots) : 0) +
+		p->stacks.cap_words * sizeof(*p->stacks.words) +
+		p->stacks.nr * (sizeof(*p->stacks.start) + 4 * sizeof(struct slot)) +
+		p->cap_keys * sizeof(*p->keys) +
+		(p->row_slots ? (p->row_mask + 1) * sizeof(*p->row_slots) : 0);
+}
+
+/* --- regions ----------------------------------------------------------------------------- */
+
+static uint32_t
+region_hash(const struct raw_region *r)
+{
+	const struct map_object *o = &r->object;
+	uint64_t h = slots_mix((uintptr_t)o->path, o->ino);
+
+	for (size_t i = 0; i < o->build_id.size; i++)
+		h = slots_mix(h, o->build_id.bytes[i]);
+	h = slots_mix(h, r->map.pgoff);
+	return (uint32_t)slots_mix(h, raw_region_is_file(r) ? 0 : r->map.start);
+}
+
+static bool
+region_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct raw_region *a = &((const struct raw_profile *)owner)->regions[index], *b = key;
+	const struct map_object *oa = &a->object, *ob = &b->object;
+
+	return oa->path == ob->path && oa->ino == ob->ino && oa->maj == ob->maj &&
+		oa->min == ob->min && oa->ino_generation == ob->ino_generation &&
+		buildid_cmp(&oa->build_id, &ob->build_id) == 0 && a->map.pgoff == b->map.pgoff &&
+		a->map.end - a->map.start == b->map.end - b->map.start &&
+		a->map.prot == b->map.prot &&
+		(a->map.end < RAW_LOW_END) == (b->map.end < RAW_LOW_END) &&
+		(raw_region_is_file(a) || a->map.start == b->map.start);
+}
+
+int
+raw_profile_region(struct raw_profile *p, const struct task_map *map,
+		   const struct buildid *build_id, const char *path, uint32_t *ret)
+{
+	struct raw_region key = { .map = *map, .object = *map->object };
+	uint32_t hash;
+	int err;
+
+	key.object.path = path;
+	key.object.build_id = *build_id;
+	hash = region_hash(&key);
+	*ret = slots_find(&p->region_slots, hash, region_same, p, &key);
+	if (*ret != SLOTS_NONE)
+		return 0;
+	err = array_reserve(p->regions, p->nr_regions, p->cap_regions, 1);
+	if (err == 0)
+		err = slots_add(&p->region_slots, hash, p->nr_regions);
+	if (err < 0)
+		return err;
+	*ret = key.object.index = (uint32_t)p->nr_regions;
+	p->regions[p->nr_regions++] = key;
+	return 0;
+}
+
+/* --- places ------------------------------------------------------------------------------ */
+
+static bool
+place_is(const struct raw_profile *p, const struct raw_place_slot *slot,
+	 const struct raw_place_slot *wanted, const struct raw_place *key)
+{
+	const struct raw_place *a;
+
+	if (slot->address != wanted->address || slot->key != wanted->key)
+		return false;
+	if (key->mode != CALLCHAIN_KERNEL)
+		return true;
+	a = &p->places[slot->number - 1];
+	return a->symbol == key->symbol && a->dso == key->dso && a->start == key->start;
+}
+
+static size_t
+place_begin(const struct raw_place_slot *slot, size_t mask)
+{
+	return (uint32_t)slots_mix(slot->key, slot->address) & mask;
+}
+
+static int
+grow_places(struct raw_profile *p)
+{
+	size_t n = p->place_slots ? p->place_mask + 1 : 0, mask = n ? n * 2 - 1 : PLACES_MIN - 1,
+	       at;
+	struct raw_place_slot *grown = calloc(mask + 1, sizeof(*grown));
+
+	if (!grown)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (p->place_slots[i].number == 0)
+			continue;
+		at = place_begin(&p->place_slots[i], mask);
+		while (grown[at].number)
+			at = (at + 1) & mask;
+		grown[at] = p->place_slots[i];
+	}
+	free(p->place_slots);
+	p->place_slots = grown;
+	p->place_mask = mask;
+	return 0;
+}
+
+int
+raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *ret)
+{
+	const uint32_t where = key->mode == CALLCHAIN_USER ? key->region + 1 + MODES : key->mode;
+	struct raw_place_slot wanted = { key->address, where << 1 | key->is_return, 0 };
+	size_t i;
+	int err;
+
+	if (2 * p->nr_places >= p->place_mask && grow_places(p) < 0)
+		return -FMT_E_NOMEM;
+	for (i = place_begin(&wanted, p->place_mask); p->place_slots[i].number;
+	     i = (i + 1) & p->place_mask) {
+		*ret = p->place_slots[i].number - 1;
+		if (place_is(p, &p->place_slots[i], &wanted, key))
+			return 0;
+	}
+	err = array_reserve(p->places, p->nr_places, p->cap_places, 1);
+	if (err < 0)
+		return err;
+	*ret = (uint32_t)p->nr_places;
+	p->places[p->nr_places++] = *key;
+	wanted.number = *ret + 1;
+	p->place_slots[i] = wanted;
+	return 0;
+}
+
+/* --- whose ------------------------------------------------------------------------------- */
+
+static bool
+who_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct raw_who *a = &((const struct raw_profile *)owner)->whos[index], *b = key;
+	bool same = a->comm == b->comm && a->event == b->event && a->in_scope == b->in_scope &&
+		a->wanted == b->wanted;
+
+#define X(type, name) same &= a->name == b->name;
+	PROFILE_KEYS(X)
+#undef X
+	return same;
+}
+
+int
+raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret)
+{
+	uint64_t h = slots_mix((uintptr_t)key->comm, (uint32_t)key->event);
+	uint32_t hash;
+	int err;
+
+#define X(type, name) h = slots_mix(h, (uintptr_t)key->name);
+	PROFILE_KEYS(X)
+#undef X
+	hash = (uint32_t)h;
+	*ret = slots_find(&p->who_slots, hash, who_same, p, key);
+	if (*ret != SLOTS_NONE)
+		return 0;
+	err = array_reserve(p->whos, p->nr_whos, p->cap_whos, 1);
+	if (err == 0)
+		err = slots_add(&p->who_slots, hash, p->nr_whos);
+	if (err < 0)
+		return err;
+	*ret = (uint32_t)p->nr_whos;
+	p->whos[p->nr_whos++] = *key;
+	return 0;
+}
+
+/* --- rows -------------------------------------------------------------------------------- */
+
+static struct raw_row *
+row_slot(struct raw_row *slots, size_t mask, struct raw_key key)
+{
+	size_t i = (uint32_t)slots_mix(key.who, key.stack) & mask;
+
+	while (slots[i].weight.samples &&
+	       (slots[i].key.stack != key.stack || slots[i].key.who != key.who))
+		i = (i + 1) & mask;
+	return &slots[i];
+}
+
+static int
+grow_rows(struct raw_profile *p)
+{
+	size_t n = p->row_slots ? p->row_mask + 1 : 0, mask = n ? n * 2 - 1 : ROWS_MIN - 1;
+	struct raw_row *grown = calloc(mask + 1, sizeof(*grown));
+
+	if (!grown)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (p->row_slots[i].weight.samples)
+			*row_slot(grown, mask, p->row_slots[i].key) = p->row_slots[i];
+	free(p->row_slots);
+	p->row_slots = grown;
+	p->row_mask = mask;
+	return 0;
+}
+
+struct raw_row *
+raw_profile_row(struct raw_profile *p, struct raw_key key)
+{
+	struct raw_row *row;
+
+	if (2 * p->nr_rows >= p->row_mask && grow_rows(p) < 0)
+		return NULL;
+	row = row_slot(p->row_slots, p->row_mask, key);
+	if (row->weight.samples)
+		return row;
+	if (array_reserve(p->keys, p->nr_rows, p->cap_keys, 1) != 0)
+		return NULL;
+	p->keys[p->nr_rows++] = key;
+	*row = (struct raw_row){ .key = key, .first_ns = UINT64_MAX };
+	return row;
+}
+
+const struct raw_row *
+raw_profile_row_at(const struct raw_profile *p, size_t i)
+{
+	return row_slot(p->row_slots, p->row_mask, p->keys[i]);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * raw_profile: samples as distinct stacks of places, with weights, and not one symbol of a file.
+ *
+ * A place is an address where it lies in a file's map, whichever process maps it and wherever, so
+ * that each has to be looked up once. Places of the kernel have their names already: the recording
+ * itself tells them, and they change with time. Strings are the giver's, and interned: equal ones
+ * are one pointer.
+ */
+#ifndef SYMBOLIZER_PROFILE_RAW_PROFILE_H
+#define SYMBOLIZER_PROFILE_RAW_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/bytes/slots.h"
+#include "format/bytes/word_lists.h"
+#include "format/model/task_model.h"
+#include "symbolizer/profile/callchain.h"
+
+/* What samples may be kept apart by, besides command and event: type, name (the sort key's). */
+#define PROFILE_KEYS(X)                                                                            \
+	X(const char *, cgroup) /* interned */                                                     \
+	X(uint32_t, pid)                                                                           \
+	X(uint32_t, tid)                                                                           \
+	X(uint32_t, cpu)
+#define PROFILE_FIELD(type, name) type name;
+
+struct profile_weight {
+	uint64_t samples, period;
+};
+
+#define RAW_LOW_END UINT64_C(0x100000000) /* maps of 32-bit processes end below it */
+
+/* A map of an object, as it lay in the first process that was sampled in it. */
+struct raw_region {
+	struct task_map map; /* its object is the one beside it */
+	struct map_object object;
+};
+
+/* An address in it is one wherever the map lies; in anything else nothing but an address. */
+static inline bool
+raw_region_is_file(const struct raw_region *r)
+{
+	return r->object.path[0] == '/' && r->object.path[1] != '/';
+}
+
+struct raw_place {
+	enum callchain_mode mode;
+	bool is_return;
+	uint32_t region;  /* of CALLCHAIN_USER; RAW_NO_REGION: nothing was mapped there */
+	uint64_t address; /* in the region's first process */
+	/* Of CALLCHAIN_KERNEL, as the recording names it; NULL: it does not. */
+	const char *symbol, *dso;
+	uint64_t start; /* of the symbol */
+};
+#define RAW_NO_REGION UINT32_MAX
+
+/* All that tells a place from others, but for names of the kernel: most are found with one look. */
+struct raw_place_slot {
+	uint64_t address;
+	uint32_t key;	 /* from the region, the mode and is_return */
+	uint32_t number; /* of the place, + 1 */
+};
+
+/* Whose samples are counted together, and what the filter says of them. */
+struct raw_who {
+	const char *comm;
+	PROFILE_KEYS(PROFILE_FIELD) /* 0 and NULL unless they are asked for */
+	int event;
+	bool in_scope, wanted;
+	struct profile_weight seen; /* all of its samples */
+};
+
+struct raw_key {
+	uint32_t who;
+	uint32_t stack; /* its number; leaf_only: the place's */
+};
+
+/* Samples of one who, on one stack. */
+struct raw_row {
+	struct raw_key key;
+	struct profile_weight weight;
+	uint64_t first_ns, last_ns;
+};
+
+struct raw_profile {
+	struct raw_region *regions;
+	size_t nr_regions, cap_regions;
+	struct slots region_slots;
+	struct raw_place *places;
+	size_t nr_places, cap_places;
+	struct raw_place_slot *place_slots; /* open addressing, number 0 is free */
+	size_t place_mask;		    /* number of slots - 1 */
+	struct raw_who *whos;
+	size_t nr_whos, cap_whos;
+	struct slots who_slots;
+	struct word_lists stacks; /* of numbers of places, leaf first */
+	bool leaf_only;		  /* stacks are places */
+	struct raw_key *keys;	  /* of the rows, as they came */
+	size_t nr_rows, cap_keys;
+	struct raw_row *row_slots; /* open addressing; without samples it is free */
+	size_t row_mask;	   /* number of slots - 1 */
+};
+
+void raw_profile_done(struct raw_profile *p); /* all zero is an empty one */
+/* Bytes that it takes. */
+size_t raw_profile_bytes(const struct raw_profile *p);
+
+/* The number of the equal one, new or known. 0, -FMT_E_NOMEM. path is interned. */
+int raw_profile_region(struct raw_profile *p, const struct task_map *map,
+		       const struct buildid *build_id, const char *path, uint32_t *ret);
+int raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *ret);
+int raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret);
+
+/* Where samples of this key are counted, new or known; NULL: out of memory. At once: a row has some. */
+struct raw_row *raw_profile_row(struct raw_profile *p, struct raw_key key);
+/* Tells the CPU that this row is next but a few: rows are many, and each is somewhere else. */
+static inline void
+raw_profile_prefetch(const struct raw_profile *p, struct raw_key key)
+{
+	if (p->row_slots)
+		__builtin_prefetch(
+			&p->row_slots[(uint32_t)slots_mix(key.who, key.stack) & p->row_mask], 1);
+}
+
+/* The i-th of nr_rows. */
+const struct raw_row *raw_profile_row_at(const struct raw_profile *p, size_t i);
+
+/* The places of a row's stack, the sampled one first. */
+static inline const uint32_t *
+raw_profile_stack(const struct raw_profile *p, const struct raw_row *row, size_t *ret_n)
+{
+	if (!p->leaf_only)
+		return word_lists_at(&p->stacks, row->key.stack, ret_n);
+	*ret_n = 1;
+	return &row->key.stack;
+}
+
+#endif
