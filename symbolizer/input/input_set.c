@@ -227,7 +227,7 @@ set_clock(struct input_set *s)
 {
 	const struct recording_meta *m = recording_reader_meta(s->in.reader);
 
-	if (s->read == 0) {
+	if (s->opened == 0) {
 		s->start = m->start;
 		free(s->hostname);
 		s->hostname = strdup(m->hostname);
@@ -261,25 +261,27 @@ set_window(struct input_set *s)
 static int
 all_read(const struct input_set *s)
 {
-	if (s->read > 0 || s->skipped == 0)
+	if (s->opened > 0 || s->skipped == 0)
 		return 0;
 	screen_text_warn("%s: no recording in it can be read", s->path);
 	return -1;
 }
 
-int
-input_set_next(struct input_set *s)
+/* The single one: it is open already. */
+static int
+next_single(struct input_set *s)
+{
+	s->path = s->in.path;
+	s->access = s->in.access;
+	return set_clock(s) == 0 && set_window(s) == 0 ? 1 : -1;
+}
+
+static int
+next_of_archive(struct input_set *s)
 {
 	int result;
 
 	for (;;) {
-		if (!s->archive) {
-			if (s->read > 0)
-				return 0;
-			s->path = s->in.path;
-			s->access = s->in.access;
-			return set_clock(s) == 0 && set_window(s) == 0 ? 1 : -1;
-		}
 		result = next_segment(s);
 		if (result <= 0)
 			return result < 0 ? result : all_read(s);
@@ -291,6 +293,36 @@ input_set_next(struct input_set *s)
 		s->skipped++;
 		input_close(&s->in);
 	}
+}
+
+int
+input_set_next(struct input_set *s)
+{
+	int result = 0;
+
+	if (s->archive)
+		result = next_of_archive(s);
+	else if (s->opened == 0)
+		result = next_single(s);
+	s->opened += result > 0;
+	return result;
+}
+
+void
+input_set_detach(struct input_set *s, struct input_detached *ret)
+{
+	*ret = (struct input_detached){ s->in, s->shown, s->shift_ns };
+	memset(&s->in, 0, sizeof(s->in));
+	s->shown = NULL;
+}
+
+void
+input_set_attach(struct input_set *s, const struct input_detached *d)
+{
+	free(s->shown);
+	s->in = d->in;
+	s->shown = d->shown;
+	s->shift_ns = d->shift_ns;
 }
 
 void

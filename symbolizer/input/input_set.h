@@ -3,7 +3,7 @@
  * input_set: what -i names, as recordings to be read one after another: one recording, or
  * those of an archive directory (archive_list) that can have anything of the window.
  *
- * One is open at a time. What is damaged, or was deleted before it could be opened, is told
+ * One is open at a time, unless it is detached. What is damaged, or was deleted before it could be opened, is told
  * on stderr and passed over. Counts of loss add up; times of later recordings are put on the
  * clock of the first one by adding shift_ns.
  */
@@ -35,7 +35,8 @@ struct input_set {
 	char *hostname;	   /* of the first recording; "": not known */
 	bool dwarf;	   /* some have copies of stacks, which nothing here unwinds */
 
-	size_t read;		    /* recordings that were opened and finished */
+	size_t opened;		    /* recordings that input_set_next() opened */
+	size_t read;		    /* of them, those that are finished */
 	size_t skipped;		    /* that could not be opened */
 	struct input_access access; /* of all that were opened */
 	/* Of finished recordings, before filters but inside the window; times on the first's clock. */
@@ -66,6 +67,18 @@ int input_set_next(struct input_set *s);
 int input_set_finish(struct input_set *s);
 /* Is done with the open one without a word, for those who read blocks. */
 void input_set_leave(struct input_set *s);
+
+/*
+ * Takes the open one out, so that the next one can be opened while it is read. It goes back, in the
+ * order in which they were opened and when none is open, for input_set_finish().
+ */
+struct input_detached {
+	struct input in;
+	char *shown;
+	uint64_t shift_ns;
+};
+void input_set_detach(struct input_set *s, struct input_detached *ret);
+void input_set_attach(struct input_set *s, const struct input_detached *d);
 
 /*
  * From the first sample to the last, whatever the window: of one recording by its clock, of an

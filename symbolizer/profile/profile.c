@@ -32,6 +32,24 @@ struct event_count {
 	uint32_t nr;
 };
 
+/* Of the recording that is taken. */
+struct build {
+	struct profile *p;
+	const struct raw_profile *raw;
+	uint64_t shift_ns;
+	int *events; /* of the recording: indexes of the profile's */
+	size_t nr_events, cap_events;
+	struct event_count *counts; /* by name */
+	size_t nr_counts, cap_counts;
+	struct slots count_slots;
+	size_t nr_kernel_maps; /* that the resolver knows */
+	bool nomem;
+	/* Of a raw profile: by place, its frame's id and whether it is asked for; whose stacks they are. */
+	uint32_t *frames;
+	uint8_t *wanted;
+	struct stack *whos;
+};
+
 struct profile {
 	unsigned magic;
 	struct resolver *resolver;
@@ -50,24 +68,7 @@ struct profile {
 	size_t nr_words, cap_words;
 	struct profile_totals totals;
 	uint64_t names_left_out; /* by task models */
-};
-
-/* What building needs and the profile does not. */
-struct build {
-	struct profile *p;
-	const struct raw_profile *raw;
-	uint64_t shift_ns;
-	int *events; /* of the recording: indexes of the profile's */
-	size_t nr_events, cap_events;
-	struct event_count *counts; /* by name */
-	size_t nr_counts, cap_counts;
-	struct slots count_slots;
-	size_t nr_kernel_maps; /* that the resolver knows */
-	bool nomem;
-	/* Of a raw profile: by place, its frame's id and whether it is asked for; whose stacks they are. */
-	uint32_t *frames;
-	uint8_t *wanted;
-	struct stack *whos;
+	struct build build;
 };
 
 static uint32_t
@@ -389,10 +390,11 @@ take_all(struct build *b, const struct gather *g)
 	return err;
 }
 
-static int
-take_raw(void *arg, struct gather *g, const struct raw_profile *raw)
+int
+profile_take(void *arg, struct gather *g, const struct raw_profile *raw)
 {
-	struct build *b = arg;
+	struct profile *p = arg;
+	struct build *b = &p->build;
 	int err = -FMT_E_NOMEM;
 
 	b->raw = raw;
@@ -433,23 +435,38 @@ profile_new(struct resolver *resolver, const struct profile_options *options)
 	return p;
 }
 
+void
+profile_begin(struct profile *p, uint64_t shift_ns)
+{
+	assert(p->magic == PROFILE_MAGIC && !p->build.p);
+	p->build = (struct build){ .p = p, .shift_ns = shift_ns };
+}
+
+void
+profile_end(struct profile *p, const struct gather *g)
+{
+	struct build *b = &p->build;
+
+	if (g)
+		note_left_out(p, g);
+	free(b->events);
+	free(b->counts);
+	slots_done(&b->count_slots);
+	*b = (struct build){ .p = NULL };
+}
+
 int
 profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 	    struct fmt_where *where)
 {
 	struct gather *g = gather_new(stream, p->options);
-	struct build b = { .p = p, .shift_ns = shift_ns };
 	int err = -FMT_E_NOMEM;
 
-	assert(p->magic == PROFILE_MAGIC);
-	if (g) {
-		err = gather_run(g, take_raw, &b, where);
-		note_left_out(p, g);
-	}
+	profile_begin(p, shift_ns);
+	if (g)
+		err = gather_run(g, profile_take, p, where);
+	profile_end(p, g);
 	gather_free(g);
-	free(b.events);
-	free(b.counts);
-	slots_done(&b.count_slots);
 	if (err == -FMT_E_NOMEM)
 		fmt_fail(where, FMT_E_NOMEM, 0, "%s", "");
 	return err;

@@ -42,6 +42,13 @@ struct profile *profile_new(struct resolver *resolver, const struct profile_opti
  */
 int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 		struct fmt_where *where);
+/*
+ * Likewise a recording that somebody else gathers: from begin to end, profile_take() is what the gather
+ * gives its raw profiles to. A profile takes one recording at a time. end: g may be NULL.
+ */
+void profile_begin(struct profile *p, uint64_t shift_ns);
+gather_take_fn profile_take; /* arg: the profile */
+void profile_end(struct profile *p, const struct gather *g);
 void profile_free(struct profile *p);
 
 /* Events of recordings that have equal names are one. */

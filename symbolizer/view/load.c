@@ -17,6 +17,7 @@
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/gathering.h"
 
 int64_t
 load_now(void)
@@ -153,41 +154,46 @@ make_profile(struct load *l, const struct load_options *o)
 	return l->profile ? 0 : -FMT_E_NOMEM;
 }
 
-/* Before the open recording is read: what of the one before does not hold for it. */
+/* Reads the next recording's samples: 0, or -FMT_E_NOMEM; what else goes wrong is said. */
 static int
-ready_resolver(struct load *l, const struct load_options *o)
-{
-	const struct recording_meta *m = recording_reader_meta(l->set.in.reader);
-	int err = l->resolver ? 0 : make_profile(l, o);
-
-	if (err < 0)
-		return err;
-	return resolver_begin(l->resolver,
-			      &(struct resolver_recording){
-				      .start_realtime_ns = m->start.realtime,
-				      .boot_id = m->boot_id,
-				      .kernel_build_id = m->kernel_build_id,
-				      .kernel_release = m->release,
-				      .perfdata_realtime_ns = l->set.in.perfdata_ns,
-			      });
-}
-
-/* Reads the open recording: 0, or -FMT_E_NOMEM; what else goes wrong is said. */
-static int
-read_one(struct load *l, const struct load_options *o)
+read_one(struct load *l, struct gathering *g, const struct resolver_recording *recording,
+	 uint64_t shift_ns)
 {
 	struct fmt_where where = { 0 };
-	int err = ready_resolver(l, o);
+	struct gather *gather = NULL;
+	int err = resolver_begin(l->resolver, recording);
 
-	if (err == 0 && o->opened)
-		o->opened(&l->set.in);
+	profile_begin(l->profile, shift_ns);
 	if (err == 0)
-		err = profile_add(l->profile, l->set.in.stream, l->set.shift_ns, &where);
+		err = gathering_take(g, profile_take, l->profile, &gather, &where);
+	profile_end(l->profile, gather);
+	gathering_finish(g);
 	if (err < 0)
 		l->status = input_failed(&l->set.in, err, &where);
 	if (err == -FMT_E_NOMEM)
 		return err;
 	return input_set_finish(&l->set);
+}
+
+/* All of them: 0, -1 after a message. */
+static int
+read_all(struct load *l, const struct load_options *o)
+{
+	struct gathering *g = gathering_new(&l->set, &l->profile_options, o->opened);
+	struct resolver_recording recording;
+	uint64_t shift_ns;
+	int more = -1;
+
+	if (!g || make_profile(l, o) < 0)
+		warnx("out of memory");
+	else
+		while ((more = gathering_next(g, &recording, &shift_ns)) > 0)
+			if (read_one(l, g, &recording, shift_ns) < 0) {
+				more = -1;
+				break;
+			}
+	gathering_free(g);
+	return more;
 }
 
 /* Names that stand on a file which may be another than the recorded one. */
@@ -238,7 +244,7 @@ warn_left_out(const struct load *l)
 int
 load_open(struct load *l, const struct load_options *o, const struct profile_options *po)
 {
-	int more, status;
+	int status;
 
 	memset(l, 0, sizeof(*l));
 	status = input_set_open(&l->set, o->path, o->filter);
@@ -246,12 +252,9 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return status;
 	l->profile_options = *po;
 	l->profile_options.filter = o->filter;
-	while ((more = input_set_next(&l->set)) > 0)
-		if (read_one(l, o) < 0)
-			return EXIT_FAILED;
-	if (more < 0)
+	if (read_all(l, o) < 0)
 		return EXIT_FAILED;
-	if (!l->profile) {
+	if (l->set.opened == 0) {
 		coverage_warn_nothing(&l->set);
 		return EXIT_FAILED;
 	}
