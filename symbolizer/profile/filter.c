@@ -7,13 +7,11 @@
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
 
-#include "format/bytes/slots.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/text/glob.h"
 
 #define RANGES_MAX 4096
 #define NAMES_MAX 4096
-#define VERDICTS 1024
 
 /* Comma-separated names; the strings are one allocation per option given. */
 struct names {
@@ -36,16 +34,9 @@ struct edge {
 	double percent;
 };
 
-/* path NULL: free, or there was no memory to remember it. */
-struct verdict {
-	char *path;
-	bool is_wanted;
-};
-
 struct filter {
 	struct names comm, dso, symbol, event, cgroup;
-	struct verdict *verdicts; /* on control groups, by a hash of the path */
-	struct names parts;	  /* of symbols: --symbol-filter's */
+	struct names parts; /* of symbols: --symbol-filter's */
 	struct ranges pid, tid, cpu;
 	struct edge from, until;
 	uint64_t from_ns, until_ns; /* of --time, in the recording's time */
@@ -59,12 +50,6 @@ filter_new(int64_t now_ns)
 {
 	struct filter *f = calloc(1, sizeof(*f));
 
-	if (f)
-		f->verdicts = calloc(VERDICTS, sizeof(*f->verdicts));
-	if (f && !f->verdicts) {
-		free(f);
-		return NULL;
-	}
 	if (f) {
 		f->until_ns = f->till_ns = UINT64_MAX;
 		f->now_ns = now_ns;
@@ -91,9 +76,6 @@ filter_free(struct filter *f)
 	names_done(&f->parts);
 	names_done(&f->event);
 	names_done(&f->cgroup);
-	for (size_t i = 0; i < VERDICTS; i++)
-		free(f->verdicts[i].path);
-	free(f->verdicts);
 	free(f->pid.v);
 	free(f->tid.v);
 	free(f->cpu.v);
@@ -519,50 +501,6 @@ ranges_have(const struct ranges *ranges, uint32_t n)
 	return false;
 }
 
-/* The whole path; of a pattern that does not begin with '/', any end of whole components. */
-static bool
-cgroup_matches(const char *wanted, const char *path)
-{
-	if (name_matches(wanted, path) || glob_match_above(wanted, path))
-		return true;
-	if (*wanted == '/')
-		return false;
-	/* What a star in front stands for begins anywhere. */
-	while (*wanted != '*' && (path = strchr(path, '/')))
-		if (glob_match_above(wanted, ++path))
-			return true;
-	return false;
-}
-
-static bool
-cgroups_match(const struct names *wanted, const char *path)
-{
-	for (size_t i = 0; i < wanted->n; i++)
-		if (cgroup_matches(wanted->v[i], path))
-			return true;
-	return false;
-}
-
-/* There are few groups and many samples. */
-static bool
-cgroups_have(const struct filter *f, const char *path)
-{
-	uint64_t hash = 0;
-	struct verdict *v;
-
-	if (f->cgroup.n == 0)
-		return true;
-	path = path ? path : "[unknown]";
-	for (const char *p = path; *p; p++)
-		hash = slots_mix(hash, (uint8_t)*p);
-	v = &f->verdicts[hash % VERDICTS];
-	if (!v->path || strcmp(v->path, path) != 0) {
-		free(v->path);
-		*v = (struct verdict){ strdup(path), cgroups_match(&f->cgroup, path) };
-	}
-	return v->is_wanted;
-}
-
 bool
 filter_scope(const struct filter *f, const struct filter_subject *s)
 {
@@ -573,7 +511,8 @@ bool
 filter_sample(const struct filter *f, const struct filter_subject *s)
 {
 	return filter_scope(f, s) && ranges_have(&f->pid, s->pid) && ranges_have(&f->tid, s->tid) &&
-		names_have(&f->comm, s->comm) && cgroups_have(f, s->cgroup);
+		names_have(&f->comm, s->comm) &&
+		cgroup_verdict(s->verdicts, f->cgroup.v, f->cgroup.n, s->cgroup);
 }
 
 bool

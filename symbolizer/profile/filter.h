@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "format/block/recording_meta.h"
+#include "symbolizer/profile/cgroup_verdicts.h"
 
 struct filter;
 
@@ -79,6 +80,7 @@ struct filter_subject {
 	const char *cgroup; /* its path, when filter_by_cgroup() says so; NULL: unknown */
 	const char *event;
 	uint32_t pid, tid, cpu;
+	struct cgroup_verdicts *verdicts; /* of who asks; NULL: nothing is remembered */
 };
 
 /*

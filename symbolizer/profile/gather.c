@@ -34,6 +34,7 @@ struct gather {
 	const char **events; /* names */
 	size_t nr_events, cap_events;
 	struct place_finder *places;
+	struct cgroup_verdicts *verdicts;
 	/* Whose sample came last by itself. */
 	uint64_t epoch;
 	uint32_t pid, tid;
@@ -146,6 +147,7 @@ judge(const struct gather *g, struct raw_who *who)
 		.pid = who->pid,
 		.tid = who->tid,
 		.cpu = who->cpu,
+		.verdicts = g->verdicts,
 	};
 
 	who->in_scope = !filter || filter_scope(filter, &subject);
@@ -448,7 +450,8 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	}
 	if (g->replay)
 		g->places = place_finder_new(g->replay, g->strings, &g->raw, options->by_address);
-	if (g->places && g->swapper && g->unknown)
+	g->verdicts = cgroup_verdicts_new();
+	if (g->places && g->verdicts && g->swapper && g->unknown)
 		return g;
 	gather_free(g);
 	return NULL;
@@ -466,6 +469,7 @@ gather_free(struct gather *g)
 	free(g->kernel_maps);
 	free(g->events);
 	place_finder_free(g->places);
+	cgroup_verdicts_free(g->verdicts);
 	free(g->tasks);
 	free(g->leaves);
 	free(g->stack_numbers);

@@ -8,12 +8,14 @@ record_filter_init(struct record_filter *f, const struct filter *filter)
 {
 	f->filter = filter;
 	kernel_names_init(&f->names);
+	f->verdicts = filter ? cgroup_verdicts_new() : NULL;
 }
 
 void
 record_filter_done(struct record_filter *f)
 {
 	kernel_names_done(&f->names);
+	cgroup_verdicts_free(f->verdicts);
 }
 
 int
@@ -32,7 +34,9 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 	}
 	if (rec->state || r->type != REC_SAMPLE)
 		return 1;
-	s = (struct filter_subject){ .pid = r->sid.pid, .tid = r->sid.tid, .cpu = r->sid.cpu };
+	s = (struct filter_subject){
+		.pid = r->sid.pid, .tid = r->sid.tid, .cpu = r->sid.cpu, .verdicts = f->verdicts
+	};
 	s.event = rec->event < 0 ? "" : event_set_at(events, (size_t)rec->event)->name;
 	if (r->sample.have & PERF_SAMPLE_CGROUP)
 		s.cgroup = kernel_names_cgroup(&f->names, r->sample.cgroup);

@@ -13,6 +13,7 @@
 struct record_filter {
 	const struct filter *filter;
 	struct kernel_names names;
+	struct cgroup_verdicts *verdicts;
 };
 
 /* filter is borrowed; NULL: everything passes. It has no --comm, --dso or --symbol. */

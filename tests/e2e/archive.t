@@ -36,6 +36,18 @@ exits 1 "export of it" "$SPOOR" export -f perf-data -o none $a --since 2001-01-0
 like "$(cat err)" 'no sample is .*: those of the archive are of ' "says the same"
 nok "and writes nothing" [ -e none ]
 
+# One CPU reads them one after another, two side by side: the same rows, words and messages.
+for command in "report --header" "report --children --json --sort comm,sym,cpu" "export -f folded"; do
+	# shellcheck disable=SC2086
+	exits 0 "$command, side by side" "$SPOOR" $command -i $a
+	mv out side
+	mv err side.err
+	# shellcheck disable=SC2086
+	exits 0 "$command, by one CPU" taskset -c 0 "$SPOOR" $command -i $a
+	ok "is the same" cmp out side
+	ok "and says the same" cmp err side.err
+done
+
 # What stands beside the window is not opened; what is wrong inside it is told, and the rest is read.
 first=$(find $a -name '*-000001.spoor')
 cp "$first" copy
@@ -53,6 +65,9 @@ exits 3 "one is damaged" "$SPOOR" verify $a
 ok "by name" grep -q "000005.spoor: damaged but readable" out
 exits 0 "and reported on" "$SPOOR" report $a
 like "$(cat err)" '000005.spoor: damaged' "with a word"
+mv out side
+exits 0 "by one CPU" taskset -c 0 "$SPOOR" report $a
+ok "equally" cmp out side
 
 # Names of the same recording, and directories in directories.
 mkdir -p $a/kept/one $a/kept/two $a/captures

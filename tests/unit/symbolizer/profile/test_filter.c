@@ -40,13 +40,14 @@ refused(int option, const char *arg)
 static bool
 sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid, uint32_t cpu)
 {
-	return filter_sample(f, &(struct filter_subject){ comm, NULL, "cpu-clock", pid, tid, cpu });
+	return filter_sample(
+		f, &(struct filter_subject){ comm, NULL, "cpu-clock", pid, tid, cpu, NULL });
 }
 
 static bool
 of_event(const struct filter *f, const char *event)
 {
-	return filter_sample(f, &(struct filter_subject){ "cc1", NULL, event, 1, 1, 0 });
+	return filter_sample(f, &(struct filter_subject){ "cc1", NULL, event, 1, 1, 0, NULL });
 }
 
 static void
@@ -175,7 +176,7 @@ objects(void **state)
 static bool
 in_cgroup(const struct filter *f, const char *cgroup)
 {
-	return filter_sample(f, &(struct filter_subject){ "a", cgroup, "cycles", 1, 1, 0 });
+	return filter_sample(f, &(struct filter_subject){ "a", cgroup, "cycles", 1, 1, 0, NULL });
 }
 
 static void
