@@ -11,6 +11,9 @@ Stored: spoor records the tasks of each load. Bytes a sample are those of the fi
 with their headers; these and the side-band (forks, maps, names); the whole file with kernel symbols,
 snapshot and index. zstd -1 packs the same raw records. See columns.c for that and for the encoder's times.
 
+Reading: what perf record -g took of the mixed load, imported, so that both read the same samples; wall time of
+whole commands, in turns. And an archive of two hours of 64 CPUs at 19 Hz (archive_maker), scaled to a day.
+
 Figures are medians; ratios below 1 are in spoor's favour. The machine need not be quiet, but has to be as busy for one
 as for the other: run it again when "samples" differ.
 """
@@ -33,6 +36,11 @@ WORK = [('start', 19)] + [('mixed', SLOW)] + [(load, FAST) for load in LOADS]
 CPU_TARGET = 0.7
 BYTES_TARGET = {'repetitive': 3, 'mixed': 7.5, 'hostile': 11.5}
 RATIO_TARGET = 0.55
+# Reading: how many times faster than what of perf; seconds of a day of 64 CPUs, MiB
+READING = [('report', 'report --stdio -g none', 10), ('export -f folded', 'script', 20),
+           ('report --children', 'report --stdio', 50)]
+DAY_TARGET, DAY_MIB = 5, 256
+ARCHIVE_SECONDS = 7200
 
 
 def output(command):
@@ -192,12 +200,75 @@ def stored(args, spoor, marks):
     return rows
 
 
+def timed(command):
+    """Wall and CPU seconds, and MiB, of one run."""
+    begun = time.monotonic()
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - begun
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f'bench: {" ".join(command)}: exit {child.returncode}')
+    return {'wall': wall, 'cpu': usage.ru_utime + usage.ru_stime, 'mib': usage.ru_maxrss / 1024}
+
+
+def in_turns(commands, rounds):
+    runs = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            runs[name].append(timed(command))
+    return {name: {key: statistics.median(r[key] for r in list_) for key in list_[0]} for name, list_ in runs.items()}
+
+
+def same_samples(args, spoor, perf):
+    """Of perf record, and imported: their paths, and how many there are."""
+    theirs, ours = (os.path.join(args.directory, name) for name in ('perf.data', 'imported.spoor'))
+    with running('mixed'):
+        subprocess.run([perf, 'record', '-q', '-a', '-g', '-e', 'cpu-clock', '-F', str(FAST), '-m', '4M', '-o', theirs, '--',
+                        'sleep', str(args.reading_seconds)], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run([spoor, 'import', theirs, '-o', ours], stderr=subprocess.DEVNULL, check=True)
+    return theirs, ours, json.loads(output([spoor, 'info', '--json', '-i', ours]))['samples']
+
+
+def reading(args, spoor, perf, marks):
+    theirs, ours, samples = same_samples(args, spoor, perf)
+    commands = {}
+    for ours_is, theirs_is, _ in READING:
+        commands['spoor ' + ours_is] = [spoor, *ours_is.split(), '-i', ours]
+        commands['perf ' + theirs_is] = [perf, *theirs_is.split(), '-i', theirs]
+    m = in_turns(commands, args.rounds)
+    print(f'\nreading: {samples} samples of the mixed load, all CPUs, {FAST} Hz; medians of {args.rounds} rounds in turns')
+    print(f'{"spoor":<20}{"wall s":>8}{"CPU s":>7}{"MiB":>6}  {"perf":<24}{"wall s":>8}{"CPU s":>7}{"MiB":>6}{"times":>8}   target')
+    for ours_is, theirs_is, target in READING:
+        a, b = m['spoor ' + ours_is], m['perf ' + theirs_is]
+        times = b['wall'] / a['wall']
+        marks.append(times >= target)
+        print(f'{ours_is:<20}{a["wall"]:>8.2f}{a["cpu"]:>7.2f}{a["mib"]:>6.0f}  {theirs_is:<24}{b["wall"]:>8.2f}{b["cpu"]:>7.2f}'
+              f'{b["mib"]:>6.0f}{times:>8.1f}   >= {target}: {verdict(marks[-1])}')
+    return m
+
+
+def archive(args, spoor, marks):
+    directory = os.path.join(args.directory, 'archive')
+    os.mkdir(directory)
+    made = json.loads(output([os.path.join(args.build, 'tests/bench/archive_maker'), directory, str(ARCHIVE_SECONDS)]))
+    m = in_turns({'day': [spoor, 'report', '-i', directory]}, args.rounds)['day']
+    day = m['wall'] * 86400 / ARCHIVE_SECONDS
+    marks += [day <= DAY_TARGET, m['mib'] <= DAY_MIB]
+    print(f'archive: {made["samples"]} samples in {made["segments"]} segments: {m["wall"]:.2f} s, {m["cpu"]:.2f} s of CPU, '
+          f'{m["mib"]:.0f} MiB; a day: {day:.1f} s   <= {DAY_TARGET} s: {verdict(marks[-2])}, <= {DAY_MIB} MiB: '
+          f'{verdict(marks[-1])}')
+    return m
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', default='build')
     parser.add_argument('--rounds', type=int, default=3, help='of each recorder and load (3)')
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
+    parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
+    parser.add_argument('--only', choices=['recording', 'reading'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -207,12 +278,18 @@ def main():
     print(f'{perf_version}{" with --buildid-mmap" if "--buildid-mmap" in commands["perf"] else ""}; '
           f'Linux {os.uname().release}; {os.cpu_count()} CPUs')
     with tempfile.TemporaryDirectory(prefix='bench.', dir=args.build) as args.directory, kernel_limits():
-        table = costs(args, commands, spoor)
-        ratios(table, marks)
-        rows = stored(args, spoor, marks)
+        table, rows, read = {}, {}, {}
+        if args.only != 'reading':
+            table = costs(args, commands, spoor)
+            ratios(table, marks)
+            rows = stored(args, spoor, marks)
+        if args.only != 'recording':
+            read = reading(args, spoor, perf, marks)
+            read['archive'] = archive(args, spoor, marks)
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
-        json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows}, f, indent=1)
+        json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
+                   'reading': read}, f, indent=1)
 
 
 if __name__ == '__main__':
