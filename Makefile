@@ -6,7 +6,7 @@
 #   make check [T=tests/e2e/x.t]    every test, or those named
 #   make check-unit [LAYER=format]  unit programs and fuzz seeds alone: no program, no recording
 #   make fuzz [TIME=seconds]        each fuzz target in turn
-#   make bench                      cost and size, side by side with perf; five minutes, as root
+#   make bench                      cost, size and reading, side by side with perf; ten minutes, as root
 #
 # `make check`, `make demo` and `make bench` install what is missing first (`make deps`).
 

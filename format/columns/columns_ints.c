@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
 
 #define WIDTH_MAX 8
 
@@ -160,55 +161,76 @@ columns_ints_put(struct columns_out *out, const uint64_t *v, size_t n)
 	columns_out_cut(out);
 }
 
-bool
+static uint64_t
+exception_at(struct span exceptions, size_t number)
+{
+	const size_t n = exceptions.len / WIDTH_MAX;
+	uint64_t v = 0;
+
+	for (unsigned int k = 0; k < WIDTH_MAX; k++)
+		v |= (uint64_t)exceptions.p[k * n + number] << (8 * k);
+	return v;
+}
+
+/* One loop a plane, each of which a compiler makes vectors of. */
+static void
+read_planes(const uint8_t *plane, size_t n, unsigned int width, uint64_t *to)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = width > 0 ? plane[i] : 0;
+	for (unsigned int k = 1; k < width; k++) {
+		plane += n;
+		for (size_t i = 0; i < n; i++)
+			to[i] |= (uint64_t)plane[i] << (8 * k);
+	}
+}
+
+/* False: more numbers are exceptions than there are. */
+static bool
+read_exceptions(struct span exceptions, size_t n, uint64_t escape, uint64_t *to)
+{
+	size_t wanted = 0, next = 0;
+
+	for (size_t i = 0; i < n; i++)
+		wanted += to[i] == escape;
+	if (wanted > exceptions.len / WIDTH_MAX)
+		return false;
+	for (size_t i = 0; next < wanted; i++)
+		if (to[i] == escape)
+			to[i] = exception_at(exceptions, next++);
+	return true;
+}
+
+int
 columns_ints_take(struct span *s, size_t n, struct columns_ints *ret)
 {
 	struct span rest = *s, planes, exceptions;
 	uint32_t nr_exceptions;
+	uint64_t base;
 	uint8_t width;
 
 	*ret = (struct columns_ints){ .n = n };
 	if (!span_u8(&rest, &width) || !span_u32(&rest, &nr_exceptions) ||
-	    !span_u64(&rest, &ret->base) || width > WIDTH_MAX)
-		return false;
-	if (width > 0 && n > rest.len / width)
-		return false;
-	if (!span_take(&rest, width * n, &planes) ||
+	    !span_u64(&rest, &base) || width > WIDTH_MAX || (width > 0 && n > rest.len / width) ||
+	    !span_take(&rest, width * n, &planes) ||
 	    !span_take_words(&rest, nr_exceptions, 1, &exceptions))
-		return false;
-	ret->low = planes.p;
-	ret->exception = exceptions.p;
-	ret->exceptions = nr_exceptions;
-	ret->width = width;
+		return -FMT_E_CORRUPT;
+	ret->v = reallocarray(NULL, n + 1, sizeof(*ret->v));
+	if (!ret->v)
+		return -FMT_E_NOMEM;
+	read_planes(planes.p, n, width, ret->v);
+	if (width > 0 && width < WIDTH_MAX &&
+	    !read_exceptions(exceptions, n, escape_of(width), ret->v))
+		return -FMT_E_CORRUPT;
+	for (size_t i = 0; i < n; i++)
+		ret->v[i] += base;
 	*s = rest;
-	return true;
+	return 0;
 }
 
-static uint64_t
-gather(const uint8_t *p, size_t stride, unsigned int width)
+void
+columns_ints_done(struct columns_ints *c)
 {
-	uint64_t v = 0;
-
-	for (unsigned int k = 0; k < width; k++)
-		v |= (uint64_t)p[k * stride] << (8 * k);
-	return v;
-}
-
-bool
-columns_ints_next_wide(struct columns_ints *c, uint64_t *ret)
-{
-	uint64_t v;
-
-	if (c->at == c->n)
-		return false;
-	v = gather(c->low + (c->width > 0 ? c->at : 0), c->n, c->width);
-	if (c->width > 0 && c->width < WIDTH_MAX && v == escape_of(c->width)) {
-		if (c->next == c->exceptions)
-			return false;
-		v = gather(c->exception + c->next, c->exceptions, WIDTH_MAX);
-		c->next++;
-	}
-	c->at++;
-	*ret = c->base + v;
-	return true;
+	free(c->v);
+	*c = (struct columns_ints){ .n = 0 };
 }

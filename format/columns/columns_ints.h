@@ -67,35 +67,26 @@ void columns_out_cut(struct columns_out *out);
 /* Appends a column; a failure is buf's. */
 void columns_ints_put(struct columns_out *out, const uint64_t *v, size_t n);
 
-/* A column being read, number by number. */
+/* A column that was read. */
 struct columns_ints {
-	const uint8_t *low, *exception;
-	size_t n, at, exceptions, next;
-	uint64_t base;
-	unsigned int width;
+	uint64_t *v;
+	size_t n, at; /* at: those that were taken */
 };
 
-/* Takes a column of n numbers off s; false: it does not fit. */
-bool columns_ints_take(struct span *s, size_t n, struct columns_ints *ret);
-bool columns_ints_next_wide(struct columns_ints *c, uint64_t *ret);
+/*
+ * Takes a column of n numbers off s. 0, -FMT_E_CORRUPT: it does not fit, -FMT_E_NOMEM. n is bounded by
+ * the caller: numbers that are all equal take no bytes.
+ */
+int columns_ints_take(struct span *s, size_t n, struct columns_ints *ret);
+void columns_ints_done(struct columns_ints *c);
 
-/* The next number; false: there is none, or no exception where one is needed. */
+/* The next number; false: there is none. */
 static inline bool
 columns_ints_next(struct columns_ints *c, uint64_t *ret)
 {
-	uint64_t v = 0;
-
-	/* Nearly all columns are of one or two bytes, without exceptions. */
-	if (c->width > 2 || c->exceptions > 0 || c->at == c->n)
-		return columns_ints_next_wide(c, ret);
-	if (c->width > 0)
-		v = c->low[c->at];
-	if (c->width > 1)
-		v |= (uint64_t)c->low[c->n + c->at] << 8;
-	if (c->width > 0 && v == (UINT64_C(1) << 8 * c->width) - 1)
+	if (c->at == c->n)
 		return false;
-	c->at++;
-	*ret = c->base + v;
+	*ret = c->v[c->at++];
 	return true;
 }
 

@@ -7,8 +7,22 @@
 #include "format/record/perf_record.h"
 
 void
+columns_payload_drop(struct columns_payload *p)
+{
+	for (size_t i = 0; i < p->nr_columns; i++)
+		columns_ints_done(&p->columns[i].ints);
+	columns_ints_done(&p->run_source);
+	columns_ints_done(&p->run_length);
+	columns_ints_done(&p->times);
+	columns_ints_done(&p->task);
+	columns_ints_done(&p->stack);
+	columns_ints_done(&p->tail_words);
+}
+
+void
 columns_payload_done(struct columns_payload *p)
 {
+	columns_payload_drop(p);
 	free(p->shapes);
 	free(p->sources);
 	free(p->tasks);
@@ -53,33 +67,40 @@ take_shapes(struct columns_payload *p)
 	return 0;
 }
 
+/* The i-th numbers of the columns of sources: shape, words, step. */
+static int
+set_source(struct columns_payload *p, const struct columns_ints *columns, uint32_t i)
+{
+	struct columns_payload_source *source = &p->sources[i];
+
+	if (columns[0].v[i] >= p->nr_shapes)
+		return -FMT_E_CORRUPT;
+	source->shape = &p->shapes[columns[0].v[i]];
+	for (size_t k = 0; k < COLUMNS_SOURCE_WORDS; k++)
+		source->word[k] = columns[1 + k].v[i];
+	source->step = columns[1 + COLUMNS_SOURCE_WORDS].v[i];
+	source->time = p->time;
+	return 0;
+}
+
 static int
 take_sources(struct columns_payload *p)
 {
-	struct columns_ints shape, word[COLUMNS_SOURCE_WORDS], step;
-	uint64_t number;
-	bool ok;
+	struct columns_ints columns[COLUMNS_SOURCE_WORDS + 2] = { { NULL, 0, 0 } };
+	const size_t nr = sizeof(columns) / sizeof(columns[0]);
+	int error = 0;
 
-	ok = columns_ints_take(&p->s, p->nr_sources, &shape);
-	for (size_t k = 0; k < COLUMNS_SOURCE_WORDS; k++)
-		ok = ok && columns_ints_take(&p->s, p->nr_sources, &word[k]);
-	if (!ok || !columns_ints_take(&p->s, p->nr_sources, &step))
-		return -FMT_E_CORRUPT;
-	p->sources = calloc((size_t)p->nr_sources + 1, sizeof(*p->sources));
-	if (!p->sources)
-		return -FMT_E_NOMEM;
-	for (uint32_t i = 0; i < p->nr_sources; i++) {
-		struct columns_payload_source *source = &p->sources[i];
-
-		ok = columns_ints_next(&shape, &number) && number < p->nr_shapes;
-		for (size_t k = 0; k < COLUMNS_SOURCE_WORDS; k++)
-			ok = ok && columns_ints_next(&word[k], &source->word[k]);
-		if (!ok || !columns_ints_next(&step, &source->step))
-			return -FMT_E_CORRUPT;
-		source->shape = &p->shapes[number];
-		source->time = p->time;
+	for (size_t k = 0; !error && k < nr; k++)
+		error = columns_ints_take(&p->s, p->nr_sources, &columns[k]);
+	if (!error) {
+		p->sources = calloc((size_t)p->nr_sources + 1, sizeof(*p->sources));
+		error = p->sources ? 0 : -FMT_E_NOMEM;
 	}
-	return 0;
+	for (uint32_t i = 0; !error && i < p->nr_sources; i++)
+		error = set_source(p, columns, i);
+	for (size_t k = 0; k < nr; k++)
+		columns_ints_done(&columns[k]);
+	return error;
 }
 
 static bool
@@ -106,10 +127,12 @@ take_runs(struct columns_payload *p)
 	struct columns_ints sources, lengths;
 	uint64_t length, records = 0, bytes = 0;
 	struct columns_payload_source *source;
+	int error = columns_ints_take(&p->s, p->nr_runs, &p->run_source);
 
-	if (!columns_ints_take(&p->s, p->nr_runs, &p->run_source) ||
-	    !columns_ints_take(&p->s, p->nr_runs, &p->run_length))
-		return -FMT_E_CORRUPT;
+	if (!error)
+		error = columns_ints_take(&p->s, p->nr_runs, &p->run_length);
+	if (error)
+		return error;
 	sources = p->run_source;
 	lengths = p->run_length;
 	for (uint32_t i = 0; i < p->nr_runs; i++) {
@@ -150,20 +173,22 @@ count_samples(struct columns_payload *p)
 static int
 take_tasks(struct columns_payload *p)
 {
-	struct columns_ints task, extra;
+	struct columns_ints task, extra = { NULL, 0, 0 };
+	int error = columns_ints_take(&p->s, p->nr_tasks, &task);
 
-	if (!columns_ints_take(&p->s, p->nr_tasks, &task) ||
-	    !columns_ints_take(&p->s, p->nr_tasks, &extra))
-		return -FMT_E_CORRUPT;
-	p->tasks = reallocarray(NULL, (size_t)p->nr_tasks + 1, sizeof(*p->tasks));
-	if (!p->tasks)
-		return -FMT_E_NOMEM;
-	for (uint32_t i = 0; i < p->nr_tasks; i++) {
-		if (!columns_ints_next(&task, &p->tasks[i][0]) ||
-		    !columns_ints_next(&extra, &p->tasks[i][1]))
-			return -FMT_E_CORRUPT;
+	if (!error)
+		error = columns_ints_take(&p->s, p->nr_tasks, &extra);
+	if (!error) {
+		p->tasks = reallocarray(NULL, (size_t)p->nr_tasks + 1, sizeof(*p->tasks));
+		error = p->tasks ? 0 : -FMT_E_NOMEM;
 	}
-	return 0;
+	for (uint32_t i = 0; !error && i < p->nr_tasks; i++) {
+		p->tasks[i][0] = task.v[i];
+		p->tasks[i][1] = extra.v[i];
+	}
+	columns_ints_done(&task);
+	columns_ints_done(&extra);
+	return error;
 }
 
 /* Room for the columns of all shapes, and for the last values of all sources. */
@@ -173,14 +198,14 @@ make_values(struct columns_payload *p)
 	size_t columns = 0, values = 0;
 
 	for (uint32_t i = 0; i < p->nr_shapes; i++)
-		columns += p->shapes[i].form.nr_values;
+		p->nr_columns += p->shapes[i].form.nr_values;
 	for (uint32_t i = 0; i < p->nr_sources; i++)
 		values += p->sources[i].shape->form.nr_values;
-	p->columns = calloc(columns + 1, sizeof(*p->columns));
+	p->columns = calloc(p->nr_columns + 1, sizeof(*p->columns));
 	p->values = calloc(values + 1, sizeof(*p->values));
 	if (!p->columns || !p->values)
 		return -FMT_E_NOMEM;
-	columns = values = 0;
+	values = 0;
 	for (uint32_t i = 0; i < p->nr_shapes; i++) {
 		p->shapes[i].values = p->columns + columns;
 		columns += p->shapes[i].form.nr_values;
@@ -198,19 +223,17 @@ take_values(struct columns_payload *p)
 	int error = make_values(p);
 	uint8_t changes;
 
-	if (error)
-		return error;
-	for (uint32_t i = 0; i < p->nr_shapes; i++) {
+	for (uint32_t i = 0; !error && i < p->nr_shapes; i++) {
 		struct columns_payload_shape *shape = &p->shapes[i];
 
-		for (unsigned int k = 0; k < shape->form.nr_values; k++) {
-			if (!span_u8(&p->s, &changes) || changes > 1 ||
-			    !columns_ints_take(&p->s, shape->samples, &shape->values[k].ints))
+		for (unsigned int k = 0; !error && k < shape->form.nr_values; k++) {
+			if (!span_u8(&p->s, &changes) || changes > 1)
 				return -FMT_E_CORRUPT;
 			shape->values[k].changes = changes;
+			error = columns_ints_take(&p->s, shape->samples, &shape->values[k].ints);
 		}
 	}
-	return 0;
+	return error;
 }
 
 static int
@@ -218,9 +241,10 @@ take_tails(struct columns_payload *p)
 {
 	struct columns_ints words;
 	uint64_t n, total = 0;
+	int error = columns_ints_take(&p->s, p->tail_samples, &p->tail_words);
 
-	if (!columns_ints_take(&p->s, p->tail_samples, &p->tail_words))
-		return -FMT_E_CORRUPT;
+	if (error)
+		return error;
 	words = p->tail_words;
 	for (size_t i = 0; i < p->tail_samples; i++) {
 		if (!columns_ints_next(&words, &n) || n > p->s.len / 8 - total)
@@ -292,13 +316,14 @@ columns_payload_take(struct columns_payload *p, struct span payload, uint32_t nr
 	error = columns_stack_table_take(&p->stacks, &p->s, p->bytes / 8 + p->samples);
 	if (!error)
 		error = take_kinds(p);
-	if (error)
-		return error;
-	if (!columns_ints_take(&p->s, p->time_samples, &p->times) ||
-	    !columns_ints_take(&p->s, p->task_samples, &p->task) ||
-	    !columns_ints_take(&p->s, p->samples, &p->stack))
-		return -FMT_E_CORRUPT;
-	error = take_values(p);
+	if (!error)
+		error = columns_ints_take(&p->s, p->time_samples, &p->times);
+	if (!error)
+		error = columns_ints_take(&p->s, p->task_samples, &p->task);
+	if (!error)
+		error = columns_ints_take(&p->s, p->samples, &p->stack);
+	if (!error)
+		error = take_values(p);
 	return error ? error : take_tails(p);
 }
 

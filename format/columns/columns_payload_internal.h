@@ -51,7 +51,8 @@ struct columns_payload {
 	struct columns_payload_source *sources;
 	uint64_t (*tasks)[2];
 	struct columns_stack_table stacks;
-	struct columns_payload_value *columns;	  /* of all shapes */
+	struct columns_payload_value *columns; /* of all shapes */
+	size_t nr_columns;
 	uint64_t *values;			  /* of all sources */
 	struct columns_payload_stack_kind *kinds; /* of all stacks */
 
@@ -67,6 +68,8 @@ struct columns_payload {
 int columns_payload_take(struct columns_payload *p, struct span payload, uint32_t nr_records,
 			 size_t limit);
 void columns_payload_done(struct columns_payload *p);
+/* The columns of samples, which were read: tables stay. */
+void columns_payload_drop(struct columns_payload *p);
 
 /* What a sample has of its stack's words. */
 struct columns_payload_stack {

@@ -26,20 +26,14 @@ static int
 take_frames(struct columns_stack_table *t, struct span *s)
 {
 	struct columns_ints gaps;
-	uint64_t frame = 0, gap;
+	uint64_t frame = 0;
+	int error = columns_ints_take(s, t->nr_frames, &gaps);
 
-	if (!columns_ints_take(s, t->nr_frames, &gaps))
-		return -FMT_E_CORRUPT;
-	t->frames = reallocarray(NULL, (size_t)t->nr_frames + 1, sizeof(*t->frames));
-	if (!t->frames)
-		return -FMT_E_NOMEM;
-	for (uint32_t i = 0; i < t->nr_frames; i++) {
-		if (!columns_ints_next(&gaps, &gap))
-			return -FMT_E_CORRUPT;
-		frame += gap;
-		t->frames[i] = frame;
-	}
-	return 0;
+	/* The column becomes the table: frames are sums of what is between them. */
+	for (uint32_t i = 0; !error && i < t->nr_frames; i++)
+		gaps.v[i] = frame += gaps.v[i];
+	t->frames = gaps.v;
+	return error;
 }
 
 static bool
@@ -104,18 +98,36 @@ static int
 take_stacks(struct stack_reader *r, struct span *s)
 {
 	struct columns_stack_table *t = r->t;
+	int error = columns_ints_take(s, t->nr_stacks, &r->shared);
 
-	if (!columns_ints_take(s, t->nr_stacks, &r->shared) ||
-	    !columns_ints_take(s, t->nr_stacks, &r->length) ||
-	    !columns_ints_take(s, t->nr_stacks, &r->first) ||
-	    !columns_ints_take(s, t->nr_strays, &r->runs) ||
-	    !columns_ints_take(s, t->nr_strays, &r->strays) || !next_run(r))
+	if (!error)
+		error = columns_ints_take(s, t->nr_stacks, &r->length);
+	if (!error)
+		error = columns_ints_take(s, t->nr_stacks, &r->first);
+	if (!error)
+		error = columns_ints_take(s, t->nr_strays, &r->runs);
+	if (!error)
+		error = columns_ints_take(s, t->nr_strays, &r->strays);
+	if (error)
+		return error;
+	if (!next_run(r))
 		return -FMT_E_CORRUPT;
 	for (uint32_t i = 0; i < t->nr_stacks; i++) {
 		if (!take_stack(r, i))
 			return -FMT_E_CORRUPT;
 	}
 	return 0;
+}
+
+static void
+stack_reader_done(struct stack_reader *r)
+{
+	columns_ints_done(&r->shared);
+	columns_ints_done(&r->length);
+	columns_ints_done(&r->first);
+	columns_ints_done(&r->runs);
+	columns_ints_done(&r->strays);
+	free(r->followers);
 }
 
 int
@@ -135,6 +147,6 @@ columns_stack_table_take(struct columns_stack_table *t, struct span *s, size_t w
 	error = -FMT_E_NOMEM;
 	if (t->words && t->start && r.followers)
 		error = take_stacks(&r, s);
-	free(r.followers);
+	stack_reader_done(&r);
 	return error;
 }

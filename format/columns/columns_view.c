@@ -134,6 +134,7 @@ columns_view_read(struct columns_view *v, columns_view_record_fn *on_record, voi
 			if (!next_sample(v, source))
 				return -FMT_E_CORRUPT;
 	}
+	columns_payload_drop(&v->p);
 	if (!error && (v->left > 0 || v->p.tails.len > 0 || v->p.verbatim.len > 0))
 		return -FMT_E_CORRUPT;
 	return error;
