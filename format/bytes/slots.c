@@ -6,6 +6,7 @@
 
 #include <bsd/stdlib.h>
 
+#include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 
 #define SLOTS_MIN 256
@@ -80,5 +81,28 @@ slots_add(struct slots *s, uint32_t hash, size_t index)
 	}
 	slots_put(s->v, s->mask, (struct slot){ hash, (uint32_t)index + 1 });
 	s->used++;
+	return 0;
+}
+
+int
+slots_keep_bytes(struct slots *s, uint32_t hash,
+		 bool (*same)(const void *owner, uint32_t index, const void *key),
+		 const void *owner, const void *key, size_t size, void *v, size_t *n, size_t *cap,
+		 uint32_t *ret)
+{
+	uint8_t *elements;
+	int error;
+
+	*ret = slots_find(s, hash, same, owner, key);
+	if (*ret != SLOTS_NONE)
+		return 0;
+	error = array_reserve_bytes(v, *n, cap, 1, size);
+	if (!error)
+		error = slots_add(s, hash, *n);
+	if (error)
+		return error;
+	memcpy(&elements, v, sizeof(elements));
+	memcpy(elements + *n * size, key, size);
+	*ret = (uint32_t)(*n)++;
 	return 0;
 }

@@ -35,6 +35,20 @@ uint32_t slots_find(const struct slots *s, uint32_t hash,
 /* Enters index; 0, -FMT_E_NOMEM. */
 int slots_add(struct slots *s, uint32_t hash, size_t index);
 
+/*
+ * The index of the element of the array v (with n and cap, see array.h) that is the same as *key, or
+ * else of a copy of *key behind the last one: then it is the n of before. 0, -FMT_E_NOMEM. A
+ * compiler warns of a key of another type.
+ */
+#define slots_keep(s, hash, same, owner, key, v, n, cap, ret)                                      \
+	slots_keep_bytes(s, hash, same, owner, key, sizeof(*(v)) + 0 * sizeof((v) == (key)), &(v), \
+			 &(n), &(cap), ret)
+
+int slots_keep_bytes(struct slots *s, uint32_t hash,
+		     bool (*same)(const void *owner, uint32_t index, const void *key),
+		     const void *owner, const void *key, size_t size, void *v, size_t *n,
+		     size_t *cap, uint32_t *ret);
+
 /* Others in each process: no file can be made whose keys all have one slot. Both are odd. */
 extern uint64_t slots_key[2];
 

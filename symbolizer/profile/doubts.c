@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 
@@ -25,17 +24,9 @@ same(const void *owner, uint32_t index, const void *key)
 static int
 doubts_add(struct doubts *d, const struct doubt *key)
 {
-	uint32_t hash = (uint32_t)slots_mix((uintptr_t)key->dso_path, key->doubt);
-	int err;
+	uint32_t hash = (uint32_t)slots_mix((uintptr_t)key->dso_path, key->doubt), i;
 
-	if (slots_find(&d->slots, hash, same, d, key) != SLOTS_NONE)
-		return 0;
-	err = array_reserve(d->v, d->nr, d->cap, 1);
-	if (err == 0)
-		err = slots_add(&d->slots, hash, d->nr);
-	if (err == 0)
-		d->v[d->nr++] = *key;
-	return err;
+	return slots_keep(&d->slots, hash, same, d, key, d->v, d->nr, d->cap, &i);
 }
 
 int

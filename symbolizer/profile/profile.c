@@ -95,21 +95,8 @@ frame_same(const void *owner, uint32_t index, const void *key)
 static int
 frame_id(struct profile *p, const struct frame *f, uint32_t *ret)
 {
-	uint32_t hash = frame_hash(p, f);
-	uint32_t id = slots_find(&p->frame_slots, hash, frame_same, p, f);
-	int err;
-
-	if (id == SLOTS_NONE) {
-		id = (uint32_t)p->nr_frames;
-		err = array_reserve(p->frames, id, p->cap_frames, 1);
-		if (err == 0)
-			err = slots_add(&p->frame_slots, hash, id);
-		if (err < 0)
-			return err;
-		p->frames[p->nr_frames++] = *f;
-	}
-	*ret = id;
-	return 0;
+	return slots_keep(&p->frame_slots, frame_hash(p, f), frame_same, p, f, p->frames,
+			  p->nr_frames, p->cap_frames, ret);
 }
 
 static bool
@@ -155,20 +142,15 @@ profile_weigh(struct profile_weight *w, const struct profile_weight *more)
 static int
 profile_count(struct profile *p, struct stack *s, const struct profile_weight *weight)
 {
-	uint32_t hash = stack_hash(p, s);
-	uint32_t i = slots_find(&p->stack_slots, hash, stack_same, p, s);
-	int err;
+	size_t known = p->nr_stacks;
+	uint32_t i;
+	int err = slots_keep(&p->stack_slots, stack_hash(p, s), stack_same, p, s, p->stacks,
+			     p->nr_stacks, p->cap_stacks, &i);
 
-	if (i == SLOTS_NONE) {
-		i = (uint32_t)p->nr_stacks;
-		err = array_reserve(p->stacks, i, p->cap_stacks, 1);
-		if (err == 0)
-			err = slots_add(&p->stack_slots, hash, i);
-		if (err < 0)
-			return err;
-		p->stacks[p->nr_stacks++] = *s;
+	if (err < 0)
+		return err;
+	if (i == known)
 		p->nr_words += s->nr_frames;
-	}
 	profile_weigh(&p->stacks[i].weight, weight);
 	return 0;
 }
@@ -176,28 +158,22 @@ profile_count(struct profile *p, struct stack *s, const struct profile_weight *w
 static bool
 count_same(const void *owner, uint32_t index, const void *key)
 {
-	return ((const struct build *)owner)->counts[index].name == key;
+	return ((const struct build *)owner)->counts[index].name ==
+		((const struct event_count *)key)->name;
 }
 
 /* Counts an event of this name; *ret is how many there were before. 0, -FMT_E_NOMEM. */
 static int
 count_name(struct build *b, const char *name, uint32_t *ret)
 {
-	const uint32_t hash = (uint32_t)slots_mix((uintptr_t)name, 0);
-	uint32_t i = slots_find(&b->count_slots, hash, count_same, b, name);
-	int err;
+	const struct event_count none = { .name = name };
+	uint32_t i;
+	int err = slots_keep(&b->count_slots, (uint32_t)slots_mix((uintptr_t)name, 0), count_same,
+			     b, &none, b->counts, b->nr_counts, b->cap_counts, &i);
 
-	if (i == SLOTS_NONE) {
-		i = (uint32_t)b->nr_counts;
-		err = array_reserve(b->counts, i, b->cap_counts, 1);
-		if (err == 0)
-			err = slots_add(&b->count_slots, hash, i);
-		if (err < 0)
-			return err;
-		b->counts[b->nr_counts++] = (struct event_count){ .name = name };
-	}
-	*ret = b->counts[i].nr++;
-	return 0;
+	if (err == 0)
+		*ret = b->counts[i].nr++;
+	return err;
 }
 
 static bool
@@ -212,21 +188,12 @@ event_same(const void *owner, uint32_t index, const void *key)
 static int
 event_index(struct profile *p, const struct profile_event *e, int *ret)
 {
-	const uint32_t hash = (uint32_t)slots_mix((uintptr_t)e->name, e->nth);
-	uint32_t i = slots_find(&p->event_slots, hash, event_same, p, e);
-	int err;
+	uint32_t i;
+	int err = slots_keep(&p->event_slots, (uint32_t)slots_mix((uintptr_t)e->name, e->nth),
+			     event_same, p, e, p->events, p->nr_events, p->cap_events, &i);
 
-	if (i == SLOTS_NONE) {
-		i = (uint32_t)p->nr_events;
-		err = array_reserve(p->events, i, p->cap_events, 1);
-		if (err == 0)
-			err = slots_add(&p->event_slots, hash, i);
-		if (err < 0)
-			return err;
-		p->events[p->nr_events++] = *e;
-	}
 	*ret = (int)i;
-	return 0;
+	return err;
 }
 
 /* The next event of the recording. */

@@ -73,23 +73,12 @@ raw_profile_region(struct raw_profile *p, const struct task_map *map,
 		   const struct buildid *build_id, const char *path, uint32_t *ret)
 {
 	struct raw_region key = { .map = *map, .object = *map->object };
-	uint32_t hash;
-	int err;
 
 	key.object.path = path;
 	key.object.build_id = *build_id;
-	hash = region_hash(&key);
-	*ret = slots_find(&p->region_slots, hash, region_same, p, &key);
-	if (*ret != SLOTS_NONE)
-		return 0;
-	err = array_reserve(p->regions, p->nr_regions, p->cap_regions, 1);
-	if (err == 0)
-		err = slots_add(&p->region_slots, hash, p->nr_regions);
-	if (err < 0)
-		return err;
-	*ret = key.object.index = (uint32_t)p->nr_regions;
-	p->regions[p->nr_regions++] = key;
-	return 0;
+	key.object.index = (uint32_t)p->nr_regions;
+	return slots_keep(&p->region_slots, region_hash(&key), region_same, p, &key, p->regions,
+			  p->nr_regions, p->cap_regions, ret);
 }
 
 /* --- places ------------------------------------------------------------------------------ */
@@ -182,24 +171,12 @@ int
 raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret)
 {
 	uint64_t h = slots_mix((uintptr_t)key->comm, (uint32_t)key->event);
-	uint32_t hash;
-	int err;
 
 #define X(type, name) h = slots_mix(h, (uintptr_t)key->name);
 	PROFILE_KEYS(X)
 #undef X
-	hash = (uint32_t)h;
-	*ret = slots_find(&p->who_slots, hash, who_same, p, key);
-	if (*ret != SLOTS_NONE)
-		return 0;
-	err = array_reserve(p->whos, p->nr_whos, p->cap_whos, 1);
-	if (err == 0)
-		err = slots_add(&p->who_slots, hash, p->nr_whos);
-	if (err < 0)
-		return err;
-	*ret = (uint32_t)p->nr_whos;
-	p->whos[p->nr_whos++] = *key;
-	return 0;
+	return slots_keep(&p->who_slots, (uint32_t)h, who_same, p, key, p->whos, p->nr_whos,
+			  p->cap_whos, ret);
 }
 
 /* --- rows -------------------------------------------------------------------------------- */

@@ -185,26 +185,20 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 {
 	const struct report_options *o = &r->options;
 	struct report_row key = { .event = s->event };
-	uint32_t hash, i;
+	size_t known = r->nr_rows;
+	uint32_t i;
 	int err;
 
 	for (size_t k = 0; k < o->keys.n; k++)
 		key.values[o->keys.v[k]] = key_value(o->keys.v[k], s, f);
-	hash = row_hash(o, &key);
-	i = slots_find(&r->row_slots, hash, row_same, r, &key);
-	if (i == SLOTS_NONE) {
-		i = (uint32_t)r->nr_rows;
-		err = array_reserve(r->rows, i, r->cap_rows, 1);
-		if (err == 0)
-			err = array_reserve(r->stamps, i, r->cap_stamps, 1);
-		if (err == 0)
-			err = slots_add(&r->row_slots, hash, i);
-		if (err < 0)
-			return err;
-		r->rows[i] = key;
+	err = array_reserve(r->stamps, known, r->cap_stamps, 1);
+	if (err == 0)
+		err = slots_keep(&r->row_slots, row_hash(o, &key), row_same, r, &key, r->rows,
+				 r->nr_rows, r->cap_rows, &i);
+	if (err < 0)
+		return err;
+	if (i == known)
 		r->stamps[i] = 0;
-		r->nr_rows++;
-	}
 	*ret = i;
 	return 0;
 }
@@ -278,19 +272,13 @@ static int
 add_unknown(struct report *r, const struct frame *leaf, uint64_t samples)
 {
 	struct report_unknown key = { .dso_path = leaf->dso_path, .miss = leaf->miss };
-	uint32_t hash = (uint32_t)slots_mix((uintptr_t)key.dso_path, key.miss);
-	uint32_t i = slots_find(&r->unknown_slots, hash, unknown_same, r, &key);
-	int err;
+	uint32_t i;
+	int err = slots_keep(&r->unknown_slots,
+			     (uint32_t)slots_mix((uintptr_t)key.dso_path, key.miss), unknown_same,
+			     r, &key, r->unknowns, r->nr_unknowns, r->cap_unknowns, &i);
 
-	if (i == SLOTS_NONE) {
-		i = (uint32_t)r->nr_unknowns;
-		err = array_reserve(r->unknowns, i, r->cap_unknowns, 1);
-		if (err == 0)
-			err = slots_add(&r->unknown_slots, hash, i);
-		if (err < 0)
-			return err;
-		r->unknowns[r->nr_unknowns++] = key;
-	}
+	if (err < 0)
+		return err;
 	r->unknowns[i].samples += samples;
 	return 0;
 }

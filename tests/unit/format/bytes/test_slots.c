@@ -119,6 +119,35 @@ no_array_is_larger_than_memory(void **state)
 	assert_int_equal(cap, 0);
 }
 
+static bool
+same_in_array(const void *owner, uint32_t index, const void *key)
+{
+	return (*(uint64_t *const *)owner)[index] == *(const uint64_t *)key;
+}
+
+/* Equal keys are one element, whatever their hashes have in common; new ones come last. */
+static void
+keeps_each_once(void **state)
+{
+	struct slots s = { 0 };
+	uint64_t *v = NULL, key;
+	size_t n = 0, cap = 0;
+	uint32_t i;
+
+	for (int round = 0; round < 2; round++)
+		for (key = 0; key < 1000; key++) {
+			assert_int_equal(slots_keep(&s, (uint32_t)key % 7, same_in_array, &v, &key,
+						    v, n, cap, &i),
+					 0);
+			assert_int_equal(i, key);
+		}
+	assert_int_equal(n, 1000);
+	for (key = 0; key < 1000; key++)
+		assert_int_equal(v[key], key);
+	slots_done(&s);
+	free(v);
+}
+
 int
 main(void)
 {
@@ -127,6 +156,7 @@ main(void)
 		cmocka_unit_test(nobody_chooses_the_slot),
 		cmocka_unit_test(finds_what_was_added),
 		cmocka_unit_test(arrays_grow_and_keep_what_they_have),
+		cmocka_unit_test(keeps_each_once),
 		cmocka_unit_test(no_array_is_larger_than_memory),
 	};
 
