@@ -19,6 +19,7 @@ record_stream_open(struct recording_reader *reader, struct record_stream **ret)
 	s->magic = STREAM_MAGIC;
 	s->reader = reader;
 	s->until = UINT64_MAX;
+	s->held_max = RECORD_STREAM_HELD_MAX;
 	s->loss = loss_new();
 	if (!s->loss) {
 		free(s);
@@ -73,6 +74,12 @@ record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_n
 {
 	s->from = from_ns;
 	s->until = until_ns;
+}
+
+void
+record_stream_hold(struct record_stream *s, size_t bytes)
+{
+	s->held_max = bytes;
 }
 
 void
@@ -503,7 +510,7 @@ is_certain(const struct record_stream *s)
 {
 	const struct batch *b = s->heap[0];
 
-	if (s->ended || s->held > RECORD_STREAM_HELD_MAX)
+	if (s->ended || s->held > s->held_max)
 		return true;
 	return (is_together(b) ? b->t_max : b->entries[b->next].time) < s->complete;
 }

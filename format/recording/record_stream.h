@@ -44,6 +44,9 @@ void record_stream_close(struct record_stream *s);
  */
 void record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_ns);
 
+/* Another bound than RECORD_STREAM_HELD_MAX, for who reads several side by side. */
+void record_stream_hold(struct record_stream *s, size_t bytes);
+
 /* What the samples of one source of a columns_view have in common. */
 struct stream_source {
 	int event; /* index in record_stream_events() */

@@ -59,6 +59,7 @@ struct record_stream {
 	size_t nr_spares;
 	struct batch *done; /* handed out to the end, but its last record is still borrowed */
 	size_t held;	    /* bytes that all batches in the heap take */
+	size_t held_max;
 	bool by_columns;
 	uint64_t order, complete;
 	bool begun, ended;

@@ -158,6 +158,7 @@ job_begin(struct gathering *g)
 		return err;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_cond_init(&j->turned, NULL);
+	record_stream_hold(g->set->in.stream, RECORD_STREAM_HELD_MAX / g->at_once);
 	j->gather = gather_new(g->set->in.stream, &g->options);
 	if (j->gather)
 		err = note_recording(j, &g->set->in);
