@@ -57,7 +57,7 @@ if [ -x "$spoor" ]; then
 fi
 
 keys=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), .*/\1/p' daemon/config/config_tbl.h | sort)
-defaults=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), [A-Z]*, "\([^"]*\)".*/\1 = \2/p' daemon/config/config_tbl.h |
+defaults=$(sed -n 's/^CONFIG_ROW(\([a-z_]*\), [A-Z]*, [A-Z_]*, "\([^"]*\)".*/\1 = \2/p' daemon/config/config_tbl.h |
 	sed 's/ $//' | sort)
 [ "$keys" = "$(sed -n 's/^\.It Cm \([a-z_]*\)$/\1/p' docs/spoord.conf.5 | sort)" ] ||
 	complain "docs/spoord.conf.5 has other keys than daemon/config/config_tbl.h"

@@ -30,18 +30,34 @@ enum type {
 	TYPE_SPACE,
 };
 
+enum change {
+	CHANGE_AT_ONCE,
+	CHANGE_SESSION,
+	CHANGE_RESTART,
+};
+
 struct row {
 	const char *key;
 	enum type type;
-	size_t offset;
+	enum change change;
+	size_t offset, size;
 	const char *def;
 	uint64_t min, max; /* as written in config_tbl.h; max 0: none */
 	const char *unit, *help;
 };
 
 static const struct row rows[] = {
-#define CONFIG_ROW(key, type, def, min, max, unit, help)                                           \
-	{ #key, TYPE_##type, offsetof(struct config, key), def, min, max, unit, help },
+#define CONFIG_ROW(key, type, change, def, min, max, unit, help)                                   \
+	{ #key,                                                                                    \
+	  TYPE_##type,                                                                             \
+	  CHANGE_##change,                                                                         \
+	  offsetof(struct config, key),                                                            \
+	  sizeof(((struct config *)NULL)->key),                                                    \
+	  def,                                                                                     \
+	  min,                                                                                     \
+	  max,                                                                                     \
+	  unit,                                                                                    \
+	  help },
 #include "daemon/config/config_tbl.h"
 #undef CONFIG_ROW
 };
@@ -503,28 +519,14 @@ config_print(const struct config *c, FILE *out)
 	}
 }
 
-/* The group is also that of the socket, which is made once. */
-static const size_t restart_keys[] = {
-	offsetof(struct config, archive_directory),
-	offsetof(struct config, control_socket),
-	offsetof(struct config, control_group),
-};
-#define RESTART_KEYS (sizeof(restart_keys) / sizeof(restart_keys[0]))
-
-static char **
-restart_value(struct config *c, size_t i)
+static bool
+row_differs(const struct row *r, const struct config *a, const struct config *b)
 {
-	return (char **)((char *)c + restart_keys[i]);
-}
+	const void *va = field_const(a, r), *vb = field_const(b, r);
 
-static const char *
-key_at(size_t offset)
-{
-	size_t i = 0;
-
-	while (rows[i].offset != offset)
-		i++;
-	return rows[i].key;
+	if (is_text(r->type))
+		return strcmp(*(char *const *)va, *(char *const *)vb) != 0;
+	return memcmp(va, vb, r->size) != 0;
 }
 
 void
@@ -532,27 +534,37 @@ config_restart_keys(const struct config *a, const struct config *b, char *out, s
 {
 	if (size)
 		out[0] = '\0';
-	for (size_t i = 0; i < RESTART_KEYS; i++) {
-		const char *was = *(char *const *)((const char *)a + restart_keys[i]);
-		const char *is = *(char *const *)((const char *)b + restart_keys[i]);
-
-		if (strcmp(was, is) == 0)
+	for (const struct row *r = rows; r < rows + ROWS; r++) {
+		if (r->change != CHANGE_RESTART || !row_differs(r, a, b))
 			continue;
 		if (size && out[0])
 			strlcat(out, ", ", size);
-		strlcat(out, key_at(restart_keys[i]), size);
+		strlcat(out, r->key, size);
 	}
 }
 
 void
 config_swap_restart_keys(struct config *a, struct config *b)
 {
-	for (size_t i = 0; i < RESTART_KEYS; i++) {
-		char *value = *restart_value(a, i);
+	for (const struct row *r = rows; r < rows + ROWS; r++) {
+		uint8_t *va = config_field(a, r), *vb = config_field(b, r);
 
-		*restart_value(a, i) = *restart_value(b, i);
-		*restart_value(b, i) = value;
+		for (size_t i = 0; r->change == CHANGE_RESTART && i < r->size; i++) {
+			uint8_t byte = va[i];
+
+			va[i] = vb[i];
+			vb[i] = byte;
+		}
 	}
+}
+
+bool
+config_needs_session(const struct config *a, const struct config *b)
+{
+	for (const struct row *r = rows; r < rows + ROWS; r++)
+		if (r->change == CHANGE_SESSION && row_differs(r, a, b))
+			return true;
+	return false;
 }
 
 void
@@ -566,12 +578,4 @@ config_help(FILE *out)
 			 r->unit);
 		fprintf(out, "  %-46s  %s\n", value, r->help);
 	}
-}
-
-bool
-config_needs_session(const struct config *a, const struct config *b)
-{
-	return strcmp(a->events, b->events) != 0 || strcmp(a->call_graph, b->call_graph) != 0 ||
-		strcmp(a->build_ids, b->build_ids) != 0 || a->ring_pages != b->ring_pages ||
-		a->block_age != b->block_age;
 }

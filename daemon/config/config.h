@@ -33,7 +33,7 @@ struct config_space {
 #define CONFIG_T_SPACE struct config_space
 
 struct config {
-#define CONFIG_ROW(key, type, def, min, max, unit, help) CONFIG_T_##type key;
+#define CONFIG_ROW(key, type, change, def, min, max, unit, help) CONFIG_T_##type key;
 #include "daemon/config/config_tbl.h"
 #undef CONFIG_ROW
 };

@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "format/model/task_model.h"
+#include "format/record/perf_record.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/raw_profile.h"
-#include "symbolizer/resolve/kernel_image.h"
 
 #define GATHER_RAW_BYTES_MAX (64u << 20)
 
