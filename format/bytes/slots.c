@@ -90,12 +90,14 @@ slots_keep_bytes(struct slots *s, uint32_t hash,
 		 const void *owner, const void *key, size_t size, void *v, size_t *n, size_t *cap,
 		 uint32_t *ret)
 {
+	uint32_t known = slots_find(s, hash, same, owner, key);
 	uint8_t *elements;
 	int error;
 
-	*ret = slots_find(s, hash, same, owner, key);
-	if (*ret != SLOTS_NONE)
+	if (known != SLOTS_NONE) {
+		*ret = known;
 		return 0;
+	}
 	error = array_reserve_bytes(v, *n, cap, 1, size);
 	if (!error)
 		error = slots_add(s, hash, *n);

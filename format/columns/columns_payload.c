@@ -198,14 +198,15 @@ make_values(struct columns_payload *p)
 	size_t columns = 0, values = 0;
 
 	for (uint32_t i = 0; i < p->nr_shapes; i++)
-		p->nr_columns += p->shapes[i].form.nr_values;
+		columns += p->shapes[i].form.nr_values;
 	for (uint32_t i = 0; i < p->nr_sources; i++)
 		values += p->sources[i].shape->form.nr_values;
-	p->columns = calloc(p->nr_columns + 1, sizeof(*p->columns));
+	p->columns = calloc(columns + 1, sizeof(*p->columns));
 	p->values = calloc(values + 1, sizeof(*p->values));
 	if (!p->columns || !p->values)
 		return -FMT_E_NOMEM;
-	values = 0;
+	p->nr_columns = columns;
+	columns = values = 0;
 	for (uint32_t i = 0; i < p->nr_shapes; i++) {
 		p->shapes[i].values = p->columns + columns;
 		columns += p->shapes[i].form.nr_values;

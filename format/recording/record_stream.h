@@ -44,7 +44,10 @@ void record_stream_close(struct record_stream *s);
  */
 void record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_ns);
 
-/* Another bound than RECORD_STREAM_HELD_MAX, for who reads several side by side. */
+/*
+ * Another bound than RECORD_STREAM_HELD_MAX, for whoever reads several side by side. Call before
+ * the first next.
+ */
 void record_stream_hold(struct record_stream *s, size_t bytes);
 
 /* What the samples of one source of a columns_view have in common. */
@@ -84,10 +87,11 @@ int record_stream_next(struct record_stream *s, struct stream_record *ret, struc
 /*
  * From now on the samples of blocks by columns are given as they are kept, and not as records, as
  * far as their shapes allow that. With STREAM_TOGETHER all those of one block at once, whose task
- * is not in_order: no record that changes what is so for their task (a map, a name, its beginning or
- * end) has a time between the first and the last sample of the block. Those of the other tasks come
- * one by one, in their order. owner(arg, tid), which may be NULL, says whose thread that is as far as the
- * records given so far tell: its pid, UINT32_MAX: nobody's. Call before the first next.
+ * is not in_order: no record that changes what is so for their task (a map, a name, its beginning
+ * or end) has a time between the first and the last sample of the block. Those of the other tasks
+ * come one by one, in their order. owner(arg, tid), which may be NULL, says whose thread that is
+ * as far as the records given so far tell: its pid, UINT32_MAX: nobody's. Call before the first
+ * next.
  */
 typedef uint32_t record_stream_owner_fn(void *arg, uint32_t tid);
 void record_stream_columns(struct record_stream *s, record_stream_owner_fn *owner, void *arg);

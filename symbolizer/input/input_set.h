@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * input_set: what -i names, as recordings to be read one after another: one recording, or
- * those of an archive directory (archive_list) that can have anything of the window.
+ * input_set: what -i names, as recordings in their order: one recording, or those of an archive
+ * directory (archive_list) that can have anything of the window.
  *
- * One is open at a time, unless it is detached. What is damaged, or was deleted before it could be opened, is told
- * on stderr and passed over. Counts of loss add up; times of later recordings are put on the
- * clock of the first one by adding shift_ns.
+ * One is open at a time, unless it is detached. What is damaged, or was deleted before it could be
+ * opened, is told on stderr and passed over. Counts of loss add up; times of later recordings are
+ * put on the clock of the first one by adding shift_ns.
  */
 #ifndef SYMBOLIZER_INPUT_INPUT_SET_H
 #define SYMBOLIZER_INPUT_INPUT_SET_H
@@ -39,7 +39,10 @@ struct input_set {
 	size_t read;		    /* of them, those that are finished */
 	size_t skipped;		    /* that could not be opened */
 	struct input_access access; /* of all that were opened */
-	/* Of finished recordings, before filters but inside the window; times on the first's clock. */
+	/*
+	 * Of finished recordings, before filters but inside the window; times on the first's
+	 * clock.
+	 */
 	uint64_t samples, first_ns, last_ns;
 	uint64_t bad_records;
 	struct loss *loss;
@@ -69,8 +72,8 @@ int input_set_finish(struct input_set *s);
 void input_set_leave(struct input_set *s);
 
 /*
- * Takes the open one out, so that the next one can be opened while it is read. It goes back, in the
- * order in which they were opened and when none is open, for input_set_finish().
+ * Takes the open one out, so that the next one can be opened while it is read. It goes back, in
+ * the order in which they were opened and when none is open, for input_set_finish().
  */
 struct input_detached {
 	struct input in;
@@ -88,8 +91,8 @@ void input_set_attach(struct input_set *s, const struct input_detached *d);
 int input_set_range(struct input_set *s, struct input_range *ret);
 
 /*
- * After the last one: says on stderr what could not be parsed and, where loss is set, what is lost.
- * What is damaged input_set_finish() said.
+ * After the last one: says on stderr what could not be parsed and, where loss is set, what is
+ * lost. What is damaged input_set_finish() said.
  */
 void input_set_warn(const struct input_set *s, bool loss);
 

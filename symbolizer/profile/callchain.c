@@ -33,7 +33,10 @@ marker_mode(uint64_t word, enum callchain_mode *ret)
 	return false;
 }
 
-/* The user's part is the last: its words come out of the memory of the process, which may have any. */
+/*
+ * The user's part is the last: its words come out of the memory of the process, which may have
+ * any.
+ */
 static bool
 is_last(uint64_t marker)
 {

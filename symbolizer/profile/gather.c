@@ -13,6 +13,9 @@
 #include "symbolizer/text/intern.h"
 
 #define KERNEL_MAPS_MAX 65536 /* a kernel has some hundred modules */
+#define SIDES 2		      /* of what is looked up once a block: for two events, or two CPUs */
+#define FULL_EVERY 4096	      /* samples of a block: how often it is asked whether there is room */
+
 /* A sample on its way to its row. */
 struct counted {
 	struct raw_key key;
@@ -28,6 +31,11 @@ struct gather {
 	struct raw_profile raw;
 	gather_take_fn *take;
 	void *take_arg;
+	bool refused; /* take returned something */
+	/* Of the whole recording, once the replay has gone. */
+	struct task_model_left_out left_out;
+	uint64_t bad_blocks;
+	bool has_kernel;
 	const char *swapper, *unknown;
 	struct perf_mmap *kernel_maps;
 	size_t nr_kernel_maps, cap_kernel_maps;
@@ -39,12 +47,15 @@ struct gather {
 	uint64_t epoch;
 	uint32_t pid, tid;
 	const char *comm; /* NULL: nobody's */
-	/* Of a block: by task, who that is for a source; by stack, the place or the stack's number. */
+	/*
+	 * Of a block: by task and side, who that is to a source; by stack and side, the place of
+	 * its leaf.
+	 */
 	struct block_task {
 		uint32_t source, who;
 	} * tasks;
-	struct block_stack {
-		uint32_t source, place;
+	struct block_leaf {
+		uint32_t event, place;
 	} * leaves;
 	struct word_lists stacks; /* {pid, stack, event} */
 	uint32_t *stack_numbers;
@@ -225,6 +236,7 @@ hand_over(struct gather *g)
 {
 	int err = g->take(g->take_arg, g, &g->raw);
 
+	g->refused = err != 0;
 	raw_profile_done(&g->raw);
 	place_finder_forget(g->places);
 	return err;
@@ -266,11 +278,11 @@ block_begin(struct gather *g, const struct stream_columns *c)
 	size_t nr_tasks = columns_view_tasks(c->view, &tasks);
 	size_t nr_stacks = columns_view_stacks(c->view, &frames);
 
-	if (array_reserve(g->tasks, 0, g->cap_tasks, nr_tasks + 1) != 0 ||
-	    array_reserve(g->leaves, 0, g->cap_leaves, nr_stacks + 1) != 0)
+	if (array_reserve(g->tasks, 0, g->cap_tasks, nr_tasks * SIDES + 1) != 0 ||
+	    array_reserve(g->leaves, 0, g->cap_leaves, nr_stacks * SIDES + 1) != 0)
 		return -FMT_E_NOMEM;
-	memset(g->tasks, 0xff, nr_tasks * sizeof(*g->tasks));
-	memset(g->leaves, 0xff, nr_stacks * sizeof(*g->leaves));
+	memset(g->tasks, 0xff, nr_tasks * SIDES * sizeof(*g->tasks));
+	memset(g->leaves, 0xff, nr_stacks * SIDES * sizeof(*g->leaves));
 	word_lists_clear(&g->stacks);
 	return 0;
 }
@@ -295,12 +307,12 @@ block_leaf(struct gather *g, const struct stream_columns *c, size_t number, uint
 	struct callchain_address address;
 	struct replay_sample s;
 	struct callchain chain;
-	struct block_stack *known;
+	struct block_leaf *known;
 	int err;
 
 	columns_view_samples(c->view, &samples);
-	known = &g->leaves[samples[number].stack];
-	if (known->source == event) {
+	known = &g->leaves[(size_t)samples[number].stack * SIDES + event % SIDES];
+	if (known->event == event) {
 		*ret = known->place;
 		return 0;
 	}
@@ -308,7 +320,7 @@ block_leaf(struct gather *g, const struct stream_columns *c, size_t number, uint
 	callchain_begin(&chain, &s.chain, &address);
 	err = place_finder_find(g->places, s.pid, &address, ret);
 	if (err == 0 && address.mode == CALLCHAIN_KERNEL)
-		*known = (struct block_stack){ event, *ret };
+		*known = (struct block_leaf){ event, *ret };
 	return err;
 }
 
@@ -337,11 +349,14 @@ block_stack(struct gather *g, const struct stream_columns *c, size_t number, uin
 	}
 	replay_block_sample(c, number, &s);
 	err = stack_of(g, &s, ret);
-	g->stack_numbers[n] = *ret;
+	if (err == 0)
+		g->stack_numbers[n] = *ret;
 	return err;
 }
 
-/* Rows are many, and each is somewhere else in memory: it is asked for first, and counted later. */
+/*
+ * Rows are many, and each is somewhere else in memory: it is asked for first, and counted later.
+ */
 static int
 send(struct gather *g, const struct counted *c)
 {
@@ -374,7 +389,7 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 	const struct stream_source *source = &c->sources[s->source];
 	const uint64_t period = source->by_value ? s->value : source->period;
 	const uint32_t same = source_of(g, c, s->source), event = (uint32_t)source->event;
-	struct block_task *task = &g->tasks[s->task];
+	struct block_task *task = &g->tasks[(size_t)s->task * SIDES + same % SIDES];
 	struct replay_sample sample;
 	uint32_t stack;
 	int err = 0;
@@ -391,21 +406,31 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 	return err ? err : send(g, &(struct counted){ { task->who, stack }, period, s->time });
 }
 
+/* What was looked up for the block has numbers of the raw profile that goes. */
+static int
+make_room(struct gather *g, const struct stream_columns *c)
+{
+	int err = block_end(g);
+
+	if (err == 0)
+		err = hand_over(g);
+	return err ? err : block_begin(g, c);
+}
+
 static int
 add_block(void *arg, const struct stream_columns *c)
 {
 	struct gather *g = arg;
 	const struct columns_view_sample *samples;
 	size_t nr = columns_view_samples(c->view, &samples);
-	int err = 0;
+	int err = block_begin(g, c);
 
-	if (is_full(g))
-		err = hand_over(g);
-	if (err == 0)
-		err = block_begin(g, c);
-	for (size_t i = 0; err == 0 && i < nr; i++)
-		if (!c->in_order[samples[i].task])
+	for (size_t i = 0; err == 0 && i < nr; i++) {
+		if (i % FULL_EVERY == 0 && is_full(g))
+			err = make_room(g, c);
+		if (err == 0 && !c->in_order[samples[i].task])
 			err = block_sample(g, c, &samples[i], i);
+	}
 	return err ? err : block_end(g);
 }
 
@@ -477,6 +502,21 @@ gather_free(struct gather *g)
 	free(g);
 }
 
+/*
+ * The model and the kernel's symbols have served: whoever waits for its turn is not to keep them.
+ */
+static void
+end_replay(struct gather *g)
+{
+	g->left_out = task_model_left_out(replay_model(g->replay));
+	g->left_out.names +=
+		intern_left_out(g->strings) + kernel_symbols_left_out(replay_kernel(g->replay));
+	g->bad_blocks = replay_bad_blocks(g->replay);
+	g->has_kernel = replay_has_kernel(g->replay);
+	replay_free(g->replay);
+	g->replay = NULL;
+}
+
 int
 gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_where *where)
 {
@@ -485,7 +525,8 @@ gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_where *
 	g->take = take;
 	g->take_arg = arg;
 	err = replay_run(g->replay, where);
-	if (err == -FMT_E_NOMEM)
+	end_replay(g);
+	if (g->refused || err == -FMT_E_NOMEM)
 		return err;
 	taken = hand_over(g);
 	return taken ? taken : err;
@@ -513,20 +554,17 @@ gather_kernel_maps(const struct gather *g, size_t *ret_nr)
 bool
 gather_has_kernel(const struct gather *g)
 {
-	return replay_has_kernel(g->replay);
+	return g->replay ? replay_has_kernel(g->replay) : g->has_kernel;
 }
 
 struct task_model_left_out
 gather_left_out(const struct gather *g)
 {
-	struct task_model_left_out n = task_model_left_out(replay_model(g->replay));
-
-	n.names += intern_left_out(g->strings) + kernel_symbols_left_out(replay_kernel(g->replay));
-	return n;
+	return g->left_out;
 }
 
 uint64_t
 gather_bad_blocks(const struct gather *g)
 {
-	return replay_bad_blocks(g->replay);
+	return g->bad_blocks;
 }

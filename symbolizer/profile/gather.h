@@ -2,8 +2,8 @@
 /*
  * gather: the samples of a recording into raw profiles.
  *
- * It needs nothing but its recording: no file is looked at, no symbol looked up, so that several can
- * run side by side. A raw profile that has grown large is handed over, and another one begun.
+ * It needs nothing but its recording: no file is looked at, no symbol looked up, so that several
+ * can run side by side. A raw profile that has grown large is handed over, and another one begun.
  */
 #ifndef SYMBOLIZER_PROFILE_GATHER_H
 #define SYMBOLIZER_PROFILE_GATHER_H
@@ -34,8 +34,8 @@ struct profile_options {
 struct gather;
 
 /*
- * What was gathered since the last call; the strings live as long as the gather. More of it may come,
- * unless it is the last: then what follows below is known. 0, or what ends the run.
+ * What was gathered since the last call; the strings live as long as the gather. More of it may
+ * come, unless it is the last: then what follows below is known. 0, or what ends the run.
  */
 typedef int gather_take_fn(void *arg, struct gather *g, const struct raw_profile *raw);
 
@@ -49,7 +49,9 @@ void gather_free(struct gather *g);
  */
 int gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_where *where);
 
-/* Of the recording, as far as it was read. Names of its events, by the numbers of raw_who.event. */
+/*
+ * Of the recording, as far as it was read. Names of its events, by the numbers of raw_who.event.
+ */
 size_t gather_events(const struct gather *g);
 const char *gather_event_name(const struct gather *g, size_t event);
 /* Where the kernel and its modules lie, by its MMAP records. */
@@ -57,7 +59,10 @@ const struct perf_mmap *gather_kernel_maps(const struct gather *g, size_t *ret_n
 /* Kernel symbols came along: what they do not name has no name. */
 bool gather_has_kernel(const struct gather *g);
 
-/* At the end. What there was no room for, and blocks of symbols and build-ids not read to their ends. */
+/*
+ * At the end. What there was no room for, and blocks of symbols and build-ids not read to their
+ * ends.
+ */
 struct task_model_left_out gather_left_out(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);
 

@@ -16,10 +16,11 @@ struct recent_kernel {
 };
 
 struct recent_region {
-	uint64_t serial; /* of the map's object */
-	uint64_t pgoff, length;
+	uint64_t serial; /* of the map's object; 0: none */
+	uint64_t start, length, pgoff;
 	uint32_t prot;
-	bool low; /* of a 32-bit process */
+	bool low;     /* of a 32-bit process */
+	bool is_file; /* start does not matter */
 	uint32_t region;
 };
 
@@ -116,27 +117,39 @@ new_region(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 	return raw_profile_region(f->raw, map, id, path, ret);
 }
 
+static bool
+recent_region_is(const struct recent_region *r, const struct task_map *map)
+{
+	return r->serial == map->object->serial && r->pgoff == map->pgoff &&
+		r->length == map->end - map->start && r->prot == map->prot &&
+		r->low == (map->end < RAW_LOW_END) && (r->is_file || r->start == map->start);
+}
+
 static int
 region_of(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 {
-	const struct recent_region key = { map->object->serial,	   map->pgoff,
-					   map->end - map->start,  map->prot,
-					   map->end < RAW_LOW_END, 0 };
-	const uint64_t h = slots_mix(slots_mix(key.serial, key.pgoff), key.length);
-	struct recent_region *known = &f->recent_regions[h & (RECENT_REGIONS - 1)];
+	const uint64_t h = slots_mix(map->object->serial, map->pgoff);
+	struct recent_region *known =
+		&f->recent_regions[slots_mix(h, map->end - map->start) & (RECENT_REGIONS - 1)];
 	int err;
 
-	if (known->serial == key.serial && known->pgoff == key.pgoff &&
-	    known->length == key.length && known->prot == key.prot && known->low == key.low) {
+	if (recent_region_is(known, map)) {
 		*ret = known->region;
 		return 0;
 	}
 	err = new_region(f, map, ret);
-	/* What is no file is another region wherever it lies. */
-	if (err == 0 && raw_region_is_file(&f->raw->regions[*ret])) {
-		*known = key;
-		known->region = *ret;
-	}
+	/* The build-id of "[vdso]" may come yet, and not to the map's object. */
+	if (err == 0 && (map->object->path[0] != '[' || map->object->build_id.size))
+		*known = (struct recent_region){
+			.serial = map->object->serial,
+			.start = map->start,
+			.length = map->end - map->start,
+			.pgoff = map->pgoff,
+			.prot = map->prot,
+			.low = map->end < RAW_LOW_END,
+			.is_file = raw_region_is_file(&f->raw->regions[*ret]),
+			.region = *ret,
+		};
 	return err;
 }
 

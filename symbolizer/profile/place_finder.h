@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place_finder: the place of an address, by what is mapped there now, or by what the kernel has there
- * now. Those of late are found again without a search.
+ * place_finder: the place of an address, by what is mapped there now, or by what the kernel has
+ * there now. Those of late are found again without a search.
  */
 #ifndef SYMBOLIZER_PROFILE_PLACE_FINDER_H
 #define SYMBOLIZER_PROFILE_PLACE_FINDER_H
@@ -17,8 +17,8 @@
 struct place_finder;
 
 /*
- * All are borrowed for its life. Without by_address all addresses of a kernel symbol are one place.
- * NULL: out of memory.
+ * All are borrowed for its life. Without by_address all addresses of a kernel symbol are one
+ * place. NULL: out of memory.
  */
 struct place_finder *place_finder_new(const struct replay *replay, struct intern *strings,
 				      struct raw_profile *raw, bool by_address);

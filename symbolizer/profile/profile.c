@@ -44,7 +44,10 @@ struct build {
 	struct slots count_slots;
 	size_t nr_kernel_maps; /* that the resolver knows */
 	bool nomem;
-	/* Of a raw profile: by place, its frame's id and whether it is asked for; whose stacks they are. */
+	/*
+	 * Of a raw profile: by place, its frame's id and whether it is asked for; whose stacks
+	 * they are.
+	 */
 	uint32_t *frames;
 	uint8_t *wanted;
 	struct stack *whos;
@@ -136,8 +139,8 @@ profile_weigh(struct profile_weight *w, const struct profile_weight *more)
 }
 
 /*
- * Counts samples to their stack. Its frames stand behind the last stack's in words; they stay there
- * when the stack is new.
+ * Counts samples to their stack. Its frames stand behind the last stack's in words; they stay
+ * there when the stack is new.
  */
 static int
 profile_count(struct profile *p, struct stack *s, const struct profile_weight *weight)
@@ -192,7 +195,8 @@ event_index(struct profile *p, const struct profile_event *e, int *ret)
 	int err = slots_keep(&p->event_slots, (uint32_t)slots_mix((uintptr_t)e->name, e->nth),
 			     event_same, p, e, p->events, p->nr_events, p->cap_events, &i);
 
-	*ret = (int)i;
+	if (err == 0)
+		*ret = (int)i;
 	return err;
 }
 

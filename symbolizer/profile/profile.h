@@ -43,8 +43,8 @@ struct profile *profile_new(struct resolver *resolver, const struct profile_opti
 int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
 		struct fmt_where *where);
 /*
- * Likewise a recording that somebody else gathers: from begin to end, profile_take() is what the gather
- * gives its raw profiles to. A profile takes one recording at a time. end: g may be NULL.
+ * Likewise a recording that somebody else gathers: from begin to end, profile_take() is what the
+ * gather gives its raw profiles to. A profile takes one recording at a time. end: g may be NULL.
  */
 void profile_begin(struct profile *p, uint64_t shift_ns);
 gather_take_fn profile_take; /* arg: the profile */
@@ -59,8 +59,8 @@ struct profile_weight profile_event_whole(const struct profile *p, int event);
 size_t profile_stacks(const struct profile *p);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
 /*
- * The frame of an id: symbol, dso; ip is that of one of its samples. Frames of equal object,
- * symbol and miss have one id, unless by_address; so all that is unknown in one object is one frame.
+ * The frame of an id: symbol, dso, and an address that it may have. Frames of equal object, symbol
+ * and miss have one id, unless by_address; so all that is unknown in one object is one frame.
  */
 const struct frame *profile_frame(const struct profile *p, uint32_t id);
 size_t profile_frames(const struct profile *p);

@@ -47,9 +47,12 @@ region_hash(const struct raw_region *r)
 	const struct map_object *o = &r->object;
 	uint64_t h = slots_mix((uintptr_t)o->path, o->ino);
 
+	h = slots_mix(h, (uint64_t)o->maj << 32 | o->min);
+	h = slots_mix(h, o->ino_generation);
 	for (size_t i = 0; i < o->build_id.size; i++)
 		h = slots_mix(h, o->build_id.bytes[i]);
-	h = slots_mix(h, r->map.pgoff);
+	h = slots_mix(slots_mix(h, r->map.pgoff), r->map.end - r->map.start);
+	h = slots_mix(h, (uint64_t)r->map.prot << 1 | (r->map.end < RAW_LOW_END));
 	return (uint32_t)slots_mix(h, raw_region_is_file(r) ? 0 : r->map.start);
 }
 
@@ -76,7 +79,7 @@ raw_profile_region(struct raw_profile *p, const struct task_map *map,
 
 	key.object.path = path;
 	key.object.build_id = *build_id;
-	key.object.index = (uint32_t)p->nr_regions;
+	key.map.object = NULL;
 	return slots_keep(&p->region_slots, region_hash(&key), region_same, p, &key, p->regions,
 			  p->nr_regions, p->cap_regions, ret);
 }
@@ -95,6 +98,19 @@ place_is(const struct raw_profile *p, const struct raw_place_slot *slot,
 		return true;
 	a = &p->places[slot->number - 1];
 	return a->symbol == key->symbol && a->dso == key->dso && a->start == key->start;
+}
+
+/* Those of the kernel are told from all others, and by their names: many may have one address. */
+static uint32_t
+place_key(const struct raw_place *key)
+{
+	uint32_t where = key->mode == CALLCHAIN_USER ? key->region + 1 + MODES : key->mode;
+	uint64_t name;
+
+	if (key->mode != CALLCHAIN_KERNEL)
+		return where << 1 | key->is_return;
+	name = slots_mix(slots_mix((uintptr_t)key->symbol, key->start), (uintptr_t)key->dso);
+	return UINT32_C(1) << 31 | ((uint32_t)name & ~UINT32_C(1)) | key->is_return;
 }
 
 static size_t
@@ -129,8 +145,7 @@ grow_places(struct raw_profile *p)
 int
 raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *ret)
 {
-	const uint32_t where = key->mode == CALLCHAIN_USER ? key->region + 1 + MODES : key->mode;
-	struct raw_place_slot wanted = { key->address, where << 1 | key->is_return, 0 };
+	struct raw_place_slot wanted = { key->address, place_key(key), 0 };
 	size_t i;
 	int err;
 
@@ -138,9 +153,10 @@ raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *
 		return -FMT_E_NOMEM;
 	for (i = place_begin(&wanted, p->place_mask); p->place_slots[i].number;
 	     i = (i + 1) & p->place_mask) {
+		if (!place_is(p, &p->place_slots[i], &wanted, key))
+			continue;
 		*ret = p->place_slots[i].number - 1;
-		if (place_is(p, &p->place_slots[i], &wanted, key))
-			return 0;
+		return 0;
 	}
 	err = array_reserve(p->places, p->nr_places, p->cap_places, 1);
 	if (err < 0)

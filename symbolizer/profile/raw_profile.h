@@ -17,6 +17,7 @@
 #include "format/bytes/slots.h"
 #include "format/bytes/word_lists.h"
 #include "format/model/task_model.h"
+#include "symbolizer/object/object_store.h"
 #include "symbolizer/profile/callchain.h"
 
 /* What samples may be kept apart by, besides command and event: type, name (the sort key's). */
@@ -35,7 +36,7 @@ struct profile_weight {
 
 /* A map of an object, as it lay in the first process that was sampled in it. */
 struct raw_region {
-	struct task_map map; /* its object is the one beside it */
+	struct task_map map; /* its object is NULL: it is the one beside it */
 	struct map_object object;
 };
 
@@ -43,7 +44,7 @@ struct raw_region {
 static inline bool
 raw_region_is_file(const struct raw_region *r)
 {
-	return r->object.path[0] == '/' && r->object.path[1] != '/';
+	return r->object.build_id.size || !object_path_anonymous(r->object.path);
 }
 
 struct raw_place {
@@ -57,10 +58,12 @@ struct raw_place {
 };
 #define RAW_NO_REGION UINT32_MAX
 
-/* All that tells a place from others, but for names of the kernel: most are found with one look. */
+/*
+ * All that tells a place from others, but for names of the kernel: most are found with one look.
+ */
 struct raw_place_slot {
 	uint64_t address;
-	uint32_t key;	 /* from the region, the mode and is_return */
+	uint32_t key;	 /* from the region, the mode, is_return; of the kernel from the name */
 	uint32_t number; /* of the place, + 1 */
 };
 
@@ -114,7 +117,10 @@ int raw_profile_region(struct raw_profile *p, const struct task_map *map,
 int raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *ret);
 int raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret);
 
-/* Where samples of this key are counted, new or known; NULL: out of memory. At once: a row has some. */
+/*
+ * Where samples of this key are counted, new or known; NULL: out of memory. At once: a row has
+ * some.
+ */
 struct raw_row *raw_profile_row(struct raw_profile *p, struct raw_key key);
 /* Tells the CPU that this row is next but a few: rows are many, and each is somewhere else. */
 static inline void

@@ -146,8 +146,8 @@ see_block(void *arg, const struct block *block)
 /* --- samples ----------------------------------------------------------------------------- */
 
 /*
- * Later, its number may be another's whose FORK the recording lacks: lost by the kernel, or left out
- * as side-band over the budget. No name is better than that of the one before.
+ * Later, its number may be another's whose FORK the recording lacks: lost by the kernel, or left
+ * out as side-band over the budget. No name is better than that of the one before.
  */
 static void
 forget_ghosts(struct replay *r, uint64_t time_ns)
@@ -275,7 +275,7 @@ replay_run(struct replay *r, struct fmt_where *where)
 		err = apply(r, &sr);
 		if (err == 0)
 			err = r->error;
-		if (err < 0)
+		if (err)
 			break;
 	}
 	record_stream_on_block(r->stream, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay: the records of a recording in their order, made into what they mean: who was who and what
- * was mapped where (the task model), the kernel's symbols, build-ids; and its samples.
+ * replay: the records of a recording in their order, made into what they mean: who was who and
+ * what was mapped where (the task model), the kernel's symbols, build-ids; and its samples.
  *
  * Samples of a block for whose tasks order does not matter come as the block keeps them, all at
  * once (record_stream says which those are); every other sample comes by itself.
@@ -31,13 +31,16 @@ struct replay;
 struct replay_options {
 	bool in_order; /* each sample by itself, in the order of their times */
 	/*
-	 * The model is as of the sample, or of all samples of the block whose task is not in_order:
-	 * the others have been given, or will be, to on_sample. Anything but 0 ends the replay, and is
-	 * what it returns.
+	 * The model is as of the sample, or of all samples of the block whose task is not
+	 * in_order: the others have been given, or will be, to on_sample. Anything but 0 ends the
+	 * replay, and is what it returns.
 	 */
 	int (*on_sample)(void *arg, const struct replay_sample *sample);
 	int (*on_block)(void *arg, const struct stream_columns *block);
-	/* A MMAP record of the kernel or of one of its modules; NULL: nobody asks. Returns likewise. */
+	/*
+	 * A MMAP record of the kernel or of one of its modules; NULL: nobody asks. Returns
+	 * likewise.
+	 */
 	int (*on_kernel_map)(void *arg, const struct perf_mmap *map);
 	void *arg;
 };
@@ -47,7 +50,10 @@ struct replay *replay_new(struct record_stream *stream, struct intern *strings,
 			  const struct replay_options *options);
 void replay_free(struct replay *r);
 
-/* The whole stream, from its start. 0, negative as record_stream_next(), or what a callback returned. */
+/*
+ * The whole stream, from its start. 0, negative as record_stream_next(), or what a callback
+ * returned.
+ */
 int replay_run(struct replay *r, struct fmt_where *where);
 
 /* One sample of a block by columns. */

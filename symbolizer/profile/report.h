@@ -12,8 +12,8 @@
 #include "symbolizer/profile/profile.h"
 
 /*
- * name of the key, title of its column, is it a number, what it is, and its struct report_value: of
- * a stack s and one of its frames, f. The event is in every row, and so no value.
+ * name of the key, title of its column, is it a number, what it is, and its struct report_value:
+ * of a stack s and one of its frames, f. The event is in every row, and so no value.
  */
 #define REPORT_KEYS(X)                                                                             \
 	X(comm, "Command", false, "command name", .text = s->comm)                                 \

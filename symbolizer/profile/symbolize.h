@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolize: the places of a raw profile to frames, each once, all of a recording together.
+ * symbolize: the places of a raw profile to frames, each once.
  */
 #ifndef SYMBOLIZER_PROFILE_SYMBOLIZE_H
 #define SYMBOLIZER_PROFILE_SYMBOLIZE_H
@@ -14,15 +14,16 @@
 /* A place by its number, as a frame. What it returns other than 0 ends all. */
 typedef int symbolize_fn(void *arg, uint32_t place, const struct frame *frame);
 
-/*
- * Those places of raw for which wanted[] is SYMBOLIZE_WANTED, in their order; they are
- * SYMBOLIZE_DONE then. The resolver has begun the recording. 0, -FMT_E_NOMEM, or what take returned.
- */
 enum symbolize_state {
 	SYMBOLIZE_NOT_WANTED,
 	SYMBOLIZE_WANTED,
 	SYMBOLIZE_DONE,
 };
+/*
+ * Those places of raw for which wanted[] is SYMBOLIZE_WANTED, in their order; they are
+ * SYMBOLIZE_DONE then. The resolver has begun the recording. 0, -FMT_E_NOMEM, or what take
+ * returned.
+ */
 int symbolize_places(struct resolver *resolver, const struct raw_profile *raw, uint8_t *wanted,
 		     symbolize_fn *take, void *arg);
 

@@ -17,13 +17,11 @@
 #define UNKNOWN_DSO "[unknown]"
 #define VDSO_PATH "[vdso]"
 
-/* What stands for one map_object of the task model. */
+/* What stands for one object that was mapped, whatever its maps. */
 struct mapped {
+	struct map_object key; /* with a path of its own; its index is not looked at */
 	bool tried;
 	bool relative; /* [vdso], [vsyscall]: the map's start is the image's, whatever pgoff says */
-	uint32_t maj, min; /* these four say which object this is */
-	uint64_t ino;
-	struct buildid build_id;
 	enum resolve_miss miss; /* object NULL: why */
 	size_t tried_at;	/* number of objects loaded by then */
 	struct object *object;
@@ -40,7 +38,8 @@ struct resolver {
 	bool ask_image; /* for what the recording has no kernel symbol of */
 	bool image_given;
 	struct mapped *mapped;
-	size_t nr_mapped;
+	size_t nr_mapped, cap_mapped;
+	struct slots mapped_slots;
 	struct object **objects; /* loaded ones, shared by every map_object with their build-id */
 	size_t nr_objects, cap_objects;
 	struct slots by_build_id; /* indexes of objects */
@@ -91,6 +90,17 @@ resolver_new(const struct resolver_options *options)
 	return r;
 }
 
+static void
+forget_mapped(struct resolver *r)
+{
+	for (size_t i = 0; i < r->nr_mapped; i++)
+		free((char *)(uintptr_t)r->mapped[i].key.path);
+	free(r->mapped);
+	slots_done(&r->mapped_slots);
+	r->mapped = NULL;
+	r->nr_mapped = r->cap_mapped = 0;
+}
+
 void
 resolver_free(struct resolver *r)
 {
@@ -100,7 +110,7 @@ resolver_free(struct resolver *r)
 		object_free(r->objects[i]);
 	free(r->objects);
 	slots_done(&r->by_build_id);
-	free(r->mapped);
+	forget_mapped(r);
 	kernel_image_free(r->kernel_image);
 	intern_free(r->strings);
 	free(r);
@@ -213,53 +223,67 @@ mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
 	return error;
 }
 
-/* Is this still the object that the entry was made for? Another raw profile counts from 0 again. */
-static bool
-mapped_same(const struct mapped *s, const struct map_object *wanted)
+static uint32_t
+mapped_hash(const struct map_object *o)
 {
-	return s->path != NULL && buildid_cmp(&s->build_id, &wanted->build_id) == 0 &&
-		s->ino == wanted->ino && s->maj == wanted->maj && s->min == wanted->min &&
-		strcmp(s->path, wanted->path) == 0;
+	uint64_t h = slots_mix(build_id_hash(&o->build_id), o->ino);
+
+	for (const char *c = o->path; *c; c++)
+		h = slots_mix(h, (uint8_t)*c);
+	return (uint32_t)slots_mix(h, (uint64_t)o->maj << 32 | o->min);
 }
 
-static int
-mapped_renew(struct resolver *r, struct mapped *s, const struct map_object *wanted)
+static bool
+mapped_same(const void *owner, uint32_t index, const void *key)
 {
-	*s = (struct mapped){
+	const struct map_object *a = &((const struct resolver *)owner)->mapped[index].key, *b = key;
+
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+		a->ino_generation == b->ino_generation &&
+		buildid_cmp(&a->build_id, &b->build_id) == 0 && strcmp(a->path, b->path) == 0;
+}
+
+/* Appends one. */
+static int
+mapped_new(struct resolver *r, const struct map_object *wanted, uint32_t hash)
+{
+	struct mapped s = {
+		.key = *wanted,
 		.relative = strcmp(wanted->path, VDSO_PATH) == 0 ||
 			strcmp(wanted->path, "[vsyscall]") == 0,
-		.maj = wanted->maj,
-		.min = wanted->min,
-		.ino = wanted->ino,
-		.build_id = wanted->build_id,
 	};
-	return mapped_names(r, s, wanted->path);
+	int error = mapped_names(r, &s, wanted->path);
+
+	if (!error)
+		error = array_reserve(r->mapped, r->nr_mapped, r->cap_mapped, 1);
+	s.key.path = error ? NULL : strdup(wanted->path);
+	if (s.key.path == NULL)
+		return -FMT_E_NOMEM;
+	error = slots_add(&r->mapped_slots, hash, r->nr_mapped);
+	if (error)
+		free((char *)(uintptr_t)s.key.path);
+	else
+		r->mapped[r->nr_mapped++] = s;
+	return error;
 }
 
 static int
 mapped_of(struct resolver *r, const struct task_map *map, struct mapped **ret)
 {
 	const struct map_object *wanted = map->object;
+	const uint32_t hash = mapped_hash(wanted);
+	uint32_t at = slots_find(&r->mapped_slots, hash, mapped_same, r, wanted);
 	struct mapped *s;
 	int error = 0;
 
-	if (wanted->index >= r->nr_mapped) {
-		size_t n = r->nr_mapped ? r->nr_mapped * 2 : 64;
-		struct mapped *mapped;
-
-		while (n <= wanted->index)
-			n *= 2;
-		mapped = reallocarray(r->mapped, n, sizeof(*mapped));
-		if (mapped == NULL)
-			return -FMT_E_NOMEM;
-		memset(mapped + r->nr_mapped, 0, (n - r->nr_mapped) * sizeof(*mapped));
-		r->mapped = mapped;
-		r->nr_mapped = n;
+	if (at == SLOTS_NONE) {
+		at = (uint32_t)r->nr_mapped;
+		error = mapped_new(r, wanted, hash);
 	}
-	*ret = s = &r->mapped[wanted->index];
-	if (!mapped_same(s, wanted))
-		error = mapped_renew(r, s, wanted);
-	if (!error && (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects)))
+	if (error)
+		return error;
+	*ret = s = &r->mapped[at];
+	if (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects))
 		error = mapped_load(r, s, map);
 	return error;
 }
@@ -308,9 +332,7 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 
 	if (error)
 		return error;
-	free(r->mapped);
-	r->mapped = NULL;
-	r->nr_mapped = 0;
+	forget_mapped(r);
 	r->places.start_realtime_ns = recording->start_realtime_ns;
 	r->places.this_boot = is_this_boot(recording->boot_id);
 	r->places.doubtful_until_ns = recording->perfdata_realtime_ns;

@@ -4,7 +4,7 @@
  *
  * User addresses go map -> file offset -> ELF vaddr -> symbol, one object per build-id shared by
  * all processes; a file whose build-id is not the recorded one is refused, never used. Kernel
- * addresses go to the symbols that travelled with the recording; when none did, to those that
+ * addresses have the names that travelled with the recording; when none did, those that
  * kernel_image finds. Every string returned is interned: equal strings are the same pointer, for
  * the resolver's life.
  */
@@ -21,7 +21,7 @@
 #include "symbolizer/resolve/kernel_symbols.h"
 
 struct frame {
-	uint64_t ip;		/* as sampled */
+	uint64_t ip;		/* that was asked for */
 	uint64_t vaddr;		/* in the object's ELF address space; ip when there is no object */
 	const char *symbol;	/* demangled; NULL: see miss */
 	uint64_t symbol_offset; /* vaddr (before any - 1) minus the symbol's start */
@@ -42,7 +42,9 @@ struct resolver_options {
 	bool full_names; /* demangle with parameters; perf prints without */
 	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */
 	const char *kallsyms, *vmlinux;
-	/* Takes files without a recorded build-id that seem to be others, and a vmlinux that is. */
+	/*
+	 * Takes files without a recorded build-id that seem to be others, and a vmlinux that is.
+	 */
 	bool force;
 };
 
@@ -60,8 +62,8 @@ struct resolver_recording {
 struct resolver *resolver_new(const struct resolver_options *options);
 void resolver_free(struct resolver *r);
 /*
- * A recording begins, the first or another. Kernel symbols, and what was believed of files without
- * a build-id, are forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
+ * A recording begins, the first or another. What was believed of files without a build-id is
+ * forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
  */
 int resolver_begin(struct resolver *r, const struct resolver_recording *recording);
 
@@ -69,7 +71,9 @@ int resolver_begin(struct resolver *r, const struct resolver_recording *recordin
 void resolver_kernel_known(struct resolver *r);
 /* A MMAP record of the kernel or a module: where it lies. */
 int resolver_kernel_map(struct resolver *r, const struct perf_mmap *map);
-/* Why addresses of a kernel without symbols have no names, and what would help; NULL: they have. */
+/*
+ * Why addresses of a kernel without symbols have no names, and what would help; NULL: they have.
+ */
 const char *resolver_kernel_trouble(const struct resolver *r);
 
 /*
@@ -82,7 +86,7 @@ int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, b
 int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return,
 		    const struct kernel_symbol *known, struct frame *ret);
 
-/* Names that there was no room for, so far (INTERN_BYTES_MAX, KERNEL_SYMBOLS_MAX). */
+/* Names that there was no room for, so far (INTERN_BYTES_MAX). */
 uint64_t resolver_left_out(const struct resolver *r);
 /*
  * How often a file that .gnu_debuglink names was not taken, because its checksum would have been

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each has a task model, a block and a raw profile: more would bring more memory than speed. */
-#define AT_ONCE_MAX 8
+/* Each has a task model, kernel symbols, strings, a block and a raw profile. */
+#define AT_ONCE_MAX 4
 
 /* Whose turn it is with the raw profile. */
 enum turn {
@@ -49,7 +49,10 @@ cpus_here(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		return (size_t)CPU_COUNT(&set);
+	/* There are more than a set has room for. */
+	return AT_ONCE_MAX;
 }
 
 struct gathering *
@@ -67,8 +70,9 @@ gathering_new(struct input_set *set, const struct profile_options *options,
 	g->at_once = 1;
 	if (set->archive)
 		g->at_once = cpus < AT_ONCE_MAX ? cpus : AT_ONCE_MAX;
-	if (g->options.raw_bytes_max == 0)
-		g->options.raw_bytes_max = GATHER_RAW_BYTES_MAX / g->at_once;
+	/* Whatever the number of CPUs: what is read shall not depend on it. */
+	if (set->archive && g->options.raw_bytes_max == 0)
+		g->options.raw_bytes_max = GATHER_RAW_BYTES_MAX / AT_ONCE_MAX;
 	return g;
 }
 
@@ -158,7 +162,8 @@ job_begin(struct gathering *g)
 		return err;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_cond_init(&j->turned, NULL);
-	record_stream_hold(g->set->in.stream, RECORD_STREAM_HELD_MAX / g->at_once);
+	if (g->set->archive)
+		record_stream_hold(g->set->in.stream, RECORD_STREAM_HELD_MAX / AT_ONCE_MAX);
 	j->gather = gather_new(g->set->in.stream, &g->options);
 	if (j->gather)
 		err = note_recording(j, &g->set->in);

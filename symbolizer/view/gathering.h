@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gathering: the recordings of an input_set, several of them gathered at a time, each by a thread of
- * its own; and taken one after another, in their order, by the one who asks.
+ * gathering: the recordings of an input_set, several of them gathered at a time, each by a thread
+ * of its own; and taken one after another, in their order, by the one who asks.
  *
- * What is said of a recording on stderr is said when its turn has come.
+ * What is wrong with a recording is said when its turn has come; that it cannot be opened, before.
  */
 #ifndef SYMBOLIZER_VIEW_GATHERING_H
 #define SYMBOLIZER_VIEW_GATHERING_H
@@ -15,9 +15,8 @@
 struct gathering;
 
 /*
- * opened sees each recording before it is read; NULL: nobody does. set and options are borrowed: until
- * gathering_free() only gathering_finish() leaves the set's recording to others. Options'
- * raw_bytes_max is for one alone, and shared by those that run. NULL: out of memory.
+ * opened sees each recording before it is read; NULL: nobody does. set is borrowed, and options'
+ * filter. Nobody else opens recordings of the set until gathering_free(). NULL: out of memory.
  */
 struct gathering *gathering_new(struct input_set *set, const struct profile_options *options,
 				void (*opened)(const struct input *in));
@@ -26,8 +25,8 @@ void gathering_free(struct gathering *g);
 /* The next recording: 1; 0: that was all; -1: it failed, with a message. */
 int gathering_next(struct gathering *g, struct resolver_recording *ret, uint64_t *ret_shift_ns);
 /*
- * What was gathered of it goes to take, in this thread. 0, or what gather_run() says. *ret is for what
- * it tells at the end, until gathering_finish().
+ * What was gathered of it goes to take, in this thread. 0, or what gather_run() says. *ret is for
+ * what it tells at the end, until gathering_finish().
  */
 int gathering_take(struct gathering *g, gather_take_fn *take, void *arg, struct gather **ret,
 		   struct fmt_where *where);

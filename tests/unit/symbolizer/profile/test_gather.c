@@ -215,10 +215,15 @@ files_have_places(void **state)
 	sample(&s, 10, PERF_RECORD_MISC_USER, 0x20123);
 	sample(&s, 11, PERF_RECORD_MISC_USER, 0x80123);
 	sample(&s, 11, PERF_RECORD_MISC_USER, 0x10123); /* nothing is there in this one */
+	/* JIT code of two processes. */
+	synthetic_map(&s, 10, 0x30000, 0x1000, "/memfd:jit (deleted)");
+	synthetic_map(&s, 11, 0x90000, 0x1000, "/memfd:jit (deleted)");
+	sample(&s, 10, PERF_RECORD_MISC_USER, 0x30123);
+	sample(&s, 11, PERF_RECORD_MISC_USER, 0x90123);
 	see(&s, &(struct profile_options){ .leaf_only = true }, &seen);
-	assert_int_equal(seen.nr_regions, 3);
-	assert_int_equal(seen.nr_places, 4);
-	assert_int_equal(seen.nr_rows, 4);
+	assert_int_equal(seen.nr_regions, 5);
+	assert_int_equal(seen.nr_places, 6);
+	assert_int_equal(seen.nr_rows, 6);
 }
 
 /* A BPF program's address is another's later: each sample has the name of its time. */

@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "symbolizer/profile/profile.h"
-#include "tests/lab/synthetic.h"
+#include "tests/lab/story.h"
 
 #define HAVE (PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 #define CTX_KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
@@ -357,6 +357,53 @@ many(void **state)
 	end(&s);
 }
 
+/* However small the raw profiles are that it is made of: the same stacks, weights and totals. */
+static void
+many_raw_profiles(void **state)
+{
+	struct profile_options o = { .by_pid = true };
+	struct profile_stack was, is;
+	struct profile_totals totals;
+	struct profile *whole;
+	struct resolver *its;
+	struct synthetic s;
+
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		story_make(&s, seed);
+		assert_non_null(resolver = resolver_new(NULL));
+		assert_non_null(profile = profile_new(resolver, &o));
+		assert_int_equal(profile_add(profile, s.stream, 0, NULL), 0);
+		whole = profile;
+		its = resolver;
+		totals = *profile_totals(whole);
+		record_stream_close(s.stream);
+		assert_int_equal(record_stream_open(s.reader, &s.stream), 0);
+		o.raw_bytes_max = 40000;
+		assert_non_null(resolver = resolver_new(NULL));
+		assert_non_null(profile = profile_new(resolver, &o));
+		assert_int_equal(profile_add(profile, s.stream, 0, NULL), 0);
+		assert_memory_equal(profile_totals(profile), &totals, sizeof(totals));
+		assert_int_equal(profile_stacks(profile), profile_stacks(whole));
+		for (size_t i = 0; i < profile_stacks(whole); i++) {
+			profile_stack_at(whole, i, &was);
+			profile_stack_at(profile, i, &is);
+			assert_string_equal(is.comm, was.comm);
+			assert_int_equal(is.pid, was.pid);
+			assert_int_equal(is.event, was.event);
+			assert_int_equal(is.nr_frames, was.nr_frames);
+			for (uint32_t k = 0; k < was.nr_frames; k++)
+				assert_string_equal(profile_frame(profile, is.frames[k])->dso_path,
+						    profile_frame(whole, was.frames[k])->dso_path);
+			assert_int_equal(is.weight.samples, was.weight.samples);
+			assert_int_equal(is.weight.period, was.weight.period);
+		}
+		profile_free(whole);
+		resolver_free(its);
+		end(&s);
+		o.raw_bytes_max = 0;
+	}
+}
+
 int
 main(void)
 {
@@ -369,6 +416,7 @@ main(void)
 		cmocka_unit_test(less_in_a_sample),
 		cmocka_unit_test(filtered),
 		cmocka_unit_test(leaf_only),
+		cmocka_unit_test(many_raw_profiles),
 		cmocka_unit_test(many),
 		cmocka_unit_test(event_that_came_later),
 	};

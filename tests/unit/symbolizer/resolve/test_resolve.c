@@ -606,6 +606,32 @@ long_files_by_checksum(void **state)
 	lab_run("rm -r link.debug dir?");
 }
 
+/* However many maps it has, and whatever its build-id: a file is looked at once. */
+static void
+one_look_at_a_file(void **state)
+{
+	struct map_object o;
+	struct task_map map;
+	uint64_t before;
+
+	for (size_t k = 0; k < 2; k++) {
+		lab_run("rm -f once");
+		lab_build("once", lab_program, 0,
+			  k ? "-Wl,--build-id=none" : "-Wl,--build-id=sha1");
+		lab_map(lab_path("once"), START, &o, &map);
+		begin(FAR_FUTURE);
+		user(&map, START + 0x100, false);
+		before = bytes_read();
+		for (uint32_t i = 1; i < 50; i++) {
+			o.index = i;
+			map.end = map.start + i * 4096;
+			map.prot = i % 2 ? 5 : 1;
+			user(&map, START + 0x100, false);
+		}
+		assert_true(bytes_read() - before < 4096);
+	}
+}
+
 static void
 stripped_files_blame_nobody(void **state)
 {
@@ -990,6 +1016,7 @@ main(void)
 		T(vsyscall),
 		T(equal_strings_are_one_pointer),
 		T(an_index_is_used_again),
+		T(one_look_at_a_file),
 		T(cxx_names),
 		T(kernel),
 		T(every_address),
