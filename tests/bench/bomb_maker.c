@@ -468,6 +468,29 @@ bomb_forks_of_maps(uint64_t n)
 }
 
 static void
+bomb_lengths(uint64_t n) /* of maps of one file */
+{
+	for (uint64_t i = 0; i < n; i++) {
+		map(1, TEXT, 4096 * (i + 1), "/bin/true", 1);
+		sample(1, TEXT, 0, PERF_RECORD_MISC_USER);
+	}
+}
+
+/* Of what is at one address of the kernel, one after another. */
+static void
+bomb_names(uint64_t n)
+{
+	const struct perf_sample_id sid = id_of(1, 1);
+	char name[32];
+
+	for (uint64_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "bpf_prog_%" PRIu64, i);
+		give(record_build_ksymbol(&records, &attr, &sid, KERNEL, 64, 1, 0, name));
+		sample(1, KERNEL, 0, PERF_RECORD_MISC_KERNEL);
+	}
+}
+
+static void
 bomb_objects(uint64_t n) /* of one path */
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -663,6 +686,8 @@ static const struct kind {
 	{ "overlapping-maps", bomb_overlapping_maps, ONE, 0 },
 	{ "nested-maps", bomb_nested_maps, ONE, 0 },
 	{ "forks-of-maps", bomb_forks_of_maps, ONE, 0 },
+	{ "lengths", bomb_lengths, ONE, 0 },
+	{ "names", bomb_names, ONE, 0 },
 	{ "objects", bomb_objects, ONE, 0 },
 	{ "inodes", bomb_inodes, ONE, 0 },
 	{ "rows", bomb_rows, ONE, 0 },

@@ -65,6 +65,8 @@ like "$(cat err.maps)" 'more than 1048576 maps at a time' "maps: those left out 
 bomb overlapping-maps 300000 report
 bomb nested-maps 200000 report
 bomb forks-of-maps 2000 report
+bomb lengths 200000 report
+bomb names 200000 report
 bomb objects 50000 report
 bomb short-buildids 100000 report
 bomb short-ksyms 300000 report
