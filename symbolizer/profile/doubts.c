@@ -14,7 +14,7 @@ struct doubts {
 };
 
 static bool
-same(const void *owner, uint32_t index, const void *key)
+doubt_same(const void *owner, uint32_t index, const void *key)
 {
 	const struct doubt *a = &((const struct doubts *)owner)->v[index], *b = key;
 
@@ -26,7 +26,7 @@ doubts_add(struct doubts *d, const struct doubt *key)
 {
 	uint32_t hash = (uint32_t)slots_mix((uintptr_t)key->dso_path, key->doubt), i;
 
-	return slots_keep(&d->slots, hash, same, d, key, d->v, d->nr, d->cap, &i);
+	return slots_keep(&d->slots, hash, doubt_same, d, key, d->v, d->nr, d->cap, &i);
 }
 
 int

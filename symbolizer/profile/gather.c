@@ -148,7 +148,7 @@ find_who(struct gather *g, const struct replay_sample *s, struct raw_who *ret)
 }
 
 static void
-judge(const struct gather *g, struct raw_who *who)
+judge_who(const struct gather *g, struct raw_who *who)
 {
 	const struct filter *filter = g->options->filter;
 	const struct filter_subject subject = {
@@ -175,7 +175,7 @@ who_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
 
 	if (err < 0)
 		return err;
-	judge(g, &who);
+	judge_who(g, &who);
 #define X(type, name) who.name = o->by_##name ? who.name : 0;
 	PROFILE_KEYS(X)
 #undef X
@@ -205,7 +205,7 @@ stack_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
 }
 
 static int
-count(struct gather *g, const struct counted *c)
+count_sample(struct gather *g, const struct counted *c)
 {
 	struct raw_row *row = raw_profile_row(&g->raw, c->key);
 
@@ -222,7 +222,7 @@ count(struct gather *g, const struct counted *c)
 
 /* True: the sample is wanted. */
 static bool
-see(struct gather *g, uint32_t who, uint64_t period)
+see_sample(struct gather *g, uint32_t who, uint64_t period)
 {
 	struct raw_who *w = &g->raw.whos[who];
 
@@ -263,10 +263,11 @@ add_sample(void *arg, const struct replay_sample *s)
 			return err;
 	}
 	err = who_of(g, s, &who);
-	if (err || !see(g, who, s->period))
+	if (err || !see_sample(g, who, s->period))
 		return err;
 	err = stack_of(g, s, &stack);
-	return err ? err : count(g, &(struct counted){ { who, stack }, s->period, s->time_ns });
+	return err ? err
+		   : count_sample(g, &(struct counted){ { who, stack }, s->period, s->time_ns });
 }
 
 /* --- blocks ------------------------------------------------------------------------------ */
@@ -358,13 +359,13 @@ block_stack(struct gather *g, const struct stream_columns *c, size_t number, uin
  * Rows are many, and each is somewhere else in memory: it is asked for first, and counted later.
  */
 static int
-send(struct gather *g, const struct counted *c)
+count_later(struct gather *g, const struct counted *c)
 {
 	struct counted *place = &g->on_the_way[g->nr_on_the_way++ & (ON_THE_WAY - 1)];
 	int err = 0;
 
 	if (g->nr_on_the_way > ON_THE_WAY)
-		err = count(g, place);
+		err = count_sample(g, place);
 	*place = *c;
 	raw_profile_prefetch(&g->raw, c->key);
 	return err;
@@ -377,7 +378,7 @@ block_end(struct gather *g)
 	int err = 0;
 
 	for (; err == 0 && i < g->nr_on_the_way; i++)
-		err = count(g, &g->on_the_way[i & (ON_THE_WAY - 1)]);
+		err = count_sample(g, &g->on_the_way[i & (ON_THE_WAY - 1)]);
 	g->nr_on_the_way = 0;
 	return err;
 }
@@ -399,11 +400,12 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 		err = who_of(g, &sample, &task->who);
 		task->source = same;
 	}
-	if (err || !see(g, task->who, period))
+	if (err || !see_sample(g, task->who, period))
 		return err;
 	err = g->options->leaf_only ? block_leaf(g, c, number, event, &stack)
 				    : block_stack(g, c, number, event, &stack);
-	return err ? err : send(g, &(struct counted){ { task->who, stack }, period, s->time });
+	return err ? err
+		   : count_later(g, &(struct counted){ { task->who, stack }, period, s->time });
 }
 
 /* What was looked up for the block has numbers of the raw profile that goes. */

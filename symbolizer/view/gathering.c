@@ -105,7 +105,7 @@ wait_for_taker(void *arg, struct gather *g, const struct raw_profile *raw)
 }
 
 static void *
-run(void *arg)
+run_job(void *arg)
 {
 	struct job *j = arg;
 	int error = gather_run(j->gather, wait_for_taker, j, &j->where);
@@ -176,7 +176,7 @@ job_begin(struct gathering *g)
 	input_set_detach(g->set, &j->input);
 	g->jobs[g->nr++] = j;
 	/* Without a thread it is read when its turn has come. */
-	j->threaded = g->at_once > 1 && pthread_create(&j->thread, NULL, run, j) == 0;
+	j->threaded = g->at_once > 1 && pthread_create(&j->thread, NULL, run_job, j) == 0;
 	return 0;
 }
 
