@@ -34,7 +34,7 @@ buildid_table_new(void)
 
 	if (!t)
 		return NULL;
-	t->paths = intern_new();
+	t->paths = intern_new(INTERN_BYTES_MAX);
 	if (t->paths)
 		return t;
 	free(t);

@@ -469,7 +469,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	g->stream = stream;
 	g->options = options;
 	g->raw.leaf_only = options->leaf_only;
-	g->strings = intern_new();
+	g->strings = intern_new(GATHER_STRINGS_BYTES_MAX);
 	if (g->strings) {
 		g->replay = replay_new(stream, g->strings, &o);
 		g->swapper = intern_string(g->strings, "swapper");

@@ -19,6 +19,8 @@
 #include "symbolizer/profile/raw_profile.h"
 
 #define GATHER_RAW_BYTES_MAX (64u << 20)
+/* Paths, commands, groups and names of the kernel: of a recording, 250,000 of the usual length. */
+#define GATHER_STRINGS_BYTES_MAX (32u << 20)
 
 struct profile_options {
 	const struct filter *filter;  /* NULL: everything; its times are the stream's window */

@@ -77,7 +77,7 @@ resolver_new(const struct resolver_options *options)
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
 	r->no_demangle = options->no_demangle;
 	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
-	r->strings = intern_new();
+	r->strings = intern_new(INTERN_BYTES_MAX);
 	if (r->strings != NULL) {
 		r->kernel_image = new_image(options, r->strings);
 		r->unknown = intern_string(r->strings, UNKNOWN_DSO);

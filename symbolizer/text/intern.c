@@ -33,12 +33,13 @@ struct intern {
 	size_t used;
 	struct arena *arena; /* newest first */
 	size_t bytes;	     /* of the strings, with what is kept of each */
+	size_t bytes_max;
 	uint64_t left_out;
 	uint64_t seed; /* of the hashes: no file can be made whose names have one slot */
 };
 
 struct intern *
-intern_new(void)
+intern_new(size_t bytes_max)
 {
 	struct intern *t = calloc(1, sizeof(*t));
 
@@ -50,6 +51,7 @@ intern_new(void)
 		return NULL;
 	}
 	t->nr_slots = SLOTS_FIRST;
+	t->bytes_max = bytes_max;
 	arc4random_buf(&t->seed, sizeof(t->seed));
 	return t;
 }
@@ -152,7 +154,7 @@ intern_insert(struct intern *t, const char *s, size_t len)
 		if (e->hash == hash && e->len == len && memcmp(e->s, s, len) == 0)
 			return e->s;
 	}
-	if (t->bytes + entry_bytes(len) > INTERN_BYTES_MAX && s != left_out) {
+	if (t->bytes + entry_bytes(len) > t->bytes_max && s != left_out) {
 		t->left_out++;
 		return intern_insert(t, left_out, sizeof(left_out) - 1);
 	}

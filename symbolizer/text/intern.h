@@ -14,16 +14,17 @@
 /* Longer strings are cut: no name or path that a person reads is near it. */
 #define INTERN_LENGTH_MAX 65535
 
-/*
- * Of all strings: 500,000 names of the usual length of C++ names. What comes above it is one name
- * for all, and counted each time it is asked for.
- */
+/* 500,000 names of the usual length of C++ names. */
 #define INTERN_BYTES_MAX (64u << 20)
 #define INTERN_LEFT_OUT "[name left out]"
 
 struct intern;
 
-struct intern *intern_new(void); /* NULL: out of memory */
+/*
+ * What comes above bytes_max, of all strings together, is one name for all, and counted each time it is
+ * asked for. NULL: out of memory.
+ */
+struct intern *intern_new(size_t bytes_max);
 void intern_free(struct intern *t);
 
 /* The one copy of len bytes of s (up to a NUL among them); NULL: out of memory. */

@@ -55,7 +55,7 @@ symbols_init(struct symbols *s, const struct export_request *rq)
 		return 0;
 	if (strcmp(s->path, rq->output ? rq->output : "-") == 0)
 		return cli_usage_error("export", "--write-kallsyms and -o are the same file");
-	s->strings = intern_new();
+	s->strings = intern_new(INTERN_BYTES_MAX);
 	s->kernel = s->strings ? kernel_symbols_new(s->strings) : NULL;
 	if (s->kernel)
 		return 0;

@@ -95,7 +95,7 @@ static void
 digest(struct recording_reader *reader, uint64_t from, uint64_t until, bool in_order,
        struct digest *ret, struct record_stream_stats *ret_stats)
 {
-	struct intern *strings = intern_new();
+	struct intern *strings = intern_new(INTERN_BYTES_MAX);
 	const struct replay_options o = {
 		.in_order = in_order, .on_sample = on_sample, .on_block = on_block, .arg = ret
 	};

@@ -40,7 +40,7 @@ setup(void **state)
 
 	f = (struct fixture){ .path = "/tmp/spoor-kernel.XXXXXX" };
 	close(mkstemp(f.path));
-	f.strings = intern_new();
+	f.strings = intern_new(INTERN_BYTES_MAX);
 	assert_non_null(f.strings);
 	*state = &f;
 	return 0;

@@ -17,7 +17,7 @@ static struct kernel_symbols *k;
 static int
 setup(void **state)
 {
-	strings = intern_new();
+	strings = intern_new(INTERN_BYTES_MAX);
 	k = kernel_symbols_new(strings);
 	return strings == NULL || k == NULL;
 }
