@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # What is recorded with --call-graph dwarf can be unwound: perf unwinds our export as it does its own.
 . "$(dirname "$0")/../lib.sh"

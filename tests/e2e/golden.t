@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # Recordings of earlier versions (tests/golden) say what they said then.
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # Recordings with right checksums and hostile contents (forge.py), and files that are not what
 # they should be.

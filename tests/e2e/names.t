@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # Names that are there are shown: of objects without a GNU build-id that were moved or copied, of a
 # binary that is gone and whose symbols are installed.

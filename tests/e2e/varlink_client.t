@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # A varlink client that we did not write completes every method: tests/varlink/client.go, built
 # against Debian's golang-github-varlink-go-dev, with types that its generator makes from what

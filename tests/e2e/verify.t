@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # spoor verify, info and dump on recordings that are whole, damaged, cut or not recordings.
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @together
 #
 # What the three programs say, and what they understand: times, lengths of time.
 # shellcheck disable=SC2016
