@@ -11,10 +11,6 @@
 #define SLOTS_MIN 64
 /* No set of ids comes near it by chance at half load: only ids made to collide do. */
 #define PROBES_MAX 256
-
-#define POSITION_NONE (-1)    /* the events put no id there */
-#define POSITION_DIFFERS (-2) /* not all at the same place: no place to look at */
-
 struct slot {
 	uint64_t id;
 	uint32_t event_plus_1; /* 0: free */
@@ -155,19 +151,19 @@ position_in_sample(const struct event_attr *a)
 		return count_bits(
 			a->sample_type &
 			(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
-	return POSITION_NONE;
+	return EVENT_SET_NO_ID;
 }
 
 static int
 position_in_others(const struct event_attr *a)
 {
 	if (!event_attr_has(a, EVENT_ATTR_sample_id_all))
-		return POSITION_NONE;
+		return EVENT_SET_NO_ID;
 	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
 		return 1;
 	if (a->sample_type & PERF_SAMPLE_ID)
 		return 1 + count_bits(a->sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
-	return POSITION_NONE;
+	return EVENT_SET_NO_ID;
 }
 
 /* Would a sample of the one be parsed the same by the other? */
@@ -203,9 +199,9 @@ positions_update(struct event_set *set, const struct event_attr *a)
 		return;
 	}
 	if (set->in_sample != position_in_sample(a))
-		set->in_sample = POSITION_DIFFERS;
+		set->in_sample = EVENT_SET_ID_DIFFERS;
 	if (set->in_others != position_in_others(a))
-		set->in_others = POSITION_DIFFERS;
+		set->in_others = EVENT_SET_ID_DIFFERS;
 	if (!same_sample_shape(first, a))
 		set->same_sample_shape = false;
 	if (!same_trailer(first, a))
@@ -309,6 +305,12 @@ const struct event *
 event_set_at(const struct event_set *set, size_t index)
 {
 	return &set->events[index];
+}
+
+int
+event_set_id_word(const struct event_set *set)
+{
+	return set->in_sample;
 }
 
 /* ---- records ---- */

@@ -45,6 +45,10 @@ int event_set_rename(struct event_set *set, size_t index, const char *name);
 size_t event_set_count(const struct event_set *set);
 /* index < event_set_count(); the pointer is good until the next event_set_add*(). */
 const struct event *event_set_at(const struct event_set *set, size_t index);
+#define EVENT_SET_NO_ID (-1)	  /* the events put no id there */
+#define EVENT_SET_ID_DIFFERS (-2) /* not all at the same place: no place to look at */
+/* Which word of a sample, from 0, is the id of its event; or one of those. */
+int event_set_id_word(const struct event_set *set);
 /* Index of the event with this id, or -1. */
 int event_set_find(const struct event_set *set, uint64_t id);
 

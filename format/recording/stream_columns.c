@@ -43,6 +43,23 @@ value_at(const struct columns_shape *form, int place)
 	return -1;
 }
 
+/* The event of a source; -1: its samples alone show whose they are. */
+static int
+source_event(const struct event_set *events, const struct columns_view_source *v)
+{
+	const bool one = event_set_count(events) == 1;
+	const int place = event_set_id_word(events);
+	uint64_t id;
+	int index;
+
+	if (place < 0)
+		return one && place == EVENT_SET_NO_ID ? 0 : -1;
+	if (!source_word(v, place, &id))
+		return -1;
+	index = event_set_find(events, id);
+	return index < 0 && one && event_set_at(events, 0)->nr_ids == 0 ? 0 : index;
+}
+
 /*
  * False: records alone show what its samples have, or whose they are. What is behind the callchain
  * as bytes (stacks, raw data) is for readers of records.
@@ -55,20 +72,18 @@ settle_source(const struct event_set *events, struct columns_view_source *v,
 	const struct sample_layout *layout;
 	struct columns_shape shape;
 	const struct event *event;
-	uint64_t id, cpu;
+	uint64_t cpu;
 	int index;
 
-	if ((form->flags & COLUMNS_F_TAIL) || form->time < 0 || form->task < 0 ||
-	    !source_word(v, 0, &id))
+	if ((form->flags & COLUMNS_F_TAIL) || form->time < 0 || form->task < 0)
 		return false;
-	index = event_set_find(events, id);
+	index = source_event(events, v);
 	if (index < 0)
 		return false;
 	event = event_set_at(events, (size_t)index);
 	layout = &event->layout;
-	if (layout->identifier != 0 || layout->cpu < 0 ||
-	    !columns_shape_of(&event->attr, 0, &shape) || !same_form(&shape, form) ||
-	    !source_word(v, layout->cpu, &cpu))
+	if (layout->cpu < 0 || !columns_shape_of(&event->attr, 0, &shape) ||
+	    !same_form(&shape, form) || !source_word(v, layout->cpu, &cpu))
 		return false;
 	*ret = (struct stream_source){ .event = index,
 				       .cpu = (uint32_t)cpu,

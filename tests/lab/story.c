@@ -96,6 +96,7 @@ story_make(struct synthetic *s, uint64_t seed)
 
 	state = seed;
 	have |= seed % 2 ? PERF_SAMPLE_PERIOD : 0;
+	have |= seed % 3 == 1 ? PERF_SAMPLE_ID : 0;
 	have |= seed % 4 < 2 ? PERF_SAMPLE_CGROUP : 0;
 	synthetic_begin(s, have);
 	for (uint32_t i = 0; i < 3000; i++) {

@@ -91,8 +91,8 @@ synthetic_begin(struct synthetic *s, uint64_t have)
 			.type = PERF_TYPE_SOFTWARE,
 			.size = 136,
 			.sample_period = 4000,
-			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				PERF_SAMPLE_CPU | have,
+			.sample_type = (have & PERF_SAMPLE_ID ? 0 : PERF_SAMPLE_IDENTIFIER) |
+				PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | have,
 			.flags = UINT64_C(1) << EVENT_ATTR_sample_id_all,
 		};
 		add_event(s, i, names[i]);

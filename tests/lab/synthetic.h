@@ -29,7 +29,7 @@ struct synthetic {
 	struct record_stream *stream;
 };
 
-/* have: PERF_SAMPLE_* bits besides IDENTIFIER, TID, TIME and CPU. */
+/* have: PERF_SAMPLE_* bits besides TID, TIME, CPU and, without ID, IDENTIFIER. */
 void synthetic_begin(struct synthetic *s, uint64_t have);
 /* One event more, from here on: a META block tells of it. Its index. */
 unsigned synthetic_event(struct synthetic *s, const char *name);
