@@ -109,9 +109,10 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		o->events = s->event_list;
 		o->nr_events = 1;
 	}
-	/* The configuration was checked when it was read. */
-	(void)session_call_graph_parse(c->call_graph, o);
-	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
+	if (session_call_graph_parse(c->call_graph, o) < 0)
+		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
+				     c->call_graph);
+	(void)session_build_ids_parse(c->build_ids, &o->build_ids); /* checked when it was read */
 	return 0;
 }
 
