@@ -26,7 +26,7 @@ struct task_model;
  * task_model_prune() finds that no map is left of it; then its index is used again.
  */
 struct map_object {
-	uint32_t index; /* 0, 1, 2...: for tables beside the model */
+	uint32_t index; /* of the objects that there are now, from 0 */
 	/* Of this object with this build-id alone, as long as the model lives. */
 	uint64_t serial;
 	uint32_t maj, min;

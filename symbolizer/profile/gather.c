@@ -477,8 +477,10 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	}
 	if (g->replay)
 		g->places = place_finder_new(g->replay, g->strings, &g->raw, options->by_address);
-	g->verdicts = cgroup_verdicts_new();
-	if (g->places && g->verdicts && g->swapper && g->unknown)
+	/* Without memory for them nothing is remembered. */
+	if (options->filter && filter_by_cgroup(options->filter))
+		g->verdicts = cgroup_verdicts_new();
+	if (g->places && g->swapper && g->unknown)
 		return g;
 	gather_free(g);
 	return NULL;

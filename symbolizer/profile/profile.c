@@ -426,23 +426,6 @@ profile_end(struct profile *p, const struct gather *g)
 	*b = (struct build){ .p = NULL };
 }
 
-int
-profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
-	    struct fmt_where *where)
-{
-	struct gather *g = gather_new(stream, p->options);
-	int err = -FMT_E_NOMEM;
-
-	profile_begin(p, shift_ns);
-	if (g)
-		err = gather_run(g, profile_take, p, where);
-	profile_end(p, g);
-	gather_free(g);
-	if (err == -FMT_E_NOMEM)
-		fmt_fail(where, FMT_E_NOMEM, 0, "%s", "");
-	return err;
-}
-
 void
 profile_free(struct profile *p)
 {

@@ -35,16 +35,10 @@ struct profile_stack {
  */
 struct profile *profile_new(struct resolver *resolver, const struct profile_options *options);
 /*
- * Reads the whole stream, from its start. Partial data is not an error: see the reader's
- * health. shift_ns is added to its times, for the totals. When reading fails half-way, what was
- * read until then stays; after -FMT_E_NOMEM the profile is good for nothing but profile_free().
- * Before each recording: resolver_begin().
- */
-int profile_add(struct profile *p, struct record_stream *stream, uint64_t shift_ns,
-		struct fmt_where *where);
-/*
- * Likewise a recording that somebody else gathers: from begin to end, profile_take() is what the
- * gather gives its raw profiles to. A profile takes one recording at a time. end: g may be NULL.
+ * A recording, before which resolver_begin() is called: from begin to end profile_take() is what its
+ * gather gives the raw profiles to. shift_ns is added to its times, for the totals. What was taken
+ * stays when reading fails half-way; after -FMT_E_NOMEM the profile is good for nothing but
+ * profile_free(). One recording at a time. end: g may be NULL.
  */
 void profile_begin(struct profile *p, uint64_t shift_ns);
 gather_take_fn profile_take; /* arg: the profile */

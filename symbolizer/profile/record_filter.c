@@ -8,7 +8,7 @@ record_filter_init(struct record_filter *f, const struct filter *filter)
 {
 	f->filter = filter;
 	kernel_names_init(&f->names);
-	f->verdicts = filter ? cgroup_verdicts_new() : NULL;
+	f->verdicts = filter && filter_by_cgroup(filter) ? cgroup_verdicts_new() : NULL;
 }
 
 void

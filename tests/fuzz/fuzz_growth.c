@@ -21,6 +21,7 @@
 #include "format/recording/recording_writer.h"
 #include "symbolizer/dump/summary.h"
 #include "symbolizer/profile/report.h"
+#include "tests/lab/profile_add.h"
 #include "tests/lab/record_sample.h"
 
 #define STEP_BYTES 8
@@ -332,7 +333,7 @@ report(struct recording_reader *reader)
 
 	check(p && !resolver_begin(resolver, &recording));
 	check(!record_stream_open(reader, &stream));
-	check(!profile_add(p, stream, 0, NULL));
+	check(!profile_add(p, &po, stream, NULL));
 	check(!report_build(p, &ro, &r));
 	report_free(r);
 	record_stream_close(stream);

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <linux/perf_event.h>
 
 #include "format/recording/record_stream.h"
 
@@ -137,6 +139,23 @@ run(void *arg)
 
 	r->result = session_run(r->session, &r->error);
 	return NULL;
+}
+
+void
+rig_needs_events(bool own)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.exclude_kernel = own };
+	long fd = syscall(SYS_perf_event_open, &attr, own ? 0L : -1L, own ? -1L : 0L, -1L, 0L);
+
+	if (fd >= 0) {
+		close((int)fd);
+		return;
+	}
+	print_message("skipped: perf_event_open: %s\n", strerror(errno));
+	skip();
 }
 
 void

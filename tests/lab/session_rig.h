@@ -29,6 +29,9 @@ struct io_sink *rig_sink(struct rig_file *f);
 void rig_file_done(struct rig_file *f);
 size_t rig_file_bytes(const struct rig_file *f);
 
+/* Skips the test where this user may not sample whole CPUs, or not even a thread of its own. */
+void rig_needs_events(bool own);
+
 struct rig {
 	struct session *session;
 	pthread_t thread;

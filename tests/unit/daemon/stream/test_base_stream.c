@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,29 +81,12 @@ stage_done(struct stage *s)
 	clock_shift_s = 0;
 }
 
-/* Skips the test where this user may not sample whole CPUs. */
-static void
-needs_events(void)
-{
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
-					.size = sizeof(attr),
-					.config = PERF_COUNT_SW_CPU_CLOCK };
-	long fd = syscall(SYS_perf_event_open, &attr, -1L, 0L, -1L, 0L);
-
-	if (fd >= 0) {
-		close((int)fd);
-		return;
-	}
-	print_message("skipped: perf_event_open: %s\n", strerror(errno));
-	skip();
-}
-
 static void
 stage_begin(struct stage *s)
 {
 	struct session_error e;
 
-	needs_events();
+	rig_needs_events(false);
 	stage_init(s);
 	if (base_stream_open(s->c, s->lab.archive, s->chores, s->wake_fd, &s->b, &e) != 0)
 		fail_msg("%s", e.text);
@@ -344,7 +326,7 @@ test_no_room(void **state)
 	struct stage s;
 	struct job j;
 
-	needs_events();
+	rig_needs_events(false);
 	stage_init(&s);
 	give_room(&s, NO_ROOM);
 	assert_int_equal(base_stream_open(s.c, s.lab.archive, s.chores, s.wake_fd, &s.b, &e), 0);

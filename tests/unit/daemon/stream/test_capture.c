@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,24 +84,6 @@ stage_done(struct stage *s)
 	close(s->wake_fd);
 	lab_done(&s->lab);
 	clock_shift_s = 0;
-}
-
-/* Skips the test where this user may not sample a thread of his own. */
-static void
-needs_events(void)
-{
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
-					.size = sizeof(attr),
-					.config = PERF_COUNT_SW_CPU_CLOCK,
-					.exclude_kernel = 1 };
-	long fd = syscall(SYS_perf_event_open, &attr, 0L, -1L, -1L, 0L);
-
-	if (fd >= 0) {
-		close((int)fd);
-		return;
-	}
-	print_message("skipped: perf_event_open: %s\n", strerror(errno));
-	skip();
 }
 
 static struct capture_request
@@ -220,7 +201,7 @@ test_life(void **state)
 	uint64_t id;
 	char active[ARCHIVE_NAME_MAX + 8];
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	assert_false(capture_set_busy(s.set));
 	id = start_of(&s, USER, &t);
@@ -270,7 +251,7 @@ test_time_is_over(void **state)
 	struct told t;
 	uint64_t id;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	rq.options.duration_ns = 1;
 	(void)start_one(&s, &rq, &t);
@@ -309,7 +290,7 @@ test_request_is_copied(void **state)
 	struct stage s;
 	struct told t;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	events[0] = event;
 	pids[0] = self[0];
@@ -337,7 +318,7 @@ test_forgotten(void **state)
 	struct told t;
 	uint64_t id;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	id = start_of(&s, USER, &t);
 	wait_begin(&s, &t);
@@ -384,7 +365,7 @@ test_waiter_asks_for_more(void **state)
 	struct chain c = { .stage = &s };
 	const struct capture_waiter waiter = { stop_it, start_next, &c };
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	assert_int_equal(capture_start(s.set, &rq, &waiter, &c.id, &why), 0);
 	RIG_UNTIL((capture_set_dispatch(s.set), c.told[1].begun));
@@ -400,7 +381,7 @@ test_archive_is_full(void **state)
 	struct stage s;
 	struct told t;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	s.lab.config->captures_share = CONFIG_PERCENT_ALL / 100;
 	s.lab.config->max_use.bytes = 65536;
@@ -653,7 +634,7 @@ test_client_file(void **state)
 	uint64_t id;
 	int fd;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	fd = open(s.lab.tmp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
@@ -705,7 +686,7 @@ test_bad_files(void **state)
 	struct stage s;
 	int ends[2];
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	check_bad_file(&s, open("/dev/full", O_WRONLY | O_CLOEXEC), ENOSPC, "No space");
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -802,7 +783,7 @@ test_file_stalls_at_once(void **state)
 	struct told told[FILES_EACH], other;
 	struct stage s;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	s.lab.config->max_captures = 64;
 	for (size_t i = 0; i < FILES_EACH; i++) {
@@ -866,7 +847,7 @@ test_file_stalls_at_the_end(void **state)
 	struct told t;
 	uint64_t id;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	id = begin_then_stall(&s, &p, &t);
 	assert_int_equal(capture_stop(s.set, id), 0);
@@ -905,7 +886,7 @@ test_freed_while_recording(void **state)
 	struct stalled p;
 	struct stage s;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	(void)start_of(&s, ANOTHER, &told[0]);
 	wait_begin(&s, &told[0]);
@@ -959,7 +940,7 @@ test_file_in_memory(void **state)
 	struct io_sink *sink;
 	struct stage s;
 
-	needs_events();
+	rig_needs_events(true);
 	stage_init(&s);
 	assert_int_equal(client_file_new(memfd_create("full", MFD_CLOEXEC), 0, &f), 0);
 	assert_int_equal(client_file_is_pseudo(f), 0);

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,29 +80,12 @@ stage_done(struct stage *st)
 	config_free(st->other);
 }
 
-/* Skips the test where this user may not sample whole CPUs. */
-static void
-needs_events(void)
-{
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
-					.size = sizeof(attr),
-					.config = PERF_COUNT_SW_CPU_CLOCK };
-	long fd = syscall(SYS_perf_event_open, &attr, -1L, 0L, -1L, 0L);
-
-	if (fd >= 0) {
-		close((int)fd);
-		return;
-	}
-	print_message("skipped: perf_event_open: %s\n", strerror(errno));
-	skip();
-}
-
 static void
 stage_begin(struct stage *st)
 {
 	struct session_error e;
 
-	needs_events();
+	rig_needs_events(false);
 	stage_init(st);
 	if (streams_open(st->c, st->lab.archive, &st->s, &e) != 0)
 		fail_msg("%s", e.text);
@@ -286,7 +268,7 @@ test_no_room(void **state)
 	struct session_error e;
 	struct job j;
 
-	needs_events();
+	rig_needs_events(false);
 	stage_init(&st);
 	st.c->keep_free.bytes = NO_ROOM;
 	archive_reload(st.lab.archive, st.c);

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "symbolizer/profile/profile.h"
+#include "tests/lab/profile_add.h"
 #include "tests/lab/story.h"
 
 #define HAVE (PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
@@ -48,7 +49,7 @@ build(struct synthetic *s, const struct profile_options *options)
 	assert_non_null(resolver);
 	profile = profile_new(resolver, options);
 	assert_non_null(profile);
-	assert_int_equal(profile_add(profile, s->stream, 0, &where), 0);
+	assert_int_equal(profile_add(profile, options, s->stream, &where), 0);
 }
 
 static void
@@ -372,7 +373,7 @@ many_raw_profiles(void **state)
 		story_make(&s, seed);
 		assert_non_null(resolver = resolver_new(NULL));
 		assert_non_null(profile = profile_new(resolver, &o));
-		assert_int_equal(profile_add(profile, s.stream, 0, NULL), 0);
+		assert_int_equal(profile_add(profile, &o, s.stream, NULL), 0);
 		whole = profile;
 		its = resolver;
 		totals = *profile_totals(whole);
@@ -381,7 +382,7 @@ many_raw_profiles(void **state)
 		o.raw_bytes_max = 40000;
 		assert_non_null(resolver = resolver_new(NULL));
 		assert_non_null(profile = profile_new(resolver, &o));
-		assert_int_equal(profile_add(profile, s.stream, 0, NULL), 0);
+		assert_int_equal(profile_add(profile, &o, s.stream, NULL), 0);
 		assert_memory_equal(profile_totals(profile), &totals, sizeof(totals));
 		assert_int_equal(profile_stacks(profile), profile_stacks(whole));
 		for (size_t i = 0; i < profile_stacks(whole); i++) {

@@ -12,6 +12,7 @@
 
 #include "symbolizer/profile/folded.h"
 #include "symbolizer/profile/report.h"
+#include "tests/lab/profile_add.h"
 #include "tests/lab/synthetic.h"
 
 #define HAVE (PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
@@ -125,7 +126,7 @@ read_profile(const struct profile_options *po)
 	assert_non_null(resolver);
 	profile = profile_new(resolver, po);
 	assert_non_null(profile);
-	assert_int_equal(profile_add(profile, s.stream, 0, &where), 0);
+	assert_int_equal(profile_add(profile, po, s.stream, &where), 0);
 }
 
 static const struct filter *filter;
