@@ -2,7 +2,6 @@
 #include "recorder/event/event.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>

@@ -3,7 +3,6 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/event/sample_bound.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "recorder/ground/session_error.h"
 
 #define SECOND_NS UINT64_C(1000000000)

@@ -9,7 +9,6 @@
 #ifndef RECORDER_HELPER_HELPER_SERVE_H
 #define RECORDER_HELPER_HELPER_SERVE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 

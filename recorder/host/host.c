@@ -2,8 +2,6 @@
 #include "recorder/host/host.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>

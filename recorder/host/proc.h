@@ -5,12 +5,10 @@
 #ifndef RECORDER_HOST_PROC_H
 #define RECORDER_HOST_PROC_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "format/bytes/buf.h"
-#include "format/record/perf_record.h"
 #include "recorder/host/state.h"
 
 #define PROC_MAPS_LIMIT_NS 500000000 /* per process; perf's limit as well */

@@ -9,7 +9,6 @@
 #define RECORDER_HOST_PROC_LOOK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

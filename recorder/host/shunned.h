@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #define SHUNNED_MAX 64
 /* A disk may only have been slow; who is met again soon after that is left alone for longer. */

@@ -5,9 +5,6 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <bsd/string.h>
 
 #include "format/bytes/kallsyms.h"
 #include "format/model/task_model.h"

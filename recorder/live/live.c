@@ -8,8 +8,6 @@
 
 #include <bsd/string.h>
 
-#include "format/bytes/array.h"
-#include "format/record/record_build.h"
 #include "recorder/helper/helper_pool.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"

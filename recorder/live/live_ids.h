@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "format/record/perf_record.h"
 #include "format/recording/recording_writer.h"

@@ -9,8 +9,7 @@
 
 #include "format/block/gap.h"
 #include "format/block/loss.h"
-#include "format/bytes/fmt_error.h"
-#include "format/record/record_build.h"
+#include "format/bytes/buf.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/message.h"
 #include "recorder/ground/session_error.h"

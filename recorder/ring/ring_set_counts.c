@@ -2,11 +2,7 @@
 /* What was lost on each CPU, and what the events counted. */
 #include "recorder/ring/ring_set_internal.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "format/block/loss.h"
-#include "format/bytes/fmt_error.h"
 #include "format/record/record_build.h"
 #include "recorder/ground/message.h"
 

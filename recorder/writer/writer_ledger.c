@@ -4,7 +4,6 @@
  * them to other threads.
  */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "format/record/perf_record.h"
 #include "format/recording/recording_writer.h"
