@@ -58,8 +58,9 @@ cgroup_root(const char *mounts, char *ret_path, size_t cap)
 	return strlcpy(ret_path, found, cap) < cap ? 0 : -ENAMETOOLONG;
 }
 
-int
-cgroup_id(int dirfd, const char *path, uint64_t *ret_id)
+/* Id of a group's directory, as PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP tell it. */
+static bool
+cgroup_id(int fd, uint64_t *ret_id)
 {
 	union {
 		struct file_handle handle;
@@ -68,12 +69,11 @@ cgroup_id(int dirfd, const char *path, uint64_t *ret_id)
 	int mount;
 
 	u.handle.handle_bytes = HANDLE_BYTES;
-	if (name_to_handle_at(dirfd, path, &u.handle, &mount, *path ? 0 : AT_EMPTY_PATH) < 0)
-		return -errno;
-	if (u.handle.handle_bytes != HANDLE_BYTES)
-		return -EINVAL;
+	if (name_to_handle_at(fd, "", &u.handle, &mount, AT_EMPTY_PATH) < 0 ||
+	    u.handle.handle_bytes != HANDLE_BYTES)
+		return false;
 	memcpy(ret_id, u.handle.f_handle, HANDLE_BYTES);
-	return 0;
+	return true;
 }
 
 struct walk {
@@ -92,7 +92,7 @@ walk_group(struct walk *w, int fd, int depth)
 	DIR *d;
 	int rc, sub;
 
-	if (cgroup_id(fd, "", &id) == 0) {
+	if (cgroup_id(fd, &id)) {
 		rc = w->fn(w->arg, id, len ? w->path : "/");
 		if (rc) {
 			(void)close(fd);

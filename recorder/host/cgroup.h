@@ -15,9 +15,6 @@
  */
 int cgroup_root(const char *mounts, char *ret_path, size_t cap);
 
-/* Id of a group's directory, as PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP tell it. 0, -errno. */
-int cgroup_id(int dirfd, const char *path, uint64_t *ret_id);
-
 /*
  * Calls fn for every group, parents first, with its path below the root ("/" for the root
  * itself), as the kernel's CGROUP records have it. Groups that vanish are left out.

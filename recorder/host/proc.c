@@ -43,6 +43,15 @@ struct scan {
 
 /* --- what was found -------------------------------------------------------------------------- */
 
+struct perf_sample_id
+proc_sample_id(const struct state_options *o)
+{
+	return (struct perf_sample_id){ .time = o->time_ns ? o->time_ns : host_now_ns(),
+					.id = o->id,
+					.stream_id = o->id,
+					.cpu = UINT32_MAX };
+}
+
 int
 proc_hand_over(const struct state_options *o, const struct state_part *part, struct buf *out)
 {
@@ -303,8 +312,6 @@ process_maps(struct scan *s, int taskdir, pid_t pid, pid_t tid, bool *done)
 	if (*done || s->aloof)
 		return 0;
 	rc = maps_scan(s, taskdir, pid, tid);
-	if (rc == -EACCES || rc == -EPERM)
-		s->stats->denied++;
 	*done = s->stats->maps > before;
 	return is_fatal(rc) ? rc : 0;
 }
@@ -401,36 +408,6 @@ process_scan(struct scan *s, pid_t pid)
 	return rc;
 }
 
-static int
-scan_begin(struct scan *s, const struct state_options *options, struct buf *out,
-	   struct state_stats *stats)
-{
-	*s = (struct scan){ .o = options, .out = out, .stats = stats };
-	s->sid = (struct perf_sample_id){ .time = options->time_ns ? options->time_ns
-								   : host_now_ns(),
-					  .id = options->id,
-					  .stream_id = options->id,
-					  .cpu = UINT32_MAX };
-	s->ids_until = host_now_ns() + IDS_LIMIT_NS;
-	s->buffer = malloc(MAPS_BYTES);
-	return s->buffer ? 0 : -ENOMEM;
-}
-
-int
-proc_scan_process(const struct state_options *options, pid_t pid, struct buf *out,
-		  struct state_stats *stats)
-{
-	struct scan s;
-	int rc;
-
-	rc = scan_begin(&s, options, out, stats);
-	if (rc)
-		return rc;
-	rc = process_scan(&s, pid);
-	free(s.buffer);
-	return rc;
-}
-
 /* Those that were asked for, each process once. */
 static int
 scan_listed(struct scan *s)
@@ -483,12 +460,16 @@ scan_all(struct scan *s)
 int
 proc_scan(const struct state_options *options, struct buf *out, struct state_stats *stats)
 {
-	struct scan s;
+	struct scan s = { .o = options,
+			  .sid = proc_sample_id(options),
+			  .out = out,
+			  .stats = stats,
+			  .buffer = malloc(MAPS_BYTES),
+			  .ids_until = host_now_ns() + IDS_LIMIT_NS };
 	int rc;
 
-	rc = scan_begin(&s, options, out, stats);
-	if (rc)
-		return rc;
+	if (!s.buffer)
+		return -ENOMEM;
 	if (options->pids)
 		rc = scan_listed(&s);
 	else

@@ -22,6 +22,9 @@
 
 #define PROC_PART_BYTES (64u << 10) /* when records are handed over in the midst of something */
 
+/* What all records of a scan bear. */
+struct perf_sample_id proc_sample_id(const struct state_options *options);
+
 /* Hands over what there is, as state_options say. 0, or what their take() returns. */
 int proc_hand_over(const struct state_options *options, const struct state_part *part,
 		   struct buf *out);
@@ -43,9 +46,5 @@ int proc_map_parse(char *line, struct proc_map *ret);
 
 /* Every process of /proc, or those of options; appends to out, counts in stats. */
 int proc_scan(const struct state_options *options, struct buf *out, struct state_stats *stats);
-
-/* One process with its threads. -ESRCH: it is gone, and nothing was appended. */
-int proc_scan_process(const struct state_options *options, pid_t pid, struct buf *out,
-		      struct state_stats *stats);
 
 #endif

@@ -86,7 +86,6 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	struct state *s = arg;
 	const struct state_part part = { .uid = TASK_USER_UNKNOWN, .stats = s->stats };
 
-	s->stats->cgroups++;
 	if (record_build_cgroup(s->out, s->o->attr, &s->sid, id, path))
 		return -ENOMEM;
 	return s->out->len > PROC_PART_BYTES ? proc_hand_over(s->o, &part, s->out) : 0;
@@ -105,22 +104,10 @@ cgroups_scan(struct state *s)
 	return rc == -ENOMEM || rc == -EPIPE ? rc : 0;
 }
 
-static struct state
-state_of(const struct state_options *o, struct buf *out, struct state_stats *stats)
-{
-	struct state s = { .o = o, .out = out, .stats = stats };
-
-	s.sid = (struct perf_sample_id){ .time = o->time_ns ? o->time_ns : host_now_ns(),
-					 .id = o->id,
-					 .stream_id = o->id,
-					 .cpu = UINT32_MAX };
-	return s;
-}
-
 int
 state_scan_kernel(const struct state_options *options, struct buf *out)
 {
-	struct state s = state_of(options, out, NULL);
+	struct state s = { options, proc_sample_id(options), out, NULL };
 	int rc = kernel_scan(&s);
 
 	return rc ? rc : modules_scan(&s);
@@ -130,7 +117,7 @@ int
 state_scan(const struct state_options *options, struct buf *out, struct state_stats *ret)
 {
 	struct state_stats stats = { 0 };
-	struct state s = state_of(options, out, &stats);
+	struct state s = { options, proc_sample_id(options), out, &stats };
 	int rc = 0;
 
 	if (!options->after) {

@@ -53,9 +53,8 @@ struct state_options {
 };
 
 struct state_stats {
-	uint64_t tasks, maps, build_ids, cgroups;
+	uint64_t tasks, maps, build_ids;
 	uint64_t truncated; /* processes of whose maps only a part was read: time, or too many */
-	uint64_t denied;    /* processes whose maps may not be read */
 	uint64_t shunned;   /* processes whose maps were not read, as somebody is left alone */
 	uint64_t missed;    /* processes that are there, and could not be asked */
 };

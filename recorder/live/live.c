@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bsd/string.h>
-
 #include "recorder/helper/helper_pool.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"
@@ -51,7 +49,7 @@ struct live {
 	uint64_t model_ns; /* the model has all records before this */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
-	char notes[256];
+	const char *note;
 };
 
 /* --- build-ids ------------------------------------------------------------------------------- */
@@ -83,11 +81,10 @@ kernel_load(struct live *l)
 
 	if (rc == -ENOMEM)
 		return rc;
-	if (rc)
-		(void)strlcpy(l->notes,
-			      "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
-			      "missing): kernel addresses have no names\n",
-			      sizeof(l->notes));
+	l->note = rc
+		? "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is missing): "
+		  "kernel addresses have no names"
+		: "";
 	l->ksyms = ksym_collector_new(l->kernel);
 	return l->ksyms ? 0 : -ENOMEM;
 }
@@ -105,12 +102,10 @@ live_open(const struct live_options *options, struct live **ret)
 	l->kallsyms = options->kallsyms;
 	l->attr = event->attr;
 	l->scan = (struct state_options){ .attr = &l->attr,
-					  .id = options->sideband_id,
+					  .id = event->nr_ids ? event->ids[0] : 0,
 					  .pids = options->nr_pids ? options->pids : NULL,
 					  .nr_pids = options->nr_pids,
 					  .data_maps = options->data_maps };
-	if (!l->scan.id && event->nr_ids)
-		l->scan.id = event->ids[0];
 	l->model = task_model_new();
 	l->pool = helper_pool_new();
 	l->users = task_users_new();
@@ -180,9 +175,9 @@ live_users(struct live *l)
 }
 
 const char *
-live_notes(const struct live *l)
+live_note(const struct live *l)
 {
-	return l->notes;
+	return l->note;
 }
 
 /* --- records as they pass by ----------------------------------------------------------------- */
@@ -244,9 +239,8 @@ users_follow(struct task_users *users, const struct perf_record *r)
 }
 
 void
-live_record(struct live *l, const struct perf_record *record, int event)
+live_record(struct live *l, const struct perf_record *record)
 {
-	(void)event;
 	users_follow(l->users, record);
 	/* At once: the model follows later, and until then the file may be out of reach. */
 	if (live_ids_wanted(record))
@@ -401,7 +395,7 @@ state_record(struct live *l, struct span state)
 
 	while (perf_record_next(&state, &raw) == 1)
 		if (event_set_parse(l->events, raw, &r, NULL) == 0)
-			live_record(l, &r, -1);
+			live_record(l, &r);
 	return l->nomem ? -ENOMEM : 0;
 }
 

@@ -38,7 +38,6 @@ struct task_users;
 struct live_options {
 	const struct event_set *events; /* by which records parse; borrowed */
 	int sideband;			/* index in events of the side-band event */
-	uint64_t sideband_id;		/* id for the records that are made here; 0: its first */
 	const pid_t *pids;		/* restricts scans, as in state_options; borrowed */
 	size_t nr_pids;
 	bool data_maps;			/* as in state_options */
@@ -46,7 +45,7 @@ struct live_options {
 	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
 };
 
-/* 0, -ENOMEM, -errno. A kernel that hides its symbols is no error: live_notes() says so. */
+/* 0, -ENOMEM, -errno. A kernel that hides its symbols is no error: live_note() says so. */
 int live_open(const struct live_options *options, struct live **ret);
 void live_close(struct live *l);
 
@@ -106,11 +105,8 @@ uint64_t live_left_out(const struct live *l);
 
 /* A sample as it passes by. */
 void live_sample(struct live *l, const struct sample_glance *sample);
-/*
- * Any other record as it passes by; event is its index in the event set, -1 for none. Asks for the
- * build-id of a mapping of which nothing is known.
- */
-void live_record(struct live *l, const struct perf_record *record, int event);
+/* Any other record as it passes by. Asks for the build-id of a mapping of which nothing is known. */
+void live_record(struct live *l, const struct perf_record *record);
 
 /*
  * Ends a drain pass: all records older than complete_ns have been shown; the model follows up
@@ -136,7 +132,7 @@ const struct task_model *live_model(const struct live *l);
 /* Of which live_model() knows the ancestors. */
 struct task_users *live_users(struct live *l);
 
-/* What could not be had, one line each, for the file's notes; "" when nothing. */
-const char *live_notes(const struct live *l);
+/* A line on what could not be had, for the file's notes; "" when nothing. */
+const char *live_note(const struct live *l);
 
 #endif

@@ -15,13 +15,6 @@ struct live_pending_record {
 };
 
 void
-live_pending_init(struct live_pending *p)
-{
-	*p = (struct live_pending){ .v = NULL };
-	buf_init(&p->bytes);
-}
-
-void
 live_pending_done(struct live_pending *p)
 {
 	buf_done(&p->bytes);

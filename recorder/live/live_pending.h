@@ -19,7 +19,7 @@ struct live_pending {
 	uint64_t seq;
 };
 
-void live_pending_init(struct live_pending *p);
+/* All zero: none. */
 void live_pending_done(struct live_pending *p);
 
 /* That are in use. */

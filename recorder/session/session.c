@@ -263,12 +263,8 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	r = host_describe(s->meta, live_kallsyms(s->live));
 	if (r < 0)
 		return session_fail(error, r, "cannot describe this host: %s", strerror(-r));
-	for (const char *n = live_notes(s->live); *n;) {
-		int len = (int)strcspn(n, "\n");
-
-		session_note(&s->notes, "%.*s", len, n);
-		n += len + (n[len] == '\n');
-	}
+	if (*live_note(s->live))
+		session_note(&s->notes, "%s", live_note(s->live));
 	buf_u8(&s->notes, 0);
 	if (buf_failed(&s->notes) || recording_meta_set(&s->meta->notes, (char *)s->notes.p) < 0)
 		return session_fail(error, -ENOMEM, "out of memory");

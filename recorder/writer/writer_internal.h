@@ -98,8 +98,6 @@ void writer_see(struct writer *w, const struct perf_record *r, int event);
 void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
 /* The live model follows up to the last pass. 0, or -FMT_E_NOMEM. */
 int writer_follow(struct writer *w, struct fmt_where *where);
-/* Does an outage go on for want of another file? */
-bool writer_refused(const struct writer *w);
 /* The statistics for other threads. */
 void writer_publish(struct writer *w);
 

@@ -44,7 +44,7 @@ writer_see(struct writer *w, const struct perf_record *r, int event)
 	default:
 		break;
 	}
-	live_record(w->options.live, r, event);
+	live_record(w->options.live, r);
 }
 
 /* --- the budget of side-band ------------------------------------------------------------- */
@@ -188,8 +188,11 @@ writer_follow(struct writer *w, struct fmt_where *where)
 
 /* --- for other threads -------------------------------------------------------------------- */
 
-/* Room may come; whatever else is wrong for so long may be wrong with this file alone. */
-bool
+/*
+ * Does an outage go on for want of another file? Room may come; whatever else is wrong for so long
+ * may be wrong with this file alone.
+ */
+static bool
 writer_refused(const struct writer *w)
 {
 	const struct outage *o = &w->outage;

@@ -246,6 +246,17 @@ check_order(const struct buf *b, const struct child *c)
 	assert_int_equal(r.task.ppid, c->pid);
 }
 
+static int
+scan_process(const struct state_options *options, pid_t pid, struct buf *out,
+	     struct state_stats *stats)
+{
+	struct state_options o = *options;
+
+	o.pids = &pid;
+	o.nr_pids = 1;
+	return proc_scan(&o, out, stats);
+}
+
 static void
 test_process(void **state)
 {
@@ -259,7 +270,7 @@ test_process(void **state)
 
 	o.buildids = buildid_cache_new();
 	buf_init(&b);
-	assert_int_equal(proc_scan_process(&o, c.pid, &b, &stats), 0);
+	assert_int_equal(scan_process(&o, c.pid, &b, &stats), 0);
 	assert_int_equal(stats.tasks, 2);
 	assert_true(stats.build_ids > 0);
 	check_order(&b, &c);
@@ -288,7 +299,7 @@ test_process(void **state)
 	task_model_free(m);
 	child_lab_end(c.pid);
 	b.len = 0;
-	assert_int_equal(proc_scan_process(&o, c.pid, &b, &stats), -ESRCH);
+	assert_int_equal(scan_process(&o, c.pid, &b, &stats), 0);
 	assert_int_equal(b.len, 0);
 	assert_int_equal(proc_look_tgid(c.pid), -ESRCH);
 	buf_done(&b);
@@ -368,7 +379,7 @@ test_zombie(void **state)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	buf_init(&out);
-	(void)proc_scan_process(&o, pid, &out, &stats);
+	assert_int_equal(scan_process(&o, pid, &out, &stats), 0);
 	assert_int_equal(out.len, 0);
 	buf_done(&out);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);

@@ -76,11 +76,10 @@ show(struct fixture *f, const struct buf *b)
 {
 	struct span s = buf_span(b), raw;
 	struct perf_record r;
-	int event;
 
 	while (perf_record_next(&s, &raw) == 1) {
-		assert_int_equal(event_set_parse(f->meta->events, raw, &r, &event), 0);
-		live_record(f->live, &r, event);
+		assert_int_equal(event_set_parse(f->meta->events, raw, &r, NULL), 0);
+		live_record(f->live, &r);
 	}
 }
 
@@ -226,7 +225,8 @@ on_sample(void *arg, const struct sample_glance *sample)
 static bool
 on_record(void *arg, const struct perf_record *r, int event)
 {
-	live_record(arg, r, event);
+	(void)event;
+	live_record(arg, r);
 	return true;
 }
 
@@ -537,7 +537,7 @@ test_blocks(void **state)
 		symbol = s.name;
 		build_sample(&f, &b, now + 10, s.start);
 	} else {
-		assert_non_null(strstr(live_notes(f.live), "hidden"));
+		assert_non_null(strstr(live_note(f.live), "hidden"));
 	}
 	build_map(&f, &b, now + 11, &map);
 	o.arg = f.live;
