@@ -20,7 +20,6 @@
 #include "daemon/control/varlink.h"
 #include "daemon/process/descriptor.h"
 #include "daemon/process/log.h"
-#include "recorder/ground/wake.h"
 
 #define EVENTS_MAX 64  /* of one round */
 #define ACCEPTS_MAX 16 /* of one round */
@@ -57,7 +56,7 @@ control_drop(struct control *c, struct client *client)
 	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	capture_calls_leave(c->captures, client);
 	disk_calls_leave(c->disk_calls, client);
-	wake_signal(c->again);
+	(void)eventfd_write(c->again, 1);
 }
 
 static bool
@@ -83,7 +82,7 @@ control_settle(struct control *c, struct client *client)
 	if (client_unsent(client))
 		e.events |= EPOLLOUT;
 	else if (has_call(client))
-		wake_signal(c->again);
+		(void)eventfd_write(c->again, 1);
 	else if (client->wait == METHODS_ANSWERED && (client->ended || client_overfull(client)))
 		return control_drop(c, client);
 	/* While a call is being answered the next ones can wait in the socket. */

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "daemon/process/joinable.h"
 #include "daemon/process/watchdog.h"
-#include "recorder/ground/wake.h"
 #include "recorder/host/host.h"
 
 STAILQ_HEAD(chore_list, chore);
@@ -83,7 +83,7 @@ chores_body(void *arg)
 		c->busy = false;
 		c->nr_done++;
 		STAILQ_INSERT_TAIL(&c->done, one, next);
-		wake_signal(c->wake_fd);
+		(void)eventfd_write(c->wake_fd, 1);
 	}
 	pthread_mutex_unlock(&c->lock);
 	joinable_end(&c->thread);

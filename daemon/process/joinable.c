@@ -6,8 +6,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "recorder/ground/wake.h"
-
 #define SECOND_MS 1000
 
 int
@@ -29,7 +27,7 @@ joinable_start(struct joinable *j, const char *name, void *(*body)(void *arg), v
 void
 joinable_end(struct joinable *j)
 {
-	wake_signal(j->end_fd);
+	(void)eventfd_write(j->end_fd, 1);
 }
 
 /*

@@ -6,11 +6,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "daemon/process/joinable.h"
 #include "daemon/process/watchdog.h"
 #include "recorder/ground/session_error.h"
-#include "recorder/ground/wake.h"
 
 #define SESSION_THREAD_MAGIC 0x73746872u
 
@@ -35,7 +35,7 @@ static void
 reach(struct session_thread *t, enum state state)
 {
 	atomic_store_explicit(&t->state, state, memory_order_release);
-	wake_signal(t->wake_fd);
+	(void)eventfd_write(t->wake_fd, 1);
 }
 
 static int

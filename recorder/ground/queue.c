@@ -11,8 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "recorder/ground/wake.h"
-
 #define QUEUE_PAD UINT32_MAX /* kind of what fills the end of the buffer */
 #define QUEUE_KEEP_LOW (1u << 20)
 #define QUEUE_KEEP (2 * QUEUE_KEEP_LOW) /* of the buffer, whatever happens */
@@ -200,7 +198,7 @@ queue_wake(struct queue *q)
 	/* Pairs with the fence in queue_wait(): either it sees the head or we see it asleep. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_exchange_explicit(&q->asleep, false, memory_order_relaxed))
-		wake_signal(q->wake_fd);
+		(void)eventfd_write(q->wake_fd, 1);
 }
 
 bool

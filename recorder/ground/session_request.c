@@ -9,7 +9,6 @@
 
 #include "format/bytes/io.h"
 #include "recorder/ground/session_error.h"
-#include "recorder/ground/wake.h"
 
 struct session_requests {
 	pthread_mutex_t lock; /* of all that follows, and of done in each request */
@@ -82,7 +81,7 @@ session_request_wait(struct session_requests *q, struct session_request *rq,
 		session_request_fail(rq);
 	} else {
 		STAILQ_INSERT_TAIL(&q->posted, rq, next);
-		wake_signal(q->fd);
+		(void)eventfd_write(q->fd, 1);
 	}
 	while (!rq->done)
 		pthread_cond_wait(&q->changed, &q->lock);

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 #include "recorder/event/event_open.h"
 #include "recorder/ground/message.h"
 #include "recorder/ground/session_error.h"
-#include "recorder/ground/wake.h"
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
@@ -25,7 +25,10 @@
 void
 session_stop(struct session *s)
 {
-	wake_signal(s->stop_fd);
+	int saved = errno;
+
+	(void)eventfd_write(s->stop_fd, 1);
+	errno = saved;
 }
 
 static void

@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "format/record/perf_record.h"
 #include "format/recording/recording_writer.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_request.h"
-#include "recorder/ground/wake.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
 #include "recorder/writer/writer_internal.h"
@@ -199,7 +199,7 @@ set_failed(struct writer *w, int error)
 		writer_publish(w);
 	/* Pairs with the acquire in writer_failed(). */
 	atomic_store_explicit(&w->failed, true, memory_order_release);
-	wake_signal(w->options.failure_fd);
+	(void)eventfd_write(w->options.failure_fd, 1);
 }
 
 /*
