@@ -24,6 +24,7 @@
 #include "format/block/loss.h"
 #include "format/record/record_build.h"
 #include "format/recording/recording_writer.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 
 #define NS UINT64_C(1000000000)
@@ -90,8 +91,8 @@ make_attrs(void)
 static void
 add_event(struct event_set *events, const struct event_attr *attr, const char *name, uint64_t id)
 {
-	uint8_t bytes[EVENT_ATTR_SIZE_KNOWN];
-	int n = event_attr_encode(attr, bytes, sizeof(bytes));
+	uint8_t bytes[ATTR_ENCODE_MAX];
+	int n = attr_encode(attr, bytes);
 	size_t index;
 
 	if (n < 0 || event_set_add(events, span_of(bytes, (size_t)n), name, &index) != 0)

@@ -23,6 +23,7 @@
 #include "format/block/rate.h"
 #include "format/record/record_build.h"
 #include "format/recording/recording_writer.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 
 #define LONG 65400 /* what a record has room for */
@@ -48,8 +49,8 @@ check(int error)
 static void
 add_event(const char *name, uint64_t first_id, uint64_t ids)
 {
-	uint8_t bytes[EVENT_ATTR_SIZE_KNOWN];
-	int n = event_attr_encode(&attr, bytes, sizeof(bytes));
+	uint8_t bytes[ATTR_ENCODE_MAX];
+	int n = attr_encode(&attr, bytes);
 	size_t index;
 
 	check(n < 0 ? n : 0);
@@ -713,7 +714,7 @@ make_meta(enum events events, uint64_t n)
 
 	attr = (struct event_attr){
 		.type = PERF_TYPE_SOFTWARE,
-		.size = EVENT_ATTR_SIZE_KNOWN,
+		.size = ATTR_ENCODE_MAX,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |

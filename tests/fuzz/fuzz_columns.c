@@ -10,6 +10,7 @@
 
 #include "format/columns/columns.h"
 #include "format/record/perf_record.h"
+#include "tests/lab/attr_encode.h"
 
 #define IDS 4
 #define LIMIT (1u << 20)
@@ -59,7 +60,7 @@ events_of(uint64_t sample_type, uint64_t read_format)
 {
 	struct event_attr attr = { .size = 136, .read_format = read_format };
 	struct event_set *events = event_set_new();
-	uint8_t bytes[EVENT_ATTR_SIZE_KNOWN];
+	uint8_t bytes[ATTR_ENCODE_MAX];
 
 	check(events != NULL);
 	for (size_t i = 0; i < 2; i++) {
@@ -68,7 +69,7 @@ events_of(uint64_t sample_type, uint64_t read_format)
 		attr.sample_type = i == 0 ? sample_type
 					  : (uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 				PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
-		n = event_attr_encode(&attr, bytes, sizeof(bytes));
+		n = attr_encode(&attr, bytes);
 		check(n > 0 && event_set_add(events, span_of(bytes, (size_t)n), "e", NULL) == 0);
 		for (uint64_t id = 1; id <= IDS; id++)
 			check(event_set_add_id(events, i, id + i * IDS) == 0);

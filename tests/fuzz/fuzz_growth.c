@@ -21,6 +21,7 @@
 #include "format/recording/recording_writer.h"
 #include "symbolizer/dump/summary.h"
 #include "symbolizer/profile/report.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/profile_add.h"
 #include "tests/lab/record_sample.h"
 
@@ -106,8 +107,8 @@ check(bool ok)
 static void
 add_event(struct maker *m, const char *name, uint64_t id)
 {
-	uint8_t bytes[EVENT_ATTR_SIZE_KNOWN];
-	int n = event_attr_encode(&m->attr, bytes, sizeof(bytes));
+	uint8_t bytes[ATTR_ENCODE_MAX];
+	int n = attr_encode(&m->attr, bytes);
 	size_t index;
 
 	check(n > 0 && !event_set_add(m->meta->events, span_of(bytes, (size_t)n), name, &index) &&
@@ -156,7 +157,7 @@ begin(struct maker *m, const uint8_t *data, size_t steps)
 {
 	m->attr = (struct event_attr){
 		.type = PERF_TYPE_SOFTWARE,
-		.size = EVENT_ATTR_SIZE_KNOWN,
+		.size = ATTR_ENCODE_MAX,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN |

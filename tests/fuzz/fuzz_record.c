@@ -15,6 +15,7 @@
 
 #include "format/record/event_set.h"
 #include "symbolizer/dump/record_text.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 
 #define SHAPE_BYTES 32
@@ -182,13 +183,13 @@ check_record(const struct perf_record *r)
 static void
 add_event(struct event_set *set, struct event_attr *attr, uint64_t sample_type, uint64_t id)
 {
-	uint8_t raw[EVENT_ATTR_SIZE_KNOWN];
+	uint8_t raw[ATTR_ENCODE_MAX];
 	size_t index;
 	int n;
 
 	attr->sample_type = sample_type;
-	n = event_attr_encode(attr, raw, sizeof(raw));
-	check(n == EVENT_ATTR_SIZE_KNOWN);
+	n = attr_encode(attr, raw);
+	check(n == ATTR_ENCODE_MAX);
 	if (event_set_add(set, span_of(raw, (size_t)n), "event", &index) == 0)
 		event_set_add_id(set, index, id);
 }
@@ -197,7 +198,7 @@ static struct event_set *
 make_set(struct span shape)
 {
 	struct event_set *set = event_set_new();
-	struct event_attr attr = { .size = EVENT_ATTR_SIZE_KNOWN };
+	struct event_attr attr = { .size = ATTR_ENCODE_MAX };
 
 	if (!set)
 		return NULL;

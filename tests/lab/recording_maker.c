@@ -13,6 +13,7 @@
 #include "format/block/ksyms.h"
 #include "format/block/rate.h"
 #include "format/record/record_build.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 
 #include <setjmp.h>
@@ -121,8 +122,8 @@ static const struct event_attr sideband_attr = {
 static void
 add_event(struct event_set *events, const struct event_attr *attr, const char *name, uint64_t id)
 {
-	uint8_t bytes[EVENT_ATTR_SIZE_KNOWN];
-	int n = event_attr_encode(attr, bytes, sizeof(bytes));
+	uint8_t bytes[ATTR_ENCODE_MAX];
+	int n = attr_encode(attr, bytes);
 	size_t index;
 
 	assert_int_equal(n, attr->size);

@@ -14,6 +14,7 @@
 #include "format/block/ksyms.h"
 #include "format/record/perf_record.h"
 #include "format/record/record_build.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 
 #define DRAIN_BYTES (256u << 10)
@@ -59,9 +60,9 @@ ok(int err, const struct fmt_where *where)
 static void
 add_event(struct synthetic *s, unsigned i, const char *name)
 {
-	uint8_t raw[EVENT_ATTR_SIZE_KNOWN];
+	uint8_t raw[ATTR_ENCODE_MAX];
 	size_t index;
-	int n = event_attr_encode(&s->attr[i], raw, sizeof(raw));
+	int n = attr_encode(&s->attr[i], raw);
 
 	assert_true(n > 0);
 	ok(event_set_add(s->meta->events, span_of(raw, (size_t)n), name, &index), NULL);

@@ -9,6 +9,7 @@
 
 #include "format/block/block.h"
 #include "format/columns/columns.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/numbered.h"
 #include "tests/lab/recording_maker.h"
 #include "tests/lab/wire.h"
@@ -71,12 +72,12 @@ static struct event_set *
 events_of(const struct event_attr *attrs, size_t n)
 {
 	struct event_set *set = event_set_new();
-	uint8_t bytes[EVENT_ATTR_SIZE_KNOWN];
+	uint8_t bytes[ATTR_ENCODE_MAX];
 	size_t index;
 
 	assert_non_null(set);
 	for (size_t i = 0; i < n; i++) {
-		int size = event_attr_encode(&attrs[i], bytes, sizeof(bytes));
+		int size = attr_encode(&attrs[i], bytes);
 
 		assert_true(size > 0);
 		assert_int_equal(event_set_add(set, span_of(bytes, (size_t)size), "e", &index), 0);

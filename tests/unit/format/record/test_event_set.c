@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "format/bytes/fmt_error.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/wire.h"
 
 #define ALL (UINT64_C(1) << EVENT_ATTR_sample_id_all)
@@ -22,7 +23,7 @@ add(struct event_set *set, uint64_t sample_type, uint64_t flags, const char *nam
 	struct event_attr a = { .size = 112, .sample_type = sample_type, .flags = flags };
 	uint8_t raw[EVENT_ATTR_SIZE_MAX];
 	size_t index = SIZE_MAX;
-	int n = event_attr_encode(&a, raw, sizeof(raw));
+	int n = attr_encode(&a, raw);
 
 	assert_int_equal(n, 112);
 	assert_int_equal(event_set_add(set, span_of(raw, 112), name, &index), 0);

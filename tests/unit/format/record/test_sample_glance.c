@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/numbered.h"
 #include "tests/lab/wire.h"
 
@@ -53,7 +54,7 @@ add_event(struct tried *t, bool plain)
 		a.sample_type |= PERF_SAMPLE_IDENTIFIER;
 	if (!plain && any() % 4)
 		a.sample_type &= PLAIN | PERF_SAMPLE_IDENTIFIER;
-	n = event_attr_encode(&a, raw, sizeof(raw));
+	n = attr_encode(&a, raw);
 	assert_int_equal(event_set_add(t->set, span_of(raw, (size_t)n), "", &index), 0);
 	for (uint64_t id = 1; id <= IDS; id++)
 		assert_int_equal(event_set_add_id(t->set, index, index * IDS + id), 0);

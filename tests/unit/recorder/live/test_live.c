@@ -23,6 +23,7 @@
 #include "format/recording/recording_reader.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/child_lab.h"
 #include "tests/lab/inode_lab.h"
 #include "tests/lab/record_sample.h"
@@ -39,7 +40,7 @@ struct fixture {
 static void
 setup_with(struct fixture *f, struct live_options o)
 {
-	uint8_t raw[128];
+	uint8_t raw[ATTR_ENCODE_MAX];
 	int len;
 
 	f->meta = recording_meta_new();
@@ -49,7 +50,7 @@ setup_with(struct fixture *f, struct live_options o)
 			1 << 16, /* IP TID TIME CALLCHAIN CPU IDENTIFIER */
 		.flags = UINT64_C(1) << EVENT_ATTR_sample_id_all,
 	};
-	len = event_attr_encode(&f->attr, raw, sizeof(raw));
+	len = attr_encode(&f->attr, raw);
 	assert_int_equal(event_set_add(f->meta->events, span_of(raw, (size_t)len), "side", NULL),
 			 0);
 	assert_int_equal(event_set_add_id(f->meta->events, 0, ID), 0);

@@ -30,6 +30,7 @@
 #include "recorder/live/live.h"
 #include "recorder/ring/ring.h"
 #include "recorder/writer/writer.h"
+#include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 #include "tests/lab/session_rig.h"
 
@@ -227,8 +228,8 @@ struct session_lab {
 static void
 add_event(struct event_set *events, const struct event_attr *attr, const char *name, uint64_t id)
 {
-	uint8_t raw[EVENT_ATTR_SIZE_KNOWN];
-	int n = event_attr_encode(attr, raw, sizeof(raw));
+	uint8_t raw[ATTR_ENCODE_MAX];
+	int n = attr_encode(attr, raw);
 	size_t index;
 
 	assert_true(n > 0);
