@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/process/log.h"
+#include "recorder/ground/small_file.h"
 
 #define LOCK_FILE ".lock"
 #define FILE_MODE 0600 /* who may open it may lock it */
@@ -48,16 +49,9 @@ static void
 read_text(int task_fd, const char *tid, const char *name, char *out, size_t size)
 {
 	char path[64];
-	ssize_t n = -1;
-	int fd;
 
 	snprintf(path, sizeof(path), "%.20s/%s", tid, name);
-	fd = openat(task_fd, path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, out, size - 1);
-		close(fd);
-	}
-	out[n > 0 ? n : 0] = '\0';
+	(void)small_file_read(task_fd, path, out, size);
 }
 
 /* Has a process no thread that will execute anything any more? */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/bytes/time_text.h"
+#include "recorder/ground/small_file.h"
 #include "recorder/helper/helper.h"
 
 static uint64_t
@@ -29,16 +30,8 @@ rss_bytes(void)
 {
 	char text[128], *rest = text, *word;
 	const char *complaint;
-	ssize_t n;
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	(void)close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
+	(void)small_file_read(AT_FDCWD, "/proc/self/statm", text, sizeof(text));
 	(void)strsep(&rest, " ");
 	word = strsep(&rest, " ");
 	if (!word)

@@ -16,6 +16,7 @@
 
 #include "recorder/event/event_name.h"
 #include "recorder/event/pmu.h"
+#include "recorder/ground/small_file.h"
 
 #define ALIAS_DEPTH 4 /* an alias of an alias of... */
 
@@ -231,19 +232,13 @@ tracepoint_id(const struct spec_parser *p, const char *subsystem, const char *na
 {
 	char path[512], text[32];
 	ssize_t n;
-	int fd;
 
 	if (strchr(subsystem, '/') || strchr(name, '/') || *subsystem == '.' || *name == '.')
 		return -ENOENT;
 	snprintf(path, sizeof(path), "%s/events/%s/%s/id", p->roots.tracefs, subsystem, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return -EIO;
-	text[n] = '\0';
+	n = small_file_read(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
 	text[strcspn(text, "\n")] = '\0';
 	return event_spec_number(text, 10, ret) ? 0 : -EIO;
 }

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <bsd/string.h>
+
+#include "recorder/ground/small_file.h"
 
 #define DEVICES "bus/event_source/devices"
 
@@ -21,23 +22,15 @@ read_line(const char *sysfs, const char *pmu, const char *dir, const char *file,
 {
 	char path[512];
 	ssize_t n;
-	int fd;
 
 	if (strchr(pmu, '/') || strchr(file, '/') || *pmu == '.' || *file == '.' || !*file)
 		return -ENOENT;
 	if ((size_t)snprintf(path, sizeof(path), "%s/" DEVICES "/%s/%s%s", sysfs, pmu, dir, file) >=
 	    sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, ret, ret_bytes - 1);
-	if (n < 0)
-		n = -errno;
-	close(fd);
+	n = small_file_read(AT_FDCWD, path, ret, ret_bytes);
 	if (n < 0)
 		return (int)n;
-	ret[n] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
 	return 0;
 }

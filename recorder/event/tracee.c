@@ -15,6 +15,7 @@
 
 #include "recorder/event/event_open.h"
 #include "recorder/ground/session_error.h"
+#include "recorder/ground/small_file.h"
 
 #define STATUS_BYTES 8192
 
@@ -99,16 +100,10 @@ tracee_look(const struct tracee *t, uid_t uid, gid_t gid, struct session_error *
 {
 	char status[STATUS_BYTES];
 	const char *why;
-	ssize_t n;
-	int fd = openat(t->dir_fd, "status", O_RDONLY | O_CLOEXEC);
+	ssize_t n = small_file_read(t->dir_fd, "status", status, sizeof(status));
 
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	n = read(fd, status, sizeof(status) - 1);
-	(void)close(fd);
 	if (n < 0)
-		return -errno;
-	status[n] = '\0';
+		return n == -ENOENT ? -ESRCH : (int)n;
 	why = obstacle(t->dir_fd, status, uid, gid);
 	if (!why)
 		return 0;

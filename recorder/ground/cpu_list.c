@@ -6,7 +6,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "recorder/ground/small_file.h"
 
 #define CPU_SYSFS "/sys/devices/system/cpu"
 #define CPU_SET_BYTES (CPU_LIST_MAX / 8)
@@ -108,21 +109,10 @@ cpu_list_read(const char *name, struct cpu_list *ret)
 {
 	char path[128], text[4096];
 	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), CPU_SYSFS "/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n < 0) {
-		n = -errno;
-		close(fd);
-		return (int)n;
-	}
-	close(fd);
-	text[n] = '\0';
-	return cpu_list_parse(text, ret);
+	n = small_file_read(AT_FDCWD, path, text, sizeof(text));
+	return n < 0 ? (int)n : cpu_list_parse(text, ret);
 }
 
 bool

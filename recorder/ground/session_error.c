@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/bytes/buf.h"
+#include "recorder/ground/small_file.h"
 
 static void __attribute__((format(printf, 4, 0)))
 session_error_fill(struct session_error *error, int err, int exit_status, const char *format,
@@ -63,16 +63,10 @@ session_sysctl(const char *path, long long *ret)
 {
 	char text[64], *end;
 	long long value;
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = small_file_read(AT_FDCWD, path, text, sizeof(text));
 
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return -EIO;
-	text[n] = '\0';
+	if (n < 0)
+		return (int)n;
 	value = strtoll(text, &end, 10);
 	if (end == text)
 		return -EINVAL;

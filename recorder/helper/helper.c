@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "format/bytes/time_text.h"
+#include "recorder/ground/small_file.h"
 
 #ifndef CAP_CHECKPOINT_RESTORE /* 5.9 */
 #define CAP_CHECKPOINT_RESTORE 40
@@ -360,18 +361,11 @@ helper_sleeps(const struct helper *h)
 {
 	char path[64], text[128], state = 'R';
 	const char *at;
-	ssize_t n;
-	int fd;
 
 	if (!is_there(h))
 		return false;
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)h->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	(void)close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	(void)small_file_read(AT_FDCWD, path, text, sizeof(text));
 	at = strrchr(text, ')'); /* "1234 (name) D ..." */
 	if (at && at[1])
 		state = at[2];

@@ -14,6 +14,7 @@
 
 #include <bsd/string.h>
 
+#include "recorder/ground/small_file.h"
 #include "recorder/host/subuid.h"
 #include "recorder/host/task_users.h"
 
@@ -21,32 +22,14 @@
 
 /* --- small files ----------------------------------------------------------------------------- */
 
-/* Reads a small file whole, as a string. Bytes, or -errno. */
-static ssize_t
-text_read(int dirfd, const char *path, char *to, size_t cap)
-{
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, to, cap - 1);
-	if (n < 0)
-		n = -errno;
-	(void)close(fd);
-	if (n >= 0)
-		to[n] = '\0';
-	return n;
-}
-
-/* Reads /proc/TID/name likewise. */
+/* Reads /proc/TID/name. */
 static ssize_t
 task_read(pid_t tid, const char *name, char *to, size_t cap)
 {
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
-	return text_read(AT_FDCWD, path, to, cap);
+	return small_file_read(AT_FDCWD, path, to, cap);
 }
 
 /* The number after "\nKey:" in the text of a status file; -1. */
@@ -162,7 +145,7 @@ int
 proc_look_comm(int task_dirfd, char ret[PROC_LOOK_COMM_BYTES])
 {
 	char comm[128];
-	ssize_t n = text_read(task_dirfd, "comm", comm, sizeof(comm));
+	ssize_t n = small_file_read(task_dirfd, "comm", comm, sizeof(comm));
 
 	if (n < 0)
 		return (int)n;
