@@ -141,6 +141,14 @@ event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr
 	return !def->only_kinds;
 }
 
+bool
+event_attr_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+		(attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		 attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 uint64_t
 event_attr_bits(const struct perf_event_attr *attr)
 {

@@ -57,6 +57,9 @@ bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event
 /* Puts what a kind has into an attr. */
 void event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr);
 
+/* Does it count time? */
+bool event_attr_is_clock(const struct perf_event_attr *attr);
+
 /* The attr's bits that the uapi header names one by one, EVENT_ATTR_* of format/. */
 uint64_t event_attr_bits(const struct perf_event_attr *attr);
 void event_attr_set_bits(struct perf_event_attr *attr, uint64_t bits);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/event/sample_bound.h"
 
+#include "format/bytes/time_text.h"
 #include "recorder/ground/session_error.h"
-
-#define SECOND_NS UINT64_C(1000000000)
 
 /* What may be saved up, and so be taken at once; off and on again are no more frequent than this. */
 #define SAVED_NS UINT64_C(500000000)
@@ -15,19 +14,11 @@
 
 /* --- prices ------------------------------------------------------------------------------ */
 
-static bool
-is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE &&
-		(attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		 attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 /* Where the kernel comes by anyway. */
 static bool
 is_trace(const struct perf_event_attr *attr)
 {
-	return (attr->type == PERF_TYPE_SOFTWARE && !is_clock(attr)) ||
+	return (attr->type == PERF_TYPE_SOFTWARE && !event_attr_is_clock(attr)) ||
 		attr->type == PERF_TYPE_TRACEPOINT;
 }
 
@@ -64,7 +55,7 @@ sample_bound_hit_ns(const struct event_def *def)
 static uint64_t
 counts_a_second(const struct perf_event_attr *attr)
 {
-	if (is_clock(attr))
+	if (event_attr_is_clock(attr))
 		return SECOND_NS;
 	if (attr->type != PERF_TYPE_HARDWARE)
 		return 0;
@@ -86,7 +77,7 @@ samples_a_second(const struct perf_event_attr *attr)
 {
 	uint64_t period = attr->sample_period;
 
-	if (is_clock(attr) && period < CLOCK_PERIOD_NS)
+	if (event_attr_is_clock(attr) && period < CLOCK_PERIOD_NS)
 		period = CLOCK_PERIOD_NS;
 	return counts_a_second(attr) / (period ? period : 1);
 }

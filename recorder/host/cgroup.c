@@ -125,8 +125,12 @@ int
 cgroup_walk(const char *root, int (*fn)(void *arg, uint64_t id, const char *path), void *arg)
 {
 	struct walk w = { .fn = fn, .arg = arg };
-	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char mounted[4096];
+	int fd, rc = root ? 0 : cgroup_root(NULL, mounted, sizeof(mounted));
 
+	if (rc < 0)
+		return rc;
+	fd = open(root ? root : mounted, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : walk_group(&w, fd, 0);
 }
 

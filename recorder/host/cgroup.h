@@ -16,9 +16,9 @@
 int cgroup_root(const char *mounts, char *ret_path, size_t cap);
 
 /*
- * Calls fn for every group, parents first, with its path below the root ("/" for the root
- * itself), as the kernel's CGROUP records have it. Groups that vanish are left out.
- * Stops at fn's first nonzero result and returns it. -errno.
+ * Calls fn for every group below root (NULL: as of cgroup_root()), parents first, with its path
+ * below the root ("/" for the root itself), as the kernel's CGROUP records have it. Groups that
+ * vanish are left out. Stops at fn's first nonzero result and returns it. -errno.
  */
 int cgroup_walk(const char *root, int (*fn)(void *arg, uint64_t id, const char *path), void *arg);
 

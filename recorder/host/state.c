@@ -91,16 +91,12 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	return s->out->len > PROC_PART_BYTES ? proc_hand_over(s->o, &part, s->out) : 0;
 }
 
+/* No control groups, or none that can be read, is no reason not to record. */
 static int
 cgroups_scan(struct state *s)
 {
-	char root[4096];
-	int rc;
+	int rc = cgroup_walk(NULL, cgroup_record, s);
 
-	/* No control groups, or none that can be read, is no reason not to record. */
-	if (cgroup_root(NULL, root, sizeof(root)))
-		return 0;
-	rc = cgroup_walk(root, cgroup_record, s);
 	return rc == -ENOMEM || rc == -EPIPE ? rc : 0;
 }
 

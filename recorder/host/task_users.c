@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "format/bytes/time_text.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc_look.h"
 
 #define USERS 4096 /* processes that are remembered; a power of two */
 #define BELIEVED_NS UINT64_C(5000000000)
 #define ANCESTORS_MAX 16
-#define SECOND_NS UINT64_C(1000000000)
 #define SPEND_NS UINT64_C(20000000) /* a second: before Linux 6.13 one answer may take as long */
 
 struct known {

@@ -269,21 +269,6 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
 }
 
-/*
- * Groups have no record of their end: those that are gone would pile up in the model. So it has none
- * but for a snapshot, of those that are there.
- */
-static int
-cgroups_scan(struct live *l)
-{
-	char root[4096];
-
-	/* No control groups, or none that can be read, is no reason not to record. */
-	if (cgroup_root(NULL, root, sizeof(root)))
-		return 0;
-	return cgroup_walk(root, cgroup_record, l) == -ENOMEM ? -ENOMEM : 0;
-}
-
 /* Other modules than the table of symbols knows? Asked now and then, if there is a reason to. */
 static bool
 modules_changed(struct live *l)
@@ -546,7 +531,12 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 		if (o && o->build_id.kind == BUILDID_SURROGATE)
 			live_ids_give_object(l->ids, o);
 	}
-	rc = cgroups_scan(l) ? -FMT_E_NOMEM : 0;
+	/*
+	 * Groups have no record of their end: those that are gone would pile up in the model. So it has
+	 * none but for a snapshot, of those that are there. That there are none, or none that can be
+	 * read, is no reason not to record.
+	 */
+	rc = cgroup_walk(NULL, cgroup_record, l) == -ENOMEM ? -FMT_E_NOMEM : 0;
 	if (!rc)
 		rc = task_model_snapshot(l->model, &l->attr, &sid, &l->bound, emit, arg);
 	task_model_forget_cgroups(l->model);

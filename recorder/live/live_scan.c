@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/time_text.h"
 #include "recorder/helper/helper_pool.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
 #include "recorder/host/task_users.h"
 
-#define AGAIN_NS UINT64_C(1000000000) /* before another helper is asked for, where there was none */
-#define TAKEN_BYTES (1u << 20)	      /* at once */
+#define AGAIN_NS SECOND_NS     /* before another helper is asked for, where there was none */
+#define TAKEN_BYTES (1u << 20) /* at once */
 #define ITS_MAPS "its maps"
 
 struct live_scan {

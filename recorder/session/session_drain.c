@@ -45,19 +45,6 @@ has_frequency(const struct event_def *def)
 	return !def->sideband && def->attr.freq;
 }
 
-/*
- * The clocks are timers: when one is opened the kernel makes a period of its frequency
- * (perf_swevent_init_hrtimer()), takes the number of the ioctl for another period, 50 for
- * 50 ns, and goes on telling the first one with each sample. They are opened anew instead.
- */
-static bool
-is_clock(const struct event_def *def)
-{
-	return def->attr.type == PERF_TYPE_SOFTWARE &&
-		(def->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		 def->attr.config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static int
 set_period(const struct session *s, uint32_t index, uint64_t hz)
 {
@@ -74,7 +61,12 @@ set_period(const struct session *s, uint32_t index, uint64_t hz)
 	return r;
 }
 
-/* On the events that there are, and in the plan for those to come. */
+/*
+ * On the events that there are, and in the plan for those to come. The clocks are timers: when one
+ * is opened the kernel makes a period of its frequency (perf_swevent_init_hrtimer()), takes the
+ * number of the ioctl for another period, 50 for 50 ns, and goes on telling the first one with each
+ * sample. They are opened anew instead.
+ */
 static int
 apply_frequency(struct session *s, uint64_t hz)
 {
@@ -86,9 +78,11 @@ apply_frequency(struct session *s, uint64_t hz)
 		if (!has_frequency(def))
 			continue;
 		def->attr.sample_freq = hz;
-		r = is_clock(def) ? ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
-						   host_now_ns())
-				  : set_period(s, i, hz);
+		if (event_attr_is_clock(&def->attr))
+			r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
+					   host_now_ns());
+		else
+			r = set_period(s, i, hz);
 	}
 	for (size_t i = 0; i < s->rings.nr; i++)
 		session_watch_cpu(s, &s->rings.cpus[i]);
