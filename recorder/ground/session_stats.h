@@ -35,6 +35,9 @@ struct session_stats {
 	size_t nr_over;
 };
 
+/* Counts records of a user. His place in over; SESSION_OVER_MAX: there is no more room. */
+size_t session_stats_over(struct session_stats *s, uint32_t uid, uint64_t records);
+
 /* The totals of a session that is over, to those of the next one: not what is so now. */
 void session_stats_add(struct session_stats *to, const struct session_stats *more);
 

@@ -31,12 +31,10 @@ share_cpu(struct writer *w, uint64_t now_ns)
 		return;
 	ns = host_thread_cpu_ns();
 	used = ns - w->cpu_ns;
-	atomic_fetch_add_explicit(&w->used_ns, used, memory_order_relaxed);
+	w->stats.cpu_ns += used;
 	if (w->taken)
-		atomic_fetch_add_explicit(
-			&w->sideband_ns,
-			(uint64_t)((double)used * (double)w->taken_sideband / (double)w->taken),
-			memory_order_relaxed);
+		w->stats.sideband_ns +=
+			(uint64_t)((double)used * (double)w->taken_sideband / (double)w->taken);
 	w->shared_ns = now_ns;
 	w->cpu_ns = ns;
 	w->taken = w->taken_sideband = 0;
@@ -293,6 +291,7 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 	buf_init(&w->scratch);
 	buf_init(&w->state);
 	news_init(&w->news);
+	(void)pthread_mutex_init(&w->published_lock, NULL);
 	r = open_parts(w, o, error);
 	if (r < 0)
 		writer_free(w);

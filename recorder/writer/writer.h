@@ -61,7 +61,7 @@ void writer_set_sideband(struct writer *w, uint64_t bytes_per_s);
  * Safe from any thread: what the writer knows of session_stats (the rest is 0), as of the last pass,
  * or exact after writer_finish().
  */
-void writer_stats(const struct writer *w, struct session_stats *ret);
+void writer_stats(struct writer *w, struct session_stats *ret);
 
 /* Safe from any thread: moves whenever the thread comes round. */
 uint64_t writer_progress(const struct writer *w);

@@ -38,12 +38,10 @@ struct outage {
 	int error;		/* FMT_E_* */
 };
 
-/* A user over the budget of side-band. */
+/* A user over the budget of side-band, as in session_stats. */
 struct writer_over {
-	uint32_t uid;		  /* of those below nr_over, for good */
-	_Atomic uint64_t records; /* relaxed */
-	bool here, noted;	  /* in the current file; its notes say so */
-	bool told;		  /* the news, too */
+	bool here, noted; /* in the current file; its notes say so */
+	bool told;	  /* the news, too */
 };
 
 struct writer {
@@ -74,14 +72,12 @@ struct writer {
 	struct fmt_where where; /* of the failure; the thread's until it is joined */
 	int error;		/* FMT_E_*, likewise */
 	struct news news;
-	atomic_bool failed; /* set: release; pairs in writer_failed() */
-	/* Statistics: relaxed, each a fact of its own. */
-	_Atomic uint64_t samples, records, file_bytes, lost, throttled, progress;
-	_Atomic uint64_t losses[LOSS_CAUSES];
-	_Atomic bool suspended, refused;
-	_Atomic uint64_t sideband_bytes, used_ns, sideband_ns, sideband_rate;
+	atomic_bool failed;			  /* set: release; pairs in writer_failed() */
+	_Atomic uint64_t progress, sideband_rate; /* relaxed, each a fact of its own */
+	struct session_stats stats; /* as of the last pass, but for users and CPU time: of now */
 	struct writer_over over[SESSION_OVER_MAX];
-	_Atomic size_t nr_over; /* set: release; pairs in writer_stats() */
+	pthread_mutex_t published_lock;
+	struct session_stats published; /* stats, for other threads */
 };
 
 /* --- writer_ledger.c: no file --- */

@@ -84,18 +84,10 @@ user_of(struct writer *w, const struct perf_record *r)
 static void
 note_over(struct writer *w, uint32_t uid)
 {
-	size_t nr = atomic_load_explicit(&w->nr_over, memory_order_relaxed), i = 0;
+	size_t i = session_stats_over(&w->stats, uid, 1);
 
-	while (i < nr && w->over[i].uid != uid)
-		i++;
-	if (i == SESSION_OVER_MAX)
-		return;
-	w->over[i].uid = uid;
-	w->over[i].here = true;
-	atomic_fetch_add_explicit(&w->over[i].records, 1, memory_order_relaxed);
-	if (i == nr)
-		/* Pairs with the acquire in writer_stats(). */
-		atomic_store_explicit(&w->nr_over, nr + 1, memory_order_release);
+	if (i < SESSION_OVER_MAX)
+		w->over[i].here = true;
 }
 
 void
@@ -208,8 +200,8 @@ writer_refused(const struct writer *w)
 void
 writer_publish(struct writer *w)
 {
+	struct session_stats *to = &w->stats;
 	struct recording_writer_stats s;
-	uint64_t losses[LOSS_CAUSES];
 
 	recording_writer_stats(w->file.writer, &s);
 	recording_writer_lost(w->file.writer, loss_samples(w->file.loss));
@@ -218,43 +210,25 @@ writer_publish(struct writer *w)
 		s.records -= s.open_records;
 		s.samples -= s.open_samples;
 	}
-	for (int i = 0; i < LOSS_CAUSES; i++) {
-		losses[i] = loss_total(w->loss, (enum loss_cause)i);
-		atomic_store_explicit(&w->losses[i], losses[i], memory_order_relaxed);
-	}
-	atomic_store_explicit(&w->samples, w->ended_samples + s.samples, memory_order_relaxed);
-	atomic_store_explicit(&w->records, w->ended_records + s.records, memory_order_relaxed);
-	atomic_store_explicit(&w->file_bytes, s.file_bytes, memory_order_relaxed);
-	atomic_store_explicit(&w->sideband_bytes, w->ended_sideband + s.sideband_bytes,
-			      memory_order_relaxed);
-	atomic_store_explicit(&w->lost, loss_samples(w->loss), memory_order_relaxed);
-	atomic_store_explicit(&w->throttled, losses[LOSS_THROTTLED], memory_order_relaxed);
-	atomic_store_explicit(&w->suspended, w->outage.on, memory_order_relaxed);
-	atomic_store_explicit(&w->refused, writer_refused(w), memory_order_relaxed);
+	for (int i = 0; i < LOSS_CAUSES; i++)
+		to->loss[i] = loss_total(w->loss, (enum loss_cause)i);
+	to->samples = w->ended_samples + s.samples;
+	to->records = w->ended_records + s.records;
+	to->file_bytes = s.file_bytes;
+	to->sideband_bytes = w->ended_sideband + s.sideband_bytes;
+	to->lost = loss_samples(w->loss);
+	to->throttled = to->loss[LOSS_THROTTLED];
+	to->suspended = w->outage.on;
+	to->refused = writer_refused(w);
+	pthread_mutex_lock(&w->published_lock);
+	w->published = *to;
+	pthread_mutex_unlock(&w->published_lock);
 }
 
 void
-writer_stats(const struct writer *w, struct session_stats *ret)
+writer_stats(struct writer *w, struct session_stats *ret)
 {
-	*ret = (struct session_stats){
-		.samples = atomic_load_explicit(&w->samples, memory_order_relaxed),
-		.records = atomic_load_explicit(&w->records, memory_order_relaxed),
-		.file_bytes = atomic_load_explicit(&w->file_bytes, memory_order_relaxed),
-		.lost = atomic_load_explicit(&w->lost, memory_order_relaxed),
-		.throttled = atomic_load_explicit(&w->throttled, memory_order_relaxed),
-		.suspended = atomic_load_explicit(&w->suspended, memory_order_relaxed),
-		.refused = atomic_load_explicit(&w->refused, memory_order_relaxed),
-		.sideband_bytes = atomic_load_explicit(&w->sideband_bytes, memory_order_relaxed),
-		.cpu_ns = atomic_load_explicit(&w->used_ns, memory_order_relaxed),
-		.sideband_ns = atomic_load_explicit(&w->sideband_ns, memory_order_relaxed),
-	};
-	for (int i = 0; i < LOSS_CAUSES; i++)
-		ret->loss[i] = atomic_load_explicit(&w->losses[i], memory_order_relaxed);
-	/* Pairs with the release in note_over(). */
-	ret->nr_over = atomic_load_explicit(&w->nr_over, memory_order_acquire);
-	for (size_t i = 0; i < ret->nr_over; i++)
-		ret->over[i] = (struct session_over){
-			.uid = w->over[i].uid,
-			.records = atomic_load_explicit(&w->over[i].records, memory_order_relaxed),
-		};
+	pthread_mutex_lock(&w->published_lock);
+	*ret = w->published;
+	pthread_mutex_unlock(&w->published_lock);
 }

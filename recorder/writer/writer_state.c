@@ -22,12 +22,12 @@
 
 /* Of a user who is over the budget: once in each file, once to people. */
 static int
-tell_over(struct writer *w, struct writer_over *over)
+tell_over(struct writer *w, uint32_t uid, struct writer_over *over)
 {
 	char who[64] = "processes whose user is not known", line[NEWS_BYTES];
 
-	if (over->uid != TASK_USER_UNKNOWN)
-		(void)snprintf(who, sizeof(who), "user %" PRIu32, over->uid);
+	if (uid != TASK_USER_UNKNOWN)
+		(void)snprintf(who, sizeof(who), "user %" PRIu32, uid);
 	(void)snprintf(line, sizeof(line),
 		       "side-band of %s is over its budget: maps, names and tasks are left out",
 		       who);
@@ -40,7 +40,6 @@ tell_over(struct writer *w, struct writer_over *over)
 static int
 take_news(struct writer *w)
 {
-	size_t nr_over = atomic_load_explicit(&w->nr_over, memory_order_relaxed);
 	uint64_t unanswered = live_unanswered(w->options.live);
 	char line[NEWS_BYTES];
 	int r = 0;
@@ -51,9 +50,9 @@ take_news(struct writer *w)
 		news_put(&w->news, line);
 		r = r < 0 ? r : writer_note(w, line);
 	}
-	for (size_t i = 0; i < nr_over && r == 0; i++)
+	for (size_t i = 0; i < w->stats.nr_over && r == 0; i++)
 		if (w->over[i].here && !w->over[i].noted)
-			r = tell_over(w, &w->over[i]);
+			r = tell_over(w, w->stats.over[i].uid, &w->over[i]);
 	return r;
 }
 
