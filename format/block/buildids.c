@@ -31,12 +31,6 @@ buildids_add(struct buf *out, const struct buildid_entry *e)
 		le32enc(out->p, le32dec(out->p) + 1);
 }
 
-uint32_t
-buildids_end(struct buf *out)
-{
-	return buf_failed(out) ? 0 : le32dec(out->p);
-}
-
 int
 buildids_next(struct span payload, size_t *cursor, struct buildid_entry *ret)
 {

@@ -26,7 +26,6 @@ struct buildid_entry {
 
 void buildids_begin(struct buf *out);
 void buildids_add(struct buf *out, const struct buildid_entry *e);
-uint32_t buildids_end(struct buf *out);
 /* Iterates: *cursor is 0 at first. 1 an entry, 0 the end, -FMT_E_CORRUPT. */
 int buildids_next(struct span payload, size_t *cursor, struct buildid_entry *ret);
 

@@ -17,7 +17,6 @@
 #include "format/bytes/buf.h"
 #include "format/bytes/span.h"
 
-#define GAP_HEADER_BYTES 8
 #define GAP_ENTRY_BYTES 40
 #define GAP_CPU_ALL UINT32_MAX
 

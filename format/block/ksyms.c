@@ -25,12 +25,6 @@ ksyms_add(struct buf *out, uint64_t start, uint64_t end, const char *module, con
 		le32enc(out->p, le32dec(out->p) + 1);
 }
 
-uint32_t
-ksyms_end(struct buf *out)
-{
-	return buf_failed(out) ? 0 : le32dec(out->p);
-}
-
 static bool
 take_string(struct span *s, const char **ret, size_t *ret_len)
 {

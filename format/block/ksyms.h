@@ -25,8 +25,6 @@ struct ksym {
 
 void ksyms_begin(struct buf *out);
 void ksyms_add(struct buf *out, uint64_t start, uint64_t end, const char *module, const char *name);
-/* Fills in the count; returns it. */
-uint32_t ksyms_end(struct buf *out);
 
 /* Iterates: *cursor is 0 at first. 1 an entry, 0 the end, -FMT_E_CORRUPT. */
 int ksyms_next(struct span payload, size_t *cursor, struct ksym *ret);

@@ -15,7 +15,6 @@
 #include "format/bytes/buf.h"
 #include "format/bytes/span.h"
 
-#define RATE_HEADER_BYTES 8
 #define RATE_ENTRY_BYTES 32
 
 /* number on disk, name in code, key in JSON, text. Never reuse a number. */

@@ -8,6 +8,7 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/io.h"
 #include "format/bytes/slots.h"
 
 #define KALLSYMS_MAX (1u << 22) /* a kernel has 1e5 to 3e5 */
@@ -311,7 +312,7 @@ table_make(struct kallsyms *k, struct io_source *file, char *buffer)
 	return tops_make(k);
 }
 
-int
+static int
 kallsyms_read(struct io_source *file, struct kallsyms **ret)
 {
 	struct kallsyms *k = calloc(1, sizeof(*k));

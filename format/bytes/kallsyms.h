@@ -14,17 +14,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "format/bytes/io.h"
-
 struct kallsyms;
 
 /*
  * Reads a file. -FMT_E_HIDDEN: every address is zero, since kernel.kptr_restrict or a missing
- * CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_TOO_BIG: more than
- * any kernel has; -FMT_E_IO, -FMT_E_NOMEM.
+ * CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_TOO_BIG: more than any kernel has;
+ * -FMT_E_IO with errno: it cannot be opened, or (EIO) not be read; -FMT_E_NOMEM.
  */
-int kallsyms_read(struct io_source *file, struct kallsyms **ret);
-/* Likewise of a path. -FMT_E_IO with errno: it cannot be opened, or (EIO) not be read. */
 int kallsyms_open(const char *path, struct kallsyms **ret);
 void kallsyms_free(struct kallsyms *k);
 

@@ -27,7 +27,8 @@ perf_record_type_name(uint32_t type)
 
 /* ---- the sample_id trailer ---- */
 
-size_t
+/* Bytes of it that events of this attr append to records other than samples. */
+static size_t
 perf_sample_id_bytes(const struct event_attr *attr)
 {
 	if (!event_attr_has(attr, EVENT_ATTR_sample_id_all))

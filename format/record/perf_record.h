@@ -209,9 +209,6 @@ perf_record_next(struct span *s, struct span *ret_record)
  */
 int perf_record_parse(struct span record, const struct event_attr *attr, struct perf_record *ret);
 
-/* Bytes of the sample_id trailer that events of this attr append to non-sample records. */
-size_t perf_sample_id_bytes(const struct event_attr *attr);
-
 /* Entry i < read->nr of a parsed perf_read. */
 struct perf_read_value perf_read_at(const struct perf_read *read, uint64_t i);
 
@@ -229,13 +226,6 @@ static inline bool
 perf_context_marker(uint64_t word)
 {
 	return word >= (uint64_t)-4095;
-}
-
-/* PERF_RECORD_MISC_CPUMODE_MASK of a record: 1 kernel, 2 user, 3 hypervisor, 4/5 guest. */
-static inline unsigned
-perf_record_cpumode(const struct perf_record *r)
-{
-	return r->misc & 7;
 }
 
 #endif

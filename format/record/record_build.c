@@ -216,17 +216,6 @@ record_build_ksymbol(struct buf *out, const struct event_attr *attr,
 }
 
 int
-record_build_lost(struct buf *out, const struct event_attr *attr, const struct perf_sample_id *sid,
-		  uint64_t id, uint64_t lost)
-{
-	const size_t start = record_build_begin(out, REC_LOST, 0);
-
-	buf_u64(out, id);
-	buf_u64(out, lost);
-	return record_build_end(out, start, attr, sid);
-}
-
-int
 record_build_lost_samples(struct buf *out, const struct event_attr *attr,
 			  const struct perf_sample_id *sid, uint64_t lost)
 {

@@ -38,8 +38,6 @@ int record_build_cgroup(struct buf *out, const struct event_attr *attr,
 int record_build_ksymbol(struct buf *out, const struct event_attr *attr,
 			 const struct perf_sample_id *sid, uint64_t addr, uint32_t len,
 			 uint16_t ksym_type, uint16_t flags, const char *name);
-int record_build_lost(struct buf *out, const struct event_attr *attr,
-		      const struct perf_sample_id *sid, uint64_t id, uint64_t lost);
 int record_build_lost_samples(struct buf *out, const struct event_attr *attr,
 			      const struct perf_sample_id *sid, uint64_t lost);
 /* read: the struct read_format of attr, as read(2) on the event gave it. */

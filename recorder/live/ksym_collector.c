@@ -173,7 +173,6 @@ ksym_collector_payload(struct ksym_collector *c, struct buf *out)
 
 		ksyms_add(out, s.start, s.end, s.module, s.name);
 	}
-	ksyms_end(out);
 	return buf_failed(out) ? -ENOMEM : 1;
 }
 

@@ -575,7 +575,6 @@ live_ids_write(struct live_ids *l, struct recording_writer *w, struct fmt_where 
 
 	if (!l->nr)
 		return 0;
-	buildids_end(&l->payload);
 	if (buf_failed(&l->payload)) {
 		l->nr = 0;
 		return -FMT_E_NOMEM;

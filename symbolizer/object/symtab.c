@@ -339,12 +339,5 @@ symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *ret)
 	e = &t->entries[t->owners[low]];
 	ret->start = e->start;
 	ret->name = t->strings + e->name;
-	ret->index = t->owners[low];
 	return true;
-}
-
-size_t
-symtab_symbols(const struct symtab *t)
-{
-	return t->nr;
 }

@@ -46,12 +46,10 @@ void symtab_free(struct symtab *t);
 struct symbol {
 	uint64_t start;
 	const char *name; /* raw, in the table; may carry "@VERSION" */
-	uint32_t index;	  /* < symtab_symbols(): for tables beside this one */
 };
 
 /* The symbol that covers vaddr. */
 bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *ret);
-size_t symtab_symbols(const struct symtab *t);
 
 /* Length of a name without its "@VERSION" or "@@VERSION", bounded by SYMBOL_NAME_MAX. */
 size_t symbol_name_length(const char *name);

@@ -221,12 +221,6 @@ kernel_symbols_next(const struct kernel_symbols *k, uint64_t address, struct ker
 	return true;
 }
 
-size_t
-kernel_symbols_count(const struct kernel_symbols *k)
-{
-	return k->nr;
-}
-
 uint64_t
 kernel_symbols_left_out(const struct kernel_symbols *k)
 {

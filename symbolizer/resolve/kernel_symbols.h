@@ -46,6 +46,5 @@ bool kernel_symbols_next(const struct kernel_symbols *k, uint64_t address,
 /* "[module]", what a module's symbols are in; interned. NULL: out of memory. */
 const char *kernel_symbols_dso(struct intern *strings, const char *module, size_t len);
 uint64_t kernel_symbols_left_out(const struct kernel_symbols *k); /* over KERNEL_SYMBOLS_MAX */
-size_t kernel_symbols_count(const struct kernel_symbols *k);
 
 #endif

@@ -236,7 +236,6 @@ put_ksyms(struct recording_writer *w, struct buf *b)
 		snprintf(name, sizeof(name), "function_%u", i);
 		ksyms_add(b, KERNEL + i * 512, KERNEL + (i + 1) * 512, "", name);
 	}
-	ksyms_end(b);
 	recording_writer_block(w, BLOCK_KSYMS, buf_span(b), NULL);
 }
 

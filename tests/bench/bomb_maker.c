@@ -310,16 +310,12 @@ ksyms(uint64_t n, bool longer)
 		if (payload.len == 0)
 			ksyms_begin(&payload);
 		ksyms_add(&payload, start, start + 64, "", longer ? name_of(i) : name);
-		if (payload.len >= 1u << 20) {
-			ksyms_end(&payload);
+		if (payload.len >= 1u << 20)
 			block(BLOCK_KSYMS, &payload);
-		}
 		sample(1, start, 0, PERF_RECORD_MISC_KERNEL);
 	}
-	if (payload.len) {
-		ksyms_end(&payload);
+	if (payload.len)
 		block(BLOCK_KSYMS, &payload);
-	}
 	buf_done(&payload);
 }
 
@@ -360,15 +356,12 @@ buildids(uint64_t n, bool longer, bool by_path)
 		if (payload.len >= 1u << 20) {
 			flush_records();
 			check(recording_writer_flush(writer, NULL));
-			buildids_end(&payload);
 			block(BLOCK_BUILDIDS, &payload);
 		}
 		sample(1, TEXT + i * 4096, 0, PERF_RECORD_MISC_USER);
 	}
-	if (payload.len) {
-		buildids_end(&payload);
+	if (payload.len)
 		block(BLOCK_BUILDIDS, &payload);
-	}
 	buf_done(&payload);
 }
 

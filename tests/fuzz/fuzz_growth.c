@@ -237,7 +237,6 @@ put_buildid(struct maker *m, const struct numbers *n, bool by_path)
 	buf_init(&payload);
 	buildids_begin(&payload);
 	buildids_add(&payload, &e);
-	buildids_end(&payload);
 	block(m, BLOCK_BUILDIDS, &payload);
 }
 
@@ -253,7 +252,6 @@ put_other(struct maker *m, unsigned op, const struct numbers *n)
 		ksyms_begin(&payload);
 		ksyms_add(&payload, KERNEL + (n->addr & 0xfffffff),
 			  KERNEL + (n->addr & 0xfffffff) + n->len, "", n->name);
-		ksyms_end(&payload);
 		block(m, BLOCK_KSYMS, &payload);
 		break;
 	case 1:

@@ -160,7 +160,6 @@ synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *mo
 	buf_init(&b);
 	ksyms_begin(&b);
 	ksyms_add(&b, start, end, module, name);
-	ksyms_end(&b);
 	ok(recording_writer_block(s->writer, BLOCK_KSYMS, buf_span(&b), &where), &where);
 	buf_done(&b);
 }

@@ -372,7 +372,7 @@ check_sample(const struct shape *sh, const struct perf_record *r)
 	const struct perf_sample *s = &r->sample;
 
 	assert_int_equal(r->type, REC_SAMPLE);
-	assert_int_equal(perf_record_cpumode(r), PERF_RECORD_MISC_USER);
+	assert_int_equal(r->misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER);
 	assert_int_equal(s->have, sh->type);
 	check_sid(sh, &r->sid);
 	check_fields(sh, s);

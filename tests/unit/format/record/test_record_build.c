@@ -149,10 +149,9 @@ check_others(struct buf *b, const struct event_attr *attr)
 	wire_string(&wire, "bpf_prog");
 	same(b, record_build_ksymbol(b, attr, &sid, 61, 62, 63, 64, "bpf_prog"), attr);
 
-	wire_begin(&wire, PERF_RECORD_LOST, 0);
-	wire_u64(&wire, 71);
+	wire_begin(&wire, PERF_RECORD_LOST_SAMPLES, 0);
 	wire_u64(&wire, 72);
-	same(b, record_build_lost(b, attr, &sid, 71, 72), attr);
+	same(b, record_build_lost_samples(b, attr, &sid, 72), attr);
 }
 
 static void
@@ -192,7 +191,7 @@ test_without_sid(void **state)
 	struct buf b;
 
 	buf_init(&b);
-	assert_int_equal(record_build_lost(&b, &attr, NULL, 1, 2), 0);
+	assert_int_equal(record_build_lost_samples(&b, &attr, NULL, 2), 0);
 	assert_int_equal(wire_parse(b.p, b.len, &attr, &r), 0);
 	assert_int_equal(r.sid.have, ID_BITS);
 	assert_int_equal(r.sid.id | r.sid.time | r.sid.pid, 0);
@@ -275,7 +274,7 @@ test_out_of_memory(void **state)
 	buf_init(&b);
 	buf_u64(&b, 1);
 	assert_null(buf_reserve(&b, SIZE_MAX));
-	assert_int_equal(record_build_lost(&b, NULL, NULL, 1, 2), -FMT_E_NOMEM);
+	assert_int_equal(record_build_lost_samples(&b, NULL, NULL, 2), -FMT_E_NOMEM);
 	assert_int_equal(b.len, 8);
 	buf_done(&b);
 }

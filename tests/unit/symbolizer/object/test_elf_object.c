@@ -234,6 +234,21 @@ stubs_as_objdump_has_them(void **state)
 	}
 }
 
+static size_t
+stubs_in(const struct symtab *stubs)
+{
+	struct symbol s = { 0 };
+	uint64_t last = 0;
+	size_t n = 0;
+
+	for (uint64_t at = 0; at < 0x500000; at += 8)
+		if (symtab_find(stubs, at, &s) && s.start != last) {
+			last = s.start;
+			n++;
+		}
+	return n;
+}
+
 static void
 stubs_are_there(void **state)
 {
@@ -243,7 +258,7 @@ stubs_are_there(void **state)
 		struct symtab *stubs;
 
 		symtab_free(lab_symtab(lab_path(names[i]), &stubs));
-		assert_true(symtab_symbols(stubs) >= 4);
+		assert_true(stubs_in(stubs) >= 4);
 		symtab_free(stubs);
 	}
 }

@@ -388,7 +388,6 @@ test_build_ids(void **state)
 	put_build_id(&payload, "/bin/upgraded", 2);
 	put_build_id(&payload, "[module]", 4);
 	put_build_id(&payload, "[vdso]", 5);
-	buildids_end(&payload);
 	put_block(&s, BLOCK_BUILDIDS, &payload);
 	synthetic_read(&s);
 	export(&s, &o, &result, &seen);

@@ -44,7 +44,7 @@ add(const struct row *rows, size_t n, size_t cut)
 	ksyms_begin(&b);
 	for (size_t i = 0; i < n; i++)
 		ksyms_add(&b, rows[i].start, rows[i].end, rows[i].module, rows[i].name);
-	assert_int_equal(ksyms_end(&b), n);
+	assert_int_equal(le32dec(b.p), n);
 	error = kernel_symbols_add_block(k, span_of(b.p, b.len - cut));
 	buf_done(&b);
 	return error;
@@ -103,6 +103,17 @@ objects(void **state)
 	is(UINT64_MAX, NULL, NULL);
 }
 
+static size_t
+count(void)
+{
+	struct kernel_symbol s = { 0 };
+	size_t n = 0;
+
+	for (uint64_t at = 0; kernel_symbols_next(k, at, &s); at = s.start + 1)
+		n++;
+	return n;
+}
+
 static void
 blocks_add_up(void **state)
 {
@@ -114,7 +125,7 @@ blocks_add_up(void **state)
 	is(105, "b", "[kernel.kallsyms]");
 	is(205, "c", "[kernel.kallsyms]");
 	is(305, "d", "[kernel.kallsyms]");
-	assert_int_equal(kernel_symbols_count(k), 4);
+	assert_int_equal(count(), 4);
 }
 
 static void
@@ -155,12 +166,12 @@ loads_and_searches_take_turns(void **state)
 		ksymbol(i * 16, 16, 0, "prog");
 		is(i * 16 + 15, "prog", "prog");
 	}
-	assert_int_equal(kernel_symbols_count(k), 200000);
+	assert_int_equal(count(), 200000);
 	for (uint64_t i = 0; i < 200000; i++) {
 		ksymbol(i * 16, 16, 1, "prog");
 		is(i * 16, NULL, NULL);
 	}
-	assert_int_equal(kernel_symbols_count(k), 0);
+	assert_int_equal(count(), 0);
 }
 
 /* A payload that is cut: what is before the cut counts, and it is said. */
