@@ -75,8 +75,8 @@ is_told(const struct sideband_budget *b, uint32_t tid)
 	return !b->told || tid >= SIDEBAND_TIDS || b->told[tid / 8] >> tid % 8 & 1;
 }
 
-static void
-set_told(struct sideband_budget *b, uint32_t tid, bool told)
+void
+sideband_budget_told(struct sideband_budget *b, uint32_t tid, bool told)
 {
 	uint8_t bit = (uint8_t)(1u << tid % 8);
 
@@ -84,12 +84,6 @@ set_told(struct sideband_budget *b, uint32_t tid, bool told)
 		return;
 	b->told[tid / 8] &= (uint8_t)~bit;
 	b->told[tid / 8] |= told ? bit : 0;
-}
-
-void
-sideband_budget_told(struct sideband_budget *b, uint32_t tid, bool told)
-{
-	set_told(b, tid, told);
 }
 
 /* --- what a record costs ----------------------------------------------------------------- */
@@ -284,7 +278,7 @@ sideband_budget_take(struct sideband_budget *b, const struct sideband_cost *cost
 			u->shut_ns = b->at_ns + SHUT_NS;
 		return false;
 	}
-	set_told(b, cost->tid, cost->kind != SIDEBAND_END);
+	sideband_budget_told(b, cost->tid, cost->kind != SIDEBAND_END);
 	pay(&b->level, cost->bytes, cost->must || root_task ? burst_of(b) * MUST_LEAVE : 0);
 	if (u && (uid != 0 || root_task))
 		pay(&u->level, cost->bytes, 0);

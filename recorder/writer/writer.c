@@ -264,7 +264,7 @@ open_parts(struct writer *w, const struct writer_options *o, struct session_erro
 	if (r < 0)
 		return writer_file_error(r, &w->where, error);
 	w->loss = loss_new();
-	if (!w->loss || event_ids_init(&w->ids, o->meta->events) < 0)
+	if (!w->loss)
 		return session_fail(error, -ENOMEM, "out of memory");
 	if (queue_new(o->queue_bytes, &w->queue) < 0)
 		return session_fail(error, -ENOMEM, "no memory for a queue of %llu bytes",

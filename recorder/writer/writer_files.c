@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/array.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
@@ -11,6 +13,8 @@
 #define RETRY_NS UINT64_C(1000000000)
 #define NOTES_MAX 4096 /* bytes, after which a file has no more of them */
 #define GAPS_MAX 1024  /* that wait for an outage to end */
+/* Records of a closed descriptor are not on their way any longer than this. */
+#define CLOSED_LINGER_NS UINT64_C(60000000000)
 
 int
 writer_file_error(int error, const struct fmt_where *where, struct session_error *ret)
@@ -147,6 +151,15 @@ write_snapshot(struct writer *w, struct fmt_where *where)
 	return r == -FMT_E_NOMEM ? fmt_fail(where, FMT_E_NOMEM, 0, "snapshot") : r;
 }
 
+int
+writer_block(struct writer *w, enum block_type type, struct span payload)
+{
+	struct fmt_where where = { 0 };
+
+	return writer_trouble(w, recording_writer_block(w->file.writer, type, payload, &where),
+			      &where);
+}
+
 static int
 write_rate(struct writer *w, struct fmt_where *where)
 {
@@ -228,9 +241,6 @@ writer_outage_pass(struct writer *w, uint64_t now_ns)
 int
 writer_gap(struct writer *w, const struct gap *gap)
 {
-	struct fmt_where where = { 0 };
-	int r;
-
 	if (w->outage.on) {
 		if (w->outage.gaps.len < GAPS_MAX * GAP_ENTRY_BYTES)
 			gap_add(&w->outage.gaps, gap);
@@ -241,8 +251,7 @@ writer_gap(struct writer *w, const struct gap *gap)
 	gap_add(&w->scratch, gap);
 	if (buf_failed(&w->scratch))
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "gap");
-	r = recording_writer_block(w->file.writer, BLOCK_GAP, buf_span(&w->scratch), &where);
-	return writer_trouble(w, r, &where);
+	return writer_block(w, BLOCK_GAP, buf_span(&w->scratch));
 }
 
 int
@@ -262,49 +271,45 @@ writer_rate(struct writer *w, const struct rate *rate)
 	return writer_trouble(w, r, &where);
 }
 
+/* Where there is no memory for that, it stays in the meta of all files to come. */
+static void
+close_id(struct writer *w, uint64_t id, uint64_t now_ns)
+{
+	if (array_reserve(w->closed, w->nr_closed, w->cap_closed, 1) == 0)
+		w->closed[w->nr_closed++] = (struct closed_id){ id, now_ns };
+}
+
 int
 writer_ids(struct writer *w, const struct message_id *ids, size_t nr)
 {
-	struct fmt_where where = { 0 };
 	uint64_t now_ns = host_now_ns();
 	bool added = false;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < nr; i++) {
 		if (ids[i].closed) {
-			event_ids_close(&w->ids, ids[i].id, now_ns);
+			close_id(w, ids[i].id, now_ns);
 			continue;
 		}
 		added = true;
-		r = event_ids_add(&w->ids, ids[i].event, ids[i].id);
-		if (r == 0)
-			r = event_set_add_id(w->meta->events, ids[i].event, ids[i].id);
+		r = event_set_add_id(w->meta->events, ids[i].event, ids[i].id);
 		if (r == 0)
 			r = event_set_add_id(w->file.meta->events, ids[i].event, ids[i].id);
 	}
 	if (r < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "ids of events");
-	if (!added || w->outage.on)
-		return 0;
-	r = recording_writer_block(w->file.writer, BLOCK_META, (struct span){ 0 }, &where);
-	return writer_trouble(w, r, &where);
+	return added && !w->outage.on ? writer_block(w, BLOCK_META, (struct span){ 0 }) : 0;
 }
 
 int
 writer_note(struct writer *w, const char *line)
 {
-	struct fmt_where where = { 0 };
-	int r;
-
 	if (strlen(w->file.meta->notes) > NOTES_MAX)
 		return 0;
 	if (recording_meta_note(w->file.meta, line) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "notes");
 	/* After an outage a META block is written anyway. */
-	if (w->outage.on)
-		return 0;
-	r = recording_writer_block(w->file.writer, BLOCK_META, (struct span){ 0 }, &where);
-	return writer_trouble(w, r, &where);
+	return w->outage.on ? 0 : writer_block(w, BLOCK_META, (struct span){ 0 });
 }
 
 /* --- one file after another -------------------------------------------------------------- */
@@ -340,14 +345,59 @@ end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *w
 	return r;
 }
 
-/* The ids that are gone are left out of what the next file begins with. */
+static int
+closed_cmp(const void *a, const void *b)
+{
+	const struct closed_id *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool
+is_past(const struct closed_id *c, uint64_t now_ns)
+{
+	return now_ns >= c->at_ns + CLOSED_LINGER_NS;
+}
+
+static bool
+has_gone(const struct writer *w, uint64_t id, uint64_t now_ns)
+{
+	const struct closed_id what = { .id = id }, *c = NULL;
+
+	if (w->nr_closed)
+		c = bsearch(&what, w->closed, w->nr_closed, sizeof(what), closed_cmp);
+	return c && is_past(c, now_ns);
+}
+
+/*
+ * The ids that are gone are left out of what the next file begins with: a recorder that lives for
+ * ever does not remember all that it ever saw.
+ */
 static int
 renew_events(struct writer *w, uint64_t now_ns)
 {
-	struct event_set *events, *old = w->meta->events;
+	struct event_set *old = w->meta->events, *events = event_set_new();
+	size_t kept = 0;
+	int r = events ? 0 : -ENOMEM;
 
-	if (event_ids_renew(&w->ids, old, now_ns, &events) < 0)
+	if (w->nr_closed)
+		qsort(w->closed, w->nr_closed, sizeof(*w->closed), closed_cmp);
+	for (size_t i = 0; r == 0 && i < event_set_count(old); i++) {
+		const struct event *e = event_set_at(old, i);
+
+		r = event_set_add(events, e->attr_raw, e->name, NULL);
+		for (size_t k = 0; r == 0 && k < e->nr_ids; k++)
+			if (!has_gone(w, e->ids[k], now_ns))
+				r = event_set_add_id(events, i, e->ids[k]);
+	}
+	if (r < 0) {
+		event_set_free(events);
 		return -ENOMEM;
+	}
+	for (size_t i = 0; i < w->nr_closed; i++)
+		if (!is_past(&w->closed[i], now_ns))
+			w->closed[kept++] = w->closed[i];
+	w->nr_closed = kept;
 	live_events(w->options.live, events, (int)w->options.sideband);
 	w->meta->events = events;
 	event_set_free(old);
@@ -474,7 +524,7 @@ writer_files_done(struct writer *w)
 {
 	out_file_abandon(&w->file, NULL);
 	out_file_done(&w->file);
-	event_ids_done(&w->ids);
+	free(w->closed);
 	loss_free(w->outage.loss);
 	buf_done(&w->outage.gaps);
 }

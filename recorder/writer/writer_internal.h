@@ -16,7 +16,6 @@
 #include "recorder/ground/message.h"
 #include "recorder/ground/news.h"
 #include "recorder/ground/queue.h"
-#include "recorder/writer/event_ids.h"
 #include "recorder/writer/out_file.h"
 #include "recorder/writer/sideband_budget.h"
 #include "recorder/writer/writer.h"
@@ -38,6 +37,10 @@ struct outage {
 	int error;		/* FMT_E_* */
 };
 
+struct closed_id {
+	uint64_t id, at_ns;
+};
+
 /* A user over the budget of side-band, as in session_stats. */
 struct writer_over {
 	bool here, noted; /* in the current file; its notes say so */
@@ -48,7 +51,8 @@ struct writer {
 	struct writer_options options;
 	struct queue *queue;
 	struct recording_meta *meta; /* what the next file begins with */
-	struct event_ids ids;
+	struct closed_id *closed; /* of descriptors that are gone; the meta still has their ids */
+	size_t nr_closed, cap_closed;
 	struct out_file file;
 	struct outage outage;
 	struct loss *loss;  /* since the session began */
@@ -107,6 +111,9 @@ int writer_file_error(int error, const struct fmt_where *where, struct session_e
  * goes on without the file (an outage has begun or goes on); else r.
  */
 int writer_trouble(struct writer *w, int r, const struct fmt_where *where);
+
+/* A block of the open file, and what to do about its result. */
+int writer_block(struct writer *w, enum block_type type, struct span payload);
 
 /* Records during an outage: followed and counted, not kept. */
 void writer_drop(struct writer *w, struct span records);

@@ -90,7 +90,6 @@ pause_resync(struct writer *w)
 static int
 write_state(struct writer *w, bool all)
 {
-	struct fmt_where where = { 0 };
 	int r = take_news(w);
 
 	if (r < 0)
@@ -100,10 +99,9 @@ write_state(struct writer *w, bool all)
 	if (w->outage.on)
 		w->outage.missed_state = true;
 	else
-		r = recording_writer_block(w->file.writer, BLOCK_STATE, buf_span(&w->state),
-					   &where);
+		r = writer_block(w, BLOCK_STATE, buf_span(&w->state));
 	buf_done(&w->state);
-	return writer_trouble(w, r, &where);
+	return r;
 }
 
 int
