@@ -13,9 +13,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "format/bytes/array.h"
+
 /* More than one transfer moves at most: the kernel's own limit is just under 2 GiB. */
 #define IO_CHUNK (1u << 30)
-#define IO_PIPE_FIRST (1u << 20)
+#define IO_PIPE_READ (1u << 20)
 
 struct fd_sink {
 	struct io_sink io;
@@ -265,7 +267,6 @@ struct memory_source {
 	struct io_source io;
 	const uint8_t *p;
 	size_t n;
-	void *owned; /* freed at close: what was read from a pipe */
 };
 
 static ssize_t
@@ -291,14 +292,11 @@ memory_source_size(struct io_source *io)
 static void
 memory_source_close(struct io_source *io)
 {
-	struct memory_source *self = (struct memory_source *)io;
-
-	free(self->owned);
-	free(self);
+	free(io);
 }
 
-static struct io_source *
-memory_source_new(const void *p, size_t n, void *owned)
+struct io_source *
+io_source_memory(const void *p, size_t n)
 {
 	struct memory_source *self = calloc(1, sizeof(*self));
 
@@ -308,14 +306,7 @@ memory_source_new(const void *p, size_t n, void *owned)
 				       NULL };
 	self->p = p;
 	self->n = n;
-	self->owned = owned;
 	return &self->io;
-}
-
-struct io_source *
-io_source_memory(const void *p, size_t n)
-{
-	return memory_source_new(p, n, NULL);
 }
 
 /* 0, or what is wrong with a descriptor that was opened by name. */
@@ -368,62 +359,133 @@ io_read(int fd, void *p, size_t n)
 	}
 }
 
-/* Reads to the end; 0 or -errno, and then nothing is left allocated. */
-static int
-slurp(int fd, uint8_t **ret_p, size_t *ret_n)
-{
-	uint8_t *p = NULL, *more;
-	size_t n = 0, cap = 0;
-	ssize_t got;
-	int error = 0;
+struct pipe_source {
+	struct io_source io;
+	int fd;
+	bool ended, keep_all;
+	uint8_t *p;
+	size_t len, cap;
+	uint64_t offset; /* of p[0] in what came */
+};
 
-	for (;;) {
-		if (n == cap) {
-			if (cap >= IO_PIPE_MAX) {
-				error = -EFBIG;
-				break;
-			}
-			cap = cap ? cap * 2 : IO_PIPE_FIRST;
-			more = realloc(p, cap);
-			if (!more) {
-				error = -ENOMEM;
-				break;
-			}
-			p = more;
-		}
-		got = io_read(fd, p + n, cap - n);
-		if (got < 0)
-			error = (int)got;
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-	}
-	if (error) {
-		free(p);
-		return error;
-	}
-	*ret_p = p;
-	*ret_n = n;
+/* Drops what is far behind, when it is as much as what stays. */
+static void
+pipe_source_drop(struct pipe_source *s)
+{
+	size_t gone;
+
+	if (s->keep_all || s->len < 2 * (size_t)IO_PIPE_KEEP)
+		return;
+	gone = s->len - IO_PIPE_KEEP;
+	memmove(s->p, s->p + gone, IO_PIPE_KEEP);
+	s->offset += gone;
+	s->len = IO_PIPE_KEEP;
+}
+
+/* Reads on: 0, also at the end; -errno. */
+static int
+pipe_source_fill(struct pipe_source *s)
+{
+	ssize_t got;
+
+	pipe_source_drop(s);
+	if (array_reserve(s->p, s->len, s->cap, IO_PIPE_READ) < 0)
+		return -ENOMEM;
+	got = io_read(s->fd, s->p + s->len, IO_PIPE_READ);
+	if (got < 0)
+		return (int)got;
+	s->len += (size_t)got;
+	s->ended = got == 0;
 	return 0;
 }
 
-static struct io_source *
-pipe_source(int fd)
+static ssize_t
+pipe_source_read(struct io_source *io, uint64_t offset, void *p, size_t n)
 {
-	struct io_source *source;
-	uint8_t *p;
-	size_t n;
-	int error = slurp(fd, &p, &n);
+	struct pipe_source *s = (struct pipe_source *)io;
+	size_t done = 0;
+	int error;
 
-	close(fd);
-	if (error) {
-		errno = -error;
+	while (done < n) {
+		uint64_t at = offset + done, end = s->offset + s->len;
+		size_t have;
+
+		if (at < s->offset)
+			return -ESPIPE;
+		if (at >= end) {
+			if (s->ended)
+				break;
+			error = pipe_source_fill(s);
+			if (error)
+				return error;
+			continue;
+		}
+		have = (size_t)(end - at) < n - done ? (size_t)(end - at) : n - done;
+		memcpy((uint8_t *)p + done, s->p + (at - s->offset), have);
+		done += have;
+	}
+	return (ssize_t)done;
+}
+
+static int64_t
+pipe_source_size(struct io_source *io)
+{
+	const struct pipe_source *s = (struct pipe_source *)io;
+
+	return s->ended ? (int64_t)(s->offset + s->len) : -ESPIPE;
+}
+
+static void
+pipe_source_close(struct io_source *io)
+{
+	struct pipe_source *s = (struct pipe_source *)io;
+
+	close(s->fd);
+	free(s->p);
+	free(s);
+}
+
+struct io_source *
+io_source_pipe(int fd)
+{
+	struct pipe_source *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		close(fd);
 		return NULL;
 	}
-	source = memory_source_new(p, n, p);
-	if (!source)
-		free(p);
-	return source;
+	s->io = (struct io_source){ pipe_source_read, pipe_source_size, pipe_source_close, NULL };
+	s->fd = fd;
+	return &s->io;
+}
+
+int
+io_source_slurp(struct io_source *io)
+{
+	struct pipe_source *s = (struct pipe_source *)io;
+	int error = 0;
+
+	s->keep_all = true;
+	while (!error && !s->ended) {
+		if (s->len > IO_PIPE_MAX)
+			return -EFBIG;
+		error = pipe_source_fill(s);
+	}
+	return error;
+}
+
+/* One that has to be read in any order. */
+static struct io_source *
+pipe_source_whole(int fd)
+{
+	struct io_source *source = io_source_pipe(fd);
+	int error = source ? io_source_slurp(source) : 0;
+
+	if (!error)
+		return source;
+	source->close(source);
+	errno = -error;
+	return NULL;
 }
 
 struct io_source *
@@ -445,7 +507,7 @@ io_source_fd(int fd)
 		goto fail;
 	}
 	if (!S_ISREG(st.st_mode))
-		return pipe_source(fd);
+		return pipe_source_whole(fd);
 	self = calloc(1, sizeof(*self));
 	if (!self)
 		goto fail;

@@ -46,6 +46,7 @@ struct io_source {
 
 /* A pipe that has to be read into memory whole is not longer: nobody pipes such a recording. */
 #define IO_PIPE_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 32 : 30))
+#define IO_PIPE_KEEP (12u << 20)
 
 /*
  * Opens what is to be read, and waits for nobody: its descriptor, or -1 with errno, EISDIR, ENOTSUP (a
@@ -71,6 +72,14 @@ struct io_source *io_source_fd(int fd);
  * file ended there.
  */
 struct io_source *io_source_front(struct io_source *source, uint64_t bytes);
+/*
+ * A source over a pipe that is read once, front to back, and may be longer than memory: only the last
+ * IO_PIPE_KEEP bytes before the furthest that was asked for can be read again, what is before them is
+ * -ESPIPE. So is its size() until the end was read. Takes fd over; NULL: out of memory (fd is closed).
+ */
+struct io_source *io_source_pipe(int fd);
+/* Of a pipe: nothing is dropped from here on, all of it is read in. 0, -errno (-EFBIG: IO_PIPE_MAX). */
+int io_source_slurp(struct io_source *pipe);
 /* A source over memory that the caller keeps. */
 struct io_source *io_source_memory(const void *p, size_t n);
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/perfdata/stream_source.h"
+#include "format/bytes/io.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/output.h"
 #include "symbolizer/cmd/cmd.h"
@@ -70,7 +70,7 @@ print_summary(const struct request *rq, const struct perfdata_import_result *r, 
 static struct io_source *
 open_pipe(int fd)
 {
-	struct io_source *source = stream_source_fd(fd);
+	struct io_source *source = io_source_pipe(fd);
 	struct perfdata_header h;
 	uint8_t head[PERFDATA_HEADER_BYTES];
 	ssize_t n;
@@ -81,7 +81,7 @@ open_pipe(int fd)
 	n = source->read(source, 0, head, sizeof(head));
 	if (n >= 0 && (perfdata_header_decode(span_of(head, (size_t)n), &h, NULL) != 0 || h.pipe))
 		return source;
-	error = n < 0 ? (int)n : stream_source_slurp(source);
+	error = n < 0 ? (int)n : io_source_slurp(source);
 	if (!error)
 		return source;
 	source->close(source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "format/perfdata/stream_source.h"
+#include "format/bytes/io.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ begin(struct pipe_of *p, uint64_t words)
 	p->how[0] = (uint64_t)fds[1];
 	p->how[1] = words;
 	assert_int_equal(pthread_create(&p->thread, NULL, feed, p->how), 0);
-	p->source = stream_source_fd(fds[0]);
+	p->source = io_source_pipe(fds[0]);
 	assert_non_null(p->source);
 }
 
@@ -88,13 +88,12 @@ test_forwards(void **state)
 	assert_true(p.source->size(p.source) < 0);
 	assert_int_equal(word_at(p.source, 0), 0);
 	/* Ahead, and back again, as far as it keeps. */
-	assert_int_equal(word_at(p.source, STREAM_SOURCE_KEEP / 8 - 1), STREAM_SOURCE_KEEP / 8 - 1);
+	assert_int_equal(word_at(p.source, IO_PIPE_KEEP / 8 - 1), IO_PIPE_KEEP / 8 - 1);
 	assert_int_equal(word_at(p.source, 2), 2);
 	for (uint64_t i = 0; i < WORDS; i += 1000)
 		assert_int_equal(word_at(p.source, i), i);
 	assert_int_equal(word_at(p.source, WORDS - 1), WORDS - 1);
-	assert_int_equal(word_at(p.source, WORDS - STREAM_SOURCE_KEEP / 8),
-			 WORDS - STREAM_SOURCE_KEEP / 8);
+	assert_int_equal(word_at(p.source, WORDS - IO_PIPE_KEEP / 8), WORDS - IO_PIPE_KEEP / 8);
 	assert_int_equal(p.source->read(p.source, 0, b, 8), -ESPIPE);
 	assert_int_equal(p.source->read(p.source, WORDS * 8 - 24, b, 64), 24);
 	assert_int_equal(p.source->read(p.source, WORDS * 8, b, 8), 0);
@@ -110,7 +109,7 @@ test_slurp(void **state)
 
 	begin(&p, WORDS);
 	assert_int_equal(word_at(p.source, 1), 1);
-	assert_int_equal(stream_source_slurp(p.source), 0);
+	assert_int_equal(io_source_slurp(p.source), 0);
 	assert_int_equal(p.source->size(p.source), (int64_t)WORDS * 8);
 	assert_int_equal(word_at(p.source, WORDS - 1), WORDS - 1);
 	assert_int_equal(word_at(p.source, 0), 0);
