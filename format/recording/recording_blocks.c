@@ -10,14 +10,6 @@
 #include "format/bytes/zstd_frame.h"
 
 int
-recording_blocks_fail(struct recording_writer *w, int error, const struct fmt_where *at)
-{
-	w->error = error;
-	w->where = *at;
-	return error;
-}
-
-int
 recording_blocks_sticky(const struct recording_writer *w, struct fmt_where *where)
 {
 	if (w->error && where)
@@ -34,12 +26,8 @@ recording_blocks_open(const struct recording_writer *w)
 int
 recording_blocks_fail_nomem(struct recording_writer *w)
 {
-	struct fmt_where at;
-
-	return recording_blocks_fail(w,
-				     fmt_fail(&at, FMT_E_NOMEM, w->size, "block of %zu bytes",
-					      recording_blocks_open(w)),
-				     &at);
+	return w->error = fmt_fail(&w->where, FMT_E_NOMEM, w->size, "block of %zu bytes",
+				   recording_blocks_open(w));
 }
 
 void
@@ -53,7 +41,6 @@ recording_blocks_cut_back(struct recording_writer *w)
 int
 recording_blocks_bytes(struct recording_writer *w, const struct buf *bytes)
 {
-	struct fmt_where at;
 	int error;
 
 	if (w->torn)
@@ -61,10 +48,10 @@ recording_blocks_bytes(struct recording_writer *w, const struct buf *bytes)
 	error = w->torn ? -EIO : w->sink->write(w->sink, bytes->p, bytes->len);
 	if (error) {
 		errno = -error;
-		error = fmt_fail(&at, FMT_E_IO, w->size, "write of %zu bytes", bytes->len);
+		w->error = fmt_fail(&w->where, FMT_E_IO, w->size, "write of %zu bytes", bytes->len);
 		if (!w->torn)
 			recording_blocks_cut_back(w);
-		return recording_blocks_fail(w, error, &at);
+		return w->error;
 	}
 	w->size += bytes->len;
 	return 0;
@@ -80,8 +67,7 @@ pack(struct recording_writer *w, struct span payload, struct block_header *h)
 
 	if (h->encoding == BLOCK_COLUMNAR) {
 		parts.nr_cuts = columns_encoder_cuts(w->encoder, &parts.cuts);
-		parts.numbers = columns_encoder_numbers(w->encoder) &&
-			w->options.zstd_level <= ZSTD_LEVEL_DEFAULT;
+		parts.numbers = columns_encoder_numbers(w->encoder);
 	}
 	bound = zstd_frame_bound(payload.len, parts.nr_cuts);
 	buf_clear(&w->out);
@@ -112,12 +98,9 @@ recording_blocks_write(struct recording_writer *w, struct span payload, struct b
 {
 	int error;
 
-	if (payload.len > BLOCK_RAW_MAX) {
-		struct fmt_where at;
-
-		error = fmt_fail(&at, FMT_E_TOO_BIG, w->size, "payload of %zu bytes", payload.len);
-		return recording_blocks_fail(w, error, &at);
-	}
+	if (payload.len > BLOCK_RAW_MAX)
+		return w->error = fmt_fail(&w->where, FMT_E_TOO_BIG, w->size,
+					   "payload of %zu bytes", payload.len);
 	/* So that nothing can fail once the block is on disk. An INDEX is w->index itself. */
 	if (h->type != BLOCK_INDEX && !buf_reserve(&w->index, INDEX_ENTRY_BYTES)) {
 		w->index.failed = false;
@@ -153,13 +136,12 @@ recording_blocks_meta(struct recording_writer *w)
 		.flags = BLOCK_F_CRITICAL,
 		.complete = w->complete,
 	};
-	struct fmt_where at;
 	int error;
 
 	buf_clear(&w->meta_bytes);
 	error = recording_meta_encode(w->meta, &w->meta_bytes);
 	if (error)
-		return recording_blocks_fail(w, fmt_fail(&at, error, w->size, "meta"), &at);
+		return w->error = fmt_fail(&w->where, error, w->size, "meta");
 	return recording_blocks_write(w, buf_span(&w->meta_bytes), &h);
 }
 

@@ -13,7 +13,7 @@
 #include "format/recording/recording_writer.h"
 
 #define WRITER_MAGIC 0x73705772u
-#define ZSTD_LEVEL_DEFAULT 1
+#define ZSTD_LEVEL 1
 #define INDEX_EVERY_DEFAULT 64
 #define INDEX_EVERY_MAX (1u << 16)
 #define STATE_BYTES (1u << 20) /* of one STATE block, so that readers need not hold more */
@@ -56,16 +56,14 @@ struct recording_writer {
 	uint64_t records, samples, raw_bytes; /* written */
 	uint64_t sideband_bytes;
 
-	int error;		/* sticky; 0 */
+	int error;		/* sticky, until recording_writer_retry(); 0 */
 	struct fmt_where where; /* of error */
 	bool torn;		/* bytes of a failed write are still behind size */
 	bool dead;		/* a sync failed: no retry */
 	bool closing;		/* inside before_close */
 };
 
-/* The writer has failed for good, until recording_writer_retry(). Returns error. */
-int recording_blocks_fail(struct recording_writer *w, int error, const struct fmt_where *at);
-/* That error, told again; 0: there is none. */
+/* The error, told again; 0: there is none. */
 int recording_blocks_sticky(const struct recording_writer *w, struct fmt_where *where);
 /* Bytes of the open block. */
 size_t recording_blocks_open(const struct recording_writer *w);

@@ -11,7 +11,6 @@
 #include "format/block/recording_header.h"
 #include "format/block/recording_index.h"
 #include "format/bytes/crc32c.h"
-#include "format/bytes/zstd_frame.h"
 #include "format/recording/recording_internal.h"
 
 /* --- the open block ---------------------------------------------------------------------- */
@@ -40,8 +39,10 @@ before_close(struct recording_writer *w)
 	w->closing = true;
 	error = w->options.before_close(w->options.arg, w, &at);
 	w->closing = false;
-	if (error && !w->error)
-		recording_blocks_fail(w, error, &at);
+	if (error && !w->error) {
+		w->error = error;
+		w->where = at;
+	}
 	return w->error;
 }
 
@@ -323,7 +324,6 @@ recording_writer_lost(struct recording_writer *w, uint64_t lost)
 int
 recording_writer_sync(struct recording_writer *w, struct fmt_where *where)
 {
-	struct fmt_where at;
 	int error;
 
 	assert(w->magic == WRITER_MAGIC);
@@ -333,7 +333,7 @@ recording_writer_sync(struct recording_writer *w, struct fmt_where *where)
 	if (error) {
 		errno = -error;
 		w->dead = true;
-		recording_blocks_fail(w, fmt_fail(&at, FMT_E_IO, w->size, "sync"), &at);
+		w->error = fmt_fail(&w->where, FMT_E_IO, w->size, "sync");
 	}
 	return recording_blocks_sticky(w, where);
 }
@@ -341,8 +341,6 @@ recording_writer_sync(struct recording_writer *w, struct fmt_where *where)
 int
 recording_writer_retry(struct recording_writer *w, struct fmt_where *where)
 {
-	struct fmt_where at;
-
 	assert(w->magic == WRITER_MAGIC && !w->closing);
 	if (w->dead)
 		return recording_blocks_sticky(w, where);
@@ -351,8 +349,7 @@ recording_writer_retry(struct recording_writer *w, struct fmt_where *where)
 		recording_blocks_cut_back(w);
 	if (w->torn) {
 		errno = EIO;
-		recording_blocks_fail(
-			w, fmt_fail(&at, FMT_E_IO, w->size, "what a failed write left"), &at);
+		w->error = fmt_fail(&w->where, FMT_E_IO, w->size, "what a failed write left");
 	} else {
 		close_block(w);
 	}
@@ -384,12 +381,11 @@ static int
 write_header(struct recording_writer *w)
 {
 	struct recording_header h = { .version = RECORDING_VERSION };
-	struct fmt_where at;
 	int error;
 
 	error = recording_meta_encode(w->meta, &w->meta_bytes);
 	if (error)
-		return recording_blocks_fail(w, fmt_fail(&at, error, 0, "meta"), &at);
+		return w->error = fmt_fail(&w->where, error, 0, "meta");
 	memcpy(h.file_id, w->meta->file_id, FILE_ID_BYTES);
 	h.header_size = RECORDING_HEADER_BYTES;
 	h.meta_length = (uint32_t)w->meta_bytes.len;
@@ -406,14 +402,11 @@ write_header(struct recording_writer *w)
 static int
 setup(struct recording_writer *w)
 {
-	int level = w->options.zstd_level;
-
 	w->zstd = ZSTD_createCCtx();
 	recording_index_begin(&w->index, 0);
 	if (!w->zstd || buf_failed(&w->index))
 		return recording_blocks_fail_nomem(w);
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel,
-			       level ? level : ZSTD_LEVEL_DEFAULT);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	if (w->options.block_bytes == 0)
 		w->options.block_bytes = RECORDING_BLOCK_BYTES;

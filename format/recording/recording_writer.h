@@ -26,7 +26,6 @@ struct recording_writer;
 
 struct recording_writer_options {
 	uint32_t block_bytes; /* 0: RECORDING_BLOCK_BYTES */
-	int zstd_level;	      /* 0: 1 */
 	uint32_t index_every; /* blocks between indexes; 0: 64 */
 	bool verbatim;	      /* records as they are, not by columns: to compare, and in tests */
 	/*
