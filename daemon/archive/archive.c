@@ -4,15 +4,11 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <bsd/string.h>
 
 #include "daemon/archive/archive_internal.h"
 #include "daemon/process/log.h"

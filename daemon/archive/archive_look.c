@@ -6,7 +6,6 @@
 #include "daemon/archive/archive_internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #ifndef DAEMON_CONFIG_CONFIG_VALUE_H
 #define DAEMON_CONFIG_CONFIG_VALUE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define CONFIG_VALUE_MAX 32 /* enough for what the print functions write */

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/control/capture_calls.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <bsd/stdlib.h>
-#include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
 #include "daemon/control/method_call.h"
 #include "daemon/process/descriptor.h"
-#include "format/bytes/time_text.h"
+#include "format/block/loss.h"
 
 #define EVENTS_MAX 16
 #define EVENT_BYTES 256

@@ -13,7 +13,6 @@
 #include "daemon/config/label.h"
 #include "daemon/control/capture_calls.h"
 #include "daemon/process/log.h"
-#include "format/block/loss.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/session_error.h"
 

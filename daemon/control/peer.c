@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 

@@ -6,7 +6,6 @@
 #ifndef DAEMON_CTL_CTL_PRINT_H
 #define DAEMON_CTL_CTL_PRINT_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

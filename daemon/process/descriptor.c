@@ -13,7 +13,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <bsd/stdlib.h>
 #include <bsd/sys/queue.h>
 
 #include "format/bytes/array.h"

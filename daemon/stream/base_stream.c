@@ -2,16 +2,12 @@
 #include "daemon/stream/base_stream_internal.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "daemon/process/log.h"
-#include "daemon/stream/session_thread.h"
-#include "format/bytes/time_text.h"
-#include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
