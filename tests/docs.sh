@@ -72,7 +72,7 @@ if [ -x "$spoord" ]; then
 	done
 fi
 
-label="1 to $(sed -n 's/^#define LABEL_BYTES_MAX //p' daemon/config/label.h) letters"
+label="1 to $(sed -n 's/^#define LABEL_BYTES_MAX //p' daemon/config/config_value.h) letters"
 for doc in docs/io.spoor.Recorder.varlink docs/spoorctl.1; do
 	grep -q "$label" "$doc" || complain "$doc does not say that a label is $label"
 done

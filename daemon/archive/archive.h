@@ -56,7 +56,7 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct
 		    char *ret_name, struct archive_error *error);
 
 /*
- * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (label.h).
+ * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h).
  * Returns how many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use
  * would leave no room for two more segments, or kept/ has too many files. Keeping takes no room,
  * but gives it up for ever: deleting kept/LABEL (a shell does it) unpins.

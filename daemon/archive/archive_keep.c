@@ -11,7 +11,7 @@
 
 #include <bsd/string.h>
 
-#include "daemon/config/label.h"
+#include "daemon/config/config_value.h"
 
 /* Segments that must still fit beside everything that is pinned. */
 #define SEGMENTS_FREE 2
@@ -111,7 +111,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 {
 	int n;
 
-	if (!label_good(label))
+	if (!config_label_good(label))
 		return archive_fail(error, -EINVAL, LABEL_RULE);
 	pthread_mutex_lock(&a->lock);
 	n = archive_keep_keep(a, label, from_s, until_s, error);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -167,4 +166,14 @@ config_percent_print(uint32_t thousandths, char out[CONFIG_VALUE_MAX])
 	if (n > 0 && out[n - 1] == '.')
 		n--;
 	snprintf(out + n, CONFIG_VALUE_MAX - (size_t)n, "%%");
+}
+
+bool
+config_label_good(const char *s)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-";
+	size_t n = strspn(s, letters);
+
+	return n > 0 && n <= LABEL_BYTES_MAX && !s[n] && s[0] != '.';
 }

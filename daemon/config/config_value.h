@@ -2,11 +2,12 @@
 /*
  * config_value: numbers with units as people write them, in the configuration and on the
  * command line; and the shortest exact form of each, which reads back as the same number.
- * Decimal digits only: no sign, no fraction (but of a percentage), no octal surprise.
+ * Decimal digits only: no sign, no fraction (but of a percentage), no octal surprise. And labels.
  */
 #ifndef DAEMON_CONFIG_CONFIG_VALUE_H
 #define DAEMON_CONFIG_CONFIG_VALUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CONFIG_VALUE_MAX 32 /* enough for what the print functions write */
@@ -27,5 +28,14 @@ void config_percent_print(uint32_t thousandths, char out[CONFIG_VALUE_MAX]);
 
 /* "19": digits. */
 int config_count_parse(const char *text, uint64_t *ret);
+
+/* A label: what people call something that is kept; the name of a directory in kept/. */
+#define LABEL_BYTES_MAX 100
+/* What may be in it, for a person who gave something else. */
+#define LABEL_RULE LABEL_RULE_OF(LABEL_BYTES_MAX)
+#define LABEL_RULE_OF(max) LABEL_RULE_TEXT(max)
+#define LABEL_RULE_TEXT(max)                                                                       \
+	"a label is 1 to " #max " letters, digits, '.', '_', '-', and begins with no '.'"
+bool config_label_good(const char *s);
 
 #endif

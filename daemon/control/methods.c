@@ -10,7 +10,7 @@
 
 #include <bsd/string.h>
 
-#include "daemon/config/label.h"
+#include "daemon/config/config_value.h"
 #include "daemon/control/capture_calls.h"
 #include "daemon/process/log.h"
 #include "format/bytes/time_text.h"
@@ -246,7 +246,7 @@ methods_keep(struct method_call *call)
 	if (!method_call_int(call, "from_s", 0, INT64_MAX, 0, &from_s) ||
 	    !method_call_int(call, "until_s", from_s, INT64_MAX, INT64_MAX, &until_s))
 		return;
-	if (label && !label_good(label)) {
+	if (label && !config_label_good(label)) {
 		method_call_invalid(call, "label");
 		return;
 	}

@@ -10,7 +10,6 @@
 #include <bsd/stdlib.h>
 
 #include "daemon/config/config_value.h"
-#include "daemon/config/label.h"
 #include "daemon/ctl/ctl_option.h"
 #include "daemon/ctl/ctl_print.h"
 #include "format/bytes/time_text.h"
@@ -316,7 +315,7 @@ keep_option(struct ctl_client *c, struct keep *k, const char *command, int optio
 		*(option == OPT_SINCE ? &k->from_s : &k->until_s) = ns / SECOND_NS;
 		return -1;
 	case 'l':
-		if (!label_good(optarg))
+		if (!config_label_good(optarg))
 			return ctl_option_wrong(command, "%s: " LABEL_RULE, optarg);
 		k->label = optarg;
 		return -1;

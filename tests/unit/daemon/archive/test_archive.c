@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "daemon/archive/archive_lock.h"
-#include "daemon/config/label.h"
+#include "daemon/config/config_value.h"
 #include "format/block/recording_header.h"
 #include "recorder/host/host.h"
 #include "tests/lab/archive_lab.h"
