@@ -9,7 +9,6 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-
 #include "daemon/archive/archive_internal.h"
 #include "daemon/process/log.h"
 #include "format/bytes/time_text.h"

@@ -14,6 +14,7 @@
 #include <bsd/string.h>
 
 #include "daemon/config/config_value.h"
+#include "format/bytes/io.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/session_options.h"
 
@@ -96,23 +97,23 @@ field_const(const struct config *c, const struct row *row)
 	return (const char *)c + row->offset;
 }
 
-/* A limit of the table as a person writes the value. */
+/* As a person writes the value. */
 static void
-print_limit(const struct row *row, uint64_t limit, char out[CONFIG_VALUE_MAX])
+print_number(enum type type, uint64_t n, char out[CONFIG_VALUE_MAX])
 {
-	switch (row->type) {
+	switch (type) {
 	case TYPE_BYTES:
 	case TYPE_SPACE:
-		config_bytes_print(limit, out);
+		config_bytes_print(n, out);
 		return;
 	case TYPE_TIME:
-		config_time_print(limit * SECOND_NS, out);
+		config_time_print(n, out);
 		return;
 	case TYPE_PERCENT:
-		config_percent_print((uint32_t)limit * 1000, out);
+		config_percent_print((uint32_t)n, out);
 		return;
 	default:
-		snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64, limit);
+		snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64, n);
 	}
 }
 
@@ -123,8 +124,8 @@ check_range(const struct row *row, uint64_t value, uint64_t scale, struct reason
 
 	if (value >= row->min * scale && (row->max == 0 || value <= row->max * scale))
 		return 0;
-	print_limit(row, row->min, min);
-	print_limit(row, row->max, max);
+	print_number(row->type, row->min * scale, min);
+	print_number(row->type, row->max * scale, max);
 	if (row->max == 0)
 		return refuse(why, "must be at least %s%s%s", min, *row->unit ? " " : "",
 			      row->unit);
@@ -425,14 +426,14 @@ read_file(const char *path, char **ret, size_t *ret_n)
 	size_t n = 0;
 
 	while (!error && n <= CONFIG_FILE_MAX) {
-		ssize_t got = read(fd, p + n, CONFIG_FILE_MAX + 1 - n);
+		ssize_t got = io_read(fd, p + n, CONFIG_FILE_MAX + 1 - n);
 
 		if (got == 0)
 			break;
 		if (got > 0)
 			n += (size_t)got;
-		else if (errno != EINTR)
-			error = -errno;
+		else
+			error = (int)got;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -475,32 +476,18 @@ static void
 print_value(const struct config *c, const struct row *row, char out[CONFIG_VALUE_MAX])
 {
 	const void *p = field_const(c, row);
-	const struct config_space *space;
+	const struct config_space *space = p;
 
-	out[0] = '\0';
-	switch (row->type) {
-	case TYPE_COUNT:
-		snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64, *(const uint64_t *)p);
-		break;
-	case TYPE_BYTES:
-		config_bytes_print(*(const uint64_t *)p, out);
-		break;
-	case TYPE_TIME:
-		config_time_print(*(const uint64_t *)p, out);
-		break;
-	case TYPE_PERCENT:
-		config_percent_print(*(const uint32_t *)p, out);
-		break;
-	case TYPE_SPACE:
-		space = p;
-		if (space->per_mille)
-			config_percent_print(space->per_mille * 100, out);
-		else if (space->given)
-			config_bytes_print(space->bytes, out);
-		break;
-	default:
-		break;
-	}
+	if (row->type == TYPE_PERCENT)
+		print_number(TYPE_PERCENT, *(const uint32_t *)p, out);
+	else if (row->type != TYPE_SPACE)
+		print_number(row->type, *(const uint64_t *)p, out);
+	else if (space->per_mille)
+		print_number(TYPE_PERCENT, space->per_mille * 100, out);
+	else if (space->given)
+		print_number(TYPE_BYTES, space->bytes, out);
+	else
+		out[0] = '\0';
 }
 
 void
@@ -532,12 +519,11 @@ row_differs(const struct row *r, const struct config *a, const struct config *b)
 void
 config_restart_keys(const struct config *a, const struct config *b, char *out, size_t size)
 {
-	if (size)
-		out[0] = '\0';
+	out[0] = '\0';
 	for (const struct row *r = rows; r < rows + ROWS; r++) {
 		if (r->change != CHANGE_RESTART || !row_differs(r, a, b))
 			continue;
-		if (size && out[0])
+		if (out[0])
 			strlcat(out, ", ", size);
 		strlcat(out, r->key, size);
 	}

@@ -98,16 +98,14 @@ print_units(const struct unit *units, size_t nr, uint64_t n, char out[CONFIG_VAL
 
 	while (i < nr - 1 && n % units[i].factor != 0)
 		i++;
-	snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64 "%s", n / units[i].factor, units[i].name);
+	snprintf(out, CONFIG_VALUE_MAX, "%" PRIu64 "%s", n / units[i].factor,
+		 n ? units[i].name : "");
 }
 
 void
 config_bytes_print(uint64_t bytes, char out[CONFIG_VALUE_MAX])
 {
-	if (bytes == 0)
-		snprintf(out, CONFIG_VALUE_MAX, "0");
-	else
-		print_units(byte_units, sizeof(byte_units) / sizeof(byte_units[0]), bytes, out);
+	print_units(byte_units, sizeof(byte_units) / sizeof(byte_units[0]), bytes, out);
 }
 
 int
@@ -123,10 +121,7 @@ config_time_parse(const char *text, uint64_t *ret_ns)
 void
 config_time_print(uint64_t ns, char out[CONFIG_VALUE_MAX])
 {
-	if (ns == 0)
-		snprintf(out, CONFIG_VALUE_MAX, "0");
-	else
-		print_units(time_units, sizeof(time_units) / sizeof(time_units[0]), ns, out);
+	print_units(time_units, sizeof(time_units) / sizeof(time_units[0]), ns, out);
 }
 
 int
