@@ -279,78 +279,37 @@ scan_entry(struct scan *s, const char *entry)
 	return 0;
 }
 
-static void
-free_names(char **names, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		free(names[i]);
-	free(names);
-}
-
-/* All names of a directory but . and .., before any of them is changed. */
 static int
-read_names(int fd, char ***ret, size_t *ret_nr)
+is_entry(const struct dirent *e)
 {
-	/* Opened anew: a duplicate would share its position with other scans. */
-	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	char **names = NULL;
-	size_t nr = 0, cap = 0;
-	struct dirent *e;
-
-	if (!dir) {
-		error = -errno;
-		if (again >= 0)
-			close(again);
-		return error;
-	}
-	while (!error && (errno = 0, e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (array_reserve(names, nr, cap, 1) < 0) {
-			error = -ENOMEM;
-			break;
-		}
-		names[nr] = strdup(e->d_name);
-		if (!names[nr])
-			error = -ENOMEM;
-		else
-			nr++;
-	}
-	if (!error)
-		error = -errno;
-	closedir(dir);
-	if (error) {
-		free_names(names, nr);
-		return error;
-	}
-	*ret = names;
-	*ret_nr = nr;
-	return 0;
+	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
 static int
 scan_dir(struct scan *s, int fd, const char *prefix, enum retention_kind kind,
 	 int (*visit)(struct scan *s, const char *entry))
 {
-	int outer_fd = s->fd, error;
+	int outer_fd = s->fd, error = 0;
 	const char *outer_prefix = s->prefix;
 	enum retention_kind outer_kind = s->kind;
-	char **names = NULL;
-	size_t nr = 0;
+	struct dirent **entries;
+	/* All of them, before any name is changed. */
+	int nr = scandirat(fd, ".", &entries, is_entry, NULL);
 
-	error = read_names(fd, &names, &nr);
-	if (error)
-		return error;
+	if (nr < 0)
+		return -errno;
 	s->fd = fd;
 	s->prefix = prefix;
 	s->kind = kind;
-	for (size_t i = 0; i < nr && !error; i++)
-		error = visit(s, names[i]);
+	for (int i = 0; i < nr; i++) {
+		if (!error)
+			error = visit(s, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
 	if (s->renamed)
 		(void)fsync(fd);
 	s->renamed = false;
-	free_names(names, nr);
 	s->fd = outer_fd;
 	s->prefix = outer_prefix;
 	s->kind = outer_kind;

@@ -785,18 +785,19 @@ test_sync_of_directories(void **state)
 	lab_done(&l);
 }
 
-/* fdopendir(3) of this program. */
 static bool no_directories;
 
-DIR *
-fdopendir(int fd)
+/* scandirat(3) of this program. */
+int
+scandirat(int fd, const char *path, struct dirent ***ret, int (*filter)(const struct dirent *),
+	  int (*compare)(const struct dirent **, const struct dirent **))
 {
-	DIR *(*real)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+	__typeof__(scandirat) *real = (__typeof__(real))dlsym(RTLD_NEXT, "scandirat");
 
 	if (!no_directories)
-		return real(fd);
+		return real(fd, path, ret, filter, compare);
 	errno = EMFILE;
-	return NULL;
+	return -1;
 }
 
 /* A scan that fails, whoever wanted it, is made up for at once. */
