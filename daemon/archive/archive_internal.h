@@ -172,11 +172,8 @@ void archive_give_up(struct archive *a, uint64_t need);
 void archive_enforce(struct archive *a, uint64_t now_s);
 
 struct archive_purge {
-	struct retention_limits limits;
-	uint64_t fs_free, now_s, need;
-	bool capturing, only_need;
+	struct retention_question question; /* its files are the account's */
 	/* results */
-	bool enough;
 	uint64_t files, bytes;
 };
 void archive_purge(struct archive *a, struct archive_purge *p);

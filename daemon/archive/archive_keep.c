@@ -126,11 +126,11 @@ archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t
 	       uint64_t *ret_bytes, struct archive_error *error)
 {
 	struct archive_purge p = {
-		.limits = { .max_use = max_use,
-			    .max_age_s = max_age_s,
-			    .max_segments = max_segments },
-		.fs_free = UINT64_MAX / 2,
-		.now_s = archive_now_s(),
+		.question = { .limits = { .max_use = max_use,
+					  .max_age_s = max_age_s,
+					  .max_segments = max_segments },
+			      .fs_free = UINT64_MAX / 2,
+			      .now_s = archive_now_s() },
 	};
 	int r;
 

@@ -185,22 +185,14 @@ question_files(const struct archive *a, uint64_t now_s)
 static bool
 purge_once(struct archive *a, struct archive_purge *p)
 {
-	struct retention_file *files = question_files(a, p->now_s);
+	struct retention_question *q = &p->question;
+	struct retention_file *files = question_files(a, q->now_s);
 	size_t *out = calloc(a->nr + 2, sizeof(*out)), nr;
-	struct retention_question q = {
-		.files = files,
-		.nr = a->nr + 2,
-		.limits = p->limits,
-		.fs_free = p->fs_free,
-		.now_s = p->now_s,
-		.need = p->need,
-		.capturing = p->capturing,
-		.only_need = p->only_need,
-	};
 	bool all = true;
 
-	p->enough = false;
-	nr = files && out ? retention_plan(&q, out, &p->enough) : 0;
+	q->files = files;
+	q->nr = a->nr + 2;
+	nr = files && out ? retention_plan(q, out) : 0;
 	for (size_t i = 0; i < nr; i++) {
 		struct archive_file *f = &a->files[out[i]];
 
@@ -210,7 +202,7 @@ purge_once(struct archive *a, struct archive_purge *p)
 		}
 		p->files++;
 		p->bytes += files[out[i]].bytes;
-		p->fs_free += files[out[i]].bytes;
+		q->fs_free += files[out[i]].bytes;
 		a->deleted_segments += f->kind == RETENTION_SEGMENT;
 		a->deleted_bytes += files[out[i]].bytes;
 		free(f->name);
@@ -241,16 +233,16 @@ int
 archive_room(struct archive *a, uint64_t need, bool capturing)
 {
 	struct archive_purge p = {
-		.limits = a->limits, .need = need, .capturing = capturing, .only_need = true
+		.question = { .limits = a->limits, .capturing = capturing, .only_need = true }
 	};
 
 	if (need == 0)
 		return 0;
 	need += SLACK_UNITS * a->unit;
-	p.need = need;
+	p.question.need = need;
 	if (archive_room_fits(a, need, capturing))
 		return 0;
-	p.fs_free = fs_unpromised(a);
+	p.question.fs_free = fs_unpromised(a);
 	archive_purge(a, &p);
 	/*
 	 * Asked anew, not reckoned: a file that a reader has open gives nothing back yet. Then
@@ -267,9 +259,7 @@ void
 archive_give_up(struct archive *a, uint64_t need)
 {
 	struct archive_purge p = {
-		.limits = { .max_use = a->limits.max_use },
-		.need = need,
-		.only_need = true,
+		.question = { .limits.max_use = a->limits.max_use, .need = need, .only_need = true }
 	};
 
 	archive_purge(a, &p);
@@ -300,12 +290,13 @@ anything_due(const struct archive *a, uint64_t max_age_s, uint64_t now_s)
 void
 archive_enforce(struct archive *a, uint64_t now_s)
 {
-	struct archive_purge p = { .limits = a->limits, .now_s = now_s };
+	struct archive_purge p = { .question = { .limits = a->limits, .now_s = now_s } };
+	struct retention_question *q = &p.question;
 
 	if (a->clock_doubted)
-		p.limits.max_age_s = 0;
-	if (!anything_due(a, p.limits.max_age_s, now_s))
+		q->limits.max_age_s = 0;
+	if (!anything_due(a, q->limits.max_age_s, now_s))
 		return;
-	p.fs_free = fs_unpromised(a);
+	q->fs_free = fs_unpromised(a);
 	archive_purge(a, &p);
 }

@@ -157,7 +157,7 @@ capture_bytes(const struct retention_question *q, bool all)
 }
 
 size_t
-retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough)
+retention_plan(const struct retention_question *q, size_t *out)
 {
 	struct order order = { .files = q->files };
 	struct space space = { .q = q };
@@ -198,8 +198,6 @@ retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough
 			out[chosen++] = out[i];
 		}
 	}
-	*ret_enough = need == q->need && retention_fits(&space, freed, need) &&
-		(!q->capturing || captures_fit(q, left.captures));
 	return chosen;
 }
 

@@ -55,13 +55,12 @@ struct retention_question {
 };
 
 /*
- * Fills out[] (room for nr) with indexes to delete, in the order to delete them. Returns how
- * many; *ret_enough says whether need then fits into the limits.
+ * Fills out[] (room for nr) with indexes to delete, in the order to delete them. Returns how many.
  *
  * Limits that are exceeded already are a promise: as much goes as it takes, or all there is.
  * need is a wish: when no deletion could grant it, nothing is deleted for it.
  */
-size_t retention_plan(const struct retention_question *q, size_t *out, bool *ret_enough);
+size_t retention_plan(const struct retention_question *q, size_t *out);
 
 /* journald's kind of defaults: share per mille of the file system, capped at cap. */
 uint64_t retention_share(uint64_t fs_bytes, uint32_t per_mille, uint64_t cap);

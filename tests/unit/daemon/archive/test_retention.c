@@ -30,7 +30,7 @@ struct world {
 	struct retention_file files[FILES_MAX];
 	struct retention_question q;
 	size_t out[FILES_MAX], nr_out;
-	bool gone[FILES_MAX], enough;
+	bool gone[FILES_MAX];
 };
 
 static bool
@@ -68,6 +68,25 @@ holds(const struct world *w, const bool *gone, uint64_t need)
 	    captures_left(w, gone) + need > w->q.limits.max_captures)
 		return false;
 	return free_bytes >= w->q.limits.keep_free + need;
+}
+
+/* Marks what goes; how many that are. */
+static size_t
+plan(struct world *w)
+{
+	size_t nr = retention_plan(&w->q, w->out);
+
+	memset(w->gone, 0, sizeof(w->gone));
+	for (size_t i = 0; i < nr; i++)
+		w->gone[w->out[i]] = true;
+	return nr;
+}
+
+/* Is there room for what is needed, by the last plan? */
+static bool
+enough(const struct world *w)
+{
+	return holds(w, w->gone, w->q.need);
 }
 
 /* How many segments that may go are newer than this one. */
@@ -230,20 +249,17 @@ test_properties(void **state)
 		bool all[FILES_MAX];
 
 		make(&w);
-		w.nr_out = retention_plan(&w.q, w.out, &w.enough);
+		w.nr_out = plan(&w);
 		assert_true(w.nr_out <= w.q.nr);
-		for (size_t n = 0; n < w.nr_out; n++)
-			w.gone[w.out[n]] = true;
 		check_each(&w);
 		check_order(&w);
-		assert_int_equal(w.enough, holds(&w, w.gone, w.q.need));
 		for (size_t i = 0; i < w.q.nr; i++)
 			all[i] = may_go(&w.files[i]);
 		/* What can be held is held; what can be granted is granted. */
 		if (holds(&w, all, 0))
 			assert_true(holds(&w, w.gone, 0));
 		if (holds(&w, all, w.q.need))
-			assert_true(w.enough);
+			assert_true(enough(&w));
 	}
 }
 
@@ -269,8 +285,8 @@ test_oldest_first(void **state)
 	fill(&w, 20, RETENTION_SEGMENT);
 	w.q.limits.max_use = 200;
 	w.q.need = 25;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 3);
-	assert_true(w.enough);
+	assert_int_equal(plan(&w), 3);
+	assert_true(enough(&w));
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(w.out[i], i);
 }
@@ -284,12 +300,12 @@ test_newest_stay(void **state)
 	fill(&w, 10, RETENTION_SEGMENT);
 	w.files[9].kind = RETENTION_QUARANTINE;
 	w.q.limits.max_use = 80;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 2);
+	assert_int_equal(plan(&w), 2);
 	assert_int_equal(w.out[0], 0);
 	assert_int_equal(w.out[1], 9);
 	/* With nothing else left the oldest of the newest go too. */
 	w.q.limits.max_use = 60;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 4);
+	assert_int_equal(plan(&w), 4);
 	assert_int_equal(w.out[2], 1);
 	assert_int_equal(w.out[3], 2);
 }
@@ -303,11 +319,11 @@ test_wish(void **state)
 	fill(&w, 10, RETENTION_SEGMENT);
 	w.q.limits.max_use = 100;
 	w.q.need = 101;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 0);
-	assert_false(w.enough);
+	assert_int_equal(plan(&w), 0);
+	assert_false(enough(&w));
 	w.q.need = 100;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 10);
-	assert_true(w.enough);
+	assert_int_equal(plan(&w), 10);
+	assert_true(enough(&w));
 }
 
 /* A capture is as old as the segments of its time, and goes after them. */
@@ -320,7 +336,7 @@ test_capture(void **state)
 	w.files[0].kind = RETENTION_CAPTURE;
 	w.files[0].end_s = w.files[1].end_s;
 	w.q.limits.max_use = 10;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 2);
+	assert_int_equal(plan(&w), 2);
 	assert_int_equal(w.out[0], 1);
 	assert_int_equal(w.out[1], 0);
 }
@@ -340,35 +356,35 @@ test_share_of_captures(void **state)
 	w.q.limits.max_captures = 60;
 	w.q.capturing = true;
 	w.q.need = 10;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 1);
-	assert_true(w.enough);
+	assert_int_equal(plan(&w), 1);
+	assert_true(enough(&w));
 	assert_int_equal(w.out[0], 1);
 	w.q.limits.max_captures = 50;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 1);
-	assert_true(w.enough);
+	assert_int_equal(plan(&w), 1);
+	assert_true(enough(&w));
 	assert_int_equal(w.out[0], 16);
 	/* One that alone is larger than that gets no more, and costs nobody anything. */
 	w.q.need = 41;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 0);
-	assert_false(w.enough);
+	assert_int_equal(plan(&w), 0);
+	assert_false(enough(&w));
 	/* The stream's bytes are no capture's. */
 	w.q.capturing = false;
 	w.q.need = 10;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 1);
-	assert_true(w.enough);
+	assert_int_equal(plan(&w), 1);
+	assert_true(enough(&w));
 	assert_int_equal(w.out[0], 1);
 	/* Nor does it wait for captures that cannot go. */
 	w.files[0].bytes = 60;
 	w.q.need = 80;
 	w.q.limits.max_use = 250;
-	assert_true(retention_plan(&w.q, w.out, &w.enough) > 0);
-	assert_true(w.enough);
+	assert_true(plan(&w) > 0);
+	assert_true(enough(&w));
 	w.files[0].bytes = 10;
 	/* A share that has become smaller is kept at once. */
 	w.q.limits.max_captures = 25;
 	w.q.need = 0;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 3);
-	assert_true(w.enough);
+	assert_int_equal(plan(&w), 3);
+	assert_true(enough(&w));
 }
 
 static void
@@ -379,14 +395,14 @@ test_extremes(void **state)
 	memset(&w, 0, sizeof(w));
 	w.q.need = UINT64_MAX;
 	w.q.limits.keep_free = UINT64_MAX;
-	assert_int_equal(retention_plan(&w.q, w.out, &w.enough), 0);
+	assert_int_equal(plan(&w), 0);
 	fill(&w, 2, RETENTION_SEGMENT);
 	w.files[0].bytes = w.files[1].bytes = UINT64_MAX;
 	w.files[0].end_s = w.files[0].aged_from_s = UINT64_MAX;
 	w.q.limits.max_age_s = UINT64_MAX;
 	w.q.limits.max_use = 1;
 	/* Sums that are over every limit are held at it: no wrap makes an archive look small. */
-	assert_true(retention_plan(&w.q, w.out, &w.enough) >= 1);
+	assert_true(plan(&w) >= 1);
 }
 
 static void
