@@ -7,6 +7,7 @@
 #ifndef DAEMON_ARCHIVE_ARCHIVE_INTERNAL_H
 #define DAEMON_ARCHIVE_ARCHIVE_INTERNAL_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -53,9 +54,9 @@ struct archive_sink {
 	int fd, dir_fd;
 	dev_t dev;
 	ino_t ino;
-	enum retention_kind kind; /* once sealed */
-	char *name;		  /* sealed, relative to the archive directory */
-	char *active;		  /* its last component while it is written */
+	enum retention_kind kind;  /* once sealed */
+	char *name;		   /* sealed, relative to the archive directory */
+	char active[NAME_MAX + 1]; /* its last component while it is written */
 	uint64_t size, bytes;
 	uint64_t reserved; /* granted to a write that is under way */
 	uint64_t start_s;

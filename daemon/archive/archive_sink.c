@@ -177,7 +177,6 @@ sink_close(struct io_sink *io)
 	(void)fsync(s->dir_fd);
 	close(s->dir_fd);
 	free(s->name);
-	free(s->active);
 	free(s);
 }
 
@@ -206,17 +205,12 @@ create(struct archive_sink *s, mode_t mode, const char *dir, const char *stem)
 		int dirfd, fd;
 
 		free(s->name);
-		free(s->active);
-		s->name = s->active = NULL;
 		if (asprintf(&s->name, "%s%s-%06" PRIu64 ARCHIVE_SUFFIX, dir, stem, a->seq++) < 0) {
 			s->name = NULL;
 			return -ENOMEM;
 		}
 		dirfd = archive_dirfd(a, s->name, &base);
-		if (asprintf(&s->active, "%s" ARCHIVE_ACTIVE, base) < 0) {
-			s->active = NULL;
-			return -ENOMEM;
-		}
+		snprintf(s->active, sizeof(s->active), "%s" ARCHIVE_ACTIVE, base);
 		if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
 		fd = openat(dirfd, s->active, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -273,28 +267,24 @@ new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *d
 	 struct archive_error *error)
 {
 	struct archive_sink *s = calloc(1, sizeof(*s));
-	bool found = true;
-	int r = -ENOMEM;
+	int r;
 
-	if (s) {
-		s->io = (struct io_sink){ sink_write, sink_sync, sink_cut, sink_close };
-		s->archive = a;
-		s->kind = kind;
-		s->start_s = realtime_ns / 1000000000u;
-		pthread_mutex_lock(&a->lock);
-		r = archive_look_around(a, error);
-		found = r == 0;
-		if (found)
-			r = open_sink(a, s, mode, dir, stem);
-		pthread_mutex_unlock(&a->lock);
-	}
-	if (r) {
-		if (found)
+	if (!s)
+		return archive_fail(error, -ENOMEM, "a new file in %s/%s", a->path, dir);
+	s->io = (struct io_sink){ sink_write, sink_sync, sink_cut, sink_close };
+	s->archive = a;
+	s->kind = kind;
+	s->start_s = realtime_ns / 1000000000u;
+	pthread_mutex_lock(&a->lock);
+	r = archive_look_around(a, error);
+	if (r == 0) {
+		r = open_sink(a, s, mode, dir, stem);
+		if (r)
 			archive_fail(error, r, "a new file in %s/%s", a->path, dir);
-		if (s) {
-			free(s->name);
-			free(s->active);
-		}
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (r) {
+		free(s->name);
 		free(s);
 		return r;
 	}
