@@ -123,7 +123,7 @@ varlink_append(const char *p, size_t n, void *arg)
 	return buf_failed(out) ? -1 : 0;
 }
 
-/* message is taken over. Nothing is appended on failure. */
+/* message is taken over; NULL: no memory. Nothing is appended on failure. */
 static int
 print(struct buf *out, json_t *message)
 {
@@ -144,19 +144,13 @@ print(struct buf *out, json_t *message)
 int
 varlink_reply_print(struct buf *out, const char *error, json_t *parameters, bool continues)
 {
-	json_t *message = json_object();
+	json_t *message = json_pack("{so*so}", "continues", continues ? json_true() : NULL,
+				    "parameters", parameters ? parameters : json_object());
 
-	if (!parameters)
-		parameters = json_object();
-	if (!message || (error && json_object_set_new(message, "error", json_string(error)) < 0) ||
-	    (continues && json_object_set_new(message, "continues", json_true()) < 0)) {
+	/* Never left out for want of memory, as "s*" would be. */
+	if (error && json_object_set_new(message, "error", json_string(error)) < 0) {
 		json_decref(message);
-		json_decref(parameters);
-		return -ENOMEM;
-	}
-	if (json_object_set_new(message, "parameters", parameters) < 0) {
-		json_decref(message);
-		return -ENOMEM;
+		message = NULL;
 	}
 	return print(out, message);
 }
@@ -164,19 +158,9 @@ varlink_reply_print(struct buf *out, const char *error, json_t *parameters, bool
 int
 varlink_call_print(struct buf *out, const char *method, json_t *parameters, bool more)
 {
-	json_t *message = json_object();
-
-	if (!message || json_object_set_new(message, "method", json_string(method)) < 0 ||
-	    (more && json_object_set_new(message, "more", json_true()) < 0)) {
-		json_decref(message);
-		json_decref(parameters);
-		return -ENOMEM;
-	}
-	if (parameters && json_object_set_new(message, "parameters", parameters) < 0) {
-		json_decref(message);
-		return -ENOMEM;
-	}
-	return print(out, message);
+	return print(out,
+		     json_pack("{ssso*so*}", "method", method, "more", more ? json_true() : NULL,
+			       "parameters", parameters));
 }
 
 int
