@@ -24,7 +24,6 @@ struct capture_call {
 	uid_t uid;
 	void *client; /* who asked; NULL: gone */
 	bool waits;   /* not of a oneway call */
-	bool begun;
 	bool ends_with_client;
 };
 
@@ -140,14 +139,14 @@ progress_json(const struct capture_progress *p, uid_t uid)
 	return j;
 }
 
+/* begun: NULL also of one that does not record yet. */
 static json_t *
-one_json(struct capture_calls *c, const struct capture_call *one)
+one_json(struct capture_calls *c, const struct capture_call *one, bool begun)
 {
-	struct capture_progress p = { 0 };
+	struct capture_progress p;
 
-	if (capture_progress(c->captures, one->id, &p) < 0)
+	if (capture_progress(c->captures, one->id, &p) < 0 || (begun && !p.begun))
 		return NULL;
-	p.id = one->id;
 	return progress_json(&p, one->uid);
 }
 
@@ -166,7 +165,7 @@ json_t *
 capture_calls_reply(struct capture_calls *c, uint64_t id)
 {
 	const struct capture_call *one = capture_calls_find(c, id);
-	json_t *j = one && one->begun ? one_json(c, one) : NULL;
+	json_t *j = one ? one_json(c, one, true) : NULL;
 
 	return j ? json_pack("{so}", "capture", j) : NULL;
 }
@@ -176,7 +175,6 @@ on_begin(void *arg)
 {
 	struct capture_call *one = arg;
 
-	one->begun = true;
 	one->owner->begun(one->owner->arg, one->waits ? one->client : NULL);
 }
 
@@ -186,18 +184,15 @@ on_end(void *arg, const struct capture_progress *last)
 	struct capture_call *one = arg;
 	void *client = one->waits ? one->client : NULL;
 	struct capture_calls *c = one->owner;
-	struct capture_progress p = *last;
 	const char *error = NULL;
 	json_t *reply;
 
-	p.id = one->id;
-	p.ended = true;
-	if (p.error[0]) {
+	if (last->error[0]) {
 		error = METHODS_INTERFACE ".Failed";
-		reply = json_pack("{sosi}", "message", varlink_text(p.error), "errno",
-				  p.saved_errno);
+		reply = json_pack("{sosi}", "message", varlink_text(last->error), "errno",
+				  last->saved_errno);
 	} else {
-		reply = json_pack("{so}", "capture", progress_json(&p, one->uid));
+		reply = json_pack("{so}", "capture", progress_json(last, one->uid));
 	}
 	LIST_REMOVE(one, next);
 	free(one);
@@ -234,21 +229,18 @@ read_events(struct method_call *call, struct wish *w)
 	size_t i;
 
 	if (json_array_size(events) > EVENTS_MAX)
-		goto bad;
+		return method_call_invalid(call, "events");
 	json_array_foreach(events, i, j)
 	{
 		const char *s = json_string_value(j);
 
 		if (!*s || strlen(s) >= EVENT_BYTES)
-			goto bad;
+			return method_call_invalid(call, "events");
 		w->events[i] = s;
 	}
 	o->nr_events = json_array_size(events);
 	o->events = o->nr_events ? w->events : NULL;
 	return true;
-bad:
-	method_call_invalid(call, "events");
-	return false;
 }
 
 static bool
@@ -262,22 +254,19 @@ read_pids(struct method_call *call, struct wish *w, const char *name, enum sessi
 		return true;
 	if (o->target != SESSION_ALL || json_array_size(pids) == 0 ||
 	    json_array_size(pids) > PIDS_MAX)
-		goto bad;
+		return method_call_invalid(call, name);
 	json_array_foreach(pids, i, j)
 	{
 		json_int_t pid = json_integer_value(j);
 
 		if (pid < 1 || pid > INT32_MAX)
-			goto bad;
+			return method_call_invalid(call, name);
 		w->pids[i] = (pid_t)pid;
 	}
 	o->target = target;
 	o->pids = w->pids;
 	o->nr_pids = json_array_size(pids);
 	return true;
-bad:
-	method_call_invalid(call, name);
-	return false;
 }
 
 static bool
@@ -289,18 +278,14 @@ read_target(struct method_call *call, struct wish *w)
 	o->cpus = json_string_value(method_call_parameter(call, "cpus"));
 	if (!read_pids(call, w, "pids", SESSION_PID) || !read_pids(call, w, "tids", SESSION_TID))
 		return false;
-	if (o->cgroup && (o->target != SESSION_ALL || !cgroup_good(o->cgroup))) {
-		method_call_invalid(call, "cgroup");
-		return false;
-	}
+	if (o->cgroup && (o->target != SESSION_ALL || !cgroup_good(o->cgroup)))
+		return method_call_invalid(call, "cgroup");
 	if (o->cgroup)
 		o->target = SESSION_CGROUP;
 	if (o->cpus &&
 	    (!*o->cpus || strlen(o->cpus) >= CPUS_BYTES ||
-	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus))) {
-		method_call_invalid(call, "cpus");
-		return false;
-	}
+	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus)))
+		return method_call_invalid(call, "cpus");
 	return true;
 }
 
@@ -312,8 +297,7 @@ read_call_graph(struct method_call *call, struct session_options *o)
 	o->call_graph = SESSION_CALL_GRAPH_FP;
 	if (!s || session_call_graph_parse(s, o) == 0)
 		return true;
-	method_call_invalid(call, "call_graph");
-	return false;
+	return method_call_invalid(call, "call_graph");
 }
 
 static bool
@@ -324,10 +308,8 @@ read_rate(struct method_call *call, struct session_options *o)
 	if (!method_call_int(call, "frequency_hz", 1, 1000000, 0, &hz) ||
 	    !method_call_int(call, "period", 1, INT64_MAX, 0, &period))
 		return false;
-	if (hz && period) {
-		method_call_invalid(call, "period");
-		return false;
-	}
+	if (hz && period)
+		return method_call_invalid(call, "period");
 	o->frequency_hz = (uint64_t)hz;
 	o->period = (uint64_t)period;
 	return true;
@@ -340,10 +322,8 @@ read_duration(struct method_call *call, struct session_options *o)
 	json_t *j = method_call_parameter(call, "duration_s");
 	double s = json_number_value(j);
 
-	if (j && !(s >= 0.001)) {
-		method_call_invalid(call, "duration_s");
-		return false;
-	}
+	if (j && !(s >= 0.001))
+		return method_call_invalid(call, "duration_s");
 	o->duration_ns = s < 1e9 ? (uint64_t)(s * 1e9) : UINT64_MAX;
 	return true;
 }
@@ -358,10 +338,8 @@ read_descriptor(struct method_call *call, struct capture_request *request)
 	request->out_fd = -1;
 	if (index < 0)
 		return true;
-	if (call->fd < 0 || !descriptor_takes_recording(call->fd)) {
-		method_call_invalid(call, "file_descriptor");
-		return false;
-	}
+	if (call->fd < 0 || !descriptor_takes_recording(call->fd))
+		return method_call_invalid(call, "file_descriptor");
 	request->out_fd = call->fd;
 	return true;
 }
@@ -462,7 +440,7 @@ capture_calls_list(struct method_call *call)
 	const struct capture_call *one;
 
 	LIST_FOREACH(one, &call->captures->running, next) {
-		j = one_json(call->captures, one);
+		j = one_json(call->captures, one, false);
 		if (j && json_array_append_new(all, j) < 0)
 			break;
 	}

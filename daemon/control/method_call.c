@@ -14,11 +14,12 @@ method_call_error(struct method_call *call, const char *error, json_t *parameter
 	call->wait = METHODS_ANSWERED;
 }
 
-void
+bool
 method_call_invalid(struct method_call *call, const char *parameter)
 {
 	method_call_error(call, VARLINK_INVALID_PARAMETER,
 			  json_pack("{ss}", "parameter", parameter));
+	return false;
 }
 
 void
@@ -54,10 +55,8 @@ method_call_int(struct method_call *call, const char *name, int64_t min, int64_t
 	const json_t *j = method_call_parameter(call, name);
 	int64_t n = j ? json_integer_value(j) : absent;
 
-	if (j && (n < min || n > max)) {
-		method_call_invalid(call, name);
-		return false;
-	}
+	if (j && (n < min || n > max))
+		return method_call_invalid(call, name);
 	*ret = n;
 	return true;
 }

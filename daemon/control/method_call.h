@@ -64,7 +64,7 @@ struct method_call {
 
 /* Answer it with an error of varlink or of ours; parameters, which may be NULL, are taken over. */
 void method_call_error(struct method_call *call, const char *error, json_t *parameters);
-void method_call_invalid(struct method_call *call, const char *parameter);
+bool method_call_invalid(struct method_call *call, const char *parameter); /* false */
 void method_call_fail(struct method_call *call, int error, const char *message);
 void method_call_limit(struct method_call *call, const char *key, uint64_t value);
 
