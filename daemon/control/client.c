@@ -119,22 +119,19 @@ client_receive(struct client *c, uint64_t now_ns)
 	return 0;
 }
 
-bool
-client_message(const struct client *c, const char **ret, size_t *ret_n)
+const char *
+client_message(const struct client *c)
 {
-	const uint8_t *end = c->in.len ? memchr(c->in.p, 0, c->in.len) : NULL;
+	bool whole = c->in.len && memchr(c->in.p, 0, c->in.len);
 
-	if (!end)
-		return false;
-	*ret = (const char *)c->in.p;
-	*ret_n = (size_t)(end - c->in.p);
-	return true;
+	return whole ? (const char *)c->in.p : NULL;
 }
 
 void
-client_consume(struct client *c, size_t n, uint64_t now_ns)
+client_consume(struct client *c, uint64_t now_ns)
 {
-	n++; /* the NUL */
+	size_t n = strlen(client_message(c)) + 1;
+
 	c->in.len -= n;
 	memmove(c->in.p, c->in.p + n, c->in.len);
 	c->begun_ns = c->in.len ? now_ns : 0;
@@ -149,7 +146,7 @@ client_consume(struct client *c, size_t n, uint64_t now_ns)
 bool
 client_overfull(const struct client *c)
 {
-	return c->in.len >= VARLINK_MESSAGE_BYTES && !memchr(c->in.p, 0, c->in.len);
+	return c->in.len >= VARLINK_MESSAGE_BYTES && !client_message(c);
 }
 
 /* --- out --------------------------------------------------------------------------------- */
@@ -214,12 +211,9 @@ over(uint64_t since_ns, uint64_t now_ns, uint64_t timeout_ns)
 bool
 client_expired(const struct client *c, uint64_t now_ns, uint64_t timeout_ns)
 {
-	const char *p;
-	size_t n;
-
 	if (client_unsent(c))
 		return over(c->stuck_ns, now_ns, timeout_ns);
-	if (c->wait != METHODS_ANSWERED || client_message(c, &p, &n))
+	if (c->wait != METHODS_ANSWERED || client_message(c))
 		return false;
 	if (c->begun_ns)
 		return over(c->begun_ns, now_ns, timeout_ns);

@@ -45,9 +45,9 @@ void client_free(struct client *c);
 
 /* Reads what fits. 0 (c->ended: end of file), -EAGAIN, or another -errno: drop the client. */
 int client_receive(struct client *c, uint64_t now_ns);
-/* Is a whole call at the front? Its bytes without the NUL, until client_consume(). */
-bool client_message(const struct client *c, const char **ret, size_t *ret_n);
-void client_consume(struct client *c, size_t n, uint64_t now_ns);
+/* The whole call at the front, to its NUL, until client_consume(). NULL: there is none. */
+const char *client_message(const struct client *c);
+void client_consume(struct client *c, uint64_t now_ns);
 /* Has it sent more than a call can have, without an end? */
 bool client_overfull(const struct client *c);
 

@@ -62,11 +62,7 @@ control_drop(struct control *c, struct client *client)
 static bool
 has_call(const struct client *client)
 {
-	const char *p;
-	size_t n;
-
-	return client->wait == METHODS_ANSWERED && !client_unsent(client) &&
-		client_message(client, &p, &n);
+	return client->wait == METHODS_ANSWERED && !client_unsent(client) && client_message(client);
 }
 
 /* After anything happened to a client: what is waited for next, or is it done with? */
@@ -74,8 +70,6 @@ static void
 control_settle(struct control *c, struct client *client)
 {
 	struct epoll_event e = { .data.ptr = client };
-	const char *p;
-	size_t n;
 
 	if (client->dead)
 		return;
@@ -87,7 +81,7 @@ control_settle(struct control *c, struct client *client)
 		return control_drop(c, client);
 	/* While a call is being answered the next ones can wait in the socket. */
 	if (client->wait == METHODS_ANSWERED && !client->ended && !client_unsent(client) &&
-	    !client_message(client, &p, &n))
+	    !client_message(client))
 		e.events |= EPOLLIN;
 	if (e.events == client->events)
 		return;
@@ -163,12 +157,11 @@ static void
 control_serve(struct control *c, struct client *client)
 {
 	struct varlink_call message;
-	const char *p;
-	size_t n;
+	const char *p = client_message(client);
 
-	if (client->dead || !has_call(client) || !client_message(client, &p, &n))
+	if (client->dead || !has_call(client))
 		return;
-	if (varlink_call_parse(p, n, &message) < 0) {
+	if (varlink_call_parse(p, strlen(p), &message) < 0) {
 		control_complain(c, client);
 		control_drop(c, client);
 		return;
@@ -176,7 +169,7 @@ control_serve(struct control *c, struct client *client)
 	c->used++;
 	control_answer(c, client, &message);
 	varlink_call_done(&message);
-	client_consume(client, n, c->now_ns);
+	client_consume(client, c->now_ns);
 	control_settle(c, client);
 }
 
