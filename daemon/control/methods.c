@@ -374,41 +374,6 @@ methods_reload(struct method_call *call)
 #define FIELDS(...) ((const struct varlink_field[]){ __VA_ARGS__{ NULL, NULL } })
 #define NO_FIELDS FIELDS()
 
-static const struct varlink_field status_fields[] = {
-	{ "version", "string" },
-	{ "uptime_s", "int" },
-	{ "samples", "int" },
-	{ "records", "int" },
-	{ "lost", "[string]int" },
-	{ "lost_samples", "int" },
-	{ "sideband_over", "[string]int" },
-	{ "throttled", "int" },
-	{ "frequency_hz", "int" },
-	{ "wanted_frequency_hz", "int" },
-	{ "governor", "string" },
-	{ "suspended", "bool" },
-	{ "cpus_online", "int" },
-	{ "cpu_percent", "float" },
-	{ "rss_bytes", "int" },
-	{ "written_bytes_per_s", "int" },
-	{ "captures", "int" },
-	{ "archive_directory", "string" },
-	{ "archive_bytes", "int" },
-	{ "archive_max_use_bytes", "int" },
-	{ "archive_keep_free_bytes", "int" },
-	{ "archive_free_bytes", "int" },
-	{ "segments", "int" },
-	{ "kept_files", "int" },
-	{ "capture_files", "int" },
-	{ "quarantined_files", "int" },
-	{ "deleted_segments", "int" },
-	{ "deleted_bytes", "int" },
-	{ "warnings", "[]string" },
-	{ "lost_files", "int" },
-	{ "lost_file", "string" },
-	{ NULL, NULL },
-};
-
 static const struct varlink_field capture_in[] = {
 	{ "duration_s", "?float" },
 	{ "events", "?[]string" },
@@ -424,54 +389,29 @@ static const struct varlink_field capture_in[] = {
 };
 
 const struct method methods_table[] = {
-	{ "GetStatus", METHODS_MEMBER, get_status, NO_FIELDS, status_fields, false },
-	{ "Monitor", METHODS_MEMBER, monitor, FIELDS({ "interval_s", "?int" }, ), status_fields,
-	  false },
-	{ "Capture", METHODS_MEMBER, capture_calls_start, capture_in,
-	  FIELDS({ "capture", "CaptureState" }, ), false },
-	{ "StopCapture", METHODS_MEMBER, capture_calls_stop, FIELDS({ "id", "int" }, ), NO_FIELDS,
-	  false },
-	{ "ListCaptures", METHODS_MEMBER, capture_calls_list, NO_FIELDS,
-	  FIELDS({ "captures", "[]CaptureState" }, ), false },
+	{ "GetStatus", METHODS_MEMBER, get_status, NO_FIELDS, false },
+	{ "Monitor", METHODS_MEMBER, monitor, FIELDS({ "interval_s", "?int" }, ), false },
+	{ "Capture", METHODS_MEMBER, capture_calls_start, capture_in, false },
+	{ "StopCapture", METHODS_MEMBER, capture_calls_stop, FIELDS({ "id", "int" }, ), false },
+	{ "ListCaptures", METHODS_MEMBER, capture_calls_list, NO_FIELDS, false },
 	{ "Keep", METHODS_MEMBER, methods_keep,
-	  FIELDS({ "from_s", "int" }, { "until_s", "?int" }, { "label", "?string" }, ),
-	  FIELDS({ "label", "string" }, { "files", "int" }, ), true },
-	{ "List", METHODS_MEMBER, list, FIELDS({ "skip", "?int" }, ),
-	  FIELDS({ "total", "int" }, { "files", "[]File" }, ), true },
-	{ "Sync", METHODS_MEMBER, sync_now, NO_FIELDS, NO_FIELDS, true },
-	{ "Rotate", METHODS_MEMBER, rotate, NO_FIELDS, NO_FIELDS, true },
+	  FIELDS({ "from_s", "int" }, { "until_s", "?int" }, { "label", "?string" }, ), true },
+	{ "List", METHODS_MEMBER, list, FIELDS({ "skip", "?int" }, ), true },
+	{ "Sync", METHODS_MEMBER, sync_now, NO_FIELDS, true },
+	{ "Rotate", METHODS_MEMBER, rotate, NO_FIELDS, true },
 	{ "Vacuum", METHODS_ROOT, vacuum,
 	  FIELDS({ "max_use_bytes", "?int" }, { "max_age_s", "?int" },
 		 { "max_segments", "?int" }, ),
-	  FIELDS({ "deleted_files", "int" }, { "deleted_bytes", "int" }, ), true },
-	{ "Reload", METHODS_ROOT, methods_reload, NO_FIELDS, NO_FIELDS, false },
-	{ NULL, 0, NULL, NULL, NULL, false },
+	  true },
+	{ "Reload", METHODS_ROOT, methods_reload, NO_FIELDS, false },
+	{ NULL, 0, NULL, NULL, false },
 };
 
 static const struct method service_table[] = {
-	{ "GetInfo", METHODS_ANYONE, get_info, NO_FIELDS, NULL, false },
+	{ "GetInfo", METHODS_ANYONE, get_info, NO_FIELDS, false },
 	{ "GetInterfaceDescription", METHODS_ANYONE, get_interface_description,
-	  FIELDS({ "interface", "string" }, ), NULL, false },
-	{ NULL, 0, NULL, NULL, NULL, false },
-};
-
-const struct methods_type methods_types[] = {
-	{ "CaptureState",
-	  FIELDS({ "id", "int" }, { "running", "bool" }, { "uid", "int" }, { "samples", "int" },
-		 { "lost", "[string]int" }, { "bytes", "int" }, { "frequency_hz", "int" },
-		 { "elapsed_s", "float" }, { "duration_s", "float" }, { "notes", "[]string" },
-		 { "file", "?string" }, ) },
-	{ "File",
-	  FIELDS({ "name", "string" }, { "kind", "(segment,active,kept,capture,quarantined)" },
-		 { "bytes", "int" }, { "start_s", "int" }, { "end_s", "int" }, ) },
-	{ NULL, NULL },
-};
-
-const struct methods_type methods_errors[] = {
-	{ "NoSuchCapture", FIELDS({ "id", "int" }, ) },
-	{ "LimitExceeded", FIELDS({ "limit", "string" }, { "value", "int" }, ) },
-	{ "Failed", FIELDS({ "message", "string" }, { "errno", "int" }, ) },
-	{ NULL, NULL },
+	  FIELDS({ "interface", "string" }, ), false },
+	{ NULL, 0, NULL, NULL, false },
 };
 
 /* --- the call ---------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 /*
  * methods: what a call of each method of io.spoor.Recorder does.
  *
- * One table: name, who may call it, parameters, results, handler; a test holds it against the
- * interface's description. Knows nothing of sockets: a call comes as a struct method_call and
+ * One table: name, who may call it, handler, parameters; a test holds it, and what is answered,
+ * against the interface's description. Knows nothing of sockets: a call comes as a struct method_call and
  * leaves answered, or waiting for a capture or the next second.
  */
 #ifndef DAEMON_CONTROL_METHODS_H
@@ -16,17 +16,11 @@ struct method {
 	const char *name;
 	enum methods_access access;
 	void (*call)(struct method_call *call);
-	const struct varlink_field *in, *out; /* ended by a NULL name */
+	const struct varlink_field *in; /* ended by a NULL name */
 	bool disk; /* call() may wait for one, on another thread; its context has no config */
 };
 /* Ended by a NULL name. */
 extern const struct method methods_table[];
-
-struct methods_type {
-	const char *name;
-	const struct varlink_field *fields;
-};
-extern const struct methods_type methods_types[], methods_errors[]; /* ended by a NULL name */
 
 /*
  * Finds the method, checks the caller's right and the parameters, and calls. Whatever comes is

@@ -116,6 +116,110 @@ call_root(const char *method, const char *parameters)
 	return call_as(METHODS_ROOT, 0, text);
 }
 
+/* --- the description --------------------------------------------------------------------- */
+
+#define FIELDS_MAX 64
+
+struct field {
+	char name[64], type[64];
+};
+
+/* The description without blanks and comments. */
+static const char *
+description(void)
+{
+	static char text[16384];
+	size_t n = 0;
+
+	if (text[0])
+		return text;
+	for (const char *p = varlink_idl_recorder; *p; p++) {
+		if (*p == '#')
+			p = strchr(p, '\n');
+		assert_true(n + 1 < sizeof(text));
+		if (*p != ' ' && *p != '\n')
+			text[n++] = *p;
+	}
+	return text;
+}
+
+/* What is behind these words in it, NULL: they are not there. */
+static const char *
+behind(const char *kind, const char *name)
+{
+	char words[128];
+	const char *at;
+
+	snprintf(words, sizeof(words), "%s%s(", kind, name);
+	at = strstr(description(), words);
+	return at ? at + strlen(words) - 1 : NULL;
+}
+
+/* Those of "(name:type,...)"; the last one has no name. Returns what is behind. */
+static const char *
+read_fields(const char *p, struct field fields[FIELDS_MAX])
+{
+	size_t n = 0, len;
+
+	assert_int_equal(*p++, '(');
+	for (; *p != ')'; n++) {
+		assert_true(n + 1 < FIELDS_MAX);
+		len = strcspn(p, ":");
+		snprintf(fields[n].name, sizeof(fields[n].name), "%.*s", (int)len, p);
+		p += len + 1;
+		len = *p == '(' ? strcspn(p, ")") + 1 : strcspn(p, ",)");
+		snprintf(fields[n].type, sizeof(fields[n].type), "%.*s", (int)len, p);
+		p += len;
+		p += *p == ',';
+	}
+	fields[n].name[0] = '\0';
+	return p + 1;
+}
+
+/* Does a result have what is described at p: every member, and none beside? */
+static void
+check_result(const char *p, json_t *result)
+{
+	struct field fields[FIELDS_MAX], *f;
+	const char *key, *named, *bad;
+	json_t *value, *member;
+	size_t i;
+
+	assert_non_null(p);
+	(void)read_fields(p, fields);
+	json_object_foreach(result, key, value)
+	{
+		struct varlink_field one[2] = { { key, NULL }, { NULL, NULL } };
+		json_t *object;
+
+		for (f = fields; f->name[0] && strcmp(f->name, key) != 0; f++)
+			;
+		if (!f->name[0])
+			fail_msg("%s is not described", key);
+		named = behind("type", f->type + (*f->type == '[' ? 2 : 0));
+		if (named && *f->type == '[') {
+			json_array_foreach(value, i, member) check_result(named, member);
+			continue;
+		}
+		if (named) {
+			check_result(named, value);
+			continue;
+		}
+		if (*f->type == '(') {
+			assert_non_null(strstr(f->type, json_string_value(value)));
+			continue;
+		}
+		one[0].type = f->type;
+		object = json_pack("{sO}", key, value);
+		if (!varlink_idl_check(one, object, &bad))
+			fail_msg("%s is not of type %s", key, f->type);
+		json_decref(object);
+	}
+	for (f = fields; f->name[0]; f++)
+		if (*f->type != '?' && !json_object_get(result, f->name))
+			fail_msg("%s is missing", f->name);
+}
+
 /* Releases the call; true if it was answered with this error and, if given, this parameter. */
 static bool
 is_error(struct method_call call, const char *error, const char *parameter)
@@ -124,6 +228,8 @@ is_error(struct method_call call, const char *error, const char *parameter)
 	bool is = call.error && strcmp(call.error, error) == 0 &&
 		(!parameter || (value && strcmp(value, parameter) == 0));
 
+	if (is && strncmp(error, METHODS_INTERFACE, strlen(METHODS_INTERFACE)) == 0)
+		check_result(behind("error", strrchr(error, '.') + 1), call.parameters);
 	json_decref(call.parameters);
 	return is;
 }
@@ -141,114 +247,31 @@ is_good(struct method_call call)
 	return !call.error;
 }
 
-/* --- the table against the description --------------------------------------------------- */
-
-static void
-print_fields(FILE *f, const struct varlink_field *fields)
-{
-	fputc('(', f);
-	for (; fields->name; fields++)
-		fprintf(f, "%s:%s%s", fields->name, fields->type, fields[1].name ? "," : "");
-	fputc(')', f);
-}
-
-/* The description as the table would have it, without blanks and comments. */
-static char *
-print_table(void)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	assert_non_null(f);
-	fputs("interfaceio.spoor.Recorder", f);
-	for (const struct methods_type *t = methods_types; t->name; t++) {
-		fprintf(f, "type%s", t->name);
-		print_fields(f, t->fields);
-	}
-	for (const struct method *m = methods_table; m->name; m++) {
-		fprintf(f, "method%s", m->name);
-		print_fields(f, m->in);
-		fputs("->", f);
-		print_fields(f, m->out);
-	}
-	for (const struct methods_type *t = methods_errors; t->name; t++) {
-		fprintf(f, "error%s", t->name);
-		print_fields(f, t->fields);
-	}
-	fclose(f);
-	return text;
-}
+/* --- the table and what is answered ------------------------------------------------------ */
 
 static void
 table_is_as_described(void **state)
 {
-	char *wanted = print_table(), *got = strdup(varlink_idl_recorder), *to = got;
+	const char *at = description();
 
-	assert_non_null(got);
-	for (const char *p = got; *p; p++) {
-		if (*p == '#')
-			p = strchr(p, '\n');
-		if (*p != ' ' && *p != '\n')
-			*to++ = *p;
+	assert_memory_equal(at, "interfaceio.spoor.Recorder", 26);
+	for (const struct method *m = methods_table; m->name; m++) {
+		struct field fields[FIELDS_MAX], *f = fields;
+		size_t len = strlen(m->name);
+
+		at = strstr(at, "method");
+		assert_non_null(at);
+		at += 6;
+		assert_memory_equal(at, m->name, len);
+		at = read_fields(at + len, fields);
+		assert_memory_equal(at, "->(", 3);
+		for (const struct varlink_field *in = m->in; in->name; in++, f++) {
+			assert_string_equal(in->name, f->name);
+			assert_string_equal(in->type, f->type);
+		}
+		assert_string_equal(f->name, "");
 	}
-	*to = '\0';
-	assert_string_equal(got, wanted);
-	free(wanted);
-	free(got);
-}
-
-static const struct varlink_field *
-named_type(const char *name)
-{
-	for (const struct methods_type *t = methods_types; t->name; t++)
-		if (strcmp(t->name, name) == 0)
-			return t->fields;
-	return NULL;
-}
-
-/* Does a result have what the table says: every member, and none beside? */
-static void
-check_result(const struct varlink_field *fields, json_t *result)
-{
-	const struct varlink_field *named;
-	const char *key;
-	json_t *value, *member;
-	size_t i;
-
-	json_object_foreach(result, key, value)
-	{
-		const struct varlink_field *f = fields;
-		struct varlink_field one[2] = { { NULL, NULL }, { NULL, NULL } };
-		json_t *object;
-		const char *bad;
-
-		while (f->name && strcmp(f->name, key) != 0)
-			f++;
-		if (!f->name)
-			fail_msg("%s is not described", key);
-		named = named_type(f->type + (*f->type == '[' ? 2 : 0));
-		if (named && *f->type == '[') {
-			json_array_foreach(value, i, member) check_result(named, member);
-			continue;
-		}
-		if (named) {
-			check_result(named, value);
-			continue;
-		}
-		if (*f->type == '(') {
-			assert_non_null(strstr(f->type, json_string_value(value)));
-			continue;
-		}
-		one[0] = *f;
-		object = json_pack("{sO}", key, value);
-		if (!varlink_idl_check(one, object, &bad))
-			fail_msg("%s is not of type %s", key, f->type);
-		json_decref(object);
-	}
-	for (const struct varlink_field *f = fields; f->name; f++)
-		if (*f->type != '?' && !json_object_get(result, f->name))
-			fail_msg("%s is missing", f->name);
+	assert_null(strstr(at, "method"));
 }
 
 static void
@@ -272,18 +295,19 @@ results_are_as_described(void **state)
 	fake.files = 3;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct method_call call = call_root(calls[i].method, calls[i].parameters);
-		const struct method *m = methods_table;
+		struct field in[FIELDS_MAX];
 
 		assert_null(call.error);
-		while (strcmp(m->name, calls[i].method) != 0)
-			m++;
 		if (call.wait == METHODS_CAPTURE)
 			call.parameters = capture_calls_reply(captures, call.wait_id);
-		check_result(m->out, call.parameters);
+		check_result(read_fields(behind("method", calls[i].method), in) + 2,
+			     call.parameters);
 		json_decref(call.parameters);
 	}
 	fake_end(1, NULL);
-	check_result(named_type("CaptureState"), json_object_get(ended, "capture"));
+	check_result(behind("type", "CaptureState"), json_object_get(ended, "capture"));
+	assert_true(is_error(call_root("StopCapture", "\"id\":1"),
+			     METHODS_INTERFACE ".NoSuchCapture", NULL));
 }
 
 /* --- who may do what --------------------------------------------------------------------- */
