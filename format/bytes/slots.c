@@ -36,19 +36,6 @@ slots_clear(struct slots *s)
 	s->used = 0;
 }
 
-uint32_t
-slots_find(const struct slots *s, uint32_t hash,
-	   bool (*same)(const void *owner, uint32_t index, const void *key), const void *owner,
-	   const void *key)
-{
-	if (!s->v)
-		return SLOTS_NONE;
-	for (size_t i = hash & s->mask; s->v[i].index; i = (i + 1) & s->mask)
-		if (s->v[i].hash == hash && same(owner, s->v[i].index - 1, key))
-			return s->v[i].index - 1;
-	return SLOTS_NONE;
-}
-
 static void
 slots_put(struct slot *v, size_t mask, struct slot slot)
 {

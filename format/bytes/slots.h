@@ -28,10 +28,22 @@ void slots_done(struct slots *s); /* all zero is an empty one */
 /* All are free again; the memory stays. */
 void slots_clear(struct slots *s);
 
-/* The index whose element is the same as key in owner's eyes; SLOTS_NONE. */
-uint32_t slots_find(const struct slots *s, uint32_t hash,
-		    bool (*same)(const void *owner, uint32_t index, const void *key),
-		    const void *owner, const void *key);
+/*
+ * The index whose element is the same as key in owner's eyes; SLOTS_NONE. Inline, so that same is, where
+ * the compiler sees it.
+ */
+static inline uint32_t
+slots_find(const struct slots *s, uint32_t hash,
+	   bool (*same)(const void *owner, uint32_t index, const void *key), const void *owner,
+	   const void *key)
+{
+	if (!s->v)
+		return SLOTS_NONE;
+	for (size_t i = hash & s->mask; s->v[i].index; i = (i + 1) & s->mask)
+		if (s->v[i].hash == hash && same(owner, s->v[i].index - 1, key))
+			return s->v[i].index - 1;
+	return SLOTS_NONE;
+}
 /* Enters index; 0, -FMT_E_NOMEM. */
 int slots_add(struct slots *s, uint32_t hash, size_t index);
 

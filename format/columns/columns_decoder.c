@@ -38,7 +38,7 @@ next_words(struct decoder *d, struct columns_payload_source *source,
 			words[form->extra] = d->p.tasks[task][1];
 	}
 	if (form->ip >= 0)
-		words[form->ip] = stack->ip;
+		words[form->ip] = d->p.stacks.frames[stack->ip];
 	for (unsigned int i = 0; i < form->nr_values; i++)
 		if (!columns_payload_value(source, i, &words[form->value[i]]))
 			return false;

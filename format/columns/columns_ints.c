@@ -7,6 +7,7 @@
 #include "format/bytes/fmt_error.h"
 
 #define WIDTH_MAX 8
+#define AT_ONCE 256
 
 bool
 columns_words_reserve(struct columns_words *w, size_t more)
@@ -172,58 +173,79 @@ exception_at(struct span exceptions, size_t number)
 	return v;
 }
 
-/* One loop a plane, each of which a compiler makes vectors of. */
-static void
-read_planes(const uint8_t *plane, size_t n, unsigned int width, uint64_t *to)
-{
-	for (size_t i = 0; i < n; i++)
-		to[i] = width > 0 ? plane[i] : 0;
-	for (unsigned int k = 1; k < width; k++) {
-		plane += n;
-		for (size_t i = 0; i < n; i++)
-			to[i] |= (uint64_t)plane[i] << (8 * k);
-	}
-}
+/* What is read of a column. */
+struct ints_reader {
+	struct span planes, exceptions;
+	size_t n, next; /* next: of the exceptions */
+	uint64_t base;
+	unsigned int width;
+};
 
 /* False: more numbers are exceptions than there are. */
 static bool
-read_exceptions(struct span exceptions, size_t n, uint64_t escape, uint64_t *to)
+read_exceptions(struct ints_reader *r, size_t n, uint64_t escape, uint64_t *to)
 {
-	size_t wanted = 0, next = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (to[i] != escape)
+			continue;
+		if (r->next == r->exceptions.len / WIDTH_MAX)
+			return false;
+		to[i] = exception_at(r->exceptions, r->next++);
+	}
+	return true;
+}
+
+/*
+ * Numbers from at on. Inline, so that a compiler which knows how many there are makes vectors of
+ * the loops.
+ */
+static inline __attribute__((always_inline)) bool
+read_some(struct ints_reader *r, size_t at, size_t n, uint64_t *restrict to)
+{
+	const uint8_t *restrict plane = r->planes.p + at;
+	const uint64_t base = r->base;
+	uint64_t above = 0; /* has a bit above width bytes, if one of the numbers is the escape */
 
 	for (size_t i = 0; i < n; i++)
-		wanted += to[i] == escape;
-	if (wanted > exceptions.len / WIDTH_MAX)
+		to[i] = 0;
+	for (unsigned int k = 0; k < r->width; k++, plane += r->n)
+		for (size_t i = 0; i < n; i++)
+			to[i] |= (uint64_t)plane[i] << (8 * k);
+	for (size_t i = 0; i < n; i++)
+		above |= to[i] + 1;
+	if (r->width > 0 && r->width < WIDTH_MAX && above > escape_of(r->width) &&
+	    !read_exceptions(r, n, escape_of(r->width), to))
 		return false;
-	for (size_t i = 0; next < wanted; i++)
-		if (to[i] == escape)
-			to[i] = exception_at(exceptions, next++);
+	for (size_t i = 0; i < n; i++)
+		to[i] += base;
 	return true;
 }
 
 int
 columns_ints_take(struct span *s, size_t n, struct columns_ints *ret)
 {
-	struct span rest = *s, planes, exceptions;
+	struct ints_reader r = { .n = n };
+	struct span rest = *s;
 	uint32_t nr_exceptions;
-	uint64_t base;
+	bool good = true;
 	uint8_t width;
 
 	*ret = (struct columns_ints){ .n = n };
 	if (!span_u8(&rest, &width) || !span_u32(&rest, &nr_exceptions) ||
-	    !span_u64(&rest, &base) || width > WIDTH_MAX || (width > 0 && n > rest.len / width) ||
-	    !span_take(&rest, width * n, &planes) ||
-	    !span_take_words(&rest, nr_exceptions, 1, &exceptions))
+	    !span_u64(&rest, &r.base) || width > WIDTH_MAX || (width > 0 && n > rest.len / width) ||
+	    !span_take(&rest, width * n, &r.planes) ||
+	    !span_take_words(&rest, nr_exceptions, 1, &r.exceptions))
 		return -FMT_E_CORRUPT;
 	ret->v = reallocarray(NULL, n + 1, sizeof(*ret->v));
 	if (!ret->v)
 		return -FMT_E_NOMEM;
-	read_planes(planes.p, n, width, ret->v);
-	if (width > 0 && width < WIDTH_MAX &&
-	    !read_exceptions(exceptions, n, escape_of(width), ret->v))
+	r.width = width;
+	/* As many at once as stay in the nearest cache for all loops. */
+	for (size_t at = 0; good && at < n; at += AT_ONCE)
+		good = n - at >= AT_ONCE ? read_some(&r, at, AT_ONCE, ret->v + at)
+					 : read_some(&r, at, n - at, ret->v + at);
+	if (!good)
 		return -FMT_E_CORRUPT;
-	for (size_t i = 0; i < n; i++)
-		ret->v[i] += base;
 	*s = rest;
 	return 0;
 }

@@ -259,11 +259,11 @@ take_tails(struct columns_payload *p)
 
 /* The first word of a chain that is an address; false: none is. */
 static bool
-chain_ip(const struct columns_stack_table *t, const uint32_t *chain, size_t words, uint64_t *ret)
+chain_ip(const struct columns_stack_table *t, const uint32_t *chain, size_t words, uint32_t *ret)
 {
 	for (size_t i = 0; i < words; i++) {
-		*ret = t->frames[chain[i]];
-		if (!perf_context_marker(*ret))
+		*ret = chain[i];
+		if (!perf_context_marker(t->frames[*ret]))
 			return true;
 	}
 	return false;
@@ -273,7 +273,7 @@ static int
 take_kinds(struct columns_payload *p)
 {
 	const struct columns_stack_table *t = &p->stacks;
-	uint64_t ip;
+	uint32_t ip;
 
 	p->kinds = calloc((size_t)t->nr_stacks + 1, sizeof(*p->kinds));
 	if (!p->kinds)
@@ -410,7 +410,7 @@ columns_payload_stack_of(const struct columns_payload *p, uint32_t number,
 	const uint32_t *w = t->words + t->start[number];
 
 	ret->misc = (uint16_t)(t->frames[*w++] & COLUMNS_HEAD_MISC);
-	ret->ip = k->has_ip ? t->frames[*w++] : 0;
+	ret->ip = k->has_ip ? *w++ : 0;
 	ret->chain = w;
 	ret->chain_words = k->chain_words;
 	if (form->ip >= 0 && !k->has_ip)

@@ -76,7 +76,7 @@ struct columns_payload_stack {
 	const uint32_t *chain; /* indexes of frames */
 	size_t chain_words;
 	uint16_t misc; /* of the record's header */
-	uint64_t ip;   /* where the shape has one */
+	uint32_t ip;   /* likewise an index, where the shape has one */
 };
 
 /*

@@ -155,10 +155,16 @@ columns_view_tasks(const struct columns_view *v, const uint64_t (**ret)[2])
 }
 
 size_t
-columns_view_stacks(const struct columns_view *v, const uint64_t **ret_frames)
+columns_view_stacks(const struct columns_view *v)
 {
-	*ret_frames = v->p.stacks.frames;
 	return v->p.stacks.nr_stacks;
+}
+
+size_t
+columns_view_frames(const struct columns_view *v, const uint64_t **ret)
+{
+	*ret = v->p.stacks.frames;
+	return v->p.stacks.nr_frames;
 }
 
 void

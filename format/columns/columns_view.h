@@ -29,12 +29,12 @@ struct columns_view_source {
 	int value;	      /* to be set: which of form->value[] is asked for; -1: none */
 };
 
-/* Frames of a stack as they stood in the record: with context markers. */
+/* Frames of a stack as they stood in the record: with context markers. By their numbers. */
 struct columns_view_stack {
 	uint16_t misc; /* of the record's header */
 	bool has_ip;
-	uint64_t ip;
-	const uint32_t *chain; /* indexes in frames */
+	uint32_t ip;
+	const uint32_t *chain;
 	size_t chain_words;
 };
 
@@ -62,8 +62,8 @@ int columns_view_read(struct columns_view *v, columns_view_record_fn *on_record,
 size_t columns_view_samples(const struct columns_view *v, const struct columns_view_sample **ret);
 /* pid in the low half, tid in the high one, as in the record; extra: the cgroup, or 0. */
 size_t columns_view_tasks(const struct columns_view *v, const uint64_t (**ret)[2]);
-/* How many stacks there are, and their frames. */
-size_t columns_view_stacks(const struct columns_view *v, const uint64_t **ret_frames);
+size_t columns_view_stacks(const struct columns_view *v);
+size_t columns_view_frames(const struct columns_view *v, const uint64_t **ret);
 /* A stack of a sample of this source. */
 void columns_view_stack(const struct columns_view *v, uint32_t source, uint32_t stack,
 			struct columns_view_stack *ret);

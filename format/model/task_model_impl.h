@@ -15,7 +15,7 @@
 #include "format/model/kernel_names.h"
 #include "format/model/task_model.h"
 
-#define TASK_MODEL_SLOTS 256 /* of the lookup cache; a power of two */
+#define TASK_MODEL_SLOTS 4096 /* of the lookup cache; a power of two */
 
 /* The namespaces of a task: {dev, inode} words; shared by tasks that have the same. */
 struct namespaces {

@@ -49,6 +49,7 @@ callchain_of_record(const struct perf_record *r, struct callchain_words *ret)
 	*ret = (struct callchain_words){ .misc = r->misc,
 					 .has_ip = r->sample.have & PERF_SAMPLE_IP,
 					 .ip = r->sample.ip,
+					 .ip_frame = CALLCHAIN_NO_FRAME,
 					 .nr = span_words(r->sample.callchain),
 					 .words = r->sample.callchain };
 }
@@ -58,14 +59,17 @@ callchain_of_columns(const struct columns_view *view, uint32_t source, uint32_t 
 		     struct callchain_words *ret)
 {
 	struct columns_view_stack s;
+	const uint64_t *frames;
 
 	columns_view_stack(view, source, stack, &s);
+	columns_view_frames(view, &frames);
 	*ret = (struct callchain_words){ .misc = s.misc,
 					 .has_ip = s.has_ip,
-					 .ip = s.ip,
+					 .ip = s.has_ip ? frames[s.ip] : 0,
+					 .ip_frame = s.ip,
 					 .nr = s.chain_words,
-					 .index = s.chain };
-	columns_view_stacks(view, &ret->frames);
+					 .index = s.chain,
+					 .frames = frames };
 }
 
 static uint64_t
@@ -74,26 +78,37 @@ word_at(const struct callchain_words *w, size_t i)
 	return w->index ? w->frames[w->index[i]] : span_word(w->words, i);
 }
 
+static uint32_t
+frame_at(const struct callchain_words *w, size_t i)
+{
+	return w->index ? w->index[i] : CALLCHAIN_NO_FRAME;
+}
+
 /* From ip, or else from the chain, which begins with it. */
 void
 callchain_begin(struct callchain *c, const struct callchain_words *w, struct callchain_address *ret)
 {
 	enum callchain_mode mode = (enum callchain_mode)(w->misc & PERF_RECORD_MISC_CPUMODE_MASK);
 	uint64_t ip = w->has_ip ? w->ip : 0;
+	uint32_t frame = w->ip_frame;
 	bool last = false;
 
 	for (size_t i = 0; !w->has_ip && i < w->nr && !ip; i++) {
 		uint64_t word = word_at(w, i);
 
-		if (!perf_context_marker(word))
+		if (!perf_context_marker(word)) {
 			ip = word;
-		else if (!last)
+			frame = frame_at(w, i);
+		} else if (!last) {
 			marker_mode(word, &mode);
+		}
 		last |= is_last(word);
 	}
 	if (mode == CALLCHAIN_UNKNOWN && ip)
 		mode = ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
-	*ret = (struct callchain_address){ .mode = mode, .ip = ip };
+	*ret = (struct callchain_address){ .mode = mode,
+					   .ip = ip,
+					   .frame = ip ? frame : CALLCHAIN_NO_FRAME };
 	*c = (struct callchain){ .words = w, .leaf_mode = mode, .mode = mode, .first = true };
 }
 
@@ -106,7 +121,8 @@ bool
 callchain_next(struct callchain *c, struct callchain_address *ret)
 {
 	while (c->next < c->words->nr) {
-		uint64_t word = word_at(c->words, c->next++);
+		const size_t i = c->next++;
+		uint64_t word = word_at(c->words, i);
 		bool first = c->first;
 
 		if (perf_context_marker(word)) {
@@ -122,7 +138,7 @@ callchain_next(struct callchain *c, struct callchain_address *ret)
 			c->leaf_seen = true;
 			continue;
 		}
-		*ret = (struct callchain_address){ c->mode, !first, word };
+		*ret = (struct callchain_address){ c->mode, !first, word, frame_at(c->words, i) };
 		return true;
 	}
 	return false;

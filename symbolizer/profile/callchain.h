@@ -26,13 +26,16 @@ struct callchain_address {
 	enum callchain_mode mode;
 	bool is_return; /* ip follows a call */
 	uint64_t ip;
+	uint32_t frame; /* its number in the block */
 };
+#define CALLCHAIN_NO_FRAME UINT32_MAX /* it came in a record */
 
 /* What a sample tells of its stack, from a record or from columns. */
 struct callchain_words {
 	uint16_t misc; /* of the record's header */
 	bool has_ip;
 	uint64_t ip;
+	uint32_t ip_frame;
 	size_t nr;		/* words, context markers included */
 	struct span words;	/* they, unless index is set: */
 	const uint32_t *index;	/* then frames[index[i]] */

@@ -528,6 +528,12 @@ filter_by_cpu(const struct filter *f)
 }
 
 bool
+filter_by_leaf(const struct filter *f)
+{
+	return f->dso.n > 0 || f->symbol.n > 0 || f->parts.n > 0;
+}
+
+bool
 filter_leaf(const struct filter *f, const char *dso, const char *dso_path, const char *symbol)
 {
 	bool dso_wanted = f->dso.n == 0;

@@ -94,6 +94,8 @@ bool filter_sample(const struct filter *f, const struct filter_subject *s);
 bool filter_by_cgroup(const struct filter *f);
 /* Does the CPU? */
 bool filter_by_cpu(const struct filter *f);
+/* Is filter_leaf() asked anything? */
+bool filter_by_leaf(const struct filter *f);
 /*
  * After: of the leaf frame; symbol NULL for unknown, which "[unknown]" asks for. An asked-for
  * object with a '/' in it is compared with the path, any other with the short name.

@@ -16,12 +16,8 @@
 #define SIDES 2		      /* of what is looked up once a block: for two events, or two CPUs */
 #define FULL_EVERY 4096	      /* samples of a block: how often it is asked whether there is room */
 
-/* A sample on its way to its row. */
-struct counted {
-	struct raw_key key;
-	uint64_t period, time_ns;
-};
-#define ON_THE_WAY 16 /* as many as memory brings at once; a power of two */
+#define EVERYBODY UINT32_MAX /* no task has this number */
+#define ON_THE_WAY 16	     /* samples: as many as memory brings at once; a power of two */
 
 struct gather {
 	struct record_stream *stream;
@@ -41,26 +37,32 @@ struct gather {
 	size_t nr_kernel_maps, cap_kernel_maps;
 	const char **events; /* names */
 	size_t nr_events, cap_events;
-	struct place_finder *places;
+	struct place_finder *finder;
 	struct cgroup_verdicts *verdicts;
 	/* Whose sample came last by itself. */
 	uint64_t epoch;
 	uint32_t pid, tid;
 	const char *comm; /* NULL: nobody's */
 	/*
-	 * Of a block: by task and side, who that is to a source; by stack and side, the place of
-	 * its leaf.
+	 * Of a block: by task and side, who that is to a source; by frame, its place as itself and
+	 * as a return address; by stack, its number, or its leaf's place. Those of the kernel are the
+	 * same to everybody, the others to one process, the last that asked.
 	 */
+	bool in_block;
 	struct block_task {
 		uint32_t source, who;
 	} * tasks;
-	struct block_leaf {
-		uint32_t event, place;
-	} * leaves;
-	struct word_lists stacks; /* {pid, stack, event} */
+	struct block_place {
+		uint32_t pid, place;
+	} * places[2];
+	struct block_stack {
+		uint32_t event, pid, number;
+	} * stacks;
+	size_t cap_tasks, cap_places[2], cap_stacks;
+	struct word_lists stack_keys; /* stacks by process: {pid, stack, event} */
 	uint32_t *stack_numbers;
-	size_t cap_tasks, cap_leaves, cap_stack_numbers;
-	struct counted on_the_way[ON_THE_WAY];
+	size_t cap_stack_numbers;
+	struct raw_sample on_the_way[ON_THE_WAY];
 	size_t nr_on_the_way; /* all of the block so far, counted or not */
 	uint32_t *words;      /* the stack that is being made */
 	size_t cap_words;
@@ -141,6 +143,7 @@ find_who(struct gather *g, const struct replay_sample *s, struct raw_who *ret)
 		.tid = s->tid,
 		.cpu = s->cpu,
 		.event = s->event,
+		.times = { UINT64_MAX, 0 },
 	};
 	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
 		ret->cgroup = cgroup_of(g, s);
@@ -184,50 +187,66 @@ who_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
 
 /* --- samples ----------------------------------------------------------------------------- */
 
-/* The sampled place, or the number of the whole stack. */
+/* Whose is what is at this address: of the kernel there is one, and of others one a process. */
+static uint32_t
+whose(const struct callchain_address *a, uint32_t pid)
+{
+	return a->mode == CALLCHAIN_KERNEL ? EVERYBODY : pid;
+}
+
 static int
-stack_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
+place_of(struct gather *g, uint32_t pid, const struct callchain_address *a, uint32_t *ret)
+{
+	struct block_place *known;
+	int err;
+
+	if (!g->in_block || a->frame == CALLCHAIN_NO_FRAME ||
+	    (a->mode != CALLCHAIN_KERNEL && (a->mode != CALLCHAIN_USER || pid == EVERYBODY)))
+		return place_finder_find(g->finder, pid, a, ret);
+	known = &g->places[a->is_return][a->frame];
+	if (known->place != RAW_NO_PLACE && known->pid == whose(a, pid)) {
+		*ret = known->place;
+		return 0;
+	}
+	err = place_finder_find(g->finder, pid, a, ret);
+	if (err == 0)
+		*known = (struct block_place){ whose(a, pid), *ret };
+	return err;
+}
+
+/* The sampled place, or the number of the whole stack; and whose that is. */
+static int
+stack_of(struct gather *g, uint32_t pid, const struct callchain_words *words, uint32_t *ret,
+	 uint32_t *ret_whose)
 {
 	struct callchain_address address;
 	struct callchain chain;
 	size_t nr = 0;
 	int err;
 
-	callchain_begin(&chain, &s->chain, &address);
+	callchain_begin(&chain, words, &address);
+	*ret_whose = whose(&address, pid);
 	if (g->options->leaf_only)
-		return place_finder_find(g->places, s->pid, &address, ret);
-	if (array_reserve(g->words, 0, g->cap_words, s->chain.nr + 1) != 0)
+		return place_of(g, pid, &address, ret);
+	if (array_reserve(g->words, 0, g->cap_words, words->nr + 1) != 0)
 		return -FMT_E_NOMEM;
-	do
-		err = place_finder_find(g->places, s->pid, &address, &g->words[nr++]);
-	while (err == 0 && callchain_next(&chain, &address));
+	do {
+		err = place_of(g, pid, &address, &g->words[nr++]);
+		if (whose(&address, pid) == pid)
+			*ret_whose = pid;
+	} while (err == 0 && callchain_next(&chain, &address));
 	return err ? err : word_lists_number(&g->raw.stacks, g->words, nr, ret);
-}
-
-static int
-count_sample(struct gather *g, const struct counted *c)
-{
-	struct raw_row *row = raw_profile_row(&g->raw, c->key);
-
-	if (!row)
-		return -FMT_E_NOMEM;
-	row->weight.samples++;
-	row->weight.period += c->period;
-	if (c->time_ns < row->first_ns)
-		row->first_ns = c->time_ns;
-	if (c->time_ns > row->last_ns)
-		row->last_ns = c->time_ns;
-	return 0;
 }
 
 /* True: the sample is wanted. */
 static bool
-see_sample(struct gather *g, uint32_t who, uint64_t period)
+see_sample(struct gather *g, uint32_t who, uint64_t period, uint64_t time_ns)
 {
 	struct raw_who *w = &g->raw.whos[who];
 
 	w->seen.samples++;
 	w->seen.period += period;
+	raw_times_add(&w->times, time_ns);
 	return w->wanted;
 }
 
@@ -238,7 +257,7 @@ hand_over(struct gather *g)
 
 	g->refused = err != 0;
 	raw_profile_done(&g->raw);
-	place_finder_forget(g->places);
+	place_finder_forget(g->finder);
 	return err;
 }
 
@@ -254,7 +273,8 @@ static int
 add_sample(void *arg, const struct replay_sample *s)
 {
 	struct gather *g = arg;
-	uint32_t who, stack;
+	struct raw_sample counted;
+	uint32_t who, stack, of;
 	int err;
 
 	if (is_full(g)) {
@@ -263,11 +283,13 @@ add_sample(void *arg, const struct replay_sample *s)
 			return err;
 	}
 	err = who_of(g, s, &who);
-	if (err || !see_sample(g, who, s->period))
+	if (err || !see_sample(g, who, s->period, s->time_ns))
 		return err;
-	err = stack_of(g, s, &stack);
-	return err ? err
-		   : count_sample(g, &(struct counted){ { who, stack }, s->period, s->time_ns });
+	err = stack_of(g, s->pid, &s->chain, &stack, &of);
+	if (err)
+		return err;
+	counted = raw_sample((struct raw_key){ who, stack }, s->period, s->time_ns);
+	return raw_profile_count(&g->raw, &counted);
 }
 
 /* --- blocks ------------------------------------------------------------------------------ */
@@ -276,15 +298,21 @@ static int
 block_begin(struct gather *g, const struct stream_columns *c)
 {
 	const uint64_t(*tasks)[2], *frames;
-	size_t nr_tasks = columns_view_tasks(c->view, &tasks);
-	size_t nr_stacks = columns_view_stacks(c->view, &frames);
+	const size_t nr_tasks = columns_view_tasks(c->view, &tasks) * SIDES;
+	const size_t nr_frames = columns_view_frames(c->view, &frames);
+	const size_t nr_stacks = columns_view_stacks(c->view);
 
-	if (array_reserve(g->tasks, 0, g->cap_tasks, nr_tasks * SIDES + 1) != 0 ||
-	    array_reserve(g->leaves, 0, g->cap_leaves, nr_stacks * SIDES + 1) != 0)
+	if (array_reserve(g->tasks, 0, g->cap_tasks, nr_tasks + 1) != 0 ||
+	    array_reserve(g->stacks, 0, g->cap_stacks, nr_stacks + 1) != 0)
 		return -FMT_E_NOMEM;
-	memset(g->tasks, 0xff, nr_tasks * SIDES * sizeof(*g->tasks));
-	memset(g->leaves, 0xff, nr_stacks * SIDES * sizeof(*g->leaves));
-	word_lists_clear(&g->stacks);
+	memset(g->tasks, 0xff, nr_tasks * sizeof(*g->tasks));
+	memset(g->stacks, 0xff, nr_stacks * sizeof(*g->stacks));
+	for (size_t i = 0; i < 2; i++) {
+		if (array_reserve(g->places[i], 0, g->cap_places[i], nr_frames + 1) != 0)
+			return -FMT_E_NOMEM;
+		memset(g->places[i], 0xff, nr_frames * sizeof(*g->places[i]));
+	}
+	word_lists_clear(&g->stack_keys);
 	return 0;
 }
 
@@ -299,59 +327,49 @@ source_of(const struct gather *g, const struct stream_columns *c, uint32_t sourc
 	return (uint32_t)c->sources[source].event;
 }
 
-/* A place of the kernel is the same one for all tasks. */
+/* Stacks of many places are looked for among those of this process first. */
 static int
-block_leaf(struct gather *g, const struct stream_columns *c, size_t number, uint32_t event,
-	   uint32_t *ret)
+find_stack(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
+	   struct block_stack *known)
 {
-	const struct columns_view_sample *samples;
-	struct callchain_address address;
-	struct replay_sample s;
-	struct callchain chain;
-	struct block_leaf *known;
+	const uint32_t key[3] = { known->pid, s->stack, known->event };
+	const size_t keys = g->stack_keys.nr;
+	struct callchain_words words;
+	uint32_t n = 0;
 	int err;
 
-	columns_view_samples(c->view, &samples);
-	known = &g->leaves[(size_t)samples[number].stack * SIDES + event % SIDES];
-	if (known->event == event) {
-		*ret = known->place;
-		return 0;
+	if (!g->options->leaf_only) {
+		if (word_lists_number(&g->stack_keys, key, 3, &n) != 0 ||
+		    array_reserve(g->stack_numbers, keys, g->cap_stack_numbers, 1) != 0)
+			return -FMT_E_NOMEM;
+		known->number = g->stack_numbers[n];
+		if (n < keys)
+			return 0;
 	}
-	replay_block_sample(c, number, &s);
-	callchain_begin(&chain, &s.chain, &address);
-	err = place_finder_find(g->places, s.pid, &address, ret);
-	if (err == 0 && address.mode == CALLCHAIN_KERNEL)
-		*known = (struct block_leaf){ event, *ret };
+	callchain_of_columns(c->view, s->source, s->stack, &words);
+	err = stack_of(g, key[0], &words, &known->number, &known->pid);
+	if (!g->options->leaf_only)
+		g->stack_numbers[n] = known->number;
 	return err;
 }
 
 static int
-block_stack(struct gather *g, const struct stream_columns *c, size_t number, uint32_t event,
+block_stack(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
 	    uint32_t *ret)
 {
-	const struct columns_view_sample *samples;
+	const uint32_t event = (uint32_t)c->sources[s->source].event;
+	struct block_stack *known = &g->stacks[s->stack];
 	const uint64_t(*tasks)[2];
-	struct replay_sample s;
-	size_t known = g->stacks.nr;
-	uint32_t key[3], n;
-	int err;
+	uint32_t pid;
+	int err = 0;
 
-	columns_view_samples(c->view, &samples);
 	columns_view_tasks(c->view, &tasks);
-	key[0] = (uint32_t)tasks[samples[number].task][0];
-	key[1] = samples[number].stack;
-	key[2] = event;
-	if (word_lists_number(&g->stacks, key, 3, &n) != 0 ||
-	    array_reserve(g->stack_numbers, known, g->cap_stack_numbers, 1) != 0)
-		return -FMT_E_NOMEM;
-	if (n < known) {
-		*ret = g->stack_numbers[n];
-		return 0;
+	pid = (uint32_t)tasks[s->task][0];
+	if (known->event != event || (known->pid != EVERYBODY && known->pid != pid)) {
+		*known = (struct block_stack){ .event = event, .pid = pid };
+		err = find_stack(g, c, s, known);
 	}
-	replay_block_sample(c, number, &s);
-	err = stack_of(g, &s, ret);
-	if (err == 0)
-		g->stack_numbers[n] = *ret;
+	*ret = known->number;
 	return err;
 }
 
@@ -359,15 +377,15 @@ block_stack(struct gather *g, const struct stream_columns *c, size_t number, uin
  * Rows are many, and each is somewhere else in memory: it is asked for first, and counted later.
  */
 static int
-count_later(struct gather *g, const struct counted *c)
+count_later(struct gather *g, const struct raw_sample *sample)
 {
-	struct counted *place = &g->on_the_way[g->nr_on_the_way++ & (ON_THE_WAY - 1)];
+	struct raw_sample *place = &g->on_the_way[g->nr_on_the_way++ & (ON_THE_WAY - 1)];
 	int err = 0;
 
 	if (g->nr_on_the_way > ON_THE_WAY)
-		err = count_sample(g, place);
-	*place = *c;
-	raw_profile_prefetch(&g->raw, c->key);
+		err = raw_profile_count(&g->raw, place);
+	*place = *sample;
+	raw_profile_prefetch(&g->raw, sample);
 	return err;
 }
 
@@ -378,7 +396,7 @@ block_end(struct gather *g)
 	int err = 0;
 
 	for (; err == 0 && i < g->nr_on_the_way; i++)
-		err = count_sample(g, &g->on_the_way[i & (ON_THE_WAY - 1)]);
+		err = raw_profile_count(&g->raw, &g->on_the_way[i & (ON_THE_WAY - 1)]);
 	g->nr_on_the_way = 0;
 	return err;
 }
@@ -389,9 +407,10 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 {
 	const struct stream_source *source = &c->sources[s->source];
 	const uint64_t period = source->by_value ? s->value : source->period;
-	const uint32_t same = source_of(g, c, s->source), event = (uint32_t)source->event;
+	const uint32_t same = source_of(g, c, s->source);
 	struct block_task *task = &g->tasks[(size_t)s->task * SIDES + same % SIDES];
 	struct replay_sample sample;
+	struct raw_sample counted;
 	uint32_t stack;
 	int err = 0;
 
@@ -400,12 +419,13 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 		err = who_of(g, &sample, &task->who);
 		task->source = same;
 	}
-	if (err || !see_sample(g, task->who, period))
+	if (err || !see_sample(g, task->who, period, s->time))
 		return err;
-	err = g->options->leaf_only ? block_leaf(g, c, number, event, &stack)
-				    : block_stack(g, c, number, event, &stack);
-	return err ? err
-		   : count_later(g, &(struct counted){ { task->who, stack }, period, s->time });
+	err = block_stack(g, c, s, &stack);
+	if (err)
+		return err;
+	counted = raw_sample((struct raw_key){ task->who, stack }, period, s->time);
+	return count_later(g, &counted);
 }
 
 /* What was looked up for the block has numbers of the raw profile that goes. */
@@ -427,12 +447,14 @@ add_block(void *arg, const struct stream_columns *c)
 	size_t nr = columns_view_samples(c->view, &samples);
 	int err = block_begin(g, c);
 
+	g->in_block = true;
 	for (size_t i = 0; err == 0 && i < nr; i++) {
 		if (i % FULL_EVERY == 0 && is_full(g))
 			err = make_room(g, c);
 		if (err == 0 && !c->in_order[samples[i].task])
 			err = block_sample(g, c, &samples[i], i);
 	}
+	g->in_block = false;
 	return err ? err : block_end(g);
 }
 
@@ -469,6 +491,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	g->stream = stream;
 	g->options = options;
 	g->raw.leaf_only = options->leaf_only;
+	g->raw.row_times = options->filter && filter_by_leaf(options->filter);
 	g->strings = intern_new(GATHER_STRINGS_BYTES_MAX);
 	if (g->strings) {
 		g->replay = replay_new(stream, g->strings, &o);
@@ -476,11 +499,11 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 		g->unknown = intern_string(g->strings, "[unknown]");
 	}
 	if (g->replay)
-		g->places = place_finder_new(g->replay, g->strings, &g->raw, options->by_address);
+		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->by_address);
 	/* Without memory for them nothing is remembered. */
 	if (options->filter && filter_by_cgroup(options->filter))
 		g->verdicts = cgroup_verdicts_new();
-	if (g->places && g->swapper && g->unknown)
+	if (g->finder && g->swapper && g->unknown)
 		return g;
 	gather_free(g);
 	return NULL;
@@ -494,13 +517,15 @@ gather_free(struct gather *g)
 	raw_profile_done(&g->raw);
 	replay_free(g->replay);
 	intern_free(g->strings);
-	word_lists_done(&g->stacks);
+	word_lists_done(&g->stack_keys);
 	free(g->kernel_maps);
 	free(g->events);
-	place_finder_free(g->places);
+	place_finder_free(g->finder);
 	cgroup_verdicts_free(g->verdicts);
 	free(g->tasks);
-	free(g->leaves);
+	free(g->places[0]);
+	free(g->places[1]);
+	free(g->stacks);
 	free(g->stack_numbers);
 	free(g->words);
 	free(g);

@@ -275,13 +275,12 @@ name_places(struct build *b)
 	int err;
 
 	for (size_t i = 0; i < raw->nr_rows; i++)
-		b->wanted[raw_profile_stack(raw, raw_profile_row_at(raw, i), &n)[0]] =
-			SYMBOLIZE_WANTED;
+		b->wanted[raw_profile_stack(raw, &raw->rows[i], &n)[0]] = SYMBOLIZE_WANTED;
 	err = symbolize_places(b->p->resolver, raw, b->wanted, take_frame, b);
 	if (err || raw->leaf_only)
 		return err;
 	for (size_t i = 0; i < raw->nr_rows; i++) {
-		const uint32_t *places = raw_profile_stack(raw, raw_profile_row_at(raw, i), &n);
+		const uint32_t *places = raw_profile_stack(raw, &raw->rows[i], &n);
 
 		for (size_t k = 1; k < n && (k > 1 || wants_leaf(b, places[0])); k++)
 			if (b->wanted[places[k]] == SYMBOLIZE_NOT_WANTED)
@@ -291,23 +290,27 @@ name_places(struct build *b)
 }
 
 static void
-count_totals(struct build *b, const struct raw_row *row, uint32_t leaf)
+count_totals(struct build *b, size_t number, uint32_t leaf)
 {
+	const struct raw_profile *raw = b->raw;
+	const struct raw_row *row = &raw->rows[number];
+	const struct raw_times *times = raw_profile_times(raw, number);
 	struct profile *p = b->p;
 	struct profile_totals *t = &p->totals;
 
-	if (t->samples == 0 || row->first_ns + b->shift_ns < t->start_ns)
-		t->start_ns = row->first_ns + b->shift_ns;
-	if (row->last_ns + b->shift_ns > t->end_ns)
-		t->end_ns = row->last_ns + b->shift_ns;
+	if (t->samples == 0 || times->first_ns + b->shift_ns < t->start_ns)
+		t->start_ns = times->first_ns + b->shift_ns;
+	if (times->last_ns + b->shift_ns > t->end_ns)
+		t->end_ns = times->last_ns + b->shift_ns;
 	t->samples += row->weight.samples;
 	t->period += row->weight.period;
 	t->unresolved[p->frames[leaf].miss] += row->weight.samples;
 }
 
 static int
-take_row(struct build *b, const struct raw_row *row)
+take_row(struct build *b, size_t number)
 {
+	const struct raw_row *row = &b->raw->rows[number];
 	struct profile *p = b->p;
 	struct stack s = b->whos[row->key.who];
 	const uint32_t *places;
@@ -326,7 +329,7 @@ take_row(struct build *b, const struct raw_row *row)
 	s.nr_frames = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
 		p->words[s.frames + i] = b->frames[places[i]];
-	count_totals(b, row, p->words[s.frames]);
+	count_totals(b, number, p->words[s.frames]);
 	return profile_count(p, &s, &row->weight);
 }
 
@@ -357,7 +360,7 @@ take_all(struct build *b, const struct gather *g)
 	if (err == 0)
 		err = name_places(b);
 	for (size_t i = 0; err == 0 && i < raw->nr_rows; i++)
-		err = take_row(b, raw_profile_row_at(raw, i));
+		err = take_row(b, i);
 	return err;
 }
 

@@ -7,7 +7,6 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 
-#define ROWS_MIN 1024
 #define PLACES_MIN 1024
 #define MODES 8 /* numbers of modes are below it */
 
@@ -21,9 +20,10 @@ raw_profile_done(struct raw_profile *p)
 	free(p->whos);
 	slots_done(&p->who_slots);
 	word_lists_done(&p->stacks);
-	free(p->keys);
-	free(p->row_slots);
-	*p = (struct raw_profile){ .leaf_only = p->leaf_only };
+	free(p->rows);
+	slots_done(&p->row_slots);
+	free(p->times);
+	*p = (struct raw_profile){ .leaf_only = p->leaf_only, .row_times = p->row_times };
 }
 
 size_t
@@ -31,12 +31,12 @@ raw_profile_bytes(const struct raw_profile *p)
 {
 	return p->cap_regions * sizeof(*p->regions) + p->cap_places * sizeof(*p->places) +
 		p->cap_whos * sizeof(*p->whos) +
-		(p->region_slots.used + p->who_slots.used) * 4 * sizeof(struct slot) +
+		(p->region_slots.used + p->who_slots.used + p->row_slots.used) * 4 *
+		sizeof(struct slot) +
 		(p->place_slots ? (p->place_mask + 1) * sizeof(*p->place_slots) : 0) +
 		p->stacks.cap_words * sizeof(*p->stacks.words) +
 		p->stacks.nr * (sizeof(*p->stacks.start) + 4 * sizeof(struct slot)) +
-		p->cap_keys * sizeof(*p->keys) +
-		(p->row_slots ? (p->row_mask + 1) * sizeof(*p->row_slots) : 0);
+		p->cap_rows * sizeof(*p->rows) + p->cap_times * sizeof(*p->times);
 }
 
 /* --- regions ----------------------------------------------------------------------------- */
@@ -197,53 +197,44 @@ raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret)
 
 /* --- rows -------------------------------------------------------------------------------- */
 
-static struct raw_row *
-row_slot(struct raw_row *slots, size_t mask, struct raw_key key)
+static bool
+row_same(const void *owner, uint32_t index, const void *key)
 {
-	size_t i = (uint32_t)slots_mix(key.who, key.stack) & mask;
+	const struct raw_key *a = &((const struct raw_profile *)owner)->rows[index].key, *b = key;
 
-	while (slots[i].weight.samples &&
-	       (slots[i].key.stack != key.stack || slots[i].key.who != key.who))
-		i = (i + 1) & mask;
-	return &slots[i];
+	return a->stack == b->stack && a->who == b->who;
 }
 
 static int
-grow_rows(struct raw_profile *p)
+new_row(struct raw_profile *p, const struct raw_sample *s)
 {
-	size_t n = p->row_slots ? p->row_mask + 1 : 0, mask = n ? n * 2 - 1 : ROWS_MIN - 1;
-	struct raw_row *grown = calloc(mask + 1, sizeof(*grown));
+	int err = array_reserve(p->rows, p->nr_rows, p->cap_rows, 1);
 
-	if (!grown)
-		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (p->row_slots[i].weight.samples)
-			*row_slot(grown, mask, p->row_slots[i].key) = p->row_slots[i];
-	free(p->row_slots);
-	p->row_slots = grown;
-	p->row_mask = mask;
+	if (err == 0 && p->row_times)
+		err = array_reserve(p->times, p->nr_rows, p->cap_times, 1);
+	if (err == 0)
+		err = slots_add(&p->row_slots, s->hash, p->nr_rows);
+	if (err < 0)
+		return err;
+	if (p->row_times)
+		p->times[p->nr_rows] = (struct raw_times){ UINT64_MAX, 0 };
+	p->rows[p->nr_rows++] = (struct raw_row){ .key = s->key };
 	return 0;
 }
 
-struct raw_row *
-raw_profile_row(struct raw_profile *p, struct raw_key key)
+int
+raw_profile_count(struct raw_profile *p, const struct raw_sample *s)
 {
-	struct raw_row *row;
+	uint32_t i = slots_find(&p->row_slots, s->hash, row_same, p, &s->key);
 
-	if (2 * p->nr_rows >= p->row_mask && grow_rows(p) < 0)
-		return NULL;
-	row = row_slot(p->row_slots, p->row_mask, key);
-	if (row->weight.samples)
-		return row;
-	if (array_reserve(p->keys, p->nr_rows, p->cap_keys, 1) != 0)
-		return NULL;
-	p->keys[p->nr_rows++] = key;
-	*row = (struct raw_row){ .key = key, .first_ns = UINT64_MAX };
-	return row;
-}
-
-const struct raw_row *
-raw_profile_row_at(const struct raw_profile *p, size_t i)
-{
-	return row_slot(p->row_slots, p->row_mask, p->keys[i]);
+	if (i == SLOTS_NONE) {
+		i = (uint32_t)p->nr_rows;
+		if (new_row(p, s) < 0)
+			return -FMT_E_NOMEM;
+	}
+	p->rows[i].weight.samples++;
+	p->rows[i].weight.period += s->period;
+	if (p->row_times)
+		raw_times_add(&p->times[i], s->time_ns);
+	return 0;
 }

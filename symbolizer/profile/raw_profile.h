@@ -57,6 +57,7 @@ struct raw_place {
 	uint64_t start; /* of the symbol */
 };
 #define RAW_NO_REGION UINT32_MAX
+#define RAW_NO_PLACE UINT32_MAX
 
 /*
  * All that tells a place from others, but for names of the kernel: most are found with one look.
@@ -67,6 +68,11 @@ struct raw_place_slot {
 	uint32_t number; /* of the place, + 1 */
 };
 
+/* Of the first and the last sample. */
+struct raw_times {
+	uint64_t first_ns, last_ns;
+};
+
 /* Whose samples are counted together, and what the filter says of them. */
 struct raw_who {
 	const char *comm;
@@ -74,6 +80,7 @@ struct raw_who {
 	int event;
 	bool in_scope, wanted;
 	struct profile_weight seen; /* all of its samples */
+	struct raw_times times;	    /* likewise */
 };
 
 struct raw_key {
@@ -85,7 +92,6 @@ struct raw_key {
 struct raw_row {
 	struct raw_key key;
 	struct profile_weight weight;
-	uint64_t first_ns, last_ns;
 };
 
 struct raw_profile {
@@ -101,10 +107,12 @@ struct raw_profile {
 	struct slots who_slots;
 	struct word_lists stacks; /* of numbers of places, leaf first */
 	bool leaf_only;		  /* stacks are places */
-	struct raw_key *keys;	  /* of the rows, as they came */
-	size_t nr_rows, cap_keys;
-	struct raw_row *row_slots; /* open addressing; without samples it is free */
-	size_t row_mask;	   /* number of slots - 1 */
+	struct raw_row *rows;
+	size_t nr_rows, cap_rows;
+	struct slots row_slots;
+	bool row_times;		 /* those of a who do not do: not all of its rows are wanted */
+	struct raw_times *times; /* of the rows, then */
+	size_t cap_times;
 };
 
 void raw_profile_done(struct raw_profile *p); /* all zero is an empty one */
@@ -117,22 +125,42 @@ int raw_profile_region(struct raw_profile *p, const struct task_map *map,
 int raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *ret);
 int raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret);
 
-/*
- * Where samples of this key are counted, new or known; NULL: out of memory. At once: a row has
- * some.
- */
-struct raw_row *raw_profile_row(struct raw_profile *p, struct raw_key key);
-/* Tells the CPU that this row is next but a few: rows are many, and each is somewhere else. */
-static inline void
-raw_profile_prefetch(const struct raw_profile *p, struct raw_key key)
+/* A sample on its way to its row. */
+struct raw_sample {
+	struct raw_key key;
+	uint32_t hash; /* of the key */
+	uint64_t period, time_ns;
+};
+
+static inline struct raw_sample
+raw_sample(struct raw_key key, uint64_t period, uint64_t time_ns)
 {
-	if (p->row_slots)
-		__builtin_prefetch(
-			&p->row_slots[(uint32_t)slots_mix(key.who, key.stack) & p->row_mask], 1);
+	return (struct raw_sample){ key, (uint32_t)slots_mix(key.who, key.stack), period, time_ns };
 }
 
-/* The i-th of nr_rows. */
-const struct raw_row *raw_profile_row_at(const struct raw_profile *p, size_t i);
+/* 0, -FMT_E_NOMEM. */
+int raw_profile_count(struct raw_profile *p, const struct raw_sample *sample);
+/* Tells the CPU that this one is next but a few: rows are many, and each is somewhere else. */
+static inline void
+raw_profile_prefetch(const struct raw_profile *p, const struct raw_sample *sample)
+{
+	if (p->row_slots.v)
+		__builtin_prefetch(&p->row_slots.v[sample->hash & p->row_slots.mask]);
+}
+
+static inline void
+raw_times_add(struct raw_times *t, uint64_t time_ns)
+{
+	t->first_ns = time_ns < t->first_ns ? time_ns : t->first_ns;
+	t->last_ns = time_ns > t->last_ns ? time_ns : t->last_ns;
+}
+
+/* Of the samples of a row, or of all of its who. */
+static inline const struct raw_times *
+raw_profile_times(const struct raw_profile *p, size_t row)
+{
+	return p->row_times ? &p->times[row] : &p->whos[p->rows[row].key.who].times;
+}
 
 /* The places of a row's stack, the sampled one first. */
 static inline const uint32_t *

@@ -69,20 +69,21 @@ add_up(void *arg, struct gather *g, const struct raw_profile *raw)
 		sum->who += h * w->seen.samples + slots_mix(h, 1) * w->seen.period;
 	}
 	for (size_t i = 0; i < raw->nr_rows; i++) {
-		const struct raw_row *row = raw_profile_row_at(raw, i);
+		const struct raw_row *row = &raw->rows[i];
 		uint64_t h = hash_who(g, &raw->whos[row->key.who]);
 		size_t n;
 		const uint32_t *places = raw_profile_stack(raw, row, &n);
+		const struct raw_times *t = raw_profile_times(raw, i);
 
-		assert_true(row->weight.samples > 0 && row->first_ns <= row->last_ns);
+		assert_true(row->weight.samples > 0 && t->first_ns <= t->last_ns);
 		for (size_t k = 0; k < n; k++)
 			h = hash_place(raw, h, &raw->places[places[k]]);
 		sum->rows += h * row->weight.samples + slots_mix(h, 1) * row->weight.period;
 		sum->samples += row->weight.samples;
 		sum->period += row->weight.period;
-		sum->first_ns = sum->first_ns && sum->first_ns < row->first_ns ? sum->first_ns
-									       : row->first_ns;
-		sum->last_ns = sum->last_ns > row->last_ns ? sum->last_ns : row->last_ns;
+		sum->first_ns = sum->first_ns && sum->first_ns < t->first_ns ? sum->first_ns
+									     : t->first_ns;
+		sum->last_ns = sum->last_ns > t->last_ns ? sum->last_ns : t->last_ns;
 	}
 	sum->rows_kept += raw->nr_rows;
 	sum->handed_over++;

@@ -75,7 +75,7 @@ take(void *arg, struct gather *g, const struct raw_profile *raw)
 	struct taken *t = arg;
 
 	for (size_t i = 0; i < raw->nr_rows; i++)
-		t->samples += raw_profile_row_at(raw, i)->weight.samples;
+		t->samples += raw->rows[i].weight.samples;
 	return ++t->calls == t->fail_at ? -FMT_E_NOMEM : 0;
 }
 
