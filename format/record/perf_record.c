@@ -8,13 +8,8 @@
 
 #define MINORS (1u << 20) /* of a device: the kernel's MINORBITS */
 
-struct record_type {
-	const char *name;
-	uint16_t min; /* bytes after the header, trailer not counted */
-};
-
-static const struct record_type types[REC_KERNEL_MAX] = {
-#define PERF_RECORD_ROW(number, name, min) [number] = { #name, min },
+static const char *const names[REC_KERNEL_MAX] = {
+#define PERF_RECORD_ROW(number, name) [number] = #name,
 #include "format/record/perf_record_tbl.h"
 #undef PERF_RECORD_ROW
 };
@@ -22,7 +17,7 @@ static const struct record_type types[REC_KERNEL_MAX] = {
 const char *
 perf_record_type_name(uint32_t type)
 {
-	return type < REC_KERNEL_MAX ? types[type].name : NULL;
+	return type < REC_KERNEL_MAX ? names[type] : NULL;
 }
 
 /* ---- the sample_id trailer ---- */
@@ -61,7 +56,7 @@ get_trailer(struct span t, uint64_t sample_type, struct perf_sample_id *sid)
 		span_u64(&t, &sid->id);
 }
 
-/* ---- the payload of each type; the minimum length has been checked ---- */
+/* ---- the payload of each type ---- */
 
 /*
  * What rounds a string or bytes up to the next word belongs to them; only what is not
@@ -89,21 +84,6 @@ get_string(struct span *s, const char **ret_str)
 		return -FMT_E_TOO_BIG;
 	skip_padding(s);
 	return 0;
-}
-
-static bool
-get_mmap_head(struct span *s, struct perf_mmap *m)
-{
-	return span_u32(s, &m->pid) && span_u32(s, &m->tid) && span_u64(s, &m->addr) &&
-		span_u64(s, &m->len) && span_u64(s, &m->pgoff);
-}
-
-static int
-get_mmap(struct span *s, struct perf_record *r)
-{
-	if (!get_mmap_head(s, &r->mmap))
-		return -FMT_E_TRUNCATED;
-	return get_string(s, &r->mmap.filename);
 }
 
 static int
@@ -160,14 +140,8 @@ static int
 get_mmap2(struct span *s, struct perf_record *r)
 {
 	struct perf_mmap *m = &r->mmap;
-	int error;
+	int error = has_build_id(*s, r) ? get_build_id(s, m) : get_inode(s, m);
 
-	if (!get_mmap_head(s, m))
-		return -FMT_E_TRUNCATED;
-	if (has_build_id(*s, r))
-		error = get_build_id(s, m);
-	else
-		error = get_inode(s, m);
 	if (error < 0)
 		return error;
 	if (!span_u32(s, &m->prot) || !span_u32(s, &m->flags))
@@ -176,117 +150,29 @@ get_mmap2(struct span *s, struct perf_record *r)
 }
 
 static int
-get_lost(struct span *s, struct perf_record *r)
-{
-	if (!span_u64(s, &r->lost.id) || !span_u64(s, &r->lost.lost))
-		return -FMT_E_TRUNCATED;
-	return 0;
-}
-
-static int
-get_lost_samples(struct span *s, struct perf_record *r)
-{
-	return span_u64(s, &r->lost.lost) ? 0 : -FMT_E_TRUNCATED;
-}
-
-static int
-get_comm(struct span *s, struct perf_record *r)
-{
-	if (!span_u32(s, &r->comm.pid) || !span_u32(s, &r->comm.tid))
-		return -FMT_E_TRUNCATED;
-	return get_string(s, &r->comm.comm);
-}
-
-static int
-get_task(struct span *s, struct perf_record *r)
-{
-	if (!span_u32(s, &r->task.pid) || !span_u32(s, &r->task.ppid) ||
-	    !span_u32(s, &r->task.tid) || !span_u32(s, &r->task.ptid) ||
-	    !span_u64(s, &r->task.time))
-		return -FMT_E_TRUNCATED;
-	return 0;
-}
-
-static int
-get_throttle(struct span *s, struct perf_record *r)
-{
-	if (!span_u64(s, &r->throttle.time) || !span_u64(s, &r->throttle.id) ||
-	    !span_u64(s, &r->throttle.stream_id))
-		return -FMT_E_TRUNCATED;
-	return 0;
-}
-
-static int
 get_read(struct span *s, struct perf_record *r)
 {
-	if (!span_u32(s, &r->read.pid) || !span_u32(s, &r->read.tid))
-		return -FMT_E_TRUNCATED;
 	return perf_read_parse(s, r->attr ? r->attr->read_format : 0, &r->read.read);
-}
-
-static int
-get_aux(struct span *s, struct perf_record *r)
-{
-	if (!span_u64(s, &r->aux.offset) || !span_u64(s, &r->aux.size) ||
-	    !span_u64(s, &r->aux.flags))
-		return -FMT_E_TRUNCATED;
-	return 0;
-}
-
-static int
-get_itrace_start(struct span *s, struct perf_record *r)
-{
-	if (!span_u32(s, &r->itrace_start.pid) || !span_u32(s, &r->itrace_start.tid))
-		return -FMT_E_TRUNCATED;
-	return 0;
-}
-
-static int
-get_switch_cpu_wide(struct span *s, struct perf_record *r)
-{
-	if (!span_u32(s, &r->context_switch.next_prev_pid) ||
-	    !span_u32(s, &r->context_switch.next_prev_tid))
-		return -FMT_E_TRUNCATED;
-	return 0;
 }
 
 static int
 get_namespaces(struct span *s, struct perf_record *r)
 {
-	if (!span_u32(s, &r->namespaces.pid) || !span_u32(s, &r->namespaces.tid) ||
-	    !span_u64(s, &r->namespaces.nr) ||
+	if (!span_u64(s, &r->namespaces.nr) ||
 	    !span_take_words(s, r->namespaces.nr, 2, &r->namespaces.links))
 		return -FMT_E_TRUNCATED;
 	return 0;
 }
 
 static int
-get_ksymbol(struct span *s, struct perf_record *r)
-{
-	if (!span_u64(s, &r->ksymbol.addr) || !span_u32(s, &r->ksymbol.len) ||
-	    !span_u16(s, &r->ksymbol.ksym_type) || !span_u16(s, &r->ksymbol.flags))
-		return -FMT_E_TRUNCATED;
-	return get_string(s, &r->ksymbol.name);
-}
-
-static int
-get_bpf_event(struct span *s, struct perf_record *r)
+get_bpf_tag(struct span *s, struct perf_record *r)
 {
 	struct span tag;
 
-	if (!span_u16(s, &r->bpf.type) || !span_u16(s, &r->bpf.flags) || !span_u32(s, &r->bpf.id) ||
-	    !span_take(s, sizeof(r->bpf.tag), &tag))
+	if (!span_take(s, sizeof(r->bpf.tag), &tag))
 		return -FMT_E_TRUNCATED;
 	memcpy(r->bpf.tag, tag.p, sizeof(r->bpf.tag));
 	return 0;
-}
-
-static int
-get_cgroup(struct span *s, struct perf_record *r)
-{
-	if (!span_u64(s, &r->cgroup.id))
-		return -FMT_E_TRUNCATED;
-	return get_string(s, &r->cgroup.path);
 }
 
 static int
@@ -294,7 +180,7 @@ get_text_poke(struct span *s, struct perf_record *r)
 {
 	uint16_t old_len, new_len;
 
-	if (!span_u64(s, &r->text_poke.addr) || !span_u16(s, &old_len) || !span_u16(s, &new_len) ||
+	if (!span_u16(s, &old_len) || !span_u16(s, &new_len) ||
 	    !span_take(s, old_len, &r->text_poke.old_bytes) ||
 	    !span_take(s, new_len, &r->text_poke.new_bytes))
 		return -FMT_E_TRUNCATED;
@@ -303,46 +189,108 @@ get_text_poke(struct span *s, struct perf_record *r)
 }
 
 static int
-get_hw_id(struct span *s, struct perf_record *r)
-{
-	return span_u64(s, &r->hw_id.hw_id) ? 0 : -FMT_E_TRUNCATED;
-}
-
-static int
 get_deferred(struct span *s, struct perf_record *r)
 {
 	uint64_t nr;
 
-	if (!span_u64(s, &r->deferred.cookie) || !span_u64(s, &nr) ||
-	    !span_take_words(s, nr, 1, &r->deferred.ips))
+	if (!span_u64(s, &nr) || !span_take_words(s, nr, 1, &r->deferred.ips))
 		return -FMT_E_TRUNCATED;
 	return 0;
 }
 
+#define FIELD(name, member, style)                                                                 \
+	{                                                                                          \
+		(name), (style), offsetof(struct perf_record, member),                             \
+			sizeof(((struct perf_record *)NULL)->member)                               \
+	}
+#define DEC(name, member) FIELD(name, member, PERF_FIELD_DECIMAL)
+#define HEX(name, member) FIELD(name, member, PERF_FIELD_HEX)
+#define PID(name, member) FIELD(name, member, PERF_FIELD_PID)
+#define STRING(name, member) FIELD(name, member, PERF_FIELD_STRING)
+
+/* Both kinds of maps begin so. */
+#define MMAP_HEAD                                                                                  \
+	PID("pid", mmap.pid), PID("tid", mmap.tid), HEX("addr", mmap.addr), HEX("len", mmap.len),  \
+		HEX("pgoff", mmap.pgoff)
+#define TASK_FIELDS                                                                                \
+	PID("pid", task.pid), PID("ppid", task.ppid), PID("tid", task.tid),                        \
+		PID("ptid", task.ptid), DEC("time", task.time)
+#define THROTTLE_FIELDS                                                                            \
+	DEC("time", throttle.time), DEC("throttle_id", throttle.id),                               \
+		DEC("throttle_stream_id", throttle.stream_id)
+
 /* A type that is not here (SWITCH) has no fields of its own. */
-static int (*const getters[REC_KERNEL_MAX])(struct span *s, struct perf_record *r) = {
-	[REC_MMAP] = get_mmap,
-	[REC_LOST] = get_lost,
-	[REC_COMM] = get_comm,
-	[REC_EXIT] = get_task,
-	[REC_THROTTLE] = get_throttle,
-	[REC_UNTHROTTLE] = get_throttle,
-	[REC_FORK] = get_task,
-	[REC_READ] = get_read,
-	[REC_SAMPLE] = perf_sample_parse,
-	[REC_MMAP2] = get_mmap2,
-	[REC_AUX] = get_aux,
-	[REC_ITRACE_START] = get_itrace_start,
-	[REC_LOST_SAMPLES] = get_lost_samples,
-	[REC_SWITCH_CPU_WIDE] = get_switch_cpu_wide,
-	[REC_NAMESPACES] = get_namespaces,
-	[REC_KSYMBOL] = get_ksymbol,
-	[REC_BPF_EVENT] = get_bpf_event,
-	[REC_CGROUP] = get_cgroup,
-	[REC_TEXT_POKE] = get_text_poke,
-	[REC_AUX_OUTPUT_HW_ID] = get_hw_id,
-	[REC_CALLCHAIN_DEFERRED] = get_deferred,
+static const struct {
+	struct perf_field fields[7];			    /* ended by one without a name */
+	int (*rest)(struct span *s, struct perf_record *r); /* NULL: nothing */
+} layouts[REC_KERNEL_MAX] = {
+	[REC_MMAP] = { .fields = { MMAP_HEAD, STRING("filename", mmap.filename) } },
+	[REC_LOST] = { .fields = { DEC("lost_id", lost.id), DEC("lost", lost.lost) } },
+	[REC_COMM] = { .fields = { PID("pid", comm.pid), PID("tid", comm.tid),
+				   STRING("comm", comm.comm) } },
+	[REC_EXIT] = { .fields = { TASK_FIELDS } },
+	[REC_THROTTLE] = { .fields = { THROTTLE_FIELDS } },
+	[REC_UNTHROTTLE] = { .fields = { THROTTLE_FIELDS } },
+	[REC_FORK] = { .fields = { TASK_FIELDS } },
+	[REC_READ] = { { PID("pid", read.pid), PID("tid", read.tid) }, get_read },
+	[REC_SAMPLE] = { .rest = perf_sample_parse },
+	[REC_MMAP2] = { { MMAP_HEAD }, get_mmap2 },
+	[REC_AUX] = { .fields = { HEX("aux_offset", aux.offset), HEX("aux_size", aux.size),
+				  HEX("flags", aux.flags) } },
+	[REC_ITRACE_START] = { .fields = { PID("pid", itrace_start.pid),
+					   PID("tid", itrace_start.tid) } },
+	[REC_LOST_SAMPLES] = { .fields = { DEC("lost", lost.lost) } },
+	[REC_SWITCH_CPU_WIDE] = { .fields = { PID("next_prev_pid", context_switch.next_prev_pid),
+					      PID("next_prev_tid", context_switch.next_prev_tid) } },
+	[REC_NAMESPACES] = { { PID("pid", namespaces.pid), PID("tid", namespaces.tid) },
+			     get_namespaces },
+	[REC_KSYMBOL] = { .fields = { HEX("addr", ksymbol.addr), HEX("len", ksymbol.len),
+				      DEC("ksym_type", ksymbol.ksym_type),
+				      HEX("flags", ksymbol.flags), STRING("name", ksymbol.name) } },
+	[REC_BPF_EVENT] = { { DEC("bpf_type", bpf.type), HEX("flags", bpf.flags),
+			      DEC("prog_id", bpf.id) },
+			    get_bpf_tag },
+	[REC_CGROUP] = { .fields = { DEC("cgroup_id", cgroup.id), STRING("path", cgroup.path) } },
+	[REC_TEXT_POKE] = { { HEX("addr", text_poke.addr) }, get_text_poke },
+	[REC_AUX_OUTPUT_HW_ID] = { .fields = { HEX("hw_id", hw_id.hw_id) } },
+	[REC_CALLCHAIN_DEFERRED] = { { HEX("cookie", deferred.cookie) }, get_deferred },
 };
+
+const struct perf_field *
+perf_record_fields(uint32_t type)
+{
+	/* There is no type 0. */
+	return layouts[type < REC_KERNEL_MAX ? type : 0].fields;
+}
+
+static int
+get_field(struct span *s, const struct perf_field *f, struct perf_record *r)
+{
+	void *member = (uint8_t *)r + f->offset;
+	bool good;
+
+	if (f->style == PERF_FIELD_STRING)
+		return get_string(s, member);
+	if (f->bytes == sizeof(uint64_t))
+		good = span_u64(s, member);
+	else if (f->bytes == sizeof(uint32_t))
+		good = span_u32(s, member);
+	else
+		good = span_u16(s, member);
+	return good ? 0 : -FMT_E_TRUNCATED;
+}
+
+static int
+get_payload(struct span *s, struct perf_record *r)
+{
+	int error = 0;
+
+	for (const struct perf_field *f = perf_record_fields(r->type); f->name && !error; f++)
+		error = get_field(s, f, r);
+	if (!error && r->type < REC_KERNEL_MAX && layouts[r->type].rest)
+		error = layouts[r->type].rest(s, r);
+	return error;
+}
 
 /* ---- the record ---- */
 
@@ -398,15 +346,9 @@ perf_record_parse(struct span record, const struct event_attr *attr, struct perf
 	error = split_trailer(&s, ret);
 	if (error < 0)
 		return error;
-	if (ret->type < REC_KERNEL_MAX) {
-		if (s.len < types[ret->type].min)
-			return -FMT_E_TRUNCATED;
-		if (getters[ret->type]) {
-			error = getters[ret->type](&s, ret);
-			if (error < 0)
-				return error;
-		}
-	}
+	error = get_payload(&s, ret);
+	if (error < 0)
+		return error;
 	ret->trailing = s;
 	return 0;
 }

@@ -29,7 +29,7 @@
 #define PERF_RECORD_STRING_MAX 4096
 
 enum perf_record_type {
-#define PERF_RECORD_ROW(number, name, min) REC_##name = number,
+#define PERF_RECORD_ROW(number, name) REC_##name = number,
 #include "format/record/perf_record_tbl.h"
 #undef PERF_RECORD_ROW
 	REC_KERNEL_MAX,	     /* first type that is not a kernel record we know */
@@ -179,6 +179,26 @@ struct perf_record {
 
 /* "SAMPLE", "MMAP2"...; NULL for a type that is not in the table. */
 const char *perf_record_type_name(uint32_t type);
+
+enum perf_field_style {
+	PERF_FIELD_DECIMAL,
+	PERF_FIELD_HEX,
+	PERF_FIELD_PID, /* -1: no such task */
+	PERF_FIELD_STRING,
+};
+
+/* A member of struct perf_record: an unsigned integer, or a const char * (PERF_FIELD_STRING). */
+struct perf_field {
+	const char *name;
+	enum perf_field_style style;
+	uint16_t offset, bytes;
+};
+
+/*
+ * What records of a type other than SAMPLE begin with, in the kernel's order, ended by one without a
+ * name. The fields that vary in shape come after them.
+ */
+const struct perf_field *perf_record_fields(uint32_t type);
 
 /*
  * Takes the next whole record off the front of s, by its header alone. Returns 1, 0 at the

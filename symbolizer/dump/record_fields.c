@@ -89,13 +89,6 @@ put_packed(struct record_sink *s, const char *key, uint64_t word, const struct b
 	sink_close_object(s);
 }
 
-/* Kernel code uses -1 for "no such task". */
-static void
-put_pid(struct record_sink *s, const char *key, uint32_t pid)
-{
-	sink_signed(s, key, (int32_t)pid);
-}
-
 static void
 put_dec(struct record_sink *s, const char *key, uint64_t v)
 {
@@ -291,93 +284,43 @@ put_sample(struct record_sink *s, const struct perf_record *r, const char *arch)
 /* ---- the other types ---- */
 
 static void
-put_mmap(struct record_sink *s, const struct perf_record *r)
+put_field(struct record_sink *s, const struct perf_record *r, const struct perf_field *f)
+{
+	const void *member = (const uint8_t *)r + f->offset;
+	uint64_t v;
+
+	if (f->style == PERF_FIELD_STRING) {
+		sink_string(s, f->name, *(const char *const *)member);
+		return;
+	}
+	if (f->bytes == sizeof(uint64_t))
+		v = *(const uint64_t *)member;
+	else
+		v = f->bytes == sizeof(uint32_t) ? *(const uint32_t *)member
+						 : *(const uint16_t *)member;
+	if (f->style == PERF_FIELD_PID)
+		sink_signed(s, f->name, (int32_t)v);
+	else
+		sink_number(s, f->name, v, f->style == PERF_FIELD_HEX ? SINK_HEX : SINK_DECIMAL);
+}
+
+static void
+put_mmap2(struct record_sink *s, const struct perf_record *r)
 {
 	const struct perf_mmap *m = &r->mmap;
 
-	put_pid(s, "pid", m->pid);
-	put_pid(s, "tid", m->tid);
-	put_hex(s, "addr", m->addr);
-	put_hex(s, "len", m->len);
-	put_hex(s, "pgoff", m->pgoff);
-	if (r->type == REC_MMAP2) {
-		/* The bit alone may be another recorder's, over an inode. */
-		if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (m->build_id.size || !m->ino)) {
-			sink_bytes(s, "build_id", span_of(m->build_id.bytes, m->build_id.size));
-		} else {
-			put_dec(s, "maj", m->maj);
-			put_dec(s, "min", m->min);
-			put_dec(s, "ino", m->ino);
-			put_dec(s, "ino_generation", m->ino_generation);
-		}
-		put_hex(s, "prot", m->prot);
-		put_hex(s, "flags", m->flags);
+	/* The bit alone may be another recorder's, over an inode. */
+	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (m->build_id.size || !m->ino)) {
+		sink_bytes(s, "build_id", span_of(m->build_id.bytes, m->build_id.size));
+	} else {
+		put_dec(s, "maj", m->maj);
+		put_dec(s, "min", m->min);
+		put_dec(s, "ino", m->ino);
+		put_dec(s, "ino_generation", m->ino_generation);
 	}
+	put_hex(s, "prot", m->prot);
+	put_hex(s, "flags", m->flags);
 	sink_string(s, "filename", m->filename);
-}
-
-static void
-put_lost(struct record_sink *s, const struct perf_record *r)
-{
-	if (r->type == REC_LOST)
-		put_dec(s, "lost_id", r->lost.id);
-	put_dec(s, "lost", r->lost.lost);
-}
-
-static void
-put_comm(struct record_sink *s, const struct perf_record *r)
-{
-	put_pid(s, "pid", r->comm.pid);
-	put_pid(s, "tid", r->comm.tid);
-	sink_string(s, "comm", r->comm.comm);
-}
-
-static void
-put_task(struct record_sink *s, const struct perf_record *r)
-{
-	put_pid(s, "pid", r->task.pid);
-	put_pid(s, "ppid", r->task.ppid);
-	put_pid(s, "tid", r->task.tid);
-	put_pid(s, "ptid", r->task.ptid);
-	put_dec(s, "time", r->task.time);
-}
-
-static void
-put_throttle(struct record_sink *s, const struct perf_record *r)
-{
-	put_dec(s, "time", r->throttle.time);
-	put_dec(s, "throttle_id", r->throttle.id);
-	put_dec(s, "throttle_stream_id", r->throttle.stream_id);
-}
-
-static void
-put_read_record(struct record_sink *s, const struct perf_record *r)
-{
-	put_pid(s, "pid", r->read.pid);
-	put_pid(s, "tid", r->read.tid);
-	put_read(s, &r->read.read);
-}
-
-static void
-put_aux(struct record_sink *s, const struct perf_record *r)
-{
-	put_hex(s, "aux_offset", r->aux.offset);
-	put_hex(s, "aux_size", r->aux.size);
-	put_hex(s, "flags", r->aux.flags);
-}
-
-static void
-put_itrace_start(struct record_sink *s, const struct perf_record *r)
-{
-	put_pid(s, "pid", r->itrace_start.pid);
-	put_pid(s, "tid", r->itrace_start.tid);
-}
-
-static void
-put_switch_cpu_wide(struct record_sink *s, const struct perf_record *r)
-{
-	put_pid(s, "next_prev_pid", r->context_switch.next_prev_pid);
-	put_pid(s, "next_prev_tid", r->context_switch.next_prev_tid);
 }
 
 static void
@@ -387,8 +330,6 @@ put_namespaces(struct record_sink *s, const struct perf_record *r)
 	static const char *const names[] = { "net",  "uts", "ipc",    "pid",
 					     "user", "mnt", "cgroup", "time" };
 
-	put_pid(s, "pid", r->namespaces.pid);
-	put_pid(s, "tid", r->namespaces.tid);
 	sink_open_list(s, "namespaces");
 	for (uint64_t i = 0; i < r->namespaces.nr; i++) {
 		sink_open_object(s, NULL);
@@ -401,84 +342,35 @@ put_namespaces(struct record_sink *s, const struct perf_record *r)
 	sink_close_list(s);
 }
 
-static void
-put_ksymbol(struct record_sink *s, const struct perf_record *r)
-{
-	put_hex(s, "addr", r->ksymbol.addr);
-	put_hex(s, "len", r->ksymbol.len);
-	put_dec(s, "ksym_type", r->ksymbol.ksym_type);
-	put_hex(s, "flags", r->ksymbol.flags);
-	sink_string(s, "name", r->ksymbol.name);
-}
-
-static void
-put_bpf_event(struct record_sink *s, const struct perf_record *r)
-{
-	put_dec(s, "bpf_type", r->bpf.type);
-	put_hex(s, "flags", r->bpf.flags);
-	put_dec(s, "prog_id", r->bpf.id);
-	sink_bytes(s, "tag", span_of(r->bpf.tag, sizeof(r->bpf.tag)));
-}
-
-static void
-put_cgroup(struct record_sink *s, const struct perf_record *r)
-{
-	put_dec(s, "cgroup_id", r->cgroup.id);
-	sink_string(s, "path", r->cgroup.path);
-}
-
-static void
-put_text_poke(struct record_sink *s, const struct perf_record *r)
-{
-	put_hex(s, "addr", r->text_poke.addr);
-	sink_bytes(s, "old", r->text_poke.old_bytes);
-	sink_bytes(s, "new", r->text_poke.new_bytes);
-}
-
-static void
-put_hw_id(struct record_sink *s, const struct perf_record *r)
-{
-	put_hex(s, "hw_id", r->hw_id.hw_id);
-}
-
-static void
-put_deferred(struct record_sink *s, const struct perf_record *r)
-{
-	put_hex(s, "cookie", r->deferred.cookie);
-	put_callchain(s, "callchain", r->deferred.ips);
-}
-
-/* A type that is not here has no fields of its own; SAMPLE is record_fields()'s. */
-static void (*const putters[REC_KERNEL_MAX])(struct record_sink *s, const struct perf_record *r) = {
-	[REC_MMAP] = put_mmap,
-	[REC_LOST] = put_lost,
-	[REC_COMM] = put_comm,
-	[REC_EXIT] = put_task,
-	[REC_THROTTLE] = put_throttle,
-	[REC_UNTHROTTLE] = put_throttle,
-	[REC_FORK] = put_task,
-	[REC_READ] = put_read_record,
-	[REC_MMAP2] = put_mmap,
-	[REC_AUX] = put_aux,
-	[REC_ITRACE_START] = put_itrace_start,
-	[REC_LOST_SAMPLES] = put_lost,
-	[REC_SWITCH_CPU_WIDE] = put_switch_cpu_wide,
-	[REC_NAMESPACES] = put_namespaces,
-	[REC_KSYMBOL] = put_ksymbol,
-	[REC_BPF_EVENT] = put_bpf_event,
-	[REC_CGROUP] = put_cgroup,
-	[REC_TEXT_POKE] = put_text_poke,
-	[REC_AUX_OUTPUT_HW_ID] = put_hw_id,
-	[REC_CALLCHAIN_DEFERRED] = put_deferred,
-};
-
 void
 record_fields(struct record_sink *s, const struct perf_record *r, const char *arch)
 {
-	if (r->type == REC_SAMPLE)
+	for (const struct perf_field *f = perf_record_fields(r->type); f->name; f++)
+		put_field(s, r, f);
+	switch (r->type) {
+	case REC_SAMPLE:
 		put_sample(s, r, arch);
-	else if (r->type < REC_KERNEL_MAX && putters[r->type])
-		putters[r->type](s, r);
+		break;
+	case REC_READ:
+		put_read(s, &r->read.read);
+		break;
+	case REC_MMAP2:
+		put_mmap2(s, r);
+		break;
+	case REC_NAMESPACES:
+		put_namespaces(s, r);
+		break;
+	case REC_BPF_EVENT:
+		sink_bytes(s, "tag", span_of(r->bpf.tag, sizeof(r->bpf.tag)));
+		break;
+	case REC_TEXT_POKE:
+		sink_bytes(s, "old", r->text_poke.old_bytes);
+		sink_bytes(s, "new", r->text_poke.new_bytes);
+		break;
+	case REC_CALLCHAIN_DEFERRED:
+		put_callchain(s, "callchain", r->deferred.ips);
+		break;
+	}
 	if (r->trailing.len > 0)
 		sink_bytes(s, "trailing", r->trailing);
 }
