@@ -121,21 +121,14 @@ session_request_done(struct session_requests *q, struct session_request *rq, int
 }
 
 void
-session_request_refuse(struct session_requests *q, struct session_request *rq)
-{
-	pthread_mutex_lock(&q->lock);
-	session_request_fail(rq);
-	pthread_cond_broadcast(&q->changed);
-	pthread_mutex_unlock(&q->lock);
-}
-
-void
-session_requests_shut(struct session_requests *q)
+session_requests_shut(struct session_requests *q, struct session_request *taken)
 {
 	struct session_request *rq;
 
 	pthread_mutex_lock(&q->lock);
 	q->shut = true;
+	if (taken)
+		session_request_fail(taken);
 	while ((rq = STAILQ_FIRST(&q->posted))) {
 		STAILQ_REMOVE_HEAD(&q->posted, next);
 		session_request_fail(rq);

@@ -49,10 +49,10 @@ struct session_request *session_request_take(struct session_requests *q);
 /* Any thread: it is done, and is not to be touched any more. */
 void session_request_done(struct session_requests *q, struct session_request *rq, int result);
 
-/* One that was taken and will not be done. */
-void session_request_refuse(struct session_requests *q, struct session_request *rq);
-
-/* From now on all requests fail; so do those that nobody has taken. */
-void session_requests_shut(struct session_requests *q);
+/*
+ * From now on all requests fail; so do those that nobody has taken, and one that was taken and will
+ * not be done (NULL: there is none).
+ */
+void session_requests_shut(struct session_requests *q, struct session_request *taken);
 
 #endif

@@ -139,17 +139,13 @@ cpu_rings_close(struct cpu_rings *c)
 	c->nr = 0;
 }
 
-int
+void
 cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
 		  unsigned long request)
 {
-	int r = 0;
-
 	for (size_t i = 0; i < c->nr; i++)
-		if (plan->defs[c->events[i].def].sideband == sideband && !c->events[i].retired &&
-		    ioctl(c->events[i].fd, request, 0) < 0)
-			r = -errno;
-	return r;
+		if (plan->defs[c->events[i].def].sideband == sideband && !c->events[i].retired)
+			(void)ioctl(c->events[i].fd, request, 0);
 }
 
 int

@@ -50,8 +50,8 @@ int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *p
 void cpu_rings_close(struct cpu_rings *c);
 
 /* PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones. */
-int cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
-		      unsigned long request);
+void cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
+		       unsigned long request);
 
 /*
  * Opens an event of all tasks once more, as the plan has it now, disabled and with the same

@@ -132,26 +132,10 @@ ring_set_retire_task(struct ring_set *s, pid_t task)
 }
 
 void
-ring_set_enable_sideband(const struct ring_set *s)
+ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
-}
-
-void
-ring_set_enable_samples(const struct ring_set *s)
-{
-	for (size_t i = 0; i < s->nr; i++)
-		cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_ENABLE);
-}
-
-void
-ring_set_disable(const struct ring_set *s)
-{
-	for (size_t i = 0; i < s->nr; i++)
-		cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_DISABLE);
-	for (size_t i = 0; i < s->nr; i++)
-		cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_DISABLE);
+		cpu_rings_control(&s->cpus[i], s->plan, sideband, request);
 }
 
 /* --- the pass --------------------------------------------------------------------------- */

@@ -56,10 +56,8 @@ int ring_set_ids(const struct ring_set *s, struct event_set *events);
 /* The events of a task are never to be enabled. */
 void ring_set_retire_task(struct ring_set *s, pid_t task);
 
-void ring_set_enable_sideband(const struct ring_set *s);
-void ring_set_enable_samples(const struct ring_set *s);
-/* Sampling first, so that side-band has all that samples need. */
-void ring_set_disable(const struct ring_set *s);
+/* As of cpu_rings_control(), on each CPU. */
+void ring_set_control(const struct ring_set *s, bool sideband, unsigned long request);
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was

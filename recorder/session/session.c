@@ -324,7 +324,7 @@ open_all(struct session *s, struct session_error *error)
 	if (r < 0)
 		return r;
 	/* Side-band first, then the scan: what changes during it is told twice, never missed. */
-	ring_set_enable_sideband(&s->rings);
+	ring_set_control(&s->rings, true, PERF_EVENT_IOC_ENABLE);
 	buf_init(&state);
 	r = open_live(s, &state, error);
 	if (r == 0)
@@ -337,7 +337,7 @@ open_all(struct session *s, struct session_error *error)
 	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
 	if (s->options.target != SESSION_COMMAND)
-		ring_set_enable_samples(&s->rings);
+		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }
 
@@ -354,8 +354,6 @@ close_output(const struct session_options *o)
 static void
 free_session(struct session *s)
 {
-	if (s->requests)
-		session_requests_shut(s->requests);
 	session_requests_free(s->requests);
 	if (s->command)
 		command_stop(s->command);

@@ -272,11 +272,8 @@ do_requests(struct session *s)
 static void
 refuse_requests(struct session *s)
 {
-	session_requests_shut(s->requests);
-	if (s->taken) {
-		session_request_refuse(s->requests, s->taken);
-		s->taken = NULL;
-	}
+	session_requests_shut(s->requests, s->taken);
+	s->taken = NULL;
 }
 
 /* --- the loop ---------------------------------------------------------------------------- */
@@ -530,7 +527,9 @@ session_finish(struct session *s, struct session_error *error)
 		return 0;
 	s->finished = true;
 	refuse_requests(s);
-	ring_set_disable(&s->rings);
+	/* Sampling first, so that side-band has all that samples need. */
+	ring_set_control(&s->rings, false, PERF_EVENT_IOC_DISABLE);
+	ring_set_control(&s->rings, true, PERF_EVENT_IOC_DISABLE);
 	now_ns = host_now_ns();
 	if (s->command)
 		command_stop(s->command);

@@ -203,7 +203,7 @@ test_renewed_in_a_pause(void **state)
 	(void)state;
 	if (!live_begin(&l))
 		skip();
-	ring_set_enable_samples(&l.set);
+	ring_set_control(&l.set, false, PERF_EVENT_IOC_ENABLE);
 	assert_true(work(&l) > 0);
 	ring_set_bound(&l.set, l.q, 1, NOW);
 	assert_int_equal(work(&l), 0);

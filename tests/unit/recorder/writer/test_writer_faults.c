@@ -276,7 +276,7 @@ lab_done(struct session_lab *l)
 {
 	writer_free(l->writer);
 	live_close(l->live);
-	session_requests_shut(l->queue_of_requests);
+	session_requests_shut(l->queue_of_requests, NULL);
 	session_requests_free(l->queue_of_requests);
 	close(l->failure_fd);
 	for (unsigned int i = 0; i < l->nr_files; i++) {
