@@ -2,6 +2,9 @@
 #include "recorder/host/host.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -9,9 +12,9 @@
 
 #include "format/bytes/kallsyms.h"
 #include "format/bytes/time_text.h"
-#include "recorder/host/kernel_buildid.h"
 
 #define CLOCK_TRIES 5
+#define VDSO_BYTES 4096 /* its first page has its notes */
 
 static uint64_t
 clock_ns(clockid_t id)
@@ -61,6 +64,40 @@ host_boot_id(uint8_t ret[16])
 }
 
 int
+host_buildid_vdso(struct buildid *ret)
+{
+	const void *image = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	struct io_source *source;
+	struct buildid id;
+	int r;
+
+	if (!image)
+		return -ENOENT;
+	source = io_source_memory(image, VDSO_BYTES);
+	if (!source)
+		return -ENOMEM;
+	r = buildid_read(source, &id);
+	source->close(source);
+	if (r < 0 || id.kind != BUILDID_GNU)
+		return -ENODATA;
+	*ret = id;
+	return 0;
+}
+
+int
+host_buildid_module(const char *name, struct buildid *ret)
+{
+	char path[256];
+
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return -EINVAL;
+	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name) >=
+	    sizeof(path))
+		return -ENAMETOOLONG;
+	return buildid_of_notes_file(path, ret);
+}
+
+int
 host_describe_again(struct recording_meta *meta)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -94,7 +131,7 @@ host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 		rc |= recording_meta_set(&meta->release, u.release);
 		rc |= recording_meta_set(&meta->arch, u.machine);
 	}
-	(void)kernel_buildid(&meta->kernel_build_id);
+	(void)buildid_of_notes_file("/sys/kernel/notes", &meta->kernel_build_id);
 	if (kernel) {
 		meta->kernel_text = kallsyms_address(kernel, "_text");
 		if (!meta->kernel_text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host: which machine this is, for a recording's meta.
+ * host: which machine and kernel this is, for a recording's meta.
  */
 #ifndef RECORDER_HOST_HOST_H
 #define RECORDER_HOST_HOST_H
@@ -20,6 +20,13 @@ uint64_t host_thread_cpu_ns(void);
 
 /* Of this boot; untouched when it cannot be found out. */
 void host_boot_id(uint8_t ret[16]);
+
+/*
+ * Build-ids of the vDSO that processes as this one have, and of a loaded module, by its name without
+ * brackets. 0, -ENODATA (it has none), -errno.
+ */
+int host_buildid_vdso(struct buildid *ret);
+int host_buildid_module(const char *name, struct buildid *ret);
 
 /*
  * Fills file id, machine and boot id, clocks, clockid, page size, CPUs, host name, release,

@@ -10,7 +10,6 @@
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"
 #include "recorder/host/host_kallsyms.h"
-#include "recorder/host/kernel_buildid.h"
 #include "recorder/host/state.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/ksym_collector.h"
@@ -67,7 +66,7 @@ ids_begin_file(struct live *l)
 	struct buildid id;
 
 	live_ids_begin_file(l->ids);
-	if (kernel_buildid_vdso(&id) == 0)
+	if (host_buildid_vdso(&id) == 0)
 		live_ids_give(l->ids, "[vdso]", &id);
 	live_modules_each(l->modules, give_named, l->ids);
 }
@@ -190,8 +189,9 @@ live_sample(struct live *l, const struct sample_glance *sample)
 
 /* The model gets the map with its build-id, as if the kernel had told it. */
 static void
-pending_apply(struct live *l, struct span record)
+pending_apply(void *arg, struct span record)
 {
+	struct live *l = arg;
 	struct perf_record r;
 
 	if (event_set_parse(l->events, record, &r, NULL))
@@ -206,17 +206,8 @@ pending_apply(struct live *l, struct span record)
 static void
 pending_run(struct live *l, uint64_t until_ns)
 {
-	struct span record;
-	uint64_t time_ns;
-	size_t n = 0;
-
-	live_pending_sort(&l->pending);
-	while (live_pending_at(&l->pending, n, &time_ns, &record) && time_ns < until_ns) {
-		pending_apply(l, record);
-		n++;
-	}
-	if (n)
-		l->nomem |= !live_pending_drop(&l->pending, n);
+	if (!live_pending_run(&l->pending, until_ns, pending_apply, l))
+		l->nomem = true;
 }
 
 /* In order of time as far as there is room to wait for it. */

@@ -5,38 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/host/kernel_buildid.h"
+#include "format/bytes/buf.h"
+#include "recorder/host/host.h"
 
 #define MODULES_MAX 4096
 
 struct live_modules {
 	const char *path;
-	char *text; /* the names, each with its NUL */
-	size_t len;
+	struct buf names; /* each with its NUL */
 };
 
 /* Adds the names in the file; no such file: a kernel without modules. */
 static void
 names_read(struct live_modules *m)
 {
-	char name[128], *line = NULL, *text;
-	size_t cap = 0, len;
+	char name[128], *line = NULL;
+	size_t cap = 0;
 	FILE *f;
 
 	f = fopen(m->path, "re");
 	if (!f)
 		return;
-	for (int n = 0; n < MODULES_MAX && getline(&line, &cap, f) > 0; n++) {
-		if (sscanf(line, "%127s", name) != 1)
-			continue;
-		len = strlen(name) + 1;
-		text = realloc(m->text, m->len + len);
-		if (!text)
-			break;
-		m->text = text;
-		memcpy(text + m->len, name, len);
-		m->len += len;
-	}
+	for (int n = 0; n < MODULES_MAX && getline(&line, &cap, f) > 0; n++)
+		if (sscanf(line, "%127s", name) == 1)
+			buf_append(&m->names, name, strlen(name) + 1);
 	free(line);
 	(void)fclose(f);
 }
@@ -56,22 +48,23 @@ live_modules_new(const char *path)
 void
 live_modules_free(struct live_modules *m)
 {
-	if (!m)
-		return;
-	free(m->text);
+	if (m)
+		buf_done(&m->names);
 	free(m);
 }
 
 void
 live_modules_each(const struct live_modules *m, live_modules_fn *fn, void *arg)
 {
+	struct span names = buf_span(&m->names);
 	struct buildid id;
+	const char *name;
 	char path[132];
 
-	for (size_t at = 0; at < m->len; at += strlen(m->text + at) + 1) {
-		if (kernel_buildid_module(m->text + at, &id))
+	while (span_string(&names, &name)) {
+		if (host_buildid_module(name, &id))
 			continue;
-		(void)snprintf(path, sizeof(path), "[%s]", m->text + at);
+		(void)snprintf(path, sizeof(path), "[%s]", name);
 		fn(arg, path, &id);
 	}
 }
@@ -83,8 +76,9 @@ live_modules_refresh(struct live_modules *m, live_modules_fn *fn, void *arg)
 	bool same;
 
 	names_read(&now);
-	same = now.len == m->len && (!now.len || memcmp(now.text, m->text, now.len) == 0);
-	free(m->text);
+	same = now.names.len == m->names.len &&
+		(!now.names.len || memcmp(now.names.p, m->names.p, now.names.len) == 0);
+	buf_done(&m->names);
 	*m = now;
 	if (!same)
 		live_modules_each(m, fn, arg);

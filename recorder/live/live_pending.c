@@ -55,24 +55,8 @@ record_cmp(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-void
-live_pending_sort(struct live_pending *p)
-{
-	if (p->nr)
-		qsort(p->v, p->nr, sizeof(*p->v), record_cmp);
-}
-
-bool
-live_pending_at(const struct live_pending *p, size_t i, uint64_t *ret_time_ns, struct span *ret)
-{
-	if (i >= p->nr)
-		return false;
-	*ret_time_ns = p->v[i].time_ns;
-	*ret = span_of(p->bytes.p + p->v[i].at, p->v[i].size);
-	return true;
-}
-
-bool
+/* Takes the first n away. */
+static bool
 live_pending_drop(struct live_pending *p, size_t n)
 {
 	struct buf kept;
@@ -103,4 +87,17 @@ live_pending_drop(struct live_pending *p, size_t n)
 	buf_done(&p->bytes);
 	p->bytes = kept;
 	return true;
+}
+
+bool
+live_pending_run(struct live_pending *p, uint64_t until_ns,
+		 void (*fn)(void *arg, struct span record), void *arg)
+{
+	size_t n = 0;
+
+	if (p->nr)
+		qsort(p->v, p->nr, sizeof(*p->v), record_cmp);
+	for (; n < p->nr && p->v[n].time_ns < until_ns; n++)
+		fn(arg, span_of(p->bytes.p + p->v[n].at, p->v[n].size));
+	return n == 0 || live_pending_drop(p, n);
 }

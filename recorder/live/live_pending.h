@@ -27,12 +27,11 @@ size_t live_pending_bytes(const struct live_pending *p);
 
 /* False: out of memory, and this one is lost. */
 bool live_pending_add(struct live_pending *p, const struct perf_record *r);
-/* By time; ties in the order in which they came. */
-void live_pending_sort(struct live_pending *p);
-/* The i-th; false: there are no more. */
-bool live_pending_at(const struct live_pending *p, size_t i, uint64_t *ret_time_ns,
-		     struct span *ret);
-/* Takes the first n away. False: out of memory, and all are lost. */
-bool live_pending_drop(struct live_pending *p, size_t n);
+/*
+ * Takes those that are older, by time; ties in the order in which they came. False: out of memory,
+ * and all others are lost.
+ */
+bool live_pending_run(struct live_pending *p, uint64_t until_ns,
+		      void (*fn)(void *arg, struct span record), void *arg);
 
 #endif

@@ -29,7 +29,6 @@
 
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
-#include "recorder/host/kernel_buildid.h"
 #include "tests/lab/child_lab.h"
 #include "tests/lab/inode_lab.h"
 
@@ -159,13 +158,13 @@ test_kernel_and_vdso(void **state)
 	struct buildid id;
 
 	if (access("/sys/kernel/notes", R_OK) == 0) {
-		assert_int_equal(kernel_buildid(&id), 0);
+		assert_int_equal(buildid_of_notes_file("/sys/kernel/notes", &id), 0);
 		assert_true(id.size >= 8);
 	}
-	assert_int_equal(kernel_buildid_vdso(&id), 0);
+	assert_int_equal(host_buildid_vdso(&id), 0);
 	assert_true(id.size >= 8);
-	assert_int_equal(kernel_buildid_module("../../kernel", &id), -EINVAL);
-	assert_int_equal(kernel_buildid_module("no_such_module", &id), -ENOENT);
+	assert_int_equal(host_buildid_module("../../kernel", &id), -EINVAL);
+	assert_int_equal(host_buildid_module("no_such_module", &id), -ENOENT);
 }
 
 static void
