@@ -285,16 +285,13 @@ static int
 parse_specs(const struct session_options *o, struct event_spec_list *list,
 	    struct session_error *error)
 {
+	static const char *const by_default[] = { "cycles:P" };
+	const char *const *events = o->nr_events ? o->events : by_default;
 	char text[320];
-	int r = 0;
+	int r;
 
-	if (!o->nr_events) {
-		r = event_spec_parse("cycles:P", NULL, list, text, sizeof(text));
-		if (r < 0)
-			return session_fail(error, r, "out of memory");
-	}
-	for (size_t i = 0; r == 0 && i < o->nr_events; i++) {
-		r = event_spec_parse(o->events[i], NULL, list, text, sizeof(text));
+	for (size_t i = 0; i < (o->nr_events ? o->nr_events : 1); i++) {
+		r = event_spec_parse(events[i], NULL, list, text, sizeof(text));
 		if (r == -EINVAL)
 			return session_usage(error, "%s", text);
 		if (r < 0)

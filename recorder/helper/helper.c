@@ -45,11 +45,6 @@ struct helper {
 	uint64_t cpu_ns; /* told so far */
 };
 
-/* What the keeper is asked for, with the worker's end of its socket. */
-struct order {
-	helper_serve_fn *serve;
-};
-
 static pthread_mutex_t keeper_lock = PTHREAD_MUTEX_INITIALIZER;
 static int keeper_fd = -1;
 static pid_t keeper_pid; /* of one that may have to be waited for; 0: none */
@@ -114,15 +109,15 @@ ignore_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* 1; 0: nobody will ask any more. */
-static int
-take_order(int fd, struct order *order, int *ret_fd)
+/* What is to be served, with the worker's end of its socket; false: nobody will ask any more. */
+static bool
+take_order(int fd, helper_serve_fn **ret, int *ret_fd)
 {
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
-	struct iovec part = { order, sizeof(*order) };
+	struct iovec part = { ret, sizeof(*ret) };
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
@@ -134,16 +129,16 @@ take_order(int fd, struct order *order, int *ret_fd)
 		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = CMSG_FIRSTHDR(&m);
-	if (n != (ssize_t)sizeof(*order) || !c || c->cmsg_type != SCM_RIGHTS)
-		return 0;
+	if (n != (ssize_t)sizeof(*ret) || !c || c->cmsg_type != SCM_RIGHTS)
+		return false;
 	memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
-	return 1;
+	return true;
 }
 
 static void __attribute__((noreturn)) keeper_main(int fd)
 {
 	static const char first_to_go[] = "1000";
-	struct order order;
+	helper_serve_fn *serve;
 	int oom, worker;
 
 	keep_only(fd);
@@ -157,12 +152,12 @@ static void __attribute__((noreturn)) keeper_main(int fd)
 	if (oom >= 0 && write(oom, first_to_go, sizeof(first_to_go) - 1) < 0)
 		errno = 0;
 	(void)close(oom);
-	while (take_order(3, &order, &worker)) {
+	while (take_order(3, &serve, &worker)) {
 		if (fork() == 0) {
 			keep_only(worker);
 			/* So that its number is known, should it never speak again. */
 			if (helper_give(3, NULL, 0, NULL, 0) == 0)
-				order.serve(3);
+				serve(3);
 			_exit(0);
 		}
 		(void)close(worker);
@@ -217,8 +212,7 @@ keeper_ask(helper_serve_fn *serve, int worker)
 	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
 				  .cmsg_level = SOL_SOCKET,
 				  .cmsg_type = SCM_RIGHTS } };
-	struct order order = { serve };
-	struct iovec part = { &order, sizeof(order) };
+	struct iovec part = { &serve, sizeof(serve) };
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,

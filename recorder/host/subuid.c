@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/bytes/array.h"
+
 #define RANGES_MAX 65536
 
 struct range {
@@ -19,7 +21,7 @@ static const char *file = "/etc/subuid";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under lock: */
 static struct range *ranges; /* by first */
-static size_t nr;
+static size_t nr, cap;
 static struct stat read_as; /* zeroes: it was not there */
 
 void
@@ -57,19 +59,15 @@ static void
 read_ranges(void)
 {
 	FILE *f = fopen(file, "re");
-	struct range *more, r;
+	struct range r;
 	char line[256];
 
 	nr = 0;
 	while (f && nr < RANGES_MAX && fgets(line, sizeof(line), f)) {
 		if (!subuid_parse(line, &r))
 			continue;
-		/* A power of two is full. */
-		more = (nr & (nr - 1)) == 0 ? reallocarray(ranges, nr ? 2 * nr : 1, sizeof(*more))
-					    : ranges;
-		if (!more)
+		if (array_reserve(ranges, nr, cap, 1) < 0)
 			break;
-		ranges = more;
 		ranges[nr++] = r;
 	}
 	if (f)
