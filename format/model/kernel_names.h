@@ -19,18 +19,18 @@
  */
 #define KERNEL_NAMES_BYTES_MAX (16u << 20)
 
-struct cgroup_name;
-struct ksymbol_name;
-RB_HEAD(cgroup_tree, cgroup_name);
-RB_HEAD(ksymbol_tree, ksymbol_name);
+struct kernel_name;
+RB_HEAD(kernel_name_tree, kernel_name);
+
+struct kernel_name_set {
+	struct kernel_name_tree tree;
+	uint64_t bytes; /* that they take */
+};
 
 struct kernel_names {
-	struct cgroup_tree cgroups;
-	struct ksymbol_tree ksymbols;
-	uint64_t bytes; /* that they take */
-	uint64_t limit; /* that they may take, groups and code each; 0: KERNEL_NAMES_BYTES_MAX */
-	uint64_t cgroups_bytes; /* of bytes */
-	uint64_t left_out;	/* records that there was no room for */
+	struct kernel_name_set cgroups, ksymbols;
+	uint64_t limit;	   /* bytes that each of the two may take; 0: KERNEL_NAMES_BYTES_MAX */
+	uint64_t left_out; /* records that there was no room for */
 };
 
 void kernel_names_init(struct kernel_names *n);

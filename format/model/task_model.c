@@ -176,8 +176,8 @@ static uint64_t
 model_bytes(const struct task_model *m)
 {
 	return m->nr_tasks * sizeof(struct task_node) + m->nr_processes * sizeof(struct process) +
-		address_space_bytes(&m->totals) + map_objects_bytes(m->objects) + m->names.bytes +
-		sizeof(*m) + sizeof(*m->cache);
+		address_space_bytes(&m->totals) + map_objects_bytes(m->objects) +
+		m->names.cgroups.bytes + m->names.ksymbols.bytes + sizeof(*m) + sizeof(*m->cache);
 }
 
 /* How many maps a process may have, as full as the model is. */
