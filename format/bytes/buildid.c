@@ -37,8 +37,7 @@ struct elf {
 
 /* An entry of either table. */
 struct part {
-	uint32_t type, flags;
-	uint64_t offset, size, align;
+	uint64_t type, flags, offset, size, align;
 };
 
 struct buildid
@@ -145,6 +144,19 @@ read_at(const struct elf *e, uint64_t offset, void *to, size_t len, size_t *ret_
 	return 0;
 }
 
+static uint64_t
+elf_field(const uint8_t *p, size_t bytes)
+{
+	return bytes == 8 ? le64dec(p) : bytes == 4 ? le32dec(p) : le16dec(p);
+}
+
+/* Of a structure at h, which is another one in files of 32 bits. */
+#define FIELD(e, h, type, name)                                                                    \
+	((e)->is64 ? elf_field((h) + offsetof(Elf64_##type, name),                                 \
+			       sizeof(((Elf64_##type *)NULL)->name))                               \
+		   : elf_field((h) + offsetof(Elf32_##type, name),                                 \
+			       sizeof(((Elf32_##type *)NULL)->name)))
+
 static int
 read_header(struct elf *e)
 {
@@ -156,55 +168,35 @@ read_header(struct elf *e)
 		return r;
 	if (n < sizeof(Elf32_Ehdr) || memcmp(h, ELFMAG, SELFMAG) != 0 || h[EI_DATA] != ELFDATA2LSB)
 		return -FMT_E_UNSUPPORTED;
-	if (h[EI_CLASS] == ELFCLASS32) {
-		e->segments.offset = le32dec(h + offsetof(Elf32_Ehdr, e_phoff));
-		e->segments.entry_bytes = le16dec(h + offsetof(Elf32_Ehdr, e_phentsize));
-		e->segments.count = le16dec(h + offsetof(Elf32_Ehdr, e_phnum));
-		e->sections.offset = le32dec(h + offsetof(Elf32_Ehdr, e_shoff));
-		e->sections.entry_bytes = le16dec(h + offsetof(Elf32_Ehdr, e_shentsize));
-		e->sections.count = le16dec(h + offsetof(Elf32_Ehdr, e_shnum));
-	} else if (h[EI_CLASS] == ELFCLASS64 && n == sizeof(Elf64_Ehdr)) {
-		e->is64 = true;
-		e->segments.offset = le64dec(h + offsetof(Elf64_Ehdr, e_phoff));
-		e->segments.entry_bytes = le16dec(h + offsetof(Elf64_Ehdr, e_phentsize));
-		e->segments.count = le16dec(h + offsetof(Elf64_Ehdr, e_phnum));
-		e->sections.offset = le64dec(h + offsetof(Elf64_Ehdr, e_shoff));
-		e->sections.entry_bytes = le16dec(h + offsetof(Elf64_Ehdr, e_shentsize));
-		e->sections.count = le16dec(h + offsetof(Elf64_Ehdr, e_shnum));
-	} else {
+	e->is64 = h[EI_CLASS] == ELFCLASS64;
+	if ((!e->is64 && h[EI_CLASS] != ELFCLASS32) || (e->is64 && n < sizeof(Elf64_Ehdr)))
 		return -FMT_E_UNSUPPORTED;
-	}
+	e->segments = (struct table){ .offset = FIELD(e, h, Ehdr, e_phoff),
+				      .entry_bytes = (uint32_t)FIELD(e, h, Ehdr, e_phentsize),
+				      .count = (uint32_t)FIELD(e, h, Ehdr, e_phnum) };
+	e->sections = (struct table){ .offset = FIELD(e, h, Ehdr, e_shoff),
+				      .entry_bytes = (uint32_t)FIELD(e, h, Ehdr, e_shentsize),
+				      .count = (uint32_t)FIELD(e, h, Ehdr, e_shnum) };
 	return 0;
 }
 
 static struct part
 segment(const struct elf *e, const uint8_t *h)
 {
-	if (!e->is64)
-		return (struct part){ .type = le32dec(h + offsetof(Elf32_Phdr, p_type)),
-				      .flags = le32dec(h + offsetof(Elf32_Phdr, p_flags)),
-				      .offset = le32dec(h + offsetof(Elf32_Phdr, p_offset)),
-				      .size = le32dec(h + offsetof(Elf32_Phdr, p_filesz)),
-				      .align = le32dec(h + offsetof(Elf32_Phdr, p_align)) };
-	return (struct part){ .type = le32dec(h + offsetof(Elf64_Phdr, p_type)),
-			      .flags = le32dec(h + offsetof(Elf64_Phdr, p_flags)),
-			      .offset = le64dec(h + offsetof(Elf64_Phdr, p_offset)),
-			      .size = le64dec(h + offsetof(Elf64_Phdr, p_filesz)),
-			      .align = le64dec(h + offsetof(Elf64_Phdr, p_align)) };
+	return (struct part){ .type = FIELD(e, h, Phdr, p_type),
+			      .flags = FIELD(e, h, Phdr, p_flags),
+			      .offset = FIELD(e, h, Phdr, p_offset),
+			      .size = FIELD(e, h, Phdr, p_filesz),
+			      .align = FIELD(e, h, Phdr, p_align) };
 }
 
 static struct part
 section(const struct elf *e, const uint8_t *h)
 {
-	if (!e->is64)
-		return (struct part){ .type = le32dec(h + offsetof(Elf32_Shdr, sh_type)),
-				      .offset = le32dec(h + offsetof(Elf32_Shdr, sh_offset)),
-				      .size = le32dec(h + offsetof(Elf32_Shdr, sh_size)),
-				      .align = le32dec(h + offsetof(Elf32_Shdr, sh_addralign)) };
-	return (struct part){ .type = le32dec(h + offsetof(Elf64_Shdr, sh_type)),
-			      .offset = le64dec(h + offsetof(Elf64_Shdr, sh_offset)),
-			      .size = le64dec(h + offsetof(Elf64_Shdr, sh_size)),
-			      .align = le64dec(h + offsetof(Elf64_Shdr, sh_addralign)) };
+	return (struct part){ .type = FIELD(e, h, Shdr, sh_type),
+			      .offset = FIELD(e, h, Shdr, sh_offset),
+			      .size = FIELD(e, h, Shdr, sh_size),
+			      .align = FIELD(e, h, Shdr, sh_addralign) };
 }
 
 static size_t
