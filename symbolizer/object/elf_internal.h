@@ -9,7 +9,7 @@
 #include "symbolizer/object/elf_object.h"
 
 struct elf_object {
-	int fd;
+	struct io_source *file;
 	Elf *elf;
 	uint64_t file_size;
 	uint64_t data_left;  /* bytes of sections that may still be read */

@@ -2,7 +2,6 @@
 #include "symbolizer/object/elf_object.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,19 +21,13 @@
 
 /* Reads exactly len bytes; a file that got shorter is -FMT_E_TRUNCATED. */
 static int
-read_at(int fd, uint64_t offset, void *out, size_t len)
+read_at(struct io_source *file, uint64_t offset, void *out, size_t len)
 {
-	for (size_t done = 0; done < len;) {
-		ssize_t n = pread(fd, (char *)out + done, len - done, (off_t)(offset + done));
+	ssize_t n = file->read(file, offset, out, len);
 
-		if (n == 0)
-			return -FMT_E_TRUNCATED;
-		if (n > 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			return -FMT_E_IO;
-	}
-	return 0;
+	if (n < 0)
+		return -FMT_E_IO;
+	return (size_t)n < len ? -FMT_E_TRUNCATED : 0;
 }
 
 /* Where the header says the section table is, and how many entries. */
@@ -43,13 +36,13 @@ struct table {
 };
 
 static int
-extended_count(int fd, bool is64, struct table *t)
+extended_count(struct io_source *file, bool is64, struct table *t)
 {
 	uint8_t head[sizeof(Elf64_Shdr)];
 	size_t size = is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	struct span s;
 	uint32_t size32 = 0;
-	int error = read_at(fd, t->offset, head, size);
+	int error = read_at(file, t->offset, head, size);
 
 	if (error)
 		return error;
@@ -69,7 +62,7 @@ extended_count(int fd, bool is64, struct table *t)
  * header claims, and a claim of 16 million costs gigabytes.
  */
 static int
-check_header(int fd, uint64_t file_size)
+check_header(struct io_source *file, uint64_t file_size)
 {
 	uint8_t head[sizeof(Elf64_Ehdr)] = { 0 };
 	struct table t = { 0 };
@@ -78,7 +71,7 @@ check_header(int fd, uint64_t file_size)
 
 	if (file_size < sizeof(Elf32_Ehdr))
 		return file_size == 0 ? -FMT_E_EMPTY : -FMT_E_TRUNCATED;
-	error = read_at(fd, 0, head, file_size < sizeof(head) ? file_size : sizeof(head));
+	error = read_at(file, 0, head, file_size < sizeof(head) ? file_size : sizeof(head));
 	if (error)
 		return error;
 	if (memcmp(head, ELFMAG, SELFMAG) != 0)
@@ -105,7 +98,7 @@ check_header(int fd, uint64_t file_size)
 	if (t.offset > file_size || file_size - t.offset < t.entry_size)
 		return -FMT_E_TRUNCATED;
 	if (t.count == 0)
-		error = extended_count(fd, is64, &t);
+		error = extended_count(file, is64, &t);
 	if (error)
 		return error;
 	if (t.count > ELF_SECTIONS_MAX)
@@ -165,7 +158,7 @@ notes(struct elf_object *o, uint64_t offset, uint64_t size)
 	if (bytes == NULL)
 		return;
 	/* What was not read is not looked at. */
-	s = read_at(o->fd, offset, bytes, size) == 0 ? span_of(bytes, size) : span_of(NULL, 0);
+	s = read_at(o->file, offset, bytes, size) == 0 ? span_of(bytes, size) : span_of(NULL, 0);
 	while (span_u32(&s, &name_size) && span_u32(&s, &desc_size) && span_u32(&s, &type)) {
 		struct span name, desc;
 		/* Both are padded to 4; the last one's padding may be missing. */
@@ -258,23 +251,23 @@ read_headers(struct elf_object *o)
 int
 elf_object_open(int fd, struct elf_object **ret)
 {
-	struct elf_object *o = NULL;
+	struct elf_object *o;
 	struct stat st;
-	int error = -FMT_E_IO;
+	int error = 0;
 
 	if (fstat(fd, &st) != 0)
-		goto fail;
-	error = -FMT_E_UNSUPPORTED;
-	if (!S_ISREG(st.st_mode))
-		goto fail;
-	error = check_header(fd, (uint64_t)st.st_size);
+		error = -FMT_E_IO;
+	else if (!S_ISREG(st.st_mode))
+		error = -FMT_E_UNSUPPORTED;
+	o = error ? NULL : calloc(1, sizeof(*o));
+	if (o == NULL) {
+		close(fd);
+		return error ? error : -FMT_E_NOMEM;
+	}
+	o->file = io_source_fd(fd);
+	error = o->file != NULL ? check_header(o->file, (uint64_t)st.st_size) : -FMT_E_NOMEM;
 	if (error)
 		goto fail;
-	error = -FMT_E_NOMEM;
-	o = calloc(1, sizeof(*o));
-	if (o == NULL)
-		goto fail;
-	o->fd = fd;
 	o->file_size = (uint64_t)st.st_size;
 	o->notes_left = ALL_NOTES_MAX;
 	o->data_left = READS_OF_A_BYTE * o->file_size;
@@ -285,14 +278,12 @@ elf_object_open(int fd, struct elf_object **ret)
 	error = o->elf != NULL ? read_headers(o) : -FMT_E_CORRUPT;
 	if (error && errno == ENOMEM) /* libelf has no public number for it */
 		error = -FMT_E_NOMEM;
-	if (error) {
-		elf_object_close(o);
-		return error;
-	}
+	if (error)
+		goto fail;
 	*ret = o;
 	return 0;
 fail:
-	close(fd);
+	elf_object_close(o);
 	return error;
 }
 
@@ -325,7 +316,8 @@ elf_object_close(struct elf_object *o)
 	if (o == NULL)
 		return;
 	elf_end(o->elf);
-	close(o->fd);
+	if (o->file != NULL)
+		o->file->close(o->file);
 	free(o);
 }
 
@@ -339,17 +331,7 @@ elf_object_build_id(const struct elf_object *o, const uint8_t **ret_id)
 int
 elf_object_recorded_id(const struct elf_object *o, struct buildid *ret)
 {
-	int fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3), error;
-	struct io_source *file;
-
-	if (fd < 0)
-		return -FMT_E_IO;
-	file = io_source_fd(fd);
-	if (file == NULL)
-		return -FMT_E_NOMEM;
-	error = buildid_read(file, ret);
-	file->close(file);
-	return error;
+	return buildid_read(o->file, ret);
 }
 
 size_t
