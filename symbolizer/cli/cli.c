@@ -207,12 +207,15 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 }
 
 int
-cli_one_file(const char *command, int argc, char **argv, int first, const char **path)
+cli_parse_file(const struct cli_syntax *syntax, int argc, char **argv,
+	       int (*set)(void *arg, int value, const char *text), void *arg, const char **path)
 {
-	if (first >= argc)
-		return CLI_GO_ON;
+	int first, status = cli_parse(syntax, argc, argv, set, arg, &first);
+
+	if (status != CLI_GO_ON || first >= argc)
+		return status;
 	if (*path || first + 1 < argc)
-		return cli_usage_error(command, "'%s' is one file too many",
+		return cli_usage_error(syntax->command, "'%s' is one file too many",
 				       *path ? argv[first] : argv[first + 1]);
 	*path = argv[first];
 	return CLI_GO_ON;

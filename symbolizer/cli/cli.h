@@ -43,11 +43,10 @@ struct cli_syntax {
 int cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 	      int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first);
 
-/*
- * The free arguments from argv[first], of a command that reads one recording: into *path, which
- * -i may have set already. CLI_GO_ON, or an exit status, said.
- */
-int cli_one_file(const char *command, int argc, char **argv, int first, const char **path);
+/* Likewise of a command that reads one file, the only free argument: into *path, if -i has not set it. */
+int cli_parse_file(const struct cli_syntax *syntax, int argc, char **argv,
+		   int (*set)(void *arg, int value, const char *text), void *arg,
+		   const char **path);
 
 /* --color's argument; false: not one. */
 bool cli_set_color(const char *when);

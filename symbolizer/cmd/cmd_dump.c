@@ -138,12 +138,10 @@ cmd_dump(int argc, char **argv)
 {
 	struct request rq = { .filter = filter_new(load_now()) };
 	struct input_set inputs;
-	int first, status = EXIT_FAILED;
+	int status = EXIT_FAILED;
 
 	if (rq.filter)
-		status = cli_parse(&syntax, argc, argv, cmd_dump_set, &rq, &first);
-	if (status == CLI_GO_ON)
-		status = cli_one_file("dump", argc, argv, first, &rq.path);
+		status = cli_parse_file(&syntax, argc, argv, cmd_dump_set, &rq, &rq.path);
 	if (status == CLI_GO_ON) {
 		status = input_set_open(&inputs, rq.path, rq.filter);
 		if (status == 0)

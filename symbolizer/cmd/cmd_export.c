@@ -87,14 +87,12 @@ cmd_export(int argc, char **argv)
 {
 	struct request rq = { 0 };
 	struct export_request *x = &rq.form_gets;
-	int first, status;
+	int status;
 
 	status = load_init(&x->load, "export");
 	if (status != 0)
 		return status;
-	status = cli_parse(&syntax, argc, argv, cmd_export_set, &rq, &first);
-	if (status == CLI_GO_ON)
-		status = cli_one_file("export", argc, argv, first, &x->load.path);
+	status = cli_parse_file(&syntax, argc, argv, cmd_export_set, &rq, &x->load.path);
 	if (status == CLI_GO_ON)
 		status = check_options(&rq);
 	if (status == CLI_GO_ON) {

@@ -154,11 +154,9 @@ cmd_import(int argc, char **argv)
 	struct input_access access = INPUT_ACCESS_NONE_READ;
 	struct request rq = { 0 };
 	struct output o;
-	int first, status;
+	int status;
 
-	status = cli_parse(&syntax, argc, argv, cmd_import_set, &rq, &first);
-	if (status == CLI_GO_ON)
-		status = cli_one_file("import", argc, argv, first, &rq.path);
+	status = cli_parse_file(&syntax, argc, argv, cmd_import_set, &rq, &rq.path);
 	if (status != CLI_GO_ON)
 		return status;
 	if (!rq.path)

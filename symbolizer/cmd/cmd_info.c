@@ -419,11 +419,9 @@ cmd_info(int argc, char **argv)
 {
 	struct request rq = { 0 };
 	struct input_set inputs;
-	int first, status;
+	int status;
 
-	status = cli_parse(&syntax, argc, argv, cmd_info_set, &rq, &first);
-	if (status == CLI_GO_ON)
-		status = cli_one_file("info", argc, argv, first, &rq.path);
+	status = cli_parse_file(&syntax, argc, argv, cmd_info_set, &rq, &rq.path);
 	if (status != CLI_GO_ON)
 		return status;
 	status = input_set_open(&inputs, rq.path, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor report: where the time went. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,14 +264,12 @@ int
 cmd_report(int argc, char **argv)
 {
 	struct request rq = { 0 };
-	int first, status;
+	int status;
 
 	status = load_init(&rq.load, "report");
 	if (status != 0)
 		return status;
-	status = cli_parse(&syntax, argc, argv, cmd_report_set, &rq, &first);
-	if (status == CLI_GO_ON)
-		status = cli_one_file("report", argc, argv, first, &rq.load.path);
+	status = cli_parse_file(&syntax, argc, argv, cmd_report_set, &rq, &rq.load.path);
 	if (status == CLI_GO_ON)
 		status = rq.header_only ? header_only(&rq) : report(&rq);
 	load_done(&rq.load);
