@@ -52,7 +52,7 @@ open_in_place(const char *resolved)
 	return f;
 }
 
-static int
+static void
 open_temporary(struct output *o)
 {
 	mode_t mask = umask(077);
@@ -62,23 +62,24 @@ open_temporary(struct output *o)
 	o->mode = 0666 & ~mask;
 	if (asprintf(&o->temporary, "%s.XXXXXX", o->final) < 0) {
 		o->temporary = NULL;
-		return -1;
+		return;
 	}
 	fd = mkstemp(o->temporary);
-	if (fd < 0) {
-		free(o->temporary);
-		o->temporary = NULL;
-		return -1;
-	}
-	o->file = fdopen(fd, "w");
-	if (!o->file) {
+	o->file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd >= 0 && !o->file) {
 		close(fd);
 		unlink(o->temporary);
-		free(o->temporary);
-		o->temporary = NULL;
-		return -1;
 	}
-	return 0;
+}
+
+int
+output_failed(const char *path)
+{
+	if (errno == OUT_PATH_E_REFUSED)
+		screen_text_warn("%s: " OUT_PATH_REFUSED, path);
+	else
+		warn("%s", path);
+	return EXIT_FAILED;
 }
 
 int
@@ -103,13 +104,10 @@ output_open(struct output *o, const char *path, const struct input_access *acces
 	free(resolved);
 	if (o->file)
 		return 0;
-	errno = error;
-	if (errno == OUT_PATH_E_REFUSED)
-		screen_text_warn("%s: " OUT_PATH_REFUSED, path);
-	else
-		warn("%s", path);
+	free(o->temporary);
 	free(o->final);
-	return EXIT_FAILED;
+	errno = error;
+	return output_failed(path);
 }
 
 /* Until now it was its owner's alone. */

@@ -27,6 +27,9 @@ struct output {
  */
 int output_open(struct output *o, const char *path, const struct input_access *access);
 
+/* Says what errno has against writing to path; EXIT_FAILED. */
+int output_failed(const char *path);
+
 /*
  * status 0: what was written is to be kept. Returns the exit status, after a message when
  * something could not be written; then, and with another status, no file is left behind.

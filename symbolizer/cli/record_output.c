@@ -14,6 +14,7 @@
 #include "format/block/recording_header.h"
 #include "format/bytes/out_path.h"
 #include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/output.h"
 #include "symbolizer/text/screen_text.h"
 
 /*
@@ -103,16 +104,6 @@ open_stdout(struct record_output *o)
 	return EXIT_FAILED;
 }
 
-static int
-record_output_failed(const char *path)
-{
-	if (errno == OUT_PATH_E_REFUSED)
-		screen_text_warn("%s: " OUT_PATH_REFUSED, path);
-	else
-		warn("%s", path);
-	return EXIT_FAILED;
-}
-
 int
 record_output_open(struct record_output *o, const char *path)
 {
@@ -125,7 +116,7 @@ record_output_open(struct record_output *o, const char *path)
 		return open_stdout(o);
 	o->resolved = out_path_resolve(path);
 	if (!o->resolved)
-		return record_output_failed(path);
+		return output_failed(path);
 	older = stat(o->resolved, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	if (older) {
 		if (record_output_take(o->resolved, &fd) < 0)
@@ -138,7 +129,7 @@ record_output_open(struct record_output *o, const char *path)
 	if (older)
 		warn("%s: a new recording cannot be made beside it", path);
 	else
-		(void)record_output_failed(path);
+		(void)output_failed(path);
 	return EXIT_FAILED;
 }
 
