@@ -29,7 +29,6 @@
 #ifndef FORMAT_BLOCK_BLOCK_H
 #define FORMAT_BLOCK_BLOCK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/bytes/fmt_error.h"

@@ -8,7 +8,6 @@
 #ifndef FORMAT_BYTES_BUILDID_H
 #define FORMAT_BYTES_BUILDID_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

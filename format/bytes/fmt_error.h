@@ -8,7 +8,6 @@
 #ifndef FORMAT_BYTES_FMT_ERROR_H
 #define FORMAT_BYTES_FMT_ERROR_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* name, text for a person */

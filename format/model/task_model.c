@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -50,20 +50,14 @@ perfdata_attr(struct buf *out, const struct event *event, uint32_t bytes)
 		le32enc(out->p + at + ATTR_SIZE_AT, bytes);
 }
 
-static void
-put_string(struct buf *out, const char *s)
+void
+perfdata_feature_string(struct buf *out, const char *s)
 {
 	size_t len = strlen(s), room = perfdata_string_room(len);
 
 	buf_u32(out, (uint32_t)room);
 	buf_append(out, s, len);
 	buf_zero(out, room - len);
-}
-
-void
-perfdata_feature_string(struct buf *out, const char *s)
-{
-	put_string(out, s);
 }
 
 void
@@ -77,7 +71,7 @@ void
 perfdata_feature_cmdline(struct buf *out, const char *s)
 {
 	buf_u32(out, 1);
-	put_string(out, s);
+	perfdata_feature_string(out, s);
 }
 
 void
@@ -92,7 +86,7 @@ perfdata_feature_event_desc(struct buf *out, const struct event_set *events, uin
 
 		perfdata_attr(out, e, attr_bytes);
 		buf_u32(out, (uint32_t)e->nr_ids);
-		put_string(out, e->name);
+		perfdata_feature_string(out, e->name);
 		for (size_t k = 0; k < e->nr_ids; k++)
 			buf_u64(out, e->ids[k]);
 	}

@@ -9,7 +9,6 @@
 #ifndef FORMAT_PERFDATA_PERFDATA_FEATURE_H
 #define FORMAT_PERFDATA_PERFDATA_FEATURE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "format/bytes/buf.h"

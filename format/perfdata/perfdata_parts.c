@@ -28,7 +28,6 @@ perfdata_view(struct perfdata_reader *r, uint64_t offset, size_t n, struct span 
 	return error ? perfdata_fail(error, offset, where) : 0;
 }
 
-/* Counts something that is passed over; the first is kept for the message. */
 void
 perfdata_skip(struct perfdata_reader *r, uint64_t *counter, uint64_t offset, const char *what,
 	      uint64_t n)
@@ -73,7 +72,6 @@ next_section(struct perfdata_reader *r, unsigned int *ret_feature, struct perfda
 	return 1;
 }
 
-/* The next section that is whole: 1, 0. */
 int
 perfdata_next_feature(struct perfdata_reader *r, struct perfdata_item *ret, struct fmt_where *where)
 {
@@ -104,7 +102,6 @@ perfdata_next_feature(struct perfdata_reader *r, struct perfdata_item *ret, stru
 	return more;
 }
 
-/* Takes what a section says into the meta. Only a lack of memory is an error. */
 int
 perfdata_apply_section(struct perfdata_reader *r, uint32_t feature, struct span payload,
 		       uint64_t offset, struct fmt_where *where)
@@ -121,7 +118,6 @@ perfdata_apply_section(struct perfdata_reader *r, uint32_t feature, struct span 
 
 /* --- records of tools -------------------------------------------------------------------- */
 
-/* What follows a record outside of its size. */
 uint64_t
 perfdata_payload_behind(uint32_t type, struct span record)
 {
@@ -148,7 +144,6 @@ perfdata_get_feature(struct span record, uint64_t *ret_bit, struct span *ret_pay
 	return true;
 }
 
-/* Takes what a record says into the meta. Only a lack of memory is an error. */
 int
 perfdata_apply_record(struct perfdata_reader *r, uint32_t type, struct span record, uint64_t offset,
 		      struct fmt_where *where)
@@ -184,7 +179,6 @@ perfdata_apply_record(struct perfdata_reader *r, uint32_t type, struct span reco
 
 /* --- records ----------------------------------------------------------------------------- */
 
-/* The record at offset, by its header: 1, 0 at the end of the data. */
 int
 perfdata_record_at(struct perfdata_reader *r, uint64_t offset, struct span *ret,
 		   struct fmt_where *where)

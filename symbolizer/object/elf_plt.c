@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bsd/string.h>
-
+#include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_internal.h"
-
-#include "format/bytes/array.h"
 
 #define STUB_BYTES 16
 #define STUB_BYTES_SHORT 8 /* .plt.got without IBT */

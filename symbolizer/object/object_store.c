@@ -9,7 +9,6 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"

@@ -2,7 +2,6 @@
 #include "symbolizer/text/table.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
