@@ -23,6 +23,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
+#include "format/record/perf_record.h"
 #include "recorder/host/file_mount.h"
 #include "recorder/host/host.h"
 
@@ -381,6 +382,20 @@ buildid_cache_find(struct buildid_cache *c, const struct buildid_map *m, enum wh
 
 /* --- the cache ----------------------------------------------------------------------------- */
 
+struct buildid_map
+buildid_map_of(const struct perf_mmap *m, uint64_t mapped_ns)
+{
+	return (struct buildid_map){ .pid = (pid_t)m->pid,
+				     .start = m->addr,
+				     .end = m->addr + m->len,
+				     .maj = m->maj,
+				     .min = m->min,
+				     .ino = m->ino,
+				     .ino_generation = m->ino_generation,
+				     .path = m->filename,
+				     .mapped_ns = mapped_ns };
+}
+
 static bool
 same_inode(const struct buildid_fact *e, const struct buildid_map *m)
 {
@@ -455,12 +470,6 @@ slot_of(uint32_t min, uint64_t ino)
 	return (ino ^ ino >> 12 ^ (uint64_t)min << 4) % ENTRIES;
 }
 
-static struct buildid_fact *
-entry_of(struct buildid_cache *c, const struct buildid_map *m)
-{
-	return &c->entries[slot_of(m->min, m->ino)];
-}
-
 void
 buildid_cache_fact(const struct buildid_cache *c, const struct buildid_map *m,
 		   struct buildid_fact *ret)
@@ -485,7 +494,7 @@ is_gone(const struct buildid_fact *e, const struct buildid_map *m)
 int
 buildid_cache_known(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
 {
-	struct buildid_fact *e = entry_of(c, m);
+	struct buildid_fact *e = &c->entries[slot_of(m->min, m->ino)];
 
 	if (!m->ino)
 		return -ENODATA;
@@ -545,7 +554,7 @@ where_to_look(const struct buildid_fact *e, const struct buildid_map *m, uint64_
 int
 buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct buildid *ret)
 {
-	struct buildid_fact *e = entry_of(c, m);
+	struct buildid_fact *e = &c->entries[slot_of(m->min, m->ino)];
 	uint64_t now_ns = host_now_ns();
 	struct found f;
 	int r = buildid_cache_known(c, m, ret);

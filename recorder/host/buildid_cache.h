@@ -18,6 +18,8 @@
 
 #include "format/bytes/buildid.h"
 
+struct perf_mmap;
+
 /* A file as a process mapped it. */
 struct buildid_map {
 	pid_t pid;
@@ -29,6 +31,9 @@ struct buildid_map {
 	uint64_t mapped_ns;	 /* CLOCK_MONOTONIC */
 	pid_t peer;		 /* another process that may see the same files; 0: none */
 };
+
+/* As a record tells it; mapped_ns: its time. The path is the record's. */
+struct buildid_map buildid_map_of(const struct perf_mmap *m, uint64_t mapped_ns);
 
 /* Bounded. */
 struct buildid_cache;

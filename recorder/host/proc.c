@@ -157,14 +157,7 @@ map_record(struct scan *s, pid_t pid, pid_t tid, const struct proc_map *p, uint1
 			       .prot = p->prot,
 			       .flags = p->flags,
 			       .filename = p->path };
-	struct buildid_map file = { .pid = pid,
-				    .start = p->start,
-				    .end = p->end,
-				    .maj = p->maj,
-				    .min = p->min,
-				    .ino = p->ino,
-				    .path = p->path,
-				    .mapped_ns = s->sid.time };
+	const struct buildid_map file = buildid_map_of(&k, s->sid.time);
 	size_t at = s->out->len;
 	struct buildid id;
 	int rc;

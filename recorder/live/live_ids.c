@@ -174,22 +174,6 @@ live_ids_wanted(const struct perf_record *r)
 		r->mmap.prot & PROT_EXEC && r->mmap.pid != TASK_PID_KERNEL;
 }
 
-static struct buildid_map
-map_of(const struct perf_record *r)
-{
-	const struct perf_mmap *m = &r->mmap;
-
-	return (struct buildid_map){ .pid = (pid_t)m->pid,
-				     .start = m->addr,
-				     .end = m->addr + m->len,
-				     .maj = m->maj,
-				     .min = m->min,
-				     .ino = m->ino,
-				     .ino_generation = m->ino_generation,
-				     .path = m->filename,
-				     .mapped_ns = r->sid.time };
-}
-
 /* --- asking ---------------------------------------------------------------------------------- */
 
 static struct wanted *
@@ -550,7 +534,7 @@ live_ids_ask_others(struct live_ids *l, uint64_t model_ns)
 void
 live_ids_see(struct live_ids *l, const struct perf_record *r)
 {
-	const struct buildid_map map = map_of(r);
+	const struct buildid_map map = buildid_map_of(&r->mmap, r->sid.time);
 	struct buildid id;
 	int rc = buildid_cache_known(l->cache, &map, &id);
 
@@ -563,7 +547,7 @@ live_ids_see(struct live_ids *l, const struct perf_record *r)
 bool
 live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *ret)
 {
-	const struct buildid_map map = map_of(r);
+	const struct buildid_map map = buildid_map_of(&r->mmap, r->sid.time);
 
 	return buildid_cache_known(l->cache, &map, ret) == 0;
 }
