@@ -100,7 +100,7 @@ resolve_cpus(const struct session_options *o, struct target *t, struct session_e
 static int
 resolve_cgroup(const struct session_options *o, struct target *t, struct session_error *error)
 {
-	int fd = cgroup_open(o->cgroup, NULL, 0);
+	int fd = cgroup_open(o->cgroup);
 
 	if (fd == -EINVAL)
 		return session_fail(error, fd, "%s is not a control group", o->cgroup);

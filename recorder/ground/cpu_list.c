@@ -115,20 +115,16 @@ cpu_list_read(const char *name, struct cpu_list *ret)
 	return n < 0 ? (int)n : cpu_list_parse(text, ret);
 }
 
+static int
+cpu_cmp(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 bool
 cpu_list_has(const struct cpu_list *l, uint32_t cpu)
 {
-	size_t lo = 0, hi = l->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->cpus[mid] == cpu)
-			return true;
-		if (l->cpus[mid] < cpu)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
+	return l->nr && bsearch(&cpu, l->cpus, l->nr, sizeof(cpu), cpu_cmp);
 }

@@ -155,22 +155,23 @@ see_ending(void *arg, uint64_t id, const char *path)
 
 /* The one group below root whose path ends so, in whole components. */
 static int
-open_by_end(const char *root, const char *end, char *ret_path, size_t cap)
+open_by_end(const char *root, const char *end)
 {
 	struct ending e = { .end = end };
+	char path[8192];
 	int rc = cgroup_walk(root, see_ending, &e);
 
 	if (rc == 0 && e.groups == 0)
 		rc = -ENOENT;
 	if (rc < 0)
 		return rc;
-	(void)snprintf(ret_path, cap, "%s%s", root, e.path);
-	rc = open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%s%s", root, e.path);
+	rc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return rc < 0 ? -errno : rc;
 }
 
 int
-cgroup_open(const char *argument, char *ret_path, size_t cap)
+cgroup_open(const char *argument)
 {
 	char root[4096], path[8192];
 	struct statfs fs;
@@ -182,22 +183,16 @@ cgroup_open(const char *argument, char *ret_path, size_t cap)
 		(void)snprintf(path, sizeof(path), "%s/%s", root, argument);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT && argument[0] && argument[0] != '/')
-			rc = fd = open_by_end(root, argument, path, sizeof(path));
+			rc = fd = open_by_end(root, argument);
 	}
-	if (fd < 0 && argument[0] == '/') {
-		(void)strlcpy(path, argument, sizeof(path));
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
+	if (fd < 0 && argument[0] == '/')
+		fd = open(argument, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return rc < 0 ? rc : -errno;
 	if (fstatfs(fd, &fs) < 0 ||
 	    (fs.f_type != CGROUP2_SUPER_MAGIC && fs.f_type != CGROUP_SUPER_MAGIC)) {
 		(void)close(fd);
 		return -EINVAL;
-	}
-	if (ret_path && strlcpy(ret_path, path, cap) >= cap) {
-		(void)close(fd);
-		return -ENAMETOOLONG;
 	}
 	return fd;
 }

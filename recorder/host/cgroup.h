@@ -26,8 +26,8 @@ int cgroup_walk(const char *root, int (*fn)(void *arg, uint64_t id, const char *
  * Opens the directory of a --cgroup argument: a path below the root ("system.slice/x"), the end of
  * one group's path ("x.service"), or an absolute directory inside a hierarchy; for
  * PERF_FLAG_PID_CGROUP. Returns a descriptor or -errno (-EINVAL: not a control group; -ENOTUNIQ:
- * several have a path with that end). ret_path (may be NULL) gets the directory.
+ * several have a path with that end).
  */
-int cgroup_open(const char *argument, char *ret_path, size_t cap);
+int cgroup_open(const char *argument);
 
 #endif

@@ -84,12 +84,24 @@ see_one(void *arg, uint64_t id, const char *path)
 }
 
 static void
+assert_opens(const char *argument, ino_t ino)
+{
+	int fd = cgroup_open(argument);
+	struct stat st;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_ino, ino);
+	close(fd);
+}
+
+static void
 test_walk(void **state)
 {
-	char root[256], dir[300], outer[300], twin[330], found[512];
+	char root[256], dir[300], outer[300], twin[330];
 	struct seen s = { .want = "/spoor-test/spoor-inner" };
 	struct stat st;
-	int calls = 0, fd, made;
+	int calls = 0, made;
 
 	if (cgroup_root(NULL, root, sizeof(root))) {
 		print_message("skipped: no cgroup2 is mounted\n");
@@ -107,26 +119,17 @@ test_walk(void **state)
 		/* The kernel's id of a group is the inode of its directory, on 64-bit kernels. */
 		assert_int_equal(stat(dir, &st), 0);
 		assert_int_equal(s.id, st.st_ino);
-		fd = cgroup_open("spoor-test/spoor-inner", found, sizeof(found));
-		assert_true(fd >= 0);
-		assert_string_equal(found, dir);
-		close(fd);
-		fd = cgroup_open(dir, NULL, 0);
-		assert_true(fd >= 0);
-		close(fd);
-		assert_int_equal(cgroup_open("spoor-test/spoor-inner", found, 5), -ENAMETOOLONG);
-		fd = cgroup_open("spoor-inner", found, sizeof(found));
-		assert_true(fd >= 0);
-		assert_string_equal(found, dir);
-		close(fd);
+		assert_opens("spoor-test/spoor-inner", st.st_ino);
+		assert_opens(dir, st.st_ino);
+		assert_opens("spoor-inner", st.st_ino);
 		/* Whole components, and of one group only. */
-		assert_int_equal(cgroup_open("oor-inner", NULL, 0), -ENOENT);
+		assert_int_equal(cgroup_open("oor-inner"), -ENOENT);
 		assert_int_equal(mkdir(twin, 0755), 0);
-		assert_int_equal(cgroup_open("spoor-inner", NULL, 0), -ENOTUNIQ);
+		assert_int_equal(cgroup_open("spoor-inner"), -ENOTUNIQ);
 		assert_int_equal(rmdir(twin), 0);
 	}
-	assert_int_equal(cgroup_open("no/such/group", NULL, 0), -ENOENT);
-	assert_int_equal(cgroup_open("/tmp", NULL, 0), -EINVAL);
+	assert_int_equal(cgroup_open("no/such/group"), -ENOENT);
+	assert_int_equal(cgroup_open("/tmp"), -EINVAL);
 	rmdir(dir);
 	rmdir(outer);
 	assert_int_equal(cgroup_walk("/nonexistent", see, &s), -ENOENT);
