@@ -36,8 +36,8 @@ struct live {
 	struct helper_pool *pool;
 	struct task_users *users;
 	struct live_ids *ids;
-	struct live_scan *state;  /* as it comes in */
-	struct live_exits *exits; /* of a resync that goes on; NULL: none does */
+	struct live_scan *state; /* as it comes in */
+	struct live_exits exits; /* of a resync that goes on */
 	struct live_modules *modules;
 	struct live_pending pending;
 	uint64_t pending_max; /* bytes */
@@ -73,19 +73,31 @@ ids_begin_file(struct live *l)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+/* What there was before is better than nothing. */
 static int
 kernel_load(struct live *l)
 {
-	int rc = host_kallsyms_load(l->kallsyms, &l->kernel);
+	const struct kallsyms *kernel = NULL;
+	struct ksym_collector *ksyms;
+	int rc = host_kallsyms_load(l->kallsyms, &kernel);
 
-	if (rc == -ENOMEM)
-		return rc;
-	l->note = rc
-		? "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is missing): "
-		  "kernel addresses have no names"
-		: "";
-	l->ksyms = ksym_collector_new(l->kernel);
-	return l->ksyms ? 0 : -ENOMEM;
+	if (rc == -ENOMEM || (rc && l->ksyms))
+		return rc == -ENOMEM ? rc : 0;
+	if (rc)
+		l->note = "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
+			  "missing): kernel addresses have no names";
+	ksyms = ksym_collector_new(kernel);
+	if (!ksyms) {
+		host_kallsyms_release(kernel);
+		return -ENOMEM;
+	}
+	ksym_collector_free(l->ksyms);
+	host_kallsyms_release(l->kernel);
+	l->ksyms = ksyms;
+	l->kernel = kernel;
+	l->scan.kernel = kernel;
+	l->unknown = 0;
+	return 0;
 }
 
 int
@@ -97,14 +109,14 @@ live_open(const struct live_options *options, struct live **ret)
 
 	if (!l)
 		return -ENOMEM;
-	l->events = options->events;
+	l->note = "";
 	l->kallsyms = options->kallsyms;
 	l->attr = event->attr;
 	l->scan = (struct state_options){ .attr = &l->attr,
-					  .id = event->nr_ids ? event->ids[0] : 0,
 					  .pids = options->nr_pids ? options->pids : NULL,
 					  .nr_pids = options->nr_pids,
 					  .data_maps = options->data_maps };
+	live_events(l, options->events, options->sideband);
 	l->model = task_model_new();
 	l->pool = helper_pool_new();
 	l->users = task_users_new();
@@ -120,7 +132,6 @@ live_open(const struct live_options *options, struct live **ret)
 	task_model_limit(l->model, model_bytes);
 	l->pending_max = model_bytes / 2;
 	l->bound.bytes = LIVE_MODEL_BYTES;
-	l->scan.kernel = l->kernel;
 	ids_begin_file(l);
 	*ret = l;
 	return 0;
@@ -131,7 +142,7 @@ live_close(struct live *l)
 {
 	if (!l)
 		return;
-	live_exits_free(l->exits);
+	live_exits_done(&l->exits);
 	live_scan_free(l->state);
 	live_ids_free(l->ids);
 	helper_pool_free(l->pool);
@@ -276,10 +287,6 @@ modules_changed(struct live *l)
 static int
 modules_follow(struct live *l)
 {
-	struct ksym_collector *ksyms;
-	const struct kallsyms *kernel;
-	int rc;
-
 	if (!l->kernel)
 		return 0;
 	if (modules_changed(l))
@@ -288,21 +295,7 @@ modules_follow(struct live *l)
 	if (!l->kernel_stale || ksym_collector_pending(l->ksyms))
 		return 0;
 	l->kernel_stale = false;
-	rc = host_kallsyms_load(l->kallsyms, &kernel);
-	if (rc)
-		return rc == -ENOMEM ? rc : 0;
-	ksyms = ksym_collector_new(kernel);
-	if (!ksyms) {
-		host_kallsyms_release(kernel);
-		return -ENOMEM;
-	}
-	ksym_collector_free(l->ksyms);
-	host_kallsyms_release(l->kernel);
-	l->ksyms = ksyms;
-	l->kernel = kernel;
-	l->scan.kernel = kernel;
-	l->unknown = 0;
-	return 0;
+	return kernel_load(l);
 }
 
 bool
@@ -422,9 +415,9 @@ live_resync(struct live *l, uint64_t now_ns)
 			return -ENOMEM;
 		scan.pids = pids;
 	}
-	live_exits_free(l->exits);
-	l->exits = live_exits_new(now_ns);
-	rc = l->exits ? live_scan_begin(l->state, &scan) : -ENOMEM;
+	live_exits_done(&l->exits);
+	l->exits.began_ns = now_ns;
+	rc = live_scan_begin(l->state, &scan);
 	free(pids);
 	return rc;
 }
@@ -435,10 +428,9 @@ resync_end(struct live *l, struct buf *out)
 {
 	int rc = 0;
 
-	if (l->exits && live_scan_complete(l->state))
-		rc = live_exits_add(l->exits, l->model, &l->attr, l->scan.id, out);
-	live_exits_free(l->exits);
-	l->exits = NULL;
+	if (l->exits.began_ns && live_scan_complete(l->state))
+		rc = live_exits_add(&l->exits, l->model, &l->attr, l->scan.id, out);
+	live_exits_done(&l->exits);
 	l->cut += live_scan_stats(l->state)->truncated;
 	return rc;
 }
@@ -454,8 +446,8 @@ live_take(struct live *l, struct buf *out)
 	if (!live_scan_on(l->state))
 		return 0;
 	rc = live_scan_take(l->state, out);
-	if (!rc && l->exits)
-		rc = live_exits_see(l->exits, l->events, span_of(out->p + at, out->len - at));
+	if (!rc && l->exits.began_ns)
+		rc = live_exits_see(&l->exits, l->events, span_of(out->p + at, out->len - at));
 	if (!rc && !live_scan_on(l->state))
 		rc = resync_end(l, out);
 	return rc ? rc : state_record(l, span_of(out->p + at, out->len - at));

@@ -7,28 +7,11 @@
 #include "format/bytes/array.h"
 #include "format/record/record_build.h"
 
-struct live_exits {
-	uint64_t began_ns;
-	uint32_t *tids; /* that were found */
-	size_t nr, cap;
-};
-
-struct live_exits *
-live_exits_new(uint64_t began_ns)
-{
-	struct live_exits *e = calloc(1, sizeof(*e));
-
-	if (e)
-		e->began_ns = began_ns;
-	return e;
-}
-
 void
-live_exits_free(struct live_exits *e)
+live_exits_done(struct live_exits *e)
 {
-	if (e)
-		free(e->tids);
-	free(e);
+	free(e->tids);
+	*e = (struct live_exits){ 0 };
 }
 
 int

@@ -12,11 +12,14 @@
 #include "format/model/task_model.h"
 #include "format/record/event_set.h"
 
-struct live_exits;
+struct live_exits {
+	uint64_t began_ns; /* when the scan began; 0: nobody is looked for */
+	uint32_t *tids;	   /* that were found */
+	size_t nr, cap;
+};
 
-/* began_ns: when the scan began. NULL: out of memory. */
-struct live_exits *live_exits_new(uint64_t began_ns);
-void live_exits_free(struct live_exits *e);
+/* Forgets all. */
+void live_exits_done(struct live_exits *e);
 
 /* The scan found the tasks of these records. 0, -ENOMEM. */
 int live_exits_see(struct live_exits *e, const struct event_set *events, struct span records);
