@@ -7,22 +7,20 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
 
-#define SLOTS_MIN 64
-/* No set of ids comes near it by chance at half load: only ids made to collide do. */
-#define PROBES_MAX 256
-struct slot {
+struct event_id {
 	uint64_t id;
-	uint32_t event_plus_1; /* 0: free */
+	uint32_t event;
 };
 
 struct event_set {
 	struct event *events;
 	size_t nr, cap;
 
-	struct slot *slots;
-	size_t nr_slots; /* a power of two, or 0 */
-	size_t nr_ids;
+	struct event_id *ids; /* of all events */
+	size_t nr_ids, cap_ids;
+	struct slots slots; /* indexes of ids */
 
 	/* Word of the payload that holds the id: from its front, from its end. */
 	int in_sample, in_others;
@@ -31,66 +29,26 @@ struct event_set {
 
 /* ---- ids ---- */
 
-static size_t
-slot_of(uint64_t id, size_t nr_slots)
+static bool
+event_id_same(const void *owner, uint32_t index, const void *key)
 {
-	/* The finalizer of MurmurHash3. */
-	id ^= id >> 33;
-	id *= UINT64_C(0xff51afd7ed558ccd);
-	id ^= id >> 33;
-	id *= UINT64_C(0xc4ceb9fe1a85ec53);
-	id ^= id >> 33;
-	return (size_t)id & (nr_slots - 1);
+	const struct event_set *set = owner;
+
+	return set->ids[index].id == *(const uint64_t *)key;
 }
 
-/* The slot of id, or the free one where it belongs; NULL: too many collisions. */
-static struct slot *
-slot_find(struct slot *slots, size_t nr_slots, uint64_t id)
+static uint32_t
+event_id_hash(uint64_t id)
 {
-	size_t i = slot_of(id, nr_slots), probes;
-
-	for (probes = 0; probes < PROBES_MAX && probes < nr_slots; probes++) {
-		if (slots[i].event_plus_1 == 0 || slots[i].id == id)
-			return &slots[i];
-		i = (i + 1) & (nr_slots - 1);
-	}
-	return NULL;
-}
-
-static int
-slots_grow(struct event_set *set)
-{
-	size_t n = set->nr_slots ? set->nr_slots * 2 : SLOTS_MIN, i;
-	struct slot *slots, *to;
-
-	slots = calloc(n, sizeof(*slots));
-	if (!slots)
-		return -FMT_E_NOMEM;
-	for (i = 0; i < set->nr_slots; i++) {
-		if (set->slots[i].event_plus_1 == 0)
-			continue;
-		to = slot_find(slots, n, set->slots[i].id);
-		if (!to) {
-			free(slots);
-			return -FMT_E_CORRUPT;
-		}
-		*to = set->slots[i];
-	}
-	free(set->slots);
-	set->slots = slots;
-	set->nr_slots = n;
-	return 0;
+	return (uint32_t)slots_mix(0, id);
 }
 
 int
 event_set_find(const struct event_set *set, uint64_t id)
 {
-	const struct slot *slot;
+	uint32_t at = slots_find(&set->slots, event_id_hash(id), event_id_same, set, &id);
 
-	if (set->nr_slots == 0)
-		return -1;
-	slot = slot_find(set->slots, set->nr_slots, id);
-	return slot && slot->event_plus_1 ? (int)slot->event_plus_1 - 1 : -1;
+	return at == SLOTS_NONE ? -1 : (int)set->ids[at].event;
 }
 
 /* Doubles the array whenever its length is a power of two, so that no capacity is kept. */
@@ -114,24 +72,21 @@ ids_append(struct event *e, uint64_t id)
 int
 event_set_add_id(struct event_set *set, size_t index, uint64_t id)
 {
-	struct slot *slot;
 	int r;
 
-	if (set->nr_ids >= set->nr_slots / 2) {
-		r = slots_grow(set);
-		if (r < 0)
-			return r;
-	}
-	slot = slot_find(set->slots, set->nr_slots, id);
-	if (!slot || slot->event_plus_1)
+	if (event_set_find(set, id) >= 0)
 		return -FMT_E_CORRUPT;
-	r = ids_append(&set->events[index], id);
-	if (r < 0)
+	r = array_reserve(set->ids, set->nr_ids, set->cap_ids, 1);
+	if (!r)
+		r = ids_append(&set->events[index], id);
+	if (r)
 		return r;
-	slot->id = id;
-	slot->event_plus_1 = (uint32_t)index + 1;
-	set->nr_ids++;
-	return 0;
+	r = slots_add(&set->slots, event_id_hash(id), set->nr_ids);
+	if (r)
+		set->events[index].nr_ids--;
+	else
+		set->ids[set->nr_ids++] = (struct event_id){ id, (uint32_t)index };
+	return r;
 }
 
 /* ---- where records hold their id ---- */
@@ -236,7 +191,8 @@ event_set_free(struct event_set *set)
 	for (i = 0; i < set->nr; i++)
 		event_done(&set->events[i]);
 	free(set->events);
-	free(set->slots);
+	free(set->ids);
+	slots_done(&set->slots);
 	free(set);
 }
 
