@@ -18,7 +18,7 @@
 
 enum { OPT_SINCE = 0x100, OPT_UNTIL, OPT_MAX_USE, OPT_MAX_AGE, OPT_MAX_SEGMENTS };
 
-static int64_t
+static long long
 ctl_command_number(const json_t *reply, const char *key)
 {
 	return json_integer_value(json_object_get(reply, key));
@@ -30,6 +30,25 @@ text(const json_t *reply, const char *key)
 	const char *s = json_string_value(json_object_get(reply, key));
 
 	return s ? s : "";
+}
+
+/* A method without parameters, and its reply for people; print NULL: nothing to say. */
+static int
+simple(struct ctl_client *c, int argc, char **argv, const char *method,
+       void (*print)(const json_t *reply))
+{
+	struct varlink_reply reply;
+	int r = ctl_option_arguments(c, argc, argv, 0);
+
+	if (r >= 0)
+		return r;
+	r = ctl_client_call(c, method, NULL, &reply);
+	if (r != CTL_DONE)
+		return r;
+	if (print && !c->json)
+		print(reply.parameters);
+	varlink_reply_done(&reply);
+	return CTL_DONE;
 }
 
 /* --- status ------------------------------------------------------------------------------ */
@@ -48,7 +67,7 @@ print_lost(const json_t *status)
 	bool any = false;
 	const char *key;
 
-	printf("lost        %lld sample%s", (long long)ctl_command_number(status, "lost_samples"),
+	printf("lost        %lld sample%s", ctl_command_number(status, "lost_samples"),
 	       plural(status, "lost_samples"));
 	json_object_foreach(lost, key, n)
 	{
@@ -64,8 +83,7 @@ print_lost(const json_t *status)
 	printf("            ");
 	ctl_print_text(stdout, text(status, "lost_file"));
 	if (ctl_command_number(status, "lost_files") > 1)
-		printf(" (and %lld before)",
-		       (long long)ctl_command_number(status, "lost_files") - 1);
+		printf(" (and %lld before)", ctl_command_number(status, "lost_files") - 1);
 	puts("");
 }
 
@@ -104,12 +122,11 @@ print_archive(const json_t *status)
 	       ctl_print_size(space, ctl_command_number(status, "archive_free_bytes")));
 	printf("            %lld segment%s, %lld kept, %lld capture%s, %lld quarantined; "
 	       "%lld deleted (%s)\n",
-	       (long long)ctl_command_number(status, "segments"), plural(status, "segments"),
-	       (long long)ctl_command_number(status, "kept_files"),
-	       (long long)ctl_command_number(status, "capture_files"),
-	       plural(status, "capture_files"),
-	       (long long)ctl_command_number(status, "quarantined_files"),
-	       (long long)ctl_command_number(status, "deleted_segments"),
+	       ctl_command_number(status, "segments"), plural(status, "segments"),
+	       ctl_command_number(status, "kept_files"),
+	       ctl_command_number(status, "capture_files"), plural(status, "capture_files"),
+	       ctl_command_number(status, "quarantined_files"),
+	       ctl_command_number(status, "deleted_segments"),
 	       ctl_print_size(use, ctl_command_number(status, "deleted_bytes")));
 }
 
@@ -131,16 +148,16 @@ static void
 print_status(const json_t *status)
 {
 	char a[CTL_PRINT_BYTES], b[CTL_PRINT_BYTES];
-	int64_t hz = ctl_command_number(status, "frequency_hz"),
-		wanted = ctl_command_number(status, "wanted_frequency_hz");
+	long long hz = ctl_command_number(status, "frequency_hz"),
+		  wanted = ctl_command_number(status, "wanted_frequency_hz");
 
 	printf("spoord      ");
 	ctl_print_text(stdout, text(status, "version"));
 	printf(", for %s\n", ctl_print_duration(a, ctl_command_number(status, "uptime_s")));
-	printf("sampling    %lld Hz on %lld CPU%s", (long long)hz,
-	       (long long)ctl_command_number(status, "cpus_online"), plural(status, "cpus_online"));
+	printf("sampling    %lld Hz on %lld CPU%s", hz, ctl_command_number(status, "cpus_online"),
+	       plural(status, "cpus_online"));
 	if (hz && hz != wanted) {
-		printf(", not %lld Hz: ", (long long)wanted);
+		printf(", not %lld Hz: ", wanted);
 		ctl_print_text(stdout,
 			       *text(status, "governor") ? text(status, "governor")
 							 : "kernel.perf_event_max_sample_rate");
@@ -149,9 +166,8 @@ print_status(const json_t *status)
 	if (json_is_true(json_object_get(status, "suspended")))
 		puts("SUSPENDED   nothing can be written: is the disk full?");
 	printf("samples     %lld in %lld records, throttled %lld times\n",
-	       (long long)ctl_command_number(status, "samples"),
-	       (long long)ctl_command_number(status, "records"),
-	       (long long)ctl_command_number(status, "throttled"));
+	       ctl_command_number(status, "samples"), ctl_command_number(status, "records"),
+	       ctl_command_number(status, "throttled"));
 	print_lost(status);
 	print_over(status);
 	printf("cost        %.3f %% of a CPU, %s of memory, %s/s to disk\n",
@@ -159,31 +175,20 @@ print_status(const json_t *status)
 	       ctl_print_size(a, ctl_command_number(status, "rss_bytes")),
 	       ctl_print_size(b, ctl_command_number(status, "written_bytes_per_s")));
 	print_archive(status);
-	printf("captures    %lld running\n", (long long)ctl_command_number(status, "captures"));
+	printf("captures    %lld running\n", ctl_command_number(status, "captures"));
 	print_warnings(status);
 }
 
 int
 ctl_command_status(struct ctl_client *c, int argc, char **argv)
 {
-	struct varlink_reply reply;
-	int r = ctl_option_arguments(c, argc, argv, 0);
-
-	if (r >= 0)
-		return r;
-	r = ctl_client_call(c, "GetStatus", NULL, &reply);
-	if (r != CTL_DONE)
-		return r;
-	if (!c->json)
-		print_status(reply.parameters);
-	varlink_reply_done(&reply);
-	return CTL_DONE;
+	return simple(c, argc, argv, "GetStatus", print_status);
 }
 
 /* --- monitor ----------------------------------------------------------------------------- */
 
 struct monitor {
-	int64_t interval_s, before; /* samples; -1: not known yet */
+	long long interval_s, before; /* samples; -1: not known yet */
 	unsigned int line;
 };
 
@@ -191,7 +196,7 @@ static void
 print_row(struct monitor *m, const json_t *status)
 {
 	char rss[CTL_PRINT_BYTES], bytes[CTL_PRINT_BYTES];
-	int64_t samples = ctl_command_number(status, "samples");
+	long long samples = ctl_command_number(status, "samples");
 
 	if (m->line++ % MONITOR_HEAD_LINES == 0)
 		printf("%10s %10s %10s %6s %6s %8s %10s %10s\n", "SAMPLES/S", "SAMPLES", "LOST",
@@ -199,11 +204,11 @@ print_row(struct monitor *m, const json_t *status)
 	if (m->before < 0)
 		printf("%10s", "-");
 	else
-		printf("%10lld", (long long)((samples - m->before) / m->interval_s));
-	printf(" %10lld %10lld %6lld %6lld %8.3f %10s %10s\n", (long long)samples,
-	       (long long)ctl_command_number(status, "lost_samples"),
-	       (long long)ctl_command_number(status, "frequency_hz"),
-	       (long long)ctl_command_number(status, "cpus_online"),
+		printf("%10lld", (samples - m->before) / m->interval_s);
+	printf(" %10lld %10lld %6lld %6lld %8.3f %10s %10s\n", samples,
+	       ctl_command_number(status, "lost_samples"),
+	       ctl_command_number(status, "frequency_hz"),
+	       ctl_command_number(status, "cpus_online"),
 	       json_number_value(json_object_get(status, "cpu_percent")),
 	       ctl_print_size(rss, ctl_command_number(status, "rss_bytes")),
 	       ctl_print_size(bytes, ctl_command_number(status, "archive_bytes")));
@@ -356,7 +361,7 @@ ctl_command_keep(struct ctl_client *c, int argc, char **argv)
 	struct keep k = { .now_s = time(NULL), .from_s = -1, .until_s = -1 };
 	struct varlink_reply reply;
 	json_t *parameters;
-	int64_t files;
+	long long files;
 	int o, r;
 
 	while ((o = getopt_long(argc, argv, "hl:", options, NULL)) != -1)
@@ -376,7 +381,7 @@ ctl_command_keep(struct ctl_client *c, int argc, char **argv)
 		warnx("nothing was recorded then");
 		r = CTL_FAILED;
 	} else if (!c->json) {
-		printf("%lld file%s kept in kept/", (long long)files, files == 1 ? "" : "s");
+		printf("%lld file%s kept in kept/", files, files == 1 ? "" : "s");
 		ctl_print_text(stdout, text(reply.parameters, "label"));
 		putchar('\n');
 	}
@@ -438,8 +443,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	if (r != CTL_DONE)
 		return r;
 	if (!c->json)
-		printf("%lld deleted, %s\n",
-		       (long long)ctl_command_number(reply.parameters, "deleted_files"),
+		printf("%lld deleted, %s\n", ctl_command_number(reply.parameters, "deleted_files"),
 		       ctl_print_size(size, ctl_command_number(reply.parameters, "deleted_bytes")));
 	varlink_reply_done(&reply);
 	return CTL_DONE;
@@ -447,70 +451,49 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 
 /* --- without parameters ------------------------------------------------------------------ */
 
-static int
-simple(struct ctl_client *c, int argc, char **argv, const char *method)
-{
-	struct varlink_reply reply;
-	int r = ctl_option_arguments(c, argc, argv, 0);
-
-	if (r >= 0)
-		return r;
-	r = ctl_client_call(c, method, NULL, &reply);
-	if (r == CTL_DONE)
-		varlink_reply_done(&reply);
-	return r;
-}
-
 int
 ctl_command_sync(struct ctl_client *c, int argc, char **argv)
 {
-	return simple(c, argc, argv, "Sync");
+	return simple(c, argc, argv, "Sync", NULL);
 }
 
 int
 ctl_command_rotate(struct ctl_client *c, int argc, char **argv)
 {
-	return simple(c, argc, argv, "Rotate");
+	return simple(c, argc, argv, "Rotate", NULL);
 }
 
 int
 ctl_command_reload(struct ctl_client *c, int argc, char **argv)
 {
-	return simple(c, argc, argv, "Reload");
+	return simple(c, argc, argv, "Reload", NULL);
 }
 
 /* --- captures ---------------------------------------------------------------------------- */
 
+static void
+print_captures(const json_t *reply)
+{
+	json_t *one;
+	size_t i;
+
+	printf("%6s %8s %10s %10s %12s %s\n", "ID", "UID", "ELAPSED", "OF", "SAMPLES", "FILE");
+	json_array_foreach(json_object_get(reply, "captures"), i, one)
+	{
+		printf("%6lld %8lld %8.0f s %8.0f s %12lld ", ctl_command_number(one, "id"),
+		       ctl_command_number(one, "uid"),
+		       json_number_value(json_object_get(one, "elapsed_s")),
+		       json_number_value(json_object_get(one, "duration_s")),
+		       ctl_command_number(one, "samples"));
+		ctl_print_text(stdout, *text(one, "file") ? text(one, "file") : "-");
+		putchar('\n');
+	}
+}
+
 int
 ctl_command_captures(struct ctl_client *c, int argc, char **argv)
 {
-	struct varlink_reply reply;
-	json_t *one;
-	size_t i;
-	int r = ctl_option_arguments(c, argc, argv, 0);
-
-	if (r >= 0)
-		return r;
-	r = ctl_client_call(c, "ListCaptures", NULL, &reply);
-	if (r != CTL_DONE)
-		return r;
-	if (!c->json)
-		printf("%6s %8s %10s %10s %12s %s\n", "ID", "UID", "ELAPSED", "OF", "SAMPLES",
-		       "FILE");
-	if (!c->json)
-		json_array_foreach(json_object_get(reply.parameters, "captures"), i, one)
-		{
-			printf("%6lld %8lld %8.0f s %8.0f s %12lld ",
-			       (long long)ctl_command_number(one, "id"),
-			       (long long)ctl_command_number(one, "uid"),
-			       json_number_value(json_object_get(one, "elapsed_s")),
-			       json_number_value(json_object_get(one, "duration_s")),
-			       (long long)ctl_command_number(one, "samples"));
-			ctl_print_text(stdout, *text(one, "file") ? text(one, "file") : "-");
-			putchar('\n');
-		}
-	varlink_reply_done(&reply);
-	return CTL_DONE;
+	return simple(c, argc, argv, "ListCaptures", print_captures);
 }
 
 int
