@@ -136,6 +136,17 @@ next_user(struct closing *mine)
 	return c;
 }
 
+/* A thread of this user's goes on without it. */
+static void
+release(struct closing *c)
+{
+	if (--c->threads)
+		return;
+	LIST_REMOVE(c, next);
+	free(c->fds);
+	free(c);
+}
+
 static void *
 descriptor_body(void *arg)
 {
@@ -145,24 +156,16 @@ descriptor_body(void *arg)
 	while ((c = next_user(mine))) {
 		int fd = c->fds[--c->nr];
 
-		mine->threads--;
+		/* One that is left has nothing to close any more. */
 		c->threads++;
-		if (c != mine && !mine->threads && !mine->nr) {
-			LIST_REMOVE(mine, next);
-			free(mine->fds);
-			free(mine);
-		}
+		release(mine);
 		mine = c;
 		pthread_mutex_unlock(&lock);
 		(void)close(fd);
 		pthread_mutex_lock(&lock);
 	}
 	threads--;
-	if (!--mine->threads) {
-		LIST_REMOVE(mine, next);
-		free(mine->fds);
-		free(mine);
-	}
+	release(mine);
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }

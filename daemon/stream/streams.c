@@ -52,7 +52,6 @@ streams_open(const struct config *c, struct archive *a, struct streams **ret,
 		return session_fail(error, -ENOMEM, "out of memory");
 	s->config = c;
 	s->begun_ns = host_now_ns();
-	usage_init(&s->usage);
 	governor_init(&s->governor);
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0) {

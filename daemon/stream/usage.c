@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/stream/usage.h"
 
-#include <bsd/stdlib.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,22 +27,12 @@ cpu_ns(void)
 static uint64_t
 rss_bytes(void)
 {
-	char text[128], *rest = text, *word;
-	const char *complaint;
+	uint64_t pages = 0;
+	char text[128];
 
 	(void)small_file_read(AT_FDCWD, "/proc/self/statm", text, sizeof(text));
-	(void)strsep(&rest, " ");
-	word = strsep(&rest, " ");
-	if (!word)
-		return 0;
-	return (uint64_t)strtonum(word, 0, LLONG_MAX >> 20, &complaint) *
-		(uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-void
-usage_init(struct usage *u)
-{
-	memset(u, 0, sizeof(*u));
+	(void)sscanf(text, "%*u %" SCNu64, &pages);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void

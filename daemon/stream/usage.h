@@ -11,6 +11,7 @@
 
 #define USAGE_POINTS 61
 
+/* All zero to begin with. */
 struct usage {
 	struct usage_point {
 		uint64_t at_ns, cpu_ns, written_bytes;
@@ -19,7 +20,6 @@ struct usage {
 	uint64_t rss_bytes;
 };
 
-void usage_init(struct usage *u);
 /* Reads the counters, once a second at most. written_bytes: since the start. */
 void usage_take(struct usage *u, uint64_t now_ns, uint64_t written_bytes);
 const struct usage_point *usage_now(const struct usage *u);
