@@ -137,22 +137,18 @@ open_control(struct spoord *d)
 static int
 open_all(struct spoord *d)
 {
-	struct archive_error archive_error = { .saved_errno = 0 };
-	struct session_error session_error = { .saved_errno = 0 };
+	struct session_error error = { .saved_errno = 0 };
 	int r = open_loop(d);
 
 	if (r < 0) {
 		log_error("cannot set up the main loop: %s", strerror(-r));
 		return r;
 	}
-	r = archive_open(d->config, &d->archive, &archive_error);
+	r = archive_open(d->config, &d->archive, &error);
+	if (r == 0)
+		r = streams_open(d->config, d->archive, &d->streams, &error);
 	if (r < 0) {
-		log_error("%s", archive_error.text);
-		return r;
-	}
-	r = streams_open(d->config, d->archive, &d->streams, &session_error);
-	if (r < 0) {
-		log_error("%s", session_error.text);
+		log_error("%s", error.text);
 		return r;
 	}
 	r = open_control(d);

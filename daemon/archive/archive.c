@@ -105,7 +105,7 @@ archive_free(struct archive *a)
 }
 
 int
-archive_open(const struct config *c, struct archive **ret, struct archive_error *error)
+archive_open(const struct config *c, struct archive **ret, struct session_error *error)
 {
 	struct archive *a = calloc(1, sizeof(*a));
 	struct clock_triple now;

@@ -22,17 +22,16 @@
 
 #include "daemon/config/config.h"
 #include "format/bytes/io.h"
+#include "recorder/ground/session_error.h"
 
 struct archive;
 struct clock_triple;
 
-struct archive_error {
-	int saved_errno;
-	char text[512]; /* "archive_directory /x: Permission denied" */
-};
-
-/* Opens, locks, seals leftovers, accounts. config is read here and at archive_reload(). */
-int archive_open(const struct config *c, struct archive **ret, struct archive_error *error);
+/*
+ * Opens, locks, seals leftovers, accounts. config is read here and at archive_reload(). 0, -errno
+ * with *error, as all that follows: "archive_directory /x: Permission denied".
+ */
+int archive_open(const struct config *c, struct archive **ret, struct session_error *error);
 /* While a sink is open still, all is left to the end of the process. */
 void archive_close(struct archive *a);
 /* New limits; the directory itself cannot change. Enforces them at once. */
@@ -45,7 +44,7 @@ void archive_reload(struct archive *a, const struct config *c);
  * file makes way for it.
  */
 int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
-		    struct io_sink **ret, struct archive_error *error);
+		    struct io_sink **ret, struct session_error *error);
 
 /*
  * The same for captures/: name is made here, returned in ret_name (size ARCHIVE_NAME_MAX). hidden:
@@ -53,7 +52,7 @@ int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_
  */
 #define ARCHIVE_NAME_MAX 256
 int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_sink **ret,
-		    char *ret_name, struct archive_error *error);
+		    char *ret_name, struct session_error *error);
 
 /*
  * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h).
@@ -62,11 +61,11 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct
  * but gives it up for ever: deleting kept/LABEL (a shell does it) unpins.
  */
 int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-		 struct archive_error *error);
+		 struct session_error *error);
 
 /* Deletes down to these limits (0: not this one), beyond the configured ones. Returns count. */
 int archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
-		   uint64_t *ret_bytes, struct archive_error *error);
+		   uint64_t *ret_bytes, struct session_error *error);
 
 /*
  * Age and count limits: call every few seconds. Age goes by the clock on the wall; when that has

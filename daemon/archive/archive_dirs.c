@@ -23,25 +23,21 @@ close_fd(int fd)
 }
 
 int
-archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
+archive_fail(struct session_error *error, int negative_errno, const char *format, ...)
 {
+	char text[sizeof(error->text)];
 	va_list ap;
-	int n;
 
-	error->saved_errno = -negative_errno;
 	va_start(ap, format);
-	n = vsnprintf(error->text, sizeof(error->text), format, ap);
+	(void)vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(error->text))
-		snprintf(error->text + n, sizeof(error->text) - (size_t)n, ": %s",
-			 strerror(-negative_errno));
-	return negative_errno;
+	return session_fail(error, negative_errno, "%s: %s", text, strerror(-negative_errno));
 }
 
 /* As archive_fail(), and what to do about it. */
 static int
 fail_directory(const struct archive *a, const char *what, int negative_errno,
-	       struct archive_error *error)
+	       struct session_error *error)
 {
 	char hint[80] = "";
 
@@ -101,7 +97,7 @@ tell_new(const struct archive *a, const char *name, bool made)
 /* name: with the slash before it. tell: the directory that it is in is the same still. */
 static int
 settle_subdir(struct archive *a, const char *slash_name, int *fd, bool tell,
-	      struct archive_error *error)
+	      struct session_error *error)
 {
 	const char *name = slash_name + 1;
 	bool made;
@@ -126,7 +122,7 @@ settle_subdir(struct archive *a, const char *slash_name, int *fd, bool tell,
 
 /* What came of asking for a lock. */
 static int
-fail_lock(const struct archive *a, int r, pid_t holder, struct archive_error *error)
+fail_lock(const struct archive *a, int r, pid_t holder, struct session_error *error)
 {
 	if (r == -EBUSY && holder)
 		archive_fail(error, r,
@@ -141,7 +137,7 @@ fail_lock(const struct archive *a, int r, pid_t holder, struct archive_error *er
 
 /* Nothing is changed before the one that is there now is locked. */
 static int
-settle_directory(struct archive *a, struct archive_error *error)
+settle_directory(struct archive *a, struct session_error *error)
 {
 	struct archive_lock new_lock;
 	pid_t holder;
@@ -176,7 +172,7 @@ settle_directory(struct archive *a, struct archive_error *error)
 }
 
 int
-archive_settle(struct archive *a, struct archive_error *error)
+archive_settle(struct archive *a, struct session_error *error)
 {
 	int directory = settle_directory(a, error), captures, kept;
 

@@ -103,7 +103,7 @@ struct archive {
 
 /* --- without the mutex --- */
 
-int archive_fail(struct archive_error *error, int negative_errno, const char *format, ...)
+int archive_fail(struct session_error *error, int negative_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 uint64_t archive_now_s(void); /* CLOCK_REALTIME */
 
@@ -120,7 +120,7 @@ bool archive_is_at(int dirfd, const char *name, int flags, const struct stat *st
  * Opens, or makes, the directories that are not open, or are not what is found under their names.
  * 1: some of them, so that a scan is due; 0; -errno: the others may have been.
  */
-int archive_settle(struct archive *a, struct archive_error *error);
+int archive_settle(struct archive *a, struct session_error *error);
 /* Closes them. */
 void archive_leave(struct archive *a);
 
@@ -128,7 +128,7 @@ void archive_leave(struct archive *a);
 
 void archive_look_at_sink(struct archive *a, struct archive_sink *s);
 /* Directories, made again, and all sinks. 0, -errno: no file can be made now. */
-int archive_look_around(struct archive *a, struct archive_error *error);
+int archive_look_around(struct archive *a, struct session_error *error);
 
 /* --- archive_scan.c: the directory is the truth --- */
 

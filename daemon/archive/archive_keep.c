@@ -28,7 +28,7 @@ overlaps(const struct archive_file *f, uint64_t from_s, uint64_t until_s)
 
 /* Would the archive go on with these pinned too? Marks them, so that making room spares them. */
 static int
-pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct archive_error *error)
+pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct session_error *error)
 {
 	/* A label's directory stays as well: many of them must not take what segments need. */
 	uint64_t pinned = a->other + a->dirs + a->unit;
@@ -84,7 +84,7 @@ link_all(struct archive *a, int label_fd, uint64_t from_s, uint64_t until_s)
 
 static int
 archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-		  struct archive_error *error)
+		  struct session_error *error)
 {
 	int n = pin(a, from_s, until_s, error), fd;
 
@@ -107,7 +107,7 @@ archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_
 
 int
 archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-	     struct archive_error *error)
+	     struct session_error *error)
 {
 	int n;
 
@@ -123,7 +123,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 
 int
 archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
-	       uint64_t *ret_bytes, struct archive_error *error)
+	       uint64_t *ret_bytes, struct session_error *error)
 {
 	struct archive_purge p = {
 		.question = { .limits = { .max_use = max_use,

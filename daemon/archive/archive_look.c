@@ -97,7 +97,7 @@ archive_look_at_sink(struct archive *a, struct archive_sink *s)
 }
 
 int
-archive_look_around(struct archive *a, struct archive_error *error)
+archive_look_around(struct archive *a, struct session_error *error)
 {
 	struct archive_sink *s;
 	int r = archive_settle(a, error);
@@ -117,7 +117,7 @@ archive_look_around(struct archive *a, struct archive_error *error)
 void
 archive_look(struct archive *a, struct archive_sight *ret)
 {
-	struct archive_error error = { .saved_errno = 0 };
+	struct session_error error = { .saved_errno = 0 };
 	const struct archive_sink *s;
 
 	pthread_mutex_lock(&a->lock);

@@ -264,7 +264,7 @@ open_sink(struct archive *a, struct archive_sink *s, mode_t mode, const char *di
 static int
 new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *dir,
 	 const char *stem, uint64_t realtime_ns, struct archive_sink **ret,
-	 struct archive_error *error)
+	 struct session_error *error)
 {
 	struct archive_sink *s = calloc(1, sizeof(*s));
 	int r;
@@ -294,7 +294,7 @@ new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *d
 
 int
 archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
-		struct io_sink **ret, struct archive_error *error)
+		struct io_sink **ret, struct session_error *error)
 {
 	struct archive_sink *s;
 	char start[64], stem[128];
@@ -311,7 +311,7 @@ archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[1
 
 int
 archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_sink **ret,
-		char *ret_name, struct archive_error *error)
+		char *ret_name, struct session_error *error)
 {
 	struct archive_sink *s;
 	char start[64];

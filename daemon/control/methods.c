@@ -236,8 +236,7 @@ methods_keep(struct method_call *call)
 	const char *label = json_string_value(method_call_parameter(call, "label"));
 	int64_t from_s, until_s;
 	time_t now_s = time(NULL);
-	struct session_error failure = { 0 };
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char made[LABEL_BYTES_MAX + 1];
 	struct tm tm;
 	int n;
@@ -256,9 +255,9 @@ methods_keep(struct method_call *call)
 		label = made;
 	}
 	if (reaches_active(call->context->archive, (uint64_t)until_s)) {
-		n = rotate_for(call, &failure);
+		n = rotate_for(call, &error);
 		if (n < 0) {
-			method_call_fail(call, n, failure.text);
+			method_call_fail(call, n, error.text);
 			return;
 		}
 	}
@@ -337,7 +336,7 @@ rotate(struct method_call *call)
 static void
 vacuum(struct method_call *call)
 {
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	int64_t use, age_s, segments;
 	uint64_t bytes = 0;
 	int n;

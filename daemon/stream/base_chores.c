@@ -13,13 +13,10 @@
 int
 base_stream_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
 {
-	struct archive_error why = { .saved_errno = 0 };
 	struct clock_triple now;
-	int r;
 
 	host_clocks(&now);
-	r = archive_segment(b->archive, now.realtime, b->boot_id, ret, &why);
-	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
+	return archive_segment(b->archive, now.realtime, b->boot_id, ret, error);
 }
 
 static struct session *

@@ -157,18 +157,15 @@ give_file(struct client_file *out, struct session_options *o, struct session_err
 static int
 give_output(void *arg, struct session_options *o, struct session_error *error)
 {
-	struct archive_error why = { .saved_errno = 0 };
 	struct capture *c = arg;
 	struct clock_triple now;
-	int r;
 
 	if (c->out)
 		return give_file(c->out, o, error);
 	host_clocks(&now);
 	/* Members of the group read the archive: not what ptrace(2) would keep from them. */
-	r = archive_capture(c->archive, now.realtime, o->call_graph == SESSION_CALL_GRAPH_DWARF,
-			    &o->sink, c->file, &why);
-	return r < 0 ? session_fail(error, r, "%s", why.text) : 0;
+	return archive_capture(c->archive, now.realtime, o->call_graph == SESSION_CALL_GRAPH_DWARF,
+			       &o->sink, c->file, error);
 }
 
 static void

@@ -72,7 +72,7 @@ lab_done(struct lab *l)
 void
 lab_open(struct lab *l)
 {
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 
 	if (archive_open(l->config, &l->archive, &error) != 0)
 		fail_msg("%s", error.text);
@@ -89,7 +89,7 @@ struct io_sink *
 lab_segment(struct lab *l)
 {
 	static const uint8_t boot[16] = { 0xab, 0xcd, 0xef, 0x01 };
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	struct io_sink *sink = NULL;
 
 	l->clock_ns += UINT64_C(1500000000);
@@ -101,7 +101,7 @@ lab_segment(struct lab *l)
 struct io_sink *
 lab_capture(struct lab *l)
 {
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	struct io_sink *sink = NULL;
 	char name[ARCHIVE_NAME_MAX];
 

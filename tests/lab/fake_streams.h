@@ -246,7 +246,7 @@ capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *
 
 int
 archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-	     struct archive_error *error)
+	     struct session_error *error)
 {
 	(void)a;
 	fake.keeps++;
@@ -260,7 +260,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 
 int
 archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
-	       uint64_t *ret_bytes, struct archive_error *error)
+	       uint64_t *ret_bytes, struct session_error *error)
 {
 	(void)a;
 	(void)error;

@@ -41,7 +41,7 @@ test_open(void **state)
 {
 	struct lab l;
 	struct archive *other = NULL;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	struct archive_sight sight;
 	struct stat st;
 	char path[128];
@@ -76,7 +76,7 @@ static void
 test_lock_of_0_1_0(void **state)
 {
 	struct archive *other = NULL;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char path[128];
 	struct lab l;
 	int fd;
@@ -131,7 +131,7 @@ static void
 test_lock_of_nobody(void **state)
 {
 	struct archive *other = NULL;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	struct lab l;
 	pid_t pid;
 	int fd;
@@ -219,7 +219,7 @@ test_open_fails(void **state)
 {
 	struct lab l;
 	struct archive *other = NULL;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char path[128];
 
 	assert_true(lab_init(&l, 0));
@@ -404,7 +404,7 @@ static void
 test_keep(void **state)
 {
 	struct lab l;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	uint64_t bytes = 0;
 	struct io_sink *active;
 
@@ -446,7 +446,7 @@ static void
 test_unpin(void **state)
 {
 	struct lab l;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char path[256];
 	uint64_t bytes;
 	struct archive_entry *list;
@@ -481,7 +481,7 @@ test_labels(void **state)
 		"", ".", "..", ".x", "a/b", "a b", "\xc3\xa4", "a\n", "/"
 	};
 	struct lab l;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char longest[LABEL_BYTES_MAX + 2];
 
 	assert_true(lab_init(&l, 0));
@@ -501,7 +501,7 @@ test_labels(void **state)
 static void
 test_number_of_kept(void **state)
 {
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char dir[256], from[512], to[512];
 	struct lab l;
 
@@ -562,7 +562,7 @@ test_share_of_captures(void **state)
 static void
 test_trouble(void **state)
 {
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char why[ARCHIVE_TROUBLE_BYTES];
 	struct io_sink *sink;
 	struct lab l;
@@ -698,7 +698,7 @@ test_failed_unlink(void **state)
 	struct lab l;
 	char path[256];
 	uint64_t before, bytes;
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
@@ -804,7 +804,7 @@ scandirat(int fd, const char *path, struct dirent ***ret, int (*filter)(const st
 static void
 test_failed_scan(void **state)
 {
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char path[256];
 	uint64_t bytes;
 	struct lab l;
@@ -848,7 +848,7 @@ static void
 test_modes_of_captures(void **state)
 {
 	const mode_t modes[] = { 0640, 0600 };
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char path[128 + ARCHIVE_NAME_MAX], name[ARCHIVE_NAME_MAX];
 	struct io_sink *sink;
 	mode_t umask_before;
@@ -967,7 +967,7 @@ static void
 test_look_at_directories(void **state)
 {
 	static const uint8_t boot[16] = { 1 };
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	struct archive *other = NULL;
 	struct io_sink *sink, *next = NULL;
 	char moved[128];

@@ -67,7 +67,7 @@ static void
 random_step(struct lab *l, struct open_sink *sinks)
 {
 	struct open_sink *s = &sinks[roll(SINKS)];
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	char label[8];
 	uint64_t bytes, from = roll(l->clock_ns / 1000000000u - 1767323040 + 10) + 1767323040;
 
@@ -126,7 +126,7 @@ write_thread(void *arg)
 {
 	struct crew *c = arg;
 	static const uint8_t boot[16] = { 1 };
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 
 	for (uint64_t t = 0; !__atomic_load_n(&c->end, __ATOMIC_ACQUIRE); t++) {
 		struct io_sink *sink;
@@ -155,7 +155,7 @@ static void
 test_threads(void **state)
 {
 	struct crew c = { .end = false };
-	struct archive_error error = { 0 };
+	struct session_error error = { 0 };
 	pthread_t threads[4];
 
 	if (!lab_init(&c.lab, 8 << 10)) {
@@ -296,7 +296,7 @@ test_kill(void **state)
 
 		if (pid == 0) {
 			/* Not lab_open(): a failure here is the parent's to tell. */
-			struct archive_error error = { 0 };
+			struct session_error error = { 0 };
 
 			if (archive_open(l.config, &l.archive, &error) != 0)
 				_exit(1);
