@@ -29,7 +29,7 @@ struct capture_call {
 
 /* What is asked for, for as long as the call is being handled. */
 struct wish {
-	struct capture_request request;
+	struct session_options options;
 	const char *events[EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
 };
@@ -224,7 +224,7 @@ cgroup_good(const char *path)
 static bool
 read_events(struct method_call *call, struct wish *w)
 {
-	struct session_options *o = &w->request.options;
+	struct session_options *o = &w->options;
 	json_t *events = method_call_parameter(call, "events"), *j;
 	size_t i;
 
@@ -246,7 +246,7 @@ read_events(struct method_call *call, struct wish *w)
 static bool
 read_pids(struct method_call *call, struct wish *w, const char *name, enum session_target target)
 {
-	struct session_options *o = &w->request.options;
+	struct session_options *o = &w->options;
 	json_t *pids = method_call_parameter(call, name), *j;
 	size_t i;
 
@@ -272,7 +272,7 @@ read_pids(struct method_call *call, struct wish *w, const char *name, enum sessi
 static bool
 read_target(struct method_call *call, struct wish *w)
 {
-	struct session_options *o = &w->request.options;
+	struct session_options *o = &w->options;
 
 	o->cgroup = json_string_value(method_call_parameter(call, "cgroup"));
 	o->cpus = json_string_value(method_call_parameter(call, "cpus"));
@@ -329,18 +329,17 @@ read_duration(struct method_call *call, struct session_options *o)
 }
 
 static bool
-read_descriptor(struct method_call *call, struct capture_request *request)
+read_descriptor(struct method_call *call, struct session_options *o)
 {
 	int64_t index;
 
 	if (!method_call_int(call, "file_descriptor", 0, 0, -1, &index))
 		return false;
-	request->out_fd = -1;
 	if (index < 0)
 		return true;
 	if (call->fd < 0 || !descriptor_takes_recording(call->fd))
 		return method_call_invalid(call, "file_descriptor");
-	request->out_fd = call->fd;
+	o->out_fd = call->fd;
 	return true;
 }
 
@@ -361,9 +360,8 @@ descriptors_max(uint64_t max_captures)
 static bool
 read_wish(struct method_call *call, struct wish *w)
 {
-	struct session_options *o = &w->request.options;
+	struct session_options *o = &w->options;
 
-	w->request.uid = call->uid;
 	o->for_user = call->uid != 0;
 	o->uid = call->uid;
 	o->gid = call->gid;
@@ -371,7 +369,7 @@ read_wish(struct method_call *call, struct wish *w)
 	if (o->for_user)
 		o->descriptors_max = descriptors_max(call->context->config->max_captures);
 	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
-		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, &w->request);
+		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, o);
 }
 
 /* --- methods ----------------------------------------------------------------------------- */
@@ -393,9 +391,9 @@ capture_calls_start(struct method_call *call)
 	c->waits = !call->message->oneway;
 	c->ends_with_client = !method_call_parameter(call, "duration_s");
 	/* Taken over in any case. */
-	if (w->request.out_fd >= 0)
+	if (w->options.out_fd >= 0)
 		call->fd = -1;
-	r = capture_start(call->captures->captures, &w->request, &waiter, &c->id, &why);
+	r = capture_start(call->captures->captures, &w->options, &waiter, &c->id, &why);
 	if (r < 0) {
 		if (why.limit)
 			method_call_limit(call, why.limit, why.value);

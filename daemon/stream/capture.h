@@ -32,13 +32,6 @@ uint32_t capture_set_running(const struct capture_set *set);
 bool capture_set_busy(const struct capture_set *set);
 bool capture_set_alive(struct capture_set *set, uint64_t now_ns);
 
-struct capture_request {
-	/* Target, events, frequency, call graph, duration; what it points to is copied. */
-	struct session_options options;
-	int out_fd; /* the client's descriptor, taken over in any case; -1: into captures/ */
-	uid_t uid;  /* who asked, for the log */
-};
-
 struct capture_progress {
 	uint64_t id;
 	bool begun, ended;
@@ -67,9 +60,11 @@ struct capture_refusal {
 
 /*
  * Starts one, if all limits allow it; the id names it from here on. It is being opened when this
- * returns. 0, or -errno with *why: the waiter is then not called.
+ * returns. 0, or -errno with *why: the waiter is then not called. wish: target, events, frequency,
+ * call graph, duration; uid, who asked; out_fd, the client's descriptor, taken over in any case, or
+ * -1: into captures/. What it points to is copied.
  */
-int capture_start(struct capture_set *set, const struct capture_request *request,
+int capture_start(struct capture_set *set, const struct session_options *wish,
 		  const struct capture_waiter *waiter, uint64_t *ret_id,
 		  struct capture_refusal *why);
 int capture_stop(struct capture_set *set, uint64_t id); /* -ENOENT */

@@ -118,24 +118,23 @@ check_slots(const struct capture_set *set, uid_t uid, struct session_error *erro
 }
 
 static int
-check_request(const struct capture_set *set, const struct capture_request *rq,
-	      struct capture_refusal *why)
+check_wish(const struct capture_set *set, const struct session_options *wish,
+	   struct capture_refusal *why)
 {
 	uint64_t max_ns = set->config->max_capture_time;
 	uint32_t max = set->config->max_captures;
 
-	if (rq->options.target == SESSION_COMMAND || rq->options.command)
+	if (wish->target == SESSION_COMMAND || wish->command)
 		return session_usage(&why->error, "the daemon runs no commands");
-	if (rq->options.duration_ns > max_ns)
+	if (wish->duration_ns > max_ns)
 		return refuse_by_limit(why, "max_capture_time", max_ns / SECOND_NS);
-	if (set->running >= max && (rq->uid != 0 || capture_count(set, 0, false) >= max))
+	if (set->running >= max && (wish->uid != 0 || capture_count(set, 0, false) >= max))
 		return refuse_by_limit(why, "max_captures", max);
-	if (rq->options.for_user && rq->options.call_graph == SESSION_CALL_GRAPH_DWARF &&
-	    rq->out_fd < 0)
+	if (wish->for_user && wish->call_graph == SESSION_CALL_GRAPH_DWARF && wish->out_fd < 0)
 		return session_usage(&why->error,
 				     "what call graph dwarf records of your processes is for "
 				     "a file of yours: give one (-o)");
-	return check_slots(set, rq->uid, &why->error);
+	return check_slots(set, wish->uid, &why->error);
 }
 
 static int
@@ -212,26 +211,26 @@ start(struct capture_set *set, struct capture *c, struct session_options *o,
 
 /* The client's descriptor is taken over, also when something went wrong before (r). */
 static int
-take_file(struct capture *c, const struct capture_request *rq, int r, struct session_error *error)
+take_file(struct capture *c, const struct session_options *wish, int r, struct session_error *error)
 {
-	if (rq->out_fd < 0)
+	if (wish->out_fd < 0)
 		return r;
 	if (r < 0) {
-		descriptor_close(rq->out_fd, rq->uid);
+		descriptor_close(wish->out_fd, wish->uid);
 		return r;
 	}
-	r = client_file_new(rq->out_fd, rq->uid, &c->out);
+	r = client_file_new(wish->out_fd, wish->uid, &c->out);
 	return r < 0 ? session_fail(error, r, "cannot start a thread: %s", strerror(-r)) : 0;
 }
 
 int
-capture_start(struct capture_set *set, const struct capture_request *request,
+capture_start(struct capture_set *set, const struct session_options *wish,
 	      const struct capture_waiter *waiter, uint64_t *ret_id, struct capture_refusal *why)
 {
-	struct session_options o = request->options;
+	struct session_options o = *wish;
 	struct capture *c = NULL;
 	struct session_error *error = &why->error;
-	int r = check_request(set, request, why);
+	int r = check_wish(set, wish, why);
 
 	o.out_fd = -1;
 	if (r == 0) {
@@ -239,7 +238,7 @@ capture_start(struct capture_set *set, const struct capture_request *request,
 		c = calloc(1, sizeof(*c));
 		r = c ? 0 : session_fail(error, -ENOMEM, "out of memory");
 	}
-	r = take_file(c, request, r, error);
+	r = take_file(c, wish, r, error);
 	if (r == 0)
 		r = start(set, c, &o, error);
 	if (r < 0) {
@@ -248,7 +247,7 @@ capture_start(struct capture_set *set, const struct capture_request *request,
 		return r;
 	}
 	c->progress.id = set->next_id++;
-	c->uid = request->uid;
+	c->uid = wish->uid;
 	c->asked_ns = host_now_ns();
 	c->waiter = *waiter;
 	TAILQ_INSERT_TAIL(&set->list, c, entry);

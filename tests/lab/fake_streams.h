@@ -180,13 +180,13 @@ fake_copy(struct fake_capture *c)
 }
 
 int
-capture_start(struct capture_set *set, const struct capture_request *request,
+capture_start(struct capture_set *set, const struct session_options *request,
 	      const struct capture_waiter *waiter, uint64_t *ret_id, struct capture_refusal *why)
 {
 	struct fake_capture *c = fake_find(0);
 
 	(void)set;
-	if (request->options.duration_ns > FAKE_CAPTURE_NS)
+	if (request->duration_ns > FAKE_CAPTURE_NS)
 		why->limit = "max_capture_time";
 	else if (!c)
 		why->limit = "max_captures";
@@ -197,7 +197,7 @@ capture_start(struct capture_set *set, const struct capture_request *request,
 	}
 	fake.starts++;
 	*c = (struct fake_capture){ .id = ++fake.next_id,
-				    .options = request->options,
+				    .options = *request,
 				    .out_fd = request->out_fd,
 				    .uid = request->uid,
 				    .waiter = *waiter };

@@ -86,16 +86,16 @@ stage_done(struct stage *s)
 	clock_shift_s = 0;
 }
 
-static struct capture_request
+static struct session_options
 request_of(uid_t uid)
 {
-	return (struct capture_request){ .options = { .events = clock_event,
-						      .nr_events = 1,
-						      .frequency_hz = 499,
-						      .target = SESSION_TID,
-						      .pids = self,
-						      .nr_pids = 1,
-						      .call_graph = SESSION_CALL_GRAPH_NONE },
+	return (struct session_options){ .events = clock_event,
+					 .nr_events = 1,
+					 .frequency_hz = 499,
+					 .target = SESSION_TID,
+					 .pids = self,
+					 .nr_pids = 1,
+					 .call_graph = SESSION_CALL_GRAPH_NONE,
 					 .out_fd = -1,
 					 .uid = uid };
 }
@@ -119,7 +119,7 @@ on_end(void *arg, const struct capture_progress *last)
 }
 
 static int
-ask(struct stage *s, const struct capture_request *rq, struct told *t, uint64_t *ret_id,
+ask(struct stage *s, const struct session_options *rq, struct told *t, uint64_t *ret_id,
     struct capture_refusal *why)
 {
 	const struct capture_waiter waiter = { on_begin, on_end, t };
@@ -129,7 +129,7 @@ ask(struct stage *s, const struct capture_request *rq, struct told *t, uint64_t 
 }
 
 static uint64_t
-start_one(struct stage *s, const struct capture_request *rq, struct told *t)
+start_one(struct stage *s, const struct session_options *rq, struct told *t)
 {
 	struct capture_refusal why;
 	uint64_t id = 0;
@@ -144,7 +144,7 @@ start_one(struct stage *s, const struct capture_request *rq, struct told *t)
 static uint64_t
 start_of(struct stage *s, uid_t uid, struct told *t)
 {
-	const struct capture_request rq = request_of(uid);
+	const struct session_options rq = request_of(uid);
 
 	return start_one(s, &rq, t);
 }
@@ -153,7 +153,7 @@ start_of(struct stage *s, uid_t uid, struct told *t)
 static void
 refuse(struct stage *s, uid_t uid, const char *words)
 {
-	const struct capture_request rq = request_of(uid);
+	const struct session_options rq = request_of(uid);
 	uint32_t running = capture_set_running(s->set);
 	struct told t = { .begun = 0 };
 	struct capture_refusal why;
@@ -245,7 +245,7 @@ test_life(void **state)
 static void
 test_time_is_over(void **state)
 {
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	struct capture_progress p;
 	struct stage s;
 	struct told t;
@@ -253,7 +253,7 @@ test_time_is_over(void **state)
 
 	rig_needs_events(true);
 	stage_init(&s);
-	rq.options.duration_ns = 1;
+	rq.duration_ns = 1;
 	(void)start_one(&s, &rq, &t);
 	wait_end(&s, &t);
 	assert_int_equal(t.begun, 1);
@@ -261,7 +261,7 @@ test_time_is_over(void **state)
 	assert_int_equal(capture_set_running(s.set), 0);
 
 	/* Its slot is another's when the time is over, whatever its threads do. */
-	rq.options.duration_ns = 100 * SECOND_NS;
+	rq.duration_ns = 100 * SECOND_NS;
 	id = start_one(&s, &rq, &t);
 	wait_begin(&s, &t);
 	clock_shift_s = 50;
@@ -272,7 +272,7 @@ test_time_is_over(void **state)
 	assert_int_equal(capture_set_running(s.set), 0);
 	assert_true(capture_set_busy(s.set));
 	assert_int_equal(capture_progress(s.set, id, &p), 0);
-	assert_int_equal(p.elapsed_ns, rq.options.duration_ns);
+	assert_int_equal(p.elapsed_ns, rq.duration_ns);
 	assert_int_equal(capture_stop(s.set, id), 0);
 	wait_end(&s, &t);
 	assert_int_equal(capture_set_running(s.set), 0);
@@ -283,7 +283,7 @@ test_time_is_over(void **state)
 static void
 test_request_is_copied(void **state)
 {
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	char *event = strdup("cpu-clock:u");
 	const char **events = malloc(sizeof(*events));
 	pid_t *pids = malloc(sizeof(*pids));
@@ -294,8 +294,8 @@ test_request_is_copied(void **state)
 	stage_init(&s);
 	events[0] = event;
 	pids[0] = self[0];
-	rq.options.events = events;
-	rq.options.pids = pids;
+	rq.events = events;
+	rq.pids = pids;
 	event_gate_set(true, 0);
 	(void)start_one(&s, &rq, &t);
 	memset(event, 'x', strlen(event));
@@ -359,7 +359,7 @@ start_next(void *arg, const struct capture_progress *last)
 static void
 test_waiter_asks_for_more(void **state)
 {
-	const struct capture_request rq = request_of(USER);
+	const struct session_options rq = request_of(USER);
 	struct capture_refusal why;
 	struct stage s;
 	struct chain c = { .stage = &s };
@@ -399,10 +399,10 @@ test_archive_is_full(void **state)
 
 /* Nothing has begun: the waiter hears nothing, and the descriptor is closed for the client. */
 static void
-check_refusal(struct stage *s, const struct capture_request *request, int error, const char *limit,
+check_refusal(struct stage *s, const struct session_options *request, int error, const char *limit,
 	      uint64_t value)
 {
-	struct capture_request rq = *request;
+	struct session_options rq = *request;
 	struct told t = { .begun = 0 };
 	struct capture_refusal why;
 	struct pollfd p = { .events = 0 };
@@ -436,25 +436,25 @@ static void
 test_refused(void **state)
 {
 	static char *const command[] = { NULL };
-	struct capture_request rq;
+	struct session_options rq;
 	struct stage s;
 
 	stage_init(&s);
 	s.lab.config->max_capture_time = 60 * SECOND_NS;
 	rq = request_of(USER);
 	rq.out_fd = 0; /* check_refusal() has one */
-	rq.options.duration_ns = 60 * SECOND_NS + 1;
+	rq.duration_ns = 60 * SECOND_NS + 1;
 	check_refusal(&s, &rq, -EBUSY, "max_capture_time", 60);
-	rq.options.duration_ns = 0;
-	rq.options.target = SESSION_COMMAND;
+	rq.duration_ns = 0;
+	rq.target = SESSION_COMMAND;
 	check_refusal(&s, &rq, -EINVAL, NULL, 0);
-	rq.options.target = SESSION_ALL;
-	rq.options.command = command;
+	rq.target = SESSION_ALL;
+	rq.command = command;
 	check_refusal(&s, &rq, -EINVAL, NULL, 0);
 	/* Into the archive, where the others of the group would read it. */
 	rq = request_of(USER);
-	rq.options.for_user = true;
-	rq.options.call_graph = SESSION_CALL_GRAPH_DWARF;
+	rq.for_user = true;
+	rq.call_graph = SESSION_CALL_GRAPH_DWARF;
 	check_refusal(&s, &rq, -EINVAL, NULL, 0);
 	rq = request_of(0);
 	rq.out_fd = 0;
@@ -601,12 +601,12 @@ static void
 test_fails_at_start(void **state)
 {
 	static const char *const nonsense[] = { "no-such-event" };
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	struct stage s;
 	struct told t;
 
 	stage_init(&s);
-	rq.options.events = nonsense;
+	rq.events = nonsense;
 	(void)start_one(&s, &rq, &t);
 	assert_int_equal(capture_set_running(s.set), 1);
 	wait_end(&s, &t);
@@ -625,7 +625,7 @@ test_fails_at_start(void **state)
 static void
 test_client_file(void **state)
 {
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	struct rig_file f = { 0 };
 	struct rig_counts c;
 	struct stage s;
@@ -661,7 +661,7 @@ test_client_file(void **state)
 static void
 check_bad_file(struct stage *s, int fd, int error, const char *words)
 {
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	struct told t;
 
 	assert_true(fd >= 0);
@@ -778,7 +778,7 @@ is_written_to(int fd)
 static void
 test_file_stalls_at_once(void **state)
 {
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	struct stalled files[FILES_EACH];
 	struct told told[FILES_EACH], other;
 	struct stage s;
@@ -824,7 +824,7 @@ test_file_stalls_at_once(void **state)
 static uint64_t
 begin_then_stall(struct stage *s, struct stalled *p, struct told *t)
 {
-	struct capture_request rq = request_of(USER);
+	struct session_options rq = request_of(USER);
 	int extra;
 	uint64_t id;
 

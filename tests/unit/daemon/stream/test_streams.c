@@ -141,12 +141,12 @@ static int
 start_capture(struct stage *st, struct told *t, uint64_t *ret_id)
 {
 	static const char *const events[] = { "cpu-clock" };
-	const struct capture_request rq = { .options = { .events = events,
-							 .nr_events = 1,
-							 .frequency_hz = 99,
-							 .target = SESSION_TID,
-							 .pids = self,
-							 .nr_pids = 1 },
+	const struct session_options rq = { .events = events,
+					    .nr_events = 1,
+					    .frequency_hz = 99,
+					    .target = SESSION_TID,
+					    .pids = self,
+					    .nr_pids = 1,
 					    .out_fd = -1,
 					    .uid = USER };
 	const struct capture_waiter waiter = { on_begin, on_end, t };
