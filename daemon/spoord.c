@@ -329,7 +329,7 @@ go_on_reloading(struct spoord *d)
 	if (!l->busy)
 		return;
 	if (l->result == -EINPROGRESS) {
-		l->result = streams_reloaded(d->streams, &error);
+		l->result = streams_reloaded(d->streams, l->config, &error);
 		if (l->result == -EINPROGRESS)
 			return;
 		if (l->result < 0)

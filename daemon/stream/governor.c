@@ -46,12 +46,6 @@ governor_reason(const struct governor *g)
 	return g->level ? cause_name(g->cause) : "";
 }
 
-unsigned int
-governor_sideband(const struct governor *g)
-{
-	return g->sideband;
-}
-
 const char *
 governor_sideband_reason(const struct governor *g)
 {

@@ -61,7 +61,7 @@ struct governor {
 	unsigned int since_change;    /* windows */
 	unsigned int patience;	      /* times the calm that a raise needs */
 	bool raised, trimmed;	      /* was the last change a raise? */
-	unsigned int sideband;	      /* its budget is halved so often */
+	unsigned int sideband;	      /* its budget is halved so often; for who asks, too */
 	unsigned int sideband_over, sideband_calm; /* windows in a row */
 	enum governor_cause sideband_cause;	   /* of the last lowering */
 };
@@ -73,8 +73,6 @@ enum governor_step governor_decide(struct governor *g, const struct governor_bud
 /* Budgets or the configured frequency are others now: what was seen says nothing about them. */
 void governor_forget(struct governor *g);
 uint64_t governor_frequency(const struct governor *g, uint64_t configured_hz);
-/* How often the budget of side-band is halved; another one may come with any decision. */
-unsigned int governor_sideband(const struct governor *g);
 /* For which budget: as governor_reason(). */
 const char *governor_sideband_reason(const struct governor *g);
 /* "" or "cpu_budget", "memory_budget", "disk_budget". */

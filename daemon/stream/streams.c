@@ -24,7 +24,6 @@
 
 struct streams {
 	const struct config *config;
-	const struct config *next; /* while a reload is under way */
 	struct chores *chores;
 	struct base_stream *base;
 	struct capture_set *captures;
@@ -127,7 +126,7 @@ set_frequency(struct streams *s)
 static void
 set_sideband(struct streams *s, unsigned int before)
 {
-	unsigned int halved = governor_sideband(&s->governor);
+	unsigned int halved = s->governor.sideband;
 
 	if (halved == before)
 		return;
@@ -142,7 +141,7 @@ static void
 govern(struct streams *s)
 {
 	const struct usage_point *used = usage_now(&s->usage);
-	const unsigned int sideband = governor_sideband(&s->governor);
+	const unsigned int sideband = s->governor.sideband;
 	struct session_stats stats;
 	const struct governor_budget budget = {
 		.cpu_milli_percent = s->config->cpu_budget,
@@ -212,7 +211,6 @@ static void
 take_config(struct streams *s, const struct config *c)
 {
 	s->config = c;
-	s->next = NULL;
 	governor_forget(&s->governor);
 	set_frequency(s);
 	capture_set_reload(s->captures, c);
@@ -224,22 +222,18 @@ streams_reload(struct streams *s, const struct config *c, struct session_error *
 	uint64_t hz = governor_frequency(&s->governor, c->frequency);
 	int r = base_stream_reload(s->base, c, hz, error);
 
-	if (r == -EINPROGRESS)
-		s->next = c;
-	else if (r == 0)
+	if (r == 0)
 		take_config(s, c);
 	return r;
 }
 
 int
-streams_reloaded(struct streams *s, struct session_error *error)
+streams_reloaded(struct streams *s, const struct config *c, struct session_error *error)
 {
 	int r = base_stream_reloaded(s->base, error);
 
-	if (r == 0 && s->next)
-		take_config(s, s->next);
-	if (r != -EINPROGRESS)
-		s->next = NULL;
+	if (r == 0)
+		take_config(s, c);
 	return r;
 }
 

@@ -46,10 +46,11 @@ struct chores *streams_chores(struct streams *s);
 
 /*
  * New configuration: what can change in place does; events restart the base stream. 0: it is in
- * force. -EINPROGRESS: streams_reloaded() says what became of it, and c is borrowed until then.
+ * force. -EINPROGRESS: streams_reloaded() of the same c says what became of it; it is borrowed until
+ * then.
  */
 int streams_reload(struct streams *s, const struct config *c, struct session_error *error);
-int streams_reloaded(struct streams *s, struct session_error *error);
+int streams_reloaded(struct streams *s, const struct config *c, struct session_error *error);
 
 /* In a chore only; as of base_stream.h. */
 int streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *error);

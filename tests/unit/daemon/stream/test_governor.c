@@ -48,8 +48,7 @@ world_run(struct world *w, unsigned int seconds)
 		double hz = (double)world_hz(w);
 
 		w->now.now_ns += SECOND_NS;
-		double sideband = w->budget.sideband ? 1 / (double)(1u << governor_sideband(&w->g))
-						     : 1;
+		double sideband = w->budget.sideband ? 1 / (double)(1u << w->g.sideband) : 1;
 
 		w->now.cpu_ns +=
 			(uint64_t)((w->fixed + w->per_hz * hz + w->sideband * sideband) * 1e9);
@@ -137,7 +136,7 @@ test_sideband_pays_for_itself(void **state)
 	world_run(&w, 60);
 	for (int s = 0; s < 600; s++) {
 		world_run(&w, 1);
-		assert_int_equal(governor_sideband(&w.g), 2);
+		assert_int_equal(w.g.sideband, 2);
 	}
 	assert_int_equal(world_hz(&w), 19);
 	assert_int_equal(w.lowered, 0);
@@ -145,11 +144,11 @@ test_sideband_pays_for_itself(void **state)
 	assert_string_equal(governor_reason(&w.g), "");
 	w.sideband = 1;
 	world_run(&w, 600);
-	assert_int_equal(governor_sideband(&w.g), GOVERNOR_SIDEBAND_MAX);
+	assert_int_equal(w.g.sideband, GOVERNOR_SIDEBAND_MAX);
 	assert_int_equal(world_hz(&w), 19);
 	w.sideband = 0;
 	world_run(&w, 300);
-	assert_int_equal(governor_sideband(&w.g), 0);
+	assert_int_equal(w.g.sideband, 0);
 }
 
 static void
@@ -163,7 +162,7 @@ test_sideband_on_disk(void **state)
 	w.sideband_bytes = 300000;
 	world_run(&w, 60);
 	assert_int_equal(world_hz(&w), 99);
-	assert_true(governor_sideband(&w.g) >= 1);
+	assert_true(w.g.sideband >= 1);
 	assert_string_equal(governor_sideband_reason(&w.g), "disk_budget");
 }
 
@@ -177,7 +176,7 @@ test_sideband_without_budget(void **state)
 	w.budget.sideband = false;
 	w.sideband = 0.02;
 	world_run(&w, 60);
-	assert_int_equal(governor_sideband(&w.g), 0);
+	assert_int_equal(w.g.sideband, 0);
 	assert_string_equal(governor_reason(&w.g), "cpu_budget");
 	world_run(&w, 3600);
 	assert_int_equal(world_hz(&w), GOVERNOR_FLOOR_HZ);
@@ -185,11 +184,11 @@ test_sideband_without_budget(void **state)
 	world_init(&w, 19, 1, 0.1);
 	w.sideband = 0.03;
 	world_run(&w, 60);
-	assert_int_equal(governor_sideband(&w.g), 2);
+	assert_int_equal(w.g.sideband, 2);
 	w.budget.sideband = false;
 	governor_forget(&w.g);
 	world_run(&w, 60);
-	assert_int_equal(governor_sideband(&w.g), 0);
+	assert_int_equal(w.g.sideband, 0);
 	assert_string_equal(governor_reason(&w.g), "cpu_budget");
 }
 
@@ -204,7 +203,7 @@ test_both_over(void **state)
 	world_run(&w, 60);
 	assert_true(world_hz(&w) < 999);
 	assert_true(world_hz(&w) >= 124);
-	assert_int_equal(governor_sideband(&w.g), GOVERNOR_SIDEBAND_MAX);
+	assert_int_equal(w.g.sideband, GOVERNOR_SIDEBAND_MAX);
 }
 
 /* A rotation's snapshot, or a start: seconds of work, then nothing. */

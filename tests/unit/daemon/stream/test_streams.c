@@ -334,7 +334,7 @@ test_reload_in_place(void **state)
 	st.other->frequency = 9;
 	st.other->max_captures = 0;
 	assert_int_equal(streams_reload(st.s, st.other, &e), 0);
-	assert_int_equal(streams_reloaded(st.s, &e), 0);
+	assert_int_equal(streams_reloaded(st.s, st.other, &e), 0);
 	assert_int_equal(status_of(&st).frequency_hz, 9);
 	assert_int_equal(start_capture(&st, &t, &id), -EBUSY);
 	RIG_UNTIL(turn(&st, 0) && status_of(&st).base.frequency_hz == 9);
@@ -358,12 +358,12 @@ test_reload_of_session(void **state)
 	event_gate_set(true, 0);
 	assert_int_equal(streams_reload(st.s, st.other, &e), -EINPROGRESS);
 	RIG_UNTIL(turn(&st, 0) && event_gate_reached());
-	assert_int_equal(streams_reloaded(st.s, &e), -EINPROGRESS);
+	assert_int_equal(streams_reloaded(st.s, st.other, &e), -EINPROGRESS);
 	assert_int_equal(status_of(&st).frequency_hz, 64);
 	assert_int_equal(start_capture(&st, &t, &id), -EBUSY);
 	event_gate_set(false, 0);
-	RIG_UNTIL(turn(&st, 0) && streams_reloaded(st.s, &e) != -EINPROGRESS);
-	assert_int_equal(streams_reloaded(st.s, &e), 0);
+	RIG_UNTIL(turn(&st, 0) && streams_reloaded(st.s, st.other, &e) != -EINPROGRESS);
+	assert_int_equal(streams_reloaded(st.s, st.other, &e), 0);
 	assert_int_equal(status_of(&st).frequency_hz, 9);
 	assert_int_equal(status_of(&st).base.frequency_hz, 9);
 	assert_int_equal(start_capture(&st, &t, &id), 0);
@@ -385,8 +385,8 @@ test_reload_fails(void **state)
 	st.other->max_captures = 0;
 	set_events(st.other, "no-such-event");
 	assert_int_equal(streams_reload(st.s, st.other, &e), -EINPROGRESS);
-	RIG_UNTIL(turn(&st, 0) && streams_reloaded(st.s, &e) != -EINPROGRESS);
-	assert_int_equal(streams_reloaded(st.s, &e), -EINVAL);
+	RIG_UNTIL(turn(&st, 0) && streams_reloaded(st.s, st.other, &e) != -EINPROGRESS);
+	assert_int_equal(streams_reloaded(st.s, st.other, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "no-such-event"));
 	assert_int_equal(status_of(&st).frequency_hz, 64);
 	assert_int_equal(status_of(&st).base.frequency_hz, 64);
@@ -394,7 +394,7 @@ test_reload_fails(void **state)
 	/* The next one is another matter. */
 	set_events(st.other, "cpu-clock");
 	assert_int_equal(streams_reload(st.s, st.other, &e), 0);
-	assert_int_equal(streams_reloaded(st.s, &e), 0);
+	assert_int_equal(streams_reloaded(st.s, st.other, &e), 0);
 	assert_int_equal(status_of(&st).frequency_hz, 9);
 	stage_done(&st);
 	assert_int_equal(t.ended, 1);
