@@ -180,8 +180,8 @@ sink_close(struct io_sink *io)
 	free(s);
 }
 
-/* "20260102T030405.678901Z" */
-static void
+/* "20260102T030405.678901Z"; its length. */
+static size_t
 print_start(uint64_t realtime_ns, char *out, size_t size)
 {
 	time_t t = (time_t)(realtime_ns / 1000000000u);
@@ -190,7 +190,8 @@ print_start(uint64_t realtime_ns, char *out, size_t size)
 
 	if (!gmtime_r(&t, &tm) || strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &tm) == 0)
 		snprintf(date, sizeof(date), "19700101T000000");
-	snprintf(out, size, "%s.%06uZ", date, (unsigned int)(realtime_ns % 1000000000u / 1000));
+	return (size_t)snprintf(out, size, "%s.%06uZ", date,
+				(unsigned int)(realtime_ns % 1000000000u / 1000));
 }
 
 /* Creates DIR/STEM-SEQ.spoor.active; names that exist are passed over. The descriptor, -errno. */
@@ -263,8 +264,7 @@ open_sink(struct archive *a, struct archive_sink *s, mode_t mode, const char *di
 
 static int
 new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *dir,
-	 const char *stem, uint64_t realtime_ns, struct archive_sink **ret,
-	 struct session_error *error)
+	 const char *stem, uint64_t realtime_ns, struct io_sink **ret, struct session_error *error)
 {
 	struct archive_sink *s = calloc(1, sizeof(*s));
 	int r;
@@ -288,7 +288,7 @@ new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *d
 		free(s);
 		return r;
 	}
-	*ret = s;
+	*ret = &s->io;
 	return 0;
 }
 
@@ -296,33 +296,26 @@ int
 archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
 		struct io_sink **ret, struct session_error *error)
 {
-	struct archive_sink *s;
-	char start[64], stem[128];
-	int r;
+	char stem[128];
+	size_t n = print_start(realtime_ns, stem, sizeof(stem));
 
-	print_start(realtime_ns, start, sizeof(start));
-	snprintf(stem, sizeof(stem), "%s-%02x%02x%02x%02x", start, boot_id[0], boot_id[1],
+	snprintf(stem + n, sizeof(stem) - n, "-%02x%02x%02x%02x", boot_id[0], boot_id[1],
 		 boot_id[2], boot_id[3]);
-	r = new_sink(a, RETENTION_SEGMENT, ARCHIVE_MODE, "", stem, realtime_ns, &s, error);
-	if (!r)
-		*ret = &s->io;
-	return r;
+	return new_sink(a, RETENTION_SEGMENT, ARCHIVE_MODE, "", stem, realtime_ns, ret, error);
 }
 
 int
 archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_sink **ret,
 		char *ret_name, struct session_error *error)
 {
-	struct archive_sink *s;
-	char start[64];
+	mode_t mode = hidden ? ARCHIVE_MODE_HIDDEN : ARCHIVE_MODE;
+	char stem[64];
 	int r;
 
-	print_start(realtime_ns, start, sizeof(start));
-	r = new_sink(a, RETENTION_CAPTURE, hidden ? ARCHIVE_MODE_HIDDEN : ARCHIVE_MODE,
-		     ARCHIVE_CAPTURES "/", start, realtime_ns, &s, error);
-	if (r)
-		return r;
-	snprintf(ret_name, ARCHIVE_NAME_MAX, "%s", s->name);
-	*ret = &s->io;
-	return 0;
+	(void)print_start(realtime_ns, stem, sizeof(stem));
+	r = new_sink(a, RETENTION_CAPTURE, mode, ARCHIVE_CAPTURES "/", stem, realtime_ns, ret,
+		     error);
+	if (r == 0)
+		snprintf(ret_name, ARCHIVE_NAME_MAX, "%s", ((struct archive_sink *)*ret)->name);
+	return r;
 }
