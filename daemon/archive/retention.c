@@ -17,12 +17,11 @@ deletable(const struct retention_file *f)
 		 f->kind == RETENTION_CAPTURE);
 }
 
-struct order {
-	const struct retention_file *files;
+struct plan {
+	const struct retention_question *q;
+	uint64_t used;	    /* bytes of all files */
 	size_t nr_segments; /* deletable ones */
-	/* Oldest of the newest RETENTION_KEEP segments; only when there are that many. */
-	uint64_t young_end_s;
-	size_t young_index;
+	size_t young; /* oldest of the newest RETENTION_KEEP segments, when there are that many */
 };
 
 /* Segments before everything else of their age; then as the caller had them. */
@@ -40,44 +39,45 @@ compare_age(const struct retention_file *files, size_t a, size_t b)
 
 /* Spared while anything else can go: the newest segments, and captures from then on. */
 static bool
-is_young(const struct order *o, size_t i)
+is_young(const struct plan *p, size_t i)
 {
-	const struct retention_file *f = &o->files[i];
+	const struct retention_file *f = &p->q->files[i];
 
 	if (f->kind == RETENTION_QUARANTINE)
 		return false;
-	if (o->nr_segments < RETENTION_KEEP)
+	if (p->nr_segments < RETENTION_KEEP)
 		return true;
 	if (f->kind == RETENTION_CAPTURE)
-		return f->end_s >= o->young_end_s;
-	return compare_age(o->files, i, o->young_index) >= 0;
+		return f->end_s >= p->q->files[p->young].end_s;
+	return compare_age(p->q->files, i, p->young) >= 0;
 }
 
 static int
 retention_compare(const void *a, const void *b, void *arg)
 {
-	const struct order *o = arg;
+	const struct plan *p = arg;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	bool young_x = is_young(o, x), young_y = is_young(o, y);
+	bool young_x = is_young(p, x), young_y = is_young(p, y);
 
 	if (young_x != young_y)
 		return young_x ? 1 : -1;
-	return compare_age(o->files, x, y);
+	return compare_age(p->q->files, x, y);
 }
 
 /* Finds the RETENTION_KEEPth newest segment: an insertion into a short list. */
 static void
-find_young(struct order *o, const size_t *candidates, size_t nr)
+find_young(struct plan *p, const size_t *candidates, size_t nr)
 {
+	const struct retention_file *files = p->q->files;
 	size_t newest[RETENTION_KEEP], n = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t at = n, c = candidates[i];
 
-		if (o->files[c].kind != RETENTION_SEGMENT)
+		if (files[c].kind != RETENTION_SEGMENT)
 			continue;
-		o->nr_segments++;
-		while (at > 0 && compare_age(o->files, c, newest[at - 1]) > 0)
+		p->nr_segments++;
+		while (at > 0 && compare_age(files, c, newest[at - 1]) > 0)
 			at--;
 		if (at == RETENTION_KEEP)
 			continue;
@@ -87,27 +87,20 @@ find_young(struct order *o, const size_t *candidates, size_t nr)
 			newest[k] = newest[k - 1];
 		newest[at] = c;
 	}
-	if (n == RETENTION_KEEP) {
-		o->young_index = newest[n - 1];
-		o->young_end_s = o->files[o->young_index].end_s;
-	}
+	if (n == RETENTION_KEEP)
+		p->young = newest[n - 1];
 }
-
-struct space {
-	const struct retention_question *q;
-	uint64_t used;
-};
 
 /* Do the limits hold with these bytes freed and need bytes more written? */
 static bool
-retention_fits(const struct space *s, uint64_t freed, uint64_t need)
+retention_fits(const struct plan *p, uint64_t freed, uint64_t need)
 {
-	const struct retention_limits *l = &s->q->limits;
-	uint64_t used = s->used - freed;
+	const struct retention_limits *l = &p->q->limits;
+	uint64_t used = p->used - freed;
 
 	if (l->max_use && (need > l->max_use || used > l->max_use - need))
 		return false;
-	return retention_add(s->q->fs_free, freed) >= retention_add(l->keep_free, need);
+	return retention_add(p->q->fs_free, freed) >= retention_add(l->keep_free, need);
 }
 
 /* What there still is, while the plan goes through the files. */
@@ -159,26 +152,25 @@ capture_bytes(const struct retention_question *q, bool all)
 size_t
 retention_plan(const struct retention_question *q, size_t *out)
 {
-	struct order order = { .files = q->files };
-	struct space space = { .q = q };
+	struct plan plan = { .q = q };
 	uint64_t freed = 0, freeable = 0, need;
 	size_t nr = 0, chosen = 0;
 	struct left left, begin;
 
 	for (size_t i = 0; i < q->nr; i++) {
-		space.used = retention_add(space.used, q->files[i].bytes);
+		plan.used = retention_add(plan.used, q->files[i].bytes);
 		if (!deletable(&q->files[i]))
 			continue;
 		freeable = retention_add(freeable, q->files[i].bytes);
 		out[nr++] = i;
 	}
-	find_young(&order, out, nr);
-	qsort_r(out, nr, sizeof(*out), retention_compare, &order);
+	find_young(&plan, out, nr);
+	qsort_r(out, nr, sizeof(*out), retention_compare, &plan);
 	need = q->need;
-	if (!retention_fits(&space, freeable, need) ||
+	if (!retention_fits(&plan, freeable, need) ||
 	    (q->capturing && !captures_fit(q, retention_add(capture_bytes(q, false), need))))
 		need = 0;
-	begin = (struct left){ order.nr_segments,
+	begin = (struct left){ plan.nr_segments,
 			       retention_add(capture_bytes(q, true), q->capturing ? need : 0) };
 	left = begin;
 	for (size_t i = 0; i < nr; i++) {
@@ -192,7 +184,7 @@ retention_plan(const struct retention_question *q, size_t *out)
 
 		if (overdue(q, f, &left)) {
 			out[chosen++] = out[i];
-		} else if (f->bytes && !retention_fits(&space, freed, need)) {
+		} else if (f->bytes && !retention_fits(&plan, freed, need)) {
 			freed = retention_add(freed, f->bytes);
 			left.captures -= f->kind == RETENTION_CAPTURE ? f->bytes : 0;
 			out[chosen++] = out[i];
