@@ -207,11 +207,13 @@ listen_on(struct control *c, bool on)
 }
 
 static enum methods_access
-access_of(const struct control *c, int fd, uid_t uid)
+access_of(const struct control *c, int fd, uid_t uid, gid_t gid)
 {
 	if (uid == 0 || uid == geteuid())
 		return METHODS_ROOT;
-	return c->has_group && peer_in_group(fd, c->group) ? METHODS_MEMBER : METHODS_ANYONE;
+	if (c->has_group && peer_in_group(fd, uid, gid, c->group))
+		return METHODS_MEMBER;
+	return METHODS_ANYONE;
 }
 
 /* Others must get in whatever one user does, and root whatever all of them do. */
@@ -244,7 +246,7 @@ add_client(struct control *c, int fd)
 		descriptor_close_connection(fd, uid);
 		return;
 	}
-	client = client_new(fd, uid, gid, access_of(c, fd, uid), c->now_ns);
+	client = client_new(fd, uid, gid, access_of(c, fd, uid, gid), c->now_ns);
 	if (!client)
 		return;
 	e.data.ptr = client;

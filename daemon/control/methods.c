@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -79,7 +78,6 @@ sideband_over(const struct session_stats *stats)
 static int
 add_stream(json_t *j, const struct streams_status *s)
 {
-	double cpu = isfinite(s->cpu_percent) ? s->cpu_percent : 0;
 	json_t *lost = capture_calls_lost(&s->base);
 
 	return json_object_set_new(j, "version", json_string(SPOOR_VERSION)) |
@@ -90,10 +88,10 @@ add_stream(json_t *j, const struct streams_status *s)
 		set_int(j, "throttled", s->base.throttled) |
 		set_int(j, "frequency_hz", s->base.frequency_hz) |
 		set_int(j, "wanted_frequency_hz", s->frequency_hz) |
-		json_object_set_new(j, "governor", varlink_text(s->governor ? s->governor : "")) |
+		json_object_set_new(j, "governor", json_string(s->governor)) |
 		json_object_set_new(j, "suspended", json_boolean(s->base.suspended)) |
 		set_int(j, "cpus_online", s->base.cpus) |
-		json_object_set_new(j, "cpu_percent", json_real(cpu)) |
+		json_object_set_new(j, "cpu_percent", json_real(s->cpu_percent)) |
 		set_int(j, "rss_bytes", s->rss_bytes) |
 		set_int(j, "written_bytes_per_s", s->written_bytes_per_s) |
 		set_int(j, "captures", s->captures);

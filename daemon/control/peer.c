@@ -85,14 +85,10 @@ in_database(uid_t uid, gid_t group)
 }
 
 bool
-peer_in_group(int fd, gid_t group)
+peer_in_group(int fd, uid_t uid, gid_t gid, gid_t group)
 {
-	uid_t uid;
-	gid_t gid;
 	int r;
 
-	if (peer_credentials(fd, &uid, &gid) < 0)
-		return false;
 	if (gid == group)
 		return true;
 	r = in_credentials(fd, group);

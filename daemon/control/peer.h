@@ -13,10 +13,10 @@
 int peer_credentials(int fd, uid_t *ret_uid, gid_t *ret_gid);
 
 /*
- * Is the peer a member of the group: by its credentials (SO_PEERGROUPS), or on a kernel
- * before 4.13 by the group database?
+ * Is the peer, of these credentials, a member of the group: by them (SO_PEERGROUPS), or on a
+ * kernel before 4.13 by the group database?
  */
-bool peer_in_group(int fd, gid_t group);
+bool peer_in_group(int fd, uid_t uid, gid_t gid, gid_t group);
 
 /* false: no such group. */
 bool peer_group_find(const char *name, gid_t *ret);
