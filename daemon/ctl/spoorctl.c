@@ -10,10 +10,10 @@
 #define SOCKET_PATH "/run/spoor/io.spoor.Recorder"
 
 static const struct command {
-	const char *name, *arguments, *help;
+	const char *name, *help;
 	int (*run)(struct ctl_client *c, int argc, char **argv);
 } commands[] = {
-#define X(name, arguments, help) { #name, arguments, help, ctl_command_##name },
+#define X(name, arguments, help) { #name, help, ctl_command_##name },
 	CTL_COMMANDS(X)
 #undef X
 };

@@ -264,8 +264,7 @@ capture_reap(struct capture_set *set)
 {
 	struct capture *c, *next;
 
-	for (c = TAILQ_FIRST(&set->left); c; c = next) {
-		next = TAILQ_NEXT(c, entry);
+	TAILQ_FOREACH_SAFE(c, &set->left, entry, next) {
 		if (!session_thread_ended(c->thread))
 			continue;
 		TAILQ_REMOVE(&set->left, c, entry);
@@ -297,8 +296,7 @@ capture_set_dispatch(struct capture_set *set)
 {
 	struct capture *c, *next;
 
-	for (c = TAILQ_FIRST(&set->list); c; c = next) {
-		next = TAILQ_NEXT(c, entry);
+	TAILQ_FOREACH_SAFE(c, &set->list, entry, next) {
 		if (!c->progress.begun && session_thread_opened(c->thread))
 			capture_begin(c);
 		if (session_thread_ended(c->thread))
@@ -339,8 +337,7 @@ end_all(struct patience *p, bool theirs)
 	struct capture_set *set = p->set;
 	struct capture *c, *next;
 
-	for (c = TAILQ_FIRST(&set->list); c; c = next) {
-		next = TAILQ_NEXT(c, entry);
+	TAILQ_FOREACH_SAFE(c, &set->list, entry, next) {
 		if ((c->out || !c->progress.begun) != theirs)
 			continue;
 		p->capture = c;

@@ -28,7 +28,7 @@ struct session_thread {
 	_Atomic int state; /* by the thread: release; pairs with the questions after it */
 	int result;	   /* these two: once ENDED is seen */
 	struct session_error error;
-	struct watchdog_counter drain, writer, opening, finish;
+	struct watchdog_counter drain, writer, phase;
 };
 
 static void
@@ -149,20 +149,20 @@ bool
 session_thread_alive(struct session_thread *t, bool writer, uint64_t now_ns)
 {
 	struct session_progress p;
+	enum state state = state_of(t);
 	bool drain, writes;
 
-	/* Beginning and end have no counters; each may take as long as a thread may stand still. */
-	switch (state_of(t)) {
+	switch (state) {
+	/* These have no counters; each may take as long as a thread may stand still. */
 	case OPENING:
-		return !writer || watchdog_moves(&t->opening, 1, now_ns);
+	case FINISHING:
+		return !writer || watchdog_moves(&t->phase, state, now_ns);
 	case RUNNING:
 		session_progress(t->session, &p);
 		/* Both are looked at each time: a look is what the next one compares with. */
 		drain = watchdog_moves(&t->drain, p.drain, now_ns);
 		writes = watchdog_moves(&t->writer, p.writer, now_ns);
 		return drain && (!writer || writes);
-	case FINISHING:
-		return !writer || watchdog_moves(&t->finish, 1, now_ns);
 	default:
 		return true;
 	}
