@@ -85,7 +85,7 @@ add_stream(json_t *j, const struct streams_status *s)
 		set_int(j, "records", s->base.records) | json_object_set_new(j, "lost", lost) |
 		set_int(j, "lost_samples", s->base.lost) |
 		json_object_set_new(j, "sideband_over", sideband_over(&s->base)) |
-		set_int(j, "throttled", s->base.throttled) |
+		set_int(j, "throttled", s->base.loss[LOSS_THROTTLED]) |
 		set_int(j, "frequency_hz", s->base.frequency_hz) |
 		set_int(j, "wanted_frequency_hz", s->frequency_hz) |
 		json_object_set_new(j, "governor", json_string(s->governor)) |

@@ -77,7 +77,7 @@ core_kinds(struct event_def *def, const char *sysfs)
 		if (r < 0)
 			break;
 		k->cpus = cores[i].cpus;
-		cpu_list_init(&cores[i].cpus);
+		cores[i].cpus = (struct cpu_list){ 0 };
 		if (def->attr.type == PERF_TYPE_RAW)
 			k->type = cores[i].type;
 		else

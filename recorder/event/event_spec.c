@@ -167,7 +167,7 @@ parse_pmu(struct spec_parser *p, char *text, struct event_spec *s)
 		return event_spec_fail(p, "%s: the terms of a PMU stand between two slashes",
 				       s->name);
 	*slash = *end = '\0';
-	r = pmu_type(p->roots.sysfs, text, &s->attr);
+	r = pmu_type(p->roots.sysfs, text, &s->attr.type);
 	if (r < 0)
 		return event_spec_fail(p, "%s: this kernel has no PMU '%s'", s->name, text);
 	(void)strlcpy(s->pmu, text, sizeof(s->pmu));
@@ -281,7 +281,7 @@ parse_name(struct spec_parser *p, char *text, struct event_spec *s)
 		s->attr.type = PERF_TYPE_RAW;
 		s->attr.config = config;
 	} else if (!mods && pmu_find(p->roots.sysfs, name, pmu) == 0) {
-		int r = pmu_type(p->roots.sysfs, pmu, &s->attr);
+		int r = pmu_type(p->roots.sysfs, pmu, &s->attr.type);
 
 		(void)strlcpy(s->pmu, pmu, sizeof(s->pmu));
 		return r < 0 ? r : apply_term(p, pmu, name, NULL, s);

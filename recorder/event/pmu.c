@@ -36,7 +36,7 @@ read_line(const char *sysfs, const char *pmu, const char *dir, const char *file,
 }
 
 int
-pmu_type(const char *sysfs, const char *pmu, struct perf_event_attr *attr)
+pmu_type(const char *sysfs, const char *pmu, uint32_t *ret)
 {
 	char text[32], *end;
 	unsigned long type;
@@ -47,7 +47,7 @@ pmu_type(const char *sysfs, const char *pmu, struct perf_event_attr *attr)
 	type = strtoul(text, &end, 10);
 	if (end == text || *end || type > UINT32_MAX)
 		return -EINVAL;
-	attr->type = (uint32_t)type;
+	*ret = (uint32_t)type;
 	return 0;
 }
 
@@ -175,14 +175,12 @@ by_name(const void *a, const void *b)
 static int
 add_core(const char *sysfs, const char *name, struct pmu_core **cores, size_t *nr)
 {
-	struct perf_event_attr attr;
 	struct pmu_core core, *more;
 	int r;
 
 	if (strlcpy(core.name, name, sizeof(core.name)) >= sizeof(core.name) ||
-	    pmu_type(sysfs, name, &attr) < 0)
+	    pmu_type(sysfs, name, &core.type) < 0)
 		return 0;
-	core.type = attr.type;
 	r = read_cpus(sysfs, name, "cpus", &core.cpus);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;

@@ -18,8 +18,8 @@
 /* Where the PMUs are when nobody says otherwise. */
 #define PMU_SYSFS "/sys"
 
-/* Fills attr->type. -ENOENT: no such PMU. */
-int pmu_type(const char *sysfs, const char *pmu, struct perf_event_attr *attr);
+/* For the type of an attr. -ENOENT: no such PMU. */
+int pmu_type(const char *sysfs, const char *pmu, uint32_t *ret);
 
 /*
  * Puts one term ("umask", value 3) where the PMU's format says, or config, config1,

@@ -13,17 +13,10 @@
 #define CPU_SET_BYTES (CPU_LIST_MAX / 8)
 
 void
-cpu_list_init(struct cpu_list *l)
-{
-	l->cpus = NULL;
-	l->nr = 0;
-}
-
-void
 cpu_list_done(struct cpu_list *l)
 {
 	free(l->cpus);
-	cpu_list_init(l);
+	*l = (struct cpu_list){ 0 };
 }
 
 static int

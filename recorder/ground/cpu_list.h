@@ -11,12 +11,12 @@
 
 #define CPU_LIST_MAX 65536 /* a CPU number from a person or sysfs is below this */
 
+/* All zero: none. */
 struct cpu_list {
 	uint32_t *cpus; /* ascending, each once */
 	size_t nr;
 };
 
-void cpu_list_init(struct cpu_list *l);
 void cpu_list_done(struct cpu_list *l);
 
 /*

@@ -21,9 +21,8 @@ struct session_over {
 struct session_stats {
 	/* samples: also those that LOSS_REMOVED has; file_bytes: of the current file */
 	uint64_t samples, records, lost, file_bytes;
-	uint64_t frequency_hz; /* effective, now */
-	uint32_t cpus;	       /* that are being sampled now */
-	uint64_t throttled;
+	uint64_t frequency_hz;	    /* effective, now */
+	uint32_t cpus;		    /* that are being sampled now */
 	bool suspended;		    /* the file takes no bytes */
 	bool refused;		    /* nor will it: session_rotate() ends that */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */

@@ -29,7 +29,6 @@ int
 hotplug_open(struct hotplug *h)
 {
 	*h = (struct hotplug){ .uevent_fd = -1 };
-	cpu_list_init(&h->online);
 	h->online_fd = open(ONLINE, O_RDONLY | O_CLOEXEC);
 	if (h->online_fd < 0)
 		return -errno;

@@ -51,15 +51,13 @@ static int
 take_records(struct writer *w, struct span records)
 {
 	struct fmt_where where = { 0 };
-	uint64_t bad = 0;
 	int r = 0;
 
 	w->taken += records.len;
 	if (is_sideband(records))
 		w->taken_sideband += records.len;
 	if (!w->outage.on) {
-		r = recording_writer_records(w->file.writer, records, &bad, &where);
-		w->bad_records += bad;
+		r = recording_writer_records(w->file.writer, records, NULL, &where);
 		r = writer_trouble(w, r, &where);
 	}
 	if (w->outage.on)

@@ -70,7 +70,6 @@ struct writer {
 	uint64_t complete_ns;	/* what the last pass said */
 	uint64_t open_since_ns; /* when the open block got its first record, more or less */
 	uint64_t blocks;
-	uint64_t bad_records;
 	uint64_t left_out; /* by the model, as far as it is in the ledger */
 	uint64_t ended_samples, ended_records, ended_sideband; /* of the files before this one */
 	struct fmt_where where; /* of the failure; the thread's until it is joined */

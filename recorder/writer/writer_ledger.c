@@ -217,7 +217,6 @@ writer_publish(struct writer *w)
 	to->file_bytes = s.file_bytes;
 	to->sideband_bytes = w->ended_sideband + s.sideband_bytes;
 	to->lost = loss_samples(w->loss);
-	to->throttled = to->loss[LOSS_THROTTLED];
 	to->suspended = w->outage.on;
 	to->refused = writer_refused(w);
 	pthread_mutex_lock(&w->published_lock);

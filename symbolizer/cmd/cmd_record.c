@@ -288,8 +288,10 @@ print_summary(const struct session *s, const struct record_output *out)
 {
 	enum record_output_left left;
 	struct session_stats st;
+	uint64_t throttled;
 
 	session_stats(s, &st);
+	throttled = st.loss[LOSS_THROTTLED];
 	left = record_output_left(out, st.file_bytes);
 	if (left == RECORD_OUTPUT_GONE)
 		return EXIT_FAILED;
@@ -298,9 +300,9 @@ print_summary(const struct session *s, const struct record_output *out)
 		(unsigned long long)st.lost, (double)st.file_bytes / 1e6,
 		left == RECORD_OUTPUT_THERE ? " in " : "",
 		left == RECORD_OUTPUT_THERE ? out->path : "");
-	if (st.throttled)
+	if (throttled)
 		fprintf(stderr, "spoor record: the kernel throttled sampling %llu time%s\n",
-			(unsigned long long)st.throttled, st.throttled == 1 ? "" : "s");
+			(unsigned long long)throttled, throttled == 1 ? "" : "s");
 	return EXIT_DONE;
 }
 

@@ -40,11 +40,10 @@ static void
 test_parse(void **state)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct cpu_list l;
+		struct cpu_list l = { 0 };
 		char got[256] = "";
 		size_t n = 0;
 
-		cpu_list_init(&l);
 		assert_int_equal(cpu_list_parse(rows[i].text, &l), rows[i].err);
 		for (size_t k = 0; k < l.nr; k++) {
 			n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%u", k ? " " : "",
