@@ -472,12 +472,15 @@ config_read(const char *path, struct config **ret, struct config_error *error)
 
 /* --- the way back ---------------------------------------------------------------------------- */
 
-static void
+/* As config_read() takes it; out is room for a number. */
+static const char *
 print_value(const struct config *c, const struct row *row, char out[CONFIG_VALUE_MAX])
 {
 	const void *p = field_const(c, row);
 	const struct config_space *space = p;
 
+	if (is_text(row->type))
+		return *(char *const *)p;
 	if (row->type == TYPE_PERCENT)
 		print_number(TYPE_PERCENT, *(const uint32_t *)p, out);
 	else if (row->type != TYPE_SPACE)
@@ -488,6 +491,7 @@ print_value(const struct config *c, const struct row *row, char out[CONFIG_VALUE
 		print_number(TYPE_BYTES, space->bytes, out);
 	else
 		out[0] = '\0';
+	return out;
 }
 
 void
@@ -496,12 +500,8 @@ config_print(const struct config *c, FILE *out)
 	char number[CONFIG_VALUE_MAX];
 
 	for (size_t i = 0; i < ROWS; i++) {
-		const char *value = number;
+		const char *value = print_value(c, &rows[i], number);
 
-		if (is_text(rows[i].type))
-			value = *(char *const *)field_const(c, &rows[i]);
-		else
-			print_value(c, &rows[i], number);
 		fprintf(out, "%s =%s%s\n", rows[i].key, *value ? " " : "", value);
 	}
 }

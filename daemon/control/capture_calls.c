@@ -7,7 +7,6 @@
 
 #include <bsd/sys/queue.h>
 
-#include "daemon/control/method_call.h"
 #include "daemon/process/descriptor.h"
 #include "format/block/loss.h"
 
@@ -37,14 +36,14 @@ struct wish {
 struct capture_calls {
 	struct capture_set *captures;
 	capture_calls_begun_fn *begun;
-	capture_calls_ended_fn *ended;
+	method_call_answer_fn *ended;
 	void *arg;
 	LIST_HEAD(, capture_call) running;
 };
 
 struct capture_calls *
 capture_calls_new(struct capture_set *captures, capture_calls_begun_fn *begun,
-		  capture_calls_ended_fn *ended, void *arg)
+		  method_call_answer_fn *ended, void *arg)
 {
 	struct capture_calls *c = calloc(1, sizeof(*c));
 
@@ -184,20 +183,16 @@ on_end(void *arg, const struct capture_progress *last)
 	struct capture_call *one = arg;
 	void *client = one->waits ? one->client : NULL;
 	struct capture_calls *c = one->owner;
-	const char *error = NULL;
-	json_t *reply;
+	struct method_call call = { .wait = METHODS_ANSWERED };
 
-	if (last->error[0]) {
-		error = METHODS_INTERFACE ".Failed";
-		reply = json_pack("{sosi}", "message", varlink_text(last->error), "errno",
-				  last->saved_errno);
-	} else {
-		reply = json_pack("{so}", "capture", progress_json(last, one->uid));
-	}
+	if (last->error[0])
+		method_call_fail(&call, -last->saved_errno, last->error);
+	else
+		call.parameters = json_pack("{so}", "capture", progress_json(last, one->uid));
 	LIST_REMOVE(one, next);
 	free(one);
 	/* Last, as the client's next call may come from within. */
-	c->ended(c->arg, client, error, reply);
+	c->ended(c->arg, client, call.error, call.parameters);
 }
 
 /* --- what is asked for ------------------------------------------------------------------- */

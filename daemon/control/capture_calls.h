@@ -12,22 +12,16 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "daemon/control/method_call.h"
 #include "daemon/stream/capture.h"
 
 struct capture_calls;
-struct method_call;
-
-/*
- * A capture has ended. client: who still waits for it, or NULL; its last reply, taken over;
- * error NULL: a good one.
- */
-typedef void capture_calls_ended_fn(void *arg, void *client, const char *error, json_t *parameters);
 
 /* It records. client: who waits for it, or NULL. */
 typedef void capture_calls_begun_fn(void *arg, void *client);
 
 struct capture_calls *capture_calls_new(struct capture_set *captures, capture_calls_begun_fn *begun,
-					capture_calls_ended_fn *ended, void *arg);
+					method_call_answer_fn *ended, void *arg);
 /* Forgets those that run: capture.h ends them. */
 void capture_calls_free(struct capture_calls *c);
 

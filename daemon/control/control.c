@@ -168,7 +168,7 @@ control_serve(struct control *c, struct client *client)
 	}
 	c->used++;
 	control_answer(c, client, &message);
-	varlink_call_done(&message);
+	json_decref(message.message);
 	client_consume(client, c->now_ns);
 	control_settle(c, client);
 }

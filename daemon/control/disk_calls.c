@@ -23,7 +23,7 @@ struct disk_call {
 
 struct disk_calls {
 	struct chores *chores;
-	disk_calls_done_fn *done;
+	method_call_answer_fn *done;
 	void *arg;
 	size_t nr;
 	LIST_HEAD(, disk_call) calls;
@@ -31,7 +31,7 @@ struct disk_calls {
 };
 
 struct disk_calls *
-disk_calls_new(struct chores *chores, disk_calls_done_fn *done, void *arg)
+disk_calls_new(struct chores *chores, method_call_answer_fn *done, void *arg)
 {
 	struct disk_calls *d = calloc(1, sizeof(*d));
 
@@ -72,7 +72,7 @@ disk_calls_done(struct chore *chore)
 		method_call_fail(&call, -ESHUTDOWN, "the daemon ends");
 	LIST_REMOVE(one, link);
 	d->nr--;
-	varlink_call_done(&one->message);
+	json_decref(one->message.message);
 	free(one);
 	/* Last, as the client's next call may come from within. */
 	d->done(d->arg, call.client, call.error, call.parameters);

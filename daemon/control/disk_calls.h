@@ -13,13 +13,8 @@
 struct chores;
 struct disk_calls;
 
-/*
- * One has been done. client: who waits for it, or NULL: gone; the last reply, taken over; error
- * NULL: a good one.
- */
-typedef void disk_calls_done_fn(void *arg, void *client, const char *error, json_t *parameters);
-
-struct disk_calls *disk_calls_new(struct chores *chores, disk_calls_done_fn *done, void *arg);
+/* done: one has been. */
+struct disk_calls *disk_calls_new(struct chores *chores, method_call_answer_fn *done, void *arg);
 /* After chores_close(), or when none is under way. */
 void disk_calls_free(struct disk_calls *d);
 

@@ -30,6 +30,12 @@ enum methods_wait {
 	METHODS_RELOAD,	 /* until that reload is over */
 };
 
+/*
+ * What a call that waited is answered with. client: who waits for it, or NULL: gone; the last reply,
+ * taken over; error NULL: a good one.
+ */
+typedef void method_call_answer_fn(void *arg, void *client, const char *error, json_t *parameters);
+
 struct capture_calls; /* those that were started here and run: capture_calls.h */
 
 /* When users may have a segment closed again; who has waited longest is forgotten. */

@@ -107,13 +107,6 @@ out:
 	return r;
 }
 
-void
-varlink_call_done(struct varlink_call *call)
-{
-	json_decref(call->message);
-	*call = (struct varlink_call){ 0 };
-}
-
 static int
 varlink_append(const char *p, size_t n, void *arg)
 {
@@ -187,13 +180,6 @@ varlink_reply_parse(const char *p, size_t n, struct varlink_reply *ret)
 out:
 	json_decref(reply.message);
 	return r;
-}
-
-void
-varlink_reply_done(struct varlink_reply *reply)
-{
-	json_decref(reply->message);
-	*reply = (struct varlink_reply){ 0 };
 }
 
 json_t *

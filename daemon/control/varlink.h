@@ -28,7 +28,7 @@
 #define VARLINK_EXPECTED_MORE "org.varlink.service.ExpectedMore"
 
 struct varlink_call {
-	json_t *message;    /* owned; varlink_call_done() */
+	json_t *message;    /* owned: json_decref() ends all of it */
 	const char *method; /* in message: "io.spoor.Recorder.List" */
 	json_t *parameters; /* in message: an object */
 	bool more, oneway, upgrade;
@@ -39,7 +39,6 @@ struct varlink_call {
  * varlink has no error for that, the connection is to be closed. -ENOMEM.
  */
 int varlink_call_parse(const char *p, size_t n, struct varlink_call *ret);
-void varlink_call_done(struct varlink_call *call);
 
 /*
  * Appends a reply and its NUL. error NULL: a good one. parameters (may be NULL) is taken
@@ -51,7 +50,7 @@ int varlink_reply_print(struct buf *out, const char *error, json_t *parameters, 
 int varlink_call_print(struct buf *out, const char *method, json_t *parameters, bool more);
 
 struct varlink_reply {
-	json_t *message;    /* owned; varlink_reply_done() */
+	json_t *message;    /* owned, likewise */
 	const char *error;  /* in message; NULL: none */
 	json_t *parameters; /* in message: an object */
 	bool continues;
@@ -59,7 +58,6 @@ struct varlink_reply {
 
 /* Reads a reply as varlink_call_parse() reads a call. For clients. */
 int varlink_reply_parse(const char *p, size_t n, struct varlink_reply *ret);
-void varlink_reply_done(struct varlink_reply *reply);
 
 /* A JSON string of s, in which bytes that are not UTF-8 have become '?'. NULL: no memory. */
 json_t *varlink_text(const char *s);

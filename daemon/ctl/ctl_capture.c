@@ -236,7 +236,7 @@ stop(const struct ctl_client *c, int64_t id)
 	ctl_client_init(&other, c->path);
 	if (ctl_client_call(&other, "StopCapture", json_pack("{sI}", "id", (json_int_t)id),
 			    &reply) == CTL_DONE)
-		varlink_reply_done(&reply);
+		json_decref(reply.message);
 	ctl_client_done(&other);
 }
 
@@ -292,7 +292,7 @@ ctl_capture_follow(struct ctl_client *c, struct varlink_reply *ret, bool *ret_st
 		if (terminal)
 			print_progress(capture, false);
 		shown = terminal;
-		varlink_reply_done(ret);
+		json_decref(ret->message);
 	}
 }
 
@@ -342,7 +342,7 @@ capture(struct ctl_client *c, struct capture *w)
 		r = ctl_capture_follow(c, &reply, &started);
 	if (r == CTL_DONE) {
 		print_end(c, w, reply.parameters);
-		varlink_reply_done(&reply);
+		json_decref(reply.message);
 	}
 	if (w->output && ctl_output_close(&output, started) != CTL_DONE)
 		r = CTL_FAILED;

@@ -224,7 +224,7 @@ ctl_client_receive(struct ctl_client *c, struct varlink_reply *ret)
 	}
 	if (reply.error) {
 		tell_error(c, &reply);
-		varlink_reply_done(&reply);
+		json_decref(reply.message);
 		return CTL_FAILED;
 	}
 	*ret = reply;

@@ -47,7 +47,7 @@ simple(struct ctl_client *c, int argc, char **argv, const char *method,
 		return r;
 	if (print && !c->json)
 		print(reply.parameters);
-	varlink_reply_done(&reply);
+	json_decref(reply.message);
 	return CTL_DONE;
 }
 
@@ -247,7 +247,7 @@ ctl_command_monitor(struct ctl_client *c, int argc, char **argv)
 			ctl_client_print_json(reply.parameters);
 		else
 			print_row(&m, reply.parameters);
-		varlink_reply_done(&reply);
+		json_decref(reply.message);
 		if (ferror(stdout))
 			return CTL_FAILED;
 	}
@@ -292,7 +292,7 @@ ctl_command_list(struct ctl_client *c, int argc, char **argv)
 		if (!c->json)
 			json_array_foreach(files, i, file) print_file(file);
 		seen += (json_int_t)n;
-		varlink_reply_done(&reply);
+		json_decref(reply.message);
 	} while (n > 0 && seen < total);
 	return CTL_DONE;
 }
@@ -385,7 +385,7 @@ ctl_command_keep(struct ctl_client *c, int argc, char **argv)
 		ctl_print_text(stdout, text(reply.parameters, "label"));
 		putchar('\n');
 	}
-	varlink_reply_done(&reply);
+	json_decref(reply.message);
 	return r;
 }
 
@@ -445,7 +445,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	if (!c->json)
 		printf("%lld deleted, %s\n", ctl_command_number(reply.parameters, "deleted_files"),
 		       ctl_print_size(size, ctl_command_number(reply.parameters, "deleted_bytes")));
-	varlink_reply_done(&reply);
+	json_decref(reply.message);
 	return CTL_DONE;
 }
 
@@ -511,6 +511,6 @@ ctl_command_stop(struct ctl_client *c, int argc, char **argv)
 		return ctl_option_wrong(argv[0], "%s: not the ID of a capture", argv[optind]);
 	r = ctl_client_call(c, "StopCapture", json_pack("{sI}", "id", (json_int_t)id), &reply);
 	if (r == CTL_DONE)
-		varlink_reply_done(&reply);
+		json_decref(reply.message);
 	return r;
 }
