@@ -40,61 +40,43 @@ peer_has(const gid_t *groups, size_t nr, gid_t group)
 	return false;
 }
 
-/* 1: member, 0: not, -errno: cannot be told. */
+/* 1: member, 0: not, -errno: cannot be told. groups: room for GROUPS_MAX, here and below. */
 static int
-in_credentials(int fd, gid_t group)
+in_credentials(int fd, gid_t group, gid_t *groups)
 {
-	socklen_t size = 64 * sizeof(gid_t);
-	gid_t *groups = NULL;
-	int r = -ERANGE;
+	socklen_t size = GROUPS_MAX * sizeof(*groups);
 
-	/* Twice: it says how much room there has to be. */
-	for (int i = 0; i < 2 && r == -ERANGE; i++) {
-		gid_t *larger = size <= GROUPS_MAX * sizeof(gid_t) ? realloc(groups, size) : NULL;
-
-		if (!larger) {
-			r = -ENOMEM;
-			break;
-		}
-		groups = larger;
-		r = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0 ? -errno : 0;
-	}
-	if (r == 0)
-		r = peer_has(groups, size / sizeof(gid_t), group);
-	free(groups);
-	return r;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0)
+		return -errno;
+	return peer_has(groups, size / sizeof(*groups), group);
 }
 
 static bool
-in_database(uid_t uid, gid_t group)
+in_database(uid_t uid, gid_t group, gid_t *groups)
 {
 	struct passwd *pw = getpwuid(uid);
-	gid_t *groups;
 	int nr = GROUPS_MAX;
-	bool member;
 
-	if (!pw)
-		return false;
-	groups = reallocarray(NULL, GROUPS_MAX, sizeof(*groups));
-	if (!groups)
-		return false;
-	member = getgrouplist(pw->pw_name, pw->pw_gid, groups, &nr) >= 0 &&
+	return pw && getgrouplist(pw->pw_name, pw->pw_gid, groups, &nr) >= 0 &&
 		peer_has(groups, (size_t)nr, group);
-	free(groups);
-	return member;
 }
 
 bool
 peer_in_group(int fd, uid_t uid, gid_t gid, gid_t group)
 {
+	gid_t *groups;
 	int r;
 
 	if (gid == group)
 		return true;
-	r = in_credentials(fd, group);
-	if (r >= 0)
-		return r > 0;
-	return r == -ENOPROTOOPT && in_database(uid, group);
+	groups = reallocarray(NULL, GROUPS_MAX, sizeof(*groups));
+	if (!groups)
+		return false;
+	r = in_credentials(fd, group, groups);
+	if (r == -ENOPROTOOPT)
+		r = in_database(uid, group, groups);
+	free(groups);
+	return r > 0;
 }
 
 bool
