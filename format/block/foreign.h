@@ -16,16 +16,10 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/span.h"
 
-/* number, name, what id and bytes are */
-#define FOREIGN_KINDS(X)                                                                           \
-	X(1, FEATURE, "id: bit in perf.data's header; bytes: the section's payload")               \
-	X(2, RECORD, "id: record type from 64 up; bytes: the record and what follows it")          \
-	X(3, FILE, "id: 1 file mode, 2 pipe mode; bytes: its header")
-
 enum foreign_kind {
-#define X(number, name, text) FOREIGN_##name = number,
-	FOREIGN_KINDS(X)
-#undef X
+	FOREIGN_FEATURE = 1, /* id: bit in perf.data's header; bytes: the section's payload */
+	FOREIGN_RECORD = 2,  /* id: record type from 64 up; bytes: the record and what follows it */
+	FOREIGN_FILE = 3,    /* id: 1 file mode, 2 pipe mode; bytes: its header */
 };
 
 void foreign_add(struct buf *out, enum foreign_kind kind, uint32_t id, struct span bytes);

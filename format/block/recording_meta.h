@@ -16,29 +16,24 @@
 #include "format/bytes/buf.h"
 #include "format/record/event_set.h"
 
-/* tag on disk, name, what the bytes are. Never reuse a number. */
-#define META_TAGS(X)                                                                               \
-	X(1, FILE_ID, "u8[16]")                                                                    \
-	X(2, FEATURES, "u64 compatible, u64 incompatible: as in the file header")                  \
-	X(3, MACHINE_ID, "u8[16]")                                                                 \
-	X(4, BOOT_ID, "u8[16]")                                                                    \
-	X(5, CLOCK, "u64 realtime, monotonic, boottime ns; u32 clockid, u32 0")                    \
-	X(6, HOST, "u32 page_size, cpus_possible, cpus_online, 0")                                 \
-	X(7, FREQUENCY, "u64 asked for, u64 effective, Hz")                                        \
-	X(8, HOSTNAME, "text without NUL")                                                         \
-	X(9, RELEASE, "text without NUL")                                                          \
-	X(10, ARCH, "text without NUL")                                                            \
-	X(11, WRITER, "text without NUL")                                                          \
-	X(12, CMDLINE, "text without NUL")                                                         \
-	X(13, NOTES, "text without NUL, lines")                                                    \
-	X(14, KERNEL_BUILD_ID, "u8[1..20]")                                                        \
-	X(15, KERNEL_TEXT, "u64")                                                                  \
-	X(16, EVENT, "u32 attr bytes, name bytes, ids, 0; attr, name padded to 8, u64 ids")
-
+/* On disk: never reuse a number. */
 enum meta_tag {
-#define X(number, name, text) META_##name = number,
-	META_TAGS(X)
-#undef X
+	META_FILE_ID = 1,	   /* u8[16] */
+	META_FEATURES = 2,	   /* u64 compatible, u64 incompatible: as in the file header */
+	META_MACHINE_ID = 3,	   /* u8[16] */
+	META_BOOT_ID = 4,	   /* u8[16] */
+	META_CLOCK = 5,		   /* u64 realtime, monotonic, boottime ns; u32 clockid, u32 0 */
+	META_HOST = 6,		   /* u32 page_size, cpus_possible, cpus_online, 0 */
+	META_FREQUENCY = 7,	   /* u64 asked for, u64 effective, Hz */
+	META_HOSTNAME = 8,	   /* text without NUL */
+	META_RELEASE = 9,	   /* text without NUL */
+	META_ARCH = 10,		   /* text without NUL */
+	META_WRITER = 11,	   /* text without NUL */
+	META_CMDLINE = 12,	   /* text without NUL */
+	META_NOTES = 13,	   /* text without NUL, lines */
+	META_KERNEL_BUILD_ID = 14, /* u8[1..20] */
+	META_KERNEL_TEXT = 15,	   /* u64 */
+	META_EVENT = 16, /* u32 attr bytes, name bytes, ids, 0; attr, name padded to 8, u64 ids */
 };
 
 #define META_F_CRITICAL 1u /* a reader that does not know the tag must refuse the file */

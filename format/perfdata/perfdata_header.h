@@ -10,7 +10,7 @@
  *      24  {u64 offset, u64 size}  attrs: {perf_event_attr, {offset, size} of its ids}
  *      40  {u64, u64}         data: the records
  *      56  {u64, u64}         event_types: of perf before 3.10; 0
- *      72  u64[4] features    bit n: there is a section n, see PERFDATA_FEATURES
+ *      72  u64[4] features    bit n: there is a section n, see perfdata_feature
  *
  * {offset, size} of each section, in the order of their bits, stand behind the data.
  * Source: tools/perf/Documentation/perf.data-file-format.txt.
@@ -65,44 +65,28 @@ enum perfdata_record_type {
 		PERFDATA_RECORD_END /* first type that has no name here */
 };
 
-/* bit, name */
-#define PERFDATA_FEATURES(X)                                                                       \
-	X(1, TRACING_DATA)                                                                         \
-	X(2, BUILD_ID)                                                                             \
-	X(3, HOSTNAME)                                                                             \
-	X(4, OSRELEASE)                                                                            \
-	X(5, VERSION)                                                                              \
-	X(6, ARCH)                                                                                 \
-	X(7, NRCPUS)                                                                               \
-	X(8, CPUDESC)                                                                              \
-	X(9, CPUID)                                                                                \
-	X(10, TOTAL_MEM)                                                                           \
-	X(11, CMDLINE)                                                                             \
-	X(12, EVENT_DESC)                                                                          \
-	X(13, CPU_TOPOLOGY)                                                                        \
-	X(14, NUMA_TOPOLOGY)                                                                       \
-	X(15, BRANCH_STACK)                                                                        \
-	X(16, PMU_MAPPINGS)                                                                        \
-	X(17, GROUP_DESC)                                                                          \
-	X(18, AUXTRACE)                                                                            \
-	X(19, STAT)                                                                                \
-	X(20, CACHE)                                                                               \
-	X(21, SAMPLE_TIME)                                                                         \
-	X(22, MEM_TOPOLOGY)                                                                        \
-	X(23, CLOCKID)                                                                             \
-	X(24, DIR_FORMAT)                                                                          \
-	X(25, BPF_PROG_INFO)                                                                       \
-	X(26, BPF_BTF)                                                                             \
-	X(27, COMPRESSED)                                                                          \
-	X(28, CPU_PMU_CAPS)                                                                        \
-	X(29, CLOCK_DATA)                                                                          \
-	X(30, HYBRID_TOPOLOGY)                                                                     \
-	X(31, PMU_CAPS)
-
+/* Bits of sections that are looked into, made, or left out; of others it is enough to carry them. */
 enum perfdata_feature {
-#define X(number, name) PERFDATA_FEATURE_##name = number,
-	PERFDATA_FEATURES(X)
-#undef X
+	PERFDATA_FEATURE_TRACING_DATA = 1,
+	PERFDATA_FEATURE_BUILD_ID = 2,
+	PERFDATA_FEATURE_HOSTNAME = 3,
+	PERFDATA_FEATURE_OSRELEASE = 4,
+	PERFDATA_FEATURE_VERSION = 5,
+	PERFDATA_FEATURE_ARCH = 6,
+	PERFDATA_FEATURE_NRCPUS = 7,
+	PERFDATA_FEATURE_CPUDESC = 8,
+	PERFDATA_FEATURE_CPUID = 9,
+	PERFDATA_FEATURE_CMDLINE = 11,
+	PERFDATA_FEATURE_EVENT_DESC = 12,
+	PERFDATA_FEATURE_BRANCH_STACK = 15,
+	PERFDATA_FEATURE_AUXTRACE = 18,
+	PERFDATA_FEATURE_STAT = 19,
+	PERFDATA_FEATURE_CACHE = 20,
+	PERFDATA_FEATURE_SAMPLE_TIME = 21,
+	PERFDATA_FEATURE_CLOCKID = 23,
+	PERFDATA_FEATURE_DIR_FORMAT = 24,
+	PERFDATA_FEATURE_COMPRESSED = 27,
+	PERFDATA_FEATURE_CLOCK_DATA = 29,
 };
 
 /* As FOREIGN blocks tell it. */

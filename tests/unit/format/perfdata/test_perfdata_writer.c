@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #define EVENTS 2
+#define FEATURE_CPU_TOPOLOGY 13
 
 /* An attr of size bytes whose fields up to used are not 0. */
 static void
@@ -260,14 +261,14 @@ test_sections_in_a_pipe(void **state)
 	wire_u64(&w, UINT64_C(24) << 48 | 80);
 	wire_u64(&w, 13);
 	wire_bytes(&w, "topology", 8);
-	check_pipe_feature(PERFDATA_FEATURE_CPU_TOPOLOGY, text("topology"), &w);
+	check_pipe_feature(FEATURE_CPU_TOPOLOGY, text("topology"), &w);
 
 	/* Exactly as long as it is: perf takes padding for the fields that a later perf appends. */
 	wire_clear(&w);
 	wire_u64(&w, UINT64_C(19) << 48 | 80);
 	wire_u64(&w, 13);
 	wire_bytes(&w, "old", 3);
-	check_pipe_feature(PERFDATA_FEATURE_CPU_TOPOLOGY, text("old"), &w);
+	check_pipe_feature(FEATURE_CPU_TOPOLOGY, text("old"), &w);
 
 	wire_clear(&w);
 	check_pipe_feature(PERFDATA_FEATURE_AUXTRACE, text("offsets."), &w);
