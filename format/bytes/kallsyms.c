@@ -78,22 +78,12 @@ is_module(const void *owner, uint32_t number, const void *arg)
 	return strncmp(known, key->s, key->len) == 0 && !known[key->len];
 }
 
-static uint32_t
-module_hash(const struct module_key *key)
-{
-	uint64_t h = 0;
-
-	for (size_t i = 0; i < key->len; i++)
-		h = slots_mix(h, (uint8_t)key->s[i]);
-	return (uint32_t)h;
-}
-
 /* Number of a module; those of one stand together in the file of a kernel. */
 static int
 module_number(struct kallsyms *k, const char *s, size_t len)
 {
 	const struct module_key key = { s, strnlen(s, len) };
-	const uint32_t hash = module_hash(&key);
+	const uint32_t hash = (uint32_t)slots_mix_bytes(0, key.s, key.len);
 	uint32_t number;
 	int64_t name;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <bsd/stdlib.h>
+#include <bsd/sys/endian.h>
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
@@ -19,6 +20,19 @@ make_key(void)
 	arc4random_buf(slots_key, sizeof(slots_key));
 	slots_key[0] |= 1;
 	slots_key[1] |= 1;
+}
+
+uint64_t
+slots_mix_bytes(uint64_t h, const void *p, size_t n)
+{
+	const uint8_t *bytes = p;
+	uint64_t last = (uint64_t)n << 56;
+
+	for (; n >= 8; bytes += 8, n -= 8)
+		h = slots_mix(h, le64dec(bytes));
+	for (size_t i = 0; i < n; i++)
+		last |= (uint64_t)bytes[i] << 8 * i;
+	return slots_mix(h, last);
 }
 
 void

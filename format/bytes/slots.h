@@ -76,4 +76,7 @@ slots_mix(uint64_t h, uint64_t v)
 	return product_fold(h ^ slots_key[1], slots_key[0]);
 }
 
+/* Stirs bytes into a hash. */
+uint64_t slots_mix_bytes(uint64_t h, const void *p, size_t n);
+
 #endif

@@ -28,19 +28,6 @@ word_lists_clear(struct word_lists *l)
 	slots_clear(&l->slots);
 }
 
-static uint32_t
-word_list_hash(const struct word_list_key *key)
-{
-	uint64_t h = key->n;
-	size_t i = 0;
-
-	for (; i + 1 < key->n; i += 2)
-		h = slots_mix(h, (uint64_t)key->words[i] << 32 | key->words[i + 1]);
-	if (i < key->n)
-		h = slots_mix(h, key->words[i]);
-	return (uint32_t)h;
-}
-
 static bool
 word_list_same(const void *owner, uint32_t number, const void *arg)
 {
@@ -55,7 +42,7 @@ int
 word_lists_number(struct word_lists *l, const uint32_t *words, size_t n, uint32_t *ret)
 {
 	const struct word_list_key key = { words, n };
-	const uint32_t hash = word_list_hash(&key);
+	const uint32_t hash = (uint32_t)slots_mix_bytes(0, words, n * sizeof(*words));
 	int error;
 
 	*ret = slots_find(&l->slots, hash, word_list_same, l, &key);

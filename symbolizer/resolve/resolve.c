@@ -136,15 +136,10 @@ resolver_debug_left_out(const struct resolver *r)
 
 /* --- objects --- */
 
-/* Build-ids are hashes: any eight bytes of one are as good as another hash of it. */
 static uint32_t
 build_id_hash(const struct buildid *id)
 {
-	uint64_t h = id->kind;
-
-	for (size_t i = 0; i < id->size; i++)
-		h = slots_mix(h, id->bytes[i]);
-	return (uint32_t)h;
+	return (uint32_t)slots_mix_bytes(id->kind, id->bytes, id->size);
 }
 
 static bool
@@ -228,8 +223,7 @@ mapped_hash(const struct map_object *o)
 {
 	uint64_t h = slots_mix(build_id_hash(&o->build_id), o->ino);
 
-	for (const char *c = o->path; *c; c++)
-		h = slots_mix(h, (uint8_t)*c);
+	h = slots_mix_bytes(h, o->path, strlen(o->path));
 	return (uint32_t)slots_mix(h, (uint64_t)o->maj << 32 | o->min);
 }
 
