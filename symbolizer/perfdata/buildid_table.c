@@ -93,6 +93,15 @@ buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
 	return 0;
 }
 
+const char *
+buildid_table_at(const struct buildid_table *t, size_t i, struct buildid *ret)
+{
+	if (i >= t->nr)
+		return NULL;
+	*ret = t->entries[i].id;
+	return t->entries[i].path;
+}
+
 int
 buildid_table_section(const struct buildid_table *t, struct buf *out)
 {

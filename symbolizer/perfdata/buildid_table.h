@@ -21,12 +21,15 @@ struct buildid_table *buildid_table_new(void); /* NULL: out of memory */
 void buildid_table_free(struct buildid_table *t);
 
 /*
- * A path (not NUL-terminated) and its build-id. In brackets it is the kernel or a module of
+ * A path (not NUL-terminated) and its build-id, which has size 0 when another one comes. In brackets it is the kernel or a module of
  * it, but for [vdso]. Surrogates are left out: perf would look for them in the file. 0,
  * -FMT_E_NOMEM.
  */
 int buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
 		      const struct buildid *id);
+
+/* The i-th path and its build-id, in the order in which they came; NULL: there are no more. */
+const char *buildid_table_at(const struct buildid_table *t, size_t i, struct buildid *ret);
 
 /*
  * Appends perf.data's BUILD_ID section, in the order in which paths came. -FMT_E_TOO_BIG, and

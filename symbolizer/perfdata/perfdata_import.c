@@ -11,6 +11,7 @@
 #include "format/block/loss.h"
 #include "format/perfdata/perfdata_buildid.h"
 #include "format/recording/recording_writer.h"
+#include "symbolizer/perfdata/buildid_table.h"
 
 #define FOREIGN_BYTES (1u << 20)       /* that close a FOREIGN block */
 #define MISC_LOST_BY_FILTER (1u << 15) /* of LOST_SAMPLES: a BPF filter did not want them */
@@ -39,65 +40,37 @@ perfdata_import_whole(const struct perfdata_import_result *result)
 /* --- build-ids --------------------------------------------------------------------------- */
 
 static int
-by_path(const void *a, const void *b)
+collect_buildids(struct buildid_table *t, struct span s)
 {
-	const struct perfdata_buildid *x = a, *y = b;
-	int c = strcmp(x->path, y->path);
+	struct perfdata_buildid b;
+	int error = 0;
 
-	return c ? c : buildid_cmp(&x->id, &y->id);
-}
-
-static bool
-same_path(const struct perfdata_buildid *ids, size_t nr, size_t i)
-{
-	return (i > 0 && strcmp(ids[i - 1].path, ids[i].path) == 0) ||
-		(i + 1 < nr && strcmp(ids[i + 1].path, ids[i].path) == 0);
-}
-
-/* All of a section, by path; those with the same path and id once. */
-static int
-collect_buildids(struct span s, struct perfdata_buildid **ret, size_t *ret_nr)
-{
-	size_t cap = s.len / 32 + 1, nr = 0, kept = 0;
-	struct perfdata_buildid *ids = calloc(cap, sizeof(*ids));
-
-	if (!ids)
-		return -FMT_E_NOMEM;
-	while (nr < cap && perfdata_buildid_next(&s, &ids[nr]) > 0)
-		if (ids[nr].cpumode <= PERF_RECORD_MISC_USER &&
-		    !perfdata_buildid_is_kernel(&ids[nr]))
-			nr++;
-	qsort(ids, nr, sizeof(*ids), by_path);
-	for (size_t i = 0; i < nr; i++)
-		if (kept == 0 || by_path(&ids[kept - 1], &ids[i]) != 0)
-			ids[kept++] = ids[i];
-	*ret = ids;
-	*ret_nr = kept;
-	return 0;
+	while (!error && perfdata_buildid_next(&s, &b) > 0)
+		if (b.cpumode <= PERF_RECORD_MISC_USER && !perfdata_buildid_is_kernel(&b))
+			error = buildid_table_add(t, b.path, strlen(b.path), &b.id);
+	return error;
 }
 
 /*
- * Two files can have one path (in two containers, or before and after an upgrade). The table
+ * Two files can have one path (in two containers, or before and after an upgrade). The section
  * does not say which is which, and a name from a wrong build is worse than none.
  */
 static int
 add_buildids(struct import *im, struct span section)
 {
-	struct perfdata_buildid *ids = NULL;
-	size_t nr = 0;
-	int error = collect_buildids(section, &ids, &nr);
+	struct buildid_table *t = buildid_table_new();
+	int error = t ? collect_buildids(t, section) : -FMT_E_NOMEM;
+	struct buildid_entry e = { 0 };
 
-	for (size_t i = 0; !error && i < nr; i++) {
-		struct buildid_entry e = { .id = ids[i].id, .path = ids[i].path };
-
+	for (size_t i = 0; !error && (e.path = buildid_table_at(t, i, &e.id)); i++) {
 		e.path_len = strlen(e.path);
-		if (same_path(ids, nr, i) || e.path_len >= PERF_RECORD_STRING_MAX)
+		if (!e.id.size || e.path_len >= PERF_RECORD_STRING_MAX)
 			continue;
 		if (im->buildids.len == 0)
 			buildids_begin(&im->buildids);
 		buildids_add(&im->buildids, &e);
 	}
-	free(ids);
+	buildid_table_free(t);
 	return error;
 }
 
