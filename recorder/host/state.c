@@ -110,20 +110,10 @@ state_scan_kernel(const struct state_options *options, struct buf *out)
 }
 
 int
-state_scan(const struct state_options *options, struct buf *out, struct state_stats *ret)
+state_scan(const struct state_options *options, struct buf *out, struct state_stats *stats)
 {
-	struct state_stats stats = { 0 };
-	struct state s = { options, proc_sample_id(options), out, &stats };
-	int rc = 0;
+	struct state s = { options, proc_sample_id(options), out, stats };
+	int rc = options->after ? 0 : cgroups_scan(&s);
 
-	if (!options->after) {
-		rc = state_scan_kernel(options, out);
-		if (!rc)
-			rc = cgroups_scan(&s);
-	}
-	if (!rc)
-		rc = proc_scan(options, out, &stats);
-	if (!rc && ret)
-		*ret = stats;
-	return rc;
+	return rc ? rc : proc_scan(options, out, stats);
 }

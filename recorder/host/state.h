@@ -59,14 +59,16 @@ struct state_stats {
 	uint64_t missed;    /* processes that are there, and could not be asked */
 };
 
-/* Appends the maps of the kernel and its modules alone, which nobody can delay. 0, -ENOMEM. */
+/*
+ * Appends the maps of the kernel and its modules (MMAP, pid -1), which nobody can delay. 0, -ENOMEM.
+ */
 int state_scan_kernel(const struct state_options *options, struct buf *out);
 
 /*
- * Appends the records: the kernel and its modules (MMAP, pid -1), CGROUP per group, and per
- * task FORK, NAMESPACES, COMM, MMAP2s. Tasks that exit meanwhile are left out. ret may be NULL.
- * 0, -ENOMEM; -errno when /proc cannot be read at all.
+ * Appends all other records: CGROUP per group, and per task FORK, NAMESPACES, COMM, MMAP2s. Tasks
+ * that exit meanwhile are left out. Counts in stats. 0, -ENOMEM; -errno when /proc cannot be read at
+ * all.
  */
-int state_scan(const struct state_options *options, struct buf *out, struct state_stats *ret);
+int state_scan(const struct state_options *options, struct buf *out, struct state_stats *stats);
 
 #endif

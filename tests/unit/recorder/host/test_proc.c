@@ -311,7 +311,7 @@ test_whole_state(void **state)
 {
 	struct state_options o = { .attr = &attr, .id = 7, .time_ns = 5 };
 	struct child c = child_start();
-	struct state_stats stats;
+	struct state_stats stats = { 0 };
 	const struct kallsyms *k = NULL;
 	struct task_model *m;
 	struct buf b;
@@ -319,6 +319,7 @@ test_whole_state(void **state)
 	if (host_kallsyms_load(NULL, &k) == 0)
 		o.kernel = k;
 	buf_init(&b);
+	assert_int_equal(state_scan_kernel(&o, &b), 0);
 	assert_int_equal(state_scan(&o, &b, &stats), 0);
 	assert_true(stats.tasks >= 3);
 	assert_int_equal(stats.build_ids, 0);
@@ -355,10 +356,11 @@ test_races(void **state)
 		}
 	}
 	for (int i = 0; i < 20; i++) {
+		struct state_stats stats = { 0 };
 		struct buf b;
 
 		buf_init(&b);
-		assert_int_equal(state_scan(&o, &b, NULL), 0);
+		assert_int_equal(state_scan(&o, &b, &stats), 0);
 		task_model_free(model_of(&b, 5, 7));
 		buf_done(&b);
 	}
