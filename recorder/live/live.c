@@ -2,7 +2,6 @@
 #include "recorder/live/live.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,6 @@
 #define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
 #define DUE_BYTES (256u << 10)
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
-#define WAIT_MS 20			 /* at most between looks whether there is something */
 
 struct live {
 	const struct event_set *events;
@@ -469,21 +467,6 @@ int
 live_fd(const struct live *l)
 {
 	return live_scanning(l) ? live_scan_fd(l->state) : live_ids_fd(l->ids);
-}
-
-int
-live_wait(struct live *l, uint64_t limit_ns, struct buf *out)
-{
-	uint64_t until_ns = host_now_ns() + limit_ns;
-	struct pollfd p = { .events = POLLIN };
-	int rc = live_take(l, out);
-
-	while (!rc && (live_scanning(l) || live_waiting(l)) && host_now_ns() < until_ns) {
-		p.fd = live_fd(l);
-		(void)poll(&p, 1, WAIT_MS);
-		rc = live_take(l, out);
-	}
-	return rc;
 }
 
 uint64_t

@@ -79,11 +79,6 @@ bool live_scanning(const struct live *l);
 bool live_waiting(const struct live *l);
 /* A descriptor that polls readable when there is something to take; -1: none now. */
 int live_fd(const struct live *l);
-/*
- * live_take() until nothing is to come any more, or for limit_ns. For the start and the end of a
- * recording: nobody else waits. 0, -ENOMEM.
- */
-int live_wait(struct live *l, uint64_t limit_ns, struct buf *out);
 
 /* How many questions about what belongs to others had no answer since the last call. */
 uint64_t live_unanswered(struct live *l);

@@ -16,7 +16,6 @@
 #include "recorder/writer/writer_internal.h"
 
 #define LATE_IDS_NS UINT64_C(1000000000) /* in which a block may wait for its build-ids */
-#define LAST_NS UINT64_C(1000000000)	 /* for a scan and build-ids at the end of a recording */
 #define SHARE_NS UINT64_C(1000000000)
 
 /* --- messages --------------------------------------------------------------------------- */
@@ -222,7 +221,7 @@ writer_run(void *arg)
 	int r;
 
 	pthread_setname_np(pthread_self(), "spoor-writer");
-	r = writer_first_state(w);
+	r = writer_wait_state(w, WRITER_WAIT_FIRST);
 	if (r < 0)
 		set_failed(w, r);
 	while (!end) {
@@ -360,7 +359,7 @@ end_last_file(struct writer *w)
 	int r = writer_last_try(w);
 
 	if (r == 0)
-		r = writer_wait_state(w, LAST_NS);
+		r = writer_wait_state(w, WRITER_WAIT_LAST);
 	return r == 0 ? writer_end(w) : r;
 }
 

@@ -140,15 +140,14 @@ void writer_files_done(struct writer *w);
 
 /* --- writer_state.c: into blocks of the open file; 0, or FMT_E_* --- */
 
-/*
- * Before the first record is taken: the state stands before the samples that need it, if it comes
- * in time. They are in the queue until then.
- */
-int writer_first_state(struct writer *w);
 /* What has come of a scan; and what there is to tell. */
 int writer_take_state(struct writer *w);
-/* Likewise, when the recording ends: of what still comes in this time. */
-int writer_wait_state(struct writer *w, uint64_t limit_ns);
+/*
+ * Likewise, of what comes in a second. Before the first record is taken: the state stands before the
+ * samples that need it, if it comes in time. They are in the queue until then, as far as it has room.
+ */
+enum writer_wait { WRITER_WAIT_FIRST, WRITER_WAIT_LAST };
+int writer_wait_state(struct writer *w, enum writer_wait which);
 /* Side-band was lost, which the ledger has: what is so is asked of /proc, now or later. */
 void writer_resync(struct writer *w, uint64_t now_ns);
 

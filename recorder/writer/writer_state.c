@@ -13,9 +13,9 @@
 #include "recorder/live/live.h"
 #include "recorder/writer/writer_internal.h"
 
-#define STATE_BYTES (512u << 10)	    /* of a block, while more of a scan is to come */
-#define FIRST_STATE_NS UINT64_C(1000000000) /* what is later comes in blocks of its own */
-#define FIRST_STATE_LOOK_MS 20
+#define STATE_BYTES (512u << 10)     /* of a block, while more of a scan is to come */
+#define WAIT_NS UINT64_C(1000000000) /* what is later comes in blocks of its own, or not at all */
+#define WAIT_LOOK_MS 20
 #define RESYNC_PAUSE 20 /* times as long as one took, until the next */
 #define RESYNC_PAUSE_MAX_NS UINT64_C(60000000000)
 #define RESYNC_SHARE 8 /* part of the rate of side-band that they may take in the file */
@@ -119,28 +119,26 @@ writer_take_state(struct writer *w)
 	return r;
 }
 
-int
-writer_wait_state(struct writer *w, uint64_t limit_ns)
+static bool
+is_awaited(const struct writer *w, enum writer_wait which)
 {
-	size_t at = w->state.len;
+	const struct live *l = w->options.live;
 
-	if (live_wait(w->options.live, limit_ns, &w->state) < 0)
-		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
-	writer_told(w, span_of(w->state.p + at, w->state.len - at));
-	return write_state(w, true);
+	if (which == WRITER_WAIT_FIRST)
+		return live_scanning(l) && !queue_crowded(w->queue);
+	return live_scanning(l) || live_waiting(l);
 }
 
 int
-writer_first_state(struct writer *w)
+writer_wait_state(struct writer *w, enum writer_wait which)
 {
-	uint64_t until_ns = host_now_ns() + FIRST_STATE_NS;
-	int r = 0;
+	uint64_t until_ns = host_now_ns() + WAIT_NS;
+	int r = writer_take_state(w);
 
-	while (r == 0 && live_scanning(w->options.live) && host_now_ns() < until_ns &&
-	       !queue_crowded(w->queue)) {
+	while (r == 0 && is_awaited(w, which) && host_now_ns() < until_ns) {
 		struct pollfd p = { .fd = live_fd(w->options.live), .events = POLLIN };
 
-		(void)poll(&p, 1, FIRST_STATE_LOOK_MS);
+		(void)poll(&p, 1, WAIT_LOOK_MS);
 		r = writer_take_state(w);
 	}
 	return r == 0 ? write_state(w, true) : r;

@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,22 @@ teardown(struct fixture *f)
 {
 	live_close(f->live);
 	recording_meta_free(f->meta);
+}
+
+/* Until nothing is to come any more. */
+static int
+take_all(struct live *l, struct buf *out)
+{
+	uint64_t until_ns = host_now_ns() + WAIT_NS;
+	struct pollfd p = { .events = POLLIN };
+	int rc = live_take(l, out);
+
+	while (!rc && (live_scanning(l) || live_waiting(l)) && host_now_ns() < until_ns) {
+		p.fd = live_fd(l);
+		(void)poll(&p, 1, 20);
+		rc = live_take(l, out);
+	}
+	return rc;
 }
 
 static void
@@ -144,7 +161,7 @@ test_states(void **state)
 	setup(&f, NULL, 0);
 	buf_init(&b);
 	assert_int_equal(live_scan(f.live, &b), 0);
-	assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+	assert_int_equal(take_all(f.live, &b), 0);
 	now = host_now_ns();
 	assert_int_equal(live_pass(f.live, now + 1), 0);
 	assert_string_not_equal(comm_of(&f, getpid()), "-");
@@ -182,7 +199,7 @@ test_resync(void **state)
 		setup(&f, &self, restricted);
 		buf_init(&b);
 		assert_int_equal(live_scan(f.live, &b), 0);
-		assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+		assert_int_equal(take_all(f.live, &b), 0);
 		now = host_now_ns();
 		if (restricted)
 			show_comm(&f, now, (uint32_t)gone, "from a record");
@@ -194,7 +211,7 @@ test_resync(void **state)
 		now = host_now_ns();
 		buf_clear(&b);
 		assert_int_equal(live_resync(f.live, now), 0);
-		assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+		assert_int_equal(take_all(f.live, &b), 0);
 		now = host_now_ns();
 		assert_true(b.len > 0);
 		assert_int_equal(live_pass(f.live, now + 1), 0);
@@ -393,7 +410,7 @@ test_file_that_goes(void **state)
 				  .filename = path };
 	assert_int_equal(record_build_mmap2(&b, &f.attr, &sid, &map, 2), 0);
 	show(&f, &b);
-	assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+	assert_int_equal(take_all(f.live, &b), 0);
 	unlink(path);
 	assert_int_equal(live_pass(f.live, sid.time + 1), 0);
 	assert_int_equal(
@@ -432,7 +449,7 @@ test_crowd(void **state)
 	build_map(&f, &b, host_now_ns(), &map);
 	show(&f, &b);
 	buf_clear(&b);
-	assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+	assert_int_equal(take_all(f.live, &b), 0);
 	assert_int_equal(live_pass(f.live, host_now_ns()), 0);
 	if (geteuid() == 0)
 		assert_int_not_equal(
@@ -500,7 +517,7 @@ test_surrogate_in_each_file(void **state)
 		assert_int_equal(recording_writer_records(w, n ? buf_span(&snapshot) : buf_span(&b),
 							  NULL, NULL),
 				 0);
-		assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+		assert_int_equal(take_all(f.live, &b), 0);
 		assert_int_equal(recording_writer_flush(w, NULL), 0);
 		assert_int_equal(recording_writer_close(w, 0, NULL), 0);
 		assert_true(read_back(fd, "", st.st_ino, &want).inode);
@@ -553,7 +570,7 @@ test_blocks(void **state)
 			assert_int_equal(live_snapshot(f.live, collect, &snapshot), 0);
 		for (int pass = 0; pass < 3; pass++) {
 			assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
-			assert_int_equal(live_wait(f.live, WAIT_NS, &b), 0);
+			assert_int_equal(take_all(f.live, &b), 0);
 			recording_writer_pass(w, now + 100);
 			assert_int_equal(live_pass(f.live, now + 100), 0);
 			assert_int_equal(recording_writer_flush(w, NULL), 0);
