@@ -45,19 +45,13 @@ kernel_name_remove(struct kernel_name_set *set, struct kernel_name *k)
 	free(k);
 }
 
-static void
+void
 kernel_names_forget(struct kernel_name_set *set)
 {
 	struct kernel_name *k, *next;
 
 	RB_FOREACH_SAFE(k, kernel_name_tree, &set->tree, next)
 		kernel_name_remove(set, k);
-}
-
-void
-kernel_names_forget_cgroups(struct kernel_names *n)
-{
-	kernel_names_forget(&n->cgroups);
 }
 
 void

@@ -35,7 +35,7 @@ struct kernel_names {
 
 void kernel_names_init(struct kernel_names *n);
 void kernel_names_done(struct kernel_names *n);
-void kernel_names_forget_cgroups(struct kernel_names *n);
+void kernel_names_forget(struct kernel_name_set *set);
 
 /* A CGROUP or KSYMBOL record; one that there is no room for is counted. 0, -FMT_E_NOMEM. */
 int kernel_names_apply(struct kernel_names *n, const struct perf_record *r);

@@ -419,7 +419,7 @@ task_model_prune(struct task_model *m, uint64_t time_ns)
 void
 task_model_forget_cgroups(struct task_model *m)
 {
-	kernel_names_forget_cgroups(&m->names);
+	kernel_names_forget(&m->names.cgroups);
 }
 
 struct task_model_left_out
@@ -435,12 +435,12 @@ task_model_left_out(const struct task_model *m)
 void
 task_model_stats(const struct task_model *m, struct task_model_stats *ret)
 {
+	const struct task_model_left_out left = task_model_left_out(m);
+
 	*ret = (struct task_model_stats){ .tasks = m->nr_tasks,
 					  .ghosts = m->nr_ghosts,
 					  .maps = m->totals.maps,
 					  .objects = map_objects_used(m->objects),
 					  .bytes = model_bytes(m),
-					  .left_out = m->left_out + m->totals.left_out +
-						  m->names.left_out +
-						  map_objects_left_out(m->objects) };
+					  .left_out = left.tasks + left.maps + left.names };
 }

@@ -43,7 +43,7 @@ is_first(const struct event_set *events, size_t index)
 	return true;
 }
 
-static uint32_t
+uint32_t
 perfdata_tracing_count(const struct event_set *events)
 {
 	uint32_t n = 0;
@@ -51,12 +51,6 @@ perfdata_tracing_count(const struct event_set *events)
 	for (size_t i = 0; i < event_set_count(events); i++)
 		n += is_first(events, i);
 	return n;
-}
-
-bool
-perfdata_tracing_wanted(const struct event_set *events)
-{
-	return perfdata_tracing_count(events) > 0;
 }
 
 /* Copies a part of a name that ends in a colon or a NUL, made fit for the parser of formats. */

@@ -10,13 +10,13 @@
 #ifndef FORMAT_PERFDATA_PERFDATA_TRACING_H
 #define FORMAT_PERFDATA_PERFDATA_TRACING_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "format/bytes/buf.h"
 #include "format/record/event_set.h"
 
-/* Is there a tracepoint among the events? */
-bool perfdata_tracing_wanted(const struct event_set *events);
+/* Tracepoints among the events. */
+uint32_t perfdata_tracing_count(const struct event_set *events);
 /* Appends the section: a format for each tracepoint. */
 void perfdata_tracing_section(struct buf *out, const struct event_set *events);
 

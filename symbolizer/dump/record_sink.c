@@ -62,12 +62,6 @@ json_open(struct record_sink *s, const char *key, json_t *value)
 	s->stack[++s->depth] = value; /* freed with its parent, or not looked at once failed */
 }
 
-static void
-json_add_string(struct record_sink *s, const char *key, const char *str)
-{
-	json_add(s, key, json_value_text(str));
-}
-
 /* ---- text ---- */
 
 static void
@@ -171,7 +165,7 @@ sink_string(struct record_sink *s, const char *key, const char *str)
 		text_key(s, key);
 		text_string(s->file, str);
 	} else {
-		json_add_string(s, key, str);
+		json_add(s, key, json_value_text(str));
 	}
 }
 

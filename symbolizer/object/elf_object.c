@@ -38,23 +38,12 @@ struct table {
 static int
 extended_count(struct io_source *file, bool is64, struct table *t)
 {
-	uint8_t head[sizeof(Elf64_Shdr)];
-	size_t size = is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	struct span s;
-	uint32_t size32 = 0;
-	int error = read_at(file, t->offset, head, size);
+	uint8_t head[sizeof(Elf64_Shdr)] = { 0 };
+	int error = read_at(file, t->offset, head, t->entry_size);
 
-	if (error)
-		return error;
-	s = span_of(head, size);
-	if (is64)
-		return span_skip(&s, offsetof(Elf64_Shdr, sh_size)) && span_u64(&s, &t->count)
-			? 0
-			: -FMT_E_CORRUPT;
-	if (!span_skip(&s, offsetof(Elf32_Shdr, sh_size)) || !span_u32(&s, &size32))
-		return -FMT_E_CORRUPT;
-	t->count = size32;
-	return 0;
+	t->count = is64 ? le64dec(head + offsetof(Elf64_Shdr, sh_size))
+			: le32dec(head + offsetof(Elf32_Shdr, sh_size));
+	return error;
 }
 
 /*

@@ -200,7 +200,7 @@ complete_events(struct export_sections *s, const struct event_set *events)
 		perfdata_feature_event_desc(
 			b, events,
 			perfdata_attr_bytes(events, s->imported ? PERFDATA_ATTR_BYTES : 0));
-	b = missing(s, PERFDATA_FEATURE_TRACING_DATA, perfdata_tracing_wanted(events));
+	b = missing(s, PERFDATA_FEATURE_TRACING_DATA, perfdata_tracing_count(events) > 0);
 	if (b)
 		perfdata_tracing_section(b, events);
 	for (size_t i = 0; i < nr; i++)

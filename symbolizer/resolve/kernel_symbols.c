@@ -132,12 +132,6 @@ kernel_symbols_dso(struct intern *strings, const char *module, size_t len)
 	return intern_add(strings, dso, len + 2);
 }
 
-static const char *
-module_dso(struct kernel_symbols *k, const char *module, size_t len)
-{
-	return len == 0 ? k->kernel_dso : kernel_symbols_dso(k->strings, module, len);
-}
-
 int
 kernel_symbols_add_block(struct kernel_symbols *k, struct span payload)
 {
@@ -152,9 +146,12 @@ kernel_symbols_add_block(struct kernel_symbols *k, struct span payload)
 		if (ksym.end <= ksym.start)
 			continue;
 		s.name = intern_add(k->strings, ksym.name, ksym.name_len);
-		s.dso = object_of_its_own(ksym.module, ksym.module_len)
-			? s.name
-			: module_dso(k, ksym.module, ksym.module_len);
+		if (ksym.module_len == 0)
+			s.dso = k->kernel_dso;
+		else if (object_of_its_own(ksym.module, ksym.module_len))
+			s.dso = s.name;
+		else
+			s.dso = kernel_symbols_dso(k->strings, ksym.module, ksym.module_len);
 		if (s.name == NULL || s.dso == NULL)
 			return -FMT_E_NOMEM;
 		error = kernel_symbols_add(k, &s);

@@ -64,12 +64,12 @@ test_section(void **state)
 
 	buf_init(&out);
 	add(events, 1, 5, "cpu-clock");
-	assert_false(perfdata_tracing_wanted(events));
+	assert_int_equal(perfdata_tracing_count(events), 0);
 	add(events, 2, 5, "sched:sched_switch:u");
 	add(events, 2, 5, "sched:sched_switch:k"); /* the same one */
 	add(events, 2, 6, "a b:c\nID: 7");
 	add(events, 2, UINT64_MAX, "");
-	assert_true(perfdata_tracing_wanted(events));
+	assert_int_not_equal(perfdata_tracing_count(events), 0);
 	perfdata_tracing_section(&out, events);
 	s = buf_span(&out);
 	assert_string_equal(take_string(&s), "\x17\x08\x44tracing0.5");
