@@ -14,9 +14,7 @@
 /* What opening one CPU needs throughout. */
 struct opening {
 	struct cpu_rings *c;
-	const struct event_plan *plan;
-	const struct target *target;
-	uint32_t pages, sideband_pages;
+	const struct cpu_rings_options *want;
 	bool mlock;
 	struct session_error *error;
 };
@@ -26,7 +24,7 @@ static int
 join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 {
 	struct ring *ring = def->sideband ? &o->c->sideband : &o->c->samples;
-	uint32_t pages = def->sideband ? o->sideband_pages : o->pages;
+	uint32_t pages = def->sideband ? o->want->sideband_pages : o->want->pages;
 	int r;
 
 	if (ring->size) {
@@ -63,11 +61,11 @@ open_event(const struct event_def *def, const struct target *t, pid_t task, uint
 static int
 open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 {
-	const struct event_def *def = &o->plan->defs[index];
+	const struct event_def *def = &o->want->plan->defs[index];
 	struct open_event *e = &o->c->events[o->c->nr];
 	int r, fd;
 
-	fd = open_event(def, o->target, task, o->c->cpu);
+	fd = open_event(def, o->want->target, task, o->c->cpu);
 	if (fd < 0)
 		return event_open_error(def, task, (int)o->c->cpu, fd, o->error);
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
@@ -85,11 +83,11 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 static int
 open_def(struct opening *o, uint32_t index, int *ring_fd)
 {
-	const struct target *t = o->target;
+	const struct target *t = o->want->target;
 	struct perf_event_attr attr;
 	size_t gone = 0;
 
-	if (!event_def_attr(&o->plan->defs[index], o->c->cpu, &attr))
+	if (!event_def_attr(&o->want->plan->defs[index], o->c->cpu, &attr))
 		return 0;
 	for (size_t i = 0; i < t->nr_tasks; i++) {
 		int r = open_one(o, index, t->tasks[i], ring_fd);
@@ -104,17 +102,17 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 }
 
 int
-cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *plan,
-	       const struct target *target, uint32_t pages, uint32_t sideband_pages,
+cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct cpu_rings_options *options,
 	       bool *ret_mlock, struct session_error *error)
 {
-	bool sampled = target_samples(target, cpu);
-	struct opening o = { c, plan, target, pages, sideband_pages, false, error };
+	const struct event_plan *plan = options->plan;
+	bool sampled = target_samples(options->target, cpu);
+	struct opening o = { c, options, false, error };
 	int samples_fd = -1, sideband_fd = -1, r;
 
 	*c = (struct cpu_rings){ .cpu = cpu, .samples_fd = -1 };
 	/* One more of each: an event that is renewed is there twice for a while. */
-	c->events = calloc(plan->nr * (target->nr_tasks + 1), sizeof(*c->events));
+	c->events = calloc(plan->nr * (options->target->nr_tasks + 1), sizeof(*c->events));
 	if (!c->events)
 		return session_fail(error, -ENOMEM, "out of memory");
 	r = open_def(&o, (uint32_t)plan->sideband, &sideband_fd);
@@ -149,8 +147,8 @@ cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool
 }
 
 int
-cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct event_plan *plan,
-		const struct target *target, size_t *ret_old, size_t *ret)
+cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_options *options,
+		size_t *ret_old, size_t *ret)
 {
 	struct open_event *e = &c->events[c->nr];
 	size_t old = 0;
@@ -161,7 +159,7 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct event_plan *pl
 	if (old == c->nr)
 		return -ENOENT;
 	*e = (struct open_event){ .def = index, .task = c->events[old].task };
-	e->fd = open_event(&plan->defs[index], target, e->task, c->cpu);
+	e->fd = open_event(&options->plan->defs[index], options->target, e->task, c->cpu);
 	if (e->fd < 0)
 		return e->fd;
 	if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, c->samples_fd) < 0 ||

@@ -17,6 +17,13 @@
 #include "recorder/event/target.h"
 #include "recorder/ring/ring.h"
 
+/* What is opened on each CPU. */
+struct cpu_rings_options {
+	struct event_plan *plan; /* borrowed, as the target is */
+	const struct target *target;
+	uint32_t pages, sideband_pages;
+};
+
 struct open_event {
 	int fd;
 	uint32_t def; /* index in the plan, and in the recording's events */
@@ -44,8 +51,7 @@ struct cpu_rings {
  * this CPU. Tasks that are gone are left out; -ESRCH when all are. -EPERM with *ret_mlock
  * set: the rings are over the mlock quota. On failure *error is filled and nothing is left.
  */
-int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct event_plan *plan,
-		   const struct target *target, uint32_t pages, uint32_t sideband_pages,
+int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct cpu_rings_options *options,
 		   bool *ret_mlock, struct session_error *error);
 void cpu_rings_close(struct cpu_rings *c);
 
@@ -57,8 +63,8 @@ void cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan,
  * Opens an event of all tasks once more, as the plan has it now, disabled and with the same
  * ring; *ret is its place in events. The old one stands at *ret_old and still runs. -errno.
  */
-int cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct event_plan *plan,
-		    const struct target *target, size_t *ret_old, size_t *ret);
+int cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_options *options,
+		    size_t *ret_old, size_t *ret);
 
 /* Ends the old one; true: it is retired and keeps its place, else it is closed and gone. */
 bool cpu_rings_retire(struct cpu_rings *c, const struct event_plan *plan, size_t old);

@@ -47,25 +47,21 @@ ring_set_descriptors(const struct event_plan *plan, const struct target *target)
 }
 
 static int
-open_cpus(struct ring_set *s, const struct ring_set_options *o, bool *ret_mlock,
+open_cpus(struct ring_set *s, const struct cpu_rings_options *o, bool *ret_mlock,
 	  struct session_error *error)
 {
 	const struct cpu_list *online = &o->target->online;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	int r = 0;
 
-	*s = (struct ring_set){ .plan = o->plan,
-				.target = o->target,
-				.pages = o->pages,
-				.sideband_pages = o->sideband_pages };
+	*s = (struct ring_set){ .each = *o };
 	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page);
 	s->cpus = calloc(online->nr, sizeof(*s->cpus));
 	s->accounts = calloc(online->nr, sizeof(*s->accounts));
 	if (!s->cpus || !s->accounts)
 		r = session_fail(error, -ENOMEM, "out of memory");
 	for (size_t i = 0; r == 0 && i < online->nr; i++) {
-		r = cpu_rings_open(&s->cpus[i], online->cpus[i], o->plan, o->target, o->pages,
-				   o->sideband_pages, ret_mlock, error);
+		r = cpu_rings_open(&s->cpus[i], online->cpus[i], o, ret_mlock, error);
 		s->nr += r == 0;
 	}
 	if (r < 0)
@@ -74,10 +70,10 @@ open_cpus(struct ring_set *s, const struct ring_set_options *o, bool *ret_mlock,
 }
 
 int
-ring_set_open(struct ring_set *s, const struct ring_set_options *options, struct buf *notes,
+ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struct buf *notes,
 	      struct session_error *error)
 {
-	struct ring_set_options o = *options;
+	struct cpu_rings_options o = *options;
 	bool mlock = false;
 	int r = open_cpus(s, &o, &mlock, error);
 
@@ -135,7 +131,7 @@ void
 ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		cpu_rings_control(&s->cpus[i], s->plan, sideband, request);
+		cpu_rings_control(&s->cpus[i], s->each.plan, sideband, request);
 }
 
 /* --- the pass --------------------------------------------------------------------------- */
@@ -212,7 +208,7 @@ turn(const struct ring_set *s, size_t i, struct queue *q, bool on, uint64_t now_
 				 .from_ns = a->off_since_ns,
 				 .until_ns = now_ns };
 
-	cpu_rings_control(&s->cpus[i], s->plan, false,
+	cpu_rings_control(&s->cpus[i], s->each.plan, false,
 			  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 	if (on && now_ns - gap.from_ns >= PAUSE_GAP_NS)
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
@@ -226,7 +222,7 @@ samples_cost_ns(struct ring_set *s, size_t i, uint64_t now_ns)
 	struct ring_set_account *a = &s->accounts[i];
 	uint64_t passed_ns = now_ns - a->sampling.at_ns, ns;
 
-	ns = (s->cpus[i].samples.records - a->paid_records) * sample_bound_price_ns(s->plan);
+	ns = (s->cpus[i].samples.records - a->paid_records) * sample_bound_price_ns(s->each.plan);
 	a->paid_records = s->cpus[i].samples.records;
 	return ns < passed_ns ? ns : passed_ns;
 }
@@ -237,7 +233,7 @@ other_cost_ns(struct ring_set *s, size_t i, uint64_t passed_ns)
 	struct ring_set_account *a = &s->accounts[i];
 	uint64_t before_ns = a->paid_ns, ns;
 
-	a->paid_ns = cpu_rings_taken_ns(&s->cpus[i], s->plan);
+	a->paid_ns = cpu_rings_taken_ns(&s->cpus[i], s->each.plan);
 	/* Less: an event was closed. */
 	ns = a->paid_ns > before_ns ? a->paid_ns - before_ns : 0;
 	return ns < passed_ns ? ns : passed_ns;
@@ -345,7 +341,7 @@ ring_set_sampled(const struct ring_set *s)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < s->nr; i++)
-		n += s->cpus[i].nr && target_samples(s->target, s->cpus[i].cpu);
+		n += s->cpus[i].nr && target_samples(s->each.target, s->cpus[i].cpu);
 	return n;
 }
 
@@ -405,14 +401,14 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	if (ring_set_add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
 		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
 	buf_done(&reads);
-	cpu_rings_count(c, s->plan);
+	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
 	send_ids(c, q, true);
 	if (a->sampling.off_since_ns)
 		sample_account_turn(&a->sampling, true, now_ns);
 	a->before = ring_set_counts(c, a, now_ns);
 	a->paid_records = a->paid_ns = 0;
-	if (target_samples(s->target, c->cpu)) {
+	if (target_samples(s->each.target, c->cpu)) {
 		a->offline_since_ns = gap.from_ns = now_ns;
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
@@ -461,8 +457,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	i = ring_set_place(s, cpu);
 	if (i < 0)
 		return session_fail(error, -ENOMEM, "out of memory");
-	r = cpu_rings_open(&opened, cpu, s->plan, s->target, s->pages, s->sideband_pages, &mlock,
-			   error);
+	r = cpu_rings_open(&opened, cpu, &s->each, &mlock, error);
 	if (r < 0)
 		return r;
 	s->cpus[i] = opened;
@@ -475,8 +470,8 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	send_ids(&s->cpus[i], q, false);
-	cpu_rings_control(&s->cpus[i], s->plan, true, PERF_EVENT_IOC_ENABLE);
-	cpu_rings_control(&s->cpus[i], s->plan, false, PERF_EVENT_IOC_ENABLE);
+	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
+	cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
 	*ret = &s->cpus[i];
 	return 0;
 }
@@ -490,8 +485,8 @@ send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct 
 	struct buf read;
 
 	buf_init(&read);
-	if (ring_set_add_read(c, e, &s->plan->defs[e->def], event_set_at(shapes, e->def), now_ns,
-			      &read) == 0 &&
+	if (ring_set_add_read(c, e, &s->each.plan->defs[e->def], event_set_at(shapes, e->def),
+			      now_ns, &read) == 0 &&
 	    read.len)
 		queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
 	buf_done(&read);
@@ -507,7 +502,7 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 
 	if (!queue_reserve(q, HOTPLUG_BYTES))
 		return -EAGAIN;
-	r = cpu_rings_renew(c, index, s->plan, s->target, &old, &new);
+	r = cpu_rings_renew(c, index, &s->each, &old, &new);
 	if (r < 0)
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
 	fd = c->events[new].fd;
@@ -517,7 +512,7 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 		send_read(s, c, old, q, shapes, now_ns);
 		send_id(&c->events[old], q, true);
 	}
-	cpu_rings_retire(c, s->plan, old);
+	cpu_rings_retire(c, s->each.plan, old);
 	/* Overdrawn: it begins together with the others. */
 	if (s->accounts[i].sampling.off_since_ns)
 		return 0;

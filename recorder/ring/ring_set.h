@@ -19,9 +19,7 @@
 struct buf;
 
 struct ring_set {
-	const struct event_plan *plan;
-	const struct target *target;
-	uint32_t pages, sideband_pages;	   /* that were got */
+	struct cpu_rings_options each;	   /* with the pages that were got */
 	struct cpu_rings *cpus;		   /* of CPUs that were online at some time; nr 0: gone */
 	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
@@ -33,20 +31,15 @@ struct ring_set {
 	uint64_t counted_ns; /* when ring_set_bound() last read the events */
 };
 
-struct ring_set_options {
-	struct event_plan *plan; /* borrowed; its watermarks are set here */
-	const struct target *target;
-	uint32_t pages, sideband_pages;
-};
-
 /* Descriptors that ring_set_open() takes, at most. */
 uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
 
 /*
  * Opens the rings of every CPU that is online, smaller ones when the mlock quota is used
- * up (a note says so). Nothing is enabled. 0, or -errno with *error filled.
+ * up (a note says so). Sets the watermarks of the plan. Nothing is enabled. 0, or -errno with
+ * *error filled.
  */
-int ring_set_open(struct ring_set *s, const struct ring_set_options *options, struct buf *notes,
+int ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struct buf *notes,
 		  struct session_error *error);
 void ring_set_close(struct ring_set *s);
 

@@ -60,7 +60,7 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 		struct cpu_rings *c = &s->cpus[i];
 		struct ring_set_account *a = &s->accounts[i];
 
-		cpu_rings_count(c, s->plan);
+		cpu_rings_count(c, s->each.plan);
 		*ret_resync |= a->before.lost_sideband + c->lost_sideband > a->sent.lost_sideband;
 		all &= ring_set_tell_cpu(c, a, q, now_ns);
 	}
@@ -101,7 +101,7 @@ ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
 
 	for (size_t k = 0; r == 0 && k < c->nr; k++) {
 		const struct open_event *e = &c->events[k];
-		const struct event_def *def = &s->plan->defs[e->def];
+		const struct event_def *def = &s->each.plan->defs[e->def];
 
 		if (!def->sideband)
 			r = ring_set_add_read(c, e, def, event_set_at(events, e->def), now_ns, out);

@@ -168,10 +168,10 @@ check_descriptors(const struct session *s, struct session_error *error)
 static int
 open_events(struct session *s, struct session_error *error)
 {
-	struct ring_set_options o = { .plan = &s->plan,
-				      .target = &s->target,
-				      .pages = s->options.ring_pages,
-				      .sideband_pages = s->options.sideband_pages };
+	struct cpu_rings_options o = { .plan = &s->plan,
+				       .target = &s->target,
+				       .pages = s->options.ring_pages,
+				       .sideband_pages = s->options.sideband_pages };
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 

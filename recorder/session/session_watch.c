@@ -15,7 +15,7 @@
 static uint64_t
 ring_bytes(const struct session *s)
 {
-	return (uint64_t)s->rings.pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return (uint64_t)s->rings.each.pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void

@@ -136,7 +136,7 @@ struct live {
 static bool
 live_begin(struct live *l)
 {
-	struct ring_set_options o = {
+	struct cpu_rings_options o = {
 		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
 	};
 	struct session_error error = { 0 };
