@@ -122,7 +122,6 @@ open_control(struct spoord *d)
 		.config = d->config,
 		.archive = d->archive,
 		.streams = d->streams,
-		.chores = streams_chores(d->streams),
 		.reload = spoord_reload,
 		.arg = d,
 	};

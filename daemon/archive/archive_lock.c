@@ -97,7 +97,6 @@ find_holders(const struct stat *file, bool any_device, struct holders *ret)
 	uint64_t ino;
 	int pid;
 
-	*ret = (struct holders){ .alive = 0 };
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%" SCNu64, &pid, &major, &minor,
 			   &ino) != 4 ||

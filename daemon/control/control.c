@@ -464,7 +464,7 @@ control_open(const struct control_context *context, int listen_fd, struct contro
 	TAILQ_INIT(&c->clients);
 	c->captures = capture_calls_new(streams_captures(context->streams), on_capture_begun,
 					on_capture_ended, c);
-	c->disk_calls = disk_calls_new(context->chores, answer_late, c);
+	c->disk_calls = disk_calls_new(streams_chores(context->streams), answer_late, c);
 	if (!c->captures || !c->disk_calls)
 		goto memory;
 	find_group(c);

@@ -14,13 +14,11 @@
 #include "daemon/stream/streams.h"
 
 struct control;
-struct chores;
 
 struct control_context {
 	const struct config *config; /* as in force; see control_reload() */
 	struct archive *archive;
 	struct streams *streams;
-	struct chores *chores; /* for calls that wait for a disk */
 	/* Has it reload as SIGHUP does: the number that control_reloaded() is called with. */
 	uint64_t (*reload)(void *arg);
 	void *arg;

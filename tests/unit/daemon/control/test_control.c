@@ -43,9 +43,8 @@ setup(void **state)
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (chores_new(wake_fd, &chores) < 0)
 		return -1;
-	context = (struct control_context){ .config = fake_config(path),
-					    .chores = chores,
-					    .reload = fake_reload };
+	fake.chores = chores;
+	context = (struct control_context){ .config = fake_config(path), .reload = fake_reload };
 	if (control_open(&context, -1, &control, text, sizeof(text)) < 0) {
 		print_error("%s\n", text);
 		return -1;
