@@ -323,6 +323,12 @@ elf_object_recorded_id(const struct elf_object *o, struct buildid *ret)
 	return buildid_read(o->file, ret);
 }
 
+uint16_t
+elf_object_machine(const struct elf_object *o)
+{
+	return gelf_getclass(o->elf) == ELFCLASS64 ? o->machine : EM_NONE;
+}
+
 size_t
 elf_object_segments(const struct elf_object *o, const struct elf_segment **ret)
 {

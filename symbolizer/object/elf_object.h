@@ -40,6 +40,9 @@ size_t elf_object_build_id(const struct elf_object *o, const uint8_t **ret_id);
 /* Which build the file is to the recorder (format/bytes/buildid.h). 0, -FMT_E_*. */
 int elf_object_recorded_id(const struct elf_object *o, struct buildid *ret);
 
+/* EM_*, of a 64-bit file; else EM_NONE. */
+uint16_t elf_object_machine(const struct elf_object *o);
+
 /* A PT_LOAD segment. */
 struct elf_segment {
 	uint64_t offset, vaddr, filesz, memsz;

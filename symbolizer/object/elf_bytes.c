@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/object/elf_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_internal.h"
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+#define ZDEBUG_HEAD 12 /* "ZLIB" and the size, big-endian */
+
+static int
+copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes *ret)
+{
+	uint8_t *p;
+	ssize_t n;
+
+	if (offset > o->file_size || size > o->file_size - offset)
+		return -FMT_E_TRUNCATED;
+	if (size == 0)
+		return -FMT_E_EMPTY;
+	if (size > ELF_BYTES_MAX)
+		return -FMT_E_TOO_BIG;
+	p = malloc((size_t)size);
+	if (!p)
+		return -FMT_E_NOMEM;
+	n = o->file->read(o->file, offset, p, (size_t)size);
+	if (n < 0 || (size_t)n < size) {
+		free(p);
+		return n < 0 ? -FMT_E_IO : -FMT_E_TRUNCATED;
+	}
+	ret->p = p;
+	ret->len = (size_t)size;
+	return 0;
+}
+
+/* Exactly size bytes into out. */
+static bool
+inflate_into(uint32_t type, struct span packed, uint8_t *out, size_t size)
+{
+	uLongf got = size;
+
+	if (type == ELFCOMPRESS_ZSTD)
+		return ZSTD_decompress(out, size, packed.p, packed.len) == size;
+	return uncompress(out, &got, packed.p, packed.len) == Z_OK && got == size;
+}
+
+/* Makes what packed says of the bytes in b, which it is a part of. */
+static int
+inflate_section(uint32_t type, struct span packed, uint64_t size, struct elf_bytes *b)
+{
+	uint8_t *out;
+
+	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
+		return -FMT_E_UNSUPPORTED;
+	if (size > ELF_BYTES_MAX)
+		return -FMT_E_TOO_BIG;
+	if (size == 0)
+		return -FMT_E_EMPTY;
+	out = malloc((size_t)size);
+	if (!out)
+		return -FMT_E_NOMEM;
+	if (!inflate_into(type, packed, out, (size_t)size)) {
+		free(out);
+		return -FMT_E_DECOMPRESS;
+	}
+	free(b->p);
+	b->p = out;
+	b->len = (size_t)size;
+	return 0;
+}
+
+/* The header of a compressed section (Elf64_Chdr, Elf32_Chdr), or of .zdebug. */
+static int
+unpack(const struct elf_object *o, bool is_zdebug, struct elf_bytes *b)
+{
+	struct span s = span_of(b->p, b->len), magic;
+	uint32_t type = ELFCOMPRESS_ZLIB, size32 = 0;
+	uint64_t size;
+	bool good;
+
+	if (is_zdebug) {
+		good = span_take(&s, 4, &magic) && memcmp(magic.p, "ZLIB", 4) == 0 &&
+			span_u64(&s, &size);
+		size = good ? __builtin_bswap64(size) : 0;
+	} else if (gelf_getclass(o->elf) == ELFCLASS64) {
+		good = span_u32(&s, &type) && span_skip(&s, 4) && span_u64(&s, &size) &&
+			span_skip(&s, 8);
+	} else {
+		good = span_u32(&s, &type) && span_u32(&s, &size32) && span_skip(&s, 4);
+		size = size32;
+	}
+	return good ? inflate_section(type, s, size, b) : -FMT_E_DECOMPRESS;
+}
+
+static int
+read_section(struct elf_object *o, const GElf_Shdr *shdr, bool is_zdebug, struct elf_bytes *ret)
+{
+	struct elf_bytes b = { .vaddr = shdr->sh_flags & SHF_ALLOC ? shdr->sh_addr : 0 };
+	int err = copy_part(o, shdr->sh_offset, shdr->sh_size, &b);
+
+	if (err == 0 && (is_zdebug || (shdr->sh_flags & SHF_COMPRESSED)))
+		err = unpack(o, is_zdebug, &b);
+	if (err == 0)
+		*ret = b;
+	else
+		free(b.p);
+	return err;
+}
+
+int
+elf_bytes_of_section(struct elf_object *o, const char *name, struct elf_bytes *ret)
+{
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		const char *here;
+		GElf_Shdr shdr;
+		Elf_Scn *scn;
+		bool is_zdebug;
+
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		here = elf_section_name(o, &shdr);
+		is_zdebug = strncmp(here, ".z", 2) == 0 && strcmp(here + 2, name + 1) == 0;
+		if (is_zdebug || strcmp(here, name) == 0)
+			return read_section(o, &shdr, is_zdebug, ret);
+	}
+	return -FMT_E_EMPTY;
+}
+
+int
+elf_bytes_of_header(struct elf_object *o, struct elf_bytes *ret)
+{
+	struct elf_bytes b = { 0 };
+	size_t nr = 0;
+	int err = -FMT_E_EMPTY;
+
+	if (elf_getphdrnum(o->elf, &nr) != 0)
+		nr = 0;
+	for (size_t i = 0; i < nr && err == -FMT_E_EMPTY; i++) {
+		GElf_Phdr p;
+
+		if (gelf_getphdr(o->elf, (int)i, &p) == NULL || p.p_type != PT_GNU_EH_FRAME)
+			continue;
+		b.vaddr = p.p_vaddr;
+		err = copy_part(o, p.p_offset, p.p_filesz, &b);
+	}
+	if (err == 0)
+		*ret = b;
+	return err;
+}
+
+int
+elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret)
+{
+	for (size_t i = 0; i < o->nr_segments; i++) {
+		const struct elf_segment *s = &o->segments[i];
+		const uint64_t at = vaddr - s->vaddr;
+		struct elf_bytes b = { .vaddr = vaddr };
+		int err;
+
+		if (vaddr < s->vaddr || at >= s->filesz || s->offset > o->file_size)
+			continue;
+		err = copy_part(o, s->offset + at, s->filesz - at, &b);
+		if (err == 0)
+			*ret = b;
+		return err;
+	}
+	return -FMT_E_EMPTY;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * elf_bytes: copies of parts of an ELF file that outlive it. A length that the file claims is
+ * believed up to what the file has, and up to ELF_BYTES_MAX.
+ */
+#ifndef SYMBOLIZER_OBJECT_ELF_BYTES_H
+#define SYMBOLIZER_OBJECT_ELF_BYTES_H
+
+#include "symbolizer/object/elf_object.h"
+
+#define ELF_BYTES_MAX (128u << 20)
+
+struct elf_bytes {
+	uint8_t *p; /* to be freed */
+	size_t len;
+	uint64_t vaddr; /* where they are loaded; 0: they are not */
+};
+
+/*
+ * The first section of that name that has bytes in the file, inflated when it is compressed (zlib,
+ * zstd, and GNU's .zdebug_*). 0; *ret is untouched otherwise: -FMT_E_EMPTY: there is none;
+ * -FMT_E_TRUNCATED, -FMT_E_TOO_BIG, -FMT_E_DECOMPRESS, -FMT_E_UNSUPPORTED (another compression),
+ * -FMT_E_IO, -FMT_E_NOMEM.
+ */
+int elf_bytes_of_section(struct elf_object *o, const char *name, struct elf_bytes *ret);
+
+/* What PT_GNU_EH_FRAME names (.eh_frame_hdr); likewise. */
+int elf_bytes_of_header(struct elf_object *o, struct elf_bytes *ret);
+
+/* From an address to the end of its segment in the file; likewise. */
+int elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/unwind/cfi.h"
+
+#include <stdlib.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_bytes.h"
+#include "symbolizer/unwind/dwarf_bytes.h"
+
+/* Where rows stand that have not been compiled, or cannot be: the error, negative, above this. */
+#define NOT_COMPILED UINT32_MAX
+#define NO_ROWS (UINT32_MAX - 256)
+
+struct fde {
+	uint64_t start;
+	uint32_t length;
+	uint32_t offset; /* of the entry in its section */
+	uint32_t first;	 /* row; NOT_COMPILED; NO_ROWS + an enum fmt_error */
+	uint32_t nr : 31;
+	uint32_t is_eh : 1;
+};
+
+enum section {
+	DEBUG_FRAME,
+	EH_FRAME,
+	SECTIONS,
+};
+
+struct cfi {
+	const struct cfi_arch *arch;
+	struct elf_bytes bytes[SECTIONS];
+	struct cfi_section sections[SECTIONS];
+	struct fde *fdes; /* by start; none over another */
+	size_t nr, cap;
+	struct cfi_rows rows;
+};
+
+/* --- the index --------------------------------------------------------------------------- */
+
+static bool
+is_code(const struct elf_object *o, uint64_t start, uint64_t length)
+{
+	const struct elf_segment *s;
+	size_t nr = elf_object_segments(o, &s);
+
+	for (size_t i = 0; i < nr; i++)
+		if (s[i].exec && start >= s[i].vaddr && start - s[i].vaddr < s[i].memsz &&
+		    length <= s[i].memsz - (start - s[i].vaddr))
+			return true;
+	return false;
+}
+
+/*
+ * Code that the linker dropped leaves FDEs at 0, or of no length: what is not in a segment of code
+ * is passed over.
+ */
+static int
+index_add(struct cfi *c, const struct elf_object *o, enum section number,
+	  const struct cfi_entry *entry, const struct cfi_cie *cie)
+{
+	struct cfi_fde f;
+	int err;
+
+	if (!cfi_entry_fde(&c->sections[number], entry, cie, &f) || f.length == 0 ||
+	    f.length > UINT32_MAX || !is_code(o, f.start, f.length))
+		return 0;
+	err = array_reserve(c->fdes, c->nr, c->cap, 1);
+	if (err == 0)
+		c->fdes[c->nr++] = (struct fde){ .start = f.start,
+						 .length = (uint32_t)f.length,
+						 .offset = (uint32_t)entry->offset,
+						 .first = NOT_COMPILED,
+						 .is_eh = number == EH_FRAME };
+	return err;
+}
+
+static int
+index_section(struct cfi *c, const struct elf_object *o, enum section number)
+{
+	const struct cfi_section *s = &c->sections[number];
+	struct cfi_entry entry;
+	struct cfi_cie cie = { .offset = SIZE_MAX };
+	size_t offset = 0;
+	int err = 0;
+
+	while (err == 0 && cfi_entry_next(s, &offset, &entry) > 0) {
+		if (entry.is_cie || (entry.cie != cie.offset && !cfi_entry_cie(s, entry.cie, &cie)))
+			continue;
+		err = index_add(c, o, number, &entry, &cie);
+	}
+	return err;
+}
+
+/* Of two that begin at one address .eh_frame's is the first: it is what the program itself uses. */
+static int
+compare_fdes(const void *a, const void *b)
+{
+	const struct fde *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start > y->start ? 1 : -1;
+	if (x->is_eh != y->is_eh)
+		return y->is_eh - x->is_eh;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void
+index_sort(struct cfi *c)
+{
+	size_t kept = 0;
+
+	if (c->nr == 0)
+		return;
+	qsort(c->fdes, c->nr, sizeof(*c->fdes), compare_fdes);
+	for (size_t i = 1; i < c->nr; i++) {
+		struct fde *before = &c->fdes[kept];
+
+		if (c->fdes[i].start == before->start)
+			continue;
+		if (before->length > c->fdes[i].start - before->start)
+			before->length = (uint32_t)(c->fdes[i].start - before->start);
+		c->fdes[++kept] = c->fdes[i];
+	}
+	c->nr = kept + 1;
+}
+
+/* --- the file ---------------------------------------------------------------------------- */
+
+/* A file without section headers: .eh_frame_hdr says where .eh_frame begins. */
+static int
+find_by_header(struct elf_object *o, struct elf_bytes *ret)
+{
+	struct elf_bytes header;
+	struct span s;
+	uint64_t at, vaddr;
+	uint8_t version, encoding;
+	bool good;
+	int err = elf_bytes_of_header(o, &header);
+
+	if (err)
+		return err;
+	s = span_of(header.p, header.len);
+	at = header.vaddr + 4; /* the encodings of what does not matter here are the other two */
+	good = span_u8(&s, &version) && version == 1 && span_u8(&s, &encoding) &&
+		span_skip(&s, 2) && dwarf_pointer(&s, encoding, at, header.vaddr, &vaddr);
+	free(header.p);
+	return good ? elf_bytes_from(o, vaddr, ret) : -FMT_E_CORRUPT;
+}
+
+static int
+read_section(struct cfi *c, struct elf_object *o, enum section number)
+{
+	const bool is_eh = number == EH_FRAME;
+	struct elf_bytes *b = &c->bytes[number];
+	int err = elf_bytes_of_section(o, is_eh ? ".eh_frame" : ".debug_frame", b);
+	const bool by_header = is_eh && err == -FMT_E_EMPTY;
+
+	if (by_header)
+		err = find_by_header(o, b);
+	if (err == -FMT_E_EMPTY)
+		return 0;
+	if (err)
+		return err;
+	c->sections[number] = (struct cfi_section){ .bytes = span_of(b->p, b->len),
+						    .vaddr = b->vaddr,
+						    .is_eh = is_eh,
+						    .open = by_header,
+						    .number = number };
+	return index_section(c, o, number);
+}
+
+int
+cfi_new(struct elf_object *o, struct cfi **ret)
+{
+	const struct cfi_arch *arch = cfi_arch_of_machine(elf_object_machine(o));
+	struct cfi *c;
+	int err = 0;
+
+	if (!arch)
+		return -FMT_E_UNSUPPORTED;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -FMT_E_NOMEM;
+	c->arch = arch;
+	for (enum section i = 0; err == 0 && i < SECTIONS; i++)
+		err = read_section(c, o, i);
+	if (err < 0) {
+		cfi_free(c);
+		return err;
+	}
+	index_sort(c);
+	*ret = c;
+	return 0;
+}
+
+void
+cfi_free(struct cfi *c)
+{
+	if (!c)
+		return;
+	for (enum section i = 0; i < SECTIONS; i++)
+		free(c->bytes[i].p);
+	free(c->fdes);
+	cfi_rows_done(&c->rows);
+	free(c);
+}
+
+const struct cfi_arch *
+cfi_arch(const struct cfi *c)
+{
+	return c->arch;
+}
+
+size_t
+cfi_bytes(const struct cfi *c)
+{
+	return c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len + c->cap * sizeof(*c->fdes) +
+		c->rows.cap * sizeof(*c->rows.v) +
+		c->rows.rules.cap_words * sizeof(*c->rows.rules.words);
+}
+
+bool
+cfi_function(const struct cfi *c, size_t i, struct cfi_function *ret)
+{
+	if (i >= c->nr)
+		return false;
+	*ret = (struct cfi_function){ .start = c->fdes[i].start,
+				      .end = c->fdes[i].start + c->fdes[i].length,
+				      .is_eh = c->fdes[i].is_eh,
+				      .offset = c->fdes[i].offset };
+	return true;
+}
+
+/* --- rules ------------------------------------------------------------------------------- */
+
+static int
+compile(struct cfi *c, struct fde *f)
+{
+	const struct cfi_section *s = &c->sections[f->is_eh ? EH_FRAME : DEBUG_FRAME];
+	size_t offset = f->offset, first = c->rows.nr;
+	struct cfi_entry entry;
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+	int err = -FMT_E_CORRUPT;
+
+	if (cfi_entry_next(s, &offset, &entry) > 0 && cfi_entry_cie(s, entry.cie, &cie) &&
+	    cfi_entry_fde(s, &entry, &cie, &fde))
+		err = cfi_rows_add(&c->rows, c->arch, s, &cie, &fde);
+	if (err == -FMT_E_NOMEM)
+		return err;
+	f->first = err < 0 ? NO_ROWS + (uint32_t)-err : (uint32_t)first;
+	f->nr = (uint32_t)(c->rows.nr - first) & 0x7fffffff;
+	return 0;
+}
+
+/* The last of the sorted n at or before; there is one. */
+static const struct cfi_row *
+row_at(const struct cfi_row *rows, size_t n, uint32_t pc)
+{
+	size_t low = 0;
+
+	while (n > 1) {
+		const size_t half = n / 2;
+
+		if (rows[low + half].pc <= pc)
+			low += half;
+		n -= half;
+	}
+	return &rows[low];
+}
+
+static struct fde *
+fde_at(struct cfi *c, uint64_t vaddr)
+{
+	size_t low = 0, n = c->nr;
+
+	while (n > 1) {
+		const size_t half = n / 2;
+
+		if (c->fdes[low + half].start <= vaddr)
+			low += half;
+		n -= half;
+	}
+	if (c->nr == 0 || vaddr < c->fdes[low].start ||
+	    vaddr - c->fdes[low].start >= c->fdes[low].length)
+		return NULL;
+	return &c->fdes[low];
+}
+
+int
+cfi_find(struct cfi *c, uint64_t vaddr, uint32_t *ret_rule)
+{
+	struct fde *f = fde_at(c, vaddr);
+	int err = 0;
+
+	if (!f)
+		return 0;
+	if (f->first == NOT_COMPILED)
+		err = compile(c, f);
+	if (err < 0)
+		return err;
+	if (f->first > NO_ROWS)
+		return -(int)(f->first - NO_ROWS);
+	*ret_rule = row_at(&c->rows.v[f->first], f->nr, (uint32_t)(vaddr - f->start))->rule;
+	return 1;
+}
+
+struct cfi_rule
+cfi_rule(const struct cfi *c, uint32_t number)
+{
+	struct cfi_rule rule;
+
+	rule.words = word_lists_at(&c->rows.rules, number, &rule.nr);
+	rule.nr /= 2;
+	return rule;
+}
+
+struct span
+cfi_expression(const struct cfi *c, const struct cfi_place *place)
+{
+	struct span s = c->sections[place->reg].bytes, gone;
+
+	/* It was checked when the rule was made. */
+	span_skip(&s, (size_t)place->offset);
+	span_take(&s, place->size, &gone);
+	return gone;
+}

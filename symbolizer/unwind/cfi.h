@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfi: the call frame information of one ELF file: .eh_frame, and .debug_frame for what only that
+ * knows (Go). Its FDEs are indexed when it is made; the rows of one are compiled when it is first
+ * asked for. It keeps copies of the sections and nothing else of the file.
+ *
+ * The index is made from the FDEs themselves. .eh_frame_hdr's sorted table would save a
+ * millisecond for 30,000 of them, and is only looked at for where .eh_frame is when there are no
+ * section headers: a table that is wrong, or has less than all, is then no trouble.
+ *
+ * No lock: who shares one between threads has to have one.
+ */
+#ifndef SYMBOLIZER_UNWIND_CFI_H
+#define SYMBOLIZER_UNWIND_CFI_H
+
+#include "symbolizer/object/elf_object.h"
+#include "symbolizer/unwind/cfi_rows.h"
+#include "symbolizer/unwind/stack_copy.h"
+
+struct cfi;
+
+/*
+ * Of an object, which is not needed after that. One that has no call frame information gives an
+ * empty one. 0, -FMT_E_UNSUPPORTED (32-bit, or a machine that cfi_arch does not know),
+ * -FMT_E_TRUNCATED, -FMT_E_IO, -FMT_E_CORRUPT, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
+ */
+int cfi_new(struct elf_object *o, struct cfi **ret);
+void cfi_free(struct cfi *c);
+
+const struct cfi_arch *cfi_arch(const struct cfi *c);
+/* Memory that it takes, of which only the rows grow. */
+size_t cfi_bytes(const struct cfi *c);
+
+/*
+ * The number of the rule for the instruction at vaddr: 1; 0: no FDE has it; or negative: its FDE is
+ * damaged or not understood (-FMT_E_CORRUPT, -FMT_E_UNSUPPORTED, -FMT_E_TOO_BIG), -FMT_E_NOMEM.
+ */
+int cfi_find(struct cfi *c, uint64_t vaddr, uint32_t *ret_rule);
+/* Its places, until the next cfi_find(). */
+struct cfi_rule cfi_rule(const struct cfi *c, uint32_t number);
+/* The bytes of a place's expression. */
+struct span cfi_expression(const struct cfi *c, const struct cfi_place *place);
+
+/* FDE i of them, by address: its code, and where in its section it stands. False: there are no more. */
+struct cfi_function {
+	uint64_t start, end;
+	bool is_eh;
+	size_t offset;
+};
+bool cfi_function(const struct cfi *c, size_t i, struct cfi_function *ret);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfi_rows: the instructions of an FDE carried out: rows of a code offset and the number of the
+ * rule that holds from there on. A rule says where the caller's registers are. Rules of one file
+ * are few: equal ones are one.
+ * Source: DWARF 5, 6.4.2 (DW_CFA_*); binutils' include/dwarf2.def (GNU, AArch64).
+ */
+#ifndef SYMBOLIZER_UNWIND_CFI_ROWS_H
+#define SYMBOLIZER_UNWIND_CFI_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "format/bytes/word_lists.h"
+#include "symbolizer/unwind/cfi_arch.h"
+#include "symbolizer/unwind/cfi_entry.h"
+
+/* Rules of a file, in 32-bit words, and its rows, of which libLLVM has 840,000. */
+#define CFI_RULE_WORDS_MAX (4u << 20)
+#define CFI_ROWS_MAX (8u << 20)
+
+/* How a register of the caller is found. */
+enum cfi_how {
+	CFI_UNDEFINED,	   /* not at all; of the return address: there is no caller */
+	CFI_AT_CFA,	   /* in memory at CFA + offset */
+	CFI_IS_CFA,	   /* CFA + offset */
+	CFI_REGISTER,	   /* register reg + offset */
+	CFI_AT_EXPRESSION, /* in memory at what the expression computes */
+	CFI_IS_EXPRESSION, /* what it computes */
+};
+
+/* Eight bytes, as two words of a list. */
+struct cfi_place {
+	uint8_t target; /* DWARF register; of the CFA, which comes first: CFI_SIGNAL_FRAME or 0 */
+	uint8_t how;	/* enum cfi_how */
+	uint8_t reg;	/* of an expression: the number of its section */
+	uint8_t size;	/* bytes of the expression */
+	int32_t offset; /* of an expression: in its section */
+};
+#define CFI_SIGNAL_FRAME 1
+
+/* A rule: places, the CFA's first. Registers that it does not name are the caller's as they are. */
+struct cfi_rule {
+	const uint32_t *words; /* until the next rule is made */
+	size_t nr;	       /* places */
+};
+
+static inline struct cfi_place
+cfi_rule_place(const struct cfi_rule *rule, size_t i)
+{
+	struct cfi_place place;
+
+	memcpy(&place, rule->words + i * 2, sizeof(place));
+	return place;
+}
+
+struct cfi_rows {
+	struct cfi_row {
+		uint32_t pc; /* from the start of the FDE's code */
+		uint32_t rule;
+	} * v;
+	size_t nr, cap;
+	struct word_lists rules;
+};
+
+void cfi_rows_done(struct cfi_rows *rows); /* all zero is empty */
+
+/*
+ * Appends the rows of an FDE, whose code is less than 4 GiB long; the first has pc 0. 0,
+ * -FMT_E_CORRUPT (instructions that make no sense; nothing was appended), -FMT_E_UNSUPPORTED (those
+ * of other machines), -FMT_E_TOO_BIG (the limits above), -FMT_E_NOMEM.
+ */
+int cfi_rows_add(struct cfi_rows *rows, const struct cfi_arch *arch, const struct cfi_section *s,
+		 const struct cfi_cie *cie, const struct cfi_fde *fde);
+
+#endif

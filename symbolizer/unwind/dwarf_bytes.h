@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dwarf_bytes: numbers and pointers as DWARF and .eh_frame write them. As with span.h, a getter
+ * that fails leaves the span and the output as they were.
+ * Source: DWARF 5, 7.6; Linux Standard Base 5.0, Core, 10.5.1 (DW_EH_PE_*).
+ */
+#ifndef SYMBOLIZER_UNWIND_DWARF_BYTES_H
+#define SYMBOLIZER_UNWIND_DWARF_BYTES_H
+
+#include <stdint.h>
+
+#include "format/bytes/span.h"
+
+/* LEB128; false: it does not end, or has bits beyond the 64th. */
+bool dwarf_uleb(struct span *s, uint64_t *ret);
+bool dwarf_sleb(struct span *s, int64_t *ret);
+
+#define DWARF_ABSPTR 0x00
+#define DWARF_OMIT 0xff
+#define DWARF_FORMAT_BITS 0x0f /* of an encoding: width and sign, without what it is relative to */
+
+/*
+ * A pointer of 64-bit code by its encoding. at is the address of the first byte of s, data that
+ * of what "datarel" means, or 0: nobody knows. False also for encodings of which the address
+ * hangs on the running process (indirect, funcrel, textrel) and for "aligned", and for DWARF_OMIT.
+ */
+bool dwarf_pointer(struct span *s, uint8_t encoding, uint64_t at, uint64_t data, uint64_t *ret);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stack_copy: the part of a stack that was copied when the sample was taken.
+ */
+#ifndef SYMBOLIZER_UNWIND_STACK_COPY_H
+#define SYMBOLIZER_UNWIND_STACK_COPY_H
+
+#include "format/bytes/span.h"
+
+struct stack_copy {
+	struct span bytes;
+	uint64_t base; /* address of the first byte: the stack pointer */
+	bool beyond;   /* something past the end was asked for */
+};
+
+/* The word at an address. False: it was not copied. */
+static inline bool
+stack_copy_word(struct stack_copy *s, uint64_t address, uint64_t *ret)
+{
+	const uint64_t at = address - s->base;
+
+	if (s->bytes.len >= 8 && at <= s->bytes.len - 8) {
+		*ret = le64dec(s->bytes.p + at);
+		return true;
+	}
+	s->beyond |= address > s->base;
+	return false;
+}
+
+#endif
