@@ -13,7 +13,8 @@
 	X(import, "read a perf.data into a recording")                                             \
 	X(info, "what a recording is and has")                                                     \
 	X(dump, "every record, every field, one a line")                                           \
-	X(verify, "check a recording's blocks and checksums")
+	X(verify, "check a recording's blocks and checksums")                                      \
+	X(symbolize, "functions and lines at addresses of an ELF file")
 
 #define X(name, help) int cmd_##name(int argc, char **argv);
 CMD_COMMANDS(X)

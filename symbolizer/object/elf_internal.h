@@ -10,6 +10,7 @@
 
 struct elf_object {
 	struct io_source *file;
+	int fd; /* the file's */
 	Elf *elf;
 	uint64_t file_size;
 	uint64_t data_left;  /* bytes of sections that may still be read */

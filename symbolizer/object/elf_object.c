@@ -2,6 +2,7 @@
 #include "symbolizer/object/elf_object.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -253,6 +254,7 @@ elf_object_open(int fd, struct elf_object **ret)
 		close(fd);
 		return error ? error : -FMT_E_NOMEM;
 	}
+	o->fd = fd;
 	o->file = io_source_fd(fd);
 	error = o->file != NULL ? check_header(o->file, (uint64_t)st.st_size) : -FMT_E_NOMEM;
 	if (error)
@@ -386,6 +388,30 @@ elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t *ret
 		return true;
 	}
 	return false;
+}
+
+bool
+elf_object_has_dwarf(const struct elf_object *o)
+{
+	static const char *const names[] = { ".debug_line", ".debug_info", ".zdebug_line",
+					     ".zdebug_info" };
+	Elf_Scn *scn;
+	GElf_Shdr shdr;
+
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (strcmp(elf_section_name(o, &shdr), names[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
+int
+elf_object_dup(const struct elf_object *o)
+{
+	return fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 }
 
 bool

@@ -62,6 +62,11 @@ bool elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t
 
 /* Does it have a .symtab of its own? */
 bool elf_object_has_symtab(const struct elf_object *o);
+/* Does it have lines or functions of the source (.debug_line, .debug_info)? */
+bool elf_object_has_dwarf(const struct elf_object *o);
+
+/* Another descriptor of the file, for a reader of its own; -1: errno says why. */
+int elf_object_dup(const struct elf_object *o);
 
 /*
  * Adds the functions of .symtab and .dynsym, moved by bias. A table that is damaged is left

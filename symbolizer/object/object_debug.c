@@ -84,7 +84,7 @@ try_debug(const struct object_debug *d, const struct link *link, const char *pat
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
 	debug_size = elf_object_build_id(elf, &debug_id);
-	if (!elf_object_has_symtab(elf))
+	if (!elf_object_has_symtab(elf) && !elf_object_has_dwarf(elf))
 		same = false;
 	else if (size != 0)
 		same = size == debug_size && memcmp(id, debug_id, size) == 0;
@@ -139,7 +139,7 @@ object_debug_find(const struct object_debug *d, struct elf_object **ret)
 	int error;
 
 	*ret = NULL;
-	if (elf_object_has_symtab(d->object))
+	if (elf_object_has_symtab(d->object) && elf_object_has_dwarf(d->object))
 		return 0;
 	link.there = elf_object_debuglink(d->object, link.name, sizeof(link.name), &link.crc);
 	error = find_debug_by_id(d, &link, ret);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * object_debug: the file with the symbols of an object that is stripped.
+ * object_debug: the file with the symbols and the debug information of an object that is stripped
+ * of them, or of either.
  */
 #ifndef SYMBOLIZER_OBJECT_OBJECT_DEBUG_H
 #define SYMBOLIZER_OBJECT_OBJECT_DEBUG_H

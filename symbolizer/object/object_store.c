@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
@@ -243,11 +244,24 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 	return error;
 }
 
+/* Whose debug information is that of the object: another file's, or its own. */
+static void
+keep_debug(struct object *o, const struct elf_object *elf, const struct elf_object *debug)
+{
+	if (debug && elf_object_has_dwarf(debug)) {
+		o->debug_fd = elf_object_dup(debug);
+		o->debug_bias = object_debug_bias(elf, debug);
+	} else if (elf_object_has_dwarf(elf)) {
+		o->debug_fd = elf_object_dup(elf);
+	}
+}
+
 static int
 object_store_read(struct object *o, struct elf_object *elf, struct elf_object *debug)
 {
 	const struct elf_segment *segments;
 
+	keep_debug(o, elf, debug);
 	o->nr_segments = elf_object_segments(elf, &segments);
 	o->segments = calloc(o->nr_segments ? o->nr_segments : 1, sizeof(*segments));
 	if (o->segments == NULL)
@@ -405,6 +419,46 @@ search_and_load(struct search *s, struct object *o)
 	return error;
 }
 
+static struct object *
+object_new(const struct buildid *id)
+{
+	struct object *o = calloc(1, sizeof(*o));
+
+	if (o != NULL) {
+		o->build_id = *id;
+		o->debug_fd = -1;
+	}
+	return o;
+}
+
+/* Where there is no record of the object: what the file is now, it is. */
+int
+object_store_file(const struct object_places *places, const char *path, struct object **ret)
+{
+	struct elf_object *elf = NULL, *debug = NULL;
+	struct buildid id = { .size = 0 };
+	struct object *o = NULL;
+	struct stat st;
+	int fd = object_places_open(path, &st);
+	int error = fd < 0 ? -FMT_E_IO : elf_object_open(fd, &elf);
+
+	if (error)
+		return error;
+	error = object_debug_find(&(struct object_debug){ places, elf, path }, &debug);
+	if (!error) {
+		(void)elf_object_recorded_id(elf, &id);
+		o = object_new(&id);
+		error = o == NULL ? -FMT_E_NOMEM : object_store_read(o, elf, debug);
+	}
+	elf_object_close(debug);
+	elf_object_close(elf);
+	if (error)
+		object_free(o);
+	else
+		*ret = o;
+	return error;
+}
+
 int
 object_store_load(const struct object_places *places, const struct map_object *wanted,
 		  const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss)
@@ -422,10 +476,9 @@ object_store_load(const struct object_places *places, const struct map_object *w
 		*ret_miss = RESOLVE_NOT_FILE;
 		return 0;
 	}
-	o = calloc(1, sizeof(*o));
+	o = object_new(&wanted->build_id);
 	if (o == NULL)
 		return -FMT_E_NOMEM;
-	o->build_id = wanted->build_id;
 	if (strcmp(wanted->path, "[vsyscall]") == 0)
 		error = load_vsyscall(o);
 	else
@@ -444,6 +497,8 @@ object_free(struct object *o)
 {
 	if (o == NULL)
 		return;
+	if (o->debug_fd >= 0)
+		close(o->debug_fd);
 	free(o->segments);
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);

@@ -42,6 +42,10 @@ struct object {
 	enum resolve_doubt doubt;
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
+	/* The file with its debug information, the same as its symbols' or not; -1: there is none. */
+	int debug_fd;
+	uint64_t debug_bias; /* from addresses there to those here */
+	bool debug_bad;	     /* it could not be read, and is not read again */
 };
 
 /*
@@ -50,6 +54,8 @@ struct object {
  */
 int object_store_load(const struct object_places *places, const struct map_object *wanted,
 		      const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss);
+/* The file at this path, whatever it is. 0, as elf_object_open(), or -FMT_E_IO with errno. */
+int object_store_file(const struct object_places *places, const char *path, struct object **ret);
 void object_free(struct object *o);
 
 /*

@@ -27,10 +27,12 @@ struct profile_options {
 #define X(type, name) bool by_##name; /* keep samples of different ones apart */
 	PROFILE_KEYS(X)
 #undef X
-	bool by_address;      /* likewise frames, of which this has none */
-	bool leaf_only;	      /* callers are not needed: flat report */
-	bool in_order;	      /* the slow way: sample by sample */
-	size_t raw_bytes_max; /* of one raw profile; 0: GATHER_RAW_BYTES_MAX */
+	bool by_address;       /* likewise frames, of which this has none */
+	bool by_file, by_line; /* likewise, by where the source is */
+	bool inlines;	       /* inlined calls are frames */
+	bool leaf_only;	       /* callers are not needed: flat report */
+	bool in_order;	       /* the slow way: sample by sample */
+	size_t raw_bytes_max;  /* of one raw profile; 0: GATHER_RAW_BYTES_MAX */
 };
 
 struct gather;

@@ -45,10 +45,15 @@ struct build {
 	size_t nr_kernel_maps; /* that the resolver knows */
 	bool nomem;
 	/*
-	 * Of a raw profile: by place, its frame's id and whether it is asked for; whose stacks
-	 * they are.
+	 * Of a raw profile: by place, its frames and whether it is asked for; whose stacks they
+	 * are.
 	 */
-	uint32_t *frames;
+	struct place_frames {
+		size_t first; /* in ids, the innermost first; the last is the place's own */
+		uint32_t nr;
+	} * frames;
+	uint32_t *ids;
+	size_t nr_ids, cap_ids;
 	uint8_t *wanted;
 	struct stack *whos;
 };
@@ -56,6 +61,7 @@ struct build {
 struct profile {
 	unsigned magic;
 	struct resolver *resolver;
+	struct inlines *inlines;
 	const struct profile_options *options;
 	struct profile_event *events;
 	size_t nr_events, cap_events;
@@ -74,12 +80,20 @@ struct profile {
 	struct build build;
 };
 
+static bool
+keeps_file(const struct profile *p)
+{
+	return p->options->by_file || p->options->by_line;
+}
+
 static uint32_t
 frame_hash(const struct profile *p, const struct frame *f)
 {
 	uint64_t h = slots_mix((uintptr_t)f->symbol, (uintptr_t)f->dso_path);
 
 	h = slots_mix(h, p->options->by_address ? f->vaddr : 0);
+	h = slots_mix(h, p->options->by_line ? f->line : 0);
+	h = slots_mix(h, keeps_file(p) ? (uintptr_t)f->file : 0);
 	return (uint32_t)slots_mix(h, (uint64_t)f->doubt << 8 | f->miss << 1 | f->kernel);
 }
 
@@ -89,7 +103,9 @@ frame_same(const void *owner, uint32_t index, const void *key)
 	const struct profile *p = owner;
 	const struct frame *a = &p->frames[index], *b = key;
 
-	return (!p->options->by_address || a->vaddr == b->vaddr) && a->symbol == b->symbol &&
+	return (!p->options->by_address || a->vaddr == b->vaddr) &&
+		(!p->options->by_line || a->line == b->line) &&
+		(!keeps_file(p) || a->file == b->file) && a->symbol == b->symbol &&
 		a->dso_path == b->dso_path && a->miss == b->miss && a->doubt == b->doubt &&
 		a->kernel == b->kernel;
 }
@@ -248,12 +264,32 @@ take_who(struct build *b, const struct raw_who *w, struct stack *ret)
 	return b->nomem ? -FMT_E_NOMEM : 0;
 }
 
+/* Where inlined calls are no frames, the line is still that of the innermost. */
 static int
-take_frame(void *arg, uint32_t place, const struct frame *frame)
+take_frames(void *arg, uint32_t place, const struct frame *frames, size_t nr)
 {
 	struct build *b = arg;
+	struct frame own = frames[nr - 1];
+	int err;
 
-	return frame_id(b->p, frame, &b->frames[place]);
+	if (b->p->options->leaf_only || !b->p->options->inlines) {
+		own.file = frames[0].file;
+		own.line = frames[0].line;
+		frames = &own;
+		nr = 1;
+	}
+	err = array_reserve(b->ids, b->nr_ids, b->cap_ids, nr);
+	b->frames[place] = (struct place_frames){ b->nr_ids, (uint32_t)nr };
+	for (size_t i = 0; err == 0 && i < nr; i++)
+		err = frame_id(b->p, &frames[i], &b->ids[b->nr_ids++]);
+	return err;
+}
+
+/* The id of what the linker knows there. */
+static uint32_t
+own_frame(const struct build *b, uint32_t place)
+{
+	return b->ids[b->frames[place].first + b->frames[place].nr - 1];
 }
 
 /* Does the filter want what was sampled there? */
@@ -261,7 +297,7 @@ static bool
 wants_leaf(const struct build *b, uint32_t place)
 {
 	const struct filter *filter = b->p->options->filter;
-	const struct frame *leaf = &b->p->frames[b->frames[place]];
+	const struct frame *leaf = &b->p->frames[own_frame(b, place)];
 
 	return !filter || filter_leaf(filter, leaf->dso, leaf->dso_path, leaf->symbol);
 }
@@ -276,7 +312,7 @@ name_places(struct build *b)
 
 	for (size_t i = 0; i < raw->nr_rows; i++)
 		b->wanted[raw_profile_stack(raw, &raw->rows[i], &n)[0]] = SYMBOLIZE_WANTED;
-	err = symbolize_places(b->p->resolver, raw, b->wanted, take_frame, b);
+	err = symbolize_places(b->p->resolver, b->p->inlines, raw, b->wanted, take_frames, b);
 	if (err || raw->leaf_only)
 		return err;
 	for (size_t i = 0; i < raw->nr_rows; i++) {
@@ -286,7 +322,7 @@ name_places(struct build *b)
 			if (b->wanted[places[k]] == SYMBOLIZE_NOT_WANTED)
 				b->wanted[places[k]] = SYMBOLIZE_WANTED;
 	}
-	return symbolize_places(b->p->resolver, raw, b->wanted, take_frame, b);
+	return symbolize_places(b->p->resolver, b->p->inlines, raw, b->wanted, take_frames, b);
 }
 
 static void
@@ -322,14 +358,18 @@ take_row(struct build *b, size_t number)
 		p->totals.filtered += row->weight.samples;
 		return 0;
 	}
-	err = array_reserve(p->words, p->nr_words, p->cap_words, n);
-	if (err < 0)
-		return err;
 	s.frames = p->nr_words;
-	s.nr_frames = (uint32_t)n;
-	for (size_t i = 0; i < n; i++)
-		p->words[s.frames + i] = b->frames[places[i]];
-	count_totals(b, number, p->words[s.frames]);
+	for (size_t i = 0; i < n; i++) {
+		const struct place_frames *frames = &b->frames[places[i]];
+
+		err = array_reserve(p->words, s.frames + s.nr_frames, p->cap_words, frames->nr);
+		if (err < 0)
+			return err;
+		memcpy(&p->words[s.frames + s.nr_frames], &b->ids[frames->first],
+		       frames->nr * sizeof(*p->words));
+		s.nr_frames += frames->nr;
+	}
+	count_totals(b, number, own_frame(b, places[0]));
 	return profile_count(p, &s, &row->weight);
 }
 
@@ -359,6 +399,8 @@ take_all(struct build *b, const struct gather *g)
 		err = take_who(b, &raw->whos[i], &b->whos[i]);
 	if (err == 0)
 		err = name_places(b);
+	if (err == 0 && b->p->inlines)
+		err = inlines_run(b->p->inlines, take_frames, b);
 	for (size_t i = 0; err == 0 && i < raw->nr_rows; i++)
 		err = take_row(b, i);
 	return err;
@@ -378,8 +420,11 @@ profile_take(void *arg, struct gather *g, const struct raw_profile *raw)
 	if (b->frames && b->wanted && b->whos)
 		err = take_all(b, g);
 	free(b->frames);
+	free(b->ids);
 	free(b->wanted);
 	free(b->whos);
+	b->ids = NULL;
+	b->nr_ids = b->cap_ids = 0;
 	return err;
 }
 
@@ -397,13 +442,15 @@ note_left_out(struct profile *p, const struct gather *g)
 }
 
 struct profile *
-profile_new(struct resolver *resolver, const struct profile_options *options)
+profile_new(struct resolver *resolver, struct inlines *inlines,
+	    const struct profile_options *options)
 {
 	struct profile *p = calloc(1, sizeof(*p));
 
 	if (p) {
 		p->magic = PROFILE_MAGIC;
 		p->resolver = resolver;
+		p->inlines = inlines;
 		p->options = options;
 	}
 	return p;

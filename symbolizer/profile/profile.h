@@ -18,6 +18,7 @@
 #include "symbolizer/profile/gather.h"
 #include "symbolizer/resolve/resolve.h"
 
+struct inlines;
 struct profile;
 
 struct profile_stack {
@@ -30,10 +31,11 @@ struct profile_stack {
 };
 
 /*
- * Of one recording or several. resolver and options have to outlive the profile, whose strings
- * are the resolver's. NULL: out of memory.
+ * Of one recording or several. All are borrowed for the profile's life; its strings are the
+ * resolver's. inlines: NULL where no line and no inlined call is asked for. NULL: out of memory.
  */
-struct profile *profile_new(struct resolver *resolver, const struct profile_options *options);
+struct profile *profile_new(struct resolver *resolver, struct inlines *inlines,
+			    const struct profile_options *options);
 /*
  * A recording, before which resolver_begin() is called: from begin to end profile_take() is what its
  * gather gives the raw profiles to. shift_ns is added to its times, for the totals. What was taken

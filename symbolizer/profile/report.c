@@ -133,7 +133,10 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 	PROFILE_KEYS(X)
 #undef X
 	ret->by_address = report_has(&o->keys, REPORT_address);
+	ret->by_line = report_has(&o->keys, REPORT_srcline);
+	ret->by_file = report_has(&o->keys, REPORT_srcfile);
 	ret->leaf_only = !o->children;
+	ret->inlines = o->children;
 }
 
 static bool

@@ -22,6 +22,8 @@
 	  .number = f->kernel)                                                                     \
 	X(address, "Address", true, "where in the object; of the kernel, in memory",               \
 	  .number = f->vaddr)                                                                      \
+	X(srcline, "Source:Line", false, "line of the source", .text = f->file, .number = f->line) \
+	X(srcfile, "Source File", false, "file of the source", .text = f->file)                    \
 	X(pid, "Pid", true, "process", .number = s->pid)                                           \
 	X(tid, "Tid", true, "thread", .number = s->tid)                                            \
 	X(cpu, "CPU", true, "CPU that was sampled", .number = s->cpu)                              \

@@ -61,8 +61,8 @@ symbolize_place(struct resolver *resolver, const struct raw_profile *raw, const 
 }
 
 int
-symbolize_places(struct resolver *resolver, const struct raw_profile *raw, uint8_t *wanted,
-		 symbolize_fn *take, void *arg)
+symbolize_places(struct resolver *resolver, struct inlines *inlines, const struct raw_profile *raw,
+		 uint8_t *wanted, inlines_fn *take, void *arg)
 {
 	struct frame frame;
 	int err = 0;
@@ -72,7 +72,9 @@ symbolize_places(struct resolver *resolver, const struct raw_profile *raw, uint8
 			continue;
 		err = symbolize_place(resolver, raw, &raw->places[i], &frame);
 		if (err == 0)
-			err = take(arg, (uint32_t)i, &frame);
+			err = take(arg, (uint32_t)i, &frame, 1);
+		if (err == 0 && inlines)
+			err = inlines_add(inlines, &frame, (uint32_t)i);
 		wanted[i] = SYMBOLIZE_DONE;
 	}
 	return err;

@@ -9,10 +9,8 @@
 #include <stdint.h>
 
 #include "symbolizer/profile/raw_profile.h"
+#include "symbolizer/resolve/inlines.h"
 #include "symbolizer/resolve/resolve.h"
-
-/* A place by its number, as a frame. What it returns other than 0 ends all. */
-typedef int symbolize_fn(void *arg, uint32_t place, const struct frame *frame);
 
 enum symbolize_state {
 	SYMBOLIZE_NOT_WANTED,
@@ -20,11 +18,11 @@ enum symbolize_state {
 	SYMBOLIZE_DONE,
 };
 /*
- * Those places of raw for which wanted[] is SYMBOLIZE_WANTED, in their order; they are
- * SYMBOLIZE_DONE then. The resolver has begun the recording. 0, -FMT_E_NOMEM, or what take
- * returned.
+ * Those places of raw for which wanted[] is SYMBOLIZE_WANTED, in their order, by their numbers, one
+ * frame each; they are SYMBOLIZE_DONE then. inlines (may be NULL) has them then, to be looked up
+ * together. The resolver has begun the recording. 0, -FMT_E_NOMEM, or what take returned.
  */
-int symbolize_places(struct resolver *resolver, const struct raw_profile *raw, uint8_t *wanted,
-		     symbolize_fn *take, void *arg);
+int symbolize_places(struct resolver *resolver, struct inlines *inlines,
+		     const struct raw_profile *raw, uint8_t *wanted, inlines_fn *take, void *arg);
 
 #endif

@@ -338,8 +338,8 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 
 /* --- names --- */
 
-static int
-display_name(struct resolver *r, const char *raw, const char **ret)
+int
+resolver_name(struct resolver *r, const char *raw, const char **ret)
 {
 	char out[DEMANGLE_OUTPUT_MAX];
 	/* With its "@VERSION", as perf prints it: cfree@GLIBC_2.2.5 is not what is linked to now. */
@@ -366,13 +366,33 @@ display_name(struct resolver *r, const char *raw, const char **ret)
 	return 0;
 }
 
+/* By an address of the ELF file. */
 static int
-look_up(struct resolver *r, const struct object *o, uint64_t file_offset, bool exec, bool is_return,
-	struct frame *ret)
+look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, struct frame *ret)
 {
-	uint64_t vaddr;
 	struct symbol symbol;
 	int error;
+
+	ret->vaddr = vaddr + is_return;
+	ret->miss = RESOLVE_NO_SYMBOL;
+	ret->object = o;
+	ret->looked_up = vaddr;
+	if (!symtab_find(o->symbols, vaddr, &symbol) &&
+	    (o->stubs == NULL || !symtab_find(o->stubs, vaddr, &symbol)))
+		return 0;
+	error = resolver_name(r, symbol.name, &ret->symbol);
+	if (error)
+		return error;
+	ret->symbol_offset = ret->vaddr - symbol.start;
+	ret->miss = RESOLVE_OK;
+	return 0;
+}
+
+static int
+look_up_offset(struct resolver *r, struct object *o, uint64_t file_offset, bool exec,
+	       bool is_return, struct frame *ret)
+{
+	uint64_t vaddr;
 
 	ret->vaddr = file_offset;
 	ret->miss = RESOLVE_NO_SYMBOL;
@@ -380,16 +400,30 @@ look_up(struct resolver *r, const struct object *o, uint64_t file_offset, bool e
 		return 0;
 	if (!elf_segments_vaddr(o->segments, o->nr_segments, file_offset - is_return, exec, &vaddr))
 		return 0;
-	ret->vaddr = vaddr + is_return;
-	if (!symtab_find(o->symbols, vaddr, &symbol) &&
-	    (o->stubs == NULL || !symtab_find(o->stubs, vaddr, &symbol)))
-		return 0;
-	error = display_name(r, symbol.name, &ret->symbol);
+	return look_up(r, o, vaddr, is_return, ret);
+}
+
+int
+resolver_file(struct resolver *r, const char *path, struct object **ret)
+{
+	struct object *object;
+	int error = object_store_file(&r->places, path, &object);
+
 	if (error)
 		return error;
-	ret->symbol_offset = ret->vaddr - symbol.start;
-	ret->miss = RESOLVE_OK;
-	return 0;
+	error = resolve_keep(r, object);
+	if (error)
+		object_free(object);
+	else
+		*ret = object;
+	return error;
+}
+
+int
+resolver_address(struct resolver *r, struct object *object, uint64_t vaddr, struct frame *ret)
+{
+	*ret = (struct frame){ .ip = vaddr, .dso = r->unknown, .dso_path = r->unknown };
+	return look_up(r, object, vaddr, false, ret);
 }
 
 static void
@@ -437,7 +471,7 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		ret->miss = RESOLVE_NO_FILE;
 		return 0;
 	}
-	error = look_up(r, s->object, offset, map->prot & 4 /* PROT_EXEC */, is_return, ret);
+	error = look_up_offset(r, s->object, offset, map->prot & 4 /* PROT_EXEC */, is_return, ret);
 	if (error)
 		return error;
 	ret->doubt = s->object->doubt;

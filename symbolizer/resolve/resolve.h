@@ -30,8 +30,16 @@ struct frame {
 	bool kernel;
 	enum resolve_miss miss;
 	enum resolve_doubt doubt; /* of symbol */
+	/* What inlines adds. */
+	bool inlined;	  /* into the next frame; symbol is what the source calls it */
+	const char *file; /* of the source; NULL: not known */
+	uint32_t line;	  /* 0: not known, or code of no line */
+	/* Where that is looked for: until resolver_begin(). NULL: nowhere. */
+	struct object *object;
+	uint64_t looked_up; /* vaddr, or the byte before a return address */
 };
 
+struct object;
 struct resolver;
 
 struct resolver_options {
@@ -93,6 +101,12 @@ uint64_t resolver_left_out(const struct resolver *r);
  * more to read than is read for all of them (OBJECT_DEBUG_SUM_BYTES_MAX).
  */
 uint64_t resolver_debug_left_out(const struct resolver *r);
+
+/* A name as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
+int resolver_name(struct resolver *r, const char *raw, const char **ret);
+/* A file that nobody recorded, and an address in it: for spoor symbolize. As object_store_file(). */
+int resolver_file(struct resolver *r, const char *path, struct object **ret);
+int resolver_address(struct resolver *r, struct object *object, uint64_t vaddr, struct frame *ret);
 
 /* Interns a string for callers that key by frames and names alike; NULL: out of memory. */
 const char *resolver_intern(struct resolver *r, const char *s);

@@ -65,7 +65,7 @@ export_folded(const struct export_request *rq)
 		.by_period = strcmp(weight, "period") == 0,
 		.annotate_kernel = rq->given[EXPORT_annotate_kernel],
 	};
-	struct profile_options po = { 0 };
+	struct profile_options po = { .inlines = true };
 	struct load l;
 	int status;
 

@@ -15,6 +15,7 @@
 #include "format/model/address_space.h"
 #include "symbolizer/input/coverage.h"
 #include "symbolizer/object/object_debug.h"
+#include "symbolizer/resolve/inlines.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/gathering.h"
@@ -115,6 +116,9 @@ load_set(struct load_options *o, int value, const char *text)
 	case LOAD_OPTION_no_demangle:
 		o->no_demangle = true;
 		return CLI_GO_ON;
+	case LOAD_OPTION_no_inline:
+		o->no_inline = true;
+		return CLI_GO_ON;
 	}
 	if (value <= FILTER_OPTION_FIRST || value >= FILTER_OPTION_END)
 		return cli_usage_error(o->command, "option %d is nobody's", value);
@@ -136,6 +140,12 @@ debug_cache(void)
 	return path;
 }
 
+static bool
+asks_for_lines(const struct profile_options *o)
+{
+	return o->by_line || o->by_file || (o->inlines && !o->leaf_only);
+}
+
 static int
 make_profile(struct load *l, const struct load_options *o)
 {
@@ -149,8 +159,13 @@ make_profile(struct load *l, const struct load_options *o)
 		.force = o->force,
 	};
 	l->resolver = resolver_new(&l->resolver_options);
+	if (l->resolver && asks_for_lines(&l->profile_options)) {
+		l->inlines = inlines_new(l->resolver);
+		if (!l->inlines)
+			return -FMT_E_NOMEM;
+	}
 	if (l->resolver)
-		l->profile = profile_new(l->resolver, &l->profile_options);
+		l->profile = profile_new(l->resolver, l->inlines, &l->profile_options);
 	return l->profile ? 0 : -FMT_E_NOMEM;
 }
 
@@ -210,6 +225,22 @@ warn_doubts(const struct load *l)
 	}
 }
 
+/* Objects whose inlined functions and lines are missing. */
+static void
+warn_inlines(const struct load *l)
+{
+	enum dwarf_outcome outcome;
+	const char *object;
+
+	for (size_t i = 0; l->inlines && inlines_trouble(l->inlines, i, &object, &outcome); i++) {
+		char *path = escape_dup(object);
+
+		screen_text_warn("%s: %s: no lines and no inlined functions: %s", l->set.path,
+				 path ? path : "a file", dwarf_outcome_text(outcome));
+		free(path);
+	}
+}
+
 /* What was too much to be kept. */
 static void
 warn_left_out(const struct load *l)
@@ -252,6 +283,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return status;
 	l->profile_options = *po;
 	l->profile_options.filter = o->filter;
+	l->profile_options.inlines &= !o->no_inline;
 	if (read_all(l, o) < 0)
 		return EXIT_FAILED;
 	if (l->set.opened == 0) {
@@ -265,6 +297,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return EXIT_FAILED;
 	}
 	warn_doubts(l);
+	warn_inlines(l);
 	if (!o->told && l->set.dwarf)
 		screen_text_warn("%s: " LOAD_DWARF_TEXT, l->set.path);
 	if (!o->told && profile_totals(l->profile)->samples == 0)
@@ -277,6 +310,7 @@ load_close(struct load *l)
 {
 	doubts_free(l->doubts);
 	profile_free(l->profile);
+	inlines_free(l->inlines);
 	resolver_free(l->resolver);
 	input_set_close(&l->set);
 	free(l->debug_cache);

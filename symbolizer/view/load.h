@@ -19,7 +19,8 @@
 	X(vmlinux, 0, "vmlinux", "FILE", "likewise from the kernel's ELF file")                    \
 	X(force, 0, "force", NULL,                                                                 \
 	  "take files that nothing shows to be the recorded ones; said where it mattered")         \
-	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")
+	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
+	X(no_inline, 0, "no-inline", NULL, "no frames of calls that were inlined")
 #define LOAD_OWN_OPTIONS(X)                                                                        \
 	LOAD_NAME_OPTIONS(X)                                                                       \
 	X(input, 'i', "input", "FILE",                                                             \
@@ -47,7 +48,7 @@ struct load_options {
 	const char *command; /* for messages */
 	const char *path;    /* NULL: the default */
 	const char *symfs, *kallsyms, *vmlinux;
-	bool no_demangle, force;
+	bool no_demangle, no_inline, force;
 	struct filter *filter; /* made by load_init() */
 	bool told; /* the command itself tells what is lost, not unwound, or not there */
 	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
@@ -58,6 +59,7 @@ struct load {
 	struct resolver_options resolver_options;
 	char *debug_cache;
 	struct resolver *resolver;
+	struct inlines *inlines; /* NULL: neither they nor lines are asked for */
 	struct profile *profile;
 	struct doubts *doubts;
 	struct profile_options profile_options;

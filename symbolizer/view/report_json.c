@@ -24,6 +24,13 @@ name(const char *s)
 }
 
 static int
+set_srcline(json_t *j, const struct report_value *v)
+{
+	return json_object_set_new(j, "srcfile", name(v->text)) |
+		json_object_set_new(j, "srcline", json_value_number(v->number));
+}
+
+static int
 set_key(json_t *j, const struct report_row *row, enum report_column key)
 {
 	static const struct {
@@ -42,6 +49,8 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 	if (key == REPORT_sym)
 		return json_object_set_new(j, "symbol", name(v->text)) |
 			json_object_set_new(j, "kernel", json_boolean(v->number));
+	if (key == REPORT_srcline)
+		return set_srcline(j, v);
 	if (key == REPORT_address) {
 		snprintf(address, sizeof(address), "0x%" PRIx64, v->number);
 		return json_object_set_new(j, "address", json_string(address));

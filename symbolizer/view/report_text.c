@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
@@ -207,12 +208,28 @@ add_name(struct table *t, struct buf *scratch, const char *level, const char *na
 	table_cell(t, buf_failed(scratch) ? NULL : (const char *)scratch->p, TABLE_PLAIN);
 }
 
+/* The directory is in the way of a column, and in --json and srcfile. */
+static void
+add_line(struct table *t, struct buf *scratch, const struct report_value *v)
+{
+	const char *slash = v->text ? strrchr(v->text, '/') : NULL;
+	char line[16];
+
+	buf_clear(scratch);
+	escape(scratch, slash ? slash + 1 : v->text ? v->text : "??");
+	snprintf(line, sizeof(line), ":%" PRIu64, v->number);
+	buf_append(scratch, line, strlen(line) + 1);
+	table_cell(t, buf_failed(scratch) ? NULL : (const char *)scratch->p, TABLE_PLAIN);
+}
+
 static void
 add_value(struct table *t, struct buf *scratch, enum report_column key,
 	  const struct report_value *v)
 {
 	if (key == REPORT_sym)
 		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
+	else if (key == REPORT_srcline)
+		add_line(t, scratch, v);
 	else if (key == REPORT_address)
 		table_cellf(t, TABLE_PLAIN, "0x%016" PRIx64, v->number);
 	else if (table_columns[key].right)

@@ -242,13 +242,13 @@ usage "unknown command" reprot
 like "$(cat err)" "did you mean 'report'" "suggests"
 usage "unknown option" report --frobnicate
 usage "unknown letter" report -Z
-usage "unknown sort key" report --sort comm,srcline
+usage "unknown sort key" report --sort comm,parent
 like "$(cat err)" 'comm dso sym' "lists the keys"
 usage "missing argument" report --sort
 usage "argument too many" report --json=1 split.spoor
 usage "two files" report split.spoor empty.spoor
 usage "bad base of shares" report --percentage half
-usage "unknown field" report -F sample,srcline
+usage "unknown field" report -F sample,parent
 like "$(cat err)" 'overhead overhead_children sample period comm' "lists the fields"
 usage "no separator" report -t ''
 usage "bad widths" report --column-widths=10,x

@@ -326,7 +326,7 @@ report(struct recording_reader *reader)
 	};
 	const struct resolver_recording recording = { 0 };
 	struct resolver *resolver = resolver_new(&options);
-	struct profile *p = resolver ? profile_new(resolver, &po) : NULL;
+	struct profile *p = resolver ? profile_new(resolver, NULL, &po) : NULL;
 	struct record_stream *stream = NULL;
 	struct report *r = NULL;
 

@@ -47,7 +47,7 @@ build(struct synthetic *s, const struct profile_options *options)
 	synthetic_read(s);
 	resolver = resolver_new(NULL);
 	assert_non_null(resolver);
-	profile = profile_new(resolver, options);
+	profile = profile_new(resolver, NULL, options);
 	assert_non_null(profile);
 	assert_int_equal(profile_add(profile, options, s->stream, &where), 0);
 }
@@ -372,7 +372,7 @@ many_raw_profiles(void **state)
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		story_make(&s, seed);
 		assert_non_null(resolver = resolver_new(NULL));
-		assert_non_null(profile = profile_new(resolver, &o));
+		assert_non_null(profile = profile_new(resolver, NULL, &o));
 		assert_int_equal(profile_add(profile, &o, s.stream, NULL), 0);
 		whole = profile;
 		its = resolver;
@@ -381,7 +381,7 @@ many_raw_profiles(void **state)
 		assert_int_equal(record_stream_open(s.reader, &s.stream), 0);
 		o.raw_bytes_max = 40000;
 		assert_non_null(resolver = resolver_new(NULL));
-		assert_non_null(profile = profile_new(resolver, &o));
+		assert_non_null(profile = profile_new(resolver, NULL, &o));
 		assert_int_equal(profile_add(profile, &o, s.stream, NULL), 0);
 		assert_memory_equal(profile_totals(profile), &totals, sizeof(totals));
 		assert_int_equal(profile_stacks(profile), profile_stacks(whole));

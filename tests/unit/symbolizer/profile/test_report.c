@@ -124,7 +124,7 @@ read_profile(const struct profile_options *po)
 	synthetic_read(&s);
 	resolver = resolver_new(NULL);
 	assert_non_null(resolver);
-	profile = profile_new(resolver, po);
+	profile = profile_new(resolver, NULL, po);
 	assert_non_null(profile);
 	assert_int_equal(profile_add(profile, po, s.stream, &where), 0);
 }
@@ -473,7 +473,7 @@ keys(void **state)
 	assert_true(report_has(&l, REPORT_cpu) && !report_has(&l, REPORT_comm));
 	l = list("+symbol,sample", REPORT_COLUMNS_MAX);
 	assert_true(l.n == 2 && l.v[0] == REPORT_sym && l.v[1] == REPORT_sample && l.more);
-	refused("comm,srcline", REPORT_KEYS_MAX, "srcline");
+	refused("comm,parent", REPORT_KEYS_MAX, "parent");
 	refused("sym,symbol", REPORT_KEYS_MAX, "symbol");
 	refused("", REPORT_KEYS_MAX, "");
 	refused("+", REPORT_KEYS_MAX, "");

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dwarf_file: the debug information of one file, asked for many addresses at once.
+ *
+ * Addresses are those of the ELF file. They are sorted by unit, and each unit is gone through once:
+ * its functions, the inside of those that are hit, and its line program.
+ */
+#ifndef SYMBOLIZER_DWARF_DWARF_FILE_H
+#define SYMBOLIZER_DWARF_DWARF_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dwarf_file;
+
+/*
+ * fd is borrowed for its life. -FMT_E_EMPTY: there is no debug information; -FMT_E_CORRUPT,
+ * -FMT_E_DECOMPRESS, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
+ */
+int dwarf_file_open(int fd, struct dwarf_file **ret);
+void dwarf_file_close(struct dwarf_file *f);
+
+/* Strings are valid for the file's life, and equal ones are one pointer. */
+struct dwarf_frame {
+	const char *function; /* as the linker has it, else as the source has; NULL: not known */
+	const char *file;     /* NULL: not known */
+	uint32_t line;	      /* 0: not known */
+};
+
+/*
+ * What is at the i-th address: the innermost frame first, each but the last inlined into the next
+ * one. Anything but 0 ends the search, and is returned.
+ */
+typedef int dwarf_found_fn(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr);
+
+/* Those that nothing is known of are not called back for; order is ours. 0, -FMT_E_NOMEM. */
+int dwarf_file_find(struct dwarf_file *f, const uint64_t *addresses, size_t n,
+		    dwarf_found_fn *found, void *arg);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/dwarf/dwarf_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+#include <gelf.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "format/bytes/buf.h"
+#include "format/bytes/fmt_error.h"
+
+#define CODE_MAX 64
+#define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which the libelf of Debian 12 does not have */
+#define ZLIB_RATIO_MAX 1032
+
+struct dwarf_image {
+	Elf *elf;
+	struct buf copy; /* empty: the file itself is mapped */
+	struct dwarf_code code[CODE_MAX];
+	size_t nr_code;
+};
+
+/* --- what the file has ------------------------------------------------------------------- */
+
+static const char *
+section_name(Elf *elf, const GElf_Shdr *shdr)
+{
+	size_t names;
+	const char *name = NULL;
+
+	if (elf_getshdrstrndx(elf, &names) == 0)
+		name = elf_strptr(elf, names, shdr->sh_name);
+	return name ? name : "";
+}
+
+static bool
+is_old_compressed(const char *name)
+{
+	return strncmp(name, ".zdebug_", 8) == 0;
+}
+
+static bool
+is_debug(const char *name)
+{
+	return strncmp(name, ".debug_", 7) == 0 || is_old_compressed(name) ||
+		strcmp(name, ".gnu_debugaltlink") == 0;
+}
+
+static void
+look_at_sections(Elf *elf, bool *ret_debug, bool *ret_compressed)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, &shdr))
+			continue;
+		name = section_name(elf, &shdr);
+		if (!is_debug(name) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		*ret_debug |= strcmp(name, ".debug_info") == 0 ||
+			strcmp(name, ".zdebug_info") == 0 || strcmp(name, ".debug_line") == 0 ||
+			strcmp(name, ".zdebug_line") == 0;
+		*ret_compressed |= is_old_compressed(name) || (shdr.sh_flags & SHF_COMPRESSED);
+	}
+}
+
+static void
+find_code(struct dwarf_image *image, Elf *elf)
+{
+	size_t nr = 0;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(elf, &nr) != 0)
+		return;
+	for (size_t i = 0; i < nr && image->nr_code < CODE_MAX; i++) {
+		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X) || phdr.p_memsz > UINT64_MAX - phdr.p_vaddr)
+			continue;
+		image->code[image->nr_code++] =
+			(struct dwarf_code){ phdr.p_vaddr, phdr.p_vaddr + phdr.p_memsz };
+	}
+}
+
+/* --- inflating --------------------------------------------------------------------------- */
+
+/* Bytes to be inflated, and how. */
+struct packed {
+	struct span bytes;
+	bool zstd;
+	uint64_t size;
+};
+
+/* ".zdebug_": "ZLIB", then the size, highest byte first. Others: a header of their own, Elf*_Chdr. */
+static bool
+read_packed(struct span in, bool old, bool is64, struct packed *ret)
+{
+	struct span magic, size;
+	uint32_t type, size32, align32;
+	uint64_t size64, align64;
+
+	*ret = (struct packed){ .bytes = in };
+	if (old) {
+		if (!span_take(&ret->bytes, 4, &magic) || memcmp(magic.p, "ZLIB", 4) != 0 ||
+		    !span_take(&ret->bytes, 8, &size))
+			return false;
+		ret->size = be64dec(size.p);
+		return true;
+	}
+	if (!span_u32(&ret->bytes, &type) || (type != ELFCOMPRESS_ZLIB && type != COMPRESS_ZSTD))
+		return false;
+	ret->zstd = type == COMPRESS_ZSTD;
+	if (is64) {
+		ret->size = span_skip(&ret->bytes, 4) && span_u64(&ret->bytes, &size64) ? size64
+											: 0;
+		return span_u64(&ret->bytes, &align64);
+	}
+	ret->size = span_u32(&ret->bytes, &size32) ? size32 : 0;
+	return span_u32(&ret->bytes, &align32);
+}
+
+static int
+inflate_to(const struct packed *p, uint8_t *out)
+{
+	uLongf made = p->size;
+	size_t n;
+
+	if (p->zstd) {
+		n = ZSTD_decompress(out, (size_t)p->size, p->bytes.p, p->bytes.len);
+		return !ZSTD_isError(n) && n == p->size ? 0 : -FMT_E_DECOMPRESS;
+	}
+	return uncompress(out, &made, p->bytes.p, p->bytes.len) == Z_OK && made == p->size
+		? 0
+		: -FMT_E_DECOMPRESS;
+}
+
+/* --- the copy ---------------------------------------------------------------------------- */
+
+/* An ELF file in memory, of debug sections alone. */
+struct copy {
+	struct buf bytes, names, headers;
+	uint64_t total;
+	bool is64; /* the original */
+};
+
+static void
+add_header(struct copy *c, const char *name, uint32_t type, size_t offset, size_t size)
+{
+	const Elf64_Shdr shdr = { .sh_name = (Elf64_Word)c->names.len,
+				  .sh_type = type,
+				  .sh_offset = offset,
+				  .sh_size = size,
+				  .sh_addralign = 1 };
+
+	buf_append(&c->names, name, strlen(name) + 1);
+	buf_append(&c->headers, &shdr, sizeof(shdr));
+}
+
+static int
+add_section(struct copy *c, const char *name, struct span in, bool compressed)
+{
+	const bool old = is_old_compressed(name);
+	struct packed p = { .bytes = in, .size = in.len };
+	char plain[64];
+	uint8_t *out;
+	int error = 0;
+
+	if ((old || compressed) && !read_packed(in, old, c->is64, &p))
+		return -FMT_E_DECOMPRESS;
+	if (p.size > DWARF_IMAGE_BYTES_MAX - c->total)
+		return -FMT_E_TOO_BIG;
+	if (!p.zstd && p.size / ZLIB_RATIO_MAX > p.bytes.len)
+		return -FMT_E_DECOMPRESS;
+	c->total += p.size;
+	out = buf_reserve(&c->bytes, (size_t)p.size + 8);
+	if (!out)
+		return -FMT_E_NOMEM;
+	if (old || compressed)
+		error = inflate_to(&p, out);
+	else if (in.len > 0)
+		memcpy(out, in.p, in.len);
+	if (error)
+		return error;
+	if (strlcpy(plain, old ? ".debug_" : name, sizeof(plain)) >= sizeof(plain) ||
+	    (old && strlcat(plain, name + strlen(".zdebug_"), sizeof(plain)) >= sizeof(plain)))
+		return -FMT_E_CORRUPT;
+	add_header(c, plain, SHT_PROGBITS, c->bytes.len, (size_t)p.size);
+	c->bytes.len += (size_t)p.size;
+	buf_zero(&c->bytes, -c->bytes.len & 7);
+	return 0;
+}
+
+static int
+add_sections(struct copy *c, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	int error = 0;
+
+	while (!error && (scn = elf_nextscn(elf, scn))) {
+		const char *name;
+		Elf_Data *d;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		name = section_name(elf, &shdr);
+		d = is_debug(name) ? elf_rawdata(scn, NULL) : NULL;
+		if (d && d->d_buf)
+			error = add_section(c, name, span_of(d->d_buf, d->d_size),
+					    shdr.sh_flags & SHF_COMPRESSED);
+	}
+	return error;
+}
+
+static int
+end_copy(struct copy *c, Elf *elf)
+{
+	GElf_Ehdr original;
+	Elf64_Ehdr *e;
+
+	add_header(c, ".shstrtab", SHT_STRTAB, c->bytes.len, 0);
+	buf_append(&c->bytes, c->names.p, c->names.len);
+	buf_zero(&c->bytes, -c->bytes.len & 7);
+	if (buf_failed(&c->bytes) || buf_failed(&c->names) || buf_failed(&c->headers))
+		return -FMT_E_NOMEM;
+	if (!gelf_getehdr(elf, &original))
+		return -FMT_E_CORRUPT;
+	((Elf64_Shdr *)(void *)(c->headers.p + c->headers.len))[-1].sh_size = c->names.len;
+	e = (Elf64_Ehdr *)(void *)c->bytes.p;
+	*e = (Elf64_Ehdr){ .e_type = original.e_type,
+			   .e_machine = original.e_machine,
+			   .e_version = EV_CURRENT,
+			   .e_shoff = c->bytes.len,
+			   .e_ehsize = sizeof(*e),
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shnum = (Elf64_Half)(c->headers.len / sizeof(Elf64_Shdr)),
+			   .e_shstrndx = (Elf64_Half)(c->headers.len / sizeof(Elf64_Shdr) - 1) };
+	memcpy(e->e_ident, ELFMAG, SELFMAG);
+	e->e_ident[EI_CLASS] = ELFCLASS64;
+	e->e_ident[EI_DATA] = ELFDATA2LSB;
+	e->e_ident[EI_VERSION] = EV_CURRENT;
+	buf_append(&c->bytes, c->headers.p, c->headers.len);
+	return buf_failed(&c->bytes) ? -FMT_E_NOMEM : 0;
+}
+
+static int
+make_copy(Elf *elf, struct buf *ret)
+{
+	struct copy c = { .is64 = gelf_getclass(elf) == ELFCLASS64 };
+	int error;
+
+	buf_init(&c.bytes);
+	buf_init(&c.names);
+	buf_init(&c.headers);
+	buf_zero(&c.bytes, sizeof(Elf64_Ehdr));
+	buf_u8(&c.names, 0);
+	buf_zero(&c.headers, sizeof(Elf64_Shdr));
+	error = add_sections(&c, elf);
+	if (!error)
+		error = end_copy(&c, elf);
+	buf_done(&c.names);
+	buf_done(&c.headers);
+	if (error)
+		buf_done(&c.bytes);
+	*ret = c.bytes;
+	return error;
+}
+
+/* --- the image --------------------------------------------------------------------------- */
+
+static int
+open_elf(struct dwarf_image *image, int fd)
+{
+	bool debug = false, compressed = false;
+	int error;
+	Elf *copy;
+
+	image->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
+		return -FMT_E_CORRUPT;
+	find_code(image, image->elf);
+	look_at_sections(image->elf, &debug, &compressed);
+	if (!debug)
+		return -FMT_E_EMPTY;
+	if (!compressed)
+		return 0;
+	error = make_copy(image->elf, &image->copy);
+	if (error)
+		return error;
+	copy = elf_memory((char *)image->copy.p, image->copy.len);
+	elf_end(image->elf);
+	image->elf = copy;
+	return copy ? 0 : -FMT_E_CORRUPT;
+}
+
+int
+dwarf_image_open(int fd, struct dwarf_image **ret)
+{
+	struct dwarf_image *image = calloc(1, sizeof(*image));
+	int error;
+
+	if (!image)
+		return -FMT_E_NOMEM;
+	elf_version(EV_CURRENT);
+	error = open_elf(image, fd);
+	if (error) {
+		dwarf_image_close(image);
+		return error;
+	}
+	*ret = image;
+	return 0;
+}
+
+void
+dwarf_image_close(struct dwarf_image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	buf_done(&image->copy);
+	free(image);
+}
+
+Elf *
+dwarf_image_elf(const struct dwarf_image *image)
+{
+	return image->elf;
+}
+
+struct span
+dwarf_image_section(const struct dwarf_image *image, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		Elf_Data *d;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
+		    strcmp(section_name(image->elf, &shdr), name) != 0)
+			continue;
+		d = elf_rawdata(scn, NULL);
+		return d && d->d_buf ? span_of(d->d_buf, d->d_size) : span_of(NULL, 0);
+	}
+	return span_of(NULL, 0);
+}
+
+size_t
+dwarf_image_code(const struct dwarf_image *image, const struct dwarf_code **ret)
+{
+	*ret = image->code;
+	return image->nr_code;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/dwarf/dwarf_sandbox.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+/* What malloc(), libelf's reading and a write to a pipe need. */
+#define ALLOWED(X)                                                                                 \
+	X(read)                                                                                    \
+	X(pread64)                                                                                 \
+	X(write)                                                                                   \
+	X(lseek)                                                                                   \
+	X(fstat)                                                                                   \
+	X(newfstatat)                                                                              \
+	X(close)                                                                                   \
+	X(fcntl)                                                                                   \
+	X(mmap)                                                                                    \
+	X(munmap)                                                                                  \
+	X(mremap)                                                                                  \
+	X(mprotect)                                                                                \
+	X(madvise)                                                                                 \
+	X(brk)                                                                                     \
+	X(futex)                                                                                   \
+	X(getrandom)                                                                               \
+	X(rt_sigaction)                                                                            \
+	X(rt_sigprocmask)                                                                          \
+	X(rt_sigreturn)                                                                            \
+	X(restart_syscall)                                                                         \
+	X(getpid)                                                                                  \
+	X(gettid)                                                                                  \
+	X(exit)                                                                                    \
+	X(exit_group)
+
+static void
+limit(int what, uint64_t max)
+{
+	const struct rlimit r = { max, max };
+
+	(void)setrlimit(what, &r);
+}
+
+/* Bytes of data that the process has: RLIMIT_DATA counts them. */
+static uint64_t
+data_bytes(void)
+{
+	unsigned long long total, resident, shared, text, lib, data = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu %llu %llu %llu %llu", &total, &resident, &shared, &text, &lib,
+		   &data) != 6)
+		data = 0;
+	fclose(f);
+	return data * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+filter_system_calls(void)
+{
+#ifdef ARCHITECTURE
+	static struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#define X(name)                                                                                    \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1),                                     \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		ALLOWED(X)
+#undef X
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+#endif
+}
+
+void
+dwarf_sandbox_enter(pid_t parent, uint64_t memory_max, unsigned int cpu_s)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, cpu_s);
+	limit(RLIMIT_DATA, data_bytes() + memory_max);
+	filter_system_calls();
+}

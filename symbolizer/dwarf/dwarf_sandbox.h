@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dwarf_sandbox: what a process may still do that reads files of enemies: compute, and write
+ * to what is open. It opens nothing, connects to nothing, executes nothing.
+ */
+#ifndef SYMBOLIZER_DWARF_DWARF_SANDBOX_H
+#define SYMBOLIZER_DWARF_DWARF_SANDBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sys/types.h>
+
+/*
+ * Of the calling process, for the rest of its life: memory_max bytes of data beside what it has,
+ * cpu_s seconds, no core file; it ends when parent does. A system call that it must not make fails
+ * with EPERM. Kernels without seccomp, and CPUs that its filter does not know, have the limits alone.
+ */
+void dwarf_sandbox_enter(pid_t parent, uint64_t memory_max, unsigned int cpu_s);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/dwarf/dwarf_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/buf.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/dwarf/dwarf_answer.h"
+#include "symbolizer/dwarf/dwarf_sandbox.h"
+
+#define READ_BYTES (64u << 10)
+#define ANSWER_BYTES_MAX (1u << 30)
+#define NS UINT64_C(1000000000)
+
+struct worker {
+	struct dwarf_job *job; /* NULL: it is idle */
+	pid_t pid;
+	int fd; /* where its answer comes from */
+	uint64_t deadline_ns;
+	struct buf answer;
+};
+
+const char *
+dwarf_outcome_text(enum dwarf_outcome outcome)
+{
+	static const char *const texts[] = {
+		[DWARF_DONE] = "read",
+		[DWARF_NONE] = "there is no debug information in it",
+		[DWARF_DAMAGED] = "its debug information is damaged",
+		[DWARF_CRASHED] = "the process that read its debug information crashed",
+		[DWARF_LATE] = "its debug information took too long to read",
+		[DWARF_FAILED] = "there was no memory to read its debug information",
+	};
+
+	return texts[outcome];
+}
+
+/* --- the worker's side ------------------------------------------------------------------- */
+
+static int
+add_found(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr)
+{
+	return dwarf_answer_add(arg, i, frames, nr);
+}
+
+static void __attribute__((noreturn)) work(const struct dwarf_job *job, int out, pid_t parent)
+{
+	struct dwarf_answer *answer = NULL;
+	struct dwarf_file *file = NULL;
+	int error;
+
+	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX,
+			    DWARF_WORKER_S + (unsigned int)(job->n / DWARF_WORKER_ADDRESSES));
+	answer = dwarf_answer_new(out);
+	error = answer ? dwarf_file_open(job->fd, &file) : -FMT_E_NOMEM;
+	if (error == 0)
+		error = dwarf_file_find(file, job->addresses, job->n, add_found, answer);
+	if (answer)
+		dwarf_answer_end(answer, error);
+	_exit(0);
+}
+
+/* --- ours -------------------------------------------------------------------------------- */
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
+static bool
+start(struct worker *w, struct dwarf_job *job)
+{
+	const pid_t parent = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	w->pid = fork();
+	if (w->pid == 0)
+		work(job, ends[1], parent);
+	close(ends[1]);
+	if (w->pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	w->fd = ends[0];
+	w->job = job;
+	w->deadline_ns = now_ns() + (DWARF_WORKER_S + job->n / DWARF_WORKER_ADDRESSES) * NS;
+	buf_init(&w->answer);
+	return true;
+}
+
+/* What became of it, once its answer has ended or it is too late. */
+static enum dwarf_outcome
+finish(struct worker *w, bool killed)
+{
+	int status = 0;
+
+	if (killed)
+		kill(w->pid, SIGKILL);
+	close(w->fd);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (buf_failed(&w->answer))
+		return DWARF_FAILED;
+	if (killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+		return DWARF_LATE;
+	return WIFSIGNALED(status) ? DWARF_CRASHED : DWARF_DONE;
+}
+
+/* Reads what is there. False: there is no more, or there must not be. */
+static bool
+read_some(struct worker *w)
+{
+	uint8_t *to = buf_reserve(&w->answer, READ_BYTES);
+	ssize_t n = to && w->answer.len < ANSWER_BYTES_MAX ? read(w->fd, to, READ_BYTES) : 0;
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	w->answer.len += (size_t)n;
+	return true;
+}
+
+struct run {
+	struct dwarf_job *jobs;
+	size_t nr, next; /* next: to be started */
+	struct worker *workers;
+	struct pollfd *polled;
+	size_t nr_workers;
+	dwarf_job_fn *found;
+	void *arg;
+};
+
+static int
+take_answer(struct run *run, struct worker *w, bool killed)
+{
+	struct dwarf_job *job = w->job;
+	int error = 0;
+
+	job->outcome = finish(w, killed);
+	if (job->outcome == DWARF_DONE)
+		error = dwarf_answer_read(buf_span(&w->answer), job, (size_t)(job - run->jobs),
+					  run->found, run->arg);
+	buf_done(&w->answer);
+	w->job = NULL;
+	return error;
+}
+
+/* 1: somebody works, 0: all is done. */
+static int
+fill(struct run *run)
+{
+	int busy = 0;
+
+	for (size_t i = 0; i < run->nr_workers; i++) {
+		struct worker *w = &run->workers[i];
+
+		while (!w->job && run->next < run->nr) {
+			struct dwarf_job *job = &run->jobs[run->next++];
+
+			if (!start(w, job))
+				job->outcome = DWARF_FAILED;
+		}
+		run->polled[i] = (struct pollfd){ .fd = w->job ? w->fd : -1, .events = POLLIN };
+		busy |= w->job != NULL;
+	}
+	return busy;
+}
+
+static int
+wait_for_some(struct run *run)
+{
+	uint64_t now = now_ns(), first = UINT64_MAX;
+	int error = 0;
+
+	for (size_t i = 0; i < run->nr_workers; i++)
+		if (run->workers[i].job && run->workers[i].deadline_ns < first)
+			first = run->workers[i].deadline_ns;
+	(void)poll(run->polled, run->nr_workers,
+		   first > now ? (int)((first - now) / 1000000) + 1 : 0);
+	now = now_ns();
+	for (size_t i = 0; !error && i < run->nr_workers; i++) {
+		struct worker *w = &run->workers[i];
+
+		if (!w->job)
+			continue;
+		if (run->polled[i].revents && !read_some(w))
+			error = take_answer(run, w, false);
+		else if (now >= w->deadline_ns)
+			error = take_answer(run, w, true);
+	}
+	return error;
+}
+
+static void
+give_up(struct run *run)
+{
+	for (size_t i = 0; i < run->nr_workers; i++)
+		if (run->workers[i].job) {
+			(void)finish(&run->workers[i], true);
+			buf_done(&run->workers[i].answer);
+		}
+}
+
+int
+dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, dwarf_job_fn *found, void *arg)
+{
+	struct run run = { .jobs = jobs,
+			   .nr = nr,
+			   .nr_workers = at_once < nr ? at_once : nr,
+			   .found = found,
+			   .arg = arg };
+	int error = 0;
+
+	if (nr == 0)
+		return 0;
+	run.workers = calloc(run.nr_workers, sizeof(*run.workers));
+	run.polled = calloc(run.nr_workers, sizeof(*run.polled));
+	if (!run.workers || !run.polled)
+		error = -FMT_E_NOMEM;
+	while (!error && fill(&run))
+		error = wait_for_some(&run);
+	if (run.workers)
+		give_up(&run);
+	free(run.workers);
+	free(run.polled);
+	return error;
+}

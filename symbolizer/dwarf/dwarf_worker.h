@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dwarf_worker: debug information is read by processes of its own, a file each, several at a time.
+ *
+ * libdw believes much of what a file says. A worker that crashes, loops, or eats memory costs its file
+ * the lines and the inlined frames, and nothing else.
+ */
+#ifndef SYMBOLIZER_DWARF_DWARF_WORKER_H
+#define SYMBOLIZER_DWARF_DWARF_WORKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizer/dwarf/dwarf_file.h"
+
+#define DWARF_WORKER_MEMORY_MAX (UINT64_C(4) << 30)
+#define DWARF_WORKER_S 60 /* that it may take in all, with 1 more for each DWARF_WORKER_ADDRESSES */
+#define DWARF_WORKER_ADDRESSES 10000
+
+enum dwarf_outcome {
+	DWARF_DONE,
+	DWARF_NONE,    /* the file has no debug information */
+	DWARF_DAMAGED, /* nor can it be read */
+	DWARF_CRASHED, /* the worker ended by a signal */
+	DWARF_LATE,    /* it was killed: too much time */
+	DWARF_FAILED,  /* no process could be made, or memory is short */
+};
+/* "the worker that read it crashed" */
+const char *dwarf_outcome_text(enum dwarf_outcome outcome);
+
+/* What is asked of a file. */
+struct dwarf_job {
+	int fd; /* borrowed */
+	const uint64_t *addresses;
+	size_t n;
+	enum dwarf_outcome outcome; /* set at the end */
+};
+
+/*
+ * Address i of a job; strings are valid until it returns. Anything but 0 ends all, and is
+ * returned.
+ */
+typedef int dwarf_job_fn(void *arg, size_t job, size_t i, const struct dwarf_frame *frames,
+			 size_t nr);
+
+/*
+ * Runs the jobs, at_once at a time, and calls back for each address that something is known of: only
+ * when its job has ended well, jobs in any order. 0, -FMT_E_NOMEM, or what found returned.
+ */
+int dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, dwarf_job_fn *found,
+		      void *arg);
+
+#endif

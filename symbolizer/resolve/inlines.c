@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/resolve/inlines.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
+#include "symbolizer/dwarf/dwarf_answer.h"
+#include "symbolizer/object/object_store.h"
+
+#define AT_ONCE_MAX 8 /* workers */
+
+/* A frame of debug information, in the resolver's strings. */
+struct source_frame {
+	const char *function, *file; /* NULL: not known */
+	uint32_t line;
+};
+
+/* What is known of an address; of none whose object may be freed. */
+struct known {
+	struct object *object;
+	uint64_t address;
+	size_t first; /* in frames */
+	uint32_t nr;  /* 0: nothing */
+};
+
+/* A frame that was added. */
+struct asked {
+	struct frame frame;
+	uint32_t number;
+	uint32_t known; /* once it was looked up */
+};
+
+struct trouble {
+	const char *path;
+	enum dwarf_outcome outcome;
+};
+
+struct inlines {
+	struct resolver *resolver;
+	struct asked *asked;
+	size_t nr_asked, cap_asked;
+	struct known *known;
+	size_t nr_known, cap_known;
+	struct slots known_slots;
+	struct source_frame *frames;
+	size_t nr_frames, cap_frames;
+	struct trouble *troubles;
+	size_t nr_troubles, cap_troubles;
+	size_t at_once;
+};
+
+struct inlines *
+inlines_new(struct resolver *resolver)
+{
+	struct inlines *l = calloc(1, sizeof(*l));
+	cpu_set_t set;
+
+	if (!l)
+		return NULL;
+	l->resolver = resolver;
+	l->at_once = sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+	if (l->at_once > AT_ONCE_MAX)
+		l->at_once = AT_ONCE_MAX;
+	return l;
+}
+
+void
+inlines_free(struct inlines *l)
+{
+	if (!l)
+		return;
+	free(l->asked);
+	free(l->known);
+	slots_done(&l->known_slots);
+	free(l->frames);
+	free(l->troubles);
+	free(l);
+}
+
+int
+inlines_add(struct inlines *l, const struct frame *frame, uint32_t number)
+{
+	if (!frame->object || frame->object->debug_fd < 0 || frame->object->debug_bad)
+		return 0;
+	if (array_reserve(l->asked, l->nr_asked, l->cap_asked, 1) < 0)
+		return -FMT_E_NOMEM;
+	l->asked[l->nr_asked++] = (struct asked){ .frame = *frame, .number = number };
+	return 0;
+}
+
+/* --- what is not known yet --------------------------------------------------------------- */
+
+static bool
+known_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct known *a = &((const struct inlines *)owner)->known[index], *b = key;
+
+	return a->object == b->object && a->address == b->address;
+}
+
+/* Gives all of asked their known; those behind *ret_first are new. */
+static int
+note_all(struct inlines *l, size_t *ret_first)
+{
+	int error = 0;
+
+	*ret_first = l->nr_known;
+	for (size_t i = 0; !error && i < l->nr_asked; i++) {
+		struct asked *a = &l->asked[i];
+		const struct known key = { .object = a->frame.object,
+					   .address = a->frame.looked_up -
+						   a->frame.object->debug_bias };
+		uint64_t h = slots_mix((uintptr_t)key.object, key.address);
+
+		error = slots_keep(&l->known_slots, (uint32_t)h, known_same, l, &key, l->known,
+				   l->nr_known, l->cap_known, &a->known);
+	}
+	return error;
+}
+
+/* An address that is looked up. */
+struct wanted {
+	struct object *object;
+	uint64_t address;
+	uint32_t known;
+};
+
+static int
+compare_wanted(const void *x, const void *y)
+{
+	const struct wanted *a = x, *b = y;
+
+	if (a->object->debug_fd != b->object->debug_fd)
+		return a->object->debug_fd < b->object->debug_fd ? -1 : 1;
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+/* --- looking up -------------------------------------------------------------------------- */
+
+struct search {
+	struct inlines *l;
+	struct wanted *wanted; /* sorted */
+	uint64_t *addresses;   /* theirs */
+	size_t nr;
+	struct dwarf_job *jobs; /* an object each */
+	size_t nr_jobs;
+};
+
+static int
+source_name(struct resolver *r, const char *name, const char **ret)
+{
+	*ret = NULL;
+	return name ? resolver_name(r, name, ret) : 0;
+}
+
+static int
+take_found(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+{
+	struct search *s = arg;
+	struct inlines *l = s->l;
+	const size_t at = (size_t)(s->jobs[job].addresses - s->addresses) + i;
+	struct known *known = &l->known[s->wanted[at].known];
+	int error = array_reserve(l->frames, l->nr_frames, l->cap_frames, nr);
+
+	if (known->nr)
+		return error;
+	known->first = l->nr_frames;
+	for (size_t k = 0; !error && k < nr; k++) {
+		struct source_frame *f = &l->frames[l->nr_frames + k];
+
+		f->line = frames[k].line;
+		f->file = frames[k].file ? resolver_intern(l->resolver, frames[k].file) : NULL;
+		if (frames[k].file && !f->file)
+			return -FMT_E_NOMEM;
+		error = source_name(l->resolver, frames[k].function, &f->function);
+	}
+	if (error)
+		return error;
+	known->nr = (uint32_t)nr;
+	l->nr_frames += nr;
+	return 0;
+}
+
+static void
+make_jobs(struct search *s)
+{
+	for (size_t i = 0, end; i < s->nr; i = end) {
+		for (end = i; end < s->nr && s->wanted[end].object == s->wanted[i].object; end++)
+			s->addresses[end] = s->wanted[end].address;
+		s->jobs[s->nr_jobs++] = (struct dwarf_job){ .fd = s->wanted[i].object->debug_fd,
+							    .addresses = &s->addresses[i],
+							    .n = end - i };
+	}
+}
+
+/* By what asked for it. */
+static const char *
+object_path(const struct inlines *l, const struct object *object)
+{
+	for (size_t i = 0; i < l->nr_asked; i++)
+		if (l->asked[i].frame.object == object)
+			return l->asked[i].frame.dso_path;
+	return "[unknown]";
+}
+
+/* A file that could not be read is told once, and not read again. */
+static int
+note_troubles(struct search *s)
+{
+	struct inlines *l = s->l;
+
+	for (size_t i = 0; i < s->nr_jobs; i++) {
+		const struct dwarf_job *job = &s->jobs[i];
+		const size_t first = (size_t)(job->addresses - s->addresses);
+		struct object *object = s->wanted[first].object;
+
+		if (job->outcome == DWARF_DONE)
+			continue;
+		object->debug_bad = true;
+		if (job->outcome == DWARF_NONE)
+			continue;
+		if (array_reserve(l->troubles, l->nr_troubles, l->cap_troubles, 1) < 0)
+			return -FMT_E_NOMEM;
+		l->troubles[l->nr_troubles++] =
+			(struct trouble){ object_path(l, object), job->outcome };
+	}
+	return 0;
+}
+
+static int
+search_all(struct inlines *l, size_t first)
+{
+	struct search s = { .l = l, .nr = l->nr_known - first };
+	int error = -FMT_E_NOMEM;
+
+	s.wanted = calloc(s.nr + 1, sizeof(*s.wanted));
+	s.addresses = calloc(s.nr + 1, sizeof(*s.addresses));
+	s.jobs = calloc(s.nr + 1, sizeof(*s.jobs));
+	if (s.wanted && s.addresses && s.jobs) {
+		for (size_t i = 0; i < s.nr; i++) {
+			const struct known *k = &l->known[first + i];
+
+			s.wanted[i] =
+				(struct wanted){ k->object, k->address, (uint32_t)(first + i) };
+		}
+		if (s.nr > 0)
+			qsort(s.wanted, s.nr, sizeof(*s.wanted), compare_wanted);
+		make_jobs(&s);
+		error = dwarf_workers_run(s.jobs, s.nr_jobs, l->at_once, take_found, &s);
+	}
+	if (!error)
+		error = note_troubles(&s);
+	free(s.wanted);
+	free(s.addresses);
+	free(s.jobs);
+	return error;
+}
+
+/* --- giving ------------------------------------------------------------------------------ */
+
+/* The frame that was added stays what it is: the linker's name, which has more than the source's. */
+static int
+give(const struct inlines *l, const struct asked *a, inlines_fn *take, void *arg)
+{
+	const struct known *k = &l->known[a->known];
+	struct frame frames[DWARF_ANSWER_FRAMES_MAX];
+
+	for (uint32_t i = 0; i < k->nr; i++) {
+		const struct source_frame *source = &l->frames[k->first + i];
+		struct frame *f = &frames[i];
+
+		*f = a->frame;
+		f->file = source->file;
+		f->line = source->line;
+		f->inlined = i + 1 < k->nr;
+		if (source->function && (f->inlined || !f->symbol)) {
+			f->symbol = source->function;
+			f->miss = RESOLVE_OK;
+		}
+	}
+	return k->nr ? take(arg, a->number, frames, k->nr) : 0;
+}
+
+/* An object that nothing identifies may be another one by this pointer the next time. */
+static void
+forget_unidentified(struct inlines *l)
+{
+	bool some = false;
+
+	for (size_t i = 0; !some && i < l->nr_known; i++)
+		some = l->known[i].object->build_id.size == 0;
+	if (some) {
+		l->nr_known = l->nr_frames = 0;
+		slots_clear(&l->known_slots);
+	}
+}
+
+int
+inlines_run(struct inlines *l, inlines_fn *take, void *arg)
+{
+	size_t first;
+	int error = note_all(l, &first);
+
+	if (!error)
+		error = search_all(l, first);
+	for (size_t i = 0; !error && i < l->nr_asked; i++)
+		error = give(l, &l->asked[i], take, arg);
+	l->nr_asked = 0;
+	forget_unidentified(l);
+	return error;
+}
+
+bool
+inlines_trouble(const struct inlines *l, size_t i, const char **ret_path, enum dwarf_outcome *ret)
+{
+	if (i >= l->nr_troubles)
+		return false;
+	*ret_path = l->troubles[i].path;
+	*ret = l->troubles[i].outcome;
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * inlines: the calls that were inlined where a frame is, and the lines of the source.
+ *
+ * Frames are collected first and looked up together, by object: each file with debug information is
+ * read once, by a process of its own.
+ */
+#ifndef SYMBOLIZER_RESOLVE_INLINES_H
+#define SYMBOLIZER_RESOLVE_INLINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizer/dwarf/dwarf_worker.h"
+#include "symbolizer/resolve/resolve.h"
+
+struct inlines;
+
+/* resolver is borrowed for its life. NULL: out of memory. */
+struct inlines *inlines_new(struct resolver *resolver);
+void inlines_free(struct inlines *l);
+
+/* A frame of resolver_user(), under a number of the caller's. 0, -FMT_E_NOMEM. */
+int inlines_add(struct inlines *l, const struct frame *frame, uint32_t number);
+
+/*
+ * The frames at number, the innermost first; the last one is the frame that was added, with its line.
+ * What it returns other than 0 ends all.
+ */
+typedef int inlines_fn(void *arg, uint32_t number, const struct frame *frames, size_t nr);
+
+/*
+ * Looks up all that were added, and forgets them; for those of which nothing is known take is not
+ * called. 0, -FMT_E_NOMEM, or what take returned.
+ */
+int inlines_run(struct inlines *l, inlines_fn *take, void *arg);
+
+/* What became of the i-th file whose debug information was read, or not; false: there are no more. */
+bool inlines_trouble(const struct inlines *l, size_t i, const char **ret_path,
+		     enum dwarf_outcome *ret);
+
+#endif
