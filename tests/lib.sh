@@ -21,6 +21,8 @@ background_pids=()
 cleanup_commands=()
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.XXXXXX") || exit 1
+# What is kept between runs is a test's own.
+export XDG_CACHE_HOME=$TMP
 cd "$TMP" || exit 1
 # What somebody's perf left in ~/.debug would name what a test took away.
 HOME=$TMP

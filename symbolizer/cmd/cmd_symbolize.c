@@ -12,16 +12,19 @@
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/cmd.h"
+#include "symbolizer/dwarf/dwarf_cache.h"
 #include "symbolizer/resolve/inlines.h"
 #include "symbolizer/resolve/resolve.h"
 #include "symbolizer/text/escape.h"
 
-enum { OPT_OBJ = 0x100, OPT_NO_INLINE, OPT_NO_DEMANGLE };
+enum { OPT_OBJ = 0x100, OPT_NO_INLINE, OPT_NO_DEMANGLE, OPT_NO_CACHE };
 
 static const struct cli_option options[] = {
 	{ OPT_OBJ, 0, "obj", "FILE", "the ELF file" },
 	{ OPT_NO_INLINE, 0, "no-inline", NULL, "no functions that were inlined" },
 	{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL, "leave C++ and Rust names as they are" },
+	{ OPT_NO_CACHE, 0, "no-cache", NULL,
+	  "neither read nor keep what debug information says in ~/.cache/spoor" },
 	{ 0 },
 };
 
@@ -37,7 +40,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool no_inline, no_demangle;
+	bool no_inline, no_demangle, no_cache;
 };
 
 static int
@@ -49,6 +52,8 @@ cmd_symbolize_set(void *arg, int value, const char *text)
 		rq->path = text;
 	else if (value == OPT_NO_INLINE)
 		rq->no_inline = true;
+	else if (value == OPT_NO_CACHE)
+		rq->no_cache = true;
 	else
 		rq->no_demangle = true;
 	return CLI_GO_ON;
@@ -201,7 +206,8 @@ run(const struct request *rq, struct answers *a)
 {
 	const struct resolver_options o = { .no_demangle = rq->no_demangle, .full_names = true };
 	struct resolver *r = resolver_new(&o);
-	struct inlines *l = r ? inlines_new(r) : NULL;
+	char *cache_dir = rq->no_cache ? NULL : dwarf_cache_dir();
+	struct inlines *l = r ? inlines_new(r, cache_dir) : NULL;
 	enum dwarf_outcome outcome;
 	int error = -FMT_E_NOMEM;
 	const char *path;
@@ -219,6 +225,7 @@ run(const struct request *rq, struct answers *a)
 	}
 	inlines_free(l);
 	resolver_free(r);
+	free(cache_dir);
 	return error ? EXIT_FAILED : EXIT_DONE;
 }
 

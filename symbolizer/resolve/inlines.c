@@ -8,6 +8,7 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 #include "symbolizer/dwarf/dwarf_answer.h"
+#include "symbolizer/dwarf/dwarf_cache.h"
 #include "symbolizer/object/object_store.h"
 
 #define AT_ONCE_MAX 8 /* workers */
@@ -40,6 +41,7 @@ struct trouble {
 
 struct inlines {
 	struct resolver *resolver;
+	const char *cache_dir; /* NULL: there is none */
 	struct asked *asked;
 	size_t nr_asked, cap_asked;
 	struct known *known;
@@ -53,7 +55,7 @@ struct inlines {
 };
 
 struct inlines *
-inlines_new(struct resolver *resolver)
+inlines_new(struct resolver *resolver, const char *cache_dir)
 {
 	struct inlines *l = calloc(1, sizeof(*l));
 	cpu_set_t set;
@@ -61,6 +63,7 @@ inlines_new(struct resolver *resolver)
 	if (!l)
 		return NULL;
 	l->resolver = resolver;
+	l->cache_dir = cache_dir;
 	l->at_once = sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 	if (l->at_once > AT_ONCE_MAX)
 		l->at_once = AT_ONCE_MAX;
@@ -145,7 +148,8 @@ struct search {
 	struct wanted *wanted; /* sorted */
 	uint64_t *addresses;   /* theirs */
 	size_t nr;
-	struct dwarf_job *jobs; /* an object each */
+	struct dwarf_job *jobs;	     /* an object each */
+	struct dwarf_cache **caches; /* theirs; NULL: none */
 	size_t nr_jobs;
 };
 
@@ -157,12 +161,8 @@ source_name(struct resolver *r, const char *name, const char **ret)
 }
 
 static int
-take_found(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+keep_found(struct inlines *l, struct known *known, const struct dwarf_frame *frames, size_t nr)
 {
-	struct search *s = arg;
-	struct inlines *l = s->l;
-	const size_t at = (size_t)(s->jobs[job].addresses - s->addresses) + i;
-	struct known *known = &l->known[s->wanted[at].known];
 	int error = array_reserve(l->frames, l->nr_frames, l->cap_frames, nr);
 
 	if (known->nr)
@@ -184,16 +184,85 @@ take_found(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, si
 	return 0;
 }
 
-static void
+static int
+take_found(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+{
+	struct search *s = arg;
+	const size_t at = (size_t)(s->jobs[job].addresses - s->addresses) + i;
+	int error = keep_found(s->l, &s->l->known[s->wanted[at].known], frames, nr);
+
+	if (!error && s->caches[job])
+		error = dwarf_cache_add(s->caches[job], s->addresses[at], frames, nr);
+	return error;
+}
+
+/* Those addresses of one object, [first, end), that the cache has not, go to *nr and behind. */
+static int
+add_job(struct search *s, size_t first, size_t end, size_t *nr)
+{
+	struct object *object = s->wanted[first].object;
+	struct dwarf_cache *cache = NULL;
+	struct dwarf_frame frames[DWARF_CACHE_FRAMES_MAX];
+	const size_t begin = *nr;
+	size_t nr_frames;
+	int error = 0;
+
+	if (s->l->cache_dir)
+		cache = dwarf_cache_open(s->l->cache_dir, &object->build_id, object->debug_fd);
+	for (size_t i = first; !error && i < end; i++) {
+		const struct wanted w = s->wanted[i];
+
+		if (cache && dwarf_cache_find(cache, w.address, frames, &nr_frames)) {
+			error = keep_found(s->l, &s->l->known[w.known], frames, nr_frames);
+			continue;
+		}
+		s->wanted[*nr] = w;
+		s->addresses[(*nr)++] = w.address;
+	}
+	if (error || *nr == begin) {
+		dwarf_cache_free(cache);
+		return error;
+	}
+	s->caches[s->nr_jobs] = cache;
+	s->jobs[s->nr_jobs++] = (struct dwarf_job){ .fd = object->debug_fd,
+						    .addresses = &s->addresses[begin],
+						    .n = *nr - begin };
+	return 0;
+}
+
+static int
 make_jobs(struct search *s)
 {
-	for (size_t i = 0, end; i < s->nr; i = end) {
-		for (end = i; end < s->nr && s->wanted[end].object == s->wanted[i].object; end++)
-			s->addresses[end] = s->wanted[end].address;
-		s->jobs[s->nr_jobs++] = (struct dwarf_job){ .fd = s->wanted[i].object->debug_fd,
-							    .addresses = &s->addresses[i],
-							    .n = end - i };
+	size_t nr = 0;
+	int error = 0;
+
+	for (size_t i = 0, end; !error && i < s->nr; i = end) {
+		for (end = i; end < s->nr && s->wanted[end].object == s->wanted[i].object;)
+			end++;
+		error = add_job(s, i, end, &nr);
 	}
+	return error;
+}
+
+/* Of which nothing is known is worth being kept, too. */
+static int
+save_caches(struct search *s)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < s->nr_jobs; i++) {
+		const struct dwarf_job *job = &s->jobs[i];
+		const size_t first = (size_t)(job->addresses - s->addresses);
+
+		if (job->outcome != DWARF_DONE || !s->caches[i])
+			continue;
+		for (size_t k = 0; !error && k < job->n; k++)
+			if (s->l->known[s->wanted[first + k].known].nr == 0)
+				error = dwarf_cache_add(s->caches[i], job->addresses[k], NULL, 0);
+		if (!error)
+			dwarf_cache_save(s->caches[i]);
+	}
+	return error;
 }
 
 /* By what asked for it. */
@@ -239,7 +308,8 @@ search_all(struct inlines *l, size_t first)
 	s.wanted = calloc(s.nr + 1, sizeof(*s.wanted));
 	s.addresses = calloc(s.nr + 1, sizeof(*s.addresses));
 	s.jobs = calloc(s.nr + 1, sizeof(*s.jobs));
-	if (s.wanted && s.addresses && s.jobs) {
+	s.caches = calloc(s.nr + 1, sizeof(*s.caches));
+	if (s.wanted && s.addresses && s.jobs && s.caches) {
 		for (size_t i = 0; i < s.nr; i++) {
 			const struct known *k = &l->known[first + i];
 
@@ -248,14 +318,20 @@ search_all(struct inlines *l, size_t first)
 		}
 		if (s.nr > 0)
 			qsort(s.wanted, s.nr, sizeof(*s.wanted), compare_wanted);
-		make_jobs(&s);
-		error = dwarf_workers_run(s.jobs, s.nr_jobs, l->at_once, take_found, &s);
+		error = make_jobs(&s);
+		if (!error)
+			error = dwarf_workers_run(s.jobs, s.nr_jobs, l->at_once, take_found, &s);
 	}
 	if (!error)
 		error = note_troubles(&s);
+	if (!error)
+		error = save_caches(&s);
+	for (size_t i = 0; i < s.nr_jobs; i++)
+		dwarf_cache_free(s.caches[i]);
 	free(s.wanted);
 	free(s.addresses);
 	free(s.jobs);
+	free(s.caches);
 	return error;
 }
 

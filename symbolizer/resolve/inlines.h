@@ -16,8 +16,11 @@
 
 struct inlines;
 
-/* resolver is borrowed for its life. NULL: out of memory. */
-struct inlines *inlines_new(struct resolver *resolver);
+/*
+ * Both are borrowed for its life. cache_dir: where answers are kept (dwarf_cache_dir()); NULL:
+ * nowhere. NULL: out of memory.
+ */
+struct inlines *inlines_new(struct resolver *resolver, const char *cache_dir);
 void inlines_free(struct inlines *l);
 
 /* A frame of resolver_user(), under a number of the caller's. 0, -FMT_E_NOMEM. */

@@ -13,6 +13,7 @@
 
 #include "format/bytes/time_text.h"
 #include "format/model/address_space.h"
+#include "symbolizer/dwarf/dwarf_cache.h"
 #include "symbolizer/input/coverage.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/resolve/inlines.h"
@@ -119,6 +120,9 @@ load_set(struct load_options *o, int value, const char *text)
 	case LOAD_OPTION_no_inline:
 		o->no_inline = true;
 		return CLI_GO_ON;
+	case LOAD_OPTION_no_cache:
+		o->no_cache = true;
+		return CLI_GO_ON;
 	}
 	if (value <= FILTER_OPTION_FIRST || value >= FILTER_OPTION_END)
 		return cli_usage_error(o->command, "option %d is nobody's", value);
@@ -160,7 +164,9 @@ make_profile(struct load *l, const struct load_options *o)
 	};
 	l->resolver = resolver_new(&l->resolver_options);
 	if (l->resolver && asks_for_lines(&l->profile_options)) {
-		l->inlines = inlines_new(l->resolver);
+		if (!o->no_cache)
+			l->cache_dir = dwarf_cache_dir();
+		l->inlines = inlines_new(l->resolver, l->cache_dir);
 		if (!l->inlines)
 			return -FMT_E_NOMEM;
 	}
@@ -314,6 +320,7 @@ load_close(struct load *l)
 	resolver_free(l->resolver);
 	input_set_close(&l->set);
 	free(l->debug_cache);
+	free(l->cache_dir);
 	memset(l, 0, sizeof(*l));
 }
 

@@ -20,7 +20,9 @@
 	X(force, 0, "force", NULL,                                                                 \
 	  "take files that nothing shows to be the recorded ones; said where it mattered")         \
 	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
-	X(no_inline, 0, "no-inline", NULL, "no frames of calls that were inlined")
+	X(no_inline, 0, "no-inline", NULL, "no frames of calls that were inlined")                 \
+	X(no_cache, 0, "no-cache", NULL,                                                           \
+	  "neither read nor keep what debug information says in ~/.cache/spoor")
 #define LOAD_OWN_OPTIONS(X)                                                                        \
 	LOAD_NAME_OPTIONS(X)                                                                       \
 	X(input, 'i', "input", "FILE",                                                             \
@@ -48,7 +50,7 @@ struct load_options {
 	const char *command; /* for messages */
 	const char *path;    /* NULL: the default */
 	const char *symfs, *kallsyms, *vmlinux;
-	bool no_demangle, no_inline, force;
+	bool no_demangle, no_inline, no_cache, force;
 	struct filter *filter; /* made by load_init() */
 	bool told; /* the command itself tells what is lost, not unwound, or not there */
 	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
@@ -57,7 +59,7 @@ struct load_options {
 struct load {
 	struct input_set set; /* read to its end: what it counted is good, nothing in it is open */
 	struct resolver_options resolver_options;
-	char *debug_cache;
+	char *debug_cache, *cache_dir;
 	struct resolver *resolver;
 	struct inlines *inlines; /* NULL: neither they nor lines are asked for */
 	struct profile *profile;

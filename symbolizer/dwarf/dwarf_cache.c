@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/dwarf/dwarf_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bsd/string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/buf.h"
+#include "format/bytes/crc32c.h"
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/io.h"
+#include "format/bytes/time_text.h"
+#include "symbolizer/text/intern.h"
+
+#define MAGIC "spoorSYM"
+#define VERSION 1
+#define SUFFIX ".sym"
+#define HEADER_BYTES 48
+#define FRAME_BYTES 12
+#define NAME_BYTES (2 * BUILDID_MAX + sizeof(SUFFIX))
+
+struct added {
+	uint64_t address;
+	size_t first;
+	size_t nr;
+};
+
+struct dwarf_cache {
+	int dir; /* -1: nothing is kept */
+	char name[NAME_BYTES];
+	uint64_t debug_size, debug_ns;
+	/* What was read. */
+	uint8_t *bytes;
+	struct span addresses, first, frames, strings;
+	uint32_t n, m;
+	/* What is new. */
+	struct added *added;
+	size_t nr_added, cap_added;
+	struct dwarf_frame *added_frames; /* strings of texts */
+	size_t nr_frames, cap_frames;
+	struct intern *texts;
+};
+
+/* --- reading ----------------------------------------------------------------------------- */
+
+static uint32_t
+word32(struct span s, size_t i)
+{
+	return le32dec(s.p + i * 4);
+}
+
+static bool
+is_in_order(const struct dwarf_cache *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if ((i > 0 && span_word(c->addresses, i) <= span_word(c->addresses, i - 1)) ||
+		    word32(c->first, i) > word32(c->first, i + 1))
+			return false;
+	return word32(c->first, 0) == 0 && word32(c->first, c->n) == c->m;
+}
+
+static bool
+parse(struct dwarf_cache *c, struct span s)
+{
+	uint32_t version, crc;
+	uint64_t size, ns, strings;
+	struct span magic;
+
+	if (!span_take(&s, strlen(MAGIC), &magic) || memcmp(magic.p, MAGIC, magic.len) != 0 ||
+	    !span_u32(&s, &version) || version != VERSION || !span_u32(&s, &crc) ||
+	    !span_u64(&s, &size) || !span_u64(&s, &ns) || !span_u32(&s, &c->n) ||
+	    !span_u32(&s, &c->m) || !span_u64(&s, &strings))
+		return false;
+	if (size != c->debug_size || ns != c->debug_ns || crc32c(0, s.p, s.len) != crc)
+		return false;
+	return span_take_words(&s, c->n, 1, &c->addresses) &&
+		span_take(&s, ((size_t)c->n + 1) * 4, &c->first) &&
+		span_take(&s, (size_t)c->m * FRAME_BYTES, &c->frames) && s.len == strings &&
+		s.len > 0 && span_take(&s, s.len, &c->strings) &&
+		c->strings.p[c->strings.len - 1] == '\0' && is_in_order(c);
+}
+
+bool
+dwarf_cache_parse(struct dwarf_cache *c, struct span bytes)
+{
+	if (parse(c, bytes))
+		return true;
+	c->n = c->m = 0;
+	return false;
+}
+
+static void
+read_file(struct dwarf_cache *c)
+{
+	int fd = openat(c->dir, c->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    st.st_size > 0 && st.st_size <= DWARF_CACHE_FILE_MAX)
+		c->bytes = malloc((size_t)st.st_size);
+	if (c->bytes)
+		n = io_read(fd, c->bytes, (size_t)st.st_size);
+	/* That it was of use is what keeps it. */
+	if (n > 0 && dwarf_cache_parse(c, span_of(c->bytes, (size_t)n)))
+		(void)futimens(fd, NULL);
+	close(fd);
+}
+
+char *
+dwarf_cache_dir(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *path = NULL;
+
+	if (base && base[0] == '/')
+		return asprintf(&path, "%s/spoor", base) < 0 ? NULL : path;
+	if (!home || home[0] != '/' || asprintf(&path, "%s/.cache", home) < 0)
+		return NULL;
+	(void)mkdir(path, 0700);
+	free(path);
+	return asprintf(&path, "%s/.cache/spoor", home) < 0 ? NULL : path;
+}
+
+/* Makes the directory, below one that is there; -1: it is not there, or not ours alone. */
+static int
+open_dir(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (!path)
+		return -1;
+	(void)mkdir(path, 0700);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+struct dwarf_cache *
+dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd)
+{
+	struct dwarf_cache *c;
+	struct stat st;
+
+	if (id->kind != BUILDID_GNU || id->size == 0 || fstat(debug_fd, &st) != 0)
+		return NULL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	for (size_t i = 0; i < id->size; i++)
+		snprintf(&c->name[2 * i], 3, "%02x", id->bytes[i]);
+	strlcat(c->name, SUFFIX, sizeof(c->name));
+	c->debug_size = (uint64_t)st.st_size;
+	c->debug_ns = (uint64_t)time_text_ns(&st.st_mtim);
+	c->dir = open_dir(dir);
+	if (c->dir >= 0)
+		read_file(c);
+	return c;
+}
+
+void
+dwarf_cache_free(struct dwarf_cache *c)
+{
+	if (!c)
+		return;
+	if (c->dir >= 0)
+		close(c->dir);
+	free(c->bytes);
+	free(c->added);
+	free(c->added_frames);
+	intern_free(c->texts);
+	free(c);
+}
+
+static const char *
+string_at(const struct dwarf_cache *c, uint32_t offset)
+{
+	return offset > 0 && offset < c->strings.len ? (const char *)c->strings.p + offset : NULL;
+}
+
+/* The frames of the i-th address that was read. */
+static size_t
+frames_at(const struct dwarf_cache *c, uint32_t i, struct dwarf_frame *ret)
+{
+	const uint32_t first = word32(c->first, i), nr = word32(c->first, i + 1) - first;
+
+	for (uint32_t k = 0; k < nr && k < DWARF_CACHE_FRAMES_MAX; k++) {
+		const size_t at = 3 * ((size_t)first + k);
+
+		ret[k] = (struct dwarf_frame){ string_at(c, word32(c->frames, at)),
+					       string_at(c, word32(c->frames, at + 1)),
+					       word32(c->frames, at + 2) };
+	}
+	return nr < DWARF_CACHE_FRAMES_MAX ? nr : DWARF_CACHE_FRAMES_MAX;
+}
+
+bool
+dwarf_cache_find(const struct dwarf_cache *c, uint64_t address, struct dwarf_frame *ret,
+		 size_t *ret_nr)
+{
+	uint32_t low = 0, n = c->n;
+
+	while (low < n) {
+		uint32_t middle = low + (n - low) / 2;
+
+		if (span_word(c->addresses, middle) < address)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	if (low == c->n || span_word(c->addresses, low) != address)
+		return false;
+	*ret_nr = frames_at(c, low, ret);
+	return true;
+}
+
+/* --- writing ----------------------------------------------------------------------------- */
+
+int
+dwarf_cache_add(struct dwarf_cache *c, uint64_t address, const struct dwarf_frame *frames,
+		size_t nr)
+{
+	if (c->dir < 0)
+		return 0;
+	if (!c->texts)
+		c->texts = intern_new(DWARF_CACHE_FILE_MAX);
+	if (!c->texts || array_reserve(c->added, c->nr_added, c->cap_added, 1) < 0 ||
+	    array_reserve(c->added_frames, c->nr_frames, c->cap_frames, nr) < 0)
+		return -FMT_E_NOMEM;
+	c->added[c->nr_added++] = (struct added){ address, c->nr_frames, nr };
+	for (size_t i = 0; i < nr; i++) {
+		const struct dwarf_frame *f = &frames[i];
+		struct dwarf_frame *kept = &c->added_frames[c->nr_frames++];
+
+		*kept = *f;
+		if (f->function)
+			kept->function = intern_string(c->texts, f->function);
+		if (f->file)
+			kept->file = intern_string(c->texts, f->file);
+		if ((f->function && !kept->function) || (f->file && !kept->file))
+			return -FMT_E_NOMEM;
+	}
+	return 0;
+}
+
+/* The parts of a file that is made. */
+struct making {
+	struct dwarf_cache *c;
+	struct buf addresses, first, frames, strings;
+	uint32_t n, m;
+};
+
+/* Where a string is; it is put there when it comes first, and its note says so then. */
+static uint32_t
+place_string(struct making *m, const char *s)
+{
+	const char *kept = s ? intern_string(m->c->texts, s) : NULL;
+	const char **note;
+
+	if (!kept)
+		return 0;
+	note = intern_note(m->c->texts, kept);
+	if (!*note) {
+		*note = (const char *)(uintptr_t)m->strings.len;
+		buf_append(&m->strings, kept, strlen(kept) + 1);
+	}
+	return (uint32_t)(uintptr_t)*note;
+}
+
+static void
+put_address(struct making *m, uint64_t address, const struct dwarf_frame *frames, size_t nr)
+{
+	buf_u64(&m->addresses, address);
+	buf_u32(&m->first, m->m);
+	for (size_t i = 0; i < nr; i++) {
+		buf_u32(&m->frames, place_string(m, frames[i].function));
+		buf_u32(&m->frames, place_string(m, frames[i].file));
+		buf_u32(&m->frames, frames[i].line);
+	}
+	m->n++;
+	m->m += (uint32_t)nr;
+}
+
+static int
+compare_added(const void *x, const void *y)
+{
+	const struct added *a = x, *b = y;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+/* What was read and what is new, in the order of addresses; an address stands once. */
+static void
+put_all(struct making *m, bool with_old)
+{
+	const struct dwarf_cache *c = m->c;
+	struct dwarf_frame frames[DWARF_CACHE_FRAMES_MAX];
+	const uint32_t n = with_old ? c->n : 0;
+	uint32_t old = 0;
+
+	for (size_t i = 0; i < c->nr_added; i++) {
+		const struct added *a = &c->added[i];
+
+		for (; old < n && span_word(c->addresses, old) < a->address; old++)
+			put_address(m, span_word(c->addresses, old), frames,
+				    frames_at(c, old, frames));
+		if (i > 0 && a->address == a[-1].address)
+			continue;
+		old += old < n && span_word(c->addresses, old) == a->address;
+		put_address(m, a->address, &c->added_frames[a->first], a->nr);
+	}
+	for (; old < n; old++)
+		put_address(m, span_word(c->addresses, old), frames, frames_at(c, old, frames));
+	buf_u32(&m->first, m->m);
+}
+
+static void
+append_buf(struct buf *out, struct buf *part)
+{
+	buf_append(out, part->p, part->len);
+	out->failed |= part->failed;
+	buf_done(part);
+}
+
+/* The whole file in *ret; false: there is no memory, or it would be too long. */
+static bool
+make_file(struct dwarf_cache *c, bool with_old, struct buf *ret)
+{
+	struct making m = { .c = c };
+	struct buf body;
+
+	buf_init(&m.addresses);
+	buf_init(&m.first);
+	buf_init(&m.frames);
+	buf_init(&m.strings);
+	buf_init(&body);
+	buf_u8(&m.strings, 0);
+	put_all(&m, with_old);
+	buf_append(ret, MAGIC, strlen(MAGIC));
+	buf_u32(ret, VERSION);
+	append_buf(&body, &m.addresses);
+	append_buf(&body, &m.first);
+	append_buf(&body, &m.frames);
+	buf_u32(ret, 0); /* the checksum, below */
+	buf_u64(ret, c->debug_size);
+	buf_u64(ret, c->debug_ns);
+	buf_u32(ret, m.n);
+	buf_u32(ret, m.m);
+	buf_u64(ret, m.strings.len);
+	append_buf(&body, &m.strings);
+	append_buf(ret, &body);
+	if (buf_failed(ret) || ret->len > DWARF_CACHE_FILE_MAX || intern_left_out(c->texts) > 0)
+		return false;
+	le32enc(ret->p + strlen(MAGIC) + 4,
+		crc32c(0, ret->p + HEADER_BYTES, ret->len - HEADER_BYTES));
+	return true;
+}
+
+static bool
+write_file(const struct dwarf_cache *c, struct span bytes)
+{
+	char temporary[NAME_BYTES + 32];
+	bool good = true;
+	int fd;
+
+	snprintf(temporary, sizeof(temporary), "%s.%ld", c->name, (long)getpid());
+	fd = openat(c->dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return false;
+	while (good && bytes.len > 0) {
+		ssize_t n = write(fd, bytes.p, bytes.len);
+
+		good = n > 0 ? span_skip(&bytes, (size_t)n) : n < 0 && errno == EINTR;
+	}
+	good = close(fd) == 0 && good && renameat(c->dir, temporary, c->dir, c->name) == 0;
+	if (!good)
+		(void)unlinkat(c->dir, temporary, 0);
+	return good;
+}
+
+/* --- its bound --------------------------------------------------------------------------- */
+
+struct kept {
+	char name[NAME_BYTES + 32];
+	uint64_t bytes;
+	struct timespec used;
+};
+
+static int
+compare_kept(const void *x, const void *y)
+{
+	const struct kept *a = x, *b = y;
+
+	return time_text_ns(&a->used) < time_text_ns(&b->used) ? -1 : 1;
+}
+
+/* Removes those that were not used for longest, also what a killed process left behind. */
+static void
+keep_small(const struct dwarf_cache *c)
+{
+	struct kept *kept = NULL;
+	size_t nr = 0, cap = 0;
+	uint64_t bytes = 0;
+	const struct dirent *e;
+	struct stat st;
+	int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(d)) && array_reserve(kept, nr, cap, 1) == 0) {
+		if (!strstr(e->d_name, SUFFIX) || strlen(e->d_name) >= sizeof(kept->name) ||
+		    fstatat(c->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		kept[nr].bytes = (uint64_t)st.st_size;
+		kept[nr].used = st.st_mtim;
+		memcpy(kept[nr].name, e->d_name, strlen(e->d_name) + 1);
+		bytes += kept[nr++].bytes;
+	}
+	closedir(d);
+	if (bytes > DWARF_CACHE_BYTES_MAX)
+		qsort(kept, nr, sizeof(*kept), compare_kept);
+	for (size_t i = 0; i < nr && bytes > DWARF_CACHE_BYTES_MAX; i++)
+		if (unlinkat(c->dir, kept[i].name, 0) == 0)
+			bytes -= kept[i].bytes;
+	free(kept);
+}
+
+void
+dwarf_cache_save(struct dwarf_cache *c)
+{
+	struct buf file;
+	bool good;
+
+	if (c->dir < 0 || c->nr_added == 0)
+		return;
+	qsort(c->added, c->nr_added, sizeof(*c->added), compare_added);
+	buf_init(&file);
+	good = make_file(c, true, &file);
+	if (good && write_file(c, buf_span(&file)))
+		keep_small(c);
+	buf_done(&file);
+	c->nr_added = c->nr_frames = 0;
+}
