@@ -5,7 +5,7 @@
 # Names that are there are shown: of objects without a GNU build-id that were moved or copied, of a
 # binary that is gone and whose symbols are installed.
 . "$(dirname "$0")/../lib.sh"
-need_command jq objcopy go
+need_command jq objcopy go gdb xz
 need_record_all
 
 # The symbol and object of the hottest row of a command.
@@ -77,5 +77,22 @@ mkdir -p ".debug/.build-id/${id:0:2}/${id:2}"
 objcopy --only-keep-debug whole ".debug/.build-id/${id:0:2}/${id:2}/debug"
 rm whole
 is "$(hottest whole -i x.spoor)" "whole burn_hot" "that is gone has the names of its debug file"
+
+# Stripped as Fedora does: .dynsym, and the rest packed.
+"${CC:-gcc}" -O1 -g -pthread -fno-omit-frame-pointer -o whole "$TOP/tests/fixtures/burn.c" || bail "no compiler"
+nm -D whole --format=posix --defined-only | cut -d ' ' -f 1 | sort >dynamic
+nm whole --format=posix --defined-only | sed -n 's/ [TtD] .*//p' | sort | comm -13 dynamic - >kept
+objcopy --only-keep-debug whole debug
+objcopy -S --remove-section .comment --keep-symbols=kept debug mini
+xz mini && strip -s -o stripped whole && objcopy --add-section .gnu_debugdata=mini.xz stripped packed ||
+	bail "no MiniDebugInfo"
+exits 0 "a program with MiniDebugInfo" "$SPOOR" record -o x.spoor -- ./packed 300
+is "$(hottest packed -i x.spoor)" "packed burn_hot" "has names"
+nm whole | sed -n 's/^0*\([0-9a-f]*\) [Tt] .*/\1/p' | sort -u >starts
+"$SPOOR" symbolize --obj packed <starts | cut -f 1 | sed '/^$/d; s/^??$/-/' >ours
+sed 's/.*/info symbol 0x&/' starts >ask && gdb -nx -batch -x ask packed 2>/dev/null |
+	sed 's/^No symbol.*/-/; s/ in section .*//; s/^\(.*\) + .*/\1/' >gdbs
+is "$(wc -l <ours)" "$(wc -l <starts)" "each of its functions has a line"
+is "$(diff ours gdbs)" "" "and the name that gdb has for it"
 
 done_testing
