@@ -6,15 +6,12 @@
 
 #include <bsd/string.h>
 #include <gelf.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_packed.h"
 
 #define CODE_MAX 64
-#define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which the libelf of Debian 12 does not have */
-#define ZLIB_RATIO_MAX 1032
 
 struct dwarf_image {
 	Elf *elf;
@@ -87,58 +84,6 @@ find_code(struct dwarf_image *image, Elf *elf)
 	}
 }
 
-/* --- inflating --------------------------------------------------------------------------- */
-
-/* Bytes to be inflated, and how. */
-struct packed {
-	struct span bytes;
-	bool zstd;
-	uint64_t size;
-};
-
-/* ".zdebug_": "ZLIB", then the size, highest byte first. Others: a header of their own, Elf*_Chdr. */
-static bool
-read_packed(struct span in, bool old, bool is64, struct packed *ret)
-{
-	struct span magic, size;
-	uint32_t type, size32, align32;
-	uint64_t size64, align64;
-
-	*ret = (struct packed){ .bytes = in };
-	if (old) {
-		if (!span_take(&ret->bytes, 4, &magic) || memcmp(magic.p, "ZLIB", 4) != 0 ||
-		    !span_take(&ret->bytes, 8, &size))
-			return false;
-		ret->size = be64dec(size.p);
-		return true;
-	}
-	if (!span_u32(&ret->bytes, &type) || (type != ELFCOMPRESS_ZLIB && type != COMPRESS_ZSTD))
-		return false;
-	ret->zstd = type == COMPRESS_ZSTD;
-	if (is64) {
-		ret->size = span_skip(&ret->bytes, 4) && span_u64(&ret->bytes, &size64) ? size64
-											: 0;
-		return span_u64(&ret->bytes, &align64);
-	}
-	ret->size = span_u32(&ret->bytes, &size32) ? size32 : 0;
-	return span_u32(&ret->bytes, &align32);
-}
-
-static int
-inflate_to(const struct packed *p, uint8_t *out)
-{
-	uLongf made = p->size;
-	size_t n;
-
-	if (p->zstd) {
-		n = ZSTD_decompress(out, (size_t)p->size, p->bytes.p, p->bytes.len);
-		return !ZSTD_isError(n) && n == p->size ? 0 : -FMT_E_DECOMPRESS;
-	}
-	return uncompress(out, &made, p->bytes.p, p->bytes.len) == Z_OK && made == p->size
-		? 0
-		: -FMT_E_DECOMPRESS;
-}
-
 /* --- the copy ---------------------------------------------------------------------------- */
 
 /* An ELF file in memory, of debug sections alone. */
@@ -165,23 +110,21 @@ static int
 add_section(struct copy *c, const char *name, struct span in, bool compressed)
 {
 	const bool old = is_old_compressed(name);
-	struct packed p = { .bytes = in, .size = in.len };
+	struct elf_packed p = { .bytes = in, .size = in.len };
 	char plain[64];
 	uint8_t *out;
 	int error = 0;
 
-	if ((old || compressed) && !read_packed(in, old, c->is64, &p))
+	if ((old || compressed) && !elf_packed_read(in, old, c->is64, &p))
 		return -FMT_E_DECOMPRESS;
 	if (p.size > DWARF_IMAGE_BYTES_MAX - c->total)
 		return -FMT_E_TOO_BIG;
-	if (!p.zstd && p.size / ZLIB_RATIO_MAX > p.bytes.len)
-		return -FMT_E_DECOMPRESS;
 	c->total += p.size;
 	out = buf_reserve(&c->bytes, (size_t)p.size + 8);
 	if (!out)
 		return -FMT_E_NOMEM;
 	if (old || compressed)
-		error = inflate_to(&p, out);
+		error = elf_packed_inflate(&p, out);
 	else if (in.len > 0)
 		memcpy(out, in.p, in.len);
 	if (error)

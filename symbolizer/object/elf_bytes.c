@@ -4,16 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-#include <zstd.h>
-
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_internal.h"
-
-#ifndef ELFCOMPRESS_ZSTD
-#define ELFCOMPRESS_ZSTD 2
-#endif
-#define ZDEBUG_HEAD 12 /* "ZLIB" and the size, big-endian */
+#include "symbolizer/object/elf_packed.h"
 
 static int
 copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes *ret)
@@ -40,63 +33,33 @@ copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes
 	return 0;
 }
 
-/* Exactly size bytes into out. */
-static bool
-inflate_into(uint32_t type, struct span packed, uint8_t *out, size_t size)
-{
-	uLongf got = size;
-
-	if (type == ELFCOMPRESS_ZSTD)
-		return ZSTD_decompress(out, size, packed.p, packed.len) == size;
-	return uncompress(out, &got, packed.p, packed.len) == Z_OK && got == size;
-}
-
-/* Makes what packed says of the bytes in b, which it is a part of. */
-static int
-inflate_section(uint32_t type, struct span packed, uint64_t size, struct elf_bytes *b)
-{
-	uint8_t *out;
-
-	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
-		return -FMT_E_UNSUPPORTED;
-	if (size > ELF_BYTES_MAX)
-		return -FMT_E_TOO_BIG;
-	if (size == 0)
-		return -FMT_E_EMPTY;
-	out = malloc((size_t)size);
-	if (!out)
-		return -FMT_E_NOMEM;
-	if (!inflate_into(type, packed, out, (size_t)size)) {
-		free(out);
-		return -FMT_E_DECOMPRESS;
-	}
-	free(b->p);
-	b->p = out;
-	b->len = (size_t)size;
-	return 0;
-}
-
-/* The header of a compressed section (Elf64_Chdr, Elf32_Chdr), or of .zdebug. */
+/* Makes what they stand for of packed bytes. */
 static int
 unpack(const struct elf_object *o, bool is_zdebug, struct elf_bytes *b)
 {
-	struct span s = span_of(b->p, b->len), magic;
-	uint32_t type = ELFCOMPRESS_ZLIB, size32 = 0;
-	uint64_t size;
-	bool good;
+	const bool is64 = gelf_getclass(o->elf) == ELFCLASS64;
+	struct elf_packed packed;
+	uint8_t *out;
+	int err;
 
-	if (is_zdebug) {
-		good = span_take(&s, 4, &magic) && memcmp(magic.p, "ZLIB", 4) == 0 &&
-			span_u64(&s, &size);
-		size = good ? __builtin_bswap64(size) : 0;
-	} else if (gelf_getclass(o->elf) == ELFCLASS64) {
-		good = span_u32(&s, &type) && span_skip(&s, 4) && span_u64(&s, &size) &&
-			span_skip(&s, 8);
-	} else {
-		good = span_u32(&s, &type) && span_u32(&s, &size32) && span_skip(&s, 4);
-		size = size32;
+	if (!elf_packed_read(span_of(b->p, b->len), is_zdebug, is64, &packed))
+		return -FMT_E_DECOMPRESS;
+	if (packed.size > ELF_BYTES_MAX)
+		return -FMT_E_TOO_BIG;
+	if (packed.size == 0)
+		return -FMT_E_EMPTY;
+	out = malloc((size_t)packed.size);
+	if (!out)
+		return -FMT_E_NOMEM;
+	err = elf_packed_inflate(&packed, out);
+	if (err) {
+		free(out);
+		return err;
 	}
-	return good ? inflate_section(type, s, size, b) : -FMT_E_DECOMPRESS;
+	free(b->p);
+	b->p = out;
+	b->len = (size_t)packed.size;
+	return 0;
 }
 
 static int

@@ -19,8 +19,7 @@ struct elf_bytes {
 /*
  * The first section of that name that has bytes in the file, inflated when it is compressed (zlib,
  * zstd, and GNU's .zdebug_*). 0; *ret is untouched otherwise: -FMT_E_EMPTY: there is none;
- * -FMT_E_TRUNCATED, -FMT_E_TOO_BIG, -FMT_E_DECOMPRESS, -FMT_E_UNSUPPORTED (another compression),
- * -FMT_E_IO, -FMT_E_NOMEM.
+ * -FMT_E_TRUNCATED, -FMT_E_TOO_BIG, -FMT_E_DECOMPRESS, -FMT_E_IO, -FMT_E_NOMEM.
  */
 int elf_bytes_of_section(struct elf_object *o, const char *name, struct elf_bytes *ret);
 

@@ -6,7 +6,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
-#include "symbolizer/unwind/dwarf_bytes.h"
+#include "symbolizer/unwind/dwarf_pointer.h"
 
 /* Where rows stand that have not been compiled, or cannot be: the error, negative, above this. */
 #define NOT_COMPILED UINT32_MAX

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/unwind/cfi_entry.h"
 
-#include "symbolizer/unwind/dwarf_bytes.h"
+#include "symbolizer/object/leb128.h"
+#include "symbolizer/unwind/dwarf_pointer.h"
 
 #define LONG_LENGTH UINT32_MAX /* 64-bit DWARF: the length follows */
 
@@ -71,7 +72,7 @@ augmentation(struct span *s, const char *letters, struct cfi_cie *cie)
 	cie->sized = *letters == 'z';
 	if (!cie->sized)
 		data = span_of(NULL, 0);
-	else if (!dwarf_uleb(s, &size) || size > s->len || !span_take(s, (size_t)size, &data))
+	else if (!span_uleb(s, &size) || size > s->len || !span_take(s, (size_t)size, &data))
 		return false;
 	for (letters += cie->sized; *letters; letters++)
 		switch (*letters) {
@@ -124,9 +125,9 @@ cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *ret)
 	/* Size of an address, and of a segment selector. */
 	if (version == 4 && (!span_u8(&b, &byte) || byte != 8 || !span_u8(&b, &byte) || byte != 0))
 		return false;
-	if (!dwarf_uleb(&b, &cie.code_align) || !dwarf_sleb(&b, &cie.data_align))
+	if (!span_uleb(&b, &cie.code_align) || !span_sleb(&b, &cie.data_align))
 		return false;
-	if (version == 1 ? !span_u8(&b, &byte) : !dwarf_uleb(&b, &cie.ra))
+	if (version == 1 ? !span_u8(&b, &byte) : !span_uleb(&b, &cie.ra))
 		return false;
 	if (version == 1)
 		cie.ra = byte;
@@ -147,7 +148,7 @@ cfi_entry_fde(const struct cfi_section *s, const struct cfi_entry *entry, const 
 	if (!dwarf_pointer(&b, cie->encoding, cfi_section_address(s, b.p), 0, &ret->start) ||
 	    !dwarf_pointer(&b, cie->encoding & DWARF_FORMAT_BITS, 0, 0, &ret->length))
 		return false;
-	if (cie->sized && (!dwarf_uleb(&b, &size) || size > b.len || !span_skip(&b, (size_t)size)))
+	if (cie->sized && (!span_uleb(&b, &size) || size > b.len || !span_skip(&b, (size_t)size)))
 		return false;
 	ret->instructions = b;
 	return true;

@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 
-#include "symbolizer/unwind/dwarf_bytes.h"
+#include "symbolizer/object/leb128.h"
 
 #define DEPTH_MAX 32
 #define STEPS_MAX 256
@@ -47,7 +47,7 @@ based(struct machine *m, uint64_t reg)
 	int64_t offset;
 	uint64_t v;
 
-	return dwarf_sleb(&m->rest, &offset) && cfi_register(m->registers, reg, &v) &&
+	return span_sleb(&m->rest, &offset) && cfi_register(m->registers, reg, &v) &&
 		push(m, v + (uint64_t)offset);
 }
 
@@ -87,18 +87,18 @@ operate_on_program(struct machine *m, uint8_t op)
 	case DW_OP_const4s:
 		return constant(m, 4, op == DW_OP_const4s);
 	case DW_OP_constu:
-		return dwarf_uleb(&m->rest, &u) && push(m, u);
+		return span_uleb(&m->rest, &u) && push(m, u);
 	case DW_OP_consts:
-		return dwarf_sleb(&m->rest, &s) && push(m, (uint64_t)s);
+		return span_sleb(&m->rest, &s) && push(m, (uint64_t)s);
 	case DW_OP_bregx:
-		return dwarf_uleb(&m->rest, &u) && based(m, u);
+		return span_uleb(&m->rest, &u) && based(m, u);
 	case DW_OP_pick: {
 		uint8_t n;
 
 		return span_u8(&m->rest, &n) && n < m->nr && push(m, m->v[m->nr - 1 - n]);
 	}
 	case DW_OP_plus_uconst:
-		return m->nr > 0 && dwarf_uleb(&m->rest, &u) && (m->v[m->nr - 1] += u, true);
+		return m->nr > 0 && span_uleb(&m->rest, &u) && (m->v[m->nr - 1] += u, true);
 	case DW_OP_skip:
 		return jump(m);
 	case DW_OP_bra:

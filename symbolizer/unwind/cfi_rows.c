@@ -8,7 +8,8 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
-#include "symbolizer/unwind/dwarf_bytes.h"
+#include "symbolizer/object/leb128.h"
+#include "symbolizer/unwind/dwarf_pointer.h"
 
 _Static_assert(sizeof(struct cfi_place) == 8, "two words of a list");
 
@@ -163,7 +164,7 @@ set_expression(struct machine *m, struct cfi_place *place, uint8_t target, enum 
 	struct span bytes;
 	uint64_t size;
 
-	if (!dwarf_uleb(s, &size) || size > s->len || !span_take(s, (size_t)size, &bytes))
+	if (!span_uleb(s, &size) || size > s->len || !span_take(s, (size_t)size, &bytes))
 		return -FMT_E_CORRUPT;
 	if (size > UINT8_MAX)
 		return -FMT_E_UNSUPPORTED;
@@ -272,11 +273,11 @@ read_operand(const struct machine *m, struct span *s, enum operand kind, int64_t
 	case U4:
 		return span_u32(s, &u32) && (*ret = u32, true);
 	case U:
-		return dwarf_uleb(s, &u) && u <= INT64_MAX && (*ret = (int64_t)u, true);
+		return span_uleb(s, &u) && u <= INT64_MAX && (*ret = (int64_t)u, true);
 	case S:
-		return dwarf_sleb(s, ret);
+		return span_sleb(s, ret);
 	case SF:
-		return dwarf_sleb(s, ret) && !__builtin_mul_overflow(*ret, m->cie->data_align, ret);
+		return span_sleb(s, ret) && !__builtin_mul_overflow(*ret, m->cie->data_align, ret);
 	}
 	return false;
 }
@@ -369,7 +370,7 @@ instruction(struct machine *m, struct span *s)
 	case DW_CFA_advance_loc:
 		return advance_by(m, low);
 	case DW_CFA_offset:
-		if (!dwarf_uleb(s, &number) || number > INT64_MAX)
+		if (!span_uleb(s, &number) || number > INT64_MAX)
 			return -FMT_E_CORRUPT;
 		return set_factored(m, low, CFI_AT_CFA, (int64_t)number);
 	case DW_CFA_restore:

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as an ELF file: headers, build-id, debug link, symbols, MiniDebugInfo, PLT, names. */
+/* Any bytes as an ELF file: headers, build-id, debug link, symbols, MiniDebugInfo, PLT, names, CFI. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/resolve/demangle.h"
+#include "symbolizer/unwind/cfi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,6 +27,21 @@ look_around(const struct symtab *t, const struct elf_segment *segments, size_t n
 			abort();
 		demangle(s.name, offset & 1 ? DEMANGLE_FULL : DEMANGLE_SHORT, out, sizeof(out));
 	}
+}
+
+static void
+compile_all(struct elf_object *o)
+{
+	struct cfi_function f;
+	struct cfi *cfi;
+	uint32_t rule;
+
+	if (cfi_new(o, &cfi) != 0)
+		return;
+	for (size_t i = 0; cfi_function(cfi, i, &f); i++)
+		if (cfi_find(cfi, f.start, &rule) == 0)
+			abort();
+	cfi_free(cfi);
 }
 
 int
@@ -57,6 +73,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_around(stubs, segments, nr);
 	symtab_free(t);
 	symtab_free(stubs);
+	compile_all(o);
 	elf_object_close(o);
 	return 0;
 }

@@ -16,7 +16,6 @@
 
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/unwind/cfi_rows.h"
-#include "symbolizer/unwind/dwarf_bytes.h"
 
 #define BYTES(...) ((const uint8_t[]){ __VA_ARGS__ }), sizeof((const uint8_t[]){ __VA_ARGS__ })
 #define VADDR UINT64_C(0x10000)
@@ -470,26 +469,6 @@ test_cuts(void **state)
 	}
 }
 
-static void
-test_leb(void **state)
-{
-	struct span s = span_of(BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1));
-	uint64_t u;
-	int64_t i;
-
-	assert_true(dwarf_uleb(&s, &u));
-	assert_true(u == UINT64_MAX && s.len == 0);
-	s = span_of(BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2));
-	assert_false(dwarf_uleb(&s, &u));
-	assert_int_equal(s.len, 10);
-	s = span_of(BYTES(0x80, 0x7f));
-	assert_true(dwarf_sleb(&s, &i));
-	assert_int_equal(i, -128);
-	s = span_of(BYTES(0x80));
-	assert_false(dwarf_sleb(&s, &i));
-	assert_false(dwarf_uleb(&s, &u));
-}
-
 static int
 forget_rows(void **state)
 {
@@ -514,7 +493,6 @@ main(void)
 		cmocka_unit_test(test_cies),
 		cmocka_unit_test(test_debug_frame),
 		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_leb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, forget_rows);

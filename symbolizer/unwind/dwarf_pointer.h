@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dwarf_bytes: numbers and pointers as DWARF and .eh_frame write them. As with span.h, a getter
- * that fails leaves the span and the output as they were.
- * Source: DWARF 5, 7.6; Linux Standard Base 5.0, Core, 10.5.1 (DW_EH_PE_*).
+ * dwarf_pointer: addresses as .eh_frame and .eh_frame_hdr write them.
+ * Source: Linux Standard Base 5.0, Core, 10.5.1 (DW_EH_PE_*).
  */
-#ifndef SYMBOLIZER_UNWIND_DWARF_BYTES_H
-#define SYMBOLIZER_UNWIND_DWARF_BYTES_H
+#ifndef SYMBOLIZER_UNWIND_DWARF_POINTER_H
+#define SYMBOLIZER_UNWIND_DWARF_POINTER_H
 
 #include <stdint.h>
 
 #include "format/bytes/span.h"
-
-/* LEB128; false: it does not end, or has bits beyond the 64th. */
-bool dwarf_uleb(struct span *s, uint64_t *ret);
-bool dwarf_sleb(struct span *s, int64_t *ret);
 
 #define DWARF_ABSPTR 0x00
 #define DWARF_OMIT 0xff

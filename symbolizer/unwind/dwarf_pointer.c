@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/unwind/dwarf_bytes.h"
+#include "symbolizer/unwind/dwarf_pointer.h"
+
+#include "symbolizer/object/leb128.h"
 
 enum {
 	ULEB128 = 0x01,
@@ -13,50 +15,6 @@ enum {
 	PCREL = 0x10,
 	DATAREL = 0x30,
 };
-
-bool
-dwarf_uleb(struct span *s, uint64_t *ret)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-
-	for (size_t i = 0; i < s->len; i++, shift += 7) {
-		const uint64_t bits = s->p[i] & 0x7f;
-
-		if (shift > 63 ? bits != 0 : bits << shift >> shift != bits)
-			return false;
-		if (shift <= 63)
-			value |= bits << shift;
-		if (s->p[i] & 0x80)
-			continue;
-		*ret = value;
-		return span_skip(s, i + 1);
-	}
-	return false;
-}
-
-bool
-dwarf_sleb(struct span *s, int64_t *ret)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-
-	for (size_t i = 0; i < s->len; i++) {
-		const uint8_t byte = s->p[i];
-
-		if (shift > 63)
-			return false;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-		if (byte & 0x80)
-			continue;
-		if (shift < 64 && (byte & 0x40))
-			value |= UINT64_MAX << shift;
-		*ret = (int64_t)value;
-		return span_skip(s, i + 1);
-	}
-	return false;
-}
 
 static bool
 fixed(struct span *s, size_t bytes, bool is_signed, uint64_t *ret)
@@ -83,11 +41,11 @@ pointer_value(struct span *s, uint8_t format, uint64_t *ret)
 	case SDATA8:
 		return fixed(s, 8, false, ret);
 	case ULEB128:
-		return dwarf_uleb(s, ret);
+		return span_uleb(s, ret);
 	case SLEB128: {
 		int64_t v;
 
-		if (!dwarf_sleb(s, &v))
+		if (!span_sleb(s, &v))
 			return false;
 		*ret = (uint64_t)v;
 		return true;

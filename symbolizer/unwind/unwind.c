@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/unwind/unwind.h"
+
+#include <stdlib.h>
+
+#include <linux/perf_event.h>
+
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
+
+#define GO_ON UNWIND_STOPS_NR
+#define KNOWN_RULES 4096	   /* a power of two */
+#define FRAME_BYTES_MAX (1u << 20) /* of one function that keeps a frame pointer */
+
+struct known_rule {
+	const struct cfi *cfi; /* NULL: none */
+	uint64_t vaddr;
+	int found; /* as cfi_find() */
+	uint32_t rule;
+};
+
+struct unwinder {
+	struct known_rule known[KNOWN_RULES];
+	struct unwind_frame frames[UNWIND_FRAMES_MAX];
+	size_t nr;
+};
+
+struct walk {
+	struct unwinder *u;
+	const struct cfi_arch *arch;
+	struct cfi_registers now;
+	struct unwind_frame frame; /* whose caller is looked for */
+	struct stack_copy stack;
+	unwind_find_fn *find;
+	void *arg;
+};
+
+struct unwinder *
+unwinder_new(void)
+{
+	return calloc(1, sizeof(struct unwinder));
+}
+
+void
+unwinder_free(struct unwinder *u)
+{
+	free(u);
+}
+
+/* --- the sample -------------------------------------------------------------------------- */
+
+static bool
+perf_register(const struct perf_regs *regs, unsigned number, uint64_t *ret)
+{
+	uint64_t below;
+
+	if (number >= 64 || !(regs->mask >> number & 1))
+		return false;
+	below = regs->mask & ((UINT64_C(1) << number) - 1);
+	*ret = span_word(regs->words, (size_t)__builtin_popcountll(below));
+	return true;
+}
+
+bool
+unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
+		 struct unwind_sample *ret)
+{
+	const struct perf_regs *regs = &s->regs_user;
+	uint64_t v;
+
+	if (regs->abi != PERF_SAMPLE_REGS_ABI_64)
+		return false;
+	*ret = (struct unwind_sample){ .arch = arch };
+	for (unsigned i = 0; i < CFI_REGISTERS; i++)
+		if (perf_register(regs, arch->perf[i], &v))
+			cfi_register_set(&ret->registers, i, v);
+	if (!cfi_register(&ret->registers, arch->sp, &ret->stack.base) ||
+	    !perf_register(regs, arch->perf_ip, &ret->ip))
+		return false;
+	ret->stack.bytes = span_of(s->stack_user.p, (size_t)s->stack_user_dyn_size);
+	return true;
+}
+
+/* --- by rule ----------------------------------------------------------------------------- */
+
+static bool
+place_value(struct walk *w, const struct cfi *cfi, const struct cfi_place *p, const uint64_t *cfa,
+	    uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	switch ((enum cfi_how)p->how) {
+	case CFI_AT_CFA:
+		return stack_copy_word(&w->stack, *cfa + (uint64_t)(int64_t)p->offset, ret);
+	case CFI_IS_CFA:
+		*ret = *cfa + (uint64_t)(int64_t)p->offset;
+		return true;
+	case CFI_REGISTER:
+		if (!cfi_register(&w->now, p->reg, &v))
+			return false;
+		*ret = v + (uint64_t)(int64_t)p->offset;
+		return true;
+	case CFI_AT_EXPRESSION:
+	case CFI_IS_EXPRESSION:
+		if (!cfi_expression_value(cfi_expression(cfi, p), &w->now, &w->stack, cfa, &v))
+			return false;
+		*ret = v;
+		return p->how == CFI_IS_EXPRESSION || stack_copy_word(&w->stack, v, ret);
+	case CFI_UNDEFINED:
+		break;
+	}
+	return false;
+}
+
+/*
+ * What could not be read was not copied, or is nowhere near the stack. Of two stacks, where a
+ * signal handler has its own, only one was.
+ */
+static int
+unread(const struct walk *w)
+{
+	const uint64_t at = w->now.value[w->arch->sp] - w->stack.base;
+
+	return w->stack.beyond || at > w->stack.bytes.len ? UNWIND_CUT : UNWIND_BAD_CFI;
+}
+
+/* On to the caller. */
+static int
+step_to(struct walk *w, const struct cfi_registers *caller, uint64_t ra, bool is_return)
+{
+	const uint64_t sp = caller->value[w->arch->sp], old = w->now.value[w->arch->sp];
+	const bool on_stack = sp - w->stack.base < w->stack.bytes.len;
+
+	/* A leaf may have left the stack as it was; a signal may have come on another stack. */
+	if (is_return ? sp <= old && !(sp == old && !w->frame.is_return) : sp <= old && on_stack)
+		return UNWIND_BAD_CFI;
+	ra &= w->arch->pc_mask;
+	if (ra == 0)
+		return UNWIND_END;
+	w->now = *caller;
+	w->frame = (struct unwind_frame){ ra, is_return };
+	return GO_ON;
+}
+
+/*
+ * Compilers leave the rule of a register as it was when it has been popped in an epilogue. The
+ * memory is below the stack pointer then, and was not copied; the register has the value again.
+ */
+static bool
+is_popped(const struct walk *w, const struct cfi_place *p, uint64_t cfa)
+{
+	return p->how == CFI_AT_CFA &&
+		cfa + (uint64_t)(int64_t)p->offset < w->now.value[w->arch->sp];
+}
+
+/* A register that is lost, but for the return address, is no trouble until somebody needs it. */
+static int
+restore(struct walk *w, const struct cfi *cfi, const struct cfi_rule *rule, uint64_t cfa,
+	struct cfi_registers *caller)
+{
+	const unsigned ra = w->arch->ra;
+
+	for (size_t i = 1; i < rule->nr; i++) {
+		const struct cfi_place p = cfi_rule_place(rule, i);
+		uint64_t v;
+
+		if (p.how == CFI_UNDEFINED && p.target == ra)
+			return UNWIND_END;
+		if (p.target != ra && is_popped(w, &p, cfa))
+			continue;
+		if (place_value(w, cfi, &p, &cfa, &v))
+			cfi_register_set(caller, p.target, v);
+		else if (p.target == ra)
+			return unread(w);
+		else
+			caller->known &= ~(UINT32_C(1) << p.target);
+	}
+	return GO_ON;
+}
+
+static int
+by_rule(struct walk *w, const struct cfi *cfi, uint32_t number)
+{
+	const struct cfi_rule rule = cfi_rule(cfi, number);
+	const struct cfi_place first = cfi_rule_place(&rule, 0);
+	const bool signal_frame = first.target == CFI_SIGNAL_FRAME;
+	const unsigned sp = w->arch->sp, ra = w->arch->ra;
+	struct cfi_registers caller = w->now;
+	uint64_t cfa, to;
+	int stop;
+
+	w->stack.beyond = false;
+	if (!place_value(w, cfi, &first, NULL, &cfa))
+		return unread(w);
+	if (!signal_frame)
+		caller.known &= w->arch->preserved;
+	caller.known &= ~(UINT32_C(1) << ra);
+	cfi_register_set(&caller, sp, cfa);
+	stop = restore(w, cfi, &rule, cfa, &caller);
+	if (stop != GO_ON)
+		return stop;
+	if (!cfi_register(&caller, sp, &to))
+		return UNWIND_BAD_CFI;
+	/* No rule for it: a leaf has it in the link register still. */
+	if (!cfi_register(&caller, ra, &to) &&
+	    !(w->arch->link_register && cfi_register(&w->now, ra, &to)))
+		return UNWIND_BAD_CFI;
+	return step_to(w, &caller, to, !signal_frame);
+}
+
+/* --- without a rule ---------------------------------------------------------------------- */
+
+static bool
+is_code(struct walk *w, uint64_t ra)
+{
+	struct unwind_code code;
+
+	ra &= w->arch->pc_mask;
+	return ra != 0 && w->find(w->arg, ra - 1, &code);
+}
+
+/* A frame record: the caller's frame pointer, and above it the return address. */
+static int
+by_frame_pointer(struct walk *w, int why)
+{
+	const uint64_t sp = w->now.value[w->arch->sp];
+	struct cfi_registers caller = { .known = 0 };
+	uint64_t fp, saved, ra;
+
+	if (!cfi_register(&w->now, w->arch->fp, &fp) || fp % 8 != 0 || fp < sp)
+		return why;
+	w->stack.beyond = false;
+	if (!stack_copy_word(&w->stack, fp, &saved) || !stack_copy_word(&w->stack, fp + 8, &ra))
+		return w->stack.beyond && fp - sp < FRAME_BYTES_MAX ? UNWIND_CUT : why;
+	/* The outermost record has zeros. */
+	if (ra == 0 && saved == 0)
+		return UNWIND_END;
+	if (!is_code(w, ra))
+		return why;
+	cfi_register_set(&caller, w->arch->fp, saved);
+	cfi_register_set(&caller, w->arch->sp, fp + 16);
+	return step_to(w, &caller, ra, true);
+}
+
+/* What was interrupted may have been called just now, and has done nothing yet. */
+static int
+by_call(struct walk *w, int why)
+{
+	struct cfi_registers caller = w->now;
+	const unsigned sp = w->arch->sp;
+	uint64_t ra;
+
+	if (w->arch->link_register) {
+		if (!cfi_register(&w->now, w->arch->ra, &ra) || !is_code(w, ra))
+			return why;
+		caller.known &= ~(UINT32_C(1) << w->arch->ra);
+	} else {
+		if (!stack_copy_word(&w->stack, w->now.value[sp], &ra) || !is_code(w, ra))
+			return why;
+		caller.value[sp] += 8;
+	}
+	return step_to(w, &caller, ra, true);
+}
+
+static int
+without_rule(struct walk *w, int why)
+{
+	int stop = by_frame_pointer(w, why);
+
+	if (stop == why && !w->frame.is_return)
+		stop = by_call(w, why);
+	return stop;
+}
+
+/* --- the walk ---------------------------------------------------------------------------- */
+
+/* As cfi_find(), which takes two searches; most addresses come again and again. */
+static int
+find_rule(struct unwinder *u, const struct unwind_code *code, uint32_t *ret)
+{
+	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr);
+	struct known_rule *known = &u->known[h & (KNOWN_RULES - 1)];
+
+	if (known->cfi != code->cfi || known->vaddr != code->vaddr) {
+		int found = cfi_find(code->cfi, code->vaddr, &known->rule);
+
+		if (found == -FMT_E_NOMEM) {
+			known->cfi = NULL;
+			return found;
+		}
+		known->cfi = code->cfi;
+		known->vaddr = code->vaddr;
+		known->found = found;
+	}
+	*ret = known->rule;
+	return known->found;
+}
+
+static int
+step(struct walk *w)
+{
+	struct unwinder *u = w->u;
+	struct unwind_code code;
+	uint32_t rule;
+	int found = 0, stop;
+	const bool mapped = w->find(w->arg, w->frame.ip - w->frame.is_return, &code);
+
+	/* The sampled place is one, whatever is there. */
+	if (!mapped && u->nr > 0)
+		return UNWIND_NO_MAP;
+	if (u->nr == UNWIND_FRAMES_MAX)
+		return UNWIND_LIMIT;
+	u->frames[u->nr++] = w->frame;
+	if (mapped && code.cfi)
+		found = find_rule(u, &code, &rule);
+	if (found == -FMT_E_NOMEM)
+		return found;
+	/* In expressions of machines without one, its column is the address of the instruction. */
+	if (!w->arch->link_register)
+		cfi_register_set(&w->now, w->arch->ra, w->frame.ip);
+	stop = found > 0 ? by_rule(w, code.cfi, rule) : found < 0 ? UNWIND_BAD_CFI : UNWIND_NO_CFI;
+	if (stop == UNWIND_BAD_CFI || stop == UNWIND_NO_CFI)
+		stop = without_rule(w, mapped ? stop : UNWIND_NO_MAP);
+	return stop;
+}
+
+int
+unwind(struct unwinder *u, const struct unwind_sample *s, unwind_find_fn *find, void *arg,
+       const struct unwind_frame **ret, size_t *ret_nr)
+{
+	struct walk w = {
+		.u = u,
+		.arch = s->arch,
+		.now = s->registers,
+		.frame = { .ip = s->ip },
+		.stack = s->stack,
+		.find = find,
+		.arg = arg,
+	};
+	int stop;
+
+	u->nr = 0;
+	do
+		stop = step(&w);
+	while (stop == GO_ON);
+	*ret = u->frames;
+	*ret_nr = u->nr;
+	return stop;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * frame_image: an ELF file of one segment of code around an .eh_frame of any bytes, without section
+ * headers: .eh_frame_hdr leads to it.
+ */
+#ifndef TESTS_LAB_FRAME_IMAGE_H
+#define TESTS_LAB_FRAME_IMAGE_H
+
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FRAME_IMAGE_HEAD 256 /* bytes before .eh_frame */
+#define FRAME_IMAGE_CODE UINT64_C(0x100000)
+#define FRAME_IMAGE_CODE_BYTES UINT64_C(0x10000)
+
+/* to has room for FRAME_IMAGE_HEAD + n bytes; returns how many they are. */
+static inline size_t
+frame_image(uint8_t *to, uint16_t machine, const void *eh_frame, size_t n)
+{
+	const uint64_t header = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
+	const Elf64_Ehdr e = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = machine,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(Elf64_Ehdr),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 3,
+	};
+	const Elf64_Phdr p[3] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = FRAME_IMAGE_HEAD + n },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_vaddr = FRAME_IMAGE_CODE,
+		  .p_memsz = FRAME_IMAGE_CODE_BYTES },
+		{ .p_type = PT_GNU_EH_FRAME, .p_offset = header, .p_vaddr = header, .p_filesz = 12 },
+	};
+	/* Version 1, .eh_frame as eight bytes, no table. */
+	const uint8_t h[4] = { 1, 4, 0xff, 0xff };
+	const uint64_t at = FRAME_IMAGE_HEAD;
+
+	memset(to, 0, FRAME_IMAGE_HEAD);
+	memcpy(to, &e, sizeof(e));
+	memcpy(to + sizeof(e), p, sizeof(p));
+	memcpy(to + header, h, sizeof(h));
+	memcpy(to + header + 4, &at, sizeof(at));
+	if (n > 0)
+		memcpy(to + FRAME_IMAGE_HEAD, eh_frame, n);
+	return FRAME_IMAGE_HEAD + n;
+}
+
+#endif
