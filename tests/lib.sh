@@ -25,8 +25,9 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.XXXXXX") || exit 1
 export XDG_CACHE_HOME=$TMP
 cd "$TMP" || exit 1
 # What somebody's perf left in ~/.debug would name what a test took away.
+CALLER_HOME=${HOME-}
 HOME=$TMP
-export TMP HOME
+export TMP HOME CALLER_HOME
 
 at_exit() # COMMAND: evaluated at exit, newest first
 {

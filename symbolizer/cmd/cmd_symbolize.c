@@ -141,8 +141,11 @@ static int
 look_up(struct answers *a, struct resolver *r, struct inlines *l, const char *path)
 {
 	struct object *object;
-	int error = resolver_file(r, path, &object);
+	/* What belongs to a file is looked for beside it, and below directories that have its path. */
+	char *whole = realpath(path, NULL);
+	int error = whole ? resolver_file(r, whole, &object) : -FMT_E_IO;
 
+	free(whole);
 	if (error) {
 		if (error == -FMT_E_IO)
 			warn("%s", path);
