@@ -9,20 +9,14 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
-#include "format/bytes/slots.h"
 #include "symbolizer/dwarf/dwarf_functions.h"
 #include "symbolizer/dwarf/dwarf_image.h"
 #include "symbolizer/dwarf/dwarf_lines.h"
+#include "symbolizer/dwarf/dwarf_names.h"
 #include "symbolizer/dwarf/dwarf_units.h"
 #include "symbolizer/text/intern.h"
 
 #define FRAMES_MAX 256 /* inlined into each other */
-
-/* The name of a DIE that others refer to, read once. */
-struct origin {
-	const void *die; /* where it lies in memory: one of the file or of the one beside it */
-	const char *name;
-};
 
 /* An address and its unit. */
 struct asked {
@@ -36,9 +30,7 @@ struct dwarf_file {
 	struct dwarf_units *units;
 	struct dwarf_line_sections sections;
 	struct intern *strings;
-	struct origin *origins;
-	size_t nr_origins, cap_origins;
-	struct slots origin_slots;
+	struct dwarf_names *names;
 	struct buf path;
 };
 
@@ -58,7 +50,8 @@ dwarf_file_open(int fd, struct dwarf_file **ret)
 		goto fail;
 	error = -FMT_E_NOMEM;
 	f->strings = intern_new(INTERN_BYTES_MAX);
-	if (!f->strings)
+	f->names = f->strings ? dwarf_names_new(f->strings) : NULL;
+	if (!f->names)
 		goto fail;
 	error = -FMT_E_CORRUPT;
 	f->dwarf = dwarf_begin_elf(dwarf_image_elf(f->image), DWARF_C_READ, NULL);
@@ -85,72 +78,13 @@ dwarf_file_close(struct dwarf_file *f)
 {
 	if (!f)
 		return;
+	dwarf_names_free(f->names);
 	dwarf_units_free(f->units);
 	dwarf_end(f->dwarf);
 	dwarf_image_close(f->image);
 	intern_free(f->strings);
-	free(f->origins);
-	slots_done(&f->origin_slots);
 	buf_done(&f->path);
 	free(f);
-}
-
-/* --- names ------------------------------------------------------------------------------- */
-
-static const char *
-read_name(Dwarf_Die *die)
-{
-	static const unsigned int names[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
-					      DW_AT_name };
-	Dwarf_Attribute attribute;
-	const char *name = NULL;
-
-	for (size_t i = 0; !name && i < sizeof(names) / sizeof(names[0]); i++)
-		if (dwarf_attr_integrate(die, names[i], &attribute))
-			name = dwarf_formstring(&attribute);
-	return name;
-}
-
-static bool
-same_origin(const void *owner, uint32_t index, const void *key)
-{
-	return ((const struct dwarf_file *)owner)->origins[index].die ==
-		((const struct origin *)key)->die;
-}
-
-/* Of a DIE that many refer to, by each call that was inlined. */
-static int
-origin_name(struct dwarf_file *f, Dwarf_Die *die, const char **ret)
-{
-	struct origin o = { .die = die->addr };
-	const size_t known = f->nr_origins;
-	const char *name;
-	uint32_t i;
-	int error = slots_keep(&f->origin_slots, (uint32_t)slots_mix((uintptr_t)o.die, 0),
-			       same_origin, f, &o, f->origins, f->nr_origins, f->cap_origins, &i);
-
-	if (error)
-		return error;
-	if (i == known) {
-		name = read_name(die);
-		f->origins[i].name = name ? intern_string(f->strings, name) : NULL;
-		if (name && !f->origins[i].name)
-			return -FMT_E_NOMEM;
-	}
-	*ret = f->origins[i].name;
-	return 0;
-}
-
-static int
-scope_name(struct dwarf_file *f, Dwarf_Die *die, const char **ret)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die origin;
-
-	if (dwarf_attr(die, DW_AT_abstract_origin, &attribute) &&
-	    dwarf_formref_die(&attribute, &origin))
-		return origin_name(f, &origin, ret);
-	return origin_name(f, die, ret);
 }
 
 /* --- a unit ------------------------------------------------------------------------------ */
@@ -281,7 +215,7 @@ tell(struct unit_batch *b, size_t i)
 	for (; !error && scope != DWARF_NO_SCOPE && nr < FRAMES_MAX; nr++) {
 		struct dwarf_scope *s = &b->scopes.v[scope];
 
-		error = scope_name(b->f, &s->die, &frames[nr].function);
+		error = dwarf_names_of(b->f->names, &s->die, &frames[nr].function);
 		scope = s->parent;
 		if (!error && scope != DWARF_NO_SCOPE && nr + 1 < FRAMES_MAX)
 			error = call_site(b, &s->die, &frames[nr + 1]);
