@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,14 +53,37 @@ add_found(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr)
 	return dwarf_answer_add(arg, i, frames, nr);
 }
 
+/* A worker may write: so it has nothing but what it reads (-1: nothing), and the pipe. */
+static void
+close_others(int in, int out)
+{
+	const unsigned int low = (unsigned int)(in < 0 || out < in ? out : in);
+	const unsigned int high = (unsigned int)(out > in ? out : in);
+
+	if (low > 0)
+		(void)close_range(0, low - 1, 0);
+	if (high > low + 1)
+		(void)close_range(low + 1, high - 1, 0);
+	(void)close_range(high + 1, UINT_MAX, 0);
+}
+
+static unsigned int
+seconds_of(const struct dwarf_job *job)
+{
+	return job->seconds ? job->seconds
+			    : DWARF_WORKER_S + (unsigned int)(job->n / DWARF_WORKER_ADDRESSES);
+}
+
 static void __attribute__((noreturn)) work(const struct dwarf_job *job, int out, pid_t parent)
 {
 	struct dwarf_answer *answer = NULL;
 	struct dwarf_file *file = NULL;
 	int error;
 
-	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX,
-			    DWARF_WORKER_S + (unsigned int)(job->n / DWARF_WORKER_ADDRESSES));
+	close_others(job->fd, out);
+	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX, seconds_of(job));
+	if (job->before)
+		job->before();
 	answer = dwarf_answer_new(out);
 	error = answer ? dwarf_file_open(job->fd, &file) : -FMT_E_NOMEM;
 	if (error == 0)
@@ -98,7 +122,7 @@ start(struct worker *w, struct dwarf_job *job)
 	}
 	w->fd = ends[0];
 	w->job = job;
-	w->deadline_ns = now_ns() + (DWARF_WORKER_S + job->n / DWARF_WORKER_ADDRESSES) * NS;
+	w->deadline_ns = now_ns() + seconds_of(job) * NS;
 	buf_init(&w->answer);
 	return true;
 }

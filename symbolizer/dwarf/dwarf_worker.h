@@ -33,6 +33,8 @@ struct dwarf_job {
 	int fd; /* borrowed */
 	const uint64_t *addresses;
 	size_t n;
+	unsigned int seconds;	    /* that it may take; 0: DWARF_WORKER_S and what n is worth */
+	void (*before)(void);	    /* what its worker does first, in its sandbox; NULL: nothing */
 	enum dwarf_outcome outcome; /* set at the end */
 };
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Workers that crash, loop, eat memory, or try what they must not; the others' answers stand. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "symbolizer/dwarf/dwarf_worker.h"
+#include "tests/lab/elf_lab.h"
+
+#define JOBS 5
+
+static const char source[] = "static inline int twice(int x)\n{\n\treturn x * 2 + 1;\n}\n"
+			     "int volatile v;\n"
+			     "int main(void)\n{\n\tv = twice(v);\n\treturn 0;\n}\n";
+
+/* --- what a worker may meet --- */
+
+static void
+crash(void)
+{
+	abort();
+}
+
+static volatile int *volatile nowhere;
+
+static void
+read_nowhere(void)
+{
+	(void)*nowhere;
+}
+
+static void
+loop(void)
+{
+	for (volatile int i = 0;; i++)
+		;
+}
+
+/* As libdw, which ends the process when there is no memory. */
+static void
+eat(void)
+{
+	for (size_t n = 0; n < 2 * DWARF_WORKER_MEMORY_MAX; n += 64u << 20)
+		if (malloc(64u << 20) == NULL)
+			exit(1);
+}
+
+/* Does what a process that is somebody else's would do first; ends when it could. */
+static void
+break_out(void)
+{
+	if (open("/etc/passwd", O_RDONLY) < 0 && errno == EPERM &&
+	    socket(AF_UNIX, SOCK_STREAM, 0) < 0 && errno == EPERM && fork() < 0 && errno == EPERM &&
+	    kill(getppid(), 0) < 0 && errno == EPERM && write(1, "!", 1) < 0 && errno == EBADF &&
+	    write(2, "!", 1) < 0 && errno == EBADF)
+		return;
+	abort();
+}
+
+/* --- --- */
+
+static size_t answered[JOBS];
+
+static int
+count(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+{
+	(void)arg;
+	assert_int_equal(i, 0);
+	assert_string_equal(frames[nr - 1].function, "main");
+	answered[job]++;
+	return 0;
+}
+
+static uint64_t
+address_of_main(const char *path)
+{
+	struct lab_symbol *all;
+	size_t n = lab_nm(path, "", &all);
+	uint64_t address = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(all[i].name, "main") == 0)
+			address = all[i].address;
+	free(all);
+	assert_true(address != 0);
+	return address;
+}
+
+/* Job 2 meets it; two at a time. */
+static void
+run_with(void (*meets)(void), unsigned int seconds, enum dwarf_outcome want)
+{
+	const char *path = lab_build("worker", source, 0, "-g -O2");
+	const uint64_t address = address_of_main(path);
+	struct dwarf_job jobs[JOBS];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < JOBS; i++)
+		jobs[i] = (struct dwarf_job){ .fd = fd,
+					      .addresses = &address,
+					      .n = 1,
+					      .before = i == 2 ? meets : NULL,
+					      .seconds = i == 2 ? seconds : 0 };
+	memset(answered, 0, sizeof(answered));
+	assert_int_equal(dwarf_workers_run(jobs, JOBS, 2, count, NULL), 0);
+	for (size_t i = 0; i < JOBS; i++) {
+		assert_int_equal(jobs[i].outcome, i == 2 ? want : DWARF_DONE);
+		assert_int_equal(answered[i], jobs[i].outcome == DWARF_DONE);
+	}
+	close(fd);
+}
+
+static void
+test_crashes(void **state)
+{
+	(void)state;
+	run_with(crash, 0, DWARF_CRASHED);
+	run_with(read_nowhere, 0, DWARF_CRASHED);
+}
+
+static void
+test_loops(void **state)
+{
+	(void)state;
+	run_with(loop, 1, DWARF_LATE);
+}
+
+static void
+test_eats(void **state)
+{
+	(void)state;
+	run_with(eat, 0, DWARF_CRASHED);
+}
+
+static void
+test_breaks_out(void **state)
+{
+	(void)state;
+	run_with(break_out, 0, DWARF_DONE);
+}
+
+static void
+test_no_file(void **state)
+{
+	static const char text[] = "no ELF file";
+	const char *path = lab_path("text");
+	const uint64_t address = 1;
+	struct dwarf_job jobs[2];
+	int fd;
+
+	(void)state;
+	elf_lab_write(path, text, sizeof(text));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	jobs[0] = (struct dwarf_job){ .fd = fd, .addresses = &address, .n = 1 };
+	jobs[1] = (struct dwarf_job){ .fd = -1, .addresses = &address, .n = 1 };
+	assert_int_equal(dwarf_workers_run(jobs, 2, 8, count, NULL), 0);
+	assert_int_equal(jobs[0].outcome, DWARF_DAMAGED);
+	assert_int_equal(jobs[1].outcome, DWARF_DAMAGED);
+	assert_int_equal(dwarf_workers_run(jobs, 0, 8, count, NULL), 0);
+	close(fd);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crashes), cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_eats),	cmocka_unit_test(test_breaks_out),
+		cmocka_unit_test(test_no_file),
+	};
+
+	return cmocka_run_group_tests_name("dwarf_worker", tests, NULL, NULL);
+}
