@@ -13,6 +13,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/dwarf/dwarf_cache.h"
+#include "symbolizer/object/object_places.h"
 #include "symbolizer/resolve/inlines.h"
 #include "symbolizer/resolve/resolve.h"
 #include "symbolizer/text/escape.h"
@@ -207,7 +208,14 @@ print_answers(const struct answers *a, bool no_inline)
 static int
 run(const struct request *rq, struct answers *a)
 {
-	const struct resolver_options o = { .no_demangle = rq->no_demangle, .full_names = true };
+	char *debug_cache = object_places_debug_cache();
+	char *debuginfod_cache = object_places_debuginfod_cache();
+	const struct resolver_options o = {
+		.debug_cache = debug_cache,
+		.debuginfod_cache = debuginfod_cache,
+		.no_demangle = rq->no_demangle,
+		.full_names = true,
+	};
 	struct resolver *r = resolver_new(&o);
 	char *cache_dir = rq->no_cache ? NULL : dwarf_cache_dir();
 	struct inlines *l = r ? inlines_new(r, cache_dir) : NULL;
@@ -228,6 +236,8 @@ run(const struct request *rq, struct answers *a)
 	}
 	inlines_free(l);
 	resolver_free(r);
+	free(debug_cache);
+	free(debuginfod_cache);
 	free(cache_dir);
 	return error ? EXIT_FAILED : EXIT_DONE;
 }

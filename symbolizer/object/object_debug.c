@@ -106,29 +106,61 @@ find_debug_by_id(const struct object_debug *d, const struct link *link, struct e
 	int error = 0;
 
 	for (size_t i = 0;
-	     *ret == NULL && !error && object_places_debug(d->places, i, id, size, path); i++)
+	     *ret == NULL && !error && object_places_debug(d->places, d->root, i, id, size, path);
+	     i++)
 		error = try_debug(d, link, path, ret);
 	return error;
 }
 
+/* The places that gdb knows, for an object in a directory below root. */
 static int
-find_debug_by_link(const struct object_debug *d, const struct link *link, struct elf_object **ret)
+try_link(const struct object_debug *d, const struct link *link, const char *root, const char *dir,
+	 struct elf_object **ret)
 {
-	const struct object_places *p = d->places;
 	static const char *const beside[] = { "", "/.debug" };
-	const char *slash = strrchr(d->path, '/');
-	int dir = slash != NULL ? (int)(slash - d->path) : 0;
+	const char *const *dirs = d->places->debug_dirs;
 	char path[PATH_MAX];
 	int error = 0;
 
 	for (size_t i = 0; i < 2 && *ret == NULL && !error; i++)
-		if (snprintf(path, sizeof(path), "%.*s%s/%s", dir, d->path, beside[i], link->name) <
+		if (snprintf(path, sizeof(path), "%s%s%s/%s", root, dir, beside[i], link->name) <
 		    PATH_MAX)
 			error = try_debug(d, link, path, ret);
-	for (size_t i = 0; p->debug_dirs[i] != NULL && *ret == NULL && !error; i++)
-		if (snprintf(path, sizeof(path), "%s%.*s/%s", p->debug_dirs[i], dir, d->path,
-			     link->name) < PATH_MAX)
+	for (size_t i = 0; dirs[i] != NULL && *ret == NULL && !error; i++) {
+		if (snprintf(path, sizeof(path), "%s%s%s/%s", root, dirs[i], dir, link->name) <
+		    PATH_MAX)
 			error = try_debug(d, link, path, ret);
+		if (*root == '\0' || *ret != NULL || error)
+			continue;
+		if (snprintf(path, sizeof(path), "%s%s/%s", dirs[i], dir, link->name) < PATH_MAX)
+			error = try_debug(d, link, path, ret);
+	}
+	return error;
+}
+
+/* By the directory that the path names, and by that which links in it lead to (/lib, /usr/lib). */
+static int
+find_debug_by_link(const struct object_debug *d, const struct link *link, struct elf_object **ret)
+{
+	const size_t root = strlen(d->root);
+	char *real = realpath(d->path, NULL), *given = strdup(d->path);
+	int error = given ? 0 : -FMT_E_NOMEM;
+	char *slash;
+
+	if (!error && (slash = strrchr(given + root, '/')) != NULL) {
+		*slash = '\0';
+		error = try_link(d, link, d->root, given + root, ret);
+		*slash = '/';
+	}
+	if (!error && *ret == NULL && real && strcmp(real, given) != 0) {
+		*strrchr(real, '/') = '\0';
+		if (strncmp(real, d->root, root) == 0)
+			error = try_link(d, link, d->root, real + root, ret);
+		else
+			error = try_link(d, link, "", real, ret);
+	}
+	free(given);
+	free(real);
 	return error;
 }
 

@@ -33,6 +33,7 @@ struct object_debug {
 	const struct object_places *places;
 	struct elf_object *object;
 	const char *path; /* of the object, beside which its link may point; NULL: it has none */
+	const char *root; /* what path begins with that is not the object's own: symfs; or "" */
 };
 
 /*

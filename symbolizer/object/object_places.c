@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "symbolizer/object/elf_object.h"
@@ -22,42 +24,105 @@ object_places_open(const char *path, struct stat *ret)
 	return fd;
 }
 
-/* "DIR/.build-id/ab/cdef...TAIL"; false: too long, or no id. */
-static bool
-by_id(char path[PATH_MAX], const char *dir, const uint8_t *id, size_t size, const char *tail)
+static void
+hex_of(char hex[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, size_t size)
 {
-	char hex[2 * ELF_BUILD_ID_MAX + 1];
-	int n;
-
-	if (size < 2 || size > ELF_BUILD_ID_MAX)
-		return false;
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	n = snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, tail);
-	return n > 0 && n < PATH_MAX;
+}
+
+/* "ROOT/DIR/.build-id/ab/cdef...TAIL"; empty: too long, or there is no id, root or dir. */
+static void
+by_id(char path[PATH_MAX], const char *root, const char *dir, const uint8_t *id, size_t size,
+      const char *tail)
+{
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
+
+	path[0] = '\0';
+	if (size < 2 || size > ELF_BUILD_ID_MAX || root == NULL || dir == NULL)
+		return;
+	hex_of(hex, id, size);
+	if (snprintf(path, PATH_MAX, "%s%s/.build-id/%.2s/%s%s", root, dir, hex, hex + 2, tail) >=
+	    PATH_MAX)
+		path[0] = '\0';
+}
+
+/* A file without bytes there says that the servers had none: it is no ELF file either. */
+static void
+by_debuginfod(char path[PATH_MAX], const char *dir, const uint8_t *id, size_t size,
+	      const char *what)
+{
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
+
+	path[0] = '\0';
+	if (size < 2 || size > ELF_BUILD_ID_MAX || dir == NULL)
+		return;
+	hex_of(hex, id, size);
+	if (snprintf(path, PATH_MAX, "%s/%s/%s", dir, hex, what) >= PATH_MAX)
+		path[0] = '\0';
 }
 
 bool
-object_places_debug(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
-		    char ret_path[PATH_MAX])
+object_places_debug(const struct object_places *p, const char *root, size_t i, const uint8_t *id,
+		    size_t size, char ret_path[PATH_MAX])
 {
 	size_t dirs = 0;
 
 	while (p->debug_dirs[dirs] != NULL)
 		dirs++;
-	if (i > dirs || (i == dirs && p->debug_cache == NULL))
+	if (i < dirs)
+		by_id(ret_path, root, p->debug_dirs[i], id, size, ".debug");
+	else if (i < 2 * dirs)
+		by_id(ret_path, "", p->debug_dirs[i - dirs], id, size, ".debug");
+	else if (i == 2 * dirs)
+		by_id(ret_path, "", p->debug_cache, id, size, "/debug");
+	else if (i == 2 * dirs + 1)
+		by_debuginfod(ret_path, p->debuginfod_cache, id, size, "debuginfo");
+	else
 		return false;
-	return i < dirs ? by_id(ret_path, p->debug_dirs[i], id, size, ".debug")
-			: by_id(ret_path, p->debug_cache, id, size, "/debug");
+	return true;
 }
 
-/* In its oldest form the link is the file itself. */
 bool
-object_places_cached(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
-		     char ret_path[PATH_MAX])
+object_places_by_id(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
+		    char ret_path[PATH_MAX])
 {
+	/* Of perf's cache; in its oldest form the link is the file itself. */
 	static const char *const tails[] = { "/elf", "/vdso", "" };
+	const size_t nr = sizeof(tails) / sizeof(tails[0]);
 
-	return p->debug_cache != NULL && i < sizeof(tails) / sizeof(tails[0]) &&
-		by_id(ret_path, p->debug_cache, id, size, tails[i]);
+	if (i == 0)
+		by_id(ret_path, p->symfs, "/usr/lib", id, size, "");
+	else if (i == 1)
+		by_id(ret_path, "", "/usr/lib", id, size, "");
+	else if (i < 2 + nr)
+		by_id(ret_path, "", p->debug_cache, id, size, tails[i - 2]);
+	else if (i == 2 + nr)
+		by_debuginfod(ret_path, p->debuginfod_cache, id, size, "executable");
+	else
+		return false;
+	return true;
+}
+
+char *
+object_places_debug_cache(void)
+{
+	const char *home = getenv("HOME");
+	char *path = NULL;
+
+	return home && asprintf(&path, "%s/.debug", home) >= 0 ? path : NULL;
+}
+
+char *
+object_places_debuginfod_cache(void)
+{
+	const char *given = getenv("DEBUGINFOD_CACHE_PATH"), *base = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	char *path = NULL;
+
+	if (given && *given)
+		return strdup(given);
+	if (base && *base)
+		return asprintf(&path, "%s/debuginfod_client", base) < 0 ? NULL : path;
+	return home && asprintf(&path, "%s/.cache/debuginfod_client", home) >= 0 ? path : NULL;
 }

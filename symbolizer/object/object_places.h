@@ -12,12 +12,14 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+struct live_files;
 struct object_debug_sums;
 
 struct object_places {
 	const char *symfs;	       /* NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; not NULL */
 	const char *debug_cache;       /* perf's ~/.debug; NULL: none */
+	const char *debuginfod_cache;  /* of debuginfod's client, see there; NULL: none */
 	uint64_t start_realtime_ns;    /* of the recording; 0: not known, and nothing without
 					  a build-id is believed */
 	/* A file that is older may be taken with a doubt, CLOCK_REALTIME; 0: none may. */
@@ -25,6 +27,7 @@ struct object_places {
 	bool force;	/* takes any file without a build-id that has the path */
 	bool this_boot; /* the recording is of this boot */
 	struct object_debug_sums *sums;
+	struct live_files *live; /* NULL: processes are not asked */
 };
 
 /*
@@ -33,11 +36,23 @@ struct object_places {
  */
 int object_places_open(const char *path, struct stat *ret);
 
-/* The i-th of the files with symbols that are kept by build-id; false: there are no more. */
-bool object_places_debug(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
+/*
+ * The i-th of the files with symbols that are kept by build-id: in the debug directories below root
+ * (NULL: none), in those here, in perf's cache, in debuginfod's. The path is empty where there can
+ * be none. False: there are no more.
+ */
+bool object_places_debug(const struct object_places *p, const char *root, size_t i,
+			 const uint8_t *id, size_t size, char ret_path[PATH_MAX]);
+/*
+ * Likewise the i-th of the objects themselves: /usr/lib/.build-id of systems with RPM, perf's cache,
+ * debuginfod's.
+ */
+bool object_places_by_id(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
 			 char ret_path[PATH_MAX]);
-/* The i-th of the files that perf's cache may keep of a build-id; false: there are no more. */
-bool object_places_cached(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
-			  char ret_path[PATH_MAX]);
+
+/* Where they are by the environment, to be freed; NULL: nowhere, or out of memory. */
+char *object_places_debug_cache(void);
+/* debuginfod_find_debuginfo(3) says where. Only read: nothing is fetched, nor made older. */
+char *object_places_debuginfod_cache(void);
 
 #endif

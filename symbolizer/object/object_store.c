@@ -2,6 +2,7 @@
 #include "symbolizer/object/object_store.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/object/elf_minidebug.h"
+#include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 
 #define DELETED " (deleted)"
@@ -31,8 +33,11 @@ struct search {
 	/* Of the candidates so far, what would help a person most. */
 	enum resolve_miss miss;
 	struct elf_object *found;
-	bool separate;	     /* it has the symbols of the object, and is not the object */
-	char path[PATH_MAX]; /* of found */
+	bool separate; /* it has the symbols of the object, and is not the object */
+	/* Of found: where it is, or was; and what of that is no part of its own path. */
+	char path[PATH_MAX];
+	const char *root;
+	char live_root[32];
 };
 
 static void
@@ -109,8 +114,9 @@ is_believed(const struct search *s, const struct elf_object *elf, const struct s
 	return s->places->force;
 }
 
+/* The file at path, which is called so: that of a deleted one differs. */
 static int
-try_object(struct search *s, const char *path)
+try_file(struct search *s, const char *path, const char *called, const char *root)
 {
 	const struct map_object *w = s->wanted;
 	struct elf_object *elf = NULL;
@@ -136,12 +142,24 @@ try_object(struct search *s, const char *path)
 		return 0;
 	}
 	s->found = elf;
-	snprintf(s->path, sizeof(s->path), "%s", path);
+	s->root = root;
+	snprintf(s->path, sizeof(s->path), "%s", called);
 	return 0;
 }
 
+/* Of a file that is kept by build-id it is of no interest why it is not the one. */
 static int
-try_cache(struct search *s)
+try_kept(struct search *s, const char *path)
+{
+	const enum resolve_miss miss = s->miss;
+	int error = try_file(s, path, path, "");
+
+	s->miss = miss;
+	return error;
+}
+
+static int
+try_by_id(struct search *s)
 {
 	const struct map_object *w = s->wanted;
 	char path[PATH_MAX];
@@ -150,9 +168,9 @@ try_cache(struct search *s)
 	if (w->build_id.kind != BUILDID_GNU)
 		return 0;
 	for (size_t i = 0; !s->found && !error &&
-	     object_places_cached(s->places, i, w->build_id.bytes, w->build_id.size, path);
+	     object_places_by_id(s->places, i, w->build_id.bytes, w->build_id.size, path);
 	     i++)
-		error = try_object(s, path);
+		error = try_kept(s, path);
 	return error;
 }
 
@@ -166,12 +184,52 @@ try_path(struct search *s, const char *prefix)
 
 	if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, recorded) >= sizeof(path))
 		return 0;
-	error = try_object(s, path);
+	error = try_file(s, path, path, prefix);
 	/* That the kernel says, or a file is called so. */
 	if (error || s->found || len <= tail || strcmp(recorded + len - tail, DELETED) != 0)
 		return error;
 	path[strlen(path) - tail] = '\0';
-	return try_object(s, path);
+	return try_file(s, path, path, prefix);
+}
+
+/* Through a process that has it mapped: in its root, then what is mapped, whatever its name is now. */
+static int
+try_live_file(struct search *s, const struct live_file *f)
+{
+	char called[PATH_MAX], path[64];
+	int error;
+
+	snprintf(s->live_root, sizeof(s->live_root), "/proc/%d/root", (int)f->pid);
+	if ((size_t)snprintf(called, sizeof(called), "%s%s", s->live_root, f->path) >=
+	    sizeof(called))
+		return 0;
+	error = try_file(s, called, called, s->live_root);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)f->pid,
+		 f->start, f->end);
+	if (!error && !s->found)
+		error = try_file(s, path, called, s->live_root);
+	/* Whoever may not use those may still read his own program. */
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)f->pid);
+	if (!error && !s->found)
+		error = try_file(s, path, called, s->live_root);
+	return error;
+}
+
+static int
+try_live(struct search *s)
+{
+	const enum resolve_miss miss = s->miss;
+	const struct live_file *files;
+	size_t nr;
+	int error;
+
+	if (s->places->live == NULL || !s->places->this_boot)
+		return 0;
+	error = live_files_find(s->places->live, s->wanted, &files, &nr);
+	for (size_t i = 0; !error && i < nr && !s->found; i++)
+		error = try_live_file(s, &files[i]);
+	s->miss = miss;
+	return error;
 }
 
 /* This process's own vDSO, from where the kernel mapped it. */
@@ -208,13 +266,13 @@ find_vdso(struct search *s)
 	int error = own_vdso(&elf);
 
 	if (error)
-		return error == -FMT_E_NOMEM ? error : try_cache(s);
+		return error == -FMT_E_NOMEM ? error : try_by_id(s);
 	if (w->build_id.size ? same_build_id(elf, &w->build_id) : s->places->this_boot) {
 		s->found = elf;
 		return 0;
 	}
 	elf_object_close(elf);
-	return try_cache(s);
+	return try_by_id(s);
 }
 
 static int
@@ -371,10 +429,10 @@ try_separate(struct search *s)
 
 	if (id->kind != BUILDID_GNU)
 		return 0;
-	for (size_t i = 0;
-	     !s->found && !error && object_places_debug(s->places, i, id->bytes, id->size, path);
+	for (size_t i = 0; !s->found && !error &&
+	     object_places_debug(s->places, s->places->symfs, i, id->bytes, id->size, path);
 	     i++)
-		error = try_object(s, path);
+		error = try_kept(s, path);
 	if (s->found && !elf_object_has_symtab(s->found)) {
 		elf_object_close(s->found);
 		s->found = NULL;
@@ -395,7 +453,9 @@ find_object(struct search *s)
 	if (!error && !s->found)
 		error = try_path(s, "");
 	if (!error && !s->found)
-		error = try_cache(s);
+		error = try_live(s);
+	if (!error && !s->found)
+		error = try_by_id(s);
 	if (!error && !s->found)
 		error = try_separate(s);
 	return error;
@@ -409,7 +469,8 @@ search_and_load(struct search *s, struct object *o)
 
 	if (!error && s->found) {
 		error = object_debug_find(&(struct object_debug){ s->places, s->found,
-								  s->vdso ? NULL : s->path },
+								  s->vdso ? NULL : s->path,
+								  s->root ? s->root : "" },
 					  &debug);
 		if (!error)
 			error = object_store_read(o, s->found, debug);
@@ -447,7 +508,7 @@ object_store_file(const struct object_places *places, const char *path, struct o
 
 	if (error)
 		return error;
-	error = object_debug_find(&(struct object_debug){ places, elf, path }, &debug);
+	error = object_debug_find(&(struct object_debug){ places, elf, path, "" }, &debug);
 	if (!error) {
 		(void)elf_object_recorded_id(elf, &id);
 		o = object_new(&id);

@@ -3,9 +3,11 @@
  * object_store: which file on this machine is the object that the recording saw.
  *
  * Candidates for the object itself, in order: the recorded path under symfs, the recorded path,
- * ~/.debug (perf's cache). For its symbols when it is stripped: .build-id below the debug
- * directories and below ~/.debug, then where .gnu_debuglink points. When the object is nowhere, a
- * file with its symbols below .build-id stands for it.
+ * the same in the roots of living processes that have it mapped, and what they have mapped if it was
+ * deleted (live_files; recordings of this boot only), and by build-id /usr/lib/.build-id, ~/.debug
+ * (perf's cache) and debuginfod's cache. For its symbols when it is stripped: .build-id below the
+ * debug directories (under symfs too), ~/.debug, debuginfod's cache, then where .gnu_debuglink
+ * points. When the object is nowhere, a file with its symbols, by build-id, stands for it.
  *
  * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a
  * file is believed when its inode is the recorded one (when that was recorded) and it has not

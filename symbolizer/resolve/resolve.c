@@ -7,6 +7,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/resolve/demangle.h"
@@ -71,6 +72,8 @@ resolver_new(const struct resolver_options *options)
 		.symfs = options->symfs,
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
 		.debug_cache = options->debug_cache,
+		.debuginfod_cache = options->debuginfod_cache,
+		.live = live_files_new(),
 		.force = options->force,
 		.sums = &r->debug_sums,
 	};
@@ -83,7 +86,8 @@ resolver_new(const struct resolver_options *options)
 		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
 	}
-	if (r->kernel_image == NULL || r->unknown == NULL || r->kernel_dso == NULL) {
+	if (r->places.live == NULL || r->kernel_image == NULL || r->unknown == NULL ||
+	    r->kernel_dso == NULL) {
 		resolver_free(r);
 		return NULL;
 	}
@@ -111,6 +115,7 @@ resolver_free(struct resolver *r)
 	free(r->objects);
 	slots_done(&r->by_build_id);
 	forget_mapped(r);
+	live_files_free(r->places.live);
 	kernel_image_free(r->kernel_image);
 	intern_free(r->strings);
 	free(r);

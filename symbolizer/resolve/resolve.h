@@ -46,6 +46,7 @@ struct resolver_options {
 	const char *symfs;	       /* prefix for recorded paths; NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
 	const char *debug_cache;       /* perf's, e.g. "/root/.debug"; NULL: none */
+	const char *debuginfod_cache;  /* of debuginfod's client; NULL: none */
 	bool no_demangle;
 	bool full_names; /* demangle with parameters; perf prints without */
 	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */

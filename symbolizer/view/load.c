@@ -16,6 +16,7 @@
 #include "symbolizer/dwarf/dwarf_cache.h"
 #include "symbolizer/input/coverage.h"
 #include "symbolizer/object/object_debug.h"
+#include "symbolizer/object/object_places.h"
 #include "symbolizer/resolve/inlines.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
@@ -132,18 +133,6 @@ load_set(struct load_options *o, int value, const char *text)
 	return CLI_GO_ON;
 }
 
-/* Where perf, and debuginfo clients after it, keep files by build-id. */
-static char *
-debug_cache(void)
-{
-	const char *home = getenv("HOME");
-	char *path = NULL;
-
-	if (home && asprintf(&path, "%s/.debug", home) < 0)
-		path = NULL;
-	return path;
-}
-
 static bool
 asks_for_lines(const struct profile_options *o)
 {
@@ -153,10 +142,12 @@ asks_for_lines(const struct profile_options *o)
 static int
 make_profile(struct load *l, const struct load_options *o)
 {
-	l->debug_cache = debug_cache();
+	l->debug_cache = object_places_debug_cache();
+	l->debuginfod_cache = object_places_debuginfod_cache();
 	l->resolver_options = (struct resolver_options){
 		.symfs = o->symfs,
 		.debug_cache = l->debug_cache,
+		.debuginfod_cache = l->debuginfod_cache,
 		.no_demangle = o->no_demangle,
 		.kallsyms = o->kallsyms,
 		.vmlinux = o->vmlinux,
@@ -320,6 +311,7 @@ load_close(struct load *l)
 	resolver_free(l->resolver);
 	input_set_close(&l->set);
 	free(l->debug_cache);
+	free(l->debuginfod_cache);
 	free(l->cache_dir);
 	memset(l, 0, sizeof(*l));
 }

@@ -59,7 +59,7 @@ struct load_options {
 struct load {
 	struct input_set set; /* read to its end: what it counted is good, nothing in it is open */
 	struct resolver_options resolver_options;
-	char *debug_cache, *cache_dir;
+	char *debug_cache, *debuginfod_cache, *cache_dir;
 	struct resolver *resolver;
 	struct inlines *inlines; /* NULL: neither they nor lines are asked for */
 	struct profile *profile;

@@ -84,8 +84,9 @@ nm -D whole --format=posix --defined-only | cut -d ' ' -f 1 | sort >dynamic
 nm whole --format=posix --defined-only | sed -n 's/ [TtD] .*//p' | sort | comm -13 dynamic - >kept
 objcopy --only-keep-debug whole debug
 objcopy -S --remove-section .comment --keep-symbols=kept debug mini
-xz mini && strip -s -o stripped whole && objcopy --add-section .gnu_debugdata=mini.xz stripped packed ||
+if ! xz mini || ! strip -s -o stripped whole || ! objcopy --add-section .gnu_debugdata=mini.xz stripped packed; then
 	bail "no MiniDebugInfo"
+fi
 exits 0 "a program with MiniDebugInfo" "$SPOOR" record -o x.spoor -- ./packed 300
 is "$(hottest packed -i x.spoor)" "packed burn_hot" "has names"
 nm whole | sed -n 's/^0*\([0-9a-f]*\) [Tt] .*/\1/p' | sort -u >starts
@@ -94,5 +95,47 @@ sed 's/.*/info symbol 0x&/' starts >ask && gdb -nx -batch -x ask packed 2>/dev/n
 	sed 's/^No symbol.*/-/; s/ in section .*//; s/^\(.*\) + .*/\1/' >gdbs
 is "$(wc -l <ours)" "$(wc -l <starts)" "each of its functions has a line"
 is "$(diff ours gdbs)" "" "and the name that gdb has for it"
+
+# Deleted, or in another root, while it runs.
+"${CC:-gcc}" -O1 -g -pthread -static -fno-omit-frame-pointer -Wl,--build-id=sha1 -o lives "$TOP/tests/fixtures/burn.c" ||
+	bail "no compiler"
+mkdir jail && cp lives jailed
+background ./lives 60000
+lives=$!
+exits 0 "a program that goes on" "$SPOOR" record -p $lives --duration 300ms -o x.spoor
+rm lives
+is "$(hottest lives -i x.spoor)" "lives burn_hot" "has names when its file is deleted"
+kill $lives
+wait $lives
+is "$(hottest lives -i x.spoor)" "lives [unknown]" "as long as it lives"
+if [ "$(id -u)" = 0 ]; then
+	# As a container is made: the mount namespace's root, and the old one gone.
+	background unshare -m sh -c 'mount -t tmpfs jail jail && cp jailed jail/ && exec python3 -c "
+import ctypes, os
+libc = ctypes.CDLL(None)
+os.chdir(\"jail\")
+if libc.pivot_root(b\".\", b\".\") == 0 and libc.umount2(b\".\", 2) == 0:
+    os.execv(\"/jailed\", [\"jailed\", \"60000\"])"'
+	jailed=$!
+	wait_for 10 grep -q jailed "/proc/$jailed/comm"
+	exits 0 "one in the root of a container" "$SPOOR" record -p $jailed --duration 300ms -o x.spoor
+	is "$(hottest jailed -i x.spoor)" "jailed burn_hot" "has names"
+	kill $jailed
+	wait $jailed
+	is "$(hottest jailed -i x.spoor)" "jailed [unknown]" "as long as it lives"
+	is "$(hottest jailed -i x.spoor --symfs .)" "jailed burn_hot" "and below --symfs"
+fi
+
+# Where debuginfod's client keeps what it fetched; nothing is fetched.
+cp jailed whole
+exits 0 "a program" "$SPOOR" record -o x.spoor -- ./whole 300
+id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+mkdir -p "cache/debuginfod_client/$id" && mv whole "cache/debuginfod_client/$id/executable"
+is "$(XDG_CACHE_HOME=$TMP/cache hottest whole -i x.spoor)" "whole burn_hot" "in the cache of debuginfod's client"
+is "$(DEBUGINFOD_CACHE_PATH=$TMP/cache/debuginfod_client hottest whole -i x.spoor)" "whole burn_hot" "wherever it is"
+: >"cache/debuginfod_client/$id/debuginfo"
+rm "cache/debuginfod_client/$id/executable"
+like "$(XDG_CACHE_HOME=$TMP/cache "$SPOOR" report -i x.spoor 2>&1)" "$TMP/whole: the file is not on this machine" \
+	"where a file without bytes says that there is none"
 
 done_testing

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_files: ways to files that living processes have mapped: in the root of a container, or
+ * without a name since they were deleted or replaced. /proc is looked through once, when first
+ * asked. A way leads to some file of that path: whoever takes it verifies it.
+ */
+#ifndef SYMBOLIZER_OBJECT_LIVE_FILES_H
+#define SYMBOLIZER_OBJECT_LIVE_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/model/task_model.h"
+
+/* Bounds against a process with endless maps, and all of them together. */
+#define LIVE_FILES_LINES_MAX 8192
+#define LIVE_FILES_BYTES_MAX (32u << 20)
+/* Processes whose maps of one path are tried: containers of one image have different files. */
+#define LIVE_FILES_TRIED_MAX 16
+
+struct live_files;
+
+struct live_file {
+	pid_t pid;
+	uint64_t start, end; /* of the map */
+	uint64_t ino;
+	uint32_t maj, min;
+	const char *path;
+};
+
+struct live_files *live_files_new(void); /* NULL: out of memory */
+void live_files_free(struct live_files *l);
+
+/*
+ * Executable maps of the object: by path, and where the recording has its inode also by that. The
+ * first of them, *ret_nr in all. 0, -FMT_E_NOMEM.
+ */
+int live_files_find(struct live_files *l, const struct map_object *wanted,
+		    const struct live_file **ret, size_t *ret_nr);
+
+#endif
