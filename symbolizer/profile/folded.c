@@ -30,6 +30,7 @@ static void
 add_name(struct folded *f, const struct frame *frame, bool annotate_kernel)
 {
 	const char *dso = frame->dso ? frame->dso : "[unknown]";
+	const char *label = frame_label(frame);
 	bool bare = !frame->symbol && dso[0] != '[';
 
 	if (bare)
@@ -37,6 +38,10 @@ add_name(struct folded *f, const struct frame *frame, bool annotate_kernel)
 	escape_folded(&f->names, frame->symbol ? frame->symbol : dso);
 	if (bare)
 		buf_u8(&f->names, ']');
+	if (label != frame->symbol) {
+		buf_u8(&f->names, ' ');
+		escape_folded(&f->names, label);
+	}
 	if (annotate_kernel && frame->kernel)
 		buf_append(&f->names, "_[k]", 4);
 	buf_u8(&f->names, 0);

@@ -299,7 +299,7 @@ wants_leaf(const struct build *b, uint32_t place)
 	const struct filter *filter = b->p->options->filter;
 	const struct frame *leaf = &b->p->frames[own_frame(b, place)];
 
-	return !filter || filter_leaf(filter, leaf->dso, leaf->dso_path, leaf->symbol);
+	return !filter || filter_leaf(filter, leaf->dso, leaf->dso_path, frame_label(leaf));
 }
 
 /* First those that were sampled, then the callers of those that are wanted. */

@@ -18,7 +18,7 @@
 #define REPORT_KEYS(X)                                                                             \
 	X(comm, "Command", false, "command name", .text = s->comm)                                 \
 	X(dso, "Shared Object", false, "file or region the code was in", .text = f->dso)           \
-	X(sym, "Symbol", false, "function; [k] kernel, [.] user", .text = f->symbol,               \
+	X(sym, "Symbol", false, "function; [k] kernel, [.] user", .text = frame_label(f),          \
 	  .number = f->kernel)                                                                     \
 	X(address, "Address", true, "where in the object; of the kernel, in memory",               \
 	  .number = f->vaddr)                                                                      \

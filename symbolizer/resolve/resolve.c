@@ -139,6 +139,14 @@ resolver_debug_left_out(const struct resolver *r)
 	return r->debug_sums.left_out;
 }
 
+const char *
+frame_label(const struct frame *f)
+{
+	static const char mismatch[] = "[build-id mismatch]";
+
+	return !f->symbol && f->miss == RESOLVE_MISMATCH ? mismatch : f->symbol;
+}
+
 /* --- objects --- */
 
 static uint32_t

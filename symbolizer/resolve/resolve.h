@@ -39,6 +39,12 @@ struct frame {
 	uint64_t looked_up; /* vaddr, or the byte before a return address */
 };
 
+/*
+ * What a reader sees as its symbol: the name, or "[build-id mismatch]" where only another build of the
+ * object is here; NULL: nothing but "[unknown]". Equal texts are one pointer.
+ */
+const char *frame_label(const struct frame *f);
+
 struct object;
 struct resolver;
 

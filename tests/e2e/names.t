@@ -35,7 +35,11 @@ for way in kernel file; do
 	cp -p other plain
 	like "$("$SPOOR" report -i x.spoor 2>&1)" "$TMP/plain: the file here is another build than the one that was recorded" \
 		"another build does not"
-	is "$(hottest plain -i x.spoor)" "plain [unknown]" "and gives no names"
+	is "$(hottest plain -i x.spoor)" "plain [build-id mismatch]" "and gives no names"
+	like "$("$SPOOR" report -i x.spoor --comm plain 2>&1)" '\[\.\] \[build-id mismatch\]$' "which stands where names do"
+	is "$(hottest plain -i x.spoor --symbol '[build-id mismatch]')" "plain [build-id mismatch]" "is a symbol to filter by"
+	"$SPOOR" export -f folded -i x.spoor -o folded 2>/dev/null
+	like "$(cat folded)" '^plain;.*;\[plain\] \[build-id mismatch\] [0-9]+$' "and is in folded stacks"
 	rm plain && mv away plain
 done
 exits 0 "an export" "$SPOOR" export -f perf-data-file -o x.data x.spoor
