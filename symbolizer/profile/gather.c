@@ -62,6 +62,7 @@ struct gather {
 	struct word_lists stack_keys; /* stacks by process: {pid, stack, event} */
 	uint32_t *stack_numbers;
 	size_t cap_stack_numbers;
+	uint64_t now_ns; /* of the sample whose places are looked for */
 	struct raw_sample on_the_way[ON_THE_WAY];
 	size_t nr_on_the_way; /* all of the block so far, counted or not */
 	uint32_t *words;      /* the stack that is being made */
@@ -202,13 +203,13 @@ place_of(struct gather *g, uint32_t pid, const struct callchain_address *a, uint
 
 	if (!g->in_block || a->frame == CALLCHAIN_NO_FRAME ||
 	    (a->mode != CALLCHAIN_KERNEL && (a->mode != CALLCHAIN_USER || pid == EVERYBODY)))
-		return place_finder_find(g->finder, pid, a, ret);
+		return place_finder_find(g->finder, pid, a, g->now_ns, ret);
 	known = &g->places[a->is_return][a->frame];
 	if (known->place != RAW_NO_PLACE && known->pid == whose(a, pid)) {
 		*ret = known->place;
 		return 0;
 	}
-	err = place_finder_find(g->finder, pid, a, ret);
+	err = place_finder_find(g->finder, pid, a, g->now_ns, ret);
 	if (err == 0)
 		*known = (struct block_place){ whose(a, pid), *ret };
 	return err;
@@ -285,6 +286,7 @@ add_sample(void *arg, const struct replay_sample *s)
 	err = who_of(g, s, &who);
 	if (err || !see_sample(g, who, s->period, s->time_ns))
 		return err;
+	g->now_ns = s->time_ns;
 	err = stack_of(g, s->pid, &s->chain, &stack, &of);
 	if (err)
 		return err;
@@ -353,6 +355,22 @@ find_stack(struct gather *g, const struct stream_columns *c, const struct column
 	return err;
 }
 
+/* What a block's addresses were called first is not what they are called now. */
+static int
+timed_stack(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
+	    uint32_t pid, uint32_t *ret)
+{
+	struct callchain_words words;
+	uint32_t of;
+	int err;
+
+	callchain_of_columns(c->view, s->source, s->stack, &words);
+	g->in_block = false;
+	err = stack_of(g, pid, &words, ret, &of);
+	g->in_block = true;
+	return err;
+}
+
 static int
 block_stack(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
 	    uint32_t *ret)
@@ -365,6 +383,9 @@ block_stack(struct gather *g, const struct stream_columns *c, const struct colum
 
 	columns_view_tasks(c->view, &tasks);
 	pid = (uint32_t)tasks[s->task][0];
+	g->now_ns = s->time;
+	if (g->options->jit && jit_names_timed(g->options->jit, pid))
+		return timed_stack(g, c, s, pid, ret);
 	if (known->event != event || (known->pid != EVERYBODY && known->pid != pid)) {
 		*known = (struct block_stack){ .event = event, .pid = pid };
 		err = find_stack(g, c, s, known);
@@ -461,9 +482,8 @@ add_block(void *arg, const struct stream_columns *c)
 /* --- the recording ----------------------------------------------------------------------- */
 
 static int
-add_kernel_map(void *arg, const struct perf_mmap *map)
+add_kernel_map(struct gather *g, const struct perf_mmap *map)
 {
-	struct gather *g = arg;
 	struct perf_mmap kept = *map;
 
 	if (g->nr_kernel_maps == KERNEL_MAPS_MAX)
@@ -476,6 +496,16 @@ add_kernel_map(void *arg, const struct perf_mmap *map)
 	return 0;
 }
 
+static int
+add_map(void *arg, const struct perf_mmap *map)
+{
+	struct gather *g = arg;
+
+	if (map->pid == TASK_PID_KERNEL)
+		return add_kernel_map(g, map);
+	return g->options->jit ? jit_names_map(g->options->jit, map) : 0;
+}
+
 struct gather *
 gather_new(struct record_stream *stream, const struct profile_options *options)
 {
@@ -483,7 +513,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	const struct replay_options o = { .in_order = options->in_order,
 					  .on_sample = add_sample,
 					  .on_block = add_block,
-					  .on_kernel_map = add_kernel_map,
+					  .on_map = add_map,
 					  .arg = g };
 
 	if (!g)
@@ -499,7 +529,8 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 		g->unknown = intern_string(g->strings, "[unknown]");
 	}
 	if (g->replay)
-		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->by_address);
+		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,
+					     options->by_address);
 	/* Without memory for them nothing is remembered. */
 	if (options->filter && filter_by_cgroup(options->filter))
 		g->verdicts = cgroup_verdicts_new();
@@ -540,6 +571,8 @@ end_replay(struct gather *g)
 	g->left_out = task_model_left_out(replay_model(g->replay));
 	g->left_out.names +=
 		intern_left_out(g->strings) + kernel_symbols_left_out(replay_kernel(g->replay));
+	if (g->options->jit)
+		g->left_out.names += jit_names_left_out(g->options->jit);
 	g->bad_blocks = replay_bad_blocks(g->replay);
 	g->has_kernel = replay_has_kernel(g->replay);
 	replay_free(g->replay);

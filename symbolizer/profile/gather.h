@@ -2,8 +2,8 @@
 /*
  * gather: the samples of a recording into raw profiles.
  *
- * It needs nothing but its recording: no file is looked at, no symbol looked up, so that several
- * can run side by side. A raw profile that has grown large is handed over, and another one begun.
+ * It needs nothing but its recording and names of JIT code, which change with time: no other file
+ * is looked at, no other symbol looked up, so that several can run side by side. A raw profile that has grown large is handed over, and another one begun.
  */
 #ifndef SYMBOLIZER_PROFILE_GATHER_H
 #define SYMBOLIZER_PROFILE_GATHER_H
@@ -15,6 +15,7 @@
 #include "format/model/task_model.h"
 #include "format/record/perf_record.h"
 #include "format/recording/record_stream.h"
+#include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/raw_profile.h"
 
@@ -33,6 +34,7 @@ struct profile_options {
 	bool leaf_only;	       /* callers are not needed: flat report */
 	bool in_order;	       /* the slow way: sample by sample */
 	size_t raw_bytes_max;  /* of one raw profile; 0: GATHER_RAW_BYTES_MAX */
+	struct jit_names *jit; /* of this recording alone; NULL: code made at run time has no names */
 };
 
 struct gather;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* How many are found again without a search: powers of two. */
 #define RECENT_KERNEL 4096
@@ -28,6 +29,7 @@ struct place_finder {
 	const struct replay *replay;
 	struct intern *strings;
 	struct raw_profile *raw;
+	struct jit_names *jit;
 	bool by_address;
 	struct recent_kernel *recent_kernel;
 	struct recent_region *recent_regions;
@@ -35,7 +37,7 @@ struct place_finder {
 
 struct place_finder *
 place_finder_new(const struct replay *replay, struct intern *strings, struct raw_profile *raw,
-		 bool by_address)
+		 struct jit_names *jit, bool by_address)
 {
 	struct place_finder *f = calloc(1, sizeof(*f));
 
@@ -45,6 +47,7 @@ place_finder_new(const struct replay *replay, struct intern *strings, struct raw
 		.replay = replay,
 		.strings = strings,
 		.raw = raw,
+		.jit = jit,
 		.by_address = by_address,
 		.recent_kernel = calloc(RECENT_KERNEL, sizeof(*f->recent_kernel)),
 		.recent_regions = calloc(RECENT_REGIONS, sizeof(*f->recent_regions)),
@@ -72,6 +75,20 @@ place_finder_forget(struct place_finder *f)
 	memset(f->recent_regions, 0, RECENT_REGIONS * sizeof(*f->recent_regions));
 }
 
+/* Of a name that is known already, one place is as good as another. */
+static void
+name_place(const struct place_finder *f, struct raw_place *key, uint64_t start, const char *symbol,
+	   const char *dso)
+{
+	key->symbol = symbol;
+	key->dso = dso;
+	key->start = start;
+	if (f->by_address)
+		return;
+	key->address = start;
+	key->is_return = false;
+}
+
 /* The kernel's symbols come and go: an address has its name as of now. */
 static int
 kernel_place(struct place_finder *f, const struct callchain_address *a, uint32_t *ret)
@@ -87,16 +104,8 @@ kernel_place(struct place_finder *f, const struct callchain_address *a, uint32_t
 		*ret = known->place;
 		return 0;
 	}
-	if (kernel_symbols_find(replay_kernel(f->replay), a->ip - a->is_return, &symbol)) {
-		key.symbol = symbol.name;
-		key.dso = symbol.dso;
-		key.start = symbol.start;
-		/* Of a name that is known already, one place is as good as another. */
-		if (!f->by_address) {
-			key.address = symbol.start;
-			key.is_return = false;
-		}
-	}
+	if (kernel_symbols_find(replay_kernel(f->replay), a->ip - a->is_return, &symbol))
+		name_place(f, &key, symbol.start, symbol.name, symbol.dso);
 	err = raw_profile_place(f->raw, &key, ret);
 	if (err == 0)
 		*known = (struct recent_kernel){ a->ip, epoch, *ret, a->is_return };
@@ -153,34 +162,59 @@ region_of(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 	return err;
 }
 
+/* 1: the place has its name, 0: it has none, or is not of code made at run time, -FMT_E_NOMEM. */
 static int
-user_place(struct place_finder *f, uint32_t pid, const struct callchain_address *a, uint32_t *ret)
+jit_place(struct place_finder *f, uint32_t pid, const struct callchain_address *a, uint64_t time_ns,
+	  struct raw_place *key)
+{
+	const struct task *task = task_model_task(replay_model(f->replay), pid, pid);
+	const struct jit_process process = { .pid = pid,
+					     .start_ns = task ? task->start_ns : 0,
+					     .alive_ns = time_ns };
+	struct jit_name name;
+	int r = jit_names_find(f->jit, &process, a->ip - a->is_return, time_ns, &name);
+
+	if (r <= 0)
+		return r;
+	key->region = RAW_NO_REGION;
+	name_place(f, key, name.start, name.symbol, name.dso);
+	return 1;
+}
+
+static int
+user_place(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
+	   uint64_t time_ns, uint32_t *ret)
 {
 	const struct task_map *map = task_model_map(replay_model(f->replay), pid, a->ip);
 	struct raw_place key = { .mode = a->mode,
 				 .is_return = a->is_return,
 				 .region = RAW_NO_REGION,
 				 .address = a->ip };
-	int err = 0;
+	int err = 0, named = 0;
 
 	if (map)
 		err = region_of(f, map, &key.region);
 	if (err < 0)
 		return err;
-	if (map)
+	if (f->jit && map && (map->prot & PROT_EXEC) &&
+	    !raw_region_is_file(&f->raw->regions[key.region]))
+		named = jit_place(f, pid, a, time_ns, &key);
+	if (named < 0)
+		return named;
+	if (map && !named)
 		key.address += f->raw->regions[key.region].map.start - map->start;
 	return raw_profile_place(f->raw, &key, ret);
 }
 
 int
 place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
-		  uint32_t *ret)
+		  uint64_t time_ns, uint32_t *ret)
 {
 	struct raw_place key = { .mode = a->mode, .address = a->ip };
 
 	if (a->mode == CALLCHAIN_KERNEL)
 		return kernel_place(f, a, ret);
 	if (a->mode == CALLCHAIN_USER)
-		return user_place(f, pid, a, ret);
+		return user_place(f, pid, a, time_ns, ret);
 	return raw_profile_place(f->raw, &key, ret);
 }

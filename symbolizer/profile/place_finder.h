@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/callchain.h"
 #include "symbolizer/profile/raw_profile.h"
 #include "symbolizer/profile/replay.h"
@@ -17,16 +18,17 @@
 struct place_finder;
 
 /*
- * All are borrowed for its life. Without by_address all addresses of a kernel symbol are one
- * place. NULL: out of memory.
+ * All are borrowed for its life; jit may be NULL. Without by_address all addresses of a symbol of the
+ * kernel or of JIT code are one place. NULL: out of memory.
  */
 struct place_finder *place_finder_new(const struct replay *replay, struct intern *strings,
-				      struct raw_profile *raw, bool by_address);
+				      struct raw_profile *raw, struct jit_names *jit,
+				      bool by_address);
 void place_finder_free(struct place_finder *f);
 
-/* The number of the place in the raw profile, new or known. 0, -FMT_E_NOMEM. */
+/* The number of the place in the raw profile, new or known, at that time. 0, -FMT_E_NOMEM. */
 int place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
-		      uint32_t *ret);
+		      uint64_t time_ns, uint32_t *ret);
 /* The raw profile is another one. */
 void place_finder_forget(struct place_finder *f);
 

@@ -86,6 +86,13 @@ raw_profile_region(struct raw_profile *p, const struct task_map *map,
 
 /* --- places ------------------------------------------------------------------------------ */
 
+/* Told from others by its name, too. */
+static bool
+has_name(const struct raw_place *key)
+{
+	return key->mode == CALLCHAIN_KERNEL || key->symbol;
+}
+
 static bool
 place_is(const struct raw_profile *p, const struct raw_place_slot *slot,
 	 const struct raw_place_slot *wanted, const struct raw_place *key)
@@ -94,20 +101,21 @@ place_is(const struct raw_profile *p, const struct raw_place_slot *slot,
 
 	if (slot->address != wanted->address || slot->key != wanted->key)
 		return false;
-	if (key->mode != CALLCHAIN_KERNEL)
+	if (!has_name(key))
 		return true;
 	a = &p->places[slot->number - 1];
-	return a->symbol == key->symbol && a->dso == key->dso && a->start == key->start;
+	return a->mode == key->mode && a->symbol == key->symbol && a->dso == key->dso &&
+		a->start == key->start;
 }
 
-/* Those of the kernel are told from all others, and by their names: many may have one address. */
+/* Those with names are told from all others, and by their names: many may have one address. */
 static uint32_t
 place_key(const struct raw_place *key)
 {
 	uint32_t where = key->mode == CALLCHAIN_USER ? key->region + 1 + MODES : key->mode;
 	uint64_t name;
 
-	if (key->mode != CALLCHAIN_KERNEL)
+	if (!has_name(key))
 		return where << 1 | key->is_return;
 	name = slots_mix(slots_mix((uintptr_t)key->symbol, key->start), (uintptr_t)key->dso);
 	return UINT32_C(1) << 31 | ((uint32_t)name & ~UINT32_C(1)) | key->is_return;

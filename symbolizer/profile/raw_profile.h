@@ -3,8 +3,8 @@
  * raw_profile: samples as distinct stacks of places, with weights, and not one symbol of a file.
  *
  * A place is an address where it lies in a file's map, whichever process maps it and wherever, so
- * that each has to be looked up once. Places of the kernel have their names already: the recording
- * itself tells them, and they change with time. Strings are the giver's, and interned: equal ones
+ * that each has to be looked up once. Places of the kernel and of code that was made at run time have
+ * their names already, since these change with time. Strings are the giver's, and interned: equal ones
  * are one pointer.
  */
 #ifndef SYMBOLIZER_PROFILE_RAW_PROFILE_H
@@ -52,7 +52,7 @@ struct raw_place {
 	bool is_return;
 	uint32_t region;  /* of CALLCHAIN_USER; RAW_NO_REGION: nothing was mapped there */
 	uint64_t address; /* in the region's first process */
-	/* Of CALLCHAIN_KERNEL, as the recording names it; NULL: it does not. */
+	/* Of the kernel, as the recording names it, and of JIT code; NULL: there is no name. */
 	const char *symbol, *dso;
 	uint64_t start; /* of the symbol */
 };

@@ -239,9 +239,8 @@ apply_record(struct replay *r, const struct perf_record *record, int event)
 		r->kernel_epoch++;
 		return kernel_symbols_apply(r->kernel, record);
 	}
-	if (record->type == REC_MMAP && record->mmap.pid == TASK_PID_KERNEL &&
-	    r->options.on_kernel_map)
-		err = r->options.on_kernel_map(r->options.arg, &record->mmap);
+	if ((record->type == REC_MMAP || record->type == REC_MMAP2) && r->options.on_map)
+		err = r->options.on_map(r->options.arg, &record->mmap);
 	return err ? err : task_model_apply(r->model, record);
 }
 

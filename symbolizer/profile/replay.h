@@ -38,10 +38,10 @@ struct replay_options {
 	int (*on_sample)(void *arg, const struct replay_sample *sample);
 	int (*on_block)(void *arg, const struct stream_columns *block);
 	/*
-	 * A MMAP record of the kernel or of one of its modules; NULL: nobody asks. Returns
-	 * likewise.
+	 * A MMAP or MMAP2 record; of the kernel and its modules pid is TASK_PID_KERNEL. NULL: nobody
+	 * asks. Returns likewise.
 	 */
-	int (*on_kernel_map)(void *arg, const struct perf_mmap *map);
+	int (*on_map)(void *arg, const struct perf_mmap *map);
 	void *arg;
 };
 

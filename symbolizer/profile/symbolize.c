@@ -32,6 +32,8 @@ user_frame(struct resolver *resolver, const struct raw_profile *raw, const struc
 	struct map_object object;
 	struct task_map map;
 
+	if (p->symbol)
+		return resolver_jit(resolver, p->address, p->start, p->symbol, p->dso, ret);
 	if (p->region == RAW_NO_REGION)
 		return resolver_user(resolver, NULL, p->address, p->is_return, ret);
 	object = raw->regions[p->region].object;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/resolve/resolve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,8 +321,8 @@ drop_unidentified(struct resolver *r)
 	return error;
 }
 
-static bool
-is_this_boot(const uint8_t *boot_id)
+bool
+resolver_is_this_boot(const uint8_t *boot_id)
 {
 	static const uint8_t unknown[16];
 	uint8_t here[16] = { 0 };
@@ -341,7 +342,7 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 		return error;
 	forget_mapped(r);
 	r->places.start_realtime_ns = recording->start_realtime_ns;
-	r->places.this_boot = is_this_boot(recording->boot_id);
+	r->places.this_boot = resolver_is_this_boot(recording->boot_id);
 	r->places.doubtful_until_ns = recording->perfdata_realtime_ns;
 	r->ask_image = true;
 	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
@@ -489,6 +490,25 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		return error;
 	ret->doubt = s->object->doubt;
 	return 0;
+}
+
+int
+resolver_jit(struct resolver *r, uint64_t ip, uint64_t start, const char *symbol,
+	     const char *object, struct frame *ret)
+{
+	const char *digits = object + strcspn(object, "0123456789");
+	char dso[32];
+
+	snprintf(dso, sizeof(dso), "[JIT] tid %.*s", (int)strspn(digits, "0123456789"), digits);
+	*ret = (struct frame){
+		.ip = ip,
+		.vaddr = ip,
+		.symbol = intern_string(r->strings, symbol),
+		.symbol_offset = ip - start,
+		.dso = intern_string(r->strings, dso),
+		.dso_path = intern_string(r->strings, object),
+	};
+	return ret->symbol && ret->dso && ret->dso_path ? 0 : -FMT_E_NOMEM;
 }
 
 /* --- the kernel --- */

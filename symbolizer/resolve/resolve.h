@@ -76,6 +76,8 @@ struct resolver_recording {
 /* options (and what it points to) is borrowed for the resolver's life. NULL: out of memory. */
 struct resolver *resolver_new(const struct resolver_options *options);
 void resolver_free(struct resolver *r);
+/* Was it recorded on this host, since it was booted? NULL: not known, false. */
+bool resolver_is_this_boot(const uint8_t *boot_id);
 /*
  * A recording begins, the first or another. What was believed of files without a build-id is
  * forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
@@ -100,6 +102,12 @@ int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, b
 /* A kernel address; known is what the recording names it, or NULL; its strings are copied. */
 int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return,
 		    const struct kernel_symbol *known, struct frame *ret);
+/*
+ * An address of code that a process made at run time, with the name that this has: symbol from start
+ * on, of the object "/tmp/perf-PID.map", which is "[JIT] tid PID" for short, as in perf. 0, -FMT_E_NOMEM.
+ */
+int resolver_jit(struct resolver *r, uint64_t ip, uint64_t start, const char *symbol,
+		 const char *object, struct frame *ret);
 
 /* Names that there was no room for, so far (INTERN_BYTES_MAX). */
 uint64_t resolver_left_out(const struct resolver *r);

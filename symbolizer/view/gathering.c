@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Each has a task model, kernel symbols, strings, a block and a raw profile. */
 #define AT_ONCE_MAX 4
@@ -22,6 +23,7 @@ struct job {
 	struct resolver_recording recording;
 	uint8_t boot_id[16];
 	char *release;
+	struct profile_options options;
 	struct gather *gather;
 	struct fmt_where where;
 	bool threaded;
@@ -125,6 +127,7 @@ job_free(struct job *j)
 	gather_free(j->gather);
 	pthread_mutex_destroy(&j->lock);
 	pthread_cond_destroy(&j->turned);
+	jit_names_free(j->options.jit);
 	free(j->release);
 	free(j);
 }
@@ -151,6 +154,18 @@ note_recording(struct job *j, const struct input *in)
 	return 0;
 }
 
+/* Files that a process left are looked for where it ran. */
+static int
+name_jit(struct job *j, const struct input *in)
+{
+	const struct recording_meta *m = recording_reader_meta(in->reader);
+
+	if (!resolver_is_this_boot(m->boot_id))
+		return 0;
+	j->options.jit = jit_names_new(m->clockid == CLOCK_MONOTONIC);
+	return j->options.jit ? 0 : -FMT_E_NOMEM;
+}
+
 /* Of the set's open one. 0, -FMT_E_NOMEM: it is still the set's. */
 static int
 job_begin(struct gathering *g)
@@ -164,7 +179,9 @@ job_begin(struct gathering *g)
 	pthread_cond_init(&j->turned, NULL);
 	if (g->set->archive)
 		record_stream_hold(g->set->in.stream, RECORD_STREAM_HELD_MAX / AT_ONCE_MAX);
-	j->gather = gather_new(g->set->in.stream, &g->options);
+	j->options = g->options;
+	if (name_jit(j, &g->set->in) == 0)
+		j->gather = gather_new(g->set->in.stream, &j->options);
 	if (j->gather)
 		err = note_recording(j, &g->set->in);
 	if (err) {

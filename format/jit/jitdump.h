@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jitdump: the file jit-PID.dump, in which a runtime writes its code as it makes and moves it, with
+ * times (tools/perf/Documentation/jitdump-specification.txt of Linux, version 1 and 2), in
+ * either byte order.
+ *
+ * Of each record only where, when and how it is called is read; never the code itself.
+ */
+#ifndef FORMAT_JIT_JITDUMP_H
+#define FORMAT_JIT_JITDUMP_H
+
+#include "format/bytes/io.h"
+#include "format/jit/jit_table.h"
+
+#define JITDUMP_BYTES_MAX (UINT64_C(4) << 30) /* of a file, that are looked at */
+
+/*
+ * All code of a dump, into the table, from the time on that each record has; times are those of
+ * CLOCK_MONOTONIC. A file that is still written, or damaged, is read up to the first record that
+ * is not whole. 0; -FMT_E_CORRUPT: no such file; -FMT_E_UNSUPPORTED: its times are of another clock
+ * (JITDUMP_FLAGS_ARCH_TIMESTAMP); -FMT_E_IO; -FMT_E_NOMEM.
+ */
+int jitdump_read(struct io_source *file, struct jit_table *table);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/jit/jit_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
+#include "format/jit/jit_table.h"
+#include "format/jit/jitdump.h"
+#include "format/jit/perf_map.h"
+
+#define MAP_BYTES_MAX (64u << 20)
+#define DUMPS_MAX 4096u /* that a recording names */
+
+struct jit_dump {
+	uint32_t pid;
+	uint64_t ino; /* 0: not known */
+	char *path;
+};
+
+struct jit_code {
+	uint32_t pid;
+	uint64_t start_ns;	 /* of the process: another one may have had its number */
+	struct jit_table *table; /* NULL: no file names anything */
+	char dso[32];
+};
+
+struct jit_names {
+	bool timed;
+	struct jit_dump *dumps;
+	size_t nr_dumps, cap_dumps;
+	struct jit_code *codes;
+	size_t nr_codes, cap_codes;
+	struct slots by_process; /* of codes */
+	size_t entries;
+	uint64_t left_out;
+};
+
+struct jit_names *
+jit_names_new(bool timed)
+{
+	struct jit_names *j = calloc(1, sizeof(*j));
+
+	if (j)
+		j->timed = timed;
+	return j;
+}
+
+void
+jit_names_free(struct jit_names *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->nr_dumps; i++)
+		free(j->dumps[i].path);
+	for (size_t i = 0; i < j->nr_codes; i++)
+		jit_table_free(j->codes[i].table);
+	free(j->dumps);
+	free(j->codes);
+	slots_done(&j->by_process);
+	free(j);
+}
+
+uint64_t
+jit_names_left_out(const struct jit_names *j)
+{
+	return j->left_out;
+}
+
+static bool
+code_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct jit_code *code = &((const struct jit_names *)owner)->codes[index];
+	const struct jit_process *process = key;
+
+	return code->pid == process->pid && code->start_ns == process->start_ns;
+}
+
+static uint32_t
+code_hash(const struct jit_process *process)
+{
+	return (uint32_t)slots_mix(process->pid, process->start_ns);
+}
+
+static struct jit_code *
+code_of(const struct jit_names *j, const struct jit_process *process)
+{
+	uint32_t at = slots_find(&j->by_process, code_hash(process), code_same, j, process);
+
+	return at == SLOTS_NONE ? NULL : &j->codes[at];
+}
+
+/* --- dumps --------------------------------------------------------------------------------- */
+
+static bool
+is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t digits;
+
+	if (!name || strncmp(name, "/jit-", 5) != 0)
+		return false;
+	digits = strspn(name + 5, "0123456789");
+	return digits > 0 && strcmp(name + 5 + digits, ".dump") == 0;
+}
+
+static const struct jit_dump *
+find_dump(const struct jit_names *j, uint32_t pid, const char *path)
+{
+	for (size_t i = 0; i < j->nr_dumps; i++)
+		if (j->dumps[i].pid == pid && (!path || strcmp(j->dumps[i].path, path) == 0))
+			return &j->dumps[i];
+	return NULL;
+}
+
+int
+jit_names_map(struct jit_names *j, const struct perf_mmap *map)
+{
+	struct jit_dump dump = { .pid = map->pid };
+
+	if (!is_dump(map->filename) || j->nr_dumps == DUMPS_MAX ||
+	    find_dump(j, map->pid, map->filename))
+		return 0;
+	dump.ino = map->ino;
+	dump.path = strdup(map->filename);
+	if (!dump.path || array_reserve(j->dumps, j->nr_dumps, j->cap_dumps, 1) != 0) {
+		free(dump.path);
+		return -FMT_E_NOMEM;
+	}
+	j->dumps[j->nr_dumps++] = dump;
+	return 0;
+}
+
+bool
+jit_names_timed(const struct jit_names *j, uint32_t pid)
+{
+	return j->timed && find_dump(j, pid, NULL);
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+static int
+read_lines(struct span text, struct jit_table *table)
+{
+	struct perf_map_line line;
+	int r = 0;
+
+	while (r >= 0 && perf_map_next(&text, &line))
+		r = jit_table_add(table, line.start, line.size, 0, line.name, line.name_len, NULL);
+	return r < 0 ? r : 0;
+}
+
+static int
+read_map(struct io_source *file, struct jit_table *table)
+{
+	int64_t size = file->size(file);
+	size_t want, have = 0;
+	uint8_t *text;
+	ssize_t n = 1;
+	int err;
+
+	if (size <= 0)
+		return 0;
+	want = size < MAP_BYTES_MAX ? (size_t)size : MAP_BYTES_MAX;
+	text = malloc(want);
+	if (!text)
+		return -FMT_E_NOMEM;
+	while (have < want && (n = file->read(file, have, text + have, want - have)) > 0)
+		have += (size_t)n;
+	err = read_lines(span_of(text, have), table);
+	free(text);
+	return err;
+}
+
+/* What cannot be read names nothing; only memory ends it. */
+static int
+read_files(const struct jit_names *j, const struct jit_process *process, struct jit_table *table)
+{
+	struct io_source *file = jit_files_map(process);
+	int err = 0;
+
+	if (file) {
+		err = read_map(file, table);
+		file->close(file);
+	}
+	for (size_t i = 0; err != -FMT_E_NOMEM && i < j->nr_dumps; i++) {
+		if (j->dumps[i].pid != process->pid)
+			continue;
+		file = jit_files_dump(process, j->dumps[i].path, j->dumps[i].ino);
+		if (!file)
+			continue;
+		err = jitdump_read(file, table);
+		file->close(file);
+	}
+	return err == -FMT_E_NOMEM ? err : 0;
+}
+
+static int
+read_table(struct jit_names *j, const struct jit_process *process, struct jit_table **ret)
+{
+	struct jit_table *table = jit_table_new();
+	int err = table ? read_files(j, process, table) : -FMT_E_NOMEM;
+	size_t count = table ? jit_table_count(table) : 0;
+	bool fits = count <= JIT_NAMES_ENTRIES_MAX - j->entries;
+
+	if (err == 0 && count > 0 && fits)
+		err = jit_table_settle(table);
+	if (err == 0 && !fits)
+		j->left_out += count;
+	if (err < 0 || count == 0 || !fits) {
+		jit_table_free(table);
+		return err;
+	}
+	j->entries += count;
+	j->left_out += jit_table_left_out(table);
+	*ret = table;
+	return 0;
+}
+
+static int
+new_code(struct jit_names *j, const struct jit_process *process, struct jit_code **ret)
+{
+	struct jit_code code = { .pid = process->pid, .start_ns = process->start_ns };
+	int err = array_reserve(j->codes, j->nr_codes, j->cap_codes, 1);
+
+	if (err == 0)
+		err = slots_add(&j->by_process, code_hash(process), j->nr_codes);
+	if (err < 0)
+		return err;
+	snprintf(code.dso, sizeof(code.dso), "/tmp/perf-%" PRIu32 ".map", code.pid);
+	*ret = &j->codes[j->nr_codes++];
+	**ret = code;
+	return read_table(j, process, &(*ret)->table);
+}
+
+int
+jit_names_find(struct jit_names *j, const struct jit_process *process, uint64_t address,
+	       uint64_t time_ns, struct jit_name *ret)
+{
+	struct jit_code *code = code_of(j, process);
+	struct jit_symbol symbol;
+	int err = code ? 0 : new_code(j, process, &code);
+
+	if (err < 0)
+		return err;
+	if (!code->table ||
+	    !jit_table_find(code->table, address, j->timed ? time_ns : UINT64_MAX, &symbol))
+		return 0;
+	*ret = (struct jit_name){ symbol.start, symbol.name, code->dso };
+	return 1;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jit_names: names of code that processes made at run time, for a recording of this host and boot,
+ * from the files that they left (jit_files). A process's files are read when the first of its
+ * addresses is asked for. For one recording, one thread.
+ */
+#ifndef SYMBOLIZER_JIT_JIT_NAMES_H
+#define SYMBOLIZER_JIT_JIT_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/model/task_model.h"
+#include "symbolizer/jit/jit_files.h"
+
+/* Of all processes together; each entry takes about 100 bytes. */
+#define JIT_NAMES_ENTRIES_MAX (1u << 20)
+
+struct jit_names;
+
+/* timed: times are those of CLOCK_MONOTONIC; else the last name of an address is taken. */
+struct jit_names *jit_names_new(bool timed); /* NULL: out of memory */
+void jit_names_free(struct jit_names *j);
+
+/* A process mapped this: looked at where it is named jit-NUMBER.dump. 0, -FMT_E_NOMEM. */
+int jit_names_map(struct jit_names *j, const struct perf_mmap *map);
+
+struct jit_name {
+	uint64_t start;
+	const char *symbol; /* as the runtime wrote it; j's, as is dso */
+	const char *dso;    /* "/tmp/perf-PID.map", whichever file it is from */
+};
+
+/* 1: *ret, 0: it has no name, -FMT_E_NOMEM. */
+int jit_names_find(struct jit_names *j, const struct jit_process *process, uint64_t address,
+		   uint64_t time_ns, struct jit_name *ret);
+
+/* An address of the process may have another name at another time. */
+bool jit_names_timed(const struct jit_names *j, uint32_t pid);
+
+/* Entries that there was no room for. */
+uint64_t jit_names_left_out(const struct jit_names *j);
+
+#endif

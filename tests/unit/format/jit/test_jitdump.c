@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "format/bytes/buf.h"
+#include "format/bytes/fmt_error.h"
+#include "format/jit/jitdump.h"
+
+/* A dump in the making, in either byte order. */
+struct maker {
+	uint8_t bytes[4096];
+	size_t len;
+	bool big;
+};
+
+static void
+put32(struct maker *m, uint32_t v)
+{
+	if (m->big)
+		be32enc(m->bytes + m->len, v);
+	else
+		le32enc(m->bytes + m->len, v);
+	m->len += 4;
+}
+
+static void
+put64(struct maker *m, uint64_t v)
+{
+	if (m->big)
+		be64enc(m->bytes + m->len, v);
+	else
+		le64enc(m->bytes + m->len, v);
+	m->len += 8;
+}
+
+static void
+header(struct maker *m, uint64_t flags)
+{
+	put32(m, 0x4a695444);
+	put32(m, 1);
+	put32(m, 48); /* a later version's, with 8 bytes more */
+	put32(m, 62);
+	put32(m, 0);
+	put32(m, 77);
+	put64(m, 1);
+	put64(m, flags);
+	put64(m, 0);
+}
+
+static void
+load(struct maker *m, uint64_t time_ns, uint64_t address, uint64_t size, uint64_t index,
+     const char *name)
+{
+	put32(m, 0);
+	put32(m, (uint32_t)(16 + 40 + strlen(name) + 1 + 8));
+	put64(m, time_ns);
+	put32(m, 77);
+	put32(m, 77);
+	put64(m, address);
+	put64(m, address);
+	put64(m, size);
+	put64(m, index);
+	memcpy(m->bytes + m->len, name, strlen(name) + 1);
+	m->len += strlen(name) + 1;
+	put64(m, 0); /* the code */
+}
+
+static void
+move(struct maker *m, uint64_t time_ns, uint64_t from, uint64_t to, uint64_t size, uint64_t index)
+{
+	put32(m, 1);
+	put32(m, 16 + 48);
+	put64(m, time_ns);
+	put32(m, 77);
+	put32(m, 77);
+	put64(m, to);
+	put64(m, from);
+	put64(m, to);
+	put64(m, size);
+	put64(m, index);
+}
+
+static int
+read_dump(const struct maker *m, size_t len, struct jit_table *t)
+{
+	struct io_source *file = io_source_memory(m->bytes, len);
+	int err = jitdump_read(file, t);
+
+	file->close(file);
+	if (err == 0)
+		assert_int_equal(jit_table_settle(t), 0);
+	return err;
+}
+
+static void
+expect(const struct jit_table *t, uint64_t address, uint64_t time_ns, const char *name)
+{
+	struct jit_symbol symbol;
+
+	if (!name) {
+		assert_false(jit_table_find(t, address, time_ns, &symbol));
+		return;
+	}
+	assert_true(jit_table_find(t, address, time_ns, &symbol));
+	assert_string_equal(symbol.name, name);
+}
+
+static void
+story(struct maker *m)
+{
+	header(m, 0);
+	load(m, 10, 0x1000, 0x100, 1, "alpha");
+	put32(m, 2); /* lines: not looked at */
+	put32(m, 24);
+	put64(m, 11);
+	put64(m, 0);
+	move(m, 20, 0x1000, 0x2000, 0x100, 1);
+	load(m, 30, 0x1000, 0x80, 2, "beta");
+	move(m, 35, 0x5000, 0x6000, 0x100, 99); /* of nothing */
+	put32(m, 3);
+	put32(m, 16);
+	put64(m, 40);
+}
+
+static void
+test_both_orders(void **state)
+{
+	for (int big = 0; big < 2; big++) {
+		struct maker m = { .big = big };
+		struct jit_table *t = jit_table_new();
+
+		story(&m);
+		assert_int_equal(read_dump(&m, m.len, t), 0);
+		expect(t, 0x1010, 9, NULL);
+		expect(t, 0x1010, 10, "alpha");
+		expect(t, 0x1010, 20, NULL);
+		expect(t, 0x2010, 19, NULL);
+		expect(t, 0x2010, 20, "alpha");
+		expect(t, 0x1010, 30, "beta");
+		expect(t, 0x1090, 30, NULL);
+		expect(t, 0x6010, 99, NULL);
+		jit_table_free(t);
+	}
+}
+
+/* A writer may be anywhere: what is whole is read. */
+static void
+test_cut(void **state)
+{
+	struct maker m = { 0 };
+
+	story(&m);
+	for (size_t len = 0; len < m.len; len++) {
+		struct jit_table *t = jit_table_new();
+		int err = read_dump(&m, len, t);
+
+		assert_int_equal(err, len < 40 ? -FMT_E_CORRUPT : 0);
+		if (err == 0 && len >= 48 + 16 + 40 + 6)
+			expect(t, 0x1010, 10, "alpha");
+		jit_table_free(t);
+	}
+}
+
+static void
+test_refused(void **state)
+{
+	struct maker m = { 0 };
+	struct jit_table *t = jit_table_new();
+
+	header(&m, 1);
+	assert_int_equal(read_dump(&m, m.len, t), -FMT_E_UNSUPPORTED);
+	m.bytes[0] = 0;
+	assert_int_equal(read_dump(&m, m.len, t), -FMT_E_CORRUPT);
+	jit_table_free(t);
+}
+
+/* A record that says it has no length is the last. */
+static void
+test_no_length(void **state)
+{
+	struct maker m = { 0 };
+	struct jit_table *t = jit_table_new();
+
+	header(&m, 0);
+	put32(&m, 0);
+	put32(&m, 0);
+	put64(&m, 0);
+	load(&m, 10, 0x1000, 0x100, 1, "never");
+	assert_int_equal(read_dump(&m, m.len, t), 0);
+	assert_int_equal(jit_table_count(t), 0);
+	jit_table_free(t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_orders),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
