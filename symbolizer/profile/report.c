@@ -271,10 +271,26 @@ unknown_same(const void *owner, uint32_t index, const void *key)
 	return a->dso_path == b->dso_path && a->miss == b->miss;
 }
 
+/* Does the report tell that something is missing at this address? */
+static bool
+is_missing(const struct report *r, const struct frame *leaf)
+{
+	const struct report_list *keys = &r->options.keys;
+
+	if (leaf->miss != RESOLVE_OK)
+		return true;
+	return !leaf->kernel && !leaf->has_dwarf && !leaf->file &&
+		(report_has(keys, REPORT_srcline) || report_has(keys, REPORT_srcfile));
+}
+
 static int
 add_unknown(struct report *r, const struct frame *leaf, uint64_t samples)
 {
-	struct report_unknown key = { .dso_path = leaf->dso_path, .miss = leaf->miss };
+	struct report_unknown key = {
+		.dso_path = leaf->dso_path,
+		.build_id = leaf->build_id,
+		.miss = leaf->miss,
+	};
 	uint32_t i;
 	int err = slots_keep(&r->unknown_slots,
 			     (uint32_t)slots_mix((uintptr_t)key.dso_path, key.miss), unknown_same,
@@ -388,7 +404,7 @@ report_build(const struct profile *p, const struct report_options *o, struct rep
 		err = add_section(r, p, &s);
 		if (err == 0)
 			err = add_stack(r, p, &s, i + 1);
-		if (err == 0 && leaf->miss != RESOLVE_OK)
+		if (err == 0 && is_missing(r, leaf))
 			err = add_unknown(r, leaf, s.weight.samples);
 	}
 	if (err < 0) {

@@ -102,9 +102,13 @@ struct report_section {
 	size_t first, nr;
 };
 
-/* Leaf samples without a name, by object and reason. */
+/*
+ * Leaf samples without a name, by object and reason; and, with RESOLVE_OK, those with a name of an
+ * object without debug information, where lines of the source are asked for.
+ */
 struct report_unknown {
 	const char *dso_path;
+	const char *build_id; /* as of frames */
 	enum resolve_miss miss;
 	uint64_t samples;
 };

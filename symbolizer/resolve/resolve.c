@@ -28,6 +28,7 @@ struct mapped {
 	size_t tried_at;	/* number of objects loaded by then */
 	struct object *object;
 	const char *dso, *path;
+	const char *build_id; /* of frames */
 };
 
 struct resolver {
@@ -188,6 +189,20 @@ resolve_keep(struct resolver *r, struct object *o)
 }
 
 static int
+mapped_build_id(struct resolver *r, struct mapped *s)
+{
+	const struct buildid *id = &s->key.build_id;
+	char hex[2 * BUILDID_MAX + 1] = "";
+
+	if (id->size == 0 || id->kind != BUILDID_GNU)
+		return 0;
+	for (size_t i = 0; i < id->size && i < BUILDID_MAX; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+	s->build_id = intern_string(r->strings, hex);
+	return s->build_id == NULL ? -FMT_E_NOMEM : 0;
+}
+
+static int
 mapped_names(struct resolver *r, struct mapped *s, const char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -262,6 +277,8 @@ mapped_new(struct resolver *r, const struct map_object *wanted, uint32_t hash)
 	};
 	int error = mapped_names(r, &s, wanted->path);
 
+	if (!error)
+		error = mapped_build_id(r, &s);
 	if (!error)
 		error = array_reserve(r->mapped, r->nr_mapped, r->cap_mapped, 1);
 	s.key.path = error ? NULL : strdup(wanted->path);
@@ -391,6 +408,7 @@ look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, st
 	ret->miss = RESOLVE_NO_SYMBOL;
 	ret->object = o;
 	ret->looked_up = vaddr;
+	ret->has_dwarf = o->debug_fd >= 0;
 	if (!symtab_find(o->symbols, vaddr, &symbol) &&
 	    (o->stubs == NULL || !symtab_find(o->stubs, vaddr, &symbol)))
 		return 0;
@@ -467,7 +485,9 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 	error = mapped_of(r, map, &s);
 	if (error)
 		return error;
-	*ret = (struct frame){ .ip = ip, .dso = s->dso, .dso_path = s->path };
+	*ret = (struct frame){
+		.ip = ip, .dso = s->dso, .dso_path = s->path, .build_id = s->build_id
+	};
 	offset = ip - map->start + (s->relative ? 0 : map->pgoff);
 	if (s->object == NULL) {
 		ret->vaddr = s->miss == RESOLVE_NOT_FILE ? ip : offset;

@@ -27,6 +27,8 @@ struct frame {
 	uint64_t symbol_offset; /* vaddr (before any - 1) minus the symbol's start */
 	const char *dso;	/* short: "libc.so.6", "[kernel.kallsyms]", "[vdso]", "[unknown]" */
 	const char *dso_path;	/* as recorded; equals dso for the kernel */
+	const char *build_id;	/* its GNU build-id as recorded, in hex; NULL: none was */
+	bool has_dwarf;		/* debug information of the object was found */
 	bool kernel;
 	enum resolve_miss miss;
 	enum resolve_doubt doubt; /* of symbol */

@@ -19,7 +19,9 @@
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
 
-#define UNKNOWNS_SHOWN 10
+/* Objects that lack something: as many, of those with such a share of the samples. */
+#define UNKNOWNS_SHOWN 5
+#define UNKNOWN_PERCENT 1.0
 #define GAPS_SHOWN 10
 
 /* A sentence; where a terminal has no room for it, further lines begin with indent. */
@@ -123,6 +125,7 @@ advice(const struct report_print *p, enum resolve_miss miss)
 	case RESOLVE_UNSURE:
 		return "--force takes it";
 	case RESOLVE_NO_SYMBOL:
+	case RESOLVE_OK:
 		return "install its debug symbols (packages *-dbgsym, *-debuginfo)";
 	case RESOLVE_NO_KSYM:
 		return resolver_kernel_trouble(p->load->resolver);
@@ -132,46 +135,77 @@ advice(const struct report_print *p, enum resolve_miss miss)
 }
 
 static int
-print_unknown(const struct report_print *p, const struct report_unknown *u, struct buf *scratch)
+print_unknown(const struct report_print *p, const struct report_unknown *u, double share,
+	      struct buf *scratch)
 {
 	const char *help = advice(p, u->miss);
+	const bool named = u->miss == RESOLVE_OK;
 
 	buf_clear(scratch);
 	escape(scratch, u->dso_path ? u->dso_path : "[unknown]");
 	buf_u8(scratch, 0);
 	if (buf_failed(scratch))
 		return -FMT_E_NOMEM;
-	say("#            ", "# %9" PRIu64 "  %s: %s%s%s", u->samples, (const char *)scratch->p,
-	    resolve_miss_text(u->miss), help ? "; " : "", help ? help : "");
+	say("#            ", "# %8.2f%%  %s: %s%s%s%s%s%s", share, (const char *)scratch->p,
+	    named ? "no debug information" : resolve_miss_text(u->miss), help ? "; " : "",
+	    help ? help : "", u->build_id ? " (build-id " : "", u->build_id ? u->build_id : "",
+	    u->build_id ? ")" : "");
 	return 0;
+}
+
+/* Of what has a name, or of what has none: the objects that matter, by their share. */
+static int
+print_objects(const struct report_print *p, bool named, uint64_t samples)
+{
+	size_t shown = 0, others = 0;
+	uint64_t rest = 0;
+	struct buf scratch;
+	int err = 0;
+
+	buf_init(&scratch);
+	for (size_t i = 0; i < report_unknowns(p->report) && err == 0; i++) {
+		const struct report_unknown *u = report_unknown_at(p->report, i);
+		double share = 100.0 * (double)u->samples / (double)samples;
+
+		if ((u->miss == RESOLVE_OK) != named)
+			continue;
+		if (shown < UNKNOWNS_SHOWN && share >= UNKNOWN_PERCENT) {
+			shown++;
+			err = print_unknown(p, u, share, &scratch);
+		} else {
+			others++;
+			rest += u->samples;
+		}
+	}
+	if (others > 0 && err == 0)
+		printf("# %8.2f%%  in %zu %sobject%s\n", 100.0 * (double)rest / (double)samples,
+		       others, shown ? "more " : "", others == 1 ? "" : "s");
+	buf_done(&scratch);
+	return err;
 }
 
 static int
 print_unknowns(const struct report_print *p)
 {
 	const uint64_t samples = profile_totals(p->load->profile)->samples;
-	const size_t n = report_unknowns(p->report);
-	uint64_t unknown = 0, rest = 0;
-	struct buf scratch;
+	uint64_t missing[2] = { 0, 0 }; /* names, lines */
 	int err = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		unknown += report_unknown_at(p->report, i)->samples;
-		if (i >= UNKNOWNS_SHOWN)
-			rest += report_unknown_at(p->report, i)->samples;
+	for (size_t i = 0; i < report_unknowns(p->report); i++) {
+		const struct report_unknown *u = report_unknown_at(p->report, i);
+
+		missing[u->miss == RESOLVE_OK] += u->samples;
 	}
-	if (unknown == 0)
-		return 0;
-	puts("#");
-	say("#   ",
-	    "# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol:", unknown,
-	    samples, 100.0 * (double)unknown / (double)samples);
-	buf_init(&scratch);
-	for (size_t i = 0; i < n && i < UNKNOWNS_SHOWN && err == 0; i++)
-		err = print_unknown(p, report_unknown_at(p->report, i), &scratch);
-	if (rest > 0 && err == 0)
-		printf("# %9" PRIu64 "  in %zu more objects\n", rest, n - UNKNOWNS_SHOWN);
-	buf_done(&scratch);
+	for (int lines = 0; lines < 2 && err == 0; lines++) {
+		if (missing[lines] == 0)
+			continue;
+		puts("#");
+		say("#   ", "# %s: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) %s:",
+		    lines ? "No source lines" : "[unknown]", missing[lines], samples,
+		    100.0 * (double)missing[lines] / (double)samples,
+		    lines ? "are in objects without debug information" : "have no symbol");
+		err = print_objects(p, lines, samples);
+	}
 	return err;
 }
 

@@ -100,6 +100,20 @@ sed 's/.*/info symbol 0x&/' starts >ask && gdb -nx -batch -x ask packed 2>/dev/n
 is "$(wc -l <ours)" "$(wc -l <starts)" "each of its functions has a line"
 is "$(diff ours gdbs)" "" "and the name that gdb has for it"
 
+# What is missing is told by object, the larger part first, with what finds it.
+"${CC:-gcc}" -O1 -pthread -fno-omit-frame-pointer -Wl,--build-id=sha1 -o lineless "$TOP/tests/fixtures/burn.c" ||
+	bail "no compiler"
+"${CC:-gcc}" -O1 -s -pthread -fno-omit-frame-pointer -DBURN_OTHER -Dburn_hot=burn_cold -Wl,--build-id=sha1 -o nameless \
+	"$TOP/tests/fixtures/burn.c" || bail "no compiler"
+exits 0 "programs of which one has no names, and none has lines" \
+	"$SPOOR" record -o x.spoor -- sh -c './nameless 200; ./lineless 600'
+told=$("$SPOOR" report -i x.spoor -s dso,srcline 2>&1)
+lineless=$(readelf -n lineless | sed -n 's/.*Build ID: //p')
+like "$told" "^# +[0-9.]+%  $TMP/nameless: no symbol covers the address; install .*\(build-id [0-9a-f]{40}\)" "names"
+like "$told" "^# +[0-9.]+%  $TMP/lineless: no debug information; install its debug symbols .*\(build-id $lineless\)" "lines"
+unlike "$("$SPOOR" report -i x.spoor 2>&1)" "No source lines" "where they are asked for"
+is "$("$SPOOR" report -i x.spoor -s comm -q 2>/dev/null | grep -c build-id)" 0 "not when only rows are"
+
 # Deleted, or in another root, while it runs.
 "${CC:-gcc}" -O1 -g -pthread -static -fno-omit-frame-pointer -Wl,--build-id=sha1 -o lives "$TOP/tests/fixtures/burn.c" ||
 	bail "no compiler"
