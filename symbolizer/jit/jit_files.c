@@ -38,6 +38,16 @@ clock_now(clockid_t clock)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+/* A time of another clock on CLOCK_MONOTONIC; 0: before it began. The two may be a little apart. */
+static uint64_t
+monotonic(clockid_t clock, uint64_t ns)
+{
+	const int64_t offset = (int64_t)(clock_now(clock) - clock_now(CLOCK_MONOTONIC));
+	const int64_t at = (int64_t)ns - offset;
+
+	return at > 0 ? (uint64_t)at : 0;
+}
+
 /* --- the process --------------------------------------------------------------------------- */
 
 /* A file of /proc/PID as a string. False: it cannot be read. */
@@ -61,9 +71,7 @@ proc_text(int dir, const char *name, char *ret, size_t size)
 static bool
 start_time(int dir, uint64_t *ret)
 {
-	const uint64_t offset = clock_now(CLOCK_BOOTTIME) - clock_now(CLOCK_MONOTONIC);
 	char text[1024], *at;
-	uint64_t ns;
 
 	if (!proc_text(dir, "stat", text, sizeof(text)))
 		return false;
@@ -72,8 +80,8 @@ start_time(int dir, uint64_t *ret)
 		at = strchr(at + 1, ' ');
 	if (!at)
 		return false;
-	ns = strtoull(at, NULL, 10) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
-	*ret = ns > offset ? ns - offset : 0;
+	*ret = monotonic(CLOCK_BOOTTIME,
+			 strtoull(at, NULL, 10) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK)));
 	return true;
 }
 
@@ -126,10 +134,8 @@ find_living(const struct jit_process *process, struct living *ret)
 static uint64_t
 changed_at(const struct stat *st)
 {
-	const uint64_t ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
-	const uint64_t offset = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
-
-	return ns > offset ? ns - offset : 0;
+	return monotonic(CLOCK_REALTIME,
+			 (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec);
 }
 
 static bool

@@ -80,6 +80,47 @@ in_range "$(share dump.spoor 'alpha()')" 0 0 "an empty jitdump names nothing"
 record none
 in_range "$(share none.spoor 'alpha()')" 0 0 "without a file there is no name"
 
+# Runtimes that are here: as many samples have names as perf gives them.
+named() # RECORDING: per mille of samples with a name, ours
+{
+	"$SPOOR" report --json -i "$1" 2>/dev/null |
+		jq '([.rows[] | select(.symbol | test("^(\\[|0x)") | not) | .samples] | add) * 1000 /
+			([.rows[].samples] | add) | floor'
+}
+
+runtime() # NAME FUNCTION COMMAND...
+{
+	local name=$1 function=$2
+	shift 2
+	if ! command -v "$1" >/dev/null; then
+		skip "no $1 here" 2
+		return
+	fi
+	"$SPOOR" record -F 997 -o "$name.spoor" -- "$@" >/dev/null 2>err || diag_file err
+	in_range "$(named "$name.spoor")" 990 1000 "$name: samples are named"
+	in_range "$(share "$name.spoor" "$function")" 100 1000 "$name: its own function is among them"
+	rm -f /tmp/perf-"$("$SPOOR" report --json -i "$name.spoor" 2>/dev/null |
+		jq -r '[.rows[].dso | capture("JIT. tid (?<pid>[0-9]+)").pid] | first')".map
+}
+
+echo 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+const end = Date.now() + 1500; while (Date.now() < end) fib(24);' >fib.js
+echo 'public class Fib {
+	static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+	public static void main(String[] x) {
+		long end = System.currentTimeMillis() + 2000, t = 0;
+		while (System.currentTimeMillis() < end) t += fib(24);
+		System.exit(t == 0 ? 1 : 0);
+	}
+}' >Fib.java
+runtime node "JS:*fib $TMP/fib.js:1:13" node --perf-basic-prof fib.js
+runtime node-dump "JS:*fib $TMP/fib.js:1:13" node --perf-prof fib.js
+if command -v javac >/dev/null && javac Fib.java 2>err; then
+	runtime java "int Fib.fib(int)" java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Fib
+else
+	skip "no javac here" 2
+fi
+
 # In a container: another number, another /tmp.
 if unshare -pm --fork true 2>/dev/null; then
 	echo 'mount -t tmpfs none /tmp && cd / && exec /proc/self/fd/9 map 60' >inside
