@@ -43,7 +43,7 @@ fail_directory(const struct archive *a, const char *what, int negative_errno,
 
 	archive_fail(error, negative_errno, "archive_directory %s%s", a->path, what);
 	if (negative_errno == -ENOENT)
-		snprintf(hint, sizeof(hint), ": make what it is to be in, or links to");
+		snprintf(hint, sizeof(hint), ": create its parent directory, or what it links to");
 	else if (negative_errno == -EACCES || negative_errno == -EPERM)
 		snprintf(hint, sizeof(hint), ": it has to be writable for uid %u",
 			 (unsigned int)geteuid());

@@ -103,7 +103,7 @@ archive_look_around(struct archive *a, struct session_error *error)
 	int r = archive_settle(a, error);
 
 	if (r < 0 && !a->astray)
-		log_error("%s; it is tried again all the time", error->text);
+		log_error("%s; retrying every 2 s", error->text);
 	if (r >= 0 && a->astray)
 		log_notice("archive_directory %s is in use again", a->path);
 	a->astray = r < 0 ? r : 0;

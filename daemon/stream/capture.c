@@ -24,9 +24,9 @@
 #define GRACE_AT_EXIT_S 3	  /* of all together */
 #define FILE_GIVEN_UP "the file does not take the rest"
 #define FILE_IN_MEMORY                                                                             \
-	"the file is in memory (tmpfs, or an overlay that may lie on one), which counts as the "   \
-	"daemon's: such files get 32 MiB in all since it began, that of a user half of what is "   \
-	"left; name a file on a disk"
+	"the file is in memory (tmpfs, or an overlay), which is charged to the daemon: all such "  \
+	"files may have 32 MiB since it started, and a user half of what is left; use a file on "  \
+	"a disk"
 
 int
 capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct capture_set **ret)

@@ -107,13 +107,13 @@ check_slots(const struct capture_set *set, uid_t uid, struct session_error *erro
 	if (has_left(set, uid, uid != 0 ? each + 1 : max + each, LEFT_FILES_EACH))
 		return session_fail(
 			error, -EBUSY,
-			"captures of uid %u that are over still wait for their files or "
-			"tasks: no more until these answer",
+			"uid %u has too many finished captures that wait for their files or "
+			"tasks: try again when these have ended",
 			(unsigned int)uid);
 	if (uid != 0 && has_left(set, (uid_t)-1, max + each, LEFT_FILES_MAX))
 		return session_fail(error, -EBUSY,
-				    "too many captures that are over still wait for their files or "
-				    "tasks: no more until these answer");
+				    "too many finished captures wait for their files or tasks: "
+				    "try again when these have ended");
 	return 0;
 }
 
@@ -132,8 +132,8 @@ check_wish(const struct capture_set *set, const struct session_options *wish,
 		return refuse_by_limit(why, "max_captures", max);
 	if (wish->for_user && wish->call_graph == SESSION_CALL_GRAPH_DWARF && wish->out_fd < 0)
 		return session_usage(&why->error,
-				     "what call graph dwarf records of your processes is for "
-				     "a file of yours: give one (-o)");
+				     "call graph dwarf writes to a file of yours only: give "
+				     "one (-o)");
 	return check_slots(set, wish->uid, &why->error);
 }
 

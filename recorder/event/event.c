@@ -224,10 +224,11 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 	if (!o->for_user)
 		return 0;
 	if (spec->attr.pinned || spec->attr.exclusive)
-		return session_fail(error, -EPERM,
-				    "%s: modifiers D and e keep others from the counters: they are "
-				    "for root",
-				    spec->name);
+		return session_fail(
+			error, -EPERM,
+			"%s: modifiers D and e keep others off the counters: they are for "
+			"root",
+			spec->name);
 	if (is_probe(spec) ||
 	    (*spec->pmu && (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)))
 		return session_fail(error, -EPERM,

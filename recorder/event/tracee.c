@@ -107,11 +107,11 @@ tracee_look(const struct tracee *t, uid_t uid, gid_t gid, struct session_error *
 	why = obstacle(t->dir_fd, status, uid, gid);
 	if (!why)
 		return 0;
-	return session_fail(error, -EPERM,
-			    "process %d: %s: its stack and registers (call graph dwarf) are for "
-			    "root to record, and for whom ptrace(2) would let look into it: ask "
-			    "root, or use call graph fp",
-			    (int)t->task, why);
+	return session_fail(
+		error, -EPERM,
+		"process %d: %s: call graph dwarf needs root, or ptrace(2) access to the "
+		"process; use call graph fp",
+		(int)t->task, why);
 }
 
 /* --- what becomes of it ------------------------------------------------------------------ */

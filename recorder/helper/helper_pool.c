@@ -148,8 +148,8 @@ helper_pool_open(struct helper_pool *p, helper_serve_fn *serve, struct helper **
 
 	if (r < 0 && !p->refused) {
 		(void)snprintf(line, sizeof(line),
-			       "no helper process can be had (%s): what ran before, and files, "
-			       "may lack names meanwhile",
+			       "cannot start a helper process (%s): names of earlier processes "
+			       "and of files may be missing",
 			       r == -EBUSY ? "too many are held up" : strerror(-r));
 		news_put(&p->news, line);
 		p->unanswered++;
@@ -175,7 +175,7 @@ helper_pool_note(struct helper_pool *p, const struct left *l, const char *what, 
 	if (l->uid != TASK_USER_UNKNOWN)
 		(void)snprintf(user, sizeof(user), " of user %u", (unsigned)l->uid);
 	(void)snprintf(line, sizeof(line),
-		       "process %d%s: %s kept a helper waiting for %u s: left alone for %u s",
+		       "process %d%s: %s did not answer for %u s: not read again for %u s",
 		       (int)l->pid, user, what, (unsigned)(waited_ns / SECOND_NS),
 		       (unsigned)(for_ns / SECOND_NS));
 	news_put(&p->news, line);

@@ -158,8 +158,8 @@ check_descriptors(const struct session *s, struct session_error *error)
 	if (!max || nr <= max)
 		return 0;
 	return session_fail(error, -EMFILE,
-			    "%zu threads on %zu CPUs with %zu events are %llu descriptors, and "
-			    "this may take %llu: name fewer threads, events or CPUs, or a control "
+			    "%zu threads on %zu CPUs with %zu events need %llu file descriptors; "
+			    "the limit is %llu: name fewer threads, events or CPUs, or a control "
 			    "group",
 			    s->target.nr_tasks, s->target.online.nr, s->plan.nr - 1,
 			    (unsigned long long)nr, (unsigned long long)max);

@@ -6,10 +6,9 @@
 	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
 	X(RESOLVE_NO_FILE, "the file is not on this machine")                                      \
 	X(RESOLVE_MISMATCH, "the file here is another build than the one that was recorded")       \
-	X(RESOLVE_UNSURE,                                                                          \
-	  "no build-id was recorded, and nothing shows that the file here is the one")             \
+	X(RESOLVE_UNSURE, "no build-id was recorded: the file here may be another one")            \
 	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
-	X(RESOLVE_NOT_FILE, "memory that no file stands behind")                                   \
+	X(RESOLVE_NOT_FILE, "anonymous memory")                                                    \
 	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
 	X(RESOLVE_BAD_FILE, "the file is not an ELF object that can be read")
 
@@ -30,9 +29,9 @@ resolve_doubt_text(enum resolve_doubt doubt)
 {
 	switch (doubt) {
 	case RESOLVE_UNVERIFIED:
-		return "not verified: no build-id was recorded, but nothing speaks against the file";
+		return "not verified: no build-id was recorded; path, age and code are right";
 	case RESOLVE_FORCED:
-		return "forced: nothing shows that the file is the recorded one";
+		return "forced: the file may be another one";
 	default:
 		return "sure";
 	}

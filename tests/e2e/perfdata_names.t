@@ -136,7 +136,7 @@ touch plain
 touch -d '1 minute ago' f.data
 is "$(hottest f.data)" "plain [unknown]" "a younger one does not"
 like "$("$SPOOR" report f.data 2>&1 | tr -d '\n#' | tr -s ' ')" \
-	"plain: no build-id was recorded, and nothing shows that the file here is the one; --force takes it" "and why is told"
+	"plain: no build-id was recorded: the file here may be another one; --force takes it" "and why is told"
 is "$(hottest f.data --force)" "plain burn_hot" "--force takes it"
 like "$(cat err)" "names of $TMP/plain are forced" "and says so"
 printf 'int padding(int x) { switch (x) {' >pad.c

@@ -204,13 +204,13 @@ exits 0 "the old one reads" "$SPOOR" report "$archive.old"
 old=$(active_inode) name=$(active)
 mv "$archive" "$archive.old2"
 : >"$archive"
-ok "no directory: said within five seconds" wait_for 5 said "archive_directory $archive: .*; it is tried again"
+ok "no directory: said within five seconds" wait_for 5 said "archive_directory $archive: .*; retrying"
 ok "and that nothing is written" wait_for 5 suspended true
 exits 1 "sync fails" ctl sync
 like "$(cat err)" "$name was moved away" "and says why"
 sleep 3
 exits 1 "as often as it is asked" ctl sync
-is "$(times 'it is tried again')" 1 "but it is logged once" || diag_file log
+is "$(times 'retrying every 2 s')" 1 "but it is logged once" || diag_file log
 rm "$archive"
 ok "it goes on when that is possible" wait_for 5 suspended false
 ok "in a new file" new_active "$old"

@@ -149,7 +149,7 @@ denied() # EVENT REASON NAME
 	like "$(cat err)" "$1: $2.* for root" "is for root"
 }
 for mods in D e uD; do
-	denied "cpu-clock:$mods" 'modifiers D and e keep others from the counters' "an event that takes the counters ($mods)"
+	denied "cpu-clock:$mods" 'modifiers D and e keep others off the counters' "an event that takes the counters ($mods)"
 done
 exits 0 "which root takes" ctl capture --duration 100ms -e cpu-clock:D -o z.spoor
 id=$(cat /sys/kernel/tracing/events/raw_syscalls/sys_enter/id 2>/dev/null)
@@ -180,11 +180,11 @@ for _ in range(99): threading.Thread(target=time.sleep, args=(600,), daemon=True
 print(os.getpid(), flush=True); time.sleep(600)' >threads.pid
 wait_for 10 test -s threads.pid
 threads=$(cat threads.pid)
-many="100 threads on $(nproc) CPUs with 1 events are"
+many="100 threads on $(nproc) CPUs with 1 events need"
 exits 1 "a member's capture of many threads" capture 65000 --duration 700ms -e cpu-clock -p "$threads" -o many.spoor
-like "$(cat err)" "$many $((200 * $(nproc))) descriptors, and this may take [0-9]+: name fewer" "is refused, with what to do"
+like "$(cat err)" "$many $((200 * $(nproc))) file descriptors; the limit is [0-9]+: name fewer" "is refused, with what to do"
 exits 1 "with stacks" capture 65000 --duration 700ms -e cpu-clock -p "$threads" --call-graph dwarf -o many.spoor
-like "$(cat err)" "$many $((200 * $(nproc) + 200)) descriptors, and" "it takes more"
+like "$(cat err)" "$many $((200 * $(nproc) + 200)) file descriptors; the limit" "it takes more"
 exits 0 "one thread of them" capture 65000 --duration 700ms -e cpu-clock -t "$threads" -o one.spoor
 exits 0 "root's capture of all" ctl capture --duration 100ms -e cpu-clock -p "$threads" -o many.spoor
 [ "$tests_failed" -eq 0 ] || diag_file log

@@ -98,7 +98,7 @@ for i in 1 2; do
 done
 wait_for 30 eval '[ "$(grep -c "is given up: " log)" = 4 ]' || fail "four are given up"
 exits 1 "who has left four so" capture 65000 --duration 1s -o x.spoor
-like "$(cat err)" 'captures of uid 65000 that are over still wait' "has no more"
+like "$(cat err)" 'uid 65000 has too many finished captures that wait' "has no more"
 exits 0 "but others have" capture 65001 --duration 200ms -o x.spoor
 kill -USR1 "$slow"
 wait_for 10 eval '[ "$(grep -c "which was given up, has been let go of" log)" = 4 ]' || fail "when the file takes it they end"

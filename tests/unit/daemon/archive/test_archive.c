@@ -228,7 +228,7 @@ test_open_fails(void **state)
 	assert_int_equal(archive_open(l.config, &other, &error), -ENOENT);
 	assert_string_equal(error.text,
 			    "archive_directory /nonexistent/a/b: No such file or directory: "
-			    "make what it is to be in, or links to");
+			    "create its parent directory, or what it links to");
 	/* A link where a directory of ours is to be is not followed. */
 	free(l.config->archive_directory);
 	l.config->archive_directory = strdup(l.dir);

@@ -518,7 +518,7 @@ test_over_and_left(void **state)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(capture_stop(s.set, start_of(&s, USER, &told[i])), 0);
 	assert_int_equal(capture_set_running(s.set), 0);
-	refuse(&s, USER, "still wait");
+	refuse(&s, USER, "finished captures that wait");
 	(void)start_of(&s, ANOTHER, &told[3]);
 
 	/* What has not begun in time is told so, and its thread is left. */
@@ -531,7 +531,7 @@ test_over_and_left(void **state)
 		assert_int_equal(told[i].last.saved_errno, ETIMEDOUT);
 		assert_non_null(strstr(told[i].last.error, "could not be begun"));
 	}
-	refuse(&s, USER, "still wait");
+	refuse(&s, USER, "finished captures that wait");
 	/* None of them is for the watchdog to see. */
 	assert_true(capture_set_alive(s.set, 0));
 	assert_true(capture_set_alive(s.set, 99 * SECOND_NS));
@@ -808,7 +808,7 @@ test_file_stalls_at_once(void **state)
 	/* The sessions end, the files do not. */
 	RIG_UNTIL((capture_set_dispatch(s.set), TAILQ_EMPTY(&s.set->left)));
 	assert_int_equal(client_file_left(USER), FILES_EACH);
-	refuse(&s, USER, "still wait");
+	refuse(&s, USER, "finished captures that wait");
 	(void)start_of(&s, ANOTHER, &other);
 	for (size_t i = 0; i < FILES_EACH; i++)
 		RIG_UNTIL(take(&files[i]) && client_file_left(USER) < FILES_EACH - i);
