@@ -25,8 +25,8 @@ struct asked {
 };
 
 struct dwarf_file {
-	struct dwarf_image *image;
-	Dwarf *dwarf;
+	struct dwarf_image *image, *alt_image;
+	Dwarf *dwarf, *alt;
 	struct dwarf_units *units;
 	struct dwarf_line_sections sections;
 	struct intern *strings;
@@ -34,8 +34,22 @@ struct dwarf_file {
 	struct buf path;
 };
 
+/* Without the other file names are missing, and no more. */
+static int
+open_alt(struct dwarf_file *f, int fd)
+{
+	int error = fd >= 0 ? dwarf_image_open(fd, &f->alt_image) : -FMT_E_EMPTY;
+
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	f->alt = dwarf_begin_elf(dwarf_image_elf(f->alt_image), DWARF_C_READ, NULL);
+	if (f->alt)
+		dwarf_setalt(f->dwarf, f->alt);
+	return 0;
+}
+
 int
-dwarf_file_open(int fd, struct dwarf_file **ret)
+dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret)
 {
 	struct dwarf_file *f = calloc(1, sizeof(*f));
 	const struct dwarf_code *code;
@@ -56,6 +70,9 @@ dwarf_file_open(int fd, struct dwarf_file **ret)
 	error = -FMT_E_CORRUPT;
 	f->dwarf = dwarf_begin_elf(dwarf_image_elf(f->image), DWARF_C_READ, NULL);
 	if (!f->dwarf)
+		goto fail;
+	error = open_alt(f, alt_fd);
+	if (error)
 		goto fail;
 	f->sections = (struct dwarf_line_sections){
 		.line = dwarf_image_section(f->image, ".debug_line"),
@@ -81,7 +98,9 @@ dwarf_file_close(struct dwarf_file *f)
 	dwarf_names_free(f->names);
 	dwarf_units_free(f->units);
 	dwarf_end(f->dwarf);
+	dwarf_end(f->alt);
 	dwarf_image_close(f->image);
+	dwarf_image_close(f->alt_image);
 	intern_free(f->strings);
 	buf_done(&f->path);
 	free(f);

@@ -14,10 +14,10 @@
 struct dwarf_file;
 
 /*
- * fd is borrowed for its life. -FMT_E_EMPTY: there is no debug information; -FMT_E_CORRUPT,
+ * Descriptors are borrowed for its life; alt_fd is of the file that dwz(1) moved a part to, -1: none. -FMT_E_EMPTY: there is no debug information; -FMT_E_CORRUPT,
  * -FMT_E_DECOMPRESS, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
  */
-int dwarf_file_open(int fd, struct dwarf_file **ret);
+int dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret);
 void dwarf_file_close(struct dwarf_file *f);
 
 /* Strings are valid for the file's life, and equal ones are one pointer. */

@@ -55,16 +55,24 @@ add_found(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr)
 
 /* A worker may write: so it has nothing but what it reads (-1: nothing), and the pipe. */
 static void
-close_others(int in, int out)
+close_others(int in, int alt, int out)
 {
-	const unsigned int low = (unsigned int)(in < 0 || out < in ? out : in);
-	const unsigned int high = (unsigned int)(out > in ? out : in);
+	const int kept[] = { in, alt, out };
+	unsigned int from = 0;
 
-	if (low > 0)
-		(void)close_range(0, low - 1, 0);
-	if (high > low + 1)
-		(void)close_range(low + 1, high - 1, 0);
-	(void)close_range(high + 1, UINT_MAX, 0);
+	for (;;) {
+		unsigned int next = UINT_MAX;
+
+		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+			if (kept[i] >= 0 && (unsigned int)kept[i] >= from &&
+			    (unsigned int)kept[i] < next)
+				next = (unsigned int)kept[i];
+		if (next > from)
+			(void)close_range(from, next == UINT_MAX ? next : next - 1, 0);
+		if (next == UINT_MAX)
+			return;
+		from = next + 1;
+	}
 }
 
 static unsigned int
@@ -80,12 +88,12 @@ static void __attribute__((noreturn)) work(const struct dwarf_job *job, int out,
 	struct dwarf_file *file = NULL;
 	int error;
 
-	close_others(job->fd, out);
+	close_others(job->fd, job->alt_fd, out);
 	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX, seconds_of(job));
 	if (job->before)
 		job->before();
 	answer = dwarf_answer_new(out);
-	error = answer ? dwarf_file_open(job->fd, &file) : -FMT_E_NOMEM;
+	error = answer ? dwarf_file_open(job->fd, job->alt_fd, &file) : -FMT_E_NOMEM;
 	if (error == 0)
 		error = dwarf_file_find(file, job->addresses, job->n, add_found, answer);
 	if (answer)

@@ -30,7 +30,8 @@ const char *dwarf_outcome_text(enum dwarf_outcome outcome);
 
 /* What is asked of a file. */
 struct dwarf_job {
-	int fd; /* borrowed */
+	int fd;	    /* borrowed */
+	int alt_fd; /* likewise, of the file that dwz(1) moved a part of it to; -1: none */
 	const uint64_t *addresses;
 	size_t n;
 	unsigned int seconds;	    /* that it may take; 0: DWARF_WORKER_S and what n is worth */

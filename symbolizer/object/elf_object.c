@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -358,36 +359,55 @@ elf_segments_vaddr(const struct elf_segment *segments, size_t nr, uint64_t file_
 	return true;
 }
 
-bool
-elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t *ret_crc)
+/* The bytes of the section with this name; false: there is none. */
+static bool
+section_bytes(struct elf_object *o, const char *name, struct span *ret)
 {
-	for (size_t i = 1; i < o->nr_sections; i++) {
-		Elf_Scn *scn;
-		GElf_Shdr shdr;
-		Elf_Data *d;
-		struct span s;
-		const char *link;
-		size_t len;
+	Elf_Scn *scn;
+	GElf_Shdr shdr;
+	Elf_Data *d;
 
+	for (size_t i = 1; i < o->nr_sections; i++) {
 		if (!elf_section(o, i, &scn, &shdr) ||
-		    strcmp(elf_section_name(o, &shdr), ".gnu_debuglink") != 0)
+		    strcmp(elf_section_name(o, &shdr), name) != 0)
 			continue;
 		d = elf_section_data(o, scn, &shdr, false);
 		if (d == NULL)
 			return false;
-		s = span_of(d->d_buf, d->d_size);
-		if (!span_string(&s, &link))
-			return false;
-		len = strlen(link);
-		/* The name is followed by zeros up to a multiple of 4. A path is not a name. */
-		if (!span_skip(&s, (4 - (len + 1) % 4) % 4) || !span_u32(&s, ret_crc))
-			return false;
-		if (len == 0 || len >= cap || memchr(link, '/', len) != NULL)
-			return false;
-		memcpy(name, link, len + 1);
+		*ret = span_of(d->d_buf, d->d_size);
 		return true;
 	}
 	return false;
+}
+
+bool
+elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t *ret_crc)
+{
+	struct span s;
+	const char *link;
+	size_t len;
+
+	if (!section_bytes(o, ".gnu_debuglink", &s) || !span_string(&s, &link))
+		return false;
+	len = strlen(link);
+	/* The name is followed by zeros up to a multiple of 4. A path is not a name. */
+	if (!span_skip(&s, (4 - (len + 1) % 4) % 4) || !span_u32(&s, ret_crc))
+		return false;
+	if (len == 0 || len >= cap || memchr(link, '/', len) != NULL)
+		return false;
+	memcpy(name, link, len + 1);
+	return true;
+}
+
+bool
+elf_object_altlink(struct elf_object *o, const char **ret_path, struct span *ret_id)
+{
+	struct span s;
+
+	if (!section_bytes(o, ".gnu_debugaltlink", &s) || !span_string(&s, ret_path))
+		return false;
+	*ret_id = s;
+	return **ret_path != '\0' && s.len > 0 && s.len <= ELF_BUILD_ID_MAX;
 }
 
 bool
@@ -406,6 +426,20 @@ elf_object_has_dwarf(const struct elf_object *o)
 				return true;
 	}
 	return false;
+}
+
+bool
+elf_object_path(const struct elf_object *o, char ret[PATH_MAX])
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	n = readlink(link, ret, PATH_MAX);
+	if (n <= 0 || n >= PATH_MAX || ret[0] != '/')
+		return false;
+	ret[n] = '\0';
+	return true;
 }
 
 int

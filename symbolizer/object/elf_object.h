@@ -10,11 +10,13 @@
 #ifndef SYMBOLIZER_OBJECT_ELF_OBJECT_H
 #define SYMBOLIZER_OBJECT_ELF_OBJECT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "format/bytes/buildid.h"
+#include "format/bytes/span.h"
 #include "symbolizer/object/symtab.h"
 
 #define ELF_BUILD_ID_MAX 64
@@ -59,6 +61,8 @@ bool elf_segments_vaddr(const struct elf_segment *segments, size_t nr, uint64_t 
 
 /* .gnu_debuglink: file name and CRC-32 of the file with the symbols. */
 bool elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t *ret_crc);
+/* .gnu_debugaltlink: path and build-id of the file that dwz(1) moved what several have to; the object's. */
+bool elf_object_altlink(struct elf_object *o, const char **ret_path, struct span *ret_id);
 
 /* Does it have a .symtab of its own? */
 bool elf_object_has_symtab(const struct elf_object *o);
@@ -66,6 +70,8 @@ bool elf_object_has_symtab(const struct elf_object *o);
 bool elf_object_has_dwarf(const struct elf_object *o);
 
 /* Another descriptor of the file, for a reader of its own; -1: errno says why. */
+/* The path of its file now, as the kernel tells it; false: there is none. */
+bool elf_object_path(const struct elf_object *o, char ret[PATH_MAX]);
 int elf_object_dup(const struct elf_object *o);
 
 /*

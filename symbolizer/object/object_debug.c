@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/object/object_debug.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 
 #include <zlib.h>
 
+#include "format/bytes/buildid.h"
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/io.h"
 
 /* CRC-32 as .gnu_debuglink has it, of the whole file. */
 static bool
@@ -177,6 +180,69 @@ object_debug_find(const struct object_debug *d, struct elf_object **ret)
 	error = find_debug_by_id(d, &link, ret);
 	if (!error && *ret == NULL && link.there && d->path != NULL)
 		error = find_debug_by_link(d, &link, ret);
+	return error;
+}
+
+/* Of the file with this build-id, and of no other. It is one without code, and so no elf_object. */
+static int
+try_alt(const char *path, struct span id, int *ret)
+{
+	struct buildid found = { 0 };
+	struct io_source *file;
+	struct stat st;
+	int fd = object_places_open(path, &st);
+	int dup = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (fd < 0)
+		return 0;
+	file = io_source_fd(fd);
+	if (file && dup >= 0 && buildid_read(file, &found) == 0 && found.kind == BUILDID_GNU &&
+	    found.size == id.len && memcmp(found.bytes, id.p, id.len) == 0)
+		*ret = dup;
+	else if (dup >= 0)
+		close(dup);
+	if (!file)
+		return -FMT_E_NOMEM;
+	file->close(file);
+	return 0;
+}
+
+/* The i-th path by which the link may lead to it; -1: it is too long. */
+static int
+alt_path(const struct object_places *p, const char *file, size_t i, const char *link,
+	 char ret[PATH_MAX])
+{
+	const char *slash = strrchr(link, '/'), *name = slash ? slash + 1 : link;
+	int n;
+
+	if (i == 0 && *link == '/')
+		n = snprintf(ret, PATH_MAX, "%s", link);
+	else if (i == 0)
+		n = snprintf(ret, PATH_MAX, "%.*s%s", (int)(strrchr(file, '/') - file) + 1, file,
+			     link);
+	else
+		n = snprintf(ret, PATH_MAX, "%s/.dwz/%s", p->debug_dirs[i - 1], name);
+	return n < PATH_MAX ? 0 : -1;
+}
+
+int
+object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret)
+{
+	char path[PATH_MAX], file[PATH_MAX];
+	const char *link;
+	struct span id;
+	int error = 0;
+
+	*ret = -1;
+	if (!elf_object_altlink(debug, &link, &id))
+		return 0;
+	for (size_t i = 0; *ret < 0 && !error && object_places_debug(p, p->symfs, i, id.p, id.len, path); i++)
+		error = try_alt(path, id, ret);
+	if (*ret >= 0 || error || !elf_object_path(debug, file))
+		return error;
+	for (size_t i = 0; *ret < 0 && !error && (i == 0 || p->debug_dirs[i - 1]); i++)
+		if (alt_path(p, file, i, link, path) == 0)
+			error = try_alt(path, id, ret);
 	return error;
 }
 

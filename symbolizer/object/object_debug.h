@@ -42,6 +42,13 @@ struct object_debug {
  */
 int object_debug_find(const struct object_debug *d, struct elf_object **ret);
 
+/*
+ * A descriptor of the file that dwz(1) moved a part of this file's debug information to: by its path,
+ * which may be relative to the file, or below the debug directories by build-id or in .dwz; its
+ * build-id is the one that the file names. *ret -1: there is none. 0, -FMT_E_NOMEM.
+ */
+int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret);
+
 /* Prelinking moves an object and not the file with its symbols: by how much. */
 uint64_t object_debug_bias(const struct elf_object *runtime, const struct elf_object *debug);
 

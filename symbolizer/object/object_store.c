@@ -306,23 +306,29 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 }
 
 /* Whose debug information is that of the object: another file's, or its own. */
-static void
-keep_debug(struct object *o, const struct elf_object *elf, const struct elf_object *debug)
+static int
+keep_debug(const struct object_places *places, struct object *o, struct elf_object *elf,
+	   struct elf_object *debug)
 {
-	if (debug && elf_object_has_dwarf(debug)) {
-		o->debug_fd = elf_object_dup(debug);
+	if (debug && elf_object_has_dwarf(debug))
 		o->debug_bias = object_debug_bias(elf, debug);
-	} else if (elf_object_has_dwarf(elf)) {
-		o->debug_fd = elf_object_dup(elf);
-	}
+	else if (elf_object_has_dwarf(elf))
+		debug = elf;
+	else
+		return 0;
+	o->debug_fd = elf_object_dup(debug);
+	return object_debug_alt(places, debug, &o->alt_fd);
 }
 
 static int
-object_store_read(struct object *o, struct elf_object *elf, struct elf_object *debug)
+object_store_read(const struct object_places *places, struct object *o, struct elf_object *elf,
+		  struct elf_object *debug)
 {
 	const struct elf_segment *segments;
+	int error = keep_debug(places, o, elf, debug);
 
-	keep_debug(o, elf, debug);
+	if (error)
+		return error;
 	o->nr_segments = elf_object_segments(elf, &segments);
 	o->segments = calloc(o->nr_segments ? o->nr_segments : 1, sizeof(*segments));
 	if (o->segments == NULL)
@@ -473,7 +479,7 @@ search_and_load(struct search *s, struct object *o)
 								  s->root ? s->root : "" },
 					  &debug);
 		if (!error)
-			error = object_store_read(o, s->found, debug);
+			error = object_store_read(s->places, o, s->found, debug);
 		if (!error && s->separate)
 			make_separate(o);
 		o->doubt = s->doubt;
@@ -490,7 +496,7 @@ object_new(const struct buildid *id)
 
 	if (o != NULL) {
 		o->build_id = *id;
-		o->debug_fd = -1;
+		o->debug_fd = o->alt_fd = -1;
 	}
 	return o;
 }
@@ -512,7 +518,7 @@ object_store_file(const struct object_places *places, const char *path, struct o
 	if (!error) {
 		(void)elf_object_recorded_id(elf, &id);
 		o = object_new(&id);
-		error = o == NULL ? -FMT_E_NOMEM : object_store_read(o, elf, debug);
+		error = o == NULL ? -FMT_E_NOMEM : object_store_read(places, o, elf, debug);
 	}
 	elf_object_close(debug);
 	elf_object_close(elf);
@@ -563,6 +569,8 @@ object_free(struct object *o)
 		return;
 	if (o->debug_fd >= 0)
 		close(o->debug_fd);
+	if (o->alt_fd >= 0)
+		close(o->alt_fd);
 	free(o->segments);
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);

@@ -46,6 +46,7 @@ struct object {
 	struct symtab *stubs; /* PLT; NULL: none */
 	/* The file with its debug information, the same as its symbols' or not; -1: there is none. */
 	int debug_fd;
+	int alt_fd;	     /* the file that dwz(1) moved a part of it to; -1: there is none */
 	uint64_t debug_bias; /* from addresses there to those here */
 	bool debug_bad;	     /* it could not be read, and is not read again */
 };

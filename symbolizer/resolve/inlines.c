@@ -225,6 +225,7 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 	}
 	s->caches[s->nr_jobs] = cache;
 	s->jobs[s->nr_jobs++] = (struct dwarf_job){ .fd = object->debug_fd,
+						    .alt_fd = object->alt_fd,
 						    .addresses = &s->addresses[begin],
 						    .n = *nr - begin };
 	return 0;

@@ -83,7 +83,17 @@ agrees linked llvm,gnu "the same below .debug"
 
 # dwz within a file.
 if command -v dwz >/dev/null; then
+	made gcc-O1 gcc g++ -O1 -g
 	cp gcc packed && dwz packed && agrees packed llvm,gnu "dwz of one file"
+	# And of several files, which have a part of theirs in another file. LLVM's does not look there.
+	mkdir dwz && cp gcc dwz/a && cp gcc-O1 dwz/b
+	(cd dwz && dwz -m common.debug -M common.debug a b) && agrees dwz/a gnu "dwz of several files"
+	mkdir -p usr && mv dwz/common.debug usr && like "$("$SPOOR" symbolize --no-cache --obj dwz/a \
+		"$(nm gcc | sed -n 's/ T nested_sum$//p')" 2>&1)" "^nested_sum.*nested.c:[0-9]" "the other file is missing"
+	cp usr/common.debug dwz && objcopy --remove-section .note.gnu.build-id dwz/common.debug
+	is "$("$SPOOR" symbolize --no-cache --obj dwz/b "$(nm dwz/b | sed -n 's/ T nested_sum$//p')" 2>&1 | grep -c .)" \
+		"$("$SPOOR" symbolize --no-cache --obj gcc-O1 "$(nm dwz/b | sed -n 's/ T nested_sum$//p')" | grep -c .)" \
+		"another file of that name is not taken"
 else
 	skip "no dwz"
 fi

@@ -47,7 +47,7 @@ def main():
             how = damage(content, pick.choice(sections(path)), pick)
             with open('damaged', 'wb') as f:
                 f.write(content)
-            done = subprocess.run([spoor, 'symbolize', '--obj', 'damaged'], input=asked, capture_output=True, text=True,
+            done = subprocess.run([spoor, 'symbolize', '--no-cache', '--obj', 'damaged'], input=asked, capture_output=True, text=True,
                                   errors='replace', timeout=100, check=False)
             tried += 1
             told += bool(done.stderr)

@@ -46,7 +46,7 @@ def frame(name, where):
 
 
 def ask_ours(spoor, path, addresses):
-    done = run([spoor, 'symbolize', '--no-demangle', '--obj', path], ''.join(f'{a:x}\n' for a in addresses))
+    done = run([spoor, 'symbolize', '--no-demangle', '--no-cache', '--obj', path], ''.join(f'{a:x}\n' for a in addresses))
     if done.returncode or done.stderr:
         sys.exit(f'spoor symbolize: exit {done.returncode}: {done.stderr}')
     blocks = done.stdout.split('\n\n')[:-1]
@@ -110,8 +110,8 @@ def same(ours, theirs, symbols):
     if [f[1:] for f in ours] != [f[1:] for f in theirs]:
         return False
     a, b = ours[0][0], theirs[0][0]
-    # Where DWARF has no linker's name some give the symbol's and others the source's.
-    if not a or not b or a == b or a.startswith('_Z') != b.startswith('_Z'):
+    # Where DWARF has no linker's name some give the symbol's and others the source's, we with its scopes.
+    if not a or not b or a == b or a.endswith('::' + b) or a.startswith('_Z') != b.startswith('_Z'):
         return True
     return bool(symbols.get(a, set()) & symbols.get(b, set()))  # two names of one place
 

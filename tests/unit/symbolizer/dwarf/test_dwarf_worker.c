@@ -109,6 +109,7 @@ run_with(void (*meets)(void), unsigned int seconds, enum dwarf_outcome want)
 	assert_true(fd >= 0);
 	for (size_t i = 0; i < JOBS; i++)
 		jobs[i] = (struct dwarf_job){ .fd = fd,
+					      .alt_fd = -1,
 					      .addresses = &address,
 					      .n = 1,
 					      .before = i == 2 ? meets : NULL,
@@ -164,8 +165,8 @@ test_no_file(void **state)
 	elf_lab_write(path, text, sizeof(text));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	jobs[0] = (struct dwarf_job){ .fd = fd, .addresses = &address, .n = 1 };
-	jobs[1] = (struct dwarf_job){ .fd = -1, .addresses = &address, .n = 1 };
+	jobs[0] = (struct dwarf_job){ .fd = fd, .alt_fd = -1, .addresses = &address, .n = 1 };
+	jobs[1] = (struct dwarf_job){ .fd = -1, .alt_fd = -1, .addresses = &address, .n = 1 };
 	assert_int_equal(dwarf_workers_run(jobs, 2, 8, count, NULL), 0);
 	assert_int_equal(jobs[0].outcome, DWARF_DAMAGED);
 	assert_int_equal(jobs[1].outcome, DWARF_DAMAGED);
