@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <time.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,12 +48,17 @@ event_gate_reached(void)
 static inline int
 event_gate_pass(void)
 {
+	struct timespec until;
 	int error;
 
+	/* A test that failed while it was shut leaves it so for those that follow. */
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 30;
 	pthread_mutex_lock(&event_gate.lock);
 	event_gate.waiting++;
-	while (event_gate.shut)
-		pthread_cond_wait(&event_gate.changed, &event_gate.lock);
+	while (event_gate.shut &&
+	       pthread_cond_timedwait(&event_gate.changed, &event_gate.lock, &until) == 0)
+		;
 	event_gate.waiting--;
 	error = event_gate.error;
 	pthread_mutex_unlock(&event_gate.lock);
