@@ -192,7 +192,7 @@ read_header(struct dump *d)
 }
 
 int
-jitdump_read(struct io_source *file, struct jit_table *table)
+jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int err;
@@ -203,8 +203,11 @@ jitdump_read(struct io_source *file, struct jit_table *table)
 	d->table = table;
 	err = read_header(d);
 	if (err == 0)
-		while ((err = read_record(d)) > 0)
-			;
+		err = 1;
+	for (; err > 0 && *budget > 0; --*budget)
+		err = read_record(d);
+	if (err > 0)
+		err = -FMT_E_TOO_BIG;
 	slots_done(&d->code_slots);
 	free(d->codes);
 	free(d);

@@ -14,7 +14,10 @@
 #include "format/jit/perf_map.h"
 
 #define MAP_BYTES_MAX (64u << 20)
-#define DUMPS_MAX 4096u /* that a recording names */
+#define DUMPS_MAX 1024u /* that a recording names */
+/* Of all processes: one file may have many names, and processes cost nothing. Seconds, each. */
+#define ALL_MAPS_BYTES_MAX (UINT64_C(512) << 20)
+#define ALL_DUMPS_RECORDS_MAX (UINT64_C(1) << 22)
 
 struct jit_dump {
 	uint32_t pid;
@@ -37,6 +40,7 @@ struct jit_names {
 	size_t nr_codes, cap_codes;
 	struct slots by_process; /* of codes */
 	size_t entries;
+	uint64_t map_bytes, dump_records; /* that may still be read */
 	uint64_t left_out;
 };
 
@@ -45,8 +49,11 @@ jit_names_new(bool timed)
 {
 	struct jit_names *j = calloc(1, sizeof(*j));
 
-	if (j)
-		j->timed = timed;
+	if (!j)
+		return NULL;
+	j->timed = timed;
+	j->map_bytes = ALL_MAPS_BYTES_MAX;
+	j->dump_records = ALL_DUMPS_RECORDS_MAX;
 	return j;
 }
 
@@ -155,7 +162,7 @@ read_lines(struct span text, struct jit_table *table)
 }
 
 static int
-read_map(struct io_source *file, struct jit_table *table)
+read_map(struct jit_names *j, struct io_source *file, struct jit_table *table)
 {
 	int64_t size = file->size(file);
 	size_t want, have = 0;
@@ -166,6 +173,11 @@ read_map(struct io_source *file, struct jit_table *table)
 	if (size <= 0)
 		return 0;
 	want = size < MAP_BYTES_MAX ? (size_t)size : MAP_BYTES_MAX;
+	if (want > j->map_bytes) {
+		j->left_out++;
+		return 0;
+	}
+	j->map_bytes -= want;
 	text = malloc(want);
 	if (!text)
 		return -FMT_E_NOMEM;
@@ -178,13 +190,13 @@ read_map(struct io_source *file, struct jit_table *table)
 
 /* What cannot be read names nothing; only memory ends it. */
 static int
-read_files(const struct jit_names *j, const struct jit_process *process, struct jit_table *table)
+read_files(struct jit_names *j, const struct jit_process *process, struct jit_table *table)
 {
 	struct io_source *file = jit_files_map(process);
 	int err = 0;
 
 	if (file) {
-		err = read_map(file, table);
+		err = read_map(j, file, table);
 		file->close(file);
 	}
 	for (size_t i = 0; err != -FMT_E_NOMEM && i < j->nr_dumps; i++) {
@@ -193,7 +205,8 @@ read_files(const struct jit_names *j, const struct jit_process *process, struct 
 		file = jit_files_dump(process, j->dumps[i].path, j->dumps[i].ino);
 		if (!file)
 			continue;
-		err = jitdump_read(file, table);
+		err = jitdump_read(file, &j->dump_records, table);
+		j->left_out += err == -FMT_E_TOO_BIG;
 		file->close(file);
 	}
 	return err == -FMT_E_NOMEM ? err : 0;

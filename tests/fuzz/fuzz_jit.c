@@ -32,6 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text = span_of(data, size);
 	struct jit_table *t = jit_table_new();
 	struct perf_map_line line;
+	uint64_t budget = 1000000;
 
 	if (!t || !file)
 		abort();
@@ -46,7 +47,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	t = jit_table_new();
 	if (!t)
 		abort();
-	jitdump_read(file, t);
+	jitdump_read(file, &budget, t);
 	file->close(file);
 	check(t);
 	return 0;

@@ -88,7 +88,8 @@ static int
 read_dump(const struct maker *m, size_t len, struct jit_table *t)
 {
 	struct io_source *file = io_source_memory(m->bytes, len);
-	int err = jitdump_read(file, t);
+	uint64_t budget = 100;
+	int err = jitdump_read(file, &budget, t);
 
 	file->close(file);
 	if (err == 0)
@@ -195,14 +196,37 @@ test_no_length(void **state)
 	jit_table_free(t);
 }
 
+/* Any number of records, each of no use: as many are looked at as the caller grants. */
+static void
+test_budget(void **state)
+{
+	struct maker m = { 0 };
+	struct jit_table *t = jit_table_new();
+	struct io_source *file;
+	uint64_t budget = 2;
+
+	header(&m, 0);
+	load(&m, 10, 0x1000, 0x100, 1, "first");
+	load(&m, 20, 0x2000, 0x100, 2, "second");
+	load(&m, 30, 0x3000, 0x100, 3, "third");
+	file = io_source_memory(m.bytes, m.len);
+	assert_int_equal(jitdump_read(file, &budget, t), -FMT_E_TOO_BIG);
+	assert_int_equal(budget, 0);
+	assert_int_equal(jit_table_count(t), 2);
+	budget = 100;
+	assert_int_equal(jitdump_read(file, &budget, t), 0);
+	assert_in_range(budget, 96, 97);
+	file->close(file);
+	jit_table_free(t);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_orders),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_no_length),
+		cmocka_unit_test(test_both_orders), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_no_length),
+		cmocka_unit_test(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
