@@ -348,16 +348,6 @@ add_samples(struct input_set *s, const struct record_stream_stats *stats)
 	s->samples += stats->samples;
 }
 
-static void
-note_stacks(struct input_set *s)
-{
-	const struct event_set *events = record_stream_events(s->in.stream);
-
-	for (size_t i = 0; i < event_set_count(events); i++)
-		if (event_set_at(events, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
-			s->dwarf = true;
-}
-
 int
 input_set_finish(struct input_set *s)
 {
@@ -368,7 +358,6 @@ input_set_finish(struct input_set *s)
 	if (!error)
 		error = gap_list_merge(&s->gaps, record_stream_gaps(s->in.stream), s->shift_ns);
 	add_samples(s, stats);
-	note_stacks(s);
 	s->bad_records += stats->bad_records;
 	input_warn_damage(&s->in);
 	input_set_leave(s);

@@ -33,7 +33,6 @@ struct input_set {
 	uint8_t boot_id[16];
 	uint64_t shift_ns; /* what times of the open one need (modulo 2^64) to be on its clock */
 	char *hostname;	   /* of the first recording; "": not known */
-	bool dwarf;	   /* some have copies of stacks, which nothing here unwinds */
 
 	size_t opened;		    /* recordings that input_set_next() opened */
 	size_t read;		    /* of them, those that are finished */

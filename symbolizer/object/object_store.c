@@ -530,6 +530,24 @@ object_store_file(const struct object_places *places, const char *path, struct o
 }
 
 int
+object_store_open(const struct object_places *places, const struct map_object *wanted,
+		  const struct task_map *map, struct elf_object **ret)
+{
+	struct search s = { .places = places, .wanted = wanted, .map = map };
+	int error = 0;
+
+	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
+	if (wanted->build_id.size || !object_path_anonymous(wanted->path))
+		error = find_object(&s);
+	if (error || s.separate) {
+		elf_object_close(s.found);
+		s.found = NULL;
+	}
+	*ret = s.found;
+	return error;
+}
+
+int
 object_store_load(const struct object_places *places, const struct map_object *wanted,
 		  const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss)
 {

@@ -84,6 +84,15 @@ frame_at(const struct callchain_words *w, size_t i)
 	return w->index ? w->index[i] : CALLCHAIN_NO_FRAME;
 }
 
+bool
+callchain_has_user(const struct callchain_words *w)
+{
+	for (size_t i = 0; i + 1 < w->nr; i++)
+		if (word_at(w, i) == PERF_CONTEXT_USER)
+			return true;
+	return false;
+}
+
 /* From ip, or else from the chain, which begins with it. */
 void
 callchain_begin(struct callchain *c, const struct callchain_words *w, struct callchain_address *ret)
@@ -110,6 +119,23 @@ callchain_begin(struct callchain *c, const struct callchain_words *w, struct cal
 					   .ip = ip,
 					   .frame = ip ? frame : CALLCHAIN_NO_FRAME };
 	*c = (struct callchain){ .words = w, .leaf_mode = mode, .mode = mode, .first = true };
+}
+
+/* Where the user was is the leaf, unless the kernel was sampled. */
+static bool
+next_user(struct callchain *c, struct callchain_address *ret)
+{
+	const struct callchain_words *w = c->words;
+	const struct unwind_frame *f;
+
+	if (c->next_user == 0 && c->leaf_mode == CALLCHAIN_USER)
+		c->next_user = 1;
+	if (c->next_user >= w->nr_user)
+		return false;
+	f = &w->user[c->next_user++];
+	*ret = (struct callchain_address){ CALLCHAIN_USER, f->is_return, f->ip,
+					   CALLCHAIN_NO_FRAME };
+	return true;
 }
 
 /*
@@ -141,5 +167,5 @@ callchain_next(struct callchain *c, struct callchain_address *ret)
 		*ret = (struct callchain_address){ c->mode, !first, word, frame_at(c->words, i) };
 		return true;
 	}
-	return false;
+	return next_user(c, ret);
 }

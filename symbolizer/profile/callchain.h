@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "format/recording/record_stream.h"
+#include "symbolizer/unwind/unwind.h"
 
 /* PERF_RECORD_MISC_CPUMODE_MASK's values, which callchain markers switch between. */
 enum callchain_mode {
@@ -40,6 +41,9 @@ struct callchain_words {
 	struct span words;	/* they, unless index is set: */
 	const uint32_t *index;	/* then frames[index[i]] */
 	const uint64_t *frames; /* of the whole block */
+	/* The user's part when it was unwound from a copy: its first frame is where the user was. */
+	const struct unwind_frame *user;
+	size_t nr_user;
 };
 
 /* Of a SAMPLE, which has to outlive it. */
@@ -48,9 +52,12 @@ void callchain_of_record(const struct perf_record *r, struct callchain_words *re
 void callchain_of_columns(const struct columns_view *view, uint32_t source, uint32_t stack,
 			  struct callchain_words *ret);
 
+/* Is there a user's part among the words? */
+bool callchain_has_user(const struct callchain_words *words);
+
 struct callchain {
 	const struct callchain_words *words;
-	size_t next;
+	size_t next, next_user;
 	enum callchain_mode leaf_mode, mode;
 	bool first, leaf_seen;
 	bool last; /* no other context follows this one */

@@ -38,6 +38,8 @@ struct gather {
 	const char **events; /* names */
 	size_t nr_events, cap_events;
 	struct place_finder *finder;
+	struct user_stack *user_stack; /* NULL: nobody asks for callers */
+	struct user_stack_counts unwound;
 	struct cgroup_verdicts *verdicts;
 	/* Whose sample came last by itself. */
 	uint64_t epoch;
@@ -229,7 +231,7 @@ stack_of(struct gather *g, uint32_t pid, const struct callchain_words *words, ui
 	*ret_whose = whose(&address, pid);
 	if (g->options->leaf_only)
 		return place_of(g, pid, &address, ret);
-	if (array_reserve(g->words, 0, g->cap_words, words->nr + 1) != 0)
+	if (array_reserve(g->words, 0, g->cap_words, words->nr + words->nr_user + 1) != 0)
 		return -FMT_E_NOMEM;
 	do {
 		err = place_of(g, pid, &address, &g->words[nr++]);
@@ -274,6 +276,7 @@ static int
 add_sample(void *arg, const struct replay_sample *s)
 {
 	struct gather *g = arg;
+	struct replay_sample whole = *s;
 	struct raw_sample counted;
 	uint32_t who, stack, of;
 	int err;
@@ -287,7 +290,10 @@ add_sample(void *arg, const struct replay_sample *s)
 	if (err || !see_sample(g, who, s->period, s->time_ns))
 		return err;
 	g->now_ns = s->time_ns;
-	err = stack_of(g, s->pid, &s->chain, &stack, &of);
+	if (g->user_stack)
+		err = user_stack_unwind(g->user_stack, &whole);
+	if (err == 0)
+		err = stack_of(g, s->pid, &whole.chain, &stack, &of);
 	if (err)
 		return err;
 	counted = raw_sample((struct raw_key){ who, stack }, s->period, s->time_ns);
@@ -540,12 +546,22 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	return NULL;
 }
 
+int
+gather_unwind(struct gather *g, const char *arch, const struct object_places *places)
+{
+	if (g->options->leaf_only)
+		return 0;
+	g->user_stack = user_stack_new(g->replay, arch, places);
+	return g->user_stack ? 0 : -FMT_E_NOMEM;
+}
+
 void
 gather_free(struct gather *g)
 {
 	if (!g)
 		return;
 	raw_profile_done(&g->raw);
+	user_stack_free(g->user_stack);
 	replay_free(g->replay);
 	intern_free(g->strings);
 	word_lists_done(&g->stack_keys);
@@ -575,6 +591,10 @@ end_replay(struct gather *g)
 		g->left_out.names += jit_names_left_out(g->options->jit);
 	g->bad_blocks = replay_bad_blocks(g->replay);
 	g->has_kernel = replay_has_kernel(g->replay);
+	if (g->user_stack)
+		g->unwound = *user_stack_counts(g->user_stack);
+	user_stack_free(g->user_stack);
+	g->user_stack = NULL;
 	replay_free(g->replay);
 	g->replay = NULL;
 }
@@ -623,6 +643,12 @@ struct task_model_left_out
 gather_left_out(const struct gather *g)
 {
 	return g->left_out;
+}
+
+struct user_stack_counts
+gather_unwound(const struct gather *g)
+{
+	return g->unwound;
 }
 
 uint64_t

@@ -2,8 +2,9 @@
 /*
  * gather: the samples of a recording into raw profiles.
  *
- * It needs nothing but its recording and names of JIT code, which change with time: no other file
- * is looked at, no other symbol looked up, so that several can run side by side. A raw profile that has grown large is handed over, and another one begun.
+ * It needs nothing but its recording, names of JIT code, which change with time, and for copied
+ * stacks the files that were mapped; no other symbol is looked up. Several can run side by side. A
+ * raw profile that has grown large is handed over, and another one begun.
  */
 #ifndef SYMBOLIZER_PROFILE_GATHER_H
 #define SYMBOLIZER_PROFILE_GATHER_H
@@ -18,6 +19,7 @@
 #include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/raw_profile.h"
+#include "symbolizer/profile/user_stack.h"
 
 #define GATHER_RAW_BYTES_MAX (64u << 20)
 /* Paths, commands, groups and names of the kernel: of a recording, 250,000 of the usual length. */
@@ -48,6 +50,11 @@ typedef int gather_take_fn(void *arg, struct gather *g, const struct raw_profile
 /* stream and options are borrowed for the gather's life. NULL: out of memory. */
 struct gather *gather_new(struct record_stream *stream, const struct profile_options *options);
 void gather_free(struct gather *g);
+/*
+ * Copies of stacks shall be unwound (user_stack.h); without this they have no callers. 0,
+ * -FMT_E_NOMEM.
+ */
+int gather_unwind(struct gather *g, const char *arch, const struct object_places *places);
 
 /*
  * Reads the whole stream, from its start, and gives take what was gathered. 0, negative as
@@ -70,6 +77,7 @@ bool gather_has_kernel(const struct gather *g);
  * ends.
  */
 struct task_model_left_out gather_left_out(const struct gather *g);
+struct user_stack_counts gather_unwound(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);
 
 #endif

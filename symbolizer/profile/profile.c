@@ -429,16 +429,18 @@ profile_take(void *arg, struct gather *g, const struct raw_profile *raw)
 }
 
 static void
-note_left_out(struct profile *p, const struct gather *g)
+note_counts(struct profile *p, const struct gather *g)
 {
 	struct task_model_left_out *all = &p->totals.left_out;
 	const struct task_model_left_out now = gather_left_out(g);
+	const struct user_stack_counts unwound = gather_unwound(g);
 
 	p->names_left_out += now.names;
 	all->tasks += now.tasks;
 	all->maps += now.maps;
 	all->names = p->names_left_out + resolver_left_out(p->resolver);
 	p->totals.bad_blocks += gather_bad_blocks(g);
+	user_stack_counts_add(&p->totals.unwound, &unwound);
 }
 
 struct profile *
@@ -469,7 +471,7 @@ profile_end(struct profile *p, const struct gather *g)
 	struct build *b = &p->build;
 
 	if (g)
-		note_left_out(p, g);
+		note_counts(p, g);
 	free(b->events);
 	free(b->counts);
 	slots_done(&b->count_slots);

@@ -175,6 +175,7 @@ give_record(struct replay *r, const struct perf_record *record, int event)
 		.cpu = record->sid.cpu,
 		.has_cgroup = record->sample.have & PERF_SAMPLE_CGROUP,
 		.cgroup = record->sample.cgroup,
+		.copied = &record->sample,
 		.period = period_of(record),
 		.time_ns = record->sid.time,
 	};

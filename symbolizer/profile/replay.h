@@ -23,6 +23,7 @@ struct replay_sample {
 	bool has_cgroup;
 	uint64_t cgroup; /* its id */
 	struct callchain_words chain;
+	const struct perf_sample *copied; /* all of it, of one that came in a record; else NULL */
 	uint64_t period, time_ns;
 };
 

@@ -350,6 +350,25 @@ resolver_is_this_boot(const uint8_t *boot_id)
 	return memcmp(here, unknown, sizeof(here)) != 0 && memcmp(here, boot_id, sizeof(here)) == 0;
 }
 
+/* What is believed of its files. */
+static void
+resolver_believe(struct object_places *p, const struct resolver_recording *recording)
+{
+	p->start_realtime_ns = recording->start_realtime_ns;
+	p->this_boot = resolver_is_this_boot(recording->boot_id);
+	p->doubtful_until_ns = recording->perfdata_realtime_ns;
+}
+
+void
+resolver_places(const struct resolver *r, const struct resolver_recording *recording,
+		struct object_places *ret)
+{
+	*ret = r->places;
+	ret->sums = NULL;
+	ret->live = NULL;
+	resolver_believe(ret, recording);
+}
+
 int
 resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 {
@@ -358,9 +377,7 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 	if (error)
 		return error;
 	forget_mapped(r);
-	r->places.start_realtime_ns = recording->start_realtime_ns;
-	r->places.this_boot = resolver_is_this_boot(recording->boot_id);
-	r->places.doubtful_until_ns = recording->perfdata_realtime_ns;
+	resolver_believe(&r->places, recording);
 	r->ask_image = true;
 	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
 			  r->places.this_boot);

@@ -17,6 +17,7 @@
 #include "format/block/block.h"
 #include "format/model/task_model.h"
 #include "format/recording/recording_reader.h"
+#include "symbolizer/object/object_places.h"
 #include "symbolizer/object/resolve_miss.h"
 #include "symbolizer/resolve/kernel_symbols.h"
 
@@ -85,6 +86,12 @@ bool resolver_is_this_boot(const uint8_t *boot_id);
  * forgotten; objects with one and strings stay. 0, -FMT_E_NOMEM.
  */
 int resolver_begin(struct resolver *r, const struct resolver_recording *recording);
+/*
+ * Where the files of a recording are looked for, and what is believed of them: for whoever looks for
+ * more than names, on whatever thread: without checksums of debug files and ways through processes.
+ */
+void resolver_places(const struct resolver *r, const struct resolver_recording *recording,
+		     struct object_places *ret);
 
 /* Kernel symbols came along with the recording: what they do not name has no name. */
 void resolver_kernel_known(struct resolver *r);

@@ -16,17 +16,17 @@
 
 #define UNWIND_FRAMES_MAX 1024
 
-/* name, why a walk ended */
+/* name, key in JSON; why a walk ended */
 #define UNWIND_STOPS(X)                                                                            \
-	X(END, "the outermost frame")                                                              \
-	X(CUT, "the copied bytes of the stack end")                                                \
-	X(NO_MAP, "a return address where no code is mapped")                                      \
-	X(NO_CFI, "code without call frame information or frame pointers")                         \
-	X(BAD_CFI, "call frame information that does not fit the stack")                           \
-	X(LIMIT, "too many frames")
+	X(END, "end")	      /* the outermost frame */                                            \
+	X(CUT, "cut")	      /* the copied bytes of the stack end */                              \
+	X(NO_MAP, "no_map")   /* a return address where no code is mapped */                       \
+	X(NO_CFI, "no_cfi")   /* code without call frame information or frame pointers */          \
+	X(BAD_CFI, "bad_cfi") /* call frame information that does not fit the stack */             \
+	X(LIMIT, "limit")     /* too many frames */
 
 enum unwind_stop {
-#define X(name, text) UNWIND_##name,
+#define X(name, key) UNWIND_##name,
 	UNWIND_STOPS(X)
 #undef X
 		UNWIND_STOPS_NR

@@ -39,6 +39,7 @@ struct job {
 struct gathering {
 	struct input_set *set;
 	struct profile_options options;
+	const struct resolver *resolver;
 	void (*opened)(const struct input *in);
 	struct job *jobs[AT_ONCE_MAX]; /* oldest first */
 	size_t nr, at_once;
@@ -59,7 +60,7 @@ cpus_here(void)
 
 struct gathering *
 gathering_new(struct input_set *set, const struct profile_options *options,
-	      void (*opened)(const struct input *in))
+	      const struct resolver *resolver, void (*opened)(const struct input *in))
 {
 	struct gathering *g = calloc(1, sizeof(*g));
 	size_t cpus = cpus_here();
@@ -67,6 +68,7 @@ gathering_new(struct input_set *set, const struct profile_options *options,
 	if (!g)
 		return NULL;
 	g->set = set;
+	g->resolver = resolver;
 	g->opened = opened;
 	g->options = *options;
 	g->at_once = 1;
@@ -166,6 +168,17 @@ name_jit(struct job *j, const struct input *in)
 	return j->options.jit ? 0 : -FMT_E_NOMEM;
 }
 
+static int
+unwind_stacks(const struct gathering *g, struct job *j)
+{
+	struct object_places places;
+
+	if (!g->resolver)
+		return 0;
+	resolver_places(g->resolver, &j->recording, &places);
+	return gather_unwind(j->gather, recording_reader_meta(g->set->in.reader)->arch, &places);
+}
+
 /* Of the set's open one. 0, -FMT_E_NOMEM: it is still the set's. */
 static int
 job_begin(struct gathering *g)
@@ -184,6 +197,8 @@ job_begin(struct gathering *g)
 		j->gather = gather_new(g->set->in.stream, &j->options);
 	if (j->gather)
 		err = note_recording(j, &g->set->in);
+	if (err == 0)
+		err = unwind_stacks(g, j);
 	if (err) {
 		job_free(j);
 		return err;

@@ -21,6 +21,7 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/gathering.h"
+#include "symbolizer/view/unwound_text.h"
 
 int64_t
 load_now(void)
@@ -191,12 +192,14 @@ read_one(struct load *l, struct gathering *g, const struct resolver_recording *r
 static int
 read_all(struct load *l, const struct load_options *o)
 {
-	struct gathering *g = gathering_new(&l->set, &l->profile_options, o->opened);
 	struct resolver_recording recording;
+	struct gathering *g = NULL;
 	uint64_t shift_ns;
 	int more = -1;
 
-	if (!g || make_profile(l, o) < 0)
+	if (make_profile(l, o) == 0)
+		g = gathering_new(&l->set, &l->profile_options, l->resolver, o->opened);
+	if (!g)
 		warnx("out of memory");
 	else
 		while ((more = gathering_next(g, &recording, &shift_ns)) > 0)
@@ -236,6 +239,17 @@ warn_inlines(const struct load *l)
 				 path ? path : "a file", dwarf_outcome_text(outcome));
 		free(path);
 	}
+}
+
+/* Stacks that have not all their callers. */
+static void
+warn_unwound(const struct load *l)
+{
+	const struct user_stack_counts *c = &profile_totals(l->profile)->unwound;
+	char text[UNWOUND_TEXT_MAX];
+
+	if (unwound_text_matters(c) && unwound_text(c, text))
+		screen_text_warn("%s: %s", l->set.path, text);
 }
 
 /* What was too much to be kept. */
@@ -295,8 +309,8 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	}
 	warn_doubts(l);
 	warn_inlines(l);
-	if (!o->told && l->set.dwarf)
-		screen_text_warn("%s: " LOAD_DWARF_TEXT, l->set.path);
+	if (!o->told)
+		warn_unwound(l);
 	if (!o->told && profile_totals(l->profile)->samples == 0)
 		coverage_warn_nothing(&l->set);
 	return 0;

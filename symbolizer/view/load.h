@@ -89,11 +89,6 @@ int64_t load_now(void);
 int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
 void load_close(struct load *l);
 
-/* What a recording with the option --call-graph dwarf shows instead of callers. */
-#define LOAD_DWARF_TEXT                                                                            \
-	"copies of user stacks (--call-graph dwarf) are not unwound yet: user code is shown "      \
-	"without its callers"
-
 /* Name of a stack's or row's event. */
 const char *load_event_name(const struct load *l, int event);
 

@@ -18,6 +18,7 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
+#include "symbolizer/view/unwound_text.h"
 
 /* Objects that lack something: as many, of those with such a share of the samples. */
 #define UNKNOWNS_SHOWN 5
@@ -100,6 +101,7 @@ static void
 print_totals(const struct report_print *p)
 {
 	const struct profile_totals *t = profile_totals(p->load->profile);
+	char unwound[UNWOUND_TEXT_MAX];
 
 	if (t->samples > 0)
 		printf("# Samples: %" PRIu64 " over %.3f s\n", t->samples,
@@ -108,8 +110,8 @@ print_totals(const struct report_print *p)
 		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
 	if (t->samples == 0)
 		print_nothing(p);
-	if (p->load->set.dwarf)
-		say("#   ", "# Note: " LOAD_DWARF_TEXT ".");
+	if (unwound_text(&t->unwound, unwound))
+		say("#   ", "# %s.", unwound);
 	puts("#");
 }
 

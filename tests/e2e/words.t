@@ -143,14 +143,14 @@ like "$(cat out)" "^# No sample is since 2090-01-01 00:00:00 UTC: those of the a
 is "$(line 1 empty.spoor)" "# Recording: empty.spoor, host $host" "of nothing there is no time"
 unset TZ
 
-# --- stacks that nobody unwinds yet
+# --- copied stacks, and what is missing of them
 
-"$SPOOR" record -e cpu-clock:u --call-graph dwarf -o dwarf.spoor -- "$FIXTURES/burn" 200 >/dev/null 2>&1
-exits 0 "a recording with stacks for DWARF" "$SPOOR" report --children dwarf.spoor
-is "$(grep -c 'not unwound yet: user code is shown without its callers' out) $(grep -c unwound err)" "1 0" "is told, once"
+"$SPOOR" record -e cpu-clock:u --call-graph dwarf,16 -o dwarf.spoor -- "$FIXTURES/burn" 200 >/dev/null 2>&1
+exits 0 "a recording of 16 bytes of each stack" "$SPOOR" report --children dwarf.spoor
+is "$(grep -c 'copied stacks were unwound: .*to the end of the copied bytes' out) $(grep -c unwound err)" "1 0" "is told, once"
 exits 0 "its folded stacks" "$SPOOR" export -f folded dwarf.spoor
 is "$(grep -c unwound out) $(grep -c unwound err)" "0 1" "too"
-exits 0 "perf unwinds them" "$SPOOR" export -f perf-data -o /dev/null dwarf.spoor
+exits 0 "perf unwinds its own" "$SPOOR" export -f perf-data -o /dev/null dwarf.spoor
 is "$(grep -c unwound err)" 0 "and so nothing is said"
 is "$("$SPOOR" report one.spoor | grep -c unwound)" 0 "nor of other recordings"
 

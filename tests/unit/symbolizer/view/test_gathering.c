@@ -94,7 +94,7 @@ open_set(struct input_set *set, struct gathering **ret, size_t raw_bytes_max)
 
 	assert_int_equal(input_set_open(set, directory, NULL), 0);
 	nr_opened = 0;
-	*ret = gathering_new(set, &o, count_opened);
+	*ret = gathering_new(set, &o, NULL, count_opened);
 	assert_non_null(*ret);
 }
 

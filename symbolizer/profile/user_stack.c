@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/user_stack.h"
+
+#include <stdlib.h>
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+#include "symbolizer/unwind/cfi_store.h"
+
+struct user_stack {
+	const struct replay *replay;
+	const struct cfi_arch *arch; /* NULL: not known */
+	struct cfi_store *store;
+	struct unwinder *unwinder;
+	struct user_stack_counts counts;
+	uint32_t pid; /* of the sample */
+	int error;    /* of find_code(), which cannot return one */
+};
+
+struct user_stack *
+user_stack_new(const struct replay *replay, const char *arch, const struct object_places *places)
+{
+	struct user_stack *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->replay = replay;
+	u->arch = cfi_arch_of_name(arch);
+	u->store = cfi_store_new(places);
+	u->unwinder = unwinder_new();
+	if (u->store && u->unwinder)
+		return u;
+	user_stack_free(u);
+	return NULL;
+}
+
+void
+user_stack_free(struct user_stack *u)
+{
+	if (!u)
+		return;
+	cfi_store_free(u->store);
+	unwinder_free(u->unwinder);
+	free(u);
+}
+
+/* A recording may have maps of data, too, for perf; old records do not tell (prot 0). */
+static bool
+find_code(void *arg, uint64_t ip, struct unwind_code *ret)
+{
+	struct user_stack *u = arg;
+	const struct task_map *map = task_model_map(replay_model(u->replay), u->pid, ip);
+	int err;
+
+	if (!map || (map->prot && !(map->prot & PROT_EXEC)))
+		return false;
+	err = cfi_store_code(u->store, map, replay_vdso(u->replay), ip, ret);
+	if (err < 0)
+		u->error = err;
+	return err == 0;
+}
+
+static bool
+is_copied(const struct replay_sample *s)
+{
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const unsigned mode = s->chain.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	/* A thread of the kernel has no user registers, and a guest's are not those of the sample. */
+	return s->copied && (s->copied->have & both) == both && s->copied->regs_user.abi != 0 &&
+		(mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) &&
+		!callchain_has_user(&s->chain);
+}
+
+int
+user_stack_unwind(struct user_stack *u, struct replay_sample *s)
+{
+	struct unwind_sample sample;
+	int stop;
+
+	if (!is_copied(s))
+		return 0;
+	if (!u->arch || !unwind_sample_of(u->arch, s->copied, &sample)) {
+		u->counts.refused++;
+		return 0;
+	}
+	u->pid = s->pid;
+	u->error = 0;
+	stop = unwind(u->unwinder, &sample, find_code, u, &s->chain.user, &s->chain.nr_user);
+	if (stop < 0 || u->error)
+		return stop < 0 ? stop : u->error;
+	u->counts.stopped[stop]++;
+	u->counts.frames += s->chain.nr_user;
+	return 0;
+}
+
+const struct user_stack_counts *
+user_stack_counts(const struct user_stack *u)
+{
+	return &u->counts;
+}
+
+void
+user_stack_counts_add(struct user_stack_counts *to, const struct user_stack_counts *c)
+{
+	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
+		to->stopped[i] += c->stopped[i];
+	to->refused += c->refused;
+	to->frames += c->frames;
+}
+
+uint64_t
+user_stack_counts_all(const struct user_stack_counts *c)
+{
+	uint64_t all = c->refused;
+
+	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
+		all += c->stopped[i];
+	return all;
+}

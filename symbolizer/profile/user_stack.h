@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * user_stack: the user's callers of a sample that has a copy of its registers and stack, by what
+ * its process had mapped then.
+ */
+#ifndef SYMBOLIZER_PROFILE_USER_STACK_H
+#define SYMBOLIZER_PROFILE_USER_STACK_H
+
+#include "symbolizer/object/object_places.h"
+#include "symbolizer/profile/replay.h"
+#include "symbolizer/unwind/unwind.h"
+
+struct user_stack;
+
+/*
+ * arch: of the recording, as uname -m; of one that is not known nothing is unwound. replay is
+ * borrowed, and what places points to. NULL: out of memory.
+ */
+struct user_stack *user_stack_new(const struct replay *replay, const char *arch,
+				  const struct object_places *places);
+void user_stack_free(struct user_stack *u);
+
+/*
+ * Gives the sample's chain its user part, which lives until the next call. A sample that has one
+ * already, or no copy of a stack, stays as it is. 0, -FMT_E_NOMEM.
+ */
+int user_stack_unwind(struct user_stack *u, struct replay_sample *s);
+
+/* What became of them so far. */
+struct user_stack_counts {
+	uint64_t stopped[UNWIND_STOPS_NR]; /* stacks, by why their walks ended */
+	uint64_t refused;		   /* stacks without registers of a machine that is known */
+	uint64_t frames;
+};
+const struct user_stack_counts *user_stack_counts(const struct user_stack *u);
+void user_stack_counts_add(struct user_stack_counts *to, const struct user_stack_counts *c);
+/* All of them. */
+uint64_t user_stack_counts_all(const struct user_stack_counts *c);
+
+#endif

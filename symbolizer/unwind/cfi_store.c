@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/unwind/cfi_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
+#include "symbolizer/object/live_files.h"
+
+#define VDSO_PATH "[vdso]"
+
+struct file {
+	uint64_t serial; /* of the map's object, with the build-id that it had */
+	struct buildid vdso;
+	struct cfi *cfi; /* NULL: none is known */
+	struct elf_segment *segments;
+	size_t nr_segments;
+};
+
+struct cfi_store {
+	struct object_places places;
+	struct file *files;
+	size_t nr, cap;
+	struct slots slots;
+	size_t last;  /* that was asked for; files are many frames each */
+	size_t bytes; /* of all, as they were when read */
+};
+
+struct cfi_store *
+cfi_store_new(const struct object_places *places)
+{
+	struct cfi_store *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->places = *places;
+	s->places.live = live_files_new();
+	if (s->places.live)
+		return s;
+	cfi_store_free(s);
+	return NULL;
+}
+
+void
+cfi_store_free(struct cfi_store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr; i++) {
+		cfi_free(s->files[i].cfi);
+		free(s->files[i].segments);
+	}
+	free(s->files);
+	live_files_free(s->places.live);
+	slots_done(&s->slots);
+	free(s);
+}
+
+static bool
+same_file(const void *owner, uint32_t index, const void *key)
+{
+	const struct file *a = &((const struct cfi_store *)owner)->files[index], *b = key;
+
+	return a->serial == b->serial && buildid_cmp(&a->vdso, &b->vdso) == 0;
+}
+
+/* A file that is damaged, or of another machine, has nothing for us. */
+static int
+read_file(struct cfi_store *s, struct file *f, struct elf_object *elf)
+{
+	const struct elf_segment *segments;
+	int err = cfi_new(elf, &f->cfi);
+
+	if (err)
+		return err == -FMT_E_NOMEM ? err : 0;
+	f->nr_segments = elf_object_segments(elf, &segments);
+	f->segments = reallocarray(NULL, f->nr_segments + 1, sizeof(*segments));
+	if (!f->segments)
+		return -FMT_E_NOMEM;
+	if (f->nr_segments > 0)
+		memcpy(f->segments, segments, f->nr_segments * sizeof(*segments));
+	s->bytes += cfi_bytes(f->cfi);
+	return 0;
+}
+
+static int
+find_file(struct cfi_store *s, struct file *f, const struct task_map *map)
+{
+	struct map_object wanted = *map->object;
+	struct elf_object *elf = NULL;
+	int err = 0;
+
+	if (f->vdso.size > 0)
+		wanted.build_id = f->vdso;
+	if (s->bytes < CFI_STORE_BYTES_MAX)
+		err = object_store_open(&s->places, &wanted, map, &elf);
+	if (elf)
+		err = read_file(s, f, elf);
+	elf_object_close(elf);
+	return err;
+}
+
+static int
+file_of(struct cfi_store *s, const struct task_map *map, const struct buildid *vdso,
+	struct file **ret)
+{
+	struct file key = { .serial = map->object->serial };
+	const size_t before = s->nr;
+	uint32_t number;
+	int err;
+
+	if (map->object->build_id.size == 0 && strcmp(map->object->path, VDSO_PATH) == 0)
+		key.vdso = *vdso;
+	if (s->last < s->nr && same_file(s, (uint32_t)s->last, &key)) {
+		*ret = &s->files[s->last];
+		return 0;
+	}
+	err = slots_keep(&s->slots, (uint32_t)slots_mix(0, key.serial), same_file, s, &key,
+			 s->files, s->nr, s->cap, &number);
+	if (err == 0 && number == before)
+		err = find_file(s, &s->files[number], map);
+	if (err)
+		return err;
+	s->last = number;
+	*ret = &s->files[number];
+	return 0;
+}
+
+int
+cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct buildid *vdso,
+	       uint64_t ip, struct unwind_code *ret)
+{
+	const bool relative = strcmp(map->object->path, VDSO_PATH) == 0;
+	struct file *f;
+	int err = file_of(s, map, vdso, &f);
+
+	if (err)
+		return err;
+	*ret = (struct unwind_code){ .cfi = f->cfi };
+	if (f->cfi &&
+	    !elf_segments_vaddr(f->segments, f->nr_segments,
+				ip - map->start + (relative ? 0 : map->pgoff), true, &ret->vaddr))
+		ret->cfi = NULL;
+	return 0;
+}

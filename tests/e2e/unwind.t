@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @together
+#
+# Copied stacks (--call-graph dwarf) of programs without frame pointers have all their callers: those of their
+# twins that have frame pointers, and those that perf finds.
+. "$(dirname "$0")/../lib.sh"
+need_command perf jq
+need_record_all
+case $(uname -m) in x86_64) ;; *) skip_all "programs without frame pointers are for x86-64" ;; esac
+
+cat >work.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+static unsigned spin(unsigned n) { while (n--) sink = sink * 69069 + 1; return sink; }
+APART unsigned leaf(unsigned n) { return spin(n) + 1; }
+APART unsigned middle(unsigned n) { unsigned char room[n % 64 + 16]; memset(room, 1, sizeof room); return leaf(n) + room[3]; }
+APART unsigned deep(unsigned n) { return n ? deep(n - 1) + 1 : middle(4000); }
+APART int order(const void *a, const void *b) { return leaf(20) ? *(const int *)a - *(const int *)b : 0; }
+APART void insertion(int *v, int n, int (*compare)(const void *, const void *))
+{
+	for (int i = 1; i < n; i++)
+		for (int j = i; j > 0 && compare(&v[j - 1], &v[j]) > 0; j--) { int t = v[j]; v[j] = v[j - 1]; v[j - 1] = t; }
+}
+APART void sorts(void)
+{
+	int v[64];
+	for (int i = 0; i < 64; i++) v[i] = (i * 37) % 64;
+	qsort(v, 5, sizeof *v, order);
+	insertion(v, 40, order);
+}
+APART void on_alarm(int s) { middle(300000 + s); }
+int main(int argc, char **argv)
+{
+	struct itimerval every = { { 0, 50000 }, { 0, 50000 } };
+	struct timespec now;
+	time_t end;
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &every, 0);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (end = now.tv_sec + (argc > 1 ? atoi(argv[1]) : 2); now.tv_sec < end; clock_gettime(CLOCK_MONOTONIC, &now)) {
+		deep(20);
+		sorts();
+	}
+	return 0;
+}
+END
+cc=${CC:-gcc}
+ok "a program" $cc -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
+ok "its twin with frame pointers" $cc -w -O2 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+	-fno-optimize-sibling-calls -o framed work.c
+
+# Share of the samples below main whose stack has a function, "SHARE FUNCTION".
+inclusive() # FOLDED
+{
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); all += n; split($0, f, ";"); delete seen; f[1] = "main"
+		for (i in f) if (!(f[i] in seen)) { seen[f[i]]; of[f[i]] += n } }
+		END { for (i in of) printf "%.4f %s\n", of[i] / all, i }' "$1" | sort -rn
+}
+
+share() # FOLDED PATTERN: of the samples whose stack it matches
+{
+	awk -v p="$2" '{ all += $NF; if ($0 ~ p) n += $NF } END { printf "%.4f\n", all ? n / all : 0 }' "$1"
+}
+
+exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o bare.spoor -- ./bare
+exits 0 "and its twin" "$SPOOR" record -F 999 -g -o framed.spoor -- ./framed
+exits 0 "folded" "$SPOOR" export -f folded --no-inline -o bare.folded bare.spoor
+exits 0 "and its twin" "$SPOOR" export -f folded --no-inline -o framed.folded framed.spoor
+grep 'main;' bare.folded >bare.main
+grep 'main;' framed.folded >framed.main
+
+in_range "$(share bare.folded ';main(;|\x20)')" 0.97 1 "every stack leads to main"
+in_range "$(share bare.folded '^[^;]*;_start;__libc_start_main[^;]*;[^;]*;main(;|\x20)')" 0.97 1 "and behind it to _start"
+in_range "$(grep ';deep;' bare.main | share /dev/stdin "main;$(printf 'deep;%.0s' {0..20})middle;leaf")" 0.9 1 "a recursion is as deep as it is"
+in_range "$(grep 'sort_[^ ]*;order' bare.main | share /dev/stdin 'main;sorts;([^ ]*;)?order')" 0.99 1 "through qsort of the C library"
+in_range "$(grep ';on_alarm' bare.main | share /dev/stdin 'main;.*on_alarm;middle;leaf')" 0.9 1 "a signal's handler stands on what it interrupted"
+
+# The top ten of both: the same functions, about as often.
+inclusive bare.main >bare.top
+inclusive framed.main >framed.top
+awk 'NR == FNR { of[$2] = $1; next } $1 > 0.05 && ++n <= 10 { d = $1 - of[$2]; if (d < 0) d = -d
+	if (d > 0.08) { bad = 1; print $2, $1, of[$2] } } END { exit bad || n < 5 }' bare.top framed.top >differ
+is "$?" 0 "the twin's top functions are ours"
+[ ! -s differ ] || diag "$(cat differ)"
+
+is "$("$SPOOR" report --json --children -i bare.spoor | jq '.unwound | .stacks == .end + .cut + .no_map + .no_cfi + .bad_cfi + .limit + .refused and
+	.end >= 0.97 * .stacks and .stacks > 500 and .frames > 5 * .stacks')" true "the counts add up"
+like "$("$SPOOR" report --children -i bare.spoor)" "copied stacks were unwound: [0-9]+ to their outermost frames" "and are told"
+is "$("$SPOOR" report --no-children --json -i bare.spoor | jq .unwound.stacks)" 0 "without callers nothing is unwound"
+
+# Too few bytes.
+exits 0 "recorded with short copies" "$SPOOR" record -F 999 --call-graph dwarf,256 -o short.spoor -- ./bare 1
+is "$("$SPOOR" report --json --children -i short.spoor 2>err | jq '.unwound.cut > .unwound.end')" true "short copies are cut"
+like "$(cat err)" "the end of the copied bytes" "which is said"
+
+# perf's own recording, and what perf makes of it.
+exits 0 "perf records" perf record -q -F 999 -e cpu-clock --call-graph dwarf -o perf.data -- ./bare
+exits 0 "which is read as it is" "$SPOOR" export -f folded --no-inline -o theirs.folded perf.data
+perf script --no-inline -i perf.data -F comm,ip,sym 2>/dev/null | awk 'BEGIN { RS = ""; FS = "\n" }
+	{ s = ""; for (i = NF; i > 1; i--) { split($i, w, " "); sub(/[@+].*/, "", w[2]); s = s ";" w[2] } print s }' | sort >perf.stacks
+awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/^[^;]*/, ""); gsub(/@[^;]*/, ""); gsub(/_\[k\]/, ""); while (n--) print }' theirs.folded |
+	sort >our.stacks
+same=$(comm -12 perf.stacks our.stacks | wc -l)
+diag "$same of $(wc -l <perf.stacks) stacks are perf's"
+in_range "$(awk "BEGIN { print $same / $(wc -l <perf.stacks) }")" 0.97 1 "perf says the same"
+
+done_testing
