@@ -236,7 +236,8 @@ object_debug_alt(const struct object_places *p, struct elf_object *debug, int *r
 	*ret = -1;
 	if (!elf_object_altlink(debug, &link, &id))
 		return 0;
-	for (size_t i = 0; *ret < 0 && !error && object_places_debug(p, p->symfs, i, id.p, id.len, path); i++)
+	for (size_t i = 0;
+	     *ret < 0 && !error && object_places_debug(p, p->symfs, i, id.p, id.len, path); i++)
 		error = try_alt(path, id, ret);
 	if (*ret >= 0 || error || !elf_object_path(debug, file))
 		return error;
