@@ -31,7 +31,8 @@ static void
 put(struct section *s, const void *bytes, size_t len)
 {
 	assert_true(s->len + len <= sizeof(s->bytes));
-	memcpy(s->bytes + s->len, bytes, len);
+	if (len > 0)
+		memcpy(s->bytes + s->len, bytes, len);
 	s->len += len;
 }
 
