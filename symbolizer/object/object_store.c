@@ -14,6 +14,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
+#include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
@@ -286,8 +287,12 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 	error = debug ? elf_object_symbols(debug, object_debug_bias(elf, debug), b) : 0;
 	if (!error)
 		error = elf_object_symbols(elf, 0, b);
-	if (!error && !elf_object_has_symtab(elf) && !(debug && elf_object_has_symtab(debug)))
-		error = elf_minidebug_symbols(elf, b);
+	if (!elf_object_has_symtab(elf) && !(debug && elf_object_has_symtab(debug))) {
+		if (!error)
+			error = elf_minidebug_symbols(elf, b);
+		if (!error)
+			error = elf_gopclntab_symbols(elf, b);
+	}
 	if (error) {
 		symtab_builder_free(b);
 		return error;

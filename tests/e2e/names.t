@@ -72,6 +72,20 @@ is "$(hottest gone -i x.spoor)" "gone main.burnGo" "has names"
 cp -p gone copy && rm gone && mv copy gone
 is "$(hottest gone -i x.spoor)" "gone main.burnGo" "also when it was copied"
 
+# What Go's runtime knows of its functions stays when it is stripped. In the table, names of assembler
+# functions have no ABI, and type parameters and lengths are "...".
+(cd go && GO111MODULE=off GOFLAGS='' GOCACHE=$TMP/cache go build -o ../gone main.go) || bail "no Go program"
+go tool nm -type gone | sed -n 's/^ *\([0-9a-f]*\) [Tt] \(.*\)/\1 \2/p' | sort >functions
+strip -s gone
+exits 0 "a stripped Go program" "$SPOOR" record -o x.spoor -- ./gone
+is "$(hottest gone -i x.spoor)" "gone main.burnGo" "has names"
+cut -d ' ' -f 1 functions | "$SPOOR" symbolize --no-demangle --obj gone | cut -f 1 | sed '/^$/d' >ours
+cut -d ' ' -f 2- functions | sed 's/\.abi0$//; s/\[[^]]*\]/[...]/g' >gos
+is "$(wc -l <ours)" "$(wc -l <gos)" "each of its functions has a line"
+paste -d '\n' ours gos | sed 's/\[[^]]*\]/[...]/g' | paste - - | awk -F '\t' '$1 != $2' >differ
+in_range "$(wc -l <differ)" 0 4 "and the name that go tool nm has for it, but for marks of the linker"
+diag_file differ
+
 # Only the package with the symbols is left.
 "${CC:-gcc}" -O1 -g -pthread -fno-omit-frame-pointer -Wl,--build-id=sha1 -o whole "$TOP/tests/fixtures/burn.c" ||
 	bail "no compiler"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as an ELF file: headers, build-id, debug link, symbols, MiniDebugInfo, PLT, names, CFI. */
+/* Any bytes as an ELF file: headers, build-id, debug link, symbols, MiniDebugInfo, Go's functions, PLT, names, CFI. */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/resolve/demangle.h"
@@ -64,7 +65,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_object_debuglink(o, name, sizeof(name), &crc);
 	b = symtab_builder_new();
 	if (b == NULL || elf_object_symbols(o, 0, b) != 0 || elf_minidebug_symbols(o, b) != 0 ||
-	    symtab_build(b, &t) != 0)
+	    elf_gopclntab_symbols(o, b) != 0 || symtab_build(b, &t) != 0)
 		abort();
 	b = symtab_builder_new();
 	if (b == NULL || elf_object_plt(o, t, b) != 0 || symtab_build(b, &stubs) != 0)
