@@ -39,11 +39,24 @@ is_old_compressed(const char *name)
 	return strncmp(name, ".zdebug_", 8) == 0;
 }
 
+/* What is read of them; places of variables, macros and indexes of names are left where they are. */
 static bool
 is_debug(const char *name)
 {
-	return strncmp(name, ".debug_", 7) == 0 || is_old_compressed(name) ||
-		strcmp(name, ".gnu_debugaltlink") == 0;
+	static const char *const read[] = { "abbrev", "addr",	     "aranges", "info",
+					    "line",   "line_str",    "ranges",	"rnglists",
+					    "str",    "str_offsets", "types" };
+	const char *rest;
+
+	if (strcmp(name, ".gnu_debugaltlink") == 0)
+		return true;
+	if (strncmp(name, ".debug_", 7) != 0 && !is_old_compressed(name))
+		return false;
+	rest = strchr(name, '_') + 1;
+	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		if (strcmp(rest, read[i]) == 0)
+			return true;
+	return false;
 }
 
 static void

@@ -14,6 +14,9 @@ snapshot and index. zstd -1 packs the same raw records. See columns.c for that a
 Reading: what perf record -g took of the mixed load, imported, so that both read the same samples; wall time of
 whole commands, in turns. And an archive of two hours of 64 CPUs at 19 Hz (archive_maker), scaled to a day.
 
+Symbolizing: addresses of libjvm, where openjdk-17-dbg is installed, else of libc (libc6-dbg), by spoor symbolize without
+its cache, llvm-symbolizer and addr2line: at random, as a profile has them (of some 120 places), one. The file is unpacked first, but for the last row.
+
 Figures are medians; ratios below 1 are in spoor's favour. The machine need not be quiet, but has to be as busy for one
 as for the other: run it again when "samples" differ.
 """
@@ -21,6 +24,8 @@ import argparse
 import contextlib
 import json
 import os
+import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -41,6 +46,10 @@ READING = [('report', 'report --stdio -g none', 10), ('export -f folded', 'scrip
            ('report --children', 'report --stdio', 50)]
 DAY_TARGET, DAY_MIB = 5, 256
 ARCHIVE_SECONDS = 7200
+# Symbolizing: of llvm-symbolizer's time, and of its memory
+SYMBOLIZED = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr/lib/x86_64-linux-gnu/libc.so.6']
+SYMBOLIZING = [('random', 10000, 0.65), ('profile', 10000, 0.75), ('one', 1, 0.35), ('random, packed', 10000, 0.65)]
+SYMBOLIZING_MEMORY = 0.5
 
 
 def output(command):
@@ -200,10 +209,11 @@ def stored(args, spoor, marks):
     return rows
 
 
-def timed(command):
-    """Wall and CPU seconds, and MiB, of one run."""
+def timed(command, given=os.devnull):
+    """Wall and CPU seconds of one run, and MiB of the largest of its processes."""
     begun = time.monotonic()
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(given, 'rb') as stdin:
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.monotonic() - begun
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -212,11 +222,11 @@ def timed(command):
     return {'wall': wall, 'cpu': usage.ru_utime + usage.ru_stime, 'mib': usage.ru_maxrss / 1024}
 
 
-def in_turns(commands, rounds):
+def in_turns(commands, rounds, given=os.devnull):
     runs = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
-            runs[name].append(timed(command))
+            runs[name].append(timed(command, given))
     return {name: {key: statistics.median(r[key] for r in list_) for key in list_[0]} for name, list_ in runs.items()}
 
 
@@ -261,6 +271,50 @@ def archive(args, spoor, marks):
     return m
 
 
+def debug_file(path):
+    notes = output(['readelf', '-n', path]) if os.path.exists(path) else ''
+    build_id = notes.partition('Build ID: ')[2].split('\n')[0]
+    found = f'/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug'
+    return found if build_id and os.path.exists(found) else None
+
+
+def text_addresses(path, how, count):
+    text = next(x for x in output(['readelf', '-SW', path]).split('\n') if '] .text ' in x).partition('.text')[2].split()
+    start, size, pick = int(text[1], 16), int(text[3], 16), random.Random(how)
+    if how != 'profile':
+        return [start + pick.randrange(size) for _ in range(count)]
+    places = [start + pick.randrange(size - 8192) for _ in range(120)]
+    return [pick.choice(places) + pick.randrange(8192) for _ in range(count)]
+
+
+def symbolizing(args, spoor, marks):
+    path = next((p for p in SYMBOLIZED if debug_file(p)), None)
+    if path is None or not shutil.which('llvm-symbolizer'):
+        print('\nsymbolizing: no openjdk-17-dbg nor libc6-dbg, or no llvm-symbolizer')
+        return {}
+    packed, path = debug_file(path), os.path.join(args.directory, os.path.basename(path) + '.debug')
+    subprocess.run(['objcopy', '--decompress-debug-sections', packed, path], check=True)
+    print(f'\nsymbolizing: {packed}, medians of {args.rounds} rounds in turns')
+    print(f'{"addresses":<26}' + ''.join(f'{x:>18}' for x in ('spoor', 'llvm-symbolizer', 'addr2line')) + f'{"ratio":>8}   target')
+    results = {}
+    for how, count, target in SYMBOLIZING:
+        asked = os.path.join(args.directory, how)
+        with open(asked, 'w') as f:
+            f.writelines(f'0x{a:x}\n' for a in text_addresses(path, how, count))
+        file = packed if 'packed' in how else path
+        m = in_turns({'spoor': [spoor, 'symbolize', '--no-cache', '--obj', file],
+                      'llvm-symbolizer': ['llvm-symbolizer', f'--obj={file}'],
+                      'addr2line': ['addr2line', '-Cfi', '-e', file]}, args.rounds, asked)
+        results[how] = m
+        ours, llvm = m['spoor'], m['llvm-symbolizer']
+        for what, unit, limit in [('wall', 's', target), ('mib', 'MiB', SYMBOLIZING_MEMORY)]:
+            marks.append(ours[what] <= limit * llvm[what])
+            print(f'{count if what == "wall" else "":<7}{how if what == "wall" else "":<15}{unit:<4}'
+                  + ''.join(f'{x[what]:>18.{2 if what == "wall" else 0}f}' for x in m.values())
+                  + f'{ours[what] / llvm[what]:>8.2f}   <= {limit}: {verdict(marks[-1])}')
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', default='build')
@@ -268,7 +322,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
     parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
-    parser.add_argument('--only', choices=['recording', 'reading'], help='one side alone')
+    parser.add_argument('--only', choices=['recording', 'reading', 'symbolize'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -279,17 +333,18 @@ def main():
           f'Linux {os.uname().release}; {os.cpu_count()} CPUs')
     with tempfile.TemporaryDirectory(prefix='bench.', dir=args.build) as args.directory, kernel_limits():
         table, rows, read = {}, {}, {}
-        if args.only != 'reading':
+        if args.only in (None, 'recording'):
             table = costs(args, commands, spoor)
             ratios(table, marks)
             rows = stored(args, spoor, marks)
-        if args.only != 'recording':
+        if args.only in (None, 'reading'):
             read = reading(args, spoor, perf, marks)
             read['archive'] = archive(args, spoor, marks)
+        symbolized = symbolizing(args, spoor, marks) if args.only in (None, 'symbolize') else {}
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
-                   'reading': read}, f, indent=1)
+                   'reading': read, 'symbolizing': symbolized}, f, indent=1)
 
 
 if __name__ == '__main__':
