@@ -43,7 +43,7 @@ read_nowhere(void)
 static void
 loop(void)
 {
-	for (volatile int i = 0;; i++)
+	for (volatile unsigned int i = 0;; i++)
 		;
 }
 
