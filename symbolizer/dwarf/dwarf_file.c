@@ -119,7 +119,6 @@ struct unit_batch {
 	struct dwarf_line_row *rows;
 	struct dwarf_scopes scopes;
 	struct dwarf_lines lines;
-	struct dwarf_lines calls; /* the files that calls count in, of a split unit */
 	const char *comp_dir;
 	dwarf_found_fn *found;
 	void *arg;
