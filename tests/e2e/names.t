@@ -86,6 +86,21 @@ paste -d '\n' ours gos | sed 's/\[[^]]*\]/[...]/g' | paste - - | awk -F '\t' '$1
 in_range "$(wc -l <differ)" 0 4 "and the name that go tool nm has for it, but for marks of the linker"
 diag_file differ
 
+# Linkage stubs of what is installed, as objdump names them.
+for file in "$(readlink -f /bin/bash)" "$(readlink -f "$(command -v gdb)")" /lib/*/libc.so.6; do
+	objdump -d -j .plt -j .plt.sec -j .plt.got "$file" 2>/dev/null |
+		sed -n 's/^0*\([0-9a-f]*\) <\([^*]*\)@plt>:$/\1 \2/p' | sed 's/@.*//; s/$/@plt/' >stubs
+	cut -d ' ' -f 1 stubs | "$SPOOR" symbolize --no-demangle --no-inline --obj "$file" | cut -f 1 | sed '/^$/d' >ours
+	is "$(cut -d ' ' -f 2 stubs | diff ours -)" "" "$(wc -l <stubs) stubs of ${file##*/} have their names"
+done
+# Of a function that a resolver chooses, the resolver has the name, or one of its aliases.
+nm -D --defined-only "$file" | sed -n 's/^0*\([0-9a-f]*\) i \([^@]*\).*/\1 \2/p' | sort >resolvers
+cut -d ' ' -f 1 resolvers | sort -u >starts
+"$SPOOR" symbolize --no-inline --obj "$file" <starts | cut -f 1 | sed '/^$/d; s/@.*//' >ours
+paste -d ' ' starts ours | sort >named
+isnt "$(wc -l <starts)" 0 "libc has functions that resolvers choose"
+is "$(comm -23 named resolvers | grep -v ' __' | head -n 5)" "" "each has its resolver's name"
+
 # Only the package with the symbols is left.
 "${CC:-gcc}" -O1 -g -pthread -fno-omit-frame-pointer -Wl,--build-id=sha1 -o whole "$TOP/tests/fixtures/burn.c" ||
 	bail "no compiler"
