@@ -213,6 +213,7 @@ read_headers(struct elf_object *o)
 	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
 		return -FMT_E_UNSUPPORTED;
 	o->machine = ehdr.e_machine;
+	o->entry = ehdr.e_entry;
 	if (elf_getshdrnum(o->elf, &o->nr_sections) != 0)
 		o->nr_sections = 0;
 	if (elf_getshdrstrndx(o->elf, &o->names_section) != 0 || !names_good(o))
@@ -330,6 +331,12 @@ uint16_t
 elf_object_machine(const struct elf_object *o)
 {
 	return gelf_getclass(o->elf) == ELFCLASS64 ? o->machine : EM_NONE;
+}
+
+uint64_t
+elf_object_entry(const struct elf_object *o)
+{
+	return o->entry;
 }
 
 size_t

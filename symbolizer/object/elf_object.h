@@ -45,6 +45,9 @@ int elf_object_recorded_id(const struct elf_object *o, struct buildid *ret);
 /* EM_*, of a 64-bit file; else EM_NONE. */
 uint16_t elf_object_machine(const struct elf_object *o);
 
+/* Where the kernel, or the dynamic linker, starts it (e_entry). */
+uint64_t elf_object_entry(const struct elf_object *o);
+
 /* A PT_LOAD segment. */
 struct elf_segment {
 	uint64_t offset, vaddr, filesz, memsz;

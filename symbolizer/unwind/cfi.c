@@ -12,6 +12,8 @@
 #define NOT_COMPILED UINT32_MAX
 #define NO_ROWS (UINT32_MAX - 256)
 
+#define ENTRY_BYTES 64 /* of glibc's ld.so, with what follows its first call, 61 */
+
 struct fde {
 	uint64_t start;
 	uint32_t length;
@@ -34,6 +36,7 @@ struct cfi {
 	struct fde *fdes; /* by start; none over another */
 	size_t nr, cap;
 	struct cfi_rows rows;
+	uint64_t entry;
 };
 
 /* --- the index --------------------------------------------------------------------------- */
@@ -183,6 +186,7 @@ cfi_new(struct elf_object *o, struct cfi **ret)
 	if (!c)
 		return -FMT_E_NOMEM;
 	c->arch = arch;
+	c->entry = elf_object_entry(o);
 	for (enum section i = 0; err == 0 && i < SECTIONS; i++)
 		err = read_section(c, o, i);
 	if (err < 0) {
@@ -190,6 +194,7 @@ cfi_new(struct elf_object *o, struct cfi **ret)
 		return err;
 	}
 	index_sort(c);
+	cfi_rows_init(&c->rows, c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len);
 	*ret = c;
 	return 0;
 }
@@ -210,6 +215,12 @@ const struct cfi_arch *
 cfi_arch(const struct cfi *c)
 {
 	return c->arch;
+}
+
+bool
+cfi_is_entry(const struct cfi *c, uint64_t vaddr)
+{
+	return c->entry != 0 && vaddr - c->entry < ENTRY_BYTES;
 }
 
 size_t

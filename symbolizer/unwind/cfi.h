@@ -32,6 +32,12 @@ const struct cfi_arch *cfi_arch(const struct cfi *c);
 size_t cfi_bytes(const struct cfi *c);
 
 /*
+ * Is it where the file is started? That has no caller, and glibc's dynamic linker has no rule there
+ * that says so.
+ */
+bool cfi_is_entry(const struct cfi *c, uint64_t vaddr);
+
+/*
  * The number of the rule for the instruction at vaddr: 1; 0: no FDE has it; or negative: its FDE is
  * damaged or not understood (-FMT_E_CORRUPT, -FMT_E_UNSUPPORTED, -FMT_E_TOO_BIG), -FMT_E_NOMEM.
  */

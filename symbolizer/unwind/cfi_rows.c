@@ -40,6 +40,13 @@ struct machine {
 };
 
 void
+cfi_rows_init(struct cfi_rows *rows, size_t bytes)
+{
+	/* A small file may have rules that nobody else has. */
+	*rows = (struct cfi_rows){ .rows_max = bytes / 2 + 1024, .words_max = bytes / 2 + 16384 };
+}
+
+void
 cfi_rows_done(struct cfi_rows *rows)
 {
 	free(rows->v);
@@ -67,7 +74,7 @@ rule_number(struct machine *m, uint32_t *ret)
 	for (size_t i = 0; i < CFI_REGISTERS; i++)
 		if (m->now.of[i].how != UNNAMED)
 			nr = put_place(words, nr, &m->now.of[i]);
-	if (m->rows->rules.nr_words + nr > CFI_RULE_WORDS_MAX)
+	if (m->rows->rules.nr_words + nr > m->rows->words_max)
 		return -FMT_E_TOO_BIG;
 	return word_lists_number(&m->rows->rules, words, nr, ret);
 }
@@ -84,7 +91,7 @@ row_end(struct machine *m)
 		return err;
 	if (rows->nr > m->first_row && rows->v[rows->nr - 1].rule == rule)
 		return 0;
-	if (rows->nr == CFI_ROWS_MAX)
+	if (rows->nr == rows->rows_max)
 		return -FMT_E_TOO_BIG;
 	err = array_reserve(rows->v, rows->nr, rows->cap, 1);
 	if (err == 0)

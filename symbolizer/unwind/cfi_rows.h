@@ -16,10 +16,6 @@
 #include "symbolizer/unwind/cfi_arch.h"
 #include "symbolizer/unwind/cfi_entry.h"
 
-/* Rules of a file, in 32-bit words, and its rows, of which libLLVM has 840,000. */
-#define CFI_RULE_WORDS_MAX (4u << 20)
-#define CFI_ROWS_MAX (8u << 20)
-
 /* How a register of the caller is found. */
 enum cfi_how {
 	CFI_UNDEFINED,	   /* not at all; of the return address: there is no caller */
@@ -62,14 +58,21 @@ struct cfi_rows {
 	} * v;
 	size_t nr, cap;
 	struct word_lists rules;
+	/*
+	 * What there may be of them, in rows and in words, so that a file takes no more memory than a
+	 * few times its size: libLLVM has a row for 10 bytes of .eh_frame, and few rules.
+	 */
+	size_t rows_max, words_max;
 };
 
-void cfi_rows_done(struct cfi_rows *rows); /* all zero is empty */
+/* For a file with so many bytes of call frame information. */
+void cfi_rows_init(struct cfi_rows *rows, size_t bytes);
+void cfi_rows_done(struct cfi_rows *rows);
 
 /*
  * Appends the rows of an FDE, whose code is less than 4 GiB long; the first has pc 0. 0,
  * -FMT_E_CORRUPT (instructions that make no sense; nothing was appended), -FMT_E_UNSUPPORTED (those
- * of other machines), -FMT_E_TOO_BIG (the limits above), -FMT_E_NOMEM.
+ * of other machines), -FMT_E_TOO_BIG (too many rows or rules), -FMT_E_NOMEM.
  */
 int cfi_rows_add(struct cfi_rows *rows, const struct cfi_arch *arch, const struct cfi_section *s,
 		 const struct cfi_cie *cie, const struct cfi_fde *fde);

@@ -12,8 +12,11 @@
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/unwind/unwind.h"
 
-/* What a store keeps; of more files nothing is known. A desktop's programs have 100 MiB. */
-#define CFI_STORE_BYTES_MAX (512u << 20)
+/*
+ * What a store reads; of more files nothing is known. Rows and rules take a few times as much at
+ * worst, and usually less. A desktop's programs have 100 MiB.
+ */
+#define CFI_STORE_BYTES_MAX (256u << 20)
 
 struct cfi_store;
 

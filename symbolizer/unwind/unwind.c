@@ -30,6 +30,7 @@ struct walk {
 	const struct cfi_arch *arch;
 	struct cfi_registers now;
 	struct unwind_frame frame; /* whose caller is looked for */
+	bool by_record;		   /* it was found by a frame pointer */
 	struct stack_copy stack;
 	unwind_find_fn *find;
 	void *arg;
@@ -138,6 +139,7 @@ step_to(struct walk *w, const struct cfi_registers *caller, uint64_t ra, bool is
 	if (ra == 0)
 		return UNWIND_END;
 	w->now = *caller;
+	w->by_record = false;
 	w->frame = (struct unwind_frame){ ra, is_return };
 	return GO_ON;
 }
@@ -226,8 +228,14 @@ by_frame_pointer(struct walk *w, int why)
 	const uint64_t sp = w->now.value[w->arch->sp];
 	struct cfi_registers caller = { .known = 0 };
 	uint64_t fp, saved, ra;
+	int stop;
 
-	if (!cfi_register(&w->now, w->arch->fp, &fp) || fp % 8 != 0 || fp < sp)
+	if (!cfi_register(&w->now, w->arch->fp, &fp))
+		return why;
+	/* A chain of records ends with a 0. */
+	if (fp == 0 && w->by_record)
+		return UNWIND_END;
+	if (fp % 8 != 0 || fp < sp)
 		return why;
 	w->stack.beyond = false;
 	if (!stack_copy_word(&w->stack, fp, &saved) || !stack_copy_word(&w->stack, fp + 8, &ra))
@@ -239,7 +247,9 @@ by_frame_pointer(struct walk *w, int why)
 		return why;
 	cfi_register_set(&caller, w->arch->fp, saved);
 	cfi_register_set(&caller, w->arch->sp, fp + 16);
-	return step_to(w, &caller, ra, true);
+	stop = step_to(w, &caller, ra, true);
+	w->by_record = stop == GO_ON;
+	return stop;
 }
 
 /* What was interrupted may have been called just now, and has done nothing yet. */
@@ -300,7 +310,7 @@ static int
 step(struct walk *w)
 {
 	struct unwinder *u = w->u;
-	struct unwind_code code;
+	struct unwind_code code = { .cfi = NULL };
 	uint32_t rule;
 	int found = 0, stop;
 	const bool mapped = w->find(w->arg, w->frame.ip - w->frame.is_return, &code);
@@ -319,6 +329,8 @@ step(struct walk *w)
 	if (!w->arch->link_register)
 		cfi_register_set(&w->now, w->arch->ra, w->frame.ip);
 	stop = found > 0 ? by_rule(w, code.cfi, rule) : found < 0 ? UNWIND_BAD_CFI : UNWIND_NO_CFI;
+	if (stop == UNWIND_NO_CFI && code.cfi && cfi_is_entry(code.cfi, code.vaddr))
+		return UNWIND_END;
 	if (stop == UNWIND_BAD_CFI || stop == UNWIND_NO_CFI)
 		stop = without_rule(w, mapped ? stop : UNWIND_NO_MAP);
 	return stop;

@@ -13,6 +13,7 @@
 #define FRAME_IMAGE_HEAD 256 /* bytes before .eh_frame */
 #define FRAME_IMAGE_CODE UINT64_C(0x100000)
 #define FRAME_IMAGE_CODE_BYTES UINT64_C(0x10000)
+#define FRAME_IMAGE_ENTRY (FRAME_IMAGE_CODE + 0xe00)
 
 /* to has room for FRAME_IMAGE_HEAD + n bytes; returns how many they are. */
 static inline size_t
@@ -25,6 +26,7 @@ frame_image(uint8_t *to, uint16_t machine, const void *eh_frame, size_t n)
 		.e_type = ET_DYN,
 		.e_machine = machine,
 		.e_version = EV_CURRENT,
+		.e_entry = FRAME_IMAGE_ENTRY,
 		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),

@@ -470,11 +470,40 @@ test_cuts(void **state)
 	}
 }
 
+/* What a file may take is bounded by its size. */
+static void
+test_bounds(void **state)
+{
+	struct cfi_rows whole = rows;
+	uint8_t many[512];
+
+	for (size_t i = 0; i < sizeof(many); i += 4)
+		memcpy(many + i,
+		       (uint8_t[]){ DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset,
+				    (uint8_t)(i & 127), 0 },
+		       4);
+	cfi_rows_init(&rows, 0);
+	rows.rows_max = 20;
+	expect_error(many, sizeof(many), -FMT_E_TOO_BIG);
+	cfi_rows_done(&rows);
+	cfi_rows_init(&rows, 0);
+	rows.words_max = 20;
+	expect_error(many, sizeof(many), -FMT_E_TOO_BIG);
+	cfi_rows_done(&rows);
+	rows = whole;
+}
+
+static int
+begin_rows(void **state)
+{
+	cfi_rows_init(&rows, 1 << 20);
+	return 0;
+}
+
 static int
 forget_rows(void **state)
 {
 	cfi_rows_done(&rows);
-	memset(&rows, 0, sizeof(rows));
 	return 0;
 }
 
@@ -494,7 +523,8 @@ main(void)
 		cmocka_unit_test(test_cies),
 		cmocka_unit_test(test_debug_frame),
 		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_bounds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, forget_rows);
+	return cmocka_run_group_tests(tests, begin_rows, forget_rows);
 }

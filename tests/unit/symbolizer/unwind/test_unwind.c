@@ -276,6 +276,11 @@ test_frame_pointers(void **state)
 	set(6, BASE + 4 * 8);
 	assert_int_equal(walk(JIT + 0x10, 16), UNWIND_END);
 	EXPECT(JIT + 0x10, JIT + 0x20, AT(0x110), AT(0x310));
+	/* The last record has a 0 for the next, and leads to the outermost function. */
+	stack[8] = 0;
+	stack[9] = JIT + 0x30;
+	assert_int_equal(walk(JIT + 0x10, 16), UNWIND_END);
+	EXPECT(JIT + 0x10, JIT + 0x20, JIT + 0x30);
 	/* Records end with zeros, or past what was copied. */
 	stack[8] = stack[9] = 0;
 	assert_int_equal(walk(JIT + 0x10, 16), UNWIND_END);
@@ -292,6 +297,18 @@ test_frame_pointers(void **state)
 	stack[0] = 5;
 	assert_int_equal(walk(JIT + 0x10, 16), UNWIND_NO_CFI);
 	EXPECT(JIT + 0x10);
+}
+
+/* Where a program is started has no caller, even where no rule says so. */
+static void
+test_entry(void **state)
+{
+	ordinary();
+	stack[0] = AT(0xe20);
+	assert_int_equal(walk(AT(0x10), 8), UNWIND_END);
+	EXPECT(AT(0x10), AT(0xe20));
+	stack[0] = AT(0xe60);
+	assert_int_equal(walk(AT(0x10), 8), UNWIND_NO_CFI);
 }
 
 /* A handler was called by the trampoline 5, which the kernel put between. */
@@ -483,11 +500,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_rules),   TEST(test_call_at_end),   TEST(test_cut),
-		TEST(test_no_map),  TEST(test_bad),	      TEST(test_damaged),
-		TEST(test_signal),  TEST(test_plt),	      TEST(test_frame_pointers),
-		TEST(test_popped),  TEST(test_limit),	      TEST(test_too_many),
-		TEST(test_aarch64), TEST(test_aarch64_holes), TEST(test_sample),
+		TEST(test_rules),    TEST(test_call_at_end), TEST(test_cut),
+		TEST(test_no_map),   TEST(test_bad),	     TEST(test_damaged),
+		TEST(test_signal),   TEST(test_plt),	     TEST(test_frame_pointers),
+		TEST(test_entry),    TEST(test_popped),	     TEST(test_limit),
+		TEST(test_too_many), TEST(test_aarch64),     TEST(test_aarch64_holes),
+		TEST(test_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

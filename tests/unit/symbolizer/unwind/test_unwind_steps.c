@@ -401,6 +401,7 @@ step_through(const char *path, size_t least_depth, bool from_main)
 	assert_true(t->deepest >= least_depth);
 	assert_true(t->wrong_frames * 1000 <= t->frames);
 	assert_true(t->raising * 20 < t->steps);
+	assert_true(t->stops[UNWIND_END] * 1000 >= t->steps * (from_main ? 970 : 999));
 	unwinder_free(t->unwinder);
 	free(t);
 }
