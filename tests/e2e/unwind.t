@@ -52,8 +52,8 @@ int main(int argc, char **argv)
 }
 END
 cc=${CC:-gcc}
-ok "a program" $cc -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
-ok "its twin with frame pointers" $cc -w -O2 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+ok "a program" "$cc" -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
+ok "its twin with frame pointers" "$cc" -w -O2 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 	-fno-optimize-sibling-calls -o framed work.c
 
 # Share of the samples below main whose stack has a function, "SHARE FUNCTION".
