@@ -4,9 +4,9 @@
  * knows (Go). Its FDEs are indexed when it is made; the rows of one are compiled when it is first
  * asked for. It keeps copies of the sections and nothing else of the file.
  *
- * The index is made from the FDEs themselves. .eh_frame_hdr's sorted table would save a
- * millisecond for 30,000 of them, and is only looked at for where .eh_frame is when there are no
- * section headers: a table that is wrong, or has less than all, is then no trouble.
+ * The index is made from the FDEs themselves, in 5 ms for the 49,002 of cc1plus with the reading.
+ * .eh_frame_hdr's sorted table would save a part of that; it is only looked at for where .eh_frame
+ * is when there are no section headers, so that one that is wrong, or has less than all, does no harm.
  *
  * No lock: who shares one between threads has to have one.
  */

@@ -4,7 +4,7 @@
  * are found, and believed, as for their symbols (object_store).
  *
  * One a gather, and no lock: of an archive each segment reads its files again, which costs less
- * than its unwinding does (cc1plus: 20 ms), and no thread waits for another that reads a file.
+ * than its unwinding does (cc1plus: 5 ms), and no thread waits for another that reads a file.
  */
 #ifndef SYMBOLIZER_UNWIND_CFI_STORE_H
 #define SYMBOLIZER_UNWIND_CFI_STORE_H

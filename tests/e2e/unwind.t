@@ -100,6 +100,36 @@ exits 0 "recorded with short copies" "$SPOOR" record -F 999 --call-graph dwarf,2
 is "$("$SPOOR" report --json --children -i short.spoor 2>err | jq '.unwound.cut > .unwound.end')" true "short copies are cut"
 like "$(cat err)" "the end of the copied bytes" "which is said"
 
+# Another build has other rules.
+mkdir -p root
+cp --parents "$PWD/bare" root
+ok "another build" $cc -w -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
+is "$("$SPOOR" report --json --children -i bare.spoor 2>/dev/null | jq '.unwound | .end < 0.05 * .stacks and .no_cfi > 0.9 * .stacks')" true \
+	"nothing is unwound by the rules of another build"
+is "$("$SPOOR" report --json --children -i bare.spoor --symfs root 2>/dev/null | jq '.unwound | .end >= 0.97 * .stacks')" true \
+	"the recorded one is found below --symfs"
+
+# The clock is read in the vDSO, which is no file.
+cat >clock.c <<'END'
+#include <time.h>
+int main(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (time_t end = now.tv_sec + 2; now.tv_sec < end;)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	return 0;
+}
+END
+ok "a program" $cc -O2 -fomit-frame-pointer -o clock clock.c
+exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o clock.spoor -- ./clock
+"$SPOOR" export -f folded --no-inline clock.spoor >clock.folded 2>/dev/null
+if grep -q vdso clock.folded; then
+	in_range "$(grep vdso clock.folded | share /dev/stdin ';main;.*vdso')" 0.97 1 "through the vDSO"
+else
+	skip "no sample in the vDSO" 1
+fi
+
 # perf's own recording, and what perf makes of it.
 exits 0 "perf records" perf record -q -F 999 -e cpu-clock --call-graph dwarf -o perf.data -- ./bare
 exits 0 "which is read as it is" "$SPOOR" export -f folded --no-inline -o theirs.folded perf.data
