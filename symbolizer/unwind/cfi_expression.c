@@ -6,7 +6,6 @@
 #include "symbolizer/object/leb128.h"
 
 #define DEPTH_MAX 32
-#define STEPS_MAX 256
 
 struct machine {
 	struct span whole, rest;
@@ -223,7 +222,7 @@ step(struct machine *m)
 
 bool
 cfi_expression_value(struct span expression, const struct cfi_registers *registers,
-		     struct stack_copy *stack, const uint64_t *cfa, uint64_t *ret)
+		     struct stack_copy *stack, const uint64_t *cfa, unsigned *steps, uint64_t *ret)
 {
 	struct machine m = {
 		.whole = expression, .rest = expression, .registers = registers, .memory = stack
@@ -231,8 +230,8 @@ cfi_expression_value(struct span expression, const struct cfi_registers *registe
 
 	if (cfa)
 		push(&m, *cfa);
-	for (unsigned steps = 0; m.rest.len > 0; steps++)
-		if (steps == STEPS_MAX || !step(&m))
+	for (; m.rest.len > 0; (*steps)--)
+		if (*steps == 0 || !step(&m))
 			return false;
 	if (m.nr == 0)
 		return false;

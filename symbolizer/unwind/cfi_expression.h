@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * cfi_expression: DWARF expressions as call frame information has them: for linkage stubs (PLT),
- * signal trampolines and realigned stacks. A stack machine with bounds: 32 words deep, 256 steps.
- * It knows registers and the copied stack, and no other memory.
+ * signal trampolines and realigned stacks. A stack machine with bounds: 32 words deep, and steps
+ * that whoever asks counts. It knows registers and the copied stack, and no other memory.
  * Source: DWARF 5, 2.5 and 6.4.2.
  */
 #ifndef SYMBOLIZER_UNWIND_CFI_EXPRESSION_H
@@ -33,10 +33,11 @@ cfi_register_set(struct cfi_registers *r, unsigned number, uint64_t value)
 }
 
 /*
- * What it computes; cfa, unless NULL, is on its stack when it begins. False: an operation that is
- * not known, a register or memory that is not.
+ * What it computes; cfa, unless NULL, is on its stack when it begins. Each step takes one off *steps.
+ * False: an operation that is not known, a register or memory that is not, or no steps are left.
  */
 bool cfi_expression_value(struct span expression, const struct cfi_registers *registers,
-			  struct stack_copy *stack, const uint64_t *cfa, uint64_t *ret);
+			  struct stack_copy *stack, const uint64_t *cfa, unsigned *steps,
+			  uint64_t *ret);
 
 #endif

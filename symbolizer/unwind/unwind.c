@@ -9,7 +9,12 @@
 #include "format/bytes/slots.h"
 
 #define GO_ON UNWIND_STOPS_NR
-#define KNOWN_RULES 4096	   /* a power of two */
+#define KNOWN_RULES 4096 /* a power of two */
+/*
+ * Of all expressions of a walk. A realigned frame takes 4, a stub 11, a signal's 60; a hostile file
+ * could have 8,000 in each of its frames.
+ */
+#define EXPRESSION_STEPS_MAX 32768
 #define FRAME_BYTES_MAX (1u << 20) /* of one function that keeps a frame pointer */
 
 struct known_rule {
@@ -32,6 +37,7 @@ struct walk {
 	struct unwind_frame frame; /* whose caller is looked for */
 	bool by_record;		   /* it was found by a frame pointer */
 	struct stack_copy stack;
+	unsigned steps; /* of expressions, that are left */
 	unwind_find_fn *find;
 	void *arg;
 };
@@ -103,7 +109,8 @@ place_value(struct walk *w, const struct cfi *cfi, const struct cfi_place *p, co
 		return true;
 	case CFI_AT_EXPRESSION:
 	case CFI_IS_EXPRESSION:
-		if (!cfi_expression_value(cfi_expression(cfi, p), &w->now, &w->stack, cfa, &v))
+		if (!cfi_expression_value(cfi_expression(cfi, p), &w->now, &w->stack, cfa,
+					  &w->steps, &v))
 			return false;
 		*ret = v;
 		return p->how == CFI_IS_EXPRESSION || stack_copy_word(&w->stack, v, ret);
@@ -346,6 +353,7 @@ unwind(struct unwinder *u, const struct unwind_sample *s, unwind_find_fn *find, 
 		.now = s->registers,
 		.frame = { .ip = s->ip },
 		.stack = s->stack,
+		.steps = EXPRESSION_STEPS_MAX,
 		.find = find,
 		.arg = arg,
 	};

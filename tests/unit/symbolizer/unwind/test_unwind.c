@@ -367,6 +367,28 @@ test_plt(void **state)
 	EXPECT(AT(0x1b), AT(0x320));
 }
 
+/* Expressions that never end, and those that many frames have, take what one walk may and no more. */
+static void
+test_steps(void **state)
+{
+	uint8_t slow[5 + 200];
+
+	cie(EM_X86_64, false);
+	function(0, BYTES(DW_CFA_def_cfa_expression, 3, DW_OP_skip, 0xfd, 0xff));
+	/* CFA = rsp + 8, after 200 steps that do nothing. */
+	memset(slow, DW_OP_nop, sizeof(slow));
+	memcpy(slow, (uint8_t[]){ DW_CFA_def_cfa_expression, 0x80 | 202 % 128, 1, DW_OP_breg7, 8 },
+	       5);
+	function(1, slow, sizeof(slow));
+	load(EM_X86_64);
+	assert_int_equal(walk(AT(0x10), 8), UNWIND_BAD_CFI);
+	EXPECT(AT(0x10));
+	for (size_t i = 0; i < 512; i++)
+		stack[i] = AT(0x110);
+	assert_int_equal(walk(AT(0x110), 512), UNWIND_BAD_CFI);
+	assert_true(nr_walked > 100 && nr_walked < 200);
+}
+
 /* A popped register has its value again, though its rule still points below the stack pointer. */
 static void
 test_popped(void **state)
@@ -500,12 +522,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_rules),    TEST(test_call_at_end), TEST(test_cut),
-		TEST(test_no_map),   TEST(test_bad),	     TEST(test_damaged),
-		TEST(test_signal),   TEST(test_plt),	     TEST(test_frame_pointers),
-		TEST(test_entry),    TEST(test_popped),	     TEST(test_limit),
-		TEST(test_too_many), TEST(test_aarch64),     TEST(test_aarch64_holes),
-		TEST(test_sample),
+		TEST(test_rules),	  TEST(test_call_at_end), TEST(test_cut),
+		TEST(test_no_map),	  TEST(test_bad),	  TEST(test_damaged),
+		TEST(test_signal),	  TEST(test_plt),	  TEST(test_frame_pointers),
+		TEST(test_entry),	  TEST(test_popped),	  TEST(test_steps),
+		TEST(test_limit),	  TEST(test_too_many),	  TEST(test_aarch64),
+		TEST(test_aarch64_holes), TEST(test_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
