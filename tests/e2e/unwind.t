@@ -103,7 +103,7 @@ like "$(cat err)" "the end of the copied bytes" "which is said"
 # Another build has other rules.
 mkdir -p root
 cp --parents "$PWD/bare" root
-ok "another build" $cc -w -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
+ok "another build" "$cc" -w -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
 is "$("$SPOOR" report --json --children -i bare.spoor 2>/dev/null | jq '.unwound | .end < 0.05 * .stacks and .no_cfi > 0.9 * .stacks')" true \
 	"nothing is unwound by the rules of another build"
 is "$("$SPOOR" report --json --children -i bare.spoor --symfs root 2>/dev/null | jq '.unwound | .end >= 0.97 * .stacks')" true \
@@ -121,7 +121,7 @@ int main(void)
 	return 0;
 }
 END
-ok "a program" $cc -O2 -fomit-frame-pointer -o clock clock.c
+ok "a program" "$cc" -O2 -fomit-frame-pointer -o clock clock.c
 exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o clock.spoor -- ./clock
 "$SPOOR" export -f folded --no-inline clock.spoor >clock.folded 2>/dev/null
 if grep -q vdso clock.folded; then

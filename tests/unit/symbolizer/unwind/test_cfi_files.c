@@ -21,18 +21,28 @@
 
 #define COLUMNS_MAX 40
 
-/* DWARF numbers of x86-64 by their names. */
-static const char *const names[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
-				     "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "ra" };
-#define NAMES (sizeof(names) / sizeof(names[0]))
+#define NAMES CFI_REGISTERS
 
+/* Names of readelf by DWARF number; "ra" is the column of return addresses. */
+static const char *const x86_names[NAMES] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+					      "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+					      "r12", "r13", "r14", "r15", "ra" };
+static const char *const arm_names[NAMES] = {
+	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10",
+	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "ra",  "sp",
+};
+static const char *const *names = x86_names;
+
+/* NAMES: it is followed by nobody. */
 static size_t
 number_of(const char *name)
 {
-	for (size_t i = 0; i < NAMES; i++)
-		if (strcmp(names[i], name) == 0)
-			return i;
-	return NAMES;
+	size_t i = 0;
+
+	while (i < NAMES && (!names[i] || strcmp(names[i], name) != 0))
+		i++;
+	return i;
 }
 
 /* As readelf writes a place. */
@@ -185,6 +195,7 @@ compare(const char *path, uint64_t least_fdes)
 
 	assert_int_equal(cfi_new(elf, &o.cfi), 0);
 	elf_object_close(elf);
+	names = cfi_arch(o.cfi)->link_register ? arm_names : x86_names;
 	f = lab_output("readelf -wNF '%s' 2>/dev/null", path);
 	while (fgets(line, sizeof(line), f))
 		read_line(&o, line);
@@ -303,6 +314,28 @@ test_built(void **state)
 	compare_bare(path);
 }
 
+/* Signed return addresses, frames by x29, and what is saved in pairs. */
+static void
+test_aarch64(void **state)
+{
+	static const char source[] =
+		"int g(int *); void *memset(void *, int, unsigned long);\n"
+		"int leaf(int x) { return x * 3; }\n"
+		"int room(int n) { int v[n]; memset(v, n, sizeof v); return g(v) + leaf(n); }\n"
+		"int large(int a) { volatile char r[9000]; r[a] = 1; return g((int *)&r[3]) + r[5]; }\n"
+		"int many(int *p) { int s = 0; for (int i = 0; p[i]; i++) { s += g(p) * p[i + 1] - p[i + 2]"
+		" * p[i + 3]; if (s > 9) return g(p + i); } return s; }\n";
+
+	if (system("command -v clang >/dev/null 2>&1 && command -v ld.lld >/dev/null 2>&1") != 0)
+		skip();
+	elf_lab_write(lab_path("arm.c"), source, strlen(source));
+	lab_run("for o in O0 O2 Os; do clang --target=aarch64-linux-gnu -$o -fPIC -mbranch-protection=standard"
+		" -fasynchronous-unwind-tables -c arm.c -o arm.o; ld.lld -shared arm.o -o arm.$o; done");
+	compare(lab_path("arm.O0"), 4);
+	compare(lab_path("arm.O2"), 4);
+	compare(lab_path("arm.Os"), 4);
+}
+
 static void
 test_others(void **state)
 {
@@ -323,7 +356,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_libraries), cmocka_unit_test(test_cxx),
 		cmocka_unit_test(test_go),	  cmocka_unit_test(test_built),
-		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_aarch64),	  cmocka_unit_test(test_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
