@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,12 +17,10 @@
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
+#include "symbolizer/object/object_vdso.h"
 
 #define DELETED " (deleted)"
 #define PAGE 4096 /* segments begin in pages of this size, or of a multiple */
-#define VDSO_BYTES_MAX (256u << 10)
-#define VSYSCALL_ADDRESS UINT64_C(0xffffffffff600000)
-#define VSYSCALL_BYTES 4096
 
 struct search {
 	const struct object_places *places;
@@ -233,38 +230,12 @@ try_live(struct search *s)
 	return error;
 }
 
-/* This process's own vDSO, from where the kernel mapped it. */
-static int
-own_vdso(struct elf_object **ret)
-{
-	unsigned long at = getauxval(AT_SYSINFO_EHDR);
-	unsigned long start, end;
-	char line[PATH_MAX + 128];
-	FILE *f;
-	int error = -FMT_E_IO;
-
-	if (at == 0)
-		return -FMT_E_IO;
-	f = fopen("/proc/self/maps", "re");
-	if (f == NULL)
-		return -FMT_E_IO;
-	while (fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != at)
-			continue;
-		if (end > start && end - start <= VDSO_BYTES_MAX)
-			error = elf_object_open_memory((const void *)start, end - start, ret);
-		break;
-	}
-	fclose(f);
-	return error;
-}
-
 static int
 find_vdso(struct search *s)
 {
 	const struct map_object *w = s->wanted;
 	struct elf_object *elf = NULL;
-	int error = own_vdso(&elf);
+	int error = object_vdso_open(&elf);
 
 	if (error)
 		return error == -FMT_E_NOMEM ? error : try_by_id(s);
@@ -341,36 +312,6 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 	if (o->nr_segments != 0)
 		memcpy(o->segments, segments, o->nr_segments * sizeof(*segments));
 	return load_symbols(o, elf, debug);
-}
-
-/* The page of legacy system calls: the same at the same place in every x86-64 kernel. */
-static int
-load_vsyscall(struct object *o)
-{
-	static const char names[] = "gettimeofday\0time\0getcpu";
-	static const uint32_t name_at[] = { 0, 13, 18 };
-	struct symtab_builder *b = symtab_builder_new();
-	uint32_t base;
-	int error = -FMT_E_NOMEM;
-
-	o->segments = calloc(1, sizeof(*o->segments));
-	if (b == NULL || o->segments == NULL)
-		goto fail;
-	o->nr_segments = 1;
-	o->segments[0] = (struct elf_segment){
-		.vaddr = VSYSCALL_ADDRESS,
-		.filesz = VSYSCALL_BYTES,
-		.exec = true,
-	};
-	error = symtab_builder_strings(b, names, sizeof(names), &base);
-	for (uint64_t i = 0; i < 3 && !error; i++)
-		error = symtab_builder_add(b, VSYSCALL_ADDRESS + i * 0x400, 0x400, 0,
-					   base + name_at[i], SYMBOL_GLOBAL);
-	if (!error)
-		return symtab_build(b, &o->symbols);
-fail:
-	symtab_builder_free(b);
-	return error;
 }
 
 bool
@@ -573,7 +514,7 @@ object_store_load(const struct object_places *places, const struct map_object *w
 	if (o == NULL)
 		return -FMT_E_NOMEM;
 	if (strcmp(wanted->path, "[vsyscall]") == 0)
-		error = load_vsyscall(o);
+		error = object_vsyscall_load(o);
 	else
 		error = search_and_load(&s, o);
 	if (error || o->symbols == NULL) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/profile/gather.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +8,7 @@
 #include "format/columns/columns_view.h"
 #include "symbolizer/profile/place_finder.h"
 #include "symbolizer/profile/replay.h"
+#include "symbolizer/profile/who_finder.h"
 #include "symbolizer/text/intern.h"
 
 #define KERNEL_MAPS_MAX 65536 /* a kernel has some hundred modules */
@@ -32,19 +31,12 @@ struct gather {
 	struct task_model_left_out left_out;
 	uint64_t bad_blocks;
 	bool has_kernel;
-	const char *swapper, *unknown;
 	struct perf_mmap *kernel_maps;
 	size_t nr_kernel_maps, cap_kernel_maps;
-	const char **events; /* names */
-	size_t nr_events, cap_events;
+	struct who_finder *whos;
 	struct place_finder *finder;
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
 	struct user_stack_counts unwound;
-	struct cgroup_verdicts *verdicts;
-	/* Whose sample came last by itself. */
-	uint64_t epoch;
-	uint32_t pid, tid;
-	const char *comm; /* NULL: nobody's */
 	/*
 	 * Of a block: by task and side, who that is to a source; by frame, its place as itself and
 	 * as a return address; by stack, its number, or its leaf's place. Those of the kernel are the
@@ -70,123 +62,6 @@ struct gather {
 	uint32_t *words;      /* the stack that is being made */
 	size_t cap_words;
 };
-
-/* --- whose ------------------------------------------------------------------------------- */
-
-/* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
-static const char *
-comm_looked_up(struct gather *g, uint32_t pid, uint32_t tid)
-{
-	const struct task *t = task_model_task(replay_model(g->replay), pid, tid);
-	char text[16];
-
-	if (pid == 0 && tid == 0)
-		return g->swapper;
-	if (t && t->comm_known)
-		return intern_string(g->strings, t->comm);
-	snprintf(text, sizeof(text), ":%" PRId32, (int32_t)tid);
-	return intern_string(g->strings, text);
-}
-
-/* Samples of one task come one after another, mostly. */
-static const char *
-comm_of(struct gather *g, uint32_t pid, uint32_t tid)
-{
-	const uint64_t epoch = replay_epoch(g->replay);
-
-	if (!g->comm || g->epoch != epoch || g->pid != pid || g->tid != tid) {
-		g->comm = comm_looked_up(g, pid, tid);
-		g->epoch = epoch;
-		g->pid = pid;
-		g->tid = tid;
-	}
-	return g->comm;
-}
-
-/* Samples of older kernels have no control group, and not every group has a name. */
-static const char *
-cgroup_of(struct gather *g, const struct replay_sample *s)
-{
-	const char *path = NULL;
-
-	if (s->has_cgroup)
-		path = task_model_cgroup(replay_model(g->replay), s->cgroup);
-	return path ? intern_string(g->strings, path) : g->unknown;
-}
-
-/* Names of events are asked for as they come: a recording gets more while it is written. */
-static int
-take_events(struct gather *g, int event)
-{
-	const struct event_set *events = record_stream_events(g->stream);
-	int err = 0;
-
-	while (err == 0 && event >= 0 && g->nr_events <= (size_t)event) {
-		const char *name =
-			intern_string(g->strings, event_set_at(events, g->nr_events)->name);
-
-		err = name ? array_reserve(g->events, g->nr_events, g->cap_events, 1)
-			   : -FMT_E_NOMEM;
-		if (err == 0)
-			g->events[g->nr_events++] = name;
-	}
-	return err;
-}
-
-/* Whose it is, by all that is known of that; control groups are looked up for those who ask. */
-static int
-find_who(struct gather *g, const struct replay_sample *s, struct raw_who *ret)
-{
-	const struct profile_options *o = g->options;
-
-	*ret = (struct raw_who){
-		.comm = comm_of(g, s->pid, s->tid),
-		.cgroup = g->unknown,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
-		.event = s->event,
-		.times = { UINT64_MAX, 0 },
-	};
-	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
-		ret->cgroup = cgroup_of(g, s);
-	return ret->comm && ret->cgroup ? take_events(g, s->event) : -FMT_E_NOMEM;
-}
-
-static void
-judge_who(const struct gather *g, struct raw_who *who)
-{
-	const struct filter *filter = g->options->filter;
-	const struct filter_subject subject = {
-		.comm = who->comm,
-		.cgroup = who->cgroup,
-		.event = who->event < 0 ? "" : g->events[who->event],
-		.pid = who->pid,
-		.tid = who->tid,
-		.cpu = who->cpu,
-		.verdicts = g->verdicts,
-	};
-
-	who->in_scope = !filter || filter_scope(filter, &subject);
-	who->wanted = who->in_scope && (!filter || filter_sample(filter, &subject));
-}
-
-/* Whose it is, by what is asked for. */
-static int
-who_of(struct gather *g, const struct replay_sample *s, uint32_t *ret)
-{
-	const struct profile_options *o = g->options;
-	struct raw_who who;
-	int err = find_who(g, s, &who);
-
-	if (err < 0)
-		return err;
-	judge_who(g, &who);
-#define X(type, name) who.name = o->by_##name ? who.name : 0;
-	PROFILE_KEYS(X)
-#undef X
-	return raw_profile_who(&g->raw, &who, ret);
-}
 
 /* --- samples ----------------------------------------------------------------------------- */
 
@@ -286,7 +161,7 @@ add_sample(void *arg, const struct replay_sample *s)
 		if (err)
 			return err;
 	}
-	err = who_of(g, s, &who);
+	err = who_finder_find(g->whos, s, &who);
 	if (err || !see_sample(g, who, s->period, s->time_ns))
 		return err;
 	g->now_ns = s->time_ns;
@@ -443,7 +318,7 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 
 	if (task->source != same) {
 		replay_block_sample(c, number, &sample);
-		err = who_of(g, &sample, &task->who);
+		err = who_finder_find(g->whos, &sample, &task->who);
 		task->source = same;
 	}
 	if (err || !see_sample(g, task->who, period, s->time))
@@ -529,18 +404,14 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	g->raw.leaf_only = options->leaf_only;
 	g->raw.row_times = options->filter && filter_by_leaf(options->filter);
 	g->strings = intern_new(GATHER_STRINGS_BYTES_MAX);
-	if (g->strings) {
+	if (g->strings)
 		g->replay = replay_new(stream, g->strings, &o);
-		g->swapper = intern_string(g->strings, "swapper");
-		g->unknown = intern_string(g->strings, "[unknown]");
-	}
-	if (g->replay)
+	if (g->replay) {
+		g->whos = who_finder_new(g->replay, stream, g->strings, &g->raw, options);
 		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,
 					     options->by_address);
-	/* Without memory for them nothing is remembered. */
-	if (options->filter && filter_by_cgroup(options->filter))
-		g->verdicts = cgroup_verdicts_new();
-	if (g->finder && g->swapper && g->unknown)
+	}
+	if (g->finder && g->whos)
 		return g;
 	gather_free(g);
 	return NULL;
@@ -566,9 +437,8 @@ gather_free(struct gather *g)
 	intern_free(g->strings);
 	word_lists_done(&g->stack_keys);
 	free(g->kernel_maps);
-	free(g->events);
+	who_finder_free(g->whos);
 	place_finder_free(g->finder);
-	cgroup_verdicts_free(g->verdicts);
 	free(g->tasks);
 	free(g->places[0]);
 	free(g->places[1]);
@@ -617,13 +487,13 @@ gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_where *
 size_t
 gather_events(const struct gather *g)
 {
-	return g->nr_events;
+	return who_finder_events(g->whos);
 }
 
 const char *
 gather_event_name(const struct gather *g, size_t event)
 {
-	return g->events[event];
+	return who_finder_event(g->whos, event);
 }
 
 const struct perf_mmap *

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/who_finder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/bytes/array.h"
+#include "symbolizer/profile/cgroup_verdicts.h"
+
+struct who_finder {
+	const struct replay *replay;
+	struct record_stream *stream;
+	struct intern *strings;
+	struct raw_profile *raw;
+	const struct profile_options *options;
+	const char *swapper, *unknown;
+	const char **events; /* names */
+	size_t nr_events, cap_events;
+	struct cgroup_verdicts *verdicts;
+	/* Whose sample came last. */
+	uint64_t epoch;
+	uint32_t pid, tid;
+	const char *comm; /* NULL: nobody's */
+};
+
+struct who_finder *
+who_finder_new(const struct replay *replay, struct record_stream *stream, struct intern *strings,
+	       struct raw_profile *raw, const struct profile_options *options)
+{
+	struct who_finder *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	*f = (struct who_finder){ .replay = replay,
+				  .stream = stream,
+				  .strings = strings,
+				  .raw = raw,
+				  .options = options,
+				  .swapper = intern_string(strings, "swapper"),
+				  .unknown = intern_string(strings, "[unknown]") };
+	/* Without memory for them nothing is remembered. */
+	if (options->filter && filter_by_cgroup(options->filter))
+		f->verdicts = cgroup_verdicts_new();
+	if (f->swapper && f->unknown)
+		return f;
+	who_finder_free(f);
+	return NULL;
+}
+
+void
+who_finder_free(struct who_finder *f)
+{
+	if (!f)
+		return;
+	free(f->events);
+	cgroup_verdicts_free(f->verdicts);
+	free(f);
+}
+
+/* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
+static const char *
+comm_looked_up(struct who_finder *f, uint32_t pid, uint32_t tid)
+{
+	const struct task *t = task_model_task(replay_model(f->replay), pid, tid);
+	char text[16];
+
+	if (pid == 0 && tid == 0)
+		return f->swapper;
+	if (t && t->comm_known)
+		return intern_string(f->strings, t->comm);
+	snprintf(text, sizeof(text), ":%" PRId32, (int32_t)tid);
+	return intern_string(f->strings, text);
+}
+
+/* Samples of one task come one after another, mostly. */
+static const char *
+comm_of(struct who_finder *f, uint32_t pid, uint32_t tid)
+{
+	const uint64_t epoch = replay_epoch(f->replay);
+
+	if (!f->comm || f->epoch != epoch || f->pid != pid || f->tid != tid) {
+		f->comm = comm_looked_up(f, pid, tid);
+		f->epoch = epoch;
+		f->pid = pid;
+		f->tid = tid;
+	}
+	return f->comm;
+}
+
+/* Samples of older kernels have no control group, and not every group has a name. */
+static const char *
+cgroup_of(struct who_finder *f, const struct replay_sample *s)
+{
+	const char *path = NULL;
+
+	if (s->has_cgroup)
+		path = task_model_cgroup(replay_model(f->replay), s->cgroup);
+	return path ? intern_string(f->strings, path) : f->unknown;
+}
+
+/* Names of events are asked for as they come: a recording gets more while it is written. */
+static int
+take_events(struct who_finder *f, int event)
+{
+	const struct event_set *events = record_stream_events(f->stream);
+	int err = 0;
+
+	while (err == 0 && event >= 0 && f->nr_events <= (size_t)event) {
+		const char *name =
+			intern_string(f->strings, event_set_at(events, f->nr_events)->name);
+
+		err = name ? array_reserve(f->events, f->nr_events, f->cap_events, 1)
+			   : -FMT_E_NOMEM;
+		if (err == 0)
+			f->events[f->nr_events++] = name;
+	}
+	return err;
+}
+
+/* Whose it is, by all that is known of that; control groups are looked up for those who ask. */
+static int
+find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *ret)
+{
+	const struct profile_options *o = f->options;
+
+	*ret = (struct raw_who){
+		.comm = comm_of(f, s->pid, s->tid),
+		.cgroup = f->unknown,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.event = s->event,
+		.times = { UINT64_MAX, 0 },
+	};
+	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
+		ret->cgroup = cgroup_of(f, s);
+	return ret->comm && ret->cgroup ? take_events(f, s->event) : -FMT_E_NOMEM;
+}
+
+static void
+judge_who(const struct who_finder *f, struct raw_who *who)
+{
+	const struct filter *filter = f->options->filter;
+	const struct filter_subject subject = {
+		.comm = who->comm,
+		.cgroup = who->cgroup,
+		.event = who->event < 0 ? "" : f->events[who->event],
+		.pid = who->pid,
+		.tid = who->tid,
+		.cpu = who->cpu,
+		.verdicts = f->verdicts,
+	};
+
+	who->in_scope = !filter || filter_scope(filter, &subject);
+	who->wanted = who->in_scope && (!filter || filter_sample(filter, &subject));
+}
+
+int
+who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *ret)
+{
+	const struct profile_options *o = f->options;
+	struct raw_who who;
+	int err = find_who(f, s, &who);
+
+	if (err < 0)
+		return err;
+	judge_who(f, &who);
+#define X(type, name) who.name = o->by_##name ? who.name : 0;
+	PROFILE_KEYS(X)
+#undef X
+	return raw_profile_who(f->raw, &who, ret);
+}
+
+size_t
+who_finder_events(const struct who_finder *f)
+{
+	return f->nr_events;
+}
+
+const char *
+who_finder_event(const struct who_finder *f, size_t event)
+{
+	return f->events[event];
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * who_finder: whose a sample is, by what is asked for, and what the filter says of it; and the names
+ * of the events that took samples.
+ */
+#ifndef SYMBOLIZER_PROFILE_WHO_FINDER_H
+#define SYMBOLIZER_PROFILE_WHO_FINDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizer/profile/gather.h"
+#include "symbolizer/profile/raw_profile.h"
+#include "symbolizer/profile/replay.h"
+#include "symbolizer/text/intern.h"
+
+struct who_finder;
+
+/* All are borrowed for its life, but replay for the last who_finder_find(). NULL: out of memory. */
+struct who_finder *who_finder_new(const struct replay *replay, struct record_stream *stream,
+				  struct intern *strings, struct raw_profile *raw,
+				  const struct profile_options *options);
+void who_finder_free(struct who_finder *f);
+
+/* The number of the who in the raw profile, new or known. 0, -FMT_E_NOMEM. */
+int who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *ret);
+
+/* Events, by their numbers in raw_who.event. */
+size_t who_finder_events(const struct who_finder *f);
+const char *who_finder_event(const struct who_finder *f, size_t event);
+
+#endif
