@@ -60,8 +60,8 @@ perf_map_next(struct span *text, struct perf_map_line *ret)
 	const uint8_t *end;
 	struct span bytes;
 
-	while (text->len > 0 && (end = memchr(text->p, '\n', text->len)) != NULL) {
-		span_take(text, (size_t)(end - text->p), &bytes);
+	while (text->len > 0 && (end = memchr(text->p, '\n', text->len)) != NULL &&
+	       span_take(text, (size_t)(end - text->p), &bytes)) {
 		span_skip(text, 1);
 		if (!parse_line(bytes, &line))
 			continue;

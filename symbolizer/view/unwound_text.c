@@ -9,8 +9,8 @@ static const char *const texts[UNWIND_STOPS_NR] = {
 	[UNWIND_CUT] = "to the end of the copied bytes (--call-graph dwarf,BYTES copies more)",
 	[UNWIND_NO_MAP] = "to an address where no code is mapped",
 	[UNWIND_NO_CFI] =
-		"to code with neither call frame information nor frame pointers, or whose "
-		"file is not here",
+		("to code with neither call frame information nor frame pointers, or whose "
+		 "file is not here"),
 	[UNWIND_BAD_CFI] = "to call frame information that does not fit the stack",
 	[UNWIND_LIMIT] = "to the limit of frames",
 };
