@@ -102,7 +102,8 @@ dwarf_sandbox_enter(pid_t parent, uint64_t memory_max, unsigned int cpu_s)
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, cpu_s);
+	/* At the hard limit it would be SIGKILL, which tells nothing. */
+	(void)setrlimit(RLIMIT_CPU, &(struct rlimit){ cpu_s, cpu_s + 1 });
 	limit(RLIMIT_DATA, data_bytes() + memory_max);
 	filter_system_calls();
 }
