@@ -87,11 +87,11 @@ number_of(struct dwarf_answer *a, const char *s, uint32_t *ret)
 int
 dwarf_answer_add(struct dwarf_answer *a, size_t i, const struct dwarf_frame *frames, size_t nr)
 {
-	uint32_t numbers[DWARF_ANSWER_FRAMES_MAX][2];
+	uint32_t numbers[DWARF_FRAMES_MAX][2];
 	int error = 0;
 
-	if (nr > DWARF_ANSWER_FRAMES_MAX)
-		nr = DWARF_ANSWER_FRAMES_MAX;
+	if (nr > DWARF_FRAMES_MAX)
+		nr = DWARF_FRAMES_MAX;
 	for (size_t k = 0; !error && k < nr; k++) {
 		error = number_of(a, frames[k].function, &numbers[k][0]);
 		if (!error)
@@ -162,11 +162,11 @@ take_string(struct reading *r)
 static int
 take_address(struct reading *r)
 {
-	struct dwarf_frame frames[DWARF_ANSWER_FRAMES_MAX] = { 0 };
+	struct dwarf_frame frames[DWARF_FRAMES_MAX] = { 0 };
 	uint32_t i, nr, function, file, line;
 
 	if (!span_u32(&r->rest, &i) || !span_u32(&r->rest, &nr) || i >= r->job->n || nr == 0 ||
-	    nr > DWARF_ANSWER_FRAMES_MAX)
+	    nr > DWARF_FRAMES_MAX)
 		return -FMT_E_CORRUPT;
 	for (uint32_t k = 0; k < nr; k++) {
 		if (!span_u32(&r->rest, &function) || !span_u32(&r->rest, &file) ||

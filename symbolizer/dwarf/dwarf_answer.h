@@ -15,8 +15,6 @@
 #include "format/bytes/span.h"
 #include "symbolizer/dwarf/dwarf_worker.h"
 
-#define DWARF_ANSWER_FRAMES_MAX 256
-
 struct dwarf_answer;
 
 struct dwarf_answer *dwarf_answer_new(int fd); /* fd is borrowed; NULL: out of memory */

@@ -198,14 +198,14 @@ frames_at(const struct dwarf_cache *c, uint32_t i, struct dwarf_frame *ret)
 {
 	const uint32_t first = word32(c->first, i), nr = word32(c->first, i + 1) - first;
 
-	for (uint32_t k = 0; k < nr && k < DWARF_CACHE_FRAMES_MAX; k++) {
+	for (uint32_t k = 0; k < nr && k < DWARF_FRAMES_MAX; k++) {
 		const size_t at = 3 * ((size_t)first + k);
 
 		ret[k] = (struct dwarf_frame){ string_at(c, word32(c->frames, at)),
 					       string_at(c, word32(c->frames, at + 1)),
 					       word32(c->frames, at + 2) };
 	}
-	return nr < DWARF_CACHE_FRAMES_MAX ? nr : DWARF_CACHE_FRAMES_MAX;
+	return nr < DWARF_FRAMES_MAX ? nr : DWARF_FRAMES_MAX;
 }
 
 bool
@@ -305,11 +305,11 @@ compare_added(const void *x, const void *y)
 
 /* What was read and what is new, in the order of addresses; an address stands once. */
 static void
-put_all(struct making *m, bool with_old)
+put_all(struct making *m)
 {
 	const struct dwarf_cache *c = m->c;
-	struct dwarf_frame frames[DWARF_CACHE_FRAMES_MAX];
-	const uint32_t n = with_old ? c->n : 0;
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
+	const uint32_t n = c->n;
 	uint32_t old = 0;
 
 	for (size_t i = 0; i < c->nr_added; i++) {
@@ -338,7 +338,7 @@ append_buf(struct buf *out, struct buf *part)
 
 /* The whole file in *ret; false: there is no memory, or it would be too long. */
 static bool
-make_file(struct dwarf_cache *c, bool with_old, struct buf *ret)
+make_file(struct dwarf_cache *c, struct buf *ret)
 {
 	struct making m = { .c = c };
 	struct buf body;
@@ -349,7 +349,7 @@ make_file(struct dwarf_cache *c, bool with_old, struct buf *ret)
 	buf_init(&m.strings);
 	buf_init(&body);
 	buf_u8(&m.strings, 0);
-	put_all(&m, with_old);
+	put_all(&m);
 	buf_append(ret, MAGIC, strlen(MAGIC));
 	buf_u32(ret, VERSION);
 	append_buf(&body, &m.addresses);
@@ -448,14 +448,12 @@ void
 dwarf_cache_save(struct dwarf_cache *c)
 {
 	struct buf file;
-	bool good;
 
 	if (c->dir < 0 || c->nr_added == 0)
 		return;
 	qsort(c->added, c->nr_added, sizeof(*c->added), compare_added);
 	buf_init(&file);
-	good = make_file(c, true, &file);
-	if (good && write_file(c, buf_span(&file)))
+	if (make_file(c, &file) && write_file(c, buf_span(&file)))
 		keep_small(c);
 	buf_done(&file);
 	c->nr_added = c->nr_frames = 0;

@@ -31,7 +31,7 @@
 #include "format/bytes/span.h"
 #include "symbolizer/dwarf/dwarf_file.h"
 
-#define DWARF_CACHE_FILE_MAX (64u << 20) /* bytes of a file: what is more is begun anew */
+#define DWARF_CACHE_FILE_MAX (64u << 20) /* bytes of a file: what would be more is not written */
 #define DWARF_CACHE_BYTES_MAX (UINT64_C(512) << 20) /* of all; the oldest go */
 
 struct dwarf_cache;
@@ -51,10 +51,9 @@ struct dwarf_cache *dwarf_cache_open(const char *dir, const struct buildid *id, 
 void dwarf_cache_free(struct dwarf_cache *c);
 
 /*
- * The frames of an address, DWARF_CACHE_FRAMES_MAX at most, in *ret, whose strings are the cache's. False: it is
+ * The frames of an address, DWARF_FRAMES_MAX at most, in *ret, whose strings are the cache's. False: it is
  * not there; *ret_nr 0: nothing is known of it.
  */
-#define DWARF_CACHE_FRAMES_MAX 256
 bool dwarf_cache_find(const struct dwarf_cache *c, uint64_t address, struct dwarf_frame *ret,
 		      size_t *ret_nr);
 

@@ -16,8 +16,6 @@
 #include "symbolizer/dwarf/dwarf_units.h"
 #include "symbolizer/text/intern.h"
 
-#define FRAMES_MAX 256 /* inlined into each other */
-
 /* An address and its unit. */
 struct asked {
 	uint64_t address;
@@ -141,17 +139,12 @@ read_lines(struct unit_batch *b)
 {
 	const struct dwarf_code *code;
 	size_t nr_code = dwarf_image_code(b->f->image, &code);
-	Dwarf_Attribute attribute;
-	Dwarf_Off offset = 0;
-	Dwarf_Word word;
+	uint64_t offset;
 	int error;
 
-	if (!dwarf_attr(&b->unit->die, DW_AT_stmt_list, &attribute))
-		return 0;
 	/* data4 of DWARF 2 and 3, sec_offset of later ones */
-	if (dwarf_formudata(&attribute, &word) != 0)
+	if (!word_of(&b->unit->die, DW_AT_stmt_list, &offset))
 		return 0;
-	offset = word;
 	error = dwarf_lines_read(&b->f->sections, offset, &b->lines);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
@@ -220,7 +213,7 @@ call_site(struct unit_batch *b, Dwarf_Die *die, struct dwarf_frame *ret)
 static int
 tell(struct unit_batch *b, size_t i)
 {
-	struct dwarf_frame frames[FRAMES_MAX] = { 0 };
+	struct dwarf_frame frames[DWARF_FRAMES_MAX] = { 0 };
 	const struct dwarf_line_row *row = &b->rows[i];
 	uint32_t scope = b->inner[i];
 	size_t nr = 0;
@@ -230,12 +223,12 @@ tell(struct unit_batch *b, size_t i)
 		frames[0].line = row->line;
 		error = path_of(b, row->file, &frames[0].file);
 	}
-	for (; !error && scope != DWARF_NO_SCOPE && nr < FRAMES_MAX; nr++) {
+	for (; !error && scope != DWARF_NO_SCOPE && nr < DWARF_FRAMES_MAX; nr++) {
 		struct dwarf_scope *s = &b->scopes.v[scope];
 
 		error = dwarf_names_of(b->f->names, &s->die, &frames[nr].function);
 		scope = s->parent;
-		if (!error && scope != DWARF_NO_SCOPE && nr + 1 < FRAMES_MAX)
+		if (!error && scope != DWARF_NO_SCOPE && nr + 1 < DWARF_FRAMES_MAX)
 			error = call_site(b, &s->die, &frames[nr + 1]);
 	}
 	if (error || (nr == 0 && !frames[0].file))

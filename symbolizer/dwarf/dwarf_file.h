@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define DWARF_FRAMES_MAX 256 /* of an address: inlined into each other */
+
 struct dwarf_file;
 
 /*

@@ -202,7 +202,7 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 {
 	struct object *object = s->wanted[first].object;
 	struct dwarf_cache *cache = NULL;
-	struct dwarf_frame frames[DWARF_CACHE_FRAMES_MAX];
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
 	const size_t begin = *nr;
 	size_t nr_frames;
 	int error = 0;
@@ -343,7 +343,7 @@ static int
 give(const struct inlines *l, const struct asked *a, inlines_fn *take, void *arg)
 {
 	const struct known *k = &l->known[a->known];
-	struct frame frames[DWARF_ANSWER_FRAMES_MAX];
+	struct frame frames[DWARF_FRAMES_MAX];
 
 	for (uint32_t i = 0; i < k->nr; i++) {
 		const struct source_frame *source = &l->frames[k->first + i];

@@ -16,7 +16,7 @@ static int
 take(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
 {
 	(void)arg;
-	if (job != 3 || i >= ADDRESSES || nr == 0 || nr > DWARF_ANSWER_FRAMES_MAX)
+	if (job != 3 || i >= ADDRESSES || nr == 0 || nr > DWARF_FRAMES_MAX)
 		abort();
 	for (size_t k = 0; k < nr; k++)
 		given += (frames[k].function ? strlen(frames[k].function) : 0) +

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void
 read_all(const struct dwarf_cache *c, const uint8_t *bytes, size_t n)
 {
-	struct dwarf_frame frames[DWARF_CACHE_FRAMES_MAX];
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
 	size_t nr, length = 0;
 
 	for (size_t at = BODY; at + 8 <= n; at += 8) {

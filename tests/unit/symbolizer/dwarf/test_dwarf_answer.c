@@ -24,7 +24,7 @@ static int
 tell(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
 {
 	assert_true(i < ADDRESSES);
-	assert_true(nr > 0 && nr <= DWARF_ANSWER_FRAMES_MAX);
+	assert_true(nr > 0 && nr <= DWARF_FRAMES_MAX);
 	for (size_t k = 0; k < nr; k++)
 		snprintf(told + strlen(told), sizeof(told) - strlen(told), "%zu.%zu %s %s %u\n",
 			 job, i, frames[k].function ? frames[k].function : "-",
@@ -152,7 +152,7 @@ test_wrong(void **state)
 		{ 'A', 0, 1, 0, 1, 0, 'E', 0 },
 		{ 'A', 0, 1, UINT32_MAX, 0, 0, 'E', 0 },
 		{ 'A', 0, 0, 'E', 0, 'E', 0, 0 }, /* no frame */
-		{ 'A', 0, DWARF_ANSWER_FRAMES_MAX + 1, 0, 0, 0, 'E', 0 },
+		{ 'A', 0, DWARF_FRAMES_MAX + 1, 0, 0, 0, 'E', 0 },
 		{ 'A', 0, UINT32_MAX, 0, 0, 0, 'E', 0 },
 		{ 'S', UINT32_MAX, 0, 0, 0, 0, 'E', 0 },
 		{ 'S', 4, 0, 'E', 0, 'E', 0, 0 }, /* a NUL within */

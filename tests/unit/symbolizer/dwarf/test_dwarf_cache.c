@@ -81,7 +81,7 @@ keep(uint64_t address, size_t nr)
 static int
 known(const struct dwarf_cache *c, uint64_t address)
 {
-	struct dwarf_frame frames[DWARF_CACHE_FRAMES_MAX];
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
 	size_t nr;
 
 	if (!dwarf_cache_find(c, address, frames, &nr))
