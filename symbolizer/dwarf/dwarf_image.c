@@ -102,8 +102,8 @@ find_code(struct dwarf_image *image, Elf *elf)
 /* An ELF file in memory, of debug sections alone. */
 struct copy {
 	struct buf bytes, names, headers;
-	uint64_t total;
-	bool is64; /* the original */
+	uint64_t left; /* bytes that may come yet */
+	bool is64;     /* the original */
 };
 
 static void
@@ -130,9 +130,9 @@ add_section(struct copy *c, const char *name, struct span in, bool compressed)
 
 	if ((old || compressed) && !elf_packed_read(in, old, c->is64, &p))
 		return -FMT_E_DECOMPRESS;
-	if (p.size > DWARF_IMAGE_BYTES_MAX - c->total)
+	if (p.size > c->left)
 		return -FMT_E_TOO_BIG;
-	c->total += p.size;
+	c->left -= p.size;
 	out = buf_reserve(&c->bytes, (size_t)p.size + 8);
 	if (!out)
 		return -FMT_E_NOMEM;
@@ -204,10 +204,22 @@ end_copy(struct copy *c, Elf *elf)
 	return buf_failed(&c->bytes) ? -FMT_E_NOMEM : 0;
 }
 
+/* What the sections of such a file may become. */
+static uint64_t
+inflated_max(Elf *elf)
+{
+	size_t size = 0;
+	uint64_t max;
+
+	elf_rawfile(elf, &size);
+	max = DWARF_IMAGE_BYTES_FREE + (uint64_t)size * DWARF_IMAGE_RATIO_MAX;
+	return max < DWARF_IMAGE_BYTES_MAX ? max : DWARF_IMAGE_BYTES_MAX;
+}
+
 static int
 make_copy(Elf *elf, struct buf *ret)
 {
-	struct copy c = { .is64 = gelf_getclass(elf) == ELFCLASS64 };
+	struct copy c = { .left = inflated_max(elf), .is64 = gelf_getclass(elf) == ELFCLASS64 };
 	int error;
 
 	buf_init(&c.bytes);
