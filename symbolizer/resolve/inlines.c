@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/resolve/inlines.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "format/bytes/array.h"
@@ -9,6 +8,7 @@
 #include "format/bytes/slots.h"
 #include "symbolizer/dwarf/dwarf_answer.h"
 #include "symbolizer/dwarf/dwarf_cache.h"
+#include "symbolizer/object/cpus_here.h"
 #include "symbolizer/object/object_store.h"
 
 #define AT_ONCE_MAX 8 /* workers */
@@ -58,15 +58,12 @@ struct inlines *
 inlines_new(struct resolver *resolver, const char *cache_dir)
 {
 	struct inlines *l = calloc(1, sizeof(*l));
-	cpu_set_t set;
 
 	if (!l)
 		return NULL;
 	l->resolver = resolver;
 	l->cache_dir = cache_dir;
-	l->at_once = sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
-	if (l->at_once > AT_ONCE_MAX)
-		l->at_once = AT_ONCE_MAX;
+	l->at_once = cpus_here(AT_ONCE_MAX);
 	return l;
 }
 

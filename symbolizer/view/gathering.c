@@ -3,10 +3,11 @@
 
 #include <err.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "symbolizer/object/cpus_here.h"
 
 /* Each has a task model, kernel symbols, strings, a block and a raw profile. */
 #define AT_ONCE_MAX 4
@@ -47,23 +48,11 @@ struct gathering {
 	int failed; /* what opening the next one said */
 };
 
-static size_t
-cpus_here(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		return (size_t)CPU_COUNT(&set);
-	/* There are more than a set has room for. */
-	return AT_ONCE_MAX;
-}
-
 struct gathering *
 gathering_new(struct input_set *set, const struct profile_options *options,
 	      const struct resolver *resolver, void (*opened)(const struct input *in))
 {
 	struct gathering *g = calloc(1, sizeof(*g));
-	size_t cpus = cpus_here();
 
 	if (!g)
 		return NULL;
@@ -71,9 +60,7 @@ gathering_new(struct input_set *set, const struct profile_options *options,
 	g->resolver = resolver;
 	g->opened = opened;
 	g->options = *options;
-	g->at_once = 1;
-	if (set->archive)
-		g->at_once = cpus < AT_ONCE_MAX ? cpus : AT_ONCE_MAX;
+	g->at_once = set->archive ? cpus_here(AT_ONCE_MAX) : 1;
 	/* Whatever the number of CPUs: what is read shall not depend on it. */
 	if (set->archive && g->options.raw_bytes_max == 0)
 		g->options.raw_bytes_max = GATHER_RAW_BYTES_MAX / AT_ONCE_MAX;
