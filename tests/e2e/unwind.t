@@ -130,15 +130,56 @@ else
 	skip "no sample in the vDSO" 1
 fi
 
-# perf's own recording, and what perf makes of it.
+# perf's own recording, and what perf makes of it; what perf makes of ours.
+perf_stacks() # PERF.DATA: the leaf last, a line each
+{
+	perf script --no-inline -i "$1" -F comm,ip,sym 2>/dev/null | awk 'BEGIN { RS = ""; FS = "\n" }
+		{ s = ""; for (i = NF; i > 1; i--) { split($i, w, " "); sub(/[@+].*/, "", w[2]); s = s ";" w[2] } print s }' | sort
+}
+
+our_stacks() # FOLDED: likewise
+{
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/^[^;]*/, ""); gsub(/@[^;]*/, ""); gsub(/_\[k\]/, ""); while (n--) print }' "$1" | sort
+}
+
+same_stacks() # WHAT: those of perf.stacks and our.stacks
+{
+	local same
+	same=$(comm -12 perf.stacks our.stacks | wc -l)
+	diag "$same of $(wc -l <perf.stacks) stacks are perf's"
+	is "$(wc -l <our.stacks)" "$(wc -l <perf.stacks)" "$1: of as many samples"
+	in_range "$(awk "BEGIN { print $same / $(wc -l <perf.stacks) }")" 0.97 1 "$1"
+}
+
 exits 0 "perf records" perf record -q -F 999 -e cpu-clock --call-graph dwarf -o perf.data -- ./bare
 exits 0 "which is read as it is" "$SPOOR" export -f folded --no-inline -o theirs.folded perf.data
-perf script --no-inline -i perf.data -F comm,ip,sym 2>/dev/null | awk 'BEGIN { RS = ""; FS = "\n" }
-	{ s = ""; for (i = NF; i > 1; i--) { split($i, w, " "); sub(/[@+].*/, "", w[2]); s = s ";" w[2] } print s }' | sort >perf.stacks
-awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/^[^;]*/, ""); gsub(/@[^;]*/, ""); gsub(/_\[k\]/, ""); while (n--) print }' theirs.folded |
-	sort >our.stacks
-same=$(comm -12 perf.stacks our.stacks | wc -l)
-diag "$same of $(wc -l <perf.stacks) stacks are perf's"
-in_range "$(awk "BEGIN { print $same / $(wc -l <perf.stacks) }")" 0.97 1 "perf says the same"
+perf_stacks perf.data >perf.stacks
+our_stacks theirs.folded >our.stacks
+same_stacks "perf says the same of its own"
+whole=$(grep -c ';main;' perf.stacks)
+all=$(wc -l <perf.stacks)
+
+# perf finds call frame information through the map of a file's first bytes, which are no code where the linker
+# keeps code apart: recorded as the process maps it, or as it had it when the recording began.
+ok "a program with code apart" "$cc" -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,-z,separate-code -o bare work.c
+exits 0 "recorded" "$SPOOR" record -F 999 -e cpu-clock --call-graph dwarf -o begun.spoor -- ./bare
+background ./bare 4
+sleep 0.5
+exits 0 "and while it runs" "$SPOOR" record -F 999 -e cpu-clock --call-graph dwarf --duration 2s -p $! -o running.spoor
+for r in begun running; do
+	exits 0 "$r: folded" "$SPOOR" export -f folded --no-inline -o $r.folded $r.spoor
+	exits 0 "$r: for perf" "$SPOOR" export -f perf-data-file -o $r.data $r.spoor
+	perf_stacks $r.data >perf.stacks
+	our_stacks $r.folded >our.stacks
+	same_stacks "$r: perf says the same of ours"
+	in_range "$(awk "BEGIN { print $(grep -c ';main;' perf.stacks) / $(wc -l <perf.stacks) / ($whole / $all) }")" 0.97 1.03 \
+		"$r: as many whole stacks as in its own"
+	is "$("$SPOOR" dump --json $r.spoor | jq -s '[.[] | select(.type == "MMAP2" and (.fields.filename | endswith("/bare")))] |
+		any(.fields.pgoff == "0x0" and (.misc | test("mmap_data")))')" true "$r: the map of its first bytes is there"
+done
+
+# Maps of data are no code.
+"$SPOOR" report --json --no-children --sort dso,sym begun.spoor | jq -r '.rows[] | .dso' | sort -u >dsos
+is "$(grep -v '^bare$\|^libc\|^ld-linux\|^\[' dsos)" "" "maps of data give no other names"
 
 done_testing
