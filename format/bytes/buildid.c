@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/bytes/elf_field.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/span.h"
 
@@ -144,18 +145,7 @@ read_at(const struct elf *e, uint64_t offset, void *to, size_t len, size_t *ret_
 	return 0;
 }
 
-static uint64_t
-elf_field(const uint8_t *p, size_t bytes)
-{
-	return bytes == 8 ? le64dec(p) : bytes == 4 ? le32dec(p) : le16dec(p);
-}
-
-/* Of a structure at h, which is another one in files of 32 bits. */
-#define FIELD(e, h, type, name)                                                                    \
-	((e)->is64 ? elf_field((h) + offsetof(Elf64_##type, name),                                 \
-			       sizeof(((Elf64_##type *)NULL)->name))                               \
-		   : elf_field((h) + offsetof(Elf32_##type, name),                                 \
-			       sizeof(((Elf32_##type *)NULL)->name)))
+#define FIELD(e, h, type, name) ELF_FIELD((e)->is64, h, type, name)
 
 static int
 read_header(struct elf *e)
