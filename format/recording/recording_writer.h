@@ -76,7 +76,7 @@ void recording_writer_pass(struct recording_writer *w, uint64_t complete_ns);
 int recording_writer_flush(struct recording_writer *w, struct fmt_where *where);
 
 /*
- * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS, GAP, RATE) ahead of the open block's
+ * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS, GAP, RATE, JIT) ahead of the open block's
  * records; for STATE, records are counted and timed, and make several blocks where they are
  * too many for one. META with an empty payload writes the
  * meta as it now is (events may have been added).

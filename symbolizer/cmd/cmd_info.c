@@ -237,6 +237,8 @@ print_counts(const struct info *info)
 	print_tool_counts(s);
 	printf(KEY " %" PRIu64 " kernel symbols, %" PRIu64 " build-ids read by the recorder\n",
 	       "names", s->kernel_symbols, s->build_ids);
+	if (s->jit_symbols > 0)
+		printf(KEY " %" PRIu64 " of code made at run time\n", "", s->jit_symbols);
 }
 
 static void

@@ -6,9 +6,10 @@
 
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
+#include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 
-_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_FOREIGN + 1, "every type of block is counted");
+_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_JIT + 1, "every type of block is counted");
 
 /* First and last time of some records; 0, 0: none yet. */
 struct extent {
@@ -120,6 +121,7 @@ count_block(struct count *c, const struct block *b)
 {
 	struct summary_blocks *blocks = &c->s->by_block[b->header.type];
 	struct buildid_entry id;
+	struct jitsym jit;
 	struct ksym sym;
 	size_t cursor = 0;
 	int error = 0;
@@ -138,6 +140,10 @@ count_block(struct count *c, const struct block *b)
 	case BLOCK_BUILDIDS:
 		while (buildids_next(b->payload, &cursor, &id) > 0)
 			c->s->build_ids++;
+		break;
+	case BLOCK_JIT:
+		while (jitsyms_next(b->payload, &cursor, &jit) > 0)
+			c->s->jit_symbols++;
 		break;
 	case BLOCK_LOSS:
 		error = loss_decode(c->s->loss, b->payload);

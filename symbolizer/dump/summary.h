@@ -14,7 +14,7 @@
 #include "format/perfdata/perfdata_header.h"
 #include "format/recording/recording_reader.h"
 
-#define SUMMARY_BLOCK_TYPES 12 /* BLOCK_* are 1..11 */
+#define SUMMARY_BLOCK_TYPES 13 /* BLOCK_* are 1..12 */
 #define SUMMARY_TOOL_TYPES (PERFDATA_RECORD_END - REC_USER_FIRST)
 
 struct summary_blocks {
@@ -35,7 +35,7 @@ struct summary {
 	uint64_t *event_samples;    /* by index in the meta's events */
 	size_t nr_events;
 	struct summary_blocks by_block[SUMMARY_BLOCK_TYPES];
-	uint64_t kernel_symbols, build_ids;
+	uint64_t kernel_symbols, build_ids, jit_symbols;
 	struct loss *loss;
 	struct gap_list gaps;
 	struct rate_list rates;

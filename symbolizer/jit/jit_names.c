@@ -33,7 +33,7 @@ struct jit_code {
 };
 
 struct jit_names {
-	bool timed;
+	struct jit_names_options options;
 	struct jit_dump *dumps;
 	size_t nr_dumps, cap_dumps;
 	struct jit_code *codes;
@@ -45,13 +45,15 @@ struct jit_names {
 };
 
 struct jit_names *
-jit_names_new(bool timed)
+jit_names_new(const struct jit_names_options *options)
 {
 	struct jit_names *j = calloc(1, sizeof(*j));
 
-	if (!j)
+	if (!j) {
+		jit_kept_free(options->kept);
 		return NULL;
-	j->timed = timed;
+	}
+	j->options = *options;
 	j->map_bytes = ALL_MAPS_BYTES_MAX;
 	j->dump_records = ALL_DUMPS_RECORDS_MAX;
 	return j;
@@ -69,13 +71,20 @@ jit_names_free(struct jit_names *j)
 	free(j->dumps);
 	free(j->codes);
 	slots_done(&j->by_process);
+	jit_kept_free(j->options.kept);
 	free(j);
 }
 
 uint64_t
 jit_names_left_out(const struct jit_names *j)
 {
-	return j->left_out;
+	return j->left_out + (j->options.kept ? jit_kept_left_out(j->options.kept) : 0);
+}
+
+uint64_t
+jit_names_bad_blocks(const struct jit_names *j)
+{
+	return j->options.kept ? jit_kept_bad_blocks(j->options.kept) : 0;
 }
 
 static bool
@@ -145,7 +154,8 @@ jit_names_map(struct jit_names *j, const struct perf_mmap *map)
 bool
 jit_names_timed(const struct jit_names *j, uint32_t pid)
 {
-	return j->timed && find_dump(j, pid, NULL);
+	return (j->options.timed && find_dump(j, pid, NULL)) ||
+		(j->options.kept && jit_kept_timed(j->options.kept, pid));
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -247,7 +257,7 @@ new_code(struct jit_names *j, const struct jit_process *process, struct jit_code
 	snprintf(code.dso, sizeof(code.dso), "/tmp/perf-%" PRIu32 ".map", code.pid);
 	*ret = &j->codes[j->nr_codes++];
 	**ret = code;
-	return read_table(j, process, &(*ret)->table);
+	return j->options.files ? read_table(j, process, &(*ret)->table) : 0;
 }
 
 int
@@ -256,13 +266,15 @@ jit_names_find(struct jit_names *j, const struct jit_process *process, uint64_t 
 {
 	struct jit_code *code = code_of(j, process);
 	struct jit_symbol symbol;
-	int err = code ? 0 : new_code(j, process, &code);
+	int r = code ? 0 : new_code(j, process, &code);
 
-	if (err < 0)
-		return err;
-	if (!code->table ||
-	    !jit_table_find(code->table, address, j->timed ? time_ns : UINT64_MAX, &symbol))
-		return 0;
+	if (r == 0 && j->options.kept)
+		r = jit_kept_find(j->options.kept, process->pid, address, time_ns, &symbol);
+	if (r == 0 && code->table)
+		r = jit_table_find(code->table, address, j->options.timed ? time_ns : UINT64_MAX,
+				   &symbol);
+	if (r <= 0)
+		return r;
 	*ret = (struct jit_name){ symbol.start, symbol.name, code->dso };
 	return 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit_names: names of code that processes made at run time, for a recording of this host and boot,
- * from the files that they left (jit_files). A process's files are read when the first of its
- * addresses is asked for. For one recording, one thread.
+ * jit_names: names of code that processes made at run time: those that the recording has (jit_kept),
+ * and for one of this host and boot, where it has none, from the files that they left (jit_files). A
+ * process's files are read when the first of its addresses is asked for. For one recording, one thread.
  */
 #ifndef SYMBOLIZER_JIT_JIT_NAMES_H
 #define SYMBOLIZER_JIT_JIT_NAMES_H
@@ -12,14 +12,20 @@
 
 #include "format/model/task_model.h"
 #include "symbolizer/jit/jit_files.h"
+#include "symbolizer/jit/jit_kept.h"
 
 /* Of all processes together; each entry takes about 100 bytes. */
 #define JIT_NAMES_ENTRIES_MAX (1u << 20)
 
 struct jit_names;
 
-/* timed: times are those of CLOCK_MONOTONIC; else the last name of an address is taken. */
-struct jit_names *jit_names_new(bool timed); /* NULL: out of memory */
+struct jit_names_options {
+	struct jit_kept *kept; /* owned from here on, also on failure; NULL: none */
+	bool files;	       /* those of this host are the recording's */
+	bool timed; /* times are those of CLOCK_MONOTONIC; else a file's last name is taken */
+};
+
+struct jit_names *jit_names_new(const struct jit_names_options *options); /* NULL: out of memory */
 void jit_names_free(struct jit_names *j);
 
 /* A process mapped this: looked at where it is named jit-NUMBER.dump. 0, -FMT_E_NOMEM. */
@@ -40,5 +46,7 @@ bool jit_names_timed(const struct jit_names *j, uint32_t pid);
 
 /* Entries that there was no room for. */
 uint64_t jit_names_left_out(const struct jit_names *j);
+/* JIT blocks that were not read to their ends. */
+uint64_t jit_names_bad_blocks(const struct jit_names *j);
 
 #endif

@@ -460,6 +460,8 @@ end_replay(struct gather *g)
 	if (g->options->jit)
 		g->left_out.names += jit_names_left_out(g->options->jit);
 	g->bad_blocks = replay_bad_blocks(g->replay);
+	if (g->options->jit)
+		g->bad_blocks += jit_names_bad_blocks(g->options->jit);
 	g->has_kernel = replay_has_kernel(g->replay);
 	if (g->user_stack)
 		g->unwound = *user_stack_counts(g->user_stack);

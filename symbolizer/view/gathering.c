@@ -148,10 +148,15 @@ static int
 name_jit(struct job *j, const struct input *in)
 {
 	const struct recording_meta *m = recording_reader_meta(in->reader);
+	struct jit_names_options o = { .files = resolver_is_this_boot(m->boot_id),
+				       .timed = m->clockid == CLOCK_MONOTONIC };
 
-	if (!resolver_is_this_boot(m->boot_id))
+	/* What cannot be read is told when the records are. */
+	if (jit_kept_read(in->reader, &o.kept, NULL) == -FMT_E_NOMEM)
+		return -FMT_E_NOMEM;
+	if (!o.kept && !o.files)
 		return 0;
-	j->options.jit = jit_names_new(m->clockid == CLOCK_MONOTONIC);
+	j->options.jit = jit_names_new(&o);
 	return j->options.jit ? 0 : -FMT_E_NOMEM;
 }
 

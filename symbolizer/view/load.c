@@ -278,7 +278,7 @@ warn_left_out(const struct load *l)
 				 "their symbols are missing",
 				 l->set.path, OBJECT_DEBUG_SUM_BYTES_MAX >> 20, debug_files);
 	if (bad_blocks > 0)
-		screen_text_warn("%s: %" PRIu64 " blocks of kernel symbols or build-ids could not "
+		screen_text_warn("%s: %" PRIu64 " blocks of symbols or build-ids could not "
 				 "be read to the end: names are missing",
 				 l->set.path, bad_blocks);
 }

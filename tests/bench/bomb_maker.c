@@ -18,6 +18,7 @@
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/block/gap.h"
+#include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/loss.h"
 #include "format/block/rate.h"
@@ -329,6 +330,54 @@ static void
 bomb_short_ksyms(uint64_t n)
 {
 	ksyms(n, false);
+}
+
+/* Code of which each range overlaps all others, of another process each time or of one. */
+static void
+jitsyms(uint64_t n, bool longer, bool apart)
+{
+	struct buf payload;
+
+	buf_init(&payload);
+	map(1, TEXT, n * 64, "//anon", 0);
+	for (uint64_t i = 0; i < n; i++) {
+		const char *name = longer ? name_of(i) : "f";
+		const struct jitsym s = { .pid = apart ? (uint32_t)i : 1,
+					  .time_ns = i,
+					  .start = TEXT + i * 16,
+					  .size = (n - i) * 32,
+					  .name = name,
+					  .name_len = strlen(name) };
+
+		if (payload.len == 0)
+			jitsyms_begin(&payload);
+		jitsyms_add(&payload, &s);
+		if (payload.len >= 1u << 20)
+			block(BLOCK_JIT, &payload);
+		if (i % 64 == 0)
+			sample(1, TEXT + i * 16, 0, PERF_RECORD_MISC_USER);
+	}
+	if (payload.len)
+		block(BLOCK_JIT, &payload);
+	buf_done(&payload);
+}
+
+static void
+bomb_jitsyms(uint64_t n)
+{
+	jitsyms(n, false, false);
+}
+
+static void
+bomb_long_jitsyms(uint64_t n)
+{
+	jitsyms(n, true, false);
+}
+
+static void
+bomb_jitted(uint64_t n)
+{
+	jitsyms(n, false, true);
 }
 
 static void
@@ -670,6 +719,9 @@ static const struct kind {
 	{ "short-ksymbols", bomb_short_ksymbols, ONE, 0 },
 	{ "ksyms", bomb_ksyms, ONE, 0 },
 	{ "short-ksyms", bomb_short_ksyms, ONE, 0 },
+	{ "jitsyms", bomb_jitsyms, ONE, 0 },
+	{ "long-jitsyms", bomb_long_jitsyms, ONE, 0 },
+	{ "jitted", bomb_jitted, ONE, 0 },
 	{ "buildids", bomb_buildids, ONE, 0 },
 	{ "short-buildids", bomb_short_buildids, ONE, 0 },
 	{ "tasks", bomb_tasks, ONE, 0 },

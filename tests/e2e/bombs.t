@@ -46,7 +46,7 @@ for kind in paths ends cgroups ksymbols; do
 	like "$(cat err.$kind)" '8000 records could not be parsed' "$kind: names that no kernel makes are told"
 done
 bomb ksyms 8000
-like "$(cat err.ksyms)" '[0-9]+ blocks of kernel symbols or build-ids could not be read to the end' "ksyms: names that no kernel makes are told"
+like "$(cat err.ksyms)" '[0-9]+ blocks of symbols or build-ids could not be read to the end' "ksyms: names that no kernel makes are told"
 unlike "$(cat err.ksyms)" 'room for' "ksyms: not as what there is no room for"
 bomb buildids 4000
 # As long as those of a kernel can be, and more than there is room for.
@@ -71,6 +71,10 @@ bomb objects 50000 report
 bomb short-buildids 100000 report
 bomb short-ksyms 300000 report
 bomb short-cgroups 300000 report
+bomb jitsyms 400000 report
+like "$(cat err.jitsyms)" 'more names than there is room for' "jitsyms: names that are left out are told"
+bomb full-long-jitsyms 64000 report
+bomb jitted 400000 report
 bomb lives 100000 report
 bomb rows 400000 report "report --json" "export -f folded"
 

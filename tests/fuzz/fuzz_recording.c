@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "format/block/buildids.h"
+#include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/recording_header.h"
 #include "format/bytes/crc32c.h"
@@ -91,6 +92,7 @@ walk(struct recording_reader *r, size_t size)
 	uint64_t *seqs = malloc(cap * sizeof(*seqs));
 	struct buildid_entry id;
 	struct block b;
+	struct jitsym jit;
 	struct ksym sym;
 	size_t cursor;
 
@@ -106,6 +108,9 @@ walk(struct recording_reader *r, size_t size)
 		cursor = 0;
 		while (b.header.type == BLOCK_KSYMS && ksyms_next(b.payload, &cursor, &sym) > 0)
 			check(sym.end >= sym.start);
+		cursor = 0;
+		while (b.header.type == BLOCK_JIT && jitsyms_next(b.payload, &cursor, &jit) > 0)
+			check(jit.start + jit.size > jit.start);
 		cursor = 0;
 		while (b.header.type == BLOCK_BUILDIDS &&
 		       buildids_next(b.payload, &cursor, &id) > 0)

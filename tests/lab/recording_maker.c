@@ -10,6 +10,7 @@
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/block/gap.h"
+#include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/rate.h"
 #include "format/record/record_build.h"
@@ -217,6 +218,11 @@ write_small_blocks(struct recording_writer *w)
 	buf_clear(&b);
 	foreign_add(&b, FOREIGN_FEATURE, 3, span_of("five.", 5));
 	assert_int_equal(recording_writer_block(w, BLOCK_FOREIGN, buf_span(&b), NULL), 0);
+	jitsyms_begin(&b);
+	jitsyms_add(&b,
+		    &(struct jitsym){
+			    .pid = 1001, .start = 0x7000, .size = 9, .name = "f", .name_len = 1 });
+	assert_int_equal(recording_writer_block(w, BLOCK_JIT, buf_span(&b), NULL), 0);
 	loss_free(loss);
 	buf_done(&b);
 }

@@ -6,9 +6,11 @@
 
 #include "format/block/buildids.h"
 #include "format/block/gap.h"
+#include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/rate.h"
 #include "format/bytes/fmt_error.h"
+#include "format/record/perf_record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,6 +109,63 @@ test_ksyms(void **state)
 			found++;
 		assert_true(found < 2);
 		assert_true(result == -FMT_E_CORRUPT || n == 8 || n == 8 + 16 + 4 + 4 + 10);
+	}
+	buf_done(&b);
+}
+
+static void
+test_jitsyms(void **state)
+{
+	const struct jitsym in[] = {
+		{ 7, 0, 0, 40, 0x7f0000001000, 0x40, "LazyCompile:*fib /x.js:1", 24 },
+		{ 7, 5, 900, 41, 0x7f0000001000, UINT64_MAX - 0x7f0000001000, "", 0 },
+	};
+	struct jitsym k;
+	size_t cursor = 0;
+	struct buf b;
+
+	buf_init(&b);
+	jitsyms_begin(&b);
+	assert_int_equal(jitsyms_next(buf_span(&b), &cursor, &k), 0);
+	for (int i = 0; i < 2; i++)
+		jitsyms_add(&b, &in[i]);
+	assert_int_equal(le32dec(b.p), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(jitsyms_next(buf_span(&b), &cursor, &k), 1);
+		assert_int_equal(k.pid, in[i].pid);
+		assert_int_equal(k.began_ns, in[i].began_ns);
+		assert_int_equal(k.time_ns, in[i].time_ns);
+		assert_int_equal(k.order, in[i].order);
+		assert_int_equal(k.start, in[i].start);
+		assert_int_equal(k.size, in[i].size);
+		assert_int_equal(k.name_len, in[i].name_len);
+		assert_memory_equal(k.name, in[i].name, k.name_len);
+	}
+	assert_int_equal(jitsyms_next(buf_span(&b), &cursor, &k), 0);
+	for (size_t n = 0; n < b.len; n++) {
+		int result, found = 0;
+
+		cursor = 0;
+		while ((result = jitsyms_next(span_of(b.p, n), &cursor, &k)) > 0)
+			found++;
+		assert_true(found < 2);
+		assert_int_equal(result, n == 8 || n == 8 + 52 + 24 ? 0 : -FMT_E_CORRUPT);
+	}
+	/* Ranges that are empty or wrap are nobody's, nor is a name longer than any is kept. */
+	for (int i = 0; i < 3; i++) {
+		const char name[PERF_RECORD_STRING_MAX] = { 0 };
+		struct jitsym bad = in[0];
+
+		if (i == 0)
+			bad.size = 0;
+		if (i == 1)
+			bad.size = UINT64_MAX;
+		bad.name = name;
+		bad.name_len = i == 2 ? sizeof(name) : 1;
+		cursor = 0;
+		jitsyms_begin(&b);
+		jitsyms_add(&b, &bad);
+		assert_int_equal(jitsyms_next(buf_span(&b), &cursor, &k), -FMT_E_CORRUPT);
 	}
 	buf_done(&b);
 }
@@ -229,8 +288,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accounts), cmocka_unit_test(test_payload),
-		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_buildids),
-		cmocka_unit_test(test_gaps),	 cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_jitsyms),
+		cmocka_unit_test(test_buildids), cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

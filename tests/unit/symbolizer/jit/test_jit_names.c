@@ -15,6 +15,8 @@
 
 #include "symbolizer/jit/jit_names.h"
 
+static const struct jit_names_options of_this_host = { .files = true, .timed = true };
+
 static char map_path[64];
 
 static uint64_t
@@ -62,7 +64,7 @@ static const char *
 name_of(const struct jit_process *process, uint64_t address)
 {
 	static char name[64];
-	struct jit_names *j = jit_names_new(true);
+	struct jit_names *j = jit_names_new(&of_this_host);
 	struct jit_name found;
 	int r = find(j, process, address, &found);
 
@@ -83,7 +85,7 @@ static void
 test_map(void **state)
 {
 	const struct jit_process us = ourselves();
-	struct jit_names *j = jit_names_new(true);
+	struct jit_names *j = jit_names_new(&of_this_host);
 	struct jit_name name;
 
 	assert_int_equal(find(j, &us, 0x1010, &name), 1);
@@ -181,7 +183,7 @@ test_dump(void **state)
 {
 	char dir[] = "/tmp/spoor-jit.XXXXXX", path[64], odd[64];
 	const struct jit_process us = ourselves();
-	struct jit_names *j = jit_names_new(true);
+	struct jit_names *j = jit_names_new(&of_this_host);
 	struct perf_mmap map = { .pid = us.pid, .filename = path };
 	struct jit_name name;
 	struct stat st;
@@ -208,7 +210,7 @@ test_dump(void **state)
 	assert_string_equal(name.symbol, "dumped");
 	jit_names_free(j);
 	/* another file is there by now */
-	j = jit_names_new(true);
+	j = jit_names_new(&of_this_host);
 	map.ino = st.st_ino + 1;
 	assert_int_equal(jit_names_map(j, &map), 0);
 	assert_int_equal(jit_names_find(j, &us, 0x1008, 50, &name), 1);
