@@ -16,6 +16,7 @@ struct live_files;
 struct object_debug_sums;
 
 struct object_places {
+	const char *stored;	       /* copies beside the recording; NULL: none */
 	const char *symfs;	       /* NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; not NULL */
 	const char *debug_cache;       /* perf's ~/.debug; NULL: none */

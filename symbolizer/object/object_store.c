@@ -18,6 +18,7 @@
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_vdso.h"
+#include "symbolizer/object/stored_objects.h"
 
 #define DELETED " (deleted)"
 #define PAGE 4096 /* segments begin in pages of this size, or of a multiple */
@@ -255,10 +256,11 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 
 	if (b == NULL)
 		return -FMT_E_NOMEM;
+	o->has_symtab = elf_object_has_symtab(elf) || (debug && elf_object_has_symtab(debug));
 	error = debug ? elf_object_symbols(debug, object_debug_bias(elf, debug), b) : 0;
 	if (!error)
 		error = elf_object_symbols(elf, 0, b);
-	if (!elf_object_has_symtab(elf) && !(debug && elf_object_has_symtab(debug))) {
+	if (!o->has_symtab) {
 		if (!error)
 			error = elf_minidebug_symbols(elf, b);
 		if (!error)
@@ -371,6 +373,50 @@ object_address(const struct object *o, const struct task_map *map, uint64_t ip, 
 	return true;
 }
 
+/* The copy that was stored with the recording. */
+static int
+try_stored(struct search *s)
+{
+	int error = stored_objects_open(s->places->stored, &s->wanted->build_id, &s->found);
+
+	/* What is beside the file may be here. */
+	if (!error && s->found)
+		snprintf(s->path, sizeof(s->path), "%s", s->wanted->path);
+	s->root = "";
+	return error;
+}
+
+static bool
+same_segments(const struct elf_object *a, const struct elf_object *b)
+{
+	const struct elf_segment *x, *y;
+	size_t nr = elf_object_segments(a, &x);
+
+	if (nr != elf_object_segments(b, &y))
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (x[i].vaddr != y[i].vaddr || x[i].memsz != y[i].memsz || x[i].exec != y[i].exec)
+			return false;
+	return true;
+}
+
+/* The file here was stripped, and the one that was recorded was not. */
+static int
+symbols_of_stored(const struct search *s, struct elf_object **ret)
+{
+	struct elf_object *stored;
+	int error;
+
+	if (s->vdso || s->separate || elf_object_has_symtab(s->found))
+		return 0;
+	error = stored_objects_open(s->places->stored, &s->wanted->build_id, &stored);
+	if (!error && stored && elf_object_has_symtab(stored) && same_segments(s->found, stored))
+		*ret = stored;
+	else
+		elf_object_close(stored);
+	return error;
+}
+
 /* The object is nowhere: what there is of it with symbols. */
 static int
 try_separate(struct search *s)
@@ -409,6 +455,8 @@ find_object(struct search *s)
 	if (!error && !s->found)
 		error = try_by_id(s);
 	if (!error && !s->found)
+		error = try_stored(s);
+	if (!error && !s->found)
 		error = try_separate(s);
 	return error;
 }
@@ -424,6 +472,8 @@ search_and_load(struct search *s, struct object *o)
 								  s->vdso ? NULL : s->path,
 								  s->root ? s->root : "" },
 					  &debug);
+		if (!error && !debug)
+			error = symbols_of_stored(s, &debug);
 		if (!error)
 			error = object_store_read(s->places, o, s->found, debug);
 		if (!error && s->separate)

@@ -7,7 +7,10 @@
  * deleted (live_files; recordings of this boot only), and by build-id /usr/lib/.build-id, ~/.debug
  * (perf's cache) and debuginfod's cache. For its symbols when it is stripped: .build-id below the
  * debug directories (under symfs too), ~/.debug, debuginfod's cache, then where .gnu_debuglink
- * points. When the object is nowhere, a file with its symbols, by build-id, stands for it.
+ * points. When the object is nowhere, the copy that was stored with the recording stands for it
+ * (stored_objects), else a file with its symbols, by build-id. A copy has less than the file, and
+ * anybody who runs a program chooses its build-id: so it does not come before a file that is here.
+ * But it may have the symbols of one that was stripped since.
  *
  * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a
  * file is believed when its inode is the recorded one (when that was recorded) and it has not
@@ -42,6 +45,7 @@ struct object {
 	 */
 	bool separate;
 	enum resolve_doubt doubt;
+	bool has_symtab; /* the file, or that with its symbols, has a .symtab */
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
 	/* The file with its debug information, the same as its symbols' or not; -1: there is none. */

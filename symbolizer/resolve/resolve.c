@@ -221,30 +221,67 @@ mapped_names(struct resolver *r, struct mapped *s, const char *path)
 	return s->path == NULL || s->dso == NULL ? -FMT_E_NOMEM : 0;
 }
 
+/*
+ * Of one build there may be two files, one of them stripped. Has the other path been looked at whose
+ * file this is?
+ */
+static bool
+is_the_best(const struct resolver *r, const struct object *loaded, const struct mapped *s)
+{
+	if (loaded->has_symtab)
+		return true;
+	for (size_t i = 0; i < r->nr_mapped; i++)
+		if (r->mapped[i].object == loaded && r->mapped[i].path == s->path)
+			return true;
+	return false;
+}
+
+/* Another file of a build has more symbols: it serves all maps from here on. */
+static void
+replace_loaded(struct resolver *r, struct object *loaded, struct object *better)
+{
+	for (size_t i = 0; i < r->nr_objects; i++)
+		if (r->objects[i] == loaded)
+			r->objects[i] = better;
+		else if (r->objects[i] == better)
+			r->objects[i] = loaded;
+	for (size_t i = 0; i < r->nr_mapped; i++)
+		if (r->mapped[i].object == loaded)
+			r->mapped[i].object = better;
+}
+
 static int
 mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
 {
 	const struct map_object *wanted = map->object;
-	struct object *object;
+	/* By another path it may be there already. */
+	struct object *loaded = find_loaded(r, &wanted->build_id), *object;
+	const bool tried = s->tried;
 	int error;
 
-	/* By another path it may be there already. */
-	s->object = find_loaded(r, &wanted->build_id);
+	s->tried = true;
 	s->tried_at = r->nr_objects;
-	if (s->object != NULL || s->tried) {
-		s->tried = true;
+	if (tried || (loaded && is_the_best(r, loaded, s))) {
+		s->object = loaded;
 		return 0;
 	}
-	s->tried = true;
 	error = object_store_load(&r->places, wanted, map, &object, &s->miss);
+	s->object = loaded;
 	if (error || object == NULL)
 		return error;
-	error = resolve_keep(r, object);
-	if (error)
+	if (loaded && !object->has_symtab) {
 		object_free(object);
-	else
-		s->object = object;
-	return error;
+		return 0;
+	}
+	error = resolve_keep(r, object);
+	if (error) {
+		object_free(object);
+		return error;
+	}
+	s->object = object;
+	if (loaded)
+		replace_loaded(r, loaded, object);
+	return 0;
 }
 
 static uint32_t
@@ -354,6 +391,7 @@ resolver_is_this_boot(const uint8_t *boot_id)
 static void
 resolver_believe(struct object_places *p, const struct resolver_recording *recording)
 {
+	p->stored = recording->stored;
 	p->start_realtime_ns = recording->start_realtime_ns;
 	p->this_boot = resolver_is_this_boot(recording->boot_id);
 	p->doubtful_until_ns = recording->perfdata_realtime_ns;
@@ -378,6 +416,12 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 		return error;
 	forget_mapped(r);
 	resolver_believe(&r->places, recording);
+	/* Names may be asked for when the recording is closed. */
+	if (recording->stored) {
+		r->places.stored = intern_string(r->strings, recording->stored);
+		if (r->places.stored == NULL)
+			return -FMT_E_NOMEM;
+	}
 	r->ask_image = true;
 	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
 			  r->places.this_boot);

@@ -68,6 +68,7 @@ struct resolver_options {
 
 /* What of a recording tells which files are those that it saw. */
 struct resolver_recording {
+	const char *stored;		/* as stored_objects_dir() has it; NULL: nothing was */
 	uint64_t start_realtime_ns;	/* when it began; 0: not known */
 	const uint8_t *boot_id;		/* 16 bytes; NULL: not known */
 	struct buildid kernel_build_id; /* size 0: not known */

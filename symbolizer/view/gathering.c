@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "symbolizer/object/cpus_here.h"
+#include "symbolizer/object/stored_objects.h"
 
 /* Each has a task model, kernel symbols, strings, a block and a raw profile. */
 #define AT_ONCE_MAX 4
@@ -23,7 +24,7 @@ struct job {
 	struct input_detached input;
 	struct resolver_recording recording;
 	uint8_t boot_id[16];
-	char *release;
+	char *release, *stored;
 	struct profile_options options;
 	struct gather *gather;
 	struct fmt_where where;
@@ -118,12 +119,13 @@ job_free(struct job *j)
 	pthread_cond_destroy(&j->turned);
 	jit_names_free(j->options.jit);
 	free(j->release);
+	free(j->stored);
 	free(j);
 }
 
 /* What is asked of the meta is copied: who reads the recording may read more of it. */
 static int
-note_recording(struct job *j, const struct input *in)
+note_recording(struct job *j, const struct input *in, const char *path)
 {
 	const struct recording_meta *m = recording_reader_meta(in->reader);
 
@@ -133,7 +135,9 @@ note_recording(struct job *j, const struct input *in)
 		if (!j->release)
 			return -FMT_E_NOMEM;
 	}
+	j->stored = stored_objects_dir(path);
 	j->recording = (struct resolver_recording){
+		.stored = j->stored,
 		.start_realtime_ns = m->start.realtime,
 		.boot_id = j->boot_id,
 		.kernel_build_id = m->kernel_build_id,
@@ -188,7 +192,7 @@ job_begin(struct gathering *g)
 	if (name_jit(j, &g->set->in) == 0)
 		j->gather = gather_new(g->set->in.stream, &j->options);
 	if (j->gather)
-		err = note_recording(j, &g->set->in);
+		err = note_recording(j, &g->set->in, g->set->path);
 	if (err == 0)
 		err = unwind_stacks(g, j);
 	if (err) {

@@ -21,7 +21,9 @@
 
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
+#include "symbolizer/object/stored_objects.h"
 #include "tests/lab/elf_lab.h"
+#include "tests/lab/stored_lab.h"
 
 #define START UINT64_C(0x7f1234560000)
 
@@ -64,6 +66,16 @@ make_files(void **state)
 	places.debug_cache = lab_keep(lab_path("perf"));
 	places.debuginfod_cache = lab_keep(lab_path("debuginfod"));
 	return 0;
+}
+
+static int
+buildid_read_path(const char *path, struct buildid *ret)
+{
+	struct io_source *file = io_source_fd(open(path, O_RDONLY | O_CLOEXEC));
+	int error = buildid_read(file, ret);
+
+	file->close(file);
+	return error;
 }
 
 /* How far the search gets where a command put things: a name, an object without it, or why none. */
@@ -242,14 +254,98 @@ out:
 	wanted = saved;
 }
 
+/* The copy beside the recording, when the file itself is not here, or was stripped since. */
+static void
+test_stored(void **state)
+{
+	const struct map_object saved = wanted;
+	const char *dir = lab_keep(lab_path("spoor-objects")), *copy;
+	const char *whole = lab_keep(lab_path("whole"));
+	enum resolve_miss miss;
+
+	(void)state;
+	lab_run("touch x.spoor");
+	assert_null(stored_objects_dir(lab_path("x.spoor")));
+	for (int i = 0; i < 2; i++) {
+		copy = stored_lab_keep(whole, dir, i == 1);
+		places.stored = stored_objects_dir(lab_path("x.spoor"));
+		assert_string_equal(places.stored, dir);
+		assert_int_equal(search_after("true", &miss), NAMED);
+		assert_int_equal(search_after(STRIPPED "true", &miss), NAMED);
+		/* Another build at the recorded path is no reason. */
+		assert_int_equal(search_after("mkdir -p symfs/gone/dir && "
+					      "cp other symfs/gone/dir/prog",
+					      &miss),
+				 NAMED);
+		/* One whose end is missing, or which is another build's, is none. */
+		lab_run("truncate -s -1 %s", copy);
+		assert_int_equal(search_after("true", &miss), NONE);
+		lab_run("cp %s saved && : >%s", stored_lab_keep(lab_path("other"), dir, i == 1),
+			copy);
+		assert_int_equal(search_after("true", &miss), NONE);
+		copy = stored_lab_keep(whole, dir, i == 1);
+		lab_run("cp saved %s", copy);
+		assert_int_equal(search_after("true", &miss), NONE);
+		lab_run("rm -r spoor-objects");
+		free((char *)(uintptr_t)places.stored);
+	}
+	/* A surrogate is that of the file as it was. */
+	lab_build("no-id", lab_program, 0, "-g -Wl,--build-id=none");
+	lab_map(lab_path("no-id"), START, &wanted, &map);
+	wanted.path = "/gone/dir/no-id";
+	(void)stored_lab_keep(lab_path("no-id"), dir, false);
+	places.stored = dir;
+	assert_int_equal(buildid_read_path(lab_path("no-id"), &wanted.build_id), 0);
+	assert_int_equal(wanted.build_id.kind, BUILDID_SURROGATE);
+	assert_int_equal(search_after("true", &miss), NAMED);
+	wanted.build_id.bytes[5] ^= 1;
+	assert_int_equal(search_after("true", &miss), NONE);
+	places.stored = NULL;
+	wanted = saved;
+	lab_run("rm -r spoor-objects");
+}
+
+/* Where the directory is, of recordings and archives; and whose it has to be. */
+static void
+test_stored_dir(void **state)
+{
+	static const char *const with[] = { "a/x.spoor", "a/captures/x.spoor", "a/kept/l/x.spoor",
+					    "a", "a/kept/l" };
+	static const char *const without[] = { "a/other/x.spoor", "a/kept/x.spoor", "nowhere",
+					       "x.spoor" };
+	char *dir;
+
+	(void)state;
+	lab_run("mkdir -p a/captures a/kept/l a/other a/spoor-objects && touch x.spoor a/x.spoor "
+		"a/captures/x.spoor a/kept/l/x.spoor a/other/x.spoor a/kept/x.spoor");
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
+		dir = stored_objects_dir(lab_path(with[i]));
+		assert_non_null(dir);
+		assert_string_equal(dir, lab_path("a/spoor-objects"));
+		free(dir);
+	}
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		assert_null(stored_objects_dir(lab_path(without[i])));
+	if (geteuid() == 0) {
+		lab_run("chown 12345 a/spoor-objects");
+		assert_null(stored_objects_dir(lab_path("a/x.spoor")));
+		lab_run("chown 12345 a/x.spoor");
+		dir = stored_objects_dir(lab_path("a/x.spoor"));
+		assert_non_null(dir);
+		free(dir);
+	}
+	lab_run("rm -r a/spoor-objects && mkdir objects && ln -s ../objects a/spoor-objects");
+	assert_null(stored_objects_dir(lab_path("a/x.spoor")));
+	lab_run("rm -r a objects");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_debug_files),
-		cmocka_unit_test(test_living),
+		cmocka_unit_test(test_objects),	    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_debug_files), cmocka_unit_test(test_living),
+		cmocka_unit_test(test_stored),	    cmocka_unit_test(test_stored_dir),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, NULL);

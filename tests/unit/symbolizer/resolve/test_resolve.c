@@ -652,6 +652,33 @@ stripped_files_blame_nobody(void **state)
 	assert_string_equal(f.dso, "bare");
 }
 
+/* Two files of one build were mapped, the stripped one first: the other's names serve both. */
+static void
+stripped_twin(void **state)
+{
+	const char *path = lab_build("twin", lab_program, 0, ""), *stripped;
+	struct map_object o, bare;
+	struct task_map map, bare_map;
+	uint64_t hidden_at = address_of(path, "hidden_one", NULL);
+	struct frame f;
+
+	lab_run("strip -o stripped-twin twin");
+	path = lab_keep(lab_path("twin"));
+	stripped = lab_keep(lab_path("stripped-twin"));
+	lab_map(path, START, &o, &map);
+	lab_map(stripped, START, &bare, &bare_map);
+	f = user(&bare_map, ip_of(&bare_map, stripped, hidden_at), false);
+	assert_int_equal(f.miss, RESOLVE_NO_SYMBOL);
+	f = user(&map, ip_of(&map, path, hidden_at), false);
+	assert_string_equal(f.symbol, "hidden_one");
+	f = user(&bare_map, ip_of(&bare_map, stripped, hidden_at), false);
+	assert_string_equal(f.symbol, "hidden_one");
+	/* Another recording, in which the stripped one is seen first again. */
+	begin(0);
+	f = user(&bare_map, ip_of(&bare_map, stripped, hidden_at), false);
+	assert_string_equal(f.symbol, "hidden_one");
+}
+
 /* This very process: libc by its own map, at the address that the loader gave. */
 static void
 a_living_process(void **state)
@@ -1009,6 +1036,7 @@ main(void)
 		T(separate_symbols_by_checksum),
 		T(long_files_by_checksum),
 		T(stripped_files_blame_nobody),
+		T(stripped_twin),
 		T(a_living_process),
 		T(debug_file_alone),
 		T(surrogate),
