@@ -14,6 +14,11 @@ snapshot and index. zstd -1 packs the same raw records. See columns.c for that a
 Reading: what perf record -g took of the mixed load, imported, so that both read the same samples; wall time of
 whole commands, in turns. And an archive of two hours of 64 CPUs at 19 Hz (archive_maker), scaled to a day.
 
+Unwinding: what perf record --call-graph dwarf took of a g++ run, imported; to folded stacks with inlined frames, by spoor
+without its cache and with it, and by perf script, which is run once.
+
+Many: a million samples at 50,000 places of large libraries (many_addresses.py), a flat report of functions and one of lines.
+
 Symbolizing: addresses of libjvm, where openjdk-17-dbg is installed, else of libc (libc6-dbg), by spoor symbolize without
 its cache, llvm-symbolizer and addr2line: at random, as a profile has them (of some 120 places), one. The file is unpacked first, but for the last row.
 
@@ -46,6 +51,15 @@ READING = [('report', 'report --stdio -g none', 10), ('export -f folded', 'scrip
            ('report --children', 'report --stdio', 50)]
 DAY_TARGET, DAY_MIB = 5, 256
 ARCHIVE_SECONDS = 7200
+# Unwinding: how many times faster than perf script, and seconds
+UNWINDING, UNWINDING_S = 50, 1.5
+COMPILED = ('algorithm', 'filesystem', 'functional', 'future', 'iostream', 'map', 'regex', 'string', 'unordered_map',
+            'variant', 'vector')
+# Many: samples, places, of those objects that are here; seconds without a cache and with it
+MANY_SAMPLES, MANY_PLACES, MANY_COLD, MANY_CACHED = 1000000, 50000, 3, 0.3
+MANY_OBJECTS = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus',
+                '/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1', '/usr/lib/x86_64-linux-gnu/libstdc++.so.6',
+                '/usr/lib/x86_64-linux-gnu/libc.so.6']
 # Symbolizing: of llvm-symbolizer's time, and of its memory
 SYMBOLIZED = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr/lib/x86_64-linux-gnu/libc.so.6']
 SYMBOLIZING = [('random', 10000, 0.65), ('profile', 10000, 0.75), ('one', 1, 0.35), ('random, packed', 10000, 0.65)]
@@ -84,6 +98,19 @@ def kernel_limits():
         yield
     finally:
         write(*before)
+
+
+@contextlib.contextmanager
+def own_cache(directory):
+    """spoor's cache begins empty, and the user's stays as it is."""
+    before = os.environ.get('XDG_CACHE_HOME')
+    os.environ['XDG_CACHE_HOME'] = os.path.join(directory, 'cache')
+    try:
+        yield
+    finally:
+        del os.environ['XDG_CACHE_HOME']
+        if before is not None:
+            os.environ['XDG_CACHE_HOME'] = before
 
 
 @contextlib.contextmanager
@@ -271,6 +298,52 @@ def archive(args, spoor, marks):
     return m
 
 
+def unwinding(args, spoor, perf, marks):
+    source, theirs, ours = (os.path.join(args.directory, name) for name in ('run.cc', 'unwound.data', 'unwound.spoor'))
+    with open(source, 'w') as f:
+        f.writelines(f'#include <{header}>\n' for header in COMPILED)
+        f.write('int main() { std::regex r("a+b"); std::map<std::string, std::vector<int>> m; auto &v = m["x"]; v.push_back(1);\n'
+                'std::sort(v.begin(), v.end()); return std::regex_match("ab", r); }\n')
+    subprocess.run([perf, 'record', '-q', '-e', 'cpu-clock', '-F', str(SLOW), '--call-graph', 'dwarf', '-o', theirs, '--',
+                    'g++', '-std=c++17', '-O2', '-c', source, '-o', os.devnull],
+                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run([spoor, 'import', theirs, '-o', ours], stderr=subprocess.DEVNULL, check=True)
+    fold = [spoor, 'export', '-f', 'folded', '-i', ours]
+    m = in_turns({'no cache': [*fold, '--no-cache'], 'cached': fold}, args.rounds)
+    m['perf'] = timed([perf, 'script', '-i', theirs])
+    m['perf, no inline'] = timed([perf, 'script', '--no-inline', '-i', theirs])
+    unwound = json.loads(output([spoor, 'report', '--json', '--children', '-i', ours]))['unwound']
+    print(f'\nunwinding: g++ under --call-graph dwarf: {unwound["stacks"]} stacks of {unwound["frames"]} frames to folded lines, '
+          f'medians of {args.rounds} rounds; perf script once: {m["perf"]["wall"]:.2f} s, {m["perf"]["mib"]:.0f} MiB '
+          f'(--no-inline: {m["perf, no inline"]["wall"]:.2f} s)')
+    for how in ('no cache', 'cached'):
+        times = m['perf']['wall'] / m[how]['wall']
+        marks += [times >= UNWINDING, m[how]['wall'] <= UNWINDING_S]
+        print(f'{how:<20}{m[how]["wall"]:>8.2f} s{m[how]["cpu"]:>7.2f} s of CPU{m[how]["mib"]:>6.0f} MiB{times:>8.1f} times   '
+              f'>= {UNWINDING}: {verdict(marks[-2])}, <= {UNWINDING_S} s: {verdict(marks[-1])}')
+    return m
+
+
+def many(args, spoor, marks):
+    made, ours = (os.path.join(args.directory, name) for name in ('many.data', 'many.spoor'))
+    objects = [path for path in MANY_OBJECTS if os.path.exists(path)]
+    places = output([sys.executable, os.path.join(HERE, 'many_addresses.py'), made, str(MANY_SAMPLES), str(MANY_PLACES),
+                     *objects]).strip()
+    subprocess.run([spoor, 'import', made, '-o', ours], stderr=subprocess.DEVNULL, check=True)
+    flat = [spoor, 'report', '--no-children', '-i', ours]
+    lines = [*flat, '--sort', 'srcline']
+    subprocess.run(lines, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    m = in_turns({'functions, no cache': [*flat, '--no-cache'], 'functions': flat, 'lines, no cache': [*lines, '--no-cache'],
+                  'lines': lines}, args.rounds)
+    print(f'\nmany: {MANY_SAMPLES} samples at {places} places of {", ".join(map(os.path.basename, objects))}; '
+          f'medians of {args.rounds} rounds in turns')
+    for how, x in m.items():
+        target = MANY_COLD if 'no cache' in how else MANY_CACHED
+        marks.append(x['wall'] <= target)
+        print(f'{how:<20}{x["wall"]:>8.2f} s{x["cpu"]:>7.2f} s of CPU{x["mib"]:>6.0f} MiB   <= {target} s: {verdict(marks[-1])}')
+    return m
+
+
 def debug_file(path):
     notes = output(['readelf', '-n', path]) if os.path.exists(path) else ''
     build_id = notes.partition('Build ID: ')[2].split('\n')[0]
@@ -322,7 +395,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
     parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
-    parser.add_argument('--only', choices=['recording', 'reading', 'symbolize'], help='one side alone')
+    parser.add_argument('--only', choices=['recording', 'reading', 'unwind', 'many', 'symbolize'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -331,7 +404,8 @@ def main():
 
     print(f'{perf_version}{" with --buildid-mmap" if "--buildid-mmap" in commands["perf"] else ""}; '
           f'Linux {os.uname().release}; {os.cpu_count()} CPUs')
-    with tempfile.TemporaryDirectory(prefix='bench.', dir=args.build) as args.directory, kernel_limits():
+    with (tempfile.TemporaryDirectory(prefix='bench.', dir=args.build) as args.directory, kernel_limits(),
+          own_cache(args.directory)):
         table, rows, read = {}, {}, {}
         if args.only in (None, 'recording'):
             table = costs(args, commands, spoor)
@@ -340,11 +414,13 @@ def main():
         if args.only in (None, 'reading'):
             read = reading(args, spoor, perf, marks)
             read['archive'] = archive(args, spoor, marks)
+        unwound = unwinding(args, spoor, perf, marks) if args.only in (None, 'unwind') else {}
+        crowd = many(args, spoor, marks) if args.only in (None, 'many') else {}
         symbolized = symbolizing(args, spoor, marks) if args.only in (None, 'symbolize') else {}
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
-                   'reading': read, 'symbolizing': symbolized}, f, indent=1)
+                   'reading': read, 'unwinding': unwound, 'many': crowd, 'symbolizing': symbolized}, f, indent=1)
 
 
 if __name__ == '__main__':
