@@ -282,12 +282,16 @@ static int
 count_later(struct gather *g, const struct raw_sample *sample)
 {
 	struct raw_sample *place = &g->on_the_way[g->nr_on_the_way++ & (ON_THE_WAY - 1)];
+	const size_t half = g->nr_on_the_way + ON_THE_WAY / 2 - 1;
 	int err = 0;
 
 	if (g->nr_on_the_way > ON_THE_WAY)
 		err = raw_profile_count(&g->raw, place);
 	*place = *sample;
-	raw_profile_prefetch(&g->raw, sample);
+	__builtin_prefetch(raw_profile_row_slot(&g->raw, sample));
+	if (half >= ON_THE_WAY)
+		__builtin_prefetch(
+			raw_profile_row_maybe(&g->raw, &g->on_the_way[half & (ON_THE_WAY - 1)]));
 	return err;
 }
 
@@ -341,6 +345,24 @@ make_room(struct gather *g, const struct stream_columns *c)
 	return err ? err : block_begin(g, c);
 }
 
+/* Of a sample that is next but a few: places are many, and each is somewhere else in memory. */
+static void
+ask_ahead(const struct gather *g, const struct stream_columns *c,
+	  const struct columns_view_sample *s)
+{
+	struct callchain_address address;
+	struct callchain_words words;
+	struct callchain chain;
+	const uint64_t(*tasks)[2];
+
+	if (!g->options->leaf_only || g->stacks[s->stack].event != UINT32_MAX)
+		return;
+	columns_view_tasks(c->view, &tasks);
+	callchain_of_columns(c->view, s->source, s->stack, &words);
+	callchain_begin(&chain, &words, &address);
+	__builtin_prefetch(place_finder_slot(g->finder, (uint32_t)tasks[s->task][0], &address));
+}
+
 static int
 add_block(void *arg, const struct stream_columns *c)
 {
@@ -353,6 +375,8 @@ add_block(void *arg, const struct stream_columns *c)
 	for (size_t i = 0; err == 0 && i < nr; i++) {
 		if (i % FULL_EVERY == 0 && is_full(g))
 			err = make_room(g, c);
+		if (i + ON_THE_WAY < nr)
+			ask_ahead(g, c, &samples[i + ON_THE_WAY]);
 		if (err == 0 && !c->in_order[samples[i].task])
 			err = block_sample(g, c, &samples[i], i);
 	}

@@ -134,12 +134,19 @@ recent_region_is(const struct recent_region *r, const struct task_map *map)
 		r->low == (map->end < RAW_LOW_END) && (r->is_file || r->start == map->start);
 }
 
+/* Where a map's region is, if it is a recent one. */
+static struct recent_region *
+recent_region(const struct place_finder *f, const struct task_map *map)
+{
+	const uint64_t h = slots_mix(map->object->serial, map->pgoff);
+
+	return &f->recent_regions[slots_mix(h, map->end - map->start) & (RECENT_REGIONS - 1)];
+}
+
 static int
 region_of(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 {
-	const uint64_t h = slots_mix(map->object->serial, map->pgoff);
-	struct recent_region *known =
-		&f->recent_regions[slots_mix(h, map->end - map->start) & (RECENT_REGIONS - 1)];
+	struct recent_region *known = recent_region(f, map);
 	int err;
 
 	if (recent_region_is(known, map)) {
@@ -160,6 +167,13 @@ region_of(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 			.region = *ret,
 		};
 	return err;
+}
+
+/* From a map's addresses to those of its region's first process. */
+static uint64_t
+moved_by(const struct place_finder *f, const struct task_map *map, uint32_t region)
+{
+	return f->raw->regions[region].map.start - map->start;
 }
 
 /* 1: the place has its name, 0: it has none, or is not of code made at run time, -FMT_E_NOMEM. */
@@ -202,7 +216,7 @@ user_place(struct place_finder *f, uint32_t pid, const struct callchain_address 
 	if (named < 0)
 		return named;
 	if (map && !named)
-		key.address += f->raw->regions[key.region].map.start - map->start;
+		key.address += moved_by(f, map, key.region);
 	return raw_profile_place(f->raw, &key, ret);
 }
 
@@ -217,4 +231,24 @@ place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_a
 	if (a->mode == CALLCHAIN_USER)
 		return user_place(f, pid, a, time_ns, ret);
 	return raw_profile_place(f->raw, &key, ret);
+}
+
+const void *
+place_finder_slot(const struct place_finder *f, uint32_t pid, const struct callchain_address *a)
+{
+	struct raw_place key = { .mode = a->mode, .is_return = a->is_return, .address = a->ip };
+	const struct recent_region *known;
+	const struct task_map *map;
+
+	if (a->mode != CALLCHAIN_USER)
+		return NULL;
+	map = task_model_map(replay_model(f->replay), pid, a->ip);
+	if (!map)
+		return NULL;
+	known = recent_region(f, map);
+	if (!recent_region_is(known, map))
+		return NULL;
+	key.region = known->region;
+	key.address += moved_by(f, map, key.region);
+	return raw_profile_place_slot(f->raw, &key);
 }

@@ -176,6 +176,14 @@ raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *
 	return 0;
 }
 
+const void *
+raw_profile_place_slot(const struct raw_profile *p, const struct raw_place *key)
+{
+	const struct raw_place_slot wanted = { key->address, place_key(key), 0 };
+
+	return p->place_slots ? &p->place_slots[place_begin(&wanted, p->place_mask)] : NULL;
+}
+
 /* --- whose ------------------------------------------------------------------------------- */
 
 static bool

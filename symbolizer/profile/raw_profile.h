@@ -123,6 +123,8 @@ size_t raw_profile_bytes(const struct raw_profile *p);
 int raw_profile_region(struct raw_profile *p, const struct task_map *map,
 		       const struct buildid *build_id, const char *path, uint32_t *ret);
 int raw_profile_place(struct raw_profile *p, const struct raw_place *key, uint32_t *ret);
+/* Where the CPU is to look for a place that is next but a few; NULL: nowhere. */
+const void *raw_profile_place_slot(const struct raw_profile *p, const struct raw_place *key);
 int raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret);
 
 /* A sample on its way to its row. */
@@ -140,12 +142,23 @@ raw_sample(struct raw_key key, uint64_t period, uint64_t time_ns)
 
 /* 0, -FMT_E_NOMEM. */
 int raw_profile_count(struct raw_profile *p, const struct raw_sample *sample);
-/* Tells the CPU that this one is next but a few: rows are many, and each is somewhere else. */
-static inline void
-raw_profile_prefetch(const struct raw_profile *p, const struct raw_sample *sample)
+/*
+ * Rows are many, and each is somewhere else: where the CPU is to look for the one of a sample that is
+ * next but a few, and then, when that has come, for the row itself. Only addresses, for gcc takes a
+ * function that does nothing but prefetch for one that does nothing.
+ */
+static inline const void *
+raw_profile_row_slot(const struct raw_profile *p, const struct raw_sample *sample)
 {
-	if (p->row_slots.v)
-		__builtin_prefetch(&p->row_slots.v[sample->hash & p->row_slots.mask]);
+	return p->row_slots.v ? &p->row_slots.v[sample->hash & p->row_slots.mask] : NULL;
+}
+
+static inline const void *
+raw_profile_row_maybe(const struct raw_profile *p, const struct raw_sample *sample)
+{
+	const struct slot *slot = raw_profile_row_slot(p, sample);
+
+	return slot && slot->index ? &p->rows[slot->index - 1] : NULL;
 }
 
 static inline void
