@@ -117,6 +117,12 @@ buf_u64(struct buf *b, uint64_t v)
 }
 
 void
+buf_text(struct buf *b, const char *s)
+{
+	buf_append(b, s, strlen(s));
+}
+
+void
 buf_string(struct buf *b, const char *s)
 {
 	size_t n = s ? strlen(s) : 0;

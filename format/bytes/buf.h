@@ -33,6 +33,7 @@ void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);
 void buf_u32(struct buf *b, uint32_t v);
 void buf_u64(struct buf *b, uint64_t v);
+void buf_text(struct buf *b, const char *s); /* without its NUL */
 /* u32 length, then the bytes, no NUL; NULL is the empty string. */
 void buf_string(struct buf *b, const char *s);
 struct span buf_span(const struct buf *b);

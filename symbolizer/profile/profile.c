@@ -91,7 +91,7 @@ frame_hash(const struct profile *p, const struct frame *f)
 {
 	uint64_t h = slots_mix((uintptr_t)f->symbol, (uintptr_t)f->dso_path);
 
-	h = slots_mix(h, p->options->by_address ? f->vaddr : 0);
+	h = slots_mix(h, p->options->by_address ? f->vaddr << 1 | f->inlined : 0);
 	h = slots_mix(h, p->options->by_line ? f->line : 0);
 	h = slots_mix(h, keeps_file(p) ? (uintptr_t)f->file : 0);
 	return (uint32_t)slots_mix(h, (uint64_t)f->doubt << 8 | f->miss << 1 | f->kernel);
@@ -103,7 +103,7 @@ frame_same(const void *owner, uint32_t index, const void *key)
 	const struct profile *p = owner;
 	const struct frame *a = &p->frames[index], *b = key;
 
-	return (!p->options->by_address || a->vaddr == b->vaddr) &&
+	return (!p->options->by_address || (a->vaddr == b->vaddr && a->inlined == b->inlined)) &&
 		(!p->options->by_line || a->line == b->line) &&
 		(!keeps_file(p) || a->file == b->file) && a->symbol == b->symbol &&
 		a->dso_path == b->dso_path && a->miss == b->miss && a->doubt == b->doubt &&

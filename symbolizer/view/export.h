@@ -13,6 +13,8 @@
 /* Options that are not for every form. Name in code, long name, argument, help. */
 #define EXPORT_OPTIONS(X)                                                                          \
 	X(weight, "weight", "WHAT", "counts are samples (default) or period")                      \
+	X(labels, "labels", "LIST",                                                                \
+	  "keep apart what of comm, pid, tid, cpu and cgroup is in LIST")                          \
 	X(annotate_kernel, "annotate-kernel", NULL, "mark kernel functions with _[k]")             \
 	X(write_kallsyms, "write-kallsyms", "FILE",                                                \
 	  "kernel symbols to a file of their own, for perf report --kallsyms")
@@ -27,6 +29,9 @@ enum export_option {
 /* Name of its export_NAME(), and then struct export_form. */
 #define EXPORT_FORMS(X)                                                                            \
 	X(folded, "folded", true, NULL, 1u << EXPORT_weight | 1u << EXPORT_annotate_kernel)        \
+	X(pprof, "pprof", true, NULL, 1u << EXPORT_labels)                                         \
+	X(speedscope, "speedscope", true, NULL, 1u << EXPORT_weight | 1u << EXPORT_labels)         \
+	X(callgrind, "callgrind", true, NULL, 1u << EXPORT_weight)                                 \
 	X(perf_data, "perf-data", false, NULL, 1u << EXPORT_write_kallsyms)                        \
 	X(perf_data_file, "perf-data-file", false, NULL, 1u << EXPORT_write_kallsyms)
 

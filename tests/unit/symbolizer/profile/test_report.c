@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 
-#include "symbolizer/profile/folded.h"
+#include "symbolizer/export/folded.h"
 #include "symbolizer/profile/report.h"
 #include "tests/lab/profile_add.h"
 #include "tests/lab/synthetic.h"
@@ -519,13 +519,14 @@ columns(void **state)
 }
 
 static void
-folded(const struct folded_options *o, const char *want)
+folded(struct stack_export x, const char *want)
 {
 	char *got = NULL;
 	size_t len;
 	FILE *f = open_memstream(&got, &len);
 
-	assert_int_equal(folded_write(profile, o, f), 0);
+	x.profile = profile;
+	assert_int_equal(folded_write(&x, f), 0);
 	fclose(f);
 	assert_string_equal(got, want);
 	free(got);
@@ -547,19 +548,19 @@ folded_stacks(void **state)
 	s.event = 1;
 	synthetic_sample(&s, 100, 100, 0x10, NULL, 0);
 	read_profile(&(struct profile_options){ 0 });
-	folded(&(struct folded_options){ .event = 0 },
+	folded((struct stack_export){ .event = 0 },
 	       "a:b\\012;[prog] 1\n"
 	       "a:b\\012;[unknown] 1\n"
 	       "a:b\\012;main;run_command;schedule 1\n"
 	       "bash;main;malloc;page_fault 1\n"
 	       "bash;main;xmalloc;malloc;xmalloc;malloc;xmalloc 2\n");
-	folded(&(struct folded_options){ .event = 0, .by_period = true, .annotate_kernel = true },
+	folded((struct stack_export){ .event = 0, .by_period = true, .annotate_kernel = true },
 	       "a:b\\012;[prog] 1000\n"
 	       "a:b\\012;[unknown] 1000\n"
 	       "a:b\\012;main_[k];run_command_[k];schedule_[k] 1000\n"
 	       "bash;main_[k];malloc_[k];page_fault_[k] 1000\n"
 	       "bash;main_[k];xmalloc_[k];malloc_[k];xmalloc_[k];malloc_[k];xmalloc_[k] 2000\n");
-	folded(&(struct folded_options){ .event = 1 }, "a:b\\012;[unknown] 1\n");
+	folded((struct stack_export){ .event = 1 }, "a:b\\012;[unknown] 1\n");
 	end();
 }
 

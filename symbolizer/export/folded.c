@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/profile/folded.h"
+#include "symbolizer/export/folded.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,27 +26,6 @@ name_at(const struct folded *f, uint32_t id)
 	return (const char *)f->names.p + f->name[id];
 }
 
-static void
-add_name(struct folded *f, const struct frame *frame, bool annotate_kernel)
-{
-	const char *dso = frame->dso ? frame->dso : "[unknown]";
-	const char *label = frame_label(frame);
-	bool bare = !frame->symbol && dso[0] != '[';
-
-	if (bare)
-		buf_u8(&f->names, '[');
-	escape_folded(&f->names, frame->symbol ? frame->symbol : dso);
-	if (bare)
-		buf_u8(&f->names, ']');
-	if (label != frame->symbol) {
-		buf_u8(&f->names, ' ');
-		escape_folded(&f->names, label);
-	}
-	if (annotate_kernel && frame->kernel)
-		buf_append(&f->names, "_[k]", 4);
-	buf_u8(&f->names, 0);
-}
-
 static int
 compare_frames(const void *va, const void *vb, void *arg)
 {
@@ -57,7 +36,7 @@ compare_frames(const void *va, const void *vb, void *arg)
 }
 
 static int
-rank_frames(struct folded *f, const struct folded_options *o)
+rank_frames(struct folded *f, const struct stack_export *x)
 {
 	const size_t n = profile_frames(f->profile);
 
@@ -69,7 +48,8 @@ rank_frames(struct folded *f, const struct folded_options *o)
 	for (uint32_t id = 0; id < n; id++) {
 		f->order[id] = id;
 		f->name[id] = f->names.len;
-		add_name(f, profile_frame(f->profile, id), o->annotate_kernel);
+		stack_export_frame_name(x, profile_frame(f->profile, id), escape_folded, &f->names);
+		buf_u8(&f->names, 0);
 	}
 	if (buf_failed(&f->names))
 		return -FMT_E_NOMEM;
@@ -134,7 +114,7 @@ write_line(const struct folded *f, const struct profile_stack *s, uint64_t n, st
 }
 
 static int
-write_stacks(const struct folded *f, const struct folded_options *o, FILE *out)
+write_stacks(const struct folded *f, const struct stack_export *x, FILE *out)
 {
 	struct buf scratch;
 	uint64_t n = 0;
@@ -144,7 +124,7 @@ write_stacks(const struct folded *f, const struct folded_options *o, FILE *out)
 	for (size_t i = 0; i < f->nr_stacks && err == 0; i++) {
 		const struct profile_stack *s = &f->stacks[i];
 
-		n += o->by_period ? s->weight.period : s->weight.samples;
+		n += x->by_period ? s->weight.period : s->weight.samples;
 		if (i + 1 < f->nr_stacks && compare_stacks(s, s + 1, (void *)(uintptr_t)f) == 0)
 			continue;
 		write_line(f, s, n, &scratch, out);
@@ -156,18 +136,18 @@ write_stacks(const struct folded *f, const struct folded_options *o, FILE *out)
 }
 
 int
-folded_write(const struct profile *p, const struct folded_options *o, FILE *out)
+folded_write(const struct stack_export *x, FILE *out)
 {
-	struct folded f = { .profile = p };
+	struct folded f = { .profile = x->profile };
 	int err;
 
 	buf_init(&f.names);
-	err = rank_frames(&f, o);
+	err = rank_frames(&f, x);
 	if (err == 0)
-		err = pick_stacks(&f, o->event);
+		err = pick_stacks(&f, x->event);
 	if (err == 0) {
 		qsort_r(f.stacks, f.nr_stacks, sizeof(*f.stacks), compare_stacks, &f);
-		err = write_stacks(&f, o, out);
+		err = write_stacks(&f, x, out);
 	}
 	buf_done(&f.names);
 	free(f.name);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * speedscope: a profile in speedscope's own JSON.
+ * Source: speedscope.app/file-format-schema.json.
+ *
+ * One profile for each command (and whatever else the profile keeps apart), the heaviest first, each of
+ * distinct stacks with their weights: the heaviest first, too, since stacks have no time.
+ */
+#ifndef SYMBOLIZER_EXPORT_SPEEDSCOPE_H
+#define SYMBOLIZER_EXPORT_SPEEDSCOPE_H
+
+#include "symbolizer/export/stack_export.h"
+
+stack_export_fn speedscope_write;
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stack_export: what a writer of stacks gets: a profile, and what is known of its recording. Each form
+ * has a file of its own here.
+ */
+#ifndef SYMBOLIZER_EXPORT_STACK_EXPORT_H
+#define SYMBOLIZER_EXPORT_STACK_EXPORT_H
+
+#include <stdio.h>
+
+#include "format/bytes/buf.h"
+#include "symbolizer/profile/profile.h"
+
+struct stack_export {
+	const struct profile *profile;
+	const struct profile_options *options; /* with which it was made */
+	int event;		     /* stacks of this one only, where a form knows one event */
+	bool by_period;		     /* weights are periods; else samples */
+	bool annotate_kernel;	     /* "_[k]" after kernel functions */
+	const char *name;	     /* of what it was made of */
+	uint64_t realtime_ns;	     /* of the first sample, since 1970; 0: not known */
+	uint64_t duration_ns;	     /* to the last one */
+	const char *const *comments; /* lines: of whom it is, and what is lost; NULL at the end */
+};
+
+/* 0, -FMT_E_NOMEM. Failed writes stay in ferror(out). */
+typedef int stack_export_fn(const struct stack_export *x, FILE *out);
+
+typedef void stack_export_escape_fn(struct buf *out, const char *s);
+/*
+ * A frame's name, escaped, without a NUL: its symbol, or its object in brackets. With "_[k]" where
+ * that is asked for.
+ */
+void stack_export_frame_name(const struct stack_export *x, const struct frame *f,
+			     stack_export_escape_fn *escape, struct buf *out);
+
+/*
+ * Is the event's period a time in ns? The clocks' is.
+ */
+bool stack_export_is_clock(const char *event);
+
+#endif
