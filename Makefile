@@ -74,7 +74,7 @@ NEEDED	:= 'libbsd >= 0.10' 'libzstd >= 1.4.0' libmd libelf libdw jansson zlib li
 PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
 LIBS_format = $(call lazy,LIBS_format,--libs libbsd libmd libzstd)
 LIBS_recorder = $(LIBS_format)
-LIBS_symbolizer = $(LIBS_elf) -liberty $(LIBS_format)
+LIBS_symbolizer = $(LIBS_elf) -liberty -ldl $(LIBS_format)
 LIBS_daemon = $(LIBS_jansson) $(LIBS_format)
 LIBS_jansson = $(call lazy,LIBS_jansson,--libs jansson)
 LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib liblzma)

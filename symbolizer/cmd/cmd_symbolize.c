@@ -17,11 +17,13 @@
 #include "symbolizer/resolve/inlines.h"
 #include "symbolizer/resolve/resolve.h"
 #include "symbolizer/text/escape.h"
+#include "symbolizer/view/fetching.h"
 
-enum { OPT_OBJ = 0x100, OPT_NO_INLINE, OPT_NO_DEMANGLE, OPT_NO_CACHE };
+enum { OPT_OBJ = 0x100, OPT_NO_INLINE, OPT_NO_DEMANGLE, OPT_NO_CACHE, OPT_DEBUGINFOD };
 
 static const struct cli_option options[] = {
 	{ OPT_OBJ, 0, "obj", "FILE", "the ELF file" },
+	{ OPT_DEBUGINFOD, 0, "debuginfod", NULL, FETCHING_HELP },
 	{ OPT_NO_INLINE, 0, "no-inline", NULL, "no functions that were inlined" },
 	{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL, "leave C++ and Rust names as they are" },
 	{ OPT_NO_CACHE, 0, "no-cache", NULL,
@@ -41,7 +43,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool no_inline, no_demangle, no_cache;
+	bool no_inline, no_demangle, no_cache, debuginfod;
 };
 
 static int
@@ -55,6 +57,8 @@ cmd_symbolize_set(void *arg, int value, const char *text)
 		rq->no_inline = true;
 	else if (value == OPT_NO_CACHE)
 		rq->no_cache = true;
+	else if (value == OPT_DEBUGINFOD)
+		rq->debuginfod = true;
 	else
 		rq->no_demangle = true;
 	return CLI_GO_ON;
@@ -206,17 +210,9 @@ print_answers(const struct answers *a, bool no_inline)
 }
 
 static int
-run(const struct request *rq, struct answers *a)
+answer(const struct request *rq, struct answers *a, const struct resolver_options *o)
 {
-	char *debug_cache = object_places_debug_cache();
-	char *debuginfod_cache = object_places_debuginfod_cache();
-	const struct resolver_options o = {
-		.debug_cache = debug_cache,
-		.debuginfod_cache = debuginfod_cache,
-		.no_demangle = rq->no_demangle,
-		.full_names = true,
-	};
-	struct resolver *r = resolver_new(&o);
+	struct resolver *r = resolver_new(o);
 	char *cache_dir = rq->no_cache ? NULL : dwarf_cache_dir();
 	struct inlines *l = r ? inlines_new(r, cache_dir) : NULL;
 	enum dwarf_outcome outcome;
@@ -229,6 +225,7 @@ run(const struct request *rq, struct answers *a)
 		warnx("out of memory");
 	for (size_t i = 0; !error && inlines_trouble(l, i, &path, &outcome); i++)
 		warnx("%s: %s", rq->path, dwarf_outcome_text(outcome));
+	fetching_warn(o->fetch, rq->path);
 	if (!error) {
 		error = print_answers(a, rq->no_inline);
 		if (error)
@@ -236,10 +233,31 @@ run(const struct request *rq, struct answers *a)
 	}
 	inlines_free(l);
 	resolver_free(r);
-	free(debug_cache);
-	free(debuginfod_cache);
 	free(cache_dir);
 	return error ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int
+run(const struct request *rq, struct answers *a)
+{
+	char *debug_cache = object_places_debug_cache();
+	char *debuginfod_cache = object_places_debuginfod_cache();
+	struct resolver_options o = {
+		.debug_cache = debug_cache,
+		.debuginfod_cache = debuginfod_cache,
+		.no_demangle = rq->no_demangle,
+		.full_names = true,
+	};
+	int status = 0;
+
+	if (rq->debuginfod)
+		status = fetching_start(debuginfod_cache, true, &o.fetch);
+	if (status == 0)
+		status = answer(rq, a, &o);
+	object_fetch_end(o.fetch);
+	free(debug_cache);
+	free(debuginfod_cache);
+	return status;
 }
 
 int

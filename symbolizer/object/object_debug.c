@@ -167,6 +167,19 @@ find_debug_by_link(const struct object_debug *d, const struct link *link, struct
 	return error;
 }
 
+/* True: it is among those that are kept by build-id now. */
+static bool
+fetch_debug(const struct object_debug *d)
+{
+	struct object_fetch *fetch = d->places->fetch;
+	const uint8_t *id;
+	size_t size = elf_object_build_id(d->object, &id);
+
+	return (!elf_object_has_symtab(d->object) || object_fetch_lines(fetch)) &&
+		object_fetch_get(fetch, OBJECT_FETCH_DEBUGINFO, id, size,
+				 d->path ? d->path : "[vdso]");
+}
+
 int
 object_debug_find(const struct object_debug *d, struct elf_object **ret)
 {
@@ -180,6 +193,8 @@ object_debug_find(const struct object_debug *d, struct elf_object **ret)
 	error = find_debug_by_id(d, &link, ret);
 	if (!error && *ret == NULL && link.there && d->path != NULL)
 		error = find_debug_by_link(d, &link, ret);
+	if (!error && *ret == NULL && fetch_debug(d))
+		error = find_debug_by_id(d, &link, ret);
 	return error;
 }
 
@@ -205,6 +220,18 @@ try_alt(const char *path, struct span id, int *ret)
 		return -FMT_E_NOMEM;
 	file->close(file);
 	return 0;
+}
+
+static int
+alt_by_id(const struct object_places *p, struct span id, int *ret)
+{
+	char path[PATH_MAX];
+	int error = 0;
+
+	for (size_t i = 0;
+	     *ret < 0 && !error && object_places_debug(p, p->symfs, i, id.p, id.len, path); i++)
+		error = try_alt(path, id, ret);
+	return error;
 }
 
 /* The i-th path by which the link may lead to it; -1: it is too long. */
@@ -236,14 +263,15 @@ object_debug_alt(const struct object_places *p, struct elf_object *debug, int *r
 	*ret = -1;
 	if (!elf_object_altlink(debug, &link, &id))
 		return 0;
-	for (size_t i = 0;
-	     *ret < 0 && !error && object_places_debug(p, p->symfs, i, id.p, id.len, path); i++)
-		error = try_alt(path, id, ret);
+	error = alt_by_id(p, id, ret);
 	if (*ret >= 0 || error || !elf_object_path(debug, file))
 		return error;
 	for (size_t i = 0; *ret < 0 && !error && (i == 0 || p->debug_dirs[i - 1]); i++)
 		if (alt_path(p, file, i, link, path) == 0)
 			error = try_alt(path, id, ret);
+	if (*ret < 0 && !error && object_fetch_lines(p->fetch) &&
+	    object_fetch_get(p->fetch, OBJECT_FETCH_DEBUGINFO, id.p, id.len, link))
+		error = alt_by_id(p, id, ret);
 	return error;
 }
 

@@ -37,14 +37,14 @@ struct object_debug {
 };
 
 /*
- * By build-id, else by .gnu_debuglink and its checksum. 0 with *ret the caller's, or NULL: the
+ * By build-id, else by .gnu_debuglink and its checksum, else from servers by build-id. 0 with *ret the caller's, or NULL: the
  * object has its symbols itself, or nobody has them. -FMT_E_NOMEM.
  */
 int object_debug_find(const struct object_debug *d, struct elf_object **ret);
 
 /*
  * A descriptor of the file that dwz(1) moved a part of this file's debug information to: by its path,
- * which may be relative to the file, or below the debug directories by build-id or in .dwz; its
+ * which may be relative to the file, below the debug directories by build-id or in .dwz, or from servers; its
  * build-id is the one that the file names. *ret -1: there is none. 0, -FMT_E_NOMEM.
  */
 int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret);

@@ -48,18 +48,22 @@ by_id(char path[PATH_MAX], const char *root, const char *dir, const uint8_t *id,
 }
 
 /* A file without bytes there says that the servers had none: it is no ELF file either. */
-static void
-by_debuginfod(char path[PATH_MAX], const char *dir, const uint8_t *id, size_t size,
-	      const char *what)
+void
+object_places_fetched(const struct object_places *p, enum object_fetch_what what, const uint8_t *id,
+		      size_t size, char ret_path[PATH_MAX])
 {
+	static const char *const names[] = {
+		[OBJECT_FETCH_DEBUGINFO] = "debuginfo", [OBJECT_FETCH_EXECUTABLE] = "executable"
+	};
 	char hex[2 * ELF_BUILD_ID_MAX + 1];
 
-	path[0] = '\0';
-	if (size < 2 || size > ELF_BUILD_ID_MAX || dir == NULL)
+	ret_path[0] = '\0';
+	if (size < 2 || size > ELF_BUILD_ID_MAX || p->debuginfod_cache == NULL)
 		return;
 	hex_of(hex, id, size);
-	if (snprintf(path, PATH_MAX, "%s/%s/%s", dir, hex, what) >= PATH_MAX)
-		path[0] = '\0';
+	if (snprintf(ret_path, PATH_MAX, "%s/%s/%s", p->debuginfod_cache, hex, names[what]) >=
+	    PATH_MAX)
+		ret_path[0] = '\0';
 }
 
 bool
@@ -77,7 +81,7 @@ object_places_debug(const struct object_places *p, const char *root, size_t i, c
 	else if (i == 2 * dirs)
 		by_id(ret_path, "", p->debug_cache, id, size, "/debug");
 	else if (i == 2 * dirs + 1)
-		by_debuginfod(ret_path, p->debuginfod_cache, id, size, "debuginfo");
+		object_places_fetched(p, OBJECT_FETCH_DEBUGINFO, id, size, ret_path);
 	else
 		return false;
 	return true;
@@ -98,7 +102,7 @@ object_places_by_id(const struct object_places *p, size_t i, const uint8_t *id, 
 	else if (i < 2 + nr)
 		by_id(ret_path, "", p->debug_cache, id, size, tails[i - 2]);
 	else if (i == 2 + nr)
-		by_debuginfod(ret_path, p->debuginfod_cache, id, size, "executable");
+		object_places_fetched(p, OBJECT_FETCH_EXECUTABLE, id, size, ret_path);
 	else
 		return false;
 	return true;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "symbolizer/object/object_fetch.h"
+
 struct live_files;
 struct object_debug_sums;
 
@@ -28,7 +30,8 @@ struct object_places {
 	bool force;	/* takes any file without a build-id that has the path */
 	bool this_boot; /* the recording is of this boot */
 	struct object_debug_sums *sums;
-	struct live_files *live; /* NULL: processes are not asked */
+	struct live_files *live;    /* NULL: processes are not asked */
+	struct object_fetch *fetch; /* with debuginfod_cache; NULL: nothing is fetched */
 };
 
 /*
@@ -51,9 +54,13 @@ bool object_places_debug(const struct object_places *p, const char *root, size_t
 bool object_places_by_id(const struct object_places *p, size_t i, const uint8_t *id, size_t size,
 			 char ret_path[PATH_MAX]);
 
+/* Where debuginfod's cache has a file, or would have it; empty: nowhere. */
+void object_places_fetched(const struct object_places *p, enum object_fetch_what what,
+			   const uint8_t *id, size_t size, char ret_path[PATH_MAX]);
+
 /* Where they are by the environment, to be freed; NULL: nowhere, or out of memory. */
 char *object_places_debug_cache(void);
-/* debuginfod_find_debuginfo(3) says where. Only read: nothing is fetched, nor made older. */
+/* debuginfod_find_debuginfo(3) says where. */
 char *object_places_debuginfod_cache(void);
 
 #endif

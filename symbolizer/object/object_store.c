@@ -33,6 +33,7 @@ struct search {
 	enum resolve_miss miss;
 	struct elf_object *found;
 	bool separate; /* it has the symbols of the object, and is not the object */
+	bool whole;    /* nothing but the object itself will do */
 	/* Of found: where it is, or was; and what of that is no part of its own path. */
 	char path[PATH_MAX];
 	const char *root;
@@ -342,34 +343,45 @@ make_separate(struct object *o)
 }
 
 /*
- * objcopy --only-keep-debug leaves the segments their addresses, and takes their offsets. GNU ld
- * gives text the same offset as address; of others it is the segment that is as long as the map,
- * since a loader maps a segment whole.
+ * Address of a map's first byte. objcopy --only-keep-debug leaves the segments their addresses, and
+ * takes their offsets. GNU ld gives text the same offset as address; of others it is the segment that
+ * is as long as the map, since a loader maps a segment whole.
  */
-bool
-object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret)
+static bool
+address_of_map(const struct elf_segment *segments, size_t nr_segments, const struct task_map *map,
+	       uint64_t *ret)
 {
 	uint64_t length = map->end - map->start, start, end, found = 0;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < o->nr_segments; i++) {
-		const struct elf_segment *s = &o->segments[i];
+	for (size_t i = 0; i < nr_segments; i++) {
+		const struct elf_segment *s = &segments[i];
 
 		start = page_down(s->vaddr);
 		end = page_down(s->vaddr + s->memsz + PAGE - 1);
 		if (!s->exec || end < start || length > end - start)
 			continue;
 		if (map->pgoff == start) {
-			*ret = start + (ip - map->start);
+			*ret = start;
 			return true;
 		}
 		nr += length == end - start;
 		if (length == end - start)
 			found = start;
 	}
-	if (nr != 1)
+	if (nr == 1)
+		*ret = found;
+	return nr == 1;
+}
+
+bool
+object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret)
+{
+	uint64_t start;
+
+	if (!address_of_map(o->segments, o->nr_segments, map, &start))
 		return false;
-	*ret = found + (ip - map->start);
+	*ret = start + (ip - map->start);
 	return true;
 }
 
@@ -439,6 +451,43 @@ try_separate(struct search *s)
 	return error;
 }
 
+static bool
+separate_fits(const struct search *s)
+{
+	const struct elf_segment *segments;
+	size_t nr = elf_object_segments(s->found, &segments);
+	uint64_t start;
+
+	return address_of_map(segments, nr, s->map, &start);
+}
+
+static bool
+fetch_object(const struct search *s, enum object_fetch_what what)
+{
+	const struct map_object *w = s->wanted;
+
+	return w->build_id.kind == BUILDID_GNU &&
+		object_fetch_get(s->places->fetch, what, w->build_id.bytes, w->build_id.size,
+				 w->path);
+}
+
+/* What has the symbols, and only where that will not do the object. */
+static int
+try_fetched(struct search *s)
+{
+	int error = 0;
+
+	if (!s->found && !s->whole && fetch_object(s, OBJECT_FETCH_DEBUGINFO))
+		error = try_separate(s);
+	if (error || (s->found && separate_fits(s)) || !fetch_object(s, OBJECT_FETCH_EXECUTABLE))
+		return error;
+	elf_object_close(s->found);
+	s->found = NULL;
+	s->separate = false;
+	error = try_by_id(s);
+	return error || s->found || s->whole ? error : try_separate(s);
+}
+
 static int
 find_object(struct search *s)
 {
@@ -456,8 +505,10 @@ find_object(struct search *s)
 		error = try_by_id(s);
 	if (!error && !s->found)
 		error = try_stored(s);
-	if (!error && !s->found)
+	if (!error && !s->found && !s->whole)
 		error = try_separate(s);
+	if (!error && (!s->found || s->separate))
+		error = try_fetched(s);
 	return error;
 }
 
@@ -529,16 +580,12 @@ int
 object_store_open(const struct object_places *places, const struct map_object *wanted,
 		  const struct task_map *map, struct elf_object **ret)
 {
-	struct search s = { .places = places, .wanted = wanted, .map = map };
+	struct search s = { .places = places, .wanted = wanted, .map = map, .whole = true };
 	int error = 0;
 
 	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
 	if (wanted->build_id.size || !object_path_anonymous(wanted->path))
 		error = find_object(&s);
-	if (error || s.separate) {
-		elf_object_close(s.found);
-		s.found = NULL;
-	}
 	*ret = s.found;
 	return error;
 }

@@ -10,7 +10,8 @@
  * points. When the object is nowhere, the copy that was stored with the recording stands for it
  * (stored_objects), else a file with its symbols, by build-id. A copy has less than the file, and
  * anybody who runs a program chooses its build-id: so it does not come before a file that is here.
- * But it may have the symbols of one that was stripped since.
+ * But it may have the symbols of one that was stripped since. What is still missing is fetched, if that
+ * is asked for (object_fetch).
  *
  * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a
  * file is believed when its inode is the recorded one (when that was recorded) and it has not

@@ -75,6 +75,7 @@ resolver_new(const struct resolver_options *options)
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
 		.debug_cache = options->debug_cache,
 		.debuginfod_cache = options->debuginfod_cache,
+		.fetch = options->fetch,
 		.live = live_files_new(),
 		.force = options->force,
 		.sums = &r->debug_sums,

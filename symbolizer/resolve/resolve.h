@@ -56,6 +56,7 @@ struct resolver_options {
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
 	const char *debug_cache;       /* perf's, e.g. "/root/.debug"; NULL: none */
 	const char *debuginfod_cache;  /* of debuginfod's client; NULL: none */
+	struct object_fetch *fetch;    /* NULL: nothing is fetched */
 	bool no_demangle;
 	bool full_names; /* demangle with parameters; perf prints without */
 	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */

@@ -107,6 +107,9 @@ load_set(struct load_options *o, int value, const char *text)
 	case LOAD_OPTION_symfs:
 		o->symfs = text;
 		return CLI_GO_ON;
+	case LOAD_OPTION_debuginfod:
+		o->debuginfod = true;
+		return CLI_GO_ON;
 	case LOAD_OPTION_kallsyms:
 		o->kallsyms = text;
 		return given_file(o, "kallsyms", text);
@@ -143,12 +146,11 @@ asks_for_lines(const struct profile_options *o)
 static int
 make_profile(struct load *l, const struct load_options *o)
 {
-	l->debug_cache = object_places_debug_cache();
-	l->debuginfod_cache = object_places_debuginfod_cache();
 	l->resolver_options = (struct resolver_options){
 		.symfs = o->symfs,
 		.debug_cache = l->debug_cache,
 		.debuginfod_cache = l->debuginfod_cache,
+		.fetch = l->fetch,
 		.no_demangle = o->no_demangle,
 		.kallsyms = o->kallsyms,
 		.vmlinux = o->vmlinux,
@@ -295,6 +297,13 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	l->profile_options = *po;
 	l->profile_options.filter = o->filter;
 	l->profile_options.inlines &= !o->no_inline;
+	l->debug_cache = object_places_debug_cache();
+	l->debuginfod_cache = object_places_debuginfod_cache();
+	if (o->debuginfod)
+		status = fetching_start(l->debuginfod_cache, asks_for_lines(&l->profile_options),
+					&l->fetch);
+	if (status != 0)
+		return status;
 	if (read_all(l, o) < 0)
 		return EXIT_FAILED;
 	if (l->set.opened == 0) {
@@ -309,6 +318,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	}
 	warn_doubts(l);
 	warn_inlines(l);
+	fetching_warn(l->fetch, l->set.path);
 	if (!o->told)
 		warn_unwound(l);
 	if (!o->told && profile_totals(l->profile)->samples == 0)
@@ -323,6 +333,7 @@ load_close(struct load *l)
 	profile_free(l->profile);
 	inlines_free(l->inlines);
 	resolver_free(l->resolver);
+	object_fetch_end(l->fetch);
 	input_set_close(&l->set);
 	free(l->debug_cache);
 	free(l->debuginfod_cache);

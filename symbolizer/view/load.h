@@ -10,10 +10,12 @@
 #include "symbolizer/profile/doubts.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/profile.h"
+#include "symbolizer/view/fetching.h"
 
 /* name in code, letter, long name, argument, help; of where names come from */
 #define LOAD_NAME_OPTIONS(X)                                                                       \
 	X(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")                       \
+	X(debuginfod, 0, "debuginfod", NULL, FETCHING_HELP)                                        \
 	X(kallsyms, 0, "kallsyms", "FILE",                                                         \
 	  "kernel symbols of a recording that has none: a copy of its /proc/kallsyms")             \
 	X(vmlinux, 0, "vmlinux", "FILE", "likewise from the kernel's ELF file")                    \
@@ -50,7 +52,7 @@ struct load_options {
 	const char *command; /* for messages */
 	const char *path;    /* NULL: the default */
 	const char *symfs, *kallsyms, *vmlinux;
-	bool no_demangle, no_inline, no_cache, force;
+	bool debuginfod, no_demangle, no_inline, no_cache, force;
 	struct filter *filter; /* made by load_init() */
 	bool told; /* the command itself tells what is lost, not unwound, or not there */
 	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
@@ -60,6 +62,7 @@ struct load {
 	struct input_set set; /* read to its end: what it counted is good, nothing in it is open */
 	struct resolver_options resolver_options;
 	char *debug_cache, *debuginfod_cache, *cache_dir;
+	struct object_fetch *fetch; /* NULL: nothing is fetched */
 	struct resolver *resolver;
 	struct inlines *inlines; /* NULL: neither they nor lines are asked for */
 	struct profile *profile;

@@ -117,18 +117,26 @@ print_totals(const struct report_print *p)
 
 /* What would help, besides what resolve_miss_text() says. */
 static const char *
-advice(const struct report_print *p, enum resolve_miss miss)
+advice(const struct report_print *p, enum resolve_miss miss, bool has_build_id)
 {
+	const bool fetch = has_build_id && !p->load->fetch;
+
 	switch (miss) {
 	case RESOLVE_NO_FILE:
-		return "copy the file here, or give --symfs a directory that has it";
+		return fetch ? "copy the file here, give --symfs a directory that has it, or try "
+			       "--debuginfod"
+			     : "copy the file here, or give --symfs a directory that has it";
 	case RESOLVE_MISMATCH:
-		return "give --symfs a directory that has the recorded build";
+		return fetch ? "give --symfs a directory that has the recorded build, or try "
+			       "--debuginfod"
+			     : "give --symfs a directory that has the recorded build";
 	case RESOLVE_UNSURE:
 		return "--force takes it";
 	case RESOLVE_NO_SYMBOL:
 	case RESOLVE_OK:
-		return "install its debug symbols (packages *-dbgsym, *-debuginfo)";
+		return fetch ? "install its debug symbols (packages *-dbgsym, *-debuginfo), or try "
+			       "--debuginfod"
+			     : "install its debug symbols (packages *-dbgsym, *-debuginfo)";
 	case RESOLVE_NO_KSYM:
 		return resolver_kernel_trouble(p->load->resolver);
 	default:
@@ -140,7 +148,7 @@ static int
 print_unknown(const struct report_print *p, const struct report_unknown *u, double share,
 	      struct buf *scratch)
 {
-	const char *help = advice(p, u->miss);
+	const char *help = advice(p, u->miss, u->build_id != NULL);
 	const bool named = u->miss == RESOLVE_OK;
 
 	buf_clear(scratch);
