@@ -68,16 +68,16 @@ FIXFLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-opt
 
 # pkg-config is asked when a recipe first needs the answer, so that `make deps` can install it.
 lazy	= $(eval $(1) := $(shell $(PKG_CONFIG) $(2)))$($(1))
-PKGS	:= libbsd libmd libzstd libelf libdw jansson zlib liblzma
+PKGS	:= libbsd libmd libzstd libelf libdw jansson zlib liblzma capstone
 # HN_IEC_PREFIXES; ZSTD_CCtx_setParameter(), ZSTD_DCtx_reset()
-NEEDED	:= 'libbsd >= 0.10' 'libzstd >= 1.4.0' libmd libelf libdw jansson zlib liblzma
+NEEDED	:= 'libbsd >= 0.10' 'libzstd >= 1.4.0' libmd libelf libdw jansson zlib liblzma 'capstone >= 4'
 PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
 LIBS_format = $(call lazy,LIBS_format,--libs libbsd libmd libzstd)
 LIBS_recorder = $(LIBS_format)
 LIBS_symbolizer = $(LIBS_elf) -liberty -ldl $(LIBS_format)
 LIBS_daemon = $(LIBS_jansson) $(LIBS_format)
 LIBS_jansson = $(call lazy,LIBS_jansson,--libs jansson)
-LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib liblzma)
+LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib liblzma capstone)
 LIBS_cmocka = $(call lazy,LIBS_cmocka,--libs cmocka)
 # Has its header what came with the limit? See symbolizer/resolve/demangle.c.
 ENDLESS_RUST = $(eval ENDLESS_RUST := $(shell $(CC) $(CPPFLAGS) -E -include libiberty/demangle.h -x c /dev/null | \

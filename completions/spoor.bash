@@ -125,6 +125,9 @@ _spoor()
 	export:--weight)
 		_spoor_offer '' <<<$'samples\nperiod'
 		;;
+	annotate:-M | annotate:--disassembler-style)
+		_spoor_offer '' <<<$'att\nintel'
+		;;
 	*:--color)
 		_spoor_offer '' <<<$'auto\nalways\nnever'
 		;;

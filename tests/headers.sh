@@ -7,7 +7,7 @@ set -u
 cd "${1:-.}" || exit 2
 
 flags=(-std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote . -I format/uapi -I recorder/uapi -Wall -Wextra -Wundef -Werror -fsyntax-only)
-read -r -a libraries <<<"$("${PKG_CONFIG:-pkg-config}" --cflags libbsd libmd libzstd libelf libdw jansson zlib liblzma)"
+read -r -a libraries <<<"$("${PKG_CONFIG:-pkg-config}" --cflags libbsd libmd libzstd libelf libdw jansson zlib liblzma capstone)"
 bad=0
 
 complain()

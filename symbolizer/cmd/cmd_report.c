@@ -253,7 +253,7 @@ header_only(const struct request *rq)
 	int more = 0, status = input_set_open(&set, rq->load.path, rq->load.filter);
 
 	while (status == 0 && (more = input_set_next(&set)) > 0) {
-		report_header_print(&set.in);
+		report_header_print(NULL, &set.in);
 		input_set_leave(&set);
 	}
 	input_set_close(&set);

@@ -118,10 +118,26 @@ elf_bytes_of_header(struct elf_object *o, struct elf_bytes *ret)
 	return err;
 }
 
-int
-elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret)
+/* Is there a section at the address that has lost its bytes? */
+static bool
+is_emptied(const struct elf_object *o, uint64_t vaddr)
 {
-	for (size_t i = 0; i < o->nr_segments; i++) {
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		GElf_Shdr shdr;
+		Elf_Scn *scn;
+
+		if (elf_section(o, i, &scn, &shdr) && shdr.sh_type == SHT_NOBITS &&
+		    (shdr.sh_flags & SHF_EXECINSTR) && vaddr >= shdr.sh_addr &&
+		    vaddr - shdr.sh_addr < shdr.sh_size)
+			return true;
+	}
+	return false;
+}
+
+int
+elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret)
+{
+	for (size_t i = 0; i < o->nr_segments && !is_emptied(o, vaddr); i++) {
 		const struct elf_segment *s = &o->segments[i];
 		const uint64_t at = vaddr - s->vaddr;
 		struct elf_bytes b = { .vaddr = vaddr };
@@ -129,10 +145,17 @@ elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret)
 
 		if (vaddr < s->vaddr || at >= s->filesz || s->offset > o->file_size)
 			continue;
-		err = copy_part(o, s->offset + at, s->filesz - at, &b);
+		err = copy_part(o, s->offset + at, size < s->filesz - at ? size : s->filesz - at,
+				&b);
 		if (err == 0)
 			*ret = b;
 		return err;
 	}
 	return -FMT_E_EMPTY;
+}
+
+int
+elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret)
+{
+	return elf_bytes_at(o, vaddr, UINT64_MAX, ret);
 }

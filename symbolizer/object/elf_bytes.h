@@ -29,4 +29,10 @@ int elf_bytes_of_header(struct elf_object *o, struct elf_bytes *ret);
 /* From an address to the end of its segment in the file; likewise. */
 int elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret);
 
+/*
+ * Up to size bytes from an address on, as far as its segment in the file; likewise. -FMT_E_EMPTY also of
+ * a section that was there, and that who made a file of symbols took out.
+ */
+int elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret);
+
 #endif

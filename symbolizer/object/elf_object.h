@@ -45,6 +45,9 @@ int elf_object_recorded_id(const struct elf_object *o, struct buildid *ret);
 /* EM_*, of a 64-bit file; else EM_NONE. */
 uint16_t elf_object_machine(const struct elf_object *o);
 
+/* EM_* of any file, and its class: which instructions its code has. */
+uint16_t elf_object_code_machine(const struct elf_object *o, bool *ret_is64);
+
 /* Where the kernel, or the dynamic linker, starts it (e_entry). */
 uint64_t elf_object_entry(const struct elf_object *o);
 

@@ -529,6 +529,8 @@ search_and_load(struct search *s, struct object *o)
 			error = object_store_read(s->places, o, s->found, debug);
 		if (!error && s->separate)
 			make_separate(o);
+		else if (!error && s->places->keep_code)
+			o->code_fd = elf_object_dup(s->found);
 		o->doubt = s->doubt;
 	}
 	elf_object_close(debug);
@@ -543,7 +545,7 @@ object_new(const struct buildid *id)
 
 	if (o != NULL) {
 		o->build_id = *id;
-		o->debug_fd = o->alt_fd = -1;
+		o->debug_fd = o->alt_fd = o->code_fd = -1;
 	}
 	return o;
 }
@@ -566,6 +568,8 @@ object_store_file(const struct object_places *places, const char *path, struct o
 		(void)elf_object_recorded_id(elf, &id);
 		o = object_new(&id);
 		error = o == NULL ? -FMT_E_NOMEM : object_store_read(places, o, elf, debug);
+		if (!error && places->keep_code)
+			o->code_fd = elf_object_dup(elf);
 	}
 	elf_object_close(debug);
 	elf_object_close(elf);
@@ -632,6 +636,8 @@ object_free(struct object *o)
 		close(o->debug_fd);
 	if (o->alt_fd >= 0)
 		close(o->alt_fd);
+	if (o->code_fd >= 0)
+		close(o->code_fd);
 	free(o->segments);
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);

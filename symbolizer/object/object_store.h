@@ -35,7 +35,7 @@
 #include "symbolizer/object/resolve_miss.h"
 #include "symbolizer/object/symtab.h"
 
-/* What the resolver keeps of an object: no descriptor, no ELF handle. */
+/* What the resolver keeps of an object: no ELF handle. */
 struct object {
 	struct buildid build_id; /* as recorded; size 0: none was */
 	struct elf_segment *segments;
@@ -54,6 +54,7 @@ struct object {
 	int alt_fd;	     /* the file that dwz(1) moved a part of it to; -1: there is none */
 	uint64_t debug_bias; /* from addresses there to those here */
 	bool debug_bad;	     /* it could not be read, and is not read again */
+	int code_fd;	     /* the file itself, where places asked for it; -1: it is not there */
 };
 
 /*

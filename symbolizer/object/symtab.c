@@ -338,6 +338,7 @@ symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *ret)
 		return false;
 	e = &t->entries[t->owners[low]];
 	ret->start = e->start;
+	ret->end = e->end;
 	ret->name = t->strings + e->name;
 	return true;
 }

@@ -44,7 +44,7 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret);
 void symtab_free(struct symtab *t);
 
 struct symbol {
-	uint64_t start;
+	uint64_t start, end;
 	const char *name; /* raw, in the table; may carry "@VERSION" */
 };
 

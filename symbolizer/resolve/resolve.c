@@ -78,6 +78,7 @@ resolver_new(const struct resolver_options *options)
 		.fetch = options->fetch,
 		.live = live_files_new(),
 		.force = options->force,
+		.keep_code = options->keep_code,
 		.sums = &r->debug_sums,
 	};
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
@@ -364,11 +365,11 @@ drop_unidentified(struct resolver *r)
 	for (size_t i = 0; i < r->nr_objects; i++) {
 		struct object *o = r->objects[i];
 
-		if (o->build_id.size == 0) {
+		if (o->build_id.size == 0 && !r->places.keep_code) {
 			object_free(o);
 			continue;
 		}
-		if (!error)
+		if (!error && o->build_id.size != 0)
 			error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), nr);
 		r->objects[nr++] = o;
 	}

@@ -59,6 +59,11 @@ struct resolver_options {
 	struct object_fetch *fetch;    /* NULL: nothing is fetched */
 	bool no_demangle;
 	bool full_names; /* demangle with parameters; perf prints without */
+	/*
+	 * For whoever reads code, too: objects have their files, and stay for the resolver's life, also
+	 * those that nothing identifies.
+	 */
+	bool keep_code;
 	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */
 	const char *kallsyms, *vmlinux;
 	/*

@@ -187,7 +187,7 @@ set_names(struct layout *l)
 	int err = 0;
 
 	for (size_t i = 0; i < l->t->nr_columns && err == 0; i++)
-		if (l->widths[i] < l->widest[i])
+		if (l->widths[i] < l->widest[i] && !l->t->columns[i].tail)
 			err = shorten(l->t, i, l->widths[i], &l->names[i]);
 	return err;
 }
@@ -205,17 +205,29 @@ print_separated(const struct layout *l, size_t column, const char *text)
 	fputs(text, l->out);
 }
 
+/* Bytes of a text that so many columns have room for. */
+static int
+fitting(const char *text, int columns)
+{
+	const char *end = text, *next = text;
+
+	while (*next && (columns -= screen_text_next(&next)) >= 0)
+		end = next;
+	return (int)(end - text);
+}
+
 static void
 print_cell(const struct layout *l, size_t column, const char *text, const char *color)
 {
 	bool right = l->t->columns[column].right, last = column + 1 == l->t->nr_columns;
 	int pad = l->widths[column] - screen_text_width(text);
+	int len = l->t->columns[column].tail ? fitting(text, l->widths[column]) : (int)strlen(text);
 
 	if (column > 0)
 		fprintf(l->out, "%*s", GAP, "");
 	if (right && pad > 0)
 		fprintf(l->out, "%*s", pad, "");
-	fprintf(l->out, "%s%s%s", color ? color : "", text, color ? "\033[0m" : "");
+	fprintf(l->out, "%s%.*s%s", color ? color : "", len, text, color ? "\033[0m" : "");
 	if (!right && !last && pad > 0)
 		fprintf(l->out, "%*s", pad, "");
 }

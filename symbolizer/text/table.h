@@ -19,6 +19,7 @@ struct table_column {
 	const char *title;
 	bool right; /* numbers */
 	bool cut;   /* may be shortened (short_names.h) to fit */
+	bool tail;  /* then at its end: it is text, and no name */
 };
 
 struct table_options {

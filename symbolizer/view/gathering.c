@@ -42,7 +42,8 @@ struct gathering {
 	struct input_set *set;
 	struct profile_options options;
 	const struct resolver *resolver;
-	void (*opened)(const struct input *in);
+	void (*opened)(void *arg, const struct input *in);
+	void *opened_arg;
 	struct job *jobs[AT_ONCE_MAX]; /* oldest first */
 	size_t nr, at_once;
 	bool all_opened;
@@ -51,7 +52,8 @@ struct gathering {
 
 struct gathering *
 gathering_new(struct input_set *set, const struct profile_options *options,
-	      const struct resolver *resolver, void (*opened)(const struct input *in))
+	      const struct resolver *resolver, void (*opened)(void *arg, const struct input *in),
+	      void *arg)
 {
 	struct gathering *g = calloc(1, sizeof(*g));
 
@@ -60,6 +62,7 @@ gathering_new(struct input_set *set, const struct profile_options *options,
 	g->set = set;
 	g->resolver = resolver;
 	g->opened = opened;
+	g->opened_arg = arg;
 	g->options = *options;
 	g->at_once = set->archive ? cpus_here(AT_ONCE_MAX) : 1;
 	/* Whatever the number of CPUs: what is read shall not depend on it. */
@@ -200,7 +203,7 @@ job_begin(struct gathering *g)
 		return err;
 	}
 	if (g->opened)
-		g->opened(&g->set->in);
+		g->opened(g->opened_arg, &g->set->in);
 	input_set_detach(g->set, &j->input);
 	g->jobs[g->nr++] = j;
 	/* Without a thread it is read when its turn has come. */

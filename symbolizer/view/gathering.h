@@ -15,12 +15,12 @@
 struct gathering;
 
 /*
- * opened sees each recording before it is read; NULL: nobody does. set is borrowed, and options'
+ * opened sees each recording before it is read, in this thread; NULL: nobody does. set is borrowed, and options'
  * filter. Copied stacks are unwound by files where the resolver finds them; NULL: they are not. Nobody else opens recordings of the set until gathering_free(). NULL: out of memory.
  */
 struct gathering *gathering_new(struct input_set *set, const struct profile_options *options,
 				const struct resolver *resolver,
-				void (*opened)(const struct input *in));
+				void (*opened)(void *arg, const struct input *in), void *arg);
 void gathering_free(struct gathering *g);
 
 /* The next recording: 1; 0: that was all; -1: it failed, with a message. */

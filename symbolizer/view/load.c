@@ -143,6 +143,17 @@ asks_for_lines(const struct profile_options *o)
 	return o->by_line || o->by_file || (o->inlines && !o->leaf_only);
 }
 
+int
+load_inlines(struct load *l, const struct load_options *o)
+{
+	if (l->inlines)
+		return 0;
+	if (!o->no_cache)
+		l->cache_dir = dwarf_cache_dir();
+	l->inlines = inlines_new(l->resolver, l->cache_dir);
+	return l->inlines ? 0 : -FMT_E_NOMEM;
+}
+
 static int
 make_profile(struct load *l, const struct load_options *o)
 {
@@ -155,15 +166,11 @@ make_profile(struct load *l, const struct load_options *o)
 		.kallsyms = o->kallsyms,
 		.vmlinux = o->vmlinux,
 		.force = o->force,
+		.keep_code = o->keep_code,
 	};
 	l->resolver = resolver_new(&l->resolver_options);
-	if (l->resolver && asks_for_lines(&l->profile_options)) {
-		if (!o->no_cache)
-			l->cache_dir = dwarf_cache_dir();
-		l->inlines = inlines_new(l->resolver, l->cache_dir);
-		if (!l->inlines)
-			return -FMT_E_NOMEM;
-	}
+	if (l->resolver && asks_for_lines(&l->profile_options) && load_inlines(l, o) < 0)
+		return -FMT_E_NOMEM;
 	if (l->resolver)
 		l->profile = profile_new(l->resolver, l->inlines, &l->profile_options);
 	return l->profile ? 0 : -FMT_E_NOMEM;
@@ -200,7 +207,8 @@ read_all(struct load *l, const struct load_options *o)
 	int more = -1;
 
 	if (make_profile(l, o) == 0)
-		g = gathering_new(&l->set, &l->profile_options, l->resolver, o->opened);
+		g = gathering_new(&l->set, &l->profile_options, l->resolver, o->opened,
+				  o->opened_arg);
 	if (!g)
 		warnx("out of memory");
 	else
@@ -228,8 +236,8 @@ warn_doubts(const struct load *l)
 }
 
 /* Objects whose inlined functions and lines are missing. */
-static void
-warn_inlines(const struct load *l)
+void
+load_warn_inlines(const struct load *l)
 {
 	enum dwarf_outcome outcome;
 	const char *object;
@@ -317,7 +325,7 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 		return EXIT_FAILED;
 	}
 	warn_doubts(l);
-	warn_inlines(l);
+	load_warn_inlines(l);
 	fetching_warn(l->fetch, l->set.path);
 	if (!o->told)
 		warn_unwound(l);

@@ -54,8 +54,11 @@ struct load_options {
 	const char *symfs, *kallsyms, *vmlinux;
 	bool debuginfod, no_demangle, no_inline, no_cache, force;
 	struct filter *filter; /* made by load_init() */
-	bool told; /* the command itself tells what is lost, not unwound, or not there */
-	void (*opened)(const struct input *in); /* sees each recording; NULL: nobody does */
+	bool told;	/* the command itself tells what is lost, not unwound, or not there */
+	bool keep_code; /* the resolver's objects are for whoever reads code, too */
+	/* Sees each recording, with opened_arg; NULL: nobody does. */
+	void (*opened)(void *arg, const struct input *in);
+	void *opened_arg;
 };
 
 struct load {
@@ -91,6 +94,13 @@ int64_t load_now(void);
  */
 int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
 void load_close(struct load *l);
+
+/*
+ * Makes l->inlines where lines were not asked for, for whoever looks up more. 0, -FMT_E_NOMEM. And says
+ * of which objects it could not: load_open() has done that of its own.
+ */
+int load_inlines(struct load *l, const struct load_options *o);
+void load_warn_inlines(const struct load *l);
 
 /* Name of a stack's or row's event. */
 const char *load_event_name(const struct load *l, int event);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "format/bytes/fmt_error.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
+#include "symbolizer/input/coverage.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -48,10 +50,11 @@ print_event(const struct event *e)
 }
 
 void
-report_header_print(const struct input *in)
+report_header_print(void *unused, const struct input *in)
 {
 	const struct recording_meta *m = recording_reader_meta(in->reader);
 
+	(void)unused;
 	pager_start();
 	puts("# ========");
 	print_date(m->start.realtime);
@@ -66,4 +69,21 @@ report_header_print(const struct input *in)
 	for (size_t i = 0; i < event_set_count(m->events); i++)
 		print_event(event_set_at(m->events, i));
 	puts("# ========\n#");
+}
+
+int
+report_header_recording(const struct input_set *set)
+{
+	char *path = escape_dup(set->path), *host = escape_dup(set->hostname ? set->hostname : "");
+	char covers[COVERAGE_BYTES] = "";
+	int err = path && host ? 0 : -FMT_E_NOMEM;
+
+	if (set->samples > 0)
+		coverage_text(&set->start, set->first_ns, set->last_ns, covers);
+	if (err == 0)
+		screen_text_print(stdout, cli_columns(), "#   ", "# Recording: %s%s%s%s%s", path,
+				  *host ? ", host " : "", host, *covers ? ", " : "", covers);
+	free(path);
+	free(host);
+	return err;
 }

@@ -18,6 +18,7 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
+#include "symbolizer/view/report_header.h"
 #include "symbolizer/view/unwound_text.h"
 
 /* Objects that lack something: as many, of those with such a share of the samples. */
@@ -67,25 +68,6 @@ print_loss(const struct report_print *p)
 	}
 	print_gaps(p);
 	puts("#");
-}
-
-/* What the report is of: which file was found, of which host, when. */
-static int
-print_recording(const struct report_print *p)
-{
-	const struct input_set *set = &p->load->set;
-	char *path = escape_dup(set->path), *host = escape_dup(set->hostname ? set->hostname : "");
-	char covers[COVERAGE_BYTES] = "";
-	int err = path && host ? 0 : -FMT_E_NOMEM;
-
-	if (set->samples > 0)
-		coverage_text(&set->start, set->first_ns, set->last_ns, covers);
-	if (err == 0)
-		say("#   ", "# Recording: %s%s%s%s%s", path, *host ? ", host " : "", host,
-		    *covers ? ", " : "", covers);
-	free(path);
-	free(host);
-	return err;
 }
 
 static void
@@ -221,10 +203,10 @@ print_unknowns(const struct report_print *p)
 
 /* Numbers stand to the right and are whole. */
 static const struct table_column table_columns[] = {
-#define X(name, title, number, ...) { title, number, !(number) },
+#define X(name, title, number, ...) { title, number, !(number), false },
 	REPORT_KEYS(X)
 #undef X
-#define X(name, title) { title, true, false },
+#define X(name, title) { title, true, false, false },
 		REPORT_NUMBERS(X)
 #undef X
 };
@@ -382,7 +364,7 @@ report_print_text(const struct report_print *p)
 
 	pager_start();
 	if (!quiet) {
-		err = print_recording(p);
+		err = report_header_recording(&p->load->set);
 		print_loss(p);
 		print_totals(p);
 	}

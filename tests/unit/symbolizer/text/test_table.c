@@ -11,9 +11,9 @@
 #include "symbolizer/text/table.h"
 
 static const struct table_column columns[] = {
-	{ "Overhead", true, false },
-	{ "Command", false, true },
-	{ "Symbol", false, true },
+	{ "Overhead", true, false, false },
+	{ "Command", false, true, false },
+	{ "Symbol", false, true, false },
 };
 
 static struct table *
@@ -105,6 +105,35 @@ shortened_on_a_terminal(void **state)
 	       "        1%  日..語    x\n");
 }
 
+/* Text, and no name, ends where the room does. */
+static void
+cut_at_its_end(void **state)
+{
+	static const struct table_column of_text[] = {
+		{ "Percent", true, false, false },
+		{ "Source", false, true, true },
+	};
+	struct table *t = table_new(of_text, 2);
+	char *got = NULL;
+	size_t len;
+	FILE *f = open_memstream(&got, &len);
+
+	table_cell(t, "1%", TABLE_PLAIN);
+	table_cell(t, "for (i = 0; i < n; i++)", TABLE_PLAIN);
+	table_cell(t, "", TABLE_PLAIN);
+	table_cell(t, "\"日本語\"[i] + 1", TABLE_PLAIN);
+	assert_int_equal(table_print(t, f, &(struct table_options){ .terminal = 19 }), 0);
+	fclose(f);
+	assert_string_equal(got,
+			    "# Percent  Source\n"
+			    "# .......  ........\n"
+			    "#\n"
+			    "       1%  for (i =\n"
+			    "           \"日本語\"\n");
+	free(got);
+	table_free(t);
+}
+
 static void
 asked_widths(void **state)
 {
@@ -189,13 +218,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aligned),
-		cmocka_unit_test(empty),
-		cmocka_unit_test(wide),
-		cmocka_unit_test(shortened_on_a_terminal),
-		cmocka_unit_test(asked_widths),
-		cmocka_unit_test(separated),
-		cmocka_unit_test(whole_in_a_pipe),
+		cmocka_unit_test(aligned),	  cmocka_unit_test(empty),
+		cmocka_unit_test(wide),		  cmocka_unit_test(shortened_on_a_terminal),
+		cmocka_unit_test(cut_at_its_end), cmocka_unit_test(asked_widths),
+		cmocka_unit_test(separated),	  cmocka_unit_test(whole_in_a_pipe),
 		cmocka_unit_test(colored),
 	};
 

@@ -82,7 +82,7 @@ take(void *arg, struct gather *g, const struct raw_profile *raw)
 static unsigned int nr_opened;
 
 static void
-count_opened(const struct input *in)
+count_opened(void *arg, const struct input *in)
 {
 	nr_opened++;
 }
@@ -94,7 +94,7 @@ open_set(struct input_set *set, struct gathering **ret, size_t raw_bytes_max)
 
 	assert_int_equal(input_set_open(set, directory, NULL), 0);
 	nr_opened = 0;
-	*ret = gathering_new(set, &o, NULL, count_opened);
+	*ret = gathering_new(set, &o, NULL, count_opened, NULL);
 	assert_non_null(*ret);
 }
 

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor annotate: which lines and instructions of a function the time went to. */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/stdlib.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/pager.h"
+#include "symbolizer/cmd/cmd.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/annotate_print.h"
+
+#define FUNCTIONS_MAX 1000000
+#define SUGGESTED 3
+
+enum {
+	OPT_ASM = 0x100,
+	OPT_LINES,
+	OPT_CHAIN,
+	OPT_MIN_PERCENT,
+	OPT_SOURCE_PATH,
+	OPT_NO_SOURCE,
+	OPT_JSON,
+	OPT_COLOR,
+	OPT_NO_PAGER,
+	OPT_STDIO,
+};
+
+static const struct cli_option options[] = {
+	{ 'n', 'n', "functions", "N",
+	  "the N hottest functions of each event (default: 1, or all "
+	  "that are called SYMBOL)" },
+	{ OPT_ASM, 0, "asm", NULL, "instructions alone, without lines of the source" },
+	{ OPT_LINES, 'l', "lines", NULL, "lines of the source alone, without instructions" },
+	{ OPT_CHAIN, 0, "chain", NULL, "of code that was inlined, the calls that led there" },
+	{ OPT_MIN_PERCENT, 0, "min-percent", "PERCENT",
+	  "leave out lines and instructions with less of the function's samples" },
+	{ OPT_SOURCE_PATH, 0, "source-path", "DIR|FROM=TO",
+	  "look for sources below DIR, or below TO for those that were below FROM; may recur" },
+	{ OPT_NO_SOURCE, 0, "no-source", NULL, "open no source: numbers of lines alone" },
+	{ 'M', 'M', "disassembler-style", "STYLE", "operands of x86 as att (default) or intel" },
+	{ 'P', 'P', "full-paths", NULL, "sources with their directories" },
+	{ OPT_STDIO, 0, "stdio", NULL, "text, which is what there is (for perf's sake)" },
+	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
+	{ OPT_COLOR, 0, "color", "WHEN", "auto, always or never" },
+	{ OPT_NO_PAGER, 0, "no-pager", NULL, "print straight to the terminal" },
+	LOAD_OPTIONS{ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "annotate",
+	.synopsis = "[options] [SYMBOL]",
+	.about = "Says which lines and instructions of a function the samples of a recording (-i; "
+		 "default: recording.spoor) were taken at: of the hottest function, or of SYMBOL.",
+	.options = options,
+};
+
+struct request {
+	struct load_options load;
+	struct annotate_print print;
+	struct source_places source;
+	struct kernel_code_facts kernel;
+	struct skid_events events;
+	const char *symbol; /* NULL: the hottest */
+	size_t functions;   /* 0: not said */
+	bool json, nomem;
+};
+
+static int
+set_min_percent(struct request *rq, const char *text)
+{
+	char *end;
+
+	rq->print.min_percent = strtod(text, &end);
+	if (end != text && (!*end || strcmp(end, "%") == 0) && rq->print.min_percent >= 0 &&
+	    rq->print.min_percent <= 100)
+		return CLI_GO_ON;
+	return cli_usage_error("annotate", "--min-percent %s: not a percentage", text);
+}
+
+static int
+set_functions(struct request *rq, const char *text)
+{
+	const char *why;
+
+	rq->functions = (size_t)strtonum(text, 1, FUNCTIONS_MAX, &why);
+	if (!why)
+		return CLI_GO_ON;
+	return cli_usage_error("annotate", "--functions %s: not a number of functions", text);
+}
+
+static int
+set_source_path(struct request *rq, const char *text)
+{
+	if (!*text || *text == '=')
+		return cli_usage_error("annotate", "--source-path: no directory");
+	if (rq->source.nr_given == SOURCE_TEXT_PLACES_MAX)
+		return cli_usage_error("annotate", "--source-path: %d at most",
+				       SOURCE_TEXT_PLACES_MAX);
+	rq->source.given[rq->source.nr_given++] = text;
+	return CLI_GO_ON;
+}
+
+static int
+set_style(struct request *rq, const char *text)
+{
+	rq->print.listing.intel = strcmp(text, "intel") == 0;
+	if (rq->print.listing.intel || strcmp(text, "att") == 0)
+		return CLI_GO_ON;
+	return cli_usage_error("annotate", "--disassembler-style %s: att or intel", text);
+}
+
+static int
+cmd_annotate_set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+
+	switch (value) {
+	case 'n':
+		return set_functions(rq, text);
+	case 'M':
+		return set_style(rq, text);
+	case 'P':
+		rq->print.full_paths = true;
+		return CLI_GO_ON;
+	case OPT_ASM:
+		rq->print.no_lines = true;
+		return CLI_GO_ON;
+	case OPT_LINES:
+		rq->print.listing.no_instructions = true;
+		return CLI_GO_ON;
+	case OPT_CHAIN:
+		rq->print.listing.by_chain = true;
+		return CLI_GO_ON;
+	case OPT_MIN_PERCENT:
+		return set_min_percent(rq, text);
+	case OPT_SOURCE_PATH:
+		return set_source_path(rq, text);
+	case OPT_NO_SOURCE:
+		rq->source.none = true;
+		return CLI_GO_ON;
+	case OPT_STDIO:
+		return CLI_GO_ON;
+	case OPT_JSON:
+		rq->json = true;
+		return CLI_GO_ON;
+	case OPT_COLOR:
+		if (cli_set_color(text))
+			return CLI_GO_ON;
+		return cli_usage_error("annotate", "--color %s: auto, always or never", text);
+	case OPT_NO_PAGER:
+		pager_disable();
+		return CLI_GO_ON;
+	}
+	return load_set(&rq->load, value, text);
+}
+
+static void
+note_recording(void *arg, const struct input *in)
+{
+	const struct recording_meta *meta = recording_reader_meta(in->reader);
+	struct request *rq = arg;
+
+	kernel_code_note(&rq->kernel, meta);
+	rq->nomem |= skid_events_add(&rq->events, meta->events) < 0;
+}
+
+/* --- which functions ----------------------------------------------------------------------- */
+
+/* Of that name all, unless a number was said; else the hottest of each event. */
+static void
+choose(const struct request *rq, const struct annotation *a,
+       const struct annotation_function **chosen, size_t *ret_nr)
+{
+	size_t most = rq->functions ? rq->functions : rq->symbol ? FUNCTIONS_MAX : 1;
+	size_t of_event = 0, nr = 0;
+
+	for (size_t i = 0; i < annotation_functions(a); i++) {
+		const struct annotation_function *f = annotation_function_at(a, i);
+
+		if (i > 0 && f->event != annotation_function_at(a, i - 1)->event)
+			of_event = 0;
+		if (rq->symbol && strcmp(rq->symbol, f->frame.symbol) != 0)
+			continue;
+		if (of_event++ < most)
+			chosen[nr++] = f;
+	}
+	*ret_nr = nr;
+}
+
+/* No function has that name: those that have it in theirs may be meant. */
+static void
+say_not_found(const struct request *rq, const struct annotation *a)
+{
+	size_t nr = 0;
+
+	screen_text_warn("%s: no sample is in a function that is called '%s'",
+			 rq->print.load->set.path, rq->symbol);
+	for (size_t i = 0; i < annotation_functions(a) && nr < SUGGESTED; i++) {
+		const struct frame *f = &annotation_function_at(a, i)->frame;
+		char *name = strstr(f->symbol, rq->symbol) ? escape_dup(f->symbol) : NULL;
+
+		if (name)
+			screen_text_warn("there is '%s'", name);
+		nr += name != NULL;
+		free(name);
+	}
+}
+
+/* --- all of it ----------------------------------------------------------------------------- */
+
+static int
+print(struct request *rq)
+{
+	struct annotate_print *p = &rq->print;
+	int error = load_inlines(p->load, &rq->load);
+
+	rq->kernel.vmlinux = rq->load.vmlinux;
+	rq->kernel.symfs = rq->source.symfs = rq->load.symfs;
+	rq->kernel.force = rq->load.force;
+	rq->kernel.kcore = "/proc/kcore";
+	rq->kernel.kallsyms = "/proc/kallsyms";
+	rq->source.recorded_ns = p->load->set.start.realtime;
+	p->kernel = kernel_code_new(p->load->resolver, &rq->kernel);
+	p->source = source_text_new(&rq->source);
+	p->events = &rq->events;
+	p->listing.no_inline = rq->load.no_inline;
+	p->table.terminal = cli_columns();
+	p->table.color = cli_color();
+	if (!p->kernel || !p->source || rq->nomem)
+		error = -FMT_E_NOMEM;
+	if (!error && (rq->json || p->nr_functions > 0 || !rq->symbol))
+		error = rq->json ? annotate_print_json(p) : annotate_print_text(p);
+	kernel_code_free(p->kernel);
+	source_text_free(p->source);
+	load_warn_inlines(p->load);
+	return error;
+}
+
+static int
+annotate_functions(struct request *rq, const struct annotation *a)
+{
+	const struct annotation_function **chosen =
+		calloc(annotation_functions(a) + 1, sizeof(*chosen));
+	int error = -FMT_E_NOMEM;
+
+	if (chosen) {
+		choose(rq, a, chosen, &rq->print.nr_functions);
+		rq->print.functions = chosen;
+		rq->print.annotation = a;
+		error = print(rq);
+	}
+	if (!error && rq->symbol && rq->print.nr_functions == 0) {
+		say_not_found(rq, a);
+		rq->print.load->status = EXIT_FAILED;
+	}
+	free(chosen);
+	return error;
+}
+
+static int
+annotate(struct request *rq)
+{
+	const struct profile_options po = { .by_address = true, .leaf_only = true };
+	struct annotation *a = NULL;
+	struct load l;
+	int error, status;
+
+	rq->load.keep_code = true;
+	rq->load.opened = note_recording;
+	rq->load.opened_arg = rq;
+	rq->print.load = &l;
+	status = load_open(&l, &rq->load, &po);
+	if (status == 0) {
+		error = annotation_build(l.profile, &a);
+		if (error == 0)
+			error = annotate_functions(rq, a);
+		if (error < 0)
+			screen_text_warn("%s", fmt_error_text(error));
+		status = error < 0 ? EXIT_FAILED : l.status;
+	}
+	annotation_free(a);
+	load_close(&l);
+	return status;
+}
+
+int
+cmd_annotate(int argc, char **argv)
+{
+	struct request rq = { 0 };
+	int first, status = load_init(&rq.load, "annotate");
+
+	if (status != 0)
+		return status;
+	status = cli_parse(&syntax, argc, argv, cmd_annotate_set, &rq, &first);
+	if (status == CLI_GO_ON && first + 1 < argc)
+		status = cli_usage_error("annotate", "'%s' is one function too many",
+					 argv[first + 1]);
+	if (status == CLI_GO_ON && rq.print.no_lines && rq.print.listing.no_instructions)
+		status = cli_usage_error("annotate", "--asm and --lines: one of them");
+	if (status == CLI_GO_ON) {
+		rq.symbol = first < argc ? argv[first] : NULL;
+		status = annotate(&rq);
+	}
+	skid_events_done(&rq.events);
+	load_done(&rq.load);
+	return status;
+}

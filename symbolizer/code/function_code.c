@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/code/function_code.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_bytes.h"
+
+#define INSTRUCTION_MAX 16 /* bytes; of x86 it is 15 */
+
+/* The kernel's own, which has no ELF file here. */
+#if defined(__x86_64__)
+#define MACHINE_HERE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE_HERE EM_AARCH64
+#else
+#define MACHINE_HERE EM_NONE
+#endif
+
+static const char *
+why_of(int error)
+{
+	switch (error) {
+	case -FMT_E_EMPTY:
+		return "the file that is here has symbols and no code";
+	case -FMT_E_IO:
+		return "its file cannot be read";
+	default:
+		return "its file is damaged: its code is not where the symbol says";
+	}
+}
+
+/* By a sample in it: two symbols may begin where it does. */
+static bool
+find_end(const struct annotation_function *f, struct function_code *c)
+{
+	const uint64_t start = c->start - c->moved, sampled = f->hits[0].address - c->moved;
+	const struct object *o = c->object;
+	struct symbol s;
+
+	if ((!symtab_find(o->symbols, sampled, &s) || s.start != start) &&
+	    (!o->stubs || !symtab_find(o->stubs, sampled, &s) || s.start != start))
+		return false;
+	c->end = s.end + c->moved;
+	return true;
+}
+
+static int
+read_object(const struct annotation_function *f, struct function_code *c)
+{
+	struct elf_object *elf = NULL;
+	struct elf_bytes b = { 0 };
+	uint64_t size;
+	int fd, error;
+
+	/* A vmlinux may have no symbol where kallsyms has one. */
+	size = find_end(f, c) ? c->end - c->start
+			      : f->hits[f->nr_hits - 1].address + INSTRUCTION_MAX - c->start;
+	fd = fcntl(c->object->code_fd, F_DUPFD_CLOEXEC, 0);
+	error = fd < 0 ? -FMT_E_IO : elf_object_open(fd, &elf);
+	if (!error)
+		error = elf_bytes_at(elf, c->start - c->moved,
+				     size < FUNCTION_CODE_MAX ? size : FUNCTION_CODE_MAX, &b);
+	if (!error) {
+		c->machine = elf_object_code_machine(elf, &c->is64);
+		c->bytes = b.p;
+		c->len = b.len;
+	}
+	elf_object_close(elf);
+	if (error == -FMT_E_NOMEM)
+		return error;
+	c->why = error ? why_of(error) : NULL;
+	return 0;
+}
+
+static int
+read_kernel(struct kernel_code *kernel, const struct annotation_function *f,
+	    struct function_code *c)
+{
+	struct elf_bytes b = { 0 };
+	int error = kernel_code_object(kernel, &f->frame, &c->object, &c->moved);
+
+	if (error)
+		return error;
+	if (c->object && c->object->code_fd >= 0) {
+		error = read_object(f, c);
+		if (error || !c->why)
+			return error;
+	}
+	error = kernel_code_live(kernel, &f->frame, FUNCTION_CODE_MAX, &b, &c->end, &c->why);
+	c->bytes = b.p;
+	c->len = b.len;
+	c->machine = MACHINE_HERE;
+	c->is64 = true;
+	return error;
+}
+
+int
+function_code_read(struct kernel_code *kernel, const struct annotation_function *f,
+		   struct function_code *ret)
+{
+	*ret = (struct function_code){ .start = f->start };
+	if (f->frame.kernel)
+		return read_kernel(kernel, f, ret);
+	ret->object = f->frame.object;
+	if (!ret->object) {
+		ret->why = "it was made at run time, and its bytes were not recorded";
+		return 0;
+	}
+	if (ret->object->code_fd >= 0)
+		return read_object(f, ret);
+	(void)find_end(f, ret);
+	ret->why = why_of(ret->object->separate ? -FMT_E_EMPTY : -FMT_E_IO);
+	return 0;
+}
+
+void
+function_code_done(struct function_code *c)
+{
+	free(c->bytes);
+	c->bytes = NULL;
+}

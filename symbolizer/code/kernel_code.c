@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/code/kernel_code.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/kallsyms.h"
+#include "symbolizer/object/object_store.h"
+
+#define KCORE_SEGMENTS_MAX 4096
+
+struct kernel_code {
+	struct resolver *resolver;
+	const struct kernel_code_facts *facts;
+	bool looked; /* for a vmlinux */
+	struct object *vmlinux;
+	uint64_t moved;
+	int kcore; /* -1: not open */
+	struct kallsyms *kallsyms;
+	const char *why; /* nothing of kcore can be had; NULL: it was not tried, or can */
+};
+
+void
+kernel_code_note(struct kernel_code_facts *facts, const struct recording_meta *meta)
+{
+	if (facts->any) {
+		facts->several |= memcmp(facts->boot_id, meta->boot_id, sizeof(meta->boot_id)) != 0;
+		return;
+	}
+	facts->any = true;
+	facts->build_id = meta->kernel_build_id;
+	facts->text = meta->kernel_text;
+	memcpy(facts->boot_id, meta->boot_id, sizeof(facts->boot_id));
+	snprintf(facts->release, sizeof(facts->release), "%s", meta->release);
+	/* It becomes part of a path. */
+	if (strchr(facts->release, '/'))
+		facts->release[0] = '\0';
+}
+
+struct kernel_code *
+kernel_code_new(struct resolver *resolver, const struct kernel_code_facts *facts)
+{
+	struct kernel_code *k = calloc(1, sizeof(*k));
+
+	if (k) {
+		k->resolver = resolver;
+		k->facts = facts;
+		k->kcore = -1;
+	}
+	return k;
+}
+
+void
+kernel_code_free(struct kernel_code *k)
+{
+	if (!k)
+		return;
+	if (k->kcore >= 0)
+		close(k->kcore);
+	kallsyms_free(k->kallsyms);
+	free(k);
+}
+
+/* --- vmlinux ------------------------------------------------------------------------------ */
+
+/* Is it of the recorded kernel, and how far is that from the addresses in it? */
+static int
+fits(const struct kernel_code *k, const char *path, bool force, bool *ret, uint64_t *ret_moved)
+{
+	const struct kernel_code_facts *facts = k->facts;
+	struct elf_object *elf = NULL;
+	struct buildid id;
+	struct stat st;
+	uint64_t text;
+	int fd = object_places_open(path, &st);
+	int error = fd < 0 ? 0 : elf_object_open(fd, &elf);
+
+	*ret = false;
+	if (error == -FMT_E_NOMEM)
+		return error;
+	if (!elf)
+		return 0;
+	if (force ||
+	    (facts->build_id.size && elf_object_recorded_id(elf, &id) == 0 &&
+	     buildid_cmp(&id, &facts->build_id) == 0)) {
+		text = elf_object_address(elf, "_text");
+		*ret = text != 0 && facts->text != 0;
+		*ret_moved = facts->text - text;
+	}
+	elf_object_close(elf);
+	return 0;
+}
+
+static int
+try_vmlinux(struct kernel_code *k, const char *path, bool force)
+{
+	bool good;
+	int error = fits(k, path, force, &good, &k->moved);
+
+	if (error || !good)
+		return error;
+	error = resolver_file(k->resolver, path, &k->vmlinux);
+	return error == -FMT_E_NOMEM ? error : 0;
+}
+
+static int
+look_for_vmlinux(struct kernel_code *k)
+{
+	static const char *const places[] = {
+		"/usr/lib/debug/boot/vmlinux-%s",
+		"/usr/lib/debug/lib/modules/%s/vmlinux",
+		"/usr/lib/debug/lib/modules/%s/vmlinux.debug",
+		"/boot/vmlinux-%s",
+		"/lib/modules/%s/build/vmlinux",
+		"/lib/modules/%s/vmlinux",
+	};
+	const struct kernel_code_facts *facts = k->facts;
+	const char *const roots[] = { facts->symfs ? facts->symfs : "", "" };
+	int error = 0;
+
+	if (facts->vmlinux)
+		return try_vmlinux(k, facts->vmlinux, facts->force);
+	if (!*facts->release)
+		return 0;
+	for (size_t r = facts->symfs ? 0 : 1; r < 2; r++)
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			char file[PATH_MAX], path[PATH_MAX];
+
+			/* A format of the table above, and a release without a '/'. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			snprintf(file, sizeof(file), places[i], facts->release);
+#pragma GCC diagnostic pop
+			if ((size_t)snprintf(path, sizeof(path), "%s%s", roots[r], file) >=
+			    sizeof(path))
+				continue;
+			error = try_vmlinux(k, path, false);
+			if (error || k->vmlinux)
+				return error;
+		}
+	return 0;
+}
+
+int
+kernel_code_object(struct kernel_code *k, const struct frame *f, struct object **ret,
+		   uint64_t *ret_moved)
+{
+	int error = 0;
+
+	*ret = NULL;
+	/* Modules have files of their own. */
+	if (k->facts->several || strcmp(f->dso, KERNEL_DSO) != 0)
+		return 0;
+	if (!k->looked)
+		error = look_for_vmlinux(k);
+	k->looked = true;
+	*ret = k->vmlinux;
+	*ret_moved = k->moved;
+	return error;
+}
+
+/* --- the running kernel ------------------------------------------------------------------- */
+
+/* Up to size bytes at an address, by the program headers of kcore. */
+static int
+read_kcore(const struct kernel_code *k, uint64_t address, uint64_t size, struct elf_bytes *ret)
+{
+	Elf64_Ehdr head;
+	struct elf_bytes b = { .vaddr = address };
+	ssize_t n = 0;
+
+	if (pread(k->kcore, &head, sizeof(head), 0) != sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > KCORE_SEGMENTS_MAX)
+		return -FMT_E_CORRUPT;
+	for (uint64_t i = 0; i < head.e_phnum && !b.p; i++) {
+		Elf64_Phdr p;
+
+		if (pread(k->kcore, &p, sizeof(p), (off_t)(head.e_phoff + i * sizeof(p))) !=
+		    sizeof(p))
+			return -FMT_E_CORRUPT;
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
+			continue;
+		if (size > p.p_filesz - (address - p.p_vaddr))
+			size = p.p_filesz - (address - p.p_vaddr);
+		b.p = malloc(size ? (size_t)size : 1);
+		if (!b.p)
+			return -FMT_E_NOMEM;
+		n = pread(k->kcore, b.p, (size_t)size, (off_t)(p.p_offset + (address - p.p_vaddr)));
+	}
+	if (n <= 0) {
+		free(b.p);
+		return -FMT_E_EMPTY;
+	}
+	b.len = (size_t)n;
+	*ret = b;
+	return 0;
+}
+
+/* 0 with k->why: it cannot be read, or must not be. */
+static int
+open_live(struct kernel_code *k)
+{
+	int error;
+
+	if (k->why || k->kcore >= 0)
+		return 0;
+	if (!resolver_is_this_boot(k->facts->boot_id)) {
+		k->why =
+			"the recording is not of this boot, and there is no vmlinux of its kernel: "
+			"give --vmlinux";
+		return 0;
+	}
+	k->kcore = open(k->facts->kcore, O_RDONLY | O_CLOEXEC);
+	if (k->kcore < 0) {
+		k->why = "there is no vmlinux of its kernel, and this user, or this kernel, has no "
+			 "/proc/kcore to be read: annotate as root, or give --vmlinux";
+		return 0;
+	}
+	error = kallsyms_open(k->facts->kallsyms, &k->kallsyms);
+	if (error)
+		k->why = "/proc/kallsyms, which tells where it ends, cannot be read or hides "
+			 "addresses";
+	return error == -FMT_E_NOMEM ? error : 0;
+}
+
+int
+kernel_code_live(struct kernel_code *k, const struct frame *f, uint64_t size, struct elf_bytes *ret,
+		 uint64_t *ret_end, const char **ret_why)
+{
+	const uint64_t start = f->vaddr - f->symbol_offset;
+	struct kallsyms_symbol s;
+	ssize_t at;
+	int error;
+
+	*ret_why = k->facts->several
+		? "the recordings are of several boots, each with a kernel of its own: choose one "
+		  "with --since and --until"
+		: NULL;
+	if (*ret_why)
+		return 0;
+	error = open_live(k);
+	*ret_why = k->why;
+	if (error || k->why)
+		return error;
+	at = kallsyms_find(k->kallsyms, start);
+	s = at < 0 ? (struct kallsyms_symbol){ 0 } : kallsyms_at(k->kallsyms, (size_t)at);
+	/* A module that was unloaded, a BPF program. */
+	if (at < 0 || s.start != start || strcmp(s.name, f->symbol) != 0) {
+		*ret_why = "the running kernel has another function there, or none";
+		return 0;
+	}
+	*ret_end = s.end;
+	error = read_kcore(k, start, size < s.end - start ? size : s.end - start, ret);
+	if (error && error != -FMT_E_NOMEM)
+		*ret_why = "/proc/kcore does not have it";
+	return error == -FMT_E_NOMEM ? error : 0;
+}

@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @together
+#
+# spoor annotate against objdump (the same instructions), llvm-symbolizer (the same lines and inlined calls) and
+# perf annotate of our perf.data (the same percentages), for C, C++, Go and Rust; where there is no code, no lines
+# or no source, and why; sources that a program must not have shown.
+# shellcheck disable=SC2015,SC2016
+. "$(dirname "$0")/../lib.sh"
+need_command perf gcc g++ python3 jq objdump strip objcopy llvm-symbolizer
+
+mkdir src && cat >src/c.c <<'C'
+#include <stdio.h>
+static inline unsigned turn(unsigned x)
+{
+	for (int i = 0; i < 60; i++)
+		x = x * 2654435761u ^ x >> 7; /* hot */
+	return x;
+}
+static inline unsigned twice(unsigned x)
+{
+	return turn(x) + turn(x ^ 5);
+}
+__attribute__((noinline)) unsigned work(unsigned n)
+{
+	unsigned s = 0;
+	for (unsigned i = 0; i < n; i++)
+		s += twice(i); /* called */
+	return s;
+}
+int main(void) { unsigned s = 0; for (int i = 0; i < 200; i++) s += work(40000); printf("%u\n", s); }
+C
+cat >src/cc.cc <<'CC'
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+namespace shop {
+template <class T> struct Till {
+	std::vector<T> v;
+	__attribute__((noinline)) void sell(unsigned n)
+	{
+		for (unsigned i = 0; i < n; i++)
+			v.push_back(T(i * 2654435761u >> 3));
+		std::sort(v.begin(), v.end());
+	}
+};
+}
+int main() { for (int i = 0; i < 40; i++) { shop::Till<unsigned long> t; t.sell(20000); } puts("done"); }
+CC
+gcc -O2 -g -o c src/c.c && g++ -O2 -g -o cc src/cc.cc || bail "the compilers failed"
+
+agrees() # ORACLE RECORDING OBJECT [SYMBOL...]
+{
+	if python3 "$TOP/tests/e2e/annotate_oracle.py" "$SPOOR" "$@" >log 2>&1; then
+		pass "$1, $3: $(tail -n 1 log)"
+	else
+		fail "$1, $3"
+		diag_file log
+	fi
+}
+record() # NAME COMMAND...
+{
+	"$SPOOR" record -F 4999 -e cpu-clock:u -o "$1.spoor" -- "${@:2}" >/dev/null 2>err ||
+		bail "record: $(cat err)"
+	"$SPOOR" export -f perf-data-file -i "$1.spoor" -o "$1.data" 2>err || bail "export: $(cat err)"
+}
+annotate() { "$SPOOR" annotate "$@" 2>err; }
+
+record c ./c
+record cc ./cc
+agrees objdump c.spoor "$TMP/c"
+agrees llvm c.spoor "$TMP/c" work
+PERF_DATA=c.data agrees perf c.spoor "$TMP/c" work
+agrees objdump cc.spoor "$TMP/cc"
+agrees llvm cc.spoor "$TMP/cc"
+PERF_DATA=cc.data agrees perf cc.spoor "$TMP/cc"
+
+# --- the hot line ---------------------------------------------------------------------------
+
+hot=$(grep -n hot src/c.c | cut -d: -f1)
+called=$(grep -n called src/c.c | cut -d: -f1)
+annotate -i c.spoor --json >c.json
+is "$(json c.json '.functions | length')" 1 "without a name: the hottest function"
+is "$(json c.json '.functions[0].symbol')" work "which is"
+is "$(json c.json '.functions[0].lines | map(select(.source == "\t\tx = x * 2654435761u ^ x >> 7; /* hot */"))[0] |
+	"\(.srcline) \(.overhead > 50) \(.frames | map(.function) | join(" "))"')" \
+	"$hot true turn twice work" "the line that burns, its text, and the calls that were inlined"
+annotate -i c.spoor work >text
+like "$(cat text)" "c\.c:$hot +turn \(inlined\) +x = x" "and as text"
+like "$(cat text)" "^# 'cpu-clock:u' is a timer, whose samples are of the instruction that was next" "what its addresses mean"
+like "$(cat text)" "^ +[0-9.]+% +[0-9a-f]+  imull|^ +[0-9a-f]+  imull" "instructions"
+unlike "$(annotate -i c.spoor -l)" 'imul' "--lines has none"
+unlike "$(annotate -i c.spoor --asm)" 'c\.c|inlined' "--asm has no lines"
+like "$(annotate -i c.spoor -M intel)" 'imul +e[a-d]x, ' "-M intel"
+like "$(annotate -i c.spoor --chain -l)" "turn < twice c\.c:[0-9]+ < work c\.c:$called" "--chain"
+is "$(annotate -i c.spoor --no-inline -l --json | jq -r '[.functions[0].lines[] | .srcline] | contains(['"$called"'])')" true \
+	"--no-inline: the line of the call"
+nok "which has none of what was called" sh -c \
+	"'$SPOOR' annotate -i c.spoor --no-inline -l | grep -q 'c\\.c:$hot '"
+is "$(annotate -i c.spoor --min-percent 10 --json | jq '[.functions[0] | .lines[], .instructions[] | select(.overhead < 10)] | length')" \
+	0 "--min-percent"
+all=$(json c.json '.samples')
+cpu=$(annotate -i c.spoor --time 0%-50% --json work | jq '.functions[0].samples')
+ok "filters choose samples: $cpu of $all" [ "$cpu" -gt 0 -a "$cpu" -lt "$all" ]
+exits 1 "a function that has no sample" "$SPOOR" annotate -i c.spoor wor
+like "$(cat err)" "there is 'work'" "and which there is"
+exits 2 "--asm and --lines" "$SPOOR" annotate -i c.spoor --asm --lines
+
+# --- sources ----------------------------------------------------------------------------------
+
+line() { jq -r '.functions[0].lines[] | select(.srcline == '"$hot"') | .source'; }
+why() { jq -r '.sources[] | select(.srcfile | endswith("/c.c")) | .why'; }
+mkdir moved && mv src/c.c moved/
+annotate -i c.spoor --json >gone.json
+is "$(line <gone.json)" null "a source that is gone"
+like "$(why <gone.json)" '^is not here' "and that is said"
+like "$(annotate -i c.spoor)" '^# Source: .*/c\.c is not here: give --source-path' "in text as well"
+like "$(annotate -i c.spoor --source-path "$TMP/src=$TMP/moved" --json | line)" 'hot' "--source-path FROM=TO"
+like "$(annotate -i c.spoor --source-path moved --json | line)" 'hot' "--source-path DIR"
+is "$(annotate -i c.spoor --source-path "$TMP/sr=$TMP/moved" --json | line)" null "whole directories, not parts of their names"
+mkdir -p root"$TMP"/src && cp moved/c.c root"$TMP"/src/ && cp --parents -p "$TMP/c" root/
+like "$(annotate -i c.spoor --symfs root --json | line)" 'hot' "--symfs"
+is "$(annotate -i c.spoor --no-source --source-path moved --json | line)" null "--no-source"
+
+# What a program calls its source is somebody's secret, or no file to be opened.
+secret() # NAME: what is shown of it
+{
+	annotate -i c.spoor --json >secret.json
+	is "$(line <secret.json)" null "$1"
+	diag "$(why <secret.json)"
+}
+mkfifo src/c.c && secret "a FIFO is not opened" && rm src/c.c
+ln -s /dev/zero src/c.c && secret "nor a device" && rm src/c.c
+{ printf 'a\0b\n'; cat moved/c.c; } >src/c.c && secret "no binary file is shown" && rm src/c.c
+truncate -s 40M src/c.c && secret "nor one that is too long" && rm src/c.c
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 711 "$TMP"
+	install -m 600 moved/c.c src/c.c
+	like "$(annotate -i c.spoor --json | line)" 'hot' "a private one of the program's owner is"
+	chown nobody c
+	secret "but not one that the program's owner may not read"
+	like "$(annotate -i c.spoor --source-path src --json | line)" 'hot' "unless the reader names its directory"
+	chown root c && rm src/c.c && install -m 600 moved/c.c src/secret && ln -s secret src/c.c
+	secret "nor one that only a link calls source"
+	rm src/c.c src/secret
+else
+	skip "only root reads what others may not" 4
+fi
+{ head -n $((hot - 1)) moved/c.c; printf 'x = \033[31m\tred\233\n'; } >src/c.c
+touch -d '1 hour' src/c.c
+annotate -i c.spoor >text
+nok "no escape sequence reaches the terminal" grep -q $'\033' text
+like "$(cat text)" '\\033\[31m' "it is shown"
+like "$(cat text)" '^# Source: .*/c\.c was changed after the recording began' "and that the source is newer"
+rm src/c.c
+
+# --- where something is missing ----------------------------------------------------------------
+
+cp c c.kept && strip -g c
+annotate -i c.spoor >text
+like "$(cat text)" 'No source lines: there is no debug information' "no debug information"
+like "$(cat text)" 'imull' "but instructions"
+gcc -O1 -g -o c moved/c.c
+annotate -i c.spoor >text
+like "$(cat text)" 'Without a symbol: .*/c: \[build-id mismatch\]: the file here is another build' "another build is never disassembled"
+unlike "$(cat text)" 'imul' "at all"
+mkdir -p debug/.build-id
+id=$(readelf -n c.kept | sed -n 's/.*Build ID: //p')
+rm c && mkdir -p "$HOME/.cache" "$HOME/.debug/.build-id/${id:0:2}"
+mkdir -p "$HOME/.debug/.build-id/${id:0:2}/${id:2}"
+objcopy --only-keep-debug c.kept "$HOME/.debug/.build-id/${id:0:2}/${id:2}/debug"
+annotate -i c.spoor --source-path moved >text
+like "$(cat text)" "c\.c:$hot " "only its symbols are here: lines"
+like "$(cat text)" 'No instructions: the file that is here has symbols and no code' "and no instructions"
+rm -r "$HOME/.debug" && cp c.kept c
+
+if command -v go >/dev/null; then
+	mkdir go && cat >go/main.go <<'GO'
+package main
+
+import "fmt"
+
+//go:noinline
+func spin(n uint32) uint32 {
+	s := uint32(0)
+	for i := uint32(0); i < n; i++ {
+		s = s*2654435761 ^ s>>7 + i
+	}
+	return s
+}
+
+func main() {
+	s := uint32(0)
+	for i := 0; i < 40; i++ {
+		s += spin(4000000)
+	}
+	fmt.Println(s)
+}
+GO
+	(cd go && HOME=$TMP GO111MODULE=off GOFLAGS='' GOCACHE=$TMP/cache go build -o ../gone main.go) || bail "no Go program"
+	record gone ./gone
+	agrees objdump gone.spoor "$TMP/gone" main.spin
+	agrees llvm gone.spoor "$TMP/gone" main.spin
+	PERF_DATA=gone.data agrees perf gone.spoor "$TMP/gone" main.spin
+	like "$(annotate -i gone.spoor main.spin -l)" 'main\.go:9 .*s\*2654435761' "Go: the line"
+else
+	skip "no go" 4
+fi
+cat >main.rs <<'RS'
+#[inline(never)]
+fn spin(n: u32) -> u32 {
+    (0..n).fold(0u32, |s, i| s.wrapping_mul(2654435761) ^ (s >> 7).wrapping_add(i))
+}
+fn main() {
+    println!("{}", (0..40).map(|_| spin(3000000)).fold(0u32, u32::wrapping_add));
+}
+RS
+if HOME=$CALLER_HOME rustc -O -g -o rust main.rs 2>log; then
+	record rust ./rust
+	agrees objdump rust.spoor "$TMP/rust" main::spin
+	agrees llvm rust.spoor "$TMP/rust" main::spin
+else
+	skip "no rustc"
+fi
+
+done_testing
