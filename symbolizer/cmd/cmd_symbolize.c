@@ -216,6 +216,7 @@ answer(const struct request *rq, struct answers *a, const struct resolver_option
 	char *cache_dir = rq->no_cache ? NULL : dwarf_cache_dir();
 	struct inlines *l = r ? inlines_new(r, cache_dir) : NULL;
 	enum dwarf_outcome outcome;
+	uint32_t units;
 	int error = -FMT_E_NOMEM;
 	const char *path;
 
@@ -226,6 +227,8 @@ answer(const struct request *rq, struct answers *a, const struct resolver_option
 	for (size_t i = 0; !error && inlines_trouble(l, i, &path, &outcome); i++)
 		warnx("%s: %s", rq->path, dwarf_outcome_text(outcome));
 	fetching_warn(o->fetch, rq->path);
+	for (size_t i = 0; !error && inlines_lacking(l, i, &path, &units); i++)
+		warnx("%s: " INLINES_LACKING, rq->path, units);
 	if (!error) {
 		error = print_answers(a, rq->no_inline);
 		if (error)

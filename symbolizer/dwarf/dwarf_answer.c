@@ -13,7 +13,7 @@
 
 #define FLUSH_BYTES (64u << 10)
 
-enum { TAG_STRING = 'S', TAG_ADDRESS = 'A', TAG_END = 'E' };
+enum { TAG_STRING = 'S', TAG_ADDRESS = 'A', TAG_PARTIAL = 'P', TAG_LACKING = 'L', TAG_END = 'E' };
 
 /* --- writing ----------------------------------------------------------------------------- */
 
@@ -85,7 +85,8 @@ number_of(struct dwarf_answer *a, const char *s, uint32_t *ret)
 }
 
 int
-dwarf_answer_add(struct dwarf_answer *a, size_t i, const struct dwarf_frame *frames, size_t nr)
+dwarf_answer_add(struct dwarf_answer *a, size_t i, const struct dwarf_frame *frames, size_t nr,
+		 bool partial)
 {
 	uint32_t numbers[DWARF_FRAMES_MAX][2];
 	int error = 0;
@@ -99,7 +100,7 @@ dwarf_answer_add(struct dwarf_answer *a, size_t i, const struct dwarf_frame *fra
 	}
 	if (error)
 		return error;
-	buf_u32(&a->out, TAG_ADDRESS);
+	buf_u32(&a->out, partial ? TAG_PARTIAL : TAG_ADDRESS);
 	buf_u32(&a->out, (uint32_t)i);
 	buf_u32(&a->out, (uint32_t)nr);
 	for (size_t k = 0; k < nr; k++) {
@@ -111,8 +112,12 @@ dwarf_answer_add(struct dwarf_answer *a, size_t i, const struct dwarf_frame *fra
 }
 
 void
-dwarf_answer_end(struct dwarf_answer *a, int error)
+dwarf_answer_end(struct dwarf_answer *a, int error, uint32_t lacking)
 {
+	if (lacking > 0) {
+		buf_u32(&a->out, TAG_LACKING);
+		buf_u32(&a->out, lacking);
+	}
 	buf_u32(&a->out, TAG_END);
 	buf_u32(&a->out, (uint32_t)-error);
 	(void)flush(a);
@@ -133,7 +138,7 @@ struct reading {
 	dwarf_job_fn *found; /* NULL: it is looked at first */
 	void *arg;
 	bool ended;
-	uint32_t error; /* that the worker told */
+	uint32_t error, lacking; /* that the worker told */
 };
 
 static int
@@ -160,13 +165,13 @@ take_string(struct reading *r)
 }
 
 static int
-take_address(struct reading *r)
+take_address(struct reading *r, bool partial)
 {
 	struct dwarf_frame frames[DWARF_FRAMES_MAX] = { 0 };
 	uint32_t i, nr, function, file, line;
 
-	if (!span_u32(&r->rest, &i) || !span_u32(&r->rest, &nr) || i >= r->job->n || nr == 0 ||
-	    nr > DWARF_FRAMES_MAX)
+	if (!span_u32(&r->rest, &i) || !span_u32(&r->rest, &nr) || i >= r->job->n ||
+	    (nr == 0 && !partial) || nr > DWARF_FRAMES_MAX)
 		return -FMT_E_CORRUPT;
 	for (uint32_t k = 0; k < nr; k++) {
 		if (!span_u32(&r->rest, &function) || !span_u32(&r->rest, &file) ||
@@ -178,7 +183,7 @@ take_address(struct reading *r)
 		frames[k].function = function ? r->strings[function - 1] : NULL;
 		frames[k].file = file ? r->strings[file - 1] : NULL;
 	}
-	return r->found ? r->found(r->arg, r->number, i, frames, nr) : 0;
+	return r->found ? r->found(r->arg, r->number, i, frames, nr, partial) : 0;
 }
 
 static int
@@ -192,7 +197,11 @@ take_message(struct reading *r)
 	case TAG_STRING:
 		return take_string(r);
 	case TAG_ADDRESS:
-		return take_address(r);
+		return take_address(r, false);
+	case TAG_PARTIAL:
+		return take_address(r, true);
+	case TAG_LACKING:
+		return span_u32(&r->rest, &r->lacking) ? 0 : -FMT_E_CORRUPT;
 	case TAG_END:
 		r->ended = true;
 		return span_u32(&r->rest, &r->error) && r->rest.len == 0 ? 0 : -FMT_E_CORRUPT;
@@ -240,6 +249,7 @@ dwarf_answer_read(struct span answer, struct dwarf_job *job, size_t number, dwar
 		return 0;
 	}
 	job->outcome = outcome_of(look.error);
+	job->lacking = look.lacking;
 	if (job->outcome != DWARF_DONE)
 		return 0;
 	give.number = number;

@@ -26,6 +26,7 @@ struct dwarf_file {
 	struct dwarf_image *image, *alt_image;
 	Dwarf *dwarf, *alt;
 	struct dwarf_units *units;
+	struct dwarf_splits *splits;
 	struct dwarf_line_sections sections;
 	struct intern *strings;
 	struct dwarf_names *names;
@@ -47,7 +48,7 @@ open_alt(struct dwarf_file *f, int fd)
 }
 
 int
-dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret)
+dwarf_file_open(const struct dwarf_source *source, struct dwarf_file **ret)
 {
 	struct dwarf_file *f = calloc(1, sizeof(*f));
 	const struct dwarf_code *code;
@@ -57,7 +58,7 @@ dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret)
 	if (!f)
 		return -FMT_E_NOMEM;
 	buf_init(&f->path);
-	error = dwarf_image_open(fd, &f->image);
+	error = dwarf_image_open(source->fd, &f->image);
 	if (error)
 		goto fail;
 	error = -FMT_E_NOMEM;
@@ -69,7 +70,7 @@ dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret)
 	f->dwarf = dwarf_begin_elf(dwarf_image_elf(f->image), DWARF_C_READ, NULL);
 	if (!f->dwarf)
 		goto fail;
-	error = open_alt(f, alt_fd);
+	error = open_alt(f, source->alt_fd);
 	if (error)
 		goto fail;
 	f->sections = (struct dwarf_line_sections){
@@ -79,6 +80,10 @@ dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret)
 	};
 	nr_code = dwarf_image_code(f->image, &code);
 	error = dwarf_units_read(f->dwarf, code, nr_code, &f->units);
+	if (error)
+		goto fail;
+	f->splits = dwarf_splits_new(f->units, f->image, f->strings, source->split, source->arg);
+	error = f->splits ? 0 : -FMT_E_NOMEM;
 	if (error)
 		goto fail;
 	*ret = f;
@@ -94,6 +99,7 @@ dwarf_file_close(struct dwarf_file *f)
 	if (!f)
 		return;
 	dwarf_names_free(f->names);
+	dwarf_splits_free(f->splits);
 	dwarf_units_free(f->units);
 	dwarf_end(f->dwarf);
 	dwarf_end(f->alt);
@@ -110,6 +116,9 @@ dwarf_file_close(struct dwarf_file *f)
 struct unit_batch {
 	struct dwarf_file *f;
 	struct dwarf_unit *unit;
+	struct dwarf_half half; /* where its functions are: in the file itself, or another one */
+	const struct dwarf_base *base;
+	bool partial; /* that file is not here */
 	const struct asked *asked;
 	uint64_t *addresses;
 	size_t n;
@@ -163,7 +172,7 @@ find_functions(struct unit_batch *b, bool deep, bool *ret_all)
 	int error;
 
 	*ret_all = true;
-	error = dwarf_functions_read(&functions, &b->unit->code, code, nr_code, deep);
+	error = dwarf_functions_read(&functions, &b->half.code, b->base, code, nr_code, deep);
 	for (size_t i = 0, end; !error && i < b->n; i = end) {
 		end = i + 1;
 		if (b->inner[i] != DWARF_NO_SCOPE)
@@ -226,14 +235,30 @@ tell(struct unit_batch *b, size_t i)
 	for (; !error && scope != DWARF_NO_SCOPE && nr < DWARF_FRAMES_MAX; nr++) {
 		struct dwarf_scope *s = &b->scopes.v[scope];
 
-		error = dwarf_names_of(b->f->names, &s->die, &frames[nr].function);
+		error = dwarf_names_of(b->half.names, &s->die, &frames[nr].function);
 		scope = s->parent;
 		if (!error && scope != DWARF_NO_SCOPE && nr + 1 < DWARF_FRAMES_MAX)
 			error = call_site(b, &s->die, &frames[nr + 1]);
 	}
-	if (error || (nr == 0 && !frames[0].file))
+	if (nr == 0 && frames[0].file)
+		nr = 1;
+	if (error || (nr == 0 && !b->partial))
 		return error;
-	return b->found(b->arg, b->asked[i].index, frames, nr ? nr : 1);
+	return b->found(b->arg, b->asked[i].index, frames, nr, b->partial);
+}
+
+static int
+find_half(struct unit_batch *b)
+{
+	int found = b->unit->split ? dwarf_splits_find(b->f->splits, b->unit, &b->half) : 0;
+
+	if (found <= 0) {
+		b->partial = b->unit->split;
+		b->half = (struct dwarf_half){ .code = b->unit->die, .names = b->f->names };
+		return found;
+	}
+	b->scopes.base = b->base = &b->half.base;
+	return 0;
 }
 
 static int
@@ -252,6 +277,8 @@ search_unit(struct unit_batch *b)
 		b->comp_dir = dwarf_formstring(&attribute);
 	error = read_lines(b);
 	if (!error)
+		error = find_half(b);
+	if (!error)
 		error = find_functions(b, false, &all);
 	if (!error && !all)
 		error = find_functions(b, true, &all);
@@ -262,7 +289,7 @@ search_unit(struct unit_batch *b)
 
 static int
 find_in_unit(struct dwarf_file *f, uint32_t unit, const struct asked *asked, size_t n,
-	     dwarf_found_fn *found, void *arg)
+	     dwarf_found_fn *found, void *arg, uint32_t *lacking)
 {
 	struct unit_batch b = { .f = f,
 				.unit = dwarf_units_at(f->units, unit),
@@ -277,6 +304,7 @@ find_in_unit(struct dwarf_file *f, uint32_t unit, const struct asked *asked, siz
 
 	if (b.addresses && b.inner && b.rows)
 		error = search_unit(&b);
+	*lacking += b.partial;
 	free(b.addresses);
 	free(b.inner);
 	free(b.rows);
@@ -299,12 +327,13 @@ compare_asked(const void *x, const void *y)
 
 int
 dwarf_file_find(struct dwarf_file *f, const uint64_t *addresses, size_t n, dwarf_found_fn *found,
-		void *arg)
+		void *arg, uint32_t *ret_lacking)
 {
 	struct asked *asked = calloc(n + 1, sizeof(*asked));
 	size_t nr = 0, end;
 	int error = 0;
 
+	*ret_lacking = 0;
 	if (!asked || n > UINT32_MAX) {
 		free(asked);
 		return -FMT_E_NOMEM;
@@ -318,7 +347,7 @@ dwarf_file_find(struct dwarf_file *f, const uint64_t *addresses, size_t n, dwarf
 	for (size_t i = 0; !error && i < nr; i = end) {
 		for (end = i + 1; end < nr && asked[end].unit == asked[i].unit;)
 			end++;
-		error = find_in_unit(f, asked[i].unit, &asked[i], end - i, found, arg);
+		error = find_in_unit(f, asked[i].unit, &asked[i], end - i, found, arg, ret_lacking);
 	}
 	free(asked);
 	return error;

@@ -8,18 +8,29 @@
 #ifndef SYMBOLIZER_DWARF_DWARF_FILE_H
 #define SYMBOLIZER_DWARF_DWARF_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "symbolizer/dwarf/dwarf_split.h"
 
 #define DWARF_FRAMES_MAX 256 /* of an address: inlined into each other */
 
 struct dwarf_file;
 
+/* What it is read from; descriptors are borrowed for its life. */
+struct dwarf_source {
+	int fd;
+	int alt_fd;	       /* of the file that dwz(1) moved a part to; -1: none */
+	dwarf_split_fn *split; /* opens files with split units; NULL: there are none */
+	void *arg;	       /* its own */
+};
+
 /*
- * Descriptors are borrowed for its life; alt_fd is of the file that dwz(1) moved a part to, -1: none. -FMT_E_EMPTY: there is no debug information; -FMT_E_CORRUPT,
- * -FMT_E_DECOMPRESS, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
+ * -FMT_E_EMPTY: there is no debug information; -FMT_E_CORRUPT, -FMT_E_DECOMPRESS, -FMT_E_TOO_BIG,
+ * -FMT_E_NOMEM.
  */
-int dwarf_file_open(int fd, int alt_fd, struct dwarf_file **ret);
+int dwarf_file_open(const struct dwarf_source *source, struct dwarf_file **ret);
 void dwarf_file_close(struct dwarf_file *f);
 
 /* Strings are valid for the file's life, and equal ones are one pointer. */
@@ -31,12 +42,17 @@ struct dwarf_frame {
 
 /*
  * What is at the i-th address: the innermost frame first, each but the last inlined into the next
- * one. Anything but 0 ends the search, and is returned.
+ * one. Anything but 0 ends the search, and is returned. partial: the file with the functions of
+ * its unit is not here; nr may be 0 then.
  */
-typedef int dwarf_found_fn(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr);
+typedef int dwarf_found_fn(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr,
+			   bool partial);
 
-/* Those that nothing is known of are not called back for; order is ours. 0, -FMT_E_NOMEM. */
+/*
+ * Those that nothing is known of are not called back for; order is ours. *ret_lacking: of how many units
+ * the file with the functions is not here. 0, -FMT_E_NOMEM.
+ */
 int dwarf_file_find(struct dwarf_file *f, const uint64_t *addresses, size_t n,
-		    dwarf_found_fn *found, void *arg);
+		    dwarf_found_fn *found, void *arg, uint32_t *ret_lacking);
 
 #endif

@@ -72,13 +72,14 @@ read_functions(struct dwarf_functions *f, Dwarf_Die *parent, bool deep, unsigned
 }
 
 int
-dwarf_functions_read(struct dwarf_functions *f, Dwarf_Die *unit, const struct dwarf_code *code,
-		     size_t nr_code, bool deep)
+dwarf_functions_read(struct dwarf_functions *f, Dwarf_Die *unit, const struct dwarf_base *base,
+		     const struct dwarf_code *code, size_t nr_code, bool deep)
 {
 	int error;
 
 	*f = (struct dwarf_functions){ 0 };
 	dwarf_ranges_init(&f->ranges, code, nr_code);
+	f->ranges.base = base;
 	error = read_functions(f, unit, deep, 0);
 	dwarf_ranges_sort(&f->ranges);
 	return error;
@@ -122,7 +123,7 @@ list_inside(struct scopes_reader *r, Dwarf_Die *die, size_t from, size_t to, uin
 	ptrdiff_t offset = 0;
 	int found = 0;
 
-	while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
+	while ((offset = dwarf_ranges_next(die, s->base, offset, &base, &start, &end)) > 0) {
 		found = 1;
 		for (size_t i = from; i < to; i++) {
 			uint32_t number = s->lists[i];

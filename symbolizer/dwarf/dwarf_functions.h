@@ -23,11 +23,12 @@ struct dwarf_functions {
 };
 
 /*
- * deep: also those within functions, which some languages have; it costs a walk over all that the
- * unit has. 0, -FMT_E_NOMEM, -FMT_E_TOO_BIG; dwarf_functions_done() in any case.
+ * base: of a split unit, else NULL; borrowed for the life of f. deep: also those within functions, which
+ * some languages have; it costs a walk over all that the unit has. 0, -FMT_E_NOMEM, -FMT_E_TOO_BIG;
+ * dwarf_functions_done() in any case.
  */
-int dwarf_functions_read(struct dwarf_functions *f, Dwarf_Die *unit, const struct dwarf_code *code,
-			 size_t nr_code, bool deep);
+int dwarf_functions_read(struct dwarf_functions *f, Dwarf_Die *unit, const struct dwarf_base *base,
+			 const struct dwarf_code *code, size_t nr_code, bool deep);
 void dwarf_functions_done(struct dwarf_functions *f);
 
 /* A function, or a call that was inlined; its parent is what it was inlined into. */
@@ -38,6 +39,7 @@ struct dwarf_scope {
 #define DWARF_NO_SCOPE UINT32_MAX
 
 struct dwarf_scopes {
+	const struct dwarf_base *base; /* of a split unit, else NULL */
 	struct dwarf_scope *v;
 	size_t n, cap;
 	uint32_t *lists; /* numbers of addresses, on their way down */

@@ -9,6 +9,7 @@
 
 #include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/dwarf/dwarf_copy.h"
 #include "symbolizer/object/elf_packed.h"
 
 #define CODE_MAX 64
@@ -43,20 +44,31 @@ is_old_compressed(const char *name)
 static bool
 is_debug(const char *name)
 {
-	static const char *const read[] = { "abbrev", "addr",	     "aranges", "info",
-					    "line",   "line_str",    "ranges",	"rnglists",
-					    "str",    "str_offsets", "types" };
+	static const char *const read[] = { "abbrev",	"addr", "aranges",     "cu_index",
+					    "info",	"line", "line_str",    "ranges",
+					    "rnglists", "str",	"str_offsets", "types" };
 	const char *rest;
+	size_t len;
 
 	if (strcmp(name, ".gnu_debugaltlink") == 0)
 		return true;
 	if (strncmp(name, ".debug_", 7) != 0 && !is_old_compressed(name))
 		return false;
 	rest = strchr(name, '_') + 1;
-	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
-		if (strcmp(rest, read[i]) == 0)
+	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++) {
+		len = strlen(read[i]);
+		if (strncmp(rest, read[i], len) == 0 &&
+		    (rest[len] == '\0' || strcmp(rest + len, ".dwo") == 0))
 			return true;
+	}
 	return false;
+}
+
+/* ".debug_info", ".zdebug_line", ".debug_info.dwo"... from the "_" on: without one of them nothing can be had. */
+static bool
+begins_with_info(const char *rest)
+{
+	return rest && (strncmp(rest, "_info", 5) == 0 || strcmp(rest, "_line") == 0);
 }
 
 static void
@@ -73,9 +85,7 @@ look_at_sections(Elf *elf, bool *ret_debug, bool *ret_compressed)
 		name = section_name(elf, &shdr);
 		if (!is_debug(name) || shdr.sh_type == SHT_NOBITS)
 			continue;
-		*ret_debug |= strcmp(name, ".debug_info") == 0 ||
-			strcmp(name, ".zdebug_info") == 0 || strcmp(name, ".debug_line") == 0 ||
-			strcmp(name, ".zdebug_line") == 0;
+		*ret_debug |= begins_with_info(strchr(name, '_'));
 		*ret_compressed |= is_old_compressed(name) || (shdr.sh_flags & SHF_COMPRESSED);
 	}
 }
@@ -99,28 +109,15 @@ find_code(struct dwarf_image *image, Elf *elf)
 
 /* --- the copy ---------------------------------------------------------------------------- */
 
-/* An ELF file in memory, of debug sections alone. */
-struct copy {
-	struct buf bytes, names, headers;
+/* What is copied, of what may be. */
+struct inflating {
+	struct dwarf_copy copy;
 	uint64_t left; /* bytes that may come yet */
 	bool is64;     /* the original */
 };
 
-static void
-add_header(struct copy *c, const char *name, uint32_t type, size_t offset, size_t size)
-{
-	const Elf64_Shdr shdr = { .sh_name = (Elf64_Word)c->names.len,
-				  .sh_type = type,
-				  .sh_offset = offset,
-				  .sh_size = size,
-				  .sh_addralign = 1 };
-
-	buf_append(&c->names, name, strlen(name) + 1);
-	buf_append(&c->headers, &shdr, sizeof(shdr));
-}
-
 static int
-add_section(struct copy *c, const char *name, struct span in, bool compressed)
+add_section(struct inflating *c, const char *name, struct span in, bool compressed)
 {
 	const bool old = is_old_compressed(name);
 	struct elf_packed p = { .bytes = in, .size = in.len };
@@ -133,7 +130,7 @@ add_section(struct copy *c, const char *name, struct span in, bool compressed)
 	if (p.size > c->left)
 		return -FMT_E_TOO_BIG;
 	c->left -= p.size;
-	out = buf_reserve(&c->bytes, (size_t)p.size + 8);
+	out = dwarf_copy_room(&c->copy, (size_t)p.size);
 	if (!out)
 		return -FMT_E_NOMEM;
 	if (old || compressed)
@@ -145,14 +142,12 @@ add_section(struct copy *c, const char *name, struct span in, bool compressed)
 	if (strlcpy(plain, old ? ".debug_" : name, sizeof(plain)) >= sizeof(plain) ||
 	    (old && strlcat(plain, name + strlen(".zdebug_"), sizeof(plain)) >= sizeof(plain)))
 		return -FMT_E_CORRUPT;
-	add_header(c, plain, SHT_PROGBITS, c->bytes.len, (size_t)p.size);
-	c->bytes.len += (size_t)p.size;
-	buf_zero(&c->bytes, -c->bytes.len & 7);
+	dwarf_copy_take(&c->copy, plain, (size_t)p.size);
 	return 0;
 }
 
 static int
-add_sections(struct copy *c, Elf *elf)
+add_sections(struct inflating *c, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -173,37 +168,6 @@ add_sections(struct copy *c, Elf *elf)
 	return error;
 }
 
-static int
-end_copy(struct copy *c, Elf *elf)
-{
-	GElf_Ehdr original;
-	Elf64_Ehdr *e;
-
-	add_header(c, ".shstrtab", SHT_STRTAB, c->bytes.len, 0);
-	buf_append(&c->bytes, c->names.p, c->names.len);
-	buf_zero(&c->bytes, -c->bytes.len & 7);
-	if (buf_failed(&c->bytes) || buf_failed(&c->names) || buf_failed(&c->headers))
-		return -FMT_E_NOMEM;
-	if (!gelf_getehdr(elf, &original))
-		return -FMT_E_CORRUPT;
-	((Elf64_Shdr *)(void *)(c->headers.p + c->headers.len))[-1].sh_size = c->names.len;
-	e = (Elf64_Ehdr *)(void *)c->bytes.p;
-	*e = (Elf64_Ehdr){ .e_type = original.e_type,
-			   .e_machine = original.e_machine,
-			   .e_version = EV_CURRENT,
-			   .e_shoff = c->bytes.len,
-			   .e_ehsize = sizeof(*e),
-			   .e_shentsize = sizeof(Elf64_Shdr),
-			   .e_shnum = (Elf64_Half)(c->headers.len / sizeof(Elf64_Shdr)),
-			   .e_shstrndx = (Elf64_Half)(c->headers.len / sizeof(Elf64_Shdr) - 1) };
-	memcpy(e->e_ident, ELFMAG, SELFMAG);
-	e->e_ident[EI_CLASS] = ELFCLASS64;
-	e->e_ident[EI_DATA] = ELFDATA2LSB;
-	e->e_ident[EI_VERSION] = EV_CURRENT;
-	buf_append(&c->bytes, c->headers.p, c->headers.len);
-	return buf_failed(&c->bytes) ? -FMT_E_NOMEM : 0;
-}
-
 /* What the sections of such a file may become. */
 static uint64_t
 inflated_max(Elf *elf)
@@ -217,26 +181,25 @@ inflated_max(Elf *elf)
 }
 
 static int
-make_copy(Elf *elf, struct buf *ret)
+open_copy(struct dwarf_image *image)
 {
-	struct copy c = { .left = inflated_max(elf), .is64 = gelf_getclass(elf) == ELFCLASS64 };
+	struct inflating c = { .left = inflated_max(image->elf),
+			       .is64 = gelf_getclass(image->elf) == ELFCLASS64 };
 	int error;
+	Elf *copy;
 
-	buf_init(&c.bytes);
-	buf_init(&c.names);
-	buf_init(&c.headers);
-	buf_zero(&c.bytes, sizeof(Elf64_Ehdr));
-	buf_u8(&c.names, 0);
-	buf_zero(&c.headers, sizeof(Elf64_Shdr));
-	error = add_sections(&c, elf);
-	if (!error)
-		error = end_copy(&c, elf);
-	buf_done(&c.names);
-	buf_done(&c.headers);
+	dwarf_copy_init(&c.copy);
+	error = add_sections(&c, image->elf);
+	if (error) {
+		dwarf_copy_done(&c.copy);
+		return error;
+	}
+	error = dwarf_copy_open(&c.copy, image->elf, &image->copy, &copy);
 	if (error)
-		buf_done(&c.bytes);
-	*ret = c.bytes;
-	return error;
+		return error;
+	elf_end(image->elf);
+	image->elf = copy;
+	return 0;
 }
 
 /* --- the image --------------------------------------------------------------------------- */
@@ -245,8 +208,6 @@ static int
 open_elf(struct dwarf_image *image, int fd)
 {
 	bool debug = false, compressed = false;
-	int error;
-	Elf *copy;
 
 	image->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
@@ -255,15 +216,7 @@ open_elf(struct dwarf_image *image, int fd)
 	look_at_sections(image->elf, &debug, &compressed);
 	if (!debug)
 		return -FMT_E_EMPTY;
-	if (!compressed)
-		return 0;
-	error = make_copy(image->elf, &image->copy);
-	if (error)
-		return error;
-	copy = elf_memory((char *)image->copy.p, image->copy.len);
-	elf_end(image->elf);
-	image->elf = copy;
-	return copy ? 0 : -FMT_E_CORRUPT;
+	return compressed ? open_copy(image) : 0;
 }
 
 int

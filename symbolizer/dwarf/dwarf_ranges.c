@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 
+#include <dwarf.h>
+
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/leb128.h"
 
 #define RANGES_MAX (64u << 20)
 #define LOOK_BACK_MAX 256 /* ranges that hold one address, in a file that somebody made well */
@@ -36,6 +39,62 @@ dwarf_ranges_add(struct dwarf_ranges *r, uint64_t start, uint64_t end, uint32_t 
 	return 0;
 }
 
+/* The list of a number: a table of where they begin, counted from itself, is behind the head. */
+static bool
+list_by_number(struct span lists, uint64_t number, uint64_t *ret)
+{
+	const bool is64 = lists.len >= 4 && le32dec(lists.p) == UINT32_MAX;
+	const size_t each = is64 ? 8 : 4, head = is64 ? 20 : 12;
+	const uint8_t *entry;
+
+	if (lists.len < head || number >= (lists.len - head) / each)
+		return false;
+	entry = lists.p + head + number * each;
+	*ret = is64 ? le64dec(entry) : le32dec(entry);
+	if (*ret >= lists.len)
+		return false;
+	*ret += head;
+	return true;
+}
+
+/* Where the list of a DIE is in its section; false: it has none, or nobody can tell. */
+static bool
+find_list(Dwarf_Die *die, const struct dwarf_base *base, ptrdiff_t *ret)
+{
+	struct span rest = base->info;
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	uint64_t number;
+
+	if (!dwarf_attr(die, DW_AT_ranges, &attribute))
+		return false;
+	if (attribute.form != DW_FORM_rnglistx) {
+		if (dwarf_formudata(&attribute, &offset) != 0)
+			return false;
+		offset += base->lists;
+	} else if (attribute.valp < rest.p ||
+		   !span_skip(&rest, (size_t)(attribute.valp - rest.p)) ||
+		   !span_uleb(&rest, &number) || !list_by_number(base->rnglists, number, &offset)) {
+		return false;
+	}
+	*ret = (ptrdiff_t)offset;
+	return offset > 1 && offset <= PTRDIFF_MAX;
+}
+
+ptrdiff_t
+dwarf_ranges_next(Dwarf_Die *die, const struct dwarf_base *base, ptrdiff_t offset, Dwarf_Addr *at,
+		  Dwarf_Addr *ret_start, Dwarf_Addr *ret_end)
+{
+	ptrdiff_t list;
+
+	/* From within a list libdw goes on with the base that it is given. */
+	if (base && offset == 0 && find_list(die, base, &list)) {
+		offset = list;
+		*at = base->address;
+	}
+	return dwarf_ranges(die, offset, at, ret_start, ret_end);
+}
+
 int
 dwarf_ranges_add_die(struct dwarf_ranges *r, Dwarf_Die *die, uint32_t owner)
 {
@@ -43,7 +102,8 @@ dwarf_ranges_add_die(struct dwarf_ranges *r, Dwarf_Die *die, uint32_t owner)
 	ptrdiff_t offset = 0;
 	int found = 0, error = 0;
 
-	while (!error && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
+	while (!error &&
+	       (offset = dwarf_ranges_next(die, r->base, offset, &base, &start, &end)) > 0) {
 		error = dwarf_ranges_add(r, start, end, owner);
 		found = 1;
 	}

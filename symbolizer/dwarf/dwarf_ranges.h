@@ -20,7 +20,24 @@ struct dwarf_range {
 	uint32_t owner;
 };
 
+/* What the lists of ranges of a split unit count from, which its own half does not say. */
+struct dwarf_base {
+	uint64_t address;     /* where the unit's code begins */
+	uint64_t lists;	      /* DWARF 4: where its lists begin in .debug_ranges */
+	struct span rnglists; /* DWARF 5: they */
+	struct span info;
+};
+
+/*
+ * dwarf_ranges(), also of a DIE of a split unit; base NULL: it is of none. *at is kept from call to call;
+ * offset is 0 first, then what was returned: 0, there are no more; negative: they are damaged.
+ */
+ptrdiff_t dwarf_ranges_next(Dwarf_Die *die, const struct dwarf_base *base, ptrdiff_t offset,
+			    Dwarf_Addr *at, Dwarf_Addr *ret_start, Dwarf_Addr *ret_end);
+
 struct dwarf_ranges {
+	const struct dwarf_base
+		*base; /* of the DIEs that are added; NULL: they are of no split unit */
 	struct dwarf_range *v;
 	size_t n, cap;
 	const struct dwarf_code *code;

@@ -20,7 +20,7 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* What malloc(), libelf's reading and a write to a pipe need. */
+/* What malloc(), libelf's reading, a write to a pipe, and taking a descriptor that was asked for need. */
 #define ALLOWED(X)                                                                                 \
 	X(read)                                                                                    \
 	X(pread64)                                                                                 \
@@ -36,6 +36,7 @@
 	X(mprotect)                                                                                \
 	X(madvise)                                                                                 \
 	X(brk)                                                                                     \
+	X(recvmsg)                                                                                 \
 	X(futex)                                                                                   \
 	X(getrandom)                                                                               \
 	X(rt_sigaction)                                                                            \

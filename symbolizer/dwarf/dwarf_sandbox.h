@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * dwarf_sandbox: what a process may still do that reads files of enemies: compute, and write
- * to what is open. It opens nothing, connects to nothing, executes nothing.
+ * to what is open, and take what its parent passes. It opens nothing, connects to nothing, executes nothing.
  */
 #ifndef SYMBOLIZER_DWARF_DWARF_SANDBOX_H
 #define SYMBOLIZER_DWARF_DWARF_SANDBOX_H

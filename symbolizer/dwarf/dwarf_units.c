@@ -47,26 +47,33 @@ add_unit(struct dwarf_units *u, const struct dwarf_unit *unit)
 	return 0;
 }
 
+/*
+ * Before DWARF 5 a skeleton is told by the name of its other half; libdw takes one that has children
+ * (clang -fsplit-dwarf-inlining) for that half itself.
+ */
+static bool
+is_skeleton(uint8_t type, Dwarf_Die *die)
+{
+	return type == DW_UT_skeleton ||
+		(type == DW_UT_split_compile && dwarf_hasattr(die, DW_AT_GNU_dwo_name));
+}
+
 /* Types, and what dwz moved out of units, have no code. */
 static int
 read_units(struct dwarf_units *u, Dwarf *dwarf)
 {
+	struct dwarf_unit unit;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
-	Dwarf_Die die, split;
 	uint8_t type;
 	int error = 0;
 
-	while (!error && dwarf_get_units(dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
-		struct dwarf_unit unit = { .die = die, .code = die };
-
-		if (type != DW_UT_compile && type != DW_UT_skeleton)
+	while (!error && dwarf_get_units(dwarf, cu, &cu, &version, &type, &unit.die, NULL) == 0) {
+		unit.split = is_skeleton(type, &unit.die);
+		if (type != DW_UT_compile && !unit.split)
 			continue;
-		if (type == DW_UT_skeleton && dwarf_tag(&split) != DW_TAG_invalid) {
-			unit.code = split;
-			unit.split = true;
-		}
-		error = add_unit(u, &unit);
+		if (dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &unit.dwo_id, NULL, NULL) == 0)
+			error = add_unit(u, &unit);
 	}
 	return error;
 }
@@ -122,7 +129,7 @@ read_ranges(struct dwarf_units *u, uint32_t number)
 
 	if (found)
 		return found < 0 ? found : 0;
-	error = dwarf_functions_read(&functions, &u->v[number].code, u->ranges.code,
+	error = dwarf_functions_read(&functions, &u->v[number].die, NULL, u->ranges.code,
 				     u->ranges.nr_code, false);
 	for (size_t i = 0; !error && i < functions.ranges.n; i++)
 		error = dwarf_ranges_add(&u->ranges, functions.ranges.v[i].start,
@@ -168,4 +175,10 @@ struct dwarf_unit *
 dwarf_units_at(const struct dwarf_units *u, uint32_t number)
 {
 	return &u->v[number];
+}
+
+size_t
+dwarf_units_count(const struct dwarf_units *u)
+{
+	return u->n;
 }

@@ -17,9 +17,9 @@
 #include "symbolizer/dwarf/dwarf_lines.h"
 
 struct dwarf_unit {
-	Dwarf_Die die;	/* of the file itself: where its lines are */
-	Dwarf_Die code; /* where its functions are: the same, or that of a split unit */
-	bool split;
+	Dwarf_Die die;
+	bool split;	 /* it is a skeleton: its functions are in another file */
+	uint64_t dwo_id; /* by which they are known there */
 };
 
 struct dwarf_units;
@@ -32,5 +32,6 @@ void dwarf_units_free(struct dwarf_units *u);
 /* The number of the unit of an address; false: nobody's. */
 bool dwarf_units_find(const struct dwarf_units *u, uint64_t address, uint32_t *ret);
 struct dwarf_unit *dwarf_units_at(const struct dwarf_units *u, uint32_t number);
+size_t dwarf_units_count(const struct dwarf_units *u);
 
 #endif

@@ -16,6 +16,7 @@
 #include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/dwarf/dwarf_answer.h"
+#include "symbolizer/dwarf/dwarf_request.h"
 #include "symbolizer/dwarf/dwarf_sandbox.h"
 
 #define READ_BYTES (64u << 10)
@@ -25,7 +26,8 @@
 struct worker {
 	struct dwarf_job *job; /* NULL: it is idle */
 	pid_t pid;
-	int fd; /* where its answer comes from */
+	int fd;	      /* where its answer comes from */
+	int requests; /* and its requests for files; -1: it has none */
 	uint64_t deadline_ns;
 	struct buf answer;
 };
@@ -48,16 +50,25 @@ dwarf_outcome_text(enum dwarf_outcome outcome)
 /* --- the worker's side ------------------------------------------------------------------- */
 
 static int
-add_found(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr)
+add_found(void *arg, size_t i, const struct dwarf_frame *frames, size_t nr, bool partial)
 {
-	return dwarf_answer_add(arg, i, frames, nr);
+	return dwarf_answer_add(arg, i, frames, nr, partial);
 }
 
-/* A worker may write: so it has nothing but what it reads (-1: nothing), and the pipe. */
-static void
-close_others(int in, int alt, int out)
+static int
+ask_for_split(void *arg, const char *dir, const char *name)
 {
-	const int kept[] = { in, alt, out };
+	return dwarf_request_ask(*(const int *)arg, dir, name);
+}
+
+/*
+ * A worker may write: so it has nothing but what it reads (-1: nothing), the pipe, and the socket
+ * for its requests.
+ */
+static void
+close_others(int in, int alt, int out, int requests)
+{
+	const int kept[] = { in, alt, out, requests };
 	unsigned int from = 0;
 
 	for (;;) {
@@ -82,22 +93,28 @@ seconds_of(const struct dwarf_job *job)
 			    : DWARF_WORKER_S + (unsigned int)(job->n / DWARF_WORKER_ADDRESSES);
 }
 
-static void __attribute__((noreturn)) work(const struct dwarf_job *job, int out, pid_t parent)
+static void __attribute__((noreturn))
+work(const struct dwarf_job *job, int out, int requests, pid_t parent)
 {
+	const struct dwarf_source source = { .fd = job->fd,
+					     .alt_fd = job->alt_fd,
+					     .split = requests >= 0 ? ask_for_split : NULL,
+					     .arg = &requests };
 	struct dwarf_answer *answer = NULL;
 	struct dwarf_file *file = NULL;
+	uint32_t lacking = 0;
 	int error;
 
-	close_others(job->fd, job->alt_fd, out);
+	close_others(job->fd, job->alt_fd, out, requests);
 	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX, seconds_of(job));
 	if (job->before)
 		job->before();
 	answer = dwarf_answer_new(out);
-	error = answer ? dwarf_file_open(job->fd, job->alt_fd, &file) : -FMT_E_NOMEM;
+	error = answer ? dwarf_file_open(&source, &file) : -FMT_E_NOMEM;
 	if (error == 0)
-		error = dwarf_file_find(file, job->addresses, job->n, add_found, answer);
+		error = dwarf_file_find(file, job->addresses, job->n, add_found, answer, &lacking);
 	if (answer)
-		dwarf_answer_end(answer, error);
+		dwarf_answer_end(answer, error, lacking);
 	_exit(0);
 }
 
@@ -112,23 +129,37 @@ now_ns(void)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
+static void
+close_pair(const int ends[2])
+{
+	for (size_t i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+}
+
 static bool
 start(struct worker *w, struct dwarf_job *job)
 {
 	const pid_t parent = getpid();
-	int ends[2];
+	int ends[2] = { -1, -1 }, requests[2] = { -1, -1 };
 
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return false;
-	w->pid = fork();
-	if (w->pid == 0)
-		work(job, ends[1], parent);
-	close(ends[1]);
-	if (w->pid < 0) {
-		close(ends[0]);
+	if (pipe2(ends, O_CLOEXEC) != 0 || (job->split && dwarf_request_pair(requests) != 0)) {
+		close_pair(ends);
 		return false;
 	}
+	w->pid = fork();
+	if (w->pid == 0)
+		work(job, ends[1], requests[1], parent);
+	if (w->pid < 0) {
+		close_pair(ends);
+		close_pair(requests);
+		return false;
+	}
+	close(ends[1]);
+	if (requests[1] >= 0)
+		close(requests[1]);
 	w->fd = ends[0];
+	w->requests = requests[0];
 	w->job = job;
 	w->deadline_ns = now_ns() + seconds_of(job) * NS;
 	buf_init(&w->answer);
@@ -144,6 +175,8 @@ finish(struct worker *w, bool killed)
 	if (killed)
 		kill(w->pid, SIGKILL);
 	close(w->fd);
+	if (w->requests >= 0)
+		close(w->requests);
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (buf_failed(&w->answer))
@@ -172,7 +205,7 @@ struct run {
 	struct dwarf_job *jobs;
 	size_t nr, next; /* next: to be started */
 	struct worker *workers;
-	struct pollfd *polled;
+	struct pollfd *polled; /* two of each: its answer, its requests */
 	size_t nr_workers;
 	dwarf_job_fn *found;
 	void *arg;
@@ -208,10 +241,22 @@ fill(struct run *run)
 			if (!start(w, job))
 				job->outcome = DWARF_FAILED;
 		}
-		run->polled[i] = (struct pollfd){ .fd = w->job ? w->fd : -1, .events = POLLIN };
+		run->polled[2 * i] = (struct pollfd){ .fd = w->job ? w->fd : -1, .events = POLLIN };
+		run->polled[2 * i + 1] =
+			(struct pollfd){ .fd = w->job ? w->requests : -1, .events = POLLIN };
 		busy |= w->job != NULL;
 	}
 	return busy;
+}
+
+/* One that asks for what cannot be gets no more answers, and so has no such files. */
+static void
+serve(struct worker *w)
+{
+	if (dwarf_request_serve(w->requests, w->job->split, w->job->split_arg))
+		return;
+	close(w->requests);
+	w->requests = -1;
 }
 
 static int
@@ -223,7 +268,7 @@ wait_for_some(struct run *run)
 	for (size_t i = 0; i < run->nr_workers; i++)
 		if (run->workers[i].job && run->workers[i].deadline_ns < first)
 			first = run->workers[i].deadline_ns;
-	(void)poll(run->polled, run->nr_workers,
+	(void)poll(run->polled, 2 * run->nr_workers,
 		   first > now ? (int)((first - now) / 1000000) + 1 : 0);
 	now = now_ns();
 	for (size_t i = 0; !error && i < run->nr_workers; i++) {
@@ -231,7 +276,9 @@ wait_for_some(struct run *run)
 
 		if (!w->job)
 			continue;
-		if (run->polled[i].revents && !read_some(w))
+		if (run->polled[2 * i + 1].revents)
+			serve(w);
+		if (run->polled[2 * i].revents && !read_some(w))
 			error = take_answer(run, w, false);
 		else if (now >= w->deadline_ns)
 			error = take_answer(run, w, true);
@@ -262,7 +309,7 @@ dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, dwarf_job_f
 	if (nr == 0)
 		return 0;
 	run.workers = calloc(run.nr_workers, sizeof(*run.workers));
-	run.polled = calloc(run.nr_workers, sizeof(*run.polled));
+	run.polled = calloc(2 * run.nr_workers, sizeof(*run.polled));
 	if (!run.workers || !run.polled)
 		error = -FMT_E_NOMEM;
 	while (!error && fill(&run))

@@ -32,19 +32,24 @@ const char *dwarf_outcome_text(enum dwarf_outcome outcome);
 struct dwarf_job {
 	int fd;	    /* borrowed */
 	int alt_fd; /* likewise, of the file that dwz(1) moved a part of it to; -1: none */
+	dwarf_split_fn *
+		split; /* opens files with its split units, in this process; NULL: there are none */
+	void *split_arg;
 	const uint64_t *addresses;
 	size_t n;
-	unsigned int seconds;	    /* that it may take; 0: DWARF_WORKER_S and what n is worth */
-	void (*before)(void);	    /* what its worker does first, in its sandbox; NULL: nothing */
-	enum dwarf_outcome outcome; /* set at the end */
+	unsigned int seconds; /* that it may take; 0: DWARF_WORKER_S and what n is worth */
+	void (*before)(void); /* what its worker does first, in its sandbox; NULL: nothing */
+	/* Set at the end. */
+	enum dwarf_outcome outcome;
+	uint32_t lacking; /* of how many units the file with the functions is not here */
 };
 
 /*
- * Address i of a job; strings are valid until it returns. Anything but 0 ends all, and is
- * returned.
+ * Address i of a job, as dwarf_found_fn; strings are valid until it returns. Anything but 0 ends all,
+ * and is returned.
  */
 typedef int dwarf_job_fn(void *arg, size_t job, size_t i, const struct dwarf_frame *frames,
-			 size_t nr);
+			 size_t nr, bool partial);
 
 /*
  * Runs the jobs, at_once at a time, and calls back for each address that something is known of: only

@@ -445,10 +445,16 @@ elf_object_has_dwarf(const struct elf_object *o)
 bool
 elf_object_path(const struct elf_object *o, char ret[PATH_MAX])
 {
+	return elf_object_path_of(o->fd, ret);
+}
+
+bool
+elf_object_path_of(int fd, char ret[PATH_MAX])
+{
 	char link[32];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, ret, PATH_MAX);
 	if (n <= 0 || n >= PATH_MAX || ret[0] != '/')
 		return false;

@@ -75,9 +75,11 @@ bool elf_object_has_symtab(const struct elf_object *o);
 /* Does it have lines or functions of the source (.debug_line, .debug_info)? */
 bool elf_object_has_dwarf(const struct elf_object *o);
 
-/* Another descriptor of the file, for a reader of its own; -1: errno says why. */
 /* The path of its file now, as the kernel tells it; false: there is none. */
 bool elf_object_path(const struct elf_object *o, char ret[PATH_MAX]);
+/* Likewise, of what a descriptor has open. */
+bool elf_object_path_of(int fd, char ret[PATH_MAX]);
+/* Another descriptor of the file, for a reader of its own; -1: errno says why. */
 int elf_object_dup(const struct elf_object *o);
 
 /*

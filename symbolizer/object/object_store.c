@@ -304,10 +304,12 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 		  struct elf_object *debug)
 {
 	const struct elf_segment *segments;
+	char path[PATH_MAX];
 	int error = keep_debug(places, o, elf, debug);
 
 	if (error)
 		return error;
+	o->path = elf_object_path(elf, path) ? strdup(path) : NULL;
 	o->nr_segments = elf_object_segments(elf, &segments);
 	o->segments = calloc(o->nr_segments ? o->nr_segments : 1, sizeof(*segments));
 	if (o->segments == NULL)
@@ -638,6 +640,7 @@ object_free(struct object *o)
 		close(o->alt_fd);
 	if (o->code_fd >= 0)
 		close(o->code_fd);
+	free(o->path);
 	free(o->segments);
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);

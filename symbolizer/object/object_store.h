@@ -49,6 +49,7 @@ struct object {
 	bool has_symtab; /* the file, or that with its symbols, has a .symtab */
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
+	char *path; /* where it was found, or the file with its symbols; NULL: nobody can tell */
 	/* The file with its debug information, the same as its symbols' or not; -1: there is none. */
 	int debug_fd;
 	int alt_fd;	     /* the file that dwz(1) moved a part of it to; -1: there is none */

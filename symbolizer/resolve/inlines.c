@@ -39,6 +39,12 @@ struct trouble {
 	enum dwarf_outcome outcome;
 };
 
+struct lacking {
+	const struct object *object;
+	const char *path;
+	uint32_t units;
+};
+
 struct inlines {
 	struct resolver *resolver;
 	const char *cache_dir; /* NULL: there is none */
@@ -51,6 +57,8 @@ struct inlines {
 	size_t nr_frames, cap_frames;
 	struct trouble *troubles;
 	size_t nr_troubles, cap_troubles;
+	struct lacking *lacking;
+	size_t nr_lacking, cap_lacking;
 	size_t at_once;
 };
 
@@ -77,6 +85,7 @@ inlines_free(struct inlines *l)
 	slots_done(&l->known_slots);
 	free(l->frames);
 	free(l->troubles);
+	free(l->lacking);
 	free(l);
 }
 
@@ -140,13 +149,21 @@ compare_wanted(const void *x, const void *y)
 
 /* --- looking up -------------------------------------------------------------------------- */
 
+/* Who opens the files of an object's split units. */
+struct split_files {
+	const struct resolver *resolver;
+	const struct object *object;
+};
+
 struct search {
 	struct inlines *l;
 	struct wanted *wanted; /* sorted */
 	uint64_t *addresses;   /* theirs */
 	size_t nr;
 	struct dwarf_job *jobs;	     /* an object each */
+	struct split_files *splits;  /* theirs */
 	struct dwarf_cache **caches; /* theirs; NULL: none */
+	bool *partial;		     /* addresses of which something is missing here */
 	size_t nr_jobs;
 };
 
@@ -182,15 +199,26 @@ keep_found(struct inlines *l, struct known *known, const struct dwarf_frame *fra
 }
 
 static int
-take_found(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+take_found(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr,
+	   bool partial)
 {
 	struct search *s = arg;
 	const size_t at = (size_t)(s->jobs[job].addresses - s->addresses) + i;
 	int error = keep_found(s->l, &s->l->known[s->wanted[at].known], frames, nr);
 
-	if (!error && s->caches[job])
+	s->partial[at] = partial;
+	/* The file that is not here may be tomorrow. */
+	if (!error && !partial && s->caches[job])
 		error = dwarf_cache_add(s->caches[job], s->addresses[at], frames, nr);
 	return error;
+}
+
+static int
+open_split(void *arg, const char *dir, const char *name)
+{
+	const struct split_files *f = arg;
+
+	return resolver_split(f->resolver, f->object, dir, name);
 }
 
 /* Those addresses of one object, [first, end), that the cache has not, go to *nr and behind. */
@@ -221,10 +249,14 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 		return error;
 	}
 	s->caches[s->nr_jobs] = cache;
-	s->jobs[s->nr_jobs++] = (struct dwarf_job){ .fd = object->debug_fd,
-						    .alt_fd = object->alt_fd,
-						    .addresses = &s->addresses[begin],
-						    .n = *nr - begin };
+	s->splits[s->nr_jobs] = (struct split_files){ s->l->resolver, object };
+	s->jobs[s->nr_jobs] = (struct dwarf_job){ .fd = object->debug_fd,
+						  .alt_fd = object->alt_fd,
+						  .split = open_split,
+						  .split_arg = &s->splits[s->nr_jobs],
+						  .addresses = &s->addresses[begin],
+						  .n = *nr - begin };
+	s->nr_jobs++;
 	return 0;
 }
 
@@ -255,7 +287,8 @@ save_caches(struct search *s)
 		if (job->outcome != DWARF_DONE || !s->caches[i])
 			continue;
 		for (size_t k = 0; !error && k < job->n; k++)
-			if (s->l->known[s->wanted[first + k].known].nr == 0)
+			if (s->l->known[s->wanted[first + k].known].nr == 0 &&
+			    !s->partial[first + k])
 				error = dwarf_cache_add(s->caches[i], job->addresses[k], NULL, 0);
 		if (!error)
 			dwarf_cache_save(s->caches[i]);
@@ -273,6 +306,22 @@ object_path(const struct inlines *l, const struct object *object)
 	return "[unknown]";
 }
 
+/* An object is asked for more addresses now and then, and not always of the same units. */
+static int
+note_lacking(struct inlines *l, const struct object *object, uint32_t units)
+{
+	for (size_t i = 0; i < l->nr_lacking; i++)
+		if (l->lacking[i].object == object) {
+			if (units > l->lacking[i].units)
+				l->lacking[i].units = units;
+			return 0;
+		}
+	if (array_reserve(l->lacking, l->nr_lacking, l->cap_lacking, 1) < 0)
+		return -FMT_E_NOMEM;
+	l->lacking[l->nr_lacking++] = (struct lacking){ object, object_path(l, object), units };
+	return 0;
+}
+
 /* A file that could not be read is told once, and not read again. */
 static int
 note_troubles(struct search *s)
@@ -284,6 +333,9 @@ note_troubles(struct search *s)
 		const size_t first = (size_t)(job->addresses - s->addresses);
 		struct object *object = s->wanted[first].object;
 
+		if (job->outcome == DWARF_DONE && job->lacking > 0 &&
+		    note_lacking(l, object, job->lacking) < 0)
+			return -FMT_E_NOMEM;
 		if (job->outcome == DWARF_DONE)
 			continue;
 		object->debug_bad = true;
@@ -306,8 +358,10 @@ search_all(struct inlines *l, size_t first)
 	s.wanted = calloc(s.nr + 1, sizeof(*s.wanted));
 	s.addresses = calloc(s.nr + 1, sizeof(*s.addresses));
 	s.jobs = calloc(s.nr + 1, sizeof(*s.jobs));
+	s.splits = calloc(s.nr + 1, sizeof(*s.splits));
 	s.caches = calloc(s.nr + 1, sizeof(*s.caches));
-	if (s.wanted && s.addresses && s.jobs && s.caches) {
+	s.partial = calloc(s.nr + 1, sizeof(*s.partial));
+	if (s.wanted && s.addresses && s.jobs && s.splits && s.caches && s.partial) {
 		for (size_t i = 0; i < s.nr; i++) {
 			const struct known *k = &l->known[first + i];
 
@@ -329,6 +383,8 @@ search_all(struct inlines *l, size_t first)
 	free(s.wanted);
 	free(s.addresses);
 	free(s.jobs);
+	free(s.splits);
+	free(s.partial);
 	free(s.caches);
 	return error;
 }
@@ -394,5 +450,15 @@ inlines_trouble(const struct inlines *l, size_t i, const char **ret_path, enum d
 		return false;
 	*ret_path = l->troubles[i].path;
 	*ret = l->troubles[i].outcome;
+	return true;
+}
+
+bool
+inlines_lacking(const struct inlines *l, size_t i, const char **ret_path, uint32_t *ret_units)
+{
+	if (i >= l->nr_lacking)
+		return false;
+	*ret_path = l->lacking[i].path;
+	*ret_units = l->lacking[i].units;
 	return true;
 }

@@ -8,6 +8,7 @@
 #ifndef SYMBOLIZER_RESOLVE_INLINES_H
 #define SYMBOLIZER_RESOLVE_INLINES_H
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,5 +42,14 @@ int inlines_run(struct inlines *l, inlines_fn *take, void *arg);
 /* What became of the i-th file whose debug information was read, or not; false: there are no more. */
 bool inlines_trouble(const struct inlines *l, size_t i, const char **ret_path,
 		     enum dwarf_outcome *ret);
+
+/*
+ * The i-th object with units whose functions were split off to files that are not here, and how many units
+ * at least; false: there are no more.
+ */
+#define INLINES_LACKING                                                                            \
+	"no inlined functions of %" PRIu32                                                         \
+	" or more compilation units: their .dwo files are not here"
+bool inlines_lacking(const struct inlines *l, size_t i, const char **ret_path, uint32_t *ret_units);
 
 #endif

@@ -11,6 +11,7 @@
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
+#include "symbolizer/object/object_split.h"
 #include "symbolizer/resolve/demangle.h"
 #include "symbolizer/resolve/kernel_image.h"
 #include "symbolizer/resolve/kernel_symbols.h"
@@ -407,6 +408,13 @@ resolver_places(const struct resolver *r, const struct resolver_recording *recor
 	ret->sums = NULL;
 	ret->live = NULL;
 	resolver_believe(ret, recording);
+}
+
+int
+resolver_split(const struct resolver *r, const struct object *object, const char *dir,
+	       const char *name)
+{
+	return object_split_open(&r->places, object, dir, name);
 }
 
 int

@@ -100,6 +100,10 @@ int resolver_begin(struct resolver *r, const struct resolver_recording *recordin
 void resolver_places(const struct resolver *r, const struct resolver_recording *recording,
 		     struct object_places *ret);
 
+/* object_split_open() where this resolver looks for files. */
+int resolver_split(const struct resolver *r, const struct object *object, const char *dir,
+		   const char *name);
+
 /* Kernel symbols came along with the recording: what they do not name has no name. */
 void resolver_kernel_known(struct resolver *r);
 /* A MMAP record of the kernel or a module: where it lies. */

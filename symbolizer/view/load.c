@@ -241,12 +241,20 @@ load_warn_inlines(const struct load *l)
 {
 	enum dwarf_outcome outcome;
 	const char *object;
+	uint32_t units;
 
 	for (size_t i = 0; l->inlines && inlines_trouble(l->inlines, i, &object, &outcome); i++) {
 		char *path = escape_dup(object);
 
 		screen_text_warn("%s: %s: no lines and no inlined functions: %s", l->set.path,
 				 path ? path : "a file", dwarf_outcome_text(outcome));
+		free(path);
+	}
+	for (size_t i = 0; l->inlines && inlines_lacking(l->inlines, i, &object, &units); i++) {
+		char *path = escape_dup(object);
+
+		screen_text_warn("%s: %s: " INLINES_LACKING, l->set.path, path ? path : "a file",
+				 units);
 		free(path);
 	}
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """symbolize_oracle.py SPOOR FILE ORACLE[,ORACLE...] [COUNT]: compares `spoor symbolize` with other
-symbolizers (llvm, gnu) at the boundaries of all functions and at COUNT random addresses.
+symbolizers (llvm, gnu) at the boundaries of all functions and at COUNT random addresses. llvm@TWIN asks
+about TWIN instead, a file with the same code.
 
 An address agrees when one oracle has the same innermost function, and the same file (base name)
 and line of every frame. Prints each disagreement; exit 1 when there is one, or when fewer than
@@ -92,6 +93,14 @@ def addresses_of(path, count):
     return inside
 
 
+def code_of(path):
+    """The code, and where it is."""
+    start = [line.split()[3:5] for line in re.sub(r'\[ *(\d+)\]', r'\1', run(['readelf', '-SW', path]).stdout).split('\n')
+             if ' .text ' in line]
+    return start, subprocess.run(['objcopy', '-O', 'binary', '--only-section=.text', path, '/dev/stdout'],
+                                 capture_output=True, check=True).stdout
+
+
 def symbols_of(path):
     """The names of each address, there and in the file with its symbols; -> which names go together."""
     build_id = re.search(r'Build ID: ([0-9a-f]+)', run(['readelf', '-nW', path]).stdout)
@@ -120,9 +129,12 @@ def main():
     spoor, path, names = sys.argv[1:4]
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 2000
     oracles = names.split(',')
+    twins = {o: o.partition('@')[2] for o in oracles}
+    if any(twin and code_of(twin) != code_of(path) for twin in twins.values()):
+        sys.exit(f'{names}: another program than {path}')
     addresses = addresses_of(path, count)
     ours = ask_ours(spoor, path, addresses)
-    theirs = {o: list(ORACLES[o](path, addresses)) for o in oracles}
+    theirs = {o: list(ORACLES[o.partition('@')[0]](twins[o] or path, addresses)) for o in oracles}
     for name, answers in [('spoor', ours), *theirs.items()]:
         if len(answers) != len(addresses):
             sys.exit(f'{name} answered {len(answers)} of {len(addresses)} addresses')

@@ -16,15 +16,19 @@
 #include "symbolizer/dwarf/dwarf_answer.h"
 
 #define ADDRESSES 3
+#define LACKING 17
 
 /* Frames as text, one a line: "job.address function file line". */
 static char told[65536];
 
 static int
-tell(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+tell(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr, bool partial)
 {
 	assert_true(i < ADDRESSES);
-	assert_true(nr > 0 && nr <= DWARF_FRAMES_MAX);
+	assert_true((nr > 0 || partial) && nr <= DWARF_FRAMES_MAX);
+	if (partial)
+		snprintf(told + strlen(told), sizeof(told) - strlen(told), "%zu.%zu partial\n", job,
+			 i);
 	for (size_t k = 0; k < nr; k++)
 		snprintf(told + strlen(told), sizeof(told) - strlen(told), "%zu.%zu %s %s %u\n",
 			 job, i, frames[k].function ? frames[k].function : "-",
@@ -59,9 +63,9 @@ write_answer(int error)
 	assert_int_equal(pipe(ends), 0);
 	a = dwarf_answer_new(ends[1]);
 	assert_non_null(a);
-	assert_int_equal(dwarf_answer_add(a, 2, frames, 3), 0);
-	assert_int_equal(dwarf_answer_add(a, 0, frames + 1, 1), 0);
-	dwarf_answer_end(a, error);
+	assert_int_equal(dwarf_answer_add(a, 2, frames, 3, false), 0);
+	assert_int_equal(dwarf_answer_add(a, 0, frames + 1, 1, true), 0);
+	dwarf_answer_end(a, error, LACKING);
 	close(ends[1]);
 	buf_init(&b);
 	assert_non_null(buf_reserve(&b, 4096));
@@ -81,8 +85,9 @@ test_there_and_back(void **state)
 
 	(void)state;
 	assert_int_equal(read_answer(b.p, b.len), DWARF_DONE);
-	assert_string_equal(told, "5.2 f h.c 7\n5.2  h.c 8\n5.2 - - 0\n5.0  h.c 8\n");
+	assert_string_equal(told, "5.2 f h.c 7\n5.2  h.c 8\n5.2 - - 0\n5.0 partial\n5.0  h.c 8\n");
 	assert_int_equal(dwarf_answer_read(buf_span(&b), &job, 0, tell, &stop), -FMT_E_NOMEM);
+	assert_int_equal(job.lacking, LACKING);
 	buf_done(&b);
 }
 
@@ -152,6 +157,7 @@ test_wrong(void **state)
 		{ 'A', 0, 1, 0, 1, 0, 'E', 0 },
 		{ 'A', 0, 1, UINT32_MAX, 0, 0, 'E', 0 },
 		{ 'A', 0, 0, 'E', 0, 'E', 0, 0 }, /* no frame */
+		{ 'P', ADDRESSES, 0, 'E', 0, 0, 0, 0 },
 		{ 'A', 0, DWARF_FRAMES_MAX + 1, 0, 0, 0, 'E', 0 },
 		{ 'A', 0, UINT32_MAX, 0, 0, 0, 'E', 0 },
 		{ 'S', UINT32_MAX, 0, 0, 0, 0, 'E', 0 },

@@ -73,9 +73,10 @@ break_out(void)
 static size_t answered[JOBS];
 
 static int
-count(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr)
+count(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr, bool partial)
 {
 	(void)arg;
+	assert_false(partial);
 	assert_int_equal(i, 0);
 	assert_string_equal(frames[nr - 1].function, "main");
 	answered[job]++;
