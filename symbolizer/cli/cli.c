@@ -44,6 +44,18 @@ cli_usage_error(const char *command, const char *format, ...)
 }
 
 bool
+cli_percent(const char *text, double *ret)
+{
+	char *end;
+	const double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+		return false;
+	*ret = percent;
+	return true;
+}
+
+bool
 cli_set_color(const char *when)
 {
 	static const char *const words[] = { "auto", "always", "never" };

@@ -48,6 +48,9 @@ int cli_parse_file(const struct cli_syntax *syntax, int argc, char **argv,
 		   int (*set)(void *arg, int value, const char *text), void *arg,
 		   const char **path);
 
+/* "2.5" or "2.5%", from 0 to 100; false: it is none. */
+bool cli_percent(const char *text, double *ret);
+
 /* --color's argument; false: not one. */
 bool cli_set_color(const char *when);
 /* By --color, NO_COLOR and what stdout is. */

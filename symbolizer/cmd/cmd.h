@@ -10,6 +10,7 @@
 	X(record, "record samples into a file")                                                    \
 	X(report, "where the time went, by command, object and symbol")                            \
 	X(annotate, "lines and instructions of a function, with the samples of each")              \
+	X(tree, "who called whom, and the share of each")                                          \
 	X(export, "write samples for other tools: folded, pprof, perf.data...")                    \
 	X(import, "read a perf.data into a recording")                                             \
 	X(info, "what a recording is and has")                                                     \

@@ -142,11 +142,7 @@ set_widths(struct request *rq, const char *text)
 static int
 set_percent_limit(struct request *rq, const char *text)
 {
-	char *end;
-
-	rq->percent_limit = strtod(text, &end);
-	if (end != text && (!*end || strcmp(end, "%") == 0) && rq->percent_limit >= 0 &&
-	    rq->percent_limit <= 100)
+	if (cli_percent(text, &rq->percent_limit))
 		return CLI_GO_ON;
 	return cli_usage_error("report", "--percent-limit %s: not a percentage", text);
 }

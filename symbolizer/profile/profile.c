@@ -493,6 +493,12 @@ profile_free(struct profile *p)
 	free(p);
 }
 
+int
+profile_events(const struct profile *p)
+{
+	return (int)p->nr_events;
+}
+
 const char *
 profile_event_name(const struct profile *p, int event)
 {

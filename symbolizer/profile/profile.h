@@ -47,7 +47,8 @@ gather_take_fn profile_take; /* arg: the profile */
 void profile_end(struct profile *p, const struct gather *g);
 void profile_free(struct profile *p);
 
-/* Events of recordings that have equal names are one. */
+/* Events are numbered from 0; those of recordings that have equal names are one. */
+int profile_events(const struct profile *p);
 const char *profile_event_name(const struct profile *p, int event);
 /* All of its samples that the filter looked at (filter_scope()), chosen or not. */
 struct profile_weight profile_event_whole(const struct profile *p, int event);

@@ -5,26 +5,21 @@
  */
 #include "symbolizer/view/report_print.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes/fmt_error.h"
-#include "format/bytes/time_text.h"
 #include "symbolizer/cli/pager.h"
-#include "symbolizer/input/coverage.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
-#include "symbolizer/view/report_header.h"
-#include "symbolizer/view/unwound_text.h"
+#include "symbolizer/view/heading.h"
 
 /* Objects that lack something: as many, of those with such a share of the samples. */
 #define UNKNOWNS_SHOWN 5
 #define UNKNOWN_PERCENT 1.0
-#define GAPS_SHOWN 10
 
 /* A sentence; where a terminal has no room for it, further lines begin with indent. */
 #define say(indent, ...) screen_text_print(stdout, cli_columns(), indent, __VA_ARGS__)
@@ -36,65 +31,6 @@ report_below_limit(const struct report_print *p, const struct report_section *s,
 	const struct profile_weight *w = p->options->children ? &row->total : &row->self;
 
 	return report_percent(p->report, s, w) < p->percent_limit;
-}
-
-static void
-print_gaps(const struct report_print *p)
-{
-	const struct gap_list *l = &p->load->set.gaps;
-	char text[160];
-
-	for (size_t i = 0; i < l->nr && i < GAPS_SHOWN; i++) {
-		input_gap_text(&l->gaps[i], p->load->set.start.monotonic, text, sizeof(text));
-		say("#      ", "# Gap: %s", text);
-	}
-	if (l->nr > GAPS_SHOWN || l->more)
-		printf("# Gap: and %" PRIu64 " more\n", l->nr - GAPS_SHOWN + l->more);
-}
-
-static void
-print_loss(const struct report_print *p)
-{
-	const struct loss *loss = p->load->set.loss;
-
-	printf("# Total Lost Samples: %" PRIu64 "\n", loss ? loss_samples(loss) : 0);
-	for (int c = 0; loss && c < LOSS_CAUSES; c++) {
-		uint64_t n = loss_total(loss, (enum loss_cause)c);
-		char text[64];
-
-		input_loss_text((enum loss_cause)c, n, text, sizeof(text));
-		if (n > 0)
-			say("#     ", "#   %s: %s", text, loss_text((enum loss_cause)c));
-	}
-	print_gaps(p);
-	puts("#");
-}
-
-static void
-print_nothing(const struct report_print *p)
-{
-	char text[512];
-
-	coverage_nothing(&p->load->set, text, sizeof(text));
-	say("#   ", "# %c%s.", toupper((unsigned char)text[0]), text + 1);
-}
-
-static void
-print_totals(const struct report_print *p)
-{
-	const struct profile_totals *t = profile_totals(p->load->profile);
-	char unwound[UNWOUND_TEXT_MAX];
-
-	if (t->samples > 0)
-		printf("# Samples: %" PRIu64 " over %.3f s\n", t->samples,
-		       (double)(t->end_ns - t->start_ns) / SECOND_NS);
-	if (t->filtered > 0)
-		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
-	if (t->samples == 0)
-		print_nothing(p);
-	if (unwound_text(&t->unwound, unwound))
-		say("#   ", "# %s.", unwound);
-	puts("#");
 }
 
 /* What would help, besides what resolve_miss_text() says. */
@@ -364,9 +300,7 @@ report_print_text(const struct report_print *p)
 
 	pager_start();
 	if (!quiet) {
-		err = report_header_recording(&p->load->set);
-		print_loss(p);
-		print_totals(p);
+		err = heading_print(p->load);
 	}
 	for (size_t i = 0; i < report_sections(p->report) && err == 0; i++) {
 		if (i > 0)

@@ -83,7 +83,7 @@ recording() # STATUS
 
 sweep record 1 recording "$SPOOR" record -o x.spoor -F 199 -- "$FIXTURES/burn" 5
 sweep "record, no more at all" 1000000 recording "$SPOOR" record -o x.spoor -F 199 -- "$FIXTURES/burn" 5
-for command in info dump report verify "export -f folded" "export -f pprof" "export -f speedscope" "export -f callgrind"; do
+for command in info dump report verify "export -f folded" "export -f pprof" "export -f speedscope" "export -f callgrind" tree; do
 	check=the_same
 	[ "$command" != report ] || check=same_report
 	# shellcheck disable=SC2086 # options of export

@@ -342,8 +342,8 @@ like "$(cat out)" 'a_template_of_which_there_is_more_than_one<first_of_two>::tha
 mv alike alike.gone
 screen '"$SPOOR" report alike.spoor' >out
 is "$(awk 'length > 80' out)" "" "sentences have 80 columns, too"
-like "$(tr -s '\n# ' ' ' <out)" "/alike: the file is not on this machine; copy the file here, or give --symfs a directory that has it" \
+like "$(tr -s '\n# ' ' ' <out)" "/alike: the file is not on this machine; copy the file here, give --symfs a directory that has it, or try --debuginfod" \
 	"and all their words"
-is "$("$SPOOR" report alike.spoor | grep -c '^#.*alike: .* that has it (build-id [0-9a-f]*)$')" 1 "in a pipe a line each"
+is "$("$SPOOR" report alike.spoor | grep -c '^#.*alike: .* that has it, or try --debuginfod (build-id [0-9a-f]*)$')" 1 "in a pipe a line each"
 
 done_testing

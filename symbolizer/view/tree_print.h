@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tree_print: the call trees of a profile on stdout, one for each event, for a person or as JSON.
+ */
+#ifndef SYMBOLIZER_VIEW_TREE_PRINT_H
+#define SYMBOLIZER_VIEW_TREE_PRINT_H
+
+#include "symbolizer/profile/call_tree.h"
+#include "symbolizer/view/load.h"
+
+struct tree_print {
+	const struct load *load;
+	bool inverted;
+	double percent_limit; /* nodes below it, and what is below them, are left out */
+	int terminal;	      /* columns; 0: it is none */
+};
+
+/* event: its name is above the tree. 0, -FMT_E_NOMEM. A failed write is found out at exit. */
+int tree_print_text(const struct tree_print *p, const struct call_tree *t, int event);
+/* As an object; the same of several events are an array's elements. */
+int tree_print_json(const struct tree_print *p, const struct call_tree *t, int event);
+
+/*
+ * Is there a node, and its share of the whole large enough? Of siblings, what follows one that is not
+ * shown is not, either.
+ */
+bool tree_print_shows(const struct tree_print *p, const struct call_tree *t, uint32_t node,
+		      const struct profile_weight *whole);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A call tree as text. What alone goes on from its caller stands below it in the same column; where
+ * a caller has several, each has a branch of its own.
+ */
+#include "symbolizer/view/tree_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/export/stack_export.h"
+#include "symbolizer/profile/report.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/text/short_names.h"
+
+#define NAME_COLUMNS_MIN 30 /* of a terminal: further branches are not drawn */
+
+struct walk {
+	const struct tree_print *p;
+	const struct call_tree *t;
+	struct profile_weight whole;
+	struct buf branches, line, name; /* branches: of all ancestors */
+	size_t *lengths;		 /* of branches, by depth */
+	size_t nr_lengths, cap_lengths;
+	int columns; /* before the branches */
+};
+
+bool
+tree_print_shows(const struct tree_print *p, const struct call_tree *t, uint32_t node,
+		 const struct profile_weight *whole)
+{
+	return node != CALL_TREE_NONE &&
+		report_share(&call_tree_node(t, node)->total, whole) >= p->percent_limit;
+}
+
+static bool
+shows(const struct walk *w, uint32_t node)
+{
+	return tree_print_shows(w->p, w->t, node, &w->whole);
+}
+
+static void
+make_name(struct walk *w, const struct call_node *n)
+{
+	static const struct stack_export plain = { .profile = NULL };
+
+	buf_clear(&w->name);
+	if (n->frame == CALL_TREE_NONE)
+		escape(&w->name, n->comm);
+	else
+		stack_export_frame_name(&plain, profile_frame(w->p->load->profile, n->frame),
+					escape, &w->name);
+	buf_u8(&w->name, 0);
+}
+
+/* As much of the branches as there is room for; the columns that they take. */
+static int
+put_branches(struct walk *w, const char *own)
+{
+	const int room = w->p->terminal - w->columns - NAME_COLUMNS_MIN;
+	const char *at;
+	int taken = 0;
+
+	buf_clear(&w->line);
+	buf_append(&w->line, w->branches.p, w->branches.len);
+	buf_text(&w->line, own);
+	buf_u8(&w->line, 0);
+	if (buf_failed(&w->line))
+		return 0;
+	at = (const char *)w->line.p;
+	while (*at && (w->p->terminal == 0 || taken < room))
+		taken += screen_text_next(&at);
+	printf("%.*s%s", (int)(at - (const char *)w->line.p), (const char *)w->line.p,
+	       *at ? "> " : "");
+	return taken + (*at ? 2 : 0);
+}
+
+static int
+put_name(struct walk *w, int taken)
+{
+	const char *name = (const char *)w->name.p;
+	struct short_names *s;
+
+	if (w->p->terminal == 0) {
+		puts(name);
+		return 0;
+	}
+	s = short_names_new(&name, 1, w->p->terminal - w->columns - taken);
+	if (!s)
+		return -FMT_E_NOMEM;
+	puts(short_names_at(s, 0));
+	short_names_free(s);
+	return 0;
+}
+
+/* Its line; branches then has what stands before those of its children. */
+static int
+put_node(struct walk *w, uint32_t node)
+{
+	const struct call_node *n = call_tree_node(w->t, node);
+	const bool top = n->parent == CALL_TREE_ROOT;
+	const bool last = !shows(w, n->next);
+	const bool alone = last && call_tree_node(w->t, n->parent)->first_child == node;
+	int taken;
+
+	printf("%7.2f%%  ", report_share(&n->total, &w->whole));
+	if (!w->p->inverted)
+		printf("%6.2f%%  ", report_share(&n->self, &w->whole));
+	taken = put_branches(w, top || alone ? "" : last ? "└ " : "├ ");
+	buf_text(&w->branches, top ? "  " : alone ? "" : last ? "  " : "│ ");
+	make_name(w, n);
+	if (buf_failed(&w->branches) || buf_failed(&w->name) || buf_failed(&w->line))
+		return -FMT_E_NOMEM;
+	return put_name(w, taken);
+}
+
+static int
+walk_tree(struct walk *w)
+{
+	uint32_t at = call_tree_node(w->t, CALL_TREE_ROOT)->first_child;
+	int err = 0;
+
+	/* Stacks are as deep as somebody makes them: no recursion. */
+	while (err == 0 && shows(w, at)) {
+		err = array_reserve(w->lengths, w->nr_lengths, w->cap_lengths, 1);
+		if (err < 0)
+			break;
+		w->lengths[w->nr_lengths++] = w->branches.len;
+		err = put_node(w, at);
+		if (shows(w, call_tree_node(w->t, at)->first_child)) {
+			at = call_tree_node(w->t, at)->first_child;
+			continue;
+		}
+		/* The next one of this depth, or of one above. */
+		do {
+			w->branches.len = w->lengths[--w->nr_lengths];
+			if (shows(w, call_tree_node(w->t, at)->next))
+				break;
+			at = call_tree_node(w->t, at)->parent;
+		} while (at != CALL_TREE_ROOT);
+		at = at == CALL_TREE_ROOT ? CALL_TREE_NONE : call_tree_node(w->t, at)->next;
+	}
+	return err;
+}
+
+static int
+put_heading(const struct walk *w, int event)
+{
+	const struct profile_weight *weight = &call_tree_node(w->t, CALL_TREE_ROOT)->total;
+	char *name = escape_dup(load_event_name(w->p->load, event));
+
+	if (!name)
+		return -FMT_E_NOMEM;
+	screen_text_print(stdout, w->p->terminal, "#   ",
+			  "# Samples: %" PRIu64 " of event '%s'; shares below %.3g%% are left out",
+			  weight->samples, name, w->p->percent_limit);
+	if (w->whole.samples != weight->samples)
+		screen_text_print(stdout, w->p->terminal, "#   ",
+				  "# Of the whole, which shares are of: %.2f%% (%" PRIu64
+				  " of %" PRIu64 " samples)",
+				  report_share(weight, &w->whole), weight->samples,
+				  w->whole.samples);
+	puts(w->p->inverted ? "#\n#  Share  Callers" : "#\n#  Total     Self  Call tree");
+	free(name);
+	return 0;
+}
+
+int
+tree_print_text(const struct tree_print *p, const struct call_tree *t, int event)
+{
+	struct walk w = { .p = p,
+			  .t = t,
+			  .whole = profile_event_whole(p->load->profile, event),
+			  .columns = p->inverted ? 10 : 19 };
+	int err;
+
+	buf_init(&w.branches);
+	buf_init(&w.line);
+	buf_init(&w.name);
+	err = put_heading(&w, event);
+	if (err == 0)
+		err = walk_tree(&w);
+	buf_done(&w.branches);
+	buf_done(&w.line);
+	buf_done(&w.name);
+	free(w.lengths);
+	return err;
+}
