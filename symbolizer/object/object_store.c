@@ -515,16 +515,22 @@ find_object(struct search *s)
 }
 
 static int
+find_debug(const struct search *s, struct elf_object **ret)
+{
+	return object_debug_find(&(struct object_debug){ s->places, s->found,
+							 s->vdso ? NULL : s->path,
+							 s->root ? s->root : "" },
+				 ret);
+}
+
+static int
 search_and_load(struct search *s, struct object *o)
 {
 	struct elf_object *debug = NULL;
 	int error = find_object(s);
 
 	if (!error && s->found) {
-		error = object_debug_find(&(struct object_debug){ s->places, s->found,
-								  s->vdso ? NULL : s->path,
-								  s->root ? s->root : "" },
-					  &debug);
+		error = find_debug(s, &debug);
 		if (!error && !debug)
 			error = symbols_of_stored(s, &debug);
 		if (!error)
@@ -584,16 +590,27 @@ object_store_file(const struct object_places *places, const char *path, struct o
 
 int
 object_store_open(const struct object_places *places, const struct map_object *wanted,
-		  const struct task_map *map, struct elf_object **ret)
+		  const struct task_map *map, struct elf_object **ret,
+		  struct elf_object **ret_debug)
 {
 	struct search s = { .places = places, .wanted = wanted, .map = map, .whole = true };
+	struct elf_object *debug = NULL;
 	int error = 0;
 
 	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
 	if (wanted->build_id.size || !object_path_anonymous(wanted->path))
 		error = find_object(&s);
-	*ret = s.found;
-	return error;
+	if (!error && s.found)
+		error = find_debug(&s, &debug);
+	else if (!error && !s.vdso)
+		error = try_separate(&s);
+	if (error) {
+		elf_object_close(s.found);
+		return error;
+	}
+	*ret = s.separate ? NULL : s.found;
+	*ret_debug = s.separate ? s.found : debug;
+	return 0;
 }
 
 int

@@ -65,11 +65,13 @@ struct object {
 int object_store_load(const struct object_places *places, const struct map_object *wanted,
 		      const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss);
 /*
- * The file itself of what is mapped, for whoever needs more of it than names. 0 with *ret set, or
- * NULL: there is none, or only one of its symbols; -FMT_E_NOMEM.
+ * The files of what is mapped, for whoever needs more of them than names: the object itself, and the
+ * one with its debug information where that is another. Either is NULL where it is not here. places
+ * needs sums. 0, -FMT_E_NOMEM.
  */
 int object_store_open(const struct object_places *places, const struct map_object *wanted,
-		      const struct task_map *map, struct elf_object **ret);
+		      const struct task_map *map, struct elf_object **ret,
+		      struct elf_object **ret_debug);
 /* The file at this path, whatever it is. 0, as elf_object_open(), or -FMT_E_IO with errno. */
 int object_store_file(const struct object_places *places, const char *path, struct object **ret);
 void object_free(struct object *o);

@@ -6,6 +6,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
+#include "symbolizer/object/object_debug.h"
 #include "symbolizer/unwind/dwarf_pointer.h"
 
 /* Where rows stand that have not been compiled, or cannot be: the error, negative, above this. */
@@ -152,7 +153,7 @@ find_by_header(struct elf_object *o, struct elf_bytes *ret)
 }
 
 static int
-read_section(struct cfi *c, struct elf_object *o, enum section number)
+read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum section number)
 {
 	const bool is_eh = number == EH_FRAME;
 	struct elf_bytes *b = &c->bytes[number];
@@ -161,6 +162,8 @@ read_section(struct cfi *c, struct elf_object *o, enum section number)
 
 	if (by_header)
 		err = find_by_header(o, b);
+	else if (err == -FMT_E_EMPTY && debug && object_debug_bias(o, debug) == 0)
+		err = elf_bytes_of_section(debug, ".debug_frame", b);
 	if (err == -FMT_E_EMPTY)
 		return 0;
 	if (err)
@@ -174,7 +177,7 @@ read_section(struct cfi *c, struct elf_object *o, enum section number)
 }
 
 int
-cfi_new(struct elf_object *o, struct cfi **ret)
+cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 {
 	const struct cfi_arch *arch = cfi_arch_of_machine(elf_object_machine(o));
 	struct cfi *c;
@@ -188,7 +191,7 @@ cfi_new(struct elf_object *o, struct cfi **ret)
 	c->arch = arch;
 	c->entry = elf_object_entry(o);
 	for (enum section i = 0; err == 0 && i < SECTIONS; i++)
-		err = read_section(c, o, i);
+		err = read_section(c, o, debug, i);
 	if (err < 0) {
 		cfi_free(c);
 		return err;

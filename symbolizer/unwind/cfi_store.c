@@ -8,6 +8,7 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 #include "symbolizer/object/live_files.h"
+#include "symbolizer/object/object_debug.h"
 
 #define VDSO_PATH "[vdso]"
 
@@ -17,10 +18,12 @@ struct file {
 	struct cfi *cfi; /* NULL: none is known */
 	struct elf_segment *segments;
 	size_t nr_segments;
+	bool separate; /* only the file with its debug information is here */
 };
 
 struct cfi_store {
 	struct object_places places;
+	struct object_debug_sums sums;
 	struct file *files;
 	size_t nr, cap;
 	struct slots slots;
@@ -37,6 +40,7 @@ cfi_store_new(const struct object_places *places)
 		return NULL;
 	s->places = *places;
 	s->places.live = live_files_new();
+	s->places.sums = &s->sums;
 	if (s->places.live)
 		return s;
 	cfi_store_free(s);
@@ -68,10 +72,10 @@ same_file(const void *owner, uint32_t index, const void *key)
 
 /* A file that is damaged, or of another machine, has nothing for us. */
 static int
-read_file(struct cfi_store *s, struct file *f, struct elf_object *elf)
+read_file(struct cfi_store *s, struct file *f, struct elf_object *elf, struct elf_object *debug)
 {
 	const struct elf_segment *segments;
-	int err = cfi_new(elf, &f->cfi);
+	int err = cfi_new(elf, debug, &f->cfi);
 
 	if (err)
 		return err == -FMT_E_NOMEM ? err : 0;
@@ -89,16 +93,20 @@ static int
 find_file(struct cfi_store *s, struct file *f, const struct task_map *map)
 {
 	struct map_object wanted = *map->object;
-	struct elf_object *elf = NULL;
+	struct elf_object *elf = NULL, *debug = NULL;
 	int err = 0;
 
 	if (f->vdso.size > 0)
 		wanted.build_id = f->vdso;
 	if (s->bytes < CFI_STORE_BYTES_MAX)
-		err = object_store_open(&s->places, &wanted, map, &elf);
+		err = object_store_open(&s->places, &wanted, map, &elf, &debug);
+	f->separate = !elf;
 	if (elf)
-		err = read_file(s, f, elf);
+		err = read_file(s, f, elf, debug);
+	else if (debug)
+		err = read_file(s, f, debug, NULL);
 	elf_object_close(elf);
+	elf_object_close(debug);
 	return err;
 }
 
@@ -128,20 +136,30 @@ file_of(struct cfi_store *s, const struct task_map *map, const struct buildid *v
 	return 0;
 }
 
+/* The address as in the file. */
+static bool
+address_in(const struct file *f, const struct task_map *map, uint64_t ip, uint64_t *ret)
+{
+	const struct object object = { .segments = f->segments, .nr_segments = f->nr_segments };
+	const bool relative = strcmp(map->object->path, VDSO_PATH) == 0;
+
+	if (f->separate)
+		return object_address(&object, map, ip, ret);
+	return elf_segments_vaddr(f->segments, f->nr_segments,
+				  ip - map->start + (relative ? 0 : map->pgoff), true, ret);
+}
+
 int
 cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct buildid *vdso,
 	       uint64_t ip, struct unwind_code *ret)
 {
-	const bool relative = strcmp(map->object->path, VDSO_PATH) == 0;
 	struct file *f;
 	int err = file_of(s, map, vdso, &f);
 
 	if (err)
 		return err;
 	*ret = (struct unwind_code){ .cfi = f->cfi };
-	if (f->cfi &&
-	    !elf_segments_vaddr(f->segments, f->nr_segments,
-				ip - map->start + (relative ? 0 : map->pgoff), true, &ret->vaddr))
+	if (f->cfi && !address_in(f, map, ip, &ret->vaddr))
 		ret->cfi = NULL;
 	return 0;
 }

@@ -37,7 +37,7 @@ compile_all(struct elf_object *o)
 	struct cfi *cfi;
 	uint32_t rule;
 
-	if (cfi_new(o, &cfi) != 0)
+	if (cfi_new(o, NULL, &cfi) != 0)
 		return;
 	for (size_t i = 0; cfi_function(cfi, i, &f); i++)
 		if (cfi_find(cfi, f.start, &rule) == 0)

@@ -75,7 +75,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size = frame_image(image, machine & 1 ? EM_AARCH64 : EM_X86_64, eh_frame.p, eh_frame.len);
 	if (elf_object_open_memory(image, size, &o) != 0)
 		abort();
-	if (cfi_new(o, &cfi) == 0) {
+	if (cfi_new(o, NULL, &cfi) == 0) {
 		look_around(cfi);
 		walk(cfi, &s, ip);
 		cfi_free(cfi);

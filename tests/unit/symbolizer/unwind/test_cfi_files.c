@@ -193,7 +193,7 @@ compare(const char *path, uint64_t least_fdes)
 	char line[1024];
 	FILE *f;
 
-	assert_int_equal(cfi_new(elf, &o.cfi), 0);
+	assert_int_equal(cfi_new(elf, NULL, &o.cfi), 0);
 	elf_object_close(elf);
 	names = cfi_arch(o.cfi)->link_register ? arm_names : x86_names;
 	f = lab_output("readelf -wNF '%s' 2>/dev/null", path);
@@ -274,12 +274,12 @@ compare_bare(const char *path)
 	size_t size, nr = 0;
 	uint8_t *bytes = lab_read(path, &size);
 
-	assert_int_equal(cfi_new(elf, &whole), 0);
+	assert_int_equal(cfi_new(elf, NULL, &whole), 0);
 	elf_object_close(elf);
 	memset(bytes + 0x28, 0, 8); /* e_shoff */
 	memset(bytes + 0x3c, 0, 4); /* e_shnum, e_shstrndx */
 	assert_int_equal(elf_object_open_memory(bytes, size, &elf), 0);
-	assert_int_equal(cfi_new(elf, &bare), 0);
+	assert_int_equal(cfi_new(elf, NULL, &bare), 0);
 	elf_object_close(elf);
 	for (; cfi_function(whole, nr, &f); nr++) {
 		assert_true(cfi_function(bare, nr, &g));

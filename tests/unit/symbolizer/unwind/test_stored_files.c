@@ -143,8 +143,8 @@ same_frames(const char *path, const char *reduced)
 	struct cfi *x, *y;
 	size_t i = 0;
 
-	assert_int_equal(cfi_new(a, &x), 0);
-	assert_int_equal(cfi_new(b, &y), 0);
+	assert_int_equal(cfi_new(a, NULL, &x), 0);
+	assert_int_equal(cfi_new(b, NULL, &y), 0);
 	for (; cfi_function(x, i, &f); i++) {
 		uint32_t rule, other;
 

@@ -97,7 +97,7 @@ load(uint16_t machine)
 	assert_int_equal(elf_object_open_memory(
 				 image, frame_image(image, machine, frames.bytes, frames.len), &o),
 			 0);
-	assert_int_equal(cfi_new(o, &cfi), 0);
+	assert_int_equal(cfi_new(o, NULL, &cfi), 0);
 	elf_object_close(o);
 	assert_int_equal(cfi_arch(cfi)->machine, machine);
 	sample = (struct unwind_sample){ .arch = cfi_arch(cfi) };

@@ -102,7 +102,7 @@ open_map(struct tracee *t, struct map *m)
 		assert_true(nr_files++ < sizeof(files) / sizeof(files[0]));
 		o = open_image(t, m);
 		snprintf(f->path, sizeof(f->path), "%s", m->path);
-		assert_int_equal(cfi_new(o, &f->cfi), 0);
+		assert_int_equal(cfi_new(o, NULL, &f->cfi), 0);
 		f->nr = elf_object_segments(o, &segments);
 		assert_true(f->nr <= 16);
 		memcpy(f->segments, segments, f->nr * sizeof(*segments));
