@@ -283,6 +283,27 @@ newest_in(const struct jit_table *t, size_t node, uint32_t bound)
 	return low > first ? t->listed[low - 1] + 1 : 0;
 }
 
+int
+jit_table_each(const struct jit_table *t, uint64_t address,
+	       int (*fn)(void *arg, const struct jit_range *range), void *arg)
+{
+	int r = 0;
+
+	if (!t->listed || address < t->cuts[0] || address >= t->cuts[t->nr_pieces])
+		return 0;
+	for (size_t node = piece_of(t, address) + t->nr_pieces; node > 0; node /= 2) {
+		for (uint32_t i = t->first[node]; r == 0 && i < t->first[node + 1]; i++) {
+			const struct jit_entry *e = &t->entries[t->listed[i]];
+			const struct jit_range range = { e->start,     e->end - e->start,
+							 e->time_ns,   e->order,
+							 t->listed[i], t->names + e->name };
+
+			r = fn(arg, &range);
+		}
+	}
+	return r;
+}
+
 bool
 jit_table_find(const struct jit_table *t, uint64_t address, uint64_t time_ns,
 	       struct jit_symbol *ret)

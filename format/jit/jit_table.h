@@ -44,6 +44,21 @@ struct jit_symbol {
 	const char *name; /* the table's */
 };
 
+/* One of the ranges that hold an address, as it was added. */
+struct jit_range {
+	uint64_t start, size, time_ns;
+	uint32_t order;	  /* of arrival */
+	uint32_t number;  /* below jit_table_count() */
+	const char *name; /* the table's; "": nothing is there any more */
+};
+
+/*
+ * fn(arg, range) for all ranges that hold the address, of any time, in no order; anything but 0 ends
+ * it, and is what it returns.
+ */
+int jit_table_each(const struct jit_table *t, uint64_t address,
+		   int (*fn)(void *arg, const struct jit_range *range), void *arg);
+
 /* What address was called at that time. */
 bool jit_table_find(const struct jit_table *t, uint64_t address, uint64_t time_ns,
 		    struct jit_symbol *ret);

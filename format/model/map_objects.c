@@ -481,3 +481,18 @@ map_objects_bytes(const struct map_objects *t)
 {
 	return t->bytes + t->cap_slots * sizeof(*t->slots);
 }
+
+bool
+map_object_anonymous(const char *path)
+{
+	static const char *const prefixes[] = {
+		"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "anon_inode:",
+	};
+
+	if (path[0] == '[')
+		return strcmp(path, "[vdso]") != 0 && strcmp(path, "[vsyscall]") != 0;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return path[0] != '/';
+}

@@ -35,6 +35,9 @@ struct map_object {
 	const char *path;	 /* as the kernel gave it */
 };
 
+/* Is this the path of memory that no file stands behind ("[heap]", "//anon", JIT code)? */
+bool map_object_anonymous(const char *path);
+
 struct task_map {
 	uint64_t start, end; /* [start, end) */
 	uint64_t pgoff;	     /* file offset of start */

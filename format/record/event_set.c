@@ -373,6 +373,7 @@ event_set_glance(const struct event_set *set, struct span record, struct sample_
 	ret->misc = le16dec(record.p + 4);
 	ret->ip = l->ip >= 0 ? span_word(words, (size_t)l->ip) : 0;
 	ret->time = l->time >= 0 ? span_word(words, (size_t)l->time) : 0;
+	ret->pid = l->tid >= 0 ? (uint32_t)span_word(words, (size_t)l->tid) : 0;
 	ret->callchain = span_of(words.p + ((size_t)l->fixed_words + l->callchain) * 8, nr * 8);
 	return true;
 }
@@ -384,5 +385,6 @@ sample_glance_of(const struct perf_record *r, int event, struct sample_glance *r
 				       .misc = r->misc,
 				       .ip = r->sample.ip,
 				       .time = r->sid.time,
+				       .pid = r->sid.have & PERF_SAMPLE_TID ? r->sid.pid : 0,
 				       .callchain = r->sample.callchain };
 }

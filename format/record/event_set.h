@@ -69,6 +69,7 @@ struct sample_glance {
 	uint16_t misc;	       /* of the record's header */
 	uint64_t ip;	       /* 0: none */
 	uint64_t time;	       /* 0: none */
+	uint32_t pid;	       /* 0: none, or the idle task */
 	struct span callchain; /* words, context markers included */
 };
 

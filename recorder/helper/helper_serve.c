@@ -9,28 +9,15 @@
 
 #include "format/record/perf_record.h"
 #include "recorder/helper/helper.h"
+#include "recorder/helper/helper_serve_internal.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc_look.h"
 #include "recorder/host/task_users.h"
 
 #define PART_BYTES (HELPER_MESSAGE_MAX / 2 - sizeof(struct helper_part))
 
-/* One message as it came. */
-struct request {
-	size_t bytes;
-	struct shunned shunned;
-	union {
-		uint32_t kind;
-		struct helper_shun shun;
-		struct helper_find find;
-		struct helper_scan scan;
-		uint8_t room[HELPER_MESSAGE_MAX];
-	};
-};
-
-/* Waits for what it is asked; at least so many bytes. False: nobody asks any more. */
-static bool
-take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
+bool
+helper_serve_take(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 {
 	ssize_t n;
 
@@ -45,19 +32,13 @@ take_request(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 	return false;
 }
 
-/* How long an answer takes, but for what other processes take of the CPUs meanwhile. */
-struct stint {
-	int fd; /* /proc/self/schedstat; -1: none */
-	uint64_t began_ns, delayed_ns;
-};
-
-static struct stint
+struct stint
 stint_open(void)
 {
 	return (struct stint){ .fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC) };
 }
 
-static void
+void
 stint_close(struct stint *s)
 {
 	if (s->fd >= 0)
@@ -78,15 +59,14 @@ delayed_ns(const struct stint *s)
 	return sscanf(text, "%*u %llu", &ns) == 1 ? ns : UINT64_MAX;
 }
 
-static void
+void
 stint_begin(struct stint *s)
 {
 	s->delayed_ns = delayed_ns(s);
 	s->began_ns = host_now_ns();
 }
 
-/* 0: that is not known. */
-static uint64_t
+uint64_t
 stint_took_ns(const struct stint *s)
 {
 	uint64_t passed_ns = host_now_ns() - s->began_ns, after_ns = delayed_ns(s), others_ns;
@@ -148,7 +128,7 @@ helper_serve_files(int fd)
 	struct stint stint = stint_open();
 	struct helper_found found;
 
-	while (cache && rq && take_request(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
+	while (cache && rq && helper_serve_take(fd, rq, HELPER_FIND, sizeof(rq->find) + 1) &&
 	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
@@ -239,7 +219,7 @@ helper_serve_state(int fd)
 	struct stint stint = stint_open();
 
 	/* One that failed ends: that shows, and silence would be held against who is scanned. */
-	while (cache && rq && take_request(fd, rq, HELPER_SCAN, sizeof(rq->scan)) &&
+	while (cache && rq && helper_serve_take(fd, rq, HELPER_SCAN, sizeof(rq->scan)) &&
 	       scan(fd, rq, cache, &stint) == 0)
 		;
 	free(rq);

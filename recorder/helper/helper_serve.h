@@ -2,8 +2,8 @@
 /*
  * helper_serve: what workers do for the recorder, and the messages by which they are asked.
  *
- * Two kinds of workers: one that says which builds mapped files are, and one that scans /proc, so
- * that neither waits for the other. A message is one of these structs with bytes behind it; both
+ * Three kinds of workers: one that says which builds mapped files are, one that scans /proc, and one
+ * that reads what processes tell of the code that they make, so that none waits for another. A message is one of these structs with bytes behind it; both
  * sides are one program. What the worker says is checked all the same: it reads files of others.
  */
 #ifndef RECORDER_HELPER_HELPER_SERVE_H
@@ -20,7 +20,10 @@
 #define HELPER_PEERS_MAX 9
 #define HELPER_PIDS_MAX 16384
 
-enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN };
+#define HELPER_JIT_PROCESSES 256
+#define HELPER_JIT_ADDRESSES 8192
+
+enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN, HELPER_JIT };
 
 /* To a worker: whom not to touch, from now on. Comes before what it is asked. */
 struct helper_shun {
@@ -64,7 +67,37 @@ struct helper_part {
 	struct state_stats stats; /* so far */
 };
 
+enum helper_jit_op {
+	HELPER_JIT_HOLD, /* begin: open what its files are found by, and keep it */
+	HELPER_JIT_DUMP, /* likewise; it mapped the inode ino under the path behind the message, NUL */
+	HELPER_JIT_READ, /* tell of these addresses: nr of them behind it */
+	HELPER_JIT_END,	 /* likewise, and close */
+};
+
+/* To helper_serve_jit(), of one process. Answered in order, by helper_jit_parts. */
+struct helper_jit {
+	uint32_t kind;
+	uint32_t op;
+	uint32_t slot; /* below HELPER_JIT_PROCESSES: one that had it before is gone */
+	uint32_t file; /* number of the recording's file: what was told is told again in another */
+	uint64_t serial; /* of the process */
+	pid_t pid;
+	uint32_t uid; /* TASK_USER_UNKNOWN */
+	uint64_t ino;
+	uint64_t complete_ns; /* samples until then have been asked for */
+	uint32_t nr;
+};
+
+/* Behind it, the payload of a JIT block; its pids and beginnings are not set. */
+struct helper_jit_part {
+	bool last;
+	bool gone;	  /* there is no such process */
+	uint64_t took_ns; /* of all, without what it computed or waited for a CPU; 0: not known */
+	uint64_t cpu_ns;
+};
+
 void helper_serve_files(int fd);
 void helper_serve_state(int fd);
+void helper_serve_jit(int fd);
 
 #endif

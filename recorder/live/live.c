@@ -14,6 +14,7 @@
 #include "recorder/live/ksym_collector.h"
 #include "recorder/live/live_exits.h"
 #include "recorder/live/live_ids.h"
+#include "recorder/live/live_jit.h"
 #include "recorder/live/live_modules.h"
 #include "recorder/live/live_pending.h"
 #include "recorder/live/live_scan.h"
@@ -34,6 +35,7 @@ struct live {
 	struct helper_pool *pool;
 	struct task_users *users;
 	struct live_ids *ids;
+	struct live_jit *jit;
 	struct live_scan *state; /* as it comes in */
 	struct live_exits exits; /* of a resync that goes on */
 	struct live_modules *modules;
@@ -120,10 +122,11 @@ live_open(const struct live_options *options, struct live **ret)
 	l->users = task_users_new();
 	if (l->model && l->pool && l->users) {
 		l->ids = live_ids_new(l->pool, l->model, l->users);
+		l->jit = live_jit_new(l->pool, l->model, l->users);
 		l->state = live_scan_new(l->pool);
 		l->modules = live_modules_new(options->modules);
 	}
-	if (!l->ids || !l->state || !l->modules || kernel_load(l)) {
+	if (!l->ids || !l->jit || !l->state || !l->modules || kernel_load(l)) {
 		live_close(l);
 		return -ENOMEM;
 	}
@@ -143,6 +146,7 @@ live_close(struct live *l)
 	live_exits_done(&l->exits);
 	live_scan_free(l->state);
 	live_ids_free(l->ids);
+	live_jit_free(l->jit);
 	helper_pool_free(l->pool);
 	task_users_free(l->users);
 	task_model_free(l->model);
@@ -194,6 +198,7 @@ void
 live_sample(struct live *l, const struct sample_glance *sample)
 {
 	ksym_collector_sample(l->ksyms, sample);
+	live_jit_sample(l->jit, sample);
 }
 
 /* The model gets the map with its build-id, as if the kernel had told it. */
@@ -238,10 +243,11 @@ users_follow(struct task_users *users, const struct perf_record *r)
 		task_users_exec(users, r->comm.pid);
 }
 
-void
-live_record(struct live *l, const struct perf_record *record)
+static void
+live_see(struct live *l, const struct perf_record *record, bool told)
 {
 	users_follow(l->users, record);
+	live_jit_see(l->jit, record, told);
 	/* At once: the model follows later, and until then the file may be out of reach. */
 	if (live_ids_wanted(record))
 		live_ids_see(l->ids, record);
@@ -258,6 +264,12 @@ live_record(struct live *l, const struct perf_record *record)
 	default:
 		break;
 	}
+}
+
+void
+live_record(struct live *l, const struct perf_record *record)
+{
+	live_see(l, record, false);
 }
 
 static int
@@ -338,6 +350,9 @@ live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *
 
 	/* Those that came since the last pass as well. */
 	live_ids_answers(l->ids);
+	rc = live_jit_write(l->jit, w, where);
+	if (rc)
+		return rc;
 	/* What could not be written is said again: the disk may have room later. */
 	rc = ksym_collector_payload(l->ksyms, &l->scratch);
 	if (rc < 0)
@@ -362,7 +377,7 @@ state_record(struct live *l, struct span state)
 
 	while (perf_record_next(&state, &raw) == 1)
 		if (event_set_parse(l->events, raw, &r, NULL) == 0)
-			live_record(l, &r);
+			live_see(l, &r, true);
 	return l->nomem ? -ENOMEM : 0;
 }
 
@@ -434,11 +449,12 @@ resync_end(struct live *l, struct buf *out)
 }
 
 int
-live_take(struct live *l, struct buf *out)
+live_take(struct live *l, uint64_t complete_ns, struct buf *out)
 {
 	size_t at = out->len;
 	int rc;
 
+	live_jit_pass(l->jit, complete_ns);
 	live_ids_answers(l->ids);
 	live_ids_ask_others(l->ids, l->model_ns);
 	if (!live_scan_on(l->state))
@@ -466,7 +482,27 @@ live_waiting(const struct live *l)
 int
 live_fd(const struct live *l)
 {
-	return live_scanning(l) ? live_scan_fd(l->state) : live_ids_fd(l->ids);
+	if (live_scanning(l))
+		return live_scan_fd(l->state);
+	return live_ids_waiting(l->ids) ? live_ids_fd(l->ids) : live_jit_fd(l->jit);
+}
+
+void
+live_hurry(struct live *l)
+{
+	live_jit_hurry(l->jit);
+}
+
+bool
+live_hurrying(const struct live *l)
+{
+	return live_jit_waiting(l->jit);
+}
+
+int
+live_write_names(struct live *l, struct recording_writer *w, struct fmt_where *where)
+{
+	return live_jit_write(l->jit, w, where);
 }
 
 uint64_t
@@ -491,6 +527,7 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 
 	ksym_collector_reset(l->ksyms);
 	ids_begin_file(l);
+	live_jit_begin_file(l->jit);
 	for (size_t i = 0; i < task_model_objects(l->model); i++) {
 		const struct map_object *o = task_model_object(l->model, i);
 

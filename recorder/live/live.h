@@ -69,9 +69,10 @@ int live_resync(struct live *l, uint64_t now_ns);
 
 /*
  * What has come of a scan since the last call, for the payload of another STATE block; the model
- * gets it, too. Also takes the build-ids that were asked for. Never waits. 0, -ENOMEM.
+ * gets it, too. Also takes the build-ids that were asked for, and asks for names of JIT code and takes
+ * them: all samples before complete_ns have been shown. Never waits. 0, -ENOMEM.
  */
-int live_take(struct live *l, struct buf *out);
+int live_take(struct live *l, uint64_t complete_ns, struct buf *out);
 
 /* Is there more of a scan to come? */
 bool live_scanning(const struct live *l);
@@ -79,6 +80,13 @@ bool live_scanning(const struct live *l);
 bool live_waiting(const struct live *l);
 /* A descriptor that polls readable when there is something to take; -1: none now. */
 int live_fd(const struct live *l);
+
+/* The file ends soon: live_take() is to ask for all names of JIT code that it needs. */
+void live_hurry(struct live *l);
+/* Are some of these still to come? */
+bool live_hurrying(const struct live *l);
+/* Writes them, where no other block is to be closed. 0, -FMT_E_*. */
+int live_write_names(struct live *l, struct recording_writer *w, struct fmt_where *where);
 
 /* How many questions about what belongs to others had no answer since the last call. */
 uint64_t live_unanswered(struct live *l);

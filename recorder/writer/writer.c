@@ -137,6 +137,8 @@ answer_request(struct writer *w, const struct queue_message *m)
 	struct session_request *rq = (struct session_request *)(uintptr_t)m->a;
 	int result = 0, r = w->error;
 
+	if (r == 0 && m->kind == MESSAGE_ROTATE && !w->outage.on)
+		r = writer_wait_state(w, WRITER_WAIT_NAMES);
 	if (r < 0) {
 		if (rq->sink)
 			rq->sink->close(rq->sink);

@@ -325,10 +325,13 @@ end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *w
 	bool removed;
 	int r = 0;
 
-	if (w->outage.on)
+	if (w->outage.on) {
 		out_file_abandon(&w->file, &s);
-	else
+	} else {
+		/* One that cannot be written says so when it is ended. */
+		(void)live_write_names(w->options.live, w->file.writer, NULL);
 		r = out_file_end(&w->file, sync, &s, where);
+	}
 	removed = is_removed(r, where);
 	w->ended_records += s.records - s.open_records;
 	w->ended_samples += s.samples - s.open_samples;

@@ -110,7 +110,7 @@ writer_take_state(struct writer *w)
 	size_t at = w->state.len;
 	int r;
 
-	if (live_take(w->options.live, &w->state) < 0)
+	if (live_take(w->options.live, w->complete_ns, &w->state) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "state");
 	writer_told(w, span_of(w->state.p + at, w->state.len - at));
 	r = write_state(w, false);
@@ -126,22 +126,27 @@ is_awaited(const struct writer *w, enum writer_wait which)
 
 	if (which == WRITER_WAIT_FIRST)
 		return live_scanning(l) && !queue_crowded(w->queue);
-	return live_scanning(l) || live_waiting(l);
+	if (which == WRITER_WAIT_NAMES)
+		return live_hurrying(l) && !queue_crowded(w->queue);
+	return live_scanning(l) || live_waiting(l) || live_hurrying(l);
 }
 
 int
 writer_wait_state(struct writer *w, enum writer_wait which)
 {
 	uint64_t until_ns = host_now_ns() + WAIT_NS;
-	int r = writer_take_state(w);
+	int r;
 
+	if (which != WRITER_WAIT_FIRST)
+		live_hurry(w->options.live);
+	r = writer_take_state(w);
 	while (r == 0 && is_awaited(w, which) && host_now_ns() < until_ns) {
 		struct pollfd p = { .fd = live_fd(w->options.live), .events = POLLIN };
 
 		(void)poll(&p, 1, WAIT_LOOK_MS);
 		r = writer_take_state(w);
 	}
-	return r == 0 ? write_state(w, true) : r;
+	return r == 0 ? write_state(w, which != WRITER_WAIT_NAMES) : r;
 }
 
 void

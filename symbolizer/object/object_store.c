@@ -319,21 +319,6 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 	return load_symbols(o, elf, debug);
 }
 
-bool
-object_path_anonymous(const char *path)
-{
-	static const char *const prefixes[] = {
-		"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "anon_inode:",
-	};
-
-	if (path[0] == '[')
-		return strcmp(path, "[vdso]") != 0 && strcmp(path, "[vsyscall]") != 0;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return path[0] != '/';
-}
-
 static void
 make_separate(struct object *o)
 {
@@ -598,7 +583,7 @@ object_store_open(const struct object_places *places, const struct map_object *w
 	int error = 0;
 
 	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
-	if (wanted->build_id.size || !object_path_anonymous(wanted->path))
+	if (wanted->build_id.size || !map_object_anonymous(wanted->path))
 		error = find_object(&s);
 	if (!error && s.found)
 		error = find_debug(&s, &debug);
@@ -626,7 +611,7 @@ object_store_load(const struct object_places *places, const struct map_object *w
 	*ret = NULL;
 	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
 	/* A memfd has a build-id when a program was put there: perf's cache may know it. */
-	if (object_path_anonymous(wanted->path) && !wanted->build_id.size) {
+	if (map_object_anonymous(wanted->path) && !wanted->build_id.size) {
 		*ret_miss = RESOLVE_NOT_FILE;
 		return 0;
 	}

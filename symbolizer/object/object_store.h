@@ -82,7 +82,4 @@ void object_free(struct object *o);
  */
 bool object_address(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret);
 
-/* Is this the path of memory that no file stands behind ("[heap]", "//anon", JIT code)? */
-bool object_path_anonymous(const char *path);
-
 #endif

@@ -44,7 +44,7 @@ struct raw_region {
 static inline bool
 raw_region_is_file(const struct raw_region *r)
 {
-	return r->object.build_id.size || !object_path_anonymous(r->object.path);
+	return r->object.build_id.size || !map_object_anonymous(r->object.path);
 }
 
 struct raw_place {

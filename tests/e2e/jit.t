@@ -21,6 +21,18 @@ record() # MODE: leaves $pid
 	at_exit "rm -f /tmp/perf-$pid.map"
 }
 
+# A command where the files of this host are not: an empty /tmp, other processes.
+elsewhere()
+{
+	rm -f /tmp/perf-"$pid".map jit-"$pid".dump
+	if unshare -pm --fork true 2>/dev/null; then
+		unshare -pm --fork --mount-proc bash -c 'mount -t tmpfs none /tmp && "$@"' - "$@"
+	else
+		"$@"
+	fi
+}
+
+# Names are kept in the recording.
 record map
 in_range "$(share map.spoor 'alpha()')" 570 690 "alpha by the perf map"
 in_range "$(share map.spoor 'beta <T>')" 280 380 "beta by the perf map"
@@ -44,10 +56,24 @@ else
 	skip "no perf here" 2
 fi
 
-printf '1 1 x\n' >bad
+elsewhere "$SPOOR" report --json -i - <map.spoor 2>/dev/null >json
+named_by() # SYMBOL: per mille of the samples in json
+{
+	jq --arg s "$1" '([.rows[] | select(.symbol == $s) | .samples] | add // 0) * 1000 /
+		([.rows[].samples] | add) | floor' json
+}
+in_range "$(named_by 'alpha()')" 570 690 "alpha by the recording alone"
+in_range "$(named_by 'beta <T>')" 280 380 "beta likewise"
+is "$("$SPOOR" info --json -i map.spoor | jq .jit_symbols)" 3 "no more names are kept than were hit"
+"$SPOOR" verify map.spoor >out 2>err
+is $? 0 "and verify has nothing to say"
+
+# What has no names of its own has them from the files of this host.
+record here
+in_range "$(share here.spoor 'alpha()')" 0 0 "a map that is nowhere names nothing"
+mv "perf-$pid.map" kept
+mv here.spoor map.spoor
 # A link, another's file, one of before the process, a FIFO: none of them is its map.
-cp "/tmp/perf-$pid.map" kept
-rm "/tmp/perf-$pid.map"
 ln -s "$TMP/kept" "/tmp/perf-$pid.map"
 in_range "$(share map.spoor 'alpha()')" 0 0 "a link is not followed"
 rm "/tmp/perf-$pid.map"
@@ -79,18 +105,20 @@ in_range "$(share dump.spoor 'beta <T>')" 280 380 "beta where alpha was"
 in_range "$(share dump.spoor 'alpha()' --time 5%-28%)" 900 1000 "alpha at first"
 in_range "$(share dump.spoor 'beta <T>' --time 40%-60%)" 900 1000 "beta at the same address, in its time"
 in_range "$(share dump.spoor 'alpha()' --time 72%-95%)" 900 1000 "alpha at last, where it moved to"
-: >"jit-$pid.dump"
-in_range "$(share dump.spoor 'alpha()')" 0 0 "an empty jitdump names nothing"
+elsewhere "$SPOOR" report --json -i - <dump.spoor 2>/dev/null >json
+in_range "$(named_by 'alpha()')" 570 690 "alpha by the recording alone, at both its places"
+in_range "$(named_by 'beta <T>')" 280 380 "beta likewise, where alpha was"
+elsewhere "$SPOOR" report --json -i - --time 40%-60% <dump.spoor 2>/dev/null >json
+in_range "$(named_by 'beta <T>')" 900 1000 "beta in its time"
 
 record none
 in_range "$(share none.spoor 'alpha()')" 0 0 "without a file there is no name"
 
 # Runtimes that are here: as many samples have names as perf gives them.
-named() # RECORDING: per mille of samples with a name, ours
+named() # per mille of the samples in json that have a name
 {
-	"$SPOOR" report --json -i "$1" 2>/dev/null |
-		jq '([.rows[] | select(.symbol | test("^(\\[|0x)") | not) | .samples] | add) * 1000 /
-			([.rows[].samples] | add) | floor'
+	jq '([.rows[] | select(.symbol | test("^(\\[|0x)") | not) | .samples] | add) * 1000 /
+		([.rows[].samples] | add) | floor' json
 }
 
 runtime() # NAME FUNCTION COMMAND...
@@ -102,10 +130,12 @@ runtime() # NAME FUNCTION COMMAND...
 		return
 	fi
 	"$SPOOR" record -F 997 -o "$name.spoor" -- "$@" >/dev/null 2>err || diag_file err
-	in_range "$(named "$name.spoor")" 990 1000 "$name: samples are named"
-	in_range "$(share "$name.spoor" "$function")" 100 1000 "$name: its own function is among them"
-	rm -f /tmp/perf-"$("$SPOOR" report --json -i "$name.spoor" 2>/dev/null |
-		jq -r '[.rows[].dso | capture("JIT. tid (?<pid>[0-9]+)").pid] | first')".map
+	pid=$("$SPOOR" report --json -i "$name.spoor" 2>/dev/null |
+		jq -r '[.rows[].dso | capture("JIT. tid (?<pid>[0-9]+)").pid] | first')
+	rm -f ./jit-*.dump
+	elsewhere "$SPOOR" report --json -i - <"$name.spoor" 2>/dev/null >json
+	in_range "$(named)" 990 1000 "$name: samples are named by the recording alone"
+	in_range "$(named_by "$function")" 100 1000 "$name: its own function is among them"
 }
 
 echo 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
@@ -126,16 +156,60 @@ else
 	skip "no javac here" 2
 fi
 
-# In a container: another number, another /tmp.
-if unshare -pm --fork true 2>/dev/null; then
-	echo 'mount -t tmpfs none /tmp && cd / && exec /proc/self/fd/9 map 60' >inside
-	background unshare -pm --fork --kill-child --mount-proc bash inside 9<"$FIXTURES/jit"
-	"$SPOOR" record -a -F 997 --duration 1s -o inside.spoor 2>err || diag_file err
-	"$SPOOR" report --json -i inside.spoor 2>/dev/null |
-		jq '[.rows[] | select(.symbol == "alpha()") | .samples] | add // 0' >samples
-	ok "a container's map is found in its file system" test "$(cat samples)" -gt 50
+# Containers: other numbers, another /tmp. inside: what is done in there.
+container() # RECORDING: records all, until it has ended; leaves json, as read elsewhere
+{
+	local inside
+	unshare -pm --fork --mount-proc bash inside >out 2>err 9<"$FIXTURES/jit" &
+	inside=$!
+	"$SPOOR" record -a -F 997 --duration "$2" -o "$1" 2>err || diag_file err
+	wait "$inside"
+	pid=none
+	elsewhere "$SPOOR" report --json -i - --comm jit,9,exe <"$1" 2>/dev/null >json
+}
+
+if ! unshare -pm --fork true 2>/dev/null || [ "$(id -u)" -ne 0 ]; then
+	skip "containers: no namespaces here" 6
+	done_testing
+fi
+echo 'mount -t tmpfs none /tmp && cd / && exec /proc/self/fd/9 map 60' >inside
+background unshare -pm --fork --kill-child --mount-proc bash inside 9<"$FIXTURES/jit"
+"$SPOOR" record -a -F 997 --duration 1s -o inside.spoor 2>err || diag_file err
+"$SPOOR" report --json -i inside.spoor 2>/dev/null |
+	jq '[.rows[] | select(.symbol == "alpha()") | .samples] | add // 0' >samples
+ok "a container's map is found in its file system" test "$(cat samples)" -gt 50
+
+# Its process has ended, and its mounts with it, before the recording does.
+echo 'mount -t tmpfs none /tmp && cd / && /proc/self/fd/9 map' >inside
+container gone.spoor 3s
+in_range "$(named_by 'alpha()')" 500 690 "names of a container that is gone"
+
+# Another user's file, which root of the container has written to.
+echo 'mount -t tmpfs -o mode=755 none /tmp && cd / && touch /tmp/perf-{1..99}.map &&
+	chown 12345 /tmp/perf-*.map; /proc/self/fd/9 map; stat -c "%u %s" /tmp/perf-*.map' >inside
+container foreign.spoor 3s
+ok "the map was written" grep -q "12345 [1-9]" out
+in_range "$(named_by 'alpha()')" 0 0 "a map of another user is refused"
+
+# What would be waited for, is not.
+echo 'mount -t tmpfs none /tmp && cd / && mkfifo /tmp/perf-{1..99}.map; /proc/self/fd/9 none' >inside
+container fifo.spoor 3s
+in_range "$(named)" 0 100 "a FIFO names nothing, and nobody waits for it"
+
+# One number, two processes: the names of the first are not the second's.
+echo 'for i in {1..20}; do
+		"$1" map >first
+		rm -f "/tmp/perf-$(cat first).map"
+		echo $(($(cat first) - 1)) >/proc/sys/kernel/ns_last_pid
+		"$1" none >second
+		cmp -s first second && exit
+	done
+	exit 1' >inside
+if "$SPOOR" record -F 997 -o twice.spoor -- bash inside "$FIXTURES/jit" 2>err; then
+	"$SPOOR" report --json -i twice.spoor --pid "$(cat first)" 2>/dev/null >json
+	in_range "$(named_by 'alpha()')" 200 420 "a number that is used again has not the names of before"
 else
-	skip "a container's map: no namespaces here"
+	skip "no number could be used again here"
 fi
 
 done_testing

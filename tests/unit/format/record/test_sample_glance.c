@@ -106,6 +106,7 @@ compare(struct tried *t, struct span record)
 	assert_int_equal(g.misc, r.misc);
 	assert_int_equal(g.ip, slow.ip);
 	assert_int_equal(g.time, slow.time);
+	assert_int_equal(g.pid, slow.pid);
 	assert_int_equal(g.callchain.len, slow.callchain.len);
 	if (slow.callchain.len)
 		assert_ptr_equal(g.callchain.p, slow.callchain.p);

@@ -79,12 +79,12 @@ take_all(struct live *l, struct buf *out)
 {
 	uint64_t until_ns = host_now_ns() + WAIT_NS;
 	struct pollfd p = { .events = POLLIN };
-	int rc = live_take(l, out);
+	int rc = live_take(l, host_now_ns(), out);
 
 	while (!rc && (live_scanning(l) || live_waiting(l)) && host_now_ns() < until_ns) {
 		p.fd = live_fd(l);
 		(void)poll(&p, 1, 20);
-		rc = live_take(l, out);
+		rc = live_take(l, host_now_ns(), out);
 	}
 	return rc;
 }

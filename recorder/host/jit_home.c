@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/host/jit_home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/bytes/time_text.h"
+#include "recorder/ground/small_file.h"
+#include "recorder/host/file_mount.h"
+
+#define STATUS_BYTES 16384 /* of a status file: NSpid comes after the groups */
+
+/* --- the process --------------------------------------------------------------------------- */
+
+static int64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(clock, &ts);
+	return time_text_ns(&ts);
+}
+
+/* The 22nd field of stat, behind a name that may have any characters: ticks since boot. */
+static bool
+began_at(int dir, int64_t *ret)
+{
+	const int64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	char text[1024];
+	const char *at;
+
+	if (small_file_read(dir, "stat", text, sizeof(text)) <= 0)
+		return false;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	*ret = boot_ns + strtoll(at, NULL, 10) * (SECOND_NS / sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+/* Its users, and the last number of NSpid. */
+static bool
+read_status(struct jit_home *h, int dir)
+{
+	char *text = malloc(STATUS_BYTES), *at, *end;
+	unsigned int uid, euid;
+	bool ok;
+
+	ok = text && small_file_read(dir, "status", text, STATUS_BYTES) > 0 &&
+		(at = strstr(text, "\nUid:")) && sscanf(at, "\nUid: %u %u", &uid, &euid) == 2;
+	if (ok) {
+		h->uid = uid;
+		h->euid = euid;
+	}
+	at = ok ? strstr(text, "\nNSpid:") : NULL;
+	end = at ? strchr(at + 1, '\n') : NULL;
+	if (end) {
+		*end = '\0';
+		h->inner_pid =
+			(uint32_t)strtoul(strrchr(at, '\t') ? strrchr(at, '\t') : "", NULL, 10);
+	}
+	free(text);
+	return ok;
+}
+
+/* --- files --------------------------------------------------------------------------------- */
+
+/* Below a directory, whose links lead nowhere else; the last one is not followed. O_PATH; -errno. */
+static int
+find_below(int dir, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(O_PATH | O_NOFOLLOW | O_CLOEXEC | flags),
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
+	};
+	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	/* Not in the cache of names, or a kernel that cannot look there alone (before Linux 5.12). */
+	if (fd < 0 && (errno == EAGAIN || errno == EINVAL)) {
+		how.resolve &= ~(uint64_t)RESOLVE_CACHED;
+		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whatever is opened there waits for a process that may never answer. */
+static bool
+is_on_fuse(const struct jit_home *h, int fd, const struct stat *st)
+{
+	/* Once its process is gone, no table tells. */
+	if (h->tmp_dev && st->st_dev == h->tmp_dev)
+		return false;
+	return file_mount_of(fd, major(st->st_dev), minor(st->st_dev), h->pid).fuse;
+}
+
+static bool
+is_believable(const struct jit_home *h, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) &&
+		(st->st_uid == 0 || st->st_uid == h->uid || st->st_uid == h->euid) &&
+		/* Of another process that had the number before. */
+		time_text_ns(&st->st_mtim) + 2 * SECOND_NS >= h->began_ns;
+}
+
+/* What is no plain file is never opened. Takes fd over. -1: it is not to be believed. */
+static int
+open_found(const struct jit_home *h, int fd, uint64_t ino)
+{
+	struct stat st;
+	char path[64];
+	int file = -1;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && is_believable(h, &st) && (!ino || st.st_ino == ino) &&
+	    !is_on_fuse(h, fd, &st)) {
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	}
+	(void)close(fd);
+	return file;
+}
+
+static int
+open_root(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int
+open_tmp(struct jit_home *h)
+{
+	int root = open_root(h->pid), rc = 0;
+	struct stat st;
+
+	if (root < 0)
+		return root;
+	h->tmp = find_below(root, "/tmp", O_DIRECTORY);
+	(void)close(root);
+	if (h->tmp < 0)
+		return h->tmp;
+	if (fstat(h->tmp, &st) < 0 || is_on_fuse(h, h->tmp, &st))
+		rc = -EOPNOTSUPP;
+	h->tmp_dev = st.st_dev;
+	return rc;
+}
+
+int
+jit_home_open(struct jit_home *h, pid_t pid)
+{
+	char path[64];
+	int dir, rc = -ESRCH;
+
+	*h = (struct jit_home){
+		.pid = pid, .inner_pid = (uint32_t)pid, .tmp = -1, .map = -1, .dumps = { -1, -1 }
+	};
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	if (began_at(dir, &h->began_ns) && read_status(h, dir))
+		rc = open_tmp(h);
+	(void)close(dir);
+	if (rc < 0)
+		jit_home_done(h);
+	else
+		(void)jit_home_map(h);
+	return rc;
+}
+
+void
+jit_home_done(struct jit_home *h)
+{
+	int *const fds[] = { &h->tmp, &h->map, &h->dumps[0], &h->dumps[1] };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (*fds[i] >= 0)
+			(void)close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+int
+jit_home_map(struct jit_home *h)
+{
+	char name[48];
+	int fd;
+
+	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", h->inner_pid);
+	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0), 0);
+	if (fd < 0)
+		return h->map;
+	if (h->map >= 0)
+		(void)close(h->map);
+	h->map = fd;
+	return fd;
+}
+
+void
+jit_home_dump(struct jit_home *h, const char *path, uint64_t ino)
+{
+	int root, fd = -1, i = 0;
+
+	while (i < JIT_HOME_DUMPS && h->dumps[i] >= 0)
+		i++;
+	if (i == JIT_HOME_DUMPS)
+		return;
+	root = open_root(h->pid);
+	if (root >= 0) {
+		fd = open_found(h, find_below(root, path, 0), ino);
+		(void)close(root);
+	}
+	h->dumps[i] = fd;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jit_home: the files in which a process tells of the code that it makes at run time: its perf map, by
+ * the number that it knows itself by, in its own /tmp, and the jitdumps that it mapped.
+ *
+ * Descriptors are kept, so that the files can be read when the process and its mounts are gone. Files
+ * in /tmp are anybody's: believed are regular ones of the process's user or of root which were not
+ * last changed before the process began. To open may wait for a file system: for helpers.
+ */
+#ifndef RECORDER_HOST_JIT_HOME_H
+#define RECORDER_HOST_JIT_HOME_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define JIT_HOME_DUMPS 2 /* of a process; runtimes have one */
+
+struct jit_home {
+	pid_t pid;
+	uint32_t inner_pid; /* as it knows itself */
+	uid_t uid, euid;
+	int64_t began_ns; /* CLOCK_REALTIME, to a second */
+	int tmp;	  /* O_PATH of its /tmp, which is not on FUSE; -1 */
+	dev_t tmp_dev;
+	int map;		   /* its perf map; -1: there was none yet */
+	int dumps[JIT_HOME_DUMPS]; /* -1 */
+};
+
+/* 0, -errno: it is gone, or must not be looked into, or its /tmp is on FUSE. */
+int jit_home_open(struct jit_home *h, pid_t pid);
+void jit_home_done(struct jit_home *h);
+
+/* The perf map as it is by its name now, or the one that was there before; borrowed. -1: none. */
+int jit_home_map(struct jit_home *h);
+/* It mapped a jitdump: kept if it is the inode. */
+void jit_home_dump(struct jit_home *h, const char *path, uint64_t ino);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live/jit_processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+jit_processes_done(struct jit_processes *s)
+{
+	for (size_t i = 0; i < JIT_PROCESSES_MAX; i++)
+		if (s->v[i])
+			jit_processes_remove(s, s->v[i]);
+}
+
+struct jit_process *
+jit_processes_add(struct jit_processes *s, uint32_t pid, uint64_t seen_ns, bool told)
+{
+	const struct jit_process_end *end = &s->ends[pid % JIT_PROCESSES_CHAINS];
+	uint16_t *chain = &s->chains[pid % JIT_PROCESSES_CHAINS], slot = 0;
+	struct jit_process *p;
+
+	if (end->pid == pid && end->time_ns >= seen_ns)
+		return NULL;
+	while (slot < JIT_PROCESSES_MAX && s->v[slot])
+		slot++;
+	p = slot < JIT_PROCESSES_MAX ? calloc(1, sizeof(*p)) : NULL;
+	if (!p)
+		return NULL;
+	*p = (struct jit_process){ .slot = slot,
+				   .pid = pid,
+				   .serial = ++s->serial,
+				   .began_ns = told ? 0 : seen_ns,
+				   .seen_ns = seen_ns,
+				   .next = *chain };
+	*chain = (uint16_t)(slot + 1);
+	s->v[slot] = p;
+	s->nr++;
+	return p;
+}
+
+void
+jit_processes_end(struct jit_processes *s, uint32_t pid, uint64_t time_ns)
+{
+	struct jit_process *p = jit_processes_find(s, pid);
+
+	s->ends[pid % JIT_PROCESSES_CHAINS] = (struct jit_process_end){ pid, time_ns };
+	if (p && !p->ended_ns && p->seen_ns <= time_ns)
+		p->ended_ns = time_ns;
+}
+
+void
+jit_processes_remove(struct jit_processes *s, struct jit_process *p)
+{
+	uint16_t *at = &s->chains[p->pid % JIT_PROCESSES_CHAINS];
+
+	while (*at != p->slot + 1)
+		at = &s->v[*at - 1]->next;
+	*at = p->next;
+	s->v[p->slot] = NULL;
+	s->nr--;
+	free(p->dump);
+	free(p);
+}
+
+void
+jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns)
+{
+	const struct jit_process *from = jit_processes_find(s, parent);
+	struct jit_process *p = jit_processes_find(s, pid);
+
+	if (!from || (p && p->seen_ns >= time_ns))
+		return;
+	p = jit_processes_add(s, pid, time_ns, false);
+	if (!p)
+		return;
+	p->uid = from->uid;
+	p->lazy = true;
+	p->nr_ranges = from->nr_ranges;
+	memcpy(p->ranges, from->ranges, sizeof(p->ranges));
+}
+
+struct jit_process *
+jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial)
+{
+	struct jit_process *p = slot < JIT_PROCESSES_MAX ? s->v[slot] : NULL;
+
+	return p && p->serial == serial ? p : NULL;
+}
+
+struct jit_process *
+jit_processes_next(const struct jit_processes *s, const struct jit_process *p)
+{
+	size_t i = p ? p->slot + 1u : 0;
+
+	while (i < JIT_PROCESSES_MAX && !s->v[i])
+		i++;
+	return i < JIT_PROCESSES_MAX ? s->v[i] : NULL;
+}
+
+/* --- memory -------------------------------------------------------------------------------- */
+
+/* Makes one of the two that are nearest to each other; they are sorted, and touch nowhere. */
+static void
+join_nearest(struct jit_process *p)
+{
+	struct jit_memory *v = p->ranges;
+	size_t best = 0;
+
+	for (size_t i = 1; i + 1 < p->nr_ranges; i++)
+		if (v[i + 1].start - v[i].end < v[best + 1].start - v[best].end)
+			best = i;
+	v[best].end = v[best + 1].end;
+	p->nr_ranges--;
+	memmove(&v[best + 1], &v[best + 2], (p->nr_ranges - best - 1) * sizeof(*v));
+}
+
+void
+jit_process_map(struct jit_process *p, uint64_t start, uint64_t end)
+{
+	struct jit_memory *v = p->ranges;
+	size_t first = 0, last;
+
+	if (start >= end)
+		return;
+	while (first < p->nr_ranges && v[first].end < start)
+		first++;
+	for (last = first; last < p->nr_ranges && v[last].start <= end; last++) {
+		start = v[last].start < start ? v[last].start : start;
+		end = v[last].end > end ? v[last].end : end;
+	}
+	if (first == last && p->nr_ranges == JIT_PROCESS_RANGES_MAX) {
+		join_nearest(p);
+		jit_process_map(p, start, end);
+		return;
+	}
+	memmove(&v[first + 1], &v[last], (p->nr_ranges - last) * sizeof(*v));
+	v[first] = (struct jit_memory){ start, end };
+	p->nr_ranges = p->nr_ranges - (last - first) + 1;
+}
+
+bool
+jit_process_holds(const struct jit_process *p, uint64_t address)
+{
+	for (size_t i = 0; i < p->nr_ranges; i++)
+		if (address >= p->ranges[i].start && address < p->ranges[i].end)
+			return true;
+	return false;
+}
+
+/* --- jitdumps ------------------------------------------------------------------------------ */
+
+bool
+jit_process_is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t digits;
+
+	if (!name || strncmp(name, "/jit-", 5) != 0)
+		return false;
+	digits = strspn(name + 5, "0123456789");
+	return digits > 0 && strcmp(name + 5 + digits, ".dump") == 0;
+}
+
+void
+jit_process_dump(struct jit_process *p, const char *path, uint64_t ino)
+{
+	if (p->dump)
+		return;
+	p->dump = strdup(path);
+	p->dump_ino = ino;
+}

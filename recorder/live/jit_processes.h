@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jit_processes: those that may make code at run time: where they have memory for it, and how far they
+ * have been asked about it. Bounded; no clock, no questions: that is live_jit's.
+ */
+#ifndef RECORDER_LIVE_JIT_PROCESSES_H
+#define RECORDER_LIVE_JIT_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JIT_PROCESSES_MAX 256	  /* as many as the helper holds */
+#define JIT_PROCESS_RANGES_MAX 16 /* of more, those nearest to each other become one */
+#define JIT_PROCESSES_CHAINS 1024 /* a power of two */
+
+struct jit_memory {
+	uint64_t start, end; /* [start, end) */
+};
+
+struct jit_process {
+	uint16_t slot; /* of v; with serial the helper's key */
+	uint32_t pid;
+	uint32_t uid;
+	uint64_t serial;	     /* never another one's; 0: a free slot */
+	uint64_t began_ns, ended_ns; /* 0: not known; it has not */
+	uint64_t seen_ns;	     /* of the first record that told of it */
+	struct jit_memory ranges[JIT_PROCESS_RANGES_MAX];
+	size_t nr_ranges;
+	char *dump; /* path of a jitdump that it mapped; NULL */
+	uint64_t dump_ino;
+	uint16_t next; /* of its chain: slot + 1 */
+	/* The rest is live_jit's. */
+	bool turn, held, dump_told; /* the helper was let, and told to, open its files */
+	bool lazy;		    /* a child, which may never run such code */
+	bool hit;		    /* by samples of the open file */
+	bool asked, urgent;
+	size_t fresh;	     /* addresses that have not been asked for, about */
+	uint64_t bytes;	     /* of names in the open file */
+	uint64_t covered_ns; /* all addresses of samples until then have been asked for */
+	uint64_t due_ns, wait_ns, paused_ns;
+};
+
+struct jit_process_end {
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
+struct jit_processes {
+	struct jit_process *v[JIT_PROCESSES_MAX];	   /* NULL: free */
+	uint16_t chains[JIT_PROCESSES_CHAINS];		   /* by pid: slot + 1 */
+	struct jit_process_end ends[JIT_PROCESSES_CHAINS]; /* of late, by pid */
+	uint64_t serial;
+	size_t nr;
+};
+
+void jit_processes_done(struct jit_processes *s); /* all zero is an empty one */
+
+/* The newest one of that pid; NULL. */
+static inline struct jit_process *
+jit_processes_find(const struct jit_processes *s, uint32_t pid)
+{
+	uint16_t at = s->chains[pid % JIT_PROCESSES_CHAINS];
+
+	while (at && s->v[at - 1]->pid != pid)
+		at = s->v[at - 1]->next;
+	return at ? s->v[at - 1] : NULL;
+}
+
+/*
+ * Since seen_ns, for who knows how long (told), or from then on. NULL: there is no room or memory, or it
+ * has ended since. Records of two CPUs come in any order.
+ */
+struct jit_process *jit_processes_add(struct jit_processes *s, uint32_t pid, uint64_t seen_ns,
+				      bool told);
+/* It has ended, or executed another program. */
+void jit_processes_end(struct jit_processes *s, uint32_t pid, uint64_t time_ns);
+void jit_processes_remove(struct jit_processes *s, struct jit_process *p);
+/* A process was made: it has the memory of its parent. */
+void jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns);
+
+/* The one that is there, if it is still that one; NULL. */
+struct jit_process *jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial);
+/* Every one; p NULL: the first. NULL: the end. */
+struct jit_process *jit_processes_next(const struct jit_processes *s, const struct jit_process *p);
+
+/* It mapped memory to be executed. */
+void jit_process_map(struct jit_process *p, uint64_t start, uint64_t end);
+bool jit_process_holds(const struct jit_process *p, uint64_t address);
+/* Is that the name of a jitdump? */
+bool jit_process_is_dump(const char *path);
+void jit_process_dump(struct jit_process *p, const char *path, uint64_t ino);
+
+#endif

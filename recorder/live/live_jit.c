@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/live/live_jit.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "format/block/jitsyms.h"
+#include "format/bytes/time_text.h"
+#include "format/model/task_model.h"
+#include "recorder/helper/helper_pool.h"
+#include "recorder/helper/helper_serve.h"
+#include "recorder/host/host.h"
+#include "recorder/host/task_users.h"
+#include "recorder/live/jit_addresses.h"
+#include "recorder/live/jit_processes.h"
+#include "recorder/live/live_crowd.h"
+
+#define ASKED_MAX 64			/* questions on their way */
+#define QUEUED_MAX (4u << 20)		/* bytes of a block; of a file that cannot be written */
+#define FILE_BYTES_MAX (16u << 20)	/* of a file, before they are packed */
+#define USER_BYTES_MAX (4u << 20)	/* of them, of one process */
+#define AGAIN_NS UINT64_C(1000000000)	/* before another helper is asked for */
+#define FIRST_NS UINT64_C(1000000000)	/* from the first hit to the first question, */
+#define PERIOD_NS UINT64_C(30000000000) /* and from one to the next, later */
+#define PAUSE 500			/* times the CPU time that an answer took, at least */
+#define FRESH_MANY 4096			/* addresses that are not kept waiting */
+#define A_FILE "its perf map"
+
+_Static_assert(JIT_PROCESSES_MAX == HELPER_JIT_PROCESSES, "a slot is the helper's");
+
+struct question {
+	uint64_t serial;
+	pid_t pid;
+	uint32_t uid;
+	uint16_t process;
+	uint8_t op;
+};
+
+struct live_jit {
+	struct helper_pool *pool;
+	const struct task_model *model;
+	struct task_users *users;
+	struct helper *helper;
+	uint64_t told;
+	struct jit_processes processes;
+	struct jit_addresses addresses;
+	struct question asked[ASKED_MAX]; /* a ring: answers come in order */
+	size_t first, nr_asked;
+	uint64_t heard_ns, refused_ns;
+	uint64_t complete_ns;
+	uint32_t file; /* number of the recording's file */
+	uint64_t file_bytes;
+	struct live_crowd crowd;
+	struct buf payload; /* of the next JIT block */
+	size_t nr;	    /* entries in it */
+	uint64_t words[HELPER_JIT_ADDRESSES];
+	uint8_t answer[HELPER_MESSAGE_MAX];
+};
+
+struct live_jit *
+live_jit_new(struct helper_pool *pool, const struct task_model *model, struct task_users *users)
+{
+	struct live_jit *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->pool = pool;
+	l->model = model;
+	l->users = users;
+	buf_init(&l->payload);
+	return l;
+}
+
+void
+live_jit_free(struct live_jit *l)
+{
+	if (!l)
+		return;
+	helper_close(l->helper);
+	jit_processes_done(&l->processes);
+	jit_addresses_done(&l->addresses);
+	buf_done(&l->payload);
+	free(l);
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+static void
+address_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
+{
+	if (!jit_process_holds(p, address) || !jit_addresses_add(&l->addresses, p->slot, address))
+		return;
+	if (!p->hit) {
+		p->hit = true;
+		p->due_ns = host_now_ns() + FIRST_NS;
+	}
+	p->fresh++;
+}
+
+/* Where the user was is the first of its words; the others are return addresses. */
+static void
+chain_hit(struct live_jit *l, struct jit_process *p, struct span callchain)
+{
+	bool user = false, leaf = true;
+
+	for (size_t i = 0; i < span_words(callchain); i++) {
+		uint64_t word = span_word(callchain, i);
+
+		if (perf_context_marker(word)) {
+			user = word == (uint64_t)PERF_CONTEXT_USER;
+			leaf = true;
+		} else if (user) {
+			address_hit(l, p, leaf ? word : word - 1);
+			leaf = false;
+		}
+	}
+}
+
+void
+live_jit_sample(struct live_jit *l, const struct sample_glance *sample)
+{
+	struct jit_process *p = jit_processes_find(&l->processes, sample->pid);
+
+	if (!p)
+		return;
+	if ((sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER && sample->ip)
+		address_hit(l, p, sample->ip);
+	chain_hit(l, p, sample->callchain);
+}
+
+/* --- records ------------------------------------------------------------------------------- */
+
+static void
+see_map(struct live_jit *l, const struct perf_record *r, bool told)
+{
+	const struct perf_mmap *m = &r->mmap;
+	const bool dump = jit_process_is_dump(m->filename);
+	struct jit_process *p;
+
+	if (!(m->prot & PROT_EXEC) || m->pid == TASK_PID_KERNEL ||
+	    (!dump && (m->build_id.size || !map_object_anonymous(m->filename))))
+		return;
+	p = jit_processes_find(&l->processes, m->pid);
+	if (!p || p->ended_ns) {
+		p = jit_processes_add(&l->processes, m->pid, r->sid.time, told);
+		if (!p)
+			return;
+		p->uid = task_users_of(l->users, l->model, m->pid, r->sid.time);
+	}
+	if (dump)
+		jit_process_dump(p, m->filename, m->ino);
+	else
+		jit_process_map(p, m->addr, m->addr + m->len);
+}
+
+void
+live_jit_see(struct live_jit *l, const struct perf_record *r, bool told)
+{
+	struct jit_process *p;
+
+	if (r->type == REC_MMAP2) {
+		see_map(l, r, told);
+		return;
+	}
+	if (told)
+		return;
+	if (r->type == REC_FORK && r->task.pid != r->task.ppid) {
+		/* The EXIT of the one before may have been lost. */
+		p = jit_processes_find(&l->processes, r->task.pid);
+		if (p && p->seen_ns < r->sid.time)
+			jit_processes_end(&l->processes, r->task.pid, r->sid.time - 1);
+		jit_processes_fork(&l->processes, r->task.ppid, r->task.pid, r->sid.time);
+	} else if (r->type == REC_EXIT && r->task.pid == r->task.tid) {
+		jit_processes_end(&l->processes, r->task.pid, r->sid.time);
+	} else if (r->type == REC_COMM && r->misc & TASK_MISC_COMM_EXEC) {
+		jit_processes_end(&l->processes, r->comm.pid, r->sid.time);
+	}
+}
+
+/* --- asking -------------------------------------------------------------------------------- */
+
+static struct question *
+asked_at(struct live_jit *l, size_t i)
+{
+	return &l->asked[(l->first + i) % ASKED_MAX];
+}
+
+static void
+forget(struct live_jit *l, struct jit_process *p)
+{
+	if (p->hit)
+		jit_addresses_drop(&l->addresses, p->slot);
+	jit_processes_remove(&l->processes, p);
+}
+
+/* All that has no answer is asked of another one, which has nothing open. */
+static void
+helper_lost(struct live_jit *l)
+{
+	struct jit_process *p;
+
+	l->helper = NULL;
+	l->refused_ns = host_now_ns();
+	for (size_t i = 0; i < l->nr_asked; i++) {
+		const struct question *q = asked_at(l, i);
+
+		p = jit_processes_at(&l->processes, q->process, q->serial);
+		if (p && (q->op == HELPER_JIT_READ || q->op == HELPER_JIT_END)) {
+			p->fresh = jit_addresses_renew(&l->addresses, q->process);
+			p->asked = false;
+		}
+	}
+	l->first = l->nr_asked = 0;
+	for (p = NULL; (p = jit_processes_next(&l->processes, p));)
+		p->held = p->dump_told = false;
+}
+
+static bool
+helper_ready(struct live_jit *l, uint64_t now_ns)
+{
+	if (l->helper)
+		return true;
+	if (l->refused_ns && now_ns - l->refused_ns < AGAIN_NS)
+		return false;
+	l->refused_ns = now_ns;
+	if (helper_pool_open(l->pool, helper_serve_jit, &l->helper) < 0)
+		return false;
+	l->told = 0;
+	l->refused_ns = 0;
+	return true;
+}
+
+static bool
+ask(struct live_jit *l, struct jit_process *p, enum helper_jit_op op, const void *rest,
+    size_t bytes)
+{
+	const uint64_t now_ns = host_now_ns();
+	struct helper_jit q = { .kind = HELPER_JIT,
+				.op = op,
+				.slot = p->slot,
+				.file = l->file,
+				.serial = p->serial,
+				.pid = (pid_t)p->pid,
+				.uid = p->uid,
+				.ino = p->dump_ino,
+				.complete_ns = p->covered_ns };
+	int rc;
+
+	if (l->nr_asked == ASKED_MAX || !helper_ready(l, now_ns))
+		return false;
+	if (op == HELPER_JIT_READ || op == HELPER_JIT_END)
+		q.nr = (uint32_t)(bytes / sizeof(uint64_t));
+	rc = helper_pool_tell(l->helper, &l->told);
+	if (rc == 0)
+		rc = helper_send(l->helper, &q, sizeof(q), rest, bytes);
+	if (rc == 0) {
+		if (l->nr_asked == 0)
+			l->heard_ns = now_ns;
+		*asked_at(l, l->nr_asked++) = (struct question){ .serial = p->serial,
+								 .pid = (pid_t)p->pid,
+								 .uid = p->uid,
+								 .process = (uint16_t)q.slot,
+								 .op = (uint8_t)op };
+	} else if (rc != -EAGAIN) {
+		helper_close(l->helper);
+		helper_lost(l);
+	}
+	return rc == 0;
+}
+
+static bool
+ask_names(struct live_jit *l, struct jit_process *p, enum helper_jit_op op, uint64_t now_ns)
+{
+	const uint16_t slot = p->slot;
+	size_t nr = jit_addresses_fresh(&l->addresses, slot, l->words, HELPER_JIT_ADDRESSES);
+
+	if (nr < HELPER_JIT_ADDRESSES)
+		p->covered_ns = l->complete_ns;
+	if (!ask(l, p, op, l->words, nr * sizeof(uint64_t)))
+		return false;
+	jit_addresses_asked(&l->addresses, slot, l->words, nr);
+	p->fresh = 0;
+	p->asked = true;
+	p->urgent = false;
+	p->wait_ns = p->wait_ns ? 2 * p->wait_ns : FIRST_NS;
+	if (p->wait_ns > PERIOD_NS)
+		p->wait_ns = PERIOD_NS;
+	p->due_ns = now_ns + p->wait_ns;
+	return true;
+}
+
+/* Is it over, as far as samples of it go? */
+static bool
+is_over(const struct live_jit *l, const struct jit_process *p)
+{
+	return p->ended_ns && p->ended_ns < l->complete_ns;
+}
+
+/* False: it has to wait. */
+static bool
+hold(struct live_jit *l, struct jit_process *p, uint64_t now_ns)
+{
+	if (!p->held && !is_over(l, p) &&
+	    (p->turn || (p->turn = live_crowd_turn(&l->crowd, p->uid, now_ns))))
+		p->held = ask(l, p, HELPER_JIT_HOLD, NULL, 0);
+	if (p->held && p->dump && !p->dump_told)
+		p->dump_told = ask(l, p, HELPER_JIT_DUMP, p->dump, strlen(p->dump) + 1);
+	return p->held;
+}
+
+/* What it is time for, of one process. */
+static void
+follow(struct live_jit *l, struct jit_process *p, uint64_t now_ns)
+{
+	if (p->lazy && !p->hit && !is_over(l, p))
+		return;
+	if (!hold(l, p, now_ns) && is_over(l, p)) {
+		forget(l, p); /* nothing of it is open any more */
+		return;
+	}
+	if (!p->held || p->asked)
+		return;
+	if (is_over(l, p)) {
+		(void)ask_names(l, p, HELPER_JIT_END, now_ns);
+		return;
+	}
+	if (p->hit &&
+	    (p->urgent || now_ns >= p->due_ns ||
+	     (p->fresh >= FRESH_MANY && now_ns >= p->paused_ns)))
+		(void)ask_names(l, p, HELPER_JIT_READ, now_ns);
+}
+
+/* --- answers ------------------------------------------------------------------------------- */
+
+/* What there is no room for is left out: the report has addresses there. */
+static void
+take_names(struct live_jit *l, struct jit_process *p, struct span payload)
+{
+	struct jitsym symbol;
+	size_t cursor = 0;
+
+	while (jitsyms_next(payload, &cursor, &symbol) > 0) {
+		const size_t bytes = 52 + symbol.name_len;
+
+		if (l->payload.len + bytes > QUEUED_MAX || l->file_bytes + bytes > FILE_BYTES_MAX ||
+		    p->bytes + bytes > USER_BYTES_MAX)
+			return;
+		if (!l->nr++)
+			jitsyms_begin(&l->payload);
+		symbol.pid = p->pid;
+		symbol.began_ns = p->began_ns;
+		jitsyms_add(&l->payload, &symbol);
+		l->file_bytes += bytes;
+		p->bytes += bytes;
+	}
+}
+
+/* The oldest question has its answer, or will have none. */
+static struct question
+take_first(struct live_jit *l)
+{
+	struct question q = *asked_at(l, 0);
+
+	l->first = (l->first + 1) % ASKED_MAX;
+	l->nr_asked--;
+	return q;
+}
+
+static void
+take_last(struct live_jit *l, const struct helper_jit_part *part, uint64_t now_ns)
+{
+	const struct question q = take_first(l);
+	struct jit_process *p = jit_processes_at(&l->processes, q.process, q.serial);
+
+	/* It ended before it could be looked at, and its EXIT was lost. */
+	if (p && q.op == HELPER_JIT_HOLD && part->gone && !p->ended_ns)
+		p->ended_ns = l->complete_ns ? l->complete_ns : 1;
+	if (p && (q.op == HELPER_JIT_READ || q.op == HELPER_JIT_END)) {
+		p->asked = false;
+		p->paused_ns = now_ns + part->cpu_ns * PAUSE;
+		if (p->due_ns < p->paused_ns)
+			p->due_ns = p->paused_ns;
+	}
+	if (p && q.op == HELPER_JIT_END)
+		forget(l, p);
+	if (helper_pool_late(l->pool, q.pid, q.uid, part->took_ns, A_FILE)) {
+		helper_close(l->helper);
+		helper_lost(l);
+		l->refused_ns = 0;
+	}
+}
+
+static void
+leave_behind(struct live_jit *l)
+{
+	const struct question q = take_first(l);
+	struct jit_process *p = jit_processes_at(&l->processes, q.process, q.serial);
+
+	helper_pool_abandon(l->pool, l->helper, q.pid, q.uid, 0, A_FILE);
+	if (p)
+		forget(l, p);
+	helper_lost(l);
+	l->refused_ns = 0;
+}
+
+/* For want of memory, or over what it was at: that is not tried again. */
+static void
+has_ended(struct live_jit *l)
+{
+	struct jit_process *p = NULL;
+
+	if (l->nr_asked) {
+		const struct question q = take_first(l);
+
+		p = jit_processes_at(&l->processes, q.process, q.serial);
+	}
+	helper_close(l->helper);
+	if (p)
+		forget(l, p);
+	helper_lost(l);
+}
+
+static void
+take_answers(struct live_jit *l, uint64_t now_ns)
+{
+	struct helper_jit_part part;
+	ssize_t n = 0;
+
+	while (l->nr_asked && l->helper &&
+	       (n = helper_receive(l->helper, l->answer, sizeof(l->answer))) > 0) {
+		const struct question *q = asked_at(l, 0);
+		struct jit_process *p = jit_processes_at(&l->processes, q->process, q->serial);
+
+		if ((size_t)n < sizeof(part)) {
+			n = -EPROTO;
+			break;
+		}
+		memcpy(&part, l->answer, sizeof(part));
+		l->heard_ns = now_ns;
+		if (p)
+			take_names(l, p,
+				   span_of(l->answer + sizeof(part), (size_t)n - sizeof(part)));
+		if (part.last)
+			take_last(l, &part, now_ns);
+	}
+	if (n < 0)
+		has_ended(l);
+	else if (l->nr_asked && helper_pool_overdue(l->helper, l->heard_ns, now_ns))
+		leave_behind(l);
+}
+
+void
+live_jit_pass(struct live_jit *l, uint64_t complete_ns)
+{
+	uint64_t now_ns;
+	struct jit_process *p = NULL, *next;
+
+	if (!l->processes.nr && !l->nr_asked)
+		return;
+	now_ns = host_now_ns();
+	if (complete_ns > l->complete_ns)
+		l->complete_ns = complete_ns;
+	take_answers(l, now_ns);
+	for (p = jit_processes_next(&l->processes, NULL); p; p = next) {
+		next = jit_processes_next(&l->processes, p);
+		follow(l, p, now_ns);
+	}
+}
+
+/* --- files --------------------------------------------------------------------------------- */
+
+void
+live_jit_hurry(struct live_jit *l)
+{
+	/* Whatever has ended by now is over. */
+	l->complete_ns = host_now_ns();
+	for (struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));)
+		p->urgent = p->hit;
+}
+
+bool
+live_jit_waiting(const struct live_jit *l)
+{
+	const struct jit_process *p = NULL;
+
+	while ((p = jit_processes_next(&l->processes, p)))
+		if (p->hit && (p->urgent || p->asked))
+			return true;
+	return false;
+}
+
+int
+live_jit_fd(const struct live_jit *l)
+{
+	return l->nr_asked && l->helper ? helper_fd(l->helper) : -1;
+}
+
+void
+live_jit_begin_file(struct live_jit *l)
+{
+	l->file++;
+	l->nr = 0;
+	l->file_bytes = 0;
+	jit_addresses_clear(&l->addresses);
+	for (struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));) {
+		p->bytes = p->fresh = 0;
+		p->hit = p->urgent = false;
+	}
+}
+
+int
+live_jit_write(struct live_jit *l, struct recording_writer *w, struct fmt_where *where)
+{
+	int rc;
+
+	if (!l->nr)
+		return 0;
+	if (buf_failed(&l->payload)) {
+		l->nr = 0;
+		return -FMT_E_NOMEM;
+	}
+	rc = recording_writer_block(w, BLOCK_JIT, buf_span(&l->payload), where);
+	/* What could not be written is written later: the disk may have room then. */
+	if (rc == 0) {
+		l->nr = 0;
+		buf_clear(&l->payload);
+	}
+	return rc;
+}

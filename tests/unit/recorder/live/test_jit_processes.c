@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who may have code made at run time, as records of two CPUs tell it in any order; and what was hit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/live/jit_addresses.h"
+#include "recorder/live/jit_processes.h"
+
+static void
+test_order(void **state)
+{
+	struct jit_processes *s = calloc(1, sizeof(*s));
+	struct jit_process *p, *q;
+
+	assert_non_null(s);
+	p = jit_processes_add(s, 7, 100, false);
+	assert_non_null(p);
+	assert_int_equal(p->began_ns, 100);
+	assert_ptr_equal(jit_processes_find(s, 7), p);
+	assert_null(jit_processes_find(s, 7 + JIT_PROCESSES_CHAINS));
+	/* An exec from before it mapped anything, which comes late. */
+	jit_processes_end(s, 7, 90);
+	assert_int_equal(p->ended_ns, 0);
+	jit_processes_end(s, 7, 200);
+	assert_int_equal(p->ended_ns, 200);
+	/* Its own map comes after its end. */
+	assert_null(jit_processes_add(s, 7, 150, false));
+	/* The next one of that number is another one, and found first. */
+	q = jit_processes_add(s, 7, 300, false);
+	assert_ptr_equal(jit_processes_find(s, 7), q);
+	assert_ptr_equal(jit_processes_at(s, p->slot, p->serial), p);
+	assert_null(jit_processes_at(s, p->slot, q->serial));
+	jit_processes_remove(s, p);
+	assert_ptr_equal(jit_processes_find(s, 7), q);
+	assert_ptr_equal(jit_processes_next(s, NULL), q);
+	assert_null(jit_processes_next(s, q));
+	jit_processes_done(s);
+	assert_int_equal(s->nr, 0);
+	free(s);
+}
+
+static void
+test_fork(void **state)
+{
+	struct jit_processes *s = calloc(1, sizeof(*s));
+	struct jit_process *p;
+
+	assert_non_null(s);
+	p = jit_processes_add(s, 1, 10, true);
+	assert_int_equal(p->began_ns, 0);
+	jit_process_map(p, 0x1000, 0x2000);
+	jit_processes_fork(s, 1, 2, 20);
+	p = jit_processes_find(s, 2);
+	assert_non_null(p);
+	assert_true(p->lazy);
+	assert_int_equal(p->began_ns, 20);
+	assert_true(jit_process_holds(p, 0x1fff));
+	/* A child whose end came first, and one of nobody. */
+	jit_processes_end(s, 3, 40);
+	jit_processes_fork(s, 1, 3, 30);
+	assert_null(jit_processes_find(s, 3));
+	jit_processes_fork(s, 9, 4, 30);
+	assert_null(jit_processes_find(s, 4));
+	/* As many as there is room for. */
+	for (uint32_t pid = 1000; pid < 2000; pid++)
+		jit_processes_fork(s, 1, pid, 50);
+	assert_int_equal(s->nr, JIT_PROCESSES_MAX);
+	jit_processes_done(s);
+	free(s);
+}
+
+static void
+test_memory(void **state)
+{
+	struct jit_process p = { 0 };
+
+	for (uint64_t i = 0; i < 3 * JIT_PROCESS_RANGES_MAX; i++) {
+		const uint64_t at = (i * 7919 % 97) << 20;
+
+		jit_process_map(&p, at, at + 0x1000);
+		jit_process_map(&p, at + 0x1000, at + 0x2000);
+	}
+	assert_in_range(p.nr_ranges, 2, JIT_PROCESS_RANGES_MAX);
+	for (size_t i = 1; i < p.nr_ranges; i++)
+		assert_true(p.ranges[i - 1].end < p.ranges[i].start);
+	for (uint64_t i = 0; i < 3 * JIT_PROCESS_RANGES_MAX; i++)
+		assert_true(jit_process_holds(&p, ((i * 7919 % 97) << 20) + 0x1fff));
+	assert_false(jit_process_holds(&p, UINT64_MAX));
+	jit_process_map(&p, 0, UINT64_MAX);
+	assert_int_equal(p.nr_ranges, 1);
+	assert_true(jit_process_is_dump("/x/jit-12.dump"));
+	assert_false(jit_process_is_dump("/x/jit-.dump"));
+	assert_false(jit_process_is_dump("jit-12.dump"));
+}
+
+static void
+test_addresses(void **state)
+{
+	static uint64_t found[JIT_ADDRESSES_SLOTS];
+	struct jit_addresses a = { 0 };
+	size_t nr = 0;
+
+	assert_true(jit_addresses_add(&a, 1, 0x10));
+	assert_false(jit_addresses_add(&a, 1, 0x10));
+	assert_true(jit_addresses_add(&a, 2, 0x10));
+	assert_int_equal(jit_addresses_fresh(&a, 1, found, 10), 1);
+	jit_addresses_asked(&a, 1, found, 1);
+	assert_false(jit_addresses_add(&a, 1, 0x10));
+	assert_int_equal(jit_addresses_fresh(&a, 1, found, 10), 0);
+	assert_int_equal(jit_addresses_renew(&a, 1), 1);
+	assert_int_equal(jit_addresses_fresh(&a, 1, found, 10), 1);
+	jit_addresses_drop(&a, 1);
+	assert_int_equal(jit_addresses_fresh(&a, 1, found, 10), 0);
+	assert_int_equal(jit_addresses_fresh(&a, 2, found, 10), 1);
+	/* Full of what was not asked for yet there is no room; of what was, there is. */
+	for (uint64_t i = 0; i < JIT_ADDRESSES_SLOTS; i++)
+		nr += jit_addresses_add(&a, 3, i << 4);
+	assert_int_equal(nr, JIT_ADDRESSES_SLOTS / 2 - 1);
+	assert_int_equal(jit_addresses_fresh(&a, 3, found, JIT_ADDRESSES_SLOTS), nr);
+	assert_false(jit_addresses_add(&a, 4, 1));
+	jit_addresses_asked(&a, 3, found, nr);
+	assert_true(jit_addresses_add(&a, 4, 1));
+	assert_int_equal(jit_addresses_fresh(&a, 2, found, 10), 1);
+	assert_true(jit_addresses_add(&a, 3, found[0]));
+	jit_addresses_clear(&a);
+	assert_true(jit_addresses_add(&a, 4, 1));
+	jit_addresses_done(&a);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
