@@ -25,12 +25,15 @@
 #define SUFFIX ".sym"
 #define HEADER_BYTES 48
 #define FRAME_BYTES 12
+#define ADDRESS_BYTES 12		   /* itself, and where its frames are */
+#define FIXED_BYTES (HEADER_BYTES + 4 + 1) /* and where the last frames end, and no string */
 #define NAME_BYTES (2 * BUILDID_MAX + sizeof(SUFFIX))
 
 struct added {
 	uint64_t address;
 	size_t first;
 	size_t nr;
+	bool kept; /* it goes into the file that is made */
 };
 
 struct dwarf_cache {
@@ -41,6 +44,7 @@ struct dwarf_cache {
 	uint8_t *bytes;
 	struct span addresses, first, frames, strings;
 	uint32_t n, m;
+	bool *asked; /* of each address that was read: it was found; NULL: there is none */
 	/* What is new. */
 	struct added *added;
 	size_t nr_added, cap_added;
@@ -112,8 +116,10 @@ read_file(struct dwarf_cache *c)
 	if (c->bytes)
 		n = io_read(fd, c->bytes, (size_t)st.st_size);
 	/* That it was of use is what keeps it. */
-	if (n > 0 && dwarf_cache_parse(c, span_of(c->bytes, (size_t)n)))
+	if (n > 0 && dwarf_cache_parse(c, span_of(c->bytes, (size_t)n))) {
 		(void)futimens(fd, NULL);
+		c->asked = calloc(c->n, sizeof(*c->asked));
+	}
 	close(fd);
 }
 
@@ -180,6 +186,7 @@ dwarf_cache_free(struct dwarf_cache *c)
 	if (c->dir >= 0)
 		close(c->dir);
 	free(c->bytes);
+	free(c->asked);
 	free(c->added);
 	free(c->added_frames);
 	intern_free(c->texts);
@@ -224,6 +231,8 @@ dwarf_cache_find(const struct dwarf_cache *c, uint64_t address, struct dwarf_fra
 	}
 	if (low == c->n || span_word(c->addresses, low) != address)
 		return false;
+	if (c->asked)
+		c->asked[low] = true;
 	*ret_nr = frames_at(c, low, ret);
 	return true;
 }
@@ -234,6 +243,9 @@ int
 dwarf_cache_add(struct dwarf_cache *c, uint64_t address, const struct dwarf_frame *frames,
 		size_t nr)
 {
+	const size_t first = c->nr_frames;
+	uint64_t left_out;
+
 	if (c->dir < 0)
 		return 0;
 	if (!c->texts)
@@ -241,7 +253,7 @@ dwarf_cache_add(struct dwarf_cache *c, uint64_t address, const struct dwarf_fram
 	if (!c->texts || array_reserve(c->added, c->nr_added, c->cap_added, 1) < 0 ||
 	    array_reserve(c->added_frames, c->nr_frames, c->cap_frames, nr) < 0)
 		return -FMT_E_NOMEM;
-	c->added[c->nr_added++] = (struct added){ address, c->nr_frames, nr };
+	left_out = intern_left_out(c->texts);
 	for (size_t i = 0; i < nr; i++) {
 		const struct dwarf_frame *f = &frames[i];
 		struct dwarf_frame *kept = &c->added_frames[c->nr_frames++];
@@ -254,6 +266,12 @@ dwarf_cache_add(struct dwarf_cache *c, uint64_t address, const struct dwarf_fram
 		if ((f->function && !kept->function) || (f->file && !kept->file))
 			return -FMT_E_NOMEM;
 	}
+	/* More strings than a file has room for. */
+	if (intern_left_out(c->texts) != left_out)
+		c->nr_frames = first;
+	else
+		c->added[c->nr_added++] =
+			(struct added){ .address = address, .first = first, .nr = nr };
 	return 0;
 }
 
@@ -262,6 +280,8 @@ struct making {
 	struct dwarf_cache *c;
 	struct buf addresses, first, frames, strings;
 	uint32_t n, m;
+	size_t left; /* bytes that it may yet have */
+	bool *kept;  /* those that were read: they go into it */
 };
 
 /* Where a string is; it is put there when it comes first, and its note says so then. */
@@ -279,6 +299,78 @@ place_string(struct making *m, const char *s)
 		buf_append(&m->strings, kept, strlen(kept) + 1);
 	}
 	return (uint32_t)(uintptr_t)*note;
+}
+
+/* What a string takes that is not there yet; SIZE_MAX: there are too many strings. */
+static size_t
+string_bytes(struct making *m, const char *s)
+{
+	const uint64_t left_out = intern_left_out(m->c->texts);
+	const char *kept = s ? intern_string(m->c->texts, s) : NULL;
+
+	if (s && (!kept || intern_left_out(m->c->texts) != left_out))
+		return SIZE_MAX;
+	return s && !*intern_note(m->c->texts, kept) ? strlen(s) + 1 : 0;
+}
+
+/* Is there room for an address? Then its strings are there. */
+static bool
+take_room(struct making *m, const struct dwarf_frame *frames, size_t nr)
+{
+	size_t bytes = ADDRESS_BYTES + nr * FRAME_BYTES;
+
+	for (size_t i = 0; i < nr; i++) {
+		const size_t function = string_bytes(m, frames[i].function),
+			     file = string_bytes(m, frames[i].file);
+
+		if (function == SIZE_MAX || file == SIZE_MAX)
+			return false;
+		bytes += function + file;
+	}
+	if (bytes > m->left)
+		return false;
+	m->left -= bytes;
+	for (size_t i = 0; i < nr; i++) {
+		(void)place_string(m, frames[i].function);
+		(void)place_string(m, frames[i].file);
+	}
+	return true;
+}
+
+/* Those that were read, and asked for this time or not; what is new replaces what was read. */
+static void
+choose_old(struct making *m, bool asked)
+{
+	const struct dwarf_cache *c = m->c;
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
+	size_t next = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const uint64_t address = span_word(c->addresses, i);
+
+		while (next < c->nr_added && c->added[next].address < address)
+			next++;
+		if ((c->asked && c->asked[i]) != asked ||
+		    (next < c->nr_added && c->added[next].address == address))
+			continue;
+		m->kept[i] = take_room(m, frames, frames_at(c, i, frames));
+	}
+}
+
+/* Where there is no room for all, what was asked for last stays: what is new, then what was found. */
+static void
+choose(struct making *m)
+{
+	struct dwarf_cache *c = m->c;
+
+	for (size_t i = 0; i < c->nr_added; i++) {
+		struct added *a = &c->added[i];
+
+		a->kept = (i == 0 || a->address != a[-1].address) &&
+			take_room(m, &c->added_frames[a->first], a->nr);
+	}
+	choose_old(m, true);
+	choose_old(m, false);
 }
 
 static void
@@ -303,28 +395,29 @@ compare_added(const void *x, const void *y)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* What was read and what is new, in the order of addresses; an address stands once. */
+/* What was chosen, in the order of addresses. */
 static void
 put_all(struct making *m)
 {
 	const struct dwarf_cache *c = m->c;
 	struct dwarf_frame frames[DWARF_FRAMES_MAX];
-	const uint32_t n = c->n;
-	uint32_t old = 0;
+	size_t new = 0;
 
-	for (size_t i = 0; i < c->nr_added; i++) {
-		const struct added *a = &c->added[i];
+	for (uint32_t old = 0; old < c->n || new < c->nr_added;) {
+		const struct added *a = &c->added[new];
 
-		for (; old < n && span_word(c->addresses, old) < a->address; old++)
-			put_address(m, span_word(c->addresses, old), frames,
-				    frames_at(c, old, frames));
-		if (i > 0 && a->address == a[-1].address)
+		if (new == c->nr_added ||
+		    (old < c->n && span_word(c->addresses, old) < a->address)) {
+			if (m->kept[old])
+				put_address(m, span_word(c->addresses, old), frames,
+					    frames_at(c, old, frames));
+			old++;
 			continue;
-		old += old < n && span_word(c->addresses, old) == a->address;
-		put_address(m, a->address, &c->added_frames[a->first], a->nr);
+		}
+		if (a->kept)
+			put_address(m, a->address, &c->added_frames[a->first], a->nr);
+		new ++;
 	}
-	for (; old < n; old++)
-		put_address(m, span_word(c->addresses, old), frames, frames_at(c, old, frames));
 	buf_u32(&m->first, m->m);
 }
 
@@ -336,11 +429,13 @@ append_buf(struct buf *out, struct buf *part)
 	buf_done(part);
 }
 
-/* The whole file in *ret; false: there is no memory, or it would be too long. */
+/* The whole file in *ret; false: there is no memory. */
 static bool
 make_file(struct dwarf_cache *c, struct buf *ret)
 {
-	struct making m = { .c = c };
+	struct making m = { .c = c,
+			    .left = DWARF_CACHE_FILE_MAX - FIXED_BYTES,
+			    .kept = calloc((size_t)c->n + 1, sizeof(*m.kept)) };
 	struct buf body;
 
 	buf_init(&m.addresses);
@@ -349,7 +444,12 @@ make_file(struct dwarf_cache *c, struct buf *ret)
 	buf_init(&m.strings);
 	buf_init(&body);
 	buf_u8(&m.strings, 0);
-	put_all(&m);
+	if (m.kept) {
+		choose(&m);
+		put_all(&m);
+	}
+	ret->failed |= !m.kept;
+	free(m.kept);
 	buf_append(ret, MAGIC, strlen(MAGIC));
 	buf_u32(ret, VERSION);
 	append_buf(&body, &m.addresses);
@@ -363,7 +463,7 @@ make_file(struct dwarf_cache *c, struct buf *ret)
 	buf_u64(ret, m.strings.len);
 	append_buf(&body, &m.strings);
 	append_buf(ret, &body);
-	if (buf_failed(ret) || ret->len > DWARF_CACHE_FILE_MAX || intern_left_out(c->texts) > 0)
+	if (buf_failed(ret))
 		return false;
 	le32enc(ret->p + strlen(MAGIC) + 4,
 		crc32c(0, ret->p + HEADER_BYTES, ret->len - HEADER_BYTES));

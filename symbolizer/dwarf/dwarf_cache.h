@@ -31,7 +31,8 @@
 #include "format/bytes/span.h"
 #include "symbolizer/dwarf/dwarf_file.h"
 
-#define DWARF_CACHE_FILE_MAX (64u << 20) /* bytes of a file: what would be more is not written */
+/* Bytes of a file. Where not all has room, what was asked for last is kept: what is new, then what was found. */
+#define DWARF_CACHE_FILE_MAX (64u << 20)
 #define DWARF_CACHE_BYTES_MAX (UINT64_C(512) << 20) /* of all; the oldest go */
 
 struct dwarf_cache;

@@ -252,11 +252,120 @@ what_is_no_file_is_left_alone(void **state)
 	assert_int_equal(found(5), 2);
 }
 
+#define LONG_FRAMES 250 /* 3 KB an address: of 64 MiB 22,200 */
+
+static void
+add_long(struct dwarf_cache *c, uint64_t from, size_t nr)
+{
+	struct dwarf_frame frames[LONG_FRAMES];
+
+	for (size_t i = 0; i < LONG_FRAMES; i++)
+		frames[i] = (struct dwarf_frame){ "function", "/src/file.c", (uint32_t)i };
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(dwarf_cache_add(c, from + i, frames, LONG_FRAMES), 0);
+}
+
+/* How many of those are there. */
+static size_t
+count_long(const struct dwarf_cache *c, uint64_t from, size_t nr)
+{
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
+	size_t there = 0, n;
+
+	for (size_t i = 0; i < nr; i++)
+		if (dwarf_cache_find(c, from + i, frames, &n)) {
+			assert_int_equal(n, LONG_FRAMES);
+			assert_string_equal(frames[7].function, "function");
+			assert_int_equal(frames[7].line, 7);
+			there++;
+		}
+	return there;
+}
+
+static size_t
+file_bytes(void)
+{
+	char path[128];
+	struct stat st;
+
+	path_of(path);
+	assert_int_equal(stat(path, &st), 0);
+	return (size_t)st.st_size;
+}
+
+/* A file has a bound: what is new stays, then what was asked for, then what has room. */
+static void
+what_was_asked_for_last_is_kept(void **state)
+{
+	struct dwarf_cache *c = open_cache();
+	size_t rest;
+
+	(void)state;
+	add_long(c, 10000, 15000);
+	dwarf_cache_save(c);
+	dwarf_cache_free(c);
+	c = open_cache();
+	assert_int_equal(count_long(c, 20000, 5000), 5000);
+	add_long(c, 0, 6000);
+	add_long(c, 100000, 6000);
+	dwarf_cache_save(c);
+	dwarf_cache_free(c);
+	assert_in_range(file_bytes(), DWARF_CACHE_FILE_MAX - 16384, DWARF_CACHE_FILE_MAX);
+	c = open_cache();
+	assert_int_equal(count_long(c, 0, 6000), 6000);
+	assert_int_equal(count_long(c, 100000, 6000), 6000);
+	assert_int_equal(count_long(c, 20000, 5000), 5000);
+	rest = count_long(c, 10000, 10000);
+	assert_in_range(rest, 5000, 5300);
+	/* More new ones than have room. */
+	add_long(c, 200000, 30000);
+	dwarf_cache_save(c);
+	dwarf_cache_free(c);
+	assert_in_range(file_bytes(), DWARF_CACHE_FILE_MAX - 16384, DWARF_CACHE_FILE_MAX);
+	c = open_cache();
+	assert_int_equal(count_long(c, 0, 200000), 0);
+	assert_in_range(count_long(c, 200000, 30000), 22000, 22400);
+	dwarf_cache_free(c);
+}
+
+/* The same of strings. */
+static void
+strings_have_a_bound(void **state)
+{
+	static char name[10001];
+	const struct dwarf_frame frame = { name, NULL, 1 };
+	struct dwarf_cache *c = open_cache();
+	struct dwarf_frame frames[DWARF_FRAMES_MAX];
+	size_t there = 0, n;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	for (uint64_t i = 0; i < 8000; i++) {
+		snprintf(name, 8, "%07u", (unsigned int)i);
+		name[7] = '_';
+		assert_int_equal(dwarf_cache_add(c, i, &frame, 1), 0);
+	}
+	dwarf_cache_save(c);
+	dwarf_cache_free(c);
+	assert_in_range(file_bytes(), DWARF_CACHE_FILE_MAX - 20000, DWARF_CACHE_FILE_MAX);
+	c = open_cache();
+	for (uint64_t i = 0; i < 8000; i++)
+		if (dwarf_cache_find(c, i, frames, &n)) {
+			assert_int_equal(n, 1);
+			assert_int_equal(strtoul(frames[0].function, NULL, 10), i);
+			there++;
+		}
+	assert_in_range(there, 6600, 6710);
+	dwarf_cache_free(c);
+}
+
 int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		T(what_was_asked_for_last_is_kept),
+		T(strings_have_a_bound),
 		T(what_was_kept_is_found),
 		T(another_file_with_debug_information_has_its_own),
 		T(builds_without_an_id_are_not_kept),
