@@ -196,17 +196,25 @@ choose(const struct request *rq, const struct annotation *a,
 static void
 say_not_found(const struct request *rq, const struct annotation *a)
 {
+	const char *said[SUGGESTED];
 	size_t nr = 0;
 
 	screen_text_warn("%s: no sample is in a function that is called '%s'",
 			 rq->print.load->set.path, rq->symbol);
 	for (size_t i = 0; i < annotation_functions(a) && nr < SUGGESTED; i++) {
-		const struct frame *f = &annotation_function_at(a, i)->frame;
-		char *name = strstr(f->symbol, rq->symbol) ? escape_dup(f->symbol) : NULL;
+		const char *symbol = annotation_function_at(a, i)->frame.symbol;
+		char *name = strstr(symbol, rq->symbol) ? escape_dup(symbol) : NULL;
 
-		if (name)
+		/* It may be in several objects. */
+		for (size_t k = 0; k < nr && name; k++)
+			if (said[k] == symbol) {
+				free(name);
+				name = NULL;
+			}
+		if (name) {
 			screen_text_warn("there is '%s'", name);
-		nr += name != NULL;
+			said[nr++] = symbol;
+		}
 		free(name);
 	}
 }

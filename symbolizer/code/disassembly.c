@@ -262,7 +262,8 @@ run(const struct disassembly_code *code, const struct machine *m, struct buf *ou
 		;
 	if (pid < 0 || buf_failed(out))
 		return -FMT_E_NOMEM;
-	return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -FMT_E_CORRUPT;
+	/* Did it end by itself? Whether it said all is for parse() to see. */
+	return whole && WIFEXITED(status) ? 0 : -FMT_E_CORRUPT;
 }
 
 int

@@ -224,4 +224,59 @@ else
 	skip "no rustc"
 fi
 
+# --- the kernel, and code that was made at run time -----------------------------------------------
+
+# A vmlinux of the running build, with one function: that which was sampled most.
+id=$(python3 - 2>/dev/null <<'PY'
+data = open("/sys/kernel/notes", "rb").read()
+at = data.find(b"\3\0\0\0GNU\0")
+print(data[at + 8:at + 8 + data[at - 4]].hex() if at > 0 else "")
+PY
+)
+"$SPOOR" record -F 4999 -e cpu-clock -o kernel.spoor -- dd if=/dev/zero of=/dev/null bs=1M count=20000 >/dev/null 2>&1
+annotate -i kernel.spoor -d '[kernel.kallsyms]' --json >kernel.json
+start=$(json kernel.json '.functions[0].start // ""')
+function=$(json kernel.json '.functions[0].symbol // ""')
+text=$(awk '$3 == "_text" { print $1; exit }' /proc/kallsyms 2>/dev/null)
+if [ -n "$id" ] && [ -n "$start" ] && [ -n "$text" ] && [ $((0x$text)) -ne 0 ]; then
+	like "$(json kernel.json '.functions[0].no_instructions // "they are here"')" 'vmlinux|they are here' \
+		"the kernel: instructions, or what would help"
+	{
+		printf '.globl _text\n_text: nop\n.section .busy,"ax"\n'
+		printf '.globl NAME\n.type NAME,@function\nNAME:\n.rept 300\nnop\n.endr\nret\n.size NAME,.-NAME\n' |
+			sed "s/NAME/$function/g"
+	} >kernel.s
+	# Where it is linked to be; KASLR has moved it.
+	base=0xffffffff81000000
+	link() # OUT BUILD-ID
+	{
+		ld -e 0 --build-id="0x$2" -Ttext=$base --section-start=.busy="$(printf '%#x' $((base + start - 0x$text)))" \
+			-o "$1" kernel.o 2>log || bail "$(cat log)"
+	}
+	gcc -g -c -o kernel.o kernel.s && link vmlinux "$id" && link other "00${id:2}"
+	annotate -i kernel.spoor --vmlinux vmlinux -d '[kernel.kallsyms]' --json "$function" >kernel.json
+	is "$(json kernel.json '.functions[0] | "\(.start) \(.instructions[0].address) \(.instructions | length)"')" \
+		"$start $start 301" "instructions from a vmlinux that lies elsewhere"
+	is "$(json kernel.json '.functions[0] | ([.instructions[].samples] | add) + .outside_samples == .samples')" true \
+		"with all samples"
+	is "$(json kernel.json '[.functions[0].instructions[] | .frames[0].srcline] | unique | length >= 2')" true "and its lines"
+	annotate -i kernel.spoor --vmlinux other -d '[kernel.kallsyms]' "$function" >text
+	unlike "$(cat text)" '  nop$' "not from one of another build"
+else
+	skip "this user may not see where the kernel is, or it has no build-id" 5
+fi
+
+"$SPOOR" record -F 997 -e cpu-clock:u -o jit.spoor -- "$FIXTURES/jit" map >/dev/null 2>&1
+annotate -i jit.spoor 'alpha()' >text
+like "$(cat text)" 'Function: alpha\(\) in ' "code that was made at run time: a name"
+like "$(cat text)" 'No instructions: it was made at run time, and its bytes were not recorded' "and why there is no more"
+
+# --- a terminal, a pipe ----------------------------------------------------------------
+
+cp moved/c.c src/c.c
+like "$(annotate -i - <c.spoor)" 'imull' "from a pipe"
+script -qec "stty cols 80; '$SPOOR' --no-pager --color never annotate -i c.spoor" /dev/null >terminal 2>&1 </dev/null
+is "$(tr -d '\r' <terminal | awk 'length > 80' | head -n 3)" "" "80 columns of a terminal are enough"
+like "$(tr -d '\r' <terminal)" 'inlined' "for all of it"
+
 done_testing
