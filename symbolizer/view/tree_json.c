@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A call tree as JSON: nodes with their children, as they are drawn. */
+/*
+ * A call tree as JSON: its nodes in the order in which they are drawn, with their depth. Nested they would be
+ * deeper than readers go (jq 1.6: 256).
+ */
 #include "symbolizer/view/tree_print.h"
 
 #include <inttypes.h>
@@ -40,67 +43,36 @@ put_frame(const struct frame *f)
 }
 
 static int
-open_node(const struct tree_print *p, const struct call_node *n)
+put_node(const struct tree_print *p, const struct call_node *n, uint32_t depth)
 {
 	const struct frame *f =
 		n->frame == CALL_TREE_NONE ? NULL : profile_frame(p->load->profile, n->frame);
 	const char *kind = !f ? "command" : f->kernel ? "kernel" : f->inlined ? "inlined" : "user";
 	int err;
 
-	putchar('{');
-	err = f ? put_frame(f) : put_text("name", n->comm ? n->comm : "all");
+	printf("{\"depth\":%" PRIu32 ",", depth);
+	err = f ? put_frame(f) : put_text("name", n->comm);
 	printf("\"kind\":\"%s\",\"samples\":%" PRIu64 ",\"period\":%" PRIu64
-	       ",\"self_samples\":%" PRIu64 ",\"self_period\":%" PRIu64 ",\"children\":[",
+	       ",\"self_samples\":%" PRIu64 ",\"self_period\":%" PRIu64 "}",
 	       kind, n->total.samples, n->total.period, n->self.samples, n->self.period);
-	return err;
-}
-
-static int
-put_tree(const struct tree_print *p, const struct call_tree *t, int event)
-{
-	const struct profile_weight whole = profile_event_whole(p->load->profile, event);
-	uint32_t at = CALL_TREE_ROOT;
-	int err = open_node(p, call_tree_node(t, at));
-
-	/* Stacks are as deep as somebody makes them: no recursion. */
-	while (err == 0) {
-		uint32_t child = call_tree_node(t, at)->first_child;
-
-		if (tree_print_shows(p, t, child, &whole)) {
-			at = child;
-			putchar('\n');
-			err = open_node(p, call_tree_node(t, at));
-			continue;
-		}
-		for (;;) {
-			const struct call_node *n = call_tree_node(t, at);
-
-			fputs("]}", stdout);
-			if (at == CALL_TREE_ROOT)
-				return 0;
-			if (tree_print_shows(p, t, n->next, &whole)) {
-				at = n->next;
-				break;
-			}
-			at = n->parent;
-		}
-		fputs(",\n", stdout);
-		err = open_node(p, call_tree_node(t, at));
-	}
 	return err;
 }
 
 int
 tree_print_json(const struct tree_print *p, const struct call_tree *t, int event)
 {
+	uint32_t at = CALL_TREE_ROOT, depth = 0;
+	bool first = true;
 	int err;
 
 	putchar('{');
 	err = put_text("event", load_event_name(p->load, event));
-	if (err == 0) {
-		printf("\"inverted\":%s,\"tree\":", p->inverted ? "true" : "false");
-		err = put_tree(p, t, event);
+	printf("\"inverted\":%s,\"nodes\":[", p->inverted ? "true" : "false");
+	while (err == 0 && tree_print_next(p, t, event, &at, &depth)) {
+		fputs(first ? "\n" : ",\n", stdout);
+		first = false;
+		err = put_node(p, call_tree_node(t, at), depth);
 	}
-	putchar('}');
+	fputs("]}", stdout);
 	return err;
 }

@@ -21,10 +21,17 @@ int tree_print_text(const struct tree_print *p, const struct call_tree *t, int e
 int tree_print_json(const struct tree_print *p, const struct call_tree *t, int event);
 
 /*
- * Is there a node, and its share of the whole large enough? Of siblings, what follows one that is not
- * shown is not, either.
+ * The next node that is shown, from *at on (at first the root, of depth 0): its children, its siblings,
+ * its parents' siblings. false: there are no more.
  */
-bool tree_print_shows(const struct tree_print *p, const struct call_tree *t, uint32_t node,
-		      const struct profile_weight *whole);
+bool tree_print_next(const struct tree_print *p, const struct call_tree *t, int event, uint32_t *at,
+		     uint32_t *depth);
+
+/*
+ * Is there a node, and its share large enough? Of siblings, what follows one that is not shown is
+ * not, either.
+ */
+bool tree_print_shows(const struct tree_print *p, const struct call_tree *t, int event,
+		      uint32_t node);
 
 #endif

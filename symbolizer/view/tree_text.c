@@ -23,25 +23,46 @@
 struct walk {
 	const struct tree_print *p;
 	const struct call_tree *t;
+	int event;
 	struct profile_weight whole;
 	struct buf branches, line, name; /* branches: of all ancestors */
 	size_t *lengths;		 /* of branches, by depth */
-	size_t nr_lengths, cap_lengths;
+	size_t cap_lengths;
 	int columns; /* before the branches */
 };
 
 bool
-tree_print_shows(const struct tree_print *p, const struct call_tree *t, uint32_t node,
-		 const struct profile_weight *whole)
+tree_print_shows(const struct tree_print *p, const struct call_tree *t, int event, uint32_t node)
 {
+	const struct profile_weight whole = profile_event_whole(p->load->profile, event);
+
 	return node != CALL_TREE_NONE &&
-		report_share(&call_tree_node(t, node)->total, whole) >= p->percent_limit;
+		report_share(&call_tree_node(t, node)->total, &whole) >= p->percent_limit;
 }
 
-static bool
-shows(const struct walk *w, uint32_t node)
+/* Stacks are as deep as somebody makes them: no recursion. */
+bool
+tree_print_next(const struct tree_print *p, const struct call_tree *t, int event, uint32_t *at,
+		uint32_t *depth)
 {
-	return tree_print_shows(w->p, w->t, node, &w->whole);
+	const uint32_t child = call_tree_node(t, *at)->first_child;
+
+	if (tree_print_shows(p, t, event, child)) {
+		*at = child;
+		(*depth)++;
+		return true;
+	}
+	while (*at != CALL_TREE_ROOT) {
+		const struct call_node *n = call_tree_node(t, *at);
+
+		if (tree_print_shows(p, t, event, n->next)) {
+			*at = n->next;
+			return true;
+		}
+		*at = n->parent;
+		(*depth)--;
+	}
+	return false;
 }
 
 static void
@@ -104,7 +125,7 @@ put_node(struct walk *w, uint32_t node)
 {
 	const struct call_node *n = call_tree_node(w->t, node);
 	const bool top = n->parent == CALL_TREE_ROOT;
-	const bool last = !shows(w, n->next);
+	const bool last = !tree_print_shows(w->p, w->t, w->event, n->next);
 	const bool alone = last && call_tree_node(w->t, n->parent)->first_child == node;
 	int taken;
 
@@ -120,30 +141,21 @@ put_node(struct walk *w, uint32_t node)
 }
 
 static int
-walk_tree(struct walk *w)
+put_nodes(struct walk *w)
 {
-	uint32_t at = call_tree_node(w->t, CALL_TREE_ROOT)->first_child;
+	uint32_t at = CALL_TREE_ROOT, depth = 0;
 	int err = 0;
 
-	/* Stacks are as deep as somebody makes them: no recursion. */
-	while (err == 0 && shows(w, at)) {
-		err = array_reserve(w->lengths, w->nr_lengths, w->cap_lengths, 1);
+	while (err == 0 && tree_print_next(w->p, w->t, w->event, &at, &depth)) {
+		/* Before the line of a node of this depth stands what its parent's left. */
+		err = array_reserve(w->lengths, (size_t)depth, w->cap_lengths, 2);
 		if (err < 0)
 			break;
-		w->lengths[w->nr_lengths++] = w->branches.len;
+		if (depth == 1)
+			w->lengths[depth] = 0;
+		w->branches.len = w->lengths[depth];
 		err = put_node(w, at);
-		if (shows(w, call_tree_node(w->t, at)->first_child)) {
-			at = call_tree_node(w->t, at)->first_child;
-			continue;
-		}
-		/* The next one of this depth, or of one above. */
-		do {
-			w->branches.len = w->lengths[--w->nr_lengths];
-			if (shows(w, call_tree_node(w->t, at)->next))
-				break;
-			at = call_tree_node(w->t, at)->parent;
-		} while (at != CALL_TREE_ROOT);
-		at = at == CALL_TREE_ROOT ? CALL_TREE_NONE : call_tree_node(w->t, at)->next;
+		w->lengths[depth + 1] = w->branches.len;
 	}
 	return err;
 }
@@ -175,6 +187,7 @@ tree_print_text(const struct tree_print *p, const struct call_tree *t, int event
 {
 	struct walk w = { .p = p,
 			  .t = t,
+			  .event = event,
 			  .whole = profile_event_whole(p->load->profile, event),
 			  .columns = p->inverted ? 10 : 19 };
 	int err;
@@ -184,7 +197,7 @@ tree_print_text(const struct tree_print *p, const struct call_tree *t, int event
 	buf_init(&w.name);
 	err = put_heading(&w, event);
 	if (err == 0)
-		err = walk_tree(&w);
+		err = put_nodes(&w);
 	buf_done(&w.branches);
 	buf_done(&w.line);
 	buf_done(&w.name);

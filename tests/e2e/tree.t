@@ -18,23 +18,23 @@ CC
 cat >paths.py <<'PY'
 """Samples of every path of a tree (JSON) or of folded stacks, by names."""
 import collections, json, sys
-sys.setrecursionlimit(100000)
 kind, path = sys.argv[1:]
 paths = collections.Counter()
-def walk(node, way, shares):
-    below = 0
-    last = None
-    for child in node["children"]:
-        assert last is None or child["period"] <= last, "heaviest first"
-        last = child["period"]
-        below += child["samples"]
-        here = way + (child["name"].replace(";", ":"),)
-        paths[here] += child["samples"]
-        walk(child, here, shares)
-    assert below + node["self_samples"] == node["samples"], way
 if kind == "tree":
     for event in json.load(open(path)):
-        walk(event["tree"], (), True)
+        way, left, above = [], [], [None]
+        for node in event["nodes"]:
+            depth = node["depth"]
+            assert 1 <= depth <= len(way) + 1
+            del way[depth - 1:], left[depth - 1:], above[depth:]
+            assert above[depth - 1] is None or node["period"] <= above[depth - 1], "heaviest first"
+            above[depth - 1:] = [node["period"], None]
+            if depth > 1:
+                left[depth - 2] -= node["samples"]
+                assert left[depth - 2] >= 0
+            way.append(node["name"].replace(";", ":"))
+            left.append(node["samples"] - node["self_samples"])
+            paths[tuple(way)] += node["samples"]
 else:
     for line in open(path):
         stack, n = line.rstrip("\n").rsplit(" ", 1)
@@ -57,7 +57,7 @@ same "-G: those of their callers" got wanted
 
 # --- text --------------------------------------------------------------------------------------
 "$SPOOR" tree x.spoor >text
-is "$(grep -c '^ *[0-9.]*%' text)" "$("$SPOOR" tree --json x.spoor | jq '[.. | objects | select(has("kind"))] | length - 1')" \
+is "$(grep -c '^ *[0-9.]*%' text)" "$("$SPOOR" tree --json x.spoor | jq '.[].nodes | length')" \
 	"a line for each node above the limit"
 is "$(sed -n 's/^ *\([0-9.]*\)%.*%  \([^ │├└].*\)/\2/p' text)" "$("$SPOOR" report -s comm --json x.spoor 2>err |
 	jq -r --argjson limit 0.5 '.rows[] | select(.overhead >= $limit) | .symbol // .comm')" "commands are in the first column"
@@ -67,7 +67,7 @@ is "$(awk '/^ +[0-9.]+%/ { if ($1 + 0 < 5) print }' large)" "" "--percent-limit 
 exits 2 "--percent-limit x" "$SPOOR" tree --percent-limit x x.spoor
 
 # Filters, as of all answers.
-is "$("$SPOOR" tree --comm cc1plus --percent-limit 0 --json x.spoor | jq -r '.[].tree.children[].name')" cc1plus "--comm"
+is "$("$SPOOR" tree --comm cc1plus --percent-limit 0 --json x.spoor | jq -r '.[].nodes[] | select(.depth == 1).name')" cc1plus "--comm"
 like "$("$SPOOR" tree --comm nobody x.spoor 2>&1)" 'no sample|No sample' "a filter that leaves nothing says so"
 
 # --- a terminal --------------------------------------------------------------------------------
