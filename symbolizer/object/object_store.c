@@ -574,6 +574,26 @@ object_store_file(const struct object_places *places, const char *path, struct o
 }
 
 int
+object_store_debug(const struct object_places *places, struct elf_object *elf, struct object **ret)
+{
+	struct buildid id = { .size = 0 };
+	char path[PATH_MAX];
+	struct object *o;
+	int error;
+
+	(void)elf_object_recorded_id(elf, &id);
+	o = object_new(&id);
+	error = o ? keep_debug(places, o, elf, NULL) : -FMT_E_NOMEM;
+	if (error) {
+		object_free(o);
+		return error;
+	}
+	o->path = elf_object_path(elf, path) ? strdup(path) : NULL;
+	*ret = o;
+	return 0;
+}
+
+int
 object_store_open(const struct object_places *places, const struct map_object *wanted,
 		  const struct task_map *map, struct elf_object **ret,
 		  struct elf_object **ret_debug)

@@ -74,6 +74,9 @@ int object_store_open(const struct object_places *places, const struct map_objec
 		      struct elf_object **ret_debug);
 /* The file at this path, whatever it is. 0, as elf_object_open(), or -FMT_E_IO with errno. */
 int object_store_file(const struct object_places *places, const char *path, struct object **ret);
+/* The debug information of a file that has some, and nothing else of it. 0, -FMT_E_NOMEM. */
+int object_store_debug(const struct object_places *places, struct elf_object *elf,
+		       struct object **ret);
 void object_free(struct object *o);
 
 /*

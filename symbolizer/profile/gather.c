@@ -433,7 +433,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	if (g->replay) {
 		g->whos = who_finder_new(g->replay, stream, g->strings, &g->raw, options);
 		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,
-					     options->by_address);
+					     options->by_address, options->kernel_lines);
 	}
 	if (g->finder && g->whos)
 		return g;

@@ -33,11 +33,19 @@ struct profile_options {
 	bool by_address;       /* likewise frames, of which this has none */
 	bool by_file, by_line; /* likewise, by where the source is */
 	bool inlines;	       /* inlined calls are frames */
+	bool kernel_lines;     /* addresses of the kernel have lines, and each matters */
 	bool leaf_only;	       /* callers are not needed: flat report */
 	bool in_order;	       /* the slow way: sample by sample */
 	size_t raw_bytes_max;  /* of one raw profile; 0: GATHER_RAW_BYTES_MAX */
 	struct jit_names *jit; /* of this recording alone; NULL: code made at run time has no names */
 };
+
+/* Are lines asked for, or what was inlined? */
+static inline bool
+profile_options_lines(const struct profile_options *o)
+{
+	return o->by_line || o->by_file || (o->inlines && !o->leaf_only);
+}
 
 struct gather;
 

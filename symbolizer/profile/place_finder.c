@@ -30,14 +30,14 @@ struct place_finder {
 	struct intern *strings;
 	struct raw_profile *raw;
 	struct jit_names *jit;
-	bool by_address;
+	bool by_address, by_kernel_address;
 	struct recent_kernel *recent_kernel;
 	struct recent_region *recent_regions;
 };
 
 struct place_finder *
 place_finder_new(const struct replay *replay, struct intern *strings, struct raw_profile *raw,
-		 struct jit_names *jit, bool by_address)
+		 struct jit_names *jit, bool by_address, bool by_kernel_address)
 {
 	struct place_finder *f = calloc(1, sizeof(*f));
 
@@ -49,6 +49,7 @@ place_finder_new(const struct replay *replay, struct intern *strings, struct raw
 		.raw = raw,
 		.jit = jit,
 		.by_address = by_address,
+		.by_kernel_address = by_address || by_kernel_address,
 		.recent_kernel = calloc(RECENT_KERNEL, sizeof(*f->recent_kernel)),
 		.recent_regions = calloc(RECENT_REGIONS, sizeof(*f->recent_regions)),
 	};
@@ -75,15 +76,15 @@ place_finder_forget(struct place_finder *f)
 	memset(f->recent_regions, 0, RECENT_REGIONS * sizeof(*f->recent_regions));
 }
 
-/* Of a name that is known already, one place is as good as another. */
+/* Of a name that is known already, one place is as good as another, unless lines are asked for. */
 static void
-name_place(const struct place_finder *f, struct raw_place *key, uint64_t start, const char *symbol,
+name_place(struct raw_place *key, bool by_address, uint64_t start, const char *symbol,
 	   const char *dso)
 {
 	key->symbol = symbol;
 	key->dso = dso;
 	key->start = start;
-	if (f->by_address)
+	if (by_address)
 		return;
 	key->address = start;
 	key->is_return = false;
@@ -105,7 +106,7 @@ kernel_place(struct place_finder *f, const struct callchain_address *a, uint32_t
 		return 0;
 	}
 	if (kernel_symbols_find(replay_kernel(f->replay), a->ip - a->is_return, &symbol))
-		name_place(f, &key, symbol.start, symbol.name, symbol.dso);
+		name_place(&key, f->by_kernel_address, symbol.start, symbol.name, symbol.dso);
 	err = raw_profile_place(f->raw, &key, ret);
 	if (err == 0)
 		*known = (struct recent_kernel){ a->ip, epoch, *ret, a->is_return };
@@ -191,7 +192,7 @@ jit_place(struct place_finder *f, uint32_t pid, const struct callchain_address *
 	if (r <= 0)
 		return r;
 	key->region = RAW_NO_REGION;
-	name_place(f, key, name.start, name.symbol, name.dso);
+	name_place(key, f->by_address, name.start, name.symbol, name.dso);
 	return 1;
 }
 

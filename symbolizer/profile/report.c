@@ -279,7 +279,8 @@ is_missing(const struct report *r, const struct frame *leaf)
 
 	if (leaf->miss != RESOLVE_OK)
 		return true;
-	return !leaf->kernel && !leaf->has_dwarf && !leaf->file &&
+	/* Of a module there are no lines to be had. */
+	return (!leaf->kernel || leaf->build_id) && !leaf->has_dwarf && !leaf->file &&
 		(report_has(keys, REPORT_srcline) || report_has(keys, REPORT_srcfile));
 }
 

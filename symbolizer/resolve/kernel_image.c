@@ -47,7 +47,7 @@ struct kernel_image {
 	size_t nr_modules, cap_modules;
 	struct kallsyms *kallsyms;
 	struct symtab *symtab;
-	uint64_t vmlinux_reference[2]; /* _text, _stext; 0: it has none */
+	struct kernel_place vmlinux_at;
 };
 
 static const char *const references[] = { "_text", "_stext" };
@@ -115,19 +115,31 @@ module_name(struct kernel_image *k, const char *path)
 	return intern_add(k->strings, base, len);
 }
 
+bool
+kernel_image_moved(const struct kernel_image *k, const struct kernel_place *there, uint64_t *ret)
+{
+	const uint64_t at[] = { there->text, there->stext };
+
+	for (size_t i = 0; i < 2; i++)
+		if (at[i] != 0 && strcmp(k->reference, references[i]) == 0) {
+			*ret = k->reference_at - at[i];
+			return true;
+		}
+	return false;
+}
+
 /* How far the kernel has moved. */
 static enum state
 find_move(struct kernel_image *k)
 {
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t here = k->kallsyms ? kallsyms_address(k->kallsyms, references[i])
-					    : k->vmlinux_reference[i];
+	struct kernel_place here = k->vmlinux_at;
 
-		if (here == 0 || strcmp(k->reference, references[i]) != 0)
-			continue;
-		k->moved = k->reference_at - here;
-		return READY;
+	if (k->kallsyms) {
+		here.text = kallsyms_address(k->kallsyms, references[0]);
+		here.stext = kallsyms_address(k->kallsyms, references[1]);
 	}
+	if (kernel_image_moved(k, &here, &k->moved))
+		return READY;
 	k->moved = 0;
 	return k->this_boot && !k->options.vmlinux ? READY : UNKNOWN_PLACE;
 }
@@ -215,8 +227,8 @@ load_vmlinux(struct kernel_image *k, struct elf_object *elf)
 
 	if (b == NULL)
 		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < 2; i++)
-		k->vmlinux_reference[i] = elf_object_address(elf, references[i]);
+	k->vmlinux_at.text = elf_object_address(elf, references[0]);
+	k->vmlinux_at.stext = elf_object_address(elf, references[1]);
 	error = elf_object_symbols(elf, 0, b);
 	if (error) {
 		symtab_builder_free(b);
@@ -224,7 +236,7 @@ load_vmlinux(struct kernel_image *k, struct elf_object *elf)
 	}
 	error = symtab_build(b, &k->symtab);
 	/* Without its symbols it says nothing of where it lies either. */
-	if (!error && (k->vmlinux_reference[0] || k->vmlinux_reference[1]))
+	if (!error && (k->vmlinux_at.text || k->vmlinux_at.stext))
 		k->state = READY;
 	return error;
 }

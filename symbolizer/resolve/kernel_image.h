@@ -17,6 +17,7 @@
 #include "format/bytes/buildid.h"
 #include "format/record/perf_record.h"
 #include "symbolizer/object/resolve_miss.h"
+#include "symbolizer/resolve/kernel_debug.h"
 #include "symbolizer/resolve/kernel_symbols.h"
 #include "symbolizer/text/intern.h"
 
@@ -42,6 +43,13 @@ void kernel_image_next(struct kernel_image *k, const struct buildid *kernel, con
 
 /* A MMAP record of the kernel or of one of its modules. 0, -FMT_E_NOMEM. */
 int kernel_image_map(struct kernel_image *k, const struct perf_mmap *m);
+
+/*
+ * How far the recorded kernel was moved from where its symbols are there, by its map. False: the
+ * recording does not tell.
+ */
+bool kernel_image_moved(const struct kernel_image *k, const struct kernel_place *there,
+			uint64_t *ret);
 
 /* 1 with *ret; 0: no name; -FMT_E_NOMEM. */
 int kernel_image_find(struct kernel_image *k, uint64_t address, struct kernel_symbol *ret);

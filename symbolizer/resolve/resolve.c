@@ -13,6 +13,7 @@
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/object/object_split.h"
 #include "symbolizer/resolve/demangle.h"
+#include "symbolizer/resolve/kernel_debug.h"
 #include "symbolizer/resolve/kernel_image.h"
 #include "symbolizer/resolve/kernel_symbols.h"
 #include "symbolizer/text/intern.h"
@@ -40,6 +41,14 @@ struct resolver {
 	struct intern *strings;
 	struct kernel_image *kernel_image;
 	bool ask_image; /* for what the recording has no kernel symbol of */
+	struct kernel_debug *kernel_debug;
+	const char *vmlinux; /* given; NULL: none */
+	/* Of this recording; until kernel_lines is set, nobody asks for them. */
+	struct buildid kernel_id;
+	const char *kernel_release, *kernel_build_id; /* interned; NULL: not known */
+	bool kernel_lines, kernel_looked;
+	struct object *kernel_object; /* NULL: there are no lines */
+	uint64_t kernel_moved;	      /* recorded address - that in it */
 	bool image_given;
 	struct mapped *mapped;
 	size_t nr_mapped, cap_mapped;
@@ -83,6 +92,8 @@ resolver_new(const struct resolver_options *options)
 		.sums = &r->debug_sums,
 	};
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
+	r->vmlinux = options->vmlinux;
+	r->kernel_debug = kernel_debug_new();
 	r->no_demangle = options->no_demangle;
 	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
 	r->strings = intern_new(INTERN_BYTES_MAX);
@@ -91,8 +102,8 @@ resolver_new(const struct resolver_options *options)
 		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
 	}
-	if (r->places.live == NULL || r->kernel_image == NULL || r->unknown == NULL ||
-	    r->kernel_dso == NULL) {
+	if (r->places.live == NULL || r->kernel_debug == NULL || r->kernel_image == NULL ||
+	    r->unknown == NULL || r->kernel_dso == NULL) {
 		resolver_free(r);
 		return NULL;
 	}
@@ -122,6 +133,7 @@ resolver_free(struct resolver *r)
 	forget_mapped(r);
 	live_files_free(r->places.live);
 	kernel_image_free(r->kernel_image);
+	kernel_debug_free(r->kernel_debug);
 	intern_free(r->strings);
 	free(r);
 }
@@ -191,18 +203,19 @@ resolve_keep(struct resolver *r, struct object *o)
 	return error;
 }
 
+/* *ret NULL: it has none that others know. */
 static int
-mapped_build_id(struct resolver *r, struct mapped *s)
+build_id_text(struct resolver *r, const struct buildid *id, const char **ret)
 {
-	const struct buildid *id = &s->key.build_id;
 	char hex[2 * BUILDID_MAX + 1] = "";
 
+	*ret = NULL;
 	if (id->size == 0 || id->kind != BUILDID_GNU)
 		return 0;
 	for (size_t i = 0; i < id->size && i < BUILDID_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	s->build_id = intern_string(r->strings, hex);
-	return s->build_id == NULL ? -FMT_E_NOMEM : 0;
+	*ret = intern_string(r->strings, hex);
+	return *ret == NULL ? -FMT_E_NOMEM : 0;
 }
 
 static int
@@ -318,7 +331,7 @@ mapped_new(struct resolver *r, const struct map_object *wanted, uint32_t hash)
 	int error = mapped_names(r, &s, wanted->path);
 
 	if (!error)
-		error = mapped_build_id(r, &s);
+		error = build_id_text(r, &s.key.build_id, &s.build_id);
 	if (!error)
 		error = array_reserve(r->mapped, r->nr_mapped, r->cap_mapped, 1);
 	s.key.path = error ? NULL : strdup(wanted->path);
@@ -410,6 +423,20 @@ resolver_places(const struct resolver *r, const struct resolver_recording *recor
 	resolver_believe(ret, recording);
 }
 
+static int
+kernel_begin(struct resolver *r, const struct resolver_recording *recording)
+{
+	const char *release = recording->kernel_release;
+
+	r->kernel_id = recording->kernel_build_id;
+	r->kernel_release = release ? intern_string(r->strings, release) : NULL;
+	r->kernel_looked = false;
+	r->kernel_object = NULL;
+	if (release && !r->kernel_release)
+		return -FMT_E_NOMEM;
+	return build_id_text(r, &r->kernel_id, &r->kernel_build_id);
+}
+
 int
 resolver_split(const struct resolver *r, const struct object *object, const char *dir,
 	       const char *name)
@@ -433,6 +460,9 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 			return -FMT_E_NOMEM;
 	}
 	r->ask_image = true;
+	error = kernel_begin(r, recording);
+	if (error)
+		return error;
 	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
 			  r->places.this_boot);
 	return 0;
@@ -623,6 +653,48 @@ resolver_kernel_trouble(const struct resolver *r)
 }
 
 int
+resolver_kernel_lines(struct resolver *r, const struct resolver_recording *recording, bool *ret)
+{
+	const struct kernel_debug_file *file;
+	int error = kernel_debug_find(r->kernel_debug, &r->places, r->vmlinux,
+				      &recording->kernel_build_id, recording->kernel_release, false,
+				      &file);
+
+	r->kernel_lines = true;
+	*ret = file || (object_fetch_lines(r->places.fetch) && recording->kernel_build_id.size > 0);
+	return error;
+}
+
+/* The recorded kernel's debug information, where somebody asks for it and it is known where that is. */
+static int
+kernel_look(struct resolver *r)
+{
+	const struct kernel_debug_file *file;
+	int error = kernel_debug_find(r->kernel_debug, &r->places, r->vmlinux, &r->kernel_id,
+				      r->kernel_release, true, &file);
+
+	r->kernel_looked = true;
+	if (file && kernel_image_moved(r->kernel_image, &file->at, &r->kernel_moved))
+		r->kernel_object = file->object;
+	return error;
+}
+
+/* What is in no module, nor in code that was made at run time, is in vmlinux. */
+static int
+kernel_source(struct resolver *r, bool is_return, struct frame *f)
+{
+	int error = r->kernel_lines && !r->kernel_looked ? kernel_look(r) : 0;
+
+	f->build_id = r->kernel_build_id;
+	if (r->kernel_object == NULL)
+		return error;
+	f->has_dwarf = true;
+	f->object = r->kernel_object;
+	f->looked_up = f->ip - is_return - r->kernel_moved;
+	return error;
+}
+
+int
 resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, const struct kernel_symbol *known,
 		struct frame *ret)
 {
@@ -648,5 +720,7 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, const struct ke
 	ret->symbol_offset = ip - symbol.start;
 	ret->miss = RESOLVE_OK;
 	ret->doubt = known ? RESOLVE_SURE : kernel_image_doubt(r->kernel_image);
-	return ret->symbol && ret->dso ? 0 : -FMT_E_NOMEM;
+	if (!ret->symbol || !ret->dso)
+		return -FMT_E_NOMEM;
+	return ret->dso == r->kernel_dso ? kernel_source(r, is_return, ret) : 0;
 }

@@ -106,6 +106,12 @@ int resolver_split(const struct resolver *r, const struct object *object, const 
 
 /* Kernel symbols came along with the recording: what they do not name has no name. */
 void resolver_kernel_known(struct resolver *r);
+/*
+ * Lines of the kernel are asked for, in this recording and others. *ret: there may be some of this
+ * one's, so that each address matters. 0, -FMT_E_NOMEM.
+ */
+int resolver_kernel_lines(struct resolver *r, const struct resolver_recording *recording,
+			  bool *ret);
 /* A MMAP record of the kernel or a module: where it lies. */
 int resolver_kernel_map(struct resolver *r, const struct perf_mmap *map);
 /*

@@ -41,7 +41,7 @@ struct job {
 struct gathering {
 	struct input_set *set;
 	struct profile_options options;
-	const struct resolver *resolver;
+	struct resolver *resolver;
 	void (*opened)(void *arg, const struct input *in);
 	void *opened_arg;
 	struct job *jobs[AT_ONCE_MAX]; /* oldest first */
@@ -52,7 +52,7 @@ struct gathering {
 
 struct gathering *
 gathering_new(struct input_set *set, const struct profile_options *options,
-	      const struct resolver *resolver, void (*opened)(void *arg, const struct input *in),
+	      struct resolver *resolver, void (*opened)(void *arg, const struct input *in),
 	      void *arg)
 {
 	struct gathering *g = calloc(1, sizeof(*g));
@@ -193,11 +193,13 @@ job_begin(struct gathering *g)
 		record_stream_hold(g->set->in.stream, RECORD_STREAM_HELD_MAX / AT_ONCE_MAX);
 	j->options = g->options;
 	if (name_jit(j, &g->set->in) == 0)
-		j->gather = gather_new(g->set->in.stream, &j->options);
-	if (j->gather)
 		err = note_recording(j, &g->set->in, g->set->path);
-	if (err == 0)
-		err = unwind_stacks(g, j);
+	if (err == 0 && g->resolver && profile_options_lines(&j->options))
+		err = resolver_kernel_lines(g->resolver, &j->recording, &j->options.kernel_lines);
+	if (err == 0) {
+		j->gather = gather_new(g->set->in.stream, &j->options);
+		err = j->gather ? unwind_stacks(g, j) : -FMT_E_NOMEM;
+	}
 	if (err) {
 		job_free(j);
 		return err;

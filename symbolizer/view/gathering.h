@@ -19,7 +19,7 @@ struct gathering;
  * filter. Copied stacks are unwound by files where the resolver finds them; NULL: they are not. Nobody else opens recordings of the set until gathering_free(). NULL: out of memory.
  */
 struct gathering *gathering_new(struct input_set *set, const struct profile_options *options,
-				const struct resolver *resolver,
+				struct resolver *resolver,
 				void (*opened)(void *arg, const struct input *in), void *arg);
 void gathering_free(struct gathering *g);
 

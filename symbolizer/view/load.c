@@ -137,12 +137,6 @@ load_set(struct load_options *o, int value, const char *text)
 	return CLI_GO_ON;
 }
 
-static bool
-asks_for_lines(const struct profile_options *o)
-{
-	return o->by_line || o->by_file || (o->inlines && !o->leaf_only);
-}
-
 int
 load_inlines(struct load *l, const struct load_options *o)
 {
@@ -169,7 +163,7 @@ make_profile(struct load *l, const struct load_options *o)
 		.keep_code = o->keep_code,
 	};
 	l->resolver = resolver_new(&l->resolver_options);
-	if (l->resolver && asks_for_lines(&l->profile_options) && load_inlines(l, o) < 0)
+	if (l->resolver && profile_options_lines(&l->profile_options) && load_inlines(l, o) < 0)
 		return -FMT_E_NOMEM;
 	if (l->resolver)
 		l->profile = profile_new(l->resolver, l->inlines, &l->profile_options);
@@ -316,8 +310,8 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	l->debug_cache = object_places_debug_cache();
 	l->debuginfod_cache = object_places_debuginfod_cache();
 	if (o->debuginfod)
-		status = fetching_start(l->debuginfod_cache, asks_for_lines(&l->profile_options),
-					&l->fetch);
+		status = fetching_start(l->debuginfod_cache,
+					profile_options_lines(&l->profile_options), &l->fetch);
 	if (status != 0)
 		return status;
 	if (read_all(l, o) < 0)

@@ -120,6 +120,21 @@ is "$(DEBUGINFOD_URLS=http://127.0.0.1:18004 "$SPOOR" report --debuginfod -s sym
 is "$(find "$CACHE" -name debuginfo -size +0 | wc -l)" 2 "both parts are fetched"
 rm -r "$CACHE"
 
+# The kernel's, too, where samples of it have lines.
+echo 'unsigned start_kernel(unsigned x) { for (int i = 0; i < 9; i++) x = x * 3 ^ x >> 7; return x; }' >kernel.c
+mkdir kernel && "${CC:-gcc}" -O2 -g -ffreestanding -nostdlib -static -no-pie -fno-pie -mcmodel=kernel -Wl,--build-id \
+	-Wl,-Ttext=0xffffffff81000000,-e,start_kernel,--defsym=_text=0xffffffff81000000 -o kernel/vmlinux kernel.c ||
+	bail "no vmlinux"
+serve 18005 kernel
+echo ffffffff81000000 >addresses
+echo start_kernel ffffffff81000000 ffffffff81000010 | python3 "$TOP/tests/e2e/forge.py" kernel k.spoor \
+	"$(readelf -n kernel/vmlinux | sed -n 's/.*Build ID: //p')" 6.1.0-spoor 2a000000 ffffffff81000000 addresses
+kernel() { DEBUGINFOD_URLS=http://127.0.0.1:18005 "$SPOOR" report --debuginfod --json -i k.spoor "$@" 2>err | jq -r '.rows[0].srcfile'; }
+is "$(kernel)" null "a report of names needs no vmlinux"
+is "$(find "$CACHE" -name debuginfo 2>/dev/null)" "" "and fetches none"
+is "$(kernel -s sym,srcline)" "$TMP/kernel.c" "lines of the kernel"
+rm -rf "$CACHE"
+
 # --- what a person sees ----------------------------------------------------------------------
 
 DEBUGINFOD_URLS='' exits 1 "without servers" "$SPOOR" report --debuginfod -i x.spoor

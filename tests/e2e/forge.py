@@ -47,11 +47,11 @@ def meta(name):
 
 
 class Recording:
-    def __init__(self, event=b"cpu-clock"):
+    def __init__(self, event=b"cpu-clock", more=b""):
         self.blocks = []
         self.index = b""
         self.records = self.samples = self.raw = 0
-        m = meta(event)
+        m = meta(event) + more
         head = struct.pack("<HHQQ", 64, 1, 0, 0) + ID + struct.pack("<IIQ", len(m), crc32c(m), 0)
         self.bytes = b"\x89SPOR\r\n\x1a" + struct.pack("<I", crc32c(head)) + head
         self.bytes = pad8(self.bytes + m)
@@ -99,9 +99,9 @@ def comm(name, pid, time=1):
     return record(3, pad8(struct.pack("<II", pid, pid) + name + b"\0") + trailer(pid, time))
 
 
-def mmap(path, start, length, pid, time=1):
-    return record(1, pad8(struct.pack("<IIQQQ", pid, pid, start, length, 0) + path + b"\0")
-                  + trailer(pid, time))
+def mmap(path, start, length, pid, time=1, offset=0, misc=0):
+    return record(1, pad8(struct.pack("<IIQQQ", pid & 0xFFFFFFFF, 0, start, length, offset) + path + b"\0")
+                  + trailer(pid & 0xFFFFFFFF, time), misc)
 
 
 def sample(ip, pid, time=1, period=1, misc=2):
@@ -114,6 +114,33 @@ NAMES = [
 ]
 
 
+def ksyms(symbols):
+    """(start, end, module, name)"""
+    payload = struct.pack("<II", len(symbols), 0)
+    for start, end, *texts in symbols:
+        payload += struct.pack("<QQ", start, end)
+        payload += b"".join(struct.pack("<I", len(t)) + t for t in texts)
+    return payload
+
+
+def kernel(path, build_id, release, moved, text, addresses):
+    """
+    A sample at each address (a file of them) in a vmlinux that was moved; the recording names its
+    functions (lines NAME START END on standard input), of a module those that begin with mod_.
+    """
+    moved, text = int(moved, 16), int(text, 16)
+    r = Recording(more=tag(9, release.encode()) + tag(14, bytes.fromhex(build_id)))
+    symbols = []
+    for line in sys.stdin:
+        name, start, end = line.split()
+        symbols.append((int(start, 16) + moved, int(end, 16) + moved, b"mod" if name.startswith("mod_") else b"",
+                        name.encode()))
+    r.block(4, ksyms(symbols))
+    r.add(mmap(b"[kernel.kallsyms]_text", text + moved, 1 << 24, -1, offset=text + moved, misc=1),
+          comm(b"k", 1), *(sample(int(a, 16) + moved, 1, misc=1) for a in open(addresses)))
+    r.write(path)
+
+
 def names(path):
     r = Recording(b"\x1b[31m\nX \"\xff\\")
     records = []
@@ -121,11 +148,8 @@ def names(path):
         pid = i + 1
         records += [comm(name, pid), mmap(b"/" + name, 0x1000, 0x1000, pid), sample(0x1010, pid)]
         records += [sample(0xFFFFFFFF80000000 + 16 * i, pid, misc=1)]
-    payload = struct.pack("<II", len(NAMES), 0)
-    for i, name in enumerate(NAMES):
-        payload += struct.pack("<QQ", 0xFFFFFFFF80000000 + 16 * i, 0xFFFFFFFF80000010 + 16 * i)
-        payload += 2 * (struct.pack("<I", len(name)) + name)
-    r.block(4, payload)
+    r.block(4, ksyms([(0xFFFFFFFF80000000 + 16 * i, 0xFFFFFFFF80000010 + 16 * i, name, name)
+                      for i, name in enumerate(NAMES)]))
     r.add(*records)
     r.write(path)
 
@@ -140,4 +164,4 @@ def wraps(path):
 
 
 if __name__ == "__main__":
-    {"names": names, "wraps": wraps}[sys.argv[1]](sys.argv[2])
+    {"names": names, "wraps": wraps, "kernel": kernel}[sys.argv[1]](*sys.argv[2:])
