@@ -328,12 +328,6 @@ elf_object_recorded_id(const struct elf_object *o, struct buildid *ret)
 }
 
 uint16_t
-elf_object_machine(const struct elf_object *o)
-{
-	return gelf_getclass(o->elf) == ELFCLASS64 ? o->machine : EM_NONE;
-}
-
-uint16_t
 elf_object_code_machine(const struct elf_object *o, bool *ret_is64)
 {
 	*ret_is64 = gelf_getclass(o->elf) == ELFCLASS64;

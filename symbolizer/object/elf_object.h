@@ -42,9 +42,6 @@ size_t elf_object_build_id(const struct elf_object *o, const uint8_t **ret_id);
 /* Which build the file is to the recorder (format/bytes/buildid.h). 0, -FMT_E_*. */
 int elf_object_recorded_id(const struct elf_object *o, struct buildid *ret);
 
-/* EM_*, of a 64-bit file; else EM_NONE. */
-uint16_t elf_object_machine(const struct elf_object *o);
-
 /* EM_* of any file, and its class: which instructions its code has. */
 uint16_t elf_object_code_machine(const struct elf_object *o, bool *ret_is64);
 

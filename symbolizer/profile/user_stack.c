@@ -76,12 +76,15 @@ is_copied(const struct replay_sample *s)
 int
 user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 {
+	const struct cfi_arch *arch = u->arch;
 	struct unwind_sample sample;
 	int stop;
 
 	if (!is_copied(s))
 		return 0;
-	if (!u->arch || !unwind_sample_of(u->arch, s->copied, &sample)) {
+	if (arch && s->copied->regs_user.abi == PERF_SAMPLE_REGS_ABI_32)
+		arch = cfi_arch_narrow(arch);
+	if (!arch || !unwind_sample_of(arch, s->copied, &sample)) {
 		u->counts.refused++;
 		return 0;
 	}

@@ -172,6 +172,7 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 						    .vaddr = b->vaddr,
 						    .is_eh = is_eh,
 						    .open = by_header,
+						    .narrow = c->arch->word == 4,
 						    .number = number };
 	return index_section(c, o, number);
 }
@@ -179,11 +180,12 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 int
 cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 {
-	const struct cfi_arch *arch = cfi_arch_of_machine(elf_object_machine(o));
+	bool is64;
+	const struct cfi_arch *arch = cfi_arch_of_machine(elf_object_code_machine(o, &is64));
 	struct cfi *c;
 	int err = 0;
 
-	if (!arch)
+	if (!arch || arch->word != (is64 ? 8 : 4))
 		return -FMT_E_UNSUPPORTED;
 	c = calloc(1, sizeof(*c));
 	if (!c)

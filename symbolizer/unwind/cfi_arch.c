@@ -16,6 +16,7 @@ static const struct cfi_arch archs[] = {
 	{
 		.name = "x86_64",
 		.machine = EM_X86_64,
+		.word = 8,
 		.sp = 7,
 		.fp = 6,
 		.ra = 16,
@@ -26,6 +27,21 @@ static const struct cfi_arch archs[] = {
 			  19,	20,   21,   22,	  23,	NONE, NONE, NONE, NONE, NONE, NONE,
 			  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE },
 	},
+	/* System V ABI, Intel386, table 2.14; perf has the registers as for x86-64. */
+	{
+		.name = "i686",
+		.machine = EM_386,
+		.word = 4,
+		.sp = 4,
+		.fp = 5,
+		.ra = 8,
+		.preserved = BIT(3) | BIT(4) | BIT(5) | BIT(6) | BIT(7),
+		.pc_mask = UINT32_MAX,
+		.perf_ip = 8,
+		.perf = { 0,	2,    3,    1,	  7,	6,    4,    5,	  NONE, NONE, NONE,
+			  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+			  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE },
+	},
 	/*
 	 * DWARF for the Arm 64-bit Architecture, 4.1; arch/arm64/include/uapi/asm/perf_regs.h.
 	 * Pointer authentication signs return addresses in the bits over a user address, which
@@ -34,6 +50,7 @@ static const struct cfi_arch archs[] = {
 	{
 		.name = "aarch64",
 		.machine = EM_AARCH64,
+		.word = 8,
 		.sp = 31,
 		.fp = 29,
 		.ra = 30,
@@ -62,4 +79,12 @@ cfi_arch_of_name(const char *name)
 		if (strcmp(archs[i].name, name) == 0)
 			return &archs[i];
 	return NULL;
+}
+
+const struct cfi_arch *
+cfi_arch_narrow(const struct cfi_arch *arch)
+{
+	if (arch->word == 4)
+		return arch;
+	return arch->machine == EM_X86_64 ? cfi_arch_of_machine(EM_386) : NULL;
 }

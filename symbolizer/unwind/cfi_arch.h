@@ -15,6 +15,7 @@
 struct cfi_arch {
 	const char *name;   /* as uname -m */
 	uint16_t machine;   /* EM_* */
+	uint8_t word;	    /* bytes of an address */
 	uint8_t sp, fp;	    /* DWARF numbers */
 	uint8_t ra;	    /* the column of return addresses */
 	bool link_register; /* a call leaves the return address in register ra, not on the stack */
@@ -27,5 +28,7 @@ struct cfi_arch {
 /* NULL: nobody here knows it. */
 const struct cfi_arch *cfi_arch_of_machine(uint16_t machine);
 const struct cfi_arch *cfi_arch_of_name(const char *name);
+/* What 32-bit processes of this machine run on; NULL: nobody here knows it. */
+const struct cfi_arch *cfi_arch_narrow(const struct cfi_arch *arch);
 
 #endif

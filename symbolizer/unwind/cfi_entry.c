@@ -58,9 +58,20 @@ cfi_entry_next(const struct cfi_section *s, size_t *offset, struct cfi_entry *re
 	return found > 0;
 }
 
+/* An encoding of "an address", where that has 4 bytes, is one of 4 bytes. */
+static uint8_t
+by_word(const struct cfi_section *s, uint8_t encoding)
+{
+	const bool is_address = encoding != DWARF_OMIT &&
+		(encoding & DWARF_FORMAT_BITS) == DWARF_ABSPTR;
+
+	return is_address && s->narrow ? encoding | DWARF_UDATA4 : encoding;
+}
+
 /* The bytes that the letters of an augmentation string stand for. */
 static bool
-augmentation(struct span *s, const char *letters, struct cfi_cie *cie)
+augmentation(const struct cfi_section *section, struct span *s, const char *letters,
+	     struct cfi_cie *cie)
 {
 	struct span data;
 	uint64_t size;
@@ -77,8 +88,9 @@ augmentation(struct span *s, const char *letters, struct cfi_cie *cie)
 	for (letters += cie->sized; *letters; letters++)
 		switch (*letters) {
 		case 'R':
-			if (!span_u8(&data, &cie->encoding))
+			if (!span_u8(&data, &byte))
 				return false;
+			cie->encoding = by_word(section, byte);
 			break;
 		case 'L':
 			if (!span_u8(&data, &byte))
@@ -88,9 +100,11 @@ augmentation(struct span *s, const char *letters, struct cfi_cie *cie)
 			uint64_t ignored;
 
 			/* Where the routine is does not matter, only how long that is. */
-			if (!span_u8(&data, &byte) ||
-			    (byte != DWARF_OMIT &&
-			     !dwarf_pointer(&data, byte & DWARF_FORMAT_BITS, 0, 0, &ignored)))
+			if (!span_u8(&data, &byte))
+				return false;
+			byte = by_word(section, byte);
+			if (byte != DWARF_OMIT &&
+			    !dwarf_pointer(&data, byte & DWARF_FORMAT_BITS, 0, 0, &ignored))
 				return false;
 			break;
 		}
@@ -110,7 +124,7 @@ augmentation(struct span *s, const char *letters, struct cfi_cie *cie)
 bool
 cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *ret)
 {
-	struct cfi_cie cie = { .offset = offset, .encoding = DWARF_ABSPTR };
+	struct cfi_cie cie = { .offset = offset, .encoding = by_word(s, DWARF_ABSPTR) };
 	struct cfi_entry e;
 	const char *letters;
 	uint8_t version, byte;
@@ -123,7 +137,9 @@ cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *ret)
 	    !span_string(&b, &letters))
 		return false;
 	/* Size of an address, and of a segment selector. */
-	if (version == 4 && (!span_u8(&b, &byte) || byte != 8 || !span_u8(&b, &byte) || byte != 0))
+	if (version == 4 &&
+	    (!span_u8(&b, &byte) || byte != (s->narrow ? 4 : 8) || !span_u8(&b, &byte) ||
+	     byte != 0))
 		return false;
 	if (!span_uleb(&b, &cie.code_align) || !span_sleb(&b, &cie.data_align))
 		return false;
@@ -131,7 +147,7 @@ cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *ret)
 		return false;
 	if (version == 1)
 		cie.ra = byte;
-	if (!augmentation(&b, letters, &cie) || b.len > CFI_INITIAL_BYTES_MAX)
+	if (!augmentation(s, &b, letters, &cie) || b.len > CFI_INITIAL_BYTES_MAX)
 		return false;
 	cie.instructions = b;
 	*ret = cie;

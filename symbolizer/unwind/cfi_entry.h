@@ -25,6 +25,7 @@ struct cfi_section {
 	bool is_eh;	   /* .eh_frame, not .debug_frame */
 	bool open;	   /* it ends at its terminator, wherever the bytes end */
 	uint8_t number;	   /* for whoever has several */
+	bool narrow;	   /* addresses have 4 bytes, not 8 */
 };
 
 /* Of an entry, before it is known of what kind. */

@@ -6,7 +6,6 @@
 enum {
 	ULEB128 = 0x01,
 	UDATA2 = 0x02,
-	UDATA4 = 0x03,
 	UDATA8 = 0x04,
 	SLEB128 = 0x09,
 	SDATA2 = 0x0a,
@@ -53,7 +52,7 @@ pointer_value(struct span *s, uint8_t format, uint64_t *ret)
 	case UDATA2:
 	case SDATA2:
 		return fixed(s, 2, format == SDATA2, ret);
-	case UDATA4:
+	case DWARF_UDATA4:
 	case SDATA4:
 		return fixed(s, 4, format == SDATA4, ret);
 	}

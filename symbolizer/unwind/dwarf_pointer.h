@@ -10,7 +10,8 @@
 
 #include "format/bytes/span.h"
 
-#define DWARF_ABSPTR 0x00
+#define DWARF_ABSPTR 0x00 /* as long as an address of 64-bit code */
+#define DWARF_UDATA4 0x03
 #define DWARF_OMIT 0xff
 #define DWARF_FORMAT_BITS 0x0f /* of an encoding: width and sign, without what it is relative to */
 

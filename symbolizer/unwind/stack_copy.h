@@ -11,6 +11,7 @@ struct stack_copy {
 	struct span bytes;
 	uint64_t base; /* address of the first byte: the stack pointer */
 	bool beyond;   /* something past the end was asked for */
+	bool narrow;   /* its words have 4 bytes, not 8 */
 };
 
 /* The word at an address. False: it was not copied. */
@@ -18,9 +19,10 @@ static inline bool
 stack_copy_word(struct stack_copy *s, uint64_t address, uint64_t *ret)
 {
 	const uint64_t at = address - s->base;
+	const size_t size = s->narrow ? 4 : 8;
 
-	if (s->bytes.len >= 8 && at <= s->bytes.len - 8) {
-		*ret = le64dec(s->bytes.p + at);
+	if (s->bytes.len >= size && at <= s->bytes.len - size) {
+		*ret = s->narrow ? le32dec(s->bytes.p + at) : le64dec(s->bytes.p + at);
 		return true;
 	}
 	s->beyond |= address > s->base;

@@ -75,7 +75,7 @@ unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 	const struct perf_regs *regs = &s->regs_user;
 	uint64_t v;
 
-	if (regs->abi != PERF_SAMPLE_REGS_ABI_64)
+	if (regs->abi != (arch->word == 8 ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_32))
 		return false;
 	*ret = (struct unwind_sample){ .arch = arch };
 	for (unsigned i = 0; i < CFI_REGISTERS; i++)
@@ -84,6 +84,7 @@ unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 	if (!cfi_register(&ret->registers, arch->sp, &ret->stack.base) ||
 	    !perf_register(regs, arch->perf_ip, &ret->ip))
 		return false;
+	ret->stack.narrow = arch->word == 4;
 	ret->stack.bytes = span_of(s->stack_user.p, (size_t)s->stack_user_dyn_size);
 	return true;
 }
@@ -232,7 +233,7 @@ is_code(struct walk *w, uint64_t ra)
 static int
 by_frame_pointer(struct walk *w, int why)
 {
-	const uint64_t sp = w->now.value[w->arch->sp];
+	const uint64_t sp = w->now.value[w->arch->sp], word = w->arch->word;
 	struct cfi_registers caller = { .known = 0 };
 	uint64_t fp, saved, ra;
 	int stop;
@@ -242,10 +243,10 @@ by_frame_pointer(struct walk *w, int why)
 	/* A chain of records ends with a 0. */
 	if (fp == 0 && w->by_record)
 		return UNWIND_END;
-	if (fp % 8 != 0 || fp < sp)
+	if (fp % word != 0 || fp < sp)
 		return why;
 	w->stack.beyond = false;
-	if (!stack_copy_word(&w->stack, fp, &saved) || !stack_copy_word(&w->stack, fp + 8, &ra))
+	if (!stack_copy_word(&w->stack, fp, &saved) || !stack_copy_word(&w->stack, fp + word, &ra))
 		return w->stack.beyond && fp - sp < FRAME_BYTES_MAX ? UNWIND_CUT : why;
 	/* The outermost record has zeros. */
 	if (ra == 0 && saved == 0)
@@ -253,7 +254,7 @@ by_frame_pointer(struct walk *w, int why)
 	if (!is_code(w, ra))
 		return why;
 	cfi_register_set(&caller, w->arch->fp, saved);
-	cfi_register_set(&caller, w->arch->sp, fp + 16);
+	cfi_register_set(&caller, w->arch->sp, fp + 2 * word);
 	stop = step_to(w, &caller, ra, true);
 	w->by_record = stop == GO_ON;
 	return stop;
@@ -274,7 +275,7 @@ by_call(struct walk *w, int why)
 	} else {
 		if (!stack_copy_word(&w->stack, w->now.value[sp], &ra) || !is_code(w, ra))
 			return why;
-		caller.value[sp] += 8;
+		caller.value[sp] += w->arch->word;
 	}
 	return step_to(w, &caller, ra, true);
 }
@@ -328,6 +329,9 @@ step(struct walk *w)
 	if (u->nr == UNWIND_FRAMES_MAX)
 		return UNWIND_LIMIT;
 	u->frames[u->nr++] = w->frame;
+	/* A file of another machine is no code of this process, such as the vDSO of a 32-bit one. */
+	if (code.cfi && cfi_arch(code.cfi) != w->arch)
+		code.cfi = NULL;
 	if (mapped && code.cfi)
 		found = find_rule(u, &code, &rule);
 	if (found == -FMT_E_NOMEM)

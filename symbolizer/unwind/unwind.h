@@ -54,7 +54,7 @@ struct unwind_sample {
 
 /*
  * Of a sample's registers of the user and its stack, as of perf_record. False: it has none of a
- * 64-bit process.
+ * process with addresses as long as arch's.
  */
 bool unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 		      struct unwind_sample *ret);

@@ -39,7 +39,7 @@ unwound_text(const struct user_stack_counts *c, char out[UNWOUND_TEXT_MAX])
 			       "%" PRIu64 " copied stacks were unwound:", all);
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
 		add_part(out, &len, c->stopped[i], texts[i]);
-	add_part(out, &len, c->refused, "not at all (32-bit, or another machine)");
+	add_part(out, &len, c->refused, "not at all (another machine)");
 	return true;
 }
 

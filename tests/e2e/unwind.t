@@ -131,6 +131,29 @@ unwound "those of its debug file are taken" '.end >= 0.97 * .stacks' --symfs deb
 rm apart/bare "debug$PWD/apart/bare"
 unwound "also when the program is gone" '.end >= 0.97 * .stacks' --symfs debug
 
+# A 32-bit process. It needs no library: those for it may not be here.
+cat >narrow.c <<'END'
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+APART unsigned leaf(unsigned n) { while (n--) sink = sink * 69069 + 1; return sink; }
+APART unsigned middle(unsigned n) { volatile char room[40]; room[n % 40] = 1; return leaf(n) + room[3]; }
+APART unsigned deep(unsigned n) { return n ? deep(n - 1) + 1 : middle(200000); }
+APART unsigned realigned(unsigned n) { volatile int v[8] __attribute__((aligned(64))); v[n % 8] = 1; return leaf(n) + v[1]; }
+APART void work(void) { for (int i = 0; i < 700; i++) { deep(9); realigned(300000); } }
+void _start(void) { work(); __asm__ volatile("int $0x80" : : "a"(1), "b"(0)); }
+END
+if "$cc" -w -m32 -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -nostdlib -static -fno-pic -no-pie -o narrow narrow.c 2>cc.out &&
+	./narrow 2>>cc.out; then
+	exits 0 "a 32-bit process is recorded" "$SPOOR" record -F 999 --call-graph dwarf -o narrow.spoor -- ./narrow
+	exits 0 "and folded" "$SPOOR" export -f folded --no-inline -o narrow.folded narrow.spoor
+	in_range "$(share narrow.folded '^narrow;(_start;)?work;')" 0.97 1 "its stacks lead to where it began"
+	in_range "$(grep ';deep;' narrow.folded | share /dev/stdin "work;$(printf 'deep;%.0s' {0..9})middle;leaf")" 0.95 1 "through a recursion"
+	in_range "$(grep ';realigned' narrow.folded | share /dev/stdin 'work;realigned(;leaf)?[^;]*$')" 0.95 1 "and a stack that was realigned"
+	is "$("$SPOOR" report --json --children -i narrow.spoor 2>/dev/null | jq '.unwound | .refused == 0 and .stacks > 100')" true "and are counted"
+else
+	skip "no 32-bit programs: $(head -n 1 cc.out)" 6
+fi
+
 # The clock is read in the vDSO, which is no file.
 cat >clock.c <<'END'
 #include <time.h>

@@ -348,6 +348,29 @@ test_encodings(void **state)
 	expect_code(0x1b, BYTES(0xfc, 0xff, 0xff, 0xff, 9, 0, 0, 0), (uint64_t)-4, 9);
 }
 
+/* Addresses of 32-bit code have 4 bytes, whether the encoding is given or left out. */
+static void
+test_narrow(void **state)
+{
+	static const uint8_t absolute = 0, addresses[] = { 1, 2, 0, 0x80, 9, 0, 0, 0 };
+
+	for (int given = 0; given < 2; given++) {
+		struct section s = { 0 };
+		struct cfi_section w;
+		struct cfi_cie cie;
+		struct cfi_fde fde;
+
+		put_cie(&s, 1, given ? "zR" : "z", &absolute, given ? 1 : 0);
+		put_fde(&s, 0, addresses, sizeof(addresses), true);
+		w = whole(&s, true);
+		w.narrow = true;
+		assert_true(first_fde(&w, &cie, &fde));
+		assert_int_equal(fde.start, 0x80000201);
+		assert_int_equal(fde.length, 9);
+		assert_int_equal(fde.instructions.len, 2);
+	}
+}
+
 static void
 test_refused_encodings(void **state)
 {
@@ -511,19 +534,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_prologue),
-		cmocka_unit_test(test_advance),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_expressions),
-		cmocka_unit_test(test_remembered),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_aarch64),
-		cmocka_unit_test(test_encodings),
-		cmocka_unit_test(test_refused_encodings),
-		cmocka_unit_test(test_cies),
-		cmocka_unit_test(test_debug_frame),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_prologue),   cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_places),	   cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_remembered), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_aarch64),	   cmocka_unit_test(test_encodings),
+		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_refused_encodings),
+		cmocka_unit_test(test_cies),	   cmocka_unit_test(test_debug_frame),
+		cmocka_unit_test(test_cuts),	   cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, begin_rows, forget_rows);

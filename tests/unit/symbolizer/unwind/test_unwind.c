@@ -516,6 +516,36 @@ test_sample(void **state)
 	assert_false(unwind_sample_of(cfi_arch_of_name("x86_64"), &s, &u));
 }
 
+static void
+test_narrow_sample(void **state)
+{
+	/* ax bx cx dx si di bp sp ip. */
+	const uint64_t words[] = { 100, 101, 102, 103, 104, 105, 106, 107, 108 };
+	const struct perf_sample s = {
+		.regs_user = { .abi = PERF_SAMPLE_REGS_ABI_32,
+			       .mask = 0x1ff,
+			       .words = span_of(words, sizeof(words)) },
+		.stack_user = span_of(stack, 64),
+		.stack_user_dyn_size = 12,
+	};
+	const struct cfi_arch *arch = cfi_arch_narrow(cfi_arch_of_name("x86_64"));
+	struct unwind_sample u;
+	uint64_t word;
+
+	memcpy(stack, (const uint32_t[]){ 1, 2, 3, 4 }, 16);
+	assert_true(unwind_sample_of(arch, &s, &u));
+	assert_ptr_equal(cfi_arch_narrow(arch), arch);
+	assert_null(cfi_arch_narrow(cfi_arch_of_name("aarch64")));
+	assert_int_equal(u.ip, 108);
+	assert_int_equal(u.registers.known, 0xff);
+	assert_int_equal(u.registers.value[1], 102); /* ecx */
+	assert_int_equal(u.registers.value[4], 107); /* esp */
+	assert_int_equal(u.registers.value[5], 106); /* ebp */
+	assert_true(stack_copy_word(&u.stack, 107 + 8, &word));
+	assert_int_equal(word, 3);
+	assert_false(stack_copy_word(&u.stack, 107 + 9, &word));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int
@@ -527,7 +557,7 @@ main(void)
 		TEST(test_signal),	  TEST(test_plt),	  TEST(test_frame_pointers),
 		TEST(test_entry),	  TEST(test_popped),	  TEST(test_steps),
 		TEST(test_limit),	  TEST(test_too_many),	  TEST(test_aarch64),
-		TEST(test_aarch64_holes), TEST(test_sample),
+		TEST(test_aarch64_holes), TEST(test_sample),	  TEST(test_narrow_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
