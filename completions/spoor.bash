@@ -116,6 +116,9 @@ _spoor()
 	record:--build-ids)
 		_spoor_offer '' <<<$'auto\nkernel\nfile'
 		;;
+	record:--store-objects)
+		_spoor_offer '' <<<$'all\nephemeral\nnone'
+		;;
 	record:-p | record:-t | *:--pid | *:--tid)
 		_spoor_offer_list < <(ps -eo pid= 2>/dev/null | tr -d ' ')
 		;;

@@ -28,18 +28,38 @@ session_call_graph_parse(const char *text, struct session_options *options)
 	return 0;
 }
 
+/* -EINVAL: it is none of them. */
+static int
+name_index(const char *const *names, size_t nr, const char *text)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (strcmp(text, names[i]) == 0)
+			return (int)i;
+	return -EINVAL;
+}
+
 int
 session_build_ids_parse(const char *text, enum session_build_ids *ret)
 {
 	static const char *const names[] = { [SESSION_BUILD_IDS_AUTO] = "auto",
 					     [SESSION_BUILD_IDS_KERNEL] = "kernel",
 					     [SESSION_BUILD_IDS_FILE] = "file" };
+	int i = name_index(names, sizeof(names) / sizeof(names[0]), text);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) != 0)
-			continue;
+	if (i >= 0)
 		*ret = (enum session_build_ids)i;
-		return 0;
-	}
-	return -EINVAL;
+	return i < 0 ? i : 0;
+}
+
+int
+session_objects_parse(const char *text, enum session_objects_mode *ret)
+{
+	static const char *const names[] = { [SESSION_OBJECTS_NONE] = "none",
+					     [SESSION_OBJECTS_EPHEMERAL] = "ephemeral",
+					     [SESSION_OBJECTS_ALL] = "all" };
+	int i = name_index(names, sizeof(names) / sizeof(names[0]), text);
+
+	if (i >= 0)
+		*ret = (enum session_objects_mode)i;
+	return i < 0 ? i : 0;
 }

@@ -34,6 +34,20 @@ enum session_build_ids {
 	SESSION_BUILD_IDS_FILE,
 };
 
+/* Copies of mapped files, for when these are gone (format/stored). */
+enum session_objects_mode {
+	SESSION_OBJECTS_NONE,
+	SESSION_OBJECTS_EPHEMERAL, /* of what is deleted, in memory, or in a container */
+	SESSION_OBJECTS_ALL,
+};
+
+struct session_objects {
+	enum session_objects_mode mode;
+	const char *dir;	/* a "spoor-objects" that is there, this user's */
+	uint64_t allowed_bytes; /* that may be stored */
+	uint64_t user_bytes;	/* of it an hour, of what a user other than root runs */
+};
+
 #define SESSION_FREQUENCY_HZ 999
 #define SESSION_RING_PAGES 128
 #define SESSION_SIDEBAND_PAGES 16
@@ -57,6 +71,7 @@ struct session_options {
 	enum session_call_graph call_graph;
 	uint32_t stack_bytes; /* DWARF: a multiple of 8; 0: SESSION_STACK_BYTES */
 	enum session_build_ids build_ids;
+	struct session_objects objects;
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
@@ -106,6 +121,9 @@ struct session_options {
  * *options, which -EINVAL leaves as they were. 0, -EINVAL.
  */
 int session_call_graph_parse(const char *text, struct session_options *options);
+
+/* "ephemeral", "all" or "none". 0, -EINVAL. */
+int session_objects_parse(const char *text, enum session_objects_mode *ret);
 
 /* "auto", "kernel" or "file". 0, -EINVAL. */
 int session_build_ids_parse(const char *text, enum session_build_ids *ret);

@@ -109,15 +109,15 @@ ignore_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* What is to be served, with the worker's end of its socket; false: nobody will ask any more. */
-static bool
-take_order(int fd, helper_serve_fn **ret, int *ret_fd)
+/* A message, with the descriptor that came along (-1: none); bytes of it, 0 at the end, -errno. */
+static ssize_t
+receive_fd(int socket, void *to, size_t cap, int *ret_fd)
 {
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
-	struct iovec part = { ret, sizeof(*ret) };
+	struct iovec part = { to, cap };
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
@@ -125,14 +125,40 @@ take_order(int fd, helper_serve_fn **ret, int *ret_fd)
 	const struct cmsghdr *c;
 	ssize_t n;
 
+	*ret_fd = -1;
 	do
-		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = CMSG_FIRSTHDR(&m);
-	if (n != (ssize_t)sizeof(*ret) || !c || c->cmsg_type != SCM_RIGHTS)
-		return false;
-	memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
-	return true;
+	c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
+	return n < 0 ? -errno : n;
+}
+
+int
+helper_pass_fd(int socket, const void *p, size_t bytes, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
+	struct iovec part = { (void *)(uintptr_t)p, bytes };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	return sendmsg(socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* What is to be served, with the worker's end of its socket; false: nobody will ask any more. */
+static bool
+take_order(int fd, helper_serve_fn **ret, int *ret_fd)
+{
+	return receive_fd(fd, ret, sizeof(*ret), ret_fd) == (ssize_t)sizeof(*ret) && *ret_fd >= 0;
 }
 
 static void __attribute__((noreturn)) keeper_main(int fd)
@@ -203,25 +229,6 @@ helper_start(void)
 	return r;
 }
 
-static int
-keeper_ask(helper_serve_fn *serve, int worker)
-{
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
-				  .cmsg_level = SOL_SOCKET,
-				  .cmsg_type = SCM_RIGHTS } };
-	struct iovec part = { &serve, sizeof(serve) };
-	struct msghdr m = { .msg_iov = &part,
-			    .msg_iovlen = 1,
-			    .msg_control = &control,
-			    .msg_controllen = sizeof(control) };
-
-	memcpy(CMSG_DATA(&control.header), &worker, sizeof(worker));
-	return sendmsg(keeper_fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-}
-
 /* Somebody may have killed the keeper. */
 static int
 keeper_ask_again(helper_serve_fn *serve, int worker)
@@ -229,14 +236,14 @@ keeper_ask_again(helper_serve_fn *serve, int worker)
 	int r;
 
 	(void)pthread_mutex_lock(&keeper_lock);
-	r = keeper_fd >= 0 ? keeper_ask(serve, worker) : -EPIPE;
+	r = keeper_fd >= 0 ? helper_pass_fd(keeper_fd, &serve, sizeof(serve), worker) : -EPIPE;
 	if (r == -EPIPE || r == -ECONNRESET) {
 		if (keeper_fd >= 0)
 			(void)close(keeper_fd);
 		keeper_fd = -1;
 		r = keeper_start();
 		if (r == 0)
-			r = keeper_ask(serve, worker);
+			r = helper_pass_fd(keeper_fd, &serve, sizeof(serve), worker);
 	}
 	(void)pthread_mutex_unlock(&keeper_lock);
 	return r;
@@ -310,6 +317,12 @@ helper_send(struct helper *h, const void *head, size_t head_bytes, const void *t
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
 
 	return sendmsg(h->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int
+helper_send_fd(struct helper *h, const void *p, size_t bytes, int fd)
+{
+	return helper_pass_fd(h->fd, p, bytes, fd);
 }
 
 static void
@@ -388,6 +401,14 @@ helper_take(int fd, void *to, size_t cap)
 	do
 		n = recv(fd, to, cap, 0);
 	while (n < 0 && errno == EINTR);
+	return n < 0 ? 0 : n;
+}
+
+ssize_t
+helper_take_fd(int fd, void *to, size_t cap, int *ret_fd)
+{
+	ssize_t n = receive_fd(fd, to, cap, ret_fd);
+
 	return n < 0 ? 0 : n;
 }
 

@@ -45,6 +45,9 @@ void helper_close(struct helper *h);
 int helper_send(struct helper *h, const void *head, size_t head_bytes, const void *tail,
 		size_t tail_bytes);
 
+/* Likewise one part, with a descriptor, which stays the caller's. */
+int helper_send_fd(struct helper *h, const void *p, size_t bytes, int fd);
+
 /* Takes a message. Never waits. Its bytes; 0: there is none now; -errno: it is gone. */
 ssize_t helper_receive(struct helper *h, void *to, size_t cap);
 
@@ -66,6 +69,10 @@ uint64_t helper_cpu_ns(void);
 
 /* Waits for a message. Its bytes; 0: there will be no more. */
 ssize_t helper_take(int fd, void *to, size_t cap);
+/* The same, with the descriptor that came along; *ret_fd: -1, none did. */
+ssize_t helper_take_fd(int fd, void *to, size_t cap, int *ret_fd);
+/* Sends one part and a descriptor on another socket. Never waits. 0; -EAGAIN: no room now; -errno. */
+int helper_pass_fd(int socket, const void *p, size_t bytes, int fd);
 /* Waits until it is sent. 0, -errno. */
 int helper_give(int fd, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes);
 

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
 #include "recorder/helper/helper.h"
+#include "recorder/helper/helper_objects.h"
 #include "recorder/helper/helper_serve_internal.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc_look.h"
@@ -16,13 +18,30 @@
 
 #define PART_BYTES (HELPER_MESSAGE_MAX / 2 - sizeof(struct helper_part))
 
+static void
+take_offers(struct request *rq, int socket)
+{
+	if (rq->offers > 0)
+		(void)close(rq->offers);
+	rq->offers = socket;
+	rq->offer_all = rq->offer.all;
+	memset(rq->offered, 0, sizeof(rq->offered));
+}
+
 bool
 helper_serve_take(int fd, struct request *rq, enum helper_kind kind, size_t bytes)
 {
 	ssize_t n;
+	int passed;
 
-	while ((n = helper_take(fd, rq->room, sizeof(rq->room))) > 0) {
+	while ((n = helper_take_fd(fd, rq->room, sizeof(rq->room), &passed)) > 0) {
 		rq->bytes = (size_t)n;
+		if (rq->bytes == sizeof(rq->offer) && rq->kind == HELPER_OFFER) {
+			take_offers(rq, passed);
+			continue;
+		}
+		if (passed >= 0)
+			(void)close(passed);
 		if (rq->bytes >= bytes && rq->kind == kind)
 			return true;
 		if (rq->bytes != sizeof(rq->shun) || rq->kind != HELPER_SHUN)
@@ -100,10 +119,59 @@ peer_user(const struct shunned *s, pid_t peer)
 	return uid;
 }
 
+/*
+ * Passes on an open file: its process may be gone when anybody else looks for it. Of a build that was
+ * passed on nothing is opened where its id is known.
+ */
 static int
-helper_serve_find(struct buildid_cache *cache, const struct shunned *s, struct helper_find *f,
-		  struct buildid *id)
+offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid *id)
 {
+	const struct helper_find *f = &rq->find;
+	struct helper_offer o = {
+		.id = *id, .pid = f->map.pid, .uid = f->uid, .maj = f->map.maj, .min = f->map.min
+	};
+	uint32_t hash;
+	struct buildid *seen;
+	struct buildid_file file;
+	int r;
+
+	memcpy(&hash, id->bytes, sizeof(hash));
+	seen = &rq->offered[hash % HELPER_OFFERED];
+	if (rq->offers <= 0 || !id->size || buildid_cmp(seen, id) == 0)
+		return 0;
+	r = buildid_cache_open(cache, &f->map, &file);
+	if (r < 0)
+		return r;
+	if (buildid_cmp(&file.id, id) == 0) {
+		/* What there is no room for is passed on when it is mapped again. */
+		if (!rq->offer_all && !file.ephemeral)
+			*seen = *id;
+		else if (helper_pass_fd(rq->offers, &o, sizeof(o), file.fd) == 0)
+			*seen = *id;
+	}
+	(void)close(file.fd);
+	return 0;
+}
+
+static int
+find_file(struct buildid_cache *cache, struct request *rq, struct buildid *id)
+{
+	const struct buildid_map *m = &rq->find.map;
+	int rc;
+
+	if (m->known_id.size)
+		return offer_file(cache, rq, &m->known_id);
+	rc = buildid_cache_get(cache, m, id);
+	if (rc == 0)
+		(void)offer_file(cache, rq, id);
+	return rc;
+}
+
+static int
+helper_serve_find(struct buildid_cache *cache, struct request *rq, struct buildid *id)
+{
+	const struct shunned *s = &rq->shunned;
+	struct helper_find *f = &rq->find;
 	struct buildid_map *m = &f->map;
 	int rc = -ESTALE;
 
@@ -111,11 +179,11 @@ helper_serve_find(struct buildid_cache *cache, const struct shunned *s, struct h
 	if (is_shunned(s, m, m->pid, f->uid == TASK_USER_UNKNOWN && !f->nr_peers ? 0 : f->uid))
 		return -EACCES;
 	if (!f->nr_peers)
-		return buildid_cache_get(cache, m, id);
+		return find_file(cache, rq, id);
 	for (uint32_t i = 0; i < f->nr_peers && i < HELPER_PEERS_MAX && rc == -ESTALE; i++) {
 		m->peer = f->peers[i];
 		if (!is_shunned(s, m, m->peer, peer_user(s, m->peer)))
-			rc = buildid_cache_get(cache, m, id);
+			rc = find_file(cache, rq, id);
 	}
 	return rc;
 }
@@ -133,7 +201,7 @@ helper_serve_files(int fd)
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
 		stint_begin(&stint);
-		found.rc = helper_serve_find(cache, &rq->shunned, &rq->find, &found.id);
+		found.rc = helper_serve_find(cache, rq, &found.id);
 		found.took_ns = stint_took_ns(&stint);
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)

@@ -23,7 +23,7 @@
 #define HELPER_JIT_PROCESSES 256
 #define HELPER_JIT_ADDRESSES 8192
 
-enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN, HELPER_JIT };
+enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN, HELPER_JIT, HELPER_OFFER };
 
 /* To a worker: whom not to touch, from now on. Comes before what it is asked. */
 struct helper_shun {
@@ -38,6 +38,15 @@ struct helper_find {
 	uint32_t uid;		/* whose process it is; TASK_USER_UNKNOWN */
 	uint32_t nr_peers;	/* if any, the file was not in reach of its process */
 	pid_t peers[HELPER_PEERS_MAX];
+};
+
+/*
+ * To helper_serve_files(), with its end of a socket to helper_serve_objects(): passes on what it finds
+ * from now on, each build once; comes again where each is to be passed on again.
+ */
+struct helper_offers {
+	uint32_t kind;
+	uint32_t all; /* 0: only what is ephemeral, as of buildid_cache_open() */
 };
 
 struct helper_found {

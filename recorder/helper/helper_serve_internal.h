@@ -6,16 +6,22 @@
 #include "recorder/helper/helper.h"
 #include "recorder/helper/helper_serve.h"
 
-/* One message as it came. */
+#define HELPER_OFFERED 4096 /* builds remembered; a power of two */
+
+/* One message as it came, and what is known from those before it. Zeroed: nothing. */
 struct request {
 	size_t bytes;
 	struct shunned shunned;
+	int offers; /* a socket, since HELPER_OFFER; 0: none */
+	bool offer_all;
+	struct buildid offered[HELPER_OFFERED]; /* or looked at, and not to be offered */
 	union {
 		uint32_t kind;
 		struct helper_shun shun;
 		struct helper_find find;
 		struct helper_scan scan;
 		struct helper_jit jit;
+		struct helper_offers offer;
 		uint8_t room[HELPER_MESSAGE_MAX];
 	};
 };

@@ -13,24 +13,13 @@
 #ifndef RECORDER_HOST_BUILDID_CACHE_H
 #define RECORDER_HOST_BUILDID_CACHE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "format/bytes/buildid.h"
+#include "recorder/host/mapped_file.h"
 
 struct perf_mmap;
-
-/* A file as a process mapped it. */
-struct buildid_map {
-	pid_t pid;
-	uint64_t start, end;
-	uint32_t maj, min;
-	uint64_t ino;
-	uint64_t ino_generation; /* 0: not known */
-	const char *path;	 /* as pid saw it */
-	uint64_t mapped_ns;	 /* CLOCK_MONOTONIC */
-	pid_t peer;		 /* another process that may see the same files; 0: none */
-};
 
 /* As a record tells it; mapped_ns: its time. The path is the record's. */
 struct buildid_map buildid_map_of(const struct perf_mmap *m, uint64_t mapped_ns);
@@ -79,6 +68,20 @@ int buildid_cache_known(struct buildid_cache *c, const struct buildid_map *map,
  * another peer may be tried; -ENOENT: it is not, and another peer was tried a moment ago; -errno.
  */
 int buildid_cache_get(struct buildid_cache *c, const struct buildid_map *map, struct buildid *ret);
+
+/* A mapped file that was opened. */
+struct buildid_file {
+	int fd; /* for reading */
+	struct buildid id;
+	bool ephemeral; /* as of mapped_file_ephemeral() */
+};
+
+/*
+ * Opens a mapped file as buildid_cache_get() finds it, or where the map has no inode, one with its build-id.
+ * 0; -ESTALE: it is not in reach; -EOPNOTSUPP: it is not to be opened; -errno. Nothing is remembered.
+ */
+int buildid_cache_open(struct buildid_cache *c, const struct buildid_map *map,
+		       struct buildid_file *ret);
 
 /* What the cache holds in the place of this inode, for one that is in another process. */
 void buildid_cache_fact(const struct buildid_cache *c, const struct buildid_map *map,

@@ -16,12 +16,14 @@
 #include "recorder/live/live_ids.h"
 #include "recorder/live/live_jit.h"
 #include "recorder/live/live_modules.h"
+#include "recorder/live/live_objects.h"
 #include "recorder/live/live_pending.h"
 #include "recorder/live/live_scan.h"
 
 #define GHOST_NS UINT64_C(10000000000) /* how long late samples may come */
 #define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
 #define DUE_BYTES (256u << 10)
+#define FINISH_NS UINT64_C(5000000000)	 /* that an end waits for objects */
 #define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
 
 struct live {
@@ -35,6 +37,7 @@ struct live {
 	struct helper_pool *pool;
 	struct task_users *users;
 	struct live_ids *ids;
+	struct live_objects *objects; /* NULL: none are stored */
 	struct live_jit *jit;
 	struct live_scan *state; /* as it comes in */
 	struct live_exits exits; /* of a resync that goes on */
@@ -120,8 +123,11 @@ live_open(const struct live_options *options, struct live **ret)
 	l->model = task_model_new();
 	l->pool = helper_pool_new();
 	l->users = task_users_new();
-	if (l->model && l->pool && l->users) {
-		l->ids = live_ids_new(l->pool, l->model, l->users);
+	if (l->pool && options->objects.mode != SESSION_OBJECTS_NONE)
+		l->objects = live_objects_new(l->pool, &options->objects);
+	if (l->model && l->pool && l->users &&
+	    (l->objects || options->objects.mode == SESSION_OBJECTS_NONE)) {
+		l->ids = live_ids_new(l->pool, l->model, l->users, l->objects);
 		l->jit = live_jit_new(l->pool, l->model, l->users);
 		l->state = live_scan_new(l->pool);
 		l->modules = live_modules_new(options->modules);
@@ -147,6 +153,7 @@ live_close(struct live *l)
 	live_scan_free(l->state);
 	live_ids_free(l->ids);
 	live_jit_free(l->jit);
+	live_objects_free(l->objects);
 	helper_pool_free(l->pool);
 	task_users_free(l->users);
 	task_model_free(l->model);
@@ -251,6 +258,8 @@ live_see(struct live *l, const struct perf_record *record, bool told)
 	/* At once: the model follows later, and until then the file may be out of reach. */
 	if (live_ids_wanted(record))
 		live_ids_see(l->ids, record);
+	else
+		live_ids_store(l->ids, record);
 	switch (record->type) {
 	case REC_MMAP:
 	case REC_MMAP2:
@@ -514,7 +523,26 @@ live_unanswered(struct live *l)
 bool
 live_news(struct live *l, char *text, size_t cap)
 {
-	return helper_pool_news(l->pool, text, cap);
+	return helper_pool_news(l->pool, text, cap) ||
+		(l->objects && live_objects_news(l->objects, text, cap));
+}
+
+void
+live_allow_objects(struct live *l, uint64_t bytes)
+{
+	if (l->objects)
+		live_objects_allow(l->objects, bytes);
+}
+
+void
+live_finish(struct live *l)
+{
+	uint64_t until_ns = host_now_ns() + FINISH_NS;
+
+	if (!l->objects)
+		return;
+	live_ids_finish(l->ids, until_ns);
+	live_objects_finish(l->objects, until_ns);
 }
 
 int
@@ -533,6 +561,8 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 
 		if (o && o->build_id.kind == BUILDID_SURROGATE)
 			live_ids_give_object(l->ids, o);
+		if (o && o->build_id.size && l->objects)
+			live_objects_used(l->objects, &o->build_id);
 	}
 	/*
 	 * Groups have no record of their end: those that are gone would pile up in the model. So it has

@@ -27,6 +27,7 @@
 #include "format/model/task_model.h"
 #include "format/record/event_set.h"
 #include "format/recording/recording_writer.h"
+#include "recorder/ground/session_options.h"
 
 struct kallsyms;
 struct live;
@@ -42,6 +43,7 @@ struct live_options {
 	size_t nr_pids;
 	bool data_maps;			/* as in state_options */
 	uint64_t model_bytes;		/* 0: LIVE_MODEL_BYTES */
+	struct session_objects objects; /* what it points to is borrowed until live_open() returns */
 	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
 };
 
@@ -90,6 +92,11 @@ int live_write_names(struct live *l, struct recording_writer *w, struct fmt_wher
 
 /* How many questions about what belongs to others had no answer since the last call. */
 uint64_t live_unanswered(struct live *l);
+
+/* So many bytes of objects may be stored from here on. */
+void live_allow_objects(struct live *l, uint64_t bytes);
+/* Nothing more is shown: waits a few seconds until objects that were asked for are stored. */
+void live_finish(struct live *l);
 
 /* One line about what did not answer since the last call, for people. False: nothing. */
 bool live_news(struct live *l, char *text, size_t cap);

@@ -2,6 +2,7 @@
 #include "recorder/live/live_ids.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include "recorder/host/host.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/live_crowd.h"
+#include "recorder/live/live_objects.h"
 
 #define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
 #define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
@@ -49,8 +51,10 @@ struct live_ids {
 	struct helper_pool *pool;
 	struct task_model *model;
 	struct task_users *users;
+	struct live_objects *objects;	/* NULL: none */
 	struct helper *files;		/* NULL: none, or not yet */
 	uint64_t told;			/* as of helper_pool_tell() */
+	bool connected;			/* to what stores objects */
 	struct wanted asked[ASKED_MAX]; /* a ring: answers come in order */
 	size_t first, nr_asked, nr_sent;
 	struct wanted missing[MISSING_MAX];
@@ -67,7 +71,8 @@ struct live_ids {
 };
 
 struct live_ids *
-live_ids_new(struct helper_pool *pool, struct task_model *model, struct task_users *users)
+live_ids_new(struct helper_pool *pool, struct task_model *model, struct task_users *users,
+	     struct live_objects *objects)
 {
 	struct live_ids *l = calloc(1, sizeof(*l));
 
@@ -77,6 +82,7 @@ live_ids_new(struct helper_pool *pool, struct task_model *model, struct task_use
 	l->pool = pool;
 	l->model = model;
 	l->users = users;
+	l->objects = objects;
 	l->cache = buildid_cache_new();
 	if (l->cache)
 		return l;
@@ -109,6 +115,8 @@ live_ids_free(struct live_ids *l)
 void
 live_ids_begin_file(struct live_ids *l)
 {
+	if (l->objects)
+		live_objects_begin_file(l->objects);
 	memset(l->given, 0, sizeof(l->given));
 	l->nr = 0;
 }
@@ -186,7 +194,8 @@ static bool
 same_file(const struct buildid_map *a, const struct buildid_map *b)
 {
 	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
-		a->ino_generation == b->ino_generation;
+		a->ino_generation == b->ino_generation &&
+		buildid_cmp(&a->known_id, &b->known_id) == 0;
 }
 
 /* The helper is gone, or was left behind: another one is asked for all that has no answer. */
@@ -210,7 +219,19 @@ helper_ready(struct live_ids *l, uint64_t now_ns)
 		return false;
 	l->told = 0;
 	l->refused_ns = 0;
+	l->connected = false;
 	return true;
+}
+
+/* Before it is asked: what it finds is passed on. */
+static int
+connect_objects(struct live_ids *l)
+{
+	int r = l->objects ? live_objects_connect(l->objects, l->files, !l->connected) : 0;
+
+	if (r == 0)
+		l->connected = true;
+	return r;
 }
 
 static void
@@ -228,6 +249,8 @@ send_asked(struct live_ids *l)
 		memcpy(find.peers, w->peers, sizeof(find.peers));
 		find.map.path = NULL;
 		r = helper_pool_tell(l->files, &l->told);
+		if (r == 0)
+			r = connect_objects(l);
 		if (r < 0)
 			break;
 		r = helper_send(l->files, &find, sizeof(find), w->map.path,
@@ -288,7 +311,8 @@ find_wanted(struct live_ids *l, const struct buildid_map *map)
 	return NULL;
 }
 
-static void
+/* False: it was not, and will be when it is mapped again. */
+static bool
 ask_for(struct live_ids *l, const struct buildid_map *map)
 {
 	struct wanted w = { .map = *map }, *known = find_wanted(l, map);
@@ -296,13 +320,14 @@ ask_for(struct live_ids *l, const struct buildid_map *map)
 	if (known)
 		known->again_ns = map->mapped_ns;
 	if (known || l->nr_asked == ASKED_MAX)
-		return;
+		return known != NULL;
 	/* Now: when it turns out that the file does not answer, the process may be gone. */
 	w.uid = task_users_of(l->users, l->model, (uint32_t)map->pid, map->mapped_ns);
 	if (!has_turn(l, w.uid))
-		return;
+		return false;
 	w.map.path = strdup(map->path);
 	live_ids_ask(l, &w);
+	return true;
 }
 
 /*
@@ -435,6 +460,8 @@ live_ids_answers(struct live_ids *l)
 	struct wanted w;
 	ssize_t n = 0;
 
+	if (l->objects)
+		live_objects_take(l->objects);
 	while (l->nr_sent && (n = helper_receive(l->files, &found, sizeof(found))) > 0) {
 		if (n != (ssize_t)sizeof(found)) {
 			n = -EPROTO;
@@ -452,6 +479,17 @@ live_ids_answers(struct live_ids *l)
 	else if (l->nr_sent && helper_pool_overdue(l->files, l->heard_ns, now_ns))
 		leave_behind(l);
 	send_asked(l);
+}
+
+void
+live_ids_finish(struct live_ids *l, uint64_t until_ns)
+{
+	while (l->nr_sent && host_now_ns() < until_ns) {
+		struct pollfd p = { .fd = helper_fd(l->files), .events = POLLIN };
+
+		(void)poll(&p, 1, 100);
+		live_ids_answers(l);
+	}
 }
 
 bool
@@ -541,7 +579,22 @@ live_ids_see(struct live_ids *l, const struct perf_record *r)
 	if (rc == 0)
 		give_mapped(l, &map, &id);
 	else if (rc != -ENODATA)
-		ask_for(l, &map);
+		(void)ask_for(l, &map);
+}
+
+void
+live_ids_store(struct live_ids *l, const struct perf_record *r)
+{
+	const struct buildid *id = &r->mmap.build_id;
+	struct buildid_map map;
+
+	if (!l->objects || r->type != REC_MMAP2 || !id->size || !(r->mmap.prot & PROT_EXEC) ||
+	    r->mmap.pid == TASK_PID_KERNEL || r->mmap.filename[0] != '/' ||
+	    live_objects_asked(l->objects, id))
+		return;
+	map = buildid_map_of(&r->mmap, r->sid.time);
+	if (ask_for(l, &map))
+		live_objects_note(l->objects, id);
 }
 
 bool

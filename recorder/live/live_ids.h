@@ -18,13 +18,14 @@
 
 struct helper_pool;
 struct live_ids;
+struct live_objects;
 struct map_object;
 struct task_model;
 struct task_users;
 
-/* All are borrowed. NULL: out of memory. */
+/* All are borrowed. objects NULL: no file is stored. NULL: out of memory. */
 struct live_ids *live_ids_new(struct helper_pool *pool, struct task_model *model,
-			      struct task_users *users);
+			      struct task_users *users, struct live_objects *objects);
 void live_ids_free(struct live_ids *l);
 
 /* Another file begins, which has been given nothing. */
@@ -42,6 +43,9 @@ bool live_ids_wanted(const struct perf_record *r);
 /* A record goes by: gives its build-id to the recording, or asks for it. */
 void live_ids_see(struct live_ids *l, const struct perf_record *r);
 
+/* A map whose build-id the kernel told goes by: its file may have to be stored. */
+void live_ids_store(struct live_ids *l, const struct perf_record *r);
+
 /* The build-id at the time of the record, for the model. False: it is not known, or not yet. */
 bool live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *ret);
 
@@ -50,6 +54,9 @@ bool live_ids_known(struct live_ids *l, const struct perf_record *r, struct buil
  * not answer. Never waits.
  */
 void live_ids_answers(struct live_ids *l);
+
+/* Waits for what was asked, but not beyond until_ns (CLOCK_MONOTONIC). */
+void live_ids_finish(struct live_ids *l, uint64_t until_ns);
 
 /*
  * Asks for files that were not in reach of their process through others that may see them:

@@ -240,7 +240,8 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	struct live_options o = { .events = s->meta->events,
 				  .sideband = (int)s->plan.sideband,
 				  .data_maps = s->plan.defs[s->plan.sideband].attr.mmap_data,
-				  .model_bytes = s->options.model_bytes };
+				  .model_bytes = s->options.model_bytes,
+				  .objects = s->options.objects };
 	int r;
 
 	if (s->target.single_tasks) {
@@ -464,6 +465,13 @@ session_set_sideband(struct session *s, uint64_t bytes_per_s)
 {
 	assert(s->magic == SESSION_MAGIC);
 	writer_set_sideband(s->writer, bytes_per_s);
+}
+
+void
+session_allow_objects(struct session *s, uint64_t bytes)
+{
+	assert(s->magic == SESSION_MAGIC);
+	writer_allow_objects(s->writer, bytes);
 }
 
 const char *

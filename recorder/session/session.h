@@ -72,6 +72,8 @@ int session_set_frequency(struct session *s, uint64_t hz, struct session_error *
 
 /* Another rate, as in session_options; at once, from any thread. */
 void session_set_sideband(struct session *s, uint64_t bytes_per_s);
+/* So many bytes of objects may be stored from here on; likewise. */
+void session_allow_objects(struct session *s, uint64_t bytes);
 
 /*
  * Counters that each thread of the session moves whenever it comes round: a thread whose

@@ -82,10 +82,16 @@ flush_due(struct writer *w, uint64_t now_ns)
 	return writer_trouble(w, recording_writer_flush(w->file.writer, &where), &where);
 }
 
+/* What other threads have said. */
 static void
 follow_rate(struct writer *w)
 {
 	uint64_t rate = atomic_load_explicit(&w->sideband_rate, memory_order_relaxed);
+	uint64_t allowed =
+		atomic_exchange_explicit(&w->objects_allowed, NOT_ALLOWED, memory_order_relaxed);
+
+	if (allowed != NOT_ALLOWED)
+		live_allow_objects(w->options.live, allowed);
 
 	if (rate != w->sideband.rate)
 		sideband_budget_rate(&w->sideband, rate);
@@ -286,6 +292,7 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 	w->options.sink = NULL;
 	w->meta = o->meta;
 	w->sideband_rate = o->sideband_bytes_per_s;
+	w->objects_allowed = NOT_ALLOWED;
 	sideband_budget_init(&w->sideband, o->sideband_bytes_per_s);
 	buf_init(&w->scratch);
 	buf_init(&w->state);
@@ -349,6 +356,12 @@ writer_set_sideband(struct writer *w, uint64_t bytes_per_s)
 	atomic_store_explicit(&w->sideband_rate, bytes_per_s, memory_order_relaxed);
 }
 
+void
+writer_allow_objects(struct writer *w, uint64_t bytes)
+{
+	atomic_store_explicit(&w->objects_allowed, bytes, memory_order_relaxed);
+}
+
 uint64_t
 writer_progress(const struct writer *w)
 {
@@ -368,6 +381,7 @@ end_last_file(struct writer *w)
 int
 writer_finish(struct writer *w, struct session_error *error)
 {
+	char line[NEWS_BYTES];
 	int r;
 
 	if (w->started)
@@ -380,6 +394,9 @@ writer_finish(struct writer *w, struct session_error *error)
 	}
 	/* Here, and not where it is freed: to close somebody's file may take its time. */
 	out_file_abandon(&w->file, NULL);
+	live_finish(w->options.live);
+	while (live_news(w->options.live, line, sizeof(line)))
+		news_put(&w->news, line);
 	r = w->error;
 	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
 }

@@ -56,6 +56,8 @@ bool writer_failed(const struct writer *w);
 
 /* From any thread: as in session_options, from the next pass on. */
 void writer_set_sideband(struct writer *w, uint64_t bytes_per_s);
+/* So many bytes of objects may be stored from here on; likewise. */
+void writer_allow_objects(struct writer *w, uint64_t bytes);
 
 /*
  * Safe from any thread: what the writer knows of session_stats (the rest is 0), as of the last pass,

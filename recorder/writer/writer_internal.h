@@ -20,6 +20,8 @@
 #include "recorder/writer/sideband_budget.h"
 #include "recorder/writer/writer.h"
 
+#define NOT_ALLOWED UINT64_MAX
+
 /* A time in which nothing can be written. */
 struct outage {
 	bool on;
@@ -77,6 +79,7 @@ struct writer {
 	struct news news;
 	atomic_bool failed;			  /* set: release; pairs in writer_failed() */
 	_Atomic uint64_t progress, sideband_rate; /* relaxed, each a fact of its own */
+	_Atomic uint64_t objects_allowed;	  /* likewise; NOT_ALLOWED: nothing new */
 	struct session_stats stats; /* as of the last pass, but for users and CPU time: of now */
 	struct writer_over over[SESSION_OVER_MAX];
 	pthread_mutex_t published_lock;

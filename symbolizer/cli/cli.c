@@ -205,7 +205,7 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 			if (o->letter != c && o->value != c)
 				continue;
 			c = o->value;
-			if (is_optional(o) && !optarg && optind < argc &&
+			if (is_optional(o) && !optarg && optind < argc && syntax->is_argument &&
 			    syntax->is_argument(argv[optind]))
 				optarg = argv[optind++];
 			break;

@@ -13,6 +13,7 @@
 
 #include "format/block/recording_header.h"
 #include "format/bytes/out_path.h"
+#include "format/stored/stored_object.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/output.h"
 #include "symbolizer/text/screen_text.h"
@@ -130,6 +131,37 @@ record_output_open(struct record_output *o, const char *path)
 		warn("%s: a new recording cannot be made beside it", path);
 	else
 		(void)output_failed(path);
+	return EXIT_FAILED;
+}
+
+int
+record_output_objects(const struct record_output *o, char **ret)
+{
+	const char *path = o->older ? o->older : o->resolved,
+		   *slash = path ? strrchr(path, '/') : NULL;
+	struct stat st;
+	char *dir;
+
+	if (o->lock_fd < 0 || !slash) {
+		screen_text_warn("%s: is not a regular file: objects cannot be stored beside it",
+				 o->path);
+		return EXIT_FAILED;
+	}
+	if (asprintf(&dir, "%.*s" STORED_DIRECTORY, (int)(slash + 1 - path), path) < 0) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST) {
+		warn("%s", dir);
+	} else if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+		   st.st_mode & (S_IWGRP | S_IWOTH)) {
+		screen_text_warn(
+			"%s: has to be a directory of this user that no other may write to", dir);
+	} else {
+		*ret = dir;
+		return EXIT_DONE;
+	}
+	free(dir);
 	return EXIT_FAILED;
 }
 

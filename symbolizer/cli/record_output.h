@@ -25,6 +25,12 @@ struct record_output {
 /* path "-" is the standard output. EXIT_DONE or EXIT_FAILED; record_output_done() in any case. */
 int record_output_open(struct record_output *o, const char *path);
 
+/*
+ * Makes the directory for objects beside it (format/stored), where there is none, for this user alone.
+ * EXIT_DONE with its path, to be freed; EXIT_FAILED, which was said.
+ */
+int record_output_objects(const struct record_output *o, char **ret);
+
 /* There is something to keep: an older recording becomes PATH.old, as with perf. EXIT_*. */
 int record_output_settle(struct record_output *o);
 

@@ -20,8 +20,9 @@
 #define PIDS_MAX 1024
 #define EVENTS_MAX 64
 #define PAGES_MAX (1u << 20)
+#define OBJECTS_BYTES_MAX (UINT64_C(1) << 30)
 
-enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION, OPT_BUILD_IDS };
+enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION, OPT_BUILD_IDS, OPT_OBJECTS };
 
 static const struct cli_option options[] = {
 	{ 'e', 'e', "event", "EVENT", "what to sample by (default: cycles, or cpu-clock:I)" },
@@ -39,6 +40,8 @@ static const struct cli_option options[] = {
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
 	{ OPT_BUILD_IDS, 0, "build-ids", "WHO",
 	  "is asked for build-ids: auto (default), kernel or file" },
+	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
+	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
 	{ 0 },
 };
 
@@ -213,6 +216,11 @@ cmd_record_set(void *arg, int value, const char *text)
 		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("record", "--build-ids %s: auto, kernel or file", text);
+	case OPT_OBJECTS:
+		if (session_objects_parse(text ? text : "all", &rq->session.objects.mode) == 0)
+			return CLI_GO_ON;
+		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
+				       text);
 	}
 	return cli_usage_error("record", "option not handled");
 }
@@ -225,6 +233,10 @@ settle_target(struct request *rq, char **command)
 		rq->session.command = command;
 	if (rq->session.frequency_hz && rq->session.period)
 		return cli_usage_error("record", "-F and -c exclude each other");
+	if (rq->session.objects.mode != SESSION_OBJECTS_NONE && strcmp(rq->output, "-") == 0)
+		return cli_usage_error("record",
+				       "--store-objects puts them beside the recording: "
+				       "give that a name by -o FILE");
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	return CLI_GO_ON;
@@ -352,6 +364,28 @@ record(const struct request *rq, struct record_output *out)
 	return status;
 }
 
+/* With a directory for objects, if any are to be stored; it goes again when there are none. */
+static int
+record_objects(struct request *rq, struct record_output *out)
+{
+	struct session_objects *o = &rq->session.objects;
+	char *dir = NULL;
+	int status = EXIT_DONE;
+
+	if (o->mode != SESSION_OBJECTS_NONE)
+		status = record_output_objects(out, &dir);
+	o->dir = dir;
+	o->allowed_bytes = o->user_bytes = OBJECTS_BYTES_MAX;
+	if (status == EXIT_DONE)
+		status = record(rq, out);
+	else
+		record_output_undo(out);
+	if (dir)
+		(void)rmdir(dir);
+	free(dir);
+	return status;
+}
+
 /* The arguments as typed, for the file. */
 static void
 join_arguments(int argc, char **argv, struct buf *ret)
@@ -388,7 +422,7 @@ cmd_record(int argc, char **argv)
 			rq.session.pids = rq.pids;
 			rq.session.out_fd = out.fd;
 			rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
-			status = record(&rq, &out);
+			status = record_objects(&rq, &out);
 		}
 		record_output_done(&out);
 	}

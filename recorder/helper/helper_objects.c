@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/helper/helper_objects.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/bytes/time_text.h"
+#include "recorder/helper/helper.h"
+#include "recorder/helper/object_copy.h"
+#include "recorder/host/host.h"
+
+#define USERS 64
+#define HOUR_NS (3600 * SECOND_NS)
+#define PROGRESS_NS (SECOND_NS / 5) /* between two signs of life */
+#define READ_NS (10 * SECOND_NS)    /* for one file */
+/* CPU time in a second: a flood of new programs costs no more. */
+#define CPU_NS (SECOND_NS / 10)
+
+struct user {
+	uint32_t uid;
+	uint64_t since_ns, bytes;
+};
+
+struct storer {
+	int fd;	    /* to the recorder */
+	int offers; /* -1: none yet */
+	struct helper_store store;
+	struct user users[USERS];
+	uint64_t second_ns, second_cpu_ns;
+	/* Of the file that it is at. */
+	struct helper_object at;
+	uint64_t began_ns, told_ns;
+};
+
+/* The place of a user, or of whom was not heard of for longest. */
+static struct user *
+user_of(struct storer *s, uint32_t uid)
+{
+	uint64_t now_ns = host_now_ns();
+	struct user *at = s->users;
+
+	for (size_t i = 0; i < USERS; i++) {
+		struct user *u = &s->users[i];
+
+		if (u->since_ns && now_ns - u->since_ns >= HOUR_NS)
+			*u = (struct user){ 0 };
+		if (u->since_ns && u->uid == uid)
+			return u;
+		if (u->since_ns < at->since_ns)
+			at = u;
+	}
+	*at = (struct user){ .uid = uid, .since_ns = now_ns };
+	return at;
+}
+
+static bool
+is_allowed(struct storer *s, uint32_t uid, uint64_t bytes)
+{
+	if (bytes > s->store.allowed_bytes)
+		return false;
+	return uid == 0 || user_of(s, uid)->bytes + bytes <= s->store.user_bytes;
+}
+
+static void
+is_stored(struct storer *s, uint32_t uid, uint64_t bytes)
+{
+	s->store.allowed_bytes -= bytes < s->store.allowed_bytes ? bytes : s->store.allowed_bytes;
+	if (uid != 0)
+		user_of(s, uid)->bytes += bytes;
+}
+
+static int
+tell(struct storer *s, enum helper_object_step step, int rc)
+{
+	s->at.step = step;
+	s->at.rc = rc;
+	s->told_ns = host_now_ns();
+	return helper_give(s->fd, &s->at, sizeof(s->at), NULL, 0);
+}
+
+/* As object_copy_fn. */
+static int
+still_reads(void *arg)
+{
+	struct storer *s = arg;
+	uint64_t now_ns = host_now_ns();
+
+	if (now_ns - s->began_ns >= READ_NS)
+		return -1;
+	return now_ns - s->told_ns >= PROGRESS_NS ? tell(s, OBJECT_READS, 0) : 0;
+}
+
+static int
+copy(struct storer *s, int fd, const struct helper_offer *o)
+{
+	struct object_copy c = { .nr = 0 };
+	int r = tell(s, OBJECT_READS, 0);
+
+	if (r == 0)
+		r = object_copy_read(&c, fd, &o->id, still_reads, s);
+	if (r == 0 && !is_allowed(s, o->uid, c.bytes.len))
+		r = -EDQUOT;
+	if (r == 0)
+		r = tell(s, OBJECT_WRITES, 0);
+	if (r == 0)
+		r = object_copy_write(&c, s->store.dir, &s->at.bytes);
+	if (r == 0)
+		is_stored(s, o->uid, s->at.bytes);
+	object_copy_done(&c);
+	return r;
+}
+
+/* Sleeps away what is left of a second of which it had its part. */
+static void
+go_slowly(struct storer *s)
+{
+	uint64_t now_ns = host_now_ns(), cpu_ns = 0, rest_ns;
+	struct timespec cpu, rest;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
+		cpu_ns = (uint64_t)time_text_ns(&cpu);
+	if (now_ns - s->second_ns >= SECOND_NS) {
+		s->second_ns = now_ns;
+		s->second_cpu_ns = cpu_ns;
+	}
+	if (cpu_ns - s->second_cpu_ns < CPU_NS)
+		return;
+	rest_ns = SECOND_NS - (now_ns - s->second_ns);
+	rest = (struct timespec){ .tv_sec = (time_t)(rest_ns / SECOND_NS),
+				  .tv_nsec = (long)(rest_ns % SECOND_NS) };
+	(void)nanosleep(&rest, NULL);
+}
+
+/* A file that was found. False: nobody asks any more. */
+static bool
+take_offer(struct storer *s)
+{
+	struct helper_offer o;
+	int fd, r;
+	ssize_t n = helper_take_fd(s->offers, &o, sizeof(o), &fd);
+
+	if (n != (ssize_t)sizeof(o) || fd < 0 || o.id.size > BUILDID_MAX) {
+		/* The worker that finds files has ended: there will be another one. */
+		if (fd >= 0)
+			(void)close(fd);
+		(void)close(s->offers);
+		s->offers = -1;
+		return true;
+	}
+	s->began_ns = host_now_ns();
+	s->at = (struct helper_object){ .pid = o.pid, .uid = o.uid, .maj = o.maj, .min = o.min };
+	r = object_copy_touch(s->store.dir, &o.id) ? -EEXIST : copy(s, fd, &o);
+	(void)close(fd);
+	return tell(s, OBJECT_DONE, r) == 0;
+}
+
+static void
+touch(const struct storer *s, const uint8_t *ids, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct buildid id;
+
+		memcpy(&id, ids + i * sizeof(id), sizeof(id));
+		(void)object_copy_touch(s->store.dir, &id);
+	}
+}
+
+/* What has been passed on so far, at once: somebody waits for it. */
+static bool
+flush(struct storer *s)
+{
+	struct pollfd p = { .fd = s->offers, .events = POLLIN };
+	bool more = true;
+
+	while (more && s->offers >= 0 && poll(&p, 1, 0) > 0) {
+		more = take_offer(s);
+		p.fd = s->offers;
+	}
+	return more && tell(s, OBJECT_FLUSHED, 0) == 0;
+}
+
+/* What the recorder says. False: there will be no more. */
+static bool
+take_word(struct storer *s, void *room)
+{
+	const struct helper_touch *t = room;
+	uint32_t kind;
+	int fd;
+	ssize_t n = helper_take_fd(s->fd, room, HELPER_MESSAGE_MAX, &fd);
+
+	if (n < (ssize_t)sizeof(kind))
+		return false;
+	memcpy(&kind, room, sizeof(kind));
+	if (kind == HELPER_STORE && n == (ssize_t)sizeof(s->store) && fd >= 0) {
+		if (s->offers >= 0)
+			(void)close(s->offers);
+		memcpy(&s->store, room, sizeof(s->store));
+		s->store.dir[sizeof(s->store.dir) - 1] = '\0';
+		s->offers = fd;
+		return true;
+	}
+	if (kind == HELPER_ALLOW && n == (ssize_t)sizeof(struct helper_allow))
+		s->store.allowed_bytes = ((const struct helper_allow *)room)->allowed_bytes;
+	else if (kind == HELPER_TOUCH && n >= (ssize_t)sizeof(*t) &&
+		 (size_t)n == sizeof(*t) + t->nr * sizeof(struct buildid))
+		touch(s, (const uint8_t *)room + sizeof(*t), t->nr);
+	if (fd >= 0)
+		(void)close(fd);
+	return kind != HELPER_FLUSH || flush(s);
+}
+
+void
+helper_serve_objects(int fd)
+{
+	struct storer *s = calloc(1, sizeof(*s));
+	void *room = malloc(HELPER_MESSAGE_MAX);
+	bool more = s && room;
+
+	if (s)
+		*s = (struct storer){ .fd = fd, .offers = -1 };
+	while (more) {
+		struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
+				       { .fd = s->offers, .events = POLLIN } };
+
+		if (poll(p, 2, -1) < 0)
+			more = errno == EINTR;
+		else if (p[0].revents)
+			more = take_word(s, room);
+		else if (p[1].revents) {
+			more = take_offer(s);
+			go_slowly(s);
+		}
+	}
+	free(room);
+	free(s);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * helper_objects: the worker that stores copies of mapped files beside the recording.
+ *
+ * The worker that finds files (helper_serve) has each open before its process is gone, and passes it on
+ * by a socket between both. So nothing here finds files, nor waits for one to be opened. What it does
+ * with a file it says to the recorder before it does it: whoever holds it up by that is known.
+ */
+#ifndef RECORDER_HELPER_HELPER_OBJECTS_H
+#define RECORDER_HELPER_HELPER_OBJECTS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/bytes/buildid.h"
+
+#define HELPER_TOUCH_MAX 4096
+
+enum helper_objects_kind { HELPER_STORE, HELPER_ALLOW, HELPER_TOUCH, HELPER_FLUSH };
+
+/* To the worker, first of all, with its end of the socket to that which finds files. */
+struct helper_store {
+	uint32_t kind;
+	uint64_t allowed_bytes; /* that it may write */
+	uint64_t user_bytes; /* of which the files of a user other than root may take so many an hour */
+	char dir[PATH_MAX]; /* a "spoor-objects", which is there */
+};
+
+/* It may write so many bytes more from here on. FLUSH: stores what was passed on, and says so. */
+struct helper_allow {
+	uint32_t kind;
+	uint64_t allowed_bytes;
+};
+
+/* Copies that are used: ids behind it. */
+struct helper_touch {
+	uint32_t kind;
+	uint32_t nr;
+};
+
+/* From the worker that finds files, with a descriptor. */
+struct helper_offer {
+	struct buildid id;
+	pid_t pid;    /* through whom it was found */
+	uint32_t uid; /* whose process it is; TASK_USER_UNKNOWN */
+	uint32_t maj, min;
+};
+
+/* To the recorder. */
+enum helper_object_step {
+	OBJECT_READS, /* it touches what is that process's, from now on */
+	OBJECT_WRITES,
+	OBJECT_DONE,
+	OBJECT_FLUSHED,
+};
+
+struct helper_object {
+	uint32_t step;
+	int32_t rc; /* DONE: 0, -EEXIST: it was there; -EDQUOT: that was not allowed; -errno */
+	pid_t pid;
+	uint32_t uid, maj, min;
+	uint64_t bytes; /* DONE: that it takes on the disk */
+};
+
+void helper_serve_objects(int fd);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/helper/object_copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "format/stored/stored_reduce.h"
+
+#define DIR_MODE 0750
+#define FILE_MODE 0640
+#define BLOCK 512 /* of st_blocks */
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+struct taker {
+	struct object_copy *copy;
+	object_copy_fn *go_on;
+	void *arg;
+};
+
+static int
+take_piece(void *arg, uint64_t offset, const void *p, size_t n)
+{
+	struct taker *t = arg;
+	struct object_copy *c = t->copy;
+
+	if (array_reserve(c->pieces, c->nr, c->cap, 1) < 0)
+		return -FMT_E_NOMEM;
+	c->pieces[c->nr++] = (struct object_piece){ offset, n };
+	buf_append(&c->bytes, p, n);
+	if (buf_failed(&c->bytes))
+		return -FMT_E_NOMEM;
+	/* No error of format/ is as large. */
+	return t->go_on(t->arg) ? -FMT_E_MAX : 0;
+}
+
+static int
+errno_of(int error)
+{
+	switch (-error) {
+	case FMT_OK:
+		return 0;
+	case FMT_E_NOMEM:
+		return -ENOMEM;
+	case FMT_E_TOO_BIG:
+		return -EFBIG;
+	case FMT_E_TRUNCATED:
+		return -ESTALE;
+	case FMT_E_IO:
+		return -EIO;
+	case FMT_E_MAX:
+		return -ETIMEDOUT;
+	default:
+		return -ENOEXEC;
+	}
+}
+
+static bool
+same_times(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static bool
+is_build(struct io_source *file, const struct buildid *id)
+{
+	struct buildid now;
+
+	return buildid_read(file, &now) == 0 && buildid_cmp(&now, id) == 0;
+}
+
+static int
+read_file(struct object_copy *c, struct io_source *file, int fd, const struct buildid *id,
+	  struct taker *t)
+{
+	struct stat before, after;
+	int r;
+
+	if (fstat(fd, &before) < 0)
+		return -errno;
+	c->mark = (struct stored_mark){ .id = *id, .uid = before.st_uid };
+	c->mark.whole = before.st_size <= OBJECT_COPY_WHOLE_MAX && before.st_mode & S_IROTH;
+	if (!is_build(file, id))
+		return -ESTALE;
+	r = (c->mark.whole ? stored_copy : stored_reduce)(file, OBJECT_COPY_BYTES_MAX, take_piece,
+							  t, &c->mark.elf_size);
+	if (r < 0)
+		return errno_of(r);
+	if (fstat(fd, &after) < 0)
+		return -errno;
+	return same_times(&before, &after) && is_build(file, id) ? 0 : -ESTALE;
+}
+
+int
+object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object_copy_fn *go_on,
+		 void *arg)
+{
+	struct taker t = { c, go_on, arg };
+	int dup = fcntl(fd, F_DUPFD_CLOEXEC, 0), r;
+	struct io_source *file;
+
+	if (dup < 0)
+		return -errno;
+	file = io_source_fd(dup);
+	if (!file)
+		return -errno;
+	buf_init(&c->bytes);
+	r = read_file(c, file, fd, id, &t);
+	file->close(file);
+	return r;
+}
+
+void
+object_copy_done(struct object_copy *c)
+{
+	buf_done(&c->bytes);
+	free(c->pieces);
+	*c = (struct object_copy){ 0 };
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+/* A directory of ours, made where there is none and make says so. Its descriptor, -errno. */
+static int
+open_dir(int at, const char *name, bool make)
+{
+	struct stat st;
+	int fd;
+
+	if (make && mkdirat(at, name, DIR_MODE) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return fd;
+	(void)close(fd);
+	return -EPERM;
+}
+
+/* The one that copies of this build are in; their name there. */
+static int
+open_place(const char *dir, const struct buildid *id, bool make, char name[STORED_NAME_BYTES])
+{
+	char sub[3];
+	int top, by_id, fd;
+
+	if (!stored_object_name(id, sub, name))
+		return -EINVAL;
+	top = open_dir(AT_FDCWD, dir, false);
+	if (top < 0)
+		return top;
+	by_id = open_dir(top, STORED_BY_ID, make);
+	(void)close(top);
+	if (by_id < 0)
+		return by_id;
+	fd = open_dir(by_id, sub, make);
+	(void)close(by_id);
+	return fd;
+}
+
+static int
+write_at(int fd, const void *p, size_t n, uint64_t offset)
+{
+	const uint8_t *from = p;
+
+	while (n > 0) {
+		ssize_t done = pwrite(fd, from, n, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		from += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int
+write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
+{
+	uint8_t mark[STORED_MARK_BYTES];
+	const uint8_t *from = c->bytes.p;
+	struct stat st;
+	int r = 0;
+
+	for (size_t i = 0; i < c->nr && r == 0; i++) {
+		r = write_at(fd, from, c->pieces[i].len, c->pieces[i].offset);
+		from += c->pieces[i].len;
+	}
+	stored_mark_put(&c->mark, mark);
+	if (r == 0)
+		r = write_at(fd, mark, sizeof(mark), c->mark.elf_size);
+	if (r == 0 && fstat(fd, &st) < 0)
+		r = -errno;
+	if (r == 0)
+		*ret_bytes = (uint64_t)st.st_blocks * BLOCK;
+	return r;
+}
+
+int
+object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_bytes)
+{
+	char name[STORED_NAME_BYTES], temporary[32];
+	int place = open_place(dir, &c->mark.id, true, name), fd, r;
+
+	if (place < 0)
+		return place;
+	(void)snprintf(temporary, sizeof(temporary), ".%d.new", (int)getpid());
+	(void)unlinkat(place, temporary, 0);
+	fd = openat(place, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    FILE_MODE);
+	r = fd < 0 ? -errno : write_pieces(c, fd, ret_bytes);
+	/* Some file systems say only here that the disk is full. */
+	if (fd >= 0 && close(fd) < 0 && r == 0)
+		r = -errno;
+	if (r == 0 && renameat(place, temporary, place, name) < 0)
+		r = -errno;
+	if (r < 0 && fd >= 0)
+		(void)unlinkat(place, temporary, 0);
+	(void)close(place);
+	return r;
+}
+
+bool
+object_copy_touch(const char *dir, const struct buildid *id)
+{
+	char name[STORED_NAME_BYTES];
+	int place = open_place(dir, id, false, name);
+	bool there;
+
+	if (place < 0)
+		return false;
+	there = utimensat(place, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+	(void)close(place);
+	return there;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * object_copy: a copy of somebody's ELF file, first in memory, then in a directory of ours.
+ *
+ * Reading waits for the file's file system and its owner, writing for our own disk: whoever looks at how
+ * long it takes has to know which of both it is.
+ */
+#ifndef RECORDER_HELPER_OBJECT_COPY_H
+#define RECORDER_HELPER_OBJECT_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/bytes/buf.h"
+#include "format/stored/stored_object.h"
+
+/* Of one file; what is more is not stored. */
+#define OBJECT_COPY_BYTES_MAX (32u << 20)
+/*
+ * Smaller files that anybody may read are stored whole; another's may have in it what nobody else is to
+ * read, and names and frames are no such thing.
+ */
+#define OBJECT_COPY_WHOLE_MAX (1u << 20)
+
+/* Zeroed: none. */
+struct object_copy {
+	struct buf bytes;
+	struct object_piece {
+		uint64_t offset;
+		size_t len;
+	} * pieces; /* of bytes, one after another */
+	size_t nr, cap;
+	struct stored_mark mark;
+};
+
+/* Is called for each piece that is read. Not 0: that is enough, and what object_copy_read() returns. */
+typedef int object_copy_fn(void *arg);
+
+/*
+ * Reads it, which must be the build id before and after. 0; -ESTALE: it is not, or changed;
+ * -ENOEXEC: no ELF file that can be reduced; -EFBIG: too large; -errno, or what go_on() returned.
+ */
+int object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object_copy_fn *go_on,
+		     void *arg);
+void object_copy_done(struct object_copy *c);
+
+/*
+ * Writes it below dir, a "spoor-objects": under another name first, so that nobody reads a part of it. dir
+ * and what is in it has to be this user's, and no other's to write to; links are not followed. *ret_bytes:
+ * what it takes. 0, -errno.
+ */
+int object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_bytes);
+
+/* Is there one? It counts as used now. */
+bool object_copy_touch(const char *dir, const struct buildid *id);
+
+#endif
