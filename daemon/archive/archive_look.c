@@ -117,7 +117,7 @@ archive_look_around(struct archive *a, struct session_error *error)
 void
 archive_look(struct archive *a, struct archive_sight *ret)
 {
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 	const struct archive_sink *s;
 
 	pthread_mutex_lock(&a->lock);

@@ -56,14 +56,6 @@ find_old(const struct scan *s, const char *name)
 	return s->nr_old ? bsearch(&key, s->old, s->nr_old, sizeof(key), compare_names) : NULL;
 }
 
-static bool
-ends_with(const char *name, const char *suffix)
-{
-	size_t n = strlen(name), m = strlen(suffix);
-
-	return n > m && strcmp(name + n - m, suffix) == 0;
-}
-
 int
 archive_rename(int dirfd, const char *from, const char *to)
 {
@@ -199,7 +191,7 @@ classify(struct scan *s, char *base, size_t size, const struct stat *st, struct 
 	f->kind = s->kind;
 	if (s->kind == RETENTION_KEPT)
 		return 0;
-	if (ends_with(base, ARCHIVE_SUFFIX ARCHIVE_ACTIVE)) {
+	if (segment_name_is_recording(base) && segment_name_is_active(base)) {
 		int error = seal_leftover(s, base, st);
 
 		if (error == -ENOENT)
@@ -214,7 +206,8 @@ classify(struct scan *s, char *base, size_t size, const struct stat *st, struct 
 		f->kind = RETENTION_QUARANTINE;
 		return 0;
 	}
-	if (!ends_with(base, ARCHIVE_SUFFIX))
+	/* Nor is a hidden one, which no reader lists either: others' tools have such while they copy. */
+	if (!segment_name_is_recording(base))
 		return 1;
 	snprintf(full, sizeof(full), "%s%s", s->prefix, base);
 	old = find_old(s, full);

@@ -304,6 +304,8 @@ test_leftovers(void **state)
 	lab_plant(&l, "garbage.spoor", "not a recording at all", 22);
 	lab_plant(&l, "garbage.spoor~", "an older one", 12);
 	lab_plant(&l, "README", "hello", 5);
+	lab_plant(&l, ".copied.spoor", "not all of it yet", 17);
+	lab_plant(&l, ".copied.spoor.active", "nor of this", 11);
 	snprintf(path, sizeof(path), "%s/link.spoor", l.dir);
 	snprintf(target, sizeof(target), "%s/outside", l.tmp);
 	assert_int_equal(symlink(target, path), 0);
@@ -317,6 +319,8 @@ test_leftovers(void **state)
 	assert_true(lab_exists(&l, "garbage.spoor~"));
 	assert_true(lab_exists(&l, "garbage.spoor~~"));
 	assert_true(lab_exists(&l, "README"));
+	assert_true(lab_exists(&l, ".copied.spoor"));
+	assert_true(lab_exists(&l, ".copied.spoor.active"));
 	assert_true(lab_exists(&l, "link.spoor"));
 	assert_int_equal(usage(&l).segments, 1);
 	assert_int_equal(usage(&l).captures, 1);
