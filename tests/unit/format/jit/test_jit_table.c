@@ -9,24 +9,12 @@
 #include <string.h>
 
 #include "format/jit/jit_table.h"
+#include "tests/lab/jit_expect.h"
 
 static void
 add(struct jit_table *t, uint64_t start, uint64_t size, uint64_t time_ns, const char *name)
 {
 	assert_int_equal(jit_table_add(t, start, size, time_ns, name, strlen(name), NULL), 1);
-}
-
-static void
-expect(const struct jit_table *t, uint64_t address, uint64_t time_ns, const char *name)
-{
-	struct jit_symbol symbol;
-
-	if (!name) {
-		assert_false(jit_table_find(t, address, time_ns, &symbol));
-		return;
-	}
-	assert_true(jit_table_find(t, address, time_ns, &symbol));
-	assert_string_equal(symbol.name, name);
 }
 
 static void
@@ -38,15 +26,15 @@ test_later_is_right(void **state)
 	add(t, 150, 20, 0, "new");
 	add(t, 300, 1, 0, "one");
 	assert_int_equal(jit_table_settle(t), 0);
-	expect(t, 99, 0, NULL);
-	expect(t, 100, 0, "old");
-	expect(t, 149, 0, "old");
-	expect(t, 150, 0, "new");
-	expect(t, 169, 0, "new");
-	expect(t, 170, 0, "old");
-	expect(t, 200, 0, NULL);
-	expect(t, 300, UINT64_MAX, "one");
-	expect(t, 301, 0, NULL);
+	jit_expect(t, 99, 0, NULL);
+	jit_expect(t, 100, 0, "old");
+	jit_expect(t, 149, 0, "old");
+	jit_expect(t, 150, 0, "new");
+	jit_expect(t, 169, 0, "new");
+	jit_expect(t, 170, 0, "old");
+	jit_expect(t, 200, 0, NULL);
+	jit_expect(t, 300, UINT64_MAX, "one");
+	jit_expect(t, 301, 0, NULL);
 	jit_table_free(t);
 }
 
@@ -62,13 +50,13 @@ test_times(void **state)
 	assert_int_equal(jit_table_add(t, 100, 10, 20, "", 0, NULL), 1);
 	assert_int_equal(jit_table_again(t, 500, 10, 20, entry), 1);
 	assert_int_equal(jit_table_settle(t), 0);
-	expect(t, 105, 9, NULL);
-	expect(t, 105, 10, "first");
-	expect(t, 105, 19, "first");
-	expect(t, 105, 20, NULL);
-	expect(t, 105, 30, "third");
-	expect(t, 505, 19, NULL);
-	expect(t, 505, 20, "first");
+	jit_expect(t, 105, 9, NULL);
+	jit_expect(t, 105, 10, "first");
+	jit_expect(t, 105, 19, "first");
+	jit_expect(t, 105, 20, NULL);
+	jit_expect(t, 105, 30, "third");
+	jit_expect(t, 505, 19, NULL);
+	jit_expect(t, 505, 20, "first");
 	jit_table_free(t);
 }
 
@@ -78,16 +66,16 @@ test_odd_ranges(void **state)
 	struct jit_table *t = jit_table_new();
 
 	assert_int_equal(jit_table_settle(t), 0);
-	expect(t, 0, 0, NULL);
+	jit_expect(t, 0, 0, NULL);
 	jit_table_free(t);
 	t = jit_table_new();
 	assert_int_equal(jit_table_add(t, 5, 0, 0, "empty", 5, NULL), 0);
 	assert_int_equal(jit_table_add(t, UINT64_MAX, 1, 0, "wraps", 5, NULL), 0);
 	add(t, 0, UINT64_MAX, 0, "all");
 	assert_int_equal(jit_table_settle(t), 0);
-	expect(t, 0, 0, "all");
-	expect(t, UINT64_MAX - 1, 0, "all");
-	expect(t, UINT64_MAX, 0, NULL);
+	jit_expect(t, 0, 0, "all");
+	jit_expect(t, UINT64_MAX - 1, 0, "all");
+	jit_expect(t, UINT64_MAX, 0, NULL);
 	jit_table_free(t);
 }
 
@@ -121,7 +109,7 @@ test_random(void **state)
 					    time[i] <= at && (best < 0 || time[i] >= time[best]))
 						best = i;
 				snprintf(name, sizeof(name), "%d", best);
-				expect(t, a, at, best < 0 ? NULL : name);
+				jit_expect(t, a, at, best < 0 ? NULL : name);
 			}
 		jit_table_free(t);
 	}
@@ -138,7 +126,7 @@ test_bounds(void **state)
 	assert_int_equal(jit_table_left_out(t), 1);
 	/* all over one another */
 	assert_int_equal(jit_table_settle(t), 0);
-	expect(t, JIT_ENTRIES_MAX, 5, "n");
+	jit_expect(t, JIT_ENTRIES_MAX, 5, "n");
 	jit_table_free(t);
 }
 

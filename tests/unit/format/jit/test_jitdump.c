@@ -9,6 +9,7 @@
 #include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
 #include "format/jit/jitdump.h"
+#include "tests/lab/jit_expect.h"
 
 /* A dump in the making, in either byte order. */
 struct maker {
@@ -98,19 +99,6 @@ read_dump(const struct maker *m, size_t len, struct jit_table *t)
 }
 
 static void
-expect(const struct jit_table *t, uint64_t address, uint64_t time_ns, const char *name)
-{
-	struct jit_symbol symbol;
-
-	if (!name) {
-		assert_false(jit_table_find(t, address, time_ns, &symbol));
-		return;
-	}
-	assert_true(jit_table_find(t, address, time_ns, &symbol));
-	assert_string_equal(symbol.name, name);
-}
-
-static void
 story(struct maker *m)
 {
 	header(m, 0);
@@ -136,14 +124,14 @@ test_both_orders(void **state)
 
 		story(&m);
 		assert_int_equal(read_dump(&m, m.len, t), 0);
-		expect(t, 0x1010, 9, NULL);
-		expect(t, 0x1010, 10, "alpha");
-		expect(t, 0x1010, 20, NULL);
-		expect(t, 0x2010, 19, NULL);
-		expect(t, 0x2010, 20, "alpha");
-		expect(t, 0x1010, 30, "beta");
-		expect(t, 0x1090, 30, NULL);
-		expect(t, 0x6010, 99, NULL);
+		jit_expect(t, 0x1010, 9, NULL);
+		jit_expect(t, 0x1010, 10, "alpha");
+		jit_expect(t, 0x1010, 20, NULL);
+		jit_expect(t, 0x2010, 19, NULL);
+		jit_expect(t, 0x2010, 20, "alpha");
+		jit_expect(t, 0x1010, 30, "beta");
+		jit_expect(t, 0x1090, 30, NULL);
+		jit_expect(t, 0x6010, 99, NULL);
 		jit_table_free(t);
 	}
 }
@@ -161,7 +149,7 @@ test_cut(void **state)
 
 		assert_int_equal(err, len < 40 ? -FMT_E_CORRUPT : 0);
 		if (err == 0 && len >= 48 + 16 + 40 + 6)
-			expect(t, 0x1010, 10, "alpha");
+			jit_expect(t, 0x1010, 10, "alpha");
 		jit_table_free(t);
 	}
 }
