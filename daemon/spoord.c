@@ -136,7 +136,7 @@ open_control(struct spoord *d)
 static int
 open_all(struct spoord *d)
 {
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 	int r = open_loop(d);
 
 	if (r < 0) {
@@ -252,7 +252,7 @@ fail_reload(struct reload *l, int r, const char *text)
 static int
 read_config(struct spoord *d)
 {
-	struct session_error session_error = { .saved_errno = 0 };
+	struct session_error session_error = { .text = "" };
 	struct config_error config_error = { .text = "" };
 	struct reload *l = &d->reload;
 	int r = config_read(d->config_path, &l->config, &config_error);
@@ -320,7 +320,7 @@ end_reload(struct spoord *d)
 static void
 go_on_reloading(struct spoord *d)
 {
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 	struct reload *l = &d->reload;
 
 	if (!l->busy && l->wanted > l->number && !d->limits.asked)

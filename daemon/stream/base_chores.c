@@ -226,7 +226,7 @@ base_chores_ask(struct base_stream *b, struct stream_chore *c)
 		return false;
 	c->asked = true;
 	c->stream = b;
-	c->error = (struct session_error){ .saved_errno = 0 };
+	c->error = (struct session_error){ .text = "" };
 	chores_add(b->chores, &c->chore);
 	return true;
 }

@@ -244,7 +244,7 @@ base_stream_reap(struct base_stream *b)
 static void
 try_again(struct base_stream *b, uint64_t now_ns)
 {
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 	struct base_session *s;
 
 	if (base_stream_begin(b, b->config, b->hz, &s, &error) < 0)
@@ -466,7 +466,7 @@ base_stream_open(const struct config *c, struct archive *a, struct chores *chore
 static bool
 close_session(struct base_session *s, bool (*each_second)(void *arg), void *arg)
 {
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 
 	session_thread_stop(s->thread);
 	/* Given up: its thread is on its own until the process ends. */

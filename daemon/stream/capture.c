@@ -195,7 +195,7 @@ static void
 capture_end(struct capture_set *set, struct capture *c)
 {
 	struct capture_progress *p = &c->progress;
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 	int r;
 
 	TAILQ_REMOVE(&set->list, c, entry);

@@ -60,7 +60,7 @@ static void *
 session_thread_body(void *arg)
 {
 	struct session_thread *t = arg;
-	struct session_error error = { .saved_errno = 0 };
+	struct session_error error = { .text = "" };
 	int r;
 
 	t->result = open_session(t);

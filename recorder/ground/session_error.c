@@ -11,13 +11,11 @@
 #include "format/bytes/buf.h"
 #include "recorder/ground/small_file.h"
 
-static void __attribute__((format(printf, 4, 0)))
-session_error_fill(struct session_error *error, int err, int exit_status, const char *format,
-		   va_list args)
+static void __attribute__((format(printf, 3, 0)))
+session_error_fill(struct session_error *error, int exit_status, const char *format, va_list args)
 {
 	if (!error)
 		return;
-	error->saved_errno = -err;
 	error->exit_status = exit_status;
 	vsnprintf(error->text, sizeof(error->text), format, args);
 }
@@ -28,7 +26,7 @@ session_fail(struct session_error *error, int err, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	session_error_fill(error, err, 1, format, args);
+	session_error_fill(error, 1, format, args);
 	va_end(args);
 	return err;
 }
@@ -39,7 +37,7 @@ session_usage(struct session_error *error, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	session_error_fill(error, -EINVAL, 2, format, args);
+	session_error_fill(error, 2, format, args);
 	va_end(args);
 	return -EINVAL;
 }

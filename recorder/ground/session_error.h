@@ -9,7 +9,6 @@ struct buf;
 
 /* Why a session could not start or go on. text is a whole message for a person. */
 struct session_error {
-	int saved_errno;
 	int exit_status; /* what a program should exit with: 1; 2 usage; 127, 126 the command */
 	char text[512];
 };

@@ -289,7 +289,7 @@ test_life(void **state)
 static void
 check_open_fails(struct stage *s, int error, const char *words)
 {
-	struct session_error e = { .saved_errno = 0 };
+	struct session_error e = { .text = "" };
 	struct base_stream *b = NULL;
 
 	assert_int_equal(base_stream_open(s->c, s->lab.archive, s->chores, s->wake_fd, &b, &e),
@@ -742,7 +742,7 @@ static void
 test_reload_fails(void **state)
 {
 	struct base_session *same;
-	struct session_error e = { .saved_errno = 0 };
+	struct session_error e = { .text = "" };
 	struct stage s;
 
 	stage_begin(&s);

@@ -241,7 +241,7 @@ test_life(void **state)
 static void
 test_open_fails(void **state)
 {
-	struct session_error e = { .saved_errno = 0 };
+	struct session_error e = { .text = "" };
 	unsigned int descriptors;
 	struct stage st;
 
@@ -375,7 +375,7 @@ test_reload_of_session(void **state)
 static void
 test_reload_fails(void **state)
 {
-	struct session_error e = { .saved_errno = 0 };
+	struct session_error e = { .text = "" };
 	struct stage st;
 	struct told t;
 	uint64_t id;
