@@ -24,6 +24,7 @@ struct jit_table {
 	size_t nr, cap;
 	char *names; /* each with its NUL; the first is "" */
 	size_t names_len, names_cap;
+	size_t entries_max, names_max;
 	uint64_t left_out;
 	uint64_t *cuts; /* sorted, distinct; piece i is [cuts[i], cuts[i + 1]) */
 	size_t nr_pieces;
@@ -41,7 +42,15 @@ jit_table_new(void)
 		return NULL;
 	}
 	t->names[t->names_len++] = 0;
+	jit_table_limit(t, JIT_ENTRIES_MAX, JIT_NAMES_BYTES_MAX);
 	return t;
+}
+
+void
+jit_table_limit(struct jit_table *t, size_t entries, size_t names_bytes)
+{
+	t->entries_max = entries;
+	t->names_max = names_bytes;
 }
 
 void
@@ -92,7 +101,7 @@ has_room(struct jit_table *t, uint64_t start, uint64_t size, size_t name_bytes)
 {
 	if (start + size <= start)
 		return false;
-	if (t->nr < JIT_ENTRIES_MAX && name_bytes <= JIT_NAMES_BYTES_MAX - t->names_len)
+	if (t->nr < t->entries_max && name_bytes <= t->names_max - t->names_len)
 		return true;
 	t->left_out++;
 	return false;

@@ -21,6 +21,8 @@ struct jit_table;
 
 struct jit_table *jit_table_new(void); /* NULL: out of memory */
 void jit_table_free(struct jit_table *t);
+/* Other bounds than those above, lower ones. */
+void jit_table_limit(struct jit_table *t, size_t entries, size_t names_bytes);
 
 /*
  * [start, start + size) is called name (len bytes, no NUL in them) from time_ns on; len 0: nothing

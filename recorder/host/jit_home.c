@@ -78,9 +78,12 @@ read_status(struct jit_home *h, int dir)
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Below a directory, whose links lead nowhere else; the last one is not followed. O_PATH; -errno. */
+/*
+ * Below a directory, whose links lead nowhere else; the last one is not followed. O_PATH; -errno. Only
+ * what is in_cache waits for no file system.
+ */
 static int
-find_below(int dir, const char *path, int flags)
+find_below(int dir, const char *path, int flags, bool in_cache)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(O_PATH | O_NOFOLLOW | O_CLOEXEC | flags),
@@ -88,44 +91,57 @@ find_below(int dir, const char *path, int flags)
 	};
 	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
-	/* Not in the cache of names, or a kernel that cannot look there alone (before Linux 5.12). */
-	if (fd < 0 && (errno == EAGAIN || errno == EINVAL)) {
+	/* EINVAL: a kernel that cannot look in its cache alone (before Linux 5.12). */
+	if (fd < 0 && ((errno == EAGAIN && !in_cache) || errno == EINVAL)) {
 		how.resolve &= ~(uint64_t)RESOLVE_CACHED;
 		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	}
 	return fd < 0 ? -errno : fd;
 }
 
+/* As far as it is known, without asking the file system. */
+static int
+stat_known(int fd, struct statx *ret)
+{
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, ret);
+}
+
+static dev_t
+device_of(const struct statx *st)
+{
+	return makedev(st->stx_dev_major, st->stx_dev_minor);
+}
+
 /* Whatever is opened there waits for a process that may never answer. */
 static bool
-is_on_fuse(const struct jit_home *h, int fd, const struct stat *st)
+is_on_fuse(const struct jit_home *h, int fd, const struct statx *st)
 {
 	/* Once its process is gone, no table tells. */
-	if (h->tmp_dev && st->st_dev == h->tmp_dev)
+	if (h->tmp_dev && device_of(st) == h->tmp_dev)
 		return false;
-	return file_mount_of(fd, major(st->st_dev), minor(st->st_dev), h->pid).fuse;
+	return file_mount_of(fd, st->stx_dev_major, st->stx_dev_minor, h->pid).fuse;
 }
 
 static bool
-is_believable(const struct jit_home *h, const struct stat *st)
+is_believable(const struct jit_home *h, const struct statx *st)
 {
-	return S_ISREG(st->st_mode) &&
-		(st->st_uid == 0 || st->st_uid == h->uid || st->st_uid == h->euid) &&
+	return S_ISREG(st->stx_mode) &&
+		(st->stx_uid == 0 || st->stx_uid == h->uid || st->stx_uid == h->euid) &&
 		/* Of another process that had the number before. */
-		time_text_ns(&st->st_mtim) + 2 * SECOND_NS >= h->began_ns;
+		(st->stx_mtime.tv_sec + 2) * SECOND_NS >= h->began_ns;
 }
 
 /* What is no plain file is never opened. Takes fd over. -1: it is not to be believed. */
 static int
 open_found(const struct jit_home *h, int fd, uint64_t ino)
 {
-	struct stat st;
+	struct statx st;
 	char path[64];
 	int file = -1;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && is_believable(h, &st) && (!ino || st.st_ino == ino) &&
+	if (stat_known(fd, &st) == 0 && is_believable(h, &st) && (!ino || st.stx_ino == ino) &&
 	    !is_on_fuse(h, fd, &st)) {
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -149,17 +165,18 @@ static int
 open_tmp(struct jit_home *h)
 {
 	int root = open_root(h->pid), rc = 0;
-	struct stat st;
+	struct statx st;
 
 	if (root < 0)
 		return root;
-	h->tmp = find_below(root, "/tmp", O_DIRECTORY);
+	h->tmp = find_below(root, "/tmp", O_DIRECTORY, true);
 	(void)close(root);
 	if (h->tmp < 0)
 		return h->tmp;
-	if (fstat(h->tmp, &st) < 0 || is_on_fuse(h, h->tmp, &st))
+	if (stat_known(h->tmp, &st) < 0 || is_on_fuse(h, h->tmp, &st))
 		rc = -EOPNOTSUPP;
-	h->tmp_dev = st.st_dev;
+	else
+		h->tmp_dev = device_of(&st);
 	return rc;
 }
 
@@ -205,7 +222,7 @@ jit_home_map(struct jit_home *h)
 	int fd;
 
 	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", h->inner_pid);
-	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0), 0);
+	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0, false), 0);
 	if (fd < 0)
 		return h->map;
 	if (h->map >= 0)
@@ -225,7 +242,7 @@ jit_home_dump(struct jit_home *h, const char *path, uint64_t ino)
 		return;
 	root = open_root(h->pid);
 	if (root >= 0) {
-		fd = open_found(h, find_below(root, path, 0), ino);
+		fd = open_found(h, find_below(root, path, 0, true), ino);
 		(void)close(root);
 	}
 	h->dumps[i] = fd;

@@ -23,6 +23,8 @@
 #define STEPS_MAX (1u << 26) /* of a read: a hostile map has an address in each line */
 #define RANGES_MAX 4096	     /* of a dump, that hold one address */
 #define DUMP_RECORDS_MAX (1u << 20)
+#define DUMP_ENTRIES_MAX (1u << 17) /* a helper is small: 20 MiB with these names */
+#define DUMP_NAMES_BYTES_MAX (8u << 20)
 #define DUMPS_MAX 4
 
 /* A sampled address. */
@@ -395,6 +397,8 @@ pick_dump(struct job *j, int fd, uint32_t *known)
 
 	if (copy >= 0)
 		file = io_source_fd(copy);
+	if (table)
+		jit_table_limit(table, DUMP_ENTRIES_MAX, DUMP_NAMES_BYTES_MAX);
 	if (rc == 0 && file) {
 		/* One that is damaged has what was before that. */
 		if (jitdump_read(file, &budget, table) == -FMT_E_NOMEM ||

@@ -36,7 +36,6 @@ struct jit_process {
 	bool hit;		    /* by samples of the open file */
 	bool asked, urgent;
 	size_t fresh;	     /* addresses that have not been asked for, about */
-	uint64_t bytes;	     /* of names in the open file */
 	uint64_t covered_ns; /* all addresses of samples until then have been asked for */
 	uint64_t due_ns, wait_ns, paused_ns;
 };

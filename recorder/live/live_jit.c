@@ -18,10 +18,11 @@
 #include "recorder/live/jit_processes.h"
 #include "recorder/live/live_crowd.h"
 
-#define ASKED_MAX 64			/* questions on their way */
-#define QUEUED_MAX (4u << 20)		/* bytes of a block; of a file that cannot be written */
-#define FILE_BYTES_MAX (16u << 20)	/* of a file, before they are packed */
-#define USER_BYTES_MAX (4u << 20)	/* of them, of one process */
+#define ASKED_MAX 64		   /* questions on their way */
+#define QUEUED_MAX (4u << 20)	   /* bytes of a block; of a file that cannot be written */
+#define FILE_BYTES_MAX (16u << 20) /* of a file, before they are packed */
+#define USER_BYTES_MAX (4u << 20)  /* of them, of one user; there are so many accounts of users */
+#define USERS 256
 #define AGAIN_NS UINT64_C(1000000000)	/* before another helper is asked for */
 #define FIRST_NS UINT64_C(1000000000)	/* from the first hit to the first question, */
 #define PERIOD_NS UINT64_C(30000000000) /* and from one to the next, later */
@@ -51,8 +52,9 @@ struct live_jit {
 	size_t first, nr_asked;
 	uint64_t heard_ns, refused_ns;
 	uint64_t complete_ns;
+	bool hurried;  /* the file ends */
 	uint32_t file; /* number of the recording's file */
-	uint64_t file_bytes;
+	uint64_t file_bytes, user_bytes[USERS];
 	struct live_crowd crowd;
 	struct buf payload; /* of the next JIT block */
 	size_t nr;	    /* entries in it */
@@ -91,7 +93,8 @@ live_jit_free(struct live_jit *l)
 static void
 address_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
 {
-	if (!jit_process_holds(p, address) || !jit_addresses_add(&l->addresses, p->slot, address))
+	if (p->fresh > FRESH_MANY || !jit_process_holds(p, address) ||
+	    !jit_addresses_add(&l->addresses, p->slot, address))
 		return;
 	if (!p->hit) {
 		p->hit = true;
@@ -133,6 +136,19 @@ live_jit_sample(struct live_jit *l, const struct sample_glance *sample)
 
 /* --- records ------------------------------------------------------------------------------- */
 
+/* Where there is room for few more, nobody but root has more than an eighth of it. */
+static bool
+has_too_many(const struct live_jit *l, uint32_t uid)
+{
+	size_t nr = 0;
+
+	if (uid == 0 || l->processes.nr <= JIT_PROCESSES_MAX / 2)
+		return false;
+	for (const struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));)
+		nr += p->uid == uid;
+	return nr > JIT_PROCESSES_MAX / 8;
+}
+
 static void
 see_map(struct live_jit *l, const struct perf_record *r, bool told)
 {
@@ -149,6 +165,10 @@ see_map(struct live_jit *l, const struct perf_record *r, bool told)
 		if (!p)
 			return;
 		p->uid = task_users_of(l->users, l->model, m->pid, r->sid.time);
+		if (has_too_many(l, p->uid)) {
+			jit_processes_remove(&l->processes, p);
+			return;
+		}
 	}
 	if (dump)
 		jit_process_dump(p, m->filename, m->ino);
@@ -339,6 +359,7 @@ follow(struct live_jit *l, struct jit_process *p, uint64_t now_ns)
 static void
 take_names(struct live_jit *l, struct jit_process *p, struct span payload)
 {
+	uint64_t *user_bytes = &l->user_bytes[p->uid % USERS];
 	struct jitsym symbol;
 	size_t cursor = 0;
 
@@ -346,7 +367,7 @@ take_names(struct live_jit *l, struct jit_process *p, struct span payload)
 		const size_t bytes = 52 + symbol.name_len;
 
 		if (l->payload.len + bytes > QUEUED_MAX || l->file_bytes + bytes > FILE_BYTES_MAX ||
-		    p->bytes + bytes > USER_BYTES_MAX)
+		    (p->uid != 0 && *user_bytes + bytes > USER_BYTES_MAX))
 			return;
 		if (!l->nr++)
 			jitsyms_begin(&l->payload);
@@ -354,7 +375,7 @@ take_names(struct live_jit *l, struct jit_process *p, struct span payload)
 		symbol.began_ns = p->began_ns;
 		jitsyms_add(&l->payload, &symbol);
 		l->file_bytes += bytes;
-		p->bytes += bytes;
+		*user_bytes += bytes;
 	}
 }
 
@@ -475,6 +496,7 @@ live_jit_pass(struct live_jit *l, uint64_t complete_ns)
 void
 live_jit_hurry(struct live_jit *l)
 {
+	l->hurried = true;
 	/* Whatever has ended by now is over. */
 	l->complete_ns = host_now_ns();
 	for (struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));)
@@ -495,18 +517,21 @@ live_jit_waiting(const struct live_jit *l)
 int
 live_jit_fd(const struct live_jit *l)
 {
-	return l->nr_asked && l->helper ? helper_fd(l->helper) : -1;
+	/* Any other answer is left to the next pass. */
+	return l->hurried && l->nr_asked && l->helper ? helper_fd(l->helper) : -1;
 }
 
 void
 live_jit_begin_file(struct live_jit *l)
 {
 	l->file++;
+	l->hurried = false;
 	l->nr = 0;
 	l->file_bytes = 0;
+	memset(l->user_bytes, 0, sizeof(l->user_bytes));
 	jit_addresses_clear(&l->addresses);
 	for (struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));) {
-		p->bytes = p->fresh = 0;
+		p->fresh = 0;
 		p->hit = p->urgent = false;
 	}
 }

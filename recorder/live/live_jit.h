@@ -41,7 +41,7 @@ void live_jit_pass(struct live_jit *l, uint64_t complete_ns);
 void live_jit_hurry(struct live_jit *l);
 /* Is an answer to that still to come? */
 bool live_jit_waiting(const struct live_jit *l);
-/* A descriptor that polls readable when there is an answer; -1: none is to come. */
+/* A descriptor that polls readable when there is an answer to that; -1: none is to come. */
 int live_jit_fd(const struct live_jit *l);
 
 /* Another file begins, which has no names yet. */

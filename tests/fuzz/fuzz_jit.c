@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as a perf map, as a jitdump, and as what both say of addresses. */
+/*
+ * Any bytes as a perf map, as a jitdump, and as what both say of addresses; and as files that grow,
+ * of which the recorder's helper picks what addresses need.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "format/bytes/io.h"
 #include "format/jit/jitdump.h"
 #include "format/jit/perf_map.h"
+#include "recorder/host/jit_picker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +29,45 @@ check(struct jit_table *t)
 			    (symbol.start > address << 8 || !symbol.name[0]))
 				abort();
 	jit_table_free(t);
+}
+
+#define WANTED 64
+
+/* What is told holds one of the addresses, and is what a reader takes. */
+static int
+told(void *arg, const struct jitsym *s)
+{
+	bool holds = false;
+
+	(void)arg;
+	for (uint64_t i = 0; i < WANTED; i++)
+		holds |= i << 8 >= s->start && i << 8 < s->start + s->size;
+	if (!holds || s->start + s->size <= s->start || s->name_len > 4095)
+		abort();
+	return 0;
+}
+
+static void
+pick(const uint8_t *data, size_t size)
+{
+	struct jit_picker *p = jit_picker_new();
+	int fd = memfd_create("fuzz", 0);
+	uint64_t wanted[WANTED];
+
+	if (!p || fd < 0)
+		abort();
+	for (uint64_t i = 0; i < WANTED; i++)
+		wanted[i] = i << 8;
+	for (size_t part = 1; part <= 2; part++) {
+		const size_t until = size * part / 2;
+
+		if (pwrite(fd, data, until, 0) != (ssize_t)until ||
+		    jit_picker_want(p, wanted, WANTED / 2 * part) < 0 ||
+		    jit_picker_read(p, fd, &fd, 1, part, told, NULL) < 0)
+			abort();
+	}
+	jit_picker_free(p);
+	close(fd);
 }
 
 int
@@ -50,5 +95,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	jitdump_read(file, &budget, t);
 	file->close(file);
 	check(t);
+	pick(data, size);
 	return 0;
 }

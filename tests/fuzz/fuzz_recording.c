@@ -15,6 +15,7 @@
 #include "format/bytes/crc32c.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/dump/summary.h"
+#include "symbolizer/jit/jit_kept.h"
 
 /* A payload may unpack to 64 MiB: an input of many would only be slow. */
 #define UNPACKED_MAX (8u << 20)
@@ -140,6 +141,22 @@ merge(struct recording_reader *r)
 	record_stream_close(s);
 }
 
+/* What a JIT block names is found, and nothing else. */
+static void
+names(struct recording_reader *r)
+{
+	struct jit_symbol symbol;
+	struct jit_kept *k;
+
+	check(jit_kept_read(r, &k, NULL) == 0);
+	for (uint64_t i = 0; k && i < 256; i++) {
+		int found = jit_kept_find(k, (uint32_t)i, i << 40, i << 56, &symbol);
+
+		check(found == 0 || (found == 1 && symbol.start <= i << 40));
+	}
+	jit_kept_free(k);
+}
+
 static void
 read_all(const uint8_t *p, size_t n)
 {
@@ -151,6 +168,7 @@ read_all(const uint8_t *p, size_t n)
 	if (walk(r, n)) {
 		(void)recording_reader_verify(r, NULL);
 		merge(r);
+		names(r);
 		if (summary_read(r, &summary, NULL) == 0)
 			summary_done(&summary);
 	}

@@ -38,6 +38,41 @@ test_later_is_right(void **state)
 	jit_table_free(t);
 }
 
+static int
+count_ranges(void *arg, const struct jit_range *range)
+{
+	unsigned *seen = arg;
+
+	assert_true(range->number < 3);
+	assert_true(range->start + range->size > 155);
+	seen[0]++;
+	seen[1] |= 1u << range->order;
+	return strcmp(range->name, "stop") == 0 ? 7 : 0;
+}
+
+static void
+test_each(void **state)
+{
+	struct jit_table *t = jit_table_new();
+	unsigned seen[2] = { 0 };
+
+	jit_table_limit(t, 3, 64);
+	add(t, 100, 100, 9, "a");
+	add(t, 150, 20, 3, "");
+	add(t, 300, 1, 0, "stop");
+	assert_int_equal(jit_table_add(t, 1, 1, 0, "b", 1, NULL), 0);
+	assert_int_equal(jit_table_left_out(t), 1);
+	assert_int_equal(jit_table_each(t, 155, count_ranges, seen), 0);
+	assert_int_equal(jit_table_settle(t), 0);
+	assert_int_equal(jit_table_each(t, 155, count_ranges, seen), 0);
+	assert_int_equal(seen[0], 2);
+	assert_int_equal(seen[1], 3);
+	assert_int_equal(jit_table_each(t, 250, count_ranges, seen), 0);
+	assert_int_equal(seen[0], 2);
+	assert_int_equal(jit_table_each(t, 300, count_ranges, seen), 7);
+	jit_table_free(t);
+}
+
 static void
 test_times(void **state)
 {
@@ -134,9 +169,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_later_is_right), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_odd_ranges),     cmocka_unit_test(test_random),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_later_is_right), cmocka_unit_test(test_each),
+		cmocka_unit_test(test_times),	       cmocka_unit_test(test_odd_ranges),
+		cmocka_unit_test(test_random),	       cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
