@@ -15,6 +15,7 @@ agrees gcc gnu "gcc, another oracle"
 made gcc-dwarf4 gcc g++ -O2 -gdwarf-4 && agrees gcc-dwarf4 llvm
 made gcc-dwarf3 gcc g++ -O2 -gdwarf-3 -gstrict-dwarf && agrees gcc-dwarf3 llvm,gnu
 made gcc-dwarf2 gcc g++ -O2 -gdwarf-2 && agrees gcc-dwarf2 llvm,gnu
+made gcc-dwarf2-strict gcc g++ -O2 -gdwarf-2 -gstrict-dwarf && agrees gcc-dwarf2-strict llvm,gnu
 made gcc-O0 gcc g++ -O0 -g && agrees gcc-O0 llvm
 made gcc-lto gcc g++ -O2 -g -flto && agrees gcc-lto llvm
 made gcc-types gcc g++ -O2 -g -fdebug-types-section && agrees gcc-types llvm,gnu
