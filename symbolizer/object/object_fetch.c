@@ -56,8 +56,8 @@ object_fetch_outcome_text(enum object_fetch_outcome outcome)
 		[OBJECT_FETCH_TOO_BIG] = "the server's file is too large",
 		[OBJECT_FETCH_LATE] = "the servers took too long: nothing more is fetched",
 		[OBJECT_FETCH_FAILED] = "the servers cannot be asked: nothing more is fetched",
-		[OBJECT_FETCH_BROKEN] = "the process that asks the servers ended: nothing more is "
-					"fetched",
+		[OBJECT_FETCH_BROKEN] = ("the process that asks the servers ended: nothing more is "
+					 "fetched"),
 		[OBJECT_FETCH_TOO_MANY] = "too many files are missing: nothing more is fetched",
 	};
 
