@@ -210,9 +210,9 @@ $(filter-out %/fuzz_growth.replay,$(REPLAYS)): $(BUILD)/%.replay: $(BUILD)/%.o $
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
 # What benchmarks run, and tests of much data are made with.
-$(BENCH): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/liblab.a $(call lib,format)
+$(BENCH): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/liblab.a $(call lib,symbolizer) $(call lib,format)
 	$(say) LINK $@
-	$(LDLINK) $^ $(LIBS_format)
+	$(LDLINK) $^ $(LIBS_symbolizer)
 
 check check-unit demo bench: deps
 	+$(Q)$(MAKE) --no-print-directory run-$@

@@ -664,6 +664,8 @@ object_free(struct object *o)
 		close(o->code_fd);
 	free(o->path);
 	free(o->segments);
+	free(o->names);
+	free(o->stub_names);
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);
 	free(o);

@@ -319,6 +319,12 @@ symtab_free(struct symtab *t)
 	free(t);
 }
 
+size_t
+symtab_count(const struct symtab *t)
+{
+	return t->nr;
+}
+
 bool
 symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *ret)
 {
@@ -339,6 +345,7 @@ symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *ret)
 	e = &t->entries[t->owners[low]];
 	ret->start = e->start;
 	ret->end = e->end;
+	ret->index = t->owners[low];
 	ret->name = t->strings + e->name;
 	return true;
 }

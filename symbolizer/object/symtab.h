@@ -46,8 +46,10 @@ void symtab_free(struct symtab *t);
 struct symbol {
 	uint64_t start, end;
 	const char *name; /* raw, in the table; may carry "@VERSION" */
+	uint32_t index;	  /* below symtab_count(): the same for all of its addresses */
 };
 
+size_t symtab_count(const struct symtab *t);
 /* The symbol that covers vaddr. */
 bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *ret);
 

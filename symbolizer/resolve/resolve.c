@@ -498,6 +498,23 @@ resolver_name(struct resolver *r, const char *raw, const char **ret)
 	return 0;
 }
 
+/* Each is made once: finding a long name among all takes longer than finding the symbol. */
+static int
+symbol_text(struct resolver *r, const struct symtab *t, const struct symbol *s, const char ***names,
+	    const char **ret)
+{
+	int error = 0;
+
+	if (!*names)
+		*names = calloc(symtab_count(t), sizeof(**names));
+	if (!*names)
+		return -FMT_E_NOMEM;
+	if (!(*names)[s->index])
+		error = resolver_name(r, s->name, &(*names)[s->index]);
+	*ret = (*names)[s->index];
+	return error;
+}
+
 /* By an address of the ELF file. */
 static int
 look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, struct frame *ret)
@@ -510,10 +527,12 @@ look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, st
 	ret->object = o;
 	ret->looked_up = vaddr;
 	ret->has_dwarf = o->debug_fd >= 0;
-	if (!symtab_find(o->symbols, vaddr, &symbol) &&
-	    (o->stubs == NULL || !symtab_find(o->stubs, vaddr, &symbol)))
+	if (symtab_find(o->symbols, vaddr, &symbol))
+		error = symbol_text(r, o->symbols, &symbol, &o->names, &ret->symbol);
+	else if (o->stubs != NULL && symtab_find(o->stubs, vaddr, &symbol))
+		error = symbol_text(r, o->stubs, &symbol, &o->stub_names, &ret->symbol);
+	else
 		return 0;
-	error = resolver_name(r, symbol.name, &ret->symbol);
 	if (error)
 		return error;
 	ret->symbol_offset = ret->vaddr - symbol.start;

@@ -21,6 +21,7 @@ Many: a million samples at 50,000 places of large libraries (many_addresses.py),
 
 Symbolizing: addresses of libjvm, where openjdk-17-dbg is installed, else of libc (libc6-dbg), by spoor symbolize without
 its cache, llvm-symbolizer and addr2line: at random, as a profile has them (of some 120 places), one. The file is unpacked first, but for the last row.
+Names at random by its symbol tables alone.
 
 Figures are medians; ratios below 1 are in spoor's favour. The machine need not be quiet, but has to be as busy for one
 as for the other: run it again when "samples" differ.
@@ -64,6 +65,8 @@ MANY_OBJECTS = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr
 SYMBOLIZED = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr/lib/x86_64-linux-gnu/libc.so.6']
 SYMBOLIZING = [('random', 10000, 0.65), ('profile', 10000, 0.75), ('one', 1, 0.35), ('random, packed', 10000, 0.65)]
 SYMBOLIZING_MEMORY = 0.5
+# Names alone, from the symbol tables: millions a second
+LOOKUPS, LOOKUPS_TARGET = 5000000, 5
 
 
 def output(command):
@@ -360,6 +363,19 @@ def text_addresses(path, how, count):
     return [pick.choice(places) + pick.randrange(8192) for _ in range(count)]
 
 
+def looking_up(args, marks):
+    """Names by the symbol tables of an ELF file, in one thread."""
+    path = next(p for p in SYMBOLIZED + [sys.executable] if os.path.exists(p))
+    command = [os.path.join(args.build, 'tests/bench/lookups'), path, str(LOOKUPS)]
+    runs = [json.loads(output(command)) for _ in range(args.rounds)]
+    result = {key: statistics.median(r[key] for r in runs) for key in ('loading', 'first', 'again')}
+    result['millions_a_second'] = LOOKUPS / result['first'] / 1e6
+    marks.append(result['millions_a_second'] >= LOOKUPS_TARGET)
+    print(f'\nlooking up: {LOOKUPS} names at random in {path}: loaded in {1000 * result["loading"]:.0f} ms, '
+          f'{result["millions_a_second"]:.1f} M/s   >= {LOOKUPS_TARGET} M/s: {verdict(marks[-1])}')
+    return result
+
+
 def symbolizing(args, spoor, marks):
     path = next((p for p in SYMBOLIZED if debug_file(p)), None)
     if path is None or not shutil.which('llvm-symbolizer'):
@@ -417,10 +433,12 @@ def main():
         unwound = unwinding(args, spoor, perf, marks) if args.only in (None, 'unwind') else {}
         crowd = many(args, spoor, marks) if args.only in (None, 'many') else {}
         symbolized = symbolizing(args, spoor, marks) if args.only in (None, 'symbolize') else {}
+        looked_up = looking_up(args, marks) if args.only in (None, 'symbolize') else {}
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
-                   'reading': read, 'unwinding': unwound, 'many': crowd, 'symbolizing': symbolized}, f, indent=1)
+                   'reading': read, 'unwinding': unwound, 'many': crowd, 'symbolizing': symbolized,
+                   'looking_up': looked_up}, f, indent=1)
 
 
 if __name__ == '__main__':

@@ -111,6 +111,28 @@ of_equals_the_first(void **state)
 	symtab_free(t);
 }
 
+/* A symbol tells where it begins and ends, and which one it is, wherever in it one asks. */
+static void
+tells_its_extent(void **state)
+{
+	struct symtab *t = TABLE({ 100, 100, "outer", 0, 0 }, { 120, 10, "inner", 0, 0 },
+				 { 300, 0, "unsized", 0, 0 }, { 350, 5, "next", 0, 0 });
+	struct symbol before, behind, inner, unsized;
+
+	assert_true(symtab_find(t, 119, &before));
+	assert_true(symtab_find(t, 125, &inner));
+	assert_true(symtab_find(t, 130, &behind));
+	assert_int_equal(before.start, 100);
+	assert_int_equal(before.end, 200);
+	assert_int_equal(inner.end, 130);
+	assert_int_equal(before.index, behind.index);
+	assert_int_not_equal(before.index, inner.index);
+	assert_true(before.index < symtab_count(t) && inner.index < symtab_count(t));
+	if (symtab_find(t, 300, &unsized))
+		assert_in_range(unsized.end, 301, 350);
+	symtab_free(t);
+}
+
 static void
 innermost_when_nested(void **state)
 {
@@ -239,6 +261,7 @@ main(void)
 		cmocka_unit_test(a_hole_has_no_name),
 		cmocka_unit_test(best_of_aliases),
 		cmocka_unit_test(of_equals_the_first),
+		cmocka_unit_test(tells_its_extent),
 		cmocka_unit_test(innermost_when_nested),
 		cmocka_unit_test(a_longer_alias_covers_the_rest),
 		cmocka_unit_test(without_a_size),
