@@ -2,15 +2,24 @@
 #include "symbolizer/object/live_files.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
 
 #define DELETED " (deleted)"
+#define READ_BYTES (64u << 10)
 
 struct live_files {
 	bool scanned;
@@ -72,25 +81,6 @@ add_line(struct live_files *l, pid_t pid, char *line)
 }
 
 static int
-add_process(struct live_files *l, pid_t pid)
-{
-	char path[64], *line = NULL;
-	size_t cap = 0, lines = 0;
-	int error = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return 0;
-	while (!error && lines++ < LIVE_FILES_LINES_MAX && getline(&line, &cap, f) > 0)
-		error = add_line(l, pid, line);
-	free(line);
-	fclose(f);
-	return error;
-}
-
-static int
 compare_files(const struct live_file *a, const struct live_file *b)
 {
 	int c = strcmp(a->path, b->path);
@@ -128,24 +118,147 @@ settle_files(struct live_files *l)
 	l->nr = kept;
 }
 
+/* --- the process that reads /proc -------------------------------------------------------- */
+
+/* "PID\n", before anything that may wait, and the lines of its maps. */
+static void
+tell_process(FILE *to, pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t cap = 0, lines = 0;
+	FILE *f;
+
+	fprintf(to, "%d\n", (int)pid);
+	(void)fflush(to);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return;
+	while (lines++ < LIVE_FILES_LINES_MAX && getline(&line, &cap, f) > 0)
+		if (strchr(line, '/') != NULL)
+			fputs(line, to);
+	free(line);
+	fclose(f);
+}
+
+/* Those behind a pid: /proc has them in their order. */
+static void __attribute__((noreturn)) tell_processes(int fd, pid_t behind, pid_t parent)
+{
+	FILE *to = fdopen(fd, "w");
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (to != NULL && dir != NULL && getppid() == parent && (e = readdir(dir)) != NULL) {
+		int pid = 0, len = 0;
+
+		if (sscanf(e->d_name, "%9d%n", &pid, &len) == 1 && pid > behind &&
+		    e->d_name[len] == '\0')
+			tell_process(to, pid);
+	}
+	if (to != NULL)
+		(void)fflush(to);
+	_exit(0);
+}
+
+struct scout {
+	pid_t pid;
+	int fd;
+	struct buf text; /* that is not taken yet */
+	pid_t at;	 /* whose maps it reads; 0: nobody's yet */
+};
+
+/* Takes the lines that are whole. */
+static int
+take_lines(struct live_files *l, struct scout *s)
+{
+	size_t taken = 0;
+	int error = 0;
+	uint8_t *end;
+
+	while (!error && (end = memchr(s->text.p + taken, '\n', s->text.len - taken)) != NULL) {
+		char *line = (char *)s->text.p + taken;
+
+		*end = '\0';
+		taken = (size_t)(end - s->text.p) + 1;
+		if (strchr(line, ' ') != NULL)
+			error = add_line(l, s->at, line);
+		else
+			(void)sscanf(line, "%9d", &s->at);
+	}
+	memmove(s->text.p, s->text.p + taken, s->text.len - taken);
+	s->text.len -= taken;
+	return error;
+}
+
+/* 1: it has come to its end, 0: it waits for a process, -FMT_E_NOMEM. */
+static int
+listen_to(struct live_files *l, struct scout *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	int error = 0;
+
+	for (;;) {
+		uint8_t *room = buf_reserve(&s->text, READ_BYTES);
+		ssize_t n;
+
+		if (room == NULL)
+			return -FMT_E_NOMEM;
+		n = poll(&p, 1, LIVE_FILES_WAIT_MS);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			return 0;
+		n = n > 0 ? read(s->fd, room, READ_BYTES) : n;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return 1;
+		s->text.len += (size_t)n;
+		error = take_lines(l, s);
+		if (error)
+			return error;
+	}
+}
+
+/* Processes behind the scout's last. As listen_to(). */
+static int
+send_scout(struct live_files *l, struct scout *s)
+{
+	const pid_t parent = getpid();
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return 1;
+	s->fd = ends[0];
+	s->text.len = 0;
+	s->pid = fork();
+	if (s->pid == 0)
+		tell_processes(ends[1], s->at, parent);
+	close(ends[1]);
+	r = s->pid > 0 ? listen_to(l, s) : 1;
+	close(s->fd);
+	if (s->pid > 0) {
+		/* What it waits for, a signal ends; that it is no more comes a moment later. */
+		kill(s->pid, SIGKILL);
+		while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return r;
+}
+
 static int
 scan_processes(struct live_files *l)
 {
-	DIR *dir = opendir("/proc");
-	struct dirent *e;
-	int error = 0;
+	struct scout s = { .at = 0 };
+	int r = 0;
 
-	while (dir != NULL && !error && (e = readdir(dir)) != NULL) {
-		int pid = 0, len = 0;
-
-		if (sscanf(e->d_name, "%9d%n", &pid, &len) == 1 && pid > 0 &&
-		    e->d_name[len] == '\0')
-			error = add_process(l, pid);
-	}
-	if (dir != NULL)
-		closedir(dir);
+	buf_init(&s.text);
+	for (int stuck = 0; r == 0 && stuck <= LIVE_FILES_STUCK_MAX; stuck++)
+		r = send_scout(l, &s);
+	buf_done(&s.text);
 	settle_files(l);
-	return error;
+	return r < 0 ? r : 0;
 }
 
 /* Index of the first file that is not before. */

@@ -152,6 +152,20 @@ lives=$!
 exits 0 "a program that goes on" "$SPOOR" record -p $lives --duration 300ms -o x.spoor
 rm lives
 is "$(hottest lives -i x.spoor)" "lives burn_hot" "has names when its file is deleted"
+# Two processes that nobody can read the maps of, in an exec that does not end.
+mkdir stuck && if mknod fuse c 10 229 2>/dev/null; then
+	background "$FIXTURES/silent_fs" "$TMP/fuse" "$TMP/stuck" /bin/true flush "$FIXTURES/silent_user" exec 2 600 >stuck.out 2>&1
+	silent=$!
+	wait_for 10 grep -q ready stuck.out && sleep 0.5
+	held_up() { ! timeout 1 cat /proc/[0-9]*/maps >/dev/null 2>&1; }
+fi
+if [ -e fuse ] && held_up; then
+	is "$(timeout 60 "$SPOOR" report --json --comm lives -i x.spoor 2>err | jq -r '.rows[0].symbol')" "burn_hot" \
+		"also beside processes that hold up whoever reads their maps"
+else
+	skip "no process can be made that holds up whoever reads its maps"
+fi
+[ -z "${silent-}" ] || { kill "$silent" && wait "$silent"; }
 kill $lives
 wait $lives
 is "$(hottest lives -i x.spoor)" "lives [unknown]" "as long as it lives"
