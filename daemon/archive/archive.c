@@ -72,6 +72,7 @@ update_limits(struct archive *a)
 		a->limits.max_use % CONFIG_PERCENT_ALL * a->captures_share / CONFIG_PERCENT_ALL;
 	if (a->limits.max_captures == 0)
 		a->limits.max_captures = 1;
+	a->objects_share = a->limits.max_use / CONFIG_PERCENT_ALL * a->objects_per;
 	a->unit = v.f_frsize > UNIT_MIN ? v.f_frsize : UNIT_MIN;
 	if (a->unit > UNIT_MAX)
 		a->unit = UNIT_MAX;
@@ -84,6 +85,7 @@ take_config(struct archive *a, const struct config *c)
 	a->keep_free = c->keep_free;
 	a->captures_share = c->captures_share;
 	a->segment_size = c->segment_size;
+	a->objects_per = strcmp(c->store_objects, "none") != 0 ? c->objects_share : 0;
 	/* Rounded up: a limit below a second is not none. */
 	a->limits.max_age_s = c->max_age / 1000000000u + (c->max_age % 1000000000u != 0);
 	a->limits.max_segments = c->max_segments;

@@ -16,6 +16,7 @@
 #ifndef DAEMON_ARCHIVE_ARCHIVE_H
 #define DAEMON_ARCHIVE_ARCHIVE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -88,6 +89,17 @@ struct archive_sight {
 };
 void archive_look(struct archive *a, struct archive_sight *ret);
 
+/*
+ * Room for copies of mapped files (store_objects, objects_share): looks at those that there are, and
+ * deletes the longest unused when there are too many. Call it every ten seconds or so; may wait for a disk.
+ */
+struct archive_objects {
+	char dir[PATH_MAX];	/* theirs */
+	uint64_t allowed_bytes; /* that may be stored from now on; what was allowed before is void */
+	uint64_t user_bytes;	/* of it an hour, of what a user other than root runs */
+};
+void archive_objects(struct archive *a, struct archive_objects *ret);
+
 struct archive_entry {
 	char name[ARCHIVE_NAME_MAX]; /* relative to the archive directory */
 	const char *kind;	     /* "segment", "active", "kept", "capture", "quarantined" */
@@ -99,6 +111,7 @@ ssize_t archive_list(struct archive *a, struct archive_entry **ret);
 struct archive_usage {
 	uint64_t bytes;			      /* counted against max_use */
 	uint64_t max_use, keep_free, fs_free; /* as in force */
+	uint64_t objects_bytes;		      /* of bytes: copies of mapped files */
 	uint64_t segment_bytes;		      /* at which to close one: 8 fit into max_use */
 	uint32_t segments, kept, captures, quarantined;
 	uint64_t deleted_segments, deleted_bytes; /* since archive_open() */

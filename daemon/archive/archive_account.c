@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "daemon/archive/archive_internal.h"
 #include "format/bytes/array.h"
@@ -150,4 +151,14 @@ archive_dirfd(const struct archive *a, const char *name, const char **ret_base)
 	}
 	*ret_base = name;
 	return a->dir_fd;
+}
+
+uint64_t
+archive_fs_free(const struct archive *a)
+{
+	struct statvfs v;
+
+	if (fstatvfs(a->dir_fd, &v) != 0)
+		return 0;
+	return (uint64_t)v.f_bavail * v.f_frsize;
 }

@@ -82,6 +82,10 @@ struct archive {
 	size_t nr, cap;		    /* cap leaves room for every open sink */
 	uint64_t other;		    /* foreign files, directories in kept/ */
 	uint64_t dirs;		    /* the three directories */
+	uint64_t objects;	    /* copies of mapped files, when they were last looked at */
+	uint64_t objects_share;	    /* bytes for them; 0: none */
+	bool objects_asked;	    /* archive_objects() was: these are set aside */
+	uint32_t objects_per;	    /* thousandths of a percent of max_use; 0: none are stored */
 	LIST_HEAD(, archive_sink) sinks;
 	size_t nr_sinks;
 	uint64_t seq; /* of the next segment */
@@ -148,6 +152,7 @@ uint64_t archive_bytes(const struct archive *a, const struct stat *st);
 void archive_order(struct archive *a);
 /* Who counts the bytes of several links, and who is pinned. */
 void archive_recount(struct archive *a);
+uint64_t archive_fs_free(const struct archive *a);
 /* Refreshes what the directories take. */
 void archive_dirs(struct archive *a);
 /* The descriptor of the directory that name is in, and its last component. */
@@ -158,10 +163,18 @@ int archive_reserve(struct archive *a, size_t more);
 /* Renames without replacing. 0, -errno. */
 int archive_rename(int dirfd, const char *from, const char *to);
 
+/* --- archive_objects.c: copies of mapped files --- */
+
+/* What they take, or may take. */
+uint64_t archive_objects_reserved(const struct archive *a);
+/* Counts them. */
+void archive_objects_scan(struct archive *a);
+/* Nothing else can make room: so many bytes of them go, the longest unused first. */
+void archive_objects_drop(struct archive *a, uint64_t bytes);
+
 /* --- archive_room.c: what is taken, and who goes --- */
 
 uint64_t archive_used(const struct archive *a);
-uint64_t archive_fs_free(const struct archive *a);
 /*
  * Room for need more bytes (capturing: of a capture) within the limits, by deleting what it takes.
  * 0, -ENOSPC.

@@ -31,7 +31,7 @@ static int
 pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct session_error *error)
 {
 	/* A label's directory stays as well: many of them must not take what segments need. */
-	uint64_t pinned = a->other + a->dirs + a->unit;
+	uint64_t pinned = a->other + a->dirs + a->unit + archive_objects_reserved(a);
 	int n = 0, links = 0;
 
 	for (size_t i = 0; i < a->nr; i++) {
@@ -138,6 +138,11 @@ archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t
 	r = archive_scan(a);
 	if (!r)
 		archive_purge(a, &p);
+	if (!r && max_use && archive_used(a) > max_use) {
+		p.bytes += a->objects;
+		archive_objects_drop(a, archive_used(a) - max_use);
+		p.bytes -= a->objects;
+	}
 	pthread_mutex_unlock(&a->lock);
 	if (r)
 		return archive_fail(error, r, "%s", a->path);
@@ -220,6 +225,7 @@ count_usage(const struct archive *a, struct archive_usage *u)
 	*u = (struct archive_usage){
 		.bytes = archive_used(a),
 		.max_use = a->limits.max_use,
+		.objects_bytes = a->objects,
 		.keep_free = a->limits.keep_free,
 		.fs_free = archive_fs_free(a),
 		.segment_bytes = archive_segment_bytes(a),

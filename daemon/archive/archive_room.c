@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "daemon/process/log.h"
@@ -43,11 +42,11 @@ sink_bytes(const struct archive *a, enum retention_kind kind)
 	return n;
 }
 
-/* What no deletion gives back: what is being written, directories, foreign files. */
+/* What no deletion gives back: what is being written, directories, foreign files, objects. */
 static uint64_t
 fixed_bytes(const struct archive *a)
 {
-	return a->other + a->dirs + sink_bytes(a, RETENTION_SEGMENT) +
+	return a->other + a->dirs + a->objects + sink_bytes(a, RETENTION_SEGMENT) +
 		sink_bytes(a, RETENTION_CAPTURE);
 }
 
@@ -59,16 +58,6 @@ archive_used(const struct archive *a)
 	for (size_t i = 0; i < a->nr; i++)
 		n += a->files[i].second ? 0 : a->files[i].bytes;
 	return n;
-}
-
-uint64_t
-archive_fs_free(const struct archive *a)
-{
-	struct statvfs v;
-
-	if (fstatvfs(a->dir_fd, &v) != 0)
-		return 0;
-	return (uint64_t)v.f_bavail * v.f_frsize;
 }
 
 /* As archive_fs_free(), without what has been promised to writes under way. */
@@ -106,7 +95,8 @@ archive_room_fits(const struct archive *a, uint64_t need, bool capturing)
 
 	if (capturing && !captures_fit(a, need))
 		return false;
-	if (l->max_use && archive_used(a) + need > l->max_use)
+	if (l->max_use &&
+	    archive_used(a) - a->objects + archive_objects_reserved(a) + need > l->max_use)
 		return false;
 	return fs_unpromised(a) >= l->keep_free + need;
 }
@@ -150,7 +140,7 @@ aged_from_s(const struct archive_file *f, uint64_t now_s)
 }
 
 static struct retention_file *
-question_files(const struct archive *a, uint64_t now_s)
+question_files(const struct archive *a, uint64_t now_s, bool reserved_too)
 {
 	struct retention_file *files = calloc(a->nr + 2, sizeof(*files));
 
@@ -170,7 +160,8 @@ question_files(const struct archive *a, uint64_t now_s)
 
 		files[a->nr] = (struct retention_file){
 			.kind = RETENTION_ACTIVE,
-			.bytes = fixed_bytes(a) - capturing,
+			.bytes = fixed_bytes(a) - capturing - a->objects +
+				(reserved_too ? archive_objects_reserved(a) : a->objects),
 		};
 		files[a->nr + 1] = (struct retention_file){
 			.kind = RETENTION_ACTIVE,
@@ -186,7 +177,8 @@ static bool
 purge_once(struct archive *a, struct archive_purge *p)
 {
 	struct retention_question *q = &p->question;
-	struct retention_file *files = question_files(a, q->now_s);
+	struct retention_file *files =
+		question_files(a, q->now_s, q->limits.max_use == a->limits.max_use);
 	size_t *out = calloc(a->nr + 2, sizeof(*out)), nr;
 	bool all = true;
 
@@ -250,6 +242,10 @@ archive_room(struct archive *a, uint64_t need, bool capturing)
 	 */
 	if (archive_room_fits(a, need, capturing))
 		return 0;
+	if (fs_unpromised(a) < a->limits.keep_free + need)
+		archive_objects_drop(a, a->limits.keep_free + need - fs_unpromised(a));
+	if (archive_room_fits(a, need, capturing))
+		return 0;
 	if (!scan_is_old(a) || archive_scan(a) != 0)
 		return -ENOSPC;
 	return archive_room_fits(a, need, capturing) ? 0 : -ENOSPC;
@@ -299,4 +295,6 @@ archive_enforce(struct archive *a, uint64_t now_s)
 		return;
 	q->fs_free = fs_unpromised(a);
 	archive_purge(a, &p);
+	if (fs_unpromised(a) < a->limits.keep_free)
+		archive_objects_drop(a, a->limits.keep_free - fs_unpromised(a));
 }

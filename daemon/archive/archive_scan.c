@@ -19,6 +19,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/time_text.h"
 #include "format/recording/recording_reader.h"
+#include "format/stored/stored_object.h"
 #include "recorder/host/host.h"
 
 /* What has no recording in so much of it is none: a large file would take minutes to search. */
@@ -234,7 +235,8 @@ scan_entry(struct scan *s, const char *entry)
 	if (!S_ISREG(st.st_mode)) {
 		/* The directories of the archive itself are counted by archive_dirs(). */
 		if (s->kind != RETENTION_SEGMENT ||
-		    (strcmp(entry, ARCHIVE_CAPTURES) != 0 && strcmp(entry, ARCHIVE_KEPT) != 0))
+		    (strcmp(entry, ARCHIVE_CAPTURES) != 0 && strcmp(entry, ARCHIVE_KEPT) != 0 &&
+		     strcmp(entry, STORED_DIRECTORY) != 0))
 			s->other += archive_bytes(s->a, &st);
 		return 0;
 	}
@@ -390,6 +392,7 @@ archive_scan(struct archive *a)
 	a->nr = s.nr;
 	a->cap = s.cap;
 	a->other = s.other;
+	archive_objects_scan(a);
 	if (a->nr)
 		qsort(a->files, a->nr, sizeof(*a->files), compare_names);
 	archive_recount(a);

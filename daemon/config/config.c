@@ -233,6 +233,9 @@ config_set(struct config *c, const struct row *row, const char *value, struct re
 	if (row->offset == offsetof(struct config, build_ids) &&
 	    session_build_ids_parse(value, &options.build_ids) != 0)
 		return refuse(why, "must be auto, kernel or file");
+	if (row->offset == offsetof(struct config, store_objects) &&
+	    session_objects_parse(value, &options.objects.mode) != 0)
+		return refuse(why, "must be ephemeral, all or none");
 	if (is_text(row->type))
 		return set_text(row, value, config_field(c, row), why);
 	if (row->type == TYPE_SPACE)

@@ -18,12 +18,16 @@ CONFIG_ROW(events, EVENTS, SESSION, "", 0, 0, "", "what to sample; empty: the be
 CONFIG_ROW(call_graph, STRING, SESSION, "fp", 0, 0, "", "fp, none, or dwarf[,BYTES]")
 CONFIG_ROW(build_ids, STRING, SESSION, "auto", 0, 0, "",
 	   "auto, kernel or file: who is asked for them")
+CONFIG_ROW(store_objects, STRING, SESSION, "ephemeral", 0, 0, "",
+	   "copies of mapped files: ephemeral, all or none")
 CONFIG_ROW(ring_pages, COUNT, SESSION, "32", 1, 65536, "pages", "of the sample ring of each CPU")
 CONFIG_ROW(max_use, SPACE, AT_ONCE, "", 65536, 0, "",
 	   "most that the archive may take; 10%, at most 4G")
 CONFIG_ROW(keep_free, SPACE, AT_ONCE, "", 0, 0, "", "least that stays free; 15%, at most 4G")
 CONFIG_ROW(captures_share, PERCENT, AT_ONCE, "50%", 1, 100, "of max_use",
 	   "most that captures may take")
+CONFIG_ROW(objects_share, PERCENT, AT_ONCE, "10%", 1, 50, "of max_use",
+	   "set aside for copies of mapped files")
 CONFIG_ROW(sideband_share, PERCENT, AT_ONCE, "50%", 0, 100, "of max_use",
 	   "most an hour of side-band; a user half; 0: no limit")
 CONFIG_ROW(max_age, TIME, AT_ONCE, "0", 0, 0, "", "segments older than this are deleted; 0: none")

@@ -116,6 +116,7 @@ add_archive(json_t *j, const char *directory, const struct archive_usage *u)
 {
 	return json_object_set_new(j, "archive_directory", varlink_text(directory)) |
 		set_int(j, "archive_bytes", u->bytes) |
+		set_int(j, "objects_bytes", u->objects_bytes) |
 		set_int(j, "archive_max_use_bytes", u->max_use) |
 		set_int(j, "archive_keep_free_bytes", u->keep_free) |
 		set_int(j, "archive_free_bytes", u->fs_free) | set_int(j, "segments", u->segments) |

@@ -120,6 +120,9 @@ print_archive(const json_t *status)
 	       ctl_print_size(use, ctl_command_number(status, "archive_bytes")),
 	       ctl_print_size(most, ctl_command_number(status, "archive_max_use_bytes")),
 	       ctl_print_size(space, ctl_command_number(status, "archive_free_bytes")));
+	if (ctl_command_number(status, "objects_bytes") > 0)
+		printf("            %s of it copies of mapped files\n",
+		       ctl_print_size(use, ctl_command_number(status, "objects_bytes")));
 	printf("            %lld segment%s, %lld kept, %lld capture%s, %lld quarantined; "
 	       "%lld deleted (%s)\n",
 	       ctl_command_number(status, "segments"), plural(status, "segments"),

@@ -8,7 +8,10 @@
 #include <errno.h>
 
 #include "daemon/process/log.h"
+#include "format/bytes/time_text.h"
 #include "recorder/host/host.h"
+
+#define OBJECTS_NS (10 * SECOND_NS)
 
 int
 base_stream_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
@@ -54,6 +57,23 @@ base_stream_rotate(struct base_stream *b, uint64_t *ret_state_ns, struct session
 	return r;
 }
 
+/* What of the copies of files has to go, and how many more there may be. */
+static void
+look_at_objects(struct base_stream *b)
+{
+	struct session_error error;
+	struct session *s = running(b, &error);
+	uint64_t now_ns = host_now_ns();
+	struct archive_objects o;
+
+	if (!s || b->now->options.objects.mode == SESSION_OBJECTS_NONE ||
+	    now_ns - b->objects_ns < OBJECTS_NS)
+		return;
+	b->objects_ns = now_ns;
+	archive_objects(b->archive, &o);
+	session_allow_objects(s, o.allowed_bytes);
+}
+
 /* Is the file still there? If not, on to another one. */
 static int
 base_chores_look(struct base_stream *b, struct session_error *error)
@@ -63,6 +83,7 @@ base_chores_look(struct base_stream *b, struct session_error *error)
 	int r;
 
 	archive_look(b->archive, &b->sight);
+	look_at_objects(b);
 	if (!b->sight.gone && !b->sight.renamed)
 		return 0;
 	s = running(b, error);

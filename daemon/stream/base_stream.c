@@ -31,6 +31,12 @@ prepare(void *arg, struct session_options *o, struct session_error *error)
 {
 	struct base_session *s = arg;
 
+	if (o->objects.mode != SESSION_OBJECTS_NONE) {
+		archive_objects(s->stream->archive, &s->objects);
+		o->objects.dir = s->objects.dir;
+		o->objects.allowed_bytes = s->objects.allowed_bytes;
+		o->objects.user_bytes = s->objects.user_bytes;
+	}
 	return base_stream_segment(s->stream, &o->sink, error);
 }
 
@@ -108,7 +114,9 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 	if (session_call_graph_parse(c->call_graph, o) < 0)
 		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
 				     c->call_graph);
-	(void)session_build_ids_parse(c->build_ids, &o->build_ids); /* checked when it was read */
+	/* Both were checked when they were read. */
+	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
+	(void)session_objects_parse(c->store_objects, &o->objects.mode);
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct base_session {
 	struct session_thread *thread;
 	struct session_options options;
 	char *events; /* what options point to */
+	struct archive_objects objects;
 	const char *event_list[1];
 	uint64_t begun_ns;
 	bool told;	     /* that it records, and what it could not get */
@@ -40,6 +41,7 @@ struct stream_chore {
 };
 
 struct base_stream {
+	uint64_t objects_ns; /* when the copies of files were last looked at */
 	const struct config *config;
 	struct archive *archive;
 	struct chores *chores;

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Copies of mapped files in spoor-objects/ (format/stored), which all files of the archive share. A worker of
+ * the recorder writes them, within what is allowed here. objects_share of max_use is set aside for
+ * them: so no segment has to go while one is written. When they come near it, those that were in
+ * use longest ago go; each file of the archive that has one in use renews it. Where nothing else
+ * can make room, they go likewise.
+ */
+#include "daemon/archive/archive_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/process/log.h"
+#include "format/bytes/array.h"
+#include "format/bytes/time_text.h"
+#include "format/stored/stored_object.h"
+#include "recorder/host/host.h"
+
+#define OBJECTS_MAX 65536 /* looked at */
+#define BLOCK 512	  /* of st_blocks: copies have holes */
+#define FULL_PARTS 8	  /* within such a part of the share they are full, and lose two */
+#define SHARE_MIN (256u << 10)
+
+struct object_file {
+	char name[sizeof("ab/") + STORED_NAME_BYTES];
+	struct timespec used;
+	uint64_t bytes;
+};
+
+struct walk {
+	struct object_file *files;
+	size_t nr, cap;
+	uint64_t bytes;
+};
+
+static int
+open_dir(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* One entry of .build-id/ab. Names of others are nothing to delete, but they count. */
+static void
+walk_file(struct walk *w, int dir, const char *sub, const char *name)
+{
+	struct object_file f;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return;
+	f.bytes = (uint64_t)st.st_blocks * BLOCK;
+	f.used = st.st_mtim;
+	w->bytes += f.bytes;
+	if (!S_ISREG(st.st_mode) || w->nr == OBJECTS_MAX ||
+	    snprintf(f.name, sizeof(f.name), "%s/%s", sub, name) >= (int)sizeof(f.name) ||
+	    array_reserve(w->files, w->nr, w->cap, 1) < 0)
+		return;
+	w->files[w->nr++] = f;
+}
+
+static void
+walk_dir(struct walk *w, int by_id, const char *sub)
+{
+	int fd = open_dir(by_id, sub);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			walk_file(w, fd, sub, e->d_name);
+	closedir(dir);
+}
+
+/* The directory that copies are in by their id; -1: there is none. */
+static int
+open_by_id(const struct archive *a)
+{
+	int top = open_dir(a->dir_fd, STORED_DIRECTORY), fd;
+
+	if (top < 0)
+		return -1;
+	fd = open_dir(top, STORED_BY_ID);
+	close(top);
+	return fd;
+}
+
+static void
+walk_all(struct walk *w, int by_id)
+{
+	char sub[3];
+
+	for (unsigned int i = 0; i < 256; i++) {
+		(void)snprintf(sub, sizeof(sub), "%02x", i);
+		walk_dir(w, by_id, sub);
+	}
+}
+
+/* The longest unused first. */
+static int
+compare_used(const void *a, const void *b)
+{
+	const struct object_file *x = a, *y = b;
+
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+}
+
+/* Looks at all of them, and deletes down to most bytes. */
+static void
+look(struct archive *a, uint64_t full, uint64_t most)
+{
+	struct walk w = { .nr = 0 };
+	int by_id = open_by_id(a);
+
+	if (by_id >= 0)
+		walk_all(&w, by_id);
+	if (w.bytes > full)
+		qsort(w.files, w.nr, sizeof(*w.files), compare_used);
+	for (size_t i = 0; w.bytes > full && w.bytes > most && i < w.nr; i++) {
+		if (unlinkat(by_id, w.files[i].name, 0) == 0)
+			w.bytes -= w.files[i].bytes;
+		/* One deletion more is one that is not full. */
+		full = most;
+	}
+	if (by_id >= 0)
+		close(by_id);
+	free(w.files);
+	a->objects = w.bytes;
+}
+
+uint64_t
+archive_objects_reserved(const struct archive *a)
+{
+	return a->objects_asked && a->objects_share > a->objects ? a->objects_share : a->objects;
+}
+
+void
+archive_objects_drop(struct archive *a, uint64_t bytes)
+{
+	uint64_t most = a->objects > bytes ? a->objects - bytes : 0;
+
+	if (a->objects)
+		look(a, most, most);
+}
+
+void
+archive_objects_scan(struct archive *a)
+{
+	look(a, UINT64_MAX, UINT64_MAX);
+}
+
+static int
+make_directory(struct archive *a)
+{
+	if (mkdirat(a->dir_fd, STORED_DIRECTORY, ARCHIVE_DIR_MODE) == 0 || errno == EEXIST)
+		return 0;
+	log_warning("%s/" STORED_DIRECTORY ": cannot be made, and objects are not stored: %s",
+		    a->path, strerror(errno));
+	return -1;
+}
+
+static uint64_t
+allow(struct archive *a)
+{
+	const uint64_t share = a->objects_share, part = share / FULL_PARTS;
+	uint64_t fs_free = archive_fs_free(a), room, spare;
+
+	if (share < SHARE_MIN || make_directory(a) < 0)
+		return 0;
+	look(a, share - part, share - 2 * part);
+	room = share - part > a->objects ? share - part - a->objects : 0;
+	spare = fs_free > a->limits.keep_free ? fs_free - a->limits.keep_free : 0;
+	return room < spare ? room : spare;
+}
+
+void
+archive_objects(struct archive *a, struct archive_objects *ret)
+{
+	pthread_mutex_lock(&a->lock);
+	a->objects_asked = true;
+	*ret = (struct archive_objects){ .allowed_bytes = allow(a),
+					 .user_bytes = a->objects_share / 4 };
+	(void)snprintf(ret->dir, sizeof(ret->dir), "%s/" STORED_DIRECTORY, a->path);
+	pthread_mutex_unlock(&a->lock);
+}
