@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """symbolize_oracle.py SPOOR FILE ORACLE[,ORACLE...] [COUNT]: compares `spoor symbolize` with other
 symbolizers (llvm, gnu) at the boundaries of all functions and at COUNT random addresses. llvm@TWIN asks
-about TWIN instead, a file with the same code.
+about TWIN instead, a file with the same code. With BOUNDS=N in the environment so many of the boundaries
+are taken at most.
 
 An address agrees when one oracle has the same innermost function, and the same file (base name)
 and line of every frame. Prints each disagreement; exit 1 when there is one, or when fewer than
@@ -87,6 +88,8 @@ def addresses_of(path, count):
                 bounds.update((start - 1, start, start + 1, start + size - 1, start + size, start + size + 1))
     inside = sorted(a for a in bounds if any(start <= a < start + size for start, size in text))
     pick = random.Random(path.count('/') + len(inside))
+    if 0 < int(os.environ.get('BOUNDS') or 0) < len(inside):
+        inside = pick.sample(inside, int(os.environ['BOUNDS']))
     for _ in range(count):
         start, size = pick.choices(text, [size for _, size in text])[0]
         inside.append(start + pick.randrange(size))

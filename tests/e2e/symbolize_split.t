@@ -130,4 +130,31 @@ for name in p ./p zero /dev/fd //dev/f p.elf . .. / "" ../../x; do
 	is "$(named "$name")" nested_sum "a name that is '$name'"
 done
 
+# Damaged .dwo and .dwp, also their index: an answer, or a sentence.
+cp split-gcc-4-O2 damaged4 && cp split-gcc-5-O2 damaged5
+if python3 "$TOP/tests/e2e/symbolize_damage.py" "$SPOOR" damaged5:package:damaged5.dwp damaged5:moved.o/shapes.dwo:shapes.dwo \
+	damaged4:split-gcc-4-O2.o/shapes.dwo:split-gcc-4-O2.o/shapes.dwo >log 2>&1; then
+	pass "damaged files: $(tail -n 1 log)"
+else
+	fail "damaged files"
+	diag_file log
+fi
+
+# As many units as a program of many files has, none of whose .dwo is here.
+python3 - 20000 >many.s <<'END'
+import sys
+print('.text')
+for i in range(int(sys.argv[1])):
+    print(f'f{i}: .fill 4, 1, 0x90')
+print('.globl _start\n_start: ret\n.section .debug_abbrev,"",@progbits')
+print('.uleb128 1, 0x4a\n.byte 0\n.uleb128 0x76, 8, 0x1b, 8, 0x11, 1, 0x12, 6\n.byte 0, 0, 0')
+print('.section .debug_info,"",@progbits')
+for i in range(int(sys.argv[1])):
+    print(f'.long 2f-1f\n1: .value 5\n.byte 4, 8\n.long 0\n.quad {i}\n.uleb128 1\n.string "u{i}.dwo", "/nowhere"\n.quad f{i}\n.long 4\n2:')
+END
+gcc -nostdlib -no-pie many.s -o many 2>log || diag_file log
+nm many | sed -n 's/ t f[0-9]*$//p' | timeout 60 "$SPOOR" symbolize --no-cache --obj many >answers 2>err
+is "$(grep -c '^f[0-9]' answers)" 20000 "20,000 units without their .dwo"
+like "$(cat err)" "inlined functions of 20000 or more compilation units" "and how many they are"
+
 done_testing
