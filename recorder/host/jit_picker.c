@@ -101,6 +101,8 @@ jit_picker_want(struct jit_picker *p, const uint64_t *addresses, size_t nr)
 {
 	size_t kept = 0;
 
+	if (!nr)
+		return 0;
 	if (p->nr + nr > JIT_PICKER_ADDRESSES_MAX)
 		p->nr = 0;
 	if (array_reserve(p->v, p->nr, p->cap, nr) != 0)
@@ -170,6 +172,8 @@ know_again(struct job *j)
 	if (p->done && (st.st_ino != p->ino || crc != p->tail_crc)) {
 		p->done = p->nr_epochs = 0;
 		p->epochs[p->nr_epochs++] = (struct epoch){ 0, p->read_ns };
+		for (size_t i = 0; i < p->nr; i++)
+			p->v[i].at = 0;
 	}
 	p->ino = st.st_ino;
 	return 0;
@@ -269,7 +273,7 @@ scan_lines(struct job *j, uint64_t at)
 	return (int64_t)at;
 }
 
-/* Of those with one line next to each other, the first; it was told at that time already. */
+/* The line that names this address. */
 static int
 tell_line(struct job *j, const struct picked *v, uint64_t time_ns)
 {
@@ -287,6 +291,7 @@ tell_line(struct job *j, const struct picked *v, uint64_t time_ns)
 }
 
 /*
+ * A line that names addresses next to each other is told once, and not when it was before.
  * A name for what had none when it was asked for was only late: it holds from the beginning, where
  * no other name is put over by that.
  */
@@ -298,18 +303,19 @@ tell_lines(struct job *j)
 
 	for (size_t i = 0, next; i < p->nr && rc == 0; i = next) {
 		const uint64_t time_ns = time_of(p, p->v[i].at ? p->v[i].at - 1 : 0);
-		bool was_named = false, was_late = false, changed = false;
+		bool was_named = false, was_late = false, changed = false, told = false;
 
 		for (next = i; next < p->nr && p->v[next].at == p->v[i].at; next++) {
 			struct picked *v = &p->v[next];
 
 			changed |= v->changed;
+			told |= !v->changed;
 			was_named |= v->named;
 			was_late |= v->changed && !v->fresh && !v->named;
 			v->named |= v->changed;
 			v->changed = false;
 		}
-		if (!changed)
+		if (!changed || told)
 			continue;
 		rc = tell_line(j, &p->v[i], time_ns);
 		if (rc == 0 && was_late && !was_named && time_ns)

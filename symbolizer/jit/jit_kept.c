@@ -132,7 +132,8 @@ settle(struct jit_kept *k)
 	int err = 0;
 
 	if (k->nr > 0)
-		qsort(k->symbols, k->nr, sizeof(*k->symbols), kept_cmp);
+		if (k->nr)
+			qsort(k->symbols, k->nr, sizeof(*k->symbols), kept_cmp);
 	for (size_t i = 0; i < k->nr && err == 0; i++) {
 		const struct jitsym *s = &k->symbols[i].s;
 		const struct jitsym *before = i ? &k->symbols[i - 1].s : NULL;

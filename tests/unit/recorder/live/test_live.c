@@ -9,15 +9,18 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/block/buildids.h"
+#include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/bytes/kallsyms.h"
 #include "format/record/record_build.h"
@@ -28,6 +31,7 @@
 #include "tests/lab/child_lab.h"
 #include "tests/lab/inode_lab.h"
 #include "tests/lab/record_sample.h"
+#include "tests/lab/recording_maker.h"
 
 #define ID 77
 #define WAIT_NS UINT64_C(10000000000) /* for a helper, on a busy machine */
@@ -226,6 +230,146 @@ test_resync(void **state)
 		gone = come;
 	}
 	child_lab_end(gone);
+}
+
+static uint32_t
+jit_map(const char *text, pid_t pid)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	if (!text) {
+		unlink(path);
+		return 0;
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	return (uint32_t)pid;
+}
+
+/* What the names are that a file gets by now, as "PID/BEGAN NAME,"; in their order. */
+static const char *
+jit_names(struct fixture *f)
+{
+	static char text[512];
+	struct memory_file file = { 0 };
+	struct recording_writer *w;
+	struct recording_reader *r;
+	struct jitsym s;
+	struct block b;
+	size_t n = 0;
+
+	text[0] = 0;
+	assert_int_equal(recording_writer_open(memory_sink(&file), f->meta, NULL, &w, NULL), 0);
+	assert_int_equal(live_write_names(f->live, w, NULL), 0);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	assert_int_equal(recording_reader_open(io_source_memory(file.p, file.n), &r, NULL), 0);
+	while (recording_reader_next(r, NULL, NULL, &b, NULL) == 1) {
+		size_t cursor = 0;
+
+		while (b.header.type == BLOCK_JIT && jitsyms_next(b.payload, &cursor, &s) == 1)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llu %.*s,",
+					      s.pid == 0 ? "nobody" : "",
+					      (unsigned long long)s.began_ns, (int)s.name_len,
+					      s.name);
+	}
+	recording_reader_close(r);
+	memory_file_done(&file);
+	return text;
+}
+
+static const char *
+jit_names_soon(struct fixture *f)
+{
+	const uint64_t until_ns = host_now_ns() + WAIT_NS;
+	struct buf state;
+
+	buf_init(&state);
+	live_hurry(f->live);
+	do
+		assert_int_equal(live_take(f->live, host_now_ns(), &state), 0);
+	while (live_hurrying(f->live) && host_now_ns() < until_ns);
+	buf_done(&state);
+	return jit_names(f);
+}
+
+static void
+jit_hit(struct fixture *f, uint32_t pid, uint64_t first, uint64_t second)
+{
+	const uint64_t words[] = { (uint64_t)-512, first, second };
+	const struct sample_glance g = { .misc = 2,
+					 .ip = first,
+					 .time = host_now_ns(),
+					 .pid = pid,
+					 .callchain = span_of(words, sizeof(words)) };
+
+	live_sample(f->live, &g);
+}
+
+static void
+jit_maps(struct fixture *f, uint32_t pid, uint64_t start, const char *path)
+{
+	const struct perf_sample_id sid = { .pid = pid, .tid = pid, .time = 1000, .id = ID };
+	const struct perf_mmap m = { .pid = pid,
+				     .tid = pid,
+				     .addr = start,
+				     .len = 0x10000,
+				     .prot = 5,
+				     .flags = 2,
+				     .filename = path };
+	struct buf b;
+
+	buf_init(&b);
+	assert_int_equal(record_build_mmap2(&b, &f->attr, &sid, &m, 2), 0);
+	show(f, &b);
+	buf_done(&b);
+}
+
+static int
+nothing(void *arg, struct span records)
+{
+	(void)arg;
+	(void)records;
+	return 0;
+}
+
+/* Names of what was hit, once in each file; also when the process has ended. */
+static void
+test_jit(void **state)
+{
+	struct fixture f;
+	pid_t child = fork();
+	uint32_t pid;
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	pid = jit_map("10000 100 hit\n10100 100 caller\n10200 100 unhit\n", child);
+	setup(&f, NULL, 0);
+	jit_hit(&f, pid, 0x10000, 0x10101); /* nothing is known of it yet */
+	jit_maps(&f, pid, 0x10000, "//anon");
+	jit_maps(&f, pid, 0x90000, "/usr/bin/true");
+	assert_string_equal(jit_names_soon(&f), "");
+	jit_hit(&f, pid, 0x10000, 0x10200);
+	jit_hit(&f, pid, 0x90000, 0x50);
+	assert_string_equal(jit_names_soon(&f), "1000 hit,1000 caller,");
+	jit_hit(&f, pid, 0x10000, 0x10001);
+	assert_string_equal(jit_names_soon(&f), "");
+	/* Another file. */
+	assert_int_equal(live_snapshot(f.live, nothing, NULL), 0);
+	jit_hit(&f, pid, 0x10000, 0x10001);
+	assert_string_equal(jit_names_soon(&f), "1000 hit,");
+	/* By what was opened while it was there. */
+	jit_hit(&f, pid, 0x10010, 0x10211);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_string_equal(jit_names_soon(&f), "1000 unhit,");
+	jit_map(NULL, child);
+	teardown(&f);
 }
 
 static int
@@ -728,6 +872,7 @@ main(void)
 		cmocka_unit_test(test_due),
 		cmocka_unit_test(test_file_that_goes),
 		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_jit),
 		cmocka_unit_test(test_surrogate_in_each_file),
 	};
 
