@@ -68,7 +68,7 @@ machine_of(const struct disassembly_code *code)
 
 /* --- the process that disassembles ------------------------------------------------------- */
 
-/* An instruction in the pipe: u8 size, u8 length of the text, u64 target, text. */
+/* An instruction, as disassembly_read() wants it. */
 static void
 put(struct buf *out, size_t size, uint64_t target, const char *text)
 {
@@ -267,24 +267,32 @@ run(const struct disassembly_code *code, const struct machine *m, struct buf *ou
 }
 
 int
-disassembly_make(const struct disassembly_code *code, struct disassembly **ret)
+disassembly_read(const struct disassembly_code *code, struct span told, struct disassembly **ret)
 {
-	const struct machine *m = machine_of(code);
-	struct disassembly *d = m ? calloc(1, sizeof(*d)) : NULL;
-	struct buf out;
-	int error;
+	struct disassembly *d = calloc(1, sizeof(*d));
+	int error = d ? parse(code, told, d) : -FMT_E_NOMEM;
 
-	if (!d)
-		return m ? -FMT_E_NOMEM : -FMT_E_UNSUPPORTED;
-	buf_init(&out);
-	error = run(code, m, &out);
-	if (!error)
-		error = parse(code, buf_span(&out), d);
-	buf_done(&out);
 	if (error)
 		disassembly_free(d);
 	else
 		*ret = d;
+	return error;
+}
+
+int
+disassembly_make(const struct disassembly_code *code, struct disassembly **ret)
+{
+	const struct machine *m = machine_of(code);
+	struct buf told;
+	int error;
+
+	if (!m)
+		return -FMT_E_UNSUPPORTED;
+	buf_init(&told);
+	error = run(code, m, &told);
+	if (!error)
+		error = disassembly_read(code, buf_span(&told), ret);
+	buf_done(&told);
 	return error;
 }
 

@@ -38,6 +38,12 @@ struct disassembly_instruction {
  * -FMT_E_CORRUPT (the process that disassembled crashed, or was too slow), -FMT_E_NOMEM.
  */
 int disassembly_make(const struct disassembly_code *code, struct disassembly **ret);
+/*
+ * What the process told, which may have been taken over: of each instruction u8 its size, u8 the length of
+ * its text, u64 its target, the text. All of the code, or -FMT_E_CORRUPT; -FMT_E_NOMEM.
+ */
+int disassembly_read(const struct disassembly_code *code, struct span told,
+		     struct disassembly **ret);
 void disassembly_free(struct disassembly *d);
 
 size_t disassembly_count(const struct disassembly *d);
