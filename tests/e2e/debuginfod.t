@@ -108,6 +108,15 @@ is "$(DEBUGINFOD_URLS=http://127.0.0.1:18003 hottest --debuginfod)" "prog work" 
 	"from a server that has the whole program"
 rm -r "$CACHE"
 
+# Copied stacks are unwound by the program itself, which is fetched.
+cp mine/prog prog
+exits 0 "a recording with copied stacks" "$SPOOR" record --call-graph dwarf -o d.spoor -- ./prog
+rm prog
+unlike "$("$SPOOR" export -f folded -i d.spoor 2>/dev/null)" ';main;' "without the program nobody knows who called"
+like "$(DEBUGINFOD_URLS=http://127.0.0.1:18003 "$SPOOR" export -f folded --debuginfod -i d.spoor 2>/dev/null)" \
+	'^prog;.*main;work;turn [0-9]' "with it, who did"
+rm -r "$CACHE"
+
 # What dwz(1) moved elsewhere is one file more.
 build two -DTWO
 cp -r mine pair && cp two/debug pair/debug2
