@@ -84,7 +84,9 @@ text_of(Dwarf_Die *die, unsigned int name)
 static int
 add_scoped(struct dwarf_names *n, struct unit_scopes *u, const Dwarf_Die *die)
 {
-	const char *scope = intern_add(n->strings, (const char *)n->text.p, n->text.len);
+	/* Nothing is around it, and nothing was ever written there. */
+	const char *text = n->text.len ? (const char *)n->text.p : "";
+	const char *scope = intern_add(n->strings, text, n->text.len);
 
 	if (!scope || array_reserve(u->v, u->n, u->cap, 1) < 0)
 		return -FMT_E_NOMEM;
