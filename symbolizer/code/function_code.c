@@ -113,7 +113,8 @@ function_code_read(struct kernel_code *kernel, const struct annotation_function 
 	if (ret->object->code_fd >= 0)
 		return read_object(f, ret);
 	(void)find_end(f, ret);
-	ret->why = why_of(ret->object->separate ? -FMT_E_EMPTY : -FMT_E_IO);
+	ret->why =
+		why_of(ret->object->separate || ret->object->codeless ? -FMT_E_EMPTY : -FMT_E_IO);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct search {
 	enum resolve_miss miss;
 	struct elf_object *found;
 	bool separate; /* it has the symbols of the object, and is not the object */
+	bool codeless; /* it is a copy without the code */
 	bool whole;    /* nothing but the object itself will do */
 	/* Of found: where it is, or was; and what of that is no part of its own path. */
 	char path[PATH_MAX];
@@ -376,12 +377,14 @@ object_address(const struct object *o, const struct task_map *map, uint64_t ip, 
 static int
 try_stored(struct search *s)
 {
-	int error = stored_objects_open(s->places->stored, &s->wanted->build_id, &s->found);
+	bool whole = true;
+	int error = stored_objects_open(s->places->stored, &s->wanted->build_id, &s->found, &whole);
 
 	/* What is beside the file may be here. */
 	if (!error && s->found)
 		snprintf(s->path, sizeof(s->path), "%s", s->wanted->path);
 	s->root = "";
+	s->codeless = !whole;
 	return error;
 }
 
@@ -404,11 +407,12 @@ static int
 symbols_of_stored(const struct search *s, struct elf_object **ret)
 {
 	struct elf_object *stored;
+	bool whole;
 	int error;
 
 	if (s->vdso || s->separate || elf_object_has_symtab(s->found))
 		return 0;
-	error = stored_objects_open(s->places->stored, &s->wanted->build_id, &stored);
+	error = stored_objects_open(s->places->stored, &s->wanted->build_id, &stored, &whole);
 	if (!error && stored && elf_object_has_symtab(stored) && same_segments(s->found, stored))
 		*ret = stored;
 	else
@@ -522,8 +526,9 @@ search_and_load(struct search *s, struct object *o)
 			error = object_store_read(s->places, o, s->found, debug);
 		if (!error && s->separate)
 			make_separate(o);
-		else if (!error && s->places->keep_code)
+		else if (!error && s->places->keep_code && !s->codeless)
 			o->code_fd = elf_object_dup(s->found);
+		o->codeless = s->codeless;
 		o->doubt = s->doubt;
 	}
 	elf_object_close(debug);

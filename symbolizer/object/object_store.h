@@ -45,6 +45,7 @@ struct object {
 	 * were: their offsets here are their addresses, see object_address().
 	 */
 	bool separate;
+	bool codeless; /* only a stored copy was found, which has no code */
 	enum resolve_doubt doubt;
 	bool has_symtab; /* the file, or that with its symbols, has a .symtab */
 	struct symtab *symbols;

@@ -67,7 +67,7 @@ stored_objects_dir(const char *recording)
 
 /* Does the mark, and the file where it can, say that it is this build? Takes fd over. */
 static int
-open_marked(int fd, const struct buildid *id, struct elf_object **ret)
+open_marked(int fd, const struct buildid *id, struct elf_object **ret, bool *ret_whole)
 {
 	const int dup = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct io_source *file = io_source_fd(fd);
@@ -83,6 +83,8 @@ open_marked(int fd, const struct buildid *id, struct elf_object **ret)
 	if (file)
 		file->close(file);
 	if (same)
+		*ret_whole = mark.whole;
+	if (same)
 		error = elf_object_open(dup, ret);
 	else if (dup >= 0)
 		close(dup);
@@ -90,7 +92,8 @@ open_marked(int fd, const struct buildid *id, struct elf_object **ret)
 }
 
 int
-stored_objects_open(const char *dir, const struct buildid *id, struct elf_object **ret)
+stored_objects_open(const char *dir, const struct buildid *id, struct elf_object **ret,
+		    bool *ret_whole)
 {
 	char sub[3], name[STORED_NAME_BYTES], path[PATH_MAX];
 	struct stat st;
@@ -102,5 +105,5 @@ stored_objects_open(const char *dir, const struct buildid *id, struct elf_object
 		    (int)sizeof(path))
 		return 0;
 	fd = object_places_open(path, &st);
-	return fd < 0 ? 0 : open_marked(fd, id, ret);
+	return fd < 0 ? 0 : open_marked(fd, id, ret, ret_whole);
 }

@@ -16,8 +16,10 @@
 char *stored_objects_dir(const char *recording);
 
 /*
- * The copy of this build. 0 with *ret set, or NULL: there is none that can be believed; -FMT_E_NOMEM.
+ * The copy of this build; whole: with its code, else that is zeros. 0 with *ret set, or NULL: there is none
+ * that can be believed; -FMT_E_NOMEM.
  */
-int stored_objects_open(const char *dir, const struct buildid *id, struct elf_object **ret);
+int stored_objects_open(const char *dir, const struct buildid *id, struct elf_object **ret,
+			bool *ret_whole);
 
 #endif

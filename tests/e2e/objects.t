@@ -7,7 +7,8 @@
 need_record_all
 need_command jq python3 gdb readelf unshare
 [ "$(id -u)" = 0 ] || skip_all "not root: no containers"
-mkdir jail && mount -t tmpfs jail jail 2>/dev/null || skip_all "no tmpfs can be mounted here"
+mkdir jail
+mount -t tmpfs jail jail 2>/dev/null || skip_all "no tmpfs can be mounted here"
 umount jail
 
 # Statically linked, so that it runs in an empty root; large, so that it is not stored whole.

@@ -7,7 +7,8 @@
 need_record_all
 need_command jq readelf unshare
 [ "$(id -u)" = 0 ] || skip_all "not root: no containers"
-mkdir jail && mount -t tmpfs jail jail 2>/dev/null || skip_all "no tmpfs can be mounted here"
+mkdir jail
+mount -t tmpfs jail jail 2>/dev/null || skip_all "no tmpfs can be mounted here"
 umount jail
 at_exit '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null'
 

@@ -81,6 +81,8 @@ buildid_read_path(const char *path, struct buildid *ret)
 /* How far the search gets where a command put things: a name, an object without it, or why none. */
 enum outcome { NAMED, NAMELESS, NONE };
 
+static bool has_code; /* of what was found last */
+
 static enum outcome
 search_after(const char *command, enum resolve_miss *ret_miss)
 {
@@ -98,6 +100,7 @@ search_after(const char *command, enum resolve_miss *ret_miss)
 			outcome = NAMED;
 		}
 	}
+	has_code = o && o->code_fd >= 0;
 	object_free(o);
 	return outcome;
 }
@@ -270,8 +273,12 @@ test_stored(void **state)
 		copy = stored_lab_keep(whole, dir, i == 1);
 		places.stored = stored_objects_dir(lab_path("x.spoor"));
 		assert_string_equal(places.stored, dir);
+		places.keep_code = true;
 		assert_int_equal(search_after("true", &miss), NAMED);
+		assert_int_equal(has_code, i == 1);
 		assert_int_equal(search_after(STRIPPED "true", &miss), NAMED);
+		assert_true(has_code);
+		places.keep_code = false;
 		/* Another build at the recorded path is no reason. */
 		assert_int_equal(search_after("mkdir -p symfs/gone/dir && "
 					      "cp other symfs/gone/dir/prog",
