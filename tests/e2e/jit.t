@@ -207,6 +207,7 @@ else
 fi
 
 # One number, two processes: the names of the first are not the second's.
+# shellcheck disable=SC2016
 echo 'for i in {1..20}; do
 		"$1" map >first
 		rm -f "/tmp/perf-$(cat first).map"
