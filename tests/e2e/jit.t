@@ -102,9 +102,9 @@ nok "no escape sequence comes through" grep -q $'\033' out
 record dump
 in_range "$(share dump.spoor 'alpha()')" 570 690 "alpha by the jitdump, at both its places"
 in_range "$(share dump.spoor 'beta <T>')" 280 380 "beta where alpha was"
-in_range "$(share dump.spoor 'alpha()' --time 5%-28%)" 900 1000 "alpha at first"
+in_range "$(share dump.spoor 'alpha()' --time 5%-18%)" 900 1000 "alpha at first"
 in_range "$(share dump.spoor 'beta <T>' --time 45%-55%)" 900 1000 "beta at the same address, in its time"
-in_range "$(share dump.spoor 'alpha()' --time 72%-95%)" 900 1000 "alpha at last, where it moved to"
+in_range "$(share dump.spoor 'alpha()' --time 82%-95%)" 900 1000 "alpha at last, where it moved to"
 elsewhere "$SPOOR" report --json -i - <dump.spoor 2>/dev/null >json
 in_range "$(named_by 'alpha()')" 570 690 "alpha by the recording alone, at both its places"
 in_range "$(named_by 'beta <T>')" 280 380 "beta likewise, where alpha was"
