@@ -10,6 +10,7 @@
 #include "format/bytes/fmt_error.h"
 
 #define NAMES_MAX (1u << 20) /* bytes of the names of all sections */
+#define NAME_BYTES_MAX 64    /* of one that is looked at, with its NUL */
 #define ALIGN_MAX 4096
 
 struct range {
@@ -197,14 +198,15 @@ read_sections(struct reduction *r)
 	return r->kept ? read_names(r) : -FMT_E_NOMEM;
 }
 
-/* "" where it has none. */
+/* "" where it has none. Longer ones are not looked through: all sections may have one name of a MiB. */
 static const char *
 section_name(const struct reduction *r, size_t i)
 {
 	uint64_t at = FIELD(r, section_at(r, i), Shdr, sh_name);
+	size_t n = at < r->names_len ? (size_t)(r->names_len - at) : 0;
 
-	return at < r->names_len && memchr(r->names + at, 0, r->names_len - at) ? r->names + at
-										: "";
+	n = n < NAME_BYTES_MAX ? n : NAME_BYTES_MAX;
+	return n > 0 && memchr(r->names + at, 0, n) ? r->names + at : "";
 }
 
 /* --- what is kept of it ---------------------------------------------------------------------- */

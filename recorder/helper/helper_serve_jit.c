@@ -78,13 +78,11 @@ tell(void *arg, const struct jitsym *symbol)
 	const struct helper_jit_part part = { .last = false };
 	struct jit_worker *w = arg;
 
-	jitsyms_add(&w->payload, symbol);
-	if (w->payload.len < PART_BYTES)
-		return 0;
 	/* What is over is not told: it ends the reading. */
 	if (w->told > ANSWER_BYTES_MAX)
 		return 1;
-	return send_part(w, &part);
+	jitsyms_add(&w->payload, symbol);
+	return w->payload.len < PART_BYTES ? 0 : send_part(w, &part);
 }
 
 static int

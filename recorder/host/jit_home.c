@@ -164,20 +164,23 @@ open_root(pid_t pid)
 static int
 open_tmp(struct jit_home *h)
 {
-	int root = open_root(h->pid), rc = 0;
+	int root = open_root(h->pid);
 	struct statx st;
 
 	if (root < 0)
 		return root;
 	h->tmp = find_below(root, "/tmp", O_DIRECTORY, true);
 	(void)close(root);
+	/* There may be one later, and jitdumps lie elsewhere. */
 	if (h->tmp < 0)
-		return h->tmp;
-	if (stat_known(h->tmp, &st) < 0 || is_on_fuse(h, h->tmp, &st))
-		rc = -EOPNOTSUPP;
-	else
+		return 0;
+	if (stat_known(h->tmp, &st) == 0 && !is_on_fuse(h, h->tmp, &st)) {
 		h->tmp_dev = device_of(&st);
-	return rc;
+		return 0;
+	}
+	(void)close(h->tmp);
+	h->tmp = -1;
+	return -EOPNOTSUPP;
 }
 
 int
@@ -215,12 +218,32 @@ jit_home_done(struct jit_home *h)
 	}
 }
 
+/* Is the number still that of the same process? */
+static bool
+is_alive(const struct jit_home *h)
+{
+	int64_t began_ns;
+	char path[64];
+	bool same;
+	int dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)h->pid);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return false;
+	same = began_at(dir, &began_ns) && began_ns == h->began_ns;
+	(void)close(dir);
+	return same;
+}
+
 int
 jit_home_map(struct jit_home *h)
 {
 	char name[48];
 	int fd;
 
+	if (h->tmp < 0 && is_alive(h))
+		(void)open_tmp(h);
 	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", h->inner_pid);
 	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0, false), 0);
 	if (fd < 0)

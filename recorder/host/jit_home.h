@@ -20,7 +20,7 @@ struct jit_home {
 	uint32_t inner_pid; /* as it knows itself */
 	uid_t uid, euid;
 	int64_t began_ns; /* CLOCK_REALTIME, to a second */
-	int tmp;	  /* O_PATH of its /tmp, which is not on FUSE; -1 */
+	int tmp;	  /* O_PATH of its /tmp, which is not on FUSE; -1: there was none yet */
 	dev_t tmp_dev;
 	int map;		   /* its perf map; -1: there was none yet */
 	int dumps[JIT_HOME_DUMPS]; /* -1 */

@@ -394,7 +394,7 @@ mapped_file_ephemeral(struct mapped_files *c, const struct buildid_map *m,
 {
 	struct statfs fs;
 
-	if (f->st.stx_nlink == 0 || host_now_ns() - f->changed_ns < FRESH_NS)
+	if (f->st.stx_nlink == 0 || host_now_ns() < f->changed_ns + FRESH_NS)
 		return true;
 	if (fstatfs(f->fd, &fs) == 0 &&
 	    (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC ||

@@ -68,7 +68,8 @@ jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint6
 	const struct jit_process *from = jit_processes_find(s, parent);
 	struct jit_process *p = jit_processes_find(s, pid);
 
-	if (!from || (p && p->seen_ns >= time_ns))
+	/* Children may never run such code: half of the room is for who has memory of his own for it. */
+	if (!from || s->nr > JIT_PROCESSES_MAX / 2 || (p && p->seen_ns >= time_ns))
 		return;
 	p = jit_processes_add(s, pid, time_ns, false);
 	if (!p)

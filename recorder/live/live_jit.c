@@ -185,7 +185,8 @@ live_jit_see(struct live_jit *l, const struct perf_record *r, bool told)
 		see_map(l, r, told);
 		return;
 	}
-	if (told)
+	/* Who is gone may be known from a scan alone. */
+	if (told && r->type != REC_EXIT)
 		return;
 	if (r->type == REC_FORK && r->task.pid != r->task.ppid) {
 		/* The EXIT of the one before may have been lost. */
@@ -407,7 +408,8 @@ take_last(struct live_jit *l, const struct helper_jit_part *part, uint64_t now_n
 	}
 	if (p && q.op == HELPER_JIT_END)
 		forget(l, p);
-	if (helper_pool_late(l->pool, q.pid, q.uid, part->took_ns, A_FILE)) {
+	/* What is computed for him keeps others waiting as well. */
+	if (helper_pool_late(l->pool, q.pid, q.uid, part->took_ns + part->cpu_ns, A_FILE)) {
 		helper_close(l->helper);
 		helper_lost(l);
 		l->refused_ns = 0;
@@ -527,6 +529,7 @@ live_jit_begin_file(struct live_jit *l)
 	l->file++;
 	l->hurried = false;
 	l->nr = 0;
+	buf_clear(&l->payload);
 	l->file_bytes = 0;
 	memset(l->user_bytes, 0, sizeof(l->user_bytes));
 	jit_addresses_clear(&l->addresses);

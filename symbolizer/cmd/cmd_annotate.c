@@ -74,11 +74,7 @@ struct request {
 static int
 set_min_percent(struct request *rq, const char *text)
 {
-	char *end;
-
-	rq->print.min_percent = strtod(text, &end);
-	if (end != text && (!*end || strcmp(end, "%") == 0) && rq->print.min_percent >= 0 &&
-	    rq->print.min_percent <= 100)
+	if (cli_percent(text, &rq->print.min_percent))
 		return CLI_GO_ON;
 	return cli_usage_error("annotate", "--min-percent %s: not a percentage", text);
 }
@@ -230,7 +226,6 @@ print(struct request *rq)
 
 	rq->kernel.vmlinux = rq->load.vmlinux;
 	rq->kernel.symfs = rq->source.symfs = rq->load.symfs;
-	rq->kernel.force = rq->load.force;
 	rq->kernel.kcore = "/proc/kcore";
 	rq->kernel.kallsyms = "/proc/kallsyms";
 	rq->source.recorded_ns = p->load->set.start.realtime;

@@ -256,7 +256,8 @@ run(const struct disassembly_code *code, const struct machine *m, struct buf *ou
 	close(ends[0]);
 	if (pid < 0 || buf_failed(out))
 		whole = false;
-	if (pid > 0 && !whole)
+	/* Its pipe has ended: it is dying, or pretends to. */
+	if (pid > 0)
 		kill(pid, SIGKILL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

@@ -12,6 +12,7 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/kallsyms.h"
 #include "symbolizer/object/object_store.h"
+#include "symbolizer/resolve/kernel_debug.h"
 
 #define KCORE_SEGMENTS_MAX 4096
 
@@ -35,7 +36,6 @@ kernel_code_note(struct kernel_code_facts *facts, const struct recording_meta *m
 	}
 	facts->any = true;
 	facts->build_id = meta->kernel_build_id;
-	facts->text = meta->kernel_text;
 	memcpy(facts->boot_id, meta->boot_id, sizeof(facts->boot_id));
 	snprintf(facts->release, sizeof(facts->release), "%s", meta->release);
 	/* It becomes part of a path. */
@@ -71,13 +71,12 @@ kernel_code_free(struct kernel_code *k)
 
 /* Is it of the recorded kernel, and how far is that from the addresses in it? */
 static int
-fits(const struct kernel_code *k, const char *path, bool force, bool *ret, uint64_t *ret_moved)
+fits(const struct kernel_code *k, const char *path, bool *ret, uint64_t *ret_moved)
 {
 	const struct kernel_code_facts *facts = k->facts;
 	struct elf_object *elf = NULL;
 	struct buildid id;
 	struct stat st;
-	uint64_t text;
 	int fd = object_places_open(path, &st);
 	int error = fd < 0 ? 0 : elf_object_open(fd, &elf);
 
@@ -86,22 +85,22 @@ fits(const struct kernel_code *k, const char *path, bool force, bool *ret, uint6
 		return error;
 	if (!elf)
 		return 0;
-	if (force ||
-	    (facts->build_id.size && elf_object_recorded_id(elf, &id) == 0 &&
-	     buildid_cmp(&id, &facts->build_id) == 0)) {
-		text = elf_object_address(elf, "_text");
-		*ret = text != 0 && facts->text != 0;
-		*ret_moved = facts->text - text;
+	if (facts->build_id.size && elf_object_recorded_id(elf, &id) == 0 &&
+	    buildid_cmp(&id, &facts->build_id) == 0) {
+		const struct kernel_place at = { elf_object_address(elf, "_text"),
+						 elf_object_address(elf, "_stext") };
+
+		*ret = resolver_kernel_moved(k->resolver, &at, ret_moved);
 	}
 	elf_object_close(elf);
 	return 0;
 }
 
 static int
-try_vmlinux(struct kernel_code *k, const char *path, bool force)
+try_vmlinux(struct kernel_code *k, const char *path)
 {
 	bool good;
-	int error = fits(k, path, force, &good, &k->moved);
+	int error = fits(k, path, &good, &k->moved);
 
 	if (error || !good)
 		return error;
@@ -125,7 +124,7 @@ look_for_vmlinux(struct kernel_code *k)
 	int error = 0;
 
 	if (facts->vmlinux)
-		return try_vmlinux(k, facts->vmlinux, facts->force);
+		return try_vmlinux(k, facts->vmlinux);
 	if (!*facts->release)
 		return 0;
 	for (size_t r = facts->symfs ? 0 : 1; r < 2; r++)
@@ -140,7 +139,7 @@ look_for_vmlinux(struct kernel_code *k)
 			if ((size_t)snprintf(path, sizeof(path), "%s%s", roots[r], file) >=
 			    sizeof(path))
 				continue;
-			error = try_vmlinux(k, path, false);
+			error = try_vmlinux(k, path);
 			if (error || k->vmlinux)
 				return error;
 		}

@@ -19,11 +19,9 @@ struct kernel_code_facts {
 	struct buildid build_id; /* size 0: not known */
 	char release[KERNEL_CODE_RELEASE_MAX];
 	uint8_t boot_id[16];
-	uint64_t text; /* address of _text in it; 0: not known */
-	bool any;      /* one was noted */
-	bool several;  /* they are of more than one boot: addresses are of no kernel alone */
+	bool any;     /* one was noted */
+	bool several; /* they are of more than one boot: addresses are of no kernel alone */
 	const char *vmlinux, *symfs; /* NULL: none is given */
-	bool force;		     /* takes the vmlinux given whatever its build */
 	const char *kcore, *kallsyms;
 };
 

@@ -148,7 +148,8 @@ find_origins(struct inlines *inlines, struct listing *l, const struct annotation
 	if (!inlines || !l->code.object || l->code.object->debug_fd < 0)
 		return 0;
 	if (fstat(l->code.object->debug_fd, &st) == 0)
-		l->named_by = st.st_uid;
+		/* Of a copy nobody knows whose it was: what everybody may read is shown, and no more. */
+		l->named_by = l->code.object->stored ? (uid_t)-1 : st.st_uid;
 	for (size_t i = 0; !error && i < l->nr_instructions; i++)
 		error = ask(inlines, l, f, l->instructions[i].address, i);
 	for (size_t i = 0; !error && i < f->nr_hits; i++)

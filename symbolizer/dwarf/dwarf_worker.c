@@ -105,6 +105,8 @@ work(const struct dwarf_job *job, int out, int requests, pid_t parent)
 	uint32_t lacking = 0;
 	int error;
 
+	/* Who no longer answers requests costs the files that were asked for, and no more. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	close_others(job->fd, job->alt_fd, out, requests);
 	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX, seconds_of(job));
 	if (job->before)
@@ -172,8 +174,8 @@ finish(struct worker *w, bool killed)
 {
 	int status = 0;
 
-	if (killed)
-		kill(w->pid, SIGKILL);
+	/* Its pipe has ended: it is dying, or pretends to. */
+	kill(w->pid, SIGKILL);
 	close(w->fd);
 	if (w->requests >= 0)
 		close(w->requests);

@@ -33,6 +33,7 @@ struct speedscope {
 	struct member *members;
 	size_t nr_members;
 	struct buf name;
+	int error;
 };
 
 static bool
@@ -98,8 +99,10 @@ put_text(struct speedscope *w, const char *s)
 {
 	json_t *j = json_value_text(s);
 
-	if (!j || json_dumpf(j, w->out, JSON_ENCODE_ANY) < 0)
-		fputs("\"(out of memory)\"", w->out);
+	if (!j)
+		w->error = -FMT_E_NOMEM;
+	else
+		(void)json_dumpf(j, w->out, JSON_ENCODE_ANY);
 	json_decref(j);
 }
 
@@ -202,7 +205,7 @@ put_all(struct speedscope *w)
 		err = put_group(w, &w->members[i], n);
 	}
 	fputs("]}\n", w->out);
-	return err;
+	return err ? err : w->error;
 }
 
 int

@@ -137,7 +137,9 @@ is_emptied(const struct elf_object *o, uint64_t vaddr)
 int
 elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret)
 {
-	for (size_t i = 0; i < o->nr_segments && !is_emptied(o, vaddr); i++) {
+	if (is_emptied(o, vaddr))
+		return -FMT_E_EMPTY;
+	for (size_t i = 0; i < o->nr_segments; i++) {
 		const struct elf_segment *s = &o->segments[i];
 		const uint64_t at = vaddr - s->vaddr;
 		struct elf_bytes b = { .vaddr = vaddr };

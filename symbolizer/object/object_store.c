@@ -34,6 +34,7 @@ struct search {
 	struct elf_object *found;
 	bool separate; /* it has the symbols of the object, and is not the object */
 	bool codeless; /* it is a copy without the code */
+	bool stored;   /* it, or what has its symbols, is a copy beside the recording */
 	bool whole;    /* nothing but the object itself will do */
 	/* Of found: where it is, or was; and what of that is no part of its own path. */
 	char path[PATH_MAX];
@@ -380,8 +381,9 @@ try_stored(struct search *s)
 	bool whole = true;
 	int error = stored_objects_open(s->places->stored, &s->wanted->build_id, &s->found, &whole);
 
+	s->stored = !error && s->found;
 	/* What is beside the file may be here. */
-	if (!error && s->found)
+	if (s->stored)
 		snprintf(s->path, sizeof(s->path), "%s", s->wanted->path);
 	s->root = "";
 	s->codeless = !whole;
@@ -470,7 +472,8 @@ try_fetched(struct search *s)
 
 	if (!s->found && !s->whole && fetch_object(s, OBJECT_FETCH_DEBUGINFO))
 		error = try_separate(s);
-	if (error || (s->found && separate_fits(s)) || !fetch_object(s, OBJECT_FETCH_EXECUTABLE))
+	if (error || (s->found && separate_fits(s) && !s->places->keep_code) ||
+	    !fetch_object(s, OBJECT_FETCH_EXECUTABLE))
 		return error;
 	elf_object_close(s->found);
 	s->found = NULL;
@@ -520,8 +523,10 @@ search_and_load(struct search *s, struct object *o)
 
 	if (!error && s->found) {
 		error = find_debug(s, &debug);
-		if (!error && !debug)
+		if (!error && !debug) {
 			error = symbols_of_stored(s, &debug);
+			s->stored |= debug != NULL;
+		}
 		if (!error)
 			error = object_store_read(s->places, o, s->found, debug);
 		if (!error && s->separate)
@@ -530,6 +535,7 @@ search_and_load(struct search *s, struct object *o)
 			o->code_fd = elf_object_dup(s->found);
 		o->codeless = s->codeless;
 		o->doubt = s->doubt;
+		o->stored = s->stored;
 	}
 	elf_object_close(debug);
 	elf_object_close(s->found);

@@ -57,6 +57,7 @@ struct object {
 	int debug_fd;
 	int alt_fd;	     /* the file that dwz(1) moved a part of it to; -1: there is none */
 	uint64_t debug_bias; /* from addresses there to those here */
+	bool stored;	     /* of a copy: its owner is who recorded, not who compiled it */
 	bool debug_bad;	     /* it could not be read, and is not read again */
 	int code_fd;	     /* the file itself, where places asked for it; -1: it is not there */
 };

@@ -161,12 +161,6 @@ call_tree_free(struct call_tree *t)
 	free(t);
 }
 
-size_t
-call_tree_nodes(const struct call_tree *t)
-{
-	return t->nr_nodes;
-}
-
 const struct call_node *
 call_tree_node(const struct call_tree *t, uint32_t i)
 {

@@ -28,7 +28,6 @@ int call_tree_build(const struct profile *profile, int event, bool inverted,
 		    struct call_tree **ret);
 void call_tree_free(struct call_tree *t);
 
-size_t call_tree_nodes(const struct call_tree *t);
 /* Siblings follow each other by weight, heaviest first, and then by name. */
 const struct call_node *call_tree_node(const struct call_tree *t, uint32_t i);
 

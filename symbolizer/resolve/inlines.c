@@ -40,8 +40,7 @@ struct trouble {
 };
 
 struct lacking {
-	const struct object *object;
-	const char *path;
+	const char *path; /* interned: objects come and go */
 	uint32_t units;
 };
 
@@ -310,15 +309,17 @@ object_path(const struct inlines *l, const struct object *object)
 static int
 note_lacking(struct inlines *l, const struct object *object, uint32_t units)
 {
+	const char *path = object_path(l, object);
+
 	for (size_t i = 0; i < l->nr_lacking; i++)
-		if (l->lacking[i].object == object) {
+		if (l->lacking[i].path == path) {
 			if (units > l->lacking[i].units)
 				l->lacking[i].units = units;
 			return 0;
 		}
 	if (array_reserve(l->lacking, l->nr_lacking, l->cap_lacking, 1) < 0)
 		return -FMT_E_NOMEM;
-	l->lacking[l->nr_lacking++] = (struct lacking){ object, object_path(l, object), units };
+	l->lacking[l->nr_lacking++] = (struct lacking){ path, units };
 	return 0;
 }
 

@@ -684,6 +684,12 @@ resolver_kernel_lines(struct resolver *r, const struct resolver_recording *recor
 	return error;
 }
 
+bool
+resolver_kernel_moved(const struct resolver *r, const struct kernel_place *there, uint64_t *ret)
+{
+	return kernel_image_moved(r->kernel_image, there, ret);
+}
+
 /* The recorded kernel's debug information, where somebody asks for it and it is known where that is. */
 static int
 kernel_look(struct resolver *r)

@@ -48,6 +48,7 @@ struct frame {
  */
 const char *frame_label(const struct frame *f);
 
+struct kernel_place;
 struct object;
 struct resolver;
 
@@ -118,6 +119,13 @@ int resolver_kernel_map(struct resolver *r, const struct perf_mmap *map);
  * Why addresses of a kernel without symbols have no names, and what would help; NULL: they have.
  */
 const char *resolver_kernel_trouble(const struct resolver *r);
+
+/*
+ * How far the kernel has moved from where a vmlinux has these places; false: the recording does not tell
+ * where it was.
+ */
+bool resolver_kernel_moved(const struct resolver *r, const struct kernel_place *there,
+			   uint64_t *ret);
 
 /*
  * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the

@@ -311,7 +311,8 @@ load_open(struct load *l, const struct load_options *o, const struct profile_opt
 	l->debuginfod_cache = object_places_debuginfod_cache();
 	if (o->debuginfod)
 		status = fetching_start(l->debuginfod_cache,
-					profile_options_lines(&l->profile_options), &l->fetch);
+					profile_options_lines(&l->profile_options) || o->keep_code,
+					&l->fetch);
 	if (status != 0)
 		return status;
 	if (read_all(l, o) < 0)

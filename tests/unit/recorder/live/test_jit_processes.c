@@ -66,9 +66,12 @@ test_fork(void **state)
 	assert_null(jit_processes_find(s, 3));
 	jit_processes_fork(s, 9, 4, 30);
 	assert_null(jit_processes_find(s, 4));
-	/* As many as there is room for. */
+	/* Children take half of the room; the rest is for others. */
 	for (uint32_t pid = 1000; pid < 2000; pid++)
 		jit_processes_fork(s, 1, pid, 50);
+	assert_int_equal(s->nr, JIT_PROCESSES_MAX / 2 + 1);
+	for (uint32_t pid = 2000; pid < 3000; pid++)
+		jit_processes_add(s, pid, 60, false);
 	assert_int_equal(s->nr, JIT_PROCESSES_MAX);
 	jit_processes_done(s);
 	free(s);

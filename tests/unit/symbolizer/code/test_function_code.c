@@ -127,10 +127,22 @@ kernel_function(const char *name)
 	};
 }
 
+/* As a MMAP record of the kernel tells where this symbol of it is. */
+static void
+place_kernel(struct resolver *r, const char *symbol)
+{
+	struct perf_mmap map = { .addr = TEXT + MOVED, .len = 0x100000, .pgoff = TEXT + MOVED };
+	char name[64];
+
+	snprintf(name, sizeof(name), KERNEL_DSO "%s", symbol);
+	map.filename = name;
+	assert_int_equal(resolver_kernel_map(r, &map), 0);
+}
+
 static void
 of_vmlinux(void **state)
 {
-	struct kernel_code_facts facts = { .text = TEXT + MOVED, .any = true };
+	struct kernel_code_facts facts = { .any = true };
 	const struct annotation_function f = kernel_function("busy");
 	struct resolver *r = resolver_new(&keep);
 	struct kernel_code *k;
@@ -143,6 +155,7 @@ of_vmlinux(void **state)
 		(unsigned long long)TEXT);
 	facts.vmlinux = lab_keep(lab_path("vmlinux"));
 	facts.build_id = buildid_of(BUILDID_GNU, id, sizeof(id));
+	place_kernel(r, "_text");
 	k = kernel_code_new(r, &facts);
 	assert_int_equal(function_code_read(k, &f, &c), 0);
 	assert_null(c.why);
@@ -162,7 +175,8 @@ of_vmlinux(void **state)
 		if (i == 0)
 			bad.build_id.bytes[0]++;
 		bad.several = i == 1;
-		bad.text = i == 2 ? 0 : bad.text;
+		if (i == 2)
+			place_kernel(r, "_stext");
 		k = kernel_code_new(r, &bad);
 		assert_int_equal(function_code_read(k, &f, &c), 0);
 		assert_non_null(c.why);
