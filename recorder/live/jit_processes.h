@@ -66,6 +66,17 @@ jit_processes_find(const struct jit_processes *s, uint32_t pid)
 	return at ? s->v[at - 1] : NULL;
 }
 
+/* The newest one of that pid that had begun by then; NULL: as samples come after later records. */
+static inline struct jit_process *
+jit_processes_find_at(const struct jit_processes *s, uint32_t pid, uint64_t time_ns)
+{
+	uint16_t at = s->chains[pid % JIT_PROCESSES_CHAINS];
+
+	while (at && (s->v[at - 1]->pid != pid || s->v[at - 1]->began_ns > time_ns))
+		at = s->v[at - 1]->next;
+	return at ? s->v[at - 1] : NULL;
+}
+
 /*
  * Since seen_ns, for who knows how long (told), or from then on. NULL: there is no room or memory, or it
  * has ended since. Records of two CPUs come in any order.

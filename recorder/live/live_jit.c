@@ -125,7 +125,7 @@ chain_hit(struct live_jit *l, struct jit_process *p, struct span callchain)
 void
 live_jit_sample(struct live_jit *l, const struct sample_glance *sample)
 {
-	struct jit_process *p = jit_processes_find(&l->processes, sample->pid);
+	struct jit_process *p = jit_processes_find_at(&l->processes, sample->pid, sample->time);
 
 	if (!p)
 		return;

@@ -33,6 +33,9 @@ test_order(void **state)
 	/* The next one of that number is another one, and found first. */
 	q = jit_processes_add(s, 7, 300, false);
 	assert_ptr_equal(jit_processes_find(s, 7), q);
+	assert_ptr_equal(jit_processes_find_at(s, 7, 299), p);
+	assert_ptr_equal(jit_processes_find_at(s, 7, 300), q);
+	assert_null(jit_processes_find_at(s, 7, 99));
 	assert_ptr_equal(jit_processes_at(s, p->slot, p->serial), p);
 	assert_null(jit_processes_at(s, p->slot, q->serial));
 	jit_processes_remove(s, p);
