@@ -18,8 +18,8 @@
 #define HOUR_NS (3600 * SECOND_NS)
 #define PROGRESS_NS (SECOND_NS / 5) /* between two signs of life */
 #define READ_NS (10 * SECOND_NS)    /* for one file */
-/* CPU time in a second: a flood of new programs costs no more. */
-#define CPU_NS (SECOND_NS / 10)
+/* It rests for as many times the CPU time of a file: a flood of new programs costs a tenth of a CPU. */
+#define RESTS 9
 
 struct user {
 	uint32_t uid;
@@ -31,7 +31,6 @@ struct storer {
 	int offers; /* -1: none yet */
 	struct helper_store store;
 	struct user users[USERS];
-	uint64_t second_ns, second_cpu_ns;
 	/* Of the file that it is at. */
 	struct helper_object at;
 	uint64_t began_ns, told_ns;
@@ -101,6 +100,8 @@ copy(struct storer *s, int fd, const struct helper_offer *o)
 	struct object_copy c = { .nr = 0 };
 	int r = tell(s, OBJECT_READS, 0);
 
+	if (r == 0 && !is_allowed(s, o->uid, 1))
+		r = -EDQUOT;
 	if (r == 0)
 		r = object_copy_read(&c, fd, &o->id, still_reads, s);
 	if (r == 0 && !is_allowed(s, o->uid, c.bytes.len))
@@ -115,25 +116,13 @@ copy(struct storer *s, int fd, const struct helper_offer *o)
 	return r;
 }
 
-/* Sleeps away what is left of a second of which it had its part. */
-static void
-go_slowly(struct storer *s)
+static uint64_t
+cpu_now_ns(void)
 {
-	uint64_t now_ns = host_now_ns(), cpu_ns = 0, rest_ns;
-	struct timespec cpu, rest;
+	struct timespec cpu;
 
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
-		cpu_ns = (uint64_t)time_text_ns(&cpu);
-	if (now_ns - s->second_ns >= SECOND_NS) {
-		s->second_ns = now_ns;
-		s->second_cpu_ns = cpu_ns;
-	}
-	if (cpu_ns - s->second_cpu_ns < CPU_NS)
-		return;
-	rest_ns = SECOND_NS - (now_ns - s->second_ns);
-	rest = (struct timespec){ .tv_sec = (time_t)(rest_ns / SECOND_NS),
-				  .tv_nsec = (long)(rest_ns % SECOND_NS) };
-	(void)nanosleep(&rest, NULL);
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0 ? (uint64_t)time_text_ns(&cpu)
+								  : 0;
 }
 
 /* A file that was found. False: nobody asks any more. */
@@ -219,6 +208,7 @@ helper_serve_objects(int fd)
 {
 	struct storer *s = calloc(1, sizeof(*s));
 	void *room = malloc(HELPER_MESSAGE_MAX);
+	uint64_t rest_until_ns = 0;
 	bool more = s && room;
 
 	if (s)
@@ -227,13 +217,20 @@ helper_serve_objects(int fd)
 		struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
 				       { .fd = s->offers, .events = POLLIN } };
 
-		if (poll(p, 2, -1) < 0)
+		const uint64_t now_ns = host_now_ns();
+		const bool rests = now_ns < rest_until_ns;
+
+		/* The recorder is heard while it rests. */
+		if (poll(p, rests ? 1 : 2,
+			 rests ? (int)((rest_until_ns - now_ns) / 1000000) + 1 : -1) < 0)
 			more = errno == EINTR;
 		else if (p[0].revents)
 			more = take_word(s, room);
 		else if (p[1].revents) {
+			const uint64_t before_ns = cpu_now_ns();
+
 			more = take_offer(s);
-			go_slowly(s);
+			rest_until_ns = host_now_ns() + RESTS * (cpu_now_ns() - before_ns);
 		}
 	}
 	free(room);

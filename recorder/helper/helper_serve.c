@@ -143,7 +143,7 @@ offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid
 	if (r < 0)
 		return r;
 	if (buildid_cmp(&file.id, id) == 0) {
-		/* What there is no room for is passed on when it is mapped again. */
+		/* What there is no room for is passed on when it is asked about again. */
 		if (!rq->offer_all && !file.ephemeral)
 			*seen = *id;
 		else if (helper_pass_fd(rq->offers, &o, sizeof(o), file.fd) == 0)

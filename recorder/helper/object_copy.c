@@ -202,6 +202,9 @@ write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
 		r = write_at(fd, mark, sizeof(mark), c->mark.elf_size);
 	if (r == 0 && fstat(fd, &st) < 0)
 		r = -errno;
+	/* Half a copy after a power cut would have its name for ever. */
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
 	if (r == 0)
 		*ret_bytes = (uint64_t)st.st_blocks * BLOCK;
 	return r;

@@ -18,8 +18,9 @@
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
 
-#define ASKED 4096	   /* builds remembered as asked for; a power of two */
-#define AGAIN_NS SECOND_NS /* before another worker is asked for, where there was none */
+#define ASKED 4096	       /* builds remembered as asked for; a power of two */
+#define OFFERS_BYTES (1 << 20) /* of a socket's buffer */
+#define AGAIN_NS SECOND_NS     /* before another worker is asked for, where there was none */
 
 struct live_objects {
 	struct helper_pool *pool;
@@ -124,12 +125,15 @@ int
 live_objects_connect(struct live_objects *o, struct helper *files, bool fresh)
 {
 	const struct helper_offers offers = { .kind = HELPER_OFFER, .all = o->all };
+	const int bytes = OFFERS_BYTES;
 	int pair[2], r;
 
 	if ((o->connected && !fresh) || !storer_ready(o))
 		return 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
+	/* Files are mapped faster than they are copied, and are asked about once. */
+	(void)setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	r = helper_send_fd(o->storer, &o->store, sizeof(o->store), pair[0]);
 	if (r == 0)
 		r = helper_send_fd(files, &offers, sizeof(offers), pair[1]);

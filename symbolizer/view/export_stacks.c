@@ -57,7 +57,7 @@ struct comments {
 	size_t nr;
 };
 
-static void
+static __attribute__((format(printf, 2, 3))) void
 comment(struct comments *c, const char *format, ...)
 {
 	char *line = c->text[c->nr];
