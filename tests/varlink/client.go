@@ -137,7 +137,7 @@ func main() {
 		os.Exit(1)
 	}
 	service(ctx, c, os.Args[2])
-	_, uptime, _, _, lost, _, _, _, frequency, _, _, _, cpus, _, rss, _, _, directory, _, _, _, _, _, _, _, _, _, _, _, _, _, err :=
+	_, uptime, _, _, lost, _, _, _, frequency, _, _, _, cpus, _, rss, _, _, directory, _, _, _, _, _, _, _, _, _, _, _, _, _, _, err :=
 		iospoor.GetStatus().Call(ctx, c)
 	ok(uptime >= 0 && len(lost) > 5 && frequency > 0 && cpus > 0 && rss > 0 && directory != "", "GetStatus", err)
 	archive(ctx, c)
