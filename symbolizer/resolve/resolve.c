@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
-#include "format/bytes/slots.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
@@ -16,22 +14,8 @@
 #include "symbolizer/resolve/kernel_debug.h"
 #include "symbolizer/resolve/kernel_image.h"
 #include "symbolizer/resolve/kernel_symbols.h"
+#include "symbolizer/resolve/mapped_objects.h"
 #include "symbolizer/text/intern.h"
-
-#define UNKNOWN_DSO "[unknown]"
-#define VDSO_PATH "[vdso]"
-
-/* What stands for one object that was mapped, whatever its maps. */
-struct mapped {
-	struct map_object key; /* with a path of its own; its index is not looked at */
-	bool tried;
-	bool relative; /* [vdso], [vsyscall]: the map's start is the image's, whatever pgoff says */
-	enum resolve_miss miss; /* object NULL: why */
-	size_t tried_at;	/* number of objects loaded by then */
-	struct object *object;
-	const char *dso, *path;
-	const char *build_id; /* of frames */
-};
 
 struct resolver {
 	struct object_places places;
@@ -50,12 +34,7 @@ struct resolver {
 	struct object *kernel_object; /* NULL: there are no lines */
 	uint64_t kernel_moved;	      /* recorded address - that in it */
 	bool image_given;
-	struct mapped *mapped;
-	size_t nr_mapped, cap_mapped;
-	struct slots mapped_slots;
-	struct object **objects; /* loaded ones, shared by every map_object with their build-id */
-	size_t nr_objects, cap_objects;
-	struct slots by_build_id; /* indexes of objects */
+	struct mapped_objects mapped;
 	const char *unknown, *kernel_dso;
 };
 
@@ -99,8 +78,9 @@ resolver_new(const struct resolver_options *options)
 	r->strings = intern_new(INTERN_BYTES_MAX);
 	if (r->strings != NULL) {
 		r->kernel_image = new_image(options, r->strings);
-		r->unknown = intern_string(r->strings, UNKNOWN_DSO);
+		r->unknown = intern_string(r->strings, MAPPED_OBJECTS_UNKNOWN);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
+		mapped_objects_init(&r->mapped, &r->places, r->strings);
 	}
 	if (r->places.live == NULL || r->kernel_debug == NULL || r->kernel_image == NULL ||
 	    r->unknown == NULL || r->kernel_dso == NULL) {
@@ -110,27 +90,12 @@ resolver_new(const struct resolver_options *options)
 	return r;
 }
 
-static void
-forget_mapped(struct resolver *r)
-{
-	for (size_t i = 0; i < r->nr_mapped; i++)
-		free((char *)(uintptr_t)r->mapped[i].key.path);
-	free(r->mapped);
-	slots_done(&r->mapped_slots);
-	r->mapped = NULL;
-	r->nr_mapped = r->cap_mapped = 0;
-}
-
 void
 resolver_free(struct resolver *r)
 {
 	if (r == NULL)
 		return;
-	for (size_t i = 0; i < r->nr_objects; i++)
-		object_free(r->objects[i]);
-	free(r->objects);
-	slots_done(&r->by_build_id);
-	forget_mapped(r);
+	mapped_objects_done(&r->mapped);
 	live_files_free(r->places.live);
 	kernel_image_free(r->kernel_image);
 	kernel_debug_free(r->kernel_debug);
@@ -164,232 +129,7 @@ frame_label(const struct frame *f)
 	return !f->symbol && f->miss == RESOLVE_MISMATCH ? mismatch : f->symbol;
 }
 
-/* --- objects --- */
-
-static uint32_t
-build_id_hash(const struct buildid *id)
-{
-	return (uint32_t)slots_mix_bytes(id->kind, id->bytes, id->size);
-}
-
-static bool
-same_build_id(const void *owner, uint32_t index, const void *key)
-{
-	const struct resolver *r = owner;
-
-	return buildid_cmp(&r->objects[index]->build_id, key) == 0;
-}
-
-static struct object *
-find_loaded(const struct resolver *r, const struct buildid *id)
-{
-	uint32_t at = SLOTS_NONE;
-
-	if (id->size != 0)
-		at = slots_find(&r->by_build_id, build_id_hash(id), same_build_id, r, id);
-	return at != SLOTS_NONE ? r->objects[at] : NULL;
-}
-
-/* Takes the object over when it succeeds. */
-static int
-resolve_keep(struct resolver *r, struct object *o)
-{
-	int error = array_reserve(r->objects, r->nr_objects, r->cap_objects, 1);
-
-	if (!error && o->build_id.size != 0)
-		error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), r->nr_objects);
-	if (!error)
-		r->objects[r->nr_objects++] = o;
-	return error;
-}
-
-/* *ret NULL: it has none that others know. */
-static int
-build_id_text(struct resolver *r, const struct buildid *id, const char **ret)
-{
-	char hex[2 * BUILDID_MAX + 1] = "";
-
-	*ret = NULL;
-	if (id->size == 0 || id->kind != BUILDID_GNU)
-		return 0;
-	for (size_t i = 0; i < id->size && i < BUILDID_MAX; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	*ret = intern_string(r->strings, hex);
-	return *ret == NULL ? -FMT_E_NOMEM : 0;
-}
-
-static int
-mapped_names(struct resolver *r, struct mapped *s, const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t len = strlen(path);
-	const char *base = path;
-
-	s->path = intern_string(r->strings, path);
-	if (len >= sizeof(deleted) && strcmp(path + len - (sizeof(deleted) - 1), deleted) == 0)
-		len -= sizeof(deleted) - 1;
-	/* "//anon" is a name as it is; "[anon:a/b]" has no directory. */
-	if (path[0] == '/' && path[1] != '/')
-		for (size_t i = 0; i + 1 < len; i++)
-			if (path[i] == '/')
-				base = path + i + 1;
-	s->dso = len ? intern_add(r->strings, base, len - (size_t)(base - path)) : r->unknown;
-	return s->path == NULL || s->dso == NULL ? -FMT_E_NOMEM : 0;
-}
-
-/*
- * Of one build there may be two files, one of them stripped. Has the other path been looked at whose
- * file this is?
- */
-static bool
-is_the_best(const struct resolver *r, const struct object *loaded, const struct mapped *s)
-{
-	if (loaded->has_symtab)
-		return true;
-	for (size_t i = 0; i < r->nr_mapped; i++)
-		if (r->mapped[i].object == loaded && r->mapped[i].path == s->path)
-			return true;
-	return false;
-}
-
-/* Another file of a build has more symbols: it serves all maps from here on. */
-static void
-replace_loaded(struct resolver *r, struct object *loaded, struct object *better)
-{
-	for (size_t i = 0; i < r->nr_objects; i++)
-		if (r->objects[i] == loaded)
-			r->objects[i] = better;
-		else if (r->objects[i] == better)
-			r->objects[i] = loaded;
-	for (size_t i = 0; i < r->nr_mapped; i++)
-		if (r->mapped[i].object == loaded)
-			r->mapped[i].object = better;
-}
-
-static int
-mapped_load(struct resolver *r, struct mapped *s, const struct task_map *map)
-{
-	const struct map_object *wanted = map->object;
-	/* By another path it may be there already. */
-	struct object *loaded = find_loaded(r, &wanted->build_id), *object;
-	const bool tried = s->tried;
-	int error;
-
-	s->tried = true;
-	s->tried_at = r->nr_objects;
-	if (tried || (loaded && is_the_best(r, loaded, s))) {
-		s->object = loaded;
-		return 0;
-	}
-	error = object_store_load(&r->places, wanted, map, &object, &s->miss);
-	s->object = loaded;
-	if (error || object == NULL)
-		return error;
-	if (loaded && !object->has_symtab) {
-		object_free(object);
-		return 0;
-	}
-	error = resolve_keep(r, object);
-	if (error) {
-		object_free(object);
-		return error;
-	}
-	s->object = object;
-	if (loaded)
-		replace_loaded(r, loaded, object);
-	return 0;
-}
-
-static uint32_t
-mapped_hash(const struct map_object *o)
-{
-	uint64_t h = slots_mix(build_id_hash(&o->build_id), o->ino);
-
-	h = slots_mix_bytes(h, o->path, strlen(o->path));
-	return (uint32_t)slots_mix(h, (uint64_t)o->maj << 32 | o->min);
-}
-
-static bool
-mapped_same(const void *owner, uint32_t index, const void *key)
-{
-	const struct map_object *a = &((const struct resolver *)owner)->mapped[index].key, *b = key;
-
-	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
-		a->ino_generation == b->ino_generation &&
-		buildid_cmp(&a->build_id, &b->build_id) == 0 && strcmp(a->path, b->path) == 0;
-}
-
-/* Appends one. */
-static int
-mapped_new(struct resolver *r, const struct map_object *wanted, uint32_t hash)
-{
-	struct mapped s = {
-		.key = *wanted,
-		.relative = strcmp(wanted->path, VDSO_PATH) == 0 ||
-			strcmp(wanted->path, "[vsyscall]") == 0,
-	};
-	int error = mapped_names(r, &s, wanted->path);
-
-	if (!error)
-		error = build_id_text(r, &s.key.build_id, &s.build_id);
-	if (!error)
-		error = array_reserve(r->mapped, r->nr_mapped, r->cap_mapped, 1);
-	s.key.path = error ? NULL : strdup(wanted->path);
-	if (s.key.path == NULL)
-		return -FMT_E_NOMEM;
-	error = slots_add(&r->mapped_slots, hash, r->nr_mapped);
-	if (error)
-		free((char *)(uintptr_t)s.key.path);
-	else
-		r->mapped[r->nr_mapped++] = s;
-	return error;
-}
-
-static int
-mapped_of(struct resolver *r, const struct task_map *map, struct mapped **ret)
-{
-	const struct map_object *wanted = map->object;
-	const uint32_t hash = mapped_hash(wanted);
-	uint32_t at = slots_find(&r->mapped_slots, hash, mapped_same, r, wanted);
-	struct mapped *s;
-	int error = 0;
-
-	if (at == SLOTS_NONE) {
-		at = (uint32_t)r->nr_mapped;
-		error = mapped_new(r, wanted, hash);
-	}
-	if (error)
-		return error;
-	*ret = s = &r->mapped[at];
-	if (!s->tried || (s->object == NULL && s->tried_at != r->nr_objects))
-		error = mapped_load(r, s, map);
-	return error;
-}
-
 /* --- one recording after another --- */
-
-/* The indexes of those that stay change with it. */
-static int
-drop_unidentified(struct resolver *r)
-{
-	size_t nr = 0;
-	int error = 0;
-
-	slots_done(&r->by_build_id);
-	for (size_t i = 0; i < r->nr_objects; i++) {
-		struct object *o = r->objects[i];
-
-		if (o->build_id.size == 0 && !r->places.keep_code) {
-			object_free(o);
-			continue;
-		}
-		if (!error && o->build_id.size != 0)
-			error = slots_add(&r->by_build_id, build_id_hash(&o->build_id), nr);
-		r->objects[nr++] = o;
-	}
-	r->nr_objects = nr;
-	return error;
-}
 
 bool
 resolver_is_this_boot(const uint8_t *boot_id)
@@ -434,7 +174,7 @@ kernel_begin(struct resolver *r, const struct resolver_recording *recording)
 	r->kernel_object = NULL;
 	if (release && !r->kernel_release)
 		return -FMT_E_NOMEM;
-	return build_id_text(r, &r->kernel_id, &r->kernel_build_id);
+	return mapped_objects_build_id(r->strings, &r->kernel_id, &r->kernel_build_id);
 }
 
 int
@@ -447,11 +187,10 @@ resolver_split(const struct resolver *r, const struct object *object, const char
 int
 resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 {
-	int error = drop_unidentified(r);
+	int error = mapped_objects_begin(&r->mapped);
 
 	if (error)
 		return error;
-	forget_mapped(r);
 	resolver_believe(&r->places, recording);
 	/* Names may be asked for when the recording is closed. */
 	if (recording->stored) {
@@ -563,7 +302,7 @@ resolver_file(struct resolver *r, const char *path, struct object **ret)
 
 	if (error)
 		return error;
-	error = resolve_keep(r, object);
+	error = mapped_objects_keep(&r->mapped, object);
 	if (error)
 		object_free(object);
 	else
@@ -594,7 +333,7 @@ int
 resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
 	      struct frame *ret)
 {
-	struct mapped *s;
+	struct mapped_object *s;
 	uint64_t offset;
 	int error;
 
@@ -602,7 +341,7 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		unmapped(r, ip, ret);
 		return 0;
 	}
-	error = mapped_of(r, map, &s);
+	error = mapped_objects_find(&r->mapped, map, &s);
 	if (error)
 		return error;
 	*ret = (struct frame){
