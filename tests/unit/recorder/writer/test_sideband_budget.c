@@ -341,8 +341,11 @@ test_storm_of_processes(void **state)
 			sideband_budget_block(&b);
 	}
 	assert_int_equal(good.refused, 0);
-	/* While nobody was asked it took what is above half of the bucket. */
-	assert_in_range(bad.bytes - bytes, 1, 450 * (uint64_t)RATE / 2 + BURST / 20);
+	/*
+	 * While nobody was asked it took what is above half of the bucket. Its own is not as empty at
+	 * one end of a time as at the other: how full depends on the key of the hash of paths.
+	 */
+	assert_in_range(bad.bytes - bytes, 1, 450 * (uint64_t)RATE / 2 + BURST / 10);
 	assert_int_equal(undead, 0);
 	sideband_budget_done(&b);
 }
