@@ -470,8 +470,11 @@ leave_out(struct reduction *r, uint8_t *s)
 		return;
 	ELF_FIELD_SET(r->is64, s, Shdr, sh_type, SHT_NOBITS);
 	ELF_FIELD_SET(r->is64, s, Shdr, sh_flags, flags & ~(uint64_t)SHF_COMPRESSED);
-	if (!is_loaded(r, s))
-		ELF_FIELD_SET(r->is64, s, Shdr, sh_offset, r->loaded_end);
+	if (is_loaded(r, s))
+		return;
+	/* Without a size: readelf 2.44 reads a .symtab by its name, whatever its type. */
+	ELF_FIELD_SET(r->is64, s, Shdr, sh_offset, r->loaded_end);
+	ELF_FIELD_SET(r->is64, s, Shdr, sh_size, 0);
 }
 
 /* Relocations of a program that was linked statically name a .symtab that may be left out. */
