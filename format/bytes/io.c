@@ -523,3 +523,11 @@ fail:
 	errno = saved_errno;
 	return NULL;
 }
+
+struct io_source *
+io_source_dup(int fd)
+{
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? NULL : io_source_fd(copy);
+}

@@ -67,6 +67,8 @@ ssize_t io_read(int fd, void *p, size_t n);
  * NULL with errno set: EISDIR, ENOTSUP (a device), EFBIG (a pipe over IO_PIPE_MAX)...
  */
 struct io_source *io_source_fd(int fd);
+/* Likewise over a copy of the descriptor, which stays the caller's. */
+struct io_source *io_source_dup(int fd);
 /*
  * The first bytes of a source, which is taken over (NULL: out of memory, and it is closed): as if the
  * file ended there.

@@ -2,6 +2,7 @@
 #include "format/jit/jitdump.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
@@ -189,6 +190,18 @@ read_header(struct dump *d)
 		return -FMT_E_CORRUPT;
 	d->at = total;
 	return flags & FLAG_ARCH_TIMESTAMP ? -FMT_E_UNSUPPORTED : 0;
+}
+
+bool
+jitdump_is_path(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t digits;
+
+	if (!name || strncmp(name, "/jit-", 5) != 0)
+		return false;
+	digits = strspn(name + 5, "0123456789");
+	return digits > 0 && strcmp(name + 5 + digits, ".dump") == 0;
 }
 
 int

@@ -14,6 +14,9 @@
 
 #define JITDUMP_BYTES_MAX (UINT64_C(4) << 30) /* of a file, that are looked at */
 
+/* Is that the path of one? Runtimes map it, so that profilers see the name: jit-PID.dump. */
+bool jitdump_is_path(const char *path);
+
 /*
  * All code of a dump, into the table, from the time on that each record has; times are those of
  * CLOCK_MONOTONIC. A file that is still written, or damaged, is read up to the first record that

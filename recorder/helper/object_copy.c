@@ -103,12 +103,9 @@ object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object
 		 void *arg)
 {
 	struct taker t = { c, go_on, arg };
-	int dup = fcntl(fd, F_DUPFD_CLOEXEC, 0), r;
-	struct io_source *file;
+	struct io_source *file = io_source_dup(fd);
+	int r;
 
-	if (dup < 0)
-		return -errno;
-	file = io_source_fd(dup);
 	if (!file)
 		return -errno;
 	buf_init(&c->bytes);

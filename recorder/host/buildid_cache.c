@@ -240,12 +240,9 @@ buildid_cache_get(struct buildid_cache *c, const struct buildid_map *m, struct b
 static int
 read_id_of(int fd, struct buildid *ret)
 {
-	int dup = fcntl(fd, F_DUPFD_CLOEXEC, 0), r;
-	struct io_source *file;
+	struct io_source *file = io_source_dup(fd);
+	int r;
 
-	if (dup < 0)
-		return -errno;
-	file = io_source_fd(dup);
 	if (!file)
 		return -errno;
 	r = buildid_read(file, ret);

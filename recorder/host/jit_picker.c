@@ -2,7 +2,6 @@
 #include "recorder/host/jit_picker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,11 +397,9 @@ pick_dump(struct job *j, int fd, uint32_t *known)
 {
 	struct jit_table *table = jit_table_new();
 	uint64_t budget = DUMP_RECORDS_MAX;
-	struct io_source *file = NULL;
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), rc = table ? 0 : -ENOMEM;
+	struct io_source *file = io_source_dup(fd);
+	int rc = table ? 0 : -ENOMEM;
 
-	if (copy >= 0)
-		file = io_source_fd(copy);
 	if (table)
 		jit_table_limit(table, DUMP_ENTRIES_MAX, DUMP_NAMES_BYTES_MAX);
 	if (rc == 0 && file) {

@@ -150,18 +150,6 @@ jit_process_holds(const struct jit_process *p, uint64_t address)
 
 /* --- jitdumps ------------------------------------------------------------------------------ */
 
-bool
-jit_process_is_dump(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	size_t digits;
-
-	if (!name || strncmp(name, "/jit-", 5) != 0)
-		return false;
-	digits = strspn(name + 5, "0123456789");
-	return digits > 0 && strcmp(name + 5 + digits, ".dump") == 0;
-}
-
 void
 jit_process_dump(struct jit_process *p, const char *path, uint64_t ino)
 {

@@ -97,8 +97,6 @@ struct jit_process *jit_processes_next(const struct jit_processes *s, const stru
 /* It mapped memory to be executed. */
 void jit_process_map(struct jit_process *p, uint64_t start, uint64_t end);
 bool jit_process_holds(const struct jit_process *p, uint64_t address);
-/* Is that the name of a jitdump? */
-bool jit_process_is_dump(const char *path);
 void jit_process_dump(struct jit_process *p, const char *path, uint64_t ino);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "format/block/jitsyms.h"
 #include "format/bytes/time_text.h"
+#include "format/jit/jitdump.h"
 #include "format/model/task_model.h"
 #include "recorder/helper/helper_pool.h"
 #include "recorder/helper/helper_serve.h"
@@ -153,7 +154,7 @@ static void
 see_map(struct live_jit *l, const struct perf_record *r, bool told)
 {
 	const struct perf_mmap *m = &r->mmap;
-	const bool dump = jit_process_is_dump(m->filename);
+	const bool dump = jitdump_is_path(m->filename);
 	struct jit_process *p;
 
 	if (!(m->prot & PROT_EXEC) || m->pid == TASK_PID_KERNEL ||

@@ -80,8 +80,7 @@ weigh(struct listing *l, const struct annotation_function *f)
 			at++;
 		if (at < l->nr_instructions)
 			w = &l->instructions[at].weight;
-		w->samples += hit->weight.samples;
-		w->period += hit->weight.period;
+		profile_weigh(w, &hit->weight);
 	}
 }
 

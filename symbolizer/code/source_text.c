@@ -15,6 +15,7 @@
 #include "format/bytes/slots.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/object/object_places.h"
+#include "symbolizer/object/elf_object.h"
 
 #define NOT_HERE "is not here: give --source-path"
 
@@ -149,21 +150,6 @@ open_given(const struct source_places *p, const char *name, struct stat *st)
 	return fd;
 }
 
-/* Where it is, whatever links led there. */
-static bool
-path_of(int fd, char ret[PATH_MAX])
-{
-	char link[32];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, ret, PATH_MAX);
-	if (n <= 0 || n >= PATH_MAX || ret[0] != '/')
-		return false;
-	ret[n] = '\0';
-	return true;
-}
-
 /* May everybody come to it? Cuts the path. */
 static bool
 is_reachable(char *path)
@@ -202,7 +188,7 @@ may_be_shown(int fd, const struct stat *st, uid_t named_by)
 {
 	char path[PATH_MAX];
 
-	if (!path_of(fd, path))
+	if (!elf_object_path_of(fd, path))
 		return false;
 	if (st->st_uid == named_by && is_called_source(path))
 		return true;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
@@ -97,13 +95,8 @@ compare_members(const void *va, const void *vb, void *arg)
 static void
 put_text(struct speedscope *w, const char *s)
 {
-	json_t *j = json_value_text(s);
-
-	if (!j)
+	if (!json_value_write(s, w->out))
 		w->error = -FMT_E_NOMEM;
-	else
-		(void)json_dumpf(j, w->out, JSON_ENCODE_ANY);
-	json_decref(j);
 }
 
 static int

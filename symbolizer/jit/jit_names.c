@@ -112,18 +112,6 @@ code_of(const struct jit_names *j, const struct jit_process *process)
 
 /* --- dumps --------------------------------------------------------------------------------- */
 
-static bool
-is_dump(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	size_t digits;
-
-	if (!name || strncmp(name, "/jit-", 5) != 0)
-		return false;
-	digits = strspn(name + 5, "0123456789");
-	return digits > 0 && strcmp(name + 5 + digits, ".dump") == 0;
-}
-
 static const struct jit_dump *
 find_dump(const struct jit_names *j, uint32_t pid, const char *path)
 {
@@ -138,7 +126,7 @@ jit_names_map(struct jit_names *j, const struct perf_mmap *map)
 {
 	struct jit_dump dump = { .pid = map->pid };
 
-	if (!is_dump(map->filename) || j->nr_dumps == DUMPS_MAX ||
+	if (!jitdump_is_path(map->filename) || j->nr_dumps == DUMPS_MAX ||
 	    find_dump(j, map->pid, map->filename))
 		return 0;
 	dump.ino = map->ino;

@@ -23,13 +23,6 @@ node_same(const void *owner, uint32_t index, const void *key)
 	return a->parent == b->parent && a->frame == b->frame && a->comm == b->comm;
 }
 
-static void
-weigh(struct profile_weight *w, const struct profile_weight *more)
-{
-	w->samples += more->samples;
-	w->period += more->period;
-}
-
 /* Goes down from *at to a child, new or known, with the stack's weight. */
 static int
 descend(struct call_tree *t, uint32_t frame, const char *comm, const struct profile_weight *w,
@@ -45,7 +38,7 @@ descend(struct call_tree *t, uint32_t frame, const char *comm, const struct prof
 			     t->cap_nodes, at);
 
 	if (err == 0)
-		weigh(&t->nodes[*at].total, w);
+		profile_weigh(&t->nodes[*at].total, w);
 	return err;
 }
 
@@ -55,7 +48,7 @@ add_stack(struct call_tree *t, const struct profile_stack *s, bool inverted)
 	uint32_t at = CALL_TREE_ROOT;
 	int err = 0;
 
-	weigh(&t->nodes[at].total, &s->weight);
+	profile_weigh(&t->nodes[at].total, &s->weight);
 	if (!inverted)
 		err = descend(t, CALL_TREE_NONE, s->comm, &s->weight, &at);
 	for (uint32_t i = 0; i < s->nr_frames && err == 0; i++)
@@ -64,7 +57,7 @@ add_stack(struct call_tree *t, const struct profile_stack *s, bool inverted)
 	if (inverted && err == 0)
 		err = descend(t, CALL_TREE_NONE, s->comm, &s->weight, &at);
 	if (err == 0)
-		weigh(&t->nodes[at].self, &s->weight);
+		profile_weigh(&t->nodes[at].self, &s->weight);
 	return err;
 }
 

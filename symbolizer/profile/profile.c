@@ -147,13 +147,6 @@ stack_hash(const struct profile *p, const struct stack *s)
 	return (uint32_t)h;
 }
 
-static void
-profile_weigh(struct profile_weight *w, const struct profile_weight *more)
-{
-	w->samples += more->samples;
-	w->period += more->period;
-}
-
 /*
  * Counts samples to their stack. Its frames stand behind the last stack's in words; they stay
  * there when the stack is new.

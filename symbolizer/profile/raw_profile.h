@@ -32,6 +32,13 @@ struct profile_weight {
 	uint64_t samples, period;
 };
 
+static inline void
+profile_weigh(struct profile_weight *w, const struct profile_weight *more)
+{
+	w->samples += more->samples;
+	w->period += more->period;
+}
+
 #define RAW_LOW_END UINT64_C(0x100000000) /* maps of 32-bit processes end below it */
 
 /* A map of an object, as it lay in the first process that was sampled in it. */

@@ -206,13 +206,6 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 	return 0;
 }
 
-static void
-report_weigh(struct profile_weight *w, const struct profile_stack *s)
-{
-	w->samples += s->weight.samples;
-	w->period += s->weight.period;
-}
-
 /* stamp: which stack this is, from 1. */
 static int
 add_stack(struct report *r, const struct profile *p, const struct profile_stack *s, size_t stamp)
@@ -226,9 +219,9 @@ add_stack(struct report *r, const struct profile *p, const struct profile_stack 
 		if (err < 0)
 			return err;
 		if (i == 0)
-			report_weigh(&r->rows[row].self, s);
+			profile_weigh(&r->rows[row].self, &s->weight);
 		if (r->stamps[row] != stamp)
-			report_weigh(&r->rows[row].total, s);
+			profile_weigh(&r->rows[row].total, &s->weight);
 		r->stamps[row] = stamp;
 	}
 	return 0;
@@ -246,7 +239,7 @@ add_section(struct report *r, const struct profile *p, const struct profile_stac
 			r->section_of[r->nr_section_of++] = 0;
 	}
 	if (err == 0 && r->section_of[event] != 0) {
-		report_weigh(&r->sections[r->section_of[event] - 1].weight, s);
+		profile_weigh(&r->sections[r->section_of[event] - 1].weight, &s->weight);
 		return 0;
 	}
 	if (err == 0)
@@ -258,7 +251,7 @@ add_section(struct report *r, const struct profile *p, const struct profile_stac
 		.event = s->event,
 		.whole = profile_event_whole(p, s->event),
 	};
-	report_weigh(&r->sections[r->nr_sections++].weight, s);
+	profile_weigh(&r->sections[r->nr_sections++].weight, &s->weight);
 	return 0;
 }
 

@@ -17,6 +17,18 @@ json_value_text(const char *s)
 	return j;
 }
 
+bool
+json_value_write(const char *s, FILE *out)
+{
+	json_t *j = json_value_text(s);
+	const bool there = j != NULL;
+
+	if (there)
+		(void)json_dumpf(j, out, JSON_ENCODE_ANY);
+	json_decref(j);
+	return there;
+}
+
 json_t *
 json_value_number(uint64_t n)
 {

@@ -6,12 +6,16 @@
 #ifndef SYMBOLIZER_TEXT_JSON_VALUE_H
 #define SYMBOLIZER_TEXT_JSON_VALUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
 
 /* A name, a path, any bytes up to a NUL: what is not UTF-8 is escaped. NULL: out of memory. */
 json_t *json_value_text(const char *s);
+/* The same to a file, whose ferror() has failed writes. False: out of memory. */
+bool json_value_write(const char *s, FILE *out);
 /* At most 2^63 - 1, where JSON's integers end here; only a forged file has more. */
 json_t *json_value_number(uint64_t n);
 

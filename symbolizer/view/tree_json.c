@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/export/stack_export.h"
 #include "symbolizer/text/json_value.h"
@@ -17,14 +15,12 @@
 static int
 put_text(const char *key, const char *text)
 {
-	json_t *j = json_value_text(text);
-	int err;
+	bool there;
 
 	printf("\"%s\":", key);
-	err = j ? json_dumpf(j, stdout, JSON_ENCODE_ANY) : -1;
+	there = json_value_write(text, stdout);
 	putchar(',');
-	json_decref(j);
-	return err ? -FMT_E_NOMEM : 0;
+	return there ? 0 : -FMT_E_NOMEM;
 }
 
 static int

@@ -27,11 +27,4 @@ int tree_print_json(const struct tree_print *p, const struct call_tree *t, int e
 bool tree_print_next(const struct tree_print *p, const struct call_tree *t, int event, uint32_t *at,
 		     uint32_t *depth);
 
-/*
- * Is there a node, and its share large enough? Of siblings, what follows one that is not shown is
- * not, either.
- */
-bool tree_print_shows(const struct tree_print *p, const struct call_tree *t, int event,
-		      uint32_t node);
-
 #endif

@@ -31,8 +31,12 @@ struct walk {
 	int columns; /* before the branches */
 };
 
-bool
-tree_print_shows(const struct tree_print *p, const struct call_tree *t, int event, uint32_t node)
+/*
+ * Is there a node, and its share large enough? Of siblings, what follows one that is not shown is
+ * not, either.
+ */
+static bool
+shows(const struct tree_print *p, const struct call_tree *t, int event, uint32_t node)
 {
 	const struct profile_weight whole = profile_event_whole(p->load->profile, event);
 
@@ -47,7 +51,7 @@ tree_print_next(const struct tree_print *p, const struct call_tree *t, int event
 {
 	const uint32_t child = call_tree_node(t, *at)->first_child;
 
-	if (tree_print_shows(p, t, event, child)) {
+	if (shows(p, t, event, child)) {
 		*at = child;
 		(*depth)++;
 		return true;
@@ -55,7 +59,7 @@ tree_print_next(const struct tree_print *p, const struct call_tree *t, int event
 	while (*at != CALL_TREE_ROOT) {
 		const struct call_node *n = call_tree_node(t, *at);
 
-		if (tree_print_shows(p, t, event, n->next)) {
+		if (shows(p, t, event, n->next)) {
 			*at = n->next;
 			return true;
 		}
@@ -125,7 +129,7 @@ put_node(struct walk *w, uint32_t node)
 {
 	const struct call_node *n = call_tree_node(w->t, node);
 	const bool top = n->parent == CALL_TREE_ROOT;
-	const bool last = !tree_print_shows(w->p, w->t, w->event, n->next);
+	const bool last = !shows(w->p, w->t, w->event, n->next);
 	const bool alone = last && call_tree_node(w->t, n->parent)->first_child == node;
 	int taken;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/jit/jitdump.h"
 #include "recorder/live/jit_addresses.h"
 #include "recorder/live/jit_processes.h"
 
@@ -99,9 +100,9 @@ test_memory(void **state)
 	assert_false(jit_process_holds(&p, UINT64_MAX));
 	jit_process_map(&p, 0, UINT64_MAX);
 	assert_int_equal(p.nr_ranges, 1);
-	assert_true(jit_process_is_dump("/x/jit-12.dump"));
-	assert_false(jit_process_is_dump("/x/jit-.dump"));
-	assert_false(jit_process_is_dump("jit-12.dump"));
+	assert_true(jitdump_is_path("/x/jit-12.dump"));
+	assert_false(jitdump_is_path("/x/jit-.dump"));
+	assert_false(jitdump_is_path("jit-12.dump"));
 }
 
 static void
