@@ -74,7 +74,7 @@ NEEDED	:= 'libbsd >= 0.10' 'libzstd >= 1.4.0' libmd libelf libdw jansson zlib li
 PC_CFLAGS = $(call lazy,PC_CFLAGS,--cflags $(PKGS))
 LIBS_format = $(call lazy,LIBS_format,--libs libbsd libmd libzstd)
 LIBS_recorder = $(LIBS_format)
-LIBS_symbolizer = $(LIBS_elf) -liberty -ldl $(LIBS_format)
+LIBS_symbolizer = $(LIBS_elf) -liberty -lm -ldl $(LIBS_format)
 LIBS_daemon = $(LIBS_jansson) $(LIBS_format)
 LIBS_jansson = $(call lazy,LIBS_jansson,--libs jansson)
 LIBS_elf = $(call lazy,LIBS_elf,--libs libdw libelf jansson zlib liblzma capstone)
@@ -132,6 +132,8 @@ $(BUILD)/flags: FORCE
 $(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/control/varlink_idl.o $(BUILD)/fuzz/daemon/control/varlink_idl.o: docs/io.spoor.Recorder.varlink
+# Likewise what pages are made of.
+$(patsubst %,$(BUILD)%symbolizer/page/page_files.o,/ /work/ /fuzz/ /fuzz/work/): $(wildcard symbolizer/page/*.html symbolizer/page/*.css symbolizer/page/*.js)
 $(BUILD)/symbolizer/resolve/demangle.o $(BUILD)/work/symbolizer/resolve/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
 $(BUILD)/fuzz/symbolizer/resolve/demangle.o $(BUILD)/fuzz/work/symbolizer/resolve/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
 $(BUILD)/fuzz/symbolizer/cmd/%.o $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
@@ -257,6 +259,10 @@ check-long: check
 run-demo: all
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/demo.sh
 
+# Those of README.md, anew.
+pictures: all
+	$(Q)BUILD='$(BUILD)' tests/pictures.sh
+
 # Settings: tests/bench/bench.py --help, as BENCH_ARGS.
 run-bench: all $(BENCH)
 	$(Q)python3 tests/bench/bench.py --build '$(BUILD)' $(BENCH_ARGS)
@@ -308,9 +314,11 @@ check-headers:
 
 check-docs:
 	$(Q)tests/docs.sh .
+	$(Q)tests/perf_events.sh .
 
 lint:
 	$(Q)tests/lint.sh
+	$(Q)tests/perf_events.sh .
 
 format-check:
 	$(Q)tests/format.sh --check $(C_FILES)
@@ -354,7 +362,7 @@ clean:
 	rm -rf $(if $(BUILD_DIR),'$(BUILD_DIR)') $(BUILD)
 
 FORCE:
-.PHONY: all check demo bench deps install uninstall clean build-tests run-check run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
+.PHONY: all check demo bench pictures deps install uninstall clean build-tests run-check run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
 	check-debian13 check-builds check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:

@@ -110,6 +110,9 @@ _spoor()
 	*:--cgroup)
 		_spoor_offer_list < <(_spoor_cgroups '/%P\n%P\n%f\n')
 		;;
+	report:-g | report:--call-graph)
+		_spoor_offer_list <<<$'graph\nfractal\nflat\nfolded\nnone\ncaller\ncallee\npercent\nperiod\ncount'
+		;;
 	*:--call-graph)
 		_spoor_offer '' <<<$'fp\ndwarf\nnone'
 		;;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor is in a manual page;
-# every option that `spoor CMD --help` prints is in its page or spoor(1), and what the page says of a
-# command is in its help; every key of daemon/config/config_tbl.h is in spoord.conf(5) and, with its default,
+# tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor has one, in the list of
+# spoor(1); every option that `spoor CMD --help` prints is in it or in spoor-input(7), and what it says
+# of a command is in its help; every key of daemon/config/config_tbl.h is in spoord.conf(5) and, with its default,
 # in systemd/spoord.conf, and nothing else is; how long a label may be is said as it is; files that
 # README and docs/ name exist.
 set -u
@@ -18,10 +18,9 @@ complain()
 	bad=1
 }
 
-options_of() # COMMAND PAGE...: long options in the items of ".Ss spoor COMMAND"
+options_of() # PAGE: long options in its items
 {
-	sed -n "/^\\.Ss spoor $1\$/,/^\\.S[sh] /s/^\\.It //p" "${@:2}" |
-		grep -oE 'Fl -[a-z][a-z-]+' | sed 's/^Fl -//' | sort -u
+	sed -n 's/^\.It //p' "$1" | grep -oE 'Fl -[a-z][a-z-]+' | sed 's/^Fl -//' | sort -u
 }
 
 shopt -s nullglob
@@ -36,22 +35,21 @@ if [ -x "$spoor" ]; then
 		command=$(basename "$source" .c)
 		command=${command#cmd_}
 		help=$("$spoor" "$command" --help 2>/dev/null) || continue
-		where=()
-		for page in "docs/spoor-$command.1" docs/spoor.1; do
-			[ ! -f "$page" ] || where+=("$page")
-		done
-		if [ ${#where[@]} -eq 0 ] || ! cat "${where[@]}" | grep -qw -- "$command"; then
-			complain "spoor $command is in no manual page"
+		page=docs/spoor-$command.1
+		if [ ! -f "$page" ]; then
+			complain "spoor $command has no manual page $page"
 			continue
 		fi
-		text=$(cat "${where[@]}" | sed 's/\\-/-/g; s/\\&//g')
+		grep -q "^\.It Xr spoor-$command 1" docs/spoor.1 ||
+			complain "$page is not in the list of docs/spoor.1"
+		text=$(sed 's/\\-/-/g; s/\\&//g' "$page" docs/spoor-input.7 docs/spoor.1)
 		for option in $(printf '%s\n' "$help" | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
 			printf '%s\n' "$text" | grep -qE -- "Fl -${option#--}([^a-z-]|$)" ||
-				complain "spoor $command: $option is not in ${where[*]}"
+				complain "spoor $command: $option is neither in $page nor in those for all"
 		done
-		for option in $(options_of "$command" "${where[@]}"); do
+		for option in $(options_of "$page"); do
 			printf '%s\n' "$help" | grep -qE -- "--$option([^a-z-]|$)" ||
-				complain "spoor $command has no --$option, which ${where[*]} tells of"
+				complain "spoor $command has no --$option, which $page tells of"
 		done
 	done
 fi

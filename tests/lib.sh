@@ -27,7 +27,8 @@ cd "$TMP" || exit 1
 # What somebody's perf left in ~/.debug would name what a test took away.
 CALLER_HOME=${HOME-}
 HOME=$TMP
-export TMP HOME CALLER_HOME
+PERF_CONFIG=$TOP/tests/perfconfig
+export TMP HOME CALLER_HOME PERF_CONFIG
 
 at_exit() # COMMAND: evaluated at exit, newest first
 {
@@ -87,6 +88,7 @@ fail() # NAME [DIAGNOSTIC...]
 	tests_run=$((tests_run + 1))
 	tests_failed=$((tests_failed + 1))
 	echo "not ok $tests_run - $1"
+	diag "failed: $tests_run - $1" # prove says no names
 	shift
 	[ $# -eq 0 ] || diag "$*"
 	return 1

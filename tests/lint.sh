@@ -22,7 +22,7 @@ scripts=()
 for f in "${files[@]}"; do
 	[ -f "$f" ] || continue
 	case $f in
-	tests/fuzz/seeds/* | tests/golden/* | COPYING | NEWS | *.md | .editorconfig | .gitignore | *.data | *.spoor) continue ;;
+	tests/fuzz/seeds/* | tests/golden/* | tests/otlp/opentelemetry/* | COPYING | NEWS | *.md | .editorconfig | .gitignore | *.data | *.spoor) continue ;;
 	esac
 	if ! head -n 3 "$f" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later'; then
 		grep -qI . "$f" && complain "$f: no SPDX line"

@@ -250,7 +250,8 @@ ctl_client_call(struct ctl_client *c, const char *method, json_t *parameters,
 void
 ctl_client_print_json(const json_t *j)
 {
-	(void)json_dumpf(j, stdout, JSON_COMPACT);
+	/* No byte of a name is more than a terminal may see. */
+	(void)json_dumpf(j, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
 	putchar('\n');
 	(void)fflush(stdout);
 }

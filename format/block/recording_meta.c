@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/block/recording_meta.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/block/recording_header.h"
 
@@ -53,27 +51,19 @@ recording_meta_free(struct recording_meta *m)
 
 /* With or without dashes. */
 void
-recording_meta_read_id(const char *path, uint8_t ret[16])
+recording_meta_parse_id(const char *text, uint8_t ret[16])
 {
+	const char *hex = "0123456789abcdef";
 	uint8_t id[16] = { 0 };
-	char text[64];
 	size_t digits = 0;
-	ssize_t n;
-	int fd;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = io_read(fd, text, sizeof(text));
-	(void)close(fd);
-	for (ssize_t i = 0; i < n && digits < 32; i++) {
-		const char *hex = "0123456789abcdef", *at = NULL;
+	for (; *text && digits < 32; text++) {
+		const char *at = *text == '-' ? hex : memchr(hex, *text | 0x20, 16);
 
-		if (text[i] == '-')
-			continue;
-		at = memchr(hex, text[i] | 0x20, 16);
 		if (!at)
 			break;
+		if (*text == '-')
+			continue;
 		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | (at - hex));
 		digits++;
 	}

@@ -67,8 +67,8 @@ struct recording_meta {
 
 struct recording_meta *recording_meta_new(void); /* all zero, strings empty, no events */
 void recording_meta_free(struct recording_meta *m);
-/* The 32 hexadecimal digits of a file with a machine's or a boot's id; else *ret is untouched. */
-void recording_meta_read_id(const char *path, uint8_t ret[16]);
+/* The 32 hexadecimal digits of a machine's or a boot's id, as files have them; else *ret is untouched. */
+void recording_meta_parse_id(const char *text, uint8_t ret[16]);
 /* Replaces one of the strings; 0 or -FMT_E_NOMEM. */
 int recording_meta_set(char **field, const char *value);
 /* Appends a line to notes. */

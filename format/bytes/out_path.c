@@ -89,7 +89,7 @@ out_path_follow(struct way *w)
 	target[n] = '\0';
 	if (*w->rest &&
 	    (strlcat(target, "/", sizeof(target)) >= sizeof(target) ||
-	     strlcat(target, w->rest, sizeof(target)) >= sizeof(target)))
+	     strlcat(target, w->rest + strspn(w->rest, "/"), sizeof(target)) >= sizeof(target)))
 		return -ENAMETOOLONG;
 	if (strlcpy(w->rest, target, sizeof(w->rest)) >= sizeof(w->rest))
 		return -ENAMETOOLONG;

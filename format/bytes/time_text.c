@@ -264,14 +264,20 @@ parse_fields(const char *text, int64_t now_ns, const struct zone *zone, int64_t 
 		const char *word;
 		int days;
 	} words[] = { { "today", 0 }, { "yesterday", -1 }, { "tomorrow", 1 } };
+	struct fraction fraction = { .nr = 0 };
 	struct tm tm;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(text, words[i].word) != 0)
+		const char *behind = text + strlen(words[i].word);
+
+		if (strncmp(text, words[i].word, strlen(words[i].word)) != 0 ||
+		    (*behind && *behind != ' '))
 			continue;
 		time_text_split(now_ns, zone, &tm);
+		if (*behind && !take_clock(behind, &tm, &fraction))
+			return -FMT_E_CORRUPT;
 		tm.tm_mday += words[i].days;
-		return join(&tm, zone, 0, ret_ns);
+		return join(&tm, zone, (int64_t)fraction_of(&fraction, SECOND_NS), ret_ns);
 	}
 	return parse_calendar(text, now_ns, zone, ret_ns);
 }

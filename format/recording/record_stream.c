@@ -52,6 +52,7 @@ record_stream_close(struct record_stream *s)
 	free(s->processes.v);
 	free(s->threads.v);
 	free(s->runs);
+	free(s->slices);
 	loss_free(s->loss);
 	loss_free(s->before);
 	loss_free(s->within);
@@ -74,6 +75,21 @@ record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_n
 {
 	s->from = from_ns;
 	s->until = until_ns;
+}
+
+int
+record_stream_slices(struct record_stream *s, const struct stream_slice *slices, size_t n)
+{
+	struct stream_slice *v = n > 0 ? reallocarray(NULL, n, sizeof(*v)) : NULL;
+
+	if (n > 0 && !v)
+		return -FMT_E_NOMEM;
+	if (n > 0)
+		memcpy(v, slices, n * sizeof(*v));
+	free(s->slices);
+	s->slices = v;
+	s->nr_slices = n;
+	return 0;
 }
 
 void

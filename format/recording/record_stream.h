@@ -45,6 +45,15 @@ void record_stream_close(struct record_stream *s);
 void record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_ns);
 
 /*
+ * Of the window only samples inside one of n slices [from_ns, until_ns), which are copied; n 0: all.
+ * Call before the first next. 0, -FMT_E_NOMEM.
+ */
+struct stream_slice {
+	uint64_t from_ns, until_ns; /* UINT64_MAX: without an end */
+};
+int record_stream_slices(struct record_stream *s, const struct stream_slice *slices, size_t n);
+
+/*
  * Another bound than RECORD_STREAM_HELD_MAX, for whoever reads several side by side. Call before
  * the first next.
  */

@@ -50,6 +50,8 @@ struct record_stream {
 	uint32_t magic;
 	struct recording_reader *reader;
 	uint64_t from, until;
+	struct stream_slice *slices; /* of that; none: all of it */
+	size_t nr_slices;
 	void (*on_block)(void *arg, const struct block *block);
 	void *on_block_arg;
 
@@ -96,11 +98,23 @@ stream_events(const struct record_stream *s)
 	return recording_reader_meta(s->reader)->events;
 }
 
-/* Is a sample of this time inside the window? */
+/* Is a sample of this time inside a slice? */
+static inline bool
+stream_has_slice(const struct record_stream *s, uint64_t time_ns)
+{
+	for (size_t i = 0; i < s->nr_slices; i++)
+		if (time_ns >= s->slices[i].from_ns &&
+		    (time_ns < s->slices[i].until_ns || s->slices[i].until_ns == UINT64_MAX))
+			return true;
+	return false;
+}
+
+/* Inside the window, and of that a slice? */
 static inline bool
 stream_has(const struct record_stream *s, uint64_t time_ns)
 {
-	return time_ns >= s->from && (time_ns < s->until || s->until == UINT64_MAX);
+	return time_ns >= s->from && (time_ns < s->until || s->until == UINT64_MAX) &&
+		(s->nr_slices == 0 || stream_has_slice(s, time_ns));
 }
 
 /* Is this record one that the stream gives? */

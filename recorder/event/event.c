@@ -11,7 +11,9 @@
 
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
+#include "recorder/event/event_extra.h"
 #include "recorder/event/event_open.h"
+#include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/session_error.h"
@@ -49,7 +51,7 @@ static const struct sideband_feature {
 
 struct features {
 	uint64_t read_format;
-	uint64_t sample_type;
+	uint64_t sample_type, extra;
 	uint64_t sideband;
 };
 
@@ -105,7 +107,7 @@ probe(const struct session_options *o, struct features *f, struct buf *notes,
 
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
-	attr->size = sizeof(*attr);
+	attr->size = event_attr_size(attr);
 	attr->disabled = 1;
 	attr->exclude_kernel = 1;
 	attr->sample_id_all = 1;
@@ -134,6 +136,7 @@ probe(const struct session_options *o, struct features *f, struct buf *notes,
 		session_note(notes, "samples do not tell their control group: not in this kernel");
 	}
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+	f->extra = event_extra_probe(&o->extra, attr, notes);
 	probe_sideband(attr, o->build_ids == SESSION_BUILD_IDS_KERNEL ? 0 : BIT(build_id), f,
 		       notes);
 	return 0;
@@ -147,9 +150,9 @@ common_attr(const struct session_options *o, const struct features *f, struct pe
 	bool tasks = o->target == SESSION_PID || o->target == SESSION_TID ||
 		o->target == SESSION_COMMAND;
 
-	attr->size = sizeof(*attr);
+	attr->size = event_attr_size(attr);
 	attr->disabled = 1;
-	attr->inherit = tasks;
+	attr->inherit = tasks && !o->extra.no_inherit;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
@@ -170,7 +173,7 @@ sideband_def(const struct session_options *o, const struct features *f, struct e
 	common_attr(o, f, &def->attr);
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
-	def->attr.mmap_data = o->call_graph == SESSION_CALL_GRAPH_DWARF;
+	def->attr.mmap_data = o->extra.data || o->call_graph == SESSION_CALL_GRAPH_DWARF;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
@@ -252,7 +255,10 @@ sampling_def(const struct session_options *o, const struct features *f,
 {
 	struct perf_event_attr *attr = &def->attr;
 
-	*def = (struct event_def){ .attr = spec->attr, .probe = is_probe(spec) };
+	*def = (struct event_def){ .attr = spec->attr,
+				   .named = spec->named,
+				   .modified = spec->modified,
+				   .probe = is_probe(spec) };
 	strlcpy(def->name, spec->name, sizeof(def->name));
 	common_attr(o, f, attr);
 	if (fields_denied(o, spec)) {
@@ -265,6 +271,7 @@ sampling_def(const struct session_options *o, const struct features *f,
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
 	attr->enable_on_exec = o->target == SESSION_COMMAND;
 	call_graph(o, attr);
+	event_extra_apply(&o->extra, f->extra, attr);
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 	if (!spec->has_rate && (o->period || (spec->each && !o->frequency_hz))) {
 		attr->sample_period = o->period ? o->period : 1;

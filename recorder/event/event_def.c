@@ -163,3 +163,11 @@ event_attr_set_bits(struct perf_event_attr *attr, uint64_t bits)
 {
 	memcpy((uint8_t *)&attr->read_format + 8, &bits, sizeof(bits));
 }
+
+uint32_t
+event_attr_size(const struct perf_event_attr *attr)
+{
+	if (attr->config4)
+		return PERF_ATTR_SIZE_VER9;
+	return attr->config3 ? PERF_ATTR_SIZE_VER8 : PERF_ATTR_SIZE_VER7;
+}

@@ -31,9 +31,11 @@ struct event_kind {
 struct event_def {
 	struct perf_event_attr attr; /* as the recording has it */
 	char name[EVENT_SPEC_NAME_BYTES];
+	bool named, modified; /* as in struct event_spec */
 	bool sideband;
 	bool probe;	 /* of the PMU kprobe or uprobe: each count is a trap */
 	bool lost;	 /* read_format has PERF_FORMAT_LOST */
+	bool failed;	 /* somewhere it is pinned and counts nothing, and that was told */
 	bool only_kinds; /* it is not opened on CPUs of no kind */
 	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
 	struct event_kind *kinds;
@@ -63,5 +65,10 @@ bool event_attr_is_clock(const struct perf_event_attr *attr);
 /* The attr's bits that the uapi header names one by one, EVENT_ATTR_* of format/. */
 uint64_t event_attr_bits(const struct perf_event_attr *attr);
 void event_attr_set_bits(struct perf_event_attr *attr, uint64_t bits);
+/*
+ * The published size that has all that is set, from Linux 5.13's on: programs that read perf.data refuse an
+ * attr that is larger than theirs.
+ */
+uint32_t event_attr_size(const struct perf_event_attr *attr);
 
 #endif

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_open: perf_event_open(2), and what its errors mean.
+ * event_open: perf_event_open(2), and the sysctls about it.
  */
 #ifndef RECORDER_EVENT_EVENT_OPEN_H
 #define RECORDER_EVENT_EVENT_OPEN_H
 
+#include <linux/perf_event.h>
 #include <sys/types.h>
-
-#include "recorder/event/event_def.h"
-#include "recorder/ground/session_error.h"
 
 /* perf_event_open(2), close-on-exec; raises the soft limit of descriptors when it is hit. */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
 
 /* Opens and closes: 0 or -errno. */
 int event_open_try(const struct perf_event_attr *attr, pid_t pid, int cpu);
-
-/* Says in *error what a failed event_open() of def means. Returns err. */
-int event_open_error(const struct event_def *def, pid_t pid, int cpu, int err,
-		     struct session_error *error);
 
 /* The kernel's limit of the frequency, now: a sysctl that it lowers by itself. 0, -errno. */
 int event_max_frequency(long long *ret);

@@ -7,6 +7,7 @@
 #include <bsd/string.h>
 
 #include "recorder/event/event_open.h"
+#include "recorder/event/event_refusal.h"
 #include "recorder/ground/session_error.h"
 
 #define PRECISE_MAX 3
@@ -21,18 +22,61 @@ struct settling {
 	int cpu;
 };
 
+/* u of NAME is NAME:u, of NAME:p NAME:pu, of pmu/term/ pmu/term/u; who gave a name is told of the event by that. */
+static void
+add_modifiers(struct event_def *def, const char *letters)
+{
+	size_t n = strlen(def->name);
+	bool colon = !def->modified && (def->named || n == 0 || def->name[n - 1] != '/');
+
+	(void)strlcat(def->name, colon ? ":" : "", sizeof(def->name));
+	(void)strlcat(def->name, letters, sizeof(def->name));
+	def->modified = true;
+}
+
+/* As event_spec reads them; a precision is the hardware's. */
+static void
+modifiers_of(const struct perf_event_attr *attr, char ret[16])
+{
+	bool some = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
+	const struct {
+		bool is;
+		char letter;
+	} letters[] = {
+		{ some && !attr->exclude_user, 'u' },
+		{ some && !attr->exclude_kernel, 'k' },
+		{ some && attr->exclude_user && !attr->exclude_hv, 'h' },
+		{ attr->exclude_idle, 'I' },
+		{ !attr->exclude_guest, 'G' },
+		{ !attr->exclude_guest && !attr->exclude_host, 'H' },
+		{ attr->pinned, 'D' },
+		{ attr->exclusive, 'e' },
+	};
+
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i].is)
+			*ret++ = letters[i].letter;
+	*ret = '\0';
+}
+
 /* An event without hardware behind it, as the clock that every machine has. */
 static void
 fall_back_to_clock(struct event_def *def)
 {
+	char letters[16];
+
 	event_def_done(def);
 	def->only_kinds = false;
 	def->attr.type = PERF_TYPE_SOFTWARE;
 	def->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	def->attr.precise_ip = 0;
 	def->attr.exclude_idle = 1; /* cycles do not count when idle either */
-	strlcpy(def->name, def->attr.exclude_kernel ? "cpu-clock:uI" : "cpu-clock:I",
-		sizeof(def->name));
+	if (def->named)
+		return;
+	modifiers_of(&def->attr, letters);
+	(void)strlcpy(def->name, "cpu-clock", sizeof(def->name));
+	def->modified = false;
+	add_modifiers(def, letters);
 }
 
 static bool
@@ -94,7 +138,7 @@ adapt(const struct settling *s, int err)
 	if (event_settle_denied(err) && s->pid == 0 && !attr->exclude_kernel &&
 	    !attr->exclude_user) {
 		attr->exclude_kernel = 1;
-		strlcat(def->name, strchr(def->name, ':') ? "u" : ":u", sizeof(def->name));
+		add_modifiers(def, "u");
 		session_note(s->notes,
 			     "%s: no samples of the kernel: that needs CAP_PERFMON or "
 			     "kernel.perf_event_paranoid < 2",

@@ -81,6 +81,7 @@ parse_modifiers(const struct spec_parser *p, const char *mods, struct event_spec
 	s->attr.pinned = strchr(mods, 'D') != NULL;
 	s->attr.exclusive = strchr(mods, 'e') != NULL;
 	s->precise_max = strchr(mods, 'P') != NULL;
+	s->modified = *mods && !s->named;
 	return 0;
 }
 
@@ -96,6 +97,7 @@ general_term(const struct spec_parser *p, const char *term, const char *value, s
 
 	if (strcmp(term, "name") == 0 && value) {
 		strlcpy(s->name, value, sizeof(s->name));
+		s->named = true;
 		return 0;
 	}
 	if (strcmp(term, "period") != 0 && strcmp(term, "freq") != 0)
@@ -195,6 +197,12 @@ parse_access(const struct spec_parser *p, const char *access, struct event_spec 
 				p, "%s: the access of a breakpoint is made of r, w, x", s->name);
 		type |= bit;
 	}
+	if (type & HW_BREAKPOINT_X && type != HW_BREAKPOINT_X)
+		return event_spec_fail(
+			p,
+			"%s: a breakpoint is for what is executed (x), or for what is "
+			"read and written (r, w, rw), not for both",
+			s->name);
 	s->attr.bp_type = type;
 	return 0;
 }
@@ -214,6 +222,11 @@ parse_breakpoint(const struct spec_parser *p, char *text, struct event_spec *s)
 	if (!event_spec_number(address, 0, &n))
 		return event_spec_fail(p, "%s: '%s' is not an address", s->name, address);
 	s->attr.bp_addr = n;
+	/* mem:ADDR:u has modifiers and the usual access. */
+	if (field && *field && !rest && !strpbrk(field, "rwx")) {
+		rest = field;
+		field = NULL;
+	}
 	r = parse_access(p, field && *field ? field : "rw", s);
 	if (r < 0)
 		return r;
@@ -222,6 +235,9 @@ parse_breakpoint(const struct spec_parser *p, char *text, struct event_spec *s)
 		if (!event_spec_number(length, 0, &n) || (n != 1 && n != 2 && n != 4 && n != 8))
 			return event_spec_fail(p, "%s: the length of a breakpoint is 1, 2, 4 or 8",
 					       s->name);
+		if (s->attr.bp_type == HW_BREAKPOINT_X && n != sizeof(long))
+			return event_spec_fail(p, "%s: the length of a breakpoint for x is %zu",
+					       s->name, sizeof(long));
 		s->attr.bp_len = n;
 	}
 	return rest ? parse_modifiers(p, rest, s) : 0;
@@ -275,33 +291,44 @@ parse_name(struct spec_parser *p, char *text, struct event_spec *s)
 	uint64_t config;
 
 	if (event_name_find(name, &type, &config)) {
+		if (type == PERF_TYPE_SOFTWARE && config == PERF_COUNT_SW_BPF_OUTPUT)
+			return event_spec_fail(
+				p,
+				"%s: its samples come from a BPF program that was given the "
+				"event, and spoor loads none",
+				s->name);
 		s->attr.type = type;
 		s->attr.config = config;
 	} else if (*name == 'r' && event_spec_number(name + 1, 16, &config)) {
 		s->attr.type = PERF_TYPE_RAW;
 		s->attr.config = config;
-	} else if (!mods && pmu_find(p->roots.sysfs, name, pmu) == 0) {
+	} else if (pmu_find(p->roots.sysfs, name, pmu) == 0) {
 		int r = pmu_type(p->roots.sysfs, pmu, &s->attr.type);
 
 		(void)strlcpy(s->pmu, pmu, sizeof(s->pmu));
-		return r < 0 ? r : apply_term(p, pmu, name, NULL, s);
+		if (r == 0)
+			r = apply_term(p, pmu, name, NULL, s);
+		if (r < 0)
+			return r;
 	} else {
 		return event_spec_fail(p, "unknown event '%s'", name);
 	}
 	return mods ? parse_modifiers(p, mods, s) : 0;
 }
 
+/* Before its modifiers: else it is a tracepoint's, which is not looked for among PMUs. */
 static bool
-known_name(const char *text)
+known_name(const struct spec_parser *p, const char *text)
 {
-	char name[EVENT_SPEC_NAME_BYTES];
+	char name[EVENT_SPEC_NAME_BYTES], pmu[PMU_NAME_BYTES];
 	uint32_t type;
 	uint64_t config;
 
 	strlcpy(name, text, sizeof(name));
 	name[strcspn(name, ":")] = '\0';
 	return event_name_find(name, &type, &config) ||
-		(*name == 'r' && event_spec_number(name + 1, 16, &config));
+		(*name == 'r' && event_spec_number(name + 1, 16, &config)) ||
+		pmu_find(p->roots.sysfs, name, pmu) == 0;
 }
 
 static int
@@ -324,7 +351,7 @@ parse_one(struct spec_parser *p, const char *text, struct event_spec *s)
 		return parse_breakpoint(p, copy, s);
 	if (strchr(copy, '/'))
 		return parse_pmu(p, copy, s);
-	if (strchr(copy, ':') && !known_name(copy))
+	if (strchr(copy, ':') && !known_name(p, copy))
 		return parse_tracepoint(p, copy, s);
 	return parse_name(p, copy, s);
 }

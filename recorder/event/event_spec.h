@@ -6,7 +6,8 @@
  *   rHEX[:MODS]                  raw code of the CPU's counters
  *   PMU/TERM[=VALUE],.../[MODS]  terms of /sys/bus/event_source/devices/PMU/format
  *   SUBSYSTEM:NAME[:MODS]        tracepoint
- *   mem:ADDR[/LEN][:ACCESS][:MODS]  breakpoint; access of r, w, x (default rw)
+ *   EVENT[:MODS]                 of /sys/bus/event_source/devices/PMU/events
+ *   mem:ADDR[/LEN][:ACCESS][:MODS]  breakpoint; access r, w, rw (default) or x
  *
  * with modifiers u k h (only there), I (not when idle), G H (guest, host), p pp ppp P
  * (precision), D (pinned), e (exclusive); as perf reads them. Several with commas.
@@ -29,6 +30,8 @@ struct event_spec {
 	 * frequency when the event itself says one; nothing else. */
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_BYTES]; /* the one that was named; "": none was */
+	bool named;		  /* by the term name= */
+	bool modified;		  /* the name ends in modifiers */
 	bool precise_max;	  /* P: the highest precision that opens */
 	bool has_rate;		  /* attr.sample_period or sample_freq is from a term */
 	bool each; /* without -F and -c: a sample at each (tracepoints, breakpoints) */

@@ -60,6 +60,10 @@ config_word(struct perf_event_attr *attr, const char *name)
 		return &attr->config1;
 	if (strcmp(name, "config2") == 0)
 		return &attr->config2;
+	if (strcmp(name, "config3") == 0)
+		return &attr->config3;
+	if (strcmp(name, "config4") == 0)
+		return &attr->config4;
 	return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "recorder/ground/session_options.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
 
 #include <bsd/stdlib.h>
@@ -62,4 +63,64 @@ session_objects_parse(const char *text, enum session_objects_mode *ret)
 	if (i >= 0)
 		*ret = (enum session_objects_mode)i;
 	return i < 0 ? i : 0;
+}
+
+static const struct branch_word {
+	const char *word;
+	uint64_t bit;
+} branch_words[] = {
+	{ "u", PERF_SAMPLE_BRANCH_USER },
+	{ "k", PERF_SAMPLE_BRANCH_KERNEL },
+	{ "hv", PERF_SAMPLE_BRANCH_HV },
+	{ "any", PERF_SAMPLE_BRANCH_ANY },
+	{ "any_call", PERF_SAMPLE_BRANCH_ANY_CALL },
+	{ "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN },
+	{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL },
+	{ "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP },
+	{ "call", PERF_SAMPLE_BRANCH_CALL },
+	{ "cond", PERF_SAMPLE_BRANCH_COND },
+	{ "abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX },
+	{ "in_tx", PERF_SAMPLE_BRANCH_IN_TX },
+	{ "no_tx", PERF_SAMPLE_BRANCH_NO_TX },
+	{ "stack", PERF_SAMPLE_BRANCH_CALL_STACK },
+	{ "no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS },
+	{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES },
+	{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
+	{ "hw_index", PERF_SAMPLE_BRANCH_HW_INDEX },
+	{ "priv", PERF_SAMPLE_BRANCH_PRIV_SAVE },
+	{ "counter", PERF_SAMPLE_BRANCH_COUNTERS },
+};
+
+static uint64_t
+branch_bit(const char *word, size_t bytes)
+{
+	for (size_t i = 0; i < sizeof(branch_words) / sizeof(branch_words[0]); i++)
+		if (strlen(branch_words[i].word) == bytes &&
+		    memcmp(branch_words[i].word, word, bytes) == 0)
+			return branch_words[i].bit;
+	return 0;
+}
+
+int
+session_branches_parse(const char *text, uint64_t *ret, const char **ret_word, size_t *ret_bytes)
+{
+	uint64_t all = 0, bit;
+
+	for (;; text++) {
+		size_t bytes = strcspn(text, ",");
+
+		*ret_word = text;
+		*ret_bytes = bytes;
+		bit = branch_bit(text, bytes);
+		if (!bit)
+			return -EINVAL;
+		all |= bit;
+		text += bytes;
+		if (!*text)
+			break;
+	}
+	if (!(all & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL))
+		all |= PERF_SAMPLE_BRANCH_ANY;
+	*ret = all;
+	return 0;
 }

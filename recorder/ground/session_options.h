@@ -57,6 +57,16 @@ struct session_objects {
 #define SESSION_STACK_BYTES 8192      /* of user stack with a sample, as perf has it */
 #define SESSION_STACK_BYTES_MAX 65528 /* the kernel's: a multiple of 8 in 16 bits */
 
+/* What perf's options of the same names ask for. */
+struct session_extra {
+	uint64_t sample_type; /* PERF_SAMPLE_* beside those that are always asked for */
+	uint64_t branches;    /* PERF_SAMPLE_BRANCH_*; 0: none */
+	bool data;	      /* maps of data as well */
+	bool all_user, all_kernel;
+	bool user_callchains, kernel_callchains; /* only those */
+	bool no_inherit;			 /* not what the tasks fork from now on */
+};
+
 struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
 	size_t nr_events;
@@ -70,6 +80,7 @@ struct session_options {
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
 	uint32_t stack_bytes; /* DWARF: a multiple of 8; 0: SESSION_STACK_BYTES */
+	struct session_extra extra;
 	enum session_build_ids build_ids;
 	struct session_objects objects;
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
@@ -127,5 +138,12 @@ int session_objects_parse(const char *text, enum session_objects_mode *ret);
 
 /* "auto", "kernel" or "file". 0, -EINVAL. */
 int session_build_ids_parse(const char *text, enum session_build_ids *ret);
+
+/*
+ * Words of perf's -j, with commas: privileges (u, k, hv) alone are of any branch. 0; -EINVAL with *ret_word the
+ * first that is none, and *ret_bytes its length.
+ */
+int session_branches_parse(const char *text, uint64_t *ret, const char **ret_word,
+			   size_t *ret_bytes);
 
 #endif

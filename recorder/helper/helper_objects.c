@@ -11,6 +11,7 @@
 
 #include "format/bytes/time_text.h"
 #include "recorder/helper/helper.h"
+#include "recorder/helper/helper_serve_internal.h"
 #include "recorder/helper/object_copy.h"
 #include "recorder/host/host.h"
 
@@ -30,6 +31,8 @@ struct storer {
 	int fd;	    /* to the recorder */
 	int offers; /* -1: none yet */
 	struct helper_store store;
+	struct shunned shunned;
+	struct stint stint;
 	struct user users[USERS];
 	/* Of the file that it is at. */
 	struct helper_object at;
@@ -102,18 +105,31 @@ copy(struct storer *s, int fd, const struct helper_offer *o)
 
 	if (r == 0 && !is_allowed(s, o->uid, 1))
 		r = -EDQUOT;
+	stint_begin(&s->stint);
 	if (r == 0)
 		r = object_copy_read(&c, fd, &o->id, still_reads, s);
+	s->at.took_ns = stint_took_ns(&s->stint);
 	if (r == 0 && !is_allowed(s, o->uid, c.bytes.len))
 		r = -EDQUOT;
 	if (r == 0)
 		r = tell(s, OBJECT_WRITES, 0);
+	s->at.ours = r == 0;
 	if (r == 0)
 		r = object_copy_write(&c, s->store.dir, &s->at.bytes);
 	if (r == 0)
 		is_stored(s, o->uid, s->at.bytes);
 	object_copy_done(&c);
 	return r;
+}
+
+static bool
+is_shunned(const struct storer *s, const struct helper_offer *o)
+{
+	const uint64_t now_ns = host_now_ns();
+
+	return shunned_has(&s->shunned, SHUNNED_USER, o->uid, now_ns) ||
+		shunned_has(&s->shunned, SHUNNED_PROCESS, (uint64_t)o->pid, now_ns) ||
+		shunned_has(&s->shunned, SHUNNED_DEVICE, shunned_device(o->maj, o->min), now_ns);
 }
 
 static uint64_t
@@ -142,8 +158,13 @@ take_offer(struct storer *s)
 		return true;
 	}
 	s->began_ns = host_now_ns();
-	s->at = (struct helper_object){ .pid = o.pid, .uid = o.uid, .maj = o.maj, .min = o.min };
-	r = object_copy_touch(s->store.dir, &o.id) ? -EEXIST : copy(s, fd, &o);
+	s->at = (struct helper_object){
+		.pid = o.pid, .uid = o.uid, .maj = o.maj, .min = o.min, .id = o.id
+	};
+	if (object_copy_touch(s->store.dir, &o.id))
+		r = -EEXIST;
+	else
+		r = is_shunned(s, &o) ? -EACCES : copy(s, fd, &o);
 	(void)close(fd);
 	return tell(s, OBJECT_DONE, r) == 0;
 }
@@ -193,7 +214,9 @@ take_word(struct storer *s, void *room)
 		s->offers = fd;
 		return true;
 	}
-	if (kind == HELPER_ALLOW && n == (ssize_t)sizeof(struct helper_allow))
+	if (kind == HELPER_SHUN && n == (ssize_t)sizeof(struct helper_shun))
+		s->shunned = ((const struct helper_shun *)room)->shunned;
+	else if (kind == HELPER_ALLOW && n == (ssize_t)sizeof(struct helper_allow))
 		s->store.allowed_bytes = ((const struct helper_allow *)room)->allowed_bytes;
 	else if (kind == HELPER_TOUCH && n >= (ssize_t)sizeof(*t) &&
 		 (size_t)n == sizeof(*t) + t->nr * sizeof(struct buildid))
@@ -212,7 +235,7 @@ helper_serve_objects(int fd)
 	bool more = s && room;
 
 	if (s)
-		*s = (struct storer){ .fd = fd, .offers = -1 };
+		*s = (struct storer){ .fd = fd, .offers = -1, .stint = stint_open() };
 	while (more) {
 		struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
 				       { .fd = s->offers, .events = POLLIN } };

@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "format/bytes/buildid.h"
+#include "recorder/helper/helper_serve.h"
 
 #define HELPER_TOUCH_MAX 4096
 
-enum helper_objects_kind { HELPER_STORE, HELPER_ALLOW, HELPER_TOUCH, HELPER_FLUSH };
+/* Also: HELPER_SHUN, as to others. What was passed on of those is not touched any more. */
 
 /* To the worker, first of all, with its end of the socket to that which finds files. */
 struct helper_store {
@@ -59,9 +59,12 @@ enum helper_object_step {
 struct helper_object {
 	uint32_t step;
 	int32_t rc; /* DONE: 0, -EEXIST: it was there; -EDQUOT: that was not allowed; -errno */
+	bool ours;  /* DONE: what rc says is about our directory, and not about that file */
 	pid_t pid;
 	uint32_t uid, maj, min;
-	uint64_t bytes; /* DONE: that it takes on the disk */
+	uint64_t bytes;	  /* DONE: that it takes on the disk */
+	uint64_t took_ns; /* DONE: of reading, without what it waited for a CPU; 0: not known */
+	struct buildid id;
 };
 
 void helper_serve_objects(int fd);

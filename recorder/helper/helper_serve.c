@@ -144,9 +144,11 @@ offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid
 		return r;
 	if (buildid_cmp(&file.id, id) == 0) {
 		/* What there is no room for is passed on when it is asked about again. */
-		if (!rq->offer_all && !file.ephemeral)
-			*seen = *id;
-		else if (helper_pass_fd(rq->offers, &o, sizeof(o), file.fd) == 0)
+		if (rq->offer_all || file.ephemeral)
+			rq->outcome = helper_pass_fd(rq->offers, &o, sizeof(o), file.fd) == 0
+				? OFFER_PASSED
+				: OFFER_REFUSED;
+		if (rq->outcome != OFFER_REFUSED)
 			*seen = *id;
 	}
 	(void)close(file.fd);
@@ -200,9 +202,11 @@ helper_serve_files(int fd)
 	       rq->room[rq->bytes - 1] == '\0') {
 		rq->find.map.path = (const char *)rq->room + sizeof(rq->find);
 		found = (struct helper_found){ 0 };
+		rq->outcome = OFFER_NONE;
 		stint_begin(&stint);
 		found.rc = helper_serve_find(cache, rq, &found.id);
 		found.took_ns = stint_took_ns(&stint);
+		found.offered = rq->outcome;
 		buildid_cache_fact(cache, &rq->find.map, &found.fact);
 		if (helper_give(fd, &found, sizeof(found), NULL, 0) < 0)
 			break;
@@ -257,6 +261,7 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache, struct stint
 				   .id = s->id,
 				   .time_ns = s->time_ns,
 				   .data_maps = s->data_maps,
+				   .no_maps = s->no_maps,
 				   .buildids = s->build_ids ? cache : NULL,
 				   .shunned = &rq->shunned,
 				   .after = s->after,

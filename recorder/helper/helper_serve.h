@@ -23,7 +23,18 @@
 #define HELPER_JIT_PROCESSES 256
 #define HELPER_JIT_ADDRESSES 8192
 
-enum helper_kind { HELPER_SHUN, HELPER_FIND, HELPER_SCAN, HELPER_JIT, HELPER_OFFER };
+/* The last ones are helper_objects'. */
+enum helper_kind {
+	HELPER_SHUN,
+	HELPER_FIND,
+	HELPER_SCAN,
+	HELPER_JIT,
+	HELPER_OFFER,
+	HELPER_STORE,
+	HELPER_ALLOW,
+	HELPER_TOUCH,
+	HELPER_FLUSH
+};
 
 /* To a worker: whom not to touch, from now on. Comes before what it is asked. */
 struct helper_shun {
@@ -49,9 +60,16 @@ struct helper_offers {
 	uint32_t all; /* 0: only what is ephemeral, as of buildid_cache_open() */
 };
 
+enum helper_offered {
+	OFFER_NONE,    /* it was not to be, or was before */
+	OFFER_PASSED,  /* helper_serve_objects() has it */
+	OFFER_REFUSED, /* that had no room for it now, or is gone */
+};
+
 struct helper_found {
 	int32_t rc;	  /* as of buildid_cache_get() */
 	uint64_t took_ns; /* of that, without what it waited for a CPU; 0: not known */
+	uint32_t offered; /* enum helper_offered, of the build id, or else of the one that was known */
 	struct buildid id;
 	struct buildid_fact fact;
 };
@@ -64,7 +82,7 @@ struct helper_scan {
 	uint64_t time_ns; /* of the records */
 	uint32_t nr_pids;
 	pid_t after; /* only processes above it: the scan goes on */
-	bool data_maps, build_ids;
+	bool data_maps, no_maps, build_ids;
 };
 
 /* What comes of a scan: the records found so far are behind it. */
@@ -94,6 +112,8 @@ struct helper_jit {
 	uint32_t uid; /* TASK_USER_UNKNOWN */
 	uint64_t ino;
 	uint64_t complete_ns; /* samples until then have been asked for */
+	uint64_t alive_ns;    /* a time at which it lived */
+	uint64_t ended_ns;    /* 0: it has not, as far as is known */
 	uint32_t nr;
 };
 

@@ -14,6 +14,7 @@ struct request {
 	struct shunned shunned;
 	int offers; /* a socket, since HELPER_OFFER; 0: none */
 	bool offer_all;
+	enum helper_offered outcome;		/* of the file that is asked for */
 	struct buildid offered[HELPER_OFFERED]; /* or looked at, and not to be offered */
 	union {
 		uint32_t kind;

@@ -54,7 +54,7 @@ held_of(struct jit_worker *w, const struct helper_jit *q)
 		return NULL;
 	h->serial = q->serial;
 	h->file = q->file;
-	rc = jit_home_open(&h->home, q->pid);
+	rc = jit_home_open(&h->home, q->pid, q->alive_ns);
 	h->found = rc == 0;
 	h->gone = rc == -ESRCH || rc == -ENOENT;
 	return h;
@@ -89,6 +89,7 @@ static int
 read_held(struct jit_worker *w, struct held *h, const struct helper_jit *q,
 	  const uint64_t *addresses)
 {
+	uint64_t ended_ns;
 	int rc;
 
 	if (h->file != q->file)
@@ -97,8 +98,10 @@ read_held(struct jit_worker *w, struct held *h, const struct helper_jit *q,
 	rc = jit_picker_want(h->picker, addresses, q->nr);
 	if (rc < 0 || !h->found)
 		return rc;
-	rc = jit_picker_read(h->picker, jit_home_map(&h->home), h->home.dumps, JIT_HOME_DUMPS,
-			     q->complete_ns, tell, w);
+	/* Its end may be news. */
+	ended_ns = q->ended_ns ? q->ended_ns : jit_home_next(&h->home);
+	rc = jit_picker_read(h->picker, jit_home_map(&h->home, ended_ns), h->home.dumps,
+			     JIT_HOME_DUMPS, q->complete_ns, tell, w);
 	/* A file that cannot be read names nothing. */
 	return rc == -EIO || rc > 0 ? 0 : rc;
 }

@@ -2,6 +2,7 @@
 #include "recorder/host/host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -12,6 +13,7 @@
 
 #include "format/bytes/kallsyms.h"
 #include "format/bytes/time_text.h"
+#include "recorder/ground/small_file.h"
 
 #define CLOCK_TRIES 5
 #define VDSO_BYTES 4096 /* its first page has its notes */
@@ -57,10 +59,19 @@ host_clocks(struct clock_triple *ret)
 	}
 }
 
+static void
+read_id(const char *path, uint8_t ret[16])
+{
+	char text[64];
+
+	if (small_file_read(AT_FDCWD, path, text, sizeof(text)) > 0)
+		recording_meta_parse_id(text, ret);
+}
+
 void
 host_boot_id(uint8_t ret[16])
 {
-	recording_meta_read_id("/proc/sys/kernel/random/boot_id", ret);
+	read_id("/proc/sys/kernel/random/boot_id", ret);
 }
 
 int
@@ -119,7 +130,7 @@ host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 	rc = host_describe_again(meta);
 	if (rc < 0)
 		return rc;
-	recording_meta_read_id("/etc/machine-id", meta->machine_id);
+	read_id("/etc/machine-id", meta->machine_id);
 	host_boot_id(meta->boot_id);
 	meta->clockid = CLOCK_MONOTONIC;
 	n = sysconf(_SC_PAGESIZE);

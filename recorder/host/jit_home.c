@@ -20,6 +20,8 @@
 #include "recorder/host/file_mount.h"
 
 #define STATUS_BYTES 16384 /* of a status file: NSpid comes after the groups */
+/* Of clocks that are read one after another: the next process of a number may be quick. */
+#define CLOCKS_APART_NS (SECOND_NS / 1000)
 
 /* --- the process --------------------------------------------------------------------------- */
 
@@ -32,11 +34,17 @@ clock_ns(clockid_t clock)
 	return time_text_ns(&ts);
 }
 
-/* The 22nd field of stat, behind a name that may have any characters: ticks since boot. */
+/* A time of CLOCK_MONOTONIC, since when nobody set the clock or slept, on CLOCK_REALTIME. */
+static int64_t
+realtime(uint64_t monotonic_ns)
+{
+	return (int64_t)monotonic_ns + clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The 22nd field of stat, behind a name that may have any characters: on CLOCK_BOOTTIME. */
 static bool
 began_at(int dir, int64_t *ret)
 {
-	const int64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	char text[1024];
 	const char *at;
 
@@ -47,7 +55,7 @@ began_at(int dir, int64_t *ret)
 		at = strchr(at + 1, ' ');
 	if (!at)
 		return false;
-	*ret = boot_ns + strtoll(at, NULL, 10) * (SECOND_NS / sysconf(_SC_CLK_TCK));
+	*ret = strtoll(at, NULL, 10) * (SECOND_NS / sysconf(_SC_CLK_TCK));
 	return true;
 }
 
@@ -123,17 +131,20 @@ is_on_fuse(const struct jit_home *h, int fd, const struct statx *st)
 }
 
 static bool
-is_believable(const struct jit_home *h, const struct statx *st)
+is_believable(const struct jit_home *h, const struct statx *st, uint64_t ended_ns)
 {
 	return S_ISREG(st->stx_mode) &&
 		(st->stx_uid == 0 || st->stx_uid == h->uid || st->stx_uid == h->euid) &&
-		/* Of another process that had the number before. */
-		(st->stx_mtime.tv_sec + 2) * SECOND_NS >= h->began_ns;
+		/* Of another process that had the number before, or has it since. */
+		(st->stx_mtime.tv_sec + 2) * SECOND_NS >= h->began_ns &&
+		(!ended_ns ||
+		 st->stx_mtime.tv_sec * SECOND_NS + st->stx_mtime.tv_nsec <=
+			 realtime(ended_ns) + CLOCKS_APART_NS);
 }
 
 /* What is no plain file is never opened. Takes fd over. -1: it is not to be believed. */
 static int
-open_found(const struct jit_home *h, int fd, uint64_t ino)
+open_found(const struct jit_home *h, int fd, uint64_t ino, uint64_t ended_ns)
 {
 	struct statx st;
 	char path[64];
@@ -141,8 +152,8 @@ open_found(const struct jit_home *h, int fd, uint64_t ino)
 
 	if (fd < 0)
 		return -1;
-	if (stat_known(fd, &st) == 0 && is_believable(h, &st) && (!ino || st.stx_ino == ino) &&
-	    !is_on_fuse(h, fd, &st)) {
+	if (stat_known(fd, &st) == 0 && is_believable(h, &st, ended_ns) &&
+	    (!ino || st.stx_ino == ino) && !is_on_fuse(h, fd, &st)) {
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	}
@@ -184,7 +195,7 @@ open_tmp(struct jit_home *h)
 }
 
 int
-jit_home_open(struct jit_home *h, pid_t pid)
+jit_home_open(struct jit_home *h, pid_t pid, uint64_t alive_ns)
 {
 	char path[64];
 	int dir, rc = -ESRCH;
@@ -196,13 +207,17 @@ jit_home_open(struct jit_home *h, pid_t pid)
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	if (began_at(dir, &h->began_ns) && read_status(h, dir))
-		rc = open_tmp(h);
+	if (began_at(dir, &h->began_boot_ns) && read_status(h, dir)) {
+		h->began_ns =
+			h->began_boot_ns + clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+		if (!alive_ns || h->began_ns <= realtime(alive_ns) + CLOCKS_APART_NS)
+			rc = open_tmp(h);
+	}
 	(void)close(dir);
 	if (rc < 0)
 		jit_home_done(h);
 	else
-		(void)jit_home_map(h);
+		(void)jit_home_map(h, 0);
 	return rc;
 }
 
@@ -218,36 +233,50 @@ jit_home_done(struct jit_home *h)
 	}
 }
 
-/* Is the number still that of the same process? */
-static bool
-is_alive(const struct jit_home *h)
+/* When the process that has the number began, CLOCK_BOOTTIME; 0: there is none. */
+static int64_t
+holder_began(const struct jit_home *h)
 {
 	int64_t began_ns;
 	char path[64];
-	bool same;
 	int dir;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d", (int)h->pid);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return false;
-	same = began_at(dir, &began_ns) && began_ns == h->began_ns;
+		return 0;
+	if (!began_at(dir, &began_ns))
+		began_ns = 0;
 	(void)close(dir);
-	return same;
+	return began_ns;
+}
+
+uint64_t
+jit_home_next(const struct jit_home *h)
+{
+	const int64_t began_ns = holder_began(h);
+
+	if (began_ns == 0 || began_ns == h->began_boot_ns)
+		return 0;
+	return (uint64_t)(began_ns + clock_ns(CLOCK_MONOTONIC) - clock_ns(CLOCK_BOOTTIME));
 }
 
 int
-jit_home_map(struct jit_home *h)
+jit_home_map(struct jit_home *h, uint64_t ended_ns)
 {
+	struct statx st;
 	char name[48];
 	int fd;
 
-	if (h->tmp < 0 && is_alive(h))
+	if (h->tmp < 0 && holder_began(h) == h->began_boot_ns)
 		(void)open_tmp(h);
 	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", h->inner_pid);
-	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0, false), 0);
+	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0, false), 0, ended_ns);
 	if (fd < 0)
-		return h->map;
+		return h->map >= 0 && stat_known(h->map, &st) == 0 &&
+				is_believable(h, &st, ended_ns)
+			? h->map
+			: -1;
 	if (h->map >= 0)
 		(void)close(h->map);
 	h->map = fd;
@@ -265,7 +294,7 @@ jit_home_dump(struct jit_home *h, const char *path, uint64_t ino)
 		return;
 	root = open_root(h->pid);
 	if (root >= 0) {
-		fd = open_found(h, find_below(root, path, 0, true), ino);
+		fd = open_found(h, find_below(root, path, 0, true), ino, 0);
 		(void)close(root);
 	}
 	h->dumps[i] = fd;

@@ -151,12 +151,13 @@ mount_of(struct mapped_file *f)
  * Is it the mapped inode, and not one of that number in another file system, as anybody can make one?
  * Of overlayfs and btrfs stat tells another device than the map. The map has that of the file
  * system, as the mount has; before Linux 6.18, of an overlay's file, that of the layer, which nothing
- * tells: then it is believed of overlays that root has mounted.
+ * tells: then it is believed of overlays that root has mounted, until one map was told as it is.
  */
 static bool
-is_the_inode(const struct buildid_map *m, struct mapped_file *f)
+is_the_inode(struct mapped_files *c, const struct buildid_map *m, struct mapped_file *f)
 {
 	const struct file_mount *mount;
+	bool same;
 
 	/* Then the id is compared. */
 	if (m->known_id.size)
@@ -167,8 +168,9 @@ is_the_inode(const struct buildid_map *m, struct mapped_file *f)
 		return false;
 	mount = mount_of(f);
 	f->numbered = !mount->overlay || f->by == 0;
-	return mount->known &&
-		((mount->maj == m->maj && mount->min == m->min) || (mount->overlay && mount->ours));
+	same = mount->known && mount->maj == m->maj && mount->min == m->min;
+	c->overlays_told |= same && mount->overlay;
+	return same || (mount->known && mount->overlay && mount->ours && !c->overlays_told);
 }
 
 /* The file by its path below a process's root, if that is the mapped one. */
@@ -179,7 +181,7 @@ find_below(struct mapped_files *c, const struct buildid_map *m, int root, pid_t 
 	*f = (struct mapped_file){ .fd = path_find(c, root, m->path), .by = by };
 	if (f->fd < 0)
 		return false;
-	if (stat_cached(f->fd, &f->st) < 0 || !is_the_inode(m, f)) {
+	if (stat_cached(f->fd, &f->st) < 0 || !is_the_inode(c, m, f)) {
 		(void)close(f->fd);
 		return false;
 	}
@@ -205,14 +207,15 @@ find_of_process(struct mapped_files *c, const struct buildid_map *m, pid_t pid,
 
 /* The link to a mapped file itself, if that is the mapped one. */
 static bool
-find_by_link(const struct buildid_map *m, const char *link, struct mapped_file *f)
+find_by_link(struct mapped_files *c, const struct buildid_map *m, const char *link,
+	     struct mapped_file *f)
 {
 	int fd = open(link, O_PATH | O_CLOEXEC);
 
 	if (fd < 0)
 		return false;
 	*f = (struct mapped_file){ .fd = fd, .by = m->pid };
-	f->by_map = stat_cached(fd, &f->st) == 0 && is_the_inode(m, f);
+	f->by_map = stat_cached(fd, &f->st) == 0 && is_the_inode(c, m, f);
 	if (!f->by_map)
 		(void)close(fd);
 	/* It was followed. */
@@ -229,7 +232,7 @@ find_by_map(struct mapped_files *c, const struct buildid_map *m, struct mapped_f
 		return false;
 	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)m->pid,
 		       (unsigned long long)m->start, (unsigned long long)m->end);
-	if (find_by_link(m, path, f))
+	if (find_by_link(c, m, path, f))
 		return true;
 	/* To follow the link takes CAP_CHECKPOINT_RESTORE, whoever's process it is. */
 	if (errno == EPERM)
@@ -239,12 +242,12 @@ find_by_map(struct mapped_files *c, const struct buildid_map *m, struct mapped_f
 
 /* Whoever may not follow those may still have the program itself. */
 static bool
-find_by_exe(const struct mapped_files *c, const struct buildid_map *m, struct mapped_file *f)
+find_by_exe(struct mapped_files *c, const struct buildid_map *m, struct mapped_file *f)
 {
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)m->pid);
-	return c->no_map_files && find_by_link(m, path, f);
+	return c->no_map_files && find_by_link(c, m, path, f);
 }
 
 /*

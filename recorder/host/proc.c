@@ -383,7 +383,7 @@ process_scan(struct scan *s, pid_t pid)
 		return rc;
 	s->aloof = is_shunned(s, pid);
 	s->stats->shunned += s->aloof;
-	maps_done = !look.maps;
+	maps_done = !look.maps || s->o->no_maps;
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	d = opendir(path);
 	if (!d)

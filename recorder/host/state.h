@@ -43,6 +43,7 @@ struct state_options {
 	const pid_t *pids;
 	size_t nr_pids;
 	bool data_maps;			/* also the maps that can be read but not executed */
+	bool no_maps;			/* tasks alone */
 	struct buildid_cache *buildids; /* NULL: no build-ids are read */
 	const struct kallsyms *kernel;	/* NULL: no map of the kernel is made */
 	const struct shunned *shunned;	/* are told of by name alone; NULL: none */

@@ -49,6 +49,7 @@ struct live {
 	uint64_t cut; /* processes of whose maps a scan told only a part */
 	struct task_snapshot_bound bound;
 	uint64_t model_ns; /* the model has all records before this */
+	bool waiting;	   /* as in live_options */
 	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
 	const char *note;
@@ -114,6 +115,7 @@ live_open(const struct live_options *options, struct live **ret)
 		return -ENOMEM;
 	l->note = "";
 	l->kallsyms = options->kallsyms;
+	l->waiting = options->waiting;
 	l->attr = event->attr;
 	l->scan = (struct state_options){ .attr = &l->attr,
 					  .pids = options->nr_pids ? options->pids : NULL,
@@ -393,14 +395,16 @@ state_record(struct live *l, struct span state)
 int
 live_scan(struct live *l, struct buf *out)
 {
+	struct state_options scan = l->scan;
 	size_t at = out->len;
 	int rc;
 
+	scan.no_maps = l->waiting;
 	l->complete_ns = host_now_ns();
-	rc = state_scan_kernel(&l->scan, out);
+	rc = state_scan_kernel(&scan, out);
 	if (!rc)
 		rc = state_record(l, span_of(out->p + at, out->len - at));
-	return rc ? rc : live_scan_begin(l->state, &l->scan);
+	return rc ? rc : live_scan_begin(l->state, &scan);
 }
 
 /* For a scan of some processes only: also of those that came of them. NULL: out of memory. */
@@ -541,8 +545,10 @@ live_finish(struct live *l)
 
 	if (!l->objects)
 		return;
-	live_ids_finish(l->ids, until_ns);
-	live_objects_finish(l->objects, until_ns);
+	do {
+		live_ids_finish(l->ids, until_ns);
+		live_objects_finish(l->objects, until_ns);
+	} while (host_now_ns() < until_ns && live_ids_offer_again(l->ids));
 }
 
 int

@@ -41,8 +41,9 @@ struct live_options {
 	int sideband;			/* index in events of the side-band event */
 	const pid_t *pids;		/* restricts scans, as in state_options; borrowed */
 	size_t nr_pids;
-	bool data_maps;			/* as in state_options */
-	uint64_t model_bytes;		/* 0: LIVE_MODEL_BYTES */
+	bool waiting;	      /* pids: of a command that is yet to execute, without these maps */
+	bool data_maps;	      /* as in state_options */
+	uint64_t model_bytes; /* 0: LIVE_MODEL_BYTES */
 	struct session_objects objects; /* what it points to is borrowed until live_open() returns */
 	const char *kallsyms, *modules; /* NULL: those of /proc; borrowed */
 };

@@ -7,66 +7,40 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "format/block/buildids.h"
 #include "format/bytes/time_text.h"
 #include "format/model/task_model.h"
-#include "recorder/helper/helper_pool.h"
-#include "recorder/helper/helper_serve.h"
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/host.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/live_crowd.h"
+#include "recorder/live/live_given.h"
 #include "recorder/live/live_objects.h"
+#include "recorder/live/live_wanted.h"
+#include "recorder/live/live_worker.h"
 
-#define QUEUED_MAX (1u << 20) /* bytes: while the disk is full, who knows how long */
-#define GIVEN 512	      /* pairs of build-ids remembered as given; a power of two */
-#define ASKED_MAX 256	      /* files that are asked for at the same time */
-#define OTHERS_PAUSE 50	      /* times as long as it took to find them */
+#define ASKED_MAX 256			 /* files that are asked for at the same time */
+#define OTHERS_PAUSE 50			 /* times as long as it took to find them */
 #define MISSING_MAX TASK_MODEL_PEERS_MAX /* that wait to be asked for through others */
-#define AGAIN_NS SECOND_NS /* before another helper is asked for, where there was none */
 /* CPU time of the helper in a second: a flood of files that nobody saw before costs no more. */
 #define HELPER_CPU_NS UINT64_C(100000000)
 #define ANCESTORS_MAX (HELPER_PEERS_MAX - 1)
 #define A_FILE "a file that it has mapped"
 
-/* A build-id that the open file has. One that is forgotten is given again. */
-struct given {
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	struct buildid id;
-};
-
-/* A file that somebody mapped. The path is its own. */
-struct wanted {
-	struct buildid_map map;
-	uint32_t uid;	   /* whose process it is; TASK_USER_UNKNOWN */
-	bool fatal;	   /* a helper has ended over it */
-	uint64_t again_ns; /* another map was seen meanwhile, of this time; 0: none */
-	uint32_t nr_peers;
-	pid_t peers[HELPER_PEERS_MAX];
-};
-
 struct live_ids {
 	struct buildid_cache *cache;
-	struct helper_pool *pool;
 	struct task_model *model;
 	struct task_users *users;
-	struct live_objects *objects;	/* NULL: none */
-	struct helper *files;		/* NULL: none, or not yet */
-	uint64_t told;			/* as of helper_pool_tell() */
-	bool connected;			/* to what stores objects */
-	struct wanted asked[ASKED_MAX]; /* a ring: answers come in order */
-	size_t first, nr_asked, nr_sent;
-	struct wanted missing[MISSING_MAX];
+	struct live_objects *objects; /* NULL: none */
+	struct live_given *given;
+	struct live_worker worker;	     /* finds files */
+	bool connected;			     /* to what stores objects */
+	struct live_wanted asked[ASKED_MAX]; /* the worker's ring: those that were sent come first */
+	size_t nr_sent;
+	struct live_wanted missing[MISSING_MAX];
 	size_t nr_missing;
 	uint64_t others_after_ns; /* not sooner are others asked for them */
-	uint64_t heard_ns;	  /* when the helper last answered, or was first asked */
-	uint64_t refused_ns;	  /* when there was no helper to be had */
 	uint64_t second_ns,
-		second_cpu_ns;	      /* when this second began, and with how much CPU time used */
-	struct buf payload;	      /* of the next BUILDIDS block */
-	size_t nr;		      /* entries in it */
-	struct given given[GIVEN][2]; /* the later one first */
+		second_cpu_ns; /* when this second began, and with how much CPU time used */
 	struct live_crowd crowd;
 };
 
@@ -78,23 +52,17 @@ live_ids_new(struct helper_pool *pool, struct task_model *model, struct task_use
 
 	if (!l)
 		return NULL;
-	buf_init(&l->payload);
-	l->pool = pool;
+	l->worker =
+		(struct live_worker){ .pool = pool, .serve = helper_serve_files, .max = ASKED_MAX };
 	l->model = model;
 	l->users = users;
 	l->objects = objects;
 	l->cache = buildid_cache_new();
-	if (l->cache)
+	l->given = live_given_new();
+	if (l->cache && l->given)
 		return l;
-	free(l);
+	live_ids_free(l);
 	return NULL;
-}
-
-static void
-wanted_done(struct wanted *w)
-{
-	free((char *)(uintptr_t)w->map.path);
-	*w = (struct wanted){ 0 };
 }
 
 void
@@ -103,12 +71,12 @@ live_ids_free(struct live_ids *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < ASKED_MAX; i++)
-		wanted_done(&l->asked[i]);
+		live_wanted_done(&l->asked[i]);
 	for (size_t i = 0; i < MISSING_MAX; i++)
-		wanted_done(&l->missing[i]);
-	helper_close(l->files);
+		live_wanted_done(&l->missing[i]);
+	helper_close(l->worker.helper);
 	buildid_cache_free(l->cache);
-	buf_done(&l->payload);
+	live_given_free(l->given);
 	free(l);
 }
 
@@ -117,62 +85,41 @@ live_ids_begin_file(struct live_ids *l)
 {
 	if (l->objects)
 		live_objects_begin_file(l->objects);
-	memset(l->given, 0, sizeof(l->given));
-	l->nr = 0;
-}
-
-static void
-queue(struct live_ids *l, const struct buildid_entry *e)
-{
-	if (!l->nr)
-		buildids_begin(&l->payload);
-	buildids_add(&l->payload, e);
-	l->nr++;
+	live_given_begin_file(l->given);
 }
 
 void
 live_ids_give(struct live_ids *l, const char *path, const struct buildid *id)
 {
-	const struct buildid_entry e = { .id = *id, .path = path, .path_len = strlen(path) };
-
-	queue(l, &e);
-}
-
-static void
-give(struct live_ids *l, uint32_t maj, uint32_t min, uint64_t ino, uint64_t generation,
-     const struct buildid *id, const char *path)
-{
-	struct given *g = l->given[(ino ^ ino >> 10 ^ (uint64_t)min << 3 ^ generation) % GIVEN];
-
-	for (int i = 0; i < 2; i++)
-		if (g[i].ino == ino && g[i].maj == maj && g[i].min == min &&
-		    g[i].ino_generation == generation && buildid_cmp(&g[i].id, id) == 0)
-			return;
-	/* Nothing is written: it is given again when a file is begun, or when it is mapped again. */
-	if (l->payload.len > QUEUED_MAX)
-		return;
-	g[1] = g[0];
-	g[0] = (struct given){ maj, min, ino, generation, *id };
-	queue(l,
-	      &(struct buildid_entry){ .maj = maj,
-				       .min = min,
-				       .ino = ino,
-				       .ino_generation = generation,
-				       .id = *id,
-				       .path = path,
-				       .path_len = strlen(path) });
+	live_given_put(
+		l->given,
+		&(struct buildid_entry){ .id = *id, .path = path, .path_len = strlen(path) });
 }
 
 static void
 give_mapped(struct live_ids *l, const struct buildid_map *m, const struct buildid *id)
 {
-	give(l, m->maj, m->min, m->ino, m->ino_generation, id, m->path);
+	live_given_put_once(l->given,
+			    &(struct buildid_entry){ .maj = m->maj,
+						     .min = m->min,
+						     .ino = m->ino,
+						     .ino_generation = m->ino_generation,
+						     .id = *id,
+						     .path = m->path,
+						     .path_len = strlen(m->path) });
 }
 
 void
 live_ids_give_object(struct live_ids *l, const struct map_object *o)
 {
-	give(l, o->maj, o->min, o->ino, o->ino_generation, &o->build_id, o->path);
+	live_given_put_once(l->given,
+			    &(struct buildid_entry){ .maj = o->maj,
+						     .min = o->min,
+						     .ino = o->ino,
+						     .ino_generation = o->ino_generation,
+						     .id = o->build_id,
+						     .path = o->path,
+						     .path_len = strlen(o->path) });
 }
 
 bool
@@ -184,10 +131,10 @@ live_ids_wanted(const struct perf_record *r)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-static struct wanted *
+static struct live_wanted *
 asked_at(struct live_ids *l, size_t i)
 {
-	return &l->asked[(l->first + i) % ASKED_MAX];
+	return &l->asked[live_worker_at(&l->worker, i)];
 }
 
 static bool
@@ -200,34 +147,17 @@ same_file(const struct buildid_map *a, const struct buildid_map *b)
 
 /* The helper is gone, or was left behind: another one is asked for all that has no answer. */
 static void
-helper_lost(struct live_ids *l)
+helper_lost(struct live_ids *l, bool at_once)
 {
-	l->files = NULL;
 	l->nr_sent = 0;
-	l->refused_ns = host_now_ns();
-}
-
-static bool
-helper_ready(struct live_ids *l, uint64_t now_ns)
-{
-	if (l->files)
-		return true;
-	if (l->refused_ns && now_ns - l->refused_ns < AGAIN_NS)
-		return false;
-	l->refused_ns = now_ns;
-	if (helper_pool_open(l->pool, helper_serve_files, &l->files) < 0)
-		return false;
-	l->told = 0;
-	l->refused_ns = 0;
-	l->connected = false;
-	return true;
+	live_worker_lost(&l->worker, at_once);
 }
 
 /* Before it is asked: what it finds is passed on. */
 static int
 connect_objects(struct live_ids *l)
 {
-	int r = l->objects ? live_objects_connect(l->objects, l->files, !l->connected) : 0;
+	int r = l->objects ? live_objects_connect(l->objects, l->worker.helper, !l->connected) : 0;
 
 	if (r == 0)
 		l->connected = true;
@@ -237,32 +167,36 @@ connect_objects(struct live_ids *l)
 static void
 send_asked(struct live_ids *l)
 {
+	struct live_worker *worker = &l->worker;
 	uint64_t now_ns = host_now_ns();
+	bool fresh = false;
 	int r = 0;
 
-	while (l->nr_sent < l->nr_asked && helper_ready(l, now_ns)) {
-		const struct wanted *w = asked_at(l, l->nr_sent);
+	while (l->nr_sent < worker->nr && live_worker_ready(worker, now_ns, &fresh)) {
+		const struct live_wanted *w = asked_at(l, l->nr_sent);
 		struct helper_find find = {
 			.kind = HELPER_FIND, .map = w->map, .uid = w->uid, .nr_peers = w->nr_peers
 		};
 
 		memcpy(find.peers, w->peers, sizeof(find.peers));
 		find.map.path = NULL;
-		r = helper_pool_tell(l->files, &l->told);
+		l->connected &= !fresh;
+		fresh = false;
+		r = live_worker_tell(worker);
 		if (r == 0)
 			r = connect_objects(l);
 		if (r < 0)
 			break;
-		r = helper_send(l->files, &find, sizeof(find), w->map.path,
+		r = helper_send(worker->helper, &find, sizeof(find), w->map.path,
 				strlen(w->map.path) + 1);
 		if (r < 0)
 			break;
 		if (l->nr_sent++ == 0)
-			l->heard_ns = now_ns;
+			worker->heard_ns = now_ns;
 	}
 	if (r < 0 && r != -EAGAIN) {
-		helper_close(l->files);
-		helper_lost(l);
+		helper_close(worker->helper);
+		helper_lost(l, false);
 	}
 }
 
@@ -270,7 +204,8 @@ send_asked(struct live_ids *l)
 static bool
 helper_spent(struct live_ids *l)
 {
-	uint64_t now_ns = host_now_ns(), cpu_ns = l->files ? helper_used_ns(l->files) : 0;
+	const struct helper *h = l->worker.helper;
+	uint64_t now_ns = host_now_ns(), cpu_ns = h ? helper_used_ns(h) : 0;
 
 	if (now_ns - l->second_ns >= SECOND_NS || cpu_ns < l->second_cpu_ns) {
 		l->second_ns = now_ns;
@@ -283,26 +218,26 @@ helper_spent(struct live_ids *l)
 static bool
 has_turn(struct live_ids *l, uint32_t uid)
 {
-	if (l->nr_asked < ASKED_MAX / 2 && !helper_spent(l))
+	if (l->worker.nr < ASKED_MAX / 2 && !helper_spent(l))
 		return true;
 	return live_crowd_turn(&l->crowd, uid, host_now_ns());
 }
 
 /* Takes the path over. What there is no room for is asked for when it is mapped again. */
 static void
-live_ids_ask(struct live_ids *l, const struct wanted *w)
+live_ids_ask(struct live_ids *l, const struct live_wanted *w)
 {
 	if (!w->map.path)
 		return;
-	*asked_at(l, l->nr_asked++) = *w;
+	*asked_at(l, l->worker.nr++) = *w;
 	send_asked(l);
 }
 
 /* The file of this map, where it has been asked for already, or waits to be; NULL. */
-static struct wanted *
+static struct live_wanted *
 find_wanted(struct live_ids *l, const struct buildid_map *map)
 {
-	for (size_t i = 0; i < l->nr_asked; i++)
+	for (size_t i = 0; i < l->worker.nr; i++)
 		if (same_file(&asked_at(l, i)->map, map))
 			return asked_at(l, i);
 	for (size_t i = 0; i < l->nr_missing; i++)
@@ -315,11 +250,11 @@ find_wanted(struct live_ids *l, const struct buildid_map *map)
 static bool
 ask_for(struct live_ids *l, const struct buildid_map *map)
 {
-	struct wanted w = { .map = *map }, *known = find_wanted(l, map);
+	struct live_wanted w = { .map = *map }, *known = find_wanted(l, map);
 
 	if (known)
 		known->again_ns = map->mapped_ns;
-	if (known || l->nr_asked == ASKED_MAX)
+	if (known || l->worker.nr == ASKED_MAX)
 		return known != NULL;
 	/* Now: when it turns out that the file does not answer, the process may be gone. */
 	w.uid = task_users_of(l->users, l->model, (uint32_t)map->pid, map->mapped_ns);
@@ -335,12 +270,12 @@ ask_for(struct live_ids *l, const struct buildid_map *map)
  * them cannot be told from another file.
  */
 static void
-ask_again(struct live_ids *l, struct wanted *w)
+ask_again(struct live_ids *l, struct live_wanted *w)
 {
 	if (w->again_ns > w->map.mapped_ns)
 		w->map.mapped_ns = w->again_ns;
 	w->again_ns = 0;
-	if (l->nr_asked == ASKED_MAX)
+	if (l->worker.nr == ASKED_MAX)
 		return;
 	live_ids_ask(l, w);
 	w->map.path = NULL;
@@ -350,7 +285,7 @@ ask_again(struct live_ids *l, struct wanted *w)
 
 /* Moves w, whose file its process does not reach, to those that others are asked for. */
 static void
-miss(struct live_ids *l, struct wanted *w)
+miss(struct live_ids *l, struct live_wanted *w)
 {
 	if (l->nr_missing == MISSING_MAX)
 		return;
@@ -360,7 +295,7 @@ miss(struct live_ids *l, struct wanted *w)
 
 /* Is the file not known as the latest of its maps saw it? */
 static bool
-is_unknown(struct live_ids *l, const struct wanted *w)
+is_unknown(struct live_ids *l, const struct live_wanted *w)
 {
 	struct buildid_map m = w->map;
 	struct buildid id;
@@ -372,7 +307,7 @@ is_unknown(struct live_ids *l, const struct wanted *w)
 }
 
 static void
-take_answer(struct live_ids *l, struct wanted *w, const struct helper_found *found)
+take_answer(struct live_ids *l, struct live_wanted *w, const struct helper_found *found)
 {
 	struct buildid_map *m = &w->map;
 	struct buildid id =
@@ -392,64 +327,73 @@ take_answer(struct live_ids *l, struct wanted *w, const struct helper_found *fou
 		miss(l, w);
 	else if (w->again_ns > m->mapped_ns && is_unknown(l, w) && !helper_spent(l))
 		ask_again(l, w);
+	if (l->objects && found->offered != OFFER_NONE)
+		live_objects_offered(l->objects, w, id.size ? &id : &m->known_id,
+				     found->offered == OFFER_PASSED);
 }
 
 /* The oldest one that was sent has its answer, or will have none. */
-static struct wanted
+static struct live_wanted
 take_first(struct live_ids *l)
 {
-	struct wanted w = *asked_at(l, 0);
+	struct live_wanted w = *asked_at(l, 0);
 
-	*asked_at(l, 0) = (struct wanted){ 0 };
-	l->first = (l->first + 1) % ASKED_MAX;
-	l->nr_asked--;
+	*asked_at(l, 0) = (struct live_wanted){ 0 };
+	(void)live_worker_take(&l->worker);
 	l->nr_sent--;
 	return w;
-}
-
-/* With another helper, at once. */
-static void
-go_on(struct live_ids *l)
-{
-	helper_lost(l);
-	l->refused_ns = 0;
 }
 
 static void
 leave_behind(struct live_ids *l)
 {
-	struct wanted w = take_first(l);
+	struct live_wanted w = take_first(l);
 
 	/* Others have files on that device, and it may have hung on the memory of his process. */
-	helper_pool_abandon(l->pool, l->files, w.map.pid, w.uid,
+	helper_pool_abandon(l->worker.pool, l->worker.helper, w.map.pid, w.uid,
 			    w.uid == 0 ? shunned_device(w.map.maj, w.map.min) : 0, A_FILE);
-	wanted_done(&w);
-	go_on(l);
+	live_wanted_done(&w);
+	helper_lost(l, true);
 }
 
 /* The next one does not touch what is left of that user's questions. */
 static void
 lose_patience(struct live_ids *l)
 {
-	helper_close(l->files);
-	go_on(l);
+	helper_close(l->worker.helper);
+	helper_lost(l, true);
 }
 
 /* For want of memory, say, or over the file that it was at: that is tried once more. */
 static void
 has_ended(struct live_ids *l)
 {
-	struct wanted *first = asked_at(l, 0);
+	struct live_wanted *first = asked_at(l, 0);
 
-	helper_close(l->files);
+	helper_close(l->worker.helper);
 	if (l->nr_sent && first->fatal) {
-		struct wanted w = take_first(l);
+		struct live_wanted w = take_first(l);
 
-		wanted_done(&w);
+		live_wanted_done(&w);
 	} else if (l->nr_sent) {
 		first->fatal = true;
 	}
-	helper_lost(l);
+	helper_lost(l, false);
+}
+
+/* Files that what stores them had no room for, or did not come to. False: there is none. */
+static bool
+offer_again(struct live_ids *l, bool hurry)
+{
+	struct live_wanted w;
+	bool any = false;
+
+	while (l->objects && l->worker.nr < ASKED_MAX / 2 &&
+	       live_objects_again(l->objects, hurry, &w)) {
+		live_ids_ask(l, &w);
+		any = true;
+	}
+	return any;
 }
 
 void
@@ -457,27 +401,29 @@ live_ids_answers(struct live_ids *l)
 {
 	uint64_t now_ns = host_now_ns();
 	struct helper_found found;
-	struct wanted w;
+	struct live_wanted w;
 	ssize_t n = 0;
 
 	if (l->objects)
 		live_objects_take(l->objects);
-	while (l->nr_sent && (n = helper_receive(l->files, &found, sizeof(found))) > 0) {
+	while (l->nr_sent && (n = helper_receive(l->worker.helper, &found, sizeof(found))) > 0) {
 		if (n != (ssize_t)sizeof(found)) {
 			n = -EPROTO;
 			break;
 		}
-		l->heard_ns = now_ns;
+		l->worker.heard_ns = now_ns;
 		w = take_first(l);
 		take_answer(l, &w, &found);
-		if (helper_pool_late(l->pool, w.map.pid, w.uid, found.took_ns, A_FILE))
+		if (helper_pool_late(l->worker.pool, w.map.pid, w.uid, found.took_ns, A_FILE))
 			lose_patience(l);
-		wanted_done(&w);
+		live_wanted_done(&w);
 	}
 	if (n < 0)
 		has_ended(l);
-	else if (l->nr_sent && helper_pool_overdue(l->files, l->heard_ns, now_ns))
+	else if (l->nr_sent && helper_pool_overdue(l->worker.helper, l->worker.heard_ns, now_ns))
 		leave_behind(l);
+	if (!helper_spent(l))
+		(void)offer_again(l, false);
 	send_asked(l);
 }
 
@@ -485,11 +431,17 @@ void
 live_ids_finish(struct live_ids *l, uint64_t until_ns)
 {
 	while (l->nr_sent && host_now_ns() < until_ns) {
-		struct pollfd p = { .fd = helper_fd(l->files), .events = POLLIN };
+		struct pollfd p = { .fd = helper_fd(l->worker.helper), .events = POLLIN };
 
 		(void)poll(&p, 1, 100);
 		live_ids_answers(l);
 	}
+}
+
+bool
+live_ids_offer_again(struct live_ids *l)
+{
+	return offer_again(l, true);
 }
 
 bool
@@ -501,7 +453,7 @@ live_ids_waiting(const struct live_ids *l)
 int
 live_ids_fd(const struct live_ids *l)
 {
-	return l->nr_sent ? helper_fd(l->files) : -1;
+	return l->nr_sent ? helper_fd(l->worker.helper) : -1;
 }
 
 bool
@@ -512,7 +464,7 @@ live_ids_missing(const struct live_ids *l)
 
 /* Those of its process that may see the same files, with itself if there is no other. */
 static void
-add_peers(const struct live_ids *l, struct wanted *w, uint32_t peer)
+add_peers(const struct live_ids *l, struct live_wanted *w, uint32_t peer)
 {
 	uint32_t pid = (uint32_t)w->map.pid;
 
@@ -541,13 +493,13 @@ ask_others(struct live_ids *l, size_t nr)
 	task_model_peers(l->model, pids, peers, nr);
 	l->others_after_ns = host_now_ns() + (host_now_ns() - began_ns) * OTHERS_PAUSE;
 	for (size_t i = 0; i < nr; i++) {
-		struct wanted *w = &l->missing[i];
+		struct live_wanted *w = &l->missing[i];
 
 		if (w->uid == TASK_USER_UNKNOWN)
 			w->uid = task_users_of(l->users, l->model, pids[i], w->map.mapped_ns);
 		add_peers(l, w, peers[i]);
 		ask_again(l, w);
-		wanted_done(w);
+		live_wanted_done(w);
 	}
 }
 
@@ -608,17 +560,5 @@ live_ids_known(struct live_ids *l, const struct perf_record *r, struct buildid *
 int
 live_ids_write(struct live_ids *l, struct recording_writer *w, struct fmt_where *where)
 {
-	int rc;
-
-	if (!l->nr)
-		return 0;
-	if (buf_failed(&l->payload)) {
-		l->nr = 0;
-		return -FMT_E_NOMEM;
-	}
-	rc = recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&l->payload), where);
-	/* What could not be written is written later: the disk may have room then. */
-	if (rc == 0)
-		l->nr = 0;
-	return rc;
+	return live_given_write(l->given, w, where);
 }

@@ -58,6 +58,9 @@ void live_ids_answers(struct live_ids *l);
 /* Waits for what was asked, but not beyond until_ns (CLOCK_MONOTONIC). */
 void live_ids_finish(struct live_ids *l, uint64_t until_ns);
 
+/* Asks at once for files that were to be stored and found no room. False: there is none. */
+bool live_ids_offer_again(struct live_ids *l);
+
 /*
  * Asks for files that were not in reach of their process through others that may see them:
  * ancestors, and those in the same mount namespace. The model has all records before model_ns: what

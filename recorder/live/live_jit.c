@@ -11,20 +11,19 @@
 #include "format/bytes/time_text.h"
 #include "format/jit/jitdump.h"
 #include "format/model/task_model.h"
-#include "recorder/helper/helper_pool.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/jit_addresses.h"
 #include "recorder/live/jit_processes.h"
 #include "recorder/live/live_crowd.h"
+#include "recorder/live/live_worker.h"
 
 #define ASKED_MAX 64		   /* questions on their way */
 #define QUEUED_MAX (4u << 20)	   /* bytes of a block; of a file that cannot be written */
 #define FILE_BYTES_MAX (16u << 20) /* of a file, before they are packed */
 #define USER_BYTES_MAX (4u << 20)  /* of them, of one user; there are so many accounts of users */
 #define USERS 256
-#define AGAIN_NS UINT64_C(1000000000)	/* before another helper is asked for */
 #define FIRST_NS UINT64_C(1000000000)	/* from the first hit to the first question, */
 #define PERIOD_NS UINT64_C(30000000000) /* and from one to the next, later */
 #define PAUSE 500			/* times the CPU time that an answer took, at least */
@@ -42,16 +41,12 @@ struct question {
 };
 
 struct live_jit {
-	struct helper_pool *pool;
 	const struct task_model *model;
 	struct task_users *users;
-	struct helper *helper;
-	uint64_t told;
+	struct live_worker worker;
+	struct question asked[ASKED_MAX]; /* the worker's ring */
 	struct jit_processes processes;
 	struct jit_addresses addresses;
-	struct question asked[ASKED_MAX]; /* a ring: answers come in order */
-	size_t first, nr_asked;
-	uint64_t heard_ns, refused_ns;
 	uint64_t complete_ns;
 	bool hurried;  /* the file ends */
 	uint32_t file; /* number of the recording's file */
@@ -70,7 +65,8 @@ live_jit_new(struct helper_pool *pool, const struct task_model *model, struct ta
 
 	if (!l)
 		return NULL;
-	l->pool = pool;
+	l->worker =
+		(struct live_worker){ .pool = pool, .serve = helper_serve_jit, .max = ASKED_MAX };
 	l->model = model;
 	l->users = users;
 	buf_init(&l->payload);
@@ -82,7 +78,7 @@ live_jit_free(struct live_jit *l)
 {
 	if (!l)
 		return;
-	helper_close(l->helper);
+	helper_close(l->worker.helper);
 	jit_processes_done(&l->processes);
 	jit_addresses_done(&l->addresses);
 	buf_done(&l->payload);
@@ -204,12 +200,6 @@ live_jit_see(struct live_jit *l, const struct perf_record *r, bool told)
 
 /* --- asking -------------------------------------------------------------------------------- */
 
-static struct question *
-asked_at(struct live_jit *l, size_t i)
-{
-	return &l->asked[(l->first + i) % ASKED_MAX];
-}
-
 static void
 forget(struct live_jit *l, struct jit_process *p)
 {
@@ -220,14 +210,14 @@ forget(struct live_jit *l, struct jit_process *p)
 
 /* All that has no answer is asked of another one, which has nothing open. */
 static void
-helper_lost(struct live_jit *l)
+helper_lost(struct live_jit *l, bool at_once)
 {
+	struct live_worker *w = &l->worker;
 	struct jit_process *p;
 
-	l->helper = NULL;
-	l->refused_ns = host_now_ns();
-	for (size_t i = 0; i < l->nr_asked; i++) {
-		const struct question *q = asked_at(l, i);
+	live_worker_lost(w, at_once);
+	while (w->nr) {
+		const struct question *q = &l->asked[live_worker_take(w)];
 
 		p = jit_processes_at(&l->processes, q->process, q->serial);
 		if (p && (q->op == HELPER_JIT_READ || q->op == HELPER_JIT_END)) {
@@ -235,24 +225,8 @@ helper_lost(struct live_jit *l)
 			p->asked = false;
 		}
 	}
-	l->first = l->nr_asked = 0;
 	for (p = NULL; (p = jit_processes_next(&l->processes, p));)
 		p->held = p->dump_told = false;
-}
-
-static bool
-helper_ready(struct live_jit *l, uint64_t now_ns)
-{
-	if (l->helper)
-		return true;
-	if (l->refused_ns && now_ns - l->refused_ns < AGAIN_NS)
-		return false;
-	l->refused_ns = now_ns;
-	if (helper_pool_open(l->pool, helper_serve_jit, &l->helper) < 0)
-		return false;
-	l->told = 0;
-	l->refused_ns = 0;
-	return true;
 }
 
 static bool
@@ -268,27 +242,32 @@ ask(struct live_jit *l, struct jit_process *p, enum helper_jit_op op, const void
 				.pid = (pid_t)p->pid,
 				.uid = p->uid,
 				.ino = p->dump_ino,
-				.complete_ns = p->covered_ns };
+				.complete_ns = p->covered_ns,
+				.alive_ns = p->seen_ns,
+				.ended_ns = p->ended_ns };
+	struct live_worker *w = &l->worker;
+	bool fresh = false;
 	int rc;
 
-	if (l->nr_asked == ASKED_MAX || !helper_ready(l, now_ns))
+	if (w->nr == ASKED_MAX || !live_worker_ready(w, now_ns, &fresh))
 		return false;
 	if (op == HELPER_JIT_READ || op == HELPER_JIT_END)
 		q.nr = (uint32_t)(bytes / sizeof(uint64_t));
-	rc = helper_pool_tell(l->helper, &l->told);
+	rc = live_worker_tell(w);
 	if (rc == 0)
-		rc = helper_send(l->helper, &q, sizeof(q), rest, bytes);
+		rc = helper_send(w->helper, &q, sizeof(q), rest, bytes);
 	if (rc == 0) {
-		if (l->nr_asked == 0)
-			l->heard_ns = now_ns;
-		*asked_at(l, l->nr_asked++) = (struct question){ .serial = p->serial,
-								 .pid = (pid_t)p->pid,
-								 .uid = p->uid,
-								 .process = (uint16_t)q.slot,
-								 .op = (uint8_t)op };
+		if (w->nr == 0)
+			w->heard_ns = now_ns;
+		l->asked[live_worker_at(w, w->nr++)] =
+			(struct question){ .serial = p->serial,
+					   .pid = (pid_t)p->pid,
+					   .uid = p->uid,
+					   .process = (uint16_t)q.slot,
+					   .op = (uint8_t)op };
 	} else if (rc != -EAGAIN) {
-		helper_close(l->helper);
-		helper_lost(l);
+		helper_close(w->helper);
+		helper_lost(l, false);
 	}
 	return rc == 0;
 }
@@ -381,21 +360,10 @@ take_names(struct live_jit *l, struct jit_process *p, struct span payload)
 	}
 }
 
-/* The oldest question has its answer, or will have none. */
-static struct question
-take_first(struct live_jit *l)
-{
-	struct question q = *asked_at(l, 0);
-
-	l->first = (l->first + 1) % ASKED_MAX;
-	l->nr_asked--;
-	return q;
-}
-
 static void
 take_last(struct live_jit *l, const struct helper_jit_part *part, uint64_t now_ns)
 {
-	const struct question q = take_first(l);
+	const struct question q = l->asked[live_worker_take(&l->worker)];
 	struct jit_process *p = jit_processes_at(&l->processes, q.process, q.serial);
 
 	/* It ended before it could be looked at, and its EXIT was lost. */
@@ -410,24 +378,22 @@ take_last(struct live_jit *l, const struct helper_jit_part *part, uint64_t now_n
 	if (p && q.op == HELPER_JIT_END)
 		forget(l, p);
 	/* What is computed for him keeps others waiting as well. */
-	if (helper_pool_late(l->pool, q.pid, q.uid, part->took_ns + part->cpu_ns, A_FILE)) {
-		helper_close(l->helper);
-		helper_lost(l);
-		l->refused_ns = 0;
+	if (helper_pool_late(l->worker.pool, q.pid, q.uid, part->took_ns + part->cpu_ns, A_FILE)) {
+		helper_close(l->worker.helper);
+		helper_lost(l, true);
 	}
 }
 
 static void
 leave_behind(struct live_jit *l)
 {
-	const struct question q = take_first(l);
+	const struct question q = l->asked[live_worker_take(&l->worker)];
 	struct jit_process *p = jit_processes_at(&l->processes, q.process, q.serial);
 
-	helper_pool_abandon(l->pool, l->helper, q.pid, q.uid, 0, A_FILE);
+	helper_pool_abandon(l->worker.pool, l->worker.helper, q.pid, q.uid, 0, A_FILE);
 	if (p)
 		forget(l, p);
-	helper_lost(l);
-	l->refused_ns = 0;
+	helper_lost(l, true);
 }
 
 /* For want of memory, or over what it was at: that is not tried again. */
@@ -436,26 +402,27 @@ has_ended(struct live_jit *l)
 {
 	struct jit_process *p = NULL;
 
-	if (l->nr_asked) {
-		const struct question q = take_first(l);
+	if (l->worker.nr) {
+		const struct question q = l->asked[live_worker_take(&l->worker)];
 
 		p = jit_processes_at(&l->processes, q.process, q.serial);
 	}
-	helper_close(l->helper);
+	helper_close(l->worker.helper);
 	if (p)
 		forget(l, p);
-	helper_lost(l);
+	helper_lost(l, false);
 }
 
 static void
 take_answers(struct live_jit *l, uint64_t now_ns)
 {
+	struct live_worker *w = &l->worker;
 	struct helper_jit_part part;
 	ssize_t n = 0;
 
-	while (l->nr_asked && l->helper &&
-	       (n = helper_receive(l->helper, l->answer, sizeof(l->answer))) > 0) {
-		const struct question *q = asked_at(l, 0);
+	while (w->nr && w->helper &&
+	       (n = helper_receive(w->helper, l->answer, sizeof(l->answer))) > 0) {
+		const struct question *q = &l->asked[live_worker_at(w, 0)];
 		struct jit_process *p = jit_processes_at(&l->processes, q->process, q->serial);
 
 		if ((size_t)n < sizeof(part)) {
@@ -463,7 +430,7 @@ take_answers(struct live_jit *l, uint64_t now_ns)
 			break;
 		}
 		memcpy(&part, l->answer, sizeof(part));
-		l->heard_ns = now_ns;
+		w->heard_ns = now_ns;
 		if (p)
 			take_names(l, p,
 				   span_of(l->answer + sizeof(part), (size_t)n - sizeof(part)));
@@ -472,7 +439,7 @@ take_answers(struct live_jit *l, uint64_t now_ns)
 	}
 	if (n < 0)
 		has_ended(l);
-	else if (l->nr_asked && helper_pool_overdue(l->helper, l->heard_ns, now_ns))
+	else if (w->nr && helper_pool_overdue(w->helper, w->heard_ns, now_ns))
 		leave_behind(l);
 }
 
@@ -482,7 +449,7 @@ live_jit_pass(struct live_jit *l, uint64_t complete_ns)
 	uint64_t now_ns;
 	struct jit_process *p = NULL, *next;
 
-	if (!l->processes.nr && !l->nr_asked)
+	if (!l->processes.nr && !l->worker.nr)
 		return;
 	now_ns = host_now_ns();
 	if (complete_ns > l->complete_ns)
@@ -521,7 +488,7 @@ int
 live_jit_fd(const struct live_jit *l)
 {
 	/* Any other answer is left to the next pass. */
-	return l->hurried && l->nr_asked && l->helper ? helper_fd(l->helper) : -1;
+	return l->hurried && l->worker.nr && l->worker.helper ? helper_fd(l->worker.helper) : -1;
 }
 
 void

@@ -11,28 +11,27 @@
 
 #include <bsd/string.h>
 
-#include "format/bytes/time_text.h"
 #include "recorder/ground/news.h"
 #include "recorder/helper/helper_objects.h"
-#include "recorder/helper/helper_pool.h"
-#include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
+#include "recorder/live/live_offers.h"
+#include "recorder/live/live_worker.h"
 
 #define ASKED 4096	       /* builds remembered as asked for; a power of two */
 #define OFFERS_BYTES (1 << 20) /* of a socket's buffer */
-#define AGAIN_NS SECOND_NS     /* before another worker is asked for, where there was none */
+#define A_FILE "a file that it has mapped"
 
 struct live_objects {
-	struct helper_pool *pool;
-	struct helper *storer; /* NULL: none, or not yet */
+	struct live_worker storer; /* its questions are not answered */
+	struct live_offers *offers;
 	struct helper_store store;
 	bool all;
 	bool connected; /* since the file began */
 	bool reads;	/* it touches what is somebody's: at says whose */
 	struct helper_object at;
-	uint64_t heard_ns, refused_ns;
 	bool flushed;
-	int told; /* the error that was told last */
+	int told;	 /* the error that was told last */
+	uint64_t failed; /* copies, since then */
 	struct news news;
 	struct buildid asked[ASKED];
 	uint8_t used[sizeof(struct helper_touch) + HELPER_TOUCH_MAX * sizeof(struct buildid)];
@@ -46,7 +45,13 @@ live_objects_new(struct helper_pool *pool, const struct session_objects *options
 
 	if (!o)
 		return NULL;
-	o->pool = pool;
+	o->offers = live_offers_new();
+	if (!o->offers) {
+		free(o);
+		return NULL;
+	}
+	o->storer = (struct live_worker){ .pool = pool, .serve = helper_serve_objects, .max = 1 };
+	o->at.step = OBJECT_DONE;
 	o->all = options->mode == SESSION_OBJECTS_ALL;
 	o->store = (struct helper_store){ .kind = HELPER_STORE,
 					  .allowed_bytes = options->allowed_bytes,
@@ -61,7 +66,8 @@ live_objects_free(struct live_objects *o)
 {
 	if (!o)
 		return;
-	helper_close(o->storer);
+	helper_close(o->storer.helper);
+	live_offers_free(o->offers);
 	free(o);
 }
 
@@ -86,39 +92,58 @@ live_objects_note(struct live_objects *o, const struct buildid *id)
 	*place_of(o, id) = *id;
 }
 
+/* What was not told of one after another. */
+static void
+tell_failed(struct live_objects *o)
+{
+	char line[NEWS_BYTES];
+
+	if (o->failed)
+		(void)snprintf(line, sizeof(line),
+			       "objects are not stored: %llu more since that was told: %.160s",
+			       (unsigned long long)o->failed, o->store.dir);
+	if (o->failed)
+		news_put(&o->news, line);
+	o->failed = 0;
+	o->told = 0;
+}
+
 void
 live_objects_begin_file(struct live_objects *o)
 {
 	memset(o->asked, 0, sizeof(o->asked));
 	o->connected = false;
-	o->told = 0;
+	tell_failed(o);
+}
+
+void
+live_objects_offered(struct live_objects *o, struct live_wanted *w, const struct buildid *id,
+		     bool passed)
+{
+	/* Then it is asked for when it is mapped again. */
+	if (!live_offers_keep(o->offers, w, id, passed, host_now_ns()) && !passed &&
+	    live_objects_asked(o, id))
+		*place_of(o, id) = (struct buildid){ .size = 0 };
+}
+
+bool
+live_objects_again(struct live_objects *o, bool hurry, struct live_wanted *ret)
+{
+	return live_offers_next(o->offers, host_now_ns(), hurry, ret);
 }
 
 /* --- the worker ------------------------------------------------------------------------------ */
 
+/* What it was at is not tried again, and what it had yet to do is passed on to another one. */
 static void
-storer_lost(struct live_objects *o)
+storer_lost(struct live_objects *o, bool at_once)
 {
-	o->storer = NULL;
+	if (o->at.step != OBJECT_DONE)
+		live_offers_done(o->offers, &o->at.id);
+	live_offers_lost(o->offers);
+	live_worker_lost(&o->storer, at_once);
 	o->connected = o->reads = false;
-	o->refused_ns = host_now_ns();
-}
-
-static bool
-storer_ready(struct live_objects *o)
-{
-	uint64_t now_ns = host_now_ns();
-
-	if (o->storer)
-		return true;
-	if (o->refused_ns && now_ns - o->refused_ns < AGAIN_NS)
-		return false;
-	o->refused_ns = now_ns;
-	if (helper_pool_open(o->pool, helper_serve_objects, &o->storer) < 0)
-		return false;
-	o->refused_ns = 0;
-	o->heard_ns = now_ns;
-	return true;
+	o->at = (struct helper_object){ .step = OBJECT_DONE };
 }
 
 int
@@ -126,38 +151,53 @@ live_objects_connect(struct live_objects *o, struct helper *files, bool fresh)
 {
 	const struct helper_offers offers = { .kind = HELPER_OFFER, .all = o->all };
 	const int bytes = OFFERS_BYTES;
+	struct live_worker *w = &o->storer;
+	bool started = false;
 	int pair[2], r;
 
-	if ((o->connected && !fresh) || !storer_ready(o))
+	if ((o->connected && !fresh) || !live_worker_ready(w, host_now_ns(), &started))
 		return 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	/* Files are mapped faster than they are copied, and are asked about once. */
 	(void)setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	r = helper_send_fd(o->storer, &o->store, sizeof(o->store), pair[0]);
+	r = helper_send_fd(w->helper, &o->store, sizeof(o->store), pair[0]);
 	if (r == 0)
 		r = helper_send_fd(files, &offers, sizeof(offers), pair[1]);
 	(void)close(pair[0]);
 	(void)close(pair[1]);
 	o->connected = r == 0;
+	/* With the socket before goes what nobody had taken from it. */
+	live_offers_lost(o->offers);
 	return r;
 }
 
-/* Once in a file for each kind of trouble in a row. */
-static void
-note_trouble(struct live_objects *o, int rc)
+/* Is it that file's own fault, or none? */
+static bool
+is_no_trouble(const struct helper_object *at)
 {
+	return at->rc == 0 || at->rc == -EEXIST ||
+		(!at->ours && at->rc != -EDQUOT && at->rc != -ENOMEM);
+}
+
+/* Once in a file for each kind of trouble in a row; the others are counted. */
+static void
+note_trouble(struct live_objects *o, const struct helper_object *at)
+{
+	const int rc = at->rc;
 	char line[NEWS_BYTES];
 
-	/* Those are the files' own faults, or no fault. */
-	if (rc == 0 || rc == -EEXIST || rc == -ESTALE || rc == -ENOEXEC || rc == -EIO ||
-	    rc == -ETIMEDOUT || rc == -EFBIG || rc == o->told)
+	if (is_no_trouble(at))
 		return;
+	if (rc == o->told) {
+		o->failed++;
+		return;
+	}
 	o->told = rc;
 	(void)snprintf(line, sizeof(line), "objects are not stored: %s: %.160s",
-		       rc == -EDQUOT	      ? "they have taken all the room that they may"
-			       : rc == -EPERM ? "not a directory of this user's alone"
-					      : strerror(-rc),
+		       rc == -EDQUOT && !at->ours ? "they have taken all the room that they may"
+			       : rc == -EPERM	  ? "not a directory of this user's alone"
+						  : strerror(-rc),
 		       o->store.dir);
 	news_put(&o->news, line);
 }
@@ -165,41 +205,48 @@ note_trouble(struct live_objects *o, int rc)
 static void
 hear(struct live_objects *o, const struct helper_object *at)
 {
+	struct live_worker *w = &o->storer;
+
 	o->at = *at;
 	o->reads = at->step == OBJECT_READS;
 	if (at->step == OBJECT_FLUSHED)
 		o->flushed = true;
 	if (at->step != OBJECT_DONE)
 		return;
+	live_offers_done(o->offers, &at->id);
 	if (at->rc == 0)
 		o->store.allowed_bytes -=
 			at->bytes < o->store.allowed_bytes ? at->bytes : o->store.allowed_bytes;
-	note_trouble(o, at->rc);
+	note_trouble(o, at);
+	/* What is left of his is passed over, and others' files have their turn. */
+	if (helper_pool_late(w->pool, at->pid, at->uid, at->took_ns, A_FILE))
+		(void)live_worker_tell(w);
 }
 
 void
 live_objects_take(struct live_objects *o)
 {
+	struct live_worker *w = &o->storer;
 	uint64_t now_ns = host_now_ns();
 	struct helper_object at;
 	ssize_t n = 0;
 
-	while (o->storer && (n = helper_receive(o->storer, &at, sizeof(at))) > 0) {
-		if (n != (ssize_t)sizeof(at)) {
+	while (w->helper && (n = helper_receive(w->helper, &at, sizeof(at))) > 0) {
+		if (n != (ssize_t)sizeof(at) || at.id.size > BUILDID_MAX) {
 			n = -EPROTO;
 			break;
 		}
-		o->heard_ns = now_ns;
+		w->heard_ns = now_ns;
 		hear(o, &at);
 	}
 	if (n < 0) {
-		helper_close(o->storer);
-		storer_lost(o);
-	} else if (o->storer && o->reads && helper_pool_overdue(o->storer, o->heard_ns, now_ns)) {
-		helper_pool_abandon(o->pool, o->storer, o->at.pid, o->at.uid,
+		helper_close(w->helper);
+		storer_lost(o, false);
+	} else if (w->helper && o->reads && helper_pool_overdue(w->helper, w->heard_ns, now_ns)) {
+		helper_pool_abandon(w->pool, w->helper, o->at.pid, o->at.uid,
 				    o->at.uid == 0 ? shunned_device(o->at.maj, o->at.min) : 0,
-				    "a file that it has mapped");
-		storer_lost(o);
+				    A_FILE);
+		storer_lost(o, true);
 	}
 }
 
@@ -209,8 +256,8 @@ live_objects_allow(struct live_objects *o, uint64_t bytes)
 	const struct helper_allow allow = { .kind = HELPER_ALLOW, .allowed_bytes = bytes };
 
 	o->store.allowed_bytes = bytes;
-	if (o->storer)
-		(void)helper_send(o->storer, &allow, sizeof(allow), NULL, 0);
+	if (o->storer.helper)
+		(void)helper_send(o->storer.helper, &allow, sizeof(allow), NULL, 0);
 }
 
 /* What cannot be said is as old as it was. */
@@ -220,8 +267,8 @@ send_used(struct live_objects *o)
 	const struct helper_touch head = { .kind = HELPER_TOUCH, .nr = o->nr_used };
 
 	memcpy(o->used, &head, sizeof(head));
-	if (o->storer && o->nr_used)
-		(void)helper_send(o->storer, o->used,
+	if (o->storer.helper && o->nr_used)
+		(void)helper_send(o->storer.helper, o->used,
 				  sizeof(head) + o->nr_used * sizeof(struct buildid), NULL, 0);
 	o->nr_used = 0;
 }
@@ -239,14 +286,17 @@ live_objects_finish(struct live_objects *o, uint64_t until_ns)
 {
 	const struct helper_allow flush = { .kind = HELPER_FLUSH };
 
+	struct live_worker *w = &o->storer;
+
 	send_used(o);
-	o->flushed = !o->storer || helper_send(o->storer, &flush, sizeof(flush), NULL, 0) < 0;
-	while (!o->flushed && o->storer && host_now_ns() < until_ns) {
-		struct pollfd p = { .fd = helper_fd(o->storer), .events = POLLIN };
+	o->flushed = !w->helper || helper_send(w->helper, &flush, sizeof(flush), NULL, 0) < 0;
+	while (!o->flushed && w->helper && host_now_ns() < until_ns) {
+		struct pollfd p = { .fd = helper_fd(w->helper), .events = POLLIN };
 
 		(void)poll(&p, 1, 100);
 		live_objects_take(o);
 	}
+	tell_failed(o);
 }
 
 bool

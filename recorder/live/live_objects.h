@@ -18,6 +18,7 @@
 struct helper;
 struct helper_pool;
 struct live_objects;
+struct live_wanted;
 
 /* pool is borrowed; what o names is copied. NULL: out of memory. */
 struct live_objects *live_objects_new(struct helper_pool *pool, const struct session_objects *o);
@@ -35,6 +36,16 @@ int live_objects_connect(struct live_objects *o, struct helper *files, bool fres
 /* Was this build asked for since the file began? */
 bool live_objects_asked(const struct live_objects *o, const struct buildid *id);
 void live_objects_note(struct live_objects *o, const struct buildid *id);
+/*
+ * A file of that build was found, and passed on to be stored, or found no room. Its path may be taken over.
+ */
+void live_objects_offered(struct live_objects *o, struct live_wanted *w, const struct buildid *id,
+			  bool passed);
+/*
+ * One of those that were not stored, the caller's, to be asked for again; hurry: at once. False: none, or not
+ * yet.
+ */
+bool live_objects_again(struct live_objects *o, bool hurry, struct live_wanted *ret);
 /* A build that is in use, as the state of a file has it. */
 void live_objects_used(struct live_objects *o, const struct buildid *id);
 

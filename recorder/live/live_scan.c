@@ -122,6 +122,7 @@ live_scan_begin(struct live_scan *s, const struct state_options *o)
 					   .id = o->id,
 					   .nr_pids = (uint32_t)o->nr_pids,
 					   .data_maps = o->data_maps,
+					   .no_maps = o->no_maps,
 					   .build_ids = true };
 	s->complete = s->request.nr_pids <= HELPER_PIDS_MAX;
 	if (!s->complete)

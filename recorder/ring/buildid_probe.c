@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
+#include "recorder/event/event_def.h"
 #include "recorder/event/event_open.h"
 #include "recorder/ring/ring.h"
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "recorder/event/event_open.h"
+#include "recorder/event/event_refusal.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/session_error.h"
 
@@ -210,8 +211,9 @@ event_count_read(const struct open_event *e, const struct event_def *def, struct
 
 	if (n < 0)
 		return -errno;
+	/* "If a pinned event is in error state, read() will return EOF (0)" */
 	if ((size_t)n != want * sizeof(words[0]))
-		return -ENODATA; /* an event that could not be scheduled (pinned) reads as 0 bytes */
+		return -ENODATA;
 	*ret = (struct event_count){ words[0], words[1], words[2], def->lost ? words[4] : 0 };
 	return 0;
 }
@@ -239,9 +241,13 @@ cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan)
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct event_def *def = &plan->defs[c->events[i].def];
 		struct event_count count;
+		int r;
 
-		if ((!def->lost && !def->sideband) ||
-		    event_count_read(&c->events[i], def, &count) < 0)
+		if (!def->lost && !def->sideband && !def->attr.pinned)
+			continue;
+		r = event_count_read(&c->events[i], def, &count);
+		c->events[i].failed = r == -ENODATA && def->attr.pinned;
+		if (r < 0)
 			continue;
 		if (def->sideband) {
 			c->dead = c->enabled_ns && count.time_enabled == c->enabled_ns;
@@ -251,4 +257,13 @@ cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan)
 	}
 	c->lost_samples = samples;
 	c->lost_sideband = sideband;
+}
+
+bool
+cpu_rings_failed(const struct cpu_rings *c, uint32_t index)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->events[i].def == index && c->events[i].failed)
+			return true;
+	return false;
 }

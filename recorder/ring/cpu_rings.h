@@ -29,6 +29,7 @@ struct open_event {
 	uint32_t def; /* index in the plan, and in the recording's events */
 	pid_t task;   /* -1: all */
 	bool retired; /* disabled for ever; open only because a ring may be mapped on it */
+	bool failed; /* pinned, and there was no counter for it: it counts nothing, until it is enabled again */
 	uint64_t id;
 };
 
@@ -69,7 +70,7 @@ int cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_
 /* Ends the old one; true: it is retired and keeps its place, else it is closed and gone. */
 bool cpu_rings_retire(struct cpu_rings *c, const struct event_plan *plan, size_t old);
 
-/* What an event's own counter says: read(2). */
+/* What an event's own counter says: read(2). -ENODATA: nothing, a pinned event is in error. */
 struct event_count {
 	uint64_t value, time_enabled, time_running, lost;
 };
@@ -85,7 +86,10 @@ uint64_t cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *
 /* 1 when fd is one of the sampling events, else 0. */
 size_t cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd);
 
-/* Adds up what the events say they lost, and looks whether they live. */
+/* Did an event of the plan at index fail here, as of the last cpu_rings_count()? */
+bool cpu_rings_failed(const struct cpu_rings *c, uint32_t index);
+
+/* Adds up what the events say they lost, and looks whether they live, and which failed. */
 void cpu_rings_count(struct cpu_rings *c, const struct event_plan *plan);
 
 #endif

@@ -251,6 +251,7 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 		s->command_pid = command_pid(s->command);
 		o.pids = &s->command_pid;
 		o.nr_pids = 1;
+		o.waiting = true;
 	}
 	r = live_open(&o, &s->live);
 	if (r < 0)

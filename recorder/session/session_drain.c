@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -14,6 +15,7 @@
 #include "format/record/perf_record.h"
 #include "recorder/event/event_open.h"
 #include "recorder/ground/message.h"
+#include "recorder/ground/news.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
@@ -322,6 +324,38 @@ take_event(struct session *s, const struct epoll_event *e)
 	}
 }
 
+/* The kernel tries a pinned event once, and takes it off its CPU for ever when no counter is free. */
+static void
+tell_failed(struct session *s, struct event_def *def, uint32_t index)
+{
+	char line[NEWS_BYTES], others[32] = "";
+	size_t nr = 0, first = 0;
+
+	for (size_t i = 0; def->attr.pinned && !def->failed && i < s->rings.nr; i++) {
+		if (!cpu_rings_failed(&s->rings.cpus[i], index))
+			continue;
+		first = nr++ ? first : i;
+	}
+	if (!nr)
+		return;
+	def->failed = true;
+	if (nr > 1)
+		(void)snprintf(others, sizeof(others), " and %zu more", nr - 1);
+	(void)snprintf(
+		line, sizeof(line),
+		"%s: no counter was free for it on CPU %u%s: pinned (modifier D), it counts nothing "
+		"there any more",
+		def->name, s->rings.cpus[first].cpu, others);
+	writer_tell(s->writer, line);
+}
+
+static void
+tell_failures(struct session *s)
+{
+	for (size_t i = 0; i < s->plan.nr; i++)
+		tell_failed(s, &s->plan.defs[i], (uint32_t)i);
+}
+
 static void
 look_for_losses(struct session *s, uint64_t now_ns)
 {
@@ -330,6 +364,7 @@ look_for_losses(struct session *s, uint64_t now_ns)
 
 	s->status_ns = now_ns;
 	ring_set_losses(&s->rings, q, now_ns, &resync);
+	tell_failures(s);
 	if (resync)
 		queue_send(q, MESSAGE_RESYNC, 0, now_ns);
 	queue_wake(q);
@@ -481,6 +516,7 @@ drain_rest(struct session *s)
 		queue_wake(q);
 		wait_longer(&wait);
 	}
+	tell_failures(s);
 }
 
 static void

@@ -344,6 +344,12 @@ writer_failed(const struct writer *w)
 	return atomic_load_explicit(&w->failed, memory_order_acquire);
 }
 
+void
+writer_tell(struct writer *w, const char *line)
+{
+	news_put(&w->news, line);
+}
+
 bool
 writer_news(struct writer *w, char *line, size_t cap)
 {

@@ -40,6 +40,9 @@ struct writer_options {
 int writer_open(const struct writer_options *options, struct writer **ret,
 		struct session_error *error);
 
+/* Of another part of the session, for people; safe from any thread. */
+void writer_tell(struct writer *w, const char *line);
+
 /* A line for people since the last call. Safe from any thread. False: none. */
 bool writer_news(struct writer *w, char *line, size_t cap);
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/cli/pager.h"
+#include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 
 #define OPTIONS_MAX 64
@@ -27,7 +29,7 @@ int
 cli_usage_error(const char *command, const char *format, ...)
 {
 	const char *blank = command ? " " : "";
-	char *text = NULL;
+	char *text = NULL, *shown;
 	va_list ap;
 
 	if (!command)
@@ -36,9 +38,12 @@ cli_usage_error(const char *command, const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
+	/* Arguments are often names of files, as the shell found them. */
+	shown = text ? escape_dup(text) : NULL;
 	screen_text_print(stderr, screen_text_columns(STDERR_FILENO), "  ",
 			  "spoor%s%s: %s (spoor %s%s--help says how)", blank, command,
-			  text ? text : "(out of memory)", command, blank);
+			  shown ? shown : "(out of memory)", command, blank);
+	free(shown);
 	free(text);
 	return EXIT_USAGE;
 }
@@ -53,6 +58,14 @@ cli_percent(const char *text, double *ret)
 		return false;
 	*ret = percent;
 	return true;
+}
+
+int
+cli_set_percent(const char *command, const char *option, const char *text, double *ret)
+{
+	if (cli_percent(text, ret))
+		return CLI_GO_ON;
+	return cli_usage_error(command, "--%s %s: not a percentage", option, text);
 }
 
 bool
@@ -77,6 +90,20 @@ cli_color(void)
 	if (screen.color != COLOR_AUTO)
 		return screen.color == COLOR_ALWAYS;
 	return screen.terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+bool
+cli_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *locale = getenv(names[i]);
+
+		if (locale && *locale)
+			return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+	}
+	return true;
 }
 
 int
@@ -183,6 +210,22 @@ bad_option(const struct cli_syntax *syntax, int why, char **argv)
 	return cli_usage_error(syntax->command, "unknown option '%s'", arg);
 }
 
+static int
+take_option(const struct cli_syntax *syntax, int (*set)(void *arg, int value, const char *text),
+	    void *arg, int value, const char *text)
+{
+	switch (value) {
+	case CLI_OPTION_COLOR:
+		if (cli_set_color(text))
+			return CLI_GO_ON;
+		return cli_usage_error(syntax->command, "--color %s: auto, always or never", text);
+	case CLI_OPTION_NO_PAGER:
+		pager_disable();
+		return CLI_GO_ON;
+	}
+	return set(arg, value, text);
+}
+
 int
 cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 	  int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first)
@@ -206,11 +249,11 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 				continue;
 			c = o->value;
 			if (is_optional(o) && !optarg && optind < argc && syntax->is_argument &&
-			    syntax->is_argument(argv[optind]))
+			    syntax->is_argument(c, argv[optind]))
 				optarg = argv[optind++];
 			break;
 		}
-		status = set(arg, c, optarg);
+		status = take_option(syntax, set, arg, c, optarg);
 		if (status != CLI_GO_ON)
 			return status;
 	}

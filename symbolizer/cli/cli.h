@@ -29,9 +29,15 @@ struct cli_syntax {
 	const char *about;		  /* a sentence or two */
 	const struct cli_option *options; /* ended by a row without name */
 	bool command_follows; /* options end at the first free argument: the rest is another's */
-	/* Is the word behind an option whose argument may be left out its argument? */
-	bool (*is_argument)(const char *word);
+	/* Is the word behind an option (its value) whose argument may be left out its argument? */
+	bool (*is_argument)(int option, const char *word);
 };
+
+/* Rows of options that mean the same to every command that prints for people: set() does not see them. */
+enum { CLI_OPTION_COLOR = 0xf00, CLI_OPTION_NO_PAGER };
+#define CLI_COLOR_ROW { CLI_OPTION_COLOR, 0, "color", "WHEN", "auto, always or never" },
+#define CLI_NO_PAGER_ROW                                                                           \
+	{ CLI_OPTION_NO_PAGER, 0, "no-pager", NULL, "print straight to the terminal" },
 
 #define CLI_GO_ON (-1)
 
@@ -50,11 +56,16 @@ int cli_parse_file(const struct cli_syntax *syntax, int argc, char **argv,
 
 /* "2.5" or "2.5%", from 0 to 100; false: it is none. */
 bool cli_percent(const char *text, double *ret);
+/* Likewise of an option, as set() returns: CLI_GO_ON, or EXIT_USAGE, said. */
+int cli_set_percent(const char *command, const char *option, const char *text, double *ret);
 
 /* --color's argument; false: not one. */
 bool cli_set_color(const char *when);
 /* By --color, NO_COLOR and what stdout is. */
 bool cli_color(void);
+
+/* Does the environment's locale have UTF-8? As systemd has it: one that is not set does. */
+bool cli_utf8(void);
 
 /* At start, before a pager takes the place of the terminal. */
 void cli_look_at_screen(void);

@@ -10,10 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bsd/stdlib.h>
+
 #include "format/bytes/out_path.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/input/input.h"
 #include "symbolizer/text/screen_text.h"
+
+#define DIGITS "XXXXXX" /* of a temporary name, as mkstemp() has */
 
 /* "/dev/stdout" is what the shell opened, at the place where it stands. */
 static bool
@@ -52,24 +56,70 @@ open_in_place(const char *resolved)
 	return f;
 }
 
+/*
+ * A file without a name in a directory ("" or with its '/'): whatever ends us leaves
+ * nothing there. -1: not here.
+ */
+static int
+open_nameless(const char *directory)
+{
+	char link[sizeof("/proc/self/fd/") + 10];
+	int fd = open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -1;
+	/* By it the file gets its name. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (access(link, F_OK) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Its name has a length of its own: the final one may be as long as names may be. */
 static void
 open_temporary(struct output *o)
 {
+	const char *slash = strrchr(o->final, '/');
+	const int directory = slash ? (int)(slash + 1 - o->final) : 0;
 	mode_t mask = umask(077);
 	int fd;
 
 	umask(mask);
 	o->mode = 0666 & ~mask;
-	if (asprintf(&o->temporary, "%s.XXXXXX", o->final) < 0) {
+	if (asprintf(&o->temporary, "%.*s.spoor." DIGITS, directory, o->final) < 0) {
 		o->temporary = NULL;
 		return;
 	}
-	fd = mkstemp(o->temporary);
+	o->temporary[directory] = '\0';
+	fd = open_nameless(o->temporary);
+	o->temporary[directory] = '.';
+	o->nameless = fd >= 0;
+	if (!o->nameless)
+		fd = mkstemp(o->temporary);
 	o->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (fd >= 0 && !o->file) {
 		close(fd);
-		unlink(o->temporary);
+		if (!o->nameless)
+			unlink(o->temporary);
 	}
+}
+
+/* The name that a file without one is renamed from: nobody's, so that it can be made. */
+static int
+give_name(struct output *o)
+{
+	char *digits = o->temporary + strlen(o->temporary) - strlen(DIGITS);
+	char link[sizeof("/proc/self/fd/") + 10];
+	int error;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fileno(o->file));
+	do {
+		snprintf(digits, sizeof(DIGITS), "%06x", arc4random() & 0xffffff);
+		error = linkat(AT_FDCWD, link, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW);
+	} while (error < 0 && errno == EEXIST);
+	o->nameless = error < 0;
+	return error;
 }
 
 int
@@ -129,9 +179,13 @@ finish(struct output *o)
 {
 	int failed = ferror(o->file);
 
-	/* fclose() frees in any case; errno of the first failure is the one to tell. */
 	errno = 0;
-	if (fflush(o->file) != 0 || (o->temporary && set_mode(o) < 0))
+	/* What failed before has forgotten why: it fails again, and says so. */
+	if (failed)
+		(void)!write(fileno(o->file), "\n", 1);
+	/* fclose() frees in any case; errno of the first failure is the one to tell. */
+	if (failed || fflush(o->file) != 0 || (o->temporary && set_mode(o) < 0) ||
+	    (o->nameless && give_name(o) < 0))
 		failed = 1;
 	if (!failed) {
 		failed = fclose(o->file) != 0;
@@ -157,7 +211,7 @@ output_close(struct output *o, int status)
 	} else if (status != 0) {
 		fclose(o->file);
 	}
-	if (status != 0 && o->temporary)
+	if (status != 0 && o->temporary && !o->nameless)
 		unlink(o->temporary);
 	free(o->temporary);
 	free(o->final);

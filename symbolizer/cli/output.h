@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * output: where an export goes: standard output, or a file that appears only when it is
- * whole (written beside it and renamed; a device or a pipe is written as it is). So the
- * recording that is read can be where the output goes, by whatever name.
+ * whole (written beside it, without a name where the file system can do that, and renamed; a
+ * device or a pipe is written as it is). So the recording that is read can be where the output
+ * goes, by whatever name, and who is killed leaves neither a part of it nor anything else.
  */
 #ifndef SYMBOLIZER_CLI_OUTPUT_H
 #define SYMBOLIZER_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -17,6 +19,7 @@ struct output {
 	const char *path; /* NULL: standard output */
 	char *final;	  /* behind symbolic links */
 	char *temporary;  /* beside final; NULL: written in place */
+	bool nameless;	  /* the file has that name only when it is whole */
 	mode_t mode;	  /* of a new file, by the umask */
 	const struct input_access *access;
 };

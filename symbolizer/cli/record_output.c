@@ -83,6 +83,7 @@ lock(struct record_output *o)
 
 	if (fstat(o->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
+	o->nameless = st.st_nlink == 0;
 	/* A file system without locks is no reason not to record. */
 	if (flock(o->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return written_by_another(o->path);
@@ -205,6 +206,9 @@ record_output_undo(const struct record_output *o)
 		unlink(o->temporary);
 	else if (o->made)
 		unlink(o->resolved);
+	/* A regular file that is no older recording was empty. */
+	else if (!o->older && o->lock_fd >= 0 && ftruncate(o->lock_fd, 0) < 0)
+		warn("%s", o->path);
 }
 
 /* Whoever cuts a file that is being written leaves zeros where its beginning was. */
@@ -224,7 +228,7 @@ record_output_left(const struct record_output *o, uint64_t bytes)
 
 	if (o->lock_fd < 0 || fstat(o->lock_fd, &mine) < 0)
 		return RECORD_OUTPUT_THERE;
-	if (mine.st_nlink == 0) {
+	if (mine.st_nlink == 0 && !o->nameless) {
 		screen_text_warn(
 			"%s: was removed while it was being written: what was recorded is gone",
 			o->path);

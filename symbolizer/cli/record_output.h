@@ -17,6 +17,7 @@ struct record_output {
 	int fd;		  /* for the session, which closes it; -1 */
 	int lock_fd;	  /* the same file; -1: it is no regular one */
 	bool made;	  /* nothing was at path before */
+	bool nameless;	  /* it had no name before: /dev/fd/N of a file that was removed */
 	char *resolved;	  /* path without symbolic links; NULL: standard output */
 	char *older;	  /* the recording at path, links followed; NULL: none */
 	char *temporary;  /* beside it: where the new one is until there is something to keep */

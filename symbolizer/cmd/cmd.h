@@ -10,7 +10,13 @@
 	X(record, "record samples into a file")                                                    \
 	X(report, "where the time went, by command, object and symbol")                            \
 	X(annotate, "lines and instructions of a function, with the samples of each")              \
+	X(timeline, "which service or process used the CPUs, and when")                            \
+	X(heatmap, "when it was: seconds in parts of 20 ms, or services over a day")               \
+	X(peek, "callers and callees of functions, with the share of each")                        \
 	X(tree, "who called whom, and the share of each")                                          \
+	X(flamegraph, "who called whom, as a picture in a browser")                                \
+	X(diff, "what became slower between two recordings or times, and what is noise")           \
+	X(top, "what takes the CPUs now, again and again")                                         \
 	X(export, "write samples for other tools: folded, pprof, perf.data...")                    \
 	X(import, "read a perf.data into a recording")                                             \
 	X(info, "what a recording is and has")                                                     \

@@ -9,9 +9,9 @@
 
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/cli/cli.h"
-#include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/text/escape.h"
+#include "symbolizer/input/input.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/annotate_print.h"
 
@@ -26,8 +26,6 @@ enum {
 	OPT_SOURCE_PATH,
 	OPT_NO_SOURCE,
 	OPT_JSON,
-	OPT_COLOR,
-	OPT_NO_PAGER,
 	OPT_STDIO,
 };
 
@@ -47,9 +45,7 @@ static const struct cli_option options[] = {
 	{ 'P', 'P', "full-paths", NULL, "sources with their directories" },
 	{ OPT_STDIO, 0, "stdio", NULL, "text, which is what there is (for perf's sake)" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
-	{ OPT_COLOR, 0, "color", "WHEN", "auto, always or never" },
-	{ OPT_NO_PAGER, 0, "no-pager", NULL, "print straight to the terminal" },
-	LOAD_OPTIONS{ 0 },
+	CLI_COLOR_ROW CLI_NO_PAGER_ROW LOAD_OPTIONS{ 0 },
 };
 
 static const struct cli_syntax syntax = {
@@ -70,14 +66,6 @@ struct request {
 	size_t functions;   /* 0: not said */
 	bool json, nomem;
 };
-
-static int
-set_min_percent(struct request *rq, const char *text)
-{
-	if (cli_percent(text, &rq->print.min_percent))
-		return CLI_GO_ON;
-	return cli_usage_error("annotate", "--min-percent %s: not a percentage", text);
-}
 
 static int
 set_functions(struct request *rq, const char *text)
@@ -134,7 +122,7 @@ cmd_annotate_set(void *arg, int value, const char *text)
 		rq->print.listing.by_chain = true;
 		return CLI_GO_ON;
 	case OPT_MIN_PERCENT:
-		return set_min_percent(rq, text);
+		return cli_set_percent("annotate", "min-percent", text, &rq->print.min_percent);
 	case OPT_SOURCE_PATH:
 		return set_source_path(rq, text);
 	case OPT_NO_SOURCE:
@@ -144,13 +132,6 @@ cmd_annotate_set(void *arg, int value, const char *text)
 		return CLI_GO_ON;
 	case OPT_JSON:
 		rq->json = true;
-		return CLI_GO_ON;
-	case OPT_COLOR:
-		if (cli_set_color(text))
-			return CLI_GO_ON;
-		return cli_usage_error("annotate", "--color %s: auto, always or never", text);
-	case OPT_NO_PAGER:
-		pager_disable();
 		return CLI_GO_ON;
 	}
 	return load_set(&rq->load, value, text);
@@ -224,8 +205,7 @@ print(struct request *rq)
 	struct annotate_print *p = &rq->print;
 	int error = load_inlines(p->load, &rq->load);
 
-	rq->kernel.vmlinux = rq->load.vmlinux;
-	rq->kernel.symfs = rq->source.symfs = rq->load.symfs;
+	rq->source.symfs = rq->load.symfs;
 	rq->kernel.kcore = "/proc/kcore";
 	rq->kernel.kallsyms = "/proc/kallsyms";
 	rq->source.recorded_ns = p->load->set.start.realtime;
@@ -317,6 +297,10 @@ cmd_annotate(int argc, char **argv)
 	if (status == CLI_GO_ON && first + 1 < argc)
 		status = cli_usage_error("annotate", "'%s' is one function too many",
 					 argv[first + 1]);
+	if (status == CLI_GO_ON && first < argc && !rq.load.path && input_is_recording(argv[first]))
+		status = cli_usage_error("annotate",
+					 "'%s' is a recording, and no function: use -i FILE",
+					 argv[first]);
 	if (status == CLI_GO_ON && rq.print.no_lines && rq.print.listing.no_instructions)
 		status = cli_usage_error("annotate", "--asm and --lines: one of them");
 	if (status == CLI_GO_ON) {

@@ -14,7 +14,8 @@
 #include "symbolizer/input/input_set.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/record_filter.h"
-#include "symbolizer/view/load.h"
+#include "symbolizer/load/load.h"
+#include "symbolizer/load/unmet.h"
 
 enum { OPT_JSON = 0x100 };
 
@@ -53,7 +54,7 @@ cmd_dump_set(void *arg, int value, const char *text)
 	else if (value == OPT_JSON)
 		rq->json = true;
 	else if (filter_set(rq->filter, value, text, &why) < 0)
-		return cli_usage_error("dump", "%s: %s", text, why);
+		return cli_usage_error("dump", "--%s %s: %s", load_option_name(value), text, why);
 	return CLI_GO_ON;
 }
 
@@ -89,9 +90,8 @@ dump_one(struct request *rq, const struct input *in)
 	struct fmt_where where = { 0 };
 	struct record_filter filter;
 	struct stream_record rec;
-	int result = 0;
+	int result = record_filter_init(&filter, rq->filter);
 
-	record_filter_init(&filter, rq->filter);
 	/* A full disk or a reader that left: main says which. */
 	while (result >= 0 && !ferror(stdout) &&
 	       (result = record_stream_next(in->stream, &rec, &where)) > 0) {
@@ -130,6 +130,8 @@ dump(struct request *rq, struct input_set *inputs)
 	input_set_warn(inputs, true);
 	if (filter_given(rq->filter) && rq->samples == 0 && more == 0)
 		coverage_warn_nothing(inputs);
+	if (more == 0)
+		unmet_warn(inputs, NULL);
 	return more < 0 ? EXIT_FAILED : status;
 }
 

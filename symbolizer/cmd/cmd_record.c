@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
+#include "symbolizer/cmd/record_extra.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
@@ -22,7 +24,14 @@
 #define PAGES_MAX (1u << 20)
 #define OBJECTS_BYTES_MAX (UINT64_C(1) << 30)
 
-enum { OPT_CALL_GRAPH = 0x100, OPT_CGROUP, OPT_DURATION, OPT_BUILD_IDS, OPT_OBJECTS };
+enum {
+	OPT_CALL_GRAPH = 0x100,
+	OPT_CGROUP,
+	OPT_DURATION,
+	OPT_BUILD_IDS,
+	OPT_OBJECTS,
+	OPT_BLOCK_AGE
+};
 
 static const struct cli_option options[] = {
 	{ 'e', 'e', "event", "EVENT", "what to sample by (default: cycles, or cpu-clock:I)" },
@@ -38,10 +47,13 @@ static const struct cli_option options[] = {
 	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
+	{ OPT_BLOCK_AGE, 0, "block-age", "TIME",
+	  "what is sampled is in the file that long after at most (5s)" },
 	{ OPT_BUILD_IDS, 0, "build-ids", "WHO",
 	  "is asked for build-ids: auto (default), kernel or file" },
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
 	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
+	RECORD_EXTRA_OPTIONS,
 	{ 0 },
 };
 
@@ -150,15 +162,15 @@ set_pages(struct request *rq, const char *text)
 }
 
 static int
-set_duration(struct request *rq, const char *text)
+set_time(const char *option, const char *text, uint64_t *ret)
 {
 	uint64_t ns;
 
 	/* So long after now is still a time. */
 	if (time_text_duration(text, &ns) != 0 || ns == 0 || ns > INT64_MAX)
-		return cli_usage_error(
-			"record", "--duration %s: a time such as 500ms, 30s, 5m or 1h30m", text);
-	rq->session.duration_ns = ns;
+		return cli_usage_error("record", "--%s %s: a time such as 500ms, 30s, 5m or 1h30m",
+				       option, text);
+	*ret = ns;
 	return CLI_GO_ON;
 }
 
@@ -211,7 +223,9 @@ cmd_record_set(void *arg, int value, const char *text)
 		rq->output = text;
 		return CLI_GO_ON;
 	case OPT_DURATION:
-		return set_duration(rq, text);
+		return set_time("duration", text, &rq->session.duration_ns);
+	case OPT_BLOCK_AGE:
+		return set_time("block-age", text, &rq->session.block_age_ns);
 	case OPT_BUILD_IDS:
 		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
 			return CLI_GO_ON;
@@ -222,7 +236,7 @@ cmd_record_set(void *arg, int value, const char *text)
 		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
 				       text);
 	}
-	return cli_usage_error("record", "option not handled");
+	return record_extra_set(&rq->session.extra, value, text);
 }
 
 /* What is sampled when nobody says: the command, or else everything, as perf does. */
@@ -237,6 +251,8 @@ settle_target(struct request *rq, char **command)
 		return cli_usage_error("record",
 				       "--store-objects puts them beside the recording: "
 				       "give that a name by -o FILE");
+	if (record_extra_check(&rq->session) != CLI_GO_ON)
+		return EXIT_USAGE;
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	return CLI_GO_ON;
@@ -364,6 +380,19 @@ record(const struct request *rq, struct record_output *out)
 	return status;
 }
 
+/* Half of what is free: copies can be done without, and must not end the recording beside them. */
+static uint64_t
+objects_room(const char *dir)
+{
+	struct statvfs fs;
+	uint64_t half;
+
+	if (!dir || statvfs(dir, &fs) < 0)
+		return OBJECTS_BYTES_MAX;
+	half = (uint64_t)fs.f_bavail * fs.f_frsize / 2;
+	return half < OBJECTS_BYTES_MAX ? half : OBJECTS_BYTES_MAX;
+}
+
 /* With a directory for objects, if any are to be stored; it goes again when there are none. */
 static int
 record_objects(struct request *rq, struct record_output *out)
@@ -375,7 +404,7 @@ record_objects(struct request *rq, struct record_output *out)
 	if (o->mode != SESSION_OBJECTS_NONE)
 		status = record_output_objects(out, &dir);
 	o->dir = dir;
-	o->allowed_bytes = o->user_bytes = OBJECTS_BYTES_MAX;
+	o->allowed_bytes = o->user_bytes = objects_room(dir);
 	if (status == EXIT_DONE)
 		status = record(rq, out);
 	else

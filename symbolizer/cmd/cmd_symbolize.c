@@ -17,7 +17,7 @@
 #include "symbolizer/resolve/inlines.h"
 #include "symbolizer/resolve/resolve.h"
 #include "symbolizer/text/escape.h"
-#include "symbolizer/view/fetching.h"
+#include "symbolizer/load/fetching.h"
 
 enum { OPT_OBJ = 0x100, OPT_NO_INLINE, OPT_NO_DEMANGLE, OPT_NO_CACHE, OPT_DEBUGINFOD };
 

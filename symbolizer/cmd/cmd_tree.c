@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor tree: who called whom, from the command down, or from where samples were taken up. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "format/bytes/fmt_error.h"
 #include "symbolizer/cli/cli.h"
-#include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/text/screen_text.h"
-#include "symbolizer/view/heading.h"
-#include "symbolizer/view/load.h"
+#include "symbolizer/view/answer.h"
 #include "symbolizer/view/tree_print.h"
 
 #define PERCENT_LIMIT 0.5 /* as perf report -g */
 
-enum { OPT_INVERTED = 0x100, OPT_PERCENT_LIMIT, OPT_JSON, OPT_NO_PAGER };
+enum { OPT_INVERTED = 0x100, OPT_PERCENT_LIMIT, OPT_JSON };
 
 static const struct cli_option options[] = {
 	{ OPT_INVERTED, 'G', "inverted", NULL,
 	  "from the functions that were sampled to their callers" },
 	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "leave out what is below it (0.5)" },
 	{ OPT_JSON, 0, "json", NULL, "JSON instead of text" },
-	{ OPT_NO_PAGER, 0, "no-pager", NULL, "print straight to the terminal" },
-	LOAD_OPTIONS{ 0 },
+	CLI_NO_PAGER_ROW LOAD_OPTIONS{ 0 },
 };
 
 static const struct cli_syntax syntax = {
@@ -51,73 +44,43 @@ cmd_tree_set(void *arg, int value, const char *text)
 		rq->print.inverted = true;
 		return CLI_GO_ON;
 	case OPT_PERCENT_LIMIT:
-		if (cli_percent(text, &rq->print.percent_limit))
-			return CLI_GO_ON;
-		return cli_usage_error("tree", "--percent-limit %s: not a percentage", text);
+		return cli_set_percent("tree", "percent-limit", text, &rq->print.percent_limit);
 	case OPT_JSON:
 		rq->json = true;
-		return CLI_GO_ON;
-	case OPT_NO_PAGER:
-		pager_disable();
 		return CLI_GO_ON;
 	}
 	return load_set(&rq->load, value, text);
 }
 
-/* Events are numbered from 0; -1: samples without one. */
 static int
-print_events(const struct request *rq, const struct load *l)
+print_event(void *arg, const struct load *l, int event, const char *before)
 {
-	bool first = true;
-	int err = 0;
+	struct request *rq = arg;
+	struct call_tree *t;
+	int err = call_tree_build(l->profile, event, rq->print.inverted, rq->print.percent_limit,
+				  NULL, &t),
+	    found;
 
-	if (rq->json)
-		putchar('[');
-	for (int event = -1; event < profile_events(l->profile) && err == 0; event++) {
-		struct call_tree *t;
-
-		err = call_tree_build(l->profile, event, rq->print.inverted, &t);
-		if (err < 0)
-			break;
-		if (call_tree_node(t, CALL_TREE_ROOT)->total.samples > 0) {
-			fputs(first ? "" : rq->json ? ",\n" : "\n", stdout);
-			err = rq->json ? tree_print_json(&rq->print, t, event)
-				       : tree_print_text(&rq->print, t, event);
-			first = false;
-		}
-		call_tree_free(t);
+	if (err < 0)
+		return err;
+	found = call_tree_node(t, CALL_TREE_ROOT)->total.samples > 0;
+	if (found) {
+		fputs(before, stdout);
+		rq->print.load = l;
+		err = rq->json ? tree_print_json(&rq->print, t, event)
+			       : tree_print_text(&rq->print, t, event);
 	}
-	if (rq->json)
-		puts("]");
-	return err;
+	call_tree_free(t);
+	return err < 0 ? err : found;
 }
 
 static int
 print_trees(struct request *rq)
 {
-	struct profile_options po = { .inlines = true };
-	struct load l;
-	int err = 0, status;
+	const struct profile_options po = { .inlines = true };
 
-	rq->load.told = !rq->json;
-	status = load_open(&l, &rq->load, &po);
-	if (status == 0) {
-		rq->print.load = &l;
-		rq->print.terminal = cli_columns();
-		pager_start();
-		if (!rq->json)
-			err = heading_print(&l);
-		if (err == 0)
-			err = print_events(rq, &l);
-		if (err < 0) {
-			screen_text_warn("%s", fmt_error_text(err));
-			status = EXIT_FAILED;
-		}
-	}
-	if (status == 0)
-		status = l.status;
-	load_close(&l);
-	return status;
+	rq->print.terminal = cli_columns();
+	return answer_events(&rq->load, &po, rq->json, print_event, rq);
 }
 
 int

@@ -74,7 +74,8 @@ print_json(const struct recording_health *h, const char *verdict, const char *fi
 		error |= json_object_set_new(j, "first_damage", json_value_text(h->first.detail));
 	}
 	if (!error &&
-	    json_dumpf(j, stdout, file ? JSON_COMPACT | JSON_PRESERVE_ORDER : JSON_INDENT(2)) == 0)
+	    json_value_dump(j, stdout,
+			    file ? JSON_COMPACT | JSON_PRESERVE_ORDER : JSON_INDENT(2)) == 0)
 		putchar('\n');
 	json_decref(j);
 	return error ? -FMT_E_NOMEM : 0;

@@ -102,7 +102,7 @@ print_overview(void)
 	       "  --color WHEN   auto, always or never\n"
 	       "  --version      print the version\n"
 	       "  -h, --help     print this\n\n"
-	       "`spoor COMMAND --help` says more; `man spoor` says all.\n");
+	       "`spoor COMMAND --help` says more; `man spoor-COMMAND` says all.\n");
 }
 
 static int

@@ -3,25 +3,18 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/kallsyms.h"
-#include "symbolizer/object/object_store.h"
-#include "symbolizer/resolve/kernel_debug.h"
 
 #define KCORE_SEGMENTS_MAX 4096
 
 struct kernel_code {
 	struct resolver *resolver;
 	const struct kernel_code_facts *facts;
-	bool looked; /* for a vmlinux */
-	struct object *vmlinux;
-	uint64_t moved;
 	int kcore; /* -1: not open */
 	struct kallsyms *kallsyms;
 	const char *why; /* nothing of kcore can be had; NULL: it was not tried, or can */
@@ -35,12 +28,7 @@ kernel_code_note(struct kernel_code_facts *facts, const struct recording_meta *m
 		return;
 	}
 	facts->any = true;
-	facts->build_id = meta->kernel_build_id;
 	memcpy(facts->boot_id, meta->boot_id, sizeof(facts->boot_id));
-	snprintf(facts->release, sizeof(facts->release), "%s", meta->release);
-	/* It becomes part of a path. */
-	if (strchr(facts->release, '/'))
-		facts->release[0] = '\0';
 }
 
 struct kernel_code *
@@ -69,99 +57,15 @@ kernel_code_free(struct kernel_code *k)
 
 /* --- vmlinux ------------------------------------------------------------------------------ */
 
-/* Is it of the recorded kernel, and how far is that from the addresses in it? */
-static int
-fits(const struct kernel_code *k, const char *path, bool *ret, uint64_t *ret_moved)
-{
-	const struct kernel_code_facts *facts = k->facts;
-	struct elf_object *elf = NULL;
-	struct buildid id;
-	struct stat st;
-	int fd = object_places_open(path, &st);
-	int error = fd < 0 ? 0 : elf_object_open(fd, &elf);
-
-	*ret = false;
-	if (error == -FMT_E_NOMEM)
-		return error;
-	if (!elf)
-		return 0;
-	if (facts->build_id.size && elf_object_recorded_id(elf, &id) == 0 &&
-	    buildid_cmp(&id, &facts->build_id) == 0) {
-		const struct kernel_place at = { elf_object_address(elf, "_text"),
-						 elf_object_address(elf, "_stext") };
-
-		*ret = resolver_kernel_moved(k->resolver, &at, ret_moved);
-	}
-	elf_object_close(elf);
-	return 0;
-}
-
-static int
-try_vmlinux(struct kernel_code *k, const char *path)
-{
-	bool good;
-	int error = fits(k, path, &good, &k->moved);
-
-	if (error || !good)
-		return error;
-	error = resolver_file(k->resolver, path, &k->vmlinux);
-	return error == -FMT_E_NOMEM ? error : 0;
-}
-
-static int
-look_for_vmlinux(struct kernel_code *k)
-{
-	static const char *const places[] = {
-		"/usr/lib/debug/boot/vmlinux-%s",
-		"/usr/lib/debug/lib/modules/%s/vmlinux",
-		"/usr/lib/debug/lib/modules/%s/vmlinux.debug",
-		"/boot/vmlinux-%s",
-		"/lib/modules/%s/build/vmlinux",
-		"/lib/modules/%s/vmlinux",
-	};
-	const struct kernel_code_facts *facts = k->facts;
-	const char *const roots[] = { facts->symfs ? facts->symfs : "", "" };
-	int error = 0;
-
-	if (facts->vmlinux)
-		return try_vmlinux(k, facts->vmlinux);
-	if (!*facts->release)
-		return 0;
-	for (size_t r = facts->symfs ? 0 : 1; r < 2; r++)
-		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-			char file[PATH_MAX], path[PATH_MAX];
-
-			/* A format of the table above, and a release without a '/'. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-			snprintf(file, sizeof(file), places[i], facts->release);
-#pragma GCC diagnostic pop
-			if ((size_t)snprintf(path, sizeof(path), "%s%s", roots[r], file) >=
-			    sizeof(path))
-				continue;
-			error = try_vmlinux(k, path);
-			if (error || k->vmlinux)
-				return error;
-		}
-	return 0;
-}
-
 int
 kernel_code_object(struct kernel_code *k, const struct frame *f, struct object **ret,
 		   uint64_t *ret_moved)
 {
-	int error = 0;
-
 	*ret = NULL;
 	/* Modules have files of their own. */
 	if (k->facts->several || strcmp(f->dso, KERNEL_DSO) != 0)
 		return 0;
-	if (!k->looked)
-		error = look_for_vmlinux(k);
-	k->looked = true;
-	*ret = k->vmlinux;
-	*ret_moved = k->moved;
-	return error;
+	return resolver_kernel_code(k->resolver, ret, ret_moved);
 }
 
 /* --- the running kernel ------------------------------------------------------------------- */

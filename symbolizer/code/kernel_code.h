@@ -3,7 +3,7 @@
  * kernel_code: where the instructions of the recorded kernel are: in its ELF file (vmlinux), which also
  * has lines, else in /proc/kcore, when the recording is of this boot.
  *
- * A vmlinux has to have the recorded build-id. kcore shows code as it is patched now; modules are in it
+ * A vmlinux is the resolver's, of the recorded build. kcore shows code as it is patched now; modules are in it
  * alone. Neither has the code of BPF programs.
  */
 #ifndef SYMBOLIZER_CODE_KERNEL_CODE_H
@@ -12,16 +12,11 @@
 #include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/resolve/resolve.h"
 
-#define KERNEL_CODE_RELEASE_MAX 65
-
-/* What the recordings tell of their kernel, and where to look. */
+/* What the recordings tell of their kernel, and where the running one is. */
 struct kernel_code_facts {
-	struct buildid build_id; /* size 0: not known */
-	char release[KERNEL_CODE_RELEASE_MAX];
 	uint8_t boot_id[16];
 	bool any;     /* one was noted */
 	bool several; /* they are of more than one boot: addresses are of no kernel alone */
-	const char *vmlinux, *symfs; /* NULL: none is given */
 	const char *kcore, *kallsyms;
 };
 

@@ -56,7 +56,7 @@ static const struct bits branch_bits[] = {
 static const struct bits data_src_bits[] = {
 	{ "op", 0, 5 },	   { "lvl", 5, 14 },	 { "snoop", 19, 5 },  { "lock", 24, 2 },
 	{ "dtlb", 26, 7 }, { "lvl_num", 33, 4 }, { "remote", 37, 1 }, { "snoopx", 38, 2 },
-	{ "blk", 40, 3 },  { "hops", 43, 3 },	 { NULL, 0, 0 },
+	{ "blk", 40, 3 },  { "hops", 43, 3 },	 { "region", 46, 5 }, { NULL, 0, 0 },
 };
 
 static const struct bits transaction_bits[] = {

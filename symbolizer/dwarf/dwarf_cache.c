@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,9 @@
 #include "symbolizer/text/intern.h"
 
 #define MAGIC "spoorSYM"
-#define VERSION 1
+#define VERSION 2
 #define SUFFIX ".sym"
-#define HEADER_BYTES 48
+#define HEADER_BYTES 64
 #define FRAME_BYTES 12
 #define ADDRESS_BYTES 12		   /* itself, and where its frames are */
 #define FIXED_BYTES (HEADER_BYTES + 4 + 1) /* and where the last frames end, and no string */
@@ -36,10 +37,15 @@ struct added {
 	bool kept; /* it goes into the file that is made */
 };
 
+/* A file that answers are from; 0: there is none. */
+struct origin {
+	uint64_t size, changed_ns;
+};
+
 struct dwarf_cache {
 	int dir; /* -1: nothing is kept */
 	char name[NAME_BYTES];
-	uint64_t debug_size, debug_ns;
+	struct origin debug, alt;
 	/* What was read. */
 	uint8_t *bytes;
 	struct span addresses, first, frames, strings;
@@ -72,18 +78,26 @@ is_in_order(const struct dwarf_cache *c)
 }
 
 static bool
+take_origin(struct span *s, const struct origin *o)
+{
+	uint64_t size, ns;
+
+	return span_u64(s, &size) && span_u64(s, &ns) && size == o->size && ns == o->changed_ns;
+}
+
+static bool
 parse(struct dwarf_cache *c, struct span s)
 {
 	uint32_t version, crc;
-	uint64_t size, ns, strings;
+	uint64_t strings;
 	struct span magic;
 
 	if (!span_take(&s, strlen(MAGIC), &magic) || memcmp(magic.p, MAGIC, magic.len) != 0 ||
 	    !span_u32(&s, &version) || version != VERSION || !span_u32(&s, &crc) ||
-	    !span_u64(&s, &size) || !span_u64(&s, &ns) || !span_u32(&s, &c->n) ||
+	    !take_origin(&s, &c->debug) || !take_origin(&s, &c->alt) || !span_u32(&s, &c->n) ||
 	    !span_u32(&s, &c->m) || !span_u64(&s, &strings))
 		return false;
-	if (size != c->debug_size || ns != c->debug_ns || crc32c(0, s.p, s.len) != crc)
+	if (crc32c(0, s.p, s.len) != crc)
 		return false;
 	return span_take_words(&s, c->n, 1, &c->addresses) &&
 		span_take(&s, ((size_t)c->n + 1) * 4, &c->first) &&
@@ -123,6 +137,23 @@ read_file(struct dwarf_cache *c)
 	close(fd);
 }
 
+/* Not by root in the home of another, who could not enter it: sudo may leave HOME as it was. */
+static void
+make_dir(const char *path)
+{
+	char above[PATH_MAX];
+	struct stat st;
+	char *slash;
+
+	if (strlcpy(above, path, sizeof(above)) >= sizeof(above))
+		return;
+	slash = strrchr(above, '/');
+	if (slash && slash != above)
+		*slash = '\0';
+	if (geteuid() != 0 || (stat(above, &st) == 0 && st.st_uid == 0))
+		(void)mkdir(path, 0700);
+}
+
 char *
 dwarf_cache_dir(void)
 {
@@ -133,7 +164,7 @@ dwarf_cache_dir(void)
 		return asprintf(&path, "%s/spoor", base) < 0 ? NULL : path;
 	if (!home || home[0] != '/' || asprintf(&path, "%s/.cache", home) < 0)
 		return NULL;
-	(void)mkdir(path, 0700);
+	make_dir(path);
 	free(path);
 	return asprintf(&path, "%s/.cache/spoor", home) < 0 ? NULL : path;
 }
@@ -147,7 +178,7 @@ open_dir(const char *path)
 
 	if (!path)
 		return -1;
-	(void)mkdir(path, 0700);
+	make_dir(path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022))
 		return fd;
@@ -156,13 +187,25 @@ open_dir(const char *path)
 	return -1;
 }
 
-struct dwarf_cache *
-dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd)
+static bool
+origin_of(int fd, struct origin *ret)
 {
-	struct dwarf_cache *c;
 	struct stat st;
 
-	if (id->kind != BUILDID_GNU || id->size == 0 || fstat(debug_fd, &st) != 0)
+	if (fstat(fd, &st) != 0)
+		return false;
+	*ret = (struct origin){ (uint64_t)st.st_size, (uint64_t)time_text_ns(&st.st_mtim) };
+	return true;
+}
+
+struct dwarf_cache *
+dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd, int alt_fd)
+{
+	struct origin debug, alt = { 0 };
+	struct dwarf_cache *c;
+
+	if (id->kind != BUILDID_GNU || id->size == 0 || !origin_of(debug_fd, &debug) ||
+	    (alt_fd >= 0 && !origin_of(alt_fd, &alt)))
 		return NULL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -170,8 +213,8 @@ dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd)
 	for (size_t i = 0; i < id->size; i++)
 		snprintf(&c->name[2 * i], 3, "%02x", id->bytes[i]);
 	strlcat(c->name, SUFFIX, sizeof(c->name));
-	c->debug_size = (uint64_t)st.st_size;
-	c->debug_ns = (uint64_t)time_text_ns(&st.st_mtim);
+	c->debug = debug;
+	c->alt = alt;
 	c->dir = open_dir(dir);
 	if (c->dir >= 0)
 		read_file(c);
@@ -429,6 +472,13 @@ append_buf(struct buf *out, struct buf *part)
 	buf_done(part);
 }
 
+static void
+put_origin(struct buf *b, const struct origin *o)
+{
+	buf_u64(b, o->size);
+	buf_u64(b, o->changed_ns);
+}
+
 /* The whole file in *ret; false: there is no memory. */
 static bool
 make_file(struct dwarf_cache *c, struct buf *ret)
@@ -456,8 +506,8 @@ make_file(struct dwarf_cache *c, struct buf *ret)
 	append_buf(&body, &m.first);
 	append_buf(&body, &m.frames);
 	buf_u32(ret, 0); /* the checksum, below */
-	buf_u64(ret, c->debug_size);
-	buf_u64(ret, c->debug_ns);
+	put_origin(ret, &c->debug);
+	put_origin(ret, &c->alt);
 	buf_u32(ret, m.n);
 	buf_u32(ret, m.m);
 	buf_u64(ret, m.strings.len);

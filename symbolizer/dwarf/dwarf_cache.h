@@ -5,14 +5,16 @@
  * A file, integers little-endian:
  *
  *	 0  u8[8]  magic "spoorSYM"
- *	 8  u32    version, 1
+ *	 8  u32    version, 2
  *	12  u32    CRC32C of all that follows the header
  *	16  u64    size and
  *	24  u64    time of change (ns since 1970) of the file with the debug information
- *	32  u32    n, addresses
- *	36  u32    m, frames
- *	40  u64    bytes of strings
- *	48  u64    addresses[n], ascending
+ *	32  u64    likewise of the file that dwz(1) moved a part of it to; 0: it was not there
+ *	40  u64
+ *	48  u32    n, addresses
+ *	52  u32    m, frames
+ *	56  u64    bytes of strings
+ *	64  u64    addresses[n], ascending
  *	    u32    first[n + 1]: the frames of each address, the innermost first; it may have none
  *	    u32    frames[m][3]: where its function and its file are in the strings, its line
  *	    u8     strings, each ended by a NUL; the one at 0 is none
@@ -44,11 +46,12 @@ struct dwarf_cache;
 char *dwarf_cache_dir(void);
 
 /*
- * What the directory has of an object whose debug information is debug_fd's; it is empty when there is
+ * What the directory has of an object whose debug information is debug_fd's, and alt_fd's (-1: none); it is empty when there is
  * nothing, or nothing good. The directory is made, and used only when it is ours alone. NULL: out of memory, or no
  * build-id of the kernel's kind.
  */
-struct dwarf_cache *dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd);
+struct dwarf_cache *dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd,
+				     int alt_fd);
 void dwarf_cache_free(struct dwarf_cache *c);
 
 /*

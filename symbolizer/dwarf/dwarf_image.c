@@ -254,8 +254,10 @@ dwarf_image_elf(const struct dwarf_image *image)
 }
 
 struct span
-dwarf_image_section(const struct dwarf_image *image, const char *name)
+dwarf_image_section_if(const struct dwarf_image *image, const char *name,
+		       bool (*is_wanted)(struct span bytes))
 {
+	struct span first = span_of(NULL, 0), s;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 
@@ -266,9 +268,19 @@ dwarf_image_section(const struct dwarf_image *image, const char *name)
 		    strcmp(section_name(image->elf, &shdr), name) != 0)
 			continue;
 		d = elf_rawdata(scn, NULL);
-		return d && d->d_buf ? span_of(d->d_buf, d->d_size) : span_of(NULL, 0);
+		s = d && d->d_buf ? span_of(d->d_buf, d->d_size) : span_of(NULL, 0);
+		if (!is_wanted || is_wanted(s))
+			return s;
+		if (first.len == 0)
+			first = s;
 	}
-	return span_of(NULL, 0);
+	return first;
+}
+
+struct span
+dwarf_image_section(const struct dwarf_image *image, const char *name)
+{
+	return dwarf_image_section_if(image, name, NULL);
 }
 
 size_t

@@ -38,6 +38,9 @@ void dwarf_image_close(struct dwarf_image *image);
 Elf *dwarf_image_elf(const struct dwarf_image *image);
 /* Its bytes; empty: there is no such section. Valid for the image's life. */
 struct span dwarf_image_section(const struct dwarf_image *image, const char *name);
+/* Of several of that name the first that is wanted, else the first. */
+struct span dwarf_image_section_if(const struct dwarf_image *image, const char *name,
+				   bool (*is_wanted)(struct span bytes));
 /* Executable segments: where code can be. */
 size_t dwarf_image_code(const struct dwarf_image *image, const struct dwarf_code **ret);
 

@@ -2,6 +2,7 @@
 #include "symbolizer/dwarf/dwarf_sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,6 +21,9 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
+/* Of fcntl(2): F_SETOWN, say, would have the kernel send signals to others. */
+#define ALLOWED_OF_FCNTL(X) X(F_GETFD) X(F_GETFL) X(F_DUPFD_CLOEXEC)
+
 /* What malloc(), libelf's reading, a write to a pipe, and taking a descriptor that was asked for need. */
 #define ALLOWED(X)                                                                                 \
 	X(read)                                                                                    \
@@ -29,7 +33,6 @@
 	X(fstat)                                                                                   \
 	X(newfstatat)                                                                              \
 	X(close)                                                                                   \
-	X(fcntl)                                                                                   \
 	X(mmap)                                                                                    \
 	X(munmap)                                                                                  \
 	X(mremap)                                                                                  \
@@ -85,6 +88,15 @@ filter_system_calls(void)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1),                                     \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		ALLOWED(X)
+#undef X
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		/* The kernel reads its lower half; little-endian as both architectures are. */
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+#define X(command)                                                                                 \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, command, 0, 1),                                        \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		ALLOWED_OF_FCNTL(X)
 #undef X
 			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};

@@ -283,11 +283,24 @@ open_image(struct dwarf_splits *s, const char *dir, const char *name, struct dwa
 	return error == -FMT_E_NOMEM ? error : 0;
 }
 
+/* Of DWARF 5, what a unit begins with: GCC gives each type unit of a .dwo a section of its own. */
+static bool
+has_no_types(struct span info)
+{
+	uint32_t length;
+	uint16_t version;
+	uint8_t type;
+
+	return !span_u32(&info, &length) || (length == UINT32_MAX && !span_skip(&info, 8)) ||
+		!span_u16(&info, &version) || version < 5 || !span_u8(&info, &type) ||
+		(type != DW_UT_split_type && type != DW_UT_type);
+}
+
 static struct dwarf_split_sections
 sections_of(const struct dwarf_image *image)
 {
 	return (struct dwarf_split_sections){
-		.info = dwarf_image_section(image, ".debug_info.dwo"),
+		.info = dwarf_image_section_if(image, ".debug_info.dwo", has_no_types),
 		.abbrev = dwarf_image_section(image, ".debug_abbrev.dwo"),
 		.str_offsets = dwarf_image_section(image, ".debug_str_offsets.dwo"),
 		.rnglists = dwarf_image_section(image, ".debug_rnglists.dwo"),

@@ -124,8 +124,7 @@ count_stack(struct callgrind *c, size_t i)
 	struct profile_stack s;
 	int err;
 
-	profile_stack_at(c->x->profile, i, &s);
-	if (s.event != c->x->event)
+	if (!stack_export_stack(c->x, i, &s))
 		return 0;
 	c->total += c->x->by_period ? s.weight.period : s.weight.samples;
 	err = function_of(c, &(struct function){ .symbol = s.comm, .frame = COMMAND }, &command);
@@ -276,7 +275,8 @@ callgrind_write(const struct stack_export *x, FILE *out)
 	if (err == 0 && !c.function_told)
 		err = -FMT_E_NOMEM;
 	if (err == 0) {
-		qsort(c.costs, c.nr_costs, sizeof(*c.costs), compare_costs);
+		if (c.nr_costs > 0)
+			qsort(c.costs, c.nr_costs, sizeof(*c.costs), compare_costs);
 		err = put_all(&c);
 	}
 	free(c.functions);

@@ -8,14 +8,16 @@
 #include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/text/escape.h"
+#include "symbolizer/text/intern.h"
 
 /* Frames in order of their names, so that stacks are compared without touching strings. */
 struct folded {
 	const struct profile *profile;
-	struct buf names; /* NUL-terminated, one after another */
-	size_t *name;	  /* by frame id: where in names */
-	uint32_t *rank;	  /* by frame id: equal for equal names */
-	uint32_t *order;  /* frame ids by name */
+	struct buf names;     /* NUL-terminated, one after another */
+	size_t *name;	      /* by frame id: where in names */
+	uint32_t *rank;	      /* by frame id: equal for equal names */
+	uint32_t *order;      /* frame ids by name */
+	struct intern *comms; /* escaped */
 	struct profile_stack *stacks;
 	size_t nr_stacks;
 };
@@ -62,19 +64,43 @@ rank_frames(struct folded *f, const struct stack_export *x)
 	return 0;
 }
 
+/* Commands are told apart, and ordered, as they are written: whoever merges lines goes by these. */
 static int
-pick_stacks(struct folded *f, int event)
+escape_comms(struct folded *f)
+{
+	const char *raw = NULL, *escaped = NULL;
+	struct buf scratch;
+	bool nomem = false;
+
+	buf_init(&scratch);
+	for (size_t i = 0; i < f->nr_stacks && !nomem; i++) {
+		struct profile_stack *s = &f->stacks[i];
+
+		if (s->comm != raw) {
+			buf_clear(&scratch);
+			escape_folded(&scratch, s->comm);
+			raw = s->comm;
+			escaped = intern_add(f->comms, (const char *)scratch.p, scratch.len);
+		}
+		nomem = buf_failed(&scratch) || !escaped;
+		s->comm = escaped;
+	}
+	buf_done(&scratch);
+	return nomem ? -FMT_E_NOMEM : 0;
+}
+
+static int
+pick_stacks(struct folded *f, const struct stack_export *x)
 {
 	const size_t n = profile_stacks(f->profile);
 
+	f->comms = intern_new(SIZE_MAX);
 	f->stacks = calloc(n + 1, sizeof(*f->stacks));
-	if (!f->stacks)
+	if (!f->stacks || !f->comms)
 		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		profile_stack_at(f->profile, i, &f->stacks[f->nr_stacks]);
-		f->nr_stacks += f->stacks[f->nr_stacks].event == event;
-	}
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		f->nr_stacks += stack_export_stack(x, i, &f->stacks[f->nr_stacks]);
+	return escape_comms(f);
 }
 
 static int
@@ -100,7 +126,7 @@ write_line(const struct folded *f, const struct profile_stack *s, uint64_t n, st
 	   FILE *out)
 {
 	buf_clear(scratch);
-	escape_folded(scratch, s->comm);
+	buf_append(scratch, s->comm, strlen(s->comm));
 	for (uint32_t i = s->nr_frames; i-- > 0;) {
 		const char *name = name_at(f, s->frames[i]);
 
@@ -144,15 +170,18 @@ folded_write(const struct stack_export *x, FILE *out)
 	buf_init(&f.names);
 	err = rank_frames(&f, x);
 	if (err == 0)
-		err = pick_stacks(&f, x->event);
+		err = pick_stacks(&f, x);
 	if (err == 0) {
 		qsort_r(f.stacks, f.nr_stacks, sizeof(*f.stacks), compare_stacks, &f);
 		err = write_stacks(&f, x, out);
+		if (x->left_out > 0)
+			fprintf(out, STACK_EXPORT_LEFT_OUT " %" PRIu64 "\n", x->left_out);
 	}
 	buf_done(&f.names);
 	free(f.name);
 	free(f.rank);
 	free(f.order);
 	free(f.stacks);
+	intern_free(f.comms);
 	return err;
 }

@@ -59,6 +59,7 @@ struct pprof {
 	struct location *locations; /* of frames that the profile keeps */
 	size_t nr_locations, cap_locations;
 	struct slots location_slots;
+	uint32_t *alone; /* by id of a frame: its location where it is the only one there, + 1 */
 	struct function *functions;
 	size_t nr_functions, cap_functions;
 	struct slots function_slots;
@@ -278,6 +279,8 @@ location_of(struct pprof *p, const uint32_t *frames, uint32_t nr)
 	uint32_t i = 0;
 	uint64_t hash = 0;
 
+	if (nr == 1 && p->alone[*frames])
+		return p->alone[*frames] - 1;
 	for (uint32_t k = 0; k < nr; k++)
 		hash = slots_mix(hash, frames[k]);
 	p->error = p->error ? p->error
@@ -285,6 +288,8 @@ location_of(struct pprof *p, const uint32_t *frames, uint32_t nr)
 					 p->locations, p->nr_locations, p->cap_locations, &i);
 	if (!p->error && i == known)
 		put_location(p, i);
+	if (!p->error && nr == 1)
+		p->alone[*frames] = i + 1;
 	return i;
 }
 
@@ -357,22 +362,20 @@ count_events(struct pprof *p)
 	const size_t n = profile_stacks(p->x->profile);
 	struct profile_stack s;
 
-	for (size_t i = 0; i < n; i++) {
-		profile_stack_at(p->x->profile, i, &s);
-		if (s.event + 2 > p->nr_events)
+	for (size_t i = 0; i < n; i++)
+		if (stack_export_stack(p->x, i, &s) && s.event + 2 > p->nr_events)
 			p->nr_events = s.event + 2;
-	}
 	p->values = calloc((size_t)p->nr_events + 1, sizeof(*p->values));
 	if (!p->values)
 		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		profile_stack_at(p->x->profile, i, &s);
-		p->values[s.event + 1] = 1;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (stack_export_stack(p->x, i, &s))
+			p->values[s.event + 1] = 1;
 	for (int e = 0; e < p->nr_events; e++)
 		p->values[e] = p->values[e] ? p->nr_pairs++ : -1;
 	p->names = calloc((size_t)p->nr_pairs + 1, sizeof(*p->names));
-	return p->names ? 0 : -FMT_E_NOMEM;
+	p->alone = calloc(profile_frames(p->x->profile) + 1, sizeof(*p->alone));
+	return p->names && p->alone ? 0 : -FMT_E_NOMEM;
 }
 
 /* The pair of values of an event: "samples" and, of a clock, "cpu", or with its name where there are more. */
@@ -417,10 +420,9 @@ write_all(struct pprof *p)
 	protobuf_uint(&p->out, DURATION_NANOS, p->x->duration_ns);
 	for (size_t i = 0; p->x->comments && p->x->comments[i]; i++)
 		protobuf_uint(&p->out, COMMENT, string_of(p, p->x->comments[i]));
-	for (size_t i = 0; i < n && !p->error; i++) {
-		profile_stack_at(p->x->profile, i, &s);
-		put_sample(p, &s);
-	}
+	for (size_t i = 0; i < n && !p->error; i++)
+		if (stack_export_stack(p->x, i, &s))
+			put_sample(p, &s);
 	for (uint32_t i = 0; i < p->nr_mappings && !p->error; i++)
 		put_mapping(p, i);
 	for (uint32_t i = 0; i < p->nr_functions && !p->error; i++)
@@ -446,6 +448,7 @@ done(struct pprof *p)
 		free(p->names[i]);
 	free(p->names);
 	free(p->values);
+	free(p->alone);
 	slots_done(&p->mapping_slots);
 	slots_done(&p->location_slots);
 	slots_done(&p->function_slots);

@@ -15,4 +15,9 @@ void protobuf_uint(struct buf *b, unsigned int field, uint64_t v);
 /* A string, bytes, a message or a packed field; written if empty, too. */
 void protobuf_bytes(struct buf *b, unsigned int field, const void *p, size_t n);
 
+/* The beginning of such a one, whose n bytes follow. */
+void protobuf_length(struct buf *b, unsigned int field, uint64_t n);
+/* Eight bytes; written if zero, too. */
+void protobuf_fixed64(struct buf *b, unsigned int field, uint64_t v);
+
 #endif

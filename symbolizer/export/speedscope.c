@@ -17,8 +17,7 @@ struct group {
 };
 
 struct member {
-	struct profile_stack stack;
-	uint32_t group;
+	uint32_t stack, group;
 	uint64_t weight;
 };
 
@@ -30,6 +29,7 @@ struct speedscope {
 	struct slots group_slots;
 	struct member *members;
 	size_t nr_members;
+	uint32_t *numbers; /* by id of a frame: of those that stacks have, from 0 */
 	struct buf name;
 	int error;
 };
@@ -51,20 +51,22 @@ static int
 take_stack(struct speedscope *w, size_t i)
 {
 	struct member *m = &w->members[w->nr_members];
-	struct profile_stack *s = &m->stack;
+	struct profile_stack s;
 	struct group key;
 	uint64_t hash;
 	int err;
 
-	profile_stack_at(w->x->profile, i, s);
-	if (s->event != w->x->event)
+	if (!stack_export_stack(w->x, i, &s))
 		return 0;
-	key = (struct group){ .who = *s };
-	hash = slots_mix(0, (uintptr_t)s->comm);
-#define X(type, name) hash = slots_mix(hash, (uintptr_t)s->name);
+	for (uint32_t k = 0; k < s.nr_frames; k++)
+		w->numbers[s.frames[k]] = 1;
+	key = (struct group){ .who = s };
+	hash = slots_mix(0, (uintptr_t)s.comm);
+#define X(type, name) hash = slots_mix(hash, (uintptr_t)s.name);
 	PROFILE_KEYS(X)
 #undef X
-	m->weight = w->x->by_period ? s->weight.period : s->weight.samples;
+	m->stack = (uint32_t)i;
+	m->weight = w->x->by_period ? s.weight.period : s.weight.samples;
 	err = slots_keep(&w->group_slots, (uint32_t)hash, group_same, w, &key, w->groups,
 			 w->nr_groups, w->cap_groups, &m->group);
 	if (err == 0)
@@ -87,7 +89,7 @@ compare_members(const void *va, const void *vb, void *arg)
 		return a->group < b->group ? -1 : 1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	return (a->stack.frames > b->stack.frames) - (a->stack.frames < b->stack.frames);
+	return (a->stack > b->stack) - (a->stack < b->stack);
 }
 
 /* --- JSON --------------------------------------------------------------------------------- */
@@ -103,16 +105,21 @@ static int
 put_frames(struct speedscope *w)
 {
 	const size_t n = profile_frames(w->x->profile);
+	uint32_t number = 0;
 
 	for (uint32_t id = 0; id < n; id++) {
 		const struct frame *f = profile_frame(w->x->profile, id);
+
+		if (!w->numbers[id])
+			continue;
 
 		buf_clear(&w->name);
 		stack_export_frame_name(w->x, f, buf_text, &w->name);
 		buf_u8(&w->name, 0);
 		if (buf_failed(&w->name))
 			return -FMT_E_NOMEM;
-		fputs(id ? ",\n{\"name\":" : "\n{\"name\":", w->out);
+		fputs(number ? ",\n{\"name\":" : "\n{\"name\":", w->out);
+		w->numbers[id] = number++;
 		put_text(w, (const char *)w->name.p);
 		if (f->dso_path) {
 			fputs(",\"file\":", w->out);
@@ -158,16 +165,17 @@ put_group(struct speedscope *w, const struct member *m, size_t n)
 	int err;
 
 	fputs("{\"type\":\"sampled\",\"name\":", w->out);
-	err = put_group_name(w, &m[0].stack);
+	err = put_group_name(w, &w->groups[m[0].group].who);
 	fprintf(w->out,
 		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
 		time ? "nanoseconds" : "none", w->groups[m[0].group].weight);
 	for (size_t i = 0; i < n; i++) {
-		const struct profile_stack *s = &m[i].stack;
+		struct profile_stack s;
 
+		profile_stack_at(w->x->profile, m[i].stack, &s);
 		fputs(i ? ",\n[" : "\n[", w->out);
-		for (uint32_t k = s->nr_frames; k-- > 0;)
-			fprintf(w->out, "%" PRIu32 "%s", s->frames[k], k ? "," : "");
+		for (uint32_t k = s.nr_frames; k-- > 0;)
+			fprintf(w->out, "%" PRIu32 "%s", w->numbers[s.frames[k]], k ? "," : "");
 		putc(']', w->out);
 	}
 	fputs("],\n\"weights\":[", w->out);
@@ -210,7 +218,8 @@ speedscope_write(const struct stack_export *x, FILE *out)
 
 	buf_init(&w.name);
 	w.members = calloc(n + 1, sizeof(*w.members));
-	err = w.members ? 0 : -FMT_E_NOMEM;
+	w.numbers = calloc(profile_frames(x->profile) + 1, sizeof(*w.numbers));
+	err = w.members && w.numbers ? 0 : -FMT_E_NOMEM;
 	for (size_t i = 0; i < n && err == 0; i++)
 		err = take_stack(&w, i);
 	if (err == 0) {
@@ -218,6 +227,7 @@ speedscope_write(const struct stack_export *x, FILE *out)
 		err = put_all(&w);
 	}
 	free(w.members);
+	free(w.numbers);
 	free(w.groups);
 	slots_done(&w.group_slots);
 	buf_done(&w.name);

@@ -18,6 +18,14 @@ stack_export_is_clock(const char *event)
 	return false;
 }
 
+bool
+stack_export_stack(const struct stack_export *x, size_t i, struct profile_stack *ret)
+{
+	profile_stack_at(x->profile, i, ret);
+	return (x->event == STACK_EXPORT_EVERY || ret->event == x->event) &&
+		(!x->rank || x->rank[i] < x->keep);
+}
+
 void
 stack_export_frame_name(const struct stack_export *x, const struct frame *f,
 			stack_export_escape_fn *escape, struct buf *out)

@@ -74,11 +74,13 @@ find_window(const struct filter *f, bool *ret_wall, uint64_t *ret_from, uint64_t
 {
 	const struct clock_triple none = { 0 };
 
-	filter_wall(f, ret_from, ret_until);
+	const struct time_choice *times = filter_times_const(f);
+
+	time_choice_wall(times, ret_from, ret_until);
 	*ret_wall = *ret_from > 0 || *ret_until < UINT64_MAX;
 	/* Without a time of day in it, it is the same in every recording. */
 	return *ret_wall ||
-		(filter_window(f, &none, ret_from, ret_until) == 0 &&
+		(time_choice_window(times, &none, ret_from, ret_until) == 0 &&
 		 (*ret_from > 0 || *ret_until < UINT64_MAX));
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/block/recording_header.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/input/exit_status.h"
 #include "symbolizer/input/perfdata_input.h"
@@ -143,6 +144,26 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	return 0;
 }
 
+bool
+input_is_recording(const char *path)
+{
+	uint8_t magic[PERFDATA_MAGIC_BYTES];
+	/* A FIFO is not waited for, and read from by nobody else. */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	bool whole;
+
+	_Static_assert(sizeof(magic) == RECORDING_MAGIC_BYTES, "one read is enough for both");
+	if (fd < 0)
+		return false;
+	whole = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic);
+	close(fd);
+	return whole &&
+		(memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0 ||
+		 perfdata_header_probe(span_of(magic, sizeof(magic))));
+}
+
 int
 input_open(struct input *in, const char *path)
 {
@@ -197,22 +218,27 @@ int
 input_window(struct input *in, struct filter *filter, bool *ret_windowed, struct fmt_where *where)
 {
 	struct input_range range = { 0 };
+	const struct clock_triple *start = &recording_reader_meta(in->reader)->start;
+	struct time_choice *times = filter_times(filter);
+	const struct stream_slice *slices = NULL;
 	uint64_t from, until;
+	size_t nr_slices;
 	int error;
 
-	if (filter_needs_range(filter)) {
+	if (time_choice_needs_range(times)) {
 		error = input_range(in, &range, where);
 		if (error < 0)
 			return error;
-		filter_range(filter, false, range.first_ns, range.last_ns);
+		time_choice_range(times, false, range.first_ns, range.last_ns);
 	}
-	if (filter_window(filter, &recording_reader_meta(in->reader)->start, &from, &until) < 0)
+	if (time_choice_window(times, start, &from, &until) < 0)
 		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
 				"it does not know the time of day, which --since and --until need");
+	nr_slices = time_choice_within(times, start, &slices);
 	if (ret_windowed)
 		*ret_windowed = from != 0 || until != UINT64_MAX;
 	record_stream_window(in->stream, from, until);
-	return 0;
+	return record_stream_slices(in->stream, slices, nr_slices);
 }
 
 int

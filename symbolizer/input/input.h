@@ -36,6 +36,9 @@ struct input {
 /* Says what io_open() or io_source_fd() has against a file; false: it is the errno that tells. */
 bool input_say_unreadable(const char *shown, int error);
 
+/* Is it a file that begins as a recording or a perf.data does? Says nothing if not. */
+bool input_is_recording(const char *path);
+
 /*
  * One recording. path NULL: ./recording.spoor. 0, or an exit status (1) after a message on
  * stderr. For what may also be an archive: input_set.

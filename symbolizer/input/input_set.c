@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/bytes/array.h"
 #include "symbolizer/input/exit_status.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
@@ -89,8 +90,18 @@ is_wanted(const struct input_set *s, size_t i)
 	uint64_t from = 0, until = UINT64_MAX;
 
 	if (s->filter)
-		filter_wall(s->filter, &from, &until);
+		time_choice_wall(filter_times_const(s->filter), &from, &until);
 	return archive_list_reaches(&s->list, i, from, until);
+}
+
+size_t
+input_set_count(const struct input_set *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->list.nr; i++)
+		n += is_wanted(s, i);
+	return s->archive ? n : 1;
 }
 
 /* Opens the next one that may be wanted: 1, 0, -1. */
@@ -158,9 +169,20 @@ archive_range(struct input_set *s, struct input_range *ret)
 
 /* --- the set ----------------------------------------------------------------------------- */
 
+/* Is one of them, as far as names tell, being written? */
+static bool
+is_written(const struct input_set *s)
+{
+	for (size_t i = 0; i < s->list.nr; i++)
+		if (segment_name_is_active(s->list.segments[i].name))
+			return true;
+	return false;
+}
+
 static int
 open_archive(struct input_set *s)
 {
+	struct time_choice *times = s->filter ? filter_times(s->filter) : NULL;
 	struct input_range range;
 
 	s->archive = true;
@@ -173,10 +195,11 @@ open_archive(struct input_set *s)
 		screen_text_warn("%s: no recordings in this directory", s->path);
 		return EXIT_FAILED;
 	}
-	if (s->filter && filter_needs_range(s->filter)) {
+	if (times && time_choice_needs_range(times)) {
 		if (archive_range(s, &range) < 0)
 			return EXIT_FAILED;
-		filter_range(s->filter, true, range.first_ns, range.last_ns);
+		times->live = is_written(s);
+		time_choice_range(times, true, range.first_ns, range.last_ns);
 	}
 	return 0;
 }
@@ -193,13 +216,14 @@ input_set_open(struct input_set *s, const char *path, struct filter *filter)
 		warnx("out of memory");
 		return EXIT_FAILED;
 	}
-	if (filter && !filter_possible(filter)) {
+	if (filter && !time_choice_possible(filter_times_const(filter))) {
 		screen_text_warn("--until is not after --since");
 		return EXIT_USAGE;
 	}
 	if (!path && access(DEFAULT_RECORDING, F_OK) < 0 && is_directory(DEFAULT_ARCHIVE))
 		path = DEFAULT_ARCHIVE;
 	s->path = path;
+	s->once = path && strcmp(path, "-") == 0;
 	if (path && is_directory(path))
 		return open_archive(s);
 	return input_open(&s->in, path);
@@ -217,6 +241,7 @@ input_set_close(struct input_set *s)
 	free(s->hostname);
 	loss_free(s->loss);
 	gap_list_done(&s->gaps);
+	free(s->spans);
 	memset(s, 0, sizeof(*s));
 	s->dirfd = -1;
 }
@@ -242,6 +267,32 @@ set_clock(struct input_set *s)
 	    s->start.realtime != 0)
 		s->shift_ns = (m->start.realtime - m->start.monotonic) -
 			(s->start.realtime - s->start.monotonic);
+	return 0;
+}
+
+/* Parts of a recording (10%-20%) are times when its range is known. */
+static void
+choose_times(struct input_set *s)
+{
+	struct input_range range;
+
+	if (!s->archive && s->filter && time_choice_needs_range(filter_times_const(s->filter)) &&
+	    input_set_range(s, &range) == 0)
+		time_choice_range(filter_times(s->filter), false, range.first_ns, range.last_ns);
+}
+
+/* 0, -1 after a message; what cannot be read is told when its records are. */
+static int
+note_span(struct input_set *s)
+{
+	if (!s->wants_spans)
+		return 0;
+	choose_times(s);
+	if (array_reserve(s->spans, s->nr_spans, s->cap_spans, 1) < 0) {
+		warnx("out of memory");
+		return -1;
+	}
+	s->nr_spans += covered_span_find(&s->in, s->filter, s->shift_ns, &s->spans[s->nr_spans]);
 	return 0;
 }
 
@@ -273,7 +324,7 @@ next_single(struct input_set *s)
 {
 	s->path = s->in.path;
 	s->access = s->in.access;
-	return set_clock(s) == 0 && set_window(s) == 0 ? 1 : -1;
+	return set_clock(s) == 0 && note_span(s) == 0 && set_window(s) == 0 ? 1 : -1;
 }
 
 static int
@@ -286,7 +337,7 @@ next_of_archive(struct input_set *s)
 		if (result <= 0)
 			return result < 0 ? result : all_read(s);
 		input_access_add(&s->access, &s->in.access);
-		if (set_clock(s) < 0)
+		if (set_clock(s) < 0 || note_span(s) < 0)
 			return -1;
 		if (set_window(s) == 0)
 			return 1;
@@ -359,7 +410,8 @@ input_set_finish(struct input_set *s)
 		error = gap_list_merge(&s->gaps, record_stream_gaps(s->in.stream), s->shift_ns);
 	add_samples(s, stats);
 	s->bad_records += stats->bad_records;
-	input_warn_damage(&s->in);
+	if (!s->silent)
+		input_warn_damage(&s->in);
 	input_set_leave(s);
 	return error == -FMT_E_NOMEM ? error : 0;
 }
@@ -372,6 +424,33 @@ input_set_range(struct input_set *s, struct input_range *ret)
 	if (s->archive)
 		return archive_range(s, ret);
 	return input_range(&s->in, ret, &where) < 0 ? -1 : 0;
+}
+
+uint64_t
+input_set_extent(struct input_set *s)
+{
+	uint64_t from = 0, until = UINT64_MAX;
+	struct input_range range;
+	struct covered_span span;
+
+	if (!s->archive) {
+		choose_times(s);
+		return covered_span_find(&s->in, s->filter, 0, &span) ? span.until_ns - span.from_ns
+								      : 0;
+	}
+	if (input_set_range(s, &range) < 0 || range.samples == 0)
+		return 0;
+	if (s->filter)
+		time_choice_wall(filter_times_const(s->filter), &from, &until);
+	from = range.first_ns > from ? range.first_ns : from;
+	until = range.last_ns < until ? range.last_ns : until;
+	return until > from ? until - from : 0;
+}
+
+uint64_t
+input_set_realtime(const struct input_set *s, uint64_t ns)
+{
+	return s->samples && s->start.realtime ? ns - s->start.monotonic + s->start.realtime : 0;
 }
 
 void

@@ -16,17 +16,20 @@
 #include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "symbolizer/input/archive_list.h"
+#include "symbolizer/input/covered_span.h"
 #include "symbolizer/input/input.h"
 #include "symbolizer/profile/filter.h"
 
 struct input_set {
 	const char *path;      /* as shown */
 	bool archive;	       /* a directory was named */
+	bool once;	       /* standard input: it cannot be opened again */
 	struct filter *filter; /* borrowed; NULL: everything */
 	struct input in;       /* the recording that is open; in.reader NULL: none is */
 	struct archive_list list;
 	int dirfd;
 	size_t next; /* in list */
+	bool silent; /* what is wrong with them has been said */
 	char *shown; /* of the open one, escaped */
 
 	struct clock_triple start; /* of the first recording */
@@ -46,6 +49,10 @@ struct input_set {
 	uint64_t bad_records;
 	struct loss *loss;
 	struct gap_list gaps; /* on the first one's clock */
+	/* Of those that were opened; looked for only when asked, for that takes another walk. */
+	bool wants_spans;
+	struct covered_span *spans;
+	size_t nr_spans, cap_spans;
 };
 
 /*
@@ -54,6 +61,9 @@ struct input_set {
  */
 int input_set_open(struct input_set *s, const char *path, struct filter *filter);
 void input_set_close(struct input_set *s);
+
+/* How many there are to be opened, at most. */
+size_t input_set_count(const struct input_set *s);
 
 /*
  * Opens the next one, its stream ready to be read through the filter's window: 1; 0: that was
@@ -88,6 +98,15 @@ void input_set_attach(struct input_set *s, const struct input_detached *d);
  * the archive's are opened again. 0, -1.
  */
 int input_set_range(struct input_set *s, struct input_range *ret);
+
+/*
+ * How many ns of the window were looked at, as far as headers and names tell; before the first recording
+ * is opened. 0: none, or nobody knows.
+ */
+uint64_t input_set_extent(struct input_set *s);
+
+/* ns of the first recording's clock, since 1970. 0: there is no sample, or nobody knows the time of day. */
+uint64_t input_set_realtime(const struct input_set *s, uint64_t ns);
 
 /*
  * After the last one: says on stderr what could not be parsed and, where loss is set, what is

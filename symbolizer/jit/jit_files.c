@@ -153,6 +153,8 @@ believable(const struct jit_process *process, const struct living *living, const
 	/* Of another process that had the number before, or has it now. */
 	if (changed_ns == 0 || changed_ns + CLOCKS_APART_NS < start_ns)
 		return false;
+	if (process->until_ns && changed_ns >= process->until_ns)
+		return false;
 	return !living->is_other || changed_ns < living->start_ns;
 }
 

@@ -16,6 +16,7 @@ struct jit_process {
 	uint32_t pid;
 	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: not known */
 	uint64_t alive_ns; /* a time at which it lived */
+	uint64_t until_ns; /* another one had its number, or it another program, from then on; 0: not known */
 };
 
 /*

@@ -188,24 +188,42 @@ jit_kept_read(struct recording_reader *reader, struct jit_kept **ret, struct fmt
 
 /* --- searching ----------------------------------------------------------------------------- */
 
-/* The last process of the pid that had begun by then; NULL. */
-static struct kept_process *
-process_of(const struct jit_kept *k, uint32_t pid, uint64_t time_ns)
+/* The first process of the pid that began later, or of a greater pid. */
+static size_t
+first_after(const struct jit_kept *k, uint32_t pid, uint64_t time_ns)
 {
 	size_t low = 0, high = k->nr_processes;
-	struct kept_process *p;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		const size_t middle = low + (high - low) / 2;
+		const struct kept_process *p = &k->processes[middle];
 
-		p = &k->processes[middle];
 		if (p->pid < pid || (p->pid == pid && p->began_ns <= time_ns))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	p = low ? &k->processes[low - 1] : NULL;
+	return low;
+}
+
+/* The last process of the pid that had begun by then; NULL. */
+static struct kept_process *
+process_of(const struct jit_kept *k, uint32_t pid, uint64_t time_ns)
+{
+	const size_t after = first_after(k, pid, time_ns);
+	struct kept_process *p = after ? &k->processes[after - 1] : NULL;
+
 	return p && p->pid == pid ? p : NULL;
+}
+
+uint64_t
+jit_kept_until(const struct jit_kept *k, uint32_t pid, uint64_t time_ns)
+{
+	const size_t after = first_after(k, pid, time_ns);
+
+	return after < k->nr_processes && k->processes[after].pid == pid
+		? k->processes[after].began_ns
+		: 0;
 }
 
 static int

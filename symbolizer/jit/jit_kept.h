@@ -30,6 +30,9 @@ void jit_kept_free(struct jit_kept *k);
 int jit_kept_find(struct jit_kept *k, uint32_t pid, uint64_t address, uint64_t time_ns,
 		  struct jit_symbol *ret);
 
+/* When another process had this pid, or the process another program, after this time; 0: none that is known. */
+uint64_t jit_kept_until(const struct jit_kept *k, uint32_t pid, uint64_t time_ns);
+
 /* An address of a process of this pid may have another name at another time. */
 bool jit_kept_timed(const struct jit_kept *k, uint32_t pid);
 

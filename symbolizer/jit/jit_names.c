@@ -236,6 +236,7 @@ static int
 new_code(struct jit_names *j, const struct jit_process *process, struct jit_code **ret)
 {
 	struct jit_code code = { .pid = process->pid, .start_ns = process->start_ns };
+	struct jit_process bounded = *process;
 	int err = array_reserve(j->codes, j->nr_codes, j->cap_codes, 1);
 
 	if (err == 0)
@@ -245,7 +246,9 @@ new_code(struct jit_names *j, const struct jit_process *process, struct jit_code
 	snprintf(code.dso, sizeof(code.dso), "/tmp/perf-%" PRIu32 ".map", code.pid);
 	*ret = &j->codes[j->nr_codes++];
 	**ret = code;
-	return j->options.files ? read_table(j, process, &(*ret)->table) : 0;
+	if (j->options.kept)
+		bounded.until_ns = jit_kept_until(j->options.kept, process->pid, process->alive_ns);
+	return j->options.files ? read_table(j, &bounded, &(*ret)->table) : 0;
 }
 
 int

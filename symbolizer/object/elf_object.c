@@ -269,7 +269,8 @@ elf_object_open(int fd, struct elf_object **ret)
 	errno = 0;
 	o->elf = elf_begin(fd, ELF_C_READ, NULL);
 	error = o->elf != NULL ? read_headers(o) : -FMT_E_CORRUPT;
-	if (error && errno == ENOMEM) /* libelf has no public number for it */
+	if (errno ==
+	    ENOMEM) /* libelf has no public number for it; a section without its name is lost */
 		error = -FMT_E_NOMEM;
 	if (error)
 		goto fail;

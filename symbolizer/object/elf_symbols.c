@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* elf_symbols: which entries of .symtab and .dynsym name code. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +188,7 @@ add_table(struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
 	int error;
 
 	if (strings == NULL)
-		return 0;
+		return errno == ENOMEM ? -FMT_E_NOMEM : 0;
 	error = symtab_builder_strings(l->b, strings->d_buf, strings->d_size, &base);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
@@ -213,6 +214,7 @@ elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b
 
 	if (homes == NULL)
 		return -FMT_E_NOMEM;
+	errno = 0; /* libelf has no public number for memory that cannot be had */
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]) && !error; k++) {
 		for (size_t i = 1; i < o->nr_sections; i++) {
 			Elf_Scn *scn;

@@ -35,8 +35,33 @@ read_crc(int fd, uint64_t size, uint32_t *ret)
 	return bytes != NULL && at == size;
 }
 
+void
+object_debug_sums_init(struct object_debug_sums *sums)
+{
+	*sums = (struct object_debug_sums){ .read = 0 };
+	pthread_mutex_init(&sums->lock, NULL);
+}
+
+void
+object_debug_sums_done(struct object_debug_sums *sums)
+{
+	pthread_mutex_destroy(&sums->lock);
+}
+
+uint64_t
+object_debug_sums_left_out(struct object_debug_sums *sums)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&sums->lock);
+	n = sums->left_out;
+	pthread_mutex_unlock(&sums->lock);
+	return n;
+}
+
+/* Under the lock. */
 static bool
-file_crc(struct object_debug_sums *sums, int fd, const struct stat *st, uint32_t *ret)
+find_crc(struct object_debug_sums *sums, int fd, const struct stat *st, uint32_t *ret)
 {
 	const uint64_t max = sizeof(sums->of) / sizeof(sums->of[0]);
 
@@ -59,6 +84,17 @@ file_crc(struct object_debug_sums *sums, int fd, const struct stat *st, uint32_t
 	sums->of[sums->read++ % max] =
 		(struct object_debug_sum){ st->st_dev, st->st_ino, st->st_size, st->st_ctim, *ret };
 	return true;
+}
+
+static bool
+file_crc(struct object_debug_sums *sums, int fd, const struct stat *st, uint32_t *ret)
+{
+	bool known;
+
+	pthread_mutex_lock(&sums->lock);
+	known = find_crc(sums, fd, st, ret);
+	pthread_mutex_unlock(&sums->lock);
+	return known;
 }
 
 struct link {

@@ -6,6 +6,8 @@
 #ifndef SYMBOLIZER_OBJECT_OBJECT_DEBUG_H
 #define SYMBOLIZER_OBJECT_OBJECT_DEBUG_H
 
+#include <pthread.h>
+
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/object/object_places.h"
 
@@ -14,9 +16,11 @@
 /*
  * The checksums of files, each of which takes the reading of a whole file: those that were read
  * last, and of all of them OBJECT_DEBUG_SUM_BYTES_MAX at most. A sparse file is long and costs its
- * owner nothing.
+ * owner nothing. One for all who look for files, also in other threads: one that is being read is not
+ * read by another one.
  */
 struct object_debug_sums {
+	pthread_mutex_t lock;
 	struct object_debug_sum {
 		dev_t dev;
 		ino_t ino;
@@ -28,6 +32,12 @@ struct object_debug_sums {
 	uint64_t bytes;	   /* of them */
 	uint64_t left_out; /* files, each time that one would have been too much */
 };
+
+/* Zeroes it. */
+void object_debug_sums_init(struct object_debug_sums *sums);
+void object_debug_sums_done(struct object_debug_sums *sums);
+/* From any thread. */
+uint64_t object_debug_sums_left_out(struct object_debug_sums *sums);
 
 struct object_debug {
 	const struct object_places *places;

@@ -199,7 +199,7 @@ copy_records(struct perfdata_export *x, int *ret_read, struct fmt_where *where)
 
 	if (x->o->kernel)
 		record_stream_on_block(x->stream, on_block, x);
-	record_filter_init(&x->filter, x->o->filter);
+	error = record_filter_init(&x->filter, x->o->filter);
 	while (!error && (result = record_stream_next(x->stream, &rec, where)) > 0)
 		error = copy_record(x, &rec, where);
 	record_filter_done(&x->filter);

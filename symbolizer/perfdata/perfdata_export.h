@@ -21,7 +21,7 @@
 
 struct perfdata_export_options {
 	bool pipe;
-	/* Of samples: pid, tid, cpu, cgroup, event; its window is set on the streams. NULL: all. */
+	/* Of samples: all but those by objects and symbols; its window is set on the streams. NULL: all. */
 	const struct filter *filter;
 	struct kernel_symbols *kernel; /* gets the kernel's symbols; NULL: nobody wants them */
 };

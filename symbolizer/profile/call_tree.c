@@ -7,6 +7,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/profile/report.h"
 
 struct call_tree {
 	const struct profile *profile;
@@ -20,44 +21,22 @@ node_same(const void *owner, uint32_t index, const void *key)
 {
 	const struct call_node *a = &((const struct call_tree *)owner)->nodes[index], *b = key;
 
-	return a->parent == b->parent && a->frame == b->frame && a->comm == b->comm;
+	return a->parent == b->parent && a->frame == b->frame;
 }
 
 /* Goes down from *at to a child, new or known, with the stack's weight. */
 static int
-descend(struct call_tree *t, uint32_t frame, const char *comm, const struct profile_weight *w,
-	uint32_t *at)
+descend(struct call_tree *t, uint32_t frame, const struct profile_weight *w, uint32_t *at)
 {
-	const struct call_node key = { .parent = *at,
-				       .first_child = CALL_TREE_NONE,
-				       .next = CALL_TREE_NONE,
-				       .frame = frame,
-				       .comm = comm };
-	uint64_t hash = slots_mix((uint64_t)key.parent << 32 | frame, (uintptr_t)comm);
+	const struct call_node key = {
+		.parent = *at, .first_child = CALL_TREE_NONE, .next = CALL_TREE_NONE, .frame = frame
+	};
+	uint64_t hash = slots_mix(key.parent, frame);
 	int err = slots_keep(&t->slots, (uint32_t)hash, node_same, t, &key, t->nodes, t->nr_nodes,
 			     t->cap_nodes, at);
 
 	if (err == 0)
 		profile_weigh(&t->nodes[*at].total, w);
-	return err;
-}
-
-static int
-add_stack(struct call_tree *t, const struct profile_stack *s, bool inverted)
-{
-	uint32_t at = CALL_TREE_ROOT;
-	int err = 0;
-
-	profile_weigh(&t->nodes[at].total, &s->weight);
-	if (!inverted)
-		err = descend(t, CALL_TREE_NONE, s->comm, &s->weight, &at);
-	for (uint32_t i = 0; i < s->nr_frames && err == 0; i++)
-		err = descend(t, s->frames[inverted ? i : s->nr_frames - 1 - i], NULL, &s->weight,
-			      &at);
-	if (inverted && err == 0)
-		err = descend(t, CALL_TREE_NONE, s->comm, &s->weight, &at);
-	if (err == 0)
-		profile_weigh(&t->nodes[at].self, &s->weight);
 	return err;
 }
 
@@ -91,8 +70,8 @@ compare_nodes(const void *va, const void *vb, void *arg)
 	return c ? c : compare_names(fb->dso_path, fa->dso_path);
 }
 
-static int
-link_children(struct call_tree *t)
+int
+call_tree_link(struct call_tree *t)
 {
 	uint32_t *order = calloc(t->nr_nodes, sizeof(*order));
 
@@ -114,33 +93,190 @@ link_children(struct call_tree *t)
 }
 
 int
-call_tree_build(const struct profile *profile, int event, bool inverted, struct call_tree **ret)
+call_tree_new(const struct profile *profile, struct call_tree **ret)
 {
 	static const struct call_node root = { CALL_TREE_NONE, CALL_TREE_NONE, CALL_TREE_NONE,
 					       CALL_TREE_NONE, NULL,	       { 0, 0 },
 					       { 0, 0 } };
 	struct call_tree *t = calloc(1, sizeof(*t));
-	struct profile_stack s;
-	int err = t ? 0 : -FMT_E_NOMEM;
 
-	if (err == 0) {
-		t->profile = profile;
-		err = array_reserve(t->nodes, t->nr_nodes, t->cap_nodes, 1);
+	if (!t || array_reserve(t->nodes, t->nr_nodes, t->cap_nodes, 1) < 0) {
+		free(t);
+		return -FMT_E_NOMEM;
 	}
+	t->profile = profile;
+	t->nodes[t->nr_nodes++] = root;
+	*ret = t;
+	return 0;
+}
+
+int
+call_tree_add(struct call_tree *t, const uint32_t *frames, size_t n, const struct profile_weight *w)
+{
+	uint32_t at = CALL_TREE_ROOT;
+	int err = 0;
+
+	profile_weigh(&t->nodes[at].total, w);
+	for (size_t i = 0; i < n && err == 0; i++)
+		err = descend(t, frames[i], w, &at);
 	if (err == 0)
-		t->nodes[t->nr_nodes++] = root;
-	for (size_t i = 0; err == 0 && i < profile_stacks(profile); i++) {
+		profile_weigh(&t->nodes[at].self, w);
+	return err;
+}
+
+/* --- of all stacks of an event -------------------------------------------------------------- */
+
+/* A stack; its way is its frames and its command, in the order of the tree. */
+struct way {
+	const uint32_t *frames; /* leaf first */
+	const char *comm;
+	uint32_t nr, stack; /* frames; its number in the profile */
+};
+
+/*
+ * Ways come sorted: neighbours begin alike, so that a node is complete when a way does not go through
+ * it, and need not stay when it is small.
+ */
+struct growing {
+	struct call_tree *t;
+	bool inverted;
+	double percent;
+	struct profile_weight whole;
+	struct way *ways;
+	size_t nr_ways, cap_ways;
+	uint32_t *path; /* nodes of the way before, the root first */
+	size_t nr_path, cap_path;
+};
+
+/* The node of a way at a depth, from 0 to w->nr. */
+static uint32_t
+way_frame(const struct growing *g, const struct way *w, uint32_t depth)
+{
+	if (g->inverted)
+		return depth < w->nr ? w->frames[depth] : CALL_TREE_NONE;
+	return depth > 0 ? w->frames[w->nr - depth] : CALL_TREE_NONE;
+}
+
+static const char *
+way_comm(const struct growing *g, const struct way *w, uint32_t depth)
+{
+	return depth == (g->inverted ? w->nr : 0) ? w->comm : NULL;
+}
+
+static int
+compare_ways(const void *va, const void *vb, void *arg)
+{
+	const struct way *a = va, *b = vb;
+	const struct growing *g = arg;
+	const int comms = (a->comm > b->comm) - (a->comm < b->comm);
+
+	if (!g->inverted && comms)
+		return comms;
+	for (uint32_t i = 0; i <= a->nr && i <= b->nr; i++) {
+		const uint32_t fa = way_frame(g, a, i), fb = way_frame(g, b, i);
+
+		if (fa != fb)
+			return fa < fb ? -1 : 1;
+	}
+	if (a->nr != b->nr)
+		return a->nr < b->nr ? -1 : 1;
+	return comms ? comms : (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+/* What the last ways went through below a depth is complete. Nodes below a node stand behind it. */
+static void
+leave(struct growing *g, size_t depth)
+{
+	struct call_tree *t = g->t;
+
+	for (; g->nr_path > depth; g->nr_path--) {
+		const uint32_t at = g->path[g->nr_path - 1];
+		const struct profile_weight total = t->nodes[at].total;
+
+		profile_weigh(&t->nodes[t->nodes[at].parent].total, &total);
+		if (report_share(&total, &g->whole) < g->percent)
+			t->nr_nodes = at;
+	}
+}
+
+static int
+follow(struct growing *g, const struct way *w)
+{
+	struct call_tree *t = g->t;
+	struct profile_stack s;
+	size_t depth = 0;
+
+	/* The first one on the path is the root. */
+	while (depth + 1 < g->nr_path && depth <= w->nr &&
+	       t->nodes[g->path[depth + 1]].frame == way_frame(g, w, (uint32_t)depth) &&
+	       t->nodes[g->path[depth + 1]].comm == way_comm(g, w, (uint32_t)depth))
+		depth++;
+	leave(g, depth + 1);
+	for (; depth <= w->nr; depth++) {
+		if (array_reserve(t->nodes, t->nr_nodes, t->cap_nodes, 1) != 0 ||
+		    array_reserve(g->path, g->nr_path, g->cap_path, 1) != 0)
+			return -FMT_E_NOMEM;
+		t->nodes[t->nr_nodes] = (struct call_node){
+			.parent = g->path[g->nr_path - 1],
+			.first_child = CALL_TREE_NONE,
+			.next = CALL_TREE_NONE,
+			.frame = way_frame(g, w, (uint32_t)depth),
+			.comm = way_comm(g, w, (uint32_t)depth),
+		};
+		g->path[g->nr_path++] = (uint32_t)t->nr_nodes++;
+	}
+	profile_stack_at(t->profile, w->stack, &s);
+	profile_weigh(&t->nodes[g->path[g->nr_path - 1]].self, &s.weight);
+	profile_weigh(&t->nodes[g->path[g->nr_path - 1]].total, &s.weight);
+	return 0;
+}
+
+static int
+grow(struct growing *g, int event)
+{
+	const struct profile *profile = g->t->profile;
+	int err = array_reserve(g->path, 0, g->cap_path, 1);
+
+	for (uint32_t i = profile_first_stack(profile, event); err == 0 && i != PROFILE_NO_STACK;
+	     i = profile_next_stack(profile, i)) {
+		struct profile_stack s;
+
 		profile_stack_at(profile, i, &s);
-		if (s.event == event)
-			err = add_stack(t, &s, inverted);
+		err = array_reserve(g->ways, g->nr_ways, g->cap_ways, 1);
+		if (err == 0)
+			g->ways[g->nr_ways++] = (struct way){ s.frames, s.comm, s.nr_frames, i };
 	}
+	if (err)
+		return err;
+	g->path[g->nr_path++] = CALL_TREE_ROOT;
+	if (g->nr_ways > 0)
+		qsort_r(g->ways, g->nr_ways, sizeof(*g->ways), compare_ways, g);
+	for (size_t i = 0; err == 0 && i < g->nr_ways; i++)
+		err = follow(g, &g->ways[i]);
+	leave(g, 1);
+	return err;
+}
+
+int
+call_tree_build(const struct profile *profile, int event, bool inverted, double percent,
+		const struct profile_weight *of, struct call_tree **ret)
+{
+	struct growing g = { .inverted = inverted,
+			     .percent = percent,
+			     .whole = of ? *of : profile_event_whole(profile, event) };
+	int err = call_tree_new(profile, &g.t);
+
 	if (err == 0)
-		err = link_children(t);
+		err = grow(&g, event);
+	free(g.ways);
+	free(g.path);
+	if (err == 0)
+		err = call_tree_link(g.t);
 	if (err < 0) {
-		call_tree_free(t);
+		call_tree_free(g.t);
 		return err;
 	}
-	*ret = t;
+	*ret = g.t;
 	return 0;
 }
 
@@ -158,4 +294,10 @@ const struct call_node *
 call_tree_node(const struct call_tree *t, uint32_t i)
 {
 	return &t->nodes[i];
+}
+
+size_t
+call_tree_nodes(const struct call_tree *t)
+{
+	return t->nr_nodes;
 }

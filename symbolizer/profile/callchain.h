@@ -23,6 +23,14 @@ enum callchain_mode {
 	CALLCHAIN_GUEST_USER,
 };
 
+/* Of a guest's, too. */
+static inline bool
+callchain_mode_is_kernel(enum callchain_mode mode)
+{
+	return mode == CALLCHAIN_KERNEL || mode == CALLCHAIN_HYPERVISOR ||
+		mode == CALLCHAIN_GUEST_KERNEL;
+}
+
 struct callchain_address {
 	enum callchain_mode mode;
 	bool is_return; /* ip follows a call */

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/profile/cgroup_verdicts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/string.h>
+
 #include "format/bytes/slots.h"
 #include "symbolizer/text/glob.h"
+#include "symbolizer/text/unit_name.h"
 
 #define VERDICTS 1024
+#define PATH_BYTES 4096 /* of a control group, which the kernel keeps below it */
+#define ID_DIGITS_MIN 12
+#define ID_DIGITS_MAX 64
 
 struct cgroup_verdicts {
 	/* By a hash of the path. NULL: free, or there was no memory to remember it. */
@@ -17,19 +24,102 @@ struct cgroup_verdicts {
 	} of[VERDICTS];
 };
 
-struct cgroup_verdicts *
-cgroup_verdicts_new(void)
+/* --- what is asked for ------------------------------------------------------------------- */
+
+/*
+ * Where control groups are usually mounted, with which their directories begin: the group is
+ * what stands behind it.
+ */
+static void
+cgroup_strip(char *pattern)
 {
-	return calloc(1, sizeof(struct cgroup_verdicts));
+	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event",
+					      "/sys/fs/cgroup" };
+	size_t len = strlen(pattern);
+
+	while (len > 1 && pattern[len - 1] == '/')
+		pattern[--len] = '\0';
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		size_t n = strlen(mounts[i]);
+
+		if (strncmp(pattern, mounts[i], n) != 0 || (pattern[n] && pattern[n] != '/'))
+			continue;
+		if (n == len)
+			(void)strlcpy(pattern, "/", len);
+		else
+			memmove(pattern, pattern + n, len - n + 1);
+		return;
+	}
+}
+
+int
+cgroup_choice_groups(struct cgroup_choice *c, const char *arg, const char **reterr)
+{
+	const size_t had = c->groups.n;
+	const int status = name_list_parse(&c->groups, arg, false, reterr);
+
+	for (size_t i = had; i < c->groups.n; i++)
+		cgroup_strip(c->groups.v[i].text);
+	return status;
+}
+
+static bool
+is_container_id(const char *s, size_t len)
+{
+	return len >= ID_DIGITS_MIN && len <= ID_DIGITS_MAX && strspn(s, "0123456789abcdef") == len;
+}
+
+/* The pattern that a word of --unit stands for, which the caller frees; NULL: out of memory. */
+static char *
+unit_pattern(const char *word)
+{
+	size_t len = strlen(word);
+	char *pattern = NULL;
+	int n = 0;
+
+	if (strchr(word, '/'))
+		return strdup(word);
+	if (len > strlen("@.service") && strcmp(word + len - strlen("@.service"), "@.service") == 0)
+		len -= strlen(".service");
+	if (is_container_id(word, len))
+		n = asprintf(&pattern, "*%s*", word);
+	else if (word[len - 1] == '@')
+		n = asprintf(&pattern, "%.*s*.service", (int)len, word);
+	else if (unit_name_valid(word, len) || strpbrk(word, "*?"))
+		return strdup(word);
+	else
+		n = asprintf(&pattern, "%s.service", word);
+	return n < 0 ? NULL : pattern;
+}
+
+int
+cgroup_choice_units(struct cgroup_choice *c, const char *arg, const char **reterr)
+{
+	const size_t had = c->units.n;
+	const int status = name_list_parse(&c->units, arg, false, reterr);
+
+	for (size_t i = had; i < c->units.n; i++) {
+		char *pattern = unit_pattern(c->units.v[i].text);
+
+		if (!pattern) {
+			*reterr = "out of memory";
+			return -1;
+		}
+		cgroup_strip(pattern);
+		free(c->units.v[i].text);
+		c->units.v[i].text = pattern;
+	}
+	return status;
 }
 
 void
-cgroup_verdicts_free(struct cgroup_verdicts *c)
+cgroup_choice_done(struct cgroup_choice *c)
 {
-	for (size_t i = 0; c && i < VERDICTS; i++)
-		free(c->of[i].path);
-	free(c);
+	name_list_done(&c->groups);
+	name_list_done(&c->units);
 }
+
+/* --- what a path is ---------------------------------------------------------------------- */
 
 static bool
 is_above(const char *pattern, const char *path)
@@ -46,33 +136,95 @@ is_above(const char *pattern, const char *path)
 	return false;
 }
 
+/* Is one of the path's components such a unit? */
 static bool
-is_wanted(char *const *patterns, size_t n, const char *path)
+is_unit(const char *pattern, const char *path)
 {
-	for (size_t i = 0; i < n; i++)
-		if (is_above(patterns[i], path))
-			return true;
-	return false;
+	char name[UNIT_NAME_MAX];
+
+	if (strchr(pattern, '/'))
+		return is_above(pattern, path);
+	if (strcmp(pattern, "-.slice") == 0)
+		return *path == '/';
+	for (;;) {
+		path += strspn(path, "/");
+		size_t len = strcspn(path, "/");
+
+		if (len == 0)
+			return false;
+		if (len < sizeof(name)) {
+			(void)strlcpy(name, path, len + 1);
+			/* systemd has put a '_' in front of what could be a file of the kernel's. */
+			if (name_value_matches(pattern, name) ||
+			    (*name == '_' && name_value_matches(pattern, name + 1)))
+				return true;
+		}
+		path += len;
+	}
+}
+
+/* Each is asked until it was met, as in name_list_has(). */
+static bool
+one_matches(const struct name_list *l, bool (*is)(const char *pattern, const char *path),
+	    const char *path, const char *shortened)
+{
+	bool any = l->n == 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct name_value *v = &l->v[i];
+
+		if (!is(v->text, path) && !(shortened && is(v->text, shortened)))
+			continue;
+		value_meet(&v->met);
+		any = true;
+	}
+	return any;
+}
+
+static bool
+is_wanted(const struct cgroup_choice *c, const char *path)
+{
+	char text[PATH_BYTES];
+	const char *shortened = unit_name_shorten(path, text, sizeof(text)) ? text : NULL;
+	const bool group = one_matches(&c->groups, is_above, path, shortened);
+
+	return one_matches(&c->units, is_unit, path, shortened) && group;
+}
+
+/* --- what was said ----------------------------------------------------------------------- */
+
+struct cgroup_verdicts *
+cgroup_verdicts_new(void)
+{
+	return calloc(1, sizeof(struct cgroup_verdicts));
+}
+
+void
+cgroup_verdicts_free(struct cgroup_verdicts *v)
+{
+	for (size_t i = 0; v && i < VERDICTS; i++)
+		free(v->of[i].path);
+	free(v);
 }
 
 bool
-cgroup_verdict(struct cgroup_verdicts *c, char *const *patterns, size_t n, const char *path)
+cgroup_verdict(struct cgroup_verdicts *v, const struct cgroup_choice *c, const char *path)
 {
 	uint64_t hash = 0;
 	size_t i;
 
-	if (n == 0)
+	if (c->groups.n == 0 && c->units.n == 0)
 		return true;
 	path = path ? path : "[unknown]";
-	if (!c)
-		return is_wanted(patterns, n, path);
+	if (!v)
+		return is_wanted(c, path);
 	for (const char *p = path; *p; p++)
 		hash = slots_mix(hash, (uint8_t)*p);
 	i = hash % VERDICTS;
-	if (!c->of[i].path || strcmp(c->of[i].path, path) != 0) {
-		free(c->of[i].path);
-		c->of[i].path = strdup(path);
-		c->of[i].is_wanted = is_wanted(patterns, n, path);
+	if (!v->of[i].path || strcmp(v->of[i].path, path) != 0) {
+		free(v->of[i].path);
+		v->of[i].path = strdup(path);
+		v->of[i].is_wanted = is_wanted(c, path);
 	}
-	return c->of[i].is_wanted;
+	return v->of[i].is_wanted;
 }

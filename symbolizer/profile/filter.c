@@ -1,48 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/profile/filter.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bsd/stdlib.h>
-#include <bsd/string.h>
-
-#include "format/bytes/time_text.h"
-#include "symbolizer/text/glob.h"
-
-#define RANGES_MAX 4096
-#define NAMES_MAX 4096
-
-/* Comma-separated names; the strings are one allocation per option given. */
-struct names {
-	char **v;
-	size_t n;
-};
-
-/* Inclusive ranges of numbers. */
-struct ranges {
-	struct range {
-		uint32_t first, last;
-	} * v;
-	size_t n;
-};
-
-/* One end of --time. */
-struct edge {
-	enum { EDGE_NONE, EDGE_NS, EDGE_PERCENT } kind;
-	uint64_t ns;
-	double percent;
-};
 
 struct filter {
-	struct names comm, dso, symbol, event, cgroup;
-	struct names parts; /* of symbols: --symbol-filter's */
-	struct ranges pid, tid, cpu;
-	struct edge from, until;
-	uint64_t from_ns, until_ns; /* of --time, in the recording's time */
-	uint64_t since_ns, till_ns; /* wall clock: of --since and --until, or --time's percents */
-	int64_t now_ns;
+	struct name_list comm, dso, symbol, event;
+	struct name_list parts; /* of symbols: --symbol-filter's */
+	struct number_list pid, tid, cpu;
+	struct cgroup_choice cgroups;
+	struct time_choice times;
+	struct frame_filter frames;
+	size_t max_stack;
+	bool kernel, user;
 	bool given;
+	char unmet[32]; /* numbers, as text */
 };
 
 struct filter *
@@ -50,19 +26,11 @@ filter_new(int64_t now_ns)
 {
 	struct filter *f = calloc(1, sizeof(*f));
 
-	if (f) {
-		f->until_ns = f->till_ns = UINT64_MAX;
-		f->now_ns = now_ns;
-	}
+	if (f)
+		time_choice_init(&f->times, now_ns);
+	if (f)
+		f->max_stack = SIZE_MAX;
 	return f;
-}
-
-static void
-names_done(struct names *n)
-{
-	for (size_t i = 0; i < n->n; i++)
-		free(n->v[i]);
-	free(n->v);
 }
 
 void
@@ -70,261 +38,29 @@ filter_free(struct filter *f)
 {
 	if (!f)
 		return;
-	names_done(&f->comm);
-	names_done(&f->dso);
-	names_done(&f->symbol);
-	names_done(&f->parts);
-	names_done(&f->event);
-	names_done(&f->cgroup);
-	free(f->pid.v);
-	free(f->tid.v);
-	free(f->cpu.v);
+	name_list_done(&f->comm);
+	name_list_done(&f->dso);
+	name_list_done(&f->symbol);
+	name_list_done(&f->parts);
+	name_list_done(&f->event);
+	number_list_done(&f->pid);
+	number_list_done(&f->tid);
+	number_list_done(&f->cpu);
+	cgroup_choice_done(&f->cgroups);
+	time_choice_done(&f->times);
+	frame_filter_done(&f->frames);
 	free(f);
 }
 
-/* Gives *ret room for one more of size bytes each; NULL with *reterr. */
-static void *
-one_more(void *v, size_t n, size_t size, size_t max, const char **reterr)
-{
-	void *grown = NULL;
-
-	if (n < max)
-		grown = reallocarray(v, n + 1, size);
-	if (!grown)
-		*reterr = n < max ? "out of memory" : "too many";
-	return grown;
-}
-
 static int
-names_add(struct names *names, const char *word, size_t len, const char **reterr)
-{
-	char **v = one_more(names->v, names->n, sizeof(*v), NAMES_MAX, reterr);
-
-	if (!v)
-		return -1;
-	names->v = v;
-	v[names->n] = strndup(word, len);
-	if (!v[names->n]) {
-		*reterr = "out of memory";
-		return -1;
-	}
-	names->n++;
-	return 0;
-}
-
-/* Passes over the punctuation of "operator<<" and its like, which are no brackets. */
-static const char *
-after_operator(const char *from, const char *p)
-{
-	if (p - from >= 8 && strncmp(p - 8, "operator", 8) == 0)
-		p += strspn(p, "<>=-");
-	return p;
-}
-
-/*
- * brackets: a comma inside them does not separate. "std::map<int, int>::find" and
- * "f(int, char)" are one symbol each.
- */
-static int
-names_parse(struct names *names, const char *arg, bool brackets, const char **reterr)
-{
-	const char *from = arg;
-	int depth = 0;
-
-	for (const char *p = arg;; p++) {
-		if (brackets)
-			p = after_operator(from, p);
-		if (brackets && (*p == '<' || *p == '('))
-			depth++;
-		else if ((*p == '>' || *p == ')') && depth > 0)
-			depth--;
-		if (*p && (*p != ',' || depth > 0))
-			continue;
-		if (p == from) {
-			*reterr = "an empty name";
-			return -1;
-		}
-		if (names_add(names, from, (size_t)(p - from), reterr) < 0)
-			return -1;
-		if (!*p)
-			return 0;
-		from = p + 1;
-	}
-}
-
-/*
- * Where control groups are usually mounted, with which their directories begin: the group is
- * what stands behind it.
- */
-static void
-cgroup_strip(char *pattern)
-{
-	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event",
-					      "/sys/fs/cgroup" };
-	size_t len = strlen(pattern);
-
-	while (len > 1 && pattern[len - 1] == '/')
-		pattern[--len] = '\0';
-	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		size_t n = strlen(mounts[i]);
-
-		if (strncmp(pattern, mounts[i], n) != 0 || (pattern[n] && pattern[n] != '/'))
-			continue;
-		if (n == len)
-			(void)strlcpy(pattern, "/", len);
-		else
-			memmove(pattern, pattern + n, len - n + 1);
-		return;
-	}
-}
-
-static int
-cgroups_parse(struct names *names, const char *arg, const char **reterr)
-{
-	size_t had = names->n;
-	int status = names_parse(names, arg, false, reterr);
-
-	for (size_t i = had; i < names->n; i++)
-		cgroup_strip(names->v[i]);
-	return status;
-}
-
-static int
-number_parse(const char *word, uint32_t *ret, const char **reterr)
+max_stack_parse(struct filter *f, const char *arg, const char **reterr)
 {
 	const char *bad;
-	long long n = strtonum(word, 0, UINT32_MAX, &bad);
 
-	/* strtonum() skips blanks and takes a sign */
-	if (bad || *word < '0' || *word > '9') {
-		*reterr = "not a number";
-		return -1;
-	}
-	*ret = (uint32_t)n;
-	return 0;
-}
-
-static int
-range_parse(struct ranges *ranges, char *word, bool may_span, const char **reterr)
-{
-	struct range *v = one_more(ranges->v, ranges->n, sizeof(*v), RANGES_MAX, reterr);
-	char *dash = may_span ? strchr(word, '-') : NULL;
-	struct range r;
-
-	if (!v)
-		return -1;
-	ranges->v = v;
-	if (dash)
-		*dash = '\0';
-	if (number_parse(word, &r.first, reterr) < 0)
-		return -1;
-	r.last = r.first;
-	if (dash && number_parse(dash + 1, &r.last, reterr) < 0)
-		return -1;
-	if (r.last < r.first) {
-		*reterr = "a range that ends before it begins";
-		return -1;
-	}
-	v[ranges->n++] = r;
-	return 0;
-}
-
-static int
-ranges_parse(struct ranges *ranges, const char *arg, bool may_span, const char **reterr)
-{
-	char *copy = strdup(arg), *rest = copy, *word;
-	int status = 0;
-
-	if (!copy) {
-		*reterr = "out of memory";
-		return -1;
-	}
-	while (status == 0 && (word = strsep(&rest, ",")) != NULL)
-		status = range_parse(ranges, word, may_span, reterr);
-	free(copy);
-	return status;
-}
-
-/* "12.000000345" exactly: a double has no room for nanoseconds of a long uptime. */
-static int
-seconds_parse(const char *word, uint64_t *ret)
-{
-	uint64_t s = 0, ns = 0, unit = SECOND_NS / 10;
-	const char *p = word;
-
-	for (; *p >= '0' && *p <= '9'; p++) {
-		if (s > UINT64_MAX / SECOND_NS / 10 - 1)
-			return -1;
-		s = s * 10 + (uint64_t)(*p - '0');
-	}
-	if (*p == '.' && p > word)
-		for (p++; *p >= '0' && *p <= '9'; p++, unit /= 10)
-			ns += unit * (uint64_t)(*p - '0');
-	if (p == word || *p)
-		return -1;
-	*ret = s * SECOND_NS + ns;
-	return 0;
-}
-
-static int
-edge_parse(struct edge *e, const char *word)
-{
-	size_t len = strlen(word);
-	char *end;
-
-	if (len == 0)
+	f->max_stack = (size_t)strtonum(arg, 1, UINT32_MAX, &bad);
+	if (!bad)
 		return 0;
-	if (word[len - 1] != '%') {
-		e->kind = EDGE_NS;
-		return seconds_parse(word, &e->ns);
-	}
-	/* strtod() takes signs, hexadecimal, infinities and nothing at all. */
-	if (len == 1 || strspn(word, "0123456789.") != len - 1)
-		return -1;
-	e->kind = EDGE_PERCENT;
-	e->percent = strtod(word, &end);
-	if (end != word + len - 1 || e->percent > 100)
-		return -1;
-	return 0;
-}
-
-static int
-time_parse(struct filter *f, const char *arg, const char **reterr)
-{
-	struct edge from = { 0 }, until = { 0 };
-	char *copy = strdup(arg), *split;
-	int status = -1;
-
-	*reterr = copy ? "not A,B in seconds, nor A%-B%" : "out of memory";
-	split = copy ? strpbrk(copy, ",-") : NULL;
-	if (!split || (*split == '-' && !strchr(copy, '%')))
-		goto out;
-	*split = '\0';
-	if (edge_parse(&from, copy) < 0 || edge_parse(&until, split + 1) < 0)
-		goto out;
-	*reterr = "ends before it begins";
-	if (from.kind == until.kind && (from.ns > until.ns || from.percent > until.percent))
-		goto out;
-	f->from = from;
-	f->until = until;
-	f->from_ns = from.kind == EDGE_NS ? from.ns : 0;
-	f->until_ns = until.kind == EDGE_NS ? until.ns : UINT64_MAX;
-	status = 0;
-out:
-	free(copy);
-	return status;
-}
-
-static int
-wall_parse(const struct filter *f, const char *arg, uint64_t *ret, const char **reterr)
-{
-	int64_t ns;
-
-	if (time_text_instant(arg, f->now_ns, getenv("TZ"), &ns) == 0) {
-		*ret = (uint64_t)ns;
-		return 0;
-	}
-	*reterr = "no time, such as 03:10, \"2026-11-21 03:10\", yesterday or 10m (ago)";
+	*reterr = "not a number of frames";
 	return -1;
 }
 
@@ -334,49 +70,54 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 	f->given = true;
 	switch (option) {
 	case FILTER_OPTION_comm:
-		return names_parse(&f->comm, arg, false, reterr);
+		return name_list_parse(&f->comm, arg, false, reterr);
 	case FILTER_OPTION_dso:
-		return names_parse(&f->dso, arg, false, reterr);
+		return name_list_parse(&f->dso, arg, false, reterr);
 	case FILTER_OPTION_symbol:
-		return names_parse(&f->symbol, arg, true, reterr);
+		return name_list_parse(&f->symbol, arg, true, reterr);
 	case FILTER_OPTION_symbol_filter:
-		return names_add(&f->parts, arg, strlen(arg), reterr);
+		return name_list_add(&f->parts, arg, strlen(arg), reterr);
+	case FILTER_OPTION_focus:
+		return frame_filter_add(&f->frames, FRAME_FOCUS, arg, reterr);
+	case FILTER_OPTION_ignore:
+		return frame_filter_add(&f->frames, FRAME_IGNORE, arg, reterr);
+	case FILTER_OPTION_hide:
+		return frame_filter_add(&f->frames, FRAME_HIDE, arg, reterr);
+	case FILTER_OPTION_show:
+		return frame_filter_add(&f->frames, FRAME_SHOW, arg, reterr);
+	case FILTER_OPTION_show_from:
+		return frame_filter_add(&f->frames, FRAME_SHOW_FROM, arg, reterr);
+	case FILTER_OPTION_max_stack:
+		return max_stack_parse(f, arg, reterr);
 	case FILTER_OPTION_event:
-		return names_parse(&f->event, arg, false, reterr);
+		return name_list_parse(&f->event, arg, false, reterr);
 	case FILTER_OPTION_cgroup:
-		return cgroups_parse(&f->cgroup, arg, reterr);
+		return cgroup_choice_groups(&f->cgroups, arg, reterr);
+	case FILTER_OPTION_unit:
+		return cgroup_choice_units(&f->cgroups, arg, reterr);
 	case FILTER_OPTION_pid:
-		return ranges_parse(&f->pid, arg, false, reterr);
+		return number_list_parse(&f->pid, arg, false, reterr);
 	case FILTER_OPTION_tid:
-		return ranges_parse(&f->tid, arg, false, reterr);
+		return number_list_parse(&f->tid, arg, false, reterr);
 	case FILTER_OPTION_cpu:
-		return ranges_parse(&f->cpu, arg, true, reterr);
+		return number_list_parse(&f->cpu, arg, true, reterr);
+	case FILTER_OPTION_kernel:
+		f->kernel = true;
+		return 0;
+	case FILTER_OPTION_user:
+		f->user = true;
+		return 0;
 	case FILTER_OPTION_time:
-		return time_parse(f, arg, reterr);
+		return time_choice_slices(&f->times, arg, reterr);
 	case FILTER_OPTION_since:
-		return wall_parse(f, arg, &f->since_ns, reterr);
+		return time_choice_since(&f->times, arg, reterr);
 	case FILTER_OPTION_until:
-		return wall_parse(f, arg, &f->till_ns, reterr);
+		return time_choice_until(&f->times, arg, reterr);
+	case FILTER_OPTION_last:
+		return time_choice_last(&f->times, arg, reterr);
 	}
 	*reterr = "not a filter";
 	return -1;
-}
-
-static uint64_t
-edge_ns(const struct edge *e, uint64_t first_ns, uint64_t last_ns, uint64_t otherwise)
-{
-	switch (e->kind) {
-	case EDGE_NS:
-		return e->ns;
-	case EDGE_PERCENT:
-		/* 100 % includes the last sample, and the end of a window is not in it. */
-		if (e->percent >= 100)
-			return last_ns == UINT64_MAX ? last_ns : last_ns + 1;
-		return first_ns + (uint64_t)((double)(last_ns - first_ns) * e->percent / 100);
-	case EDGE_NONE:
-		break;
-	}
-	return otherwise;
 }
 
 bool
@@ -385,140 +126,41 @@ filter_given(const struct filter *f)
 	return f->given;
 }
 
-bool
-filter_possible(const struct filter *f)
+struct time_choice *
+filter_times(struct filter *f)
 {
-	return f->since_ns < f->till_ns;
+	return &f->times;
 }
 
-void
-filter_range(struct filter *f, bool wall, uint64_t first_ns, uint64_t last_ns)
+const struct time_choice *
+filter_times_const(const struct filter *f)
 {
-	uint64_t from, until;
-
-	if (last_ns < first_ns)
-		last_ns = first_ns;
-	if (!wall) {
-		f->from_ns = edge_ns(&f->from, first_ns, last_ns, 0);
-		f->until_ns = edge_ns(&f->until, first_ns, last_ns, UINT64_MAX);
-		return;
-	}
-	if (f->from.kind == EDGE_PERCENT) {
-		from = edge_ns(&f->from, first_ns, last_ns, 0);
-		f->since_ns = from > f->since_ns ? from : f->since_ns;
-	}
-	if (f->until.kind == EDGE_PERCENT) {
-		until = edge_ns(&f->until, first_ns, last_ns, UINT64_MAX);
-		f->till_ns = until < f->till_ns ? until : f->till_ns;
-	}
-	/* Not again by each recording's range. */
-	if (filter_needs_range(f))
-		f->from.kind = f->until.kind = EDGE_NONE;
+	return &f->times;
 }
 
-bool
-filter_needs_range(const struct filter *f)
-{
-	return f->from.kind == EDGE_PERCENT || f->until.kind == EDGE_PERCENT;
-}
-
-void
-filter_wall(const struct filter *f, uint64_t *ret_from, uint64_t *ret_until)
-{
-	*ret_from = f->since_ns;
-	*ret_until = f->till_ns;
-}
-
-/* Wall clock to the recording's; what is before its clock began is 0. */
-static uint64_t
-to_recording(uint64_t wall_ns, const struct clock_triple *start)
-{
-	if (wall_ns >= start->realtime)
-		return start->monotonic + (wall_ns - start->realtime);
-	return start->realtime - wall_ns < start->monotonic
-		? start->monotonic - (start->realtime - wall_ns)
-		: 0;
-}
-
-int
-filter_window(const struct filter *f, const struct clock_triple *start, uint64_t *ret_from,
-	      uint64_t *ret_until)
-{
-	uint64_t from = f->from_ns, until = f->until_ns, ns;
-
-	if ((f->since_ns > 0 || f->till_ns < UINT64_MAX) && start->realtime == 0)
-		return -1;
-	if (f->since_ns > 0) {
-		ns = to_recording(f->since_ns, start);
-		from = ns > from ? ns : from;
-	}
-	if (f->till_ns < UINT64_MAX) {
-		ns = to_recording(f->till_ns, start);
-		until = ns < until ? ns : until;
-	}
-	*ret_from = from;
-	*ret_until = until;
-	return 0;
-}
-
-/* A name with a backslash in it is also what is written like it. */
-static bool
-name_matches(const char *wanted, const char *s)
-{
-	return strcmp(wanted, s) == 0 || glob_match(wanted, s);
-}
-
-static bool
-names_have(const struct names *names, const char *s)
-{
-	if (names->n == 0)
-		return true;
-	for (size_t i = 0; i < names->n; i++)
-		if (name_matches(names->v[i], s))
-			return true;
-	return false;
-}
-
-static bool
-parts_have(const struct names *parts, const char *s)
-{
-	if (parts->n == 0)
-		return true;
-	for (size_t i = 0; i < parts->n; i++)
-		if (strstr(s, parts->v[i]))
-			return true;
-	return false;
-}
-
-static bool
-ranges_have(const struct ranges *ranges, uint32_t n)
-{
-	if (ranges->n == 0)
-		return true;
-	for (size_t i = 0; i < ranges->n; i++)
-		if (n >= ranges->v[i].first && n <= ranges->v[i].last)
-			return true;
-	return false;
-}
-
+/* All are asked, whatever the first one says: which values were met is to be known of each. */
 bool
 filter_scope(const struct filter *f, const struct filter_subject *s)
 {
-	return ranges_have(&f->cpu, s->cpu) && names_have(&f->event, s->event);
+	const bool cpu = number_list_has(&f->cpu, s->cpu);
+
+	return name_list_has(&f->event, s->event) && cpu;
 }
 
 bool
 filter_sample(const struct filter *f, const struct filter_subject *s)
 {
-	return filter_scope(f, s) && ranges_have(&f->pid, s->pid) && ranges_have(&f->tid, s->tid) &&
-		names_have(&f->comm, s->comm) &&
-		cgroup_verdict(s->verdicts, f->cgroup.v, f->cgroup.n, s->cgroup);
+	const bool pid = number_list_has(&f->pid, s->pid), tid = number_list_has(&f->tid, s->tid);
+	const bool comm = f->comm.n == 0 || name_list_has(&f->comm, s->comm);
+	const bool cgroup = cgroup_verdict(s->verdicts, &f->cgroups, s->cgroup);
+
+	return filter_scope(f, s) && pid && tid && comm && cgroup;
 }
 
 bool
 filter_by_cgroup(const struct filter *f)
 {
-	return f->cgroup.n > 0;
+	return f->cgroups.groups.n > 0 || f->cgroups.units.n > 0;
 }
 
 bool
@@ -528,19 +170,172 @@ filter_by_cpu(const struct filter *f)
 }
 
 bool
+filter_wants_cpu(const struct filter *f, uint32_t cpu)
+{
+	return number_list_asks(&f->cpu, cpu);
+}
+
+bool
+filter_by_comm(const struct filter *f)
+{
+	return f->comm.n > 0;
+}
+
+bool
 filter_by_leaf(const struct filter *f)
 {
-	return f->dso.n > 0 || f->symbol.n > 0 || f->parts.n > 0;
+	return f->dso.n > 0 || f->symbol.n > 0 || f->parts.n > 0 || f->kernel || f->user ||
+		f->frames.given;
+}
+
+/* A pattern of --dso with a '/' in it is of the path, any other of the short name. */
+static bool
+dso_wanted(const struct filter *f, const char *dso, const char *dso_path)
+{
+	bool any = f->dso.n == 0;
+
+	for (size_t i = 0; i < f->dso.n; i++) {
+		struct name_value *v = &f->dso.v[i];
+
+		if (!name_value_matches(v->text, strchr(v->text, '/') ? dso_path : dso))
+			continue;
+		v->met = true;
+		any = true;
+	}
+	return any;
 }
 
 bool
 filter_leaf(const struct filter *f, const char *dso, const char *dso_path, const char *symbol)
 {
-	bool dso_wanted = f->dso.n == 0;
+	const bool object = dso_wanted(f, dso, dso_path);
+	bool named;
 
 	if (!symbol)
 		symbol = "[unknown]";
-	for (size_t i = 0; i < f->dso.n && !dso_wanted; i++)
-		dso_wanted = name_matches(f->dso.v[i], strchr(f->dso.v[i], '/') ? dso_path : dso);
-	return dso_wanted && names_have(&f->symbol, symbol) && parts_have(&f->parts, symbol);
+	named = name_list_has(&f->symbol, symbol);
+	return name_list_has_part(&f->parts, symbol) && named && object;
+}
+
+bool
+filter_mode(const struct filter *f, bool kernel)
+{
+	return f->kernel == f->user || f->kernel == kernel;
+}
+
+const struct frame_filter *
+filter_frames(const struct filter *f)
+{
+	return f->frames.given ? &f->frames : NULL;
+}
+
+size_t
+filter_max_stack(const struct filter *f)
+{
+	return f->max_stack;
+}
+
+/* --- what was not met -------------------------------------------------------------------- */
+
+struct filter *
+filter_of_times(const struct filter *f)
+{
+	struct filter *new = filter_new(f->times.now_ns);
+
+	if (new &&time_choice_copy(&new->times, &f->times) < 0) {
+		filter_free(new);
+		return NULL;
+	}
+	return new;
+}
+
+/* Counts *skip down to the one that is looked for. */
+static const char *
+unmet_name(const struct name_list *l, size_t *skip)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!l->v[i].met && (*skip)-- == 0)
+			return l->v[i].text;
+	return NULL;
+}
+
+static const char *
+unmet_number(struct filter *f, const struct number_list *l, size_t *skip)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct number_value *v = &l->v[i];
+
+		if (v->met || (*skip)-- > 0)
+			continue;
+		if (v->first == v->last)
+			snprintf(f->unmet, sizeof(f->unmet), "%" PRIu32, v->first);
+		else
+			snprintf(f->unmet, sizeof(f->unmet), "%" PRIu32 "-%" PRIu32, v->first,
+				 v->last);
+		return f->unmet;
+	}
+	return NULL;
+}
+
+static bool
+unmet_pattern(const struct frame_filter *f, size_t *skip, struct filter_unmet *ret)
+{
+	static const int options[FRAME_FILTER_KINDS] = {
+		[FRAME_FOCUS] = FILTER_OPTION_focus,	     [FRAME_IGNORE] = FILTER_OPTION_ignore,
+		[FRAME_HIDE] = FILTER_OPTION_hide,	     [FRAME_SHOW] = FILTER_OPTION_show,
+		[FRAME_SHOW_FROM] = FILTER_OPTION_show_from,
+	};
+
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->v[i].met && (*skip)-- == 0) {
+			*ret = (struct filter_unmet){ options[f->v[i].kind], f->v[i].text };
+			return true;
+		}
+	return false;
+}
+
+bool
+filter_next_unmet(struct filter *f, size_t *cursor, struct filter_unmet *ret)
+{
+	const struct {
+		int option;
+		const struct name_list *names;
+		const struct number_list *numbers;
+	} lists[] = {
+		{ FILTER_OPTION_comm, &f->comm, NULL },
+		{ FILTER_OPTION_pid, NULL, &f->pid },
+		{ FILTER_OPTION_tid, NULL, &f->tid },
+		{ FILTER_OPTION_cpu, NULL, &f->cpu },
+		{ FILTER_OPTION_unit, &f->cgroups.units, NULL },
+		{ FILTER_OPTION_cgroup, &f->cgroups.groups, NULL },
+		{ FILTER_OPTION_event, &f->event, NULL },
+		{ FILTER_OPTION_dso, &f->dso, NULL },
+		{ FILTER_OPTION_symbol, &f->symbol, NULL },
+		{ FILTER_OPTION_symbol_filter, &f->parts, NULL },
+	};
+	size_t skip = (*cursor)++;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const char *value = lists[i].names ? unmet_name(lists[i].names, &skip)
+						   : unmet_number(f, lists[i].numbers, &skip);
+
+		if (value) {
+			*ret = (struct filter_unmet){ lists[i].option, value };
+			return true;
+		}
+	}
+	return unmet_pattern(&f->frames, &skip, ret);
+}
+
+const char *
+filter_option_name(int option)
+{
+	switch (option) {
+#define X(id, letter, name, ...)                                                                   \
+	case FILTER_OPTION_##id:                                                                   \
+		return name;
+		FILTER_OPTIONS(X)
+#undef X
+	}
+	return "";
 }

@@ -38,13 +38,14 @@ struct gather {
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
 	struct user_stack_counts unwound;
 	/*
-	 * Of a block: by task and side, who that is to a source; by frame, its place as itself and
+	 * Of a block: by task and side, who that is to a source in a bucket of time; by frame, its place as itself and
 	 * as a return address; by stack, its number, or its leaf's place. Those of the kernel are the
 	 * same to everybody, the others to one process, the last that asked.
 	 */
 	bool in_block;
 	struct block_task {
 		uint32_t source, who;
+		uint64_t from_ns; /* where the bucket begins; 0: there is but one */
 	} * tasks;
 	struct block_place {
 		uint32_t pid, place;
@@ -128,11 +129,33 @@ see_sample(struct gather *g, uint32_t who, uint64_t period, uint64_t time_ns)
 	return w->wanted;
 }
 
+/* Without places, what is known of a who is its row. */
+static int
+rows_of_whos(struct gather *g)
+{
+	struct raw_profile *raw = &g->raw;
+	const struct raw_place nowhere = { .mode = CALLCHAIN_UNKNOWN, .region = RAW_NO_REGION };
+	uint32_t place;
+	int err = raw_profile_place(raw, &nowhere, &place);
+
+	if (err == 0)
+		err = array_reserve(raw->rows, 0, raw->cap_rows, raw->nr_whos);
+	for (uint32_t i = 0; err == 0 && i < raw->nr_whos; i++)
+		if (raw->whos[i].wanted && raw->whos[i].seen.samples > 0)
+			raw->rows[raw->nr_rows++] = (struct raw_row){
+				.key = { i, place },
+				.weight = raw->whos[i].seen,
+			};
+	return err;
+}
+
 static int
 hand_over(struct gather *g)
 {
-	int err = g->take(g->take_arg, g, &g->raw);
+	int err = g->options->no_places ? rows_of_whos(g) : 0;
 
+	if (err == 0)
+		err = g->take(g->take_arg, g, &g->raw);
 	g->refused = err != 0;
 	raw_profile_done(&g->raw);
 	place_finder_forget(g->finder);
@@ -162,7 +185,7 @@ add_sample(void *arg, const struct replay_sample *s)
 			return err;
 	}
 	err = who_finder_find(g->whos, s, &who);
-	if (err || !see_sample(g, who, s->period, s->time_ns))
+	if (err || !see_sample(g, who, s->period, s->time_ns) || g->options->no_places)
 		return err;
 	g->now_ns = s->time_ns;
 	if (g->user_stack)
@@ -307,30 +330,53 @@ block_end(struct gather *g)
 	return err;
 }
 
+/* Where the bucket of a time begins, modulo 2^64. */
+static uint64_t
+bucket_from(const struct profile_options *o, uint64_t time_ns)
+{
+	return o->by_time ? time_ns - (time_ns + o->bucket_shift_ns) % o->bucket_ns : 0;
+}
+
+/* Whose sample it is: known from the block's samples before it, mostly. */
+static int
+block_who(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
+	  size_t number, uint32_t *ret)
+{
+	const struct profile_options *o = g->options;
+	const uint32_t same = source_of(g, c, s->source);
+	struct block_task *task = &g->tasks[(size_t)s->task * SIDES + same % SIDES];
+	struct replay_sample sample;
+	int err = 0;
+
+	if (task->source != same) {
+		replay_block_who(c, number, &sample);
+		err = who_finder_find(g->whos, &sample, &task->who);
+		task->source = same;
+		task->from_ns = bucket_from(o, s->time);
+	} else if (o->by_time && s->time - task->from_ns >= o->bucket_ns) {
+		err = who_finder_later(g->whos, task->who, s->time, &task->who);
+		task->from_ns = bucket_from(o, s->time);
+	}
+	*ret = task->who;
+	return err;
+}
+
 static int
 block_sample(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
 	     size_t number)
 {
 	const struct stream_source *source = &c->sources[s->source];
 	const uint64_t period = source->by_value ? s->value : source->period;
-	const uint32_t same = source_of(g, c, s->source);
-	struct block_task *task = &g->tasks[(size_t)s->task * SIDES + same % SIDES];
-	struct replay_sample sample;
 	struct raw_sample counted;
-	uint32_t stack;
-	int err = 0;
+	uint32_t who, stack;
+	int err = block_who(g, c, s, number, &who);
 
-	if (task->source != same) {
-		replay_block_sample(c, number, &sample);
-		err = who_finder_find(g->whos, &sample, &task->who);
-		task->source = same;
-	}
-	if (err || !see_sample(g, task->who, period, s->time))
+	if (err || !see_sample(g, who, period, s->time) || g->options->no_places)
 		return err;
 	err = block_stack(g, c, s, &stack);
 	if (err)
 		return err;
-	counted = raw_sample((struct raw_key){ task->who, stack }, period, s->time);
+	counted = raw_sample((struct raw_key){ who, stack }, period, s->time);
 	return count_later(g, &counted);
 }
 
@@ -355,7 +401,8 @@ ask_ahead(const struct gather *g, const struct stream_columns *c,
 	struct callchain chain;
 	const uint64_t(*tasks)[2];
 
-	if (!g->options->leaf_only || g->stacks[s->stack].event != UINT32_MAX)
+	if (!g->options->leaf_only || g->options->no_places ||
+	    g->stacks[s->stack].event != UINT32_MAX)
 		return;
 	columns_view_tasks(c->view, &tasks);
 	callchain_of_columns(c->view, s->source, s->stack, &words);
@@ -371,6 +418,8 @@ add_block(void *arg, const struct stream_columns *c)
 	size_t nr = columns_view_samples(c->view, &samples);
 	int err = block_begin(g, c);
 
+	if (g->options->reached_ns)
+		__atomic_store_n(g->options->reached_ns, c->first_ns, __ATOMIC_RELAXED);
 	g->in_block = true;
 	for (size_t i = 0; err == 0 && i < nr; i++) {
 		if (i % FULL_EVERY == 0 && is_full(g))
@@ -415,7 +464,7 @@ struct gather *
 gather_new(struct record_stream *stream, const struct profile_options *options)
 {
 	struct gather *g = calloc(1, sizeof(*g));
-	const struct replay_options o = { .in_order = options->in_order,
+	const struct replay_options o = { .in_order = options->in_order || options->each_sample,
 					  .on_sample = add_sample,
 					  .on_block = add_block,
 					  .on_map = add_map,
@@ -426,6 +475,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	g->stream = stream;
 	g->options = options;
 	g->raw.leaf_only = options->leaf_only;
+	g->raw.logs = options->each_sample;
 	g->raw.row_times = options->filter && filter_by_leaf(options->filter);
 	g->strings = intern_new(GATHER_STRINGS_BYTES_MAX);
 	if (g->strings)

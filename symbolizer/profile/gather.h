@@ -30,13 +30,31 @@ struct profile_options {
 #define X(type, name) bool by_##name; /* keep samples of different ones apart */
 	PROFILE_KEYS(X)
 #undef X
+	/*
+	 * With by_time: width of a bucket, and what is added to a sample's time (modulo 2^64) before
+	 * it is divided by that. gathering adds what the recording needs to be on the clock of the
+	 * first one; of an archive, and with bucket_wall, on that of the day (time_buckets.h).
+	 */
+	uint64_t bucket_ns, bucket_shift_ns;
+	bool bucket_wall;
 	bool by_address;       /* likewise frames, of which this has none */
 	bool by_file, by_line; /* likewise, by where the source is */
 	bool inlines;	       /* inlined calls are frames */
+	bool by_inlined;       /* a function is another where it is inlined */
 	bool kernel_lines;     /* addresses of the kernel have lines, and each matters */
 	bool leaf_only;	       /* callers are not needed: flat report */
+	bool innermost;	       /* nor kept, of what the filter shows of a stack: likewise */
 	bool in_order;	       /* the slow way: sample by sample */
+	bool each_sample;      /* likewise, and each is kept, for profile_on_sample() */
+	bool forget;	       /* no stack is, once its samples were given to that */
 	size_t raw_bytes_max;  /* of one raw profile; 0: GATHER_RAW_BYTES_MAX */
+	/*
+	 * No place is needed, nor a name: whose samples are counted, and their stacks are one frame that
+	 * means nothing. Not with a filter_by_leaf(), and only with leaf_only.
+	 */
+	bool no_places;
+	bool any_comm;	      /* commands are not kept apart: all are "" */
+	uint64_t *reached_ns; /* stored into, atomically: up to when it was read; NULL: nobody asks */
 	struct jit_names *jit; /* of this recording alone; NULL: code made at run time has no names */
 };
 

@@ -27,6 +27,7 @@ struct profile_stack {
 	int event;		    /* for profile_event_name(); -1: none */
 	const uint32_t *frames;	    /* frame ids, leaf first; frames[0] is the sampled ip */
 	uint32_t nr_frames;	    /* at least 1 */
+	uint32_t list;		    /* number of these frames: equal ones have one */
 	struct profile_weight weight;
 };
 
@@ -45,16 +46,56 @@ struct profile *profile_new(struct resolver *resolver, struct inlines *inlines,
 void profile_begin(struct profile *p, uint64_t shift_ns);
 gather_take_fn profile_take; /* arg: the profile */
 void profile_end(struct profile *p, const struct gather *g);
+
+/* A sample by itself, of those that have passed all filters. */
+struct profile_sample {
+	uint32_t stack; /* for profile_stack_at(): whose it is, too, as far as the profile keys by that */
+	uint64_t time_ns; /* on the clock of the first recording */
+	uint64_t period;
+};
+/*
+ * With each_sample: who gets them, from profile_take(), in the order of their times. What it returns
+ * other than 0 ends the run. With forget, stacks are those of the samples that are given right now,
+ * and ids of frames mean the same as long as profile_epoch() does: memory is bounded, however many
+ * samples there are.
+ */
+typedef int profile_sample_fn(void *arg, const struct profile *p, const struct profile_sample *s);
+void profile_on_sample(struct profile *p, profile_sample_fn *take, void *arg);
+uint64_t profile_epoch(const struct profile *p);
+
 void profile_free(struct profile *p);
 
 /* Events are numbered from 0; those of recordings that have equal names are one. */
 int profile_events(const struct profile *p);
 const char *profile_event_name(const struct profile *p, int event);
+/* Has no other one its name? One recording can have several of a name. */
+bool profile_event_is_only(const struct profile *p, int event);
 /* All of its samples that the filter looked at (filter_scope()), chosen or not. */
 struct profile_weight profile_event_whole(const struct profile *p, int event);
+/*
+ * The first from event on of which there are any, -1 for samples without one; profile_events() where there is
+ * none. A recording of one sample can have 100,000 events.
+ */
+int profile_event_from(const struct profile *p, int event);
 
 size_t profile_stacks(const struct profile *p);
+size_t profile_lists(const struct profile *p); /* numbers of lists are below it */
+/*
+ * Of an event (-1: none) alone, in the order of their numbers: the first one, and the one after stack i;
+ * PROFILE_NO_STACK after the last. Who goes through all events so looks at each stack once.
+ */
+#define PROFILE_NO_STACK UINT32_MAX
+uint32_t profile_first_stack(const struct profile *p, int event);
+uint32_t profile_next_stack(const struct profile *p, uint32_t i);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
+/* The first and the last bucket of its stacks; false: it has none. With by_time. */
+bool profile_buckets(const struct profile *p, uint64_t *ret_first, uint64_t *ret_last);
+/*
+ * For who has taken all, and makes something as large of it: first what finds equal stacks goes, and then the
+ * stacks. Nothing is taken any more. Events, frames, totals and buckets stay.
+ */
+void profile_settle(struct profile *p);
+void profile_drop_stacks(struct profile *p);
 /*
  * The frame of an id: symbol, dso, and an address that it may have. Frames of equal object, symbol
  * and miss have one id, unless by_address; so all that is unknown in one object is one frame.

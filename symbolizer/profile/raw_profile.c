@@ -23,7 +23,10 @@ raw_profile_done(struct raw_profile *p)
 	free(p->rows);
 	slots_done(&p->row_slots);
 	free(p->times);
-	*p = (struct raw_profile){ .leaf_only = p->leaf_only, .row_times = p->row_times };
+	free(p->log);
+	*p = (struct raw_profile){ .leaf_only = p->leaf_only,
+				   .row_times = p->row_times,
+				   .logs = p->logs };
 }
 
 size_t
@@ -36,7 +39,8 @@ raw_profile_bytes(const struct raw_profile *p)
 		(p->place_slots ? (p->place_mask + 1) * sizeof(*p->place_slots) : 0) +
 		p->stacks.cap_words * sizeof(*p->stacks.words) +
 		p->stacks.nr * (sizeof(*p->stacks.start) + 4 * sizeof(struct slot)) +
-		p->cap_rows * sizeof(*p->rows) + p->cap_times * sizeof(*p->times);
+		p->cap_rows * sizeof(*p->rows) + p->cap_times * sizeof(*p->times) +
+		p->cap_log * sizeof(*p->log);
 }
 
 /* --- regions ----------------------------------------------------------------------------- */
@@ -238,6 +242,16 @@ new_row(struct raw_profile *p, const struct raw_sample *s)
 	return 0;
 }
 
+static int
+log_sample(struct raw_profile *p, const struct raw_sample *s, uint32_t row)
+{
+	int err = array_reserve(p->log, p->nr_log, p->cap_log, 1);
+
+	if (err == 0)
+		p->log[p->nr_log++] = (struct raw_logged){ s->time_ns, s->period, row };
+	return err;
+}
+
 int
 raw_profile_count(struct raw_profile *p, const struct raw_sample *s)
 {
@@ -252,5 +266,5 @@ raw_profile_count(struct raw_profile *p, const struct raw_sample *s)
 	p->rows[i].weight.period += s->period;
 	if (p->row_times)
 		raw_times_add(&p->times[i], s->time_ns);
-	return 0;
+	return p->logs ? log_sample(p, s, i) : 0;
 }

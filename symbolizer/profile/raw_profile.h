@@ -23,9 +23,11 @@
 /* What samples may be kept apart by, besides command and event: type, name (the sort key's). */
 #define PROFILE_KEYS(X)                                                                            \
 	X(const char *, cgroup) /* interned */                                                     \
+	X(const char *, unit)	/* likewise */                                                     \
 	X(uint32_t, pid)                                                                           \
 	X(uint32_t, tid)                                                                           \
-	X(uint32_t, cpu)
+	X(uint32_t, cpu)                                                                           \
+	X(uint64_t, time) /* number of the bucket of time (gather.h) */
 #define PROFILE_FIELD(type, name) type name;
 
 struct profile_weight {
@@ -101,6 +103,12 @@ struct raw_row {
 	struct profile_weight weight;
 };
 
+/* A sample by itself: one of those that its row counts. */
+struct raw_logged {
+	uint64_t time_ns, period;
+	uint32_t row;
+};
+
 struct raw_profile {
 	struct raw_region *regions;
 	size_t nr_regions, cap_regions;
@@ -120,6 +128,9 @@ struct raw_profile {
 	bool row_times;		 /* those of a who do not do: not all of its rows are wanted */
 	struct raw_times *times; /* of the rows, then */
 	size_t cap_times;
+	bool logs;		/* each sample is kept, in the order in which they were counted */
+	struct raw_logged *log; /* they, then */
+	size_t nr_log, cap_log;
 };
 
 void raw_profile_done(struct raw_profile *p); /* all zero is an empty one */

@@ -3,12 +3,22 @@
 
 #include <linux/perf_event.h>
 
-void
+#include "symbolizer/profile/callchain.h"
+#include "symbolizer/profile/replay.h"
+#include "symbolizer/profile/task_comm.h"
+
+int
 record_filter_init(struct record_filter *f, const struct filter *filter)
 {
-	f->filter = filter;
+	*f = (struct record_filter){ .filter = filter };
 	kernel_names_init(&f->names);
-	f->verdicts = filter && filter_by_cgroup(filter) ? cgroup_verdicts_new() : NULL;
+	if (filter && filter_by_cgroup(filter))
+		f->verdicts = cgroup_verdicts_new();
+	if (filter && filter_by_comm(filter)) {
+		f->tasks = task_model_new();
+		return f->tasks ? 0 : -FMT_E_NOMEM;
+	}
+	return 0;
 }
 
 void
@@ -16,6 +26,42 @@ record_filter_done(struct record_filter *f)
 {
 	kernel_names_done(&f->names);
 	cgroup_verdicts_free(f->verdicts);
+	task_model_free(f->tasks);
+}
+
+/* Of what was there: names alone; maps would be most of the work. */
+static int
+follow(struct record_filter *f, const struct perf_record *r)
+{
+	int error = 0;
+
+	if (r->type == REC_CGROUP && filter_by_cgroup(f->filter))
+		error = kernel_names_apply(&f->names, r);
+	if (error == 0 && f->tasks && r->type != REC_MMAP && r->type != REC_MMAP2)
+		error = task_model_apply(f->tasks, r);
+	return error;
+}
+
+/* As replay does it, so that a sample has the same name here and in a report. */
+static void
+forget_ghosts(struct record_filter *f, uint64_t time_ns)
+{
+	if (!f->tasks || time_ns < f->aged_ns + REPLAY_GHOST_NS)
+		return;
+	f->aged_ns = time_ns;
+	task_model_forget_exited(f->tasks, time_ns - REPLAY_GHOST_NS);
+}
+
+static bool
+is_kernel(const struct perf_record *r)
+{
+	struct callchain_address leaf;
+	struct callchain_words words;
+	struct callchain chain;
+
+	callchain_of_record(r, &words);
+	callchain_begin(&chain, &words, &leaf);
+	return callchain_mode_is_kernel(leaf.mode);
 }
 
 int
@@ -23,22 +69,24 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 		  const struct event_set *events)
 {
 	const struct perf_record *r = rec->record;
+	char spare[TASK_COMM_BYTES];
 	struct filter_subject s;
 	int error;
 
 	if (!f->filter || !r)
 		return 1;
-	if (r->type == REC_CGROUP && filter_by_cgroup(f->filter)) {
-		error = kernel_names_apply(&f->names, r);
+	forget_ghosts(f, r->sid.time);
+	if (rec->state || r->type != REC_SAMPLE) {
+		error = follow(f, r);
 		return error < 0 ? error : 1;
 	}
-	if (rec->state || r->type != REC_SAMPLE)
-		return 1;
 	s = (struct filter_subject){
 		.pid = r->sid.pid, .tid = r->sid.tid, .cpu = r->sid.cpu, .verdicts = f->verdicts
 	};
 	s.event = rec->event < 0 ? "" : event_set_at(events, (size_t)rec->event)->name;
+	if (f->tasks)
+		s.comm = task_comm(f->tasks, s.pid, s.tid, spare);
 	if (r->sample.have & PERF_SAMPLE_CGROUP)
 		s.cgroup = kernel_names_cgroup(&f->names, r->sample.cgroup);
-	return filter_sample(f->filter, &s);
+	return filter_sample(f->filter, &s) && filter_mode(f->filter, is_kernel(r));
 }

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * record_filter: a filter of samples for who reads records as they are, without a profile: it
- * follows the names of control groups by the records themselves. Of one recording.
+ * follows the names of tasks and control groups by the records themselves. Of one recording.
  */
 #ifndef SYMBOLIZER_PROFILE_RECORD_FILTER_H
 #define SYMBOLIZER_PROFILE_RECORD_FILTER_H
 
 #include "format/model/kernel_names.h"
+#include "format/model/task_model.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/profile/filter.h"
 
 struct record_filter {
 	const struct filter *filter;
 	struct kernel_names names;
+	struct task_model *tasks; /* NULL: nobody asks for their names */
+	uint64_t aged_ns;
 	struct cgroup_verdicts *verdicts;
 };
 
-/* filter is borrowed; NULL: everything passes. It has no --comm, --dso or --symbol. */
-void record_filter_init(struct record_filter *f, const struct filter *filter);
+/* filter is borrowed; NULL: everything passes. It has no --dso and no --symbol. 0, -FMT_E_NOMEM. */
+int record_filter_init(struct record_filter *f, const struct filter *filter);
 void record_filter_done(struct record_filter *f);
 
 /*

@@ -9,8 +9,6 @@
 #include "format/block/buildids.h"
 #include "format/columns/columns_view.h"
 
-#define GHOST_NS UINT64_C(1000000000) /* how much later samples of a task that has ended may be */
-
 struct replay {
 	struct record_stream *stream;
 	struct replay_options options;
@@ -152,11 +150,11 @@ see_block(void *arg, const struct block *block)
 static void
 forget_ghosts(struct replay *r, uint64_t time_ns)
 {
-	if (time_ns < r->aged_ns + GHOST_NS)
+	if (time_ns < r->aged_ns + REPLAY_GHOST_NS)
 		return;
 	r->aged_ns = time_ns;
 	r->epoch++;
-	task_model_forget_exited(r->model, time_ns - GHOST_NS);
+	task_model_forget_exited(r->model, time_ns - REPLAY_GHOST_NS);
 }
 
 static uint64_t
@@ -185,7 +183,7 @@ give_record(struct replay *r, const struct perf_record *record, int event)
 }
 
 void
-replay_block_sample(const struct stream_columns *block, size_t number, struct replay_sample *ret)
+replay_block_who(const struct stream_columns *block, size_t number, struct replay_sample *ret)
 {
 	const struct columns_view_sample *samples, *s;
 	const struct stream_source *source;
@@ -205,7 +203,17 @@ replay_block_sample(const struct stream_columns *block, size_t number, struct re
 		.period = source->by_value ? s->value : source->period,
 		.time_ns = s->time,
 	};
-	callchain_of_columns(block->view, s->source, s->stack, &ret->chain);
+}
+
+void
+replay_block_sample(const struct stream_columns *block, size_t number, struct replay_sample *ret)
+{
+	const struct columns_view_sample *samples;
+
+	columns_view_samples(block->view, &samples);
+	replay_block_who(block, number, ret);
+	callchain_of_columns(block->view, samples[number].source, samples[number].stack,
+			     &ret->chain);
 }
 
 static int

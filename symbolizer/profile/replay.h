@@ -17,6 +17,9 @@
 #include "symbolizer/profile/callchain.h"
 #include "symbolizer/resolve/kernel_symbols.h"
 
+/* How much later samples of a task that has ended may be. */
+#define REPLAY_GHOST_NS UINT64_C(1000000000)
+
 struct replay_sample {
 	int event; /* index in record_stream_events(); -1: none */
 	uint32_t pid, tid, cpu;
@@ -57,7 +60,8 @@ void replay_free(struct replay *r);
  */
 int replay_run(struct replay *r, struct fmt_where *where);
 
-/* One sample of a block by columns. */
+/* One sample of a block by columns; or all of it but its chain. */
+void replay_block_who(const struct stream_columns *block, size_t number, struct replay_sample *ret);
 void replay_block_sample(const struct stream_columns *block, size_t number,
 			 struct replay_sample *ret);
 

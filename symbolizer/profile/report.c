@@ -14,9 +14,15 @@ struct report {
 	struct report_row *rows;
 	size_t nr_rows, cap_rows;
 	struct slots row_slots;
+	/* By the number of a row, as many as there are keys, in the order of the keys. */
+	struct report_value *values;
+	size_t cap_values;
+	int8_t value_of[REPORT_KEYS_MAX]; /* which of them is a key's; -1: none */
 	/* By row: the last stack (its index + 1) that was added to total. */
 	size_t *stamps;
 	size_t cap_stamps;
+	uint32_t *numbers; /* see report_numbers() */
+	size_t nr_numbers, cap_numbers;
 	struct report_section *sections;
 	size_t nr_sections, cap_sections;
 	/* By event + 1: the index of its section + 1. */
@@ -120,6 +126,8 @@ report_choose(struct report_options *o, const struct report_list *sort,
 	if (sort->n == 0 ? numbers : sort->more)
 		add_list(&o->columns, &keys);
 	add_list(&o->columns, sort);
+	if (o->with_parent)
+		add_column(&o->columns, REPORT_parent);
 	for (size_t i = 0; i < o->columns.n; i++)
 		if (o->columns.v[i] < REPORT_KEYS_MAX)
 			add_column(&o->keys, o->columns.v[i]);
@@ -132,11 +140,19 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 #define X(type, name) ret->by_##name = report_has(&o->keys, REPORT_##name);
 	PROFILE_KEYS(X)
 #undef X
+	ret->bucket_ns = o->quantum_ns ? o->quantum_ns : REPORT_QUANTUM_NS;
 	ret->by_address = report_has(&o->keys, REPORT_address);
 	ret->by_line = report_has(&o->keys, REPORT_srcline);
 	ret->by_file = report_has(&o->keys, REPORT_srcfile);
-	ret->leaf_only = !o->children;
-	ret->inlines = o->children;
+	ret->leaf_only = !o->children && !o->graphs && !report_has(&o->keys, REPORT_parent);
+	ret->inlines = o->children || o->graphs;
+	ret->by_inlined = o->graphs;
+}
+
+static struct report_value *
+row_values(const struct report *r, const struct report_row *row)
+{
+	return &r->values[row->number * r->options.keys.n];
 }
 
 static bool
@@ -144,32 +160,28 @@ row_same(const void *owner, uint32_t index, const void *key)
 {
 	const struct report *r = owner;
 	const struct report_row *a = &r->rows[index], *b = key;
+	const struct report_value *va = row_values(r, a), *vb = row_values(r, b);
 	bool same = a->event == b->event;
 
-	for (size_t i = 0; i < r->options.keys.n && same; i++) {
-		const struct report_value *va = &a->values[r->options.keys.v[i]];
-		const struct report_value *vb = &b->values[r->options.keys.v[i]];
-
-		same = va->text == vb->text && va->number == vb->number;
-	}
+	for (size_t i = 0; i < r->options.keys.n && same; i++)
+		same = va[i].text == vb[i].text && va[i].number == vb[i].number;
 	return same;
 }
 
 static uint32_t
-row_hash(const struct report_options *o, const struct report_row *row)
+row_hash(const struct report *r, const struct report_row *row)
 {
+	const struct report_value *v = row_values(r, row);
 	uint64_t h = (uint64_t)row->event;
 
-	for (size_t i = 0; i < o->keys.n; i++) {
-		const struct report_value *v = &row->values[o->keys.v[i]];
-
-		h = slots_mix(h, (uintptr_t)v->text ^ v->number);
-	}
+	for (size_t i = 0; i < r->options.keys.n; i++)
+		h = slots_mix(h, (uintptr_t)v[i].text ^ v[i].number);
 	return (uint32_t)slots_mix(h, 0);
 }
 
 static struct report_value
-key_value(enum report_column key, const struct profile_stack *s, const struct frame *f)
+key_value(enum report_column key, const struct profile_stack *s, const struct frame *f,
+	  const char *parent)
 {
 	switch (key) {
 #define X(name, title, number, help, ...)                                                          \
@@ -184,20 +196,24 @@ key_value(enum report_column key, const struct profile_stack *s, const struct fr
 
 /* The row of one frame of a stack, new or known. */
 static int
-find_row(struct report *r, const struct profile_stack *s, const struct frame *f, size_t *ret)
+find_row(struct report *r, const struct profile_stack *s, const struct frame *f, const char *parent,
+	 size_t *ret)
 {
-	const struct report_options *o = &r->options;
-	struct report_row key = { .event = s->event };
-	size_t known = r->nr_rows;
+	const struct report_list *keys = &r->options.keys;
+	const size_t known = r->nr_rows;
+	const struct report_row key = { .event = s->event, .number = (uint32_t)known };
 	uint32_t i;
-	int err;
+	int err = array_reserve(r->stamps, known, r->cap_stamps, 1);
 
-	for (size_t k = 0; k < o->keys.n; k++)
-		key.values[o->keys.v[k]] = key_value(o->keys.v[k], s, f);
-	err = array_reserve(r->stamps, known, r->cap_stamps, 1);
+	/* Its values stand behind the last row's; they stay there when it is new. */
 	if (err == 0)
-		err = slots_keep(&r->row_slots, row_hash(o, &key), row_same, r, &key, r->rows,
-				 r->nr_rows, r->cap_rows, &i);
+		err = array_reserve(r->values, known * keys->n, r->cap_values, keys->n);
+	if (err < 0)
+		return err;
+	for (size_t k = 0; k < keys->n; k++)
+		row_values(r, &key)[k] = key_value(keys->v[k], s, f, parent);
+	err = slots_keep(&r->row_slots, row_hash(r, &key), row_same, r, &key, r->rows, r->nr_rows,
+			 r->cap_rows, &i);
 	if (err < 0)
 		return err;
 	if (i == known)
@@ -206,16 +222,62 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 	return 0;
 }
 
+/* The symbol of the function that --parent names, in perf's words where there is none. */
+static int
+find_parent(const struct report *r, const struct profile *p, const struct profile_stack *s,
+	    const char **ret)
+{
+	uint32_t frame = 0;
+	int found = 0;
+
+	if (report_has(&r->options.keys, REPORT_parent))
+		found = frame_regex_first(r->options.parent, p, s, &frame);
+	*ret = found > 0 ? profile_frame(p, frame)->symbol : "[other]";
+	return found < 0 ? found : 0;
+}
+
+/*
+ * What was sampled: calls that were inlined are frames of call graphs, and no rows of a report without
+ * children. The line is the innermost one's.
+ */
+static struct frame
+leaf_frame(const struct report *r, const struct profile *p, const struct profile_stack *s)
+{
+	const struct frame *innermost = profile_frame(p, s->frames[0]);
+	struct frame leaf = *innermost;
+
+	for (uint32_t i = 1; leaf.inlined && !r->options.children && i < s->nr_frames; i++)
+		leaf = *profile_frame(p, s->frames[i]);
+	leaf.file = innermost->file;
+	leaf.line = innermost->line;
+	return leaf;
+}
+
+static int
+add_number(struct report *r, size_t row)
+{
+	int err = array_reserve(r->numbers, r->nr_numbers, r->cap_numbers, 1);
+
+	if (err == 0)
+		r->numbers[r->nr_numbers++] = (uint32_t)row;
+	return err;
+}
+
 /* stamp: which stack this is, from 1. */
 static int
 add_stack(struct report *r, const struct profile *p, const struct profile_stack *s, size_t stamp)
 {
 	uint32_t n = r->options.children ? s->nr_frames : 1;
+	const struct frame leaf = leaf_frame(r, p, s);
+	const char *parent;
+	int err = find_parent(r, p, s, &parent);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && err == 0; i++) {
 		size_t row;
-		int err = find_row(r, s, profile_frame(p, s->frames[i]), &row);
 
+		err = find_row(r, s, i == 0 ? &leaf : profile_frame(p, s->frames[i]), parent, &row);
+		if (err == 0 && r->options.graphs)
+			err = add_number(r, row);
 		if (err < 0)
 			return err;
 		if (i == 0)
@@ -224,7 +286,7 @@ add_stack(struct report *r, const struct profile *p, const struct profile_stack 
 			profile_weigh(&r->rows[row].total, &s->weight);
 		r->stamps[row] = stamp;
 	}
-	return 0;
+	return err;
 }
 
 static int
@@ -314,20 +376,22 @@ compare_names(const char *a, const char *b)
 }
 
 static int
-compare_keys(const struct report_row *a, const struct report_row *b)
+compare_keys(const struct report *r, const struct report_row *a, const struct report_row *b)
 {
 	int c = 0;
 
-	for (int k = 0; k < REPORT_KEYS_MAX && c == 0; k++) {
-		c = compare_names(a->values[k].text, b->values[k].text);
+	for (enum report_column k = 0; k < REPORT_KEYS_MAX && c == 0; k++) {
+		const struct report_value va = report_value(r, a, k), vb = report_value(r, b, k);
+
+		c = compare_names(va.text, vb.text);
 		if (c == 0)
-			c = compare_numbers(a->values[k].number, b->values[k].number);
+			c = compare_numbers(va.number, vb.number);
 	}
 	return c;
 }
 
 static int
-compare_rows(const void *va, const void *vb)
+compare_rows(const void *va, const void *vb, void *arg)
 {
 	const struct report_row *a = va, *b = vb;
 	int c = (a->event > b->event) - (a->event < b->event);
@@ -338,7 +402,29 @@ compare_rows(const void *va, const void *vb)
 		c = compare_numbers(b->self.period, a->self.period);
 	if (c == 0)
 		c = compare_numbers(b->total.samples, a->total.samples);
-	return c ? c : compare_keys(a, b);
+	return c ? c : compare_keys(arg, a, b);
+}
+
+static int
+compare_times(const void *va, const void *vb, void *arg)
+{
+	const struct report_row *a = va, *b = vb;
+	int c = (a->event > b->event) - (a->event < b->event);
+
+	if (c == 0)
+		c = compare_numbers(report_value(arg, a, REPORT_time).number,
+				    report_value(arg, b, REPORT_time).number);
+	return c ? c : compare_rows(va, vb, arg);
+}
+
+/* As in perf report, whose readers put the time before the share. */
+static bool
+time_is_first(const struct report_list *columns)
+{
+	for (size_t i = 0; i < columns->n && columns->v[i] < REPORT_KEYS_MAX; i++)
+		if (columns->v[i] == REPORT_time)
+			return true;
+	return false;
 }
 
 static int
@@ -366,7 +452,8 @@ sort(struct report *r)
 	size_t first = 0;
 
 	if (r->nr_rows)
-		qsort(r->rows, r->nr_rows, sizeof(*r->rows), compare_rows);
+		qsort_r(r->rows, r->nr_rows, sizeof(*r->rows),
+			time_is_first(&r->options.columns) ? compare_times : compare_rows, r);
 	if (r->nr_sections)
 		qsort(r->sections, r->nr_sections, sizeof(*r->sections), compare_sections);
 	if (r->nr_unknowns)
@@ -387,8 +474,12 @@ report_build(const struct profile *p, const struct report_options *o, struct rep
 	struct report *r = calloc(1, sizeof(*r));
 	int err = r ? 0 : -FMT_E_NOMEM;
 
-	if (r)
+	if (r) {
 		r->options = *o;
+		memset(r->value_of, -1, sizeof(r->value_of));
+		for (size_t i = 0; i < o->keys.n; i++)
+			r->value_of[o->keys.v[i]] = (int8_t)i;
+	}
 	for (size_t i = 0; i < profile_stacks(p) && err == 0; i++) {
 		const struct frame *leaf;
 		struct profile_stack s;
@@ -416,7 +507,9 @@ report_free(struct report *r)
 	if (!r)
 		return;
 	free(r->rows);
+	free(r->values);
 	free(r->stamps);
+	free(r->numbers);
 	slots_done(&r->row_slots);
 	free(r->sections);
 	free(r->section_of);
@@ -443,6 +536,27 @@ report_row_at(const struct report *r, size_t i)
 {
 	assert(i < r->nr_rows);
 	return &r->rows[i];
+}
+
+struct report_value
+report_value(const struct report *r, const struct report_row *row, enum report_column key)
+{
+	const int at = r->value_of[key];
+
+	return at < 0 ? (struct report_value){ 0 } : row_values(r, row)[at];
+}
+
+const uint32_t *
+report_numbers(const struct report *r)
+{
+	assert(r->options.graphs);
+	return r->numbers;
+}
+
+size_t
+report_rows(const struct report *r)
+{
+	return r->nr_rows;
 }
 
 double

@@ -9,11 +9,13 @@
 #ifndef SYMBOLIZER_PROFILE_REPORT_H
 #define SYMBOLIZER_PROFILE_REPORT_H
 
+#include "symbolizer/profile/frame_regex.h"
 #include "symbolizer/profile/profile.h"
 
 /*
  * name of the key, title of its column, is it a number, what it is, and its struct report_value:
- * of a stack s and one of its frames, f. The event is in every row, and so no value.
+ * of a stack s, one of its frames, f, and the symbol of the function in it that is asked for, parent.
+ * The event is in every row, and so no value.
  */
 #define REPORT_KEYS(X)                                                                             \
 	X(comm, "Command", false, "command name", .text = s->comm)                                 \
@@ -28,7 +30,11 @@
 	X(tid, "Tid", true, "thread", .number = s->tid)                                            \
 	X(cpu, "CPU", true, "CPU that was sampled", .number = s->cpu)                              \
 	X(cgroup, "Cgroup", false, "control group", .text = s->cgroup)                             \
-	X(event, "Event", false, "event that took the sample", .text = NULL)
+	X(unit, "Unit", false, "unit of systemd that the control group is of", .text = s->unit)    \
+	X(time, "Time", true, "start of the span of time, as wide as --time-quantum",              \
+	  .number = s->time)                                                                       \
+	X(event, "Event", false, "event that took the sample", .text = NULL)                       \
+	X(parent, "Parent symbol", false, "function or caller that --parent names", .text = parent)
 
 /* name of a column of numbers (perf's), its title */
 #define REPORT_NUMBERS(X)                                                                          \
@@ -36,6 +42,8 @@
 	X(overhead_children, "Children")                                                           \
 	X(sample, "Samples")                                                                       \
 	X(period, "Period")
+
+#define REPORT_QUANTUM_NS UINT64_C(100000000) /* perf's */
 
 /* Sort keys and, behind them, numbers. */
 enum report_column {
@@ -60,7 +68,12 @@ struct report_options {
 	struct report_list keys;    /* what rows are told apart by */
 	struct report_list columns; /* those, and numbers, in the order of the text */
 	bool children;		    /* fill in and order by total */
+	uint64_t quantum_ns;	    /* width of the spans of REPORT_time; 0: REPORT_QUANTUM_NS */
 	bool relative;		    /* shares are of what passed the filters, not of the whole */
+	bool with_parent;	    /* the key parent is among them in any case */
+	/* What parent is, borrowed; it remembers what it was asked. */
+	struct frame_regex *parent;
+	bool graphs; /* rows have call graphs (call_graph.h) */
 };
 
 /*
@@ -90,9 +103,9 @@ struct report_value {
 };
 
 struct report_row {
-	int event;				     /* always a key */
-	struct report_value values[REPORT_KEYS_MAX]; /* by key; zero of what is none */
+	int event; /* always a key; of the others: report_value() */
 	struct profile_weight self, total;
+	uint32_t number; /* in the order in which they were found: for report_numbers() */
 };
 
 /* One event: its rows are [first, first + nr). */
@@ -119,10 +132,22 @@ struct report;
 int report_build(const struct profile *p, const struct report_options *o, struct report **ret);
 void report_free(struct report *r);
 
-/* Sections by event; rows by weight descending, then by name: the order is always the same. */
+/*
+ * Sections by event; rows by weight descending, then by name: the order is always the same. Where the
+ * time is a column before all numbers, by time first.
+ */
 size_t report_sections(const struct report *r);
 const struct report_section *report_section_at(const struct report *r, size_t i);
 const struct report_row *report_row_at(const struct report *r, size_t i);
+/* What a row has of a key; zero of what is none. */
+struct report_value report_value(const struct report *r, const struct report_row *row,
+				 enum report_column key);
+/*
+ * Where options say graphs: of each stack of the profile, in its order, the number of the row that counts
+ * it; with children, likewise of each frame of each stack.
+ */
+const uint32_t *report_numbers(const struct report *r);
+size_t report_rows(const struct report *r);
 /* Percent of all that w is. */
 double report_share(const struct profile_weight *w, const struct profile_weight *all);
 /* Percent that a row's weight is of what shares of its event are of. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/profile/who_finder.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "format/bytes/array.h"
 #include "symbolizer/profile/cgroup_verdicts.h"
+#include "symbolizer/profile/task_comm.h"
+#include "symbolizer/text/unit_name.h"
 
 struct who_finder {
 	const struct replay *replay;
@@ -14,7 +14,7 @@ struct who_finder {
 	struct intern *strings;
 	struct raw_profile *raw;
 	const struct profile_options *options;
-	const char *swapper, *unknown;
+	const char *unknown, *any;
 	const char **events; /* names */
 	size_t nr_events, cap_events;
 	struct cgroup_verdicts *verdicts;
@@ -37,12 +37,12 @@ who_finder_new(const struct replay *replay, struct record_stream *stream, struct
 				  .strings = strings,
 				  .raw = raw,
 				  .options = options,
-				  .swapper = intern_string(strings, "swapper"),
-				  .unknown = intern_string(strings, "[unknown]") };
+				  .unknown = intern_string(strings, "[unknown]"),
+				  .any = intern_string(strings, "") };
 	/* Without memory for them nothing is remembered. */
 	if (options->filter && filter_by_cgroup(options->filter))
 		f->verdicts = cgroup_verdicts_new();
-	if (f->swapper && f->unknown)
+	if (f->unknown && f->any)
 		return f;
 	who_finder_free(f);
 	return NULL;
@@ -58,29 +58,16 @@ who_finder_free(struct who_finder *f)
 	free(f);
 }
 
-/* As perf has it: the idle task is "swapper", one never heard of is ":" and its number. */
-static const char *
-comm_looked_up(struct who_finder *f, uint32_t pid, uint32_t tid)
-{
-	const struct task *t = task_model_task(replay_model(f->replay), pid, tid);
-	char text[16];
-
-	if (pid == 0 && tid == 0)
-		return f->swapper;
-	if (t && t->comm_known)
-		return intern_string(f->strings, t->comm);
-	snprintf(text, sizeof(text), ":%" PRId32, (int32_t)tid);
-	return intern_string(f->strings, text);
-}
-
 /* Samples of one task come one after another, mostly. */
 static const char *
 comm_of(struct who_finder *f, uint32_t pid, uint32_t tid)
 {
 	const uint64_t epoch = replay_epoch(f->replay);
+	char spare[TASK_COMM_BYTES];
 
 	if (!f->comm || f->epoch != epoch || f->pid != pid || f->tid != tid) {
-		f->comm = comm_looked_up(f, pid, tid);
+		f->comm = intern_string(f->strings,
+					task_comm(replay_model(f->replay), pid, tid, spare));
 		f->epoch = epoch;
 		f->pid = pid;
 		f->tid = tid;
@@ -97,6 +84,16 @@ cgroup_of(struct who_finder *f, const struct replay_sample *s)
 	if (s->has_cgroup)
 		path = task_model_cgroup(replay_model(f->replay), s->cgroup);
 	return path ? intern_string(f->strings, path) : f->unknown;
+}
+
+/* What systemd made the group for. */
+static const char *
+unit_of(struct who_finder *f, const char *cgroup)
+{
+	size_t len;
+	const char *unit = unit_name_of_cgroup(cgroup, &len);
+
+	return intern_add(f->strings, unit, len);
 }
 
 /* Names of events are asked for as they come: a recording gets more while it is written. */
@@ -118,6 +115,12 @@ take_events(struct who_finder *f, int event)
 	return err;
 }
 
+static bool
+wants_comm(const struct profile_options *o)
+{
+	return !o->any_comm || (o->filter && filter_by_comm(o->filter));
+}
+
 /* Whose it is, by all that is known of that; control groups are looked up for those who ask. */
 static int
 find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *ret)
@@ -125,17 +128,22 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 	const struct profile_options *o = f->options;
 
 	*ret = (struct raw_who){
-		.comm = comm_of(f, s->pid, s->tid),
+		.comm = wants_comm(o) ? comm_of(f, s->pid, s->tid) : f->any,
 		.cgroup = f->unknown,
+		.unit = f->unknown,
 		.pid = s->pid,
 		.tid = s->tid,
 		.cpu = s->cpu,
 		.event = s->event,
 		.times = { UINT64_MAX, 0 },
 	};
-	if (o->by_cgroup || (o->filter && filter_by_cgroup(o->filter)))
+	if (o->by_time)
+		ret->time = (s->time_ns + o->bucket_shift_ns) / o->bucket_ns;
+	if (o->by_cgroup || o->by_unit || (o->filter && filter_by_cgroup(o->filter)))
 		ret->cgroup = cgroup_of(f, s);
-	return ret->comm && ret->cgroup ? take_events(f, s->event) : -FMT_E_NOMEM;
+	if (o->by_unit && ret->cgroup)
+		ret->unit = unit_of(f, ret->cgroup);
+	return ret->comm && ret->cgroup && ret->unit ? take_events(f, s->event) : -FMT_E_NOMEM;
 }
 
 static void
@@ -166,9 +174,23 @@ who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *r
 	if (err < 0)
 		return err;
 	judge_who(f, &who);
+	if (o->any_comm)
+		who.comm = f->any;
 #define X(type, name) who.name = o->by_##name ? who.name : 0;
 	PROFILE_KEYS(X)
 #undef X
+	return raw_profile_who(f->raw, &who, ret);
+}
+
+int
+who_finder_later(struct who_finder *f, uint32_t known, uint64_t time_ns, uint32_t *ret)
+{
+	const struct profile_options *o = f->options;
+	struct raw_who who = f->raw->whos[known];
+
+	who.time = (time_ns + o->bucket_shift_ns) / o->bucket_ns;
+	who.seen = (struct profile_weight){ 0 };
+	who.times = (struct raw_times){ UINT64_MAX, 0 };
 	return raw_profile_who(f->raw, &who, ret);
 }
 

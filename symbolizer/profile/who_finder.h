@@ -25,6 +25,9 @@ void who_finder_free(struct who_finder *f);
 /* The number of the who in the raw profile, new or known. 0, -FMT_E_NOMEM. */
 int who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *ret);
 
+/* With by_time: the same one's at another time. 0, -FMT_E_NOMEM. */
+int who_finder_later(struct who_finder *f, uint32_t known, uint64_t time_ns, uint32_t *ret);
+
 /* Events, by their numbers in raw_who.event. */
 size_t who_finder_events(const struct who_finder *f);
 const char *who_finder_event(const struct who_finder *f, size_t event);

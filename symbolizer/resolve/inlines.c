@@ -232,7 +232,8 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 	int error = 0;
 
 	if (s->l->cache_dir)
-		cache = dwarf_cache_open(s->l->cache_dir, &object->build_id, object->debug_fd);
+		cache = dwarf_cache_open(s->l->cache_dir, &object->build_id, object->debug_fd,
+					 object->alt_fd);
 	for (size_t i = first; !error && i < end; i++) {
 		const struct wanted w = s->wanted[i];
 

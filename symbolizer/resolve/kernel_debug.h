@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel_debug: the debug information of recorded kernels: which vmlinux on this machine is theirs,
- * and at which of its addresses a recorded one is.
+ * kernel_debug: the debug information and the code of recorded kernels: which vmlinux on this machine is
+ * theirs, and at which of its addresses a recorded one is.
  *
  * Names are not from here: those of the recording are of what ran, patched and with its modules.
  */
@@ -21,11 +21,24 @@ struct kernel_place {
 	uint64_t text, stext; /* _text, _stext */
 };
 
+enum kernel_debug_want {
+	KERNEL_LINES, /* its debug information: an object by object_store_debug() */
+	KERNEL_CODE,  /* its code: by object_store_file() */
+	KERNEL_DEBUG_WANTS
+};
+
 struct kernel_debug_file {
 	struct buildid id;
-	bool fetched;		/* servers were asked */
-	struct object *object;	/* by object_store_debug(); NULL: there is none */
-	struct kernel_place at; /* in it */
+	struct object *of[KERNEL_DEBUG_WANTS];			      /* NULL: there is none */
+	bool looked[KERNEL_DEBUG_WANTS], fetched[KERNEL_DEBUG_WANTS]; /* servers were asked */
+	struct kernel_place at;					      /* in all */
+};
+
+struct kernel_debug_asked {
+	struct buildid id;   /* size 0: not known */
+	const char *release; /* NULL: not known */
+	enum kernel_debug_want want;
+	bool fetch; /* also from servers, where places have them */
 };
 
 struct kernel_debug;
@@ -35,11 +48,10 @@ void kernel_debug_free(struct kernel_debug *k);
 
 /*
  * That of the kernel with this build-id: vmlinux (NULL: none is given), by build-id, where
- * distributions put that of a release (NULL: not known), and if fetch is set from servers
- * (p->fetch). Each is looked for once. *ret NULL: there is none; else for k's life. 0, -FMT_E_NOMEM.
+ * distributions put that of a release, and from servers. Each is looked for once. *ret NULL: there is none
+ * that has what is wanted; else for k's life. 0, -FMT_E_NOMEM.
  */
 int kernel_debug_find(struct kernel_debug *k, const struct object_places *p, const char *vmlinux,
-		      const struct buildid *id, const char *release, bool fetch,
-		      const struct kernel_debug_file **ret);
+		      const struct kernel_debug_asked *asked, const struct kernel_debug_file **ret);
 
 #endif

@@ -59,6 +59,7 @@ resolver_new(const struct resolver_options *options)
 		return NULL;
 	if (options == NULL)
 		options = &none;
+	object_debug_sums_init(&r->debug_sums);
 	r->places = (struct object_places){
 		.symfs = options->symfs,
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
@@ -100,6 +101,7 @@ resolver_free(struct resolver *r)
 	kernel_image_free(r->kernel_image);
 	kernel_debug_free(r->kernel_debug);
 	intern_free(r->strings);
+	object_debug_sums_done(&r->debug_sums);
 	free(r);
 }
 
@@ -115,10 +117,16 @@ resolver_left_out(const struct resolver *r)
 	return intern_left_out(r->strings);
 }
 
-uint64_t
-resolver_debug_left_out(const struct resolver *r)
+bool
+resolver_crowded(const struct resolver *r)
 {
-	return r->debug_sums.left_out;
+	return intern_bytes(r->strings) > INTERN_BYTES_MAX / 2;
+}
+
+uint64_t
+resolver_debug_left_out(struct resolver *r)
+{
+	return object_debug_sums_left_out(&r->debug_sums);
 }
 
 const char *
@@ -136,10 +144,16 @@ resolver_is_this_boot(const uint8_t *boot_id)
 {
 	static const uint8_t unknown[16];
 	uint8_t here[16] = { 0 };
+	char text[64];
+	FILE *f;
 
 	if (boot_id == NULL)
 		return false;
-	recording_meta_read_id("/proc/sys/kernel/random/boot_id", here);
+	f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (f != NULL && fgets(text, sizeof(text), f) != NULL)
+		recording_meta_parse_id(text, here);
+	if (f != NULL)
+		fclose(f);
 	return memcmp(here, unknown, sizeof(here)) != 0 && memcmp(here, boot_id, sizeof(here)) == 0;
 }
 
@@ -158,7 +172,6 @@ resolver_places(const struct resolver *r, const struct resolver_recording *recor
 		struct object_places *ret)
 {
 	*ret = r->places;
-	ret->sums = NULL;
 	ret->live = NULL;
 	resolver_believe(ret, recording);
 }
@@ -413,42 +426,48 @@ resolver_kernel_trouble(const struct resolver *r)
 int
 resolver_kernel_lines(struct resolver *r, const struct resolver_recording *recording, bool *ret)
 {
+	const struct kernel_debug_asked asked = { .id = recording->kernel_build_id,
+						  .release = recording->kernel_release };
 	const struct kernel_debug_file *file;
-	int error = kernel_debug_find(r->kernel_debug, &r->places, r->vmlinux,
-				      &recording->kernel_build_id, recording->kernel_release, false,
-				      &file);
+	int error = kernel_debug_find(r->kernel_debug, &r->places, r->vmlinux, &asked, &file);
 
 	r->kernel_lines = true;
 	*ret = file || (object_fetch_lines(r->places.fetch) && recording->kernel_build_id.size > 0);
 	return error;
 }
 
-bool
-resolver_kernel_moved(const struct resolver *r, const struct kernel_place *there, uint64_t *ret)
+/* Of the recorded kernel, where it is known how far that was moved. */
+static int
+kernel_look(struct resolver *r, enum kernel_debug_want want, struct object **ret,
+	    uint64_t *ret_moved)
 {
-	return kernel_image_moved(r->kernel_image, there, ret);
+	const struct kernel_debug_asked asked = {
+		.id = r->kernel_id, .release = r->kernel_release, .want = want, .fetch = true
+	};
+	const struct kernel_debug_file *file;
+	int error = kernel_debug_find(r->kernel_debug, &r->places, r->vmlinux, &asked, &file);
+
+	*ret = file && kernel_image_moved(r->kernel_image, &file->at, ret_moved) ? file->of[want]
+										 : NULL;
+	return error;
 }
 
-/* The recorded kernel's debug information, where somebody asks for it and it is known where that is. */
-static int
-kernel_look(struct resolver *r)
+int
+resolver_kernel_code(struct resolver *r, struct object **ret, uint64_t *ret_moved)
 {
-	const struct kernel_debug_file *file;
-	int error = kernel_debug_find(r->kernel_debug, &r->places, r->vmlinux, &r->kernel_id,
-				      r->kernel_release, true, &file);
-
-	r->kernel_looked = true;
-	if (file && kernel_image_moved(r->kernel_image, &file->at, &r->kernel_moved))
-		r->kernel_object = file->object;
-	return error;
+	return kernel_look(r, KERNEL_CODE, ret, ret_moved);
 }
 
 /* What is in no module, nor in code that was made at run time, is in vmlinux. */
 static int
 kernel_source(struct resolver *r, bool is_return, struct frame *f)
 {
-	int error = r->kernel_lines && !r->kernel_looked ? kernel_look(r) : 0;
+	int error = 0;
 
+	if (r->kernel_lines && !r->kernel_looked) {
+		r->kernel_looked = true;
+		error = kernel_look(r, KERNEL_LINES, &r->kernel_object, &r->kernel_moved);
+	}
 	f->build_id = r->kernel_build_id;
 	if (r->kernel_object == NULL)
 		return error;

@@ -48,7 +48,6 @@ struct frame {
  */
 const char *frame_label(const struct frame *f);
 
-struct kernel_place;
 struct object;
 struct resolver;
 
@@ -96,7 +95,7 @@ bool resolver_is_this_boot(const uint8_t *boot_id);
 int resolver_begin(struct resolver *r, const struct resolver_recording *recording);
 /*
  * Where the files of a recording are looked for, and what is believed of them: for whoever looks for
- * more than names, on whatever thread: without checksums of debug files and ways through processes.
+ * more than names, on whatever thread, while the resolver lives: without ways through processes.
  */
 void resolver_places(const struct resolver *r, const struct resolver_recording *recording,
 		     struct object_places *ret);
@@ -121,11 +120,11 @@ int resolver_kernel_map(struct resolver *r, const struct perf_mmap *map);
 const char *resolver_kernel_trouble(const struct resolver *r);
 
 /*
- * How far the kernel has moved from where a vmlinux has these places; false: the recording does not tell
- * where it was.
+ * The code of this recording's kernel, with its symbols, and how far it was moved from the addresses
+ * there; also from servers. *ret NULL: it is not here, or the recording does not tell where it was; else for
+ * the resolver's life. 0, -FMT_E_NOMEM.
  */
-bool resolver_kernel_moved(const struct resolver *r, const struct kernel_place *there,
-			   uint64_t *ret);
+int resolver_kernel_code(struct resolver *r, struct object **ret, uint64_t *ret_moved);
 
 /*
  * A user address in map (NULL: RESOLVE_NO_MAP). is_return: ip follows a call, so that the
@@ -145,11 +144,13 @@ int resolver_jit(struct resolver *r, uint64_t ip, uint64_t start, const char *sy
 
 /* Names that there was no room for, so far (INTERN_BYTES_MAX). */
 uint64_t resolver_left_out(const struct resolver *r);
+/* Is half of the room for names taken? Whoever reads again and again takes a new resolver then. */
+bool resolver_crowded(const struct resolver *r);
 /*
  * How often a file that .gnu_debuglink names was not taken, because its checksum would have been
  * more to read than is read for all of them (OBJECT_DEBUG_SUM_BYTES_MAX).
  */
-uint64_t resolver_debug_left_out(const struct resolver *r);
+uint64_t resolver_debug_left_out(struct resolver *r);
 
 /* A name as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
 int resolver_name(struct resolver *r, const char *raw, const char **ret);

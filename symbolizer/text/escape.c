@@ -64,7 +64,7 @@ bad:
 	return -1;
 }
 
-static bool
+bool
 escape_printable(int32_t c)
 {
 	for (size_t i = 0; i < sizeof(unprintable) / sizeof(unprintable[0]); i++)

@@ -30,5 +30,7 @@ char *escape_dup(const char *s);
  * that begins no valid sequence, which is then the one taken.
  */
 int32_t escape_next(const char **s);
+/* May a terminal see it? Not what moves the cursor, ends a line, or is not to be seen. */
+bool escape_printable(int32_t c);
 
 #endif

@@ -197,6 +197,12 @@ intern_note(struct intern *t, const char *interned)
 	return NULL;
 }
 
+size_t
+intern_bytes(const struct intern *t)
+{
+	return t->bytes;
+}
+
 uint64_t
 intern_left_out(const struct intern *t)
 {

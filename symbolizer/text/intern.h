@@ -31,6 +31,9 @@ void intern_free(struct intern *t);
 const char *intern_add(struct intern *t, const char *s, size_t len);
 const char *intern_string(struct intern *t, const char *s);
 
+/* Of all strings, with what is kept of each: what bytes_max is about. */
+size_t intern_bytes(const struct intern *t);
+
 /* How often INTERN_LEFT_OUT was returned instead of a string. */
 uint64_t intern_left_out(const struct intern *t);
 

@@ -298,8 +298,11 @@ table_print(const struct table *t, FILE *out, const struct table_options *o)
 		err = set_names(&l);
 	if (err == 0 && !o->rows_only)
 		print_title(&l);
-	for (size_t i = 0; i < t->nr_cells / t->nr_columns && err == 0; i++)
+	for (size_t i = 0; i < t->nr_cells / t->nr_columns && err == 0; i++) {
 		print_row(&l, i);
+		if (o->below)
+			err = o->below(o->below_arg, i);
+	}
 	for (size_t i = 0; i < t->nr_columns; i++)
 		short_names_free(l.names[i]);
 	return err;

@@ -30,6 +30,9 @@ struct table_options {
 	/* Of the first columns, whatever the terminal's; 0: as wide as need be. */
 	const int *widths;
 	size_t nr_widths;
+	/* Prints what stands below a row: 0, or negative as table_print(); NULL: nothing does. */
+	int (*below)(void *arg, size_t row);
+	void *below_arg;
 };
 
 struct table;

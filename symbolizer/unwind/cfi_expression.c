@@ -73,6 +73,7 @@ operate_on_program(struct machine *m, uint8_t op)
 
 	switch (op) {
 	case DW_OP_addr:
+		return constant(m, m->memory->narrow ? 4 : 8, false);
 	case DW_OP_const8u:
 	case DW_OP_const8s:
 		return constant(m, 8, false);
@@ -110,6 +111,13 @@ operate_on_program(struct machine *m, uint8_t op)
 	return false;
 }
 
+/* A word as a signed number; it has 32 bits where addresses have. */
+static int64_t
+signed_word(const struct machine *m, uint64_t v)
+{
+	return m->memory->narrow ? (int32_t)v : (int64_t)v;
+}
+
 /* Of the topmost word. */
 static bool
 operate_on_one(struct machine *m, uint8_t op, bool *ret)
@@ -128,7 +136,7 @@ operate_on_one(struct machine *m, uint8_t op, bool *ret)
 		*ret = stack_copy_word(m->memory, *top, top);
 		return true;
 	case DW_OP_abs:
-		*top = (int64_t)*top < 0 ? -*top : *top;
+		*top = signed_word(m, *top) < 0 ? -*top : *top;
 		return true;
 	case DW_OP_neg:
 		*top = -*top;
@@ -141,9 +149,9 @@ operate_on_one(struct machine *m, uint8_t op, bool *ret)
 }
 
 static bool
-binary(uint8_t op, uint64_t a, uint64_t b, uint64_t *ret)
+binary(const struct machine *m, uint8_t op, uint64_t a, uint64_t b, uint64_t *ret)
 {
-	const int64_t x = (int64_t)a, y = (int64_t)b;
+	const int64_t x = signed_word(m, a), y = signed_word(m, b);
 
 	switch (op) {
 #define X(name, value)                                                                             \
@@ -200,7 +208,7 @@ operate_on_more(struct machine *m, uint8_t op)
 		return true;
 	}
 	m->nr--;
-	return binary(op, *second, top, second);
+	return binary(m, op, *second, top, second);
 }
 
 static bool
@@ -233,6 +241,8 @@ cfi_expression_value(struct span expression, const struct cfi_registers *registe
 	for (; m.rest.len > 0; (*steps)--)
 		if (*steps == 0 || !step(&m))
 			return false;
+		else if (stack->narrow && m.nr > 0)
+			m.v[m.nr - 1] = (uint32_t)m.v[m.nr - 1];
 	if (m.nr == 0)
 		return false;
 	*ret = m.v[m.nr - 1];

@@ -2,7 +2,8 @@
 /*
  * cfi_expression: DWARF expressions as call frame information has them: for linkage stubs (PLT),
  * signal trampolines and realigned stacks. A stack machine with bounds: 32 words deep, and steps
- * that whoever asks counts. It knows registers and the copied stack, and no other memory.
+ * that whoever asks counts. It knows registers and the copied stack, and no other memory. Words have the
+ * size of the stack's.
  * Source: DWARF 5, 2.5 and 6.4.2.
  */
 #ifndef SYMBOLIZER_UNWIND_CFI_EXPRESSION_H

@@ -8,7 +8,6 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 #include "symbolizer/object/live_files.h"
-#include "symbolizer/object/object_debug.h"
 
 #define VDSO_PATH "[vdso]"
 
@@ -23,7 +22,6 @@ struct file {
 
 struct cfi_store {
 	struct object_places places;
-	struct object_debug_sums sums;
 	struct file *files;
 	size_t nr, cap;
 	struct slots slots;
@@ -40,7 +38,6 @@ cfi_store_new(const struct object_places *places)
 		return NULL;
 	s->places = *places;
 	s->places.live = live_files_new();
-	s->places.sums = &s->sums;
 	if (s->places.live)
 		return s;
 	cfi_store_free(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Annotated functions as one JSON object. Keys are stable: spoor(1) lists them. */
+/* Annotated functions as one JSON object. Keys are stable: spoor-annotate(1) lists them. */
 #include "symbolizer/view/annotate_print.h"
 
 #include <inttypes.h>
@@ -163,7 +163,7 @@ print_function(const struct annotate_print *p, const struct annotation_function 
 	json_t *j = error ? NULL : make_function(p, f, &l);
 
 	fputs(first ? "\n" : ",\n", stdout);
-	if (!j || json_dumpf(j, stdout, JSON_FORMAT) != 0)
+	if (!j || json_value_dump(j, stdout, JSON_FORMAT) != 0)
 		error = -FMT_E_NOMEM;
 	json_decref(j);
 	listing_done(&l);
@@ -233,7 +233,7 @@ print_member(const char *name, json_t *value, const char *after)
 	int err;
 
 	printf("\"%s\": ", name);
-	err = value ? json_dumpf(value, stdout, JSON_FORMAT | JSON_ENCODE_ANY) : -1;
+	err = value ? json_value_dump(value, stdout, JSON_FORMAT | JSON_ENCODE_ANY) : -1;
 	fputs(after, stdout);
 	json_decref(value);
 	return err;

@@ -10,7 +10,7 @@
 #include "symbolizer/code/listing.h"
 #include "symbolizer/code/source_text.h"
 #include "symbolizer/text/table.h"
-#include "symbolizer/view/load.h"
+#include "symbolizer/load/load.h"
 #include "symbolizer/view/skid_text.h"
 
 struct annotate_print {

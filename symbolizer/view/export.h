@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "symbolizer/view/load.h"
+#include "symbolizer/load/load.h"
 
 /* Options that are not for every form. Name in code, long name, argument, help. */
 #define EXPORT_OPTIONS(X)                                                                          \
@@ -16,6 +16,8 @@
 	X(labels, "labels", "LIST",                                                                \
 	  "keep apart what of comm, pid, tid, cpu and cgroup is in LIST")                          \
 	X(annotate_kernel, "annotate-kernel", NULL, "mark kernel functions with _[k]")             \
+	X(max_size, "max-size", "SIZE",                                                            \
+	  "leave out what would make the output larger than SIZE, and say what")                   \
 	X(write_kallsyms, "write-kallsyms", "FILE",                                                \
 	  "kernel symbols to a file of their own, for perf report --kallsyms")
 
@@ -28,10 +30,18 @@ enum export_option {
 
 /* Name of its export_NAME(), and then struct export_form. */
 #define EXPORT_FORMS(X)                                                                            \
-	X(folded, "folded", true, NULL, 1u << EXPORT_weight | 1u << EXPORT_annotate_kernel)        \
-	X(pprof, "pprof", true, NULL, 1u << EXPORT_labels)                                         \
-	X(speedscope, "speedscope", true, NULL, 1u << EXPORT_weight | 1u << EXPORT_labels)         \
-	X(callgrind, "callgrind", true, NULL, 1u << EXPORT_weight)                                 \
+	X(folded, "folded", true, NULL,                                                            \
+	  1u << EXPORT_weight | 1u << EXPORT_annotate_kernel | 1u << EXPORT_max_size)              \
+	X(pprof, "pprof", true, NULL, 1u << EXPORT_labels | 1u << EXPORT_max_size)                 \
+	X(speedscope, "speedscope", true, NULL,                                                    \
+	  1u << EXPORT_weight | 1u << EXPORT_labels | 1u << EXPORT_max_size)                       \
+	X(callgrind, "callgrind", true, NULL, 1u << EXPORT_weight | 1u << EXPORT_max_size)         \
+	X(firefox, "firefox", true, NULL, 1u << EXPORT_weight | 1u << EXPORT_max_size)             \
+	X(otlp, "otlp", true, NULL,                                                                \
+	  1u << EXPORT_weight | 1u << EXPORT_labels | 1u << EXPORT_max_size)                       \
+	X(perf_script, "perf-script", true, NULL, 1u << EXPORT_max_size)                           \
+	X(json, "json", true, NULL, 1u << EXPORT_max_size)                                         \
+	X(csv, "csv", true, NULL, 1u << EXPORT_max_size)                                           \
 	X(perf_data, "perf-data", false, NULL, 1u << EXPORT_write_kallsyms)                        \
 	X(perf_data_file, "perf-data-file", false, NULL, 1u << EXPORT_write_kallsyms)
 

@@ -20,6 +20,7 @@
 #include "symbolizer/perfdata/perfdata_export.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/export.h"
+#include "symbolizer/load/unmet.h"
 
 #define COPY_BYTES (1u << 20)
 
@@ -291,6 +292,7 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 	input_set_warn(set, true);
 	if (r->result.samples == 0)
 		coverage_warn_nothing(set);
+	unmet_warn(set, NULL);
 	return target_finish(t, r->rq, r->result.header);
 }
 

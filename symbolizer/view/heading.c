@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,78 +13,148 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/report_header.h"
-#include "symbolizer/view/unwound_text.h"
+#include "symbolizer/load/unwound_text.h"
 
 #define GAPS_SHOWN 10
 
-/* A sentence; where a terminal has no room for it, further lines begin with indent. */
-#define say(indent, ...) screen_text_print(stdout, cli_columns(), indent, __VA_ARGS__)
+struct heading {
+	const struct load *load;
+	heading_line_fn *tell;
+	void *arg;
+	int error;
+};
 
-static void
-print_gaps(const struct load *load)
+static __attribute__((format(printf, 3, 4))) void
+say(struct heading *h, const char *indent, const char *format, ...)
 {
-	const struct gap_list *gaps = &load->set.gaps;
-	char text[160];
+	char *line;
+	va_list ap;
 
-	for (size_t i = 0; i < gaps->nr && i < GAPS_SHOWN; i++) {
-		input_gap_text(&gaps->gaps[i], load->set.start.monotonic, text, sizeof(text));
-		say("#      ", "# Gap: %s", text);
-	}
-	if (gaps->nr > GAPS_SHOWN || gaps->more)
-		printf("# Gap: and %" PRIu64 " more\n", gaps->nr - GAPS_SHOWN + gaps->more);
+	va_start(ap, format);
+	if (vasprintf(&line, format, ap) < 0)
+		line = NULL;
+	va_end(ap);
+	if (line)
+		h->tell(h->arg, indent, line);
+	else
+		h->error = -FMT_E_NOMEM;
+	free(line);
 }
 
 static void
-print_loss(struct load *l)
+tell_recording(struct heading *h)
 {
-	const struct loss *loss = l->set.loss;
+	char *text = report_header_text(&h->load->set);
 
-	printf("# Total Lost Samples: %" PRIu64 "\n", loss ? loss_samples(loss) : 0);
+	if (text)
+		h->tell(h->arg, "  ", text);
+	else
+		h->error = -FMT_E_NOMEM;
+	free(text);
+}
+
+static void
+tell_gaps(struct heading *h)
+{
+	const struct gap_list *gaps = &h->load->set.gaps;
+	char text[160];
+
+	for (size_t i = 0; i < gaps->nr && i < GAPS_SHOWN; i++) {
+		input_gap_text(&gaps->gaps[i], h->load->set.start.monotonic, text, sizeof(text));
+		say(h, "     ", "Gap: %s", text);
+	}
+	if (gaps->nr > GAPS_SHOWN || gaps->more)
+		say(h, "     ", "Gap: and %" PRIu64 " more", gaps->nr - GAPS_SHOWN + gaps->more);
+}
+
+static void
+tell_loss(struct heading *h)
+{
+	const struct loss *loss = h->load->set.loss;
+
+	say(h, "  ", "Total Lost Samples: %" PRIu64, loss ? loss_samples(loss) : 0);
 	for (int c = 0; loss && c < LOSS_CAUSES; c++) {
 		uint64_t n = loss_total(loss, (enum loss_cause)c);
 		char text[64];
 
 		input_loss_text((enum loss_cause)c, n, text, sizeof(text));
 		if (n > 0)
-			say("#     ", "#   %s: %s", text, loss_text((enum loss_cause)c));
+			say(h, "    ", "  %s: %s", text, loss_text((enum loss_cause)c));
 	}
-	print_gaps(l);
-	puts("#");
+	tell_gaps(h);
+	say(h, "", "%s", "");
 }
 
 static void
-print_nothing(struct load *l)
+tell_nothing(struct heading *h, struct load *l)
 {
 	char text[512];
 
 	coverage_nothing(&l->set, text, sizeof(text));
-	say("#   ", "# %c%s.", toupper((unsigned char)text[0]), text + 1);
+	say(h, "  ", "%c%s.", toupper((unsigned char)text[0]), text + 1);
 }
 
 static void
-print_totals(struct load *l)
+tell_totals(struct heading *h, struct load *l)
 {
 	const struct profile_totals *t = profile_totals(l->profile);
 	char unwound[UNWOUND_TEXT_MAX];
 
 	if (t->samples > 0)
-		printf("# Samples: %" PRIu64 " over %.3f s\n", t->samples,
-		       (double)(t->end_ns - t->start_ns) / SECOND_NS);
+		say(h, "  ", "Samples: %" PRIu64 " over %.3f s", t->samples,
+		    (double)(t->end_ns - t->start_ns) / SECOND_NS);
 	if (t->filtered > 0)
-		printf("# Left out by filters: %" PRIu64 " samples\n", t->filtered);
+		say(h, "  ", "Left out by filters: %" PRIu64 " samples", t->filtered);
 	if (t->samples == 0)
-		print_nothing(l);
+		tell_nothing(h, l);
 	if (unwound_text(&t->unwound, unwound))
-		say("#   ", "# %s.", unwound);
-	puts("#");
+		say(h, "  ", "%s.", unwound);
+	say(h, "", "%s", "");
+}
+
+int
+heading_tell(struct load *l, heading_line_fn *tell, void *arg)
+{
+	struct heading h = { .load = l, .tell = tell, .arg = arg };
+
+	tell_recording(&h);
+	tell_loss(&h);
+	tell_totals(&h, l);
+	return h.error;
+}
+
+static void
+print_line(void *unused, const char *indent, const char *line)
+{
+	char further[16];
+
+	(void)unused;
+	snprintf(further, sizeof(further), "# %s", indent);
+	screen_text_print(stdout, cli_columns(), further, *line ? "# %s" : "#%s", line);
 }
 
 int
 heading_print(struct load *l)
 {
-	int err = report_header_recording(&l->set);
+	return heading_tell(l, print_line, NULL);
+}
 
-	print_loss(l);
-	print_totals(l);
-	return err;
+static void
+keep_line(void *arg, const char *indent, const char *line)
+{
+	struct buf *lines = arg;
+
+	(void)indent;
+	if (!*line)
+		return;
+	buf_text(lines, line);
+	buf_u8(lines, 0);
+}
+
+int
+heading_keep(struct load *l, struct buf *lines)
+{
+	const int err = heading_tell(l, keep_line, lines);
+
+	return buf_failed(lines) ? -FMT_E_NOMEM : err;
 }

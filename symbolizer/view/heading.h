@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * heading: what stands on top of an answer, in lines that begin with "#": of what it is, what is lost,
- * and how many samples.
+ * heading: what stands on top of an answer: of what it is, what is lost, and how many samples.
  */
 #ifndef SYMBOLIZER_VIEW_HEADING_H
 #define SYMBOLIZER_VIEW_HEADING_H
 
-#include "symbolizer/view/load.h"
+#include "symbolizer/load/load.h"
 
-/* On stdout. 0, -FMT_E_NOMEM. */
+/* On stdout, in lines that begin with "#". 0, -FMT_E_NOMEM. */
 int heading_print(struct load *l);
+
+/*
+ * Line by line, without an end: escaped, as for a terminal. indent: of further lines, where one is too
+ * long for a screen. An empty line parts what is of a kind. 0, -FMT_E_NOMEM.
+ */
+typedef void heading_line_fn(void *arg, const char *indent, const char *line);
+int heading_tell(struct load *l, heading_line_fn *tell, void *arg);
+/* Likewise the lines, but for empty ones, each with a NUL at its end. */
+int heading_keep(struct load *l, struct buf *lines);
 
 #endif

@@ -71,19 +71,30 @@ report_header_print(void *unused, const struct input *in)
 	puts("# ========\n#");
 }
 
-int
-report_header_recording(const struct input_set *set)
+char *
+report_header_text(const struct input_set *set)
 {
 	char *path = escape_dup(set->path), *host = escape_dup(set->hostname ? set->hostname : "");
-	char covers[COVERAGE_BYTES] = "";
-	int err = path && host ? 0 : -FMT_E_NOMEM;
+	char covers[COVERAGE_BYTES] = "", *text = NULL;
 
 	if (set->samples > 0)
 		coverage_text(&set->start, set->first_ns, set->last_ns, covers);
-	if (err == 0)
-		screen_text_print(stdout, cli_columns(), "#   ", "# Recording: %s%s%s%s%s", path,
-				  *host ? ", host " : "", host, *covers ? ", " : "", covers);
+	if (path && host &&
+	    asprintf(&text, "Recording: %s%s%s%s%s", path, *host ? ", host " : "", host,
+		     *covers ? ", " : "", covers) < 0)
+		text = NULL;
 	free(path);
 	free(host);
-	return err;
+	return text;
+}
+
+int
+report_header_recording(const struct input_set *set)
+{
+	char *text = report_header_text(set);
+
+	if (text)
+		screen_text_print(stdout, cli_columns(), "#   ", "# %s", text);
+	free(text);
+	return text ? 0 : -FMT_E_NOMEM;
 }

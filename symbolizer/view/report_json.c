@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report as one JSON object. Keys are stable: spoor(1) lists them. */
+/* A report as one JSON object. Keys are stable: spoor-report(1) lists them. */
 #include "symbolizer/view/report_print.h"
 
 #include <inttypes.h>
@@ -12,6 +12,8 @@
 
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/text/json_value.h"
+#include "symbolizer/view/call_graph_print.h"
+#include "symbolizer/load/time_buckets.h"
 
 #define PERCENT_DIGITS 10
 #define JSON_FORMAT (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(PERCENT_DIGITS))
@@ -30,8 +32,21 @@ set_srcline(json_t *j, const struct report_value *v)
 		json_object_set_new(j, "srcline", json_value_number(v->number));
 }
 
+/* The ns of the clock of start_ns; and since 1970, where that is known. */
 static int
-set_key(json_t *j, const struct report_row *row, enum report_column key)
+set_time(const struct report_print *p, json_t *j, uint64_t bucket)
+{
+	const struct input_set *set = &p->load->set;
+	uint64_t ns = time_buckets_start(set, &p->load->profile_options, bucket);
+
+	return json_object_set_new(j, "time_ns", json_value_number(ns)) |
+		json_object_set_new(j, "realtime_ns",
+				    json_value_known(input_set_realtime(set, ns)));
+}
+
+static int
+set_key(const struct report_print *p, json_t *j, const struct report_row *row,
+	enum report_column key)
 {
 	static const struct {
 		const char *name;
@@ -41,7 +56,7 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 		REPORT_KEYS(X)
 #undef X
 	};
-	const struct report_value *v = &row->values[key];
+	const struct report_value value = report_value(p->report, row, key), *v = &value;
 	char address[24];
 
 	if (key == REPORT_event) /* every row has it */
@@ -51,6 +66,8 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 			json_object_set_new(j, "kernel", json_boolean(v->number));
 	if (key == REPORT_srcline)
 		return set_srcline(j, v);
+	if (key == REPORT_time)
+		return set_time(p, j, v->number);
 	if (key == REPORT_address) {
 		snprintf(address, sizeof(address), "0x%" PRIx64, v->number);
 		return json_object_set_new(j, "address", json_string(address));
@@ -60,9 +77,27 @@ set_key(json_t *j, const struct report_row *row, enum report_column key)
 						    : name(v->text));
 }
 
-static json_t *
-make_row(const struct report_print *p, const struct report_section *s, const struct report_row *row)
+/* i: its index in the report. */
+static int
+set_graph(json_t *j, const struct report_print *p, const struct report_section *s, size_t i)
 {
+	const struct call_graph_print g = report_graph(p, s, report_row_at(p->report, i));
+	struct call_tree *t;
+	int err;
+
+	if (!call_graph_any(&g))
+		return json_object_set_new(j, "call_graph", json_array());
+	if (call_graphs_tree(p->graphs, i, &t) < 0)
+		return -1;
+	err = json_object_set_new(j, "call_graph", call_graph_print_json(&g, t));
+	call_tree_free(t);
+	return err;
+}
+
+static json_t *
+make_row(const struct report_print *p, const struct report_section *s, size_t at)
+{
+	const struct report_row *row = report_row_at(p->report, at);
 	json_t *j = json_object();
 	int err;
 
@@ -80,7 +115,9 @@ make_row(const struct report_print *p, const struct report_section *s, const str
 	err |= json_object_set_new(j, "period", json_value_number(row->self.period));
 	err |= json_object_set_new(j, "event", name(load_event_name(p->load, row->event)));
 	for (size_t i = 0; i < p->options->keys.n; i++)
-		err |= set_key(j, row, p->options->keys.v[i]);
+		err |= set_key(p, j, row, p->options->keys.v[i]);
+	if (p->graphs)
+		err |= set_graph(j, p, s, at);
 	if (err) {
 		json_decref(j);
 		return NULL;
@@ -96,18 +133,17 @@ print_indented(const char *text, size_t len, void *arg)
 
 	(void)arg;
 	for (; (line = memchr(text, '\n', (size_t)(end - text))); text = line + 1) {
-		fwrite(text, 1, (size_t)(line + 1 - text), stdout);
+		json_value_print(text, (size_t)(line + 1 - text), stdout);
 		fputs("    ", stdout);
 	}
-	fwrite(text, 1, (size_t)(end - text), stdout);
+	json_value_print(text, (size_t)(end - text), stdout);
 	return 0;
 }
 
 static int
-print_row(const struct report_print *p, const struct report_section *s,
-	  const struct report_row *row, bool first)
+print_row(const struct report_print *p, const struct report_section *s, size_t at, bool first)
 {
-	json_t *j = make_row(p, s, row);
+	json_t *j = make_row(p, s, at);
 	int err = j ? 0 : -1;
 
 	fputs(first ? "\n    " : ",\n    ", stdout);
@@ -121,6 +157,7 @@ print_row(const struct report_print *p, const struct report_section *s,
 static int
 print_rows(const struct report_print *p)
 {
+	const struct report_row *row;
 	bool first = true;
 	int err = 0;
 
@@ -128,12 +165,10 @@ print_rows(const struct report_print *p)
 	for (size_t i = 0; i < report_sections(p->report) && !err; i++) {
 		const struct report_section *s = report_section_at(p->report, i);
 
-		for (size_t k = s->first; k < s->first + s->nr && !err; k++) {
-			const struct report_row *row = report_row_at(p->report, k);
+		struct report_rows rows = { .at = 0 };
 
-			if (report_below_limit(p, s, row))
-				continue;
-			err = print_row(p, s, row, first);
+		while (!err && report_rows_next(p, s, &rows, &row)) {
+			err = print_row(p, s, s->first + rows.at - 1, first);
 			first = false;
 		}
 	}
@@ -149,7 +184,7 @@ print_head(const json_t *j)
 	size_t len = text ? strlen(text) : 0;
 
 	if (len > 2)
-		fwrite(text, 1, len - 2, stdout);
+		json_value_print(text, len - 2, stdout);
 	free(text);
 	return len > 2 ? 0 : -1;
 }
@@ -161,13 +196,18 @@ make_events(const struct report_print *p)
 
 	for (size_t i = 0; i < report_sections(p->report); i++) {
 		const struct report_section *s = report_section_at(p->report, i);
+		struct report_rows rows = { .at = 0 };
+		const struct report_row *row;
 		json_t *j = json_object();
 
+		while (report_rows_next(p, s, &rows, &row))
+			;
 		json_object_set_new(j, "event", name(load_event_name(p->load, s->event)));
 		json_object_set_new(j, "samples", json_value_number(s->weight.samples));
 		json_object_set_new(j, "period", json_value_number(s->weight.period));
 		json_object_set_new(j, "whole_samples", json_value_number(s->whole.samples));
 		json_object_set_new(j, "whole_period", json_value_number(s->whole.period));
+		json_object_set_new(j, "rows_left_out", json_value_number(rows.left_out));
 		json_array_append_new(events, j);
 	}
 	return events;
@@ -239,17 +279,6 @@ make_doubts(const struct doubts *doubts)
 	return list;
 }
 
-/* null: there is no sample, or nobody knows the time of day. */
-static json_t *
-realtime(const struct input_set *set, uint64_t ns)
-{
-	const struct clock_triple *start = &set->start;
-
-	if (set->samples == 0 || start->realtime == 0)
-		return json_null();
-	return json_value_number(ns - start->monotonic + start->realtime);
-}
-
 int
 report_print_json(const struct report_print *p)
 {
@@ -261,8 +290,10 @@ report_print_json(const struct report_print *p)
 
 	err = json_object_set_new(j, "file", name(set->path));
 	err |= json_object_set_new(j, "hostname", name(set->hostname ? set->hostname : ""));
-	err |= json_object_set_new(j, "first_realtime_ns", realtime(set, set->first_ns));
-	err |= json_object_set_new(j, "last_realtime_ns", realtime(set, set->last_ns));
+	err |= json_object_set_new(j, "first_realtime_ns",
+				   json_value_known(input_set_realtime(set, set->first_ns)));
+	err |= json_object_set_new(j, "last_realtime_ns",
+				   json_value_known(input_set_realtime(set, set->last_ns)));
 	err |= json_object_set_new(j, "samples", json_value_number(t->samples));
 	err |= json_object_set_new(j, "lost", json_value_number(loss ? loss_samples(loss) : 0));
 	err |= json_object_set_new(j, "period", json_value_number(t->period));

@@ -15,7 +15,10 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
+#include "symbolizer/text/unit_name.h"
+#include "symbolizer/view/call_graph_print.h"
 #include "symbolizer/view/heading.h"
+#include "symbolizer/load/time_buckets.h"
 
 /* Objects that lack something: as many, of those with such a share of the samples. */
 #define UNKNOWNS_SHOWN 5
@@ -25,12 +28,23 @@
 #define say(indent, ...) screen_text_print(stdout, cli_columns(), indent, __VA_ARGS__)
 
 bool
-report_below_limit(const struct report_print *p, const struct report_section *s,
-		   const struct report_row *row)
+report_rows_next(const struct report_print *p, const struct report_section *s,
+		 struct report_rows *rows, const struct report_row **ret)
 {
-	const struct profile_weight *w = p->options->children ? &row->total : &row->self;
+	while (rows->at < s->nr) {
+		const struct report_row *row = report_row_at(p->report, s->first + rows->at++);
+		const struct profile_weight *w = p->options->children ? &row->total : &row->self;
 
-	return report_percent(p->report, s, w) < p->percent_limit;
+		if (report_percent(p->report, s, w) < p->percent_limit)
+			continue;
+		if (p->rows_max == 0 || rows->shown < p->rows_max) {
+			rows->shown++;
+			*ret = row;
+			return true;
+		}
+		rows->left_out++;
+	}
+	return false;
 }
 
 /* What would help, besides what resolve_miss_text() says. */
@@ -112,6 +126,19 @@ print_objects(const struct report_print *p, bool named, uint64_t samples)
 	return err;
 }
 
+/* Who asks for services or CPUs need not read which files lack names. */
+static bool
+shows_names(const struct report_print *p)
+{
+	static const enum report_column of_frames[] = { REPORT_sym, REPORT_address, REPORT_srcline,
+							REPORT_srcfile, REPORT_parent };
+
+	for (size_t i = 0; i < sizeof(of_frames) / sizeof(of_frames[0]); i++)
+		if (report_has(&p->options->keys, of_frames[i]))
+			return true;
+	return p->graphs != NULL;
+}
+
 static int
 print_unknowns(const struct report_print *p)
 {
@@ -185,8 +212,30 @@ add_line(struct table *t, struct buf *scratch, const struct report_value *v)
 }
 
 static void
-add_value(struct table *t, struct buf *scratch, enum report_column key,
-	  const struct report_value *v)
+add_time(const struct report_print *p, struct table *t, uint64_t bucket)
+{
+	char text[TIME_BUCKETS_TEXT];
+
+	time_buckets_text(&p->load->set, &p->load->profile_options, bucket, text);
+	table_cell(t, text, TABLE_PLAIN);
+}
+
+/* Ids of containers are 64 digits: a terminal has no room for them. */
+static void
+add_group(const struct report_print *p, struct table *t, struct buf *scratch, const char *name)
+{
+	const bool narrow = p->table.terminal > 0 && !p->table.widths;
+	char *shorter = narrow && name ? strdup(name) : NULL;
+
+	if (shorter)
+		unit_name_shorten(name, shorter, strlen(name) + 1);
+	add_name(t, scratch, "", shorter ? shorter : name);
+	free(shorter);
+}
+
+static void
+add_value(const struct report_print *p, struct table *t, struct buf *scratch,
+	  enum report_column key, const struct report_value *v)
 {
 	if (key == REPORT_sym)
 		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
@@ -194,6 +243,10 @@ add_value(struct table *t, struct buf *scratch, enum report_column key,
 		add_line(t, scratch, v);
 	else if (key == REPORT_address)
 		table_cellf(t, TABLE_PLAIN, "0x%016" PRIx64, v->number);
+	else if (key == REPORT_time)
+		add_time(p, t, v->number);
+	else if (key == REPORT_cgroup || key == REPORT_unit)
+		add_group(p, t, scratch, v->text);
 	else if (table_columns[key].right)
 		table_cellf(t, TABLE_PLAIN, "%" PRId32, (int32_t)v->number);
 	else
@@ -204,6 +257,8 @@ static void
 add_column(const struct report_print *p, struct table *t, struct buf *scratch,
 	   const struct report_section *s, const struct report_row *row, enum report_column column)
 {
+	struct report_value value;
+
 	switch (column) {
 	case REPORT_overhead:
 		add_percent(p, t, s, &row->self);
@@ -221,7 +276,8 @@ add_column(const struct report_print *p, struct table *t, struct buf *scratch,
 		add_name(t, scratch, "", load_event_name(p->load, row->event));
 		break;
 	default:
-		add_value(t, scratch, column, &row->values[column]);
+		value = report_value(p->report, row, column);
+		add_value(p, t, scratch, column, &value);
 		break;
 	}
 }
@@ -237,6 +293,24 @@ print_part(const struct report_print *p, const struct report_section *s)
 	    p->options->relative ? "these samples" : "the whole");
 }
 
+/* What call graphs are of, and what they leave out. */
+static void
+print_graphs_part(const struct report_print *p)
+{
+	const struct call_graph_options *o = p->graph;
+
+	if (!call_graphs_any(p->graphs))
+		say("#   ", "# No sample has callers: there is nothing to draw call graphs of");
+	else
+		say("#   ",
+		    "# Call graphs: from %s; shares are of %s, those below %.3g%% are left out",
+		    call_graphs_caller(p->graphs) ? "callers to what they called"
+						  : "functions to their callers",
+		    o->mode != CALL_GRAPH_FRACTAL ? "what those of rows are of"
+						  : "the function one branch before",
+		    o->percent_limit);
+}
+
 static int
 print_heading(const struct report_print *p, const struct report_section *s)
 {
@@ -247,25 +321,70 @@ print_heading(const struct report_print *p, const struct report_section *s)
 	say("#   ", "# Samples: %" PRIu64 " of event '%s'", s->weight.samples, name);
 	printf("# Event count (approx.): %" PRIu64 "\n", s->weight.period);
 	print_part(p, s);
+	if (p->graphs)
+		print_graphs_part(p);
 	puts("#");
 	free(name);
 	return 0;
 }
 
-static void
+/* How many more there are. */
+static size_t
 add_rows(const struct report_print *p, const struct report_section *s, struct table *t)
 {
 	const struct report_list *columns = &p->options->columns;
+	struct report_rows rows = { .at = 0 };
+	const struct report_row *row;
 	struct buf scratch;
 
 	buf_init(&scratch);
-	for (size_t i = s->first; i < s->first + s->nr; i++) {
-		const struct report_row *row = report_row_at(p->report, i);
-
-		for (size_t k = 0; k < columns->n && !report_below_limit(p, s, row); k++)
+	while (report_rows_next(p, s, &rows, &row))
+		for (size_t k = 0; k < columns->n; k++)
 			add_column(p, t, &scratch, s, row, columns->v[k]);
-	}
 	buf_done(&scratch);
+	return rows.left_out;
+}
+
+struct call_graph_print
+report_graph(const struct report_print *p, const struct report_section *s,
+	     const struct report_row *row)
+{
+	return (struct call_graph_print){
+		.profile = p->load->profile,
+		.options = p->graph,
+		.whole = p->options->relative ? s->weight : s->whole,
+		.row = p->options->children ? row->total : row->self,
+		.terminal = p->table.widths ? 0 : p->table.terminal,
+	};
+}
+
+/* Rows are asked for as they were added. */
+struct below {
+	const struct report_print *p;
+	const struct report_section *s;
+	struct report_rows rows;
+};
+
+static int
+print_graph(void *arg, size_t unused)
+{
+	struct below *b = arg;
+	const struct report_row *row;
+	struct call_graph_print g;
+	struct call_tree *t;
+	int err;
+
+	(void)unused;
+	report_rows_next(b->p, b->s, &b->rows, &row);
+	g = report_graph(b->p, b->s, row);
+	if (!call_graph_any(&g))
+		return 0;
+	err = call_graphs_tree(b->p->graphs, b->s->first + b->rows.at - 1, &t);
+	if (err < 0)
+		return err;
+	err = call_graph_print_text(&g, t);
+	call_tree_free(t);
+	return err;
 }
 
 static int
@@ -273,6 +392,9 @@ print_section(const struct report_print *p, const struct report_section *s)
 {
 	const struct report_list *list = &p->options->columns;
 	struct table_column columns[REPORT_COLUMNS_MAX];
+	struct below below = { .p = p, .s = s };
+	struct table_options o = p->table;
+	size_t left_out;
 	struct table *t;
 	int err;
 
@@ -284,10 +406,16 @@ print_section(const struct report_print *p, const struct report_section *s)
 	t = table_new(columns, list->n);
 	if (!t)
 		return -FMT_E_NOMEM;
-	add_rows(p, s, t);
-	err = p->table.rows_only ? 0 : print_heading(p, s);
+	left_out = add_rows(p, s, t);
+	if (p->graphs) {
+		o.below = print_graph;
+		o.below_arg = &below;
+	}
+	err = o.rows_only ? 0 : print_heading(p, s);
 	if (err == 0)
-		err = table_print(t, stdout, &p->table);
+		err = table_print(t, stdout, &o);
+	if (err == 0 && left_out > 0 && !p->table.rows_only)
+		printf("#\n# %zu more row%s left out\n", left_out, left_out == 1 ? " is" : "s are");
 	table_free(t);
 	return err;
 }
@@ -307,7 +435,7 @@ report_print_text(const struct report_print *p)
 			puts(quiet ? "" : "\n#");
 		err = print_section(p, report_section_at(p->report, i));
 	}
-	if (err == 0 && !quiet)
+	if (err == 0 && !quiet && shows_names(p))
 		err = print_unknowns(p);
 	return err;
 }

@@ -6,7 +6,7 @@
 #define SYMBOLIZER_VIEW_TREE_PRINT_H
 
 #include "symbolizer/profile/call_tree.h"
-#include "symbolizer/view/load.h"
+#include "symbolizer/load/load.h"
 
 struct tree_print {
 	const struct load *load;

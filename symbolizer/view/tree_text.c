@@ -12,13 +12,10 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
-#include "symbolizer/export/stack_export.h"
 #include "symbolizer/profile/report.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
-#include "symbolizer/text/short_names.h"
-
-#define NAME_COLUMNS_MIN 30 /* of a terminal: further branches are not drawn */
+#include "symbolizer/view/branch_line.h"
 
 struct walk {
 	const struct tree_print *p;
@@ -72,55 +69,13 @@ tree_print_next(const struct tree_print *p, const struct call_tree *t, int event
 static void
 make_name(struct walk *w, const struct call_node *n)
 {
-	static const struct stack_export plain = { .profile = NULL };
-
 	buf_clear(&w->name);
-	if (n->frame == CALL_TREE_NONE)
-		escape(&w->name, n->comm);
-	else
-		stack_export_frame_name(&plain, profile_frame(w->p->load->profile, n->frame),
-					escape, &w->name);
-	buf_u8(&w->name, 0);
-}
-
-/* As much of the branches as there is room for; the columns that they take. */
-static int
-put_branches(struct walk *w, const char *own)
-{
-	const int room = w->p->terminal - w->columns - NAME_COLUMNS_MIN;
-	const char *at;
-	int taken = 0;
-
-	buf_clear(&w->line);
-	buf_append(&w->line, w->branches.p, w->branches.len);
-	buf_text(&w->line, own);
-	buf_u8(&w->line, 0);
-	if (buf_failed(&w->line))
-		return 0;
-	at = (const char *)w->line.p;
-	while (*at && (w->p->terminal == 0 || taken < room))
-		taken += screen_text_next(&at);
-	printf("%.*s%s", (int)(at - (const char *)w->line.p), (const char *)w->line.p,
-	       *at ? "> " : "");
-	return taken + (*at ? 2 : 0);
-}
-
-static int
-put_name(struct walk *w, int taken)
-{
-	const char *name = (const char *)w->name.p;
-	struct short_names *s;
-
-	if (w->p->terminal == 0) {
-		puts(name);
-		return 0;
+	if (n->frame != CALL_TREE_NONE) {
+		branch_line_name(profile_frame(w->p->load->profile, n->frame), &w->name);
+		return;
 	}
-	s = short_names_new(&name, 1, w->p->terminal - w->columns - taken);
-	if (!s)
-		return -FMT_E_NOMEM;
-	puts(short_names_at(s, 0));
-	short_names_free(s);
-	return 0;
+	escape(&w->name, n->comm);
+	buf_u8(&w->name, 0);
 }
 
 /* Its line; branches then has what stands before those of its children. */
@@ -131,17 +86,20 @@ put_node(struct walk *w, uint32_t node)
 	const bool top = n->parent == CALL_TREE_ROOT;
 	const bool last = !shows(w->p, w->t, w->event, n->next);
 	const bool alone = last && call_tree_node(w->t, n->parent)->first_child == node;
-	int taken;
 
 	printf("%7.2f%%  ", report_share(&n->total, &w->whole));
 	if (!w->p->inverted)
 		printf("%6.2f%%  ", report_share(&n->self, &w->whole));
-	taken = put_branches(w, top || alone ? "" : last ? "└ " : "├ ");
+	buf_clear(&w->line);
+	buf_append(&w->line, w->branches.p, w->branches.len);
+	buf_text(&w->line, top || alone ? "" : last ? "└ " : "├ ");
+	buf_u8(&w->line, 0);
 	buf_text(&w->branches, top ? "  " : alone ? "" : last ? "  " : "│ ");
 	make_name(w, n);
 	if (buf_failed(&w->branches) || buf_failed(&w->name) || buf_failed(&w->line))
 		return -FMT_E_NOMEM;
-	return put_name(w, taken);
+	return branch_line_print((const char *)w->line.p, (const char *)w->name.p,
+				 w->p->terminal > 0 ? w->p->terminal - w->columns : 0);
 }
 
 static int

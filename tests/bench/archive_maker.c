@@ -27,6 +27,7 @@
 #include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
 
+#define USAGE "archive_maker [-c CPUS] [-f HZ] [-s SEGMENT_SECONDS] [-e END] [-n] DIRECTORY SECONDS"
 #define NS UINT64_C(1000000000)
 #define SAMPLE_ID 1000	 /* + cpu */
 #define SIDEBAND_ID 5000 /* + cpu */
@@ -310,6 +311,10 @@ main(int argc, char **argv)
 	uint64_t seconds, end = (uint64_t)time(NULL), start, seq = 1, n;
 	int c;
 
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		puts("usage: " USAGE);
+		return 0;
+	}
 	while ((c = getopt(argc, argv, "c:f:s:e:n")) != -1) {
 		if (c == 'c')
 			cpus = (unsigned int)number(optarg, 1024);
@@ -325,7 +330,7 @@ main(int argc, char **argv)
 			return 2;
 	}
 	if (argc != optind + 2 || cpus == 0 || hz == 0 || segment_seconds == 0)
-		errx(2, "usage: archive_maker [OPTIONS] DIRECTORY SECONDS");
+		errx(2, "usage: " USAGE);
 	seconds = number(argv[optind + 1], 100 * 86400);
 	start = end - seconds;
 	make_attrs();

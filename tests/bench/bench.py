@@ -19,6 +19,9 @@ without its cache and with it, and by perf script, which is run once.
 
 Many: a million samples at 50,000 places of large libraries (many_addresses.py), a flat report of functions and one of lines.
 
+Pages: the flame graph of perf record's samples of the mixed load, scaled to a million; and how long headless Chromium
+takes to draw one of 100,000 distinct stacks (flame_page.py), where it is installed.
+
 Symbolizing: addresses of libjvm, where openjdk-17-dbg is installed, else of libc (libc6-dbg), by spoor symbolize without
 its cache, llvm-symbolizer and addr2line: at random, as a profile has them (of some 120 places), one. The file is unpacked first, but for the last row.
 Names at random by its symbol tables alone.
@@ -50,8 +53,14 @@ RATIO_TARGET = 0.55
 # Reading: how many times faster than what of perf; seconds of a day of 64 CPUs, MiB
 READING = [('report', 'report --stdio -g none', 10), ('export -f folded', 'script', 20),
            ('report --children', 'report --stdio', 50)]
-DAY_TARGET, DAY_MIB = 5, 256
+DAY_TARGET, DAY_MIB, HEATMAP_TARGET = 5, 256, 5
 ARCHIVE_SECONDS = 7200
+# Exports of so many samples: seconds and MiB of pprof, then MiB of any form and view
+EXPORTED, EXPORT_S, EXPORT_MIB = 1000000, 1, 256
+EXPORTED_MANY, EXPORT_MANY_MIB = 10000000, 512
+MANY_VIEWS = (('report',), ('report', '--no-children'), ('tree',), ('tree', '--inverted'), ('flamegraph',),
+              ('flamegraph', '--svg'))
+EXPORT_FORMS = ('folded', 'pprof', 'otlp', 'speedscope', 'callgrind', 'firefox', 'perf-script', 'json', 'csv')
 # Unwinding: how many times faster than perf script, and seconds
 UNWINDING, UNWINDING_S = 50, 1.5
 COMPILED = ('algorithm', 'filesystem', 'functional', 'future', 'iostream', 'map', 'regex', 'string', 'unordered_map',
@@ -61,6 +70,8 @@ MANY_SAMPLES, MANY_PLACES, MANY_COLD, MANY_CACHED = 1000000, 50000, 3, 0.3
 MANY_OBJECTS = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus',
                 '/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1', '/usr/lib/x86_64-linux-gnu/libstdc++.so.6',
                 '/usr/lib/x86_64-linux-gnu/libc.so.6']
+# Pages: seconds to write a million samples, to draw so many stacks; ms of a frame of a zoom
+PAGE_S, PAGE_STACKS, DRAWN_S, ZOOM_MS = 1, 100000, 2, 50
 # Symbolizing: of llvm-symbolizer's time, and of its memory
 SYMBOLIZED = ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', '/usr/lib/x86_64-linux-gnu/libc.so.6']
 SYMBOLIZING = [('random', 10000, 0.65), ('profile', 10000, 0.75), ('one', 1, 0.35), ('random, packed', 10000, 0.65)]
@@ -292,13 +303,20 @@ def archive(args, spoor, marks):
     directory = os.path.join(args.directory, 'archive')
     os.mkdir(directory)
     made = json.loads(output([os.path.join(args.build, 'tests/bench/archive_maker'), directory, str(ARCHIVE_SECONDS)]))
-    m = in_turns({'day': [spoor, 'report', '-i', directory]}, args.rounds)['day']
+    both = in_turns({'day': [spoor, 'report', '-i', directory],
+                     'heatmap': [spoor, 'heatmap', '--by', 'unit', '--bucket', '1m', '-i', directory]}, args.rounds)
+    m = both['day']
     day = m['wall'] * 86400 / ARCHIVE_SECONDS
     marks += [day <= DAY_TARGET, m['mib'] <= DAY_MIB]
     print(f'archive: {made["samples"]} samples in {made["segments"]} segments: {m["wall"]:.2f} s, {m["cpu"]:.2f} s of CPU, '
           f'{m["mib"]:.0f} MiB; a day: {day:.1f} s   <= {DAY_TARGET} s: {verdict(marks[-2])}, <= {DAY_MIB} MiB: '
           f'{verdict(marks[-1])}')
-    return m
+    heat = both['heatmap']
+    day = heat['wall'] * 86400 / ARCHIVE_SECONDS
+    marks += [day <= HEATMAP_TARGET]
+    print(f'         by service and minute: {heat["wall"]:.2f} s, {heat["cpu"]:.2f} s of CPU, {heat["mib"]:.0f} MiB; a day: '
+          f'{day:.1f} s   <= {HEATMAP_TARGET} s: {verdict(marks[-1])}')
+    return {**m, 'heatmap': heat}
 
 
 def unwinding(args, spoor, perf, marks):
@@ -344,6 +362,57 @@ def many(args, spoor, marks):
         target = MANY_COLD if 'no cache' in how else MANY_CACHED
         marks.append(x['wall'] <= target)
         print(f'{how:<20}{x["wall"]:>8.2f} s{x["cpu"]:>7.2f} s of CPU{x["mib"]:>6.0f} MiB   <= {target} s: {verdict(marks[-1])}')
+    return m
+
+
+def archive_of(args, name, samples):
+    """An archive of 64 CPUs with so many samples, or some more."""
+    directory = os.path.join(args.directory, name)
+    os.mkdir(directory)
+    output([os.path.join(args.build, 'tests/bench/archive_maker'), directory, str(samples // (64 * 19) + 1)])
+    return directory
+
+
+def exports(args, spoor, marks):
+    few, many_ = archive_of(args, 'exported', EXPORTED), archive_of(args, 'exported_many', EXPORTED_MANY)
+    m = in_turns({form: [spoor, 'export', '-f', form, '-i', few] for form in EXPORT_FORMS}, args.rounds)
+    print(f'\nexports: {EXPORTED} samples, medians of {args.rounds} rounds in turns; {EXPORTED_MANY} samples once')
+    for form, x in m.items():
+        x['many'] = timed([spoor, 'export', '-f', form, '-i', many_])
+        line = f'{form:<20}{x["wall"]:>8.2f} s{x["cpu"]:>7.2f} s of CPU{x["mib"]:>6.0f} MiB'
+        if form == 'pprof':
+            marks += [x['wall'] <= EXPORT_S, x['mib'] <= EXPORT_MIB]
+            line += f'   <= {EXPORT_S} s: {verdict(marks[-2])}, <= {EXPORT_MIB} MiB: {verdict(marks[-1])}'
+        marks.append(x['many']['mib'] <= EXPORT_MANY_MIB)
+        print(f'{line}; {x["many"]["wall"]:.1f} s, {x["many"]["mib"]:.0f} MiB   <= {EXPORT_MANY_MIB} MiB: {verdict(marks[-1])}')
+    for view in MANY_VIEWS:
+        given = ('-o', os.path.join(args.directory, 'many.picture')) if view[0] == 'flamegraph' else ()
+        x = m[' '.join(view)] = timed([spoor, *view, *given, '-i', many_])
+        marks.append(x['mib'] <= EXPORT_MANY_MIB)
+        print(f'{" ".join(view):<28}{EXPORTED_MANY} samples: {x["wall"]:.1f} s, {x["mib"]:.0f} MiB   '
+              f'<= {EXPORT_MANY_MIB} MiB: {verdict(marks[-1])}')
+    return m
+
+
+def pages(args, spoor, perf, marks):
+    _, ours, samples = same_samples(args, spoor, perf)
+    page = os.path.join(args.directory, 'flame.html')
+    m = in_turns({'flame graph': [spoor, 'flamegraph', '-o', page, '-i', ours]}, args.rounds)
+    x = m['flame graph']
+    million = x['wall'] * 1e6 / samples
+    marks.append(million <= PAGE_S)
+    print(f'\npages: {samples} samples of the mixed load; medians of {args.rounds} rounds')
+    print(f'{"flame graph":<20}{x["wall"]:>8.2f} s{x["cpu"]:>7.2f} s of CPU{x["mib"]:>6.0f} MiB, {os.path.getsize(page) / 1e6:.1f} MB; '
+          f'a million: {million:.2f} s   <= {PAGE_S} s: {verdict(marks[-1])}')
+    if not shutil.which('chromedriver') or subprocess.run(['/usr/bin/python3', '-c', 'import selenium'], stderr=subprocess.DEVNULL,
+                                                           check=False).returncode:
+        print('Chromium is not installed (make deps): how fast it draws is not known')
+        return m
+    d = m['drawing'] = json.loads(output(['/usr/bin/python3', os.path.join(HERE, 'flame_page.py'), page, str(PAGE_STACKS)]))
+    marks += [d['drawn_s'] <= DRAWN_S, d['zoom_ms'] <= ZOOM_MS]
+    print(f'drawing: {PAGE_STACKS} stacks, {d["nodes"]} nodes, {d["mb"]:.1f} MB: {d["drawn_s"]:.2f} s, of that own {d["own_ms"]:.0f} ms   '
+          f'<= {DRAWN_S} s: {verdict(marks[-2])}; slowest frame of a zoom ({d["boxes"]} boxes) {d["zoom_ms"]:.0f} ms   <= {ZOOM_MS} ms: '
+          f'{verdict(marks[-1])}; search {d["search_ms"]:.0f} ms, callers {d["callers_ms"]:.0f} ms')
     return m
 
 
@@ -411,7 +480,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
     parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
-    parser.add_argument('--only', choices=['recording', 'reading', 'unwind', 'many', 'symbolize'], help='one side alone')
+    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -430,14 +499,16 @@ def main():
         if args.only in (None, 'reading'):
             read = reading(args, spoor, perf, marks)
             read['archive'] = archive(args, spoor, marks)
+        paged = pages(args, spoor, perf, marks) if args.only in (None, 'pages') else {}
         unwound = unwinding(args, spoor, perf, marks) if args.only in (None, 'unwind') else {}
         crowd = many(args, spoor, marks) if args.only in (None, 'many') else {}
+        exported = exports(args, spoor, marks) if args.only in (None, 'exports') else {}
         symbolized = symbolizing(args, spoor, marks) if args.only in (None, 'symbolize') else {}
         looked_up = looking_up(args, marks) if args.only in (None, 'symbolize') else {}
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
-                   'reading': read, 'unwinding': unwound, 'many': crowd, 'symbolizing': symbolized,
+                   'reading': read, 'pages': paged, 'unwinding': unwound, 'many': crowd, 'exports': exported, 'symbolizing': symbolized,
                    'looking_up': looked_up}, f, indent=1)
 
 

@@ -275,7 +275,7 @@ like "$(cat text)" 'No instructions: it was made at run time, and its bytes were
 
 cp moved/c.c src/c.c
 like "$(annotate -i - <c.spoor)" 'imull' "from a pipe"
-script -qec "stty cols 80; '$SPOOR' --no-pager --color never annotate -i c.spoor" /dev/null >terminal 2>&1 </dev/null
+script -qec "stty cols 80; '$SPOOR' --no-pager --color never annotate -i c.spoor 2>words" /dev/null >terminal 2>&1 </dev/null
 is "$(tr -d '\r' <terminal | awk 'length > 80' | head -n 3)" "" "80 columns of a terminal are enough"
 like "$(tr -d '\r' <terminal)" 'inlined' "for all of it"
 

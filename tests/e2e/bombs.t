@@ -79,6 +79,14 @@ bomb lives 100000 report
 bomb rows 400000 report "report --json" "export -f folded"
 
 bomb events 30000
+# A look at all stacks for each event would take 5 to 12 s; what is no look takes a tenth of a second.
+bomb events 30000 "timeline --json" "diff bomb.spoor"
+for command in heatmap timeline "flamegraph -o -" "flamegraph --svg -o -" "heatmap -o -" "peek ." \
+	"peek --json ." tree "export -f csv" "export -f json" "export -f firefox" "export -f otlp" \
+	"export -f perf-script" "export -f speedscope" "export -f callgrind"; do
+	bomb events 30000 "$command"
+	ok "events, $command: 3 s of CPU time at most" awk '{ exit $3 > 3 }' measured
+done
 bomb same-events 30000
 bomb long-events 200
 bomb ids 500000

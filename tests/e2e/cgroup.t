@@ -9,7 +9,7 @@ need_command jq perf
 need_record_all
 
 root=$(cgroup_root)
-top=spoor-test.$$
+top=spoor-test$$.slice
 if [ -z "$root" ] || ! mkdir "$root/$top" 2>/dev/null; then
 	skip_all "no control group can be made here"
 fi
@@ -69,6 +69,16 @@ perf record -q -B -N -a -e cpu-clock -F 499 --all-cgroups -o p.data -- bash load
 perf_of p.data >theirs
 like "$(cat theirs)" "^[0-9]+ /$top/b.service/worker$" "perf recorded control groups"
 ok "and what perf recorded has here" diff <(of p.data) theirs
+
+# --- units
+
+units() # FILE [OPTION...]: as of(), by unit
+{
+	"$SPOOR" report -s unit --json "$@" | jq -r '.rows[] | "\(.samples) \(.unit)"' | LC_ALL=C sort -k 2
+}
+is "$(units g.spoor | awk '{ n += $1 } END { print n }')" "$all" "rows of units have every sample"
+is "$(units g.spoor | awk '$2 == "b.service" { print $1 }')" "$(count "^/$top/b.service")" "a unit has what is in groups below"
+is "$(units g.spoor | grep -c a.service)" 1 "each is one row"
 
 # --- text
 

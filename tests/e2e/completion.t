@@ -30,8 +30,9 @@ is "$(offers spoor report --sort = comm,c)" "comm,cgroup comm,cpu" "the next of 
 is "$(offers spoor report -s +cg)" "+cgroup" "one more"
 is "$(offers spoor report -F o)" "overhead overhead_children" "fields"
 is "$(offers spoor record -F o)" "" "which a frequency is not"
+is "$(offers spoor report -g fractal,call)" "fractal,callee fractal,caller" "what call graphs are of"
 is "$(offers spoor report --percentage '')" "absolute relative" "--percentage"
-is "$(offers spoor export -f perf)" "perf-data perf-data-file" "formats"
+is "$(offers spoor export -f perf)" "perf-data perf-data-file perf-script" "formats"
 is "$(offers spoor record --call-graph '')" "dwarf fp none" "call graphs"
 is "$(offers spoorctl st)" "status stop" "commands of spoorctl"
 touch empty.file

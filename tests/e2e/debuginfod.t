@@ -143,6 +143,19 @@ is "$(kernel)" null "a report of names needs no vmlinux"
 is "$(find "$CACHE" -name debuginfo 2>/dev/null)" "" "and fetches none"
 is "$(kernel -s sym,srcline)" "$TMP/kernel.c" "lines of the kernel"
 rm -rf "$CACHE"
+instructions() { DEBUGINFOD_URLS=http://127.0.0.1:$kernel_port "$SPOOR" annotate --json -i k.spoor "$@" 2>err |
+	jq -r '.functions[0] | "\(.instructions | length > 3) \([.instructions[].samples] | add) \(.no_instructions)"'; }
+kernel_port=0
+like "$(instructions)" '^false .* vmlinux' "its instructions are not here"
+kernel_port=18005
+is "$(instructions --debuginfod)" "true 1 null" "and are fetched, too"
+is "$(find "$CACHE" -type f -size +4 -printf '%f ')" "debuginfo " "by one file"
+is "$(instructions)" "true 1 null" "which then is here"
+strip -o kernel/stripped kernel/vmlinux && objcopy --only-keep-debug kernel/vmlinux kernel/debug && rm -rf kernel/vmlinux "$CACHE"
+serve 18015 kernel
+kernel_port=18015
+is "$(instructions --debuginfod)" "true 1 null" "where lines and code are parted, both"
+rm -rf "$CACHE"
 
 # --- what a person sees ----------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 mkdir fake tools
-for t in sh env sed grep head cat id true; do
+for t in sh env sed grep head cat id true mkdir mktemp tar gzip mv rm; do
 	ln -s "$(command -v $t)" tools/
 done
 
@@ -30,6 +30,15 @@ cat >fake/apt-cache <<'SH'
 case $2 in "${UNKNOWN:-none}") exit 100 ;; esac
 echo 'Depends: clang-14 (>= 14~)'
 SH
+cat >fake/npm <<'SH'
+#!/bin/sh
+echo "npm $*" >>"$LOG"
+[ "$*" != "${*%"${NOT_THERE:-none}"}" ] && exit 1
+for last; do :; done
+echo content >content
+mkdir package && mv content package/
+tar -czf "$(echo "$last" | sed 's/^@//; s,/,-,; s/@/-/').tgz" package
+SH
 printf '#!/bin/sh\necho sudo >>log\nexec "$@"\n' >fake/sudo
 printf '#!/bin/sh\necho ${FAKE_ID:-0}\n' >fake/id
 chmod +x fake/*
@@ -40,7 +49,7 @@ deps() # MISSING ARGUMENTS...: runs with only the fakes and a few tools in sight
 	local missing=$1
 	shift
 	: >log
-	env -i MISSING="$missing" UNKNOWN="${UNKNOWN-}" PARTS="${PARTS-}" OFFLINE="${OFFLINE-}" FAKE_ID="${FAKE_ID-0}" PATH="$TMP/fake:$TMP/tools" \
+	env -i LOG="$TMP/log" NOT_THERE="${NOT_THERE-}" SPOOR_MACHINES="$TMP/machines" MISSING="$missing" UNKNOWN="${UNKNOWN-}" PARTS="${PARTS-}" OFFLINE="${OFFLINE-}" FAKE_ID="${FAKE_ID-0}" PATH="$TMP/fake:$TMP/tools" \
 		sh "$TOP/.ci/deps" "$@" >out 2>err
 }
 
@@ -70,6 +79,26 @@ is "$?" 0 "package lists that cannot be renewed are not the end"
 FAKE_ID=1000 deps 'jq'
 like "$(cat log)" '^sudo' "not root: by sudo"
 like "$(cat err)" 'sudo apt-get install' "not root: said"
+
+NOT_THERE=@1.25.0 deps '' viewers
+is "$?" 1 "a package that npm has not: fails"
+like "$(cat err)" 'speedscope@1.25.0 is not to be had' "... and says which"
+is "$(find machines -type f)" "" "... and leaves nothing"
+deps '' viewers
+is "$?" 0 "viewers: succeeds"
+is "$(grep -c '^npm pack' log) $(find machines -name content | LC_ALL=C sort | tr '\n' ' ')" \
+	"2 machines/npm/firefox-devtools-profiler-cli-0.10.0/content machines/npm/speedscope-1.25.0/content " "... each is unpacked"
+is "$(find machines/npm -mindepth 1 -maxdepth 1 | wc -l)" 2 "... and nothing is left beside"
+deps '' viewers
+is "$(cat log out err)" "" "... and the second time nothing is done"
+rm -r machines
+FAKE_ID=1000 deps '' viewers
+like "$(cat log)" '^sudo' "viewers, not root: by sudo"
+mv fake/npm npm.away
+rm -r machines
+deps '' viewers
+like "$(grep install log)" '^apt-get -q install -y --no-install-recommends npm *$' "no npm: Debian's"
+mv npm.away fake/npm
 
 mv fake/sudo sudo.away
 FAKE_ID=1000 deps 'jq'

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @together
 #
 # spoor export -f perf-data and -f perf-data-file, judged by perf itself and by perfdata.py, which
 # knows nothing of spoor's code: recordings of our own; perf.data of each kind there and back.
@@ -75,7 +74,7 @@ for k in pipe file; do
 	like "$(judge order $f)" '^[1-9][0-9]* 0$' "$k: in time order"
 	is "$(perf report --stats -i $f 2>/dev/null | awk '/SAMPLE events/ { print $3; exit }')" "$samples" \
 		"$k: perf counts the same samples"
-	is "$(perf script -G -i $f -F comm 2>/dev/null | grep -c .)" "$samples" \
+	is "$(perf script -G -i $f -F tid 2>/dev/null | grep -c .)" "$samples" \
 		"$k: perf script prints them all"
 	judge comms $f >judge.comms
 	# Of a task that has exited perf since 6.10 knows no name, not even for its last samples.
@@ -159,8 +158,8 @@ perf report --header-only -i half.file 2>/dev/null | awk '/time of first sample/
 perf script -G -i half.file -F time 2>/dev/null | awk '{ sub(":", ""); print $1; exit }' >want
 same "whose header tells the first of them" want first
 
-exits 2 "no names in records" "$SPOOR" export -f perf-data --comm burn own.spoor
-like "$(cat err)" 'comm.*perf-data' "which is said"
+exits 2 "no names in records" "$SPOOR" export -f perf-data --dso burn own.spoor
+like "$(cat err)" 'dso.*perf-data' "which is said"
 exits 2 "--write-kallsyms of stacks" "$SPOOR" export -f folded --write-kallsyms x own.spoor
 exits 2 "no such format" "$SPOOR" export -f perf own.spoor
 exits 1 "a disk that is full" "$SPOOR" export -f perf-data -o /dev/full own.spoor
@@ -194,7 +193,7 @@ cp later.spoor archive/2.spoor
 "$SPOOR" info --json later.spoor >later.json 2>/dev/null
 both archive
 for k in pipe file; do
-	is "$(perf script -G -i archive.$k -F comm 2>/dev/null | grep -c .)" \
+	is "$(perf script -G -i archive.$k -F tid 2>/dev/null | grep -c .)" \
 		"$((samples + $(jq .samples later.json)))" "archive, $k: the samples of both"
 	like "$(judge order archive.$k)" '^[1-9][0-9]* 0$' "archive, $k: in time order"
 	is "$(judge attrs archive.$k | wc -l)" "$(judge attrs own.$k | wc -l)" "archive, $k: the events once"

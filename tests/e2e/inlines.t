@@ -111,6 +111,13 @@ mkdir -p cache && export XDG_CACHE_HOME=$TMP/cache
 "$SPOOR" export -f folded -i c.data -o first.folded 2>err
 kept=$(ls cache/spoor)
 like "$kept" '^[0-9a-f]{16,}\.sym' "answers are kept by build-id"
+if [ "$(id -u)" = 0 ]; then
+	mkdir theirs theirs/.cache home && chown -R 12345 theirs home
+	env -u XDG_CACHE_HOME HOME="$TMP/home" "$SPOOR" export -f folded -i c.data -o his.folded 2>err
+	XDG_CACHE_HOME=$TMP/theirs/.cache "$SPOOR" export -f folded -i c.data -o his.folded 2>err
+	is "$(find home theirs -mindepth 1)" theirs/.cache "root makes nothing in another's home"
+	ok "and has the same answers" cmp first.folded his.folded
+fi
 objcopy --only-keep-debug c c.debug
 strip -o c.stripped c && objcopy --add-gnu-debuglink=c.debug c.stripped && cp c.stripped c
 "$SPOOR" export -f folded --no-cache -i c.data -o link.folded 2>err

@@ -223,4 +223,23 @@ else
 	skip "no number could be used again here"
 fi
 
+# Nor are the names of the second those of the first, which ended before it was asked for the last time.
+# shellcheck disable=SC2016
+echo 'for i in {1..20}; do
+		setarch -R "$1" none >first
+		echo $(($(cat first) - 1)) >/proc/sys/kernel/ns_last_pid
+		setarch -R "$1" map >second
+		cmp -s first second && exit
+	done
+	exit 1' >inside
+for i in 1 2 3; do
+	if "$SPOOR" record -F 997 -o after.spoor -- bash inside "$FIXTURES/jit" 2>err; then
+		"$SPOOR" report --json -i after.spoor --pid "$(cat first)" 2>/dev/null >json
+		in_range "$(named_by 'alpha()')" 200 420 "nor those of the next one ($i)"
+	else
+		skip "no number could be used again here"
+	fi
+	rm -f "/tmp/perf-$(cat second).map"
+done
+
 done_testing

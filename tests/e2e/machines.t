@@ -164,4 +164,14 @@ for kernel in 4.18 5.4 5.10; do
 	unset SPOOR_KERNEL
 done
 
+# A pinned event that found no counter: read(2) gives nothing. Once, by its name and where.
+machine alike
+export SPOOR_PINNED_FAILS=1
+exits 0 "a pinned event in error" there "$SPOOR" record -a -e cpu-clock:D -e page-faults -o x.spoor -- sleep 1.5
+is "$(grep -c 'no counter was free' err)" 1 "it is told once"
+like "$(tr -s '\n ' ' ' <err)" 'cpu-clock:D: no counter was free for it on CPU 0 and [0-9]+ more: pinned' "by its name and CPU"
+is "$("$SPOOR" dump x.spoor | sed -n 's/.* READ .* event="\([^"]*\)".*/\1/p' | sort -u)" page-faults \
+	"and has no count at the end, which the other one has"
+unset SPOOR_PINNED_FAILS
+
 done_testing

@@ -169,6 +169,8 @@ fi
 kill $lives
 wait $lives
 is "$(hottest lives -i x.spoor)" "lives [unknown]" "as long as it lives"
+like "$("$SPOOR" report -i x.spoor)" '^# \[unknown\]: [0-9]+ of ' "which files lack names is told"
+unlike "$("$SPOOR" report -s comm,pid -i x.spoor)" '\[unknown\]' "to who asks for names"
 if [ "$(id -u)" = 0 ]; then
 	# As a container is made: the mount namespace's root, and the old one gone.
 	background unshare -m sh -c 'mount -t tmpfs jail jail && cp jailed jail/ && exec python3 -c "

@@ -35,7 +35,7 @@ for how in itself symlink hardlink; do
 	exits 0 "import over $how" "$SPOOR" import -q over/b.data -o "$to"
 	is "$("$SPOOR" info --json "$to" 2>/dev/null | jq .samples)" \
 		"$("$SPOOR" info --json own.spoor 2>/dev/null | jq .samples)" "import over $how: all of it"
-	is "$(find over -name '*.??????' | wc -l)" 0 "$how: nothing is left over"
+	is "$(find over -name '.spoor.*' | wc -l)" 0 "$how: nothing is left over"
 	[ $how != symlink ] || ok "the link stays one" [ -L over/l ]
 done
 
@@ -104,6 +104,30 @@ nok "write neither" [ -e one ]
 # shellcheck disable=SC2016
 exits 1 "import to a full pipe" sh -c '"$SPOOR" import -qo - own.pipe >/dev/full'
 like "$(cat err)" 'standard output: No space' "calls it by its name"
+# What fails before the end, so that more is written after it.
+for command in "export -f csv" "export -f firefox" "flamegraph --svg"; do
+	# shellcheck disable=SC2016,SC2086
+	exits 1 "$command over a limit" bash -c 'trap "" XFSZ; ulimit -f 1; exec "$@"' - \
+		"$SPOOR" $command -o limited own.spoor
+	like "$(cat err)" 'limited: File too large' "$command: says what is wrong"
+	is "$(find . -name 'limited*' -o -name '.spoor.*')" "" "$command: leaves nothing"
+done
+# Ended while it writes.
+if python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_RDWR)' 2>/dev/null; then
+	mkdir killed && echo old >killed/x
+	for command in "export -f csv" "export -f perf-data" "flamegraph --svg"; do
+		# shellcheck disable=SC2086
+		(ulimit -c 0; ulimit -f 1; exec "$SPOOR" $command -o killed/x own.spoor) 2>/dev/null
+		is "$?" $((128 + $(kill -l XFSZ))) "$command: a signal ends it"
+		is "$(ls -A killed) $(cat killed/x)" "x old" "$command: nothing of it is there"
+	done
+else
+	skip "this file system has no files without a name" 6
+fi
+long=$(printf '%0255d' 0)
+exits 0 "the longest of names" "$SPOOR" export -f perf-data own.spoor -o "$long"
+same "is one" own.pipe "$long"
+exits 1 "a longer one" "$SPOOR" export -f perf-data own.spoor -o "x$long"
 exits 1 "import of a device" "$SPOOR" import -o x /dev/zero
 like "$(cat err)" '/dev/zero: is a device, not a perf.data' "says so"
 for format in folded perf-data perf-data-file; do

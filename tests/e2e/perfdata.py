@@ -171,7 +171,7 @@ def main():
                 print(tid, int(tid in exited), names.get(tid, ':%d' % tid))
             elif kind == COMM:
                 tid = struct.unpack_from('<I', r, 12)[0]
-                names[tid] = r[16:r.index(b'\0', 16)].decode()
+                names[tid] = r[16:r.index(b'\0', 16)].decode(errors='surrogateescape')
             elif kind in (FORK, EXIT):
                 tid, parent = struct.unpack_from('<II', r, 16)
                 exited.discard(tid)

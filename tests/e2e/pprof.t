@@ -20,11 +20,12 @@ top_of_pprof() # FILE
 			END { for (f in flat) if (substr(f, 1, 1) != "[") print flat[f] "\t" cum[f] "\t" f }' | LC_ALL=C sort
 }
 
+# The kernel and a program may each have a strcmp, which is two rows, and one line of pprof's.
 top_of_report() # RECORDING
 {
 	"$SPOOR" report --no-inline --children -s sym --json "$1" 2>/dev/null |
-		jq -r '.rows[] | select(.symbol | startswith("[") | not) |
-			"\(.samples)\t\(.children_samples)\t\(.symbol)"' | LC_ALL=C sort
+		jq -r '[.rows[] | select(.symbol | startswith("[") | not)] | group_by(.symbol)[] |
+			"\(map(.samples) | add)\t\(map(.children_samples) | add)\t\(.[0].symbol)"' | LC_ALL=C sort
 }
 
 cat >cc.cc <<'CC'

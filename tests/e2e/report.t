@@ -86,6 +86,59 @@ in_range "$(of demo::recurse overhead)" 40 60 "and has itself half"
 in_range "$(of demo::leaf overhead)" 40 60 "as has the leaf"
 is "$(json children.json '[.rows[] | select(.children < .overhead)] | length')" 0 "no total is less than its self"
 
+"$SPOOR" report -s sym -p '^demo::l' -q recurse.spoor >out
+like "$(row 1 out)" '%  \[\.\] demo::(leaf  +demo::leaf|recurse  +\[other\])$' "-p: a key more, the function itself or its first caller"
+is "$("$SPOOR" report -s parent -p 'recurse|main' --json recurse.spoor | jq -r '.rows[0].parent')" demo::recurse "the first"
+is "$("$SPOOR" report -s parent,sym --json recurse.spoor | jq -r '[.rows[] | select(.symbol | startswith("demo")).parent] | unique[]')" \
+	"[other]" "no parent that is asked for"
+
+# --- call graphs
+
+graph() # OPTION...: below the row of the leaf
+{
+	"$SPOOR" report -q -s comm,dso,sym "$@" recurse.spoor | sed -n '/demo::leaf$/,/^$/p' | sed 1d
+}
+graph -g >out
+is "$(grep -c 'demo::recurse$' out)" 8 "-g: eight callers"
+is "$(sed -n 's/^ *\(.*--\)\{0,1\}//; /./p' out | grep -v '^|$' | paste -sd';')" \
+	"$("$SPOOR" export -f folded recurse.spoor | sort -nrk 2 | sed -n 's/^split;\(.*demo::leaf\) .*/\1/p' | head -n 1)" "from the outermost"
+graph -g callee >out
+is "$(sed -n '2s/.*---//p' out)" "demo::leaf" "-g callee: from the leaf"
+is "$(sed -n '3p' out | tr -d ' ')" "demo::recurse" "to its caller"
+for g in "-g caller" "-gcaller" "--call-graph caller" "--call-graph=caller" "-G" "--inverted" "-g graph,0.5,caller,function,percent"; do
+	# shellcheck disable=SC2086
+	is "$(graph $g)" "$(graph -g)" "$g"
+done
+is "$( (graph -g none; graph -G --no-call-graph; graph) | grep -c -- -- )" 0 "none"
+like "$(graph -g folded,callee)" '^[0-9.]+% demo::leaf(;demo::recurse){8};' "-g folded"
+like "$(graph -g flat,callee | head -n 3)" $'^ {11}[0-9.]+%\n {16}demo::leaf\n {16}demo::recurse$' "-g flat"
+like "$(graph -g callee,count --percent-limit 0)" '---demo::leaf' "-g with other words"
+# In a stack of a recursive function there is one way from its row to the root, and one to its leaf.
+"$SPOOR" report --children -g callee,0 -s sym --json recurse.spoor >out
+is "$(jq -c '[.rows[] | select(.symbol == "demo::recurse") | .call_graph[] | select(.depth == 1) | [.name, .samples]]' out)" \
+	"[[\"demo::recurse\",$(jq '.rows[] | select(.symbol == "demo::recurse").children_samples' out)]]" "--children: each stack once"
+is "$(jq '[.rows[] | (.call_graph | map(select(.depth == 1).samples) | add) == .children_samples] | unique | .[]' out)" true \
+	"a row's graph has all of its samples"
+is "$(jq '[.rows[].call_graph | map(.self_samples) | add] | add' out)" "$(jq '[.rows[].children_samples] | add' out)" "to the last one"
+"$SPOOR" report -g 2>/dev/null split.spoor >out
+like "$(cat out)" '^# Call graphs: from callers to what they called; shares are of what those of rows are of, those below 0.5% are left out$' \
+	"what they are is said"
+"$SPOOR" report -q -g callee,50 -s sym split.spoor >out
+is "$(grep -c -- '---demo' out)" 1 "rows below the least share have none"
+"$SPOOR" record -e cpu-clock:u --call-graph none -o alone.spoor -- ./split 0.2 2>/dev/null
+like "$("$SPOOR" report -g alone.spoor)" '^# No sample has callers' "a recording without callers"
+is "$("$SPOOR" report -q -g -s sym --max 1 split.spoor | grep -c '^ *[0-9.]*%')" 1 "--max"
+like "$("$SPOOR" report -g --json alone.spoor | jq -c '.rows[0].call_graph | map(.depth)')" '^\[1\]$' "nor has it more in JSON"
+
+# --- the first rows
+
+"$SPOOR" report --max 1 split.spoor >out
+is "$(grep -v '^#' out | grep .)" "$(row 1 split.txt)" "--max: the first row"
+like "$(cat out)" "^# $(($(grep -v '^#' split.txt | grep -c .) - 1)) more rows? (is|are) left out$" "and how many more there are"
+is "$("$SPOOR" report --max 1 --json split.spoor | jq -c '[(.rows | length), .events[0].rows_left_out]')" \
+	"[1,$(("$("$SPOOR" report --json split.spoor | jq '.rows | length')" - 1))]" "in JSON too"
+is "$("$SPOOR" report --max 1000 split.spoor)" "$(cat split.txt)" "more than there are"
+
 # --- JSON
 
 "$SPOOR" report --json split.spoor >split.json
@@ -245,17 +298,23 @@ usage "unknown command" reprot
 like "$(cat err)" "did you mean 'report'" "suggests"
 usage "unknown option" report --frobnicate
 usage "unknown letter" report -Z
-usage "unknown sort key" report --sort comm,parent
+usage "unknown sort key" report --sort comm,parents
 like "$(cat err)" 'comm dso sym' "lists the keys"
 usage "missing argument" report --sort
 usage "argument too many" report --json=1 split.spoor
 usage "two files" report split.spoor empty.spoor
 usage "bad base of shares" report --percentage half
-usage "unknown field" report -F sample,parent
+usage "unknown field" report -F sample,parents
 like "$(cat err)" 'overhead overhead_children sample period comm' "lists the fields"
 usage "no separator" report -t ''
 usage "bad widths" report --column-widths=10,x
 usage "too many widths" report -w "$(seq -s, 100)"
+usage "bad call graph" report -gsideways
+usage "bad call graph, a word of its own" report -g sideways split.spoor
+like "$(cat err)" "'sideways' is none of graph" "it is what is named"
+usage "bad limit of a call graph" report -g101
+usage "bad regular expression" report -p "a("
+usage "no number of rows" report --max 0
 usage "bad percent" report --percent-limit x
 usage "bad time" report --time 5-4
 usage "no format" export split.spoor
@@ -283,7 +342,7 @@ is "$(cat pipe.err)" "" "a reader that is gone is no news"
 
 tty() # COMMAND: its output on a terminal of 60 columns
 {
-	script -qec "stty cols 60 rows 24; $1" /dev/null </dev/null | tr -d '\r'
+	script -qec "stty cols 60 rows 24; $1 2>/dev/null" /dev/null </dev/null | tr -d '\r'
 }
 export SPOOR_PAGER="sed 's/^/PAGED /'" TERM=xterm
 like "$(tty '"$SPOOR" report split.spoor')" '^PAGED # Overhead' "a terminal has a pager"
@@ -331,7 +390,7 @@ CC
 "$SPOOR" record -e cpu-clock:u -o alike.spoor -- ./alike 50000 2>/dev/null
 screen() # COMMAND: on 80 columns, without colour
 {
-	script -qec "stty cols 80 rows 24; NO_COLOR=1 $1" /dev/null </dev/null | tr -d '\r'
+	script -qec "stty cols 80 rows 24; NO_COLOR=1 $1 2>/dev/null" /dev/null </dev/null | tr -d '\r'
 }
 screen '"$SPOOR" report alike.spoor' >out
 is "$(awk 'length > 80' out)" "" "80 columns are enough"

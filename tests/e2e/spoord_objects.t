@@ -45,6 +45,10 @@ store_kib()
 {
 	du -sk "$store/.build-id" | cut -f 1
 }
+stored_over() # KIB
+{
+	[ "$(store_kib)" -gt "$1" ]
+}
 
 # --- names ---------------------------------------------------------------------------------------
 
@@ -66,12 +70,19 @@ in_range "$(status objects_bytes)" 1000 3355443 "status tells what copies take"
 
 # --- bounds --------------------------------------------------------------------------------------
 
-# Each takes some hundred KiB when it is whole; together they are more than the share.
+# Each takes some hundred KiB when it is whole; together they are more than the share. The drain looks at
+# side-band about once a second, so that a container has to live that long to be stored for certain.
+containers=
 for i in $(seq 14); do
 	program "many_$i" 100
-	container "many_$i" 50
 done
-wait_for 20 test -f "$(object_of many_1)"
+for i in $(seq 14); do
+	container "many_$i" 1000 &
+	containers+=" $!"
+done
+# shellcheck disable=SC2086 # several
+wait $containers
+wait_for 30 stored_over 500 || diag_file log
 sleep 12
 in_range "$(store_kib)" 500 3277 "copies take no more than their share"
 before=$(status samples)
@@ -86,15 +97,15 @@ ok "it stops" stop
 rm -rf "$store" && mkdir victim && ln -s "$TMP/victim" "$store"
 start
 wait_for 20 samples_over 10 || bail "no daemon"
-container inside 500
-sleep 2
+container inside 2000
+wait_for 20 grep -q 'objects are not stored: ' log
 is "$(find victim -mindepth 1 | wc -l)" 0 "a link in the place of the directory is not followed"
 like "$(cat log)" 'objects are not stored: ' "and told"
 ok "it stops" stop
 rm "$store" && sed -i '$a store_objects = none' spoord.conf
 start
 wait_for 20 samples_over 10 || bail "no daemon"
-container inside 500
+container inside 2000
 sleep 2
 nok "none stores none" test -e "$store"
 ok "it stops" stop

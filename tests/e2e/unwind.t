@@ -69,8 +69,9 @@ share() # FOLDED PATTERN: of the samples whose stack it matches
 	awk -v p="$2" '{ all += $NF; if ($0 ~ p) n += $NF } END { printf "%.4f\n", all ? n / all : 0 }' "$1"
 }
 
-exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o bare.spoor -- ./bare
-exits 0 "and its twin" "$SPOOR" record -F 999 -g -o framed.spoor -- ./framed
+# Often: the handler has one sample of 140.
+exits 0 "recorded" "$SPOOR" record -F 4999 --call-graph dwarf -o bare.spoor -- ./bare
+exits 0 "and its twin" "$SPOOR" record -F 4999 -g -o framed.spoor -- ./framed
 exits 0 "folded" "$SPOOR" export -f folded --no-inline -o bare.folded bare.spoor
 exits 0 "and its twin" "$SPOOR" export -f folded --no-inline -o framed.folded framed.spoor
 grep 'main;' bare.folded >bare.main

@@ -38,6 +38,8 @@ for command in info dump verify report "export -f folded"; do
 	exits 2 "$command: two files" "$SPOOR" $command "$whole" second third
 	like "$(cat err)" "'second' is one file too many" "$command: names the first that is too many"
 done
+exits 2 "a name with a control sequence" "$SPOOR" report "$whole" $'\033[31mred'
+is "$(cat err)" "spoor report: '\\033[31mred' is one file too many (spoor report --help says how)" "does not get to the terminal"
 
 : >empty
 exits 1 "an empty file" "$SPOOR" verify empty

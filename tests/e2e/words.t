@@ -121,7 +121,7 @@ nothing() # WHAT OPTION...: what is said where filters leave nothing
 	esac
 }
 for what in report dump folded perf-data json quiet; do
-	is "$(nothing $what --cpu 4095)" "spoor: one.spoor: no sample is left: the filters leave out all of $all, of $range" \
+	is "$(nothing $what --cpu 4095 | head -n 1)" "spoor: one.spoor: no sample is left: the filters leave out all of $all, of $range" \
 		"$what: filters leave nothing"
 	is "$(nothing $what --since 2020-01-02 --until '2020-01-02 10:00')" \
 		"spoor: one.spoor: no sample is from 2020-01-02 00:00:00 to 10:00:00 UTC: the recording has $all, of $range" \
@@ -185,6 +185,7 @@ if can_record_all; then
 		USER=me
 		set -o pipefail
 		cd readme
+		[ ! -e pg.spoor ] || { cp pg.spoor before.spoor; cp pg.spoor after.spoor; }
 		[ -e perf.data ] || [ ! -e pg.spoor ] || spoor export -f perf-data -o perf.data pg.spoor
 		eval "$1"
 	END

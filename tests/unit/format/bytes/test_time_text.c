@@ -57,6 +57,9 @@ times_are_as_journalctl_has_them(void **state)
 	assert_int_equal(parse("today"), today);
 	assert_int_equal(parse("yesterday"), today - 86400 * S);
 	assert_int_equal(parse("tomorrow"), today + 86400 * S);
+	/* which systemd refuses */
+	assert_int_equal(parse("yesterday 03:10"), today - 86400 * S + 190 * 60 * S);
+	assert_int_equal(parse("today 03:10:05.5"), today + 11405 * S + S / 2);
 	assert_int_equal(parse("03:12"), NOW_S * S);
 	assert_int_equal(parse("03:12:05"), (NOW_S + 5) * S);
 	assert_int_equal(parse("03:12:05.000000001"), (NOW_S + 5) * S + 1);

@@ -164,11 +164,45 @@ test_look(void **state)
 	event_def_done(&def);
 }
 
+/* Where the kernel has them, whatever headers this was built with; and how much of it goes to the kernel. */
+static void
+test_attr(void **state)
+{
+	struct perf_event_attr attr = { .defer_output = 1, .build_id = 1, .disabled = 1 };
+
+	(void)state;
+	assert_int_equal(sizeof(attr), PERF_ATTR_SIZE_VER9);
+	assert_int_equal(offsetof(struct perf_event_attr, config3), PERF_ATTR_SIZE_VER7);
+	assert_int_equal(offsetof(struct perf_event_attr, config4), PERF_ATTR_SIZE_VER8);
+	assert_int_equal(offsetof(struct perf_event_attr, sample_max_stack), 108);
+	assert_int_equal(offsetof(struct perf_event_attr, aux_sample_size), 112);
+	assert_int_equal(offsetof(struct perf_event_attr, sig_data), 120);
+	assert_true(event_attr_bits(&attr) ==
+		    (UINT64_C(1) | UINT64_C(1) << 34 | UINT64_C(1) << 39));
+	assert_int_equal(event_attr_size(&attr), 128);
+	attr.config3 = 1;
+	assert_int_equal(event_attr_size(&attr), 136);
+	attr.config4 = 1;
+	assert_int_equal(event_attr_size(&attr), 144);
+	pmu("newer", "type=40");
+	shell("mkdir %s/bus/event_source/devices/newer/format%s", root, "");
+	shell("cd %s/bus/event_source/devices/newer/format && echo config3:0-7 >third%s", root, "");
+	shell("cd %s/bus/event_source/devices/newer/format && echo config4:32-39 >fourth%s", root,
+	      "");
+	assert_int_equal(pmu_term(root, "newer", "third", 0x5a, &attr), 0);
+	assert_int_equal(pmu_term(root, "newer", "fourth", 0xa5, &attr), 0);
+	assert_true(attr.config3 == 0x5a);
+	assert_true(attr.config4 == (UINT64_C(0xa5) << 32 | 1));
+	assert_int_equal(pmu_term(root, "newer", "config3", 7, &attr), 0);
+	assert_true(attr.config3 == 7);
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike), T(test_look) };
+	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike), T(test_look),
+					    T(test_attr) };
 
 	return cmocka_run_group_tests_name("event_def", tests, NULL, NULL);
 }

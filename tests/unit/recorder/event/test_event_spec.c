@@ -83,6 +83,8 @@ static const struct row {
 	{ "fake/stall/", 77, 0x4000000a2ULL & 0xfffff, GUEST, 0, false },
 	{ "fake/config=0x1234/", 77, 0x1234, GUEST, 0, false },
 	{ "stall", 77, 0xa2, GUEST, 0, false },
+	{ "stall:u", 77, 0xa2, K | H | GUEST, 0, false },
+	{ "stall:P", 77, 0xa2, GUEST, 0, true },
 	{ "sched:fork", 2, 4711, GUEST, 0, false },
 	{ "sched:fork:k", 2, 4711, U | H | GUEST, 0, false },
 };
@@ -110,6 +112,13 @@ static const char *const refused[] = {
 	"mem:0x10/3",
 	"mem:0x10:q",
 	"mem:0x10:rr",
+	"mem:0x10:rx",
+	"mem:0x10:wx",
+	"mem:0x10:rwx",
+	"mem:0x10/1:x",
+	"mem:0x10:w:q",
+	"stall:z",
+	"bpf-output",
 	"fake/period=0/",
 	"../fake/event=1/",
 	"fake/../type/",
@@ -177,6 +186,8 @@ check_row(const struct row *row, const struct event_spec *s)
 			 (unsigned long long)a->config, x, (unsigned)a->precise_ip);
 	assert_string_equal(s->name, row->text);
 	assert_int_equal(s->each, row->type == PERF_TYPE_TRACEPOINT);
+	assert_int_equal(s->modified, x != GUEST || a->precise_ip || s->precise_max);
+	assert_false(s->named);
 }
 
 static void
@@ -225,6 +236,7 @@ test_terms(void **state)
 	assert_int_equal(l.specs[0].attr.sample_period, 1000);
 	assert_false(l.specs[0].attr.freq);
 	assert_true(l.specs[0].has_rate);
+	assert_true(l.specs[0].named);
 	event_spec_list_done(&l);
 	assert_int_equal(event_spec_parse("fake/stall,freq=49/", &roots, &l, err, sizeof(err)), 0);
 	assert_true(l.specs[0].attr.freq);
@@ -247,6 +259,8 @@ test_breakpoints(void **state)
 		{ "mem:0xffffffff81000000:x", 0xffffffff81000000, sizeof(long), HW_BREAKPOINT_X,
 		  false },
 		{ "mem:0x10::u", 0x10, 4, HW_BREAKPOINT_RW, true },
+		{ "mem:0x10:u", 0x10, 4, HW_BREAKPOINT_RW, true },
+		{ "mem:0x10/8:x", 0x10, 8, HW_BREAKPOINT_X, false },
 	};
 
 	for (size_t i = 0; i < sizeof(bp) / sizeof(bp[0]); i++) {

@@ -361,8 +361,16 @@ test_overlay(void **state)
 	assert_int_equal(status, 0);
 }
 
+static dev_t
+device_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_dev : 0;
+}
+
 /* What is mapped in place of the file that the map tells of, under the same inode number. */
-enum instead { ANOTHER_FILE, ROOTS_OVERLAY, USERS_OVERLAY };
+enum instead { ANOTHER_FILE, ROOTS_OVERLAY, USERS_OVERLAY, OVERLAY_ITSELF };
 
 /* Two file systems have a file 2 each: a/file and b/file, and o/file is b/file on an overlay. */
 static struct buildid_map
@@ -379,7 +387,7 @@ map_instead(const struct fixture *f, enum instead instead)
 	write_file("a/file", "V");
 	write_file("b/file", "A");
 	/* Before Linux 6.18 the map of an overlay's file tells of the file below. */
-	m = map_of(instead == ROOTS_OVERLAY ? "b/file" : "a/file");
+	m = map_of(instead == ROOTS_OVERLAY || instead == OVERLAY_ITSELF ? "b/file" : "a/file");
 	if (instead == USERS_OVERLAY && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 		_exit(2);
 	if (instead != ANOTHER_FILE &&
@@ -388,6 +396,11 @@ map_instead(const struct fixture *f, enum instead instead)
 	mapped = map(instead == ANOTHER_FILE ? "b/file" : "o/file", &at);
 	if (mapped.ino != m.ino || (mapped.maj == m.maj && mapped.min == m.min))
 		_exit(4);
+	/* From 6.18 on, of the overlay, as its directories have it. */
+	if (instead == OVERLAY_ITSELF) {
+		m.maj = major(device_of("o"));
+		m.min = minor(device_of("o"));
+	}
 	m.start = mapped.start;
 	m.end = mapped.end;
 	return m;
@@ -430,6 +443,10 @@ test_same_number_elsewhere(void **state)
 	assert_instead(*state, USERS_OVERLAY, 0, -ESTALE);
 	/* Nobody but root can mount one there. */
 	assert_instead(*state, ROOTS_OVERLAY, 'A', 0);
+	/* A kernel that tells of the overlay itself tells so of each. */
+	assert_instead(*state, OVERLAY_ITSELF, 'A', 0);
+	assert_instead(*state, ROOTS_OVERLAY, 0, -ESTALE);
+	assert_instead(*state, OVERLAY_ITSELF, 'A', 0);
 }
 
 /* A program in a memfd: in no table of mounts, and not of FUSE. */
@@ -519,7 +536,7 @@ test_not_regular(void **state)
 	usleep(20000);
 	m = map_of("/dev/null");
 	assert_none(f, &m, -ENODATA);
-	m = map_of("/tmp");
+	m = map_of(f->dir);
 	assert_none(f, &m, -ENODATA);
 	m = map_of(f->path);
 	assert_none(f, &m, -ENODATA);

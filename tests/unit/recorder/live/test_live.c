@@ -251,6 +251,8 @@ jit_map(const char *text, pid_t pid)
 }
 
 /* What the names are that a file gets by now, as "PID/BEGAN NAME,"; in their order. */
+static uint64_t jit_began_ns;
+
 static const char *
 jit_names(struct fixture *f)
 {
@@ -273,8 +275,8 @@ jit_names(struct fixture *f)
 		while (b.header.type == BLOCK_JIT && jitsyms_next(b.payload, &cursor, &s) == 1)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llu %.*s,",
 					      s.pid == 0 ? "nobody" : "",
-					      (unsigned long long)s.began_ns, (int)s.name_len,
-					      s.name);
+					      (unsigned long long)(s.began_ns - jit_began_ns),
+					      (int)s.name_len, s.name);
 	}
 	recording_reader_close(r);
 	memory_file_done(&file);
@@ -312,7 +314,7 @@ jit_hit(struct fixture *f, uint32_t pid, uint64_t first, uint64_t second)
 static void
 jit_maps(struct fixture *f, uint32_t pid, uint64_t start, const char *path)
 {
-	const struct perf_sample_id sid = { .pid = pid, .tid = pid, .time = 1000, .id = ID };
+	const struct perf_sample_id sid = { .pid = pid, .tid = pid, .time = jit_began_ns, .id = ID };
 	const struct perf_mmap m = { .pid = pid,
 				     .tid = pid,
 				     .addr = start,
@@ -324,6 +326,18 @@ jit_maps(struct fixture *f, uint32_t pid, uint64_t start, const char *path)
 
 	buf_init(&b);
 	assert_int_equal(record_build_mmap2(&b, &f->attr, &sid, &m, 2), 0);
+	show(f, &b);
+	buf_done(&b);
+}
+
+static void
+jit_exits(struct fixture *f, uint32_t pid, uint64_t ended_ns)
+{
+	const struct perf_sample_id sid = { .pid = pid, .tid = pid, .time = ended_ns, .id = ID };
+	struct buf b;
+
+	buf_init(&b);
+	assert_int_equal(record_build_exit(&b, &f->attr, &sid, pid, 1, pid, 1, sid.time), 0);
 	show(f, &b);
 	buf_done(&b);
 }
@@ -342,6 +356,7 @@ test_jit(void **state)
 {
 	struct fixture f;
 	pid_t child = fork();
+	uint64_t ended_ns;
 	uint32_t pid;
 
 	if (child == 0) {
@@ -349,6 +364,7 @@ test_jit(void **state)
 		_exit(0);
 	}
 	pid = jit_map("10000 100 hit\n10100 100 caller\n10200 100 unhit\n", child);
+	jit_began_ns = host_now_ns();
 	setup(&f, NULL, 0);
 	jit_hit(&f, pid, 0x10000, 0x10101); /* nothing is known of it yet */
 	jit_maps(&f, pid, 0x10000, "//anon");
@@ -356,18 +372,25 @@ test_jit(void **state)
 	assert_string_equal(jit_names_soon(&f), "");
 	jit_hit(&f, pid, 0x10000, 0x10200);
 	jit_hit(&f, pid, 0x90000, 0x50);
-	assert_string_equal(jit_names_soon(&f), "1000 hit,1000 caller,");
+	assert_string_equal(jit_names_soon(&f), "0 hit,0 caller,");
 	jit_hit(&f, pid, 0x10000, 0x10001);
 	assert_string_equal(jit_names_soon(&f), "");
 	/* Another file. */
 	assert_int_equal(live_snapshot(f.live, nothing, NULL), 0);
 	jit_hit(&f, pid, 0x10000, 0x10001);
-	assert_string_equal(jit_names_soon(&f), "1000 hit,");
+	assert_string_equal(jit_names_soon(&f), "0 hit,");
 	/* By what was opened while it was there. */
 	jit_hit(&f, pid, 0x10010, 0x10211);
 	assert_int_equal(kill(child, SIGKILL), 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_string_equal(jit_names_soon(&f), "1000 unhit,");
+	ended_ns = host_now_ns();
+	usleep(50000); /* the clock of files has ticks */
+	assert_string_equal(jit_names_soon(&f), "0 unhit,");
+	/* What was written since is of the next one with its number. */
+	jit_map("10000 100 hit\n10100 100 caller\n10200 100 unhit\n10300 100 next\n", child);
+	jit_hit(&f, pid, 0x10010, 0x10311);
+	jit_exits(&f, pid, ended_ns);
+	assert_string_equal(jit_names_soon(&f), "");
 	jit_map(NULL, child);
 	teardown(&f);
 }

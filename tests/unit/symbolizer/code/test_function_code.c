@@ -144,7 +144,9 @@ of_vmlinux(void **state)
 {
 	struct kernel_code_facts facts = { .any = true };
 	const struct annotation_function f = kernel_function("busy");
-	struct resolver *r = resolver_new(&keep);
+	struct resolver_options options = keep;
+	struct resolver_recording recording = { .start_realtime_ns = 1 };
+	struct resolver *r;
 	struct kernel_code *k;
 	struct function_code c;
 	uint8_t id[] = { 0xab, 0xcd, 0xef, 0x01, 0x23 };
@@ -153,8 +155,10 @@ of_vmlinux(void **state)
 		"busy: nop\\nret\\n.size busy,.-busy\\n' | gcc -x assembler -c - -o vmlinux.o &&"
 		"ld -Ttext=0x%llx --build-id=0xabcdef0123 -o vmlinux vmlinux.o",
 		(unsigned long long)TEXT);
-	facts.vmlinux = lab_keep(lab_path("vmlinux"));
-	facts.build_id = buildid_of(BUILDID_GNU, id, sizeof(id));
+	options.vmlinux = lab_keep(lab_path("vmlinux"));
+	r = resolver_new(&options);
+	recording.kernel_build_id = buildid_of(BUILDID_GNU, id, sizeof(id));
+	assert_int_equal(resolver_begin(r, &recording), 0);
 	place_kernel(r, "_text");
 	k = kernel_code_new(r, &facts);
 	assert_int_equal(function_code_read(k, &f, &c), 0);
@@ -170,13 +174,14 @@ of_vmlinux(void **state)
 	/* Another build, one of two, or one that lay nobody knows where. */
 	for (int i = 0; i < 3; i++) {
 		struct kernel_code_facts bad = facts;
+		struct resolver_recording another = recording;
 
 		bad.kcore = bad.kallsyms = "/nonexistent";
 		if (i == 0)
-			bad.build_id.bytes[0]++;
+			another.kernel_build_id.bytes[0]++;
 		bad.several = i == 1;
-		if (i == 2)
-			place_kernel(r, "_stext");
+		assert_int_equal(resolver_begin(r, &another), 0);
+		place_kernel(r, i == 2 ? "_stext" : "_text");
 		k = kernel_code_new(r, &bad);
 		assert_int_equal(function_code_read(k, &f, &c), 0);
 		assert_non_null(c.why);
@@ -211,6 +216,18 @@ write_kcore(uint64_t vaddr, const void *bytes, size_t len)
 }
 
 static void
+read_boot_id(uint8_t ret[16])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char text[64];
+
+	assert_non_null(f);
+	assert_non_null(fgets(text, sizeof(text), f));
+	fclose(f);
+	recording_meta_parse_id(text, ret);
+}
+
+static void
 of_kcore(void **state)
 {
 	struct kernel_code_facts facts = { .any = true };
@@ -219,7 +236,7 @@ of_kcore(void **state)
 	struct kernel_code *k;
 	struct function_code c;
 
-	recording_meta_read_id("/proc/sys/kernel/random/boot_id", facts.boot_id);
+	read_boot_id(facts.boot_id);
 	lab_run("printf '%%x T busy\\n%%x T next\\n' 0x%llx 0x%llx >kallsyms",
 		(unsigned long long)f.start, (unsigned long long)f.start + 3);
 	write_kcore(f.start - 1, "\xf4\x0f\x1f\x00\xc3", 5);
@@ -257,7 +274,7 @@ of_bad_kcore(void **state)
 	const struct annotation_function f = kernel_function("busy");
 	struct resolver *r = resolver_new(&keep);
 
-	recording_meta_read_id("/proc/sys/kernel/random/boot_id", facts.boot_id);
+	read_boot_id(facts.boot_id);
 	facts.kcore = lab_keep(lab_path("kcore"));
 	facts.kallsyms = lab_keep(lab_path("kallsyms"));
 	for (int i = 0; i < 3; i++) {

@@ -272,7 +272,8 @@ test_hardware(void **state)
 	struct perf_sample sample = {
 		.have = attr.sample_type,
 		.weight = 7 | UINT64_C(8) << 32 | UINT64_C(9) << 48,
-		.data_src = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, L1),
+		.data_src = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, L1) |
+			UINT64_C(9) << 46, /* mem_region */
 		.transaction = PERF_TXN_RETRY | UINT64_C(6) << 32,
 		.aux = span_of("ABCDEFGH", 8),
 	};
@@ -288,7 +289,7 @@ test_hardware(void **state)
 	       "- - - SAMPLE misc=user size=128 branch_stack={nr=2 hw_idx=0xffffffffffffffff "
 	       "entries=[{from=0x10 to=0x20 flags=0x300052 predicted=1 cycles=5 type=3 "
 	       "counters=0x1f} {from=0x30 to=0x40 flags=0x0 counters=0x0}]} "
-	       "weight={var1=7 var2=8 var3=9} data_src={value=0x102 op=2 lvl=8} "
+	       "weight={var1=7 var2=8 var3=9} data_src={value=0x2400000000102 op=2 lvl=8 region=9} "
 	       "transaction={value=0x600000010 retry=1 abort=6} aux=8:4142434445464748\n");
 }
 

@@ -17,7 +17,7 @@
 #define FILE_NAME "0102030405060708090a0b0c0d0e0f1011121314.sym"
 
 static char dir[64];
-static int debug_fd;
+static int debug_fd, alt_fd;
 
 static struct buildid
 id_of(void)
@@ -33,7 +33,7 @@ static struct dwarf_cache *
 open_cache(void)
 {
 	const struct buildid id = id_of();
-	struct dwarf_cache *c = dwarf_cache_open(dir, &id, debug_fd);
+	struct dwarf_cache *c = dwarf_cache_open(dir, &id, debug_fd, alt_fd);
 
 	assert_non_null(c);
 	return c;
@@ -45,6 +45,7 @@ set_up(void **state)
 	(void)state;
 	snprintf(dir, sizeof(dir), "/tmp/test_dwarf_cache.XXXXXX");
 	assert_non_null(mkdtemp(dir));
+	alt_fd = -1;
 	debug_fd = memfd_create("debug", MFD_CLOEXEC);
 	assert_true(debug_fd >= 0 && ftruncate(debug_fd, 100) == 0);
 	return 0;
@@ -145,6 +146,28 @@ another_file_with_debug_information_has_its_own(void **state)
 	assert_int_equal(found(6), -1);
 }
 
+/* Names and lines of it are missing where dwz's file is not there. */
+static void
+what_dwz_moved_is_asked_for_when_it_is_there(void **state)
+{
+	const int here = memfd_create("alt", MFD_CLOEXEC);
+
+	(void)state;
+	assert_true(here >= 0 && ftruncate(here, 100) == 0);
+	keep(5, 1);
+	assert_int_equal(found(5), 1);
+	alt_fd = here;
+	assert_int_equal(found(5), -1);
+	keep(5, 2);
+	assert_int_equal(found(5), 2);
+	assert_int_equal(ftruncate(here, 99), 0);
+	assert_int_equal(found(5), -1);
+	keep(5, 3);
+	alt_fd = -1;
+	assert_int_equal(found(5), -1);
+	close(here);
+}
+
 static void
 builds_without_an_id_are_not_kept(void **state)
 {
@@ -152,7 +175,7 @@ builds_without_an_id_are_not_kept(void **state)
 
 	(void)state;
 	id.size = 0;
-	assert_null(dwarf_cache_open(dir, &id, debug_fd));
+	assert_null(dwarf_cache_open(dir, &id, debug_fd, alt_fd));
 }
 
 /* Where others can write nothing is read, and nothing is kept. */
@@ -368,6 +391,7 @@ main(void)
 		T(strings_have_a_bound),
 		T(what_was_kept_is_found),
 		T(another_file_with_debug_information_has_its_own),
+		T(what_dwz_moved_is_asked_for_when_it_is_there),
 		T(builds_without_an_id_are_not_kept),
 		T(a_directory_of_others_is_not_used),
 		T(damage_is_not_believed),

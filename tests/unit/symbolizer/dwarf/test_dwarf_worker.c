@@ -68,7 +68,22 @@ break_out(void)
 	abort();
 }
 
-/* --- --- */
+/* Ends when it could have others signalled, or a file changed; what is needed of fcntl(2) is there. */
+static void
+break_out_by_fcntl(void)
+{
+	static const int refused[] = { F_SETOWN, F_SETSIG, F_SETLEASE, F_NOTIFY,
+				       F_SETFL,	 F_SETLK,  F_DUPFD,    F_SETPIPE_SZ };
+	int fd = 0;
+
+	while (fd < 64 && fcntl(fd, F_GETFD) < 0)
+		fd++;
+	if (fcntl(fd, F_GETFL) < 0 || close(fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
+		abort();
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		if (fcntl(fd, refused[i], 0) >= 0 || errno != EPERM)
+			abort();
+}
 
 static size_t answered[JOBS];
 
@@ -151,6 +166,7 @@ test_breaks_out(void **state)
 {
 	(void)state;
 	run_with(break_out, 0, DWARF_DONE);
+	run_with(break_out_by_fcntl, 0, DWARF_DONE);
 }
 
 static void

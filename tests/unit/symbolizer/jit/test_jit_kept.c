@@ -95,6 +95,11 @@ test_times(void **state)
 	assert_false(jit_kept_timed(k, 9));
 	assert_int_equal(jit_kept_left_out(k), 0);
 	assert_int_equal(jit_kept_bad_blocks(k), 0);
+	/* Files that changed from then on are another one's. */
+	assert_int_equal(jit_kept_until(k, 7, 999), 1000);
+	assert_int_equal(jit_kept_until(k, 7, 1000), 0);
+	assert_int_equal(jit_kept_until(k, 8, 1000), 0);
+	assert_int_equal(jit_kept_until(k, 6, 0), 0);
 	jit_kept_free(k);
 	recording_reader_close(r);
 	memory_file_done(&f);

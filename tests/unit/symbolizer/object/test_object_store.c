@@ -27,7 +27,7 @@
 
 #define START UINT64_C(0x7f1234560000)
 
-static struct object_debug_sums sums;
+static struct object_debug_sums sums = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static const char *debug_dirs[] = { "/usr/lib/debug", NULL };
 static struct object_places places = { .debug_dirs = debug_dirs, .sums = &sums };
 static struct map_object wanted;

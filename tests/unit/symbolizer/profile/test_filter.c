@@ -10,8 +10,6 @@
 #define S INT64_C(1000000000)
 #define NOW (INT64_C(1795230720) * S) /* 2026-11-21 03:12:00 UTC */
 
-static const struct clock_triple no_clock;
-
 static struct filter *
 make(int option, const char *arg)
 {
@@ -54,13 +52,12 @@ static void
 nothing_asked(void **state)
 {
 	struct filter *f = filter_new(NOW);
-	uint64_t from, until;
 
 	assert_true(sample(f, "a", 1, 2, 3));
 	assert_true(filter_leaf(f, "libc.so.6", "/lib/libc.so.6", NULL));
-	assert_int_equal(filter_window(f, &no_clock, &from, &until), 0);
-	assert_true(from == 0 && until == UINT64_MAX);
-	assert_false(filter_needs_range(f) || filter_by_cgroup(f));
+	assert_true(filter_mode(f, true) && filter_mode(f, false));
+	assert_false(filter_given(f) || filter_by_cgroup(f) || filter_by_comm(f) ||
+		     filter_by_leaf(f));
 	filter_free(f);
 	filter_free(NULL);
 }
@@ -111,6 +108,16 @@ patterns(void **state)
 	assert_true(filter_leaf(f, "x", "/x", "xmalloc"));
 	assert_true(filter_leaf(f, "x", "/x", "std::map<int, char>::find"));
 	assert_false(filter_leaf(f, "x", "/x", "free") || filter_leaf(f, "x", "/x", NULL));
+	filter_free(f);
+	/* a comma that is part of a name; a backslash before it takes the meaning from another one alone */
+	f = make(FILTER_OPTION_comm, "a\\,b,c\\\\,d");
+	assert_true(sample(f, "a,b", 1, 1, 0) && sample(f, "c\\", 1, 1, 0) &&
+		    sample(f, "d", 1, 1, 0));
+	assert_false(sample(f, "a", 1, 1, 0) || sample(f, "b", 1, 1, 0) || sample(f, "c", 1, 1, 0));
+	filter_free(f);
+	f = make(FILTER_OPTION_symbol, "operator\\,,f\\<,g");
+	assert_true(filter_leaf(f, "x", "/x", "operator,") && filter_leaf(f, "x", "/x", "f<"));
+	assert_true(filter_leaf(f, "x", "/x", "g"));
 	filter_free(f);
 	/* a name that has a backslash, as it is written and as a pattern */
 	f = make(FILTER_OPTION_comm, "a\\b");
@@ -222,6 +229,114 @@ cgroups(void **state)
 	refused(FILTER_OPTION_cgroup, "a,,b");
 }
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void
+units(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_unit, "nginx,cron.service,php*");
+
+	assert_true(filter_by_cgroup(f));
+	assert_true(in_cgroup(f, "/system.slice/nginx.service"));
+	assert_true(in_cgroup(f, "/system.slice/nginx.service/worker/1"));
+	assert_true(in_cgroup(f, "/lxc/1/system.slice/cron.service"));
+	assert_true(in_cgroup(f, "/system.slice/php8.2-fpm.service"));
+	assert_false(in_cgroup(f, "/system.slice/old-nginx.service") ||
+		     in_cgroup(f, "/system.slice/nginx.socket") || in_cgroup(f, "/nginx") ||
+		     in_cgroup(f, "/system.slice") || in_cgroup(f, "/") || in_cgroup(f, NULL));
+	/* A star stays within a component. */
+	assert_false(in_cgroup(f, "/system.slice/x.service/php/y.service") &&
+		     in_cgroup(f, "/a/xphp/b"));
+	filter_free(f);
+	/* Slices, scopes, a user's units, all instances and one of a template. */
+	f = make(FILTER_OPTION_unit, "user-1000.slice,init.scope,getty@,foo@1");
+	assert_true(in_cgroup(f, "/user.slice/user-1000.slice/session-3.scope"));
+	assert_true(in_cgroup(f, "/init.scope"));
+	assert_true(in_cgroup(f, "/system.slice/system-getty.slice/getty@tty1.service"));
+	assert_true(in_cgroup(f, "/system.slice/foo@1.service"));
+	assert_false(in_cgroup(f, "/user.slice/user-1001.slice/session-3.scope") ||
+		     in_cgroup(f, "/system.slice/foo@2.service") ||
+		     in_cgroup(f, "/system.slice/getty.service"));
+	filter_free(f);
+	f = make(FILTER_OPTION_unit, "firefox,cgroup");
+	assert_true(
+		in_cgroup(f, "/user.slice/user-1.slice/user@1.service/app.slice/firefox.service"));
+	assert_true(in_cgroup(f, "/system.slice/_cgroup.service"));
+	filter_free(f);
+	f = make(FILTER_OPTION_unit, "-.slice");
+	assert_true(in_cgroup(f, "/") && in_cgroup(f, "/system.slice/nginx.service"));
+	assert_false(in_cgroup(f, NULL));
+	filter_free(f);
+	/* A path is one of groups. */
+	f = make(FILTER_OPTION_unit, "/sys/fs/cgroup/system.slice/nginx.service,/docker");
+	assert_true(in_cgroup(f, "/system.slice/nginx.service/x") && in_cgroup(f, "/docker/1"));
+	assert_false(in_cgroup(f, "/x/docker/1"));
+	filter_free(f);
+	refused(FILTER_OPTION_unit, "");
+	refused(FILTER_OPTION_unit, "a,,b");
+}
+
+static void
+containers(void **state)
+{
+	/* As it is shown, in both options; by what docker ps says; and whole. */
+	struct filter *f = make(FILTER_OPTION_unit, "docker-0123456789ab.scope");
+
+	assert_true(in_cgroup(f, "/system.slice/docker-" ID ".scope"));
+	assert_false(in_cgroup(f, "/system.slice/docker-1" ID ".scope"));
+	filter_free(f);
+	f = make(FILTER_OPTION_unit, "0123456789ab");
+	assert_true(in_cgroup(f, "/system.slice/docker-" ID ".scope"));
+	assert_true(in_cgroup(f, "/docker/" ID "/init"));
+	assert_false(in_cgroup(f, "/docker/f1"));
+	filter_free(f);
+	f = make(FILTER_OPTION_cgroup, "/docker/0123456789ab");
+	assert_true(in_cgroup(f, "/docker/" ID) && in_cgroup(f, "/docker/" ID "/init"));
+	filter_free(f);
+	f = make(FILTER_OPTION_unit, "docker-*");
+	assert_true(in_cgroup(f, "/system.slice/docker-" ID ".scope"));
+	filter_free(f);
+}
+
+/* Both options have to hold; what was asked before is remembered by those who ask. */
+static void
+cgroup_and_unit(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_cgroup, "a.slice");
+	struct cgroup_verdicts *v = cgroup_verdicts_new();
+	const char *why;
+
+	assert_int_equal(filter_set(f, FILTER_OPTION_unit, "x", &why), 0);
+	for (int i = 0; i < 2; i++) {
+		struct filter_subject s = { "a", "/a.slice/x.service", "cycles", 1, 1, 0, v };
+
+		assert_true(filter_sample(f, &s));
+		s.cgroup = "/b.slice/x.service";
+		assert_false(filter_sample(f, &s));
+		s.cgroup = "/a.slice/y.service";
+		assert_false(filter_sample(f, &s));
+	}
+	cgroup_verdicts_free(v);
+	filter_free(f);
+}
+
+static void
+modes(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_kernel, NULL);
+	const char *why;
+
+	assert_true(filter_by_leaf(f));
+	assert_true(filter_mode(f, true) && !filter_mode(f, false));
+	/* Both are everything. */
+	assert_int_equal(filter_set(f, FILTER_OPTION_user, NULL, &why), 0);
+	assert_true(filter_mode(f, true) && filter_mode(f, false));
+	filter_free(f);
+	f = make(FILTER_OPTION_user, NULL);
+	assert_true(!filter_mode(f, true) && filter_mode(f, false));
+	filter_free(f);
+}
+
 static void
 numbers(void **state)
 {
@@ -253,97 +368,28 @@ numbers(void **state)
 	refused(0, "1");
 }
 
+/* Counting the CPUs that are asked for says nothing of samples on them. */
 static void
-window(const char *arg, uint64_t want_from, uint64_t want_until)
+cpus_that_were_met(void **state)
 {
-	struct filter *f = make(FILTER_OPTION_time, arg);
-	uint64_t from, until;
+	struct filter *f = make(FILTER_OPTION_cpu, "1,4-5");
+	struct filter_unmet u;
+	size_t cursor = 0;
 
-	filter_range(f, false, 1000, 2000);
-	assert_int_equal(filter_window(f, &no_clock, &from, &until), 0);
-	assert_int_equal(from, want_from);
-	assert_int_equal(until, want_until);
+	assert_true(filter_wants_cpu(f, 1) && filter_wants_cpu(f, 4) && filter_wants_cpu(f, 5));
+	assert_false(filter_wants_cpu(f, 0) || filter_wants_cpu(f, 6));
+	assert_true(filter_next_unmet(f, &cursor, &u));
+	assert_int_equal(u.option, FILTER_OPTION_cpu);
+	assert_string_equal(u.value, "1");
+	assert_true(filter_next_unmet(f, &cursor, &u));
+	assert_string_equal(u.value, "4-5");
+	assert_true(sample(f, "a", 1, 1, 5));
+	cursor = 1;
+	assert_false(filter_next_unmet(f, &cursor, &u));
 	filter_free(f);
-}
-
-static void
-times(void **state)
-{
-	struct filter *f = make(FILTER_OPTION_time, "10%-20%");
-
-	assert_true(filter_needs_range(f));
+	f = make(FILTER_OPTION_comm, "a");
+	assert_true(filter_wants_cpu(f, 7));
 	filter_free(f);
-	f = make(FILTER_OPTION_time, "1.5,2");
-	assert_false(filter_needs_range(f));
-	filter_free(f);
-	window("1.5,2", 1500000000, 2000000000);
-	window("12345678.000000001,", UINT64_C(12345678000000001), UINT64_MAX);
-	window(",0.000000001", 0, 1);
-	window("10%-20%", 1100, 1200);
-	window("0%-100%", 1000, 2001);
-	window("50%-", 1500, UINT64_MAX);
-	window("1%,2%", 1010, 1020);
-	refused(FILTER_OPTION_time, "");
-	refused(FILTER_OPTION_time, "1");
-	refused(FILTER_OPTION_time, "1-2");
-	refused(FILTER_OPTION_time, "2,1");
-	refused(FILTER_OPTION_time, "20%-10%");
-	refused(FILTER_OPTION_time, "1%-101%");
-	refused(FILTER_OPTION_time, "nan%-");
-	refused(FILTER_OPTION_time, "%-%");
-	refused(FILTER_OPTION_time, "%-50%");
-	refused(FILTER_OPTION_time, "0x1%-50%");
-	refused(FILTER_OPTION_time, "+1%-50%");
-	refused(FILTER_OPTION_time, "x,1");
-	refused(FILTER_OPTION_time, ".5,1");
-	refused(FILTER_OPTION_time, "99999999999999999999,");
-	refused(FILTER_OPTION_time, "1e3,");
-}
-
-/* Half an hour after boot when it began, at 03:00. */
-static const struct clock_triple three = { (uint64_t)(NOW - 720 * S), 1800 * S, 1800 * S };
-
-static void
-wall_clock(void **state)
-{
-	struct filter *f = make(FILTER_OPTION_since, "10m");
-	uint64_t from, until;
-	const char *why;
-
-	assert_int_equal(filter_window(f, &three, &from, &until), 0);
-	assert_int_equal(from, (1800 + 120) * S);
-	assert_true(until == UINT64_MAX);
-	assert_int_equal(filter_set(f, FILTER_OPTION_until, "2026-11-21 03:11 UTC", &why), 0);
-	assert_true(filter_possible(f));
-	assert_int_equal(filter_window(f, &three, &from, &until), 0);
-	assert_int_equal(until, (1800 + 660) * S);
-	filter_wall(f, &from, &until);
-	assert_int_equal(from, NOW - 600 * S);
-	assert_int_equal(until, NOW - 60 * S);
-	/* both hold, --time's too */
-	assert_int_equal(filter_set(f, FILTER_OPTION_time, "1900,2000", &why), 0);
-	assert_int_equal(filter_window(f, &three, &from, &until), 0);
-	assert_int_equal(from, 1920 * S);
-	assert_int_equal(until, 2000 * S);
-	assert_int_equal(filter_window(f, &no_clock, &from, &until), -1);
-	filter_free(f);
-	/* before the clock began */
-	f = make(FILTER_OPTION_until, "@1");
-	assert_int_equal(filter_window(f, &three, &from, &until), 0);
-	assert_int_equal(until, 0);
-	assert_int_equal(filter_set(f, FILTER_OPTION_since, "@1", &why), 0);
-	assert_false(filter_possible(f));
-	filter_free(f);
-	/* percents of an archive */
-	f = make(FILTER_OPTION_time, "50%-100%");
-	filter_range(f, true, three.realtime, three.realtime + 200 * S);
-	assert_false(filter_needs_range(f));
-	assert_int_equal(filter_window(f, &three, &from, &until), 0);
-	assert_int_equal(from, 1900 * S);
-	assert_int_equal(until, 2000 * S + 1);
-	filter_free(f);
-	refused(FILTER_OPTION_since, "10");
-	refused(FILTER_OPTION_until, "");
 }
 
 int
@@ -357,9 +403,12 @@ main(void)
 		cmocka_unit_test(symbols_with_commas),
 		cmocka_unit_test(objects),
 		cmocka_unit_test(cgroups),
+		cmocka_unit_test(units),
+		cmocka_unit_test(containers),
+		cmocka_unit_test(cgroup_and_unit),
+		cmocka_unit_test(modes),
 		cmocka_unit_test(numbers),
-		cmocka_unit_test(times),
-		cmocka_unit_test(wall_clock),
+		cmocka_unit_test(cpus_that_were_met),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

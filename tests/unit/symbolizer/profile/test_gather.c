@@ -22,6 +22,7 @@
 
 /* Sums over all rows: neither their order, nor how many raw profiles they are in, matters. */
 struct sum {
+	const struct profile_options *options;
 	uint64_t samples, period, rows, who, first_ns, last_ns;
 	size_t handed_over, rows_kept;
 };
@@ -41,7 +42,7 @@ hash_who(const struct gather *g, const struct raw_who *w)
 
 	h = mix_text(h, w->cgroup);
 	h = mix_text(h, w->event < 0 ? "" : gather_event_name(g, (size_t)w->event));
-	return slots_mix(slots_mix(h, (uint64_t)w->pid << 32 | w->tid), w->cpu);
+	return slots_mix(slots_mix(slots_mix(h, (uint64_t)w->pid << 32 | w->tid), w->cpu), w->time);
 }
 
 static uint64_t
@@ -57,6 +58,18 @@ hash_place(const struct raw_profile *raw, uint64_t h, const struct raw_place *p)
 	return slots_mix(h, p->address - (raw_region_is_file(r) ? r->map.start : 0));
 }
 
+/* All samples of a bucket are of its span. */
+static void
+assert_in_bucket(const struct profile_options *o, const struct raw_who *w)
+{
+	if (!o->by_time)
+		assert_int_equal(w->time, 0);
+	else if (w->seen.samples) {
+		assert_int_equal((w->times.first_ns + o->bucket_shift_ns) / o->bucket_ns, w->time);
+		assert_int_equal((w->times.last_ns + o->bucket_shift_ns) / o->bucket_ns, w->time);
+	}
+}
+
 static int
 add_up(void *arg, struct gather *g, const struct raw_profile *raw)
 {
@@ -66,6 +79,7 @@ add_up(void *arg, struct gather *g, const struct raw_profile *raw)
 		const struct raw_who *w = &raw->whos[i];
 		uint64_t h = hash_who(g, w);
 
+		assert_in_bucket(sum->options, w);
 		sum->who += h * w->seen.samples + slots_mix(h, 1) * w->seen.period;
 	}
 	for (size_t i = 0; i < raw->nr_rows; i++) {
@@ -95,7 +109,7 @@ sum_of(struct recording_reader *reader, const struct profile_options *options)
 {
 	struct fmt_where where = { 0 };
 	struct record_stream *stream;
-	struct sum sum = { 0 };
+	struct sum sum = { .options = options };
 	struct gather *g;
 
 	assert_int_equal(record_stream_open(reader, &stream), 0);
@@ -130,7 +144,10 @@ columns_say_the_same(void **state)
 					     .by_tid = seed & 4,
 					     .by_cgroup = seed & 8,
 					     .by_address = seed & 16,
-					     .leaf_only = seed & 32 };
+					     .leaf_only = seed & 32,
+					     .by_time = seed % 3 == 0,
+					     .bucket_ns = seed % 2 ? 1000 : 1000000,
+					     .bucket_shift_ns = 7 * seed - 300 };
 		struct sum fast, slow;
 		struct synthetic s;
 

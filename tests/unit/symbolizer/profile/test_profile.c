@@ -85,6 +85,29 @@ text(size_t i)
 	return out;
 }
 
+/* Each stack is once among those of its event, in order. */
+static void
+stacks_of_events(void)
+{
+	size_t seen = 0;
+
+	for (int event = -1; event < profile_events(profile); event++) {
+		uint32_t before = PROFILE_NO_STACK;
+
+		for (uint32_t i = profile_first_stack(profile, event); i != PROFILE_NO_STACK;
+		     i = profile_next_stack(profile, i)) {
+			struct profile_stack s;
+
+			profile_stack_at(profile, i, &s);
+			assert_int_equal(s.event, event);
+			assert_true(before == PROFILE_NO_STACK || i > before);
+			before = i;
+			seen++;
+		}
+	}
+	assert_int_equal(seen, profile_stacks(profile));
+}
+
 static void
 stacks_and_weights(void **state)
 {
@@ -405,6 +428,88 @@ many_raw_profiles(void **state)
 	}
 }
 
+/* What was given of single samples. */
+struct given {
+	uint64_t samples, period, last_ns;
+	uint64_t sum; /* of all that they tell */
+	uint64_t enough;
+};
+
+static int
+take_sample(void *arg, const struct profile *p, const struct profile_sample *s)
+{
+	struct given *g = arg;
+	struct profile_stack st;
+
+	assert_true(s->time_ns >= g->last_ns);
+	profile_stack_at(p, s->stack, &st);
+	g->samples++;
+	g->period += s->period;
+	g->last_ns = s->time_ns;
+	g->sum = slots_mix(g->sum, s->time_ns);
+	g->sum = slots_mix(g->sum, (uint64_t)st.pid << 32 | (uint32_t)st.event);
+	g->sum = slots_mix_bytes(g->sum, st.comm, strlen(st.comm));
+	for (uint32_t k = 0; k < st.nr_frames; k++) {
+		const struct frame *f = profile_frame(p, st.frames[k]);
+
+		g->sum = slots_mix(g->sum, f->vaddr);
+		g->sum = slots_mix_bytes(g->sum, f->dso_path, strlen(f->dso_path));
+	}
+	return g->samples == g->enough ? 7 : 0;
+}
+
+static void
+build_each(struct synthetic *s, uint64_t seed, const struct profile_options *o, struct given *g,
+	   int end_is)
+{
+	story_make(s, seed);
+	assert_non_null(resolver = resolver_new(NULL));
+	assert_non_null(profile = profile_new(resolver, NULL, o));
+	profile_on_sample(profile, take_sample, g);
+	assert_int_equal(profile_add(profile, o, s->stream, NULL), end_is);
+}
+
+/* Single samples come in their order, all of those that stacks count, whatever is forgotten. */
+static void
+each_sample(void **state)
+{
+	struct profile_options o = { .by_pid = true, .by_address = true, .each_sample = true };
+	struct synthetic s;
+
+	for (uint64_t seed = 1; seed < 10; seed++) {
+		struct given kept = { .samples = 0 }, forgot = { .samples = 0 },
+			     some = { .enough = 3 };
+		uint64_t samples = 0;
+
+		o.forget = false;
+		o.raw_bytes_max = 0;
+		build_each(&s, seed, &o, &kept, 0);
+		assert_true(kept.samples > 100);
+		assert_int_equal(kept.samples, profile_totals(profile)->samples);
+		assert_int_equal(kept.period, profile_totals(profile)->period);
+		for (size_t i = 0; i < profile_stacks(profile); i++) {
+			struct profile_stack st;
+
+			profile_stack_at(profile, i, &st);
+			samples += st.weight.samples;
+		}
+		assert_int_equal(samples, kept.samples);
+		stacks_of_events();
+		end(&s);
+		o.forget = true;
+		o.raw_bytes_max = 40000;
+		build_each(&s, seed, &o, &forgot, 0);
+		assert_memory_equal(&forgot, &kept, sizeof(kept));
+		assert_int_equal(profile_stacks(profile), 0);
+		stacks_of_events();
+		assert_int_equal(profile_totals(profile)->samples, kept.samples);
+		end(&s);
+		build_each(&s, seed, &o, &some, 7);
+		assert_int_equal(some.samples, 3);
+		end(&s);
+	}
+}
+
 int
 main(void)
 {
@@ -418,6 +523,7 @@ main(void)
 		cmocka_unit_test(filtered),
 		cmocka_unit_test(leaf_only),
 		cmocka_unit_test(many_raw_profiles),
+		cmocka_unit_test(each_sample),
 		cmocka_unit_test(many),
 		cmocka_unit_test(event_that_came_later),
 	};

@@ -182,7 +182,7 @@ struct want {
 static const char *
 text(size_t row, enum report_column key)
 {
-	return report_row_at(report, row)->values[key].text;
+	return report_value(report, report_row_at(report, row), key).text;
 }
 
 static void
@@ -273,7 +273,7 @@ fewer_keys(void **state)
 	build("pid,sym", false);
 	/* main of 100 and of 200 are two rows; equal weights are in order of names */
 	assert_string_equal(text(0, REPORT_sym), "cmd_record");
-	assert_int_equal(report_row_at(report, 0)->values[REPORT_pid].number, 100);
+	assert_int_equal(report_value(report, report_row_at(report, 0), REPORT_pid).number, 100);
 	assert_int_equal(report_section_at(report, 0)->nr, 10);
 	end();
 }
@@ -295,6 +295,52 @@ two_events(void **state)
 	assert_int_equal(report_section_at(report, 1)->weight.period, 3);
 	assert_int_equal(report_row_at(report, report_section_at(report, 1)->first)->event, 1);
 	end();
+}
+
+/* Rows of a report by parent: "samples parent". */
+static void
+parents_are(const char *regex, bool with_children, const char *const *want, size_t n)
+{
+	struct report_options o = { .children = with_children };
+	struct profile_options po = { .filter = NULL };
+	char why[BOUNDED_REGEX_WHY_MAX], row[64];
+
+	begin();
+	add_fake();
+	choose(&o, "parent", NULL, false);
+	report_profile_options(&o, &po);
+	assert_false(po.leaf_only);
+	assert_int_equal(frame_regex_new(regex, why, &o.parent), 0);
+	read_profile(&po);
+	assert_int_equal(report_build(profile, &o, &report), 0);
+	assert_int_equal(report_section_at(report, 0)->nr, n);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(row, sizeof(row), "%d %s", (int)report_row_at(report, i)->self.samples,
+			 text(i, REPORT_parent));
+		assert_string_equal(row, want[i]);
+	}
+	frame_regex_free(o.parent);
+	end();
+}
+
+static void
+parents(void **state)
+{
+	static const char *const commands[] = { "5 [other]", "5 run_command" };
+	static const char *const nearest[] = { "5 [other]", "2 cmd_record", "2 malloc",
+					       "1 xmalloc" };
+	static const char *const own[] = { "6 [other]", "3 malloc", "1 schedule" };
+	static const char *const all[] = { "10 [other]" };
+	char why[BOUNDED_REGEX_WHY_MAX] = "";
+	struct frame_regex *re;
+
+	parents_are("^run", false, commands, 2);
+	parents_are("^run", true, commands, 2);
+	parents_are("loc|_record$", false, nearest, 4);
+	parents_are("^malloc$|^schedule", false, own, 3);
+	parents_are("nothing", true, all, 1);
+	assert_int_equal(frame_regex_new("a(", why, &re), -FMT_E_UNSUPPORTED);
+	assert_true(*why);
 }
 
 static void
@@ -331,6 +377,23 @@ cgroups(void **state)
 	row_is(1, 3, "/c");
 	row_is(2, 2, "/a/b");
 	row_is(3, 1, "[unknown]");
+	end();
+
+	/* what is of one unit is one row */
+	begin_with(HAVE | PERF_SAMPLE_CGROUP);
+	synthetic_cgroup(&s, 8, "/system.slice/a.service");
+	synthetic_cgroup(&s, 9, "/system.slice/a.service/worker");
+	s.cgroup = 8;
+	add_fake();
+	s.cgroup = 9;
+	add_fake();
+	s.cgroup = 7;
+	add_sample(100, 100, fake[1].chain);
+	build("unit", false);
+	assert_int_equal(report_section_at(report, 0)->nr, 2);
+	assert_string_equal(text(0, REPORT_unit), "a.service");
+	assert_int_equal(report_row_at(report, 0)->self.samples, 20);
+	assert_string_equal(text(1, REPORT_unit), "[unknown]");
 	end();
 
 	/* a filter needs no key, and a key no filter */
@@ -440,6 +503,54 @@ unknowns(void **state)
 	end();
 }
 
+/* Spans of time: by share, or where they are the first column in their order. */
+static void
+times(void **state)
+{
+	static const char *const fields[] = { "overhead,time", "time,overhead" };
+	static const uint64_t at[] = { 200309, 200400, 200401, 200409, 200500, 200599, 200200 };
+	/* The span and the samples of a row. With a shift of 4, from 200196 to 200205, and so on. */
+	static const uint64_t want[2][6][2] = {
+		{ { 20040, 2 },
+		  { 20020, 1 },
+		  { 20031, 1 },
+		  { 20041, 1 },
+		  { 20050, 1 },
+		  { 20060, 1 } },
+		{ { 20020, 1 },
+		  { 20031, 1 },
+		  { 20040, 2 },
+		  { 20041, 1 },
+		  { 20050, 1 },
+		  { 20060, 1 } },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct report_options o = { .quantum_ns = 10 };
+		struct profile_options po = { .bucket_shift_ns = 4 };
+
+		begin();
+		for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++) {
+			s.now = at[k] - 1000; /* which it goes on by */
+			add_sample(100, 100, fake[0].chain);
+		}
+		choose(&o, NULL, fields[i], false);
+		report_profile_options(&o, &po);
+		assert_int_equal(po.bucket_ns, 10);
+		read_profile(&po);
+		assert_int_equal(report_build(profile, &o, &report), 0);
+		assert_int_equal(report_section_at(report, 0)->nr, 6);
+		for (size_t k = 0; k < 6; k++) {
+			const struct report_row *row = report_row_at(report, k);
+
+			assert_int_equal(report_value(report, row, REPORT_time).number,
+					 want[i][k][0]);
+			assert_int_equal(row->self.samples, want[i][k][1]);
+		}
+		end();
+	}
+}
+
 static void
 empty(void **state)
 {
@@ -473,7 +584,7 @@ keys(void **state)
 	assert_true(report_has(&l, REPORT_cpu) && !report_has(&l, REPORT_comm));
 	l = list("+symbol,sample", REPORT_COLUMNS_MAX);
 	assert_true(l.n == 2 && l.v[0] == REPORT_sym && l.v[1] == REPORT_sample && l.more);
-	refused("comm,parent", REPORT_KEYS_MAX, "parent");
+	refused("comm,parents", REPORT_KEYS_MAX, "parents");
 	refused("sym,symbol", REPORT_KEYS_MAX, "symbol");
 	refused("", REPORT_KEYS_MAX, "");
 	refused("+", REPORT_KEYS_MAX, "");
@@ -568,12 +679,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flat),		 cmocka_unit_test(children),
-		cmocka_unit_test(fewer_keys),	 cmocka_unit_test(two_events),
-		cmocka_unit_test(by_period),	 cmocka_unit_test(unknowns),
-		cmocka_unit_test(empty),	 cmocka_unit_test(keys),
-		cmocka_unit_test(folded_stacks), cmocka_unit_test(cgroups),
-		cmocka_unit_test(shares),	 cmocka_unit_test(columns),
+		cmocka_unit_test(flat),	      cmocka_unit_test(children),
+		cmocka_unit_test(fewer_keys), cmocka_unit_test(two_events),
+		cmocka_unit_test(by_period),  cmocka_unit_test(unknowns),
+		cmocka_unit_test(times),      cmocka_unit_test(empty),
+		cmocka_unit_test(keys),	      cmocka_unit_test(folded_stacks),
+		cmocka_unit_test(cgroups),    cmocka_unit_test(parents),
+		cmocka_unit_test(shares),     cmocka_unit_test(columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/event_extra.h"
+
+#include "recorder/event/event_open.h"
+#include "recorder/ground/session_error.h"
+
+/* What a kernel may not have; what stands in for it, tried next. */
+static const struct extra_type {
+	uint64_t bit, instead;
+	const char *what;
+} extra_types[] = {
+	{ PERF_SAMPLE_WEIGHT_STRUCT, PERF_SAMPLE_WEIGHT, NULL },
+	{ PERF_SAMPLE_ADDR, 0, "the addresses of data" },
+	{ PERF_SAMPLE_WEIGHT, 0, "weights" },
+	{ PERF_SAMPLE_DATA_SRC, 0, "where data came from" },
+	{ PERF_SAMPLE_TRANSACTION, 0, "transactions" },
+	{ PERF_SAMPLE_PHYS_ADDR, 0, "physical addresses" },
+	{ PERF_SAMPLE_DATA_PAGE_SIZE, 0, "the size of pages of data" },
+	{ PERF_SAMPLE_CODE_PAGE_SIZE, 0, "the size of pages of code" },
+};
+
+uint64_t
+event_extra_probe(const struct session_extra *extra, const struct perf_event_attr *scratch,
+		  struct buf *notes)
+{
+	uint64_t types = extra->sample_type;
+
+	for (size_t i = 0; i < sizeof(extra_types) / sizeof(extra_types[0]); i++) {
+		const struct extra_type *t = &extra_types[i];
+		struct perf_event_attr attr = *scratch;
+
+		attr.sample_type |= t->bit;
+		if (!(types & t->bit) || event_open_try(&attr, 0, -1) >= 0)
+			continue;
+		types = (types & ~t->bit) | t->instead;
+		if (t->what)
+			session_note(
+				notes,
+				"samples do not tell %s: this kernel, or this user, gives none",
+				t->what);
+	}
+	return types;
+}
+
+void
+event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf_event_attr *attr)
+{
+	attr->sample_type |= types;
+	if (extra->branches) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = extra->branches;
+	}
+	if (extra->all_user)
+		attr->exclude_kernel = 1;
+	if (extra->all_kernel)
+		attr->exclude_user = 1;
+	if (extra->user_callchains)
+		attr->exclude_callchain_kernel = 1;
+	if (extra->kernel_callchains)
+		attr->exclude_callchain_user = 1;
+	if (extra->no_inherit)
+		attr->inherit = 0;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/event_refusal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder/event/event_open.h"
+#include "recorder/ground/small_file.h"
+
+#define PERFMON 38 /* CAP_PERFMON: Linux 5.8 */
+
+struct refusal {
+	const struct event_def *def;
+	pid_t pid;
+	int cpu;
+	int err;
+	const struct event_rights *rights;
+	struct session_error *error;
+};
+
+static const char *
+error_name(int err)
+{
+	return err == -EPERM ? "EPERM" : "EACCES";
+}
+
+/* --- EPERM, EACCES --------------------------------------------------------------------- */
+
+struct event_rights
+event_rights_now(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	struct event_rights rights = { 0 };
+	char map[64];
+	unsigned long long inside, outside, nr;
+
+	if (syscall(SYS_capget, &header, data) == 0)
+		rights.capable = data[0].effective & UINT32_C(1) << CAP_SYS_ADMIN ||
+			data[1].effective & UINT32_C(1) << (PERFMON - 32);
+	rights.user_namespace = small_file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) >
+			0 &&
+		(sscanf(map, "%llu %llu %llu", &inside, &outside, &nr) != 3 || inside || outside ||
+		 nr != UINT32_MAX);
+	rights.paranoid_known = event_paranoid(&rights.paranoid) == 0;
+	return rights;
+}
+
+/* Privilege was not what was missing. */
+static int
+forbidden(const struct refusal *r)
+{
+	const struct perf_event_attr *attr = &r->def->attr;
+
+	if (r->rights->user_namespace)
+		return session_fail(r->error, r->err,
+				    "perf_event_open: %s: %s: capabilities of a user namespace (a "
+				    "container's root) do not count: needs CAP_PERFMON of the host",
+				    error_name(r->err), r->def->name);
+	if (r->err == -EPERM && (attr->exclude_user || attr->exclude_kernel || attr->exclude_idle))
+		return session_fail(r->error, r->err,
+				    "perf_event_open: EPERM: %s: this machine does not tell its "
+				    "modifiers (u, k, h, I) apart, or a seccomp filter, a security "
+				    "module or lockdown forbids it",
+				    r->def->name);
+	return session_fail(
+		r->error, r->err,
+		"perf_event_open: %s: %s: spoor has CAP_PERFMON; a seccomp filter (of a "
+		"container, of systemd), a security module or lockdown forbids it",
+		error_name(r->err), r->def->name);
+}
+
+/* Of which value of the sysctl an event may not be opened (perf_event_open(), perf_allow_*()). */
+static int
+paranoid_of(const struct refusal *r)
+{
+	if (r->def->attr.type == PERF_TYPE_TRACEPOINT)
+		return 0;
+	if (r->pid == -1)
+		return 1;
+	return r->def->attr.exclude_kernel ? 3
+					   : 2; /* 3: Debian's, Ubuntu's and Android's kernels */
+}
+
+static int
+denied(const struct refusal *r)
+{
+	const struct event_rights *rights = r->rights;
+	int limit = paranoid_of(r);
+	char now[64] = "";
+
+	if (rights->capable)
+		return forbidden(r);
+	if (rights->paranoid_known)
+		(void)snprintf(now, sizeof(now), " (it is %lld)", rights->paranoid);
+	if (r->pid > 0 && rights->paranoid_known && rights->paranoid < limit)
+		return session_fail(r->error, r->err,
+				    "perf_event_open: %s: process %d is another user's, or not to "
+				    "be looked into: needs CAP_PERFMON or CAP_SYS_PTRACE",
+				    error_name(r->err), (int)r->pid);
+	if (r->def->attr.type == PERF_TYPE_TRACEPOINT)
+		return session_fail(r->error, r->err,
+				    "perf_event_open: %s: %s: needs CAP_PERFMON or "
+				    "kernel.perf_event_paranoid < %d%s",
+				    error_name(r->err), r->def->name, limit, now);
+	return session_fail(r->error, r->err,
+			    "perf_event_open: %s: sampling %s needs CAP_PERFMON or "
+			    "kernel.perf_event_paranoid < %d%s",
+			    error_name(r->err), r->pid == -1 ? "all processes" : "this process",
+			    limit, now);
+}
+
+/* --- the others ------------------------------------------------------------------------ */
+
+static bool
+is_precise(const struct refusal *r)
+{
+	return r->def->attr.precise_ip > 0;
+}
+
+static bool
+is_breakpoint(const struct refusal *r)
+{
+	return r->def->attr.type == PERF_TYPE_BREAKPOINT;
+}
+
+static bool
+copies_stack(const struct refusal *r)
+{
+	return r->def->attr.sample_type & PERF_SAMPLE_STACK_USER;
+}
+
+static bool
+of_branches(const struct refusal *r)
+{
+	return r->def->attr.sample_type & PERF_SAMPLE_BRANCH_STACK;
+}
+
+static bool
+of_any_cpu(const struct refusal *r)
+{
+	return r->cpu < 0;
+}
+
+/* errno, when the words hold (NULL: always), what it means; %s is the event's name. The first
+ * that holds is told. From perf_event_open(2), and the kernel's kernel/events/core.c. */
+#define E(err) err, #err
+static const struct refusal_words {
+	int err;
+	const char *name;
+	bool (*when)(const struct refusal *r);
+	const char *text;
+} refusal_words[] = {
+	{ E(ENOENT), NULL,
+	  "%s: this machine cannot count it (no such hardware counter, or a virtual machine)" },
+	{ E(EOPNOTSUPP), is_precise, "%s: this machine samples it with no such precision (p)" },
+	{ E(EOPNOTSUPP), is_breakpoint, "%s: this machine has no such hardware breakpoint" },
+	{ E(EOPNOTSUPP), of_branches,
+	  "%s: this machine records no branches with it, or not these (-b, -j)" },
+	{ E(EOPNOTSUPP), NULL,
+	  "%s: this machine cannot sample it: its counter gives no interrupt" },
+	{ E(EINVAL), is_breakpoint,
+	  "%s: the kernel refuses the address, its alignment, the length or the access of this "
+	  "breakpoint" },
+	{ E(EINVAL), of_branches, "%s: the kernel refuses these branches (-b, -j), or this event" },
+	{ E(EINVAL), NULL, "%s: the kernel refuses this event or one of its modifiers" },
+	{ E(EBUSY), NULL, "%s: another event has the counters to itself" },
+	{ E(ENOSPC), is_breakpoint,
+	  "%s: no hardware breakpoint is free: a debugger, or another recording, has them" },
+	{ E(ENOSPC), NULL, "%s: no hardware slot is free" },
+	{ E(EMFILE), NULL, "%s: too many open files: raise the limit (ulimit -n)" },
+	{ E(ENFILE), NULL, "%s: the system is out of open files" },
+	{ E(ENOSYS), copies_stack,
+	  "%s: this kernel cannot copy stacks of user space: give --call-graph fp" },
+	{ E(ENOSYS), NULL, "%s: this kernel has no perf events" },
+	{ E(ENOMEM), NULL, "%s: the kernel is out of memory" },
+	{ E(ENODEV), of_any_cpu, "%s: this CPU does not have the feature that it needs" },
+	{ E(E2BIG), NULL, "%s: this kernel is older than a feature that was asked for" },
+	{ E(EOVERFLOW), NULL,
+	  "%s: call chains are to be longer than kernel.perf_event_max_stack allows" },
+	{ E(EINTR), NULL,
+	  "%s: interrupted: another tracer (ftrace, kprobes) held the event; try again" },
+};
+#undef E
+
+int
+event_refusal_tell(const struct event_def *def, pid_t pid, int cpu, int err,
+		   const struct event_rights *rights, struct session_error *error)
+{
+	const struct refusal r = { def, pid, cpu, err, rights, error };
+	char text[384];
+
+	if (err == -EACCES || err == -EPERM)
+		return denied(&r);
+	if (err == -ESRCH)
+		return session_fail(error, err, "no such process: %d", (int)pid);
+	if ((err == -ENODEV || err == -ENXIO) && cpu >= 0)
+		return session_fail(error, err, "%s: CPU %d is offline or cannot count it",
+				    def->name, cpu);
+	for (size_t i = 0; i < sizeof(refusal_words) / sizeof(refusal_words[0]); i++) {
+		const struct refusal_words *w = &refusal_words[i];
+
+		if (w->err != -err || (w->when && !w->when(&r)))
+			continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		(void)snprintf(text, sizeof(text), w->text, def->name);
+#pragma GCC diagnostic pop
+		return session_fail(error, err, "perf_event_open: %s: %s", w->name, text);
+	}
+	return session_fail(error, err, "perf_event_open: %s: %s", def->name, strerror(-err));
+}
+
+int
+event_open_error(const struct event_def *def, pid_t pid, int cpu, int err,
+		 struct session_error *error)
+{
+	const struct event_rights rights = event_rights_now();
+
+	return event_refusal_tell(def, pid, cpu, err, &rights, error);
+}

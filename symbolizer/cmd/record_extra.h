@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* record_extra: the options of perf record that spoor record has for those who know them. */
+#ifndef SYMBOLIZER_CMD_RECORD_EXTRA_H
+#define SYMBOLIZER_CMD_RECORD_EXTRA_H
+
+#include "recorder/session/session.h"
+
+enum {
+	RECORD_EXTRA = 0x200, /* first of those without a letter */
+	RECORD_EXTRA_PHYS,
+	RECORD_EXTRA_DATA_PAGE,
+	RECORD_EXTRA_CODE_PAGE,
+	RECORD_EXTRA_TRANSACTION,
+	RECORD_EXTRA_ALL_USER,
+	RECORD_EXTRA_ALL_KERNEL,
+	RECORD_EXTRA_USER_CHAINS,
+	RECORD_EXTRA_KERNEL_CHAINS,
+	RECORD_EXTRA_AFFINITY,
+	RECORD_EXTRA_THREADS,
+	RECORD_EXTRA_AIO,
+};
+
+/* Rows of a table of struct cli_option. */
+#define RECORD_EXTRA_OPTIONS                                                                       \
+	{ 'd', 'd', "data", NULL, "addresses of data, with what is mapped there" },                \
+		{ 'W', 'W', "weight", NULL, "what an access cost, of events that tell" },          \
+		{ RECORD_EXTRA_PHYS, 0, "phys-data", NULL, "physical addresses of data" },         \
+		{ RECORD_EXTRA_DATA_PAGE, 0, "data-page-size", NULL, "size of the page of data" }, \
+		{ RECORD_EXTRA_CODE_PAGE, 0, "code-page-size", NULL, "size of the page of code" }, \
+		{ RECORD_EXTRA_TRANSACTION, 0, "transaction", NULL, "flags of transactions" },     \
+		{ 'b', 'b', "branch-any", NULL, "branches taken before each sample" },             \
+		{ 'j', 'j', "branch-filter", "WORD[,WORD...]", "of them those: any_call, u..." },  \
+		{ RECORD_EXTRA_ALL_USER, 0, "all-user", NULL, "user space alone, of all events" }, \
+		{ RECORD_EXTRA_ALL_KERNEL, 0, "all-kernel", NULL, "the kernel alone" },            \
+		{ RECORD_EXTRA_USER_CHAINS, 0, "user-callchains", NULL,                            \
+		  "call chains of user space alone" },                                             \
+		{ RECORD_EXTRA_KERNEL_CHAINS, 0, "kernel-callchains", NULL,                        \
+		  "call chains of the kernel alone" },                                             \
+		{ 'i', 'i', "no-inherit", NULL, "not what the tasks fork" },                       \
+		{ 'N', 'N', "no-buildid-cache", NULL, "needless: there is none" },                 \
+		{ 'B', 'B', "no-buildid", NULL, "needless: they cost no pass at the end" },        \
+		{ 'T', 'T', "timestamp", NULL, "needless: always" },                               \
+		{ 'P', 'P', "period", NULL, "needless: always" },                                  \
+		{ 'r', 'r', "realtime", "PRIORITY", "refused: says why" },                         \
+		{ RECORD_EXTRA_AFFINITY, 0, "affinity", "HOW", "refused: says why" },              \
+		{ RECORD_EXTRA_THREADS, 0, "threads", "[HOW]", "refused: says why" },              \
+	{                                                                                          \
+		RECORD_EXTRA_AIO, 0, "aio", "[N]", "refused: says why"                             \
+	}
+
+/* Takes one of them. CLI_GO_ON, or the status of a usage error, which was told. */
+int record_extra_set(struct session_extra *extra, int value, const char *text);
+
+/* What excludes each other. The same. */
+int record_extra_check(const struct session_options *options);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/load/unwound_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const texts[UNWIND_STOPS_NR] = {
+	[UNWIND_END] = "to their outermost frames",
+	[UNWIND_CUT] = "to the end of the copied bytes (--call-graph dwarf,BYTES copies more)",
+	[UNWIND_NO_MAP] = "to an address where no code is mapped",
+	[UNWIND_NO_CFI] =
+		("to code with neither call frame information nor frame pointers, or whose "
+		 "file is not here"),
+	[UNWIND_BAD_CFI] = "to call frame information that does not fit the stack",
+	[UNWIND_LIMIT] = "to the limit of frames",
+};
+
+static void
+add_part(char out[UNWOUND_TEXT_MAX], size_t *len, uint64_t n, const char *text)
+{
+	int added;
+
+	if (n == 0)
+		return;
+	added = snprintf(out + *len, UNWOUND_TEXT_MAX - *len, "%s %" PRIu64 " %s",
+			 out[*len - 1] == ':' ? "" : ",", n, text);
+	*len += (size_t)added < UNWOUND_TEXT_MAX - *len ? (size_t)added : 0;
+}
+
+bool
+unwound_text(const struct user_stack_counts *c, char out[UNWOUND_TEXT_MAX])
+{
+	const uint64_t all = user_stack_counts_all(c);
+	size_t len;
+
+	if (all == 0)
+		return false;
+	len = (size_t)snprintf(out, UNWOUND_TEXT_MAX,
+			       "%" PRIu64 " copied stacks were unwound:", all);
+	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
+		add_part(out, &len, c->stopped[i], texts[i]);
+	add_part(out, &len, c->refused, "not at all (another machine)");
+	return true;
+}
+
+bool
+unwound_text_matters(const struct user_stack_counts *c)
+{
+	const uint64_t all = user_stack_counts_all(c);
+
+	return (all - c->stopped[UNWIND_END]) * 100 > all;
+}

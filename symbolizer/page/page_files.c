@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/page/page_files.h"
+
+#define X(name, file)                                                                              \
+	__asm__(".pushsection .rodata\n"                                                           \
+		".globl page_files_" #name "\n"                                                    \
+		".hidden page_files_" #name "\n"                                                   \
+		"page_files_" #name ":\n"                                                          \
+		".incbin \"symbolizer/page/" file "\"\n"                                           \
+		".byte 0\n"                                                                        \
+		".popsection\n");
+PAGE_FILES(X)
+#undef X

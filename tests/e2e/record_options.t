@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Options of perf record, in spoor record: each adds to the attr what perf adds (perf evlist -v).
+. "$(dirname "$0")/../lib.sh"
+need_command perf
+need_record_all
+
+attr_of() # FILE: what the options may change of the first event's attr, a word a line
+{
+	perf evlist -v -i "$1" 2>/dev/null | grep -v dummy | head -n 1 | tr ',' '\n' | sed 's/^ *//; s/: /=/' |
+		awk -F= '/^sample_type=/ { n = split($2, a, "|"); for (i = 1; i <= n; i++) print a[i] }
+			/^(exclude_user|exclude_kernel|exclude_callchain|inherit|branch_sample_type)/' | sort
+}
+
+by_spoor() # OPTION...
+{
+	rm -f x.spoor x.data
+	"$SPOOR" record -e page-faults -c 1 -g -o x.spoor "$@" -- true >out 2>err &&
+		"$SPOOR" export -f perf-data-file -o x.data x.spoor >>out 2>>err && attr_of x.data
+}
+
+by_perf() # OPTION...
+{
+	perf record -q -e page-faults -c 1 -g -o p.data "$@" -- true >/dev/null 2>&1 && attr_of p.data
+}
+
+changed() # BEFORE AFTER
+{
+	diff "$1" "$2" | sed -n 's/^\([<>]\) /\1/p' | xargs
+}
+
+by_spoor >spoor.plain
+by_perf >perf.plain
+for option in -d -W --phys-data --data-page-size --code-page-size --transaction --all-user --all-kernel \
+	--user-callchains --kernel-callchains -i '-d -W' '--all-user --user-callchains' -N -B; do
+	# shellcheck disable=SC2086 # several options
+	by_spoor $option >spoor.with
+	# shellcheck disable=SC2086
+	by_perf $option >perf.with
+	is "$(changed spoor.plain spoor.with)" "$(changed perf.plain perf.with)" "$option: as perf has it"
+done
+by_spoor -d >/dev/null
+ok "-d: maps of data are recorded" sh -c '"$1" dump x.spoor | grep -q "MMAP2.*mmap_data=1\|MMAP2.*MMAP_DATA\|MMAP2.*mmap_data"' - "$SPOOR"
+like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'addr=0x[0-9a-f]{3,}' "-d: a fault has its address"
+by_spoor --transaction >/dev/null
+like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'transaction=' "--transaction: samples have the word"
+for option in -T -P; do
+	exits 0 "$option: needless, taken" "$SPOOR" record $option -e page-faults -o x.spoor -- true
+done
+for option in '-r 1' '--affinity node' --threads --aio; do
+	# shellcheck disable=SC2086
+	exits 2 "$option: refused" "$SPOOR" record $option -e page-faults -o x.spoor -- true
+	like "$(cat err)" 'not needed' "$option: told why"
+done
+exits 2 "both sides alone" "$SPOOR" record --all-user --all-kernel -o x.spoor -- true
+exits 2 "a branch of no kind" "$SPOOR" record -j any,sideways -o x.spoor -- true
+like "$(cat err)" "'sideways' is none of any, any_call" "is told, with those there are"
+# A software event has no branches: the kernel's refusal, and what it was of.
+exits 1 "branches of page faults" "$SPOOR" record -b -e page-faults -o x.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" 'page-faults: this machine records no branches with it' "told so"
+
+done_testing

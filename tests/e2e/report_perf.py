@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports of perf and of spoor, side by side: rows PERF SPOOR children|no-children MORE, or graphs PERF SPOOR.
+
+What has no symbol is an address in perf's, and a row or a function for each object in spoor's: rows of that
+are not compared, in call graphs all that is unknown is one function. Two more names differ:
+ - perf looks up a return address itself, spoor the call before it: of _start that ends in a call,
+   _dl_start_user is what comes next;
+ - perf takes callers from what was mapped before an exec, where spoor knows none: system calls of libc, and
+   anything in the dynamic linker, which has no frame pointers and runs first;
+ - the symbols of a stripped compiler are templates with gaps between them: next to which the call was.
+Stubs of the linkage table have no names in some perfs. Two functions of one name are two rows of perf's: those are
+passed over. And of stacks with an address that looks like a mark between kernel and user perf draws none: rows that have
+such are passed over."""
+
+import json
+import re
+import sys
+
+KNOWN_AS = {"_dl_start_user": "_start", "execve": "[unknown]"}
+
+
+def name(text):
+    text = re.sub(r"^.*(?=@plt$)", "", re.sub(r"^\[[k.]\] ", "", text.strip()))
+    if re.fullmatch(r"(0x)?[0-9a-f]+|\[.*\]( \[.*\])?|@plt", text):
+        return "[unknown]"
+    return "[unknown]" if text.startswith(("__GI_", "_Z")) else KNOWN_AS.get(text, text)
+
+
+def perf_rows(path):
+    """Shares by (comm, object, symbol)."""
+    rows = {}
+    for line in open(path, errors="surrogateescape"):
+        cells = [x.strip() for x in line.rstrip("\n").split("\1")]
+        shares = [float(x[:-1]) for x in cells if re.fullmatch(r"[0-9.]+%", x)]
+        key = tuple(name(x) if i == 2 else x for i, x in enumerate(cells[len(shares):]))
+        if shares and key[2] != "[unknown]":
+            rows[key] = [a + b for a, b in zip(shares, rows.get(key, [0, 0]))]
+    return rows
+
+
+def spoor_rows(path, children):
+    rows = {}
+    for r in json.load(open(path))["rows"]:
+        key = (r["comm"], r["dso"], name(r["symbol"]))
+        if key[2] != "[unknown]":
+            shares = [r["children"], r["overhead"]] if children else [r["overhead"]]
+            rows[key] = [a + b for a, b in zip(shares, rows.get(key, [0, 0]))]
+    return rows
+
+
+def compare_rows(perf, spoor, more):
+    hottest = set()
+    for side in perf, spoor:
+        hottest.update(sorted(side, key=lambda k: -side[k][0])[:50])
+    bad = 0
+    for key in sorted(hottest):
+        a, b = perf.get(key), spoor.get(key)
+        if not a or not b or any(abs(x - y) > 0.0101 + more for x, y in zip(a, b)):
+            print("differs:", key, "perf", a, "spoor", b)
+            bad += 1
+    return bad, len(hottest)
+
+
+def perf_graphs(path):
+    """By row: its samples, and those of each way from the root of its call graph (None: not told)."""
+    rows, ways, stack, count = {}, None, [], 0
+    for line in open(path, errors="surrogateescape"):
+        line = line.rstrip()
+        if re.match(r"#|$", line):
+            continue
+        # With children the number is of the row itself, and what all of its graph has in common says none.
+        row = re.match(r" +((?:[0-9.]+%  +)?)([0-9]+)  (\S.*?)  +(\S.*?)  +(\[[k.]\] .*)$", line)
+        if row:
+            key = row.group(3), row.group(4), name(row.group(5))
+            # perf has a row for each address that has no name.
+            total, ways = rows.setdefault(key, ([], {}))
+            stack, count = [], None if row.group(1) else int(row.group(2))
+            total.append(int(row.group(2)))
+            continue
+        if re.fullmatch(r"[ |]*", line):
+            continue
+        branch = re.fullmatch(r"([ |]*)--([0-9]+)--(.*)", line)
+        if branch:
+            column, count, text = len(branch.group(1)) + 11 - 1, int(branch.group(2)), branch.group(3)
+            while stack and stack[-1][0] >= column:
+                stack.pop()
+        else:
+            text = re.sub(r"^[ |]*(---)?", "", line)
+            column = stack[-1][0] if stack else 0
+        stack.append((column, name(text)))
+        way = tuple(n for _, n in stack)
+        known = ways.get(way, 0)
+        ways[way] = None if count is None or known is None else count + known
+    return rows
+
+
+def spoor_graphs(path):
+    rows = {}
+    for r in json.load(open(path))["rows"]:
+        key = (r["comm"], r["dso"], name(r["symbol"]))
+        total, ways = rows.setdefault(key, ([], {}))
+        total.append(r["samples"])
+        way = []
+        for node in r["call_graph"]:
+            way[node["depth"] - 1:] = [name(node["name"])]
+            ways[tuple(way)] = node["samples"] + ways.get(tuple(way), 0)
+    return rows
+
+
+def compare_graphs(perf, spoor):
+    def drawn(ways):
+        return sum(n for way, n in ways.items() if len(way) == 1)
+
+    def whole(key):
+        total, ways = perf.get(key, ([0], {("",): None}))
+        return len(total) == 1 and (None in ways.values() or drawn(ways) >= drawn(spoor[key][1]))
+
+    rows = [k for k in spoor if k[2] != "[unknown]" and not k[1].startswith("ld-") and whole(k)]
+    bad = few = 0
+    for key in sorted(rows, key=lambda k: -drawn(spoor[k][1]))[:10]:
+        a, b = perf[key][1] if key in perf else {}, spoor[key][1]
+        apart = {way: (a.get(way, 0), b.get(way, 0)) for way in sorted(set(a) | set(b))
+                 if a.get(way, 0) != b.get(way, 0) and not (way in b and way in a and a[way] is None)}
+        if not apart:
+            continue
+        print("differs:", key)
+        # A word that is taken for a return address and points to a function: perf names that, spoor what ends there.
+        few += 1
+        if few > 3 or max(abs((x or 0) - y) for x, y in apart.values()) > 2 + 0.05 * drawn(b):
+            bad += 1
+        for way, (x, y) in apart.items():
+            print("  perf", x, "spoor", y, ";".join(way))
+    return bad, min(len(rows), 10)
+
+
+what, one, other = sys.argv[1:4]
+if what == "rows":
+    children = sys.argv[4] == "children"
+    wrong, n = compare_rows(perf_rows(one), spoor_rows(other, children), float(sys.argv[5]))
+else:
+    wrong, n = compare_graphs(perf_graphs(one), spoor_graphs(other))
+print(f"{'enough' if n >= 10 else n} compared, {wrong} differ")

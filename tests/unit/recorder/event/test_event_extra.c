@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What perf's options make of an attr, and words of branches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/event/event_extra.h"
+
+/* As perf_event_open(2) has the numbers. */
+static const struct row {
+	const char *text;
+	uint64_t bits; /* 0: refused, at word */
+	const char *word;
+} rows[] = {
+	{ "any", 1 << 3, NULL },
+	{ "u", 1 << 0 | 1 << 3, NULL },
+	{ "u,k,hv", 7 | 1 << 3, NULL },
+	{ "any_call,u", 1 << 4 | 1 << 0, NULL },
+	{ "any_ret,ind_call,abort_tx", 1 << 5 | 1 << 6 | 1 << 7, NULL },
+	{ "in_tx,no_tx,cond", 1 << 8 | 1 << 9 | 1 << 10, NULL },
+	{ "stack,ind_jmp,call", 1 << 11 | 1 << 12 | 1 << 13, NULL },
+	{ "no_flags,no_cycles,save_type", 1 << 14 | 1 << 15 | 1 << 16, NULL },
+	{ "hw_index,priv,counter", 1 << 17 | 1 << 18 | 1 << 19, NULL },
+	{ "", 0, "" },
+	{ "any,", 0, "" },
+	{ "any,,u", 0, "" },
+	{ "any,an", 0, "an" },
+	{ "anyway,u", 0, "anyway" },
+};
+
+static void
+test_branches(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+		uint64_t bits = 0;
+		const char *word;
+		size_t bytes;
+		int r = session_branches_parse(row->text, &bits, &word, &bytes);
+
+		assert_int_equal(r, row->bits ? 0 : -EINVAL);
+		assert_true(bits == row->bits);
+		if (row->bits)
+			continue;
+		assert_int_equal(bytes, strlen(row->word));
+		assert_memory_equal(word, row->word, bytes);
+	}
+}
+
+static void
+test_apply(void **state)
+{
+	struct perf_event_attr attr = { .inherit = 1, .sample_type = PERF_SAMPLE_IP };
+	struct session_extra extra = {
+		.branches = 1 << 4, .all_user = true, .user_callchains = true, .no_inherit = true
+	};
+
+	(void)state;
+	event_extra_apply(&(struct session_extra){ 0 }, 0, &attr);
+	assert_true(attr.inherit && !attr.exclude_kernel && !attr.exclude_user);
+	assert_true(attr.sample_type == PERF_SAMPLE_IP);
+	event_extra_apply(&extra, PERF_SAMPLE_ADDR, &attr);
+	assert_true(attr.sample_type ==
+		    (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK));
+	assert_true(attr.branch_sample_type == 1 << 4);
+	assert_true(attr.exclude_kernel && !attr.exclude_user && !attr.inherit);
+	assert_true(attr.exclude_callchain_kernel && !attr.exclude_callchain_user);
+	extra = (struct session_extra){ .all_kernel = true, .kernel_callchains = true };
+	attr = (struct perf_event_attr){ .inherit = 1 };
+	event_extra_apply(&extra, 0, &attr);
+	assert_true(attr.exclude_user && !attr.exclude_kernel && attr.inherit);
+	assert_true(attr.exclude_callchain_user && !attr.exclude_callchain_kernel);
+	assert_true(attr.branch_sample_type == 0 && attr.sample_type == 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_branches),
+					    cmocka_unit_test(test_apply) };
+
+	return cmocka_run_group_tests_name("event_extra", tests, NULL, NULL);
+}
