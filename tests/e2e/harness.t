@@ -71,7 +71,7 @@ shell 'pass a; background sleep 100; echo $! >"'"$TMP"'/pid"; echo "$TMP" >"'"$T
 is "$(outcome case.t)" PASS "a test with a background process ends"
 nok "which is gone" kill -0 "$(cat pid)"
 nok "as is its directory" test -e "$(cat dir)"
-shell 'pass a; sleep 100 & pid=$!; at_exit '"'kill \"\$pid\"'"'; done_testing'
+shell 'pass a; sleep 100 & pid=$!; at_exit '"'kill -KILL \"\$pid\"'"'; done_testing'
 is "$(outcome case.t)" PASS "what is to be done at exit sees the test's variables"
 # A grandchild that the test does not know of holds prove's pipe, and would hold it for ever.
 shell 'plan 1; pass a; (sleep 100 & echo $! >"'"$TMP"'/pid")'
