@@ -16,6 +16,7 @@ import sys
 import time
 
 PATIENCE = 120  # seconds: a busy machine
+ROW = r"^([\d,]+) \([^)]*\)\s+([\d,]+) \([^)]*\)\s+(.+)$"  # of speedscope's table, for Python and JavaScript
 
 
 def tell(thread, samples, functions):
@@ -88,9 +89,11 @@ def speedscope(index, schema, path):
                  functions_of(profile, saved["shared"]["frames"]))
         # And what a person sees: the table of functions, heaviest first.
         page.keys("3")
-        seen = page.settled("document.body.innerText.includes('Symbol Name') && document.body.innerText", PATIENCE)
+        # Its head is there before its rows are.
+        seen = page.settled(f"document.body.innerText.includes('Symbol Name') && /{ROW}/m.test(document.body.innerText)"
+                            " && document.body.innerText", PATIENCE)
         assert seen, "no table"
-        rows = re.findall(r"^([\d,]+) \([^)]*\)\s+([\d,]+) \([^)]*\)\s+(.+)$", seen, re.MULTILINE)
+        rows = re.findall(ROW, seen, re.MULTILINE)
         tell("table", None, [(name, number(alone), number(total)) for total, alone, name in rows[:20]])
         severe = [e["message"] for e in page.driver.get_log("browser") if e["level"] == "SEVERE"]
         assert not severe, severe
