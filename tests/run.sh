@@ -17,7 +17,7 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS-print_stacktrace=1}"
 # in_session COMMAND...: the exit status is the command's, or 1 if it left processes behind.
 in_session()
 {
-	local session status left pid name
+	local session status left pid name n
 
 	# A shell's background job would start with SIGINT ignored.
 	env --default-signal=INT,QUIT setsid timeout --kill-after=10 "${TEST_TIMEOUT:-900}" "$@" &
@@ -31,8 +31,8 @@ in_session()
 	done
 	trap - HUP INT TERM
 
-	# What was just killed may still be on its way out.
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	# What was just killed, or sees its parent gone, may still be on its way out: on a busy machine for seconds.
+	for ((n = 0; n < 50; n++)); do
 		mapfile -t left < <(pgrep --session "$session" --runstates DIRST)
 		[ ${#left[@]} -gt 0 ] || return "$status"
 		sleep 0.1

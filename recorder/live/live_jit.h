@@ -5,7 +5,7 @@
  * A process that maps anonymous memory, or a jitdump, to be executed may have files that name it
  * (jit_home). A helper opens them at first sight, and is asked for the names of sampled addresses now
  * and then, when the process has ended, and at the end of each file. Nobody waits for an answer but the
- * end of a file, and that a second at most. Belongs to the writer thread, as live does.
+ * end of a file, and that a second at most, of the last one five. Belongs to the writer thread, as live does.
  */
 #ifndef RECORDER_LIVE_LIVE_JIT_H
 #define RECORDER_LIVE_LIVE_JIT_H

@@ -15,6 +15,7 @@
 
 #define STATE_BYTES (512u << 10)     /* of a block, while more of a scan is to come */
 #define WAIT_NS UINT64_C(1000000000) /* what is later comes in blocks of its own, or not at all */
+#define WAIT_LAST_NS UINT64_C(5000000000) /* no file is after this one, for names of JIT code */
 #define WAIT_LOOK_MS 20
 #define RESYNC_PAUSE 20 /* times as long as one took, until the next */
 #define RESYNC_PAUSE_MAX_NS UINT64_C(60000000000)
@@ -120,27 +121,31 @@ writer_take_state(struct writer *w)
 }
 
 static bool
-is_awaited(const struct writer *w, enum writer_wait which)
+is_awaited(const struct writer *w, enum writer_wait which, uint64_t waited_ns)
 {
 	const struct live *l = w->options.live;
 
+	if (which == WRITER_WAIT_LAST && live_hurrying(l))
+		return waited_ns < WAIT_LAST_NS;
+	if (waited_ns >= WAIT_NS)
+		return false;
 	if (which == WRITER_WAIT_FIRST)
 		return live_scanning(l) && !queue_crowded(w->queue);
 	if (which == WRITER_WAIT_NAMES)
 		return live_hurrying(l) && !queue_crowded(w->queue);
-	return live_scanning(l) || live_waiting(l) || live_hurrying(l);
+	return live_scanning(l) || live_waiting(l);
 }
 
 int
 writer_wait_state(struct writer *w, enum writer_wait which)
 {
-	uint64_t until_ns = host_now_ns() + WAIT_NS;
+	const uint64_t began_ns = host_now_ns();
 	int r;
 
 	if (which != WRITER_WAIT_FIRST)
 		live_hurry(w->options.live);
 	r = writer_take_state(w);
-	while (r == 0 && is_awaited(w, which) && host_now_ns() < until_ns) {
+	while (r == 0 && is_awaited(w, which, host_now_ns() - began_ns)) {
 		struct pollfd p = { .fd = live_fd(w->options.live), .events = POLLIN };
 
 		(void)poll(&p, 1, WAIT_LOOK_MS);

@@ -64,7 +64,8 @@ named_by() # SYMBOL: per mille of the samples in json
 }
 in_range "$(named_by 'alpha()')" 570 690 "alpha by the recording alone"
 in_range "$(named_by 'beta <T>')" 280 380 "beta likewise"
-is "$("$SPOOR" info --json -i map.spoor | jq .jit_symbols)" 3 "no more names are kept than were hit"
+is "$("$SPOOR" info --json -i map.spoor | jq .jit_symbols)" 3 "no more names are kept than were hit" ||
+	diag "$(jq -c '.rows[]' json)"
 "$SPOOR" verify map.spoor >out 2>err
 is $? 0 "and verify has nothing to say"
 

@@ -80,6 +80,10 @@ def read_log(path):
     return processes
 
 
+def is_first(process):
+    return process.parent is None
+
+
 def comms_at(process, pid, tid, t):
     """Names that the thread may have at t; a thread begins with its creator's."""
     own = process.comms.get(tid, [])
@@ -153,6 +157,9 @@ def main():
                 continue
             ip = int(s["fields"]["ip"], 16)
             found = alternatives(processes[pid], pid, tid, s["time"], ip)
+            # The first of them is spoor's child until its exec, and has said nothing of that.
+            if not found and is_first(processes[pid]) and s["time"] < processes[pid].images[0].snapshots[0][0]:
+                continue
             totals["samples"] += 1
             if not found:
                 totals["unmapped"] += 1
@@ -170,6 +177,8 @@ def main():
     with open(report) as rows:
         for row in json.load(rows)["rows"]:
             if row["pid"] not in processes or row["kernel"] or row["dso"] == "[unknown]":
+                continue
+            if is_first(processes[row["pid"]]) and row["comm"] == "spoor":
                 continue
             key = (row["pid"], row["tid"], row["comm"], row["dso"])
             got_object[key] += row["samples"]
