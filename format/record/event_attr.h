@@ -33,6 +33,7 @@ enum event_attr_flag {
 	EVENT_ATTR_mmap2 = 23,
 	EVENT_ATTR_comm_exec = 24,
 	EVENT_ATTR_use_clockid = 25,
+	EVENT_ATTR_context_switch = 26,
 	EVENT_ATTR_namespaces = 28,
 	EVENT_ATTR_ksymbol = 29,
 	EVENT_ATTR_bpf_event = 30,

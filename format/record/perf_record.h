@@ -241,6 +241,13 @@ int perf_read_parse(struct span *s, uint64_t read_format, struct perf_read *ret)
 /* Branch i < nr. */
 struct perf_branch perf_branch_at(const struct perf_sample *sample, uint64_t i);
 
+/* Does it tell that a thread left its CPU, or is back? */
+static inline bool
+perf_record_is_switch(uint32_t type)
+{
+	return type == REC_SWITCH || type == REC_SWITCH_CPU_WIDE;
+}
+
 /* Is this callchain word a PERF_CONTEXT_* marker rather than an address? */
 static inline bool
 perf_context_marker(uint64_t word)
