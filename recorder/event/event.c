@@ -297,14 +297,21 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	const char *const *events = o->nr_events ? o->events : by_default;
 	char text[320];
 	int r;
+	const size_t nr = o->nr_events ? o->nr_events : 1;
+	int waits = 0;
 
-	for (size_t i = 0; i < (o->nr_events ? o->nr_events : 1); i++) {
-		r = event_spec_parse(events[i], NULL, list, text, sizeof(text));
+	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
+		r = event_spec_parse(i < nr ? events[i] : o->off_cpu, NULL, list, text,
+				     sizeof(text));
 		if (r == -EINVAL)
 			return session_usage(error, "%s", text);
 		if (r < 0)
 			return session_fail(error, r, "out of memory");
 	}
+	for (size_t i = 0; i < list->nr; i++)
+		waits += list->specs[i].attr.context_switch;
+	if (waits > 1)
+		return session_usage(error, "off-cpu is asked for twice: each wait is told once");
 	return 0;
 }
 
@@ -433,6 +440,15 @@ event_plan_done(struct event_plan *plan)
 		event_def_done(&plan->defs[i]);
 	free(plan->defs);
 	*plan = (struct event_plan){ 0 };
+}
+
+bool
+event_plan_waits(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->defs[i].attr.context_switch)
+			return true;
+	return false;
 }
 
 void

@@ -8,6 +8,7 @@
 #ifndef RECORDER_EVENT_EVENT_H
 #define RECORDER_EVENT_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,8 @@ int event_plan_make(const struct session_options *options, const struct target *
 /* A CPU came: looks again at which counters it has. 0, -ENOMEM. */
 int event_plan_look(struct event_plan *plan);
 void event_plan_done(struct event_plan *plan);
+/* Is off-cpu among its events? */
+bool event_plan_waits(const struct event_plan *plan);
 
 /*
  * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for

@@ -50,7 +50,10 @@ event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = extra->branches;
 	}
-	if (extra->all_user)
+	/* Each switch is taken in the kernel: without that side of it there is none. */
+	if (extra->all_user && attr->context_switch)
+		attr->exclude_callchain_kernel = 1;
+	else if (extra->all_user)
 		attr->exclude_kernel = 1;
 	if (extra->all_kernel)
 		attr->exclude_user = 1;

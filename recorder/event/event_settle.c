@@ -134,9 +134,9 @@ adapt(const struct settling *s, int err)
 	struct event_def *def = s->def;
 	long long max;
 
-	/* On whole CPUs the kernel makes no difference. */
+	/* On whole CPUs the kernel makes no difference; each switch is taken in the kernel. */
 	if (event_settle_denied(err) && s->pid == 0 && !attr->exclude_kernel &&
-	    !attr->exclude_user) {
+	    !attr->exclude_user && !attr->context_switch) {
 		attr->exclude_kernel = 1;
 		add_modifiers(def, "u");
 		session_note(s->notes,

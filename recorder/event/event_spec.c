@@ -14,6 +14,7 @@
 
 #include <bsd/string.h>
 
+#include "format/record/off_cpu.h"
 #include "recorder/event/event_name.h"
 #include "recorder/event/pmu.h"
 #include "recorder/ground/small_file.h"
@@ -316,6 +317,32 @@ parse_name(struct spec_parser *p, char *text, struct event_spec *s)
 	return mods ? parse_modifiers(p, mods, s) : 0;
 }
 
+/*
+ * The SWITCH records are in the ring of the samples, and the side-band's is never flooded. Its rate is its own:
+ * -F and -c are of other events.
+ */
+static int
+parse_off_cpu(const struct spec_parser *p, const char *text, struct event_spec *s)
+{
+	struct off_cpu_terms terms;
+	const char *bad;
+	size_t len;
+
+	if (off_cpu_parse(text, &terms, &bad, &len) < 0)
+		return event_spec_fail(
+			p,
+			"%s: '%.*s': off-cpu/min=TIME,freq=HZ/ is what there is, and "
+			"no modifier",
+			text, (int)len, bad);
+	s->attr.type = PERF_TYPE_SOFTWARE;
+	s->attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	s->attr.context_switch = 1;
+	s->has_rate = true;
+	s->attr.freq = terms.freq_hz > 0;
+	s->attr.sample_period = terms.freq_hz ? terms.freq_hz : 1;
+	return 0;
+}
+
 /* Before its modifiers: else it is a tracepoint's, which is not looked for among PMUs. */
 static bool
 known_name(const struct spec_parser *p, const char *text)
@@ -349,6 +376,8 @@ parse_one(struct spec_parser *p, const char *text, struct event_spec *s)
 		return event_spec_fail(p, "%s: groups of events are not supported", text);
 	if (strncmp(copy, "mem:", 4) == 0)
 		return parse_breakpoint(p, copy, s);
+	if (off_cpu_is_name(copy))
+		return parse_off_cpu(p, copy, s);
 	if (strchr(copy, '/'))
 		return parse_pmu(p, copy, s);
 	if (strchr(copy, ':') && !known_name(p, copy))

@@ -7,6 +7,7 @@
  *   PMU/TERM[=VALUE],.../[MODS]  terms of /sys/bus/event_source/devices/PMU/format
  *   SUBSYSTEM:NAME[:MODS]        tracepoint
  *   EVENT[:MODS]                 of /sys/bus/event_source/devices/PMU/events
+ *   off-cpu[/min=TIME,freq=HZ/]  waits of threads (format/record/off_cpu.h)
  *   mem:ADDR[/LEN][:ACCESS][:MODS]  breakpoint; access r, w, rw (default) or x
  *
  * with modifiers u k h (only there), I (not when idle), G H (guest, host), p pp ppp P

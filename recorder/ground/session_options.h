@@ -70,6 +70,7 @@ struct session_extra {
 struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
 	size_t nr_events;
+	const char *off_cpu;   /* one more of them, besides the default one; NULL: none */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */
 	enum session_target target;

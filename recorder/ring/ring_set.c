@@ -210,7 +210,8 @@ turn(const struct ring_set *s, size_t i, struct queue *q, bool on, uint64_t now_
 
 	cpu_rings_control(&s->cpus[i], s->each.plan, false,
 			  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
-	if (on && now_ns - gap.from_ns >= PAUSE_GAP_NS)
+	/* No wait may seem to have gone on through a pause, however short. */
+	if (on && (now_ns - gap.from_ns >= PAUSE_GAP_NS || event_plan_waits(s->each.plan)))
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	sample_account_turn(a, on, now_ns);
 }

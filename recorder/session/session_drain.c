@@ -44,7 +44,8 @@ come_round(struct session *s)
 static bool
 has_frequency(const struct event_def *def)
 {
-	return !def->sideband && def->attr.freq;
+	/* How many waits are told is a bound of its own. */
+	return !def->sideband && def->attr.freq && !def->attr.context_switch;
 }
 
 static int

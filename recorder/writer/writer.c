@@ -39,11 +39,13 @@ share_cpu(struct writer *w, uint64_t now_ns)
 	w->taken = w->taken_sideband = 0;
 }
 
-/* A message is of one ring, and a ring has samples or side-band. */
+/* A message is of one ring, and a ring has samples, with those of switches among them, or side-band. */
 static bool
 is_sideband(struct span records)
 {
-	return records.len >= 4 && le32dec(records.p) != REC_SAMPLE;
+	const uint32_t type = records.len >= 4 ? le32dec(records.p) : REC_SAMPLE;
+
+	return type != REC_SAMPLE && !perf_record_is_switch(type);
 }
 
 static int

@@ -110,7 +110,7 @@ writer_drop(struct writer *w, struct span records)
 			writer_count(w, record.sid.cpu, LOSS_DROPPED, 1);
 			continue;
 		}
-		w->outage.missed_state = true;
+		w->outage.missed_state |= !perf_record_is_switch(record.type);
 		if (writer_admit(w, &record))
 			writer_see(w, &record, event);
 	}

@@ -12,6 +12,7 @@
 
 #include "format/bytes/buf.h"
 #include "format/bytes/time_text.h"
+#include "format/record/off_cpu.h"
 #include "recorder/session/session.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/record_output.h"
@@ -22,6 +23,7 @@
 #define PIDS_MAX 1024
 #define EVENTS_MAX 64
 #define PAGES_MAX (1u << 20)
+#define OFF_CPU_BYTES 96
 #define OBJECTS_BYTES_MAX (UINT64_C(1) << 30)
 
 enum {
@@ -30,6 +32,7 @@ enum {
 	OPT_DURATION,
 	OPT_BUILD_IDS,
 	OPT_OBJECTS,
+	OPT_OFF_CPU,
 	OPT_BLOCK_AGE
 };
 
@@ -46,6 +49,8 @@ static const struct cli_option options[] = {
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW", "fp (default), dwarf[,BYTES] or none" },
 	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
+	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
+	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
 	{ OPT_BLOCK_AGE, 0, "block-age", "TIME",
 	  "what is sampled is in the file that long after at most (5s)" },
@@ -71,6 +76,7 @@ struct request {
 	const char *events[EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
 	const char *output;
+	char off_cpu[OFF_CPU_BYTES]; /* the event; "": not asked for */
 	bool target_given;
 };
 
@@ -183,6 +189,23 @@ add_event(struct request *rq, const char *text)
 	return CLI_GO_ON;
 }
 
+/* Terms of the event, or the first of them alone: "1ms" is "min=1ms". */
+static int
+set_off_cpu(struct request *rq, const char *terms)
+{
+	int n;
+
+	if (!terms)
+		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s", OFF_CPU_EVENT);
+	else
+		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s/%s%s/", OFF_CPU_EVENT,
+			     strchr(terms, '=') ? "" : "min=", terms);
+	if (n < 0 || (size_t)n >= sizeof(rq->off_cpu))
+		return cli_usage_error("record", "--off-cpu=%s: a time such as 1ms", terms);
+	rq->session.off_cpu = rq->off_cpu;
+	return CLI_GO_ON;
+}
+
 static int
 cmd_record_set(void *arg, int value, const char *text)
 {
@@ -226,6 +249,8 @@ cmd_record_set(void *arg, int value, const char *text)
 		return set_time("duration", text, &rq->session.duration_ns);
 	case OPT_BLOCK_AGE:
 		return set_time("block-age", text, &rq->session.block_age_ns);
+	case OPT_OFF_CPU:
+		return set_off_cpu(rq, text);
 	case OPT_BUILD_IDS:
 		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
 			return CLI_GO_ON;

@@ -77,6 +77,11 @@ test_apply(void **state)
 	assert_true(attr.exclude_user && !attr.exclude_kernel && attr.inherit);
 	assert_true(attr.exclude_callchain_user && !attr.exclude_callchain_kernel);
 	assert_true(attr.branch_sample_type == 0 && attr.sample_type == 0);
+	/* A switch is taken in the kernel: of it there is the user's side, or none at all. */
+	extra = (struct session_extra){ .all_user = true };
+	attr = (struct perf_event_attr){ .context_switch = 1 };
+	event_extra_apply(&extra, 0, &attr);
+	assert_true(!attr.exclude_kernel && attr.exclude_callchain_kernel);
 }
 
 int

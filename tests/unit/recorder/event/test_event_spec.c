@@ -122,6 +122,10 @@ static const char *const refused[] = {
 	"fake/period=0/",
 	"../fake/event=1/",
 	"fake/../type/",
+	"off-cpu:u",
+	"off-cpu/min=soon/",
+	"off-cpu/freq=0/",
+	"off-cpu/min=1ms",
 };
 
 static struct event_spec_roots roots;
@@ -244,6 +248,33 @@ test_terms(void **state)
 	event_spec_list_done(&l);
 }
 
+/* Whatever -F and -c say of the others, each switch, or so many a second. */
+static void
+test_off_cpu(void **state)
+{
+	struct event_spec_list l = { 0 };
+	char err[256];
+
+	assert_int_equal(event_spec_parse("off-cpu,off-cpu/min=1ms,freq=99/,cs", &roots, &l, err,
+					  sizeof(err)),
+			 0);
+	assert_int_equal(l.nr, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(l.specs[i].attr.type, PERF_TYPE_SOFTWARE);
+		assert_int_equal(l.specs[i].attr.config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+		assert_int_equal(l.specs[i].attr.context_switch, i < 2);
+		assert_int_equal(l.specs[i].has_rate, i < 2);
+	}
+	assert_true(!l.specs[0].attr.freq && l.specs[0].attr.sample_period == 1);
+	assert_true(l.specs[1].attr.freq && l.specs[1].attr.sample_freq == 99);
+	assert_string_equal(l.specs[1].name, "off-cpu/min=1ms,freq=99/");
+	event_spec_list_done(&l);
+	assert_int_equal(event_spec_parse("off-cpu/freq=soon/", &roots, &l, err, sizeof(err)),
+			 -EINVAL);
+	assert_non_null(strstr(err, "'freq=soon'"));
+	event_spec_list_done(&l);
+}
+
 static void
 test_breakpoints(void **state)
 {
@@ -298,7 +329,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),	cmocka_unit_test(test_list),
 		cmocka_unit_test(test_terms),	cmocka_unit_test(test_breakpoints),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_off_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
