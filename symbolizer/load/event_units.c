@@ -7,6 +7,7 @@
 
 #include "format/bytes/slots.h"
 #include "format/bytes/time_text.h"
+#include "format/record/off_cpu.h"
 
 /* Of a hybrid machine, which kind of core it is. */
 #define CONFIG_OF_EVENT UINT64_C(0xffffffff)
@@ -80,24 +81,36 @@ event_units_find(const struct event_units *u, const char *name)
 
 /* Without memory an event's samples are counted. */
 static void
-look_at(struct event_units *u, const struct event *e)
+keep_unit(struct event_units *u, const char *name, enum event_unit unit, uint64_t hz)
 {
-	const enum event_unit unit = unit_of(&e->attr);
-	struct named *known = event_units_find(u, e->name);
-	struct named n = { .unit = unit, .hz = e->attr.sample_period };
+	struct named *known = event_units_find(u, name);
+	struct named n = { .unit = unit, .hz = hz };
 	uint32_t i;
 
 	if (known) {
 		/* Of which sample is at which of two frequencies nothing is kept. */
-		if (known->unit != unit ||
-		    (unit == EVENT_ABOUT_SECONDS && known->hz != e->attr.sample_period))
+		if (known->unit != unit || (unit == EVENT_ABOUT_SECONDS && known->hz != hz))
 			known->unit = EVENT_COUNTS;
 		return;
 	}
-	n.name = strdup(e->name);
+	n.name = strdup(name);
 	if (n.name &&
 	    slots_keep(&u->slots, name_hash(n.name), name_same, u, &n, u->v, u->nr, u->cap, &i) < 0)
 		free(n.name);
+}
+
+/* The waits of an event off-cpu are events of their own. */
+static void
+look_at(struct event_units *u, const struct event *e)
+{
+	struct off_cpu_terms terms;
+
+	if (!off_cpu_event(e, &terms)) {
+		keep_unit(u, e->name, unit_of(&e->attr), e->attr.sample_period);
+		return;
+	}
+	for (int why = 0; why < OFF_CPU_WHYS_MAX; why++)
+		keep_unit(u, off_cpu_name((enum off_cpu_why)why), EVENT_WAITED, 0);
 }
 
 void
@@ -123,6 +136,7 @@ event_units_value(enum event_unit unit, double hz, const struct profile_weight *
 {
 	switch (unit) {
 	case EVENT_SECONDS:
+	case EVENT_WAITED:
 		return (double)w->period / (double)SECOND_NS;
 	case EVENT_ABOUT_SECONDS:
 		return (double)w->samples / hz;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * event_units: what the samples of an event weigh for a person: seconds of a CPU where the event is a
- * clock or a CPU's cycles, else how often it happened.
+ * clock or a CPU's cycles, seconds where it is a wait, else how often it happened.
  */
 #ifndef SYMBOLIZER_LOAD_EVENT_UNITS_H
 #define SYMBOLIZER_LOAD_EVENT_UNITS_H
@@ -15,6 +15,7 @@
 enum event_unit {
 	EVENT_COUNTS,	     /* as often as the period says */
 	EVENT_SECONDS,	     /* the period is ns of a clock */
+	EVENT_WAITED,	     /* likewise, of waits: no CPU was taken */
 	EVENT_ABOUT_SECONDS, /* a sample is a span of the sampling frequency */
 };
 

@@ -334,6 +334,27 @@ warn_unwound(const struct load *l)
 		screen_text_warn("%s: %s", l->set.path, text);
 }
 
+/* Waits whose time is not known are in no answer. */
+static void
+warn_waits(const struct load *l)
+{
+	const struct waits_counts *c = &profile_totals(l->profile)->waits;
+
+	if (c->open > 0)
+		screen_text_warn("%s: off-cpu: %" PRIu64
+				 " wait%s not over when the recording was, and "
+				 "not counted",
+				 l->set.path, c->open, c->open == 1 ? " was" : "s were");
+	if (c->cut > 0)
+		screen_text_warn("%s: off-cpu: %" PRIu64 " wait%s not counted: records that tell "
+				 "how long were lost, or not taken",
+				 l->set.path, c->cut, c->cut == 1 ? " is" : "s are");
+	if (c->left_out > 0)
+		screen_text_warn("%s: off-cpu: %" PRIu64 " waits left out: more than %u MiB of "
+				 "stacks at a time",
+				 l->set.path, c->left_out, WAITS_BYTES_MAX >> 20);
+}
+
 /* What was too much to be kept. */
 static void
 warn_left_out(const struct load *l)
@@ -392,6 +413,7 @@ tell(struct load *l, const struct load_options *o)
 	}
 	input_set_warn(&l->set, !o->told);
 	warn_left_out(l);
+	warn_waits(l);
 	if (doubts_find(l->profile, &l->doubts) < 0) {
 		warnx("out of memory");
 		return EXIT_FAILED;

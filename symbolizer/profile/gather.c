@@ -37,6 +37,7 @@ struct gather {
 	struct place_finder *finder;
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
 	struct user_stack_counts unwound;
+	struct waits_counts waits;
 	/*
 	 * Of a block: by task and side, who that is to a source in a bucket of time; by frame, its place as itself and
 	 * as a return address; by stack, its number, or its leaf's place. Those of the kernel are the
@@ -481,7 +482,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	if (g->strings)
 		g->replay = replay_new(stream, g->strings, &o);
 	if (g->replay) {
-		g->whos = who_finder_new(g->replay, stream, g->strings, &g->raw, options);
+		g->whos = who_finder_new(g->replay, g->strings, &g->raw, options);
 		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,
 					     options->by_address, options->kernel_lines);
 	}
@@ -537,6 +538,7 @@ end_replay(struct gather *g)
 	if (g->options->jit)
 		g->bad_blocks += jit_names_bad_blocks(g->options->jit);
 	g->has_kernel = replay_has_kernel(g->replay);
+	g->waits = replay_waits(g->replay);
 	if (g->user_stack)
 		g->unwound = *user_stack_counts(g->user_stack);
 	user_stack_free(g->user_stack);
@@ -595,6 +597,12 @@ struct user_stack_counts
 gather_unwound(const struct gather *g)
 {
 	return g->unwound;
+}
+
+struct waits_counts
+gather_waits(const struct gather *g)
+{
+	return g->waits;
 }
 
 uint64_t

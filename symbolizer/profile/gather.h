@@ -20,6 +20,7 @@
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/raw_profile.h"
 #include "symbolizer/profile/user_stack.h"
+#include "symbolizer/profile/waits.h"
 
 #define GATHER_RAW_BYTES_MAX (64u << 20)
 /* Paths, commands, groups and names of the kernel: of a recording, 250,000 of the usual length. */
@@ -104,6 +105,7 @@ bool gather_has_kernel(const struct gather *g);
  */
 struct task_model_left_out gather_left_out(const struct gather *g);
 struct user_stack_counts gather_unwound(const struct gather *g);
+struct waits_counts gather_waits(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);
 
 #endif

@@ -110,7 +110,8 @@ struct profile_totals {
 	uint64_t unresolved[RESOLVE_MISSES]; /* leaf frames by reason */
 	struct task_model_left_out left_out; /* for want of room, the resolver's names among them */
 	struct user_stack_counts unwound;
-	uint64_t bad_blocks; /* of kernel symbols and build-ids: not read to their ends */
+	struct waits_counts waits; /* that are not among the samples */
+	uint64_t bad_blocks;	   /* of kernel symbols and build-ids: not read to their ends */
 };
 const struct profile_totals *profile_totals(const struct profile *p);
 

@@ -341,6 +341,7 @@ note_counts(struct profile *p, const struct gather *g)
 	struct task_model_left_out *all = &p->totals.left_out;
 	const struct task_model_left_out now = gather_left_out(g);
 	const struct user_stack_counts unwound = gather_unwound(g);
+	const struct waits_counts waits = gather_waits(g);
 
 	p->names_left_out += now.names;
 	all->tasks += now.tasks;
@@ -348,6 +349,7 @@ note_counts(struct profile *p, const struct gather *g)
 	all->names = p->names_left_out + resolver_left_out(p->resolver);
 	p->totals.bad_blocks += gather_bad_blocks(g);
 	user_stack_counts_add(&p->totals.unwound, &unwound);
+	waits_counts_add(&p->totals.waits, &waits);
 }
 
 void

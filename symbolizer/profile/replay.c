@@ -19,7 +19,8 @@ struct replay {
 	uint64_t epoch, kernel_epoch;
 	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
 	uint64_t bad_blocks;
-	int error; /* of the block callback, which cannot return one */
+	struct wait_samples *waits; /* NULL: the recording has none */
+	int error;		    /* of the block callback, which cannot return one */
 };
 
 struct replay *
@@ -47,6 +48,7 @@ replay_free(struct replay *r)
 		return;
 	task_model_free(r->model);
 	kernel_symbols_free(r->kernel);
+	wait_samples_free(r->waits);
 	free(r);
 }
 
@@ -90,6 +92,20 @@ uint64_t
 replay_bad_blocks(const struct replay *r)
 {
 	return r->bad_blocks;
+}
+
+const char *
+replay_event_name(const struct replay *r, size_t event)
+{
+	const char *name = r->waits ? wait_samples_event(r->waits, &event) : NULL;
+
+	return name ? name : event_set_at(record_stream_events(r->stream), event)->name;
+}
+
+struct waits_counts
+replay_waits(const struct replay *r)
+{
+	return r->waits ? wait_samples_counts(r->waits) : (struct waits_counts){ 0 };
 }
 
 /* --- blocks ------------------------------------------------------------------------------ */
@@ -163,10 +179,10 @@ period_of(const struct perf_record *r)
 	return r->sample.have & PERF_SAMPLE_PERIOD ? r->sample.period : event_attr_period(r->attr);
 }
 
-static int
-give_record(struct replay *r, const struct perf_record *record, int event)
+static void
+sample_of_record(const struct perf_record *record, int event, struct replay_sample *ret)
 {
-	struct replay_sample s = {
+	*ret = (struct replay_sample){
 		.event = event,
 		.pid = record->sid.pid,
 		.tid = record->sid.tid,
@@ -178,7 +194,15 @@ give_record(struct replay *r, const struct perf_record *record, int event)
 		.time_ns = record->sid.time,
 	};
 
-	callchain_of_record(record, &s.chain);
+	callchain_of_record(record, &ret->chain);
+}
+
+static int
+give_record(struct replay *r, const struct perf_record *record, int event)
+{
+	struct replay_sample s;
+
+	sample_of_record(record, event, &s);
 	return r->options.on_sample(r->options.arg, &s);
 }
 
@@ -235,12 +259,33 @@ give_one(struct replay *r, const struct stream_columns *block, size_t number)
 
 /* --- records ----------------------------------------------------------------------------- */
 
+/* Of the event off-cpu, waits are given. *event: as they leave its number. */
+static int
+give_wait(struct replay *r, const struct perf_record *record, int *event)
+{
+	struct wait_sample w;
+	struct replay_sample s;
+	int err = wait_samples_see(r->waits, record, event, &w);
+
+	if (err <= 0)
+		return err;
+	sample_of_record(w.record, w.event, &s);
+	s.chain = w.chain;
+	s.period = w.period_ns;
+	s.time_ns = w.time_ns;
+	return r->options.on_sample(r->options.arg, &s);
+}
+
 static int
 apply_record(struct replay *r, const struct perf_record *record, int event)
 {
 	int err = 0;
 
 	forget_ghosts(r, record->sid.time);
+	if (r->waits)
+		err = give_wait(r, record, &event);
+	if (err || event == WAIT_SAMPLES_TAKEN)
+		return err;
 	if (record->type == REC_SAMPLE)
 		return give_record(r, record, event);
 	r->epoch++;
@@ -274,10 +319,12 @@ int
 replay_run(struct replay *r, struct fmt_where *where)
 {
 	struct stream_record sr;
-	int err;
+	int err = wait_samples_open(r->stream, r->model, r->kernel, &r->waits);
 
+	if (err)
+		return err;
 	record_stream_on_block(r->stream, see_block, r);
-	if (!r->options.in_order)
+	if (!r->options.in_order && !r->waits)
 		record_stream_columns(r->stream, owner_of, r);
 	while ((err = record_stream_next(r->stream, &sr, where)) > 0) {
 		err = apply(r, &sr);

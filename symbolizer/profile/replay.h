@@ -5,6 +5,11 @@
  *
  * Samples of a block for whose tasks order does not matter come as the block keeps them, all at
  * once (record_stream says which those are); every other sample comes by itself.
+ *
+ * Where there is the event off-cpu, no sample of it is given, but each wait that is over, as a sample of
+ * events that the recording does not have: off-cpu:blocked, off-cpu:io, off-cpu:preempted. Its period
+ * is how long the wait was, in ns, its time the end, its stack without the scheduler's own frames. Such a
+ * recording comes sample by sample.
  */
 #ifndef SYMBOLIZER_PROFILE_REPLAY_H
 #define SYMBOLIZER_PROFILE_REPLAY_H
@@ -15,13 +20,14 @@
 #include "format/model/task_model.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/profile/callchain.h"
+#include "symbolizer/profile/wait_samples.h"
 #include "symbolizer/resolve/kernel_symbols.h"
 
 /* How much later samples of a task that has ended may be. */
 #define REPLAY_GHOST_NS UINT64_C(1000000000)
 
 struct replay_sample {
-	int event; /* index in record_stream_events(); -1: none */
+	int event; /* see replay_event_name(); -1: none */
 	uint32_t pid, tid, cpu;
 	bool has_cgroup;
 	uint64_t cgroup; /* its id */
@@ -64,6 +70,11 @@ int replay_run(struct replay *r, struct fmt_where *where);
 void replay_block_who(const struct stream_columns *block, size_t number, struct replay_sample *ret);
 void replay_block_sample(const struct stream_columns *block, size_t number,
 			 struct replay_sample *ret);
+
+/* Of events of samples: those of record_stream_events(), and those that were made of waits. */
+const char *replay_event_name(const struct replay *r, size_t event);
+/* What waits are not among the samples. */
+struct waits_counts replay_waits(const struct replay *r);
 
 const struct task_model *replay_model(const struct replay *r);
 /* Its names are interned in strings. */

@@ -10,7 +10,6 @@
 
 struct who_finder {
 	const struct replay *replay;
-	struct record_stream *stream;
 	struct intern *strings;
 	struct raw_profile *raw;
 	const struct profile_options *options;
@@ -25,15 +24,14 @@ struct who_finder {
 };
 
 struct who_finder *
-who_finder_new(const struct replay *replay, struct record_stream *stream, struct intern *strings,
-	       struct raw_profile *raw, const struct profile_options *options)
+who_finder_new(const struct replay *replay, struct intern *strings, struct raw_profile *raw,
+	       const struct profile_options *options)
 {
 	struct who_finder *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
 	*f = (struct who_finder){ .replay = replay,
-				  .stream = stream,
 				  .strings = strings,
 				  .raw = raw,
 				  .options = options,
@@ -100,12 +98,11 @@ unit_of(struct who_finder *f, const char *cgroup)
 static int
 take_events(struct who_finder *f, int event)
 {
-	const struct event_set *events = record_stream_events(f->stream);
 	int err = 0;
 
 	while (err == 0 && event >= 0 && f->nr_events <= (size_t)event) {
 		const char *name =
-			intern_string(f->strings, event_set_at(events, f->nr_events)->name);
+			intern_string(f->strings, replay_event_name(f->replay, f->nr_events));
 
 		err = name ? array_reserve(f->events, f->nr_events, f->cap_events, 1)
 			   : -FMT_E_NOMEM;

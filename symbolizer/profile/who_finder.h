@@ -17,9 +17,8 @@
 struct who_finder;
 
 /* All are borrowed for its life, but replay for the last who_finder_find(). NULL: out of memory. */
-struct who_finder *who_finder_new(const struct replay *replay, struct record_stream *stream,
-				  struct intern *strings, struct raw_profile *raw,
-				  const struct profile_options *options);
+struct who_finder *who_finder_new(const struct replay *replay, struct intern *strings,
+				  struct raw_profile *raw, const struct profile_options *options);
 void who_finder_free(struct who_finder *f);
 
 /* The number of the who in the raw profile, new or known. 0, -FMT_E_NOMEM. */

@@ -216,6 +216,7 @@ series_unit_name(const struct series *s)
 	static const char *const names[] = {
 		[EVENT_COUNTS] = "events",
 		[EVENT_SECONDS] = "cpu-seconds",
+		[EVENT_WAITED] = "seconds",
 		[EVENT_ABOUT_SECONDS] = "estimated-cpu-seconds",
 	};
 

@@ -66,7 +66,14 @@ short_number(double v, char *out, size_t size)
 static const char *
 value_title(const struct series *s)
 {
-	return s->unit == EVENT_COUNTS ? "Events" : s->unit == EVENT_SECONDS ? "CPU s" : "~CPU s";
+	static const char *const titles[] = {
+		[EVENT_COUNTS] = "Events",
+		[EVENT_SECONDS] = "CPU s",
+		[EVENT_WAITED] = "Waited s",
+		[EVENT_ABOUT_SECONDS] = "~CPU s",
+	};
+
+	return titles[s->unit];
 }
 
 static void

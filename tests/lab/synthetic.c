@@ -70,8 +70,8 @@ add_event(struct synthetic *s, unsigned i, const char *name)
 	ok(event_set_add_id(s->meta->events, index, 100 + i), NULL);
 }
 
-void
-synthetic_begin(struct synthetic *s, uint64_t have)
+static void
+begin(struct synthetic *s, uint64_t have, const char *off_cpu)
 {
 	static const char *const names[] = { "cpu-clock", "page-faults" };
 	struct memory_sink *sink = calloc(1, sizeof(*sink));
@@ -98,9 +98,30 @@ synthetic_begin(struct synthetic *s, uint64_t have)
 		};
 		add_event(s, i, names[i]);
 	}
+	if (off_cpu) {
+		struct event_attr *a = &s->attr[SYNTHETIC_OFF_CPU];
+
+		*a = s->attr[0];
+		a->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+		a->sample_period = 1;
+		a->flags |= UINT64_C(1) << EVENT_ATTR_context_switch;
+		add_event(s, SYNTHETIC_OFF_CPU, off_cpu);
+	}
 	sink->io = (struct io_sink){ memory_write, memory_sync, memory_cut, memory_close };
 	sink->file = &s->file;
 	ok(recording_writer_open(&sink->io, s->meta, &options, &s->writer, &where), &where);
+}
+
+void
+synthetic_begin(struct synthetic *s, uint64_t have)
+{
+	begin(s, have, NULL);
+}
+
+void
+synthetic_begin_off_cpu(struct synthetic *s, uint64_t have, const char *name)
+{
+	begin(s, have, name);
 }
 
 static struct perf_sample_id
@@ -170,6 +191,47 @@ synthetic_comm(struct synthetic *s, uint32_t pid, uint32_t tid, const char *comm
 	struct perf_sample_id id = sid(s, pid, tid);
 
 	ok(record_build_comm(&s->records, &s->attr[0], &id, pid, tid, comm, 0), NULL);
+}
+
+void
+synthetic_fork(struct synthetic *s, uint32_t pid, uint32_t tid, uint16_t misc)
+{
+	struct perf_sample_id id = sid(s, pid, tid);
+
+	ok(record_build_fork(&s->records, &s->attr[0], &id, pid, 1, tid, 1, s->now, misc), NULL);
+}
+
+/* A record of no fields but these words; of the event that is set. */
+static void
+put_words(struct synthetic *s, uint32_t type, uint16_t misc, const struct perf_sample_id *id,
+	  const uint64_t *words, size_t nr)
+{
+	buf_u32(&s->records, type);
+	buf_u16(&s->records, misc);
+	buf_u16(&s->records, (uint16_t)(8 + 8 * (nr + 4)));
+	for (size_t i = 0; i < nr; i++)
+		buf_u64(&s->records, words[i]);
+	buf_u32(&s->records, id->pid);
+	buf_u32(&s->records, id->tid);
+	buf_u64(&s->records, id->time);
+	buf_u64(&s->records, id->cpu);
+	buf_u64(&s->records, id->id);
+}
+
+void
+synthetic_switch(struct synthetic *s, uint32_t pid, uint32_t tid, uint16_t misc)
+{
+	struct perf_sample_id id = sid(s, pid, tid);
+
+	put_words(s, REC_SWITCH, misc, &id, NULL, 0);
+}
+
+void
+synthetic_lost(struct synthetic *s, uint64_t lost)
+{
+	struct perf_sample_id id = sid(s, 0, 0);
+
+	put_words(s, REC_LOST, 0, &id, (const uint64_t[]){ id.id, lost }, 2);
 }
 
 void

@@ -31,12 +31,19 @@ struct synthetic {
 
 /* have: PERF_SAMPLE_* bits besides TID, TIME, CPU and, without ID, IDENTIFIER. */
 void synthetic_begin(struct synthetic *s, uint64_t have);
+/* The same with a third event, off-cpu (format/record/off_cpu.h), by this name. */
+#define SYNTHETIC_OFF_CPU SYNTHETIC_EVENTS
+void synthetic_begin_off_cpu(struct synthetic *s, uint64_t have, const char *name);
+/* Its record of a thread that goes (misc has SWITCH_OUT) or is back; and one of lost records. */
+void synthetic_switch(struct synthetic *s, uint32_t pid, uint32_t tid, uint16_t misc);
+void synthetic_lost(struct synthetic *s, uint64_t lost);
 /* One event more, from here on: a META block tells of it. Its index. */
 unsigned synthetic_event(struct synthetic *s, const char *name);
 /* A function of the kernel (module "") or a module, to be known from here on. */
 void synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *module,
 		    const char *name);
 void synthetic_comm(struct synthetic *s, uint32_t pid, uint32_t tid, const char *comm);
+void synthetic_fork(struct synthetic *s, uint32_t pid, uint32_t tid, uint16_t misc);
 void synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid);
 void synthetic_cgroup(struct synthetic *s, uint64_t id, const char *path);
 void synthetic_map(struct synthetic *s, uint32_t pid, uint64_t addr, uint64_t len,

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/wait_samples.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/sys/endian.h>
+
+#include "format/bytes/array.h"
+#include "format/record/off_cpu.h"
+
+struct wait_samples {
+	const struct record_stream *stream;
+	const struct task_model *model;
+	const struct kernel_symbols *kernel;
+	struct waits *waits;
+	int off_cpu;	  /* number of the event */
+	size_t nr_events; /* of the recording, at its beginning; those of waits stand behind them */
+	uint64_t min_ns;
+	/* Of the last wait. */
+	struct perf_record record;
+	uint64_t *words;
+	size_t cap_words;
+};
+
+/* The first of the recording. */
+static bool
+find_off_cpu(struct wait_samples *w)
+{
+	const struct event_set *events = record_stream_events(w->stream);
+	struct off_cpu_terms terms;
+
+	w->nr_events = event_set_count(events);
+	for (size_t i = 0; i < w->nr_events; i++)
+		if (off_cpu_event(event_set_at(events, i), &terms)) {
+			w->off_cpu = (int)i;
+			w->min_ns = terms.min_ns;
+			return true;
+		}
+	return false;
+}
+
+int
+wait_samples_open(const struct record_stream *stream, const struct task_model *model,
+		  const struct kernel_symbols *kernel, struct wait_samples **ret)
+{
+	struct wait_samples found = { .stream = stream, .model = model, .kernel = kernel }, *w;
+
+	*ret = NULL;
+	if (!find_off_cpu(&found))
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -FMT_E_NOMEM;
+	*w = found;
+	w->waits = waits_new();
+	if (!w->waits) {
+		free(w);
+		return -FMT_E_NOMEM;
+	}
+	*ret = w;
+	return 0;
+}
+
+void
+wait_samples_free(struct wait_samples *w)
+{
+	if (!w)
+		return;
+	waits_free(w->waits);
+	free(w->words);
+	free(w);
+}
+
+const char *
+wait_samples_event(const struct wait_samples *w, size_t *event)
+{
+	if (*event < w->nr_events)
+		return NULL;
+	if (*event - w->nr_events < OFF_CPU_WHYS_MAX)
+		return off_cpu_name((enum off_cpu_why)(*event - w->nr_events));
+	*event -= OFF_CPU_WHYS_MAX;
+	return NULL;
+}
+
+struct waits_counts
+wait_samples_counts(const struct wait_samples *w)
+{
+	return waits_count(w->waits);
+}
+
+/* --- stacks ------------------------------------------------------------------------------ */
+
+/* How many kernel frames are the scheduler's. *ret_io: of a wait that is accounted as one for a device. */
+static size_t
+scheduler_frames(const struct wait_samples *w, struct span words, bool *ret_io)
+{
+	struct kernel_symbol symbol;
+	size_t n = 0;
+
+	*ret_io = false;
+	if (span_words(words) == 0 || span_word(words, 0) != PERF_CONTEXT_KERNEL)
+		return 0;
+	for (; n + 1 < span_words(words); n++) {
+		const uint64_t word = span_word(words, n + 1);
+
+		if (perf_context_marker(word) || !kernel_symbols_find(w->kernel, word, &symbol) ||
+		    !strstr(symbol.name, "schedule"))
+			break;
+		*ret_io |= strstr(symbol.name, "io_schedule") != NULL;
+	}
+	return n;
+}
+
+/* Leaves out the first of the kernel's frames, if anything is behind them. */
+static int
+cut_chain(struct wait_samples *w, size_t frames, struct callchain_words *chain)
+{
+	const size_t nr = chain->nr - frames;
+	uint64_t mode = PERF_CONTEXT_KERNEL, ip = 0;
+
+	for (size_t i = frames + 1; ip == 0 && i < chain->nr; i++) {
+		const uint64_t word = span_word(chain->words, i);
+
+		if (perf_context_marker(word))
+			mode = word;
+		else
+			ip = word;
+	}
+	if (frames == 0 || ip == 0)
+		return 0;
+	if (array_reserve(w->words, 0, w->cap_words, nr) != 0)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < nr; i++)
+		w->words[i] = htole64(span_word(chain->words, i ? i + frames : 0));
+	if (mode == PERF_CONTEXT_USER)
+		chain->misc = PERF_RECORD_MISC_USER;
+	chain->ip = ip;
+	chain->words = span_of((const uint8_t *)w->words, nr * sizeof(*w->words));
+	chain->nr = nr;
+	return 0;
+}
+
+/* --- records ----------------------------------------------------------------------------- */
+
+/* Was anything not recorded meanwhile, on purpose or for want of room? */
+static bool
+in_gap(const struct wait_samples *w, const struct wait *wait)
+{
+	const struct gap_list *gaps = record_stream_gaps(w->stream);
+
+	for (size_t i = 0; i < gaps->nr; i++)
+		if (gaps->gaps[i].from_ns < wait->until_ns &&
+		    (!gaps->gaps[i].until_ns || gaps->gaps[i].until_ns > wait->from_ns))
+			return true;
+	return false;
+}
+
+static int
+make_sample(struct wait_samples *w, const struct wait *wait, struct wait_sample *ret)
+{
+	const uint64_t ns = wait->until_ns - wait->from_ns;
+	enum off_cpu_why why = OFF_CPU_BLOCKED;
+	bool io;
+	int err;
+
+	if (in_gap(w, wait)) {
+		waits_cut(w->waits);
+		return 0;
+	}
+	if (ns < w->min_ns ||
+	    event_set_parse(record_stream_events(w->stream), wait->sample, &w->record, NULL) != 0)
+		return 0;
+	*ret = (struct wait_sample){ .record = &w->record,
+				     .time_ns = wait->until_ns,
+				     .period_ns = ns * wait->switches };
+	callchain_of_record(&w->record, &ret->chain);
+	err = cut_chain(w, scheduler_frames(w, ret->chain.words, &io), &ret->chain);
+	if (err)
+		return err;
+	if (wait->preempted)
+		why = OFF_CPU_PREEMPTED;
+	else if (io)
+		why = OFF_CPU_IO;
+	ret->event = (int)w->nr_events + (int)why;
+	return 1;
+}
+
+/* Of the idle task nobody asks; a thread that is no more has no number. */
+static bool
+has_tid(const struct perf_record *r)
+{
+	return r->sid.tid != 0 && r->sid.tid != UINT32_MAX;
+}
+
+/* One that has told its end goes once more, and is not back. */
+static bool
+has_ended(const struct wait_samples *w, const struct perf_record *r)
+{
+	const struct task *task = task_model_task(w->model, r->sid.pid, r->sid.tid);
+
+	return task && task->exited;
+}
+
+static int
+see_sample(struct wait_samples *w, const struct perf_record *r)
+{
+	const uint64_t switches = r->sample.have & PERF_SAMPLE_PERIOD ? r->sample.period
+								      : event_attr_period(r->attr);
+
+	if (!has_tid(r) || has_ended(w, r))
+		return 0;
+	return waits_sample(w->waits, r->sid.tid, r->raw, switches);
+}
+
+static int
+see_switch(struct wait_samples *w, const struct perf_record *r, struct wait_sample *ret)
+{
+	struct wait wait;
+
+	if (!has_tid(r))
+		return 0;
+	if (r->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		waits_out(w->waits, r->sid.tid, r->sid.time,
+			  r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	else if (waits_in(w->waits, r->sid.tid, r->sid.time, &wait))
+		return make_sample(w, &wait, ret);
+	return 0;
+}
+
+/* Side-band has rings of its own, with no SWITCH record in them. */
+static bool
+is_sideband(const struct wait_samples *w, int event)
+{
+	const struct event_attr *a;
+
+	if (event < 0)
+		return false;
+	a = &event_set_at(record_stream_events(w->stream), (size_t)event)->attr;
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
+}
+
+int
+wait_samples_see(struct wait_samples *w, const struct perf_record *r, int *event,
+		 struct wait_sample *ret)
+{
+	const int of = *event;
+
+	if (perf_record_is_switch(r->type))
+		return of == w->off_cpu ? see_switch(w, r, ret) : 0;
+	switch (r->type) {
+	case REC_SAMPLE:
+		if (of == w->off_cpu) {
+			*event = WAIT_SAMPLES_TAKEN;
+			return see_sample(w, r);
+		}
+		*event = of < (int)w->nr_events ? of : of + OFF_CPU_WHYS_MAX;
+		return 0;
+	case REC_LOST:
+	case REC_LOST_SAMPLES:
+		if (!is_sideband(w, of))
+			waits_lost(w->waits);
+		return 0;
+	case REC_FORK:
+		/* That of a snapshot is of a thread that there was all along. */
+		if (!(r->misc & TASK_MISC_FORK_FRESH))
+			waits_fork(w->waits, r->task.tid);
+		return 0;
+	default:
+		return 0;
+	}
+}
