@@ -243,7 +243,7 @@ static int
 put_all(struct callgrind *c)
 {
 	const char *event = profile_event_name(c->x->profile, c->x->event);
-	const bool time = c->x->by_period && stack_export_is_clock(event);
+	const bool time = c->x->by_period && stack_export_is_time(event);
 	const char *unit = time ? "ns" : c->x->by_period ? "Period" : "Samples";
 
 	fputs("# callgrind format\nversion: 1\ncreator: spoor\npositions: line\n", c->out);

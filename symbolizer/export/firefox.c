@@ -371,7 +371,9 @@ interval_ns(const struct firefox *f)
 static bool
 weighs(const struct firefox *f)
 {
-	return f->x->by_period && of_clock(f);
+	const char *event = profile_event_name(f->x->profile, f->x->event);
+
+	return f->x->by_period && stack_export_is_time(event);
 }
 
 static void

@@ -318,6 +318,13 @@ attributes_of(struct otlp *o, const struct profile_stack *s, uint32_t ret[ATTRIB
 	return n;
 }
 
+static bool
+weighs_period(const struct stack_export *x, int event)
+{
+	return x->by_period ||
+		(x->waits_by_period && stack_export_is_wait(profile_event_name(x->profile, event)));
+}
+
 static void
 put_sample(struct otlp *o, const struct profile_stack *s)
 {
@@ -330,7 +337,8 @@ put_sample(struct otlp *o, const struct profile_stack *s)
 	protobuf_uint(b, OTLP_SAMPLE_STACK, stack);
 	put_packed(b, OTLP_SAMPLE_ATTRIBUTES, attributes, n, &o->part);
 	buf_clear(&o->part);
-	protobuf_varint(&o->part, o->x->by_period ? s->weight.period : s->weight.samples);
+	protobuf_varint(&o->part,
+			weighs_period(o->x, s->event) ? s->weight.period : s->weight.samples);
 	protobuf_bytes(b, OTLP_SAMPLE_VALUES, o->part.p, o->part.len);
 	protobuf_bytes(&o->profile, PROFILE_SAMPLES, b->p, b->len);
 	o->error = !o->error && (buf_failed(b) || buf_failed(&o->part)) ? -FMT_E_NOMEM : o->error;
@@ -353,10 +361,11 @@ put_types(struct otlp *o, int event, const struct profile_weight *all)
 {
 	const char *name = profile_event_name(o->x->profile, event);
 	const bool clock = stack_export_is_clock(name);
-	const char *type = clock ? "cpu" : name, *unit = clock ? "nanoseconds" : "count";
+	const char *type = clock ? "cpu" : name;
+	const char *unit = stack_export_is_time(name) ? "nanoseconds" : "count";
 
-	put_type(o, PROFILE_TYPE, o->x->by_period ? type : "samples",
-		 o->x->by_period ? unit : "count");
+	put_type(o, PROFILE_TYPE, weighs_period(o->x, event) ? type : "samples",
+		 weighs_period(o->x, event) ? unit : "count");
 	put_type(o, PROFILE_PERIOD_TYPE, type, unit);
 	protobuf_uint(&o->profile, PROFILE_PERIOD, all->period / all->samples);
 	if (o->x->realtime_ns)

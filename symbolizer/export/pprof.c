@@ -383,7 +383,8 @@ static void
 put_pair(struct pprof *p, int pair, const char *event)
 {
 	const bool clock = stack_export_is_clock(event), one = p->nr_pairs == 1;
-	const char *unit = clock ? "nanoseconds" : "count", *type = clock && one ? "cpu" : event;
+	const char *unit = stack_export_is_time(event) ? "nanoseconds" : "count";
+	const char *type = clock && one ? "cpu" : event;
 	char **samples = &p->names[pair];
 
 	/* Strings of the table live until it is written. */

@@ -161,7 +161,7 @@ static int
 put_group(struct speedscope *w, const struct member *m, size_t n)
 {
 	const bool time = w->x->by_period &&
-		stack_export_is_clock(profile_event_name(w->x->profile, w->x->event));
+		stack_export_is_time(profile_event_name(w->x->profile, w->x->event));
 	int err;
 
 	fputs("{\"type\":\"sampled\",\"name\":", w->out);

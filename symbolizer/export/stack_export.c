@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "format/record/off_cpu.h"
+
 bool
 stack_export_is_clock(const char *event)
 {
@@ -16,6 +18,18 @@ stack_export_is_clock(const char *event)
 			return true;
 	}
 	return false;
+}
+
+bool
+stack_export_is_wait(const char *event)
+{
+	return off_cpu_is_name(event);
+}
+
+bool
+stack_export_is_time(const char *event)
+{
+	return stack_export_is_clock(event) || stack_export_is_wait(event);
 }
 
 bool

@@ -24,6 +24,7 @@ struct stack_export {
 	const struct profile_options *options; /* with which it was made */
 	int event;		     /* stacks of this one only, where a form knows one event */
 	bool by_period;		     /* weights are periods; else samples */
+	bool waits_by_period;	     /* of waits they are, whatever by_period says */
 	bool annotate_kernel;	     /* "_[k]" after kernel functions */
 	const char *name;	     /* of what it was made of */
 	uint64_t realtime_ns;	     /* of the first sample, since 1970; 0: not known */
@@ -57,9 +58,11 @@ typedef void stack_export_escape_fn(struct buf *out, const char *s);
 void stack_export_frame_name(const struct stack_export *x, const struct frame *f,
 			     stack_export_escape_fn *escape, struct buf *out);
 
-/*
- * Is the event's period a time in ns? The clocks' is.
- */
+/* Is the event's period CPU time in ns? The clocks' is. */
 bool stack_export_is_clock(const char *event);
+/* Or the time that a thread waited? */
+bool stack_export_is_wait(const char *event);
+/* Is it either? */
+bool stack_export_is_time(const char *event);
 
 #endif

@@ -56,10 +56,12 @@ row_who.forEach((w, i) => {
 /* Samples of an event without periods weigh one each, as in every report. */
 const by_samples = () => state.weight === "samples" || period_sums[2 * state.event] === 0 || period_sums[2 * state.event + 1] === 0;
 const clock = () => data.events.length > 0 && data.events[+state.event].clock;
+const wait = () => data.events.length > 0 && data.events[+state.event].wait;
 /* Samples a second of an event that is sampled by time though it counts something else; 0: of another. */
 const rate = () => (data.rates.find(r => r.event === data.events[+state.event].name) || { hz: 0 }).hz;
 const weight_text = n => !by_samples() ?
-	clock() ? (n / 1e9).toFixed(3) + " CPU s" : number(n) + " events" :
+	clock() ? (n / 1e9).toFixed(3) + " CPU s" :
+	wait() ? (n / 1e9).toFixed(3) + " s waited" : number(n) + " events" :
 	number(n) + " samples" + (rate() ? `, about ${(n / rate()).toFixed(3)} CPU s` : "");
 
 /* --- boxes -------------------------------------------------------------------------------------- */
@@ -955,7 +957,8 @@ function fill_controls() {
 			option("split", name, split.title);
 	data.events.forEach((event, i) => option("event", i, clip(event.name, 60)));
 	$("event_label").hidden = data.events.length < 2;
-	option("weight", "period", data.events.every(event => event.clock) ? "CPU time" : "period");
+	option("weight", "period", data.events.every(event => event.clock) ? "CPU time" :
+		data.events.every(event => event.clock || event.wait) ? "time" : "period");
 	option("weight", "samples", "samples");
 	$("widths_label").hidden = !two_sides;
 	for (const name of ["view", "split", "order", "event", "weight", "widths"])

@@ -340,6 +340,7 @@ put_texts(const struct flame_data *d, struct page_json *j)
 		page_json_open(j, NULL, '{');
 		page_json_text(j, "name", d->texts[d->events[i]]);
 		page_json_number(j, "clock", stack_export_is_clock(d->texts[d->events[i]]));
+		page_json_number(j, "wait", stack_export_is_wait(d->texts[d->events[i]]));
 		page_json_close(j, '}');
 	}
 	page_json_close(j, ']');

@@ -128,8 +128,9 @@ put_weight(struct drawing *d, const struct call_node *n)
 	const char *event = profile_event_name(d->s->profile, d->event);
 
 	fprintf(d->out, " (%" PRIu64 " samples, ", n->total.samples);
-	if (d->by_period && event && stack_export_is_clock(event))
-		fprintf(d->out, "%.3f CPU s, ", (double)n->total.period / 1e9);
+	if (d->by_period && event && stack_export_is_time(event))
+		fprintf(d->out, "%.3f %s, ", (double)n->total.period / 1e9,
+			stack_export_is_clock(event) ? "CPU s" : "s");
 	fprintf(d->out, "%.2f %%)", whole > 0 ? 100.0 * (double)own / (double)whole : 0);
 }
 

@@ -264,7 +264,7 @@ check_log_weight(const struct load *l, const struct part *p)
 	if (!p->x.log || !p->x.by_period || p->x.log->nr == 0)
 		return 0;
 	event = load_event_name(l, p->x.event);
-	if (stack_export_is_clock(event))
+	if (stack_export_is_time(event))
 		return 0;
 	name = escape_dup(event);
 	screen_text_warn(
@@ -283,6 +283,7 @@ export_part(const struct export_request *rq, const struct profile_options *po, b
 	const char *weight = rq->given[EXPORT_weight] ? rq->given[EXPORT_weight] : "samples";
 	struct part p = { .write = write,
 			  .x = { .by_period = strcmp(weight, "period") == 0,
+				 .waits_by_period = !rq->given[EXPORT_weight],
 				 .annotate_kernel = rq->given[EXPORT_annotate_kernel],
 				 .event = STACK_EXPORT_EVERY,
 				 .log = log } };
@@ -297,13 +298,16 @@ export_part(const struct export_request *rq, const struct profile_options *po, b
 	if (status != 0)
 		return status;
 	if (log) {
-		log->by_period = p.x.by_period;
+		log->by_period = p.x.by_period || p.x.waits_by_period;
 		options.on_sample = sample_log_take;
 		options.on_sample_arg = log;
 	}
 	status = load_open(&l, &options, po);
-	if (status == 0 && one_event)
+	if (status == 0 && one_event) {
 		p.x.event = choose_event(&l);
+		p.x.by_period |= p.x.waits_by_period &&
+			stack_export_is_wait(load_event_name(&l, p.x.event));
+	}
 	if (status == 0)
 		status = check_log_weight(&l, &p);
 	if (status == 0)
