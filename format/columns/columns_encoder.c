@@ -110,7 +110,7 @@ attr_of(const struct columns_encoder *e, struct span record)
 
 	if (words_of(record) == 0)
 		return NULL;
-	event = event_set_find(e->events, word_of(record, 0));
+	event = event_set_of_sample(e->events, word_of(record, 0));
 	if (event >= 0) {
 		const struct event_attr *attr = &event_set_at(e->events, (size_t)event)->attr;
 

@@ -25,6 +25,10 @@ struct event_set {
 	/* Word of the payload that holds the id: from its front, from its end. */
 	int in_sample, in_others;
 	bool same_sample_shape, same_trailer, same_read_format;
+
+	/* Of events whose samples may have another one's id: how many, and the last. */
+	size_t nr_shared;
+	int shared;
 };
 
 /* ---- ids ---- */
@@ -49,6 +53,14 @@ event_set_find(const struct event_set *set, uint64_t id)
 	uint32_t at = slots_find(&set->slots, event_id_hash(id), event_id_same, set, &id);
 
 	return at == SLOTS_NONE ? -1 : (int)set->ids[at].event;
+}
+
+int
+event_set_of_sample(const struct event_set *set, uint64_t id)
+{
+	const int event = event_set_find(set, id);
+
+	return event < 0 && id != 0 && set->nr_shared == 1 ? set->shared : event;
 }
 
 /* Doubles the array whenever its length is a power of two, so that no capacity is kept. */
@@ -165,6 +177,16 @@ positions_update(struct event_set *set, const struct event_attr *a)
 		set->same_read_format = false;
 }
 
+/* Clocks have a timer each, and the dummy never has a sample. */
+static bool
+is_shared(const struct event_attr *a)
+{
+	const uint64_t config = a->config & UINT32_MAX;
+
+	return a->type == PERF_TYPE_SOFTWARE && config != PERF_COUNT_SW_CPU_CLOCK &&
+		config != PERF_COUNT_SW_TASK_CLOCK && config != PERF_COUNT_SW_DUMMY;
+}
+
 /* ---- the set ---- */
 
 struct event_set *
@@ -234,6 +256,10 @@ event_set_add(struct event_set *set, struct span attr_raw, const char *name, siz
 		return r;
 	set->nr++;
 	positions_update(set, &set->events[set->nr - 1].attr);
+	if (is_shared(&set->events[set->nr - 1].attr)) {
+		set->nr_shared++;
+		set->shared = (int)set->nr - 1;
+	}
 	if (ret_index)
 		*ret_index = set->nr - 1;
 	return 0;
@@ -281,9 +307,10 @@ same_to_all(const struct event_set *set, uint32_t type)
 }
 
 static int
-choose_by_id(const struct event_set *set, uint64_t id, size_t *ret_shape, int *ret_index)
+choose_by_id(const struct event_set *set, bool sample, uint64_t id, size_t *ret_shape,
+	     int *ret_index)
 {
-	int index = event_set_find(set, id);
+	int index = sample ? event_set_of_sample(set, id) : event_set_find(set, id);
 
 	if (index < 0 && id != 0 && !(set->nr == 1 && set->nr_ids == 0))
 		return -FMT_E_UNKNOWN_ID;
@@ -311,7 +338,7 @@ choose(const struct event_set *set, struct span record, uint32_t type, size_t *r
 	at = sample ? 1 + (size_t)position : words - (size_t)position;
 	if (at >= words || at < 1)
 		return -FMT_E_TRUNCATED;
-	return choose_by_id(set, span_word(record, at), ret_shape, ret_index);
+	return choose_by_id(set, sample, span_word(record, at), ret_shape, ret_index);
 }
 
 int
@@ -355,7 +382,7 @@ event_set_glance(const struct event_set *set, struct span record, struct sample_
 	    le32dec(record.p) != REC_SAMPLE || le16dec(record.p + 6) != record.len)
 		return false;
 	words = span_of(record.p + PERF_RECORD_HEADER_BYTES, record.len - PERF_RECORD_HEADER_BYTES);
-	event = event_set_find(set, span_word(words, 0));
+	event = event_set_of_sample(set, span_word(words, 0));
 	if (event < 0)
 		return false;
 	l = &set->events[event].layout;

@@ -51,6 +51,13 @@ const struct event *event_set_at(const struct event_set *set, size_t index);
 int event_set_id_word(const struct event_set *set);
 /* Index of the event with this id, or -1. */
 int event_set_find(const struct event_set *set, uint64_t id);
+/*
+ * Likewise of a sample, by the id in it. Linux (6.18, ___perf_sw_event()) fills in one struct
+ * perf_sample_data for all software events that count the same thing on a CPU, whosever they are: the second one's
+ * samples have the id of the first. So an id that nobody here has is that of the one such event, if
+ * there is but one.
+ */
+int event_set_of_sample(const struct event_set *set, uint64_t id);
 
 /*
  * Parses a record by the event that its id names. *ret_event (may be NULL) gets the event's

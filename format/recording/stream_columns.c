@@ -56,7 +56,7 @@ source_event(const struct event_set *events, const struct columns_view_source *v
 		return one && place == EVENT_SET_NO_ID ? 0 : -1;
 	if (!source_word(v, place, &id))
 		return -1;
-	index = event_set_find(events, id);
+	index = event_set_of_sample(events, id);
 	return index < 0 && one && event_set_at(events, 0)->nr_ids == 0 ? 0 : index;
 }
 

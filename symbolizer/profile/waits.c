@@ -147,9 +147,9 @@ waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switche
 	struct waiting *t = waits_find(w, tid);
 
 	drop_spares(w);
-	/* Of the one before nobody told that it was over. */
+	/* Of the one before nobody told that it was over; where it has not even gone, it is the same. */
 	if (t)
-		w->counts.cut++;
+		w->counts.cut += t->out;
 	else if (w->bytes + sample.len > WAITS_BYTES_MAX && SLIST_EMPTY(&w->spares)) {
 		w->counts.left_out++;
 		return 0;

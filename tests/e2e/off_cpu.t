@@ -96,6 +96,18 @@ is "$(all_waits kinds.data)" "$(all_waits kinds.spoor)" "by way of perf.data: th
 is "$(perf script -i kinds.data --show-switch-events 2>>err | grep -c 'PERF_RECORD_SWITCH')" \
 	"$("$SPOOR" dump kinds.spoor 2>>err | grep -c ' SWITCH')" "perf reads the SWITCH records"
 
+# Linux gives the samples of the second recording the ids of the first one's.
+background "$SPOOR" record --off-cpu -a -o first.spoor --duration 3s 2>first.err
+first=$!
+wait_for 20 test -s first.spoor
+exits 0 "beside another such recording" "$SPOOR" record --off-cpu -o second.spoor -- "$WAITS" kinds 20 "$FILE"
+cp out told
+wait $first
+for file in first second; do
+	agrees "$(seen $file.spoor wait_asleep blocked io preempted)" "$(told wait_asleep)" "$file: all waits are there"
+	unlike "$("$SPOOR" info $file.spoor)" 'not parseable' "and all records are read"
+done
+
 # --- what bounds it -------------------------------------------------------------------------------
 
 exits 0 "waits of 10 ms at least" "$SPOOR" record --off-cpu=10ms -o long.spoor -- "$WAITS" kinds 20 "$FILE"

@@ -415,6 +415,54 @@ test_user_types_have_no_trailer(void **state)
 	event_set_free(set);
 }
 
+static void
+add_software(struct event_set *set, uint64_t config, uint64_t id)
+{
+	struct event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				.size = 112,
+				.config = config,
+				.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME,
+				.flags = ALL };
+	uint8_t raw[EVENT_ATTR_SIZE_MAX];
+	size_t index;
+
+	assert_int_equal(
+		event_set_add(set, span_of(raw, (size_t)attr_encode(&a, raw)), "e", &index), 0);
+	assert_int_equal(event_set_add_id(set, index, id), 0);
+}
+
+/* The kernel gives a software event's samples the id of somebody else's event of that kind. */
+static void
+test_id_of_others(void **state)
+{
+	struct event_set *set = event_set_new();
+	struct sample_glance glance;
+	struct perf_record r;
+	int event;
+
+	add_software(set, PERF_COUNT_SW_CPU_CLOCK, 100);
+	add_software(set, PERF_COUNT_SW_DUMMY, 200);
+	PUT(PERF_RECORD_SAMPLE, 999, 5);
+	assert_int_equal(parse(set, &r, &event), -FMT_E_UNKNOWN_ID);
+	add_software(set, PERF_COUNT_SW_CONTEXT_SWITCHES, 300);
+	assert_int_equal(parse(set, &r, &event), 0);
+	assert_int_equal(event, 2);
+	assert_int_equal(r.sid.time, 5);
+	assert_true(event_set_glance(set, wire_guard(wire.bytes, wire.len), &glance));
+	assert_int_equal(glance.event, 2);
+	/* No other record has it, and no sample of id 0. */
+	PUT(PERF_RECORD_LOST_SAMPLES, 3, 5, 999);
+	assert_int_equal(parse(set, &r, &event), -FMT_E_UNKNOWN_ID);
+	PUT(PERF_RECORD_SAMPLE, 0, 5);
+	assert_int_equal(parse(set, &r, &event), 0);
+	assert_int_equal(event, 0);
+	/* Of two it is not known whose it is. */
+	add_software(set, PERF_COUNT_SW_PAGE_FAULTS, 400);
+	PUT(PERF_RECORD_SAMPLE, 999, 5);
+	assert_int_equal(parse(set, &r, &event), -FMT_E_UNKNOWN_ID);
+	event_set_free(set);
+}
+
 int
 main(void)
 {
@@ -427,6 +475,7 @@ main(void)
 		cmocka_unit_test(test_by_identifier),
 		cmocka_unit_test(test_id_zero_is_the_first_events),
 		cmocka_unit_test(test_by_id),
+		cmocka_unit_test(test_id_of_others),
 		cmocka_unit_test(test_places_that_differ),
 		cmocka_unit_test(test_no_ids_same_shape),
 		cmocka_unit_test(test_no_trailers),
