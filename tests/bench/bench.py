@@ -26,6 +26,10 @@ Symbolizing: addresses of libjvm, where openjdk-17-dbg is installed, else of lib
 its cache, llvm-symbolizer and addr2line: at random, as a profile has them (of some 120 places), one. The file is unpacked first, but for the last row.
 Names at random by its symbol tables alone.
 
+Switches: two processes and a pipe on one CPU (tests/fixtures/waits), with nothing recorded, and with each recorder of all
+CPUs. "load" is the CPU time of both a switch, so with what the kernel adds to it; what is over nothing, and the recorder's own,
+times 50,000, is what a storm of so many a second costs.
+
 Figures are medians; ratios below 1 are in spoor's favour. The machine need not be quiet, but has to be as busy for one
 as for the other: run it again when "samples" differ.
 """
@@ -61,6 +65,8 @@ EXPORTED_MANY, EXPORT_MANY_MIB = 10000000, 512
 MANY_VIEWS = (('report',), ('report', '--no-children'), ('tree',), ('tree', '--inverted'), ('flamegraph',),
               ('flamegraph', '--svg'))
 EXPORT_FORMS = ('folded', 'pprof', 'otlp', 'speedscope', 'callgrind', 'firefox', 'perf-script', 'json', 'csv')
+# Switches: rounds of a pipe, and a storm of so many switches a second
+PINGPONG_ROUNDS, STORM = 100000, 50000
 # Unwinding: how many times faster than perf script, and seconds
 UNWINDING, UNWINDING_S = 50, 1.5
 COMPILED = ('algorithm', 'filesystem', 'functional', 'future', 'iostream', 'map', 'regex', 'string', 'unordered_map',
@@ -417,6 +423,49 @@ def pages(args, spoor, perf, marks):
     return m
 
 
+def storm_beside(args, command, path):
+    """CPU ns and bytes a switch: of the load, and of a recorder of all CPUs beside it (None: nothing)."""
+    recorder = None
+    if command:
+        recorder = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+        time.sleep(1)
+    load = subprocess.Popen(['taskset', '-c', '0', os.path.join(args.build, 'tests/fixtures/waits'), 'pingpong',
+                             str(PINGPONG_ROUNDS)], stdout=subprocess.PIPE, text=True)
+    switches = int(dict(line.split() for line in load.stdout)['switches'])
+    _, status, usage = os.wait4(load.pid, 0)
+    load.returncode = os.waitstatus_to_exitcode(status)
+    result = {'load': (usage.ru_utime + usage.ru_stime) / switches * 1e9, 'recorder': 0, 'bytes': 0}
+    if recorder:
+        recorder.send_signal(signal.SIGINT)
+        _, status, usage = os.wait4(recorder.pid, 0)
+        recorder.returncode = os.waitstatus_to_exitcode(status)
+        result['recorder'] = (usage.ru_utime + usage.ru_stime) / switches * 1e9
+        result['bytes'] = os.path.getsize(path) / switches
+        os.unlink(path)
+    return result
+
+
+def switching(args, spoor, perf):
+    path = os.path.join(args.directory, 'switches')
+    ours = [spoor, 'record', '-a', '-e', 'dummy', '-o', path]
+    commands = {'nothing': None, '--off-cpu': [*ours, '--off-cpu'],
+                '--off-cpu=freq=1000': [*ours, '--off-cpu=freq=1000'],
+                'perf, the same events': [perf, 'record', '-a', '-g', '-e', 'context-switches', '-c', '1',
+                                          '--switch-events', '-o', path]}
+    runs = {name: [] for name in commands}
+    for _ in range(args.rounds):
+        for name, command in commands.items():
+            runs[name].append(storm_beside(args, command, path))
+    table = {name: {key: statistics.median(r[key] for r in list_) for key in list_[0]} for name, list_ in runs.items()}
+    print(f'\nswitches of threads: CPU ns each, medians of {args.rounds} rounds in turns')
+    print(f'{"":<24}{"load":>7}{"recorder":>10}{"bytes":>7}   of a CPU at {STORM} a second')
+    for name, m in table.items():
+        m['storm'] = (m['load'] + m['recorder'] - table['nothing']['load']) * STORM / 1e9
+        print(f'{name:<24}{m["load"]:>7.0f}{m["recorder"]:>10.0f}{m["bytes"]:>7.1f}{100 * m["storm"]:>12.1f} %')
+    return table
+
+
 def debug_file(path):
     notes = output(['readelf', '-n', path]) if os.path.exists(path) else ''
     build_id = notes.partition('Build ID: ')[2].split('\n')[0]
@@ -481,7 +530,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
     parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
-    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize'], help='one side alone')
+    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize', 'switches'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -506,11 +555,12 @@ def main():
         exported = exports(args, spoor, marks) if args.only in (None, 'exports') else {}
         symbolized = symbolizing(args, spoor, marks) if args.only in (None, 'symbolize') else {}
         looked_up = looking_up(args, marks) if args.only in (None, 'symbolize') else {}
+        switched = switching(args, spoor, perf) if args.only in (None, 'switches') else {}
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
                    'reading': read, 'pages': paged, 'unwinding': unwound, 'many': crowd, 'exports': exported, 'symbolizing': symbolized,
-                   'looking_up': looked_up}, f, indent=1)
+                   'looking_up': looked_up, 'switches': switched}, f, indent=1)
 
 
 if __name__ == '__main__':
