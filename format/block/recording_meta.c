@@ -148,17 +148,18 @@ static void
 put_event(struct buf *out, const struct event *e)
 {
 	size_t from = begin_tag(out, META_EVENT, META_F_CRITICAL);
-	size_t name_len = strlen(e->name);
+	size_t name_len = strlen(e->name), format_len = e->format ? strlen(e->format) : 0;
 
 	buf_u32(out, (uint32_t)e->attr_raw.len);
 	buf_u32(out, (uint32_t)name_len);
 	buf_u32(out, (uint32_t)e->nr_ids);
-	buf_u32(out, 0);
+	buf_u32(out, (uint32_t)format_len);
 	buf_append(out, e->attr_raw.p, e->attr_raw.len);
 	buf_append(out, e->name, name_len);
 	buf_zero(out, padding(name_len));
 	for (size_t i = 0; i < e->nr_ids; i++)
 		buf_u64(out, e->ids[i]);
+	buf_append(out, e->format, format_len);
 	end_tag(out, from);
 }
 
@@ -269,19 +270,34 @@ get_kernel_build_id(struct span s, struct recording_meta *m)
 	return m->kernel_build_id.size ? 0 : -FMT_E_CORRUPT;
 }
 
+/* Without it the event is as good, but for the meaning of its fields. */
+static int
+get_format(struct span text, struct event_set *events, size_t index)
+{
+	char *format = NULL;
+	int error = 0;
+
+	if (text.len > 0 && text.len <= EVENT_FORMAT_BYTES_MAX && !memchr(text.p, 0, text.len)) {
+		format = strndup((const char *)text.p, text.len);
+		error = format ? event_set_format(events, index, format) : -FMT_E_NOMEM;
+		free(format);
+	}
+	return error;
+}
+
 static int
 get_event(struct span s, struct recording_meta *m)
 {
-	uint32_t attr_len, name_len, nr_ids, zero;
-	struct span attr, name, ids;
+	uint32_t attr_len, name_len, nr_ids, format_len;
+	struct span attr, name, ids, format;
 	char *text = NULL;
 	size_t index;
 	int error;
 
 	if (!span_u32(&s, &attr_len) || !span_u32(&s, &name_len) || !span_u32(&s, &nr_ids) ||
-	    !span_u32(&s, &zero) || !span_take(&s, attr_len, &attr) ||
+	    !span_u32(&s, &format_len) || !span_take(&s, attr_len, &attr) ||
 	    !span_take(&s, name_len, &name) || !span_skip(&s, padding(name_len)) ||
-	    !span_take_words(&s, nr_ids, 1, &ids))
+	    !span_take_words(&s, nr_ids, 1, &ids) || !span_take(&s, format_len, &format))
 		return -FMT_E_CORRUPT;
 	error = get_string(name, &text);
 	if (error)
@@ -290,6 +306,8 @@ get_event(struct span s, struct recording_meta *m)
 	free(text);
 	for (size_t i = 0; !error && i < span_words(ids); i++)
 		error = event_set_add_id(m->events, index, span_word(ids, i));
+	if (!error)
+		error = get_format(format, m->events, index);
 	if (error && error != -FMT_E_NOMEM)
 		return -FMT_E_CORRUPT;
 	return error;

@@ -6,6 +6,7 @@
 #include "format/perfdata/perfdata_buildid.h"
 #include "format/perfdata/perfdata_event.h"
 #include "format/perfdata/perfdata_header.h"
+#include "format/perfdata/perfdata_tracing.h"
 
 #define CMDLINE_MAX (64u << 10)
 #define CLOCK_ID_BOOTTIME 7
@@ -113,6 +114,8 @@ int
 perfdata_about_apply(struct recording_meta *m, uint32_t feature, struct span payload)
 {
 	switch (feature) {
+	case PERFDATA_FEATURE_TRACING_DATA:
+		return perfdata_tracing_read(payload, m->events);
 	case PERFDATA_FEATURE_BUILD_ID:
 		return set_kernel(payload, m);
 	case PERFDATA_FEATURE_HOSTNAME:

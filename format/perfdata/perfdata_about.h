@@ -14,7 +14,7 @@
 
 /*
  * Takes what a section says: host, kernel, architecture, CPUs, command line, perf's version,
- * clocks, names of events, the kernel's build-id. Others are nothing to it. 0,
+ * clocks, names of events, formats of tracepoints, the kernel's build-id. Others are nothing to it. 0,
  * -FMT_E_CORRUPT, -FMT_E_NOMEM.
  */
 int perfdata_about_apply(struct recording_meta *m, uint32_t feature, struct span payload);

@@ -113,6 +113,21 @@ begins_recording(uint32_t type)
 		type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
 }
 
+/* The formats of tracepoints, in a pipe: they stand behind their record, which is gone after this. */
+static int
+read_formats(struct perfdata_reader *r, uint64_t at, uint64_t size, struct fmt_where *where)
+{
+	struct span s;
+	int error;
+
+	if (size > AHEAD_BYTES)
+		return 0;
+	error = perfdata_view(r, at, (size_t)size, &s, where);
+	return error || s.len < size
+		? error
+		: perfdata_apply_section(r, PERFDATA_FEATURE_TRACING_DATA, s, at, where);
+}
+
 static int
 read_ahead(struct perfdata_reader *r, struct fmt_where *where)
 {
@@ -129,6 +144,8 @@ read_ahead(struct perfdata_reader *r, struct fmt_where *where)
 		if (begins_recording(type) || behind > INT64_MAX - offset - size)
 			break;
 		error = perfdata_apply_record(r, type, record, offset, where);
+		if (!error && type == PERFDATA_TRACING_DATA)
+			error = read_formats(r, offset + size, behind, where);
 		offset += size + behind;
 	}
 	r->known = offset;

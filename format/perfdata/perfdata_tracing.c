@@ -5,11 +5,13 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LONG_BYTES 8
 #define PAGE_BYTES 4096
 #define NAME_MAX_BYTES 128
+#define MAGIC "\x17\x08\x44tracing"
 
 /* Of a page of the kernel's trace buffer, of which there is none here: as on 64 bits. */
 static const char page_format[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -67,9 +69,25 @@ take_word(const char *from, char *to)
 	return *from ? from + 1 : from;
 }
 
+/* As the kernel told it: the system's name in the first line, then its file. */
+static bool
+put_known(struct buf *out, const struct event *e)
+{
+	const char *file = e->format ? strchr(e->format, '\n') : NULL;
+
+	if (!file)
+		return false;
+	buf_append(out, e->format, (size_t)(file - e->format));
+	buf_u8(out, 0);
+	buf_u32(out, 1);
+	buf_u64(out, strlen(file + 1));
+	buf_text(out, file + 1);
+	return true;
+}
+
 /* "sched:sched_switch:u": its system, its name. */
 static void
-put_event(struct buf *out, const struct event *e)
+put_unknown(struct buf *out, const struct event *e)
 {
 	char system[NAME_MAX_BYTES], name[NAME_MAX_BYTES], head[NAME_MAX_BYTES + 64];
 	const char *rest = take_word(e->name, system);
@@ -93,7 +111,7 @@ void
 perfdata_tracing_section(struct buf *out, const struct event_set *events)
 {
 	/* 0.5: without the names of commands, which 0.6 has at its end. */
-	static const char magic[] = "\x17\x08\x44tracing0.5";
+	static const char magic[] = MAGIC "0.5";
 	static const char page[] = "header_page", event[] = "header_event";
 
 	buf_append(out, magic, sizeof(magic));
@@ -108,9 +126,174 @@ perfdata_tracing_section(struct buf *out, const struct event_set *events)
 	buf_u32(out, 0); /* formats of ftrace itself */
 	buf_u32(out, perfdata_tracing_count(events));
 	for (size_t i = 0; i < event_set_count(events); i++) {
-		if (is_first(events, i))
-			put_event(out, event_set_at(events, i));
+		if (is_first(events, i) && !put_known(out, event_set_at(events, i)))
+			put_unknown(out, event_set_at(events, i));
 	}
 	buf_u32(out, 0); /* symbols */
 	buf_u32(out, 0); /* formats of trace_printk() */
+}
+
+/* --- in ---------------------------------------------------------------------------------- */
+
+static bool
+take_file(struct span *s, struct span *ret)
+{
+	uint64_t length;
+
+	return span_u64(s, &length) && length <= s->len && span_take(s, (size_t)length, ret);
+}
+
+static bool
+take_named_file(struct span *s, const char *name)
+{
+	const char *found;
+	struct span file;
+
+	return span_string(s, &found) && strcmp(found, name) == 0 && take_file(s, &file);
+}
+
+/* The number in the line "ID: 5" of a format. */
+static bool
+find_id(struct span file, uint64_t *ret)
+{
+	const uint8_t *at = file.len ? memmem(file.p, file.len, "\nID:", 4) : NULL;
+	size_t n = at ? (size_t)(at + 4 - file.p) : file.len;
+	bool any = false;
+
+	for (*ret = 0; n < file.len && file.p[n] == ' '; n++)
+		;
+	for (; n < file.len && isdigit(file.p[n]); n++, any = true)
+		*ret = *ret * 10 + (uint64_t)(file.p[n] - '0');
+	return any;
+}
+
+/* The tracepoints of a set, by their ids. */
+struct wanted {
+	uint64_t id;
+	size_t index;
+};
+
+static int
+wanted_cmp(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+struct wanted_list {
+	struct event_set *events;
+	struct wanted *v;
+	size_t nr;
+};
+
+static int
+wanted_list_of(struct wanted_list *l, struct event_set *events)
+{
+	const size_t nr = event_set_count(events);
+
+	*l = (struct wanted_list){ events, calloc(nr + 1, sizeof(*l->v)), 0 };
+	if (!l->v)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (event_set_at(events, i)->attr.type == PERF_TYPE_TRACEPOINT)
+			l->v[l->nr++] = (struct wanted){ event_set_at(events, i)->attr.config, i };
+	qsort(l->v, l->nr, sizeof(*l->v), wanted_cmp);
+	return 0;
+}
+
+/* Index of the first with this id; nr: there is none. */
+static size_t
+wanted_list_find(const struct wanted_list *l, uint64_t id)
+{
+	size_t from = 0, to = l->nr;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (l->v[middle].id < id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < l->nr && l->v[from].id == id ? from : l->nr;
+}
+
+static int
+give_format(const struct wanted_list *l, const char *system, struct span file)
+{
+	struct buf text;
+	uint64_t id;
+	size_t i;
+	int error = 0;
+
+	if (file.len > EVENT_FORMAT_BYTES_MAX || !find_id(file, &id))
+		return 0;
+	i = wanted_list_find(l, id);
+	/* A file may tell one a million times. */
+	if (i == l->nr || event_set_at(l->events, l->v[i].index)->format)
+		return 0;
+	buf_init(&text);
+	buf_text(&text, system);
+	buf_u8(&text, '\n');
+	buf_append(&text, file.p, file.len);
+	buf_u8(&text, 0);
+	if (buf_failed(&text))
+		error = -FMT_E_NOMEM;
+	for (; !error && i < l->nr && l->v[i].id == id; i++)
+		error = event_set_format(l->events, l->v[i].index, (const char *)text.p);
+	buf_done(&text);
+	return error;
+}
+
+/* Everything before the formats of tracepoints. */
+static bool
+take_head(struct span *s)
+{
+	const size_t magic_len = sizeof(MAGIC) - 1;
+	const char *version;
+	struct span magic, file;
+	uint8_t big_endian, word;
+	uint32_t nr, page;
+
+	if (!span_take(s, magic_len, &magic) || memcmp(magic.p, MAGIC, magic_len) != 0 ||
+	    !span_string(s, &version) || !span_u8(s, &big_endian) || big_endian ||
+	    !span_u8(s, &word) || !span_u32(s, &page) || !take_named_file(s, "header_page") ||
+	    !take_named_file(s, "header_event") || !span_u32(s, &nr))
+		return false;
+	for (; nr > 0; nr--)
+		if (!take_file(s, &file))
+			return false;
+	return true;
+}
+
+static int
+take_system(const struct wanted_list *l, struct span *s)
+{
+	const char *system;
+	struct span file;
+	uint32_t nr;
+	int error = 0;
+
+	if (!span_string(s, &system) || !span_u32(s, &nr))
+		return -FMT_E_CORRUPT;
+	for (; !error && nr > 0; nr--)
+		error = take_file(s, &file) ? give_format(l, system, file) : -FMT_E_CORRUPT;
+	return error;
+}
+
+int
+perfdata_tracing_read(struct span section, struct event_set *events)
+{
+	struct wanted_list l;
+	uint32_t nr;
+	int error;
+
+	if (!take_head(&section) || !span_u32(&section, &nr))
+		return -FMT_E_CORRUPT;
+	error = wanted_list_of(&l, events);
+	for (; !error && nr > 0; nr--)
+		error = take_system(&l, &section);
+	free(l.v);
+	return error;
 }

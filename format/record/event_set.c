@@ -17,6 +17,7 @@ struct event_id {
 struct event_set {
 	struct event *events;
 	size_t nr, cap;
+	size_t format_bytes;
 
 	struct event_id *ids; /* of all events */
 	size_t nr_ids, cap_ids;
@@ -200,6 +201,7 @@ event_done(struct event *e)
 {
 	free((void *)(uintptr_t)e->attr_raw.p);
 	free((void *)(uintptr_t)e->name);
+	free((void *)(uintptr_t)e->format);
 	free((void *)(uintptr_t)e->ids);
 }
 
@@ -274,6 +276,22 @@ event_set_rename(struct event_set *set, size_t index, const char *name)
 		return -FMT_E_NOMEM;
 	free((void *)(uintptr_t)set->events[index].name);
 	set->events[index].name = copy;
+	return 0;
+}
+
+int
+event_set_format(struct event_set *set, size_t index, const char *format)
+{
+	struct event *e = &set->events[index];
+	size_t len = format ? strlen(format) : 0;
+
+	if (len == 0 || e->format || len > EVENT_FORMAT_BYTES_MAX ||
+	    len > EVENT_FORMATS_BYTES_MAX - set->format_bytes)
+		return 0;
+	e->format = strdup(format);
+	if (!e->format)
+		return -FMT_E_NOMEM;
+	set->format_bytes += len;
 	return 0;
 }
 

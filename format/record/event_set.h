@@ -23,7 +23,8 @@ struct event {
 	struct sample_layout layout; /* of its samples */
 	struct span attr_raw;	     /* the attr as the kernel or the file gave it */
 	const char *name;	     /* "cpu-clock"; owned by the set */
-	const uint64_t *ids;	     /* owned by the set */
+	const char *format;  /* of a tracepoint, see tracepoint.h; NULL: not known; likewise */
+	const uint64_t *ids; /* owned by the set */
 	size_t nr_ids;
 };
 
@@ -41,6 +42,14 @@ int event_set_add_id(struct event_set *set, size_t index, uint64_t id);
 
 /* Gives an event another name. -FMT_E_NOMEM. */
 int event_set_rename(struct event_set *set, size_t index, const char *name);
+
+/*
+ * Gives a tracepoint that has none its format, of which a copy is kept. NULL, one that is too long,
+ * or too much together with the others: it stays without. -FMT_E_NOMEM.
+ */
+#define EVENT_FORMAT_BYTES_MAX (64u << 10) /* the kernel's longest has 6 KiB */
+#define EVENT_FORMATS_BYTES_MAX (4u << 20) /* all of a kernel, 2300 formats, have 2 MB */
+int event_set_format(struct event_set *set, size_t index, const char *format);
 
 size_t event_set_count(const struct event_set *set);
 /* index < event_set_count(); the pointer is good until the next event_set_add*(). */

@@ -389,6 +389,8 @@ renew_events(struct writer *w, uint64_t now_ns)
 		const struct event *e = event_set_at(old, i);
 
 		r = event_set_add(events, e->attr_raw, e->name, NULL);
+		if (r == 0)
+			r = event_set_format(events, i, e->format);
 		for (size_t k = 0; r == 0 && k < e->nr_ids; k++)
 			if (!has_gone(w, e->ids[k], now_ns))
 				r = event_set_add_id(events, i, e->ids[k]);

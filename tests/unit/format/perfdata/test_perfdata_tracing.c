@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "format/bytes/fmt_error.h"
+
 static void
 add(struct event_set *events, uint32_t type, uint64_t config, const char *name)
 {
@@ -91,10 +93,64 @@ test_section(void **state)
 	event_set_free(events);
 }
 
+#define FORMAT(n) "sched\nname: sched_" #n "\nID: " #n "\nformat:\n\nprint fmt: \"\"\n"
+
+/* What is written is read back by the events of those ids, and only what is known. */
+static void
+test_back(void **state)
+{
+	struct event_set *events = event_set_new(), *again = event_set_new();
+	struct buf out;
+
+	buf_init(&out);
+	add(events, 2, 5, "sched:sched_5");
+	add(events, 2, 6, "sched:unknown");
+	add(events, 2, 7, "named");
+	assert_int_equal(event_set_format(events, 0, FORMAT(5)), 0);
+	assert_int_equal(event_set_format(events, 2, FORMAT(7)), 0);
+	perfdata_tracing_section(&out, events);
+	add(again, 1, 5, "cpu-clock");
+	add(again, 2, 7, "a");
+	add(again, 2, 5, "b");
+	add(again, 2, 7, "c");
+	add(again, 2, 9, "d");
+	assert_int_equal(perfdata_tracing_read(buf_span(&out), again), 0);
+	assert_null(event_set_at(again, 0)->format);
+	assert_string_equal(event_set_at(again, 1)->format, FORMAT(7));
+	assert_string_equal(event_set_at(again, 2)->format, FORMAT(5));
+	assert_string_equal(event_set_at(again, 3)->format, FORMAT(7));
+	assert_null(event_set_at(again, 4)->format);
+	buf_done(&out);
+	event_set_free(events);
+	event_set_free(again);
+}
+
+static void
+test_back_cut(void **state)
+{
+	struct event_set *events = event_set_new();
+	struct buf out;
+
+	buf_init(&out);
+	add(events, 2, 5, "sched:sched_5");
+	assert_int_equal(event_set_format(events, 0, FORMAT(5)), 0);
+	perfdata_tracing_section(&out, events);
+	/* The last two words are those of what is not looked at. */
+	for (size_t n = 0; n < out.len - 8; n++)
+		assert_int_equal(perfdata_tracing_read(span_of(out.p, n), events), -FMT_E_CORRUPT);
+	assert_int_equal(perfdata_tracing_read(buf_span(&out), events), 0);
+	out.p[14] = 1; /* big-endian */
+	assert_int_equal(perfdata_tracing_read(buf_span(&out), events), -FMT_E_CORRUPT);
+	buf_done(&out);
+	event_set_free(events);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_section) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_section),
+					    cmocka_unit_test(test_back),
+					    cmocka_unit_test(test_back_cut) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,7 @@ test_meta(void **state)
 	want->kernel_text = 0xffffffff81000000;
 	assert_int_equal(recording_meta_note(want, "one"), 0);
 	assert_int_equal(recording_meta_note(want, "two"), 0);
+	assert_int_equal(event_set_format(want->events, 1, "sched\nname: x\n"), 0);
 	assert_int_equal(recording_meta_encode(want, &b), 0);
 	assert_int_equal(b.len % 8, 0);
 	assert_int_equal(recording_meta_decode(buf_span(&b), &got), 0);
@@ -211,6 +212,8 @@ test_meta(void **state)
 	assert_int_equal(got->kernel_text, want->kernel_text);
 	assert_int_equal(event_set_count(got->events), 2);
 	assert_string_equal(event_set_at(got->events, 1)->name, "dummy");
+	assert_string_equal(event_set_at(got->events, 1)->format, "sched\nname: x\n");
+	assert_null(event_set_at(got->events, 0)->format);
 	assert_int_equal(event_set_find(got->events, MAKER_SIDEBAND_ID + 3), 1);
 	recording_meta_free(got);
 	/* Cut between two tags it is a meta of fewer tags; anywhere else it is refused. */
