@@ -12,6 +12,7 @@
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
 #include "recorder/event/event_extra.h"
+#include "recorder/event/event_filter.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
@@ -301,12 +302,18 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	int waits = 0;
 
 	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
+		const size_t before = list->nr;
+
 		r = event_spec_parse(i < nr ? events[i] : o->off_cpu, NULL, list, text,
 				     sizeof(text));
 		if (r == -EINVAL)
 			return session_usage(error, "%s", text);
 		if (r < 0)
 			return session_fail(error, r, "out of memory");
+		r = event_filter_specs(o->filters && i < nr ? &o->filters[i] : NULL, list, before,
+				       error);
+		if (r < 0)
+			return r;
 	}
 	for (size_t i = 0; i < list->nr; i++)
 		waits += list->specs[i].attr.context_switch;
@@ -405,6 +412,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 					 plan.defs[i].name, strerror(-r));
 		else
 			r = event_settle(&plan.defs[i], &settle, notes, error);
+		if (r == 0 && event_filter_def(spec, &plan.defs[i]) < 0)
+			r = session_fail(error, -ENOMEM, "out of memory");
 		if (r == 0 && plan.defs[i].attr.freq &&
 		    plan.defs[i].attr.sample_freq < plan.frequency_hz_effective && !spec->has_rate)
 			plan.frequency_hz_effective = plan.defs[i].attr.sample_freq;

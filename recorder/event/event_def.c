@@ -21,6 +21,9 @@ event_def_done(struct event_def *def)
 	free(def->kinds);
 	def->kinds = NULL;
 	def->nr_kinds = 0;
+	free(def->filter);
+	free(def->format);
+	def->filter = def->format = NULL;
 }
 
 static int

@@ -22,6 +22,8 @@
 
 #include "recorder/event/pmu.h"
 
+struct session_filter;
+
 #define EVENT_SPEC_NAME_BYTES 128
 #define EVENT_SPECS_MAX 64
 
@@ -36,6 +38,7 @@ struct event_spec {
 	bool precise_max;	  /* P: the highest precision that opens */
 	bool has_rate;		  /* attr.sample_period or sample_freq is from a term */
 	bool each; /* without -F and -c: a sample at each (tracepoints, breakpoints) */
+	const struct session_filter *filter; /* of the recorder's options; NULL: none */
 };
 
 struct event_spec_list {

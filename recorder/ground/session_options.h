@@ -67,9 +67,16 @@ struct session_extra {
 	bool no_inherit;			 /* not what the tasks fork from now on */
 };
 
+/* Which hits of the tracepoints of a "-e" string are sampled; all zero: each. */
+struct session_filter {
+	const char *text;  /* as the kernel takes it (event_filter.h); NULL: none */
+	bool exclude_self; /* nor those of the recorder itself */
+};
+
 struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
 	size_t nr_events;
+	const struct session_filter *filters; /* one for each of them; NULL: none has one */
 	const char *off_cpu;   /* one more of them, besides the default one; NULL: none */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "recorder/event/event_filter.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/sample_bound.h"
@@ -71,7 +72,9 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 		return event_open_error(def, task, (int)o->c->cpu, fd, o->error);
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
 	o->c->nr++;
-	r = join_ring(o, def, fd, ring_fd);
+	r = event_filter_set(def, fd, o->error);
+	if (r == 0)
+		r = join_ring(o, def, fd, ring_fd);
 	if (r < 0)
 		return r;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &e->id) < 0) {
@@ -148,6 +151,17 @@ cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool
 }
 
 int
+cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,
+		 struct session_error *error)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < c->nr; i++)
+		r = event_filter_set(&plan->defs[c->events[i].def], c->events[i].fd, error);
+	return r;
+}
+
+int
 cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_options *options,
 		size_t *ret_old, size_t *ret)
 {
@@ -163,9 +177,12 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_opti
 	e->fd = open_event(&options->plan->defs[index], options->target, e->task, c->cpu);
 	if (e->fd < 0)
 		return e->fd;
-	if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, c->samples_fd) < 0 ||
-	    ioctl(e->fd, PERF_EVENT_IOC_ID, &e->id) < 0) {
+	r = event_filter_set(&options->plan->defs[index], e->fd, NULL);
+	if (r == 0 &&
+	    (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, c->samples_fd) < 0 ||
+	     ioctl(e->fd, PERF_EVENT_IOC_ID, &e->id) < 0))
 		r = -errno;
+	if (r < 0) {
 		close(e->fd);
 		return r;
 	}

@@ -60,6 +60,10 @@ void cpu_rings_close(struct cpu_rings *c);
 void cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
 		       unsigned long request);
 
+/* Sets the filters of its events anew, as the plan has them now. 0, -errno with *error filled. */
+int cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,
+		     struct session_error *error);
+
 /*
  * Opens an event of all tasks once more, as the plan has it now, disabled and with the same
  * ring; *ret is its place in events. The old one stands at *ret_old and still runs. -errno.

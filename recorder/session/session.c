@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
+#include "recorder/event/event_filter.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
@@ -203,6 +204,8 @@ add_events(const struct session *s, struct event_set *events)
 		const struct event_def *def = &s->plan.defs[i];
 
 		r = event_set_add(events, span_of(&def->attr, def->attr.size), def->name, NULL);
+		if (r == 0)
+			r = event_set_format(events, i, def->format);
 	}
 	return r;
 }
@@ -302,6 +305,19 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 	return r < 0 ? r : writer_start(s->writer, error);
 }
 
+/* The writer's thread and the helpers are there only now. */
+static int
+leave_out_ourselves(struct session *s, struct session_error *error)
+{
+	int r = event_filter_exclude(&s->plan, s->command ? command_pid(s->command) : 0);
+
+	if (r < 0)
+		return session_fail(error, r, "out of memory");
+	for (size_t i = 0; r == 0 && i < s->rings.nr; i++)
+		r = cpu_rings_filter(&s->rings.cpus[i], &s->plan, error);
+	return r < 0 ? r : 0;
+}
+
 static int
 open_all(struct session *s, struct session_error *error)
 {
@@ -332,6 +348,8 @@ open_all(struct session *s, struct session_error *error)
 	if (r == 0)
 		r = open_writer(s, buf_span(&state), error);
 	buf_done(&state);
+	if (r == 0)
+		r = leave_out_ourselves(s, error);
 	if (r < 0)
 		return r;
 	session_set_timer(s);

@@ -18,6 +18,7 @@
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/record_extra.h"
+#include "symbolizer/cmd/record_filters.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
@@ -58,6 +59,7 @@ static const struct cli_option options[] = {
 	  "is asked for build-ids: auto (default), kernel or file" },
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
 	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
+	RECORD_FILTER_OPTIONS,
 	RECORD_EXTRA_OPTIONS,
 	{ 0 },
 };
@@ -74,6 +76,7 @@ static const struct cli_syntax syntax = {
 struct request {
 	struct session_options session;
 	const char *events[EVENTS_MAX];
+	struct record_filters filters;
 	pid_t pids[PIDS_MAX];
 	const char *output;
 	char off_cpu[OFF_CPU_BYTES]; /* the event; "": not asked for */
@@ -260,6 +263,9 @@ cmd_record_set(void *arg, int value, const char *text)
 			return CLI_GO_ON;
 		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
 				       text);
+	case RECORD_FILTER:
+	case RECORD_EXCLUDE_PERF:
+		return record_filters_set(&rq->filters, rq->session.nr_events, value, text);
 	}
 	return record_extra_set(&rq->session.extra, value, text);
 }
@@ -473,6 +479,7 @@ cmd_record(int argc, char **argv)
 		if (status == EXIT_DONE) {
 			catch_signals();
 			rq.session.events = rq.events;
+			rq.session.filters = rq.filters.of;
 			rq.session.pids = rq.pids;
 			rq.session.out_fd = out.fd;
 			rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
@@ -480,6 +487,7 @@ cmd_record(int argc, char **argv)
 		}
 		record_output_done(&out);
 	}
+	record_filters_done(&rq.filters);
 	buf_done(&cmdline);
 	return status;
 }
