@@ -284,7 +284,8 @@ parse_field(struct tracepoint *t, size_t *cap, struct piece line)
 	f.offset = (uint32_t)offset;
 	f.size = (uint32_t)size;
 	f.is_signed = is_signed != 0;
-	if (!parse_declaration(decl, &f, &name) || t->nr_fields == TRACEPOINT_FIELDS_MAX)
+	if (!parse_declaration(decl, &f, &name) || t->nr_fields == TRACEPOINT_FIELDS_MAX ||
+	    tracepoint_find(t, name.p, name.len))
 		return 0;
 	if (array_reserve(t->fields, t->nr_fields, *cap, 1) < 0)
 		return -FMT_E_NOMEM;

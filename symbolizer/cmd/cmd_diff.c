@@ -128,13 +128,14 @@ cmd_diff_set(void *arg, int value, const char *text)
 static void
 choose_keys(struct request *rq)
 {
-	static const struct report_list usual = { { REPORT_dso, REPORT_sym }, 2, false };
+	static const struct report_list usual = { { REPORT_dso, REPORT_sym }, 2, false, "" };
 	struct report_list *keys = &rq->report.keys;
 
 	*keys = rq->sort.n == 0 || rq->sort.more ? usual : rq->sort;
 	for (size_t i = 0; i < rq->sort.n; i++)
 		if (!report_has(keys, rq->sort.v[i]))
 			keys->v[keys->n++] = rq->sort.v[i];
+	memcpy(keys->fields, rq->sort.fields, sizeof(keys->fields));
 	keys->v[keys->n++] = REPORT_time;
 	rq->report.columns = *keys;
 	rq->comparison.report = &rq->report;

@@ -87,6 +87,7 @@ print_record(const struct request *rq, const struct stream_record *rec,
 static int
 dump_one(struct request *rq, const struct input *in)
 {
+	struct tracepoints tracepoints = { 0 };
 	struct fmt_where where = { 0 };
 	struct record_filter filter;
 	struct stream_record rec;
@@ -100,12 +101,14 @@ dump_one(struct request *rq, const struct input *in)
 
 		if (rec.event >= 0)
 			about.event = event_set_at(meta->events, (size_t)rec.event)->name;
+		about.tracepoint = tracepoints_of(&tracepoints, meta->events, rec.event);
 		result = record_filter_see(&filter, &rec, meta->events);
 		rq->samples += result > 0 && rec.record && rec.record->type == REC_SAMPLE;
 		if (result > 0)
 			result = print_record(rq, &rec, &about);
 	}
 	record_filter_done(&filter);
+	tracepoints_done(&tracepoints);
 	if (result < 0)
 		return input_failed(in, result, &where);
 	return ferror(stdout) ? EXIT_FAILED : EXIT_DONE;

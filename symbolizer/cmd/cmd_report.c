@@ -37,7 +37,7 @@ enum {
 #define PARENT_DEFAULT "^(__[^_]+_)?sys_|^(do|exc)_page_fault"
 
 #define X(name, ...) " " #name
-#define KEYS REPORT_KEYS(X)
+#define KEYS REPORT_KEYS(X) " EVENT.FIELD"
 #define Y(name, title) " " #name
 #define NUMBERS REPORT_NUMBERS(Y)
 

@@ -233,14 +233,83 @@ put_stack_user(struct record_sink *s, const struct perf_sample *sample)
 }
 
 static void
-put_sample_stacks(struct record_sink *s, const struct perf_sample *sample, const char *arch)
+put_text(struct record_sink *s, const char *key, struct span bytes)
 {
+	struct buf text;
+
+	buf_init(&text);
+	buf_append(&text, bytes.p, bytes.len);
+	buf_u8(&text, 0);
+	if (buf_failed(&text))
+		sink_bytes(s, key, bytes);
+	else
+		sink_string(s, key, (const char *)text.p);
+	buf_done(&text);
+}
+
+static void
+put_number(struct record_sink *s, const char *key, uint64_t n, bool is_signed)
+{
+	if (is_signed)
+		sink_signed(s, key, (int64_t)n);
+	else
+		put_dec(s, key, n);
+}
+
+static void
+put_value(struct record_sink *s, const char *key, const struct tracepoint_value *v)
+{
+	uint64_t n;
+
+	switch (v->kind) {
+	case TRACEPOINT_NUMBER:
+		put_number(s, key, v->number, v->is_signed);
+		break;
+	case TRACEPOINT_ADDRESS:
+		put_hex(s, key, v->number);
+		break;
+	case TRACEPOINT_TEXT:
+		put_text(s, key, v->bytes);
+		break;
+	case TRACEPOINT_NUMBERS:
+		sink_open_list(s, key);
+		for (size_t i = 0; tracepoint_number_at(v, i, &n); i++)
+			put_number(s, NULL, n, v->is_signed);
+		sink_close_list(s);
+		break;
+	case TRACEPOINT_BYTES:
+		sink_bytes(s, key, v->bytes);
+		break;
+	}
+}
+
+/* What does not lie in the bytes has no value, and is not there. */
+static void
+put_tracepoint(struct record_sink *s, const struct tracepoint *t, struct span raw)
+{
+	struct tracepoint_value v;
+
+	sink_open_object(s, "trace");
+	for (size_t i = 0; i < t->nr_fields; i++)
+		if (!t->fields[i].common && tracepoint_value(&t->fields[i], raw, &v))
+			put_value(s, t->fields[i].name, &v);
+	sink_close_object(s);
+}
+
+static void
+put_sample_stacks(struct record_sink *s, const struct perf_sample *sample,
+		  const struct record_text_about *about)
+{
+	const char *arch = about->arch;
+
 	if (sample->have & PERF_SAMPLE_READ)
 		put_read(s, &sample->read);
 	if (sample->have & PERF_SAMPLE_CALLCHAIN)
 		put_callchain(s, "callchain", sample->callchain);
 	if (sample->have & PERF_SAMPLE_RAW)
 		sink_bytes(s, "raw", sample->raw);
+	if ((sample->have & PERF_SAMPLE_RAW) && about->tracepoint)
+		put_tracepoint(s, about->tracepoint, sample->raw);
 	if (sample->have & PERF_SAMPLE_BRANCH_STACK)
 		put_branch_stack(s, sample);
 	if (sample->have & PERF_SAMPLE_REGS_USER)
@@ -250,7 +319,8 @@ put_sample_stacks(struct record_sink *s, const struct perf_sample *sample, const
 }
 
 static void
-put_sample(struct record_sink *s, const struct perf_record *r, const char *arch)
+put_sample(struct record_sink *s, const struct perf_record *r,
+	   const struct record_text_about *about)
 {
 	const struct perf_sample *sample = &r->sample;
 	const uint64_t have = sample->have;
@@ -261,14 +331,14 @@ put_sample(struct record_sink *s, const struct perf_record *r, const char *arch)
 		put_hex(s, "addr", sample->addr);
 	if (have & PERF_SAMPLE_PERIOD)
 		put_dec(s, "period", sample->period);
-	put_sample_stacks(s, sample, arch);
+	put_sample_stacks(s, sample, about);
 	put_weight(s, have, sample->weight);
 	if (have & PERF_SAMPLE_DATA_SRC)
 		put_packed(s, "data_src", sample->data_src, data_src_bits);
 	if (have & PERF_SAMPLE_TRANSACTION)
 		put_packed(s, "transaction", sample->transaction, transaction_bits);
 	if (have & PERF_SAMPLE_REGS_INTR)
-		put_regs(s, "regs_intr", &sample->regs_intr, arch);
+		put_regs(s, "regs_intr", &sample->regs_intr, about->arch);
 	if (have & PERF_SAMPLE_PHYS_ADDR)
 		put_hex(s, "phys_addr", sample->phys_addr);
 	if (have & PERF_SAMPLE_CGROUP)
@@ -343,13 +413,14 @@ put_namespaces(struct record_sink *s, const struct perf_record *r)
 }
 
 void
-record_fields(struct record_sink *s, const struct perf_record *r, const char *arch)
+record_fields(struct record_sink *s, const struct perf_record *r,
+	      const struct record_text_about *about)
 {
 	for (const struct perf_field *f = perf_record_fields(r->type); f->name; f++)
 		put_field(s, r, f);
 	switch (r->type) {
 	case REC_SAMPLE:
-		put_sample(s, r, arch);
+		put_sample(s, r, about);
 		break;
 	case REC_READ:
 		put_read(s, &r->read.read);

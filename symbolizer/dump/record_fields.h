@@ -8,7 +8,9 @@
 
 #include "format/record/perf_record.h"
 #include "symbolizer/dump/record_sink.h"
+#include "symbolizer/dump/record_text.h"
 
-void record_fields(struct record_sink *s, const struct perf_record *r, const char *arch);
+void record_fields(struct record_sink *s, const struct perf_record *r,
+		   const struct record_text_about *about);
 
 #endif

@@ -8,7 +8,7 @@
  * TIME is seconds with nine decimals; "-" stands for what the record does not tell. Numbers
  * are decimal; addresses, flags and words of hardware are 0x hex. Strings are quoted, with
  * quotes, backslashes and all bytes outside printable ASCII as \ooo; bytes are length:hex.
- * A list is [A B], a structure {K=V K=V}.
+ * A list is [A B], a structure {K=V K=V}. The fields of a tracepoint are the structure "trace".
  */
 #ifndef SYMBOLIZER_DUMP_RECORD_TEXT_H
 #define SYMBOLIZER_DUMP_RECORD_TEXT_H
@@ -17,12 +17,14 @@
 #include <stdio.h>
 
 #include "format/record/perf_record.h"
+#include "format/record/tracepoint.h"
 
 /* What a record does not say itself. */
 struct record_text_about {
-	const char *event; /* its event's name; NULL: not known */
-	const char *arch;  /* uname -m, for the names of registers; may be NULL */
-	bool state;	   /* synthesized by the recorder */
+	const char *event;		     /* its event's name; NULL: not known */
+	const char *arch;		     /* uname -m, for the names of registers; may be NULL */
+	bool state;			     /* synthesized by the recorder */
+	const struct tracepoint *tracepoint; /* what its bytes mean; NULL: not known */
 };
 
 /* Ends in a newline. Errors are the stream's (ferror). */

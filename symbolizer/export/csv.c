@@ -7,7 +7,7 @@
 #include "symbolizer/export/stack_export.h"
 #include "symbolizer/text/escape.h"
 
-#define COLUMNS "time,clock_ns,cpu,pid,tid,comm,event,period,cgroup,symbol,dso,stack\r\n"
+#define COLUMNS "time,clock_ns,cpu,pid,tid,comm,event,period,cgroup,symbol,dso,stack,trace\r\n"
 
 static void
 csv_head(const struct sample_export *x, struct buf *out)
@@ -69,6 +69,19 @@ put_stack(struct sample_export *x, const struct profile_stack *st, struct buf *o
 }
 
 static void
+put_trace(const struct sample_facts *s, struct buf *out)
+{
+	struct buf text;
+
+	buf_init(&text);
+	sample_export_trace(s, &text);
+	out->failed |= buf_failed(&text);
+	buf_u8(out, ',');
+	put_quoted(out, text.p, text.len);
+	buf_done(&text);
+}
+
+static void
 csv_sample(struct sample_export *x, const struct sample_facts *s, struct buf *out)
 {
 	const struct profile_stack *st = &s->stack;
@@ -90,6 +103,7 @@ csv_sample(struct sample_export *x, const struct sample_facts *s, struct buf *ou
 	put_text(out, leaf->symbol ? leaf->symbol : "");
 	put_text(out, leaf->dso_path ? leaf->dso_path : "");
 	put_stack(x, st, out);
+	put_trace(s, out);
 	buf_text(out, "\r\n");
 }
 

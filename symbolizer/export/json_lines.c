@@ -49,6 +49,62 @@ json_lines_frame(const struct frame *f, struct buf *out)
 }
 
 static void
+put_value(struct buf *out, const struct tracepoint_value *v)
+{
+	struct buf text;
+
+	buf_init(&text);
+	tracepoint_value_text(v, &text);
+	buf_u8(&text, 0);
+	if (buf_failed(&text))
+		out->failed = true;
+	else if (v->kind == TRACEPOINT_NUMBER && (v->is_signed || v->number <= INT64_MAX))
+		buf_text(out, (const char *)text.p);
+	else
+		json_value_append(out, (const char *)text.p);
+	buf_done(&text);
+}
+
+static void
+put_numbers(struct buf *out, const struct tracepoint_value *v)
+{
+	struct tracepoint_value one = { .kind = TRACEPOINT_NUMBER, .is_signed = v->is_signed };
+
+	buf_u8(out, '[');
+	for (size_t i = 0; tracepoint_number_at(v, i, &one.number); i++) {
+		buf_text(out, i > 0 ? "," : "");
+		put_value(out, &one);
+	}
+	buf_u8(out, ']');
+}
+
+/* Of a tracepoint alone: ,"trace":{"prev_comm":"sh","prev_pid":7}. */
+static void
+put_trace(const struct sample_facts *s, struct buf *out)
+{
+	const struct tracepoint *t = s->tracepoint;
+	const char *separator = "";
+	struct tracepoint_value v;
+
+	if (!t)
+		return;
+	buf_text(out, ",\"trace\":{");
+	for (size_t i = 0; i < t->nr_fields; i++) {
+		if (t->fields[i].common || !tracepoint_value(&t->fields[i], s->raw, &v))
+			continue;
+		buf_text(out, separator);
+		json_value_append(out, t->fields[i].name);
+		buf_u8(out, ':');
+		if (v.kind == TRACEPOINT_NUMBERS)
+			put_numbers(out, &v);
+		else
+			put_value(out, &v);
+		separator = ",";
+	}
+	buf_u8(out, '}');
+}
+
+static void
 json_lines_sample(struct sample_export *x, const struct sample_facts *s, struct buf *out)
 {
 	const struct profile_stack *st = &s->stack;
@@ -67,6 +123,7 @@ json_lines_sample(struct sample_export *x, const struct sample_facts *s, struct 
 	put_text(out, "event", s->event);
 	put(out, ",\"period\":%" PRIu64, s->period);
 	put_text(out, "cgroup", s->cgroup);
+	put_trace(s, out);
 	buf_text(out, ",\"stack\":[");
 	for (uint32_t i = 0; i < st->nr_frames; i++) {
 		if (i > 0)

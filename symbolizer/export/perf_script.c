@@ -135,7 +135,9 @@ perf_script_sample(struct sample_export *x, const struct sample_facts *s, struct
 	    one ? " " : "", (int32_t)st->pid, (int32_t)st->tid, st->cpu, s->time_ns / SECOND_NS,
 	    s->time_ns % SECOND_NS / USEC_NS, s->period);
 	put_event(s->event, out);
-	buf_text(out, ": \n");
+	buf_text(out, ": ");
+	sample_export_trace(s, out);
+	buf_u8(out, '\n');
 	for (uint32_t i = 0; i < st->nr_frames; i++)
 		sample_export_frame(x, st->frames[i], out);
 	buf_u8(out, '\n');

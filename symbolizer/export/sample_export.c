@@ -10,6 +10,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
+#include "symbolizer/text/escape.h"
 
 /* Where in texts that of a frame is. */
 struct frame_text {
@@ -128,6 +129,23 @@ sample_export_frame_at(const struct sample_export *x, uint32_t id)
 }
 
 void
+sample_export_trace(const struct sample_facts *s, struct buf *out)
+{
+	struct buf text;
+
+	if (!s->tracepoint)
+		return;
+	buf_init(&text);
+	tracepoint_text(s->tracepoint, s->raw, &text);
+	buf_u8(&text, 0);
+	if (buf_failed(&text))
+		out->failed = true;
+	else
+		escape(out, (const char *)text.p);
+	buf_done(&text);
+}
+
+void
 sample_export_time(uint64_t unix_ns, char out[SAMPLE_EXPORT_TIME_BYTES])
 {
 	const time_t seconds = (time_t)(unix_ns / SECOND_NS);
@@ -190,7 +208,10 @@ int
 sample_export_take(void *arg, const struct profile *p, const struct profile_sample *s)
 {
 	struct sample_export *x = arg;
-	struct sample_facts facts = { .time_ns = s->time_ns, .period = s->period };
+	struct sample_facts facts = { .time_ns = s->time_ns,
+				      .period = s->period,
+				      .tracepoint = s->tracepoint,
+				      .raw = s->raw };
 	int err = x->begun ? 0 : put_head(x);
 
 	x->samples++;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "format/bytes/buf.h"
+#include "format/record/tracepoint.h"
 #include "symbolizer/profile/profile.h"
 
 /* The text of a frame, after which others are forgotten: a name may have 64 KiB. */
@@ -28,6 +29,8 @@ struct sample_facts {
 	uint64_t time_ns;   /* on the recording's clock */
 	uint64_t unix_ns;   /* since 1970; 0: the recording does not know */
 	uint64_t period;
+	const struct tracepoint *tracepoint; /* what raw means; NULL: it is of none, or not known */
+	struct span raw;
 };
 
 /* What was left out of an output with a limit. */
@@ -76,6 +79,9 @@ const struct sample_source *sample_export_source(const struct sample_export *x);
 void sample_export_frame(struct sample_export *x, uint32_t id, struct buf *out);
 /* The frame itself. */
 const struct frame *sample_export_frame_at(const struct sample_export *x, uint32_t id);
+
+/* Appends the fields of its tracepoint, "prev_comm=sh prev_pid=7", escaped; nothing where it has none. */
+void sample_export_trace(const struct sample_facts *s, struct buf *out);
 
 #define SAMPLE_EXPORT_TIME_BYTES 40
 /* "2026-11-22T07:15:01.000000001Z" */

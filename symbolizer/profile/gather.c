@@ -196,7 +196,10 @@ add_sample(void *arg, const struct replay_sample *s)
 	if (err)
 		return err;
 	counted = raw_sample((struct raw_key){ who, stack }, s->period, s->time_ns);
-	return raw_profile_count(&g->raw, &counted);
+	err = raw_profile_count(&g->raw, &counted);
+	if (err == 0 && g->raw.logs && g->options->fields && s->copied)
+		err = raw_profile_bytes_of(&g->raw, s->copied->raw);
+	return err;
 }
 
 /* --- blocks ------------------------------------------------------------------------------ */
@@ -465,7 +468,8 @@ struct gather *
 gather_new(struct record_stream *stream, const struct profile_options *options)
 {
 	struct gather *g = calloc(1, sizeof(*g));
-	const struct replay_options o = { .in_order = options->in_order || options->each_sample,
+	const struct replay_options o = { .in_order = options->in_order || options->each_sample ||
+						  options->by_trace,
 					  .on_sample = add_sample,
 					  .on_block = add_block,
 					  .on_map = add_map,
@@ -572,6 +576,12 @@ const char *
 gather_event_name(const struct gather *g, size_t event)
 {
 	return who_finder_event(g->whos, event);
+}
+
+const struct tracepoint *
+gather_tracepoint(struct gather *g, int event)
+{
+	return who_finder_tracepoint(g->whos, event);
 }
 
 const struct perf_mmap *

@@ -15,6 +15,7 @@
 
 #include "format/model/task_model.h"
 #include "format/record/perf_record.h"
+#include "format/record/tracepoint.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/filter.h"
@@ -38,6 +39,12 @@ struct profile_options {
 	 */
 	uint64_t bucket_ns, bucket_shift_ns;
 	bool bucket_wall;
+	/*
+	 * With by_trace: of which fields, "EVENT.FIELD" with commas (trace_fields.h); NULL: all of them.
+	 * It takes the slow way.
+	 */
+	const char *trace_fields;
+	bool fields;	       /* with each_sample: what the bytes of tracepoints mean as well */
 	bool by_address;       /* likewise frames, of which this has none */
 	bool by_file, by_line; /* likewise, by where the source is */
 	bool inlines;	       /* inlined calls are frames */
@@ -94,6 +101,8 @@ int gather_run(struct gather *g, gather_take_fn *take, void *arg, struct fmt_whe
  */
 size_t gather_events(const struct gather *g);
 const char *gather_event_name(const struct gather *g, size_t event);
+/* What the bytes of an event's samples mean; NULL: it is no tracepoint, or its format is not known. */
+const struct tracepoint *gather_tracepoint(struct gather *g, int event);
 /* Where the kernel and its modules lie, by its MMAP records. */
 const struct perf_mmap *gather_kernel_maps(const struct gather *g, size_t *ret_nr);
 /* Kernel symbols came along: what they do not name has no name. */

@@ -242,7 +242,7 @@ take_row(struct profile_build *b, size_t number)
 }
 
 static int
-give_samples(struct profile_build *b)
+give_samples(struct profile_build *b, struct gather *g)
 {
 	const struct raw_profile *raw = b->raw;
 	struct profile *p = b->p;
@@ -250,9 +250,15 @@ give_samples(struct profile_build *b)
 
 	for (size_t i = 0; err == 0 && i < raw->nr_log; i++) {
 		const struct raw_logged *l = &raw->log[i];
-		const struct profile_sample s = { b->row_stacks[l->row], l->time_ns + b->shift_ns,
-						  l->period };
+		struct profile_sample s = { .stack = b->row_stacks[l->row],
+					    .time_ns = l->time_ns + b->shift_ns,
+					    .period = l->period };
 
+		if (l->nr_bytes > 0) {
+			s.tracepoint =
+				gather_tracepoint(g, raw->whos[raw->rows[l->row].key.who].event);
+			s.raw = span_of(raw->bytes.p + l->bytes_at, l->nr_bytes);
+		}
 		if (s.stack != NO_STACK)
 			err = p->on_sample(p->on_sample_arg, p, &s);
 	}
@@ -274,7 +280,7 @@ tell_kernel(struct profile_build *b, const struct gather *g)
 }
 
 static int
-take_all(struct profile_build *b, const struct gather *g)
+take_all(struct profile_build *b, struct gather *g)
 {
 	const struct raw_profile *raw = b->raw;
 	int err = tell_kernel(b, g);
@@ -292,7 +298,7 @@ take_all(struct profile_build *b, const struct gather *g)
 	for (size_t i = 0; err == 0 && i < raw->nr_rows; i++)
 		err = take_row(b, i);
 	if (err == 0 && b->row_stacks)
-		err = give_samples(b);
+		err = give_samples(b, g);
 	if (err == 0 && b->p->options->forget)
 		err = profile_forget(b->p);
 	return err;

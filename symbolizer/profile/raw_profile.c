@@ -24,6 +24,7 @@ raw_profile_done(struct raw_profile *p)
 	slots_done(&p->row_slots);
 	free(p->times);
 	free(p->log);
+	buf_done(&p->bytes);
 	*p = (struct raw_profile){ .leaf_only = p->leaf_only,
 				   .row_times = p->row_times,
 				   .logs = p->logs };
@@ -40,7 +41,7 @@ raw_profile_bytes(const struct raw_profile *p)
 		p->stacks.cap_words * sizeof(*p->stacks.words) +
 		p->stacks.nr * (sizeof(*p->stacks.start) + 4 * sizeof(struct slot)) +
 		p->cap_rows * sizeof(*p->rows) + p->cap_times * sizeof(*p->times) +
-		p->cap_log * sizeof(*p->log);
+		p->cap_log * sizeof(*p->log) + p->bytes.cap;
 }
 
 /* --- regions ----------------------------------------------------------------------------- */
@@ -248,8 +249,21 @@ log_sample(struct raw_profile *p, const struct raw_sample *s, uint32_t row)
 	int err = array_reserve(p->log, p->nr_log, p->cap_log, 1);
 
 	if (err == 0)
-		p->log[p->nr_log++] = (struct raw_logged){ s->time_ns, s->period, row };
+		p->log[p->nr_log++] = (struct raw_logged){ .time_ns = s->time_ns,
+							   .period = s->period,
+							   .row = row };
 	return err;
+}
+
+int
+raw_profile_bytes_of(struct raw_profile *p, struct span bytes)
+{
+	struct raw_logged *l = &p->log[p->nr_log - 1];
+
+	l->bytes_at = p->bytes.len;
+	l->nr_bytes = (uint32_t)bytes.len;
+	buf_append(&p->bytes, bytes.p, bytes.len);
+	return buf_failed(&p->bytes) ? -FMT_E_NOMEM : 0;
 }
 
 int

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/bytes/buf.h"
 #include "format/bytes/slots.h"
 #include "format/bytes/word_lists.h"
 #include "format/model/task_model.h"
@@ -24,6 +25,7 @@
 #define PROFILE_KEYS(X)                                                                            \
 	X(const char *, cgroup) /* interned */                                                     \
 	X(const char *, unit)	/* likewise */                                                     \
+	X(const char *, trace)	/* likewise: fields of the tracepoint (gather.h) */                \
 	X(uint32_t, pid)                                                                           \
 	X(uint32_t, tid)                                                                           \
 	X(uint32_t, cpu)                                                                           \
@@ -106,7 +108,8 @@ struct raw_row {
 /* A sample by itself: one of those that its row counts. */
 struct raw_logged {
 	uint64_t time_ns, period;
-	uint32_t row;
+	size_t bytes_at; /* of a tracepoint, in the profile's bytes */
+	uint32_t row, nr_bytes;
 };
 
 struct raw_profile {
@@ -131,6 +134,7 @@ struct raw_profile {
 	bool logs;		/* each sample is kept, in the order in which they were counted */
 	struct raw_logged *log; /* they, then */
 	size_t nr_log, cap_log;
+	struct buf bytes; /* of tracepoints, one sample's behind another's */
 };
 
 void raw_profile_done(struct raw_profile *p); /* all zero is an empty one */
@@ -160,6 +164,8 @@ raw_sample(struct raw_key key, uint64_t period, uint64_t time_ns)
 
 /* 0, -FMT_E_NOMEM. */
 int raw_profile_count(struct raw_profile *p, const struct raw_sample *sample);
+/* Where samples are logged: the bytes of the last one, of a tracepoint. 0, -FMT_E_NOMEM. */
+int raw_profile_bytes_of(struct raw_profile *p, struct span bytes);
 /*
  * Rows are many, and each is somewhere else: where the CPU is to look for the one of a sample that is
  * next but a few, and then, when that has come, for the row itself. Only addresses, for gcc takes a

@@ -2,12 +2,14 @@
 #include "symbolizer/profile/report.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/profile/trace_fields.h"
 
 struct report {
 	struct report_options options;
@@ -68,6 +70,22 @@ find_column(const char *word, size_t len, enum report_column end)
 	return -1;
 }
 
+/* False: it is no field of a tracepoint, or one too many. */
+static bool
+add_field(struct report_list *l, const char *word, size_t len)
+{
+	const size_t used = strlen(l->fields);
+
+	if (!trace_fields_is_one(word, len) || used + len + 2 > sizeof(l->fields) ||
+	    (report_has(l, REPORT_trace) && !used))
+		return false;
+	if (!used)
+		l->v[l->n++] = REPORT_trace;
+	snprintf(l->fields + used, sizeof(l->fields) - used, "%s%.*s", used ? "," : "", (int)len,
+		 word);
+	return true;
+}
+
 int
 report_parse_list(const char *text, enum report_column end, struct report_list *ret,
 		  const char **ret_bad, size_t *ret_len)
@@ -78,6 +96,12 @@ report_parse_list(const char *text, enum report_column end, struct report_list *
 		size_t len = strcspn(text, ",");
 		int column = find_column(text, len, end);
 
+		if (column < 0 && add_field(&l, text, len)) {
+			text += len;
+			if (!*text)
+				break;
+			continue;
+		}
 		if (column < 0 || report_has(&l, (enum report_column)column)) {
 			*ret_bad = text;
 			*ret_len = len;
@@ -104,15 +128,17 @@ add_list(struct report_list *l, const struct report_list *more)
 {
 	for (size_t i = 0; i < more->n; i++)
 		add_column(l, more->v[i]);
+	if (*more->fields)
+		memcpy(l->fields, more->fields, sizeof(l->fields));
 }
 
 void
 report_choose(struct report_options *o, const struct report_list *sort,
 	      const struct report_list *fields, bool samples)
 {
-	static const struct report_list keys = { { REPORT_comm, REPORT_dso, REPORT_sym },
-						 3,
-						 false };
+	static const struct report_list keys = {
+		{ REPORT_comm, REPORT_dso, REPORT_sym }, 3, false, ""
+	};
 	const bool numbers = fields->n == 0 || fields->more;
 
 	o->keys = o->columns = (struct report_list){ .n = 0 };
@@ -140,6 +166,7 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 #define X(type, name) ret->by_##name = report_has(&o->keys, REPORT_##name);
 	PROFILE_KEYS(X)
 #undef X
+	ret->trace_fields = *o->columns.fields ? o->columns.fields : NULL;
 	ret->bucket_ns = o->quantum_ns ? o->quantum_ns : REPORT_QUANTUM_NS;
 	ret->by_address = report_has(&o->keys, REPORT_address);
 	ret->by_line = report_has(&o->keys, REPORT_srcline);

@@ -33,6 +33,8 @@
 	X(unit, "Unit", false, "unit of systemd that the control group is of", .text = s->unit)    \
 	X(time, "Time", true, "start of the span of time, as wide as --time-quantum",              \
 	  .number = s->time)                                                                       \
+	X(trace, "Trace output", false, "fields of a tracepoint; EVENT.FIELD: of one of them",     \
+	  .text = s->trace)                                                                        \
 	X(event, "Event", false, "event that took the sample", .text = NULL)                       \
 	X(parent, "Parent symbol", false, "function or caller that --parent names", .text = parent)
 
@@ -58,10 +60,13 @@ enum report_column {
 		REPORT_COLUMNS_MAX
 };
 
+#define REPORT_FIELDS_BYTES 512
+
 struct report_list {
 	enum report_column v[REPORT_COLUMNS_MAX];
 	size_t n;
-	bool more; /* it began with '+': besides what there is without it */
+	bool more;			  /* it began with '+': besides what there is without it */
+	char fields[REPORT_FIELDS_BYTES]; /* of REPORT_trace, as profile_options has them; "": all */
 };
 
 struct report_options {
@@ -77,7 +82,7 @@ struct report_options {
 };
 
 /*
- * "comm,dso,sym" (symbol is sym), of the columns below end: REPORT_KEYS_MAX for sort keys,
+ * "comm,dso,sym" (symbol is sym; sched_switch.prev_comm is trace, of that field), of the columns below end: REPORT_KEYS_MAX for sort keys,
  * REPORT_COLUMNS_MAX. 0, or -1: the word at fault is *ret_bad (length *ret_len): not one of
  * them, or one given twice.
  */

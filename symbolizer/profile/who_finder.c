@@ -6,6 +6,7 @@
 #include "format/bytes/array.h"
 #include "symbolizer/profile/cgroup_verdicts.h"
 #include "symbolizer/profile/task_comm.h"
+#include "symbolizer/profile/trace_fields.h"
 #include "symbolizer/text/unit_name.h"
 
 struct who_finder {
@@ -17,6 +18,8 @@ struct who_finder {
 	const char **events; /* names */
 	size_t nr_events, cap_events;
 	struct cgroup_verdicts *verdicts;
+	struct tracepoints tracepoints;
+	struct buf trace; /* of the last sample */
 	/* Whose sample came last. */
 	uint64_t epoch;
 	uint32_t pid, tid;
@@ -52,6 +55,8 @@ who_finder_free(struct who_finder *f)
 	if (!f)
 		return;
 	free(f->events);
+	tracepoints_done(&f->tracepoints);
+	buf_done(&f->trace);
 	cgroup_verdicts_free(f->verdicts);
 	free(f);
 }
@@ -94,6 +99,32 @@ unit_of(struct who_finder *f, const char *cgroup)
 	return intern_add(f->strings, unit, len);
 }
 
+const struct tracepoint *
+who_finder_tracepoint(struct who_finder *f, int event)
+{
+	return tracepoints_of(&f->tracepoints, record_stream_events(f->stream), event);
+}
+
+/* The fields that are asked for; "": of no tracepoint, or it has none of them. */
+static const char *
+trace_of(struct who_finder *f, const struct replay_sample *s)
+{
+	const struct tracepoint *t = s->copied ? who_finder_tracepoint(f, s->event) : NULL;
+
+	if (!t)
+		return f->any;
+	buf_clear(&f->trace);
+	if (f->options->trace_fields)
+		trace_fields_text(f->options->trace_fields, t, s->copied->raw, &f->trace);
+	else
+		tracepoint_text(t, s->copied->raw, &f->trace);
+	if (f->trace.len == 0 && !buf_failed(&f->trace))
+		return f->any;
+	return buf_failed(&f->trace)
+		? NULL
+		: intern_add(f->strings, (const char *)f->trace.p, f->trace.len);
+}
+
 /* Names of events are asked for as they come: a recording gets more while it is written. */
 static int
 take_events(struct who_finder *f, int event)
@@ -134,12 +165,16 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 		.event = s->event,
 		.times = { UINT64_MAX, 0 },
 	};
+	if (o->by_trace)
+		ret->trace = trace_of(f, s);
 	if (o->by_time)
 		ret->time = (s->time_ns + o->bucket_shift_ns) / o->bucket_ns;
 	if (o->by_cgroup || o->by_unit || (o->filter && filter_by_cgroup(o->filter)))
 		ret->cgroup = cgroup_of(f, s);
 	if (o->by_unit && ret->cgroup)
 		ret->unit = unit_of(f, ret->cgroup);
+	if (o->by_trace && !ret->trace)
+		return -FMT_E_NOMEM;
 	return ret->comm && ret->cgroup && ret->unit ? take_events(f, s->event) : -FMT_E_NOMEM;
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/record/tracepoint.h"
 #include "symbolizer/profile/gather.h"
 #include "symbolizer/profile/raw_profile.h"
 #include "symbolizer/profile/replay.h"
@@ -26,6 +27,9 @@ int who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_
 
 /* With by_time: the same one's at another time. 0, -FMT_E_NOMEM. */
 int who_finder_later(struct who_finder *f, uint32_t known, uint64_t time_ns, uint32_t *ret);
+
+/* What the bytes of an event's samples mean; NULL: not known. Good until who_finder_free(). */
+const struct tracepoint *who_finder_tracepoint(struct who_finder *f, int event);
 
 /* Events, by their numbers in raw_who.event. */
 size_t who_finder_events(const struct who_finder *f);

@@ -75,6 +75,7 @@ export_perf_script(const struct export_request *rq)
 							 .by_address = true,
 							 .inlines = true,
 							 .each_sample = true,
+							 .fields = true,
 							 .forget = true },
 			      &perf_script_form);
 }
@@ -91,6 +92,7 @@ export_json(const struct export_request *rq)
 							 .by_line = true,
 							 .inlines = true,
 							 .each_sample = true,
+							 .fields = true,
 							 .forget = true },
 			      &json_lines_form);
 }
@@ -105,6 +107,7 @@ export_csv(const struct export_request *rq)
 							 .by_cgroup = true,
 							 .inlines = true,
 							 .each_sample = true,
+							 .fields = true,
 							 .forget = true },
 			      &csv_form);
 }

@@ -2,6 +2,7 @@
 /* Formats as kernels write them, odd ones, and hostile ones; and bytes that do not fit them. */
 #include "format/record/tracepoint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,11 +199,17 @@ test_many_fields(void **state)
 
 	buf_init(&text);
 	buf_text(&text, "a\nname: b\nID: 1\nformat:\n");
-	for (int i = 0; i < 1000; i++)
-		buf_text(&text, FIELD("int x", 0, 4, 0));
+	for (int i = 0; i < 1000; i++) {
+		char field[80];
+
+		snprintf(field, sizeof(field), FIELD("int x%d", 0, 4, 0), i);
+		buf_text(&text, field);
+		buf_text(&text, field); /* twice is once */
+	}
 	buf_u8(&text, 0);
 	t = parsed((const char *)text.p);
 	assert_int_equal(t->nr_fields, TRACEPOINT_FIELDS_MAX);
+	assert_string_equal(t->fields[TRACEPOINT_FIELDS_MAX - 1].name, "x255");
 	tracepoint_free(t);
 	buf_done(&text);
 }

@@ -33,7 +33,7 @@ static struct comparison *comparison;
 static void
 begin(struct side *b, uint64_t period, const unsigned *counts, const char *const *names, size_t n)
 {
-	static const struct report_list keys = { { REPORT_sym, REPORT_time }, 2, false };
+	static const struct report_list keys = { { REPORT_sym, REPORT_time }, 2, false, "" };
 	struct fmt_where where = { 0 };
 
 	memset(b, 0, sizeof(*b));

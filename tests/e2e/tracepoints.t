@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Tracepoints: filters in the kernel, and fields with their names; beside perf, which does the same at
+# the same time. The programs that are counted have names that nothing else here has.
+. "$(dirname "$0")/../lib.sh"
+need_command perf
+need_command jq
+need_record_all
+tracefs=/sys/kernel/tracing
+[ -r $tracefs/events/sched/sched_process_exec/id ] || skip_all "no tracepoints here"
+
+exec_event=sched:sched_process_exec
+mine="tp_mine_$$"
+cp /bin/true "$mine" && cp /bin/true "tp_other_$$"
+# shellcheck disable=SC2016 # the shell that is recorded expands it
+load=(sh -c 'i=0; while [ $i -lt 25 ]; do "$1"; "$2"; i=$((i + 1)); done' - "$TMP/$mine" "$TMP/tp_other_$$")
+
+fields() # FILE: the fields of each sample, as perf prints them
+{
+	# Of a pipe it prints call chains as well.
+	perf script -F event,trace -i "$1" 2>/dev/null | grep "$exec_event" | sed 's/^ *//; s/ *$//' | sort
+}
+
+own_fields() # FILE: the same, as spoor exports them
+{
+	"$SPOOR" export -f perf-script "$1" 2>/dev/null | sed -n 's/.* \('$exec_event': .*\)$/\1/p' | sort
+}
+
+# --- a known number, and perf's words ------------------------------------------------------------
+
+filter="filename ~ \"*/$mine\""
+exits 0 "a filter, beside perf" perf record -q -a -e $exec_event --filter "$filter" -o p.data -- \
+	"$SPOOR" record -a -e $exec_event --filter "$filter" -o x.spoor -- "${load[@]}"
+is "$("$SPOOR" info --json x.spoor | jq '.samples, .lost' | xargs)" "25 0" "each of those that pass, and no other"
+fields p.data >perf.fields
+is "$(wc -l <perf.fields | tr -d ' ')" 25 "perf has as many"
+own_fields x.spoor >got
+same "the fields, as perf script prints them" perf.fields got
+for form in perf-data perf-data-file; do
+	"$SPOOR" export -f $form -o x.$form x.spoor 2>/dev/null
+	fields x.$form >got
+	same "$form: perf script prints them of an export" perf.fields got
+done
+"$SPOOR" import -q p.data -o imported.spoor
+own_fields imported.spoor >got
+same "imported from perf" perf.fields got
+"$SPOOR" import -q x.perf-data -o again.spoor
+own_fields again.spoor >got
+same "imported from a pipe" perf.fields got
+"$SPOOR" export -f perf-data-file -o again.data imported.spoor 2>/dev/null
+fields again.data >got
+same "imported and exported" perf.fields got
+"$SPOOR" dump --json x.spoor | jq -r 'select(.type == "SAMPLE").fields.trace |
+	"'$exec_event': filename=\(.filename) pid=\(.pid) old_pid=\(.old_pid)"' | sort >got
+same "spoor dump --json: an object" perf.fields got
+"$SPOOR" export -f json x.spoor | jq -r '.trace |
+	"'$exec_event': filename=\(.filename) pid=\(.pid) old_pid=\(.old_pid)"' | sort >got
+same "spoor export -f json: an object" perf.fields got
+"$SPOOR" export -f csv x.spoor 2>/dev/null | python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row["event"] + ": " + row["trace"])' | sort >got
+same "spoor export -f csv: a column" perf.fields got
+is "$("$SPOOR" dump x.spoor | grep -c " trace={filename=\"$TMP/$mine\" pid=[0-9]* old_pid=[0-9]*}")" 25 "spoor dump"
+
+# --- keys of reports -----------------------------------------------------------------------------
+
+is "$("$SPOOR" report --json -s sched_process_exec.filename x.spoor | jq -c '[.rows[] | [.samples, .trace]]')" \
+	"[[25,\"$TMP/$mine\"]]" "a field as the key of a report"
+is "$("$SPOOR" report --json -s '*.filename' x.spoor | jq -c '[.rows[].samples]')" "[25]" "of any event"
+is "$("$SPOOR" report --json -s trace x.spoor | jq '.rows | length')" 25 "all fields: each has its own pid"
+is "$("$SPOOR" report --json -s "$exec_event.filename,$exec_event.pid" x.spoor | jq -r '.rows[].trace' | sort -u |
+	grep -c "^filename=$TMP/$mine pid=[0-9]*\$")" 25 "two fields"
+is "$("$SPOOR" report --json -s sched_switch.prev_comm x.spoor | jq -c '[.rows[].trace]')" '[""]' \
+	"a field of another event"
+exits 2 "no field" "$SPOOR" report -s .pid x.spoor
+like "$(cat err)" "'.pid' is no key" "is told"
+
+# --- system calls, and filters of which both have to hold ------------------------------------------
+
+if [ -r $tracefs/events/syscalls/sys_enter_kill/id ]; then
+	# shellcheck disable=SC2016
+	exits 0 "two filters of one event" "$SPOOR" record -e syscalls:sys_enter_kill --filter 'sig < 12' \
+		--filter 'sig != 0' -o k.spoor -- \
+		sh -c 'trap "" USR1; for i in 1 2 3 4 5 6 7; do kill -0 $$; kill -10 $$; kill -28 $$; done'
+	is "$("$SPOOR" report --json -s sys_enter_kill.sig k.spoor | jq -c '[.rows[] | [.samples, .trace]]')" \
+		'[[7,"10"]]' "leave what passes both"
+	exits 0 "filters of two events" "$SPOOR" record -e syscalls:sys_enter_kill --filter 'sig == 10' \
+		-e syscalls:sys_exit_kill -o k.spoor -- \
+		sh -c 'trap "" USR1; for i in 1 2 3 4 5; do kill -0 $$; kill -10 $$; done'
+	is "$("$SPOOR" report --json -s event k.spoor | jq -c '[.rows[] | [.event, .samples]] | sort')" \
+		'[["syscalls:sys_enter_kill",5],["syscalls:sys_exit_kill",10]]' "each event has its own"
+	is "$("$SPOOR" report --json -s sys_exit_kill.ret --event syscalls:sys_exit_kill k.spoor |
+		jq -c '[.rows[].trace]')" '["0"]' "what the call returned"
+else
+	skip "no tracepoints of system calls" 5
+fi
+
+# --- what is refused -----------------------------------------------------------------------------
+
+rm -f n.spoor
+exits 1 "a field that there is not" "$SPOOR" record -e $exec_event --filter 'nosuch == 1' -o n.spoor -- true
+like "$(cat err)" "refuses the filter 'nosuch == 1': Field not found, at character 8 .*its fields: .*filename pid old_pid\)" \
+	"is told in the kernel's words, with the place and the fields"
+exits 1 "an operand that is missing" "$SPOOR" record -e $exec_event --filter 'pid > 1 && (old_pid == 2' -o n.spoor -- true
+like "$(cat err)" "$exec_event: the kernel refuses .*: Too many '\(', at character 12" "is told with its place"
+ok "and nothing was written" test ! -e n.spoor
+is "$(find $tracefs/instances -mindepth 1 -name 'spoor-*' 2>/dev/null | wc -l)" 0 "no instance of tracefs is left"
+exits 2 "of what is no tracepoint" "$SPOOR" record -e cpu-clock --filter 'pid > 1' -o n.spoor -- true
+like "$(cat err)" 'cpu-clock is no tracepoint: --filter is for those' "is told"
+exits 2 "before any event" "$SPOOR" record --filter 'pid > 1' -e $exec_event -o n.spoor -- true
+like "$(cat err)" 'the -e before it, and there is none' "is told"
+exits 2 "--exclude-perf of what is no tracepoint" "$SPOOR" record -e cpu-clock --exclude-perf -o n.spoor -- true
+like "$(cat err)" 'cpu-clock is no tracepoint: --exclude-perf is for those' "is told"
+
+# --- the recorder itself -------------------------------------------------------------------------
+
+own_samples() # OPTION...: how many switches of a recorder's threads it records
+{
+	local pid tids
+
+	"$SPOOR" record -a -e sched:sched_switch "$@" --call-graph none -o own.spoor --duration 1s 2>/dev/null &
+	pid=$!
+	sleep 0.7
+	tids=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f,' 2>/dev/null)
+	wait $pid
+	"$SPOOR" dump --json own.spoor | jq -s --argjson t "[${tids%,}]" \
+		'[.[] | select(.type == "SAMPLE" and (.tid as $i | $t | index($i)))] | length'
+}
+ok "a recorder's threads are switched" test "$(own_samples)" -gt 0
+is "$(own_samples --exclude-perf)" 0 "--exclude-perf: and they are not recorded"
+ok "but others" test "$("$SPOOR" info --json own.spoor | jq .samples)" -gt 0
+is "$(own_samples --filter 'next_pid >= 0' --exclude-perf)" 0 "also beside a filter"
+
+done_testing
