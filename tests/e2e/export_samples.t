@@ -190,7 +190,7 @@ for evil in $'e\e[31m"<;\n\x81' '=cmd|"x"!A1' 'a 1 2' '<script>' x $' \n'; do
 	is "$(python3 -c '
 import csv
 rows = list(csv.reader(open("evil.csv", newline="", encoding="utf-8"), strict=True))
-assert all(len(r) == 12 for r in rows), "columns"
+assert all(len(r) == 13 for r in rows), "columns"
 assert not any(c[:1] in ("=", "+", "-", "@") for r in rows for c in r), "a formula"
 print(len(rows) - 1)')" "$samples" "... csv"
 done

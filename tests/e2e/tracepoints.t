@@ -97,6 +97,21 @@ else
 	skip "no tracepoints of system calls" 5
 fi
 
+# --- hostile fields --------------------------------------------------------------------------------
+
+evil=$'tp_evil\e[31m\nx "y" 1'
+cp /bin/true "$evil"
+exits 0 "a program with a hostile name" "$SPOOR" record -e $exec_event --filter 'filename ~ "*tp_evil*"' -o e.spoor -- \
+	sh -c '"$1"' - "$TMP/$evil"
+for form in perf-script json csv; do
+	"$SPOOR" export -f $form e.spoor >e.$form 2>/dev/null
+done
+"$SPOOR" dump e.spoor >e.dump 2>/dev/null
+"$SPOOR" report -s trace e.spoor >e.report 2>/dev/null
+is "$(grep -c 'tp_evil' e.perf-script e.json e.csv e.dump e.report | cut -d: -f2 | sort -u | head -n 1)" 1 "is shown"
+is "$(cat e.perf-script e.json e.csv e.dump e.report | LC_ALL=C grep -ca $'[\e\x81]')" 0 "and no control character of it"
+is "$(jq -r '.trace.filename' e.json)" "$TMP/$evil" "JSON has it as it was"
+
 # --- what is refused -----------------------------------------------------------------------------
 
 rm -f n.spoor
