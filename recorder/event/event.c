@@ -296,10 +296,9 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 {
 	static const char *const by_default[] = { "cycles:P" };
 	const char *const *events = o->nr_events ? o->events : by_default;
-	char text[320];
-	int r;
 	const size_t nr = o->nr_events ? o->nr_events : 1;
-	int waits = 0;
+	char text[320];
+	int r, waits = 0;
 
 	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
 		const size_t before = list->nr;
