@@ -5,6 +5,10 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include <bsd/string.h>
+
+#include "symbolizer/text/data_source.h"
+
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- names ---- */
@@ -41,43 +45,137 @@ static const struct {
 	{ "aarch64", arm64_regs, NR(arm64_regs) },
 };
 
+/* Numbers that the uapi header has names for, those of perf(1). */
+struct words {
+	const char *const *names; /* NULL: numbers */
+	unsigned nr;
+};
+#define WORDS(array)                                                                               \
+	{                                                                                          \
+		array, NR(array)                                                                   \
+	}
+
+static const char *const branch_types[] = {
+	"UNKNOWN", "COND",	"UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	 "SYSCALL",
+	"SYSRET",  "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",	"NO_TX", "EXTEND_ABI",
+};
+/* Of EXTEND_ABI; what ARCH_1 to ARCH_5 are, the machine says (FIQ, DEBUG_HALT... of arm64). */
+static const char *const branch_new_types[] = {
+	"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5",
+};
+static const char *const branch_specs[] = {
+	"NA",
+	"SPEC_WRONG_PATH",
+	"NON_SPEC_CORRECT_PATH",
+	"SPEC_CORRECT_PATH",
+};
+static const char *const privileges[] = { "UNKNOWN", "USER", "KERNEL", "HV" };
+static const char *const ksymbol_types[] = { "UNKNOWN", "BPF", "OOL" };
+static const char *const bpf_types[] = { "UNKNOWN", "PROG_LOAD", "PROG_UNLOAD" };
+static const char *const aux_flags[] = { "TRUNCATED", "OVERWRITE", "PARTIAL", "COLLISION" };
+static const char *const ksymbol_flags[] = { "UNREGISTER" };
+
+/* Fields of the other types: numbers with names, and bits with names, from the lowest on. */
+static const struct {
+	enum perf_record_type type;
+	const char *field;
+	struct words words;
+	bool bits;
+} field_words[] = {
+	{ REC_KSYMBOL, "ksym_type", WORDS(ksymbol_types), false },
+	{ REC_KSYMBOL, "flags", WORDS(ksymbol_flags), true },
+	{ REC_BPF_EVENT, "bpf_type", WORDS(bpf_types), false },
+	{ REC_AUX, "flags", WORDS(aux_flags), true },
+};
+
 /* Fields of a word that the uapi header packs into bits; only those that are not 0 are shown. */
 struct bits {
 	const char *name;
 	uint8_t shift, width;
+	struct words words;
 };
+
+#define BRANCH_EXTEND_ABI 15 /* the type is in new_type, where 0 is one, too */
 
 static const struct bits branch_bits[] = {
-	{ "mispred", 0, 1 }, { "predicted", 1, 1 }, { "in_tx", 2, 1 }, { "abort", 3, 1 },
-	{ "cycles", 4, 16 }, { "type", 20, 4 },	    { "spec", 24, 2 }, { "new_type", 26, 4 },
-	{ "priv", 30, 3 },   { NULL, 0, 0 },
-};
-
-static const struct bits data_src_bits[] = {
-	{ "op", 0, 5 },	   { "lvl", 5, 14 },	 { "snoop", 19, 5 },  { "lock", 24, 2 },
-	{ "dtlb", 26, 7 }, { "lvl_num", 33, 4 }, { "remote", 37, 1 }, { "snoopx", 38, 2 },
-	{ "blk", 40, 3 },  { "hops", 43, 3 },	 { "region", 46, 5 }, { NULL, 0, 0 },
+	{ "mispred", 0, 1, {} },
+	{ "predicted", 1, 1, {} },
+	{ "in_tx", 2, 1, {} },
+	{ "abort", 3, 1, {} },
+	{ "cycles", 4, 16, {} },
+	{ "type", 20, 4, WORDS(branch_types) },
+	{ "spec", 24, 2, WORDS(branch_specs) },
+	{ "new_type", 26, 4, WORDS(branch_new_types) },
+	{ "priv", 30, 3, WORDS(privileges) },
+	{ NULL, 0, 0, {} },
 };
 
 static const struct bits transaction_bits[] = {
-	{ "elision", 0, 1 },	    { "transaction", 1, 1 },
-	{ "sync", 2, 1 },	    { "async", 3, 1 },
-	{ "retry", 4, 1 },	    { "conflict", 5, 1 },
-	{ "capacity_write", 6, 1 }, { "capacity_read", 7, 1 },
-	{ "abort", 32, 32 },	    { NULL, 0, 0 },
+	{ "elision", 0, 1, {} },	{ "transaction", 1, 1, {} },
+	{ "sync", 2, 1, {} },		{ "async", 3, 1, {} },
+	{ "retry", 4, 1, {} },		{ "conflict", 5, 1, {} },
+	{ "capacity_write", 6, 1, {} }, { "capacity_read", 7, 1, {} },
+	{ "abort", 32, 32, {} },	{ NULL, 0, 0, {} },
 };
 
 /* ---- parts that several records have ---- */
+
+static uint64_t
+bits_of(uint64_t word, const struct bits *b)
+{
+	return word >> b->shift & ((UINT64_C(1) << b->width) - 1);
+}
+
+static void
+put_number_word(struct record_sink *s, const char *key, uint64_t v, const struct words *words)
+{
+	if (v < words->nr)
+		sink_word(s, key, words->names[v]);
+	else
+		sink_number(s, key, v, SINK_DECIMAL);
+}
+
+/* "TRUNCATED|PARTIAL", "TRUNCATED|0x100"; the number alone where no bit has a name. */
+static void
+put_bit_words(struct record_sink *s, const char *key, uint64_t v, const struct words *words)
+{
+	char text[128] = "", number[24];
+
+	for (unsigned i = 0; i < words->nr; i++) {
+		if (!(v >> i & 1))
+			continue;
+		v &= ~(UINT64_C(1) << i);
+		strlcat(text, *text ? "|" : "", sizeof(text));
+		strlcat(text, words->names[i], sizeof(text));
+	}
+	if (!*text) {
+		sink_number(s, key, v, SINK_HEX);
+		return;
+	}
+	snprintf(number, sizeof(number), "|0x%" PRIx64, v);
+	strlcat(text, v ? number : "", sizeof(text));
+	sink_word(s, key, text);
+}
 
 static void
 put_bits(struct record_sink *s, uint64_t word, const struct bits *bits)
 {
 	for (; bits->name; bits++) {
-		uint64_t v = word >> bits->shift & ((UINT64_C(1) << bits->width) - 1);
+		uint64_t v = bits_of(word, bits);
 
 		if (v)
-			sink_number(s, bits->name, v, SINK_DECIMAL);
+			put_number_word(s, bits->name, v, &bits->words);
 	}
+}
+
+static void
+put_branch_bits(struct record_sink *s, uint64_t flags)
+{
+	put_bits(s, flags, branch_bits);
+	for (const struct bits *b = branch_bits; b->name; b++)
+		if (b->words.names == branch_new_types && bits_of(flags, b) == 0 &&
+		    (flags >> 20 & 15) == BRANCH_EXTEND_ABI)
+			sink_word(s, b->name, branch_new_types[0]);
 }
 
 static void
@@ -86,6 +184,23 @@ put_packed(struct record_sink *s, const char *key, uint64_t word, const struct b
 	sink_open_object(s, key);
 	sink_number(s, "value", word, SINK_HEX);
 	put_bits(s, word, bits);
+	sink_close_object(s);
+}
+
+/* All of its parts, as in perf script, and the newest, which few machines have, if it is there. */
+static void
+put_data_source(struct record_sink *s, uint64_t word)
+{
+	char text[DATA_SOURCE_TEXT];
+
+	sink_open_object(s, "data_src");
+	sink_number(s, "value", word, SINK_HEX);
+	for (enum data_source_part part = 0; part < DATA_SOURCE_PARTS_MAX; part++) {
+		if (part == DATA_SOURCE_region && !(word & data_source_bits(part)))
+			continue;
+		data_source_text(part, word, text);
+		sink_string(s, data_source_name(part), text);
+	}
 	sink_close_object(s);
 }
 
@@ -174,7 +289,7 @@ put_branch_stack(struct record_sink *s, const struct perf_sample *sample)
 		put_hex(s, "from", b.from);
 		put_hex(s, "to", b.to);
 		put_hex(s, "flags", b.flags);
-		put_bits(s, b.flags, branch_bits);
+		put_branch_bits(s, b.flags);
 		if (i < nr_counters)
 			put_hex(s, "counters", span_word(sample->branch.counters, i));
 		sink_close_object(s);
@@ -334,7 +449,7 @@ put_sample(struct record_sink *s, const struct perf_record *r,
 	put_sample_stacks(s, sample, about);
 	put_weight(s, have, sample->weight);
 	if (have & PERF_SAMPLE_DATA_SRC)
-		put_packed(s, "data_src", sample->data_src, data_src_bits);
+		put_data_source(s, sample->data_src);
 	if (have & PERF_SAMPLE_TRANSACTION)
 		put_packed(s, "transaction", sample->transaction, transaction_bits);
 	if (have & PERF_SAMPLE_REGS_INTR)
@@ -353,6 +468,22 @@ put_sample(struct record_sink *s, const struct perf_record *r,
 
 /* ---- the other types ---- */
 
+/* Has the field words? Then it is put. */
+static bool
+put_field_words(struct record_sink *s, uint32_t type, const char *field, uint64_t v)
+{
+	for (size_t i = 0; i < NR(field_words); i++) {
+		if (field_words[i].type != type || strcmp(field_words[i].field, field) != 0)
+			continue;
+		if (field_words[i].bits)
+			put_bit_words(s, field, v, &field_words[i].words);
+		else
+			put_number_word(s, field, v, &field_words[i].words);
+		return true;
+	}
+	return false;
+}
+
 static void
 put_field(struct record_sink *s, const struct perf_record *r, const struct perf_field *f)
 {
@@ -368,6 +499,8 @@ put_field(struct record_sink *s, const struct perf_record *r, const struct perf_
 	else
 		v = f->bytes == sizeof(uint32_t) ? *(const uint32_t *)member
 						 : *(const uint16_t *)member;
+	if (put_field_words(s, r->type, f->name, v))
+		return;
 	if (f->style == PERF_FIELD_PID)
 		sink_signed(s, f->name, (int32_t)v);
 	else

@@ -45,14 +45,14 @@ def sample(time, event=1):
 
 
 def write(path, events, data, sections):
-    """events: [(attr, ids)]; sections: {bit: payload}"""
+    """events: [(attr, ids)], attrs of one size; sections: {bit: payload}"""
     at, ids, entries = 104, b"", b""
     for event, numbers in events:
         entries += event + struct.pack("<QQ", at + len(ids), 8 * len(numbers))
         ids += b"".join(struct.pack("<Q", n) for n in numbers)
     at += len(ids)
     bits = sum(1 << bit for bit in sections)
-    head = b"PERFILE2" + struct.pack("<12Q", 104, 80, at, len(entries), at + len(entries), len(data),
+    head = b"PERFILE2" + struct.pack("<12Q", 104, len(events[0][0]) + 16, at, len(entries), at + len(entries), len(data),
                                      0, 0, bits, 0, 0, 0)
     at += len(entries) + len(data) + 16 * len(sections)
     table = rest = b""

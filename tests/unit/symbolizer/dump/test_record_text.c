@@ -106,6 +106,16 @@ build_lost(struct buf *b, const struct event_attr *attr, const struct perf_sampl
 	le32enc(b->p + start, REC_LOST);
 }
 
+/* A record of nothing but these words. */
+static void
+build_words(struct buf *b, uint32_t type, const void *words, size_t bytes)
+{
+	buf_u32(b, type);
+	buf_u16(b, 0);
+	buf_u16(b, (uint16_t)(8 + bytes));
+	buf_append(b, words, bytes);
+}
+
 /* Parses what is in b, and compares the line. */
 static void
 expect(struct buf *b, const struct event_attr *attr, const struct record_text_about *about,
@@ -151,8 +161,8 @@ test_side_band(void **state)
 	       "- - - LOST misc=0 size=24 lost_id=5 lost=18446744073709551615\n");
 	record_build_ksymbol(&b, NULL, NULL, 0xffffffffc0000000, 16, 1, 1, "bpf_prog_x");
 	expect(&b, NULL, &nothing,
-	       "- - - KSYMBOL misc=0 size=40 addr=0xffffffffc0000000 len=0x10 ksym_type=1 "
-	       "flags=0x1 name=\"bpf_prog_x\"\n");
+	       "- - - KSYMBOL misc=0 size=40 addr=0xffffffffc0000000 len=0x10 ksym_type=BPF "
+	       "flags=UNREGISTER name=\"bpf_prog_x\"\n");
 	record_build_cgroup(&b, NULL, NULL, 5, "/a b");
 	expect(&b, NULL, &nothing, "- - - CGROUP misc=0 size=24 cgroup_id=5 path=\"/a b\"\n");
 }
@@ -287,10 +297,47 @@ test_hardware(void **state)
 	record_sample_build(&b, &sid, &sample, 2);
 	expect(&b, &attr, &nothing,
 	       "- - - SAMPLE misc=user size=128 branch_stack={nr=2 hw_idx=0xffffffffffffffff "
-	       "entries=[{from=0x10 to=0x20 flags=0x300052 predicted=1 cycles=5 type=3 "
+	       "entries=[{from=0x10 to=0x20 flags=0x300052 predicted=1 cycles=5 type=IND "
 	       "counters=0x1f} {from=0x30 to=0x40 flags=0x0 counters=0x0}]} "
-	       "weight={var1=7 var2=8 var3=9} data_src={value=0x2400000000102 op=2 lvl=8 region=9} "
+	       "weight={var1=7 var2=8 var3=9} data_src={value=0x2400000000102 op=\"LOAD\" "
+	       "lvl=\"L1\" snoop=\"N/A\" tlb=\"N/A\" lock=\"No\" blk=\"N/A\" "
+	       "region=\"Memory region 1\"} "
 	       "transaction={value=0x600000010 retry=1 abort=6} aux=8:4142434445464748\n");
+}
+
+/* Numbers of the kernel have its names, also where two numbers make one name, and new ones are told. */
+static void
+test_words(void **state)
+{
+	const uint64_t entries[] = {
+		0x10, 0x20, UINT64_C(15) << 20 | 1 << 24 | UINT64_C(2) << 30, /* a new type, 0 */
+		0x30, 0x40, UINT64_C(15) << 20 | 3 << 24 | UINT64_C(9) << 26 | UINT64_C(7) << 30,
+	};
+	const struct event_attr attr = { .sample_type = PERF_SAMPLE_BRANCH_STACK };
+	const uint64_t aux[] = { 0x1000, 0x20, 0x5 | 0x100 }, bpf[] = { 2 | UINT64_C(7) << 32, 0 };
+	struct perf_sample sample = { .have = attr.sample_type, .branch.nr = 2 };
+	struct buf b = { 0 };
+
+	sample.branch.entries = span_of(entries, sizeof(entries));
+	record_sample_build(&b, &sid, &sample, 2);
+	expect(&b, &attr, &nothing,
+	       "- - - SAMPLE misc=user size=64 branch_stack={nr=2 entries=["
+	       "{from=0x10 to=0x20 flags=0x81f00000 type=EXTEND_ABI spec=SPEC_WRONG_PATH "
+	       "priv=KERNEL new_type=FAULT_ALGN} "
+	       "{from=0x30 to=0x40 flags=0x1e7f00000 type=EXTEND_ABI spec=SPEC_CORRECT_PATH "
+	       "new_type=9 priv=7}]}\n");
+	build_words(&b, REC_AUX, aux, sizeof(aux));
+	expect(&b, NULL, &nothing,
+	       "- - - AUX misc=0 size=32 aux_offset=0x1000 aux_size=0x20 "
+	       "flags=TRUNCATED|PARTIAL|0x100\n");
+	build_words(&b, REC_BPF_EVENT, bpf, sizeof(bpf));
+	expect(&b, NULL, &nothing,
+	       "- - - BPF_EVENT misc=0 size=24 bpf_type=PROG_UNLOAD flags=0x0 prog_id=7 "
+	       "tag=8:0000000000000000\n");
+	record_build_ksymbol(&b, NULL, NULL, 0xffffffffc0000000, 16, 9, 6, "x");
+	expect(&b, NULL, &nothing,
+	       "- - - KSYMBOL misc=0 size=32 addr=0xffffffffc0000000 len=0x10 ksym_type=9 "
+	       "flags=0x6 name=\"x\"\n");
 }
 
 static void
@@ -465,6 +512,7 @@ main(void)
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_hardware),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_read_formats),
 		cmocka_unit_test(test_hostile_strings),
 		cmocka_unit_test(test_every_type_of_noise),
