@@ -59,7 +59,7 @@ set_sort(struct request *rq, const char *text)
 {
 	const char *bad = text;
 	size_t len = strlen(text);
-	const int err = report_parse_list(text, REPORT_KEYS_MAX, &rq->sort, &bad, &len);
+	const int err = report_parse_list(text, REPORT_SHARED_MAX, &rq->sort, &bad, &len);
 
 	if (err < 0 && len == 0)
 		return cli_usage_error("diff", "--sort %s: a key is empty", text);

@@ -31,6 +31,7 @@ enum {
 	OPT_HEADER_ONLY,
 	OPT_MAX,
 	OPT_NO_CALL_GRAPH,
+	OPT_MEM_MODE,
 };
 
 /* perf's is ^sys_|^do_page_fault, of kernels that are gone. */
@@ -84,6 +85,10 @@ static const struct cli_option options[] = {
 	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "leave out rows below it" },
 	{ OPT_TIME_QUANTUM, 0, "time-quantum", "SPAN",
 	  "as wide is a span of the key time (100ms)" },
+	{ 'b', 'b', "branch-stack", NULL,
+	  "count the branches before each sample: from where, to where, mispredicted, cycles" },
+	{ OPT_MEM_MODE, 0, "mem-mode", NULL,
+	  "shares of the weights of samples, by what they touched" },
 	{ OPT_MAX, 0, "max", "N", "leave out all but the first N rows of each event" },
 	{ 'p', 'p', "parent", "REGEX",
 	  "what the key parent is: the function itself or its first caller that this is found in" },
@@ -263,6 +268,12 @@ cmd_report_set(void *arg, int value, const char *text)
 		return CLI_GO_ON;
 	case OPT_STDIO:
 		return CLI_GO_ON;
+	case 'b':
+		rq->report.branches = true;
+		return CLI_GO_ON;
+	case OPT_MEM_MODE:
+		rq->report.mem_mode = true;
+		return CLI_GO_ON;
 	case OPT_CHILDREN:
 	case OPT_NO_CHILDREN:
 		rq->report.children = value == OPT_CHILDREN;
@@ -314,6 +325,38 @@ make_parent(struct request *rq)
 	return err < 0 ? EXIT_FAILED : CLI_GO_ON;
 }
 
+/* Branches are rows of their own, which nobody called; and a row is of branches or of samples. */
+static int
+check_branches(struct request *rq)
+{
+	rq->report.branches |= report_of_branches(&rq->sort) || report_of_branches(&rq->fields);
+	if (!rq->report.branches)
+		return CLI_GO_ON;
+	if (rq->report.children || rq->graph.mode != CALL_GRAPH_NONE || rq->parent ||
+	    report_has(&rq->sort, REPORT_parent) || report_has(&rq->fields, REPORT_parent))
+		return cli_usage_error("report",
+				       "--branch-stack: branches have no callers: not with "
+				       "--children, --call-graph or --parent");
+	if (rq->report.mem_mode)
+		return cli_usage_error("report", "--branch-stack: not with --mem-mode");
+	return CLI_GO_ON;
+}
+
+/* Said where rows would be of branches, and nothing has any. */
+static bool
+lacks_branches(const struct request *rq, struct load *l)
+{
+	const struct profile_totals *t = profile_totals(l->profile);
+
+	if (!rq->report.branches || t->samples > 0 || t->filtered > 0)
+		return false;
+	screen_text_warn("%s: no sample has branches: spoor record -b asks for them, on CPUs that "
+			 "record branches",
+			 l->set.path);
+	l->status = EXIT_FAILED;
+	return true;
+}
+
 static int
 print_report(void *arg, struct load *l)
 {
@@ -328,8 +371,11 @@ print_report(void *arg, struct load *l)
 		.graph = &rq->graph,
 	};
 	struct report *r = NULL;
-	int err = report_build(l->profile, &rq->report, &r);
+	int err;
 
+	if (lacks_branches(rq, l) && !rq->json)
+		return 0;
+	err = report_build(l->profile, &rq->report, &r);
 	p.report = r;
 	if (err == 0 && rq->report.graphs)
 		err = call_graphs_new(l->profile, r, &rq->report, caller, &p.graphs);
@@ -380,6 +426,8 @@ cmd_report(int argc, char **argv)
 	if (status != 0)
 		return status;
 	status = cli_parse_file(&syntax, argc, argv, cmd_report_set, &rq, &rq.load.path);
+	if (status == CLI_GO_ON)
+		status = check_branches(&rq);
 	if (status == CLI_GO_ON)
 		status = make_parent(&rq);
 	if (status == CLI_GO_ON)

@@ -177,7 +177,7 @@ add_row(struct comparison *c, enum comparison_side side, size_t event,
 	size_t row;
 	int err;
 
-	for (enum report_column k = 0; k < REPORT_KEYS_MAX; k++)
+	for (enum report_column k = 0; k < REPORT_SHARED_MAX; k++)
 		if (k != REPORT_time)
 			key.values[k] = report_value(in->report, from, k);
 	err = find_row(c, &key, &row);
@@ -317,7 +317,7 @@ compare_rows(const void *va, const void *vb, void *arg)
 	}
 	if (r == 0)
 		r = (sb > sa) - (sb < sa);
-	for (int k = 0; k < REPORT_KEYS_MAX && r == 0; k++) {
+	for (int k = 0; k < REPORT_SHARED_MAX && r == 0; k++) {
 		r = compare_names(a->values[k].text, b->values[k].text);
 		if (r == 0)
 			r = (a->values[k].number > b->values[k].number) -

@@ -51,7 +51,7 @@ struct comparison_event {
 
 struct comparison_row {
 	size_t event;
-	struct report_value values[REPORT_KEYS_MAX]; /* by key; REPORT_time's is 0 */
+	struct report_value values[REPORT_SHARED_MAX]; /* by key; REPORT_time's is 0 */
 	uint64_t samples[COMPARISON_SIDES], total_samples[COMPARISON_SIDES];
 	struct rate_change self, total; /* of total nothing, unless children are asked for */
 	bool tried;			/* has enough samples; else significant is false */

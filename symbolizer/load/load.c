@@ -209,6 +209,7 @@ make_profile(struct load *l, const struct load_options *o)
 		.vmlinux = o->vmlinux,
 		.force = o->force,
 		.keep_code = o->keep_code,
+		.data = sample_details_have(l->profile_options.details, SAMPLE_DETAIL_symbol_daddr),
 	};
 	if (!l->resolver)
 		l->resolver = resolver_new(&l->resolver_options);

@@ -85,6 +85,9 @@ int elf_object_dup(const struct elf_object *o);
  */
 int elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b);
 
+/* Likewise the variables. */
+int elf_object_data_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b);
+
 /* Address of the symbol of this name in .symtab, of whatever type; 0: it has none. */
 uint64_t elf_object_address(struct elf_object *o, const char *name);
 

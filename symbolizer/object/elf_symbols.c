@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* elf_symbols: which entries of .symtab and .dynsym name code. */
+/* elf_symbols: which entries of .symtab and .dynsym name code, and which name data. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +40,7 @@ struct load {
 	struct home *code; /* of the homes, by address; made when wanted */
 	size_t nr_code;
 	uint64_t bias;
+	bool data; /* variables are wanted, not functions */
 	struct symtab_builder *b;
 };
 
@@ -129,6 +130,12 @@ names_code(const GElf_Sym *sym, const struct home *home, const char *name)
 	}
 }
 
+static bool
+names_data(const GElf_Sym *sym, const struct home *home, const char *name)
+{
+	return *name != '\0' && GELF_ST_TYPE(sym->st_info) == STT_OBJECT && !home->exec;
+}
+
 static uint32_t
 flags_of(const GElf_Sym *sym)
 {
@@ -150,6 +157,7 @@ add_symbol(struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_
 {
 	const struct home *home = home_of(l, sym);
 	uint64_t value = sym->st_value, size = sym->st_size;
+	const char *name;
 
 	if (home == NULL || sym->st_name >= strings->d_size)
 		return 0;
@@ -158,7 +166,8 @@ add_symbol(struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_
 	    memchr((const char *)strings->d_buf + sym->st_name, 0,
 		   strings->d_size - sym->st_name) == NULL)
 		return 0;
-	if (!names_code(sym, home, (const char *)strings->d_buf + sym->st_name))
+	name = (const char *)strings->d_buf + sym->st_name;
+	if (!(l->data ? names_data : names_code)(sym, home, name))
 		return 0;
 	if (l->o->machine == EM_ARM && GELF_ST_TYPE(sym->st_info) == STT_FUNC)
 		value &= ~(uint64_t)1; /* Thumb */
@@ -204,11 +213,11 @@ add_table(struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
 	return error == -FMT_E_NOMEM ? error : 0;
 }
 
-int
-elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b)
+static int
+add_tables(struct elf_object *o, uint64_t bias, bool data, struct symtab_builder *b)
 {
 	struct home *homes = read_homes(o);
-	struct load l = { .o = o, .homes = homes, .bias = bias, .b = b };
+	struct load l = { .o = o, .homes = homes, .bias = bias, .data = data, .b = b };
 	static const uint32_t order[] = { SHT_SYMTAB, SHT_DYNSYM };
 	int error = 0;
 
@@ -230,6 +239,18 @@ elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b
 	free(l.code);
 	free(homes);
 	return error;
+}
+
+int
+elf_object_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b)
+{
+	return add_tables(o, bias, false, b);
+}
+
+int
+elf_object_data_symbols(struct elf_object *o, uint64_t bias, struct symtab_builder *b)
+{
+	return add_tables(o, bias, true, b);
 }
 
 uint64_t

@@ -30,6 +30,7 @@ struct object_places {
 	bool force;	/* takes any file without a build-id that has the path */
 	bool this_boot; /* the recording is of this boot */
 	bool keep_code; /* objects keep a descriptor of their code, see struct object */
+	bool data;	/* objects have the symbols of their data, too */
 	struct object_debug_sums *sums; /* of all who look */
 	struct live_files *live;	/* NULL: processes are not asked */
 	struct object_fetch *fetch;	/* with debuginfod_cache; NULL: nothing is fetched */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -58,7 +59,14 @@ same_inode(const struct object_search *s, const struct stat *st)
 	return (uint64_t)time_text_ns(&st->st_ctim) < s->places->start_realtime_ns;
 }
 
-/* Is the map one of the file's segments of code, whole? */
+/* Of data: a record tells, or the map is taken for one of code. */
+static bool
+is_data(const struct task_map *map)
+{
+	return map->prot && !(map->prot & PROT_EXEC);
+}
+
+/* Is the map one of the file's segments of its kind, whole? */
 static bool
 same_pages(const struct elf_object *elf, const struct task_map *map)
 {
@@ -69,7 +77,7 @@ same_pages(const struct elf_object *elf, const struct task_map *map)
 		const struct elf_segment *s = &segments[i];
 		uint64_t start = page_down(s->offset);
 
-		if (s->exec && map->pgoff == start &&
+		if (s->exec != is_data(map) && map->pgoff == start &&
 		    map->end - map->start == page_down(s->offset + s->filesz + PAGE - 1) - start)
 			return true;
 	}
@@ -244,7 +252,7 @@ object_search_address(const struct elf_segment *segments, size_t nr_segments,
 
 		start = page_down(s->vaddr);
 		end = page_down(s->vaddr + s->memsz + PAGE - 1);
-		if (!s->exec || end < start || length > end - start)
+		if (s->exec == is_data(map) || end < start || length > end - start)
 			continue;
 		if (map->pgoff == start) {
 			*ret = start;

@@ -15,6 +15,28 @@
 #include "symbolizer/object/object_search.h"
 #include "symbolizer/object/object_vdso.h"
 
+/* Of variables, where places ask for them. */
+static int
+load_data(const struct object_places *places, struct object *o, struct elf_object *elf,
+	  struct elf_object *debug)
+{
+	struct symtab_builder *b;
+	int error;
+
+	if (!places->data)
+		return 0;
+	b = symtab_builder_new();
+	if (b == NULL)
+		return -FMT_E_NOMEM;
+	error = debug ? elf_object_data_symbols(debug, object_debug_bias(elf, debug), b) : 0;
+	if (!error)
+		error = elf_object_data_symbols(elf, 0, b);
+	if (!error)
+		return symtab_build(b, &o->data);
+	symtab_builder_free(b);
+	return error;
+}
+
 static int
 load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 {
@@ -82,7 +104,8 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 		return -FMT_E_NOMEM;
 	if (o->nr_segments != 0)
 		memcpy(o->segments, segments, o->nr_segments * sizeof(*segments));
-	return load_symbols(o, elf, debug);
+	error = load_data(places, o, elf, debug);
+	return error ? error : load_symbols(o, elf, debug);
 }
 
 static void
@@ -268,7 +291,9 @@ object_free(struct object *o)
 	free(o->segments);
 	free(o->names);
 	free(o->stub_names);
+	free(o->data_names);
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);
+	symtab_free(o->data);
 	free(o);
 }

@@ -50,8 +50,9 @@ struct object {
 	bool has_symtab; /* the file, or that with its symbols, has a .symtab */
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
+	struct symtab *data;  /* variables; NULL: nobody asked */
 	/* The resolver's, by their symbols: names as frames have them, NULL: not asked for yet. */
-	const char **names, **stub_names;
+	const char **names, **stub_names, **data_names;
 	char *path; /* where it was found, or the file with its symbols; NULL: nobody can tell */
 	/* The file with its debug information, the same as its symbols' or not; -1: there is none. */
 	int debug_fd;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/perf_event.h>
+
 #include "format/bytes/array.h"
 #include "format/columns/columns_view.h"
 #include "symbolizer/profile/place_finder.h"
@@ -118,6 +120,49 @@ stack_of(struct gather *g, uint32_t pid, const struct callchain_words *words, ui
 	return err ? err : word_lists_number(&g->raw.stacks, g->words, nr, ret);
 }
 
+/* Data, or code that was branched from: by its address alone the kernel's is told from others. */
+static int
+detail_place(struct gather *g, uint32_t pid, enum sample_detail_kind kind, uint64_t ip,
+	     uint32_t *ret)
+{
+	const struct callchain_address code = { ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER, false,
+						ip, CALLCHAIN_NO_FRAME };
+
+	if (kind == SAMPLE_DETAIL_DATA)
+		return place_finder_data(g->finder, pid, ip, ret);
+	return place_finder_find(g->finder, pid, &code, g->now_ns, ret);
+}
+
+/* The number of the list of what is asked for of a sample, or of one of its branches. */
+static int
+details_of(struct gather *g, const struct replay_sample *s, const struct perf_branch *branch,
+	   uint32_t *ret)
+{
+	const uint32_t asked = g->options->details;
+	uint32_t words[SAMPLE_DETAIL_WORDS], place;
+	size_t nr = 0;
+	int err = 0;
+
+	*ret = 0;
+	if (!asked || !s->copied)
+		return 0;
+	for (enum sample_detail d = 0; d < SAMPLE_DETAILS_MAX && err == 0; d++) {
+		const enum sample_detail_kind kind = sample_detail_kind(d);
+		uint64_t value;
+
+		if (!sample_details_have(asked, d))
+			continue;
+		value = sample_detail_of(d, s->copied, branch);
+		if (kind != SAMPLE_DETAIL_VALUE) {
+			err = detail_place(g, s->pid, kind, value, &place);
+			value = place;
+		}
+		sample_detail_put(words, nr, value);
+		nr += 2;
+	}
+	return err ? err : word_lists_number(&g->raw.details, words, nr, ret);
+}
+
 /* True: the sample is wanted. */
 static bool
 see_sample(struct gather *g, uint32_t who, uint64_t period, uint64_t time_ns)
@@ -171,13 +216,60 @@ is_full(const struct gather *g)
 	return raw_profile_bytes(&g->raw) > (max ? max : GATHER_RAW_BYTES_MAX);
 }
 
+/* One of the branches before a sample: where it went is what is counted. */
+static int
+add_branch(struct gather *g, const struct replay_sample *s, const struct perf_branch *branch)
+{
+	struct raw_sample counted;
+	uint32_t detail, who, place;
+	int err = details_of(g, s, branch, &detail);
+
+	if (err == 0)
+		err = who_finder_find(g->whos, s, detail, &who);
+	if (err || !see_sample(g, who, 1, s->time_ns))
+		return err;
+	err = detail_place(g, s->pid, SAMPLE_DETAIL_CODE, branch->to, &place);
+	if (err)
+		return err;
+	counted = raw_sample((struct raw_key){ who, place }, 1, s->time_ns);
+	return raw_profile_count(&g->raw, &counted);
+}
+
+static int
+add_branches(struct gather *g, const struct replay_sample *s)
+{
+	int err = 0;
+
+	if (!s->copied || !(s->copied->have & PERF_SAMPLE_BRANCH_STACK))
+		return 0;
+	for (uint64_t i = 0; i < s->copied->branch.nr && err == 0; i++) {
+		const struct perf_branch branch = perf_branch_at(s->copied, i);
+
+		err = add_branch(g, s, &branch);
+	}
+	return err;
+}
+
+/* As perf has it, a sample of no weight is one all the same. */
+static uint64_t
+gather_period(const struct gather *g, const struct replay_sample *s)
+{
+	uint64_t weight;
+
+	if (!g->options->by_weight || !s->copied)
+		return s->period;
+	weight = sample_weight(s->copied);
+	return weight ? weight : 1;
+}
+
 static int
 add_sample(void *arg, const struct replay_sample *s)
 {
 	struct gather *g = arg;
 	struct replay_sample whole = *s;
 	struct raw_sample counted;
-	uint32_t who, stack, of;
+	uint32_t detail, who, stack, of;
+	uint64_t period;
 	int err;
 
 	if (is_full(g)) {
@@ -185,17 +277,22 @@ add_sample(void *arg, const struct replay_sample *s)
 		if (err)
 			return err;
 	}
-	err = who_finder_find(g->whos, s, &who);
-	if (err || !see_sample(g, who, s->period, s->time_ns) || g->options->no_places)
-		return err;
 	g->now_ns = s->time_ns;
+	if (g->options->branches)
+		return add_branches(g, s);
+	period = gather_period(g, s);
+	err = details_of(g, s, NULL, &detail);
+	if (err == 0)
+		err = who_finder_find(g->whos, s, detail, &who);
+	if (err || !see_sample(g, who, period, s->time_ns) || g->options->no_places)
+		return err;
 	if (g->user_stack)
 		err = user_stack_unwind(g->user_stack, &whole);
 	if (err == 0)
 		err = stack_of(g, s->pid, &whole.chain, &stack, &of);
 	if (err)
 		return err;
-	counted = raw_sample((struct raw_key){ who, stack }, s->period, s->time_ns);
+	counted = raw_sample((struct raw_key){ who, stack }, period, s->time_ns);
 	err = raw_profile_count(&g->raw, &counted);
 	if (err == 0 && g->raw.logs && g->options->fields && s->copied)
 		err = raw_profile_bytes_of(&g->raw, s->copied->raw);
@@ -354,7 +451,7 @@ block_who(struct gather *g, const struct stream_columns *c, const struct columns
 
 	if (task->source != same) {
 		replay_block_who(c, number, &sample);
-		err = who_finder_find(g->whos, &sample, &task->who);
+		err = who_finder_find(g->whos, &sample, 0, &task->who);
 		task->source = same;
 		task->from_ns = bucket_from(o, s->time);
 	} else if (o->by_time && s->time - task->from_ns >= o->bucket_ns) {
@@ -469,7 +566,8 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 {
 	struct gather *g = calloc(1, sizeof(*g));
 	const struct replay_options o = { .in_order = options->in_order || options->each_sample ||
-						  options->by_trace,
+						  options->by_trace || options->details ||
+						  options->branches || options->by_weight,
 					  .on_sample = add_sample,
 					  .on_block = add_block,
 					  .on_map = add_map,

@@ -20,6 +20,7 @@
 #include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/raw_profile.h"
+#include "symbolizer/profile/sample_detail.h"
 #include "symbolizer/profile/user_stack.h"
 #include "symbolizer/profile/waits.h"
 
@@ -32,6 +33,9 @@ struct profile_options {
 #define X(type, name) bool by_##name; /* keep samples of different ones apart */
 	PROFILE_KEYS(X)
 #undef X
+	uint32_t details; /* likewise by these (sample_detail.h), sample by sample */
+	bool branches;	/* each branch of a sample's branch stack is counted, once, where it went */
+	bool by_weight; /* the period is the weight of a sample, or 1 where that is 0 */
 	/*
 	 * With by_time: width of a bucket, and what is added to a sample's time (modulo 2^64) before
 	 * it is divided by that. gathering adds what the recording needs to be on the clock of the

@@ -234,6 +234,42 @@ place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_a
 	return raw_profile_place(f->raw, &key, ret);
 }
 
+/*
+ * The map whose file says what is there. What a file has zeroed at the end of its data (.bss) is an
+ * anonymous map right behind that: the file's symbols know it.
+ */
+static const struct task_map *
+data_map(const struct place_finder *f, uint32_t pid, uint64_t address)
+{
+	const struct task_model *model = replay_model(f->replay);
+	const struct task_map *map = task_model_map(model, pid, address), *before;
+
+	if (!map || map->start == 0 || strcmp(map->object->path, "//anon") != 0)
+		return map;
+	before = task_model_map(model, pid, map->start - 1);
+	return before && before->end == map->start && !map_object_anonymous(before->object->path)
+		? before
+		: map;
+}
+
+int
+place_finder_data(struct place_finder *f, uint32_t pid, uint64_t address, uint32_t *ret)
+{
+	const bool kernel = address >> 63;
+	const struct task_map *map = kernel ? NULL : data_map(f, pid, address);
+	struct raw_place key = { .mode = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER,
+				 .is_data = true,
+				 .region = RAW_NO_REGION,
+				 .address = address };
+	int err = map ? region_of(f, map, &key.region) : 0;
+
+	if (err < 0)
+		return err;
+	if (map)
+		key.address += moved_by(f, map, key.region);
+	return raw_profile_place(f->raw, &key, ret);
+}
+
 const void *
 place_finder_slot(const struct place_finder *f, uint32_t pid, const struct callchain_address *a)
 {

@@ -29,6 +29,8 @@ void place_finder_free(struct place_finder *f);
 /* The number of the place in the raw profile, new or known, at that time. 0, -FMT_E_NOMEM. */
 int place_finder_find(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
 		      uint64_t time_ns, uint32_t *ret);
+/* Likewise of data that a thread of the process touched. */
+int place_finder_data(struct place_finder *f, uint32_t pid, uint64_t address, uint32_t *ret);
 /* raw_profile_place_slot() of it, where that takes no search. */
 const void *place_finder_slot(const struct place_finder *f, uint32_t pid,
 			      const struct callchain_address *a);

@@ -15,12 +15,18 @@ keeps_file(const struct profile *p)
 	return p->options->by_file || p->options->by_line;
 }
 
+static bool
+by_address(const struct profile *p, const struct frame *f)
+{
+	return p->options->by_address || f->data;
+}
+
 static uint32_t
 frame_hash(const struct profile *p, const struct frame *f)
 {
 	uint64_t h = slots_mix((uintptr_t)f->symbol, (uintptr_t)f->dso_path);
 
-	h = slots_mix(h, p->options->by_address ? f->vaddr << 1 | f->inlined : 0);
+	h = slots_mix(h, by_address(p, f) ? f->vaddr << 1 | f->inlined : 0);
 	h = slots_mix(h, p->options->by_line ? f->line : 0);
 	h = slots_mix(h, p->options->by_inlined ? f->inlined : 0);
 	h = slots_mix(h, keeps_file(p) ? (uintptr_t)f->file : 0);
@@ -33,7 +39,8 @@ frame_same(const void *owner, uint32_t index, const void *key)
 	const struct profile *p = owner;
 	const struct frame *a = &p->frames[index], *b = key;
 
-	return (!p->options->by_address || (a->vaddr == b->vaddr && a->inlined == b->inlined)) &&
+	return a->data == b->data &&
+		(!by_address(p, a) || (a->vaddr == b->vaddr && a->inlined == b->inlined)) &&
 		(!p->options->by_inlined || a->inlined == b->inlined) &&
 		(!p->options->by_line || a->line == b->line) &&
 		(!keeps_file(p) || a->file == b->file) && a->symbol == b->symbol &&
@@ -52,7 +59,7 @@ static bool
 who_same(const void *owner, uint32_t index, const void *key)
 {
 	const struct kept_who *a = &((const struct profile *)owner)->whos[index], *b = key;
-	bool same = a->comm == b->comm && a->event == b->event;
+	bool same = a->comm == b->comm && a->event == b->event && a->detail == b->detail;
 
 #define X(type, name) same &= a->name == b->name;
 	PROFILE_KEYS(X)
@@ -80,7 +87,7 @@ chain_stack(struct profile *p, uint32_t i)
 int
 profile_keep_who(struct profile *p, const struct kept_who *w, uint32_t *ret)
 {
-	uint64_t h = slots_mix((uintptr_t)w->comm, (uint32_t)w->event);
+	uint64_t h = slots_mix((uintptr_t)w->comm, (uint64_t)w->detail << 32 | (uint32_t)w->event);
 
 #define X(type, name) h = slots_mix(h, (uintptr_t)w->name);
 	PROFILE_KEYS(X)
@@ -167,6 +174,7 @@ profile_forget(struct profile *p)
 	p->nr_stacks = p->nr_whos = 0;
 	slots_clear(&p->stack_slots);
 	slots_clear(&p->who_slots);
+	word_lists_clear(&p->details);
 	word_lists_clear(&p->lists);
 	if (n <= FORGET_FRAMES)
 		return 0;
@@ -233,6 +241,7 @@ profile_free(struct profile *p)
 	slots_done(&p->frame_slots);
 	free(p->whos);
 	slots_done(&p->who_slots);
+	word_lists_done(&p->details);
 	word_lists_done(&p->lists);
 	free(p->stacks);
 	slots_done(&p->stack_slots);
@@ -301,6 +310,7 @@ profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret)
 	assert(p->magic == PROFILE_MAGIC && i < p->nr_stacks);
 	*ret = (struct profile_stack){
 		.comm = w->comm,
+		.details = p->details.nr ? word_lists_at(&p->details, w->detail, &nr) : NULL,
 		.event = w->event,
 		.frames = word_lists_at(&p->lists, s->list, &nr),
 		.list = s->list,
@@ -310,6 +320,25 @@ profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret)
 #define X(type, name) ret->name = w->name;
 	PROFILE_KEYS(X)
 #undef X
+}
+
+uint64_t
+profile_detail(const struct profile *p, const struct profile_stack *s, enum sample_detail detail)
+{
+	const uint32_t asked = p->options->details;
+
+	if (!s->details || !sample_details_have(asked, detail))
+		return 0;
+	return sample_detail_get(s->details, sample_detail_at(asked, detail));
+}
+
+const struct frame *
+profile_detail_frame(const struct profile *p, const struct profile_stack *s,
+		     enum sample_detail detail)
+{
+	if (!s->details || !sample_details_have(p->options->details, detail))
+		return NULL;
+	return profile_frame(p, (uint32_t)profile_detail(p, s, detail));
 }
 
 size_t

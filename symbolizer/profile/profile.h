@@ -24,6 +24,7 @@ struct profile;
 struct profile_stack {
 	const char *comm;	    /* interned */
 	PROFILE_KEYS(PROFILE_FIELD) /* 0 and NULL unless the profile keys by them */
+	const uint32_t *details;    /* for profile_detail() */
 	int event;		    /* for profile_event_name(); -1: none */
 	const uint32_t *frames;	    /* frame ids, leaf first; frames[0] is the sampled ip */
 	uint32_t nr_frames;	    /* at least 1 */
@@ -91,6 +92,14 @@ size_t profile_lists(const struct profile *p); /* numbers of lists are below it 
 uint32_t profile_first_stack(const struct profile *p, int event);
 uint32_t profile_next_stack(const struct profile *p, uint32_t i);
 void profile_stack_at(const struct profile *p, size_t i, struct profile_stack *ret);
+/*
+ * A detail of a stack's samples: a number, or of an address its frame; 0 and NULL where it is not asked
+ * for. details is good until more is taken.
+ */
+uint64_t profile_detail(const struct profile *p, const struct profile_stack *s,
+			enum sample_detail detail);
+const struct frame *profile_detail_frame(const struct profile *p, const struct profile_stack *s,
+					 enum sample_detail detail);
 /* The first and the last bucket of its stacks; false: it has none. With by_time. */
 bool profile_buckets(const struct profile *p, uint64_t *ret_first, uint64_t *ret_last);
 /*

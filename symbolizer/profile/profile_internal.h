@@ -15,6 +15,7 @@ struct kept_who {
 	const char *comm;
 	PROFILE_KEYS(PROFILE_FIELD)
 	int event;
+	uint32_t detail; /* number of the list */
 };
 
 /* There can be as many as samples: what several share is a number. */
@@ -81,7 +82,8 @@ struct profile {
 	struct kept_who *whos;
 	size_t nr_whos, cap_whos;
 	struct slots who_slots;
-	struct word_lists lists; /* of frame ids, leaf first */
+	struct word_lists details; /* sample_detail.h, with ids of frames */
+	struct word_lists lists;   /* of frame ids, leaf first */
 	struct kept_stack *stacks;
 	size_t nr_stacks, cap_stacks;
 	struct slots stack_slots;

@@ -60,6 +60,68 @@ keep_text(struct profile_build *b, const char *text)
 	return kept;
 }
 
+/* The id of what the linker knows there. */
+static uint32_t
+own_frame(const struct profile_build *b, uint32_t place)
+{
+	return b->ids[b->frames[place].first + b->frames[place].nr - 1];
+}
+
+/* Is the detail asked for, and an address? */
+static bool
+is_place(const struct profile_build *b, enum sample_detail d)
+{
+	return sample_details_have(b->p->options->details, d) &&
+		sample_detail_kind(d) != SAMPLE_DETAIL_VALUE;
+}
+
+/* The details with frames for places. Those that nobody wants have none, and are not kept. */
+static int
+take_details(struct profile_build *b, const struct raw_who *w, uint32_t *ret)
+{
+	const uint32_t asked = b->p->options->details;
+	uint32_t words[SAMPLE_DETAIL_WORDS];
+	const uint32_t *raw;
+	size_t n;
+
+	*ret = 0;
+	if (!asked || !w->wanted || b->raw->details.nr == 0)
+		return 0;
+	raw = word_lists_at(&b->raw->details, w->detail, &n);
+	memcpy(words, raw, n * sizeof(*words));
+	for (enum sample_detail d = 0; d < SAMPLE_DETAILS_MAX; d++)
+		if (is_place(b, d)) {
+			const size_t at = sample_detail_at(asked, d);
+
+			sample_detail_put(words, at, own_frame(b, raw[at]));
+		}
+	return word_lists_number(&b->p->details, words, n, ret);
+}
+
+/* The places of this kind, in the details of whose samples are wanted. */
+static void
+want_details(struct profile_build *b, enum sample_detail_kind kind)
+{
+	const uint32_t asked = b->p->options->details;
+	const struct raw_profile *raw = b->raw;
+	const uint32_t *words;
+	uint32_t place;
+	size_t n;
+
+	for (enum sample_detail d = 0; d < SAMPLE_DETAILS_MAX; d++) {
+		if (!is_place(b, d) || sample_detail_kind(d) != kind || raw->details.nr == 0)
+			continue;
+		for (size_t i = 0; i < raw->nr_whos; i++) {
+			if (!raw->whos[i].wanted)
+				continue;
+			words = word_lists_at(&raw->details, raw->whos[i].detail, &n);
+			place = words[sample_detail_at(asked, d)];
+			if (b->wanted[place] == SYMBOLIZE_NOT_WANTED)
+				b->wanted[place] = SYMBOLIZE_WANTED;
+		}
+	}
+}
+
 /* Whose the samples are, in the profile's strings and events; and how many nobody wants. */
 static int
 take_who(struct profile_build *b, const struct raw_who *w, uint32_t *ret)
@@ -73,6 +135,8 @@ take_who(struct profile_build *b, const struct raw_who *w, uint32_t *ret)
 			     uint32_t: w->name, uint64_t: w->name);
 	PROFILE_KEYS(X)
 #undef X
+	if (take_details(b, w, &kept.detail) < 0)
+		return -FMT_E_NOMEM;
 	if (w->in_scope)
 		profile_weigh(&profile_event_at(p, event)->whole, &w->seen);
 	if (!w->wanted)
@@ -108,13 +172,6 @@ take_frames(void *arg, uint32_t place, const struct frame *frames, size_t nr)
 	return err;
 }
 
-/* The id of what the linker knows there. */
-static uint32_t
-own_frame(const struct profile_build *b, uint32_t place)
-{
-	return b->ids[b->frames[place].first + b->frames[place].nr - 1];
-}
-
 /* Does the filter want what was sampled there? */
 static bool
 wants_leaf(const struct profile_build *b, uint32_t place)
@@ -141,7 +198,16 @@ row_places(const struct profile_build *b, const struct raw_row *row, size_t *ret
 	return places;
 }
 
-/* First those that were sampled, then the callers of those that are wanted. */
+static int
+symbolize_wanted(struct profile_build *b)
+{
+	return symbolize_places(b->p->resolver, b->p->inlines, b->raw, b->wanted, take_frames, b);
+}
+
+/*
+ * First those that were sampled, then the callers of those that are wanted; data last, since a file is
+ * known best by its code.
+ */
 static int
 name_places(struct profile_build *b)
 {
@@ -151,17 +217,20 @@ name_places(struct profile_build *b)
 
 	for (size_t i = 0; i < raw->nr_rows; i++)
 		b->wanted[raw_profile_stack(raw, &raw->rows[i], &n)[0]] = SYMBOLIZE_WANTED;
-	err = symbolize_places(b->p->resolver, b->p->inlines, raw, b->wanted, take_frames, b);
-	if (err || raw->leaf_only)
+	want_details(b, SAMPLE_DETAIL_CODE);
+	err = symbolize_wanted(b);
+	if (err)
 		return err;
-	for (size_t i = 0; i < raw->nr_rows; i++) {
+	for (size_t i = 0; i < raw->nr_rows && !raw->leaf_only; i++) {
 		const uint32_t *places = row_places(b, &raw->rows[i], &n);
 
 		for (size_t k = 1; k < n && (k > 1 || wants_leaf(b, places[0])); k++)
 			if (b->wanted[places[k]] == SYMBOLIZE_NOT_WANTED)
 				b->wanted[places[k]] = SYMBOLIZE_WANTED;
 	}
-	return symbolize_places(b->p->resolver, b->p->inlines, raw, b->wanted, take_frames, b);
+	err = raw->leaf_only ? 0 : symbolize_wanted(b);
+	want_details(b, SAMPLE_DETAIL_DATA);
+	return err || raw->details.nr == 0 ? err : symbolize_wanted(b);
 }
 
 static void
@@ -289,12 +358,12 @@ take_all(struct profile_build *b, struct gather *g)
 		err = frame_choice_begin(b->p->choice, raw->nr_places);
 	while (err == 0 && b->nr_events < gather_events(g))
 		err = take_event(b, gather_event_name(g, b->nr_events));
-	for (size_t i = 0; err == 0 && i < raw->nr_whos; i++)
-		err = take_who(b, &raw->whos[i], &b->whos[i]);
 	if (err == 0)
 		err = name_places(b);
 	if (err == 0 && b->p->inlines)
 		err = inlines_run(b->p->inlines, take_frames, b);
+	for (size_t i = 0; err == 0 && i < raw->nr_whos; i++)
+		err = take_who(b, &raw->whos[i], &b->whos[i]);
 	for (size_t i = 0; err == 0 && i < raw->nr_rows; i++)
 		err = take_row(b, i);
 	if (err == 0 && b->row_stacks)

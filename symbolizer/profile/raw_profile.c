@@ -19,6 +19,7 @@ raw_profile_done(struct raw_profile *p)
 	free(p->place_slots);
 	free(p->whos);
 	slots_done(&p->who_slots);
+	word_lists_done(&p->details);
 	word_lists_done(&p->stacks);
 	free(p->rows);
 	slots_done(&p->row_slots);
@@ -38,8 +39,9 @@ raw_profile_bytes(const struct raw_profile *p)
 		(p->region_slots.used + p->who_slots.used + p->row_slots.used) * 4 *
 		sizeof(struct slot) +
 		(p->place_slots ? (p->place_mask + 1) * sizeof(*p->place_slots) : 0) +
-		p->stacks.cap_words * sizeof(*p->stacks.words) +
-		p->stacks.nr * (sizeof(*p->stacks.start) + 4 * sizeof(struct slot)) +
+		(p->stacks.cap_words + p->details.cap_words) * sizeof(*p->stacks.words) +
+		(p->stacks.nr + p->details.nr) *
+		(sizeof(*p->stacks.start) + 4 * sizeof(struct slot)) +
 		p->cap_rows * sizeof(*p->rows) + p->cap_times * sizeof(*p->times) +
 		p->cap_log * sizeof(*p->log) + p->bytes.cap;
 }
@@ -110,7 +112,7 @@ place_is(const struct raw_profile *p, const struct raw_place_slot *slot,
 		return true;
 	a = &p->places[slot->number - 1];
 	return a->mode == key->mode && a->symbol == key->symbol && a->dso == key->dso &&
-		a->start == key->start;
+		a->start == key->start && a->is_data == key->is_data;
 }
 
 /* Those with names are told from all others, and by their names: many may have one address. */
@@ -121,7 +123,7 @@ place_key(const struct raw_place *key)
 	uint64_t name;
 
 	if (!has_name(key))
-		return where << 1 | key->is_return;
+		return where << 1 | key->is_return | (uint32_t)key->is_data << 30;
 	name = slots_mix(slots_mix((uintptr_t)key->symbol, key->start), (uintptr_t)key->dso);
 	return UINT32_C(1) << 31 | ((uint32_t)name & ~UINT32_C(1)) | key->is_return;
 }
@@ -196,7 +198,7 @@ who_same(const void *owner, uint32_t index, const void *key)
 {
 	const struct raw_who *a = &((const struct raw_profile *)owner)->whos[index], *b = key;
 	bool same = a->comm == b->comm && a->event == b->event && a->in_scope == b->in_scope &&
-		a->wanted == b->wanted;
+		a->wanted == b->wanted && a->detail == b->detail;
 
 #define X(type, name) same &= a->name == b->name;
 	PROFILE_KEYS(X)
@@ -207,7 +209,8 @@ who_same(const void *owner, uint32_t index, const void *key)
 int
 raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *ret)
 {
-	uint64_t h = slots_mix((uintptr_t)key->comm, (uint32_t)key->event);
+	uint64_t h =
+		slots_mix((uintptr_t)key->comm, (uint64_t)key->detail << 32 | (uint32_t)key->event);
 
 #define X(type, name) h = slots_mix(h, (uintptr_t)key->name);
 	PROFILE_KEYS(X)

@@ -61,6 +61,7 @@ raw_region_is_file(const struct raw_region *r)
 struct raw_place {
 	enum callchain_mode mode;
 	bool is_return;
+	bool is_data;	  /* of what the code there touched: never a return address, nor named */
 	uint32_t region;  /* of CALLCHAIN_USER; RAW_NO_REGION: nothing was mapped there */
 	uint64_t address; /* in the region's first process */
 	/* Of the kernel, as the recording names it, and of JIT code; NULL: there is no name. */
@@ -89,6 +90,7 @@ struct raw_who {
 	const char *comm;
 	PROFILE_KEYS(PROFILE_FIELD) /* 0 and NULL unless they are asked for */
 	int event;
+	uint32_t detail; /* number of the list of its details; 0 where none are asked for */
 	bool in_scope, wanted;
 	struct profile_weight seen; /* all of its samples */
 	struct raw_times times;	    /* likewise */
@@ -123,8 +125,9 @@ struct raw_profile {
 	struct raw_who *whos;
 	size_t nr_whos, cap_whos;
 	struct slots who_slots;
-	struct word_lists stacks; /* of numbers of places, leaf first */
-	bool leaf_only;		  /* stacks are places */
+	struct word_lists details; /* sample_detail.h, with places by their numbers, RAW_NO_PLACE */
+	struct word_lists stacks;  /* of numbers of places, leaf first */
+	bool leaf_only;		   /* stacks are places */
 	struct raw_row *rows;
 	size_t nr_rows, cap_rows;
 	struct slots row_slots;

@@ -19,7 +19,8 @@ struct report {
 	/* By the number of a row, as many as there are keys, in the order of the keys. */
 	struct report_value *values;
 	size_t cap_values;
-	int8_t value_of[REPORT_KEYS_MAX]; /* which of them is a key's; -1: none */
+	int8_t value_of[REPORT_KEYS_MAX];	     /* which of them is a key's; -1: none */
+	enum report_column ordered[REPORT_KEYS_MAX]; /* the keys, as they are in the table */
 	/* By row: the last stack (its index + 1) that was added to total. */
 	size_t *stamps;
 	size_t cap_stamps;
@@ -51,6 +52,26 @@ report_has(const struct report_list *l, enum report_column column)
 		if (l->v[i] == column)
 			return true;
 	return false;
+}
+
+bool
+report_is_detail(enum report_column column)
+{
+	switch (column) {
+#define VALUE(name)                                                                                \
+	case REPORT_##name:                                                                        \
+		return true;
+#define DATA(name)
+#define CODE(name)
+#define X(name, kind, ...) kind(name)
+		SAMPLE_DETAILS(X)
+#undef X
+#undef VALUE
+#undef DATA
+#undef CODE
+	default:
+		return false;
+	}
 }
 
 static bool
@@ -136,9 +157,21 @@ void
 report_choose(struct report_options *o, const struct report_list *sort,
 	      const struct report_list *fields, bool samples)
 {
-	static const struct report_list keys = {
-		{ REPORT_comm, REPORT_dso, REPORT_sym }, 3, false, ""
+	static const struct report_list of_samples = { .v = { REPORT_comm, REPORT_dso, REPORT_sym },
+						       .n = 3 };
+	static const struct report_list of_branches = { .v = { REPORT_comm, REPORT_dso_from,
+							       REPORT_symbol_from, REPORT_symbol_to,
+							       REPORT_cycles },
+							.n = 5 };
+	static const struct report_list of_memory = {
+		.v = { REPORT_local_weight, REPORT_mem, REPORT_sym, REPORT_dso, REPORT_symbol_daddr,
+		       REPORT_dso_daddr, REPORT_snoop, REPORT_tlb, REPORT_locked, REPORT_blocked,
+		       REPORT_local_ins_lat },
+		.n = 11
 	};
+	const struct report_list *keys = o->branches ? &of_branches
+		: o->mem_mode			     ? &of_memory
+						     : &of_samples;
 	const bool numbers = fields->n == 0 || fields->more;
 
 	o->keys = o->columns = (struct report_list){ .n = 0 };
@@ -150,7 +183,7 @@ report_choose(struct report_options *o, const struct report_list *sort,
 		add_column(&o->columns, REPORT_sample);
 	add_list(&o->columns, fields);
 	if (sort->n == 0 ? numbers : sort->more)
-		add_list(&o->columns, &keys);
+		add_list(&o->columns, keys);
 	add_list(&o->columns, sort);
 	if (o->with_parent)
 		add_column(&o->columns, REPORT_parent);
@@ -160,6 +193,15 @@ report_choose(struct report_options *o, const struct report_list *sort,
 	o->children = report_has(&o->columns, REPORT_overhead_children);
 }
 
+bool
+report_of_branches(const struct report_list *keys)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		if (keys->v[i] >= REPORT_dso_from && keys->v[i] <= REPORT_abort)
+			return true;
+	return false;
+}
+
 void
 report_profile_options(const struct report_options *o, struct profile_options *ret)
 {
@@ -167,6 +209,13 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 	PROFILE_KEYS(X)
 #undef X
 	ret->trace_fields = *o->columns.fields ? o->columns.fields : NULL;
+#define X(name, ...)                                                                               \
+	if (report_has(&o->keys, REPORT_##name))                                                   \
+		ret->details |= UINT32_C(1) << SAMPLE_DETAIL_##name;
+	SAMPLE_DETAILS(X)
+#undef X
+	ret->branches = o->branches;
+	ret->by_weight = o->mem_mode;
 	ret->bucket_ns = o->quantum_ns ? o->quantum_ns : REPORT_QUANTUM_NS;
 	ret->by_address = report_has(&o->keys, REPORT_address);
 	ret->by_line = report_has(&o->keys, REPORT_srcline);
@@ -206,10 +255,31 @@ row_hash(const struct report *r, const struct report_row *row)
 	return (uint32_t)slots_mix(h, 0);
 }
 
-static struct report_value
-key_value(enum report_column key, const struct profile_stack *s, const struct frame *f,
-	  const char *parent)
+/* The frame of an address of its samples, by whichever of two keys asks for it. */
+static const struct frame *
+detail_frame(const struct profile *p, const struct profile_stack *s, enum sample_detail one,
+	     enum sample_detail other)
 {
+	const struct frame *f = profile_detail_frame(p, s, one);
+
+	return f ? f : profile_detail_frame(p, s, other);
+}
+
+#define DETAIL(name) .number = profile_detail(p, s, SAMPLE_DETAIL_##name)
+
+static struct report_value
+key_value(enum report_column key, const struct profile *p, const struct profile_stack *s,
+	  const struct frame *f, const char *parent)
+{
+	static const struct frame none;
+	const struct frame *data = NULL, *from = NULL;
+
+	if (s->details) {
+		data = detail_frame(p, s, SAMPLE_DETAIL_symbol_daddr, SAMPLE_DETAIL_dso_daddr);
+		from = detail_frame(p, s, SAMPLE_DETAIL_symbol_from, SAMPLE_DETAIL_dso_from);
+	}
+	data = data ? data : &none;
+	from = from ? from : &none;
 	switch (key) {
 #define X(name, title, number, help, ...)                                                          \
 	case REPORT_##name:                                                                        \
@@ -223,8 +293,8 @@ key_value(enum report_column key, const struct profile_stack *s, const struct fr
 
 /* The row of one frame of a stack, new or known. */
 static int
-find_row(struct report *r, const struct profile_stack *s, const struct frame *f, const char *parent,
-	 size_t *ret)
+find_row(struct report *r, const struct profile *p, const struct profile_stack *s,
+	 const struct frame *f, const char *parent, size_t *ret)
 {
 	const struct report_list *keys = &r->options.keys;
 	const size_t known = r->nr_rows;
@@ -238,7 +308,7 @@ find_row(struct report *r, const struct profile_stack *s, const struct frame *f,
 	if (err < 0)
 		return err;
 	for (size_t k = 0; k < keys->n; k++)
-		row_values(r, &key)[k] = key_value(keys->v[k], s, f, parent);
+		row_values(r, &key)[k] = key_value(keys->v[k], p, s, f, parent);
 	err = slots_keep(&r->row_slots, row_hash(r, &key), row_same, r, &key, r->rows, r->nr_rows,
 			 r->cap_rows, &i);
 	if (err < 0)
@@ -302,7 +372,8 @@ add_stack(struct report *r, const struct profile *p, const struct profile_stack 
 	for (uint32_t i = 0; i < n && err == 0; i++) {
 		size_t row;
 
-		err = find_row(r, s, i == 0 ? &leaf : profile_frame(p, s->frames[i]), parent, &row);
+		err = find_row(r, p, s, i == 0 ? &leaf : profile_frame(p, s->frames[i]), parent,
+			       &row);
 		if (err == 0 && r->options.graphs)
 			err = add_number(r, row);
 		if (err < 0)
@@ -407,7 +478,8 @@ compare_keys(const struct report *r, const struct report_row *a, const struct re
 {
 	int c = 0;
 
-	for (enum report_column k = 0; k < REPORT_KEYS_MAX && c == 0; k++) {
+	for (size_t i = 0; i < r->options.keys.n && c == 0; i++) {
+		const enum report_column k = r->ordered[i];
 		const struct report_value va = report_value(r, a, k), vb = report_value(r, b, k);
 
 		c = compare_names(va.text, vb.text);
@@ -495,6 +567,20 @@ sort(struct report *r)
 	}
 }
 
+static void
+order_keys(struct report *r)
+{
+	const struct report_list *keys = &r->options.keys;
+	size_t n = 0;
+
+	memset(r->value_of, -1, sizeof(r->value_of));
+	for (size_t i = 0; i < keys->n; i++)
+		r->value_of[keys->v[i]] = (int8_t)i;
+	for (enum report_column k = 0; k < REPORT_KEYS_MAX; k++)
+		if (r->value_of[k] >= 0)
+			r->ordered[n++] = k;
+}
+
 int
 report_build(const struct profile *p, const struct report_options *o, struct report **ret)
 {
@@ -503,9 +589,7 @@ report_build(const struct profile *p, const struct report_options *o, struct rep
 
 	if (r) {
 		r->options = *o;
-		memset(r->value_of, -1, sizeof(r->value_of));
-		for (size_t i = 0; i < o->keys.n; i++)
-			r->value_of[o->keys.v[i]] = (int8_t)i;
+		order_keys(r);
 	}
 	for (size_t i = 0; i < profile_stacks(p) && err == 0; i++) {
 		const struct frame *leaf;
@@ -600,6 +684,12 @@ report_percent(const struct report *r, const struct report_section *s,
 	       const struct profile_weight *w)
 {
 	return report_share(w, r->options.relative ? &s->weight : &s->whole);
+}
+
+uint64_t
+report_weight(const struct report_options *o, const struct report_row *row, uint64_t number)
+{
+	return number * (o->children ? row->total : row->self).samples;
 }
 
 size_t

@@ -14,7 +14,8 @@
 
 /*
  * name of the key, title of its column, is it a number, what it is, and its struct report_value:
- * of a stack s, one of its frames, f, and the symbol of the function in it that is asked for, parent.
+ * of a stack s, one of its frames, f, the symbol of the function in it that is asked for, parent, and
+ * details of its samples: numbers, DETAIL(), and the frames of data, data, and of where branches came from, from.
  * The event is in every row, and so no value.
  */
 #define REPORT_KEYS(X)                                                                             \
@@ -36,7 +37,40 @@
 	X(trace, "Trace output", false, "fields of a tracepoint; EVENT.FIELD: of one of them",     \
 	  .text = s->trace)                                                                        \
 	X(event, "Event", false, "event that took the sample", .text = NULL)                       \
-	X(parent, "Parent symbol", false, "function or caller that --parent names", .text = parent)
+	X(parent, "Parent symbol", false, "function or caller that --parent names",                \
+	  .text = parent)                                                                          \
+	X(symbol_daddr, "Data Symbol", false, "variable that was touched", .text = data->symbol,   \
+	  .number = data->symbol ? data->symbol_offset : data->vaddr)                              \
+	X(dso_daddr, "Data Object", false, "file or region that it is in", .text = data->dso)      \
+	X(mem, "Memory access", false, "level of caches or memory that answered", DETAIL(mem))     \
+	X(snoop, "Snoop", false, "what other caches had", DETAIL(snoop))                           \
+	X(tlb, "TLB access", false, "where the address was translated", DETAIL(tlb))               \
+	X(locked, "Locked", false, "was it an atomic access", DETAIL(locked))                      \
+	X(blocked, "Blocked", false, "what it waited for", DETAIL(blocked))                        \
+	X(weight, "Weight", true, "cost of the samples, of all of the row", DETAIL(weight))        \
+	X(local_weight, "Local Weight", true, "cost of one sample", DETAIL(local_weight))          \
+	X(local_ins_lat, "Local INSTR Latency", true, "latency of the instruction",                \
+	  DETAIL(local_ins_lat))                                                                   \
+	X(phys_daddr, "Data Physical Address", true, "where that is in memory",                    \
+	  DETAIL(phys_daddr))                                                                      \
+	X(data_page_size, "Data Page Size", true, "size of the page that was touched",             \
+	  DETAIL(data_page_size))                                                                  \
+	X(code_page_size, "Code Page Size", true, "size of the page of the code",                  \
+	  DETAIL(code_page_size))                                                                  \
+	X(transaction, "Transaction", false, "how a transaction of memory ended",                  \
+	  DETAIL(transaction))                                                                     \
+	X(dso_from, "Source Shared Object", false, "of branches: where they came from",            \
+	  .text = from->dso)                                                                       \
+	X(symbol_from, "Source Symbol", false, "likewise", .text = frame_label(from),              \
+	  .number = from->kernel)                                                                  \
+	X(dso_to, "Target Shared Object", false, "where they went", .text = f->dso)                \
+	X(symbol_to, "Target Symbol", false, "likewise", .text = frame_label(f),                   \
+	  .number = f->kernel)                                                                     \
+	X(mispredict, "Branch Mispredicted", false, "was it predicted wrongly",                    \
+	  DETAIL(mispredict))                                                                      \
+	X(cycles, "Basic Block Cycles", true, "since the branch before", DETAIL(cycles))           \
+	X(in_tx, "Branch in transaction", false, "was it in one", DETAIL(in_tx))                   \
+	X(abort, "Transaction abort", false, "did it end one", DETAIL(abort))
 
 /* name of a column of numbers (perf's), its title */
 #define REPORT_NUMBERS(X)                                                                          \
@@ -53,6 +87,7 @@ enum report_column {
 	REPORT_KEYS(X)
 #undef X
 		REPORT_KEYS_MAX,
+	REPORT_SHARED_MAX = REPORT_symbol_daddr, /* before it: keys that samples of a task share */
 	REPORT_BEFORE_NUMBERS = REPORT_KEYS_MAX - 1,
 #define X(name, title) REPORT_##name,
 	REPORT_NUMBERS(X)
@@ -78,7 +113,9 @@ struct report_options {
 	bool with_parent;	    /* the key parent is among them in any case */
 	/* What parent is, borrowed; it remembers what it was asked. */
 	struct frame_regex *parent;
-	bool graphs; /* rows have call graphs (call_graph.h) */
+	bool graphs;   /* rows have call graphs (call_graph.h) */
+	bool branches; /* rows count branches, each as 1, and not samples */
+	bool mem_mode; /* shares are of the weights of samples, not of periods */
 };
 
 /*
@@ -89,6 +126,8 @@ struct report_options {
 int report_parse_list(const char *text, enum report_column end, struct report_list *ret,
 		      const char **ret_bad, size_t *ret_len);
 bool report_has(const struct report_list *l, enum report_column column);
+/* Is the number of this key one of sample_detail.h, rather than an address or a part of a name? */
+bool report_is_detail(enum report_column column);
 
 /*
  * Keys and columns by what was asked for, as perf report has it: fields take the place of numbers
@@ -98,6 +137,9 @@ bool report_has(const struct report_list *l, enum report_column column);
  */
 void report_choose(struct report_options *o, const struct report_list *sort,
 		   const struct report_list *fields, bool samples);
+
+/* Is one of the keys of branches alone among them? */
+bool report_of_branches(const struct report_list *keys);
 
 /* What the profile has to tell apart for this report. */
 void report_profile_options(const struct report_options *o, struct profile_options *ret);
@@ -158,6 +200,9 @@ double report_share(const struct profile_weight *w, const struct profile_weight 
 /* Percent that a row's weight is of what shares of its event are of. */
 double report_percent(const struct report *r, const struct report_section *s,
 		      const struct profile_weight *w);
+/* What the key weight is of a row: its number is that of one sample. */
+uint64_t report_weight(const struct report_options *o, const struct report_row *row,
+		       uint64_t number);
 /* By samples descending. */
 size_t report_unknowns(const struct report *r);
 const struct report_unknown *report_unknown_at(const struct report *r, size_t i);

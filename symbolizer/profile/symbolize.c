@@ -20,6 +20,9 @@ foreign_frame(struct resolver *resolver, const char *name, uint64_t ip, struct f
 static int
 kernel_frame(struct resolver *resolver, const struct raw_place *p, struct frame *ret)
 {
+	/* The recording has names of the kernel's code alone. */
+	if (p->is_data)
+		return foreign_frame(resolver, "[kernel.kallsyms]", p->address, ret);
 	const struct kernel_symbol known = { .start = p->start, .name = p->symbol, .dso = p->dso };
 
 	return resolver_kernel(resolver, p->address, p->is_return, p->symbol ? &known : NULL, ret);
@@ -32,6 +35,8 @@ user_frame(struct resolver *resolver, const struct raw_profile *raw, const struc
 	struct map_object object;
 	struct task_map map;
 
+	if (p->is_data && p->region == RAW_NO_REGION)
+		return resolver_data(resolver, NULL, p->address, ret);
 	if (p->symbol)
 		return resolver_jit(resolver, p->address, p->start, p->symbol, p->dso, ret);
 	if (p->region == RAW_NO_REGION)
@@ -39,6 +44,8 @@ user_frame(struct resolver *resolver, const struct raw_profile *raw, const struc
 	object = raw->regions[p->region].object;
 	map = raw->regions[p->region].map;
 	map.object = &object;
+	if (p->is_data)
+		return resolver_data(resolver, &map, p->address, ret);
 	return resolver_user(resolver, &map, p->address, p->is_return, ret);
 }
 
@@ -73,6 +80,7 @@ symbolize_places(struct resolver *resolver, struct inlines *inlines, const struc
 		if (wanted[i] != SYMBOLIZE_WANTED)
 			continue;
 		err = symbolize_place(resolver, raw, &raw->places[i], &frame);
+		frame.data = raw->places[i].is_data;
 		if (err == 0)
 			err = take(arg, (uint32_t)i, &frame, 1);
 		if (err == 0 && inlines)

@@ -197,7 +197,7 @@ judge_who(const struct who_finder *f, struct raw_who *who)
 }
 
 int
-who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *ret)
+who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t detail, uint32_t *ret)
 {
 	const struct profile_options *o = f->options;
 	struct raw_who who;
@@ -206,6 +206,7 @@ who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *r
 	if (err < 0)
 		return err;
 	judge_who(f, &who);
+	who.detail = detail;
 	if (o->any_comm)
 		who.comm = f->any;
 #define X(type, name) who.name = o->by_##name ? who.name : 0;

@@ -22,8 +22,9 @@ struct who_finder *who_finder_new(const struct replay *replay, struct intern *st
 				  struct raw_profile *raw, const struct profile_options *options);
 void who_finder_free(struct who_finder *f);
 
-/* The number of the who in the raw profile, new or known. 0, -FMT_E_NOMEM. */
-int who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t *ret);
+/* The number of the who in the raw profile, new or known; detail: as in raw_who. 0, -FMT_E_NOMEM. */
+int who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t detail,
+		    uint32_t *ret);
 
 /* With by_time: the same one's at another time. 0, -FMT_E_NOMEM. */
 int who_finder_later(struct who_finder *f, uint32_t known, uint64_t time_ns, uint32_t *ret);

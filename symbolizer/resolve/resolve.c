@@ -69,6 +69,7 @@ resolver_new(const struct resolver_options *options)
 		.live = live_files_new(),
 		.force = options->force,
 		.keep_code = options->keep_code,
+		.data = options->data,
 		.sums = &r->debug_sums,
 	};
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
@@ -382,6 +383,74 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		return error;
 	ret->doubt = s->object->doubt;
 	return 0;
+}
+
+/*
+ * Where data is, by the segment that the map is of. Its memory is longer than its part of the file, and
+ * what follows that in the file is something else.
+ */
+static bool
+data_vaddr(const struct object *o, const struct task_map *map, uint64_t ip, uint64_t *ret)
+{
+	const uint64_t from = map->pgoff, to = from + (map->end - map->start);
+	const uint64_t offset = from + (ip - map->start);
+	bool found = false;
+
+	if (o->separate)
+		return object_address(o, map, ip, ret);
+	for (size_t i = 0; i < o->nr_segments && !found; i++) {
+		const struct elf_segment *s = &o->segments[i];
+
+		found = !s->exec && s->offset < to && s->offset + s->filesz > from &&
+			offset >= s->offset && offset - s->offset < s->memsz;
+		if (found)
+			*ret = s->vaddr + (offset - s->offset);
+	}
+	return found || elf_segments_vaddr(o->segments, o->nr_segments, offset, false, ret);
+}
+
+/* Code is data to what reads it, a fault of the page that holds it for one. */
+static int
+look_up_data(struct resolver *r, struct object *o, uint64_t vaddr, struct frame *ret)
+{
+	struct symbol symbol;
+	int error = 0;
+
+	ret->vaddr = vaddr;
+	ret->miss = RESOLVE_NO_SYMBOL;
+	if (o->data && symtab_find(o->data, vaddr, &symbol))
+		error = symbol_text(r, o->data, &symbol, &o->data_names, &ret->symbol);
+	else if (symtab_find(o->symbols, vaddr, &symbol))
+		error = symbol_text(r, o->symbols, &symbol, &o->names, &ret->symbol);
+	else
+		return 0;
+	if (error)
+		return error;
+	ret->symbol_offset = vaddr - symbol.start;
+	ret->miss = RESOLVE_OK;
+	ret->doubt = o->doubt;
+	return 0;
+}
+
+int
+resolver_data(struct resolver *r, const struct task_map *map, uint64_t ip, struct frame *ret)
+{
+	struct mapped_object *s;
+	uint64_t vaddr;
+	int error = map ? mapped_objects_find(&r->mapped, map, &s) : 0;
+
+	unmapped(r, ip, ret);
+	if (error || !map)
+		return error;
+	if (!s->object || data_vaddr(s->object, map, ip, &vaddr)) {
+		ret->dso = s->dso;
+		ret->dso_path = s->path;
+		ret->build_id = s->build_id;
+		ret->miss = s->miss;
+	}
+	if (!s->object && s->miss != RESOLVE_NOT_FILE)
+		ret->vaddr = ip - map->start + map->pgoff;
+	return s->object && ret->dso != r->unknown ? look_up_data(r, s->object, vaddr, ret) : 0;
 }
 
 int

@@ -31,6 +31,7 @@ struct frame {
 	const char *build_id;	/* its GNU build-id as recorded, in hex; NULL: none was */
 	bool has_dwarf;		/* debug information of the object was found */
 	bool kernel;
+	bool data; /* of data that was touched, not of code: each address is one of its own */
 	enum resolve_miss miss;
 	enum resolve_doubt doubt; /* of symbol */
 	/* What inlines adds. */
@@ -64,6 +65,7 @@ struct resolver_options {
 	 * those that nothing identifies.
 	 */
 	bool keep_code;
+	bool data; /* objects have the symbols of their data, for resolver_data() */
 	/* Kernel symbols of recordings that brought none along, see kernel_image.h. */
 	const char *kallsyms, *vmlinux;
 	/*
@@ -132,6 +134,11 @@ int resolver_kernel_code(struct resolver *r, struct object **ret, uint64_t *ret_
  */
 int resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool is_return,
 		  struct frame *ret);
+/*
+ * Likewise data that was touched: its symbol is an object of the file, also of what that has zeroed behind the
+ * end of the map.
+ */
+int resolver_data(struct resolver *r, const struct task_map *map, uint64_t ip, struct frame *ret);
 /* A kernel address; known is what the recording names it, or NULL; its strings are copied. */
 int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return,
 		    const struct kernel_symbol *known, struct frame *ret);

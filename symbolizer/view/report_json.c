@@ -13,6 +13,7 @@
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/view/call_graph_print.h"
+#include "symbolizer/view/detail_text.h"
 #include "symbolizer/load/time_buckets.h"
 
 #define PERCENT_DIGITS 10
@@ -45,6 +46,42 @@ set_time(const struct report_print *p, json_t *j, uint64_t bucket)
 }
 
 static int
+set_detail(const struct report_print *p, json_t *j, enum report_column key,
+	   const struct report_row *row, uint64_t number)
+{
+	static const char *const names[] = {
+#define X(name, ...) #name,
+		REPORT_KEYS(X)
+#undef X
+	};
+	char text[DATA_SOURCE_TEXT];
+	json_t *value;
+
+	if (key == REPORT_in_tx || key == REPORT_abort)
+		value = json_boolean(number);
+	else if (key == REPORT_data_page_size || key == REPORT_code_page_size ||
+		 key == REPORT_cycles)
+		value = json_value_number(number);
+	else if (key == REPORT_weight)
+		value = json_value_number(report_weight(p->options, row, number));
+	else
+		value = detail_text(key, number, text) ? json_string(text)
+						       : json_value_number(number);
+	return json_object_set_new(j, names[key], value);
+}
+
+/* "array+0x10"; without a name where in the file, or in memory, it is. */
+static int
+set_data(json_t *j, const struct report_value *v)
+{
+	char address[24];
+
+	snprintf(address, sizeof(address), "0x%" PRIx64, v->number);
+	return json_object_set_new(j, "symbol_daddr", name(v->text)) |
+		json_object_set_new(j, v->text ? "daddr_offset" : "daddr", json_string(address));
+}
+
+static int
 set_key(const struct report_print *p, json_t *j, const struct report_row *row,
 	enum report_column key)
 {
@@ -59,6 +96,10 @@ set_key(const struct report_print *p, json_t *j, const struct report_row *row,
 	const struct report_value value = report_value(p->report, row, key), *v = &value;
 	char address[24];
 
+	if (report_is_detail(key))
+		return set_detail(p, j, key, row, v->number);
+	if (key == REPORT_symbol_daddr)
+		return set_data(j, v);
 	if (key == REPORT_event) /* every row has it */
 		return 0;
 	if (key == REPORT_sym)

@@ -17,6 +17,7 @@
 #include "symbolizer/text/table.h"
 #include "symbolizer/text/unit_name.h"
 #include "symbolizer/view/call_graph_print.h"
+#include "symbolizer/view/detail_text.h"
 #include "symbolizer/view/heading.h"
 #include "symbolizer/load/time_buckets.h"
 
@@ -130,8 +131,9 @@ print_objects(const struct report_print *p, bool named, uint64_t samples)
 static bool
 shows_names(const struct report_print *p)
 {
-	static const enum report_column of_frames[] = { REPORT_sym, REPORT_address, REPORT_srcline,
-							REPORT_srcfile, REPORT_parent };
+	static const enum report_column of_frames[] = { REPORT_sym,	REPORT_address,
+							REPORT_srcline, REPORT_srcfile,
+							REPORT_parent,	REPORT_symbol_to };
 
 	for (size_t i = 0; i < sizeof(of_frames) / sizeof(of_frames[0]); i++)
 		if (report_has(&p->options->keys, of_frames[i]))
@@ -233,12 +235,44 @@ add_group(const struct report_print *p, struct table *t, struct buf *scratch, co
 	free(shorter);
 }
 
+/* A variable and how far behind its beginning, or else where in the file or in memory. */
+static void
+add_data(struct table *t, struct buf *scratch, const struct report_value *v)
+{
+	char number[24];
+
+	buf_clear(scratch);
+	buf_text(scratch, !v->text && v->number >> 63 ? "[k] " : "[.] ");
+	if (v->text)
+		escape(scratch, v->text);
+	snprintf(number, sizeof(number), v->text ? "+0x%" PRIx64 : "0x%016" PRIx64, v->number);
+	if (!v->text || v->number)
+		buf_text(scratch, number);
+	buf_u8(scratch, 0);
+	table_cell(t, buf_failed(scratch) ? NULL : (const char *)scratch->p, TABLE_PLAIN);
+}
+
+static void
+add_detail(struct table *t, enum report_column key, uint64_t number)
+{
+	char text[DATA_SOURCE_TEXT];
+
+	if (detail_text(key, number, text))
+		table_cell(t, text, TABLE_PLAIN);
+	else
+		table_cellf(t, TABLE_PLAIN, "%" PRIu64, number);
+}
+
 static void
 add_value(const struct report_print *p, struct table *t, struct buf *scratch,
 	  enum report_column key, const struct report_value *v)
 {
-	if (key == REPORT_sym)
+	if (key == REPORT_sym || key == REPORT_symbol_from || key == REPORT_symbol_to)
 		add_name(t, scratch, v->number ? "[k] " : "[.] ", v->text);
+	else if (key == REPORT_symbol_daddr)
+		add_data(t, scratch, v);
+	else if (report_is_detail(key))
+		add_detail(t, key, v->number);
 	else if (key == REPORT_srcline)
 		add_line(t, scratch, v);
 	else if (key == REPORT_address)
@@ -277,6 +311,8 @@ add_column(const struct report_print *p, struct table *t, struct buf *scratch,
 		break;
 	default:
 		value = report_value(p->report, row, column);
+		if (column == REPORT_weight)
+			value.number = report_weight(p->options, row, value.number);
 		add_value(p, t, scratch, column, &value);
 		break;
 	}

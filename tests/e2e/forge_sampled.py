@@ -134,7 +134,7 @@ def branch(program, path):
             [(*loop, flags(mispredicted=1, cycles=40)), (*loop, flags(predicted=1, cycles=2)),
              (*loop, flags(predicted=1, cycles=2)), (*call, flags(predicted=1, cycles=3))],
             [(*call, flags(predicted=1, in_tx=1, cycles=3)), (*back, flags(in_tx=1, abort=1))]]):
-        data += record(9, head(program["main+20"], 100 + i) + branches(entries), USER)
+        data += record(9, head(program["main+10"], 100 + i) + branches(entries), USER)
     write(path, [(attr(PLAIN | BRANCH_STACK, ANY), [1])], data, {3: string(b"forged")})
 
 

@@ -270,14 +270,13 @@ synthetic_sample(struct synthetic *s, uint32_t pid, uint32_t tid, uint64_t ip,
 		 const uint64_t *chain, size_t words)
 {
 	struct perf_sample_id id = sid(s, pid, tid);
-	struct perf_sample sample = {
-		.have = s->attr[s->event].sample_type,
-		.ip = ip,
-		.period = s->period,
-		.cgroup = s->cgroup,
-		.callchain = span_of(chain, words * 8),
-	};
+	struct perf_sample sample = s->more;
 
+	sample.have = s->attr[s->event].sample_type;
+	sample.ip = ip;
+	sample.period = s->period;
+	sample.cgroup = s->cgroup;
+	sample.callchain = span_of(chain, words * 8);
 	ok(record_sample_build(&s->records, &id, &sample, s->cpumode), NULL);
 }
 

@@ -24,7 +24,8 @@ struct synthetic {
 	uint32_t cpu;
 	uint16_t cpumode;
 	uint64_t period;
-	uint64_t cgroup; /* when the samples have one */
+	uint64_t cgroup;	 /* when the samples have one */
+	struct perf_sample more; /* their other fields, as far as they have them */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };
