@@ -40,6 +40,7 @@ enum event_attr_flag {
 	EVENT_ATTR_cgroup = 32,
 	EVENT_ATTR_text_poke = 33,
 	EVENT_ATTR_build_id = 34,
+	EVENT_ATTR_defer_callchain = 38,
 };
 
 struct event_attr {

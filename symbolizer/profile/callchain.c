@@ -5,6 +5,8 @@
 
 #include "format/columns/columns_view.h"
 
+#define BRANCH_WORDS 3 /* of an entry of a branch stack */
+
 /* Linux 6.19: the user part comes later; its cookie is the next word. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
@@ -52,6 +54,11 @@ callchain_of_record(const struct perf_record *r, struct callchain_words *ret)
 					 .ip_frame = CALLCHAIN_NO_FRAME,
 					 .nr = span_words(r->sample.callchain),
 					 .words = r->sample.callchain };
+	if (r->attr && (r->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
+	    (r->sample.have & PERF_SAMPLE_BRANCH_STACK)) {
+		ret->calls = r->sample.branch.entries;
+		ret->nr_calls = r->sample.branch.nr;
+	}
 }
 
 void
@@ -70,6 +77,20 @@ callchain_of_columns(const struct columns_view *view, uint32_t source, uint32_t 
 					 .nr = s.chain_words,
 					 .index = s.chain,
 					 .frames = frames };
+}
+
+bool
+callchain_cookie(struct span words, size_t *ret_at)
+{
+	const size_t nr = span_words(words);
+
+	/* Behind the marker of a user's part all words are his own. */
+	for (size_t i = 0; i + 1 < nr && !is_last(span_word(words, i)); i++)
+		if (span_word(words, i) == CONTEXT_USER_DEFERRED) {
+			*ret_at = i;
+			return true;
+		}
+	return false;
 }
 
 static uint64_t
@@ -118,7 +139,11 @@ callchain_begin(struct callchain *c, const struct callchain_words *w, struct cal
 	*ret = (struct callchain_address){ .mode = mode,
 					   .ip = ip,
 					   .frame = ip ? frame : CALLCHAIN_NO_FRAME };
-	*c = (struct callchain){ .words = w, .leaf_mode = mode, .mode = mode, .first = true };
+	*c = (struct callchain){ .words = w,
+				 .leaf_mode = mode,
+				 .mode = mode,
+				 .first = true,
+				 .calls = mode == CALLCHAIN_USER && w->nr_calls > 0 };
 }
 
 /* Where the user was is the leaf, unless the kernel was sampled. */
@@ -139,6 +164,28 @@ next_user(struct callchain *c, struct callchain_address *ret)
 }
 
 /*
+ * The function that made the innermost call of all is where it went; of the others, and of that one's
+ * caller, the calls themselves are known, not where they return to. Of a user's sample that place is the
+ * leaf.
+ */
+static bool
+next_call(struct callchain *c, struct callchain_address *ret)
+{
+	const struct callchain_words *w = c->words;
+	size_t i;
+
+	if (c->next_user == 0 && c->leaf_mode == CALLCHAIN_USER)
+		c->next_user = 1;
+	if (!c->calls || c->next_user > w->nr_calls)
+		return false;
+	i = c->next_user++;
+	*ret = (struct callchain_address){ CALLCHAIN_USER, false,
+					   span_word(w->calls, i ? (i - 1) * BRANCH_WORDS : 1),
+					   CALLCHAIN_NO_FRAME };
+	return true;
+}
+
+/*
  * The first word of the context that was sampled repeats the leaf, which was given already. The
  * first word of any other context is where that context was left (the instruction after a
  * syscall, or the interrupted one): no return address either.
@@ -146,7 +193,7 @@ next_user(struct callchain *c, struct callchain_address *ret)
 bool
 callchain_next(struct callchain *c, struct callchain_address *ret)
 {
-	while (c->next < c->words->nr) {
+	while (c->next < c->words->nr && !c->calls) {
 		const size_t i = c->next++;
 		uint64_t word = word_at(c->words, i);
 		bool first = c->first;
@@ -157,6 +204,9 @@ callchain_next(struct callchain *c, struct callchain_address *ret)
 			c->next += word == CONTEXT_USER_DEFERRED;
 			c->first = marker_mode(word, &c->mode) || c->first;
 			c->last = is_last(word);
+			c->calls |= word == PERF_CONTEXT_USER && c->words->nr_calls > 0;
+			if (c->calls)
+				break;
 			continue;
 		}
 		c->first = false;
@@ -167,5 +217,5 @@ callchain_next(struct callchain *c, struct callchain_address *ret)
 		*ret = (struct callchain_address){ c->mode, !first, word, frame_at(c->words, i) };
 		return true;
 	}
-	return next_user(c, ret);
+	return c->words->nr_calls ? next_call(c, ret) : next_user(c, ret);
 }

@@ -52,6 +52,12 @@ struct callchain_words {
 	/* The user's part when it was unwound from a copy: its first frame is where the user was. */
 	const struct unwind_frame *user;
 	size_t nr_user;
+	/*
+	 * Or as the CPU kept it (LBR), where the event asked for call stacks: words of entries, from, to and
+	 * flags, the innermost call first. It takes the place of what the chain has of the user.
+	 */
+	struct span calls;
+	size_t nr_calls;
 };
 
 /* Of a SAMPLE, which has to outlive it. */
@@ -59,6 +65,12 @@ void callchain_of_record(const struct perf_record *r, struct callchain_words *re
 /* Of a sample of columns, likewise. */
 void callchain_of_columns(const struct columns_view *view, uint32_t source, uint32_t stack,
 			  struct callchain_words *ret);
+
+/*
+ * Where the words of a chain have the marker of a user's part that comes later, behind which stands its
+ * cookie (deferred_chains.h); false: nowhere.
+ */
+bool callchain_cookie(struct span words, size_t *ret_at);
 
 /* Is there a user's part among the words? */
 bool callchain_has_user(const struct callchain_words *words);
@@ -68,7 +80,8 @@ struct callchain {
 	size_t next, next_user;
 	enum callchain_mode leaf_mode, mode;
 	bool first, leaf_seen;
-	bool last; /* no other context follows this one */
+	bool last;  /* no other context follows this one */
+	bool calls; /* the rest is what the CPU kept */
 };
 
 /* words is borrowed. *ret is the sampled place; there is always one. */

@@ -110,7 +110,8 @@ stack_of(struct gather *g, uint32_t pid, const struct callchain_words *words, ui
 	*ret_whose = whose(&address, pid);
 	if (g->options->leaf_only)
 		return place_of(g, pid, &address, ret);
-	if (array_reserve(g->words, 0, g->cap_words, words->nr + words->nr_user + 1) != 0)
+	if (array_reserve(g->words, 0, g->cap_words,
+			  words->nr + words->nr_user + words->nr_calls + 2) != 0)
 		return -FMT_E_NOMEM;
 	do {
 		err = place_of(g, pid, &address, &g->words[nr++]);

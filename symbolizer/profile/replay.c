@@ -8,12 +8,14 @@
 
 #include "format/block/buildids.h"
 #include "format/columns/columns_view.h"
+#include "symbolizer/profile/deferred_chains.h"
 
 struct replay {
 	struct record_stream *stream;
 	struct replay_options options;
 	struct task_model *model;
 	struct kernel_symbols *kernel;
+	struct deferred_chains *deferred; /* NULL: no event asked for such chains */
 	bool has_kernel;
 	struct buildid vdso;
 	uint64_t epoch, kernel_epoch;
@@ -49,6 +51,7 @@ replay_free(struct replay *r)
 	task_model_free(r->model);
 	kernel_symbols_free(r->kernel);
 	wait_samples_free(r->waits);
+	deferred_chains_free(r->deferred);
 	free(r);
 }
 
@@ -198,8 +201,9 @@ sample_of_record(const struct perf_record *record, int event, struct replay_samp
 }
 
 static int
-give_record(struct replay *r, const struct perf_record *record, int event)
+give_record(void *arg, const struct perf_record *record, int event)
 {
+	struct replay *r = arg;
 	struct replay_sample s;
 
 	sample_of_record(record, event, &s);
@@ -276,15 +280,35 @@ give_wait(struct replay *r, const struct perf_record *record, int *event)
 	return r->options.on_sample(r->options.arg, &s);
 }
 
+/* A sample that lacks callers waits; those that waited are given before their thread is gone. */
+static int
+wait_for_chains(struct replay *r, const struct perf_record *record, int event, bool *ret_held)
+{
+	switch (record->type) {
+	case REC_SAMPLE:
+		return deferred_chains_hold(r->deferred, record, event, ret_held);
+	case REC_CALLCHAIN_DEFERRED:
+		return deferred_chains_merge(r->deferred, record);
+	case REC_EXIT:
+		return deferred_chains_end(r->deferred, record->task.tid, false);
+	}
+	return 0;
+}
+
 static int
 apply_record(struct replay *r, const struct perf_record *record, int event)
 {
+	bool held = false;
 	int err = 0;
 
 	forget_ghosts(r, record->sid.time);
 	if (r->waits)
 		err = give_wait(r, record, &event);
 	if (err || event == WAIT_SAMPLES_TAKEN)
+		return err;
+	if (r->deferred)
+		err = wait_for_chains(r, record, event, &held);
+	if (err || held)
 		return err;
 	if (record->type == REC_SAMPLE)
 		return give_record(r, record, event);
@@ -315,16 +339,33 @@ owner_of(void *arg, uint32_t tid)
 	return task_model_owner(((const struct replay *)arg)->model, tid);
 }
 
+/* Then samples are records, which can wait. */
+static int
+begin_deferred(struct replay *r)
+{
+	const struct event_set *events = record_stream_events(r->stream);
+	bool deferred = false;
+
+	for (size_t i = 0; i < event_set_count(events); i++)
+		deferred |=
+			event_attr_has(&event_set_at(events, i)->attr, EVENT_ATTR_defer_callchain);
+	if (deferred)
+		r->deferred = deferred_chains_new(give_record, r);
+	return deferred && !r->deferred ? -FMT_E_NOMEM : 0;
+}
+
 int
 replay_run(struct replay *r, struct fmt_where *where)
 {
 	struct stream_record sr;
 	int err = wait_samples_open(r->stream, r->model, r->kernel, &r->waits);
 
+	if (err == 0)
+		err = begin_deferred(r);
 	if (err)
 		return err;
 	record_stream_on_block(r->stream, see_block, r);
-	if (!r->options.in_order && !r->waits)
+	if (!r->options.in_order && !r->waits && !r->deferred)
 		record_stream_columns(r->stream, owner_of, r);
 	while ((err = record_stream_next(r->stream, &sr, where)) > 0) {
 		err = apply(r, &sr);
@@ -334,5 +375,7 @@ replay_run(struct replay *r, struct fmt_where *where)
 			break;
 	}
 	record_stream_on_block(r->stream, NULL, NULL);
+	if (err == 0 && r->deferred)
+		err = deferred_chains_end(r->deferred, 0, true);
 	return err == 0 ? r->error : err;
 }

@@ -25,8 +25,8 @@ offers() # WORD...: what bash offers for the last one
 
 is "$(offers spoor re)" "record report" "commands"
 is "$(offers spoor report --perc)" "--percent-limit --percentage" "options of a command"
-is "$(offers spoor report -s c)" "cgroup comm cpu" "sort keys"
-is "$(offers spoor report --sort = comm,c)" "comm,cgroup comm,cpu" "the next of a list, as bash takes it apart"
+is "$(offers spoor report -s c)" "cgroup code_page_size comm cpu cycles" "sort keys"
+is "$(offers spoor report --sort = comm,c)" "comm,cgroup comm,code_page_size comm,cpu comm,cycles" "the next of a list, as bash takes it apart"
 is "$(offers spoor report -s +cg)" "+cgroup" "one more"
 is "$(offers spoor report -F o)" "overhead overhead_children" "fields"
 is "$(offers spoor record -F o)" "" "which a frequency is not"

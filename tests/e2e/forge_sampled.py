@@ -21,7 +21,7 @@ PLAIN = IDENTIFIER | IP | TID | TIME | CPU | PERIOD
 MEMORY = PLAIN | ADDR | WEIGHT | DATA_SRC | TRANSACTION | PHYS_ADDR | DATA_PAGE_SIZE | CODE_PAGE_SIZE
 USER, KERNEL = 2, 1
 ANY, CALL_STACK = 1 << 3, 1 << 11
-SAMPLE_ID_ALL, DEFER_CALLCHAIN, DEFER_OUTPUT = 1 << 18, 1 << 39, 1 << 40
+SAMPLE_ID_ALL, DEFER_CALLCHAIN, DEFER_OUTPUT = 1 << 18, 1 << 38, 1 << 39
 CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_USER_DEFERRED = 2**64 - 128, 2**64 - 512, 2**64 - 640
 
 
@@ -138,7 +138,36 @@ def branch(program, path):
     write(path, [(attr(PLAIN | BRANCH_STACK, ANY), [1])], data, {3: string(b"forged")})
 
 
-CASES = {"mem": mem, "branch": branch}
+KERNEL_IP = 0xffffffff81000000
+
+
+def lbr(program, path):
+    """Call stacks that the CPU kept: main called touch_data, which called touch_zero."""
+    calls = [(program["touch_data+8"], program["touch_zero"], 0), (program["main+4"], program["touch_data"], 0)]
+    user, data = program["touch_zero+6"], side_band(program)
+    for i, (ip, mode, words) in enumerate([
+            (user, USER, [CONTEXT_USER, user, 0xbad]),
+            (KERNEL_IP, KERNEL, [CONTEXT_KERNEL, KERNEL_IP, CONTEXT_USER, user, 0xbad]),
+            (KERNEL_IP, KERNEL, [CONTEXT_KERNEL, KERNEL_IP])]):
+        data += record(9, head(ip, 100 + i) + chain(words) + branches(calls), mode)
+    write(path, [(attr(PLAIN | CALLCHAIN | BRANCH_STACK, CALL_STACK | 1), [1])], data, {3: string(b"forged")})
+
+
+def deferred(program, path):
+    """Two samples of one stay in the kernel, one of another, and one whose record never comes."""
+    inner, outer = program["touch_zero+6"], program["main+9"]
+    data = side_band(program)
+    for time, cookie in (100, 5), (110, 5), (120, 6), (130, 7):
+        words = [CONTEXT_KERNEL, KERNEL_IP, CONTEXT_USER_DEFERRED, cookie]
+        data += record(9, head(KERNEL_IP, time) + chain(words), KERNEL)
+        if time in (110, 120):
+            user = [CONTEXT_USER, inner] + ([outer] if cookie == 5 else [])
+            data += record(22, struct.pack("<Q", cookie) + chain(user) + trailer(time + 5))
+    write(path, [(attr(PLAIN | CALLCHAIN, 0, DEFER_CALLCHAIN | DEFER_OUTPUT), [1])], data,
+          {3: string(b"forged")})
+
+
+CASES = {"mem": mem, "branch": branch, "lbr": lbr, "deferred": deferred}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]](Program(sys.argv[2]), sys.argv[3])

@@ -99,6 +99,30 @@ for wrong in --children -g "-p main" --mem-mode "-s symbol_to,parent"; do
 done
 exits 2 "spoor diff: not by single samples" "$SPOOR" diff -s mem mem.spoor mem.spoor
 
+# --- callers that are not in the chain ---------------------------------------------------
+
+# What the CPU kept (LBR) instead of what was found at a wrong frame pointer; a thread in the kernel alone has none.
+forge lbr
+"$SPOOR" export --force -f folded lbr.spoor 2>/dev/null >stacks
+is "$(sed 's/\[kernel[^;]*\]/K/' stacks | sort)" "\
+touched;K 1
+touched;main;touch_data;touch_zero 1
+touched;main;touch_data;touch_zero;K 1" "call stacks of the CPU"
+perf script -F comm,ip,sym -i lbr.out 2>/dev/null | awk '
+	NF == 1 { comm = $1; stack = ""; next }
+	NF == 2 { stack = ";" ($2 == "[unknown]" ? "K" : $2) stack; next }
+	comm != "" { print comm stack, 1; comm = "" }' | sort >perf.stacks
+is "$(sed 's/\[kernel[^;]*\]/K/' stacks | sort)" "$(cat perf.stacks)" "which perf finds, too"
+
+# Linux 6.19: one record for all samples since the kernel was entered; of the last it never came.
+forge deferred
+is "$("$SPOOR" export --force -f folded deferred.spoor 2>/dev/null | sed 's/\[kernel[^;]*\]/K/' | sort)" "\
+touched;K 1
+touched;main;touch_zero;K 2
+touched;touch_zero;K 1" "callers that came later"
+is "$("$SPOOR" info --json deferred.spoor | jq -c '.records | [.SAMPLE, .CALLCHAIN_DEFERRED]')" "[4,2]" \
+	"of samples that are all there"
+
 # --- live ---------------------------------------------------------------------------------
 
 # Each page of both arrays is written to once: as many faults, each at its address.

@@ -72,6 +72,56 @@ test_kernel_sampled(void **state)
 	expect(&w, 4, wanted);
 }
 
+/* The CPU's own call stack takes the place of what the kernel found of the user, and of nothing else. */
+static void
+test_calls_of_the_cpu(void **state)
+{
+	const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 64,
+				   PERF_CONTEXT_USER,	0x1008, 0xbad };
+	const uint64_t entries[] = { 0x2004, 0x1000, 1, 0x3004, 0x2000, 1 };
+	const struct event_attr attr = { .branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK };
+	const struct event_attr others = { .branch_sample_type = PERF_SAMPLE_BRANCH_ANY_CALL };
+	struct perf_record r = { .type = REC_SAMPLE,
+				 .misc = PERF_RECORD_MISC_KERNEL,
+				 .attr = &attr };
+	const struct callchain_address kernel[] = {
+		{ CALLCHAIN_KERNEL, false, KERNEL, 0 }, { CALLCHAIN_KERNEL, true, KERNEL + 64, 0 },
+		{ CALLCHAIN_USER, false, 0x1000, 0 },	{ CALLCHAIN_USER, false, 0x2004, 0 },
+		{ CALLCHAIN_USER, false, 0x3004, 0 },
+	};
+	const struct callchain_address in_user[] = {
+		{ CALLCHAIN_USER, false, 0x1008, 0 },
+		{ CALLCHAIN_USER, false, 0x2004, 0 },
+		{ CALLCHAIN_USER, false, 0x3004, 0 },
+	};
+	struct callchain_words w;
+
+	r.sample = (struct perf_sample){ .have = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN |
+						 PERF_SAMPLE_BRANCH_STACK,
+					 .ip = KERNEL,
+					 .callchain = span_of(chain, sizeof(chain)) };
+	r.sample.branch.nr = 2;
+	r.sample.branch.entries = span_of(entries, sizeof(entries));
+	callchain_of_record(&r, &w);
+	expect(&w, 5, kernel);
+	/* A thread of the kernel has no user's part. */
+	r.sample.callchain.len = 3 * 8;
+	callchain_of_record(&r, &w);
+	expect(&w, 2, kernel);
+	r.misc = PERF_RECORD_MISC_USER;
+	r.sample.ip = 0x1008;
+	r.sample.callchain = span_of(&chain[3], 3 * 8);
+	callchain_of_record(&r, &w);
+	expect(&w, 3, in_user);
+	r.sample.callchain.len = 0;
+	callchain_of_record(&r, &w);
+	expect(&w, 3, in_user);
+	/* Branches of another kind say nothing of callers. */
+	r.attr = &others;
+	callchain_of_record(&r, &w);
+	expect(&w, 1, in_user);
+}
+
 /* Frame pointers were followed when it was taken: there is nothing to be unwound. */
 static void
 test_has_user(void **state)
@@ -90,6 +140,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_sampled),
 		cmocka_unit_test(test_kernel_sampled),
+		cmocka_unit_test(test_calls_of_the_cpu),
 		cmocka_unit_test(test_has_user),
 	};
 
