@@ -134,6 +134,9 @@ print_loss(const struct info *info)
 	if (lost > 0)
 		printf(" (%.2f %% of %" PRIu64 ")", 100.0 * (double)lost / (double)all, all);
 	putchar('\n');
+	if (info->summary.throttled_ns > 0)
+		printf(KEY "   events were throttled for %.6f s in all\n", "",
+		       (double)info->summary.throttled_ns / 1e9);
 	for (int i = 0; i < LOSS_CAUSES; i++) {
 		enum loss_cause cause = (enum loss_cause)i;
 
@@ -222,7 +225,10 @@ print_counts(const struct info *info)
 {
 	const struct summary *s = &info->summary;
 
-	printf(KEY " %" PRIu64 "\n", "samples", s->samples);
+	printf(KEY " %" PRIu64, "samples", s->samples);
+	if (s->exact_samples > 0)
+		printf(", %" PRIu64 " with the exact address of the event", s->exact_samples);
+	putchar('\n');
 	printf(KEY " %" PRIu64 ", and %" PRIu64 " of the state at the beginning\n", "records",
 	       s->records, s->state_records);
 	for (uint32_t type = 1; type < REC_KERNEL_MAX; type++) {

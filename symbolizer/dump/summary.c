@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/perf_event.h>
+
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
+#include "symbolizer/dump/throttle_times.h"
 
 _Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_JIT + 1, "every type of block is counted");
 
@@ -20,6 +23,7 @@ struct count {
 	struct summary *s;
 	const struct event_set *events;
 	struct extent samples, records;
+	struct throttle_times throttled;
 };
 
 static void
@@ -66,8 +70,9 @@ count_record(struct count *c, const struct perf_record *r, int event)
 		s->other_types++;
 	stretch(&c->records, r->sid.time);
 	if (r->type != REC_SAMPLE)
-		return 0;
+		return throttle_times_see(&c->throttled, r);
 	s->samples++;
+	s->exact_samples += (r->misc & PERF_RECORD_MISC_EXACT_IP) != 0;
 	stretch(&c->samples, r->sid.time);
 	return count_event(s, event);
 }
@@ -172,12 +177,15 @@ summary_read(struct recording_reader *r, struct summary *ret, struct fmt_where *
 	recording_reader_rewind(r);
 	while (!error && (result = recording_reader_next(r, NULL, NULL, &b, where)) != 0) {
 		if (result < 0) {
+			throttle_times_done(&c.throttled);
 			summary_done(&s);
 			return result;
 		}
 		c.events = recording_reader_meta(r)->events;
 		error = count_block(&c, &b);
 	}
+	s.throttled_ns = c.throttled.total_ns;
+	throttle_times_done(&c.throttled);
 	if (error) {
 		summary_done(&s);
 		return fmt_fail(where, FMT_E_NOMEM, 0, "summary");

@@ -23,6 +23,8 @@ struct summary_blocks {
 
 struct summary {
 	uint64_t records, samples;
+	uint64_t exact_samples; /* whose address is that of the event, and not one behind it */
+	uint64_t throttled_ns;	/* of all events together, see throttle_times.h */
 	uint64_t state_records; /* synthesized by the recorder; not among records */
 	uint64_t bad_records;
 	uint64_t by_type[REC_KERNEL_MAX];

@@ -233,6 +233,8 @@ info_json(const struct info *info)
 
 	error |= json_object_set_new(j, "samples", json_value_number(s->samples));
 	error |= json_object_set_new(j, "lost", json_value_number(loss_samples(s->loss)));
+	error |= json_object_set_new(j, "exact_samples", json_value_number(s->exact_samples));
+	error |= json_object_set_new(j, "throttled_ns", json_value_number(s->throttled_ns));
 	error |= json_object_set_new(j, "records", make_records(s));
 	error |= json_object_set_new(j, "state_records", json_value_number(s->state_records));
 	error |= json_object_set_new(j, "bad_records", json_value_number(s->bad_records));

@@ -120,6 +120,8 @@ def mem(program, path):
             ("touch_zero", zero, 900, 3, {"pages": (1 << 30, 2 << 20), "transaction": 0x30}),
             ("main", 0x7000, 0, 4, {"period": 250})]):
         data += memory(program[ip], 100 + i, addr, weight, SOURCES[source], **more)
+    for kind, time in (5, 1000), (6, 3500), (5, 9000):  # THROTTLE, UNTHROTTLE
+        data += record(kind, struct.pack("<QQQ", time, 1, 1) + trailer(time))
     write(path, [(attr(MEMORY), [1])], data, {3: string(b"forged")})
 
 

@@ -27,6 +27,12 @@ like "$("$SPOOR" dump mem.spoor | grep SAMPLE | head -1)" \
 	'data_src=.value=0x68100142 op="LOAD" lvl="L1 hit" snoop="None" tlb="L1 or L2 hit" lock="No" blk="N/A".' \
 	"in the text of a dump, too"
 
+is "$("$SPOOR" info --json mem.spoor | jq -c '[.samples, .exact_samples, .throttled_ns]')" "[6,6,2500]" \
+	"exact addresses and the time of throttling are told"
+like "$("$SPOOR" info mem.spoor | tr -s ' \n' ' ')" \
+	'events were throttled for 0.000003 s in all.*samples 6, 6 with the exact address of the event' \
+	"in text, too"
+
 # --- what was touched: keys and columns --------------------------------------------------
 
 # Rows with the columns next to each other, without what stands around them, as neither sorts equal ones.
