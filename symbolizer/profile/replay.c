@@ -105,6 +105,12 @@ replay_event_name(const struct replay *r, size_t event)
 	return name ? name : event_set_at(record_stream_events(r->stream), event)->name;
 }
 
+const struct event_set *
+replay_events(const struct replay *r)
+{
+	return record_stream_events(r->stream);
+}
+
 struct waits_counts
 replay_waits(const struct replay *r)
 {

@@ -73,6 +73,8 @@ void replay_block_sample(const struct stream_columns *block, size_t number,
 
 /* Of events of samples: those of record_stream_events(), and those that were made of waits. */
 const char *replay_event_name(const struct replay *r, size_t event);
+/* Those of the stream, as long as that is open. */
+const struct event_set *replay_events(const struct replay *r);
 /* What waits are not among the samples. */
 struct waits_counts replay_waits(const struct replay *r);
 

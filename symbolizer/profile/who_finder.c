@@ -18,6 +18,7 @@ struct who_finder {
 	const char **events; /* names */
 	size_t nr_events, cap_events;
 	struct cgroup_verdicts *verdicts;
+	const struct event_set *set; /* of the stream */
 	struct tracepoints tracepoints;
 	struct buf trace; /* of the last sample */
 	/* Whose sample came last. */
@@ -35,6 +36,7 @@ who_finder_new(const struct replay *replay, struct intern *strings, struct raw_p
 	if (!f)
 		return NULL;
 	*f = (struct who_finder){ .replay = replay,
+				  .set = replay_events(replay),
 				  .strings = strings,
 				  .raw = raw,
 				  .options = options,
@@ -102,7 +104,7 @@ unit_of(struct who_finder *f, const char *cgroup)
 const struct tracepoint *
 who_finder_tracepoint(struct who_finder *f, int event)
 {
-	return tracepoints_of(&f->tracepoints, record_stream_events(f->stream), event);
+	return tracepoints_of(&f->tracepoints, f->set, event);
 }
 
 /* The fields that are asked for; "": of no tracepoint, or it has none of them. */
