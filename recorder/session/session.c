@@ -382,6 +382,51 @@ free_session(struct session *s)
 }
 
 int
+session_dry_run(const struct session_options *options,
+		bool (*see)(void *arg, const char *name, const char *pmu, bool sideband,
+			    const struct perf_event_attr *attr),
+		void *arg, char **ret_notes, struct session_error *error)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct session_options o = *options;
+	struct target target = { .cgroup_fd = -1 };
+	struct event_plan plan = { 0 };
+	struct buf notes;
+	int r = check_options(&o, error);
+
+	buf_init(&notes);
+	if (r == 0) {
+		set_defaults(&o);
+		r = target_resolve(&o, getpid(), &target, error);
+	}
+	if (r == 0)
+		r = event_plan_make(&o, &target, &plan, &notes, error);
+	if (r < 0)
+		goto out;
+	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page);
+	for (size_t i = 0; i < plan.nr; i++) {
+		const struct event_def *def = &plan.defs[i];
+
+		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
+			struct perf_event_attr attr = def->attr;
+
+			if (def->nr_kinds)
+				event_kind_apply(&def->kinds[k], &attr);
+			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
+				 def->sideband, &attr))
+				goto out;
+		}
+	}
+out:
+	buf_u8(&notes, 0);
+	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);
+	buf_done(&notes);
+	event_plan_done(&plan);
+	target_done(&target);
+	return r;
+}
+
+int
 session_open(const struct session_options *options, struct session **ret,
 	     struct session_error *error)
 {
