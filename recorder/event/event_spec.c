@@ -253,7 +253,8 @@ parse_place(const struct event_parser *p, char *text, struct event_spec *s, char
 }
 
 static int
-parse_symbol(const struct event_parser *p, char *text, struct event_spec *s, char **ret_rest)
+parse_symbol(const struct event_parser *p, bool at_return, char *text, struct event_spec *s,
+	     char **ret_rest)
 {
 	char *mods = strchr(text, ':'), *plus;
 	uint64_t offset = 0;
@@ -267,6 +268,9 @@ parse_symbol(const struct event_parser *p, char *text, struct event_spec *s, cha
 		return event_parser_fail(p, text, "a function of the kernel is missing");
 	if (plus && !event_parser_number(plus, &offset))
 		return event_parser_fail(p, plus, "'%s' is not an offset such as 0x10", plus);
+	if (plus && at_return)
+		return event_parser_fail(p, plus,
+					 "only functions return: an offset goes with kprobe");
 	s->probe = text;
 	s->attr.config2 = offset;
 	*ret_rest = mods;
@@ -287,7 +291,7 @@ parse_probe(const struct event_parser *p, bool user, bool at_return, char *text,
 	if (at_return && pmu_term(p->roots.sysfs, s->pmu, "retprobe", 1, &s->attr) < 0)
 		return event_parser_fail(p, p->event, "this kernel has no probes of returns");
 	s->each = true;
-	r = user ? parse_place(p, text, s, &mods) : parse_symbol(p, text, s, &mods);
+	r = user ? parse_place(p, text, s, &mods) : parse_symbol(p, at_return, text, s, &mods);
 	if (r == 0 && mods)
 		r = event_parser_modifiers(p, mods, s);
 	if (r < 0)

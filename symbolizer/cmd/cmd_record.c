@@ -18,6 +18,7 @@
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/record_dry_run.h"
 #include "symbolizer/cmd/record_extra.h"
+#include "symbolizer/cmd/record_probe.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
@@ -73,7 +74,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	struct session_options session;
-	const char *events[EVENTS_MAX];
+	char *events[EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
 	const char *output;
 	bool target_given;
@@ -183,10 +184,13 @@ set_time(const char *option, const char *text, uint64_t *ret)
 static int
 add_event(struct request *rq, const char *text)
 {
+	int status;
+
 	if (rq->session.nr_events == EVENTS_MAX)
 		return cli_usage_error("record", "more than %d -e", EVENTS_MAX);
-	rq->events[rq->session.nr_events++] = text;
-	return CLI_GO_ON;
+	status = record_probe_resolve(text, &rq->events[rq->session.nr_events]);
+	rq->session.nr_events += status == CLI_GO_ON;
+	return status;
 }
 
 static int
@@ -486,11 +490,13 @@ cmd_record(int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = settle_target(&rq, argv + first);
 	if (status == CLI_GO_ON) {
-		rq.session.events = rq.events;
+		rq.session.events = (const char *const *)rq.events;
 		rq.session.pids = rq.pids;
 		rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
 		status = rq.dry_run ? dry_run(&rq) : record_into(&rq);
 	}
 	buf_done(&cmdline);
+	for (size_t i = 0; i < rq.session.nr_events; i++)
+		free(rq.events[i]);
 	return status;
 }

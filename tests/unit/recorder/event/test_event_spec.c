@@ -279,6 +279,7 @@ static const struct refused {
 	{ "kprobe:", 8, "function of the kernel" },
 	{ "kprobe:+4", 8, "function of the kernel" },
 	{ "kprobe:do_exit+x", 16, "not an offset" },
+	{ "kretprobe:do_exit+4", 19, "only functions return" },
 	{ "kretprobe:do_exit:q", 19, "unknown modifier 'q'" },
 };
 
