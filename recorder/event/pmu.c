@@ -110,7 +110,7 @@ pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long lon
 		*word = value;
 		return 0;
 	}
-	r = read_line(sysfs, pmu, "format/", term, text, sizeof(text));
+	r = pmu_format(sysfs, pmu, term, text, sizeof(text));
 	if (r < 0)
 		return r;
 	colon = strchr(text, ':');
@@ -119,6 +119,12 @@ pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long lon
 	*colon = '\0';
 	word = config_word(attr, text);
 	return word ? deposit(colon + 1, value, word) : -EOPNOTSUPP;
+}
+
+int
+pmu_format(const char *sysfs, const char *pmu, const char *term, char *ret, size_t ret_bytes)
+{
+	return read_line(sysfs, pmu, "format/", term, ret, ret_bytes);
 }
 
 int

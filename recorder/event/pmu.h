@@ -28,6 +28,9 @@ int pmu_type(const char *sysfs, const char *pmu, uint32_t *ret);
 int pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long long value,
 	     struct perf_event_attr *attr);
 
+/* Which bits a term is ("config:0-7"). -ENOENT. */
+int pmu_format(const char *sysfs, const char *pmu, const char *term, char *ret, size_t ret_bytes);
+
 /* The terms that the PMU's event of this name stands for ("event=0x3c"). -ENOENT. */
 int pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes);
 

@@ -71,7 +71,7 @@ print_json(const struct session_options *options, char **ret_notes, struct sessi
 	int r = events ? session_dry_run(options, add_event, events, ret_notes, error)
 		       : session_fail(error, -ENOMEM, "out of memory");
 
-	if (r == 0 && (json_dumpf(events, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF))
+	if (r == 0 && (json_value_dump(events, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF))
 		r = session_fail(error, -EIO, "cannot write to standard output");
 	json_decref(events);
 	return r;
