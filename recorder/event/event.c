@@ -387,6 +387,23 @@ check_byte_order(struct session_error *error)
 			    "a big-endian machine cannot be recorded, only little-endian ones");
 }
 
+/*
+ * A tracepoint that is opened and closed again makes the kernel wait for all CPUs, twice: of many that are alike, as
+ * those of a pattern, the first is tried, and nothing had to be changed.
+ */
+static bool
+is_settled(const struct event_plan *plan, const struct event_spec *spec)
+{
+	const struct event_def *def = &plan->defs[plan->nr - 1];
+	struct perf_event_attr before;
+
+	if (plan->nr < 2 || def->attr.type != PERF_TYPE_TRACEPOINT || spec->precise_max)
+		return false;
+	before = def[-1].attr;
+	before.config = def->attr.config;
+	return memcmp(&before, &def->attr, sizeof(before)) == 0;
+}
+
 /* The next event of the plan. */
 static int
 plan_event(const struct session_options *o, const struct target *target, const struct features *f,
@@ -402,7 +419,7 @@ plan_event(const struct session_options *o, const struct target *target, const s
 	sampling_def(o, f, plan, spec, def, notes);
 	spec->probe = NULL;
 	r = check_spec(o, spec, error);
-	if (r < 0)
+	if (r < 0 || is_settled(plan, spec))
 		return r;
 	r = event_def_kinds(def, NULL, spec->pmu);
 	if (r < 0)

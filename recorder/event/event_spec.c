@@ -326,7 +326,7 @@ tracepoint_error(const struct event_parser *p, const char *name, int err)
 static int
 parse_tracepoint(struct event_parser *p, char *subsystem, char *name, struct event_spec *s)
 {
-	char *tail = name + strcspn(name, ":/"), *rest = strdup(tail), head[EVENT_SPEC_NAME_BYTES];
+	char *tail = name + strcspn(name, ":/"), *rest = strdup(tail), *mods = tail;
 	struct tracepoints found = { 0 };
 	int r = rest ? 0 : -ENOMEM;
 
@@ -341,16 +341,19 @@ parse_tracepoint(struct event_parser *p, char *subsystem, char *name, struct eve
 		s->attr.type = PERF_TYPE_TRACEPOINT;
 		s->attr.sample_type |= PERF_SAMPLE_RAW;
 		s->each = true;
+		mods = *tail == '/' ? strrchr(tail, '/') + 1 : tail;
+		mods += *mods == ':';
 		r = parse_tail(p, "", tail, s);
 	}
+	/* Other tools, too, look for SUBSYSTEM:NAME in the name. */
 	for (size_t i = 0; r == 0 && i < found.nr; i++) {
 		const struct tracepoint *t = &found.points[i];
 
-		(void)snprintf(head, sizeof(head), "%s:%s", t->subsystem, t->name);
+		if (!s->named)
+			(void)snprintf(s->name, sizeof(s->name), "%s:%s%s%s", t->subsystem, t->name,
+				       *mods ? ":" : "", mods);
 		s->attr.config = t->id;
-		r = event_spec_rename(p, head, tail, s);
-		if (r == 0)
-			r = event_spec_append(p, s);
+		r = event_spec_append(p, s);
 	}
 	tracepoints_done(&found);
 	free(rest);
@@ -476,9 +479,8 @@ parse_one(struct event_parser *p, char *text)
 	return parse_word(p, text, &s);
 }
 
-/* Length of the first event: up to a comma that is not between slashes, nor quoted there. */
-static size_t
-first_event(const char *text)
+size_t
+event_spec_bytes(const char *text)
 {
 	bool slashes = strncmp(text, "mem:", 4) != 0 && strncmp(text, "uprobe:", 7) != 0 &&
 		strncmp(text, "uretprobe:", 10) != 0;
@@ -508,7 +510,7 @@ event_spec_parse(const char *text, const struct event_spec_roots *roots,
 	for (;;) {
 		char *one;
 
-		p.bytes = first_event(text + p.at);
+		p.bytes = event_spec_bytes(text + p.at);
 		one = strndup(text + p.at, p.bytes);
 		if (!one)
 			return -ENOMEM;

@@ -75,4 +75,7 @@ int event_spec_parse(const char *text, const struct event_spec_roots *roots,
 		     struct event_spec_list *list, char *err, size_t err_bytes);
 void event_spec_list_done(struct event_spec_list *list);
 
+/* Length of the first event of a text: up to a comma that is not between slashes, nor quoted there. */
+size_t event_spec_bytes(const char *text);
+
 #endif

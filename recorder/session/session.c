@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
@@ -152,9 +153,19 @@ static int
 check_descriptors(const struct session *s, struct session_error *error)
 {
 	uint64_t max = s->options.descriptors_max, nr = ring_set_descriptors(&s->plan, &s->target);
+	struct rlimit l;
 
 	if (has_tracees(&s->options))
 		nr += TRACEE_DESCRIPTORS * s->target.nr_tasks;
+	/* The soft limit is raised when it is hit. */
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && nr >= l.rlim_max && (!max || l.rlim_max < max))
+		return session_fail(
+			error, -EMFILE,
+			"%zu events, of %zu threads or control groups on %zu CPUs, need "
+			"%llu file descriptors, and the hard limit is %llu: raise it "
+			"(ulimit -Hn), or name fewer",
+			s->plan.nr - 1, s->target.nr_tasks, s->target.online.nr,
+			(unsigned long long)nr, (unsigned long long)l.rlim_max);
 	if (!max || nr <= max)
 		return 0;
 	return session_fail(error, -EMFILE,

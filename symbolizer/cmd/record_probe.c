@@ -116,7 +116,7 @@ record_probe_resolve(const char *text, char **ret)
 
 	buf_init(&p.out);
 	while (status == CLI_GO_ON && *text) {
-		size_t n = strcspn(text, ",");
+		size_t n = strcspn(text, ",{}"); /* braces are around groups */
 		bool at_return = strncmp(text, RETURN_PROBE, strlen(RETURN_PROBE)) == 0;
 		size_t prefix = at_return ? strlen(RETURN_PROBE) : strlen(PROBE);
 

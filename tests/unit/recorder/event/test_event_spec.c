@@ -114,7 +114,6 @@ static const struct row {
 	{ "stall:P", 77, 0xa2, GUEST, 0, true },
 	{ "sched:fork", 2, 4711, GUEST, 0, false },
 	{ "sched:fork:k", 2, 4711, U | H | GUEST, 0, false },
-	{ "sched:fork/call-graph=no/k", 2, 4711, U | H | GUEST, 0, false },
 	{ "fake/asks,umask=2/", 77, 0x201, GUEST, 0, false },
 	{ "stall/period=5/", 77, 0xa2, GUEST, 0, false },
 };
@@ -528,7 +527,10 @@ test_several(void **state)
 	check_names("sched:*", "sched:exit=2:4712 sched:fork=2:4711");
 	check_names("s*:f*:u", "sched:fork:u=2:4711 skb:free:u=2:4713");
 	check_names("sched:[e]xit", "sched:exit=2:4712");
-	check_names("*:fork/period=5/k,cs", "sched:fork/period=5/k=2:4711 cs=1:3");
+	check_names("*:fork/period=5/k,cs", "sched:fork:k=2:4711 cs=1:3");
+	check_names("sched:fork/call-graph=no/", "sched:fork=2:4711");
+	check_names("sched:fork/call-graph=no/:u", "sched:fork:u=2:4711");
+	check_names("sched:fork/name=it/k", "it=2:4711");
 	check_names("imc/config=3/",
 		    "imc_0/config=3/=81:3 imc_1/config=3/=82:3 imc_10/config=3/=83:3");
 	check_names("imc_?/config=3/k", "imc_0/config=3/k=81:3 imc_1/config=3/k=82:3");
