@@ -30,17 +30,7 @@ _spoor_listed() # COMMAND AFTER: names behind these words of its help
 
 _spoor_events()
 {
-	local f
-
-	printf '%s\n' cycles instructions cache-references cache-misses branches branch-misses bus-cycles \
-		stalled-cycles-frontend stalled-cycles-backend ref-cycles cpu-clock task-clock page-faults minor-faults \
-		major-faults context-switches cpu-migrations alignment-faults emulation-faults cgroup-switches
-	cd /sys/bus/event_source/devices 2>/dev/null && for f in */events/*; do
-		[[ ! -e $f || $f == *.* ]] || echo "${f%%/*}/${f##*/}/"
-	done
-	cd /sys/kernel/tracing/events 2>/dev/null && for f in */*/; do
-		[[ ! -e $f/format ]] || { f=${f%/} && echo "${f%/*}:${f##*/}"; }
-	done
+	spoor list --names 2>/dev/null
 }
 
 # Those of the recording that is named, or is read without a name.
@@ -142,6 +132,7 @@ _spoor()
 		:-*) options=$(spoor --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u) ;;
 		:* | help:*) options=$commands ;;
 		*:-*) options=$(spoor "$command" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u) ;;
+		list:*) _spoor_offer '' < <(_spoor_events) ;;
 		*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 		esac
 		[[ -z $options ]] || _spoor_offer '' <<<"$options"

@@ -20,6 +20,7 @@
 #include "recorder/ground/session_error.h"
 
 #define SIDEBAND_ROOM (64u << 10)
+#define USER_EVENTS_MAX 64
 
 /* Registers that DWARF unwinding begins with: all of the user's that perf knows. */
 #if defined(__x86_64__)
@@ -145,15 +146,18 @@ probe(const struct session_options *o, struct features *f, struct buf *notes,
 
 /* --- attrs ------------------------------------------------------------------------------ */
 
+static bool
+of_tasks(const struct session_options *o)
+{
+	return o->target == SESSION_PID || o->target == SESSION_TID || o->target == SESSION_COMMAND;
+}
+
 static void
 common_attr(const struct session_options *o, const struct features *f, struct perf_event_attr *attr)
 {
-	bool tasks = o->target == SESSION_PID || o->target == SESSION_TID ||
-		o->target == SESSION_COMMAND;
-
 	attr->size = event_attr_size(attr);
 	attr->disabled = 1;
-	attr->inherit = tasks && !o->extra.no_inherit;
+	attr->inherit = of_tasks(o) && !o->extra.no_inherit;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
@@ -163,8 +167,10 @@ common_attr(const struct session_options *o, const struct features *f, struct pe
 		PERF_SAMPLE_CPU;
 }
 
+/* stacks: some event copies those of user space. */
 static void
-sideband_def(const struct session_options *o, const struct features *f, struct event_def *def)
+sideband_def(const struct session_options *o, const struct features *f, bool stacks,
+	     struct event_def *def)
 {
 	*def = (struct event_def){ .sideband = true };
 	strlcpy(def->name, "dummy:u", sizeof(def->name));
@@ -174,23 +180,33 @@ sideband_def(const struct session_options *o, const struct features *f, struct e
 	common_attr(o, f, &def->attr);
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
-	def->attr.mmap_data = o->extra.data || o->call_graph == SESSION_CALL_GRAPH_DWARF;
+	def->attr.mmap_data = o->extra.data || stacks;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
-static void
-call_graph(const struct session_options *o, struct perf_event_attr *attr)
+static enum session_call_graph
+call_graph_of(const struct session_options *o, const struct event_spec *spec)
 {
-	if (o->call_graph == SESSION_CALL_GRAPH_NONE)
+	return spec->has_call_graph ? spec->call_graph : o->call_graph;
+}
+
+static void
+call_graph(const struct session_options *o, const struct event_spec *spec,
+	   struct perf_event_attr *attr)
+{
+	enum session_call_graph how = call_graph_of(o, spec);
+	uint32_t bytes = spec->stack_bytes ? spec->stack_bytes : o->stack_bytes;
+
+	if (how == SESSION_CALL_GRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (o->call_graph != SESSION_CALL_GRAPH_DWARF)
+	if (how != SESSION_CALL_GRAPH_DWARF)
 		return;
 	/* The kernel's part by frame pointers, the user's by registers and stack. */
 	attr->exclude_callchain_user = 1;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = USER_REGS;
-	attr->sample_stack_user = o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
+	attr->sample_stack_user = bytes ? bytes : SESSION_STACK_BYTES;
 }
 
 /*
@@ -225,8 +241,23 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 {
 	uint32_t type = spec->attr.type;
 
+	if (USER_REGS == 0 && call_graph_of(o, spec) == SESSION_CALL_GRAPH_DWARF)
+		return session_fail(error, -EOPNOTSUPP,
+				    "%s: call graph dwarf is not supported on this architecture",
+				    spec->name);
 	if (!o->for_user)
 		return 0;
+	/* The session has looked at whose stacks and branches those are, of options alone. */
+	if (spec->has_call_graph && spec->call_graph == SESSION_CALL_GRAPH_DWARF &&
+	    o->call_graph != SESSION_CALL_GRAPH_DWARF)
+		return session_fail(
+			error, -EPERM,
+			"%s: call-graph=dwarf of one event is for root: give it for all",
+			spec->name);
+	if (spec->numbered || spec->attr.branch_sample_type)
+		return session_fail(error, -EPERM,
+				    "%s: events by number, and branch_type, are for root",
+				    spec->name);
 	if (spec->attr.pinned || spec->attr.exclusive)
 		return session_fail(
 			error, -EPERM,
@@ -259,7 +290,8 @@ sampling_def(const struct session_options *o, const struct features *f,
 	*def = (struct event_def){ .attr = spec->attr,
 				   .named = spec->named,
 				   .modified = spec->modified,
-				   .probe = is_probe(spec) };
+				   .probe = is_probe(spec),
+				   .place = spec->probe };
 	strlcpy(def->name, spec->name, sizeof(def->name));
 	common_attr(o, f, attr);
 	if (fields_denied(o, spec)) {
@@ -271,8 +303,10 @@ sampling_def(const struct session_options *o, const struct features *f,
 	}
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
 	attr->enable_on_exec = o->target == SESSION_COMMAND;
-	call_graph(o, attr);
+	call_graph(o, spec, attr);
 	event_extra_apply(&o->extra, f->extra, attr);
+	if (spec->has_inherit)
+		attr->inherit = spec->inherit && of_tasks(o);
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 	if (!spec->has_rate && (o->period || (spec->each && !o->frequency_hz))) {
 		attr->sample_period = o->period ? o->period : 1;
@@ -297,7 +331,7 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	static const char *const by_default[] = { "cycles:P" };
 	const char *const *events = o->nr_events ? o->events : by_default;
 	const size_t nr = o->nr_events ? o->nr_events : 1;
-	char text[320];
+	char text[EVENT_SPEC_ERROR_BYTES];
 	int r, waits = 0;
 
 	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
@@ -318,6 +352,10 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 		waits += list->specs[i].attr.context_switch;
 	if (waits > 1)
 		return session_usage(error, "off-cpu is asked for twice: each wait is told once");
+	/* Each is opened once to see if it can be, which for tracepoints stops all CPUs for a moment. */
+	if (o->for_user && list->nr > USER_EVENTS_MAX)
+		return session_fail(error, -EPERM, "%zu events, more than %d, are for root",
+				    list->nr, USER_EVENTS_MAX);
 	return 0;
 }
 
@@ -362,13 +400,51 @@ check_byte_order(struct session_error *error)
 			    "a big-endian machine cannot be recorded, only little-endian ones");
 }
 
-static int
-check_call_graph(const struct session_options *o, struct session_error *error)
+/*
+ * A tracepoint that is opened and closed again makes the kernel wait for all CPUs, twice: of many that are alike, as
+ * those of a pattern, the first is tried, and nothing had to be changed.
+ */
+static bool
+is_settled(const struct event_plan *plan, const struct event_spec *spec)
 {
-	if (USER_REGS || o->call_graph != SESSION_CALL_GRAPH_DWARF)
-		return 0;
-	return session_fail(error, -EOPNOTSUPP,
-			    "--call-graph dwarf is not supported on this architecture");
+	const struct event_def *def = &plan->defs[plan->nr - 1];
+	struct perf_event_attr before;
+
+	if (plan->nr < 2 || def->attr.type != PERF_TYPE_TRACEPOINT || spec->precise_max)
+		return false;
+	before = def[-1].attr;
+	before.config = def->attr.config;
+	return memcmp(&before, &def->attr, sizeof(before)) == 0;
+}
+
+/* The next event of the plan. */
+static int
+plan_event(const struct session_options *o, const struct target *target, const struct features *f,
+	   struct event_spec *spec, struct event_plan *plan, struct buf *notes,
+	   struct session_error *error)
+{
+	const struct event_settle_options settle = { .target = target,
+						     .precise_max = spec->precise_max,
+						     .by_default = !o->nr_events };
+	struct event_def *def = &plan->defs[plan->nr++];
+	int r;
+
+	sampling_def(o, f, plan, spec, def, notes);
+	spec->probe = NULL;
+	r = check_spec(o, spec, error);
+	if (r == 0 && event_filter_def(spec, def) < 0)
+		r = session_fail(error, -ENOMEM, "out of memory");
+	if (r < 0 || is_settled(plan, spec))
+		return r;
+	r = event_def_kinds(def, NULL, spec->pmu);
+	if (r < 0)
+		return session_fail(error, r, "%s: its CPUs cannot be read: %s", def->name,
+				    strerror(-r));
+	r = event_settle(def, &settle, notes, error);
+	if (r == 0 && def->attr.freq && def->attr.sample_freq < plan->frequency_hz_effective &&
+	    !spec->has_rate)
+		plan->frequency_hz_effective = def->attr.sample_freq;
+	return r;
 }
 
 int
@@ -378,10 +454,9 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	struct event_plan plan = { 0 };
 	struct event_spec_list list = { 0 };
 	struct features f = { 0 };
+	bool stacks = false;
 	int r = check_byte_order(error);
 
-	if (r == 0)
-		r = check_call_graph(o, error);
 	if (r == 0)
 		r = parse_specs(o, &list, error);
 	if (r == 0)
@@ -395,31 +470,12 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		goto out;
 	}
 	for (size_t i = 0; r == 0 && i < list.nr; i++) {
-		const struct event_spec *spec = &list.specs[i];
-		const struct event_settle_options settle = { .target = target,
-							     .precise_max = spec->precise_max,
-							     .by_default = !o->nr_events };
-
-		sampling_def(o, &f, &plan, spec, &plan.defs[i], notes);
-		plan.nr++;
-		r = check_spec(o, spec, error);
-		if (r < 0)
-			break;
-		r = event_def_kinds(&plan.defs[i], NULL, spec->pmu);
-		if (r < 0)
-			r = session_fail(error, r, "%s: its CPUs cannot be read: %s",
-					 plan.defs[i].name, strerror(-r));
-		else
-			r = event_settle(&plan.defs[i], &settle, notes, error);
-		if (r == 0 && event_filter_def(spec, &plan.defs[i]) < 0)
-			r = session_fail(error, -ENOMEM, "out of memory");
-		if (r == 0 && plan.defs[i].attr.freq &&
-		    plan.defs[i].attr.sample_freq < plan.frequency_hz_effective && !spec->has_rate)
-			plan.frequency_hz_effective = plan.defs[i].attr.sample_freq;
+		r = plan_event(o, target, &f, &list.specs[i], &plan, notes, error);
+		stacks |= plan.defs[i].attr.sample_stack_user != 0;
 	}
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
-	sideband_def(o, &f, &plan.defs[plan.sideband]);
+	sideband_def(o, &f, stacks, &plan.defs[plan.sideband]);
 	if (r == 0)
 		r = bound_frequency(o, &plan, notes, error);
 out:

@@ -23,7 +23,8 @@ event_def_done(struct event_def *def)
 	def->nr_kinds = 0;
 	free(def->filter);
 	free(def->format);
-	def->filter = def->format = NULL;
+	free(def->place);
+	def->filter = def->format = def->place = NULL;
 }
 
 static int
@@ -123,6 +124,13 @@ event_def_look(struct event_def *def, const char *sysfs)
 }
 
 void
+event_def_point(const struct event_def *def, struct perf_event_attr *attr)
+{
+	if (def->place)
+		attr->config1 = (uintptr_t)def->place; /* uprobe_path, kprobe_func */
+}
+
+void
 event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr)
 {
 	attr->type = k->type;
@@ -135,6 +143,7 @@ bool
 event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret)
 {
 	*ret = def->attr;
+	event_def_point(def, ret);
 	for (size_t i = 0; i < def->nr_kinds; i++) {
 		if (!cpu_list_has(&def->kinds[i].cpus, cpu))
 			continue;

@@ -35,11 +35,12 @@ struct event_def {
 	bool sideband;
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
-	bool lost;	   /* read_format has PERF_FORMAT_LOST */
-	bool failed;	   /* somewhere it is pinned and counts nothing, and that was told */
-	bool only_kinds;   /* it is not opened on CPUs of no kind */
-	bool for_all;	   /* each of those CPUs counts for others as well (cpumask): no tasks */
-	char *filter;	   /* as the kernel takes it; NULL: none. Its own, as format is */
+	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
+	bool lost;   /* read_format has PERF_FORMAT_LOST */
+	bool failed;	 /* somewhere it is pinned and counts nothing, and that was told */
+	bool only_kinds; /* it is not opened on CPUs of no kind */
+	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
+	char *filter;	 /* as the kernel takes it; NULL: none. Its own, as format is */
 	char *format; /* of a tracepoint with fields (tracepoint.h of format/); NULL: not known */
 	struct event_kind *kinds;
 	size_t nr_kinds; /* 0: the attr as it is, on every CPU */
@@ -58,6 +59,9 @@ int event_def_look(struct event_def *def, const char *sysfs);
 
 /* What to open on a CPU. False: nothing there. */
 bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret);
+
+/* Points an attr that is about to be opened at the place of a probe; recorded, it points nowhere. */
+void event_def_point(const struct event_def *def, struct perf_event_attr *attr);
 
 /* Puts what a kind has into an attr. */
 void event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr);

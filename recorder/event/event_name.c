@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,43 +42,73 @@ static const struct event_name {
 #undef X
 };
 
-/* Rows of the generalized cache events; several spellings a row, the first one perf prints. */
-static const char *const caches[][4] = {
-	[PERF_COUNT_HW_CACHE_L1D] = { "L1-dcache", "l1-d", "l1d", "L1-data" },
-	[PERF_COUNT_HW_CACHE_L1I] = { "L1-icache", "l1-i", "l1i", "L1-instruction" },
-	[PERF_COUNT_HW_CACHE_LL] = { "LLC", "L2", NULL, NULL },
-	[PERF_COUNT_HW_CACHE_DTLB] = { "dTLB", "d-tlb", "Data-TLB", NULL },
-	[PERF_COUNT_HW_CACHE_ITLB] = { "iTLB", "i-tlb", "Instruction-TLB", NULL },
-	[PERF_COUNT_HW_CACHE_BPU] = { "branch", "branches", "bpu", "bpc" },
-	[PERF_COUNT_HW_CACHE_NODE] = { "node", NULL, NULL, NULL },
+/* The generalized cache events: a cache, and what is done to it; the first spelling is the one perf prints. */
+#define SPELLINGS 5
+
+static const struct cache {
+	const char *names[SPELLINGS];
+	unsigned ops; /* that it has: bits PERF_COUNT_HW_CACHE_OP_*, as perf has them */
+} caches[] = {
+	[PERF_COUNT_HW_CACHE_L1D] = { { "L1-dcache", "l1-d", "l1d", "L1-data" }, 7 },
+	[PERF_COUNT_HW_CACHE_L1I] = { { "L1-icache", "l1-i", "l1i", "L1-instruction" }, 5 },
+	[PERF_COUNT_HW_CACHE_LL] = { { "LLC", "L2" }, 7 },
+	[PERF_COUNT_HW_CACHE_DTLB] = { { "dTLB", "d-tlb", "Data-TLB" }, 7 },
+	[PERF_COUNT_HW_CACHE_ITLB] = { { "iTLB", "i-tlb", "Instruction-TLB" }, 1 },
+	[PERF_COUNT_HW_CACHE_BPU] = { { "branch", "branches", "bpu", "btb", "bpc" }, 1 },
+	[PERF_COUNT_HW_CACHE_NODE] = { { "node" }, 7 },
 };
 
-static const struct cache_op {
-	const char *access, *miss;
-	uint64_t op;
-} cache_ops[] = {
-	{ "", "-misses", PERF_COUNT_HW_CACHE_OP_READ },
-	{ "-loads", "-load-misses", PERF_COUNT_HW_CACHE_OP_READ },
-	{ "-stores", "-store-misses", PERF_COUNT_HW_CACHE_OP_WRITE },
-	{ "-prefetches", "-prefetch-misses", PERF_COUNT_HW_CACHE_OP_PREFETCH },
+/* Words behind a cache, in any order, an operation and a result at most; perf prints the first two together. */
+static const char *const cache_ops[][SPELLINGS] = {
+	[PERF_COUNT_HW_CACHE_OP_READ] = { "loads", "load", "read" },
+	[PERF_COUNT_HW_CACHE_OP_WRITE] = { "stores", "store", "write" },
+	[PERF_COUNT_HW_CACHE_OP_PREFETCH] = { "prefetches", "prefetch", "speculative-read",
+					      "speculative-load" },
+};
+static const char *const cache_results[][SPELLINGS] = {
+	[PERF_COUNT_HW_CACHE_RESULT_ACCESS] = { "refs", "reference", "ops", "access" },
+	[PERF_COUNT_HW_CACHE_RESULT_MISS] = { "misses", "miss" },
 };
 
-static bool
-find_op(const char *text, uint64_t *ret)
+/* Takes "-word" from the front of *text. -1: none of these stands there. */
+static int
+take_word(const char *const words[][SPELLINGS], int nr, const char **text)
 {
-	for (size_t i = 0; i < sizeof(cache_ops) / sizeof(cache_ops[0]); i++) {
-		const struct cache_op *o = &cache_ops[i];
+	for (int i = 0; i < nr; i++) {
+		for (size_t k = 0; k < SPELLINGS && words[i][k]; k++) {
+			size_t n = strlen(words[i][k]);
+			const char *end = *text + 1 + n;
 
-		if (*o->access && strcasecmp(text, o->access) == 0) {
-			*ret = o->op << 8 | (uint64_t)PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16;
-			return true;
-		}
-		if (strcasecmp(text, o->miss) == 0) {
-			*ret = o->op << 8 | (uint64_t)PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
-			return true;
+			if (**text != '-' || strncasecmp(*text + 1, words[i][k], n) != 0 ||
+			    (*end && *end != '-'))
+				continue;
+			*text = end;
+			return i;
 		}
 	}
-	return false;
+	return -1;
+}
+
+static bool
+find_op(const char *text, unsigned ops, uint64_t *ret)
+{
+	int op = -1, result = -1;
+
+	while (*text) {
+		int o = op < 0 ? take_word(cache_ops, PERF_COUNT_HW_CACHE_OP_MAX, &text) : -1;
+		int r = -1;
+
+		if (o < 0 && result < 0)
+			r = take_word(cache_results, PERF_COUNT_HW_CACHE_RESULT_MAX, &text);
+		if (o < 0 && r < 0)
+			return false;
+		op = o >= 0 ? o : op;
+		result = r >= 0 ? r : result;
+	}
+	op = op < 0 ? PERF_COUNT_HW_CACHE_OP_READ : op;
+	result = result < 0 ? PERF_COUNT_HW_CACHE_RESULT_ACCESS : result;
+	*ret = (uint64_t)op << 8 | (uint64_t)result << 16;
+	return ops >> op & 1;
 }
 
 static bool
@@ -86,10 +117,11 @@ find_cache(const char *name, uint64_t *ret_config)
 	uint64_t op;
 
 	for (size_t c = 0; c < sizeof(caches) / sizeof(caches[0]); c++) {
-		for (size_t i = 0; i < 4 && caches[c][i]; i++) {
-			size_t n = strlen(caches[c][i]);
+		for (size_t i = 0; i < SPELLINGS && caches[c].names[i]; i++) {
+			size_t n = strlen(caches[c].names[i]);
 
-			if (strncasecmp(name, caches[c][i], n) == 0 && find_op(name + n, &op)) {
+			if (strncasecmp(name, caches[c].names[i], n) == 0 &&
+			    find_op(name + n, caches[c].ops, &op)) {
 				*ret_config = c | op;
 				return true;
 			}
@@ -115,4 +147,29 @@ event_name_find(const char *name, uint32_t *ret_type, uint64_t *ret_config)
 		return true;
 	}
 	return false;
+}
+
+bool
+event_name_each(bool (*see)(void *arg, const char *name, const char *alias, uint32_t type),
+		void *arg)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!see(arg, names[i].names[0], names[i].names[1], names[i].type))
+			return false;
+	for (size_t c = 0; c < sizeof(caches) / sizeof(caches[0]); c++) {
+		for (unsigned op = 0; op < PERF_COUNT_HW_CACHE_OP_MAX; op++) {
+			char access[64], misses[64];
+
+			if (!(caches[c].ops >> op & 1))
+				continue;
+			(void)snprintf(access, sizeof(access), "%s-%s", caches[c].names[0],
+				       cache_ops[op][0]);
+			(void)snprintf(misses, sizeof(misses), "%s-%s-misses", caches[c].names[0],
+				       cache_ops[op][1]);
+			if (!see(arg, access, "", PERF_TYPE_HW_CACHE) ||
+			    !see(arg, misses, "", PERF_TYPE_HW_CACHE))
+				return false;
+		}
+	}
+	return true;
 }

@@ -131,6 +131,12 @@ is_breakpoint(const struct refusal *r)
 }
 
 static bool
+is_probe(const struct refusal *r)
+{
+	return r->def->probe;
+}
+
+static bool
 copies_stack(const struct refusal *r)
 {
 	return r->def->attr.sample_type & PERF_SAMPLE_STACK_USER;
@@ -157,6 +163,7 @@ static const struct refusal_words {
 	bool (*when)(const struct refusal *r);
 	const char *text;
 } refusal_words[] = {
+	{ E(ENOENT), is_probe, "%s: there is no such file, or no such function of the kernel" },
 	{ E(ENOENT), NULL,
 	  "%s: this machine cannot count it (no such hardware counter, or a virtual machine)" },
 	{ E(EOPNOTSUPP), is_precise, "%s: this machine samples it with no such precision (p)" },
@@ -168,6 +175,9 @@ static const struct refusal_words {
 	{ E(EINVAL), is_breakpoint,
 	  "%s: the kernel refuses the address, its alignment, the length or the access of this "
 	  "breakpoint" },
+	{ E(EINVAL), is_probe,
+	  "%s: the kernel refuses this file or this place in it: there is no instruction that it can "
+	  "probe" },
 	{ E(EINVAL), of_branches, "%s: the kernel refuses these branches (-b, -j), or this event" },
 	{ E(EINVAL), NULL, "%s: the kernel refuses this event or one of its modifiers" },
 	{ E(EBUSY), NULL, "%s: another event has the counters to itself" },

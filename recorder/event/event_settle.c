@@ -97,6 +97,7 @@ try(const struct settling *s, const struct event_kind *k)
 	struct perf_event_attr attr = s->def->attr;
 
 	event_kind_apply(k, &attr);
+	event_def_point(s->def, &attr);
 	attr.inherit = attr.enable_on_exec = 0;
 	return event_open_try(&attr, s->pid, s->cpu);
 }

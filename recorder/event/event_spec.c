@@ -1,189 +1,154 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/event/event_spec.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/hw_breakpoint.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <bsd/string.h>
 
 #include "format/record/off_cpu.h"
 #include "recorder/event/event_name.h"
+#include "recorder/event/event_spec_internal.h"
 #include "recorder/event/pmu.h"
-#include "recorder/ground/small_file.h"
+#include "recorder/event/tracepoint_id.h"
 
-#define ALIAS_DEPTH 4 /* an alias of an alias of... */
+/* --- what every form ends in --------------------------------------------------------------- */
 
-struct spec_parser {
-	struct event_spec_roots roots;
-	char *err;
-	size_t err_bytes;
-	int depth;
-};
-
-static int __attribute__((format(printf, 2, 3)))
-event_spec_fail(const struct spec_parser *p, const char *format, ...)
+static int
+event_spec_append(const struct event_parser *p, const struct event_spec *s)
 {
-	va_list args;
+	struct event_spec_list *list = p->list;
+	struct event_spec *specs;
 
-	va_start(args, format);
-	vsnprintf(p->err, p->err_bytes, format, args);
-	va_end(args);
-	return -EINVAL;
+	if (list->nr == EVENT_SPECS_MAX)
+		return event_parser_fail(p, p->event, "more than %d events in all",
+					 EVENT_SPECS_MAX);
+	specs = reallocarray(list->specs, list->nr + 1, sizeof(*specs));
+	if (!specs)
+		return -ENOMEM;
+	list->specs = specs;
+	specs[list->nr++] = *s;
+	return 0;
 }
 
-static bool
-event_spec_number(const char *text, int base, uint64_t *ret)
+/* The same event of another PMU or tracepoint: named so, with the tail as it was typed. */
+static int
+event_spec_rename(const struct event_parser *p, const char *head, const char *tail,
+		  struct event_spec *s)
+{
+	size_t n;
+	const char *typed = event_parser_rest(p, tail, &n);
+
+	if (!s->named &&
+	    (size_t)snprintf(s->name, sizeof(s->name), "%s%.*s", head, (int)n, typed) >=
+		    sizeof(s->name))
+		return event_parser_fail(p, p->event, "the event's name has more than %zu bytes",
+					 sizeof(s->name) - 1);
+	return 0;
+}
+
+/* "", "/terms/", "/terms/mods", ":mods" or "/terms/:mods"; cuts it up. */
+static int
+parse_tail(struct event_parser *p, const char *pmu, char *tail, struct event_spec *s)
 {
 	char *end;
+	int r;
 
-	if (!isxdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, base);
-	return !*end && errno == 0;
+	if (*tail == '/') {
+		end = strrchr(tail, '/');
+		if (end == tail)
+			return event_parser_fail(p, tail,
+						 "terms stand between two slashes: the "
+						 "second one is missing");
+		*end = '\0';
+		r = event_parser_terms(p, pmu, tail + 1, s);
+		if (r < 0)
+			return r;
+		tail = end + 1;
+	}
+	return event_parser_modifiers(p, *tail == ':' ? tail + 1 : tail, s);
 }
 
+/* --- PMUs ---------------------------------------------------------------------------------- */
+
+/* One event for each PMU of that name. */
 static int
-parse_modifiers(const struct spec_parser *p, const char *mods, struct event_spec *s)
+parse_pmu(struct event_parser *p, const char *name, char *tail, const struct event_spec *s)
 {
-	bool user = strchr(mods, 'u'), kernel = strchr(mods, 'k'), hv = strchr(mods, 'h');
-	bool guest = strchr(mods, 'G'), host = strchr(mods, 'H');
-	unsigned precise = 0;
+	char *copy = strdup(tail), head[PMU_NAME_BYTES];
+	struct pmu_names pmus;
+	int r = copy ? pmu_matching(p->roots.sysfs, name, NULL, &pmus) : -ENOMEM;
 
-	for (const char *m = mods; *m; m++) {
-		if (!strchr("ukhIGHpPDe", *m))
-			return event_spec_fail(
-				p, "%s: unknown modifier '%c' (there are u k h I G H p P D e)",
-				s->name, *m);
-		precise += *m == 'p';
-	}
-	if (precise > 3)
-		return event_spec_fail(p, "%s: at most three p", s->name);
-	if (user || kernel || hv) {
-		s->attr.exclude_user = !user;
-		s->attr.exclude_kernel = !kernel;
-		s->attr.exclude_hv = !hv;
-	}
-	if (guest || host) {
-		s->attr.exclude_guest = !guest;
-		s->attr.exclude_host = !host;
-	}
-	if (strchr(mods, 'I'))
-		s->attr.exclude_idle = 1;
-	s->attr.precise_ip = precise;
-	s->attr.pinned = strchr(mods, 'D') != NULL;
-	s->attr.exclusive = strchr(mods, 'e') != NULL;
-	s->precise_max = strchr(mods, 'P') != NULL;
-	s->modified = *mods && !s->named;
-	return 0;
-}
-
-/* --- pmu/terms/ ---------------------------------------------------------------------- */
-
-static int apply_terms(struct spec_parser *p, const char *pmu, char *terms, struct event_spec *s);
-
-/* Terms that speak of the event rather than of the PMU. */
-static int
-general_term(const struct spec_parser *p, const char *term, const char *value, struct event_spec *s)
-{
-	uint64_t n;
-
-	if (strcmp(term, "name") == 0 && value) {
-		strlcpy(s->name, value, sizeof(s->name));
-		s->named = true;
-		return 0;
-	}
-	if (strcmp(term, "period") != 0 && strcmp(term, "freq") != 0)
-		return -ENOENT;
-	if (!value || !event_spec_number(value, 0, &n) || n == 0)
-		return event_spec_fail(p, "%s: %s needs a number over 0", s->name, term);
-	s->has_rate = true;
-	s->attr.freq = *term == 'f';
-	s->attr.sample_period = n;
-	return 0;
-}
-
-static int
-apply_term(struct spec_parser *p, const char *pmu, const char *term, const char *value,
-	   struct event_spec *s)
-{
-	char alias[256];
-	uint64_t n = 1;
-	int r = general_term(p, term, value, s);
-
-	if (r != -ENOENT)
-		return r;
-	if (!value && pmu_alias(p->roots.sysfs, pmu, term, alias, sizeof(alias)) == 0) {
-		if (p->depth == ALIAS_DEPTH)
-			return event_spec_fail(p, "%s: aliases of %s go round in a circle", s->name,
-					       term);
-		p->depth++;
-		r = apply_terms(p, pmu, alias, s);
-		p->depth--;
+	if (r == -ENOENT)
+		r = event_parser_fail(p, p->event, "this kernel has no PMU '%s': see spoor list",
+				      name);
+	if (r < 0) {
+		free(copy);
 		return r;
 	}
-	if (value && !event_spec_number(value, 0, &n))
-		return event_spec_fail(p, "%s: the value of %s is not a number: '%s'", s->name,
-				       term, value);
-	r = pmu_term(p->roots.sysfs, pmu, term, n, &s->attr);
-	if (r == -ERANGE)
-		return event_spec_fail(p, "%s: the value of %s has more bits than the term",
-				       s->name, term);
-	if (r < 0)
-		return event_spec_fail(p, "%s: %s has no term or event '%s'", s->name, pmu, term);
-	return 0;
-}
+	for (size_t i = 0; r == 0 && i < pmus.nr; i++) {
+		struct event_spec one = *s;
 
-static int
-apply_terms(struct spec_parser *p, const char *pmu, char *terms, struct event_spec *s)
-{
-	char *term;
-	int r = 0;
-
-	while (r == 0 && (term = strsep(&terms, ","))) {
-		char *value = strchr(term, '=');
-
-		if (value)
-			*value++ = '\0';
-		if (!*term)
-			continue;
-		r = apply_term(p, pmu, term, value, s);
+		(void)strlcpy(one.pmu, pmus.names[i], sizeof(one.pmu));
+		(void)strlcpy(head, one.pmu, sizeof(head));
+		memcpy(tail, copy, strlen(copy) + 1);
+		r = pmu_type(p->roots.sysfs, one.pmu, &one.attr.type);
+		if (r < 0)
+			r = event_parser_fail(p, p->event, "sysfs tells no type of the PMU %s",
+					      one.pmu);
+		if (r == 0)
+			r = parse_tail(p, one.pmu, tail, &one);
+		if (r == 0 && pmus.nr > 1)
+			r = event_spec_rename(p, head, tail, &one);
+		if (r == 0)
+			r = event_spec_append(p, &one);
 	}
+	pmu_names_done(&pmus);
+	free(copy);
 	return r;
 }
 
+/* An event of sysfs without its PMU: of each that has it. -ENOENT: none does. */
 static int
-parse_pmu(struct spec_parser *p, char *text, struct event_spec *s)
+parse_alias(struct event_parser *p, char *name, char *tail, const struct event_spec *s)
 {
-	char *slash = strchr(text, '/'), *end = strrchr(text, '/'), *mods = end + 1;
-	int r;
+	char *copy = strdup(tail), head[PMU_NAME_BYTES + EVENT_SPEC_NAME_BYTES + 2];
+	struct pmu_names pmus;
+	int r = copy ? pmu_matching(p->roots.sysfs, NULL, name, &pmus) : -ENOMEM;
 
-	if (end == slash)
-		return event_spec_fail(p, "%s: the terms of a PMU stand between two slashes",
-				       s->name);
-	*slash = *end = '\0';
-	r = pmu_type(p->roots.sysfs, text, &s->attr.type);
-	if (r < 0)
-		return event_spec_fail(p, "%s: this kernel has no PMU '%s'", s->name, text);
-	(void)strlcpy(s->pmu, text, sizeof(s->pmu));
-	r = apply_terms(p, text, slash + 1, s);
-	if (r < 0)
+	if (r < 0) {
+		free(copy);
 		return r;
-	return parse_modifiers(p, *mods == ':' ? mods + 1 : mods, s);
+	}
+	for (size_t i = 0; r == 0 && i < pmus.nr; i++) {
+		struct event_spec one = *s;
+
+		(void)strlcpy(one.pmu, pmus.names[i], sizeof(one.pmu));
+		(void)snprintf(head, sizeof(head), "%s/%s/", one.pmu, name);
+		memcpy(tail, copy, strlen(copy) + 1);
+		r = pmu_type(p->roots.sysfs, one.pmu, &one.attr.type);
+		if (r == 0)
+			r = event_parser_alias(p, one.pmu, name, &one);
+		if (r == 0)
+			r = parse_tail(p, one.pmu, tail, &one);
+		if (r == 0 && pmus.nr > 1)
+			r = event_spec_rename(p, head, tail + (*copy == ':'), &one);
+		if (r == 0)
+			r = event_spec_append(p, &one);
+	}
+	pmu_names_done(&pmus);
+	free(copy);
+	return r;
 }
 
-/* --- breakpoints, tracepoints, names --------------------------------------------------- */
+/* --- breakpoints ----------------------------------------------------------------------------- */
 
 static int
-parse_access(const struct spec_parser *p, const char *access, struct event_spec *s)
+parse_access(const struct event_parser *p, const char *access, struct event_spec *s)
 {
 	uint32_t type = 0;
 
@@ -194,24 +159,37 @@ parse_access(const struct spec_parser *p, const char *access, struct event_spec 
 					 : 0;
 
 		if (!bit || (type & bit))
-			return event_spec_fail(
-				p, "%s: the access of a breakpoint is made of r, w, x", s->name);
+			return event_parser_fail(
+				p, a, "the access of a breakpoint is made of r, w, x, each once");
 		type |= bit;
+		if (type & HW_BREAKPOINT_X && type != HW_BREAKPOINT_X)
+			return event_parser_fail(
+				p, a,
+				"a breakpoint is for what is executed (x), or for what is read and "
+				"written (r, w, rw), not for both");
 	}
-	if (type & HW_BREAKPOINT_X && type != HW_BREAKPOINT_X)
-		return event_spec_fail(
-			p,
-			"%s: a breakpoint is for what is executed (x), or for what is "
-			"read and written (r, w, rw), not for both",
-			s->name);
 	s->attr.bp_type = type;
 	return 0;
 }
 
 static int
-parse_breakpoint(const struct spec_parser *p, char *text, struct event_spec *s)
+parse_length(const struct event_parser *p, const char *length, struct event_spec *s)
 {
-	char *rest = text + strlen("mem:"), *address = strsep(&rest, ":");
+	uint64_t n;
+
+	if (!event_parser_number(length, &n) || (n != 1 && n != 2 && n != 4 && n != 8))
+		return event_parser_fail(p, length, "the length of a breakpoint is 1, 2, 4 or 8");
+	if (s->attr.bp_type == HW_BREAKPOINT_X && n != sizeof(long))
+		return event_parser_fail(p, length, "the length of a breakpoint for x is %zu",
+					 sizeof(long));
+	s->attr.bp_len = n;
+	return 0;
+}
+
+static int
+parse_breakpoint(const struct event_parser *p, char *text, struct event_spec *s)
+{
+	char *rest = text, *address = strsep(&rest, ":");
 	char *length = strchr(address, '/'), *field = strsep(&rest, ":");
 	uint64_t n;
 	int r;
@@ -220,8 +198,9 @@ parse_breakpoint(const struct spec_parser *p, char *text, struct event_spec *s)
 		*length++ = '\0';
 	s->attr.type = PERF_TYPE_BREAKPOINT;
 	s->each = true;
-	if (!event_spec_number(address, 0, &n))
-		return event_spec_fail(p, "%s: '%s' is not an address", s->name, address);
+	if (!event_parser_number(address, &n))
+		return event_parser_fail(p, address, "'%s' is not an address such as 0x1000",
+					 address);
 	s->attr.bp_addr = n;
 	/* mem:ADDR:u has modifiers and the usual access. */
 	if (field && *field && !rest && !strpbrk(field, "rwx")) {
@@ -232,215 +211,352 @@ parse_breakpoint(const struct spec_parser *p, char *text, struct event_spec *s)
 	if (r < 0)
 		return r;
 	s->attr.bp_len = s->attr.bp_type & HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
-	if (length) {
-		if (!event_spec_number(length, 0, &n) || (n != 1 && n != 2 && n != 4 && n != 8))
-			return event_spec_fail(p, "%s: the length of a breakpoint is 1, 2, 4 or 8",
-					       s->name);
-		if (s->attr.bp_type == HW_BREAKPOINT_X && n != sizeof(long))
-			return event_spec_fail(p, "%s: the length of a breakpoint for x is %zu",
-					       s->name, sizeof(long));
-		s->attr.bp_len = n;
-	}
-	return rest ? parse_modifiers(p, rest, s) : 0;
+	if (length)
+		r = parse_length(p, length, s);
+	if (r == 0 && rest)
+		r = event_parser_modifiers(p, rest, s);
+	return r < 0 ? r : event_spec_append(p, s);
+}
+
+/* --- probes ---------------------------------------------------------------------------------- */
+
+/* "PATH:0x1139", or "PATH:NAME=0x1139": whoever finds places by name calls them so. */
+static int
+parse_place(const struct event_parser *p, char *text, struct event_spec *s, char **ret_rest)
+{
+	char *place = strchr(text, ':'), *mods = place ? strchr(place + 1, ':') : NULL, *number;
+	uint64_t offset;
+
+	if (*text != '/')
+		return event_parser_fail(p, text, "the file of a probe is given by its whole path");
+	if (!place)
+		return event_parser_fail(p, text + strlen(text),
+					 "a probe is PATH:SYMBOL[+OFFSET] or PATH:OFFSET");
+	*place++ = '\0';
+	if (mods)
+		*mods++ = '\0';
+	number = strrchr(place, '=');
+	number = number ? number + 1 : place;
+	if (!event_parser_number(number, &offset))
+		return event_parser_fail(
+			p, number,
+			"'%s' is not a place in the file such as 0x1139: only spoor "
+			"record finds symbols",
+			number);
+	if (number > place)
+		(void)snprintf(s->name, sizeof(s->name), "%.*s:%s:%.*s%s%s",
+			       (int)(text - p->event - 1), p->event, text,
+			       (int)(number - place - 1), place, mods ? ":" : "", mods ? mods : "");
+	s->probe = text;
+	s->attr.config2 = offset;
+	*ret_rest = mods;
+	return 0;
 }
 
 static int
-tracepoint_id(const struct spec_parser *p, const char *subsystem, const char *name, uint64_t *ret)
+parse_symbol(const struct event_parser *p, bool at_return, char *text, struct event_spec *s,
+	     char **ret_rest)
 {
-	char path[512], text[32];
-	ssize_t n;
+	char *mods = strchr(text, ':'), *plus;
+	uint64_t offset = 0;
 
-	if (strchr(subsystem, '/') || strchr(name, '/') || *subsystem == '.' || *name == '.')
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/events/%s/%s/id", p->roots.tracefs, subsystem, name);
-	n = small_file_read(AT_FDCWD, path, text, sizeof(text));
-	if (n < 0)
-		return (int)n;
-	text[strcspn(text, "\n")] = '\0';
-	return event_spec_number(text, 10, ret) ? 0 : -EIO;
+	if (mods)
+		*mods++ = '\0';
+	plus = strchr(text, '+');
+	if (plus)
+		*plus++ = '\0';
+	if (!*text)
+		return event_parser_fail(p, text, "a function of the kernel is missing");
+	if (plus && !event_parser_number(plus, &offset))
+		return event_parser_fail(p, plus, "'%s' is not an offset such as 0x10", plus);
+	if (plus && at_return)
+		return event_parser_fail(p, plus,
+					 "only functions return: an offset goes with kprobe");
+	s->probe = text;
+	s->attr.config2 = offset;
+	*ret_rest = mods;
+	return 0;
 }
 
 static int
-parse_tracepoint(const struct spec_parser *p, char *text, struct event_spec *s)
+parse_probe(const struct event_parser *p, bool user, bool at_return, char *text,
+	    struct event_spec *s)
 {
-	char *subsystem = strsep(&text, ":"), *name = strsep(&text, ":"), path[256];
-	uint64_t id;
-	int r = tracepoint_id(p, subsystem, name, &id);
+	char *mods = NULL;
+	int r;
 
-	snprintf(path, sizeof(path), "%s/events", p->roots.tracefs);
-	if (r == -EACCES || r == -EPERM)
-		return event_spec_fail(p, "%s: %s may not be read: tracepoints need root", s->name,
-				       path);
-	if (r < 0 && access(path, F_OK) < 0)
-		return event_spec_fail(p, "%s: no tracepoints: tracefs is not mounted on %s",
-				       s->name, p->roots.tracefs);
-	if (r < 0)
-		return event_spec_fail(p, "%s: neither an event nor a tracepoint of %s", s->name,
-				       path);
-	s->attr.type = PERF_TYPE_TRACEPOINT;
-	s->attr.config = id;
-	s->attr.sample_type = PERF_SAMPLE_RAW;
+	(void)strlcpy(s->pmu, user ? "uprobe" : "kprobe", sizeof(s->pmu));
+	if (pmu_type(p->roots.sysfs, s->pmu, &s->attr.type) < 0)
+		return event_parser_fail(p, p->event, "this kernel has no %ss (CONFIG_%s_EVENTS)",
+					 s->pmu, user ? "UPROBE" : "KPROBE");
+	if (at_return && pmu_term(p->roots.sysfs, s->pmu, "retprobe", 1, &s->attr) < 0)
+		return event_parser_fail(p, p->event, "this kernel has no probes of returns");
 	s->each = true;
-	return text ? parse_modifiers(p, text, s) : 0;
+	r = user ? parse_place(p, text, s, &mods) : parse_symbol(p, at_return, text, s, &mods);
+	if (r == 0 && mods)
+		r = event_parser_modifiers(p, mods, s);
+	if (r < 0)
+		return r;
+	s->probe = strdup(s->probe);
+	r = s->probe ? event_spec_append(p, s) : -ENOMEM;
+	if (r < 0)
+		free(s->probe);
+	return r;
+}
+
+/* --- tracepoints, names --------------------------------------------------------------------- */
+
+static int
+tracepoint_error(const struct event_parser *p, const char *name, int err)
+{
+	const char *tracefs = p->roots.tracefs;
+
+	if (err == -EACCES || err == -EPERM)
+		return event_parser_fail(
+			p, p->event, "%s/events may not be read: tracepoints need root", tracefs);
+	if (err == -ENODEV)
+		return event_parser_fail(p, p->event,
+					 "no tracepoints: tracefs is not mounted on %s", tracefs);
+	return event_parser_fail(
+		p, name,
+		"neither an event with modifiers nor a tracepoint of %s/events: see "
+		"spoor list",
+		tracefs);
 }
 
 static int
-parse_name(struct spec_parser *p, char *text, struct event_spec *s)
+parse_tracepoint(struct event_parser *p, char *subsystem, char *name, struct event_spec *s)
 {
-	char *mods = text, *name = strsep(&mods, ":"), pmu[PMU_NAME_BYTES];
+	char *tail = name + strcspn(name, ":/"), *rest = strdup(tail), *mods = tail;
+	struct tracepoint_ids found = { 0 };
+	int r = rest ? 0 : -ENOMEM;
+
+	if (r == 0) {
+		*tail = '\0';
+		r = tracepoint_ids_find(p->roots.tracefs, subsystem, name, &found);
+		if (r < 0)
+			r = r == -ENOMEM ? r : tracepoint_error(p, name, r);
+	}
+	if (r == 0) {
+		memcpy(tail, rest, strlen(rest) + 1);
+		s->attr.type = PERF_TYPE_TRACEPOINT;
+		s->attr.sample_type |= PERF_SAMPLE_RAW;
+		s->each = true;
+		mods = *tail == '/' ? strrchr(tail, '/') + 1 : tail;
+		mods += *mods == ':';
+		r = parse_tail(p, "", tail, s);
+	}
+	/* Other tools, too, look for SUBSYSTEM:NAME in the name. */
+	for (size_t i = 0; r == 0 && i < found.nr; i++) {
+		const struct tracepoint *t = &found.points[i];
+
+		if (!s->named)
+			(void)snprintf(s->name, sizeof(s->name), "%s:%s%s%s", t->subsystem, t->name,
+				       *mods ? ":" : "", mods);
+		s->attr.config = t->id;
+		r = event_spec_append(p, s);
+	}
+	tracepoint_ids_done(&found);
+	free(rest);
+	return r;
+}
+
+/* An event by its name or numbers. -ENOENT: it is neither. */
+static int
+event_spec_known(const char *name, struct event_spec *s)
+{
 	uint32_t type;
 	uint64_t config;
 
 	if (event_name_find(name, &type, &config)) {
-		if (type == PERF_TYPE_SOFTWARE && config == PERF_COUNT_SW_BPF_OUTPUT)
-			return event_spec_fail(
-				p,
-				"%s: its samples come from a BPF program that was given the "
-				"event, and spoor loads none",
-				s->name);
 		s->attr.type = type;
 		s->attr.config = config;
-	} else if (*name == 'r' && event_spec_number(name + 1, 16, &config)) {
-		s->attr.type = PERF_TYPE_RAW;
-		s->attr.config = config;
-	} else if (pmu_find(p->roots.sysfs, name, pmu) == 0) {
-		int r = pmu_type(p->roots.sysfs, pmu, &s->attr.type);
-
-		(void)strlcpy(s->pmu, pmu, sizeof(s->pmu));
-		if (r == 0)
-			r = apply_term(p, pmu, name, NULL, s);
-		if (r < 0)
-			return r;
-	} else {
-		return event_spec_fail(p, "unknown event '%s'", name);
+		return 0;
 	}
-	return mods ? parse_modifiers(p, mods, s) : 0;
+	if (*name != 'r' || !event_parser_hex(name + 1, &config))
+		return -ENOENT;
+	s->attr.type = PERF_TYPE_RAW;
+	s->attr.config = config;
+	return 0;
 }
+
+static int
+parse_known(struct event_parser *p, char *tail, struct event_spec *s)
+{
+	int r;
+
+	if (s->attr.type == PERF_TYPE_SOFTWARE && s->attr.config == PERF_COUNT_SW_BPF_OUTPUT)
+		return event_parser_fail(
+			p, p->event,
+			"its samples come from a BPF program that was given the event, "
+			"and spoor loads none");
+	r = parse_tail(p, "", tail, s);
+	return r < 0 ? r : event_spec_append(p, s);
+}
+
+/* TYPE:CONFIG */
+static int
+parse_numbers(struct event_parser *p, const char *type, char *config, struct event_spec *s)
+{
+	char *tail = config + strcspn(config, ":/"), cut = *tail;
+	uint64_t t, c;
+
+	*tail = '\0';
+	if (!event_parser_number(type, &t) || t > UINT32_MAX)
+		return event_parser_fail(p, type, "'%s' is not the number of a PMU", type);
+	if (!event_parser_number(config, &c))
+		return event_parser_fail(p, config, "'%s' is not the number of an event", config);
+	*tail = cut;
+	s->attr.type = (uint32_t)t;
+	s->attr.config = c;
+	s->numbered = true;
+	return parse_known(p, tail, s);
+}
+
+/* A word, and what stands behind it: '/', ':' or nothing. */
+static int
+parse_word(struct event_parser *p, char *word, struct event_spec *s)
+{
+	char *tail = word + strcspn(word, ":/"), name[EVENT_SPEC_NAME_BYTES], cut = *tail;
+	uint32_t type;
+	int r;
+
+	(void)strlcpy(name, word, (size_t)(tail - word) + 1);
+	if (cut == '/' && pmu_type(p->roots.sysfs, name, &type) == 0)
+		return parse_pmu(p, name, tail, s);
+	if (event_spec_known(name, s) == 0)
+		return parse_known(p, tail, s);
+	r = parse_alias(p, name, tail, s);
+	if (r != -ENOENT)
+		return r;
+	if (cut == '/')
+		return parse_pmu(p, name, tail, s);
+	if (cut == ':' && *name && name[strspn(name, "0123456789")] == '\0') {
+		*tail = '\0';
+		return parse_numbers(p, word, tail + 1, s);
+	}
+	if (cut == ':')
+		return parse_tracepoint(p, name, tail + 1, s);
+	return event_parser_fail(p, word, "unknown event '%s': see spoor list", name);
+}
+
+static const struct probe_prefix {
+	const char *text;
+	bool user, at_return;
+} probe_prefixes[] = {
+	{ "uprobe:", true, false },
+	{ "uretprobe:", true, true },
+	{ "kprobe:", false, false },
+	{ "kretprobe:", false, true },
+};
 
 /*
  * The SWITCH records are in the ring of the samples, and the side-band's is never flooded. Its rate is its own:
  * -F and -c are of other events.
  */
 static int
-parse_off_cpu(const struct spec_parser *p, const char *text, struct event_spec *s)
+parse_off_cpu(struct event_parser *p, const char *text, struct event_spec *s)
 {
 	struct off_cpu_terms terms;
 	const char *bad;
 	size_t len;
 
 	if (off_cpu_parse(text, &terms, &bad, &len) < 0)
-		return event_spec_fail(
-			p,
-			"%s: '%.*s': off-cpu/min=TIME,freq=HZ/ is what there is, and "
-			"no modifier",
-			text, (int)len, bad);
+		return event_parser_fail(p, bad,
+					 "'%.*s': off-cpu/min=TIME,freq=HZ/ is what there is, and "
+					 "no modifier",
+					 (int)len, bad);
 	s->attr.type = PERF_TYPE_SOFTWARE;
 	s->attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	s->attr.context_switch = 1;
 	s->has_rate = true;
 	s->attr.freq = terms.freq_hz > 0;
 	s->attr.sample_period = terms.freq_hz ? terms.freq_hz : 1;
-	return 0;
+	return event_spec_append(p, s);
 }
 
-/* Before its modifiers: else it is a tracepoint's, which is not looked for among PMUs. */
-static bool
-known_name(const struct spec_parser *p, const char *text)
-{
-	char name[EVENT_SPEC_NAME_BYTES], pmu[PMU_NAME_BYTES];
-	uint32_t type;
-	uint64_t config;
-
-	strlcpy(name, text, sizeof(name));
-	name[strcspn(name, ":")] = '\0';
-	return event_name_find(name, &type, &config) ||
-		(*name == 'r' && event_spec_number(name + 1, 16, &config)) ||
-		pmu_find(p->roots.sysfs, name, pmu) == 0;
-}
-
+/* In this copy. */
 static int
-parse_one(struct spec_parser *p, const char *text, struct event_spec *s)
+parse_one(struct event_parser *p, char *text)
 {
-	char copy[EVENT_SPEC_NAME_BYTES];
+	struct event_spec s = { 0 };
+	const char *brace = strpbrk(text, "{}");
 
-	*s = (struct event_spec){ 0 };
-	if (strlcpy(s->name, text, sizeof(s->name)) >= sizeof(s->name))
-		return event_spec_fail(p, "'%.40s...': an event of more than %d bytes", text,
-				       EVENT_SPEC_NAME_BYTES - 1);
-	s->attr.size = sizeof(s->attr);
-	s->attr.exclude_guest = 1; /* as perf does outside of perf kvm */
-	strlcpy(copy, text, sizeof(copy));
-	if (!*copy)
-		return event_spec_fail(p, "an event without a name");
-	if (strpbrk(copy, "{}"))
-		return event_spec_fail(p, "%s: groups of events are not supported", text);
-	if (strncmp(copy, "mem:", 4) == 0)
-		return parse_breakpoint(p, copy, s);
-	if (off_cpu_is_name(copy))
-		return parse_off_cpu(p, copy, s);
-	if (strchr(copy, '/'))
-		return parse_pmu(p, copy, s);
-	if (strchr(copy, ':') && !known_name(p, copy))
-		return parse_tracepoint(p, copy, s);
-	return parse_name(p, copy, s);
+	if (!*text)
+		return event_parser_fail(p, text,
+					 "an event is missing: commas stand between events");
+	/* A probe's path is told in full by the term that it is opened with. */
+	if (strlcpy(s.name, text, sizeof(s.name)) >= sizeof(s.name))
+		return event_parser_fail(p, text, "an event of more than %d bytes",
+					 EVENT_SPEC_NAME_BYTES - 1);
+	s.attr.size = sizeof(s.attr);
+	s.attr.exclude_guest = 1; /* as perf does outside of perf kvm */
+	if (brace)
+		return event_parser_fail(p, brace, "groups of events are not supported");
+	if (strncmp(text, "mem:", 4) == 0)
+		return parse_breakpoint(p, text + 4, &s);
+	if (off_cpu_is_name(text))
+		return parse_off_cpu(p, text, &s);
+	for (size_t i = 0; i < sizeof(probe_prefixes) / sizeof(probe_prefixes[0]); i++) {
+		const struct probe_prefix *pre = &probe_prefixes[i];
+		size_t n = strlen(pre->text);
+
+		if (strncmp(text, pre->text, n) == 0)
+			return parse_probe(p, pre->user, pre->at_return, text + n, &s);
+	}
+	return parse_word(p, text, &s);
 }
 
-/* Length of the first event: up to a comma that is not between the slashes of a PMU. */
-static size_t
-first_event(const char *text)
+size_t
+event_spec_bytes(const char *text)
 {
-	bool inside = false, breakpoint = strncmp(text, "mem:", 4) == 0;
+	bool slashes = strncmp(text, "mem:", 4) != 0 && strncmp(text, "uprobe:", 7) != 0 &&
+		strncmp(text, "uretprobe:", 10) != 0;
+	bool inside = false;
+	char quote = '\0';
 	size_t n;
 
-	for (n = 0; text[n] && (inside || text[n] != ','); n++)
-		inside ^= text[n] == '/' && !breakpoint;
+	for (n = 0; text[n] && (inside || text[n] != ','); n++) {
+		if (inside && strchr("'\"", text[n]) && (!quote || quote == text[n]) &&
+		    (quote || text[n - 1] == '='))
+			quote = quote ? '\0' : text[n];
+		else if (slashes && !quote)
+			inside ^= text[n] == '/';
+	}
 	return n;
-}
-
-static int
-event_spec_append(struct event_spec_list *list, const struct event_spec *s)
-{
-	struct event_spec *specs = reallocarray(list->specs, list->nr + 1, sizeof(*specs));
-
-	if (!specs)
-		return -ENOMEM;
-	list->specs = specs;
-	specs[list->nr++] = *s;
-	return 0;
 }
 
 int
 event_spec_parse(const char *text, const struct event_spec_roots *roots,
 		 struct event_spec_list *list, char *err, size_t err_bytes)
 {
-	struct spec_parser p = { .err = err, .err_bytes = err_bytes };
-	struct event_spec s;
-	char *one;
+	struct event_parser p = { .text = text, .list = list, .err = err, .err_bytes = err_bytes };
 	int r;
 
 	p.roots.sysfs = roots && roots->sysfs ? roots->sysfs : PMU_SYSFS;
-	p.roots.tracefs = roots && roots->tracefs ? roots->tracefs : "/sys/kernel/tracing";
+	p.roots.tracefs = roots && roots->tracefs ? roots->tracefs : TRACEPOINT_TRACEFS;
 	for (;;) {
-		size_t n = first_event(text);
+		char *one;
 
-		one = strndup(text, n);
+		p.bytes = event_spec_bytes(text + p.at);
+		one = strndup(text + p.at, p.bytes);
 		if (!one)
 			return -ENOMEM;
-		r = parse_one(&p, one, &s);
+		p.event = p.instead = one;
+		r = parse_one(&p, one);
 		free(one);
-		if (r == 0 && list->nr == EVENT_SPECS_MAX)
-			r = event_spec_fail(&p, "more than %d events", EVENT_SPECS_MAX);
-		if (r == 0)
-			r = event_spec_append(list, &s);
-		if (r < 0 || !text[n])
+		p.at += p.bytes;
+		if (r < 0 || !text[p.at])
 			return r;
-		text += n + 1;
+		p.at++;
 	}
 }
 
 void
 event_spec_list_done(struct event_spec_list *list)
 {
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->specs[i].probe);
 	free(list->specs);
 	*list = (struct event_spec_list){ 0 };
 }

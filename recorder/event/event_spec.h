@@ -2,16 +2,23 @@
 /*
  * event_spec: what "-e" says, as the kernel understands it.
  *
- *   NAME[:MODS]                  cycles, page-faults, L1-dcache-load-misses, ...
- *   rHEX[:MODS]                  raw code of the CPU's counters
- *   PMU/TERM[=VALUE],.../[MODS]  terms of /sys/bus/event_source/devices/PMU/format
- *   SUBSYSTEM:NAME[:MODS]        tracepoint
- *   EVENT[:MODS]                 of /sys/bus/event_source/devices/PMU/events
- *   off-cpu[/min=TIME,freq=HZ/]  waits of threads (format/record/off_cpu.h)
- *   mem:ADDR[/LEN][:ACCESS][:MODS]  breakpoint; access r, w, rw (default) or x
+ *   NAME                          cycles, page-faults, L1-dcache-load-misses, ...
+ *   rHEX                          raw code of the CPU's counters
+ *   TYPE:CONFIG                   numbers of the attr
+ *   PMU/TERM[=VALUE],.../[MODS]   terms of /sys/bus/event_source/devices/PMU/format, events of
+ *                                 PMU/events, and of a core's PMU the names above
+ *   EVENT                         of /sys/bus/event_source/devices/PMU/events
+ *   SUBSYSTEM:NAME                tracepoint; both may be patterns (sched:sched_*)
+ *   off-cpu[/min=TIME,freq=HZ/]   waits of threads (format/record/off_cpu.h)
+ *   mem:ADDR[/LEN][:ACCESS]       breakpoint; access r, w, rw (default) or x
+ *   uprobe:PATH:[NAME=]OFFSET     each time that place of a file is executed, and uretprobe: when its
+ *                                 function returns
+ *   kprobe:SYMBOL[+OFFSET]        likewise in the kernel, and kretprobe:
  *
- * with modifiers u k h (only there), I (not when idle), G H (guest, host), p pp ppp P
- * (precision), D (pinned), e (exclusive); as perf reads them. Several with commas.
+ * Behind each there may be /TERM[=VALUE],.../ of those that are of every event, but for breakpoints and probes,
+ * and :MODS: u k h (only there), I (not when idle), G H (guest, host), p pp ppp P (precision), D (pinned),
+ * e (exclusive), S (the group's counts in samples), W (weak group), b R (perf stat's: of no effect); as perf
+ * reads them. Several with commas.
  */
 #ifndef RECORDER_EVENT_EVENT_SPEC_H
 #define RECORDER_EVENT_EVENT_SPEC_H
@@ -21,23 +28,35 @@
 #include <stddef.h>
 
 #include "recorder/event/pmu.h"
+#include "recorder/ground/session_options.h"
 
 struct session_filter;
 
-#define EVENT_SPEC_NAME_BYTES 128
-#define EVENT_SPECS_MAX 64
+#define EVENT_SPEC_NAME_BYTES 256
+#define EVENT_SPEC_ERROR_BYTES 480
+#define EVENT_SPECS_MAX 4096 /* syscalls:* are 700, all tracepoints 2,000 */
 
 struct event_spec {
 	char name[EVENT_SPEC_NAME_BYTES]; /* as typed, or by the term name= */
-	/* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, and the period or
-	 * frequency when the event itself says one; nothing else. */
+	/*
+	 * type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, sample_max_stack, branch_sample_type, and
+	 * the period or frequency when the event itself says one; of sample_type RAW and BRANCH_STACK.
+	 */
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_BYTES]; /* the one that was named; "": none was */
-	bool named;		  /* by the term name= */
-	bool modified;		  /* the name ends in modifiers */
-	bool precise_max;	  /* P: the highest precision that opens */
-	bool has_rate;		  /* attr.sample_period or sample_freq is from a term */
-	bool each; /* without -F and -c: a sample at each (tracepoints, breakpoints) */
+	char *probe; /* of a probe's path or symbol: attr.config1 points to it where it is opened */
+	bool named;  /* by the term name= */
+	bool modified;	  /* the name ends in modifiers */
+	bool precise_max; /* P: the highest precision that opens */
+	bool has_rate;	  /* attr.sample_period or sample_freq is from a term */
+	bool each;     /* without -F and -c: a sample at each (tracepoints, breakpoints, probes) */
+	bool numbered; /* by TYPE:CONFIG, which tell nobody what it is */
+	bool sample_read;	   /* S */
+	bool weak;		   /* W */
+	bool has_inherit, inherit; /* by a term */
+	bool has_call_graph;	   /* by a term; stack_bytes as in session_options */
+	enum session_call_graph call_graph;
+	uint32_t stack_bytes;
 	const struct session_filter *filter; /* of the recorder's options; NULL: none */
 };
 
@@ -53,11 +72,14 @@ struct event_spec_roots {
 };
 
 /*
- * Appends the events of one "-e" argument. 0; -EINVAL with a sentence for a person in err;
- * -ENOMEM.
+ * Appends the events of one "-e" argument. 0; -EINVAL with a sentence for a person in err, which begins with the
+ * argument and tells the character (from 1) that it is about; -ENOMEM.
  */
 int event_spec_parse(const char *text, const struct event_spec_roots *roots,
 		     struct event_spec_list *list, char *err, size_t err_bytes);
 void event_spec_list_done(struct event_spec_list *list);
+
+/* Length of the first event of a text: up to a comma that is not between slashes, nor quoted there. */
+size_t event_spec_bytes(const char *text);
 
 #endif

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +110,7 @@ pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long lon
 		*word = value;
 		return 0;
 	}
-	r = read_line(sysfs, pmu, "format/", term, text, sizeof(text));
+	r = pmu_format(sysfs, pmu, term, text, sizeof(text));
 	if (r < 0)
 		return r;
 	colon = strchr(text, ':');
@@ -120,30 +122,104 @@ pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long lon
 }
 
 int
+pmu_format(const char *sysfs, const char *pmu, const char *term, char *ret, size_t ret_bytes)
+{
+	return read_line(sysfs, pmu, "format/", term, ret, ret_bytes);
+}
+
+int
 pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes)
 {
 	return read_line(sysfs, pmu, "events/", event, ret, ret_bytes);
 }
 
-int
-pmu_find(const char *sysfs, const char *event, char ret_pmu[PMU_NAME_BYTES])
+/* --- by name --------------------------------------------------------------------------- */
+
+static int
+compare_names(const void *a, const void *b)
 {
+	return strverscmp(a, b);
+}
+
+/* "imc" is that of imc_0, imc_1... */
+static bool
+is_numbered(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+
+	return n && strncmp(name, base, n) == 0 && name[n] == '_' && name[n + 1] &&
+		name[n + 1 + strspn(name + n + 1, "0123456789")] == '\0';
+}
+
+static int
+add_name(struct pmu_names *names, const char *name)
+{
+	char(*more)[PMU_NAME_BYTES] = reallocarray(names->names, names->nr + 1, PMU_NAME_BYTES);
+
+	if (!more)
+		return -ENOMEM;
+	names->names = more;
+	if (strlcpy(more[names->nr], name, PMU_NAME_BYTES) < PMU_NAME_BYTES)
+		names->nr++;
+	return 0;
+}
+
+int
+pmu_matching(const char *sysfs, const char *name, const char *event, struct pmu_names *ret)
+{
+	struct pmu_names found = { 0 };
 	char path[512], line[256];
 	struct dirent *d;
-	int r = -ENOENT;
+	uint32_t type;
+	int r = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
-	dir = opendir(path);
-	if (!dir)
-		return -ENOENT;
-	while (r < 0 && (d = readdir(dir))) {
-		if (pmu_alias(sysfs, d->d_name, event, line, sizeof(line)) == 0 &&
-		    strlcpy(ret_pmu, d->d_name, PMU_NAME_BYTES) < PMU_NAME_BYTES)
-			r = 0;
+	if (name && pmu_type(sysfs, name, &type) == 0 &&
+	    (!event || pmu_alias(sysfs, name, event, line, sizeof(line)) == 0)) {
+		r = add_name(&found, name);
+		goto out;
 	}
-	closedir(dir);
+	(void)snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
+	dir = opendir(path);
+	while (r == 0 && dir && (d = readdir(dir))) {
+		if (*d->d_name == '.' ||
+		    (name && fnmatch(name, d->d_name, 0) != 0 && !is_numbered(d->d_name, name)))
+			continue;
+		if (!event || pmu_alias(sysfs, d->d_name, event, line, sizeof(line)) == 0)
+			r = add_name(&found, d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (found.nr > 1)
+		qsort(found.names, found.nr, sizeof(*found.names), compare_names);
+out:
+	if (r == 0 && !found.nr)
+		r = -ENOENT;
+	if (r < 0)
+		pmu_names_done(&found);
+	else
+		*ret = found;
 	return r;
+}
+
+void
+pmu_names_done(struct pmu_names *names)
+{
+	free(names->names);
+	*names = (struct pmu_names){ 0 };
+}
+
+bool
+pmu_is_core(const char *sysfs, const char *pmu, uint32_t *ret_type)
+{
+	char text[8];
+
+	*ret_type = 0;
+	if (strcmp(pmu, "cpu") == 0)
+		return true;
+	/* The list itself may be longer. */
+	return read_line(sysfs, pmu, "", "cpus", text, sizeof(text)) != -ENOENT &&
+		pmu_type(sysfs, pmu, ret_type) == 0;
 }
 
 /* --- CPUs ------------------------------------------------------------------------------ */

@@ -28,6 +28,9 @@ int pmu_type(const char *sysfs, const char *pmu, uint32_t *ret);
 int pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long long value,
 	     struct perf_event_attr *attr);
 
+/* Which bits a term is ("config:0-7"). -ENOENT. */
+int pmu_format(const char *sysfs, const char *pmu, const char *term, char *ret, size_t ret_bytes);
+
 /* The terms that the PMU's event of this name stands for ("event=0x3c"). -ENOENT. */
 int pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes);
 
@@ -51,7 +54,22 @@ struct pmu_core {
 int pmu_cores(const char *sysfs, struct pmu_core **ret, size_t *ret_nr);
 void pmu_cores_free(struct pmu_core *cores, size_t nr);
 
-/* The PMU that has an event of this name, for events given without their PMU. -ENOENT. */
-int pmu_find(const char *sysfs, const char *event, char ret_pmu[PMU_NAME_BYTES]);
+struct pmu_names {
+	char (*names)[PMU_NAME_BYTES];
+	size_t nr;
+};
+
+/*
+ * The PMUs, by name, that are called so (NULL: all): exactly, else by a pattern of fnmatch(3), or by
+ * NAME_0, NAME_1...; and have an event of this name (NULL: whatever). -ENOENT: none, -ENOMEM.
+ */
+int pmu_matching(const char *sysfs, const char *name, const char *event, struct pmu_names *ret);
+void pmu_names_done(struct pmu_names *names);
+
+/*
+ * Does it count the events that every core has (cycles, L1-dcache-loads)? *ret_type: its type where that has to
+ * be told with them, else 0.
+ */
+bool pmu_is_core(const char *sysfs, const char *pmu, uint32_t *ret_type);
 
 #endif

@@ -45,7 +45,7 @@ session_usage(struct session_error *error, const char *format, ...)
 void
 session_note(struct buf *notes, const char *format, ...)
 {
-	char line[256];
+	char line[512];
 	va_list args;
 
 	va_start(args, format);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
@@ -153,9 +154,19 @@ static int
 check_descriptors(const struct session *s, struct session_error *error)
 {
 	uint64_t max = s->options.descriptors_max, nr = ring_set_descriptors(&s->plan, &s->target);
+	struct rlimit l;
 
 	if (has_tracees(&s->options))
 		nr += TRACEE_DESCRIPTORS * s->target.nr_tasks;
+	/* The soft limit is raised when it is hit. */
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && nr >= l.rlim_max && (!max || l.rlim_max < max))
+		return session_fail(
+			error, -EMFILE,
+			"%zu events, of %zu threads or control groups on %zu CPUs, need "
+			"%llu file descriptors, and the hard limit is %llu: raise it "
+			"(ulimit -Hn), or name fewer",
+			s->plan.nr - 1, s->target.nr_tasks, s->target.online.nr,
+			(unsigned long long)nr, (unsigned long long)l.rlim_max);
 	if (!max || nr <= max)
 		return 0;
 	return session_fail(error, -EMFILE,
@@ -397,6 +408,51 @@ free_session(struct session *s)
 	if (s->failure_fd >= 0)
 		close(s->failure_fd);
 	free(s);
+}
+
+int
+session_dry_run(const struct session_options *options,
+		bool (*see)(void *arg, const char *name, const char *pmu, bool sideband,
+			    const struct perf_event_attr *attr),
+		void *arg, char **ret_notes, struct session_error *error)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct session_options o = *options;
+	struct target target = { .cgroup_fd = -1 };
+	struct event_plan plan = { 0 };
+	struct buf notes;
+	int r = check_options(&o, error);
+
+	buf_init(&notes);
+	if (r == 0) {
+		set_defaults(&o);
+		r = target_resolve(&o, getpid(), &target, error);
+	}
+	if (r == 0)
+		r = event_plan_make(&o, &target, &plan, &notes, error);
+	if (r < 0)
+		goto out;
+	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page);
+	for (size_t i = 0; i < plan.nr; i++) {
+		const struct event_def *def = &plan.defs[i];
+
+		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
+			struct perf_event_attr attr = def->attr;
+
+			if (def->nr_kinds)
+				event_kind_apply(&def->kinds[k], &attr);
+			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
+				 def->sideband, &attr))
+				goto out;
+		}
+	}
+out:
+	buf_u8(&notes, 0);
+	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);
+	buf_done(&notes);
+	event_plan_done(&plan);
+	target_done(&target);
+	return r;
 }
 
 int

@@ -19,6 +19,7 @@
 #include "recorder/ground/session_stats.h"
 
 struct io_sink;
+struct perf_event_attr;
 struct session;
 
 /*
@@ -28,6 +29,16 @@ struct session;
  */
 int session_open(const struct session_options *options, struct session **ret,
 		 struct session_error *error);
+
+/*
+ * What session_open() would open: see() gets each event, those of every kind of core by themselves, and at last the
+ * side-band event (sideband), until it returns false. Nothing is started or recorded; a command is not executed.
+ * *ret_notes: as session_notes(), to be freed. 0, or -errno with *error.
+ */
+int session_dry_run(const struct session_options *options,
+		    bool (*see)(void *arg, const char *name, const char *pmu, bool sideband,
+				const struct perf_event_attr *attr),
+		    void *arg, char **ret_notes, struct session_error *error);
 
 /*
  * Lets the command go, if there is one; session_run() does it otherwise. 0, or -errno with

@@ -344,7 +344,7 @@ tell_failed(struct session *s, struct event_def *def, uint32_t index)
 		(void)snprintf(others, sizeof(others), " and %zu more", nr - 1);
 	(void)snprintf(
 		line, sizeof(line),
-		"%s: no counter was free for it on CPU %u%s: pinned (modifier D), it counts nothing "
+		"%.160s: no counter was free for it on CPU %u%s: pinned (modifier D), it counts nothing "
 		"there any more",
 		def->name, s->rings.cpus[first].cpu, others);
 	writer_tell(s->writer, line);

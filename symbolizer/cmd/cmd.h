@@ -18,6 +18,7 @@
 	X(diff, "what became slower between two recordings or times, and what is noise")           \
 	X(top, "what takes the CPUs now, again and again")                                         \
 	X(export, "write samples for other tools: folded, pprof, perf.data...")                    \
+	X(list, "the events that this machine offers")                                             \
 	X(import, "read a perf.data into a recording")                                             \
 	X(info, "what a recording is and has")                                                     \
 	X(dump, "every record, every field, one a line")                                           \

@@ -17,12 +17,14 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
+#include "symbolizer/cmd/record_dry_run.h"
 #include "symbolizer/cmd/record_extra.h"
 #include "symbolizer/cmd/record_filters.h"
+#include "symbolizer/cmd/record_probe.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
-#define EVENTS_MAX 64
+#define EVENTS_MAX 1024
 #define PAGES_MAX (1u << 20)
 #define OFF_CPU_BYTES 96
 #define OBJECTS_BYTES_MAX (UINT64_C(1) << 30)
@@ -34,7 +36,9 @@ enum {
 	OPT_BUILD_IDS,
 	OPT_OBJECTS,
 	OPT_OFF_CPU,
-	OPT_BLOCK_AGE
+	OPT_BLOCK_AGE,
+	OPT_DRY_RUN,
+	OPT_JSON
 };
 
 static const struct cli_option options[] = {
@@ -60,6 +64,8 @@ static const struct cli_option options[] = {
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
 	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
 	RECORD_FILTER_OPTIONS,
+	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print what would be opened, and record nothing" },
+	{ OPT_JSON, 0, "json", NULL, "that as JSON" },
 	RECORD_EXTRA_OPTIONS,
 	{ 0 },
 };
@@ -75,12 +81,13 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	struct session_options session;
-	const char *events[EVENTS_MAX];
+	char *events[EVENTS_MAX];
 	struct record_filters filters;
 	pid_t pids[PIDS_MAX];
 	const char *output;
 	char off_cpu[OFF_CPU_BYTES]; /* the event; "": not asked for */
 	bool target_given;
+	bool dry_run, json;
 };
 
 /* ^C and the like; the session stops at once, or as soon as there is one. */
@@ -186,10 +193,13 @@ set_time(const char *option, const char *text, uint64_t *ret)
 static int
 add_event(struct request *rq, const char *text)
 {
+	int status;
+
 	if (rq->session.nr_events == EVENTS_MAX)
 		return cli_usage_error("record", "more than %d -e", EVENTS_MAX);
-	rq->events[rq->session.nr_events++] = text;
-	return CLI_GO_ON;
+	status = record_probe_resolve(text, &rq->events[rq->session.nr_events]);
+	rq->session.nr_events += status == CLI_GO_ON;
+	return status;
 }
 
 /* Terms of the event, or the first of them alone: "1ms" is "min=1ms". */
@@ -258,6 +268,12 @@ cmd_record_set(void *arg, int value, const char *text)
 		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("record", "--build-ids %s: auto, kernel or file", text);
+	case OPT_DRY_RUN:
+		rq->dry_run = true;
+		return CLI_GO_ON;
+	case OPT_JSON:
+		rq->json = true;
+		return CLI_GO_ON;
 	case OPT_OBJECTS:
 		if (session_objects_parse(text ? text : "all", &rq->session.objects.mode) == 0)
 			return CLI_GO_ON;
@@ -282,6 +298,8 @@ settle_target(struct request *rq, char **command)
 		return cli_usage_error("record",
 				       "--store-objects puts them beside the recording: "
 				       "give that a name by -o FILE");
+	if (rq->json && !rq->dry_run)
+		return cli_usage_error("record", "--json is of --dry-run");
 	if (record_extra_check(&rq->session) != CLI_GO_ON)
 		return EXIT_USAGE;
 	if (!rq->target_given)
@@ -446,6 +464,35 @@ record_objects(struct request *rq, struct record_output *out)
 	return status;
 }
 
+static int
+dry_run(const struct request *rq)
+{
+	struct session_error error = { .exit_status = EXIT_FAILED };
+	char *notes;
+	int r = record_dry_run(&rq->session, rq->json, &notes, &error);
+
+	if (r == 0 && notes)
+		print_notes(notes);
+	free(notes);
+	return r < 0 ? cmd_record_failed(&error) : EXIT_DONE;
+}
+
+/* With the file that it goes into. */
+static int
+record_into(struct request *rq)
+{
+	struct record_output out;
+	int status = record_output_open(&out, rq->output);
+
+	if (status == EXIT_DONE) {
+		catch_signals();
+		rq->session.out_fd = out.fd;
+		status = record_objects(rq, &out);
+	}
+	record_output_done(&out);
+	return status;
+}
+
 /* The arguments as typed, for the file. */
 static void
 join_arguments(int argc, char **argv, struct buf *ret)
@@ -465,7 +512,6 @@ cmd_record(int argc, char **argv)
 	struct request rq = { .output = "recording.spoor",
 			      .session = { .call_graph = SESSION_CALL_GRAPH_FP,
 					   .writer = "spoor " SPOOR_VERSION } };
-	struct record_output out;
 	struct buf cmdline;
 	int first, status;
 
@@ -475,19 +521,15 @@ cmd_record(int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = settle_target(&rq, argv + first);
 	if (status == CLI_GO_ON) {
-		status = record_output_open(&out, rq.output);
-		if (status == EXIT_DONE) {
-			catch_signals();
-			rq.session.events = rq.events;
-			rq.session.filters = rq.filters.of;
-			rq.session.pids = rq.pids;
-			rq.session.out_fd = out.fd;
-			rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
-			status = record_objects(&rq, &out);
-		}
-		record_output_done(&out);
+		rq.session.events = (const char *const *)rq.events;
+		rq.session.filters = rq.filters.of;
+		rq.session.pids = rq.pids;
+		rq.session.cmdline = buf_failed(&cmdline) ? "" : (const char *)cmdline.p;
+		status = rq.dry_run ? dry_run(&rq) : record_into(&rq);
 	}
 	record_filters_done(&rq.filters);
 	buf_done(&cmdline);
+	for (size_t i = 0; i < rq.session.nr_events; i++)
+		free(rq.events[i]);
 	return status;
 }

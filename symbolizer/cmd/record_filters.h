@@ -5,7 +5,7 @@
 
 #include "recorder/session/session.h"
 
-#define RECORD_FILTERS_MAX 64 /* as many as there can be -e */
+#define RECORD_FILTERS_MAX 1024 /* as many as there can be -e */
 
 enum {
 	RECORD_FILTER = 0x300,

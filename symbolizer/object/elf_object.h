@@ -91,6 +91,17 @@ int elf_object_data_symbols(struct elf_object *o, uint64_t bias, struct symtab_b
 /* Address of the symbol of this name in .symtab, of whatever type; 0: it has none. */
 uint64_t elf_object_address(struct elf_object *o, const char *name);
 
+/* A function by its name. */
+struct elf_function {
+	uint64_t vaddr;
+	unsigned rank; /* global before weak before local */
+	size_t nr; /* functions of this rank that have the name, at different addresses; 0: there is none */
+	bool ifunc; /* of some the code is chosen when the program starts, and this is what chooses */
+};
+
+/* Looks for it in .symtab and .dynsym, where names may end in "@VERSION". */
+void elf_object_function(struct elf_object *o, const char *name, struct elf_function *ret);
+
 /*
  * Adds "name@plt" for the entries of .plt, .plt.sec and .plt.got (x86-64). names (may be
  * NULL) names the targets of entries that an IFUNC resolver fills.

@@ -276,3 +276,45 @@ elf_object_address(struct elf_object *o, const char *name)
 	}
 	return 0;
 }
+
+static void
+consider_function(const GElf_Sym *sym, struct elf_function *f)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
+	unsigned rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
+	    (f->nr && (rank < f->rank || (rank == f->rank && sym->st_value == f->vaddr))))
+		return;
+	f->nr = f->nr && rank == f->rank ? f->nr + 1 : 1;
+	f->vaddr = sym->st_value;
+	f->rank = rank;
+	f->ifunc = type == STT_GNU_IFUNC;
+}
+
+void
+elf_object_function(struct elf_object *o, const char *name, struct elf_function *ret)
+{
+	const size_t len = strlen(name);
+
+	*ret = (struct elf_function){ 0 };
+	for (size_t i = 1; i < o->nr_sections; i++) {
+		Elf_Data *symbols, *strings;
+		GElf_Shdr shdr;
+		Elf_Scn *scn;
+		GElf_Sym sym;
+
+		if (!elf_section(o, i, &scn, &shdr) ||
+		    (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM))
+			continue;
+		symbols = elf_section_data(o, scn, &shdr, true);
+		strings = symbols ? strings_of(o, &shdr) : NULL;
+		for (int n = 1; strings && gelf_getsym(symbols, n, &sym) != NULL; n++) {
+			const char *at = (const char *)strings->d_buf + sym.st_name;
+
+			if (sym.st_name < strings->d_size && strings->d_size - sym.st_name > len &&
+			    memcmp(at, name, len) == 0 && (at[len] == '\0' || at[len] == '@'))
+				consider_function(&sym, ret);
+		}
+	}
+}

@@ -166,6 +166,17 @@ for pmu in breakpoint kprobe uprobe; do
 	[ ! -d "/sys/bus/event_source/devices/$pmu" ] ||
 		denied "$pmu/config1=0x1000,config2=4/" "terms of the PMU $pmu are" "terms of $pmu"
 done
+for_root() # EVENT SAID
+{
+	exits 1 "$2" capture 65000 --duration 700ms -e "$1" -o z.spoor
+	like "$(cat err)" "$2" "is told"
+}
+for_root 2:1 '2:1: events by number, and branch_type, are for root'
+for_root cs/branch_type=any/ 'events by number, and branch_type, are for root'
+for_root cs/call-graph=dwarf/ 'call-graph=dwarf of one event is for root'
+for_root "$(printf 'cs,%.0s' $(seq 65))cs" '66 events, more than 64, are for root'
+[ ! -d /sys/bus/event_source/devices/uprobe ] ||
+	for_root uprobe:/bin/true:0x1139 'uprobe:/bin/true:0x1139: terms of the PMU uprobe are for root'
 exits 0 "terms of another PMU" capture 65000 --duration 700ms -e 'software/config=0,period=10000000/' -o z.spoor
 
 # Descriptors: 100 threads on each CPU, twice (the event, and side-band), are more than a member's part.

@@ -53,6 +53,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct symtab_builder *b;
 	struct symtab *t = NULL, *stubs = NULL;
 	const uint8_t *id;
+	struct elf_function function;
 	char name[256];
 	uint32_t crc;
 	size_t nr;
@@ -62,7 +63,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	nr = elf_object_segments(o, &segments);
 	if (elf_object_build_id(o, &id) > ELF_BUILD_ID_MAX)
 		abort();
-	elf_object_debuglink(o, name, sizeof(name), &crc);
+	if (!elf_object_debuglink(o, name, sizeof(name), &crc))
+		*name = '\0';
 	b = symtab_builder_new();
 	if (b == NULL || elf_object_symbols(o, 0, b) != 0 || elf_minidebug_symbols(o, b) != 0 ||
 	    elf_gopclntab_symbols(o, b) != 0 || symtab_build(b, &t) != 0)
@@ -74,6 +76,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_around(stubs, segments, nr);
 	symtab_free(t);
 	symtab_free(stubs);
+	elf_object_function(o, name, &function);
+	elf_object_function(o, "main", &function);
 	compile_all(o);
 	elf_object_close(o);
 	return 0;

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bsd/string.h>
+
 #include <cmocka.h>
 
 enum { U = 1, K = 2, H = 4, I = 8, GUEST = 16, HOST = 32, PINNED = 64, EXCL = 128 };
@@ -73,6 +75,31 @@ static const struct row {
 	{ "dTLB-load-misses", 3, 0x10003, GUEST, 0, false },
 	{ "iTLB-loads", 3, 4, GUEST, 0, false },
 	{ "branch-loads", 3, 5, GUEST, 0, false },
+	{ "L1-dcache", 3, 0, GUEST, 0, false },
+	{ "L1-dcache-load-refs", 3, 0, GUEST, 0, false },
+	{ "l1d-refs-load", 3, 0, GUEST, 0, false },
+	{ "L1-data-read-access:u", 3, 0, K | H | GUEST, 0, false },
+	{ "L1-dcache-miss", 3, 0x10000, GUEST, 0, false },
+	{ "l1-i-speculative-read-misses", 3, 0x10201, GUEST, 0, false },
+	{ "L2-write-ops", 3, 0x102, GUEST, 0, false },
+	{ "d-tlb-misses-store", 3, 0x10103, GUEST, 0, false },
+	{ "Instruction-TLB-Reference", 3, 4, GUEST, 0, false },
+	{ "btb-miss", 3, 0x10005, GUEST, 0, false },
+	{ "node", 3, 6, GUEST, 0, false },
+	{ "cs:S", 1, 3, GUEST, 0, false },
+	{ "cs:WbR", 1, 3, GUEST, 0, false },
+	{ "1:3", 1, 3, GUEST, 0, false },
+	{ "4:0x1a8:u", 4, 0x1a8, K | H | GUEST, 0, false },
+	{ "cycles/config1=3/u", 0, 0, K | H | GUEST, 0, false },
+	{ "r1a8//k", 4, 0x1a8, U | H | GUEST, 0, false },
+	{ "L1-dcache/period=7/:u", 3, 0, K | H | GUEST, 0, false },
+	{ "cpu/cycles/", 0, 0, GUEST, 0, false },
+	{ "cpu/branch-misses/u", 0, 5, K | H | GUEST, 0, false },
+	{ "cpu/L1-dcache-loads/", 3, 0, GUEST, 0, false },
+	{ "cpu/r1a8/k", 78, 0x1a8, U | H | GUEST, 0, false },
+	{ "cpu_core/cycles/", 0, 79ULL << 32, GUEST, 0, false },
+	{ "cpu_core/LLC-load-misses/", 3, 79ULL << 32 | 0x10002, GUEST, 0, false },
+	{ "cpu_core/r3c/", 79, 0x3c, GUEST, 0, false },
 	{ "node-prefetches", 3, 0x206, GUEST, 0, false },
 	{ "r1a", 4, 0x1a, GUEST, 0, false },
 	{ "r003c:k", 4, 0x3c, U | H | GUEST, 0, false },
@@ -87,45 +114,177 @@ static const struct row {
 	{ "stall:P", 77, 0xa2, GUEST, 0, true },
 	{ "sched:fork", 2, 4711, GUEST, 0, false },
 	{ "sched:fork:k", 2, 4711, U | H | GUEST, 0, false },
+	{ "fake/asks,umask=2/", 77, 0x201, GUEST, 0, false },
+	{ "stall/period=5/", 77, 0xa2, GUEST, 0, false },
 };
 
-static const char *const refused[] = {
-	"",
-	"nosuch",
-	"cycles:z",
-	"cycles:pppp",
-	"rxyz",
-	"r",
-	"cycles,,cs",
-	"cycles,",
-	"{cycles,cs}",
-	"fake/nosuch/",
-	"fake/event=0x10000000000/",
-	"fake/event=x/",
-	"nosuch/event=1/",
-	"fake/event",
-	"fake/round/",
-	"sched:nosuch",
-	"../x:y",
-	"mem:",
-	"mem:zz",
-	"mem:0x10/3",
-	"mem:0x10:q",
-	"mem:0x10:rr",
-	"mem:0x10:rx",
-	"mem:0x10:wx",
-	"mem:0x10:rwx",
-	"mem:0x10/1:x",
-	"mem:0x10:w:q",
-	"stall:z",
-	"bpf-output",
-	"fake/period=0/",
-	"../fake/event=1/",
-	"fake/../type/",
-	"off-cpu:u",
-	"off-cpu/min=soon/",
-	"off-cpu/freq=0/",
-	"off-cpu/min=1ms",
+/* What is wrong, at which character, and a part of what is said. */
+static const struct refused {
+	const char *text;
+	size_t at;
+	const char *said;
+} refused[] = {
+	/* names */
+	{ "", 1, "an event is missing" },
+	{ "nosuch", 1, "unknown event 'nosuch'" },
+	{ "cyclse", 1, "unknown event 'cyclse'" },
+	{ "cs,nosuch", 4, "unknown event 'nosuch'" },
+	{ "cycles,,cs", 8, "an event is missing" },
+	{ "cycles,", 8, "an event is missing" },
+	{ ",cycles", 1, "an event is missing" },
+	{ "{cycles,cs}", 1, "group" },
+	{ "cs}", 3, "group" },
+	{ "cycles cs", 1, "unknown event 'cycles cs'" },
+	{ " cs", 1, "unknown event ' cs'" },
+	{ "rxyz", 1, "unknown event" },
+	{ "r", 1, "unknown event 'r'" },
+	{ "r12345678123456789", 1, "unknown event" },
+	{ "L1-icache-stores", 1, "unknown event" },
+	{ "iTLB-prefetches", 1, "unknown event" },
+	{ "L1-dcache-", 1, "unknown event" },
+	{ "L1-dcache-loads-loads", 1, "unknown event" },
+	{ "L1-dcache-miss-refs", 1, "unknown event" },
+	{ "L1-dcache-loadsmisses", 1, "unknown event" },
+	{ "L3-loads", 1, "unknown event" },
+	{ "bpf-output", 1, "BPF program" },
+	{ "cs,bpf-output", 4, "BPF program" },
+	/* waits */
+	{ "off-cpu:u", 8, "off-cpu/min=TIME,freq=HZ/" },
+	{ "off-cpu/min=soon/", 9, "'min=soon'" },
+	{ "cs,off-cpu/freq=0/", 12, "'freq=0'" },
+	{ "off-cpu/min=1ms", 16, "off-cpu/min=TIME" },
+	/* modifiers */
+	{ "cycles:z", 8, "unknown modifier 'z'" },
+	{ "cycles:uz", 9, "unknown modifier 'z'" },
+	{ "cs,cycles:ukz", 13, "unknown modifier 'z'" },
+	{ "cycles:pppp", 11, "at most three p" },
+	{ "cycles:uu", 9, "modifier u stands here twice" },
+	{ "cycles:uku", 10, "modifier u stands here twice" },
+	{ "cycles:DD", 9, "twice" },
+	{ "cycles:PuP", 10, "twice" },
+	{ "cycles:X", 8, "unknown modifier 'X'" },
+	{ "cycles:u:k", 9, "unknown modifier ':'" },
+	{ "cycles::u", 8, "unknown modifier ':'" },
+	{ "cycles:u k", 9, "unknown modifier ' '" },
+	{ "stall:z", 7, "unknown modifier 'z'" },
+	{ "r1a:z", 5, "unknown modifier 'z'" },
+	{ "fake/event=1/z", 14, "unknown modifier 'z'" },
+	{ "fake/event=1/:z", 15, "unknown modifier 'z'" },
+	{ "fake/event=1/uu", 15, "twice" },
+	{ "sched:fork:z", 12, "unknown modifier 'z'" },
+	{ "sched:fork:kk", 13, "twice" },
+	{ "L1-dcache:q", 11, "unknown modifier 'q'" },
+	/* terms */
+	{ "fake/nosuch/", 6, "fake has no term or event 'nosuch'" },
+	{ "fake/event=1,nosuch/", 14, "no term or event" },
+	{ "cs,fake/event=1,nosuch=3/u", 17, "no term or event" },
+	{ "fake/event=0x10000000000/", 12, "more bits" },
+	{ "fake/umask=256/", 12, "more bits" },
+	{ "fake/event=1,umask=0x100/", 20, "more bits" },
+	{ "fake/edge=2/", 11, "more bits" },
+	{ "fake/event=x/", 12, "not a number" },
+	{ "fake/event=/", 12, "not a number" },
+	{ "fake/event=-1/", 12, "not a number" },
+	{ "fake/event=1 /", 12, "not a number" },
+	{ "fake/event=0x/", 12, "not a number" },
+	{ "fake/event=1=2/", 12, "not a number" },
+	{ "fake/config=18446744073709551616/", 13, "not a number" },
+	{ "fake/,event=1/", 6, "a term is missing" },
+	{ "fake/event=1,/", 14, "a term is missing" },
+	{ "fake/event=1,,umask=2/", 14, "a term is missing" },
+	{ "fake/=1/", 6, "a term is missing" },
+	{ "fake/event", 5, "second one is missing" },
+	{ "fake/event=1", 5, "second one is missing" },
+	{ "cs,fake/event=1", 8, "second one is missing" },
+	{ "fake/round/", 6, "circle" },
+	{ "fake/asks/", 6, "needs a value of umask" },
+	{ "fake/odd/", 6, "in no way that is known" },
+	{ "fake/cycles/", 6, "only PMUs of cores do" },
+	{ "fake/L1-dcache-loads/", 6, "only PMUs of cores do" },
+	{ "cpu/nosuch/", 5, "cpu has no term or event" },
+	{ "cpu/rxyz/", 5, "cpu has no term or event" },
+	{ "cpu/page-faults/", 5, "cpu has no term or event" },
+	{ "cpu/cycles=1/", 5, "cpu has no term or event" },
+	{ "nosuch/event=1/", 1, "no PMU 'nosuch'" },
+	{ "cs,nosuch/event=1/", 4, "no PMU 'nosuch'" },
+	{ "../fake/event=1/", 1, "no PMU" },
+	{ "fake/../type/", 6, "no term or event '../type'" },
+	{ "fake/period=0/", 13, "a number over 0" },
+	{ "fake/period/", 6, "a number over 0" },
+	{ "fake/period=1k/", 13, "a number over 0" },
+	{ "fake/freq=x/", 11, "a number over 0" },
+	{ "fake/freq=9223372036854775808/", 11, "a number over 0" },
+	{ "cycles/period=/", 15, "a number over 0" },
+	{ "cycles/nosuch/", 8, "no term 'nosuch'" },
+	{ "cycles/period=1,umask=1/", 17, "no term 'umask'" },
+	{ "cycles/config=x/", 15, "not a number" },
+	{ "sched:fork/config=4713/", 12, "no term 'config'" },
+	{ "sched:fork/nosuch=1/", 12, "no term 'nosuch'" },
+	{ "fake/name=/", 11, "a name" },
+	{ "fake/name/", 6, "a name" },
+	{ "fake/name='loads/", 11, "a quote without its end" },
+	{ "fake/name='a'b/", 14, "behind a quote" },
+	{ "fake/call-graph=lbrr/", 17, "fp, dwarf or no" },
+	{ "fake/call-graph/", 6, "fp, dwarf or no" },
+	{ "fake/stack-size=7/", 17, "a multiple of 8" },
+	{ "fake/stack-size=65536/", 17, "a multiple of 8" },
+	{ "fake/max-stack=0/", 16, "a number of frames" },
+	{ "fake/max-stack=65536/", 16, "a number of frames" },
+	{ "fake/no-inherit=1/", 17, "has no value" },
+	{ "fake/branch_type=any+zz/", 22, "'zz' is no kind of branch" },
+	{ "fake/time=0/", 11, "every sample has its time" },
+	{ "fake/percore/", 6, "perf stat" },
+	{ "fake/event=1,nr=5/", 14, "--duration" },
+	{ "fake/overwrite/", 6, "share its ring" },
+	{ "fake/aux-sample-size=4096/", 6, "AUX area" },
+	/* numbers, tracepoints */
+	{ "1:", 3, "not the number of an event" },
+	{ "1:x", 3, "not the number of an event" },
+	{ "4294967296:1", 1, "not the number of a PMU" },
+	{ "1:3:z", 5, "unknown modifier 'z'" },
+	{ "sched:nosuch", 7, "neither an event" },
+	{ "cs,sched:nosuch", 10, "neither an event" },
+	{ "nosuch:fork", 8, "neither an event" },
+	{ "sched:nosuch_*", 7, "neither an event" },
+	{ "sched:", 7, "neither an event" },
+	{ ":fork", 2, "neither an event" },
+	{ "../x:y", 1, "no PMU" },
+	{ "sched:enable", 7, "neither an event" },
+	{ "sched:.", 7, "neither an event" },
+	{ "sched:fork/call-graph=fp", 11, "second one is missing" },
+	/* breakpoints */
+	{ "mem:", 5, "not an address" },
+	{ "mem:zz", 5, "not an address" },
+	{ "mem:main", 5, "not an address" },
+	{ "mem:-1", 5, "not an address" },
+	{ "cs,mem:0x:w", 8, "not an address" },
+	{ "mem:0x10000000000000000", 5, "not an address" },
+	{ "mem:0x10/3", 10, "1, 2, 4 or 8" },
+	{ "mem:0x10/", 10, "1, 2, 4 or 8" },
+	{ "mem:0x10/16:w", 10, "1, 2, 4 or 8" },
+	{ "mem:0x10:q", 10, "unknown modifier 'q'" },
+	{ "mem:0x10:wq", 11, "r, w, x" },
+	{ "mem:0x10:rr", 11, "each once" },
+	{ "mem:0x10:rx", 11, "not for both" },
+	{ "mem:0x10:wx", 11, "not for both" },
+	{ "mem:0x10:rwx", 12, "not for both" },
+	{ "mem:0x10/1:x", 10, "for x is 8" },
+	{ "mem:0x10:w:q", 12, "unknown modifier 'q'" },
+	{ "mem:0x10:w:u:k", 13, "unknown modifier ':'" },
+	/* probes */
+	{ "uprobe:", 8, "whole path" },
+	{ "uprobe:a.out:0x10", 8, "whole path" },
+	{ "uprobe:/bin/true", 17, "PATH:SYMBOL" },
+	{ "uprobe:/bin/true:", 18, "not a place in the file" },
+	{ "uprobe:/bin/true:main", 18, "not a place in the file" },
+	{ "uprobe:/bin/true:main=x", 23, "not a place in the file" },
+	{ "uprobe:/bin/true:0x10:z", 23, "unknown modifier 'z'" },
+	{ "cs,uretprobe:/bin/true:0x10:uu", 30, "twice" },
+	{ "kprobe:", 8, "function of the kernel" },
+	{ "kprobe:+4", 8, "function of the kernel" },
+	{ "kprobe:do_exit+x", 16, "not an offset" },
+	{ "kretprobe:do_exit+4", 19, "only functions return" },
+	{ "kretprobe:do_exit:q", 19, "unknown modifier 'q'" },
 };
 
 static struct event_spec_roots roots;
@@ -162,7 +321,27 @@ setup(void **state)
 	write_file(PMU "format/ldlat", "config1:0-15\n");
 	write_file(PMU "events/stall", "event=0xa2\n");
 	write_file(PMU "events/round", "round\n");
+	write_file(PMU "events/asks", "event=1,umask=?\n");
+	write_file(PMU "format/odd", "config9:0\n");
 	write_file("events/sched/fork/id", "4711\n");
+	write_file("events/sched/exit/id", "4712\n");
+	write_file("events/sched/enable", "0\n");
+	write_file("events/skb/free/id", "4713\n");
+	write_file("bus/event_source/devices/cpu/type", "78\n");
+	write_file("bus/event_source/devices/cpu_core/type", "79\n");
+	write_file("bus/event_source/devices/cpu_core/cpus", "0-1\n");
+	write_file("bus/event_source/devices/cpu_core/events/both", "config=1\n");
+	write_file("bus/event_source/devices/cpu_atom/events/both", "config=2\n");
+	write_file("bus/event_source/devices/cpu_atom/type", "80\n");
+	write_file("bus/event_source/devices/cpu_atom/cpus", "2-3\n");
+	write_file("bus/event_source/devices/imc_0/type", "81\n");
+	write_file("bus/event_source/devices/imc_1/type", "82\n");
+	write_file("bus/event_source/devices/imc_10/type", "83\n");
+	write_file("bus/event_source/devices/imc_free/type", "84\n");
+	write_file("bus/event_source/devices/uprobe/type", "8\n");
+	write_file("bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
+	write_file("bus/event_source/devices/kprobe/type", "7\n");
+	write_file("bus/event_source/devices/kprobe/format/retprobe", "config:0\n");
 	roots = (struct event_spec_roots){ root, root };
 	return 0;
 }
@@ -190,7 +369,11 @@ check_row(const struct row *row, const struct event_spec *s)
 			 (unsigned long long)a->config, x, (unsigned)a->precise_ip);
 	assert_string_equal(s->name, row->text);
 	assert_int_equal(s->each, row->type == PERF_TYPE_TRACEPOINT);
-	assert_int_equal(s->modified, x != GUEST || a->precise_ip || s->precise_max);
+	assert_int_equal(s->modified,
+			 strpbrk(row->text, ":/") &&
+				 !strchr("/:", row->text[strlen(row->text) - 1]) &&
+				 (strrchr(row->text, '/') || x != GUEST || a->precise_ip ||
+				  s->precise_max || s->sample_read || s->weak));
 	assert_false(s->named);
 }
 
@@ -199,7 +382,7 @@ test_table(void **state)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct event_spec_list l = { 0 };
-		char err[256] = "";
+		char err[EVENT_SPEC_ERROR_BYTES] = "";
 
 		if (event_spec_parse(rows[i].text, &roots, &l, err, sizeof(err)) < 0)
 			fail_msg("%s: %s", rows[i].text, err);
@@ -214,7 +397,7 @@ test_list(void **state)
 {
 	static const char text[] = "cycles:u,fake/event=1,umask=2/k,mem:0x1000/8:w,sched:fork,cs";
 	struct event_spec_list l = { 0 };
-	char err[256];
+	char err[EVENT_SPEC_ERROR_BYTES];
 
 	assert_int_equal(event_spec_parse(text, &roots, &l, err, sizeof(err)), 0);
 	assert_int_equal(event_spec_parse("faults", &roots, &l, err, sizeof(err)), 0);
@@ -230,7 +413,7 @@ static void
 test_terms(void **state)
 {
 	struct event_spec_list l = { 0 };
-	char err[256];
+	char err[EVENT_SPEC_ERROR_BYTES];
 
 	assert_int_equal(event_spec_parse("fake/event=1,ldlat=30,period=1000,name=loads/", &roots,
 					  &l, err, sizeof(err)),
@@ -296,7 +479,7 @@ test_breakpoints(void **state)
 
 	for (size_t i = 0; i < sizeof(bp) / sizeof(bp[0]); i++) {
 		struct event_spec_list l = { 0 };
-		char err[256];
+		char err[EVENT_SPEC_ERROR_BYTES];
 
 		assert_int_equal(event_spec_parse(bp[i].text, &roots, &l, err, sizeof(err)), 0);
 		assert_int_equal(l.specs[0].attr.type, PERF_TYPE_BREAKPOINT);
@@ -312,13 +495,156 @@ test_breakpoints(void **state)
 static void
 test_refused(void **state)
 {
+	assert_true(sizeof(refused) / sizeof(refused[0]) >= 100);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		const struct refused *row = &refused[i];
 		struct event_spec_list l = { 0 };
-		char err[256] = "";
+		char err[EVENT_SPEC_ERROR_BYTES] = "", begin[256];
 
-		if (event_spec_parse(refused[i], &roots, &l, err, sizeof(err)) != -EINVAL)
-			fail_msg("'%s' was not refused", refused[i]);
-		assert_true(strlen(err) > 10);
+		if (event_spec_parse(row->text, &roots, &l, err, sizeof(err)) != -EINVAL)
+			fail_msg("'%s' was not refused", row->text);
+		snprintf(begin, sizeof(begin), "%s: at character %zu: ", row->text, row->at);
+		if (strncmp(err, begin, strlen(begin)) != 0 || !strstr(err, row->said))
+			fail_msg("'%s': %s", row->text, err);
+		event_spec_list_done(&l);
+	}
+}
+
+/* Of what is too long for a line, the part around the position is shown. */
+static void
+test_long(void **state)
+{
+	char text[2000] = "", err[EVENT_SPEC_ERROR_BYTES];
+	struct event_spec_list l = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		strlcat(text, "page-faults,", sizeof(text));
+	strlcat(text, "nosuch", sizeof(text));
+	for (int i = 0; i < 50; i++)
+		strlcat(text, ",cs", sizeof(text));
+	assert_int_equal(event_spec_parse(text, &roots, &l, err, sizeof(err)), -EINVAL);
+	assert_int_equal(l.nr, 100);
+	assert_non_null(strstr(err, "...page-faults,"));
+	assert_non_null(strstr(err, "page-faults,nosuch,cs"));
+	assert_non_null(strstr(err, "cs...: at character 1201: unknown event 'nosuch'"));
+	event_spec_list_done(&l);
+	memset(text, 'a', 600);
+	text[600] = '\0';
+	assert_int_equal(event_spec_parse(text, &roots, &l, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "at character 1: an event of more than 255 bytes"));
+	assert_int_equal(l.nr, 0);
+}
+
+/* --- one string, several events ------------------------------------------------------------- */
+
+static void
+check_names(const char *text, const char *names)
+{
+	struct event_spec_list l = { 0 };
+	char err[EVENT_SPEC_ERROR_BYTES], got[512] = "";
+
+	if (event_spec_parse(text, &roots, &l, err, sizeof(err)) < 0)
+		fail_msg("%s: %s", text, err);
+	for (size_t i = 0; i < l.nr; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s=%u:%llu", i ? " " : "",
+			 l.specs[i].name, l.specs[i].attr.type,
+			 (unsigned long long)l.specs[i].attr.config);
+	assert_string_equal(got, names);
+	event_spec_list_done(&l);
+}
+
+static void
+test_several(void **state)
+{
+	check_names("sched:*", "sched:exit=2:4712 sched:fork=2:4711");
+	check_names("s*:f*:u", "sched:fork:u=2:4711 skb:free:u=2:4713");
+	check_names("sched:[e]xit", "sched:exit=2:4712");
+	check_names("*:fork/period=5/k,cs", "sched:fork:k=2:4711 cs=1:3");
+	check_names("sched:fork/call-graph=no/", "sched:fork=2:4711");
+	check_names("sched:fork/call-graph=no/:u", "sched:fork:u=2:4711");
+	check_names("sched:fork/name=it/k", "it=2:4711");
+	check_names("imc/config=3/",
+		    "imc_0/config=3/=81:3 imc_1/config=3/=82:3 imc_10/config=3/=83:3");
+	check_names("imc_?/config=3/k", "imc_0/config=3/k=81:3 imc_1/config=3/k=82:3");
+	check_names("imc_*/name=all/", "all=81:0 all=82:0 all=83:0 all=84:0");
+	check_names("both:u", "cpu_atom/both/u=80:2 cpu_core/both/u=79:1");
+}
+
+static void
+test_own_settings(void **state)
+{
+	static const char text[] =
+		"cs/call-graph=dwarf,stack-size=1024,no-inherit/,cycles:SW,"
+		"cs/max-stack=5,branch_type=any_call+u/,cs/call-graph=no,inherit/";
+	struct event_spec_list l = { 0 };
+	char err[EVENT_SPEC_ERROR_BYTES];
+
+	assert_int_equal(event_spec_parse(text, &roots, &l, err, sizeof(err)), 0);
+	assert_int_equal(l.nr, 4);
+	assert_true(l.specs[0].has_call_graph && l.specs[0].call_graph == SESSION_CALL_GRAPH_DWARF);
+	assert_int_equal(l.specs[0].stack_bytes, 1024);
+	assert_true(l.specs[0].has_inherit && !l.specs[0].inherit);
+	assert_true(l.specs[1].sample_read && l.specs[1].weak && !l.specs[1].has_call_graph);
+	assert_int_equal(l.specs[2].attr.sample_max_stack, 5);
+	assert_true(l.specs[2].has_call_graph && l.specs[2].call_graph == SESSION_CALL_GRAPH_FP);
+	assert_int_equal(l.specs[2].attr.branch_sample_type,
+			 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
+	assert_true(l.specs[3].has_call_graph && l.specs[3].call_graph == SESSION_CALL_GRAPH_NONE);
+	assert_true(l.specs[3].has_inherit && l.specs[3].inherit);
+	event_spec_list_done(&l);
+}
+
+/* Quotes keep commas and slashes in a name. */
+static void
+test_quotes(void **state)
+{
+	struct event_spec_list l = { 0 };
+	char err[EVENT_SPEC_ERROR_BYTES];
+
+	assert_int_equal(
+		event_spec_parse("fake/name='a,b/c=d',event=1/u,fake/event=2,name=\"it's\"/",
+				 &roots, &l, err, sizeof(err)),
+		0);
+	assert_int_equal(l.nr, 2);
+	assert_string_equal(l.specs[0].name, "a,b/c=d");
+	assert_int_equal(l.specs[0].attr.config, 1);
+	assert_true(l.specs[0].attr.exclude_kernel);
+	assert_string_equal(l.specs[1].name, "it's");
+	event_spec_list_done(&l);
+}
+
+static void
+test_probes(void **state)
+{
+	static const struct {
+		const char *text, *name, *place;
+		uint32_t type;
+		uint64_t config, offset;
+		bool user_only;
+	} probes[] = {
+		{ "uprobe:/bin/true:0x1139", "uprobe:/bin/true:0x1139", "/bin/true", 8, 0, 0x1139,
+		  false },
+		{ "uprobe:/bin/true:main=0x1139", "uprobe:/bin/true:main", "/bin/true", 8, 0,
+		  0x1139, false },
+		{ "uretprobe:/b/t:f+4=16:u", "uretprobe:/b/t:f+4:u", "/b/t", 8, 1, 16, true },
+		{ "kprobe:do_exit", "kprobe:do_exit", "do_exit", 7, 0, 0, false },
+		{ "kprobe:do_exit+0x10", "kprobe:do_exit+0x10", "do_exit", 7, 0, 16, false },
+		{ "kretprobe:do_exit", "kretprobe:do_exit", "do_exit", 7, 1, 0, false },
+	};
+
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+		struct event_spec_list l = { 0 };
+		char err[EVENT_SPEC_ERROR_BYTES];
+
+		assert_int_equal(event_spec_parse(probes[i].text, &roots, &l, err, sizeof(err)), 0);
+		assert_string_equal(l.specs[0].name, probes[i].name);
+		assert_string_equal(l.specs[0].probe, probes[i].place);
+		assert_int_equal(l.specs[0].attr.type, probes[i].type);
+		assert_int_equal(l.specs[0].attr.config, probes[i].config);
+		assert_int_equal(l.specs[0].attr.config1, 0);
+		assert_int_equal(l.specs[0].attr.config2, probes[i].offset);
+		assert_int_equal(l.specs[0].attr.exclude_kernel, probes[i].user_only);
+		assert_true(l.specs[0].each);
 		event_spec_list_done(&l);
 	}
 }
@@ -329,7 +655,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),	cmocka_unit_test(test_list),
 		cmocka_unit_test(test_terms),	cmocka_unit_test(test_breakpoints),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_off_cpu),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_several), cmocka_unit_test(test_own_settings),
+		cmocka_unit_test(test_quotes),	cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_off_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -99,6 +99,62 @@ symbols_as_nm_has_them(void **state)
 	}
 }
 
+/* By name: what nm has under that name; of several the number, if their ranks are equal. */
+static void
+functions_as_nm_has_them(void **state)
+{
+	for (size_t i = 0; i < LAYOUTS; i++) {
+		const char *path = lab_build(layouts[i].name, lab_program, 0, layouts[i].flags);
+		struct elf_object *o;
+		struct lab_symbol *list;
+		struct elf_function f;
+		size_t n = lab_nm(path, "-S", &list);
+
+		assert_true(n >= 6);
+		for (size_t k = 0; k < n; k += 1 + n / 100) {
+			if (list[k].size == 0)
+				continue;
+			/* What may be read of one is bounded. */
+			o = elf_lab_open(path);
+			elf_object_function(o, list[k].name, &f);
+			elf_object_close(o);
+			if (!f.nr || !one_of(list, n, f.vaddr, list[k].name))
+				fail_msg("%s: %s at %#llx", path, list[k].name,
+					 (unsigned long long)f.vaddr);
+		}
+		o = elf_lab_open(path);
+		elf_object_function(o, "no such function", &f);
+		assert_int_equal(f.nr, 0);
+		elf_object_function(o, "mai", &f);
+		assert_int_equal(f.nr, 0);
+		free(list);
+		elf_object_close(o);
+	}
+}
+
+/* The global one of several; of local ones, that there are several. */
+static void
+functions_of_one_name(void **state)
+{
+	struct elf_object *o;
+	struct elf_function f;
+
+	lab_run("printf '%%s\\n' '__attribute__((noinline, used)) static int same(void) { return 1; }' "
+		"'__attribute__((noinline, used)) static int local(void) { return 3; }' "
+		"'int main(void) { return same() + local(); }' >one.c");
+	lab_run("printf '%%s\\n' 'int same(void) { return 2; }' "
+		"'__attribute__((noinline, used)) static int local(void) { return 4; }' >two.c");
+	lab_run("${CC:-cc} -o several one.c two.c");
+	o = elf_lab_open(lab_path("several"));
+	elf_object_function(o, "same", &f);
+	assert_int_equal(f.nr, 1);
+	assert_int_equal(f.rank, 2);
+	elf_object_function(o, "local", &f);
+	assert_int_equal(f.nr, 2);
+	assert_false(f.ifunc);
+	elf_object_close(o);
+}
+
 static void
 symbols_of_system_libraries(void **state)
 {
@@ -481,6 +537,8 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols_as_nm_has_them),
+		cmocka_unit_test(functions_as_nm_has_them),
+		cmocka_unit_test(functions_of_one_name),
 		cmocka_unit_test(symbols_of_system_libraries),
 		cmocka_unit_test(known_functions),
 		cmocka_unit_test(addresses_as_addr2line_has_them),

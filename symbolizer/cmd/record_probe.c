@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/record_probe.h"
+
+#include <ctype.h>
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/buf.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/object/function_place.h"
+
+#define PROBE "uprobe:"
+#define RETURN_PROBE "uretprobe:"
+
+static const char *const place_words[] = {
+	[FUNCTION_PLACE_NO_FILE] = "no file that can be read",
+	[FUNCTION_PLACE_NO_ELF] = "neither a program nor a library",
+	[FUNCTION_PLACE_UNKNOWN] = "no function has that name there, nor in a debug file",
+	[FUNCTION_PLACE_SEVERAL] =
+		"several functions have that name: give the place of one, PATH:0xOFFSET",
+	[FUNCTION_PLACE_CHOSEN] =
+		"an indirect function: its code is chosen when the program starts, and "
+		"has another name",
+	[FUNCTION_PLACE_NO_CODE] = "the symbol is in no part of the file that is executed",
+};
+
+struct probing {
+	const char *text; /* the argument */
+	struct buf out;
+};
+
+static int
+probe_error(const struct probing *p, const char *where, const char *what)
+{
+	return cli_usage_error("record", "%s: at character %zu: %s", p->text,
+			       (size_t)(where - p->text) + 1, what);
+}
+
+/* SYMBOL[+OFFSET] of a file, n bytes. */
+static int
+resolve_symbol(struct probing *p, const char *path, const char *symbol, size_t n, bool at_return)
+{
+	char *name = strndup(symbol, n), *plus, *end, place[32];
+	enum function_place_result result;
+	uint64_t offset = 0, more = 0;
+	int status = CLI_GO_ON;
+
+	if (!name)
+		return EXIT_FAILED;
+	plus = strchr(name, '+');
+	if (plus) {
+		*plus = '\0';
+		more = strtoull(plus + 1, &end, 0);
+		if (!isdigit((unsigned char)plus[1]) || *end)
+			status = probe_error(p, symbol + (plus + 1 - name),
+					     "not an offset such as 0x10");
+		else if (at_return)
+			status = probe_error(p, symbol + (plus - name),
+					     "only functions return: an offset goes with uprobe");
+	}
+	if (status == CLI_GO_ON) {
+		result = function_place_find(path, name, &offset);
+		if (result != FUNCTION_PLACE_FOUND)
+			status = probe_error(p, symbol, place_words[result]);
+	}
+	if (status == CLI_GO_ON) {
+		buf_append(&p->out, symbol, n);
+		buf_append(&p->out, place,
+			   (size_t)snprintf(place, sizeof(place), "=0x%" PRIx64, offset + more));
+	}
+	free(name);
+	return status;
+}
+
+/* One event, of n bytes, behind its prefix. */
+static int
+resolve_probe(struct probing *p, const char *event, size_t n, bool at_return)
+{
+	const char *symbol = memchr(event, ':', n), *end = event + n, *mods;
+	char path[PATH_MAX], *typed;
+	int status;
+
+	if (!symbol)
+		return probe_error(p, event + n, "a probe is PATH:SYMBOL[+OFFSET] or PATH:OFFSET");
+	typed = strndup(event, (size_t)(symbol - event));
+	if (!typed || !realpath(typed, path)) {
+		free(typed);
+		return probe_error(p, event, strerror(errno));
+	}
+	free(typed);
+	buf_append(&p->out, path, strlen(path));
+	buf_u8(&p->out, ':');
+	symbol++;
+	mods = memchr(symbol, ':', (size_t)(end - symbol));
+	mods = mods ? mods : end;
+	if (isdigit((unsigned char)*symbol) || memchr(symbol, '=', (size_t)(mods - symbol))) {
+		buf_append(&p->out, symbol, (size_t)(mods - symbol));
+		status = CLI_GO_ON;
+	} else {
+		status = resolve_symbol(p, path, symbol, (size_t)(mods - symbol), at_return);
+	}
+	buf_append(&p->out, mods, (size_t)(end - mods));
+	return status;
+}
+
+int
+record_probe_resolve(const char *text, char **ret)
+{
+	struct probing p = { .text = text };
+	int status = CLI_GO_ON;
+
+	buf_init(&p.out);
+	while (status == CLI_GO_ON && *text) {
+		size_t n = strcspn(text, ",{}"); /* braces are around groups */
+		bool at_return = strncmp(text, RETURN_PROBE, strlen(RETURN_PROBE)) == 0;
+		size_t prefix = at_return ? strlen(RETURN_PROBE) : strlen(PROBE);
+
+		if (at_return || strncmp(text, PROBE, prefix) == 0) {
+			buf_append(&p.out, text, prefix);
+			status = resolve_probe(&p, text + prefix, n - prefix, at_return);
+		} else {
+			buf_append(&p.out, text, n);
+		}
+		text += n;
+		if (*text)
+			buf_u8(&p.out, (uint8_t)*text++);
+	}
+	buf_u8(&p.out, 0);
+	*ret = status == CLI_GO_ON && !buf_failed(&p.out) ? strdup((const char *)p.out.p) : NULL;
+	if (status == CLI_GO_ON && !*ret) {
+		warnx("out of memory");
+		status = EXIT_FAILED;
+	}
+	buf_done(&p.out);
+	return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* record_probe: functions of files that spoor record is to probe, as places in these files. */
+#ifndef SYMBOLIZER_CMD_RECORD_PROBE_H
+#define SYMBOLIZER_CMD_RECORD_PROBE_H
+
+/*
+ * Of an -e argument, each uprobe:PATH:SYMBOL[+OFFSET] and uretprobe:PATH:SYMBOL becomes PATH:SYMBOL=PLACE as the
+ * recorder takes it, with the whole path. CLI_GO_ON with *ret to be freed, or an exit status, said.
+ */
+int record_probe_resolve(const char *text, char **ret);
+
+#endif
