@@ -199,20 +199,24 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 
 /* --- what sampling takes ----------------------------------------------------------------- */
 
+/*
+ * A pause is told when it is over, and if it was long. With waits it is told however short, and when it
+ * begins: no wait that ends after that may seem to have gone on through it.
+ */
 static void
 turn(const struct ring_set *s, size_t i, struct queue *q, bool on, uint64_t now_ns)
 {
 	struct sample_account *a = &s->accounts[i].sampling;
+	const bool waits = event_plan_waits(s->each.plan);
 	const struct gap gap = { .cause = LOSS_PAUSED,
 				 .cpu = s->cpus[i].cpu,
-				 .from_ns = a->off_since_ns,
-				 .until_ns = now_ns };
+				 .from_ns = on ? a->off_since_ns : now_ns,
+				 .until_ns = on ? now_ns : 0 };
 
+	if (waits || (on && now_ns - gap.from_ns >= PAUSE_GAP_NS))
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	cpu_rings_control(&s->cpus[i], s->each.plan, false,
 			  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
-	/* No wait may seem to have gone on through a pause, however short. */
-	if (on && (now_ns - gap.from_ns >= PAUSE_GAP_NS || event_plan_waits(s->each.plan)))
-		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	sample_account_turn(a, on, now_ns);
 }
 

@@ -144,12 +144,14 @@ cut_chain(struct wait_samples *w, size_t frames, struct callchain_words *chain)
 
 /* --- records ----------------------------------------------------------------------------- */
 
-/* Was anything not recorded meanwhile, on purpose or for want of room? */
+/* Was anything not recorded meanwhile, on purpose or for want of room? Or more often than is known when. */
 static bool
 in_gap(const struct wait_samples *w, const struct wait *wait)
 {
 	const struct gap_list *gaps = record_stream_gaps(w->stream);
 
+	if (gaps->more > 0)
+		return true;
 	for (size_t i = 0; i < gaps->nr; i++)
 		if (gaps->gaps[i].from_ns < wait->until_ns &&
 		    (!gaps->gaps[i].until_ns || gaps->gaps[i].until_ns > wait->from_ns))

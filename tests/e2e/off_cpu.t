@@ -123,6 +123,24 @@ switches=$("$SPOOR" dump storm.spoor | awk '/ SAMPLE / && /off-cpu/ { for (i = 1
 in_range "$samples" 20 $(($(told ns) / 1000000 + 600)) "no more samples than twice what was asked for"
 in_range "$switches" $(($(told switches) * 8 / 10)) $(($(told switches) * 12 / 10)) "which stand for all switches"
 
+# A capture has its share of a CPU, and pauses: nobody waits through a pause, as far as anybody knows.
+. "$TOP/tests/daemon.sh"
+printf 'archive_directory = %s\ncontrol_socket = %s\nmax_use = 256M\nkeep_free = 1\ncapture_cpu = 2%%\n' \
+	"$TMP/archive" "$socket" >spoord.conf
+start
+wait_for 20 ctl status
+background taskset -c 0 "$WAITS" pingpong 100000000 >pingpong
+exits 0 "a capture of the daemon" ctl capture -e off-cpu --duration 3s -o capture.spoor
+kill $!
+stop
+"$SPOOR" info --json capture.spoor | jq -r '.gaps[] | select(.cause == "paused") | "\(.start_ns) \(.end_ns)"' >pauses
+"$SPOOR" export -f csv -i capture.spoor --event 'off-cpu:*' 2>>err | sed 1d | cut -d, -f2-8 >waits
+in_range "$(wc -l <pauses)" 2 1000 "that pauses"
+in_range "$(wc -l <waits)" 100 1e9 "and has waits in between"
+is "$(awk -F'[ ,]' 'NR == FNR { from[NR] = $1; until[NR] = $2; n = NR; next }
+	{ for (i = 1; i <= n; i++) if (from[i] + 0 < $1 + 0 && until[i] + 0 > $1 - $NF) c++ }
+	END { print c + 0 }' pauses waits)" 0 "but none of them through a pause"
+
 exits 0 "beside a clock of another frequency" "$SPOOR" record --off-cpu -F 500 -o both.spoor -- "$WAITS" spin 300
 is "$("$SPOOR" info --json both.spoor | jq -r '[.events[] | .name] | join(" ")')" "cpu-clock:I off-cpu dummy:u" "has both"
 
