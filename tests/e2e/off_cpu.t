@@ -129,7 +129,7 @@ printf 'archive_directory = %s\ncontrol_socket = %s\nmax_use = 256M\nkeep_free =
 	"$TMP/archive" "$socket" >spoord.conf
 start
 wait_for 20 ctl status
-background taskset -c 0 "$WAITS" pingpong 100000000 >pingpong
+background taskset -c 0 "$WAITS" pingpong 100000000 >storm.out
 exits 0 "a capture of the daemon" ctl capture -e off-cpu --duration 3s -o capture.spoor
 kill $!
 stop
