@@ -38,7 +38,7 @@ enum {
 #define PARENT_DEFAULT "^(__[^_]+_)?sys_|^(do|exc)_page_fault"
 
 #define X(name, ...) " " #name
-#define KEYS REPORT_KEYS(X) " EVENT.FIELD"
+#define KEYS REPORT_KEYS(X)
 #define Y(name, title) " " #name
 #define NUMBERS REPORT_NUMBERS(Y)
 
@@ -136,8 +136,10 @@ set_sort(struct request *rq, const char *text)
 		return CLI_GO_ON;
 	if (len == 0)
 		return cli_usage_error("report", "--sort %s: a key is empty", text);
-	return cli_usage_error("report", "--sort: '%.*s' is no key or there twice; keys are" KEYS,
-			       (int)len, bad);
+	return cli_usage_error(
+		"report",
+		"--sort: '%.*s' is no key, no EVENT.FIELD of a tracepoint, or there twice; keys are" KEYS,
+		(int)len, bad);
 }
 
 static int

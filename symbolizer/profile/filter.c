@@ -13,6 +13,7 @@ struct filter {
 	struct name_list parts; /* of symbols: --symbol-filter's */
 	struct number_list pid, tid, cpu;
 	struct cgroup_choice cgroups;
+	struct trace_filter trace;
 	struct time_choice times;
 	struct frame_filter frames;
 	size_t max_stack;
@@ -47,6 +48,7 @@ filter_free(struct filter *f)
 	number_list_done(&f->tid);
 	number_list_done(&f->cpu);
 	cgroup_choice_done(&f->cgroups);
+	trace_filter_done(&f->trace);
 	time_choice_done(&f->times);
 	frame_filter_done(&f->frames);
 	free(f);
@@ -101,6 +103,8 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 		return number_list_parse(&f->tid, arg, false, reterr);
 	case FILTER_OPTION_cpu:
 		return number_list_parse(&f->cpu, arg, true, reterr);
+	case FILTER_OPTION_trace:
+		return trace_filter_add(&f->trace, arg, reterr);
 	case FILTER_OPTION_kernel:
 		f->kernel = true;
 		return 0;
@@ -161,6 +165,18 @@ bool
 filter_by_cgroup(const struct filter *f)
 {
 	return f->cgroups.groups.n > 0 || f->cgroups.units.n > 0;
+}
+
+bool
+filter_by_trace(const struct filter *f)
+{
+	return f->trace.n > 0;
+}
+
+bool
+filter_trace(const struct filter *f, const struct tracepoint *t, struct span raw)
+{
+	return trace_filter_has(&f->trace, t, raw);
 }
 
 bool

@@ -13,6 +13,7 @@
 #include "symbolizer/profile/cgroup_verdicts.h"
 #include "symbolizer/profile/frame_filter.h"
 #include "symbolizer/profile/time_choice.h"
+#include "symbolizer/profile/trace_filter.h"
 
 struct filter;
 
@@ -42,6 +43,7 @@ void filter_free(struct filter *f);
 	X(unit, 0, "unit", "UNITS", "only in these units of systemd: nginx, user@1000, docker-*")  \
 	X(cgroup, 0, "cgroup", "GLOBS", "only in these control groups and below: system.slice")    \
 	X(event, 0, "event", "NAMES", "only these events")                                         \
+	X(trace, 0, "trace", "EVENT.FIELD=NAMES", "only tracepoints with that in a field")         \
 	X(kernel, 0, "kernel", NULL, "only samples taken in the kernel")                           \
 	X(user, 0, "user", NULL, "only samples taken in user space")                               \
 	X(time, 0, "time", "A,B", "only from A to B: seconds as dump prints them, or 10%-20%")     \
@@ -107,6 +109,10 @@ bool filter_by_cgroup(const struct filter *f);
 bool filter_by_cpu(const struct filter *f);
 /* Is it asked for? That there is such a CPU does not mean that a sample was met on it. */
 bool filter_wants_cpu(const struct filter *f, uint32_t cpu);
+/* Do the fields of tracepoints? */
+bool filter_by_trace(const struct filter *f);
+/* Then, after filter_sample(): t is what raw means, NULL: of no tracepoint, or not known. */
+bool filter_trace(const struct filter *f, const struct tracepoint *t, struct span raw);
 /* Does the command's name? */
 bool filter_by_comm(const struct filter *f);
 /* Is any of what follows asked anything? */

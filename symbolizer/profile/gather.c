@@ -566,13 +566,15 @@ struct gather *
 gather_new(struct record_stream *stream, const struct profile_options *options)
 {
 	struct gather *g = calloc(1, sizeof(*g));
-	const struct replay_options o = { .in_order = options->in_order || options->each_sample ||
-						  options->by_trace || options->details ||
-						  options->branches || options->by_weight,
-					  .on_sample = add_sample,
-					  .on_block = add_block,
-					  .on_map = add_map,
-					  .arg = g };
+	const struct replay_options o = {
+		.in_order = options->in_order || options->each_sample || options->by_trace ||
+			options->details || options->branches || options->by_weight ||
+			(options->filter && filter_by_trace(options->filter)),
+		.on_sample = add_sample,
+		.on_block = add_block,
+		.on_map = add_map,
+		.arg = g
+	};
 
 	if (!g)
 		return NULL;

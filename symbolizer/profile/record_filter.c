@@ -25,6 +25,7 @@ void
 record_filter_done(struct record_filter *f)
 {
 	kernel_names_done(&f->names);
+	tracepoints_done(&f->tracepoints);
 	cgroup_verdicts_free(f->verdicts);
 	task_model_free(f->tasks);
 }
@@ -88,5 +89,9 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 		s.comm = task_comm(f->tasks, s.pid, s.tid, spare);
 	if (r->sample.have & PERF_SAMPLE_CGROUP)
 		s.cgroup = kernel_names_cgroup(&f->names, r->sample.cgroup);
-	return filter_sample(f->filter, &s) && filter_mode(f->filter, is_kernel(r));
+	if (!filter_sample(f->filter, &s) || !filter_mode(f->filter, is_kernel(r)))
+		return 0;
+	return !filter_by_trace(f->filter) ||
+		filter_trace(f->filter, tracepoints_of(&f->tracepoints, events, rec->event),
+			     r->sample.raw);
 }

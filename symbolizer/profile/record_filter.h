@@ -17,6 +17,7 @@ struct record_filter {
 	struct task_model *tasks; /* NULL: nobody asks for their names */
 	uint64_t aged_ns;
 	struct cgroup_verdicts *verdicts;
+	struct tracepoints tracepoints;
 };
 
 /* filter is borrowed; NULL: everything passes. It has no --dso and no --symbol. 0, -FMT_E_NOMEM. */

@@ -209,6 +209,9 @@ who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t de
 		return err;
 	judge_who(f, &who);
 	who.detail = detail;
+	if (who.wanted && o->filter && filter_by_trace(o->filter))
+		who.wanted = s->copied &&
+			filter_trace(o->filter, who_finder_tracepoint(f, s->event), s->copied->raw);
 	if (o->any_comm)
 		who.comm = f->any;
 #define X(type, name) who.name = o->by_##name ? who.name : 0;

@@ -74,6 +74,18 @@ is "$("$SPOOR" report --json -s "$exec_event.filename,$exec_event.pid" x.spoor |
 	grep -c "^filename=$TMP/$mine pid=[0-9]*\$")" 25 "two fields"
 is "$("$SPOOR" report --json -s sched_switch.prev_comm x.spoor | jq -c '[.rows[].trace]')" '[""]' \
 	"a field of another event"
+pid=$("$SPOOR" dump --json x.spoor | jq -s 'map(select(.type == "SAMPLE"))[7].pid')
+is "$("$SPOOR" report --json --trace "sched_process_exec.pid=$pid" -s trace x.spoor | jq -r '.rows[].trace')" \
+	"filename=$TMP/$mine pid=$pid old_pid=$pid" "--trace chooses by a field"
+is "$("$SPOOR" report --json --trace "*.filename=*/$mine" --trace "$exec_event.pid=$pid" x.spoor | jq .samples)" 1 \
+	"two fields: both hold"
+is "$("$SPOOR" dump --json --trace "*.pid=$pid" x.spoor | jq -s 'map(select(.type == "SAMPLE").pid) | .[]')" "$pid" \
+	"likewise of a dump"
+"$SPOOR" export -f perf-data-file --trace "*.pid=$pid" -o one.data x.spoor 2>/dev/null
+is "$(fields one.data)" "$exec_event: filename=$TMP/$mine pid=$pid old_pid=$pid" "and of an export to perf"
+is "$("$SPOOR" report --json --trace "sched_switch.pid=$pid" x.spoor 2>/dev/null | jq .samples)" 0 "of another event there is none"
+exits 2 "--trace without a value" "$SPOOR" report --trace sched_process_exec.pid x.spoor
+like "$(cat err)" 'not EVENT.FIELD=NAMES' "is told"
 exits 2 "no field" "$SPOOR" report -s .pid x.spoor
 like "$(cat err)" "'.pid' is no key" "is told"
 
