@@ -35,20 +35,14 @@ is_event(const char *word, size_t len, const struct tracepoint *t)
 		is_name(word + system + 1, len - system - 1, t->name);
 }
 
-static const struct tracepoint_field *
-find_field(const char *word, size_t len, const struct tracepoint *t)
+const struct tracepoint_field *
+trace_fields_find(const char *word, size_t len, const struct tracepoint *t)
 {
 	const char *field = field_of(word, len);
 
 	if (!field || !is_event(word, (size_t)(field - 1 - word), t))
 		return NULL;
 	return tracepoint_find(t, field, len - (size_t)(field - word));
-}
-
-bool
-trace_fields_has(const char *word, size_t len, const struct tracepoint *t)
-{
-	return find_field(word, len, t) != NULL;
 }
 
 void
@@ -60,7 +54,7 @@ trace_fields_text(const char *list, const struct tracepoint *t, struct span raw,
 
 	while (*list) {
 		const size_t len = strcspn(list, ",");
-		const struct tracepoint_field *f = find_field(list, len, t);
+		const struct tracepoint_field *f = trace_fields_find(list, len, t);
 
 		list += len + (list[len] == ',');
 		if (!f || !tracepoint_value(f, raw, &v))

@@ -24,7 +24,8 @@ bool trace_fields_is_one(const char *word, size_t len);
 void trace_fields_text(const char *list, const struct tracepoint *t, struct span raw,
 		       struct buf *out);
 
-/* Does a tracepoint have what the word names? */
-bool trace_fields_has(const char *word, size_t len, const struct tracepoint *t);
+/* What the word names of a tracepoint; NULL: that has no such field. */
+const struct tracepoint_field *trace_fields_find(const char *word, size_t len,
+						 const struct tracepoint *t);
 
 #endif

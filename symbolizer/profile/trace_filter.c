@@ -57,13 +57,16 @@ trace_filter_done(struct trace_filter *f)
 static bool
 has_value(const struct trace_wanted *w, const struct tracepoint *t, struct span raw)
 {
+	const struct tracepoint_field *f = t ? trace_fields_find(w->field, strlen(w->field), t)
+					     : NULL;
+	struct tracepoint_value v;
 	struct buf text;
 	bool has = false;
 
-	if (!t || !trace_fields_has(w->field, strlen(w->field), t))
+	if (!f || !tracepoint_value(f, raw, &v))
 		return false;
 	buf_init(&text);
-	trace_fields_text(w->field, t, raw, &text);
+	tracepoint_value_text(&v, &text);
 	buf_u8(&text, 0);
 	if (!buf_failed(&text))
 		has = name_list_has(&w->values, (const char *)text.p);
