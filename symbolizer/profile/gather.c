@@ -8,6 +8,7 @@
 
 #include "format/bytes/array.h"
 #include "format/columns/columns_view.h"
+#include "symbolizer/profile/detail_finder.h"
 #include "symbolizer/profile/place_finder.h"
 #include "symbolizer/profile/replay.h"
 #include "symbolizer/profile/who_finder.h"
@@ -37,6 +38,7 @@ struct gather {
 	size_t nr_kernel_maps, cap_kernel_maps;
 	struct who_finder *whos;
 	struct place_finder *finder;
+	struct detail_finder details;
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
 	struct user_stack_counts unwound;
 	struct waits_counts waits;
@@ -121,49 +123,6 @@ stack_of(struct gather *g, uint32_t pid, const struct callchain_words *words, ui
 	return err ? err : word_lists_number(&g->raw.stacks, g->words, nr, ret);
 }
 
-/* Data, or code that was branched from: by its address alone the kernel's is told from others. */
-static int
-detail_place(struct gather *g, uint32_t pid, enum sample_detail_kind kind, uint64_t ip,
-	     uint32_t *ret)
-{
-	const struct callchain_address code = { ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER, false,
-						ip, CALLCHAIN_NO_FRAME };
-
-	if (kind == SAMPLE_DETAIL_DATA)
-		return place_finder_data(g->finder, pid, ip, ret);
-	return place_finder_find(g->finder, pid, &code, g->now_ns, ret);
-}
-
-/* The number of the list of what is asked for of a sample, or of one of its branches. */
-static int
-details_of(struct gather *g, const struct replay_sample *s, const struct perf_branch *branch,
-	   uint32_t *ret)
-{
-	const uint32_t asked = g->options->details;
-	uint32_t words[SAMPLE_DETAIL_WORDS], place;
-	size_t nr = 0;
-	int err = 0;
-
-	*ret = 0;
-	if (!asked || !s->copied)
-		return 0;
-	for (enum sample_detail d = 0; d < SAMPLE_DETAILS_MAX && err == 0; d++) {
-		const enum sample_detail_kind kind = sample_detail_kind(d);
-		uint64_t value;
-
-		if (!sample_details_have(asked, d))
-			continue;
-		value = sample_detail_of(d, s->copied, branch);
-		if (kind != SAMPLE_DETAIL_VALUE) {
-			err = detail_place(g, s->pid, kind, value, &place);
-			value = place;
-		}
-		sample_detail_put(words, nr, value);
-		nr += 2;
-	}
-	return err ? err : word_lists_number(&g->raw.details, words, nr, ret);
-}
-
 /* True: the sample is wanted. */
 static bool
 see_sample(struct gather *g, uint32_t who, uint64_t period, uint64_t time_ns)
@@ -223,13 +182,13 @@ add_branch(struct gather *g, const struct replay_sample *s, const struct perf_br
 {
 	struct raw_sample counted;
 	uint32_t detail, who, place;
-	int err = details_of(g, s, branch, &detail);
+	int err = detail_finder_find(&g->details, s, branch, &detail);
 
 	if (err == 0)
 		err = who_finder_find(g->whos, s, detail, &who);
 	if (err || !see_sample(g, who, 1, s->time_ns))
 		return err;
-	err = detail_place(g, s->pid, SAMPLE_DETAIL_CODE, branch->to, &place);
+	err = detail_finder_place(&g->details, s, SAMPLE_DETAIL_CODE, branch->to, &place);
 	if (err)
 		return err;
 	counted = raw_sample((struct raw_key){ who, place }, 1, s->time_ns);
@@ -251,18 +210,6 @@ add_branches(struct gather *g, const struct replay_sample *s)
 	return err;
 }
 
-/* As perf has it, a sample of no weight is one all the same. */
-static uint64_t
-gather_period(const struct gather *g, const struct replay_sample *s)
-{
-	uint64_t weight;
-
-	if (!g->options->by_weight || !s->copied)
-		return s->period;
-	weight = sample_weight(s->copied);
-	return weight ? weight : 1;
-}
-
 static int
 add_sample(void *arg, const struct replay_sample *s)
 {
@@ -281,8 +228,8 @@ add_sample(void *arg, const struct replay_sample *s)
 	g->now_ns = s->time_ns;
 	if (g->options->branches)
 		return add_branches(g, s);
-	period = gather_period(g, s);
-	err = details_of(g, s, NULL, &detail);
+	period = g->options->by_weight ? detail_finder_weight(s) : s->period;
+	err = detail_finder_find(&g->details, s, NULL, &detail);
 	if (err == 0)
 		err = who_finder_find(g->whos, s, detail, &who);
 	if (err || !see_sample(g, who, period, s->time_ns) || g->options->no_places)
@@ -591,6 +538,7 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,
 					     options->by_address, options->kernel_lines);
 	}
+	g->details = (struct detail_finder){ g->finder, &g->raw, options->details };
 	if (g->finder && g->whos)
 		return g;
 	gather_free(g);

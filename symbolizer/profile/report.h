@@ -49,16 +49,11 @@
 	X(blocked, "Blocked", false, "what it waited for", DETAIL(blocked))                        \
 	X(weight, "Weight", true, "cost of the samples, of all of the row", DETAIL(weight))        \
 	X(local_weight, "Local Weight", true, "cost of one sample", DETAIL(local_weight))          \
-	X(local_ins_lat, "Local INSTR Latency", true, "latency of the instruction",                \
-	  DETAIL(local_ins_lat))                                                                   \
-	X(phys_daddr, "Data Physical Address", true, "where that is in memory",                    \
-	  DETAIL(phys_daddr))                                                                      \
-	X(data_page_size, "Data Page Size", true, "size of the page that was touched",             \
-	  DETAIL(data_page_size))                                                                  \
-	X(code_page_size, "Code Page Size", true, "size of the page of the code",                  \
-	  DETAIL(code_page_size))                                                                  \
-	X(transaction, "Transaction", false, "how a transaction of memory ended",                  \
-	  DETAIL(transaction))                                                                     \
+	X(local_ins_lat, "Local INSTR Latency", true, "of one instruction", DETAIL(local_ins_lat)) \
+	X(phys_daddr, "Data Physical Address", true, "in memory", DETAIL(phys_daddr))              \
+	X(data_page_size, "Data Page Size", true, "of the data", DETAIL(data_page_size))           \
+	X(code_page_size, "Code Page Size", true, "of the code", DETAIL(code_page_size))           \
+	X(transaction, "Transaction", false, "how it ended", DETAIL(transaction))                  \
 	X(dso_from, "Source Shared Object", false, "of branches: where they came from",            \
 	  .text = from->dso)                                                                       \
 	X(symbol_from, "Source Symbol", false, "likewise", .text = frame_label(from),              \
@@ -66,8 +61,7 @@
 	X(dso_to, "Target Shared Object", false, "where they went", .text = f->dso)                \
 	X(symbol_to, "Target Symbol", false, "likewise", .text = frame_label(f),                   \
 	  .number = f->kernel)                                                                     \
-	X(mispredict, "Branch Mispredicted", false, "was it predicted wrongly",                    \
-	  DETAIL(mispredict))                                                                      \
+	X(mispredict, "Branch Mispredicted", false, "predicted wrongly?", DETAIL(mispredict))      \
 	X(cycles, "Basic Block Cycles", true, "since the branch before", DETAIL(cycles))           \
 	X(in_tx, "Branch in transaction", false, "was it in one", DETAIL(in_tx))                   \
 	X(abort, "Transaction abort", false, "did it end one", DETAIL(abort))
