@@ -127,6 +127,13 @@ const struct task *task_model_next(const struct task_model *m, const struct task
 /* The newest map of process pid that holds addr; NULL: none. Good until the next apply. */
 const struct task_map *task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr);
 
+/*
+ * The namespace of this number (uapi: NET_NS_INDEX...) of a thread, by the NAMESPACES record of it or of who
+ * forked it: the device and inode of its file. False: there was none.
+ */
+bool task_model_namespace(const struct task_model *m, uint32_t pid, uint32_t tid, size_t number,
+			  uint64_t *ret_dev, uint64_t *ret_inode);
+
 /* Path of a cgroup by its id (PERF_RECORD_CGROUP); NULL. */
 const char *task_model_cgroup(const struct task_model *m, uint64_t id);
 

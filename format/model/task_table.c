@@ -68,6 +68,19 @@ task_model_task(const struct task_model *m, uint32_t pid, uint32_t tid)
 	return pid == 0 && tid == 0 ? &m->idle : NULL;
 }
 
+bool
+task_model_namespace(const struct task_model *m, uint32_t pid, uint32_t tid, size_t number,
+		     uint64_t *ret_dev, uint64_t *ret_inode)
+{
+	const struct task_node *t = task_table_find(m, tid);
+
+	if (!t || t->t.pid != pid || !t->ns || number >= t->ns->nr)
+		return false;
+	*ret_dev = t->ns->words[2 * number];
+	*ret_inode = t->ns->words[2 * number + 1];
+	return true;
+}
+
 uint32_t
 task_model_owner(const struct task_model *m, uint32_t tid)
 {

@@ -23,9 +23,10 @@
 
 /* What samples may be kept apart by, besides command and event: type, name (the sort key's). */
 #define PROFILE_KEYS(X)                                                                            \
-	X(const char *, cgroup) /* interned */                                                     \
-	X(const char *, unit)	/* likewise */                                                     \
-	X(const char *, trace)	/* likewise: fields of the tracepoint (gather.h) */                \
+	X(const char *, cgroup)	   /* interned */                                                  \
+	X(const char *, unit)	   /* likewise */                                                  \
+	X(const char *, cgroup_id) /* likewise: the namespace, "DEV/INODE" */                      \
+	X(const char *, trace)	   /* likewise: fields of the tracepoint (gather.h) */             \
 	X(uint32_t, pid)                                                                           \
 	X(uint32_t, tid)                                                                           \
 	X(uint32_t, cpu)                                                                           \

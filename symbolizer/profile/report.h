@@ -32,6 +32,8 @@
 	X(cpu, "CPU", true, "CPU that was sampled", .number = s->cpu)                              \
 	X(cgroup, "Cgroup", false, "control group", .text = s->cgroup)                             \
 	X(unit, "Unit", false, "unit of systemd that the control group is of", .text = s->unit)    \
+	X(cgroup_id, "cgroup id (dev/inode)", false, "namespace of control groups",                \
+	  .text = s->cgroup_id)                                                                    \
 	X(time, "Time", true, "start of the span of time, as wide as --time-quantum",              \
 	  .number = s->time)                                                                       \
 	X(trace, "Trace output", false, "fields of a tracepoint; EVENT.FIELD: of one of them",     \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/profile/who_finder.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "format/bytes/array.h"
@@ -8,6 +10,8 @@
 #include "symbolizer/profile/task_comm.h"
 #include "symbolizer/profile/trace_fields.h"
 #include "symbolizer/text/unit_name.h"
+
+#define CGROUP_NAMESPACE 6 /* uapi: CGROUP_NS_INDEX */
 
 struct who_finder {
 	const struct replay *replay;
@@ -127,6 +131,21 @@ trace_of(struct who_finder *f, const struct replay_sample *s)
 		: intern_add(f->strings, (const char *)f->trace.p, f->trace.len);
 }
 
+/* As in perf: of a container its own. A thread whose NAMESPACES the recording lacks has those of its process. */
+static const char *
+cgroup_id_of(struct who_finder *f, const struct replay_sample *s)
+{
+	const struct task_model *m = replay_model(f->replay);
+	uint64_t dev, inode;
+	char text[48];
+
+	if (!task_model_namespace(m, s->pid, s->tid, CGROUP_NAMESPACE, &dev, &inode) &&
+	    !task_model_namespace(m, s->pid, s->pid, CGROUP_NAMESPACE, &dev, &inode))
+		return f->unknown;
+	snprintf(text, sizeof(text), "%" PRIu64 "/0x%" PRIx64, dev, inode);
+	return intern_string(f->strings, text);
+}
+
 /* Names of events are asked for as they come: a recording gets more while it is written. */
 static int
 take_events(struct who_finder *f, int event)
@@ -161,6 +180,7 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 		.comm = wants_comm(o) ? comm_of(f, s->pid, s->tid) : f->any,
 		.cgroup = f->unknown,
 		.unit = f->unknown,
+		.cgroup_id = f->unknown,
 		.pid = s->pid,
 		.tid = s->tid,
 		.cpu = s->cpu,
@@ -175,9 +195,12 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 		ret->cgroup = cgroup_of(f, s);
 	if (o->by_unit && ret->cgroup)
 		ret->unit = unit_of(f, ret->cgroup);
-	if (o->by_trace && !ret->trace)
+	if (o->by_cgroup_id)
+		ret->cgroup_id = cgroup_id_of(f, s);
+	if (!ret->comm || !ret->cgroup || !ret->unit || !ret->cgroup_id ||
+	    (o->by_trace && !ret->trace))
 		return -FMT_E_NOMEM;
-	return ret->comm && ret->cgroup && ret->unit ? take_events(f, s->event) : -FMT_E_NOMEM;
+	return take_events(f, s->event);
 }
 
 static void

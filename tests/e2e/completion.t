@@ -25,9 +25,9 @@ offers() # WORD...: what bash offers for the last one
 
 is "$(offers spoor re)" "record report" "commands"
 is "$(offers spoor report --perc)" "--percent-limit --percentage" "options of a command"
-is "$(offers spoor report -s c)" "cgroup code_page_size comm cpu cycles" "sort keys"
-is "$(offers spoor report --sort = comm,c)" "comm,cgroup comm,code_page_size comm,cpu comm,cycles" "the next of a list, as bash takes it apart"
-is "$(offers spoor report -s +cg)" "+cgroup" "one more"
+is "$(offers spoor report -s c)" "cgroup cgroup_id code_page_size comm cpu cycles" "sort keys"
+is "$(offers spoor report --sort = comm,c)" "comm,cgroup comm,cgroup_id comm,code_page_size comm,cpu comm,cycles" "the next of a list, as bash takes it apart"
+is "$(offers spoor report -s +un)" "+unit" "one more"
 is "$(offers spoor report -F o)" "overhead overhead_children" "fields"
 is "$(offers spoor record -F o)" "" "which a frequency is not"
 is "$(offers spoor report -g fractal,call)" "fractal,callee fractal,caller" "what call graphs are of"
@@ -133,8 +133,8 @@ tab() # LINE...
 }
 is "$(tab 'spoor rep')" "spoor report" "zsh: commands"
 is "$(tab 'spoor report --percenta')" "spoor report --percentage" "zsh: options"
-is "$(tab 'spoor report -s comm,cg')" "spoor report -s comm,cgroup" "zsh: sort keys"
-is "$(tab 'spoor report --sort=+cg')" "spoor report --sort=+cgroup" "zsh: one more"
+is "$(tab 'spoor report -s comm,un')" "spoor report -s comm,unit" "zsh: sort keys"
+is "$(tab 'spoor report --sort=+un')" "spoor report --sort=+unit" "zsh: one more"
 is "$(tab 'spoor report -F sample,per')" "spoor report -F sample,period" "zsh: fields"
 is "$(tab 'spoor record -e context')" "spoor record -e context-switches" "zsh: events"
 if [ -d "$root/$top" ]; then

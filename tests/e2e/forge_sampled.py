@@ -112,6 +112,8 @@ def mem(program, path):
     """Two loads at one address, and others that each differ in something."""
     at, zero = program["touched_data+10"], program["touched_zero+20"]
     data = side_band(program)
+    links = [(4, 0xf0000abc if i == 6 else 0xf0000000 + i) for i in range(7)]  # NAMESPACES: cgroup is 6
+    data += record(16, struct.pack("<IIQ", 7, 7, 7) + b"".join(struct.pack("<QQ", *l) for l in links) + trailer(3))
     for i, (ip, addr, weight, source, more) in enumerate([
             ("touch_data", at, 7, 0, {}),
             ("touch_data", at, 7, 0, {}),

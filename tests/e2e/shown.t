@@ -71,6 +71,8 @@ is "$(rows spoor mem.spoor -F sample,phys_daddr,data_page_size,code_page_size)" 
 1|0x0|2M|4K
 1|0x12345040|4K|4K
 3|0x0|4K|4K" "addresses of memory, sizes of pages"
+is "$(rows spoor mem.spoor -F sample,cgroup_id)" "6|4/0xf0000abc" "namespace of control groups"
+same "which perf finds, too" mem -F sample,cgroup_id
 is "$(rows spoor mem.spoor -F period,symbol_daddr --symbol main)" "250|[.] 0x0000000000007000" \
 	"without --mem-mode periods count; filters of functions choose"
 is "$("$SPOOR" report --force --json --mem-mode mem.spoor 2>/dev/null |

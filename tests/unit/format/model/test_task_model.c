@@ -690,7 +690,7 @@ test_snapshot(void **state)
 		{ 'F', 8, 20, 21, 20, .ptid = 20 },
 		{ 'E', 9, 20, 20, 10, .ptid = 10 }, /* the leader is gone, a thread lives */
 	};
-	uint64_t links[14] = { 4, 100, 4, 101, 4, 102 };
+	uint64_t links[14] = { 4, 100, 4, 101, 4, 102 }, dev, inode;
 	struct perf_sample_id sid = { .time = 1 };
 	struct task_model *m = REPLAY(steps);
 	struct buf b;
@@ -705,6 +705,12 @@ test_snapshot(void **state)
 	apply_raw(m, buf_span(&b));
 	map_with_id(m, 0x30000, "/c", "0123456789abcdef", 0);
 	check_snapshot(m);
+	assert_true(task_model_namespace(m, 10, 11, 1, &dev, &inode));
+	assert_true(dev == 4 && inode == 101);
+	assert_false(task_model_namespace(m, 10, 11, 7, &dev, &inode)); /* there were seven */
+	assert_false(
+		task_model_namespace(m, 20, 11, 1, &dev, &inode)); /* another process's thread */
+	assert_false(task_model_namespace(m, 20, 20, 1, &dev, &inode));
 	task_model_free(m);
 	buf_done(&b);
 }
