@@ -132,8 +132,10 @@ put_callchain(struct record_sink *s, const char *key, struct span words)
 }
 
 static void
-put_read(struct record_sink *s, const struct perf_read *read)
+put_read(struct record_sink *s, const struct perf_read *read, const struct event_set *events)
 {
+	const bool group = read->format & PERF_FORMAT_GROUP;
+
 	sink_open_object(s, "read");
 	if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		put_dec(s, "time_enabled", read->time_enabled);
@@ -142,8 +144,14 @@ put_read(struct record_sink *s, const struct perf_read *read)
 	sink_open_list(s, "values");
 	for (uint64_t i = 0; i < read->nr; i++) {
 		struct perf_read_value v = perf_read_at(read, i);
+		int event = -1;
 
+		/* Of one value the record says whose it is. */
+		if (events && group && read->format & PERF_FORMAT_ID)
+			event = event_set_find(events, v.id);
 		sink_open_object(s, NULL);
+		if (event >= 0)
+			sink_string(s, "event", event_set_at(events, (size_t)event)->name);
 		put_dec(s, "value", v.value);
 		if (read->format & PERF_FORMAT_ID)
 			put_dec(s, "id", v.id);
@@ -233,10 +241,11 @@ put_stack_user(struct record_sink *s, const struct perf_sample *sample)
 }
 
 static void
-put_sample_stacks(struct record_sink *s, const struct perf_sample *sample, const char *arch)
+put_sample_stacks(struct record_sink *s, const struct perf_sample *sample, const char *arch,
+		  const struct event_set *events)
 {
 	if (sample->have & PERF_SAMPLE_READ)
-		put_read(s, &sample->read);
+		put_read(s, &sample->read, events);
 	if (sample->have & PERF_SAMPLE_CALLCHAIN)
 		put_callchain(s, "callchain", sample->callchain);
 	if (sample->have & PERF_SAMPLE_RAW)
@@ -250,7 +259,8 @@ put_sample_stacks(struct record_sink *s, const struct perf_sample *sample, const
 }
 
 static void
-put_sample(struct record_sink *s, const struct perf_record *r, const char *arch)
+put_sample(struct record_sink *s, const struct perf_record *r, const char *arch,
+	   const struct event_set *events)
 {
 	const struct perf_sample *sample = &r->sample;
 	const uint64_t have = sample->have;
@@ -261,7 +271,7 @@ put_sample(struct record_sink *s, const struct perf_record *r, const char *arch)
 		put_hex(s, "addr", sample->addr);
 	if (have & PERF_SAMPLE_PERIOD)
 		put_dec(s, "period", sample->period);
-	put_sample_stacks(s, sample, arch);
+	put_sample_stacks(s, sample, arch, events);
 	put_weight(s, have, sample->weight);
 	if (have & PERF_SAMPLE_DATA_SRC)
 		put_packed(s, "data_src", sample->data_src, data_src_bits);
@@ -343,16 +353,17 @@ put_namespaces(struct record_sink *s, const struct perf_record *r)
 }
 
 void
-record_fields(struct record_sink *s, const struct perf_record *r, const char *arch)
+record_fields(struct record_sink *s, const struct perf_record *r, const char *arch,
+	      const struct event_set *events)
 {
 	for (const struct perf_field *f = perf_record_fields(r->type); f->name; f++)
 		put_field(s, r, f);
 	switch (r->type) {
 	case REC_SAMPLE:
-		put_sample(s, r, arch);
+		put_sample(s, r, arch, events);
 		break;
 	case REC_READ:
-		put_read(s, &r->read.read);
+		put_read(s, &r->read.read, events);
 		break;
 	case REC_MMAP2:
 		put_mmap2(s, r);

@@ -115,7 +115,7 @@ record_text(FILE *file, const struct perf_record *r, const struct record_text_ab
 	fprintf(file, "%s ", type_text(type, sizeof(type), r->type));
 	record_sink_text(&s, file);
 	put_header(&s, r, about);
-	record_fields(&s, r, about->arch);
+	record_fields(&s, r, about->arch, about->events);
 	putc('\n', file);
 }
 
@@ -138,7 +138,7 @@ record_text_json(const struct perf_record *r, const struct record_text_about *ab
 	}
 	put_header(&s, r, about);
 	sink_open_object(&s, "fields");
-	record_fields(&s, r, about->arch);
+	record_fields(&s, r, about->arch, about->events);
 	sink_close_object(&s);
 	return record_sink_json_done(&s);
 }

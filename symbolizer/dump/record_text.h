@@ -16,13 +16,15 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "format/record/event_set.h"
 #include "format/record/perf_record.h"
 
 /* What a record does not say itself. */
 struct record_text_about {
-	const char *event; /* its event's name; NULL: not known */
-	const char *arch;  /* uname -m, for the names of registers; may be NULL */
-	bool state;	   /* synthesized by the recorder */
+	const char *event;		/* its event's name; NULL: not known */
+	const char *arch;		/* uname -m, for the names of registers; may be NULL */
+	const struct event_set *events; /* whose counts a sample has; NULL: ids alone tell */
+	bool state;			/* synthesized by the recorder */
 };
 
 /* Ends in a newline. Errors are the stream's (ferror). */

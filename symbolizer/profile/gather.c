@@ -30,6 +30,7 @@ struct gather {
 	/* Of the whole recording, once the replay has gone. */
 	struct task_model_left_out left_out;
 	uint64_t bad_blocks;
+	struct read_counts counts;
 	bool has_kernel;
 	struct perf_mmap *kernel_maps;
 	size_t nr_kernel_maps, cap_kernel_maps;
@@ -508,6 +509,7 @@ gather_free(struct gather *g)
 	raw_profile_done(&g->raw);
 	user_stack_free(g->user_stack);
 	replay_free(g->replay);
+	read_counts_done(&g->counts);
 	intern_free(g->strings);
 	word_lists_done(&g->stack_keys);
 	free(g->kernel_maps);
@@ -537,6 +539,7 @@ end_replay(struct gather *g)
 	if (g->options->jit)
 		g->bad_blocks += jit_names_bad_blocks(g->options->jit);
 	g->has_kernel = replay_has_kernel(g->replay);
+	replay_take_counts(g->replay, &g->counts);
 	if (g->user_stack)
 		g->unwound = *user_stack_counts(g->user_stack);
 	user_stack_free(g->user_stack);
@@ -589,6 +592,12 @@ struct task_model_left_out
 gather_left_out(const struct gather *g)
 {
 	return g->left_out;
+}
+
+struct read_total
+gather_counted(const struct gather *g, size_t event)
+{
+	return read_counts_total(&g->counts, event);
 }
 
 struct user_stack_counts

@@ -8,6 +8,7 @@
 
 #include "format/block/buildids.h"
 #include "format/columns/columns_view.h"
+#include "symbolizer/profile/read_deltas.h"
 
 struct replay {
 	struct record_stream *stream;
@@ -19,6 +20,8 @@ struct replay {
 	uint64_t epoch, kernel_epoch;
 	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
 	uint64_t bad_blocks;
+	struct read_deltas deltas;
+	struct read_counts counts;
 	int error; /* of the block callback, which cannot return one */
 };
 
@@ -47,6 +50,8 @@ replay_free(struct replay *r)
 		return;
 	task_model_free(r->model);
 	kernel_symbols_free(r->kernel);
+	read_deltas_done(&r->deltas);
+	read_counts_done(&r->counts);
 	free(r);
 }
 
@@ -84,6 +89,14 @@ const struct buildid *
 replay_vdso(const struct replay *r)
 {
 	return &r->vdso;
+}
+
+void
+replay_take_counts(struct replay *r, struct read_counts *ret)
+{
+	read_counts_settle(&r->counts);
+	*ret = r->counts;
+	r->counts = (struct read_counts){ 0 };
 }
 
 uint64_t
@@ -163,8 +176,34 @@ period_of(const struct perf_record *r)
 	return r->sample.have & PERF_SAMPLE_PERIOD ? r->sample.period : event_attr_period(r->attr);
 }
 
+/* A sample for each event that counted since the one before. */
 static int
-give_record(struct replay *r, const struct perf_record *record, int event)
+give_counts(struct replay *r, const struct perf_record *record, struct replay_sample *s,
+	    bool outside)
+{
+	const struct perf_read *read = &record->sample.read;
+	bool timed = read->format & PERF_FORMAT_TOTAL_TIME_ENABLED;
+	bool begins = record_stream_counts_begin(
+		r->stream, timed ? record->sid.time - read->time_enabled : record->sid.time);
+	int err = 0;
+
+	for (uint64_t i = 0; err == 0 && i < read->nr; i++) {
+		uint64_t id;
+
+		err = read_deltas_at(&r->deltas, record, i, begins, &id, &s->period);
+		if (err || outside || s->period == 0)
+			continue;
+		/* The sample's own event is known also where there are no ids. */
+		if (id != record->sid.id)
+			s->event = event_set_find(record_stream_events(r->stream), id);
+		if (s->event >= 0)
+			err = r->options.on_sample(r->options.arg, s);
+	}
+	return err;
+}
+
+static int
+give_record(struct replay *r, const struct perf_record *record, int event, bool outside)
 {
 	struct replay_sample s = {
 		.event = event,
@@ -179,7 +218,9 @@ give_record(struct replay *r, const struct perf_record *record, int event)
 	};
 
 	callchain_of_record(record, &s.chain);
-	return r->options.on_sample(r->options.arg, &s);
+	if (read_deltas_has(record))
+		return give_counts(r, record, &s, outside);
+	return outside ? 0 : r->options.on_sample(r->options.arg, &s);
 }
 
 void
@@ -236,13 +277,16 @@ give_one(struct replay *r, const struct stream_columns *block, size_t number)
 /* --- records ----------------------------------------------------------------------------- */
 
 static int
-apply_record(struct replay *r, const struct perf_record *record, int event)
+apply_record(struct replay *r, const struct stream_record *sr)
 {
+	const struct perf_record *record = sr->record;
 	int err = 0;
 
 	forget_ghosts(r, record->sid.time);
 	if (record->type == REC_SAMPLE)
-		return give_record(r, record, event);
+		return give_record(r, record, sr->event, sr->outside);
+	if (record->type == REC_READ)
+		return read_counts_add(&r->counts, record_stream_events(r->stream), record);
 	r->epoch++;
 	if (record->type == REC_KSYMBOL) {
 		r->kernel_epoch++;
@@ -257,7 +301,7 @@ static int
 apply(struct replay *r, const struct stream_record *sr)
 {
 	if (sr->record)
-		return apply_record(r, sr->record, sr->event);
+		return apply_record(r, sr);
 	if (!sr->columns)
 		return 0;
 	return sr->sample == STREAM_TOGETHER ? give_block(r, sr->columns)
@@ -277,6 +321,7 @@ replay_run(struct replay *r, struct fmt_where *where)
 	int err;
 
 	record_stream_on_block(r->stream, see_block, r);
+	record_stream_reads(r->stream);
 	if (!r->options.in_order)
 		record_stream_columns(r->stream, owner_of, r);
 	while ((err = record_stream_next(r->stream, &sr, where)) > 0) {
