@@ -12,6 +12,8 @@
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
 #include "recorder/event/event_extra.h"
+#include "recorder/event/event_group.h"
+#include "recorder/event/event_group_spec.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
@@ -299,12 +301,14 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	int r;
 
 	for (size_t i = 0; i < (o->nr_events ? o->nr_events : 1); i++) {
-		r = event_spec_parse(events[i], NULL, list, text, sizeof(text));
+		r = event_group_spec_parse(events[i], NULL, list, text, sizeof(text));
 		if (r == -EINVAL)
 			return session_usage(error, "%s", text);
 		if (r < 0)
 			return session_fail(error, r, "out of memory");
 	}
+	if (o->extra.group && event_group_spec_all(list, text, sizeof(text)) < 0)
+		return session_usage(error, "%s", text);
 	return 0;
 }
 
@@ -402,6 +406,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		    plan.defs[i].attr.sample_freq < plan.frequency_hz_effective && !spec->has_rate)
 			plan.frequency_hz_effective = plan.defs[i].attr.sample_freq;
 	}
+	if (r == 0)
+		r = event_groups_settle(plan.defs, &list, target, notes, error);
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
 	sideband_def(o, &f, &plan.defs[plan.sideband]);

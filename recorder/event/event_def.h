@@ -33,11 +33,12 @@ struct event_def {
 	char name[EVENT_SPEC_NAME_BYTES];
 	bool named, modified; /* as in struct event_spec */
 	bool sideband;
-	bool probe;	 /* of the PMU kprobe or uprobe: each count is a trap */
-	bool lost;	 /* read_format has PERF_FORMAT_LOST */
-	bool failed;	 /* somewhere it is pinned and counts nothing, and that was told */
-	bool only_kinds; /* it is not opened on CPUs of no kind */
-	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
+	bool probe;	    /* of the PMU kprobe or uprobe: each count is a trap */
+	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */
+	bool lost;	    /* read_format has PERF_FORMAT_LOST */
+	bool failed;	    /* somewhere it is pinned and counts nothing, and that was told */
+	bool only_kinds;    /* it is not opened on CPUs of no kind */
+	bool for_all;	    /* each of those CPUs counts for others as well (cpumask): no tasks */
 	struct event_kind *kinds;
 	size_t nr_kinds; /* 0: the attr as it is, on every CPU */
 };

@@ -346,7 +346,9 @@ parse_one(struct spec_parser *p, const char *text, struct event_spec *s)
 	if (!*copy)
 		return event_spec_fail(p, "an event without a name");
 	if (strpbrk(copy, "{}"))
-		return event_spec_fail(p, "%s: groups of events are not supported", text);
+		return event_spec_fail(
+			p, "%s: braces are around a group: {EVENT,EVENT}, or {EVENT,EVENT}:MODS",
+			text);
 	if (strncmp(copy, "mem:", 4) == 0)
 		return parse_breakpoint(p, copy, s);
 	if (strchr(copy, '/'))
@@ -356,9 +358,8 @@ parse_one(struct spec_parser *p, const char *text, struct event_spec *s)
 	return parse_name(p, copy, s);
 }
 
-/* Length of the first event: up to a comma that is not between the slashes of a PMU. */
-static size_t
-first_event(const char *text)
+size_t
+event_spec_bytes(const char *text)
 {
 	bool inside = false, breakpoint = strncmp(text, "mem:", 4) == 0;
 	size_t n;
@@ -392,7 +393,7 @@ event_spec_parse(const char *text, const struct event_spec_roots *roots,
 	p.roots.sysfs = roots && roots->sysfs ? roots->sysfs : PMU_SYSFS;
 	p.roots.tracefs = roots && roots->tracefs ? roots->tracefs : "/sys/kernel/tracing";
 	for (;;) {
-		size_t n = first_event(text);
+		size_t n = event_spec_bytes(text);
 
 		one = strndup(text, n);
 		if (!one)

@@ -18,6 +18,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recorder/event/pmu.h"
 
@@ -34,7 +35,10 @@ struct event_spec {
 	bool modified;		  /* the name ends in modifiers */
 	bool precise_max;	  /* P: the highest precision that opens */
 	bool has_rate;		  /* attr.sample_period or sample_freq is from a term */
-	bool each; /* without -F and -c: a sample at each (tracepoints, breakpoints) */
+	bool each;	  /* without -F and -c: a sample at each (tracepoints, breakpoints) */
+	uint32_t group;	  /* 0: none; those of one number stand side by side, the leader first */
+	bool sample_read; /* S: samples have the counts of the group */
+	bool weak;	  /* W: opened alone where the group is refused */
 };
 
 struct event_spec_list {
@@ -55,5 +59,8 @@ struct event_spec_roots {
 int event_spec_parse(const char *text, const struct event_spec_roots *roots,
 		     struct event_spec_list *list, char *err, size_t err_bytes);
 void event_spec_list_done(struct event_spec_list *list);
+
+/* Length of the first event of a text: up to a comma that is not between the slashes of a PMU. */
+size_t event_spec_bytes(const char *text);
 
 #endif
