@@ -26,6 +26,7 @@ enum event_attr_flag {
 	EVENT_ATTR_mmap = 8,
 	EVENT_ATTR_comm = 9,
 	EVENT_ATTR_freq = 10,
+	EVENT_ATTR_inherit_stat = 11,
 	EVENT_ATTR_task = 13,
 	EVENT_ATTR_sample_id_all = 18,
 	EVENT_ATTR_exclude_host = 19,

@@ -112,6 +112,18 @@ record_stream_events(const struct record_stream *s)
 	return stream_events(s);
 }
 
+void
+record_stream_reads(struct record_stream *s)
+{
+	s->reads = true;
+}
+
+bool
+record_stream_counts_begin(const struct record_stream *s, uint64_t time_ns)
+{
+	return !s->skipped && time_ns >= recording_reader_meta(s->reader)->start.monotonic;
+}
+
 const struct record_stream_stats *
 record_stream_stats(const struct record_stream *s)
 {
@@ -289,8 +301,8 @@ take_records(struct record_stream *s, const struct block *block)
 static bool
 want_block(const struct block_header *h, void *arg)
 {
-	const struct record_stream *s = arg;
-	bool behind = h->complete >= s->until && s->until != UINT64_MAX;
+	struct record_stream *s = arg;
+	bool behind = h->complete >= s->until && s->until != UINT64_MAX, wanted;
 
 	switch (h->type) {
 	case BLOCK_FOREIGN:
@@ -307,7 +319,9 @@ want_block(const struct block_header *h, void *arg)
 		if (h->t_max == 0)
 			return true;
 		/* Side-band from before the window still says who was who. */
-		return h->t_min < s->until && (h->t_max >= s->from || h->samples < h->records);
+		wanted = h->t_min < s->until && (h->t_max >= s->from || h->samples < h->records);
+		s->skipped |= !wanted && h->t_min < s->from;
+		return wanted;
 	}
 	return false;
 }
@@ -421,12 +435,15 @@ count_sample(struct record_stream_stats *stats, uint64_t time_ns)
 }
 
 static void
-record_stream_count(struct record_stream *s, const struct perf_record *r, bool state)
+record_stream_count(struct record_stream *s, const struct perf_record *r,
+		    const struct stream_record *given)
 {
-	if (state) {
+	if (given->state) {
 		s->stats.state_records++;
 		return;
 	}
+	if (given->outside)
+		return;
 	s->stats.records++;
 	if (r->type == REC_SAMPLE)
 		count_sample(&s->stats, r->sid.time);
@@ -478,7 +495,9 @@ record_stream_emit(struct record_stream *s, struct stream_record *ret)
 		if (e->event != EVENT_BAD &&
 		    event_set_parse(record_stream_events(s), record, &s->record, NULL) == 0) {
 			ret->record = &s->record;
-			record_stream_count(s, &s->record, b->state);
+			ret->outside = s->record.type == REC_SAMPLE && s->reads &&
+				!stream_has(s, s->record.sid.time);
+			record_stream_count(s, &s->record, ret);
 		} else {
 			ret->event = -1;
 			ret->bad = record;

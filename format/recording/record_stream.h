@@ -54,6 +54,18 @@ struct stream_slice {
 int record_stream_slices(struct record_stream *s, const struct stream_slice *slices, size_t n);
 
 /*
+ * Samples with counts (PERF_SAMPLE_READ) are given also where they are outside of the window, as
+ * far as their block is read: those counts that come next begin there. They are marked, and not in
+ * the statistics. Call before the first next.
+ */
+void record_stream_reads(struct record_stream *s);
+/*
+ * Have all samples of what was turned on at this time been given? Not when that was before the file,
+ * nor once a block was passed over because it is before the window.
+ */
+bool record_stream_counts_begin(const struct record_stream *s, uint64_t time_ns);
+
+/*
  * Another bound than RECORD_STREAM_HELD_MAX, for whoever reads several side by side. Call before
  * the first next.
  */
@@ -81,7 +93,8 @@ struct stream_record {
 	const struct perf_record *record; /* valid until the next call */
 	int event;			  /* index in record_stream_events(); -1 none */
 	bool state;			  /* from a STATE block: synthesized by the recorder */
-	struct span bad;		  /* record == NULL: bytes that did not parse */
+	bool outside;	 /* a sample outside of the window: see record_stream_reads() */
+	struct span bad; /* record == NULL: bytes that did not parse */
 	/* record == NULL: a sample of these, by its number; STREAM_TOGETHER: see below. */
 	const struct stream_columns *columns;
 	size_t sample;

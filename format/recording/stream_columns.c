@@ -82,7 +82,8 @@ settle_source(const struct event_set *events, struct columns_view_source *v,
 		return false;
 	event = event_set_at(events, (size_t)index);
 	layout = &event->layout;
-	if (layout->cpu < 0 || !columns_shape_of(&event->attr, 0, &shape) ||
+	/* Counts are told by what they are more than those of the sample before. */
+	if (layout->read || layout->cpu < 0 || !columns_shape_of(&event->attr, 0, &shape) ||
 	    !same_form(&shape, form) || !source_word(v, layout->cpu, &cpu))
 		return false;
 	*ret = (struct stream_source){ .event = index,

@@ -6,6 +6,8 @@
 #ifndef FORMAT_RECORDING_STREAM_INTERNAL_H
 #define FORMAT_RECORDING_STREAM_INTERNAL_H
 
+#include <linux/perf_event.h>
+
 #include "format/columns/columns_view.h"
 #include "format/recording/record_stream.h"
 
@@ -52,6 +54,8 @@ struct record_stream {
 	uint64_t from, until;
 	struct stream_slice *slices; /* of that; none: all of it */
 	size_t nr_slices;
+	bool reads;   /* record_stream_reads() */
+	bool skipped; /* a block before the window was passed over */
 	void (*on_block)(void *arg, const struct block *block);
 	void *on_block_arg;
 
@@ -121,7 +125,7 @@ stream_has(const struct record_stream *s, uint64_t time_ns)
 static inline bool
 stream_wants(const struct record_stream *s, const struct perf_record *r)
 {
-	if (r->type == REC_SAMPLE)
+	if (r->type == REC_SAMPLE && !(s->reads && r->sample.have & PERF_SAMPLE_READ))
 		return stream_has(s, r->sid.time);
 	return r->sid.time < s->until || s->until == UINT64_MAX;
 }

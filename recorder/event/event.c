@@ -13,6 +13,8 @@
 #include "format/record/event_attr.h"
 #include "recorder/event/event_extra.h"
 #include "recorder/event/event_filter.h"
+#include "recorder/event/event_group.h"
+#include "recorder/event/event_group_spec.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
@@ -337,8 +339,8 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
 		const size_t before = list->nr;
 
-		r = event_spec_parse(i < nr ? events[i] : o->off_cpu, NULL, list, text,
-				     sizeof(text));
+		r = event_group_spec_parse(i < nr ? events[i] : o->off_cpu, NULL, list, text,
+					   sizeof(text));
 		if (r == -EINVAL)
 			return session_usage(error, "%s", text);
 		if (r < 0)
@@ -356,6 +358,8 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	if (o->for_user && list->nr > USER_EVENTS_MAX)
 		return session_fail(error, -EPERM, "%zu events, more than %d, are for root",
 				    list->nr, USER_EVENTS_MAX);
+	if (o->extra.group && event_group_spec_all(list, text, sizeof(text)) < 0)
+		return session_usage(error, "%s", text);
 	return 0;
 }
 
@@ -473,6 +477,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		r = plan_event(o, target, &f, &list.specs[i], &plan, notes, error);
 		stacks |= plan.defs[i].attr.sample_stack_user != 0;
 	}
+	if (r == 0)
+		r = event_groups_settle(plan.defs, &list, target, notes, error);
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
 	sideband_def(o, &f, stacks, &plan.defs[plan.sideband]);

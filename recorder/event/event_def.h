@@ -36,11 +36,12 @@ struct event_def {
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
-	bool lost;   /* read_format has PERF_FORMAT_LOST */
-	bool failed;	 /* somewhere it is pinned and counts nothing, and that was told */
-	bool only_kinds; /* it is not opened on CPUs of no kind */
-	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
-	char *filter;	 /* as the kernel takes it; NULL: none. Its own, as format is */
+	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */
+	bool lost;	    /* read_format has PERF_FORMAT_LOST */
+	bool failed;	    /* somewhere it is pinned and counts nothing, and that was told */
+	bool only_kinds;    /* it is not opened on CPUs of no kind */
+	bool for_all;	    /* each of those CPUs counts for others as well (cpumask): no tasks */
+	char *filter;	    /* as the kernel takes it; NULL: none. Its own, as format is */
 	char *format; /* of a tracepoint with fields (tracepoint.h of format/); NULL: not known */
 	struct event_kind *kinds;
 	size_t nr_kinds; /* 0: the attr as it is, on every CPU */

@@ -15,9 +15,11 @@
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 static int
-open_once(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+open_once(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
+	  unsigned long flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, leader_fd,
+			  flags | PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -34,13 +36,20 @@ raise_descriptor_limit(void)
 }
 
 int
-event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+event_open_member(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
+		  unsigned long flags)
 {
-	int fd = open_once(attr, pid, cpu, flags);
+	int fd = open_once(attr, pid, cpu, leader_fd, flags);
 
 	if (fd == -EMFILE && raise_descriptor_limit())
-		fd = open_once(attr, pid, cpu, flags);
+		fd = open_once(attr, pid, cpu, leader_fd, flags);
 	return fd;
+}
+
+int
+event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	return event_open_member(attr, pid, cpu, -1, flags);
 }
 
 int

@@ -492,7 +492,9 @@ parse_one(struct event_parser *p, char *text)
 	s.attr.size = sizeof(s.attr);
 	s.attr.exclude_guest = 1; /* as perf does outside of perf kvm */
 	if (brace)
-		return event_parser_fail(p, brace, "groups of events are not supported");
+		return event_parser_fail(p, brace,
+					 "braces are around a group: {EVENT,EVENT}, or "
+					 "{EVENT,EVENT}:MODS");
 	if (strncmp(text, "mem:", 4) == 0)
 		return parse_breakpoint(p, text + 4, &s);
 	if (off_cpu_is_name(text))

@@ -26,6 +26,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recorder/event/pmu.h"
 #include "recorder/ground/session_options.h"
@@ -49,10 +50,11 @@ struct event_spec {
 	bool modified;	  /* the name ends in modifiers */
 	bool precise_max; /* P: the highest precision that opens */
 	bool has_rate;	  /* attr.sample_period or sample_freq is from a term */
-	bool each;     /* without -F and -c: a sample at each (tracepoints, breakpoints, probes) */
-	bool numbered; /* by TYPE:CONFIG, which tell nobody what it is */
-	bool sample_read;	   /* S */
-	bool weak;		   /* W */
+	bool each;	/* without -F and -c: a sample at each (tracepoints, breakpoints, probes) */
+	bool numbered;	/* by TYPE:CONFIG, which tell nobody what it is */
+	uint32_t group; /* 0: none; those of one number stand side by side, the leader first */
+	bool sample_read;	   /* S: samples have the counts of the group */
+	bool weak;		   /* W: opened alone where the group is refused */
 	bool has_inherit, inherit; /* by a term */
 	bool has_call_graph;	   /* by a term; stack_bytes as in session_options */
 	enum session_call_graph call_graph;

@@ -77,9 +77,11 @@ samples_a_second(const struct perf_event_attr *attr)
 {
 	uint64_t period = attr->sample_period;
 
+	if (!period) /* a member of a group: its leader samples */
+		return 0;
 	if (event_attr_is_clock(attr) && period < CLOCK_PERIOD_NS)
 		period = CLOCK_PERIOD_NS;
-	return counts_a_second(attr) / (period ? period : 1);
+	return counts_a_second(attr) / period;
 }
 
 static int

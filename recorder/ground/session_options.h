@@ -65,6 +65,7 @@ struct session_extra {
 	bool all_user, all_kernel;
 	bool user_callchains, kernel_callchains; /* only those */
 	bool no_inherit;			 /* not what the tasks fork from now on */
+	bool group;				 /* all events in one, unless some are in groups */
 };
 
 /* Which hits of the tracepoints of a "-e" string are sampled; all zero: each. */

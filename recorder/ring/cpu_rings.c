@@ -7,7 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "format/record/perf_record.h"
 #include "recorder/event/event_filter.h"
+#include "recorder/event/event_group.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/sample_bound.h"
@@ -47,17 +49,42 @@ join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 	return 0;
 }
 
-/* -ENOENT: this CPU does not count it. */
+/* The leader's of that task, the newest; -1: it is none's member; -ENOENT: the leader is not there. */
 static int
-open_event(const struct event_def *def, const struct target *t, pid_t task, uint32_t cpu)
+leader_fd(const struct cpu_rings *c, const struct event_def *def, pid_t task)
+{
+	if (!def->member_of)
+		return -1;
+	for (size_t i = c->nr; i-- > 0;)
+		if (c->events[i].def == def->member_of - 1 && c->events[i].task == task)
+			return c->events[i].fd;
+	return -ENOENT;
+}
+
+/* -ENOENT: this CPU does not count it, or not its leader. */
+static int
+open_event(const struct cpu_rings *c, const struct event_def *def, const struct target *t,
+	   pid_t task)
 {
 	bool in_cgroup = !def->sideband && t->cgroup_fd >= 0;
+	int leader = leader_fd(c, def, task);
 	struct perf_event_attr attr;
 
-	if (!event_def_attr(def, cpu, &attr))
+	if (leader == -ENOENT || !event_def_attr(def, c->cpu, &attr))
 		return -ENOENT;
-	return event_open(&attr, in_cgroup ? t->cgroup_fd : task, (int)cpu,
-			  in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	return event_open_member(&attr, in_cgroup ? t->cgroup_fd : task, (int)c->cpu, leader,
+				 in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+}
+
+static int
+open_event_error(const struct opening *o, const struct event_def *def, pid_t task, int err)
+{
+	int cpu = (int)o->c->cpu;
+
+	if (!def->member_of)
+		return event_open_error(def, task, cpu, err, o->error);
+	return event_group_error(def, &o->want->plan->defs[def->member_of - 1], task, cpu, err,
+				 o->error);
 }
 
 static int
@@ -67,9 +94,9 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 	struct open_event *e = &o->c->events[o->c->nr];
 	int r, fd;
 
-	fd = open_event(def, o->want->target, task, o->c->cpu);
+	fd = open_event(o->c, def, o->want->target, task);
 	if (fd < 0)
-		return event_open_error(def, task, (int)o->c->cpu, fd, o->error);
+		return open_event_error(o, def, task, fd);
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
 	o->c->nr++;
 	r = event_filter_set(def, fd, o->error);
@@ -94,8 +121,12 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 	if (!event_def_attr(&o->want->plan->defs[index], o->c->cpu, &attr))
 		return 0;
 	for (size_t i = 0; i < t->nr_tasks; i++) {
-		int r = open_one(o, index, t->tasks[i], ring_fd);
+		int r;
 
+		/* A member is where its leader is. */
+		if (leader_fd(o->c, &o->want->plan->defs[index], t->tasks[i]) == -ENOENT)
+			continue;
+		r = open_one(o, index, t->tasks[i], ring_fd);
 		/* A thread may end while the others are being opened. */
 		if (r == -ESRCH && ++gone < t->nr_tasks)
 			continue;
@@ -115,7 +146,7 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct cpu_rings_options
 	int samples_fd = -1, sideband_fd = -1, r;
 
 	*c = (struct cpu_rings){ .cpu = cpu, .samples_fd = -1 };
-	/* One more of each: an event that is renewed is there twice for a while. */
+	/* One more of each: events that are renewed are there twice for a while. */
 	c->events = calloc(plan->nr * (options->target->nr_tasks + 1), sizeof(*c->events));
 	if (!c->events)
 		return session_fail(error, -ENOMEM, "out of memory");
@@ -145,9 +176,23 @@ void
 cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
 		  unsigned long request)
 {
-	for (size_t i = 0; i < c->nr; i++)
-		if (plan->defs[c->events[i].def].sideband == sideband && !c->events[i].retired)
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct event_def *def = &plan->defs[c->events[i].def];
+
+		if (def->sideband == sideband && !def->member_of && !c->events[i].retired)
 			(void)ioctl(c->events[i].fd, request, 0);
+	}
+}
+
+bool
+cpu_rings_oldest(const struct cpu_rings *c, uint32_t index, size_t *ret)
+{
+	size_t i = 0;
+
+	while (i < c->nr && (c->events[i].def != index || c->events[i].retired))
+		i++;
+	*ret = i;
+	return i < c->nr;
 }
 
 int
@@ -166,15 +211,13 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_opti
 		size_t *ret_old, size_t *ret)
 {
 	struct open_event *e = &c->events[c->nr];
-	size_t old = 0;
+	size_t old;
 	int r = 0;
 
-	while (old < c->nr && (c->events[old].def != index || c->events[old].retired))
-		old++;
-	if (old == c->nr)
+	if (!cpu_rings_oldest(c, index, &old))
 		return -ENOENT;
 	*e = (struct open_event){ .def = index, .task = c->events[old].task };
-	e->fd = open_event(&options->plan->defs[index], options->target, e->task, c->cpu);
+	e->fd = open_event(c, &options->plan->defs[index], options->target, e->task);
 	if (e->fd < 0)
 		return e->fd;
 	r = event_filter_set(&options->plan->defs[index], e->fd, NULL);
@@ -219,20 +262,38 @@ cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, i
 	return 0;
 }
 
+ssize_t
+event_read(const struct open_event *e, uint8_t words[static EVENT_READ_BYTES])
+{
+	ssize_t n = read(e->fd, words, EVENT_READ_BYTES);
+
+	/* "If a pinned event is in error state, read() will return EOF (0)" */
+	return n < 0 ? -errno : n == 0 ? -ENODATA : n;
+}
+
 int
 event_count_read(const struct open_event *e, const struct event_def *def, struct event_count *ret)
 {
-	uint64_t words[5]; /* value, enabled, running, id, lost: see common_attr() */
-	size_t want = def->lost ? 5 : 4;
-	ssize_t n = read(e->fd, words, want * sizeof(words[0]));
+	uint8_t words[EVENT_READ_BYTES];
+	ssize_t n = event_read(e, words);
+	struct perf_read read;
+	struct span s;
 
 	if (n < 0)
-		return -errno;
-	/* "If a pinned event is in error state, read() will return EOF (0)" */
-	if ((size_t)n != want * sizeof(words[0]))
+		return (int)n;
+	s = span_of(words, (size_t)n);
+	if (perf_read_parse(&s, def->attr.read_format, &read) < 0)
 		return -ENODATA;
-	*ret = (struct event_count){ words[0], words[1], words[2], def->lost ? words[4] : 0 };
-	return 0;
+	for (uint64_t i = 0; i < read.nr; i++) {
+		struct perf_read_value v = perf_read_at(&read, i);
+
+		if (v.id != e->id)
+			continue;
+		*ret = (struct event_count){ v.value, read.time_enabled, read.time_running,
+					     v.lost };
+		return 0;
+	}
+	return -ENODATA;
 }
 
 uint64_t

@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "recorder/event/event.h"
+#include "recorder/event/event_group_spec.h"
 #include "recorder/event/target.h"
 #include "recorder/ring/ring.h"
 
@@ -56,7 +58,10 @@ int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct cpu_rings_opt
 		   bool *ret_mlock, struct session_error *error);
 void cpu_rings_close(struct cpu_rings *c);
 
-/* PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones. */
+/*
+ * PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones; members of a
+ * group are on and off with their leader, which alone is asked.
+ */
 void cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
 		       unsigned long request);
 
@@ -66,10 +71,14 @@ int cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,
 
 /*
  * Opens an event of all tasks once more, as the plan has it now, disabled and with the same
- * ring; *ret is its place in events. The old one stands at *ret_old and still runs. -errno.
+ * ring; *ret is its place in events. The old one stands at *ret_old and still runs. Of a group the
+ * leader is opened anew before its members are. -errno.
  */
 int cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_options *options,
 		    size_t *ret_old, size_t *ret);
+
+/* The one of an event that was opened first and is not retired, a place in events. */
+bool cpu_rings_oldest(const struct cpu_rings *c, uint32_t index, size_t *ret);
 
 /* Ends the old one; true: it is retired and keeps its place, else it is closed and gone. */
 bool cpu_rings_retire(struct cpu_rings *c, const struct event_plan *plan, size_t old);
@@ -80,6 +89,11 @@ struct event_count {
 };
 int event_count_read(const struct open_event *e, const struct event_def *def,
 		     struct event_count *ret);
+
+/* The struct read_format itself, with all of the group where attr.read_format says so. */
+#define EVENT_READ_BYTES ((3 + 3 * EVENT_GROUP_MAX) * 8)
+/* Its bytes; -ENODATA as above, -errno. */
+ssize_t event_read(const struct open_event *e, uint8_t words[static EVENT_READ_BYTES]);
 
 /*
  * What its sampling events took so far, by the prices of sample_bound.h and beside the samples that

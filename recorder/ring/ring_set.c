@@ -483,41 +483,75 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 
 /* The last word of an event that is about to be closed. */
 static void
-send_read(const struct ring_set *s, const struct cpu_rings *c, size_t k, struct queue *q,
-	  const struct event_set *shapes, uint64_t now_ns)
+send_read(const struct cpu_rings *c, size_t k, struct queue *q, const struct event_set *shapes,
+	  uint64_t now_ns)
 {
 	const struct open_event *e = &c->events[k];
 	struct buf read;
 
 	buf_init(&read);
-	if (ring_set_add_read(c, e, &s->each.plan->defs[e->def], event_set_at(shapes, e->def),
-			      now_ns, &read) == 0 &&
-	    read.len)
+	if (ring_set_add_read(c, e, event_set_at(shapes, e->def), now_ns, &read) == 0 && read.len)
 		queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
 	buf_done(&read);
+}
+
+/* An event and the members of its group anew, beside the old ones: all, or none. */
+static int
+renew_open(const struct ring_set *s, struct cpu_rings *c, uint32_t index, uint32_t last)
+{
+	size_t had = c->nr, old, new;
+	int r = 0;
+
+	for (uint32_t k = index; r == 0 && k <= last; k++) {
+		r = cpu_rings_renew(c, k, &s->each, &old, &new);
+		if (k > index && r == -ENOENT) /* this CPU does not count the member */
+			r = 0;
+	}
+	while (r < 0 && c->nr > had)
+		close(c->events[--c->nr].fd);
+	return r;
+}
+
+/* Ends the oldest one of an event, of which there is another one now. */
+static void
+renew_end(struct ring_set *s, struct cpu_rings *c, uint32_t index, struct queue *q,
+	  const struct event_set *shapes, uint64_t now_ns)
+{
+	size_t old;
+
+	if (!cpu_rings_oldest(c, index, &old))
+		return;
+	ioctl(c->events[old].fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (c->events[old].fd != c->samples_fd) {
+		send_read(c, old, q, shapes, now_ns);
+		send_id(&c->events[old], q, true);
+	}
+	cpu_rings_retire(c, s->each.plan, old);
 }
 
 static int
 renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struct event_set *shapes,
       uint64_t now_ns)
 {
+	const struct event_plan *plan = s->each.plan;
 	struct cpu_rings *c = &s->cpus[i];
-	size_t old, new;
+	uint32_t last = index;
+	size_t had = c->nr;
 	int fd, r;
 
+	while (plan->defs[last + 1].member_of == index + 1) /* the last of all is side-band */
+		last++;
 	if (!queue_reserve(q, HOTPLUG_BYTES))
 		return -EAGAIN;
-	r = cpu_rings_renew(c, index, &s->each, &old, &new);
+	r = renew_open(s, c, index, last);
 	if (r < 0)
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
-	fd = c->events[new].fd;
-	send_id(&c->events[new], q, false);
-	ioctl(c->events[old].fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (c->events[old].fd != c->samples_fd) {
-		send_read(s, c, old, q, shapes, now_ns);
-		send_id(&c->events[old], q, true);
-	}
-	cpu_rings_retire(c, s->each.plan, old);
+	fd = c->events[had].fd;
+	for (size_t k = had; k < c->nr; k++)
+		send_id(&c->events[k], q, false);
+	/* The leader first: its members stop with it. */
+	for (uint32_t k = index; k <= last; k++)
+		renew_end(s, c, k, q, shapes, now_ns);
 	/* Overdrawn: it begins together with the others. */
 	if (s->accounts[i].sampling.off_since_ns)
 		return 0;

@@ -4,6 +4,7 @@
 
 #include "format/block/loss.h"
 #include "format/record/record_build.h"
+#include "recorder/event/event_group.h"
 #include "recorder/ground/message.h"
 
 /* --- losses ----------------------------------------------------------------------------- */
@@ -68,9 +69,8 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 }
 
 int
-ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
-		  const struct event_def *def, const struct event *event, uint64_t now_ns,
-		  struct buf *out)
+ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const struct event *event,
+		  uint64_t now_ns, struct buf *out)
 {
 	struct perf_sample_id sid = {
 		.pid = (uint32_t)e->task,
@@ -79,18 +79,14 @@ ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 		.id = e->id,
 		.cpu = c->cpu,
 	};
-	struct event_count n;
-	uint8_t words[5 * 8];
+	uint8_t words[EVENT_READ_BYTES];
+	ssize_t n;
 
-	if (event_count_read(e, def, &n) < 0)
+	n = event_read(e, words);
+	if (n < 0)
 		return 0;
-	le64enc(words, n.value);
-	le64enc(words + 8, n.time_enabled);
-	le64enc(words + 16, n.time_running);
-	le64enc(words + 24, e->id);
-	le64enc(words + 32, n.lost);
 	return record_build_read(out, &event->attr, &sid, sid.pid, sid.tid,
-				 span_of(words, def->lost ? 40 : 32));
+				 span_of(words, (size_t)n));
 }
 
 int
@@ -103,8 +99,9 @@ ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
 		const struct open_event *e = &c->events[k];
 		const struct event_def *def = &s->each.plan->defs[e->def];
 
-		if (!def->sideband)
-			r = ring_set_add_read(c, e, def, event_set_at(events, e->def), now_ns, out);
+		/* The leader's has the counts of all. */
+		if (!def->sideband && !event_group_reads(def))
+			r = ring_set_add_read(c, e, event_set_at(events, e->def), now_ns, out);
 	}
 	return r;
 }

@@ -97,7 +97,9 @@ dump_one(struct request *rq, const struct input *in)
 	while (result >= 0 && !ferror(stdout) &&
 	       (result = record_stream_next(in->stream, &rec, &where)) > 0) {
 		const struct recording_meta *meta = recording_reader_meta(in->reader);
-		struct record_text_about about = { .arch = meta->arch, .state = rec.state };
+		struct record_text_about about = { .arch = meta->arch,
+						   .events = meta->events,
+						   .state = rec.state };
 
 		if (rec.event >= 0)
 			about.event = event_set_at(meta->events, (size_t)rec.event)->name;

@@ -186,6 +186,21 @@ print_rates(const struct info *info)
 		printf(KEY "   and %" PRIu64 " more changes\n", "", l->nr - LISTED_MAX + l->more);
 }
 
+/* What an event counted, where that is told. */
+static void
+print_count(const struct info *info, size_t event)
+{
+	const struct read_total t = read_counts_total(&info->summary.counts, event);
+
+	if (!t.known)
+		return;
+	printf(KEY "   counted %" PRIu64, "", t.value);
+	if (read_total_shared(&t))
+		printf(" in %.1f %% of the time, which makes %" PRIu64 " of all of it",
+		       read_total_percent(&t), read_total_scaled(&t));
+	putchar('\n');
+}
+
 static void
 print_events(const struct info *info)
 {
@@ -202,6 +217,7 @@ print_events(const struct info *info)
 		       event_attr_has(a, EVENT_ATTR_freq) ? "frequency" : "period",
 		       a->sample_period, event_attr_has(a, EVENT_ATTR_freq) ? " Hz" : "", a->type,
 		       a->config, e->nr_ids);
+		print_count(info, i);
 	}
 }
 

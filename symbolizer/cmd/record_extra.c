@@ -26,6 +26,7 @@ static const struct extra_bits {
 	{ RECORD_EXTRA_USER_CHAINS, 0, KNOB(user_callchains) },
 	{ RECORD_EXTRA_KERNEL_CHAINS, 0, KNOB(kernel_callchains) },
 	{ 'i', 0, KNOB(no_inherit) },
+	{ RECORD_EXTRA_GROUP, 0, KNOB(group) },
 	{ 'N', 0, NO_KNOB },
 	{ 'B', 0, NO_KNOB },
 	{ 'T', 0, NO_KNOB },

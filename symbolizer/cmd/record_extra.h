@@ -15,6 +15,7 @@ enum {
 	RECORD_EXTRA_ALL_KERNEL,
 	RECORD_EXTRA_USER_CHAINS,
 	RECORD_EXTRA_KERNEL_CHAINS,
+	RECORD_EXTRA_GROUP,
 	RECORD_EXTRA_AFFINITY,
 	RECORD_EXTRA_THREADS,
 	RECORD_EXTRA_AIO,
@@ -37,6 +38,7 @@ enum {
 		{ RECORD_EXTRA_KERNEL_CHAINS, 0, "kernel-callchains", NULL,                        \
 		  "call chains of the kernel alone" },                                             \
 		{ 'i', 'i', "no-inherit", NULL, "not what the tasks fork" },                       \
+		{ RECORD_EXTRA_GROUP, 0, "group", NULL, "all events in one group: -e '{...}'" },   \
 		{ 'N', 'N', "no-buildid-cache", NULL, "needless: there is none" },                 \
 		{ 'B', 'B', "no-buildid", NULL, "needless: they cost no pass at the end" },        \
 		{ 'T', 'T', "timestamp", NULL, "needless: always" },                               \

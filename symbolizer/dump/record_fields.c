@@ -247,8 +247,10 @@ put_callchain(struct record_sink *s, const char *key, struct span words)
 }
 
 static void
-put_read(struct record_sink *s, const struct perf_read *read)
+put_read(struct record_sink *s, const struct perf_read *read, const struct event_set *events)
 {
+	const bool group = read->format & PERF_FORMAT_GROUP;
+
 	sink_open_object(s, "read");
 	if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		put_dec(s, "time_enabled", read->time_enabled);
@@ -257,8 +259,14 @@ put_read(struct record_sink *s, const struct perf_read *read)
 	sink_open_list(s, "values");
 	for (uint64_t i = 0; i < read->nr; i++) {
 		struct perf_read_value v = perf_read_at(read, i);
+		int event = -1;
 
+		/* Of one value the record says whose it is. */
+		if (events && group && read->format & PERF_FORMAT_ID)
+			event = event_set_find(events, v.id);
 		sink_open_object(s, NULL);
+		if (event >= 0)
+			sink_string(s, "event", event_set_at(events, (size_t)event)->name);
 		put_dec(s, "value", v.value);
 		if (read->format & PERF_FORMAT_ID)
 			put_dec(s, "id", v.id);
@@ -418,7 +426,7 @@ put_sample_stacks(struct record_sink *s, const struct perf_sample *sample,
 	const char *arch = about->arch;
 
 	if (sample->have & PERF_SAMPLE_READ)
-		put_read(s, &sample->read);
+		put_read(s, &sample->read, about->events);
 	if (sample->have & PERF_SAMPLE_CALLCHAIN)
 		put_callchain(s, "callchain", sample->callchain);
 	if (sample->have & PERF_SAMPLE_RAW)
@@ -556,7 +564,7 @@ record_fields(struct record_sink *s, const struct perf_record *r,
 		put_sample(s, r, about);
 		break;
 	case REC_READ:
-		put_read(s, &r->read.read);
+		put_read(s, &r->read.read, about->events);
 		break;
 	case REC_MMAP2:
 		put_mmap2(s, r);

@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "format/record/event_set.h"
 #include "format/record/perf_record.h"
 #include "format/record/tracepoint.h"
 
@@ -23,6 +24,7 @@
 struct record_text_about {
 	const char *event;		     /* its event's name; NULL: not known */
 	const char *arch;		     /* uname -m, for the names of registers; may be NULL */
+	const struct event_set *events;	     /* whose counts a sample has; NULL: ids alone tell */
 	bool state;			     /* synthesized by the recorder */
 	const struct tracepoint *tracepoint; /* what its bytes mean; NULL: not known */
 };

@@ -69,6 +69,8 @@ count_record(struct count *c, const struct perf_record *r, int event)
 	else
 		s->other_types++;
 	stretch(&c->records, r->sid.time);
+	if (r->type == REC_READ)
+		return read_counts_add(&s->counts, c->events, r);
 	if (r->type != REC_SAMPLE)
 		return throttle_times_see(&c->throttled, r);
 	s->samples++;
@@ -190,6 +192,7 @@ summary_read(struct recording_reader *r, struct summary *ret, struct fmt_where *
 		summary_done(&s);
 		return fmt_fail(where, FMT_E_NOMEM, 0, "summary");
 	}
+	read_counts_settle(&s.counts);
 	s.first_ns = s.samples ? c.samples.first : c.records.first;
 	s.last_ns = s.samples ? c.samples.last : c.records.last;
 	*ret = s;
@@ -200,6 +203,7 @@ void
 summary_done(struct summary *s)
 {
 	free(s->event_samples);
+	read_counts_done(&s->counts);
 	loss_free(s->loss);
 	gap_list_done(&s->gaps);
 	rate_list_done(&s->rates);

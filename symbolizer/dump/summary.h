@@ -12,6 +12,7 @@
 #include "format/block/loss.h"
 #include "format/block/rate.h"
 #include "format/perfdata/perfdata_header.h"
+#include "format/record/read_counts.h"
 #include "format/recording/recording_reader.h"
 
 #define SUMMARY_BLOCK_TYPES 13 /* BLOCK_* are 1..12 */
@@ -36,6 +37,7 @@ struct summary {
 	uint64_t first_ns, last_ns; /* of samples; of all records when there are none; or 0 */
 	uint64_t *event_samples;    /* by index in the meta's events */
 	size_t nr_events;
+	struct read_counts counts; /* of READ records, by event */
 	struct summary_blocks by_block[SUMMARY_BLOCK_TYPES];
 	uint64_t kernel_symbols, build_ids, jit_symbols;
 	struct loss *loss;

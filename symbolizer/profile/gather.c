@@ -33,6 +33,7 @@ struct gather {
 	/* Of the whole recording, once the replay has gone. */
 	struct task_model_left_out left_out;
 	uint64_t bad_blocks;
+	struct read_counts counts;
 	bool has_kernel;
 	struct perf_mmap *kernel_maps;
 	size_t nr_kernel_maps, cap_kernel_maps;
@@ -562,6 +563,7 @@ gather_free(struct gather *g)
 	raw_profile_done(&g->raw);
 	user_stack_free(g->user_stack);
 	replay_free(g->replay);
+	read_counts_done(&g->counts);
 	intern_free(g->strings);
 	word_lists_done(&g->stack_keys);
 	free(g->kernel_maps);
@@ -592,6 +594,7 @@ end_replay(struct gather *g)
 		g->bad_blocks += jit_names_bad_blocks(g->options->jit);
 	g->has_kernel = replay_has_kernel(g->replay);
 	g->waits = replay_waits(g->replay);
+	replay_take_counts(g->replay, &g->counts);
 	if (g->user_stack)
 		g->unwound = *user_stack_counts(g->user_stack);
 	user_stack_free(g->user_stack);
@@ -650,6 +653,12 @@ struct task_model_left_out
 gather_left_out(const struct gather *g)
 {
 	return g->left_out;
+}
+
+struct read_total
+gather_counted(const struct gather *g, size_t event)
+{
+	return read_counts_total(&g->counts, event);
 }
 
 struct user_stack_counts

@@ -15,6 +15,7 @@
 
 #include "format/model/task_model.h"
 #include "format/record/perf_record.h"
+#include "format/record/read_counts.h"
 #include "format/record/tracepoint.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/jit/jit_names.h"
@@ -117,6 +118,8 @@ bool gather_has_kernel(const struct gather *g);
  * ends.
  */
 struct task_model_left_out gather_left_out(const struct gather *g);
+/* What an event counted, by the numbers of raw_who.event. */
+struct read_total gather_counted(const struct gather *g, size_t event);
 struct user_stack_counts gather_unwound(const struct gather *g);
 struct waits_counts gather_waits(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);

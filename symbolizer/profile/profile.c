@@ -264,6 +264,12 @@ profile_event_name(const struct profile *p, int event)
 	return event < 0 ? "[unknown]" : p->events[event].name;
 }
 
+struct read_total
+profile_event_counted(const struct profile *p, int event)
+{
+	return event < 0 ? p->none.counted : p->events[event].counted;
+}
+
 struct profile_weight
 profile_event_whole(const struct profile *p, int event)
 {

@@ -76,6 +76,8 @@ const char *profile_event_name(const struct profile *p, int event);
 bool profile_event_is_only(const struct profile *p, int event);
 /* All of its samples that the filter looked at (filter_scope()), chosen or not. */
 struct profile_weight profile_event_whole(const struct profile *p, int event);
+/* What its READ records tell that it counted; of a window whose end they are not in: unknown. */
+struct read_total profile_event_counted(const struct profile *p, int event);
 /*
  * The first from event on of which there are any, -1 for samples without one; profile_events() where there is
  * none. A recording of one sample can have 100,000 events.

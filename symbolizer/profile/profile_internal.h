@@ -29,6 +29,7 @@ struct profile_event {
 	const char *name; /* interned */
 	uint32_t nth;	  /* of that name in its recording, from 0 */
 	struct profile_weight whole;
+	struct read_total counted;
 	uint32_t first, last; /* its stacks; first: PROFILE_NO_STACK where it has none */
 };
 

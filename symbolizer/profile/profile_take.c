@@ -410,6 +410,23 @@ profile_take(void *arg, struct gather *g, const struct raw_profile *raw)
 	return err;
 }
 
+/* Of recordings one after the other all adds up. */
+static void
+note_counted(struct profile *p, const struct gather *g)
+{
+	const struct profile_build *b = &p->build;
+
+	for (size_t i = 0; i < b->nr_events; i++) {
+		struct read_total *all = &profile_event_at(p, b->events[i])->counted;
+		const struct read_total t = gather_counted(g, i);
+
+		all->known |= t.known;
+		all->value += t.value;
+		all->enabled_ns += t.enabled_ns;
+		all->running_ns += t.running_ns;
+	}
+}
+
 static void
 note_counts(struct profile *p, const struct gather *g)
 {
@@ -425,6 +442,7 @@ note_counts(struct profile *p, const struct gather *g)
 	p->totals.bad_blocks += gather_bad_blocks(g);
 	user_stack_counts_add(&p->totals.unwound, &unwound);
 	waits_counts_add(&p->totals.waits, &waits);
+	note_counted(p, g);
 }
 
 void

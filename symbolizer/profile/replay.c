@@ -9,6 +9,7 @@
 #include "format/block/buildids.h"
 #include "format/columns/columns_view.h"
 #include "symbolizer/profile/deferred_chains.h"
+#include "symbolizer/profile/read_deltas.h"
 
 struct replay {
 	struct record_stream *stream;
@@ -22,7 +23,9 @@ struct replay {
 	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
 	uint64_t bad_blocks;
 	struct wait_samples *waits; /* NULL: the recording has none */
-	int error;		    /* of the block callback, which cannot return one */
+	struct read_deltas deltas;
+	struct read_counts counts;
+	int error; /* of the block callback, which cannot return one */
 };
 
 struct replay *
@@ -52,6 +55,8 @@ replay_free(struct replay *r)
 	kernel_symbols_free(r->kernel);
 	wait_samples_free(r->waits);
 	deferred_chains_free(r->deferred);
+	read_deltas_done(&r->deltas);
+	read_counts_done(&r->counts);
 	free(r);
 }
 
@@ -89,6 +94,14 @@ const struct buildid *
 replay_vdso(const struct replay *r)
 {
 	return &r->vdso;
+}
+
+void
+replay_take_counts(struct replay *r, struct read_counts *ret)
+{
+	read_counts_settle(&r->counts);
+	*ret = r->counts;
+	r->counts = (struct read_counts){ 0 };
 }
 
 uint64_t
@@ -206,14 +219,47 @@ sample_of_record(const struct perf_record *record, int event, struct replay_samp
 	callchain_of_record(record, &ret->chain);
 }
 
+/* A sample for each event that counted since the one before. */
 static int
-give_record(void *arg, const struct perf_record *record, int event)
+give_counts(struct replay *r, const struct perf_record *record, struct replay_sample *s,
+	    bool outside)
 {
-	struct replay *r = arg;
+	const struct perf_read *read = &record->sample.read;
+	bool timed = read->format & PERF_FORMAT_TOTAL_TIME_ENABLED;
+	bool begins = record_stream_counts_begin(
+		r->stream, timed ? record->sid.time - read->time_enabled : record->sid.time);
+	int err = 0;
+
+	for (uint64_t i = 0; err == 0 && i < read->nr; i++) {
+		uint64_t id;
+
+		err = read_deltas_at(&r->deltas, record, i, begins, &id, &s->period);
+		if (err || outside || s->period == 0)
+			continue;
+		/* The sample's own event is known also where there are no ids. */
+		if (id != record->sid.id)
+			s->event = event_set_find(record_stream_events(r->stream), id);
+		if (s->event >= 0)
+			err = r->options.on_sample(r->options.arg, s);
+	}
+	return err;
+}
+
+static int
+give_sample(struct replay *r, const struct perf_record *record, int event, bool outside)
+{
 	struct replay_sample s;
 
 	sample_of_record(record, event, &s);
-	return r->options.on_sample(r->options.arg, &s);
+	if (read_deltas_has(record))
+		return give_counts(r, record, &s, outside);
+	return outside ? 0 : r->options.on_sample(r->options.arg, &s);
+}
+
+static int
+give_record(void *arg, const struct perf_record *record, int event)
+{
+	return give_sample(arg, record, event, false);
 }
 
 void
@@ -302,22 +348,25 @@ wait_for_chains(struct replay *r, const struct perf_record *record, int event, b
 }
 
 static int
-apply_record(struct replay *r, const struct perf_record *record, int event)
+apply_record(struct replay *r, const struct stream_record *sr)
 {
+	const struct perf_record *record = sr->record;
 	bool held = false;
-	int err = 0;
+	int event = sr->event, err = 0;
 
 	forget_ghosts(r, record->sid.time);
 	if (r->waits)
 		err = give_wait(r, record, &event);
 	if (err || event == WAIT_SAMPLES_TAKEN)
 		return err;
-	if (r->deferred)
+	if (r->deferred && !sr->outside)
 		err = wait_for_chains(r, record, event, &held);
 	if (err || held)
 		return err;
 	if (record->type == REC_SAMPLE)
-		return give_record(r, record, event);
+		return give_sample(r, record, event, sr->outside);
+	if (record->type == REC_READ)
+		return read_counts_add(&r->counts, record_stream_events(r->stream), record);
 	r->epoch++;
 	if (record->type == REC_KSYMBOL) {
 		r->kernel_epoch++;
@@ -332,7 +381,7 @@ static int
 apply(struct replay *r, const struct stream_record *sr)
 {
 	if (sr->record)
-		return apply_record(r, sr->record, sr->event);
+		return apply_record(r, sr);
 	if (!sr->columns)
 		return 0;
 	return sr->sample == STREAM_TOGETHER ? give_block(r, sr->columns)
@@ -371,6 +420,7 @@ replay_run(struct replay *r, struct fmt_where *where)
 	if (err)
 		return err;
 	record_stream_on_block(r->stream, see_block, r);
+	record_stream_reads(r->stream);
 	if (!r->options.in_order && !r->waits && !r->deferred)
 		record_stream_columns(r->stream, owner_of, r);
 	while ((err = record_stream_next(r->stream, &sr, where)) > 0) {

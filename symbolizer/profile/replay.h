@@ -4,7 +4,8 @@
  * what was mapped where (the task model), the kernel's symbols, build-ids; and its samples.
  *
  * Samples of a block for whose tasks order does not matter come as the block keeps them, all at
- * once (record_stream says which those are); every other sample comes by itself.
+ * once (record_stream says which those are); every other sample comes by itself. One with counts
+ * comes once for each event that counted since the one before, with that as its period.
  *
  * Where there is the event off-cpu, no sample of it is given, but each wait that is over, as a sample of
  * events that the recording does not have: off-cpu:blocked, off-cpu:io, off-cpu:preempted. Its period
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "format/model/task_model.h"
+#include "format/record/read_counts.h"
 #include "format/recording/record_stream.h"
 #include "symbolizer/profile/callchain.h"
 #include "symbolizer/profile/wait_samples.h"
@@ -89,6 +91,8 @@ uint64_t replay_kernel_epoch(const struct replay *r);
 bool replay_has_kernel(const struct replay *r);
 /* Of the vDSO of 64-bit processes, which has no inode; size 0: not known yet. */
 const struct buildid *replay_vdso(const struct replay *r);
+/* What the events counted, by the READ records; the caller's from now on. */
+void replay_take_counts(struct replay *r, struct read_counts *ret);
 /* Blocks of kernel symbols and build-ids that were not read to their ends. */
 uint64_t replay_bad_blocks(const struct replay *r);
 

@@ -94,6 +94,25 @@ tell_nothing(struct heading *h, struct load *l)
 	say(h, "  ", "%c%s.", toupper((unsigned char)text[0]), text + 1);
 }
 
+/* Events that had to share the counters: what they count is a part. */
+static void
+tell_shared(struct heading *h, const struct profile *p)
+{
+	for (int event = 0; event < profile_events(p); event++) {
+		const struct read_total t = profile_event_counted(p, event);
+		char *name;
+
+		if (!read_total_shared(&t))
+			continue;
+		name = escape_dup(profile_event_name(p, event));
+		say(h, "  ",
+		    "Event %s counted only %.0f%% of the time, and shared its counter with others "
+		    "in the rest",
+		    name ? name : "", read_total_percent(&t));
+		free(name);
+	}
+}
+
 static void
 tell_totals(struct heading *h, struct load *l)
 {
@@ -107,6 +126,7 @@ tell_totals(struct heading *h, struct load *l)
 		say(h, "  ", "Left out by filters: %" PRIu64 " samples", t->filtered);
 	if (t->samples == 0)
 		tell_nothing(h, l);
+	tell_shared(h, l->profile);
 	if (unwound_text(&t->unwound, unwound))
 		say(h, "  ", "%s.", unwound);
 	say(h, "", "%s", "");

@@ -41,6 +41,22 @@ make_records(const struct summary *s)
 	return j;
 }
 
+/* Of READ records: nothing where there are none. */
+static int
+set_count(json_t *j, const struct summary *s, size_t event)
+{
+	const struct read_total t = read_counts_total(&s->counts, event);
+	int error = 0;
+
+	if (!t.known)
+		return 0;
+	error |= json_object_set_new(j, "count", json_value_number(t.value));
+	error |= json_object_set_new(j, "count_scaled", json_value_number(read_total_scaled(&t)));
+	error |= json_object_set_new(j, "enabled_ns", json_value_number(t.enabled_ns));
+	error |= json_object_set_new(j, "running_ns", json_value_number(t.running_ns));
+	return error;
+}
+
 static json_t *
 make_events(const struct info *info)
 {
@@ -64,6 +80,7 @@ make_events(const struct info *info)
 		error |= json_object_set_new(j, "type", json_value_number(e->attr.type));
 		error |= json_object_set_new(j, "config", json_string(config));
 		error |= json_object_set_new(j, "ids", json_value_number(e->nr_ids));
+		error |= set_count(j, s, i);
 		error |= json_array_append_new(events, j);
 	}
 	if (error) {

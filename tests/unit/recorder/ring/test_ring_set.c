@@ -8,13 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "format/bytes/buf.h"
 #include "format/record/perf_record.h"
 #include "recorder/event/sample_bound.h"
+#include "recorder/ground/message.h"
 
 #define RING (2u * QUEUE_BYTES_MIN)
 #define RECORD 64u
@@ -124,7 +127,7 @@ test_nothing_came(void **state)
 /* --- a real event, of this process ------------------------------------------------------ */
 
 struct live {
-	struct event_def defs[2];
+	struct event_def defs[3];
 	struct event_plan plan;
 	struct target target;
 	struct ring_set set;
@@ -132,21 +135,15 @@ struct live {
 	pid_t self;
 };
 
-/* False: no events here. */
-static bool
-live_begin(struct live *l)
+/* The clock, with a group the faults beside it, and the side-band event. */
+static void
+live_plan(struct live *l, bool group)
 {
-	struct cpu_rings_options o = {
-		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
-	};
-	struct session_error error = { 0 };
-	int cpu = sched_getcpu();
-	char list[16];
-	cpu_set_t cpus;
+	size_t nr = group ? 3 : 2;
 
-	*l = (struct live){ .plan = { .defs = l->defs, .nr = 2, .sideband = 1 },
+	*l = (struct live){ .plan = { .defs = l->defs, .nr = nr, .sideband = nr - 1 },
 			    .target = { .tasks = &l->self, .nr_tasks = 1, .cgroup_fd = -1 } };
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < nr; i++)
 		l->defs[i].attr = (struct perf_event_attr){ .size = sizeof(l->defs[i].attr),
 							    .type = PERF_TYPE_SOFTWARE,
 							    .config = PERF_COUNT_SW_DUMMY,
@@ -156,7 +153,29 @@ live_begin(struct live *l)
 							    .read_format = READ_FORMAT };
 	l->defs[0].attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	l->defs[0].attr.sample_period = 200000;
-	l->defs[1].sideband = true;
+	l->defs[nr - 1].sideband = true;
+	if (!group)
+		return;
+	l->defs[0].attr.read_format |= PERF_FORMAT_GROUP;
+	l->defs[1].attr.read_format |= PERF_FORMAT_GROUP;
+	l->defs[1].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	l->defs[1].attr.disabled = 0;
+	l->defs[1].member_of = 1;
+}
+
+/* False: no events here. */
+static bool
+live_begin(struct live *l, bool group)
+{
+	struct cpu_rings_options o = {
+		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
+	};
+	struct session_error error = { 0 };
+	int cpu = sched_getcpu();
+	char list[16];
+	cpu_set_t cpus;
+
+	live_plan(l, group);
 	snprintf(list, sizeof(list), "%d", cpu);
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
@@ -201,7 +220,7 @@ test_renewed_in_a_pause(void **state)
 	struct live l;
 
 	(void)state;
-	if (!live_begin(&l))
+	if (!live_begin(&l, false))
 		skip();
 	ring_set_control(&l.set, false, PERF_EVENT_IOC_ENABLE);
 	assert_true(work(&l) > 0);
@@ -216,6 +235,134 @@ test_renewed_in_a_pause(void **state)
 	live_end(&l);
 }
 
+/* --- a group ------------------------------------------------------------------------------ */
+
+#define PAGES 512
+
+/* As many faults. */
+static void
+touch_pages(void)
+{
+	char *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+
+	assert_true(p != MAP_FAILED);
+	madvise(p, PAGES * 4096, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < PAGES; i++)
+		((volatile char *)p)[i * 4096] = 1;
+	munmap(p, PAGES * 4096);
+}
+
+static uint64_t
+count_at(const struct live *l, size_t i)
+{
+	const struct open_event *e = &l->set.cpus[0].events[i];
+	struct event_count n;
+
+	assert_int_equal(event_count_read(e, &l->defs[e->def], &n), 0);
+	return n.value;
+}
+
+static struct event_set *
+shapes_of(const struct live *l)
+{
+	struct event_set *set = event_set_new();
+
+	assert_non_null(set);
+	for (size_t i = 0; i < l->plan.nr; i++)
+		assert_int_equal(event_set_add(set, span_of(&l->defs[i].attr, l->defs[i].attr.size),
+					       "e", NULL),
+				 0);
+	return set;
+}
+
+/* The last READ of an id among records: its value. */
+static uint64_t
+value_of(const struct buf *records, const struct event_set *shapes, uint64_t id)
+{
+	struct span rest = buf_span(records), record;
+	struct perf_record r;
+	uint64_t value = UINT64_MAX;
+
+	while (perf_record_next(&rest, &record) > 0) {
+		assert_int_equal(perf_record_parse(record, &event_set_at(shapes, 0)->attr, &r), 0);
+		assert_int_equal(r.type, REC_READ);
+		for (uint64_t i = 0; i < r.read.read.nr; i++)
+			if (perf_read_at(&r.read.read, i).id == id)
+				value = perf_read_at(&r.read.read, i).value;
+	}
+	return value;
+}
+
+static void
+take_records(struct queue *q, struct buf *ret)
+{
+	struct queue_message m;
+
+	for (; queue_peek(q, &m); queue_next(q))
+		if (m.kind == MESSAGE_RECORDS)
+			buf_append(ret, m.p, m.bytes);
+}
+
+/* Members are on and off with their leader, are read with it, and are opened anew with it. */
+static void
+test_group(void **state)
+{
+	struct event_set *shapes;
+	struct open_event was;
+	struct buf records;
+	uint64_t before;
+	struct live l;
+
+	(void)state;
+	if (!live_begin(&l, true))
+		skip();
+	shapes = shapes_of(&l);
+	assert_int_equal(l.set.cpus[0].nr, 3);
+	touch_pages();
+	assert_int_equal(count_at(&l, 2), 0);
+	ring_set_control(&l.set, false, PERF_EVENT_IOC_ENABLE);
+	touch_pages();
+	ring_set_control(&l.set, false, PERF_EVENT_IOC_DISABLE);
+	before = count_at(&l, 2);
+	assert_uint_in_range(before, PAGES, 2 * PAGES);
+	assert_true(count_at(&l, 1) > 0);
+	touch_pages();
+	assert_int_equal(count_at(&l, 2), before);
+	/* One read has both. */
+	buf_init(&records);
+	assert_int_equal(ring_set_reads(&l.set, shapes, NOW, &records), 0);
+	was = l.set.cpus[0].events[2];
+	assert_int_equal(value_of(&records, shapes, was.id), before);
+	assert_int_equal(value_of(&records, shapes, l.set.cpus[0].events[1].id), count_at(&l, 1));
+	assert_int_equal(le16dec(records.p + 6), records.len);
+	/* Opened anew: the old ones have told their last, and the leader waits with its ring. */
+	buf_clear(&records);
+	assert_true(ring_set_pass(&l.set, l.q, NOW, false));
+	take_all(l.q);
+	assert_int_equal(ring_set_renew(&l.set, 0, l.q, shapes, NOW), 0);
+	take_records(l.q, &records);
+	assert_int_equal(value_of(&records, shapes, was.id), before);
+	assert_int_equal(l.set.cpus[0].nr, 4);
+	assert_true(l.set.cpus[0].events[1].retired);
+	assert_int_equal(l.set.cpus[0].events[2].def, 0);
+	assert_int_equal(l.set.cpus[0].events[3].def, 1);
+	assert_true(l.set.cpus[0].events[3].id != was.id);
+	touch_pages();
+	assert_uint_in_range(count_at(&l, 3), PAGES, 2 * PAGES);
+	assert_true(work(&l) > 0);
+	ring_set_control(&l.set, false, PERF_EVENT_IOC_DISABLE);
+	buf_clear(&records);
+	assert_int_equal(ring_set_reads(&l.set, shapes, NOW, &records), 0);
+	assert_int_equal(value_of(&records, shapes, l.set.cpus[0].events[3].id), count_at(&l, 3));
+	/* And once more, of those that have no ring: none of them stays. */
+	assert_int_equal(ring_set_renew(&l.set, 0, l.q, shapes, NOW), 0);
+	assert_int_equal(l.set.cpus[0].nr, 4);
+	buf_done(&records);
+	event_set_free(shapes);
+	live_end(&l);
+}
+
 int
 main(void)
 {
@@ -223,6 +370,7 @@ main(void)
 		cmocka_unit_test(test_queue_full_in_the_middle),
 		cmocka_unit_test(test_nothing_came),
 		cmocka_unit_test(test_renewed_in_a_pause),
+		cmocka_unit_test(test_group),
 	};
 
 	return cmocka_run_group_tests_name("ring_set", tests, NULL, NULL);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * read_counts: what each event counted in a recording, of the READ records at its end, and how
+ * much of the time it had a counter.
+ *
+ * An id is one event on one CPU, of all that runs there or of one task. Its counts only grow, so
+ * that the last READ has all of it.
+ */
+#ifndef FORMAT_RECORD_READ_COUNTS_H
+#define FORMAT_RECORD_READ_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/bytes/slots.h"
+#include "format/record/event_set.h"
+
+struct read_count {
+	uint64_t id;
+	uint32_t event, task; /* task: UINT32_MAX: all on the CPU */
+	uint64_t value, enabled_ns, running_ns;
+};
+
+/* All zero is an empty one. */
+struct read_counts {
+	struct read_count *of; /* by id, as they came; settled: by event and task */
+	size_t nr, cap;
+	struct slots slots;
+};
+
+void read_counts_done(struct read_counts *c);
+
+/*
+ * A READ record of an event, each of whose values finds its event in the set by its id. Those
+ * that the kernel makes of tasks that end (attr.inherit_stat) are passed over: the last one of the
+ * event has them. 0, -FMT_E_NOMEM.
+ */
+int read_counts_add(struct read_counts *c, const struct event_set *events,
+		    const struct perf_record *record);
+
+struct read_total {
+	bool known; /* some READ told it */
+	uint64_t value;
+	uint64_t enabled_ns; /* that it should have counted */
+	uint64_t running_ns; /* that it did */
+};
+
+/* After the last one was added, and before totals are asked for. */
+void read_counts_settle(struct read_counts *c);
+
+/* Of an event, as its index in the set. */
+struct read_total read_counts_total(const struct read_counts *c, size_t event);
+
+/* value × enabled / running: what it would have counted had it always had a counter. */
+uint64_t read_total_scaled(const struct read_total *t);
+/*
+ * Had it to share the counters? The kernel counts the two times at slightly other moments; a
+ * hundredth of the time is no sign of it.
+ */
+bool read_total_shared(const struct read_total *t);
+/* Of the time, in percent; 100 when it is not known. */
+double read_total_percent(const struct read_total *t);
+
+#endif

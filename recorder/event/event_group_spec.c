@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/event_group_spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODIFIERS "ukhIGHpPDeSW"
+
+struct group_parser {
+	const struct event_spec_roots *roots;
+	struct event_spec_list *list;
+	char *err;
+	size_t err_bytes;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+group_fail(const struct group_parser *p, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(p->err, p->err_bytes, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* Length of "NAME{" at the start of an event; 0: none is there. */
+static size_t
+group_opening(const char *text)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)text[n]) || (text[n] && strchr("_-.", text[n])))
+		n++;
+	return text[n] == '{' ? n + 1 : 0;
+}
+
+/* Beside those that the event has itself: u and k together are user space and kernel. */
+static void
+add_modifiers(struct event_spec *s, const char *mods)
+{
+	struct perf_event_attr *attr = &s->attr;
+	bool level = strpbrk(mods, "ukh"), guests = strpbrk(mods, "GH");
+
+	if (level && !attr->exclude_user && !attr->exclude_kernel && !attr->exclude_hv)
+		attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = 1;
+	if (guests && !s->attr.exclude_host)
+		attr->exclude_guest = attr->exclude_host = 1;
+	for (const char *m = mods; *m; m++) {
+		attr->exclude_user &= *m != 'u';
+		attr->exclude_kernel &= *m != 'k';
+		attr->exclude_hv &= *m != 'h';
+		attr->exclude_guest &= *m != 'G';
+		attr->exclude_host &= *m != 'H';
+		attr->exclude_idle |= *m == 'I';
+		attr->pinned |= *m == 'D';
+		attr->exclusive |= *m == 'e';
+		if (*m == 'p' && attr->precise_ip < 3)
+			attr->precise_ip++;
+		s->precise_max |= *m == 'P';
+		s->sample_read |= *m == 'S';
+		s->weak |= *m == 'W';
+	}
+}
+
+static int
+check_modifiers(const struct group_parser *p, const char *text, const char *mods)
+{
+	size_t known = strspn(mods, MODIFIERS);
+
+	if (!mods[known])
+		return 0;
+	return group_fail(
+		p, "%s: unknown modifier '%c' of a group (there are u k h I G H p P D e S W)", text,
+		mods[known]);
+}
+
+/* Makes a group of the events from first on. */
+static int
+group_close(const struct group_parser *p, const char *text, size_t first, const char *mods)
+{
+	struct event_spec *specs = p->list->specs;
+	size_t nr = p->list->nr - first;
+	bool read = false, weak = false;
+	uint32_t last = 0;
+
+	if (nr > EVENT_GROUP_MAX)
+		return group_fail(p, "%.40s: more than %d events in a group", text,
+				  EVENT_GROUP_MAX);
+	for (size_t i = 0; i < first; i++)
+		last = specs[i].group > last ? specs[i].group : last;
+	for (size_t i = first; i < p->list->nr; i++) {
+		add_modifiers(&specs[i], mods);
+		read |= specs[i].sample_read;
+		weak |= specs[i].weak;
+	}
+	for (size_t i = first; i < p->list->nr; i++) {
+		specs[i].group = last + 1;
+		specs[i].sample_read = read;
+		specs[i].weak = weak;
+		/* "Only a group leader can be exclusive or pinned" (perf_event_open()). */
+		if (i > first)
+			specs[i].attr.pinned = specs[i].attr.exclusive = 0;
+	}
+	return 0;
+}
+
+static int
+group_events(const struct group_parser *p, const char *text, size_t bytes)
+{
+	char *part = strndup(text, bytes);
+	int r;
+
+	if (!part)
+		return -ENOMEM;
+	r = event_spec_parse(part, p->roots, p->list, p->err, p->err_bytes);
+	free(part);
+	return r;
+}
+
+/* One group, whose first event begins at open; *ret: what is behind it. */
+static int
+parse_group(const struct group_parser *p, const char *text, size_t open, const char **ret)
+{
+	const char *end = text + open + strcspn(text + open, "{}"), *mods = end + 1;
+	size_t first = p->list->nr, bytes;
+	char letters[32];
+	int r;
+
+	if (*end == '{')
+		return group_fail(p, "%s: a group in a group", text);
+	if (!*end)
+		return group_fail(p, "%s: a '}' is missing at the end of the group", text);
+	if (end == text + open)
+		return group_fail(p, "%s: a group without events", text);
+	bytes = strcspn(mods, ",");
+	if (bytes > 0 && *mods != ':')
+		return group_fail(p, "%s: behind the '}' of a group are a comma or :MODIFIERS",
+				  text);
+	if (bytes >= sizeof(letters))
+		return group_fail(p, "%s: too many modifiers", text);
+	(void)snprintf(letters, sizeof(letters), "%.*s", bytes ? (int)bytes - 1 : 0, mods + 1);
+	r = check_modifiers(p, text, letters);
+	if (r == 0)
+		r = group_events(p, text + open, (size_t)(end - text) - open);
+	if (r == 0)
+		r = group_close(p, text, first, letters);
+	*ret = mods + bytes;
+	return r;
+}
+
+/* Events of no group, up to a group or the end; *ret: behind them and their comma. */
+static int
+parse_alone(const struct group_parser *p, const char *text, const char **ret)
+{
+	const char *end = text;
+	size_t bytes;
+
+	for (;;) {
+		end += event_spec_bytes(end);
+		bytes = (size_t)(end - text);
+		if (!*end || group_opening(end + 1))
+			break;
+		end++;
+	}
+	*ret = end;
+	return group_events(p, text, bytes);
+}
+
+int
+event_group_spec_parse(const char *text, const struct event_spec_roots *roots,
+		       struct event_spec_list *list, char *err, size_t err_bytes)
+{
+	const struct group_parser p = { roots, list, err, err_bytes };
+
+	for (;;) {
+		size_t open = group_opening(text);
+		int r = open ? parse_group(&p, text, open, &text) : parse_alone(&p, text, &text);
+
+		if (r < 0 || !*text)
+			return r;
+		text++;
+	}
+}
+
+int
+event_group_spec_all(struct event_spec_list *list, char *err, size_t err_bytes)
+{
+	const struct group_parser p = { NULL, list, err, err_bytes };
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->specs[i].group)
+			return 0;
+	return list->nr ? group_close(&p, "--group", 0, "") : 0;
+}
