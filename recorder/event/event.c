@@ -20,15 +20,6 @@
 
 #define SIDEBAND_ROOM (64u << 10)
 
-/* Registers that DWARF unwinding begins with: all of the user's that perf knows. */
-#if defined(__x86_64__)
-#define USER_REGS UINT64_C(0xff0fff)
-#elif defined(__aarch64__)
-#define USER_REGS UINT64_C(0x1ffffffff)
-#else
-#define USER_REGS UINT64_C(0)
-#endif
-
 #define BIT(flag) (UINT64_C(1) << EVENT_ATTR_##flag)
 #define SIDEBAND_BASE (BIT(mmap) | BIT(comm) | BIT(task))
 
@@ -174,6 +165,7 @@ sideband_def(const struct session_options *o, const struct features *f, struct e
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
 	def->attr.mmap_data = o->extra.data || o->call_graph == SESSION_CALL_GRAPH_DWARF;
+	def->attr.context_switch = o->extra.switch_events;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
@@ -183,12 +175,19 @@ call_graph(const struct session_options *o, struct perf_event_attr *attr)
 	if (o->call_graph == SESSION_CALL_GRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	/* As perf has it; of the kernel the CPU keeps no such stack. */
+	if (o->call_graph == SESSION_CALL_GRAPH_LBR && !attr->exclude_user &&
+	    !o->extra.all_kernel) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+			PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+	}
 	if (o->call_graph != SESSION_CALL_GRAPH_DWARF)
 		return;
 	/* The kernel's part by frame pointers, the user's by registers and stack. */
 	attr->exclude_callchain_user = 1;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	attr->sample_regs_user = USER_REGS;
+	attr->sample_regs_user = SESSION_REGISTERS;
 	attr->sample_stack_user = o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
 }
 
@@ -285,6 +284,8 @@ sampling_def(const struct session_options *o, const struct features *f,
 	 */
 	if (!attr->freq && attr->sample_period > 1)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	if (o->extra.no_samples)
+		attr->freq = attr->sample_period = 0;
 }
 
 /* --- the plan --------------------------------------------------------------------------- */
@@ -313,7 +314,7 @@ set_frequency(const struct session_options *o, struct event_plan *plan)
 {
 	long long max;
 
-	if (o->period)
+	if (o->period || o->extra.no_samples)
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
@@ -331,6 +332,13 @@ bound_frequency(const struct session_options *o, struct event_plan *plan, struct
 
 	if (o->cpu_share)
 		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
+	if (o->extra.strict_freq && max_hz < plan->frequency_hz)
+		return session_fail(error, -EINVAL,
+				    "%llu Hz is over the kernel's limit, %llu Hz "
+				    "(kernel.perf_event_max_sample_rate), and --strict-freq was "
+				    "given",
+				    (unsigned long long)plan->frequency_hz,
+				    (unsigned long long)max_hz);
 	if (max_hz < plan->frequency_hz && plan->frequency_hz_effective == max_hz)
 		session_note(notes,
 			     "frequency lowered from %llu to %llu Hz: "
@@ -352,7 +360,7 @@ check_byte_order(struct session_error *error)
 static int
 check_call_graph(const struct session_options *o, struct session_error *error)
 {
-	if (USER_REGS || o->call_graph != SESSION_CALL_GRAPH_DWARF)
+	if (SESSION_REGISTERS || o->call_graph != SESSION_CALL_GRAPH_DWARF)
 		return 0;
 	return session_fail(error, -EOPNOTSUPP,
 			    "--call-graph dwarf is not supported on this architecture");
@@ -442,6 +450,9 @@ event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideba
 		bool sideband = plan->defs[i].sideband;
 		uint64_t bytes = sideband ? sideband_bytes : sample_bytes;
 
+		/* By the number of samples (wakeup_events), of which it is a union. */
+		if (!plan->defs[i].attr.watermark)
+			continue;
 		/*
 		 * The kernel wakes whenever so many bytes have come, whether there was a wake-up for
 		 * another ring meanwhile or not. Each costs: a large ring can wait, for it has room

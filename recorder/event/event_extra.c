@@ -60,4 +60,18 @@ event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf
 		attr->exclude_callchain_user = 1;
 	if (extra->no_inherit)
 		attr->inherit = 0;
+	if (extra->user_regs) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user |= extra->user_regs;
+	}
+	if (extra->intr_regs) {
+		attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr->sample_regs_intr = extra->intr_regs;
+	}
+	if (extra->no_buffering) {
+		attr->watermark = 0;
+		attr->wakeup_events = 1;
+	}
+	attr->sample_max_stack = extra->max_stack;
+	attr->inherit_stat = attr->inherit && extra->stat;
 }

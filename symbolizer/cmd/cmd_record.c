@@ -17,6 +17,7 @@
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/record_extra.h"
+#include "symbolizer/cmd/record_user.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
@@ -39,12 +40,14 @@ static const struct cli_option options[] = {
 	{ 'c', 'c', "count", "N", "a sample every N events instead" },
 	{ 'a', 'a', "all-cpus", NULL, "every process (default without a command)" },
 	{ 'p', 'p', "pid", "PID[,PID...]", "these processes and what they fork" },
-	{ 't', 't', "tid", "TID[,TID...]", "these threads and what they fork" },
+	{ 't', 't', "tid", "TID[,TID...]", "these threads" },
+	{ 'u', 'u', "uid", "USER", "the processes that this user has now, and what they fork" },
 	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
-	{ OPT_CGROUP, 0, "cgroup", "PATH", "what runs in this control group" },
+	{ OPT_CGROUP, 'G', "cgroup", "PATH", "what runs in this control group" },
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
-	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW", "fp (default), dwarf[,BYTES] or none" },
-	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
+	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
+	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
+	{ 'm', 'm', "mmap-pages", "PAGES|SIZE", "a CPU's sample ring (default: 128), 1M..." },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
 	{ OPT_BLOCK_AGE, 0, "block-age", "TIME",
@@ -54,6 +57,8 @@ static const struct cli_option options[] = {
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
 	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
 	RECORD_EXTRA_OPTIONS,
+	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
+	{ 'v', 'v', "verbose", NULL, "needless: what was asked for and not got is always said" },
 	{ 0 },
 };
 
@@ -71,7 +76,7 @@ struct request {
 	const char *events[EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
 	const char *output;
-	bool target_given;
+	bool target_given, quiet;
 };
 
 /* ^C and the like; the session stops at once, or as soon as there is one. */
@@ -91,8 +96,8 @@ on_signal(int sig)
 static int
 set_target(struct request *rq, enum session_target target)
 {
-	if (rq->target_given && rq->session.target != target)
-		return cli_usage_error("record", "-a, -p, -t and --cgroup exclude each other");
+	if (rq->session.pids_may_end || (rq->target_given && rq->session.target != target))
+		return cli_usage_error("record", "-a, -p, -t, -u and -G exclude each other");
 	rq->target_given = true;
 	rq->session.target = target;
 	return CLI_GO_ON;
@@ -118,6 +123,33 @@ set_pids(struct request *rq, enum session_target target, const char *text)
 	}
 	free(copy);
 	return status;
+}
+
+/* Those that begin later under somebody else are missed: an event is of a task, not of a user. */
+static int
+set_user(struct request *rq, const char *text)
+{
+	struct session_options *o = &rq->session;
+	int status = set_target(rq, o->nr_pids ? SESSION_ALL : SESSION_PID);
+
+	if (status != CLI_GO_ON)
+		return status;
+	o->pids_may_end = true;
+	return record_user_pids(text, rq->pids, PIDS_MAX, &o->nr_pids);
+}
+
+/* perf pairs the names of a list with the events of the command line. */
+static int
+set_cgroup(struct request *rq, const char *text)
+{
+	if (rq->session.cgroup || strchr(text, ','))
+		return cli_usage_error(
+			"record",
+			"-G: one control group is sampled: one that holds them all, or "
+			"everything (-a): samples tell theirs, and reports choose by "
+			"it (--cgroup)");
+	rq->session.cgroup = text;
+	return set_target(rq, SESSION_CGROUP);
 }
 
 static int
@@ -146,11 +178,37 @@ set_frequency(struct request *rq, const char *text)
 	return CLI_GO_ON;
 }
 
+/* As perf has it: 16 is pages; 16B, 16K, 16M, 16G are bytes. */
+static int
+pages_of(const char *text, uint64_t *ret)
+{
+	static const char units[] = "BKMG";
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] && !text[digits + 1] ? strchr(units, text[digits]) : NULL;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n = 0;
+	char number[24];
+	int status;
+
+	if (text[digits] == ',')
+		return cli_usage_error(
+			"record", "-m %s: rings of samples alone: no AUX area is recorded", text);
+	if (!unit || digits >= sizeof(number))
+		return set_number("-m", text, PAGES_MAX, ret);
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	status = set_number("-m", number, INT32_MAX, &n);
+	n = ((n << 10 * (unit - units)) + page - 1) / page;
+	if (status == CLI_GO_ON && n > PAGES_MAX)
+		return cli_usage_error("record", "-m %s: too large", text);
+	*ret = n;
+	return status;
+}
+
 static int
 set_pages(struct request *rq, const char *text)
 {
 	uint64_t asked = 0, pages = 1;
-	int status = set_number("-m", text, PAGES_MAX, &asked);
+	int status = pages_of(text, &asked);
 
 	while (status == CLI_GO_ON && pages < asked)
 		pages *= 2;
@@ -204,9 +262,15 @@ cmd_record_set(void *arg, int value, const char *text)
 	case 'C':
 		rq->session.cpus = text;
 		return CLI_GO_ON;
+	case 'u':
+		return set_user(rq, text);
+	case 'q':
+		rq->quiet = true;
+		return CLI_GO_ON;
+	case 'v':
+		return CLI_GO_ON;
 	case OPT_CGROUP:
-		rq->session.cgroup = text;
-		return set_target(rq, SESSION_CGROUP);
+		return set_cgroup(rq, text);
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;
@@ -214,8 +278,8 @@ cmd_record_set(void *arg, int value, const char *text)
 		if (session_call_graph_parse(text, &rq->session) == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("record",
-				       "--call-graph %s: fp, none or dwarf[,BYTES], a multiple of "
-				       "8 to %d",
+				       "--call-graph %s: fp[,FRAMES], lbr, none or "
+				       "dwarf[,BYTES], a multiple of 8 to %d",
 				       text, SESSION_STACK_BYTES_MAX);
 	case 'm':
 		return set_pages(rq, text);
@@ -236,7 +300,7 @@ cmd_record_set(void *arg, int value, const char *text)
 		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
 				       text);
 	}
-	return record_extra_set(&rq->session.extra, value, text);
+	return record_extra_set(&rq->session, value, text);
 }
 
 /* What is sampled when nobody says: the command, or else everything, as perf does. */
@@ -251,11 +315,9 @@ settle_target(struct request *rq, char **command)
 		return cli_usage_error("record",
 				       "--store-objects puts them beside the recording: "
 				       "give that a name by -o FILE");
-	if (record_extra_check(&rq->session) != CLI_GO_ON)
-		return EXIT_USAGE;
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
-	return CLI_GO_ON;
+	return record_extra_check(&rq->session);
 }
 
 /* --- the recording ------------------------------------------------------------------------ */
@@ -312,7 +374,7 @@ cmd_record_failed(const struct session_error *e)
 
 /* EXIT_FAILED: there is nothing to tell success of, and that was said. */
 static int
-print_summary(const struct session *s, const struct record_output *out)
+print_summary(const struct session *s, const struct record_output *out, bool quiet)
 {
 	enum record_output_left left;
 	struct session_stats st;
@@ -323,6 +385,8 @@ print_summary(const struct session *s, const struct record_output *out)
 	left = record_output_left(out, st.file_bytes);
 	if (left == RECORD_OUTPUT_GONE)
 		return EXIT_FAILED;
+	if (quiet)
+		return EXIT_DONE;
 	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %.2f MB%s%s ]\n",
 		(unsigned long long)st.samples, st.samples == 1 ? "" : "s",
 		(unsigned long long)st.lost, (double)st.file_bytes / 1e6,
@@ -354,7 +418,8 @@ record(const struct request *rq, struct record_output *out)
 		record_output_undo(out);
 		return cmd_record_failed(&error);
 	}
-	print_notes(session_notes(s));
+	if (!rq->quiet)
+		print_notes(session_notes(s));
 	running = s;
 	if (interrupted)
 		session_stop(s);
@@ -369,10 +434,11 @@ record(const struct request *rq, struct record_output *out)
 	if (session_finish(s, &error) < 0)
 		status = cmd_record_failed(&error);
 	running = NULL;
-	print_news(s);
+	if (!rq->quiet)
+		print_news(s);
 	if (out->temporary || status == 126 || status == 127)
 		record_output_undo(out);
-	else if (print_summary(s, out) != EXIT_DONE)
+	else if (print_summary(s, out, rq->quiet) != EXIT_DONE)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
 		status = interrupted ? 128 + interrupted : command_status(ended);
