@@ -268,7 +268,7 @@ sampling_def(const struct session_options *o, const struct features *f,
 			     def->name);
 	}
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
-	attr->enable_on_exec = o->target == SESSION_COMMAND;
+	attr->enable_on_exec = o->target == SESSION_COMMAND && !o->starts_disabled;
 	call_graph(o, attr);
 	event_extra_apply(&o->extra, f->extra, attr);
 	def->lost = f->read_format & PERF_FORMAT_LOST;

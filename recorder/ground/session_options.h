@@ -109,6 +109,7 @@ struct session_options {
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
 	uint64_t model_bytes;	 /* of what is known of tasks and maps: see live.h. 0: 32 MiB */
+	bool starts_disabled;	 /* sampling waits for session_enable() */
 	uint64_t duration_ns;	 /* 0: until stopped, or the command ends */
 	uint64_t block_age_ns;	 /* longest life of an open block; 0: 5 s */
 	int out_fd;		 /* taken over; -1 when sink is given */

@@ -134,6 +134,13 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 		cpu_rings_control(&s->cpus[i], s->each.plan, sideband, request);
 }
 
+void
+ring_set_enable(struct ring_set *s, bool on)
+{
+	s->off = !on;
+	ring_set_control(s, false, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
 /* --- the pass --------------------------------------------------------------------------- */
 
 /*
@@ -471,7 +478,8 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	}
 	send_ids(&s->cpus[i], q, false);
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
-	cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
+	if (!s->off)
+		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
 	*ret = &s->cpus[i];
 	return 0;
 }
@@ -513,8 +521,8 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 		send_id(&c->events[old], q, true);
 	}
 	cpu_rings_retire(c, s->each.plan, old);
-	/* Overdrawn: it begins together with the others. */
-	if (s->accounts[i].sampling.off_since_ns)
+	/* Turned off, or overdrawn: it begins together with the others. */
+	if (s->off || s->accounts[i].sampling.off_since_ns)
 		return 0;
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
 }

@@ -29,6 +29,7 @@ struct ring_set {
 	uint64_t moved, moved_sideband; /* bytes, since the session began */
 	uint64_t stall_ns, stall_sent;
 	uint64_t counted_ns; /* when ring_set_bound() last read the events */
+	bool off; /* sampling events, those of CPUs that come as well, wait for ring_set_enable() */
 };
 
 /* Descriptors that ring_set_open() takes, at most. */
@@ -51,6 +52,9 @@ void ring_set_retire_task(struct ring_set *s, pid_t task);
 
 /* As of cpu_rings_control(), on each CPU. */
 void ring_set_control(const struct ring_set *s, bool sideband, unsigned long request);
+
+/* Turns the sampling events on or off, also those that are opened later. */
+void ring_set_enable(struct ring_set *s, bool on);
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was

@@ -341,7 +341,8 @@ open_all(struct session *s, struct session_error *error)
 	s->frequency_hz = s->plan.frequency_hz_effective;
 	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
-	if (s->options.target != SESSION_COMMAND)
+	s->rings.off = s->options.starts_disabled;
+	if (s->options.target != SESSION_COMMAND && !s->rings.off)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }
@@ -460,6 +461,14 @@ int
 session_set_frequency(struct session *s, uint64_t hz, struct session_error *error)
 {
 	struct session_request rq = { .kind = REQUEST_FREQUENCY, .hz = hz };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_enable(struct session *s, bool on, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on };
 
 	return session_request_wait(s->requests, &rq, error);
 }

@@ -240,6 +240,11 @@ do_request(struct session *s, struct session_request *rq)
 		session_request_done(s->requests, rq, r);
 		return true;
 	}
+	if (rq->kind == REQUEST_ENABLE) {
+		ring_set_enable(&s->rings, rq->on);
+		session_request_done(s->requests, rq, 0);
+		return true;
+	}
 	if (rq->kind == REQUEST_SYNC)
 		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
 	if (!queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))

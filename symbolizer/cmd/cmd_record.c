@@ -18,6 +18,7 @@
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/record_extra.h"
 #include "symbolizer/cmd/record_user.h"
+#include "symbolizer/cmd/record_watch.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
@@ -57,6 +58,7 @@ static const struct cli_option options[] = {
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
 	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
 	RECORD_EXTRA_OPTIONS,
+	RECORD_WATCH_OPTIONS,
 	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
 	{ 'v', 'v', "verbose", NULL, "needless: what was asked for and not got is always said" },
 	{ 0 },
@@ -76,7 +78,8 @@ struct request {
 	const char *events[EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
 	const char *output;
-	bool target_given, quiet;
+	struct record_watch_options watch;
+	bool target_given;
 };
 
 /* ^C and the like; the session stops at once, or as soon as there is one. */
@@ -182,26 +185,18 @@ set_frequency(struct request *rq, const char *text)
 static int
 pages_of(const char *text, uint64_t *ret)
 {
-	static const char units[] = "BKMG";
-	size_t digits = strspn(text, "0123456789");
-	const char *unit = text[digits] && !text[digits + 1] ? strchr(units, text[digits]) : NULL;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n = 0;
-	char number[24];
-	int status;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n;
 
-	if (text[digits] == ',')
+	if (strchr(text, ','))
 		return cli_usage_error(
 			"record", "-m %s: rings of samples alone: no AUX area is recorded", text);
-	if (!unit || digits >= sizeof(number))
+	if (!strpbrk(text, "BKMG") || !record_watch_size(text, &n))
 		return set_number("-m", text, PAGES_MAX, ret);
-	memcpy(number, text, digits);
-	number[digits] = '\0';
-	status = set_number("-m", number, INT32_MAX, &n);
-	n = ((n << 10 * (unit - units)) + page - 1) / page;
-	if (status == CLI_GO_ON && n > PAGES_MAX)
+	n = (n + page - 1) / page;
+	if (n > PAGES_MAX)
 		return cli_usage_error("record", "-m %s: too large", text);
 	*ret = n;
-	return status;
+	return CLI_GO_ON;
 }
 
 static int
@@ -265,7 +260,7 @@ cmd_record_set(void *arg, int value, const char *text)
 	case 'u':
 		return set_user(rq, text);
 	case 'q':
-		rq->quiet = true;
+		rq->watch.quiet = true;
 		return CLI_GO_ON;
 	case 'v':
 		return CLI_GO_ON;
@@ -300,6 +295,8 @@ cmd_record_set(void *arg, int value, const char *text)
 		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
 				       text);
 	}
+	if (value > RECORD_WATCH || value == 'D')
+		return record_watch_set(&rq->watch, value, text);
 	return record_extra_set(&rq->session, value, text);
 }
 
@@ -317,6 +314,7 @@ settle_target(struct request *rq, char **command)
 				       "give that a name by -o FILE");
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
+	rq->session.starts_disabled = rq->watch.disabled;
 	return record_extra_check(&rq->session);
 }
 
@@ -372,29 +370,38 @@ cmd_record_failed(const struct session_error *e)
 	return e->exit_status;
 }
 
-/* EXIT_FAILED: there is nothing to tell success of, and that was said. */
-static int
-print_summary(const struct session *s, const struct record_output *out, bool quiet)
+/* before: files that were filled before the last one, which the bytes are of. */
+static void
+print_summary(const struct session_stats *st, const char *path, uint64_t before)
 {
-	enum record_output_left left;
-	struct session_stats st;
-	uint64_t throttled;
+	uint64_t throttled = st->loss[LOSS_THROTTLED];
 
-	session_stats(s, &st);
-	throttled = st.loss[LOSS_THROTTLED];
-	left = record_output_left(out, st.file_bytes);
-	if (left == RECORD_OUTPUT_GONE)
-		return EXIT_FAILED;
-	if (quiet)
-		return EXIT_DONE;
-	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %.2f MB%s%s ]\n",
-		(unsigned long long)st.samples, st.samples == 1 ? "" : "s",
-		(unsigned long long)st.lost, (double)st.file_bytes / 1e6,
-		left == RECORD_OUTPUT_THERE ? " in " : "",
-		left == RECORD_OUTPUT_THERE ? out->path : "");
+	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %s%.2f MB%s%s ]\n",
+		(unsigned long long)st->samples, st->samples == 1 ? "" : "s",
+		(unsigned long long)st->lost, before ? "the last " : "",
+		(double)st->file_bytes / 1e6, *path ? " in " : "", path);
 	if (throttled)
 		fprintf(stderr, "spoor record: the kernel throttled sampling %llu time%s\n",
 			(unsigned long long)throttled, throttled == 1 ? "" : "s");
+}
+
+/* EXIT_FAILED: there is nothing to tell success of, and that was said. */
+static int
+end_output(const struct request *rq, const struct session *s, struct record_output *out,
+	   const struct record_watch *watch)
+{
+	enum record_output_left left;
+	struct session_stats st;
+
+	if (rq->watch.stamp)
+		record_output_stamp(out);
+	session_stats(s, &st);
+	left = record_output_left(out, st.file_bytes);
+	if (left == RECORD_OUTPUT_GONE)
+		return EXIT_FAILED;
+	if (!rq->watch.quiet)
+		print_summary(&st, left == RECORD_OUTPUT_THERE ? out->path : "",
+			      record_watch_files(watch));
 	return EXIT_DONE;
 }
 
@@ -407,38 +414,51 @@ command_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* Lets the command go, and records to the end. *watch, which may be NULL, runs as long. */
 static int
-record(const struct request *rq, struct record_output *out)
+run(struct session *s, struct record_output *out, struct record_watch *watch)
 {
 	struct session_error error = { .exit_status = EXIT_FAILED };
-	int status = EXIT_DONE, ended;
+	int status = EXIT_DONE;
+
+	if (session_go(s, &error) < 0)
+		return cmd_record_failed(&error);
+	status = record_output_settle(out);
+	if (status == EXIT_DONE)
+		status = record_watch_start(watch, s);
+	if (status == EXIT_DONE && session_run(s, &error) < 0)
+		status = cmd_record_failed(&error);
+	record_watch_stop(watch);
+	return status;
+}
+
+static int
+record(const struct request *rq, struct record_output *out, struct record_watch *watch)
+{
+	struct session_error error = { .exit_status = EXIT_FAILED };
 	struct session *s;
+	int status, ended;
 
 	if (session_open(&rq->session, &s, &error) < 0) {
 		record_output_undo(out);
 		return cmd_record_failed(&error);
 	}
-	if (!rq->quiet)
+	if (!rq->watch.quiet)
 		print_notes(session_notes(s));
 	running = s;
 	if (interrupted)
 		session_stop(s);
-	if (session_go(s, &error) < 0)
-		status = cmd_record_failed(&error);
-	else
-		status = record_output_settle(out);
-	if (status == EXIT_DONE && session_run(s, &error) < 0)
-		status = cmd_record_failed(&error);
+	status = run(s, out, watch);
 	/* A command that has not ended is ended now, which says nothing about it. */
 	ended = session_command_status(s);
 	if (session_finish(s, &error) < 0)
 		status = cmd_record_failed(&error);
 	running = NULL;
-	if (!rq->quiet)
+	if (!rq->watch.quiet)
 		print_news(s);
 	if (out->temporary || status == 126 || status == 127)
 		record_output_undo(out);
-	else if (print_summary(s, out, rq->quiet) != EXIT_DONE)
+	else if (end_output(rq, s, out, watch) != EXIT_DONE)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
 		status = interrupted ? 128 + interrupted : command_status(ended);
@@ -459,6 +479,22 @@ objects_room(const char *dir)
 	return half < OBJECTS_BYTES_MAX ? half : OBJECTS_BYTES_MAX;
 }
 
+static int
+record_watched(struct request *rq, struct record_output *out)
+{
+	struct record_watch *watch;
+	int status = record_watch_new(&rq->watch, out, &watch, &rq->session.sink);
+
+	if (rq->session.sink)
+		rq->session.out_fd = -1;
+	if (status == CLI_GO_ON)
+		status = record(rq, out, watch);
+	else
+		record_output_undo(out);
+	record_watch_free(watch);
+	return status;
+}
+
 /* With a directory for objects, if any are to be stored; it goes again when there are none. */
 static int
 record_objects(struct request *rq, struct record_output *out)
@@ -472,7 +508,7 @@ record_objects(struct request *rq, struct record_output *out)
 	o->dir = dir;
 	o->allowed_bytes = o->user_bytes = objects_room(dir);
 	if (status == EXIT_DONE)
-		status = record(rq, out);
+		status = record_watched(rq, out);
 	else
 		record_output_undo(out);
 	if (dir)
