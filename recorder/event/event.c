@@ -143,7 +143,7 @@ common_attr(const struct session_options *o, const struct features *f, struct pe
 
 	attr->size = event_attr_size(attr);
 	attr->disabled = 1;
-	attr->inherit = tasks && !o->extra.no_inherit;
+	attr->inherit = tasks && !o->extra.no_inherit && !o->extra.per_thread;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;

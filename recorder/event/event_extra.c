@@ -58,7 +58,8 @@ event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf
 		attr->exclude_callchain_kernel = 1;
 	if (extra->kernel_callchains)
 		attr->exclude_callchain_user = 1;
-	if (extra->no_inherit)
+	/* The kernel maps no ring of an event that is inherited and of no CPU. */
+	if (extra->no_inherit || extra->per_thread)
 		attr->inherit = 0;
 	if (extra->user_regs) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;

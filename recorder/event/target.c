@@ -126,6 +126,7 @@ target_resolve(const struct session_options *o, pid_t command_pid, struct target
 	if (r < 0)
 		goto out;
 	t.single_tasks = o->target == SESSION_PID || o->target == SESSION_TID;
+	t.per_thread = o->extra.per_thread;
 	if (t.single_tasks) {
 		r = add_tasks(o, &t, error);
 	} else {

@@ -81,6 +81,7 @@ struct session_extra {
 	bool user_callchains, kernel_callchains; /* only those */
 	bool no_inherit;			 /* not what the tasks fork from now on */
 	bool inherit;	    /* although the threads were named one by one: see SESSION_TID */
+	bool per_thread;    /* rings of threads instead of CPUs; without what they fork */
 	bool switch_events; /* a record of each context switch, beside maps and names */
 	bool stat;	    /* counts of each task that inherited, when it ends */
 	bool no_samples;    /* counts alone */

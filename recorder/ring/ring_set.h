@@ -19,10 +19,12 @@
 struct buf;
 
 struct ring_set {
-	struct cpu_rings_options each;	   /* with the pages that were got */
-	struct cpu_rings *cpus;		   /* of CPUs that were online at some time; nr 0: gone */
+	struct cpu_rings_options each; /* with the pages that were got */
+	/* Of CPUs that were online at some time, or of threads; nr 0: gone. */
+	struct cpu_rings *cpus;
 	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
+	size_t tasks;			/* that have rings of their own */
 	uint64_t complete_ns;		/* every older record has been handed over */
 	uint64_t last_pass_ns;		/* when a pass was last told to the writer */
 	uint64_t fullest;		/* of the last pass: most bytes from a ring of samples */
@@ -36,7 +38,7 @@ struct ring_set {
 uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
 
 /*
- * Opens the rings of every CPU that is online, smaller ones when the mlock quota is used
+ * Opens the rings of every CPU that is online, or of every thread, smaller ones when the mlock quota is used
  * up (a note says so). Sets the watermarks of the plan. Nothing is enabled. 0, or -errno with
  * *error filled.
  */

@@ -34,6 +34,7 @@ static const struct extra_bits {
 	{ RECORD_EXTRA_KERNEL_CHAINS, 0, KNOB(kernel_callchains) },
 	{ 'i', 0, KNOB(no_inherit) },
 	{ RECORD_EXTRA_INHERIT, 0, KNOB(inherit) },
+	{ RECORD_EXTRA_PER_THREAD, 0, KNOB(per_thread) },
 	{ 's', 0, KNOB(stat) },
 	{ 'n', 0, KNOB(no_samples) },
 	{ 'R', PERF_SAMPLE_RAW, NO_KNOB },
@@ -219,6 +220,14 @@ record_extra_set(struct session_options *options, int value, const char *text)
 int
 record_extra_check(struct session_options *o)
 {
+	if (o->extra.per_thread &&
+	    (o->target == SESSION_ALL || o->target == SESSION_CGROUP || o->cpus))
+		return cli_usage_error(
+			"record", "--per-thread is of a command, -p, -t or -u, and of no CPUs");
+	if (o->extra.per_thread && o->extra.inherit)
+		return cli_usage_error("record",
+				       "--per-thread and --inherit exclude each other: the "
+				       "kernel has no such rings");
 	if (o->extra.inherit && o->extra.no_inherit)
 		return cli_usage_error("record", "--inherit and -i exclude each other");
 	if (o->call_graph == SESSION_CALL_GRAPH_LBR && o->extra.branches)

@@ -20,6 +20,7 @@ enum {
 	RECORD_EXTRA_AIO,
 	RECORD_EXTRA_INHERIT,
 	RECORD_EXTRA_NEEDLESS,
+	RECORD_EXTRA_PER_THREAD,
 	RECORD_EXTRA_USER_REGS,
 	RECORD_EXTRA_MAX_STACK,
 	RECORD_EXTRA_SWITCH_EVENTS,
@@ -45,6 +46,8 @@ enum {
 		  "call chains of the kernel alone" },                                             \
 		{ 'i', 'i', "no-inherit", NULL, "not what the tasks fork" },                       \
 		{ RECORD_EXTRA_INHERIT, 0, "inherit", NULL, "with -t: also what they fork" },      \
+		{ RECORD_EXTRA_PER_THREAD, 0, "per-thread", NULL,                                  \
+		  "of each thread one event for all CPUs, not of what they fork" },                \
 		{ 's', 's', "stat", NULL, "counts of each task that ends" },                       \
 		{ 'n', 'n', "no-samples", NULL, "counts alone" },                                  \
 		{ 'I', 'I', "intr-regs", "[REG,...]", "registers where the event was; ? lists" },  \

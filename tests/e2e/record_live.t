@@ -119,6 +119,72 @@ exits 2 "-p and -u" "$SPOOR" record -p 1 -u 0 -o n.spoor -- true
 exits 2 "-G: several" "$SPOOR" record -G a,b -o n.spoor -- true
 like "$(cat err)" 'one control group' "-G: told"
 
+# --- rings of threads -----------------------------------------------------------------------------------
+
+record --per-thread -- "$FIXTURES/faults" 5000
+in_range "$(samples_of faults)" 5000 5200 "--per-thread: a program of 5000 faults"
+perf record -q --per-thread -e page-faults -c 1 -o p.data -- "$FIXTURES/faults" 5000 >/dev/null 2>&1
+in_range "$(perf script -i p.data -F comm,event 2>/dev/null | grep -c page-faults)" 5000 5200 "as with perf"
+record --per-thread -- sh -c "'$FIXTURES/faults' 3000; true"
+is "$(samples_of faults)" 0 "--per-thread: not what it forks"
+cat >threads.py <<'EOF'
+import mmap, sys, threading
+go = threading.Event()
+def work():
+    go.wait()
+    pages = mmap.mmap(-1, 3000 * 4096)
+    for i in range(3000):
+        pages[i * 4096] = 1
+threads = [threading.Thread(target=work) for _ in range(3)]
+for t in threads:
+    t.start()
+print(*[t.native_id for t in threads], file=open("tids", "w"), flush=True)
+sys.stdin.readline()
+go.set()
+for t in threads:
+    t.join()
+EOF
+of_threads() # OPTION...
+{
+	rm -f tids
+	background sh -c 'exec python3 threads.py <gate'
+	threads=$!
+	exec 7>gate
+	wait_for 30 test -s tids
+	# shellcheck disable=SC2016 # the command's own parent
+	record --per-thread -p $threads "$@" -- \
+		sh -c 'ls -l /proc/$PPID/fd | grep -c perf_event; echo go >&7; . ./lets_go.sh' sh $threads
+	exec 7>&-
+}
+of_threads
+is "$(cat out)" 8 "--per-thread: two events of four threads, however many CPUs there are"
+for tid in $(cat tids); do
+	in_range "$("$SPOOR" dump x.spoor --tid "$tid" | grep -c ' SAMPLE ')" 3000 3300 "thread $tid has its 3000 faults"
+done
+# Rings of one page, and nobody who empties them: what is lost has one account for all threads.
+cat >stops.sh <<'EOF'
+kill -STOP $PPID
+echo go >&7
+. ./lets_go.sh
+kill -CONT $PPID
+EOF
+rm -f tids
+background sh -c 'exec python3 threads.py <gate'
+threads=$!
+exec 7>gate
+wait_for 30 test -s tids
+"$SPOOR" record --per-thread -m 1 -e page-faults -c 1 -p $threads -o x.spoor -- sh stops.sh $threads >out 2>err
+exec 7>&-
+lost=$("$SPOOR" info --json x.spoor | jq '.lost')
+in_range "$lost" 1 100000 "a ring of a page loses: $lost"
+is "$(($("$SPOOR" info --json x.spoor | jq .samples) + lost))" \
+	"$("$SPOOR" dump x.spoor | grep ' READ ' | grep -o 'value=[0-9]*' | awk -F= '{ n += $2 } END { print n }')" \
+	"samples and lost are what was counted"
+for bad in -a '-C 0' '-G x' '--inherit -t 1'; do
+	# shellcheck disable=SC2086
+	exits 2 "--per-thread $bad" "$SPOOR" record --per-thread $bad -o n.spoor -- true
+done
+
 # --- rings ----------------------------------------------------------------------------------------------
 
 ring_bytes() # OPTION...: the largest
