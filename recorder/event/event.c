@@ -357,6 +357,18 @@ check_byte_order(struct session_error *error)
 			    "a big-endian machine cannot be recorded, only little-endian ones");
 }
 
+/* They come however fast tasks switch: no pause of the samples, which is what a bound is held by, ends them. */
+static int
+check_switches(const struct session_options *o, struct session_error *error)
+{
+	if (!o->extra.switch_events || !o->for_user || !o->cpu_share)
+		return 0;
+	return session_fail(
+		error, -EPERM,
+		"records of each context switch have no bound: they are for root, or for "
+		"all with capture_cpu = 0");
+}
+
 static int
 check_call_graph(const struct session_options *o, struct session_error *error)
 {
@@ -377,6 +389,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 
 	if (r == 0)
 		r = check_call_graph(o, error);
+	if (r == 0)
+		r = check_switches(o, error);
 	if (r == 0)
 		r = parse_specs(o, &list, error);
 	if (r == 0)

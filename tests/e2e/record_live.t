@@ -144,7 +144,7 @@ go.set()
 for t in threads:
     t.join()
 EOF
-of_threads() # OPTION...
+of_threads()
 {
 	rm -f tids
 	background sh -c 'exec python3 threads.py <gate'
@@ -152,13 +152,14 @@ of_threads() # OPTION...
 	exec 7>gate
 	wait_for 30 test -s tids
 	# shellcheck disable=SC2016 # the command's own parent
-	record --per-thread -p $threads "$@" -- \
+	record --per-thread -p $threads -- \
 		sh -c 'ls -l /proc/$PPID/fd | grep -c perf_event; echo go >&7; . ./lets_go.sh' sh $threads
 	exec 7>&-
 }
 of_threads
 is "$(cat out)" 8 "--per-thread: two events of four threads, however many CPUs there are"
-for tid in $(cat tids); do
+read -ra ids <tids
+for tid in "${ids[@]}"; do
 	in_range "$("$SPOOR" dump x.spoor --tid "$tid" | grep -c ' SAMPLE ')" 3000 3300 "thread $tid has its 3000 faults"
 done
 # Rings of one page, and nobody who empties them: what is lost has one account for all threads.
