@@ -228,7 +228,8 @@ config_set(struct config *c, const struct row *row, const char *value, struct re
 	struct session_options options;
 
 	if (row->offset == offsetof(struct config, call_graph) &&
-	    session_call_graph_parse(value, &options) != 0)
+	    (session_call_graph_parse(value, &options) != 0 ||
+	     options.call_graph == SESSION_CALL_GRAPH_LBR))
 		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
 	if (row->offset == offsetof(struct config, build_ids) &&
 	    session_build_ids_parse(value, &options.build_ids) != 0)

@@ -290,9 +290,38 @@ read_call_graph(struct method_call *call, struct session_options *o)
 	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
 
 	o->call_graph = SESSION_CALL_GRAPH_FP;
-	if (!s || session_call_graph_parse(s, o) == 0)
+	/* Not by the CPU's branches: those are the host's, and one recorder's at a time. */
+	if (!s || (session_call_graph_parse(s, o) == 0 && o->call_graph != SESSION_CALL_GRAPH_LBR))
 		return true;
 	return method_call_invalid(call, "call_graph");
+}
+
+/* What options of spoor record of these names ask for. */
+static bool
+read_extra(struct method_call *call, struct session_options *o)
+{
+	struct session_extra *e = &o->extra;
+	const struct {
+		const char *name;
+		bool *to;
+	} knobs[] = { { "user_callchains", &e->user_callchains },
+		      { "kernel_callchains", &e->kernel_callchains },
+		      { "all_user", &e->all_user },
+		      { "all_kernel", &e->all_kernel },
+		      { "no_inherit", &e->no_inherit },
+		      { "switch_events", &e->switch_events } };
+	int64_t frames;
+
+	for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)
+		*knobs[i].to = json_is_true(method_call_parameter(call, knobs[i].name));
+	if (e->user_callchains && e->kernel_callchains)
+		return method_call_invalid(call, "kernel_callchains");
+	if (e->all_user && e->all_kernel)
+		return method_call_invalid(call, "all_kernel");
+	if (!method_call_int(call, "max_stack", 1, SESSION_MAX_STACK, e->max_stack, &frames))
+		return false;
+	e->max_stack = (uint16_t)frames;
+	return true;
 }
 
 static bool
@@ -364,7 +393,8 @@ read_wish(struct method_call *call, struct wish *w)
 	if (o->for_user)
 		o->descriptors_max = descriptors_max(call->context->config->max_captures);
 	return read_events(call, w) && read_target(call, w) && read_call_graph(call, o) &&
-		read_rate(call, o) && read_duration(call, o) && read_descriptor(call, o);
+		read_extra(call, o) && read_rate(call, o) && read_duration(call, o) &&
+		read_descriptor(call, o);
 }
 
 /* --- methods ----------------------------------------------------------------------------- */

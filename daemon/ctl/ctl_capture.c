@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
+#include <bsd/string.h>
 
 #include "daemon/config/config_value.h"
 #include "daemon/ctl/ctl_command.h"
@@ -16,7 +17,14 @@
 #include "daemon/ctl/ctl_print.h"
 #include "recorder/host/cgroup.h"
 
-enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH };
+enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_KNOB };
+
+/* Options that are on or not: the same in the call, with '_'. */
+static const char *const knobs[] = {
+	"user-callchains", "kernel-callchains", "all-user",
+	"all-kernel",	   "no-inherit",	"switch-events",
+};
+#define KNOBS ((int)(sizeof(knobs) / sizeof(knobs[0])))
 
 static volatile sig_atomic_t interrupted;
 
@@ -121,6 +129,17 @@ set_cgroup(json_t *parameters, const char *command)
 	return set_text(parameters, "cgroup", s, command);
 }
 
+static int
+set_knob(json_t *parameters, const char *name)
+{
+	char key[32];
+
+	(void)strlcpy(key, name, sizeof(key));
+	for (char *p = key; (p = strchr(p, '-'));)
+		*p = '_';
+	return json_object_set_new(parameters, key, json_true()) < 0 ? CTL_FAILED : -1;
+}
+
 struct capture {
 	json_t *parameters;
 	const char *output; /* NULL: into the archive */
@@ -129,7 +148,13 @@ struct capture {
 static int
 set_option(struct ctl_client *c, struct capture *w, const char *command, int option)
 {
+	if (option >= OPT_KNOB && option < OPT_KNOB + KNOBS)
+		return set_knob(w->parameters, knobs[option - OPT_KNOB]);
 	switch (option) {
+	case 'i':
+		return set_knob(w->parameters, "no-inherit");
+	case OPT_MAX_STACK:
+		return set_number(w->parameters, "max_stack", command);
 	case 'F':
 		return set_number(w->parameters, "frequency_hz", command);
 	case 'c':
@@ -167,13 +192,20 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 		{ "cgroup", required_argument, NULL, 'G' },
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
+		{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
+		{ knobs[0], no_argument, NULL, OPT_KNOB },
+		{ knobs[1], no_argument, NULL, OPT_KNOB + 1 },
+		{ knobs[2], no_argument, NULL, OPT_KNOB + 2 },
+		{ knobs[3], no_argument, NULL, OPT_KNOB + 3 },
+		{ knobs[4], no_argument, NULL, OPT_KNOB + 4 },
+		{ knobs[5], no_argument, NULL, OPT_KNOB + 5 },
 		{ "duration", required_argument, NULL, OPT_DURATION },
 		{ "output", required_argument, NULL, 'o' },
 		CTL_OPTIONS
 	};
 	int o, r, targets;
 
-	while ((o = getopt_long(argc, argv, "hF:c:e:p:t:G:C:o:", options, NULL)) != -1)
+	while ((o = getopt_long(argc, argv, "hF:c:e:p:t:G:C:o:i", options, NULL)) != -1)
 		if ((r = set_option(c, w, argv[0], o)) >= 0)
 			return r;
 	if (optind != argc)

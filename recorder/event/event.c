@@ -24,15 +24,6 @@
 #define SIDEBAND_ROOM (64u << 10)
 #define USER_EVENTS_MAX 64
 
-/* Registers that DWARF unwinding begins with: all of the user's that perf knows. */
-#if defined(__x86_64__)
-#define USER_REGS UINT64_C(0xff0fff)
-#elif defined(__aarch64__)
-#define USER_REGS UINT64_C(0x1ffffffff)
-#else
-#define USER_REGS UINT64_C(0)
-#endif
-
 #define BIT(flag) (UINT64_C(1) << EVENT_ATTR_##flag)
 #define SIDEBAND_BASE (BIT(mmap) | BIT(comm) | BIT(task))
 
@@ -159,7 +150,7 @@ common_attr(const struct session_options *o, const struct features *f, struct pe
 {
 	attr->size = event_attr_size(attr);
 	attr->disabled = 1;
-	attr->inherit = of_tasks(o) && !o->extra.no_inherit;
+	attr->inherit = of_tasks(o) && !o->extra.no_inherit && !o->extra.per_thread;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
@@ -183,6 +174,7 @@ sideband_def(const struct session_options *o, const struct features *f, bool sta
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
 	def->attr.mmap_data = o->extra.data || stacks;
+	def->attr.context_switch = o->extra.switch_events;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
@@ -202,12 +194,18 @@ call_graph(const struct session_options *o, const struct event_spec *spec,
 	if (how == SESSION_CALL_GRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	/* As perf has it; of the kernel the CPU keeps no such stack. */
+	if (how == SESSION_CALL_GRAPH_LBR && !attr->exclude_user && !o->extra.all_kernel) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+			PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+	}
 	if (how != SESSION_CALL_GRAPH_DWARF)
 		return;
 	/* The kernel's part by frame pointers, the user's by registers and stack. */
 	attr->exclude_callchain_user = 1;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	attr->sample_regs_user = USER_REGS;
+	attr->sample_regs_user = SESSION_REGISTERS;
 	attr->sample_stack_user = bytes ? bytes : SESSION_STACK_BYTES;
 }
 
@@ -243,7 +241,7 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 {
 	uint32_t type = spec->attr.type;
 
-	if (USER_REGS == 0 && call_graph_of(o, spec) == SESSION_CALL_GRAPH_DWARF)
+	if (SESSION_REGISTERS == 0 && call_graph_of(o, spec) == SESSION_CALL_GRAPH_DWARF)
 		return session_fail(error, -EOPNOTSUPP,
 				    "%s: call graph dwarf is not supported on this architecture",
 				    spec->name);
@@ -304,11 +302,11 @@ sampling_def(const struct session_options *o, const struct features *f,
 			     def->name);
 	}
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
-	attr->enable_on_exec = o->target == SESSION_COMMAND;
+	attr->enable_on_exec = o->target == SESSION_COMMAND && !o->starts_disabled;
 	call_graph(o, spec, attr);
 	event_extra_apply(&o->extra, f->extra, attr);
 	if (spec->has_inherit)
-		attr->inherit = spec->inherit && of_tasks(o);
+		attr->inherit = spec->inherit && of_tasks(o) && !o->extra.per_thread;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 	if (!spec->has_rate && (o->period || (spec->each && !o->frequency_hz))) {
 		attr->sample_period = o->period ? o->period : 1;
@@ -322,6 +320,8 @@ sampling_def(const struct session_options *o, const struct features *f,
 	 */
 	if (!attr->freq && attr->sample_period > 1)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	if (o->extra.no_samples)
+		attr->freq = attr->sample_period = 0;
 }
 
 /* --- the plan --------------------------------------------------------------------------- */
@@ -368,7 +368,7 @@ set_frequency(const struct session_options *o, struct event_plan *plan)
 {
 	long long max;
 
-	if (o->period)
+	if (o->period || o->extra.no_samples)
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
@@ -386,6 +386,13 @@ bound_frequency(const struct session_options *o, struct event_plan *plan, struct
 
 	if (o->cpu_share)
 		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
+	if (o->extra.strict_freq && max_hz < plan->frequency_hz)
+		return session_fail(error, -EINVAL,
+				    "%llu Hz is over the kernel's limit, %llu Hz "
+				    "(kernel.perf_event_max_sample_rate), and --strict-freq was "
+				    "given",
+				    (unsigned long long)plan->frequency_hz,
+				    (unsigned long long)max_hz);
 	if (max_hz < plan->frequency_hz && plan->frequency_hz_effective == max_hz)
 		session_note(notes,
 			     "frequency lowered from %llu to %llu Hz: "
@@ -451,6 +458,18 @@ plan_event(const struct session_options *o, const struct target *target, const s
 	return r;
 }
 
+/* They come however fast tasks switch: no pause of the samples, which is what a bound is held by, ends them. */
+static int
+check_switches(const struct session_options *o, struct session_error *error)
+{
+	if (!o->extra.switch_events || !o->for_user || !o->cpu_share)
+		return 0;
+	return session_fail(
+		error, -EPERM,
+		"records of each context switch have no bound: they are for root, or for "
+		"all with capture_cpu = 0");
+}
+
 int
 event_plan_make(const struct session_options *o, const struct target *target,
 		struct event_plan *ret, struct buf *notes, struct session_error *error)
@@ -461,6 +480,8 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	bool stacks = false;
 	int r = check_byte_order(error);
 
+	if (r == 0)
+		r = check_switches(o, error);
 	if (r == 0)
 		r = parse_specs(o, &list, error);
 	if (r == 0)
@@ -528,6 +549,9 @@ event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideba
 		bool sideband = plan->defs[i].sideband;
 		uint64_t bytes = sideband ? sideband_bytes : sample_bytes;
 
+		/* By the number of samples (wakeup_events), of which it is a union. */
+		if (!plan->defs[i].attr.watermark)
+			continue;
 		/*
 		 * The kernel wakes whenever so many bytes have come, whether there was a wake-up for
 		 * another ring meanwhile or not. Each costs: a large ring can wait, for it has room

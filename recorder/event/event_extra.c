@@ -61,6 +61,23 @@ event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf
 		attr->exclude_callchain_kernel = 1;
 	if (extra->kernel_callchains)
 		attr->exclude_callchain_user = 1;
-	if (extra->no_inherit)
+	/* The kernel maps no ring of an event that is inherited and of no CPU. */
+	if (extra->no_inherit || extra->per_thread)
 		attr->inherit = 0;
+	if (extra->user_regs) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user |= extra->user_regs;
+	}
+	if (extra->intr_regs) {
+		attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr->sample_regs_intr = extra->intr_regs;
+	}
+	if (extra->no_buffering) {
+		attr->watermark = 0;
+		attr->wakeup_events = 1;
+	}
+	/* The event's own term comes first. */
+	if (!attr->sample_max_stack)
+		attr->sample_max_stack = extra->max_stack;
+	attr->inherit_stat = attr->inherit && extra->stat;
 }

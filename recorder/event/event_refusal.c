@@ -149,6 +149,13 @@ of_branches(const struct refusal *r)
 }
 
 static bool
+has_registers(const struct refusal *r)
+{
+	return r->def->attr.sample_type & PERF_SAMPLE_REGS_INTR ||
+		(r->def->attr.sample_type & PERF_SAMPLE_REGS_USER && !copies_stack(r));
+}
+
+static bool
 of_any_cpu(const struct refusal *r)
 {
 	return r->cpu < 0;
@@ -169,7 +176,8 @@ static const struct refusal_words {
 	{ E(EOPNOTSUPP), is_precise, "%s: this machine samples it with no such precision (p)" },
 	{ E(EOPNOTSUPP), is_breakpoint, "%s: this machine has no such hardware breakpoint" },
 	{ E(EOPNOTSUPP), of_branches,
-	  "%s: this machine records no branches with it, or not these (-b, -j)" },
+	  "%s: this machine records no branches with it, or not these (-b, -j, "
+	  "--call-graph lbr)" },
 	{ E(EOPNOTSUPP), NULL,
 	  "%s: this machine cannot sample it: its counter gives no interrupt" },
 	{ E(EINVAL), is_breakpoint,
@@ -179,6 +187,8 @@ static const struct refusal_words {
 	  "%s: the kernel refuses this file or this place in it: there is no instruction that it can "
 	  "probe" },
 	{ E(EINVAL), of_branches, "%s: the kernel refuses these branches (-b, -j), or this event" },
+	{ E(EINVAL), has_registers,
+	  "%s: the kernel refuses these registers (--user-regs, -I), or this event" },
 	{ E(EINVAL), NULL, "%s: the kernel refuses this event or one of its modifiers" },
 	{ E(EBUSY), NULL, "%s: another event has the counters to itself" },
 	{ E(ENOSPC), is_breakpoint,
@@ -188,12 +198,13 @@ static const struct refusal_words {
 	{ E(ENFILE), NULL, "%s: the system is out of open files" },
 	{ E(ENOSYS), copies_stack,
 	  "%s: this kernel cannot copy stacks of user space: give --call-graph fp" },
+	{ E(ENOSYS), has_registers, "%s: this kernel gives no registers (--user-regs, -I)" },
 	{ E(ENOSYS), NULL, "%s: this kernel has no perf events" },
 	{ E(ENOMEM), NULL, "%s: the kernel is out of memory" },
 	{ E(ENODEV), of_any_cpu, "%s: this CPU does not have the feature that it needs" },
 	{ E(E2BIG), NULL, "%s: this kernel is older than a feature that was asked for" },
 	{ E(EOVERFLOW), NULL,
-	  "%s: call chains are to be longer than kernel.perf_event_max_stack allows" },
+	  "%s: call chains are to be longer than kernel.perf_event_max_stack allows (--max-stack)" },
 	{ E(EINTR), NULL,
 	  "%s: interrupted: another tracer (ftrace, kprobes) held the event; try again" },
 };

@@ -240,6 +240,10 @@ settle_kinds(struct settling *s)
 static int
 check_target(const struct event_def *def, const struct target *t, struct session_error *error)
 {
+	if (t->per_thread && def->nr_kinds)
+		return session_usage(
+			error, "%s is counted by PMUs of some CPUs each: leave out --per-thread",
+			def->name);
 	if (def->for_all && !target_of_cpus(t))
 		return session_usage(error, "%s counts for whole CPUs, not for processes: give -a",
 				     def->name);

@@ -66,6 +66,8 @@ add_tasks(const struct session_options *o, struct target *t, struct session_erro
 			r = -ESRCH;
 		else
 			r = o->target == SESSION_PID ? add_threads(t, pid) : add_task(t, pid);
+		if (r == -ESRCH && o->pids_may_end)
+			continue;
 		if (r == -ESRCH)
 			return session_fail(error, r, "no such %s: %d",
 					    o->target == SESSION_PID ? "process" : "thread",
@@ -124,6 +126,7 @@ target_resolve(const struct session_options *o, pid_t command_pid, struct target
 	if (r < 0)
 		goto out;
 	t.single_tasks = o->target == SESSION_PID || o->target == SESSION_TID;
+	t.per_thread = o->extra.per_thread;
 	if (t.single_tasks) {
 		r = add_tasks(o, &t, error);
 	} else {

@@ -21,6 +21,7 @@ struct target {
 	struct cpu_list online; /* side-band is from all of these: a task migrates */
 	struct cpu_list sampled;
 	bool every_cpu;	   /* sampled, also those that come */
+	bool per_thread;   /* each task has rings of its own, wherever it runs */
 	bool single_tasks; /* tasks come and go: their end is the recording's end */
 };
 

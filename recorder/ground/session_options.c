@@ -12,10 +12,15 @@ session_call_graph_parse(const char *text, struct session_options *options)
 {
 	enum session_call_graph how = SESSION_CALL_GRAPH_DWARF;
 	const char *problem = NULL;
-	long long bytes = 0;
+	long long bytes = 0, frames = 0;
 
 	if (strcmp(text, "fp") == 0)
 		how = SESSION_CALL_GRAPH_FP;
+	else if (strncmp(text, "fp,", 3) == 0) {
+		how = SESSION_CALL_GRAPH_FP;
+		frames = strtonum(text + 3, 1, SESSION_MAX_STACK, &problem);
+	} else if (strcmp(text, "lbr") == 0)
+		how = SESSION_CALL_GRAPH_LBR;
 	else if (strcmp(text, "none") == 0 || strcmp(text, "no") == 0)
 		how = SESSION_CALL_GRAPH_NONE;
 	else if (strncmp(text, "dwarf,", 6) == 0)
@@ -26,6 +31,8 @@ session_call_graph_parse(const char *text, struct session_options *options)
 		return -EINVAL;
 	options->call_graph = how;
 	options->stack_bytes = (uint32_t)bytes;
+	if (frames)
+		options->extra.max_stack = (uint16_t)frames;
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct io_sink;
 enum session_target {
 	SESSION_ALL,	 /* every process on the CPUs */
 	SESSION_PID,	 /* processes, all their threads, children from now on */
-	SESSION_TID,	 /* threads, children from now on */
+	SESSION_TID,	 /* threads, children from now on; -t has extra.no_inherit, as perf */
 	SESSION_CGROUP,	 /* what runs in a cgroup, on the CPUs */
 	SESSION_COMMAND, /* a command that the session starts */
 };
@@ -25,6 +25,7 @@ enum session_call_graph {
 	SESSION_CALL_GRAPH_NONE,
 	SESSION_CALL_GRAPH_FP,
 	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
+	SESSION_CALL_GRAPH_LBR,	  /* of user space by the CPU's own stack of branches */
 };
 
 /* Who is asked for the build-ids of mapped files. What the kernel cannot tell is always read. */
@@ -57,15 +58,36 @@ struct session_objects {
 #define SESSION_STACK_BYTES 8192      /* of user stack with a sample, as perf has it */
 #define SESSION_STACK_BYTES_MAX 65528 /* the kernel's: a multiple of 8 in 16 bits */
 
+/* Registers of a sample, as bits of perf's numbers: all that a 64-bit task has and the kernel gives. */
+#if defined(__x86_64__)
+#define SESSION_REGISTERS UINT64_C(0xff0fff)
+#elif defined(__aarch64__)
+#define SESSION_REGISTERS UINT64_C(0x1ffffffff)
+#else
+#define SESSION_REGISTERS UINT64_C(0)
+#endif
+
+#define SESSION_MAX_STACK UINT16_MAX /* frames: attr.sample_max_stack */
+
 /* What perf's options of the same names ask for. */
 struct session_extra {
 	uint64_t sample_type; /* PERF_SAMPLE_* beside those that are always asked for */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_*; 0: none */
+	uint64_t user_regs;   /* of SESSION_REGISTERS */
+	uint64_t intr_regs;   /* likewise, where the event was: also the kernel's */
+	uint16_t max_stack;   /* frames of a call chain; 0: kernel.perf_event_max_stack */
 	bool data;	      /* maps of data as well */
 	bool all_user, all_kernel;
 	bool user_callchains, kernel_callchains; /* only those */
 	bool no_inherit;			 /* not what the tasks fork from now on */
 	bool group;				 /* all events in one, unless some are in groups */
+	bool inherit;	    /* although the threads were named one by one: see SESSION_TID */
+	bool per_thread;    /* rings of threads instead of CPUs; without what they fork */
+	bool switch_events; /* a record of each context switch, beside maps and names */
+	bool stat;	    /* counts of each task that inherited, when it ends */
+	bool no_samples;    /* counts alone */
+	bool no_buffering;  /* the kernel wakes for each sample */
+	bool strict_freq;   /* a frequency that is over the kernel's limit is an error */
 };
 
 /* Which hits of the tracepoints of a "-e" string are sampled; all zero: each. */
@@ -84,6 +106,7 @@ struct session_options {
 	enum session_target target;
 	const pid_t *pids; /* PID, TID; borrowed for the session's life, as is command */
 	size_t nr_pids;
+	bool pids_may_end;    /* they were found, not named: one that is gone is left out */
 	const char *cgroup;   /* as cgroup_open() takes it */
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
@@ -96,6 +119,7 @@ struct session_options {
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
 	uint64_t model_bytes;	 /* of what is known of tasks and maps: see live.h. 0: 32 MiB */
+	bool starts_disabled;	 /* sampling waits for session_enable() */
 	uint64_t duration_ns;	 /* 0: until stopped, or the command ends */
 	uint64_t block_age_ns;	 /* longest life of an open block; 0: 5 s */
 	int out_fd;		 /* taken over; -1 when sink is given */
@@ -137,8 +161,8 @@ struct session_options {
 };
 
 /*
- * "fp", "none" (perf's "no" is the same) or "dwarf[,BYTES]", into call_graph and stack_bytes of
- * *options, which -EINVAL leaves as they were. 0, -EINVAL.
+ * "fp[,FRAMES]", "none" (perf's "no" is the same), "lbr" or "dwarf[,BYTES]", into call_graph, stack_bytes
+ * and, with FRAMES, extra.max_stack of *options, which -EINVAL leaves as they were. 0, -EINVAL.
  */
 int session_call_graph_parse(const char *text, struct session_options *options);
 

@@ -17,13 +17,14 @@
 
 struct session_requests;
 
-enum session_request_kind { REQUEST_ROTATE, REQUEST_SYNC, REQUEST_FREQUENCY };
+enum session_request_kind { REQUEST_ROTATE, REQUEST_SYNC, REQUEST_FREQUENCY, REQUEST_ENABLE };
 
 /* On the stack of the caller that waits for it. */
 struct session_request {
 	enum session_request_kind kind;
 	struct io_sink *sink; /* ROTATE: whoever does it takes it over, and leaves NULL */
 	uint64_t hz;	      /* FREQUENCY */
+	bool on;	      /* ENABLE */
 	int result;
 	struct session_error error;
 	bool done;

@@ -111,24 +111,31 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 	return 0;
 }
 
+static size_t
+tasks_here(const struct cpu_rings *c, const struct target *t)
+{
+	return c->cpu == CPU_RINGS_ANY ? 1 : t->nr_tasks;
+}
+
 static int
 open_def(struct opening *o, uint32_t index, int *ring_fd)
 {
 	const struct target *t = o->want->target;
+	size_t gone = 0, nr = tasks_here(o->c, t);
 	struct perf_event_attr attr;
-	size_t gone = 0;
 
 	if (!event_def_attr(&o->want->plan->defs[index], o->c->cpu, &attr))
 		return 0;
-	for (size_t i = 0; i < t->nr_tasks; i++) {
+	for (size_t i = 0; i < nr; i++) {
+		pid_t task = o->c->cpu == CPU_RINGS_ANY ? o->c->task : t->tasks[i];
 		int r;
 
 		/* A member is where its leader is. */
-		if (leader_fd(o->c, &o->want->plan->defs[index], t->tasks[i]) == -ENOENT)
+		if (leader_fd(o->c, &o->want->plan->defs[index], task) == -ENOENT)
 			continue;
-		r = open_one(o, index, t->tasks[i], ring_fd);
+		r = open_one(o, index, task, ring_fd);
 		/* A thread may end while the others are being opened. */
-		if (r == -ESRCH && ++gone < t->nr_tasks)
+		if (r == -ESRCH && ++gone < nr)
 			continue;
 		if (r < 0)
 			return r;
@@ -137,17 +144,18 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 }
 
 int
-cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct cpu_rings_options *options,
-	       bool *ret_mlock, struct session_error *error)
+cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
+	       const struct cpu_rings_options *options, bool *ret_mlock,
+	       struct session_error *error)
 {
 	const struct event_plan *plan = options->plan;
 	bool sampled = target_samples(options->target, cpu);
 	struct opening o = { c, options, false, error };
 	int samples_fd = -1, sideband_fd = -1, r;
 
-	*c = (struct cpu_rings){ .cpu = cpu, .samples_fd = -1 };
+	*c = (struct cpu_rings){ .cpu = cpu, .task = task, .samples_fd = -1 };
 	/* One more of each: events that are renewed are there twice for a while. */
-	c->events = calloc(plan->nr * (options->target->nr_tasks + 1), sizeof(*c->events));
+	c->events = calloc(plan->nr * (tasks_here(c, options->target) + 1), sizeof(*c->events));
 	if (!c->events)
 		return session_fail(error, -ENOMEM, "out of memory");
 	r = open_def(&o, (uint32_t)plan->sideband, &sideband_fd);

@@ -4,7 +4,8 @@
  *
  * Samples have a ring of their own, so that a flood of them never costs the record of who
  * was who. The first event of a kind maps the ring, all others are redirected to it. One
- * of these is opened for each CPU, and can be opened and closed as CPUs come and go.
+ * of these is opened for each CPU, and can be opened and closed as CPUs come and go. The kernel
+ * shares no ring between threads that it follows over all CPUs: each of those has its own.
  */
 #ifndef RECORDER_RING_CPU_RINGS_H
 #define RECORDER_RING_CPU_RINGS_H
@@ -35,8 +36,12 @@ struct open_event {
 	uint64_t id;
 };
 
+/* In the place of a CPU: the rings of one thread, wherever it runs (target.per_thread). */
+#define CPU_RINGS_ANY UINT32_MAX
+
 struct cpu_rings {
 	uint32_t cpu;
+	pid_t task;		       /* with CPU_RINGS_ANY */
 	struct ring samples, sideband; /* size 0: not mapped */
 	struct open_event *events;
 	size_t nr;
@@ -51,11 +56,12 @@ struct cpu_rings {
 
 /*
  * Opens, disabled, all events of the plan: the sampling ones only when the target samples
- * this CPU. Tasks that are gone are left out; -ESRCH when all are. -EPERM with *ret_mlock
+ * this CPU. task: the one that they are of with CPU_RINGS_ANY. Tasks that are gone are left out; -ESRCH when all are. -EPERM with *ret_mlock
  * set: the rings are over the mlock quota. On failure *error is filled and nothing is left.
  */
-int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, const struct cpu_rings_options *options,
-		   bool *ret_mlock, struct session_error *error);
+int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
+		   const struct cpu_rings_options *options, bool *ret_mlock,
+		   struct session_error *error);
 void cpu_rings_close(struct cpu_rings *c);
 
 /*

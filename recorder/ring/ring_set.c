@@ -41,27 +41,45 @@ ring_set_descriptors(const struct event_plan *plan, const struct target *target)
 {
 	uint64_t events = 0;
 
+	if (target->per_thread)
+		return (uint64_t)plan->nr * target->nr_tasks;
 	for (size_t i = 0; i < target->online.nr; i++)
 		events += target_samples(target, target->online.cpus[i]) ? plan->nr : 1;
 	return events * target->nr_tasks;
+}
+
+/* One that has ended since it was looked for has none; when all have, that is the error. */
+static int
+open_place(struct ring_set *s, size_t i, bool *ret_mlock, struct session_error *error)
+{
+	const struct target *t = s->each.target;
+	struct cpu_rings *c = &s->cpus[i];
+	int r;
+
+	if (!t->per_thread)
+		return cpu_rings_open(c, t->online.cpus[i], 0, &s->each, ret_mlock, error);
+	r = cpu_rings_open(c, CPU_RINGS_ANY, t->tasks[i], &s->each, ret_mlock, error);
+	s->tasks += r == 0;
+	return r == -ESRCH && (i + 1 < t->nr_tasks || s->tasks) ? 0 : r;
 }
 
 static int
 open_cpus(struct ring_set *s, const struct cpu_rings_options *o, bool *ret_mlock,
 	  struct session_error *error)
 {
-	const struct cpu_list *online = &o->target->online;
+	const struct target *t = o->target;
+	size_t places = t->per_thread ? t->nr_tasks : t->online.nr;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	int r = 0;
 
 	*s = (struct ring_set){ .each = *o };
 	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page);
-	s->cpus = calloc(online->nr, sizeof(*s->cpus));
-	s->accounts = calloc(online->nr, sizeof(*s->accounts));
+	s->cpus = calloc(places, sizeof(*s->cpus));
+	s->accounts = calloc(places, sizeof(*s->accounts));
 	if (!s->cpus || !s->accounts)
 		r = session_fail(error, -ENOMEM, "out of memory");
-	for (size_t i = 0; r == 0 && i < online->nr; i++) {
-		r = cpu_rings_open(&s->cpus[i], online->cpus[i], o, ret_mlock, error);
+	for (size_t i = 0; r == 0 && i < places; i++) {
+		r = open_place(s, i, ret_mlock, error);
 		s->nr += r == 0;
 	}
 	if (r < 0)
@@ -132,6 +150,13 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		cpu_rings_control(&s->cpus[i], s->each.plan, sideband, request);
+}
+
+void
+ring_set_enable(struct ring_set *s, bool on)
+{
+	s->off = !on;
+	ring_set_control(s, false, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 /* --- the pass --------------------------------------------------------------------------- */
@@ -345,6 +370,8 @@ ring_set_sampled(const struct ring_set *s)
 {
 	uint32_t n = 0;
 
+	if (s->each.target->per_thread)
+		return (uint32_t)s->each.target->online.nr;
 	for (size_t i = 0; i < s->nr; i++)
 		n += s->cpus[i].nr && target_samples(s->each.target, s->cpus[i].cpu);
 	return n;
@@ -462,7 +489,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	i = ring_set_place(s, cpu);
 	if (i < 0)
 		return session_fail(error, -ENOMEM, "out of memory");
-	r = cpu_rings_open(&opened, cpu, &s->each, &mlock, error);
+	r = cpu_rings_open(&opened, cpu, 0, &s->each, &mlock, error);
 	if (r < 0)
 		return r;
 	s->cpus[i] = opened;
@@ -476,7 +503,8 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	}
 	send_ids(&s->cpus[i], q, false);
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
-	cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
+	if (!s->off)
+		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
 	*ret = &s->cpus[i];
 	return 0;
 }
@@ -552,8 +580,8 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 	/* The leader first: its members stop with it. */
 	for (uint32_t k = index; k <= last; k++)
 		renew_end(s, c, k, q, shapes, now_ns);
-	/* Overdrawn: it begins together with the others. */
-	if (s->accounts[i].sampling.off_since_ns)
+	/* Turned off, or overdrawn: it begins together with the others. */
+	if (s->off || s->accounts[i].sampling.off_since_ns)
 		return 0;
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
 }

@@ -19,23 +19,26 @@
 struct buf;
 
 struct ring_set {
-	struct cpu_rings_options each;	   /* with the pages that were got */
-	struct cpu_rings *cpus;		   /* of CPUs that were online at some time; nr 0: gone */
+	struct cpu_rings_options each; /* with the pages that were got */
+	/* Of CPUs that were online at some time, or of threads; nr 0: gone. */
+	struct cpu_rings *cpus;
 	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
+	size_t tasks;			/* that have rings of their own */
 	uint64_t complete_ns;		/* every older record has been handed over */
 	uint64_t last_pass_ns;		/* when a pass was last told to the writer */
 	uint64_t fullest;		/* of the last pass: most bytes from a ring of samples */
 	uint64_t moved, moved_sideband; /* bytes, since the session began */
 	uint64_t stall_ns, stall_sent;
 	uint64_t counted_ns; /* when ring_set_bound() last read the events */
+	bool off; /* sampling events, those of CPUs that come as well, wait for ring_set_enable() */
 };
 
 /* Descriptors that ring_set_open() takes, at most. */
 uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
 
 /*
- * Opens the rings of every CPU that is online, smaller ones when the mlock quota is used
+ * Opens the rings of every CPU that is online, or of every thread, smaller ones when the mlock quota is used
  * up (a note says so). Sets the watermarks of the plan. Nothing is enabled. 0, or -errno with
  * *error filled.
  */
@@ -51,6 +54,9 @@ void ring_set_retire_task(struct ring_set *s, pid_t task);
 
 /* As of cpu_rings_control(), on each CPU. */
 void ring_set_control(const struct ring_set *s, bool sideband, unsigned long request);
+
+/* Turns the sampling events on or off, also those that are opened later. */
+void ring_set_enable(struct ring_set *s, bool on);
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was

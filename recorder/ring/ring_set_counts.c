@@ -35,21 +35,51 @@ ring_set_counts(const struct cpu_rings *c, const struct ring_set_account *a, uin
 	return n;
 }
 
+static bool
+tell_counts(struct queue *q, uint32_t cpu, const struct ring_set_counts *n,
+	    struct ring_set_counts *sent)
+{
+	bool all;
+
+	all = ring_set_tell(q, cpu, LOSS_KERNEL_SAMPLES, n->lost_samples, &sent->lost_samples);
+	all &= ring_set_tell(q, cpu, LOSS_KERNEL_SIDEBAND, n->lost_sideband, &sent->lost_sideband);
+	all &= ring_set_tell(q, cpu, LOSS_CORRUPT, n->corrupt, &sent->corrupt);
+	all &= ring_set_tell(q, cpu, LOSS_QUEUE_FULL, n->queue_full, &sent->queue_full);
+	all &= ring_set_tell(q, cpu, LOSS_CPU_OFFLINE, n->offline_ns, &sent->offline_ns);
+	all &= ring_set_tell(q, cpu, LOSS_PAUSED, n->paused_ns, &sent->paused_ns);
+	return all;
+}
+
 bool
 ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, struct queue *q,
 		  uint64_t now_ns)
 {
-	struct ring_set_counts n = ring_set_counts(c, a, now_ns), *sent = &a->sent;
-	bool all;
+	struct ring_set_counts n = ring_set_counts(c, a, now_ns);
 
-	all = ring_set_tell(q, c->cpu, LOSS_KERNEL_SAMPLES, n.lost_samples, &sent->lost_samples);
-	all &= ring_set_tell(q, c->cpu, LOSS_KERNEL_SIDEBAND, n.lost_sideband,
-			     &sent->lost_sideband);
-	all &= ring_set_tell(q, c->cpu, LOSS_CORRUPT, n.corrupt, &sent->corrupt);
-	all &= ring_set_tell(q, c->cpu, LOSS_QUEUE_FULL, n.queue_full, &sent->queue_full);
-	all &= ring_set_tell(q, c->cpu, LOSS_CPU_OFFLINE, n.offline_ns, &sent->offline_ns);
-	all &= ring_set_tell(q, c->cpu, LOSS_PAUSED, n.paused_ns, &sent->paused_ns);
-	return all;
+	return tell_counts(q, c->cpu, &n, &a->sent);
+}
+
+/* Those of threads are of no CPU: the ledger has one account for all, whose total the first one keeps. */
+static bool
+tell_threads(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_resync)
+{
+	struct ring_set_counts sum = { 0 }, *sent;
+
+	if (!s->nr)
+		return true;
+	sent = &s->accounts[0].sent;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct ring_set_counts n;
+
+		cpu_rings_count(&s->cpus[i], s->each.plan);
+		n = ring_set_counts(&s->cpus[i], &s->accounts[i], now_ns);
+		sum.lost_samples += n.lost_samples;
+		sum.lost_sideband += n.lost_sideband;
+		sum.corrupt += n.corrupt;
+		sum.queue_full += n.queue_full;
+	}
+	*ret_resync |= sum.lost_sideband > sent->lost_sideband;
+	return tell_counts(q, CPU_RINGS_ANY, &sum, sent);
 }
 
 bool
@@ -57,6 +87,8 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 {
 	bool all = ring_set_tell(q, UINT32_MAX, LOSS_STALL, s->stall_ns, &s->stall_sent);
 
+	if (s->each.target->per_thread)
+		return tell_threads(s, q, now_ns, ret_resync) && all;
 	for (size_t i = 0; i < s->nr; i++) {
 		struct cpu_rings *c = &s->cpus[i];
 		struct ring_set_account *a = &s->accounts[i];

@@ -48,8 +48,11 @@ set_defaults(struct session_options *o)
 							: SESSION_BUILD_IDS_FILE;
 	if (!o->ring_pages)
 		o->ring_pages = SESSION_RING_PAGES;
+	/* Context switches are as many as samples, and must not cost the map of who was who. */
 	if (!o->sideband_pages)
-		o->sideband_pages = SESSION_SIDEBAND_PAGES;
+		o->sideband_pages = o->extra.switch_events && o->ring_pages > SESSION_SIDEBAND_PAGES
+			? o->ring_pages
+			: SESSION_SIDEBAND_PAGES;
 	if (!o->queue_bytes)
 		o->queue_bytes = SESSION_QUEUE_BYTES;
 	if (!o->block_age_ns)
@@ -367,7 +370,8 @@ open_all(struct session *s, struct session_error *error)
 	s->frequency_hz = s->plan.frequency_hz_effective;
 	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
-	if (s->options.target != SESSION_COMMAND)
+	s->rings.off = s->options.starts_disabled;
+	if (s->options.target != SESSION_COMMAND && !s->rings.off)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }
@@ -531,6 +535,14 @@ int
 session_set_frequency(struct session *s, uint64_t hz, struct session_error *error)
 {
 	struct session_request rq = { .kind = REQUEST_FREQUENCY, .hz = hz };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_enable(struct session *s, bool on, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on };
 
 	return session_request_wait(s->requests, &rq, error);
 }

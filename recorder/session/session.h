@@ -67,7 +67,7 @@ void session_stats(const struct session *s, struct session_stats *ret);
  * snapshot of the live model: no sample is lost and none is in both. Waits until it is done.
  * -errno with *error: the old file goes on (or stays ended, then the session is suspended).
  * 1 with *error: it goes on in sink, but the old file could not be ended in order or synced.
- * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next two.
+ * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next three.
  */
 int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
 
@@ -80,6 +80,12 @@ int session_sync(struct session *s, struct session_error *error);
  * period, so that shares stay right. -EOPNOTSUPP with events of tasks, -EINVAL with a period.
  */
 int session_set_frequency(struct session *s, uint64_t hz, struct session_error *error);
+
+/*
+ * Turns all sampling events on or off; maps and names are recorded meanwhile. Waits until it is done.
+ * Not together with options.cpu_share, which turns them on and off as well.
+ */
+int session_enable(struct session *s, bool on, struct session_error *error);
 
 /* Another rate, as in session_options; at once, from any thread. */
 void session_set_sideband(struct session *s, uint64_t bytes_per_s);

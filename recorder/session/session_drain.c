@@ -241,6 +241,11 @@ do_request(struct session *s, struct session_request *rq)
 		session_request_done(s->requests, rq, r);
 		return true;
 	}
+	if (rq->kind == REQUEST_ENABLE) {
+		ring_set_enable(&s->rings, rq->on);
+		session_request_done(s->requests, rq, 0);
+		return true;
+	}
 	if (rq->kind == REQUEST_SYNC)
 		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
 	if (!queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
@@ -329,7 +334,8 @@ take_event(struct session *s, const struct epoll_event *e)
 static void
 tell_failed(struct session *s, struct event_def *def, uint32_t index)
 {
-	char line[NEWS_BYTES], others[32] = "";
+	char line[NEWS_BYTES], others[32] = "", where[32];
+	const struct cpu_rings *c;
 	size_t nr = 0, first = 0;
 
 	for (size_t i = 0; def->attr.pinned && !def->failed && i < s->rings.nr; i++) {
@@ -342,11 +348,16 @@ tell_failed(struct session *s, struct event_def *def, uint32_t index)
 	def->failed = true;
 	if (nr > 1)
 		(void)snprintf(others, sizeof(others), " and %zu more", nr - 1);
+	c = &s->rings.cpus[first];
+	if (c->cpu == CPU_RINGS_ANY)
+		(void)snprintf(where, sizeof(where), "in thread %d", (int)c->task);
+	else
+		(void)snprintf(where, sizeof(where), "on CPU %u", c->cpu);
 	(void)snprintf(
 		line, sizeof(line),
-		"%.160s: no counter was free for it on CPU %u%s: pinned (modifier D), it counts nothing "
+		"%.120s: no counter was free for it %s%s: pinned (modifier D), it counts nothing "
 		"there any more",
-		def->name, s->rings.cpus[first].cpu, others);
+		def->name, where, others);
 	writer_tell(s->writer, line);
 }
 

@@ -12,7 +12,7 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 
-#define OPTIONS_MAX 64
+#define OPTIONS_MAX 128
 #define HELP_COLUMN 28
 #define HELP_WIDTH 80
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/block/recording_header.h"
@@ -211,6 +212,101 @@ record_output_undo(const struct record_output *o)
 		warn("%s", o->path);
 }
 
+static const char *
+record_output_file(const struct record_output *o)
+{
+	return o->older ? o->older : o->resolved;
+}
+
+/* Local time to a hundredth of a second, as perf has it. */
+static char *
+stamped_name(const char *path)
+{
+	struct timespec now;
+	char stamp[32], *name;
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!localtime_r(&now.tv_sec, &tm) ||
+	    !strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &tm) ||
+	    asprintf(&name, "%s.%s%02d", path, stamp, (int)(now.tv_nsec / 10000000)) < 0)
+		return NULL;
+	return name;
+}
+
+/* Gives the file such a name that nobody has. NULL: that failed, and was said. */
+static char *
+rename_stamped(const char *path)
+{
+	const struct timespec hundredth = { 0, 10000000 };
+	char *name;
+	int r;
+
+	while ((name = stamped_name(path))) {
+		r = renameat2(AT_FDCWD, path, AT_FDCWD, name, RENAME_NOREPLACE);
+		/* A file system that cannot do without replacing. */
+		if (r < 0 && errno == EINVAL)
+			r = rename(path, name);
+		if (r == 0)
+			return name;
+		free(name);
+		if (errno != EEXIST)
+			break;
+		nanosleep(&hundredth, NULL);
+	}
+	warn("%s: cannot be renamed by its time", path);
+	return NULL;
+}
+
+int
+record_output_begin(const struct record_output *o, struct record_output_next *next)
+{
+	const char *path = record_output_file(o);
+
+	*next = (struct record_output_next){ .fd = -1, .lock_fd = -1 };
+	next->aside = rename_stamped(path);
+	if (!next->aside)
+		return EXIT_FAILED;
+	next->fd = out_path_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (next->fd >= 0) {
+		(void)flock(next->fd, LOCK_EX | LOCK_NB);
+		next->lock_fd = fcntl(next->fd, F_DUPFD_CLOEXEC, 3);
+	}
+	if (next->lock_fd >= 0)
+		return EXIT_DONE;
+	warn("%s: the next file cannot be made", path);
+	if (next->fd >= 0)
+		close(next->fd);
+	record_output_undo_next(o, next);
+	return EXIT_FAILED;
+}
+
+char *
+record_output_take_next(struct record_output *o, struct record_output_next *next)
+{
+	close(o->lock_fd);
+	o->lock_fd = next->lock_fd;
+	return next->aside;
+}
+
+void
+record_output_undo_next(const struct record_output *o, struct record_output_next *next)
+{
+	if (next->lock_fd >= 0)
+		close(next->lock_fd);
+	if (rename(next->aside, record_output_file(o)) < 0)
+		warn("%s: cannot get its name back", next->aside);
+	free(next->aside);
+}
+
+void
+record_output_stamp(struct record_output *o)
+{
+	o->stamped = rename_stamped(record_output_file(o));
+	if (o->stamped)
+		o->path = o->stamped;
+}
+
 /* Whoever cuts a file that is being written leaves zeros where its beginning was. */
 static bool
 begins_as_written(int fd)
@@ -253,6 +349,7 @@ record_output_done(struct record_output *o)
 	free(o->older);
 	free(o->resolved);
 	free(o->temporary);
+	free(o->stamped);
 	if (o->lock_fd >= 0)
 		close(o->lock_fd);
 }

@@ -20,6 +20,7 @@ struct record_output {
 	bool nameless;	  /* it had no name before: /dev/fd/N of a file that was removed */
 	char *resolved;	  /* path without symbolic links; NULL: standard output */
 	char *older;	  /* the recording at path, links followed; NULL: none */
+	char *stamped;	  /* path, once it has a time in it; NULL: it has none */
 	char *temporary;  /* beside it: where the new one is until there is something to keep */
 };
 
@@ -37,6 +38,24 @@ int record_output_settle(struct record_output *o);
 
 /* Nothing was recorded: all is as it was. */
 void record_output_undo(const struct record_output *o);
+
+/*
+ * A recording in several files: each gets its time in its name when the next one begins at the path.
+ * First record_output_begin(), then one of the other two.
+ */
+struct record_output_next {
+	int fd; /* for the session, which closes it */
+	int lock_fd;
+	char *aside; /* PATH.TIME, what the file before it is called from here on */
+};
+/* EXIT_DONE, or EXIT_FAILED, which was said: all is as before. */
+int record_output_begin(const struct record_output *o, struct record_output_next *next);
+/* The session writes it. Returns the name of the one before it, to be freed. */
+char *record_output_take_next(struct record_output *o, struct record_output_next *next);
+void record_output_undo_next(const struct record_output *o, struct record_output_next *next);
+
+/* Gives the file its time in its name; what fails is said. */
+void record_output_stamp(struct record_output *o);
 
 enum record_output_left {
 	RECORD_OUTPUT_THERE,

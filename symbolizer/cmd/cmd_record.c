@@ -21,6 +21,8 @@
 #include "symbolizer/cmd/record_extra.h"
 #include "symbolizer/cmd/record_filters.h"
 #include "symbolizer/cmd/record_probe.h"
+#include "symbolizer/cmd/record_user.h"
+#include "symbolizer/cmd/record_watch.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PIDS_MAX 1024
@@ -47,12 +49,14 @@ static const struct cli_option options[] = {
 	{ 'c', 'c', "count", "N", "a sample every N events instead" },
 	{ 'a', 'a', "all-cpus", NULL, "every process (default without a command)" },
 	{ 'p', 'p', "pid", "PID[,PID...]", "these processes and what they fork" },
-	{ 't', 't', "tid", "TID[,TID...]", "these threads and what they fork" },
+	{ 't', 't', "tid", "TID[,TID...]", "these threads" },
+	{ 'u', 'u', "uid", "USER", "the processes that this user has now, and what they fork" },
 	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
-	{ OPT_CGROUP, 0, "cgroup", "PATH", "what runs in this control group" },
+	{ OPT_CGROUP, 'G', "cgroup", "PATH", "what runs in this control group" },
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
-	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW", "fp (default), dwarf[,BYTES] or none" },
-	{ 'm', 'm', "mmap-pages", "PAGES", "size of a CPU's sample ring (default: 128)" },
+	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
+	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
+	{ 'm', 'm', "mmap-pages", "PAGES|SIZE", "a CPU's sample ring (default: 128), 1M..." },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
 	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
@@ -67,6 +71,9 @@ static const struct cli_option options[] = {
 	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print what would be opened, and record nothing" },
 	{ OPT_JSON, 0, "json", NULL, "that as JSON" },
 	RECORD_EXTRA_OPTIONS,
+	RECORD_WATCH_OPTIONS,
+	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
+	{ 'v', 'v', "verbose", NULL, "needless: what was asked for and not got is always said" },
 	{ 0 },
 };
 
@@ -86,6 +93,7 @@ struct request {
 	pid_t pids[PIDS_MAX];
 	const char *output;
 	char off_cpu[OFF_CPU_BYTES]; /* the event; "": not asked for */
+	struct record_watch_options watch;
 	bool target_given;
 	bool dry_run, json;
 };
@@ -107,8 +115,8 @@ on_signal(int sig)
 static int
 set_target(struct request *rq, enum session_target target)
 {
-	if (rq->target_given && rq->session.target != target)
-		return cli_usage_error("record", "-a, -p, -t and --cgroup exclude each other");
+	if (rq->session.pids_may_end || (rq->target_given && rq->session.target != target))
+		return cli_usage_error("record", "-a, -p, -t, -u and -G exclude each other");
 	rq->target_given = true;
 	rq->session.target = target;
 	return CLI_GO_ON;
@@ -134,6 +142,33 @@ set_pids(struct request *rq, enum session_target target, const char *text)
 	}
 	free(copy);
 	return status;
+}
+
+/* Those that begin later under somebody else are missed: an event is of a task, not of a user. */
+static int
+set_user(struct request *rq, const char *text)
+{
+	struct session_options *o = &rq->session;
+	int status = set_target(rq, o->nr_pids ? SESSION_ALL : SESSION_PID);
+
+	if (status != CLI_GO_ON)
+		return status;
+	o->pids_may_end = true;
+	return record_user_pids(text, rq->pids, PIDS_MAX, &o->nr_pids);
+}
+
+/* perf pairs the names of a list with the events of the command line. */
+static int
+set_cgroup(struct request *rq, const char *text)
+{
+	if (rq->session.cgroup || strchr(text, ','))
+		return cli_usage_error(
+			"record",
+			"-G: one control group is sampled: one that holds them all, or "
+			"everything (-a): samples tell theirs, and reports choose by "
+			"it (--cgroup)");
+	rq->session.cgroup = text;
+	return set_target(rq, SESSION_CGROUP);
 }
 
 static int
@@ -162,11 +197,29 @@ set_frequency(struct request *rq, const char *text)
 	return CLI_GO_ON;
 }
 
+/* As perf has it: 16 is pages; 16B, 16K, 16M, 16G are bytes. */
+static int
+pages_of(const char *text, uint64_t *ret)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n;
+
+	if (strchr(text, ','))
+		return cli_usage_error(
+			"record", "-m %s: rings of samples alone: no AUX area is recorded", text);
+	if (!strpbrk(text, "BKMG") || !record_watch_size(text, &n))
+		return set_number("-m", text, PAGES_MAX, ret);
+	n = (n + page - 1) / page;
+	if (n > PAGES_MAX)
+		return cli_usage_error("record", "-m %s: too large", text);
+	*ret = n;
+	return CLI_GO_ON;
+}
+
 static int
 set_pages(struct request *rq, const char *text)
 {
 	uint64_t asked = 0, pages = 1;
-	int status = set_number("-m", text, PAGES_MAX, &asked);
+	int status = pages_of(text, &asked);
 
 	while (status == CLI_GO_ON && pages < asked)
 		pages *= 2;
@@ -240,9 +293,15 @@ cmd_record_set(void *arg, int value, const char *text)
 	case 'C':
 		rq->session.cpus = text;
 		return CLI_GO_ON;
+	case 'u':
+		return set_user(rq, text);
+	case 'q':
+		rq->watch.quiet = true;
+		return CLI_GO_ON;
+	case 'v':
+		return CLI_GO_ON;
 	case OPT_CGROUP:
-		rq->session.cgroup = text;
-		return set_target(rq, SESSION_CGROUP);
+		return set_cgroup(rq, text);
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;
@@ -250,8 +309,8 @@ cmd_record_set(void *arg, int value, const char *text)
 		if (session_call_graph_parse(text, &rq->session) == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("record",
-				       "--call-graph %s: fp, none or dwarf[,BYTES], a multiple of "
-				       "8 to %d",
+				       "--call-graph %s: fp[,FRAMES], lbr, none or "
+				       "dwarf[,BYTES], a multiple of 8 to %d",
 				       text, SESSION_STACK_BYTES_MAX);
 	case 'm':
 		return set_pages(rq, text);
@@ -283,7 +342,9 @@ cmd_record_set(void *arg, int value, const char *text)
 	case RECORD_EXCLUDE_PERF:
 		return record_filters_set(&rq->filters, rq->session.nr_events, value, text);
 	}
-	return record_extra_set(&rq->session.extra, value, text);
+	if (value > RECORD_WATCH || value == 'D')
+		return record_watch_set(&rq->watch, value, text);
+	return record_extra_set(&rq->session, value, text);
 }
 
 /* What is sampled when nobody says: the command, or else everything, as perf does. */
@@ -300,11 +361,10 @@ settle_target(struct request *rq, char **command)
 				       "give that a name by -o FILE");
 	if (rq->json && !rq->dry_run)
 		return cli_usage_error("record", "--json is of --dry-run");
-	if (record_extra_check(&rq->session) != CLI_GO_ON)
-		return EXIT_USAGE;
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
-	return CLI_GO_ON;
+	rq->session.starts_disabled = rq->watch.disabled;
+	return record_extra_check(&rq->session);
 }
 
 /* --- the recording ------------------------------------------------------------------------ */
@@ -359,27 +419,38 @@ cmd_record_failed(const struct session_error *e)
 	return e->exit_status;
 }
 
-/* EXIT_FAILED: there is nothing to tell success of, and that was said. */
-static int
-print_summary(const struct session *s, const struct record_output *out)
+/* before: files that were filled before the last one, which the bytes are of. */
+static void
+print_summary(const struct session_stats *st, const char *path, uint64_t before)
 {
-	enum record_output_left left;
-	struct session_stats st;
-	uint64_t throttled;
+	uint64_t throttled = st->loss[LOSS_THROTTLED];
 
-	session_stats(s, &st);
-	throttled = st.loss[LOSS_THROTTLED];
-	left = record_output_left(out, st.file_bytes);
-	if (left == RECORD_OUTPUT_GONE)
-		return EXIT_FAILED;
-	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %.2f MB%s%s ]\n",
-		(unsigned long long)st.samples, st.samples == 1 ? "" : "s",
-		(unsigned long long)st.lost, (double)st.file_bytes / 1e6,
-		left == RECORD_OUTPUT_THERE ? " in " : "",
-		left == RECORD_OUTPUT_THERE ? out->path : "");
+	fprintf(stderr, "[ spoor record: %llu sample%s, %llu lost, %s%.2f MB%s%s ]\n",
+		(unsigned long long)st->samples, st->samples == 1 ? "" : "s",
+		(unsigned long long)st->lost, before ? "the last " : "",
+		(double)st->file_bytes / 1e6, *path ? " in " : "", path);
 	if (throttled)
 		fprintf(stderr, "spoor record: the kernel throttled sampling %llu time%s\n",
 			(unsigned long long)throttled, throttled == 1 ? "" : "s");
+}
+
+/* EXIT_FAILED: there is nothing to tell success of, and that was said. */
+static int
+end_output(const struct request *rq, const struct session *s, struct record_output *out,
+	   const struct record_watch *watch)
+{
+	enum record_output_left left;
+	struct session_stats st;
+
+	if (rq->watch.stamp)
+		record_output_stamp(out);
+	session_stats(s, &st);
+	left = record_output_left(out, st.file_bytes);
+	if (left == RECORD_OUTPUT_GONE)
+		return EXIT_FAILED;
+	if (!rq->watch.quiet)
+		print_summary(&st, left == RECORD_OUTPUT_THERE ? out->path : "",
+			      record_watch_files(watch));
 	return EXIT_DONE;
 }
 
@@ -392,36 +463,51 @@ command_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* Lets the command go, and records to the end. *watch, which may be NULL, runs as long. */
 static int
-record(const struct request *rq, struct record_output *out)
+run(struct session *s, struct record_output *out, struct record_watch *watch)
 {
 	struct session_error error = { .exit_status = EXIT_FAILED };
-	int status = EXIT_DONE, ended;
+	int status = EXIT_DONE;
+
+	if (session_go(s, &error) < 0)
+		return cmd_record_failed(&error);
+	status = record_output_settle(out);
+	if (status == EXIT_DONE)
+		status = record_watch_start(watch, s);
+	if (status == EXIT_DONE && session_run(s, &error) < 0)
+		status = cmd_record_failed(&error);
+	record_watch_stop(watch);
+	return status;
+}
+
+static int
+record(const struct request *rq, struct record_output *out, struct record_watch *watch)
+{
+	struct session_error error = { .exit_status = EXIT_FAILED };
 	struct session *s;
+	int status, ended;
 
 	if (session_open(&rq->session, &s, &error) < 0) {
 		record_output_undo(out);
 		return cmd_record_failed(&error);
 	}
-	print_notes(session_notes(s));
+	if (!rq->watch.quiet)
+		print_notes(session_notes(s));
 	running = s;
 	if (interrupted)
 		session_stop(s);
-	if (session_go(s, &error) < 0)
-		status = cmd_record_failed(&error);
-	else
-		status = record_output_settle(out);
-	if (status == EXIT_DONE && session_run(s, &error) < 0)
-		status = cmd_record_failed(&error);
+	status = run(s, out, watch);
 	/* A command that has not ended is ended now, which says nothing about it. */
 	ended = session_command_status(s);
 	if (session_finish(s, &error) < 0)
 		status = cmd_record_failed(&error);
 	running = NULL;
-	print_news(s);
+	if (!rq->watch.quiet)
+		print_news(s);
 	if (out->temporary || status == 126 || status == 127)
 		record_output_undo(out);
-	else if (print_summary(s, out) != EXIT_DONE)
+	else if (end_output(rq, s, out, watch) != EXIT_DONE)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
 		status = interrupted ? 128 + interrupted : command_status(ended);
@@ -442,6 +528,22 @@ objects_room(const char *dir)
 	return half < OBJECTS_BYTES_MAX ? half : OBJECTS_BYTES_MAX;
 }
 
+static int
+record_watched(struct request *rq, struct record_output *out)
+{
+	struct record_watch *watch;
+	int status = record_watch_new(&rq->watch, out, &watch, &rq->session.sink);
+
+	if (rq->session.sink)
+		rq->session.out_fd = -1;
+	if (status == CLI_GO_ON)
+		status = record(rq, out, watch);
+	else
+		record_output_undo(out);
+	record_watch_free(watch);
+	return status;
+}
+
 /* With a directory for objects, if any are to be stored; it goes again when there are none. */
 static int
 record_objects(struct request *rq, struct record_output *out)
@@ -455,7 +557,7 @@ record_objects(struct request *rq, struct record_output *out)
 	o->dir = dir;
 	o->allowed_bytes = o->user_bytes = objects_room(dir);
 	if (status == EXIT_DONE)
-		status = record(rq, out);
+		status = record_watched(rq, out);
 	else
 		record_output_undo(out);
 	if (dir)

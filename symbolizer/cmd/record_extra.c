@@ -3,8 +3,15 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+
+#include <bsd/stdlib.h>
 
 #include "symbolizer/cli/cli.h"
+#include "symbolizer/dump/register_name.h"
 
 #define KNOB(member) offsetof(struct session_extra, member)
 #define NO_KNOB SIZE_MAX
@@ -27,6 +34,15 @@ static const struct extra_bits {
 	{ RECORD_EXTRA_KERNEL_CHAINS, 0, KNOB(kernel_callchains) },
 	{ 'i', 0, KNOB(no_inherit) },
 	{ RECORD_EXTRA_GROUP, 0, KNOB(group) },
+	{ RECORD_EXTRA_INHERIT, 0, KNOB(inherit) },
+	{ RECORD_EXTRA_PER_THREAD, 0, KNOB(per_thread) },
+	{ 's', 0, KNOB(stat) },
+	{ 'n', 0, KNOB(no_samples) },
+	{ 'R', PERF_SAMPLE_RAW, NO_KNOB },
+	{ RECORD_EXTRA_SWITCH_EVENTS, 0, KNOB(switch_events) },
+	{ RECORD_EXTRA_NO_BUFFERING, 0, KNOB(no_buffering) },
+	{ RECORD_EXTRA_STRICT_FREQ, 0, KNOB(strict_freq) },
+	{ RECORD_EXTRA_NEEDLESS, 0, NO_KNOB },
 	{ 'N', 0, NO_KNOB },
 	{ 'B', 0, NO_KNOB },
 	{ 'T', 0, NO_KNOB },
@@ -67,15 +83,127 @@ set_branches(struct session_extra *extra, const char *text)
 		text, (int)bytes, word);
 }
 
-int
-record_extra_set(struct session_extra *extra, int value, const char *text)
+static int
+list_registers(const char *arch)
 {
-	if (value == 'j')
-		return set_branches(extra, text);
-	if (value == 'b') {
-		extra->branches |= PERF_SAMPLE_BRANCH_ANY;
+	const char *name;
+
+	for (unsigned i = 0; i < 64; i++) {
+		name = SESSION_REGISTERS >> i & 1 ? register_name(arch, i) : NULL;
+		if (name)
+			printf("%s\n", name);
+	}
+	return EXIT_DONE;
+}
+
+static int
+set_registers(const char *option, const char *text, uint64_t *ret)
+{
+	struct utsname host;
+	const char *word;
+	size_t bytes;
+
+	if (!SESSION_REGISTERS || uname(&host) < 0)
+		return cli_usage_error("record", "%s: not on this architecture", option);
+	if (!text) {
+		*ret = SESSION_REGISTERS;
 		return CLI_GO_ON;
 	}
+	if (strcmp(text, "?") == 0)
+		return list_registers(host.machine);
+	if (register_name_parse(host.machine, SESSION_REGISTERS, text, ret, &word, &bytes) == 0)
+		return CLI_GO_ON;
+	return cli_usage_error("record", "%s=%s: '%.*s' is no register; %s='?' lists them", option,
+			       text, (int)bytes, word, option);
+}
+
+/*
+ * The records of a recording are put in order by their times, which are those of one clock; the file
+ * has what others said at the same moment.
+ */
+static int
+set_clock(const char *text)
+{
+	static const char *const others[] = { "monotonic_raw", "raw",  "realtime", "real",
+					      "boottime",      "boot", "tai" };
+	const char *word = strncasecmp(text, "CLOCK_", 6) == 0 ? text + 6 : text;
+
+	if (strcasecmp(word, "monotonic") == 0 || strcasecmp(word, "mono") == 0)
+		return CLI_GO_ON;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcasecmp(word, others[i]) == 0)
+			return cli_usage_error(
+				"record",
+				"-k %s: not needed: times are of CLOCK_MONOTONIC, and the recording "
+				"has what the wall clock and the boot clock said at the same moments",
+				text);
+	return cli_usage_error("record", "-k %s: no clock; it is monotonic", text);
+}
+
+static int
+set_level(const char *text)
+{
+	const char *problem = NULL;
+
+	if (text)
+		(void)strtonum(text, 1, 22, &problem);
+	if (problem)
+		return cli_usage_error("record", "-z%s: a level from 1 to 22; it is always packed",
+				       text);
+	return CLI_GO_ON;
+}
+
+static int
+set_max_stack(struct session_extra *extra, const char *text)
+{
+	const char *problem;
+	long long frames = strtonum(text, 1, SESSION_MAX_STACK, &problem);
+
+	if (problem)
+		return cli_usage_error("record", "--max-stack %s: %s", text, problem);
+	extra->max_stack = (uint16_t)frames;
+	return CLI_GO_ON;
+}
+
+/* Those that are more than bits. False: none of them. */
+static bool
+set_value(struct session_extra *extra, int value, const char *text, int *ret)
+{
+	*ret = CLI_GO_ON;
+	switch (value) {
+	case 'j':
+		*ret = set_branches(extra, text);
+		return true;
+	case 'b':
+		extra->branches |= PERF_SAMPLE_BRANCH_ANY;
+		return true;
+	case 'I':
+		*ret = set_registers("--intr-regs", text, &extra->intr_regs);
+		return true;
+	case RECORD_EXTRA_USER_REGS:
+		*ret = set_registers("--user-regs", text, &extra->user_regs);
+		return true;
+	case RECORD_EXTRA_MAX_STACK:
+		*ret = set_max_stack(extra, text);
+		return true;
+	case 'k':
+		*ret = set_clock(text);
+		return true;
+	case 'z':
+		*ret = set_level(text);
+		return true;
+	}
+	return false;
+}
+
+int
+record_extra_set(struct session_options *options, int value, const char *text)
+{
+	struct session_extra *extra = &options->extra;
+	int status;
+
+	if (set_value(extra, value, text, &status))
+		return status;
 	for (size_t i = 0; i < sizeof(extra_bits) / sizeof(extra_bits[0]); i++) {
 		if (extra_bits[i].value != value)
 			continue;
@@ -91,8 +219,25 @@ record_extra_set(struct session_extra *extra, int value, const char *text)
 }
 
 int
-record_extra_check(const struct session_options *o)
+record_extra_check(struct session_options *o)
 {
+	if (o->extra.per_thread &&
+	    (o->target == SESSION_ALL || o->target == SESSION_CGROUP || o->cpus))
+		return cli_usage_error(
+			"record", "--per-thread is of a command, -p, -t or -u, and of no CPUs");
+	if (o->extra.per_thread && o->extra.inherit)
+		return cli_usage_error("record",
+				       "--per-thread and --inherit exclude each other: the "
+				       "kernel has no such rings");
+	if (o->extra.inherit && o->extra.no_inherit)
+		return cli_usage_error("record", "--inherit and -i exclude each other");
+	if (o->call_graph == SESSION_CALL_GRAPH_LBR && o->extra.branches)
+		return cli_usage_error(
+			"record",
+			"--call-graph lbr and -b, -j exclude each other: a sample has "
+			"one list of branches");
+	if (o->target == SESSION_TID && !o->extra.inherit)
+		o->extra.no_inherit = true;
 	if (o->extra.all_user && o->extra.all_kernel)
 		return cli_usage_error("record", "--all-user and --all-kernel exclude each other");
 	if (o->extra.user_callchains && o->extra.kernel_callchains)

@@ -19,6 +19,14 @@ enum {
 	RECORD_EXTRA_AFFINITY,
 	RECORD_EXTRA_THREADS,
 	RECORD_EXTRA_AIO,
+	RECORD_EXTRA_INHERIT,
+	RECORD_EXTRA_NEEDLESS,
+	RECORD_EXTRA_PER_THREAD,
+	RECORD_EXTRA_USER_REGS,
+	RECORD_EXTRA_MAX_STACK,
+	RECORD_EXTRA_SWITCH_EVENTS,
+	RECORD_EXTRA_NO_BUFFERING,
+	RECORD_EXTRA_STRICT_FREQ,
 };
 
 /* Rows of a table of struct cli_option. */
@@ -39,6 +47,34 @@ enum {
 		  "call chains of the kernel alone" },                                             \
 		{ 'i', 'i', "no-inherit", NULL, "not what the tasks fork" },                       \
 		{ RECORD_EXTRA_GROUP, 0, "group", NULL, "all events in one group: -e '{...}'" },   \
+		{ RECORD_EXTRA_INHERIT, 0, "inherit", NULL, "with -t: also what they fork" },      \
+		{ RECORD_EXTRA_PER_THREAD, 0, "per-thread", NULL,                                  \
+		  "of each thread one event for all CPUs, not of what they fork" },                \
+		{ 's', 's', "stat", NULL, "counts of each task that ends" },                       \
+		{ 'n', 'n', "no-samples", NULL, "counts alone" },                                  \
+		{ 'I', 'I', "intr-regs", "[REG,...]", "registers where the event was; ? lists" },  \
+		{ RECORD_EXTRA_USER_REGS, 0, "user-regs", "[REG,...]",                             \
+		  "registers of user space; ? lists" },                                            \
+		{ RECORD_EXTRA_MAX_STACK, 0, "max-stack", "N",                                     \
+		  "call chains of N frames at most" },                                             \
+		{ RECORD_EXTRA_SWITCH_EVENTS, 0, "switch-events", NULL,                            \
+		  "a record of each context switch" },                                             \
+		{ 'R', 'R', "raw-samples", NULL, "raw data with samples of all events" },          \
+		{ RECORD_EXTRA_STRICT_FREQ, 0, "strict-freq", NULL,                                \
+		  "fails where -F is over the kernel's limit" },                                   \
+		{ RECORD_EXTRA_NO_BUFFERING, 0, "no-buffering", NULL,                              \
+		  "the kernel wakes for each sample" },                                            \
+		{ 'k', 'k', "clockid", "CLOCK", "monotonic; others are refused: says why" },       \
+		{ 'z', 'z', "compression-level", "[LEVEL]", "needless: always" },                  \
+		{ RECORD_EXTRA_NEEDLESS, 0, "namespaces", NULL, "needless: always" },              \
+		{ RECORD_EXTRA_NEEDLESS, 0, "all-cgroups", NULL, "needless: always" },             \
+		{ RECORD_EXTRA_NEEDLESS, 0, "buildid-all", NULL, "needless: always" },             \
+		{ RECORD_EXTRA_NEEDLESS, 0, "buildid-mmap", NULL,                                  \
+		  "needless: always; --build-ids says by whom" },                                  \
+		{ RECORD_EXTRA_NEEDLESS, 0, "sample-cpu", NULL, "needless: always" },              \
+		{ RECORD_EXTRA_NEEDLESS, 0, "sample-identifier", NULL, "needless: always" },       \
+		{ RECORD_EXTRA_NEEDLESS, 0, "running-time", NULL, "needless: always" },            \
+		{ RECORD_EXTRA_NEEDLESS, 0, "timestamp-boundary", NULL, "needless: always" },      \
 		{ 'N', 'N', "no-buildid-cache", NULL, "needless: there is none" },                 \
 		{ 'B', 'B', "no-buildid", NULL, "needless: they cost no pass at the end" },        \
 		{ 'T', 'T', "timestamp", NULL, "needless: always" },                               \
@@ -50,10 +86,13 @@ enum {
 		RECORD_EXTRA_AIO, 0, "aio", "[N]", "refused: says why"                             \
 	}
 
-/* Takes one of them. CLI_GO_ON, or the status of a usage error, which was told. */
-int record_extra_set(struct session_extra *extra, int value, const char *text);
+/* Takes one of them. CLI_GO_ON, or the status to end with: a usage error, which was told, or a list, printed. */
+int record_extra_set(struct session_options *options, int value, const char *text);
 
-/* What excludes each other. The same. */
-int record_extra_check(const struct session_options *options);
+/*
+ * What excludes each other, and what follows from each other: as with perf, -t is without what the threads
+ * fork. CLI_GO_ON, or the status of a usage error, which was told.
+ */
+int record_extra_check(struct session_options *options);
 
 #endif

@@ -8,6 +8,7 @@
 #include <bsd/string.h>
 
 #include "symbolizer/text/data_source.h"
+#include "symbolizer/dump/register_name.h"
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -21,28 +22,6 @@ static const struct context_name {
 	{ -512, "USER" },	 { -640, "USER_DEFERRED" },
 	{ -2048, "GUEST" },	 { -2176, "GUEST_KERNEL" },
 	{ -2560, "GUEST_USER" },
-};
-
-/* arch/x86/include/uapi/asm/perf_regs.h, enum perf_event_x86_regs */
-static const char *const x86_regs[] = {
-	"ax", "bx", "cx", "dx", "si", "di", "bp",  "sp",  "ip",	 "flags", "cs",	 "ss",
-	"ds", "es", "fs", "gs", "r8", "r9", "r10", "r11", "r12", "r13",	  "r14", "r15",
-};
-
-/* arch/arm64/include/uapi/asm/perf_regs.h, enum perf_event_arm_regs */
-static const char *const arm64_regs[] = {
-	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10",
-	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
-	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "lr",  "sp",  "pc",
-};
-
-static const struct {
-	const char *arch;
-	const char *const *names;
-	unsigned nr;
-} reg_names[] = {
-	{ "x86_64", x86_regs, NR(x86_regs) },
-	{ "aarch64", arm64_regs, NR(arm64_regs) },
 };
 
 /* Numbers that the uapi header has names for, those of perf(1). */
@@ -309,16 +288,11 @@ put_branch_stack(struct record_sink *s, const struct perf_sample *sample)
 static void
 put_reg(struct record_sink *s, const char *arch, unsigned n, uint64_t value)
 {
+	const char *name = register_name(arch, n);
 	char number[8];
 
-	for (size_t i = 0; arch && i < NR(reg_names); i++) {
-		if (strcmp(arch, reg_names[i].arch) == 0 && n < reg_names[i].nr) {
-			put_hex(s, reg_names[i].names[n], value);
-			return;
-		}
-	}
 	snprintf(number, sizeof(number), "r%u", n);
-	put_hex(s, number, value);
+	put_hex(s, name ? name : number, value);
 }
 
 static void

@@ -406,7 +406,7 @@ usage "exclude each other" -a -p 1
 usage "exclude each other" --cgroup x -t 1
 usage "'x' is not the number of a process" -p 1,x
 usage "'3-1' is not a list of CPUs" -C 3-1 -- true
-usage "--call-graph lbr" --call-graph lbr -- true
+usage "--call-graph lbr,8" --call-graph lbr,8 -- true
 usage "multiple of 8" --call-graph dwarf,1001 -- true
 usage "--duration never" --duration never
 usage "--duration 5 parsecs" --duration "5 parsecs"

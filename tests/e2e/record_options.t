@@ -10,7 +10,7 @@ attr_of() # FILE: what the options may change of the first event's attr, a word 
 {
 	perf evlist -v -i "$1" 2>/dev/null | grep -v dummy | head -n 1 | tr ',' '\n' | sed 's/^ *//; s/: /=/' |
 		awk -F= '/^sample_type=/ { n = split($2, a, "|"); for (i = 1; i <= n; i++) print a[i] }
-			/^(exclude_user|exclude_kernel|exclude_callchain|inherit|branch_sample_type)/' | sort
+			/^(exclude_user|exclude_kernel|exclude_callchain|inherit|branch_sample_type|sample_regs|watermark|wakeup_events)/' | sort
 }
 
 by_spoor() # OPTION...
@@ -27,25 +27,36 @@ by_perf() # OPTION...
 
 changed() # BEFORE AFTER
 {
-	diff "$1" "$2" | sed -n 's/^\([<>]\) /\1/p' | xargs
+	diff "$1" "$2" | sed -n 's/^\([<>]\) /\1/p'
+}
+
+# What spoor has without the option it has with it.
+missing() # FILE-OF-CHANGES
+{
+	sed 's/^/>/' spoor.plain | grep -vxFf - "$1" | xargs
 }
 
 by_spoor >spoor.plain
 by_perf >perf.plain
 for option in -d -W --phys-data --data-page-size --code-page-size --transaction --all-user --all-kernel \
-	--user-callchains --kernel-callchains -i '-d -W' '--all-user --user-callchains' -N -B; do
+	--user-callchains --kernel-callchains -i '-d -W' '--all-user --user-callchains' -N -B -s -R \
+	--user-regs=ax,SP --intr-regs=ip; do
 	# shellcheck disable=SC2086 # several options
 	by_spoor $option >spoor.with
 	# shellcheck disable=SC2086
 	by_perf $option >perf.with
-	is "$(changed spoor.plain spoor.with)" "$(changed perf.plain perf.with)" "$option: as perf has it"
+	changed spoor.plain spoor.with >spoor.changed
+	changed perf.plain perf.with >perf.changed
+	is "$(xargs <spoor.changed)" "$(missing perf.changed)" "$option: as perf has it"
 done
 by_spoor -d >/dev/null
 ok "-d: maps of data are recorded" sh -c '"$1" dump x.spoor | grep -q "MMAP2.*mmap_data=1\|MMAP2.*MMAP_DATA\|MMAP2.*mmap_data"' - "$SPOOR"
 like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'addr=0x[0-9a-f]{3,}' "-d: a fault has its address"
 by_spoor --transaction >/dev/null
 like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'transaction=' "--transaction: samples have the word"
-for option in -T -P; do
+for option in -T -P -v -z -z5 '-k mono' --namespaces --all-cgroups --buildid-all --buildid-mmap --sample-cpu \
+	--sample-identifier --running-time --timestamp-boundary; do
+	# shellcheck disable=SC2086
 	exits 0 "$option: needless, taken" "$SPOOR" record $option -e page-faults -o x.spoor -- true
 done
 for option in '-r 1' '--affinity node' --threads --aio; do

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
 need_command jq
+need_command perf
 need_record_all
 mkdir archive
 chmod 755 "$TMP"
@@ -182,6 +183,15 @@ sed -i '8,$d' spoord.conf
 exits 0 "reload" ctl reload
 timeout 3 "$BUILD/spoorctl" --socket socket monitor >out
 in_range "$(wc -l <out)" 3 5 "monitor: a line a second"
+
+# What the samples have, as of spoor record.
+exits 0 "capture --max-stack, --switch-events" ctl capture --duration 700ms -e page-faults -c 1 --max-stack 2 \
+	--kernel-callchains --switch-events -o extra.spoor
+in_range "$("$SPOOR" dump extra.spoor | grep -c ' SWITCH_CPU_WIDE ')" 1 1e7 "context switches are in it"
+evlist=$("$SPOOR" export -f perf-data-file -o extra.data extra.spoor && perf evlist -v -i extra.data)
+like "$evlist" 'page-faults: .*exclude_callchain_user: 1.*sample_max_stack: 2' "and the attr has the rest"
+exits 2 "capture --max-stack 0" ctl capture --duration 1s --max-stack 0
+exits 1 "both sides alone" ctl capture --duration 1s --all-user --all-kernel
 
 # Words.
 exits 2 "no command" ctl

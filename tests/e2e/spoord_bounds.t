@@ -86,6 +86,10 @@ exits 1 "is too much with another one" capture 65000 --duration 300ms -c 250001 
 exits 1 "events without end" capture 65000 --duration 300ms -c 1 -e "page-faults$(printf ',page-faults%.0s' {1..16})" -o fast.spoor
 like "$(cat err)" '17 events; a capture has 16 at most' "are refused"
 
+exits 1 "each switch as side-band" capture 65000 --duration 300ms --switch-events -o fast.spoor
+like "$(cat err)" 'no bound: they are for root' "is for root"
+exits 0 "root" ctl capture --duration 300ms --switch-events -o root.spoor
+
 bounded "the highest frequency" work 1 -F 100000 -e cpu-clock
 bounded "three captures at once" work 3 -F 100000 -e cpu-clock
 bounded "each fault" faults 1 -c 1 -e page-faults,context-switches,minor-faults,cpu-migrations

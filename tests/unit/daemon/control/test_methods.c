@@ -415,6 +415,11 @@ captures_check_what_they_are_asked(void **state)
 		{ "\"cpus\":\"0;1\"", "cpus" },
 		{ "\"call_graph\":\"lbr\"", "call_graph" },
 		{ "\"call_graph\":\"dwarf,0\"", "call_graph" },
+		{ "\"max_stack\":0", "max_stack" },
+		{ "\"max_stack\":65536", "max_stack" },
+		{ "\"switch_events\":1", "switch_events" },
+		{ "\"all_user\":true,\"all_kernel\":true", "all_kernel" },
+		{ "\"user_callchains\":true,\"kernel_callchains\":true", "kernel_callchains" },
 		{ "\"call_graph\":\"dwarf8\"", "call_graph" },
 		{ "\"file_descriptor\":0", "file_descriptor" },
 		{ "\"file_descriptor\":3", "file_descriptor" },
@@ -440,7 +445,9 @@ captures_are_passed_on(void **state)
 					"\"duration_s\":0.5,\"events\":[\"cycles:u\","
 					"\"page-faults\"],\"frequency_hz\":997,"
 					"\"pids\":[7,8],\"cpus\":\"0-1\","
-					"\"call_graph\":\"dwarf,4096\"")));
+					"\"call_graph\":\"dwarf,4096\",\"max_stack\":7,"
+					"\"kernel_callchains\":true,\"all_user\":false,"
+					"\"switch_events\":true")));
 	assert_int_equal(o->duration_ns, 500000000);
 	assert_int_equal(o->nr_events, 2);
 	assert_string_equal(o->events[1], "page-faults");
@@ -450,6 +457,9 @@ captures_are_passed_on(void **state)
 	assert_int_equal(o->pids[1], 8);
 	assert_string_equal(o->cpus, "0-1");
 	assert_int_equal(o->call_graph, SESSION_CALL_GRAPH_DWARF);
+	assert_int_equal(o->extra.max_stack, 7);
+	assert_true(o->extra.kernel_callchains && o->extra.switch_events);
+	assert_true(!o->extra.user_callchains && !o->extra.all_user && !o->extra.no_inherit);
 	assert_int_equal(o->stack_bytes, 4096);
 	assert_int_equal(fake.captures[0].uid, 1000);
 	assert_int_equal(fake.captures[0].out_fd, -1);

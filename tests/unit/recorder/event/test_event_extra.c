@@ -84,11 +84,34 @@ test_apply(void **state)
 	assert_true(!attr.exclude_kernel && attr.exclude_callchain_kernel);
 }
 
+static void
+test_values(void **state)
+{
+	struct perf_event_attr attr = {
+		.inherit = 1, .watermark = 1, .wakeup_watermark = 4096, .sample_regs_user = 4
+	};
+	struct session_extra extra = {
+		.user_regs = 1, .intr_regs = 2, .max_stack = 7, .stat = true
+	};
+
+	(void)state;
+	event_extra_apply(&extra, 0, &attr);
+	assert_true(attr.sample_type == (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR));
+	/* Those that unwinding needs stay. */
+	assert_true(attr.sample_regs_user == 5 && attr.sample_regs_intr == 2);
+	assert_true(attr.sample_max_stack == 7 && attr.inherit_stat);
+	assert_true(attr.watermark && attr.wakeup_watermark == 4096);
+	extra = (struct session_extra){ .stat = true, .no_inherit = true, .no_buffering = true };
+	event_extra_apply(&extra, 0, &attr);
+	assert_true(!attr.inherit_stat && !attr.watermark && attr.wakeup_events == 1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_branches),
-					    cmocka_unit_test(test_apply) };
+					    cmocka_unit_test(test_apply),
+					    cmocka_unit_test(test_values) };
 
 	return cmocka_run_group_tests_name("event_extra", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -20,7 +21,12 @@ static const struct {
 	{ "dwarf,8", 0, SESSION_CALL_GRAPH_DWARF, 8 },
 	{ "dwarf,65528", 0, SESSION_CALL_GRAPH_DWARF, 65528 },
 	{ "", -EINVAL, 0, 0 },
-	{ "lbr", -EINVAL, 0, 0 },
+	{ "lbr", 0, SESSION_CALL_GRAPH_LBR, 0 },
+	{ "fp,127", 0, SESSION_CALL_GRAPH_FP, 0 },
+	{ "fp,", -EINVAL, 0, 0 },
+	{ "fp,0", -EINVAL, 0, 0 },
+	{ "fp,65536", -EINVAL, 0, 0 },
+	{ "lbr,8", -EINVAL, 0, 0 },
 	{ "dwarf8", -EINVAL, 0, 0 },
 	{ "dwarf,", -EINVAL, 0, 0 },
 	{ "dwarf,0", -EINVAL, 0, 0 },
@@ -43,6 +49,7 @@ test_call_graph(void **state)
 		if (result != rows[i].result)
 			fail_msg("'%s' gives %d", rows[i].text, result);
 		assert_int_equal(o.call_graph, result < 0 ? (int)before.call_graph : rows[i].how);
+		assert_int_equal(o.extra.max_stack, strcmp(rows[i].text, "fp,127") == 0 ? 127 : 0);
 		assert_int_equal(o.stack_bytes, result < 0 ? before.stack_bytes : rows[i].bytes);
 	}
 }

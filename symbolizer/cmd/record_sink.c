@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/record_sink.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "format/bytes/io.h"
+
+struct record_sink {
+	struct io_sink sink; /* first: it is what others see */
+	struct io_sink *file;
+	uint64_t written, bytes;
+	bool told;
+	void (*full)(void *arg);
+	void *arg;
+};
+
+static int
+record_sink_write(struct io_sink *self, const void *p, size_t n)
+{
+	struct record_sink *s = (struct record_sink *)self;
+	int r = s->file->write(s->file, p, n);
+
+	if (r < 0)
+		return r;
+	s->written += n;
+	if (s->written >= s->bytes && !s->told) {
+		s->told = true;
+		s->full(s->arg);
+	}
+	return r;
+}
+
+static int
+record_sink_sync(struct io_sink *self)
+{
+	struct record_sink *s = (struct record_sink *)self;
+
+	return s->file->sync(s->file);
+}
+
+static int
+record_sink_cut(struct io_sink *self, uint64_t size)
+{
+	struct record_sink *s = (struct record_sink *)self;
+	int r = s->file->cut(s->file, size);
+
+	if (r >= 0)
+		s->written = size;
+	return r;
+}
+
+static void
+record_sink_close(struct io_sink *self)
+{
+	struct record_sink *s = (struct record_sink *)self;
+
+	s->file->close(s->file);
+	free(s);
+}
+
+struct io_sink *
+record_sink_new(int fd, uint64_t bytes, void (*full)(void *arg), void *arg)
+{
+	struct record_sink *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->file = io_sink_fd(fd);
+	if (!s->file) {
+		free(s);
+		return NULL;
+	}
+	s->sink = (struct io_sink){ .write = record_sink_write,
+				    .sync = record_sink_sync,
+				    .cut = record_sink_cut,
+				    .close = record_sink_close };
+	s->bytes = bytes;
+	s->full = full;
+	s->arg = arg;
+	return &s->sink;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* record_sink: a file that says when so much was written to it. */
+#ifndef SYMBOLIZER_CMD_RECORD_SINK_H
+#define SYMBOLIZER_CMD_RECORD_SINK_H
+
+#include <stdint.h>
+
+struct io_sink;
+
+/*
+ * A sink over a descriptor, as io_sink_fd(); once that many bytes have been written, full() is called, once, on
+ * the thread that writes. NULL: out of memory, and fd is still the caller's.
+ */
+struct io_sink *record_sink_new(int fd, uint64_t bytes, void (*full)(void *arg), void *arg);
+
+#endif

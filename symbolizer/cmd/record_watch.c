@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/record_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+#include "format/bytes/io.h"
+#include "format/bytes/time_text.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cmd/record_sink.h"
+#include "symbolizer/text/screen_text.h"
+
+#define MS_NS UINT64_C(1000000)
+#define DELAY_MS_MAX (INT64_C(1) << 40)
+#define FILES_MAX 100000
+#define CONTROL_BYTES 128
+
+struct record_watch {
+	const struct record_watch_options *options;
+	struct record_output *out;
+	struct session *session;
+	pthread_t thread;
+	bool started;
+	int wake_fd;
+	int control_fd, ack_fd;
+	bool owns_control; /* else they are whoever's started us */
+	char control[CONTROL_BYTES];
+	size_t control_bytes;
+	atomic_bool ending;
+	atomic_bool full; /* the file has as many bytes as it may */
+	uint64_t start_ns, file_ns;
+	size_t nr_past; /* of options->times_ns */
+	char **files;	/* a ring of files_max names */
+	uint64_t nr_files;
+};
+
+/* SIGUSR2: the handler knows nobody else. */
+static volatile sig_atomic_t switch_asked;
+static volatile sig_atomic_t switch_fd = -1;
+
+static void
+on_switch_signal(int sig)
+{
+	int saved = errno;
+
+	(void)sig;
+	switch_asked = 1;
+	if (switch_fd >= 0)
+		(void)eventfd_write(switch_fd, 1);
+	errno = saved;
+}
+
+static uint64_t
+watch_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 * MS_NS + (uint64_t)t.tv_nsec;
+}
+
+/* --- options ----------------------------------------------------------------------------- */
+
+/* A number and one of units; false: not that. *ret_unit: which. */
+static bool
+watch_number(const char *text, const char *units, uint64_t *ret, size_t *ret_unit)
+{
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] && !text[digits + 1] ? strchr(units, text[digits]) : NULL;
+	const char *problem;
+	char number[20];
+
+	if (!unit || digits >= sizeof(number))
+		return false;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	*ret = (uint64_t)strtonum(number, 1, INT32_MAX, &problem);
+	*ret_unit = (size_t)(unit - units);
+	return !problem;
+}
+
+bool
+record_watch_size(const char *text, uint64_t *ret)
+{
+	const char *problem;
+	uint64_t n;
+	size_t unit;
+
+	if (watch_number(text, "BKMG", &n, &unit)) {
+		*ret = n << 10 * unit;
+		return true;
+	}
+	n = (uint64_t)strtonum(text, 1, INT64_MAX, &problem);
+	if (!problem)
+		*ret = n;
+	return !problem;
+}
+
+/* Numbers of milliseconds that rise, in pairs A-B with commas. */
+static bool
+watch_windows(struct record_watch_options *o, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *one;
+	bool good = copy;
+	uint64_t last = 0;
+
+	while (good && (one = strsep(&rest, ","))) {
+		char *from = strsep(&one, "-");
+		const char *problem, *problem2 = "";
+		uint64_t a = (uint64_t)strtonum(from, 0, DELAY_MS_MAX, &problem), b = 0;
+
+		if (one)
+			b = (uint64_t)strtonum(one, 1, DELAY_MS_MAX, &problem2);
+		good = !problem && !problem2 && b > a && (a > last || o->nr_times == 0) &&
+			o->nr_times + 2 <= RECORD_WATCH_TIMES;
+		if (!good)
+			break;
+		o->times_ns[o->nr_times++] = a * MS_NS;
+		o->times_ns[o->nr_times++] = b * MS_NS;
+		last = b;
+	}
+	free(copy);
+	return good;
+}
+
+static int
+set_delay(struct record_watch_options *o, const char *text)
+{
+	const char *problem;
+	long long ms = strtonum(text, -1, DELAY_MS_MAX, &problem);
+
+	o->disabled = true;
+	o->nr_times = 0;
+	if (!problem) {
+		if (ms >= 0)
+			o->times_ns[o->nr_times++] = (uint64_t)ms * MS_NS;
+		return CLI_GO_ON;
+	}
+	if (watch_windows(o, text))
+		return CLI_GO_ON;
+	return cli_usage_error(
+		"record", "-D %s: milliseconds, -1, or times that rise such as 10-20,30-40", text);
+}
+
+static int
+set_switch(struct record_watch_options *o, const char *text)
+{
+	static const uint64_t seconds[] = { 1, 60, 3600, 86400 };
+	uint64_t n;
+	size_t unit;
+
+	o->switches = o->stamp = true;
+	if (!text || strcmp(text, "signal") == 0)
+		return CLI_GO_ON;
+	if (watch_number(text, "smhd", &n, &unit))
+		o->switch_ns = n * seconds[unit] * 1000 * MS_NS;
+	else if (!record_watch_size(text, &o->switch_bytes))
+		return cli_usage_error("record",
+				       "--switch-output=%s: signal, a size such as 100M, or a time "
+				       "such as 30s",
+				       text);
+	return CLI_GO_ON;
+}
+
+int
+record_watch_set(struct record_watch_options *o, int value, const char *text)
+{
+	const char *problem;
+
+	switch (value) {
+	case 'D':
+		return set_delay(o, text);
+	case RECORD_WATCH_CONTROL:
+		o->control = text;
+		return CLI_GO_ON;
+	case RECORD_WATCH_MAX_SIZE:
+		if (record_watch_size(text, &o->max_bytes))
+			return CLI_GO_ON;
+		return cli_usage_error("record", "--max-size %s: a size such as 10M", text);
+	case RECORD_WATCH_SWITCH:
+		return set_switch(o, text);
+	case RECORD_WATCH_MAX_FILES:
+		o->files_max = (uint32_t)strtonum(text, 1, FILES_MAX, &problem);
+		if (!problem)
+			return CLI_GO_ON;
+		return cli_usage_error("record", "--switch-max-files %s: %s", text, problem);
+	case RECORD_WATCH_STAMP:
+		o->stamp = true;
+		return CLI_GO_ON;
+	}
+	return cli_usage_error("record", "option not handled");
+}
+
+/* --- what others ask --------------------------------------------------------------------- */
+
+/* As perf: both ways, so that whoever comes and goes at the other end makes no end of it. */
+static int
+open_fifo(const char *path)
+{
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		screen_text_warn("--control: %s: %s", path, strerror(errno));
+	return fd;
+}
+
+static int
+take_descriptor(const char *text)
+{
+	const char *problem;
+	int fd = (int)strtonum(text, 0, INT32_MAX, &problem);
+
+	if (!problem && fcntl(fd, F_GETFD) >= 0)
+		return fd;
+	screen_text_warn("--control: %s is no open descriptor", text);
+	return -1;
+}
+
+static int
+open_control(struct record_watch *w, const char *how)
+{
+	const char *colon = strchr(how, ':');
+	char *copy, *rest, *name;
+	bool fifo = strncmp(how, "fifo:", 5) == 0;
+	int status = CLI_GO_ON;
+
+	if (!colon || !colon[1] || (!fifo && strncmp(how, "fd:", 3) != 0))
+		return cli_usage_error("record", "--control %s: fd:N[,N] or fifo:PATH[,PATH]", how);
+	copy = rest = strdup(colon + 1);
+	if (!copy)
+		return EXIT_FAILED;
+	w->owns_control = fifo;
+	name = strsep(&rest, ",");
+	w->control_fd = fifo ? open_fifo(name) : take_descriptor(name);
+	if (rest)
+		w->ack_fd = fifo ? open_fifo(rest) : take_descriptor(rest);
+	if (w->control_fd < 0 || (rest && w->ack_fd < 0))
+		status = EXIT_FAILED;
+	free(copy);
+	return status;
+}
+
+static void
+tell(const struct record_watch *w, const char *text, const char *more)
+{
+	if (!w->options->quiet)
+		screen_text_warn("%s%s", text, more);
+}
+
+static bool
+turn_sampling(struct record_watch *w, bool on)
+{
+	struct session_error error = { 0 };
+
+	if (session_enable(w->session, on, &error) < 0)
+		return false;
+	tell(w, on ? "events enabled" : "events disabled", "");
+	return true;
+}
+
+static void
+obey(struct record_watch *w, const char *command)
+{
+	bool done = true;
+
+	if (strcmp(command, "enable") == 0)
+		done = turn_sampling(w, true);
+	else if (strcmp(command, "disable") == 0)
+		done = turn_sampling(w, false);
+	else if (strcmp(command, "stop") == 0)
+		session_stop(w->session);
+	else if (strcmp(command, "ping") != 0) {
+		screen_text_warn("--control: '%s' is none of enable, disable, ping, stop", command);
+		done = false;
+	}
+	/* Whoever does not read it misses it: the recording waits for nobody. */
+	if (done && w->ack_fd >= 0 && write(w->ack_fd, "ack\n", 4) < 0)
+		screen_text_warn("--control: no answer can be written: %s", strerror(errno));
+}
+
+/* Commands end in a line's end or in NUL. */
+static void
+take_control(struct record_watch *w)
+{
+	char *end;
+	ssize_t n = read(w->control_fd, w->control + w->control_bytes,
+			 sizeof(w->control) - w->control_bytes);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		/* Nobody is at the other end any more; a descriptor of somebody's is not ours to close. */
+		if (w->owns_control)
+			close(w->control_fd);
+		w->control_fd = -1;
+		return;
+	}
+	w->control_bytes += (size_t)n;
+	for (;;) {
+		size_t line = 0;
+
+		while (line < w->control_bytes && w->control[line] && w->control[line] != '\n')
+			line++;
+		if (line == w->control_bytes)
+			break;
+		end = w->control + line;
+		*end = '\0';
+		if (line)
+			obey(w, w->control);
+		w->control_bytes -= line + 1;
+		memmove(w->control, end + 1, w->control_bytes);
+	}
+	if (w->control_bytes == sizeof(w->control)) {
+		screen_text_warn("--control: a line of more than %d bytes is no command",
+				 CONTROL_BYTES);
+		w->control_bytes = 0;
+	}
+}
+
+/* --- files ------------------------------------------------------------------------------- */
+
+/* On the thread that writes. */
+static void
+on_full(void *arg)
+{
+	struct record_watch *w = arg;
+
+	w->full = true;
+	(void)eventfd_write(w->wake_fd, 1);
+}
+
+static uint64_t
+file_bytes(const struct record_watch_options *o)
+{
+	uint64_t max = o->max_bytes, next = o->switch_bytes;
+
+	return next && (!max || next < max) ? next : max;
+}
+
+/* Of a file that the session is to write, by its descriptor. NULL: out of memory. */
+static struct io_sink *
+watch_sink(struct record_watch *w, int fd)
+{
+	uint64_t bytes = file_bytes(w->options);
+
+	return bytes ? record_sink_new(fd, bytes, on_full, w) : io_sink_fd(fd);
+}
+
+/* Together with the one that is being written there are files_max: the oldest goes. */
+static void
+keep_file(struct record_watch *w, char *name)
+{
+	uint32_t keep = w->options->files_max;
+	char **place;
+
+	tell(w, "recorded ", name);
+	w->nr_files++;
+	if (!keep) {
+		free(name);
+		return;
+	}
+	place = &w->files[w->nr_files % keep];
+	*place = name;
+	place = &w->files[(w->nr_files + 1) % keep];
+	if (*place)
+		(void)unlink(*place);
+	free(*place);
+	*place = NULL;
+}
+
+static void
+switch_file(struct record_watch *w)
+{
+	struct session_error error = { 0 };
+	struct record_output_next next;
+	struct io_sink *sink;
+	int r;
+
+	w->file_ns = watch_now_ns();
+	if (record_output_begin(w->out, &next) != EXIT_DONE)
+		return;
+	sink = watch_sink(w, next.fd);
+	if (!sink) {
+		close(next.fd);
+		record_output_undo_next(w->out, &next);
+		return;
+	}
+	r = session_rotate(w->session, sink, &error);
+	w->full = false;
+	/* Over meanwhile: the end gives the file its name. */
+	if (r < 0) {
+		record_output_undo_next(w->out, &next);
+		if (r != -ESHUTDOWN)
+			screen_text_warn("%s", error.text);
+		return;
+	}
+	if (r > 0)
+		screen_text_warn("%s", error.text);
+	keep_file(w, record_output_take_next(w->out, &next));
+}
+
+static void
+look_at_size(struct record_watch *w)
+{
+	const struct record_watch_options *o = w->options;
+
+	if (!atomic_exchange(&w->full, false))
+		return;
+	if (o->max_bytes && o->max_bytes == file_bytes(o)) {
+		tell(w, "the recording has the size of --max-size: it ends", "");
+		session_stop(w->session);
+	} else {
+		switch_file(w);
+	}
+}
+
+/* --- the thread -------------------------------------------------------------------------- */
+
+static void
+look_at_time(struct record_watch *w)
+{
+	const struct record_watch_options *o = w->options;
+	uint64_t now_ns = watch_now_ns();
+
+	while (w->nr_past < o->nr_times && now_ns >= w->start_ns + o->times_ns[w->nr_past])
+		(void)turn_sampling(w, w->nr_past++ % 2 == 0);
+	if (o->switch_ns && now_ns >= w->file_ns + o->switch_ns)
+		switch_file(w);
+}
+
+/* Milliseconds until there is something to do; -1: nobody knows. */
+static int
+watch_wait_ms(const struct record_watch *w)
+{
+	const struct record_watch_options *o = w->options;
+	uint64_t now_ns = watch_now_ns(), due_ns = UINT64_MAX;
+
+	if (w->nr_past < o->nr_times)
+		due_ns = w->start_ns + o->times_ns[w->nr_past];
+	if (o->switch_ns && w->file_ns + o->switch_ns < due_ns)
+		due_ns = w->file_ns + o->switch_ns;
+	if (due_ns == UINT64_MAX)
+		return -1;
+	if (due_ns <= now_ns)
+		return 0;
+	due_ns = (due_ns - now_ns + MS_NS - 1) / MS_NS;
+	return due_ns < INT32_MAX ? (int)due_ns : INT32_MAX;
+}
+
+static void *
+watch(void *arg)
+{
+	struct record_watch *w = arg;
+	eventfd_t n;
+
+	while (!w->ending) {
+		struct pollfd fds[] = { { .fd = w->wake_fd, .events = POLLIN },
+					{ .fd = w->control_fd, .events = POLLIN } };
+
+		if (poll(fds, 2, watch_wait_ms(w)) < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents)
+			(void)eventfd_read(w->wake_fd, &n);
+		if (w->ending)
+			break;
+		if (fds[1].revents)
+			take_control(w);
+		look_at_time(w);
+		look_at_size(w);
+		if (switch_asked) {
+			switch_asked = 0;
+			switch_file(w);
+		}
+	}
+	return NULL;
+}
+
+int
+record_watch_start(struct record_watch *w, struct session *session)
+{
+	struct sigaction act = { .sa_handler = on_switch_signal, .sa_flags = SA_RESTART };
+	int r;
+
+	if (!w)
+		return EXIT_DONE;
+	w->session = session;
+	w->start_ns = w->file_ns = watch_now_ns();
+	if (w->options->switches) {
+		switch_fd = w->wake_fd;
+		sigaction(SIGUSR2, &act, NULL);
+	}
+	r = pthread_create(&w->thread, NULL, watch, w);
+	w->started = r == 0;
+	if (r == 0)
+		return EXIT_DONE;
+	screen_text_warn("cannot start a thread: %s", strerror(r));
+	return EXIT_FAILED;
+}
+
+void
+record_watch_stop(struct record_watch *w)
+{
+	if (!w || !w->started)
+		return;
+	w->ending = true;
+	(void)eventfd_write(w->wake_fd, 1);
+	pthread_join(w->thread, NULL);
+	w->started = false;
+}
+
+static bool
+is_needed(const struct record_watch_options *o)
+{
+	return o->nr_times || o->control || o->switches || o->max_bytes;
+}
+
+static int
+watch_open(struct record_watch *w, struct io_sink **ret_sink)
+{
+	const struct record_watch_options *o = w->options;
+
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->wake_fd < 0) {
+		screen_text_warn("eventfd: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (o->files_max && !(w->files = calloc(o->files_max, sizeof(*w->files))))
+		return EXIT_FAILED;
+	if (file_bytes(o) && !(*ret_sink = watch_sink(w, w->out->fd)))
+		return EXIT_FAILED;
+	return o->control ? open_control(w, o->control) : CLI_GO_ON;
+}
+
+int
+record_watch_new(const struct record_watch_options *o, struct record_output *out,
+		 struct record_watch **ret, struct io_sink **ret_sink)
+{
+	struct io_sink *sink = NULL;
+	struct record_watch *w;
+	int status;
+
+	*ret = NULL;
+	*ret_sink = NULL;
+	if (o->files_max && !o->switches)
+		return cli_usage_error("record", "--switch-max-files goes with --switch-output");
+	if (o->stamp && out->lock_fd < 0)
+		return cli_usage_error("record",
+				       "--switch-output and --timestamp-filename write regular "
+				       "files: give a name by -o FILE");
+	if (!is_needed(o))
+		return CLI_GO_ON;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return EXIT_FAILED;
+	w->options = o;
+	w->out = out;
+	w->wake_fd = w->control_fd = w->ack_fd = -1;
+	status = watch_open(w, &sink);
+	if (status == CLI_GO_ON) {
+		*ret = w;
+		*ret_sink = sink;
+		return status;
+	}
+	if (sink)
+		sink->close(sink);
+	record_watch_free(w);
+	return status;
+}
+
+uint64_t
+record_watch_files(const struct record_watch *w)
+{
+	return w ? w->nr_files : 0;
+}
+
+void
+record_watch_free(struct record_watch *w)
+{
+	if (!w)
+		return;
+	switch_fd = -1;
+	if (w->owns_control && w->control_fd >= 0)
+		close(w->control_fd);
+	if (w->owns_control && w->ack_fd >= 0)
+		close(w->ack_fd);
+	for (uint32_t i = 0; w->files && i < w->options->files_max; i++)
+		free(w->files[i]);
+	free(w->files);
+	if (w->wake_fd >= 0)
+		close(w->wake_fd);
+	free(w);
+}
