@@ -355,7 +355,7 @@ tell_failed(struct session *s, struct event_def *def, uint32_t index)
 		(void)snprintf(where, sizeof(where), "on CPU %u", c->cpu);
 	(void)snprintf(
 		line, sizeof(line),
-		"%.120s: no counter was free for it %s%s: pinned (modifier D), it counts nothing "
+		"%.100s: no counter was free for it %s%s: pinned (modifier D), it counts nothing "
 		"there any more",
 		def->name, where, others);
 	writer_tell(s->writer, line);
