@@ -3,30 +3,29 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "recorder/event/event_spec_internal.h"
 
 #define MODIFIERS "ukhIGHpPDeSW"
 
 struct group_parser {
+	const char *text; /* the argument */
 	const struct event_spec_roots *roots;
 	struct event_spec_list *list;
 	char *err;
 	size_t err_bytes;
 };
 
-static int __attribute__((format(printf, 2, 3)))
-group_fail(const struct group_parser *p, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(p->err, p->err_bytes, format, args);
-	va_end(args);
-	return -EINVAL;
-}
+/* As event_parser_fail(), of the whole argument. */
+#define group_fail(p, where, ...)                                                                  \
+	event_parser_fail(&(struct event_parser){ .text = (p)->text,                               \
+						  .event = (p)->text,                              \
+						  .bytes = strlen((p)->text),                      \
+						  .err = (p)->err,                                 \
+						  .err_bytes = (p)->err_bytes },                   \
+			  where, __VA_ARGS__)
 
 /* Length of "NAME{" at the start of an event; 0: none is there. */
 static size_t
@@ -67,16 +66,17 @@ add_modifiers(struct event_spec *s, const char *mods)
 	}
 }
 
+/* So many bytes of them. */
 static int
-check_modifiers(const struct group_parser *p, const char *text, const char *mods)
+check_modifiers(const struct group_parser *p, const char *mods, size_t bytes)
 {
 	size_t known = strspn(mods, MODIFIERS);
 
-	if (!mods[known])
+	if (known >= bytes)
 		return 0;
-	return group_fail(
-		p, "%s: unknown modifier '%c' of a group (there are u k h I G H p P D e S W)", text,
-		mods[known]);
+	return group_fail(p, mods + known,
+			  "unknown modifier '%c' of a group (there are u k h I G H p P D e S W)",
+			  mods[known]);
 }
 
 /* Makes a group of the events from first on. */
@@ -89,8 +89,7 @@ group_close(const struct group_parser *p, const char *text, size_t first, const 
 	uint32_t last = 0;
 
 	if (nr > EVENT_GROUP_MAX)
-		return group_fail(p, "%.40s: more than %d events in a group", text,
-				  EVENT_GROUP_MAX);
+		return group_fail(p, text, "more than %d events in a group", EVENT_GROUP_MAX);
 	for (size_t i = 0; i < first; i++)
 		last = specs[i].group > last ? specs[i].group : last;
 	for (size_t i = first; i < p->list->nr; i++) {
@@ -112,14 +111,10 @@ group_close(const struct group_parser *p, const char *text, size_t first, const 
 static int
 group_events(const struct group_parser *p, const char *text, size_t bytes)
 {
-	char *part = strndup(text, bytes);
-	int r;
+	const size_t from = (size_t)(text - p->text);
 
-	if (!part)
-		return -ENOMEM;
-	r = event_spec_parse(part, p->roots, p->list, p->err, p->err_bytes);
-	free(part);
-	return r;
+	return event_spec_parse_part(p->text, from, from + bytes, p->roots, p->list, p->err,
+				     p->err_bytes);
 }
 
 /* One group, whose first event begins at open; *ret: what is behind it. */
@@ -132,19 +127,18 @@ parse_group(const struct group_parser *p, const char *text, size_t open, const c
 	int r;
 
 	if (*end == '{')
-		return group_fail(p, "%s: a group in a group", text);
+		return group_fail(p, end, "a group in a group");
 	if (!*end)
-		return group_fail(p, "%s: a '}' is missing at the end of the group", text);
+		return group_fail(p, end, "a '}' is missing at the end of the group");
 	if (end == text + open)
-		return group_fail(p, "%s: a group without events", text);
+		return group_fail(p, end, "a group without events");
 	bytes = strcspn(mods, ",");
 	if (bytes > 0 && *mods != ':')
-		return group_fail(p, "%s: behind the '}' of a group are a comma or :MODIFIERS",
-				  text);
+		return group_fail(p, mods, "behind the '}' of a group are a comma or :MODIFIERS");
 	if (bytes >= sizeof(letters))
-		return group_fail(p, "%s: too many modifiers", text);
+		return group_fail(p, mods, "too many modifiers");
 	(void)snprintf(letters, sizeof(letters), "%.*s", bytes ? (int)bytes - 1 : 0, mods + 1);
-	r = check_modifiers(p, text, letters);
+	r = check_modifiers(p, bytes ? mods + 1 : mods, strlen(letters));
 	if (r == 0)
 		r = group_events(p, text + open, (size_t)(end - text) - open);
 	if (r == 0)
@@ -175,7 +169,7 @@ int
 event_group_spec_parse(const char *text, const struct event_spec_roots *roots,
 		       struct event_spec_list *list, char *err, size_t err_bytes)
 {
-	const struct group_parser p = { roots, list, err, err_bytes };
+	const struct group_parser p = { text, roots, list, err, err_bytes };
 
 	for (;;) {
 		size_t open = group_opening(text);
@@ -190,10 +184,10 @@ event_group_spec_parse(const char *text, const struct event_spec_roots *roots,
 int
 event_group_spec_all(struct event_spec_list *list, char *err, size_t err_bytes)
 {
-	const struct group_parser p = { NULL, list, err, err_bytes };
+	const struct group_parser p = { "--group", NULL, list, err, err_bytes };
 
 	for (size_t i = 0; i < list->nr; i++)
 		if (list->specs[i].group)
 			return 0;
-	return list->nr ? group_close(&p, "--group", 0, "") : 0;
+	return list->nr ? group_close(&p, p.text, 0, "") : 0;
 }

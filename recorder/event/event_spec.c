@@ -529,10 +529,13 @@ event_spec_bytes(const char *text)
 }
 
 int
-event_spec_parse(const char *text, const struct event_spec_roots *roots,
-		 struct event_spec_list *list, char *err, size_t err_bytes)
+event_spec_parse_part(const char *text, size_t from, size_t to,
+		      const struct event_spec_roots *roots, struct event_spec_list *list, char *err,
+		      size_t err_bytes)
 {
-	struct event_parser p = { .text = text, .list = list, .err = err, .err_bytes = err_bytes };
+	struct event_parser p = {
+		.text = text, .at = from, .list = list, .err = err, .err_bytes = err_bytes
+	};
 	int r;
 
 	p.roots.sysfs = roots && roots->sysfs ? roots->sysfs : PMU_SYSFS;
@@ -541,6 +544,8 @@ event_spec_parse(const char *text, const struct event_spec_roots *roots,
 		char *one;
 
 		p.bytes = event_spec_bytes(text + p.at);
+		if (p.bytes > to - p.at)
+			p.bytes = to - p.at;
 		one = strndup(text + p.at, p.bytes);
 		if (!one)
 			return -ENOMEM;
@@ -548,10 +553,17 @@ event_spec_parse(const char *text, const struct event_spec_roots *roots,
 		r = parse_one(&p, one);
 		free(one);
 		p.at += p.bytes;
-		if (r < 0 || !text[p.at])
+		if (r < 0 || p.at == to)
 			return r;
 		p.at++;
 	}
+}
+
+int
+event_spec_parse(const char *text, const struct event_spec_roots *roots,
+		 struct event_spec_list *list, char *err, size_t err_bytes)
+{
+	return event_spec_parse_part(text, 0, strlen(text), roots, list, err, err_bytes);
 }
 
 void

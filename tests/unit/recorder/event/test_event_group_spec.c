@@ -109,16 +109,16 @@ static const struct row refused[] = {
 	{ "{cs", "'}' is missing" },
 	{ "{}", "without events" },
 	{ "{cs,{faults}}", "a group in a group" },
-	{ "{cs,faults}S", "behind the '}'" },
+	{ "{cs,faults}S", "at character 12: behind the '}'" },
 	{ "{cs}{faults}", "behind the '}'" },
-	{ "{cs}:x", "unknown modifier 'x' of a group" },
+	{ "{cs}:x", "at character 6: unknown modifier 'x' of a group" },
 	{ "{cs}:SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS", "too many modifiers" },
-	{ "{cs,nonsense}", "nonsense" },
-	{ "{cs,}", "without a name" },
-	{ "{cs},", "without a name" },
+	{ "cs,{cs,nonsense}", "at character 8: unknown event 'nonsense'" },
+	{ "{cs,}", "at character 5: an event is missing" },
+	{ "{cs},", "at character 6: an event is missing" },
 	{ "cs}", "braces" },
 	{ "cs,x:{faults}", "braces" },
-	{ "", "without a name" },
+	{ "", "at character 1: an event is missing" },
 };
 
 static void
