@@ -227,7 +227,7 @@ give_format(const struct wanted_list *l, const char *system, struct span file)
 	size_t i;
 	int error = 0;
 
-	if (file.len > EVENT_FORMAT_BYTES_MAX || !find_id(file, &id))
+	if (file.len > EVENT_FORMAT_BYTES_MAX - NAME_MAX_BYTES - 2 || !find_id(file, &id))
 		return 0;
 	i = wanted_list_find(l, id);
 	/* A file may tell one a million times. */
@@ -240,8 +240,12 @@ give_format(const struct wanted_list *l, const char *system, struct span file)
 	buf_u8(&text, 0);
 	if (buf_failed(&text))
 		error = -FMT_E_NOMEM;
-	for (; !error && i < l->nr && l->v[i].id == id; i++)
+	for (; !error && i < l->nr && l->v[i].id == id; i++) {
 		error = event_set_format(l->events, l->v[i].index, (const char *)text.p);
+		/* There is no room for more. */
+		if (!error && !event_set_at(l->events, l->v[i].index)->format)
+			break;
+	}
 	buf_done(&text);
 	return error;
 }
@@ -273,12 +277,18 @@ take_system(const struct wanted_list *l, struct span *s)
 	const char *system;
 	struct span file;
 	uint32_t nr;
+	bool named;
 	int error = 0;
 
 	if (!span_string(s, &system) || !span_u32(s, &nr))
 		return -FMT_E_CORRUPT;
-	for (; !error && nr > 0; nr--)
-		error = take_file(s, &file) ? give_format(l, system, file) : -FMT_E_CORRUPT;
+	named = strlen(system) < NAME_MAX_BYTES;
+	for (; !error && nr > 0; nr--) {
+		if (!take_file(s, &file))
+			error = -FMT_E_CORRUPT;
+		else if (named)
+			error = give_format(l, system, file);
+	}
 	return error;
 }
 

@@ -479,8 +479,8 @@ tracepoint_value_text(const struct tracepoint_value *v, struct buf *out)
 		break;
 	case TRACEPOINT_BYTES:
 		for (size_t i = 0; i < v->bytes.len; i++) {
-			snprintf(text, sizeof(text), "%02x", v->bytes.p[i]);
-			buf_text(out, text);
+			buf_u8(out, (uint8_t) "0123456789abcdef"[v->bytes.p[i] >> 4]);
+			buf_u8(out, (uint8_t) "0123456789abcdef"[v->bytes.p[i] & 15]);
 		}
 		break;
 	}
@@ -489,10 +489,11 @@ tracepoint_value_text(const struct tracepoint_value *v, struct buf *out)
 void
 tracepoint_text(const struct tracepoint *t, struct span raw, struct buf *out)
 {
+	const size_t end = out->len + TRACEPOINT_TEXT_MAX;
 	struct tracepoint_value v;
 	bool first = true;
 
-	for (size_t i = 0; i < t->nr_fields; i++) {
+	for (size_t i = 0; i < t->nr_fields && out->len < end; i++) {
 		const struct tracepoint_field *f = &t->fields[i];
 
 		if (f->common || !tracepoint_value(f, raw, &v))

@@ -19,7 +19,8 @@
 #include "format/bytes/span.h"
 #include "format/record/event_set.h"
 
-#define TRACEPOINT_FIELDS_MAX 256 /* what follows is left out; the kernel's longest have 40 */
+#define TRACEPOINT_TEXT_MAX (64u << 10) /* of a sample, about: fields may lie over each other */
+#define TRACEPOINT_FIELDS_MAX 256	/* what follows is left out; the kernel's longest have 40 */
 
 enum tracepoint_kind {
 	TRACEPOINT_NUMBER,

@@ -254,6 +254,11 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 			error, -EPERM,
 			"%s: call-graph=dwarf of one event is for root: give it for all",
 			spec->name);
+	if (spec->has_call_graph && spec->call_graph == SESSION_CALL_GRAPH_LBR)
+		return session_fail(
+			error, -EPERM,
+			"%s: call-graph=lbr is for root: the branches are those of the host",
+			spec->name);
 	if (spec->numbered || spec->attr.branch_sample_type)
 		return session_fail(error, -EPERM,
 				    "%s: events by number, and branch_type, are for root",
@@ -270,9 +275,7 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 				    "%s: terms of the PMU %s are for root; tracepoints have names "
 				    "(SUBSYSTEM:NAME), breakpoints addresses (mem:ADDR)",
 				    spec->name, spec->pmu);
-	if (!o->cpu_share || type != PERF_TYPE_TRACEPOINT ||
-	    (strncmp(spec->name, "syscalls:", 9) != 0 &&
-	     strncmp(spec->name, "raw_syscalls:", 13) != 0))
+	if (!o->cpu_share || !spec->syscalls)
 		return 0;
 	return session_fail(error, -EPERM,
 			    "%s makes each system call of the host slower, also while sampling is "
@@ -537,7 +540,7 @@ bool
 event_plan_waits(const struct event_plan *plan)
 {
 	for (size_t i = 0; i < plan->nr; i++)
-		if (plan->defs[i].attr.context_switch)
+		if (!plan->defs[i].sideband && plan->defs[i].attr.context_switch)
 			return true;
 	return false;
 }

@@ -30,8 +30,18 @@ member_attr(const struct event_spec *spec, const struct perf_event_attr *leader,
 		return;
 	/* As the leader's, so that perf reads our exports: it delivers the leader's sample as theirs. */
 	attr->sample_type = leader->sample_type;
-	if (spec->has_rate)
+	attr->branch_sample_type = leader->branch_sample_type;
+	attr->sample_regs_user = leader->sample_regs_user;
+	attr->sample_stack_user = leader->sample_stack_user;
+	attr->sample_regs_intr = leader->sample_regs_intr;
+	attr->exclude_callchain_kernel = leader->exclude_callchain_kernel;
+	attr->exclude_callchain_user = leader->exclude_callchain_user;
+	if (spec->has_rate) {
+		/* Else it had a sample at each count: see sampling_def(). */
+		if (!attr->freq && attr->sample_period > 1)
+			attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 		return;
+	}
 	attr->freq = 0;
 	attr->sample_period = 0;
 	attr->precise_ip = 0; /* which samples alone have: x86_pmu_hw_config() refuses it */

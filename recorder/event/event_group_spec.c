@@ -90,6 +90,10 @@ group_close(const struct group_parser *p, const char *text, size_t first, const 
 
 	if (nr > EVENT_GROUP_MAX)
 		return group_fail(p, text, "more than %d events in a group", EVENT_GROUP_MAX);
+	/* Only the leader of a group is turned off and on, and a group may have to wait for counters. */
+	for (size_t i = first; i < p->list->nr; i++)
+		if (specs[i].attr.context_switch)
+			return group_fail(p, text, "off-cpu is in no group: each switch counts");
 	for (size_t i = 0; i < first; i++)
 		last = specs[i].group > last ? specs[i].group : last;
 	for (size_t i = first; i < p->list->nr; i++) {

@@ -354,6 +354,8 @@ parse_tracepoint(struct event_parser *p, char *subsystem, char *name, struct eve
 			(void)snprintf(s->name, sizeof(s->name), "%s:%s%s%s", t->subsystem, t->name,
 				       *mods ? ":" : "", mods);
 		s->attr.config = t->id;
+		s->syscalls = strcmp(t->subsystem, "syscalls") == 0 ||
+			strcmp(t->subsystem, "raw_syscalls") == 0;
 		r = event_spec_append(p, s);
 	}
 	tracepoint_ids_done(&found);

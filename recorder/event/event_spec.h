@@ -51,6 +51,7 @@ struct event_spec {
 	bool precise_max; /* P: the highest precision that opens */
 	bool has_rate;	  /* attr.sample_period or sample_freq is from a term */
 	bool each;	/* without -F and -c: a sample at each (tracepoints, breakpoints, probes) */
+	bool syscalls;	/* a tracepoint that each system call of the host has to pass */
 	bool numbered;	/* by TYPE:CONFIG, which tell nobody what it is */
 	uint32_t group; /* 0: none; those of one number stand side by side, the leader first */
 	bool sample_read;	   /* S: samples have the counts of the group */

@@ -77,6 +77,8 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
+_Static_assert((int)RECORD_WATCH_STAMP < (int)RECORD_FILTER, "each option has a number of its own");
+
 static const struct cli_syntax syntax = {
 	.command = "record",
 	.synopsis = "[options] [-- COMMAND [ARGUMENT...]]",

@@ -335,6 +335,7 @@ check_branches(struct request *rq)
 	if (!rq->report.branches)
 		return CLI_GO_ON;
 	if (rq->report.children || rq->graph.mode != CALL_GRAPH_NONE || rq->parent ||
+	    report_has(&rq->fields, REPORT_overhead_children) ||
 	    report_has(&rq->sort, REPORT_parent) || report_has(&rq->fields, REPORT_parent))
 		return cli_usage_error("report",
 				       "--branch-stack: branches have no callers: not with "

@@ -8,7 +8,7 @@
 #define RECORD_FILTERS_MAX 1024 /* as many as there can be -e */
 
 enum {
-	RECORD_FILTER = 0x300,
+	RECORD_FILTER = 0x400,
 	RECORD_EXCLUDE_PERF,
 };
 

@@ -10,7 +10,6 @@ struct record_sink {
 	struct io_sink sink; /* first: it is what others see */
 	struct io_sink *file;
 	uint64_t written, bytes;
-	bool told;
 	void (*full)(void *arg);
 	void *arg;
 };
@@ -24,10 +23,9 @@ record_sink_write(struct io_sink *self, const void *p, size_t n)
 	if (r < 0)
 		return r;
 	s->written += n;
-	if (s->written >= s->bytes && !s->told) {
-		s->told = true;
+	/* Each time: who was busy with the file before may have missed it. */
+	if (s->written >= s->bytes)
 		s->full(s->arg);
-	}
 	return r;
 }
 

@@ -39,6 +39,7 @@ struct record_watch {
 	size_t control_bytes;
 	atomic_bool ending;
 	atomic_bool full; /* the file has as many bytes as it may */
+	bool reached;	  /* --max-size: it ends */
 	uint64_t start_ns, file_ns;
 	size_t nr_past; /* of options->times_ns */
 	char **files;	/* a ring of files_max names */
@@ -163,7 +164,8 @@ set_switch(struct record_watch_options *o, const char *text)
 	o->switches = o->stamp = true;
 	if (!text || strcmp(text, "signal") == 0)
 		return CLI_GO_ON;
-	if (watch_number(text, "smhd", &n, &unit))
+	if (watch_number(text, "smhd", &n, &unit) &&
+	    n <= INT64_MAX / (seconds[unit] * 1000 * MS_NS))
 		o->switch_ns = n * seconds[unit] * 1000 * MS_NS;
 	else if (!record_watch_size(text, &o->switch_bytes))
 		return cli_usage_error("record",
@@ -285,7 +287,8 @@ obey(struct record_watch *w, const char *command)
 		done = false;
 	}
 	/* Whoever does not read it misses it: the recording waits for nobody. */
-	if (done && w->ack_fd >= 0 && write(w->ack_fd, "ack\n", 4) < 0)
+	if (done && w->ack_fd >= 0 && poll(&(struct pollfd){ w->ack_fd, POLLOUT, 0 }, 1, 0) > 0 &&
+	    write(w->ack_fd, "ack\n", 4) < 0)
 		screen_text_warn("--control: no answer can be written: %s", strerror(errno));
 }
 
@@ -417,7 +420,10 @@ look_at_size(struct record_watch *w)
 
 	if (!atomic_exchange(&w->full, false))
 		return;
+	if (w->reached)
+		return;
 	if (o->max_bytes && o->max_bytes == file_bytes(o)) {
+		w->reached = true;
 		tell(w, "the recording has the size of --max-size: it ends", "");
 		session_stop(w->session);
 	} else {

@@ -229,6 +229,7 @@ static void
 put_read(struct record_sink *s, const struct perf_read *read, const struct event_set *events)
 {
 	const bool group = read->format & PERF_FORMAT_GROUP;
+	char name[256]; /* of each value: a long one would be there a thousand times */
 
 	sink_open_object(s, "read");
 	if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
@@ -244,8 +245,11 @@ put_read(struct record_sink *s, const struct perf_read *read, const struct event
 		if (events && group && read->format & PERF_FORMAT_ID)
 			event = event_set_find(events, v.id);
 		sink_open_object(s, NULL);
-		if (event >= 0)
-			sink_string(s, "event", event_set_at(events, (size_t)event)->name);
+		if (event >= 0) {
+			(void)strlcpy(name, event_set_at(events, (size_t)event)->name,
+				      sizeof(name));
+			sink_string(s, "event", name);
+		}
 		put_dec(s, "value", v.value);
 		if (read->format & PERF_FORMAT_ID)
 			put_dec(s, "id", v.id);

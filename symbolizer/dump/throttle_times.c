@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define THROTTLE_TIMES_MAX (1u << 20) /* streams: events by CPU or task */
+
 void
 throttle_times_done(struct throttle_times *t)
 {
@@ -25,7 +27,7 @@ throttle_times_see(struct throttle_times *t, const struct perf_record *r)
 	uint32_t i;
 	int err;
 
-	if (r->type != REC_THROTTLE && r->type != REC_UNTHROTTLE)
+	if ((r->type != REC_THROTTLE && r->type != REC_UNTHROTTLE) || t->nr == THROTTLE_TIMES_MAX)
 		return 0;
 	err = slots_keep(&t->slots, (uint32_t)slots_mix(key.stream_id, 0), throttled_same, t, &key,
 			 t->v, t->nr, t->cap, &i);

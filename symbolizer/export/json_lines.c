@@ -85,11 +85,13 @@ put_trace(const struct sample_facts *s, struct buf *out)
 	const struct tracepoint *t = s->tracepoint;
 	const char *separator = "";
 	struct tracepoint_value v;
+	size_t end;
 
 	if (!t)
 		return;
 	buf_text(out, ",\"trace\":{");
-	for (size_t i = 0; i < t->nr_fields; i++) {
+	end = out->len + TRACEPOINT_TEXT_MAX;
+	for (size_t i = 0; i < t->nr_fields && out->len < end; i++) {
 		if (t->fields[i].common || !tracepoint_value(&t->fields[i], s->raw, &v))
 			continue;
 		buf_text(out, separator);

@@ -4,24 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/bytes/array.h"
+#include <bsd/sys/queue.h>
+
 #include "format/bytes/buf.h"
+#include "format/bytes/fmt_error.h"
+#include "format/bytes/slots.h"
 #include "symbolizer/profile/callchain.h"
 
+#define BUCKETS 4096
+
 struct held {
-	uint8_t *bytes; /* of the record */
-	size_t len;
+	TAILQ_ENTRY(held) all, same_tid, same_chain;
 	struct event_attr attr; /* that of the recording moves when it gets more events */
 	uint64_t cookie;
 	uint32_t tid;
 	int event;
+	size_t len;
+	uint8_t bytes[] __attribute__((aligned(8))); /* of the record */
 };
+
+TAILQ_HEAD(held_list, held); /* as they came */
 
 struct deferred_chains {
 	deferred_chains_fn *give;
 	void *arg;
-	struct held *held; /* as they came */
-	size_t nr_held, cap_held, bytes;
+	struct held_list all;
+	/* Those of a thread, and of a chain of it: a record visits just whom it is about. */
+	struct held_list of_tid[BUCKETS], of_chain[BUCKETS];
+	size_t bytes;
 	struct buf words; /* of the chain that is put together */
 };
 
@@ -34,6 +44,11 @@ deferred_chains_new(deferred_chains_fn *give, void *arg)
 		d->give = give;
 		d->arg = arg;
 		buf_init(&d->words);
+		TAILQ_INIT(&d->all);
+		for (size_t i = 0; i < BUCKETS; i++) {
+			TAILQ_INIT(&d->of_tid[i]);
+			TAILQ_INIT(&d->of_chain[i]);
+		}
 	}
 	return d;
 }
@@ -41,13 +56,38 @@ deferred_chains_new(deferred_chains_fn *give, void *arg)
 void
 deferred_chains_free(struct deferred_chains *d)
 {
+	struct held *h;
+
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->nr_held; i++)
-		free(d->held[i].bytes);
-	free(d->held);
+	while ((h = TAILQ_FIRST(&d->all))) {
+		TAILQ_REMOVE(&d->all, h, all);
+		free(h);
+	}
 	buf_done(&d->words);
 	free(d);
+}
+
+static struct held_list *
+of_tid(struct deferred_chains *d, uint32_t tid)
+{
+	return &d->of_tid[slots_mix(tid, 0) % BUCKETS];
+}
+
+static struct held_list *
+of_chain(struct deferred_chains *d, uint32_t tid, uint64_t cookie)
+{
+	return &d->of_chain[slots_mix(cookie, tid) % BUCKETS];
+}
+
+static void
+held_free(struct deferred_chains *d, struct held *h)
+{
+	TAILQ_REMOVE(&d->all, h, all);
+	TAILQ_REMOVE(of_tid(d, h->tid), h, same_tid);
+	TAILQ_REMOVE(of_chain(d, h->tid, h->cookie), h, same_chain);
+	d->bytes -= sizeof(*h) + h->len;
+	free(h);
 }
 
 /* Gives one, and frees it: with the words of the user that came, or without any. */
@@ -69,28 +109,20 @@ give_held(struct deferred_chains *d, struct held *h, struct span user)
 	}
 	if (err == 0)
 		err = d->give(d->arg, &record, h->event);
-	d->bytes -= h->len;
-	free(h->bytes);
-	h->bytes = NULL;
+	held_free(d, h);
 	return err;
 }
 
-/* Of those that match, which go; the others stay in their order. */
+/* Everybody's, as they are. */
 static int
-give_some(struct deferred_chains *d, const uint32_t *tid, const uint64_t *cookie, struct span user)
+give_all(struct deferred_chains *d)
 {
-	size_t kept = 0;
+	const struct span none = { 0 };
+	struct held *h;
 	int err = 0;
 
-	for (size_t i = 0; i < d->nr_held; i++) {
-		struct held *h = &d->held[i];
-
-		if (err == 0 && (!tid || h->tid == *tid) && (!cookie || h->cookie == *cookie))
-			err = give_held(d, h, user);
-		if (h->bytes)
-			d->held[kept++] = *h;
-	}
-	d->nr_held = kept;
+	while (err == 0 && (h = TAILQ_FIRST(&d->all)))
+		err = give_held(d, h, none);
 	return err;
 }
 
@@ -98,44 +130,60 @@ int
 deferred_chains_hold(struct deferred_chains *d, const struct perf_record *sample, int event,
 		     bool *ret_held)
 {
-	const struct span none = { 0 };
+	const size_t bytes = sizeof(struct held) + sample->raw.len;
+	struct held *h;
 	size_t at = 0;
-	int err = 0;
+	int err;
 
 	*ret_held = callchain_cookie(sample->sample.callchain, &at);
 	if (!*ret_held)
 		return 0;
-	if (d->bytes + sample->raw.len > DEFERRED_CHAINS_BYTES_MAX)
-		err = give_some(d, NULL, NULL, none);
-	if (err == 0)
-		err = array_reserve(d->held, d->nr_held, d->cap_held, 1);
+	err = d->bytes + bytes > DEFERRED_CHAINS_BYTES_MAX ? give_all(d) : 0;
 	if (err)
 		return err;
-	d->held[d->nr_held] = (struct held){
-		.bytes = malloc(sample->raw.len),
-		.len = sample->raw.len,
-		.attr = *sample->attr,
-		.cookie = span_word(sample->sample.callchain, at + 1),
-		.tid = sample->sid.tid,
-		.event = event,
-	};
-	if (!d->held[d->nr_held].bytes)
+	h = malloc(bytes);
+	if (!h)
 		return -FMT_E_NOMEM;
-	memcpy(d->held[d->nr_held++].bytes, sample->raw.p, sample->raw.len);
-	d->bytes += sample->raw.len;
+	h->attr = *sample->attr;
+	h->cookie = span_word(sample->sample.callchain, at + 1);
+	h->tid = sample->sid.tid;
+	h->event = event;
+	h->len = sample->raw.len;
+	memcpy(h->bytes, sample->raw.p, h->len);
+	TAILQ_INSERT_TAIL(&d->all, h, all);
+	TAILQ_INSERT_TAIL(of_tid(d, h->tid), h, same_tid);
+	TAILQ_INSERT_TAIL(of_chain(d, h->tid, h->cookie), h, same_chain);
+	d->bytes += bytes;
 	return 0;
 }
 
 int
 deferred_chains_merge(struct deferred_chains *d, const struct perf_record *record)
 {
-	return give_some(d, &record->sid.tid, &record->deferred.cookie, record->deferred.ips);
+	const uint32_t tid = record->sid.tid;
+	const uint64_t cookie = record->deferred.cookie;
+	struct held *h, *next;
+	int err = 0;
+
+	TAILQ_FOREACH_SAFE(h, of_chain(d, tid, cookie), same_chain, next) {
+		if (err == 0 && h->tid == tid && h->cookie == cookie)
+			err = give_held(d, h, record->deferred.ips);
+	}
+	return err;
 }
 
 int
 deferred_chains_end(struct deferred_chains *d, uint32_t tid, bool all)
 {
 	const struct span none = { 0 };
+	struct held *h, *next;
+	int err = 0;
 
-	return give_some(d, all ? NULL : &tid, NULL, none);
+	if (all)
+		return give_all(d);
+	TAILQ_FOREACH_SAFE(h, of_tid(d, tid), same_tid, next) {
+		if (err == 0 && h->tid == tid)
+			err = give_held(d, h, none);
+	}
+	return err;
 }

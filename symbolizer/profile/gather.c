@@ -182,7 +182,7 @@ static int
 add_branch(struct gather *g, const struct replay_sample *s, const struct perf_branch *branch)
 {
 	struct raw_sample counted;
-	uint32_t detail, who, place;
+	uint32_t detail, who, place = 0, stack;
 	int err = detail_finder_find(&g->details, s, branch, &detail);
 
 	if (err == 0)
@@ -190,9 +190,13 @@ add_branch(struct gather *g, const struct replay_sample *s, const struct perf_br
 	if (err || !see_sample(g, who, 1, s->time_ns))
 		return err;
 	err = detail_finder_place(&g->details, s, SAMPLE_DETAIL_CODE, branch->to, &place);
+	stack = place;
+	/* A filter of frames looks at whole stacks. */
+	if (err == 0 && !g->options->leaf_only)
+		err = word_lists_number(&g->raw.stacks, &place, 1, &stack);
 	if (err)
 		return err;
-	counted = raw_sample((struct raw_key){ who, place }, 1, s->time_ns);
+	counted = raw_sample((struct raw_key){ who, stack }, 1, s->time_ns);
 	return raw_profile_count(&g->raw, &counted);
 }
 

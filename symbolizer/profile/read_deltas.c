@@ -34,29 +34,46 @@ same_last(const void *owner, uint32_t index, const void *key)
 	return a->id == b->id && a->tid == b->tid;
 }
 
-int
-read_deltas_at(struct read_deltas *d, const struct perf_record *sample, uint64_t i, bool begins,
-	       uint64_t *ret_id, uint64_t *ret)
+uint64_t
+read_deltas_id(const struct perf_record *sample, uint64_t i)
 {
 	const struct perf_read *read = &sample->sample.read;
-	const struct perf_read_value v = perf_read_at(read, i);
+
+	return read->format & PERF_FORMAT_ID ? perf_read_at(read, i).id : sample->sid.id;
+}
+
+static void
+read_deltas_forget(struct read_deltas *d)
+{
+	read_deltas_done(d);
+	d->forgot = true;
+}
+
+int
+read_deltas_at(struct read_deltas *d, const struct perf_record *sample, uint64_t i, bool begins,
+	       uint64_t *ret)
+{
+	const struct perf_read_value v = perf_read_at(&sample->sample.read, i);
 	const struct read_last key = {
-		.id = read->format & PERF_FORMAT_ID ? v.id : sample->sid.id,
+		.id = read_deltas_id(sample, i),
 		.value = UNKNOWN,
 		.tid = event_attr_has(sample->attr, EVENT_ATTR_inherit) ? sample->sid.tid : 0,
 	};
 	uint64_t before;
 	uint32_t at;
-	int r = slots_keep(&d->slots, (uint32_t)slots_mix(key.id, key.tid), same_last, d, &key,
-			   d->last, d->nr, d->cap, &at);
+	int r;
+
+	if (d->nr == READ_DELTAS_MAX)
+		read_deltas_forget(d);
+	r = slots_keep(&d->slots, (uint32_t)slots_mix(key.id, key.tid), same_last, d, &key, d->last,
+		       d->nr, d->cap, &at);
 
 	if (r < 0)
 		return r;
 	before = d->last[at].value;
 	d->last[at].value = v.value;
-	*ret_id = key.id;
 	/* Less than before: another task has the number. */
-	if (before != UNKNOWN || begins)
+	if (before != UNKNOWN || (begins && !d->forgot))
 		*ret = before != UNKNOWN && before <= v.value ? v.value - before : v.value;
 	else
 		*ret = key.id == sample->sid.id ? sample->sample.period : 0;

@@ -219,6 +219,15 @@ sample_of_record(const struct perf_record *record, int event, struct replay_samp
 	callchain_of_record(record, &ret->chain);
 }
 
+/* The number of the event with this id; -1: none, or its samples are waits. */
+static int
+event_of(const struct replay *r, uint64_t id)
+{
+	const int event = event_set_find(record_stream_events(r->stream), id);
+
+	return r->waits && event >= 0 ? wait_samples_number(r->waits, event) : event;
+}
+
 /* A sample for each event that counted since the one before. */
 static int
 give_counts(struct replay *r, const struct perf_record *record, struct replay_sample *s,
@@ -228,18 +237,22 @@ give_counts(struct replay *r, const struct perf_record *record, struct replay_sa
 	bool timed = read->format & PERF_FORMAT_TOTAL_TIME_ENABLED;
 	bool begins = record_stream_counts_begin(
 		r->stream, timed ? record->sid.time - read->time_enabled : record->sid.time);
+	const int own = s->event;
+	struct perf_sample others = record->sample;
 	int err = 0;
 
+	others.raw = span_of(NULL, 0);
 	for (uint64_t i = 0; err == 0 && i < read->nr; i++) {
-		uint64_t id;
+		const uint64_t id = read_deltas_id(record, i);
 
-		err = read_deltas_at(&r->deltas, record, i, begins, &id, &s->period);
-		if (err || outside || s->period == 0)
-			continue;
 		/* The sample's own event is known also where there are no ids. */
-		if (id != record->sid.id)
-			s->event = event_set_find(record_stream_events(r->stream), id);
-		if (s->event >= 0)
+		s->event = id == record->sid.id ? own : event_of(r, id);
+		if (s->event < 0)
+			continue;
+		err = read_deltas_at(&r->deltas, record, i, begins, &s->period);
+		/* The bytes are those of the sample's own event. */
+		s->copied = id == record->sid.id ? &record->sample : &others;
+		if (err == 0 && !outside && s->period != 0)
 			err = r->options.on_sample(r->options.arg, s);
 	}
 	return err;
@@ -338,6 +351,9 @@ wait_for_chains(struct replay *r, const struct perf_record *record, int event, b
 {
 	switch (record->type) {
 	case REC_SAMPLE:
+		/* Counts are compared in the order of their samples. */
+		if (read_deltas_has(record))
+			return 0;
 		return deferred_chains_hold(r->deferred, record, event, ret_held);
 	case REC_CALLCHAIN_DEFERRED:
 		return deferred_chains_merge(r->deferred, record);
@@ -355,7 +371,7 @@ apply_record(struct replay *r, const struct stream_record *sr)
 	int event = sr->event, err = 0;
 
 	forget_ghosts(r, record->sid.time);
-	if (r->waits)
+	if (r->waits && !sr->outside)
 		err = give_wait(r, record, &event);
 	if (err || event == WAIT_SAMPLES_TAKEN)
 		return err;
@@ -413,7 +429,8 @@ int
 replay_run(struct replay *r, struct fmt_where *where)
 {
 	struct stream_record sr;
-	int err = wait_samples_open(r->stream, r->model, r->kernel, &r->waits);
+	bool failed = false;
+	int given = 0, err = wait_samples_open(r->stream, r->model, r->kernel, &r->waits);
 
 	if (err == 0)
 		err = begin_deferred(r);
@@ -427,11 +444,15 @@ replay_run(struct replay *r, struct fmt_where *where)
 		err = apply(r, &sr);
 		if (err == 0)
 			err = r->error;
-		if (err)
+		failed = err != 0;
+		if (failed)
 			break;
 	}
 	record_stream_on_block(r->stream, NULL, NULL);
-	if (err == 0 && r->deferred)
-		err = deferred_chains_end(r->deferred, 0, true);
+	/* What is damaged behind them costs them nothing. */
+	if (r->deferred && err != -FMT_E_NOMEM && !failed)
+		given = deferred_chains_end(r->deferred, 0, true);
+	if (err == 0)
+		err = given;
 	return err == 0 ? r->error : err;
 }

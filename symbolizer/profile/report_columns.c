@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <bsd/string.h>
+
 #include "symbolizer/profile/report.h"
 #include "symbolizer/profile/trace_fields.h"
 
@@ -119,8 +121,11 @@ add_list(struct report_list *l, const struct report_list *more)
 {
 	for (size_t i = 0; i < more->n; i++)
 		add_column(l, more->v[i]);
-	if (*more->fields)
-		memcpy(l->fields, more->fields, sizeof(l->fields));
+	if (!*more->fields)
+		return;
+	if (*l->fields)
+		(void)strlcat(l->fields, ",", sizeof(l->fields));
+	(void)strlcat(l->fields, more->fields, sizeof(l->fields));
 }
 
 void

@@ -84,6 +84,14 @@ wait_samples_event(const struct wait_samples *w, size_t *event)
 	return NULL;
 }
 
+int
+wait_samples_number(const struct wait_samples *w, int event)
+{
+	if (event == w->off_cpu)
+		return -1;
+	return event < (int)w->nr_events ? event : event + OFF_CPU_WHYS_MAX;
+}
+
 struct waits_counts
 wait_samples_counts(const struct wait_samples *w)
 {
@@ -257,7 +265,7 @@ wait_samples_see(struct wait_samples *w, const struct perf_record *r, int *event
 			*event = WAIT_SAMPLES_TAKEN;
 			return see_sample(w, r);
 		}
-		*event = of < (int)w->nr_events ? of : of + OFF_CPU_WHYS_MAX;
+		*event = wait_samples_number(w, of);
 		return 0;
 	case REC_LOST:
 	case REC_LOST_SAMPLES:

@@ -49,6 +49,8 @@ int wait_samples_see(struct wait_samples *w, const struct perf_record *record, i
 		     struct wait_sample *ret);
 
 /* The name of an event of waits; NULL: *event is one of the recording, and made the stream's number. */
+/* The number of another event of the recording, as names have it; -1: it is the one of waits. */
+int wait_samples_number(const struct wait_samples *w, int event);
 const char *wait_samples_event(const struct wait_samples *w, size_t *event);
 
 struct waits_counts wait_samples_counts(const struct wait_samples *w);

@@ -141,6 +141,16 @@ drop_spares(struct waits *w)
 	}
 }
 
+/* Of so many bytes, in what holds this one; NULL: in a new one. */
+static bool
+has_room(const struct waits *w, const struct waiting *t, size_t bytes)
+{
+	const size_t have = t ? t->cap : 0;
+
+	/* Room doubles as it grows. */
+	return bytes <= have || w->bytes + sizeof(*t) + 2 * bytes <= WAITS_BYTES_MAX;
+}
+
 int
 waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switches)
 {
@@ -150,10 +160,13 @@ waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switche
 	/* Of the one before nobody told that it was over; where it has not even gone, it is the same. */
 	if (t)
 		w->counts.cut += t->out;
-	else if (w->bytes + sample.len > WAITS_BYTES_MAX && SLIST_EMPTY(&w->spares)) {
+	if (!has_room(w, t ? t : SLIST_FIRST(&w->spares), sample.len)) {
 		w->counts.left_out++;
+		if (t)
+			waits_remove(w, t);
 		return 0;
-	} else
+	}
+	if (!t)
 		t = waits_enter(w, tid);
 	if (!t || copy_sample(w, t, sample) != 0)
 		return -FMT_E_NOMEM;

@@ -106,6 +106,16 @@ half=$("$SPOOR" report --json --event page-faults --time 0%-50% x.spoor | jq '[.
 rest=$("$SPOOR" report --json --event page-faults --time 50%-100% x.spoor | jq '[.rows[].period] | add')
 is "$((half + rest))" "$(perf_counts page-faults)" "two halves have what the whole has"
 
+# A member that takes samples itself: each count is its own event's.
+rm -f x.spoor
+"$SPOOR" record -i -F 999 -e '{task-clock,page-faults/period=100/}:S' -o x.spoor -- "$FIXTURES/faults" $FAULTS >/dev/null 2>&1
+"$SPOOR" export -f perf-data-file -i x.spoor -o x.data 2>err
+perf report -i x.data --stdio -g none --no-group --sort pid >perf.report 2>perf.err || diag_file perf.err
+for event in task-clock page-faults/period=100/; do
+	is "$("$SPOOR" report --json --event "$event" x.spoor | jq '[.rows[].period] | add')" "$(perf_counts $event)" \
+		"$event: a group with two that sample has the totals of perf"
+done
+
 # perf's own recording of a group, imported, has the periods that perf gives it.
 perf record -q -F 4999 -e '{task-clock,page-faults}:S' -o p.data -- "$FIXTURES/faults" $FAULTS >/dev/null 2>&1
 want=$(perf script -i p.data -F period,event 2>/dev/null | awk '/page-faults/ { n += $1 } END { print n }')

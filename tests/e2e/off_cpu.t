@@ -152,7 +152,7 @@ kill "$(cat pid)" # sh leaves its own behind
 like "$("$SPOOR" report -i open.spoor 2>&1 >/dev/null)" 'off-cpu: [0-9]+ waits? (was|were) not over when the recording was' \
 	"what was not over is told"
 exits 2 "no time" "$SPOOR" record --off-cpu=soon -o x.spoor -- true
-like "$(cat err)" "off-cpu/min=soon/: 'min=soon'" "is told"
+like "$(cat err)" "off-cpu/min=soon/: at character 9: 'min=soon'" "is told"
 exits 2 "twice" "$SPOOR" record --off-cpu -e off-cpu -o x.spoor -- true
 exits 2 "with a modifier" "$SPOOR" record -e off-cpu:u -o x.spoor -- true
 exits 0 "user space alone: its call chains" "$SPOOR" record --off-cpu --all-user -o user.spoor -- "$WAITS" kinds 10 "$FILE"

@@ -99,6 +99,11 @@ is "$("$SPOOR" report --force --json -s cycles,in_tx,mispredict,symbol_from -b b
 	'[0,"N/A","touch_data"]
 [3,"N","main"]' "the same as JSON"
 is "$(rows spoor branch.spoor -F sample,sym)" "3|[.] main" "samples are where they were taken"
+is "$(rows spoor branch.spoor -b -F sample,symbol_to --focus touch_data)" "3|[.] touch_data" "of frames, too"
+is "$(rows spoor branch.spoor -b -F sample,symbol_to --ignore touch_data)" "\
+2|[.] main
+3|[.] touch_zero" "and without some"
+exits 2 "branches have no children" "$SPOOR" report -b -F sample,overhead_children branch.spoor
 exits 1 "no branches" "$SPOOR" report -b mem.spoor
 like "$(tr '\n' ' ' <err)" "no sample has branches: spoor record -b" "which is said, and not of filters"
 for wrong in --children -g "-p main" --mem-mode "-s symbol_to,parent"; do

@@ -174,6 +174,8 @@ for_root() # EVENT SAID
 for_root 2:1 '2:1: events by number, and branch_type, are for root'
 for_root cs/branch_type=any/ 'events by number, and branch_type, are for root'
 for_root cs/call-graph=dwarf/ 'call-graph=dwarf of one event is for root'
+for_root cycles/call-graph=lbr/ 'call-graph=lbr is for root'
+[ -z "$id" ] || for_root raw_syscalls:sys_enter/name=x/ 'x makes each system call of the host slower'
 for_root "$(printf 'cs,%.0s' $(seq 65))cs" '66 events, more than 64, are for root'
 [ ! -d /sys/bus/event_source/devices/uprobe ] ||
 	for_root uprobe:/bin/true:0x1139 'uprobe:/bin/true:0x1139: terms of the PMU uprobe are for root'

@@ -116,6 +116,7 @@ static const struct row refused[] = {
 	{ "cs,{cs,nonsense}", "at character 8: unknown event 'nonsense'" },
 	{ "{cs,}", "at character 5: an event is missing" },
 	{ "{cs},", "at character 6: an event is missing" },
+	{ "{cs,off-cpu}:S", "off-cpu is in no group" },
 	{ "cs}", "braces" },
 	{ "cs,x:{faults}", "braces" },
 	{ "", "at character 1: an event is missing" },

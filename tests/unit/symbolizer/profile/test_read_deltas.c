@@ -53,11 +53,11 @@ sample(struct samples *s, uint32_t tid, uint64_t one, uint64_t two)
 static uint64_t
 delta(struct samples *s, const struct perf_record *r, uint64_t i, bool begins)
 {
-	uint64_t id, n;
+	uint64_t n;
 
 	assert_true(read_deltas_has(r));
-	assert_int_equal(read_deltas_at(&s->deltas, r, i, begins, &id, &n), 0);
-	assert_int_equal(id, i + 1);
+	assert_int_equal(read_deltas_at(&s->deltas, r, i, begins, &n), 0);
+	assert_int_equal(read_deltas_id(r, i), i + 1);
 	return n;
 }
 
