@@ -19,12 +19,27 @@
 
 enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_KNOB };
 
-/* Options that are on or not: the same in the call, with '_'. */
-static const char *const knobs[] = {
-	"user-callchains", "kernel-callchains", "all-user",
-	"all-kernel",	   "no-inherit",	"switch-events",
+/* Options that are on or not: parameter of the call, option. */
+#define CAPTURE_KNOBS(X)                                                                           \
+	X(user_callchains, "user-callchains")                                                      \
+	X(kernel_callchains, "kernel-callchains")                                                  \
+	X(all_user, "all-user")                                                                    \
+	X(all_kernel, "all-kernel")                                                                \
+	X(no_inherit, "no-inherit")                                                                \
+	X(switch_events, "switch-events")
+
+enum {
+#define X(key, option) KNOB_##key,
+	CAPTURE_KNOBS(X)
+#undef X
+		KNOBS
 };
-#define KNOBS ((int)(sizeof(knobs) / sizeof(knobs[0])))
+
+static const char *const knobs[] = {
+#define X(key, option) #key,
+	CAPTURE_KNOBS(X)
+#undef X
+};
 
 static volatile sig_atomic_t interrupted;
 
@@ -130,14 +145,9 @@ set_cgroup(json_t *parameters, const char *command)
 }
 
 static int
-set_knob(json_t *parameters, const char *name)
+set_knob(json_t *parameters, int knob)
 {
-	char key[32];
-
-	(void)strlcpy(key, name, sizeof(key));
-	for (char *p = key; (p = strchr(p, '-'));)
-		*p = '_';
-	return json_object_set_new(parameters, key, json_true()) < 0 ? CTL_FAILED : -1;
+	return json_object_set_new(parameters, knobs[knob], json_true()) < 0 ? CTL_FAILED : -1;
 }
 
 struct capture {
@@ -149,10 +159,10 @@ static int
 set_option(struct ctl_client *c, struct capture *w, const char *command, int option)
 {
 	if (option >= OPT_KNOB && option < OPT_KNOB + KNOBS)
-		return set_knob(w->parameters, knobs[option - OPT_KNOB]);
+		return set_knob(w->parameters, option - OPT_KNOB);
 	switch (option) {
 	case 'i':
-		return set_knob(w->parameters, "no-inherit");
+		return set_knob(w->parameters, KNOB_no_inherit);
 	case OPT_MAX_STACK:
 		return set_number(w->parameters, "max_stack", command);
 	case 'F':
@@ -193,13 +203,10 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
 		{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
-		{ knobs[0], no_argument, NULL, OPT_KNOB },
-		{ knobs[1], no_argument, NULL, OPT_KNOB + 1 },
-		{ knobs[2], no_argument, NULL, OPT_KNOB + 2 },
-		{ knobs[3], no_argument, NULL, OPT_KNOB + 3 },
-		{ knobs[4], no_argument, NULL, OPT_KNOB + 4 },
-		{ knobs[5], no_argument, NULL, OPT_KNOB + 5 },
-		{ "duration", required_argument, NULL, OPT_DURATION },
+#define X(key, option) { option, no_argument, NULL, OPT_KNOB + KNOB_##key },
+		CAPTURE_KNOBS(X)
+#undef X
+			{ "duration", required_argument, NULL, OPT_DURATION },
 		{ "output", required_argument, NULL, 'o' },
 		CTL_OPTIONS
 	};
