@@ -59,7 +59,7 @@ ask enable
 ask disable
 "$1" 3000
 echo stop >ctl # which ends this as well
-sleep 100
+exec sleep 100
 EOF
 record -D -1 --control fifo:ctl,ack -o c.spoor -- bash controls.sh "$FIXTURES/faults"
 is "$(xargs <out)" "ping: ack enable: ack disable: ack" "--control fifo: what was asked was answered"
