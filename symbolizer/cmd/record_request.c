@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/record_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+#include "format/bytes/time_text.h"
+#include "format/record/off_cpu.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cmd/cmd.h"
+#include "symbolizer/cmd/record_extra.h"
+#include "symbolizer/cmd/record_probe.h"
+#include "symbolizer/cmd/record_user.h"
+#include "symbolizer/text/screen_text.h"
+
+#define PAGES_MAX (1u << 20)
+
+enum {
+	OPT_CALL_GRAPH = 0x100,
+	OPT_CGROUP,
+	OPT_DURATION,
+	OPT_BUILD_IDS,
+	OPT_OBJECTS,
+	OPT_OFF_CPU,
+	OPT_BLOCK_AGE,
+	OPT_DRY_RUN,
+	OPT_JSON
+};
+
+static const struct cli_option options[] = {
+	{ 'e', 'e', "event", "EVENT", "what to sample by (default: cycles, or cpu-clock:I)" },
+	{ 'F', 'F', "freq", "HZ", "samples per second and CPU, or max (default: 999)" },
+	{ 'c', 'c', "count", "N", "a sample every N events instead" },
+	{ 'a', 'a', "all-cpus", NULL, "every process (default without a command)" },
+	{ 'p', 'p', "pid", "PID[,PID...]", "these processes and what they fork" },
+	{ 't', 't', "tid", "TID[,TID...]", "these threads" },
+	{ 'u', 'u', "uid", "USER", "the processes that this user has now, and what they fork" },
+	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
+	{ OPT_CGROUP, 'G', "cgroup", "PATH", "what runs in this control group" },
+	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
+	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
+	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
+	{ 'm', 'm', "mmap-pages", "PAGES|SIZE", "a CPU's sample ring (default: 128), 1M..." },
+	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
+	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
+	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
+	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
+	{ OPT_BLOCK_AGE, 0, "block-age", "TIME",
+	  "what is sampled is in the file that long after at most (5s)" },
+	{ OPT_BUILD_IDS, 0, "build-ids", "WHO",
+	  "is asked for build-ids: auto (default), kernel or file" },
+	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
+	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
+	RECORD_FILTER_OPTIONS,
+	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print what would be opened, and record nothing" },
+	{ OPT_JSON, 0, "json", NULL, "that as JSON" },
+	RECORD_EXTRA_OPTIONS,
+	RECORD_WATCH_OPTIONS,
+	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
+	{ 'v', 'v', "verbose", NULL, "needless: what was asked for and not got is always said" },
+	{ 0 },
+};
+
+_Static_assert((int)RECORD_WATCH_STAMP < (int)RECORD_FILTER, "each option has a number of its own");
+
+static const struct cli_syntax syntax = {
+	.command = "record",
+	.synopsis = "[options] [-- COMMAND [ARGUMENT...]]",
+	.about = "Samples what runs, with call chains, into a recording, until the command ends, "
+		 "the time is over, or ^C.",
+	.options = options,
+	.command_follows = true,
+};
+
+static int
+set_target(struct record_request *rq, enum session_target target)
+{
+	if (rq->session.pids_may_end || (rq->target_given && rq->session.target != target))
+		return cli_usage_error("record", "-a, -p, -t, -u and -G exclude each other");
+	rq->target_given = true;
+	rq->session.target = target;
+	return CLI_GO_ON;
+}
+
+static int
+set_pids(struct record_request *rq, enum session_target target, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *one;
+	int status = copy ? set_target(rq, target) : EXIT_FAILED;
+
+	while (status == CLI_GO_ON && (one = strsep(&rest, ","))) {
+		const char *problem;
+		pid_t pid = (pid_t)strtonum(one, 1, INT32_MAX, &problem);
+
+		if (problem)
+			status = cli_usage_error("record", "'%s' is not the number of a %s", one,
+						 target == SESSION_PID ? "process" : "thread");
+		else if (rq->session.nr_pids == RECORD_PIDS_MAX)
+			status = cli_usage_error("record", "more than %d processes",
+						 RECORD_PIDS_MAX);
+		else
+			rq->pids[rq->session.nr_pids++] = pid;
+	}
+	free(copy);
+	return status;
+}
+
+/* Those that begin later under somebody else are missed: an event is of a task, not of a user. */
+static int
+set_user(struct record_request *rq, const char *text)
+{
+	struct session_options *o = &rq->session;
+	int status = set_target(rq, o->nr_pids ? SESSION_ALL : SESSION_PID);
+
+	if (status != CLI_GO_ON)
+		return status;
+	o->pids_may_end = true;
+	return record_user_pids(text, rq->pids, RECORD_PIDS_MAX, &o->nr_pids);
+}
+
+/* perf pairs the names of a list with the events of the command line. */
+static int
+set_cgroup(struct record_request *rq, const char *text)
+{
+	if (rq->session.cgroup || strchr(text, ','))
+		return cli_usage_error(
+			"record",
+			"-G: one control group is sampled: one that holds them all, or "
+			"everything (-a): samples tell theirs, and reports choose by "
+			"it (--cgroup)");
+	rq->session.cgroup = text;
+	return set_target(rq, SESSION_CGROUP);
+}
+
+static int
+set_number(const char *option, const char *text, long long max, uint64_t *ret)
+{
+	const char *problem;
+	long long n = strtonum(text, 1, max, &problem);
+
+	if (problem)
+		return cli_usage_error("record", "%s %s: %s", option, text, problem);
+	*ret = (uint64_t)n;
+	return CLI_GO_ON;
+}
+
+static int
+set_frequency(struct record_request *rq, const char *text)
+{
+	long long hz;
+
+	if (strcmp(text, "max") != 0)
+		return set_number("-F", text, INT32_MAX, &rq->session.frequency_hz);
+	/* The session lowers it to what the kernel allows. */
+	if (session_sysctl("/proc/sys/kernel/perf_event_max_sample_rate", &hz) < 0 || hz < 1)
+		hz = 100000;
+	rq->session.frequency_hz = (uint64_t)hz;
+	return CLI_GO_ON;
+}
+
+/* As perf has it: 16 is pages; 16B, 16K, 16M, 16G are bytes. */
+static int
+pages_of(const char *text, uint64_t *ret)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n;
+
+	if (strchr(text, ','))
+		return cli_usage_error(
+			"record", "-m %s: rings of samples alone: no AUX area is recorded", text);
+	if (!strpbrk(text, "BKMG") || !record_watch_size(text, &n))
+		return set_number("-m", text, PAGES_MAX, ret);
+	n = (n + page - 1) / page;
+	if (n > PAGES_MAX)
+		return cli_usage_error("record", "-m %s: too large", text);
+	*ret = n;
+	return CLI_GO_ON;
+}
+
+static int
+set_pages(struct record_request *rq, const char *text)
+{
+	uint64_t asked = 0, pages = 1;
+	int status = pages_of(text, &asked);
+
+	while (status == CLI_GO_ON && pages < asked)
+		pages *= 2;
+	if (status == CLI_GO_ON && pages != asked)
+		screen_text_warn("-m %s: rings of %u pages, the next power of two", text,
+				 (unsigned)pages);
+	rq->session.ring_pages = (uint32_t)pages;
+	return status;
+}
+
+static int
+set_time(const char *option, const char *text, uint64_t *ret)
+{
+	uint64_t ns;
+
+	/* So long after now is still a time. */
+	if (time_text_duration(text, &ns) != 0 || ns == 0 || ns > INT64_MAX)
+		return cli_usage_error("record", "--%s %s: a time such as 500ms, 30s, 5m or 1h30m",
+				       option, text);
+	*ret = ns;
+	return CLI_GO_ON;
+}
+
+static int
+add_event(struct record_request *rq, const char *text)
+{
+	int status;
+
+	if (rq->session.nr_events == RECORD_EVENTS_MAX)
+		return cli_usage_error("record", "more than %d -e", RECORD_EVENTS_MAX);
+	status = record_probe_resolve(text, &rq->events[rq->session.nr_events]);
+	rq->session.nr_events += status == CLI_GO_ON;
+	return status;
+}
+
+/* Terms of the event, or the first of them alone: "1ms" is "min=1ms". */
+static int
+set_off_cpu(struct record_request *rq, const char *terms)
+{
+	int n;
+
+	if (!terms)
+		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s", OFF_CPU_EVENT);
+	else
+		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s/%s%s/", OFF_CPU_EVENT,
+			     strchr(terms, '=') ? "" : "min=", terms);
+	if (n < 0 || (size_t)n >= sizeof(rq->off_cpu))
+		return cli_usage_error("record", "--off-cpu=%s: a time such as 1ms", terms);
+	rq->session.off_cpu = rq->off_cpu;
+	return CLI_GO_ON;
+}
+
+static int
+record_request_set(void *arg, int value, const char *text)
+{
+	struct record_request *rq = arg;
+
+	switch (value) {
+	case 'e':
+		return add_event(rq, text);
+	case 'F':
+		return set_frequency(rq, text);
+	case 'c':
+		return set_number("-c", text, INT64_MAX, &rq->session.period);
+	case 'a':
+		return set_target(rq, SESSION_ALL);
+	case 'p':
+		return set_pids(rq, SESSION_PID, text);
+	case 't':
+		return set_pids(rq, SESSION_TID, text);
+	case 'C':
+		rq->session.cpus = text;
+		return CLI_GO_ON;
+	case 'u':
+		return set_user(rq, text);
+	case 'q':
+		rq->watch.quiet = true;
+		return CLI_GO_ON;
+	case 'v':
+		return CLI_GO_ON;
+	case OPT_CGROUP:
+		return set_cgroup(rq, text);
+	case 'g':
+		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
+		return CLI_GO_ON;
+	case OPT_CALL_GRAPH:
+		if (session_call_graph_parse(text, &rq->session) == 0)
+			return CLI_GO_ON;
+		return cli_usage_error("record",
+				       "--call-graph %s: fp[,FRAMES], lbr, none or "
+				       "dwarf[,BYTES], a multiple of 8 to %d",
+				       text, SESSION_STACK_BYTES_MAX);
+	case 'm':
+		return set_pages(rq, text);
+	case 'o':
+		rq->output = text;
+		return CLI_GO_ON;
+	case OPT_DURATION:
+		return set_time("duration", text, &rq->session.duration_ns);
+	case OPT_BLOCK_AGE:
+		return set_time("block-age", text, &rq->session.block_age_ns);
+	case OPT_OFF_CPU:
+		return set_off_cpu(rq, text);
+	case OPT_BUILD_IDS:
+		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
+			return CLI_GO_ON;
+		return cli_usage_error("record", "--build-ids %s: auto, kernel or file", text);
+	case OPT_DRY_RUN:
+		rq->dry_run = true;
+		return CLI_GO_ON;
+	case OPT_JSON:
+		rq->json = true;
+		return CLI_GO_ON;
+	case OPT_OBJECTS:
+		if (session_objects_parse(text ? text : "all", &rq->session.objects.mode) == 0)
+			return CLI_GO_ON;
+		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
+				       text);
+	case RECORD_FILTER:
+	case RECORD_EXCLUDE_PERF:
+		return record_filters_set(&rq->filters, rq->session.nr_events, value, text);
+	}
+	if (value > RECORD_WATCH || value == 'D')
+		return record_watch_set(&rq->watch, value, text);
+	return record_extra_set(&rq->session, value, text);
+}
+
+/* What is sampled when nobody says: the command, or else everything, as perf does. */
+static int
+settle_target(struct record_request *rq, char **command)
+{
+	if (*command)
+		rq->session.command = command;
+	if (rq->session.frequency_hz && rq->session.period)
+		return cli_usage_error("record", "-F and -c exclude each other");
+	if (rq->session.objects.mode != SESSION_OBJECTS_NONE && strcmp(rq->output, "-") == 0)
+		return cli_usage_error("record",
+				       "--store-objects puts them beside the recording: "
+				       "give that a name by -o FILE");
+	if (rq->json && !rq->dry_run)
+		return cli_usage_error("record", "--json is of --dry-run");
+	if (!rq->target_given)
+		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
+	rq->session.starts_disabled = rq->watch.disabled;
+	return record_extra_check(&rq->session);
+}
+
+/* The arguments as typed, for the file. */
+static void
+join_arguments(int argc, char **argv, struct buf *ret)
+{
+	buf_init(ret);
+	buf_append(ret, "spoor", 5);
+	for (int i = 0; i < argc; i++) {
+		buf_u8(ret, ' ');
+		buf_append(ret, argv[i], strlen(argv[i]));
+	}
+	buf_u8(ret, 0);
+}
+
+int
+record_request_parse(struct record_request *rq, int argc, char **argv)
+{
+	int first, status;
+
+	*rq = (struct record_request){ .output = "recording.spoor",
+				       .session = { .call_graph = SESSION_CALL_GRAPH_FP,
+						    .writer = "spoor " SPOOR_VERSION } };
+	/* Before getopt, which moves arguments about. */
+	join_arguments(argc, argv, &rq->cmdline);
+	status = cli_parse(&syntax, argc, argv, record_request_set, rq, &first);
+	if (status == CLI_GO_ON)
+		status = settle_target(rq, argv + first);
+	rq->session.events = (const char *const *)rq->events;
+	rq->session.filters = rq->filters.of;
+	rq->session.pids = rq->pids;
+	rq->session.cmdline = buf_failed(&rq->cmdline) ? "" : (const char *)rq->cmdline.p;
+	return status;
+}
+
+void
+record_request_done(struct record_request *rq)
+{
+	record_filters_done(&rq->filters);
+	buf_done(&rq->cmdline);
+	for (size_t i = 0; i < rq->session.nr_events; i++)
+		free(rq->events[i]);
+}

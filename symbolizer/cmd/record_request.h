@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* record_request: what the arguments of spoor record ask for. */
+#ifndef SYMBOLIZER_CMD_RECORD_REQUEST_H
+#define SYMBOLIZER_CMD_RECORD_REQUEST_H
+
+#include "format/bytes/buf.h"
+#include "recorder/session/session.h"
+#include "symbolizer/cmd/record_filters.h"
+#include "symbolizer/cmd/record_watch.h"
+
+#define RECORD_PIDS_MAX 1024
+#define RECORD_EVENTS_MAX 1024
+#define RECORD_OFF_CPU_BYTES 96
+
+struct record_request {
+	struct session_options session; /* points into what follows, and into the arguments */
+	char *events[RECORD_EVENTS_MAX];
+	struct record_filters filters;
+	pid_t pids[RECORD_PIDS_MAX];
+	const char *output;
+	char off_cpu[RECORD_OFF_CPU_BYTES]; /* the event; "": not asked for */
+	struct buf cmdline;		    /* the arguments as typed */
+	struct record_watch_options watch;
+	bool target_given;
+	bool dry_run, json;
+};
+
+/*
+ * Reads the arguments, all but the session's out_fd and objects.  CLI_GO_ON, or the status to end with: it was
+ * told, or help printed. record_request_done() in each case; the request stays where it is until then.
+ */
+int record_request_parse(struct record_request *rq, int argc, char **argv);
+
+void record_request_done(struct record_request *rq);
+
+#endif
