@@ -11,6 +11,7 @@
 #include "format/bytes/fmt_error.h"
 
 #define SLOTS_MIN 256
+#define SLOTS_MANY (1u << 20)
 
 uint64_t slots_key[2];
 
@@ -60,6 +61,13 @@ slots_put(struct slot *v, size_t mask, struct slot slot)
 	v[i] = slot;
 }
 
+/* How many of so many slots are in use at most. */
+static size_t
+most_used(size_t n)
+{
+	return n < SLOTS_MANY ? n / 2 : n / 4 * 3;
+}
+
 int
 slots_add(struct slots *s, uint32_t hash, size_t index)
 {
@@ -67,7 +75,7 @@ slots_add(struct slots *s, uint32_t hash, size_t index)
 
 	if (index >= SLOTS_NONE - 1)
 		return -FMT_E_NOMEM;
-	if (s->used >= n / 2) {
+	if (s->used >= most_used(n)) {
 		size_t grown = n ? n * 2 : SLOTS_MIN;
 		struct slot *v = calloc(grown, sizeof(*v));
 

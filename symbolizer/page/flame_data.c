@@ -12,7 +12,7 @@
 
 #define NO_TEXT 0u /* a text of its own: null */
 #define NO_FRAME UINT32_MAX
-#define NO_EVENT UINT32_MAX
+#define CUT_STACKS 65536
 
 struct flame_frame {
 	uint32_t name, object, file; /* texts */
@@ -62,7 +62,7 @@ struct flame_add {
 	uint32_t side;
 	const struct profile *profile;
 	uint32_t *frames; /* by the profile's; NO_FRAME: not yet known */
-	uint32_t *events; /* likewise, from -1 on */
+	uint32_t *events; /* likewise, from -1 on; of those that have stacks */
 	/* The stack before, from the outermost frame on, and its nodes: neighbours begin alike. */
 	uint32_t *path, *path_nodes;
 	size_t nr_path, cap_path, cap_path_nodes;
@@ -220,15 +220,9 @@ add_who(struct flame_add *a, const struct profile_stack *s, uint32_t *ret)
 {
 	struct flame_data *d = a->d;
 	struct flame_who key = { .side = a->side, .pid = s->pid, .tid = s->tid, .cpu = s->cpu };
-	uint32_t *event = &a->events[s->event + 1];
-	int err = 0;
+	int err = text_number(d, s->comm, &key.comm);
 
-	if (*event == NO_EVENT)
-		err = event_number(
-			d, s->event < 0 ? NULL : profile_event_name(a->profile, s->event), event);
-	key.event = *event;
-	if (err == 0)
-		err = text_number(d, s->comm, &key.comm);
+	key.event = a->events[s->event + 1];
 	if (err == 0)
 		err = text_number(d, s->cgroup, &key.cgroup);
 	if (err == 0)
@@ -286,8 +280,22 @@ add_stack(struct flame_add *a, const struct profile_stack *s)
 	return err;
 }
 
+/* In the order of the profile's, whatever that of the stacks. */
+static int
+add_events(struct flame_add *a)
+{
+	int err = 0;
+
+	for (int event = -1; event < profile_events(a->profile) && err == 0; event++)
+		if (profile_first_stack(a->profile, event) != PROFILE_NO_STACK)
+			err = event_number(a->d,
+					   event < 0 ? NULL : profile_event_name(a->profile, event),
+					   &a->events[event + 1]);
+	return err;
+}
+
 int
-flame_data_add(struct flame_data *d, unsigned int side, const struct profile *profile,
+flame_data_add(struct flame_data *d, unsigned int side, struct profile *profile,
 	       const struct profile_options *options)
 {
 	const size_t nr_frames = profile_frames(profile),
@@ -304,11 +312,14 @@ flame_data_add(struct flame_data *d, unsigned int side, const struct profile *pr
 	err = a.frames && a.events ? 0 : -FMT_E_NOMEM;
 	if (err == 0) {
 		memset(a.frames, 0xff, nr_frames * sizeof(*a.frames));
-		memset(a.events, 0xff, nr_events * sizeof(*a.events));
+		err = add_events(&a);
 	}
-	for (size_t i = 0; err == 0 && i < profile_stacks(profile); i++) {
-		profile_stack_at(profile, i, &s);
+	profile_settle(profile);
+	for (size_t i = profile_stacks(profile); err == 0 && i > 0;) {
+		profile_stack_at(profile, --i, &s);
 		err = add_stack(&a, &s);
+		if (i % CUT_STACKS == 0)
+			profile_cut_stacks(profile, i);
 	}
 	free(a.frames);
 	free(a.events);

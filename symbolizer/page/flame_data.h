@@ -47,10 +47,11 @@ struct flame_data *flame_data_new(void); /* NULL: out of memory */
 void flame_data_free(struct flame_data *d);
 
 /*
- * All stacks of a profile, which the data does not need after that; side 1 is what side 0 is compared
- * with. options: with which it was made. 0, -FMT_E_NOMEM: the data is good for nothing but being freed.
+ * All stacks of a profile, which has none after that: rows of them are as large, and there is not more of both
+ * than it takes. side 1 is what side 0 is compared with. options: with which it was made. 0, -FMT_E_NOMEM: the
+ * data is good for nothing but being freed.
  */
-int flame_data_add(struct flame_data *d, unsigned int side, const struct profile *profile,
+int flame_data_add(struct flame_data *d, unsigned int side, struct profile *profile,
 		   const struct profile_options *options);
 
 /* Columns of time: profile_stack's numbers of buckets from `from` on, so many together. */

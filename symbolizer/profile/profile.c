@@ -372,15 +372,27 @@ profile_settle(struct profile *p)
 }
 
 void
-profile_drop_stacks(struct profile *p)
+profile_cut_stacks(struct profile *p, size_t nr)
 {
+	struct kept_stack *less;
+
 	profile_settle(p);
+	assert(nr <= p->nr_stacks);
 	for (int event = -1; event < (int)p->nr_events; event++)
 		profile_event_at(p, event)->first = PROFILE_NO_STACK;
-	free(p->stacks);
-	p->stacks = NULL;
-	p->nr_stacks = p->cap_stacks = 0;
-	word_lists_done(&p->lists);
+	p->nr_stacks = nr;
+	if (nr == 0) {
+		free(p->stacks);
+		p->stacks = NULL;
+		p->cap_stacks = 0;
+		word_lists_done(&p->lists);
+		return;
+	}
+	less = realloc(p->stacks, nr * sizeof(*less));
+	if (less) {
+		p->stacks = less;
+		p->cap_stacks = nr;
+	}
 }
 
 const struct frame *

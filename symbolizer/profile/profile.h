@@ -106,10 +106,11 @@ const struct frame *profile_detail_frame(const struct profile *p, const struct p
 bool profile_buckets(const struct profile *p, uint64_t *ret_first, uint64_t *ret_last);
 /*
  * For who has taken all, and makes something as large of it: first what finds equal stacks goes, and then the
- * stacks. Nothing is taken any more. Events, frames, totals and buckets stay.
+ * stacks from the nr-th on. Nothing is taken any more, and stacks are found by number alone. Events, frames,
+ * totals and buckets stay.
  */
 void profile_settle(struct profile *p);
-void profile_drop_stacks(struct profile *p);
+void profile_cut_stacks(struct profile *p, size_t nr);
 /*
  * The frame of an id: symbol, dso, and an address that it may have. Frames of equal object, symbol
  * and miss have one id, unless by_address; so all that is unknown in one object is one frame.

@@ -179,12 +179,8 @@ write_page(struct graph *g)
 static int
 add_side(struct graph *g, unsigned int side, struct load *l)
 {
-	int err;
+	int err = flame_data_add(g->data, side, l->profile, &l->profile_options);
 
-	/* Stacks and the rows made of them are as large as each other: not more of both than it takes. */
-	profile_settle(l->profile);
-	err = flame_data_add(g->data, side, l->profile, &l->profile_options);
-	profile_drop_stacks(l->profile);
 	if (err == 0)
 		err = find_facts(&g->facts[side], l);
 	if (err < 0)

@@ -188,9 +188,9 @@ two_sides(void **state)
 	flame_data_free(d);
 }
 
-/* As the page does: the profile keeps no stacks, but knows of which buckets they were. */
+/* The profile keeps no stacks, but knows of which buckets they were. */
 static void
-drop_stacks(struct profile *p)
+take_stacks(struct flame_data *d, struct profile *p, const struct profile_options *po)
 {
 	uint64_t first, last, least = UINT64_MAX, most = 0;
 	struct profile_stack s;
@@ -200,7 +200,7 @@ drop_stacks(struct profile *p)
 		least = s.time < least ? s.time : least;
 		most = s.time > most ? s.time : most;
 	}
-	profile_drop_stacks(p);
+	assert_int_equal(flame_data_add(d, 0, p, po), 0);
 	assert_int_equal(profile_stacks(p), 0);
 	assert_int_equal(profile_lists(p), 0);
 	for (int event = -1; event < profile_events(p); event++)
@@ -230,8 +230,7 @@ columns(void **state)
 		assert_int_equal(profile_add(w.profile, &po, w.s.stream, &(struct fmt_where){ 0 }),
 				 0);
 		assert_non_null(d);
-		assert_int_equal(flame_data_add(d, 0, w.profile, &po), 0);
-		drop_stacks(w.profile);
+		take_stacks(d, w.profile, &po);
 		before = flame_data_rows(d);
 		for (int merged = 0; merged < 2; merged++) {
 			j = written(d, &times);
@@ -263,6 +262,7 @@ stories(void **state)
 		const struct profile_options po = { .by_tid = seed % 2 };
 		struct flame_data *d = flame_data_new();
 		uint64_t samples = 0, depth = 0, depths = 0;
+		size_t stacks;
 		struct profile_stack s;
 		struct world w;
 		json_t *j;
@@ -273,14 +273,15 @@ stories(void **state)
 		assert_non_null(w.profile);
 		assert_int_equal(profile_add(w.profile, &po, w.s.stream, &(struct fmt_where){ 0 }),
 				 0);
-		for (size_t i = 0; i < profile_stacks(w.profile); i++) {
+		stacks = profile_stacks(w.profile);
+		for (size_t i = 0; i < stacks; i++) {
 			profile_stack_at(w.profile, i, &s);
 			depths += s.nr_frames * s.weight.samples;
 		}
 		assert_non_null(d);
 		assert_int_equal(flame_data_add(d, 0, w.profile, &po), 0);
 		j = written(d, NULL);
-		assert_int_equal(rows(j), profile_stacks(w.profile));
+		assert_int_equal(rows(j), stacks);
 		for (size_t i = 0, node = 0; i < rows(j); i++) {
 			node += cell(j, "rows", "node", i);
 			depth = 0;
