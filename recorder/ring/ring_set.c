@@ -152,11 +152,21 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 		cpu_rings_control(&s->cpus[i], s->each.plan, sideband, request);
 }
 
-void
-ring_set_enable(struct ring_set *s, bool on)
+bool
+ring_set_enable(struct ring_set *s, struct queue *q, bool on, uint64_t now_ns)
 {
-	s->off = !on;
+	const struct gap gap = { .cause = LOSS_PAUSED,
+				 .cpu = GAP_CPU_ALL,
+				 .from_ns = on ? s->off_since_ns : now_ns,
+				 .until_ns = on ? now_ns : 0 };
+
+	if (on == !s->off_since_ns)
+		return true;
+	if (!queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap)))
+		return false;
+	s->off_since_ns = on ? 0 : now_ns;
 	ring_set_control(s, false, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	return true;
 }
 
 /* --- the pass --------------------------------------------------------------------------- */
@@ -400,22 +410,6 @@ send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
 }
 
 bool
-ring_set_gaps(const struct ring_set *s, struct queue *q)
-{
-	bool all = true;
-
-	for (size_t i = 0; i < s->nr; i++) {
-		const struct gap gap = { .cause = LOSS_CPU_OFFLINE,
-					 .cpu = s->cpus[i].cpu,
-					 .from_ns = s->accounts[i].offline_since_ns };
-
-		if (gap.from_ns)
-			all &= queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
-	}
-	return all;
-}
-
-bool
 ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
 {
 	struct ring_set_account *a = &s->accounts[i];
@@ -503,7 +497,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	}
 	send_ids(&s->cpus[i], q, false);
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
-	if (!s->off)
+	if (!s->off_since_ns)
 		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
 	*ret = &s->cpus[i];
 	return 0;
@@ -581,7 +575,7 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 	for (uint32_t k = index; k <= last; k++)
 		renew_end(s, c, k, q, shapes, now_ns);
 	/* Turned off, or overdrawn: it begins together with the others. */
-	if (s->off || s->accounts[i].sampling.off_since_ns)
+	if (s->off_since_ns || s->accounts[i].sampling.off_since_ns)
 		return 0;
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
 }

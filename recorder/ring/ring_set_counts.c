@@ -2,6 +2,7 @@
 /* What was lost on each CPU, and what the events counted. */
 #include "recorder/ring/ring_set_internal.h"
 
+#include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "format/record/record_build.h"
 #include "recorder/event/event_group.h"
@@ -99,6 +100,27 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 	}
 	return all;
 }
+
+static bool
+tell_gap(struct queue *q, enum loss_cause cause, uint32_t cpu, uint64_t from_ns)
+{
+	const struct gap gap = { .cause = cause, .cpu = cpu, .from_ns = from_ns };
+
+	return !from_ns || queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+}
+
+bool
+ring_set_gaps(const struct ring_set *s, struct queue *q)
+{
+	bool all = tell_gap(q, LOSS_PAUSED, GAP_CPU_ALL, s->off_since_ns);
+
+	for (size_t i = 0; i < s->nr; i++)
+		all &= tell_gap(q, LOSS_CPU_OFFLINE, s->cpus[i].cpu,
+				s->accounts[i].offline_since_ns);
+	return all;
+}
+
+/* --- counts ----------------------------------------------------------------------------- */
 
 int
 ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const struct event *event,
