@@ -25,8 +25,8 @@
 /* An idle pass is told no more often, so that an idle machine does not wake the writer. */
 #define IDLE_PASS_NS UINT64_C(1000000000)
 
-/* Contiguous room for all that is said of a CPU when it comes or goes. */
-#define HOTPLUG_BYTES (128u << 10)
+/* Contiguous room for all that is said of a CPU when it comes or goes, its ids included. */
+#define HOTPLUG_BYTES QUEUE_MESSAGE_MAX
 
 /* Between reads of all events of a CPU, and for each of them: a read may be an interrupt there. */
 #define COUNT_NS UINT64_C(100000000)
@@ -93,8 +93,12 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 {
 	struct cpu_rings_options o = *options;
 	bool mlock = false;
-	int r = open_cpus(s, &o, &mlock, error);
+	int r;
 
+	if (o.target->sampled.nr && o.plan->nr > RING_SET_EVENTS_MAX)
+		return session_fail(error, -E2BIG, "%zu events: %u on each CPU at most", o.plan->nr,
+				    RING_SET_EVENTS_MAX);
+	r = open_cpus(s, &o, &mlock, error);
 	/* All of a size: halved together until they fit the quota, side-band's comfort first. */
 	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
 		if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
@@ -416,17 +420,13 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	struct cpu_rings *c = &s->cpus[i];
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
 	uint64_t moved = 0, now_ns;
-	struct buf reads;
 
-	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
-	    !queue_reserve(q, HOTPLUG_BYTES))
+	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved))
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();
-	buf_init(&reads);
-	if (ring_set_add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
-		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
-	buf_done(&reads);
+	if (!ring_set_send_reads(s, c, q, shapes, now_ns) || !queue_reserve(q, HOTPLUG_BYTES))
+		return false;
 	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
 	send_ids(c, q, true);

@@ -35,6 +35,9 @@ struct ring_set {
 	uint64_t off_since_ns;
 };
 
+/* Events of a CPU: the ids of one that comes or goes are in one message, which makes one META block. */
+#define RING_SET_EVENTS_MAX 8000u
+
 /* Descriptors that ring_set_open() takes, at most. */
 uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
 
