@@ -24,6 +24,7 @@ struct replay {
 	uint64_t bad_blocks;
 	struct wait_samples *waits; /* NULL: the recording has none */
 	struct read_deltas deltas;
+	uint64_t counted; /* samples with counts */
 	struct read_counts counts;
 	int error; /* of the block callback, which cannot return one */
 };
@@ -242,6 +243,7 @@ give_counts(struct replay *r, const struct perf_record *record, struct replay_sa
 	int err = 0;
 
 	others.raw = span_of(NULL, 0);
+	s->record = ++r->counted;
 	for (uint64_t i = 0; err == 0 && i < read->nr; i++) {
 		const uint64_t id = read_deltas_id(record, i);
 
