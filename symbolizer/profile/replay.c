@@ -125,6 +125,12 @@ replay_events(const struct replay *r)
 	return record_stream_events(r->stream);
 }
 
+size_t
+replay_first_wait(const struct replay *r)
+{
+	return r->waits ? wait_samples_first(r->waits) : SIZE_MAX;
+}
+
 struct waits_counts
 replay_waits(const struct replay *r)
 {
@@ -174,6 +180,8 @@ see_block(void *arg, const struct block *block)
 		err = add_ksyms(r, block);
 	else if (block->header.type == BLOCK_BUILDIDS)
 		err = add_buildids(r, block);
+	else if (block->header.type == BLOCK_GAP && r->waits)
+		wait_samples_gaps_changed(r->waits);
 	if (err == -FMT_E_NOMEM)
 		r->error = err;
 	else if (err < 0) /* the checksum was right: a strange writer */

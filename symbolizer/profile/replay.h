@@ -78,6 +78,8 @@ void replay_block_sample(const struct stream_columns *block, size_t number,
 const char *replay_event_name(const struct replay *r, size_t event);
 /* Those of the stream, as long as that is open. */
 const struct event_set *replay_events(const struct replay *r);
+/* The number of the first of those that were made of waits (wait_samples.h); SIZE_MAX: there are none. */
+size_t replay_first_wait(const struct replay *r);
 /* What waits are not among the samples. */
 struct waits_counts replay_waits(const struct replay *r);
 
