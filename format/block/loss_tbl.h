@@ -21,6 +21,7 @@ LOSS_ROW(10, UNANSWERED, "unanswered", "times",
 	 "processes and files that did not answer in time: names may be missing")
 LOSS_ROW(11, REMOVED, "removed", "samples",
 	 "recorded, but in a file that was then removed from the archive")
-LOSS_ROW(12, PAUSED, "paused", "ns", "time sampling was paused: it took more than capture_cpu")
+LOSS_ROW(12, PAUSED, "paused", "ns",
+	 "time sampling was paused: asked for, or it took more than capture_cpu")
 LOSS_ROW(13, SIDEBAND_BUDGET, "sideband_budget", "records",
 	 "side-band records over the budget of a user or process: names may be wrong")

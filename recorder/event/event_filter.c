@@ -60,7 +60,9 @@ event_filter_def(const struct event_spec *spec, struct event_def *def)
 	def->exclude_self = spec->filter && spec->filter->exclude_self;
 	/* Without its fields their meaning is of no use. */
 	if (def->attr.type == PERF_TYPE_TRACEPOINT && (def->attr.sample_type & PERF_SAMPLE_RAW))
-		def->format = tracefs_format(TRACEFS_ROOT, def->name, def->attr.config);
+		def->format = tracefs_format(TRACEFS_ROOT,
+					     spec->tracepoint ? spec->tracepoint : def->name,
+					     def->attr.config);
 	return 0;
 }
 

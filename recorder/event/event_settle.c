@@ -258,6 +258,7 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 			      .options = options,
 			      .notes = notes,
 			      .pid = target_of_cpus(options->target) ? -1 : 0 };
+	struct event_settle_options plain;
 	bool cycles = def->attr.type == PERF_TYPE_HARDWARE &&
 		def->attr.config == PERF_COUNT_HW_CPU_CYCLES;
 	int r = check_target(def, options->target, error);
@@ -270,6 +271,10 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 			session_note(notes, "%s: no such counter here: cpu-clock:I instead",
 				     def->name);
 		fall_back_to_clock(def);
+		/* It takes any precision, and has none. */
+		plain = *options;
+		plain.precise_max = false;
+		s.options = &plain;
 		r = settle_plain(&s);
 	}
 	if (r == -ENODEV && def->only_kinds)

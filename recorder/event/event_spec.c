@@ -75,40 +75,51 @@ parse_tail(struct event_parser *p, const char *pmu, char *tail, struct event_spe
 
 /* --- PMUs ---------------------------------------------------------------------------------- */
 
-/* One event for each PMU of that name. */
+/* The same of each of these PMUs; event: the name that sysfs has for it there; NULL: its terms tell. */
 static int
-parse_pmu(struct event_parser *p, const char *name, char *tail, const struct event_spec *s)
+parse_pmus(struct event_parser *p, const struct pmu_names *pmus, char *event, char *tail,
+	   const struct event_spec *s)
 {
-	char *copy = strdup(tail), head[PMU_NAME_BYTES];
-	struct pmu_names pmus;
-	int r = copy ? pmu_matching(p->roots.sysfs, name, NULL, &pmus) : -ENOMEM;
+	char *copy = strdup(tail), head[PMU_NAME_BYTES + EVENT_SPEC_NAME_BYTES + 2];
+	int r = copy ? 0 : -ENOMEM;
 
-	if (r == -ENOENT)
-		r = event_parser_fail(p, p->event, "this kernel has no PMU '%s': see spoor list",
-				      name);
-	if (r < 0) {
-		free(copy);
-		return r;
-	}
-	for (size_t i = 0; r == 0 && i < pmus.nr; i++) {
+	for (size_t i = 0; r == 0 && i < pmus->nr; i++) {
 		struct event_spec one = *s;
 
-		(void)strlcpy(one.pmu, pmus.names[i], sizeof(one.pmu));
-		(void)strlcpy(head, one.pmu, sizeof(head));
+		(void)strlcpy(one.pmu, pmus->names[i], sizeof(one.pmu));
+		(void)snprintf(head, sizeof(head), event ? "%s/%s/" : "%s", one.pmu, event);
 		memcpy(tail, copy, strlen(copy) + 1);
 		r = pmu_type(p->roots.sysfs, one.pmu, &one.attr.type);
 		if (r < 0)
 			r = event_parser_fail(p, p->event, "sysfs tells no type of the PMU %s",
 					      one.pmu);
+		if (r == 0 && event)
+			r = event_parser_alias(p, one.pmu, event, &one);
 		if (r == 0)
 			r = parse_tail(p, one.pmu, tail, &one);
-		if (r == 0 && pmus.nr > 1)
-			r = event_spec_rename(p, head, tail, &one);
+		if (r == 0 && pmus->nr > 1)
+			r = event_spec_rename(p, head, tail + (event && *copy == ':'), &one);
 		if (r == 0)
 			r = event_spec_append(p, &one);
 	}
-	pmu_names_done(&pmus);
 	free(copy);
+	return r;
+}
+
+/* One event for each PMU of that name. */
+static int
+parse_pmu(struct event_parser *p, const char *name, char *tail, const struct event_spec *s)
+{
+	struct pmu_names pmus;
+	int r = pmu_matching(p->roots.sysfs, name, NULL, &pmus);
+
+	if (r == -ENOENT)
+		return event_parser_fail(p, p->event, "this kernel has no PMU '%s': see spoor list",
+					 name);
+	if (r < 0)
+		return r;
+	r = parse_pmus(p, &pmus, NULL, tail, s);
+	pmu_names_done(&pmus);
 	return r;
 }
 
@@ -116,32 +127,13 @@ parse_pmu(struct event_parser *p, const char *name, char *tail, const struct eve
 static int
 parse_alias(struct event_parser *p, char *name, char *tail, const struct event_spec *s)
 {
-	char *copy = strdup(tail), head[PMU_NAME_BYTES + EVENT_SPEC_NAME_BYTES + 2];
 	struct pmu_names pmus;
-	int r = copy ? pmu_matching(p->roots.sysfs, NULL, name, &pmus) : -ENOMEM;
+	int r = pmu_matching(p->roots.sysfs, NULL, name, &pmus);
 
-	if (r < 0) {
-		free(copy);
+	if (r < 0)
 		return r;
-	}
-	for (size_t i = 0; r == 0 && i < pmus.nr; i++) {
-		struct event_spec one = *s;
-
-		(void)strlcpy(one.pmu, pmus.names[i], sizeof(one.pmu));
-		(void)snprintf(head, sizeof(head), "%s/%s/", one.pmu, name);
-		memcpy(tail, copy, strlen(copy) + 1);
-		r = pmu_type(p->roots.sysfs, one.pmu, &one.attr.type);
-		if (r == 0)
-			r = event_parser_alias(p, one.pmu, name, &one);
-		if (r == 0)
-			r = parse_tail(p, one.pmu, tail, &one);
-		if (r == 0 && pmus.nr > 1)
-			r = event_spec_rename(p, head, tail + (*copy == ':'), &one);
-		if (r == 0)
-			r = event_spec_append(p, &one);
-	}
+	r = parse_pmus(p, &pmus, name, tail, s);
 	pmu_names_done(&pmus);
-	free(copy);
 	return r;
 }
 
@@ -356,7 +348,10 @@ parse_tracepoint(struct event_parser *p, char *subsystem, char *name, struct eve
 		s->attr.config = t->id;
 		s->syscalls = strcmp(t->subsystem, "syscalls") == 0 ||
 			strcmp(t->subsystem, "raw_syscalls") == 0;
-		r = event_spec_append(p, s);
+		if (asprintf(&s->tracepoint, "%s:%s", t->subsystem, t->name) < 0)
+			r = -ENOMEM;
+		else if ((r = event_spec_append(p, s)) < 0)
+			free(s->tracepoint);
 	}
 	tracepoint_ids_done(&found);
 	free(rest);
@@ -571,8 +566,10 @@ event_spec_parse(const char *text, const struct event_spec_roots *roots,
 void
 event_spec_list_done(struct event_spec_list *list)
 {
-	for (size_t i = 0; i < list->nr; i++)
+	for (size_t i = 0; i < list->nr; i++) {
 		free(list->specs[i].probe);
+		free(list->specs[i].tracepoint);
+	}
 	free(list->specs);
 	*list = (struct event_spec_list){ 0 };
 }

@@ -46,7 +46,8 @@ struct event_spec {
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_BYTES]; /* the one that was named; "": none was */
 	char *probe; /* of a probe's path or symbol: attr.config1 points to it where it is opened */
-	bool named;  /* by the term name= */
+	char *tracepoint; /* SUBSYSTEM:NAME, whatever it is named; NULL: it is none */
+	bool named;	  /* by the term name= */
 	bool modified;	  /* the name ends in modifiers */
 	bool precise_max; /* P: the highest precision that opens */
 	bool has_rate;	  /* attr.sample_period or sample_freq is from a term */

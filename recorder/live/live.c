@@ -8,6 +8,7 @@
 #include "recorder/helper/helper_pool.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"
+#include "recorder/host/proc.h"
 #include "recorder/host/host_kallsyms.h"
 #include "recorder/host/state.h"
 #include "recorder/host/task_users.h"
@@ -396,12 +397,16 @@ int
 live_scan(struct live *l, struct buf *out)
 {
 	struct state_options scan = l->scan;
+	struct state_stats stats = { 0 };
 	size_t at = out->len;
 	int rc;
 
 	scan.no_maps = l->waiting;
 	l->complete_ns = host_now_ns();
 	rc = state_scan_kernel(&scan, out);
+	/* A program that waits may have ended before a helper looks; being ours, it keeps nobody waiting. */
+	if (!rc && l->waiting)
+		rc = proc_scan(&scan, out, &stats);
 	if (!rc)
 		rc = state_record(l, span_of(out->p + at, out->len - at));
 	return rc ? rc : live_scan_begin(l->state, &scan);

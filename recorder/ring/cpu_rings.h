@@ -45,7 +45,8 @@ struct cpu_rings {
 	struct ring samples, sideband; /* size 0: not mapped */
 	struct open_event *events;
 	size_t nr;
-	int samples_fd;			      /* that the ring of samples is mapped on */
+	size_t told;	/* of events, of a CPU that has gone: whose counts have been handed over */
+	int samples_fd; /* that the ring of samples is mapped on */
 	uint64_t lost_closed;		      /* by events that were renewed */
 	uint64_t corrupt;		      /* bytes that were no records */
 	uint64_t queue_full;		      /* times that a drain was put off */

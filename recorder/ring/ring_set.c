@@ -25,8 +25,8 @@
 /* An idle pass is told no more often, so that an idle machine does not wake the writer. */
 #define IDLE_PASS_NS UINT64_C(1000000000)
 
-/* Contiguous room for all that is said of a CPU when it comes or goes. */
-#define HOTPLUG_BYTES (128u << 10)
+/* Contiguous room for all that is said of a CPU when it comes or goes, its ids included. */
+#define HOTPLUG_BYTES QUEUE_MESSAGE_MAX
 
 /* Between reads of all events of a CPU, and for each of them: a read may be an interrupt there. */
 #define COUNT_NS UINT64_C(100000000)
@@ -93,8 +93,12 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 {
 	struct cpu_rings_options o = *options;
 	bool mlock = false;
-	int r = open_cpus(s, &o, &mlock, error);
+	int r;
 
+	if (o.target->sampled.nr && o.plan->nr > RING_SET_EVENTS_MAX)
+		return session_fail(error, -E2BIG, "%zu events: %u on each CPU at most", o.plan->nr,
+				    RING_SET_EVENTS_MAX);
+	r = open_cpus(s, &o, &mlock, error);
 	/* All of a size: halved together until they fit the quota, side-band's comfort first. */
 	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
 		if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
@@ -152,11 +156,21 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 		cpu_rings_control(&s->cpus[i], s->each.plan, sideband, request);
 }
 
-void
-ring_set_enable(struct ring_set *s, bool on)
+bool
+ring_set_enable(struct ring_set *s, struct queue *q, bool on, uint64_t now_ns)
 {
-	s->off = !on;
+	const struct gap gap = { .cause = LOSS_PAUSED,
+				 .cpu = GAP_CPU_ALL,
+				 .from_ns = on ? s->off_since_ns : now_ns,
+				 .until_ns = on ? now_ns : 0 };
+
+	if (on == !s->off_since_ns)
+		return true;
+	if (!queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap)))
+		return false;
+	s->off_since_ns = on ? 0 : now_ns;
 	ring_set_control(s, false, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	return true;
 }
 
 /* --- the pass --------------------------------------------------------------------------- */
@@ -400,39 +414,19 @@ send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
 }
 
 bool
-ring_set_gaps(const struct ring_set *s, struct queue *q)
-{
-	bool all = true;
-
-	for (size_t i = 0; i < s->nr; i++) {
-		const struct gap gap = { .cause = LOSS_CPU_OFFLINE,
-					 .cpu = s->cpus[i].cpu,
-					 .from_ns = s->accounts[i].offline_since_ns };
-
-		if (gap.from_ns)
-			all &= queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
-	}
-	return all;
-}
-
-bool
 ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
 {
 	struct ring_set_account *a = &s->accounts[i];
 	struct cpu_rings *c = &s->cpus[i];
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
 	uint64_t moved = 0, now_ns;
-	struct buf reads;
 
-	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
-	    !queue_reserve(q, HOTPLUG_BYTES))
+	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved))
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();
-	buf_init(&reads);
-	if (ring_set_add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
-		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
-	buf_done(&reads);
+	if (!ring_set_send_reads(s, c, q, shapes, now_ns) || !queue_reserve(q, HOTPLUG_BYTES))
+		return false;
 	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
 	send_ids(c, q, true);
@@ -503,7 +497,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	}
 	send_ids(&s->cpus[i], q, false);
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
-	if (!s->off)
+	if (!s->off_since_ns)
 		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
 	*ret = &s->cpus[i];
 	return 0;
@@ -581,7 +575,7 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 	for (uint32_t k = index; k <= last; k++)
 		renew_end(s, c, k, q, shapes, now_ns);
 	/* Turned off, or overdrawn: it begins together with the others. */
-	if (s->off || s->accounts[i].sampling.off_since_ns)
+	if (s->off_since_ns || s->accounts[i].sampling.off_since_ns)
 		return 0;
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
 }

@@ -31,8 +31,12 @@ struct ring_set {
 	uint64_t moved, moved_sideband; /* bytes, since the session began */
 	uint64_t stall_ns, stall_sent;
 	uint64_t counted_ns; /* when ring_set_bound() last read the events */
-	bool off; /* sampling events, those of CPUs that come as well, wait for ring_set_enable() */
+	/* Sampling events, those of CPUs that come as well, wait for ring_set_enable(); 0: they do not. */
+	uint64_t off_since_ns;
 };
+
+/* Events of a CPU: the ids of one that comes or goes are in one message, which makes one META block. */
+#define RING_SET_EVENTS_MAX 8000u
 
 /* Descriptors that ring_set_open() takes, at most. */
 uint64_t ring_set_descriptors(const struct event_plan *plan, const struct target *target);
@@ -55,8 +59,11 @@ void ring_set_retire_task(struct ring_set *s, pid_t task);
 /* As of cpu_rings_control(), on each CPU. */
 void ring_set_control(const struct ring_set *s, bool sideband, unsigned long request);
 
-/* Turns the sampling events on or off, also those that are opened later. */
-void ring_set_enable(struct ring_set *s, bool on);
+/*
+ * Turns the sampling events on or off, also those that are opened later. The time in between is told as a
+ * gap, when it begins and when it is over. False: no room in the queue; try again.
+ */
+bool ring_set_enable(struct ring_set *s, struct queue *q, bool on, uint64_t now_ns);
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was

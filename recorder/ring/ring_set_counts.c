@@ -2,6 +2,7 @@
 /* What was lost on each CPU, and what the events counted. */
 #include "recorder/ring/ring_set_internal.h"
 
+#include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "format/record/record_build.h"
 #include "recorder/event/event_group.h"
@@ -100,6 +101,27 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 	return all;
 }
 
+static bool
+tell_gap(struct queue *q, enum loss_cause cause, uint32_t cpu, uint64_t from_ns)
+{
+	const struct gap gap = { .cause = cause, .cpu = cpu, .from_ns = from_ns };
+
+	return !from_ns || queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+}
+
+bool
+ring_set_gaps(const struct ring_set *s, struct queue *q)
+{
+	bool all = tell_gap(q, LOSS_PAUSED, GAP_CPU_ALL, s->off_since_ns);
+
+	for (size_t i = 0; i < s->nr; i++)
+		all &= tell_gap(q, LOSS_CPU_OFFLINE, s->cpus[i].cpu,
+				s->accounts[i].offline_since_ns);
+	return all;
+}
+
+/* --- counts ----------------------------------------------------------------------------- */
+
 int
 ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const struct event *event,
 		  uint64_t now_ns, struct buf *out)
@@ -121,21 +143,34 @@ ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const s
 				 span_of(words, (size_t)n));
 }
 
-int
-ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
-		   const struct event_set *events, uint64_t now_ns, struct buf *out)
+/* The count of an event, unless another one's has it: the leader's has those of all. */
+static int
+add_read(const struct ring_set *s, const struct cpu_rings *c, size_t k,
+	 const struct event_set *events, uint64_t now_ns, struct buf *out)
 {
-	int r = 0;
+	const struct open_event *e = &c->events[k];
+	const struct event_def *def = &s->each.plan->defs[e->def];
 
-	for (size_t k = 0; r == 0 && k < c->nr; k++) {
-		const struct open_event *e = &c->events[k];
-		const struct event_def *def = &s->each.plan->defs[e->def];
+	if (def->sideband || event_group_reads(def))
+		return 0;
+	return ring_set_add_read(c, e, event_set_at(events, e->def), now_ns, out);
+}
 
-		/* The leader's has the counts of all. */
-		if (!def->sideband && !event_group_reads(def))
-			r = ring_set_add_read(c, e, event_set_at(events, e->def), now_ns, out);
+bool
+ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
+		    const struct event_set *events, uint64_t now_ns)
+{
+	bool room = true;
+	struct buf read;
+
+	buf_init(&read);
+	for (; room && c->told < c->nr; c->told += room) {
+		buf_clear(&read);
+		if (add_read(s, c, c->told, events, now_ns, &read) == 0 && read.len)
+			room = queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
 	}
-	return r;
+	buf_done(&read);
+	return room;
 }
 
 int
@@ -145,6 +180,7 @@ ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < s->nr; i++)
-		r = ring_set_add_reads(s, &s->cpus[i], events, now_ns, out);
+		for (size_t k = 0; r == 0 && k < s->cpus[i].nr; k++)
+			r = add_read(s, &s->cpus[i], k, events, now_ns, out);
 	return r;
 }

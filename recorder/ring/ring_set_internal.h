@@ -29,7 +29,8 @@ bool ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, st
 		       uint64_t now_ns);
 int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 		      const struct event *event, uint64_t now_ns, struct buf *out);
-int ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
-		       const struct event_set *events, uint64_t now_ns, struct buf *out);
+/* The last words of its events, a message each. False: no room; ask again, for those that are left. */
+bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
+			 const struct event_set *events, uint64_t now_ns);
 
 #endif

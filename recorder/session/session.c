@@ -370,8 +370,9 @@ open_all(struct session *s, struct session_error *error)
 	s->frequency_hz = s->plan.frequency_hz_effective;
 	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
-	s->rings.off = s->options.starts_disabled;
-	if (s->options.target != SESSION_COMMAND && !s->rings.off)
+	if (s->options.starts_disabled)
+		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->loop_ns);
+	else if (s->options.target != SESSION_COMMAND)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }

@@ -242,7 +242,8 @@ do_request(struct session *s, struct session_request *rq)
 		return true;
 	}
 	if (rq->kind == REQUEST_ENABLE) {
-		ring_set_enable(&s->rings, rq->on);
+		if (!ring_set_enable(&s->rings, q, rq->on, host_now_ns()))
+			return false;
 		session_request_done(s->requests, rq, 0);
 		return true;
 	}

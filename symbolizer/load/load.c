@@ -250,6 +250,8 @@ read_one(struct load *l, struct gathering *g, const struct resolver_recording *r
 		input_set_leave(&l->set);
 		return err;
 	}
+	unmet_fields_see(&l->unmet_fields, l->profile_options.trace_fields,
+			 record_stream_events(l->set.in.stream));
 	return input_set_finish(&l->set);
 }
 
@@ -426,6 +428,8 @@ tell(struct load *l, const struct load_options *o)
 		warn_unwound(l);
 	if (!o->told && profile_totals(l->profile)->samples == 0)
 		coverage_warn_nothing(&l->set);
+	if (!o->told)
+		unmet_fields_warn(&l->unmet_fields, l->profile_options.trace_fields, l->set.path);
 	if (!l->enough && !o->quiet_unmet)
 		unmet_warn(&l->set, &l->resolver_options);
 	return 0;

@@ -12,6 +12,7 @@
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/profile/profile.h"
 #include "symbolizer/load/fetching.h"
+#include "symbolizer/load/unmet_fields.h"
 
 /* name in code, letter, long name, argument, help; of where names come from */
 #define LOAD_NAME_OPTIONS(X)                                                                       \
@@ -91,6 +92,7 @@ struct load {
 	struct profile *profile;
 	struct doubts *doubts;
 	struct profile_options profile_options;
+	struct unmet_fields unmet_fields;
 	struct progress *progress; /* while it is read; NULL: nobody is told */
 	bool enough;		   /* whoever gets the samples wanted no more: not all were read */
 	int status; /* EXIT_FAILED when the input could only be read in part: report, then fail */

@@ -43,6 +43,7 @@ struct gather {
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
 	struct user_stack_counts unwound;
 	struct waits_counts waits;
+	size_t first_wait; /* replay_first_wait() */
 	/*
 	 * Of a block: by task and side, who that is to a source in a bucket of time; by frame, its place as itself and
 	 * as a return address; by stack, its number, or its leaf's place. Those of the kernel are the
@@ -598,6 +599,7 @@ end_replay(struct gather *g)
 		g->bad_blocks += jit_names_bad_blocks(g->options->jit);
 	g->has_kernel = replay_has_kernel(g->replay);
 	g->waits = replay_waits(g->replay);
+	g->first_wait = replay_first_wait(g->replay);
 	replay_take_counts(g->replay, &g->counts);
 	if (g->user_stack)
 		g->unwound = *user_stack_counts(g->user_stack);
@@ -662,7 +664,9 @@ gather_left_out(const struct gather *g)
 struct read_total
 gather_counted(const struct gather *g, size_t event)
 {
-	return read_counts_total(&g->counts, event);
+	const int of = wait_samples_stream_event(g->first_wait, (int)event);
+
+	return of < 0 ? (struct read_total){ 0 } : read_counts_total(&g->counts, (size_t)of);
 }
 
 struct user_stack_counts

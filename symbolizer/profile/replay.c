@@ -24,6 +24,7 @@ struct replay {
 	uint64_t bad_blocks;
 	struct wait_samples *waits; /* NULL: the recording has none */
 	struct read_deltas deltas;
+	uint64_t counted; /* samples with counts */
 	struct read_counts counts;
 	int error; /* of the block callback, which cannot return one */
 };
@@ -124,6 +125,12 @@ replay_events(const struct replay *r)
 	return record_stream_events(r->stream);
 }
 
+size_t
+replay_first_wait(const struct replay *r)
+{
+	return r->waits ? wait_samples_first(r->waits) : SIZE_MAX;
+}
+
 struct waits_counts
 replay_waits(const struct replay *r)
 {
@@ -173,6 +180,8 @@ see_block(void *arg, const struct block *block)
 		err = add_ksyms(r, block);
 	else if (block->header.type == BLOCK_BUILDIDS)
 		err = add_buildids(r, block);
+	else if (block->header.type == BLOCK_GAP && r->waits)
+		wait_samples_gaps_changed(r->waits);
 	if (err == -FMT_E_NOMEM)
 		r->error = err;
 	else if (err < 0) /* the checksum was right: a strange writer */
@@ -242,6 +251,7 @@ give_counts(struct replay *r, const struct perf_record *record, struct replay_sa
 	int err = 0;
 
 	others.raw = span_of(NULL, 0);
+	s->record = ++r->counted;
 	for (uint64_t i = 0; err == 0 && i < read->nr; i++) {
 		const uint64_t id = read_deltas_id(record, i);
 

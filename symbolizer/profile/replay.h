@@ -36,6 +36,7 @@ struct replay_sample {
 	struct callchain_words chain;
 	const struct perf_sample *copied; /* all of it, of one that came in a record; else NULL */
 	uint64_t period, time_ns;
+	uint64_t record; /* the same number for all that one record is given as; 0: it is given once */
 };
 
 struct replay;
@@ -77,6 +78,8 @@ void replay_block_sample(const struct stream_columns *block, size_t number,
 const char *replay_event_name(const struct replay *r, size_t event);
 /* Those of the stream, as long as that is open. */
 const struct event_set *replay_events(const struct replay *r);
+/* The number of the first of those that were made of waits (wait_samples.h); SIZE_MAX: there are none. */
+size_t replay_first_wait(const struct replay *r);
 /* What waits are not among the samples. */
 struct waits_counts replay_waits(const struct replay *r);
 

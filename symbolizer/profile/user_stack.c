@@ -15,7 +15,11 @@ struct user_stack {
 	struct unwinder *unwinder;
 	struct user_stack_counts counts;
 	uint32_t pid; /* of the sample */
-	int error;    /* of find_code(), which cannot return one */
+	/* What the last sample got, and of which record that was, if that is given more than once. */
+	uint64_t record;
+	const struct unwind_frame *user;
+	size_t nr_user;
+	int error; /* of find_code(), which cannot return one */
 };
 
 struct user_stack *
@@ -82,6 +86,14 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 
 	if (!is_copied(s))
 		return 0;
+	if (s->record && s->record == u->record) {
+		s->chain.user = u->user;
+		s->chain.nr_user = u->nr_user;
+		return 0;
+	}
+	u->record = s->record;
+	u->user = s->chain.user;
+	u->nr_user = s->chain.nr_user;
 	if (arch && s->copied->regs_user.abi == PERF_SAMPLE_REGS_ABI_32)
 		arch = cfi_arch_narrow(arch);
 	if (!arch || !unwind_sample_of(arch, s->copied, &sample)) {
@@ -95,6 +107,8 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 		return stop < 0 ? stop : u->error;
 	u->counts.stopped[stop]++;
 	u->counts.frames += s->chain.nr_user;
+	u->user = s->chain.user;
+	u->nr_user = s->chain.nr_user;
 	return 0;
 }
 

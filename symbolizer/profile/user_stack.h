@@ -21,8 +21,9 @@ struct user_stack *user_stack_new(const struct replay *replay, const char *arch,
 void user_stack_free(struct user_stack *u);
 
 /*
- * Gives the sample's chain its user part, which lives until the next call. A sample that has one
- * already, or no copy of a stack, stays as it is. 0, -FMT_E_NOMEM.
+ * Gives the sample's chain its user part, which lives until the next call of another record's. A sample
+ * that has one already, or no copy of a stack, stays as it is. One that its record is given as more than
+ * once is unwound and counted once. 0, -FMT_E_NOMEM.
  */
 int user_stack_unwind(struct user_stack *u, struct replay_sample *s);
 

@@ -18,6 +18,12 @@ struct wait_samples {
 	int off_cpu;	  /* number of the event */
 	size_t nr_events; /* of the recording, at its beginning; those of waits stand behind them */
 	uint64_t min_ns;
+	/* Times without samples: by their beginnings, each with the latest end up to it. */
+	struct wait_gap {
+		uint64_t from_ns, until_ns;
+	} * gaps;
+	size_t nr_gaps, cap_gaps;
+	bool gaps_known;
 	/* Of the last wait. */
 	struct perf_record record;
 	uint64_t *words;
@@ -70,6 +76,7 @@ wait_samples_free(struct wait_samples *w)
 		return;
 	waits_free(w->waits);
 	free(w->words);
+	free(w->gaps);
 	free(w);
 }
 
@@ -82,6 +89,20 @@ wait_samples_event(const struct wait_samples *w, size_t *event)
 		return off_cpu_name((enum off_cpu_why)(*event - w->nr_events));
 	*event -= OFF_CPU_WHYS_MAX;
 	return NULL;
+}
+
+size_t
+wait_samples_first(const struct wait_samples *w)
+{
+	return w->nr_events;
+}
+
+int
+wait_samples_stream_event(size_t first, int event)
+{
+	if (event < 0 || (size_t)event < first)
+		return event;
+	return (size_t)event - first < OFF_CPU_WHYS_MAX ? -1 : event - OFF_CPU_WHYS_MAX;
 }
 
 int
@@ -127,8 +148,11 @@ cut_chain(struct wait_samples *w, size_t frames, struct callchain_words *chain)
 {
 	const size_t nr = chain->nr - frames;
 	uint64_t mode = PERF_CONTEXT_KERNEL, ip = 0;
+	size_t end = chain->nr;
 
-	for (size_t i = frames + 1; ip == 0 && i < chain->nr; i++) {
+	/* Behind its marker stands a cookie, and no address. */
+	(void)callchain_cookie(chain->words, &end);
+	for (size_t i = frames + 1; ip == 0 && i < end; i++) {
 		const uint64_t word = span_word(chain->words, i);
 
 		if (perf_context_marker(word))
@@ -152,19 +176,60 @@ cut_chain(struct wait_samples *w, size_t frames, struct callchain_words *chain)
 
 /* --- records ----------------------------------------------------------------------------- */
 
+void
+wait_samples_gaps_changed(struct wait_samples *w)
+{
+	w->gaps_known = false;
+}
+
+static int
+gap_compare(const void *va, const void *vb)
+{
+	const struct wait_gap *a = va, *b = vb;
+
+	return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
+}
+
+static int
+take_gaps(struct wait_samples *w)
+{
+	const struct gap_list *l = record_stream_gaps(w->stream);
+	uint64_t latest_ns = 0;
+
+	if (array_reserve(w->gaps, 0, w->cap_gaps, l->nr) != 0)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < l->nr; i++)
+		w->gaps[i] =
+			(struct wait_gap){ l->gaps[i].from_ns,
+					   l->gaps[i].until_ns ? l->gaps[i].until_ns : UINT64_MAX };
+	w->nr_gaps = l->nr;
+	w->gaps_known = true;
+	if (l->nr > 0)
+		qsort(w->gaps, l->nr, sizeof(*w->gaps), gap_compare);
+	for (size_t i = 0; i < l->nr; i++) {
+		latest_ns = w->gaps[i].until_ns > latest_ns ? w->gaps[i].until_ns : latest_ns;
+		w->gaps[i].until_ns = latest_ns;
+	}
+	return 0;
+}
+
 /* Was anything not recorded meanwhile, on purpose or for want of room? Or more often than is known when. */
 static bool
 in_gap(const struct wait_samples *w, const struct wait *wait)
 {
-	const struct gap_list *gaps = record_stream_gaps(w->stream);
+	size_t low = 0, high = w->nr_gaps;
 
-	if (gaps->more > 0)
+	if (record_stream_gaps(w->stream)->more > 0)
 		return true;
-	for (size_t i = 0; i < gaps->nr; i++)
-		if (gaps->gaps[i].from_ns < wait->until_ns &&
-		    (!gaps->gaps[i].until_ns || gaps->gaps[i].until_ns > wait->from_ns))
-			return true;
-	return false;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (w->gaps[mid].from_ns < wait->until_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low > 0 && w->gaps[low - 1].until_ns > wait->from_ns;
 }
 
 static int
@@ -175,6 +240,8 @@ make_sample(struct wait_samples *w, const struct wait *wait, struct wait_sample 
 	bool io;
 	int err;
 
+	if (!w->gaps_known && take_gaps(w) != 0)
+		return -FMT_E_NOMEM;
 	if (in_gap(w, wait)) {
 		waits_cut(w->waits);
 		return 0;

@@ -48,10 +48,17 @@ struct wait_sample {
 int wait_samples_see(struct wait_samples *w, const struct perf_record *record, int *event,
 		     struct wait_sample *ret);
 
-/* The name of an event of waits; NULL: *event is one of the recording, and made the stream's number. */
 /* The number of another event of the recording, as names have it; -1: it is the one of waits. */
 int wait_samples_number(const struct wait_samples *w, int event);
+/* The name of an event of waits; NULL: *event is one of the recording, and made the stream's number. */
 const char *wait_samples_event(const struct wait_samples *w, size_t *event);
+/* The number of the first event of waits, as names have it: those of the recording that come later go up. */
+size_t wait_samples_first(const struct wait_samples *w);
+/* The stream's number of such an event; -1: it is one of waits. first: theirs; SIZE_MAX: there are none. */
+int wait_samples_stream_event(size_t first, int event);
+
+/* The stream has been told of another gap, or of the end of one. */
+void wait_samples_gaps_changed(struct wait_samples *w);
 
 struct waits_counts wait_samples_counts(const struct wait_samples *w);
 

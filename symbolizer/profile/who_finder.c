@@ -22,7 +22,9 @@ struct who_finder {
 	const char **events; /* names */
 	size_t nr_events, cap_events;
 	struct cgroup_verdicts *verdicts;
-	const struct event_set *set; /* of the stream */
+	/* Of the stream, as of the last name: it gets more while it is read, and may be another one then. */
+	const struct event_set *set;
+	size_t first_wait; /* replay_first_wait() */
 	struct tracepoints tracepoints;
 	struct buf trace; /* of the last sample */
 	/* Whose sample came last. */
@@ -40,7 +42,6 @@ who_finder_new(const struct replay *replay, struct intern *strings, struct raw_p
 	if (!f)
 		return NULL;
 	*f = (struct who_finder){ .replay = replay,
-				  .set = replay_events(replay),
 				  .strings = strings,
 				  .raw = raw,
 				  .options = options,
@@ -108,7 +109,9 @@ unit_of(struct who_finder *f, const char *cgroup)
 const struct tracepoint *
 who_finder_tracepoint(struct who_finder *f, int event)
 {
-	return tracepoints_of(&f->tracepoints, f->set, event);
+	return f->set ? tracepoints_of(&f->tracepoints, f->set,
+				       wait_samples_stream_event(f->first_wait, event))
+		      : NULL;
 }
 
 /* The fields that are asked for; "": of no tracepoint, or it has none of them. */
@@ -152,6 +155,10 @@ take_events(struct who_finder *f, int event)
 {
 	int err = 0;
 
+	if (event >= 0 && f->nr_events <= (size_t)event) {
+		f->set = replay_events(f->replay);
+		f->first_wait = replay_first_wait(f->replay);
+	}
 	while (err == 0 && event >= 0 && f->nr_events <= (size_t)event) {
 		const char *name =
 			intern_string(f->strings, replay_event_name(f->replay, f->nr_events));
@@ -175,7 +182,10 @@ static int
 find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *ret)
 {
 	const struct profile_options *o = f->options;
+	int err = take_events(f, s->event);
 
+	if (err)
+		return err;
 	*ret = (struct raw_who){
 		.comm = wants_comm(o) ? comm_of(f, s->pid, s->tid) : f->any,
 		.cgroup = f->unknown,
@@ -200,7 +210,7 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 	if (!ret->comm || !ret->cgroup || !ret->unit || !ret->cgroup_id ||
 	    (o->by_trace && !ret->trace))
 		return -FMT_E_NOMEM;
-	return take_events(f, s->event);
+	return 0;
 }
 
 static void

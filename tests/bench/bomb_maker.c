@@ -702,7 +702,26 @@ bomb_samples_of_events(uint64_t n)
 	}
 }
 
-enum events { ONE, MANY, MANY_LONG, MANY_SAME, IDS };
+/* Of tracepoints whose formats are full of fields: see full_format(). */
+static void
+bomb_formats(uint64_t n)
+{
+	static uint8_t raw[256];
+
+	memset(raw, 'x', sizeof(raw));
+	for (uint64_t i = 0; i < n; i++) {
+		struct perf_sample_id sid = id_of(1, 1);
+		const struct perf_sample s = { .have = attr.sample_type,
+					       .ip = TEXT,
+					       .period = 1,
+					       .raw = span_of(raw, sizeof(raw)) };
+
+		sid.id = i + 2;
+		give(record_sample_build(&records, &sid, &s, PERF_RECORD_MISC_USER));
+	}
+}
+
+enum events { ONE, MANY, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
 
 static const struct kind {
 	const char *name;
@@ -747,10 +766,27 @@ static const struct kind {
 	{ "events", bomb_samples_of_events, MANY, 0 },
 	{ "same-events", bomb_samples_of_events, MANY_SAME, 0 },
 	{ "long-events", bomb_one, MANY_LONG, 0 },
+	{ "formats", bomb_formats, MANY_FORMATS, 0 },
 	{ "ids", bomb_one, IDS, 0 },
 	{ "metas", bomb_metas, ONE, 0 },
 	{ "lives", bomb_lives, ONE, 0 },
 };
+
+/* As many fields as a format has room for; some are the whole of the others, as text. */
+static void
+full_format(uint64_t event)
+{
+	static char text[EVENT_FORMAT_BYTES_MAX];
+	size_t at = (size_t)snprintf(text, sizeof(text),
+				     "bomb\nname: event%" PRIu64 "\nID: 1\nformat:\n", event);
+
+	for (unsigned i = 0; at + 80 < sizeof(text); i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "\tfield:%s f%x%s;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+				       i % 2 ? "char" : "unsigned char", i, i % 2 ? "[200]" : "",
+				       i % 8, i % 2 ? 200 : 1);
+	check(event_set_format(meta->events, event + 1, text));
+}
 
 static void
 make_meta(enum events events, uint64_t n)
@@ -766,6 +802,10 @@ make_meta(enum events events, uint64_t n)
 			PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP,
 		.flags = UINT64_C(1) << EVENT_ATTR_sample_id_all,
 	};
+	if (events == MANY_FORMATS) {
+		attr.type = PERF_TYPE_TRACEPOINT;
+		attr.sample_type |= PERF_SAMPLE_RAW;
+	}
 	meta = recording_meta_new();
 	if (!meta)
 		errx(1, "out of memory");
@@ -779,6 +819,8 @@ make_meta(enum events events, uint64_t n)
 	for (uint64_t i = 0; i < n && events != ONE && events != IDS; i++) {
 		snprintf(name, sizeof(name), events == MANY_SAME ? "event" : "event%" PRIu64, i);
 		add_event(events == MANY_LONG ? name_of(i) : name, i + 2, 1);
+		if (events == MANY_FORMATS)
+			full_format(i);
 	}
 }
 

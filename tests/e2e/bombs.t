@@ -89,6 +89,10 @@ for command in heatmap timeline "flamegraph -o -" "flamegraph --svg -o -" "heatm
 done
 bomb same-events 30000
 bomb long-events 200
+# Formats of tracepoints take 4 MiB of a META block.
+bomb formats 60
+bomb formats 60 "report --json -s trace" "report -s event0.f1,event1.f2" "report --trace event0.f1=x" "export -f json" \
+	"export -f perf-script"
 bomb ids 500000
 bomb metas 1000
 bomb blocks 50000

@@ -166,6 +166,8 @@ compare "raw events and a PMU" 30 < <(printf '%s\n' r1a8 r0 r41003c rffffffff r1
 	'cpu/event=1,call-graph=fp/')
 machine=()
 unset SPOOR_MACHINE
+"$SPOOR" record --dry-run --json -e cycles:P -- true 2>err | jq -r '.[0] | select(.attr.type == 1) | .attr.precise_ip // 0' >out
+is "$(tr -d "0\n" <out)" '' "where cycles:P is a clock, for want of a counter, that has no precision"
 is "$((compared >= 200))" 1 "$compared strings of one event"
 
 # Nothing is executed, recorded or left behind.

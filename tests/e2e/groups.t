@@ -153,6 +153,17 @@ like "$("$SPOOR" info x.spoor)" 'counted [0-9]+ in 43.0 % of the time, which mak
 is "$("$SPOOR" info --json x.spoor | jq '.events[] | select(.name == "cycles") | .count_scaled - (.count * .enabled_ns / .running_ns | floor)')" \
 	0 "with what it would have been"
 
+# --- copied stacks -----------------------------------------------------------------------------------
+
+rm -f x.spoor
+exits 0 "a group with copies of the stack" "$SPOOR" record --call-graph dwarf -c 500 -e '{page-faults,minor-faults}:S' \
+	-o x.spoor -- "$FIXTURES/faults" 50000
+"$SPOOR" report --json --children x.spoor >report.json
+in_range "$(jq '.unwound.stacks' report.json)" 90 "$("$SPOOR" dump x.spoor | grep -c ' SAMPLE ')" \
+	"each is unwound once, whatever number of events counted"
+is "$("$SPOOR" export -f folded --weight samples --event page-faults x.spoor | sort)" \
+	"$("$SPOOR" export -f folded --weight samples --event minor-faults x.spoor | sort)" "and all of its events have it"
+
 # --- groups that are refused -------------------------------------------------------------------------
 
 rm -f x.spoor

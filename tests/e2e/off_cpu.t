@@ -146,6 +146,35 @@ is "$(awk -F'[ ,]' 'NR == FNR { from[NR] = $1; until[NR] = $2; n = NR; next }
 exits 0 "beside a clock of another frequency" "$SPOOR" record --off-cpu -F 500 -o both.spoor -- "$WAITS" spin 300
 is "$("$SPOOR" info --json both.spoor | jq -r '[.events[] | .name] | join(" ")')" "cpu-clock:I off-cpu dummy:u" "has both"
 
+# Nobody knows what threads did while sampling was off: the clock of the program that turned it off and on tells when.
+cat >pauses.sh <<'EOF2'
+now() { python3 -c 'import time; print(time.monotonic_ns())'; }
+ask() { echo "$1" >ctl; read -r _ <ack; }
+mkfifo line back
+sh -c 'echo >back; while read -r _; do echo >back; done' <line &
+exec 7>line
+read -r _ <back
+ask disable
+now
+for _ in 1 2 3; do echo >&7; read -r _ <back; done
+now
+ask enable
+echo >&7
+read -r _ <back
+EOF2
+mkfifo ctl ack
+exits 0 "sampling that is turned off meanwhile" timeout 60 "$SPOOR" record --off-cpu --control fifo:ctl,ack -o off.spoor -- bash pauses.sh
+xargs <out >told
+is "$("$SPOOR" info --json off.spoor | jq -r --arg t "$(cat told)" '($t | split(" ") | map(tonumber)) as $t |
+	[.gaps[] | .cause, (.start_ns <= $t[0]), (.end_ns >= $t[1])] | join(" ")')" "paused true true" "is a gap"
+is "$("$SPOOR" export -f csv -i off.spoor --event 'off-cpu:*' 2>>err | sed 1d | cut -d, -f2-8 |
+	awk -F'[ ,]' 'NR == FNR { from = $1; until = $2; next } until + 0 > $1 - $NF && from + 0 < $1 + 0 { n++ } END { print n + 0 }' told -)" \
+	0 "and nobody has waited through it"
+like "$("$SPOOR" report -i off.spoor 2>&1 >/dev/null)" 'off-cpu: [0-9]+ waits? (is|are) not counted' "which is told"
+exits 0 "a delay" "$SPOOR" record --off-cpu -D 50 -o late.spoor -- sleep 0.3
+is "$("$SPOOR" info --json late.spoor | jq -r '[.gaps[] | .cause, (.end_ns - .start_ns >= 45000000)] | join(" ")')" "paused true" \
+	"is a gap as well"
+
 # --- what is not there ----------------------------------------------------------------------------
 
 background sleep 100

@@ -393,6 +393,13 @@ first=$("$SPOOR" dump --json x.spoor | jq -n 'first(inputs | select(.type == "SA
 in_range "$(jq -n --argjson first "$first" --argjson start "$(info x.spoor .start_monotonic_ns)" '($first - $start) / 1e9')" \
 	-0.1 1.5 "is before the beginning"
 
+# A program that has ended before anybody looks at /proc.
+for _ in 1 2 3 4 5 6; do
+	"$SPOOR" record -q -e cpu-clock -o x.spoor -- true && "$SPOOR" dump --json x.spoor |
+		jq -rn '[inputs | select(.type == "NAMESPACES") | .pid] | length > 0'
+done >told 2>&1
+is "$(sort told | uniq -c | xargs)" "6 true" "the namespaces of a command, however short it is"
+
 usage "unknown event 'nosuch'" -e nosuch -- true
 usage "unknown modifier 'z'" -e cycles:z -- true
 usage "no PMU 'nopmu'" -e nopmu/x=1/ -- true

@@ -138,8 +138,11 @@ if [ -d /sys/kernel/tracing/events/sched/sched_switch ] && [ "$(cat /proc/sys/ke
 		"and is told that it has no fields"
 	is "$(fields theirs/y.spoor)" 0 "which it has not"
 	in_range "$("$SPOOR" info --json theirs/y.spoor | jq .samples)" 1 1e9 "but samples"
+	# tracefs is root's: what the daemon reads there of a tracepoint is not for who may not have its fields.
+	is "$(grep -c -a 'field:.*next_comm' trace.spoor) $(grep -c -a 'field:.*next_comm' theirs/y.spoor)" "1 0" \
+		"nor has the file the tracepoint's format, as root's has"
 else
-	skip "no tracepoints, or for everybody" 6
+	skip "no tracepoints, or for everybody" 7
 fi
 
 # Events that keep others from sampling, and those that reach past what their names are checked for.

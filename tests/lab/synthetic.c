@@ -11,7 +11,9 @@
 
 #include <linux/perf_event.h>
 
+#include "format/block/gap.h"
 #include "format/block/ksyms.h"
+#include "format/block/loss.h"
 #include "format/record/perf_record.h"
 #include "format/record/record_build.h"
 #include "tests/lab/attr_encode.h"
@@ -182,6 +184,21 @@ synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *mo
 	ksyms_begin(&b);
 	ksyms_add(&b, start, end, module, name);
 	ok(recording_writer_block(s->writer, BLOCK_KSYMS, buf_span(&b), &where), &where);
+	buf_done(&b);
+}
+
+void
+synthetic_gap(struct synthetic *s, uint64_t from_ns, uint64_t until_ns)
+{
+	const struct gap gap = { LOSS_PAUSED, GAP_CPU_ALL, from_ns, until_ns, 0 };
+	struct fmt_where where = { 0 };
+	struct buf b;
+
+	flush(s);
+	buf_init(&b);
+	gap_begin(&b);
+	gap_add(&b, &gap);
+	ok(recording_writer_block(s->writer, BLOCK_GAP, buf_span(&b), &where), &where);
 	buf_done(&b);
 }
 

@@ -43,6 +43,7 @@ unsigned synthetic_event(struct synthetic *s, const char *name);
 /* A function of the kernel (module "") or a module, to be known from here on. */
 void synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *module,
 		    const char *name);
+void synthetic_gap(struct synthetic *s, uint64_t from_ns, uint64_t until_ns);
 void synthetic_comm(struct synthetic *s, uint32_t pid, uint32_t tid, const char *comm);
 void synthetic_fork(struct synthetic *s, uint32_t pid, uint32_t tid, uint16_t misc);
 void synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid);

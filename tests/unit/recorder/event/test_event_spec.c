@@ -409,6 +409,25 @@ test_list(void **state)
 	event_spec_list_done(&l);
 }
 
+/* Where the format is read stays known, whatever the event is called. */
+static void
+test_named_tracepoints(void **state)
+{
+	struct event_spec_list l = { 0 };
+	char err[EVENT_SPEC_ERROR_BYTES];
+
+	(void)state;
+	assert_int_equal(event_spec_parse("sched:*/name=a:b/u,cs", &roots, &l, err, sizeof(err)),
+			 0);
+	assert_int_equal(l.nr, 3);
+	assert_string_equal(l.specs[0].name, "a:b");
+	assert_string_equal(l.specs[0].tracepoint, "sched:exit");
+	assert_string_equal(l.specs[1].name, "a:b");
+	assert_string_equal(l.specs[1].tracepoint, "sched:fork");
+	assert_null(l.specs[2].tracepoint);
+	event_spec_list_done(&l);
+}
+
 static void
 test_terms(void **state)
 {
@@ -653,11 +672,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	cmocka_unit_test(test_list),
-		cmocka_unit_test(test_terms),	cmocka_unit_test(test_breakpoints),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_several), cmocka_unit_test(test_own_settings),
-		cmocka_unit_test(test_quotes),	cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_named_tracepoints),
+		cmocka_unit_test(test_terms),
+		cmocka_unit_test(test_breakpoints),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_own_settings),
+		cmocka_unit_test(test_quotes),
+		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_off_cpu),
 	};
 

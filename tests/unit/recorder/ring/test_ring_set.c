@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <setjmp.h>
 #include <cmocka.h>
@@ -363,6 +364,59 @@ test_group(void **state)
 	live_end(&l);
 }
 
+/* --- a CPU that goes --------------------------------------------------------------------- */
+
+/* More than a message, and all together more than the queue, has room for. */
+#define MANY 8000u
+
+/* All of them are one event, and say what that says. */
+static void
+many_events(struct cpu_rings *c)
+{
+	struct open_event *more = calloc(MANY, sizeof(*more));
+
+	assert_non_null(more);
+	for (size_t i = 0; i < MANY; i++) {
+		more[i] = c->events[1];
+		more[i].id = i + 1;
+	}
+	close(c->events[0].fd); /* the one of side-band */
+	free(c->events);
+	c->events = more;
+	c->nr = MANY;
+}
+
+static void
+test_many_events_go(void **state)
+{
+	uint64_t reads = 0, ids = 0, full = 0;
+	struct event_set *shapes;
+	struct queue_message m;
+	struct live l;
+	bool gone;
+
+	(void)state;
+	if (!live_begin(&l, false))
+		skip();
+	l.defs[0].attr.sample_id_all = 1;
+	shapes = shapes_of(&l);
+	many_events(&l.set.cpus[0]);
+	do {
+		gone = ring_set_cpu_gone(&l.set, 0, l.q, shapes);
+		full += !gone;
+		for (; queue_peek(l.q, &m); queue_next(l.q)) {
+			reads += m.kind == MESSAGE_RECORDS;
+			ids += m.kind == MESSAGE_IDS ? m.bytes / sizeof(struct message_id) : 0;
+		}
+	} while (!gone && full < 100);
+	assert_true(gone);
+	assert_int_equal(reads, MANY);
+	assert_int_equal(ids, MANY);
+	assert_int_equal(l.set.cpus[0].nr, 0);
+	event_set_free(shapes);
+	live_end(&l);
+}
+
 int
 main(void)
 {
@@ -371,6 +425,7 @@ main(void)
 		cmocka_unit_test(test_nothing_came),
 		cmocka_unit_test(test_renewed_in_a_pause),
 		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_many_events_go),
 	};
 
 	return cmocka_run_group_tests_name("ring_set", tests, NULL, NULL);

@@ -315,6 +315,91 @@ test_terms(void **state)
 	assert_int_equal(seen.v[0].leaf, SCHEDULE + 1);
 }
 
+/* Times that are not sorted, that contain each other, that are told late, and that have not ended. */
+static void
+test_gaps(void **state)
+{
+	struct synthetic s;
+	struct seen seen;
+
+	(void)state;
+	begin(&s, "off-cpu");
+	synthetic_gap(&s, 1000400000, 1000410000);
+	synthetic_gap(&s, 1000100000, 1000300000);
+	synthetic_gap(&s, 1000120000, 1000130000);
+	synthetic_gap(&s, 1000900000, 0);
+	for (uint32_t i = 0; i < 10; i++) { /* 10 to 109 us, 110 to 209, ... */
+		go(&s, 51 + i, 10 + i * 100 - 1);
+		switched(&s, 51 + i, 109 + i * 100, 0);
+	}
+	go(&s, 70, 311);
+	switched(&s, 70, 399, 0);
+	see(&s, &seen);
+	/* Those that end at 109, 209, 309, 409, 909, 1009 go over one. */
+	assert_int_equal(seen.nr, 5);
+	expect(&seen, 0, "off-cpu:blocked", 70, 87, 399);
+	expect(&seen, 1, "off-cpu:blocked", 55, 99, 509);
+	expect(&seen, 4, "off-cpu:blocked", 58, 99, 809);
+	expect_counts(&seen, 0, 6);
+
+	/* One that is told of when waits have been read, and is over later. */
+	begin(&s, "off-cpu");
+	go(&s, 51, 10);
+	switched(&s, 51, 20, 0);
+	synthetic_gap(&s, 1000030000, 0);
+	go(&s, 51, 25);
+	switched(&s, 51, 40, 0);
+	synthetic_gap(&s, 1000030000, 1000045000);
+	go(&s, 51, 50);
+	switched(&s, 51, 60, 0);
+	see(&s, &seen);
+	assert_int_equal(seen.nr, 2);
+	expect_counts(&seen, 0, 1);
+}
+
+/* Of an event that a later META block brings: it stands behind those of waits. */
+static void
+test_later_event(void **state)
+{
+	const size_t first = SYNTHETIC_EVENTS + 1;
+
+	(void)state;
+	assert_int_equal(wait_samples_stream_event(first, (int)first - 1), first - 1);
+	assert_int_equal(wait_samples_stream_event(first, (int)first), -1);
+	assert_int_equal(wait_samples_stream_event(first, (int)first + 2), -1);
+	assert_int_equal(wait_samples_stream_event(first, (int)first + 3), first);
+	assert_int_equal(wait_samples_stream_event(SIZE_MAX, 7), 7);
+	assert_int_equal(wait_samples_stream_event(first, -1), -1);
+}
+
+/* Callers in user space that come later are a cookie, which is no address. */
+static void
+test_cookie(void **state)
+{
+	const uint64_t only[] = { PERF_CONTEXT_KERNEL, SCHEDULE + 1, (uint64_t)-640, 4711 };
+	const uint64_t more[] = { PERF_CONTEXT_KERNEL, SCHEDULE + 1, PIPE_READ + 1, (uint64_t)-640,
+				  4711 };
+	struct synthetic s;
+	struct seen seen;
+
+	(void)state;
+	begin(&s, "off-cpu");
+	at(&s, 10);
+	synthetic_sample(&s, 50, 51, SCHEDULE + 1, only, 4);
+	switched(&s, 51, 11, OUT);
+	switched(&s, 51, 20, 0);
+	at(&s, 30);
+	synthetic_sample(&s, 50, 51, SCHEDULE + 1, more, 5);
+	switched(&s, 51, 31, OUT);
+	switched(&s, 51, 40, 0);
+	see(&s, &seen);
+	assert_int_equal(seen.nr, 2);
+	assert_int_equal(seen.v[0].leaf, SCHEDULE + 1);
+	assert_int_equal(seen.v[0].caller, 0);
+	assert_int_equal(seen.v[1].leaf, PIPE_READ + 1);
+	assert_int_equal(seen.v[1].caller, 0);
+}
+
 /* Stacks of more threads than there is room for. */
 static void
 test_bound(void **state)
@@ -349,6 +434,8 @@ main(void)
 		cmocka_unit_test(test_migrated), cmocka_unit_test(test_why),
 		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_terms),	 cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_gaps),	 cmocka_unit_test(test_later_event),
+		cmocka_unit_test(test_cookie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
