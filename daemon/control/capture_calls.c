@@ -309,7 +309,8 @@ read_extra(struct method_call *call, struct session_options *o)
 		      { "all_user", &e->all_user },
 		      { "all_kernel", &e->all_kernel },
 		      { "no_inherit", &e->no_inherit },
-		      { "switch_events", &e->switch_events } };
+		      { "switch_events", &e->switch_events },
+		      { "skip_missing", &e->skip_missing } };
 	int64_t frames;
 
 	for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)

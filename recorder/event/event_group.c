@@ -167,7 +167,8 @@ grouping_commit(const struct grouping *g, size_t leader)
 }
 
 static int
-settle_one(struct grouping *g, size_t leader, struct buf *notes, struct session_error *error)
+settle_one(struct grouping *g, size_t leader, struct buf *notes, size_t *ret_refused,
+	   struct session_error *error)
 {
 	size_t refused = 0;
 	int cpu = -1, r;
@@ -187,13 +188,15 @@ settle_one(struct grouping *g, size_t leader, struct buf *notes, struct session_
 			     g->defs[refused].name, g->defs[0].name, strerror(-r));
 		return 0;
 	}
+	*ret_refused = leader + refused;
 	return event_group_error(&g->defs[refused], &g->defs[0], target_of_cpus(g->target) ? -1 : 0,
 				 cpu, r, error);
 }
 
 int
 event_groups_settle(struct event_def *defs, const struct event_spec_list *specs,
-		    const struct target *target, struct buf *notes, struct session_error *error)
+		    const struct target *target, struct buf *notes, size_t *ret_refused,
+		    struct session_error *error)
 {
 	int r = 0;
 
@@ -206,7 +209,7 @@ event_groups_settle(struct event_def *defs, const struct event_spec_list *specs,
 			nr++;
 		g.nr = nr;
 		if (nr > 1 || s->sample_read)
-			r = settle_one(&g, i, notes, error);
+			r = settle_one(&g, i, notes, ret_refused, error);
 	}
 	return r;
 }

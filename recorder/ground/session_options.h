@@ -87,6 +87,7 @@ struct session_extra {
 	bool stat;	    /* counts of each task that inherited, when it ends */
 	bool no_samples;    /* counts alone */
 	bool no_buffering;  /* the kernel wakes for each sample */
+	bool skip_missing;  /* events that cannot be opened are left out, and told */
 	bool strict_freq;   /* a frequency that is over the kernel's limit is an error */
 };
 

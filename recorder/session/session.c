@@ -186,7 +186,8 @@ open_events(struct session *s, struct session_error *error)
 	struct cpu_rings_options o = { .plan = &s->plan,
 				       .target = &s->target,
 				       .pages = s->options.ring_pages,
-				       .sideband_pages = s->options.sideband_pages };
+				       .sideband_pages = s->options.sideband_pages,
+				       .skip_missing = s->options.extra.skip_missing };
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 

@@ -42,6 +42,7 @@ static const struct extra_bits {
 	{ RECORD_EXTRA_SWITCH_EVENTS, 0, KNOB(switch_events) },
 	{ RECORD_EXTRA_NO_BUFFERING, 0, KNOB(no_buffering) },
 	{ RECORD_EXTRA_STRICT_FREQ, 0, KNOB(strict_freq) },
+	{ RECORD_EXTRA_SKIP_MISSING, 0, KNOB(skip_missing) },
 	{ RECORD_EXTRA_NEEDLESS, 0, NO_KNOB },
 	{ 'N', 0, NO_KNOB },
 	{ 'B', 0, NO_KNOB },
