@@ -193,12 +193,34 @@ settle_one(struct grouping *g, size_t leader, struct buf *notes, size_t *ret_ref
 				 cpu, r, error);
 }
 
+/* "each cgroup is applied to the corresponding event", and all of a group are in that of their leader. */
+static int
+check_cgroups(const struct event_spec_list *specs, const struct target *t,
+	      struct session_error *error)
+{
+	const struct event_spec *s = specs->specs;
+
+	if (t->nr_cgroups > specs->nr)
+		return session_usage(
+			error,
+			"%zu control groups of %zu events: each is of the event at its "
+			"place; name an event for each (-e cycles,cycles -G A,B)",
+			t->nr_cgroups, specs->nr);
+	for (size_t i = 1; t->nr_cgroups > 1 && i < specs->nr; i++)
+		if (s[i].group && s[i].group == s[i - 1].group && !target_same_cgroup(t, i, i - 1))
+			return session_usage(error,
+					     "%s and %s are counted together, but in two control "
+					     "groups: name the same for all of a group",
+					     s[i - 1].name, s[i].name);
+	return 0;
+}
+
 int
 event_groups_settle(struct event_def *defs, const struct event_spec_list *specs,
 		    const struct target *target, struct buf *notes, size_t *ret_refused,
 		    struct session_error *error)
 {
-	int r = 0;
+	int r = check_cgroups(specs, target, error);
 
 	for (size_t i = 0, nr; r == 0 && i < specs->nr; i += nr) {
 		const struct event_spec *s = &specs->specs[i];

@@ -109,6 +109,7 @@ struct session_options {
 	size_t nr_pids;
 	bool pids_may_end;    /* they were found, not named: one that is gone is left out */
 	const char *cgroup;   /* as cgroup_open() takes it */
+	const char *cgroups;  /* with CGROUP, instead: one for each event in turn; see target.h */
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;

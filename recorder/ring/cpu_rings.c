@@ -64,17 +64,17 @@ leader_fd(const struct cpu_rings *c, const struct event_def *def, pid_t task)
 
 /* -ENOENT: this CPU does not count it, or not its leader. */
 static int
-open_event(const struct cpu_rings *c, const struct event_def *def, const struct target *t,
-	   pid_t task)
+open_event(const struct cpu_rings *c, const struct cpu_rings_options *o, uint32_t index, pid_t task)
 {
-	bool in_cgroup = !def->sideband && t->cgroup_fd >= 0;
+	const struct event_def *def = &o->plan->defs[index];
+	int cgroup = def->sideband ? -1 : target_cgroup(o->target, index);
 	int leader = leader_fd(c, def, task);
 	struct perf_event_attr attr;
 
 	if (leader == -ENOENT || !event_def_attr(def, c->cpu, &attr))
 		return -ENOENT;
-	return event_open_member(&attr, in_cgroup ? t->cgroup_fd : task, (int)c->cpu, leader,
-				 in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	return event_open_member(&attr, cgroup >= 0 ? cgroup : task, (int)c->cpu, leader,
+				 cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
 }
 
 static int
@@ -95,7 +95,7 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 	struct open_event *e = &o->c->events[o->c->nr];
 	int r, fd;
 
-	fd = open_event(o->c, def, o->want->target, task);
+	fd = open_event(o->c, o->want, index, task);
 	o->refused = fd < 0;
 	if (fd < 0)
 		return open_event_error(o, def, task, fd);
@@ -237,7 +237,7 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_opti
 	if (!cpu_rings_oldest(c, index, &old))
 		return -ENOENT;
 	*e = (struct open_event){ .def = index, .task = c->events[old].task };
-	e->fd = open_event(c, &options->plan->defs[index], options->target, e->task);
+	e->fd = open_event(c, options, index, e->task);
 	if (e->fd < 0)
 		return e->fd;
 	r = event_filter_set(&options->plan->defs[index], e->fd, NULL);

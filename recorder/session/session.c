@@ -423,7 +423,7 @@ session_dry_run(const struct session_options *options,
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct session_options o = *options;
-	struct target target = { .cgroup_fd = -1 };
+	struct target target = { 0 };
 	struct event_plan plan = { 0 };
 	struct buf notes;
 	int r = check_options(&o, error);
@@ -474,7 +474,6 @@ session_open(const struct session_options *options, struct session **ret,
 	s->magic = SESSION_MAGIC;
 	s->options = *options;
 	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
-	s->target.cgroup_fd = -1;
 	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
 	buf_init(&s->notes);
 	r = open_all(s, error);

@@ -40,7 +40,8 @@ static const struct cli_option options[] = {
 	{ 't', 't', "tid", "TID[,TID...]", "these threads" },
 	{ 'u', 'u', "uid", "USER", "the processes that this user has now, and what they fork" },
 	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
-	{ OPT_CGROUP, 'G', "cgroup", "PATH", "what runs in this control group" },
+	{ OPT_CGROUP, 'G', "cgroup", "PATH[,PATH...]",
+	  "what runs in this control group; one an event" },
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
 	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
@@ -126,13 +127,13 @@ set_user(struct record_request *rq, const char *text)
 static int
 set_cgroup(struct record_request *rq, const char *text)
 {
-	if (rq->session.cgroup || strchr(text, ','))
-		return cli_usage_error(
-			"record",
-			"-G: one control group is sampled: one that holds them all, or "
-			"everything (-a): samples tell theirs, and reports choose by "
-			"it (--cgroup)");
-	rq->session.cgroup = text;
+	if (rq->session.cgroup || rq->session.cgroups)
+		return cli_usage_error("record",
+				       "-G: given twice: a list (-G A,B) has one for each event");
+	if (strchr(text, ','))
+		rq->session.cgroups = text;
+	else
+		rq->session.cgroup = text;
 	return set_target(rq, SESSION_CGROUP);
 }
 
