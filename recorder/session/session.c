@@ -415,11 +415,33 @@ free_session(struct session *s)
 	free(s);
 }
 
+static void
+see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+
+		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
+			struct perf_event_attr attr = def->attr;
+
+			if (def->nr_kinds)
+				event_kind_apply(&def->kinds[k], &attr);
+			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
+				 def->sideband, &attr))
+				return;
+		}
+	}
+}
+
+void
+session_attrs(const struct session *s, session_see_attr_fn *see, void *arg)
+{
+	see_attrs(&s->plan, see, arg);
+}
+
 int
-session_dry_run(const struct session_options *options,
-		bool (*see)(void *arg, const char *name, const char *pmu, bool sideband,
-			    const struct perf_event_attr *attr),
-		void *arg, char **ret_notes, struct session_error *error)
+session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
+		char **ret_notes, struct session_error *error)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct session_options o = *options;
@@ -438,19 +460,7 @@ session_dry_run(const struct session_options *options,
 	if (r < 0)
 		goto out;
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page);
-	for (size_t i = 0; i < plan.nr; i++) {
-		const struct event_def *def = &plan.defs[i];
-
-		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
-			struct perf_event_attr attr = def->attr;
-
-			if (def->nr_kinds)
-				event_kind_apply(&def->kinds[k], &attr);
-			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
-				 def->sideband, &attr))
-				goto out;
-		}
-	}
+	see_attrs(&plan, see, arg);
 out:
 	buf_u8(&notes, 0);
 	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);

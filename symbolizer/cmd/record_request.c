@@ -62,7 +62,7 @@ static const struct cli_option options[] = {
 	RECORD_EXTRA_OPTIONS,
 	RECORD_WATCH_OPTIONS,
 	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
-	{ 'v', 'v', "verbose", NULL, "needless: what was asked for and not got is always said" },
+	{ 'v', 'v', "verbose", NULL, "prints the attrs as they were opened" },
 	{ 0 },
 };
 
@@ -265,6 +265,7 @@ record_request_set(void *arg, int value, const char *text)
 		rq->watch.quiet = true;
 		return CLI_GO_ON;
 	case 'v':
+		rq->verbose = true;
 		return CLI_GO_ON;
 	case OPT_CGROUP:
 		return set_cgroup(rq, text);
