@@ -47,8 +47,8 @@ static const struct sideband_feature {
 
 struct features {
 	uint64_t read_format;
-	uint64_t sample_type, extra;
-	uint64_t sideband;
+	uint64_t sample_type, sideband;
+	struct event_extra_found extra;
 };
 
 /* On ourselves, which needs the least permission. */
@@ -175,7 +175,7 @@ sideband_def(const struct session_options *o, const struct features *f, bool sta
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
 	def->attr.mmap_data = o->extra.data || stacks;
-	def->attr.context_switch = o->extra.switch_events;
+	event_extra_sideband(&o->extra, f->extra, &def->attr);
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 

@@ -48,9 +48,10 @@ set_defaults(struct session_options *o)
 							: SESSION_BUILD_IDS_FILE;
 	if (!o->ring_pages)
 		o->ring_pages = SESSION_RING_PAGES;
-	/* Context switches are as many as samples, and must not cost the map of who was who. */
+	/* Context switches, or call chains, are as many as samples, and must not cost the map of who was who. */
 	if (!o->sideband_pages)
-		o->sideband_pages = o->extra.switch_events && o->ring_pages > SESSION_SIDEBAND_PAGES
+		o->sideband_pages = (o->extra.switch_events || o->extra.deferred) &&
+				o->ring_pages > SESSION_SIDEBAND_PAGES
 			? o->ring_pages
 			: SESSION_SIDEBAND_PAGES;
 	if (!o->queue_bytes)

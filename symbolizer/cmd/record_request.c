@@ -276,7 +276,7 @@ record_request_set(void *arg, int value, const char *text)
 		if (session_call_graph_parse(text, &rq->session) == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("record",
-				       "--call-graph %s: fp[,FRAMES], lbr, none or "
+				       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none or "
 				       "dwarf[,BYTES], a multiple of 8 to %d",
 				       text, SESSION_STACK_BYTES_MAX);
 	case 'm':
