@@ -84,7 +84,7 @@ _spoorctl()
 	:*) options="$options --version $commands" ;;
 	capture:*)
 		options="$options --duration --frequency --period --event --pid --tid --cgroup --cpu --call-graph --max-stack --user-callchains
-			--kernel-callchains --all-user --all-kernel --no-inherit --switch-events --output"
+			--kernel-callchains --all-user --all-kernel --no-inherit --switch-events --skip-missing --output"
 		;;
 	keep:*) options="$options --since --until --label" ;;
 	vacuum:*) options="$options --max-use --max-age --max-segments" ;;

@@ -290,8 +290,13 @@ read_call_graph(struct method_call *call, struct session_options *o)
 	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
 
 	o->call_graph = SESSION_CALL_GRAPH_FP;
-	/* Not by the CPU's branches: those are the host's, and one recorder's at a time. */
-	if (!s || (session_call_graph_parse(s, o) == 0 && o->call_graph != SESSION_CALL_GRAPH_LBR))
+	/*
+	 * Not by the CPU's branches: those are the host's, and one recorder's at a time. Nor deferred: such chains
+	 * are side-band, which has a bound of its own.
+	 */
+	if (!s ||
+	    (session_call_graph_parse(s, o) == 0 && o->call_graph != SESSION_CALL_GRAPH_LBR &&
+	     !o->extra.deferred))
 		return true;
 	return method_call_invalid(call, "call_graph");
 }
@@ -309,7 +314,8 @@ read_extra(struct method_call *call, struct session_options *o)
 		      { "all_user", &e->all_user },
 		      { "all_kernel", &e->all_kernel },
 		      { "no_inherit", &e->no_inherit },
-		      { "switch_events", &e->switch_events } };
+		      { "switch_events", &e->switch_events },
+		      { "skip_missing", &e->skip_missing } };
 	int64_t frames;
 
 	for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)

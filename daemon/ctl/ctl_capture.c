@@ -26,7 +26,8 @@ enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_KNOB };
 	X(all_user, "all-user")                                                                    \
 	X(all_kernel, "all-kernel")                                                                \
 	X(no_inherit, "no-inherit")                                                                \
-	X(switch_events, "switch-events")
+	X(switch_events, "switch-events")                                                          \
+	X(skip_missing, "skip-missing")
 
 enum {
 #define X(key, option) KNOB_##key,

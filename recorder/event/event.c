@@ -15,6 +15,7 @@
 #include "recorder/event/event_filter.h"
 #include "recorder/event/event_group.h"
 #include "recorder/event/event_group_spec.h"
+#include "recorder/event/event_missing.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
@@ -46,8 +47,8 @@ static const struct sideband_feature {
 
 struct features {
 	uint64_t read_format;
-	uint64_t sample_type, extra;
-	uint64_t sideband;
+	uint64_t sample_type, sideband;
+	struct event_extra_found extra;
 };
 
 /* On ourselves, which needs the least permission. */
@@ -174,7 +175,7 @@ sideband_def(const struct session_options *o, const struct features *f, bool sta
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
 	def->attr.mmap_data = o->extra.data || stacks;
-	def->attr.context_switch = o->extra.switch_events;
+	event_extra_sideband(&o->extra, f->extra, &def->attr);
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
@@ -330,7 +331,7 @@ sampling_def(const struct session_options *o, const struct features *f,
 /* --- the plan --------------------------------------------------------------------------- */
 
 static int
-parse_specs(const struct session_options *o, struct event_spec_list *list,
+parse_specs(const struct session_options *o, struct event_spec_list *list, struct buf *notes,
 	    struct session_error *error)
 {
 	static const char *const by_default[] = { "cycles:P" };
@@ -339,6 +340,7 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 	char text[EVENT_SPEC_ERROR_BYTES];
 	int r, waits = 0;
 
+	list->skipped = o->extra.skip_missing ? notes : NULL;
 	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
 		const size_t before = list->nr;
 
@@ -353,6 +355,8 @@ parse_specs(const struct session_options *o, struct event_spec_list *list,
 		if (r < 0)
 			return r;
 	}
+	if (!list->nr)
+		return session_usage(error, "%s", text);
 	for (size_t i = 0; i < list->nr; i++)
 		waits += list->specs[i].attr.context_switch;
 	if (waits > 1)
@@ -461,6 +465,26 @@ plan_event(const struct session_options *o, const struct target *target, const s
 	return r;
 }
 
+static int
+settle_groups(const struct session_options *o, const struct target *target,
+	      struct event_spec_list *list, struct event_plan *plan, struct buf *notes,
+	      struct session_error *error)
+{
+	size_t refused, had;
+	int r;
+
+	for (;;) {
+		had = notes->len;
+		r = event_groups_settle(plan->defs, list, target, notes, &refused, error);
+		if (r == 0 || !o->extra.skip_missing)
+			return r;
+		notes->len = had; /* of weak groups, which are tried again */
+		r = event_missing_leave_out(plan, list, refused, r, error, notes);
+		if (r < 0)
+			return r;
+	}
+}
+
 /* They come however fast tasks switch: no pause of the samples, which is what a bound is held by, ends them. */
 static int
 check_switches(const struct session_options *o, struct session_error *error)
@@ -486,7 +510,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	if (r == 0)
 		r = check_switches(o, error);
 	if (r == 0)
-		r = parse_specs(o, &list, error);
+		r = parse_specs(o, &list, notes, error);
 	if (r == 0)
 		r = probe(o, &f, notes, error);
 	if (r < 0)
@@ -497,12 +521,17 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		r = session_fail(error, -ENOMEM, "out of memory");
 		goto out;
 	}
-	for (size_t i = 0; r == 0 && i < list.nr; i++) {
+	while (r == 0 && plan.nr < list.nr) {
+		const size_t i = plan.nr;
+
 		r = plan_event(o, target, &f, &list.specs[i], &plan, notes, error);
-		stacks |= plan.defs[i].attr.sample_stack_user != 0;
+		if (r < 0 && o->extra.skip_missing)
+			r = event_missing_leave_out(&plan, &list, i, r, error, notes);
 	}
 	if (r == 0)
-		r = event_groups_settle(plan.defs, &list, target, notes, error);
+		r = settle_groups(o, target, &list, &plan, notes, error);
+	for (size_t i = 0; i < plan.nr; i++)
+		stacks |= plan.defs[i].attr.sample_stack_user != 0;
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
 	sideband_def(o, &f, stacks, &plan.defs[plan.sideband]);

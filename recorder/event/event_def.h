@@ -38,10 +38,11 @@ struct event_def {
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
 	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */
 	bool lost;	    /* read_format has PERF_FORMAT_LOST */
-	bool failed;	    /* somewhere it is pinned and counts nothing, and that was told */
-	bool only_kinds;    /* it is not opened on CPUs of no kind */
-	bool for_all;	    /* each of those CPUs counts for others as well (cpumask): no tasks */
-	char *filter;	    /* as the kernel takes it; NULL: none. Its own, as format is */
+	unsigned left_out; /* places where it could not be opened (event_missing.h) */
+	bool failed;	   /* somewhere it is pinned and counts nothing, and that was told */
+	bool only_kinds;   /* it is not opened on CPUs of no kind */
+	bool for_all;	   /* each of those CPUs counts for others as well (cpumask): no tasks */
+	char *filter;	   /* as the kernel takes it; NULL: none. Its own, as format is */
 	char *format; /* of a tracepoint with fields (tracepoint.h of format/); NULL: not known */
 	struct event_kind *kinds;
 	size_t nr_kinds; /* 0: the attr as it is, on every CPU */

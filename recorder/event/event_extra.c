@@ -19,11 +19,26 @@ static const struct extra_type {
 	{ PERF_SAMPLE_CODE_PAGE_SIZE, 0, "the size of pages of code" },
 };
 
-uint64_t
+/* Linux 6.19: the user's part is taken when the task returns there, and comes in a record of its own. */
+static bool
+gives_deferred(const struct perf_event_attr *scratch, struct buf *notes)
+{
+	struct perf_event_attr attr = *scratch;
+
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.defer_callchain = attr.defer_output = 1;
+	if (event_open_try(&attr, 0, -1) >= 0)
+		return true;
+	session_note(notes, "call chains are not deferred: this kernel does not do that");
+	return false;
+}
+
+struct event_extra_found
 event_extra_probe(const struct session_extra *extra, const struct perf_event_attr *scratch,
 		  struct buf *notes)
 {
 	uint64_t types = extra->sample_type;
+	bool deferred = extra->deferred && gives_deferred(scratch, notes);
 
 	for (size_t i = 0; i < sizeof(extra_types) / sizeof(extra_types[0]); i++) {
 		const struct extra_type *t = &extra_types[i];
@@ -39,13 +54,14 @@ event_extra_probe(const struct session_extra *extra, const struct perf_event_att
 				"samples do not tell %s: this kernel, or this user, gives none",
 				t->what);
 	}
-	return types;
+	return (struct event_extra_found){ types, deferred };
 }
 
 void
-event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf_event_attr *attr)
+event_extra_apply(const struct session_extra *extra, struct event_extra_found found,
+		  struct perf_event_attr *attr)
 {
-	attr->sample_type |= types;
+	attr->sample_type |= found.types;
 	if (extra->branches) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = extra->branches;
@@ -61,6 +77,8 @@ event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf
 		attr->exclude_callchain_kernel = 1;
 	if (extra->kernel_callchains)
 		attr->exclude_callchain_user = 1;
+	attr->defer_callchain = found.deferred && attr->sample_type & PERF_SAMPLE_CALLCHAIN &&
+		!attr->exclude_callchain_user;
 	/* The kernel maps no ring of an event that is inherited and of no CPU. */
 	if (extra->no_inherit || extra->per_thread)
 		attr->inherit = 0;
@@ -80,4 +98,12 @@ event_extra_apply(const struct session_extra *extra, uint64_t types, struct perf
 	if (!attr->sample_max_stack)
 		attr->sample_max_stack = extra->max_stack;
 	attr->inherit_stat = attr->inherit && extra->stat;
+}
+
+void
+event_extra_sideband(const struct session_extra *extra, struct event_extra_found found,
+		     struct perf_event_attr *attr)
+{
+	attr->context_switch = extra->switch_events;
+	attr->defer_output = found.deferred;
 }

@@ -167,7 +167,8 @@ grouping_commit(const struct grouping *g, size_t leader)
 }
 
 static int
-settle_one(struct grouping *g, size_t leader, struct buf *notes, struct session_error *error)
+settle_one(struct grouping *g, size_t leader, struct buf *notes, size_t *ret_refused,
+	   struct session_error *error)
 {
 	size_t refused = 0;
 	int cpu = -1, r;
@@ -187,15 +188,39 @@ settle_one(struct grouping *g, size_t leader, struct buf *notes, struct session_
 			     g->defs[refused].name, g->defs[0].name, strerror(-r));
 		return 0;
 	}
+	*ret_refused = leader + refused;
 	return event_group_error(&g->defs[refused], &g->defs[0], target_of_cpus(g->target) ? -1 : 0,
 				 cpu, r, error);
 }
 
+/* "each cgroup is applied to the corresponding event", and all of a group are in that of their leader. */
+static int
+check_cgroups(const struct event_spec_list *specs, const struct target *t,
+	      struct session_error *error)
+{
+	const struct event_spec *s = specs->specs;
+
+	if (t->nr_cgroups > specs->nr)
+		return session_usage(
+			error,
+			"%zu control groups of %zu events: each is of the event at its "
+			"place; name an event for each (-e cycles,cycles -G A,B)",
+			t->nr_cgroups, specs->nr);
+	for (size_t i = 1; t->nr_cgroups > 1 && i < specs->nr; i++)
+		if (s[i].group && s[i].group == s[i - 1].group && !target_same_cgroup(t, i, i - 1))
+			return session_usage(error,
+					     "%s and %s are counted together, but in two control "
+					     "groups: name the same for all of a group",
+					     s[i - 1].name, s[i].name);
+	return 0;
+}
+
 int
 event_groups_settle(struct event_def *defs, const struct event_spec_list *specs,
-		    const struct target *target, struct buf *notes, struct session_error *error)
+		    const struct target *target, struct buf *notes, size_t *ret_refused,
+		    struct session_error *error)
 {
-	int r = 0;
+	int r = check_cgroups(specs, target, error);
 
 	for (size_t i = 0, nr; r == 0 && i < specs->nr; i += nr) {
 		const struct event_spec *s = &specs->specs[i];
@@ -206,7 +231,7 @@ event_groups_settle(struct event_def *defs, const struct event_spec_list *specs,
 			nr++;
 		g.nr = nr;
 		if (nr > 1 || s->sample_read)
-			r = settle_one(&g, i, notes, error);
+			r = settle_one(&g, i, notes, ret_refused, error);
 	}
 	return r;
 }

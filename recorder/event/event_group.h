@@ -18,10 +18,11 @@ struct buf;
 /*
  * Makes groups of the defs as their specs ask for, one spec each, after each def has been settled
  * by itself. A group is tried where it will be opened; one that is weak and refused is none, and
- * notes get a line. 0, or -errno with *error filled.
+ * notes get a line. 0, or -errno with *error filled and *ret_refused the place of the event that it is about: with
+ * that one taken out, the call may be made anew.
  */
 int event_groups_settle(struct event_def *defs, const struct event_spec_list *specs,
-			const struct target *target, struct buf *notes,
+			const struct target *target, struct buf *notes, size_t *ret_refused,
 			struct session_error *error);
 
 /* Are a group's counts read by its leader, those of this member among them? */

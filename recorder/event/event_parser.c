@@ -11,24 +11,46 @@
 /* Of the argument, before and behind what is wrong: one line for a person. */
 #define SHOWN_BYTES 60
 
-int
-event_parser_fail(const struct event_parser *p, const char *where, const char *format, ...)
+static int
+event_parser_say(const struct event_parser *p, const char *where, const char *format, va_list args)
 {
 	char sentence[320];
 	size_t at, begin, n, all = strlen(p->text);
-	va_list args;
 
 	if (where < p->event || where > p->event + p->bytes)
 		where = p->instead;
 	at = p->at + (size_t)(where - p->event);
 	begin = at > SHOWN_BYTES ? at - SHOWN_BYTES : 0;
 	n = all - begin > 2 * (size_t)SHOWN_BYTES ? 2 * (size_t)SHOWN_BYTES : all - begin;
-	va_start(args, format);
 	(void)vsnprintf(sentence, sizeof(sentence), format, args);
-	va_end(args);
 	(void)snprintf(p->err, p->err_bytes, "%s%.*s%s: at character %zu: %s", begin ? "..." : "",
 		       (int)n, p->text + begin, begin + n < all ? "..." : "", at + 1, sentence);
 	return -EINVAL;
+}
+
+int
+event_parser_fail(const struct event_parser *p, const char *where, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = event_parser_say(p, where, format, args);
+	va_end(args);
+	return r;
+}
+
+int
+event_parser_absent(const struct event_parser *p, const char *where, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	p->list->absent = true;
+	va_start(args, format);
+	r = event_parser_say(p, where, format, args);
+	va_end(args);
+	return r;
 }
 
 const char *

@@ -22,7 +22,21 @@ struct refusal {
 	int err;
 	const struct event_rights *rights;
 	struct session_error *error;
+	char what[EVENT_SPEC_NAME_BYTES + 32]; /* the event, and where it was refused */
 };
+
+/* On whole CPUs the place is the CPU; of tasks it is the task, which runs anywhere. */
+static void
+name_it(struct refusal *r)
+{
+	if (r->pid > 0)
+		(void)snprintf(r->what, sizeof(r->what), "%s of task %d", r->def->name,
+			       (int)r->pid);
+	else if (r->pid < 0 && r->cpu >= 0)
+		(void)snprintf(r->what, sizeof(r->what), "%s on CPU %d", r->def->name, r->cpu);
+	else
+		(void)snprintf(r->what, sizeof(r->what), "%s", r->def->name);
+}
 
 static const char *
 error_name(int err)
@@ -62,18 +76,18 @@ forbidden(const struct refusal *r)
 		return session_fail(r->error, r->err,
 				    "perf_event_open: %s: %s: capabilities of a user namespace (a "
 				    "container's root) do not count: needs CAP_PERFMON of the host",
-				    error_name(r->err), r->def->name);
+				    error_name(r->err), r->what);
 	if (r->err == -EPERM && (attr->exclude_user || attr->exclude_kernel || attr->exclude_idle))
 		return session_fail(r->error, r->err,
 				    "perf_event_open: EPERM: %s: this machine does not tell its "
 				    "modifiers (u, k, h, I) apart, or a seccomp filter, a security "
 				    "module or lockdown forbids it",
-				    r->def->name);
+				    r->what);
 	return session_fail(
 		r->error, r->err,
 		"perf_event_open: %s: %s: spoor has CAP_PERFMON; a seccomp filter (of a "
 		"container, of systemd), a security module or lockdown forbids it",
-		error_name(r->err), r->def->name);
+		error_name(r->err), r->what);
 }
 
 /* Of which value of the sysctl an event may not be opened (perf_event_open(), perf_allow_*()). */
@@ -108,7 +122,7 @@ denied(const struct refusal *r)
 		return session_fail(r->error, r->err,
 				    "perf_event_open: %s: %s: needs CAP_PERFMON or "
 				    "kernel.perf_event_paranoid < %d%s",
-				    error_name(r->err), r->def->name, limit, now);
+				    error_name(r->err), r->what, limit, now);
 	return session_fail(r->error, r->err,
 			    "perf_event_open: %s: sampling %s needs CAP_PERFMON or "
 			    "kernel.perf_event_paranoid < %d%s",
@@ -161,7 +175,8 @@ of_any_cpu(const struct refusal *r)
 	return r->cpu < 0;
 }
 
-/* errno, when the words hold (NULL: always), what it means; %s is the event's name. The first
+/* errno, when the words hold (NULL: always), what it means; %s is the event, with the CPU or
+ * task. The first
  * that holds is told. From perf_event_open(2), and the kernel's kernel/events/core.c. */
 #define E(err) err, #err
 static const struct refusal_words {
@@ -214,9 +229,12 @@ int
 event_refusal_tell(const struct event_def *def, pid_t pid, int cpu, int err,
 		   const struct event_rights *rights, struct session_error *error)
 {
-	const struct refusal r = { def, pid, cpu, err, rights, error };
+	struct refusal r = {
+		.def = def, .pid = pid, .cpu = cpu, .err = err, .rights = rights, .error = error
+	};
 	char text[384];
 
+	name_it(&r);
 	if (err == -EACCES || err == -EPERM)
 		return denied(&r);
 	if (err == -ESRCH)
@@ -231,11 +249,11 @@ event_refusal_tell(const struct event_def *def, pid_t pid, int cpu, int err,
 			continue;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		(void)snprintf(text, sizeof(text), w->text, def->name);
+		(void)snprintf(text, sizeof(text), w->text, r.what);
 #pragma GCC diagnostic pop
 		return session_fail(error, err, "perf_event_open: %s: %s", w->name, text);
 	}
-	return session_fail(error, err, "perf_event_open: %s: %s", def->name, strerror(-err));
+	return session_fail(error, err, "perf_event_open: %s: %s", r.what, strerror(-err));
 }
 
 int

@@ -15,6 +15,7 @@
 #include "recorder/event/event_spec_internal.h"
 #include "recorder/event/pmu.h"
 #include "recorder/event/tracepoint_id.h"
+#include "recorder/ground/session_error.h"
 
 /* --- what every form ends in --------------------------------------------------------------- */
 
@@ -91,8 +92,8 @@ parse_pmus(struct event_parser *p, const struct pmu_names *pmus, char *event, ch
 		memcpy(tail, copy, strlen(copy) + 1);
 		r = pmu_type(p->roots.sysfs, one.pmu, &one.attr.type);
 		if (r < 0)
-			r = event_parser_fail(p, p->event, "sysfs tells no type of the PMU %s",
-					      one.pmu);
+			r = event_parser_absent(p, p->event, "sysfs tells no type of the PMU %s",
+						one.pmu);
 		if (r == 0 && event)
 			r = event_parser_alias(p, one.pmu, event, &one);
 		if (r == 0)
@@ -114,8 +115,8 @@ parse_pmu(struct event_parser *p, const char *name, char *tail, const struct eve
 	int r = pmu_matching(p->roots.sysfs, name, NULL, &pmus);
 
 	if (r == -ENOENT)
-		return event_parser_fail(p, p->event, "this kernel has no PMU '%s': see spoor list",
-					 name);
+		return event_parser_absent(p, p->event,
+					   "this kernel has no PMU '%s': see spoor list", name);
 	if (r < 0)
 		return r;
 	r = parse_pmus(p, &pmus, NULL, tail, s);
@@ -279,10 +280,10 @@ parse_probe(const struct event_parser *p, bool user, bool at_return, char *text,
 
 	(void)strlcpy(s->pmu, user ? "uprobe" : "kprobe", sizeof(s->pmu));
 	if (pmu_type(p->roots.sysfs, s->pmu, &s->attr.type) < 0)
-		return event_parser_fail(p, p->event, "this kernel has no %ss (CONFIG_%s_EVENTS)",
-					 s->pmu, user ? "UPROBE" : "KPROBE");
+		return event_parser_absent(p, p->event, "this kernel has no %ss (CONFIG_%s_EVENTS)",
+					   s->pmu, user ? "UPROBE" : "KPROBE");
 	if (at_return && pmu_term(p->roots.sysfs, s->pmu, "retprobe", 1, &s->attr) < 0)
-		return event_parser_fail(p, p->event, "this kernel has no probes of returns");
+		return event_parser_absent(p, p->event, "this kernel has no probes of returns");
 	s->each = true;
 	r = user ? parse_place(p, text, s, &mods) : parse_symbol(p, at_return, text, s, &mods);
 	if (r == 0 && mods)
@@ -304,12 +305,12 @@ tracepoint_error(const struct event_parser *p, const char *name, int err)
 	const char *tracefs = p->roots.tracefs;
 
 	if (err == -EACCES || err == -EPERM)
-		return event_parser_fail(
+		return event_parser_absent(
 			p, p->event, "%s/events may not be read: tracepoints need root", tracefs);
 	if (err == -ENODEV)
-		return event_parser_fail(p, p->event,
-					 "no tracepoints: tracefs is not mounted on %s", tracefs);
-	return event_parser_fail(
+		return event_parser_absent(p, p->event,
+					   "no tracepoints: tracefs is not mounted on %s", tracefs);
+	return event_parser_absent(
 		p, name,
 		"neither an event with modifiers nor a tracepoint of %s/events: see "
 		"spoor list",
@@ -434,7 +435,7 @@ parse_word(struct event_parser *p, char *word, struct event_spec *s)
 	}
 	if (cut == ':')
 		return parse_tracepoint(p, name, tail + 1, s);
-	return event_parser_fail(p, word, "unknown event '%s': see spoor list", name);
+	return event_parser_absent(p, word, "unknown event '%s': see spoor list", name);
 }
 
 static const struct probe_prefix {
@@ -525,6 +526,16 @@ event_spec_bytes(const char *text)
 	return n;
 }
 
+/* Of an event that stands for several, as one a PMU, all. */
+static int
+leave_out(struct event_spec_list *list, size_t had, const char *err)
+{
+	while (list->nr > had)
+		free(list->specs[--list->nr].probe);
+	session_note(list->skipped, "left out: %s", err);
+	return 0;
+}
+
 int
 event_spec_parse_part(const char *text, size_t from, size_t to,
 		      const struct event_spec_roots *roots, struct event_spec_list *list, char *err,
@@ -533,6 +544,7 @@ event_spec_parse_part(const char *text, size_t from, size_t to,
 	struct event_parser p = {
 		.text = text, .at = from, .list = list, .err = err, .err_bytes = err_bytes
 	};
+	size_t had;
 	int r;
 
 	p.roots.sysfs = roots && roots->sysfs ? roots->sysfs : PMU_SYSFS;
@@ -547,8 +559,12 @@ event_spec_parse_part(const char *text, size_t from, size_t to,
 		if (!one)
 			return -ENOMEM;
 		p.event = p.instead = one;
+		had = list->nr;
+		list->absent = false;
 		r = parse_one(&p, one);
 		free(one);
+		if (r == -EINVAL && list->absent && list->skipped)
+			r = leave_out(list, had, err);
 		p.at += p.bytes;
 		if (r < 0 || p.at == to)
 			return r;

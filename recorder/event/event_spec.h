@@ -31,6 +31,7 @@
 #include "recorder/event/pmu.h"
 #include "recorder/ground/session_options.h"
 
+struct buf;
 struct session_filter;
 
 #define EVENT_SPEC_NAME_BYTES 256
@@ -67,6 +68,9 @@ struct event_spec {
 struct event_spec_list {
 	struct event_spec *specs;
 	size_t nr;
+	/* NULL, or a text of notes: what this machine has not is left out and told there, else it is an error. */
+	struct buf *skipped;
+	bool absent; /* the error is that: well-formed, but not of this machine */
 };
 
 /* Where the kernel describes events; NULL members: /sys and /sys/kernel/tracing. */

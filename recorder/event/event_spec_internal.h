@@ -27,6 +27,10 @@ struct event_parser {
 int event_parser_fail(const struct event_parser *p, const char *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Likewise, of what some machine may have and this one has not. */
+int event_parser_absent(const struct event_parser *p, const char *where, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* What stands in the argument from here to the end of the event; "" at its end. */
 const char *event_parser_rest(const struct event_parser *p, const char *where, size_t *ret_bytes);
 

@@ -197,9 +197,9 @@ core_term(const struct term *t, const char *pmu)
 	if (event_name_find(t->name, &type, &config) &&
 	    (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE)) {
 		if (!pmu_is_core(t->p->roots.sysfs, pmu, &of_pmu))
-			return event_parser_fail(t->p, t->name,
-						 "%s does not count %s: only PMUs of cores do", pmu,
-						 t->name);
+			return event_parser_absent(t->p, t->name,
+						   "%s does not count %s: only PMUs of cores do",
+						   pmu, t->name);
 		attr->type = type;
 		attr->config = config | (uint64_t)of_pmu << 32; /* PERF_PMU_TYPE_SHIFT */
 		return 0;
@@ -262,8 +262,8 @@ pmu_bits(const struct term *t, const char *pmu)
 			"call-graph, stack-size, max-stack, inherit, no-inherit, "
 			"branch_type",
 			t->name);
-	return event_parser_fail(t->p, t->name, "%s has no term or event '%s': see spoor list", pmu,
-				 t->name);
+	return event_parser_absent(t->p, t->name, "%s has no term or event '%s': see spoor list",
+				   pmu, t->name);
 }
 
 static int

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
@@ -100,27 +101,55 @@ resolve_cpus(const struct session_options *o, struct target *t, struct session_e
 }
 
 static int
-resolve_cgroup(const struct session_options *o, struct target *t, struct session_error *error)
+add_cgroup(struct target *t, const char *name, struct session_error *error)
 {
-	int fd = cgroup_open(o->cgroup);
+	int fd = *name ? cgroup_open(name) : -1, *fds;
 
 	if (fd == -EINVAL)
-		return session_fail(error, fd, "%s is not a control group", o->cgroup);
+		return session_fail(error, fd, "%s is not a control group", name);
 	if (fd == -ENOTUNIQ)
 		return session_fail(error, fd,
 				    "several control groups are called %s: give more of the path",
-				    o->cgroup);
-	if (fd < 0)
-		return session_fail(error, fd, "control group %s: %s", o->cgroup, strerror(-fd));
-	t->cgroup_fd = fd;
+				    name);
+	if (fd < 0 && *name)
+		return session_fail(error, fd, "control group %s: %s", name, strerror(-fd));
+	fds = reallocarray(t->cgroup_fds, t->nr_cgroups + 1, sizeof(*fds));
+	if (!fds) {
+		if (fd >= 0)
+			close(fd);
+		return session_fail(error, -ENOMEM, "out of memory");
+	}
+	t->cgroup_fds = fds;
+	fds[t->nr_cgroups++] = fd;
 	return 0;
+}
+
+static int
+resolve_cgroups(const struct session_options *o, struct target *t, struct session_error *error)
+{
+	char *names, *rest, *one;
+	int r = 0;
+
+	if (!o->cgroups)
+		return add_cgroup(t, o->cgroup, error);
+	if (o->extra.skip_missing)
+		return session_usage(error,
+				     "several control groups and --skip-missing exclude each "
+				     "other: which of them an event is of depends on its place");
+	names = rest = strdup(o->cgroups);
+	if (!names)
+		return session_fail(error, -ENOMEM, "out of memory");
+	while (r == 0 && (one = strsep(&rest, ",")))
+		r = add_cgroup(t, one, error);
+	free(names);
+	return r;
 }
 
 int
 target_resolve(const struct session_options *o, pid_t command_pid, struct target *ret,
 	       struct session_error *error)
 {
-	struct target t = { .cgroup_fd = -1 };
+	struct target t = { 0 };
 	int r = resolve_cpus(o, &t, error);
 
 	if (r < 0)
@@ -135,7 +164,7 @@ target_resolve(const struct session_options *o, pid_t command_pid, struct target
 			session_fail(error, r, "out of memory");
 	}
 	if (r == 0 && o->target == SESSION_CGROUP)
-		r = resolve_cgroup(o, &t, error);
+		r = resolve_cgroups(o, &t, error);
 out:
 	if (r < 0)
 		target_done(&t);
@@ -150,6 +179,26 @@ target_of_cpus(const struct target *t)
 	return t->nr_tasks == 1 && t->tasks[0] == -1;
 }
 
+int
+target_cgroup(const struct target *t, size_t event)
+{
+	if (t->nr_cgroups == 1)
+		event = 0;
+	return event < t->nr_cgroups ? t->cgroup_fds[event] : -1;
+}
+
+bool
+target_same_cgroup(const struct target *t, size_t event, size_t other)
+{
+	int a = target_cgroup(t, event), b = target_cgroup(t, other);
+	struct stat of_a, of_b;
+
+	if (a < 0 || b < 0)
+		return a < 0 && b < 0;
+	return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+		of_a.st_ino == of_b.st_ino;
+}
+
 bool
 target_samples(const struct target *t, uint32_t cpu)
 {
@@ -160,9 +209,11 @@ void
 target_done(struct target *t)
 {
 	free(t->tasks);
-	if (t->cgroup_fd >= 0)
-		close(t->cgroup_fd);
+	for (size_t i = 0; i < t->nr_cgroups; i++)
+		if (t->cgroup_fds[i] >= 0)
+			close(t->cgroup_fds[i]);
+	free(t->cgroup_fds);
 	cpu_list_done(&t->online);
 	cpu_list_done(&t->sampled);
-	*t = (struct target){ .cgroup_fd = -1 };
+	*t = (struct target){ 0 };
 }

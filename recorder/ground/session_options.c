@@ -12,9 +12,10 @@ session_call_graph_parse(const char *text, struct session_options *options)
 {
 	enum session_call_graph how = SESSION_CALL_GRAPH_DWARF;
 	const char *problem = NULL;
+	bool deferred = strcmp(text, "fp,defer") == 0;
 	long long bytes = 0, frames = 0;
 
-	if (strcmp(text, "fp") == 0)
+	if (strcmp(text, "fp") == 0 || deferred)
 		how = SESSION_CALL_GRAPH_FP;
 	else if (strncmp(text, "fp,", 3) == 0) {
 		how = SESSION_CALL_GRAPH_FP;
@@ -30,6 +31,7 @@ session_call_graph_parse(const char *text, struct session_options *options)
 	if (problem || bytes % 8)
 		return -EINVAL;
 	options->call_graph = how;
+	options->extra.deferred = deferred;
 	options->stack_bytes = (uint32_t)bytes;
 	if (frames)
 		options->extra.max_stack = (uint16_t)frames;

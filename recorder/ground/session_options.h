@@ -83,10 +83,12 @@ struct session_extra {
 	bool group;				 /* all events in one, unless some are in groups */
 	bool inherit;	    /* although the threads were named one by one: see SESSION_TID */
 	bool per_thread;    /* rings of threads instead of CPUs; without what they fork */
+	bool deferred;	    /* the user's part of call chains when the task returns there */
 	bool switch_events; /* a record of each context switch, beside maps and names */
 	bool stat;	    /* counts of each task that inherited, when it ends */
 	bool no_samples;    /* counts alone */
 	bool no_buffering;  /* the kernel wakes for each sample */
+	bool skip_missing;  /* events that cannot be opened are left out, and told */
 	bool strict_freq;   /* a frequency that is over the kernel's limit is an error */
 };
 
@@ -108,6 +110,7 @@ struct session_options {
 	size_t nr_pids;
 	bool pids_may_end;    /* they were found, not named: one that is gone is left out */
 	const char *cgroup;   /* as cgroup_open() takes it */
+	const char *cgroups;  /* with CGROUP, instead: one for each event in turn; see target.h */
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
@@ -161,8 +164,8 @@ struct session_options {
 };
 
 /*
- * "fp[,FRAMES]", "none" (perf's "no" is the same), "lbr" or "dwarf[,BYTES]", into call_graph, stack_bytes
- * and, with FRAMES, extra.max_stack of *options, which -EINVAL leaves as they were. 0, -EINVAL.
+ * "fp[,FRAMES]", "fp,defer", "none" (perf's "no" is the same), "lbr" or "dwarf[,BYTES]", into call_graph, stack_bytes
+ * and, with FRAMES, extra.max_stack, with defer, extra.deferred of *options, which -EINVAL leaves as they were. 0, -EINVAL.
  */
 int session_call_graph_parse(const char *text, struct session_options *options);
 

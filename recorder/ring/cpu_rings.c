@@ -10,6 +10,7 @@
 #include "format/record/perf_record.h"
 #include "recorder/event/event_filter.h"
 #include "recorder/event/event_group.h"
+#include "recorder/event/event_missing.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/sample_bound.h"
@@ -19,7 +20,7 @@
 struct opening {
 	struct cpu_rings *c;
 	const struct cpu_rings_options *want;
-	bool mlock;
+	bool mlock, refused; /* the last failure: the quota; the event itself */
 	struct session_error *error;
 };
 
@@ -63,17 +64,17 @@ leader_fd(const struct cpu_rings *c, const struct event_def *def, pid_t task)
 
 /* -ENOENT: this CPU does not count it, or not its leader. */
 static int
-open_event(const struct cpu_rings *c, const struct event_def *def, const struct target *t,
-	   pid_t task)
+open_event(const struct cpu_rings *c, const struct cpu_rings_options *o, uint32_t index, pid_t task)
 {
-	bool in_cgroup = !def->sideband && t->cgroup_fd >= 0;
+	const struct event_def *def = &o->plan->defs[index];
+	int cgroup = def->sideband ? -1 : target_cgroup(o->target, index);
 	int leader = leader_fd(c, def, task);
 	struct perf_event_attr attr;
 
 	if (leader == -ENOENT || !event_def_attr(def, c->cpu, &attr))
 		return -ENOENT;
-	return event_open_member(&attr, in_cgroup ? t->cgroup_fd : task, (int)c->cpu, leader,
-				 in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	return event_open_member(&attr, cgroup >= 0 ? cgroup : task, (int)c->cpu, leader,
+				 cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
 }
 
 static int
@@ -94,7 +95,8 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 	struct open_event *e = &o->c->events[o->c->nr];
 	int r, fd;
 
-	fd = open_event(o->c, def, o->want->target, task);
+	fd = open_event(o->c, o->want, index, task);
+	o->refused = fd < 0;
 	if (fd < 0)
 		return open_event_error(o, def, task, fd);
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
@@ -117,6 +119,16 @@ tasks_here(const struct cpu_rings *c, const struct target *t)
 	return c->cpu == CPU_RINGS_ANY ? 1 : t->nr_tasks;
 }
 
+/* Not side-band: who was who all others need. Nor tasks that have ended. */
+static bool
+leave_out(const struct opening *o, uint32_t index, int err)
+{
+	struct event_def *def = &o->want->plan->defs[index];
+
+	return o->want->skip_missing && o->refused && !def->sideband && err != -ESRCH &&
+		event_missing_here(def, err, o->error, o->want->notes);
+}
+
 static int
 open_def(struct opening *o, uint32_t index, int *ring_fd)
 {
@@ -137,7 +149,7 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 		/* A thread may end while the others are being opened. */
 		if (r == -ESRCH && ++gone < nr)
 			continue;
-		if (r < 0)
+		if (r < 0 && !leave_out(o, index, r))
 			return r;
 	}
 	return 0;
@@ -150,7 +162,7 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 {
 	const struct event_plan *plan = options->plan;
 	bool sampled = target_samples(options->target, cpu);
-	struct opening o = { c, options, false, error };
+	struct opening o = { .c = c, .want = options, .error = error };
 	int samples_fd = -1, sideband_fd = -1, r;
 
 	*c = (struct cpu_rings){ .cpu = cpu, .task = task, .samples_fd = -1 };
@@ -225,7 +237,7 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_opti
 	if (!cpu_rings_oldest(c, index, &old))
 		return -ENOENT;
 	*e = (struct open_event){ .def = index, .task = c->events[old].task };
-	e->fd = open_event(c, &options->plan->defs[index], options->target, e->task);
+	e->fd = open_event(c, options, index, e->task);
 	if (e->fd < 0)
 		return e->fd;
 	r = event_filter_set(&options->plan->defs[index], e->fd, NULL);

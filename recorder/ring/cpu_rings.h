@@ -20,11 +20,15 @@
 #include "recorder/event/target.h"
 #include "recorder/ring/ring.h"
 
+struct buf;
+
 /* What is opened on each CPU. */
 struct cpu_rings_options {
 	struct event_plan *plan; /* borrowed, as the target is */
 	const struct target *target;
 	uint32_t pages, sideband_pages;
+	bool skip_missing; /* a sampling event that is refused somewhere is left out there */
+	struct buf *notes; /* where that is told; NULL: it is not */
 };
 
 struct open_event {

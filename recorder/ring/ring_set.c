@@ -10,6 +10,7 @@
 #include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "format/bytes/buf.h"
+#include "recorder/event/event_missing.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/message.h"
 #include "recorder/ground/session_error.h"
@@ -63,6 +64,20 @@ open_place(struct ring_set *s, size_t i, bool *ret_mlock, struct session_error *
 	return r == -ESRCH && (i + 1 < t->nr_tasks || s->tasks) ? 0 : r;
 }
 
+/* Were all events of samples left out, everywhere? */
+static bool
+all_left_out(const struct ring_set *s)
+{
+	const struct event_plan *plan = s->each.plan;
+	bool some = false;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		some |= plan->defs[i].left_out > 0;
+	for (size_t i = 0; i < s->nr; i++)
+		some &= !s->cpus[i].samples.size;
+	return some;
+}
+
 static int
 open_cpus(struct ring_set *s, const struct cpu_rings_options *o, bool *ret_mlock,
 	  struct session_error *error)
@@ -82,6 +97,8 @@ open_cpus(struct ring_set *s, const struct cpu_rings_options *o, bool *ret_mlock
 		r = open_place(s, i, ret_mlock, error);
 		s->nr += r == 0;
 	}
+	if (r == 0 && all_left_out(s))
+		r = -ENOENT; /* *error tells of the last one */
 	if (r < 0)
 		ring_set_close(s);
 	return r;
@@ -92,12 +109,14 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 	      struct session_error *error)
 {
 	struct cpu_rings_options o = *options;
+	const size_t had = notes ? notes->len : 0;
 	bool mlock = false;
 	int r;
 
 	if (o.target->sampled.nr && o.plan->nr > RING_SET_EVENTS_MAX)
 		return session_fail(error, -E2BIG, "%zu events: %u on each CPU at most", o.plan->nr,
 				    RING_SET_EVENTS_MAX);
+	o.notes = notes;
 	r = open_cpus(s, &o, &mlock, error);
 	/* All of a size: halved together until they fit the quota, side-band's comfort first. */
 	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
@@ -109,8 +128,13 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 				o.sideband_pages = o.pages;
 		}
 		mlock = false;
+		if (notes)
+			notes->len = had;
+		event_missing_sum(o.plan, NULL);
 		r = open_cpus(s, &o, &mlock, error);
 	}
+	event_missing_sum(o.plan, notes);
+	s->each.notes = NULL;
 	if (r == 0 && o.pages != options->pages)
 		session_note(notes,
 			     "rings of %u pages instead of %u: more is over "

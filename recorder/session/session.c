@@ -48,9 +48,10 @@ set_defaults(struct session_options *o)
 							: SESSION_BUILD_IDS_FILE;
 	if (!o->ring_pages)
 		o->ring_pages = SESSION_RING_PAGES;
-	/* Context switches are as many as samples, and must not cost the map of who was who. */
+	/* Context switches, or call chains, are as many as samples, and must not cost the map of who was who. */
 	if (!o->sideband_pages)
-		o->sideband_pages = o->extra.switch_events && o->ring_pages > SESSION_SIDEBAND_PAGES
+		o->sideband_pages = (o->extra.switch_events || o->extra.deferred) &&
+				o->ring_pages > SESSION_SIDEBAND_PAGES
 			? o->ring_pages
 			: SESSION_SIDEBAND_PAGES;
 	if (!o->queue_bytes)
@@ -186,7 +187,8 @@ open_events(struct session *s, struct session_error *error)
 	struct cpu_rings_options o = { .plan = &s->plan,
 				       .target = &s->target,
 				       .pages = s->options.ring_pages,
-				       .sideband_pages = s->options.sideband_pages };
+				       .sideband_pages = s->options.sideband_pages,
+				       .skip_missing = s->options.extra.skip_missing };
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 
@@ -415,15 +417,37 @@ free_session(struct session *s)
 	free(s);
 }
 
+static void
+see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+
+		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
+			struct perf_event_attr attr = def->attr;
+
+			if (def->nr_kinds)
+				event_kind_apply(&def->kinds[k], &attr);
+			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
+				 def->sideband, &attr))
+				return;
+		}
+	}
+}
+
+void
+session_attrs(const struct session *s, session_see_attr_fn *see, void *arg)
+{
+	see_attrs(&s->plan, see, arg);
+}
+
 int
-session_dry_run(const struct session_options *options,
-		bool (*see)(void *arg, const char *name, const char *pmu, bool sideband,
-			    const struct perf_event_attr *attr),
-		void *arg, char **ret_notes, struct session_error *error)
+session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
+		char **ret_notes, struct session_error *error)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct session_options o = *options;
-	struct target target = { .cgroup_fd = -1 };
+	struct target target = { 0 };
 	struct event_plan plan = { 0 };
 	struct buf notes;
 	int r = check_options(&o, error);
@@ -438,19 +462,7 @@ session_dry_run(const struct session_options *options,
 	if (r < 0)
 		goto out;
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page);
-	for (size_t i = 0; i < plan.nr; i++) {
-		const struct event_def *def = &plan.defs[i];
-
-		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
-			struct perf_event_attr attr = def->attr;
-
-			if (def->nr_kinds)
-				event_kind_apply(&def->kinds[k], &attr);
-			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
-				 def->sideband, &attr))
-				goto out;
-		}
-	}
+	see_attrs(&plan, see, arg);
 out:
 	buf_u8(&notes, 0);
 	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);
@@ -474,7 +486,6 @@ session_open(const struct session_options *options, struct session **ret,
 	s->magic = SESSION_MAGIC;
 	s->options = *options;
 	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
-	s->target.cgroup_fd = -1;
 	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
 	buf_init(&s->notes);
 	r = open_all(s, error);

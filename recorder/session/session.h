@@ -35,10 +35,13 @@ int session_open(const struct session_options *options, struct session **ret,
  * side-band event (sideband), until it returns false. Nothing is started or recorded; a command is not executed.
  * *ret_notes: as session_notes(), to be freed. 0, or -errno with *error.
  */
-int session_dry_run(const struct session_options *options,
-		    bool (*see)(void *arg, const char *name, const char *pmu, bool sideband,
-				const struct perf_event_attr *attr),
-		    void *arg, char **ret_notes, struct session_error *error);
+typedef bool session_see_attr_fn(void *arg, const char *name, const char *pmu, bool sideband,
+				 const struct perf_event_attr *attr);
+int session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
+		    char **ret_notes, struct session_error *error);
+
+/* Likewise what session_open() has opened. */
+void session_attrs(const struct session *s, session_see_attr_fn *see, void *arg);
 
 /*
  * Lets the command go, if there is one; session_run() does it otherwise. 0, or -errno with

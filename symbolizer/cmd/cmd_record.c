@@ -157,6 +157,8 @@ record(const struct record_request *rq, struct record_output *out, struct record
 		record_output_undo(out);
 		return cmd_record_failed(&error);
 	}
+	if (rq->verbose)
+		record_dry_run_session(s);
 	if (!rq->watch.quiet)
 		print_notes(session_notes(s));
 	running = s;
@@ -236,7 +238,11 @@ dry_run(const struct record_request *rq)
 {
 	struct session_error error = { .exit_status = EXIT_FAILED };
 	char *notes;
-	int r = record_dry_run(&rq->session, rq->json, &notes, &error);
+	int r = record_dry_run(&rq->session,
+			       rq->json		     ? RECORD_DRY_RUN_JSON
+				       : rq->verbose ? RECORD_DRY_RUN_LONG
+						     : RECORD_DRY_RUN_LINES,
+			       &notes, &error);
 
 	if (r == 0 && notes)
 		print_notes(notes);

@@ -11,26 +11,64 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/json_value.h"
 
+static void
+append_heading(struct buf *line, const char *name, const char *pmu, bool sideband)
+{
+	escape(line, name);
+	if (!*pmu && !sideband)
+		return;
+	buf_append(line, " (", 2);
+	escape(line, *pmu ? pmu : "side-band");
+	buf_append(line, ")", 1);
+}
+
+static void
+put(struct buf *text, FILE *to)
+{
+	buf_u8(text, 0);
+	if (!buf_failed(text))
+		(void)fputs((const char *)text->p, to);
+	buf_done(text);
+}
+
 static bool
 print_line(void *arg, const char *name, const char *pmu, bool sideband,
 	   const struct perf_event_attr *attr)
 {
 	struct buf line;
 
-	(void)arg;
 	buf_init(&line);
-	escape(&line, name);
-	if (*pmu || sideband) {
-		buf_append(&line, " (", 2);
-		escape(&line, *pmu ? pmu : "side-band");
-		buf_append(&line, ")", 1);
-	}
+	append_heading(&line, name, pmu, sideband);
 	buf_append(&line, ": ", 2);
 	attr_text(attr, &line);
-	buf_append(&line, "\n", 2);
-	if (!buf_failed(&line))
-		(void)fputs((const char *)line.p, stdout);
-	buf_done(&line);
+	buf_u8(&line, '\n');
+	put(&line, arg);
+	return true;
+}
+
+static bool
+append_field(void *arg, const char *name, uint64_t value, const char *text)
+{
+	char line[512];
+	int n = text
+		? snprintf(line, sizeof(line), "  %-32s %s\n", name, text)
+		: snprintf(line, sizeof(line), "  %-32s %llu\n", name, (unsigned long long)value);
+
+	buf_append(arg, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	return true;
+}
+
+static bool
+print_long(void *arg, const char *name, const char *pmu, bool sideband,
+	   const struct perf_event_attr *attr)
+{
+	struct buf text;
+
+	buf_init(&text);
+	append_heading(&text, name, pmu, sideband);
+	buf_append(&text, ":\n", 2);
+	(void)attr_text_each(attr, append_field, &text);
+	put(&text, arg);
 	return true;
 }
 
@@ -78,10 +116,18 @@ print_json(const struct session_options *options, char **ret_notes, struct sessi
 }
 
 int
-record_dry_run(const struct session_options *options, bool json, char **ret_notes,
-	       struct session_error *error)
+record_dry_run(const struct session_options *options, enum record_dry_run_form form,
+	       char **ret_notes, struct session_error *error)
 {
 	*ret_notes = NULL;
-	return json ? print_json(options, ret_notes, error)
-		    : session_dry_run(options, print_line, NULL, ret_notes, error);
+	if (form == RECORD_DRY_RUN_JSON)
+		return print_json(options, ret_notes, error);
+	return session_dry_run(options, form == RECORD_DRY_RUN_LONG ? print_long : print_line,
+			       stdout, ret_notes, error);
+}
+
+void
+record_dry_run_session(const struct session *s)
+{
+	session_attrs(s, print_line, stderr);
 }

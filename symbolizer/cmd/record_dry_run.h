@@ -3,16 +3,21 @@
 #ifndef SYMBOLIZER_CMD_RECORD_DRY_RUN_H
 #define SYMBOLIZER_CMD_RECORD_DRY_RUN_H
 
-#include <stdbool.h>
-
+struct session;
 struct session_error;
 struct session_options;
 
-/*
- * Prints the attrs that a session would open, a line each or as JSON. 0, *ret_notes to be freed; or -errno with
- * *error.
- */
-int record_dry_run(const struct session_options *options, bool json, char **ret_notes,
-		   struct session_error *error);
+enum record_dry_run_form {
+	RECORD_DRY_RUN_LINES, /* of perf evlist -v: a line each */
+	RECORD_DRY_RUN_LONG,  /* of perf record -v: a field a line */
+	RECORD_DRY_RUN_JSON,
+};
+
+/* Prints the attrs that a session would open. 0, *ret_notes to be freed; or -errno with *error. */
+int record_dry_run(const struct session_options *options, enum record_dry_run_form form,
+		   char **ret_notes, struct session_error *error);
+
+/* Prints those of a session, a line each, on stderr. */
+void record_dry_run_session(const struct session *s);
 
 #endif

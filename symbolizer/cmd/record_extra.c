@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 #include <bsd/stdlib.h>
 
@@ -42,6 +43,7 @@ static const struct extra_bits {
 	{ RECORD_EXTRA_SWITCH_EVENTS, 0, KNOB(switch_events) },
 	{ RECORD_EXTRA_NO_BUFFERING, 0, KNOB(no_buffering) },
 	{ RECORD_EXTRA_STRICT_FREQ, 0, KNOB(strict_freq) },
+	{ RECORD_EXTRA_SKIP_MISSING, 0, KNOB(skip_missing) },
 	{ RECORD_EXTRA_NEEDLESS, 0, NO_KNOB },
 	{ 'N', 0, NO_KNOB },
 	{ 'B', 0, NO_KNOB },
@@ -117,26 +119,47 @@ set_registers(const char *option, const char *text, uint64_t *ret)
 			       text, (int)bytes, word, option);
 }
 
+/* perf's names, some twice, and the numbers of clock_gettime(2), which perf takes as well. */
+static const struct clock_word {
+	const char *name;
+	clockid_t clock;
+} clock_words[] = {
+	{ "monotonic", CLOCK_MONOTONIC },
+	{ "mono", CLOCK_MONOTONIC },
+	{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+	{ "raw", CLOCK_MONOTONIC_RAW },
+	{ "realtime", CLOCK_REALTIME },
+	{ "real", CLOCK_REALTIME },
+	{ "boottime", CLOCK_BOOTTIME },
+	{ "boot", CLOCK_BOOTTIME },
+	{ "tai", CLOCK_TAI },
+};
+
 /*
- * The records of a recording are put in order by their times, which are those of one clock; the file
- * has what others said at the same moment.
+ * The times of losses, gaps, waits and JIT dumps, and of what /proc told, stand among those of the kernel's
+ * records and are compared with them: all are of one clock. The file has what others said at the same moment.
  */
 static int
 set_clock(const char *text)
 {
-	static const char *const others[] = { "monotonic_raw", "raw",  "realtime", "real",
-					      "boottime",      "boot", "tai" };
-	const char *word = strncasecmp(text, "CLOCK_", 6) == 0 ? text + 6 : text;
+	const char *word = strncasecmp(text, "CLOCK_", 6) == 0 ? text + 6 : text, *problem;
+	long long number = strtonum(text, 0, INT32_MAX, &problem);
 
-	if (strcasecmp(word, "monotonic") == 0 || strcasecmp(word, "mono") == 0)
-		return CLI_GO_ON;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcasecmp(word, others[i]) == 0)
-			return cli_usage_error(
-				"record",
-				"-k %s: not needed: times are of CLOCK_MONOTONIC, and the recording "
-				"has what the wall clock and the boot clock said at the same moments",
-				text);
+	for (size_t i = 0; i < sizeof(clock_words) / sizeof(clock_words[0]); i++) {
+		const struct clock_word *w = &clock_words[i];
+
+		if (problem ? strcasecmp(word, w->name) != 0 : number != w->clock)
+			continue;
+		if (w->clock == CLOCK_MONOTONIC)
+			return CLI_GO_ON;
+		return cli_usage_error(
+			"record",
+			"-k %s: times of a recording are of CLOCK_MONOTONIC, which those of JIT "
+			"dumps, losses and gaps are of as well; it has what the wall clock and "
+			"the boot clock said at the same moments, and reading commands tell and "
+			"take wall-clock times",
+			text);
+	}
 	return cli_usage_error("record", "-k %s: no clock; it is monotonic", text);
 }
 

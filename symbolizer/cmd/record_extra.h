@@ -27,6 +27,7 @@ enum {
 	RECORD_EXTRA_SWITCH_EVENTS,
 	RECORD_EXTRA_NO_BUFFERING,
 	RECORD_EXTRA_STRICT_FREQ,
+	RECORD_EXTRA_SKIP_MISSING,
 };
 
 /* Rows of a table of struct cli_option. */
@@ -62,6 +63,8 @@ enum {
 		{ 'R', 'R', "raw-samples", NULL, "raw data with samples of all events" },          \
 		{ RECORD_EXTRA_STRICT_FREQ, 0, "strict-freq", NULL,                                \
 		  "fails where -F is over the kernel's limit" },                                   \
+		{ RECORD_EXTRA_SKIP_MISSING, 0, "skip-missing", NULL,                              \
+		  "without the events that cannot be opened" },                                    \
 		{ RECORD_EXTRA_NO_BUFFERING, 0, "no-buffering", NULL,                              \
 		  "the kernel wakes for each sample" },                                            \
 		{ 'k', 'k', "clockid", "CLOCK", "monotonic; others are refused: says why" },       \

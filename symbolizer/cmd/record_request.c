@@ -40,7 +40,8 @@ static const struct cli_option options[] = {
 	{ 't', 't', "tid", "TID[,TID...]", "these threads" },
 	{ 'u', 'u', "uid", "USER", "the processes that this user has now, and what they fork" },
 	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
-	{ OPT_CGROUP, 'G', "cgroup", "PATH", "what runs in this control group" },
+	{ OPT_CGROUP, 'G', "cgroup", "PATH[,PATH...]",
+	  "what runs in this control group; one an event" },
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
 	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
@@ -61,7 +62,7 @@ static const struct cli_option options[] = {
 	RECORD_EXTRA_OPTIONS,
 	RECORD_WATCH_OPTIONS,
 	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
-	{ 'v', 'v', "verbose", NULL, "needless: what was asked for and not got is always said" },
+	{ 'v', 'v', "verbose", NULL, "prints the attrs as they were opened" },
 	{ 0 },
 };
 
@@ -126,13 +127,13 @@ set_user(struct record_request *rq, const char *text)
 static int
 set_cgroup(struct record_request *rq, const char *text)
 {
-	if (rq->session.cgroup || strchr(text, ','))
-		return cli_usage_error(
-			"record",
-			"-G: one control group is sampled: one that holds them all, or "
-			"everything (-a): samples tell theirs, and reports choose by "
-			"it (--cgroup)");
-	rq->session.cgroup = text;
+	if (rq->session.cgroup || rq->session.cgroups)
+		return cli_usage_error("record",
+				       "-G: given twice: a list (-G A,B) has one for each event");
+	if (strchr(text, ','))
+		rq->session.cgroups = text;
+	else
+		rq->session.cgroup = text;
 	return set_target(rq, SESSION_CGROUP);
 }
 
@@ -264,6 +265,7 @@ record_request_set(void *arg, int value, const char *text)
 		rq->watch.quiet = true;
 		return CLI_GO_ON;
 	case 'v':
+		rq->verbose = true;
 		return CLI_GO_ON;
 	case OPT_CGROUP:
 		return set_cgroup(rq, text);
@@ -274,7 +276,7 @@ record_request_set(void *arg, int value, const char *text)
 		if (session_call_graph_parse(text, &rq->session) == 0)
 			return CLI_GO_ON;
 		return cli_usage_error("record",
-				       "--call-graph %s: fp[,FRAMES], lbr, none or "
+				       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none or "
 				       "dwarf[,BYTES], a multiple of 8 to %d",
 				       text, SESSION_STACK_BYTES_MAX);
 	case 'm':

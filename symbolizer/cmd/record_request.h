@@ -22,7 +22,7 @@ struct record_request {
 	struct buf cmdline;		    /* the arguments as typed */
 	struct record_watch_options watch;
 	bool target_given;
-	bool dry_run, json;
+	bool dry_run, json, verbose;
 };
 
 /*

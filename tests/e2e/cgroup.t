@@ -124,4 +124,35 @@ is "$("$SPOOR" report --json --cgroup '[unknown]' old.data | jq .samples)" "$("$
 	"are found by that"
 is "$("$SPOOR" report --json --cgroup '/*' old.data | jq .samples)" 0 "and by no path"
 
+# --- several control groups, each of the event at its place, as perf record -G
+
+mkdir "$root/$top/web" "$root/$top/db"
+cat >faults.sh <<'SH'
+for group in web:3000 db:5000; do
+	(echo "$BASHPID" >"$root/$top/${group%:*}/cgroup.procs" && exec "$FIXTURES/faults" "${group#*:}" >/dev/null)
+done
+SH
+counted() # NAME
+{
+	"$SPOOR" info --json -i several.spoor | jq --arg n "$1" '.events[] | select(.name == $n) | .count'
+}
+exits 0 "two control groups" "$SPOOR" record -c 1000 -e 'faults/name=one/,faults/name=two/,faults/name=other/' \
+	-G "$top/web,$root/$top/db" -o several.spoor -- bash faults.sh
+in_range "$(counted one)" 3000 3900 "the first event is of the first one"
+in_range "$(counted two)" 5000 5900 "the second of the second"
+in_range "$(counted other)" "$(($(counted one) + $(counted two)))" 1e9 "one more is of whatever runs"
+exits 0 "an empty name" "$SPOOR" record -c 1000 -e 'faults/name=all/,{faults/name=one/,cs/name=two/}' \
+	-G ",$top/web,$top/web" -o several.spoor -- bash faults.sh
+in_range "$(counted all)" 8000 1e9 "is of no control group"
+in_range "$(counted one)" 3000 3900 "beside one that is, of a group of events"
+perf stat -x, -a -e faults,faults -G "$top/web,$top/db" -- bash faults.sh 2>stat.csv
+in_range "$(awk -F, 'NR == 1 { print $1 }' stat.csv)" 3000 3900 "perf counts likewise"
+exits 2 "more control groups than events" "$SPOOR" record -e faults -G "$top/web,$top/db" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" '2 control groups of 1 events: each is of the event at its place' "are told"
+exits 2 "a group of events in two" "$SPOOR" record -e '{faults,cs}' -G "$top/web,$top/db" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" 'faults and cs are counted together, but in two control groups' "is told"
+exits 1 "one that is none" "$SPOOR" record -e faults,cs -G "$top/web,$top/nobody" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" "control group $top/nobody: No such file" "is named"
+nok "nothing is recorded" test -e y.spoor
+
 done_testing

@@ -177,6 +177,13 @@ is "$(jq -r '.[] | [.name, .sideband, .attr.type, .attr.config // 0, .attr.sampl
 	"$(printf '%s\n' 'cs:u false 1 0x3 7 1' 'sched:sched_switch false 2 ID 7 0' 'dummy:u true 1 0x9 0 1' |
 		sed "s/ID/$(printf '0x%x' "$(cat /sys/kernel/tracing/events/sched/sched_switch/id)")/")" "--json has the attrs"
 nok "nothing is executed" test -e executed
+"$SPOOR" record --dry-run -e cs:u,faults -c 7 -- true >lines
+exits 0 "-v" "$SPOOR" record -v -q -e cs:u,faults -c 7 -o verbose.spoor -- true
+same "-v: what is opened is what --dry-run prints" err lines
+exits 0 "--dry-run -v" "$SPOOR" record --dry-run -v -e cs:u,faults -c 7 -- true
+sed 's/^  \({[^}]*}\|[^ ]*\) */\1: /' out | awk '!/: / { if (NR > 1) print line; line = $0; sep = " "; next }
+	{ line = line sep $0; sep = ", " } END { print line }' >joined
+same "--dry-run -v: the same, a field a line" joined lines
 nok "nothing is recorded" test -e recording.spoor
 exits 2 "what is wrong with an event" "$SPOOR" record --dry-run -e cs:u,faults:z -- true
 like "$(cat err)" "cs:u,faults:z: at character 13: unknown modifier 'z'" "is told with its place"

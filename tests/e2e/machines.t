@@ -164,6 +164,23 @@ for kernel in 4.18 5.4 5.10; do
 	unset SPOOR_KERNEL
 done
 
+# Deferred call chains (Linux 6.19), as perf asks for them; without them, the usual ones.
+attrs() # COMMAND...: NAME defer_callchain defer_output of each event
+{
+	"$@" record --dry-run --json -a -e cs,faults:k,cpu-clock/call-graph=no/ --call-graph fp,defer |
+		jq -r '.[] | "\(.name) \(.attr.defer_callchain // 0)\(.attr.defer_output // 0)"' | xargs
+}
+export SPOOR_KERNEL=6.19
+is "$(attrs there "$SPOOR" 2>err)" "cs 10 faults:k 10 cpu-clock/call-graph=no/ 00 dummy:u 01" "fp,defer: is asked for"
+unlike "$(cat err)" deferred "of a kernel that has it"
+exits 0 "and recorded" there "$SPOOR" record -a -e faults --call-graph fp,defer -o x.spoor -- "$FIXTURES/faults" 1000
+is "$("$SPOOR" info --json -i x.spoor | jq '.events[0].samples > 0')" true "with samples"
+unset SPOOR_KERNEL
+export SPOOR_KERNEL=5.10
+is "$(attrs there "$SPOOR" 2>err)" "cs 00 faults:k 00 cpu-clock/call-graph=no/ 00 dummy:u 00" "an older kernel: is not"
+like "$(tr -s '\n ' ' ' <err)" 'call chains are not deferred: this kernel' "and told"
+unset SPOOR_KERNEL
+
 # A pinned event that found no counter: read(2) gives nothing. Once, by its name and where.
 machine alike
 export SPOOR_PINNED_FAILS=1

@@ -239,9 +239,14 @@ like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'regs_user=\{abi=2 [a-z0-
 		"-I? lists what perf lists"
 exits 2 "no register" "$SPOOR" record -Iax,zz -o n.spoor -- true
 like "$(cat err)" "'zz'|'ax'" "is told"
-exits 2 "another clock" "$SPOOR" record -k realtime -o n.spoor -- true
-like "$(cat err)" 'CLOCK_MONOTONIC' "is told why"
-exits 2 "no clock" "$SPOOR" record -k sundial -o n.spoor -- true
+for clock in realtime monotonic_raw CLOCK_BOOTTIME tai 0 11; do
+	exits 2 "another clock, $clock" "$SPOOR" record -k $clock -o n.spoor -- true
+	like "$(cat err)" 'CLOCK_MONOTONIC' "is told why"
+done
+for clock in sundial 99 -1; do
+	exits 2 "no clock, $clock" "$SPOOR" record -k $clock -o n.spoor -- true
+	like "$(cat err)" 'no clock' "is told"
+done
 exits 2 "a level that is none" "$SPOOR" record -z23 -o n.spoor -- true
 record -q -- true
 is "$(cat err)" "" "-q: no summary"

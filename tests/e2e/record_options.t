@@ -54,7 +54,7 @@ ok "-d: maps of data are recorded" sh -c '"$1" dump x.spoor | grep -q "MMAP2.*mm
 like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'addr=0x[0-9a-f]{3,}' "-d: a fault has its address"
 by_spoor --transaction >/dev/null
 like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'transaction=' "--transaction: samples have the word"
-for option in -T -P -v -z -z5 '-k mono' --namespaces --all-cgroups --buildid-all --buildid-mmap --sample-cpu \
+for option in -T -P -v -z -z5 '-k mono' '-k CLOCK_MONOTONIC' '-k 1' --namespaces --all-cgroups --buildid-all --buildid-mmap --sample-cpu \
 	--sample-identifier --running-time --timestamp-boundary; do
 	# shellcheck disable=SC2086
 	exits 0 "$option: needless, taken" "$SPOOR" record $option -e page-faults -o x.spoor -- true

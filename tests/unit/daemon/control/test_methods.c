@@ -447,7 +447,7 @@ captures_are_passed_on(void **state)
 					"\"pids\":[7,8],\"cpus\":\"0-1\","
 					"\"call_graph\":\"dwarf,4096\",\"max_stack\":7,"
 					"\"kernel_callchains\":true,\"all_user\":false,"
-					"\"switch_events\":true")));
+					"\"switch_events\":true,\"skip_missing\":true")));
 	assert_int_equal(o->duration_ns, 500000000);
 	assert_int_equal(o->nr_events, 2);
 	assert_string_equal(o->events[1], "page-faults");
@@ -458,7 +458,7 @@ captures_are_passed_on(void **state)
 	assert_string_equal(o->cpus, "0-1");
 	assert_int_equal(o->call_graph, SESSION_CALL_GRAPH_DWARF);
 	assert_int_equal(o->extra.max_stack, 7);
-	assert_true(o->extra.kernel_callchains && o->extra.switch_events);
+	assert_true(o->extra.kernel_callchains && o->extra.switch_events && o->extra.skip_missing);
 	assert_true(!o->extra.user_callchains && !o->extra.all_user && !o->extra.no_inherit);
 	assert_int_equal(o->stack_bytes, 4096);
 	assert_int_equal(fake.captures[0].uid, 1000);

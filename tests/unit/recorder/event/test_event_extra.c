@@ -11,6 +11,8 @@
 
 #include "recorder/event/event_extra.h"
 
+static const struct event_extra_found none;
+
 /* As perf_event_open(2) has the numbers. */
 static const struct row {
 	const char *text;
@@ -62,10 +64,10 @@ test_apply(void **state)
 	};
 
 	(void)state;
-	event_extra_apply(&(struct session_extra){ 0 }, 0, &attr);
+	event_extra_apply(&(struct session_extra){ 0 }, none, &attr);
 	assert_true(attr.inherit && !attr.exclude_kernel && !attr.exclude_user);
 	assert_true(attr.sample_type == PERF_SAMPLE_IP);
-	event_extra_apply(&extra, PERF_SAMPLE_ADDR, &attr);
+	event_extra_apply(&extra, (struct event_extra_found){ .types = PERF_SAMPLE_ADDR }, &attr);
 	assert_true(attr.sample_type ==
 		    (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK));
 	assert_true(attr.branch_sample_type == 1 << 4);
@@ -73,14 +75,14 @@ test_apply(void **state)
 	assert_true(attr.exclude_callchain_kernel && !attr.exclude_callchain_user);
 	extra = (struct session_extra){ .all_kernel = true, .kernel_callchains = true };
 	attr = (struct perf_event_attr){ .inherit = 1 };
-	event_extra_apply(&extra, 0, &attr);
+	event_extra_apply(&extra, none, &attr);
 	assert_true(attr.exclude_user && !attr.exclude_kernel && attr.inherit);
 	assert_true(attr.exclude_callchain_user && !attr.exclude_callchain_kernel);
 	assert_true(attr.branch_sample_type == 0 && attr.sample_type == 0);
 	/* A switch is taken in the kernel: of it there is the user's side, or none at all. */
 	extra = (struct session_extra){ .all_user = true };
 	attr = (struct perf_event_attr){ .context_switch = 1 };
-	event_extra_apply(&extra, 0, &attr);
+	event_extra_apply(&extra, none, &attr);
 	assert_true(!attr.exclude_kernel && attr.exclude_callchain_kernel);
 }
 
@@ -95,15 +97,38 @@ test_values(void **state)
 	};
 
 	(void)state;
-	event_extra_apply(&extra, 0, &attr);
+	event_extra_apply(&extra, none, &attr);
 	assert_true(attr.sample_type == (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR));
 	/* Those that unwinding needs stay. */
 	assert_true(attr.sample_regs_user == 5 && attr.sample_regs_intr == 2);
 	assert_true(attr.sample_max_stack == 7 && attr.inherit_stat);
 	assert_true(attr.watermark && attr.wakeup_watermark == 4096);
 	extra = (struct session_extra){ .stat = true, .no_inherit = true, .no_buffering = true };
-	event_extra_apply(&extra, 0, &attr);
+	event_extra_apply(&extra, none, &attr);
 	assert_true(!attr.inherit_stat && !attr.watermark && attr.wakeup_events == 1);
+}
+
+/* Of the user's part alone, in records of the side-band. */
+static void
+test_deferred(void **state)
+{
+	const struct event_extra_found found = { .deferred = true };
+	const struct session_extra extra = { .deferred = true };
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_IP }, side = { .mmap = 1 };
+
+	(void)state;
+	event_extra_apply(&extra, found, &attr);
+	assert_false(attr.defer_callchain);
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	event_extra_apply(&extra, none, &attr);
+	assert_false(attr.defer_callchain);
+	event_extra_apply(&extra, found, &attr);
+	assert_true(attr.defer_callchain && !attr.defer_output);
+	attr.exclude_callchain_user = 1;
+	event_extra_apply(&extra, found, &attr);
+	assert_false(attr.defer_callchain);
+	event_extra_sideband(&extra, found, &side);
+	assert_true(side.defer_output && !side.defer_callchain && !side.context_switch);
 }
 
 int
@@ -111,7 +136,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_branches),
 					    cmocka_unit_test(test_apply),
-					    cmocka_unit_test(test_values) };
+					    cmocka_unit_test(test_values),
+					    cmocka_unit_test(test_deferred) };
 
 	return cmocka_run_group_tests_name("event_extra", tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "format/bytes/buf.h"
+
 /* Events as NAME, then in brackets their group's number and u k h I G H (excluded), D e p P S W. */
 static const char *
 told(const struct event_spec_list *l)
@@ -144,6 +146,34 @@ test_refused(void **state)
 	event_spec_list_done(&l);
 }
 
+/* What this machine has not is left out, the rest of its group stays one; what is malformed is an error. */
+static void
+test_missing(void **state)
+{
+	struct buf notes;
+	struct event_spec_list l = { .skipped = &notes };
+	char err[EVENT_SPEC_ERROR_BYTES];
+
+	(void)state;
+	buf_init(&notes);
+	assert_int_equal(
+		event_group_spec_parse("nosuch,{cs,nosuch/event=1/,faults:u}:S,nosuch:nosuch,"
+				       "cpu-clock",
+				       NULL, &l, err, sizeof(err)),
+		0);
+	assert_string_equal(told(&l), "cs[1S] faults:u[1khS] cpu-clock[0]");
+	buf_u8(&notes, 0);
+	assert_non_null(strstr((char *)notes.p, "at character 1: unknown event 'nosuch'"));
+	assert_non_null(
+		strstr((char *)notes.p, "at character 12: this kernel has no PMU 'nosuch'"));
+	assert_non_null(strstr((char *)notes.p, "at character 47: neither"));
+	assert_int_equal(event_group_spec_parse("cs:Q", NULL, &l, err, sizeof(err)), -EINVAL);
+	assert_int_equal(event_group_spec_parse("nosuch,mem:q", NULL, &l, err, sizeof(err)),
+			 -EINVAL);
+	event_spec_list_done(&l);
+	buf_done(&notes);
+}
+
 int
 main(void)
 {
@@ -151,6 +181,7 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_missing),
 	};
 
 	return cmocka_run_group_tests_name("event_group_spec", tests, NULL, NULL);

@@ -143,7 +143,7 @@ live_plan(struct live *l, bool group)
 	size_t nr = group ? 3 : 2;
 
 	*l = (struct live){ .plan = { .defs = l->defs, .nr = nr, .sideband = nr - 1 },
-			    .target = { .tasks = &l->self, .nr_tasks = 1, .cgroup_fd = -1 } };
+			    .target = { .tasks = &l->self, .nr_tasks = 1 } };
 	for (size_t i = 0; i < nr; i++)
 		l->defs[i].attr = (struct perf_event_attr){ .size = sizeof(l->defs[i].attr),
 							    .type = PERF_TYPE_SOFTWARE,

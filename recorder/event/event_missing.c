@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/event/event_missing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is short is short for the other events, too: which of them fails is chance. */
+static bool
+is_of_event(int err)
+{
+	return err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -EINTR;
+}
+
+int
+event_missing_leave_out(struct event_plan *plan, struct event_spec_list *specs, size_t index,
+			int err, const struct session_error *error, struct buf *notes)
+{
+	if (!is_of_event(err) || specs->nr < 2)
+		return err;
+	session_note(notes, "left out: %s", error->text);
+	event_def_done(&plan->defs[index]);
+	memmove(&plan->defs[index], &plan->defs[index + 1],
+		(plan->nr - index - 1) * sizeof(*plan->defs));
+	plan->defs[--plan->nr] = (struct event_def){ 0 };
+	free(specs->specs[index].probe);
+	memmove(&specs->specs[index], &specs->specs[index + 1],
+		(specs->nr - index - 1) * sizeof(*specs->specs));
+	specs->nr--;
+	return 0;
+}
+
+bool
+event_missing_here(struct event_def *def, int err, const struct session_error *error,
+		   struct buf *notes)
+{
+	if (!is_of_event(err))
+		return false;
+	if (def->left_out++ == 0 && notes && error)
+		session_note(notes, "left out: %s", error->text);
+	return true;
+}
+
+void
+event_missing_sum(struct event_plan *plan, struct buf *notes)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		struct event_def *def = &plan->defs[i];
+
+		if (def->left_out > 1 && notes)
+			session_note(notes, "%s is left out on %u more CPUs or tasks", def->name,
+				     def->left_out - 1);
+		def->left_out = 0;
+	}
+}
