@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Machines and kernels that this one is not, by a shim of the system call (tests/fixtures/libmachine.c)
-# over a made sysfs: hybrid x86, big.LITTLE, AMD with IBS, PMUs of whole sockets; Linux 4.18 to 5.10.
+# over a made sysfs: hybrid x86, big.LITTLE, AMD with IBS, PMUs of whole sockets; Linux 4.18 to 6.1.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
 need_command jq unshare
@@ -143,7 +143,11 @@ END
 unset SPOOR_KERNEL
 
 # Older kernels do without what they lack, and say so.
-for kernel in 4.18 5.4 5.10; do
+notes_of() # FILE: what it does without, in words
+{
+	"$SPOOR" info --json -i "$1" | jq -r .notes | sort | sed 's/.*gives //' | xargs -d '\n' printf '%s; '
+}
+for kernel in 4.18 5.4 5.10 6.1; do
 	machine alike
 	export SPOOR_KERNEL=$kernel
 	cp "$FIXTURES/burn" "burn-$kernel"
@@ -154,13 +158,14 @@ for kernel in 4.18 5.4 5.10; do
 	in_range "$(jq .build_ids about)" 1 100000 "Linux $kernel: and build-ids"
 	is "$("$SPOOR" report --json --comm "burn-$kernel" --sort sym x.spoor 2>/dev/null |
 		jq -r '.rows[0].symbol')" burn_hot "Linux $kernel: and names"
-	notes=$(jq -r .notes about | sort | sed 's/.*gives //' | xargs -d '\n' printf '%s; ')
+	notes=$(notes_of x.spoor)
 	case $kernel in
 	4.18) is "$notes" "samples do not tell their control group: not in this kernel; no BPF programs; no names of control groups that come later; no names of kernel code that comes later (BPF); " "Linux $kernel: says what it lacks" ;;
 	5.4) is "$notes" "samples do not tell their control group: not in this kernel; no names of control groups that come later; " "Linux $kernel: says what it lacks" ;;
-	5.10) is "$notes" "; " "Linux $kernel: lacks nothing that is told" ;;
+	5.10 | 6.1) is "$notes" "; " "Linux $kernel: lacks nothing that is told" ;;
 	esac
 	daemon_there "Linux $kernel"
+	is "$(notes_of "$(find archive -name '*-000001.spoor')")" "$notes" "Linux $kernel: spoord's files say the same"
 	unset SPOOR_KERNEL
 done
 
