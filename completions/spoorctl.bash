@@ -34,7 +34,7 @@ _spoorctl_captures()
 
 _spoorctl()
 {
-	local commands='status capture captures stop keep list sync rotate vacuum reload monitor'
+	local commands='status capture captures stop keep dump list sync rotate vacuum reload monitor'
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word options
 
 	COMPREPLY=()

@@ -226,6 +226,7 @@ static int
 config_set(struct config *c, const struct row *row, const char *value, struct reason *why)
 {
 	struct session_options options;
+	uint64_t span_ns, hz;
 
 	if (row->offset == offsetof(struct config, call_graph) &&
 	    (session_call_graph_parse(value, &options) != 0 ||
@@ -237,6 +238,11 @@ config_set(struct config *c, const struct row *row, const char *value, struct re
 	if (row->offset == offsetof(struct config, store_objects) &&
 	    session_objects_parse(value, &options.objects.mode) != 0)
 		return refuse(why, "must be ephemeral, all or none");
+	if (row->offset == offsetof(struct config, flight_recorder) &&
+	    config_flight_parse(value, &span_ns, &hz) != 0)
+		return refuse(
+			why,
+			"must be none, or TIME @ HZ as 10s @ 999, of up to 1 hour and 100000 Hz");
 	if (is_text(row->type))
 		return set_text(row, value, config_field(c, row), why);
 	if (row->type == TYPE_SPACE)

@@ -10,6 +10,9 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
 
+#define FLIGHT_NS_MAX UINT64_C(3600000000000)
+#define FLIGHT_HZ_MAX 100000
+
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -171,4 +174,31 @@ config_label_good(const char *s)
 	size_t n = strspn(s, letters);
 
 	return n > 0 && n <= LABEL_BYTES_MAX && !s[n] && s[0] != '.';
+}
+
+int
+config_flight_parse(const char *text, uint64_t *ret_ns, uint64_t *ret_hz)
+{
+	const char *at = strchr(text, '@'), *end = at;
+	char span[CONFIG_VALUE_MAX];
+	uint64_t ns, hz;
+
+	if (strcmp(text, "none") == 0) {
+		*ret_ns = *ret_hz = 0;
+		return 0;
+	}
+	while (end && end > text && end[-1] == ' ')
+		end--;
+	if (!end || (size_t)(end - text) >= sizeof(span))
+		return -EINVAL;
+	memcpy(span, text, (size_t)(end - text));
+	span[end - text] = '\0';
+	at += 1 + strspn(at + 1, " ");
+	if (config_time_parse(span, &ns) != 0 || config_count_parse(at, &hz) != 0)
+		return -EINVAL;
+	if (!ns || ns > FLIGHT_NS_MAX || !hz || hz > FLIGHT_HZ_MAX)
+		return -EINVAL;
+	*ret_ns = ns;
+	*ret_hz = hz;
+	return 0;
 }

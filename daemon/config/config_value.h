@@ -29,6 +29,9 @@ void config_percent_print(uint32_t thousandths, char out[CONFIG_VALUE_MAX]);
 /* "19": digits. */
 int config_count_parse(const char *text, uint64_t *ret);
 
+/* "10s @ 999": a time, of up to an hour, and a frequency of up to 100000 Hz; "none": 0 both. 0, -EINVAL. */
+int config_flight_parse(const char *text, uint64_t *ret_ns, uint64_t *ret_hz);
+
 /* A label: what people call something that is kept; the name of a directory in kept/. */
 #define LABEL_BYTES_MAX 100
 /* What may be in it, for a person who gave something else. */

@@ -27,7 +27,7 @@ struct disk_calls {
 	void *arg;
 	size_t nr;
 	LIST_HEAD(, disk_call) calls;
-	struct methods_rotations rotations; /* the chores' */
+	struct methods_rotations rotations, dumps; /* the chores' */
 };
 
 struct disk_calls *
@@ -116,6 +116,7 @@ disk_calls_add(struct disk_calls *d, const struct method_call *call, struct varl
 	one->context.config = NULL;
 	one->call.context = &one->context;
 	one->call.rotations = &d->rotations;
+	one->call.dumps = &d->dumps;
 	LIST_INSERT_HEAD(&d->calls, one, link);
 	d->nr++;
 	chores_add(d->chores, &one->chore);

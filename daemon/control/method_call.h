@@ -59,6 +59,7 @@ struct method_call {
 	uint64_t now_ns, asked_ns;	     /* asked_ns: when methods_run() was put off */
 	void *client;			     /* who waits: handed to capture_calls.h */
 	struct methods_rotations *rotations; /* DISK */
+	struct methods_rotations *dumps;     /* likewise: when users may have another one */
 	/* What the handler says. */
 	const char *error;	/* NULL: none */
 	json_t *parameters;	/* of the reply; NULL: none, or no memory was left */

@@ -12,12 +12,14 @@
 #include "daemon/config/config_value.h"
 #include "daemon/control/capture_calls.h"
 #include "daemon/process/log.h"
+#include "daemon/stream/flight.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/session_error.h"
 
 #define INTERVAL_S_MAX 3600
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
+#define DUMP_AGAIN_NS (10 * SECOND_NS)
 
 /* --- org.varlink.service ----------------------------------------------------------------- */
 
@@ -94,7 +96,9 @@ add_stream(json_t *j, const struct streams_status *s)
 		json_object_set_new(j, "cpu_percent", json_real(s->cpu_percent)) |
 		set_int(j, "rss_bytes", s->rss_bytes) |
 		set_int(j, "written_bytes_per_s", s->written_bytes_per_s) |
-		set_int(j, "captures", s->captures);
+		set_int(j, "captures", s->captures) |
+		json_object_set_new(j, "flight_recorder", json_string(s->flight_recorder)) |
+		set_int(j, "flight_recorder_bytes", s->flight_bytes);
 }
 
 static json_t *
@@ -333,6 +337,38 @@ rotate(struct method_call *call)
 }
 
 static void
+methods_dump(struct method_call *call)
+{
+	struct methods_rotations *d = call->dumps;
+	struct session_error error = { 0 };
+	struct flight_dump dump;
+	size_t i = rotation_of(d, call->uid);
+	int r;
+
+	/* Each is a file, and the work of packing it: a member's have a time between them. */
+	if (call->access < METHODS_ROOT && call->now_ns < d->last[i].again_ns)
+		r = session_fail(&error, -EAGAIN,
+				 "a dump was written for uid %u not long ago; members may ask "
+				 "again in %" PRIu64 " s",
+				 (unsigned int)d->last[i].uid,
+				 (d->last[i].again_ns - call->now_ns + SECOND_NS - 1) / SECOND_NS);
+	else
+		r = streams_dump(call->context->streams, &dump, &error);
+	if (r == 0 && call->access < METHODS_ROOT) {
+		d->last[i].uid = call->uid;
+		d->last[i].again_ns = call->now_ns + DUMP_AGAIN_NS;
+	}
+	if (r < 0) {
+		method_call_fail(call, r, error.text);
+		return;
+	}
+	log_notice("the flight recorder's last %llu samples for uid %u: %s",
+		   (unsigned long long)dump.samples, (unsigned int)call->uid, dump.file);
+	call->parameters = json_pack("{sosI}", "file", varlink_text(dump.file), "samples",
+				     (json_int_t)dump.samples);
+}
+
+static void
 vacuum(struct method_call *call)
 {
 	struct session_error error = { 0 };
@@ -405,6 +441,7 @@ const struct method methods_table[] = {
 	{ "List", METHODS_MEMBER, list, FIELDS({ "skip", "?int" }, ), true },
 	{ "Sync", METHODS_MEMBER, sync_now, NO_FIELDS, true },
 	{ "Rotate", METHODS_MEMBER, rotate, NO_FIELDS, true },
+	{ "Dump", METHODS_MEMBER, methods_dump, NO_FIELDS, true },
 	{ "Vacuum", METHODS_ROOT, vacuum,
 	  FIELDS({ "max_use_bytes", "?int" }, { "max_age_s", "?int" },
 		 { "max_segments", "?int" }, ),

@@ -179,6 +179,17 @@ print_status(const json_t *status)
 	       ctl_print_size(b, ctl_command_number(status, "written_bytes_per_s")));
 	print_archive(status);
 	printf("captures    %lld running\n", ctl_command_number(status, "captures"));
+	if (*text(status, "flight_recorder") &&
+	    strcmp(text(status, "flight_recorder"), "none") != 0) {
+		printf("flight rec. ");
+		ctl_print_text(stdout, text(status, "flight_recorder"));
+		if (ctl_command_number(status, "flight_recorder_bytes") > 0)
+			printf(" Hz, in %s of memory\n",
+			       ctl_print_size(a,
+					      ctl_command_number(status, "flight_recorder_bytes")));
+		else
+			puts(" Hz: NOT RECORDING");
+	}
 	print_warnings(status);
 }
 
@@ -470,6 +481,20 @@ int
 ctl_command_reload(struct ctl_client *c, int argc, char **argv)
 {
 	return simple(c, argc, argv, "Reload", NULL);
+}
+
+static void
+print_dump(const json_t *reply)
+{
+	printf("%lld sample%s in ", ctl_command_number(reply, "samples"), plural(reply, "samples"));
+	ctl_print_text(stdout, text(reply, "file"));
+	putchar('\n');
+}
+
+int
+ctl_command_dump(struct ctl_client *c, int argc, char **argv)
+{
+	return simple(c, argc, argv, "Dump", print_dump);
 }
 
 /* --- captures ---------------------------------------------------------------------------- */

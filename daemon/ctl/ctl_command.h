@@ -17,6 +17,7 @@
 	X(captures, "", "captures that are running")                                               \
 	X(stop, "ID", "end a capture")                                                             \
 	X(keep, "DURATION | --since TIME [--until TIME] [-l LABEL]", "pin what was recorded then") \
+	X(dump, "", "write what the flight recorder has")                                          \
 	X(list, "", "files of the archive")                                                        \
 	X(sync, "", "wait until everything sampled so far is on disk")                             \
 	X(rotate, "", "begin a new segment")                                                       \

@@ -13,6 +13,7 @@
 #include "daemon/process/notify.h"
 #include "daemon/stream/base_stream.h"
 #include "daemon/stream/capture.h"
+#include "daemon/stream/flight.h"
 #include "daemon/stream/governor.h"
 #include "daemon/stream/usage.h"
 #include "format/bytes/time_text.h"
@@ -27,7 +28,8 @@ struct streams {
 	struct chores *chores;
 	struct base_stream *base;
 	struct capture_set *captures;
-	int wake_fd; /* threads that have ended */
+	struct flight *flight; /* NULL: there is none */
+	int wake_fd;	       /* threads that have ended */
 	uint64_t begun_ns;
 	unsigned int flush_seconds;
 	struct usage usage;
@@ -68,6 +70,8 @@ streams_open(const struct config *c, struct archive *a, struct streams **ret,
 		goto fail;
 	}
 	r = base_stream_open(c, a, s->chores, s->wake_fd, &s->base, error);
+	if (r == 0)
+		r = flight_open(c, a, s->wake_fd, &s->flight, error);
 	if (r < 0)
 		goto fail;
 	*ret = s;
@@ -96,10 +100,13 @@ streams_close(struct streams *s)
 		return;
 	/* First what is ours: a client's file may take all the time there is. */
 	base_stream_stop(s->base);
-	if (chores_close(s->chores, still_flushing, s))
+	flight_stop(s->flight);
+	if (chores_close(s->chores, still_flushing, s)) {
 		base_stream_close(s->base, still_flushing, s);
-	else
+		flight_close(s->flight);
+	} else {
 		log_error("the last segment: the disk does not take it: given up");
+	}
 	/* A thread that was given up may still write to it, until the process ends. */
 	if (!capture_set_free(s->captures, still_flushing, s) || s->flush_seconds > FLUSH_SECONDS)
 		return;
@@ -197,6 +204,7 @@ streams_dispatch(struct streams *s, uint64_t now_ns)
 	chores_dispatch(s->chores);
 	capture_set_dispatch(s->captures);
 	base_stream_dispatch(s->base, now_ns);
+	flight_dispatch(s->flight);
 	usage_take(&s->usage, now_ns, base_stream_written_bytes(s->base));
 	govern(s);
 }
@@ -249,6 +257,12 @@ streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error)
 	return base_stream_sync(s->base, asked_ns, error);
 }
 
+int
+streams_dump(struct streams *s, struct flight_dump *ret, struct session_error *error)
+{
+	return flight_dump(s->flight, ret, error);
+}
+
 void
 streams_status(struct streams *s, struct streams_status *ret)
 {
@@ -260,6 +274,8 @@ streams_status(struct streams *s, struct streams_status *ret)
 		.written_bytes_per_s = usage_written_per_s(&s->usage),
 		.uptime_s = (host_now_ns() - s->begun_ns) / SECOND_NS,
 		.captures = capture_set_running(s->captures),
+		.flight_recorder = s->config->flight_recorder,
+		.flight_bytes = flight_bytes(s->flight),
 	};
 	base_stream_stats(s->base, &ret->base);
 }
@@ -269,7 +285,8 @@ streams_alive(struct streams *s, uint64_t now_ns)
 {
 	/* All are asked: each remembers what it saw. */
 	bool chores = chores_alive(s->chores, now_ns), base = base_stream_alive(s->base, now_ns),
-	     captures = capture_set_alive(s->captures, now_ns);
+	     captures = capture_set_alive(s->captures, now_ns),
+	     flight = flight_alive(s->flight, now_ns);
 
-	return chores && base && captures;
+	return chores && base && captures && flight;
 }

@@ -19,6 +19,7 @@
 
 struct streams;
 struct capture_set;
+struct flight_dump;
 struct chores;
 
 /*
@@ -56,6 +57,9 @@ int streams_reloaded(struct streams *s, const struct config *c, struct session_e
 int streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *error);
 int streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error);
 
+/* In a chore only: of the flight recorder, as flight_dump(). */
+int streams_dump(struct streams *s, struct flight_dump *ret, struct session_error *error);
+
 struct streams_status {
 	struct session_stats base;
 	uint64_t frequency_hz; /* configured */
@@ -63,6 +67,8 @@ struct streams_status {
 	double cpu_percent;    /* of one CPU, over the last minute */
 	uint64_t rss_bytes, written_bytes_per_s, uptime_s;
 	uint32_t captures;
+	const char *flight_recorder; /* as configured, such as "none" */
+	uint64_t flight_bytes;	     /* of memory; 0: it does not record */
 };
 void streams_status(struct streams *s, struct streams_status *ret);
 

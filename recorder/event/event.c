@@ -132,6 +132,12 @@ probe(const struct session_options *o, struct features *f, struct buf *notes,
 		session_note(notes, "samples do not tell their control group: not in this kernel");
 	}
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+	attr->write_backward = 1;
+	if (o->overwrite && try_open(attr) < 0)
+		return session_fail(error, -EOPNOTSUPP,
+				    "this kernel writes no rings backward, over what is oldest "
+				    "(attr.write_backward, Linux 4.7): record without --overwrite");
+	attr->write_backward = 0;
 	f->extra = event_extra_probe(&o->extra, attr, notes);
 	probe_sideband(attr, o->build_ids == SESSION_BUILD_IDS_KERNEL ? 0 : BIT(build_id), f,
 		       notes);
@@ -284,6 +290,21 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 			    spec->name);
 }
 
+/* Not so many a second, but each. The kernel wakes at each, and not by the bytes. */
+static void
+trigger_def(const struct event_spec *spec, struct event_def *def)
+{
+	struct perf_event_attr *attr = &def->attr;
+
+	def->trigger = true;
+	attr->watermark = 0;
+	attr->wakeup_events = 1;
+	if (spec->has_rate)
+		return;
+	attr->freq = 0;
+	attr->sample_period = 1;
+}
+
 static void
 sampling_def(const struct session_options *o, const struct features *f,
 	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def,
@@ -326,6 +347,9 @@ sampling_def(const struct session_options *o, const struct features *f,
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	if (o->extra.no_samples)
 		attr->freq = attr->sample_period = 0;
+	attr->write_backward = o->overwrite;
+	if (spec->trigger)
+		trigger_def(spec, def);
 }
 
 /* --- the plan --------------------------------------------------------------------------- */
@@ -341,11 +365,13 @@ parse_specs(const struct session_options *o, struct event_spec_list *list, struc
 	int r, waits = 0;
 
 	list->skipped = o->extra.skip_missing ? notes : NULL;
-	for (size_t i = 0; i < nr + (o->off_cpu ? 1 : 0); i++) {
+	for (size_t i = 0; i < nr + 2; i++) {
+		const char *one = i < nr ? events[i] : i == nr ? o->off_cpu : o->trigger;
 		const size_t before = list->nr;
 
-		r = event_group_spec_parse(i < nr ? events[i] : o->off_cpu, NULL, list, text,
-					   sizeof(text));
+		if (!one)
+			continue;
+		r = event_group_spec_parse(one, NULL, list, text, sizeof(text));
 		if (r == -EINVAL)
 			return session_usage(error, "%s", text);
 		if (r < 0)
@@ -354,6 +380,8 @@ parse_specs(const struct session_options *o, struct event_spec_list *list, struc
 				       error);
 		if (r < 0)
 			return r;
+		for (size_t k = before; k < list->nr && one == o->trigger; k++)
+			list->specs[k].trigger = true;
 	}
 	if (!list->nr)
 		return session_usage(error, "%s", text);

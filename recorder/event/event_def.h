@@ -33,6 +33,7 @@ struct event_def {
 	char name[EVENT_SPEC_NAME_BYTES];
 	bool named, modified; /* as in struct event_spec */
 	bool sideband;
+	bool trigger;	   /* each hit wakes whoever reads: see session_options */
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */

@@ -52,6 +52,7 @@ struct event_spec {
 	bool modified;	  /* the name ends in modifiers */
 	bool precise_max; /* P: the highest precision that opens */
 	bool has_rate;	  /* attr.sample_period or sample_freq is from a term */
+	bool trigger;	  /* see session_options: not said by the text */
 	bool each;	/* without -F and -c: a sample at each (tracepoints, breakpoints, probes) */
 	bool syscalls;	/* a tracepoint that each system call of the host has to pass */
 	bool numbered;	/* by TYPE:CONFIG, which tell nobody what it is */

@@ -102,7 +102,15 @@ struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
 	size_t nr_events;
 	const struct session_filter *filters; /* one for each of them; NULL: none has one */
-	const char *off_cpu;   /* one more of them, besides the default one; NULL: none */
+	const char *off_cpu; /* one more of them, besides the default one; NULL: none */
+	const char *trigger; /* likewise: each hit is told, by trigger_fd; NULL: none */
+	int trigger_fd;	     /* an eventfd that is written then; borrowed */
+	/*
+	 * A flight recorder: samples are kept in the rings alone, the last ones that these have room for, until
+	 * session_dump() or the end; maps and names are followed meanwhile.
+	 */
+	bool overwrite;
+	bool dump_again; /* each dump has all that the rings have, also what one before it had */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */
 	enum session_target target;

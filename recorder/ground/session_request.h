@@ -23,6 +23,7 @@ enum session_request_kind { REQUEST_ROTATE, REQUEST_SYNC, REQUEST_FREQUENCY, REQ
 struct session_request {
 	enum session_request_kind kind;
 	struct io_sink *sink; /* ROTATE: whoever does it takes it over, and leaves NULL */
+	bool dump;	      /* ROTATE: the file that ends gets what the rings have */
 	uint64_t hz;	      /* FREQUENCY */
 	bool on;	      /* ENABLE */
 	int result;

@@ -234,13 +234,13 @@ pending_run(struct live *l, uint64_t until_ns)
 		l->nomem = true;
 }
 
-/* In order of time as far as there is room to wait for it. */
+/* In order of time as far as there is room to wait; the younger half waits on, for samples that need it. */
 static void
 pending_add(struct live *l, const struct perf_record *record)
 {
 	l->nomem |= !live_pending_add(&l->pending, record);
 	if (live_pending_bytes(&l->pending) > l->pending_max)
-		pending_run(l, UINT64_MAX);
+		pending_run(l, live_pending_middle_ns(&l->pending) + 1);
 }
 
 /* What a scan tells of is no birth: its user need not be its parent's. */

@@ -55,6 +55,20 @@ record_cmp(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
+static void
+live_pending_sort(struct live_pending *p)
+{
+	if (p->nr)
+		qsort(p->v, p->nr, sizeof(*p->v), record_cmp);
+}
+
+uint64_t
+live_pending_middle_ns(struct live_pending *p)
+{
+	live_pending_sort(p);
+	return p->nr ? p->v[p->nr / 2].time_ns : 0;
+}
+
 /* Takes the first n away. */
 static bool
 live_pending_drop(struct live_pending *p, size_t n)
@@ -95,8 +109,7 @@ live_pending_run(struct live_pending *p, uint64_t until_ns,
 {
 	size_t n = 0;
 
-	if (p->nr)
-		qsort(p->v, p->nr, sizeof(*p->v), record_cmp);
+	live_pending_sort(p);
 	for (; n < p->nr && p->v[n].time_ns < until_ns; n++)
 		fn(arg, span_of(p->bytes.p + p->v[n].at, p->v[n].size));
 	return n == 0 || live_pending_drop(p, n);

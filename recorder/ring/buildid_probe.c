@@ -39,7 +39,7 @@ open_event(struct probe *p, int i)
 	if (i == ASKS)
 		event_attr_set_bits(&attr, event_attr_bits(&attr) | asks);
 	p->fd[i] = event_open(&attr, 0, -1, 0);
-	return p->fd[i] < 0 ? p->fd[i] : ring_map(&p->ring[i], p->fd[i], 1);
+	return p->fd[i] < 0 ? p->fd[i] : ring_map(&p->ring[i], p->fd[i], 1, false);
 }
 
 /* This program's own file: its first page, which holds the program headers, is in memory. */

@@ -39,7 +39,7 @@ join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 		return session_fail(o->error, r, "%s: cannot share the ring of CPU %u: %s",
 				    def->name, o->c->cpu, strerror(-r));
 	}
-	r = ring_map(ring, fd, pages);
+	r = ring_map(ring, fd, pages, o->want->overwrite && !def->sideband);
 	if (r < 0) {
 		o->mlock = r == -EPERM;
 		return session_fail(o->error, r, "cannot map a ring of %u pages: %s%s", pages,
@@ -47,6 +47,8 @@ join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 				    r == -EPERM ? ": over kernel.perf_event_mlock_kb" : "");
 	}
 	*ring_fd = fd;
+	if (ring->overwrite && back_ring_init(&o->c->back, ring->page, ring->data, ring->size) < 0)
+		return session_fail(o->error, -ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -183,6 +185,7 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 void
 cpu_rings_close(struct cpu_rings *c)
 {
+	back_ring_done(&c->back);
 	ring_unmap(&c->samples);
 	ring_unmap(&c->sideband);
 	for (size_t i = 0; i < c->nr; i++)
@@ -190,6 +193,13 @@ cpu_rings_close(struct cpu_rings *c)
 	free(c->events);
 	c->events = NULL;
 	c->nr = 0;
+}
+
+void
+cpu_rings_pause(const struct cpu_rings *c, bool pause)
+{
+	if (c->samples.size)
+		(void)ioctl(c->samples_fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause ? 1 : 0);
 }
 
 void
@@ -329,6 +339,21 @@ cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan)
 			ns += count.value * sample_bound_hit_ns(def) + count.lost * price_ns;
 	}
 	return ns;
+}
+
+uint64_t
+cpu_rings_hits(const struct cpu_rings *c, const struct event_plan *plan)
+{
+	struct event_count count;
+	uint64_t hits = 0;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct event_def *def = &plan->defs[c->events[i].def];
+
+		if (def->trigger && event_count_read(&c->events[i], def, &count) == 0)
+			hits += count.value;
+	}
+	return hits;
 }
 
 void

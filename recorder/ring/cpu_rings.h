@@ -18,6 +18,7 @@
 #include "recorder/event/event.h"
 #include "recorder/event/event_group_spec.h"
 #include "recorder/event/target.h"
+#include "recorder/ring/back_ring.h"
 #include "recorder/ring/ring.h"
 
 struct buf;
@@ -29,6 +30,7 @@ struct cpu_rings_options {
 	uint32_t pages, sideband_pages;
 	bool skip_missing; /* a sampling event that is refused somewhere is left out there */
 	struct buf *notes; /* where that is told; NULL: it is not */
+	bool overwrite;	   /* the ring of samples: the events are written backward */
 };
 
 struct open_event {
@@ -47,6 +49,7 @@ struct cpu_rings {
 	uint32_t cpu;
 	pid_t task;		       /* with CPU_RINGS_ANY */
 	struct ring samples, sideband; /* size 0: not mapped */
+	struct back_ring back;	       /* the reader of samples that are overwritten */
 	struct open_event *events;
 	size_t nr;
 	size_t told;	/* of events, of a CPU that has gone: whose counts have been handed over */
@@ -68,6 +71,9 @@ int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 		   const struct cpu_rings_options *options, bool *ret_mlock,
 		   struct session_error *error);
 void cpu_rings_close(struct cpu_rings *c);
+
+/* Stops the kernel from writing samples, or lets it again; it counts what it would have written as lost. */
+void cpu_rings_pause(const struct cpu_rings *c, bool pause);
 
 /*
  * PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones; members of a
@@ -111,6 +117,9 @@ ssize_t event_read(const struct open_event *e, uint8_t words[static EVENT_READ_B
  * came: counts that made none, and samples that were lost.
  */
 uint64_t cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan);
+
+/* How often its triggers were hit, as far as they are open. */
+uint64_t cpu_rings_hits(const struct cpu_rings *c, const struct event_plan *plan);
 
 /* 1 when fd is one of the sampling events, else 0. */
 size_t cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, int fd);

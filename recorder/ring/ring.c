@@ -17,17 +17,20 @@ ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, u
 }
 
 int
-ring_map(struct ring *r, int fd, uint32_t pages)
+ring_map(struct ring *r, int fd, uint32_t pages, bool overwrite)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (1 + (size_t)pages) * page_size;
-	uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	/* The kernel overwrites what nobody can give back. */
+	int prot = overwrite ? PROT_READ : PROT_READ | PROT_WRITE;
+	uint8_t *p = mmap(NULL, bytes, prot, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
 	ring_init(r, (struct perf_event_mmap_page *)(void *)p, p + page_size,
 		  (uint64_t)pages * page_size);
 	r->map_bytes = bytes;
+	r->overwrite = overwrite;
 	return 0;
 }
 
@@ -56,6 +59,8 @@ ring_pending(const struct ring *r)
 	/* Only a hint: ring_read() loads it again. */
 	uint64_t there = __atomic_load_n(&r->page->data_head, __ATOMIC_RELAXED) - r->tail;
 
+	if (r->overwrite)
+		return 0;
 	return (size_t)(there < r->size ? there : r->size);
 }
 
@@ -124,5 +129,5 @@ ring_mark(struct ring *r)
 bool
 ring_passed(const struct ring *r)
 {
-	return !r->page || (int64_t)(r->tail - r->mark) >= 0;
+	return !r->page || r->overwrite || (int64_t)(r->tail - r->mark) >= 0;
 }

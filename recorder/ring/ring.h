@@ -23,13 +23,17 @@ struct ring {
 	uint64_t records; /* that have been read */
 	uint64_t mark;	  /* see ring_mark() */
 	size_t map_bytes; /* 0: the memory is not ours */
+	bool overwrite;	  /* read-only: nothing waits in it, see back_ring.h */
 };
 
 /* A ring over memory of the caller's. */
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t size);
 
-/* Maps the ring of a descriptor, with 2^n data pages. 0, -EPERM (mlock quota), -errno. */
-int ring_map(struct ring *r, int fd, uint32_t pages);
+/*
+ * Maps the ring of a descriptor, with 2^n data pages; overwrite: one that only a back_ring reads.
+ * 0, -EPERM (mlock quota), -errno.
+ */
+int ring_map(struct ring *r, int fd, uint32_t pages, bool overwrite);
 void ring_unmap(struct ring *r);
 
 /* Bytes that are there to be read, at most the ring's size: what ring_read() needs room for. */

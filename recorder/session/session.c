@@ -35,6 +35,12 @@ check_options(const struct session_options *o, struct session_error *error)
 		return session_usage(error,
 				     "the pages of a ring are a power of two, and at most %u",
 				     RING_PAGES_MAX);
+	if (o->overwrite && o->extra.switch_events)
+		return session_usage(
+			error,
+			"records of each context switch are no samples, and a flight "
+			"recorder keeps no others: use the event off-cpu, or all of it "
+			"without overwriting");
 	if (o->target == SESSION_COMMAND && !o->command)
 		return session_usage(error, "no command to record");
 	return 0;
@@ -48,6 +54,9 @@ set_defaults(struct session_options *o)
 							: SESSION_BUILD_IDS_FILE;
 	if (!o->ring_pages)
 		o->ring_pages = SESSION_RING_PAGES;
+	/* A flight recorder's samples wake nobody in time. */
+	if (!o->sideband_pages && o->overwrite)
+		o->sideband_pages = SESSION_SIDEBAND_PAGES_RARE;
 	/* Context switches, or call chains, are as many as samples, and must not cost the map of who was who. */
 	if (!o->sideband_pages)
 		o->sideband_pages = (o->extra.switch_events || o->extra.deferred) &&
@@ -188,7 +197,9 @@ open_events(struct session *s, struct session_error *error)
 				       .target = &s->target,
 				       .pages = s->options.ring_pages,
 				       .sideband_pages = s->options.sideband_pages,
-				       .skip_missing = s->options.extra.skip_missing };
+				       .skip_missing = s->options.extra.skip_missing,
+
+				       .overwrite = s->options.overwrite };
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 
@@ -300,6 +311,7 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 		.live = s->live,
 		.requests = s->requests,
 		.suspend_on_full = s->options.suspend_on_full,
+		.flight = s->options.overwrite,
 		.sideband = s->plan.sideband,
 		.count_lost_records = !s->plan.defs[s->plan.sideband].lost,
 		.queue_bytes = s->options.queue_bytes,
@@ -531,6 +543,14 @@ int
 session_rotate(struct session *s, struct io_sink *sink, struct session_error *error)
 {
 	struct session_request rq = { .kind = REQUEST_ROTATE, .sink = sink };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_dump(struct session *s, struct io_sink *sink, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_ROTATE, .sink = sink, .dump = true };
 
 	return session_request_wait(s->requests, &rq, error);
 }

@@ -74,6 +74,14 @@ void session_stats(const struct session *s, struct session_stats *ret);
  */
 int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
 
+/*
+ * Of a flight recorder (options.overwrite): writes what the rings have, and all that names it, into the current
+ * file, ends that in order, and goes on with sink, which stays empty but for its beginning until the next
+ * one. Sampling stands still while a ring is copied: what is missed is counted. Results as above; the
+ * end does the same, and session_rotate() alone leaves the rings as they are.
+ */
+int session_dump(struct session *s, struct io_sink *sink, struct session_error *error);
+
 /* Returns when everything sampled before the call is on stable storage. */
 int session_sync(struct session *s, struct session_error *error);
 

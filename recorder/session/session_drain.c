@@ -20,7 +20,6 @@
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
-#define WAIT_MAX_NS 64000000
 #define TIMER_MS_FULL 5		      /* while the queue is full */
 #define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
 
@@ -31,12 +30,6 @@ session_stop(struct session *s)
 
 	(void)eventfd_write(s->stop_fd, 1);
 	errno = saved;
-}
-
-static void
-come_round(struct session *s)
-{
-	atomic_fetch_add_explicit(&s->progress, 1, memory_order_relaxed);
 }
 
 /* --- the frequency ----------------------------------------------------------------------- */
@@ -247,6 +240,10 @@ do_request(struct session *s, struct session_request *rq)
 		session_request_done(s->requests, rq, 0);
 		return true;
 	}
+	/* Once: what it waits for may have no room yet. */
+	if (rq->dump && s->options.overwrite)
+		session_dump_rings(s);
+	rq->dump = false;
 	if (rq->kind == REQUEST_SYNC)
 		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
 	if (!queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
@@ -412,6 +409,19 @@ share_cpu(struct session *s)
 	s->moved_sideband = s->rings.moved_sideband;
 }
 
+/* Hits that came since the last look are one. */
+static void
+look_at_trigger(struct session *s)
+{
+	uint64_t hits = 0;
+
+	for (size_t i = 0; i < s->rings.nr; i++)
+		hits += cpu_rings_hits(&s->rings.cpus[i], &s->plan);
+	if (hits > s->triggered)
+		(void)eventfd_write(s->options.trigger_fd, 1);
+	s->triggered = hits;
+}
+
 /* One time round, after the wait. */
 static bool
 pass(struct session *s, uint64_t now_ns)
@@ -420,6 +430,10 @@ pass(struct session *s, uint64_t now_ns)
 
 	bool second = now_ns - s->status_ns >= SECOND_NS;
 
+	if (s->options.overwrite)
+		session_window(s, now_ns);
+	if (s->options.trigger)
+		look_at_trigger(s);
 	if (s->options.cpu_share)
 		ring_set_bound(&s->rings, writer_queue(s->writer),
 			       atomic_load_explicit(s->options.cpu_share, memory_order_relaxed),
@@ -433,7 +447,7 @@ pass(struct session *s, uint64_t now_ns)
 		follow_cpus(s, now_ns);
 	if (s->taken)
 		do_requests(s);
-	come_round(s);
+	session_come_round(s);
 	return all && !s->taken;
 }
 
@@ -503,16 +517,6 @@ session_run(struct session *s, struct session_error *error)
 
 /* --- ending ------------------------------------------------------------------------------ */
 
-/* For a writer that may wait for its file as long as that likes. *wait: zeroes, at first. */
-static void
-wait_longer(struct timespec *wait)
-{
-	wait->tv_nsec = wait->tv_nsec ? 2 * wait->tv_nsec : (long)MS_NS;
-	if (wait->tv_nsec > WAIT_MAX_NS)
-		wait->tv_nsec = WAIT_MAX_NS;
-	nanosleep(wait, NULL);
-}
-
 /* The events are off: there is time now, and nothing more comes. */
 static void
 drain_rest(struct session *s)
@@ -521,33 +525,11 @@ drain_rest(struct session *s)
 	struct queue *q = writer_queue(s->writer);
 	bool resync = false;
 
-	while (!ring_set_pass(&s->rings, q, host_now_ns(), true)) {
-		come_round(s);
-		wait_longer(&wait);
-	}
-	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync)) {
-		queue_wake(q);
-		wait_longer(&wait);
-	}
+	while (!ring_set_pass(&s->rings, q, host_now_ns(), true))
+		session_wait_longer(s, &wait);
+	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync))
+		session_wait_longer(s, &wait);
 	tell_failures(s);
-}
-
-static void
-send_waiting(struct session *s, enum message kind, uint64_t a, uint64_t b, struct span bytes)
-{
-	struct queue *q = writer_queue(s->writer);
-	struct timespec wait = { 0 };
-	uint8_t *to;
-
-	while (!(to = queue_reserve(q, bytes.len))) {
-		queue_wake(q);
-		come_round(s);
-		wait_longer(&wait);
-	}
-	if (bytes.len)
-		memcpy(to, bytes.p, bytes.len);
-	queue_commit(q, kind, a, b, bytes.len);
-	queue_wake(q);
 }
 
 /* What the counters say at the end, as records of their own kind. */
@@ -561,7 +543,7 @@ send_reads(struct session *s, uint64_t now_ns)
 	if (ring_set_reads(&s->rings, s->shapes, now_ns, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
-			send_waiting(s, MESSAGE_RECORDS, 0, 0, record);
+			session_send(s, MESSAGE_RECORDS, 0, 0, record);
 	}
 	buf_done(&reads);
 }
@@ -583,10 +565,12 @@ session_finish(struct session *s, struct session_error *error)
 	if (s->command)
 		command_stop(s->command);
 	drain_rest(s);
+	if (s->options.overwrite)
+		session_dump_rings(s);
 	if (s->options.cpu_share)
 		s->owed_ns = ring_set_owed_ns(&s->rings, *s->options.cpu_share, now_ns);
 	send_reads(s, now_ns);
-	send_waiting(s, MESSAGE_PASS, now_ns, now_ns, (struct span){ 0 });
-	send_waiting(s, MESSAGE_END, 0, 0, (struct span){ 0 });
+	session_send(s, MESSAGE_PASS, now_ns, now_ns, (struct span){ 0 });
+	session_send(s, MESSAGE_END, 0, 0, (struct span){ 0 });
 	return writer_finish(s->writer, error);
 }

@@ -16,6 +16,7 @@
 #include "recorder/event/event.h"
 #include "recorder/event/target.h"
 #include "recorder/event/tracee.h"
+#include "recorder/ground/message.h"
 #include "recorder/ground/session_request.h"
 #include "recorder/host/hotplug.h"
 #include "recorder/live/live.h"
@@ -49,14 +50,16 @@ struct session {
 	struct session_requests *requests;
 	struct session_request *taken; /* that has not been handed on yet */
 	int epoll_fd, stop_fd, failure_fd;
-	size_t running; /* sampling events whose tasks have not all ended */
+	uint64_t triggered; /* hits of its trigger, as told */
+	size_t running;	    /* sampling events whose tasks have not all ended */
 	int timer_ms, timer_ms_max;
 	bool stopped, finished;
 	bool gone;				/* the command was let go */
 	uint64_t loop_ns;			/* when the loop last looked at the clock */
 	uint64_t status_ns;			/* when losses were last asked for */
 	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
-	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
+	uint64_t window_ns; /* of a flight recorder: what the writer was told last */
+	uint64_t limit_ns;  /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus;
@@ -67,6 +70,16 @@ int session_watch(struct session *s, int fd, enum session_wake kind);
 
 /* The same for all events of one CPU that are not yet watched. */
 int session_watch_cpu(struct session *s, const struct cpu_rings *c);
+
+/* Whoever watches the thread sees that it lives. */
+void session_come_round(struct session *s);
+/* Sends, and waits for room as long as the writer's file likes; session_wait_longer(): *wait is zeroes at first. */
+void session_send(struct session *s, enum message kind, uint64_t a, uint64_t b, struct span bytes);
+void session_wait_longer(struct session *s, struct timespec *wait);
+
+/* Of a flight recorder: the writer learns how far back the rings reach; and what they have. */
+void session_window(struct session *s, uint64_t now_ns);
+void session_dump_rings(struct session *s);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);

@@ -49,14 +49,11 @@ is_sideband(struct span records)
 }
 
 static int
-take_records(struct writer *w, struct span records)
+write_records(struct writer *w, struct span records)
 {
 	struct fmt_where where = { 0 };
 	int r = 0;
 
-	w->taken += records.len;
-	if (is_sideband(records))
-		w->taken_sideband += records.len;
 	if (!w->outage.on) {
 		r = recording_writer_records(w->file.writer, records, NULL, &where);
 		r = writer_trouble(w, r, &where);
@@ -64,6 +61,28 @@ take_records(struct writer *w, struct span records)
 	if (w->outage.on)
 		writer_drop(w, records);
 	return r;
+}
+
+static int
+take_records(struct writer *w, struct span records)
+{
+	w->taken += records.len;
+	if (is_sideband(records))
+		w->taken_sideband += records.len;
+	if (!w->options.flight)
+		return write_records(w, records);
+	writer_keep(w, records);
+	return 0;
+}
+
+/* All side-band of before has been taken. A scan that has not come to its end is waited for as at the beginning. */
+static int
+begin_dump(struct writer *w)
+{
+	int r = writer_wait_state(w, WRITER_WAIT_FIRST);
+
+	w->dumping = true;
+	return r == 0 ? writer_snapshot(w) : r;
 }
 
 /* A build-id that comes after its samples is of no use to them. */
@@ -106,12 +125,15 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	int r = 0;
 
 	w->complete_ns = complete_ns;
-	recording_writer_pass(w->file.writer, complete_ns);
+	/* What a dump has is as old as the rings are long: until it is over, no order is certain. */
+	if (!w->options.flight || w->dumping)
+		recording_writer_pass(w->file.writer, complete_ns);
+	w->dumping = false;
 	r = writer_take_state(w);
 	if (r < 0)
 		return r;
 	follow_rate(w);
-	if (live_due(w->options.live, complete_ns)) {
+	if (writer_behind(w)) {
 		r = writer_follow(w, &w->where);
 		if (r < 0)
 			return r;
@@ -170,6 +192,14 @@ writer_take(struct writer *w, const struct queue_message *m)
 	switch ((enum message)m->kind) {
 	case MESSAGE_RECORDS:
 		return take_records(w, span_of(m->p, m->bytes));
+	case MESSAGE_KEPT:
+		w->taken += m->bytes;
+		return write_records(w, span_of(m->p, m->bytes));
+	case MESSAGE_WINDOW:
+		w->window_ns = m->a > w->window_ns ? m->a : w->window_ns;
+		return 0;
+	case MESSAGE_DUMP:
+		return begin_dump(w);
 	case MESSAGE_PASS:
 		return end_pass(w, m->a, m->b);
 	case MESSAGE_LOSS:
@@ -311,7 +341,11 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 int
 writer_state(struct writer *w, struct span records, struct session_error *error)
 {
-	int r = recording_writer_block(w->file.writer, BLOCK_STATE, records, &w->where);
+	int r = 0;
+
+	/* The model has it. */
+	if (!w->options.flight)
+		r = recording_writer_block(w->file.writer, BLOCK_STATE, records, &w->where);
 
 	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
 }

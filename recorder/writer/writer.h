@@ -30,6 +30,7 @@ struct writer_options {
 	size_t sideband;	 /* index of the side-band event in meta->events */
 	bool count_lost_records; /* events do not count their losses: believe LOST records */
 	bool suspend_on_full;	 /* as in session_options */
+	bool flight;		 /* nothing is written but after a MESSAGE_DUMP */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
 	uint64_t sideband_bytes_per_s; /* as in session_options */

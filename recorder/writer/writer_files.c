@@ -152,6 +152,14 @@ write_snapshot(struct writer *w, struct fmt_where *where)
 }
 
 int
+writer_snapshot(struct writer *w)
+{
+	struct fmt_where where = { 0 };
+
+	return writer_trouble(w, write_snapshot(w, &where), &where);
+}
+
+int
 writer_block(struct writer *w, enum block_type type, struct span payload)
 {
 	struct fmt_where where = { 0 };
@@ -426,7 +434,7 @@ begin_file(struct writer *w, const struct out_file *file)
 	w->outage.for_ever = false;
 	w->outage.missed_rate = false; /* the new file's meta has it */
 	w->outage.missed_state = true; /* should the snapshot fail */
-	r = write_snapshot(w, &where);
+	r = w->options.flight ? 0 : write_snapshot(w, &where);
 	if (r == 0) {
 		w->outage.missed_state = false;
 		if (w->outage.on)

@@ -70,6 +70,9 @@ struct writer {
 	pthread_t thread;
 	bool started;
 	uint64_t complete_ns;	/* what the last pass said */
+	uint64_t window_ns;	/* of a flight recorder: what is kept is younger */
+	bool dumping;		/* likewise: until the next pass */
+	uint64_t window_due_ns; /* when the model follows again */
 	uint64_t open_since_ns; /* when the open block got its first record, more or less */
 	uint64_t blocks;
 	uint64_t left_out; /* by the model, as far as it is in the ledger */
@@ -96,6 +99,10 @@ bool writer_admit(struct writer *w, const struct perf_record *r);
 void writer_told(struct writer *w, struct span state);
 /* A record that no file gets: for the model and the ledger. */
 void writer_see(struct writer *w, const struct perf_record *r, int event);
+/* All of them: they are for the model alone, as long as a flight recorder writes nothing. */
+void writer_keep(struct writer *w, struct span records);
+/* Is it time for writer_follow()? */
+bool writer_behind(const struct writer *w);
 /* Adds to both ledgers. */
 void writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n);
 /* The live model follows up to the last pass. 0, or -FMT_E_NOMEM. */
@@ -129,6 +136,9 @@ int writer_rate(struct writer *w, const struct rate *rate);
 /* A line in the open file's notes. */
 int writer_note(struct writer *w, const char *line);
 int writer_ids(struct writer *w, const struct message_id *ids, size_t nr);
+
+/* The state as the model has it, and what is younger, as blocks of the open file. 0, or what to do about it. */
+int writer_snapshot(struct writer *w);
 
 /* The requests: an error of theirs is in *error, one of the session is returned (FMT_E_*). */
 int writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_error *error);

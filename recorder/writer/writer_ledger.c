@@ -12,6 +12,7 @@
 #include "recorder/writer/writer_internal.h"
 
 #define IN_VAIN_NS UINT64_C(10000000000)
+#define WINDOW_NS UINT64_C(1000000000) /* between passes of the model of a flight recorder */
 
 /* --- counts ------------------------------------------------------------------------------ */
 
@@ -164,12 +165,38 @@ const struct recording_writer_options writer_hooks = { .on_sample = on_sample,
 						       .on_record = on_record,
 						       .before_close = before_close };
 
+void
+writer_keep(struct writer *w, struct span records)
+{
+	struct perf_record record;
+	struct span bytes;
+	int event;
+
+	while (perf_record_next(&records, &bytes) > 0)
+		if (event_set_parse(w->meta->events, bytes, &record, &event) == 0 &&
+		    writer_admit(w, &record))
+			writer_see(w, &record, event);
+}
+
+/*
+ * The model of a flight recorder stays behind, where its oldest sample is: a dump tells of the state then, and of
+ * all that came after. What is younger waits, by far more than it does elsewhere: to sort that is work.
+ */
+bool
+writer_behind(const struct writer *w)
+{
+	if (!w->options.flight)
+		return live_due(w->options.live, w->complete_ns);
+	return w->window_ns >= w->window_due_ns;
+}
+
 int
 writer_follow(struct writer *w, struct fmt_where *where)
 {
-	uint64_t left_out;
+	uint64_t left_out, until_ns = w->options.flight ? w->window_ns : w->complete_ns;
 
-	if (live_pass(w->options.live, w->complete_ns) < 0)
+	w->window_due_ns = w->window_ns + WINDOW_NS;
+	if (live_pass(w->options.live, until_ns) < 0)
 		return fmt_fail(where, FMT_E_NOMEM, 0, "live model");
 	left_out = live_left_out(w->options.live);
 	if (left_out > w->left_out)

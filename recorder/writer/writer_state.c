@@ -99,7 +99,7 @@ write_state(struct writer *w, bool all)
 		return 0;
 	if (w->outage.on)
 		w->outage.missed_state = true;
-	else
+	else if (!w->options.flight)
 		r = writer_block(w, BLOCK_STATE, buf_span(&w->state));
 	buf_done(&w->state);
 	return r;

@@ -203,6 +203,7 @@ record_watched(struct record_request *rq, struct record_output *out)
 
 	if (rq->session.sink)
 		rq->session.out_fd = -1;
+	rq->session.trigger_fd = record_watch_trigger_fd(watch);
 	if (status == CLI_GO_ON)
 		status = record(rq, out, watch);
 	else

@@ -331,6 +331,7 @@ settle_target(struct record_request *rq, char **command)
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	rq->session.starts_disabled = rq->watch.disabled;
+	rq->session.overwrite = rq->watch.overwrite;
 	return record_extra_check(&rq->session);
 }
 
@@ -360,6 +361,9 @@ record_request_parse(struct record_request *rq, int argc, char **argv)
 	status = cli_parse(&syntax, argc, argv, record_request_set, rq, &first);
 	if (status == CLI_GO_ON)
 		status = settle_target(rq, argv + first);
+	if (status == CLI_GO_ON && rq->watch.trigger)
+		status = record_probe_resolve(rq->watch.trigger, &rq->trigger);
+	rq->session.trigger = rq->trigger;
 	rq->session.events = (const char *const *)rq->events;
 	rq->session.filters = rq->filters.of;
 	rq->session.pids = rq->pids;
@@ -372,6 +376,7 @@ record_request_done(struct record_request *rq)
 {
 	record_filters_done(&rq->filters);
 	buf_done(&rq->cmdline);
+	free(rq->trigger);
 	for (size_t i = 0; i < rq->session.nr_events; i++)
 		free(rq->events[i]);
 }

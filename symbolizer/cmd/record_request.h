@@ -15,6 +15,7 @@
 struct record_request {
 	struct session_options session; /* points into what follows, and into the arguments */
 	char *events[RECORD_EVENTS_MAX];
+	char *trigger; /* the event at which it switches files, to be freed */
 	struct record_filters filters;
 	pid_t pids[RECORD_PIDS_MAX];
 	const char *output;

@@ -32,7 +32,7 @@ struct record_watch {
 	struct session *session;
 	pthread_t thread;
 	bool started;
-	int wake_fd;
+	int wake_fd, trigger_fd;
 	int control_fd, ack_fd;
 	bool owns_control; /* else they are whoever's started us */
 	char control[CONTROL_BYTES];
@@ -155,6 +155,16 @@ set_delay(struct record_watch_options *o, const char *text)
 }
 
 static int
+set_trigger(struct record_watch_options *o, const char *text)
+{
+	if (o->trigger)
+		return cli_usage_error("record", "--switch-output-event: one EVENT is watched");
+	o->trigger = text;
+	o->switches = o->stamp = true;
+	return CLI_GO_ON;
+}
+
+static int
 set_switch(struct record_watch_options *o, const char *text)
 {
 	static const uint64_t seconds[] = { 1, 60, 3600, 86400 };
@@ -192,6 +202,11 @@ record_watch_set(struct record_watch_options *o, int value, const char *text)
 		return cli_usage_error("record", "--max-size %s: a size such as 10M", text);
 	case RECORD_WATCH_SWITCH:
 		return set_switch(o, text);
+	case RECORD_WATCH_TRIGGER:
+		return set_trigger(o, text);
+	case RECORD_WATCH_OVERWRITE:
+		o->overwrite = true;
+		return CLI_GO_ON;
 	case RECORD_WATCH_MAX_FILES:
 		o->files_max = (uint32_t)strtonum(text, 1, FILES_MAX, &problem);
 		if (!problem)
@@ -271,6 +286,8 @@ turn_sampling(struct record_watch *w, bool on)
 	return true;
 }
 
+static bool switch_file(struct record_watch *w);
+
 static void
 obey(struct record_watch *w, const char *command)
 {
@@ -280,10 +297,13 @@ obey(struct record_watch *w, const char *command)
 		done = turn_sampling(w, true);
 	else if (strcmp(command, "disable") == 0)
 		done = turn_sampling(w, false);
+	else if (strcmp(command, "snapshot") == 0)
+		done = switch_file(w);
 	else if (strcmp(command, "stop") == 0)
 		session_stop(w->session);
 	else if (strcmp(command, "ping") != 0) {
-		screen_text_warn("--control: '%s' is none of enable, disable, ping, stop", command);
+		screen_text_warn("--control: '%s' is none of enable, disable, snapshot, ping, stop",
+				 command);
 		done = false;
 	}
 	/* Whoever does not read it misses it: the recording waits for nobody. */
@@ -382,7 +402,8 @@ keep_file(struct record_watch *w, char *name)
 	*place = NULL;
 }
 
-static void
+/* False: it goes on in the same file, which was said. */
+static bool
 switch_file(struct record_watch *w)
 {
 	struct session_error error = { 0 };
@@ -391,26 +412,32 @@ switch_file(struct record_watch *w)
 	int r;
 
 	w->file_ns = watch_now_ns();
+	if (w->out->lock_fd < 0) {
+		screen_text_warn("there is no other file: what is no regular file gets all");
+		return false;
+	}
 	if (record_output_begin(w->out, &next) != EXIT_DONE)
-		return;
+		return false;
 	sink = watch_sink(w, next.fd);
 	if (!sink) {
 		close(next.fd);
 		record_output_undo_next(w->out, &next);
-		return;
+		return false;
 	}
-	r = session_rotate(w->session, sink, &error);
+	r = w->options->overwrite ? session_dump(w->session, sink, &error)
+				  : session_rotate(w->session, sink, &error);
 	w->full = false;
 	/* Over meanwhile: the end gives the file its name. */
 	if (r < 0) {
 		record_output_undo_next(w->out, &next);
 		if (r != -ESHUTDOWN)
 			screen_text_warn("%s", error.text);
-		return;
+		return false;
 	}
 	if (r > 0)
 		screen_text_warn("%s", error.text);
 	keep_file(w, record_output_take_next(w->out, &next));
+	return true;
 }
 
 static void
@@ -427,7 +454,7 @@ look_at_size(struct record_watch *w)
 		tell(w, "the recording has the size of --max-size: it ends", "");
 		session_stop(w->session);
 	} else {
-		switch_file(w);
+		(void)switch_file(w);
 	}
 }
 
@@ -442,7 +469,7 @@ look_at_time(struct record_watch *w)
 	while (w->nr_past < o->nr_times && now_ns >= w->start_ns + o->times_ns[w->nr_past])
 		(void)turn_sampling(w, w->nr_past++ % 2 == 0);
 	if (o->switch_ns && now_ns >= w->file_ns + o->switch_ns)
-		switch_file(w);
+		(void)switch_file(w);
 }
 
 /* Milliseconds until there is something to do; -1: nobody knows. */
@@ -472,9 +499,10 @@ watch(void *arg)
 
 	while (!w->ending) {
 		struct pollfd fds[] = { { .fd = w->wake_fd, .events = POLLIN },
-					{ .fd = w->control_fd, .events = POLLIN } };
+					{ .fd = w->control_fd, .events = POLLIN },
+					{ .fd = w->trigger_fd, .events = POLLIN } };
 
-		if (poll(fds, 2, watch_wait_ms(w)) < 0 && errno != EINTR)
+		if (poll(fds, 3, watch_wait_ms(w)) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents)
 			(void)eventfd_read(w->wake_fd, &n);
@@ -484,9 +512,11 @@ watch(void *arg)
 			take_control(w);
 		look_at_time(w);
 		look_at_size(w);
+		if (fds[2].revents && eventfd_read(w->trigger_fd, &n) == 0)
+			switch_asked = 1;
 		if (switch_asked) {
 			switch_asked = 0;
-			switch_file(w);
+			(void)switch_file(w);
 		}
 	}
 	return NULL;
@@ -502,7 +532,7 @@ record_watch_start(struct record_watch *w, struct session *session)
 		return EXIT_DONE;
 	w->session = session;
 	w->start_ns = w->file_ns = watch_now_ns();
-	if (w->options->switches) {
+	if (w->options->switches || w->options->overwrite) {
 		switch_fd = w->wake_fd;
 		sigaction(SIGUSR2, &act, NULL);
 	}
@@ -528,7 +558,7 @@ record_watch_stop(struct record_watch *w)
 static bool
 is_needed(const struct record_watch_options *o)
 {
-	return o->nr_times || o->control || o->switches || o->max_bytes;
+	return o->nr_times || o->control || o->switches || o->max_bytes || o->overwrite;
 }
 
 static int
@@ -538,6 +568,10 @@ watch_open(struct record_watch *w, struct io_sink **ret_sink)
 
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->wake_fd < 0) {
+		screen_text_warn("eventfd: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (o->trigger && (w->trigger_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
 		screen_text_warn("eventfd: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
@@ -558,8 +592,13 @@ record_watch_new(const struct record_watch_options *o, struct record_output *out
 
 	*ret = NULL;
 	*ret_sink = NULL;
-	if (o->files_max && !o->switches)
+	if (o->files_max && !o->switches && !o->overwrite)
 		return cli_usage_error("record", "--switch-max-files goes with --switch-output");
+	if (o->overwrite && file_bytes(o))
+		return cli_usage_error("record",
+				       "--overwrite: nothing is written until a dump, whose size "
+				       "is that of the rings (-m): --max-size and "
+				       "--switch-output=SIZE say nothing there");
 	if (o->stamp && out->lock_fd < 0)
 		return cli_usage_error("record",
 				       "--switch-output and --timestamp-filename write regular "
@@ -571,7 +610,7 @@ record_watch_new(const struct record_watch_options *o, struct record_output *out
 		return EXIT_FAILED;
 	w->options = o;
 	w->out = out;
-	w->wake_fd = w->control_fd = w->ack_fd = -1;
+	w->wake_fd = w->trigger_fd = w->control_fd = w->ack_fd = -1;
 	status = watch_open(w, &sink);
 	if (status == CLI_GO_ON) {
 		*ret = w;
@@ -582,6 +621,12 @@ record_watch_new(const struct record_watch_options *o, struct record_output *out
 		sink->close(sink);
 	record_watch_free(w);
 	return status;
+}
+
+int
+record_watch_trigger_fd(const struct record_watch *w)
+{
+	return w ? w->trigger_fd : -1;
 }
 
 uint64_t
@@ -605,5 +650,7 @@ record_watch_free(struct record_watch *w)
 	free(w->files);
 	if (w->wake_fd >= 0)
 		close(w->wake_fd);
+	if (w->trigger_fd >= 0)
+		close(w->trigger_fd);
 	free(w);
 }

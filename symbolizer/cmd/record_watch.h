@@ -20,6 +20,8 @@ enum {
 	RECORD_WATCH_CONTROL,
 	RECORD_WATCH_MAX_SIZE,
 	RECORD_WATCH_SWITCH,
+	RECORD_WATCH_TRIGGER,
+	RECORD_WATCH_OVERWRITE,
 	RECORD_WATCH_MAX_FILES,
 	RECORD_WATCH_STAMP,
 };
@@ -28,10 +30,14 @@ enum {
 #define RECORD_WATCH_OPTIONS                                                                       \
 	{ 'D', 'D', "delay", "MS", "samples begin so long after; -1: by --control; 10-20,30-40" }, \
 		{ RECORD_WATCH_CONTROL, 0, "control", "HOW",                                       \
-		  "fd:N[,N] or fifo:PATH[,PATH]: takes enable, disable, ping, stop" },             \
+		  "fd:N[,N] or fifo:PATH[,PATH]: takes enable, disable, snapshot, ping, stop" },   \
 		{ RECORD_WATCH_MAX_SIZE, 0, "max-size", "SIZE", "ends when the file has 10M..." }, \
 		{ RECORD_WATCH_SWITCH, 0, "switch-output", "[WHEN]",                               \
 		  "another file at SIGUSR2, or after 100M, 30s..." },                              \
+		{ RECORD_WATCH_TRIGGER, 0, "switch-output-event", "EVENT",                         \
+		  "another file at each hit of EVENT" },                                           \
+		{ RECORD_WATCH_OVERWRITE, 0, "overwrite", NULL,                                    \
+		  "only the last samples, of SIGUSR2 and of the end, are written" },               \
 		{ RECORD_WATCH_MAX_FILES, 0, "switch-max-files", "N", "of these, the last N" },    \
 	{                                                                                          \
 		RECORD_WATCH_STAMP, 0, "timestamp-filename", NULL,                                 \
@@ -45,9 +51,11 @@ struct record_watch_options {
 	const char *control; /* NULL: none */
 	uint64_t max_bytes;  /* 0: none, as with the next two */
 	uint64_t switch_bytes, switch_ns;
-	bool switches;	    /* at SIGUSR2, too */
-	uint32_t files_max; /* 0: no limit */
-	bool stamp;	    /* the file is called by its end */
+	bool switches;	     /* at SIGUSR2, too */
+	bool overwrite;	     /* a flight recorder: a switch is a dump */
+	const char *trigger; /* the event at which it switches; NULL: none */
+	uint32_t files_max;  /* 0: no limit */
+	bool stamp;	     /* the file is called by its end */
 	bool quiet;
 };
 
@@ -66,6 +74,9 @@ int record_watch_set(struct record_watch_options *options, int value, const char
  */
 int record_watch_new(const struct record_watch_options *options, struct record_output *out,
 		     struct record_watch **ret, struct io_sink **ret_sink);
+
+/* The session's trigger_fd; -1: it needs none. */
+int record_watch_trigger_fd(const struct record_watch *w);
 
 /* The session begins now. EXIT_DONE or EXIT_FAILED, which was told. NULL does nothing, here and below. */
 int record_watch_start(struct record_watch *w, struct session *session);

@@ -21,11 +21,13 @@ cat >spoord.conf <<-END
 	archive_directory = $TMP/archive
 	control_socket = $TMP/socket
 	frequency = 99
+	flight_recorder = 10s @ 99
 	max_use = 64M
 	keep_free = 0
 END
 background "$SPOORD" -c spoord.conf --foreground 2>spoord.log
 wait_for 20 test -S socket || { diag_file spoord.log; bail "spoord does not come up"; }
+wait_for 20 grep -q 'flight recorder: about' spoord.log || bail "the flight recorder does not come up"
 
 # The generator of version 0.4.0 takes interface names in lower case only, which the protocol does not ask for.
 go build -o generator github.com/varlink/go/cmd/varlink-go-interface-generator || bail "the generator does not build"

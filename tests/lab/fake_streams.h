@@ -20,6 +20,7 @@
 #include "daemon/control/control.h"
 #include "daemon/control/methods.h"
 #include "daemon/stream/capture.h"
+#include "daemon/stream/flight.h"
 
 #define FAKE_CAPTURES 3
 #define FAKE_CAPTURE_NS UINT64_C(600000000000)
@@ -46,7 +47,7 @@ static struct fake {
 	uint64_t next_id;
 	uint64_t now_ns;   /* of the calls */
 	uint64_t state_ns; /* that sideband_share takes for what a segment begins with */
-	struct methods_rotations rotated;
+	struct methods_rotations rotated, dumped;
 	int held, begun; /* pipes: syncs write to begun, then wait for a byte of held; 0: none */
 	struct chores *chores;
 	struct fake_capture captures[FAKE_CAPTURES];
@@ -117,7 +118,9 @@ void
 streams_status(struct streams *s, struct streams_status *ret)
 {
 	(void)s;
-	*ret = (struct streams_status){ .frequency_hz = 19, .governor = "cpu_budget" };
+	*ret = (struct streams_status){ .frequency_hz = 19,
+					.governor = "cpu_budget",
+					.flight_recorder = "10s @ 999" };
 	ret->base = (struct session_stats){ .samples = 1000, .lost = 7, .cpus = 2 };
 	ret->base.frequency_hz = 10;
 	ret->base.loss[LOSS_KERNEL_SAMPLES] = 7;
@@ -149,6 +152,14 @@ streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *
 	(void)s;
 	*ret_state_ns = fake.state_ns;
 	fake.rotations++;
+	return fake_session(error);
+}
+
+int
+streams_dump(struct streams *s, struct flight_dump *ret, struct session_error *error)
+{
+	(void)s;
+	*ret = (struct flight_dump){ .file = "captures/x.spoor", .samples = 5 };
 	return fake_session(error);
 }
 

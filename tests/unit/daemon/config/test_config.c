@@ -67,6 +67,7 @@ test_canonical(void **state)
 		"archive_directory = /a b/#c\ncpu_budget = 0.125\ncall_graph = dwarf,4096",
 		"max_age = 1w\nclient_timeout = 90\r\nmemory_budget = 0\ndisk_budget = 1m\n",
 		"events =#cycles\n",
+		"flight_recorder = 10s@999\n",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -124,6 +125,12 @@ static const struct {
 	{ "archive_directory = ", "f:1: archive_directory = : must not be empty" },
 	{ "build_ids = both", "f:1: build_ids = both: must be auto, kernel or file" },
 	{ "call_graph = lbr", "f:1: call_graph = lbr: must be fp, none, or dwarf[,BYTES]" },
+	{ "flight_recorder =",
+	  "f:1: flight_recorder = : must be none, or TIME @ HZ as 10s @ 999, of up to 1 hour and 100000 Hz" },
+	{ "flight_recorder = 10s",
+	  "f:1: flight_recorder = 10s: must be none, or TIME @ HZ as 10s @ 999, of up to 1 hour and 100000 Hz" },
+	{ "flight_recorder = 61m @ 5",
+	  "f:1: flight_recorder = 61m @ 5: must be none, or TIME @ HZ as 10s @ 999, of up to 1 hour and 100000 Hz" },
 	{ "max_use = 4095", "f:1: max_use = 4095: must be at least 64K" },
 	{ "max_use = 0", "f:1: max_use = 0: must be at least 64K" },
 	{ "max_use = 101%", "f:1: max_use = 101%: must be 0.1% to 100%, in tenths of a percent" },

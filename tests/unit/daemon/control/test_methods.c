@@ -74,7 +74,8 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 				    .fd = passed,
 				    .now_ns = fake.now_ns,
 				    .client = &client,
-				    .rotations = &fake.rotated };
+				    .rotations = &fake.rotated,
+				    .dumps = &fake.dumped };
 
 	assert_int_equal(varlink_call_parse(text, strlen(text), &message), 0);
 	methods_call(&call);
@@ -288,6 +289,7 @@ results_are_as_described(void **state)
 		{ "List", "" },
 		{ "Sync", "" },
 		{ "Rotate", "" },
+		{ "Dump", "" },
 		{ "Vacuum", "\"max_use_bytes\":1" },
 		{ "Reload", "" },
 	};
@@ -331,8 +333,29 @@ rights_are_graded(void **state)
 	assert_true(is_good(call_member("Capture", "")));
 	assert_true(is_good(call_member("Rotate", "")));
 	assert_true(is_good(call_member("Sync", "")));
+	assert_true(is_good(call_member("Dump", "")));
 	assert_true(is_good(call_root("Vacuum", "\"max_use_bytes\":1")));
 	assert_true(is_good(call_root("Reload", "")));
+}
+
+static void
+members_wait_between_dumps(void **state)
+{
+	assert_true(is_good(call_member("Dump", "")));
+	assert_true(is_error(call_member("Dump", ""), METHODS_INTERFACE ".Failed", NULL));
+	/* Each for itself, and root not at all; a segment can be closed meanwhile. */
+	assert_true(is_good(call_user(1001, "Dump", "")));
+	assert_true(is_good(call_root("Dump", "")));
+	assert_true(is_good(call_root("Dump", "")));
+	assert_true(is_good(call_member("Rotate", "")));
+	fake.now_ns += UINT64_C(10000000000);
+	assert_true(is_good(call_member("Dump", "")));
+	/* One that failed is no dump. */
+	fake.now_ns += UINT64_C(10000000000);
+	fake.error = -EIO;
+	assert_true(is_error(call_member("Dump", ""), METHODS_INTERFACE ".Failed", NULL));
+	fake.error = 0;
+	assert_true(is_good(call_member("Dump", "")));
 }
 
 static void
@@ -732,6 +755,7 @@ main(void)
 		TEST(captures_end_as_they_should),
 		TEST(keeping_closes_the_segment_concerned),
 		TEST(members_do_not_rotate_the_history_away),
+		TEST(members_wait_between_dumps),
 		TEST(members_wait_for_the_state_of_their_segments),
 		TEST(long_lists_come_in_parts),
 		TEST(vacuum_needs_a_limit),
