@@ -37,6 +37,7 @@ struct event_def {
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
 	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */
+	uint32_t aux;	    /* enum aux_tracer, that writes into an AUX area; 0: it samples */
 	bool lost;	    /* read_format has PERF_FORMAT_LOST */
 	bool failed;	    /* somewhere it is pinned and counts nothing, and that was told */
 	bool only_kinds;    /* it is not opened on CPUs of no kind */

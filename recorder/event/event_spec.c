@@ -11,6 +11,7 @@
 #include <bsd/string.h>
 
 #include "format/record/off_cpu.h"
+#include "recorder/event/event_aux.h"
 #include "recorder/event/event_name.h"
 #include "recorder/event/event_spec_internal.h"
 #include "recorder/event/pmu.h"
@@ -100,6 +101,7 @@ parse_pmu(struct event_parser *p, const char *name, char *tail, const struct eve
 		if (r < 0)
 			r = event_parser_fail(p, p->event, "sysfs tells no type of the PMU %s",
 					      one.pmu);
+		event_aux_defaults(p->roots.sysfs, one.pmu, &one.attr);
 		if (r == 0)
 			r = parse_tail(p, one.pmu, tail, &one);
 		if (r == 0 && pmus.nr > 1)

@@ -18,6 +18,7 @@
 #include "recorder/event/event.h"
 #include "recorder/event/event_group_spec.h"
 #include "recorder/event/target.h"
+#include "recorder/ring/aux_ring.h"
 #include "recorder/ring/ring.h"
 
 /* What is opened on each CPU. */
@@ -25,6 +26,8 @@ struct cpu_rings_options {
 	struct event_plan *plan; /* borrowed, as the target is */
 	const struct target *target;
 	uint32_t pages, sideband_pages;
+	uint32_t aux_pages; /* of the AUX area, where an event of the plan has one */
+	bool aux_snapshot;
 };
 
 struct open_event {
@@ -43,6 +46,7 @@ struct cpu_rings {
 	uint32_t cpu;
 	pid_t task;		       /* with CPU_RINGS_ANY */
 	struct ring samples, sideband; /* size 0: not mapped */
+	struct aux_ring aux;	       /* in the page of samples; page NULL: none */
 	struct open_event *events;
 	size_t nr;
 	int samples_fd;			      /* that the ring of samples is mapped on */

@@ -355,6 +355,7 @@ perfdata_export_finish(struct perfdata_export *x, struct perfdata_export_result 
 		error = perfdata_writer_finish(x->w, x->result.header, where);
 	x->result.left_out = x->sections.left_out;
 	x->result.aux_left_out |= x->aux.others > 0;
+	x->result.aux_pieces = x->aux.pieces;
 	*ret = x->result;
 	return error;
 }

@@ -31,7 +31,8 @@ struct perfdata_export_result {
 	uint8_t header[PERFDATA_HEADER_BYTES]; /* file mode: belongs at the file's beginning */
 	uint64_t records, samples;	       /* of the kernel, written */
 	uint64_t left_out;		       /* sections, for their size */
-	bool aux_left_out;		       /* AUX data: with a filter, or of a second tracer */
+	uint64_t aux_pieces;
+	bool aux_left_out;    /* AUX data: with a filter, or of a second tracer */
 	uint64_t bad_records; /* of our own, left out: no event parses them, and perf would stop */
 };
 

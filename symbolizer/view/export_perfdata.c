@@ -294,7 +294,7 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 				 "perf.data has those of one tracer",
 				 set->path);
 	input_set_warn(set, true);
-	if (r->result.samples == 0)
+	if (r->result.samples == 0 && r->result.aux_pieces == 0)
 		coverage_warn_nothing(set);
 	unmet_warn(set, NULL);
 	return target_finish(t, r->rq, r->result.header);
