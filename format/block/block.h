@@ -58,7 +58,8 @@
 	X(9, GAP, "a time without samples, and why")                                               \
 	X(10, RATE, "from when on samples are taken how often")                                    \
 	X(11, FOREIGN, "what an imported perf.data had besides")                                   \
-	X(12, JIT, "names of code made at run time that the records need")
+	X(12, JIT, "names of code made at run time that the records need")                         \
+	X(13, AUX, "what a tracer of the CPU wrote (Intel PT, Arm SPE), for perf's decoders")
 
 enum block_type {
 #define X(number, name, text) BLOCK_##name = number,

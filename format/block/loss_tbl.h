@@ -25,3 +25,9 @@ LOSS_ROW(12, PAUSED, "paused", "ns",
 	 "time sampling was paused: asked for, or it took more than capture_cpu")
 LOSS_ROW(13, SIDEBAND_BUDGET, "sideband_budget", "records",
 	 "side-band records over the budget of a user or process: names may be wrong")
+LOSS_ROW(14, AUX_TRUNCATED, "aux_truncated", "times",
+	 "a trace stopped: its AUX area was full (TRUNCATED); larger ones: -m N,AUX")
+LOSS_ROW(15, AUX_PARTIAL, "aux_partial", "times",
+	 "AUX data with holes: the tracer was kept from it, as by a hypervisor (PARTIAL)")
+LOSS_ROW(16, AUX_COLLISION, "aux_collision", "times", "AUX samples met others (COLLISION)")
+LOSS_ROW(17, AUX_DROPPED, "aux_dropped", "bytes", "of AUX data that could not be written")

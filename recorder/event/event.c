@@ -11,6 +11,7 @@
 
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
+#include "recorder/event/event_aux.h"
 #include "recorder/event/event_extra.h"
 #include "recorder/event/event_filter.h"
 #include "recorder/event/event_group.h"
@@ -167,9 +168,9 @@ common_attr(const struct session_options *o, const struct features *f, struct pe
 		PERF_SAMPLE_CPU;
 }
 
-/* stacks: some event copies those of user space. */
+/* stacks: some event copies those of user space; aux: some event traces. */
 static void
-sideband_def(const struct session_options *o, const struct features *f, bool stacks,
+sideband_def(const struct session_options *o, const struct features *f, bool stacks, bool aux,
 	     struct event_def *def)
 {
 	*def = (struct event_def){ .sideband = true };
@@ -182,6 +183,8 @@ sideband_def(const struct session_options *o, const struct features *f, bool sta
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
 	def->attr.mmap_data = o->extra.data || stacks;
 	event_extra_sideband(&o->extra, f->extra, &def->attr);
+	/* A decoder has to know whose trace it is. */
+	def->attr.context_switch |= aux;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
@@ -350,6 +353,9 @@ sampling_def(const struct session_options *o, const struct features *f,
 	attr->write_backward = o->overwrite;
 	if (spec->trigger)
 		trigger_def(spec, def);
+	def->aux = event_aux_tracer(spec->pmu);
+	if (def->aux)
+		event_aux_attr(PMU_SYSFS, spec->pmu, spec->has_rate || o->period, attr);
 }
 
 /* --- the plan --------------------------------------------------------------------------- */
@@ -478,6 +484,8 @@ plan_event(const struct session_options *o, const struct target *target, const s
 	sampling_def(o, f, plan, spec, def, notes);
 	spec->probe = NULL;
 	r = check_spec(o, spec, error);
+	if (r == 0)
+		r = event_aux_plan(o, spec, &plan->aux, error);
 	if (r == 0 && event_filter_def(spec, def) < 0)
 		r = session_fail(error, -ENOMEM, "out of memory");
 	if (r < 0 || is_settled(plan, spec))
@@ -562,7 +570,9 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		stacks |= plan.defs[i].attr.sample_stack_user != 0;
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
-	sideband_def(o, &f, stacks, &plan.defs[plan.sideband]);
+	sideband_def(o, &f, stacks, plan.aux, &plan.defs[plan.sideband]);
+	if (r == 0)
+		r = event_aux_settle(plan.aux, plan.defs, o, target, error);
 	if (r == 0)
 		r = bound_frequency(o, &plan, notes, error);
 out:
@@ -590,6 +600,7 @@ event_plan_done(struct event_plan *plan)
 	for (size_t i = 0; i < plan->nr; i++)
 		event_def_done(&plan->defs[i]);
 	free(plan->defs);
+	event_aux_free(plan->aux);
 	*plan = (struct event_plan){ 0 };
 }
 
@@ -603,11 +614,16 @@ event_plan_waits(const struct event_plan *plan)
 }
 
 void
-event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes)
+event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes,
+		 uint64_t aux_bytes)
 {
 	for (size_t i = 0; i < plan->nr; i++) {
 		bool sideband = plan->defs[i].sideband;
+
 		uint64_t bytes = sideband ? sideband_bytes : sample_bytes;
+
+		if (plan->defs[i].aux)
+			plan->defs[i].attr.aux_watermark = (uint32_t)(aux_bytes / 4);
 
 		/* By the number of samples (wakeup_events), of which it is a union. */
 		if (!plan->defs[i].attr.watermark)

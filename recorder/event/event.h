@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recorder/event/event_aux.h"
 #include "recorder/event/event_def.h"
 #include "recorder/event/target.h"
 #include "recorder/ground/session_error.h"
@@ -26,6 +27,7 @@ struct event_plan {
 	size_t sideband;       /* index of the last */
 	uint64_t frequency_hz; /* asked for; 0: a fixed period */
 	uint64_t frequency_hz_effective;
+	struct event_aux *aux;	   /* of the one event that has an AUX area; NULL: none has */
 	uint64_t frequency_hz_max; /* that is ever to be set; 0: the kernel's limit alone */
 };
 
@@ -43,8 +45,9 @@ bool event_plan_waits(const struct event_plan *plan);
 
 /*
  * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for
- * samples, at a quarter or, of a large ring, a half for side-band.
+ * samples, at a quarter or, of a large ring, a half for side-band; of an AUX area a quarter, 0: never.
  */
-void event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes);
+void event_plan_rings(struct event_plan *plan, uint64_t sample_bytes, uint64_t sideband_bytes,
+		      uint64_t aux_bytes);
 
 #endif

@@ -11,6 +11,7 @@
 #include <bsd/string.h>
 
 #include "format/record/off_cpu.h"
+#include "recorder/event/event_aux.h"
 #include "recorder/event/event_name.h"
 #include "recorder/event/event_spec_internal.h"
 #include "recorder/event/pmu.h"
@@ -94,6 +95,8 @@ parse_pmus(struct event_parser *p, const struct pmu_names *pmus, char *event, ch
 		if (r < 0)
 			r = event_parser_absent(p, p->event, "sysfs tells no type of the PMU %s",
 						one.pmu);
+		if (!event)
+			event_aux_defaults(p->roots.sysfs, one.pmu, &one.attr);
 		if (r == 0 && event)
 			r = event_parser_alias(p, one.pmu, event, &one);
 		if (r == 0)

@@ -135,7 +135,7 @@ set_time(const struct term *t)
 }
 
 #define STAT_TERM "%s is perf stat's: a recorder has no use for it"
-#define AUX_TERM "%s is of the AUX area, which is not recorded"
+#define AUX_TERM "%s puts samples and the AUX area together, which are recorded apart"
 
 /* set, or why not. */
 static const struct general_term {

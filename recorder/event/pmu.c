@@ -53,6 +53,23 @@ pmu_type(const char *sysfs, const char *pmu, uint32_t *ret)
 	return 0;
 }
 
+int
+pmu_number(const char *sysfs, const char *pmu, const char *dir, const char *file, int base,
+	   uint64_t *ret)
+{
+	char text[32], *end;
+	int r = read_line(sysfs, pmu, dir, file, text, sizeof(text));
+	uint64_t n;
+
+	if (r < 0)
+		return r;
+	n = strtoull(text, &end, base);
+	if (end == text || *end)
+		return -EINVAL;
+	*ret = n;
+	return 0;
+}
+
 static __u64 *
 config_word(struct perf_event_attr *attr, const char *name)
 {

@@ -31,6 +31,10 @@ int pmu_term(const char *sysfs, const char *pmu, const char *term, unsigned long
 /* Which bits a term is ("config:0-7"). -ENOENT. */
 int pmu_format(const char *sysfs, const char *pmu, const char *term, char *ret, size_t ret_bytes);
 
+/* A file with a number, in dir ("caps/", or "" for the PMU's own). -ENOENT, -EINVAL. */
+int pmu_number(const char *sysfs, const char *pmu, const char *dir, const char *file, int base,
+	       uint64_t *ret);
+
 /* The terms that the PMU's event of this name stands for ("event=0x3c"). -ENOENT. */
 int pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes);
 

@@ -21,6 +21,7 @@ enum message {
 	MESSAGE_RATE,	/* bytes: struct rate */
 	MESSAGE_ROTATE, /* a: struct session_request *, which is answered */
 	MESSAGE_SYNC,	/* likewise */
+	MESSAGE_AUX,	/* bytes: struct message_aux, and what a tracer wrote */
 	MESSAGE_END,	/* nothing follows */
 };
 
@@ -29,6 +30,13 @@ struct message_id {
 	uint64_t id;
 	uint32_t event; /* index in meta->events */
 	uint32_t closed;
+};
+
+/* Before the bytes of an AUX area; as struct aux_piece has it. */
+struct message_aux {
+	uint64_t offset;
+	uint32_t ring, cpu, tid;
+	uint32_t snapshot;
 };
 
 #endif

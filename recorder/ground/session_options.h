@@ -53,6 +53,7 @@ struct session_objects {
 #define SESSION_RING_PAGES 128
 #define SESSION_SIDEBAND_PAGES 16
 #define SESSION_SIDEBAND_PAGES_RARE 64 /* so many that it is seldom woken by them */
+#define SESSION_AUX_BYTES (4u << 20)   /* as perf has it for whoever may lock them */
 #define SESSION_QUEUE_BYTES (16u << 20)
 
 #define SESSION_STACK_BYTES 8192      /* of user stack with a sample, as perf has it */
@@ -128,6 +129,8 @@ struct session_options {
 	struct session_objects objects;
 	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
+	uint32_t aux_pages;	 /* of an AUX area: power of two; 0: SESSION_AUX_BYTES of them */
+	bool aux_snapshot;	 /* of it, only what is there at the end */
 	uint64_t queue_bytes;	 /* 0: SESSION_QUEUE_BYTES */
 	uint64_t model_bytes;	 /* of what is known of tasks and maps: see live.h. 0: 32 MiB */
 	bool starts_disabled;	 /* sampling waits for session_enable() */

@@ -157,6 +157,32 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 	return 0;
 }
 
+/* One for all events that trace here: they are of one PMU, and write to one ring. */
+static int
+map_aux(struct opening *o)
+{
+	const struct cpu_rings_options *want = o->want;
+	const struct event_def *def = NULL;
+	size_t i = 0;
+	int r;
+
+	for (; i < o->c->nr && !def; i++)
+		if (want->plan->defs[o->c->events[i].def].aux)
+			def = &want->plan->defs[o->c->events[i].def];
+	if (!def)
+		return 0;
+	r = aux_ring_map(&o->c->aux, o->c->events[i - 1].fd, o->c->samples.page, want->pages,
+			 want->aux_pages, want->aux_snapshot);
+	if (r == 0)
+		return 0;
+	o->mlock = r == -EPERM;
+	return session_fail(o->error, r, "%s: cannot map an AUX area of %u pages: %s%s", def->name,
+			    want->aux_pages, strerror(-r),
+			    r == -EPERM		   ? ": over kernel.perf_event_mlock_kb"
+				    : r == -EINVAL ? ": its PMU does not take this size (-m N,AUX)"
+						   : "");
+}
+
 int
 cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 	       const struct cpu_rings_options *options, bool *ret_mlock,
@@ -175,6 +201,8 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 	r = open_def(&o, (uint32_t)plan->sideband, &sideband_fd);
 	for (uint32_t i = 0; r == 0 && sampled && i < plan->sideband; i++)
 		r = open_def(&o, i, &samples_fd);
+	if (r == 0)
+		r = map_aux(&o);
 	*ret_mlock = o.mlock;
 	c->samples_fd = samples_fd;
 	if (r < 0)
@@ -185,6 +213,7 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 void
 cpu_rings_close(struct cpu_rings *c)
 {
+	aux_ring_unmap(&c->aux);
 	back_ring_done(&c->back);
 	ring_unmap(&c->samples);
 	ring_unmap(&c->sideband);

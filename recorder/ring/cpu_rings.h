@@ -18,6 +18,7 @@
 #include "recorder/event/event.h"
 #include "recorder/event/event_group_spec.h"
 #include "recorder/event/target.h"
+#include "recorder/ring/aux_ring.h"
 #include "recorder/ring/back_ring.h"
 #include "recorder/ring/ring.h"
 
@@ -28,9 +29,11 @@ struct cpu_rings_options {
 	struct event_plan *plan; /* borrowed, as the target is */
 	const struct target *target;
 	uint32_t pages, sideband_pages;
-	bool skip_missing; /* a sampling event that is refused somewhere is left out there */
-	struct buf *notes; /* where that is told; NULL: it is not */
-	bool overwrite;	   /* the ring of samples: the events are written backward */
+	bool skip_missing;  /* a sampling event that is refused somewhere is left out there */
+	struct buf *notes;  /* where that is told; NULL: it is not */
+	bool overwrite;	    /* the ring of samples: the events are written backward */
+	uint32_t aux_pages; /* of the AUX area, where an event of the plan has one */
+	bool aux_snapshot;
 };
 
 struct open_event {
@@ -50,6 +53,7 @@ struct cpu_rings {
 	pid_t task;		       /* with CPU_RINGS_ANY */
 	struct ring samples, sideband; /* size 0: not mapped */
 	struct back_ring back;	       /* the reader of samples that are overwritten */
+	struct aux_ring aux;	       /* in the page of samples; page NULL: none */
 	struct open_event *events;
 	size_t nr;
 	size_t told;	/* of events, of a CPU that has gone: whose counts have been handed over */

@@ -26,6 +26,8 @@
 /* An idle pass is told no more often, so that an idle machine does not wake the writer. */
 #define IDLE_PASS_NS UINT64_C(1000000000)
 
+#define AUX_PAGES_FEW 32 /* to which an AUX area is halved before rings of records are */
+
 /* Contiguous room for all that is said of a CPU when it comes or goes, its ids included. */
 #define HOTPLUG_BYTES QUEUE_MESSAGE_MAX
 
@@ -88,7 +90,8 @@ open_cpus(struct ring_set *s, const struct cpu_rings_options *o, bool *ret_mlock
 	int r = 0;
 
 	*s = (struct ring_set){ .each = *o };
-	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page);
+	event_plan_rings(o->plan, o->pages * page, o->sideband_pages * page,
+			 o->aux_snapshot ? 0 : o->aux_pages * page);
 	s->cpus = calloc(places, sizeof(*s->cpus));
 	s->accounts = calloc(places, sizeof(*s->accounts));
 	if (!s->cpus || !s->accounts)
@@ -118,9 +121,11 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 				    RING_SET_EVENTS_MAX);
 	o.notes = notes;
 	r = open_cpus(s, &o, &mlock, error);
-	/* All of a size: halved together until they fit the quota, side-band's comfort first. */
+	/* All of a size: halved together until they fit the quota, traces and side-band's comfort first. */
 	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
-		if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
+		if (o.aux_pages > AUX_PAGES_FEW) {
+			o.aux_pages /= 2;
+		} else if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
 			o.sideband_pages = SESSION_SIDEBAND_PAGES;
 		} else {
 			o.pages = o.pages > 1 ? o.pages / 2 : 1;
@@ -140,6 +145,11 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 			     "rings of %u pages instead of %u: more is over "
 			     "kernel.perf_event_mlock_kb without CAP_IPC_LOCK",
 			     o.pages, options->pages);
+	if (r == 0 && o.aux_pages != options->aux_pages)
+		session_note(notes,
+			     "AUX areas of %u pages instead of %u: more is over "
+			     "kernel.perf_event_mlock_kb without CAP_IPC_LOCK",
+			     o.aux_pages, options->aux_pages);
 	return r;
 }
 
@@ -247,6 +257,7 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 		before = moved;
 		all &= drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
 		s->fullest = moved - before > s->fullest ? moved - before : s->fullest;
+		all &= ring_set_drain_aux(s, i, q, s->ended);
 	}
 	s->moved += moved;
 	if (all && now_ns > s->complete_ns + SETTLE_NS)
@@ -370,6 +381,7 @@ ring_set_mark(struct ring_set *s)
 	for (size_t i = 0; i < s->nr; i++) {
 		ring_mark(&s->cpus[i].samples);
 		ring_mark(&s->cpus[i].sideband);
+		aux_ring_mark(&s->cpus[i].aux);
 	}
 }
 
@@ -379,7 +391,8 @@ ring_set_passed(const struct ring_set *s)
 	bool all = true;
 
 	for (size_t i = 0; i < s->nr; i++)
-		all &= ring_passed(&s->cpus[i].samples) && ring_passed(&s->cpus[i].sideband);
+		all &= ring_passed(&s->cpus[i].samples) && ring_passed(&s->cpus[i].sideband) &&
+			aux_ring_passed(&s->cpus[i].aux);
 	return all;
 }
 
@@ -445,7 +458,8 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
 	uint64_t moved = 0, now_ns;
 
-	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved))
+	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
+	    !ring_set_drain_aux(s, i, q, true))
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();

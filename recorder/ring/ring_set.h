@@ -31,6 +31,7 @@ struct ring_set {
 	uint64_t moved, moved_sideband; /* bytes, since the session began */
 	uint64_t stall_ns, stall_sent;
 	uint64_t counted_ns; /* when ring_set_bound() last read the events */
+	bool ended;	     /* nothing is on any more, and what is taken is the last */
 	/* Sampling events, those of CPUs that come as well, wait for ring_set_enable(); 0: they do not. */
 	uint64_t off_since_ns;
 };

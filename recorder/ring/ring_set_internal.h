@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ring_set_internal: what the two parts of ring_set share: counts and losses (ring_set_counts.c),
- * and all else (ring_set.c).
+ * ring_set_internal: what the parts of ring_set share: counts and losses (ring_set_counts.c), AUX areas
+ * (ring_set_aux.c), and all else (ring_set.c).
  */
 #ifndef RECORDER_RING_RING_SET_INTERNAL_H
 #define RECORDER_RING_RING_SET_INTERNAL_H
@@ -32,5 +32,11 @@ int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 /* The last words of its events, a message each. False: no room; ask again, for those that are left. */
 bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
 			 const struct event_set *events, uint64_t now_ns);
+
+/*
+ * What is in the AUX area of cpus[i], if it has one. at_end: the tracer is off, and all of it is taken; else
+ * whole words, and of a snapshot nothing. False: no room in the queue.
+ */
+bool ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_end);
 
 #endif

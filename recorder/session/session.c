@@ -26,12 +26,12 @@
 static int
 check_options(const struct session_options *o, struct session_error *error)
 {
-	uint32_t pages = o->ring_pages, sideband = o->sideband_pages;
+	uint32_t pages = o->ring_pages, sideband = o->sideband_pages, aux = o->aux_pages;
 
 	if (o->frequency_hz && o->period)
 		return session_usage(error, "a frequency and a period exclude each other");
 	if ((pages & (pages - 1)) || pages > RING_PAGES_MAX || (sideband & (sideband - 1)) ||
-	    sideband > RING_PAGES_MAX)
+	    sideband > RING_PAGES_MAX || (aux & (aux - 1)) || aux > RING_PAGES_MAX)
 		return session_usage(error,
 				     "the pages of a ring are a power of two, and at most %u",
 				     RING_PAGES_MAX);
@@ -190,6 +190,17 @@ check_descriptors(const struct session *s, struct session_error *error)
 			    (unsigned long long)nr, (unsigned long long)max);
 }
 
+/* With a trace come records of each context switch: see set_defaults(). */
+static void
+size_aux(const struct session *s, struct cpu_rings_options *o)
+{
+	uint32_t pages = s->options.aux_pages;
+
+	o->aux_pages = pages ? pages : SESSION_AUX_BYTES / (uint32_t)sysconf(_SC_PAGESIZE);
+	if (o->sideband_pages == SESSION_SIDEBAND_PAGES && o->pages > o->sideband_pages)
+		o->sideband_pages = o->pages;
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -198,13 +209,15 @@ open_events(struct session *s, struct session_error *error)
 				       .pages = s->options.ring_pages,
 				       .sideband_pages = s->options.sideband_pages,
 				       .skip_missing = s->options.extra.skip_missing,
-
-				       .overwrite = s->options.overwrite };
+				       .overwrite = s->options.overwrite,
+				       .aux_snapshot = s->options.aux_snapshot };
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 
 	if (r == 0)
 		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
+	if (s->plan.aux)
+		size_aux(s, &o);
 	if (r == 0)
 		r = check_descriptors(s, error);
 	if (r == 0)
@@ -310,6 +323,7 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 		.meta = s->meta,
 		.live = s->live,
 		.requests = s->requests,
+		.aux = s->plan.aux ? &s->plan.aux->about : NULL,
 		.suspend_on_full = s->options.suspend_on_full,
 		.flight = s->options.overwrite,
 		.sideband = s->plan.sideband,
@@ -473,7 +487,10 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 		r = event_plan_make(&o, &target, &plan, &notes, error);
 	if (r < 0)
 		goto out;
-	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page);
+	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
+			 o.aux_snapshot	       ? 0
+				 : o.aux_pages ? o.aux_pages * page
+					       : SESSION_AUX_BYTES);
 	see_attrs(&plan, see, arg);
 out:
 	buf_u8(&notes, 0);

@@ -558,6 +558,7 @@ session_finish(struct session *s, struct session_error *error)
 		return 0;
 	s->finished = true;
 	refuse_requests(s);
+	s->rings.ended = true;
 	/* Sampling first, so that side-band has all that samples need. */
 	ring_set_control(&s->rings, false, PERF_EVENT_IOC_DISABLE);
 	ring_set_control(&s->rings, true, PERF_EVENT_IOC_DISABLE);

@@ -61,6 +61,19 @@ out_file_ledger(struct out_file *f, struct fmt_where *where)
 }
 
 int
+out_file_aux(struct out_file *f, struct buf *aux, struct fmt_where *where)
+{
+	int r;
+
+	if (aux->len == 0)
+		return 0;
+	r = recording_writer_block(f->writer, BLOCK_AUX, buf_span(aux), where);
+	if (r == 0)
+		buf_clear(aux);
+	return r;
+}
+
+int
 out_file_end(struct out_file *f, bool sync, struct recording_writer_stats *ret,
 	     struct fmt_where *where)
 {

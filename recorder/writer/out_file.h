@@ -29,6 +29,9 @@ int out_file_open(struct out_file *f, struct io_sink *sink, const struct recordi
 /* Writes the ledger, if it has changed. */
 int out_file_ledger(struct out_file *f, struct fmt_where *where);
 
+/* Writes the payload of an AUX block, if there is one, and empties it; what fails is kept. */
+int out_file_aux(struct out_file *f, struct buf *aux, struct fmt_where *where);
+
 /*
  * Ends the file in order; when that fails, as a kill would leave it. *ret: its last numbers; what is
  * still in the open block then (open_*) is in no file. Meta and ledger stay.

@@ -142,6 +142,9 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	if (s.open_records == 0 || s.blocks != w->blocks)
 		w->open_since_ns = now_ns;
 	w->blocks = s.blocks;
+	r = writer_aux_due(w);
+	if (r < 0)
+		return r;
 	r = w->outage.on ? writer_outage_pass(w, now_ns) : flush_due(w, now_ns);
 	if (w->resync_wanted)
 		writer_resync(w, now_ns);
@@ -217,6 +220,8 @@ writer_take(struct writer *w, const struct queue_message *m)
 	case MESSAGE_RATE:
 		memcpy(&rate, m->p, sizeof(rate));
 		return writer_rate(w, &rate);
+	case MESSAGE_AUX:
+		return writer_aux(w, span_of(m->p, m->bytes));
 	case MESSAGE_ROTATE:
 	case MESSAGE_SYNC:
 		return answer_request(w, m);
@@ -327,6 +332,7 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 	w->objects_allowed = NOT_ALLOWED;
 	sideband_budget_init(&w->sideband, o->sideband_bytes_per_s);
 	buf_init(&w->scratch);
+	buf_init(&w->aux);
 	buf_init(&w->state);
 	news_init(&w->news);
 	(void)pthread_mutex_init(&w->published_lock, NULL);
@@ -454,6 +460,7 @@ writer_free(struct writer *w)
 	queue_free(w->queue);
 	sideband_budget_done(&w->sideband);
 	buf_done(&w->scratch);
+	buf_done(&w->aux);
 	buf_done(&w->state);
 	free(w);
 }

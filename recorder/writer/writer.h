@@ -17,6 +17,7 @@
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_stats.h"
 
+struct aux_trace;
 struct live;
 struct queue;
 struct session_requests;
@@ -27,10 +28,11 @@ struct writer_options {
 	struct recording_meta *meta; /* likewise; its events are what live parses by */
 	struct live *live;
 	struct session_requests *requests;
-	size_t sideband;	 /* index of the side-band event in meta->events */
-	bool count_lost_records; /* events do not count their losses: believe LOST records */
-	bool suspend_on_full;	 /* as in session_options */
-	bool flight;		 /* nothing is written but after a MESSAGE_DUMP */
+	const struct aux_trace *aux; /* of tracers, if there are any; borrowed */
+	size_t sideband;	     /* index of the side-band event in meta->events */
+	bool count_lost_records;     /* events do not count their losses: believe LOST records */
+	bool suspend_on_full;	     /* as in session_options */
+	bool flight;		     /* nothing is written but after a MESSAGE_DUMP */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
 	uint64_t sideband_bytes_per_s; /* as in session_options */

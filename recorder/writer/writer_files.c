@@ -338,6 +338,7 @@ end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *w
 	} else {
 		/* One that cannot be written says so when it is ended. */
 		(void)live_write_names(w->options.live, w->file.writer, NULL);
+		(void)out_file_aux(&w->file, &w->aux, NULL);
 		r = out_file_end(&w->file, sync, &s, where);
 	}
 	removed = is_removed(r, where);

@@ -2,7 +2,7 @@
 /*
  * writer_internal: what the parts of the writer share, from the ground up: counts and the budget
  * of side-band (writer_ledger.c), the files with all that can happen to a disk (writer_files.c),
- * the host's state as blocks (writer_state.c), the thread and its messages (writer.c).
+ * AUX data (writer_aux.c), the host's state as blocks (writer_state.c), the thread and its messages (writer.c).
  * All of it is the writer thread's, but for what says otherwise.
  */
 #ifndef RECORDER_WRITER_WRITER_INTERNAL_H
@@ -66,6 +66,8 @@ struct writer {
 	uint64_t resync_began_ns, resync_had; /* of one that goes on; 0: none does */
 	uint64_t resync_after_ns;	      /* not sooner again */
 	struct buf scratch;
+	struct buf aux; /* payload of the AUX block that is being filled; empty: none */
+	uint64_t aux_since_ns;
 	struct buf state; /* of a scan, that is not written yet */
 	pthread_t thread;
 	bool started;
@@ -150,6 +152,13 @@ int writer_last_try(struct writer *w);
 int writer_end(struct writer *w);
 
 void writer_files_done(struct writer *w);
+
+/* --- writer_aux.c: 0, or FMT_E_* --- */
+
+/* A MESSAGE_AUX. In an outage it is counted as lost. */
+int writer_aux(struct writer *w, struct span message);
+/* Writes what is old enough, if there is a file; with records it is written as these are. */
+int writer_aux_due(struct writer *w);
 
 /* --- writer_state.c: into blocks of the open file; 0, or FMT_E_* --- */
 

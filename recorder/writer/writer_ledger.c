@@ -4,6 +4,7 @@
  * them to other threads.
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 
 #include "format/record/perf_record.h"
 #include "format/recording/recording_writer.h"
@@ -25,6 +26,18 @@ writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n)
 	w->file.loss_changed |= !w->outage.on;
 }
 
+/* That it is of an area that is written over (OVERWRITE) is no loss. */
+static void
+see_aux(struct writer *w, const struct perf_record *r)
+{
+	if (r->aux.flags & PERF_AUX_FLAG_TRUNCATED)
+		writer_count(w, r->sid.cpu, LOSS_AUX_TRUNCATED, 1);
+	if (r->aux.flags & PERF_AUX_FLAG_PARTIAL)
+		writer_count(w, r->sid.cpu, LOSS_AUX_PARTIAL, 1);
+	if (r->aux.flags & PERF_AUX_FLAG_COLLISION)
+		writer_count(w, r->sid.cpu, LOSS_AUX_COLLISION, 1);
+}
+
 void
 writer_see(struct writer *w, const struct perf_record *r, int event)
 {
@@ -34,6 +47,9 @@ writer_see(struct writer *w, const struct perf_record *r, int event)
 		break;
 	case REC_LOST_SAMPLES:
 		writer_count(w, r->sid.cpu, LOSS_LOST_SAMPLES, r->lost.lost);
+		break;
+	case REC_AUX:
+		see_aux(w, r);
 		break;
 	case REC_LOST:
 		if (w->options.count_lost_records)
@@ -157,7 +173,8 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	int r = live_before_close(w->options.live, file, where);
 
 	sideband_budget_block(&w->sideband);
-
+	if (r == 0)
+		r = out_file_aux(&w->file, &w->aux, where);
 	return r < 0 ? r : out_file_ledger(&w->file, where);
 }
 

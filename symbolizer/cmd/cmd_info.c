@@ -10,6 +10,7 @@
 #include <bsd/stdlib.h>
 #include <jansson.h>
 
+#include "format/block/aux_trace.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
@@ -264,6 +265,17 @@ print_counts(const struct info *info)
 }
 
 static void
+print_aux(const struct summary *s)
+{
+	const char *tracer = aux_tracer_name(s->aux_tracer);
+
+	if (s->aux_pieces == 0)
+		return;
+	printf(KEY " %" PRIu64 " bytes of %s in %" PRIu64 " pieces: export them for perf script\n",
+	       "AUX area", s->aux_bytes, tracer ? tracer : "an unknown tracer", s->aux_pieces);
+}
+
+static void
 print_blocks(const struct info *info)
 {
 	const char *key = "blocks";
@@ -293,6 +305,7 @@ print_info(const struct info *info)
 		       m->frequency_hz_effective);
 	print_rates(info);
 	print_events(info);
+	print_aux(&info->summary);
 	print_text("command", m->cmdline);
 	print_lines("notes", m->notes);
 	print_text("host", m->hostname);

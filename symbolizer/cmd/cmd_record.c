@@ -97,6 +97,12 @@ print_summary(const struct session_stats *st, const char *path, uint64_t before)
 	if (throttled)
 		fprintf(stderr, "spoor record: the kernel throttled sampling %llu time%s\n",
 			(unsigned long long)throttled, throttled == 1 ? "" : "s");
+	/* A trace has no samples that could be missing. */
+	for (int i = LOSS_AUX_TRUNCATED; i <= LOSS_AUX_DROPPED; i++)
+		if (st->loss[i])
+			fprintf(stderr, "spoor record: %llu %s: %s\n",
+				(unsigned long long)st->loss[i], loss_unit((enum loss_cause)i),
+				loss_text((enum loss_cause)i));
 }
 
 /* EXIT_FAILED: there is nothing to tell success of, and that was said. */

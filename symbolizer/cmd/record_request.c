@@ -45,7 +45,9 @@ static const struct cli_option options[] = {
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
 	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
-	{ 'm', 'm', "mmap-pages", "PAGES|SIZE", "a CPU's sample ring (default: 128), 1M..." },
+	{ 'm', 'm', "mmap-pages", "PAGES|SIZE[,AUX]",
+	  "a CPU's sample ring (default: 128), 1M...; and its AUX area (4M)" },
+	{ 'S', 'S', "snapshot", "[e]", "of AUX areas what is there at the end alone" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
 	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
@@ -169,9 +171,6 @@ pages_of(const char *text, uint64_t *ret)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n;
 
-	if (strchr(text, ','))
-		return cli_usage_error(
-			"record", "-m %s: rings of samples alone: no AUX area is recorded", text);
 	if (!strpbrk(text, "BKMG") || !record_watch_size(text, &n))
 		return set_number("-m", text, PAGES_MAX, ret);
 	n = (n + page - 1) / page;
@@ -182,7 +181,7 @@ pages_of(const char *text, uint64_t *ret)
 }
 
 static int
-set_pages(struct record_request *rq, const char *text)
+set_pages_of(const char *text, uint32_t *ret)
 {
 	uint64_t asked = 0, pages = 1;
 	int status = pages_of(text, &asked);
@@ -192,8 +191,38 @@ set_pages(struct record_request *rq, const char *text)
 	if (status == CLI_GO_ON && pages != asked)
 		screen_text_warn("-m %s: rings of %u pages, the next power of two", text,
 				 (unsigned)pages);
-	rq->session.ring_pages = (uint32_t)pages;
+	*ret = (uint32_t)pages;
 	return status;
+}
+
+/* "PAGES", "PAGES,AUX" or ",AUX". */
+static int
+set_pages(struct record_request *rq, const char *text)
+{
+	char *first = strdup(text), *aux = first;
+	int status = first ? CLI_GO_ON : EXIT_FAILED;
+
+	if (first)
+		(void)strsep(&aux, ",");
+	if (status == CLI_GO_ON && (*first || !aux))
+		status = set_pages_of(first, &rq->session.ring_pages);
+	if (status == CLI_GO_ON && aux)
+		status = set_pages_of(aux, &rq->session.aux_pages);
+	free(first);
+	return status;
+}
+
+/* perf's -Se; that of a moment in between is asked for by a signal, and not taken. */
+static int
+set_snapshot(struct record_request *rq, const char *text)
+{
+	if (text && strcmp(text, "e") != 0)
+		return cli_usage_error("record",
+				       "--snapshot=%s: of an AUX area what is there at the end is "
+				       "kept (e); -m N,AUX says how much that is",
+				       text);
+	rq->session.aux_snapshot = true;
+	return CLI_GO_ON;
 }
 
 static int
@@ -279,6 +308,8 @@ record_request_set(void *arg, int value, const char *text)
 				       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none or "
 				       "dwarf[,BYTES], a multiple of 8 to %d",
 				       text, SESSION_STACK_BYTES_MAX);
+	case 'S':
+		return set_snapshot(rq, text);
 	case 'm':
 		return set_pages(rq, text);
 	case 'o':

@@ -6,13 +6,14 @@
 
 #include <linux/perf_event.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "symbolizer/dump/throttle_times.h"
 
-_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_JIT + 1, "every type of block is counted");
+_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_AUX + 1, "every type of block is counted");
 
 /* First and last time of some records; 0, 0: none yet. */
 struct extent {
@@ -123,6 +124,22 @@ count_foreign(struct summary *s, struct span payload)
 	}
 }
 
+static void
+count_aux(struct summary *s, struct span payload)
+{
+	struct aux_trace about;
+	struct aux_piece piece;
+
+	if (aux_trace_read(&payload, &about) != 0)
+		return;
+	if (!s->aux_pieces)
+		s->aux_tracer = about.tracer;
+	while (aux_trace_next(&payload, &piece) > 0) {
+		s->aux_pieces++;
+		s->aux_bytes += piece.bytes.len;
+	}
+}
+
 static int
 count_block(struct count *c, const struct block *b)
 {
@@ -160,6 +177,9 @@ count_block(struct count *c, const struct block *b)
 		break;
 	case BLOCK_FOREIGN:
 		count_foreign(c->s, b->payload);
+		break;
+	case BLOCK_AUX:
+		count_aux(c->s, b->payload);
 		break;
 	case BLOCK_RATE:
 		error = rate_list_add(&c->s->rates, b->payload);

@@ -24,7 +24,9 @@
 static bool
 is_wanted(const struct block_header *h, void *arg)
 {
-	(void)arg;
+	struct export_sections *s = arg;
+
+	s->aux |= h->type == BLOCK_AUX;
 	return h->type == BLOCK_FOREIGN || h->type == BLOCK_BUILDIDS;
 }
 
@@ -244,7 +246,7 @@ export_sections_read(struct export_sections *s, struct recording_reader *reader,
 	int error = 0, result;
 
 	recording_reader_rewind(reader);
-	while ((result = recording_reader_next(reader, is_wanted, NULL, &block, where)) > 0) {
+	while ((result = recording_reader_next(reader, is_wanted, s, &block, where)) > 0) {
 		/* What is damaged inside a good block is as far as it goes. */
 		error = block.header.type == BLOCK_FOREIGN ? take_foreign(s, block.payload)
 							   : take_build_ids(s, block.payload);

@@ -24,6 +24,7 @@
 
 struct export_sections {
 	bool imported; /* from a perf.data: nothing about it is made up */
+	bool aux;      /* some recording has AUX blocks */
 	bool have[PERFDATA_FEATURES_MAX];
 	struct buf payload[PERFDATA_FEATURES_MAX];
 	size_t bytes;			 /* of imported payloads */

@@ -9,6 +9,7 @@
 #include "format/perfdata/perfdata_feature.h"
 #include "format/perfdata/perfdata_writer.h"
 #include "format/record/record_build.h"
+#include "symbolizer/perfdata/aux_export.h"
 #include "symbolizer/perfdata/export_sections.h"
 #include "symbolizer/profile/record_filter.h"
 
@@ -25,6 +26,7 @@ struct perfdata_export {
 	struct record_filter filter; /* of its samples */
 	struct perfdata_writer *w;   /* NULL: nothing has been written yet */
 	struct export_sections sections;
+	struct aux_export aux;
 	struct perfdata_export_result result;
 	uint64_t newest_ns;   /* of the records so far */
 	bool unsorted;	      /* one was older: nothing can be promised */
@@ -135,6 +137,18 @@ copy_tool_records(struct perfdata_export *x, struct fmt_where *where)
 	}
 	recording_reader_rewind(x->reader);
 	return result;
+}
+
+/* No filter can take a trace apart: it is of all that ran. */
+static int
+copy_aux(struct perfdata_export *x, struct fmt_where *where)
+{
+	if (!x->sections.aux)
+		return 0;
+	if (!x->o->filter)
+		return aux_export_write(&x->aux, x->reader, x->w, where);
+	x->result.aux_left_out = true;
+	return 0;
 }
 
 /* --- records of the kernel --------------------------------------------------------------- */
@@ -323,6 +337,8 @@ perfdata_export_add(struct perfdata_export *x, struct recording_reader *reader,
 	if (!error)
 		error = copy_tool_records(x, where);
 	if (!error)
+		error = copy_aux(x, where);
+	if (!error)
 		error = copy_records(x, ret_read, where);
 	return error ? error : write_losses(x, where);
 }
@@ -338,6 +354,8 @@ perfdata_export_finish(struct perfdata_export *x, struct perfdata_export_result 
 	if (!error)
 		error = perfdata_writer_finish(x->w, x->result.header, where);
 	x->result.left_out = x->sections.left_out;
+	x->result.aux_left_out |= x->aux.others > 0;
+	x->result.aux_pieces = x->aux.pieces;
 	*ret = x->result;
 	return error;
 }

@@ -5,7 +5,8 @@
  * Kernel records go out byte for byte in time order; records of perf's tools that were
  * imported stand before them, for there they are good for all. State at the beginning of our
  * own recordings is records already. What the kernel counted as lost and told no record of
- * is told in LOST_SAMPLES at the end, as perf record does, but never of an import.
+ * is told in LOST_SAMPLES at the end, as perf record does, but never of an import. AUX data stand
+ * where perf's tool records do.
  */
 #ifndef SYMBOLIZER_PERFDATA_PERFDATA_EXPORT_H
 #define SYMBOLIZER_PERFDATA_PERFDATA_EXPORT_H
@@ -30,6 +31,8 @@ struct perfdata_export_result {
 	uint8_t header[PERFDATA_HEADER_BYTES]; /* file mode: belongs at the file's beginning */
 	uint64_t records, samples;	       /* of the kernel, written */
 	uint64_t left_out;		       /* sections, for their size */
+	uint64_t aux_pieces;
+	bool aux_left_out;    /* AUX data: with a filter, or of a second tracer */
 	uint64_t bad_records; /* of our own, left out: no event parses them, and perf would stop */
 };
 

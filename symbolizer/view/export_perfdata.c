@@ -289,8 +289,12 @@ write_all(struct run *r, struct input_set *set, struct target *t)
 		screen_text_warn("%s: more than 64 MiB of header sections: %" PRIu64
 				 " are left out",
 				 set->path, r->result.left_out);
+	if (r->result.aux_left_out)
+		screen_text_warn("%s: AUX data are left out: no filter can take them apart, and a "
+				 "perf.data has those of one tracer",
+				 set->path);
 	input_set_warn(set, true);
-	if (r->result.samples == 0)
+	if (r->result.samples == 0 && r->result.aux_pieces == 0)
 		coverage_warn_nothing(set);
 	unmet_warn(set, NULL);
 	return target_finish(t, r->rq, r->result.header);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "format/block/aux_trace.h"
 #include "symbolizer/text/json_value.h"
 
 static json_t *
@@ -174,6 +175,20 @@ set_rates(json_t *j, const struct rate_list *l)
 	return error;
 }
 
+/* Only where there is such a thing. */
+static int
+set_aux(json_t *j, const struct summary *s)
+{
+	const char *tracer = aux_tracer_name(s->aux_tracer);
+
+	if (s->aux_pieces == 0)
+		return 0;
+	return json_object_set_new(j, "aux",
+				   json_pack("{sssIsI}", "tracer", tracer ? tracer : "unknown",
+					     "pieces", (json_int_t)s->aux_pieces, "bytes",
+					     (json_int_t)s->aux_bytes));
+}
+
 static json_t *
 make_blocks(const struct summary *s)
 {
@@ -267,6 +282,7 @@ info_json(const struct info *info)
 	error |= json_object_set_new(j, "kernel_symbols", json_value_number(s->kernel_symbols));
 	error |= json_object_set_new(j, "build_ids", json_value_number(s->build_ids));
 	error |= json_object_set_new(j, "jit_symbols", json_value_number(s->jit_symbols));
+	error |= set_aux(j, s);
 	error |= json_object_set_new(j, "blocks", make_blocks(s));
 	error |= set_meta(j, info->meta);
 	if (error) {

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/block/gap.h"
@@ -380,6 +381,28 @@ bomb_jitted(uint64_t n)
 	jitsyms(n, false, true);
 }
 
+/* As many pieces as there can be, each of nothing. */
+static void
+bomb_aux(uint64_t n)
+{
+	const struct aux_trace about = { .tracer = AUX_TRACER_INTEL_PT };
+	struct buf payload;
+
+	buf_init(&payload);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct aux_piece piece = { .ring = (uint32_t)i, .cpu = (uint32_t)i };
+
+		if (payload.len == 0)
+			aux_trace_begin(&payload, &about);
+		aux_trace_add(&payload, &piece);
+		if (payload.len >= 1u << 20)
+			block(BLOCK_AUX, &payload);
+	}
+	if (payload.len)
+		block(BLOCK_AUX, &payload);
+	buf_done(&payload);
+}
+
 static void
 buildids(uint64_t n, bool longer, bool by_path)
 {
@@ -741,6 +764,7 @@ static const struct kind {
 	{ "jitsyms", bomb_jitsyms, ONE, 0 },
 	{ "long-jitsyms", bomb_long_jitsyms, ONE, 0 },
 	{ "jitted", bomb_jitted, ONE, 0 },
+	{ "aux", bomb_aux, ONE, 0 },
 	{ "buildids", bomb_buildids, ONE, 0 },
 	{ "short-buildids", bomb_short_buildids, ONE, 0 },
 	{ "tasks", bomb_tasks, ONE, 0 },

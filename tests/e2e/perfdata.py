@@ -11,6 +11,8 @@
                                order of the file, for samples with IDENTIFIER, IP, TID
     perfdata.py attrs FILE     size, type, config and ids of every event
     perfdata.py rounds FILE    FINISHED_ROUND records
+    perfdata.py aux FILE       of each AUXTRACE record ring, CPU, thread, offset, size
+    perfdata.py trace FILE N   the bytes of those of ring N, one after another
 """
 import collections
 import ctypes
@@ -64,7 +66,7 @@ class Perfdata:
     def __init__(self, path):
         with open(path, 'rb') as f:
             self.data = f.read()
-        self.attrs, self.records, self.rounds = [], [], 0
+        self.attrs, self.records, self.rounds, self.aux = [], [], 0, []
         magic, size = struct.unpack_from('<8sQ', self.data, 0)
         if magic != b'PERFILE2':
             sys.exit('%s: not a perf.data' % path)
@@ -94,7 +96,9 @@ class Perfdata:
             if kind == TRACING_DATA:
                 at += struct.unpack_from('<I', record, 8)[0]
             elif kind == AUXTRACE:
-                at += struct.unpack_from('<Q', record, 8)[0]
+                length, offset, _, ring, tid, cpu = struct.unpack_from('<3QIii', record, 8)
+                self.aux.append((ring, cpu, tid, offset, self.data[at:at + length]))
+                at += length
             elif kind == COMPRESSED:
                 self.unpack(record[8:])
             elif kind == COMPRESSED2:
@@ -184,6 +188,13 @@ def main():
             print(a.size, a.type, a.config, *sorted(a.ids))
     elif what == 'rounds':
         print(p.rounds)
+    elif what == 'aux':
+        for *where, trace in p.aux:
+            print(*where, len(trace))
+    elif what == 'trace':
+        for ring, _, _, _, trace in p.aux:
+            if ring == int(sys.argv[3]):
+                sys.stdout.buffer.write(trace)
 
 
 main()

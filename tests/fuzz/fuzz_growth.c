@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/gap.h"
 #include "format/block/ksyms.h"
@@ -31,7 +32,8 @@
 #define MORE 4	     /* times as many are the larger */
 #define GROWTH 1.3   /* of work per byte: n log n has 1.2, what is there 1.11 at most, n * n 4 */
 #define SPARE 100000 /* basic blocks that tables may double at the wrong moment for */
-#define OPS 20
+#define OPS 21
+#define OP_AUX 20
 #define OP_EVENT 19 /* one more event; the others: put_step() */
 #define KERNEL UINT64_C(0xffffffff81000000)
 
@@ -241,6 +243,20 @@ put_buildid(struct maker *m, const struct numbers *n, bool by_path)
 }
 
 static void
+put_aux(struct maker *m, const struct numbers *n)
+{
+	const struct aux_trace about = { .tracer = AUX_TRACER_INTEL_PT };
+	struct aux_piece piece = { .ring = n->id, .cpu = n->pid, .offset = n->addr };
+	struct buf payload;
+
+	buf_init(&payload);
+	aux_trace_begin(&payload, &about);
+	for (unsigned i = 0; i < 1 + n->id % 64; i++)
+		aux_trace_add(&payload, &piece);
+	block(m, BLOCK_AUX, &payload);
+}
+
+static void
 put_other(struct maker *m, unsigned op, const struct numbers *n)
 {
 	const struct gap gap = { .cause = 1, .cpu = n->pid, .from_ns = n->addr, .until_ns = n->len };
@@ -303,6 +319,8 @@ put_step(struct maker *m, const uint8_t *d, uint64_t i)
 		error = put_sample(m, &sid, &n, op == 12, d[7] & 0x80);
 	else if (op <= 14)
 		put_buildid(m, &n, op == 14);
+	else if (op == OP_AUX)
+		put_aux(m, &n);
 	else if (op != OP_EVENT)
 		put_other(m, op - 15, &n);
 	check(!error);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
@@ -92,6 +93,9 @@ walk(struct recording_reader *r, size_t size)
 	size_t nr_seqs = 0, cap = size / BLOCK_HEADER_BYTES + 1;
 	uint64_t *seqs = malloc(cap * sizeof(*seqs));
 	struct buildid_entry id;
+	struct aux_trace about;
+	struct aux_piece piece;
+	struct span rest;
 	struct block b;
 	struct jitsym jit;
 	struct ksym sym;
@@ -112,6 +116,10 @@ walk(struct recording_reader *r, size_t size)
 		cursor = 0;
 		while (b.header.type == BLOCK_JIT && jitsyms_next(b.payload, &cursor, &jit) > 0)
 			check(jit.start + jit.size > jit.start);
+		rest = b.payload;
+		if (b.header.type == BLOCK_AUX && aux_trace_read(&rest, &about) == 0)
+			while (aux_trace_next(&rest, &piece) > 0)
+				check(piece.bytes.len <= b.payload.len);
 		cursor = 0;
 		while (b.header.type == BLOCK_BUILDIDS &&
 		       buildids_next(b.payload, &cursor, &id) > 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/block/gap.h"
@@ -223,6 +224,17 @@ write_small_blocks(struct recording_writer *w)
 		    &(struct jitsym){
 			    .pid = 1001, .start = 0x7000, .size = 9, .name = "f", .name_len = 1 });
 	assert_int_equal(recording_writer_block(w, BLOCK_JIT, buf_span(&b), NULL), 0);
+	aux_trace_begin(&b,
+			&(struct aux_trace){ .tracer = AUX_TRACER_ARM_SPE,
+					     .time_shift = 3,
+					     .time_mult = 24,
+					     .time_zero = 100,
+					     .words = span_of("PMUTYPE.PER_CPU.", 16) });
+	aux_trace_add(&b,
+		      &(struct aux_piece){ .cpu = 1,
+					   .tid = AUX_TRACE_ANY,
+					   .bytes = span_of("thirteen byte", 13) });
+	assert_int_equal(recording_writer_block(w, BLOCK_AUX, buf_span(&b), NULL), 0);
 	loss_free(loss);
 	buf_done(&b);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/block/loss.h"
-/* The payloads of the small blocks: LOSS, KSYMS, BUILDIDS, GAP, RATE. */
+/* The payloads of the small blocks: LOSS, KSYMS, BUILDIDS, GAP, RATE; and of AUX. */
 
 #include <string.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/gap.h"
 #include "format/block/jitsyms.h"
@@ -283,6 +284,86 @@ test_rates(void **state)
 	buf_done(&b);
 }
 
+static void
+check_piece(struct span *s, uint32_t ring, uint64_t offset, const char *text, size_t n)
+{
+	struct aux_piece p;
+
+	assert_int_equal(aux_trace_next(s, &p), 1);
+	assert_int_equal(p.ring, ring);
+	assert_int_equal(p.cpu, ring + 1);
+	assert_int_equal(p.tid, AUX_TRACE_ANY);
+	assert_int_equal(p.flags, AUX_PIECE_SNAPSHOT);
+	assert_int_equal(p.offset, offset);
+	assert_int_equal(p.bytes.len, n);
+	assert_memory_equal(p.bytes.p, text, n);
+}
+
+static void
+put_piece(struct buf *b, uint32_t ring, uint64_t offset, const char *text, size_t n)
+{
+	aux_trace_add(b,
+		      &(struct aux_piece){ .ring = ring,
+					   .cpu = ring + 1,
+					   .tid = AUX_TRACE_ANY,
+					   .flags = AUX_PIECE_SNAPSHOT,
+					   .offset = offset,
+					   .bytes = span_of(text, n) });
+}
+
+/* Whole and cut at each byte; with lengths and counts that are not so. */
+static void
+test_aux(void **state)
+{
+	const struct aux_trace about = { AUX_TRACER_INTEL_PT, 10, 341, UINT64_MAX - 5,
+					 span_of("word 1..word 2..", 16) };
+	size_t pieces[3], at = 0;
+	struct aux_piece piece;
+	struct aux_trace back;
+	struct span s;
+	struct buf b;
+
+	buf_init(&b);
+	aux_trace_begin(&b, &about);
+	pieces[0] = b.len;
+	put_piece(&b, 7, 1000, "twelve bytes", 12);
+	pieces[1] = b.len;
+	put_piece(&b, 0, 0, "", 0);
+	pieces[2] = b.len;
+	assert_int_equal(b.len, 24 + 16 + 32 + 16 + 32);
+	s = buf_span(&b);
+	assert_int_equal(aux_trace_read(&s, &back), 0);
+	assert_int_equal(back.tracer, AUX_TRACER_INTEL_PT);
+	assert_int_equal(back.time_shift, 10);
+	assert_int_equal(back.time_mult, 341);
+	assert_int_equal(back.time_zero, UINT64_MAX - 5);
+	assert_int_equal(back.words.len, 16);
+	assert_memory_equal(back.words.p, "word 1..word 2..", 16);
+	check_piece(&s, 7, 1000, "twelve bytes", 12);
+	check_piece(&s, 0, 0, "", 0);
+	assert_int_equal(aux_trace_next(&s, &piece), 0);
+	for (size_t n = 0; n < b.len; n++) {
+		s = span_of(b.p, n);
+		assert_int_equal(aux_trace_read(&s, &back), n < pieces[0] ? -FMT_E_TRUNCATED : 0);
+		if (n < pieces[0])
+			continue;
+		at = n >= pieces[1];
+		assert_int_equal(at ? aux_trace_next(&s, &piece) : 1, 1);
+		assert_int_equal(aux_trace_next(&s, &piece),
+				 n == pieces[at] ? 0 : -FMT_E_TRUNCATED);
+	}
+	le64enc(b.p + pieces[0] + 24, UINT64_MAX - 3);
+	s = buf_span(&b);
+	assert_int_equal(aux_trace_read(&s, &back), 0);
+	assert_int_equal(aux_trace_next(&s, &piece), -FMT_E_TRUNCATED);
+	le32enc(b.p + 12, AUX_TRACE_WORDS_MAX + 1);
+	s = buf_span(&b);
+	assert_int_equal(aux_trace_read(&s, &back), -FMT_E_TOO_BIG);
+	assert_string_equal(aux_tracer_name(AUX_TRACER_ARM_SPE), "Arm SPE");
+	assert_null(aux_tracer_name(77));
+	buf_done(&b);
+}
+
 int
 main(void)
 {
@@ -290,7 +371,7 @@ main(void)
 		cmocka_unit_test(test_accounts), cmocka_unit_test(test_payload),
 		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_jitsyms),
 		cmocka_unit_test(test_buildids), cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_rates),	 cmocka_unit_test(test_aux),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

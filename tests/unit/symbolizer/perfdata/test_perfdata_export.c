@@ -8,6 +8,7 @@
 
 #include <bsd/string.h>
 
+#include "format/block/aux_trace.h"
 #include "format/block/buildids.h"
 #include "format/block/foreign.h"
 #include "format/perfdata/perfdata_feature.h"
@@ -293,6 +294,55 @@ test_an_import(void **state)
 	}
 }
 
+/* Two blocks of one tracer, and one of another, which a perf.data has no place for. */
+static void
+put_aux(struct synthetic *s)
+{
+	struct aux_trace about = { .tracer = AUX_TRACER_INTEL_PT,
+				   .time_shift = 1,
+				   .time_mult = 2,
+				   .words = span_of("12345678", 8) };
+	const struct aux_piece piece = { .cpu = 1, .bytes = span_of("seven..", 7) };
+	struct buf payload;
+
+	for (int i = 0; i < 3; i++) {
+		if (i == 2)
+			about.tracer = AUX_TRACER_ARM_SPE;
+		buf_init(&payload);
+		aux_trace_begin(&payload, &about);
+		aux_trace_add(&payload, &piece);
+		aux_trace_add(&payload, &piece);
+		put_block(s, BLOCK_AUX, &payload);
+	}
+}
+
+static void
+test_aux(void **state)
+{
+	struct filter *filter = filter_new(0);
+
+	for (int i = 0; i < 4; i++) {
+		struct perfdata_export_options o = { .pipe = i & 1,
+						     .filter = i & 2 ? filter : NULL };
+		struct perfdata_export_result result;
+		struct synthetic s;
+		struct seen seen;
+
+		make(&s);
+		put_aux(&s);
+		synthetic_read(&s);
+		export(&s, &o, &result, &seen);
+		assert_int_equal(seen.records[REC_SAMPLE], 5);
+		assert_int_equal(seen.tools[PERFDATA_AUXTRACE_INFO], !o.filter);
+		assert_int_equal(seen.tools[PERFDATA_TIME_CONV], !o.filter);
+		assert_int_equal(seen.tools[PERFDATA_AUXTRACE], o.filter ? 0 : 4);
+		assert_true(result.aux_left_out);
+		seen_done(&seen);
+		synthetic_end(&s);
+	}
+	filter_free(filter);
+}
+
 static void
 test_a_filter(void **state)
 {
@@ -546,7 +596,7 @@ main(void)
 		cmocka_unit_test(test_large_sections),	  cmocka_unit_test(test_a_filter),
 		cmocka_unit_test(test_build_ids),	  cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_every_write_fails), cmocka_unit_test(test_several),
-		cmocka_unit_test(test_two_boots),
+		cmocka_unit_test(test_two_boots),	  cmocka_unit_test(test_aux),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

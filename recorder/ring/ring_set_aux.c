@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* AUX areas: from the memory of a tracer to the queue. */
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "recorder/ground/message.h"
+#include "recorder/ring/ring_set_internal.h"
+
+/* Of one message; whole words. */
+#define PIECE_BYTES (QUEUE_MESSAGE_MAX - sizeof(struct message_aux))
+_Static_assert(PIECE_BYTES % 8 == 0, "only the last piece of a trace is no whole word");
+
+/* A tracer whose area was full is off: the kernel waits for us to turn it on. */
+static void
+turn_on(const struct ring_set *s, const struct cpu_rings *c)
+{
+	for (size_t k = 0; k < c->nr; k++)
+		if (s->each.plan->defs[c->events[k].def].aux && !c->events[k].retired)
+			(void)ioctl(c->events[k].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+bool
+ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_end)
+{
+	struct cpu_rings *c = &s->cpus[i];
+	bool one_cpu = c->cpu != CPU_RINGS_ANY;
+	struct message_aux head = { .ring = one_cpu ? c->cpu : (uint32_t)i,
+				    .cpu = c->cpu,
+				    .tid = one_cpu ? UINT32_MAX : (uint32_t)c->task,
+				    .snapshot = c->aux.snapshot };
+	uint64_t moved = 0;
+	size_t n = 0;
+
+	if (!c->aux.page || (c->aux.snapshot && !at_end))
+		return true;
+	/* No more than once round, as with records. */
+	while (moved < c->aux.size && (n = aux_ring_pending(&c->aux, at_end, &c->corrupt)) > 0) {
+		uint8_t *to;
+
+		n = n < PIECE_BYTES ? n : PIECE_BYTES;
+		to = queue_reserve(q, sizeof(head) + n);
+		if (!to) {
+			c->queue_full++;
+			break;
+		}
+		aux_ring_copy(&c->aux, to + sizeof(head), n, &head.offset);
+		memcpy(to, &head, sizeof(head));
+		queue_commit(q, MESSAGE_AUX, 0, 0, sizeof(head) + n);
+		aux_ring_consume(&c->aux, n);
+		moved += n;
+	}
+	if (moved && !at_end && !s->off_since_ns)
+		turn_on(s, c);
+	return n == 0 || moved >= c->aux.size;
+}

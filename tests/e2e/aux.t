@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# AUX areas: a tracer that is played (tests/fixtures/libtracer.c) over a made sysfs is recorded, its losses are
+# told, and what it wrote is exported: byte for byte, and as perf's decoder of Intel PT reads it.
+. "$(dirname "$0")/../lib.sh"
+need_command jq unshare perf python3
+need_record_all
+[ "$(id -u)" -eq 0 ] || skip_all "mounting a made sysfs needs root"
+
+pmu() # NAME
+{
+	mkdir -p "devices/$1/format" "devices/$1/caps"
+	echo 30 >"devices/$1/type"
+}
+pmu intel_pt
+echo 24 >devices/intel_pt/max_nonturbo_ratio
+for term in pt:0 cyc:1 mtc:9 tsc:10 noretcomp:11 branch:13 mtc_period:14-17 psb_period:24-27; do
+	echo "config:${term#*:}" >"devices/intel_pt/format/${term%:*}"
+done
+echo 249 >devices/intel_pt/caps/mtc_periods
+echo 3f >devices/intel_pt/caps/psb_periods
+pmu arm_spe_0
+echo config:0 >devices/arm_spe_0/format/ts_enable
+echo 1024 >devices/arm_spe_0/caps/min_interval
+pmu cs_etm
+
+export SPOOR_AUX_DONE=$TMP/traced
+there() # COMMAND...: on that machine
+{
+	rm -f traced
+	LD_PRELOAD=$FIXTURES/libtracer.so unshare --mount sh -c '
+		mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$@"
+}
+# Until all rings have had their chunks; whoever waits for ever fails by the test's own time.
+until_traced=(sh -c 'until [ -e traced ]; do sleep 0.05; done')
+
+cpus=$(grep -c ^processor /proc/cpuinfo)
+# The stream of a CPU's ring, up to there: byte_at() of the fixture.
+stream() # CPU FROM UNTIL
+{
+	python3 -c '
+import struct, sys
+cpu, start, end = map(int, sys.argv[1:])
+data = b"".join(b"\2\x82" * 8 + b"\x19" + struct.pack("<Q", (cpu + 1 << 32) + n)[:7] + b"\2\x23" + b"\x0c" * 38
+                for n in range(end // 64 + 1))[start:end]
+sys.stdout.buffer.write(data + bytes(-len(data) % 8))' "$@"
+}
+traces() # NAME FROM UNTIL: each CPU's is that, in x.data
+{
+	local cpu wrong=
+	for ((cpu = 0; cpu < cpus; cpu++)); do
+		python3 "$TOP/tests/e2e/perfdata.py" trace x.data $cpu >got
+		stream $cpu "$2" "$3" >wanted
+		cmp got wanted || wrong+=" $cpu"
+	done
+	is "$wrong" "" "$1: the trace of each CPU is what was written, byte for byte"
+}
+
+# Each chunk is larger than the area: it is cut off, and the tracer is off until there is room.
+export SPOOR_AUX_CHUNK=5000 SPOOR_AUX_CHUNKS=3
+exits 0 "record -e intel_pt//u" there "$SPOOR" record -a -m 1,1 -e intel_pt//u -o x.spoor -- "${until_traced[@]}"
+like "$(cat err)" "^spoor record: $((3 * cpus)) times: a trace stopped: its AUX area was full" "what was cut off is told"
+"$SPOOR" info --json -i x.spoor >info.json
+is "$(json info.json '.loss.aux_truncated')" $((3 * cpus)) "and is in the ledger"
+is "$(json info.json '.aux | .tracer, .bytes' | xargs)" "Intel PT $((3 * 4096 * cpus))" "info tells the tracer, and how much"
+is "$(json info.json '.records.AUX, .records.ITRACE_START' | xargs)" "$((3 * cpus)) $cpus" "its records are there"
+exits 0 "export" "$SPOOR" export -f perf-data-file -o x.data x.spoor
+unlike "$(cat err)" 'no samples' "a trace is not nothing"
+traces "full areas" 0 $((3 * 4096))
+perf report -D -i x.data >dump 2>perf.err
+is "$(grep -c ' PSBEND$' dump)" $((cpus * 3 * 4096 / 64)) "perf decodes each packet"
+is "$(sed -n 's/.* TSC 0x1000\(.*\)/\1/p' dump | sort | head -n 2 | xargs)" "00000 00001" "perf: the clock of the first CPU"
+like "$(cat dump)" 'PMU Type +30' "perf: the PMU"
+is "$(sed -n 's/^  \(.*[^ ]\)  *\(0x[24]00\|0x3c000\|0x2\|24\|3\|1\)$/\1=\2/p' dump | head -n 8 | xargs -d '\n')" \
+	"TSC bit=0x400 Have sched_switch=3 Per-cpu maps=1 MTC bit=0x200 MTC freq bits=0x3c000 CYC bit=0x2 Max non-turbo ratio=24" \
+	"perf: what its decoder has to know"
+is "$("$SPOOR" export -f perf-data -o - x.spoor 2>/dev/null | perf report -D -i - 2>/dev/null | grep -c 'RECORD_AUXTRACE size: 0x1000')" \
+	$((3 * cpus)) "perf: through a pipe"
+like "$(perf script --show-switch-events -i x.data 2>&1)" PERF_RECORD_SWITCH "whose trace it was is told by switches"
+exits 0 "export with a filter" "$SPOOR" export -f perf-data-file --cpu 0 -o y.data x.spoor
+like "$(cat err)" 'AUX data are left out: no filter can take them apart' "says that it has no trace"
+is "$(python3 "$TOP/tests/e2e/perfdata.py" aux y.data)" "" "and has none"
+
+# There and back: an import carries it as perf wrote it.
+exits 0 "import" "$SPOOR" import -o back.spoor x.data
+mv x.data first.data
+exits 0 "export of the import" "$SPOOR" export -f perf-data-file -o x.data back.spoor
+traces "carried" 0 $((3 * 4096))
+is "$(python3 "$TOP/tests/e2e/perfdata.py" aux x.data)" "$(python3 "$TOP/tests/e2e/perfdata.py" aux first.data)" \
+	"in the same pieces"
+
+# Chunks of odd sizes, around the end of an area that has room for them; a tracer that was disturbed.
+export SPOOR_AUX_CHUNK=3001 SPOOR_AUX_FLAGS=12
+exits 0 "record, odd chunks" there "$SPOOR" record -a -m ,2 -e intel_pt// -o x.spoor -- "${until_traced[@]}"
+is "$("$SPOOR" info --json -i x.spoor | jq -c '.loss | [.aux_truncated, .aux_partial, .aux_collision] | map(. // 0)')" \
+	"[0,$((3 * cpus)),$((3 * cpus))]" "holes and collisions are told"
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+traces "odd chunks" 0 9003
+unset SPOOR_AUX_FLAGS
+
+# Written over: what is there at the end.
+export SPOOR_AUX_CHUNKS=1
+for chunk in 3001 20000; do
+	export SPOOR_AUX_CHUNK=$chunk
+	exits 0 "record -S, $chunk bytes" there "$SPOOR" record -a -S -m ,2 -e intel_pt// -o x.spoor -- "${until_traced[@]}"
+	unlike "$(cat err)" AUX "nothing is lost"
+	"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+	traces "$chunk bytes, written over" $((chunk > 8192 ? chunk - 8192 : 0)) $chunk
+done
+
+# Of one process, from its exec on, in the rings of CPUs and in those of its threads.
+export SPOOR_AUX_CHUNK=800
+exits 0 "record of a command" there "$SPOOR" record -e intel_pt//u -o x.spoor -- true
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+traces "a command" 0 800
+exits 0 "record --per-thread" there "$SPOOR" record --per-thread -e intel_pt//u -o x.spoor -- true
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+like "$(python3 "$TOP/tests/e2e/perfdata.py" aux x.data)" '^0 -1 [0-9]+ 0 800$' "--per-thread: of a thread, of no CPU"
+
+# Another tracer, another decoder.
+exits 0 "record -e arm_spe_0//" there "$SPOOR" record -a -e arm_spe_0// -o x.spoor -- "${until_traced[@]}"
+is "$("$SPOOR" info --json -i x.spoor | jq -r '.aux.tracer, .events[0].period // .events[0].sample_period' | xargs)" \
+	"Arm SPE 1024" "Arm SPE: with the least interval that it has"
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+like "$(perf report -D -i x.data 2>/dev/null)" 'RECORD_AUXTRACE_INFO type: 4' "perf: is Arm SPE"
+
+# Over the mlock quota: smaller.
+SPOOR_AUX_PAGES_MAX=256 exits 0 "record, quota" there "$SPOOR" record -a -e intel_pt// -o x.spoor -- "${until_traced[@]}"
+like "$(cat err)" 'AUX areas of 256 pages instead of 1024: more is over kernel.perf_event_mlock_kb' "smaller areas are told"
+
+# What cannot be, in words.
+SPOOR_AUX_NONE=1 exits 1 "a PMU without an AUX area" there "$SPOOR" record -a -e intel_pt// -o y.spoor -- true
+like "$(cat err)" 'intel_pt//: cannot map an AUX area of 1024 pages: Operation not supported' "is told so"
+exits 2 "two events that trace" there "$SPOOR" record -a -e intel_pt//,arm_spe_0// -o y.spoor -- true
+like "$(cat err)" 'one event of a session traces' "are one too many"
+exits 2 "one in a group" there "$SPOOR" record -a -e '{intel_pt//,page-faults}' -o y.spoor -- true
+like "$(cat err)" 'an event that traces is in no group' "is in none"
+exits 1 "CoreSight" there "$SPOOR" record -a -e cs_etm// -o y.spoor -- true
+like "$(cat err)" 'CoreSight is not recorded' "is told"
+exits 2 "-m N,AUX without such an event" "$SPOOR" record -m ,16 -o y.spoor -- true
+exits 2 "-S without such an event" "$SPOOR" record -S -o y.spoor -- true
+like "$(cat err)" 'are of an event with an AUX area, such as intel_pt//' "is told what it is for"
+exits 2 "-S of a size" "$SPOOR" record -S4096 -o y.spoor -- true
+nok "nothing is left of what failed" test -e y.spoor
+like "$(there "$SPOOR" record --dry-run -e intel_pt//u -m ,16 2>/dev/null)" \
+	'config: 0x300e601,.*aux_watermark: 16384' "the attr is perf's: config, and a quarter of the area to wake at"
+
+done_testing
