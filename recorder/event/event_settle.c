@@ -265,7 +265,7 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 	if (r < 0)
 		return r;
 	r = def->nr_kinds ? settle_kinds(&s) : settle_plain(&s);
-	if (no_hardware(r) && cycles) {
+	if (no_hardware(r) && cycles && !options->counts) {
 		if (!options->by_default)
 			session_note(notes, "%s: no such counter here: cpu-clock:I instead",
 				     def->name);

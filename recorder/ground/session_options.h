@@ -100,7 +100,10 @@ struct session_options {
 	const char *const *events; /* "-e" strings, e.g. "cycles:u"; NULL: the default event */
 	size_t nr_events;
 	const struct session_filter *filters; /* one for each of them; NULL: none has one */
-	const char *off_cpu;   /* one more of them, besides the default one; NULL: none */
+	const char *off_cpu; /* one more of them, besides the default one; NULL: none */
+	/* Events that are counted beside, and read so often (event_counters.h); 0: none are. */
+	uint64_t counter_interval_ns;
+	const char *counters;  /* a "-e" string; NULL: those of perf stat */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */
 	enum session_target target;

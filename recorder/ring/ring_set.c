@@ -415,6 +415,18 @@ ring_set_gaps(const struct ring_set *s, struct queue *q)
 	return all;
 }
 
+static void
+send_reads(const struct ring_set *s, const struct cpu_rings *c, struct queue *q,
+	   const struct event_set *shapes, uint64_t now_ns, bool counting)
+{
+	struct buf reads;
+
+	buf_init(&reads);
+	if (ring_set_add_reads(s, c, shapes, now_ns, counting, &reads) == 0 && reads.len)
+		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
+	buf_done(&reads);
+}
+
 bool
 ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
 {
@@ -422,17 +434,13 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	struct cpu_rings *c = &s->cpus[i];
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
 	uint64_t moved = 0, now_ns;
-	struct buf reads;
 
 	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
 	    !queue_reserve(q, HOTPLUG_BYTES))
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();
-	buf_init(&reads);
-	if (ring_set_add_reads(s, c, shapes, now_ns, &reads) == 0 && reads.len)
-		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
-	buf_done(&reads);
+	send_reads(s, c, q, shapes, now_ns, false);
 	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
 	send_ids(c, q, true);
@@ -474,8 +482,8 @@ ring_set_place(struct ring_set *s, uint32_t cpu)
 }
 
 int
-ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct cpu_rings **ret,
-		  struct session_error *error)
+ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct event_set *shapes,
+		  const struct cpu_rings **ret, struct session_error *error)
 {
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu };
 	struct ring_set_account *a;
@@ -502,6 +510,8 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	send_ids(&s->cpus[i], q, false);
+	/* From nothing on. */
+	send_reads(s, &s->cpus[i], q, shapes, host_now_ns(), true);
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
 	if (!s->off)
 		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
