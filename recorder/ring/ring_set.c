@@ -417,12 +417,12 @@ ring_set_gaps(const struct ring_set *s, struct queue *q)
 
 static void
 send_reads(const struct ring_set *s, const struct cpu_rings *c, struct queue *q,
-	   const struct event_set *shapes, uint64_t now_ns, bool counting)
+	   const struct event_set *shapes, uint64_t now_ns, enum ring_set_read what)
 {
 	struct buf reads;
 
 	buf_init(&reads);
-	if (ring_set_add_reads(s, c, shapes, now_ns, counting, &reads) == 0 && reads.len)
+	if (ring_set_add_reads(s, c, shapes, now_ns, what, &reads) == 0 && reads.len)
 		queue_send_bytes(q, MESSAGE_RECORDS, reads.p, reads.len);
 	buf_done(&reads);
 }
@@ -440,7 +440,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();
-	send_reads(s, c, q, shapes, now_ns, false);
+	send_reads(s, c, q, shapes, now_ns, RING_SET_DETACHED);
 	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
 	send_ids(c, q, true);
@@ -511,7 +511,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	}
 	send_ids(&s->cpus[i], q, false);
 	/* From nothing on. */
-	send_reads(s, &s->cpus[i], q, shapes, host_now_ns(), true);
+	send_reads(s, &s->cpus[i], q, shapes, host_now_ns(), RING_SET_COUNTING);
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
 	if (!s->off)
 		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);

@@ -119,11 +119,14 @@ int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
 /* Tells the writer, which begins another file, of the gaps that have not ended. */
 bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 
-/*
- * Appends a PERF_RECORD_READ with the count of each event so far, or of each group: the last words,
- * or, with counting, of the events without samples, at any time. 0, -FMT_E_NOMEM.
- */
+enum ring_set_read {
+	RING_SET_LAST,	   /* all, a group by its leader */
+	RING_SET_COUNTING, /* likewise, but those without samples alone */
+	RING_SET_DETACHED, /* each by itself: the kernel takes groups apart when their CPU goes */
+};
+
+/* Appends a PERF_RECORD_READ with the count of each event so far, or of each group. 0, -FMT_E_NOMEM. */
 int ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
-		   bool counting, struct buf *out);
+		   enum ring_set_read what, struct buf *out);
 
 #endif

@@ -123,7 +123,8 @@ ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const s
 
 int
 ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
-		   const struct event_set *events, uint64_t now_ns, bool counting, struct buf *out)
+		   const struct event_set *events, uint64_t now_ns, enum ring_set_read what,
+		   struct buf *out)
 {
 	int r = 0;
 
@@ -131,10 +132,10 @@ ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
 		const struct open_event *e = &c->events[k];
 		const struct event_def *def = &s->each.plan->defs[e->def];
 
-		if (def->sideband || (counting && def->attr.sample_period))
+		if (def->sideband || (what == RING_SET_COUNTING && def->attr.sample_period))
 			continue;
 		/* The leader's has the counts of all. */
-		if (!event_group_reads(def))
+		if (what == RING_SET_DETACHED || !event_group_reads(def))
 			r = ring_set_add_read(c, e, event_set_at(events, e->def), now_ns, out);
 	}
 	return r;
@@ -142,11 +143,11 @@ ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
 
 int
 ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
-	       bool counting, struct buf *out)
+	       enum ring_set_read what, struct buf *out)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < s->nr; i++)
-		r = ring_set_add_reads(s, &s->cpus[i], events, now_ns, counting, out);
+		r = ring_set_add_reads(s, &s->cpus[i], events, now_ns, what, out);
 	return r;
 }

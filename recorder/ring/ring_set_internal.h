@@ -30,7 +30,7 @@ bool ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, st
 int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 		      const struct event *event, uint64_t now_ns, struct buf *out);
 int ring_set_add_reads(const struct ring_set *s, const struct cpu_rings *c,
-		       const struct event_set *events, uint64_t now_ns, bool counting,
+		       const struct event_set *events, uint64_t now_ns, enum ring_set_read what,
 		       struct buf *out);
 
 #endif

@@ -48,7 +48,7 @@ counters_read(struct session *s, uint64_t now_ns)
 	buf_clear(&s->counts);
 	s->counts_sent = 0;
 	/* Without memory for them they are read another time. */
-	if (ring_set_reads(&s->rings, s->shapes, now_ns, true, &s->counts) < 0)
+	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_COUNTING, &s->counts) < 0)
 		buf_clear(&s->counts);
 	return counters_send(s);
 }
@@ -90,6 +90,8 @@ session_counters_look(struct session *s, uint64_t now_ns)
 	if (!s->counts_due_ns || (s->counts_opening && !counters_send(s)) ||
 	    now_ns < s->counts_due_ns)
 		return;
+	/* What a CPU that came was first read at may be later than the pass. */
+	now_ns = host_now_ns();
 	s->counts_due_ns = counters_next(s, now_ns, counters_read(s, now_ns));
 	queue_wake(writer_queue(s->writer));
 }

@@ -563,7 +563,7 @@ send_reads(struct session *s, uint64_t now_ns)
 	struct buf reads;
 
 	buf_init(&reads);
-	if (ring_set_reads(&s->rings, s->shapes, now_ns, false, &reads) == 0) {
+	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_LAST, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
 			send_waiting(s, MESSAGE_RECORDS, 0, 0, record);

@@ -11,17 +11,19 @@ FAULTS=20000
 
 count_of() # FILE EVENT [KEY]: what info tells
 {
-	"$SPOOR" info --json "$1" | jq --arg e "$2" --arg k "${3:-count}" -r '[.events[] | select(.name == $e) | .[$k]] | add'
+	"$SPOOR" info --json "$1" 2>/dev/null | jq --arg e "$2" --arg k "${3:-count}" -r '[.events[] | select(.name == $e) | .[$k]] | add'
 }
 
 sum_of() # FILE EVENT: of all intervals
 {
-	"$SPOOR" counters --json "$1" | jq -s --arg e "$2" '[.[].counts[] | select(.event == $e) | .count] | add'
+	"$SPOOR" counters --json "$1" 2>/dev/null | jq -s --arg e "$2" '[.[].counts[] | select(.event == $e) | .count] | add'
 }
 
-last_of() # FILE EVENT: of the READ records that the kernel's counts are in, the last one of each id
+last_of() # EVENT FILE...: of the READ records that the kernel's counts are in, the last one of each id
 {
-	"$SPOOR" dump --json "$1" | jq -s --arg e "$2" '[.[] | select(.type == "READ") | .time as $t | .fields.read.values[] |
+	local event=$1 file
+	shift
+	for file; do "$SPOOR" dump --json "$file" 2>/dev/null; done | jq -s --arg e "$event" '[.[] | select(.type == "READ") | .time as $t | .fields.read.values[] |
 		select(.event == $e) | {id, value, $t}] | group_by(.id) | map(max_by(.t).value) | add'
 }
 
@@ -34,7 +36,7 @@ perf stat -x, -e page-faults -- "$FIXTURES/faults" $FAULTS 2>stat.csv
 stat=$(awk -F, '/page-faults/ { print $1 }' stat.csv)
 in_range "$(($(count_of x.spoor page-faults) - stat))" -20 20 "as perf stat counts them"
 for event in task-clock context-switches cpu-migrations page-faults; do
-	is "$(sum_of x.spoor $event)" "$(last_of x.spoor $event)" "$event: the intervals add up to the last reading"
+	is "$(sum_of x.spoor $event)" "$(last_of $event x.spoor)" "$event: the intervals add up to the last reading"
 done
 is "$("$SPOOR" info --json x.spoor | jq -r '[.events[] | select(.samples > 0) | .name] | length')" 1 "what is counted has no samples"
 is "$("$SPOOR" report --json x.spoor | jq '.samples')" "$("$SPOOR" info --json x.spoor | jq '.samples')" \
@@ -78,10 +80,9 @@ for file; do
 	faults=$((faults + sum)) switches=$((switches + $(sum_of "$file" context-switches)))
 	rows=$((rows + $("$SPOOR" counters --json "$file" | wc -l)))
 done
-last=${!#}
 is "$exact" $# "what info tells of a file is the sum of its intervals"
-is "$faults" "$(last_of "$last" page-faults)" "all files have together what the kernel counted"
-is "$switches" "$(last_of "$last" context-switches)" "of each event"
+is "$faults" "$(last_of page-faults "$@")" "all files have together what the kernel counted"
+is "$switches" "$(last_of context-switches "$@")" "of each event"
 in_range "$faults" $FAULTS "$(awk -F, '/page-faults/ { print $1 }' stat.csv)" \
 	"at least the faults that were made, and no more than perf stat saw"
 in_range "$switches" 1 "$(awk -F, '/context-switches/ { print $1 }' stat.csv)" "no more switches than it saw"
