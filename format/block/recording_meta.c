@@ -184,6 +184,8 @@ recording_meta_encode(const struct recording_meta *m, struct buf *out)
 	end_tag(out, from);
 	put_words(out, META_FREQUENCY, (uint64_t[]){ m->frequency_hz, m->frequency_hz_effective },
 		  2);
+	if (m->counter_interval_ns)
+		put_words(out, META_COUNTERS, &m->counter_interval_ns, 1);
 	put_string(out, META_HOSTNAME, m->hostname);
 	put_string(out, META_RELEASE, m->release);
 	put_string(out, META_ARCH, m->arch);
@@ -347,6 +349,8 @@ get_tag(uint16_t tag, uint16_t flags, struct span s, struct recording_meta *m)
 		return get_kernel_build_id(s, m);
 	case META_KERNEL_TEXT:
 		return span_u64(&s, &m->kernel_text) ? 0 : -FMT_E_CORRUPT;
+	case META_COUNTERS:
+		return span_u64(&s, &m->counter_interval_ns) ? 0 : -FMT_E_CORRUPT;
 	case META_EVENT:
 		return get_event(s, m);
 	}

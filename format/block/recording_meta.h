@@ -34,6 +34,7 @@ enum meta_tag {
 	META_KERNEL_BUILD_ID = 14, /* u8[1..20] */
 	META_KERNEL_TEXT = 15,	   /* u64 */
 	META_EVENT = 16, /* u32 attr bytes, name bytes, ids, 0; attr, name padded to 8, u64 ids */
+	META_COUNTERS = 17, /* u64 ns between reads of the events that have no samples */
 };
 
 #define META_F_CRITICAL 1u /* a reader that does not know the tag must refuse the file */
@@ -53,6 +54,7 @@ struct recording_meta {
 	uint32_t cpus_possible, cpus_online;
 	uint64_t frequency_hz;		 /* asked for; 0: a fixed period */
 	uint64_t frequency_hz_effective; /* got, after clamping */
+	uint64_t counter_interval_ns;	 /* 0: no event is read but at the end */
 	/* Strings owned by the meta, never NULL after recording_meta_new(). */
 	char *hostname;
 	char *release; /* uname -r */

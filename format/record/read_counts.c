@@ -4,6 +4,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
+#include "format/bytes/array.h"
+
 void
 read_counts_done(struct read_counts *c)
 {
@@ -41,10 +43,21 @@ read_counts_keep(struct read_counts *c, const struct read_count *count)
 }
 
 int
+read_counts_push(struct read_counts *c, const struct read_count *count)
+{
+	int r = array_reserve(c->of, c->nr, c->cap, 1);
+
+	if (r == 0)
+		c->of[c->nr++] = *count;
+	return r;
+}
+
+int
 read_counts_add(struct read_counts *c, const struct event_set *events,
 		const struct perf_record *record)
 {
 	const struct perf_read *read = &record->read.read;
+	const bool begins = c->at_intervals && record->attr && !record->attr->sample_period;
 	int r = 0;
 
 	if (!record->attr || event_attr_has(record->attr, EVENT_ATTR_inherit_stat))
@@ -53,16 +66,22 @@ read_counts_add(struct read_counts *c, const struct event_set *events,
 		struct perf_read_value v = perf_read_at(read, i);
 		uint64_t id = read->format & PERF_FORMAT_ID ? v.id : record->sid.id;
 		int event = event_set_find(events, id);
+		struct read_count count = { .id = id,
+					    .event = (uint32_t)event,
+					    .task = record->read.tid,
+					    .cpu = record->sid.cpu,
+					    .value = v.value,
+					    .enabled_ns = read->time_enabled,
+					    .running_ns = read->time_running };
 
 		if (event < 0)
 			continue;
-		r = read_counts_keep(c,
-				     &(struct read_count){ .id = id,
-							   .event = (uint32_t)event,
-							   .task = record->read.tid,
-							   .value = v.value,
-							   .enabled_ns = read->time_enabled,
-							   .running_ns = read->time_running });
+		if (begins) {
+			count.before.value = count.value;
+			count.before.enabled_ns = count.enabled_ns;
+			count.before.running_ns = count.running_ns;
+		}
+		r = read_counts_keep(c, &count);
 	}
 	return r;
 }
@@ -117,10 +136,10 @@ read_counts_total(const struct read_counts *c, size_t event)
 		bool last = i + 1 == c->nr || compare_counts(k, k + 1) != 0;
 
 		total.known = true;
-		total.value += k->value;
-		total.running_ns += k->running_ns;
-		if (k->enabled_ns > longest)
-			longest = k->enabled_ns;
+		total.value += k->value - k->before.value;
+		total.running_ns += k->running_ns - k->before.running_ns;
+		if (k->enabled_ns - k->before.enabled_ns > longest)
+			longest = k->enabled_ns - k->before.enabled_ns;
 		if (k->task != UINT32_MAX && !last)
 			continue;
 		total.enabled_ns += longest;

@@ -4,7 +4,8 @@
  * much of the time it had a counter.
  *
  * An id is one event on one CPU, of all that runs there or of one task. Its counts only grow, so
- * that the last READ has all of it.
+ * that the last READ has all of it. Where events without samples are read at intervals, the first
+ * READ of a file tells what was counted before it.
  */
 #ifndef FORMAT_RECORD_READ_COUNTS_H
 #define FORMAT_RECORD_READ_COUNTS_H
@@ -19,7 +20,11 @@
 struct read_count {
 	uint64_t id;
 	uint32_t event, task; /* task: UINT32_MAX: all on the CPU */
+	uint32_t cpu;	      /* UINT32_MAX: of no CPU */
 	uint64_t value, enabled_ns, running_ns;
+	struct {
+		uint64_t value, enabled_ns, running_ns;
+	} before; /* of them, what is not of this file */
 };
 
 /* All zero is an empty one. */
@@ -27,6 +32,7 @@ struct read_counts {
 	struct read_count *of; /* by id, as they came; settled: by event and task */
 	size_t nr, cap;
 	struct slots slots;
+	bool at_intervals; /* the owner's to set: meta.counter_interval_ns */
 };
 
 void read_counts_done(struct read_counts *c);
@@ -45,6 +51,9 @@ struct read_total {
 	uint64_t enabled_ns; /* that it should have counted */
 	uint64_t running_ns; /* that it did */
 };
+
+/* One more count, of an id that is not there. 0, -FMT_E_NOMEM. */
+int read_counts_push(struct read_counts *c, const struct read_count *count);
 
 /* After the last one was added, and before totals are asked for. */
 void read_counts_settle(struct read_counts *c);

@@ -12,6 +12,7 @@
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
 #include "recorder/event/event_aux.h"
+#include "recorder/event/event_counters.h"
 #include "recorder/event/event_extra.h"
 #include "recorder/event/event_filter.h"
 #include "recorder/event/event_group.h"
@@ -308,6 +309,19 @@ trigger_def(const struct event_spec *spec, struct event_def *def)
 	attr->sample_period = 1;
 }
 
+/* No samples: it loses none, and what they would have is not asked for. */
+static void
+counting_def(const struct session_options *o, const struct event_spec *spec, struct event_def *def)
+{
+	if (spec->has_inherit)
+		def->attr.inherit = spec->inherit && of_tasks(o) && !o->extra.per_thread;
+	def->counts = true;
+	def->attr.watermark = 0;
+	def->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	def->attr.exclude_kernel |= o->extra.all_user;
+	def->attr.exclude_user |= o->extra.all_kernel;
+}
+
 static void
 sampling_def(const struct session_options *o, const struct features *f,
 	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def,
@@ -329,8 +343,12 @@ sampling_def(const struct session_options *o, const struct features *f,
 			     "with kernel.perf_event_paranoid = -1",
 			     def->name);
 	}
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
 	attr->enable_on_exec = o->target == SESSION_COMMAND && !o->starts_disabled;
+	if (spec->counts) {
+		counting_def(o, spec, def);
+		return;
+	}
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
 	call_graph(o, spec, attr);
 	event_extra_apply(&o->extra, f->extra, attr);
 	if (spec->has_inherit)
@@ -361,8 +379,8 @@ sampling_def(const struct session_options *o, const struct features *f,
 /* --- the plan --------------------------------------------------------------------------- */
 
 static int
-parse_specs(const struct session_options *o, struct event_spec_list *list, struct buf *notes,
-	    struct session_error *error)
+parse_specs(const struct session_options *o, const struct target *target,
+	    struct event_spec_list *list, struct buf *notes, struct session_error *error)
 {
 	static const char *const by_default[] = { "cycles:P" };
 	const char *const *events = o->nr_events ? o->events : by_default;
@@ -401,7 +419,7 @@ parse_specs(const struct session_options *o, struct event_spec_list *list, struc
 				    list->nr, USER_EVENTS_MAX);
 	if (o->extra.group && event_group_spec_all(list, text, sizeof(text)) < 0)
 		return session_usage(error, "%s", text);
-	return 0;
+	return event_counters_parse(o, target, list, error);
 }
 
 static void
@@ -477,6 +495,7 @@ plan_event(const struct session_options *o, const struct target *target, const s
 {
 	const struct event_settle_options settle = { .target = target,
 						     .precise_max = spec->precise_max,
+						     .counts = spec->counts,
 						     .by_default = !o->nr_events };
 	struct event_def *def = &plan->defs[plan->nr++];
 	int r;
@@ -546,7 +565,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	if (r == 0)
 		r = check_switches(o, error);
 	if (r == 0)
-		r = parse_specs(o, &list, notes, error);
+		r = parse_specs(o, target, &list, notes, error);
 	if (r == 0)
 		r = probe(o, &f, notes, error);
 	if (r < 0)

@@ -154,6 +154,12 @@ event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr
 }
 
 bool
+event_def_samples(const struct event_def *def)
+{
+	return !def->sideband && !def->counts;
+}
+
+bool
 event_attr_is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&

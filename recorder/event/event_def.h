@@ -34,6 +34,7 @@ struct event_def {
 	bool named, modified; /* as in struct event_spec */
 	bool sideband;
 	bool trigger;	   /* each hit wakes whoever reads: see session_options */
+	bool counts;	   /* takes no samples, and has no ring: it is read at intervals */
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
@@ -69,6 +70,9 @@ void event_def_point(const struct event_def *def, struct perf_event_attr *attr);
 
 /* Puts what a kind has into an attr. */
 void event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr);
+
+/* Has it samples? Else it is side-band, or counts alone. */
+bool event_def_samples(const struct event_def *def);
 
 /* Does it count time? */
 bool event_attr_is_clock(const struct perf_event_attr *attr);

@@ -54,6 +54,9 @@ grouping_attrs(struct grouping *g)
 		struct perf_event_attr *attr = &g->attrs[i];
 
 		*attr = g->defs[i].attr;
+		/* One read(2) of the leader has the counts of all, of one moment. */
+		if (g->specs[i].counts)
+			attr->read_format |= PERF_FORMAT_GROUP;
 		if (g->specs[i].sample_read) {
 			attr->sample_type |= PERF_SAMPLE_READ;
 			if (g->nr > 1)
@@ -184,8 +187,9 @@ settle_one(struct grouping *g, size_t leader, struct buf *notes, size_t *ret_ref
 	if (g->specs[0].weak && g->nr > 1) {
 		session_note(notes,
 			     "%s: refused in the group of %s (%s): the group is weak, so each of "
-			     "its events is opened alone and samples for itself",
-			     g->defs[refused].name, g->defs[0].name, strerror(-r));
+			     "its events is opened alone and %s for itself",
+			     g->defs[refused].name, g->defs[0].name, strerror(-r),
+			     g->specs[0].counts ? "counts" : "samples");
 		return 0;
 	}
 	*ret_refused = leader + refused;

@@ -141,9 +141,9 @@ adapt(const struct settling *s, int err)
 		attr->exclude_kernel = 1;
 		add_modifiers(def, "u");
 		session_note(s->notes,
-			     "%s: no samples of the kernel: that needs CAP_PERFMON or "
+			     "%s: no %s of the kernel: that needs CAP_PERFMON or "
 			     "kernel.perf_event_paranoid < 2",
-			     def->name);
+			     def->name, s->options->counts ? "counts" : "samples");
 		return true;
 	}
 	/* The kernel may have lowered its maximum since it was asked. */
@@ -266,7 +266,7 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 	if (r < 0)
 		return r;
 	r = def->nr_kinds ? settle_kinds(&s) : settle_plain(&s);
-	if (no_hardware(r) && cycles) {
+	if (no_hardware(r) && cycles && !options->counts) {
 		if (!options->by_default)
 			session_note(notes, "%s: no such counter here: cpu-clock:I instead",
 				     def->name);

@@ -17,6 +17,7 @@ struct buf;
 struct event_settle_options {
 	const struct target *target;
 	bool precise_max; /* the highest precision that opens */
+	bool counts;	  /* for what it counts: no other event is as good */
 	bool by_default;  /* nobody asked for this very event: nothing is said of another instead */
 };
 

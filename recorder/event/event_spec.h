@@ -57,8 +57,9 @@ struct event_spec {
 	bool syscalls;	/* a tracepoint that each system call of the host has to pass */
 	bool numbered;	/* by TYPE:CONFIG, which tell nobody what it is */
 	uint32_t group; /* 0: none; those of one number stand side by side, the leader first */
-	bool sample_read;	   /* S: samples have the counts of the group */
-	bool weak;		   /* W: opened alone where the group is refused */
+	bool sample_read; /* S: samples have the counts of the group */
+	bool weak;	  /* W: opened alone where the group is refused */
+	bool counts;	  /* takes no samples: it is read at intervals (event_counters.h) */
 	bool has_inherit, inherit; /* by a term */
 	bool has_call_graph;	   /* by a term; stack_bytes as in session_options */
 	enum session_call_graph call_graph;

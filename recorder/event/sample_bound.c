@@ -31,7 +31,7 @@ sample_bound_price_ns(const struct event_plan *plan)
 		const struct perf_event_attr *attr = &plan->defs[i].attr;
 		uint64_t ns = is_trace(attr) ? SAMPLE_TRACE_NS : SAMPLE_INTERRUPT_NS;
 
-		if (plan->defs[i].sideband)
+		if (!event_def_samples(&plan->defs[i]))
 			continue;
 		ns += attr->sample_stack_user * SAMPLE_STACK_BYTE_NS;
 		dearest = ns > dearest ? ns : dearest;
@@ -42,7 +42,7 @@ sample_bound_price_ns(const struct event_plan *plan)
 uint64_t
 sample_bound_hit_ns(const struct event_def *def)
 {
-	if (def->sideband)
+	if (!event_def_samples(def))
 		return 0;
 	if (def->attr.type == PERF_TYPE_BREAKPOINT || def->probe)
 		return SAMPLE_HIT_TRAP_NS;

@@ -112,6 +112,9 @@ struct session_options {
 	 */
 	bool overwrite;
 	bool dump_again; /* each dump has all that the rings have, also what one before it had */
+	/* Events that are counted beside, and read so often (event_counters.h); 0: none are. */
+	uint64_t counter_interval_ns;
+	const char *counters;  /* a "-e" string; NULL: those of perf stat */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */
 	enum session_target target;

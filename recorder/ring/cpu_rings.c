@@ -104,7 +104,7 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
 	o->c->nr++;
 	r = event_filter_set(def, fd, o->error);
-	if (r == 0)
+	if (r == 0 && !def->counts)
 		r = join_ring(o, def, fd, ring_fd);
 	if (r < 0)
 		return r;
@@ -317,7 +317,7 @@ cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, i
 {
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->events[i].fd == fd)
-			return !plan->defs[c->events[i].def].sideband;
+			return event_def_samples(&plan->defs[c->events[i].def]);
 	return 0;
 }
 
@@ -364,7 +364,7 @@ cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan)
 		const struct event_def *def = &plan->defs[c->events[i].def];
 		struct event_count count;
 
-		if (!def->sideband && event_count_read(&c->events[i], def, &count) == 0)
+		if (event_def_samples(def) && event_count_read(&c->events[i], def, &count) == 0)
 			ns += count.value * sample_bound_hit_ns(def) + count.lost * price_ns;
 	}
 	return ns;

@@ -463,7 +463,8 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();
-	if (!ring_set_send_reads(s, c, q, shapes, now_ns) || !queue_reserve(q, HOTPLUG_BYTES))
+	if (!ring_set_send_reads(s, c, q, shapes, now_ns, RING_SET_DETACHED) ||
+	    !queue_reserve(q, HOTPLUG_BYTES))
 		return false;
 	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
@@ -506,8 +507,8 @@ ring_set_place(struct ring_set *s, uint32_t cpu)
 }
 
 int
-ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct cpu_rings **ret,
-		  struct session_error *error)
+ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct event_set *shapes,
+		  const struct cpu_rings **ret, struct session_error *error)
 {
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu };
 	struct ring_set_account *a;
@@ -534,6 +535,9 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
 	send_ids(&s->cpus[i], q, false);
+	/* From nothing on. */
+	(void)ring_set_send_reads(s, &s->cpus[i], q, shapes, host_now_ns(), RING_SET_COUNTING);
+	s->cpus[i].told = 0;
 	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
 	if (!s->off_since_ns)
 		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);

@@ -113,7 +113,8 @@ bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q,
  * has one. *ret: the rings, for whoever watches them. 0; -EAGAIN: no room in the queue; -errno.
  */
 int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
-		      const struct cpu_rings **ret, struct session_error *error);
+		      const struct event_set *shapes, const struct cpu_rings **ret,
+		      struct session_error *error);
 
 /*
  * Opens a sampling event anew on each CPU, as the plan has it now, and ends the old ones. Where
@@ -126,8 +127,14 @@ int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
 /* Tells the writer, which begins another file, of the gaps that have not ended. */
 bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 
-/* The last words: a PERF_RECORD_READ with the count of each sampling event. */
+enum ring_set_read {
+	RING_SET_LAST,	   /* all, a group by its leader */
+	RING_SET_COUNTING, /* likewise, but those without samples alone */
+	RING_SET_DETACHED, /* each by itself: the kernel takes groups apart when their CPU goes */
+};
+
+/* Appends a PERF_RECORD_READ with the count of each event so far, or of each group. 0, -FMT_E_NOMEM. */
 int ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
-		   struct buf *out);
+		   enum ring_set_read what, struct buf *out);
 
 #endif

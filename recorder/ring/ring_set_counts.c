@@ -146,19 +146,20 @@ ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const s
 /* The count of an event, unless another one's has it: the leader's has those of all. */
 static int
 add_read(const struct ring_set *s, const struct cpu_rings *c, size_t k,
-	 const struct event_set *events, uint64_t now_ns, struct buf *out)
+	 const struct event_set *events, uint64_t now_ns, enum ring_set_read what, struct buf *out)
 {
 	const struct open_event *e = &c->events[k];
 	const struct event_def *def = &s->each.plan->defs[e->def];
 
-	if (def->sideband || event_group_reads(def))
+	if (def->sideband || (what == RING_SET_COUNTING && def->attr.sample_period) ||
+	    (what != RING_SET_DETACHED && event_group_reads(def)))
 		return 0;
 	return ring_set_add_read(c, e, event_set_at(events, e->def), now_ns, out);
 }
 
 bool
 ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
-		    const struct event_set *events, uint64_t now_ns)
+		    const struct event_set *events, uint64_t now_ns, enum ring_set_read what)
 {
 	bool room = true;
 	struct buf read;
@@ -166,7 +167,7 @@ ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue 
 	buf_init(&read);
 	for (; room && c->told < c->nr; c->told += room) {
 		buf_clear(&read);
-		if (add_read(s, c, c->told, events, now_ns, &read) == 0 && read.len)
+		if (add_read(s, c, c->told, events, now_ns, what, &read) == 0 && read.len)
 			room = queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
 	}
 	buf_done(&read);
@@ -175,12 +176,12 @@ ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue 
 
 int
 ring_set_reads(const struct ring_set *s, const struct event_set *events, uint64_t now_ns,
-	       struct buf *out)
+	       enum ring_set_read what, struct buf *out)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < s->nr; i++)
 		for (size_t k = 0; r == 0 && k < s->cpus[i].nr; k++)
-			r = add_read(s, &s->cpus[i], k, events, now_ns, out);
+			r = add_read(s, &s->cpus[i], k, events, now_ns, what, out);
 	return r;
 }

@@ -29,9 +29,9 @@ bool ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, st
 		       uint64_t now_ns);
 int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 		      const struct event *event, uint64_t now_ns, struct buf *out);
-/* The last words of its events, a message each. False: no room; ask again, for those that are left. */
+/* What its events say, a message each. False: no room; ask again, for those that are left. */
 bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
-			 const struct event_set *events, uint64_t now_ns);
+			 const struct event_set *events, uint64_t now_ns, enum ring_set_read what);
 
 /*
  * What is in the AUX area of cpus[i], if it has one. at_end: the tracer is off, and all of it is taken; else

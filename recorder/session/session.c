@@ -81,7 +81,7 @@ watch_events(struct session *s)
 
 		r = session_watch_cpu(s, c);
 		for (size_t k = 0; k < c->nr; k++)
-			s->running += !s->plan.defs[c->events[k].def].sideband;
+			s->running += event_def_samples(&s->plan.defs[c->events[k].def]);
 	}
 	return r;
 }
@@ -261,6 +261,7 @@ make_meta(struct session *s, struct session_error *error)
 	s->meta = m;
 	m->frequency_hz = s->plan.frequency_hz;
 	m->frequency_hz_effective = s->plan.frequency_hz_effective;
+	m->counter_interval_ns = s->options.counter_interval_ns;
 	if (!m->events)
 		m->events = event_set_new();
 	s->shapes = event_set_new();
@@ -398,6 +399,7 @@ open_all(struct session *s, struct session_error *error)
 	s->frequency_hz = s->plan.frequency_hz_effective;
 	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
+	session_counters_begin(s);
 	if (s->options.starts_disabled)
 		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->loop_ns);
 	else if (s->options.target != SESSION_COMMAND)
@@ -433,6 +435,7 @@ free_session(struct session *s)
 	recording_meta_free(s->meta);
 	event_set_free(s->shapes);
 	buf_done(&s->notes);
+	buf_done(&s->counts);
 	close_output(&s->options);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
@@ -517,6 +520,7 @@ session_open(const struct session_options *options, struct session **ret,
 	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
 	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
 	buf_init(&s->notes);
+	buf_init(&s->counts);
 	r = open_all(s, error);
 	if (r < 0)
 		free_session(s);

@@ -168,7 +168,7 @@ open_new(struct session *s, uint64_t now_ns)
 		if (!looked)
 			(void)event_plan_look(&s->plan);
 		looked = true;
-		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, &c, NULL) < 0 ||
+		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, s->shapes, &c, NULL) < 0 ||
 		    session_watch_cpu(s, c) < 0)
 			all = false;
 		else
@@ -191,6 +191,7 @@ follow_cpus(struct session *s, uint64_t now_ns)
 		s->unsettled |= s->rings.cpus[i].dead;
 	if (!s->unsettled)
 		return;
+	session_counters_now(s);
 	s->unsettled = !take_gone(s);
 	s->unsettled |= !open_new(s, now_ns);
 	queue_wake(writer_queue(s->writer));
@@ -246,8 +247,10 @@ do_request(struct session *s, struct session_request *rq)
 	rq->dump = false;
 	if (rq->kind == REQUEST_SYNC)
 		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
-	if (!queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
+	if (!session_counters_close(s) ||
+	    !queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
 		return false;
+	session_counters_reopen(s);
 	ring_set_gaps(&s->rings, q);
 	return true;
 }
@@ -385,6 +388,8 @@ wait_ms(const struct session *s, uint64_t now_ns, uint64_t deadline_ns, bool ful
 {
 	uint64_t ms = (uint64_t)(full ? TIMER_MS_FULL : s->timer_ms);
 
+	if (s->counts_due_ns && (!deadline_ns || s->counts_due_ns < deadline_ns))
+		deadline_ns = s->counts_due_ns < now_ns ? now_ns : s->counts_due_ns;
 	if (deadline_ns && deadline_ns - now_ns < ms * MS_NS)
 		ms = (deadline_ns - now_ns) / MS_NS + 1;
 	return (int)ms;
@@ -445,6 +450,7 @@ pass(struct session *s, uint64_t now_ns)
 	}
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);
+	session_counters_look(s, now_ns);
 	if (s->taken)
 		do_requests(s);
 	session_come_round(s);
@@ -540,7 +546,7 @@ send_reads(struct session *s, uint64_t now_ns)
 	struct buf reads;
 
 	buf_init(&reads);
-	if (ring_set_reads(&s->rings, s->shapes, now_ns, &reads) == 0) {
+	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_LAST, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
 			session_send(s, MESSAGE_RECORDS, 0, 0, record);

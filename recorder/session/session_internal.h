@@ -46,7 +46,12 @@ struct session {
 	struct writer *writer;
 	struct command *command;
 	pid_t command_pid;
-	struct buf notes; /* text */
+	struct buf notes;	 /* text */
+	struct buf counts;	 /* READ records of the events that count, as last read */
+	size_t counts_sent;	 /* bytes of them */
+	bool counts_opening;	 /* the rest of them is what a new file begins with */
+	uint64_t counts_from_ns; /* a whole number of intervals before each time that they are due */
+	uint64_t counts_due_ns;	 /* when they are next read; 0: there are none */
 	struct session_requests *requests;
 	struct session_request *taken; /* that has not been handed on yet */
 	int epoll_fd, stop_fd, failure_fd;
@@ -80,6 +85,21 @@ void session_wait_longer(struct session *s, struct timespec *wait);
 /* Of a flight recorder: the writer learns how far back the rings reach; and what they have. */
 void session_window(struct session *s, uint64_t now_ns);
 void session_dump_rings(struct session *s);
+/*
+ * Events that count alone (session_counters.c). What a READ record tells is the count so far: one
+ * that the queue has no room for costs no count, but makes an interval longer. A file begins with
+ * READ records, so that what it has is known without those before it.
+ */
+/* Before anything is on. */
+void session_counters_begin(struct session *s);
+/* After a pass: reads them when it is time. */
+void session_counters_look(struct session *s, uint64_t now_ns);
+/* CPUs came or went: they are read now, so that an interval has all of its CPUs or not. */
+void session_counters_now(struct session *s);
+/* Before a file ends. False: no room; to be asked again. */
+bool session_counters_close(struct session *s);
+/* After another one was asked for: it begins with what the one before ended with. */
+void session_counters_reopen(struct session *s);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);

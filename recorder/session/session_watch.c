@@ -78,6 +78,9 @@ session_watch_cpu(struct session *s, const struct cpu_rings *c)
 	int r = 0;
 
 	for (size_t k = 0; r == 0 && k < c->nr; k++) {
+		/* Without a ring it were ready for ever. */
+		if (s->plan.defs[c->events[k].def].counts)
+			continue;
 		r = session_watch(s, c->events[k].fd, WAKE_EVENT);
 		if (r == -EEXIST)
 			r = 0;

@@ -11,6 +11,7 @@
 	X(report, "where the time went, by command, object and symbol")                            \
 	X(annotate, "lines and instructions of a function, with the samples of each")              \
 	X(timeline, "which service or process used the CPUs, and when")                            \
+	X(counters, "what events counted over time: instructions per cycle, misses, faults")       \
 	X(heatmap, "when it was: seconds in parts of 20 ms, or services over a day")               \
 	X(peek, "callers and callees of functions, with the share of each")                        \
 	X(tree, "who called whom, and the share of each")                                          \

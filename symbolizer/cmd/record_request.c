@@ -18,6 +18,8 @@
 #include "symbolizer/text/screen_text.h"
 
 #define PAGES_MAX (1u << 20)
+#define COUNTER_INTERVAL_NS UINT64_C(1000000000)
+#define COUNTER_INTERVAL_MIN_NS UINT64_C(10000000)
 
 enum {
 	OPT_CALL_GRAPH = 0x100,
@@ -26,6 +28,8 @@ enum {
 	OPT_BUILD_IDS,
 	OPT_OBJECTS,
 	OPT_OFF_CPU,
+	OPT_COUNTERS,
+	OPT_COUNTER_INTERVAL,
 	OPT_BLOCK_AGE,
 	OPT_DRY_RUN,
 	OPT_JSON
@@ -51,6 +55,10 @@ static const struct cli_option options[] = {
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
 	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
+	{ OPT_COUNTERS, 0, "counters", "[EVENT,...]",
+	  "also what these count, over time (default: those of perf stat)" },
+	{ OPT_COUNTER_INTERVAL, 0, "counter-interval", "TIME",
+	  "they are read so often (default: 1s)" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
 	{ OPT_BLOCK_AGE, 0, "block-age", "TIME",
 	  "what is sampled is in the file that long after at most (5s)" },
@@ -321,6 +329,12 @@ record_request_set(void *arg, int value, const char *text)
 		return set_time("block-age", text, &rq->session.block_age_ns);
 	case OPT_OFF_CPU:
 		return set_off_cpu(rq, text);
+	case OPT_COUNTERS:
+		rq->counters = true;
+		rq->session.counters = text;
+		return CLI_GO_ON;
+	case OPT_COUNTER_INTERVAL:
+		return set_time("counter-interval", text, &rq->session.counter_interval_ns);
 	case OPT_BUILD_IDS:
 		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
 			return CLI_GO_ON;
@@ -345,6 +359,19 @@ record_request_set(void *arg, int value, const char *text)
 	return record_extra_set(&rq->session, value, text);
 }
 
+/* Each option alone asks for them. Below 10 ms they cost more than they tell, as perf has it. */
+static int
+settle_counters(struct record_request *rq)
+{
+	uint64_t *interval_ns = &rq->session.counter_interval_ns;
+
+	if (rq->counters && !*interval_ns)
+		*interval_ns = COUNTER_INTERVAL_NS;
+	if (*interval_ns && *interval_ns < COUNTER_INTERVAL_MIN_NS)
+		return cli_usage_error("record", "--counter-interval: 10ms or more");
+	return CLI_GO_ON;
+}
+
 /* What is sampled when nobody says: the command, or else everything, as perf does. */
 static int
 settle_target(struct record_request *rq, char **command)
@@ -363,7 +390,7 @@ settle_target(struct record_request *rq, char **command)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	rq->session.starts_disabled = rq->watch.disabled;
 	rq->session.overwrite = rq->watch.overwrite;
-	return record_extra_check(&rq->session);
+	return settle_counters(rq) == CLI_GO_ON ? record_extra_check(&rq->session) : EXIT_USAGE;
 }
 
 /* The arguments as typed, for the file. */

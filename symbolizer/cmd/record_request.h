@@ -23,6 +23,7 @@ struct record_request {
 	struct buf cmdline;		    /* the arguments as typed */
 	struct record_watch_options watch;
 	bool target_given;
+	bool counters; /* --counters */
 	bool dry_run, json, verbose;
 };
 

@@ -204,6 +204,7 @@ summary_read(struct recording_reader *r, struct summary *ret, struct fmt_where *
 			return result;
 		}
 		c.events = recording_reader_meta(r)->events;
+		s.counts.at_intervals = recording_reader_meta(r)->counter_interval_ns > 0;
 		error = count_block(&c, &b);
 	}
 	s.throttled_ns = c.throttled.total_ns;

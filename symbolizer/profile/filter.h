@@ -35,6 +35,11 @@ void filter_free(struct filter *f);
 	X(show, 0, "show", "REGEX", "only such frames")                                            \
 	X(show_from, 0, "show-from", "REGEX", "without the callers of the outermost such frame")   \
 	X(max_stack, 0, "max-stack", "N", "without callers from the Nth frame on")
+#define FILTER_TIME_OPTIONS(X)                                                                     \
+	X(time, 0, "time", "A,B", "only from A to B: seconds as dump prints them, or 10%-20%")     \
+	X(since, 0, "since", "TIME", "only from then on: 03:10, today, 10m...")                    \
+	X(until, 0, "until", "TIME", "only before then")                                           \
+	X(last, 0, "last", "SPAN", "only the last 10m, 1h30m...")
 #define FILTER_RECORD_OPTIONS(X)                                                                   \
 	X(comm, 'c', "comm", "NAMES", "only these command names; * and ? match as in a shell")     \
 	X(pid, 0, "pid", "PIDS", "only these processes")                                           \
@@ -46,10 +51,7 @@ void filter_free(struct filter *f);
 	X(trace, 0, "trace", "EVENT.FIELD=NAMES", "only tracepoints with that in a field")         \
 	X(kernel, 0, "kernel", NULL, "only samples taken in the kernel")                           \
 	X(user, 0, "user", NULL, "only samples taken in user space")                               \
-	X(time, 0, "time", "A,B", "only from A to B: seconds as dump prints them, or 10%-20%")     \
-	X(since, 0, "since", "TIME", "only from then on: 03:10, today, 10m...")                    \
-	X(until, 0, "until", "TIME", "only before then")                                           \
-	X(last, 0, "last", "SPAN", "only the last 10m, 1h30m...")
+	FILTER_TIME_OPTIONS(X)
 #define FILTER_OPTIONS(X) FILTER_NAME_OPTIONS(X) FILTER_RECORD_OPTIONS(X)
 
 enum filter_option {

@@ -12,7 +12,7 @@ if [ ! -w $cpu1 ] || [ "$(cat $cpu1)" != 1 ]; then
 fi
 at_exit "echo 1 >$cpu1"
 
-background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --duration 4s -o x.spoor >record.out 2>&1"
+background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --counters={context-switches,page-faults} --counter-interval 200ms --duration 4s -o x.spoor >record.out 2>&1"
 recorder=$!
 sleep 1
 echo 0 >$cpu1 2>/dev/null || skip_all "CPU 1 cannot be taken offline here"
@@ -36,6 +36,18 @@ n=$("$SPOOR" dump --json -i x.spoor 2>/dev/null | jq -cn --argjson after "$end" 
 	reduce inputs as $r (0; if $r.type == "SAMPLE" and $r.cpu == 1 and $r.time > $after
 		then . + 1 else . end)')
 in_range "$n" 100 3000 "CPU 1 is sampled again"
+
+# The kernel takes a group apart when its CPU goes: each of it is read then, and no count is lost.
+start=$(jq '.gaps[0].start_ns' <<<"$info")
+is "$("$SPOOR" dump --json -i x.spoor 2>/dev/null | jq -rs --argjson t "$start" '[.[] | select(.type == "READ" and .cpu == 1 and .time == $t) |
+	.fields.read.values[] | .event // "cpu-clock"] | unique | join(" ")')" 'context-switches cpu-clock page-faults' \
+	"all of the CPU that goes is read to the last"
+"$SPOOR" counters --json -i x.spoor >rows 2>err
+unlike "$(cat err)" 'less than' "its counts only grow"
+for event in context-switches page-faults; do
+	is "$(jq -s --arg e $event '[.[].counts[] | select(.event == $e) | .count] | add' rows)" \
+		"$(jq --arg e $event '.events[] | select(.name == $e) | .count' <<<"$info")" "$event: its intervals have all counts"
+done
 like "$("$SPOOR" info -i x.spoor)" "gaps +CPU 1, .*offline" "info tells it"
 like "$("$SPOOR" report -i x.spoor 2>&1)" "# Gap: CPU 1, " "so does the report"
 

@@ -116,6 +116,10 @@ exits 0 "a raw event" there "$SPOOR" record -a -C 0,1 -e r3c --duration 0.2s -o 
 is "$(opened -1)" "0 4 0x3c 0 1 10 0x3c 0" "is opened on each kind of core"
 exits 0 "an event of the cache" there "$SPOOR" record -a -C 0,1 -e LLC-loads --duration 0.2s -o x.spoor
 is "$(opened -1)" "0 3 0x400000002 0 1 3 0xa00000002 0" "too"
+exits 0 "counters" there "$SPOOR" record -a -C 0,1 --counters --duration 0.5s -o x.spoor
+is "$("$SPOOR" counters -A --json x.spoor | jq -rs '[.[] | select(any(.counts[]; .event == "instructions" and .count > 0)) | .cpu] |
+	unique | join(" ")')" "0 1" "count on both kinds of core"
+in_range "$(opened -1 | grep -o '[01] 0 0x[4a]00000001 0' | wc -l)" 2 2 "each by its own PMU"
 exits 0 "an event of a socket" there "$SPOOR" record -a -e uncore_toy/event=1/ --duration 0.2s -o x.spoor
 is "$(opened -1)" "0 20 0x1 0" "is opened once for it"
 exits 2 "of a process" there "$SPOOR" record -p $burning -e uncore_toy/event=1/ --duration 0.2s -o y.spoor

@@ -174,14 +174,45 @@ test_parts(void **state)
 	event_set_free(set);
 }
 
+/* Where they are read at intervals, what was counted before a file's first READ is not of it. */
+static void
+test_intervals(void **state)
+{
+	struct event_attr attr = attr_of(PERF_FORMAT_GROUP | PERF_FORMAT_ID | TIMES, 0);
+
+	(void)state;
+	for (uint64_t period = 0; period < 2; period++) {
+		struct read_counts c = { .at_intervals = true };
+		struct event_set *set;
+		struct read_total t;
+
+		attr.sample_period = period;
+		set = events_of(&attr);
+		add(&c, set, &attr, UINT32_MAX, 1, 1000, 5000, 4000);
+		add(&c, set, &attr, UINT32_MAX, 1, 1007, 5010, 4005);
+		add(&c, set, &attr, UINT32_MAX, 2, 0, 0, 0);
+		add(&c, set, &attr, UINT32_MAX, 2, 50, 10, 10);
+		read_counts_settle(&c);
+		/* Samples are of events that have but one READ. */
+		t = read_counts_total(&c, 0);
+		assert_int_equal(t.value, period ? 1057 : 57);
+		assert_int_equal(t.enabled_ns, period ? 5020 : 20);
+		assert_int_equal(t.running_ns, period ? 4015 : 15);
+		/* The values of a group are of ids of their own. */
+		t = read_counts_total(&c, 2);
+		assert_int_equal(t.value, period ? 1009 + 52 : 57);
+		read_counts_done(&c);
+		event_set_free(set);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_tasks),
-		cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_shapes),	  cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_shared),	  cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_intervals),
 	};
 
 	return cmocka_run_group_tests_name("read_counts", tests, NULL, NULL);

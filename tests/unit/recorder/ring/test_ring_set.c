@@ -332,7 +332,7 @@ test_group(void **state)
 	assert_int_equal(count_at(&l, 2), before);
 	/* One read has both. */
 	buf_init(&records);
-	assert_int_equal(ring_set_reads(&l.set, shapes, NOW, &records), 0);
+	assert_int_equal(ring_set_reads(&l.set, shapes, NOW, RING_SET_LAST, &records), 0);
 	was = l.set.cpus[0].events[2];
 	assert_int_equal(value_of(&records, shapes, was.id), before);
 	assert_int_equal(value_of(&records, shapes, l.set.cpus[0].events[1].id), count_at(&l, 1));
@@ -354,7 +354,7 @@ test_group(void **state)
 	assert_true(work(&l) > 0);
 	ring_set_control(&l.set, false, PERF_EVENT_IOC_DISABLE);
 	buf_clear(&records);
-	assert_int_equal(ring_set_reads(&l.set, shapes, NOW, &records), 0);
+	assert_int_equal(ring_set_reads(&l.set, shapes, NOW, RING_SET_LAST, &records), 0);
 	assert_int_equal(value_of(&records, shapes, l.set.cpus[0].events[3].id), count_at(&l, 3));
 	/* And once more, of those that have no ring: none of them stays. */
 	assert_int_equal(ring_set_renew(&l.set, 0, l.q, shapes, NOW), 0);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events that count alone, read at intervals. It never waits for the queue, and allocates nothing
+ * once as many events were read as there are.
+ */
+#include <string.h>
+
+#include "format/record/perf_record.h"
+#include "recorder/ground/message.h"
+#include "recorder/host/host.h"
+#include "recorder/session/session_internal.h"
+
+#define PIECE_BYTES (64u << 10)	     /* of a message */
+#define AGAIN_NS UINT64_C(100000000) /* at most, after the queue was full */
+
+/* Whole records, as many as a message takes. */
+static struct span
+next_piece(const struct session *s)
+{
+	struct span all = span_of(s->counts.p + s->counts_sent, s->counts.len - s->counts_sent);
+	struct span rest = all, record;
+	size_t bytes = 0;
+
+	while (perf_record_next(&rest, &record) > 0 && bytes + record.len <= PIECE_BYTES)
+		bytes += record.len;
+	return span_of(all.p, bytes);
+}
+
+/* False: something was left, for want of room. */
+static bool
+counters_send(struct session *s)
+{
+	struct queue *q = writer_queue(s->writer);
+	struct span piece;
+
+	while (s->counts_sent < s->counts.len && (piece = next_piece(s)).len > 0) {
+		if (!queue_send_bytes(q, MESSAGE_RECORDS, piece.p, piece.len))
+			return false;
+		s->counts_sent += piece.len;
+	}
+	s->counts_opening = false;
+	return true;
+}
+
+static bool
+counters_read(struct session *s, uint64_t now_ns)
+{
+	buf_clear(&s->counts);
+	s->counts_sent = 0;
+	/* Without memory for them they are read another time. */
+	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_COUNTING, &s->counts) < 0)
+		buf_clear(&s->counts);
+	return counters_send(s);
+}
+
+void
+session_counters_begin(struct session *s)
+{
+	uint64_t now_ns = host_now_ns();
+
+	if (!s->options.counter_interval_ns)
+		return;
+	/* The queue is empty, but for tests of small ones. */
+	s->counts_opening = !counters_read(s, now_ns);
+	s->counts_from_ns = now_ns;
+	s->counts_due_ns = now_ns + s->options.counter_interval_ns;
+}
+
+void
+session_counters_now(struct session *s)
+{
+	if (s->counts_due_ns)
+		s->counts_due_ns = s->counts_from_ns;
+}
+
+/* The times that they are due at are those since the beginning: what came late makes no other one late. */
+static uint64_t
+counters_next(const struct session *s, uint64_t now_ns, bool all)
+{
+	const uint64_t interval_ns = s->options.counter_interval_ns;
+
+	if (!all)
+		return now_ns + (interval_ns < AGAIN_NS ? interval_ns : AGAIN_NS);
+	return now_ns - (now_ns - s->counts_from_ns) % interval_ns + interval_ns;
+}
+
+void
+session_counters_look(struct session *s, uint64_t now_ns)
+{
+	if (!s->counts_due_ns || (s->counts_opening && !counters_send(s)) ||
+	    now_ns < s->counts_due_ns)
+		return;
+	/* What a CPU that came was first read at may be later than the pass. */
+	now_ns = host_now_ns();
+	s->counts_due_ns = counters_next(s, now_ns, counters_read(s, now_ns));
+	queue_wake(writer_queue(s->writer));
+}
+
+bool
+session_counters_close(struct session *s)
+{
+	if (!s->counts_due_ns)
+		return true;
+	return (!s->counts_opening || counters_send(s)) && counters_read(s, host_now_ns());
+}
+
+void
+session_counters_reopen(struct session *s)
+{
+	s->counts_sent = 0;
+	s->counts_opening = s->counts_due_ns && !counters_send(s);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spoor counters: what the events without samples counted, over time. */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/time_text.h"
+#include "symbolizer/cli/cli.h"
+#include "symbolizer/cli/pager.h"
+#include "symbolizer/cmd/cmd.h"
+#include "symbolizer/input/input_set.h"
+#include "symbolizer/load/load.h"
+#include "symbolizer/profile/count_rows.h"
+#include "symbolizer/profile/filter.h"
+#include "symbolizer/text/screen_text.h"
+#include "symbolizer/view/counters_print.h"
+
+#define EVENTS_MAX 4096 /* of all recordings, by name */
+
+enum { OPT_JSON = 0x100, OPT_INTERVAL };
+
+static const struct cli_option options[] = {
+	{ 'i', 'i', "input", "FILE",
+	  "recording or archive directory to read; - is standard input" },
+	{ OPT_INTERVAL, 0, "interval", "TIME", "add up the readings of so long: 10s, 5m..." },
+	{ 'A', 'A', "per-cpu", NULL, "of each CPU for itself" },
+	{ 'x', 'x', "field-separator", "SEP", "fields with that between them, as perf stat -x" },
+	{ OPT_JSON, 0, "json", NULL, "one JSON object a line" },
+#define ROW(id, letter, name, arg, help) { FILTER_OPTION_##id, 0, name, arg, help },
+	FILTER_TIME_OPTIONS(ROW){ 0 },
+};
+
+static const struct cli_syntax syntax = {
+	.command = "counters",
+	.synopsis = "[options] [FILE]",
+	.about =
+		"Prints what events counted from one reading to the next, of a recording (default: "
+		"recording.spoor) in which spoor record had counters.",
+	.options = options,
+};
+
+/* Of an event in all recordings. */
+struct counters_total {
+	char *name;
+	size_t nth; /* of those of one recording with that name, from 0 */
+	struct event_attr attr;
+	struct read_total sum;
+};
+
+struct request {
+	const char *path;
+	struct filter *filter;
+	uint64_t span_ns;
+	const char *separator; /* NULL: none */
+	bool per_cpu, json;
+	const struct input_set *inputs;
+	const struct event_set *events; /* of the open recording */
+	struct counters_total *totals;
+	size_t nr_totals, cap_totals;
+	uint64_t counted_ns, rows, backwards;
+};
+
+static int
+cmd_counters_set(void *arg, int value, const char *text)
+{
+	struct request *rq = arg;
+	const char *why;
+
+	switch (value) {
+	case 'i':
+		rq->path = text;
+		return CLI_GO_ON;
+	case 'A':
+		rq->per_cpu = true;
+		return CLI_GO_ON;
+	case 'x':
+		if (!*text)
+			return cli_usage_error("counters", "-x: a separator, such as a comma");
+		rq->separator = text;
+		return CLI_GO_ON;
+	case OPT_JSON:
+		rq->json = true;
+		return CLI_GO_ON;
+	case OPT_INTERVAL:
+		if (time_text_duration(text, &rq->span_ns) == 0 && rq->span_ns > 0)
+			return CLI_GO_ON;
+		return cli_usage_error("counters", "--interval %s: a time such as 10s or 5m", text);
+	}
+	if (filter_set(rq->filter, value, text, &why) < 0)
+		return cli_usage_error("counters", "--%s %s: %s", load_option_name(value), text,
+				       why);
+	return CLI_GO_ON;
+}
+
+/* --- rows -------------------------------------------------------------------------------- */
+
+static int
+print_row(const struct request *rq, const struct counters_row *row)
+{
+	if (rq->json)
+		return counters_json(stdout, row);
+	if (rq->separator)
+		counters_fields(stdout, row, rq->per_cpu, rq->separator);
+	else
+		counters_text(stdout, row, rq->per_cpu);
+	return 0;
+}
+
+/* Those events that have counts, in the order of the recording. */
+static size_t
+counted_of(const struct request *rq, const struct read_counts *counts, struct counted *ret)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < event_set_count(rq->events); i++) {
+		const struct event *e = event_set_at(rq->events, i);
+		const struct read_total total = read_counts_total(counts, i);
+
+		if (total.known)
+			ret[nr++] = (struct counted){ e->name, &e->attr, total };
+	}
+	return nr;
+}
+
+static int
+total_add(struct request *rq, const struct counted *all, size_t which)
+{
+	const struct counted *c = &all[which];
+	struct counters_total *t = NULL;
+	size_t nth = 0;
+
+	for (size_t i = 0; i < which; i++)
+		nth += strcmp(all[i].name, c->name) == 0;
+	for (size_t i = 0; !t && i < rq->nr_totals; i++)
+		if (rq->totals[i].nth == nth && strcmp(rq->totals[i].name, c->name) == 0)
+			t = &rq->totals[i];
+	if (!t && rq->nr_totals == EVENTS_MAX)
+		return 0;
+	if (!t) {
+		char *name = strdup(c->name);
+
+		if (!name || array_reserve(rq->totals, rq->nr_totals, rq->cap_totals, 1) < 0) {
+			free(name);
+			return -FMT_E_NOMEM;
+		}
+		t = &rq->totals[rq->nr_totals++];
+		*t = (struct counters_total){ .name = name, .nth = nth, .attr = *c->attr };
+	}
+	t->sum.known = true;
+	t->sum.value += c->total.value;
+	t->sum.enabled_ns += c->total.enabled_ns;
+	t->sum.running_ns += c->total.running_ns;
+	return 0;
+}
+
+/* How long each CPU was asked to count is known of whole CPUs alone, and so is the scale of its counts. */
+static int
+print_cpus(const struct request *rq, const struct count_row *row, struct counters_row *line,
+	   struct counted *counted)
+{
+	struct read_counts one = { 0 };
+	int64_t cpu = -1;
+	int r = 0;
+
+	for (;;) {
+		int64_t next = INT64_MAX;
+
+		for (size_t i = 0; i < row->counts.nr; i++)
+			if (row->counts.of[i].cpu > cpu && row->counts.of[i].cpu < next)
+				next = row->counts.of[i].cpu;
+		if (r < 0 || next == INT64_MAX)
+			break;
+		cpu = next;
+		one.nr = 0;
+		for (size_t i = 0; r == 0 && i < row->counts.nr; i++)
+			if (row->counts.of[i].cpu == cpu)
+				r = read_counts_push(&one, &row->counts.of[i]);
+		read_counts_settle(&one);
+		line->cpu = (uint32_t)cpu;
+		line->nr = counted_of(rq, &one, counted);
+		r = r < 0 ? r : print_row(rq, line);
+	}
+	read_counts_done(&one);
+	return r;
+}
+
+static bool
+of_tasks(const struct count_row *row)
+{
+	for (size_t i = 0; i < row->counts.nr; i++)
+		if (row->counts.of[i].task != UINT32_MAX)
+			return true;
+	return false;
+}
+
+static int
+show_row(void *arg, const struct count_row *row)
+{
+	struct request *rq = arg;
+	const struct input_set *s = rq->inputs;
+	struct counted *counted = calloc(event_set_count(rq->events), sizeof(*counted));
+	struct counters_row line = { .counted = counted,
+				     .cpu = COUNTERS_ALL,
+				     .from_ns = row->from_ns + s->shift_ns,
+				     .until_ns = row->until_ns + s->shift_ns,
+				     .start_ns = s->start.monotonic,
+				     .counted_ns = row->until_ns - row->from_ns };
+	int r = counted ? 0 : -FMT_E_NOMEM;
+
+	if (r < 0)
+		return r;
+	line.nr = counted_of(rq, &row->counts, counted);
+	line.realtime_ns = input_set_realtime(s, line.until_ns);
+	if (rq->rows++ == 0) {
+		pager_start();
+		if (rq->per_cpu && of_tasks(row)) {
+			screen_text_warn("-A: these are counts of processes, not of CPUs");
+			rq->per_cpu = false;
+		}
+		if (!rq->json && !rq->separator)
+			counters_text_header(stdout, rq->per_cpu);
+	}
+	for (size_t i = 0; r == 0 && i < line.nr; i++)
+		r = total_add(rq, counted, i);
+	rq->counted_ns += line.counted_ns;
+	if (r == 0)
+		r = rq->per_cpu ? print_cpus(rq, row, &line, counted) : print_row(rq, &line);
+	free(counted);
+	return r;
+}
+
+/* Lines for people end in the sum of all. */
+static int
+show_total(const struct request *rq)
+{
+	struct counters_row line = { .cpu = COUNTERS_ALL,
+				     .nr = rq->nr_totals,
+				     .counted_ns = rq->counted_ns,
+				     .total = true };
+	struct counted *counted = calloc(rq->nr_totals, sizeof(*counted));
+
+	if (!counted)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < rq->nr_totals; i++)
+		counted[i] = (struct counted){ rq->totals[i].name, &rq->totals[i].attr,
+					       rq->totals[i].sum };
+	line.counted = counted;
+	puts("#");
+	counters_text_header(stdout, false);
+	counters_text(stdout, &line, false);
+	free(counted);
+	return 0;
+}
+
+/* --- recordings -------------------------------------------------------------------------- */
+
+/* What is asked for of the open recording: an interval is of the time in which it ends. */
+struct window {
+	uint64_t from_ns, until_ns;
+	const struct stream_slice *slices;
+	size_t nr; /* 0: all of it */
+};
+
+static bool
+window_has(const struct window *w, uint64_t ns)
+{
+	bool has = w->nr == 0;
+
+	for (size_t i = 0; i < w->nr; i++)
+		has |= ns >= w->slices[i].from_ns && ns < w->slices[i].until_ns;
+	return has && ns >= w->from_ns && ns < w->until_ns;
+}
+
+static int
+counters_one(struct request *rq, const struct input *in)
+{
+	const struct recording_meta *meta = recording_reader_meta(in->reader);
+	const struct count_rows_options o = { .interval_ns = meta->counter_interval_ns,
+					      .span_ns = rq->span_ns,
+					      .see = show_row,
+					      .arg = rq };
+	struct fmt_where where = { 0 };
+	struct time_choice *times = filter_times(rq->filter);
+	struct window window = { 0 };
+	struct stream_record rec;
+	struct count_rows rows;
+	int r = 0;
+
+	if (time_choice_window(times, &meta->start, &window.from_ns, &window.until_ns) < 0)
+		return EXIT_DONE;
+	window.nr = time_choice_within(times, &meta->start, &window.slices);
+	count_rows_init(&rows, &o);
+	/* A full disk or a reader that left: main says which. */
+	while (!ferror(stdout) && (r = record_stream_next(in->stream, &rec, &where)) > 0) {
+		rq->events = recording_reader_meta(in->reader)->events;
+		if (rec.record && rec.record->type == REC_READ)
+			r = count_rows_add(&rows, rq->events, rec.record,
+					   !window_has(&window, rec.record->sid.time));
+		if (r < 0)
+			break;
+	}
+	r = ferror(stdout) ? 0 : r;
+	if (r == 0)
+		r = count_rows_end(&rows);
+	rq->backwards += rows.backwards;
+	count_rows_done(&rows);
+	return r < 0 ? input_failed(in, r, &where) : EXIT_DONE;
+}
+
+static int
+counters_all(struct request *rq, struct input_set *inputs)
+{
+	int more, status = EXIT_DONE;
+
+	while ((more = input_set_next(inputs)) > 0) {
+		if (counters_one(rq, &inputs->in) != EXIT_DONE)
+			status = EXIT_FAILED;
+		if (ferror(stdout))
+			return EXIT_FAILED;
+		if (input_set_finish(inputs) < 0) {
+			warnx("out of memory");
+			return EXIT_FAILED;
+		}
+	}
+	if (rq->nr_totals > 0 && !rq->json && !rq->separator && show_total(rq) < 0) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
+	if (rq->backwards)
+		screen_text_warn(
+			"%llu counts were less than at the reading before, and are left out",
+			(unsigned long long)rq->backwards);
+	if (more == 0 && rq->rows == 0) {
+		screen_text_warn("nothing was read twice there: spoor record --counters reads "
+				 "counts at intervals");
+		status = EXIT_FAILED;
+	}
+	return more < 0 ? EXIT_FAILED : status;
+}
+
+int
+cmd_counters(int argc, char **argv)
+{
+	struct request rq = { .filter = filter_new(load_now()) };
+	struct input_set inputs;
+	int status = EXIT_FAILED;
+
+	if (rq.filter)
+		status = cli_parse_file(&syntax, argc, argv, cmd_counters_set, &rq, &rq.path);
+	if (status == CLI_GO_ON && rq.json && rq.separator)
+		status = cli_usage_error("counters", "--json and -x exclude each other");
+	if (status == CLI_GO_ON) {
+		rq.inputs = &inputs;
+		status = input_set_open(&inputs, rq.path, rq.filter);
+		if (status == 0)
+			status = counters_all(&rq, &inputs);
+		input_set_close(&inputs);
+	}
+	filter_free(rq.filter);
+	for (size_t i = 0; i < rq.nr_totals; i++)
+		free(rq.totals[i].name);
+	free(rq.totals);
+	return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * count_ratio: what a count says beside the counts of other events of the same time: instructions
+ * per cycle, misses of so many, CPUs in use. As perf stat has them, by what the attrs count.
+ */
+#ifndef SYMBOLIZER_PROFILE_COUNT_RATIO_H
+#define SYMBOLIZER_PROFILE_COUNT_RATIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/record/event_attr.h"
+#include "format/record/read_counts.h"
+
+/* An event and what it counted in a time. */
+struct counted {
+	const char *name;
+	const struct event_attr *attr;
+	struct read_total total;
+};
+
+#define COUNT_RATIOS_MAX 2
+
+struct count_ratio {
+	double value;
+	const char *unit; /* static: "per cycle", "% of all branches" */
+};
+
+/* Does it count ns? */
+bool counted_is_time(const struct counted *c);
+
+/*
+ * Those of all[which] in a time of ns, by scaled counts: at most COUNT_RATIOS_MAX, the number of which is
+ * returned. Only events that count the same sides (user, kernel) of the same CPUs are held against each
+ * other; an event that goes with no other has its rate by the second.
+ */
+size_t count_ratios(const struct counted *all, size_t nr, size_t which, uint64_t ns,
+		    struct count_ratio ret[static COUNT_RATIOS_MAX]);
+
+#endif
