@@ -13,6 +13,7 @@
 
 #include "format/bytes/buf.h"
 #include "format/record/tracepoint.h"
+#include "recorder/event/event_open.h"
 #include "recorder/event/tracefs.h"
 #include "recorder/ground/small_file.h"
 
@@ -109,6 +110,34 @@ event_filter_set(const struct event_def *def, int fd, struct session_error *erro
 	if (!def->filter || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, def->filter) == 0)
 		return 0;
 	return filter_refused(def, -errno, error);
+}
+
+int
+event_filter_try(const struct event_plan *plan, const struct target *target,
+		 struct session_error *error)
+{
+	const bool cpus = target_of_cpus(target) && target->sampled.nr > 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+		struct perf_event_attr attr = def->attr;
+		int fd;
+
+		if (!def->filter)
+			continue;
+		event_def_point(def, &attr);
+		attr.disabled = 1;
+		attr.enable_on_exec = 0;
+		fd = event_open(&attr, cpus ? -1 : 0, cpus ? (int)target->sampled.cpus[0] : -1,
+				PERF_FLAG_FD_CLOEXEC);
+		/* That it opens has been tried: only what is new is told. */
+		if (fd < 0)
+			continue;
+		r = event_filter_set(def, fd, error);
+		close(fd);
+	}
+	return r;
 }
 
 /* --- ourselves --------------------------------------------------------------------------- */

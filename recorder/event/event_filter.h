@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "recorder/event/event.h"
+#include "recorder/event/target.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_options.h"
 
@@ -24,6 +25,13 @@ int event_filter_specs(const struct session_filter *filter, struct event_spec_li
 
 /* Gives a tracepoint that is going to be opened its filter and its format. 0, -ENOMEM. */
 int event_filter_def(const struct event_spec *spec, struct event_def *def);
+
+/*
+ * Of a plan that is not going to be opened: does the kernel take its filters? Those events are opened for it,
+ * and closed. 0, -errno with *error filled.
+ */
+int event_filter_try(const struct event_plan *plan, const struct target *target,
+		     struct session_error *error);
 
 /* On a descriptor of the event. 0, -errno with *error filled: in the kernel's words where it can be asked. */
 int event_filter_set(const struct event_def *def, int fd, struct session_error *error);

@@ -164,13 +164,14 @@ settle_tracees(struct session *s, struct session_error *error)
 
 /* Threads are a matter of whoever is recorded, descriptors one of all who use this process. */
 static int
-check_descriptors(const struct session *s, struct session_error *error)
+check_descriptors(const struct session_options *o, const struct event_plan *plan,
+		  const struct target *target, struct session_error *error)
 {
-	uint64_t max = s->options.descriptors_max, nr = ring_set_descriptors(&s->plan, &s->target);
+	uint64_t max = o->descriptors_max, nr = ring_set_descriptors(plan, target);
 	struct rlimit l;
 
-	if (has_tracees(&s->options))
-		nr += TRACEE_DESCRIPTORS * s->target.nr_tasks;
+	if (has_tracees(o))
+		nr += TRACEE_DESCRIPTORS * target->nr_tasks;
 	/* The soft limit is raised when it is hit. */
 	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && nr >= l.rlim_max && (!max || l.rlim_max < max))
 		return session_fail(
@@ -178,15 +179,15 @@ check_descriptors(const struct session *s, struct session_error *error)
 			"%zu events, of %zu threads or control groups on %zu CPUs, need "
 			"%llu file descriptors, and the hard limit is %llu: raise it "
 			"(ulimit -Hn), or name fewer",
-			s->plan.nr - 1, s->target.nr_tasks, s->target.online.nr,
-			(unsigned long long)nr, (unsigned long long)l.rlim_max);
+			plan->nr - 1, target->nr_tasks, target->online.nr, (unsigned long long)nr,
+			(unsigned long long)l.rlim_max);
 	if (!max || nr <= max)
 		return 0;
 	return session_fail(error, -EMFILE,
 			    "%zu threads on %zu CPUs with %zu events need %llu file descriptors; "
 			    "the limit is %llu: name fewer threads, events or CPUs, or a control "
 			    "group",
-			    s->target.nr_tasks, s->target.online.nr, s->plan.nr - 1,
+			    target->nr_tasks, target->online.nr, plan->nr - 1,
 			    (unsigned long long)nr, (unsigned long long)max);
 }
 
@@ -219,7 +220,7 @@ open_events(struct session *s, struct session_error *error)
 	if (s->plan.aux)
 		size_aux(s, &o);
 	if (r == 0)
-		r = check_descriptors(s, error);
+		r = check_descriptors(&s->options, &s->plan, &s->target, error);
 	if (r == 0)
 		r = watch_tracees(s, error);
 	if (r == 0)
@@ -488,6 +489,10 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 	}
 	if (r == 0)
 		r = event_plan_make(&o, &target, &plan, &notes, error);
+	if (r == 0)
+		r = check_descriptors(&o, &plan, &target, error);
+	if (r == 0)
+		r = event_filter_try(&plan, &target, error);
 	if (r < 0)
 		goto out;
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,

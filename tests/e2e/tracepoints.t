@@ -138,6 +138,12 @@ exits 1 "an operand that is missing" "$SPOOR" record -e $exec_event --filter 'pi
 like "$(cat err)" "$exec_event: the kernel refuses .*: Too many '\(', at character 12" "is told with its place"
 ok "and nothing was written" test ! -e n.spoor
 is "$(find $tracefs/instances -mindepth 1 -name 'spoor-*' 2>/dev/null | wc -l)" 0 "no instance of tracefs is left"
+exits 1 "a dry run with a filter of an unknown field" "$SPOOR" record --dry-run -e sched:sched_switch --filter 'no_field == 1' -- true
+like "$(tr -s '\n ' ' ' <err)" "refuses the filter 'no_field == 1': Field not found" "is told as when recording"
+exits 0 "a dry run with a filter" "$SPOOR" record --dry-run -e sched:sched_switch --filter 'prev_pid == 1' -- true
+exits 1 "a dry run of more descriptors than there may be" \
+	bash -c 'ulimit -n 20; exec "$@"' - "$SPOOR" record --dry-run -a -e 'sched:*'
+like "$(tr -s '\n ' ' ' <err)" 'need [0-9]+ file descriptors, and the hard limit is 20' "is told"
 exits 2 "of what is no tracepoint" "$SPOOR" record -e cpu-clock --filter 'pid > 1' -o n.spoor -- true
 like "$(cat err)" 'cpu-clock is no tracepoint: --filter is for those' "is told"
 exits 2 "before any event" "$SPOOR" record --filter 'pid > 1' -e $exec_event -o n.spoor -- true
