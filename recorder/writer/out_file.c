@@ -57,6 +57,10 @@ out_file_ledger(struct out_file *f, struct fmt_where *where)
 		: recording_writer_block(f->writer, BLOCK_LOSS, buf_span(&bytes), where);
 	buf_done(&bytes);
 	f->loss_changed = r < 0;
+	if (r == 0) {
+		loss_free(f->told);
+		f->told = loss_since(f->loss, NULL);
+	}
 	return r;
 }
 
@@ -107,5 +111,6 @@ out_file_done(struct out_file *f)
 {
 	recording_meta_free(f->meta);
 	loss_free(f->loss);
+	loss_free(f->told);
 	*f = (struct out_file){ 0 };
 }

@@ -16,6 +16,7 @@ struct out_file {
 	struct recording_meta *meta;
 	struct loss *loss; /* since the file began */
 	bool loss_changed; /* since the last LOSS block */
+	struct loss *told; /* what the file has of loss; NULL: nothing */
 };
 
 /*

@@ -142,10 +142,9 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 	if (s.open_records == 0 || s.blocks != w->blocks)
 		w->open_since_ns = now_ns;
 	w->blocks = s.blocks;
-	r = writer_aux_due(w);
-	if (r < 0)
-		return r;
 	r = w->outage.on ? writer_outage_pass(w, now_ns) : flush_due(w, now_ns);
+	if (r == 0)
+		r = writer_aux_due(w);
 	if (w->resync_wanted)
 		writer_resync(w, now_ns);
 	share_cpu(w, now_ns);

@@ -353,6 +353,9 @@ end_file(struct writer *w, bool sync, uint64_t *ret_dropped, struct fmt_where *w
 		w->outage.samples += s.open_samples;
 		writer_count(w, UINT32_MAX, LOSS_DROPPED, s.open_samples);
 	}
+	/* What a removed one told, and was to tell, the outage has. */
+	if (w->file.loss_changed && !w->outage.removed && !w->untold)
+		w->untold = loss_since(w->file.loss, w->file.told);
 	out_file_done(&w->file);
 	return r;
 }
@@ -428,6 +431,12 @@ begin_file(struct writer *w, const struct out_file *file)
 
 	w->file = *file;
 	w->removed = (struct gap){ 0 };
+	if (w->untold) {
+		(void)loss_merge(w->file.loss, w->untold);
+		w->file.loss_changed = true;
+		loss_free(w->untold);
+		w->untold = NULL;
+	}
 	w->blocks = 0;
 	for (size_t i = 0; i < SESSION_OVER_MAX; i++)
 		w->over[i].here = w->over[i].noted = false;
@@ -540,5 +549,6 @@ writer_files_done(struct writer *w)
 	out_file_done(&w->file);
 	free(w->closed);
 	loss_free(w->outage.loss);
+	loss_free(w->untold);
 	buf_done(&w->outage.gaps);
 }

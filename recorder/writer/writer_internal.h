@@ -57,9 +57,10 @@ struct writer {
 	size_t nr_closed, cap_closed;
 	struct out_file file;
 	struct outage outage;
-	struct loss *loss;  /* since the session began */
-	struct rate rate;   /* the last change; time 0: none */
-	struct gap removed; /* of files before this one, as this one tells; from 0: none */
+	struct loss *loss;   /* since the session began */
+	struct loss *untold; /* that a file which could not be written was to tell; NULL: nothing */
+	struct rate rate;    /* the last change; time 0: none */
+	struct gap removed;  /* of files before this one, as this one tells; from 0: none */
 	struct sideband_budget sideband;
 	uint64_t shared_ns, cpu_ns, taken, taken_sideband; /* see share_cpu() */
 	bool resync_wanted;

@@ -173,9 +173,10 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	int r = live_before_close(w->options.live, file, where);
 
 	sideband_budget_block(&w->sideband);
+	/* The ledger first: what it tells of is in no other file. */
 	if (r == 0)
-		r = out_file_aux(&w->file, &w->aux, where);
-	return r < 0 ? r : out_file_ledger(&w->file, where);
+		r = out_file_ledger(&w->file, where);
+	return r < 0 ? r : out_file_aux(&w->file, &w->aux, where);
 }
 
 const struct recording_writer_options writer_hooks = { .on_sample = on_sample,

@@ -32,8 +32,8 @@ there() # COMMAND...: on that machine
 	LD_PRELOAD=$FIXTURES/libtracer.so unshare --mount sh -c '
 		mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$@"
 }
-# Until all rings have had their chunks; whoever waits for ever fails by the test's own time.
-until_traced=(sh -c 'until [ -e traced ]; do sleep 0.05; done')
+# Until all rings have had their chunks, or a minute is over.
+until_traced=(sh -c 'n=0; until [ -e traced ] || [ $((n += 1)) -gt 1200 ]; do sleep 0.05; done')
 
 cpus=$(grep -c ^processor /proc/cpuinfo)
 # The stream of a CPU's ring, up to there: byte_at() of the fixture.

@@ -3,7 +3,7 @@
  * From a ring that we play the kernel of, through queue and writer, into files that fail at
  * every call in each way: outages, retries, rotations, syncs that fail. Whatever happens,
  * what was produced is in a file, once and to the byte, or in the ledger: samples in files +
- * lost by the kernel + dropped = produced. No clock decides anything: times are made up.
+ * lost by the kernel + dropped = produced. So are bytes of a trace. No clock decides anything: times are made up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "format/block/aux_trace.h"
 #include "format/record/perf_sample.h"
 #include "format/record/record_build.h"
 #include "format/recording/recording_reader.h"
@@ -37,6 +38,7 @@
 #define RING_BYTES 4096u
 #define PASSES 40
 #define FILES_MAX 8
+#define AUX_BYTES 109 /* of a trace, each pass */
 #define SAMPLE_ID 100
 #define SIDE_ID 200
 
@@ -223,6 +225,7 @@ struct session_lab {
 	struct live *live;
 	int failure_fd;
 	uint64_t now_ns;
+	uint64_t aux_bytes; /* of a trace, so far */
 };
 
 static void
@@ -237,6 +240,9 @@ add_event(struct event_set *events, const struct event_attr *attr, const char *n
 	assert_int_equal(event_set_add_id(events, index, id), 0);
 }
 
+static const struct aux_trace tracer = { .tracer = AUX_TRACER_ARM_SPE,
+					 .words = { (const uint8_t *)"PMU type", 8 } };
+
 static int
 lab_open(struct session_lab *l, bool suspend)
 {
@@ -245,6 +251,7 @@ lab_open(struct session_lab *l, bool suspend)
 	struct session_error e;
 	struct writer_options o = { .sideband = 1,
 				    .suspend_on_full = suspend,
+				    .aux = &tracer,
 				    .queue_bytes = QUEUE_BYTES_MIN,
 				    .block_age_ns = 1 };
 
@@ -285,6 +292,22 @@ lab_done(struct session_lab *l)
 	}
 }
 
+/* Each byte is its place in the trace. */
+static void
+drain_aux(struct session_lab *l)
+{
+	const struct message_aux head = { l->aux_bytes, 1, 1, AUX_TRACE_ANY, 0 };
+	struct queue *q = writer_queue(l->writer);
+	uint8_t *to = queue_reserve(q, sizeof(head) + AUX_BYTES);
+
+	assert_non_null(to);
+	memcpy(to, &head, sizeof(head));
+	for (size_t i = 0; i < AUX_BYTES; i++)
+		to[sizeof(head) + i] = (uint8_t)(l->aux_bytes + i);
+	queue_commit(q, MESSAGE_AUX, 0, 0, sizeof(head) + AUX_BYTES);
+	l->aux_bytes += AUX_BYTES;
+}
+
 /* The drain, without its clocks: what the ring has goes to the queue; then the pass ends. */
 static void
 drain(struct session_lab *l)
@@ -297,6 +320,7 @@ drain(struct session_lab *l)
 	n = ring_read(&l->k.ring, to, RING_BYTES, &l->k.corrupt);
 	queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
 	ring_consume(&l->k.ring, n);
+	drain_aux(l);
 	assert_true(
 		queue_send(q, MESSAGE_LOSS, UINT64_C(1) << 32 | LOSS_KERNEL_SAMPLES, l->k.lost));
 	/* Each pass is late enough for another try. */
@@ -354,10 +378,42 @@ is_stub(const struct rig_file *f)
 	return false;
 }
 
+/* Bytes of the trace that a file has; none of them is in another one. */
+static uint64_t
+read_trace(const struct rig_file *f, bool seen[PASSES])
+{
+	struct recording_reader *r;
+	struct aux_trace about;
+	struct aux_piece piece;
+	uint64_t bytes = 0;
+	struct block b;
+
+	assert_int_equal(recording_reader_open(io_source_memory(f->p, f->n), &r, NULL), 0);
+	while (recording_reader_next(r, NULL, NULL, &b, NULL) > 0) {
+		if (b.header.type != BLOCK_AUX)
+			continue;
+		assert_int_equal(aux_trace_read(&b.payload, &about), 0);
+		assert_int_equal(about.tracer, AUX_TRACER_ARM_SPE);
+		assert_memory_equal(about.words.p, "PMU type", 8);
+		while (aux_trace_next(&b.payload, &piece) > 0) {
+			assert_int_equal(piece.bytes.len, AUX_BYTES);
+			assert_true(piece.offset < PASSES * AUX_BYTES);
+			assert_false(seen[piece.offset / AUX_BYTES]);
+			seen[piece.offset / AUX_BYTES] = true;
+			for (size_t i = 0; i < piece.bytes.len; i++)
+				assert_int_equal(piece.bytes.p[i], (uint8_t)(piece.offset + i));
+			bytes += piece.bytes.len;
+		}
+	}
+	recording_reader_close(r);
+	return bytes;
+}
+
 /* What the files have, in order, each once. Returns their samples. */
 static uint64_t
-read_files(const struct session_lab *l, uint64_t loss[LOSS_CAUSES])
+read_files(const struct session_lab *l, uint64_t loss[LOSS_CAUSES], uint64_t *ret_aux)
 {
+	bool seen[PASSES] = { 0 };
 	uint64_t samples = 0;
 
 	for (unsigned int i = 0; i < l->nr_files; i++) {
@@ -367,6 +423,7 @@ read_files(const struct session_lab *l, uint64_t loss[LOSS_CAUSES])
 			continue;
 		rig_count(&l->files[i], plan.fail_at == 0, &c);
 		samples += c.samples;
+		*ret_aux += read_trace(&l->files[i], seen);
 		for (int k = 0; k < LOSS_CAUSES; k++)
 			loss[k] += c.loss[k];
 	}
@@ -378,14 +435,14 @@ static int
 run_with(bool suspend, unsigned int *ret_files)
 {
 	static struct session_lab l;
-	uint64_t loss[LOSS_CAUSES] = { 0 }, samples;
+	uint64_t loss[LOSS_CAUSES] = { 0 }, samples, aux = 0;
 	struct session_stats t;
 	int r = lab_open(&l, suspend);
 
 	if (r == 0) {
 		r = run(&l);
 		writer_stats(l.writer, &t);
-		samples = read_files(&l, loss);
+		samples = read_files(&l, loss, &aux);
 		assert_int_equal(l.k.corrupt, 0);
 		assert_int_equal(plan.after_failed_sync, 0);
 		assert_int_equal(t.samples, samples);
@@ -395,6 +452,8 @@ run_with(bool suspend, unsigned int *ret_files)
 			assert_int_equal(samples + t.loss[LOSS_DROPPED] + l.k.lost, l.k.produced);
 			assert_int_equal(loss[LOSS_DROPPED], t.loss[LOSS_DROPPED]);
 			assert_int_equal(loss[LOSS_KERNEL_SAMPLES], l.k.lost);
+			assert_int_equal(aux + t.loss[LOSS_AUX_DROPPED], l.aux_bytes);
+			assert_int_equal(loss[LOSS_AUX_DROPPED], t.loss[LOSS_AUX_DROPPED]);
 		} else {
 			assert_true(samples + t.loss[LOSS_DROPPED] + l.k.lost <= l.k.produced);
 		}
