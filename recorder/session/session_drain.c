@@ -549,7 +549,8 @@ send_reads(struct session *s, uint64_t now_ns)
 	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_LAST, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
-			session_send(s, MESSAGE_RECORDS, 0, 0, record);
+			session_send(s, s->options.overwrite ? MESSAGE_KEPT : MESSAGE_RECORDS, 0, 0,
+				     record);
 	}
 	buf_done(&reads);
 }

@@ -30,6 +30,9 @@ Switches: two processes and a pipe on one CPU (tests/fixtures/waits), with nothi
 CPUs. "load" is the CPU time of both a switch, so with what the kernel adds to it; what is over nothing, and the recorder's own,
 times 50,000, is what a storm of so many a second costs.
 
+Flight: spoord without a flight recorder and with two, over fixed work on each CPU (flight.py): its own CPU time, what the work took
+more, and how long a dump takes. CPU time of an interrupt is that of the work it interrupts.
+
 Figures are medians; ratios below 1 are in spoor's favour. The machine need not be quiet, but has to be as busy for one
 as for the other: run it again when "samples" differ.
 """
@@ -65,6 +68,8 @@ EXPORTED_MANY, EXPORT_MANY_MIB = 10000000, 512
 MANY_VIEWS = (('report',), ('report', '--no-children'), ('tree',), ('tree', '--inverted'), ('flamegraph',),
               ('flamegraph', '--svg'))
 EXPORT_FORMS = ('folded', 'pprof', 'otlp', 'speedscope', 'callgrind', 'firefox', 'perf-script', 'json', 'csv')
+# Flight recorders beside spoord
+FLIGHTS = ('none', '10s @ 999', '10s @ 9999')
 # Switches: rounds of a pipe, and a storm of so many switches a second
 PINGPONG_ROUNDS, STORM = 100000, 50000
 # Unwinding: how many times faster than perf script, and seconds
@@ -466,6 +471,21 @@ def switching(args, spoor, perf):
     return table
 
 
+def flights(args):
+    runs = {name: [] for name in FLIGHTS}
+    for _ in range(args.rounds):
+        for name in FLIGHTS:
+            runs[name].append(json.loads(output([sys.executable, os.path.join(HERE, 'flight.py'), args.build, str(args.seconds), name])))
+    table = {name: {key: statistics.median(r[key] for r in list_) for key in list_[0]} for name, list_ in runs.items()}
+    print(f'\nflight recorder beside spoord: medians of {args.rounds} rounds in turns')
+    print(f'{"":<16}{"spoord":>9}{"load, CPU s":>13}{"more":>8}   a dump')
+    for name, m in table.items():
+        more = 100 * (m['load'] / table['none']['load'] - 1)
+        dump = f'{1000 * m["dump_s"]:.0f} ms, {m["samples"]:.0f} samples, {m["bytes"] / 1e6:.2f} MB' if 'dump_s' in m else '-'
+        print(f'{name:<16}{100 * m["daemon"]:>7.2f} %{m["load"]:>13.2f}{more:>6.2f} %   {dump}')
+    return table
+
+
 def debug_file(path):
     notes = output(['readelf', '-n', path]) if os.path.exists(path) else ''
     build_id = notes.partition('Build ID: ')[2].split('\n')[0]
@@ -530,7 +550,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
     parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
-    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize', 'switches'], help='one side alone')
+    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize', 'switches', 'flight'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -556,11 +576,12 @@ def main():
         symbolized = symbolizing(args, spoor, marks) if args.only in (None, 'symbolize') else {}
         looked_up = looking_up(args, marks) if args.only in (None, 'symbolize') else {}
         switched = switching(args, spoor, perf) if args.only in (None, 'switches') else {}
+        flown = flights(args) if args.only in (None, 'flight') else {}
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
                    'reading': read, 'pages': paged, 'unwinding': unwound, 'many': crowd, 'exports': exported, 'symbolizing': symbolized,
-                   'looking_up': looked_up, 'switches': switched}, f, indent=1)
+                   'looking_up': looked_up, 'switches': switched, 'flight': flown}, f, indent=1)
 
 
 if __name__ == '__main__':

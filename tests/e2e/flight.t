@@ -50,6 +50,8 @@ bytes=$(faults_of last.spoor faults | awk '{ n += $1 } END { print n }')
 in_range "$bytes" $((RING - 16384)) $RING "and they fill the ring"
 in_range "$count" 10000 40000 "which is some thousands"
 ok "the file is whole" "$SPOOR" verify last.spoor
+in_range "$("$SPOOR" dump last.spoor | sed -n 's/.* READ .*{value=\([0-9]*\) .*/\1/p' | awk '{ n += $1 } END { print n }')" 100000 102000 \
+	"while all were counted"
 is "$("$SPOOR" info --json last.spoor | jq .lost)" 0 "what is overwritten is not lost"
 is "$("$SPOOR" report --json last.spoor --comm faults | jq -r '.rows[0].symbol')" main "they have names"
 "$SPOOR" export -f perf-data-file -o last.data last.spoor
