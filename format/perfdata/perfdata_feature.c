@@ -92,6 +92,45 @@ perfdata_feature_event_desc(struct buf *out, const struct event_set *events, uin
 	}
 }
 
+static bool
+is_member(const struct event_set *events, size_t i)
+{
+	return !event_attr_has(&event_set_at(events, i)->attr, EVENT_ATTR_disabled);
+}
+
+/* Those behind an event; of what is itself none's leader, 0. */
+static uint32_t
+members_of(const struct event_set *events, size_t leader)
+{
+	size_t i = leader + 1;
+
+	while (!is_member(events, leader) && i < event_set_count(events) && is_member(events, i))
+		i++;
+	return (uint32_t)(i - leader - 1);
+}
+
+uint32_t
+perfdata_feature_group_desc(struct buf *out, const struct event_set *events)
+{
+	const size_t nr = event_set_count(events);
+	uint32_t groups = 0, members;
+
+	for (size_t i = 0; i < nr; i += 1 + members_of(events, i))
+		groups += members_of(events, i) > 0;
+	if (!groups)
+		return 0;
+	buf_u32(out, groups);
+	for (size_t i = 0; i < nr; i += 1 + members) {
+		members = members_of(events, i);
+		if (!members)
+			continue;
+		perfdata_feature_string(out, "{anon_group}"); /* as perf calls it */
+		buf_u32(out, (uint32_t)i);
+		buf_u32(out, members + 1);
+	}
+	return groups;
+}
+
 void
 perfdata_feature_sample_time(struct buf *out, uint64_t first_ns, uint64_t last_ns)
 {

@@ -32,6 +32,11 @@ void perfdata_feature_nrcpus(struct buf *out, uint32_t available, uint32_t onlin
 void perfdata_feature_cmdline(struct buf *out, const char *s);
 void perfdata_feature_event_desc(struct buf *out, const struct event_set *events,
 				 uint32_t attr_bytes);
+/*
+ * Which events are in groups, from attrs as spoor's recorder makes them: members alone are opened enabled, and stand
+ * behind their leader. The number of groups; with none, nothing is appended.
+ */
+uint32_t perfdata_feature_group_desc(struct buf *out, const struct event_set *events);
 void perfdata_feature_sample_time(struct buf *out, uint64_t first_ns, uint64_t last_ns);
 void perfdata_feature_clockid(struct buf *out, uint64_t resolution_ns);
 /* The same instant on the wall clock and on the clock of the records. */

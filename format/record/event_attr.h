@@ -19,6 +19,7 @@
 
 /* Bits of the u64 after read_format; the uapi header calls them by bit-field. */
 enum event_attr_flag {
+	EVENT_ATTR_disabled = 0,
 	EVENT_ATTR_inherit = 1,
 	EVENT_ATTR_exclude_user = 4,
 	EVENT_ATTR_exclude_kernel = 5,

@@ -11,7 +11,7 @@
 /* Of the argument, before and behind what is wrong: one line for a person. */
 #define SHOWN_BYTES 60
 
-static int
+static int __attribute__((format(printf, 3, 0)))
 event_parser_say(const struct event_parser *p, const char *where, const char *format, va_list args)
 {
 	char sentence[320];

@@ -202,6 +202,9 @@ complete_events(struct export_sections *s, const struct event_set *events)
 		perfdata_feature_event_desc(
 			b, events,
 			perfdata_attr_bytes(events, s->imported ? PERFDATA_ATTR_BYTES : 0));
+	b = missing(s, PERFDATA_FEATURE_GROUP_DESC, !s->imported);
+	if (b)
+		s->have[PERFDATA_FEATURE_GROUP_DESC] = perfdata_feature_group_desc(b, events) > 0;
 	b = missing(s, PERFDATA_FEATURE_TRACING_DATA, perfdata_tracing_count(events) > 0);
 	if (b)
 		perfdata_tracing_section(b, events);
