@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/perf_events.sh [ROOT [HEADER]...]: docs/perf-events.md has a row for each constant PERF_* of the kernel's
-# header (that of this machine, and what format/uapi adds, or HEADERs), and for each field of its structures;
-# a row has a state, and what goes with it; files that it names exist.
+# header (that of this machine, and what format/uapi adds, or HEADERs), for each field of its structures, and for
+# each sysctl kernel.perf_* of this machine; a row has a state, and what goes with it; files that it names exist.
 set -u
 cd "${1:-.}" || exit 2
 shift
@@ -69,6 +69,10 @@ done < <(comm -13 <(printf '%s\n' "$told" | uniq) <(wanted "$@"))
 while read -r name; do
 	complain "$name has two rows in $doc"
 done < <(printf '%s\n' "$told" | uniq -d)
+for sysctl in /proc/sys/kernel/perf_*; do
+	name=kernel.${sysctl##*/}
+	[ ! -e "$sysctl" ] || rows | cut -d '|' -f 2 | grep -qE "(^|[ ,])${name//./\\.}([ ,]|\$)" || complain "$name has no row in $doc"
+done
 
 while IFS='|' read -r _ names state why where tested _; do
 	state=${state// /}

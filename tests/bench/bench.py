@@ -5,7 +5,8 @@ Cost: spoor record, perf record and perf record -z, each of all CPUs with call c
 load (load.sh), in turns, another one first each round. CPU time is user + system of the recorder
 and of the `sleep` that ends it, by wait4(2). "start" is a recording of next to nothing; ns/sample is
 what is over that. perf gets --buildid-mmap: its files then name their objects as spoor's do, and it
-need not read its own output again at the end. Samples and losses of all files are counted by spoor info.
+need not read its own output again at the end. --before names a spoor of an earlier build, which then
+records in turns with them: what is new costs those who do not ask for it nothing. Samples and losses of all files are counted by spoor info.
 
 Stored: spoor records the tasks of each load. Bytes a sample are those of the file: blocks of samples
 with their headers; these and the side-band (forks, maps, names); the whole file with kernel symbols,
@@ -53,8 +54,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FAST, SLOW, STORED_HZ = 19999, 999, 4999
 LOADS = ('repetitive', 'mixed', 'hostile')
 WORK = [('start', 19)] + [('mixed', SLOW)] + [(load, FAST) for load in LOADS]
-# Targets: recorder's CPU time against perf -z; bytes a sample, in blocks of samples, and against zstd -1
-CPU_TARGET = 0.7
+# Targets: recorder's CPU time against perf -z, and an earlier spoor (medians differ by so much); bytes a sample, in
+# blocks of samples, and against zstd -1
+CPU_TARGETS = {'perf -z': 0.7, 'before': 1.1}
 BYTES_TARGET = {'repetitive': 3, 'mixed': 7.5, 'hostile': 11.5}
 RATIO_TARGET = 0.55
 # Reading: how many times faster than what of perf; seconds of a day of 64 CPUs, MiB
@@ -173,13 +175,14 @@ def perf_program():
     sys.exit('bench: no perf that works; make deps installs it')
 
 
-def recorders(spoor, perf):
+def recorders(spoor, perf, before):
     same = ['-a', '-e', 'cpu-clock', '-F', '{hz}', '-o', '{path}']
     end = ['--', 'sleep', '{seconds}']
     help_text = subprocess.run([perf, 'record', '-h'], capture_output=True, text=True).stderr
     perf_same = [perf, 'record', '-g', *same, *(['--buildid-mmap'] if 'buildid-mmap' in help_text else [])]
-    return {'spoor': [spoor, 'record', '--call-graph', 'fp', *same, *end], 'perf': [*perf_same, *end],
-            'perf -z': [*perf_same, '-z', *end]}
+    ours = ['record', '--call-graph', 'fp', *same, *end]
+    return {'spoor': [spoor, *ours], 'perf': [*perf_same, *end], 'perf -z': [*perf_same, '-z', *end],
+            **({'before': [before, *ours]} if before else {})}
 
 
 def cost_of(load, hz, args, commands, spoor):
@@ -216,20 +219,22 @@ def costs(args, commands, spoor):
 
 def ratios(table, marks):
     print('\nratios of the medians above: CPU time, of it what is over the start, and file bytes; all a sample')
-    print(f'{"":<17}  {"spoor / perf":^31}  {"spoor / perf -z":^31}')
-    print(f'{"load":<11}{"Hz":>6}' + f'  {"samples":>8}{"CPU":>6}{"over start":>11}{"file":>6}' * 2 + '   target')
     start = table[WORK[0]]
+    others = [name for name in start if name != 'spoor']
+    print(f'{"":<17}' + ''.join(f'  {"spoor / " + other:^31}' for other in others))
+    print(f'{"load":<11}{"Hz":>6}' + f'  {"samples":>8}{"CPU":>6}{"over start":>11}{"file":>6}' * len(others) + '   target')
     for (load, hz), m in list(table.items())[1:]:
-        line = f'{load:<11}{hz:>6}'
-        for other in ('perf', 'perf -z'):
+        line, targets = f'{load:<11}{hz:>6}', ''
+        for other in others:
             samples, cpu, size = (m['spoor'][key] / m[other][key] for key in ('samples', 'cpu', 'bytes'))
             ours, theirs = (m[name]['cpu'] - start[name]['cpu'] for name in ('spoor', other))
             # What is as small as the start's own variation says nothing.
             over = f'{ours / theirs / samples:.2f}' if theirs > 0.03 else '-'
             line += f'  {samples:>8.3f}{cpu / samples:>6.2f}{over:>11}{size / samples:>6.2f}'
-        if hz == FAST:
-            marks.append(cpu / samples <= CPU_TARGET)
-            line += f'   CPU <= {CPU_TARGET} of perf -z: {verdict(marks[-1])}'
+            if hz == FAST and other in CPU_TARGETS:
+                marks.append(cpu / samples <= CPU_TARGETS[other])
+                targets += f'   CPU <= {CPU_TARGETS[other]} of {other}: {verdict(marks[-1])}'
+        line += targets
         print(line)
 
 
@@ -546,6 +551,7 @@ def symbolizing(args, spoor, marks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', default='build')
+    parser.add_argument('--before', metavar='SPOOR', help='an earlier spoor, whose recording costs are measured as well')
     parser.add_argument('--rounds', type=int, default=3, help='of each recorder and load (3)')
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
@@ -554,7 +560,7 @@ def main():
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
-    commands = recorders(spoor, perf)
+    commands = recorders(spoor, perf, args.before)
     marks = []
 
     print(f'{perf_version}{" with --buildid-mmap" if "--buildid-mmap" in commands["perf"] else ""}; '

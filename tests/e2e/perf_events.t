@@ -25,6 +25,8 @@ planted "one that is not named in its row" 'PERF_FLAG_FD_CLOEXEC has no row' 's/
 planted "a field without a row" 'attr.sample_max_stack has no row' '/^| `attr.sample_max_stack`/d'
 planted "a bit without a row" 'attr.pinned has no row' '/^| `attr.pinned`/d'
 planted "a field of the first page without a row" 'page.data_tail has no row' '/^| `page.data_tail`/d'
+[ ! -e /proc/sys/kernel/perf_event_mlock_kb ] ||
+	planted "a sysctl without a row" 'kernel.perf_event_mlock_kb has no row' '/^| kernel.perf_event_mlock_kb/d'
 planted "a constant in two rows" 'PERF_FORMAT_LOST has two rows' 's/^\(| `PERF_FORMAT_ID`\)/\1, `PERF_FORMAT_LOST`/'
 planted "no reason" 'page.data_offset.*why not is not said' 's/^\(| `page.data_offset`[^|]*| no |\)[^|]*/\1 /'
 planted "no test" 'PERF_SAMPLE_RAW.*no test' '/^| `PERF_SAMPLE_RAW`/s/[^|]*|$/ - |/'
