@@ -487,6 +487,22 @@ is_settled(const struct event_plan *plan, const struct event_spec *spec)
 	return memcmp(&before, &def->attr, sizeof(before)) == 0;
 }
 
+/*
+ * Whoever forks is given its parent's events, for which the kernel reads the place of a probe again, from the memory
+ * of that task, where our pointer leads nowhere: its fork() fails (inherit_event(), perf_uprobe_event_init()).
+ */
+static void
+spare_forks(struct event_def *def, struct buf *notes)
+{
+	if (!def->place || !def->attr.inherit)
+		return;
+	def->attr.inherit = 0;
+	session_note(notes,
+		     "%s: threads and processes that come later are not sampled: Linux would let "
+		     "their fork fail; -a samples all tasks",
+		     def->name);
+}
+
 /* The next event of the plan. */
 static int
 plan_event(const struct session_options *o, const struct target *target, const struct features *f,
@@ -502,6 +518,7 @@ plan_event(const struct session_options *o, const struct target *target, const s
 
 	sampling_def(o, f, plan, spec, def, notes);
 	spec->probe = NULL;
+	spare_forks(def, notes);
 	r = check_spec(o, spec, error);
 	if (r == 0)
 		r = event_aux_plan(o, spec, &plan->aux, error);

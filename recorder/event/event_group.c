@@ -50,10 +50,16 @@ member_attr(const struct event_spec *spec, const struct perf_event_attr *leader,
 static void
 grouping_attrs(struct grouping *g)
 {
+	bool inherit = true;
+
+	/* All of a group are inherited, or none (perf_event_open()). */
+	for (size_t i = 0; i < g->nr; i++)
+		inherit &= g->defs[i].attr.inherit;
 	for (size_t i = 0; i < g->nr; i++) {
 		struct perf_event_attr *attr = &g->attrs[i];
 
 		*attr = g->defs[i].attr;
+		attr->inherit = inherit;
 		/* One read(2) of the leader has the counts of all, of one moment. */
 		if (g->specs[i].counts)
 			attr->read_format |= PERF_FORMAT_GROUP;

@@ -33,6 +33,12 @@ is "$("$SPOOR" info --json -i calls.spoor | jq .lost)" 0 "nothing is lost"
 exits 0 "on all CPUs" "$SPOOR" record -a -o all.spoor -e "uprobe:$program:probed_work" -- "$program" 1234
 is "$(counts all.spoor)" "uprobe:probed:probed_work 1234" "the calls of all processes"
 # Each CPU counts for itself.
+# The kernel reads the place again when a task forks, from that task's memory.
+for event in "uprobe:$program:probed_work" "{uprobe:$program:probed_work,page-faults}"; do
+	exits 0 "a command that forks" "$SPOOR" record -o forks.spoor -e "$event" -- sh -c '"$1" 40 && (exit 3); [ $? = 3 ]' - "$program"
+	like "$(cat err)" 'come later are not sampled' "can still fork, and it is said who is left out"
+done
+
 exits 0 "every tenth call" "$SPOOR" record -c 10 -o tenth.spoor -e "uprobe:$program:probed_work" -- taskset -c 0 "$program" 5000
 is "$(counts tenth.spoor)" "uprobe:probed:probed_work 500" "are a tenth"
 
