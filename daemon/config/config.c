@@ -225,12 +225,12 @@ set_percent(const struct row *row, const char *value, uint32_t *ret, struct reas
 static int
 config_set(struct config *c, const struct row *row, const char *value, struct reason *why)
 {
-	struct session_options options;
+	struct session_options options = { 0 };
 	uint64_t span_ns, hz;
 
 	if (row->offset == offsetof(struct config, call_graph) &&
 	    (session_call_graph_parse(value, &options) != 0 ||
-	     options.call_graph == SESSION_CALL_GRAPH_LBR))
+	     options.call_graph == SESSION_CALL_GRAPH_LBR || options.extra.deferred))
 		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
 	if (row->offset == offsetof(struct config, build_ids) &&
 	    session_build_ids_parse(value, &options.build_ids) != 0)

@@ -343,6 +343,7 @@ methods_dump(struct method_call *call)
 	struct session_error error = { 0 };
 	struct flight_dump dump;
 	size_t i = rotation_of(d, call->uid);
+	bool asked = false;
 	int r;
 
 	/* Each is a file, and the work of packing it: a member's have a time between them. */
@@ -353,8 +354,10 @@ methods_dump(struct method_call *call)
 				 (unsigned int)d->last[i].uid,
 				 (d->last[i].again_ns - call->now_ns + SECOND_NS - 1) / SECOND_NS);
 	else
+		asked = true;
+	if (asked)
 		r = streams_dump(call->context->streams, &dump, &error);
-	if (r == 0 && call->access < METHODS_ROOT) {
+	if (asked && call->access < METHODS_ROOT) {
 		d->last[i].uid = call->uid;
 		d->last[i].again_ns = call->now_ns + DUMP_AGAIN_NS;
 	}

@@ -576,7 +576,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	struct event_plan plan = { 0 };
 	struct event_spec_list list = { 0 };
 	struct features f = { 0 };
-	bool stacks = false;
+	bool stacks = false, traces = false;
 	int r = check_byte_order(error);
 
 	if (r == 0)
@@ -602,8 +602,15 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	}
 	if (r == 0)
 		r = settle_groups(o, target, &list, &plan, notes, error);
-	for (size_t i = 0; i < plan.nr; i++)
+	for (size_t i = 0; i < plan.nr; i++) {
 		stacks |= plan.defs[i].attr.sample_stack_user != 0;
+		traces |= plan.defs[i].aux != 0;
+	}
+	/* Its event was left out. */
+	if (!traces) {
+		event_aux_free(plan.aux);
+		plan.aux = NULL;
+	}
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
 	sideband_def(o, &f, stacks, plan.aux, &plan.defs[plan.sideband]);

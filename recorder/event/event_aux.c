@@ -75,7 +75,14 @@ event_aux_plan(const struct session_options *o, const struct event_spec *spec,
 			spec->name);
 	if (spec->group)
 		return session_usage(error, "%s: an event that traces is in no group", spec->name);
-	if (o->for_user)
+	if (spec->counts)
+		return session_usage(error, "%s: a tracer counts nothing", spec->name);
+	if (o->overwrite)
+		return session_usage(error,
+				     "%s: --overwrite is of samples; of a trace --snapshot keeps "
+				     "the end alone",
+				     spec->name);
+	if (o->for_user || o->cpu_share)
 		return session_fail(
 			error, -EPERM,
 			"%s: traces have no bound of time or size: they are for root, by "

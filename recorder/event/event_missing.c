@@ -12,18 +12,28 @@ is_of_event(int err)
 	return err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -EINTR;
 }
 
+/* Without one of them, does any other take samples of its own? */
+static bool
+samples_without(const struct event_spec_list *specs, size_t index)
+{
+	for (size_t i = 0; i < specs->nr; i++)
+		if (i != index && !specs->specs[i].counts && !specs->specs[i].trigger)
+			return true;
+	return false;
+}
+
 int
 event_missing_leave_out(struct event_plan *plan, struct event_spec_list *specs, size_t index,
 			int err, const struct session_error *error, struct buf *notes)
 {
-	if (!is_of_event(err) || specs->nr < 2)
+	if (!is_of_event(err) || !samples_without(specs, index))
 		return err;
 	session_note(notes, "left out: %s", error->text);
 	event_def_done(&plan->defs[index]);
 	memmove(&plan->defs[index], &plan->defs[index + 1],
 		(plan->nr - index - 1) * sizeof(*plan->defs));
 	plan->defs[--plan->nr] = (struct event_def){ 0 };
-	free(specs->specs[index].probe);
+	event_spec_done(&specs->specs[index]);
 	memmove(&specs->specs[index], &specs->specs[index + 1],
 		(specs->nr - index - 1) * sizeof(*specs->specs));
 	specs->nr--;

@@ -529,12 +529,19 @@ event_spec_bytes(const char *text)
 	return n;
 }
 
+void
+event_spec_done(struct event_spec *spec)
+{
+	free(spec->probe);
+	free(spec->tracepoint);
+}
+
 /* Of an event that stands for several, as one a PMU, all. */
 static int
 leave_out(struct event_spec_list *list, size_t had, const char *err)
 {
 	while (list->nr > had)
-		free(list->specs[--list->nr].probe);
+		event_spec_done(&list->specs[--list->nr]);
 	session_note(list->skipped, "left out: %s", err);
 	return 0;
 }
@@ -585,10 +592,8 @@ event_spec_parse(const char *text, const struct event_spec_roots *roots,
 void
 event_spec_list_done(struct event_spec_list *list)
 {
-	for (size_t i = 0; i < list->nr; i++) {
-		free(list->specs[i].probe);
-		free(list->specs[i].tracepoint);
-	}
+	for (size_t i = 0; i < list->nr; i++)
+		event_spec_done(&list->specs[i]);
 	free(list->specs);
 	*list = (struct event_spec_list){ 0 };
 }

@@ -91,6 +91,7 @@ int event_spec_parse(const char *text, const struct event_spec_roots *roots,
 int event_spec_parse_part(const char *text, size_t from, size_t to,
 			  const struct event_spec_roots *roots, struct event_spec_list *list,
 			  char *err, size_t err_bytes);
+void event_spec_done(struct event_spec *spec); /* what it owns */
 void event_spec_list_done(struct event_spec_list *list);
 
 /* Length of the first event of a text: up to a comma that is not between slashes, nor quoted there. */

@@ -131,7 +131,8 @@ resolve_cgroups(const struct session_options *o, struct target *t, struct sessio
 	int r = 0;
 
 	if (!o->cgroups)
-		return add_cgroup(t, o->cgroup, error);
+		return *o->cgroup ? add_cgroup(t, o->cgroup, error)
+				  : session_usage(error, "a control group has a name");
 	if (o->extra.skip_missing)
 		return session_usage(error,
 				     "several control groups and --skip-missing exclude each "

@@ -84,13 +84,12 @@ aux_ring_pending(struct aux_ring *a, bool all, uint64_t *lost)
 {
 	uint64_t head = head_of(a), there;
 
-	if (a->snapshot && a->tail == 0 && has_wrapped(a, head)) {
-		head += head < a->size ? a->size : 0;
-		a->tail = head - a->size;
-	} else if (a->snapshot && head < a->tail) {
-		head += a->size;
+	if (a->snapshot && !a->ended) {
+		a->end = head < a->size && has_wrapped(a, head) ? head + a->size : head;
+		a->tail = a->end > a->size ? a->end - a->size : 0;
+		a->ended = true;
 	}
-	there = head - a->tail;
+	there = (a->snapshot ? a->end : head) - a->tail;
 	if (there > a->size) {
 		*lost += a->size;
 		give_back(a, head & ~(WORD - 1));

@@ -23,6 +23,8 @@ struct aux_ring {
 	uint64_t tail; /* all before it has been given back */
 	uint64_t mark; /* see aux_ring_mark() */
 	bool snapshot; /* it is written over, and read when it stands still */
+	bool ended;    /* of a snapshot: where it ends is known */
+	uint64_t end;
 	size_t map_bytes;
 };
 

@@ -522,6 +522,9 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	i = ring_set_place(s, cpu);
 	if (i < 0)
 		return session_fail(error, -ENOMEM, "out of memory");
+	/* What was there has not been taken yet. */
+	if (s->cpus[i].nr)
+		return -EAGAIN;
 	r = cpu_rings_open(&opened, cpu, 0, &s->each, &mlock, error);
 	if (r < 0)
 		return r;

@@ -50,7 +50,7 @@ ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_
 		aux_ring_consume(&c->aux, n);
 		moved += n;
 	}
-	if (moved && !at_end && !s->off_since_ns)
+	if (moved && !at_end && !s->off_since_ns && !s->accounts[i].sampling.off_since_ns)
 		turn_on(s, c);
 	return n == 0 || moved >= c->aux.size;
 }

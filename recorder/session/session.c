@@ -35,6 +35,14 @@ check_options(const struct session_options *o, struct session_error *error)
 		return session_usage(error,
 				     "the pages of a ring are a power of two, and at most %u",
 				     RING_PAGES_MAX);
+	if (o->overwrite && o->counter_interval_ns)
+		return session_usage(error,
+				     "--counters are read all the time, and --overwrite keeps the "
+				     "last moments alone: record them beside");
+	if (o->overwrite && o->extra.deferred)
+		return session_usage(error,
+				     "--call-graph fp,defer: chains that come after their samples "
+				     "are not kept with --overwrite");
 	if (o->overwrite && o->extra.switch_events)
 		return session_usage(
 			error,
@@ -400,10 +408,11 @@ open_all(struct session *s, struct session_error *error)
 	s->frequency_hz = s->plan.frequency_hz_effective;
 	s->cpus = ring_set_sampled(&s->rings);
 	s->loop_ns = s->status_ns = host_now_ns();
-	session_counters_begin(s);
+	/* The queue is empty, and takes it. */
 	if (s->options.starts_disabled)
 		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->loop_ns);
-	else if (s->options.target != SESSION_COMMAND)
+	session_counters_begin(s);
+	if (s->options.target != SESSION_COMMAND && !s->options.starts_disabled)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }

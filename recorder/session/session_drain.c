@@ -573,7 +573,8 @@ session_finish(struct session *s, struct session_error *error)
 	if (s->command)
 		command_stop(s->command);
 	drain_rest(s);
-	if (s->options.overwrite)
+	/* Where each dump is asked for, nobody asked for this one. */
+	if (s->options.overwrite && !s->options.dump_again)
 		session_dump_rings(s);
 	if (s->options.cpu_share)
 		s->owed_ns = ring_set_owed_ns(&s->rings, *s->options.cpu_share, now_ns);

@@ -178,7 +178,9 @@ answer_request(struct writer *w, const struct queue_message *m)
 	} else if (m->kind == MESSAGE_ROTATE) {
 		r = writer_rotate(w, rq->sink, &result, &rq->error);
 	} else {
-		r = writer_sync(w, &result, &rq->error);
+		r = writer_aux_flush(w);
+		if (r == 0)
+			r = writer_sync(w, &result, &rq->error);
 	}
 	rq->sink = NULL;
 	session_request_done(w->options.requests, rq, result);

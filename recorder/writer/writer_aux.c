@@ -9,7 +9,7 @@
 #include "format/recording/recording_writer.h"
 #include "recorder/writer/writer_internal.h"
 
-static int
+int
 writer_aux_flush(struct writer *w)
 {
 	struct fmt_where where = { 0 };

@@ -158,6 +158,8 @@ void writer_files_done(struct writer *w);
 
 /* A MESSAGE_AUX. In an outage it is counted as lost. */
 int writer_aux(struct writer *w, struct span message);
+/* Writes what there is, unless in an outage. */
+int writer_aux_flush(struct writer *w);
 /* Writes what is old enough, if there is a file; with records it is written as these are. */
 int writer_aux_due(struct writer *w);
 

@@ -43,6 +43,7 @@ count_rows_end(struct count_rows *c)
 		r = c->options.see(c->options.arg, &c->row);
 	}
 	c->row.counts.nr = 0;
+	c->rows++;
 	return r;
 }
 
@@ -58,8 +59,28 @@ row_takes(const struct count_rows *c, uint64_t time_ns)
 	return time_ns <= until_ns || time_ns - until_ns <= slack_ns;
 }
 
+/* Readings of one id that follow each other are one count. */
 static int
-row_add(struct count_rows *c, const struct read_count *count, uint64_t from_ns, uint64_t until_ns)
+row_count(struct count_rows *c, struct count_last *last, const struct read_count *count)
+{
+	struct read_counts *counts = &c->row.counts;
+	struct read_count *known;
+
+	if (counts->nr == 0 || last->row != c->rows + 1) {
+		last->row = c->rows + 1;
+		last->row_at = counts->nr;
+		return read_counts_push(counts, count);
+	}
+	known = &counts->of[last->row_at];
+	known->value += count->value;
+	known->enabled_ns += count->enabled_ns;
+	known->running_ns += count->running_ns;
+	return 0;
+}
+
+static int
+row_add(struct count_rows *c, struct count_last *last, const struct read_count *count,
+	uint64_t from_ns, uint64_t until_ns)
 {
 	struct count_row *row = &c->row;
 	int r = 0;
@@ -76,7 +97,7 @@ row_add(struct count_rows *c, const struct read_count *count, uint64_t from_ns, 
 		row->from_ns = from_ns;
 	if (until_ns > row->until_ns)
 		row->until_ns = until_ns;
-	return read_counts_push(&row->counts, count);
+	return row_count(c, last, count);
 }
 
 /* count: so far; *ret: since the last reading of its id. False: there was none, or it cannot be. */
@@ -115,10 +136,12 @@ count_rows_see(struct count_rows *c, const struct read_count *count, uint64_t ti
 		return r;
 	before = c->last[at];
 	c->last[at] = now;
+	c->last[at].row = before.row;
+	c->last[at].row_at = before.row_at;
 	/* The same reading once more: what ended one file begins the next. */
 	if (outside || time_ns <= before.time_ns || !count_since(c, &before, count, &since))
 		return 0;
-	return row_add(c, &since, before.time_ns, time_ns);
+	return row_add(c, &c->last[at], &since, before.time_ns, time_ns);
 }
 
 int

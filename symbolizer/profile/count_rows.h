@@ -34,6 +34,8 @@ struct count_rows_options {
 struct count_last {
 	uint64_t id;
 	uint64_t time_ns, value, enabled_ns, running_ns;
+	uint64_t row; /* in which it has a count, and which one */
+	size_t row_at;
 };
 
 struct count_rows {
@@ -42,6 +44,7 @@ struct count_rows {
 	size_t nr, cap;
 	struct slots slots;
 	struct count_row row; /* that is open, if it has counts */
+	uint64_t rows;	      /* that have ended */
 	uint64_t backwards;   /* counts that were less than before: of them nothing is known */
 };
 

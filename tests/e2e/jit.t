@@ -118,7 +118,7 @@ in_range "$(share none.spoor 'alpha()')" 0 0 "without a file there is no name"
 # Runtimes that are here: as many samples have names as perf gives them.
 named() # per mille of the samples in json that have a name
 {
-	jq '([.rows[] | select(.symbol | test("^(\\[|0x)") | not) | .samples] | add) * 1000 /
+	jq '([.rows[] | select(.symbol | test("^(\\[|0x)") | not) | .samples] | add // 0) * 1000 /
 		([.rows[].samples] | add) | floor' json
 }
 
@@ -211,6 +211,7 @@ fi
 # shellcheck disable=SC2016
 echo 'for i in {1..20}; do
 		"$1" map >first
+		sleep 1 # its map is read when it has ended
 		rm -f "/tmp/perf-$(cat first).map"
 		echo $(($(cat first) - 1)) >/proc/sys/kernel/ns_last_pid
 		"$1" none >second
