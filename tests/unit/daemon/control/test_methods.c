@@ -350,11 +350,13 @@ members_wait_between_dumps(void **state)
 	assert_true(is_good(call_member("Rotate", "")));
 	fake.now_ns += UINT64_C(10000000000);
 	assert_true(is_good(call_member("Dump", "")));
-	/* One that failed is no dump. */
+	/* One that failed has paused sampling as well. */
 	fake.now_ns += UINT64_C(10000000000);
 	fake.error = -EIO;
 	assert_true(is_error(call_member("Dump", ""), METHODS_INTERFACE ".Failed", NULL));
 	fake.error = 0;
+	assert_true(is_error(call_member("Dump", ""), METHODS_INTERFACE ".Failed", NULL));
+	fake.now_ns += UINT64_C(10000000000);
 	assert_true(is_good(call_member("Dump", "")));
 }
 
