@@ -116,8 +116,8 @@ fi
 exits 2 "-u: no such user" "$SPOOR" record -u no-such-user -o n.spoor -- true
 exits 2 "-u and -p" "$SPOOR" record -u 0 -p 1 -o n.spoor -- true
 exits 2 "-p and -u" "$SPOOR" record -p 1 -u 0 -o n.spoor -- true
-exits 2 "-G: several" "$SPOOR" record -G a,b -o n.spoor -- true
-like "$(cat err)" 'one control group' "-G: told"
+exits 1 "-G: several, of which one is not there" "$SPOOR" record -e cpu-clock,faults -G a,b -o n.spoor -- true
+like "$(cat err)" 'control group a: No such' "-G: told which"
 
 # --- rings of threads -----------------------------------------------------------------------------------
 
