@@ -228,6 +228,17 @@ wait_for() # SECONDS COMMAND...: until the command succeeds
 	done
 }
 
+perf_record() # ARGUMENT...: perf record, which has to end by itself: perf 6.1 aborts now and then
+{
+	local status
+	for _ in 1 2 3; do
+		perf record "$@"
+		status=$?
+		[ $status -ge 128 ] || break
+	done
+	return $status
+}
+
 json() # FILE FILTER: jq's raw output
 {
 	jq -r "$2" "$1"

@@ -69,7 +69,7 @@ cat >many.sh <<'EOF'
 taskset -cp 0 $$ >/dev/null
 for i in $(seq 20); do many/gone$i 500; done
 EOF
-record -o many.spoor -- bash many.sh
+record -m 8M -o many.spoor -- bash many.sh
 "$SPOOR" report --json --sort comm,dso,sym many.spoor >many.json
 is "$(jq -r '.rows[] | select(.symbol == "main" and .samples >= 500 and .comm as $c | .dso | endswith($c)) | .comm' many.json |
 	sort -V | xargs)" "$(seq -f 'gone%g' 20 | xargs)" \
@@ -149,7 +149,7 @@ timeout 120 "$SPOOR" record -q -e page-faults -c 1 -d --overwrite -m 2M -o - -- 
 	taskset -c 0 "$FIXTURES/faults" 3000 2>err | cat >piped.spoor
 is "$(series_of piped.spoor faults)" "0 2999 3000 0" "a pipe gets the end"
 background "$SPOOR" record -a --overwrite -o k.spoor
-until [ -s k.spoor ]; do sleep 0.05; done
+wait_for 20 test -s k.spoor || bail "nothing is recorded"
 kill -KILL "${background_pids[-1]}"
 wait "${background_pids[-1]}" 2>/dev/null
 is "$("$SPOOR" info --json k.spoor | jq .samples)" 0 "kill -9: nothing was written, and that can be read"

@@ -33,7 +33,7 @@ for group in "$GROUP" '{cpu-clock,page-faults}' '{cpu-clock,page-faults},context
 	rm -f x.spoor x.data
 	"$SPOOR" record -i -g -F 999 -e "$group" -o x.spoor -- true >out 2>err &&
 		"$SPOOR" export -f perf-data-file -o x.data x.spoor >>out 2>>err
-	perf record -q -i -g -F 999 -e "$group" -o p.data -- true >/dev/null 2>&1
+	perf_record -q -i -g -F 999 -e "$group" -o p.data -- true >/dev/null 2>&1
 	attr_of x.data | sed 's/^[^ ]*//' >spoor.attr
 	attr_of p.data | sed 's/^[^ ]*//' >perf.attr
 	same "$group: as perf opens it" spoor.attr perf.attr
@@ -115,7 +115,7 @@ groups='cs,{task-clock,page-faults},faults,{cpu-clock:u,minor-faults,cs}:S,{alig
 "$SPOOR" export -f perf-data-file -o x.data x.spoor
 is "$(perf evlist -g -i x.data 2>/dev/null | grep -v '^#' | sed 's/:[uS]*//g' | xargs)" \
 	'cs {task-clock,page-faults} faults {cpu-clock,minor-faults,cs} alignment-faults dummy' "perf evlist -g has the groups"
-perf record -q -e "$groups" -o p.data -- true >/dev/null 2>&1
+perf_record -q -e "$groups" -o p.data -- true >/dev/null 2>&1
 is "$(perf evlist -g -i x.data 2>/dev/null | grep -o '{.*}' | tr -cd '{,}')" "$(perf evlist -g -i p.data 2>/dev/null | grep -o '{.*}' | tr -cd '{,}')" \
 	"as many, of as many, as perf records"
 rm -f x.spoor
@@ -134,7 +134,7 @@ for event in task-clock page-faults/period=100/; do
 done
 
 # perf's own recording of a group, imported, has the periods that perf gives it.
-perf record -q -F 4999 -e '{task-clock,page-faults}:S' -o p.data -- "$FIXTURES/faults" $FAULTS >/dev/null 2>&1
+perf_record -q -F 4999 -e '{task-clock,page-faults}:S' -o p.data -- "$FIXTURES/faults" $FAULTS >/dev/null 2>&1
 want=$(perf script -i p.data -F period,event 2>/dev/null | awk '/page-faults/ { n += $1 } END { print n }')
 is "$("$SPOOR" report --json --event page-faults -i p.data | jq '[.rows[].period] | add')" "$want" \
 	"a group that perf recorded: the same periods"
@@ -173,7 +173,7 @@ is "$("$SPOOR" info --json x.spoor | jq '.events[] | select(.name == "cycles") |
 # --- copied stacks -----------------------------------------------------------------------------------
 
 rm -f x.spoor
-exits 0 "a group with copies of the stack" "$SPOOR" record --call-graph dwarf -c 500 -e '{page-faults,minor-faults}:S' \
+exits 0 "a group with copies of the stack" "$SPOOR" record --call-graph dwarf -m 1024 -c 500 -e '{page-faults,minor-faults}:S' \
 	-o x.spoor -- "$FIXTURES/faults" 50000
 "$SPOOR" report --json --children x.spoor >report.json
 in_range "$(jq '.unwound.stacks' report.json)" 90 "$("$SPOOR" dump x.spoor | grep -c ' SAMPLE ')" \

@@ -12,16 +12,19 @@ if [ ! -w $cpu1 ] || [ "$(cat $cpu1)" != 1 ]; then
 fi
 at_exit "echo 1 >$cpu1"
 
-background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --counters={context-switches,page-faults} --counter-interval 200ms --duration 4s -o x.spoor >record.out 2>&1"
+background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --counters='{context-switches,page-faults}' --counter-interval 200ms -o x.spoor >record.out 2>&1"
 recorder=$!
+wait_for 20 test -s x.spoor || bail "nothing is recorded: $(cat record.out)"
 sleep 1
 echo 0 >$cpu1 2>/dev/null || skip_all "CPU 1 cannot be taken offline here"
 sleep 0.5
 echo 1 >$cpu1
 # Busy: an idle CPU that was offline once is not sampled by cpu-clock in every VM, whoever asks.
 background taskset -c 1 sh -c 'while :; do :; done'
+sleep 2
+kill -INT $recorder
 wait $recorder
-is "$?" 0 "the recording goes on and ends in order"
+is "$?" 130 "the recording goes on and ends in order, by SIGINT"
 diag "$(cat record.out)"
 exits 0 "the file is clean" "$SPOOR" verify -i x.spoor
 

@@ -39,7 +39,7 @@ in_range "$(dumped ' SWITCH misc=0 ')" 50 1000000 "and when it goes on"
 "$SPOOR" export -f perf-data-file -o x.data x.spoor
 is "$(perf script -i x.data --show-switch-events 2>/dev/null | grep -c 'SWITCH OUT')" "$(dumped ' SWITCH misc=out')" \
 	"perf reads as many of ours"
-perf record -q --switch-events -e page-faults -c 1 -o p.data -- python3 sleeper.py >out 2>&1
+perf_record -q --switch-events -e page-faults -c 1 -o p.data -- python3 sleeper.py >out 2>&1
 in_range "$(perf script -i p.data --show-switch-events 2>/dev/null | grep -c 'SWITCH OUT')" "$(cat out)" 1000000 \
 	"as with perf"
 record -a --switch-events -- python3 sleeper.py
@@ -123,7 +123,7 @@ like "$(cat err)" 'control group a: No such' "-G: told which"
 
 record --per-thread -- "$FIXTURES/faults" 5000
 in_range "$(samples_of faults)" 5000 5200 "--per-thread: a program of 5000 faults"
-perf record -q --per-thread -e page-faults -c 1 -o p.data -- "$FIXTURES/faults" 5000 >/dev/null 2>&1
+perf_record -q --per-thread -e page-faults -c 1 -o p.data -- "$FIXTURES/faults" 5000 >/dev/null 2>&1
 in_range "$(perf script -i p.data -F comm,event 2>/dev/null | grep -c page-faults)" 5000 5200 "as with perf"
 record --per-thread -- sh -c "'$FIXTURES/faults' 3000; true"
 is "$(samples_of faults)" 0 "--per-thread: not what it forks"

@@ -22,14 +22,7 @@ by_spoor() # OPTION...
 
 by_perf() # OPTION...
 {
-	local status
-	# perf 6.1 aborts now and then.
-	for _ in 1 2 3; do
-		perf record -q -e page-faults -c 1 -g -o p.data "$@" -- true >/dev/null 2>&1
-		status=$?
-		[ $status -ge 128 ] || break
-	done
-	[ $status = 0 ] && attr_of p.data
+	perf_record -q -e page-faults -c 1 -g -o p.data "$@" -- true >/dev/null 2>&1 && attr_of p.data
 }
 
 changed() # BEFORE AFTER
