@@ -152,8 +152,9 @@ static void __attribute__((noreturn)) tell_processes(int fd, pid_t behind, pid_t
 	while (to != NULL && dir != NULL && getppid() == parent && (e = readdir(dir)) != NULL) {
 		int pid = 0, len = 0;
 
+		/* This one has all that its parent has mapped, and ends before anybody looks there. */
 		if (sscanf(e->d_name, "%9d%n", &pid, &len) == 1 && pid > behind &&
-		    e->d_name[len] == '\0')
+		    pid != getpid() && e->d_name[len] == '\0')
 			tell_process(to, pid);
 	}
 	if (to != NULL)

@@ -75,6 +75,9 @@ def llvm(obj, f):
 
 
 def perf(obj, f):
+    # They end with their sections; perf has them until the next symbol, over the stubs of another section.
+    if f["symbol"] in ("_init", "_fini"):
+        return 0
     for left in range(2, -1, -1):
         try:
             text = output("perf", "annotate", "--stdio", "-i", os.environ["PERF_DATA"], "-d", obj, "-s", f["symbol"])
