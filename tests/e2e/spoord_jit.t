@@ -27,6 +27,7 @@ mkfifo go
 cat >inside <<'END'
 for i in 1 2 3; do
 	"$1" map >>numbers
+	sleep 1 # its map is read when it has ended
 	rm -f "/tmp/perf-$(tail -1 numbers).map"
 	read -r <&8
 done
