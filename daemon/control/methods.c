@@ -203,6 +203,17 @@ rotation_of(const struct methods_rotations *r, uid_t uid)
 	return first;
 }
 
+/* did: what was done not long ago, up to the name of the user. */
+static int
+too_soon(const struct method_call *call, const struct methods_rotations *r, size_t i,
+	 const char *did, struct session_error *error)
+{
+	return session_fail(error, -EAGAIN,
+			    "%s uid %u not long ago; members may ask again in %" PRIu64 " s", did,
+			    (unsigned int)r->last[i].uid,
+			    (r->last[i].again_ns - call->now_ns + SECOND_NS - 1) / SECOND_NS);
+}
+
 /*
  * Each segment begins with a snapshot, which has the maps of everybody, and max_segments counts
  * segments whatever is in them: who has them closed in quick succession pushes out the history.
@@ -215,17 +226,13 @@ rotate_for(struct method_call *call, struct session_error *error)
 {
 	struct methods_rotations *r = call->rotations;
 	size_t i = rotation_of(r, call->uid);
-	uint64_t again_ns = r->last[i].again_ns, state_ns;
+	uint64_t state_ns;
 	int n;
 
 	if (call->access >= METHODS_ROOT)
 		return streams_rotate(call->context->streams, &state_ns, error);
-	if (call->now_ns < again_ns)
-		return session_fail(error, -EAGAIN,
-				    "a segment was closed on request of uid %u not long ago; "
-				    "members may ask again in %" PRIu64 " s",
-				    (unsigned int)r->last[i].uid,
-				    (again_ns - call->now_ns + SECOND_NS - 1) / SECOND_NS);
+	if (call->now_ns < r->last[i].again_ns)
+		return too_soon(call, r, i, "a segment was closed on request of", error);
 	n = streams_rotate(call->context->streams, &state_ns, error);
 	r->last[i].uid = call->uid;
 	r->last[i].again_ns =
@@ -336,31 +343,31 @@ rotate(struct method_call *call)
 	answer_session(call, r, &error);
 }
 
+/* Each is a file, and the work of packing it, also where that fails: a member's have a time between them. */
+static int
+dump_for(struct method_call *call, struct flight_dump *ret, struct session_error *error)
+{
+	struct methods_rotations *d = call->dumps;
+	size_t i = rotation_of(d, call->uid);
+	int r;
+
+	if (call->access >= METHODS_ROOT)
+		return streams_dump(call->context->streams, ret, error);
+	if (call->now_ns < d->last[i].again_ns)
+		return too_soon(call, d, i, "a dump was written for", error);
+	r = streams_dump(call->context->streams, ret, error);
+	d->last[i].uid = call->uid;
+	d->last[i].again_ns = call->now_ns + DUMP_AGAIN_NS;
+	return r;
+}
+
 static void
 methods_dump(struct method_call *call)
 {
-	struct methods_rotations *d = call->dumps;
 	struct session_error error = { 0 };
 	struct flight_dump dump;
-	size_t i = rotation_of(d, call->uid);
-	bool asked = false;
-	int r;
+	int r = dump_for(call, &dump, &error);
 
-	/* Each is a file, and the work of packing it: a member's have a time between them. */
-	if (call->access < METHODS_ROOT && call->now_ns < d->last[i].again_ns)
-		r = session_fail(&error, -EAGAIN,
-				 "a dump was written for uid %u not long ago; members may ask "
-				 "again in %" PRIu64 " s",
-				 (unsigned int)d->last[i].uid,
-				 (d->last[i].again_ns - call->now_ns + SECOND_NS - 1) / SECOND_NS);
-	else
-		asked = true;
-	if (asked)
-		r = streams_dump(call->context->streams, &dump, &error);
-	if (asked && call->access < METHODS_ROOT) {
-		d->last[i].uid = call->uid;
-		d->last[i].again_ns = call->now_ns + DUMP_AGAIN_NS;
-	}
 	if (r < 0) {
 		method_call_fail(call, r, error.text);
 		return;
