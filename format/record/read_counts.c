@@ -52,29 +52,44 @@ read_counts_push(struct read_counts *c, const struct read_count *count)
 	return r;
 }
 
+bool
+read_counts_are_in(const struct perf_record *record)
+{
+	return record->attr && !event_attr_has(record->attr, EVENT_ATTR_inherit_stat);
+}
+
+bool
+read_count_at(const struct event_set *events, const struct perf_record *record, uint64_t i,
+	      struct read_count *ret)
+{
+	const struct perf_read *read = &record->read.read;
+	const struct perf_read_value v = perf_read_at(read, i);
+	const uint64_t id = read->format & PERF_FORMAT_ID ? v.id : record->sid.id;
+	const int event = event_set_find(events, id);
+
+	*ret = (struct read_count){ .id = id,
+				    .event = (uint32_t)event,
+				    .task = record->read.tid,
+				    .cpu = record->sid.cpu,
+				    .value = v.value,
+				    .enabled_ns = read->time_enabled,
+				    .running_ns = read->time_running };
+	return event >= 0;
+}
+
 int
 read_counts_add(struct read_counts *c, const struct event_set *events,
 		const struct perf_record *record)
 {
-	const struct perf_read *read = &record->read.read;
-	const bool begins = c->at_intervals && record->attr && !record->attr->sample_period;
+	struct read_count count;
+	bool begins;
 	int r = 0;
 
-	if (!record->attr || event_attr_has(record->attr, EVENT_ATTR_inherit_stat))
+	if (!read_counts_are_in(record))
 		return 0;
-	for (uint64_t i = 0; r == 0 && i < read->nr; i++) {
-		struct perf_read_value v = perf_read_at(read, i);
-		uint64_t id = read->format & PERF_FORMAT_ID ? v.id : record->sid.id;
-		int event = event_set_find(events, id);
-		struct read_count count = { .id = id,
-					    .event = (uint32_t)event,
-					    .task = record->read.tid,
-					    .cpu = record->sid.cpu,
-					    .value = v.value,
-					    .enabled_ns = read->time_enabled,
-					    .running_ns = read->time_running };
-
-		if (event < 0)
+	begins = c->at_intervals && !record->attr->sample_period;
+	for (uint64_t i = 0; r == 0 && i < record->read.read.nr; i++) {
+		if (!read_count_at(events, record, i, &count))
 			continue;
 		if (begins) {
 			count.before.value = count.value;

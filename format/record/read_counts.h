@@ -38,9 +38,20 @@ struct read_counts {
 void read_counts_done(struct read_counts *c);
 
 /*
- * A READ record of an event, each of whose values finds its event in the set by its id. Those
- * that the kernel makes of tasks that end (attr.inherit_stat) are passed over: the last one of the
- * event has them. 0, -FMT_E_NOMEM.
+ * The i-th value of a READ record, which finds its event in the set by its id; nothing before it. False: that has
+ * none of that id.
+ */
+bool read_count_at(const struct event_set *events, const struct perf_record *record, uint64_t i,
+		   struct read_count *ret);
+/*
+ * Does it tell counts so far? Those that the kernel makes of tasks that end (attr.inherit_stat) do not: the last
+ * one of the event has them.
+ */
+bool read_counts_are_in(const struct perf_record *record);
+
+/*
+ * A READ record of an event, each of whose values finds its event in the set by its id. Others
+ * than read_counts_are_in() are passed over. 0, -FMT_E_NOMEM.
  */
 int read_counts_add(struct read_counts *c, const struct event_set *events,
 		    const struct perf_record *record);

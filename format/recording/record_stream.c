@@ -77,6 +77,12 @@ record_stream_window(struct record_stream *s, uint64_t from_ns, uint64_t until_n
 	s->until = until_ns;
 }
 
+bool
+record_stream_has(const struct record_stream *s, uint64_t time_ns)
+{
+	return stream_has(s, time_ns);
+}
+
 int
 record_stream_slices(struct record_stream *s, const struct stream_slice *slices, size_t n)
 {

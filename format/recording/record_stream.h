@@ -53,6 +53,9 @@ struct stream_slice {
 };
 int record_stream_slices(struct record_stream *s, const struct stream_slice *slices, size_t n);
 
+/* Is a time inside the window, and of that inside a slice? For who is given records of other kinds. */
+bool record_stream_has(const struct record_stream *s, uint64_t time_ns);
+
 /*
  * Samples with counts (PERF_SAMPLE_READ) are given also where they are outside of the window, as
  * far as their block is read: those counts that come next begin there. They are marked, and not in

@@ -255,23 +255,6 @@ show_total(const struct request *rq)
 
 /* --- recordings -------------------------------------------------------------------------- */
 
-/* What is asked for of the open recording: an interval is of the time in which it ends. */
-struct window {
-	uint64_t from_ns, until_ns;
-	const struct stream_slice *slices;
-	size_t nr; /* 0: all of it */
-};
-
-static bool
-window_has(const struct window *w, uint64_t ns)
-{
-	bool has = w->nr == 0;
-
-	for (size_t i = 0; i < w->nr; i++)
-		has |= ns >= w->slices[i].from_ns && ns < w->slices[i].until_ns;
-	return has && ns >= w->from_ns && ns < w->until_ns;
-}
-
 static int
 counters_one(struct request *rq, const struct input *in)
 {
@@ -281,22 +264,18 @@ counters_one(struct request *rq, const struct input *in)
 					      .see = show_row,
 					      .arg = rq };
 	struct fmt_where where = { 0 };
-	struct time_choice *times = filter_times(rq->filter);
-	struct window window = { 0 };
 	struct stream_record rec;
 	struct count_rows rows;
 	int r = 0;
 
-	if (time_choice_window(times, &meta->start, &window.from_ns, &window.until_ns) < 0)
-		return EXIT_DONE;
-	window.nr = time_choice_within(times, &meta->start, &window.slices);
 	count_rows_init(&rows, &o);
 	/* A full disk or a reader that left: main says which. */
 	while (!ferror(stdout) && (r = record_stream_next(in->stream, &rec, &where)) > 0) {
 		rq->events = recording_reader_meta(in->reader)->events;
+		/* An interval is of the time in which it ends. */
 		if (rec.record && rec.record->type == REC_READ)
 			r = count_rows_add(&rows, rq->events, rec.record,
-					   !window_has(&window, rec.record->sid.time));
+					   !record_stream_has(in->stream, rec.record->sid.time));
 		if (r < 0)
 			break;
 	}

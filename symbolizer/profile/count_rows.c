@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include <linux/perf_event.h>
-
-#include "format/record/event_attr.h"
 #include "format/record/perf_record.h"
 
 /* A CPU that goes is read for itself, and right after it all others. */
@@ -148,26 +145,13 @@ int
 count_rows_add(struct count_rows *c, const struct event_set *events,
 	       const struct perf_record *record, bool outside)
 {
-	const struct perf_read *read = &record->read.read;
+	struct read_count count;
 	int r = 0;
 
-	if (record->type != REC_READ || !record->attr || record->attr->sample_period ||
-	    event_attr_has(record->attr, EVENT_ATTR_inherit_stat))
+	if (record->type != REC_READ || !read_counts_are_in(record) || record->attr->sample_period)
 		return 0;
-	for (uint64_t i = 0; r == 0 && i < read->nr; i++) {
-		struct perf_read_value v = perf_read_at(read, i);
-		uint64_t id = read->format & PERF_FORMAT_ID ? v.id : record->sid.id;
-		int event = event_set_find(events, id);
-		const struct read_count count = { .id = id,
-						  .event = (uint32_t)event,
-						  .task = record->read.tid,
-						  .cpu = record->sid.cpu,
-						  .value = v.value,
-						  .enabled_ns = read->time_enabled,
-						  .running_ns = read->time_running };
-
-		if (event >= 0)
+	for (uint64_t i = 0; r == 0 && i < record->read.read.nr; i++)
+		if (read_count_at(events, record, i, &count))
 			r = count_rows_see(c, &count, record->sid.time, outside);
-	}
 	return r;
 }
