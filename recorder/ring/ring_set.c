@@ -28,9 +28,6 @@
 
 #define AUX_PAGES_FEW 32 /* to which an AUX area is halved before rings of records are */
 
-/* Contiguous room for all that is said of a CPU when it comes or goes, its ids included. */
-#define HOTPLUG_BYTES QUEUE_MESSAGE_MAX
-
 /* Between reads of all events of a CPU, and for each of them: a read may be an interrupt there. */
 #define COUNT_NS UINT64_C(100000000)
 #define COUNT_EACH_NS UINT64_C(50000)
@@ -209,12 +206,8 @@ ring_set_enable(struct ring_set *s, struct queue *q, bool on, uint64_t now_ns)
 
 /* --- the pass --------------------------------------------------------------------------- */
 
-/*
- * One ring, no more than once round: a writer that is as fast as we are must not keep us. Adds what
- * was moved, all or not; false: the queue has no room.
- */
-static bool
-drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
+bool
+ring_set_drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
 {
 	uint64_t bytes = 0;
 	bool room = true;
@@ -252,10 +245,10 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 	s->fullest = 0;
 	for (size_t i = 0; i < s->nr; i++) {
 		before = moved;
-		all &= drain(&s->cpus[i], &s->cpus[i].sideband, q, &moved);
+		all &= ring_set_drain(&s->cpus[i], &s->cpus[i].sideband, q, &moved);
 		s->moved_sideband += moved - before;
 		before = moved;
-		all &= drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
+		all &= ring_set_drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
 		s->fullest = moved - before > s->fullest ? moved - before : s->fullest;
 		all &= ring_set_drain_aux(s, i, q, s->ended);
 	}
@@ -396,26 +389,6 @@ ring_set_passed(const struct ring_set *s)
 	return all;
 }
 
-/* --- CPUs that come and go --------------------------------------------------------------- */
-
-static size_t
-find_cpu(const struct ring_set *s, uint32_t cpu)
-{
-	size_t i = 0;
-
-	while (i < s->nr && s->cpus[i].cpu != cpu)
-		i++;
-	return i;
-}
-
-bool
-ring_set_has(const struct ring_set *s, uint32_t cpu)
-{
-	size_t i = find_cpu(s, cpu);
-
-	return i < s->nr && s->cpus[i].nr && !s->cpus[i].dead;
-}
-
 uint32_t
 ring_set_sampled(const struct ring_set *s)
 {
@@ -428,124 +401,14 @@ ring_set_sampled(const struct ring_set *s)
 	return n;
 }
 
+/* --- events that are opened anew ---------------------------------------------------------- */
+
 static bool
 send_id(const struct open_event *e, struct queue *q, bool closed)
 {
 	const struct message_id id = { e->id, e->def, closed };
 
 	return queue_send_bytes(q, MESSAGE_IDS, &id, sizeof(id));
-}
-
-/* In one message: each makes a META block. */
-static bool
-send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
-{
-	struct message_id *to = (void *)queue_reserve(q, c->nr * sizeof(*to));
-
-	if (!to)
-		return false;
-	for (size_t k = 0; k < c->nr; k++)
-		to[k] = (struct message_id){ c->events[k].id, c->events[k].def, closed };
-	queue_commit(q, MESSAGE_IDS, 0, 0, c->nr * sizeof(*to));
-	return true;
-}
-
-bool
-ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
-{
-	struct ring_set_account *a = &s->accounts[i];
-	struct cpu_rings *c = &s->cpus[i];
-	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
-	uint64_t moved = 0, now_ns;
-
-	if (!drain(c, &c->sideband, q, &moved) || !drain(c, &c->samples, q, &moved) ||
-	    !ring_set_drain_aux(s, i, q, true))
-		return false;
-	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
-	now_ns = host_now_ns();
-	if (!ring_set_send_reads(s, c, q, shapes, now_ns, RING_SET_DETACHED) ||
-	    !queue_reserve(q, HOTPLUG_BYTES))
-		return false;
-	cpu_rings_count(c, s->each.plan);
-	ring_set_tell_cpu(c, a, q, now_ns);
-	send_ids(c, q, true);
-	if (a->sampling.off_since_ns)
-		sample_account_turn(&a->sampling, true, now_ns);
-	a->before = ring_set_counts(c, a, now_ns);
-	a->paid_records = a->paid_ns = 0;
-	if (target_samples(s->each.target, c->cpu)) {
-		a->offline_since_ns = gap.from_ns = now_ns;
-		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
-	}
-	cpu_rings_close(c);
-	*c = (struct cpu_rings){ .cpu = c->cpu };
-	return true;
-}
-
-/* The place of a CPU, which may be new; -1: out of memory. */
-static ssize_t
-ring_set_place(struct ring_set *s, uint32_t cpu)
-{
-	struct ring_set_account *accounts;
-	struct cpu_rings *cpus;
-	size_t i = find_cpu(s, cpu);
-
-	if (i < s->nr)
-		return (ssize_t)i;
-	cpus = reallocarray(s->cpus, s->nr + 1, sizeof(*cpus));
-	if (!cpus)
-		return -1;
-	s->cpus = cpus;
-	accounts = reallocarray(s->accounts, s->nr + 1, sizeof(*accounts));
-	if (!accounts)
-		return -1;
-	s->accounts = accounts;
-	cpus[i] = (struct cpu_rings){ .cpu = cpu };
-	accounts[i] = (struct ring_set_account){ 0 };
-	s->nr++;
-	return (ssize_t)i;
-}
-
-int
-ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct event_set *shapes,
-		  const struct cpu_rings **ret, struct session_error *error)
-{
-	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu };
-	struct ring_set_account *a;
-	struct cpu_rings opened;
-	bool mlock = false;
-	ssize_t i;
-	int r;
-
-	if (!queue_reserve(q, HOTPLUG_BYTES))
-		return -EAGAIN;
-	i = ring_set_place(s, cpu);
-	if (i < 0)
-		return session_fail(error, -ENOMEM, "out of memory");
-	/* What was there has not been taken yet. */
-	if (s->cpus[i].nr)
-		return -EAGAIN;
-	r = cpu_rings_open(&opened, cpu, 0, &s->each, &mlock, error);
-	if (r < 0)
-		return r;
-	s->cpus[i] = opened;
-	a = &s->accounts[i];
-	gap.from_ns = a->offline_since_ns;
-	if (gap.from_ns) {
-		gap.until_ns = host_now_ns();
-		a->before.offline_ns += gap.until_ns - gap.from_ns;
-		a->offline_since_ns = 0;
-		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
-	}
-	send_ids(&s->cpus[i], q, false);
-	/* From nothing on. */
-	(void)ring_set_send_reads(s, &s->cpus[i], q, shapes, host_now_ns(), RING_SET_COUNTING);
-	s->cpus[i].told = 0;
-	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
-	if (!s->off_since_ns)
-		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
-	*ret = &s->cpus[i];
-	return 0;
 }
 
 /* The last word of an event that is about to be closed. */
@@ -608,7 +471,7 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 
 	while (plan->defs[last + 1].member_of == index + 1) /* the last of all is side-band */
 		last++;
-	if (!queue_reserve(q, HOTPLUG_BYTES))
+	if (!queue_reserve(q, RING_SET_CHANGE_BYTES))
 		return -EAGAIN;
 	r = renew_open(s, c, index, last);
 	if (r < 0)

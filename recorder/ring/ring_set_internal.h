@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ring_set_internal: what the parts of ring_set share: counts and losses (ring_set_counts.c), AUX areas
- * (ring_set_aux.c), and all else (ring_set.c).
+ * (ring_set_aux.c), the pass and all else (ring_set.c), CPUs that come and go (ring_set_hotplug.c).
  */
 #ifndef RECORDER_RING_RING_SET_INTERNAL_H
 #define RECORDER_RING_RING_SET_INTERNAL_H
 
 #include "recorder/event/sample_bound.h"
+#include "recorder/ground/queue.h"
 #include "recorder/ring/ring_set.h"
+
+/* Contiguous room for all that is said of a CPU that comes or goes, its ids included, or of an event opened anew. */
+#define RING_SET_CHANGE_BYTES QUEUE_MESSAGE_MAX
 
 struct ring_set_counts {
 	uint64_t lost_samples, lost_sideband, corrupt, queue_full, offline_ns, paused_ns;
@@ -32,6 +36,12 @@ int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 /* What its events say, a message each. False: no room; ask again, for those that are left. */
 bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
 			 const struct event_set *events, uint64_t now_ns, enum ring_set_read what);
+
+/*
+ * One ring, no more than once round: a writer that is as fast as we are must not keep us. Adds what
+ * was moved, all or not; false: the queue has no room.
+ */
+bool ring_set_drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved);
 
 /*
  * What is in the AUX area of cpus[i], if it has one. at_end: the tracer is off, and all of it is taken; else

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* CPUs that come and go. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/block/gap.h"
+#include "format/block/loss.h"
+#include "recorder/ground/message.h"
+#include "recorder/host/host.h"
+#include "recorder/ring/ring_set_internal.h"
+
+static size_t
+find_cpu(const struct ring_set *s, uint32_t cpu)
+{
+	size_t i = 0;
+
+	while (i < s->nr && s->cpus[i].cpu != cpu)
+		i++;
+	return i;
+}
+
+bool
+ring_set_has(const struct ring_set *s, uint32_t cpu)
+{
+	size_t i = find_cpu(s, cpu);
+
+	return i < s->nr && s->cpus[i].nr && !s->cpus[i].dead;
+}
+
+/* In one message: each makes a META block. */
+static bool
+send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
+{
+	struct message_id *to = (void *)queue_reserve(q, c->nr * sizeof(*to));
+
+	if (!to)
+		return false;
+	for (size_t k = 0; k < c->nr; k++)
+		to[k] = (struct message_id){ c->events[k].id, c->events[k].def, closed };
+	queue_commit(q, MESSAGE_IDS, 0, 0, c->nr * sizeof(*to));
+	return true;
+}
+
+bool
+ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
+{
+	struct ring_set_account *a = &s->accounts[i];
+	struct cpu_rings *c = &s->cpus[i];
+	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
+	uint64_t moved = 0, now_ns;
+
+	if (!ring_set_drain(c, &c->sideband, q, &moved) ||
+	    !ring_set_drain(c, &c->samples, q, &moved) || !ring_set_drain_aux(s, i, q, true))
+		return false;
+	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
+	now_ns = host_now_ns();
+	if (!ring_set_send_reads(s, c, q, shapes, now_ns, RING_SET_DETACHED) ||
+	    !queue_reserve(q, RING_SET_CHANGE_BYTES))
+		return false;
+	cpu_rings_count(c, s->each.plan);
+	ring_set_tell_cpu(c, a, q, now_ns);
+	send_ids(c, q, true);
+	if (a->sampling.off_since_ns)
+		sample_account_turn(&a->sampling, true, now_ns);
+	a->before = ring_set_counts(c, a, now_ns);
+	a->paid_records = a->paid_ns = 0;
+	if (target_samples(s->each.target, c->cpu)) {
+		a->offline_since_ns = gap.from_ns = now_ns;
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+	}
+	cpu_rings_close(c);
+	*c = (struct cpu_rings){ .cpu = c->cpu };
+	return true;
+}
+
+/* The place of a CPU, which may be new; -1: out of memory. */
+static ssize_t
+ring_set_place(struct ring_set *s, uint32_t cpu)
+{
+	struct ring_set_account *accounts;
+	struct cpu_rings *cpus;
+	size_t i = find_cpu(s, cpu);
+
+	if (i < s->nr)
+		return (ssize_t)i;
+	cpus = reallocarray(s->cpus, s->nr + 1, sizeof(*cpus));
+	if (!cpus)
+		return -1;
+	s->cpus = cpus;
+	accounts = reallocarray(s->accounts, s->nr + 1, sizeof(*accounts));
+	if (!accounts)
+		return -1;
+	s->accounts = accounts;
+	cpus[i] = (struct cpu_rings){ .cpu = cpu };
+	accounts[i] = (struct ring_set_account){ 0 };
+	s->nr++;
+	return (ssize_t)i;
+}
+
+int
+ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct event_set *shapes,
+		  const struct cpu_rings **ret, struct session_error *error)
+{
+	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu };
+	struct ring_set_account *a;
+	struct cpu_rings opened;
+	bool mlock = false;
+	ssize_t i;
+	int r;
+
+	if (!queue_reserve(q, RING_SET_CHANGE_BYTES))
+		return -EAGAIN;
+	i = ring_set_place(s, cpu);
+	if (i < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
+	/* What was there has not been taken yet. */
+	if (s->cpus[i].nr)
+		return -EAGAIN;
+	r = cpu_rings_open(&opened, cpu, 0, &s->each, &mlock, error);
+	if (r < 0)
+		return r;
+	s->cpus[i] = opened;
+	a = &s->accounts[i];
+	gap.from_ns = a->offline_since_ns;
+	if (gap.from_ns) {
+		gap.until_ns = host_now_ns();
+		a->before.offline_ns += gap.until_ns - gap.from_ns;
+		a->offline_since_ns = 0;
+		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
+	}
+	send_ids(&s->cpus[i], q, false);
+	/* From nothing on. */
+	(void)ring_set_send_reads(s, &s->cpus[i], q, shapes, host_now_ns(), RING_SET_COUNTING);
+	s->cpus[i].told = 0;
+	cpu_rings_control(&s->cpus[i], s->each.plan, true, PERF_EVENT_IOC_ENABLE);
+	if (!s->off_since_ns)
+		cpu_rings_control(&s->cpus[i], s->each.plan, false, PERF_EVENT_IOC_ENABLE);
+	*ret = &s->cpus[i];
+	return 0;
+}
