@@ -165,6 +165,8 @@ done
 # Rings of one page, and nobody who empties them: what is lost has one account for all threads.
 cat >stops.sh <<'EOF'
 kill -STOP $PPID
+# A thread that runs on another CPU stops a moment later.
+while cat /proc/$PPID/task/*/status | grep '^State:' | grep -qv 'State:.T'; do sleep 0.01; done
 echo go >&7
 . ./lets_go.sh
 kill -CONT $PPID
