@@ -2,7 +2,6 @@
 #include "symbolizer/cmd/record_watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,13 +17,13 @@
 #include "format/bytes/io.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/cli/cli.h"
+#include "symbolizer/cmd/record_control.h"
 #include "symbolizer/cmd/record_sink.h"
 #include "symbolizer/text/screen_text.h"
 
 #define MS_NS UINT64_C(1000000)
 #define DELAY_MS_MAX (INT64_C(1) << 40)
 #define FILES_MAX 100000
-#define CONTROL_BYTES 128
 
 struct record_watch {
 	const struct record_watch_options *options;
@@ -33,10 +32,7 @@ struct record_watch {
 	pthread_t thread;
 	bool started;
 	int wake_fd, trigger_fd;
-	int control_fd, ack_fd;
-	bool owns_control; /* else they are whoever's started us */
-	char control[CONTROL_BYTES];
-	size_t control_bytes;
+	struct record_control control;
 	atomic_bool ending;
 	atomic_bool full; /* the file has as many bytes as it may */
 	bool reached;	  /* --max-size: it ends */
@@ -221,53 +217,6 @@ record_watch_set(struct record_watch_options *o, int value, const char *text)
 
 /* --- what others ask --------------------------------------------------------------------- */
 
-/* As perf: both ways, so that whoever comes and goes at the other end makes no end of it. */
-static int
-open_fifo(const char *path)
-{
-	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0)
-		screen_text_warn("--control: %s: %s", path, strerror(errno));
-	return fd;
-}
-
-static int
-take_descriptor(const char *text)
-{
-	const char *problem;
-	int fd = (int)strtonum(text, 0, INT32_MAX, &problem);
-
-	if (!problem && fcntl(fd, F_GETFD) >= 0)
-		return fd;
-	screen_text_warn("--control: %s is no open descriptor", text);
-	return -1;
-}
-
-static int
-open_control(struct record_watch *w, const char *how)
-{
-	const char *colon = strchr(how, ':');
-	char *copy, *rest, *name;
-	bool fifo = strncmp(how, "fifo:", 5) == 0;
-	int status = CLI_GO_ON;
-
-	if (!colon || !colon[1] || (!fifo && strncmp(how, "fd:", 3) != 0))
-		return cli_usage_error("record", "--control %s: fd:N[,N] or fifo:PATH[,PATH]", how);
-	copy = rest = strdup(colon + 1);
-	if (!copy)
-		return EXIT_FAILED;
-	w->owns_control = fifo;
-	name = strsep(&rest, ",");
-	w->control_fd = fifo ? open_fifo(name) : take_descriptor(name);
-	if (rest)
-		w->ack_fd = fifo ? open_fifo(rest) : take_descriptor(rest);
-	if (w->control_fd < 0 || (rest && w->ack_fd < 0))
-		status = EXIT_FAILED;
-	free(copy);
-	return status;
-}
-
 static void
 tell(const struct record_watch *w, const char *text, const char *more)
 {
@@ -288,67 +237,25 @@ turn_sampling(struct record_watch *w, bool on)
 
 static bool switch_file(struct record_watch *w);
 
-static void
-obey(struct record_watch *w, const char *command)
+static bool
+obey(void *arg, const char *command)
 {
-	bool done = true;
+	struct record_watch *w = arg;
 
 	if (strcmp(command, "enable") == 0)
-		done = turn_sampling(w, true);
-	else if (strcmp(command, "disable") == 0)
-		done = turn_sampling(w, false);
-	else if (strcmp(command, "snapshot") == 0)
-		done = switch_file(w);
-	else if (strcmp(command, "stop") == 0)
+		return turn_sampling(w, true);
+	if (strcmp(command, "disable") == 0)
+		return turn_sampling(w, false);
+	if (strcmp(command, "snapshot") == 0)
+		return switch_file(w);
+	if (strcmp(command, "stop") == 0)
 		session_stop(w->session);
 	else if (strcmp(command, "ping") != 0) {
 		screen_text_warn("--control: '%s' is none of enable, disable, snapshot, ping, stop",
 				 command);
-		done = false;
+		return false;
 	}
-	/* Whoever does not read it misses it: the recording waits for nobody. */
-	if (done && w->ack_fd >= 0 && poll(&(struct pollfd){ w->ack_fd, POLLOUT, 0 }, 1, 0) > 0 &&
-	    write(w->ack_fd, "ack\n", 4) < 0)
-		screen_text_warn("--control: no answer can be written: %s", strerror(errno));
-}
-
-/* Commands end in a line's end or in NUL. */
-static void
-take_control(struct record_watch *w)
-{
-	char *end;
-	ssize_t n = read(w->control_fd, w->control + w->control_bytes,
-			 sizeof(w->control) - w->control_bytes);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		/* Nobody is at the other end any more; a descriptor of somebody's is not ours to close. */
-		if (w->owns_control)
-			close(w->control_fd);
-		w->control_fd = -1;
-		return;
-	}
-	w->control_bytes += (size_t)n;
-	for (;;) {
-		size_t line = 0;
-
-		while (line < w->control_bytes && w->control[line] && w->control[line] != '\n')
-			line++;
-		if (line == w->control_bytes)
-			break;
-		end = w->control + line;
-		*end = '\0';
-		if (line)
-			obey(w, w->control);
-		w->control_bytes -= line + 1;
-		memmove(w->control, end + 1, w->control_bytes);
-	}
-	if (w->control_bytes == sizeof(w->control)) {
-		screen_text_warn("--control: a line of more than %d bytes is no command",
-				 CONTROL_BYTES);
-		w->control_bytes = 0;
-	}
+	return true;
 }
 
 /* --- files ------------------------------------------------------------------------------- */
@@ -499,7 +406,7 @@ watch(void *arg)
 
 	while (!w->ending) {
 		struct pollfd fds[] = { { .fd = w->wake_fd, .events = POLLIN },
-					{ .fd = w->control_fd, .events = POLLIN },
+					{ .fd = w->control.fd, .events = POLLIN },
 					{ .fd = w->trigger_fd, .events = POLLIN } };
 
 		if (poll(fds, 3, watch_wait_ms(w)) < 0 && errno != EINTR)
@@ -509,7 +416,7 @@ watch(void *arg)
 		if (w->ending)
 			break;
 		if (fds[1].revents)
-			take_control(w);
+			record_control_take(&w->control, obey, w);
 		look_at_time(w);
 		look_at_size(w);
 		if (fds[2].revents && eventfd_read(w->trigger_fd, &n) == 0)
@@ -579,7 +486,7 @@ watch_open(struct record_watch *w, struct io_sink **ret_sink)
 		return EXIT_FAILED;
 	if (file_bytes(o) && !(*ret_sink = watch_sink(w, w->out->fd)))
 		return EXIT_FAILED;
-	return o->control ? open_control(w, o->control) : CLI_GO_ON;
+	return o->control ? record_control_open(&w->control, o->control) : CLI_GO_ON;
 }
 
 int
@@ -610,7 +517,7 @@ record_watch_new(const struct record_watch_options *o, struct record_output *out
 		return EXIT_FAILED;
 	w->options = o;
 	w->out = out;
-	w->wake_fd = w->trigger_fd = w->control_fd = w->ack_fd = -1;
+	w->wake_fd = w->trigger_fd = w->control.fd = w->control.ack_fd = -1;
 	status = watch_open(w, &sink);
 	if (status == CLI_GO_ON) {
 		*ret = w;
@@ -641,10 +548,7 @@ record_watch_free(struct record_watch *w)
 	if (!w)
 		return;
 	switch_fd = -1;
-	if (w->owns_control && w->control_fd >= 0)
-		close(w->control_fd);
-	if (w->owns_control && w->ack_fd >= 0)
-		close(w->ack_fd);
+	record_control_done(&w->control);
 	for (uint32_t i = 0; w->files && i < w->options->files_max; i++)
 		free(w->files[i]);
 	free(w->files);
