@@ -229,8 +229,7 @@ config_set(struct config *c, const struct row *row, const char *value, struct re
 	uint64_t span_ns, hz;
 
 	if (row->offset == offsetof(struct config, call_graph) &&
-	    (session_call_graph_parse(value, &options) != 0 ||
-	     options.call_graph == SESSION_CALL_GRAPH_LBR || options.extra.deferred))
+	    config_call_graph_parse(value, &options) != 0)
 		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
 	if (row->offset == offsetof(struct config, build_ids) &&
 	    session_build_ids_parse(value, &options.build_ids) != 0)

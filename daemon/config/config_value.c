@@ -177,6 +177,15 @@ config_label_good(const char *s)
 }
 
 int
+config_call_graph_parse(const char *text, struct session_options *options)
+{
+	if (session_call_graph_parse(text, options) != 0 ||
+	    options->call_graph == SESSION_CALL_GRAPH_LBR || options->extra.deferred)
+		return -EINVAL;
+	return 0;
+}
+
+int
 config_flight_parse(const char *text, uint64_t *ret_ns, uint64_t *ret_hz)
 {
 	const char *at = strchr(text, '@'), *end = at;

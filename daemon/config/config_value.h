@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/ground/session_options.h"
+
 #define CONFIG_VALUE_MAX 32 /* enough for what the print functions write */
 
 /* All parsers: 0; -EINVAL, not such a value; -ERANGE, too large to be held. */
@@ -28,6 +30,12 @@ void config_percent_print(uint32_t thousandths, char out[CONFIG_VALUE_MAX]);
 
 /* "19": digits. */
 int config_count_parse(const char *text, uint64_t *ret);
+
+/*
+ * As session_call_graph_parse(), of those that a daemon's sessions take. Not lbr: the CPU's branches are the host's,
+ * and one recorder's at a time. Nor deferred: such chains are side-band, which has a bound of its own. 0, -EINVAL.
+ */
+int config_call_graph_parse(const char *text, struct session_options *options);
 
 /* "10s @ 999": a time, of up to an hour, and a frequency of up to 100000 Hz; "none": 0 both. 0, -EINVAL. */
 int config_flight_parse(const char *text, uint64_t *ret_ns, uint64_t *ret_hz);

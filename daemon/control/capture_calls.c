@@ -7,6 +7,7 @@
 
 #include <bsd/sys/queue.h>
 
+#include "daemon/config/config_value.h"
 #include "daemon/process/descriptor.h"
 #include "format/block/loss.h"
 
@@ -290,13 +291,7 @@ read_call_graph(struct method_call *call, struct session_options *o)
 	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
 
 	o->call_graph = SESSION_CALL_GRAPH_FP;
-	/*
-	 * Not by the CPU's branches: those are the host's, and one recorder's at a time. Nor deferred: such chains
-	 * are side-band, which has a bound of its own.
-	 */
-	if (!s ||
-	    (session_call_graph_parse(s, o) == 0 && o->call_graph != SESSION_CALL_GRAPH_LBR &&
-	     !o->extra.deferred))
+	if (!s || config_call_graph_parse(s, o) == 0)
 		return true;
 	return method_call_invalid(call, "call_graph");
 }

@@ -43,7 +43,7 @@ prepare(void *arg, struct session_options *o, struct session_error *error)
 static void
 session_free(struct base_session *s)
 {
-	free(s->events);
+	configured_done(&s->configured);
 	free(s);
 }
 
@@ -89,6 +89,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 	    struct session_error *error)
 {
 	struct session_options *o = &s->options;
+	int r;
 
 	*o = (struct session_options){
 		.frequency_hz = hz,
@@ -103,21 +104,10 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.cmdline = "spoord",
 		.writer = "spoord " SPOOR_VERSION,
 	};
-	s->events = strdup(c->events);
-	if (!s->events)
-		return session_fail(error, -ENOMEM, "out of memory");
-	s->event_list[0] = s->events;
-	if (s->events[0]) {
-		o->events = s->event_list;
-		o->nr_events = 1;
-	}
-	if (session_call_graph_parse(c->call_graph, o) < 0)
-		return session_usage(error, "call_graph = %s: fp, none or dwarf[,BYTES]",
-				     c->call_graph);
-	/* Both were checked when they were read. */
-	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
+	r = configured_apply(&s->configured, c, o, error);
+	/* It was checked when it was read. */
 	(void)session_objects_parse(c->store_objects, &o->objects.mode);
-	return 0;
+	return r;
 }
 
 /* One as this configuration wants it, being opened. */
@@ -302,15 +292,8 @@ look_at_segment(struct base_stream *b, uint64_t now_ns)
 static void
 base_stream_tell(struct base_session *s)
 {
-	const char *text = session_notes(session_thread_session(s->thread));
-
 	s->told = true;
-	while (*text) {
-		int len = (int)strcspn(text, "\n");
-
-		log_notice("%.*s", len, text);
-		text += len + (text[len] == '\n');
-	}
+	session_thread_log_notes(s->thread, "");
 	if (s->stream->backoff_ns)
 		log_notice("recording again");
 }

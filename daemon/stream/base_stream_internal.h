@@ -11,6 +11,7 @@
 
 #include "daemon/stream/base_stream.h"
 #include "daemon/stream/session_thread.h"
+#include "daemon/stream/configured.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/session_error.h"
 
@@ -21,9 +22,8 @@ struct base_session {
 	struct base_stream *stream;
 	struct session_thread *thread;
 	struct session_options options;
-	char *events; /* what options point to */
+	struct configured configured; /* what options point to */
 	struct archive_objects objects;
-	const char *event_list[1];
 	uint64_t begun_ns;
 	bool told;	     /* that it records, and what it could not get */
 	bool failed;	     /* ended by itself: to be tried again */

@@ -9,6 +9,7 @@
 
 #include "daemon/config/config_value.h"
 #include "daemon/process/log.h"
+#include "daemon/stream/configured.h"
 #include "daemon/stream/session_thread.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/queue.h"
@@ -24,8 +25,7 @@ struct flight {
 	struct archive *archive;
 	struct session_thread *thread;
 	struct session_options options;
-	char *events;
-	const char *event_list[1];
+	struct configured configured;
 	uint64_t span_ns, ring_bytes;
 	bool told, over; /* that it records; that it does no more */
 };
@@ -101,6 +101,7 @@ set_options(struct flight *f, const struct config *c, uint64_t hz, struct sessio
 {
 	struct session_options *o = &f->options;
 	uint64_t sample_bytes = SAMPLE_BYTES;
+	int r;
 
 	*o = (struct session_options){
 		.frequency_hz = hz,
@@ -116,22 +117,12 @@ set_options(struct flight *f, const struct config *c, uint64_t hz, struct sessio
 		.cmdline = "spoord flight_recorder",
 		.writer = "spoord " SPOOR_VERSION,
 	};
-	f->events = strdup(c->events);
-	if (!f->events)
-		return session_fail(error, -ENOMEM, "out of memory");
-	f->event_list[0] = f->events;
-	if (f->events[0]) {
-		o->events = f->event_list;
-		o->nr_events = 1;
-	}
-	/* Both were checked when they were read. */
-	(void)session_call_graph_parse(c->call_graph, o);
-	(void)session_build_ids_parse(c->build_ids, &o->build_ids);
+	r = configured_apply(&f->configured, c, o, error);
 	if (o->call_graph == SESSION_CALL_GRAPH_DWARF)
 		sample_bytes += o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
 	o->ring_pages = ring_pages(f->span_ns, hz, sample_bytes);
 	f->ring_bytes = o->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	return 0;
+	return r;
 }
 
 int
@@ -173,22 +164,11 @@ flight_close(struct flight *f)
 	if (!f)
 		return;
 	(void)session_thread_close(f->thread, NULL, NULL);
-	free(f->events);
+	configured_done(&f->configured);
 	free(f);
 }
 
 /* --- what the main thread asks ----------------------------------------------------------- */
-
-static void
-log_notes(const char *notes)
-{
-	while (*notes) {
-		size_t n = strcspn(notes, "\n");
-
-		log_notice("flight recorder: %.*s", (int)n, notes);
-		notes += n + (notes[n] == '\n');
-	}
-}
 
 static void
 tell_begun(struct flight *f)
@@ -197,7 +177,7 @@ tell_begun(struct flight *f)
 	struct session_stats stats;
 
 	session_thread_stats(f->thread, &stats);
-	log_notes(session_notes(session_thread_session(f->thread)));
+	session_thread_log_notes(f->thread, "flight recorder: ");
 	config_time_print(f->span_ns, span);
 	config_bytes_print(f->ring_bytes, each);
 	config_bytes_print(f->ring_bytes * stats.cpus, all);

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 
 #include "daemon/process/joinable.h"
+#include "daemon/process/log.h"
 #include "daemon/process/watchdog.h"
 #include "recorder/ground/session_error.h"
 
@@ -143,6 +144,19 @@ session_thread_stats(const struct session_thread *t, struct session_stats *ret)
 	*ret = (struct session_stats){ .suspended = true };
 	if (session_thread_opened(t))
 		session_stats(t->session, ret);
+}
+
+void
+session_thread_log_notes(const struct session_thread *t, const char *prefix)
+{
+	const char *notes = session_notes(session_thread_session(t));
+
+	while (*notes) {
+		int n = (int)strcspn(notes, "\n");
+
+		log_notice("%s%.*s", prefix, n, notes);
+		notes += n + (notes[n] == '\n');
+	}
 }
 
 bool

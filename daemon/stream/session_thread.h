@@ -58,6 +58,9 @@ bool session_thread_wait(struct session_thread *t, bool (*each_second)(void *arg
 int session_thread_close(struct session_thread *t, struct session_stats *last,
 			 struct session_error *error);
 
+/* What was asked for and is not to be had, a line of the log each. From the owner's thread, once it has opened. */
+void session_thread_log_notes(const struct session_thread *t, const char *prefix);
+
 /*
  * Does it make progress? writer: the thread that writes as well; false where a client's
  * file may keep it as long as it likes. Call it about once a second.

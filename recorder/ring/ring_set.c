@@ -18,11 +18,6 @@
 #include "recorder/host/host.h"
 #include "recorder/ring/ring_set_internal.h"
 
-/*
- * A record gets its time before it gets into its ring; a virtual CPU may be away in between.
- * What is older than a pass by this is certain to have been seen by it.
- */
-#define SETTLE_NS UINT64_C(20000000)
 /* An idle pass is told no more often, so that an idle machine does not wake the writer. */
 #define IDLE_PASS_NS UINT64_C(1000000000)
 
@@ -253,8 +248,8 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 		all &= ring_set_drain_aux(s, i, q, s->ended);
 	}
 	s->moved += moved;
-	if (all && now_ns > s->complete_ns + SETTLE_NS)
-		s->complete_ns = now_ns - SETTLE_NS;
+	if (all && now_ns > s->complete_ns + RING_SET_SETTLE_NS)
+		s->complete_ns = now_ns - RING_SET_SETTLE_NS;
 	/* A queue may be full of nothing but the end that it passes over: that, too, the writer frees. */
 	if (moved || !all || tell_it || now_ns - s->last_pass_ns >= IDLE_PASS_NS) {
 		if (queue_send(q, MESSAGE_PASS, s->complete_ns, now_ns))

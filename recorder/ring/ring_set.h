@@ -36,6 +36,12 @@ struct ring_set {
 	uint64_t off_since_ns;
 };
 
+/*
+ * A record gets its time before it gets into its ring; a virtual CPU may be away in between.
+ * What is older than a pass by this is certain to have been seen by it.
+ */
+#define RING_SET_SETTLE_NS UINT64_C(20000000)
+
 /* Events of a CPU: the ids of one that comes or goes are in one message, which makes one META block. */
 #define RING_SET_EVENTS_MAX 8000u
 

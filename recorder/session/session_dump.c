@@ -14,8 +14,6 @@
 #include "recorder/session/session_internal.h"
 
 #define WAIT_MAX_NS 64000000
-/* A record has its time before it is in its ring: by no more than this (SETTLE_NS of ring_set.c). */
-#define WINDOW_SETTLE_NS UINT64_C(20000000)
 
 /* --- sending ----------------------------------------------------------------------------- */
 
@@ -71,7 +69,7 @@ session_window(struct session *s, uint64_t now_ns)
 
 		if (!b->page)
 			continue;
-		back_ring_pass(b, now_ns - WINDOW_SETTLE_NS);
+		back_ring_pass(b, now_ns - RING_SET_SETTLE_NS);
 		if (back_ring_since_ns(b) < since_ns)
 			since_ns = back_ring_since_ns(b);
 	}
@@ -97,7 +95,7 @@ dump_ring(struct session *s, struct cpu_rings *c, uint64_t now_ns)
 		queue_wake(q);
 	} while (bytes);
 	if (!s->options.dump_again)
-		back_ring_end(&c->back, now_ns - WINDOW_SETTLE_NS);
+		back_ring_end(&c->back, now_ns - RING_SET_SETTLE_NS);
 }
 
 /*

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * configured: what of the configuration all of the daemon's own sessions take: which events, and what their
+ * samples have.
+ */
+#ifndef DAEMON_STREAM_CONFIGURED_H
+#define DAEMON_STREAM_CONFIGURED_H
+
+#include "daemon/config/config.h"
+#include "recorder/ground/session_error.h"
+#include "recorder/ground/session_options.h"
+
+/* All zero is an empty one. */
+struct configured {
+	char *events;
+	const char *event_list[1];
+};
+
+/* options point into it. 0, -ENOMEM, -EINVAL with *error. */
+int configured_apply(struct configured *k, const struct config *c, struct session_options *options,
+		     struct session_error *error);
+void configured_done(struct configured *k);
+
+#endif
