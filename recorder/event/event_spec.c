@@ -312,7 +312,7 @@ tracepoint_error(const struct event_parser *p, const char *name, int err)
 			p, p->event, "%s/events may not be read: tracepoints need root", tracefs);
 	if (err == -ENODEV)
 		return event_parser_absent(p, p->event,
-					   "no tracepoints: tracefs is not mounted on %s", tracefs);
+					   "no tracepoints: mount -t tracefs tracefs %s", tracefs);
 	return event_parser_absent(
 		p, name,
 		"neither an event with modifiers nor a tracepoint of %s/events: see "

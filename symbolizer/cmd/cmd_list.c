@@ -145,7 +145,7 @@ end_list(const struct listing *l, int r)
 	if (r == -EACCES || r == -EPERM)
 		warnx("tracepoints are not shown: that needs root");
 	else if (r == -ENODEV)
-		warnx("there are no tracepoints: tracefs is not mounted on /sys/kernel/tracing");
+		warnx("no tracepoints: mount -t tracefs tracefs /sys/kernel/tracing");
 	else if (r < 0)
 		warnx("out of memory");
 	if (l->nr == 0 && !l->json) {

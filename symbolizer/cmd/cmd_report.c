@@ -138,7 +138,7 @@ set_sort(struct request *rq, const char *text)
 		return cli_usage_error("report", "--sort %s: a key is empty", text);
 	return cli_usage_error(
 		"report",
-		"--sort: '%.*s' is no key, no EVENT.FIELD of a tracepoint, or there twice; keys are" KEYS,
+		"--sort: '%.*s' is no key (a field of any tracepoint is '*.FIELD'), or there twice; keys are" KEYS,
 		(int)len, bad);
 }
 
