@@ -30,6 +30,9 @@ HOME=$TMP
 PERF_CONFIG=$TOP/tests/perfconfig
 export TMP HOME CALLER_HOME PERF_CONFIG
 
+# systemd mounts it as a host boots, perf when it looks for tracepoints: a machine with neither has none to test with.
+[ -d /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+
 at_exit() # COMMAND: evaluated at exit, newest first
 {
 	cleanup_commands=("$1" ${cleanup_commands[@]+"${cleanup_commands[@]}"})
