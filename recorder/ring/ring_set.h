@@ -136,6 +136,7 @@ bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 enum ring_set_read {
 	RING_SET_LAST,	   /* all, a group by its leader */
 	RING_SET_COUNTING, /* likewise, but those without samples alone */
+	RING_SET_SAMPLING, /* those with samples alone */
 	RING_SET_DETACHED, /* each by itself: the kernel takes groups apart when their CPU goes */
 };
 

@@ -241,6 +241,14 @@ do_request(struct session *s, struct session_request *rq)
 		session_request_done(s->requests, rq, 0);
 		return true;
 	}
+	if (rq->kind == REQUEST_COUNT) {
+		if (rq->on)
+			session_counters_begin(s);
+		else if (!session_counters_end(s))
+			return false;
+		session_request_done(s->requests, rq, 0);
+		return true;
+	}
 	/* Once: what it waits for may have no room yet. */
 	if (rq->dump && s->options.overwrite)
 		session_dump_rings(s);
@@ -546,7 +554,8 @@ send_reads(struct session *s, uint64_t now_ns)
 	struct buf reads;
 
 	buf_init(&reads);
-	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_LAST, &reads) == 0) {
+	if (ring_set_reads(&s->rings, s->shapes, now_ns,
+			   s->counts_over ? RING_SET_SAMPLING : RING_SET_LAST, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
 			session_send(s, s->options.overwrite ? MESSAGE_KEPT : MESSAGE_RECORDS, 0, 0,
