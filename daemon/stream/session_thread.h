@@ -42,7 +42,7 @@ struct session *session_thread_session(const struct session_thread *t);
 /* Zeroes, and suspended, before it was opened. */
 void session_thread_stats(const struct session_thread *t, struct session_stats *ret);
 
-/* Asks it to end; session_thread_close() waits. */
+/* Asks it to end; session_thread_close() waits. From any thread. */
 void session_thread_stop(struct session_thread *t);
 /*
  * Waits for the closed file; session_thread_close() then does not. each_second(arg) is called

@@ -592,8 +592,7 @@ test_counters_without_room(void **state)
 	files[0].stalled = true;
 	for (size_t i = 0; i < 4; i++) {
 		turners[i] = (struct turner){ .rig = &r, .file = &files[i + 1] };
-		assert_int_equal(
-			pthread_create(&turners[i].thread, NULL, turn_to, &turners[i]), 0);
+		assert_int_equal(pthread_create(&turners[i].thread, NULL, turn_to, &turners[i]), 0);
 	}
 	RIG_UNTIL(files[0].waits > 0);
 	rig_sleep_ms(500);
@@ -604,7 +603,8 @@ test_counters_without_room(void **state)
 	for (size_t i = 0; i < 5; i++) {
 		rig_count(&files[i], true, &c);
 		/* The first look at the CPUs is one, too. And at the end there is that of the clock. */
-		if (c.reads / COUNTERS < 2 || c.reads / COUNTERS > 3 || c.reads % COUNTERS != (i == 4))
+		if (c.reads / COUNTERS < 2 || c.reads / COUNTERS > 3 ||
+		    c.reads % COUNTERS != (i == 4))
 			fail_msg("file %zu has %llu readings", i, (unsigned long long)c.reads);
 		rig_file_done(&files[i]);
 	}
@@ -757,12 +757,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
-		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
-		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_full_at_rotation),
-		cmocka_unit_test(test_sync_fails),     cmocka_unit_test(test_file_removed),
-		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
+		cmocka_unit_test(test_rotate),
+		cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_full_at_rotation),
+		cmocka_unit_test(test_sync_fails),
+		cmocka_unit_test(test_file_removed),
+		cmocka_unit_test(test_disk_full_ends),
+		cmocka_unit_test(test_two),
 		cmocka_unit_test(test_counters_without_room),
 		cmocka_unit_test(test_counters_handed_over),
 		cmocka_unit_test(test_hotplug),
