@@ -354,7 +354,7 @@ dump_for(struct method_call *call, struct flight_dump *ret, struct session_error
 	if (call->access >= METHODS_ROOT)
 		return streams_dump(call->context->streams, ret, error);
 	if (call->now_ns < d->last[i].again_ns)
-		return too_soon(call, d, i, "a dump was written for", error);
+		return too_soon(call, d, i, "a dump was asked for by", error);
 	r = streams_dump(call->context->streams, ret, error);
 	d->last[i].uid = call->uid;
 	d->last[i].again_ns = call->now_ns + DUMP_AGAIN_NS;

@@ -72,7 +72,7 @@ func monitor(ctx context.Context, address string) {
 	for i := 0; i < 3 && err == nil; i++ {
 		var flags uint64
 		var frequency int64
-		_, _, _, _, _, _, _, _, frequency, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, flags, err =
+		_, _, _, _, _, _, _, _, frequency, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, flags, err =
 			receive(ctx)
 		ok(flags&varlink.Continues != 0 && frequency > 0, fmt.Sprintf("Monitor, reply %d", i+1), err)
 	}
