@@ -363,8 +363,9 @@ members_wait_between_dumps(void **state)
 	assert_true(is_good(call_member("Dump", "")));
 	again = call_member("Dump", "");
 	/* Which may have failed. */
-	assert_string_equal(json_string_value(json_object_get(again.parameters, "message")),
-			    "a dump was asked for by uid 1000 not long ago; members may ask again in 10 s");
+	assert_string_equal(
+		json_string_value(json_object_get(again.parameters, "message")),
+		"a dump was asked for by uid 1000 not long ago; members may ask again in 10 s");
 	assert_true(is_error(again, METHODS_INTERFACE ".Failed", NULL));
 	/* Each for itself, and root not at all; a segment can be closed meanwhile. */
 	assert_true(is_good(call_user(1001, "Dump", "")));
