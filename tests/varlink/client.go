@@ -83,11 +83,11 @@ func capture(ctx context.Context, c *varlink.Connection, address string) {
 	duration, frequency := 1.5, int64(199)
 	graph := "fp"
 	one, err := iospoor.Capture().Call(ctx, c, &duration, nil, &frequency, nil, &graph,
-		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	ok(!one.Running && one.File != nil && one.Elapsed_s > 1, "Capture", err)
 
 	receive, err := iospoor.Capture().Send(ctx, c, varlink.More, nil, nil, &frequency, nil, nil,
-		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	if err != nil {
 		ok(false, "Capture with more", err)
 		return

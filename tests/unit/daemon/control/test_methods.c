@@ -460,6 +460,16 @@ captures_check_what_they_are_asked(void **state)
 		{ "\"cgroup\":\"../etc\"", "cgroup" },
 		{ "\"cgroup\":\"a/../../etc\"", "cgroup" },
 		{ "\"cgroup\":\"a/..\"", "cgroup" },
+		{ "\"cgroups\":[]", "cgroups" },
+		{ "\"cgroups\":\"a,b\"", "cgroups" },
+		{ "\"cgroups\":[\"a\",7]", "cgroups" },
+		{ "\"cgroups\":[\"a,b\"]", "cgroups" },
+		{ "\"cgroups\":[\"a\",\"../etc\"]", "cgroups" },
+		{ "\"cgroups\":[\"/sys/fs/cgroup/x\"]", "cgroups" },
+		{ "\"cgroups\":[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]",
+		  "cgroups" },
+		{ "\"cgroup\":\"x\",\"cgroups\":[\"a\"]", "cgroups" },
+		{ "\"pids\":[1],\"cgroups\":[\"a\"]", "cgroups" },
 		{ "\"cpus\":\"\"", "cpus" },
 		{ "\"cpus\":\"0;1\"", "cpus" },
 		{ "\"call_graph\":\"lbr\"", "call_graph" },
@@ -521,9 +531,15 @@ captures_are_passed_on(void **state)
 	assert_int_equal(o->duration_ns, 0); /* as long as it may */
 	assert_null(o->events);
 
+	o = &fake.captures[2].options;
+	assert_true(is_good(call_member("Capture", "\"cgroups\":[\"a/b\",\"\",\"c.service\"]")));
+	assert_int_equal(o->target, SESSION_CGROUP);
+	assert_string_equal(o->cgroups, "a/b,,c.service");
+	assert_null(o->cgroup);
+
 	assert_true(is_good(call_member("Capture", "\"tids\":[9]")));
 	assert_true(is_error(call_member("Capture", ""), "io.spoor.Recorder.LimitExceeded", NULL));
-	assert_int_equal(fake.starts, 3);
+	assert_int_equal(fake.starts, 4);
 }
 
 static void
