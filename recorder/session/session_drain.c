@@ -147,8 +147,10 @@ take_gone(struct session *s)
 	for (size_t i = 0; i < s->rings.nr; i++) {
 		const struct cpu_rings *c = &s->rings.cpus[i];
 
-		if (c->nr && (c->dead || !cpu_list_has(&s->hotplug.online, c->cpu)))
-			all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes);
+		if (!c->nr || (!c->dead && cpu_list_has(&s->hotplug.online, c->cpu)))
+			continue;
+		session_unwatch_cpu(s, c);
+		all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes);
 	}
 	return all;
 }

@@ -78,6 +78,9 @@ int session_watch(struct session *s, int fd, enum session_wake kind);
 /* The same for all events of one CPU that are not yet watched. */
 int session_watch_cpu(struct session *s, const struct cpu_rings *c);
 
+/* And looks at them no more, before they are closed: a file that is mapped outlives its descriptor there. */
+void session_unwatch_cpu(struct session *s, const struct cpu_rings *c);
+
 /* Whoever watches the thread sees that it lives. */
 void session_come_round(struct session *s);
 /* Sends, and waits for room as long as the writer's file likes; session_wait_longer(): *wait is zeroes at first. */

@@ -753,6 +753,125 @@ test_hotplug(void **state)
 	rig_file_done(&files[1]);
 }
 
+static void
+dump(struct rig *r, struct rig_file *f)
+{
+	struct session_error e;
+
+	if (session_dump(r->session, rig_sink(f), &e) == 0)
+		return;
+	(void)set_cpu1("1");
+	fail_msg("session_dump: %s", e.text);
+}
+
+static struct session_options
+flight_of_all(struct rig_file *f, uint32_t pages)
+{
+	static const char *const clock[] = { "cpu-clock" };
+	struct session_options o = faults_of_all(f);
+
+	o.events = clock;
+	o.period = 0;
+	o.frequency_hz = 1000;
+	o.ring_pages = pages;
+	o.overwrite = o.dump_again = true;
+	return o;
+}
+
+/* Takes CPU 1 away, with a load on it before; skips the test where it stays. */
+static void
+lose_cpu1(struct rig *r, struct rig_load *load)
+{
+	struct session_stats stats;
+	uint32_t cpus;
+
+	session_stats(r->session, &stats);
+	cpus = stats.cpus;
+	rig_load_start(load);
+	rig_load_pin(load, 1);
+	rig_sleep_ms(300);
+	if (!set_cpu1("0")) {
+		rig_load_stop(load);
+		rig_end(r);
+		print_message("skipped: CPU 1 cannot be taken offline: %s\n", strerror(errno));
+		skip();
+	}
+	wait_cpus(r, cpus - 1);
+}
+
+/* What the flight recorder has of a CPU that went is in its dumps, also when that has come again. */
+static void
+test_flight_of_a_cpu_that_went(void **state)
+{
+	struct rig_file files[5] = { 0 };
+	struct session_options o = flight_of_all(&files[0], 256);
+	struct rig_counts first, again, back, twice;
+	struct session_stats stats;
+	struct rig_load load;
+	unsigned descriptors;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_sleep_ms(50);
+	descriptors = rig_descriptors();
+	lose_cpu1(&r, &load);
+	dump(&r, &files[1]);
+	dump(&r, &files[2]);
+	assert_true(set_cpu1("1"));
+	session_stats(r.session, &stats);
+	wait_cpus(&r, stats.cpus + 1);
+	rig_load_pin(&load, 1);
+	rig_sleep_ms(300);
+	dump(&r, &files[3]);
+	/* It goes once more: what is left of it is the later one. */
+	assert_true(set_cpu1("0"));
+	wait_cpus(&r, stats.cpus);
+	dump(&r, &files[4]);
+	assert_true(set_cpu1("1"));
+	wait_cpus(&r, stats.cpus + 1);
+	rig_load_stop(&load);
+	wait_descriptors(descriptors);
+	rig_end(&r);
+	rig_count(&files[0], true, &first);
+	rig_count(&files[1], true, &again);
+	rig_count(&files[2], true, &back);
+	rig_count(&files[3], true, &twice);
+	assert_true(first.cpu[1] > 50);
+	assert_int_equal(again.cpu[1], first.cpu[1]);
+	assert_true(back.cpu[1] > first.cpu[1] + 50);
+	assert_true(twice.cpu[1] > 50);
+	assert_uint_in_range(twice.cpu[1], back.cpu[1] - first.cpu[1],
+			     back.cpu[1] - first.cpu[1] + 1000);
+	for (size_t i = 0; i < 5; i++)
+		rig_file_done(&files[i]);
+}
+
+/* As long as it is not older than what the others have. */
+static void
+test_flight_forgets_a_cpu(void **state)
+{
+	struct rig_file files[2] = { 0 };
+	struct session_options o = flight_of_all(&files[0], 4);
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_sleep_ms(50);
+	lose_cpu1(&r, &load);
+	/* A hundred samples are a ring. */
+	rig_sleep_ms(1500);
+	dump(&r, &files[1]);
+	assert_true(set_cpu1("1"));
+	rig_load_stop(&load);
+	rig_end(&r);
+	rig_count(&files[0], true, &c);
+	assert_int_equal(c.cpu[1], 0);
+	assert_true(c.cpu[0] > 10);
+	for (size_t i = 0; i < 2; i++)
+		rig_file_done(&files[i]);
+}
+
 int
 main(void)
 {
@@ -772,6 +891,8 @@ main(void)
 		cmocka_unit_test(test_counters_without_room),
 		cmocka_unit_test(test_counters_handed_over),
 		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_flight_of_a_cpu_that_went),
+		cmocka_unit_test(test_flight_forgets_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
