@@ -103,6 +103,8 @@ dump_ring(struct session *s, struct cpu_rings *c, uint64_t now_ns)
 	} while (bytes);
 	if (!s->options.dump_again)
 		back_ring_end(&c->back, now_ns - RING_SET_SETTLE_NS);
+	/* The daemon says what rings take besides its budget of memory. */
+	ring_leave_pages(&c->samples);
 }
 
 /*
