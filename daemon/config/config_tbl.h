@@ -22,6 +22,9 @@ CONFIG_ROW(store_objects, STRING, SESSION, "ephemeral", 0, 0, "",
 	   "copies of mapped files: ephemeral, all or none")
 CONFIG_ROW(flight_recorder, STRING, RESTART, "none", 0, 0, "",
 	   "last samples for spoorctl dump, as 10s @ 999; or none")
+CONFIG_ROW(counters, EVENTS, SESSION, "", 0, 0, "",
+	   "events to count beside; auto: those of perf stat; empty: none")
+CONFIG_ROW(counter_interval, TIME, SESSION, "10s", 1, 86400, "", "counters are read every")
 CONFIG_ROW(ring_pages, COUNT, SESSION, "32", 1, 65536, "pages", "of the sample ring of each CPU")
 CONFIG_ROW(max_use, SPACE, AT_ONCE, "", 65536, 0, "",
 	   "most that the archive may take; 10%, at most 4G")

@@ -32,6 +32,7 @@ struct wish {
 	struct session_options options;
 	const char *events[EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
+	char cgroups[EVENTS_MAX * CGROUP_BYTES];
 };
 
 struct capture_calls {
@@ -265,6 +266,33 @@ read_pids(struct method_call *call, struct wish *w, const char *name, enum sessi
 	return true;
 }
 
+/* As target.h takes them, with commas: a name that has one is none here. */
+static bool
+read_cgroups(struct method_call *call, struct wish *w)
+{
+	json_t *cgroups = method_call_parameter(call, "cgroups"), *j;
+	struct session_options *o = &w->options;
+	size_t i, n = 0;
+
+	if (!cgroups)
+		return true;
+	if (o->target != SESSION_ALL || json_array_size(cgroups) == 0 ||
+	    json_array_size(cgroups) > EVENTS_MAX)
+		return method_call_invalid(call, "cgroups");
+	json_array_foreach(cgroups, i, j)
+	{
+		const char *s = json_string_value(j);
+
+		if (strchr(s, ',') || (*s && !cgroup_good(s)))
+			return method_call_invalid(call, "cgroups");
+		n += (size_t)snprintf(w->cgroups + n, sizeof(w->cgroups) - n, "%s%s", i ? "," : "",
+				      s);
+	}
+	o->cgroups = w->cgroups;
+	o->target = SESSION_CGROUP;
+	return true;
+}
+
 static bool
 read_target(struct method_call *call, struct wish *w)
 {
@@ -278,6 +306,8 @@ read_target(struct method_call *call, struct wish *w)
 		return method_call_invalid(call, "cgroup");
 	if (o->cgroup)
 		o->target = SESSION_CGROUP;
+	if (!read_cgroups(call, w))
+		return false;
 	if (o->cpus &&
 	    (!*o->cpus || strlen(o->cpus) >= CPUS_BYTES ||
 	     strspn(o->cpus, "0123456789,-") != strlen(o->cpus)))

@@ -354,7 +354,7 @@ dump_for(struct method_call *call, struct flight_dump *ret, struct session_error
 	if (call->access >= METHODS_ROOT)
 		return streams_dump(call->context->streams, ret, error);
 	if (call->now_ns < d->last[i].again_ns)
-		return too_soon(call, d, i, "a dump was written for", error);
+		return too_soon(call, d, i, "a dump was asked for by", error);
 	r = streams_dump(call->context->streams, ret, error);
 	d->last[i].uid = call->uid;
 	d->last[i].again_ns = call->now_ns + DUMP_AGAIN_NS;
@@ -419,25 +419,16 @@ methods_reload(struct method_call *call)
 #define NO_FIELDS FIELDS()
 
 static const struct varlink_field capture_in[] = {
-	{ "duration_s", "?float" },
-	{ "events", "?[]string" },
-	{ "frequency_hz", "?int" },
-	{ "period", "?int" },
-	{ "call_graph", "?string" },
-	{ "max_stack", "?int" },
-	{ "user_callchains", "?bool" },
-	{ "kernel_callchains", "?bool" },
-	{ "all_user", "?bool" },
-	{ "all_kernel", "?bool" },
-	{ "no_inherit", "?bool" },
-	{ "switch_events", "?bool" },
-	{ "skip_missing", "?bool" },
-	{ "pids", "?[]int" },
-	{ "tids", "?[]int" },
-	{ "cgroup", "?string" },
-	{ "cpus", "?string" },
-	{ "file_descriptor", "?int" },
-	{ NULL, NULL },
+	{ "duration_s", "?float" },	{ "events", "?[]string" },
+	{ "frequency_hz", "?int" },	{ "period", "?int" },
+	{ "call_graph", "?string" },	{ "max_stack", "?int" },
+	{ "user_callchains", "?bool" }, { "kernel_callchains", "?bool" },
+	{ "all_user", "?bool" },	{ "all_kernel", "?bool" },
+	{ "no_inherit", "?bool" },	{ "switch_events", "?bool" },
+	{ "skip_missing", "?bool" },	{ "pids", "?[]int" },
+	{ "tids", "?[]int" },		{ "cgroup", "?string" },
+	{ "cgroups", "?[]string" },	{ "cpus", "?string" },
+	{ "file_descriptor", "?int" },	{ NULL, NULL },
 };
 
 const struct method methods_table[] = {

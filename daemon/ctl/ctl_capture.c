@@ -119,16 +119,15 @@ set_text(json_t *parameters, const char *key, const char *s, const char *command
 
 	if (!value)
 		return ctl_option_wrong(command, "%s: not UTF-8", optarg);
-	if (strcmp(key, "events") == 0)
+	if (strcmp(key, "events") == 0 || strcmp(key, "cgroups") == 0)
 		return ctl_capture_append(parameters, key, value) ? -1 : CTL_FAILED;
 	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
 }
 
 /* The daemon takes what is below the root of the hierarchy; spoor record, directories as well. */
-static int
-set_cgroup(json_t *parameters, const char *command)
+static const char *
+below_root(const char *s)
 {
-	const char *s = optarg;
 	char root[4096];
 	size_t len;
 
@@ -139,6 +138,32 @@ set_cgroup(json_t *parameters, const char *command)
 	}
 	while (*s == '/')
 		s++;
+	return s;
+}
+
+/* A list has one for each event, as spoor record has it; an empty name, or the root, is everything. */
+static int
+add_cgroups(json_t *parameters, const char *command)
+{
+	char *copy = strdup(optarg), *rest = copy, *one;
+	int r = copy ? -1 : CTL_FAILED;
+
+	while (r < 0 && (one = strsep(&rest, ",")))
+		r = set_text(parameters, "cgroups", below_root(one), command);
+	free(copy);
+	return r;
+}
+
+static int
+set_cgroup(json_t *parameters, const char *command)
+{
+	const char *s = below_root(optarg);
+
+	if (json_object_get(parameters, "cgroup") || json_object_get(parameters, "cgroups"))
+		return ctl_option_wrong(command,
+					"-G: given twice: a list (-G A,B) has one for each event");
+	if (strchr(optarg, ','))
+		return add_cgroups(parameters, command);
 	if (!*s)
 		return ctl_option_wrong(command, "%s: the root group is everything: leave it out",
 					optarg);
@@ -220,7 +245,8 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 		return ctl_option_wrong(argv[0], "%s: not an option", argv[optind]);
 	targets = !!json_object_get(w->parameters, "pids") +
 		!!json_object_get(w->parameters, "tids") +
-		!!json_object_get(w->parameters, "cgroup");
+		!!json_object_get(w->parameters, "cgroup") +
+		!!json_object_get(w->parameters, "cgroups");
 	if (targets > 1)
 		return ctl_option_wrong(argv[0], "--pid, --tid and --cgroup exclude each other");
 	if (json_object_get(w->parameters, "frequency_hz") &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of the stream waits for a disk: rotation, sync, a look at the files, and the frequency,
- * which waits for the session. Run in chores; what came of it is for the main thread.
+ * What of the stream waits for a disk: rotation, sync, a look at the files; the frequency and the counters'
+ * turn, which wait for sessions. Run in chores; what came of it is for the main thread.
  */
 #include "daemon/stream/base_stream_internal.h"
 
@@ -182,6 +182,23 @@ run_frequency(struct chore *one)
 	c->result = s ? session_set_frequency(s, c->stream->frequency_hz, &c->error) : -EAGAIN;
 }
 
+/* Between both no more time passes than this takes: what is counted in it is in no file. */
+static void
+run_counting(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+	struct base_stream *b = c->stream;
+
+	struct base_session *by = b->counted_by;
+
+	/* One that has ended has read them for the last time already. */
+	if (by && session_thread_opened(by->thread))
+		(void)session_count(session_thread_session(by->thread), false, NULL);
+	if (by)
+		session_thread_stop(by->thread);
+	c->result = session_count(session_thread_session(b->counting_of->thread), true, &c->error);
+}
+
 /* Is it worth a word? Not when the session just ends. */
 static bool
 went_wrong(const struct stream_chore *c)
@@ -240,6 +257,18 @@ frequency_done(struct chore *one)
 		log_warning("the frequency stays: %s", c->error.text);
 }
 
+/* What has failed has ended, and so do its counters. */
+static void
+counting_done(struct chore *one)
+{
+	struct stream_chore *c = stream_chore(one);
+
+	c->asked = false;
+	if (c->stream->now == c->stream->counting_of)
+		c->stream->counting_of->options.counters_wait = false;
+	c->stream->counted_by = NULL;
+}
+
 bool
 base_chores_ask(struct base_stream *b, struct stream_chore *c)
 {
@@ -258,5 +287,6 @@ base_chores_init(struct base_stream *b)
 	b->rotation.chore = (struct chore){ .run = run_rotation, .done = rotation_done };
 	b->sync.chore = (struct chore){ .run = run_sync, .done = sync_done };
 	b->frequency.chore = (struct chore){ .run = run_frequency, .done = frequency_done };
+	b->counting.chore = (struct chore){ .run = run_counting, .done = counting_done };
 	b->look.chore = (struct chore){ .run = run_look, .done = look_done };
 }

@@ -105,6 +105,8 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.writer = "spoord " SPOOR_VERSION,
 	};
 	r = configured_apply(&s->configured, c, o, error);
+	if (r == 0)
+		r = configured_count(&s->configured, c, o, error);
 	/* It was checked when it was read. */
 	(void)session_objects_parse(c->store_objects, &o->objects.mode);
 	return r;
@@ -123,6 +125,8 @@ base_stream_begin(struct base_stream *b, const struct config *c, uint64_t hz,
 	s->stream = b;
 	s->begun_ns = host_now_ns();
 	r = set_options(s, c, hz, error);
+	/* Until the one before has read them for the last time: no interval is in two files. */
+	s->options.counters_wait = b->now != NULL;
 	if (r == 0)
 		r = session_thread_start(&s->options, prepare, s, b->wake_fd, &s->thread, error);
 	if (r < 0) {
@@ -213,14 +217,15 @@ ending_done(struct chore *one)
 
 /*
  * Ends one that is no longer the present one. Chores that were asked for before may use it, so
- * it is a chore that waits for it, after them.
+ * it is a chore that waits for it, after them; that which hands over the counters ends it.
  */
 static void
 retire(struct base_stream *b, struct base_session *s)
 {
 	s->ending.run = run_ending;
 	s->ending.done = ending_done;
-	session_thread_stop(s->thread);
+	if (!b->counting.asked || b->counted_by != s)
+		session_thread_stop(s->thread);
 	LIST_INSERT_HEAD(&b->ending, s, link);
 	chores_add(b->chores, &s->ending);
 }
@@ -341,6 +346,17 @@ follow_sideband(struct base_stream *b)
 	session_set_sideband(session_thread_session(b->now->thread), rate);
 }
 
+/* before: who had them, and is not freed until it was asked; NULL: nobody has. */
+static void
+hand_over_counters(struct base_stream *b, struct base_session *before)
+{
+	if (b->counting.asked)
+		return;
+	b->counted_by = before;
+	b->counting_of = b->now;
+	(void)base_chores_ask(b, &b->counting);
+}
+
 /* A reload's session has come to record, or has not. */
 static void
 look_at_next(struct base_stream *b)
@@ -354,6 +370,8 @@ look_at_next(struct base_stream *b)
 		b->config = b->next_config;
 		b->next = NULL;
 		b->reloaded = 0;
+		if (s->options.counter_interval_ns)
+			hand_over_counters(b, old);
 		/* Only now: nothing is missed in between. */
 		if (old)
 			retire(b, old);
@@ -398,6 +416,8 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 	look_at_segment(b, now_ns);
 	if (b->hz != b->applied_hz)
 		apply_frequency(b);
+	if (b->now->options.counter_interval_ns && b->now->options.counters_wait)
+		hand_over_counters(b, NULL);
 }
 
 /* --- the life of it ---------------------------------------------------------------------- */

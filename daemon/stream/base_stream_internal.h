@@ -66,14 +66,15 @@ struct base_stream {
 	int reloaded;
 	struct session_error reload_error;
 
-	struct stream_chore rotation, sync, frequency, look;
+	struct stream_chore rotation, sync, frequency, look, counting;
 	uint64_t look_ns;
 	bool look_failed; /* the file is gone, and there is no new one yet */
 	bool for_refusal; /* the rotation is for nothing else */
 	struct base_session *frequency_of;
 	uint64_t frequency_hz;
-	_Atomic uint64_t rotated_ns; /* by whom ever */
-	uint64_t sync_begun_ns;	     /* of the last good one; the chores', as what follows */
+	struct base_session *counted_by, *counting_of; /* whose counters end, and whose begin */
+	_Atomic uint64_t rotated_ns;		       /* by whom ever */
+	uint64_t sync_begun_ns; /* of the last good one; the chores', as what follows */
 	struct archive_sight sight;
 	uint32_t lost_files; /* that who synced was told of */
 	uint64_t lost_told_ns;

@@ -99,6 +99,7 @@ capture_free(struct capture *c)
 	free(c->events);
 	free(c->pids);
 	free(c->cgroup);
+	free(c->cgroups);
 	free(c->cpus);
 	free(c->notes);
 	client_file_free(c->out);

@@ -28,7 +28,7 @@ struct capture {
 	char **events;
 	size_t nr_events;
 	pid_t *pids;
-	char *cgroup, *cpus;
+	char *cgroup, *cgroups, *cpus;
 	char *notes; /* NULL: it has not begun */
 };
 

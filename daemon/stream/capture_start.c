@@ -38,13 +38,15 @@ own_options(struct capture *c, struct session_options *o)
 	for (; c->nr_events < o->nr_events; c->nr_events++)
 		if (!copy_text(o->events[c->nr_events], &c->events[c->nr_events]))
 			return -ENOMEM;
-	if (!copy_text(o->cgroup, &c->cgroup) || !copy_text(o->cpus, &c->cpus))
+	if (!copy_text(o->cgroup, &c->cgroup) || !copy_text(o->cgroups, &c->cgroups) ||
+	    !copy_text(o->cpus, &c->cpus))
 		return -ENOMEM;
 	if (o->nr_pids)
 		memcpy(c->pids, o->pids, o->nr_pids * sizeof(*c->pids));
 	o->events = c->nr_events ? (const char *const *)c->events : NULL;
 	o->pids = c->pids;
 	o->cgroup = c->cgroup;
+	o->cgroups = c->cgroups;
 	o->cpus = c->cpus;
 	return 0;
 }

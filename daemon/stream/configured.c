@@ -25,9 +25,26 @@ configured_apply(struct configured *k, const struct config *c, struct session_op
 	return 0;
 }
 
+int
+configured_count(struct configured *k, const struct config *c, struct session_options *options,
+		 struct session_error *error)
+{
+	if (!c->counters[0])
+		return 0;
+	options->counter_interval_ns = c->counter_interval;
+	if (strcmp(c->counters, "auto") == 0)
+		return 0;
+	k->counters = strdup(c->counters);
+	if (!k->counters)
+		return session_fail(error, -ENOMEM, "out of memory");
+	options->counters = k->counters;
+	return 0;
+}
+
 void
 configured_done(struct configured *k)
 {
 	free(k->events);
-	k->events = NULL;
+	free(k->counters);
+	*k = (struct configured){ .events = NULL };
 }

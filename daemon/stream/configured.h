@@ -12,12 +12,15 @@
 
 /* All zero is an empty one. */
 struct configured {
-	char *events;
+	char *events, *counters;
 	const char *event_list[1];
 };
 
 /* options point into it. 0, -ENOMEM, -EINVAL with *error. */
 int configured_apply(struct configured *k, const struct config *c, struct session_options *options,
+		     struct session_error *error);
+/* What is counted beside, for the one of them that does. Likewise. */
+int configured_count(struct configured *k, const struct config *c, struct session_options *options,
 		     struct session_error *error);
 void configured_done(struct configured *k);
 

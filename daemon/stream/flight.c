@@ -189,6 +189,8 @@ tell_begun(struct flight *f)
 void
 flight_dispatch(struct flight *f)
 {
+	const char *why;
+
 	if (!f || f->over)
 		return;
 	if (!f->told && session_thread_opened(f->thread)) {
@@ -198,8 +200,10 @@ flight_dispatch(struct flight *f)
 	if (!session_thread_ended(f->thread))
 		return;
 	f->over = true;
-	log_error("the flight recorder has ended%s: there is none until spoord is started again",
-		  f->told ? "" : " before it began");
+	why = session_thread_failure(f->thread);
+	log_error(
+		"the flight recorder has ended%s%s%s; there is none until spoord is started again",
+		f->told ? "" : " before it began", why ? ": " : "", why ? why : "");
 }
 
 bool

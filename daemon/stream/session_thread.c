@@ -131,6 +131,13 @@ session_thread_ended(const struct session_thread *t)
 	return state_of(t) == ENDED;
 }
 
+const char *
+session_thread_failure(const struct session_thread *t)
+{
+	assert(session_thread_ended(t));
+	return t->result < 0 ? t->error.text : NULL;
+}
+
 struct session *
 session_thread_session(const struct session_thread *t)
 {

@@ -37,12 +37,15 @@ bool session_thread_opened(const struct session_thread *t);
 bool session_thread_running(const struct session_thread *t);
 bool session_thread_ended(const struct session_thread *t);
 
+/* Once session_thread_ended(): why, until session_thread_close(); NULL: it was asked to, or nothing went wrong. */
+const char *session_thread_failure(const struct session_thread *t);
+
 /* For the calls of session.h that are safe from any thread. Once session_thread_opened(). */
 struct session *session_thread_session(const struct session_thread *t);
 /* Zeroes, and suspended, before it was opened. */
 void session_thread_stats(const struct session_thread *t, struct session_stats *ret);
 
-/* Asks it to end; session_thread_close() waits. */
+/* Asks it to end; session_thread_close() waits. From any thread. */
 void session_thread_stop(struct session_thread *t);
 /*
  * Waits for the closed file; session_thread_close() then does not. each_second(arg) is called

@@ -89,13 +89,12 @@ event_counters_parse(const struct session_options *o, const struct target *targe
 	}
 	r = event_group_spec_parse(text, NULL, list, err, sizeof(err));
 	if (r == -EINVAL)
-		return session_usage(error, "--counters: %s", err);
+		return session_usage(error, "counters: %s", err);
 	if (r < 0)
 		return session_fail(error, r, "out of memory");
 	for (size_t i = first; i < list->nr; i++) {
 		if (list->specs[i].attr.context_switch)
-			return session_usage(error,
-					     "--counters: off-cpu has samples, and no count");
+			return session_usage(error, "counters: off-cpu has samples, and no count");
 		event_counters_spec(&list->specs[i]);
 	}
 	return 0;

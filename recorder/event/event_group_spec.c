@@ -33,6 +33,8 @@ group_opening(const char *text)
 {
 	size_t n = 0;
 
+	while (event_spec_blank(text[n]))
+		n++;
 	while (isalnum((unsigned char)text[n]) || (text[n] && strchr("_-.", text[n])))
 		n++;
 	return text[n] == '{' ? n + 1 : 0;
@@ -126,7 +128,7 @@ static int
 parse_group(const struct group_parser *p, const char *text, size_t open, const char **ret)
 {
 	const char *end = text + open + strcspn(text + open, "{}"), *mods = end + 1;
-	size_t first = p->list->nr, bytes;
+	size_t first = p->list->nr, bytes, next;
 	char letters[32];
 	int r;
 
@@ -136,7 +138,9 @@ parse_group(const struct group_parser *p, const char *text, size_t open, const c
 		return group_fail(p, end, "a '}' is missing at the end of the group");
 	if (end == text + open)
 		return group_fail(p, end, "a group without events");
-	bytes = strcspn(mods, ",");
+	bytes = next = strcspn(mods, ",");
+	while (bytes > 0 && event_spec_blank(mods[bytes - 1]))
+		bytes--;
 	if (bytes > 0 && *mods != ':')
 		return group_fail(p, mods, "behind the '}' of a group are a comma or :MODIFIERS");
 	if (bytes >= sizeof(letters))
@@ -147,7 +151,7 @@ parse_group(const struct group_parser *p, const char *text, size_t open, const c
 		r = group_events(p, text + open, (size_t)(end - text) - open);
 	if (r == 0)
 		r = group_close(p, text, first, letters);
-	*ret = mods + bytes;
+	*ret = mods + next;
 	return r;
 }
 

@@ -7,7 +7,8 @@
  *
  * with modifiers of the group: S (samples have the counts of all), W (weak: opened alone where
  * the group is refused), and those of event_spec.h, which each of its events has beside its own;
- * D and e the leader alone. As perf reads them; the name is perf's, and of no effect.
+ * D and e the leader alone. As perf reads them, with blanks around events and groups; the name is perf's, and of no
+ * effect.
  */
 #ifndef RECORDER_EVENT_EVENT_GROUP_SPEC_H
 #define RECORDER_EVENT_EVENT_GROUP_SPEC_H

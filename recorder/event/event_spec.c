@@ -510,6 +510,12 @@ parse_one(struct event_parser *p, char *text)
 	return parse_word(p, text, &s);
 }
 
+bool
+event_spec_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 size_t
 event_spec_bytes(const char *text)
 {
@@ -554,7 +560,7 @@ event_spec_parse_part(const char *text, size_t from, size_t to,
 	struct event_parser p = {
 		.text = text, .at = from, .list = list, .err = err, .err_bytes = err_bytes
 	};
-	size_t had;
+	size_t had, next;
 	int r;
 
 	p.roots.sysfs = roots && roots->sysfs ? roots->sysfs : PMU_SYSFS;
@@ -562,9 +568,15 @@ event_spec_parse_part(const char *text, size_t from, size_t to,
 	for (;;) {
 		char *one;
 
+		/* As perf: blanks around an event are no part of it. */
+		while (p.at < to && event_spec_blank(text[p.at]))
+			p.at++;
 		p.bytes = event_spec_bytes(text + p.at);
 		if (p.bytes > to - p.at)
 			p.bytes = to - p.at;
+		next = p.at + p.bytes;
+		while (p.bytes && event_spec_blank(text[p.at + p.bytes - 1]))
+			p.bytes--;
 		one = strndup(text + p.at, p.bytes);
 		if (!one)
 			return -ENOMEM;
@@ -575,10 +587,9 @@ event_spec_parse_part(const char *text, size_t from, size_t to,
 		free(one);
 		if (r == -EINVAL && list->absent && list->skipped)
 			r = leave_out(list, had, err);
-		p.at += p.bytes;
-		if (r < 0 || p.at == to)
+		if (r < 0 || next == to)
 			return r;
-		p.at++;
+		p.at = next + 1;
 	}
 }
 

@@ -96,5 +96,7 @@ void event_spec_list_done(struct event_spec_list *list);
 
 /* Length of the first event of a text: up to a comma that is not between slashes, nor quoted there. */
 size_t event_spec_bytes(const char *text);
+/* What may stand around an event, and is no part of it. */
+bool event_spec_blank(char c);
 
 #endif

@@ -115,6 +115,7 @@ struct session_options {
 	/* Events that are counted beside, and read so often (event_counters.h); 0: none are. */
 	uint64_t counter_interval_ns;
 	const char *counters;  /* a "-e" string; NULL: those of perf stat */
+	bool counters_wait;    /* they are not read before session_count() */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
 	uint64_t period;       /* -c; 0: frequency mode */
 	enum session_target target;

@@ -17,7 +17,13 @@
 
 struct session_requests;
 
-enum session_request_kind { REQUEST_ROTATE, REQUEST_SYNC, REQUEST_FREQUENCY, REQUEST_ENABLE };
+enum session_request_kind {
+	REQUEST_ROTATE,
+	REQUEST_SYNC,
+	REQUEST_FREQUENCY,
+	REQUEST_ENABLE,
+	REQUEST_COUNT,
+};
 
 /* On the stack of the caller that waits for it. */
 struct session_request {
@@ -25,7 +31,7 @@ struct session_request {
 	struct io_sink *sink; /* ROTATE: whoever does it takes it over, and leaves NULL */
 	bool dump;	      /* ROTATE: the file that ends gets what the rings have */
 	uint64_t hz;	      /* FREQUENCY */
-	bool on;	      /* ENABLE */
+	bool on;	      /* ENABLE, COUNT */
 	int result;
 	struct session_error error;
 	bool done;

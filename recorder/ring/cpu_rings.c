@@ -211,14 +211,24 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 }
 
 void
+cpu_rings_detach(struct cpu_rings *c)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		if (c->events[i].fd >= 0)
+			close(c->events[i].fd);
+		c->events[i].fd = -1;
+	}
+	c->samples_fd = -1;
+}
+
+void
 cpu_rings_close(struct cpu_rings *c)
 {
 	aux_ring_unmap(&c->aux);
 	back_ring_done(&c->back);
 	ring_unmap(&c->samples);
 	ring_unmap(&c->sideband);
-	for (size_t i = 0; i < c->nr; i++)
-		close(c->events[i].fd);
+	cpu_rings_detach(c);
 	free(c->events);
 	c->events = NULL;
 	c->nr = 0;

@@ -63,7 +63,8 @@ struct cpu_rings {
 	uint64_t queue_full;		      /* times that a drain was put off */
 	uint64_t lost_samples, lost_sideband; /* as of the last cpu_rings_count() */
 	uint64_t enabled_ns;		      /* likewise, of the side-band event */
-	bool dead; /* the event did not live on between the last two: the CPU was away */
+	uint64_t gone_ns; /* when its CPU went, of rings that were left (ring_set.h) */
+	bool dead;	  /* the event did not live on between the last two: the CPU was away */
 };
 
 /*
@@ -75,6 +76,8 @@ int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 		   const struct cpu_rings_options *options, bool *ret_mlock,
 		   struct session_error *error);
 void cpu_rings_close(struct cpu_rings *c);
+/* Closes the descriptors alone: what is mapped can be read, and events have their ids. */
+void cpu_rings_detach(struct cpu_rings *c);
 
 /* Stops the kernel from writing samples, or lets it again; it counts what it would have written as lost. */
 void cpu_rings_pause(const struct cpu_rings *c, bool pause);

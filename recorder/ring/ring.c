@@ -53,6 +53,14 @@ skip_corrupt(struct ring *r, uint64_t head, uint64_t *corrupt)
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
 
+void
+ring_leave_pages(const struct ring *r)
+{
+	/* Since Linux 6.14 they are not counted at all (VM_PFNMAP), and this is refused. */
+	if (r->map_bytes)
+		(void)madvise(r->page, r->map_bytes, MADV_DONTNEED);
+}
+
 size_t
 ring_pending(const struct ring *r)
 {

@@ -35,6 +35,8 @@ void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *da
  */
 int ring_map(struct ring *r, int fd, uint32_t pages, bool overwrite);
 void ring_unmap(struct ring *r);
+/* After much of it was read: its pages, which are the kernel's, are no longer counted as resident here. */
+void ring_leave_pages(const struct ring *r);
 
 /* Bytes that are there to be read, at most the ring's size: what ring_read() needs room for. */
 size_t ring_pending(const struct ring *r);

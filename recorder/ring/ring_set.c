@@ -150,7 +150,10 @@ ring_set_close(struct ring_set *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		cpu_rings_close(&s->cpus[i]);
+	for (size_t i = 0; i < s->nr_left; i++)
+		cpu_rings_close(&s->left[i]);
 	free(s->cpus);
+	free(s->left);
 	free(s->accounts);
 	*s = (struct ring_set){ 0 };
 }

@@ -24,6 +24,9 @@ struct ring_set {
 	struct cpu_rings *cpus;
 	struct ring_set_account *accounts; /* per CPU */
 	size_t nr;
+	/* Of CPUs that went: what is overwritten no more. Each CPU has one at most, without descriptors. */
+	struct cpu_rings *left;
+	size_t nr_left;
 	size_t tasks;			/* that have rings of their own */
 	uint64_t complete_ns;		/* every older record has been handed over */
 	uint64_t last_pass_ns;		/* when a pass was last told to the writer */
@@ -109,10 +112,14 @@ uint32_t ring_set_sampled(const struct ring_set *s);
 
 /*
  * Takes the last out of the rings of cpus[i], tells the writer its counts, that its ids are
- * gone and when the gap began, and closes it. False: no room in the queue; try again.
+ * gone and when the gap began, and closes it. False: no room in the queue; try again. A ring of samples that
+ * are overwritten, which nobody has taken yet, is left, with its ids, until ring_set_forget().
  */
 bool ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q,
 		       const struct event_set *shapes);
+
+/* Closes left[i], and tells the writer that its ids are gone. False: no room in the queue. */
+bool ring_set_forget(struct ring_set *s, size_t i, struct queue *q);
 
 /*
  * Opens and enables the rings of a CPU; the writer knows their ids before the first record
@@ -136,6 +143,7 @@ bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 enum ring_set_read {
 	RING_SET_LAST,	   /* all, a group by its leader */
 	RING_SET_COUNTING, /* likewise, but those without samples alone */
+	RING_SET_SAMPLING, /* those with samples alone */
 	RING_SET_DETACHED, /* each by itself: the kernel takes groups apart when their CPU goes */
 };
 

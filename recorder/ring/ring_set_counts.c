@@ -152,6 +152,7 @@ add_read(const struct ring_set *s, const struct cpu_rings *c, size_t k,
 	const struct event_def *def = &s->each.plan->defs[e->def];
 
 	if (def->sideband || (what == RING_SET_COUNTING && def->attr.sample_period) ||
+	    (what == RING_SET_SAMPLING && !def->attr.sample_period) ||
 	    (what != RING_SET_DETACHED && event_group_reads(def)))
 		return 0;
 	return ring_set_add_read(c, e, event_set_at(events, e->def), now_ns, out);

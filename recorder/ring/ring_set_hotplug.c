@@ -42,6 +42,52 @@ send_ids(const struct cpu_rings *c, struct queue *q, bool closed)
 }
 
 bool
+ring_set_forget(struct ring_set *s, size_t i, struct queue *q)
+{
+	struct cpu_rings *c = &s->left[i];
+
+	if (!send_ids(c, q, true))
+		return false;
+	cpu_rings_close(c);
+	*c = s->left[--s->nr_left];
+	return true;
+}
+
+/* Of a CPU that has gone before. False: no room in the queue. */
+static bool
+forget_before(struct ring_set *s, uint32_t cpu, struct queue *q)
+{
+	for (size_t i = 0; i < s->nr_left; i++)
+		if (s->left[i].cpu == cpu)
+			return ring_set_forget(s, i, q);
+	return true;
+}
+
+/*
+ * The map keeps the kernel's memory, also without the descriptors. False: there is nothing in it to be read later, or
+ * no memory to remember it by.
+ */
+static bool
+leave(struct ring_set *s, const struct cpu_rings *c, uint64_t now_ns)
+{
+	struct cpu_rings *left;
+
+	if (!c->back.page)
+		return false;
+	left = reallocarray(s->left, s->nr_left + 1, sizeof(*left));
+	if (!left)
+		return false;
+	s->left = left;
+	left = &s->left[s->nr_left++];
+	*left = *c;
+	left->gone_ns = now_ns;
+	left->corrupt = 0;
+	ring_unmap(&left->sideband);
+	cpu_rings_detach(left);
+	return true;
+}
+
+bool
 ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct event_set *shapes)
 {
 	struct ring_set_account *a = &s->accounts[i];
@@ -55,11 +101,10 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();
 	if (!ring_set_send_reads(s, c, q, shapes, now_ns, RING_SET_DETACHED) ||
-	    !queue_reserve(q, RING_SET_CHANGE_BYTES))
+	    !forget_before(s, c->cpu, q) || !queue_reserve(q, RING_SET_CHANGE_BYTES))
 		return false;
 	cpu_rings_count(c, s->each.plan);
 	ring_set_tell_cpu(c, a, q, now_ns);
-	send_ids(c, q, true);
 	if (a->sampling.off_since_ns)
 		sample_account_turn(&a->sampling, true, now_ns);
 	a->before = ring_set_counts(c, a, now_ns);
@@ -68,7 +113,10 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 		a->offline_since_ns = gap.from_ns = now_ns;
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
 	}
-	cpu_rings_close(c);
+	if (!leave(s, c, now_ns)) {
+		send_ids(c, q, true);
+		cpu_rings_close(c);
+	}
 	*c = (struct cpu_rings){ .cpu = c->cpu };
 	return true;
 }

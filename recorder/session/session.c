@@ -411,7 +411,8 @@ open_all(struct session *s, struct session_error *error)
 	/* The queue is empty, and takes it. */
 	if (s->options.starts_disabled)
 		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->loop_ns);
-	session_counters_begin(s);
+	if (!s->options.counters_wait)
+		session_counters_begin(s);
 	if (s->options.target != SESSION_COMMAND && !s->options.starts_disabled)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
 	return 0;
@@ -610,6 +611,14 @@ int
 session_enable(struct session *s, bool on, struct session_error *error)
 {
 	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_count(struct session *s, bool on, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_COUNT, .on = on };
 
 	return session_request_wait(s->requests, &rq, error);
 }

@@ -98,6 +98,13 @@ int session_set_frequency(struct session *s, uint64_t hz, struct session_error *
  */
 int session_enable(struct session *s, bool on, struct session_error *error);
 
+/*
+ * Of counters (options.counter_interval_ns): reads them a last time, and none of this session is in a file after that;
+ * or begins to read them, with options.counters_wait. So a session takes over from another one, and no interval is in
+ * both. Waits until it is done.
+ */
+int session_count(struct session *s, bool on, struct session_error *error);
+
 /* Another rate, as in session_options; at once, from any thread. */
 void session_set_sideband(struct session *s, uint64_t bytes_per_s);
 /* So many bytes of objects may be stored from here on; likewise. */

@@ -42,7 +42,7 @@ counters_send(struct session *s)
 	return true;
 }
 
-static bool
+static void
 counters_read(struct session *s, uint64_t now_ns)
 {
 	buf_clear(&s->counts);
@@ -50,7 +50,6 @@ counters_read(struct session *s, uint64_t now_ns)
 	/* Without memory for them they are read another time. */
 	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_COUNTING, &s->counts) < 0)
 		buf_clear(&s->counts);
-	return counters_send(s);
 }
 
 void
@@ -58,10 +57,10 @@ session_counters_begin(struct session *s)
 {
 	uint64_t now_ns = host_now_ns();
 
-	if (!s->options.counter_interval_ns)
+	if (!s->options.counter_interval_ns || s->counts_due_ns || s->counts_over)
 		return;
-	/* The queue is empty, but for tests of small ones. */
-	s->counts_opening = !counters_read(s, now_ns);
+	counters_read(s, now_ns);
+	s->counts_opening = !counters_send(s);
 	s->counts_from_ns = now_ns;
 	s->counts_due_ns = now_ns + s->options.counter_interval_ns;
 }
@@ -87,26 +86,45 @@ counters_next(const struct session *s, uint64_t now_ns, bool all)
 void
 session_counters_look(struct session *s, uint64_t now_ns)
 {
-	if (!s->counts_due_ns || (s->counts_opening && !counters_send(s)) ||
+	if (!s->counts_due_ns || s->counts_closing || (s->counts_opening && !counters_send(s)) ||
 	    now_ns < s->counts_due_ns)
 		return;
 	/* What a CPU that came was first read at may be later than the pass. */
 	now_ns = host_now_ns();
-	s->counts_due_ns = counters_next(s, now_ns, counters_read(s, now_ns));
+	counters_read(s, now_ns);
+	s->counts_due_ns = counters_next(s, now_ns, counters_send(s));
 	queue_wake(writer_queue(s->writer));
 }
 
+/* Read once, however often it is asked: else they are sent from the first one on each time, and never all. */
 bool
 session_counters_close(struct session *s)
 {
 	if (!s->counts_due_ns)
 		return true;
-	return (!s->counts_opening || counters_send(s)) && counters_read(s, host_now_ns());
+	if (s->counts_opening && !counters_send(s))
+		return false;
+	if (!s->counts_closing)
+		counters_read(s, host_now_ns());
+	s->counts_closing = true;
+	return counters_send(s);
 }
 
 void
 session_counters_reopen(struct session *s)
 {
+	s->counts_closing = false;
 	s->counts_sent = 0;
 	s->counts_opening = s->counts_due_ns && !counters_send(s);
+}
+
+bool
+session_counters_end(struct session *s)
+{
+	if (!session_counters_close(s))
+		return false;
+	s->counts_due_ns = 0;
+	s->counts_closing = false;
+	s->counts_over = true;
+	return true;
 }

@@ -147,8 +147,10 @@ take_gone(struct session *s)
 	for (size_t i = 0; i < s->rings.nr; i++) {
 		const struct cpu_rings *c = &s->rings.cpus[i];
 
-		if (c->nr && (c->dead || !cpu_list_has(&s->hotplug.online, c->cpu)))
-			all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes);
+		if (!c->nr || (!c->dead && cpu_list_has(&s->hotplug.online, c->cpu)))
+			continue;
+		session_unwatch_cpu(s, c);
+		all &= ring_set_cpu_gone(&s->rings, i, q, s->shapes);
 	}
 	return all;
 }
@@ -237,6 +239,14 @@ do_request(struct session *s, struct session_request *rq)
 	}
 	if (rq->kind == REQUEST_ENABLE) {
 		if (!ring_set_enable(&s->rings, q, rq->on, host_now_ns()))
+			return false;
+		session_request_done(s->requests, rq, 0);
+		return true;
+	}
+	if (rq->kind == REQUEST_COUNT) {
+		if (rq->on)
+			session_counters_begin(s);
+		else if (!session_counters_end(s))
 			return false;
 		session_request_done(s->requests, rq, 0);
 		return true;
@@ -546,7 +556,8 @@ send_reads(struct session *s, uint64_t now_ns)
 	struct buf reads;
 
 	buf_init(&reads);
-	if (ring_set_reads(&s->rings, s->shapes, now_ns, RING_SET_LAST, &reads) == 0) {
+	if (ring_set_reads(&s->rings, s->shapes, now_ns,
+			   s->counts_over ? RING_SET_SAMPLING : RING_SET_LAST, &reads) == 0) {
 		rest = buf_span(&reads);
 		while (perf_record_next(&rest, &record) > 0)
 			session_send(s, s->options.overwrite ? MESSAGE_KEPT : MESSAGE_RECORDS, 0, 0,

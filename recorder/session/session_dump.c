@@ -73,6 +73,13 @@ session_window(struct session *s, uint64_t now_ns)
 		if (back_ring_since_ns(b) < since_ns)
 			since_ns = back_ring_since_ns(b);
 	}
+	/* One that was left goes when all that it has is older than what the others have. */
+	for (size_t i = s->rings.nr_left; since_ns != UINT64_MAX && i-- > 0;)
+		if (s->rings.left[i].gone_ns < since_ns)
+			(void)ring_set_forget(&s->rings, i, writer_queue(s->writer));
+	for (size_t i = 0; i < s->rings.nr_left; i++)
+		if (back_ring_since_ns(&s->rings.left[i].back) < since_ns)
+			since_ns = back_ring_since_ns(&s->rings.left[i].back);
 	if (since_ns != UINT64_MAX && since_ns > s->window_ns &&
 	    queue_send(writer_queue(s->writer), MESSAGE_WINDOW, since_ns, 0))
 		s->window_ns = since_ns;
@@ -96,6 +103,8 @@ dump_ring(struct session *s, struct cpu_rings *c, uint64_t now_ns)
 	} while (bytes);
 	if (!s->options.dump_again)
 		back_ring_end(&c->back, now_ns - RING_SET_SETTLE_NS);
+	/* The daemon says what rings take besides its budget of memory. */
+	ring_leave_pages(&c->samples);
 }
 
 /*
@@ -117,6 +126,8 @@ session_dump_rings(struct session *s)
 	while (!ring_set_pass(&s->rings, writer_queue(s->writer), host_now_ns(), true))
 		session_wait_longer(s, &wait);
 	session_send(s, MESSAGE_DUMP, 0, 0, (struct span){ 0 });
+	for (size_t i = 0; i < s->rings.nr_left; i++)
+		dump_ring(s, &s->rings.left[i], now_ns);
 	for (size_t i = 0; i < s->rings.nr; i++) {
 		struct cpu_rings *c = &s->rings.cpus[i];
 
@@ -125,4 +136,7 @@ session_dump_rings(struct session *s)
 		cpu_rings_pause(c, false);
 	}
 	session_send(s, MESSAGE_PASS, now_ns, host_now_ns(), (struct span){ 0 });
+	while (!s->options.dump_again && s->rings.nr_left)
+		if (!ring_set_forget(&s->rings, s->rings.nr_left - 1, writer_queue(s->writer)))
+			session_wait_longer(s, &wait);
 }

@@ -50,6 +50,8 @@ struct session {
 	struct buf counts;	 /* READ records of the events that count, as last read */
 	size_t counts_sent;	 /* bytes of them */
 	bool counts_opening;	 /* the rest of them is what a new file begins with */
+	bool counts_closing;	 /* they are the last ones of a file */
+	bool counts_over;	 /* there are no more */
 	uint64_t counts_from_ns; /* a whole number of intervals before each time that they are due */
 	uint64_t counts_due_ns;	 /* when they are next read; 0: there are none */
 	struct session_requests *requests;
@@ -76,6 +78,9 @@ int session_watch(struct session *s, int fd, enum session_wake kind);
 /* The same for all events of one CPU that are not yet watched. */
 int session_watch_cpu(struct session *s, const struct cpu_rings *c);
 
+/* And looks at them no more, before they are closed: a file that is mapped outlives its descriptor there. */
+void session_unwatch_cpu(struct session *s, const struct cpu_rings *c);
+
 /* Whoever watches the thread sees that it lives. */
 void session_come_round(struct session *s);
 /* Sends, and waits for room as long as the writer's file likes; session_wait_longer(): *wait is zeroes at first. */
@@ -90,7 +95,7 @@ void session_dump_rings(struct session *s);
  * that the queue has no room for costs no count, but makes an interval longer. A file begins with
  * READ records, so that what it has is known without those before it.
  */
-/* Before anything is on. */
+/* Before anything is on, or when somebody asks for it. */
 void session_counters_begin(struct session *s);
 /* After a pass: reads them when it is time. */
 void session_counters_look(struct session *s, uint64_t now_ns);
@@ -100,6 +105,8 @@ void session_counters_now(struct session *s);
 bool session_counters_close(struct session *s);
 /* After another one was asked for: it begins with what the one before ended with. */
 void session_counters_reopen(struct session *s);
+/* Likewise, and they are never read again. False: no room. */
+bool session_counters_end(struct session *s);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);

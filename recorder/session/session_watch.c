@@ -87,3 +87,10 @@ session_watch_cpu(struct session *s, const struct cpu_rings *c)
 	}
 	return r;
 }
+
+void
+session_unwatch_cpu(struct session *s, const struct cpu_rings *c)
+{
+	for (size_t k = 0; k < c->nr; k++)
+		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->events[k].fd, NULL);
+}

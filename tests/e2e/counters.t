@@ -145,7 +145,7 @@ is "$("$SPOOR" info --json y.spoor | jq '[.events[] | select(.name == "branch-mi
 # --- what is wrong ----------------------------------------------------------------------------------
 
 exits 2 "an event that is none" "$SPOOR" record --counters=page-faults,nonsense -o z.spoor -- true
-like "$(cat err)" "--counters: page-faults,nonsense: at character 13: unknown event 'nonsense'" "is told with its place"
+like "$(cat err)" "counters: page-faults,nonsense: at character 13: unknown event 'nonsense'" "is told with its place"
 exits 2 "too often" "$SPOOR" record --counter-interval 1ms -o z.spoor -- true
 exits 1 "hardware that is not there" shim "$SPOOR" record --counters=r99 -o z.spoor -- true
 exits 2 "two forms at once" "$SPOOR" counters --json -x, x.spoor

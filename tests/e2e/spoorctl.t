@@ -147,6 +147,23 @@ if [ -n "$croot" ] && mkdir -p "$croot/$group/inner.$$" 2>/dev/null; then
 		exits 0 "capture --cgroup $form" ctl capture --duration 200ms --cgroup "$form" -o group.spoor
 		exits 0 "spoor record --cgroup $form" "$SPOOR" record --cgroup "$form" --duration 200ms -o group.spoor
 	done
+	# One for each event, as spoor record has them.
+	mkdir "$croot/$group/other.$$"
+	background sh -c "echo \$\$ >'$croot/$group/inner.$$/cgroup.procs' && exec '$FIXTURES/burn' 60000 >/dev/null"
+	inner=$!
+	exits 0 "a list of them" ctl capture --duration 1s -F 499 -e cpu-clock -e cpu-clock,cpu-clock/name=all/ \
+		-G "inner.$$,$croot/$group/other.$$" -o list.spoor
+	"$SPOOR" info --json list.spoor >info.json
+	is "$(jq -c '[.events[] | select(.name != "dummy:u") | .samples > 0]' info.json)" '[true,false,true]' \
+		"each event is of the group at its place, those behind the last one of everything"
+	is "$("$SPOOR" dump --json list.spoor 2>/dev/null | jq -s '[.[] | select(.type == "SAMPLE" and .event == "cpu-clock") | .pid] | unique | .[]')" \
+		"$inner" "and none has another's samples"
+	exits 1 "more groups than events" ctl capture --duration 1s -e cpu-clock -G "inner.$$,other.$$" -o group.spoor
+	like "$(cat err)" '2 control groups of 1 events' "are refused"
+	exits 1 "a group of a list that is not there" ctl capture --duration 1s -e cs,cs -G "inner.$$,nosuch.$$" -o group.spoor
+	like "$(cat err)" "nosuch.$$" "is named"
+	kill "$inner" && wait "$inner" 2>/dev/null
+	rmdir "$croot/$group/other.$$"
 	mkdir "$croot/$group/inner.$$/inner.$$"
 	exits 1 "two groups of a name, captured" ctl capture --duration 200ms --cgroup "inner.$$"
 	like "$(cat err)" "several control groups are called inner.$$" "are told"
@@ -154,9 +171,11 @@ if [ -n "$croot" ] && mkdir -p "$croot/$group/inner.$$" 2>/dev/null; then
 	like "$(cat err)" "several control groups are called inner.$$" "too"
 	rmdir "$croot/$group/inner.$$/inner.$$"
 else
-	skip "no control group can be made here" 12
+	skip "no control group can be made here" 19
 fi
 exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
+exits 1 "or one of a list" ctl capture --duration 1s -e cs,cs --cgroup system.slice,../../etc
+exits 2 "two options of them" ctl capture --duration 1s -G a -G b
 
 # The archive.
 exits 0 "sync" ctl sync

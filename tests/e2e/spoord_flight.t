@@ -74,6 +74,19 @@ ok "the recorder has gone on" "$SPOOR" verify "$file"
 is "$("$SPOOR" report --json --sort comm,sym --comm gone "$file" 2>/dev/null | jq -r '.rows | length > 0')" true "and has what was before"
 exits 0 "an end in order, again" stop
 
+# One whose rings are more than the kernel makes costs the flight recorder, and not the daemon.
+sed -i 's/^flight_rec.*/flight_recorder = 1h @ 100000/' spoord.conf
+: >log
+start
+wait_for 20 grep -q 'flight recorder has ended' log
+like "$(cat log)" 'the flight recorder has ended before it began: cannot map a ring of 1048576 pages: .*; there is none until' \
+	"one that cannot begin is told, and why"
+wait_for 20 samples_over 0
+is "$(ctl status --json | jq .flight_recorder_bytes)" 0 "which has no memory"
+exits 1 "nor a dump" ctl dump
+like "$(cat err)" 'the flight recorder does not record' "as is told"
+stop
+
 sed -i '/^flight_recorder/d; /^captures_share/d' spoord.conf
 : >log
 start

@@ -94,8 +94,9 @@ croot=$(cgroup_root)
 if [ -n "$croot" ] && mkdir -p "$croot/spoor-rights.$$" 2>/dev/null; then
 	at_exit "rmdir '$croot/spoor-rights.$$'"
 	refused "a control group" "control group only root" --cgroup "spoor-rights.$$"
+	refused "a control group for each event" "control group only root" -e cs,cs --cgroup "spoor-rights.$$,spoor-rights.$$"
 else
-	skip "no control group can be made here" 2
+	skip "no control group can be made here" 4
 fi
 if "${as[@]}" --clear-groups unshare -U true 2>/dev/null; then
 	keep space "${as[@]}" --clear-groups unshare -U keeper

@@ -22,13 +22,13 @@
 #include "daemon/stream/capture.h"
 #include "daemon/stream/flight.h"
 
-#define FAKE_CAPTURES 3
+#define FAKE_CAPTURES 4
 #define FAKE_CAPTURE_NS UINT64_C(600000000000)
 
 struct fake_capture {
 	uint64_t id;			/* 0: none */
 	struct session_options options; /* but for what it points to: that is below */
-	char text[4][64];		/* two events, cgroup, cpus */
+	char text[5][64];		/* two events, cgroup, cpus, cgroups */
 	const char *events[2];
 	pid_t pids[2];
 	int out_fd;
@@ -196,6 +196,7 @@ fake_copy(struct fake_capture *c)
 	o->pids = o->pids ? c->pids : NULL;
 	o->cgroup = fake_text(c->text[2], o->cgroup);
 	o->cpus = fake_text(c->text[3], o->cpus);
+	o->cgroups = fake_text(c->text[4], o->cgroups);
 }
 
 int

@@ -260,6 +260,7 @@ see_block(void *arg, const struct block *b)
 static void
 count_record(struct rig_counts *c, const struct perf_record *r)
 {
+	c->reads += r->type == REC_READ;
 	if (r->type == REC_READ)
 		c->due += perf_read_at(&r->read.read, 0).value / RIG_PERIOD;
 	if (r->type != REC_SAMPLE)

@@ -59,6 +59,7 @@ void rig_load_stop(struct rig_load *l);
 struct rig_counts {
 	uint64_t samples, state, records, bad;
 	uint64_t due;		    /* samples, by what READ records say */
+	uint64_t reads;		    /* READ records */
 	uint64_t first_bad;	    /* id of a SAMPLE that does not parse */
 	uint64_t periods;	    /* of samples */
 	uint64_t first_ns, last_ns; /* of samples */

@@ -72,7 +72,7 @@ func monitor(ctx context.Context, address string) {
 	for i := 0; i < 3 && err == nil; i++ {
 		var flags uint64
 		var frequency int64
-		_, _, _, _, _, _, _, _, frequency, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, flags, err =
+		_, _, _, _, _, _, _, _, frequency, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, flags, err =
 			receive(ctx)
 		ok(flags&varlink.Continues != 0 && frequency > 0, fmt.Sprintf("Monitor, reply %d", i+1), err)
 	}
@@ -83,11 +83,11 @@ func capture(ctx context.Context, c *varlink.Connection, address string) {
 	duration, frequency := 1.5, int64(199)
 	graph := "fp"
 	one, err := iospoor.Capture().Call(ctx, c, &duration, nil, &frequency, nil, &graph,
-		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	ok(!one.Running && one.File != nil && one.Elapsed_s > 1, "Capture", err)
 
 	receive, err := iospoor.Capture().Send(ctx, c, varlink.More, nil, nil, &frequency, nil, nil,
-		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	if err != nil {
 		ok(false, "Capture with more", err)
 		return

@@ -275,16 +275,30 @@ table_is_as_described(void **state)
 	assert_null(strstr(at, "method"));
 }
 
+/* With "more", which all take and one needs. */
+static struct method_call
+call_for_all(const char *method, const char *parameters)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"method\":\"io.spoor.Recorder.%s\",\"more\":true,\"parameters\":{%s}}", method,
+		 parameters);
+	return call_as(METHODS_ROOT, 0, text);
+}
+
 static void
 results_are_as_described(void **state)
 {
+	/* All of the table, in its order. */
 	static const struct {
 		const char *method, *parameters;
 	} calls[] = {
 		{ "GetStatus", "" },
+		{ "Monitor", "" },
 		{ "Capture", "\"duration_s\":1" },
-		{ "ListCaptures", "" },
 		{ "StopCapture", "\"id\":1" },
+		{ "ListCaptures", "" },
 		{ "Keep", "\"from_s\":1" },
 		{ "List", "" },
 		{ "Sync", "" },
@@ -293,12 +307,14 @@ results_are_as_described(void **state)
 		{ "Vacuum", "\"max_use_bytes\":1" },
 		{ "Reload", "" },
 	};
+	const size_t nr = sizeof(calls) / sizeof(calls[0]);
 
 	fake.files = 3;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		struct method_call call = call_root(calls[i].method, calls[i].parameters);
+	for (size_t i = 0; i < nr; i++) {
+		struct method_call call = call_for_all(calls[i].method, calls[i].parameters);
 		struct field in[FIELDS_MAX];
 
+		assert_string_equal(calls[i].method, methods_table[i].name);
 		assert_null(call.error);
 		if (call.wait == METHODS_CAPTURE)
 			call.parameters = capture_calls_reply(captures, call.wait_id);
@@ -306,6 +322,7 @@ results_are_as_described(void **state)
 			     call.parameters);
 		json_decref(call.parameters);
 	}
+	assert_null(methods_table[nr].name);
 	fake_end(1, NULL);
 	check_result(behind("type", "CaptureState"), json_object_get(ended, "capture"));
 	assert_true(is_error(call_root("StopCapture", "\"id\":1"),
@@ -341,8 +358,15 @@ rights_are_graded(void **state)
 static void
 members_wait_between_dumps(void **state)
 {
+	struct method_call again;
+
 	assert_true(is_good(call_member("Dump", "")));
-	assert_true(is_error(call_member("Dump", ""), METHODS_INTERFACE ".Failed", NULL));
+	again = call_member("Dump", "");
+	/* Which may have failed. */
+	assert_string_equal(
+		json_string_value(json_object_get(again.parameters, "message")),
+		"a dump was asked for by uid 1000 not long ago; members may ask again in 10 s");
+	assert_true(is_error(again, METHODS_INTERFACE ".Failed", NULL));
 	/* Each for itself, and root not at all; a segment can be closed meanwhile. */
 	assert_true(is_good(call_user(1001, "Dump", "")));
 	assert_true(is_good(call_root("Dump", "")));
@@ -436,6 +460,16 @@ captures_check_what_they_are_asked(void **state)
 		{ "\"cgroup\":\"../etc\"", "cgroup" },
 		{ "\"cgroup\":\"a/../../etc\"", "cgroup" },
 		{ "\"cgroup\":\"a/..\"", "cgroup" },
+		{ "\"cgroups\":[]", "cgroups" },
+		{ "\"cgroups\":\"a,b\"", "cgroups" },
+		{ "\"cgroups\":[\"a\",7]", "cgroups" },
+		{ "\"cgroups\":[\"a,b\"]", "cgroups" },
+		{ "\"cgroups\":[\"a\",\"../etc\"]", "cgroups" },
+		{ "\"cgroups\":[\"/sys/fs/cgroup/x\"]", "cgroups" },
+		{ "\"cgroups\":[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]",
+		  "cgroups" },
+		{ "\"cgroup\":\"x\",\"cgroups\":[\"a\"]", "cgroups" },
+		{ "\"pids\":[1],\"cgroups\":[\"a\"]", "cgroups" },
 		{ "\"cpus\":\"\"", "cpus" },
 		{ "\"cpus\":\"0;1\"", "cpus" },
 		{ "\"call_graph\":\"lbr\"", "call_graph" },
@@ -497,9 +531,15 @@ captures_are_passed_on(void **state)
 	assert_int_equal(o->duration_ns, 0); /* as long as it may */
 	assert_null(o->events);
 
+	o = &fake.captures[2].options;
+	assert_true(is_good(call_member("Capture", "\"cgroups\":[\"a/b\",\"\",\"c.service\"]")));
+	assert_int_equal(o->target, SESSION_CGROUP);
+	assert_string_equal(o->cgroups, "a/b,,c.service");
+	assert_null(o->cgroup);
+
 	assert_true(is_good(call_member("Capture", "\"tids\":[9]")));
 	assert_true(is_error(call_member("Capture", ""), "io.spoor.Recorder.LimitExceeded", NULL));
-	assert_int_equal(fake.starts, 3);
+	assert_int_equal(fake.starts, 4);
 }
 
 static void

@@ -800,6 +800,60 @@ test_reload_over_the_dead(void **state)
 	stage_done(&s);
 }
 
+/* The other configuration comes, with that. */
+static void
+reload(struct stage *s, uint64_t ring_pages)
+{
+	struct config *c = s->b->config == s->c ? s->other : s->c;
+	struct session_error e;
+
+	c->ring_pages = ring_pages;
+	assert_int_equal(base_stream_reload(s->b, c, 19, &e), -EINPROGRESS);
+	RIG_UNTIL(turn(s) && base_stream_reloaded(s->b, &e) != -EINPROGRESS);
+	assert_int_equal(base_stream_reloaded(s->b, &e), 0);
+}
+
+/* Counters are read by one session at a time, however many reloads come before the chore that sees to it. */
+static void
+test_counters_take_turns(void **state)
+{
+	struct session_error e;
+	struct blocker blocker;
+	struct stage s;
+
+	rig_needs_events(false);
+	stage_init(&s);
+	set_text(&s.c->counters, "context-switches");
+	set_text(&s.other->counters, "context-switches");
+	assert_int_equal(base_stream_open(s.c, s.lab.archive, s.chores, s.wake_fd, &s.b, &e), 0);
+	assert_true(turn(&s));
+	assert_false(s.b->now->options.counters_wait);
+	reload(&s, 16);
+	RIG_UNTIL(turn(&s) && !s.b->now->options.counters_wait);
+	finish_chores(&s, NULL);
+	assert_int_equal(sealed(&s), 1);
+	block_chores(&s, &blocker);
+	reload(&s, 8);
+	assert_true(s.b->now->options.counters_wait && s.b->counting.asked);
+	/* The one before goes on until it was asked. */
+	assert_true(session_thread_running(s.b->counted_by->thread));
+	reload(&s, 16);
+	assert_true(s.b->now->options.counters_wait);
+	finish_chores(&s, &blocker);
+	RIG_UNTIL(turn(&s) && !s.b->now->options.counters_wait);
+	finish_chores(&s, NULL);
+	assert_int_equal(sealed(&s), 3);
+	/* And one that dies meanwhile has read them by then. */
+	block_chores(&s, &blocker);
+	reload(&s, 8);
+	session_stop(session_thread_session(s.b->counted_by->thread));
+	rig_sleep_ms(50);
+	finish_chores(&s, &blocker);
+	RIG_UNTIL(turn(&s) && !s.b->now->options.counters_wait);
+	assert_int_equal(s.b->backoff_ns, 0);
+	stage_done(&s);
+}
+
 /* Each session has 15 s to open, also the one of a reload. */
 static void
 test_reload_hangs(void **state)
@@ -854,6 +908,7 @@ main(void)
 		cmocka_unit_test(test_reload_of_session),
 		cmocka_unit_test(test_reload_fails),
 		cmocka_unit_test(test_reload_over_the_dead),
+		cmocka_unit_test(test_counters_take_turns),
 		cmocka_unit_test(test_reload_hangs),
 	};
 

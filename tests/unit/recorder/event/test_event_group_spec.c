@@ -64,6 +64,11 @@ static const struct row {
 	/* The leader's alone. */
 	{ "{cpu-clock,faults}:D", "cpu-clock[1D] faults[1]" },
 	{ "{cpu-clock,faults:D}:e", "cpu-clock[1e] faults:D[1]" },
+	/* Blanks are around events, as lists are written in files; the names are without them. */
+	{ " cpu-clock, page-faults\t,cs ", "cpu-clock[0] page-faults[0] cs[0]" },
+	{ "cs , { cpu-clock , faults } , cycles:u", "cs[0] cpu-clock[1] faults[1] cycles:u[0kh]" },
+	{ "{cpu-clock, faults}:S , name{cs}", "cpu-clock[1S] faults[1S] cs[2]" },
+	{ "mem:0x1000/4:w, cs", "mem:0x1000/4:w[0] cs[0]" },
 	{ "{mem:0x1000/4:w,cpu-clock},faults", "mem:0x1000/4:w[1] cpu-clock[1] faults[0]" },
 };
 
@@ -122,6 +127,10 @@ static const struct row refused[] = {
 	{ "cs}", "braces" },
 	{ "cs,x:{faults}", "braces" },
 	{ "", "at character 1: an event is missing" },
+	{ "cs, ", "at character 5: an event is missing" },
+	{ "cs,  nonsense ,faults", "at character 6: unknown event 'nonsense'" },
+	{ "cs faults", "at character 1: unknown event 'cs faults'" },
+	{ "{cs} :S", "behind the '}'" },
 };
 
 static void

@@ -135,7 +135,7 @@ static const struct refused {
 	{ "{cycles,cs}", 1, "group" },
 	{ "cs}", 3, "group" },
 	{ "cycles cs", 1, "unknown event 'cycles cs'" },
-	{ " cs", 1, "unknown event ' cs'" },
+	{ "cs,  nosuch ", 6, "unknown event 'nosuch'" },
 	{ "rxyz", 1, "unknown event" },
 	{ "r", 1, "unknown event 'r'" },
 	{ "r12345678123456789", 1, "unknown event" },

@@ -8,8 +8,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -304,6 +307,43 @@ test_moving_head(void **state)
 	assert_int_equal(f.corrupt, 0);
 }
 
+static uint64_t
+resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%*u %lu", &pages), 1);
+	fclose(f);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* As the kernel maps a ring: shared, its memory somebody else's. What is in it stays. */
+static void
+test_leave_pages(void **state)
+{
+	const size_t size = 16u << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+	uint64_t before;
+	struct ring r;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)(size + page)), 0);
+	assert_int_equal(ring_map(&r, fd, (uint32_t)(size / page), false), 0);
+	memset((uint8_t *)(void *)r.page + page, 7, size);
+	before = resident_bytes();
+	ring_leave_pages(&r);
+	assert_true(before - resident_bytes() > size / 2);
+	for (size_t i = 0; i < size; i += page)
+		assert_int_equal(r.data[i], 7);
+	ring_unmap(&r);
+	close(fd);
+	/* One that is not ours is let alone. */
+	ring_leave_pages(&r);
+}
+
 int
 main(void)
 {
@@ -313,7 +353,7 @@ main(void)
 		cmocka_unit_test(test_garbage_size), cmocka_unit_test(test_good_before_garbage),
 		cmocka_unit_test(test_torn_head),    cmocka_unit_test(test_head_not_aligned),
 		cmocka_unit_test(test_head_too_far), cmocka_unit_test(test_head_goes_back),
-		cmocka_unit_test(test_moving_head),
+		cmocka_unit_test(test_moving_head),  cmocka_unit_test(test_leave_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -539,6 +539,116 @@ test_two(void **state)
 		rig_file_done(&files[i]);
 }
 
+/* --- counters ----------------------------------------------------------------------------- */
+
+#define COUNTERS 3500u /* three readings of them are more than the queue has room for */
+
+struct turner {
+	pthread_t thread;
+	struct rig *rig;
+	struct rig_file *file;
+};
+
+static void *
+turn_to(void *arg)
+{
+	struct turner *t = arg;
+
+	rotate(t->rig, t->file);
+	return NULL;
+}
+
+static struct session_options
+counters_of(struct rig_file *f, const char *counters)
+{
+	static const char *const clock[] = { "cpu-clock" };
+	struct session_options o = faults_of_all(f);
+
+	o.events = clock;
+	o.period = 0;
+	o.frequency_hz = 10;
+	o.counters = counters;
+	o.counter_interval_ns = UINT64_C(3600000000000);
+	o.cpus = "0";
+	return o;
+}
+
+/* While there is no room each file has its readings nevertheless, at its beginning and its end, each of them once. */
+static void
+test_counters_without_room(void **state)
+{
+	char counters[3 * COUNTERS + 1] = "cs";
+	struct rig_file files[5] = { 0 };
+	struct turner turners[4];
+	struct session_options o;
+	struct rig_counts c;
+	struct rig r;
+
+	for (size_t i = 1; i < COUNTERS; i++)
+		memcpy(counters + 3 * i - 1, ",cs", sizeof(",cs"));
+	o = counters_of(&files[0], counters);
+	o.queue_bytes = 1 << 20;
+	rig_start(&r, &o);
+	files[0].stalled = true;
+	for (size_t i = 0; i < 4; i++) {
+		turners[i] = (struct turner){ .rig = &r, .file = &files[i + 1] };
+		assert_int_equal(pthread_create(&turners[i].thread, NULL, turn_to, &turners[i]), 0);
+	}
+	RIG_UNTIL(files[0].waits > 0);
+	rig_sleep_ms(500);
+	files[0].stalled = false;
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(turners[i].thread, NULL);
+	rig_end(&r);
+	for (size_t i = 0; i < 5; i++) {
+		rig_count(&files[i], true, &c);
+		/* The first look at the CPUs is one, too. And at the end there is that of the clock. */
+		if (c.reads / COUNTERS < 2 || c.reads / COUNTERS > 3 ||
+		    c.reads % COUNTERS != (i == 4))
+			fail_msg("file %zu has %llu readings", i, (unsigned long long)c.reads);
+		rig_file_done(&files[i]);
+	}
+}
+
+/* A session takes over from another one: of that nothing comes after its last reading, of this nothing before. */
+static void
+test_counters_handed_over(void **state)
+{
+	struct rig_file files[4] = { 0 };
+	struct session_options o = counters_of(&files[0], "cs"), p = counters_of(&files[1], "cs");
+	struct rig_counts c;
+	struct session_error e;
+	struct rig a, b;
+
+	rig_start(&a, &o);
+	p.counters_wait = true;
+	rig_start(&b, &p);
+	rig_sleep_ms(1100); /* the first look at the CPUs */
+	rotate(&b, &files[2]);
+	rig_count(&files[1], true, &c);
+	assert_int_equal(c.reads, 0);
+	assert_int_equal(session_count(a.session, false, &e), 0);
+	assert_int_equal(session_count(b.session, true, &e), 0);
+	/* Asked for once more, or of one that is over, they change nothing. */
+	assert_int_equal(session_count(b.session, true, &e), 0);
+	assert_int_equal(session_count(a.session, false, &e), 0);
+	assert_int_equal(session_count(a.session, true, &e), 0);
+	rotate(&a, &files[3]);
+	rig_end(&a);
+	rig_end(&b);
+	rig_count(&files[0], true, &c);
+	assert_true(c.reads >= 2);
+	/* At the end, that of the clock. */
+	rig_count(&files[3], true, &c);
+	assert_int_equal(c.reads, 1);
+	rig_count(&files[2], true, &c);
+	assert_int_equal(c.reads, 3);
+	for (size_t i = 0; i < 4; i++)
+		rig_file_done(&files[i]);
+}
+
+/* --- CPUs --------------------------------------------------------------------------------- */
+
 #define CPU1 "/sys/devices/system/cpu/cpu1/online"
 
 static bool
@@ -643,17 +753,146 @@ test_hotplug(void **state)
 	rig_file_done(&files[1]);
 }
 
+static void
+dump(struct rig *r, struct rig_file *f)
+{
+	struct session_error e;
+
+	if (session_dump(r->session, rig_sink(f), &e) == 0)
+		return;
+	(void)set_cpu1("1");
+	fail_msg("session_dump: %s", e.text);
+}
+
+static struct session_options
+flight_of_all(struct rig_file *f, uint32_t pages)
+{
+	static const char *const clock[] = { "cpu-clock" };
+	struct session_options o = faults_of_all(f);
+
+	o.events = clock;
+	o.period = 0;
+	o.frequency_hz = 1000;
+	o.ring_pages = pages;
+	o.overwrite = o.dump_again = true;
+	return o;
+}
+
+/* Takes CPU 1 away, with a load on it before; skips the test where it stays. */
+static void
+lose_cpu1(struct rig *r, struct rig_load *load)
+{
+	struct session_stats stats;
+	uint32_t cpus;
+
+	session_stats(r->session, &stats);
+	cpus = stats.cpus;
+	rig_load_start(load);
+	rig_load_pin(load, 1);
+	rig_sleep_ms(300);
+	if (!set_cpu1("0")) {
+		rig_load_stop(load);
+		rig_end(r);
+		print_message("skipped: CPU 1 cannot be taken offline: %s\n", strerror(errno));
+		skip();
+	}
+	wait_cpus(r, cpus - 1);
+}
+
+/* What the flight recorder has of a CPU that went is in its dumps, also when that has come again. */
+static void
+test_flight_of_a_cpu_that_went(void **state)
+{
+	struct rig_file files[5] = { 0 };
+	struct session_options o = flight_of_all(&files[0], 256);
+	struct rig_counts first, again, back, twice;
+	struct session_stats stats;
+	struct rig_load load;
+	unsigned descriptors;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_sleep_ms(50);
+	descriptors = rig_descriptors();
+	lose_cpu1(&r, &load);
+	dump(&r, &files[1]);
+	dump(&r, &files[2]);
+	assert_true(set_cpu1("1"));
+	session_stats(r.session, &stats);
+	wait_cpus(&r, stats.cpus + 1);
+	rig_load_pin(&load, 1);
+	rig_sleep_ms(300);
+	dump(&r, &files[3]);
+	/* It goes once more: what is left of it is the later one. */
+	assert_true(set_cpu1("0"));
+	wait_cpus(&r, stats.cpus);
+	dump(&r, &files[4]);
+	assert_true(set_cpu1("1"));
+	wait_cpus(&r, stats.cpus + 1);
+	rig_load_stop(&load);
+	wait_descriptors(descriptors);
+	rig_end(&r);
+	rig_count(&files[0], true, &first);
+	rig_count(&files[1], true, &again);
+	rig_count(&files[2], true, &back);
+	rig_count(&files[3], true, &twice);
+	assert_true(first.cpu[1] > 50);
+	assert_int_equal(again.cpu[1], first.cpu[1]);
+	assert_true(back.cpu[1] > first.cpu[1] + 50);
+	assert_true(twice.cpu[1] > 50);
+	assert_uint_in_range(twice.cpu[1], back.cpu[1] - first.cpu[1],
+			     back.cpu[1] - first.cpu[1] + 1000);
+	for (size_t i = 0; i < 5; i++)
+		rig_file_done(&files[i]);
+}
+
+/* As long as it is not older than what the others have. */
+static void
+test_flight_forgets_a_cpu(void **state)
+{
+	struct rig_file files[2] = { 0 };
+	struct session_options o = flight_of_all(&files[0], 4);
+	struct rig_counts c;
+	struct rig_load load;
+	struct rig r;
+
+	rig_start(&r, &o);
+	rig_sleep_ms(50);
+	lose_cpu1(&r, &load);
+	/* A hundred samples are a ring. */
+	rig_sleep_ms(1500);
+	dump(&r, &files[1]);
+	assert_true(set_cpu1("1"));
+	rig_load_stop(&load);
+	rig_end(&r);
+	rig_count(&files[0], true, &c);
+	assert_int_equal(c.cpu[1], 0);
+	assert_true(c.cpu[0] > 10);
+	for (size_t i = 0; i < 2; i++)
+		rig_file_done(&files[i]);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotate),	       cmocka_unit_test(test_rotate_refused),
-		cmocka_unit_test(test_sync),	       cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_progress),       cmocka_unit_test(test_frequency),
-		cmocka_unit_test(test_disk_full),      cmocka_unit_test(test_full_at_rotation),
-		cmocka_unit_test(test_sync_fails),     cmocka_unit_test(test_file_removed),
-		cmocka_unit_test(test_disk_full_ends), cmocka_unit_test(test_two),
+		cmocka_unit_test(test_rotate),
+		cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_full_at_rotation),
+		cmocka_unit_test(test_sync_fails),
+		cmocka_unit_test(test_file_removed),
+		cmocka_unit_test(test_disk_full_ends),
+		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_counters_without_room),
+		cmocka_unit_test(test_counters_handed_over),
 		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_flight_of_a_cpu_that_went),
+		cmocka_unit_test(test_flight_forgets_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
