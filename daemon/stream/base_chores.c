@@ -188,7 +188,6 @@ run_counting(struct chore *one)
 {
 	struct stream_chore *c = stream_chore(one);
 	struct base_stream *b = c->stream;
-
 	struct base_session *by = b->counted_by;
 
 	/* One that has ended has read them for the last time already. */

@@ -103,8 +103,6 @@ dump_ring(struct session *s, struct cpu_rings *c, uint64_t now_ns)
 	} while (bytes);
 	if (!s->options.dump_again)
 		back_ring_end(&c->back, now_ns - RING_SET_SETTLE_NS);
-	/* The daemon says what rings take besides its budget of memory. */
-	ring_leave_pages(&c->samples);
 }
 
 /*
@@ -126,14 +124,18 @@ session_dump_rings(struct session *s)
 	while (!ring_set_pass(&s->rings, writer_queue(s->writer), host_now_ns(), true))
 		session_wait_longer(s, &wait);
 	session_send(s, MESSAGE_DUMP, 0, 0, (struct span){ 0 });
-	for (size_t i = 0; i < s->rings.nr_left; i++)
+	/* The daemon tells what rings take, and it is not in its budget of memory: their pages are left. */
+	for (size_t i = 0; i < s->rings.nr_left; i++) {
 		dump_ring(s, &s->rings.left[i], now_ns);
+		ring_leave_pages(&s->rings.left[i].samples);
+	}
 	for (size_t i = 0; i < s->rings.nr; i++) {
 		struct cpu_rings *c = &s->rings.cpus[i];
 
 		if (c->back.page)
 			dump_ring(s, c, now_ns);
 		cpu_rings_pause(c, false);
+		ring_leave_pages(&c->samples);
 	}
 	session_send(s, MESSAGE_PASS, now_ns, host_now_ns(), (struct span){ 0 });
 	while (!s->options.dump_again && s->rings.nr_left)

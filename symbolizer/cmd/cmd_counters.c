@@ -211,7 +211,7 @@ show_row(void *arg, const struct count_row *row)
 	if (r < 0)
 		return r;
 	line.nr = counted_of(rq, &row->counts, counted);
-	line.realtime_ns = input_set_realtime(s, line.until_ns);
+	line.realtime_ns = input_set_wall(s, line.until_ns);
 	if (rq->rows++ == 0) {
 		pager_start();
 		if (rq->per_cpu && of_tasks(row)) {

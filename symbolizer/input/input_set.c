@@ -448,9 +448,15 @@ input_set_extent(struct input_set *s)
 }
 
 uint64_t
+input_set_wall(const struct input_set *s, uint64_t ns)
+{
+	return s->start.realtime ? ns - s->start.monotonic + s->start.realtime : 0;
+}
+
+uint64_t
 input_set_realtime(const struct input_set *s, uint64_t ns)
 {
-	return s->samples && s->start.realtime ? ns - s->start.monotonic + s->start.realtime : 0;
+	return s->samples ? input_set_wall(s, ns) : 0;
 }
 
 void

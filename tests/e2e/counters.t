@@ -94,6 +94,8 @@ in_range "$rows" 4 4000 "rows of several intervals"
 is "$("$SPOOR" counters --json "$1" | jq -s '. as $r | all(range(1; length); $r[. - 1].until_ns <= $r[.].from_ns)')" true \
 	"one after another"
 
+is "$("$SPOOR" counters --json "$1" | jq -s --argjson s "$("$SPOOR" info --json "$1" | jq .start_realtime_ns)" \
+	'[.[] | .realtime_ns >= $s and .realtime_ns < $s + 60e9] | all and length > 0')" true "each with the time of day"
 "$SPOOR" counters -x, "$1" >rows.csv
 "$SPOOR" counters -A -x, "$1" >cpus.csv
 same_sums() # FILE FIELDS: time, event and sum
