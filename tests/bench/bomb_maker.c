@@ -744,7 +744,24 @@ bomb_formats(uint64_t n)
 	}
 }
 
-enum events { ONE, MANY, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
+/* Each event is read twice, on a CPU of its own. */
+static void
+bomb_counts(uint64_t n)
+{
+	for (uint64_t time = 1; time <= 2; time++)
+		for (uint64_t i = 0; i < n; i++) {
+			struct perf_sample_id sid = id_of(UINT32_MAX, UINT32_MAX);
+			const uint64_t words[] = { htole64(time * 1000), htole64(i + 2) };
+
+			sid.id = i + 2;
+			sid.cpu = (uint32_t)i;
+			sid.time = now_ns = time * UINT64_C(1000000000);
+			give(record_build_read(&records, &attr, &sid, UINT32_MAX, UINT32_MAX,
+					       span_of(words, sizeof(words))));
+		}
+}
+
+enum events { ONE, MANY, MANY_COUNTED, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
 
 static const struct kind {
 	const char *name;
@@ -788,6 +805,7 @@ static const struct kind {
 	{ "incomplete", bomb_incomplete, ONE, 0 },
 	{ "foreign", bomb_foreign, ONE, 0 },
 	{ "events", bomb_samples_of_events, MANY, 0 },
+	{ "counts", bomb_counts, MANY_COUNTED, 0 },
 	{ "same-events", bomb_samples_of_events, MANY_SAME, 0 },
 	{ "long-events", bomb_one, MANY_LONG, 0 },
 	{ "formats", bomb_formats, MANY_FORMATS, 0 },
@@ -829,6 +847,12 @@ make_meta(enum events events, uint64_t n)
 	if (events == MANY_FORMATS) {
 		attr.type = PERF_TYPE_TRACEPOINT;
 		attr.sample_type |= PERF_SAMPLE_RAW;
+	}
+	if (events == MANY_COUNTED) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+		attr.sample_period = 0;
+		attr.read_format = PERF_FORMAT_ID;
 	}
 	meta = recording_meta_new();
 	if (!meta)

@@ -87,6 +87,11 @@ for command in heatmap timeline "flamegraph -o -" "flamegraph --svg -o -" "heatm
 	bomb events 30000 "$command"
 	ok "events, $command: 3 s of CPU time at most" awk '{ exit $3 > 3 }' measured
 done
+for command in counters "counters -A" "counters -A -x," "counters --json"; do
+	bomb counts 30000 "$command"
+	ok "counts, $command: 1 s of CPU time at most" awk '{ exit $3 > 1 }' measured
+done
+is "$("$SPOOR" counters bomb.spoor 2>/dev/null | tail -n 1 | awk '{ print $1, $2, $3 }')" 'total 1000 event4095' "counts: totals are bounded"
 bomb same-events 30000
 bomb long-events 200
 # Formats of tracepoints take 4 MiB of a META block.
