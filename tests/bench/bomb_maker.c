@@ -761,6 +761,29 @@ bomb_counts(uint64_t n)
 		}
 }
 
+/* The kernel writes over one instruction (TEXT_POKE), in a function that is sampled. */
+static void
+bomb_pokes(uint64_t n)
+{
+	ksyms(1, false);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct perf_sample_id sid = id_of(0, 0);
+
+		buf_u32(&records, PERF_RECORD_TEXT_POKE);
+		buf_u32(&records, 64u << 16);
+		buf_u64(&records, KERNEL);
+		buf_u32(&records, 4 | 4u << 16);
+		buf_u32(&records, (uint32_t)i);
+		buf_u64(&records, i + 1);
+		buf_u64(&records, 0); /* pid, tid */
+		buf_u64(&records, sid.time);
+		buf_u64(&records, 0); /* cpu */
+		buf_u64(&records, sid.id);
+		give(0);
+	}
+	sample(1, KERNEL, 0, PERF_RECORD_MISC_KERNEL);
+}
+
 enum events { ONE, MANY, MANY_COUNTED, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
 
 static const struct kind {
@@ -796,6 +819,7 @@ static const struct kind {
 	{ "names", bomb_names, ONE, 0 },
 	{ "objects", bomb_objects, ONE, 0 },
 	{ "inodes", bomb_inodes, ONE, 0 },
+	{ "pokes", bomb_pokes, ONE, 0 },
 	{ "rows", bomb_rows, ONE, 0 },
 	{ "chains", bomb_chains, ONE, 0 },
 	{ "gaps", bomb_gaps, ONE, 0 },
