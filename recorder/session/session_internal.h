@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_internal: what the parts of a session share, from the ground up: what it waits for
- * (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
+ * session_internal: what the parts of a session share, from the ground up: its options (session_dry_run.c), what it
+ * waits for (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
  * (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_SESSION_INTERNAL_H
@@ -69,6 +69,15 @@ struct session {
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus;
 };
+
+/* Options (session_dry_run.c): what excludes each other; then what was not said. */
+int session_check_options(const struct session_options *o, struct session_error *error);
+void session_set_defaults(struct session_options *o);
+/* May those who are recorded have to be looked into, which ptrace(2) has a say in? */
+bool session_has_tracees(const struct session_options *o);
+/* Threads are a matter of whoever is recorded, descriptors one of all who use this process. */
+int session_check_descriptors(const struct session_options *o, const struct event_plan *plan,
+			      const struct target *target, struct session_error *error);
 
 /* Has the epoll look at a descriptor. 0, -errno. */
 int session_watch(struct session *s, int fd, enum session_wake kind);
