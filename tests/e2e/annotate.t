@@ -290,14 +290,14 @@ pokes='2 0 0f1f440000 e8fbefffff
 python3 "$TOP/tests/e2e/forge.py" pokes poked.spoor abcdef0123 2a000000 ffffffff81000000 ffffffff81001000 \
 	ffffffff81001010 <<<"$pokes" || bail "no recording"
 poked() { annotate --vmlinux poked --json "$@"; }
-patched() # AS OBJDUMP TELLS: the file with HEX at an OFFSET...
+patched() # [OFFSET HEX]...: what objdump says of the file with these bytes of busy()
 {
 	cp poked poked.now
-	while [ $# -gt 0 ]; do
-		printf '%b' "$(sed 's/../\\x&/g' <<<"$2")" | dd of=poked.now bs=1 conv=notrunc status=none \
-			seek=$(($(objdump -h poked | awk '$2 == ".text" { print "0x" $6 }') + 0x1000 + $1))
-		shift 2
-	done
+	python3 -c 'import sys
+with open("poked.now", "r+b") as f:
+    for offset, code in zip(sys.argv[2::2], sys.argv[3::2]):
+        f.seek(int(sys.argv[1], 16) + 0x1000 + int(offset))
+        f.write(bytes.fromhex(code))' "$(objdump -h poked | awk '$2 == ".text" { print $6 }')" "$@"
 	objdump -d --no-show-raw-insn --start-address=0xffffffff81001000 poked.now | sed -n 's/ *#.*//; s/^ *\(ffff[0-9a-f]*\):.*/\1/p' >wanted
 	objdump -s --start-address=0xffffffff81001000 -j .text poked.now | sed -n 's/^ *ffff[0-9a-f]* \(.\{35\}\).*/\1/p' |
 		tr -d ' \n' >wanted.bytes
