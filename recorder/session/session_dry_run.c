@@ -102,30 +102,6 @@ session_check_descriptors(const struct session_options *o, const struct event_pl
 			    (unsigned long long)nr, (unsigned long long)max);
 }
 
-static void
-see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg)
-{
-	for (size_t i = 0; i < plan->nr; i++) {
-		const struct event_def *def = &plan->defs[i];
-
-		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
-			struct perf_event_attr attr = def->attr;
-
-			if (def->nr_kinds)
-				event_kind_apply(&def->kinds[k], &attr);
-			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
-				 def->sideband, &attr))
-				return;
-		}
-	}
-}
-
-void
-session_attrs(const struct session *s, session_see_attr_fn *see, void *arg)
-{
-	see_attrs(&s->plan, see, arg);
-}
-
 int
 session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
 		char **ret_notes, struct session_error *error)
@@ -154,7 +130,7 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 			 o.aux_snapshot	       ? 0
 				 : o.aux_pages ? o.aux_pages * page
 					       : SESSION_AUX_BYTES);
-	see_attrs(&plan, see, arg);
+	session_see_attrs(&plan, see, arg);
 out:
 	buf_u8(&notes, 0);
 	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);

@@ -110,6 +110,9 @@ bool session_counters_close(struct session *s);
 /* After another one was asked for: it begins with what the one before ended with. */
 void session_counters_reopen(struct session *s);
 
+/* As session_attrs() has it. */
+void session_see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg);
+
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);
 /* After a pass that the timer began: whether it is to come sooner or later next time. */
