@@ -59,6 +59,12 @@ read_counts_are_in(const struct perf_record *record)
 }
 
 bool
+read_counts_alone(const struct event_attr *attr)
+{
+	return attr->sample_period == 0 && !(attr->sample_type & PERF_SAMPLE_READ);
+}
+
+bool
 read_count_at(const struct event_set *events, const struct perf_record *record, uint64_t i,
 	      struct read_count *ret)
 {
@@ -87,7 +93,7 @@ read_counts_add(struct read_counts *c, const struct event_set *events,
 
 	if (!read_counts_are_in(record))
 		return 0;
-	begins = c->at_intervals && !record->attr->sample_period;
+	begins = c->at_intervals && read_counts_alone(record->attr);
 	for (uint64_t i = 0; r == 0 && i < record->read.read.nr; i++) {
 		if (!read_count_at(events, record, i, &count))
 			continue;

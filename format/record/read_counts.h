@@ -50,6 +50,12 @@ bool read_count_at(const struct event_set *events, const struct perf_record *rec
 bool read_counts_are_in(const struct perf_record *record);
 
 /*
+ * Is an event one that is counted alone, and read at intervals? Not one with samples, nor who counts in the group of
+ * such a one, whose counts stand in those.
+ */
+bool read_counts_alone(const struct event_attr *attr);
+
+/*
  * A READ record of an event, each of whose values finds its event in the set by its id. Others
  * than read_counts_are_in() are passed over. 0, -FMT_E_NOMEM.
  */

@@ -9,14 +9,13 @@
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc.h"
-#include "recorder/host/host_kallsyms.h"
 #include "recorder/host/state.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/ksym_collector.h"
 #include "recorder/live/live_exits.h"
 #include "recorder/live/live_ids.h"
 #include "recorder/live/live_jit.h"
-#include "recorder/live/live_modules.h"
+#include "recorder/live/live_kernel.h"
 #include "recorder/live/live_objects.h"
 #include "recorder/live/live_pending.h"
 #include "recorder/live/live_scan.h"
@@ -24,17 +23,14 @@
 #define GHOST_NS UINT64_C(10000000000) /* how long late samples may come */
 #define DUE_NS UINT64_C(5000000000)    /* at most between passes of the model */
 #define DUE_BYTES (256u << 10)
-#define FINISH_NS UINT64_C(5000000000)	 /* that an end waits for objects */
-#define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
+#define FINISH_NS UINT64_C(5000000000) /* that an end waits for objects */
 
 struct live {
 	const struct event_set *events;
 	struct state_options scan;
 	struct event_attr attr;
 	struct task_model *model;
-	const char *kallsyms; /* path; NULL: the kernel's */
-	const struct kallsyms *kernel;
-	struct ksym_collector *ksyms;
+	struct live_kernel kernel;
 	struct helper_pool *pool;
 	struct task_users *users;
 	struct live_ids *ids;
@@ -42,18 +38,15 @@ struct live {
 	struct live_jit *jit;
 	struct live_scan *state; /* as it comes in */
 	struct live_exits exits; /* of a resync that goes on */
-	struct live_modules *modules;
 	struct live_pending pending;
 	uint64_t pending_max; /* bytes */
 	struct buf scratch;
-	uint64_t complete_ns, looked_ns, unknown;
+	uint64_t complete_ns;
 	uint64_t cut; /* processes of whose maps a scan told only a part */
 	struct task_snapshot_bound bound;
 	uint64_t model_ns; /* the model has all records before this */
 	bool waiting;	   /* as in live_options */
-	bool kernel_stale; /* there are other modules now than kernel has symbols of */
 	bool nomem;	   /* a record could not be kept: live_pass() says so */
-	const char *note;
 };
 
 /* --- build-ids ------------------------------------------------------------------------------- */
@@ -73,37 +66,10 @@ ids_begin_file(struct live *l)
 	live_ids_begin_file(l->ids);
 	if (host_buildid_vdso(&id) == 0)
 		live_ids_give(l->ids, "[vdso]", &id);
-	live_modules_each(l->modules, give_named, l->ids);
+	live_modules_each(l->kernel.modules, give_named, l->ids);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
-
-/* What there was before is better than nothing. */
-static int
-kernel_load(struct live *l)
-{
-	const struct kallsyms *kernel = NULL;
-	struct ksym_collector *ksyms;
-	int rc = host_kallsyms_load(l->kallsyms, &kernel);
-
-	if (rc == -ENOMEM || (rc && l->ksyms))
-		return rc == -ENOMEM ? rc : 0;
-	if (rc)
-		l->note = "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
-			  "missing): kernel addresses have no names";
-	ksyms = ksym_collector_new(kernel);
-	if (!ksyms) {
-		host_kallsyms_release(kernel);
-		return -ENOMEM;
-	}
-	ksym_collector_free(l->ksyms);
-	host_kallsyms_release(l->kernel);
-	l->ksyms = ksyms;
-	l->kernel = kernel;
-	l->scan.kernel = kernel;
-	l->unknown = 0;
-	return 0;
-}
 
 int
 live_open(const struct live_options *options, struct live **ret)
@@ -114,8 +80,6 @@ live_open(const struct live_options *options, struct live **ret)
 
 	if (!l)
 		return -ENOMEM;
-	l->note = "";
-	l->kallsyms = options->kallsyms;
 	l->waiting = options->waiting;
 	l->attr = event->attr;
 	l->scan = (struct state_options){ .attr = &l->attr,
@@ -133,12 +97,13 @@ live_open(const struct live_options *options, struct live **ret)
 		l->ids = live_ids_new(l->pool, l->model, l->users, l->objects);
 		l->jit = live_jit_new(l->pool, l->model, l->users);
 		l->state = live_scan_new(l->pool);
-		l->modules = live_modules_new(options->modules);
 	}
-	if (!l->ids || !l->jit || !l->state || !l->modules || kernel_load(l)) {
+	if (!l->ids || !l->jit || !l->state ||
+	    live_kernel_init(&l->kernel, options->kallsyms, options->modules) < 0) {
 		live_close(l);
 		return -ENOMEM;
 	}
+	l->scan.kernel = l->kernel.table;
 	task_model_limit(l->model, model_bytes);
 	l->pending_max = model_bytes / 2;
 	l->bound.bytes = LIVE_MODEL_BYTES;
@@ -160,9 +125,7 @@ live_close(struct live *l)
 	helper_pool_free(l->pool);
 	task_users_free(l->users);
 	task_model_free(l->model);
-	ksym_collector_free(l->ksyms);
-	host_kallsyms_release(l->kernel);
-	live_modules_free(l->modules);
+	live_kernel_done(&l->kernel);
 	live_pending_done(&l->pending);
 	buf_done(&l->scratch);
 	free(l);
@@ -181,7 +144,7 @@ live_events(struct live *l, const struct event_set *events, int sideband)
 const struct kallsyms *
 live_kallsyms(const struct live *l)
 {
-	return l->kernel;
+	return l->kernel.table;
 }
 
 const struct task_model *
@@ -199,7 +162,7 @@ live_users(struct live *l)
 const char *
 live_note(const struct live *l)
 {
-	return l->note;
+	return l->kernel.note;
 }
 
 /* --- records as they pass by ----------------------------------------------------------------- */
@@ -207,7 +170,7 @@ live_note(const struct live *l)
 void
 live_sample(struct live *l, const struct sample_glance *sample)
 {
-	ksym_collector_sample(l->ksyms, sample);
+	ksym_collector_sample(l->kernel.needed, sample);
 	live_jit_sample(l->jit, sample);
 }
 
@@ -293,33 +256,6 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
 }
 
-/* Other modules than the table of symbols knows? Asked now and then, if there is a reason to. */
-static bool
-modules_changed(struct live *l)
-{
-	if (ksym_collector_unknown(l->ksyms) == l->unknown ||
-	    l->complete_ns - l->looked_ns < MODULES_NS)
-		return false;
-	l->looked_ns = l->complete_ns;
-	l->unknown = ksym_collector_unknown(l->ksyms);
-	return live_modules_refresh(l->modules, give_named, l->ids);
-}
-
-/* A module that came later has symbols that were not there at first. */
-static int
-modules_follow(struct live *l)
-{
-	if (!l->kernel)
-		return 0;
-	if (modules_changed(l))
-		l->kernel_stale = true;
-	/* What is pending names the old table: not before a block has it. */
-	if (!l->kernel_stale || ksym_collector_pending(l->ksyms))
-		return 0;
-	l->kernel_stale = false;
-	return kernel_load(l);
-}
-
 bool
 live_due(const struct live *l, uint64_t complete_ns)
 {
@@ -347,7 +283,8 @@ live_pass(struct live *l, uint64_t complete_ns)
 		l->complete_ns = complete_ns;
 	live_ids_ask_others(l->ids, l->model_ns);
 	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
-	rc = modules_follow(l);
+	rc = live_kernel_follow(&l->kernel, l->complete_ns, give_named, l->ids);
+	l->scan.kernel = l->kernel.table;
 	if (l->nomem) {
 		l->nomem = false;
 		rc = -ENOMEM;
@@ -366,14 +303,14 @@ live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *
 	if (rc)
 		return rc;
 	/* What could not be written is said again: the disk may have room later. */
-	rc = ksym_collector_payload(l->ksyms, &l->scratch);
+	rc = ksym_collector_payload(l->kernel.needed, &l->scratch);
 	if (rc < 0)
 		return -FMT_E_NOMEM;
 	if (rc) {
 		rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(&l->scratch), where);
 		if (rc)
 			return rc;
-		ksym_collector_taken(l->ksyms);
+		ksym_collector_taken(l->kernel.needed);
 	}
 	return live_ids_write(l->ids, w, where);
 }
@@ -564,7 +501,7 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 	};
 	int rc;
 
-	ksym_collector_reset(l->ksyms);
+	ksym_collector_reset(l->kernel.needed);
 	ids_begin_file(l);
 	live_jit_begin_file(l->jit);
 	for (size_t i = 0; i < task_model_objects(l->model); i++) {

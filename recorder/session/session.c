@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
@@ -15,69 +14,7 @@
 #include "recorder/ground/session_error.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
-#include "recorder/ring/buildid_probe.h"
 #include "recorder/session/session_internal.h"
-
-#define BLOCK_AGE_NS UINT64_C(5000000000)
-#define RING_PAGES_MAX (1u << 20)
-
-/* --- options ----------------------------------------------------------------------------- */
-
-static int
-check_options(const struct session_options *o, struct session_error *error)
-{
-	uint32_t pages = o->ring_pages, sideband = o->sideband_pages, aux = o->aux_pages;
-
-	if (o->frequency_hz && o->period)
-		return session_usage(error, "a frequency and a period exclude each other");
-	if ((pages & (pages - 1)) || pages > RING_PAGES_MAX || (sideband & (sideband - 1)) ||
-	    sideband > RING_PAGES_MAX || (aux & (aux - 1)) || aux > RING_PAGES_MAX)
-		return session_usage(error,
-				     "the pages of a ring are a power of two, and at most %u",
-				     RING_PAGES_MAX);
-	if (o->overwrite && o->counter_interval_ns)
-		return session_usage(error,
-				     "--counters are read all the time, and --overwrite keeps the "
-				     "last moments alone: record them beside");
-	if (o->overwrite && o->extra.deferred)
-		return session_usage(error,
-				     "--call-graph fp,defer: chains that come after their samples "
-				     "are not kept with --overwrite");
-	if (o->overwrite && o->extra.switch_events)
-		return session_usage(
-			error,
-			"records of each context switch are no samples, and a flight "
-			"recorder keeps no others: use the event off-cpu, or all of it "
-			"without overwriting");
-	if (o->target == SESSION_COMMAND && !o->command)
-		return session_usage(error, "no command to record");
-	return 0;
-}
-
-static void
-set_defaults(struct session_options *o)
-{
-	if (o->build_ids == SESSION_BUILD_IDS_AUTO)
-		o->build_ids = buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
-							: SESSION_BUILD_IDS_FILE;
-	if (!o->ring_pages)
-		o->ring_pages = SESSION_RING_PAGES;
-	/* A flight recorder's samples wake nobody in time. */
-	if (!o->sideband_pages && o->overwrite)
-		o->sideband_pages = SESSION_SIDEBAND_PAGES_RARE;
-	/* Context switches, or call chains, are as many as samples, and must not cost the map of who was who. */
-	if (!o->sideband_pages)
-		o->sideband_pages = (o->extra.switch_events || o->extra.deferred) &&
-				o->ring_pages > SESSION_SIDEBAND_PAGES
-			? o->ring_pages
-			: SESSION_SIDEBAND_PAGES;
-	if (!o->queue_bytes)
-		o->queue_bytes = SESSION_QUEUE_BYTES;
-	if (!o->block_age_ns)
-		o->block_age_ns = BLOCK_AGE_NS;
-}
-
-/* --- opening ----------------------------------------------------------------------------- */
 
 static int
 watch_events(struct session *s)
@@ -129,19 +66,13 @@ follow_cpus(struct session *s)
 	return s->hotplug.uevent_fd < 0 ? 0 : session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
 }
 
-static bool
-has_tracees(const struct session_options *o)
-{
-	return o->for_user && o->call_graph == SESSION_CALL_GRAPH_DWARF;
-}
-
 /* Whoever is not root sees contents of what ptrace(2) would show, and so of no whole CPU. */
 static int
 watch_tracees(struct session *s, struct session_error *error)
 {
 	const struct session_options *o = &s->options;
 
-	if (!has_tracees(o))
+	if (!session_has_tracees(o))
 		return 0;
 	if (!s->target.single_tasks)
 		return session_fail(
@@ -170,36 +101,7 @@ settle_tracees(struct session *s, struct session_error *error)
 	return r;
 }
 
-/* Threads are a matter of whoever is recorded, descriptors one of all who use this process. */
-static int
-check_descriptors(const struct session_options *o, const struct event_plan *plan,
-		  const struct target *target, struct session_error *error)
-{
-	uint64_t max = o->descriptors_max, nr = ring_set_descriptors(plan, target);
-	struct rlimit l;
-
-	if (has_tracees(o))
-		nr += TRACEE_DESCRIPTORS * target->nr_tasks;
-	/* The soft limit is raised when it is hit. */
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && nr >= l.rlim_max && (!max || l.rlim_max < max))
-		return session_fail(
-			error, -EMFILE,
-			"%zu events, of %zu threads or control groups on %zu CPUs, need "
-			"%llu file descriptors, and the hard limit is %llu: raise it "
-			"(ulimit -Hn), or name fewer",
-			plan->nr - 1, target->nr_tasks, target->online.nr, (unsigned long long)nr,
-			(unsigned long long)l.rlim_max);
-	if (!max || nr <= max)
-		return 0;
-	return session_fail(error, -EMFILE,
-			    "%zu threads on %zu CPUs with %zu events need %llu file descriptors; "
-			    "the limit is %llu: name fewer threads, events or CPUs, or a control "
-			    "group",
-			    target->nr_tasks, target->online.nr, plan->nr - 1,
-			    (unsigned long long)nr, (unsigned long long)max);
-}
-
-/* With a trace come records of each context switch: see set_defaults(). */
+/* With a trace come records of each context switch: see session_set_defaults(). */
 static void
 size_aux(const struct session *s, struct cpu_rings_options *o)
 {
@@ -228,7 +130,7 @@ open_events(struct session *s, struct session_error *error)
 	if (s->plan.aux)
 		size_aux(s, &o);
 	if (r == 0)
-		r = check_descriptors(&s->options, &s->plan, &s->target, error);
+		r = session_check_descriptors(&s->options, &s->plan, &s->target, error);
 	if (r == 0)
 		r = watch_tracees(s, error);
 	if (r == 0)
@@ -374,13 +276,13 @@ static int
 open_all(struct session *s, struct session_error *error)
 {
 	struct buf state;
-	int r = check_options(&s->options, error);
+	int r = session_check_options(&s->options, error);
 
 	if (r < 0)
 		return r;
 	/* Before there are threads and much memory. Without it others' files and maps are not read. */
 	(void)helper_start();
-	set_defaults(&s->options);
+	session_set_defaults(&s->options);
 	if (s->options.command) {
 		r = command_start(s->options.command, &s->command, error);
 		if (r < 0)
@@ -455,68 +357,6 @@ free_session(struct session *s)
 	if (s->failure_fd >= 0)
 		close(s->failure_fd);
 	free(s);
-}
-
-static void
-see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg)
-{
-	for (size_t i = 0; i < plan->nr; i++) {
-		const struct event_def *def = &plan->defs[i];
-
-		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
-			struct perf_event_attr attr = def->attr;
-
-			if (def->nr_kinds)
-				event_kind_apply(&def->kinds[k], &attr);
-			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
-				 def->sideband, &attr))
-				return;
-		}
-	}
-}
-
-void
-session_attrs(const struct session *s, session_see_attr_fn *see, void *arg)
-{
-	see_attrs(&s->plan, see, arg);
-}
-
-int
-session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
-		char **ret_notes, struct session_error *error)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct session_options o = *options;
-	struct target target = { 0 };
-	struct event_plan plan = { 0 };
-	struct buf notes;
-	int r = check_options(&o, error);
-
-	buf_init(&notes);
-	if (r == 0) {
-		set_defaults(&o);
-		r = target_resolve(&o, getpid(), &target, error);
-	}
-	if (r == 0)
-		r = event_plan_make(&o, &target, &plan, &notes, error);
-	if (r == 0)
-		r = check_descriptors(&o, &plan, &target, error);
-	if (r == 0)
-		r = event_filter_try(&plan, &target, error);
-	if (r < 0)
-		goto out;
-	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
-			 o.aux_snapshot	       ? 0
-				 : o.aux_pages ? o.aux_pages * page
-					       : SESSION_AUX_BYTES);
-	see_attrs(&plan, see, arg);
-out:
-	buf_u8(&notes, 0);
-	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);
-	buf_done(&notes);
-	event_plan_done(&plan);
-	target_done(&target);
-	return r;
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_internal: what the parts of a session share, from the ground up: what it waits for
- * (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
+ * session_internal: what the parts of a session share, from the ground up: its options (session_dry_run.c), what it
+ * waits for (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
  * (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_SESSION_INTERNAL_H
@@ -72,6 +72,15 @@ struct session {
 	_Atomic uint32_t cpus;
 };
 
+/* Options (session_dry_run.c): what excludes each other; then what was not said. */
+int session_check_options(const struct session_options *o, struct session_error *error);
+void session_set_defaults(struct session_options *o);
+/* May those who are recorded have to be looked into, which ptrace(2) has a say in? */
+bool session_has_tracees(const struct session_options *o);
+/* Threads are a matter of whoever is recorded, descriptors one of all who use this process. */
+int session_check_descriptors(const struct session_options *o, const struct event_plan *plan,
+			      const struct target *target, struct session_error *error);
+
 /* Has the epoll look at a descriptor. 0, -errno. */
 int session_watch(struct session *s, int fd, enum session_wake kind);
 
@@ -107,6 +116,9 @@ bool session_counters_close(struct session *s);
 void session_counters_reopen(struct session *s);
 /* Likewise, and they are never read again. False: no room. */
 bool session_counters_end(struct session *s);
+
+/* As session_attrs() has it. */
+void session_see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor annotate: which lines and instructions of a function the time went to. */
 #include <err.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -197,14 +198,81 @@ say_not_found(const struct request *rq, const struct annotation *a)
 	}
 }
 
+/* --- what the kernel wrote over its code ----------------------------------------------------- */
+
+/* All of a recording: what came behind the samples that are asked for tells what was there before. */
+static int
+read_pokes_of(struct code_pokes *pokes, const struct input *in, uint64_t shift_ns)
+{
+	struct record_stream *stream;
+	int error = record_stream_open(in->reader, &stream);
+
+	if (error)
+		return error;
+	error = code_pokes_read(pokes, stream, shift_ns);
+	record_stream_close(stream);
+	return error;
+}
+
+/* Those of an archive were closed behind us. */
+static int
+read_pokes_of_archive(struct code_pokes *pokes, const struct input_set *of)
+{
+	struct filter *window = filter_of_times(of->filter);
+	struct input_set again;
+	int error = window ? 0 : -FMT_E_NOMEM;
+
+	if (!error && input_set_open(&again, of->path, window) == 0) {
+		again.silent = true;
+		while (!error && input_set_next(&again) > 0) {
+			error = read_pokes_of(pokes, &again.in, again.shift_ns);
+			input_set_leave(&again);
+		}
+		input_set_close(&again);
+	}
+	filter_free(window);
+	return error;
+}
+
+/* Where no code of the kernel is shown, nothing is read again. */
+static int
+read_pokes(const struct request *rq, struct code_pokes **ret)
+{
+	const struct input_set *set = &rq->print.load->set;
+	bool wanted = false;
+	int error;
+
+	for (size_t i = 0; i < rq->print.nr_functions; i++)
+		wanted |= rq->print.functions[i]->frame.kernel;
+	if (!wanted || rq->kernel.several || rq->print.listing.no_instructions)
+		return 0;
+	*ret = code_pokes_new();
+	if (!*ret)
+		return -FMT_E_NOMEM;
+	error = set->archive ? read_pokes_of_archive(*ret, set)
+			     : read_pokes_of(*ret, &set->in, set->shift_ns);
+	if (code_pokes_left_out(*ret) > 0)
+		screen_text_warn(
+			"%s: the kernel patched its code more often than there is room for: %" PRIu64
+			" patches are left out, and instructions may be others",
+			set->path, code_pokes_left_out(*ret));
+	return error;
+}
+
 /* --- all of it ----------------------------------------------------------------------------- */
 
 static int
 print(struct request *rq)
 {
 	struct annotate_print *p = &rq->print;
+	struct code_pokes *pokes = NULL;
 	int error = load_inlines(p->load, &rq->load);
 
+	if (!error)
+		error = read_pokes(rq, &pokes);
+	rq->kernel.pokes = pokes;
+	rq->kernel.first_ns = profile_totals(p->load->profile)->start_ns;
+	rq->kernel.last_ns = profile_totals(p->load->profile)->end_ns;
 	rq->source.symfs = rq->load.symfs;
 	rq->kernel.kcore = "/proc/kcore";
 	rq->kernel.kallsyms = "/proc/kallsyms";
@@ -221,6 +289,7 @@ print(struct request *rq)
 		error = rq->json ? annotate_print_json(p) : annotate_print_text(p);
 	kernel_code_free(p->kernel);
 	source_text_free(p->source);
+	code_pokes_free(pokes);
 	load_warn_inlines(p->load);
 	return error;
 }

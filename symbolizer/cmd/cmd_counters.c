@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/bytes/array.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
@@ -12,11 +11,10 @@
 #include "symbolizer/input/input_set.h"
 #include "symbolizer/load/load.h"
 #include "symbolizer/profile/count_rows.h"
+#include "symbolizer/profile/count_totals.h"
 #include "symbolizer/profile/filter.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/counters_print.h"
-
-#define EVENTS_MAX 4096 /* of all recordings, by name */
 
 enum { OPT_JSON = 0x100, OPT_INTERVAL };
 
@@ -40,14 +38,6 @@ static const struct cli_syntax syntax = {
 	.options = options,
 };
 
-/* Of an event in all recordings. */
-struct counters_total {
-	char *name;
-	size_t nth; /* of those of one recording with that name, from 0 */
-	struct event_attr attr;
-	struct read_total sum;
-};
-
 struct request {
 	const char *path;
 	struct filter *filter;
@@ -56,8 +46,8 @@ struct request {
 	bool per_cpu, json;
 	const struct input_set *inputs;
 	const struct event_set *events; /* of the open recording */
-	struct counters_total *totals;
-	size_t nr_totals, cap_totals;
+	struct counted_list counted;	/* of the row that is printed */
+	struct count_totals *totals;
 	uint64_t counted_ns, rows, backwards;
 };
 
@@ -107,81 +97,62 @@ print_row(const struct request *rq, const struct counters_row *row)
 	return 0;
 }
 
-/* Those events that have counts, in the order of the recording. */
-static size_t
-counted_of(const struct request *rq, const struct read_counts *counts, struct counted *ret)
+/*
+ * Those events that have counts, in the order of the recording. The work is that of the counts, for who makes a
+ * recording may give it as many events as it has room for.
+ */
+static int
+list_counted(struct request *rq, const struct read_counts *counts, bool all)
 {
-	size_t nr = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < event_set_count(rq->events); i++) {
-		const struct event *e = event_set_at(rq->events, i);
-		const struct read_total total = read_counts_total(counts, i);
+	counted_list_clear(&rq->counted);
+	for (size_t i = 0; r == 0 && i < counts->nr;) {
+		const uint32_t event = counts->of[i].event;
+		const struct event *e = event_set_at(rq->events, event);
+		const struct counted c = { e->name, &e->attr, read_counts_total(counts, event) };
 
-		if (total.known)
-			ret[nr++] = (struct counted){ e->name, &e->attr, total };
+		r = counted_list_add(&rq->counted, &c);
+		if (r == 0 && all)
+			r = count_totals_add(rq->totals, rq->events, event, &c.total);
+		while (i < counts->nr && counts->of[i].event == event)
+			i++;
 	}
-	return nr;
+	return r;
 }
 
 static int
-total_add(struct request *rq, const struct counted *all, size_t which)
+by_cpu(const void *va, const void *vb)
 {
-	const struct counted *c = &all[which];
-	struct counters_total *t = NULL;
-	size_t nth = 0;
+	const struct read_count *a = va, *b = vb;
 
-	for (size_t i = 0; i < which; i++)
-		nth += strcmp(all[i].name, c->name) == 0;
-	for (size_t i = 0; !t && i < rq->nr_totals; i++)
-		if (rq->totals[i].nth == nth && strcmp(rq->totals[i].name, c->name) == 0)
-			t = &rq->totals[i];
-	if (!t && rq->nr_totals == EVENTS_MAX)
-		return 0;
-	if (!t) {
-		char *name = strdup(c->name);
-
-		if (!name || array_reserve(rq->totals, rq->nr_totals, rq->cap_totals, 1) < 0) {
-			free(name);
-			return -FMT_E_NOMEM;
-		}
-		t = &rq->totals[rq->nr_totals++];
-		*t = (struct counters_total){ .name = name, .nth = nth, .attr = *c->attr };
-	}
-	t->sum.known = true;
-	t->sum.value += c->total.value;
-	t->sum.enabled_ns += c->total.enabled_ns;
-	t->sum.running_ns += c->total.running_ns;
-	return 0;
+	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
 }
 
 /* How long each CPU was asked to count is known of whole CPUs alone, and so is the scale of its counts. */
 static int
-print_cpus(const struct request *rq, const struct count_row *row, struct counters_row *line,
-	   struct counted *counted)
+print_cpus(struct request *rq, const struct count_row *row, struct counters_row *line)
 {
-	struct read_counts one = { 0 };
-	int64_t cpu = -1;
-	int r = 0;
+	const size_t nr = row->counts.nr;
+	struct read_count *of = reallocarray(NULL, nr, sizeof(*of));
+	int r = of ? 0 : -FMT_E_NOMEM;
 
-	for (;;) {
-		int64_t next = INT64_MAX;
-
-		for (size_t i = 0; i < row->counts.nr; i++)
-			if (row->counts.of[i].cpu > cpu && row->counts.of[i].cpu < next)
-				next = row->counts.of[i].cpu;
-		if (r < 0 || next == INT64_MAX)
-			break;
-		cpu = next;
-		one.nr = 0;
-		for (size_t i = 0; r == 0 && i < row->counts.nr; i++)
-			if (row->counts.of[i].cpu == cpu)
-				r = read_counts_push(&one, &row->counts.of[i]);
-		read_counts_settle(&one);
-		line->cpu = (uint32_t)cpu;
-		line->nr = counted_of(rq, &one, counted);
-		r = r < 0 ? r : print_row(rq, line);
+	if (of) {
+		memcpy(of, row->counts.of, nr * sizeof(*of));
+		qsort(of, nr, sizeof(*of), by_cpu);
 	}
-	read_counts_done(&one);
+	for (size_t i = 0, end; r == 0 && i < nr; i = end) {
+		struct read_counts one = { .of = &of[i] };
+
+		line->cpu = of[i].cpu;
+		for (end = i; end < nr && of[end].cpu == line->cpu; end++)
+			one.nr++;
+		read_counts_settle(&one);
+		r = list_counted(rq, &one, false);
+		if (r == 0)
+			r = print_row(rq, line);
+	}
+	free(of);
 	return r;
 }
 
@@ -194,62 +165,55 @@ of_tasks(const struct count_row *row)
 	return false;
 }
 
+/* What stands above the first row. */
+static void
+begin_rows(struct request *rq, const struct count_row *row)
+{
+	pager_start();
+	if (rq->per_cpu && of_tasks(row)) {
+		screen_text_warn("-A: these are counts of processes, not of CPUs");
+		rq->per_cpu = false;
+	}
+	if (!rq->json && !rq->separator)
+		counters_text_header(stdout, rq->per_cpu);
+}
+
 static int
 show_row(void *arg, const struct count_row *row)
 {
 	struct request *rq = arg;
 	const struct input_set *s = rq->inputs;
-	struct counted *counted = calloc(event_set_count(rq->events), sizeof(*counted));
-	struct counters_row line = { .counted = counted,
+	struct counters_row line = { .counted = &rq->counted,
 				     .cpu = COUNTERS_ALL,
 				     .from_ns = row->from_ns + s->shift_ns,
 				     .until_ns = row->until_ns + s->shift_ns,
 				     .start_ns = s->start.monotonic,
 				     .counted_ns = row->until_ns - row->from_ns };
-	int r = counted ? 0 : -FMT_E_NOMEM;
+	int r = list_counted(rq, &row->counts, true);
 
 	if (r < 0)
 		return r;
-	line.nr = counted_of(rq, &row->counts, counted);
 	line.realtime_ns = input_set_wall(s, line.until_ns);
-	if (rq->rows++ == 0) {
-		pager_start();
-		if (rq->per_cpu && of_tasks(row)) {
-			screen_text_warn("-A: these are counts of processes, not of CPUs");
-			rq->per_cpu = false;
-		}
-		if (!rq->json && !rq->separator)
-			counters_text_header(stdout, rq->per_cpu);
-	}
-	for (size_t i = 0; r == 0 && i < line.nr; i++)
-		r = total_add(rq, counted, i);
+	if (rq->rows++ == 0)
+		begin_rows(rq, row);
 	rq->counted_ns += line.counted_ns;
-	if (r == 0)
-		r = rq->per_cpu ? print_cpus(rq, row, &line, counted) : print_row(rq, &line);
-	free(counted);
-	return r;
+	return rq->per_cpu ? print_cpus(rq, row, &line) : print_row(rq, &line);
 }
 
 /* Lines for people end in the sum of all. */
 static int
 show_total(const struct request *rq)
 {
-	struct counters_row line = { .cpu = COUNTERS_ALL,
-				     .nr = rq->nr_totals,
-				     .counted_ns = rq->counted_ns,
-				     .total = true };
-	struct counted *counted = calloc(rq->nr_totals, sizeof(*counted));
+	const struct counters_row line = { .counted = count_totals_all(rq->totals),
+					   .cpu = COUNTERS_ALL,
+					   .counted_ns = rq->counted_ns,
+					   .total = true };
 
-	if (!counted)
+	if (!line.counted)
 		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < rq->nr_totals; i++)
-		counted[i] = (struct counted){ rq->totals[i].name, &rq->totals[i].attr,
-					       rq->totals[i].sum };
-	line.counted = counted;
 	puts("#");
 	counters_text_header(stdout, false);
 	counters_text(stdout, &line, false);
-	free(counted);
 	return 0;
 }
 
@@ -268,6 +232,7 @@ counters_one(struct request *rq, const struct input *in)
 	struct count_rows rows;
 	int r = 0;
 
+	count_totals_begin(rq->totals);
 	count_rows_init(&rows, &o);
 	/* A full disk or a reader that left: main says which. */
 	while (!ferror(stdout) && (r = record_stream_next(in->stream, &rec, &where)) > 0) {
@@ -302,10 +267,11 @@ counters_all(struct request *rq, struct input_set *inputs)
 			return EXIT_FAILED;
 		}
 	}
-	if (rq->nr_totals > 0 && !rq->json && !rq->separator && show_total(rq) < 0) {
+	if (rq->rows > 0 && !rq->json && !rq->separator && show_total(rq) < 0) {
 		warnx("out of memory");
 		return EXIT_FAILED;
 	}
+	input_set_warn(inputs, true);
 	if (rq->backwards)
 		screen_text_warn(
 			"%llu counts were less than at the reading before, and are left out",
@@ -321,11 +287,11 @@ counters_all(struct request *rq, struct input_set *inputs)
 int
 cmd_counters(int argc, char **argv)
 {
-	struct request rq = { .filter = filter_new(load_now()) };
+	struct request rq = { .filter = filter_new(load_now()), .totals = count_totals_new() };
 	struct input_set inputs;
 	int status = EXIT_FAILED;
 
-	if (rq.filter)
+	if (rq.filter && rq.totals)
 		status = cli_parse_file(&syntax, argc, argv, cmd_counters_set, &rq, &rq.path);
 	if (status == CLI_GO_ON && rq.json && rq.separator)
 		status = cli_usage_error("counters", "--json and -x exclude each other");
@@ -337,8 +303,7 @@ cmd_counters(int argc, char **argv)
 		input_set_close(&inputs);
 	}
 	filter_free(rq.filter);
-	for (size_t i = 0; i < rq.nr_totals; i++)
-		free(rq.totals[i].name);
-	free(rq.totals);
+	counted_list_done(&rq.counted);
+	count_totals_free(rq.totals);
 	return status;
 }

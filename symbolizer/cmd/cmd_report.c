@@ -246,35 +246,56 @@ set_max(struct request *rq, const char *text)
 }
 
 static int
+set_quantum(struct request *rq, const char *text)
+{
+	if (time_text_duration(text, &rq->report.quantum_ns) == 0 && rq->report.quantum_ns > 0)
+		return CLI_GO_ON;
+	return cli_usage_error("report", "--time-quantum %s: not a span of time", text);
+}
+
+/* What an option turns on that says no more; NULL: it is another one. */
+static bool *
+flag_of(struct request *rq, int value)
+{
+	switch (value) {
+	case 'q':
+		return &rq->table.rows_only;
+	case OPT_HEADER_ONLY:
+		return &rq->header_only;
+	case OPT_HEADER:
+		return &rq->header;
+	case 'b':
+		return &rq->report.branches;
+	case OPT_MEM_MODE:
+		return &rq->report.mem_mode;
+	case 'n':
+		return &rq->show_nr_samples;
+	case OPT_JSON:
+		return &rq->json;
+	}
+	return NULL;
+}
+
+static int
 cmd_report_set(void *arg, int value, const char *text)
 {
 	struct request *rq = arg;
+	bool *flag = flag_of(rq, value);
 
+	if (flag) {
+		*flag = true;
+		return CLI_GO_ON;
+	}
 	switch (value) {
 	case 's':
 		return set_sort(rq, text);
 	case 'F':
 		return set_fields(rq, text);
-	case 'q':
-		rq->table.rows_only = true;
-		return CLI_GO_ON;
 	case 't':
 		return set_separator(rq, text);
 	case 'w':
 		return set_widths(rq, text);
-	case OPT_HEADER_ONLY:
-		rq->header_only = true;
-		return CLI_GO_ON;
-	case OPT_HEADER:
-		rq->header = true;
-		return CLI_GO_ON;
 	case OPT_STDIO:
-		return CLI_GO_ON;
-	case 'b':
-		rq->report.branches = true;
-		return CLI_GO_ON;
-	case OPT_MEM_MODE:
-		rq->report.mem_mode = true;
 		return CLI_GO_ON;
 	case OPT_CHILDREN:
 	case OPT_NO_CHILDREN:
@@ -283,10 +304,7 @@ cmd_report_set(void *arg, int value, const char *text)
 	case OPT_PERCENT_LIMIT:
 		return set_percent_limit(rq, text);
 	case OPT_TIME_QUANTUM:
-		if (time_text_duration(text, &rq->report.quantum_ns) == 0 &&
-		    rq->report.quantum_ns > 0)
-			return CLI_GO_ON;
-		return cli_usage_error("report", "--time-quantum %s: not a span of time", text);
+		return set_quantum(rq, text);
 	case OPT_PERCENTAGE:
 		return set_percentage(rq, text);
 	case 'g':
@@ -299,12 +317,6 @@ cmd_report_set(void *arg, int value, const char *text)
 		return set_max(rq, text);
 	case 'p':
 		rq->parent = text;
-		return CLI_GO_ON;
-	case 'n':
-		rq->show_nr_samples = true;
-		return CLI_GO_ON;
-	case OPT_JSON:
-		rq->json = true;
 		return CLI_GO_ON;
 	}
 	return load_set(&rq->load, value, text);

@@ -2,7 +2,9 @@
 #include "symbolizer/cmd/record_dry_run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -10,6 +12,8 @@
 #include "symbolizer/dump/attr_text.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/json_value.h"
+
+#define FIELD_WIDTH 32
 
 static void
 append_heading(struct buf *line, const char *name, const char *pmu, bool sideband)
@@ -49,12 +53,17 @@ print_line(void *arg, const char *name, const char *pmu, bool sideband,
 static bool
 append_field(void *arg, const char *name, uint64_t value, const char *text)
 {
-	char line[512];
-	int n = text
-		? snprintf(line, sizeof(line), "  %-32s %s\n", name, text)
-		: snprintf(line, sizeof(line), "  %-32s %llu\n", name, (unsigned long long)value);
+	struct buf *to = arg;
+	char number[24];
 
-	buf_append(arg, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	snprintf(number, sizeof(number), "%" PRIu64, value);
+	buf_text(to, "  ");
+	buf_text(to, name);
+	for (size_t n = strlen(name); n < FIELD_WIDTH; n++)
+		buf_u8(to, ' ');
+	buf_u8(to, ' ');
+	buf_text(to, text ? text : number);
+	buf_u8(to, '\n');
 	return true;
 }
 

@@ -276,10 +276,59 @@ set_off_cpu(struct record_request *rq, const char *terms)
 }
 
 static int
+set_call_graph(struct record_request *rq, const char *text)
+{
+	if (session_call_graph_parse(text, &rq->session) == 0)
+		return CLI_GO_ON;
+	return cli_usage_error("record",
+			       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none or "
+			       "dwarf[,BYTES], a multiple of 8 to %d",
+			       text, SESSION_STACK_BYTES_MAX);
+}
+
+static int
+set_build_ids(struct record_request *rq, const char *text)
+{
+	if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
+		return CLI_GO_ON;
+	return cli_usage_error("record", "--build-ids %s: auto, kernel or file", text);
+}
+
+static int
+set_objects(struct record_request *rq, const char *text)
+{
+	if (session_objects_parse(text ? text : "all", &rq->session.objects.mode) == 0)
+		return CLI_GO_ON;
+	return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none", text);
+}
+
+/* What an option turns on that says no more; NULL: it is another one. */
+static bool *
+flag_of(struct record_request *rq, int value)
+{
+	switch (value) {
+	case 'q':
+		return &rq->watch.quiet;
+	case 'v':
+		return &rq->verbose;
+	case OPT_DRY_RUN:
+		return &rq->dry_run;
+	case OPT_JSON:
+		return &rq->json;
+	}
+	return NULL;
+}
+
+static int
 record_request_set(void *arg, int value, const char *text)
 {
 	struct record_request *rq = arg;
+	bool *flag = flag_of(rq, value);
 
+	if (flag) {
+		*flag = true;
+		return CLI_GO_ON;
+	}
 	switch (value) {
 	case 'e':
 		return add_event(rq, text);
@@ -298,24 +347,13 @@ record_request_set(void *arg, int value, const char *text)
 		return CLI_GO_ON;
 	case 'u':
 		return set_user(rq, text);
-	case 'q':
-		rq->watch.quiet = true;
-		return CLI_GO_ON;
-	case 'v':
-		rq->verbose = true;
-		return CLI_GO_ON;
 	case OPT_CGROUP:
 		return set_cgroup(rq, text);
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;
 	case OPT_CALL_GRAPH:
-		if (session_call_graph_parse(text, &rq->session) == 0)
-			return CLI_GO_ON;
-		return cli_usage_error("record",
-				       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none or "
-				       "dwarf[,BYTES], a multiple of 8 to %d",
-				       text, SESSION_STACK_BYTES_MAX);
+		return set_call_graph(rq, text);
 	case 'S':
 		return set_snapshot(rq, text);
 	case 'm':
@@ -336,20 +374,9 @@ record_request_set(void *arg, int value, const char *text)
 	case OPT_COUNTER_INTERVAL:
 		return set_time("counter-interval", text, &rq->session.counter_interval_ns);
 	case OPT_BUILD_IDS:
-		if (session_build_ids_parse(text, &rq->session.build_ids) == 0)
-			return CLI_GO_ON;
-		return cli_usage_error("record", "--build-ids %s: auto, kernel or file", text);
-	case OPT_DRY_RUN:
-		rq->dry_run = true;
-		return CLI_GO_ON;
-	case OPT_JSON:
-		rq->json = true;
-		return CLI_GO_ON;
+		return set_build_ids(rq, text);
 	case OPT_OBJECTS:
-		if (session_objects_parse(text ? text : "all", &rq->session.objects.mode) == 0)
-			return CLI_GO_ON;
-		return cli_usage_error("record", "--store-objects=%s: all, ephemeral or none",
-				       text);
+		return set_objects(rq, text);
 	case RECORD_FILTER:
 	case RECORD_EXCLUDE_PERF:
 		return record_filters_set(&rq->filters, rq->session.nr_events, value, text);

@@ -76,6 +76,29 @@ read_object(const struct annotation_function *f, struct function_code *c)
 	return 0;
 }
 
+/* Of what the kernel wrote over it, that which was there when samples were taken. */
+static int
+patch(const struct kernel_code_facts *facts, struct function_code *c)
+{
+	const struct code_pokes *p = facts->pokes;
+	const uint64_t from = facts->first_ns, until = facts->last_ns;
+
+	if (!p || c->len == 0)
+		return 0;
+	c->patches = code_pokes_count(p, from, until, c->start, c->len, NULL);
+	if (c->patches > 0) {
+		c->patched = calloc(c->len, sizeof(*c->patched));
+		c->first = malloc(c->len);
+		if (!c->patched || !c->first)
+			return -FMT_E_NOMEM;
+		(void)code_pokes_count(p, from, until, c->start, c->len, c->patched);
+		memcpy(c->first, c->bytes, c->len);
+		code_pokes_apply(p, from, c->start, c->first, c->len);
+	}
+	code_pokes_apply(p, until, c->start, c->bytes, c->len);
+	return 0;
+}
+
 static int
 read_kernel(struct kernel_code *kernel, const struct annotation_function *f,
 	    struct function_code *c)
@@ -88,14 +111,14 @@ read_kernel(struct kernel_code *kernel, const struct annotation_function *f,
 	if (c->object && c->object->code_fd >= 0) {
 		error = read_object(f, c);
 		if (error || !c->why)
-			return error;
+			return error ? error : patch(kernel_code_facts(kernel), c);
 	}
 	error = kernel_code_live(kernel, &f->frame, FUNCTION_CODE_MAX, &b, &c->end, &c->why);
 	c->bytes = b.p;
 	c->len = b.len;
 	c->machine = MACHINE_HERE;
 	c->is64 = true;
-	return error;
+	return error ? error : patch(kernel_code_facts(kernel), c);
 }
 
 int
@@ -122,5 +145,8 @@ void
 function_code_done(struct function_code *c)
 {
 	free(c->bytes);
-	c->bytes = NULL;
+	free(c->patched);
+	free(c->first);
+	c->bytes = c->first = NULL;
+	c->patched = NULL;
 }

@@ -17,6 +17,13 @@ struct function_code {
 	uint8_t *bytes;	     /* from start on; NULL: see why */
 	size_t len;	     /* up to end, FUNCTION_CODE_MAX and what the file has */
 	const char *why;     /* static; NULL: they are here */
+	/*
+	 * Of the kernel they are as at the last sample. Where they were written to since the first one: so often,
+	 * each of the bytes so often, and all as at the first one. 0, NULL and NULL otherwise.
+	 */
+	size_t patches;
+	uint32_t *patched;
+	uint8_t *first;
 	uint16_t machine;
 	bool is64;
 	/* Where names and lines of its addresses less moved are; NULL: nowhere. */

@@ -55,6 +55,12 @@ kernel_code_free(struct kernel_code *k)
 	free(k);
 }
 
+const struct kernel_code_facts *
+kernel_code_facts(const struct kernel_code *k)
+{
+	return k->facts;
+}
+
 /* --- vmlinux ------------------------------------------------------------------------------ */
 
 int

@@ -3,12 +3,13 @@
  * kernel_code: where the instructions of the recorded kernel are: in its ELF file (vmlinux), which also
  * has lines, else in /proc/kcore, when the recording is of this boot.
  *
- * A vmlinux is the resolver's, of the recorded build. kcore shows code as it is patched now; modules are in it
- * alone. Neither has the code of BPF programs.
+ * A vmlinux is the resolver's, of the recorded build, before any patch. kcore shows code as it is patched now; modules
+ * are in it alone. Neither has the code of BPF programs. What stood there when is by code_pokes.
  */
 #ifndef SYMBOLIZER_CODE_KERNEL_CODE_H
 #define SYMBOLIZER_CODE_KERNEL_CODE_H
 
+#include "symbolizer/code/code_pokes.h"
 #include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/resolve/resolve.h"
 
@@ -18,6 +19,9 @@ struct kernel_code_facts {
 	bool any;     /* one was noted */
 	bool several; /* they are of more than one boot: addresses are of no kernel alone */
 	const char *kcore, *kallsyms;
+	/* What was written over its code, and the first and the last sample; NULL: that is not known. */
+	const struct code_pokes *pokes;
+	uint64_t first_ns, last_ns;
 };
 
 /* Adds what a recording tells. */
@@ -29,6 +33,7 @@ struct kernel_code;
 struct kernel_code *kernel_code_new(struct resolver *resolver,
 				    const struct kernel_code_facts *facts);
 void kernel_code_free(struct kernel_code *k);
+const struct kernel_code_facts *kernel_code_facts(const struct kernel_code *k);
 
 /*
  * The object that a function of the kernel is in, a vmlinux, and how far the kernel was moved from the

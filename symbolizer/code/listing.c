@@ -14,6 +14,7 @@
 
 struct listing_parts {
 	struct disassembly *disassembly;
+	struct disassembly *first; /* of the code at the first sample; NULL: it was the same */
 	struct listing_frame *frames;
 	size_t nr_frames, cap_frames;
 	struct listing_origin *origins; /* of the instructions, then of the hits */
@@ -31,15 +32,23 @@ why_not(int error)
 }
 
 static int
-disassemble(struct listing *l, const struct listing_options *o)
+take_apart(const struct function_code *c, const uint8_t *bytes, const struct listing_options *o,
+	   struct disassembly **ret)
 {
-	const struct function_code *c = &l->code;
-	const struct disassembly_code d = { .bytes = span_of(c->bytes, c->len),
+	const struct disassembly_code d = { .bytes = span_of(bytes, c->len),
 					    .address = c->start,
 					    .machine = c->machine,
 					    .is64 = c->is64,
 					    .intel = o->intel };
-	int error = disassembly_make(&d, &l->parts->disassembly);
+
+	return disassembly_make(&d, ret);
+}
+
+static int
+disassemble(struct listing *l, const struct listing_options *o)
+{
+	const struct function_code *c = &l->code;
+	int error = take_apart(c, c->bytes, o, &l->parts->disassembly);
 
 	if (error && error != -FMT_E_NOMEM) {
 		l->why = why_not(error);
@@ -63,6 +72,35 @@ disassemble(struct listing *l, const struct listing_options *o)
 						      .size = from->size };
 	}
 	return 0;
+}
+
+/* What the kernel wrote to while samples were taken, and what was there before. */
+static int
+note_patches(struct listing *l, const struct listing_options *o)
+{
+	const struct function_code *c = &l->code;
+	size_t at = 0, nr;
+	int error;
+
+	if (c->patches == 0 || l->nr_instructions == 0)
+		return 0;
+	error = take_apart(c, c->first, o, &l->parts->first);
+	nr = error ? 0 : disassembly_count(l->parts->first);
+	for (size_t i = 0; i < l->nr_instructions; i++) {
+		struct listing_instruction *to = &l->instructions[i];
+		const struct disassembly_instruction *from;
+
+		for (size_t k = 0; k < to->size; k++)
+			if (c->patched[to->address - c->start + k] > to->patches)
+				to->patches = c->patched[to->address - c->start + k];
+		while (at < nr && disassembly_at(l->parts->first, at)->address < to->address)
+			at++;
+		from = at < nr ? disassembly_at(l->parts->first, at) : NULL;
+		if (to->patches > 0 && from && from->address == to->address &&
+		    strcmp(from->text, to->text) != 0)
+			to->first = from->text;
+	}
+	return error == -FMT_E_NOMEM ? error : 0;
 }
 
 /* Instructions and hits are both by address. */
@@ -262,6 +300,8 @@ listing_make(struct resolver *resolver, struct inlines *inlines, struct kernel_c
 	ret->why = ret->code.why;
 	if (!error && !ret->why && !options->no_instructions)
 		error = disassemble(ret, options);
+	if (!error)
+		error = note_patches(ret, options);
 	if (error)
 		return error;
 	if (ret->nr_instructions > 0)
@@ -280,6 +320,7 @@ listing_done(struct listing *l)
 	free(l->lines);
 	if (l->parts) {
 		disassembly_free(l->parts->disassembly);
+		disassembly_free(l->parts->first);
 		free(l->parts->frames);
 		free(l->parts->origins);
 	}

@@ -31,6 +31,9 @@ struct listing_instruction {
 	const char
 		*symbol; /* of the function that it jumps into or calls; NULL: none, or not known */
 	uint64_t symbol_offset;
+	uint32_t patches; /* how often it was written to while samples were taken */
+	const char *
+		first; /* what it was before, where that was one instruction, and another one; else NULL */
 	struct listing_origin origin;
 	struct profile_weight weight;
 };

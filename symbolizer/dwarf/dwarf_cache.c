@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/dwarf/dwarf_cache.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +20,10 @@
 
 #define MAGIC "spoorSYM"
 #define VERSION 2
-#define SUFFIX ".sym"
 #define HEADER_BYTES 64
 #define FRAME_BYTES 12
 #define ADDRESS_BYTES 12		   /* itself, and where its frames are */
 #define FIXED_BYTES (HEADER_BYTES + 4 + 1) /* and where the last frames end, and no string */
-#define NAME_BYTES (2 * BUILDID_MAX + sizeof(SUFFIX))
 
 struct added {
 	uint64_t address;
@@ -44,7 +39,7 @@ struct origin {
 
 struct dwarf_cache {
 	int dir; /* -1: nothing is kept */
-	char name[NAME_BYTES];
+	char name[DWARF_CACHE_NAME_BYTES];
 	struct origin debug, alt;
 	/* What was read. */
 	uint8_t *bytes;
@@ -137,56 +132,6 @@ read_file(struct dwarf_cache *c)
 	close(fd);
 }
 
-/* Not by root in the home of another, who could not enter it: sudo may leave HOME as it was. */
-static void
-make_dir(const char *path)
-{
-	char above[PATH_MAX];
-	struct stat st;
-	char *slash;
-
-	if (strlcpy(above, path, sizeof(above)) >= sizeof(above))
-		return;
-	slash = strrchr(above, '/');
-	if (slash && slash != above)
-		*slash = '\0';
-	if (geteuid() != 0 || (stat(above, &st) == 0 && st.st_uid == 0))
-		(void)mkdir(path, 0700);
-}
-
-char *
-dwarf_cache_dir(void)
-{
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *path = NULL;
-
-	if (base && base[0] == '/')
-		return asprintf(&path, "%s/spoor", base) < 0 ? NULL : path;
-	if (!home || home[0] != '/' || asprintf(&path, "%s/.cache", home) < 0)
-		return NULL;
-	make_dir(path);
-	free(path);
-	return asprintf(&path, "%s/.cache/spoor", home) < 0 ? NULL : path;
-}
-
-/* Makes the directory, below one that is there; -1: it is not there, or not ours alone. */
-static int
-open_dir(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (!path)
-		return -1;
-	make_dir(path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
 static bool
 origin_of(int fd, struct origin *ret)
 {
@@ -212,10 +157,10 @@ dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd, int al
 		return NULL;
 	for (size_t i = 0; i < id->size; i++)
 		snprintf(&c->name[2 * i], 3, "%02x", id->bytes[i]);
-	strlcat(c->name, SUFFIX, sizeof(c->name));
+	strlcat(c->name, DWARF_CACHE_SUFFIX, sizeof(c->name));
 	c->debug = debug;
 	c->alt = alt;
-	c->dir = open_dir(dir);
+	c->dir = dwarf_cache_dir_open(dir);
 	if (c->dir >= 0)
 		read_file(c);
 	return c;
@@ -520,80 +465,6 @@ make_file(struct dwarf_cache *c, struct buf *ret)
 	return true;
 }
 
-static bool
-write_file(const struct dwarf_cache *c, struct span bytes)
-{
-	char temporary[NAME_BYTES + 32];
-	bool good = true;
-	int fd;
-
-	snprintf(temporary, sizeof(temporary), "%s.%ld", c->name, (long)getpid());
-	fd = openat(c->dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return false;
-	while (good && bytes.len > 0) {
-		ssize_t n = write(fd, bytes.p, bytes.len);
-
-		good = n > 0 ? span_skip(&bytes, (size_t)n) : n < 0 && errno == EINTR;
-	}
-	good = close(fd) == 0 && good && renameat(c->dir, temporary, c->dir, c->name) == 0;
-	if (!good)
-		(void)unlinkat(c->dir, temporary, 0);
-	return good;
-}
-
-/* --- its bound --------------------------------------------------------------------------- */
-
-struct kept {
-	char name[NAME_BYTES + 32];
-	uint64_t bytes;
-	struct timespec used;
-};
-
-static int
-compare_kept(const void *x, const void *y)
-{
-	const struct kept *a = x, *b = y;
-
-	return time_text_ns(&a->used) < time_text_ns(&b->used) ? -1 : 1;
-}
-
-/* Removes those that were not used for longest, also what a killed process left behind. */
-static void
-keep_small(const struct dwarf_cache *c)
-{
-	struct kept *kept = NULL;
-	size_t nr = 0, cap = 0;
-	uint64_t bytes = 0;
-	const struct dirent *e;
-	struct stat st;
-	int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((e = readdir(d)) && array_reserve(kept, nr, cap, 1) == 0) {
-		if (!strstr(e->d_name, SUFFIX) || strlen(e->d_name) >= sizeof(kept->name) ||
-		    fstatat(c->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    !S_ISREG(st.st_mode))
-			continue;
-		kept[nr].bytes = (uint64_t)st.st_size;
-		kept[nr].used = st.st_mtim;
-		memcpy(kept[nr].name, e->d_name, strlen(e->d_name) + 1);
-		bytes += kept[nr++].bytes;
-	}
-	closedir(d);
-	if (bytes > DWARF_CACHE_BYTES_MAX)
-		qsort(kept, nr, sizeof(*kept), compare_kept);
-	for (size_t i = 0; i < nr && bytes > DWARF_CACHE_BYTES_MAX; i++)
-		if (unlinkat(c->dir, kept[i].name, 0) == 0)
-			bytes -= kept[i].bytes;
-	free(kept);
-}
-
 void
 dwarf_cache_save(struct dwarf_cache *c)
 {
@@ -603,8 +474,8 @@ dwarf_cache_save(struct dwarf_cache *c)
 		return;
 	qsort(c->added, c->nr_added, sizeof(*c->added), compare_added);
 	buf_init(&file);
-	if (make_file(c, &file) && write_file(c, buf_span(&file)))
-		keep_small(c);
+	if (make_file(c, &file) && dwarf_cache_dir_write(c->dir, c->name, buf_span(&file)))
+		dwarf_cache_dir_bound(c->dir);
 	buf_done(&file);
 	c->nr_added = c->nr_frames = 0;
 }

@@ -29,21 +29,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/bytes/buildid.h"
-#include "format/bytes/span.h"
+#include "symbolizer/dwarf/dwarf_cache_dir.h"
 #include "symbolizer/dwarf/dwarf_file.h"
 
 /* Bytes of a file. Where not all has room, what was asked for last is kept: what is new, then what was found. */
 #define DWARF_CACHE_FILE_MAX (64u << 20)
-#define DWARF_CACHE_BYTES_MAX (UINT64_C(512) << 20) /* of all; the oldest go */
 
 struct dwarf_cache;
-
-/*
- * Where the files are: $XDG_CACHE_HOME/spoor, or ~/.cache/spoor. The caller frees it; NULL: there is no
- * home, or no memory.
- */
-char *dwarf_cache_dir(void);
 
 /*
  * What the directory has of an object whose debug information is debug_fd's, and alt_fd's (-1: none); it is empty when there is

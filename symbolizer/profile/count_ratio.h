@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/bytes/slots.h"
 #include "format/record/event_attr.h"
 #include "format/record/read_counts.h"
 
@@ -19,6 +20,19 @@ struct counted {
 	const struct event_attr *attr;
 	struct read_total total;
 };
+
+/* Those of one time, in an order, found by what they count. All zero is an empty one. */
+struct counted_list {
+	struct counted *v;
+	size_t nr, cap;
+	struct slots
+		slots; /* of hardware events that have counted something, the first of each kind */
+};
+
+void counted_list_done(struct counted_list *l);
+void counted_list_clear(struct counted_list *l); /* the memory stays */
+/* The name and the attr are borrowed. 0, -FMT_E_NOMEM. */
+int counted_list_add(struct counted_list *l, const struct counted *counted);
 
 #define COUNT_RATIOS_MAX 2
 
@@ -31,11 +45,11 @@ struct count_ratio {
 bool counted_is_time(const struct counted *c);
 
 /*
- * Those of all[which] in a time of ns, by scaled counts: at most COUNT_RATIOS_MAX, the number of which is
+ * Those of all->v[which] in a time of ns, by scaled counts: at most COUNT_RATIOS_MAX, the number of which is
  * returned. Only events that count the same sides (user, kernel) of the same CPUs are held against each
  * other; an event that goes with no other has its rate by the second.
  */
-size_t count_ratios(const struct counted *all, size_t nr, size_t which, uint64_t ns,
+size_t count_ratios(const struct counted_list *all, size_t which, uint64_t ns,
 		    struct count_ratio ret[static COUNT_RATIOS_MAX]);
 
 #endif

@@ -148,7 +148,8 @@ count_rows_add(struct count_rows *c, const struct event_set *events,
 	struct read_count count;
 	int r = 0;
 
-	if (record->type != REC_READ || !read_counts_are_in(record) || record->attr->sample_period)
+	if (record->type != REC_READ || !read_counts_are_in(record) ||
+	    !read_counts_alone(record->attr))
 		return 0;
 	for (uint64_t i = 0; r == 0 && i < record->read.read.nr; i++)
 		if (read_count_at(events, record, i, &count))

@@ -21,6 +21,7 @@ struct wait_samples {
 	/* Times without samples: by their beginnings, each with the latest end up to it. */
 	struct wait_gap {
 		uint64_t from_ns, until_ns;
+		size_t at; /* in the stream's list */
 	} * gaps;
 	size_t nr_gaps, cap_gaps;
 	bool gaps_known;
@@ -182,14 +183,34 @@ wait_samples_gaps_changed(struct wait_samples *w)
 	w->gaps_known = false;
 }
 
-static int
-gap_compare(const void *va, const void *vb)
+/* How many gaps begin before a time. */
+static size_t
+gaps_before(const struct wait_samples *w, uint64_t time_ns)
 {
-	const struct wait_gap *a = va, *b = vb;
+	size_t low = 0, high = w->nr_gaps;
 
-	return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (w->gaps[mid].from_ns < time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
+/* Are those that were taken where they were? At the end of a window the list loses those that do not reach into it. */
+static bool
+gaps_stay(const struct wait_samples *w, const struct gap_list *l)
+{
+	for (size_t i = 0; i < w->nr_gaps; i++)
+		if (w->gaps[i].at >= l->nr || l->gaps[w->gaps[i].at].from_ns != w->gaps[i].from_ns)
+			return false;
+	return true;
+}
+
+/* A list that grows does so with time, mostly; of a gap that it has, the end alone changes. */
 static int
 take_gaps(struct wait_samples *w)
 {
@@ -198,38 +219,35 @@ take_gaps(struct wait_samples *w)
 
 	if (array_reserve(w->gaps, 0, w->cap_gaps, l->nr) != 0)
 		return -FMT_E_NOMEM;
-	for (size_t i = 0; i < l->nr; i++)
-		w->gaps[i] =
-			(struct wait_gap){ l->gaps[i].from_ns,
-					   l->gaps[i].until_ns ? l->gaps[i].until_ns : UINT64_MAX };
-	w->nr_gaps = l->nr;
+	if (!gaps_stay(w, l))
+		w->nr_gaps = 0;
+	for (; w->nr_gaps < l->nr; w->nr_gaps++) {
+		const uint64_t from_ns = l->gaps[w->nr_gaps].from_ns;
+		const size_t at = gaps_before(w, from_ns);
+
+		memmove(&w->gaps[at + 1], &w->gaps[at], (w->nr_gaps - at) * sizeof(*w->gaps));
+		w->gaps[at] = (struct wait_gap){ .from_ns = from_ns, .at = w->nr_gaps };
+	}
 	w->gaps_known = true;
-	if (l->nr > 0)
-		qsort(w->gaps, l->nr, sizeof(*w->gaps), gap_compare);
 	for (size_t i = 0; i < l->nr; i++) {
-		latest_ns = w->gaps[i].until_ns > latest_ns ? w->gaps[i].until_ns : latest_ns;
+		const struct gap *g = &l->gaps[w->gaps[i].at];
+
+		if (g->until_ns == 0)
+			latest_ns = UINT64_MAX;
+		else if (g->until_ns > latest_ns)
+			latest_ns = g->until_ns;
 		w->gaps[i].until_ns = latest_ns;
 	}
 	return 0;
 }
 
-/* Was anything not recorded meanwhile, on purpose or for want of room? Or more often than is known when. */
+/* Was anything not recorded meanwhile, on purpose or for want of room? */
 static bool
 in_gap(const struct wait_samples *w, const struct wait *wait)
 {
-	size_t low = 0, high = w->nr_gaps;
+	const size_t before = gaps_before(w, wait->until_ns);
 
-	if (record_stream_gaps(w->stream)->more > 0)
-		return true;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (w->gaps[mid].from_ns < wait->until_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low > 0 && w->gaps[low - 1].until_ns > wait->from_ns;
+	return before > 0 && w->gaps[before - 1].until_ns > wait->from_ns;
 }
 
 static int
@@ -238,11 +256,13 @@ make_sample(struct wait_samples *w, const struct wait *wait, struct wait_sample 
 	const uint64_t ns = wait->until_ns - wait->from_ns;
 	enum off_cpu_why why = OFF_CPU_BLOCKED;
 	bool io;
+	/* Of so many gaps it is not known when all of them were. */
+	const bool anywhere = record_stream_gaps(w->stream)->more > 0;
 	int err;
 
-	if (!w->gaps_known && take_gaps(w) != 0)
+	if (!anywhere && !w->gaps_known && take_gaps(w) != 0)
 		return -FMT_E_NOMEM;
-	if (in_gap(w, wait)) {
+	if (anywhere || in_gap(w, wait)) {
 		waits_cut(w->waits);
 		return 0;
 	}

@@ -102,6 +102,10 @@ add_instruction(const struct annotation_function *f, const struct listing *l,
 		err |= json_object_set_new(j, "target_symbol", text(i->symbol));
 		err |= json_object_set_new(j, "target_offset", json_value_number(i->symbol_offset));
 	}
+	if (i->patches > 0) {
+		err |= json_object_set_new(j, "patches", json_value_number(i->patches));
+		err |= json_object_set_new(j, "text_before", text(i->first));
+	}
 	err |= set_origin(j, l, &i->origin);
 	return err | json_array_append_new(list, j);
 }
@@ -145,6 +149,7 @@ make_function(const struct annotate_print *p, const struct annotation_function *
 	err |= json_object_set_new(j, "no_lines", text(annotate_no_lines(l)));
 	err |= json_object_set_new(j, "no_instructions", text(l->why));
 	err |= json_object_set_new(j, "outside_samples", json_value_number(l->outside.samples));
+	err |= json_object_set_new(j, "patches", json_value_number(l->code.patches));
 	err |= set_lists(p, f, l, j);
 	if (err) {
 		json_decref(j);

@@ -266,6 +266,21 @@ source_rows(struct print *t, const struct listing_origin *last, const struct lis
 	return error;
 }
 
+/* "# patched 2 times, before: nopl (%rax)" */
+static void
+put_patches(struct print *t, const struct listing_instruction *i)
+{
+	if (i->patches == 0)
+		return;
+	put_text(t, "  # patched ");
+	put_number(t, i->patches);
+	put_text(t, i->patches == 1 ? " time" : " times");
+	if (i->first) {
+		put_text(t, ", before: ");
+		escape(&t->cell, i->first);
+	}
+}
+
 static void
 instruction_row(struct print *t, const struct listing_instruction *i)
 {
@@ -281,6 +296,7 @@ instruction_row(struct print *t, const struct listing_instruction *i)
 		put_text(t, i->symbol_offset ? offset : "");
 		put_text(t, ">");
 	}
+	put_patches(t, i);
 	end_cell(t);
 }
 
@@ -327,6 +343,11 @@ print_instructions(struct print *t)
 		say("#   ", "# No instructions: %s.", t->l->why);
 		return 0;
 	}
+	if (c->patches > 0)
+		say("#   ",
+		    "# The kernel patched this code %zu time%s between the first sample and the last: instructions "
+		    "are as at the last one.",
+		    c->patches, c->patches == 1 ? "" : "s");
 	error = print_table(t, columns, sizeof(columns) / sizeof(columns[0]), instruction_rows);
 	if (c->end && c->len < c->end - c->start)
 		say("#   ", "# Its symbol says that it ends at %#" PRIx64 ": %s.", c->end,

@@ -9,7 +9,7 @@ static json_t *
 ratios_json(const struct counters_row *row, size_t which)
 {
 	struct count_ratio ratios[COUNT_RATIOS_MAX];
-	size_t n = count_ratios(row->counted, row->nr, which, row->counted_ns, ratios);
+	size_t n = count_ratios(row->counted, which, row->counted_ns, ratios);
 	json_t *all = json_array();
 
 	for (size_t i = 0; all && i < n; i++) {
@@ -26,7 +26,7 @@ ratios_json(const struct counters_row *row, size_t which)
 static json_t *
 counted_json(const struct counters_row *row, size_t which)
 {
-	const struct counted *c = &row->counted[which];
+	const struct counted *c = &row->counted->v[which];
 	json_t *j = json_object();
 	int error = !j;
 
@@ -49,7 +49,7 @@ counters_json(FILE *out, const struct counters_row *row)
 	json_t *j = json_object(), *counts = json_array();
 	int error = !j || !counts;
 
-	for (size_t i = 0; i < row->nr && !error; i++)
+	for (size_t i = 0; i < row->counted->nr && !error; i++)
 		error |= json_array_append_new(counts, counted_json(row, i));
 	error |= json_object_set_new(j, "from_ns", json_value_number(row->from_ns));
 	error |= json_object_set_new(j, "until_ns", json_value_number(row->until_ns));

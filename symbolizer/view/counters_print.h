@@ -13,8 +13,7 @@
 #define COUNTERS_ALL UINT32_MAX /* CPUs */
 
 struct counters_row {
-	const struct counted *counted;
-	size_t nr;
+	const struct counted_list *counted;
 	uint32_t cpu;		    /* COUNTERS_ALL, or the one that they are of */
 	uint64_t from_ns, until_ns; /* on the clock of the first recording */
 	uint64_t start_ns;	    /* when that began */

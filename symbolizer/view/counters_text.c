@@ -56,9 +56,9 @@ ratio_text(const struct count_ratio *ratio, char *text, size_t size)
 static void
 text_line(FILE *out, const struct counters_row *row, size_t which, bool per_cpu)
 {
-	const struct counted *c = &row->counted[which];
+	const struct counted *c = &row->counted->v[which];
 	struct count_ratio ratios[COUNT_RATIOS_MAX];
-	size_t n = count_ratios(row->counted, row->nr, which, row->counted_ns, ratios);
+	size_t n = count_ratios(row->counted, which, row->counted_ns, ratios);
 	char *name = escape_dup(c->name), text[64];
 
 	if (row->total)
@@ -82,7 +82,7 @@ text_line(FILE *out, const struct counters_row *row, size_t which, bool per_cpu)
 void
 counters_text(FILE *out, const struct counters_row *row, bool per_cpu)
 {
-	for (size_t i = 0; i < row->nr; i++)
+	for (size_t i = 0; i < row->counted->nr; i++)
 		text_line(out, row, i, per_cpu);
 }
 
@@ -111,10 +111,10 @@ counters_fields(FILE *out, const struct counters_row *row, bool per_cpu, const c
 {
 	const char *s = separator;
 
-	for (size_t i = 0; i < row->nr; i++) {
-		const struct counted *c = &row->counted[i];
+	for (size_t i = 0; i < row->counted->nr; i++) {
+		const struct counted *c = &row->counted->v[i];
 		struct count_ratio ratios[COUNT_RATIOS_MAX];
-		size_t n = count_ratios(row->counted, row->nr, i, row->counted_ns, ratios);
+		size_t n = count_ratios(row->counted, i, row->counted_ns, ratios);
 		char text[64];
 
 		(void)fprintf(out, "%.9f%s", seconds_of(row), s);

@@ -744,7 +744,47 @@ bomb_formats(uint64_t n)
 	}
 }
 
-enum events { ONE, MANY, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
+/* Each event is read twice, on a CPU of its own. */
+static void
+bomb_counts(uint64_t n)
+{
+	for (uint64_t time = 1; time <= 2; time++)
+		for (uint64_t i = 0; i < n; i++) {
+			struct perf_sample_id sid = id_of(UINT32_MAX, UINT32_MAX);
+			const uint64_t words[] = { htole64(time * 1000), htole64(i + 2) };
+
+			sid.id = i + 2;
+			sid.cpu = (uint32_t)i;
+			sid.time = now_ns = time * UINT64_C(1000000000);
+			give(record_build_read(&records, &attr, &sid, UINT32_MAX, UINT32_MAX,
+					       span_of(words, sizeof(words))));
+		}
+}
+
+/* The kernel writes over one instruction (TEXT_POKE), in a function that is sampled. */
+static void
+bomb_pokes(uint64_t n)
+{
+	ksyms(1, false);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct perf_sample_id sid = id_of(0, 0);
+
+		buf_u32(&records, PERF_RECORD_TEXT_POKE);
+		buf_u32(&records, 64u << 16);
+		buf_u64(&records, KERNEL);
+		buf_u32(&records, 4 | 4u << 16);
+		buf_u32(&records, (uint32_t)i);
+		buf_u64(&records, i + 1);
+		buf_u64(&records, 0); /* pid, tid */
+		buf_u64(&records, sid.time);
+		buf_u64(&records, 0); /* cpu */
+		buf_u64(&records, sid.id);
+		give(0);
+	}
+	sample(1, KERNEL, 0, PERF_RECORD_MISC_KERNEL);
+}
+
+enum events { ONE, MANY, MANY_COUNTED, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
 
 static const struct kind {
 	const char *name;
@@ -779,6 +819,7 @@ static const struct kind {
 	{ "names", bomb_names, ONE, 0 },
 	{ "objects", bomb_objects, ONE, 0 },
 	{ "inodes", bomb_inodes, ONE, 0 },
+	{ "pokes", bomb_pokes, ONE, 0 },
 	{ "rows", bomb_rows, ONE, 0 },
 	{ "chains", bomb_chains, ONE, 0 },
 	{ "gaps", bomb_gaps, ONE, 0 },
@@ -788,6 +829,7 @@ static const struct kind {
 	{ "incomplete", bomb_incomplete, ONE, 0 },
 	{ "foreign", bomb_foreign, ONE, 0 },
 	{ "events", bomb_samples_of_events, MANY, 0 },
+	{ "counts", bomb_counts, MANY_COUNTED, 0 },
 	{ "same-events", bomb_samples_of_events, MANY_SAME, 0 },
 	{ "long-events", bomb_one, MANY_LONG, 0 },
 	{ "formats", bomb_formats, MANY_FORMATS, 0 },
@@ -829,6 +871,12 @@ make_meta(enum events events, uint64_t n)
 	if (events == MANY_FORMATS) {
 		attr.type = PERF_TYPE_TRACEPOINT;
 		attr.sample_type |= PERF_SAMPLE_RAW;
+	}
+	if (events == MANY_COUNTED) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+		attr.sample_period = 0;
+		attr.read_format = PERF_FORMAT_ID;
 	}
 	meta = recording_meta_new();
 	if (!meta)

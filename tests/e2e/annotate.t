@@ -266,6 +266,68 @@ else
 	skip "this user may not see where the kernel is, or it has no build-id" 5
 fi
 
+# What the kernel wrote over its code: what stood there at the last sample that is asked for, by objdump of the same.
+cat >poked.s <<'S'
+.globl _text, busy
+_text: nop
+.skip 0xfff
+.type busy,@function
+busy: .byte 0x0f,0x1f,0x44,0,0
+.byte 0x66,0x90
+nop; nop; nop
+cmp $7,%eax
+je busy
+ret
+.size busy,.-busy
+S
+gcc -c -o poked.o poked.s && ld -Ttext=0xffffffff81000000 --build-id=0xabcdef0123 -e 0 -o poked poked.o || bail "no vmlinux"
+# Seconds, offset, bytes before, bytes after: samples are at 1, 3 and 5 s.
+pokes='2 0 0f1f440000 e8fbefffff
+4 5 eb00 eb01
+4 0 e8fbefffff 0f1f440000
+4 0 0f1f440000 e8fbefffff
+6 7 0f1f00 cccccc'
+python3 "$TOP/tests/e2e/forge.py" pokes poked.spoor abcdef0123 2a000000 ffffffff81000000 ffffffff81001000 \
+	ffffffff81001010 <<<"$pokes" || bail "no recording"
+poked() { annotate --vmlinux poked --json "$@"; }
+patched() # [OFFSET HEX]...: what objdump says of the file with these bytes of busy()
+{
+	cp poked poked.now
+	python3 -c 'import sys
+with open("poked.now", "r+b") as f:
+    for offset, code in zip(sys.argv[2::2], sys.argv[3::2]):
+        f.seek(int(sys.argv[1], 16) + 0x1000 + int(offset))
+        f.write(bytes.fromhex(code))' "$(objdump -h poked | awk '$2 == ".text" { print $6 }')" "$@"
+	objdump -d --no-show-raw-insn --start-address=0xffffffff81001000 poked.now | sed -n 's/ *#.*//; s/^ *\(ffff[0-9a-f]*\):.*/\1/p' >wanted
+	objdump -s --start-address=0xffffffff81001000 -j .text poked.now | sed -n 's/^ *ffff[0-9a-f]* \(.\{35\}\).*/\1/p' |
+		tr -d ' \n' >wanted.bytes
+}
+agrees_with_patched() # WHAT RECORDING [OPTION...]
+{
+	poked -i "${@:2}" >poked.json
+	json poked.json '.functions[0].instructions[].address' | sed 's/0xffffffffab/ffffffff81/' >got
+	same "$1: instructions" wanted got
+	is "$(json poked.json '.functions[0].instructions | map(.bytes) | add')" "$(cat wanted.bytes)" "$1: their bytes"
+}
+told() { json poked.json '.functions[0] | [.patches, (.instructions[] | select(.patches) | [.address[-1:], .patches, .text_before])] | tostring | gsub(" +"; " ")'; }
+patched 0 e8fbefffff 5 eb01 7 0f1f00
+agrees_with_patched "at the last sample" poked.spoor
+is "$(told)" '[4,["0",3,"nopl (%rax, %rax)"],["5",1,"jmp 0xffffffffab001007"]]' "what was patched meanwhile, and what was there before"
+like "$(annotate --vmlinux poked -i poked.spoor)" 'callq? .*<_text> *# patched 3 times, before: nopl' "as text"
+like "$(annotate --vmlinux poked -i poked.spoor)" '^# The kernel patched this code 4 times between' "and in a sentence"
+patched 0 e8fbefffff 5 eb00 7 0f1f00
+agrees_with_patched "until 3 s" poked.spoor --time 0,3.5
+is "$(told)" '[1,["0",1,"nopl (%rax, %rax)"]]' "nothing of what comes later is counted"
+patched 5 eb00 7 0f1f00
+agrees_with_patched "one sample" poked.spoor --time 0,1.5
+is "$(told)" '[0]' "to which nothing changes"
+poked -i - <poked.spoor >piped.json
+poked -i poked.spoor >poked.json
+is "$(json piped.json .functions)" "$(json poked.json .functions)" "from a pipe"
+mkdir archive && cp poked.spoor archive/20260101T000000.000000Z-boot-000001.spoor
+poked -i archive >archived.json
+is "$(json archived.json .functions)" "$(json poked.json .functions)" "of an archive"
+
 "$SPOOR" record -F 997 -e cpu-clock:u -o jit.spoor -- "$FIXTURES/jit" map >/dev/null 2>&1
 annotate -i jit.spoor 'alpha()' >text
 like "$(cat text)" 'Function: alpha\(\) in ' "code that was made at run time: a name"

@@ -76,6 +76,8 @@ like "$(cat err.jitsyms)" 'more names than there is room for' "jitsyms: names th
 bomb full-long-jitsyms 64000 report
 bomb jitted 400000 report
 bomb lives 100000 report
+bomb pokes 1100000 annotate
+like "$(cat err.pokes)" 'patched its code more often than there is room for: 51424 patches are left out' "pokes: those left out are told"
 bomb rows 400000 report "report --json" "export -f folded"
 
 bomb events 30000
@@ -87,6 +89,11 @@ for command in heatmap timeline "flamegraph -o -" "flamegraph --svg -o -" "heatm
 	bomb events 30000 "$command"
 	ok "events, $command: 3 s of CPU time at most" awk '{ exit $3 > 3 }' measured
 done
+for command in counters "counters -A" "counters -A -x," "counters --json"; do
+	bomb counts 30000 "$command"
+	ok "counts, $command: 1 s of CPU time at most" awk '{ exit $3 > 1 }' measured
+done
+is "$("$SPOOR" counters bomb.spoor 2>/dev/null | tail -n 1 | awk '{ print $1, $2, $3 }')" 'total 1000 event4095' "counts: totals are bounded"
 bomb same-events 30000
 bomb long-events 200
 # Formats of tracepoints take 4 MiB of a META block.

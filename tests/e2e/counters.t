@@ -154,4 +154,11 @@ exits 2 "two forms at once" "$SPOOR" counters --json -x, x.spoor
 ok "a recording without counters" "$SPOOR" record -o n.spoor -- true
 exits 1 "has none to show" "$SPOOR" counters n.spoor
 like "$(cat err)" 'spoor record --counters' "which says how there are some"
+for kind in losses paths; do
+	"$BUILD/tests/bench/bomb_maker" $kind 10 l.spoor || bail "no recording"
+	"$SPOOR" dump l.spoor 2>&1 >/dev/null | grep -E 'lost|parsed' >wanted
+	ok "what is lost, or cannot be read, is told ($kind)" test -s wanted
+	"$SPOOR" counters l.spoor 2>&1 >/dev/null | grep -E 'lost|parsed' >got
+	same "by counters as by dump ($kind)" wanted got
+done
 done_testing

@@ -141,6 +141,31 @@ def kernel(path, build_id, release, moved, text, addresses):
     r.write(path)
 
 
+def poke(address, old, new, time):
+    return record(20, struct.pack("<QHH", address, len(old), len(new)) + pad8(bytes(4) + old + new)[4:] + trailer(0, time))
+
+
+def pokes(path, build_id, moved, text, start, end):
+    """
+    Samples of busy() at 1, 3, 5 s, in a vmlinux that was moved; lines SECONDS OFFSET OLD NEW on standard input are
+    what the kernel writes over it meanwhile.
+    """
+    moved, text, start, end = (int(n, 16) for n in (moved, text, start, end))
+    r = Recording(more=tag(14, bytes.fromhex(build_id)))
+    second = 10 ** 9
+    records = [(t * second, sample(start + moved, 1, time=t * second, misc=1)) for t in (1, 3, 5)]
+    for line in sys.stdin:
+        seconds, offset, old, new = line.split()
+        records.append((int(seconds) * second, poke(start + moved + int(offset), bytes.fromhex(old), bytes.fromhex(new),
+                                                    int(seconds) * second)))
+    r.block(4, ksyms([(start + moved, end + moved, b"", b"busy")]))
+    r.add(mmap(b"[kernel.kallsyms]_text", text + moved, 1 << 24, -1, offset=text + moved, misc=1), comm(b"k", 1))
+    # Each by itself: what is behind a window is in blocks of its own.
+    for _, one in sorted(records, key=lambda r: r[0]):
+        r.add(one)
+    r.write(path)
+
+
 def names(path):
     r = Recording(b"\x1b[31m\nX \"\xff\\")
     records = []
@@ -164,4 +189,4 @@ def wraps(path):
 
 
 if __name__ == "__main__":
-    {"names": names, "wraps": wraps, "kernel": kernel}[sys.argv[1]](*sys.argv[2:])
+    {"names": names, "wraps": wraps, "kernel": kernel, "pokes": pokes}[sys.argv[1]](*sys.argv[2:])

@@ -12,7 +12,7 @@ if [ ! -w $cpu1 ] || [ "$(cat $cpu1)" != 1 ]; then
 fi
 at_exit "echo 1 >$cpu1"
 
-background sh -c "exec \"$SPOOR\" record -a -F 499 -e cpu-clock --counters='{context-switches,page-faults}' --counter-interval 200ms -o x.spoor >record.out 2>&1"
+background sh -c "exec \"$SPOOR\" record -a -F 499 -e '{cpu-clock,minor-faults}:S' --counters='{context-switches,page-faults}' --counter-interval 200ms -o x.spoor >record.out 2>&1"
 recorder=$!
 wait_for 20 test -s x.spoor || bail "nothing is recorded: $(cat record.out)"
 sleep 1
@@ -43,7 +43,7 @@ in_range "$n" 100 3000 "CPU 1 is sampled again"
 # The kernel takes a group apart when its CPU goes: each of it is read then, and no count is lost.
 start=$(jq '.gaps[0].start_ns' <<<"$info")
 is "$("$SPOOR" dump --json -i x.spoor 2>/dev/null | jq -rs --argjson t "$start" '[.[] | select(.type == "READ" and .cpu == 1 and .time == $t) |
-	.fields.read.values[] | .event // "cpu-clock"] | unique | join(" ")')" 'context-switches cpu-clock page-faults' \
+	.fields.read.values[] | .event // "cpu-clock"] | unique | join(" ")')" 'context-switches cpu-clock minor-faults page-faults' \
 	"all of the CPU that goes is read to the last"
 "$SPOOR" counters --json -i x.spoor >rows 2>err
 unlike "$(cat err)" 'less than' "its counts only grow"
@@ -51,6 +51,9 @@ for event in context-switches page-faults; do
 	is "$(jq -s --arg e $event '[.[].counts[] | select(.event == $e) | .count] | add' rows)" \
 		"$(jq --arg e $event '.events[] | select(.name == $e) | .count' <<<"$info")" "$event: its intervals have all counts"
 done
+is "$("$SPOOR" dump --json -i x.spoor 2>/dev/null | jq -s '[.[] | select(.type == "READ") | .fields.read.values[] |
+	select(.event == "minor-faults")] | group_by(.id) | map(max_by(.value).value) | add')" \
+	"$(jq '.events[] | select(.name == "minor-faults") | .count' <<<"$info")" "minor-faults: a member of a sampled group, too"
 like "$("$SPOOR" info -i x.spoor)" "gaps +CPU 1, .*offline" "info tells it"
 like "$("$SPOOR" report -i x.spoor 2>&1)" "# Gap: CPU 1, " "so does the report"
 

@@ -252,6 +252,21 @@ synthetic_lost(struct synthetic *s, uint64_t lost)
 }
 
 void
+synthetic_poke(struct synthetic *s, uint64_t address, struct span old, struct span new)
+{
+	struct perf_sample_id id = sid(s, 0, 0);
+	uint64_t words[2 + SYNTHETIC_POKE_MAX / 8] = { address };
+	uint8_t *p = (uint8_t *)&words[1];
+
+	assert_true(old.len + new.len <= SYNTHETIC_POKE_MAX);
+	le16enc(p, (uint16_t)old.len);
+	le16enc(p + 2, (uint16_t) new.len);
+	memcpy(p + 4, old.p, old.len);
+	memcpy(p + 4 + old.len, new.p, new.len);
+	put_words(s, REC_TEXT_POKE, 0, &id, words, 1 + (4 + old.len + new.len + 7) / 8);
+}
+
+void
 synthetic_exit(struct synthetic *s, uint32_t pid, uint32_t tid)
 {
 	struct perf_sample_id id = sid(s, pid, tid);

@@ -38,6 +38,9 @@ void synthetic_begin_off_cpu(struct synthetic *s, uint64_t have, const char *nam
 /* Its record of a thread that goes (misc has SWITCH_OUT) or is back; and one of lost records. */
 void synthetic_switch(struct synthetic *s, uint32_t pid, uint32_t tid, uint16_t misc);
 void synthetic_lost(struct synthetic *s, uint64_t lost);
+/* The kernel writes over its code; up to SYNTHETIC_POKE_MAX bytes together. */
+#define SYNTHETIC_POKE_MAX 256
+void synthetic_poke(struct synthetic *s, uint64_t address, struct span old, struct span new);
 /* One event more, from here on: a META block tells of it. Its index. */
 unsigned synthetic_event(struct synthetic *s, const char *name);
 /* A function of the kernel (module "") or a module, to be known from here on. */

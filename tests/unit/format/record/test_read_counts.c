@@ -206,13 +206,35 @@ test_intervals(void **state)
 	}
 }
 
+/* Members of a group that is sampled have no samples, and are read for themselves where their CPU goes. */
+static void
+test_member(void **state)
+{
+	struct event_attr attr = attr_of(PERF_FORMAT_GROUP | PERF_FORMAT_ID | TIMES, 0);
+	struct read_counts c = { .at_intervals = true };
+	struct event_set *set;
+	struct read_total t;
+
+	(void)state;
+	attr.sample_type |= PERF_SAMPLE_READ;
+	assert_false(read_counts_alone(&attr));
+	set = events_of(&attr);
+	add(&c, set, &attr, UINT32_MAX, 1, 1000, 5000, 4000);
+	read_counts_settle(&c);
+	t = read_counts_total(&c, 1);
+	assert_int_equal(t.value, 1001);
+	assert_int_equal(t.enabled_ns, 5000);
+	read_counts_done(&c);
+	event_set_free(set);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shapes),	  cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_shared),	  cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_intervals), cmocka_unit_test(test_member),
 	};
 
 	return cmocka_run_group_tests_name("read_counts", tests, NULL, NULL);

@@ -60,6 +60,14 @@ on_sample(void *arg, const struct replay_sample *s)
 }
 
 static int
+count_sample(void *arg, const struct replay_sample *s)
+{
+	(void)s;
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+static int
 no_block(void *arg, const struct stream_columns *block)
 {
 	(void)arg;
@@ -357,6 +365,49 @@ test_gaps(void **state)
 	expect_counts(&seen, 0, 1);
 }
 
+/* Gaps come between waits, in any order, those of before having ends by then. */
+static void
+test_many_gaps(void **state)
+{
+	const uint32_t nr = GAP_LIST_MAX / 2;
+	struct waits_counts counts;
+	struct synthetic s;
+	uint64_t given;
+
+	(void)state;
+	for (unsigned backwards = 0; backwards < 2; backwards++) {
+		struct replay_options o = { .on_sample = count_sample,
+					    .on_block = no_block,
+					    .arg = &given };
+		struct intern *strings = intern_new(INTERN_BYTES_MAX);
+		struct fmt_where where = { 0 };
+		struct replay *r;
+
+		given = 0;
+		begin(&s, "off-cpu");
+		for (uint32_t i = 0; i < nr; i++) {
+			/* Of the wait before, or, later, of one that is as far from the end. */
+			const uint32_t of = backwards ? nr - 1 - i : i;
+
+			synthetic_gap(&s, 1000000000 + of * 100000 + 50000, 0);
+			synthetic_gap(&s, 1000000000 + of * 100000 + 50000,
+				      1000000000 + of * 100000 + 51000);
+			go(&s, 51, i * 100 + 10);
+			switched(&s, 51, i * 100 + (i % 2 ? 40 : 60), 0);
+		}
+		synthetic_read(&s);
+		r = replay_new(s.stream, strings, &o);
+		assert_int_equal(replay_run(r, &where), 0);
+		counts = replay_waits(r);
+		/* Each second wait goes over its gap, if that is told by then. */
+		assert_int_equal(counts.cut, backwards ? nr / 4 : nr / 2);
+		assert_int_equal(given, nr - counts.cut);
+		replay_free(r);
+		intern_free(strings);
+		synthetic_end(&s);
+	}
+}
+
 /* Of an event that a later META block brings: it stands behind those of waits. */
 static void
 test_later_event(void **state)
@@ -431,11 +482,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_migrated), cmocka_unit_test(test_why),
-		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_terms),	 cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_gaps),	 cmocka_unit_test(test_later_event),
-		cmocka_unit_test(test_cookie),
+		cmocka_unit_test(test_migrated),    cmocka_unit_test(test_why),
+		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_terms),	    cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_gaps),	    cmocka_unit_test(test_many_gaps),
+		cmocka_unit_test(test_later_event), cmocka_unit_test(test_cookie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
