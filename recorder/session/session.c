@@ -410,7 +410,8 @@ open_all(struct session *s, struct session_error *error)
 	s->loop_ns = s->status_ns = host_now_ns();
 	/* The queue is empty, and takes it. */
 	if (s->options.starts_disabled)
-		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->loop_ns);
+		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->shapes,
+				      s->loop_ns);
 	session_counters_begin(s);
 	if (s->options.target != SESSION_COMMAND && !s->options.starts_disabled)
 		ring_set_control(&s->rings, false, PERF_EVENT_IOC_ENABLE);
@@ -456,30 +457,6 @@ free_session(struct session *s)
 	free(s);
 }
 
-static void
-see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg)
-{
-	for (size_t i = 0; i < plan->nr; i++) {
-		const struct event_def *def = &plan->defs[i];
-
-		for (size_t k = 0; k < (def->nr_kinds ? def->nr_kinds : 1); k++) {
-			struct perf_event_attr attr = def->attr;
-
-			if (def->nr_kinds)
-				event_kind_apply(&def->kinds[k], &attr);
-			if (!see(arg, def->name, def->nr_kinds ? def->kinds[k].pmu : "",
-				 def->sideband, &attr))
-				return;
-		}
-	}
-}
-
-void
-session_attrs(const struct session *s, session_see_attr_fn *see, void *arg)
-{
-	see_attrs(&s->plan, see, arg);
-}
-
 int
 session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
 		char **ret_notes, struct session_error *error)
@@ -508,7 +485,7 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 			 o.aux_snapshot	       ? 0
 				 : o.aux_pages ? o.aux_pages * page
 					       : SESSION_AUX_BYTES);
-	see_attrs(&plan, see, arg);
+	session_see_attrs(&plan, see, arg);
 out:
 	buf_u8(&notes, 0);
 	*ret_notes = buf_failed(&notes) ? NULL : strdup((const char *)notes.p);
@@ -607,9 +584,9 @@ session_set_frequency(struct session *s, uint64_t hz, struct session_error *erro
 }
 
 int
-session_enable(struct session *s, bool on, struct session_error *error)
+session_enable(struct session *s, const char *event, bool on, struct session_error *error)
 {
-	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on };
+	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on, .event = event };
 
 	return session_request_wait(s->requests, &rq, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * session_internal: what the parts of a session share, from the ground up: what it waits for
- * (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
+ * (session_watch.c), the drain (session_drain.c), its attrs (session_attrs.c), opening, closing and what is said of it
  * (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_SESSION_INTERNAL_H
@@ -100,6 +100,9 @@ void session_counters_now(struct session *s);
 bool session_counters_close(struct session *s);
 /* After another one was asked for: it begins with what the one before ended with. */
 void session_counters_reopen(struct session *s);
+
+/* As session_attrs() has it. */
+void session_see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg);
 
 /* How long the drain may sleep, from the size of the rings and the frequency. */
 void session_set_timer(struct session *s);
