@@ -254,12 +254,38 @@ set_time(const char *option, const char *text, uint64_t *ret)
 static int
 add_event(struct record_request *rq, const char *text)
 {
-	int status;
+	char *copy;
 
 	if (rq->session.nr_events == RECORD_EVENTS_MAX)
 		return cli_usage_error("record", "more than %d -e", RECORD_EVENTS_MAX);
-	status = record_probe_resolve(text, &rq->events[rq->session.nr_events]);
-	rq->session.nr_events += status == CLI_GO_ON;
+	copy = strdup(text);
+	if (!copy)
+		return EXIT_FAILED;
+	rq->events[rq->session.nr_events++] = copy;
+	return CLI_GO_ON;
+}
+
+/* Places and addresses of the symbols in events, once it is known of which process. */
+static int
+settle_events(struct record_request *rq)
+{
+	const struct session_options *o = &rq->session;
+	bool one = (o->target == SESSION_PID || o->target == SESSION_TID) && o->nr_pids == 1 &&
+		!o->pids_may_end;
+	pid_t pid = one ? rq->pids[0] : 0;
+	int status = CLI_GO_ON;
+
+	for (size_t i = 0; status == CLI_GO_ON && i < o->nr_events; i++) {
+		char *found;
+
+		status = record_probe_resolve(rq->events[i], pid, &found);
+		if (status != CLI_GO_ON)
+			break;
+		free(rq->events[i]);
+		rq->events[i] = found;
+	}
+	if (status == CLI_GO_ON && rq->watch.trigger)
+		status = record_probe_resolve(rq->watch.trigger, pid, &rq->trigger);
 	return status;
 }
 
@@ -454,8 +480,8 @@ record_request_parse(struct record_request *rq, int argc, char **argv)
 	status = cli_parse(&syntax, argc, argv, record_request_set, rq, &first);
 	if (status == CLI_GO_ON)
 		status = settle_target(rq, argv + first);
-	if (status == CLI_GO_ON && rq->watch.trigger)
-		status = record_probe_resolve(rq->watch.trigger, &rq->trigger);
+	if (status == CLI_GO_ON)
+		status = settle_events(rq);
 	rq->session.trigger = rq->trigger;
 	rq->session.events = (const char *const *)rq->events;
 	rq->session.filters = rq->filters.of;
