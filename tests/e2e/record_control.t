@@ -161,7 +161,7 @@ done
 is "$(of_event "${files[1]}" minor-faults)" 0 "as it was in the second one"
 # The list, and what is no event, as perf has them.
 list='page-faults,{cs,minor-faults}'
-cat >list <<'EOS'
+cat >asked <<'EOS'
 evlist
 evlist -F
 evlist -g
@@ -169,10 +169,10 @@ evlist -x
 enable nosuch
 disable -v
 EOS
-named -e "$list" -o c.spoor <list
+named -e "$list" -o c.spoor <asked
 grep -v '^spoor: \|^\[' err >listed
 cp out answers
-perf record -q -e "$list" -c 1 --control fifo:ctl,ack -o p.data -- bash named.sh "$FIXTURES/faults" <list 2>&1 >perf.answers | grep -v Terminated >perf.listed
+perf record -q -e "$list" -c 1 --control fifo:ctl,ack -o p.data -- bash named.sh "$FIXTURES/faults" <asked 2>&1 >perf.answers | grep -v Terminated >perf.listed
 same "evlist: what perf lists" listed perf.listed
 same "and what is answered" answers perf.answers
 like "$(cat err)" "no event is called 'nosuch'" "what is no event is told"
