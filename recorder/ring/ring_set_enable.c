@@ -10,7 +10,7 @@
 #include "recorder/ground/message.h"
 #include "recorder/ring/ring_set_internal.h"
 
-#define NOTE "asked to be off while others were on (READ records tell for how long it was on):"
+#define NOTE "asked to be off while others were on:"
 #define NOTE_BYTES 512
 #define NOTE_MORE 32 /* of them, for how many there was no room */
 

@@ -87,7 +87,11 @@ record --control fifo:ctl,ack -o c.spoor -- bash odd.sh "$FIXTURES/faults"
 is "$(xargs <out)" "ack ack" "what is no command has no answer, and the next one is taken"
 like "$(cat err)" "'sideways' is none of enable" "it is told"
 is "$(samples_of c.spoor faults)" 0 "disable, of what began enabled"
-# One event by its name, while another one goes on.
+# Whoever asks may go: the recording goes on.
+(exec 8>&-; record --control fd:7 -o c.spoor -- "$FIXTURES/faults" 2000 7</dev/null)
+in_range "$(samples_of c.spoor faults)" 2000 2200 "an end of file asks for nothing"
+exec 8>&- 9>&-
+# One event by its name, while another one goes on. Nobody else has the FIFOs open: the answer to stop goes with its recorder.
 cat >named.sh <<'EOS'
 ask() { echo "$1" >ctl; read -r answer <ack; echo "$1: $answer"; }
 faults=$1
@@ -128,7 +132,7 @@ is "$(xargs <out)" "disable page-faults: ack enable page-faults: ack" "one event
 like "$(xargs <err)" 'event page-faults disabled .*event page-faults enabled' "and told"
 in_range "$(of_event c.spoor page-faults)" 1500 1800 "of it there are samples while it is on"
 in_range "$(of_event c.spoor minor-faults)" 4500 5000 "of the other one always"
-like "$(notes_of c.spoor)" 'asked to be off while others were on .*: page-faults$' "the file tells that it was off"
+like "$(notes_of c.spoor)" 'asked to be off while others were on: page-faults$' "the file tells that it was off"
 is "$(gaps_of c.spoor)" 0 "which is no gap of the recording"
 "$SPOOR" dump c.spoor | sed -n 's/.* READ .*event="page-faults" id=\([0-9]*\) .*time_enabled=\([0-9]*\) .*value=\([0-9]*\) .*/\1 \2 \3/p' |
 	awk '{ n[$1]++; if (n[$1] == 2 && last[$1] != $2 " " $3) print "counted while off"; last[$1] = $2 " " $3 }
@@ -193,10 +197,6 @@ named -e page-faults -o c.spoor <<EOS
 enable $(printf '\033')[31mred
 EOS
 like "$(cat -v err)" 'no event is called .\\033\[31mred' "whoever writes to the FIFO writes on no terminal"
-# Whoever asks may go: the recording goes on.
-(exec 8>&-; record --control fd:7 -o c.spoor -- "$FIXTURES/faults" 2000 7</dev/null)
-in_range "$(samples_of c.spoor faults)" 2000 2200 "an end of file asks for nothing"
-exec 8>&- 9>&-
 for bad in ctl fd: fd:x fd:987 fifo:/nowhere/at/all; do
 	nok "--control $bad" "$SPOOR" record --control $bad -o n.spoor -- true
 	ok "--control $bad: nothing is left" test ! -e n.spoor

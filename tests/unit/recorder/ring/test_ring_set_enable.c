@@ -18,7 +18,7 @@
 
 #define NOW UINT64_C(1000000000000)
 #define EVENTS 40
-#define NOTE "asked to be off while others were on (READ records tell for how long it was on):"
+#define NOTE "asked to be off while others were on:"
 
 struct rig {
 	struct event_def defs[EVENTS];
