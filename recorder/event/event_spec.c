@@ -2,7 +2,6 @@
 #include "recorder/event/event_spec.h"
 
 #include <errno.h>
-#include <linux/hw_breakpoint.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,79 +140,6 @@ parse_alias(struct event_parser *p, char *name, char *tail, const struct event_s
 	return r;
 }
 
-/* --- breakpoints ----------------------------------------------------------------------------- */
-
-static int
-parse_access(const struct event_parser *p, const char *access, struct event_spec *s)
-{
-	uint32_t type = 0;
-
-	for (const char *a = access; *a; a++) {
-		uint32_t bit = *a == 'r' ? HW_BREAKPOINT_R
-			: *a == 'w'	 ? HW_BREAKPOINT_W
-			: *a == 'x'	 ? HW_BREAKPOINT_X
-					 : 0;
-
-		if (!bit || (type & bit))
-			return event_parser_fail(
-				p, a, "the access of a breakpoint is made of r, w, x, each once");
-		type |= bit;
-		if (type & HW_BREAKPOINT_X && type != HW_BREAKPOINT_X)
-			return event_parser_fail(
-				p, a,
-				"a breakpoint is for what is executed (x), or for what is read and "
-				"written (r, w, rw), not for both");
-	}
-	s->attr.bp_type = type;
-	return 0;
-}
-
-static int
-parse_length(const struct event_parser *p, const char *length, struct event_spec *s)
-{
-	uint64_t n;
-
-	if (!event_parser_number(length, &n) || (n != 1 && n != 2 && n != 4 && n != 8))
-		return event_parser_fail(p, length, "the length of a breakpoint is 1, 2, 4 or 8");
-	if (s->attr.bp_type == HW_BREAKPOINT_X && n != sizeof(long))
-		return event_parser_fail(p, length, "the length of a breakpoint for x is %zu",
-					 sizeof(long));
-	s->attr.bp_len = n;
-	return 0;
-}
-
-static int
-parse_breakpoint(const struct event_parser *p, char *text, struct event_spec *s)
-{
-	char *rest = text, *address = strsep(&rest, ":");
-	char *length = strchr(address, '/'), *field = strsep(&rest, ":");
-	uint64_t n;
-	int r;
-
-	if (length)
-		*length++ = '\0';
-	s->attr.type = PERF_TYPE_BREAKPOINT;
-	s->each = true;
-	if (!event_parser_number(address, &n))
-		return event_parser_fail(p, address, "'%s' is not an address such as 0x1000",
-					 address);
-	s->attr.bp_addr = n;
-	/* mem:ADDR:u has modifiers and the usual access. */
-	if (field && *field && !rest && !strpbrk(field, "rwx")) {
-		rest = field;
-		field = NULL;
-	}
-	r = parse_access(p, field && *field ? field : "rw", s);
-	if (r < 0)
-		return r;
-	s->attr.bp_len = s->attr.bp_type & HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
-	if (length)
-		r = parse_length(p, length, s);
-	if (r == 0 && rest)
-		r = event_parser_modifiers(p, rest, s);
-	return r < 0 ? r : event_spec_append(p, s);
-}
-
 /* --- probes ---------------------------------------------------------------------------------- */
 
 /* "PATH:0x1139", or "PATH:NAME=0x1139": whoever finds places by name calls them so. */
@@ -263,6 +189,15 @@ parse_symbol(const struct event_parser *p, bool at_return, char *text, struct ev
 		*plus++ = '\0';
 	if (!*text)
 		return event_parser_fail(p, text, "a function of the kernel is missing");
+	/* Names do not begin so: kprobe_addr, without kprobe_func. */
+	if (*text >= '0' && *text <= '9') {
+		if (plus || !event_parser_number(text, &offset) || !offset)
+			return event_parser_fail(p, text,
+						 "not an address such as 0xffffffff81000000");
+		s->attr.config2 = offset;
+		*ret_rest = mods;
+		return 0;
+	}
 	if (plus && !event_parser_number(plus, &offset))
 		return event_parser_fail(p, plus, "'%s' is not an offset such as 0x10", plus);
 	if (plus && at_return)
@@ -293,8 +228,9 @@ parse_probe(const struct event_parser *p, bool user, bool at_return, char *text,
 		r = event_parser_modifiers(p, mods, s);
 	if (r < 0)
 		return r;
-	s->probe = strdup(s->probe);
-	r = s->probe ? event_spec_append(p, s) : -ENOMEM;
+	if (s->probe && !(s->probe = strdup(s->probe)))
+		return -ENOMEM;
+	r = event_spec_append(p, s);
 	if (r < 0)
 		free(s->probe);
 	return r;
@@ -496,8 +432,11 @@ parse_one(struct event_parser *p, char *text)
 		return event_parser_fail(p, brace,
 					 "braces are around a group: {EVENT,EVENT}, or "
 					 "{EVENT,EVENT}:MODS");
-	if (strncmp(text, "mem:", 4) == 0)
-		return parse_breakpoint(p, text + 4, &s);
+	if (strncmp(text, "mem:", 4) == 0) {
+		int r = event_parser_breakpoint(p, text + 4, &s);
+
+		return r < 0 ? r : event_spec_append(p, &s);
+	}
 	if (off_cpu_is_name(text))
 		return parse_off_cpu(p, text, &s);
 	for (size_t i = 0; i < sizeof(probe_prefixes) / sizeof(probe_prefixes[0]); i++) {

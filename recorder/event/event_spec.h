@@ -10,10 +10,10 @@
  *   EVENT                         of /sys/bus/event_source/devices/PMU/events
  *   SUBSYSTEM:NAME                tracepoint; both may be patterns (sched:sched_*)
  *   off-cpu[/min=TIME,freq=HZ/]   waits of threads (format/record/off_cpu.h)
- *   mem:ADDR[/LEN][:ACCESS]       breakpoint; access r, w, rw (default) or x
+ *   mem:[NAME=]ADDR[/LEN][:ACCESS]   breakpoint; access r, w, rw (default) or x
  *   uprobe:PATH:[NAME=]OFFSET     each time that place of a file is executed, and uretprobe: when its
  *                                 function returns
- *   kprobe:SYMBOL[+OFFSET]        likewise in the kernel, and kretprobe:
+ *   kprobe:SYMBOL[+OFFSET]        likewise in the kernel, and kretprobe:; or kprobe:ADDR
  *
  * Behind each there may be /TERM[=VALUE],.../ of those that are of every event, but for breakpoints and probes,
  * and :MODS: u k h (only there), I (not when idle), G H (guest, host), p pp ppp P (precision), D (pinned),

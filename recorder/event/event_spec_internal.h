@@ -46,6 +46,9 @@ int event_parser_modifiers(const struct event_parser *p, const char *mods, struc
  */
 int event_parser_terms(struct event_parser *p, const char *pmu, char *terms, struct event_spec *s);
 
+/* What stands behind "mem:", modifiers included. */
+int event_parser_breakpoint(const struct event_parser *p, char *text, struct event_spec *s);
+
 /* One event of a PMU, by name. */
 int event_parser_alias(struct event_parser *p, const char *pmu, char *name, struct event_spec *s);
 

@@ -19,6 +19,7 @@ enum message {
 	MESSAGE_IDS,	/* bytes: struct message_id, before the first record that has them */
 	MESSAGE_GAP,	/* bytes: struct gap */
 	MESSAGE_RATE,	/* bytes: struct rate */
+	MESSAGE_NOTE,	/* bytes: a line for the notes of the file, with its NUL */
 	MESSAGE_ROTATE, /* a: struct session_request *, which is answered */
 	MESSAGE_SYNC,	/* likewise */
 	MESSAGE_AUX,	/* bytes: struct message_aux, and what a tracer wrote */

@@ -20,18 +20,23 @@ struct session_requests;
 enum session_request_kind {
 	REQUEST_ROTATE,
 	REQUEST_SYNC,
-	REQUEST_FREQUENCY,
+	REQUEST_AT_ONCE, /* the drain does these itself */
+	REQUEST_FREQUENCY = REQUEST_AT_ONCE,
 	REQUEST_ENABLE,
 	REQUEST_COUNT,
+	REQUEST_CALL
 };
 
 /* On the stack of the caller that waits for it. */
 struct session_request {
 	enum session_request_kind kind;
-	struct io_sink *sink; /* ROTATE: whoever does it takes it over, and leaves NULL */
-	bool dump;	      /* ROTATE: the file that ends gets what the rings have */
-	uint64_t hz;	      /* FREQUENCY */
-	bool on;	      /* ENABLE, COUNT */
+	struct io_sink *sink;	 /* ROTATE: whoever does it takes it over, and leaves NULL */
+	bool dump;		 /* ROTATE: the file that ends gets what the rings have */
+	uint64_t hz;		 /* FREQUENCY */
+	bool on;		 /* ENABLE, COUNT */
+	const char *event;	 /* ENABLE: its name; NULL: all */
+	void (*call)(void *arg); /* CALL: where what the drain owns stands still */
+	void *arg;
 	int result;
 	struct session_error error;
 	bool done;

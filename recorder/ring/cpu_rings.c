@@ -248,9 +248,19 @@ cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct event_def *def = &plan->defs[c->events[i].def];
 
-		if (def->sideband == sideband && !def->member_of && !c->events[i].retired)
-			(void)ioctl(c->events[i].fd, request, 0);
+		if (def->sideband != sideband || def->member_of || c->events[i].retired ||
+		    (def->off && request == PERF_EVENT_IOC_ENABLE))
+			continue;
+		(void)ioctl(c->events[i].fd, request, 0);
 	}
+}
+
+void
+cpu_rings_control_event(const struct cpu_rings *c, uint32_t index, unsigned long request)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->events[i].def == index && !c->events[i].retired)
+			(void)ioctl(c->events[i].fd, request, 0);
 }
 
 bool

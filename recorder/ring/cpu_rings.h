@@ -84,10 +84,12 @@ void cpu_rings_pause(const struct cpu_rings *c, bool pause);
 
 /*
  * PERF_EVENT_IOC_* without an argument on the side-band events or on the sampling ones; members of a
- * group are on and off with their leader, which alone is asked.
+ * group are on and off with their leader, which alone is asked. Those that are off by their name stay so.
  */
 void cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan, bool sideband,
 		       unsigned long request);
+/* Likewise on that of the plan at index, whatever it is. */
+void cpu_rings_control_event(const struct cpu_rings *c, uint32_t index, unsigned long request);
 
 /* Sets the filters of its events anew, as the plan has them now. 0, -errno with *error filled. */
 int cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,

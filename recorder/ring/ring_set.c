@@ -185,23 +185,6 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 		cpu_rings_control(&s->cpus[i], s->each.plan, sideband, request);
 }
 
-bool
-ring_set_enable(struct ring_set *s, struct queue *q, bool on, uint64_t now_ns)
-{
-	const struct gap gap = { .cause = LOSS_PAUSED,
-				 .cpu = GAP_CPU_ALL,
-				 .from_ns = on ? s->off_since_ns : now_ns,
-				 .until_ns = on ? now_ns : 0 };
-
-	if (on == !s->off_since_ns)
-		return true;
-	if (!queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap)))
-		return false;
-	s->off_since_ns = on ? 0 : now_ns;
-	ring_set_control(s, false, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
-	return true;
-}
-
 /* --- the pass --------------------------------------------------------------------------- */
 
 bool
@@ -409,20 +392,6 @@ send_id(const struct open_event *e, struct queue *q, bool closed)
 	return queue_send_bytes(q, MESSAGE_IDS, &id, sizeof(id));
 }
 
-/* The last word of an event that is about to be closed. */
-static void
-send_read(const struct cpu_rings *c, size_t k, struct queue *q, const struct event_set *shapes,
-	  uint64_t now_ns)
-{
-	const struct open_event *e = &c->events[k];
-	struct buf read;
-
-	buf_init(&read);
-	if (ring_set_add_read(c, e, event_set_at(shapes, e->def), now_ns, &read) == 0 && read.len)
-		queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
-	buf_done(&read);
-}
-
 /* An event and the members of its group anew, beside the old ones: all, or none. */
 static int
 renew_open(const struct ring_set *s, struct cpu_rings *c, uint32_t index, uint32_t last)
@@ -451,7 +420,7 @@ renew_end(struct ring_set *s, struct cpu_rings *c, uint32_t index, struct queue 
 		return;
 	ioctl(c->events[old].fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (c->events[old].fd != c->samples_fd) {
-		send_read(c, old, q, shapes, now_ns);
+		(void)ring_set_send_read(c, old, q, shapes, now_ns); /* its last word */
 		send_id(&c->events[old], q, true);
 	}
 	cpu_rings_retire(c, s->each.plan, old);
@@ -481,7 +450,7 @@ renew(struct ring_set *s, size_t i, uint32_t index, struct queue *q, const struc
 	for (uint32_t k = index; k <= last; k++)
 		renew_end(s, c, k, q, shapes, now_ns);
 	/* Turned off, or overdrawn: it begins together with the others. */
-	if (s->off_since_ns || s->accounts[i].sampling.off_since_ns)
+	if (s->off_since_ns || plan->defs[index].off || s->accounts[i].sampling.off_since_ns)
 		return 0;
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
 }

@@ -73,7 +73,16 @@ void ring_set_control(const struct ring_set *s, bool sideband, unsigned long req
  * Turns the sampling events on or off, also those that are opened later. The time in between is told as a
  * gap, when it begins and when it is over. False: no room in the queue; try again.
  */
-bool ring_set_enable(struct ring_set *s, struct queue *q, bool on, uint64_t now_ns);
+bool ring_set_enable(struct ring_set *s, struct queue *q, bool on, const struct event_set *shapes,
+		     uint64_t now_ns);
+/*
+ * Likewise those of a name; a group by its leader's. The time when none is on is such a gap. While others are on, READ
+ * records tell what it has counted as it is turned off and on, and a note that it was off. 0; -EAGAIN: no
+ * room, try again; -ENOENT: none has that name, or -errno, with *error filled.
+ */
+int ring_set_enable_event(struct ring_set *s, struct queue *q, const char *name, bool on,
+			  const struct event_set *shapes, uint64_t now_ns,
+			  struct session_error *error);
 
 /*
  * Empties the rings into the queue. now_ns was read before the call. False: something was
@@ -137,7 +146,7 @@ int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
 int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
 		   const struct event_set *shapes, uint64_t now_ns);
 
-/* Tells the writer, which begins another file, of the gaps that have not ended. */
+/* Tells the writer, which begins another file, of the gaps that have not ended, and of events that are off. */
 bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 
 enum ring_set_read {

@@ -15,9 +15,12 @@ _Static_assert(PIECE_BYTES % 8 == 0, "only the last piece of a trace is no whole
 static void
 turn_on(const struct ring_set *s, const struct cpu_rings *c)
 {
-	for (size_t k = 0; k < c->nr; k++)
-		if (s->each.plan->defs[c->events[k].def].aux && !c->events[k].retired)
+	for (size_t k = 0; k < c->nr; k++) {
+		const struct event_def *def = &s->each.plan->defs[c->events[k].def];
+
+		if (def->aux && !def->off && !c->events[k].retired)
 			(void)ioctl(c->events[k].fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
 }
 
 bool

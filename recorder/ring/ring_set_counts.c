@@ -2,7 +2,6 @@
 /* What was lost on each CPU, and what the events counted. */
 #include "recorder/ring/ring_set_internal.h"
 
-#include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "format/record/record_build.h"
 #include "recorder/event/event_group.h"
@@ -101,25 +100,6 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 	return all;
 }
 
-static bool
-tell_gap(struct queue *q, enum loss_cause cause, uint32_t cpu, uint64_t from_ns)
-{
-	const struct gap gap = { .cause = cause, .cpu = cpu, .from_ns = from_ns };
-
-	return !from_ns || queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));
-}
-
-bool
-ring_set_gaps(const struct ring_set *s, struct queue *q)
-{
-	bool all = tell_gap(q, LOSS_PAUSED, GAP_CPU_ALL, s->off_since_ns);
-
-	for (size_t i = 0; i < s->nr; i++)
-		all &= tell_gap(q, LOSS_CPU_OFFLINE, s->cpus[i].cpu,
-				s->accounts[i].offline_since_ns);
-	return all;
-}
-
 /* --- counts ----------------------------------------------------------------------------- */
 
 int
@@ -141,6 +121,21 @@ ring_set_add_read(const struct cpu_rings *c, const struct open_event *e, const s
 		return 0;
 	return record_build_read(out, &event->attr, &sid, sid.pid, sid.tid,
 				 span_of(words, (size_t)n));
+}
+
+bool
+ring_set_send_read(const struct cpu_rings *c, size_t k, struct queue *q,
+		   const struct event_set *shapes, uint64_t now_ns)
+{
+	const struct open_event *e = &c->events[k];
+	bool room = true;
+	struct buf read;
+
+	buf_init(&read);
+	if (ring_set_add_read(c, e, event_set_at(shapes, e->def), now_ns, &read) == 0 && read.len)
+		room = queue_send_bytes(q, MESSAGE_RECORDS, read.p, read.len);
+	buf_done(&read);
+	return room;
 }
 
 /* The count of an event, unless another one's has it: the leader's has those of all. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ring_set_internal: what the parts of ring_set share: counts and losses (ring_set_counts.c), AUX areas
- * (ring_set_aux.c), the pass and all else (ring_set.c), CPUs that come and go (ring_set_hotplug.c).
+ * (ring_set_aux.c), the pass and all else (ring_set.c), CPUs that come and go (ring_set_hotplug.c), events that
+ * are turned on and off (ring_set_enable.c).
  */
 #ifndef RECORDER_RING_RING_SET_INTERNAL_H
 #define RECORDER_RING_RING_SET_INTERNAL_H
@@ -33,6 +34,9 @@ bool ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, st
 		       uint64_t now_ns);
 int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 		      const struct event *event, uint64_t now_ns, struct buf *out);
+/* What one of its events says. */
+bool ring_set_send_read(const struct cpu_rings *c, size_t k, struct queue *q,
+			const struct event_set *shapes, uint64_t now_ns);
 /* What its events say, a message each. False: no room; ask again, for those that are left. */
 bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct queue *q,
 			 const struct event_set *events, uint64_t now_ns, enum ring_set_read what);

@@ -312,7 +312,8 @@ open_all(struct session *s, struct session_error *error)
 	s->loop_ns = s->status_ns = host_now_ns();
 	/* The queue is empty, and takes it. */
 	if (s->options.starts_disabled)
-		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->loop_ns);
+		(void)ring_set_enable(&s->rings, writer_queue(s->writer), false, s->shapes,
+				      s->loop_ns);
 	if (!s->options.counters_wait)
 		session_counters_begin(s);
 	if (s->options.target != SESSION_COMMAND && !s->options.starts_disabled)
@@ -448,9 +449,9 @@ session_set_frequency(struct session *s, uint64_t hz, struct session_error *erro
 }
 
 int
-session_enable(struct session *s, bool on, struct session_error *error)
+session_enable(struct session *s, const char *event, bool on, struct session_error *error)
 {
-	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on };
+	struct session_request rq = { .kind = REQUEST_ENABLE, .on = on, .event = event };
 
 	return session_request_wait(s->requests, &rq, error);
 }

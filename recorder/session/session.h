@@ -30,17 +30,24 @@ struct session;
 int session_open(const struct session_options *options, struct session **ret,
 		 struct session_error *error);
 
+struct session_attr {
+	const char *name;
+	const char *pmu; /* of a machine whose cores are of several kinds: that of one of them; "" */
+	bool sideband;
+	bool member; /* of the group of the last one that is none */
+	const struct perf_event_attr *attr;
+};
+
 /*
  * What session_open() would open: see() gets each event, those of every kind of core by themselves, and at last the
- * side-band event (sideband), until it returns false. Nothing is started or recorded; a command is not executed.
+ * side-band event, until it returns false. Nothing is started or recorded; a command is not executed.
  * *ret_notes: as session_notes(), to be freed. 0, or -errno with *error.
  */
-typedef bool session_see_attr_fn(void *arg, const char *name, const char *pmu, bool sideband,
-				 const struct perf_event_attr *attr);
+typedef bool session_see_attr_fn(void *arg, const struct session_attr *a);
 int session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
 		    char **ret_notes, struct session_error *error);
 
-/* Likewise what session_open() has opened. */
+/* Likewise what session_open() has opened, before session_run(). */
 void session_attrs(const struct session *s, session_see_attr_fn *see, void *arg);
 
 /*
@@ -95,8 +102,14 @@ int session_set_frequency(struct session *s, uint64_t hz, struct session_error *
 /*
  * Turns all sampling events on or off; maps and names are recorded meanwhile. Waits until it is done.
  * Not together with options.cpu_share, which turns them on and off as well.
+ * event: those of this name alone, a group by its leader's; -ENOENT: there is none, or -errno, with *error. A note of
+ * the file tells of an event that is off while others are on, and READ records what it had counted.
  */
-int session_enable(struct session *s, bool on, struct session_error *error);
+int session_enable(struct session *s, const char *event, bool on, struct session_error *error);
+
+/* session_attrs(), as they are now: see() runs on the session's thread, and must not wait. */
+int session_attrs_now(struct session *s, session_see_attr_fn *see, void *arg,
+		      struct session_error *error);
 
 /*
  * Of counters (options.counter_interval_ns): reads them a last time, and none of this session is in a file after that;

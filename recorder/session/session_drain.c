@@ -223,25 +223,36 @@ set_frequency(struct session *s, struct session_request *rq)
 	return r;
 }
 
+/* Its result; -EAGAIN: no room, try again. */
+static int
+do_at_once(struct session *s, struct session_request *rq)
+{
+	struct queue *q = writer_queue(s->writer);
+
+	if (rq->kind == REQUEST_FREQUENCY)
+		return set_frequency(s, rq);
+	if (rq->kind == REQUEST_CALL) {
+		rq->call(rq->arg);
+		return 0;
+	}
+	if (rq->event)
+		return ring_set_enable_event(&s->rings, q, rq->event, rq->on, s->shapes,
+					     host_now_ns(), &rq->error);
+	return ring_set_enable(&s->rings, q, rq->on, s->shapes, host_now_ns()) ? 0 : -EAGAIN;
+}
+
 /* Does one request, or hands it on; false: no room, try again. */
 static bool
 do_request(struct session *s, struct session_request *rq)
 {
 	struct queue *q = writer_queue(s->writer);
-	int r;
 
-	if (rq->kind == REQUEST_FREQUENCY) {
-		r = set_frequency(s, rq);
-		if (r == -EAGAIN)
-			return false;
-		session_request_done(s->requests, rq, r);
-		return true;
-	}
-	if (rq->kind == REQUEST_ENABLE) {
-		if (!ring_set_enable(&s->rings, q, rq->on, host_now_ns()))
-			return false;
-		session_request_done(s->requests, rq, 0);
-		return true;
+	if (rq->kind >= REQUEST_AT_ONCE) {
+		int r = do_at_once(s, rq);
+
+		if (r != -EAGAIN)
+			session_request_done(s->requests, rq, r);
+		return r != -EAGAIN;
 	}
 	if (rq->kind == REQUEST_COUNT) {
 		if (rq->on)

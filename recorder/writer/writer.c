@@ -221,6 +221,8 @@ writer_take(struct writer *w, const struct queue_message *m)
 	case MESSAGE_RATE:
 		memcpy(&rate, m->p, sizeof(rate));
 		return writer_rate(w, &rate);
+	case MESSAGE_NOTE:
+		return writer_note(w, (const char *)m->p);
 	case MESSAGE_AUX:
 		return writer_aux(w, span_of(m->p, m->bytes));
 	case MESSAGE_ROTATE:

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RECORD_CONTROL_BYTES 128
+#define RECORD_CONTROL_BYTES 512 /* names of events are shorter */
 
 struct record_control {
 	int fd, ack_fd; /* the owner's to poll; -1: none, or nobody is at the other end any more */

@@ -16,13 +16,13 @@
 #define FIELD_WIDTH 32
 
 static void
-append_heading(struct buf *line, const char *name, const char *pmu, bool sideband)
+append_heading(struct buf *line, const struct session_attr *a)
 {
-	escape(line, name);
-	if (!*pmu && !sideband)
+	escape(line, a->name);
+	if (!*a->pmu && !a->sideband)
 		return;
 	buf_append(line, " (", 2);
-	escape(line, *pmu ? pmu : "side-band");
+	escape(line, *a->pmu ? a->pmu : "side-band");
 	buf_append(line, ")", 1);
 }
 
@@ -35,17 +35,22 @@ put(struct buf *text, FILE *to)
 	buf_done(text);
 }
 
+void
+record_dry_run_append(struct buf *line, const struct session_attr *a)
+{
+	append_heading(line, a);
+	buf_append(line, ": ", 2);
+	attr_text(a->attr, line);
+	buf_u8(line, '\n');
+}
+
 static bool
-print_line(void *arg, const char *name, const char *pmu, bool sideband,
-	   const struct perf_event_attr *attr)
+print_line(void *arg, const struct session_attr *a)
 {
 	struct buf line;
 
 	buf_init(&line);
-	append_heading(&line, name, pmu, sideband);
-	buf_append(&line, ": ", 2);
-	attr_text(attr, &line);
-	buf_u8(&line, '\n');
+	record_dry_run_append(&line, a);
 	put(&line, arg);
 	return true;
 }
@@ -68,15 +73,14 @@ append_field(void *arg, const char *name, uint64_t value, const char *text)
 }
 
 static bool
-print_long(void *arg, const char *name, const char *pmu, bool sideband,
-	   const struct perf_event_attr *attr)
+print_long(void *arg, const struct session_attr *a)
 {
 	struct buf text;
 
 	buf_init(&text);
-	append_heading(&text, name, pmu, sideband);
+	append_heading(&text, a);
 	buf_append(&text, ":\n", 2);
-	(void)attr_text_each(attr, append_field, &text);
+	(void)attr_text_each(a->attr, append_field, &text);
 	put(&text, arg);
 	return true;
 }
@@ -94,15 +98,14 @@ add_field(void *arg, const char *name, uint64_t value, const char *text)
 }
 
 static bool
-add_event(void *arg, const char *name, const char *pmu, bool sideband,
-	  const struct perf_event_attr *attr)
+add_event(void *arg, const struct session_attr *a)
 {
 	json_t *j = json_object(), *fields = json_object();
-	bool good = fields && attr_text_each(attr, add_field, fields);
+	bool good = fields && attr_text_each(a->attr, add_field, fields);
 
-	good = good && json_object_set_new(j, "name", json_value_text(name)) == 0 &&
-		json_object_set_new(j, "pmu", json_value_text(pmu)) == 0 &&
-		json_object_set_new(j, "sideband", json_boolean(sideband)) == 0 &&
+	good = good && json_object_set_new(j, "name", json_value_text(a->name)) == 0 &&
+		json_object_set_new(j, "pmu", json_value_text(a->pmu)) == 0 &&
+		json_object_set_new(j, "sideband", json_boolean(a->sideband)) == 0 &&
 		json_object_set(j, "attr", fields) == 0;
 	json_decref(fields);
 	if (good)

@@ -3,7 +3,9 @@
 #ifndef SYMBOLIZER_CMD_RECORD_DRY_RUN_H
 #define SYMBOLIZER_CMD_RECORD_DRY_RUN_H
 
+struct buf;
 struct session;
+struct session_attr;
 struct session_error;
 struct session_options;
 
@@ -16,6 +18,9 @@ enum record_dry_run_form {
 /* Prints the attrs that a session would open. 0, *ret_notes to be freed; or -errno with *error. */
 int record_dry_run(const struct session_options *options, enum record_dry_run_form form,
 		   char **ret_notes, struct session_error *error);
+
+/* Appends one, as a line. */
+void record_dry_run_append(struct buf *line, const struct session_attr *a);
 
 /* Prints those of a session, a line each, on stderr. */
 void record_dry_run_session(const struct session *s);

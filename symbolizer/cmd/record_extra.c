@@ -26,6 +26,7 @@ static const struct extra_bits {
 	{ 'd', PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC, KNOB(data) },
 	{ 'W', PERF_SAMPLE_WEIGHT_STRUCT, NO_KNOB },
 	{ RECORD_EXTRA_PHYS, PERF_SAMPLE_PHYS_ADDR, NO_KNOB },
+	{ RECORD_EXTRA_MEM_INFO, PERF_SAMPLE_DATA_SRC, NO_KNOB },
 	{ RECORD_EXTRA_DATA_PAGE, PERF_SAMPLE_DATA_PAGE_SIZE, NO_KNOB },
 	{ RECORD_EXTRA_CODE_PAGE, PERF_SAMPLE_CODE_PAGE_SIZE, NO_KNOB },
 	{ RECORD_EXTRA_TRANSACTION, PERF_SAMPLE_TRANSACTION, NO_KNOB },
@@ -44,29 +45,6 @@ static const struct extra_bits {
 	{ RECORD_EXTRA_NO_BUFFERING, 0, KNOB(no_buffering) },
 	{ RECORD_EXTRA_STRICT_FREQ, 0, KNOB(strict_freq) },
 	{ RECORD_EXTRA_SKIP_MISSING, 0, KNOB(skip_missing) },
-	{ RECORD_EXTRA_NEEDLESS, 0, NO_KNOB },
-	{ 'N', 0, NO_KNOB },
-	{ 'B', 0, NO_KNOB },
-	{ 'T', 0, NO_KNOB },
-	{ 'P', 0, NO_KNOB },
-};
-
-static const struct extra_refused {
-	int value;
-	const char *text;
-} extra_refused[] = {
-	{ 'r',
-	  "-r: not needed: the rings are emptied in time by their size, and what is lost is told. "
-	  "chrt(1) gives any program a priority" },
-	{ RECORD_EXTRA_AFFINITY,
-	  "--affinity: not needed: one thread empties the rings of all CPUs, and "
-	  "sleeps meanwhile. taskset(1) binds any program" },
-	{ RECORD_EXTRA_THREADS,
-	  "--threads: not needed: one thread empties the rings of all CPUs, one "
-	  "more packs and writes" },
-	{ RECORD_EXTRA_AIO,
-	  "--aio: not needed: writing is a thread of its own, which the rings do not "
-	  "wait for" },
 };
 
 static int
@@ -164,19 +142,6 @@ set_clock(const char *text)
 }
 
 static int
-set_level(const char *text)
-{
-	const char *problem = NULL;
-
-	if (text)
-		(void)strtonum(text, 1, 22, &problem);
-	if (problem)
-		return cli_usage_error("record", "-z%s: a level from 1 to 22; it is always packed",
-				       text);
-	return CLI_GO_ON;
-}
-
-static int
 set_max_stack(struct session_extra *extra, const char *text)
 {
 	const char *problem;
@@ -212,9 +177,6 @@ set_value(struct session_extra *extra, int value, const char *text, int *ret)
 	case 'k':
 		*ret = set_clock(text);
 		return true;
-	case 'z':
-		*ret = set_level(text);
-		return true;
 	}
 	return false;
 }
@@ -235,9 +197,6 @@ record_extra_set(struct session_options *options, int value, const char *text)
 			*(bool *)((char *)extra + extra_bits[i].knob) = true;
 		return CLI_GO_ON;
 	}
-	for (size_t i = 0; i < sizeof(extra_refused) / sizeof(extra_refused[0]); i++)
-		if (extra_refused[i].value == value)
-			return cli_usage_error("record", "%s", extra_refused[i].text);
 	return cli_usage_error("record", "option not handled");
 }
 

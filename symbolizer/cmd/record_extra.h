@@ -8,6 +8,7 @@
 enum {
 	RECORD_EXTRA = 0x200, /* first of those without a letter */
 	RECORD_EXTRA_PHYS,
+	RECORD_EXTRA_MEM_INFO,
 	RECORD_EXTRA_DATA_PAGE,
 	RECORD_EXTRA_CODE_PAGE,
 	RECORD_EXTRA_TRANSACTION,
@@ -16,11 +17,7 @@ enum {
 	RECORD_EXTRA_USER_CHAINS,
 	RECORD_EXTRA_KERNEL_CHAINS,
 	RECORD_EXTRA_GROUP,
-	RECORD_EXTRA_AFFINITY,
-	RECORD_EXTRA_THREADS,
-	RECORD_EXTRA_AIO,
 	RECORD_EXTRA_INHERIT,
-	RECORD_EXTRA_NEEDLESS,
 	RECORD_EXTRA_PER_THREAD,
 	RECORD_EXTRA_USER_REGS,
 	RECORD_EXTRA_MAX_STACK,
@@ -35,6 +32,7 @@ enum {
 	{ 'd', 'd', "data", NULL, "addresses of data, with what is mapped there" },                \
 		{ 'W', 'W', "weight", NULL, "what an access cost, of events that tell" },          \
 		{ RECORD_EXTRA_PHYS, 0, "phys-data", NULL, "physical addresses of data" },         \
+		{ RECORD_EXTRA_MEM_INFO, 0, "sample-mem-info", NULL, "where data came from" },     \
 		{ RECORD_EXTRA_DATA_PAGE, 0, "data-page-size", NULL, "size of the page of data" }, \
 		{ RECORD_EXTRA_CODE_PAGE, 0, "code-page-size", NULL, "size of the page of code" }, \
 		{ RECORD_EXTRA_TRANSACTION, 0, "transaction", NULL, "flags of transactions" },     \
@@ -67,26 +65,8 @@ enum {
 		  "without the events that cannot be opened" },                                    \
 		{ RECORD_EXTRA_NO_BUFFERING, 0, "no-buffering", NULL,                              \
 		  "the kernel wakes for each sample" },                                            \
-		{ 'k', 'k', "clockid", "CLOCK", "monotonic; others are refused: says why" },       \
-		{ 'z', 'z', "compression-level", "[LEVEL]", "needless: always" },                  \
-		{ RECORD_EXTRA_NEEDLESS, 0, "namespaces", NULL, "needless: always" },              \
-		{ RECORD_EXTRA_NEEDLESS, 0, "all-cgroups", NULL, "needless: always" },             \
-		{ RECORD_EXTRA_NEEDLESS, 0, "buildid-all", NULL, "needless: always" },             \
-		{ RECORD_EXTRA_NEEDLESS, 0, "buildid-mmap", NULL,                                  \
-		  "needless: always; --build-ids says by whom" },                                  \
-		{ RECORD_EXTRA_NEEDLESS, 0, "sample-cpu", NULL, "needless: always" },              \
-		{ RECORD_EXTRA_NEEDLESS, 0, "sample-identifier", NULL, "needless: always" },       \
-		{ RECORD_EXTRA_NEEDLESS, 0, "running-time", NULL, "needless: always" },            \
-		{ RECORD_EXTRA_NEEDLESS, 0, "timestamp-boundary", NULL, "needless: always" },      \
-		{ 'N', 'N', "no-buildid-cache", NULL, "needless: there is none" },                 \
-		{ 'B', 'B', "no-buildid", NULL, "needless: they cost no pass at the end" },        \
-		{ 'T', 'T', "timestamp", NULL, "needless: always" },                               \
-		{ 'P', 'P', "period", NULL, "needless: always" },                                  \
-		{ 'r', 'r', "realtime", "PRIORITY", "refused: says why" },                         \
-		{ RECORD_EXTRA_AFFINITY, 0, "affinity", "HOW", "refused: says why" },              \
-		{ RECORD_EXTRA_THREADS, 0, "threads", "[HOW]", "refused: says why" },              \
 	{                                                                                          \
-		RECORD_EXTRA_AIO, 0, "aio", "[N]", "refused: says why"                             \
+		'k', 'k', "clockid", "CLOCK", "monotonic; others are refused: says why"            \
 	}
 
 /* Takes one of them. CLI_GO_ON, or the status to end with: a usage error, which was told, or a list, printed. */

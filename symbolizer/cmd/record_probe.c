@@ -12,8 +12,10 @@
 
 #include "format/bytes/buf.h"
 #include "symbolizer/cli/cli.h"
+#include "symbolizer/cmd/record_breakpoint.h"
 #include "symbolizer/object/function_place.h"
 
+#define BREAKPOINT "mem:"
 #define PROBE "uprobe:"
 #define RETURN_PROBE "uretprobe:"
 
@@ -31,6 +33,7 @@ static const char *const place_words[] = {
 
 struct probing {
 	const char *text; /* the argument */
+	pid_t pid;
 	struct buf out;
 };
 
@@ -108,10 +111,18 @@ resolve_probe(struct probing *p, const char *event, size_t n, bool at_return)
 	return status;
 }
 
-int
-record_probe_resolve(const char *text, char **ret)
+static int
+resolve_breakpoint(struct probing *p, const char *event, size_t n)
 {
-	struct probing p = { .text = text };
+	const char *where, *problem = record_breakpoint_resolve(event, n, p->pid, &p->out, &where);
+
+	return problem ? probe_error(p, where, problem) : CLI_GO_ON;
+}
+
+int
+record_probe_resolve(const char *text, pid_t pid, char **ret)
+{
+	struct probing p = { .text = text, .pid = pid };
 	int status = CLI_GO_ON;
 
 	buf_init(&p.out);
@@ -123,6 +134,10 @@ record_probe_resolve(const char *text, char **ret)
 		if (at_return || strncmp(text, PROBE, prefix) == 0) {
 			buf_append(&p.out, text, prefix);
 			status = resolve_probe(&p, text + prefix, n - prefix, at_return);
+		} else if (strncmp(text, BREAKPOINT, strlen(BREAKPOINT)) == 0) {
+			prefix = strlen(BREAKPOINT);
+			buf_append(&p.out, text, prefix);
+			status = resolve_breakpoint(&p, text + prefix, n - prefix);
 		} else {
 			buf_append(&p.out, text, n);
 		}

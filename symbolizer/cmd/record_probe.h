@@ -3,10 +3,13 @@
 #ifndef SYMBOLIZER_CMD_RECORD_PROBE_H
 #define SYMBOLIZER_CMD_RECORD_PROBE_H
 
+#include <sys/types.h>
+
 /*
  * Of an -e argument, each uprobe:PATH:SYMBOL[+OFFSET] and uretprobe:PATH:SYMBOL becomes PATH:SYMBOL=PLACE as the
- * recorder takes it, with the whole path. CLI_GO_ON with *ret to be freed, or an exit status, said.
+ * recorder takes it, with the whole path; breakpoints (mem:) are as record_breakpoint_resolve() has them, of this
+ * process. CLI_GO_ON with *ret to be freed, or an exit status, said.
  */
-int record_probe_resolve(const char *text, char **ret);
+int record_probe_resolve(const char *text, pid_t pid, char **ret);
 
 #endif

@@ -13,6 +13,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/cmd/record_extra.h"
+#include "symbolizer/cmd/record_perf.h"
 #include "symbolizer/cmd/record_probe.h"
 #include "symbolizer/cmd/record_user.h"
 #include "symbolizer/text/screen_text.h"
@@ -28,6 +29,7 @@ enum {
 	OPT_BUILD_IDS,
 	OPT_OBJECTS,
 	OPT_OFF_CPU,
+	OPT_OFF_CPU_THRESH,
 	OPT_COUNTERS,
 	OPT_COUNTER_INTERVAL,
 	OPT_BLOCK_AGE,
@@ -55,6 +57,7 @@ static const struct cli_option options[] = {
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
 	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
+	{ OPT_OFF_CPU_THRESH, 0, "off-cpu-thresh", "MS", "with --off-cpu: MIN, in milliseconds" },
 	{ OPT_COUNTERS, 0, "counters", "[EVENT,...]",
 	  "also what these count, over time (default: those of perf stat)" },
 	{ OPT_COUNTER_INTERVAL, 0, "counter-interval", "TIME",
@@ -71,12 +74,14 @@ static const struct cli_option options[] = {
 	{ OPT_JSON, 0, "json", NULL, "that as JSON" },
 	RECORD_EXTRA_OPTIONS,
 	RECORD_WATCH_OPTIONS,
-	{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
+	RECORD_PERF_OPTIONS{ 'q', 'q', "quiet", NULL, "no notes and no summary, only errors" },
 	{ 'v', 'v', "verbose", NULL, "prints the attrs as they were opened" },
 	{ 0 },
 };
 
-_Static_assert((int)RECORD_WATCH_STAMP < (int)RECORD_FILTER, "each option has a number of its own");
+_Static_assert((int)RECORD_WATCH_STAMP < (int)RECORD_FILTER &&
+		       (int)RECORD_EXCLUDE_PERF < (int)RECORD_PERF,
+	       "each option has a number of its own");
 
 static const struct cli_syntax syntax = {
 	.command = "record",
@@ -249,12 +254,38 @@ set_time(const char *option, const char *text, uint64_t *ret)
 static int
 add_event(struct record_request *rq, const char *text)
 {
-	int status;
+	char *copy;
 
 	if (rq->session.nr_events == RECORD_EVENTS_MAX)
 		return cli_usage_error("record", "more than %d -e", RECORD_EVENTS_MAX);
-	status = record_probe_resolve(text, &rq->events[rq->session.nr_events]);
-	rq->session.nr_events += status == CLI_GO_ON;
+	copy = strdup(text);
+	if (!copy)
+		return EXIT_FAILED;
+	rq->events[rq->session.nr_events++] = copy;
+	return CLI_GO_ON;
+}
+
+/* Places and addresses of the symbols in events, once it is known of which process. */
+static int
+settle_events(struct record_request *rq)
+{
+	const struct session_options *o = &rq->session;
+	bool one = (o->target == SESSION_PID || o->target == SESSION_TID) && o->nr_pids == 1 &&
+		!o->pids_may_end;
+	pid_t pid = one ? rq->pids[0] : 0;
+	int status = CLI_GO_ON;
+
+	for (size_t i = 0; status == CLI_GO_ON && i < o->nr_events; i++) {
+		char *found;
+
+		status = record_probe_resolve(rq->events[i], pid, &found);
+		if (status != CLI_GO_ON)
+			break;
+		free(rq->events[i]);
+		rq->events[i] = found;
+	}
+	if (status == CLI_GO_ON && rq->watch.trigger)
+		status = record_probe_resolve(rq->watch.trigger, pid, &rq->trigger);
 	return status;
 }
 
@@ -324,6 +355,7 @@ record_request_set(void *arg, int value, const char *text)
 {
 	struct record_request *rq = arg;
 	bool *flag = flag_of(rq, value);
+	int status;
 
 	if (flag) {
 		*flag = true;
@@ -367,6 +399,9 @@ record_request_set(void *arg, int value, const char *text)
 		return set_time("block-age", text, &rq->session.block_age_ns);
 	case OPT_OFF_CPU:
 		return set_off_cpu(rq, text);
+	case OPT_OFF_CPU_THRESH:
+		rq->off_cpu_thresh = text;
+		return CLI_GO_ON;
 	case OPT_COUNTERS:
 		rq->counters = true;
 		rq->session.counters = text;
@@ -381,9 +416,33 @@ record_request_set(void *arg, int value, const char *text)
 	case RECORD_EXCLUDE_PERF:
 		return record_filters_set(&rq->filters, rq->session.nr_events, value, text);
 	}
+	if (record_perf_set(value, text, &status))
+		return status;
 	if (value > RECORD_WATCH || value == 'D')
 		return record_watch_set(&rq->watch, value, text);
 	return record_extra_set(&rq->session, value, text);
+}
+
+/* perf has the least time in an option of its own, wherever that stands; 0: none is too short. */
+static int
+settle_off_cpu(struct record_request *rq)
+{
+	const char *problem;
+	long long ms;
+	char min[32];
+
+	if (!rq->off_cpu_thresh)
+		return CLI_GO_ON;
+	if (!rq->session.off_cpu || strchr(rq->off_cpu, '/'))
+		return cli_usage_error("record",
+				       "--off-cpu-thresh goes with an --off-cpu that "
+				       "says no least time itself");
+	ms = strtonum(rq->off_cpu_thresh, 0, INT32_MAX, &problem);
+	if (problem)
+		return cli_usage_error("record", "--off-cpu-thresh %s: milliseconds",
+				       rq->off_cpu_thresh);
+	(void)snprintf(min, sizeof(min), "%lldms", ms);
+	return ms ? set_off_cpu(rq, min) : CLI_GO_ON;
 }
 
 /* Each option alone asks for them. Below 10 ms they cost more than they tell, as perf has it. */
@@ -417,7 +476,9 @@ settle_target(struct record_request *rq, char **command)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	rq->session.starts_disabled = rq->watch.disabled;
 	rq->session.overwrite = rq->watch.overwrite;
-	return settle_counters(rq) == CLI_GO_ON ? record_extra_check(&rq->session) : EXIT_USAGE;
+	if (settle_off_cpu(rq) != CLI_GO_ON || settle_counters(rq) != CLI_GO_ON)
+		return EXIT_USAGE;
+	return record_extra_check(&rq->session);
 }
 
 /* The arguments as typed, for the file. */
@@ -446,8 +507,8 @@ record_request_parse(struct record_request *rq, int argc, char **argv)
 	status = cli_parse(&syntax, argc, argv, record_request_set, rq, &first);
 	if (status == CLI_GO_ON)
 		status = settle_target(rq, argv + first);
-	if (status == CLI_GO_ON && rq->watch.trigger)
-		status = record_probe_resolve(rq->watch.trigger, &rq->trigger);
+	if (status == CLI_GO_ON)
+		status = settle_events(rq);
 	rq->session.trigger = rq->trigger;
 	rq->session.events = (const char *const *)rq->events;
 	rq->session.filters = rq->filters.of;

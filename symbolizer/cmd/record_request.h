@@ -20,6 +20,7 @@ struct record_request {
 	pid_t pids[RECORD_PIDS_MAX];
 	const char *output;
 	char off_cpu[RECORD_OFF_CPU_BYTES]; /* the event; "": not asked for */
+	const char *off_cpu_thresh;	    /* as typed; NULL: not given */
 	struct buf cmdline;		    /* the arguments as typed */
 	struct record_watch_options watch;
 	bool target_given;

@@ -17,6 +17,7 @@
 #include "format/bytes/io.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/cli/cli.h"
+#include "symbolizer/cmd/record_command.h"
 #include "symbolizer/cmd/record_control.h"
 #include "symbolizer/cmd/record_sink.h"
 #include "symbolizer/text/screen_text.h"
@@ -33,6 +34,7 @@ struct record_watch {
 	bool started;
 	int wake_fd, trigger_fd;
 	struct record_control control;
+	struct record_command command;
 	atomic_bool ending;
 	atomic_bool full; /* the file has as many bytes as it may */
 	bool reached;	  /* --max-size: it ends */
@@ -215,7 +217,7 @@ record_watch_set(struct record_watch_options *o, int value, const char *text)
 	return cli_usage_error("record", "option not handled");
 }
 
-/* --- what others ask --------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------- */
 
 static void
 tell(const struct record_watch *w, const char *text, const char *more)
@@ -223,42 +225,6 @@ tell(const struct record_watch *w, const char *text, const char *more)
 	if (!w->options->quiet)
 		screen_text_warn("%s%s", text, more);
 }
-
-static bool
-turn_sampling(struct record_watch *w, bool on)
-{
-	struct session_error error = { 0 };
-
-	if (session_enable(w->session, on, &error) < 0)
-		return false;
-	tell(w, on ? "events enabled" : "events disabled", "");
-	return true;
-}
-
-static bool switch_file(struct record_watch *w);
-
-static bool
-obey(void *arg, const char *command)
-{
-	struct record_watch *w = arg;
-
-	if (strcmp(command, "enable") == 0)
-		return turn_sampling(w, true);
-	if (strcmp(command, "disable") == 0)
-		return turn_sampling(w, false);
-	if (strcmp(command, "snapshot") == 0)
-		return switch_file(w);
-	if (strcmp(command, "stop") == 0)
-		session_stop(w->session);
-	else if (strcmp(command, "ping") != 0) {
-		screen_text_warn("--control: '%s' is none of enable, disable, snapshot, ping, stop",
-				 command);
-		return false;
-	}
-	return true;
-}
-
-/* --- files ------------------------------------------------------------------------------- */
 
 /* On the thread that writes. */
 static void
@@ -311,9 +277,10 @@ keep_file(struct record_watch *w, char *name)
 
 /* False: it goes on in the same file, which was said. */
 static bool
-switch_file(struct record_watch *w)
+switch_file(void *arg)
 {
 	struct session_error error = { 0 };
+	struct record_watch *w = arg;
 	struct record_output_next next;
 	struct io_sink *sink;
 	int r;
@@ -374,7 +341,7 @@ look_at_time(struct record_watch *w)
 	uint64_t now_ns = watch_now_ns();
 
 	while (w->nr_past < o->nr_times && now_ns >= w->start_ns + o->times_ns[w->nr_past])
-		(void)turn_sampling(w, w->nr_past++ % 2 == 0);
+		(void)record_command_turn(&w->command, NULL, w->nr_past++ % 2 == 0);
 	if (o->switch_ns && now_ns >= w->file_ns + o->switch_ns)
 		(void)switch_file(w);
 }
@@ -398,6 +365,12 @@ watch_wait_ms(const struct record_watch *w)
 	return due_ns < INT32_MAX ? (int)due_ns : INT32_MAX;
 }
 
+static bool
+obey(void *arg, const char *line)
+{
+	return record_command_obey(arg, line);
+}
+
 static void *
 watch(void *arg)
 {
@@ -416,7 +389,7 @@ watch(void *arg)
 		if (w->ending)
 			break;
 		if (fds[1].revents)
-			record_control_take(&w->control, obey, w);
+			record_control_take(&w->control, obey, &w->command);
 		look_at_time(w);
 		look_at_size(w);
 		if (fds[2].revents && eventfd_read(w->trigger_fd, &n) == 0)
@@ -438,6 +411,7 @@ record_watch_start(struct record_watch *w, struct session *session)
 	if (!w)
 		return EXIT_DONE;
 	w->session = session;
+	w->command = (struct record_command){ session, w->options->quiet, switch_file, w };
 	w->start_ns = w->file_ns = watch_now_ns();
 	if (w->options->switches || w->options->overwrite) {
 		switch_fd = w->wake_fd;

@@ -17,6 +17,7 @@ struct elf_object {
 	uint64_t notes_left; /* likewise of notes */
 	uint16_t machine;
 	uint64_t entry;
+	bool fixed;
 	size_t nr_sections;
 	size_t names_section; /* SHN_UNDEF: none */
 	struct elf_segment segments[ELF_SEGMENTS_MAX];

@@ -214,6 +214,7 @@ read_headers(struct elf_object *o)
 		return -FMT_E_UNSUPPORTED;
 	o->machine = ehdr.e_machine;
 	o->entry = ehdr.e_entry;
+	o->fixed = ehdr.e_type == ET_EXEC;
 	if (elf_getshdrnum(o->elf, &o->nr_sections) != 0)
 		o->nr_sections = 0;
 	if (elf_getshdrstrndx(o->elf, &o->names_section) != 0 || !names_good(o))
@@ -333,6 +334,12 @@ elf_object_code_machine(const struct elf_object *o, bool *ret_is64)
 {
 	*ret_is64 = gelf_getclass(o->elf) == ELFCLASS64;
 	return o->machine;
+}
+
+bool
+elf_object_fixed(const struct elf_object *o)
+{
+	return o->fixed;
 }
 
 uint64_t

@@ -48,6 +48,9 @@ uint16_t elf_object_code_machine(const struct elf_object *o, bool *ret_is64);
 /* Where the kernel, or the dynamic linker, starts it (e_entry). */
 uint64_t elf_object_entry(const struct elf_object *o);
 
+/* Is it loaded at the addresses of its segments (ET_EXEC), and not moved? */
+bool elf_object_fixed(const struct elf_object *o);
+
 /* A PT_LOAD segment. */
 struct elf_segment {
 	uint64_t offset, vaddr, filesz, memsz;
@@ -101,6 +104,8 @@ struct elf_function {
 
 /* Looks for it in .symtab and .dynsym, where names may end in "@VERSION". */
 void elf_object_function(struct elf_object *o, const char *name, struct elf_function *ret);
+/* Likewise a function or a variable that is no thread's own: what has one address in a process. */
+void elf_object_symbol(struct elf_object *o, const char *name, struct elf_function *ret);
 
 /*
  * Adds "name@plt" for the entries of .plt, .plt.sec and .plt.got (x86-64). names (may be

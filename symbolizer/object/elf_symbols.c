@@ -277,13 +277,14 @@ elf_object_address(struct elf_object *o, const char *name)
 	return 0;
 }
 
+/* types: a bit for each STT_* */
 static void
-consider_function(const GElf_Sym *sym, struct elf_function *f)
+consider_named(const GElf_Sym *sym, unsigned types, struct elf_function *f)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
 	unsigned rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
+	if (!(types >> type & 1) || sym->st_shndx == SHN_UNDEF ||
 	    (f->nr && (rank < f->rank || (rank == f->rank && sym->st_value == f->vaddr))))
 		return;
 	f->nr = f->nr && rank == f->rank ? f->nr + 1 : 1;
@@ -292,8 +293,8 @@ consider_function(const GElf_Sym *sym, struct elf_function *f)
 	f->ifunc = type == STT_GNU_IFUNC;
 }
 
-void
-elf_object_function(struct elf_object *o, const char *name, struct elf_function *ret)
+static void
+find_named(struct elf_object *o, const char *name, unsigned types, struct elf_function *ret)
 {
 	const size_t len = strlen(name);
 
@@ -314,7 +315,19 @@ elf_object_function(struct elf_object *o, const char *name, struct elf_function 
 
 			if (sym.st_name < strings->d_size && strings->d_size - sym.st_name > len &&
 			    memcmp(at, name, len) == 0 && (at[len] == '\0' || at[len] == '@'))
-				consider_function(&sym, ret);
+				consider_named(&sym, types, ret);
 		}
 	}
+}
+
+void
+elf_object_function(struct elf_object *o, const char *name, struct elf_function *ret)
+{
+	find_named(o, name, 1u << STT_FUNC | 1u << STT_GNU_IFUNC, ret);
+}
+
+void
+elf_object_symbol(struct elf_object *o, const char *name, struct elf_function *ret)
+{
+	find_named(o, name, 1u << STT_FUNC | 1u << STT_OBJECT, ret);
 }

@@ -8,8 +8,9 @@
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_places.h"
 
-static void
-find_in_debug(struct elf_object *o, const char *path, const char *name, struct elf_function *f)
+void
+function_place_debug(struct elf_object *o, const char *path, const char *name,
+		     function_place_find_fn *find, struct elf_function *f)
 {
 	static const char *const dirs[] = { "/usr/lib/debug", NULL };
 	struct object_debug_sums sums;
@@ -19,7 +20,7 @@ find_in_debug(struct elf_object *o, const char *path, const char *name, struct e
 
 	object_debug_sums_init(&sums);
 	if (object_debug_find(&d, &debug) == 0 && debug) {
-		elf_object_function(debug, name, f);
+		find(debug, name, f);
 		f->vaddr -= object_debug_bias(o, debug);
 	}
 	elf_object_close(debug);
@@ -56,7 +57,7 @@ function_place_find(const char *path, const char *name, uint64_t *ret_offset)
 		return FUNCTION_PLACE_NO_ELF;
 	elf_object_function(o, name, &f);
 	if (!f.nr)
-		find_in_debug(o, path, name, &f);
+		function_place_debug(o, path, name, elf_object_function, &f);
 	if (!f.nr)
 		result = FUNCTION_PLACE_UNKNOWN;
 	else if (f.nr > 1)

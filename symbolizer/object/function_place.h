@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+struct elf_function;
+struct elf_object;
+
 enum function_place_result {
 	FUNCTION_PLACE_FOUND,
 	FUNCTION_PLACE_NO_FILE, /* none that can be read; errno says why */
@@ -23,5 +26,11 @@ enum function_place_result {
  */
 enum function_place_result function_place_find(const char *path, const char *name,
 					       uint64_t *ret_offset);
+
+/* Looks in that file, for who found nothing in the object itself; addresses are the object's. */
+typedef void function_place_find_fn(struct elf_object *o, const char *name,
+				    struct elf_function *ret);
+void function_place_debug(struct elf_object *o, const char *path, const char *name,
+			  function_place_find_fn *find, struct elf_function *f);
 
 #endif

@@ -164,6 +164,40 @@ compare "raw events and a PMU" 30 < <(printf '%s\n' r1a8 r0 r41003c rffffffff r1
 	cpu/mem-loads/ 'cpu/mem-loads,ldlat=7/' cpu/mem-loads/u cpu/stalls/ 'cpu/stalls,period=9/' stalls stalls:u \
 	mem-loads 'cpu/config=0x1234,config1=5,config2=6/' 'cpu/event=1,freq=50/' 'cpu/event=1,name=one/uk' \
 	'cpu/event=1,call-graph=fp/')
+
+# AMD's IBS, with the terms that its driver has.
+mkdir -p devices/ibs_op/format devices/ibs_fetch/format
+echo 11 >devices/ibs_op/type
+echo config:19 >devices/ibs_op/format/cnt_ctl
+echo config:16 >devices/ibs_op/format/l3missonly
+echo 12 >devices/ibs_fetch/type
+echo config:57 >devices/ibs_fetch/format/rand_en
+echo config:59 >devices/ibs_fetch/format/l3missonly
+compare "IBS" 1 < <(printf '%s\n' ibs_op// ibs_op/cnt_ctl=1/ ibs_op/cnt_ctl=1,l3missonly=1/ ibs_op/cnt_ctl/ ibs_fetch// ibs_fetch/rand_en=1/ \
+	ibs_fetch/rand_en=1,l3missonly=1/ ibs_op/cnt_ctl=1,period=65536/ ibs_op/cnt_ctl=1,freq=50/ ibs_fetch/config=0x200000000000000/ \
+	ibs_op/cnt_ctl=1,name=ops/)
+
+# config3 is of perf 6.3, and config4 is newer: what is wanted is by hand, of the format files.
+echo config3:0-7,32-35 >$pmu/format/third
+echo config4:63 >$pmu/format/fourth
+echo event=0x21,third=0x1ff >$pmu/events/wide
+while read -r string want; do
+	"${machine[@]}" "$SPOOR" record --dry-run --json -e "$string" -- true 2>err |
+		jq -r '.[0].attr | [.size, .config // "0", .config3 // "0", .config4 // "0"] | join(" ")' >got
+	is "$(cat got)" "$want" "$string"
+done <<'EOF'
+cpu/event=1/ 128 0x1 0 0
+cpu/event=1,third=0xf5a/ 136 0x1 0xf0000005a 0
+cpu/third=0x5a/u 136 0 0x5a 0
+cpu/fourth/ 144 0 0 0x8000000000000000
+cpu/event=2,third=3,fourth=1/ 144 0x2 0x3 0x8000000000000000
+cpu/config3=7,config=5/ 136 0x5 0x7 0
+cpu/config4=9/ 144 0 0 0x9
+cpu/wide/ 136 0x21 0x1000000ff 0
+cpu/wide,third=2/ 136 0x21 0x2 0
+EOF
+exits 2 "more bits than a term has" "${machine[@]}" "$SPOOR" record --dry-run -e cpu/third=0x1000/ -- true
+like "$(cat err)" 'cpu/third=0x1000/: at character [0-9]+: .*third' "is told with its place"
 machine=()
 unset SPOOR_MACHINE
 "$SPOOR" record --dry-run --json -e cycles:P -- true 2>err | jq -r '.[0] | select(.attr.type == 1) | .attr.precise_ip // 0' >out

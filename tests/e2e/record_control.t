@@ -91,6 +91,112 @@ is "$(samples_of c.spoor faults)" 0 "disable, of what began enabled"
 (exec 8>&-; record --control fd:7 -o c.spoor -- "$FIXTURES/faults" 2000 7</dev/null)
 in_range "$(samples_of c.spoor faults)" 2000 2200 "an end of file asks for nothing"
 exec 8>&- 9>&-
+# One event by its name, while another one goes on. Nobody else has the FIFOs open: the answer to stop goes with its recorder.
+cat >named.sh <<'EOS'
+ask() { echo "$1" >ctl; read -r answer <ack; echo "$1: $answer"; }
+faults=$1
+"$faults" 1000
+while read -r command; do
+	case $command in
+	[0-9]*) "$faults" "$command" ;;
+	*) ask "$command" ;;
+	esac
+done
+echo stop >ctl
+exec sleep 100
+EOS
+named() # OPTION...: stdin has commands, and numbers of faults between them
+{
+	timeout 120 "$SPOOR" record -c 1 "$@" --control fifo:ctl,ack -- bash named.sh "$FIXTURES/faults" >out 2>err
+}
+of_event() # FILE EVENT: samples of the program
+{
+	"$SPOOR" dump "$1" --comm faults | grep -c " SAMPLE .*event=\"$2\""
+}
+notes_of()
+{
+	"$SPOOR" info --json -i "$1" | jq -r .notes
+}
+gaps_of()
+{
+	"$SPOOR" info --json -i "$1" | jq '[.gaps[] | select(.cause == "paused")] | length'
+}
+two='page-faults,minor-faults'
+named -e "$two" -o c.spoor <<'EOS'
+disable page-faults
+3000
+enable page-faults
+500
+EOS
+is "$(xargs <out)" "disable page-faults: ack enable page-faults: ack" "one event by its name: answered"
+like "$(xargs <err)" 'event page-faults disabled .*event page-faults enabled' "and told"
+in_range "$(of_event c.spoor page-faults)" 1500 1800 "of it there are samples while it is on"
+in_range "$(of_event c.spoor minor-faults)" 4500 5000 "of the other one always"
+like "$(notes_of c.spoor)" 'asked to be off while others were on: page-faults$' "the file tells that it was off"
+is "$(gaps_of c.spoor)" 0 "which is no gap of the recording"
+"$SPOOR" dump c.spoor | sed -n 's/.* READ .*event="page-faults" id=\([0-9]*\) .*time_enabled=\([0-9]*\) .*value=\([0-9]*\) .*/\1 \2 \3/p' |
+	awk '{ n[$1]++; if (n[$1] == 2 && last[$1] != $2 " " $3) print "counted while off"; last[$1] = $2 " " $3 }
+		END { for (id in n) if (n[id] != 3) print id, n[id] }' >odd
+is "$(cat odd)" "" "READ records tell its counts as it went off, and the same as it came on"
+# Off from the beginning, but for one of them; then none by and by, which is a gap.
+named -D -1 -e "$two" -o c.spoor <<'EOS'
+enable minor-faults
+2000
+disable minor-faults
+4000
+enable
+500
+EOS
+in_range "$(of_event c.spoor page-faults)" 500 700 "-D -1, enable EVENT: not the others"
+in_range "$(of_event c.spoor minor-faults)" 2500 2900 "but that one"
+is "$(gaps_of c.spoor)" 2 "times when none is on are gaps"
+# Another file has to tell it as well; it needs no time in its name here.
+rm -f n.spoor*
+named --switch-output -e "$two" -o n.spoor <<'EOS'
+disable minor-faults
+snapshot
+2000
+enable minor-faults
+EOS
+files=(n.spoor.*)
+for file in "${files[@]}"; do
+	like "$(notes_of "$file")" ': minor-faults$' "each file tells what was off in it"
+done
+is "$(of_event "${files[1]}" minor-faults)" 0 "as it was in the second one"
+# The list, and what is no event, as perf has them.
+list='page-faults,{cs,minor-faults}'
+cat >asked <<'EOS'
+evlist
+evlist -F
+evlist -g
+evlist -x
+enable nosuch
+disable -v
+EOS
+named -e "$list" -o c.spoor <asked
+grep -v '^spoor: \|^\[' err >listed
+cp out answers
+perf record -q -e "$list" -c 1 --control fifo:ctl,ack -o p.data -- bash named.sh "$FIXTURES/faults" <asked 2>&1 >perf.answers | grep -v Terminated >perf.listed
+same "evlist: what perf lists" listed perf.listed
+same "and what is answered" answers perf.answers
+like "$(cat err)" "no event is called 'nosuch'" "what is no event is told"
+like "$(cat err)" "evlist takes -v, -F or -g" "as is what is no list"
+named -e "$list" -o c.spoor <<'EOS'
+disable minor-faults
+evlist -v
+EOS
+like "$(cat err)" 'minor-faults is counted in the group of cs' "a member of a group is not turned off alone"
+"$SPOOR" record --dry-run -c 1 -e "$list" -- true | grep -v side-band >dry
+grep ': type:' err >listed
+same "evlist -v: the attrs as --dry-run has them" listed dry
+named --off-cpu -o c.spoor <<'EOS'
+disable off-cpu
+EOS
+like "$(cat err)" 'off-cpu is on and off together with all others alone' "nor is off-cpu"
+named -e page-faults -o c.spoor <<EOS
+enable $(printf '\033')[31mred
+EOS
+like "$(cat -v err)" 'no event is called .\\033\[31mred' "whoever writes to the FIFO writes on no terminal"
 for bad in ctl fd: fd:x fd:987 fifo:/nowhere/at/all; do
 	nok "--control $bad" "$SPOOR" record --control $bad -o n.spoor -- true
 	ok "--control $bad: nothing is left" test ! -e n.spoor

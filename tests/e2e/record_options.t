@@ -49,20 +49,75 @@ for option in -d -W --phys-data --data-page-size --code-page-size --transaction 
 	changed perf.plain perf.with >perf.changed
 	is "$(xargs <spoor.changed)" "$(missing perf.changed)" "$option: as perf has it"
 done
+# perf has it since 6.12, without the address of -d.
+by_spoor --sample-mem-info >spoor.with
+is "$(changed spoor.plain spoor.with)" ">DATA_SRC" "--sample-mem-info"
 by_spoor -d >/dev/null
 ok "-d: maps of data are recorded" sh -c '"$1" dump x.spoor | grep -q "MMAP2.*mmap_data=1\|MMAP2.*MMAP_DATA\|MMAP2.*mmap_data"' - "$SPOOR"
 like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'addr=0x[0-9a-f]{3,}' "-d: a fault has its address"
 by_spoor --transaction >/dev/null
 like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'transaction=' "--transaction: samples have the word"
 for option in -T -P -v -z -z5 '-k mono' '-k CLOCK_MONOTONIC' '-k 1' --namespaces --all-cgroups --buildid-all --buildid-mmap --sample-cpu \
-	--sample-identifier --running-time --timestamp-boundary; do
+	--sample-identifier --running-time --timestamp-boundary --bpf-event --no-bpf-event --tail-synthesize '--mmap-flush 64K' \
+	'--num-thread-synthesize 4' '--proc-map-timeout 1000' '--synth all'; do
 	# shellcheck disable=SC2086
 	exits 0 "$option: needless, taken" "$SPOOR" record $option -e page-faults -o x.spoor -- true
 done
-for option in '-r 1' '--affinity node' --threads --aio; do
+while IFS=: read -r option why; do
 	# shellcheck disable=SC2086
 	exits 2 "$option: refused" "$SPOOR" record $option -e page-faults -o x.spoor -- true
-	like "$(cat err)" 'not needed' "$option: told why"
+	like "$(cat err)" "^spoor record: --.*: .*$why" "$option: told why"
+done <<'EOF'
+-r 1:not needed
+--affinity=node:not needed
+--threads:not needed
+--aio=2:not needed
+-z99:from 1 to 22
+--aux-sample=4096:records the trace
+--clang-opt=-O2:no BPF programs
+--clang-path=/usr/bin/clang:no BPF programs
+--debuginfod=x:reading commands have --debuginfod
+--kcore:spoor annotate reads
+--latency:--off-cpu records
+--mmap-flush=x:a size such as
+--num-thread-synthesize=0:a number
+--pfm-events=inst_retired.any:spoor list
+--proc-map-timeout=soon:milliseconds
+--setup-filter=pin:no BPF programs
+--synth=no:Only all
+--vmlinux=x:reading commands have --vmlinux
+EOF
+
+# What fingers know: each option of perf record is one here, with an argument where perf's has one.
+options() # help on stdin: LETTER NAME ARGUMENT (none, must, may) of each option that has a long name
+{
+	awk 'match($0, /^ +(-., )? *--[a-z][a-z-]*/) {
+		rest = substr($0, RLENGTH + 1)
+		name = letter = substr($0, 1, RLENGTH)
+		sub(/.*--/, "", name)
+		letter = letter ~ /-., / ? substr(letter, match(letter, /-., /) + 1, 1) : "-"
+		print letter, name, rest ~ /^( |=)?\[/ || rest ~ /^\[=/ ? "may" : rest ~ /^ ([<A-Z])/ ? "must" : "none"
+	}'
+}
+perf record -h 2>&1 | options | sort >perf.options
+"$SPOOR" record --help | options | sort >spoor.options
+is "$(($(wc -l <perf.options) >= 80))" 1 "perf has $(wc -l <perf.options) options"
+# Where perf's takes nothing, this may say a least time.
+is "$(sed 's/^- off-cpu none/- off-cpu may/' perf.options | comm -23 - spoor.options | xargs)" "" "all of them are known here"
+# And those of perfs after 6.1, or that are built with more.
+for option in bpf-event latency off-cpu-thresh pfm-events sample-mem-info setup-filter; do
+	like "$(cat spoor.options)" "^- $option " "--$option"
+done
+for option in '--off-cpu --off-cpu-thresh 20' '--off-cpu-thresh=20 --off-cpu'; do
+	# shellcheck disable=SC2086
+	is "$("$SPOOR" record --dry-run --json $option -- true | jq -r '.[].name' | grep off-cpu)" off-cpu/min=20ms/ \
+		"$option: shorter waits are left out"
+done
+is "$("$SPOOR" record --dry-run --json --off-cpu --off-cpu-thresh 0 -- true | jq -r '.[].name' | grep off-cpu)" off-cpu "0: none is"
+for option in --off-cpu-thresh=20 '--off-cpu=1ms --off-cpu-thresh=20' '--off-cpu --off-cpu-thresh=x'; do
+	# shellcheck disable=SC2086
+	exits 2 "$option: refused" "$SPOOR" record $option -o x.spoor -- true
+	like "$(cat err)" '--off-cpu-thresh' "told"
 done
 exits 2 "both sides alone" "$SPOOR" record --all-user --all-kernel -o x.spoor -- true
 exits 2 "a branch of no kind" "$SPOOR" record -j any,sideways -o x.spoor -- true

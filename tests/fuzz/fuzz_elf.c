@@ -78,6 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	symtab_free(stubs);
 	elf_object_function(o, name, &function);
 	elf_object_function(o, "main", &function);
+	elf_object_symbol(o, name, &function);
 	compile_all(o);
 	elf_object_close(o);
 	return 0;

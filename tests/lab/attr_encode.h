@@ -7,7 +7,7 @@
 
 #include "format/record/event_attr.h"
 
-#define ATTR_ENCODE_MAX 144 /* bytes of an attr up to config4 (Linux 6.18) */
+#define ATTR_ENCODE_MAX 144 /* bytes of an attr up to config4 (Linux 6.19) */
 
 /* Writes a->size bytes, a published size of 64 to ATTR_ENCODE_MAX, and returns it. */
 static inline int

@@ -95,7 +95,7 @@ struct perf_event_attr {
 	__u32 aux_action;      /* 6.13: bits start_paused, pause, resume */
 	__u64 sig_data;	       /* 5.13 */
 	__u64 config3;	       /* 6.3 */
-	__u64 config4;	       /* 6.18 */
+	__u64 config4;	       /* 6.19 */
 };
 
 #define PERF_ATTR_SIZE_VER7 128

@@ -257,6 +257,10 @@ static const struct refused {
 	{ "mem:zz", 5, "not an address" },
 	{ "mem:main", 5, "not an address" },
 	{ "mem:-1", 5, "not an address" },
+	{ "mem:/bin/true:main", 5, "only spoor record finds symbols" },
+	{ "mem:main=", 10, "not an address" },
+	{ "mem:/bin/a=b:main=x:w", 19, "not an address" },
+	{ "cs,mem:/bin/true:main=0x10/3:w", 28, "1, 2, 4 or 8" },
 	{ "cs,mem:0x:w", 8, "not an address" },
 	{ "mem:0x10000000000000000", 5, "not an address" },
 	{ "mem:0x10/3", 10, "1, 2, 4 or 8" },
@@ -284,6 +288,10 @@ static const struct refused {
 	{ "kprobe:+4", 8, "function of the kernel" },
 	{ "kprobe:do_exit+x", 16, "not an offset" },
 	{ "kretprobe:do_exit+4", 19, "only functions return" },
+	{ "kprobe:0x", 8, "not an address" },
+	{ "kprobe:0", 8, "not an address" },
+	{ "kprobe:12q", 8, "not an address" },
+	{ "cs,kprobe:0xffffffff81234560+4", 11, "not an address" },
 	{ "kretprobe:do_exit:q", 19, "unknown modifier 'q'" },
 };
 
@@ -511,6 +519,28 @@ test_breakpoints(void **state)
 	}
 }
 
+/* Whoever finds addresses by name tells the name as well. */
+static void
+test_named_breakpoints(void **state)
+{
+	static const char *const named[][2] = {
+		{ "mem:/bin/true:main+8=0x401000/8:w:u", "mem:/bin/true:main+8/8:w:u" },
+		{ "mem:/bin/a=b:main=0x401000", "mem:/bin/a=b:main" },
+		{ "mem:word=4198400:x", "mem:word:x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		struct event_spec_list l = { 0 };
+		char err[EVENT_SPEC_ERROR_BYTES];
+
+		assert_int_equal(event_spec_parse(named[i][0], &roots, &l, err, sizeof(err)), 0);
+		assert_string_equal(l.specs[0].name, named[i][1]);
+		assert_true(l.specs[0].attr.bp_addr == 0x401000);
+		event_spec_list_done(&l);
+	}
+}
+
 static void
 test_refused(void **state)
 {
@@ -649,6 +679,10 @@ test_probes(void **state)
 		{ "kprobe:do_exit", "kprobe:do_exit", "do_exit", 7, 0, 0, false },
 		{ "kprobe:do_exit+0x10", "kprobe:do_exit+0x10", "do_exit", 7, 0, 16, false },
 		{ "kretprobe:do_exit", "kretprobe:do_exit", "do_exit", 7, 1, 0, false },
+		{ "kprobe:0xffffffff81234560", "kprobe:0xffffffff81234560", NULL, 7, 0,
+		  0xffffffff81234560, false },
+		{ "kretprobe:0xffffffff81234560:u", "kretprobe:0xffffffff81234560:u", NULL, 7, 1,
+		  0xffffffff81234560, true },
 	};
 
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
@@ -657,7 +691,10 @@ test_probes(void **state)
 
 		assert_int_equal(event_spec_parse(probes[i].text, &roots, &l, err, sizeof(err)), 0);
 		assert_string_equal(l.specs[0].name, probes[i].name);
-		assert_string_equal(l.specs[0].probe, probes[i].place);
+		if (probes[i].place)
+			assert_string_equal(l.specs[0].probe, probes[i].place);
+		else
+			assert_null(l.specs[0].probe);
 		assert_int_equal(l.specs[0].attr.type, probes[i].type);
 		assert_int_equal(l.specs[0].attr.config, probes[i].config);
 		assert_int_equal(l.specs[0].attr.config1, 0);
@@ -677,6 +714,7 @@ main(void)
 		cmocka_unit_test(test_named_tracepoints),
 		cmocka_unit_test(test_terms),
 		cmocka_unit_test(test_breakpoints),
+		cmocka_unit_test(test_named_breakpoints),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_several),

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/cmd/record_breakpoint.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/buf.h"
+#include "symbolizer/object/symbol_address.h"
+
+static const char *const address_words[] = {
+	[SYMBOL_ADDRESS_NO_FILE] = "no file that can be read",
+	[SYMBOL_ADDRESS_NO_ELF] = "neither a program nor a library",
+	[SYMBOL_ADDRESS_UNKNOWN] =
+		"neither a function nor a variable has that name there, nor in a debug file (one of "
+		"each thread has no address)",
+	[SYMBOL_ADDRESS_SEVERAL] = "several have that name: give the address of one, mem:0xADDRESS",
+	[SYMBOL_ADDRESS_MOVED] =
+		"the file is loaded at another address each time, which a process tells that runs "
+		"already: -p PID, of one",
+	[SYMBOL_ADDRESS_NO_MAPS] = "the maps of the process (-p) cannot be read",
+	[SYMBOL_ADDRESS_NOT_MAPPED] = "the process (-p) has not mapped this file",
+};
+
+static const char *const kernel_words[] = {
+	[SYMBOL_ADDRESS_NO_FILE] = "/proc/kallsyms cannot be read: give an address, mem:0xADDRESS",
+	[SYMBOL_ADDRESS_UNKNOWN] =
+		"no symbol of the kernel has that name in /proc/kallsyms (one of a program is "
+		"PATH:SYMBOL, where PATH begins with / or .)",
+	[SYMBOL_ADDRESS_SEVERAL] =
+		"several symbols of the kernel have that name: give the address of one, "
+		"mem:0xADDRESS",
+	[SYMBOL_ADDRESS_HIDDEN] =
+		"/proc/kallsyms shows no addresses: that needs root and kernel.kptr_restrict below 2",
+};
+
+/* The file, of n bytes, as the kernel calls it. False: errno. */
+static bool
+whole_path(const char *typed, size_t n, char path[PATH_MAX])
+{
+	char *copy = strndup(typed, n);
+	bool found = copy && realpath(copy, path);
+
+	free(copy);
+	return found;
+}
+
+/* "SYMBOL+0x10", which it cuts. False: no offset. */
+static bool
+cut_offset(char *name, uint64_t *ret)
+{
+	char *plus = strchr(name, '+'), *end;
+
+	*ret = 0;
+	if (!plus)
+		return true;
+	*plus++ = '\0';
+	*ret = strtoull(plus, &end, 0);
+	return isdigit((unsigned char)*plus) && !*end;
+}
+
+/* path: NULL: of the kernel. */
+static const char *
+find_address(const char *path, char *name, pid_t pid, uint64_t *ret)
+{
+	enum symbol_address_result result;
+	uint64_t offset;
+
+	if (!cut_offset(name, &offset))
+		return "not an offset such as 0x10";
+	result = path ? symbol_address_find(path, name, pid, ret)
+		      : symbol_address_kernel("/proc/kallsyms", name, ret);
+	*ret += offset;
+	if (result == SYMBOL_ADDRESS_FOUND)
+		return NULL;
+	return path ? address_words[result] : kernel_words[result];
+}
+
+const char *
+record_breakpoint_resolve(const char *event, size_t n, pid_t pid, struct buf *out,
+			  const char **ret_where)
+{
+	const bool file = n && (*event == '/' || *event == '.');
+	const char *symbol = event, *end = event + n, *rest, *problem;
+	char path[PATH_MAX], number[24], *name;
+	uint64_t address = 0;
+
+	*ret_where = event;
+	if (!n || isdigit((unsigned char)*event) || memchr(event, '=', n)) {
+		buf_append(out, event, n);
+		return NULL;
+	}
+	if (file) {
+		symbol = memchr(event, ':', n);
+		if (!symbol)
+			return "a breakpoint in a program is PATH:SYMBOL[+OFFSET]";
+		if (!whole_path(event, (size_t)(symbol - event), path))
+			return strerror(errno);
+		buf_append(out, path, strlen(path));
+		buf_u8(out, ':');
+		symbol++;
+	}
+	for (rest = symbol; rest < end && *rest != ':' && *rest != '/';)
+		rest++;
+	name = strndup(symbol, (size_t)(rest - symbol));
+	if (!name)
+		return "out of memory";
+	*ret_where = symbol;
+	problem = find_address(file ? path : NULL, name, pid, &address);
+	free(name);
+	buf_append(out, symbol, (size_t)(rest - symbol));
+	buf_append(out, number, (size_t)snprintf(number, sizeof(number), "=0x%" PRIx64, address));
+	buf_append(out, rest, (size_t)(end - rest));
+	return problem;
+}
