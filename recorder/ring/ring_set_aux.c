@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "format/block/aux_trace.h"
 #include "recorder/ground/message.h"
 #include "recorder/ring/ring_set_internal.h"
 
@@ -28,7 +29,8 @@ ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_
 	struct message_aux head = { .ring = one_cpu ? c->cpu : (uint32_t)i,
 				    .cpu = c->cpu,
 				    .tid = one_cpu ? UINT32_MAX : (uint32_t)c->task,
-				    .snapshot = c->aux.snapshot };
+				    .flags = c->aux.snapshot ? AUX_PIECE_SNAPSHOT : 0 };
+	const uint32_t flags = head.flags;
 	uint64_t moved = 0;
 	size_t n = 0;
 
@@ -38,6 +40,7 @@ ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_
 	while (moved < c->aux.size && (n = aux_ring_pending(&c->aux, at_end, &c->corrupt)) > 0) {
 		uint8_t *to;
 
+		head.flags = flags | (n > PIECE_BYTES ? AUX_PIECE_MORE : 0);
 		n = n < PIECE_BYTES ? n : PIECE_BYTES;
 		to = queue_reserve(q, sizeof(head) + n);
 		if (!to) {

@@ -72,6 +72,8 @@ perf report -D -i x.data >dump 2>perf.err
 is "$(grep -c ' PSBEND$' dump)" $((cpus * 3 * 4096 / 64)) "perf decodes each packet"
 is "$(sed -n 's/.* TSC 0x1000\(.*\)/\1/p' dump | sort | head -n 2 | xargs)" "00000 00001" "perf: the clock of the first CPU"
 like "$(cat dump)" 'PMU Type +30' "perf: the PMU"
+like "$(perf report --header-only -i x.data 2>/dev/null)" 'contains AUX area data' "perf: the header tells that there is a trace"
+is "$(python3 "$TOP/tests/e2e/perfdata.py" places x.data | sort | uniq -c | xargs)" "$((3 * cpus)) 71 48" "and where"
 is "$(sed -n 's/^  \(.*[^ ]\)  *\(0x[24]00\|0x3c000\|0x2\|24\|3\|1\)$/\1=\2/p' dump | head -n 8 | xargs -d '\n')" \
 	"TSC bit=0x400 Have sched_switch=3 Per-cpu maps=1 MTC bit=0x200 MTC freq bits=0x3c000 CYC bit=0x2 Max non-turbo ratio=24" \
 	"perf: what its decoder has to know"
@@ -89,6 +91,13 @@ exits 0 "export of the import" "$SPOOR" export -f perf-data-file -o x.data back.
 traces "carried" 0 $((3 * 4096))
 is "$(python3 "$TOP/tests/e2e/perfdata.py" aux x.data)" "$(python3 "$TOP/tests/e2e/perfdata.py" aux first.data)" \
 	"in the same pieces"
+is "$(python3 "$TOP/tests/e2e/perfdata.py" places x.data | sort | uniq -c | xargs)" "$((3 * cpus)) 71 48" "which the header tells of"
+# Of an event without PERF_SAMPLE_CPU, as perf records threads, perf prints the CPUs that it decodes if the header tells.
+python3 "$TOP/tests/e2e/perfdata.py" without-cpu first.data thread.data
+exits 0 "import of such an event" "$SPOOR" import -o back.spoor thread.data
+exits 0 "its export" "$SPOOR" export -f perf-data-file -o x.data back.spoor
+perf script -F cpu,ip -i x.data >printed 2>&1
+unlike "$(cat printed)" 'do not have CPU attribute set|Cannot print' "perf script -F cpu"
 
 # Chunks of odd sizes, around the end of an area that has room for them; a tracer that was disturbed.
 export SPOOR_AUX_CHUNK=3001 SPOOR_AUX_FLAGS=12
