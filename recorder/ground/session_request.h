@@ -17,7 +17,13 @@
 
 struct session_requests;
 
-enum session_request_kind { REQUEST_ROTATE, REQUEST_SYNC, REQUEST_FREQUENCY, REQUEST_ENABLE };
+enum session_request_kind {
+	REQUEST_ROTATE,
+	REQUEST_SYNC,
+	REQUEST_FREQUENCY,
+	REQUEST_ENABLE,
+	REQUEST_SNAPSHOT,
+};
 
 /* On the stack of the caller that waits for it. */
 struct session_request {

@@ -241,6 +241,11 @@ do_request(struct session *s, struct session_request *rq)
 		session_request_done(s->requests, rq, 0);
 		return true;
 	}
+	if (rq->kind == REQUEST_SNAPSHOT) {
+		session_snapshot_traces(s);
+		session_request_done(s->requests, rq, 0);
+		return true;
+	}
 	/* Once: what it waits for may have no room yet. */
 	if (rq->dump && s->options.overwrite)
 		session_dump_rings(s);
@@ -569,6 +574,8 @@ session_finish(struct session *s, struct session_error *error)
 	/* Sampling first, so that side-band has all that samples need. */
 	ring_set_control(&s->rings, false, PERF_EVENT_IOC_DISABLE);
 	ring_set_control(&s->rings, true, PERF_EVENT_IOC_DISABLE);
+	if (s->options.aux_snapshot)
+		ring_set_snapshot(&s->rings, true);
 	now_ns = host_now_ns();
 	if (s->command)
 		command_stop(s->command);

@@ -118,6 +118,45 @@ for chunk in 3001 20000; do
 	traces "$chunk bytes, written over" $((chunk > 8192 ? chunk - 8192 : 0)) $chunk
 done
 
+# At SIGUSR2, at a command, and at the end; each has what came since, or the whole area once it was written over.
+export SPOOR_AUX_CHUNKS=2 SPOOR_AUX_CHUNK=3000
+cat >signal.sh <<'EOF'
+kill -USR2 $PPID
+n=0
+until [ -e traced ] || [ $((n += 1)) -gt 1200 ]; do sleep 0.05; done
+EOF
+exits 0 "record -S, a signal" there "$SPOOR" record -a -S -m ,2 -e intel_pt// -o x.spoor -- sh signal.sh
+like "$(cat err)" '^spoor: recorded what the AUX areas had' "it is told"
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+is "$(python3 "$TOP/tests/e2e/perfdata.py" aux x.data | grep '^0 ' | cut -d' ' -f4- | xargs)" "0 3000 3000 3000" "two, and nothing twice"
+traces "-S, a signal" 0 6000
+is "$("$SPOOR" info --json x.spoor | jq .records.AUX)" $((2 * cpus)) "with their records"
+cat >control.sh <<'EOF'
+echo snapshot >ctl
+read -r answer <ack
+echo "$answer" >answer
+EOF
+mkfifo ctl ack
+exits 0 "record -Se, --control" there "$SPOOR" record -a -Se -m ,2 --control fifo:ctl,ack -e intel_pt// -o x.spoor -- sh control.sh
+is "$(cat answer)" ack "--control: snapshot is answered"
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+traces "--control snapshot" 0 6000
+export SPOOR_AUX_CHUNK=20000
+exits 0 "record -S, a signal, written over" there "$SPOOR" record -a -S -m ,2 -e intel_pt// -o x.spoor -- sh signal.sh
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+is "$(python3 "$TOP/tests/e2e/perfdata.py" trace x.data 0 | cmp - <(stream 0 11808 20000; stream 0 31808 40000) && echo same)" same \
+	"each is the last of the area, byte for byte"
+exits 0 "record -S1000" there "$SPOOR" record -a -S1000 -e intel_pt// -o x.spoor -- sh signal.sh
+"$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
+is "$(python3 "$TOP/tests/e2e/perfdata.py" trace x.data 0 | cmp - <(stream 0 19000 20000; stream 0 39000 40000) && echo same)" same \
+	"of an area of a page, the last of it"
+exits 0 "record -S, --switch-output" there "$SPOOR" record -a -S -m ,2 --switch-output -e intel_pt// -o y.spoor -- sh signal.sh
+files=(y.spoor.*)
+is "$(for file in "${files[@]}"; do "$SPOOR" info --json "$file" | jq .aux.bytes; done | xargs)" \
+	"$((8192 * cpus)) $((8192 * cpus))" "a file each"
+rm -f y.spoor*
+export SPOOR_AUX_CHUNKS=1
+
 # Of one process, from its exec on, in the rings of CPUs and in those of its threads.
 export SPOOR_AUX_CHUNK=800
 exits 0 "record of a command" there "$SPOOR" record -e intel_pt//u -o x.spoor -- true
@@ -150,7 +189,9 @@ like "$(cat err)" 'CoreSight is not recorded' "is told"
 exits 2 "-m N,AUX without such an event" "$SPOOR" record -m ,16 -o y.spoor -- true
 exits 2 "-S without such an event" "$SPOOR" record -S -o y.spoor -- true
 like "$(cat err)" 'are of an event with an AUX area, such as intel_pt//' "is told what it is for"
-exits 2 "-S of a size" "$SPOOR" record -S4096 -o y.spoor -- true
+exits 2 "-S of no size" "$SPOOR" record -Sx -o y.spoor -- true
+exits 2 "-S of more than there is" "$SPOOR" record -Se64K -m ,2 -e intel_pt// -o y.spoor -- true
+like "$(cat err)" '65536 bytes are more than the AUX area of -m has, 8192' "is told"
 nok "nothing is left of what failed" test -e y.spoor
 like "$(there "$SPOOR" record --dry-run -e intel_pt//u -m ,16 2>/dev/null)" \
 	'config: 0x300e601,.*aux_watermark: 16384' "the attr is perf's: config, and a quarter of the area to wake at"
