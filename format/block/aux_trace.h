@@ -22,6 +22,7 @@
 #define AUX_TRACERS(X)                                                                             \
 	X(1, INTEL_PT, "Intel PT")                                                                 \
 	X(2, INTEL_BTS, "Intel BTS")                                                               \
+	X(3, CS_ETM, "Arm CoreSight")                                                              \
 	X(4, ARM_SPE, "Arm SPE")                                                                   \
 	X(6, HISI_PTT, "HiSilicon PTT")
 
@@ -31,10 +32,12 @@ enum aux_tracer {
 #undef X
 };
 
-#define AUX_TRACE_WORDS_MAX 512	 /* of what a decoder is told */
+#define AUX_TRACE_WORDS_MAX 8189 /* of what a decoder is told: as many as its record has room for */
 #define AUX_TRACE_ANY UINT32_MAX /* a piece's cpu or tid: not of one */
 
-#define AUX_PIECE_SNAPSHOT 1u /* of an area that is written over: see spoor-recording(5) */
+/* See spoor-recording(5). */
+#define AUX_PIECE_SNAPSHOT 1u /* of an area that is written over */
+#define AUX_PIECE_MORE 2u     /* it was read together with the next one of its ring */
 
 /* What a decoder is told: the private words of perf's AUXTRACE_INFO, and the clock of the trace. */
 struct aux_trace {

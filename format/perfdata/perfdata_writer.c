@@ -24,6 +24,7 @@ struct perfdata_writer {
 	uint64_t records; /* bytes */
 	struct perfdata_header header;
 	struct buf features[PERFDATA_FEATURES_MAX];
+	struct buf traces; /* of each AUXTRACE record its place in the file and its size */
 };
 
 static int
@@ -174,6 +175,7 @@ perfdata_writer_free(struct perfdata_writer *w)
 	assert(w->magic == WRITER_MAGIC);
 	for (size_t i = 0; i < PERFDATA_FEATURES_MAX; i++)
 		buf_done(&w->features[i]);
+	buf_done(&w->traces);
 	buf_done(&w->out);
 	w->magic = 0;
 	free(w);
@@ -249,6 +251,25 @@ perfdata_writer_feature(struct perfdata_writer *w, unsigned int feature, struct 
 	return 0;
 }
 
+/* How many they are, then where each is. */
+static int
+put_traces(struct perfdata_writer *w, struct fmt_where *where)
+{
+	uint8_t count[8];
+	int error;
+
+	if (buf_failed(&w->traces))
+		return fmt_fail(where, FMT_E_NOMEM, w->written, "places of traces");
+	if (!w->traces.len)
+		return 0;
+	le64enc(count, w->traces.len / PERFDATA_SECTION_BYTES);
+	error = perfdata_writer_feature(w, PERFDATA_FEATURE_AUXTRACE, span_of(count, sizeof(count)),
+					where);
+	return error ? error
+		     : perfdata_writer_feature(w, PERFDATA_FEATURE_AUXTRACE, buf_span(&w->traces),
+					       where);
+}
+
 /* {offset, size} of each, then each. */
 static int
 write_features(struct perfdata_writer *w, struct fmt_where *where)
@@ -286,6 +307,16 @@ perfdata_writer_records(struct perfdata_writer *w, struct span records, struct f
 }
 
 int
+perfdata_writer_trace(struct perfdata_writer *w, struct span record, struct fmt_where *where)
+{
+	if (!w->pipe && record.len >= PERF_RECORD_HEADER_BYTES) {
+		buf_u64(&w->traces, w->written + w->out.len);
+		buf_u64(&w->traces, le16dec(record.p + 6));
+	}
+	return perfdata_writer_records(w, record, where);
+}
+
+int
 perfdata_writer_round(struct perfdata_writer *w, struct fmt_where *where)
 {
 	put_record_header(&w->out, PERFDATA_FINISHED_ROUND, PERF_RECORD_HEADER_BYTES);
@@ -310,7 +341,9 @@ perfdata_writer_finish(struct perfdata_writer *w, uint8_t ret_header[PERFDATA_HE
 	if (error || w->pipe)
 		return error;
 	w->header.data.size = w->written - w->header.data.offset;
-	error = write_features(w, where);
+	error = put_traces(w, where);
+	if (!error)
+		error = write_features(w, where);
 	if (!error)
 		perfdata_header_encode(&w->header, ret_header);
 	return error;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -12,6 +13,7 @@
 
 #include <bsd/string.h>
 
+#include "recorder/event/coresight.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/pmu.h"
 #include "recorder/host/host.h"
@@ -33,9 +35,8 @@ static const struct tracing_pmu {
 	const char *name;
 	enum aux_tracer tracer;
 } tracing_pmus[] = {
-	{ "intel_pt", AUX_TRACER_INTEL_PT },
-	{ "intel_bts", AUX_TRACER_INTEL_BTS },
-	{ "arm_spe_", AUX_TRACER_ARM_SPE },
+	{ "intel_pt", AUX_TRACER_INTEL_PT }, { "intel_bts", AUX_TRACER_INTEL_BTS },
+	{ "arm_spe_", AUX_TRACER_ARM_SPE },  { CORESIGHT_PMU, AUX_TRACER_CS_ETM },
 	{ "hisi_ptt", AUX_TRACER_HISI_PTT },
 };
 
@@ -58,13 +59,6 @@ event_aux_plan(const struct session_options *o, const struct event_spec *spec,
 {
 	uint32_t tracer = event_aux_tracer(spec->pmu);
 
-	/* A trace ends in a sink, and decodes by registers of each CPU's trace unit. */
-	if (strcmp(spec->pmu, "cs_etm") == 0)
-		return session_fail(
-			error, -EOPNOTSUPP,
-			"%s: CoreSight is not recorded: its decoders need what only perf "
-			"record tells of the trace units",
-			spec->name);
 	if (!tracer)
 		return 0;
 	if (*aux)
@@ -100,7 +94,12 @@ int
 event_aux_settle(struct event_aux *a, const struct event_def *defs, const struct session_options *o,
 		 const struct target *target, struct session_error *error)
 {
-	int r;
+	struct utsname u = { 0 };
+	struct event_aux_scope scope = { .cpus = &target->sampled,
+					 .release = u.release,
+					 .cpu_wide = target_of_cpus(target),
+					 .per_cpu = !target->per_thread,
+					 .snapshot = o->aux_snapshot };
 
 	if (!a && (o->aux_pages || o->aux_snapshot))
 		return session_usage(error,
@@ -110,9 +109,8 @@ event_aux_settle(struct event_aux *a, const struct event_def *defs, const struct
 		return 0;
 	while (!defs->aux)
 		defs++;
-	r = event_aux_describe(a, PMU_SYSFS, &defs->attr, target_of_cpus(target),
-			       !target->per_thread, o->aux_snapshot);
-	return r < 0 ? session_fail(error, r, "out of memory") : 0;
+	(void)uname(&u);
+	return event_aux_describe(a, PMU_SYSFS, &defs->attr, &scope, error);
 }
 
 /* --- the attr --------------------------------------------------------------------------- */
@@ -178,6 +176,10 @@ event_aux_defaults(const char *sysfs, const char *pmu, struct perf_event_attr *a
 		break;
 	case AUX_TRACER_ARM_SPE:
 		set(sysfs, pmu, "ts_enable", 1, attr);
+		break;
+	case AUX_TRACER_CS_ETM:
+		set(sysfs, pmu, "timestamp", 1, attr);
+		set(sysfs, pmu, "contextid", 1, attr);
 		break;
 	}
 }
@@ -300,8 +302,8 @@ find_clock(struct aux_trace *about)
 
 /* As enum INTEL_PT_* of perf, one after another. */
 static void
-intel_pt_words(const struct event_aux *a, const char *sysfs, bool cpu_wide, bool per_cpu,
-	       bool snapshot, struct buf *b)
+intel_pt_words(const struct event_aux *a, const char *sysfs, const struct event_aux_scope *scope,
+	       struct buf *b)
 {
 	const struct aux_trace *t = &a->about;
 	uint64_t ratio = 0, event_trace = 0;
@@ -316,9 +318,11 @@ intel_pt_words(const struct event_aux *a, const char *sysfs, bool cpu_wide, bool
 	buf_u64(b, t->time_mult != 0);
 	buf_u64(b, bits_of(sysfs, a->pmu, "tsc", 1));
 	buf_u64(b, bits_of(sysfs, a->pmu, "noretcomp", 1));
-	buf_u64(b, cpu_wide ? 3 : 2); /* SWITCH records of all tasks; of those that are traced */
-	buf_u64(b, snapshot);
-	buf_u64(b, per_cpu);
+	buf_u64(b,
+		scope->cpu_wide ? 3
+				: 2); /* SWITCH records of all tasks; of those that are traced */
+	buf_u64(b, scope->snapshot);
+	buf_u64(b, scope->per_cpu);
 	buf_u64(b, bits_of(sysfs, a->pmu, "mtc", 1));
 	buf_u64(b, bits_of(sysfs, a->pmu, "mtc_period", ALL_BITS));
 	buf_u64(b, n);
@@ -331,31 +335,38 @@ intel_pt_words(const struct event_aux *a, const char *sysfs, bool cpu_wide, bool
 
 int
 event_aux_describe(struct event_aux *a, const char *sysfs, const struct perf_event_attr *attr,
-		   bool cpu_wide, bool per_cpu, bool snapshot)
+		   const struct event_aux_scope *scope, struct session_error *error)
 {
 	struct buf *b = &a->bytes;
+	int r = 0;
 
 	a->about = (struct aux_trace){ .tracer = a->tracer };
 	find_clock(&a->about);
 	buf_clear(b);
-	buf_u64(b, attr->type);
+	if (a->tracer != AUX_TRACER_CS_ETM)
+		buf_u64(b, attr->type);
 	switch (a->tracer) {
 	case AUX_TRACER_INTEL_PT:
-		intel_pt_words(a, sysfs, cpu_wide, per_cpu, snapshot, b);
+		intel_pt_words(a, sysfs, scope, b);
 		break;
 	case AUX_TRACER_INTEL_BTS:
 		buf_u64(b, a->about.time_shift);
 		buf_u64(b, a->about.time_mult);
 		buf_u64(b, a->about.time_zero);
 		buf_u64(b, a->about.time_mult != 0);
-		buf_u64(b, snapshot);
+		buf_u64(b, scope->snapshot);
+		break;
+	case AUX_TRACER_CS_ETM:
+		r = coresight_words(sysfs, scope->cpus, attr,
+				    coresight_ids_are_fixed(scope->release), scope->snapshot, b,
+				    error);
 		break;
 	case AUX_TRACER_ARM_SPE:
-		buf_u64(b, per_cpu);
+		buf_u64(b, scope->per_cpu);
 		break;
 	}
 	a->about.words = buf_span(b);
-	return buf_failed(b) ? -ENOMEM : 0;
+	return r == 0 && buf_failed(b) ? session_fail(error, -ENOMEM, "out of memory") : r;
 }
 
 void

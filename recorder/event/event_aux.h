@@ -56,9 +56,16 @@ int event_aux_settle(struct event_aux *a, const struct event_def *defs,
 		     struct session_error *error);
 void event_aux_free(struct event_aux *a); /* may be NULL */
 
-/* The words for a decoder, of an event with this attr, on whole CPUs or not. 0, -ENOMEM. */
+/* What is traced, and how: all that runs on whole CPUs, by areas of CPUs and not of threads, of a kernel's release. */
+struct event_aux_scope {
+	const struct cpu_list *cpus;
+	const char *release;
+	bool cpu_wide, per_cpu, snapshot;
+};
+
+/* The words for a decoder, of an event with this attr. 0, -errno with *error filled. */
 int event_aux_describe(struct event_aux *a, const char *sysfs, const struct perf_event_attr *attr,
-		       bool cpu_wide, bool per_cpu, bool snapshot);
+		       const struct event_aux_scope *scope, struct session_error *error);
 
 /* The clock of a tracer, cycles, is ns of another one at the same time: time_zero of what mult and shift say. */
 uint64_t event_aux_time_zero(uint32_t shift, uint32_t mult, uint64_t cycles, uint64_t ns);

@@ -6,6 +6,7 @@
 
 #include <bsd/string.h>
 
+#include "recorder/event/coresight.h"
 #include "recorder/event/event_name.h"
 #include "recorder/event/event_spec_internal.h"
 #include "recorder/event/pmu.h"
@@ -266,6 +267,29 @@ pmu_bits(const struct term *t, const char *pmu)
 				   pmu, t->name);
 }
 
+/* @NAME: perf's way to name the sink of a trace. */
+static int
+set_sink(const struct term *t, const char *pmu)
+{
+	const char *name = t->name + 1;
+	int r;
+
+	if (strcmp(pmu, CORESIGHT_PMU) != 0)
+		return event_parser_fail(t->p, t->name, "only " CORESIGHT_PMU " traces to a sink");
+	if (t->value || !*name)
+		return needs(t, "the name of a sink, as in " CORESIGHT_PMU "/@tmc_etr0/");
+	r = coresight_sink(t->p->roots.sysfs, name, &t->s->attr);
+	if (r == -ENOENT)
+		return event_parser_absent(
+			t->p, name,
+			"no sink '%s': %s/bus/event_source/devices/" CORESIGHT_PMU
+			"/sinks has those that there are; without a name the "
+			"kernel chooses one",
+			name, t->p->roots.sysfs);
+	return r < 0 ? event_parser_fail(t->p, name, "sysfs tells no number of the sink '%s'", name)
+		     : 0;
+}
+
 static int
 apply_term(struct event_parser *p, const char *pmu, const char *name, const char *value,
 	   struct event_spec *s)
@@ -277,6 +301,8 @@ apply_term(struct event_parser *p, const char *pmu, const char *name, const char
 
 	if (r != -ENOENT)
 		return r;
+	if (*name == '@')
+		return set_sink(&t, pmu);
 	if (value || !*pmu || pmu_alias(p->roots.sysfs, pmu, name, alias, sizeof(alias)) < 0)
 		return pmu_bits(&t, pmu);
 	if (p->depth == ALIAS_DEPTH)

@@ -37,7 +37,7 @@ struct message_id {
 struct message_aux {
 	uint64_t offset;
 	uint32_t ring, cpu, tid;
-	uint32_t snapshot;
+	uint32_t flags; /* AUX_PIECE_* */
 };
 
 #endif

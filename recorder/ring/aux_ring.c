@@ -79,17 +79,30 @@ has_wrapped(const struct aux_ring *a, uint64_t head)
 	return false;
 }
 
+void
+aux_ring_stop(struct aux_ring *a, uint64_t limit)
+{
+	uint64_t head, from;
+	bool is_place;
+
+	if (!a->page || !a->snapshot)
+		return;
+	head = head_of(a);
+	is_place = head < a->size && has_wrapped(a, head);
+	a->end = is_place ? head + a->size : head;
+	from = a->end > a->size ? a->end - a->size : 0;
+	if (!is_place && a->tail > from && a->tail <= a->end)
+		from = a->tail;
+	if (limit && a->end - from > limit)
+		from = a->end - limit;
+	a->tail = from;
+}
+
 size_t
 aux_ring_pending(struct aux_ring *a, bool all, uint64_t *lost)
 {
-	uint64_t head = head_of(a), there;
+	uint64_t head = a->snapshot ? a->end : head_of(a), there = head - a->tail;
 
-	if (a->snapshot && !a->ended) {
-		a->end = head < a->size && has_wrapped(a, head) ? head + a->size : head;
-		a->tail = a->end > a->size ? a->end - a->size : 0;
-		a->ended = true;
-	}
-	there = (a->snapshot ? a->end : head) - a->tail;
 	if (there > a->size) {
 		*lost += a->size;
 		give_back(a, head & ~(WORD - 1));
@@ -124,5 +137,5 @@ aux_ring_mark(struct aux_ring *a)
 bool
 aux_ring_passed(const struct aux_ring *a)
 {
-	return !a->page || a->snapshot || (int64_t)(a->tail - a->mark) >= 0;
+	return !a->page || (a->snapshot ? a->tail == a->end : (int64_t)(a->tail - a->mark) >= 0);
 }

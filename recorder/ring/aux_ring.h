@@ -23,8 +23,7 @@ struct aux_ring {
 	uint64_t tail; /* all before it has been given back */
 	uint64_t mark; /* see aux_ring_mark() */
 	bool snapshot; /* it is written over, and read when it stands still */
-	bool ended;    /* of a snapshot: where it ends is known */
-	uint64_t end;
+	uint64_t end;  /* of a snapshot: where it stood still */
 	size_t map_bytes;
 };
 
@@ -43,9 +42,16 @@ void aux_ring_unmap(struct aux_ring *a);
 /*
  * How much there is to be read: whole words, or, with all, what there is. What cannot be (a head that
  * went back, or is more than the size ahead) is skipped, and *lost gets its bytes added.
- * In snapshot mode, of a tracer that is off: all that it left, from the oldest on.
+ * In snapshot mode what is left of that which aux_ring_stop() found.
  */
 size_t aux_ring_pending(struct aux_ring *a, bool all, uint64_t *lost);
+
+/*
+ * In snapshot mode, of a tracer that is off: what it left can be read, the oldest first, until it is on again. What an
+ * earlier one had is left out where the head tells how far it came since: not that of a tracer whose head is a
+ * place in the area, once it has come round. limit: no more than so many bytes, the last; 0: all.
+ */
+void aux_ring_stop(struct aux_ring *a, uint64_t limit);
 
 /* Copies the next bytes, of those that are pending; *ret_offset: where the first one is in the stream. */
 void aux_ring_copy(const struct aux_ring *a, uint8_t *to, size_t bytes, uint64_t *ret_offset);
@@ -53,7 +59,10 @@ void aux_ring_copy(const struct aux_ring *a, uint8_t *to, size_t bytes, uint64_t
 /* Gives them back: the tracer may write over them. In snapshot mode it does so at any rate. */
 void aux_ring_consume(struct aux_ring *a, size_t bytes);
 
-/* Remembers what is there now; aux_ring_passed(): of that, all whole words have been given back. */
+/*
+ * Remembers what is there now; aux_ring_passed(): of that, all whole words have been given back. In snapshot mode:
+ * all that there is to read.
+ */
 void aux_ring_mark(struct aux_ring *a);
 bool aux_ring_passed(const struct aux_ring *a);
 

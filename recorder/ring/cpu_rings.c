@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "format/block/aux_trace.h"
 #include "format/record/perf_record.h"
 #include "recorder/event/event_filter.h"
 #include "recorder/event/event_group.h"
@@ -180,7 +181,9 @@ map_aux(struct opening *o)
 			    want->aux_pages, strerror(-r),
 			    r == -EPERM		   ? ": over kernel.perf_event_mlock_kb"
 				    : r == -EINVAL ? ": its PMU does not take this size (-m N,AUX)"
-						   : "");
+				    : r == -ENOMEM && def->aux == AUX_TRACER_CS_ETM
+				    ? ", or no sink that takes the trace (cs_etm/@SINK/)"
+				    : "");
 }
 
 int

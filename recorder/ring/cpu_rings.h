@@ -34,6 +34,7 @@ struct cpu_rings_options {
 	bool overwrite;	    /* the ring of samples: the events are written backward */
 	uint32_t aux_pages; /* of the AUX area, where an event of the plan has one */
 	bool aux_snapshot;
+	uint64_t aux_snapshot_bytes; /* see session_options */
 };
 
 struct open_event {
@@ -57,6 +58,7 @@ struct cpu_rings {
 	struct open_event *events;
 	size_t nr;
 	size_t told;	/* of events, of a CPU that has gone: whose counts have been handed over */
+	bool stopped;	/* likewise: what is left in its AUX area is known */
 	int samples_fd; /* that the ring of samples is mapped on */
 	uint64_t lost_closed;		      /* by events that were renewed */
 	uint64_t corrupt;		      /* bytes that were no records */

@@ -106,6 +106,13 @@ void ring_set_mark(struct ring_set *s);
 bool ring_set_passed(const struct ring_set *s);
 
 /*
+ * Of AUX areas that are written over: begins, tracers are off, and passes take what these left; else they go on, as far
+ * as they were on. ring_set_snapshot_passed(): all of it has been taken. Of other areas nothing is to be asked.
+ */
+void ring_set_snapshot(const struct ring_set *s, bool begins);
+bool ring_set_snapshot_passed(const struct ring_set *s);
+
+/*
  * Asks the events what was lost and tells the ledger what is new. Sets *ret_resync when
  * side-band was among it. False: no room; ask again.
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "format/block/aux_trace.h"
 #include "recorder/ground/message.h"
 #include "recorder/ring/ring_set_internal.h"
 
@@ -11,16 +12,21 @@
 #define PIECE_BYTES (QUEUE_MESSAGE_MAX - sizeof(struct message_aux))
 _Static_assert(PIECE_BYTES % 8 == 0, "only the last piece of a trace is no whole word");
 
-/* A tracer whose area was full is off: the kernel waits for us to turn it on. */
 static void
-turn_on(const struct ring_set *s, const struct cpu_rings *c)
+control(const struct ring_set *s, const struct cpu_rings *c, unsigned long request)
 {
 	for (size_t k = 0; k < c->nr; k++) {
 		const struct event_def *def = &s->each.plan->defs[c->events[k].def];
 
 		if (def->aux && !def->off && !c->events[k].retired)
-			(void)ioctl(c->events[k].fd, PERF_EVENT_IOC_ENABLE, 0);
+			(void)ioctl(c->events[k].fd, request, 0);
 	}
+}
+
+static bool
+may_be_on(const struct ring_set *s, size_t i)
+{
+	return !s->off_since_ns && !s->accounts[i].sampling.off_since_ns;
 }
 
 bool
@@ -31,16 +37,19 @@ ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_
 	struct message_aux head = { .ring = one_cpu ? c->cpu : (uint32_t)i,
 				    .cpu = c->cpu,
 				    .tid = one_cpu ? UINT32_MAX : (uint32_t)c->task,
-				    .snapshot = c->aux.snapshot };
+				    .flags = c->aux.snapshot ? AUX_PIECE_SNAPSHOT : 0 };
+	const uint32_t flags = head.flags;
 	uint64_t moved = 0;
 	size_t n = 0;
 
-	if (!c->aux.page || (c->aux.snapshot && !at_end))
+	if (!c->aux.page)
 		return true;
-	/* No more than once round, as with records. */
-	while (moved < c->aux.size && (n = aux_ring_pending(&c->aux, at_end, &c->corrupt)) > 0) {
+	/* No more than once round, as with records. A tracer whose area was full is off, and waits to be turned on. */
+	while (moved < c->aux.size &&
+	       (n = aux_ring_pending(&c->aux, at_end || c->aux.snapshot, &c->corrupt)) > 0) {
 		uint8_t *to;
 
+		head.flags = flags | (n > PIECE_BYTES ? AUX_PIECE_MORE : 0);
 		n = n < PIECE_BYTES ? n : PIECE_BYTES;
 		to = queue_reserve(q, sizeof(head) + n);
 		if (!to) {
@@ -53,7 +62,32 @@ ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_
 		aux_ring_consume(&c->aux, n);
 		moved += n;
 	}
-	if (moved && !at_end && !s->off_since_ns && !s->accounts[i].sampling.off_since_ns)
-		turn_on(s, c);
+	if (moved && !at_end && !c->aux.snapshot && may_be_on(s, i))
+		control(s, c, PERF_EVENT_IOC_ENABLE);
 	return n == 0 || moved >= c->aux.size;
+}
+
+void
+ring_set_snapshot(const struct ring_set *s, bool begins)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct cpu_rings *c = &s->cpus[i];
+
+		if (begins)
+			control(s, c, PERF_EVENT_IOC_DISABLE);
+		else if (may_be_on(s, i))
+			control(s, c, PERF_EVENT_IOC_ENABLE);
+		if (begins)
+			aux_ring_stop(&c->aux, s->each.aux_snapshot_bytes);
+	}
+}
+
+bool
+ring_set_snapshot_passed(const struct ring_set *s)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->nr; i++)
+		all &= aux_ring_passed(&s->cpus[i].aux);
+	return all;
 }

@@ -95,6 +95,9 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = c->cpu };
 	uint64_t moved = 0, now_ns;
 
+	if (!c->stopped)
+		aux_ring_stop(&c->aux, s->each.aux_snapshot_bytes);
+	c->stopped = true;
 	if (!ring_set_drain(c, &c->sideband, q, &moved) ||
 	    !ring_set_drain(c, &c->samples, q, &moved) || !ring_set_drain_aux(s, i, q, true))
 		return false;

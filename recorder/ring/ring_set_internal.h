@@ -48,8 +48,8 @@ bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct q
 bool ring_set_drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved);
 
 /*
- * What is in the AUX area of cpus[i], if it has one. at_end: the tracer is off, and all of it is taken; else
- * whole words, and of a snapshot nothing. False: no room in the queue.
+ * What is in the AUX area of cpus[i], if it has one; of a snapshot, what ring_set_snapshot() found. at_end: the tracer
+ * is off, and all of it is taken; else whole words. False: no room in the queue.
  */
 bool ring_set_drain_aux(const struct ring_set *s, size_t i, struct queue *q, bool at_end);
 

@@ -121,7 +121,8 @@ open_events(struct session *s, struct session_error *error)
 				       .sideband_pages = s->options.sideband_pages,
 				       .skip_missing = s->options.extra.skip_missing,
 				       .overwrite = s->options.overwrite,
-				       .aux_snapshot = s->options.aux_snapshot };
+				       .aux_snapshot = s->options.aux_snapshot,
+				       .aux_snapshot_bytes = s->options.aux_snapshot_bytes };
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 
@@ -428,6 +429,14 @@ int
 session_dump(struct session *s, struct io_sink *sink, struct session_error *error)
 {
 	struct session_request rq = { .kind = REQUEST_ROTATE, .sink = sink, .dump = true };
+
+	return session_request_wait(s->requests, &rq, error);
+}
+
+int
+session_snapshot(struct session *s, struct session_error *error)
+{
+	struct session_request rq = { .kind = REQUEST_SNAPSHOT };
 
 	return session_request_wait(s->requests, &rq, error);
 }

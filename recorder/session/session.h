@@ -77,7 +77,7 @@ void session_stats(const struct session *s, struct session_stats *ret);
  * snapshot of the live model: no sample is lost and none is in both. Waits until it is done.
  * -errno with *error: the old file goes on (or stays ended, then the session is suspended).
  * 1 with *error: it goes on in sink, but the old file could not be ended in order or synced.
- * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next three.
+ * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next four.
  */
 int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
 
@@ -88,6 +88,12 @@ int session_rotate(struct session *s, struct io_sink *sink, struct session_error
  * end does the same, and session_rotate() alone leaves the rings as they are.
  */
 int session_dump(struct session *s, struct io_sink *sink, struct session_error *error);
+
+/*
+ * With options.aux_snapshot: records what tracers have left in their AUX areas now. They are off while it is read. Waits
+ * until it has been handed to the writer.
+ */
+int session_snapshot(struct session *s, struct session_error *error);
 
 /* Returns when everything sampled before the call is on stable storage. */
 int session_sync(struct session *s, struct session_error *error);

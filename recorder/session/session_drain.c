@@ -229,11 +229,23 @@ do_at_once(struct session *s, struct session_request *rq)
 {
 	struct queue *q = writer_queue(s->writer);
 
-	if (rq->kind == REQUEST_FREQUENCY)
+	switch (rq->kind) {
+	case REQUEST_FREQUENCY:
 		return set_frequency(s, rq);
-	if (rq->kind == REQUEST_CALL) {
+	case REQUEST_COUNT:
+		if (rq->on)
+			session_counters_begin(s);
+		else if (!session_counters_end(s))
+			return -EAGAIN;
+		return 0;
+	case REQUEST_SNAPSHOT:
+		session_snapshot_traces(s);
+		return 0;
+	case REQUEST_CALL:
 		rq->call(rq->arg);
 		return 0;
+	default:
+		break;
 	}
 	if (rq->event)
 		return ring_set_enable_event(&s->rings, q, rq->event, rq->on, s->shapes,
@@ -253,14 +265,6 @@ do_request(struct session *s, struct session_request *rq)
 		if (r != -EAGAIN)
 			session_request_done(s->requests, rq, r);
 		return r != -EAGAIN;
-	}
-	if (rq->kind == REQUEST_COUNT) {
-		if (rq->on)
-			session_counters_begin(s);
-		else if (!session_counters_end(s))
-			return false;
-		session_request_done(s->requests, rq, 0);
-		return true;
 	}
 	/* Once: what it waits for may have no room yet. */
 	if (rq->dump && s->options.overwrite)
@@ -591,6 +595,8 @@ session_finish(struct session *s, struct session_error *error)
 	/* Sampling first, so that side-band has all that samples need. */
 	ring_set_control(&s->rings, false, PERF_EVENT_IOC_DISABLE);
 	ring_set_control(&s->rings, true, PERF_EVENT_IOC_DISABLE);
+	if (s->options.aux_snapshot)
+		ring_set_snapshot(&s->rings, true);
 	now_ns = host_now_ns();
 	if (s->command)
 		command_stop(s->command);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a flight recorder's session does: it remembers how far back its rings reach, and hands over what they have.
- * And how the drain sends what has to arrive, however long the writer takes.
+ * What a flight recorder's session does: it remembers how far back its rings reach, and hands over what they have;
+ * AUX areas that are written over are handed over likewise. And how the drain sends what has to arrive, however
+ * long the writer takes.
  */
 #include <linux/membarrier.h>
 #include <string.h>
@@ -141,4 +142,22 @@ session_dump_rings(struct session *s)
 	while (!s->options.dump_again && s->rings.nr_left)
 		if (!ring_set_forget(&s->rings, s->rings.nr_left - 1, writer_queue(s->writer)))
 			session_wait_longer(s, &wait);
+}
+
+/* --- AUX areas --------------------------------------------------------------------------- */
+
+/* All tracers stop at one time, and none writes over what is being read. */
+void
+session_snapshot_traces(struct session *s)
+{
+	struct timespec wait = { 0 };
+
+	ring_set_snapshot(&s->rings, true);
+	for (;;) {
+		(void)ring_set_pass(&s->rings, writer_queue(s->writer), host_now_ns(), true);
+		if (ring_set_snapshot_passed(&s->rings))
+			break;
+		session_wait_longer(s, &wait);
+	}
+	ring_set_snapshot(&s->rings, false);
 }

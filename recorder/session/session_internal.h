@@ -99,6 +99,8 @@ void session_wait_longer(struct session *s, struct timespec *wait);
 /* Of a flight recorder: the writer learns how far back the rings reach; and what they have. */
 void session_window(struct session *s, uint64_t now_ns);
 void session_dump_rings(struct session *s);
+/* What is in AUX areas that are written over. */
+void session_snapshot_traces(struct session *s);
 /*
  * Events that count alone (session_counters.c). What a READ record tells is the count so far: one
  * that the queue has no room for costs no count, but makes an interval longer. A file begins with

@@ -28,7 +28,7 @@ writer_aux(struct writer *w, struct span message)
 	piece = (struct aux_piece){ .ring = head.ring,
 				    .cpu = head.cpu,
 				    .tid = head.tid,
-				    .flags = head.snapshot ? AUX_PIECE_SNAPSHOT : 0,
+				    .flags = head.flags,
 				    .offset = head.offset,
 				    .bytes = span_of(message.p + sizeof(head),
 						     message.len - sizeof(head)) };

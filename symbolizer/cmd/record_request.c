@@ -53,7 +53,8 @@ static const struct cli_option options[] = {
 	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
 	{ 'm', 'm', "mmap-pages", "PAGES|SIZE[,AUX]",
 	  "a CPU's sample ring (default: 128), 1M...; and its AUX area (4M)" },
-	{ 'S', 'S', "snapshot", "[e]", "of AUX areas what is there at the end alone" },
+	{ 'S', 'S', "snapshot", "[e][SIZE]",
+	  "of AUX areas what is there, or the last SIZE of it, at SIGUSR2 and at the end alone" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
 	{ OPT_OFF_CPU, 0, "off-cpu", "[MIN]",
 	  "also where threads waited, how long and why; those of MIN (1ms) at least" },
@@ -225,17 +226,42 @@ set_pages(struct record_request *rq, const char *text)
 	return status;
 }
 
-/* perf's -Se; that of a moment in between is asked for by a signal, and not taken. */
+/* As perf has it; e, at the end, is said by each: a trace that ends without one has nothing. */
 static int
 set_snapshot(struct record_request *rq, const char *text)
 {
-	if (text && strcmp(text, "e") != 0)
-		return cli_usage_error("record",
-				       "--snapshot=%s: of an AUX area what is there at the end is "
-				       "kept (e); -m N,AUX says how much that is",
-				       text);
-	rq->session.aux_snapshot = true;
+	const char *size = text ? text + (*text == 'e') : "";
+
+	rq->session.aux_snapshot_bytes = 0;
+	if (*size && !record_watch_size(size, &rq->session.aux_snapshot_bytes))
+		return cli_usage_error(
+			"record",
+			"--snapshot=%s: e, and a size such as 64K of what is recorded "
+			"of each AUX area",
+			text);
+	rq->session.aux_snapshot = rq->watch.snapshots = true;
 	return CLI_GO_ON;
+}
+
+/* An area for what is to be kept of it, unless -m says its size. */
+static int
+settle_snapshot(struct record_request *rq)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
+		       bytes = rq->session.aux_snapshot_bytes;
+	uint32_t *pages = &rq->session.aux_pages;
+
+	if (bytes > (uint64_t)UINT32_MAX * page / 2)
+		return cli_usage_error("record", "--snapshot: no AUX area has %llu bytes",
+				       (unsigned long long)bytes);
+	if (bytes && !*pages)
+		for (*pages = 1; *pages * page < bytes;)
+			*pages *= 2;
+	if (bytes <= *pages * page)
+		return CLI_GO_ON;
+	return cli_usage_error("record",
+			       "--snapshot: %llu bytes are more than the AUX area of -m has, %llu",
+			       (unsigned long long)bytes, (unsigned long long)(*pages * page));
 }
 
 static int
@@ -476,7 +502,8 @@ settle_target(struct record_request *rq, char **command)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	rq->session.starts_disabled = rq->watch.disabled;
 	rq->session.overwrite = rq->watch.overwrite;
-	if (settle_off_cpu(rq) != CLI_GO_ON || settle_counters(rq) != CLI_GO_ON)
+	if (settle_snapshot(rq) != CLI_GO_ON || settle_off_cpu(rq) != CLI_GO_ON ||
+	    settle_counters(rq) != CLI_GO_ON)
 		return EXIT_USAGE;
 	return record_extra_check(&rq->session);
 }

@@ -314,6 +314,33 @@ switch_file(void *arg)
 	return true;
 }
 
+static bool
+take_snapshot(struct record_watch *w)
+{
+	struct session_error error = { 0 };
+	int r = session_snapshot(w->session, &error);
+
+	/* Over meanwhile: the end takes one as well. */
+	if (r < 0 && r != -ESHUTDOWN)
+		screen_text_warn("%s", error.text);
+	else if (r == 0)
+		tell(w, "recorded what the AUX areas had", "");
+	return r == 0;
+}
+
+/* What SIGUSR2 is for, and snapshot by --control: a snapshot goes into the file that then ends. */
+static bool
+keep_moment(void *arg)
+{
+	struct record_watch *w = arg;
+	const struct record_watch_options *o = w->options;
+	bool done = !o->snapshots || take_snapshot(w);
+
+	if (!o->snapshots || o->switches)
+		done &= switch_file(w);
+	return done;
+}
+
 static void
 look_at_size(struct record_watch *w)
 {
@@ -396,7 +423,7 @@ watch(void *arg)
 			switch_asked = 1;
 		if (switch_asked) {
 			switch_asked = 0;
-			(void)switch_file(w);
+			(void)keep_moment(w);
 		}
 	}
 	return NULL;
@@ -405,18 +432,13 @@ watch(void *arg)
 int
 record_watch_start(struct record_watch *w, struct session *session)
 {
-	struct sigaction act = { .sa_handler = on_switch_signal, .sa_flags = SA_RESTART };
 	int r;
 
 	if (!w)
 		return EXIT_DONE;
 	w->session = session;
-	w->command = (struct record_command){ session, w->options->quiet, switch_file, w };
+	w->command = (struct record_command){ session, w->options->quiet, keep_moment, w };
 	w->start_ns = w->file_ns = watch_now_ns();
-	if (w->options->switches || w->options->overwrite) {
-		switch_fd = w->wake_fd;
-		sigaction(SIGUSR2, &act, NULL);
-	}
 	r = pthread_create(&w->thread, NULL, watch, w);
 	w->started = r == 0;
 	if (r == 0)
@@ -437,20 +459,32 @@ record_watch_stop(struct record_watch *w)
 }
 
 static bool
+takes_signal(const struct record_watch_options *o)
+{
+	return o->switches || o->overwrite || o->snapshots;
+}
+
+static bool
 is_needed(const struct record_watch_options *o)
 {
-	return o->nr_times || o->control || o->switches || o->max_bytes || o->overwrite;
+	return o->nr_times || o->control || o->switches || o->max_bytes || takes_signal(o);
 }
 
 static int
 watch_open(struct record_watch *w, struct io_sink **ret_sink)
 {
+	struct sigaction act = { .sa_handler = on_switch_signal, .sa_flags = SA_RESTART };
 	const struct record_watch_options *o = w->options;
 
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->wake_fd < 0) {
 		screen_text_warn("eventfd: %s", strerror(errno));
 		return EXIT_FAILED;
+	}
+	/* From now on: a command may send it as soon as it runs. What comes before the thread waits for it. */
+	if (takes_signal(o)) {
+		switch_fd = w->wake_fd;
+		sigaction(SIGUSR2, &act, NULL);
 	}
 	if (o->trigger && (w->trigger_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
 		screen_text_warn("eventfd: %s", strerror(errno));

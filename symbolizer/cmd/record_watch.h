@@ -53,6 +53,7 @@ struct record_watch_options {
 	uint64_t switch_bytes, switch_ns;
 	bool switches;	     /* at SIGUSR2, too */
 	bool overwrite;	     /* a flight recorder: a switch is a dump */
+	bool snapshots;	     /* at SIGUSR2, of AUX areas */
 	const char *trigger; /* the event at which it switches; NULL: none */
 	uint32_t files_max;  /* 0: no limit */
 	bool stamp;	     /* the file is called by its end */

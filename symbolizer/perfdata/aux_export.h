@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * aux_export: the AUX blocks of a recording as records of perf's tools: AUXTRACE_INFO and TIME_CONV, once,
+ * aux_export: the AUX blocks of a recording as records of perf's tools: TIME_CONV and AUXTRACE_INFO, once,
  * and AUXTRACE with the bytes behind it.
  *
  * perf decodes while it reads kernel records, so that all of it stands before them.

@@ -6,7 +6,7 @@
  * What was imported goes out as it came in. Recordings of our own have hostname, release,
  * events, clocks, build-ids... told by their meta and their BUILDIDS blocks. A section that
  * speaks of the file it was in (AUXTRACE's offsets, DIR_FORMAT, COMPRESSED) is left out: the
- * export is another file.
+ * export is another file, and the writer tells its own offsets.
  */
 #ifndef SYMBOLIZER_PERFDATA_EXPORT_SECTIONS_H
 #define SYMBOLIZER_PERFDATA_EXPORT_SECTIONS_H

@@ -130,7 +130,9 @@ copy_tool_records(struct perfdata_export *x, struct fmt_where *where)
 		while (foreign_next(&block.payload, &f) > 0) {
 			if (f.kind != FOREIGN_RECORD || is_superseded(f.id) || is_name(&f))
 				continue;
-			result = perfdata_writer_records(x->w, f.bytes, where);
+			result = f.id == PERFDATA_AUXTRACE
+				? perfdata_writer_trace(x->w, f.bytes, where)
+				: perfdata_writer_records(x->w, f.bytes, where);
 			if (result < 0)
 				return result;
 		}

@@ -403,6 +403,27 @@ bomb_aux(uint64_t n)
 	buf_done(&payload);
 }
 
+/* Of rings in turn, each as if the next piece were read together with it: n KiB. */
+static void
+bomb_aux_runs(uint64_t n)
+{
+	static const uint8_t trace[64 << 10];
+	const struct aux_trace about = { .tracer = AUX_TRACER_CS_ETM };
+	struct buf payload;
+
+	buf_init(&payload);
+	for (uint64_t i = 0; i < n / 64; i++) {
+		aux_trace_begin(&payload, &about);
+		aux_trace_add(&payload,
+			      &(struct aux_piece){ .ring = (uint32_t)(i % 50),
+						   .flags = AUX_PIECE_MORE,
+						   .offset = i / 50 * sizeof(trace),
+						   .bytes = span_of(trace, sizeof(trace)) });
+		block(BLOCK_AUX, &payload);
+	}
+	buf_done(&payload);
+}
+
 static void
 buildids(uint64_t n, bool longer, bool by_path)
 {
@@ -805,6 +826,7 @@ static const struct kind {
 	{ "long-jitsyms", bomb_long_jitsyms, ONE, 0 },
 	{ "jitted", bomb_jitted, ONE, 0 },
 	{ "aux", bomb_aux, ONE, 0 },
+	{ "aux-runs", bomb_aux_runs, ONE, 0 },
 	{ "buildids", bomb_buildids, ONE, 0 },
 	{ "short-buildids", bomb_short_buildids, ONE, 0 },
 	{ "tasks", bomb_tasks, ONE, 0 },

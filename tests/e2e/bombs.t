@@ -109,6 +109,7 @@ bomb gaps 500000
 bomb losses 5000000
 bomb foreign 8000
 bomb aux 1000000 info "export -f perf-data -o -"
+bomb aux-runs 1000000 "export -f perf-data -o -"
 bomb chains 500
 
 # A hole between two blocks takes nothing on the disk, and no time.

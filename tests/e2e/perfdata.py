@@ -13,6 +13,9 @@
     perfdata.py rounds FILE    FINISHED_ROUND records
     perfdata.py aux FILE       of each AUXTRACE record ring, CPU, thread, offset, size
     perfdata.py trace FILE N   the bytes of those of ring N, one after another
+    perfdata.py places FILE    what stands where the AUXTRACE section says that they are: type, size of each
+    perfdata.py about FILE     the private words of AUXTRACE_INFO, in hexadecimal
+    perfdata.py without-cpu FILE TO   a copy whose attrs do not tell the CPU
 """
 import collections
 import ctypes
@@ -21,6 +24,7 @@ import sys
 
 COMM, EXIT, FORK = 3, 4, 7
 SAMPLE, ATTR, TRACING_DATA, ROUND, AUXTRACE, COMPRESSED, COMPRESSED2 = 9, 64, 66, 68, 71, 81, 83
+AUXTRACE_INFO, AUXTRACE_FEATURE, PERF_SAMPLE_CPU = 70, 18, 0x80
 IP, TID, TIME, ADDR, ID, CPU, STREAM_ID, IDENTIFIER = (
     1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 6, 1 << 7, 1 << 9, 1 << 16)
 SAMPLE_ID_ALL = 1 << 18
@@ -67,6 +71,7 @@ class Perfdata:
         with open(path, 'rb') as f:
             self.data = f.read()
         self.attrs, self.records, self.rounds, self.aux = [], [], 0, []
+        self.about, self.places = b'', []
         magic, size = struct.unpack_from('<8sQ', self.data, 0)
         if magic != b'PERFILE2':
             sys.exit('%s: not a perf.data' % path)
@@ -74,6 +79,7 @@ class Perfdata:
         if size != 16:
             attr_size, at, total, start, length = struct.unpack_from('<5Q', self.data, 16)
             end = start + length
+            self.look_for_places(end)
             while total > 0:
                 attr = Attr(self.data, at)
                 ids, nr = struct.unpack_from('<QQ', self.data, at + attr.size)
@@ -85,6 +91,16 @@ class Perfdata:
         self.walk(start, end)
         if self.rest:
             sys.exit('%s: ends inside a packed record' % path)
+
+    def look_for_places(self, sections):
+        bits = int.from_bytes(self.data[72:104], 'little')
+        if bits >> AUXTRACE_FEATURE & 1:
+            before = bin(bits & ((1 << AUXTRACE_FEATURE) - 1)).count('1')
+            at, size = struct.unpack_from('<QQ', self.data, sections + 16 * before)
+            nr, = struct.unpack_from('<Q', self.data, at)
+            if size != 8 + 16 * nr:
+                sys.exit('%d places in %d bytes' % (nr, size))
+            self.places = [struct.unpack_from('<QQ', self.data, at + 8 + 16 * i) for i in range(nr)]
 
     def walk(self, at, end):
         while at < end:
@@ -99,6 +115,8 @@ class Perfdata:
                 length, offset, _, ring, tid, cpu = struct.unpack_from('<3QIii', record, 8)
                 self.aux.append((ring, cpu, tid, offset, self.data[at:at + length]))
                 at += length
+            elif kind == AUXTRACE_INFO:
+                self.about = record[16:]
             elif kind == COMPRESSED:
                 self.unpack(record[8:])
             elif kind == COMPRESSED2:
@@ -191,6 +209,19 @@ def main():
     elif what == 'aux':
         for *where, trace in p.aux:
             print(*where, len(trace))
+    elif what == 'places':
+        for at, size in p.places:
+            kind, _, told = struct.unpack_from('<IHH', p.data, at)
+            print(kind, size if size == told else 'of %d' % told)
+    elif what == 'about':
+        print(*('%x' % w for w in struct.unpack('<%dQ' % (len(p.about) // 8), p.about)))
+    elif what == 'without-cpu':
+        data = bytearray(p.data)
+        size, at, total = struct.unpack_from('<3Q', data, 16)
+        for attr in range(at, at + total, size):
+            data[attr + 24] &= ~PERF_SAMPLE_CPU
+        with open(sys.argv[3], 'wb') as f:
+            f.write(data)
     elif what == 'trace':
         for ring, _, _, _, trace in p.aux:
             if ring == int(sys.argv[3]):

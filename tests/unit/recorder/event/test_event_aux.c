@@ -80,9 +80,9 @@ test_which(void **state)
 	assert_int_equal(event_aux_tracer("arm_spe_0"), AUX_TRACER_ARM_SPE);
 	assert_int_equal(event_aux_tracer("hisi_ptt0_2") | event_aux_tracer("hisi_ptt_0"),
 			 AUX_TRACER_HISI_PTT);
-	assert_int_equal(event_aux_tracer("cpu") | event_aux_tracer("") |
-				 event_aux_tracer("intel_ptx") | event_aux_tracer("cs_etm"),
-			 0);
+	assert_int_equal(event_aux_tracer("cs_etm"), AUX_TRACER_CS_ETM);
+	assert_int_equal(
+		event_aux_tracer("cpu") | event_aux_tracer("") | event_aux_tracer("intel_ptx"), 0);
 }
 
 /* What perf record has on a CPU with these caps: of periods the third, or the next lower one. */
@@ -153,8 +153,10 @@ test_words(void **state)
 	const struct perf_event_attr attr = { .type = 30 };
 	struct event_aux pt = { AUX_TRACER_INTEL_PT, "intel_pt", { 0 }, { 0 } };
 	struct event_aux spe = { AUX_TRACER_ARM_SPE, "arm_spe_0", { 0 }, { 0 } };
+	const struct event_aux_scope whole = { .cpu_wide = true, .per_cpu = true };
+	const struct event_aux_scope tasks = { .snapshot = true };
 
-	assert_int_equal(event_aux_describe(&pt, root, &attr, true, true, false), 0);
+	assert_int_equal(event_aux_describe(&pt, root, &attr, &whole, NULL), 0);
 	assert_int_equal(pt.about.tracer, AUX_TRACER_INTEL_PT);
 	assert_int_equal(pt.about.words.len, 18 * 8);
 	assert_int_equal(word(&pt, 0), 30);
@@ -172,12 +174,12 @@ test_words(void **state)
 	assert_int_equal(word(&pt, 14), 1 << 1);
 	assert_int_equal(word(&pt, 15), 24);
 	assert_int_equal(word(&pt, 16) | word(&pt, 17), 0);
-	assert_int_equal(event_aux_describe(&pt, root, &attr, false, false, true), 0);
+	assert_int_equal(event_aux_describe(&pt, root, &attr, &tasks, NULL), 0);
 	assert_int_equal(pt.about.words.len, 18 * 8);
 	assert_int_equal(word(&pt, 7), 2);
 	assert_int_equal(word(&pt, 8), 1);
 	assert_int_equal(word(&pt, 9), 0);
-	assert_int_equal(event_aux_describe(&spe, root, &attr, true, true, false), 0);
+	assert_int_equal(event_aux_describe(&spe, root, &attr, &whole, NULL), 0);
 	assert_int_equal(spe.about.words.len, 16);
 	assert_int_equal(word(&spe, 0), 30);
 	assert_int_equal(word(&spe, 1), 1);

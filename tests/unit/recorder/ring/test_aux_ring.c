@@ -160,6 +160,10 @@ test_snapshot(void **state)
 			trace(&f, i, 1, counts_on);
 		aux_ring_mark(&f.ring);
 		assert_true(aux_ring_passed(&f.ring));
+		/* While the tracer is on there is nothing to read. */
+		assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 0);
+		aux_ring_stop(&f.ring, 0);
+		assert_false(aux_ring_passed(&f.ring));
 		assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), there);
 		take(&f, there / 3, n - there, told);
 		assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), there - there / 3);
@@ -169,6 +173,67 @@ test_snapshot(void **state)
 		assert_int_equal(f.page.aux_tail, 0);
 		assert_int_equal(f.lost, 0);
 	}
+}
+
+/* Stops it, and takes what there is: that of the stream from there up to there. */
+static void
+take_snapshot(struct fake *f, uint64_t from, uint64_t until, uint64_t told)
+{
+	aux_ring_stop(&f->ring, 0);
+	assert_int_equal(aux_ring_pending(&f->ring, true, &f->lost), until - from);
+	if (until > from)
+		take(f, (size_t)(until - from), from, told);
+	assert_true(aux_ring_passed(&f->ring));
+}
+
+/* One after another: each has what is new, as far as the head tells it, and all of an area that came round. */
+static void
+test_snapshots(void **state)
+{
+	for (int counts_on = 0; counts_on < 2; counts_on++) {
+		struct fake f;
+
+		fake_init(&f, 0, true);
+		take_snapshot(&f, 0, 0, 0);
+		trace(&f, 0, 300, counts_on);
+		take_snapshot(&f, 0, 300, 0);
+		take_snapshot(&f, 300, 300, 300);
+		trace(&f, 300, 500, counts_on);
+		take_snapshot(&f, 300, 800, 300);
+		/* Round, and less than once round: of a place in the area nobody knows which. */
+		trace(&f, 800, 400, counts_on);
+		if (counts_on)
+			take_snapshot(&f, 800, 1200, 800);
+		else
+			take_snapshot(&f, 1200 - SIZE, 1200, 1200 - SIZE);
+		trace(&f, 1200, 3 * SIZE, counts_on);
+		take_snapshot(&f, 1200 + 2 * SIZE, 1200 + 3 * SIZE,
+			      counts_on ? 1200 + 2 * SIZE : 1200 - SIZE);
+		assert_int_equal(f.lost, 0);
+	}
+}
+
+/* No more than was asked for, the last of it, from wherever it begins. */
+static void
+test_limit(void **state)
+{
+	struct fake f;
+
+	fake_init(&f, 0, true);
+	trace(&f, 0, 300, false);
+	aux_ring_stop(&f.ring, 100);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 100);
+	take(&f, 100, 200, 200);
+	trace(&f, 300, 60, false);
+	aux_ring_stop(&f.ring, 100);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 60);
+	take(&f, 60, 300, 300);
+	trace(&f, 360, SIZE, false);
+	aux_ring_stop(&f.ring, 500);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 500);
+	take(&f, 500, 360 + SIZE - 500, 360 + SIZE - 500);
+	aux_ring_stop(&f.ring, 500);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 500);
 }
 
 /* The page says where it is to be, and an error leaves nothing. */
@@ -200,8 +265,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrap), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_mark), cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_wrap),	  cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_mark),	  cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_snapshots), cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_map),
 	};
 

@@ -49,7 +49,8 @@ struct seen {
 	uint64_t newest;
 	bool unsorted;
 	char names[2][32], cmdline[64];
-	struct buf build_ids, sample_time;
+	struct buf build_ids, sample_time, places, traces;
+	bool clock_first; /* TIME_CONV, of AUXTRACE_INFO */
 };
 
 static void
@@ -75,6 +76,10 @@ see(struct seen *seen, const struct perfdata_item *item)
 		see_record(seen, item);
 	if (item->kind == PERFDATA_ITEM_TOOL || item->kind == PERFDATA_ITEM_ROUND)
 		seen->tools[item->id]++;
+	if (item->kind == PERFDATA_ITEM_TOOL && item->id == PERFDATA_AUXTRACE)
+		buf_append(&seen->traces, item->bytes.p, item->bytes.len);
+	if (item->kind == PERFDATA_ITEM_TOOL && item->id == PERFDATA_AUXTRACE_INFO)
+		seen->clock_first = seen->tools[PERFDATA_TIME_CONV];
 	if (item->kind != PERFDATA_ITEM_FEATURE)
 		return;
 	seen->features[item->id]++;
@@ -82,6 +87,8 @@ see(struct seen *seen, const struct perfdata_item *item)
 		buf_append(&seen->build_ids, item->bytes.p, item->bytes.len);
 	if (item->id == PERFDATA_FEATURE_SAMPLE_TIME)
 		buf_append(&seen->sample_time, item->bytes.p, item->bytes.len);
+	if (item->id == PERFDATA_FEATURE_AUXTRACE)
+		buf_append(&seen->places, item->bytes.p, item->bytes.len);
 }
 
 static void
@@ -115,6 +122,28 @@ seen_done(struct seen *seen)
 {
 	buf_done(&seen->build_ids);
 	buf_done(&seen->sample_time);
+	buf_done(&seen->places);
+	buf_done(&seen->traces);
+}
+
+/* The section tells of each AUXTRACE record, in their order, where it is. */
+static void
+check_places(const struct buf *file, const struct seen *seen)
+{
+	struct span s = buf_span(&seen->places), record;
+	uint64_t nr = 0, at, size, before = 0;
+
+	assert_int_equal(seen->features[PERFDATA_FEATURE_AUXTRACE], 1);
+	assert_true(span_u64(&s, &nr));
+	assert_int_equal(nr, seen->tools[PERFDATA_AUXTRACE]);
+	assert_int_equal(s.len, nr * 16);
+	while (span_u64(&s, &at) && span_u64(&s, &size)) {
+		assert_true(at > before && at <= file->len - size);
+		record = span_of(file->p + at, (size_t)size);
+		assert_int_equal(le32dec(record.p), PERFDATA_AUXTRACE);
+		assert_int_equal(le16dec(record.p + 6), size);
+		before = at;
+	}
 }
 
 /* Everything that s reads, to sink. */
@@ -146,6 +175,8 @@ static void export(struct synthetic *s, const struct perfdata_export_options *o,
 	if (!o->pipe)
 		memcpy(sink.bytes.p, result->header, sizeof(result->header));
 	read_back(&sink.bytes, seen);
+	if (!o->pipe && seen->tools[PERFDATA_AUXTRACE])
+		check_places(&sink.bytes, seen);
 	buf_done(&sink.bytes);
 }
 
@@ -282,7 +313,7 @@ test_an_import(void **state)
 		assert_int_equal(seen.records[REC_LOST_SAMPLES], 0);
 		assert_string_equal(seen.cmdline, "perf record");
 		assert_int_equal(seen.features[PERFDATA_FEATURE_COMPRESSED], 0);
-		assert_int_equal(seen.features[PERFDATA_FEATURE_AUXTRACE], 0);
+		assert_int_equal(seen.features[PERFDATA_FEATURE_AUXTRACE], !pipe);
 		assert_int_equal(seen.features[PERFDATA_FEATURE_BUILD_ID], 0);
 		assert_int_equal(seen.features[PERFDATA_FEATURE_VERSION], 0);
 		assert_int_equal(seen.tools[PERFDATA_AUXTRACE], 1);
@@ -336,11 +367,82 @@ test_aux(void **state)
 		assert_int_equal(seen.tools[PERFDATA_AUXTRACE_INFO], !o.filter);
 		assert_int_equal(seen.tools[PERFDATA_TIME_CONV], !o.filter);
 		assert_int_equal(seen.tools[PERFDATA_AUXTRACE], o.filter ? 0 : 4);
+		assert_int_equal(seen.features[PERFDATA_FEATURE_AUXTRACE], i == 0);
+		assert_int_equal(seen.clock_first, !o.filter);
 		assert_true(result.aux_left_out);
 		seen_done(&seen);
 		synthetic_end(&s);
 	}
 	filter_free(filter);
+}
+
+/* A block with a piece of a ring, of the bytes of its stream: each tells its place. */
+static void
+put_piece(struct synthetic *s, uint32_t ring, uint64_t from, uint64_t until, uint32_t flags)
+{
+	struct aux_trace about = { .tracer = AUX_TRACER_CS_ETM };
+	struct buf payload, bytes;
+
+	buf_init(&payload);
+	buf_init(&bytes);
+	for (uint64_t i = from; i < until; i++)
+		buf_u8(&bytes, (uint8_t)(i + 100 * ring));
+	aux_trace_begin(&payload, &about);
+	aux_trace_add(&payload,
+		      &(struct aux_piece){ .ring = ring,
+					   .cpu = ring,
+					   .tid = AUX_TRACE_ANY,
+					   .flags = flags,
+					   .offset = from,
+					   .bytes = buf_span(&bytes) });
+	buf_done(&bytes);
+	put_block(s, BLOCK_AUX, &payload);
+}
+
+static void
+check_trace(struct span *traces, uint32_t ring, uint64_t from, uint64_t until)
+{
+	struct span record = { 0 }, bytes = { 0 };
+
+	assert_true(span_take(traces, 48, &record));
+	assert_int_equal(le64dec(record.p + 8), (until - from + 7) & ~UINT64_C(7));
+	assert_int_equal(le64dec(record.p + 16), from);
+	assert_int_equal(le32dec(record.p + 32), ring);
+	assert_true(span_take(traces, (until - from + 7) & ~UINT64_C(7), &bytes));
+	for (uint64_t i = from; i < until; i++)
+		assert_int_equal(bytes.p[i - from], (uint8_t)(i + 100 * ring));
+}
+
+/* What was read together is one record, also if others came in between; what a hole parts is not. */
+static void
+test_pieces(void **state)
+{
+	struct perfdata_export_options o = { 0 };
+	struct perfdata_export_result result;
+	struct synthetic s;
+	struct seen seen;
+	struct span traces;
+
+	make(&s);
+	put_piece(&s, 0, 0, 64, AUX_PIECE_MORE);
+	put_piece(&s, 1, 8, 24, AUX_PIECE_MORE);
+	put_piece(&s, 0, 64, 128, AUX_PIECE_MORE);
+	put_piece(&s, 0, 128, 133, 0);
+	put_piece(&s, 0, 136, 144, 0);
+	put_piece(&s, 1, 32, 40, 0);
+	put_piece(&s, 2, 0, 16, AUX_PIECE_MORE);
+	synthetic_read(&s);
+	export(&s, &o, &result, &seen);
+	assert_int_equal(result.aux_pieces, 5);
+	traces = buf_span(&seen.traces);
+	check_trace(&traces, 0, 0, 133);
+	check_trace(&traces, 0, 136, 144);
+	check_trace(&traces, 1, 8, 24);
+	check_trace(&traces, 1, 32, 40);
+	check_trace(&traces, 2, 0, 16);
+	assert_int_equal(traces.len, 0);
+	seen_done(&seen);
+	synthetic_end(&s);
 }
 
 static void
@@ -592,11 +694,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_our_own),		  cmocka_unit_test(test_an_import),
-		cmocka_unit_test(test_large_sections),	  cmocka_unit_test(test_a_filter),
-		cmocka_unit_test(test_build_ids),	  cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_every_write_fails), cmocka_unit_test(test_several),
-		cmocka_unit_test(test_two_boots),	  cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_our_own),
+		cmocka_unit_test(test_an_import),
+		cmocka_unit_test(test_large_sections),
+		cmocka_unit_test(test_a_filter),
+		cmocka_unit_test(test_build_ids),
+		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_every_write_fails),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_two_boots),
+		cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
