@@ -208,7 +208,8 @@ touch_pages(void *arg)
 		for (size_t i = 0; i < n; i += 4096)
 			((volatile uint8_t *)p)[i] = 1;
 		madvise(p, n, MADV_DONTNEED);
-		nanosleep(&t, NULL);
+		if (!l->busy)
+			nanosleep(&t, NULL);
 	}
 	munmap(p, n);
 	return NULL;
@@ -217,9 +218,15 @@ touch_pages(void *arg)
 void
 rig_load_start(struct rig_load *l)
 {
-	l->stop = false;
+	l->stop = l->busy = false;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&l->threads[i], NULL, touch_pages, l), 0);
+}
+
+void
+rig_load_keep_busy(struct rig_load *l)
+{
+	l->busy = true;
 }
 
 void

@@ -49,9 +49,11 @@ void rig_end(struct rig *r);
 /* Threads that touch new memory: some ten thousand page faults a second. */
 struct rig_load {
 	pthread_t threads[2];
-	atomic_bool stop;
+	atomic_bool stop, busy;
 };
 void rig_load_start(struct rig_load *l);
+/* From now on they do not rest: a CPU that is idle may have no samples of a clock. */
+void rig_load_keep_busy(struct rig_load *l);
 /* Moves one of its threads to a CPU. One that goes offline loses it, and does not get it back. */
 void rig_load_pin(struct rig_load *l, int cpu);
 void rig_load_stop(struct rig_load *l);

@@ -582,6 +582,7 @@ test_counters_without_room(void **state)
 	struct turner turners[4];
 	struct session_options o;
 	struct rig_counts c;
+	uint64_t clocks = 0;
 	struct rig r;
 
 	for (size_t i = 1; i < COUNTERS; i++)
@@ -602,12 +603,13 @@ test_counters_without_room(void **state)
 	rig_end(&r);
 	for (size_t i = 0; i < 5; i++) {
 		rig_count(&files[i], true, &c);
-		/* The first look at the CPUs is one, too. And at the end there is that of the clock. */
-		if (c.reads / COUNTERS < 2 || c.reads / COUNTERS > 3 ||
-		    c.reads % COUNTERS != (i == 4))
+		/* The first look at the CPUs is one, too. And the last file, whichever came last, has that of the clock. */
+		clocks += c.reads % COUNTERS;
+		if (c.reads / COUNTERS < 2 || c.reads / COUNTERS > 3)
 			fail_msg("file %zu has %llu readings", i, (unsigned long long)c.reads);
 		rig_file_done(&files[i]);
 	}
+	assert_int_equal(clocks, 1);
 }
 
 /* A session takes over from another one: of that nothing comes after its last reading, of this nothing before. */
@@ -788,6 +790,7 @@ lose_cpu1(struct rig *r, struct rig_load *load)
 	session_stats(r->session, &stats);
 	cpus = stats.cpus;
 	rig_load_start(load);
+	rig_load_keep_busy(load);
 	rig_load_pin(load, 1);
 	rig_sleep_ms(300);
 	if (!set_cpu1("0")) {
