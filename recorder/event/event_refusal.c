@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/hw_breakpoint.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,21 @@ is_breakpoint(const struct refusal *r)
 }
 
 static bool
+watches_reads_alone(const struct refusal *r)
+{
+	return is_breakpoint(r) && r->def->attr.bp_type == HW_BREAKPOINT_R;
+}
+
+static bool
+watches_misaligned(const struct refusal *r)
+{
+	const struct perf_event_attr *a = &r->def->attr;
+
+	return is_breakpoint(r) && a->bp_type != HW_BREAKPOINT_X && a->bp_len > 0 &&
+		a->bp_addr % a->bp_len != 0;
+}
+
+static bool
 is_probe(const struct refusal *r)
 {
 	return r->def->probe;
@@ -195,6 +211,10 @@ static const struct refusal_words {
 	  "--call-graph lbr)" },
 	{ E(EOPNOTSUPP), NULL,
 	  "%s: this machine cannot sample it: its counter gives no interrupt" },
+	{ E(EINVAL), watches_misaligned,
+	  "%s: the kernel refuses this breakpoint: the address is no multiple of the length" },
+	{ E(EINVAL), watches_reads_alone,
+	  "%s: the kernel refuses this breakpoint: x86 has none for reads alone: try rw" },
 	{ E(EINVAL), is_breakpoint,
 	  "%s: the kernel refuses the address, its alignment, the length or the access of this "
 	  "breakpoint" },

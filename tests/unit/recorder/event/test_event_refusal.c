@@ -5,6 +5,7 @@
 #include "recorder/event/event_refusal.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <regex.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,6 +101,18 @@ static const struct row {
 	{ ENOSYS, 0, -1, { 0 }, ROOT, "ENOSYS: it: this kernel has no perf events$" },
 	{ EOPNOTSUPP, 0, -1, { .precise_ip = 2 }, ROOT, "EOPNOTSUPP: it: .* precision" },
 	{ EOPNOTSUPP, 0, -1, { .type = PERF_TYPE_BREAKPOINT }, ROOT, "hardware breakpoint$" },
+	{ EINVAL,
+	  0,
+	  -1,
+	  { .type = PERF_TYPE_BREAKPOINT, .bp_type = HW_BREAKPOINT_R, .bp_addr = 8, .bp_len = 4 },
+	  ROOT,
+	  "reads alone: try rw$" },
+	{ EINVAL,
+	  0,
+	  -1,
+	  { .type = PERF_TYPE_BREAKPOINT, .bp_type = HW_BREAKPOINT_RW, .bp_addr = 6, .bp_len = 4 },
+	  ROOT,
+	  "no multiple of the length$" },
 	{ EOPNOTSUPP, 0, -1, { 0 }, ROOT, "no interrupt$" },
 	{ ENOSPC, 0, -1, { .type = PERF_TYPE_BREAKPOINT }, ROOT, "no hardware breakpoint is free" },
 	{ ENOSPC, 0, -1, { 0 }, ROOT, "ENOSPC: it: no hardware slot" },
