@@ -76,7 +76,7 @@ like "$(cat err.jitsyms)" 'more names than there is room for' "jitsyms: names th
 bomb full-long-jitsyms 64000 report
 bomb jitted 400000 report
 bomb lives 100000 report
-bomb pokes 1100000 annotate
+bomb pokes 1100000 "annotate -i"
 like "$(cat err.pokes)" 'patched its code more often than there is room for: 51424 patches are left out' "pokes: those left out are told"
 bomb rows 400000 report "report --json" "export -f folded"
 
