@@ -27,7 +27,7 @@ def output(*command, **more):
 
 # AT&T's suffixes and the names that two disassemblers have for one instruction.
 SAME = [{"retq", "ret", "repz"}, {"data16", "nopw", "nop", "cs"}, {"movabsq", "movabs"}, {"notrack", "jmpq"},
-        {"xchgw", "xchg"}, {"pause", "rep"}, {"cwtl", "cwde"}, {"cltq", "cdqe"}, {"cltd", "cdq"}, {"cqto", "cqo"},
+        {"xchgw", "xchg", "nop"}, {"pause", "rep"}, {"cwtl", "cwde"}, {"cltq", "cdqe"}, {"cltd", "cdq"}, {"cqto", "cqo"},
         {"endbr64", "repz"}, {"lock", "locked"}]
 
 

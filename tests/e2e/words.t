@@ -169,8 +169,16 @@ is "$("$SPOOR" export -f folded lost.spoor 2>&1 | grep -c ' lost (\|: loss: ')" 
 if can_record_all; then
 	mkdir readme
 	ln -s "$BUILD" readme/build
-	printf '#!/bin/sh\nexec "%s" 100\n' "$FIXTURES/burn" >readme/prog
-	chmod +x readme/prog
+	cat >prog.c <<-'END'
+		#include <time.h>
+		__attribute__((noinline)) void work(void) { __asm__ volatile(""); }
+		int main(void)
+		{
+			while (clock() < CLOCKS_PER_SEC / 10)
+				work();
+		}
+	END
+	"${CC:-gcc}" -O1 -o readme/prog prog.c || bail "prog.c does not compile"
 	background "$FIXTURES/burn" 60000 >burn.log
 	wait_for 10 test -s burn.log
 	export FIXTURES spoorctl TMP pid
@@ -191,7 +199,7 @@ if can_record_all; then
 	END
 	export SPOOR
 	awk '/^```/ { code = !code; next } code' "$TOP/README.md" | grep -E '^(sudo )?(build/)?spoor(ctl)? ' |
-		sed -E 's/ +# .*//; s/--duration [0-9]+s/--duration 300ms/' >examples
+		sed -E 's/ +# .*//; s/--duration [0-9]+[sm]/--duration 300ms/' >examples
 	in_range "$(wc -l <examples)" 15 40 "README has examples"
 	while IFS= read -r line; do
 		# Who listens, runs nginx, or has no perf, shall not matter.
