@@ -49,8 +49,8 @@ int perfdata_writer_feature(struct perfdata_writer *w, unsigned int feature, str
 int perfdata_writer_records(struct perfdata_writer *w, struct span records,
 			    struct fmt_where *where);
 /*
- * An AUXTRACE record; the bytes behind it may follow it, or be given as records are. In file mode the AUXTRACE section tells, at the end, where all of
- * them are: some readers take a trace for there only by it.
+ * An AUXTRACE record; the bytes behind it may follow it, or be given as records are. In file mode the AUXTRACE section
+ * tells, at the end, where all of them are: some readers take a trace for there only by it.
  */
 int perfdata_writer_trace(struct perfdata_writer *w, struct span record, struct fmt_where *where);
 /* FINISHED_ROUND: every record so far is older than those that come. */
