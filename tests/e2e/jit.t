@@ -182,7 +182,8 @@ ok "a container's map is found in its file system" test "$(cat samples)" -gt 50
 # Its process has ended, and its mounts with it, before the recording does.
 echo 'mount -t tmpfs none /tmp && cd / && /proc/self/fd/9 map' >inside
 container gone.spoor
-in_range "$(named_by 'alpha()')" 500 690 "names of a container that is gone"
+# Of each step a busy host may take the samples of an interrupt that came late: two thirds are meant, not all.
+in_range "$(named_by 'alpha()')" 500 750 "names of a container that is gone"
 
 # Another user's file, which root of the container has written to.
 echo 'mount -t tmpfs -o mode=755 none /tmp && cd / && touch /tmp/perf-{1..99}.map &&
