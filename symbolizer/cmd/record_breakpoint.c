@@ -36,6 +36,9 @@ static const char *const kernel_words[] = {
 		"mem:0xADDRESS",
 	[SYMBOL_ADDRESS_HIDDEN] =
 		"/proc/kallsyms shows no addresses: that needs root and kernel.kptr_restrict below 2",
+	[SYMBOL_ADDRESS_EACH_CPU] =
+		"each CPU has its own, at an address that /proc/kallsyms does not tell: give that "
+		"of one, mem:0xADDRESS",
 };
 
 /* The file, of n bytes, as the kernel calls it. False: errno. */
