@@ -312,6 +312,8 @@ settle_events(struct record_request *rq)
 	}
 	if (status == CLI_GO_ON && rq->watch.trigger)
 		status = record_probe_resolve(rq->watch.trigger, pid, &rq->trigger);
+	if (status == CLI_GO_ON && o->counters)
+		status = record_probe_resolve(o->counters, pid, &rq->counted);
 	return status;
 }
 
@@ -537,6 +539,7 @@ record_request_parse(struct record_request *rq, int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = settle_events(rq);
 	rq->session.trigger = rq->trigger;
+	rq->session.counters = rq->counted;
 	rq->session.events = (const char *const *)rq->events;
 	rq->session.filters = rq->filters.of;
 	rq->session.pids = rq->pids;
@@ -550,6 +553,7 @@ record_request_done(struct record_request *rq)
 	record_filters_done(&rq->filters);
 	buf_done(&rq->cmdline);
 	free(rq->trigger);
+	free(rq->counted);
 	for (size_t i = 0; i < rq->session.nr_events; i++)
 		free(rq->events[i]);
 }

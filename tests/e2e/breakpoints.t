@@ -35,6 +35,16 @@ is "$("$SPOOR" report --json -i fixed.spoor --event "mem:$program:watched_sum:w:
 is "$(opened "mem:$program:watched_sum")" "$(opened "mem:$(address "$program" watched_sum)")" "its address is nm's"
 is "$(opened "mem:$program:watched_pairs+0x4/2:w")" "$(opened "mem:$(address "$program" watched_pairs 4)/2:w")" "and behind it"
 is "$(opened "mem:$program:watched_step:x")" "$(opened "mem:$(address "$program" watched_step):x")" "so is that of a function"
+at=$(opened "mem:$(address "$program" watched_sum):w")
+is "$(opened "{ mem:$program:watched_sum:w, cs }")" "$at" "a blank before an event is no part of it"
+is "$(opened "mem:$program:watched_sum:w , cs")" "$at" "nor is one behind it"
+is "$(opened "mem:$program:watched_sum ,cs")" "$(opened "mem:$(address "$program" watched_sum)")" "nor is one behind a symbol"
+mkdir a=b
+cp "$program" a=b/
+is "$(opened "mem:./a=b/watched:watched_sum:w")" "$at" "a path may have a ="
+exits 0 "--counters" "$SPOOR" record -o counted.spoor --counters="mem:$program:watched_sum:w:u, mem:$program:watched_step:x:u" -- "$program" 700
+is "$("$SPOOR" counters --json counted.spoor | jq -s -r '[.[].counts[]] | group_by(.event)[] | "\(.[0].event) \(map(.count) | add)"' |
+	sed 's,:/[^:]*/,:,' | xargs)" "mem:watched:watched_step:x:u 700 mem:watched:watched_sum:w:u 700" "each access is counted"
 is "$(opened "mem:here=0x1000/8:w")" "$(opened mem:0x1000/8:w)" "an address may have a name"
 cp "$program" ./stripped
 objcopy --only-keep-debug stripped stripped.debug
@@ -88,7 +98,9 @@ refused() # EVENT CHARACTER SAID
 }
 refused mem:./pie:watched_sum 11 "-p PID, of one"
 refused "cs,mem:./stripped:nosuch" 19 "neither a function nor a variable"
+refused "cs, mem:./stripped:nosuch , cs" 20 "neither a function nor a variable"
 refused mem:./nofile:x 5 "No such file"
+refused mem:./a=b/nofile:x 5 "No such file"
 refused mem:./err:main 11 "neither a program"
 refused "mem:./stripped" 5 "PATH:SYMBOL"
 refused mem:./stripped:watched_sum+x 16 "not an offset"
