@@ -54,22 +54,23 @@ is "$(opened mem:./stripped:watched_sum:w)" "$(opened "mem:$(address "$program" 
 # --- one that is loaded anywhere: a process tells where
 
 "${CC:-cc}" -g -O1 -fpie -pie -o pie "$TOP/tests/fixtures/watched.c"
-mkfifo go
+mkfifo go ctl back
 ./pie 3000 wait <go &
 pid=$!
 exec 7>go
 until grep -q pie "/proc/$pid/maps" 2>/dev/null; do sleep 0.05; done
-(until grep -q ready said 2>/dev/null; do sleep 0.05; done; sleep 0.5; echo >&7) &
-: >said
 "$SPOOR" record --dry-run --json -e mem:./pie:watched_sum:w -p $pid | jq -r '.[0].attr | .bp_addr // .config1' >opened
 base=$(awk -v file="$PWD/pie" '$6 == file { print $1; exit }' "/proc/$pid/maps" | cut -d- -f1)
 is "$(cat opened)" "$(address pie watched_sum $((0x$base)))" "-p: by what the process has mapped"
 exits 2 "of a process that has not" "$SPOOR" record --dry-run -e mem:./pie:watched_sum:w -p $$
 like "$(cat err)" 'at character 11: the process \(-p\) has not mapped this file' "is told"
-echo ready >said
-exits 0 "-p" "$SPOOR" record -q -o pie.spoor -e mem:./pie:watched_sum:w,mem:./pie:watched_pairs+4:w -p $pid
+# A recording that runs answers: then the program goes on.
+exec 8<>ctl 9<>back
+echo enable >&8
+(read -t 60 -r _ <&9; echo >&7) &
+exits 0 "-p" "$SPOOR" record -q -o pie.spoor --control fifo:ctl,back -e mem:./pie:watched_sum:w,mem:./pie:watched_pairs+4:w -p $pid
 wait $pid
-exec 7>&-
+exec 7>&- 8>&- 9>&-
 is "$(counts pie.spoor | xargs)" "mem:pie:watched_sum:w 3000 mem:pie:watched_pairs+4:w 1500" "each access of it is a sample"
 
 # --- the kernel
