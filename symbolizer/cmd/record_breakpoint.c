@@ -36,6 +36,9 @@ static const char *const kernel_words[] = {
 		"mem:0xADDRESS",
 	[SYMBOL_ADDRESS_HIDDEN] =
 		"/proc/kallsyms shows no addresses: that needs root and kernel.kptr_restrict below 2",
+	[SYMBOL_ADDRESS_EACH_CPU] =
+		"each CPU has its own, at an address that /proc/kallsyms does not tell: give that "
+		"of one, mem:0xADDRESS",
 };
 
 /* The file, of n bytes, as the kernel calls it. False: errno. */
@@ -85,24 +88,23 @@ record_breakpoint_resolve(const char *event, size_t n, pid_t pid, struct buf *ou
 			  const char **ret_where)
 {
 	const bool file = n && (*event == '/' || *event == '.');
-	const char *symbol = event, *end = event + n, *rest, *problem;
+	const char *colon = file ? memchr(event, ':', n) : NULL, *end = event + n;
+	const char *symbol = colon ? colon + 1 : event, *rest, *problem;
 	char path[PATH_MAX], number[24], *name;
 	uint64_t address = 0;
 
 	*ret_where = event;
-	if (!n || isdigit((unsigned char)*event) || memchr(event, '=', n)) {
+	if (!n || isdigit((unsigned char)*event) || memchr(symbol, '=', (size_t)(end - symbol))) {
 		buf_append(out, event, n);
 		return NULL;
 	}
 	if (file) {
-		symbol = memchr(event, ':', n);
-		if (!symbol)
+		if (!colon)
 			return "a breakpoint in a program is PATH:SYMBOL[+OFFSET]";
-		if (!whole_path(event, (size_t)(symbol - event), path))
+		if (!whole_path(event, (size_t)(colon - event), path))
 			return strerror(errno);
 		buf_append(out, path, strlen(path));
 		buf_u8(out, ':');
-		symbol++;
 	}
 	for (rest = symbol; rest < end && *rest != ':' && *rest != '/';)
 		rest++;

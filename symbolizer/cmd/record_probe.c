@@ -18,6 +18,7 @@
 #define BREAKPOINT "mem:"
 #define PROBE "uprobe:"
 #define RETURN_PROBE "uretprobe:"
+#define BLANKS " \t"
 
 static const char *const place_words[] = {
 	[FUNCTION_PLACE_NO_FILE] = "no file that can be read",
@@ -119,6 +120,26 @@ resolve_breakpoint(struct probing *p, const char *event, size_t n)
 	return problem ? probe_error(p, where, problem) : CLI_GO_ON;
 }
 
+/* One event, of n bytes, without the blanks around it. */
+static int
+resolve_event(struct probing *p, const char *event, size_t n)
+{
+	bool at_return = strncmp(event, RETURN_PROBE, strlen(RETURN_PROBE)) == 0;
+	size_t prefix = at_return ? strlen(RETURN_PROBE) : strlen(PROBE);
+
+	if (at_return || strncmp(event, PROBE, prefix) == 0) {
+		buf_append(&p->out, event, prefix);
+		return resolve_probe(p, event + prefix, n - prefix, at_return);
+	}
+	prefix = strlen(BREAKPOINT);
+	if (strncmp(event, BREAKPOINT, prefix) == 0) {
+		buf_append(&p->out, event, prefix);
+		return resolve_breakpoint(p, event + prefix, n - prefix);
+	}
+	buf_append(&p->out, event, n);
+	return CLI_GO_ON;
+}
+
 int
 record_probe_resolve(const char *text, pid_t pid, char **ret)
 {
@@ -128,19 +149,13 @@ record_probe_resolve(const char *text, pid_t pid, char **ret)
 	buf_init(&p.out);
 	while (status == CLI_GO_ON && *text) {
 		size_t n = strcspn(text, ",{}"); /* braces are around groups */
-		bool at_return = strncmp(text, RETURN_PROBE, strlen(RETURN_PROBE)) == 0;
-		size_t prefix = at_return ? strlen(RETURN_PROBE) : strlen(PROBE);
+		size_t from = strspn(text, BLANKS), until = n;
 
-		if (at_return || strncmp(text, PROBE, prefix) == 0) {
-			buf_append(&p.out, text, prefix);
-			status = resolve_probe(&p, text + prefix, n - prefix, at_return);
-		} else if (strncmp(text, BREAKPOINT, strlen(BREAKPOINT)) == 0) {
-			prefix = strlen(BREAKPOINT);
-			buf_append(&p.out, text, prefix);
-			status = resolve_breakpoint(&p, text + prefix, n - prefix);
-		} else {
-			buf_append(&p.out, text, n);
-		}
+		while (until > from && strchr(BLANKS, text[until - 1]))
+			until--;
+		buf_append(&p.out, text, from);
+		status = resolve_event(&p, text + from, until - from);
+		buf_append(&p.out, text + until, n - until);
 		text += n;
 		if (*text)
 			buf_u8(&p.out, (uint8_t)*text++);

@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 /*
- * Of an -e argument, each uprobe:PATH:SYMBOL[+OFFSET] and uretprobe:PATH:SYMBOL becomes PATH:SYMBOL=PLACE as the
- * recorder takes it, with the whole path; breakpoints (mem:) are as record_breakpoint_resolve() has them, of this
- * process. CLI_GO_ON with *ret to be freed, or an exit status, said.
+ * Of a list of events as typed, each uprobe:PATH:SYMBOL[+OFFSET] and uretprobe:PATH:SYMBOL becomes PATH:SYMBOL=PLACE
+ * as the recorder takes it, with the whole path; breakpoints (mem:) are as record_breakpoint_resolve() has them, of
+ * this process. CLI_GO_ON with *ret to be freed, or an exit status, said.
  */
 int record_probe_resolve(const char *text, pid_t pid, char **ret);
 

@@ -312,6 +312,8 @@ settle_events(struct record_request *rq)
 	}
 	if (status == CLI_GO_ON && rq->watch.trigger)
 		status = record_probe_resolve(rq->watch.trigger, pid, &rq->trigger);
+	if (status == CLI_GO_ON && o->counters)
+		status = record_probe_resolve(o->counters, pid, &rq->counted);
 	return status;
 }
 
@@ -376,6 +378,34 @@ flag_of(struct record_request *rq, int value)
 	return NULL;
 }
 
+/* Options that keep what is typed, or a time. False: it is another one. */
+static bool
+set_kept(struct record_request *rq, int value, const char *text, int *ret)
+{
+	*ret = CLI_GO_ON;
+	switch (value) {
+	case 'C':
+		rq->session.cpus = text;
+		return true;
+	case 'o':
+		rq->output = text;
+		return true;
+	case OPT_OFF_CPU_THRESH:
+		rq->off_cpu_thresh = text;
+		return true;
+	case OPT_DURATION:
+		*ret = set_time("duration", text, &rq->session.duration_ns);
+		return true;
+	case OPT_BLOCK_AGE:
+		*ret = set_time("block-age", text, &rq->session.block_age_ns);
+		return true;
+	case OPT_COUNTER_INTERVAL:
+		*ret = set_time("counter-interval", text, &rq->session.counter_interval_ns);
+		return true;
+	}
+	return false;
+}
+
 static int
 record_request_set(void *arg, int value, const char *text)
 {
@@ -387,6 +417,8 @@ record_request_set(void *arg, int value, const char *text)
 		*flag = true;
 		return CLI_GO_ON;
 	}
+	if (set_kept(rq, value, text, &status))
+		return status;
 	switch (value) {
 	case 'e':
 		return add_event(rq, text);
@@ -400,9 +432,6 @@ record_request_set(void *arg, int value, const char *text)
 		return set_pids(rq, SESSION_PID, text);
 	case 't':
 		return set_pids(rq, SESSION_TID, text);
-	case 'C':
-		rq->session.cpus = text;
-		return CLI_GO_ON;
 	case 'u':
 		return set_user(rq, text);
 	case OPT_CGROUP:
@@ -416,24 +445,12 @@ record_request_set(void *arg, int value, const char *text)
 		return set_snapshot(rq, text);
 	case 'm':
 		return set_pages(rq, text);
-	case 'o':
-		rq->output = text;
-		return CLI_GO_ON;
-	case OPT_DURATION:
-		return set_time("duration", text, &rq->session.duration_ns);
-	case OPT_BLOCK_AGE:
-		return set_time("block-age", text, &rq->session.block_age_ns);
 	case OPT_OFF_CPU:
 		return set_off_cpu(rq, text);
-	case OPT_OFF_CPU_THRESH:
-		rq->off_cpu_thresh = text;
-		return CLI_GO_ON;
 	case OPT_COUNTERS:
 		rq->counters = true;
 		rq->session.counters = text;
 		return CLI_GO_ON;
-	case OPT_COUNTER_INTERVAL:
-		return set_time("counter-interval", text, &rq->session.counter_interval_ns);
 	case OPT_BUILD_IDS:
 		return set_build_ids(rq, text);
 	case OPT_OBJECTS:
@@ -537,6 +554,7 @@ record_request_parse(struct record_request *rq, int argc, char **argv)
 	if (status == CLI_GO_ON)
 		status = settle_events(rq);
 	rq->session.trigger = rq->trigger;
+	rq->session.counters = rq->counted;
 	rq->session.events = (const char *const *)rq->events;
 	rq->session.filters = rq->filters.of;
 	rq->session.pids = rq->pids;
@@ -550,6 +568,7 @@ record_request_done(struct record_request *rq)
 	record_filters_done(&rq->filters);
 	buf_done(&rq->cmdline);
 	free(rq->trigger);
+	free(rq->counted);
 	for (size_t i = 0; i < rq->session.nr_events; i++)
 		free(rq->events[i]);
 }

@@ -16,6 +16,7 @@ struct record_request {
 	struct session_options session; /* points into what follows, and into the arguments */
 	char *events[RECORD_EVENTS_MAX];
 	char *trigger; /* the event at which it switches files, to be freed */
+	char *counted; /* the events of --counters, likewise */
 	struct record_filters filters;
 	pid_t pids[RECORD_PIDS_MAX];
 	const char *output;

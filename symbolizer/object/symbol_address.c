@@ -90,6 +90,7 @@ symbol_address_kernel(const char *kallsyms, const char *name, uint64_t *ret_addr
 {
 	enum symbol_address_result result = SYMBOL_ADDRESS_UNKNOWN;
 	FILE *f = fopen(kallsyms, "re");
+	uint64_t each_from = 0, each_until = 0;
 	char *line = NULL;
 	size_t cap = 0;
 
@@ -102,6 +103,10 @@ symbol_address_kernel(const char *kallsyms, const char *name, uint64_t *ret_addr
 		if (sscanf(line, "%" SCNx64 " %*c %n", &address, &at) != 1 || !at)
 			continue;
 		line[at + (int)strcspn(line + at, " \t\n")] = '\0';
+		if (strcmp(line + at, "__per_cpu_start") == 0)
+			each_from = address;
+		if (strcmp(line + at, "__per_cpu_end") == 0)
+			each_until = address;
 		if (strcmp(line + at, name) != 0)
 			continue;
 		if (result == SYMBOL_ADDRESS_FOUND && address != *ret_address)
@@ -110,6 +115,10 @@ symbol_address_kernel(const char *kallsyms, const char *name, uint64_t *ret_addr
 			result = address ? SYMBOL_ADDRESS_FOUND : SYMBOL_ADDRESS_HIDDEN;
 		*ret_address = address;
 	}
+	/* There are offsets (x86-64 before Linux 6.15), the first of which is 0, or the template: no CPU's own. */
+	if (result != SYMBOL_ADDRESS_UNKNOWN && *ret_address >= each_from &&
+	    *ret_address < each_until)
+		result = SYMBOL_ADDRESS_EACH_CPU;
 	free(line);
 	(void)fclose(f);
 	return result;

@@ -18,6 +18,7 @@ enum symbol_address_result {
 	SYMBOL_ADDRESS_NO_MAPS,	   /* that of the process cannot be read; errno says why */
 	SYMBOL_ADDRESS_NOT_MAPPED, /* the process has not mapped the file */
 	SYMBOL_ADDRESS_HIDDEN,	   /* the kernel shows no addresses */
+	SYMBOL_ADDRESS_EACH_CPU, /* each CPU has its own; which is where, the kernel does not list */
 };
 
 /*

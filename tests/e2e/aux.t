@@ -185,6 +185,11 @@ exits 0 "record --per-thread" there "$SPOOR" record --per-thread -e intel_pt//u 
 "$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
 like "$(python3 "$TOP/tests/e2e/perfdata.py" aux x.data)" '^0 -1 [0-9]+ 0 800$' "--per-thread: of a thread, of no CPU"
 
+# What the rings of samples keep, and what those of a trace keep, are two things.
+exits 2 "record -S --overwrite" there "$SPOOR" record -a -S --overwrite -e intel_pt// -o n.spoor -- true
+like "$(cat err)" 'intel_pt//: --overwrite is of samples; of a trace --snapshot keeps' "is told"
+ok "and leaves nothing" test ! -e n.spoor
+
 # Another tracer, another decoder.
 exits 0 "record -e arm_spe_0//" there "$SPOOR" record -a -e arm_spe_0// -o x.spoor -- "${until_traced[@]}"
 is "$("$SPOOR" info --json -i x.spoor | jq -r '.aux.tracer, .events[0].period // .events[0].sample_period' | xargs)" \

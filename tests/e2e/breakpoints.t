@@ -35,6 +35,16 @@ is "$("$SPOOR" report --json -i fixed.spoor --event "mem:$program:watched_sum:w:
 is "$(opened "mem:$program:watched_sum")" "$(opened "mem:$(address "$program" watched_sum)")" "its address is nm's"
 is "$(opened "mem:$program:watched_pairs+0x4/2:w")" "$(opened "mem:$(address "$program" watched_pairs 4)/2:w")" "and behind it"
 is "$(opened "mem:$program:watched_step:x")" "$(opened "mem:$(address "$program" watched_step):x")" "so is that of a function"
+at=$(opened "mem:$(address "$program" watched_sum):w")
+is "$(opened "{ mem:$program:watched_sum:w, cs }")" "$at" "a blank before an event is no part of it"
+is "$(opened "mem:$program:watched_sum:w , cs")" "$at" "nor is one behind it"
+is "$(opened "mem:$program:watched_sum ,cs")" "$(opened "mem:$(address "$program" watched_sum)")" "nor is one behind a symbol"
+mkdir a=b
+cp "$program" a=b/
+is "$(opened "mem:./a=b/watched:watched_sum:w")" "$at" "a path may have a ="
+exits 0 "--counters" "$SPOOR" record -o counted.spoor --counters="mem:$program:watched_sum:w:u, mem:$program:watched_step:x:u" -- "$program" 700
+is "$("$SPOOR" counters --json counted.spoor | jq -s -r '[.[].counts[]] | group_by(.event)[] | "\(.[0].event) \(map(.count) | add)"' |
+	sed 's,:/[^:]*/,:,' | xargs)" "mem:watched:watched_step:x:u 700 mem:watched:watched_sum:w:u 700" "each access is counted"
 is "$(opened "mem:here=0x1000/8:w")" "$(opened mem:0x1000/8:w)" "an address may have a name"
 cp "$program" ./stripped
 objcopy --only-keep-debug stripped stripped.debug
@@ -44,22 +54,23 @@ is "$(opened mem:./stripped:watched_sum:w)" "$(opened "mem:$(address "$program" 
 # --- one that is loaded anywhere: a process tells where
 
 "${CC:-cc}" -g -O1 -fpie -pie -o pie "$TOP/tests/fixtures/watched.c"
-mkfifo go
+mkfifo go ctl back
 ./pie 3000 wait <go &
 pid=$!
 exec 7>go
 until grep -q pie "/proc/$pid/maps" 2>/dev/null; do sleep 0.05; done
-(until grep -q ready said 2>/dev/null; do sleep 0.05; done; sleep 0.5; echo >&7) &
-: >said
 "$SPOOR" record --dry-run --json -e mem:./pie:watched_sum:w -p $pid | jq -r '.[0].attr | .bp_addr // .config1' >opened
 base=$(awk -v file="$PWD/pie" '$6 == file { print $1; exit }' "/proc/$pid/maps" | cut -d- -f1)
 is "$(cat opened)" "$(address pie watched_sum $((0x$base)))" "-p: by what the process has mapped"
 exits 2 "of a process that has not" "$SPOOR" record --dry-run -e mem:./pie:watched_sum:w -p $$
 like "$(cat err)" 'at character 11: the process \(-p\) has not mapped this file' "is told"
-echo ready >said
-exits 0 "-p" "$SPOOR" record -q -o pie.spoor -e mem:./pie:watched_sum:w,mem:./pie:watched_pairs+4:w -p $pid
+# A recording that runs answers: then the program goes on.
+exec 8<>ctl 9<>back
+echo enable >&8
+(read -t 60 -r _ <&9; echo >&7) &
+exits 0 "-p" "$SPOOR" record -q -o pie.spoor --control fifo:ctl,back -e mem:./pie:watched_sum:w,mem:./pie:watched_pairs+4:w -p $pid
 wait $pid
-exec 7>&-
+exec 7>&- 8>&- 9>&-
 is "$(counts pie.spoor | xargs)" "mem:pie:watched_sum:w 3000 mem:pie:watched_pairs+4:w 1500" "each access of it is a sample"
 
 # --- the kernel
@@ -88,7 +99,9 @@ refused() # EVENT CHARACTER SAID
 }
 refused mem:./pie:watched_sum 11 "-p PID, of one"
 refused "cs,mem:./stripped:nosuch" 19 "neither a function nor a variable"
+refused "cs, mem:./stripped:nosuch , cs" 20 "neither a function nor a variable"
 refused mem:./nofile:x 5 "No such file"
+refused mem:./a=b/nofile:x 5 "No such file"
 refused mem:./err:main 11 "neither a program"
 refused "mem:./stripped" 5 "PATH:SYMBOL"
 refused mem:./stripped:watched_sum+x 16 "not an offset"

@@ -158,6 +158,8 @@ is "$("$SPOOR" info --json k.spoor | jq .samples)" 0 "kill -9: nothing was writt
 
 exits 2 "--overwrite --max-size" "$SPOOR" record --overwrite --max-size 1M -o n.spoor -- true
 exits 2 "--overwrite --switch-output=1M" "$SPOOR" record --overwrite --switch-output=1M -o n.spoor -- true
+exits 2 "--overwrite --snapshot" "$SPOOR" record --overwrite --snapshot -o n.spoor -- true
+like "$(cat err)" '--snapshot are of an event with an AUX area' "which traces: those are refused"
 exits 2 "--overwrite --switch-events" "$SPOOR" record --overwrite --switch-events -o n.spoor -- true
 exits 1 "a kernel without such rings" env SPOOR_KERNEL=4.4 LD_PRELOAD="$FIXTURES/libmachine.so" \
 	"$SPOOR" record --overwrite -o none.spoor -- true

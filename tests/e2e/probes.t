@@ -29,6 +29,17 @@ is "$("$SPOOR" report --json -i calls.spoor --event "uretprobe:$program:probed_w
 	"main 5001" "a return is where it returns to"
 is "$("$SPOOR" info --json -i calls.spoor | jq .lost)" 0 "nothing is lost"
 
+# Blanks around commas and braces are no part of an event.
+for events in "page-faults, uprobe:$program:probed_work" "{ uprobe:$program:probed_work , page-faults }"; do
+	exits 0 "'${events//$program/PROGRAM}'" "$SPOOR" record -o blanks.spoor -e "$events" -- "$program" 321
+	like "$(counts blanks.spoor)" '^uprobe:probed:probed_work 321$' "is of each call"
+done
+exits 0 "--counters" "$SPOOR" record -o counted.spoor --counters="page-faults, uprobe:$program:probed_work,uretprobe:$program:probed_twice:u" \
+	-- "$program" 5001
+is "$("$SPOOR" counters --json counted.spoor | jq -s -r '[.[].counts[]] | group_by(.event)[] | "\(.[0].event) \(map(.count) | add)"' |
+	sed 's,:/[^:]*/,:,' | grep -v page-faults | xargs)" \
+	"uprobe:probed:probed_work 5001 uretprobe:probed:probed_twice:u 2500" "each call is counted"
+
 "$program" 999 # of no recording
 exits 0 "on all CPUs" "$SPOOR" record -a -o all.spoor -e "uprobe:$program:probed_work" -- "$program" 1234
 is "$(counts all.spoor)" "uprobe:probed:probed_work 1234" "the calls of all processes"
@@ -71,6 +82,7 @@ refused() # EVENT CHARACTER SAID
 	like "$(cat err)" "at character $2: .*$3" "is told"
 }
 refused "cs,uprobe:bare:nosuch" 16 "no function has that name"
+refused "cs , uprobe:bare:nosuch , cs" 18 "no function has that name"
 refused "uprobe:nofile:main" 8 "No such file"
 refused "uprobe:$TMP/err:main" $((${#TMP} + 13)) "neither a program"
 refused "uprobe:bare:main+x" 18 "not an offset"

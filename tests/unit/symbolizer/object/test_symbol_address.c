@@ -107,6 +107,34 @@ test_kernel(void **state)
 			 SYMBOL_ADDRESS_NO_FILE);
 }
 
+/* Between the marks is what each CPU has: as offsets, the first of which is 0, or at the address of the template. */
+static void
+test_kernel_each_cpu(void **state)
+{
+	static const char offsets[] =
+		"0000000000000000 A fixed_percpu_data\n0000000000000000 A __per_cpu_start\n"
+		"0000000000021c00 A runqueues\n0000000000022000 A odd\n0000000000022008 A odd\n"
+		"000000000002f000 A __per_cpu_end\nffffffff82000010 D word\n";
+	static const char template[] =
+		"ffffffff82000010 D word\nffffffff83821c00 D runqueues\n"
+		"ffffffff8382f000 D __per_cpu_end\nffffffff8382f000 D behind\n"
+		"ffffffff83800000 D __per_cpu_start\nffffffff837ffff8 D before\n";
+	static const char hidden[] = "0000000000000000 A __per_cpu_start\n"
+				     "0000000000000000 A runqueues\n"
+				     "0000000000000000 A __per_cpu_end\n";
+
+	(void)state;
+	kernel_is(offsets, "fixed_percpu_data", SYMBOL_ADDRESS_EACH_CPU, 0);
+	kernel_is(offsets, "runqueues", SYMBOL_ADDRESS_EACH_CPU, 0);
+	kernel_is(offsets, "odd", SYMBOL_ADDRESS_EACH_CPU, 0);
+	kernel_is(offsets, "word", SYMBOL_ADDRESS_FOUND, 0xffffffff82000010);
+	kernel_is(template, "runqueues", SYMBOL_ADDRESS_EACH_CPU, 0);
+	kernel_is(template, "word", SYMBOL_ADDRESS_FOUND, 0xffffffff82000010);
+	kernel_is(template, "before", SYMBOL_ADDRESS_FOUND, 0xffffffff837ffff8);
+	kernel_is(template, "behind", SYMBOL_ADDRESS_FOUND, 0xffffffff8382f000);
+	kernel_is(hidden, "runqueues", SYMBOL_ADDRESS_HIDDEN, 0);
+}
+
 int
 main(void)
 {
@@ -114,6 +142,7 @@ main(void)
 		cmocka_unit_test(test_of_this_process),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_kernel_each_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
