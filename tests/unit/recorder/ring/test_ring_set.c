@@ -15,10 +15,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "format/block/loss.h"
 #include "format/bytes/buf.h"
 #include "format/record/perf_record.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/message.h"
+#include "recorder/ring/ring_set_internal.h"
 
 #define RING (2u * QUEUE_BYTES_MIN)
 #define RECORD 64u
@@ -122,6 +124,37 @@ test_nothing_came(void **state)
 	assert_int_equal(r.set.fullest, 0);
 	assert_true(ring_set_pass(&r.set, r.q, NOW + 1, true));
 	assert_true(queue_peek(r.q, &m));
+	rig_end(&r);
+}
+
+/* What a dump finds in the ring that a CPU left is that CPU's loss, whether it is back or not. */
+static void
+test_corrupt_in_a_ring_that_was_left(void **state)
+{
+	struct ring_set_account account = { .before.corrupt = 5 };
+	struct cpu_rings left = { .cpu = 3, .corrupt = 7 };
+	const struct target target = { 0 };
+	struct queue_message m;
+	bool resync = false;
+	struct rig r;
+
+	rig_begin(&r);
+	r.cpu.cpu = 3;
+	r.cpu.corrupt = 100;
+	r.set.each.target = &target;
+	r.set.accounts = &account;
+	r.set.left = &left;
+	r.set.nr_left = 1;
+	for (int i = 0; i < 2; i++) {
+		assert_true(ring_set_losses(&r.set, r.q, NOW, &resync));
+		assert_int_equal(queue_peek(r.q, &m), i == 0);
+		if (i > 0)
+			break;
+		assert_int_equal(m.kind, MESSAGE_LOSS);
+		assert_int_equal(m.a, UINT64_C(3) << 32 | LOSS_CORRUPT);
+		assert_int_equal(m.b, 112);
+		queue_next(r.q);
+	}
 	rig_end(&r);
 }
 
@@ -423,6 +456,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_full_in_the_middle),
 		cmocka_unit_test(test_nothing_came),
+		cmocka_unit_test(test_corrupt_in_a_ring_that_was_left),
 		cmocka_unit_test(test_renewed_in_a_pause),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_many_events_go),
