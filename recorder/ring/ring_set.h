@@ -139,7 +139,8 @@ bool ring_set_forget(struct ring_set *s, size_t i, struct queue *q);
 
 /*
  * Opens and enables the rings of a CPU; the writer knows their ids before the first record
- * has one. *ret: the rings, for whoever watches them. 0; -EAGAIN: no room in the queue; -errno.
+ * has one. Where they are over the mlock quota, a ring that was left is forgotten. *ret: the rings, for whoever
+ * watches them. 0; -EAGAIN: no room in the queue; -errno.
  */
 int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
 		      const struct event_set *shapes, const struct cpu_rings **ret,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -160,6 +161,8 @@ test_corrupt_in_a_ring_that_was_left(void **state)
 
 /* --- a real event, of this process ------------------------------------------------------ */
 
+#define MANY_PAGES (1u << 20) /* more than any quota has */
+
 struct live {
 	struct event_def defs[3];
 	struct event_plan plan;
@@ -197,31 +200,44 @@ live_plan(struct live *l, bool group)
 	l->defs[1].member_of = 1;
 }
 
-/* False: no events here. */
+/* Rings of 8 pages, or, overwritten, as large ones as there may be. False: no events here. */
 static bool
-live_begin(struct live *l, bool group)
+live_begin_as(struct live *l, bool group, bool overwrite)
 {
-	struct cpu_rings_options o = {
-		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
-	};
+	struct cpu_rings_options o = { .plan = &l->plan,
+				       .target = &l->target,
+				       .pages = overwrite ? MANY_PAGES : 8,
+				       .sideband_pages = 1,
+				       .overwrite = overwrite };
 	struct session_error error = { 0 };
-	int cpu = sched_getcpu();
+	int cpu = sched_getcpu(), r;
+	struct buf notes;
 	char list[16];
 	cpu_set_t cpus;
 
 	live_plan(l, group);
+	l->defs[0].attr.write_backward = overwrite;
 	snprintf(list, sizeof(list), "%d", cpu);
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 	assert_int_equal(cpu_list_parse(list, &l->target.online), 0);
 	assert_int_equal(cpu_list_parse(list, &l->target.sampled), 0);
-	if (ring_set_open(&l->set, &o, NULL, &error) < 0) {
+	buf_init(&notes);
+	r = ring_set_open(&l->set, &o, &notes, &error);
+	buf_done(&notes);
+	if (r < 0) {
 		print_message("# %s\n", error.text);
 		return false;
 	}
 	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &l->q), 0);
 	return true;
+}
+
+static bool
+live_begin(struct live *l, bool group)
+{
+	return live_begin_as(l, group, false);
 }
 
 static void
@@ -450,6 +466,57 @@ test_many_events_go(void **state)
 	live_end(&l);
 }
 
+/* --- the mlock quota ---------------------------------------------------------------------- */
+
+#define NOBODY 54321
+
+/* Without CAP_IPC_LOCK, as a user whom nobody else records as; it is taken back. */
+static void
+be_nobody(bool be)
+{
+	struct rlimit memlock;
+
+	assert_int_equal(be ? setresuid(NOBODY, NOBODY, 0) : setresuid(0, 0, 0), 0);
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &memlock), 0);
+	memlock.rlim_cur = be ? 0 : memlock.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &memlock), 0);
+}
+
+/* What a CPU left takes no room from the one that it comes back with. */
+static void
+test_a_ring_that_was_left_is_over_the_quota(void **state)
+{
+	const struct cpu_rings *came = NULL;
+	struct session_error error = { 0 };
+	struct event_set *shapes;
+	struct live l;
+	int r;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	be_nobody(true);
+	if (!live_begin_as(&l, false, true) || l.set.each.pages == MANY_PAGES) {
+		be_nobody(false);
+		skip();
+	}
+	l.defs[0].attr.sample_id_all = 1;
+	shapes = shapes_of(&l);
+	assert_true(ring_set_cpu_gone(&l.set, 0, l.q, shapes));
+	assert_int_equal(l.set.nr_left, 1);
+	take_all(l.q);
+	r = ring_set_cpu_came(&l.set, l.set.cpus[0].cpu, l.q, shapes, &came, &error);
+	be_nobody(false);
+	if (r < 0)
+		print_message("# %s\n", error.text);
+	assert_int_equal(r, 0);
+	assert_int_equal(l.set.nr_left, 0);
+	assert_int_equal(came->nr, 2);
+	assert_true(came->samples.size > 0);
+	event_set_free(shapes);
+	live_end(&l);
+}
+
 int
 main(void)
 {
@@ -460,6 +527,7 @@ main(void)
 		cmocka_unit_test(test_renewed_in_a_pause),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_many_events_go),
+		cmocka_unit_test(test_a_ring_that_was_left_is_over_the_quota),
 	};
 
 	return cmocka_run_group_tests_name("ring_set", tests, NULL, NULL);
