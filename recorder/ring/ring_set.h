@@ -154,7 +154,10 @@ int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
 int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
 		   const struct event_set *shapes, uint64_t now_ns);
 
-/* Tells the writer, which begins another file, of the gaps that have not ended, and of events that are off. */
+/*
+ * Tells the writer, which begins another file, of the gaps that have not ended, and of events that are off. False: not
+ * all, for want of room; ask again. What is told twice the file has once.
+ */
 bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 
 enum ring_set_read {

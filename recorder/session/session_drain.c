@@ -253,6 +253,14 @@ do_at_once(struct session *s, struct session_request *rq)
 	return ring_set_enable(&s->rings, q, rq->on, s->shapes, host_now_ns()) ? 0 : -EAGAIN;
 }
 
+/* False: not all, for want of room; what is told twice is in the file once. */
+static bool
+tell_gaps(struct session *s)
+{
+	s->gaps_due = s->gaps_due && !ring_set_gaps(&s->rings, writer_queue(s->writer));
+	return !s->gaps_due;
+}
+
 /* Does one request, or hands it on; false: no room, try again. */
 static bool
 do_request(struct session *s, struct session_request *rq)
@@ -272,11 +280,12 @@ do_request(struct session *s, struct session_request *rq)
 	rq->dump = false;
 	if (rq->kind == REQUEST_SYNC)
 		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
-	if (!session_counters_close(s) ||
+	if (!tell_gaps(s) || !session_counters_close(s) ||
 	    !queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
 		return false;
 	session_counters_reopen(s);
-	ring_set_gaps(&s->rings, q);
+	s->gaps_due = true;
+	(void)tell_gaps(s);
 	return true;
 }
 
@@ -476,6 +485,7 @@ pass(struct session *s, uint64_t now_ns)
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);
 	session_counters_look(s, now_ns);
+	(void)tell_gaps(s);
 	if (s->taken)
 		do_requests(s);
 	session_come_round(s);
@@ -558,7 +568,7 @@ drain_rest(struct session *s)
 
 	while (!ring_set_pass(&s->rings, q, host_now_ns(), true))
 		session_wait_longer(s, &wait);
-	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync))
+	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync) || !tell_gaps(s))
 		session_wait_longer(s, &wait);
 	tell_failures(s);
 }

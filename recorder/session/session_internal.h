@@ -54,6 +54,7 @@ struct session {
 	bool counts_over;	 /* there are no more */
 	uint64_t counts_from_ns; /* a whole number of intervals before each time that they are due */
 	uint64_t counts_due_ns;	 /* when they are next read; 0: there are none */
+	bool gaps_due;		 /* a file was begun, and has not been told yet what goes on and what is off */
 	struct session_requests *requests;
 	struct session_request *taken; /* that has not been handed on yet */
 	int epoll_fd, stop_fd, failure_fd;
