@@ -77,8 +77,9 @@ bool ring_set_enable(struct ring_set *s, struct queue *q, bool on, const struct 
 		     uint64_t now_ns);
 /*
  * Likewise those of a name; a group by its leader's. The time when none is on is such a gap. While others are on, READ
- * records tell what it has counted as it is turned off and on, and a note that it was off. 0; -EAGAIN: no
- * room, try again; -ENOENT: none has that name, or -errno, with *error filled.
+ * records tell what it has counted as it is turned off and on, and a note that it was off. What only counts has no name
+ * here, and is on while another one is. 0; -EAGAIN: no room, try again; -ENOENT: none has that name, or -errno,
+ * with *error filled.
  */
 int ring_set_enable_event(struct ring_set *s, struct queue *q, const char *name, bool on,
 			  const struct event_set *shapes, uint64_t now_ns,
