@@ -300,6 +300,9 @@ parse_specs(const struct session_options *o, const struct target *target,
 				    list->nr, USER_EVENTS_MAX);
 	if (o->extra.group && event_group_spec_all(list, text, sizeof(text)) < 0)
 		return session_usage(error, "%s", text);
+	/* S: what samples have. Where there are none, readers would wait for those, and take no reading for a count. */
+	for (size_t i = 0; i < list->nr; i++)
+		list->specs[i].sample_read &= !o->extra.no_samples || list->specs[i].trigger;
 	return event_counters_parse(o, target, list, error);
 }
 

@@ -42,12 +42,12 @@ struct event_def {
 	uint32_t aux;	    /* enum aux_tracer, that writes into an AUX area; 0: it samples */
 	bool lost;	    /* read_format has PERF_FORMAT_LOST */
 	unsigned left_out; /* places where it could not be opened (event_missing.h) */
-	bool off;	   /* by its name, when others are on (ring_set_enable_event()) */
-	bool off_told;	   /* likewise, in the file that is open */
-	bool failed;	   /* somewhere it is pinned and counts nothing, and that was told */
-	bool only_kinds;   /* it is not opened on CPUs of no kind */
-	bool for_all;	   /* each of those CPUs counts for others as well (cpumask): no tasks */
-	char *filter;	   /* as the kernel takes it; NULL: none. Its own, as format is */
+	bool off; /* while others are on, by its name or as it was not named (ring_set_enable_event()) */
+	bool off_told;	 /* likewise, in the file that is open */
+	bool failed;	 /* somewhere it is pinned and counts nothing, and that was told */
+	bool only_kinds; /* it is not opened on CPUs of no kind */
+	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
+	char *filter;	 /* as the kernel takes it; NULL: none. Its own, as format is */
 	char *format; /* of a tracepoint with fields (tracepoint.h of format/); NULL: not known */
 	struct event_kind *kinds;
 	size_t nr_kinds; /* 0: the attr as it is, on every CPU */

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #define WORD UINT64_C(8)
+/* Frames of CoreSight (16 bytes) and packets of SPE, which are aligned in the area, begin at each multiple. */
+#define WHOLE UINT64_C(64)
 /* A snapshot that has come round has written here: of zeroes that a tracer leaves there are few. */
 #define WRAPPED_BYTES 512
 
@@ -94,8 +96,8 @@ aux_ring_stop(struct aux_ring *a, uint64_t limit)
 	if (!is_place && a->tail > from && a->tail <= a->end)
 		from = a->tail;
 	if (limit && a->end - from > limit)
-		from = a->end - limit;
-	a->tail = from;
+		from = (a->end - limit + WHOLE - 1) & ~(WHOLE - 1);
+	a->tail = from < a->end ? from : a->end;
 }
 
 size_t

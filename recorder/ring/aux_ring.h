@@ -49,7 +49,8 @@ size_t aux_ring_pending(struct aux_ring *a, bool all, uint64_t *lost);
 /*
  * In snapshot mode, of a tracer that is off: what it left can be read, the oldest first, until it is on again. What an
  * earlier one had is left out where the head tells how far it came since: not that of a tracer whose head is a
- * place in the area, once it has come round. limit: no more than so many bytes, the last; 0: all.
+ * place in the area, once it has come round. limit: no more than so many bytes, the last, from a multiple of 64 on, so
+ * that none of a trace's frames or packets is cut in two; 0: all.
  */
 void aux_ring_stop(struct aux_ring *a, uint64_t limit);
 

@@ -77,8 +77,9 @@ bool ring_set_enable(struct ring_set *s, struct queue *q, bool on, const struct 
 		     uint64_t now_ns);
 /*
  * Likewise those of a name; a group by its leader's. The time when none is on is such a gap. While others are on, READ
- * records tell what it has counted as it is turned off and on, and a note that it was off. 0; -EAGAIN: no
- * room, try again; -ENOENT: none has that name, or -errno, with *error filled.
+ * records tell what it has counted as it is turned off and on, and a note that it was off. What only counts has no name
+ * here, and is on while another one is. 0; -EAGAIN: no room, try again; -ENOENT: none has that name, or -errno,
+ * with *error filled.
  */
 int ring_set_enable_event(struct ring_set *s, struct queue *q, const char *name, bool on,
 			  const struct event_set *shapes, uint64_t now_ns,
@@ -139,7 +140,8 @@ bool ring_set_forget(struct ring_set *s, size_t i, struct queue *q);
 
 /*
  * Opens and enables the rings of a CPU; the writer knows their ids before the first record
- * has one. *ret: the rings, for whoever watches them. 0; -EAGAIN: no room in the queue; -errno.
+ * has one. Where they are over the mlock quota, a ring that was left is forgotten. *ret: the rings, for whoever
+ * watches them. 0; -EAGAIN: no room in the queue; -errno.
  */
 int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
 		      const struct event_set *shapes, const struct cpu_rings **ret,
@@ -153,7 +155,10 @@ int ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q,
 int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
 		   const struct event_set *shapes, uint64_t now_ns);
 
-/* Tells the writer, which begins another file, of the gaps that have not ended, and of events that are off. */
+/*
+ * Tells the writer, which begins another file, of the gaps that have not ended, and of events that are off. False: not
+ * all, for want of room; ask again. What is told twice the file has once.
+ */
 bool ring_set_gaps(const struct ring_set *s, struct queue *q);
 
 enum ring_set_read {

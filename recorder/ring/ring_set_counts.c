@@ -82,6 +82,18 @@ tell_threads(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_res
 	return tell_counts(q, CPU_RINGS_ANY, &sum, sent);
 }
 
+/* What was found in the ring that it left, when it was away, is its own. */
+static void
+take_left(struct ring_set *s, size_t i)
+{
+	for (size_t k = 0; k < s->nr_left; k++) {
+		if (s->left[k].cpu != s->cpus[i].cpu)
+			continue;
+		s->accounts[i].before.corrupt += s->left[k].corrupt;
+		s->left[k].corrupt = 0;
+	}
+}
+
 bool
 ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_resync)
 {
@@ -93,6 +105,7 @@ ring_set_losses(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_
 		struct cpu_rings *c = &s->cpus[i];
 		struct ring_set_account *a = &s->accounts[i];
 
+		take_left(s, i);
 		cpu_rings_count(c, s->each.plan);
 		*ret_resync |= a->before.lost_sideband + c->lost_sideband > a->sent.lost_sideband;
 		all &= ring_set_tell_cpu(c, a, q, now_ns);

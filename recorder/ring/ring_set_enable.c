@@ -14,11 +14,11 @@
 #define NOTE_BYTES 512
 #define NOTE_MORE 32 /* of them, for how many there was no room */
 
-/* Members of a group are on and off with their leader. */
+/* Members of a group are on and off with their leader, what only counts with all: it is on while any other is. */
 static bool
 is_turned(const struct event_def *def)
 {
-	return !def->sideband && !def->member_of;
+	return !def->sideband && !def->member_of && !def->counts;
 }
 
 static bool
@@ -37,15 +37,13 @@ control_event(const struct ring_set *s, uint32_t index, unsigned long request)
 		cpu_rings_control_event(&s->cpus[i], index, request);
 }
 
-/* What it counted until now. Those that are read at intervals tell it anyway. */
+/* What it counted until now. */
 static bool
 send_reads(const struct ring_set *s, struct queue *q, uint32_t index,
 	   const struct event_set *shapes, uint64_t now_ns)
 {
 	bool room = true;
 
-	if (s->each.plan->defs[index].counts)
-		return true;
 	for (size_t i = 0; i < s->nr; i++)
 		for (size_t k = 0; room && k < s->cpus[i].nr; k++)
 			if (s->cpus[i].events[k].def == index && !s->cpus[i].events[k].retired)
@@ -130,16 +128,20 @@ turn_on(struct ring_set *s, struct queue *q, uint32_t index, const struct event_
 	uint64_t now_ns)
 {
 	const struct event_plan *plan = s->each.plan;
+	const bool first = s->off_since_ns;
 
-	if (!plan->defs[index].off && !s->off_since_ns)
+	if (!plan->defs[index].off && !first)
 		return true;
 	/* Of all that are off, it alone is asked for. */
-	for (uint32_t i = 0; s->off_since_ns && i < plan->nr; i++)
+	for (uint32_t i = 0; first && i < plan->nr; i++)
 		plan->defs[i].off |= is_turned(&plan->defs[i]);
 	if (!send_reads(s, q, index, shapes, now_ns) || !turn_gap(s, q, true, now_ns))
 		return false;
 	plan->defs[index].off = false;
-	control_event(s, index, PERF_EVENT_IOC_ENABLE);
+	if (first)
+		ring_set_control(s, false, PERF_EVENT_IOC_ENABLE);
+	else
+		control_event(s, index, PERF_EVENT_IOC_ENABLE);
 	return true;
 }
 
@@ -148,12 +150,15 @@ turn_off(struct ring_set *s, struct queue *q, uint32_t index, const struct event
 	 uint64_t now_ns)
 {
 	const struct event_plan *plan = s->each.plan;
+	const bool last = !others_on(plan, index);
 
 	if (plan->defs[index].off || s->off_since_ns)
 		return true;
-	control_event(s, index, PERF_EVENT_IOC_DISABLE);
-	if (!send_reads(s, q, index, shapes, now_ns) ||
-	    (!others_on(plan, index) && !turn_gap(s, q, false, now_ns)))
+	if (last)
+		ring_set_control(s, false, PERF_EVENT_IOC_DISABLE);
+	else
+		control_event(s, index, PERF_EVENT_IOC_DISABLE);
+	if (!send_reads(s, q, index, shapes, now_ns) || (last && !turn_gap(s, q, false, now_ns)))
 		return false;
 	plan->defs[index].off = true;
 	return true;
@@ -187,7 +192,7 @@ static int
 check_name(const struct event_plan *plan, const char *name, struct session_error *error)
 {
 	const struct event_def *member = NULL;
-	bool found = false;
+	bool found = false, counts = false;
 
 	for (uint32_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
@@ -200,15 +205,20 @@ check_name(const struct event_plan *plan, const char *name, struct session_error
 					    "%s is on and off together with all others alone: "
 					    "waits are no waits where switches were not seen",
 					    name);
-		if (def->member_of)
+		if (def->member_of && !def->counts)
 			member = def;
-		found |= !def->member_of;
+		found |= is_turned(def);
+		counts |= def->counts;
 	}
 	if (!found && member)
 		return session_fail(error, -EINVAL,
 				    "%s is counted in the group of %s, which is on and off as a "
 				    "whole, by that name",
 				    name, plan->defs[member->member_of - 1].name);
+	if (!found && counts)
+		return session_fail(
+			error, -EOPNOTSUPP,
+			"%s is counted, which is on and off together with all others alone", name);
 	return found ? 0 : session_fail(error, -ENOENT, "no event is called '%s'", name);
 }
 

@@ -148,6 +148,36 @@ ring_set_place(struct ring_set *s, uint32_t cpu)
 	return (ssize_t)i;
 }
 
+/* What was left counts against the mlock quota: that of this CPU goes, else the oldest. */
+static bool
+forget_for(struct ring_set *s, uint32_t cpu, struct queue *q)
+{
+	size_t which = 0;
+
+	for (size_t i = 0; i < s->nr_left; i++) {
+		if (s->left[i].cpu == cpu)
+			return ring_set_forget(s, i, q);
+		if (s->left[i].gone_ns < s->left[which].gone_ns)
+			which = i;
+	}
+	return ring_set_forget(s, which, q);
+}
+
+/* Rings that record are worth more than one that was left. */
+static int
+open_rings(struct ring_set *s, uint32_t cpu, struct queue *q, struct cpu_rings *ret,
+	   struct session_error *error)
+{
+	bool mlock = false;
+	int r = cpu_rings_open(ret, cpu, 0, &s->each, &mlock, error);
+
+	if (r != -EPERM || !mlock || !s->nr_left)
+		return r;
+	if (!forget_for(s, cpu, q) || !queue_reserve(q, RING_SET_CHANGE_BYTES))
+		return -EAGAIN;
+	return cpu_rings_open(ret, cpu, 0, &s->each, &mlock, error);
+}
+
 int
 ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struct event_set *shapes,
 		  const struct cpu_rings **ret, struct session_error *error)
@@ -155,7 +185,6 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	struct gap gap = { .cause = LOSS_CPU_OFFLINE, .cpu = cpu };
 	struct ring_set_account *a;
 	struct cpu_rings opened;
-	bool mlock = false;
 	ssize_t i;
 	int r;
 
@@ -167,7 +196,7 @@ ring_set_cpu_came(struct ring_set *s, uint32_t cpu, struct queue *q, const struc
 	/* What was there has not been taken yet. */
 	if (s->cpus[i].nr)
 		return -EAGAIN;
-	r = cpu_rings_open(&opened, cpu, 0, &s->each, &mlock, error);
+	r = open_rings(s, cpu, q, &opened, error);
 	if (r < 0)
 		return r;
 	s->cpus[i] = opened;

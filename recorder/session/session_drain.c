@@ -7,21 +7,17 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "format/block/rate.h"
 #include "format/record/perf_record.h"
-#include "recorder/event/event_open.h"
 #include "recorder/ground/message.h"
 #include "recorder/ground/news.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
-#define TIMER_MS_FULL 5		      /* while the queue is full */
-#define LIMIT_NS UINT64_C(5000000000) /* between looks at what the kernel allows */
+#define TIMER_MS_FULL 5 /* while the queue is full */
 
 void
 session_stop(struct session *s)
@@ -30,110 +26,6 @@ session_stop(struct session *s)
 
 	(void)eventfd_write(s->stop_fd, 1);
 	errno = saved;
-}
-
-/* --- the frequency ----------------------------------------------------------------------- */
-
-static bool
-has_frequency(const struct event_def *def)
-{
-	/* How many waits are told is a bound of its own. */
-	return !def->sideband && def->attr.freq && !def->attr.context_switch;
-}
-
-static int
-set_period(const struct session *s, uint32_t index, uint64_t hz)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < s->rings.nr; i++) {
-		const struct cpu_rings *c = &s->rings.cpus[i];
-
-		for (size_t k = 0; k < c->nr; k++)
-			if (c->events[k].def == index &&
-			    ioctl(c->events[k].fd, PERF_EVENT_IOC_PERIOD, &hz) < 0)
-				r = -errno;
-	}
-	return r;
-}
-
-/*
- * On the events that there are, and in the plan for those to come. The clocks are timers: when one
- * is opened the kernel makes a period of its frequency (perf_swevent_init_hrtimer()), takes the
- * number of the ioctl for another period, 50 for 50 ns, and goes on telling the first one with each
- * sample. They are opened anew instead.
- */
-static int
-apply_frequency(struct session *s, uint64_t hz)
-{
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++) {
-		struct event_def *def = &s->plan.defs[i];
-
-		if (!has_frequency(def))
-			continue;
-		def->attr.sample_freq = hz;
-		if (event_attr_is_clock(&def->attr))
-			r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
-					   host_now_ns());
-		else
-			r = set_period(s, i, hz);
-	}
-	for (size_t i = 0; i < s->rings.nr; i++)
-		session_watch_cpu(s, &s->rings.cpus[i]);
-	return r;
-}
-
-static uint64_t
-frequency_limit(const struct session *s)
-{
-	uint64_t ours = s->plan.frequency_hz_max ? s->plan.frequency_hz_max : UINT64_MAX;
-	long long max;
-
-	if (event_max_frequency(&max) < 0 || max <= 0)
-		return ours;
-	return (uint64_t)max < ours ? (uint64_t)max : ours;
-}
-
-/* 0, -errno; -EAGAIN: the queue is full. */
-static int
-change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason)
-{
-	struct queue *q = writer_queue(s->writer);
-	uint64_t limit = frequency_limit(s), hz = asked_hz < limit ? asked_hz : limit;
-	struct rate rate = { host_now_ns(), asked_hz, hz, reason };
-	int r;
-
-	if (!queue_reserve(q, sizeof(rate)))
-		return -EAGAIN;
-	r = apply_frequency(s, hz);
-	if (r < 0 && r != -EAGAIN)
-		apply_frequency(s, s->plan.frequency_hz_effective);
-	if (r == 0 && !queue_send_bytes(q, MESSAGE_RATE, &rate, sizeof(rate)))
-		r = -EAGAIN;
-	if (r < 0)
-		return r;
-	s->plan.frequency_hz = asked_hz;
-	s->plan.frequency_hz_effective = hz;
-	atomic_store_explicit(&s->frequency_hz, hz, memory_order_relaxed);
-	session_set_timer(s);
-	return 0;
-}
-
-/* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
-static void
-follow_limit(struct session *s, uint64_t now_ns)
-{
-	uint64_t limit, hz;
-
-	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) || now_ns - s->limit_ns < LIMIT_NS)
-		return;
-	s->limit_ns = now_ns;
-	limit = frequency_limit(s);
-	hz = s->plan.frequency_hz < limit ? s->plan.frequency_hz : limit;
-	if (hz != s->plan.frequency_hz_effective)
-		change_frequency(s, s->plan.frequency_hz, RATE_LIMIT);
 }
 
 /* --- CPUs -------------------------------------------------------------------------------- */
@@ -200,116 +92,6 @@ follow_cpus(struct session *s, uint64_t now_ns)
 	atomic_store_explicit(&s->cpus, ring_set_sampled(&s->rings), memory_order_relaxed);
 }
 
-/* --- requests ---------------------------------------------------------------------------- */
-
-static int
-set_frequency(struct session *s, struct session_request *rq)
-{
-	int r;
-
-	if (!s->plan.frequency_hz)
-		return session_fail(&rq->error, -EINVAL, "the events have a fixed period");
-	/* What tasks have inherited cannot be reached. */
-	if (!target_of_cpus(&s->target))
-		return session_fail(&rq->error, -EOPNOTSUPP,
-				    "the frequency can be changed for whole CPUs only");
-	if (!rq->hz || rq->hz > SECOND_NS)
-		return session_fail(&rq->error, -EINVAL, "%llu Hz is not a frequency",
-				    (unsigned long long)rq->hz);
-	r = rq->hz == s->plan.frequency_hz ? 0 : change_frequency(s, rq->hz, RATE_ASKED);
-	if (r < 0 && r != -EAGAIN)
-		session_fail(&rq->error, r, "cannot set the frequency to %llu Hz: %s",
-			     (unsigned long long)rq->hz, strerror(-r));
-	return r;
-}
-
-/* Its result; -EAGAIN: no room, try again. */
-static int
-do_at_once(struct session *s, struct session_request *rq)
-{
-	struct queue *q = writer_queue(s->writer);
-
-	switch (rq->kind) {
-	case REQUEST_FREQUENCY:
-		return set_frequency(s, rq);
-	case REQUEST_COUNT:
-		if (rq->on)
-			session_counters_begin(s);
-		else if (!session_counters_end(s))
-			return -EAGAIN;
-		return 0;
-	case REQUEST_SNAPSHOT:
-		session_snapshot_traces(s);
-		return 0;
-	case REQUEST_CALL:
-		rq->call(rq->arg);
-		return 0;
-	default:
-		break;
-	}
-	if (rq->event)
-		return ring_set_enable_event(&s->rings, q, rq->event, rq->on, s->shapes,
-					     host_now_ns(), &rq->error);
-	return ring_set_enable(&s->rings, q, rq->on, s->shapes, host_now_ns()) ? 0 : -EAGAIN;
-}
-
-/* Does one request, or hands it on; false: no room, try again. */
-static bool
-do_request(struct session *s, struct session_request *rq)
-{
-	struct queue *q = writer_queue(s->writer);
-
-	if (rq->kind >= REQUEST_AT_ONCE) {
-		int r = do_at_once(s, rq);
-
-		if (r != -EAGAIN)
-			session_request_done(s->requests, rq, r);
-		return r != -EAGAIN;
-	}
-	/* Once: what it waits for may have no room yet. */
-	if (rq->dump && s->options.overwrite)
-		session_dump_rings(s);
-	rq->dump = false;
-	if (rq->kind == REQUEST_SYNC)
-		return queue_send(q, MESSAGE_SYNC, (uint64_t)(uintptr_t)rq, 0);
-	if (!session_counters_close(s) ||
-	    !queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
-		return false;
-	session_counters_reopen(s);
-	ring_set_gaps(&s->rings, q);
-	return true;
-}
-
-/* What was in the rings when it came has to be in the queue before it. */
-static void
-take_request(struct session *s)
-{
-	s->taken = session_request_take(s->requests);
-	if (s->taken)
-		ring_set_mark(&s->rings);
-}
-
-/*
- * Only a sync waits for the rings, and then only for what was in them: where more comes than
- * can be written no pass is ever whole.
- */
-static void
-do_requests(struct session *s)
-{
-	while (s->taken && (s->taken->kind != REQUEST_SYNC || ring_set_passed(&s->rings)) &&
-	       do_request(s, s->taken))
-		take_request(s);
-	queue_wake(writer_queue(s->writer));
-}
-
-/* Requests that nobody will do any more are told so. */
-static void
-refuse_requests(struct session *s)
-{
-	session_requests_shut(s->requests, s->taken);
-	s->taken = NULL;
-}
-
 /* --- the loop ---------------------------------------------------------------------------- */
 
 /* Time that passed although nothing kept us: the recorder was not let run. */
@@ -344,7 +126,7 @@ take_event(struct session *s, const struct epoll_event *e)
 		break;
 	case WAKE_REQUEST:
 		if (read(fd, &n, sizeof(n)) == sizeof(n) && !s->taken)
-			take_request(s);
+			session_take_request(s);
 		break;
 	case WAKE_HOTPLUG:
 		s->cpu_news |= hotplug_uevents(&s->hotplug);
@@ -470,14 +252,15 @@ pass(struct session *s, uint64_t now_ns)
 			       now_ns);
 	if (second) {
 		look_for_losses(s, now_ns);
-		follow_limit(s, now_ns);
+		session_follow_limit(s, now_ns);
 		share_cpu(s);
 	}
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);
 	session_counters_look(s, now_ns);
+	(void)session_tell_gaps(s);
 	if (s->taken)
-		do_requests(s);
+		session_do_requests(s);
 	session_come_round(s);
 	return all && !s->taken;
 }
@@ -541,7 +324,7 @@ session_run(struct session *s, struct session_error *error)
 	r = session_go(s, error);
 	if (r == 0)
 		r = session_drain_loop(s, deadline_ns, error);
-	refuse_requests(s);
+	session_refuse_requests(s);
 	/* What the writer has to say comes with session_finish(), which knows it. */
 	return r == 0 && writer_failed(s->writer) ? session_finish(s, error) : r;
 }
@@ -558,7 +341,7 @@ drain_rest(struct session *s)
 
 	while (!ring_set_pass(&s->rings, q, host_now_ns(), true))
 		session_wait_longer(s, &wait);
-	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync))
+	while (!ring_set_losses(&s->rings, q, host_now_ns(), &resync) || !session_tell_gaps(s))
 		session_wait_longer(s, &wait);
 	tell_failures(s);
 }
@@ -590,7 +373,7 @@ session_finish(struct session *s, struct session_error *error)
 	if (s->finished)
 		return 0;
 	s->finished = true;
-	refuse_requests(s);
+	session_refuse_requests(s);
 	s->rings.ended = true;
 	/* Sampling first, so that side-band has all that samples need. */
 	ring_set_control(&s->rings, false, PERF_EVENT_IOC_DISABLE);

@@ -115,6 +115,7 @@ void
 session_dump_rings(struct session *s)
 {
 	struct timespec wait = { 0 };
+	bool resync = false;
 	uint64_t now_ns;
 
 	for (size_t i = 0; i < s->rings.nr; i++)
@@ -138,6 +139,11 @@ session_dump_rings(struct session *s)
 		cpu_rings_pause(c, false);
 		ring_leave_pages(&c->samples);
 	}
+	/* What could not be read in them: before those that were left are gone, and their file is over. */
+	while (!ring_set_losses(&s->rings, writer_queue(s->writer), host_now_ns(), &resync))
+		session_wait_longer(s, &wait);
+	if (resync)
+		session_send(s, MESSAGE_RESYNC, 0, now_ns, (struct span){ 0 });
 	session_send(s, MESSAGE_PASS, now_ns, host_now_ns(), (struct span){ 0 });
 	while (!s->options.dump_again && s->rings.nr_left)
 		if (!ring_set_forget(&s->rings, s->rings.nr_left - 1, writer_queue(s->writer)))

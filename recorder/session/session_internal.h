@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * session_internal: what the parts of a session share, from the ground up: its options (session_dry_run.c), its attrs
- * (session_attrs.c), what it waits for (session_watch.c), the drain (session_drain.c), opening, closing and what is said of it
- * (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
+ * (session_attrs.c), what it waits for (session_watch.c), its frequency (session_frequency.c), what it is asked
+ * (session_requests.c), the drain (session_drain.c), opening, closing and what is said of it (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_SESSION_INTERNAL_H
 #define RECORDER_SESSION_SESSION_INTERNAL_H
 
 #include <stdatomic.h>
 
+#include "format/block/rate.h"
 #include "format/block/recording_meta.h"
 #include "format/bytes/buf.h"
 #include "format/bytes/time_text.h"
@@ -54,6 +55,7 @@ struct session {
 	bool counts_over;	 /* there are no more */
 	uint64_t counts_from_ns; /* a whole number of intervals before each time that they are due */
 	uint64_t counts_due_ns;	 /* when they are next read; 0: there are none */
+	bool gaps_due; /* a file was begun, and has not been told yet what goes on and what is off */
 	struct session_requests *requests;
 	struct session_request *taken; /* that has not been handed on yet */
 	int epoll_fd, stop_fd, failure_fd;
@@ -118,6 +120,26 @@ bool session_counters_close(struct session *s);
 void session_counters_reopen(struct session *s);
 /* Likewise, and they are never read again. False: no room. */
 bool session_counters_end(struct session *s);
+
+/* To what is asked, as far as the kernel allows (session_frequency.c). 0, -errno; -EAGAIN: the queue is full. */
+int session_change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason);
+/* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
+void session_follow_limit(struct session *s, uint64_t now_ns);
+
+/*
+ * Requests (session_requests.c). The next one is taken: what was in the rings when it came has to be in the queue
+ * before it is done.
+ */
+void session_take_request(struct session *s);
+/*
+ * Those that can be done now. Only a sync waits for the rings, and then only for what was in them: where more comes
+ * than can be written no pass is ever whole.
+ */
+void session_do_requests(struct session *s);
+/* Those that nobody will do any more are told so. */
+void session_refuse_requests(struct session *s);
+/* Of a file that was begun, if it is still due: what goes on. False: not all, for want of room. */
+bool session_tell_gaps(struct session *s);
 
 /* As session_attrs() has it. */
 void session_see_attrs(const struct event_plan *plan, session_see_attr_fn *see, void *arg);

@@ -309,10 +309,25 @@ writer_ids(struct writer *w, const struct message_id *ids, size_t nr)
 	return added && !w->outage.on ? writer_block(w, BLOCK_META, (struct span){ 0 }) : 0;
 }
 
+static bool
+has_line(const char *text, const char *line)
+{
+	const size_t n = strlen(line);
+
+	while (*text) {
+		size_t bytes = strcspn(text, "\n");
+
+		if (bytes == n && memcmp(text, line, n) == 0)
+			return true;
+		text += bytes + (text[bytes] == '\n');
+	}
+	return false;
+}
+
 int
 writer_note(struct writer *w, const char *line)
 {
-	if (strlen(w->file.meta->notes) > NOTES_MAX)
+	if (strlen(w->file.meta->notes) > NOTES_MAX || has_line(w->file.meta->notes, line))
 		return 0;
 	if (recording_meta_note(w->file.meta, line) < 0)
 		return fmt_fail(&w->where, FMT_E_NOMEM, 0, "notes");

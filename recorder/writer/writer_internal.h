@@ -136,7 +136,7 @@ int writer_outage_pass(struct writer *w, uint64_t now_ns);
 /* Blocks of their own, now or when the outage is over. */
 int writer_gap(struct writer *w, const struct gap *gap);
 int writer_rate(struct writer *w, const struct rate *rate);
-/* A line in the open file's notes. */
+/* A line in the open file's notes, unless it is there. */
 int writer_note(struct writer *w, const char *line);
 int writer_ids(struct writer *w, const struct message_id *ids, size_t nr);
 

@@ -167,8 +167,8 @@ is "$(python3 "$TOP/tests/e2e/perfdata.py" trace x.data 0 | cmp - <(stream 0 118
 	"each is the last of the area, byte for byte"
 exits 0 "record -S1000" there "$SPOOR" record -a -S1000 -e intel_pt// -o x.spoor -- sh signal.sh
 "$SPOOR" export -f perf-data-file -o x.data x.spoor 2>/dev/null
-is "$(python3 "$TOP/tests/e2e/perfdata.py" trace x.data 0 | cmp - <(stream 0 19000 20000; stream 0 39000 40000) && echo same)" same \
-	"of an area of a page, the last of it"
+is "$(python3 "$TOP/tests/e2e/perfdata.py" trace x.data 0 | cmp - <(stream 0 19008 20000; stream 0 39040 40000) && echo same)" same \
+	"of an area of a page, the last of it, from a multiple of 64 on"
 exits 0 "record -S, --switch-output" there "$SPOOR" record -a -S -m ,2 --switch-output -e intel_pt// -o y.spoor -- sh signal.sh
 files=(y.spoor.*)
 is "$(for file in "${files[@]}"; do "$SPOOR" info --json "$file" | jq .aux.bytes; done | xargs)" \

@@ -60,6 +60,16 @@ is "$("$SPOOR" counters --json y.spoor | jq -rs '[.[].counts[].event] | unique |
 is "$(sum_of y.spoor page-faults)" "$(count_of y.spoor page-faults)" "whose sum info tells"
 in_range "$(count_of y.spoor page-faults)" $FAULTS $((FAULTS + 1000)) "the faults"
 
+rm -f y.spoor
+exits 0 "-n, of a group whose samples would have the counts" "$SPOOR" record -n --counters \
+	-e '{context-switches,page-faults}:S,minor-faults:S' --counter-interval 10ms -o y.spoor -- "$FIXTURES/faults" $FAULTS
+is "$("$SPOOR" counters --json y.spoor | jq -rs '[.[].counts[].event] | unique | join(" ")')" \
+	'context-switches minor-faults:S page-faults' "without samples they are in rows as all others"
+for event in page-faults minor-faults:S; do
+	is "$(sum_of y.spoor $event)" "$(count_of y.spoor $event)" "$event: whose sum info tells"
+	in_range "$(count_of y.spoor $event)" $FAULTS $((FAULTS + 1000)) "$event: the faults"
+done
+
 # --- all CPUs, over several files ---------------------------------------------------------------
 
 cat >run.sh <<-EOF

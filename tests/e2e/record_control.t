@@ -150,6 +150,33 @@ EOS
 in_range "$(of_event c.spoor page-faults)" 500 700 "-D -1, enable EVENT: not the others"
 in_range "$(of_event c.spoor minor-faults)" 2500 2900 "but that one"
 is "$(gaps_of c.spoor)" 2 "times when none is on are gaps"
+# What is counted beside the samples is no other event that is on: it is on while any is.
+counted_of() # FILE EVENT
+{
+	"$SPOOR" counters --json "$1" | jq -s --arg e "$2" '[.[].counts[] | select(.event == $e) | .count] | add'
+}
+named -e page-faults --counters=minor-faults --counter-interval 20ms -o c.spoor <<'EOS'
+disable page-faults
+3000
+enable page-faults
+500
+EOS
+is "$(gaps_of c.spoor) $(notes_of c.spoor)" "1 " "--counters: the only event with samples is off: a gap"
+in_range "$(of_event c.spoor page-faults)" 1500 1800 "in which there are none"
+in_range "$(counted_of c.spoor minor-faults)" 1500 2900 "and nothing is counted"
+named -D -1 -e "$two" --counters=faults -o c.spoor <<'EOS'
+enable page-faults
+2000
+disable page-faults
+3000
+enable minor-faults
+500
+disable faults
+1000
+EOS
+in_range "$(counted_of c.spoor faults)" 3500 4900 "-D -1: it is counted as soon as one event is on, whichever"
+is "$(gaps_of c.spoor)" 2 "between gaps"
+like "$(cat err)" 'faults is counted, .*together with all others' "by its own name it is not turned off"
 # Another file has to tell it as well; it needs no time in its name here.
 rm -f n.spoor*
 named --switch-output -e "$two" -o n.spoor <<'EOS'

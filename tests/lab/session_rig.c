@@ -310,6 +310,9 @@ rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret)
 		ret->loss[i] = loss_total(record_stream_loss(stream), (enum loss_cause)i);
 	for (size_t i = 0; i < event_set_count(recording_reader_meta(reader)->events); i++)
 		ret->ids += event_set_at(recording_reader_meta(reader)->events, i)->nr_ids;
+	for (const char *s = recording_reader_meta(reader)->notes;
+	     (s = strstr(s, "asked to be off")); s++)
+		ret->notes_off++;
 	h = recording_reader_health(reader);
 	if (h->damaged_blocks || h->damaged_bytes || (closed && !recording_health_clean(h)))
 		fail_msg("damaged: %s", h->first.detail);

@@ -72,7 +72,8 @@ struct rig_counts {
 	size_t nr_rates;
 	uint64_t frequency_hz; /* effective, of the meta */
 	size_t ids;
-	uint64_t cpu[8]; /* samples of it */
+	unsigned notes_off; /* lines of notes that tell of events that are off */
+	uint64_t cpu[8];    /* samples of it */
 };
 
 #define RIG_PERIOD 16 /* of the events of which each is to be accounted for */

@@ -213,7 +213,7 @@ test_snapshots(void **state)
 	}
 }
 
-/* No more than was asked for, the last of it, from wherever it begins. */
+/* No more than was asked for, the last of it, from a place that cuts no frame or packet in two. */
 static void
 test_limit(void **state)
 {
@@ -222,18 +222,28 @@ test_limit(void **state)
 	fake_init(&f, 0, true);
 	trace(&f, 0, 300, false);
 	aux_ring_stop(&f.ring, 100);
-	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 100);
-	take(&f, 100, 200, 200);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 300 - 256);
+	take(&f, 300 - 256, 256, 256);
 	trace(&f, 300, 60, false);
+	/* All that is new: it begins where the one before ended. */
 	aux_ring_stop(&f.ring, 100);
 	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 60);
 	take(&f, 60, 300, 300);
 	trace(&f, 360, SIZE, false);
 	aux_ring_stop(&f.ring, 500);
-	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 500);
-	take(&f, 500, 360 + SIZE - 500, 360 + SIZE - 500);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 360 + SIZE - 896);
+	take(&f, 360 + SIZE - 896, 896, 896);
 	aux_ring_stop(&f.ring, 500);
-	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 500);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 360 + SIZE - 896);
+	/* A place where one may begin is not passed over. */
+	aux_ring_stop(&f.ring, 360 + SIZE - 896);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 360 + SIZE - 896);
+	/* Between that and the end there is none. */
+	aux_ring_stop(&f.ring, 39);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 0);
+	aux_ring_stop(&f.ring, 40);
+	assert_int_equal(aux_ring_pending(&f.ring, true, &f.lost), 40);
+	assert_int_equal(f.lost, 0);
 }
 
 /* The page says where it is to be, and an error leaves nothing. */

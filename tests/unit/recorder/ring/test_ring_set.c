@@ -9,16 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "format/block/loss.h"
 #include "format/bytes/buf.h"
 #include "format/record/perf_record.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/message.h"
+#include "recorder/ring/ring_set_internal.h"
 
 #define RING (2u * QUEUE_BYTES_MIN)
 #define RECORD 64u
@@ -125,7 +128,40 @@ test_nothing_came(void **state)
 	rig_end(&r);
 }
 
+/* What a dump finds in the ring that a CPU left is that CPU's loss, whether it is back or not. */
+static void
+test_corrupt_in_a_ring_that_was_left(void **state)
+{
+	struct ring_set_account account = { .before.corrupt = 5 };
+	struct cpu_rings left = { .cpu = 3, .corrupt = 7 };
+	const struct target target = { 0 };
+	struct queue_message m;
+	bool resync = false;
+	struct rig r;
+
+	rig_begin(&r);
+	r.cpu.cpu = 3;
+	r.cpu.corrupt = 100;
+	r.set.each.target = &target;
+	r.set.accounts = &account;
+	r.set.left = &left;
+	r.set.nr_left = 1;
+	for (int i = 0; i < 2; i++) {
+		assert_true(ring_set_losses(&r.set, r.q, NOW, &resync));
+		assert_int_equal(queue_peek(r.q, &m), i == 0);
+		if (i > 0)
+			break;
+		assert_int_equal(m.kind, MESSAGE_LOSS);
+		assert_int_equal(m.a, UINT64_C(3) << 32 | LOSS_CORRUPT);
+		assert_int_equal(m.b, 112);
+		queue_next(r.q);
+	}
+	rig_end(&r);
+}
+
 /* --- a real event, of this process ------------------------------------------------------ */
+
+#define MANY_PAGES (1u << 20) /* more than any quota has */
 
 struct live {
 	struct event_def defs[3];
@@ -164,31 +200,44 @@ live_plan(struct live *l, bool group)
 	l->defs[1].member_of = 1;
 }
 
-/* False: no events here. */
+/* Rings of 8 pages, or, overwritten, as large ones as there may be. False: no events here. */
 static bool
-live_begin(struct live *l, bool group)
+live_begin_as(struct live *l, bool group, bool overwrite)
 {
-	struct cpu_rings_options o = {
-		.plan = &l->plan, .target = &l->target, .pages = 8, .sideband_pages = 1
-	};
+	struct cpu_rings_options o = { .plan = &l->plan,
+				       .target = &l->target,
+				       .pages = overwrite ? MANY_PAGES : 8,
+				       .sideband_pages = 1,
+				       .overwrite = overwrite };
 	struct session_error error = { 0 };
-	int cpu = sched_getcpu();
+	int cpu = sched_getcpu(), r;
+	struct buf notes;
 	char list[16];
 	cpu_set_t cpus;
 
 	live_plan(l, group);
+	l->defs[0].attr.write_backward = overwrite;
 	snprintf(list, sizeof(list), "%d", cpu);
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 	assert_int_equal(cpu_list_parse(list, &l->target.online), 0);
 	assert_int_equal(cpu_list_parse(list, &l->target.sampled), 0);
-	if (ring_set_open(&l->set, &o, NULL, &error) < 0) {
+	buf_init(&notes);
+	r = ring_set_open(&l->set, &o, &notes, &error);
+	buf_done(&notes);
+	if (r < 0) {
 		print_message("# %s\n", error.text);
 		return false;
 	}
 	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &l->q), 0);
 	return true;
+}
+
+static bool
+live_begin(struct live *l, bool group)
+{
+	return live_begin_as(l, group, false);
 }
 
 static void
@@ -417,15 +466,68 @@ test_many_events_go(void **state)
 	live_end(&l);
 }
 
+/* --- the mlock quota ---------------------------------------------------------------------- */
+
+#define NOBODY 54321
+
+/* Without CAP_IPC_LOCK, as a user whom nobody else records as; it is taken back. */
+static void
+be_nobody(bool be)
+{
+	struct rlimit memlock;
+
+	assert_int_equal(be ? setresuid(NOBODY, NOBODY, 0) : setresuid(0, 0, 0), 0);
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &memlock), 0);
+	memlock.rlim_cur = be ? 0 : memlock.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &memlock), 0);
+}
+
+/* What a CPU left takes no room from the one that it comes back with. */
+static void
+test_a_ring_that_was_left_is_over_the_quota(void **state)
+{
+	const struct cpu_rings *came = NULL;
+	struct session_error error = { 0 };
+	struct event_set *shapes;
+	struct live l;
+	int r;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	be_nobody(true);
+	if (!live_begin_as(&l, false, true) || l.set.each.pages == MANY_PAGES) {
+		be_nobody(false);
+		skip();
+	}
+	l.defs[0].attr.sample_id_all = 1;
+	shapes = shapes_of(&l);
+	assert_true(ring_set_cpu_gone(&l.set, 0, l.q, shapes));
+	assert_int_equal(l.set.nr_left, 1);
+	take_all(l.q);
+	r = ring_set_cpu_came(&l.set, l.set.cpus[0].cpu, l.q, shapes, &came, &error);
+	be_nobody(false);
+	if (r < 0)
+		print_message("# %s\n", error.text);
+	assert_int_equal(r, 0);
+	assert_int_equal(l.set.nr_left, 0);
+	assert_int_equal(came->nr, 2);
+	assert_true(came->samples.size > 0);
+	event_set_free(shapes);
+	live_end(&l);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_full_in_the_middle),
 		cmocka_unit_test(test_nothing_came),
+		cmocka_unit_test(test_corrupt_in_a_ring_that_was_left),
 		cmocka_unit_test(test_renewed_in_a_pause),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_many_events_go),
+		cmocka_unit_test(test_a_ring_that_was_left_is_over_the_quota),
 	};
 
 	return cmocka_run_group_tests_name("ring_set", tests, NULL, NULL);

@@ -147,6 +147,30 @@ test_what_has_no_name(void **state)
 	queue_free(r.q);
 }
 
+/* What only counts is no other one that is on, and is not off by the name of another, or by its own. */
+static void
+test_what_counts(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_begin(&r, 4);
+	r.defs[1].counts = r.defs[2].counts = true;
+	/* One is called as the event that is sampled. */
+	(void)strlcpy(r.defs[2].name, "e0", sizeof(r.defs[2].name));
+	check(&r, "e0", false, "gap 1-0;");
+	check(&r, "e0", true, "gap 1-2;");
+	check(&r, NULL, false, "gap 3-0;");
+	check(&r, "e0", true, "gap 3-4;");
+	assert_int_equal(turn(&r, "e1", false), -EOPNOTSUPP);
+	assert_non_null(strstr(r.error.text, "e1 is counted"));
+	take_told(&r);
+	assert_string_equal(r.told, "");
+	for (size_t i = 0; i < r.plan.nr; i++)
+		assert_false(r.defs[i].off);
+	queue_free(r.q);
+}
+
 /* Where the queue has no room, it is asked again, and nothing is told twice or left out. */
 static void
 test_no_room(void **state)
@@ -200,9 +224,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_told),
-		cmocka_unit_test(test_what_has_no_name),
-		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_what_is_told), cmocka_unit_test(test_what_has_no_name),
+		cmocka_unit_test(test_what_counts),  cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_many),
 	};
 

@@ -115,6 +115,32 @@ test_rotate_refused(void **state)
 		rig_file_done(&files[i]);
 }
 
+/* An event that is off is told in each file, once, also in one that goes on although another was asked for. */
+static void
+test_rotate_while_off(void **state)
+{
+	static const char *const both[] = { "minor-faults", "context-switches" };
+	struct rig_file files[3] = { [1] = { .write_errno = ENOSPC } };
+	struct session_options o = faults_of_all(&files[0]);
+	struct session_error e;
+	struct rig_counts c;
+	struct rig r;
+
+	o.events = both;
+	o.nr_events = 2;
+	rig_start(&r, &o);
+	assert_int_equal(session_enable(r.session, both[1], false, &e), 0);
+	assert_int_equal(session_rotate(r.session, rig_sink(&files[1]), &e), -ENOSPC);
+	rotate(&r, &files[2]);
+	rig_end(&r);
+	for (int i = 0; i < 3; i += 2) {
+		rig_count(&files[i], true, &c);
+		assert_int_equal(c.notes_off, 1);
+	}
+	for (int i = 0; i < 3; i++)
+		rig_file_done(&files[i]);
+}
+
 /* Of this thread, on whichever CPUs it is meanwhile: samples of them, at once. */
 static void
 make_faults(void)
@@ -881,6 +907,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rotate),
 		cmocka_unit_test(test_rotate_refused),
+		cmocka_unit_test(test_rotate_while_off),
 		cmocka_unit_test(test_sync),
 		cmocka_unit_test(test_after_the_end),
 		cmocka_unit_test(test_progress),
