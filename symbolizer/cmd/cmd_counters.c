@@ -214,6 +214,10 @@ show_total(const struct request *rq)
 	puts("#");
 	counters_text_header(stdout, false);
 	counters_text(stdout, &line, false);
+	if (count_totals_left_out(rq->totals))
+		screen_text_warn(
+			"more than %d events were counted: the total is of those that came first",
+			COUNT_TOTALS_MAX);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/code/code_pokes.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,18 @@ struct code_poke {
 	uint64_t time_ns, address;
 	uint32_t at; /* in bytes: the old ones, and the new ones behind them */
 	uint16_t old_len, new_len;
+	uint32_t of_place; /* at the first one of a place: how many are of it */
 };
 
-/* By time. */
+/*
+ * By place, which is an address and both lengths, then by time: of a place the last one before a time and
+ * the first one behind it are all that shows. Who asks for a function walks its places, not what was written there.
+ */
 struct code_pokes {
 	struct code_poke *v;
 	size_t nr, cap;
+	size_t longest;
+	bool sorted;
 	struct buf bytes;
 	uint64_t left_out;
 };
@@ -66,6 +73,11 @@ add_poke(struct code_pokes *p, const struct perf_record *r, uint64_t shift_ns)
 	if (array_reserve(p->v, p->nr, p->cap, 1) != 0)
 		return -FMT_E_NOMEM;
 	p->v[p->nr++] = poke;
+	p->sorted = false;
+	if (old.len > p->longest)
+		p->longest = old.len;
+	if (new.len > p->longest)
+		p->longest = new.len;
 	buf_append(&p->bytes, old.p, old.len);
 	buf_append(&p->bytes, new.p, new.len);
 	return buf_failed(&p->bytes) ? -FMT_E_NOMEM : 0;
@@ -102,44 +114,152 @@ common(uint64_t a, size_t a_len, uint64_t b, size_t b_len, size_t *ret_a, size_t
 	return rest_a < rest_b ? rest_a : rest_b;
 }
 
-void
-code_pokes_apply(const struct code_pokes *p, uint64_t at_ns, uint64_t address, uint8_t *bytes,
-		 size_t len)
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int
+compare_places(const struct code_poke *a, const struct code_poke *b)
 {
-	size_t later = p->nr, at, from, n;
+	int r = COMPARE(a->address, b->address);
 
-	/* The first one of those that come later is what counts, so it is the last one here. */
-	for (; later > 0 && p->v[later - 1].time_ns > at_ns; later--) {
-		const struct code_poke *k = &p->v[later - 1];
+	r = r ? r : COMPARE(a->old_len, b->old_len);
+	return r ? r : COMPARE(a->new_len, b->new_len);
+}
 
-		n = common(address, len, k->address, k->old_len, &at, &from);
-		if (n > 0)
-			memcpy(bytes + at, p->bytes.p + k->at + from, n);
+/* Of one time, as they came. */
+static int
+compare_times(const struct code_poke *a, const struct code_poke *b)
+{
+	const int r = COMPARE(a->time_ns, b->time_ns);
+
+	return r ? r : COMPARE(a->at, b->at);
+}
+
+static int
+compare_pokes(const void *a, const void *b)
+{
+	const int r = compare_places(a, b);
+
+	return r ? r : compare_times(a, b);
+}
+
+static void
+sort_pokes(struct code_pokes *p)
+{
+	if (p->nr > 0)
+		qsort(p->v, p->nr, sizeof(*p->v), compare_pokes);
+	for (size_t i = 0, first = 0; i < p->nr; i++) {
+		if (compare_places(&p->v[first], &p->v[i]) != 0)
+			first = i;
+		p->v[first].of_place = (uint32_t)(i - first + 1);
 	}
-	for (size_t i = 0; i < later; i++) {
-		const struct code_poke *k = &p->v[i];
+	p->sorted = true;
+}
 
-		n = common(address, len, k->address, k->new_len, &at, &from);
-		if (n > 0)
-			memcpy(bytes + at, p->bytes.p + k->at + k->old_len + from, n);
+/* The first one from which on anything may be written at an address or behind it. */
+static struct code_poke *
+first_place(struct code_pokes *p, uint64_t address)
+{
+	const uint64_t from = address < p->longest ? 0 : address - p->longest;
+	size_t low = 0, high = p->nr;
+
+	if (!p->sorted)
+		sort_pokes(p);
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (p->v[middle].address < from)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	/* What is found is the first of its address, and so of its place. */
+	return p->v + low;
+}
+
+/* It begins behind len bytes from an address on, or there is none. */
+static bool
+is_behind(const struct code_pokes *p, const struct code_poke *k, uint64_t address, size_t len)
+{
+	return k == p->v + p->nr || (k->address > address && k->address - address >= len);
+}
+
+/* How many of a place are not later than a time. */
+static size_t
+nr_until(const struct code_poke *place, uint64_t ns)
+{
+	size_t low = 0, high = place->of_place;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (place[middle].time_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Whether it tells more of a byte at a time than another one: the last of those up to it does, or else the first
+ * of those that come later.
+ */
+static bool
+tells_more(const struct code_poke *k, const struct code_poke *than, uint64_t at_ns)
+{
+	if (!than || (k->time_ns <= at_ns) != (than->time_ns <= at_ns))
+		return !than || k->time_ns <= at_ns;
+	return (compare_times(k, than) > 0) == (k->time_ns <= at_ns);
+}
+
+int
+code_pokes_apply(struct code_pokes *p, uint64_t at_ns, uint64_t address, uint8_t *bytes, size_t len)
+{
+	const struct code_poke *k = first_place(p, address), **by;
+	size_t at, from, n;
+
+	if (is_behind(p, k, address, len))
+		return 0;
+	by = calloc(len, sizeof(*by)); /* for each byte who tells it */
+	if (!by)
+		return -FMT_E_NOMEM;
+	for (; !is_behind(p, k, address, len); k += k->of_place) {
+		const size_t until = nr_until(k, at_ns);
+
+		for (size_t i = until ? until - 1 : 0; i < k->of_place && i <= until; i++) {
+			const bool later = k[i].time_ns > at_ns;
+			const uint8_t *told = p->bytes.p + k[i].at + (later ? 0 : k[i].old_len);
+
+			n = common(address, len, k->address, later ? k->old_len : k->new_len, &at,
+				   &from);
+			for (size_t b = 0; b < n; b++)
+				if (tells_more(&k[i], by[at + b], at_ns)) {
+					by[at + b] = &k[i];
+					bytes[at + b] = told[from + b];
+				}
+		}
+	}
+	free(by);
+	return 0;
 }
 
 size_t
-code_pokes_count(const struct code_pokes *p, uint64_t from_ns, uint64_t until_ns, uint64_t address,
+code_pokes_count(struct code_pokes *p, uint64_t from_ns, uint64_t until_ns, uint64_t address,
 		 size_t len, uint32_t *times)
 {
-	size_t nr = 0, at, from, n;
+	const struct code_poke *k = first_place(p, address);
+	size_t nr = 0, at, from;
 
-	for (size_t i = 0; i < p->nr; i++) {
-		const struct code_poke *k = &p->v[i];
+	for (; !is_behind(p, k, address, len); k += k->of_place) {
+		const size_t n = common(address, len, k->address, k->new_len, &at, &from);
+		const size_t before = n ? nr_until(k, from_ns) : 0,
+			     until = n ? nr_until(k, until_ns) : 0;
 
-		if (k->time_ns <= from_ns || k->time_ns > until_ns)
+		if (until <= before)
 			continue;
-		n = common(address, len, k->address, k->new_len, &at, &from);
-		nr += n > 0;
+		nr += until - before;
 		for (size_t b = 0; times && b < n; b++)
-			times[at + b]++;
+			times[at + b] += (uint32_t)(until - before);
 	}
 	return nr;
 }

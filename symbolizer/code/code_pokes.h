@@ -31,14 +31,15 @@ uint64_t code_pokes_left_out(const struct code_pokes *p);
 /*
  * Makes len bytes of code from an address on, as they were at any time, what they were at at_ns: what was
  * written there last, or else what was there before it was written to first. What nobody wrote to stays.
+ * 0, -FMT_E_NOMEM. The first question after reading sorts what was read.
  */
-void code_pokes_apply(const struct code_pokes *p, uint64_t at_ns, uint64_t address, uint8_t *bytes,
-		      size_t len);
+int code_pokes_apply(struct code_pokes *p, uint64_t at_ns, uint64_t address, uint8_t *bytes,
+		     size_t len);
 /*
  * How often anything of len bytes from an address on was written after from_ns, up to until_ns. times, if it
  * is not NULL, has one number for each of the bytes, which grows by that of the byte.
  */
-size_t code_pokes_count(const struct code_pokes *p, uint64_t from_ns, uint64_t until_ns,
-			uint64_t address, size_t len, uint32_t *times);
+size_t code_pokes_count(struct code_pokes *p, uint64_t from_ns, uint64_t until_ns, uint64_t address,
+			size_t len, uint32_t *times);
 
 #endif

@@ -80,11 +80,12 @@ read_object(const struct annotation_function *f, struct function_code *c)
 static int
 patch(const struct kernel_code_facts *facts, struct function_code *c)
 {
-	const struct code_pokes *p = facts->pokes;
+	struct code_pokes *p = facts->pokes;
 	const uint64_t from = facts->first_ns, until = facts->last_ns;
 
 	if (!p || c->len == 0)
 		return 0;
+	c->patches_known = true;
 	c->patches = code_pokes_count(p, from, until, c->start, c->len, NULL);
 	if (c->patches > 0) {
 		c->patched = calloc(c->len, sizeof(*c->patched));
@@ -93,10 +94,10 @@ patch(const struct kernel_code_facts *facts, struct function_code *c)
 			return -FMT_E_NOMEM;
 		(void)code_pokes_count(p, from, until, c->start, c->len, c->patched);
 		memcpy(c->first, c->bytes, c->len);
-		code_pokes_apply(p, from, c->start, c->first, c->len);
+		if (code_pokes_apply(p, from, c->start, c->first, c->len) != 0)
+			return -FMT_E_NOMEM;
 	}
-	code_pokes_apply(p, until, c->start, c->bytes, c->len);
-	return 0;
+	return code_pokes_apply(p, until, c->start, c->bytes, c->len);
 }
 
 static int

@@ -22,6 +22,7 @@ struct function_code {
 	 * each of the bytes so often, and all as at the first one. 0, NULL and NULL otherwise.
 	 */
 	size_t patches;
+	bool patches_known; /* what was written to code of the kernel was read, and its code is here */
 	uint32_t *patched;
 	uint8_t *first;
 	uint16_t machine;

@@ -20,7 +20,7 @@ struct kernel_code_facts {
 	bool several; /* they are of more than one boot: addresses are of no kernel alone */
 	const char *kcore, *kallsyms;
 	/* What was written over its code, and the first and the last sample; NULL: that is not known. */
-	const struct code_pokes *pokes;
+	struct code_pokes *pokes;
 	uint64_t first_ns, last_ns;
 };
 

@@ -32,6 +32,7 @@ struct count_totals {
 	size_t *nths;
 	size_t nr_nths, cap_nths;
 	struct counted_list all; /* for who asks */
+	bool left_out;
 };
 
 struct count_totals *
@@ -137,8 +138,10 @@ count_totals_add(struct count_totals *t, const struct event_set *events, size_t 
 	key.nth = t->nths[event];
 	hash = hash_of(e->name, key.nth);
 	at = slots_find(&t->slots, hash, same_event, t, &key);
-	if (at == SLOTS_NONE && t->nr == COUNT_TOTALS_MAX)
+	if (at == SLOTS_NONE && t->nr == COUNT_TOTALS_MAX) {
+		t->left_out = true;
 		return 0;
+	}
 	if (at == SLOTS_NONE && keep_event(t, &key, hash, &at) != 0)
 		return -FMT_E_NOMEM;
 	sum = &t->events[at].sum;
@@ -147,6 +150,12 @@ count_totals_add(struct count_totals *t, const struct event_set *events, size_t 
 	sum->enabled_ns += total->enabled_ns;
 	sum->running_ns += total->running_ns;
 	return 0;
+}
+
+bool
+count_totals_left_out(const struct count_totals *t)
+{
+	return t->left_out;
 }
 
 const struct counted_list *

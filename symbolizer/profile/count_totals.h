@@ -3,7 +3,8 @@
  * count_totals: what events counted in all of several recordings. Events that are counted alone are the same in two
  * recordings if they have one name, and are the first of that name in both, or the second...
  *
- * The work is that of the counts that are added, however many events there are.
+ * The work is that of the counts that are added, and, once in each recording, of its events up to the last one
+ * that is counted.
  */
 #ifndef SYMBOLIZER_PROFILE_COUNT_TOTALS_H
 #define SYMBOLIZER_PROFILE_COUNT_TOTALS_H
@@ -11,7 +12,7 @@
 #include "format/record/event_set.h"
 #include "symbolizer/profile/count_ratio.h"
 
-#define COUNT_TOTALS_MAX 4096 /* further ones are left out */
+#define COUNT_TOTALS_MAX 4096 /* further ones are left out, which is told */
 
 struct count_totals;
 
@@ -23,6 +24,7 @@ void count_totals_begin(struct count_totals *t);
 /* More of an event of the recording. 0, -FMT_E_NOMEM. */
 int count_totals_add(struct count_totals *t, const struct event_set *events, size_t event,
 		     const struct read_total *total);
+bool count_totals_left_out(const struct count_totals *t);
 
 /* In the order in which they came first. Borrowed until more is added. NULL: out of memory. */
 const struct counted_list *count_totals_all(struct count_totals *t);

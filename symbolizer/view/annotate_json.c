@@ -149,7 +149,10 @@ make_function(const struct annotate_print *p, const struct annotation_function *
 	err |= json_object_set_new(j, "no_lines", text(annotate_no_lines(l)));
 	err |= json_object_set_new(j, "no_instructions", text(l->why));
 	err |= json_object_set_new(j, "outside_samples", json_value_number(l->outside.samples));
-	err |= json_object_set_new(j, "patches", json_value_number(l->code.patches));
+	err |= json_object_set_new(j, "patches",
+				   l->code.patches_known || !f->frame.kernel
+					   ? json_value_number(l->code.patches)
+					   : json_null());
 	err |= set_lists(p, f, l, j);
 	if (err) {
 		json_decref(j);

@@ -33,6 +33,7 @@
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define TEXT UINT64_C(0x400000)
 
+static const uint8_t build_id[] = { 0xab, 0xcd, 0xef, 0x01 }; /* of the kernel */
 static struct event_attr attr;
 static struct recording_meta *meta;
 static struct recording_writer *writer;
@@ -735,15 +736,21 @@ bomb_lives(uint64_t n) /* of one process, which execs */
 }
 
 static void
-bomb_samples_of_events(uint64_t n)
+samples_of_events(uint64_t n, uint64_t ip, uint16_t misc)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		struct perf_sample_id sid = id_of(1, 1);
-		const struct perf_sample s = { .have = attr.sample_type, .ip = TEXT, .period = 1 };
+		const struct perf_sample s = { .have = attr.sample_type, .ip = ip, .period = 1 };
 
 		sid.id = i + 2;
-		give(record_sample_build(&records, &sid, &s, PERF_RECORD_MISC_USER));
+		give(record_sample_build(&records, &sid, &s, misc));
 	}
+}
+
+static void
+bomb_samples_of_events(uint64_t n)
+{
+	samples_of_events(n, TEXT, PERF_RECORD_MISC_USER);
 }
 
 /* Of tracepoints whose formats are full of fields: see full_format(). */
@@ -782,27 +789,55 @@ bomb_counts(uint64_t n)
 		}
 }
 
+static void
+poke(uint64_t address, uint32_t nth)
+{
+	const struct perf_sample_id sid = id_of(0, 0);
+
+	buf_u32(&records, PERF_RECORD_TEXT_POKE);
+	buf_u32(&records, 64u << 16);
+	buf_u64(&records, address);
+	buf_u32(&records, 4 | 4u << 16);
+	buf_u32(&records, nth);
+	buf_u64(&records, nth + 1);
+	buf_u64(&records, 0); /* pid, tid */
+	buf_u64(&records, sid.time);
+	buf_u64(&records, 0); /* cpu */
+	buf_u64(&records, sid.id);
+	give(0);
+}
+
 /* The kernel writes over one instruction (TEXT_POKE), in a function that is sampled. */
 static void
 bomb_pokes(uint64_t n)
 {
 	ksyms(1, false);
-	for (uint64_t i = 0; i < n; i++) {
-		const struct perf_sample_id sid = id_of(0, 0);
-
-		buf_u32(&records, PERF_RECORD_TEXT_POKE);
-		buf_u32(&records, 64u << 16);
-		buf_u64(&records, KERNEL);
-		buf_u32(&records, 4 | 4u << 16);
-		buf_u32(&records, (uint32_t)i);
-		buf_u64(&records, i + 1);
-		buf_u64(&records, 0); /* pid, tid */
-		buf_u64(&records, sid.time);
-		buf_u64(&records, 0); /* cpu */
-		buf_u64(&records, sid.id);
-		give(0);
-	}
+	for (uint64_t i = 0; i < n; i++)
+		poke(KERNEL, (uint32_t)i);
 	sample(1, KERNEL, 0, PERF_RECORD_MISC_KERNEL);
+}
+
+/*
+ * One event has samples in each of the kernel's functions, the others in the first. That one is written to half a
+ * million times, and as often all of them by turns. Code is in a vmlinux that has _text where it ran.
+ */
+static void
+bomb_poked_events(uint64_t n)
+{
+	const struct perf_sample_id sid = id_of(UINT32_MAX, 0);
+	const struct perf_mmap text = { .pid = UINT32_MAX,
+					.addr = KERNEL,
+					.len = 1u << 30,
+					.pgoff = KERNEL,
+					.filename = "[kernel.kallsyms]_text" };
+
+	check(record_build_mmap2(&records, &attr, &sid, &text, PERF_RECORD_MISC_KERNEL));
+	ksyms(n, false);
+	for (uint32_t i = 0; i < 1u << 19; i++) {
+		poke(KERNEL, i);
+		poke(KERNEL + i % n * 64, i);
+	}
+	samples_of_events(n, KERNEL, PERF_RECORD_MISC_KERNEL);
 }
 
 enum events { ONE, MANY, MANY_COUNTED, MANY_LONG, MANY_SAME, MANY_FORMATS, IDS };
@@ -842,6 +877,7 @@ static const struct kind {
 	{ "objects", bomb_objects, ONE, 0 },
 	{ "inodes", bomb_inodes, ONE, 0 },
 	{ "pokes", bomb_pokes, ONE, 0 },
+	{ "poked-events", bomb_poked_events, MANY, 0 },
 	{ "rows", bomb_rows, ONE, 0 },
 	{ "chains", bomb_chains, ONE, 0 },
 	{ "gaps", bomb_gaps, ONE, 0 },
@@ -909,6 +945,7 @@ make_meta(enum events events, uint64_t n)
 	meta->page_size = 4096;
 	meta->cpus_possible = meta->cpus_online = 1;
 	recording_meta_set(&meta->arch, "x86_64");
+	meta->kernel_build_id = buildid_of(BUILDID_GNU, build_id, sizeof(build_id));
 	add_event("cpu-clock", 1, events == IDS ? n : 1);
 	for (uint64_t i = 0; i < n && events != ONE && events != IDS; i++) {
 		snprintf(name, sizeof(name), events == MANY_SAME ? "event" : "event%" PRIu64, i);

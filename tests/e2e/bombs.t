@@ -78,6 +78,15 @@ bomb jitted 400000 report
 bomb lives 100000 report
 bomb pokes 1100000 "annotate -i"
 like "$(cat err.pokes)" 'patched its code more often than there is room for: 51424 patches are left out' "pokes: those left out are told"
+python3 -c '
+print("_text:")
+for i in range(1000):
+    print(f".globl f{i}; .type f{i},%function; f{i}: .skip 64; .size f{i},64")
+print(".globl _text")' >vmlinux.s
+as -o vmlinux.o vmlinux.s || bail "no object"
+ld -e 0 --build-id=0xabcdef01 -Ttext=0xffffffff81000000 -o vmlinux vmlinux.o || bail "no vmlinux"
+# A walk over all pokes for each function takes 10 ms, as long as all else twice; see test_code_pokes.
+bomb poked-events 1000 "annotate --vmlinux vmlinux -i" "annotate --vmlinux vmlinux -n 1000 -i"
 bomb rows 400000 report "report --json" "export -f folded"
 
 bomb events 30000
@@ -91,6 +100,10 @@ for command in heatmap timeline "flamegraph -o -" "flamegraph --svg -o -" "heatm
 done
 for command in counters "counters -A" "counters -A -x," "counters --json"; do
 	bomb counts 30000 "$command"
+	if [[ $command != *-x* && $command != *--json ]]; then
+		like "$(cat err.counts)" 'more than 4096 events were counted: the total is of those that came first' \
+			"counts, $command: that totals are bounded is told"
+	fi
 	ok "counts, $command: 1 s of CPU time at most" awk '{ exit $3 > 1 }' measured
 done
 is "$("$SPOOR" counters bomb.spoor 2>/dev/null | tail -n 1 | awk '{ print $1, $2, $3 }')" 'total 1000 event4095' "counts: totals are bounded"

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -159,6 +160,32 @@ far_addresses(void **state)
 	synthetic_end(&s);
 }
 
+/* A hundred thousand functions cost what is written there, not all that was written: a walk over all takes minutes. */
+static void
+many_functions(void **state)
+{
+	struct code_pokes *p;
+	uint8_t got[4] = "...";
+	clock_t begin;
+
+	(void)state;
+	synthetic_begin(&s, 0);
+	for (uint64_t i = 0; i < 200000; i++)
+		poke_at(1000 + i, i % 2 ? TEXT : TEXT + 64 * i, bytes("a"), bytes("b"));
+	p = read_pokes(0);
+	begin = clock();
+	for (uint64_t i = 0; i < 100000; i++) {
+		assert_int_equal(code_pokes_count(p, 0, UINT64_MAX, TEXT, 4, NULL), 100001);
+		assert_int_equal(code_pokes_count(p, 0, UINT64_MAX, TEXT + 128 * (i + 1), 4, NULL),
+				 i + 1 < 100000);
+		assert_int_equal(code_pokes_apply(p, 1, TEXT, got, 4), 0);
+		assert_memory_equal(got, "a..", 4);
+	}
+	assert_true((clock() - begin) / CLOCKS_PER_SEC < 10);
+	code_pokes_free(p);
+	synthetic_end(&s);
+}
+
 int
 main(void)
 {
@@ -167,6 +194,7 @@ main(void)
 		cmocka_unit_test(other_lengths),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(far_addresses),
+		cmocka_unit_test(many_functions),
 	};
 
 	return cmocka_run_group_tests_name("code_pokes", tests, NULL, NULL);

@@ -90,8 +90,12 @@ test_bound(void **state)
 		add_event(set, name, 0);
 	}
 	count_totals_begin(t);
-	for (size_t i = COUNT_TOTALS_MAX + 5; i-- > 0;)
+	for (size_t i = COUNT_TOTALS_MAX + 5; i-- > 5;)
 		add(t, set, i, i + 1);
+	assert_false(count_totals_left_out(t));
+	for (size_t i = 5; i-- > 0;)
+		add(t, set, i, i + 1);
+	assert_true(count_totals_left_out(t));
 	assert_int_equal(count_totals_all(t)->nr, COUNT_TOTALS_MAX);
 	expect(t, 0, "e4100", 4101);
 	/* Those that are there go on. */
