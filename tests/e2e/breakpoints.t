@@ -87,7 +87,7 @@ if grep -q '^0*[1-9a-f][0-9a-f]* D jiffies_64$' /proc/kallsyms; then
 	exits 0 "mem:jiffies_64" "$SPOOR" record -a -o kernel.spoor -e "mem:jiffies_64/8:w" -- sleep 1
 	like "$(counts kernel.spoor)" '^mem:jiffies_64/8:w [1-9][0-9]+$' "is written as time passes"
 else
-	skip "/proc/kallsyms has no jiffies_64" 2
+	diag "/proc/kallsyms has no variable here: only that its address is asked for is tested"
 fi
 
 # --- what is none
