@@ -2,7 +2,6 @@
 /* AUX areas: from the memory of a tracer to the queue. */
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "format/block/aux_trace.h"
 #include "recorder/ground/message.h"
@@ -15,12 +14,11 @@ _Static_assert(PIECE_BYTES % 8 == 0, "only the last piece of a trace is no whole
 static void
 control(const struct ring_set *s, const struct cpu_rings *c, unsigned long request)
 {
-	for (size_t k = 0; k < c->nr; k++) {
-		const struct event_def *def = &s->each.plan->defs[c->events[k].def];
+	const struct event_plan *plan = s->each.plan;
 
-		if (def->aux && !def->off && !c->events[k].retired)
-			(void)ioctl(c->events[k].fd, request, 0);
-	}
+	for (uint32_t i = 0; i < plan->nr; i++)
+		if (plan->defs[i].aux && !plan->defs[i].off)
+			cpu_rings_control_event(c, i, request);
 }
 
 static bool

@@ -82,16 +82,25 @@ tell_threads(struct ring_set *s, struct queue *q, uint64_t now_ns, bool *ret_res
 	return tell_counts(q, CPU_RINGS_ANY, &sum, sent);
 }
 
+struct cpu_rings *
+ring_set_left_of(const struct ring_set *s, uint32_t cpu)
+{
+	for (size_t i = 0; i < s->nr_left; i++)
+		if (s->left[i].cpu == cpu)
+			return &s->left[i];
+	return NULL;
+}
+
 /* What was found in the ring that it left, when it was away, is its own. */
 static void
 take_left(struct ring_set *s, size_t i)
 {
-	for (size_t k = 0; k < s->nr_left; k++) {
-		if (s->left[k].cpu != s->cpus[i].cpu)
-			continue;
-		s->accounts[i].before.corrupt += s->left[k].corrupt;
-		s->left[k].corrupt = 0;
-	}
+	struct cpu_rings *left = ring_set_left_of(s, s->cpus[i].cpu);
+
+	if (!left)
+		return;
+	s->accounts[i].before.corrupt += left->corrupt;
+	left->corrupt = 0;
 }
 
 bool

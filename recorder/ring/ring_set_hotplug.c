@@ -57,10 +57,9 @@ ring_set_forget(struct ring_set *s, size_t i, struct queue *q)
 static bool
 forget_before(struct ring_set *s, uint32_t cpu, struct queue *q)
 {
-	for (size_t i = 0; i < s->nr_left; i++)
-		if (s->left[i].cpu == cpu)
-			return ring_set_forget(s, i, q);
-	return true;
+	const struct cpu_rings *left = ring_set_left_of(s, cpu);
+
+	return !left || ring_set_forget(s, (size_t)(left - s->left), q);
 }
 
 /*
@@ -154,12 +153,11 @@ forget_for(struct ring_set *s, uint32_t cpu, struct queue *q)
 {
 	size_t which = 0;
 
-	for (size_t i = 0; i < s->nr_left; i++) {
-		if (s->left[i].cpu == cpu)
-			return ring_set_forget(s, i, q);
+	if (ring_set_left_of(s, cpu))
+		return forget_before(s, cpu, q);
+	for (size_t i = 0; i < s->nr_left; i++)
 		if (s->left[i].gone_ns < s->left[which].gone_ns)
 			which = i;
-	}
 	return ring_set_forget(s, which, q);
 }
 

@@ -34,6 +34,8 @@ bool ring_set_tell_cpu(const struct cpu_rings *c, struct ring_set_account *a, st
 		       uint64_t now_ns);
 int ring_set_add_read(const struct cpu_rings *c, const struct open_event *e,
 		      const struct event *event, uint64_t now_ns, struct buf *out);
+/* The rings that a CPU left when it went; NULL: it has none. */
+struct cpu_rings *ring_set_left_of(const struct ring_set *s, uint32_t cpu);
 /* What one of its events says. */
 bool ring_set_send_read(const struct cpu_rings *c, size_t k, struct queue *q,
 			const struct event_set *shapes, uint64_t now_ns);

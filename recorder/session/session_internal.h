@@ -2,7 +2,8 @@
 /*
  * session_internal: what the parts of a session share, from the ground up: its options (session_dry_run.c), its attrs
  * (session_attrs.c), what it waits for (session_watch.c), its frequency (session_frequency.c), what it is asked
- * (session_requests.c), the drain (session_drain.c), opening, closing and what is said of it (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
+ * (session_requests.c), the drain (session_drain.c), opening, closing and what is said of it (session.c). All of it is
+ * the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_SESSION_INTERNAL_H
 #define RECORDER_SESSION_SESSION_INTERNAL_H
