@@ -16,8 +16,9 @@
 #include "format/block/aux_trace.h"
 #include "recorder/event/event_aux.h"
 #include "recorder/event/event_spec.h"
+#include "tests/lab/sysfs_lab.h"
 
-static char root[32];
+static const char *root;
 
 static void
 shell(const char *format, const char *path, const char *text)
@@ -32,21 +33,14 @@ shell(const char *format, const char *path, const char *text)
 static void
 file(const char *path, const char *text)
 {
-	shell("mkdir -p $(dirname $f) && echo $t >$f", path, text);
+	sysfs_lab_pmu_file("cs_etm", path, text);
 }
 
 static int
 setup(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(root, sizeof(root), "/tmp/spoor-sysfs.XXXXXX");
-	if (!mkdtemp(root))
-		return -1;
-	snprintf(command, sizeof(command), "mkdir -p %s/bus/event_source/devices/cs_etm", root);
-	if (system(command) != 0)
-		return -1;
+	root = sysfs_lab_root();
 	file("type", "9");
 	file("format/timestamp", "config:28");
 	file("format/contextid", "config:14");
@@ -72,16 +66,6 @@ setup(void **state)
 	file("cpu2/mgmt/etmccer", "0x344008f2");
 	file("cpu2/mgmt/etmidr", "0x4114f310");
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command);
 }
 
 static void
@@ -245,5 +229,5 @@ main(void)
 		cmocka_unit_test(test_sink),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -12,18 +12,9 @@
 #include <bsd/sys/endian.h>
 #include <cmocka.h>
 
-static char root[32];
+#include "tests/lab/sysfs_lab.h"
 
-static void
-file(const char *pmu, const char *path, const char *text)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command),
-		 "f=%s/bus/event_source/devices/%s/%s; mkdir -p ${f%%/*} && echo '%s' >$f", root,
-		 pmu, path, text);
-	assert_int_equal(system(command), 0);
-}
+static const char *root;
 
 static int
 setup(void **state)
@@ -40,36 +31,24 @@ setup(void **state)
 	};
 
 	(void)state;
-	snprintf(root, sizeof(root), "/tmp/spoor-sysfs.XXXXXX");
-	if (!mkdtemp(root))
-		return -1;
+	root = sysfs_lab_root();
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
 		char path[64], bits[64];
 
 		snprintf(path, sizeof(path), "format/%s", terms[i][0]);
 		snprintf(bits, sizeof(bits), "config:%s", terms[i][1]);
-		file("intel_pt", path, bits);
+		sysfs_lab_pmu_file("intel_pt", path, bits);
 		if (i < 4)
-			file("intel_pt_old", path, bits);
+			sysfs_lab_pmu_file("intel_pt_old", path, bits);
 	}
-	file("intel_pt", "caps/mtc_periods", "9");
-	file("intel_pt", "caps/psb_periods", "7");
-	file("intel_pt", "max_nonturbo_ratio", "24");
-	file("intel_pt_old", "caps/mtc", "0");
-	file("intel_pt_old", "caps/mtc_periods", "9");
-	file("arm_spe_0", "format/ts_enable", "config:0");
-	file("arm_spe_0", "caps/min_interval", "1024");
+	sysfs_lab_pmu_file("intel_pt", "caps/mtc_periods", "9");
+	sysfs_lab_pmu_file("intel_pt", "caps/psb_periods", "7");
+	sysfs_lab_pmu_file("intel_pt", "max_nonturbo_ratio", "24");
+	sysfs_lab_pmu_file("intel_pt_old", "caps/mtc", "0");
+	sysfs_lab_pmu_file("intel_pt_old", "caps/mtc_periods", "9");
+	sysfs_lab_pmu_file("arm_spe_0", "format/ts_enable", "config:0");
+	sysfs_lab_pmu_file("arm_spe_0", "caps/min_interval", "1024");
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command);
 }
 
 static void
@@ -209,5 +188,5 @@ main(void)
 		cmocka_unit_test(test_clock),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -10,48 +10,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <bsd/string.h>
 
 #include "recorder/event/event_def.h"
+#include "tests/lab/sysfs_lab.h"
 
-static char root[32];
-
-static void
-shell(const char *format, const char *a, const char *b)
-{
-	char command[512];
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(command, sizeof(command), format, a, b);
-#pragma GCC diagnostic pop
-	assert_int_equal(system(command), 0);
-}
+static const char *root;
 
 /* A PMU with files as "type=4 cpus=0-3". */
 static void
 pmu(const char *name, const char *files)
 {
-	char dir[128];
+	char copy[256], *word, *rest = copy;
 
-	snprintf(dir, sizeof(dir), "%s/bus/event_source/devices/%s", root, name);
-	shell("mkdir -p %s && cd %s", dir, dir);
-	shell("cd %s && for f in %s; do echo \"${f#*=}\" >${f%%%%=*}; done", dir, files);
+	assert_true(strlcpy(copy, files, sizeof(copy)) < sizeof(copy));
+	while ((word = strsep(&rest, " "))) {
+		char *text = strchr(word, '=');
+
+		assert_non_null(text);
+		*text++ = '\0';
+		sysfs_lab_pmu_file(name, word, text);
+	}
 }
 
 static int
 setup(void **state)
 {
 	(void)state;
-	snprintf(root, sizeof(root), "/tmp/spoor-sysfs.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	shell("rm -rf %s%s", root, "");
+	sysfs_lab_clear();
+	root = sysfs_lab_root();
 	return 0;
 }
 
@@ -185,10 +172,8 @@ test_attr(void **state)
 	attr.config4 = 1;
 	assert_int_equal(event_attr_size(&attr), 144);
 	pmu("newer", "type=40");
-	shell("mkdir %s/bus/event_source/devices/newer/format%s", root, "");
-	shell("cd %s/bus/event_source/devices/newer/format && echo config3:0-7 >third%s", root, "");
-	shell("cd %s/bus/event_source/devices/newer/format && echo config4:32-39 >fourth%s", root,
-	      "");
+	sysfs_lab_pmu_file("newer", "format/third", "config3:0-7");
+	sysfs_lab_pmu_file("newer", "format/fourth", "config4:32-39");
 	assert_int_equal(pmu_term(root, "newer", "third", 0x5a, &attr), 0);
 	assert_int_equal(pmu_term(root, "newer", "fourth", 0xa5, &attr), 0);
 	assert_true(attr.config3 == 0x5a);
@@ -200,7 +185,7 @@ test_attr(void **state)
 int
 main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup(name, setup)
 	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike), T(test_look),
 					    T(test_attr) };
 

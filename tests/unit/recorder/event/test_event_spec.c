@@ -14,12 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bsd/string.h>
 
 #include <cmocka.h>
+
+#include "tests/lab/sysfs_lab.h"
 
 enum { U = 1, K = 2, H = 4, I = 8, GUEST = 16, HOST = 32, PINNED = 64, EXCL = 128 };
 
@@ -296,71 +297,42 @@ static const struct refused {
 };
 
 static struct event_spec_roots roots;
-static char root[] = "/tmp/spoor-spec.XXXXXX";
-
-static void
-write_file(const char *path, const char *text)
-{
-	char full[256];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(full, 0700);
-		*p = '/';
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
 
 #define PMU "bus/event_source/devices/fake/"
 
 static int
 setup(void **state)
 {
-	assert_non_null(mkdtemp(root));
-	write_file(PMU "type", "77\n");
-	write_file(PMU "format/event", "config:0-7,32-35\n");
-	write_file(PMU "format/umask", "config:8-15\n");
-	write_file(PMU "format/edge", "config:18\n");
-	write_file(PMU "format/ldlat", "config1:0-15\n");
-	write_file(PMU "events/stall", "event=0xa2\n");
-	write_file(PMU "events/round", "round\n");
-	write_file(PMU "events/asks", "event=1,umask=?\n");
-	write_file(PMU "format/odd", "config9:0\n");
-	write_file("events/sched/fork/id", "4711\n");
-	write_file("events/sched/exit/id", "4712\n");
-	write_file("events/sched/enable", "0\n");
-	write_file("events/skb/free/id", "4713\n");
-	write_file("bus/event_source/devices/cpu/type", "78\n");
-	write_file("bus/event_source/devices/cpu_core/type", "79\n");
-	write_file("bus/event_source/devices/cpu_core/cpus", "0-1\n");
-	write_file("bus/event_source/devices/cpu_core/events/both", "config=1\n");
-	write_file("bus/event_source/devices/cpu_atom/events/both", "config=2\n");
-	write_file("bus/event_source/devices/cpu_atom/type", "80\n");
-	write_file("bus/event_source/devices/cpu_atom/cpus", "2-3\n");
-	write_file("bus/event_source/devices/imc_0/type", "81\n");
-	write_file("bus/event_source/devices/imc_1/type", "82\n");
-	write_file("bus/event_source/devices/imc_10/type", "83\n");
-	write_file("bus/event_source/devices/imc_free/type", "84\n");
-	write_file("bus/event_source/devices/uprobe/type", "8\n");
-	write_file("bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
-	write_file("bus/event_source/devices/kprobe/type", "7\n");
-	write_file("bus/event_source/devices/kprobe/format/retprobe", "config:0\n");
-	roots = (struct event_spec_roots){ root, root };
+	sysfs_lab_file(PMU "type", "77");
+	sysfs_lab_file(PMU "format/event", "config:0-7,32-35");
+	sysfs_lab_file(PMU "format/umask", "config:8-15");
+	sysfs_lab_file(PMU "format/edge", "config:18");
+	sysfs_lab_file(PMU "format/ldlat", "config1:0-15");
+	sysfs_lab_file(PMU "events/stall", "event=0xa2");
+	sysfs_lab_file(PMU "events/round", "round");
+	sysfs_lab_file(PMU "events/asks", "event=1,umask=?");
+	sysfs_lab_file(PMU "format/odd", "config9:0");
+	sysfs_lab_file("events/sched/fork/id", "4711");
+	sysfs_lab_file("events/sched/exit/id", "4712");
+	sysfs_lab_file("events/sched/enable", "0");
+	sysfs_lab_file("events/skb/free/id", "4713");
+	sysfs_lab_file("bus/event_source/devices/cpu/type", "78");
+	sysfs_lab_file("bus/event_source/devices/cpu_core/type", "79");
+	sysfs_lab_file("bus/event_source/devices/cpu_core/cpus", "0-1");
+	sysfs_lab_file("bus/event_source/devices/cpu_core/events/both", "config=1");
+	sysfs_lab_file("bus/event_source/devices/cpu_atom/events/both", "config=2");
+	sysfs_lab_file("bus/event_source/devices/cpu_atom/type", "80");
+	sysfs_lab_file("bus/event_source/devices/cpu_atom/cpus", "2-3");
+	sysfs_lab_file("bus/event_source/devices/imc_0/type", "81");
+	sysfs_lab_file("bus/event_source/devices/imc_1/type", "82");
+	sysfs_lab_file("bus/event_source/devices/imc_10/type", "83");
+	sysfs_lab_file("bus/event_source/devices/imc_free/type", "84");
+	sysfs_lab_file("bus/event_source/devices/uprobe/type", "8");
+	sysfs_lab_file("bus/event_source/devices/uprobe/format/retprobe", "config:0");
+	sysfs_lab_file("bus/event_source/devices/kprobe/type", "7");
+	sysfs_lab_file("bus/event_source/devices/kprobe/format/retprobe", "config:0");
+	roots = (struct event_spec_roots){ sysfs_lab_root(), sysfs_lab_root() };
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command);
 }
 
 static void
@@ -724,5 +696,5 @@ main(void)
 		cmocka_unit_test(test_off_cpu),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, NULL);
 }
