@@ -3,13 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes/buf.h"
+#include "symbolizer/cmd/record_symbol.h"
 #include "symbolizer/object/symbol_address.h"
 
 static const char *const address_words[] = {
@@ -41,39 +39,16 @@ static const char *const kernel_words[] = {
 		"of one, mem:0xADDRESS",
 };
 
-/* The file, of n bytes, as the kernel calls it. False: errno. */
-static bool
-whole_path(const char *typed, size_t n, char path[PATH_MAX])
-{
-	char *copy = strndup(typed, n);
-	bool found = copy && realpath(copy, path);
-
-	free(copy);
-	return found;
-}
-
-/* "SYMBOL+0x10", which it cuts. False: no offset. */
-static bool
-cut_offset(char *name, uint64_t *ret)
-{
-	char *plus = strchr(name, '+'), *end;
-
-	*ret = 0;
-	if (!plus)
-		return true;
-	*plus++ = '\0';
-	*ret = strtoull(plus, &end, 0);
-	return isdigit((unsigned char)*plus) && !*end;
-}
-
 /* path: NULL: of the kernel. */
 static const char *
 find_address(const char *path, char *name, pid_t pid, uint64_t *ret)
 {
 	enum symbol_address_result result;
 	uint64_t offset;
+	bool good;
 
-	if (!cut_offset(name, &offset))
+	(void)record_symbol_cut(name, &offset, &good);
+	if (!good)
 		return "not an offset such as 0x10";
 	result = path ? symbol_address_find(path, name, pid, ret)
 		      : symbol_address_kernel("/proc/kallsyms", name, ret);
@@ -90,7 +65,7 @@ record_breakpoint_resolve(const char *event, size_t n, pid_t pid, struct buf *ou
 	const bool file = n && (*event == '/' || *event == '.');
 	const char *colon = file ? memchr(event, ':', n) : NULL, *end = event + n;
 	const char *symbol = colon ? colon + 1 : event, *rest, *problem;
-	char path[PATH_MAX], number[24], *name;
+	char path[PATH_MAX], *name;
 	uint64_t address = 0;
 
 	*ret_where = event;
@@ -101,7 +76,7 @@ record_breakpoint_resolve(const char *event, size_t n, pid_t pid, struct buf *ou
 	if (file) {
 		if (!colon)
 			return "a breakpoint in a program is PATH:SYMBOL[+OFFSET]";
-		if (!whole_path(event, (size_t)(colon - event), path))
+		if (!record_symbol_path(event, (size_t)(colon - event), path))
 			return strerror(errno);
 		buf_append(out, path, strlen(path));
 		buf_u8(out, ':');
@@ -114,8 +89,7 @@ record_breakpoint_resolve(const char *event, size_t n, pid_t pid, struct buf *ou
 	*ret_where = symbol;
 	problem = find_address(file ? path : NULL, name, pid, &address);
 	free(name);
-	buf_append(out, symbol, (size_t)(rest - symbol));
-	buf_append(out, number, (size_t)snprintf(number, sizeof(number), "=0x%" PRIx64, address));
+	record_symbol_put(out, symbol, (size_t)(rest - symbol), address);
 	buf_append(out, rest, (size_t)(end - rest));
 	return problem;
 }

@@ -4,15 +4,13 @@
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes/buf.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/record_breakpoint.h"
+#include "symbolizer/cmd/record_symbol.h"
 #include "symbolizer/object/function_place.h"
 
 #define BREAKPOINT "mem:"
@@ -49,34 +47,27 @@ probe_error(const struct probing *p, const char *where, const char *what)
 static int
 resolve_symbol(struct probing *p, const char *path, const char *symbol, size_t n, bool at_return)
 {
-	char *name = strndup(symbol, n), *plus, *end, place[32];
+	char *name = strndup(symbol, n), *plus;
 	enum function_place_result result;
-	uint64_t offset = 0, more = 0;
+	uint64_t offset = 0, more;
 	int status = CLI_GO_ON;
+	bool good;
 
 	if (!name)
 		return EXIT_FAILED;
-	plus = strchr(name, '+');
-	if (plus) {
-		*plus = '\0';
-		more = strtoull(plus + 1, &end, 0);
-		if (!isdigit((unsigned char)plus[1]) || *end)
-			status = probe_error(p, symbol + (plus + 1 - name),
-					     "not an offset such as 0x10");
-		else if (at_return)
-			status = probe_error(p, symbol + (plus - name),
-					     "only functions return: an offset goes with uprobe");
-	}
+	plus = record_symbol_cut(name, &more, &good);
+	if (!good)
+		status = probe_error(p, symbol + (plus + 1 - name), "not an offset such as 0x10");
+	else if (plus && at_return)
+		status = probe_error(p, symbol + (plus - name),
+				     "only functions return: an offset goes with uprobe");
 	if (status == CLI_GO_ON) {
 		result = function_place_find(path, name, &offset);
 		if (result != FUNCTION_PLACE_FOUND)
 			status = probe_error(p, symbol, place_words[result]);
 	}
-	if (status == CLI_GO_ON) {
-		buf_append(&p->out, symbol, n);
-		buf_append(&p->out, place,
-			   (size_t)snprintf(place, sizeof(place), "=0x%" PRIx64, offset + more));
-	}
+	if (status == CLI_GO_ON)
+		record_symbol_put(&p->out, symbol, n, offset + more);
 	free(name);
 	return status;
 }
@@ -86,17 +77,13 @@ static int
 resolve_probe(struct probing *p, const char *event, size_t n, bool at_return)
 {
 	const char *symbol = memchr(event, ':', n), *end = event + n, *mods;
-	char path[PATH_MAX], *typed;
+	char path[PATH_MAX];
 	int status;
 
 	if (!symbol)
 		return probe_error(p, event + n, "a probe is PATH:SYMBOL[+OFFSET] or PATH:OFFSET");
-	typed = strndup(event, (size_t)(symbol - event));
-	if (!typed || !realpath(typed, path)) {
-		free(typed);
+	if (!record_symbol_path(event, (size_t)(symbol - event), path))
 		return probe_error(p, event, strerror(errno));
-	}
-	free(typed);
 	buf_append(&p->out, path, strlen(path));
 	buf_u8(&p->out, ':');
 	symbol++;
