@@ -129,14 +129,14 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); f='$(CC) $(CXX) $(CLANG) $(VERSION) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) $(FUZZFLAGS) $(FIXFLAGS)'; \
 	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
 
-$(BUILD)/symbolizer/cmd/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+$(BUILD)/symbolizer/cmd/%.o $(BUILD)/symbolizer/record/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/control/varlink_idl.o $(BUILD)/fuzz/daemon/control/varlink_idl.o: docs/io.spoor.Recorder.varlink
 # Likewise what pages are made of.
 $(patsubst %,$(BUILD)%symbolizer/page/page_files.o,/ /work/ /fuzz/ /fuzz/work/): $(wildcard symbolizer/page/*.html symbolizer/page/*.css symbolizer/page/*.js)
 $(BUILD)/symbolizer/resolve/demangle.o $(BUILD)/work/symbolizer/resolve/demangle.o: XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
 $(BUILD)/fuzz/symbolizer/resolve/demangle.o $(BUILD)/fuzz/work/symbolizer/resolve/demangle.o: FUZZ_XFLAGS = -DDEMANGLE_ENDLESS_RUST=$(ENDLESS_RUST)
-$(BUILD)/fuzz/symbolizer/cmd/%.o $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+$(BUILD)/fuzz/symbolizer/cmd/%.o $(BUILD)/fuzz/symbolizer/record/%.o $(BUILD)/fuzz/daemon/%.o: FUZZ_XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # Before cmocka 2 a range is unsigned and its name does not say so.
 CMOCKA_FLAGS = $(call lazy,CMOCKA_FLAGS,--exists 'cmocka < 2' && echo -Dassert_uint_in_range=assert_in_range)
 $(BUILD)/tests/%.o: XFLAGS = -Wno-unused-parameter $(CMOCKA_FLAGS)
@@ -196,7 +196,7 @@ endef
 $(foreach x,c cc,$(eval $(call fixture,$(x))))
 
 # fuzz_growth counts the work of these: each basic block of theirs calls it.
-WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/%,$(call src,$(l)))))
+WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/% symbolizer/record/%,$(call src,$(l)))))
 COUNTED	:= -fsanitize-coverage=trace-pc
 $(BUILD)/work/%.o: %.c $(BUILD)/flags Makefile
 	$(say) CC $< "(counted)"

@@ -13,9 +13,9 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/record_dry_run.h"
-#include "symbolizer/cmd/record_request.h"
-#include "symbolizer/cmd/record_watch.h"
+#include "symbolizer/record/record_dry_run.h"
+#include "symbolizer/record/record_request.h"
+#include "symbolizer/record/record_watch.h"
 #include "symbolizer/text/screen_text.h"
 
 #define OBJECTS_BYTES_MAX (UINT64_C(1) << 30)

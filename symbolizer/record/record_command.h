@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_command: what a command of --control does to a recording, as perf record has them. */
-#ifndef SYMBOLIZER_CMD_RECORD_COMMAND_H
-#define SYMBOLIZER_CMD_RECORD_COMMAND_H
+#ifndef SYMBOLIZER_RECORD_RECORD_COMMAND_H
+#define SYMBOLIZER_RECORD_RECORD_COMMAND_H
 
 #include <stdbool.h>
 

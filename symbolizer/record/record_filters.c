@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_filters.h"
+#include "symbolizer/record/record_filters.h"
 
 #include <err.h>
 #include <stdio.h>

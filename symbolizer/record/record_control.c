@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_control.h"
+#include "symbolizer/record/record_control.h"
 
 #include <errno.h>
 #include <fcntl.h>

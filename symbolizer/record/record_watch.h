@@ -3,8 +3,8 @@
  * record_watch: what happens to a recording of spoor record while it runs: when sampling is on, what others
  * ask of it by --control, when it ends or goes on in another file. A thread of its own, only where it is asked for.
  */
-#ifndef SYMBOLIZER_CMD_RECORD_WATCH_H
-#define SYMBOLIZER_CMD_RECORD_WATCH_H
+#ifndef SYMBOLIZER_RECORD_RECORD_WATCH_H
+#define SYMBOLIZER_RECORD_RECORD_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_list.h"
+#include "symbolizer/record/record_list.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,7 +8,7 @@
 
 #include "format/bytes/buf.h"
 #include "recorder/session/session.h"
-#include "symbolizer/cmd/record_dry_run.h"
+#include "symbolizer/record/record_dry_run.h"
 #include "symbolizer/text/escape.h"
 
 struct listing {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_watch.h"
+#include "symbolizer/record/record_watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,9 +17,9 @@
 #include "format/bytes/io.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/cli/cli.h"
-#include "symbolizer/cmd/record_command.h"
-#include "symbolizer/cmd/record_control.h"
-#include "symbolizer/cmd/record_sink.h"
+#include "symbolizer/record/record_command.h"
+#include "symbolizer/record/record_control.h"
+#include "symbolizer/record/record_sink.h"
 #include "symbolizer/text/screen_text.h"
 
 #define MS_NS UINT64_C(1000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_breakpoint.h"
+#include "symbolizer/record/record_breakpoint.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/bytes/buf.h"
-#include "symbolizer/cmd/record_symbol.h"
+#include "symbolizer/record/record_symbol.h"
 #include "symbolizer/object/symbol_address.h"
 
 static const char *const address_words[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_user: the processes of a user, as they are now. */
-#ifndef SYMBOLIZER_CMD_RECORD_USER_H
-#define SYMBOLIZER_CMD_RECORD_USER_H
+#ifndef SYMBOLIZER_RECORD_RECORD_USER_H
+#define SYMBOLIZER_RECORD_RECORD_USER_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_request.h"
+#include "symbolizer/record/record_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,10 @@
 #include "format/bytes/time_text.h"
 #include "format/record/off_cpu.h"
 #include "symbolizer/cli/cli.h"
-#include "symbolizer/cmd/cmd.h"
-#include "symbolizer/cmd/record_extra.h"
-#include "symbolizer/cmd/record_perf.h"
-#include "symbolizer/cmd/record_probe.h"
-#include "symbolizer/cmd/record_user.h"
+#include "symbolizer/record/record_extra.h"
+#include "symbolizer/record/record_perf.h"
+#include "symbolizer/record/record_probe.h"
+#include "symbolizer/record/record_user.h"
 #include "symbolizer/text/screen_text.h"
 
 #define PAGES_MAX (1u << 20)

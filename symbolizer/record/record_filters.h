@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_filters: which hits of a tracepoint spoor record samples: --filter and --exclude-perf, as perf's. */
-#ifndef SYMBOLIZER_CMD_RECORD_FILTERS_H
-#define SYMBOLIZER_CMD_RECORD_FILTERS_H
+#ifndef SYMBOLIZER_RECORD_RECORD_FILTERS_H
+#define SYMBOLIZER_RECORD_RECORD_FILTERS_H
 
 #include "recorder/session/session.h"
 

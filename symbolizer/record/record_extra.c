@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_extra.h"
+#include "symbolizer/record/record_extra.h"
 
 #include <linux/perf_event.h>
 #include <stddef.h>

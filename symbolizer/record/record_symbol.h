@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_symbol: PATH:SYMBOL[+OFFSET] as it stands in events of spoor record, of probes and of breakpoints. */
-#ifndef SYMBOLIZER_CMD_RECORD_SYMBOL_H
-#define SYMBOLIZER_CMD_RECORD_SYMBOL_H
+#ifndef SYMBOLIZER_RECORD_RECORD_SYMBOL_H
+#define SYMBOLIZER_RECORD_RECORD_SYMBOL_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_list: the events of a spoor record that runs, as perf lists them when --control asks. */
-#ifndef SYMBOLIZER_CMD_RECORD_LIST_H
-#define SYMBOLIZER_CMD_RECORD_LIST_H
+#ifndef SYMBOLIZER_RECORD_RECORD_LIST_H
+#define SYMBOLIZER_RECORD_RECORD_LIST_H
 
 struct session;
 struct session_error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_probe: functions of files that spoor record is to probe, as places in these files. */
-#ifndef SYMBOLIZER_CMD_RECORD_PROBE_H
-#define SYMBOLIZER_CMD_RECORD_PROBE_H
+#ifndef SYMBOLIZER_RECORD_RECORD_PROBE_H
+#define SYMBOLIZER_RECORD_RECORD_PROBE_H
 
 #include <sys/types.h>
 

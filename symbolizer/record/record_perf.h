@@ -3,8 +3,8 @@
  * record_perf: options of perf record that change nothing in spoor record: those that are always so here or
  * needless are taken, others refused in words that say why and what to do instead.
  */
-#ifndef SYMBOLIZER_CMD_RECORD_PERF_H
-#define SYMBOLIZER_CMD_RECORD_PERF_H
+#ifndef SYMBOLIZER_RECORD_RECORD_PERF_H
+#define SYMBOLIZER_RECORD_RECORD_PERF_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_dry_run.h"
+#include "symbolizer/record/record_dry_run.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_sink: a file that says when so much was written to it. */
-#ifndef SYMBOLIZER_CMD_RECORD_SINK_H
-#define SYMBOLIZER_CMD_RECORD_SINK_H
+#ifndef SYMBOLIZER_RECORD_RECORD_SINK_H
+#define SYMBOLIZER_RECORD_RECORD_SINK_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_extra: the options of perf record that spoor record has for those who know them. */
-#ifndef SYMBOLIZER_CMD_RECORD_EXTRA_H
-#define SYMBOLIZER_CMD_RECORD_EXTRA_H
+#ifndef SYMBOLIZER_RECORD_RECORD_EXTRA_H
+#define SYMBOLIZER_RECORD_RECORD_EXTRA_H
 
 #include "recorder/session/session.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_dry_run: what spoor record would open, printed. */
-#ifndef SYMBOLIZER_CMD_RECORD_DRY_RUN_H
-#define SYMBOLIZER_CMD_RECORD_DRY_RUN_H
+#ifndef SYMBOLIZER_RECORD_RECORD_DRY_RUN_H
+#define SYMBOLIZER_RECORD_RECORD_DRY_RUN_H
 
 struct buf;
 struct session;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_symbol.h"
+#include "symbolizer/record/record_symbol.h"
 
 #include <ctype.h>
 #include <inttypes.h>

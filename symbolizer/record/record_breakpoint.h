@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_breakpoint: symbols in breakpoints, as the addresses that the recorder takes. */
-#ifndef SYMBOLIZER_CMD_RECORD_BREAKPOINT_H
-#define SYMBOLIZER_CMD_RECORD_BREAKPOINT_H
+#ifndef SYMBOLIZER_RECORD_RECORD_BREAKPOINT_H
+#define SYMBOLIZER_RECORD_RECORD_BREAKPOINT_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_perf.h"
+#include "symbolizer/record/record_perf.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <bsd/stdlib.h>
 
 #include "symbolizer/cli/cli.h"
-#include "symbolizer/cmd/record_watch.h"
+#include "symbolizer/record/record_watch.h"
 
 enum perf_takes { ALL, LEVEL, SIZE, NUMBER, WORD_ALL, NONE };
 

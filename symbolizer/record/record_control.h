@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_control: commands to spoor record by --control, as lines of a FIFO or a descriptor, and their answers. */
-#ifndef SYMBOLIZER_CMD_RECORD_CONTROL_H
-#define SYMBOLIZER_CMD_RECORD_CONTROL_H
+#ifndef SYMBOLIZER_RECORD_RECORD_CONTROL_H
+#define SYMBOLIZER_RECORD_RECORD_CONTROL_H
 
 #include <stdbool.h>
 #include <stddef.h>

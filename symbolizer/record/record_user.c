@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_user.h"
+#include "symbolizer/record/record_user.h"
 
 #include <dirent.h>
 #include <err.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record_request: what the arguments of spoor record ask for. */
-#ifndef SYMBOLIZER_CMD_RECORD_REQUEST_H
-#define SYMBOLIZER_CMD_RECORD_REQUEST_H
+#ifndef SYMBOLIZER_RECORD_RECORD_REQUEST_H
+#define SYMBOLIZER_RECORD_RECORD_REQUEST_H
 
 #include "format/bytes/buf.h"
 #include "recorder/session/session.h"
-#include "symbolizer/cmd/record_filters.h"
-#include "symbolizer/cmd/record_watch.h"
+#include "symbolizer/record/record_filters.h"
+#include "symbolizer/record/record_watch.h"
 
 #define RECORD_PIDS_MAX 1024
 #define RECORD_EVENTS_MAX 1024

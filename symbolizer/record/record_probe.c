@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_probe.h"
+#include "symbolizer/record/record_probe.h"
 
 #include <ctype.h>
 #include <err.h>
@@ -9,8 +9,8 @@
 
 #include "format/bytes/buf.h"
 #include "symbolizer/cli/cli.h"
-#include "symbolizer/cmd/record_breakpoint.h"
-#include "symbolizer/cmd/record_symbol.h"
+#include "symbolizer/record/record_breakpoint.h"
+#include "symbolizer/record/record_symbol.h"
 #include "symbolizer/object/function_place.h"
 
 #define BREAKPOINT "mem:"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_command.h"
+#include "symbolizer/record/record_command.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recorder/session/session.h"
-#include "symbolizer/cmd/record_list.h"
+#include "symbolizer/record/record_list.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/cmd/record_sink.h"
+#include "symbolizer/record/record_sink.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
