@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "symbolizer/profile/count_ratio.h"
+#include "symbolizer/counts/count_ratio.h"
 
 #define COUNTERS_ALL UINT32_MAX /* CPUs */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/profile/count_ratio.h"
+#include "symbolizer/counts/count_ratio.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * The first READ of an id is where it begins: what was counted before is not of this recording. An id that comes later (a CPU that came online) joins a row with what it
  * has; a reading that is missing makes that interval longer, and costs no count.
  */
-#ifndef SYMBOLIZER_PROFILE_COUNT_ROWS_H
-#define SYMBOLIZER_PROFILE_COUNT_ROWS_H
+#ifndef SYMBOLIZER_COUNTS_COUNT_ROWS_H
+#define SYMBOLIZER_COUNTS_COUNT_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,11 +6,11 @@
  * The work is that of the counts that are added, and, once in each recording, of its events up to the last one
  * that is counted.
  */
-#ifndef SYMBOLIZER_PROFILE_COUNT_TOTALS_H
-#define SYMBOLIZER_PROFILE_COUNT_TOTALS_H
+#ifndef SYMBOLIZER_COUNTS_COUNT_TOTALS_H
+#define SYMBOLIZER_COUNTS_COUNT_TOTALS_H
 
 #include "format/record/event_set.h"
-#include "symbolizer/profile/count_ratio.h"
+#include "symbolizer/counts/count_ratio.h"
 
 #define COUNT_TOTALS_MAX 4096 /* further ones are left out, which is told */
 

@@ -3,8 +3,8 @@
  * count_ratio: what a count says beside the counts of other events of the same time: instructions
  * per cycle, misses of so many, CPUs in use. As perf stat has them, by what the attrs count.
  */
-#ifndef SYMBOLIZER_PROFILE_COUNT_RATIO_H
-#define SYMBOLIZER_PROFILE_COUNT_RATIO_H
+#ifndef SYMBOLIZER_COUNTS_COUNT_RATIO_H
+#define SYMBOLIZER_COUNTS_COUNT_RATIO_H
 
 #include <stdbool.h>
 #include <stddef.h>

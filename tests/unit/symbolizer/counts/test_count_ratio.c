@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What counts say beside each other: by what the attrs count, and only where they can. */
-#include "symbolizer/profile/count_ratio.h"
+#include "symbolizer/counts/count_ratio.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Readings of counts as rows: what was counted in between, whatever came, went or is missing. */
-#include "symbolizer/profile/count_rows.h"
+#include "symbolizer/counts/count_rows.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/profile/count_rows.h"
+#include "symbolizer/counts/count_rows.h"
 
 #include <stdlib.h>
 

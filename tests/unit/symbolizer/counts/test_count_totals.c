@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sums over recordings: which events of two are the same. */
-#include "symbolizer/profile/count_totals.h"
+#include "symbolizer/counts/count_totals.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

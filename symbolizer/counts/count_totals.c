@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/profile/count_totals.h"
+#include "symbolizer/counts/count_totals.h"
 
 #include <stdlib.h>
 #include <string.h>
