@@ -2,7 +2,7 @@
 /* spoor heatmap: when the CPUs were used: seconds in parts of 20 ms, or services over a long time. */
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/view/series_answer.h"
+#include "symbolizer/series/series_answer.h"
 
 /* That a page has room for: an hour of seconds, a day of minutes. */
 #define PAGE_COLUMNS_OF_PARTS 3602

@@ -2,7 +2,7 @@
 /* spoor timeline: which service, process or function used the CPUs, and when. */
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cmd/cmd.h"
-#include "symbolizer/view/series_answer.h"
+#include "symbolizer/series/series_answer.h"
 
 /* That programs get, unless they ask for a width. */
 #define JSON_COLUMNS 600

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/view/heat_shade.h"
+#include "symbolizer/series/heat_shade.h"
 
 int
 heat_shade_of(double value, double most)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/view/row_choice.h"
+#include "symbolizer/series/row_choice.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* heat_shade: cells of a picture of numbers, as heights, as shades or in 256 colours. */
-#ifndef SYMBOLIZER_VIEW_HEAT_SHADE_H
-#define SYMBOLIZER_VIEW_HEAT_SHADE_H
+#ifndef SYMBOLIZER_SERIES_HEAT_SHADE_H
+#define SYMBOLIZER_SERIES_HEAT_SHADE_H
 
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/text/json_value.h"
-#include "symbolizer/view/series_print.h"
+#include "symbolizer/series/series_print.h"
 
 /* A member with a value that is made here; NULL: out of memory. */
 static int

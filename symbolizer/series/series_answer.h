@@ -2,10 +2,10 @@
 /*
  * series_answer: from the options of timeline and heatmap to what they print, or to a page.
  */
-#ifndef SYMBOLIZER_VIEW_SERIES_ANSWER_H
-#define SYMBOLIZER_VIEW_SERIES_ANSWER_H
+#ifndef SYMBOLIZER_SERIES_SERIES_ANSWER_H
+#define SYMBOLIZER_SERIES_SERIES_ANSWER_H
 
-#include "symbolizer/view/series.h"
+#include "symbolizer/series/series.h"
 
 /*
  * o->columns and columns_of_parts are those of a page and of JSON: text takes what the screen has. heat:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/view/series_page.h"
+#include "symbolizer/series/series_page.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "symbolizer/page/page.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/heading.h"
-#include "symbolizer/view/row_choice.h"
+#include "symbolizer/series/row_choice.h"
 
 /* Scripts have 53 bits for a number: ns are text. */
 static void

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "format/bytes/buf.h"
-#include "symbolizer/view/heat_shade.h"
-#include "symbolizer/view/series_print.h"
+#include "symbolizer/series/heat_shade.h"
+#include "symbolizer/series/series_print.h"
 
 struct map {
 	const struct series_print *p;

@@ -14,8 +14,8 @@
 #include "symbolizer/text/short_names.h"
 #include "symbolizer/text/unit_name.h"
 #include "symbolizer/view/heading.h"
-#include "symbolizer/view/heat_shade.h"
-#include "symbolizer/view/series_print.h"
+#include "symbolizer/series/heat_shade.h"
+#include "symbolizer/series/series_print.h"
 
 #define NUMBERS_COLUMNS 31 /* those before the cells, and the blanks around them */
 #define PIPE_COLUMNS 60

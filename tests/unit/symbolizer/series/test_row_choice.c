@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options that choose a row: those that would have more than it are not taken. */
-#include "symbolizer/view/row_choice.h"
+#include "symbolizer/series/row_choice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  * series: what spoor timeline and spoor heatmap have in common: their options, the way from them to
  * series over time, and what stands above those and beside them.
  */
-#ifndef SYMBOLIZER_VIEW_SERIES_H
-#define SYMBOLIZER_VIEW_SERIES_H
+#ifndef SYMBOLIZER_SERIES_SERIES_H
+#define SYMBOLIZER_SERIES_SERIES_H
 
 #include "symbolizer/profile/time_series.h"
 #include "symbolizer/load/event_units.h"

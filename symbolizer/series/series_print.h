@@ -2,12 +2,12 @@
 /*
  * series_print: series over time on stdout: as sparklines, as a map of heat, as JSON.
  */
-#ifndef SYMBOLIZER_VIEW_SERIES_PRINT_H
-#define SYMBOLIZER_VIEW_SERIES_PRINT_H
+#ifndef SYMBOLIZER_SERIES_SERIES_PRINT_H
+#define SYMBOLIZER_SERIES_SERIES_PRINT_H
 
 #include <stdbool.h>
 
-#include "symbolizer/view/series.h"
+#include "symbolizer/series/series.h"
 
 /* How the screen is. */
 struct series_print {

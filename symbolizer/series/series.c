@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/view/series.h"
+#include "symbolizer/series/series.h"
 
 #include <bsd/stdlib.h>
 #include <err.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/view/series_answer.h"
+#include "symbolizer/series/series_answer.h"
 
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/text/screen_text.h"
-#include "symbolizer/view/series_page.h"
-#include "symbolizer/view/series_print.h"
+#include "symbolizer/series/series_page.h"
+#include "symbolizer/series/series_print.h"
 
 int
 series_answer(struct series_options *o, bool heat)

@@ -6,10 +6,10 @@
  * Of control groups that is tried with the samples' own: options have what is below a group, too, and a unit
  * wherever it is, and a row need not.
  */
-#ifndef SYMBOLIZER_VIEW_ROW_CHOICE_H
-#define SYMBOLIZER_VIEW_ROW_CHOICE_H
+#ifndef SYMBOLIZER_SERIES_ROW_CHOICE_H
+#define SYMBOLIZER_SERIES_ROW_CHOICE_H
 
-#include "symbolizer/view/series.h"
+#include "symbolizer/series/series.h"
 
 struct row_choice;
 
