@@ -6,12 +6,12 @@
  *   <UTC start>-<boot>-<seq>.spoor.active   being written
  *   captures/NAME.spoor   kept/LABEL/...spoor (hard links)   *.spoor~ quarantined
  *
- * No manifest: the directory is the truth. It is locked, so that two daemons never share one. What a dead daemon left active is sealed as it is, by rename:
- * never opened for writing again. Every byte is asked for before it is written: a sink from
- * here makes room by deleting what retention says, or refuses with ENOSPC. What counts is
- * everything in the directory, its directories and foreign files too, in whole blocks.
- * Symbolic links are not followed. Thread-safe: one mutex inside, not held while data are
- * written.
+ * No manifest: the directory is the truth. It is locked, so that two daemons never share one. What
+ * a dead daemon left active is sealed as it is, by rename: never opened for writing again. Every
+ * byte is asked for before it is written: a sink from here makes room by deleting what retention
+ * says, or refuses with ENOSPC. What counts is everything in the directory, its directories and
+ * foreign files too, in whole blocks. Symbolic links are not followed. Thread-safe: one mutex
+ * inside, not held while data are written.
  */
 #ifndef DAEMON_ARCHIVE_ARCHIVE_H
 #define DAEMON_ARCHIVE_ARCHIVE_H

@@ -30,9 +30,10 @@ int time_text_duration(const char *text, uint64_t *ret_ns);
  * the blank is fine), "03:12[:00]" (today), "today", "yesterday", "tomorrow" (their midnights),
  * with "Z", "+01:00", " UTC", " Europe/Berlin" or the local zone's name behind it where it is not
  * local time; "now", "-10m", "10m ago", "+10m", "10m left", "@SECONDS". Besides, "10m" is 10m
- * ago, and "yesterday 03:10" what it says. 0; -FMT_E_CORRUPT, also when it is before 1970; -FMT_E_NOMEM. *ret_ns is untouched then.
- * tz is the TZ of the environment (NULL: it has none), which is set to that of another zone, and
- * then to tz again, when one is named: not while other threads run.
+ * ago, and "yesterday 03:10" what it says. 0; -FMT_E_CORRUPT, also when it is before 1970;
+ * -FMT_E_NOMEM. *ret_ns is untouched then. tz is the TZ of the environment (NULL: it has none),
+ * which is set to that of another zone, and then to tz again, when one is named: not while other
+ * threads run.
  */
 int time_text_instant(const char *text, int64_t now_ns, const char *tz, int64_t *ret_ns);
 

@@ -21,8 +21,9 @@ bool jitdump_is_path(const char *path);
  * All code of a dump, into the table, from the time on that each record has; times are those of
  * CLOCK_MONOTONIC. A file that is still written, or damaged, is read up to the first record that
  * is not whole, and no further than *budget records, from which those that were read are taken.
- * 0; -FMT_E_TOO_BIG: the budget is used up, what was read is there; -FMT_E_CORRUPT: no such file; -FMT_E_UNSUPPORTED: its times are of another clock
- * (JITDUMP_FLAGS_ARCH_TIMESTAMP); -FMT_E_IO; -FMT_E_NOMEM.
+ * 0; -FMT_E_TOO_BIG: the budget is used up, what was read is there; -FMT_E_CORRUPT: no such file;
+ * -FMT_E_UNSUPPORTED: its times are of another clock (JITDUMP_FLAGS_ARCH_TIMESTAMP); -FMT_E_IO;
+ * -FMT_E_NOMEM.
  */
 int jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table);
 

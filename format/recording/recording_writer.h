@@ -5,9 +5,10 @@
  * Append-only: nothing written is touched again. Records collect in the open block, which
  * is closed (compressed, written) when it reaches block_bytes, when the caller says so
  * (block_age is the caller's clock), or at close. On disk it is two: one of all but samples,
- * so that reading a window costs only these of what was before it, and one of samples. After a failed write the file is cut back
- * to the last whole block and the error is sticky until recording_writer_retry().
- * One thread at a time. No clock: times come from the caller and from the records.
+ * so that reading a window costs only these of what was before it, and one of samples. After a
+ * failed write the file is cut back to the last whole block and the error is sticky until
+ * recording_writer_retry(). One thread at a time. No clock: times come from the caller and from the
+ * records.
  */
 #ifndef FORMAT_RECORDING_RECORDING_WRITER_H
 #define FORMAT_RECORDING_RECORDING_WRITER_H

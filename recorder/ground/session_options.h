@@ -181,7 +181,8 @@ struct session_options {
 
 /*
  * "fp[,FRAMES]", "fp,defer", "none" (perf's "no" is the same), "lbr" or "dwarf[,BYTES]", into call_graph, stack_bytes
- * and, with FRAMES, extra.max_stack, with defer, extra.deferred of *options, which -EINVAL leaves as they were. 0, -EINVAL.
+ * and, with FRAMES, extra.max_stack, with defer, extra.deferred of *options, which -EINVAL leaves
+ * as they were. 0, -EINVAL.
  */
 int session_call_graph_parse(const char *text, struct session_options *options);
 

@@ -3,8 +3,9 @@
  * helper_serve: what workers do for the recorder, and the messages by which they are asked.
  *
  * Three kinds of workers: one that says which builds mapped files are, one that scans /proc, and one
- * that reads what processes tell of the code that they make, so that none waits for another. A message is one of these structs with bytes behind it; both
- * sides are one program. What the worker says is checked all the same: it reads files of others.
+ * that reads what processes tell of the code that they make, so that none waits for another. A
+ * message is one of these structs with bytes behind it; both sides are one program. What the worker
+ * says is checked all the same: it reads files of others.
  */
 #ifndef RECORDER_HELPER_HELPER_SERVE_H
 #define RECORDER_HELPER_HELPER_SERVE_H

@@ -2,6 +2,7 @@
 #include "recorder/ring/cpu_rings.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,20 +26,31 @@ struct opening {
 	struct session_error *error;
 };
 
+void
+cpu_rings_place(const struct cpu_rings *c, char ret[CPU_RINGS_PLACE_BYTES])
+{
+	if (c->cpu == CPU_RINGS_ANY)
+		(void)snprintf(ret, CPU_RINGS_PLACE_BYTES, "in thread %d", (int)c->task);
+	else
+		(void)snprintf(ret, CPU_RINGS_PLACE_BYTES, "on CPU %u", c->cpu);
+}
+
 /* Maps the ring of the first event of a kind, redirects the others to it. */
 static int
 join_ring(struct opening *o, const struct event_def *def, int fd, int *ring_fd)
 {
 	struct ring *ring = def->sideband ? &o->c->sideband : &o->c->samples;
 	uint32_t pages = def->sideband ? o->want->sideband_pages : o->want->pages;
+	char place[CPU_RINGS_PLACE_BYTES];
 	int r;
 
 	if (ring->size) {
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring_fd) == 0)
 			return 0;
 		r = -errno;
-		return session_fail(o->error, r, "%s: cannot share the ring of CPU %u: %s",
-				    def->name, o->c->cpu, strerror(-r));
+		cpu_rings_place(o->c, place);
+		return session_fail(o->error, r, "%s: cannot share the ring %s: %s", def->name,
+				    place, strerror(-r));
 	}
 	r = ring_map(ring, fd, pages, o->want->overwrite && !def->sideband);
 	if (r < 0) {

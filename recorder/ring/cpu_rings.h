@@ -71,13 +71,17 @@ struct cpu_rings {
 
 /*
  * Opens, disabled, all events of the plan: the sampling ones only when the target samples
- * this CPU. task: the one that they are of with CPU_RINGS_ANY. Tasks that are gone are left out; -ESRCH when all are. -EPERM with *ret_mlock
- * set: the rings are over the mlock quota. On failure *error is filled and nothing is left.
+ * this CPU. task: the one that they are of with CPU_RINGS_ANY. Tasks that are gone are left out;
+ * -ESRCH when all are. -EPERM with *ret_mlock set: the rings are over the mlock quota. On failure
+ * *error is filled and nothing is left.
  */
 int cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 		   const struct cpu_rings_options *options, bool *ret_mlock,
 		   struct session_error *error);
 void cpu_rings_close(struct cpu_rings *c);
+/* Where they sample, for a message: "on CPU 3", "in thread 4711". */
+#define CPU_RINGS_PLACE_BYTES 32
+void cpu_rings_place(const struct cpu_rings *c, char ret[CPU_RINGS_PLACE_BYTES]);
 /* Closes the descriptors alone: what is mapped can be read, and events have their ids. */
 void cpu_rings_detach(struct cpu_rings *c);
 

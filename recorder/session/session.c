@@ -101,24 +101,11 @@ settle_tracees(struct session *s, struct session_error *error)
 	return r;
 }
 
-/* With a trace come records of each context switch: see session_set_defaults(). */
-static void
-size_aux(const struct session *s, struct cpu_rings_options *o)
-{
-	uint32_t pages = s->options.aux_pages;
-
-	o->aux_pages = pages ? pages : SESSION_AUX_BYTES / (uint32_t)sysconf(_SC_PAGESIZE);
-	if (o->sideband_pages == SESSION_SIDEBAND_PAGES && o->pages > o->sideband_pages)
-		o->sideband_pages = o->pages;
-}
-
 static int
 open_events(struct session *s, struct session_error *error)
 {
 	struct cpu_rings_options o = { .plan = &s->plan,
 				       .target = &s->target,
-				       .pages = s->options.ring_pages,
-				       .sideband_pages = s->options.sideband_pages,
 				       .skip_missing = s->options.extra.skip_missing,
 				       .overwrite = s->options.overwrite,
 				       .aux_snapshot = s->options.aux_snapshot,
@@ -128,8 +115,11 @@ open_events(struct session *s, struct session_error *error)
 
 	if (r == 0)
 		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
-	if (s->plan.aux)
-		size_aux(s, &o);
+	if (r == 0)
+		session_size_rings(&s->options, &s->plan);
+	o.pages = s->options.ring_pages;
+	o.sideband_pages = s->options.sideband_pages;
+	o.aux_pages = s->options.aux_pages;
 	if (r == 0)
 		r = session_check_descriptors(&s->options, &s->plan, &s->target, error);
 	if (r == 0)

@@ -77,7 +77,7 @@ void session_stats(const struct session *s, struct session_stats *ret);
  * snapshot of the live model: no sample is lost and none is in both. Waits until it is done.
  * -errno with *error: the old file goes on (or stays ended, then the session is suspended).
  * 1 with *error: it goes on in sink, but the old file could not be ended in order or synced.
- * While session_run() runs; after it, -ESHUTDOWN. The same holds for the next four.
+ * While session_run() runs; after it, -ESHUTDOWN. The same holds for all down to session_count().
  */
 int session_rotate(struct session *s, struct io_sink *sink, struct session_error *error);
 
@@ -90,8 +90,8 @@ int session_rotate(struct session *s, struct io_sink *sink, struct session_error
 int session_dump(struct session *s, struct io_sink *sink, struct session_error *error);
 
 /*
- * With options.aux_snapshot: records what tracers have left in their AUX areas now. They are off while it is read. Waits
- * until it has been handed to the writer.
+ * With options.aux_snapshot: records what tracers have left in their AUX areas now. They are off
+ * while it is read. Waits until it has been handed to the writer.
  */
 int session_snapshot(struct session *s, struct session_error *error);
 

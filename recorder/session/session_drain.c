@@ -142,8 +142,7 @@ take_event(struct session *s, const struct epoll_event *e)
 static void
 tell_failed(struct session *s, struct event_def *def, uint32_t index)
 {
-	char line[NEWS_BYTES], others[32] = "", where[32];
-	const struct cpu_rings *c;
+	char line[NEWS_BYTES], others[32] = "", where[CPU_RINGS_PLACE_BYTES];
 	size_t nr = 0, first = 0;
 
 	for (size_t i = 0; def->attr.pinned && !def->failed && i < s->rings.nr; i++) {
@@ -156,11 +155,7 @@ tell_failed(struct session *s, struct event_def *def, uint32_t index)
 	def->failed = true;
 	if (nr > 1)
 		(void)snprintf(others, sizeof(others), " and %zu more", nr - 1);
-	c = &s->rings.cpus[first];
-	if (c->cpu == CPU_RINGS_ANY)
-		(void)snprintf(where, sizeof(where), "in thread %d", (int)c->task);
-	else
-		(void)snprintf(where, sizeof(where), "on CPU %u", c->cpu);
+	cpu_rings_place(&s->rings.cpus[first], where);
 	(void)snprintf(
 		line, sizeof(line),
 		"%.100s: no counter was free for it %s%s: pinned (modifier D), it counts nothing "

@@ -68,6 +68,18 @@ session_set_defaults(struct session_options *o)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
 
+void
+session_size_rings(struct session_options *o, const struct event_plan *plan)
+{
+	if (!plan->aux)
+		return;
+	if (!o->aux_pages)
+		o->aux_pages = SESSION_AUX_BYTES / (uint32_t)sysconf(_SC_PAGESIZE);
+	/* With a trace come records of each context switch: see session_set_defaults(). */
+	if (o->sideband_pages == SESSION_SIDEBAND_PAGES && o->ring_pages > o->sideband_pages)
+		o->sideband_pages = o->ring_pages;
+}
+
 bool
 session_has_tracees(const struct session_options *o)
 {
@@ -126,10 +138,9 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 		r = event_filter_try(&plan, &target, error);
 	if (r < 0)
 		goto out;
+	session_size_rings(&o, &plan);
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
-			 o.aux_snapshot	       ? 0
-				 : o.aux_pages ? o.aux_pages * page
-					       : SESSION_AUX_BYTES);
+			 o.aux_snapshot ? 0 : o.aux_pages * page);
 	session_see_attrs(&plan, see, arg);
 out:
 	buf_u8(&notes, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/cli/cli.h"
 
+#include <err.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,6 +47,13 @@ cli_usage_error(const char *command, const char *format, ...)
 	free(shown);
 	free(text);
 	return EXIT_USAGE;
+}
+
+int
+cli_no_memory(void)
+{
+	warnx("out of memory");
+	return EXIT_FAILED;
 }
 
 bool

@@ -14,6 +14,9 @@
 int cli_usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Says so on stderr; returns EXIT_FAILED. */
+int cli_no_memory(void);
+
 /* An option of a command. -h and --help need no row. set() gets NULL for an argument left out. */
 struct cli_option {
 	int value;	  /* what set() gets; its letter, or over 255 */

@@ -149,10 +149,8 @@ record_output_objects(const struct record_output *o, char **ret)
 				 o->path);
 		return EXIT_FAILED;
 	}
-	if (asprintf(&dir, "%.*s" STORED_DIRECTORY, (int)(slash + 1 - path), path) < 0) {
-		warnx("out of memory");
-		return EXIT_FAILED;
-	}
+	if (asprintf(&dir, "%.*s" STORED_DIRECTORY, (int)(slash + 1 - path), path) < 0)
+		return cli_no_memory();
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST) {
 		warn("%s", dir);
 	} else if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||

@@ -266,15 +266,11 @@ counters_all(struct request *rq, struct input_set *inputs)
 			status = EXIT_FAILED;
 		if (ferror(stdout))
 			return EXIT_FAILED;
-		if (input_set_finish(inputs) < 0) {
-			warnx("out of memory");
-			return EXIT_FAILED;
-		}
+		if (input_set_finish(inputs) < 0)
+			return cli_no_memory();
 	}
-	if (rq->rows > 0 && !rq->json && !rq->separator && show_total(rq) < 0) {
-		warnx("out of memory");
-		return EXIT_FAILED;
-	}
+	if (rq->rows > 0 && !rq->json && !rq->separator && show_total(rq) < 0)
+		return cli_no_memory();
 	input_set_warn(inputs, true);
 	if (rq->backwards)
 		screen_text_warn(

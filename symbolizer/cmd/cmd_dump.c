@@ -127,10 +127,8 @@ dump(struct request *rq, struct input_set *inputs)
 			status = EXIT_FAILED;
 		if (ferror(stdout))
 			return EXIT_FAILED;
-		if (input_set_finish(inputs) < 0) {
-			warnx("out of memory");
-			return EXIT_FAILED;
-		}
+		if (input_set_finish(inputs) < 0)
+			return cli_no_memory();
 	}
 	input_set_warn(inputs, true);
 	if (filter_given(rq->filter) && rq->samples == 0 && more == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor info: what a recording is and has. */
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -443,10 +442,8 @@ show_all(const struct request *rq, struct input_set *inputs)
 			status = EXIT_FAILED;
 		input_set_leave(inputs);
 	}
-	if (totals.recordings > 0 && show_totals(rq, &totals) < 0) {
-		warnx("out of memory");
-		status = EXIT_FAILED;
-	}
+	if (totals.recordings > 0 && show_totals(rq, &totals) < 0)
+		status = cli_no_memory();
 	json_decref(totals.each);
 	return more < 0 ? EXIT_FAILED : status;
 }

@@ -125,8 +125,7 @@ read_addresses(struct answers *a, int argc, char **argv, int first)
 	}
 	return 0;
 nomem:
-	warnx("out of memory");
-	return EXIT_FAILED;
+	return cli_no_memory();
 }
 
 static int

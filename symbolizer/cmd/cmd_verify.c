@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor verify: is every block of a recording whole? */
-#include <err.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,10 +105,8 @@ verify(const struct request *rq, const struct input *in, bool archive)
 	clean = is_clean(in);
 	if (rq->quiet)
 		return clean ? EXIT_DONE : EXIT_DAMAGED;
-	if (rq->json && print_json(h, clean ? "clean" : "damaged", archive ? in->path : NULL) < 0) {
-		warnx("out of memory");
-		return EXIT_FAILED;
-	}
+	if (rq->json && print_json(h, clean ? "clean" : "damaged", archive ? in->path : NULL) < 0)
+		return cli_no_memory();
 	input_warn_damage(in);
 	if (!rq->json)
 		printf("%s: %s, %" PRIu64 " blocks are whole\n", in->path,

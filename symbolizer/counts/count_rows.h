@@ -3,8 +3,9 @@
  * count_rows: what events without samples counted from one reading to the next, of the READ records
  * that tell their counts so far. A row is what was read at one time, of all CPUs or tasks.
  *
- * The first READ of an id is where it begins: what was counted before is not of this recording. An id that comes later (a CPU that came online) joins a row with what it
- * has; a reading that is missing makes that interval longer, and costs no count.
+ * The first READ of an id is where it begins: what was counted before is not of this recording. An
+ * id that comes later (a CPU that came online) joins a row with what it has; a reading that is
+ * missing makes that interval longer, and costs no count.
  */
 #ifndef SYMBOLIZER_COUNTS_COUNT_ROWS_H
 #define SYMBOLIZER_COUNTS_COUNT_ROWS_H

@@ -38,9 +38,9 @@
 struct dwarf_cache;
 
 /*
- * What the directory has of an object whose debug information is debug_fd's, and alt_fd's (-1: none); it is empty when there is
- * nothing, or nothing good. The directory is made, and used only when it is ours alone. NULL: out of memory, or no
- * build-id of the kernel's kind.
+ * What the directory has of an object whose debug information is debug_fd's, and alt_fd's (-1:
+ * none); it is empty when there is nothing, or nothing good. The directory is made, and used only
+ * when it is ours alone. NULL: out of memory, or no build-id of the kernel's kind.
  */
 struct dwarf_cache *dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd,
 				     int alt_fd);

@@ -5,8 +5,8 @@
  *
  * The cost of a function is what was sampled in it, by line; that of a call, what was sampled in and
  * below it. The outermost functions are called by their command, since callgrind_annotate takes for a
- * function's cost what its callers pay. What recurs in a stack is counted once. Samples do not count calls: a call is told as made
- * as often as it was sampled.
+ * function's cost what its callers pay. What recurs in a stack is counted once. Samples do not
+ * count calls: a call is told as made as often as it was sampled.
  */
 #ifndef SYMBOLIZER_EXPORT_CALLGRIND_H
 #define SYMBOLIZER_EXPORT_CALLGRIND_H

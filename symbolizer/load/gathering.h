@@ -16,7 +16,8 @@ struct gathering;
 
 /*
  * opened sees each recording before it is read, in this thread; NULL: nobody does. set is borrowed, and options'
- * filter. Copied stacks are unwound by files where the resolver finds them; NULL: they are not. Nobody else opens recordings of the set until gathering_free(). NULL: out of memory.
+ * filter. Copied stacks are unwound by files where the resolver finds them; NULL: they are not.
+ * Nobody else opens recordings of the set until gathering_free(). NULL: out of memory.
  */
 struct gathering *gathering_new(struct input_set *set, const struct profile_options *options,
 				struct resolver *resolver,

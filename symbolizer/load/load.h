@@ -125,8 +125,8 @@ int64_t load_now(void);
 int load_open(struct load *l, const struct load_options *o, const struct profile_options *po);
 /*
  * The same of one that was opened, and may have failed: what was read is forgotten, but not which file is which
- * object, nor its symbols, until names are many (resolver_crowded()). For whoever looks again and again; without lines, and with equal options but for
- * the filter.
+ * object, nor its symbols, until names are many (resolver_crowded()). For whoever looks again and
+ * again; without lines, and with equal options but for the filter.
  */
 int load_open_again(struct load *l, const struct load_options *o, const struct profile_options *po);
 void load_close(struct load *l);

@@ -27,7 +27,10 @@ struct time_grid {
 	uint8_t *marks; /* enum time_mark, by column */
 };
 
-/* The least width that a person reads easily (1, 2, 5 ms, ..., 15 min, ...) and of which columns (two at least) cover ns. */
+/*
+ * The least width that a person reads easily (1, 2, 5 ms, ..., 15 min, ...) and of which columns
+ * (two at least) cover ns.
+ */
 uint64_t time_grid_width(uint64_t ns, size_t columns);
 
 /*

@@ -47,8 +47,8 @@ struct object_debug {
 };
 
 /*
- * By build-id, else by .gnu_debuglink and its checksum, else from servers by build-id. 0 with *ret the caller's, or NULL: the
- * object has its symbols itself, or nobody has them. -FMT_E_NOMEM.
+ * By build-id, else by .gnu_debuglink and its checksum, else from servers by build-id. 0 with *ret
+ * the caller's, or NULL: the object has its symbols itself, or nobody has them. -FMT_E_NOMEM.
  */
 int object_debug_find(const struct object_debug *d, struct elf_object **ret);
 

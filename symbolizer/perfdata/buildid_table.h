@@ -21,9 +21,9 @@ struct buildid_table *buildid_table_new(void); /* NULL: out of memory */
 void buildid_table_free(struct buildid_table *t);
 
 /*
- * A path (not NUL-terminated) and its build-id, which has size 0 when another one comes. In brackets it is the kernel or a module of
- * it, but for [vdso]. Surrogates are left out: perf would look for them in the file. 0,
- * -FMT_E_NOMEM.
+ * A path (not NUL-terminated) and its build-id, which has size 0 when another one comes. In
+ * brackets it is the kernel or a module of it, but for [vdso]. Surrogates are left out: perf would
+ * look for them in the file. 0, -FMT_E_NOMEM.
  */
 int buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
 		      const struct buildid *id);

@@ -115,9 +115,9 @@ struct report_options {
 };
 
 /*
- * "comm,dso,sym" (symbol is sym; sched_switch.prev_comm is trace, of that field), of the columns below end: REPORT_KEYS_MAX for sort keys,
- * REPORT_COLUMNS_MAX. 0, or -1: the word at fault is *ret_bad (length *ret_len): not one of
- * them, or one given twice.
+ * "comm,dso,sym" (symbol is sym; sched_switch.prev_comm is trace, of that field), of the columns
+ * below end: REPORT_KEYS_MAX for sort keys, REPORT_COLUMNS_MAX. 0, or -1: the word at fault is
+ * *ret_bad (length *ret_len): not one of them, or one given twice.
  */
 int report_parse_list(const char *text, enum report_column end, struct report_list *ret,
 		      const char **ret_bad, size_t *ret_len);

@@ -52,9 +52,8 @@ find_address(const char *path, char *name, pid_t pid, uint64_t *ret)
 		return "not an offset such as 0x10";
 	result = path ? symbol_address_find(path, name, pid, ret)
 		      : symbol_address_kernel("/proc/kallsyms", name, ret);
-	*ret += offset;
 	if (result == SYMBOL_ADDRESS_FOUND)
-		return NULL;
+		return __builtin_add_overflow(*ret, offset, ret) ? "the offset is too large" : NULL;
 	return path ? address_words[result] : kernel_words[result];
 }
 

@@ -24,15 +24,18 @@ open_fifo(const char *path)
 	return fd;
 }
 
+/* Our own are closed at exec, the recording's among them: what we were given is not. */
 static int
 take_descriptor(const char *text)
 {
 	const char *problem;
-	int fd = (int)strtonum(text, 0, INT32_MAX, &problem);
+	int fd = (int)strtonum(text, 0, INT32_MAX, &problem), flags = -1;
 
-	if (!problem && fcntl(fd, F_GETFD) >= 0)
+	if (!problem)
+		flags = fcntl(fd, F_GETFD);
+	if (flags >= 0 && !(flags & FD_CLOEXEC))
 		return fd;
-	screen_text_warn("--control: %s is no open descriptor", text);
+	screen_text_warn("--control: %s is no descriptor that was open at the start", text);
 	return -1;
 }
 
@@ -48,7 +51,7 @@ record_control_open(struct record_control *c, const char *how)
 		return cli_usage_error("record", "--control %s: fd:N[,N] or fifo:PATH[,PATH]", how);
 	copy = rest = strdup(colon + 1);
 	if (!copy)
-		return EXIT_FAILED;
+		return cli_no_memory();
 	c->owned = fifo;
 	name = strsep(&rest, ",");
 	c->fd = fifo ? open_fifo(name) : take_descriptor(name);
@@ -95,14 +98,17 @@ record_control_take(struct record_control *c, record_control_fn *obey, void *arg
 			break;
 		end = c->line + line;
 		*end = '\0';
-		if (line && obey(arg, c->line))
+		if (line && !c->skipping && obey(arg, c->line))
 			answer(c);
+		c->skipping = false;
 		c->bytes -= line + 1;
 		memmove(c->line, end + 1, c->bytes);
 	}
 	if (c->bytes == sizeof(c->line)) {
-		screen_text_warn("--control: a line of more than %d bytes is no command",
-				 RECORD_CONTROL_BYTES);
+		if (!c->skipping)
+			screen_text_warn("--control: a line of more than %d bytes is no command",
+					 RECORD_CONTROL_BYTES);
+		c->skipping = true;
 		c->bytes = 0;
 	}
 }

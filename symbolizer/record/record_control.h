@@ -13,6 +13,7 @@ struct record_control {
 	bool owned;	/* else they are whoever's started us */
 	char line[RECORD_CONTROL_BYTES];
 	size_t bytes;
+	bool skipping; /* the rest of a line that was too long */
 };
 
 /* Of descriptors that are -1: fd:N[,N] or fifo:PATH[,PATH]. CLI_GO_ON, or the status to end with: it was told. */

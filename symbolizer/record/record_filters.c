@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/record/record_filters.h"
 
-#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +16,8 @@ add_text(struct record_filters *f, size_t i, const char *text)
 		both = strdup(text);
 	else if (asprintf(&both, "(%s) && (%s)", f->text[i], text) < 0)
 		both = NULL;
-	if (!both) {
-		warnx("out of memory");
-		return EXIT_FAILED;
-	}
+	if (!both)
+		return cli_no_memory();
 	free(f->text[i]);
 	f->of[i].text = f->text[i] = both;
 	return CLI_GO_ON;

@@ -2,7 +2,6 @@
 #include "symbolizer/record/record_probe.h"
 
 #include <ctype.h>
-#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +53,7 @@ resolve_symbol(struct probing *p, const char *path, const char *symbol, size_t n
 	bool good;
 
 	if (!name)
-		return EXIT_FAILED;
+		return cli_no_memory();
 	plus = record_symbol_cut(name, &more, &good);
 	if (!good)
 		status = probe_error(p, symbol + (plus + 1 - name), "not an offset such as 0x10");
@@ -66,8 +65,10 @@ resolve_symbol(struct probing *p, const char *path, const char *symbol, size_t n
 		if (result != FUNCTION_PLACE_FOUND)
 			status = probe_error(p, symbol, place_words[result]);
 	}
+	if (status == CLI_GO_ON && __builtin_add_overflow(offset, more, &offset))
+		status = probe_error(p, symbol + (plus + 1 - name), "too large");
 	if (status == CLI_GO_ON)
-		record_symbol_put(&p->out, symbol, n, offset + more);
+		record_symbol_put(&p->out, symbol, n, offset);
 	free(name);
 	return status;
 }
@@ -149,10 +150,8 @@ record_probe_resolve(const char *text, pid_t pid, char **ret)
 	}
 	buf_u8(&p.out, 0);
 	*ret = status == CLI_GO_ON && !buf_failed(&p.out) ? strdup((const char *)p.out.p) : NULL;
-	if (status == CLI_GO_ON && !*ret) {
-		warnx("out of memory");
-		status = EXIT_FAILED;
-	}
+	if (status == CLI_GO_ON && !*ret)
+		status = cli_no_memory();
 	buf_done(&p.out);
 	return status;
 }

@@ -106,7 +106,7 @@ static int
 set_pids(struct record_request *rq, enum session_target target, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *one;
-	int status = copy ? set_target(rq, target) : EXIT_FAILED;
+	int status = copy ? set_target(rq, target) : cli_no_memory();
 
 	while (status == CLI_GO_ON && (one = strsep(&rest, ","))) {
 		const char *problem;
@@ -213,7 +213,7 @@ static int
 set_pages(struct record_request *rq, const char *text)
 {
 	char *first = strdup(text), *aux = first;
-	int status = first ? CLI_GO_ON : EXIT_FAILED;
+	int status = first ? CLI_GO_ON : cli_no_memory();
 
 	if (first)
 		(void)strsep(&aux, ",");
@@ -285,7 +285,7 @@ add_event(struct record_request *rq, const char *text)
 		return cli_usage_error("record", "more than %d -e", RECORD_EVENTS_MAX);
 	copy = strdup(text);
 	if (!copy)
-		return EXIT_FAILED;
+		return cli_no_memory();
 	rq->events[rq->session.nr_events++] = copy;
 	return CLI_GO_ON;
 }

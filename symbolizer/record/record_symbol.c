@@ -2,6 +2,7 @@
 #include "symbolizer/record/record_symbol.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,9 @@ record_symbol_cut(char *name, uint64_t *ret, bool *ret_good)
 	if (!plus)
 		return NULL;
 	*plus = '\0';
+	errno = 0;
 	*ret = strtoull(plus + 1, &end, 0);
-	*ret_good = isdigit((unsigned char)plus[1]) && !*end;
+	*ret_good = isdigit((unsigned char)plus[1]) && !*end && errno == 0;
 	return plus;
 }
 

@@ -19,7 +19,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/record/record_command.h"
 #include "symbolizer/record/record_control.h"
-#include "symbolizer/record/record_sink.h"
+#include "symbolizer/record/size_sink.h"
 #include "symbolizer/text/screen_text.h"
 
 #define MS_NS UINT64_C(1000000)
@@ -84,7 +84,7 @@ watch_number(const char *text, const char *units, uint64_t *ret, size_t *ret_uni
 		return false;
 	memcpy(number, text, digits);
 	number[digits] = '\0';
-	*ret = (uint64_t)strtonum(number, 1, INT32_MAX, &problem);
+	*ret = (uint64_t)strtonum(number, 1, INT64_MAX, &problem);
 	*ret_unit = (size_t)(unit - units);
 	return !problem;
 }
@@ -96,7 +96,7 @@ record_watch_size(const char *text, uint64_t *ret)
 	uint64_t n;
 	size_t unit;
 
-	if (watch_number(text, "BKMG", &n, &unit)) {
+	if (watch_number(text, "BKMG", &n, &unit) && n <= (uint64_t)INT64_MAX >> 10 * unit) {
 		*ret = n << 10 * unit;
 		return true;
 	}
@@ -106,7 +106,7 @@ record_watch_size(const char *text, uint64_t *ret)
 	return !problem;
 }
 
-/* Numbers of milliseconds that rise, in pairs A-B with commas. */
+/* Numbers of milliseconds that rise, in at most 32 pairs A-B with commas. */
 static bool
 watch_windows(struct record_watch_options *o, const char *text)
 {
@@ -139,17 +139,17 @@ set_delay(struct record_watch_options *o, const char *text)
 	const char *problem;
 	long long ms = strtonum(text, -1, DELAY_MS_MAX, &problem);
 
-	o->disabled = true;
 	o->nr_times = 0;
-	if (!problem) {
-		if (ms >= 0)
-			o->times_ns[o->nr_times++] = (uint64_t)ms * MS_NS;
-		return CLI_GO_ON;
-	}
-	if (watch_windows(o, text))
-		return CLI_GO_ON;
-	return cli_usage_error(
-		"record", "-D %s: milliseconds, -1, or times that rise such as 10-20,30-40", text);
+	if (!problem && ms >= 0)
+		o->times_ns[o->nr_times++] = (uint64_t)ms * MS_NS;
+	if (problem && !watch_windows(o, text))
+		return cli_usage_error("record",
+				       "-D %s: milliseconds, -1, or times that rise such as "
+				       "10-20,30-40, of which there may be %d",
+				       text, RECORD_WATCH_TIMES / 2);
+	/* What begins at once begins with the command, not when a thread gets to it. */
+	o->disabled = o->nr_times == 0 || o->times_ns[0] > 0;
+	return CLI_GO_ON;
 }
 
 static int
@@ -250,7 +250,7 @@ watch_sink(struct record_watch *w, int fd)
 {
 	uint64_t bytes = file_bytes(w->options);
 
-	return bytes ? record_sink_new(fd, bytes, on_full, w) : io_sink_fd(fd);
+	return bytes ? size_sink_new(fd, bytes, on_full, w) : io_sink_fd(fd);
 }
 
 /* Together with the one that is being written there are files_max: the oldest goes. */
@@ -491,9 +491,9 @@ watch_open(struct record_watch *w, struct io_sink **ret_sink)
 		return EXIT_FAILED;
 	}
 	if (o->files_max && !(w->files = calloc(o->files_max, sizeof(*w->files))))
-		return EXIT_FAILED;
+		return cli_no_memory();
 	if (file_bytes(o) && !(*ret_sink = watch_sink(w, w->out->fd)))
-		return EXIT_FAILED;
+		return cli_no_memory();
 	return o->control ? record_control_open(&w->control, o->control) : CLI_GO_ON;
 }
 
@@ -522,9 +522,10 @@ record_watch_new(const struct record_watch_options *o, struct record_output *out
 		return CLI_GO_ON;
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return EXIT_FAILED;
+		return cli_no_memory();
 	w->options = o;
 	w->out = out;
+	w->nr_past = !o->disabled;
 	w->wake_fd = w->trigger_fd = w->control.fd = w->control.ack_fd = -1;
 	status = watch_open(w, &sink);
 	if (status == CLI_GO_ON) {

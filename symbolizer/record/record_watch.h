@@ -45,7 +45,7 @@ enum {
 	}
 
 struct record_watch_options {
-	bool disabled;			       /* at the beginning */
+	bool disabled; /* at the beginning: else the first of times_ns is 0 */
 	uint64_t times_ns[RECORD_WATCH_TIMES]; /* rising, after the beginning: on, off, on... */
 	size_t nr_times;
 	const char *control; /* NULL: none */

@@ -21,8 +21,9 @@ struct cfi;
 
 /*
  * Of an object, which is not needed after that; .debug_frame may be in the file with its debug
- * information (NULL: there is none) instead. One that has no call frame information gives an empty one. 0, -FMT_E_UNSUPPORTED (a machine that cfi_arch does not know),
- * -FMT_E_TRUNCATED, -FMT_E_IO, -FMT_E_CORRUPT, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
+ * information (NULL: there is none) instead. One that has no call frame information gives an empty
+ * one. 0, -FMT_E_UNSUPPORTED (a machine that cfi_arch does not know), -FMT_E_TRUNCATED, -FMT_E_IO,
+ * -FMT_E_CORRUPT, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
  */
 int cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret);
 void cfi_free(struct cfi *c);

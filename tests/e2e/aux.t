@@ -267,5 +267,10 @@ like "$(cat err)" '65536 bytes are more than the AUX area of -m has, 8192' "is t
 nok "nothing is left of what failed" test -e y.spoor
 like "$(there "$SPOOR" record --dry-run -e intel_pt//u -m ,16 2>/dev/null)" \
 	'config: 0x300e601,.*aux_watermark: 16384' "the attr is perf's: config, and a quarter of the area to wake at"
+# The size of a ring depends on the trace, and its watermark on the size.
+exits 0 "record -v" there "$SPOOR" record -v -a -e intel_pt// -o x.spoor -- "${until_traced[@]}"
+grep ' type: ' err >opened
+there "$SPOOR" record --dry-run -a -e intel_pt// >dry 2>/dev/null
+same "--dry-run has what is opened" opened dry
 
 done_testing

@@ -105,6 +105,8 @@ refused mem:./a=b/nofile:x 5 "No such file"
 refused mem:./err:main 11 "neither a program"
 refused "mem:./stripped" 5 "PATH:SYMBOL"
 refused mem:./stripped:watched_sum+x 16 "not an offset"
+refused mem:./stripped:watched_sum+99999999999999999999 16 "not an offset"
+refused mem:./stripped:watched_sum+0xffffffffffffffff 16 "too large"
 refused mem:no_such_symbol_anywhere:w 5 "kernel"
 refused mem:./stripped:watched_sum/3 '[0-9]+' "1, 2, 4 or 8"
 nok "no recording is left" test -e x.spoor

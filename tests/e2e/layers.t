@@ -48,6 +48,7 @@ plant format/bytes/planted18.c '#include "../recorder/session.h"' "format includ
 plant format/bytes/planted19.c '  #  include "recorder/session/session.h"' "blanks do not hide an include"
 plant format/bytes/planted20.c '#include <recorder/session/session.h>' "angle brackets do not hide an include"
 plant tests/unit/format/bytes/planted21.c '#include "recorder/session/session.h"' "a unit test reaches above its folder"
+plant tests/unit/symbolizer/text/planted31.c '#include "recorder/session/session.h"' "a unit test of symbolizer reaches the recorder"
 plant tests/unit/recorder/ring/planted22.c '#include "recorder/writer/writer_internal.h"' "a unit test uses another room's inside"
 plant format/bytes/planted23.c '#include <pthread.h>' "format has threads"
 plant format/bytes/planted24.c '#include <sys/socket.h>' "format has sockets"

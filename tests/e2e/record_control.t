@@ -33,17 +33,24 @@ in_range "$(samples_of d.spoor faults)" 1000 1200 "-a -D MS: the same"
 record -D -1 -o d.spoor -- "$FIXTURES/faults" 2000
 is "$(samples_of d.spoor faults)" 0 "-D -1: nothing without --control"
 in_range "$("$SPOOR" dump d.spoor | grep -c ' COMM .*"faults"')" 1 2 "but names, for what comes"
+# Nothing is missed of what begins at once: it is on with the command, before any thread of ours runs.
+record -o d.spoor -- "$FIXTURES/faults" 2000
+whole=$(samples_of d.spoor faults)
+for delay in 0 0-60000; do
+	record -D $delay -o d.spoor -- "$FIXTURES/faults" 2000
+	in_range "$(samples_of d.spoor faults)" $((whole - 5)) $((whole + 5)) "-D $delay: all from the beginning"
+	is "$("$SPOOR" info --json -i d.spoor | jq '.gaps | length')" 0 "and no gap"
+done
 cat >in_window.sh <<'EOF'
-until grep -q 'events enabled' err; do sleep 0.05; done
 until grep -q 'events disabled' err; do sleep 0.05; done
 "$1" 2000
-[ "$(grep -c 'events disabled' err)" -eq 1 ] || exit 9
-until [ "$(grep -c 'events enabled' err)" -eq 2 ]; do sleep 0.05; done
+grep -q 'events enabled' err && exit 9
+until grep -q 'events enabled' err; do sleep 0.05; done
 "$1" 1000
 EOF
 record -D 0-500,4000-60000 -o d.spoor -- bash in_window.sh "$FIXTURES/faults"
 in_range "$(samples_of d.spoor faults)" 1000 1200 "-D A-B,C-D: within these times"
-for bad in -2 1x 10-5 10-20,15-30 '10-20,' ''; do
+for bad in -2 1x 10-5 10-20,15-30 '10-20,' '' "$(for i in {1..33}; do echo -n "${i}0-${i}5,"; done | sed 's/,$//')"; do
 	exits 2 "-D '$bad'" "$SPOOR" record -D "$bad" -o n.spoor -- true
 done
 
@@ -77,8 +84,8 @@ cat >odd.sh <<'EOF'
 printf 'sideways\nping\0' >ctl
 read -r answer <ack
 echo "$answer"
-head -c 4000 /dev/zero | tr '\0' x >ctl
-printf '\ndisable\n' >ctl
+head -c 4096 /dev/zero | tr '\0' x >ctl
+printf 'stop\ndisable\n' >ctl
 read -r answer <ack
 echo "$answer"
 "$1" 2000
@@ -86,6 +93,7 @@ EOF
 record --control fifo:ctl,ack -o c.spoor -- bash odd.sh "$FIXTURES/faults"
 is "$(xargs <out)" "ack ack" "what is no command has no answer, and the next one is taken"
 like "$(cat err)" "'sideways' is none of enable" "it is told"
+is "$(grep -c 'more than 512 bytes' err)" 1 "and a line that is too long, once: its end is no command"
 is "$(samples_of c.spoor faults)" 0 "disable, of what began enabled"
 # Whoever asks may go: the recording goes on.
 (exec 8>&-; record --control fd:7 -o c.spoor -- "$FIXTURES/faults" 2000 7</dev/null)
@@ -224,8 +232,9 @@ named -e page-faults -o c.spoor <<EOS
 enable $(printf '\033')[31mred
 EOS
 like "$(cat -v err)" 'no event is called .\\033\[31mred' "whoever writes to the FIFO writes on no terminal"
-for bad in ctl fd: fd:x fd:987 fifo:/nowhere/at/all; do
-	nok "--control $bad" "$SPOOR" record --control $bad -o n.spoor -- true
+# 3 to 9 are not given to it, and some of them it has opened meanwhile itself: the recording, for one.
+for bad in ctl fd: fd:x fd:987 fd:0,3 fd:0,4 fd:0,5 fd:0,6 fd:0,7 fd:0,8 fifo:/nowhere/at/all; do
+	nok "--control $bad" "$SPOOR" record --control $bad -o n.spoor -- true 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
 	ok "--control $bad: nothing is left" test ! -e n.spoor
 done
 
@@ -235,6 +244,8 @@ record --max-size 100K -o m.spoor -- "$FIXTURES/faults" 1000000000
 in_range "$(stat -c %s m.spoor)" 102400 20000000 "--max-size: the file ends about there, and the command with it"
 like "$(cat err)" 'max-size' "it is told"
 ok "and is whole" "$SPOOR" verify m.spoor
+is "$(for size in 5000000000B 5000000000 8589934591G 8589934592G; do "$SPOOR" record --max-size $size --dry-run -- true >/dev/null 2>&1; echo -n "$? "; done)" \
+	"0 0 0 2 " "sizes, to what 63 bits hold"
 exits 2 "--max-size 10T" "$SPOOR" record --max-size 10T -o n.spoor -- true
 
 total() # FILE...

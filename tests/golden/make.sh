@@ -70,7 +70,7 @@ cp "$tmp"/disk/archive/*.spoor "$dir/outage.spoor"
 # A block of each type, by the writer itself.
 cat >"$tmp/small.c" <<-'END'
 	#include <stdio.h>
-	#include "tests/unit/format/recording_maker.h"
+	#include "tests/lab/recording_maker.h"
 
 	int
 	main(void)
@@ -82,7 +82,7 @@ cat >"$tmp/small.c" <<-'END'
 	}
 END
 # shellcheck disable=SC2046 # flags
-gcc -D_GNU_SOURCE -iquote . -I format/uapi -o "$tmp/small" "$tmp/small.c" "$build/tests/unit/format/recording_maker.o" \
+gcc -D_GNU_SOURCE -iquote . -I format/uapi -o "$tmp/small" "$tmp/small.c" "$build/tests/lab/recording_maker.o" \
 	"$build/libformat.a" $(pkg-config --cflags --libs cmocka libbsd libzstd)
 "$tmp/small" >"$dir/small.spoor"
 

@@ -4,8 +4,8 @@
  * Changes (maps, names, forks, ends) are so rare that whole blocks have none, or so frequent that all
  * have.
  */
-#ifndef TESTS_STORY_H
-#define TESTS_STORY_H
+#ifndef TESTS_LAB_STORY_H
+#define TESTS_LAB_STORY_H
 
 #include "tests/lab/synthetic.h"
 

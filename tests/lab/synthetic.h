@@ -4,8 +4,8 @@
  * kernel code, so that its names travel in the recording and no file is needed.
  * Any failure ends the test.
  */
-#ifndef TESTS_SYNTHETIC_H
-#define TESTS_SYNTHETIC_H
+#ifndef TESTS_LAB_SYNTHETIC_H
+#define TESTS_LAB_SYNTHETIC_H
 
 #include "format/recording/record_stream.h"
 #include "format/recording/recording_writer.h"

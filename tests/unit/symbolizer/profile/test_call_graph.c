@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call graphs of rows, and callers and callees of functions: the samples and expectations of perf's tests/hists_cumulate.c, and of its other orders. */
+/*
+ * Call graphs of rows, and callers and callees of functions: the samples and expectations of perf's
+ * tests/hists_cumulate.c, and of its other orders.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/record/record_sink.h"
+#include "symbolizer/record/size_sink.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "format/bytes/io.h"
 
-struct record_sink {
+struct size_sink {
 	struct io_sink sink; /* first: it is what others see */
 	struct io_sink *file;
 	uint64_t written, bytes;
@@ -15,9 +15,9 @@ struct record_sink {
 };
 
 static int
-record_sink_write(struct io_sink *self, const void *p, size_t n)
+size_sink_write(struct io_sink *self, const void *p, size_t n)
 {
-	struct record_sink *s = (struct record_sink *)self;
+	struct size_sink *s = (struct size_sink *)self;
 	int r = s->file->write(s->file, p, n);
 
 	if (r < 0)
@@ -30,17 +30,17 @@ record_sink_write(struct io_sink *self, const void *p, size_t n)
 }
 
 static int
-record_sink_sync(struct io_sink *self)
+size_sink_sync(struct io_sink *self)
 {
-	struct record_sink *s = (struct record_sink *)self;
+	struct size_sink *s = (struct size_sink *)self;
 
 	return s->file->sync(s->file);
 }
 
 static int
-record_sink_cut(struct io_sink *self, uint64_t size)
+size_sink_cut(struct io_sink *self, uint64_t size)
 {
-	struct record_sink *s = (struct record_sink *)self;
+	struct size_sink *s = (struct size_sink *)self;
 	int r = s->file->cut(s->file, size);
 
 	if (r >= 0)
@@ -49,18 +49,18 @@ record_sink_cut(struct io_sink *self, uint64_t size)
 }
 
 static void
-record_sink_close(struct io_sink *self)
+size_sink_close(struct io_sink *self)
 {
-	struct record_sink *s = (struct record_sink *)self;
+	struct size_sink *s = (struct size_sink *)self;
 
 	s->file->close(s->file);
 	free(s);
 }
 
 struct io_sink *
-record_sink_new(int fd, uint64_t bytes, void (*full)(void *arg), void *arg)
+size_sink_new(int fd, uint64_t bytes, void (*full)(void *arg), void *arg)
 {
-	struct record_sink *s = calloc(1, sizeof(*s));
+	struct size_sink *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -69,10 +69,10 @@ record_sink_new(int fd, uint64_t bytes, void (*full)(void *arg), void *arg)
 		free(s);
 		return NULL;
 	}
-	s->sink = (struct io_sink){ .write = record_sink_write,
-				    .sync = record_sink_sync,
-				    .cut = record_sink_cut,
-				    .close = record_sink_close };
+	s->sink = (struct io_sink){ .write = size_sink_write,
+				    .sync = size_sink_sync,
+				    .cut = size_sink_cut,
+				    .close = size_sink_close };
 	s->bytes = bytes;
 	s->full = full;
 	s->arg = arg;
