@@ -71,7 +71,8 @@ call_as(enum methods_access access, const struct varlink_call *message)
 				    .uid = 1000,
 				    .fd = -1,
 				    .client = &client,
-				    .rotations = &fake.rotated };
+				    .rotations = &fake.rotated,
+				    .dumps = &fake.dumped };
 
 	check(captures != NULL);
 	c.config = fake_config("/nowhere");
@@ -83,8 +84,10 @@ call_as(enum methods_access access, const struct varlink_call *message)
 	if (access < METHODS_ROOT)
 		check(fake.vacuums + fake.reloads == 0);
 	if (access < METHODS_MEMBER)
-		check(fake.starts + fake.keeps + fake.rotations + fake.syncs == 0);
+		check(fake.starts + fake.keeps + fake.rotations + fake.dumps + fake.syncs == 0);
 	check_cgroup(fake.captures[0].text[2]);
+	for (char *rest = fake.captures[0].text[4], *one; (one = strsep(&rest, ","));)
+		check_cgroup(one);
 	check_reply(&call);
 	if (call.wait == METHODS_CAPTURE)
 		fake_end(call.wait_id, NULL);

@@ -82,8 +82,8 @@ cat >"$tmp/small.c" <<-'END'
 	}
 END
 # shellcheck disable=SC2046 # flags
-gcc -D_GNU_SOURCE -iquote . -I format/uapi -o "$tmp/small" "$tmp/small.c" "$build/tests/lab/recording_maker.o" \
-	"$build/libformat.a" $(pkg-config --cflags --libs cmocka libbsd libzstd)
+gcc -D_GNU_SOURCE -iquote . -I format/uapi -o "$tmp/small" "$tmp/small.c" "$build/liblab.a" "$build/libformat.a" \
+	$(pkg-config --cflags --libs cmocka libbsd libzstd)
 "$tmp/small" >"$dir/small.spoor"
 
 perf record --buildid-mmap -e cpu-clock -F 199 -g -o "$tmp/perf.data" "$fixtures/burn" 300 >/dev/null 2>&1

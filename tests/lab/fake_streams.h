@@ -39,7 +39,7 @@ struct fake_capture {
 
 static struct fake {
 	int error; /* what everything that can fail fails with */
-	unsigned int rotations, syncs, keeps, vacuums, reloads, starts;
+	unsigned int rotations, dumps, syncs, keeps, vacuums, reloads, starts;
 	uint64_t from_s, until_s, max_use, max_age_s, max_segments;
 	char label[128];
 	size_t files;	   /* in the archive */
@@ -159,6 +159,7 @@ int
 streams_dump(struct streams *s, struct flight_dump *ret, struct session_error *error)
 {
 	(void)s;
+	fake.dumps++;
 	*ret = (struct flight_dump){ .file = "captures/x.spoor", .samples = 5 };
 	return fake_session(error);
 }
