@@ -26,6 +26,7 @@ struct event_set {
 	/* Word of the payload that holds the id: from its front, from its end. */
 	int in_sample, in_others;
 	bool same_sample_shape, same_trailer, same_read_format;
+	size_t trailer; /* bytes; SIZE_MAX: not of all events the same */
 
 	/* Of events whose samples may have another one's id: how many, and the last. */
 	size_t nr_shared;
@@ -161,6 +162,7 @@ positions_update(struct event_set *set, const struct event_attr *a)
 	if (set->nr == 1) {
 		set->in_sample = position_in_sample(a);
 		set->in_others = position_in_others(a);
+		set->trailer = perf_sample_id_bytes(a);
 		set->same_sample_shape = true;
 		set->same_trailer = true;
 		set->same_read_format = true;
@@ -170,6 +172,8 @@ positions_update(struct event_set *set, const struct event_attr *a)
 		set->in_sample = EVENT_SET_ID_DIFFERS;
 	if (set->in_others != position_in_others(a))
 		set->in_others = EVENT_SET_ID_DIFFERS;
+	if (set->trailer != perf_sample_id_bytes(a))
+		set->trailer = SIZE_MAX;
 	if (!same_sample_shape(first, a))
 		set->same_sample_shape = false;
 	if (!same_trailer(first, a))
@@ -359,12 +363,30 @@ choose(const struct event_set *set, struct span record, uint32_t type, size_t *r
 	return choose_by_id(set, sample, span_word(record, at), ret_shape, ret_index);
 }
 
+/*
+ * How much of a record other than a sample is one, see perf_record_filled(). An id of ours in that place tells: where there
+ * is none, a newer kernel has appended a field.
+ */
+static size_t
+bytes_filled(const struct event_set *set, struct span record)
+{
+	size_t filled, word;
+
+	if (set->trailer == SIZE_MAX || set->in_others < 0)
+		return record.len;
+	filled = perf_record_filled(record, set->trailer);
+	word = filled / 8 - (size_t)set->in_others;
+	if (filled == record.len || event_set_find(set, span_word(record, word)) < 0)
+		return record.len;
+	return filled;
+}
+
 int
 event_set_parse(const struct event_set *set, struct span record, struct perf_record *ret,
 		int *ret_event)
 {
 	const struct event_attr *attr = NULL;
-	size_t shape;
+	size_t shape, filled = record.len;
 	uint32_t type;
 	int index = -1, r;
 
@@ -372,12 +394,14 @@ event_set_parse(const struct event_set *set, struct span record, struct perf_rec
 		return -FMT_E_TRUNCATED;
 	type = le32dec(record.p);
 	if (type < REC_USER_FIRST) {
-		r = choose(set, record, type, &shape, &index);
+		if (type != REC_SAMPLE)
+			filled = bytes_filled(set, record);
+		r = choose(set, span_of(record.p, filled), type, &shape, &index);
 		if (r < 0)
 			return r;
 		attr = &set->events[shape].attr;
 	}
-	r = perf_record_parse(record, attr, ret);
+	r = perf_record_parse_filled(record, filled, attr, ret);
 	if (r < 0)
 		return r;
 	if (ret_event)

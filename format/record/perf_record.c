@@ -22,13 +22,45 @@ perf_record_type_name(uint32_t type)
 
 /* ---- the sample_id trailer ---- */
 
-/* Bytes of it that events of this attr append to records other than samples. */
-static size_t
+size_t
 perf_sample_id_bytes(const struct event_attr *attr)
 {
 	if (!event_attr_has(attr, EVENT_ATTR_sample_id_all))
 		return 0;
 	return 8 * (size_t)__builtin_popcountll(attr->sample_type & SAMPLE_ID_FIELDS);
+}
+
+/* The fields of a type whose header may be too long; 0: of another type, or not to be told. */
+static size_t
+body_bytes(struct span s, uint32_t type)
+{
+	uint16_t old_len, new_len;
+	const char *name;
+	struct span from;
+
+	span_skip(&s, PERF_RECORD_HEADER_BYTES);
+	from = s;
+	switch (type) {
+	case REC_KSYMBOL:
+		return span_skip(&s, 16) && span_string(&s, &name) ? from.len - s.len : 0;
+	case REC_BPF_EVENT:
+		return 16;
+	case REC_TEXT_POKE:
+		if (span_skip(&s, 8) && span_u16(&s, &old_len) && span_u16(&s, &new_len))
+			return 12 + (size_t)old_len + new_len;
+	}
+	return 0;
+}
+
+size_t
+perf_record_filled(struct span record, size_t trailer)
+{
+	size_t body = 0, filled;
+
+	if (record.len >= PERF_RECORD_HEADER_BYTES)
+		body = body_bytes(record, le32dec(record.p));
+	filled = PERF_RECORD_HEADER_BYTES + (body + 7) / 8 * 8 + trailer;
+	return body && filled < record.len ? filled : record.len;
 }
 
 /* t is exactly perf_sample_id_bytes() long: the getters cannot fail. */
@@ -331,6 +363,13 @@ split_trailer(struct span *s, struct perf_record *r)
 int
 perf_record_parse(struct span record, const struct event_attr *attr, struct perf_record *ret)
 {
+	return perf_record_parse_filled(record, record.len, attr, ret);
+}
+
+int
+perf_record_parse_filled(struct span record, size_t filled, const struct event_attr *attr,
+			 struct perf_record *ret)
+{
 	struct span s = record;
 	int error;
 
@@ -341,6 +380,8 @@ perf_record_parse(struct span record, const struct event_attr *attr, struct perf
 	error = get_header(&s, ret);
 	if (error < 0)
 		return error;
+	s.len -= record.len - filled;
+	ret->filled = (uint16_t)filled;
 	if (ret->type == REC_SAMPLE && !attr)
 		return -FMT_E_UNKNOWN_ID;
 	error = split_trailer(&s, ret);

@@ -110,6 +110,7 @@ struct perf_record {
 	uint16_t misc;
 	uint16_t size;
 	struct span raw;	       /* the whole record, header included */
+	uint16_t filled;	       /* bytes of raw: without what perf_record_filled() leaves out */
 	const struct event_attr *attr; /* NULL when parsed without one */
 	struct perf_sample_id sid;
 	struct span trailing; /* bytes between the last known field and the trailer */
@@ -220,6 +221,18 @@ perf_record_next(struct span *s, struct span *ret_record)
 	return 1;
 }
 
+/* Bytes of the trailer that events of this attr append to records other than samples. */
+size_t perf_sample_id_bytes(const struct event_attr *attr);
+
+/*
+ * How many bytes of a record, with a trailer of so many right behind the last field, the kernel can have written: all,
+ * or fewer. Where several events want one KSYMBOL, BPF_EVENT or TEXT_POKE, of whichever recorders, each gets a header that is longer by the trailers
+ * of those before it, and behind its own trailer what the ring had there before (Linux 6.18:
+ * perf_event_ksymbol_output(), perf_event_bpf_output(), perf_event_text_poke_output() do not restore
+ * header.size, as those of other types do).
+ */
+size_t perf_record_filled(struct span record, size_t trailer);
+
 /*
  * Parses one whole record (a span from perf_record_next()) by attr. attr may be NULL: then
  * a SAMPLE is refused and other types are taken to have no trailer.
@@ -228,6 +241,9 @@ perf_record_next(struct span *s, struct span *ret_record)
  * be found), -FMT_E_UNKNOWN_ID (a SAMPLE without attr). On error *ret holds nothing of use.
  */
 int perf_record_parse(struct span record, const struct event_attr *attr, struct perf_record *ret);
+/* Likewise of its first bytes, as many as are filled: the rest is not looked at. */
+int perf_record_parse_filled(struct span record, size_t filled, const struct event_attr *attr,
+			     struct perf_record *ret);
 
 /* Entry i < read->nr of a parsed perf_read. */
 struct perf_read_value perf_read_at(const struct perf_read *read, uint64_t i);

@@ -184,6 +184,19 @@ end_round(struct perfdata_export *x, const struct perf_record *r, struct fmt_whe
 	return perfdata_writer_round(x->w, where);
 }
 
+/* Readers look for the trailer at the end of a record. */
+static int
+write_record(struct perfdata_export *x, const struct perf_record *r, struct fmt_where *where)
+{
+	uint8_t bytes[PERF_RECORD_MAX_BYTES];
+
+	if (r->filled == r->raw.len)
+		return perfdata_writer_records(x->w, r->raw, where);
+	memcpy(bytes, r->raw.p, r->filled);
+	le16enc(bytes + 6, r->filled);
+	return perfdata_writer_records(x->w, span_of(bytes, r->filled), where);
+}
+
 static int
 copy_record(struct perfdata_export *x, const struct stream_record *rec, struct fmt_where *where)
 {
@@ -205,7 +218,7 @@ copy_record(struct perfdata_export *x, const struct stream_record *rec, struct f
 	x->result.samples += r->type == REC_SAMPLE;
 	if (export_sections_see(&x->sections, r) < 0)
 		return fmt_fail(where, FMT_E_NOMEM, 0, "build-ids");
-	error = perfdata_writer_records(x->w, r->raw, where);
+	error = write_record(x, r, where);
 	return error ? error : end_round(x, r, where);
 }
 

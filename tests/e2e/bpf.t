@@ -4,7 +4,7 @@
 # A BPF program that is loaded, sampled and unloaded while we record has its name, also when it is gone and
 # to a reader who knows nothing of this kernel.
 . "$(dirname "$0")/../lib.sh"
-need_command bpftrace jq
+need_command bpftrace jq python3 perf
 need_record_all
 
 ulimit -l unlimited 2>/dev/null
@@ -38,5 +38,43 @@ is "$(unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$SPOOR" repo
 	jq "[.rows[] | select($ours) | .samples] | add // 0")" "$bpf" "likewise without this kernel's symbols"
 ok "its loading and unloading are in the recording" \
 	sh -c '[ "$("$SPOOR" dump x.spoor 2>/dev/null | grep -c "KSYMBOL.*_sys_enter")" -ge 2 ]'
+
+# --- several recorders ---------------------------------------------------------------------------
+# The kernel lets the header of such records grow from one event to the next, whosever they are, with what was in the
+# ring before behind them: all of them are read, and exported as others can read them.
+cat >load.py <<'PY'
+"""Loads 20 programs that return at once, and lets each go again."""
+import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+code = ctypes.create_string_buffer(struct.pack("<BBhiBBhi", 0xb7, 0, 0, 0, 0x95, 0, 0, 0))
+rights = ctypes.create_string_buffer(b"GPL")
+for i in range(20):
+    attr = ctypes.create_string_buffer(struct.pack("<IIQQIIQII16s", 1, 2, ctypes.addressof(code),
+        ctypes.addressof(rights), 0, 0, 0, 0, 0, b"spoor_test%d" % i), 120)
+    fd = libc.syscall(321, 5, attr, 120)  # bpf(BPF_PROG_LOAD)
+    assert fd >= 0, os.strerror(ctypes.get_errno())
+    os.close(fd)
+PY
+files=(1.spoor 2.spoor 3.spoor)
+for file in "${files[@]}"; do
+	"$SPOOR" record -a -F 99 --duration 60s -o "$file" 2>"$file.err" &
+	recorders+=($!)
+done
+wait_for 20 sh -c 'for f; do grep -q ^ "$f" || exit 1; done' - "${files[@]}"
+sleep 1
+python3 load.py || diag "no program can be loaded"
+sleep 1
+kill -INT "${recorders[@]}"
+wait "${recorders[@]}"
+for file in "${files[@]}"; do
+	"$SPOOR" dump "$file" >dump 2>err
+	is "$(grep -c ' BAD ' dump) $(grep -c ' BPF_EVENT .*bpf_type=PROG_LOAD ' dump)" "0 20" "$file: each record is read"
+	in_range "$(grep -c ' KSYMBOL .*_spoor_test' dump)" 20 40 "and their names"
+	"$SPOOR" export -f perf-data-file -o x.data "$file" 2>err
+	is "$(perf script -i x.data --show-bpf-events -F time,event 2>err | grep -c 'PERF_RECORD_BPF_EVENT type 1')" 20 "perf reads them in the export"
+	ok "and has them in order" sh -c "perf script -i x.data --show-bpf-events 2>/dev/null |
+		awk '/PERF_RECORD_(BPF_EVENT|KSYMBOL)/ { match(\$0, /[0-9]+\.[0-9]+:/); t = substr(\$0, RSTART, RLENGTH) + 0
+			if (t < last) exit 1; last = t }'"
+done
 
 done_testing

@@ -7,8 +7,8 @@
 . "$(dirname "$0")/../lib.sh"
 need_command jq python3 script perf
 
-"$SPOOR" record -g -F 4999 -o a.spoor -- "$FIXTURES/shares" 3 1 2>err || bail "no recording"
-"$SPOOR" record -g -F 3001 -o b.spoor -- "$FIXTURES/shares" 4 2 2>err || bail "no recording"
+"$SPOOR" record -g -e cpu-clock:u -F 4999 -o a.spoor -- "$FIXTURES/shares" 3 1 2>err || bail "no recording"
+"$SPOOR" record -g -e cpu-clock:u -F 3001 -o b.spoor -- "$FIXTURES/shares" 4 2 2>err || bail "no recording"
 
 rows() # FILTER FILE: of the one event
 {
@@ -68,7 +68,7 @@ perf record -q -F 999 -e cpu-clock:u -o task.data -- "$FIXTURES/shares" 2 >err 2
 is "$(tasks task.data 2)" "true 1" "a command, by perf"
 
 # --- two times of one --------------------------------------------------------------------------
-"$SPOOR" record -F 4999 -o two.spoor -- sh -c "$FIXTURES/shares 2 1; date +@%s.%N >between; $FIXTURES/shares 2 2" 2>err
+"$SPOOR" record -e cpu-clock:u -F 4999 -o two.spoor -- sh -c "$FIXTURES/shares 2 1; date +@%s.%N >between; $FIXTURES/shares 2 2" 2>err
 "$SPOOR" diff -n total --comm shares --baseline-until "$(cat between)" --since "$(cat between)" --json two.spoor >two.json 2>err
 is "$(rows 'select(.significant and .change > 0) | .symbol' two.json)" share_slower "two times of one recording"
 exits 2 "one recording, and no time of the baseline" "$SPOOR" diff a.spoor

@@ -463,6 +463,40 @@ test_id_of_others(void **state)
 	event_set_free(set);
 }
 
+/* The kernel's header of a record may be too long: the id stands behind the fields. */
+static void
+test_header_too_long(void **state)
+{
+	const uint64_t type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
+	struct event_set *set = event_set_new();
+	struct perf_record r;
+	int event;
+
+	add(set, type, ALL, "a");
+	add(set, type | PERF_SAMPLE_IP, ALL, "b");
+	assert_int_equal(event_set_add_id(set, 0, 100), 0);
+	assert_int_equal(event_set_add_id(set, 1, 200), 0);
+	/* What was there before ends with an id of ours, as often it does. */
+	PUT(PERF_RECORD_BPF_EVENT, 1, 7, 5, 200, 666, 777, 4, 100);
+	assert_int_equal(parse(set, &r, &event), 0);
+	assert_int_equal(event, 1);
+	assert_int_equal(r.sid.time, 5);
+	assert_int_equal(r.filled, 40);
+	assert_int_equal(r.size, 72);
+	assert_int_equal(r.trailing.len, 0);
+	PUT(PERF_RECORD_BPF_EVENT, 1, 7, 5, 200, 666);
+	assert_int_equal(parse(set, &r, &event), 0);
+	assert_int_equal(event, 1);
+	/* A field of a newer kernel. */
+	PUT(PERF_RECORD_BPF_EVENT, 1, 7, 666, 5, 200);
+	assert_int_equal(parse(set, &r, &event), 0);
+	assert_int_equal(event, 1);
+	assert_int_equal(r.sid.time, 5);
+	assert_int_equal(r.filled, r.size);
+	assert_int_equal(r.trailing.len, 8);
+	event_set_free(set);
+}
+
 int
 main(void)
 {
@@ -476,6 +510,7 @@ main(void)
 		cmocka_unit_test(test_id_zero_is_the_first_events),
 		cmocka_unit_test(test_by_id),
 		cmocka_unit_test(test_id_of_others),
+		cmocka_unit_test(test_header_too_long),
 		cmocka_unit_test(test_places_that_differ),
 		cmocka_unit_test(test_no_ids_same_shape),
 		cmocka_unit_test(test_no_trailers),

@@ -627,6 +627,52 @@ test_unknown_types(void **state)
 	}
 }
 
+static bool
+may_be_too_long(uint32_t type)
+{
+	return type == PERF_RECORD_KSYMBOL || type == PERF_RECORD_BPF_EVENT ||
+		type == PERF_RECORD_TEXT_POKE;
+}
+
+/* Behind the trailer, of records that several events got: what was in the ring before. */
+static void
+test_header_too_long(void **state)
+{
+	struct event_attr attr = attr_of(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+						 PERF_SAMPLE_IDENTIFIER,
+					 true);
+
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		if (!may_be_too_long(rows[i].type)) {
+			put_row(&rows[i], &attr);
+			assert_int_equal(perf_record_filled(span_of(wire.bytes, wire.len), 0),
+					 wire.len);
+			continue;
+		}
+		for (unsigned nr_others = 0; nr_others < 4; nr_others++) {
+			struct perf_record r;
+			size_t len;
+
+			wire_begin(&wire, rows[i].type, rows[i].misc);
+			rows[i].put();
+			wire_trailer(&wire, attr.sample_type, &sid);
+			len = wire.len;
+			for (unsigned n = 0; n < nr_others * 4; n++)
+				wire_u64(&wire, 0xabababababababab);
+			wire_end(&wire);
+			assert_int_equal(perf_record_filled(span_of(wire.bytes, wire.len), 32), len);
+			assert_int_equal(perf_record_parse_filled(span_of(wire.bytes, wire.len),
+								  len, &attr, &r),
+					 0);
+			assert_int_equal(r.filled, len);
+			assert_int_equal(r.raw.len, wire.len);
+			assert_int_equal(r.trailing.len, 0);
+			check_sid(&r.sid, attr.sample_type);
+			rows[i].check(&r);
+		}
+	}
+}
+
 static void
 test_string_without_nul(void **state)
 {
@@ -901,6 +947,7 @@ main(void)
 		cmocka_unit_test(test_trailing_is_carried),
 		cmocka_unit_test(test_odd_padding_is_carried),
 		cmocka_unit_test(test_unknown_types),
+		cmocka_unit_test(test_header_too_long),
 		cmocka_unit_test(test_string_without_nul),
 		cmocka_unit_test(test_long_strings),
 		cmocka_unit_test(test_empty_strings),
