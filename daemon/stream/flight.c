@@ -108,6 +108,7 @@ set_options(struct flight *f, const struct config *c, uint64_t hz, struct sessio
 		.target = SESSION_ALL,
 		.overwrite = true,
 		.dump_again = true,
+		.spare_shared = true,
 		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
 		.queue_bytes = QUEUE_BYTES_MIN,
 		.model_bytes = MODEL_BYTES,

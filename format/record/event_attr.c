@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/record/event_attr.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 
 #include "format/bytes/fmt_error.h"
@@ -38,4 +39,12 @@ event_attr_parse(struct span *s, struct event_attr *ret)
 		.sample_regs_intr = le64dec(known + 96),
 	};
 	return 0;
+}
+
+bool
+event_attr_is_shared(uint32_t type, uint64_t config)
+{
+	config &= UINT32_MAX;
+	return type == PERF_TYPE_SOFTWARE && config != PERF_COUNT_SW_CPU_CLOCK &&
+		config != PERF_COUNT_SW_TASK_CLOCK && config != PERF_COUNT_SW_DUMMY;
 }

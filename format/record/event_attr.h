@@ -65,6 +65,12 @@ event_attr_has(const struct event_attr *a, enum event_attr_flag flag)
 	return (a->flags >> flag) & 1;
 }
 
+/*
+ * Of software events that count something, the kernel makes samples for all at once, see event_set_of_sample(): clocks
+ * have a timer each, and the dummy never has a sample.
+ */
+bool event_attr_is_shared(uint32_t type, uint64_t config);
+
 /* The period of a sample that has none of its own: by frequency it is not known, and 1. */
 static inline uint64_t
 event_attr_period(const struct event_attr *a)

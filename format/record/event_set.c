@@ -182,16 +182,6 @@ positions_update(struct event_set *set, const struct event_attr *a)
 		set->same_read_format = false;
 }
 
-/* Clocks have a timer each, and the dummy never has a sample. */
-static bool
-is_shared(const struct event_attr *a)
-{
-	const uint64_t config = a->config & UINT32_MAX;
-
-	return a->type == PERF_TYPE_SOFTWARE && config != PERF_COUNT_SW_CPU_CLOCK &&
-		config != PERF_COUNT_SW_TASK_CLOCK && config != PERF_COUNT_SW_DUMMY;
-}
-
 /* ---- the set ---- */
 
 struct event_set *
@@ -262,7 +252,8 @@ event_set_add(struct event_set *set, struct span attr_raw, const char *name, siz
 		return r;
 	set->nr++;
 	positions_update(set, &set->events[set->nr - 1].attr);
-	if (is_shared(&set->events[set->nr - 1].attr)) {
+	if (event_attr_is_shared(set->events[set->nr - 1].attr.type,
+				 set->events[set->nr - 1].attr.config)) {
 		set->nr_shared++;
 		set->shared = (int)set->nr - 1;
 	}

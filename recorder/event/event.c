@@ -18,6 +18,7 @@
 #include "recorder/event/event_group_spec.h"
 #include "recorder/event/event_missing.h"
 #include "recorder/event/event_open.h"
+#include "recorder/event/event_shared.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
 #include "recorder/event/sample_bound.h"
@@ -294,6 +295,9 @@ parse_specs(const struct session_options *o, const struct target *target,
 		waits += list->specs[i].attr.context_switch;
 	if (waits > 1)
 		return session_usage(error, "off-cpu is asked for twice: each wait is told once");
+	r = event_shared_check(list, o->spare_shared, notes, error);
+	if (r < 0)
+		return r;
 	/* Each is opened once to see if it can be, which for tracepoints stops all CPUs for a moment. */
 	if (o->for_user && list->nr > USER_EVENTS_MAX)
 		return session_fail(error, -EPERM, "%zu events, more than %d, are for root",

@@ -493,6 +493,18 @@ live_finish(struct live *l)
 	} while (host_now_ns() < until_ns && live_ids_offer_again(l->ids));
 }
 
+/* The kernel's records have no build-ids of these maps, and the last file was given them. */
+static void
+give_pending(struct live *l)
+{
+	struct span rest = buf_span(&l->pending.bytes), record;
+	struct perf_record r;
+
+	while (perf_record_next(&rest, &record) > 0)
+		if (event_set_parse(l->events, record, &r, NULL) == 0 && live_ids_wanted(&r))
+			live_ids_see(l->ids, &r);
+}
+
 int
 live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 {
@@ -524,6 +536,7 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 	/* These went into the last file, but the model has not got to them yet. */
 	if (!rc && l->pending.bytes.len)
 		rc = emit(arg, buf_span(&l->pending.bytes));
+	give_pending(l);
 	return rc;
 }
 

@@ -195,4 +195,15 @@ if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2
 		--bounding-set=-all "$SPOOR" record --off-cpu -e cpu-clock:u -o mine.spoor -- true
 	like "$(cat err)" 'CAP_PERFMON or kernel.perf_event_paranoid < 2' "gets no waits, and is told what would help"
 fi
+# The kernel takes its samples and those of the same software event for one's.
+for events in "-e cs" "-e page-faults,context-switches/period=7/"; do
+	# shellcheck disable=SC2086 # two words
+	exits 2 "$events --off-cpu" "$SPOOR" record $events --off-cpu -o n.spoor -- true
+	like "$(cat err)" 'and off-cpu are of the same switches.*apart' "is told why"
+done
+exits 0 "another event of the kind" "$SPOOR" record --dry-run -e page-faults --off-cpu -- true
+unlike "$(cat err)" apart "may be"
+exits 0 "one twice" "$SPOOR" record --dry-run -e faults -e faults/name=b/ -- true
+like "$(cat err)" 'faults and b count the same.*apart' "is told"
+
 done_testing

@@ -50,6 +50,9 @@ base=$(ctl sync; "$SPOOR" report --json --sort comm archive 2>/dev/null | jq '[.
 ok "it has more of a short process than the archive: $flight, $base" test "$flight" -gt "$((base * 2))"
 is "$("$SPOOR" report --json --sort comm,sym --comm gone "$file" 2>/dev/null | jq -r '.rows[0].symbol')" burn_hot \
 	"with its names, although it is gone"
+"$SPOOR" export -f perf-data-file -o gone.data "$file" 2>err
+is "$(perf buildid-list -i gone.data 2>/dev/null | awk '/\/gone$/ { print $1 }')" "$(readelf -n gone | sed -n 's/.*Build ID: //p')" \
+	"and its build-id: of maps that are as young as the samples, too"
 again=$(dump)
 is "$(samples_of "$again" gone)" "$flight" "another dump has the same: the rings keep it"
 is "$(ctl list --json | jq '[.files[] | select(.kind == "capture")] | length')" 2 "spoorctl list shows both"
@@ -101,5 +104,22 @@ for bad in 10s 10s@0 @999 '2h @ 999' '10s @ 100001' '10x @ 999' '10s @ 999 Hz'; 
 	like "$(cat err)" 'must be none, or TIME @ HZ' "it is told"
 done
 stop
+
+# Of two software events nobody could tell whose samples are whose, were both sampled twice: the archive keeps them.
+sed -i 's/^events.*/events = cpu-clock, page-faults\/period=10\/, off-cpu/' spoord.conf
+echo 'flight_recorder = 5s @ 99' >>spoord.conf
+: >log
+start
+wait_for 20 grep -q 'flight recorder: about 5s at' log || bail "the flight recorder does not come up with software events"
+like "$(cat log)" 'page-faults/period=10/ is left out' "what the flight recorder leaves out is told"
+cp "$FIXTURES/faults" many
+./many 3000
+file=$(dump)
+is "$("$SPOOR" info --json "$file" | jq -c '[.events[].name]')" '["cpu-clock","dummy:u"]' "it has the clock alone"
+exits 0 "sync" ctl sync
+in_range "$("$SPOOR" dump archive --comm many 2>/dev/null | grep -c ' SAMPLE .*event="page-faults')" 290 330 "the archive has each tenth fault"
+is "$(cat archive/*.spoor* >/dev/null; for f in archive/*.spoor archive/*.active; do [ ! -e "$f" ] || "$SPOOR" info --json "$f"; done |
+	jq -s 'map(.bad_records) | add')" 0 "and nothing that cannot be told"
+exits 0 "an end in order, with software events" stop
 
 done_testing
