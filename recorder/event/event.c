@@ -295,7 +295,8 @@ parse_specs(const struct session_options *o, const struct target *target,
 		waits += list->specs[i].attr.context_switch;
 	if (waits > 1)
 		return session_usage(error, "off-cpu is asked for twice: each wait is told once");
-	r = event_shared_check(list, o->spare_shared, notes, error);
+	/* Those of several control groups do not happen together. */
+	r = o->cgroups ? 0 : event_shared_check(list, o->spare_shared, notes, error);
 	if (r < 0)
 		return r;
 	/* Each is opened once to see if it can be, which for tracepoints stops all CPUs for a moment. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/record/off_cpu.h"
 #include "recorder/event/event_name.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/event_spec.h"
@@ -59,6 +60,19 @@ offer_name(void *arg, const char *name, const char *alias, uint32_t type)
 	return o->see(o->arg, &offer);
 }
 
+/* Of ours alone. */
+static bool
+offer_off_cpu(const struct offering *o)
+{
+	const struct event_offer offer = { .kind = EVENT_OFFER_SOFTWARE,
+					   .name = OFF_CPU_EVENT,
+					   .alias = "",
+					   .says = "",
+					   .refused = is_refused(o, OFF_CPU_EVENT) };
+
+	return o->see(o->arg, &offer);
+}
+
 static bool
 offer_names(struct offering *o)
 {
@@ -68,6 +82,8 @@ offer_names(struct offering *o)
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		o->type = types[i];
 		if (!event_name_each(offer_name, o))
+			return false;
+		if (types[i] == PERF_TYPE_SOFTWARE && !offer_off_cpu(o))
 			return false;
 	}
 	return true;

@@ -26,7 +26,7 @@ static const struct cli_option options[] = {
 	{ 'x', 'x', "field-separator", "SEP", "fields with that between them, as perf stat -x" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object a line" },
 #define ROW(id, letter, name, arg, help) { FILTER_OPTION_##id, 0, name, arg, help },
-	FILTER_TIME_OPTIONS(ROW){ 0 },
+	CLI_NO_PAGER_ROW FILTER_TIME_OPTIONS(ROW){ 0 },
 };
 
 static const struct cli_syntax syntax = {

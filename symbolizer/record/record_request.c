@@ -92,10 +92,20 @@ static const struct cli_syntax syntax = {
 	.command_follows = true,
 };
 
+/* What runs in a control group is looked for on all CPUs: -a with -G, as perf wants it, says that once more. */
+static bool
+is_said_again(enum session_target one, enum session_target other)
+{
+	return (one == SESSION_ALL && other == SESSION_CGROUP) ||
+		(one == SESSION_CGROUP && other == SESSION_ALL);
+}
+
 static int
 set_target(struct record_request *rq, enum session_target target)
 {
-	if (rq->session.pids_may_end || (rq->target_given && rq->session.target != target))
+	if (rq->target_given && is_said_again(rq->session.target, target))
+		target = SESSION_CGROUP;
+	else if (rq->session.pids_may_end || (rq->target_given && rq->session.target != target))
 		return cli_usage_error("record", "-a, -p, -t, -u and -G exclude each other");
 	rq->target_given = true;
 	rq->session.target = target;

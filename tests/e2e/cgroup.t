@@ -155,4 +155,7 @@ exits 1 "one that is none" "$SPOOR" record -e faults,cs -G "$top/web,$top/nobody
 like "$(tr -s '\n ' ' ' <err)" "control group $top/nobody: No such file" "is named"
 nok "nothing is recorded" test -e y.spoor
 
+exits 0 "-a -G" "$SPOOR" record --dry-run -a -G /
+exits 0 "-G -a" "$SPOOR" record --dry-run -G / -a
+exits 2 "-a -G -p" "$SPOOR" record --dry-run -a -G / -p 1
 done_testing

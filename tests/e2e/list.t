@@ -22,8 +22,9 @@ of_kind tracepoint | sort >ours
 by_perf tracepoint 'Tracepoint event' >theirs
 is "$(($(wc -l <ours) > 100))" 1 "there are tracepoints"
 ok "they are perf's" cmp ours theirs
-is "$(jq -r '.[] | select(.kind == "software") | .name, .alias // empty' all | sort | xargs)" \
+is "$(jq -r '.[] | select(.kind == "software") | .name, .alias // empty' all | grep -vx off-cpu | sort | xargs)" \
 	"$(by_perf sw 'Software event' | grep -v bpf-output | xargs)" "software events are perf's, but for bpf-output"
+is "$("$SPOOR" list --names off-cpu)" off-cpu "and the one of ours"
 is "$(of_kind pmu | sort | xargs)" \
 	"$(cd /sys/bus/event_source/devices && for f in */events/*; do [ ! -e "$f" ] || echo "${f%%/*}/${f##*/}/"; done | grep -v '\.' | sort | xargs)" \
 	"events of PMUs are those of sysfs"
