@@ -290,6 +290,18 @@ print_blocks(const struct info *info)
 	}
 }
 
+/* Of a flight recorder's file the samples are older than the file. 0: not known. */
+static uint64_t
+began_realtime(const struct info *info)
+{
+	const struct clock_triple *start = &info->meta->start;
+	const uint64_t first_ns = info->summary.first_ns;
+
+	if (!start->realtime || !first_ns || first_ns > start->monotonic)
+		return start->realtime;
+	return start->realtime - (start->monotonic - first_ns);
+}
+
 static void
 print_info(const struct info *info)
 {
@@ -298,7 +310,8 @@ print_info(const struct info *info)
 	print_loss(info);
 	print_gaps(info);
 	print_counts(info);
-	print_date("recorded", m->start.realtime, info->summary.last_ns - info->summary.first_ns);
+	print_date("recorded", began_realtime(info),
+		   info->summary.last_ns - info->summary.first_ns);
 	if (m->frequency_hz > 0)
 		printf(KEY " %" PRIu64 " Hz, got %" PRIu64 " Hz\n", "frequency", m->frequency_hz,
 		       m->frequency_hz_effective);

@@ -50,6 +50,8 @@ base=$(ctl sync; "$SPOOR" report --json --sort comm archive 2>/dev/null | jq '[.
 ok "it has more of a short process than the archive: $flight, $base" test "$flight" -gt "$((base * 2))"
 is "$("$SPOOR" report --json --sort comm,sym --comm gone "$file" 2>/dev/null | jq -r '.rows[0].symbol')" burn_hot \
 	"with its names, although it is gone"
+like "$(TZ=UTC "$SPOOR" info "$file" | grep ^recorded)" "$(TZ=UTC date -d "@$(("$("$SPOOR" info --json "$file" |
+	jq '.start_realtime_ns - .start_monotonic_ns + .start_ns')" / 1000000000))" '+%F %T')" "which was recorded when its first sample was taken"
 "$SPOOR" export -f perf-data-file -o gone.data "$file" 2>err
 is "$(perf buildid-list -i gone.data 2>/dev/null | awk '/\/gone$/ { print $1 }')" "$(readelf -n gone | sed -n 's/.*Build ID: //p')" \
 	"and its build-id: of maps that are as young as the samples, too"
