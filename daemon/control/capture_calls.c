@@ -8,13 +8,11 @@
 #include <bsd/sys/queue.h>
 
 #include "daemon/config/config_value.h"
+#include "daemon/control/capture_limits.h"
 #include "daemon/process/descriptor.h"
 #include "format/block/loss.h"
 
-#define EVENTS_MAX 16
-#define EVENT_BYTES 256
 #define PIDS_MAX 1024
-#define CGROUP_BYTES 4096
 #define CPUS_BYTES 1024
 
 struct capture_call {
@@ -30,9 +28,9 @@ struct capture_call {
 /* What is asked for, for as long as the call is being handled. */
 struct wish {
 	struct session_options options;
-	const char *events[EVENTS_MAX];
+	const char *events[CAPTURE_EVENTS_MAX];
 	pid_t pids[PIDS_MAX];
-	char cgroups[EVENTS_MAX * CGROUP_BYTES];
+	char cgroups[CAPTURE_CGROUPS_MAX * CAPTURE_CGROUP_BYTES];
 };
 
 struct capture_calls {
@@ -205,7 +203,7 @@ cgroup_good(const char *path)
 {
 	const char *part = path;
 
-	if (!*path || *path == '/' || strlen(path) >= CGROUP_BYTES)
+	if (!*path || *path == '/' || strlen(path) >= CAPTURE_CGROUP_BYTES)
 		return false;
 	for (;;) {
 		size_t len = strcspn(part, "/");
@@ -225,13 +223,13 @@ read_events(struct method_call *call, struct wish *w)
 	json_t *events = method_call_parameter(call, "events"), *j;
 	size_t i;
 
-	if (json_array_size(events) > EVENTS_MAX)
+	if (json_array_size(events) > CAPTURE_EVENTS_MAX)
 		return method_call_invalid(call, "events");
 	json_array_foreach(events, i, j)
 	{
 		const char *s = json_string_value(j);
 
-		if (!*s || strlen(s) >= EVENT_BYTES)
+		if (!*s || strlen(s) >= CAPTURE_EVENT_BYTES)
 			return method_call_invalid(call, "events");
 		w->events[i] = s;
 	}
@@ -277,7 +275,7 @@ read_cgroups(struct method_call *call, struct wish *w)
 	if (!cgroups)
 		return true;
 	if (o->target != SESSION_ALL || json_array_size(cgroups) == 0 ||
-	    json_array_size(cgroups) > EVENTS_MAX)
+	    json_array_size(cgroups) > CAPTURE_CGROUPS_MAX)
 		return method_call_invalid(call, "cgroups");
 	json_array_foreach(cgroups, i, j)
 	{

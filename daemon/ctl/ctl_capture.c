@@ -11,6 +11,7 @@
 #include <bsd/string.h>
 
 #include "daemon/config/config_value.h"
+#include "daemon/control/capture_limits.h"
 #include "daemon/ctl/ctl_command.h"
 #include "daemon/ctl/ctl_option.h"
 #include "daemon/ctl/ctl_output.h"
@@ -124,6 +125,24 @@ set_text(json_t *parameters, const char *key, const char *s, const char *command
 	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
 }
 
+static int
+add_events(json_t *parameters, const char *command)
+{
+	if (!*optarg)
+		return ctl_option_wrong(command, "-e: an event is missing");
+	if (strlen(optarg) >= CAPTURE_EVENT_BYTES)
+		return ctl_option_wrong(command,
+					"-e %.40s...: %zu bytes, and spoord takes %d at most: give "
+					"the events by several -e",
+					optarg, strlen(optarg), CAPTURE_EVENT_BYTES - 1);
+	if (json_array_size(json_object_get(parameters, "events")) == CAPTURE_EVENTS_MAX)
+		return ctl_option_wrong(command,
+					"-e %.40s: spoord takes %d -e at most: one may have "
+					"several events, with commas between them",
+					optarg, CAPTURE_EVENTS_MAX);
+	return set_text(parameters, "events", optarg, command);
+}
+
 /* The daemon takes what is below the root of the hierarchy; spoor record, directories as well. */
 static const char *
 below_root(const char *s)
@@ -151,6 +170,9 @@ add_cgroups(json_t *parameters, const char *command)
 	while (r < 0 && (one = strsep(&rest, ",")))
 		r = set_text(parameters, "cgroups", below_root(one), command);
 	free(copy);
+	if (r < 0 && json_array_size(json_object_get(parameters, "cgroups")) > CAPTURE_CGROUPS_MAX)
+		r = ctl_option_wrong(command, "-G %.40s...: spoord takes %d control groups at most",
+				     optarg, CAPTURE_CGROUPS_MAX);
 	return r;
 }
 
@@ -196,7 +218,7 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 'c':
 		return set_number(w->parameters, "period", command);
 	case 'e':
-		return set_text(w->parameters, "events", optarg, command);
+		return add_events(w->parameters, command);
 	case 'p':
 		return add_numbers(w->parameters, "pids", command);
 	case 't':

@@ -164,8 +164,12 @@ ctl_client_send(struct ctl_client *c, const char *method, json_t *parameters, bo
 	buf_init(&out);
 	snprintf(name, sizeof(name), INTERFACE "%s", method);
 	r = varlink_call_print(&out, name, parameters, more);
-	if (r == 0 && out.len > VARLINK_MESSAGE_BYTES)
-		r = -EMSGSIZE;
+	if (r == 0 && out.len > VARLINK_MESSAGE_BYTES) {
+		warnx("the call has %zu bytes, and spoord takes %u at most: ask for less",
+		      (size_t)out.len, VARLINK_MESSAGE_BYTES);
+		buf_done(&out);
+		return CTL_FAILED;
+	}
 	if (r == 0)
 		r = send_bytes(c->fd, out.p, out.len, pass);
 	buf_done(&out);

@@ -26,7 +26,7 @@ struct flight {
 	struct session_thread *thread;
 	struct session_options options;
 	struct configured configured;
-	uint64_t span_ns, ring_bytes;
+	uint64_t span_ns, ring_bytes, sample_bytes;
 	bool told, over; /* that it records; that it does no more */
 };
 
@@ -121,6 +121,7 @@ set_options(struct flight *f, const struct config *c, uint64_t hz, struct sessio
 	r = configured_apply(&f->configured, c, o, error);
 	if (o->call_graph == SESSION_CALL_GRAPH_DWARF)
 		sample_bytes += o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;
+	f->sample_bytes = sample_bytes;
 	o->ring_pages = ring_pages(f->span_ns, hz, sample_bytes);
 	f->ring_bytes = o->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	return r;
@@ -171,20 +172,45 @@ flight_close(struct flight *f)
 
 /* --- what the main thread asks ----------------------------------------------------------- */
 
+uint64_t
+flight_held_ns(uint64_t span_ns, uint64_t ring_bytes, uint64_t hz, uint64_t sample_bytes)
+{
+	uint64_t unit = SECOND_NS;
+	double ns;
+
+	if (!hz)
+		return span_ns;
+	ns = (double)ring_bytes / ((double)hz * (double)sample_bytes) * SECOND_NS;
+	if (ns >= (double)span_ns)
+		return span_ns;
+	if (ns >= 600.0 * SECOND_NS)
+		unit = 60 * SECOND_NS;
+	else if (ns < 10.0 * SECOND_NS)
+		unit = SECOND_NS / 1000;
+	return (uint64_t)ns / unit * unit;
+}
+
 static void
 tell_begun(struct flight *f)
 {
 	char span[CONFIG_VALUE_MAX], each[CONFIG_VALUE_MAX], all[CONFIG_VALUE_MAX];
+	char asked[CONFIG_VALUE_MAX], less[CONFIG_VALUE_MAX + 64] = "";
 	struct session_stats stats;
+	uint64_t held_ns;
 
 	session_thread_stats(f->thread, &stats);
 	session_thread_log_notes(f->thread, "flight recorder: ");
-	config_time_print(f->span_ns, span);
+	held_ns = flight_held_ns(f->span_ns, f->ring_bytes, stats.frequency_hz, f->sample_bytes);
+	config_time_print(held_ns, span);
+	config_time_print(f->span_ns, asked);
 	config_bytes_print(f->ring_bytes, each);
+	if (held_ns < f->span_ns)
+		snprintf(less, sizeof(less), " (not %s: that needs more than the largest ring)",
+			 asked);
 	config_bytes_print(f->ring_bytes * stats.cpus, all);
-	log_notice("flight recorder: about %s at %" PRIu64 " Hz, in rings of %s on each of %u "
+	log_notice("flight recorder: about %s%s at %" PRIu64 " Hz, in rings of %s on each of %u "
 		   "CPUs: %s of memory, beside memory_budget",
-		   span, stats.frequency_hz, each, (unsigned int)stats.cpus, all);
+		   span, less, stats.frequency_hz, each, (unsigned int)stats.cpus, all);
 }
 
 void

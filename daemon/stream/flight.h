@@ -35,6 +35,12 @@ bool flight_alive(struct flight *f, uint64_t now_ns);
 /* Bytes of memory of its rings: of the CPUs that are sampled. 0: it is off. */
 uint64_t flight_bytes(const struct flight *f);
 
+/*
+ * Of the time that was asked for, what a ring of so many bytes holds, for people: so many samples a second, of so many
+ * bytes each. Rounded down where it is less than that.
+ */
+uint64_t flight_held_ns(uint64_t span_ns, uint64_t ring_bytes, uint64_t hz, uint64_t sample_bytes);
+
 struct flight_dump {
 	char file[ARCHIVE_NAME_MAX]; /* below the archive's directory */
 	uint64_t samples;

@@ -123,11 +123,23 @@ group_events(const struct group_parser *p, const char *text, size_t bytes)
 				     p->err_bytes);
 }
 
+/* Of the events from here on, the '}' behind them; else a '{', or the end. */
+static const char *
+group_end(const char *text)
+{
+	for (;;) {
+		text += event_spec_bytes(text, ",{}");
+		if (*text != ',')
+			return text;
+		text++;
+	}
+}
+
 /* One group, whose first event begins at open; *ret: what is behind it. */
 static int
 parse_group(const struct group_parser *p, const char *text, size_t open, const char **ret)
 {
-	const char *end = text + open + strcspn(text + open, "{}"), *mods = end + 1;
+	const char *end = group_end(text + open), *mods = end + 1;
 	size_t first = p->list->nr, bytes, next;
 	char letters[32];
 	int r;
@@ -163,7 +175,7 @@ parse_alone(const struct group_parser *p, const char *text, const char **ret)
 	size_t bytes;
 
 	for (;;) {
-		end += event_spec_bytes(end);
+		end += event_spec_bytes(end, ",");
 		bytes = (size_t)(end - text);
 		if (!*end || group_opening(end + 1))
 			break;

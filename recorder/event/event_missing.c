@@ -22,6 +22,34 @@ samples_without(const struct event_spec_list *specs, size_t index)
 	return false;
 }
 
+/* Who leads a group from now on; NULL: the event leads none, or nobody else is in it. */
+static struct event_spec *
+next_leader(const struct event_spec_list *specs, size_t index)
+{
+	struct event_spec *s = &specs->specs[index];
+
+	if (!s->group || (index > 0 && s[-1].group == s->group))
+		return NULL;
+	return index + 1 < specs->nr && s[1].group == s->group ? &s[1] : NULL;
+}
+
+/* What only a leader can have, and so was taken from the other members: group_close(). */
+static void
+inherit_lead(struct event_plan *plan, const struct event_spec_list *specs, size_t index)
+{
+	const struct perf_event_attr *from = &specs->specs[index].attr;
+	struct event_spec *next = next_leader(specs, index);
+
+	if (!next)
+		return;
+	next->attr.pinned |= from->pinned;
+	next->attr.exclusive |= from->exclusive;
+	if (index + 1 >= plan->nr)
+		return;
+	plan->defs[index + 1].attr.pinned = next->attr.pinned;
+	plan->defs[index + 1].attr.exclusive = next->attr.exclusive;
+}
+
 int
 event_missing_leave_out(struct event_plan *plan, struct event_spec_list *specs, size_t index,
 			int err, const struct session_error *error, struct buf *notes)
@@ -29,6 +57,7 @@ event_missing_leave_out(struct event_plan *plan, struct event_spec_list *specs, 
 	if (!is_of_event(err) || !samples_without(specs, index))
 		return err;
 	session_note(notes, "left out: %s", error->text);
+	inherit_lead(plan, specs, index);
 	event_def_done(&plan->defs[index]);
 	memmove(&plan->defs[index], &plan->defs[index + 1],
 		(plan->nr - index - 1) * sizeof(*plan->defs));

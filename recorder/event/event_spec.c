@@ -417,7 +417,7 @@ static int
 parse_one(struct event_parser *p, char *text)
 {
 	struct event_spec s = { 0 };
-	const char *brace = strpbrk(text, "{}");
+	const char *brace = text + event_spec_bytes(text, "{}");
 
 	if (!*text)
 		return event_parser_fail(p, text,
@@ -428,7 +428,7 @@ parse_one(struct event_parser *p, char *text)
 					 EVENT_SPEC_NAME_BYTES - 1);
 	s.attr.size = sizeof(s.attr);
 	s.attr.exclude_guest = 1; /* as perf does outside of perf kvm */
-	if (brace)
+	if (*brace)
 		return event_parser_fail(p, brace,
 					 "braces are around a group: {EVENT,EVENT}, or "
 					 "{EVENT,EVENT}:MODS");
@@ -455,23 +455,34 @@ event_spec_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-size_t
-event_spec_bytes(const char *text)
+/* Behind the quote that is closed here or later; one without its end is none. */
+static const char *
+behind_quote(const char *quote)
 {
-	bool slashes = strncmp(text, "mem:", 4) != 0 && strncmp(text, "uprobe:", 7) != 0 &&
-		strncmp(text, "uretprobe:", 10) != 0;
-	bool inside = false;
-	char quote = '\0';
-	size_t n;
+	const char *end = strchr(quote + 1, *quote);
 
-	for (n = 0; text[n] && (inside || text[n] != ','); n++) {
-		if (inside && strchr("'\"", text[n]) && (!quote || quote == text[n]) &&
-		    (quote || text[n - 1] == '='))
-			quote = quote ? '\0' : text[n];
-		else if (slashes && !quote)
-			inside ^= text[n] == '/';
+	return end ? end + 1 : quote + 1;
+}
+
+size_t
+event_spec_bytes(const char *text, const char *ends)
+{
+	const char *at = text;
+	bool slashes, inside = false;
+
+	while (event_spec_blank(*at))
+		at++;
+	slashes = strncmp(at, "mem:", 4) != 0 && strncmp(at, "uprobe:", 7) != 0 &&
+		strncmp(at, "uretprobe:", 10) != 0;
+	while (*at && (!strchr(ends, *at) || (inside && *at == ','))) {
+		if (inside && at[-1] == '=' && strchr("'\"", *at)) {
+			at = behind_quote(at);
+			continue;
+		}
+		inside ^= slashes && *at == '/';
+		at++;
 	}
-	return n;
+	return (size_t)(at - text);
 }
 
 void
@@ -510,7 +521,7 @@ event_spec_parse_part(const char *text, size_t from, size_t to,
 		/* As perf: blanks around an event are no part of it. */
 		while (p.at < to && event_spec_blank(text[p.at]))
 			p.at++;
-		p.bytes = event_spec_bytes(text + p.at);
+		p.bytes = event_spec_bytes(text + p.at, ",");
 		if (p.bytes > to - p.at)
 			p.bytes = to - p.at;
 		next = p.at + p.bytes;

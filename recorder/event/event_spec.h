@@ -94,8 +94,11 @@ int event_spec_parse_part(const char *text, size_t from, size_t to,
 void event_spec_done(struct event_spec *spec); /* what it owns */
 void event_spec_list_done(struct event_spec_list *list);
 
-/* Length of the first event of a text: up to a comma that is not between slashes, nor quoted there. */
-size_t event_spec_bytes(const char *text);
+/*
+ * Length of the first event of a text, with the blanks before it: up to the end, or one of these: ',' (between
+ * slashes, it is between terms), '{' and '}'. What is quoted between slashes is passed over.
+ */
+size_t event_spec_bytes(const char *text, const char *ends);
 /* What may stand around an event, and is no part of it. */
 bool event_spec_blank(char c);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/bytes/buf.h"
+#include "recorder/event/event_spec.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/record/record_breakpoint.h"
 #include "symbolizer/record/record_symbol.h"
@@ -136,7 +137,7 @@ record_probe_resolve(const char *text, pid_t pid, char **ret)
 
 	buf_init(&p.out);
 	while (status == CLI_GO_ON && *text) {
-		size_t n = strcspn(text, ",{}"); /* braces are around groups */
+		size_t n = event_spec_bytes(text, ",{}"); /* braces are around groups */
 		size_t from = strspn(text, BLANKS), until = n;
 
 		while (until > from && strchr(BLANKS, text[until - 1]))

@@ -39,6 +39,7 @@ at=$(opened "mem:$(address "$program" watched_sum):w")
 is "$(opened "{ mem:$program:watched_sum:w, cs }")" "$at" "a blank before an event is no part of it"
 is "$(opened "mem:$program:watched_sum:w , cs")" "$at" "nor is one behind it"
 is "$(opened "mem:$program:watched_sum ,cs")" "$(opened "mem:$(address "$program" watched_sum)")" "nor is one behind a symbol"
+is "$(opened "{mem:$program:watched_sum:w, cs/name='a},mem:nowhere'/}")" "$at" "what is quoted is no event"
 mkdir a=b
 cp "$program" a=b/
 is "$(opened "mem:./a=b/watched:watched_sum:w")" "$at" "a path may have a ="

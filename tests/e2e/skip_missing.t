@@ -55,6 +55,16 @@ exits 0 "is left out" there "$SPOOR" record --skip-missing -a -e 77:1,cs --durat
 is "$(events)" "cs $(nproc), dummy:u $(nproc)" "the other one is on each CPU"
 like "$(notes)" '^left out: perf_event_open: ENOENT: 77:1' "and this is noted"
 
+leads() # GROUP: NAME PINNED EXCLUSIVE of each that is left of it
+{
+	there "$SPOOR" record --skip-missing -a --dry-run --json -e "$1" 2>err |
+		jq -r '[.[] | select(.name != "dummy:u") | "\(.name) \(.attr.pinned // 0) \(.attr.exclusive // 0)"] | join(", ")'
+}
+is "$(leads '{77:1,task-clock,cs}:D')" 'task-clock 1 0, cs 0 0' "what is pinned is the group, whoever leads it"
+is "$(leads '{77:1:D,78:1,task-clock,cs}:e')" 'task-clock 1 1, cs 0 0' "also where two are left out"
+is "$(leads '{task-clock,77:1,cs}:D,faults')" 'task-clock 1 0, cs 0 0, faults 0 0' "and who led it before leads on"
+is "$(leads '{77:1}:D,{task-clock,cs}')" 'task-clock 0 0, cs 0 0' "another group has nothing of it"
+
 export SPOOR_COUNTERS=2
 group='{cycles,instructions,branches,cs}:S'
 exits 1 "a group that is too large" there "$SPOOR" record -a -e "$group" --duration 0.1s -o y.spoor

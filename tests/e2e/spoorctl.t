@@ -108,6 +108,18 @@ like "$(cat err)" 'no such capture' "says so"
 echo old >failed.spoor
 exits 1 "a capture that cannot start" ctl capture --duration 1s -e no-such-event -o failed.spoor
 is "$(cat failed.spoor)" old "leaves the file as it was"
+# 310 bytes, as a list of tracepoints has soon.
+exits 0 "many events" ctl capture --duration 200ms -e "$(printf 'page-faults,%.0s' {1..25})page-faults" -o many.spoor
+is "$("$SPOOR" info --json -i many.spoor | jq '[.events[] | select(.name == "page-faults")] | length')" 26 "are all sampled"
+exits 2 "more than a call may have" ctl capture --duration 200ms -e "$(printf 'page-faults,%.0s' {1..341})cs,cs" -o no.spoor
+like "$(tr -s '\n ' ' ' <err)" '-e page-faults,.*: 4097 bytes, and spoord takes 4095 at most' "says what the limit is"
+mapfile -t each < <(printf -- '-e\ncs\n%.0s' {1..17})
+exits 2 "too many -e" ctl capture --duration 200ms "${each[@]}" -o no.spoor
+like "$(tr -s '\n ' ' ' <err)" 'spoord takes 16 -e at most' "says so"
+exits 0 "as many as may be" ctl capture --duration 200ms "${each[@]:2}" -o many.spoor
+exits 2 "too many control groups" ctl capture --duration 200ms -e cs -G "$(printf 'a,%.0s' {1..16})a" -o no.spoor
+like "$(tr -s '\n ' ' ' <err)" 'spoord takes 16 control groups at most' "says so"
+nok "nothing is written" test -e no.spoor
 exits 1 "longer than allowed" ctl capture --duration 2m
 like "$(cat err)" 'max_capture_time.* 60 s$' "says which limit"
 # What was asked for and is not had.

@@ -94,7 +94,7 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 static struct method_call
 call_user(uid_t uid, const char *method, const char *parameters)
 {
-	char text[4096];
+	char text[8192];
 
 	snprintf(text, sizeof(text), "{\"method\":\"io.spoor.Recorder.%s\",\"parameters\":{%s}}",
 		 method, parameters);
@@ -110,7 +110,7 @@ call_member(const char *method, const char *parameters)
 static struct method_call
 call_root(const char *method, const char *parameters)
 {
-	char text[4096];
+	char text[8192];
 
 	snprintf(text, sizeof(text), "{\"method\":\"io.spoor.Recorder.%s\",\"parameters\":{%s}}",
 		 method, parameters);
@@ -495,6 +495,23 @@ captures_check_what_they_are_asked(void **state)
 			     "io.spoor.Recorder.LimitExceeded", NULL));
 }
 
+/* What one -e may have: a list of tracepoints is long. */
+static void
+captures_take_long_events(void **state)
+{
+	char event[4097], parameters[sizeof(event) + 16];
+
+	(void)state;
+	memset(event, 'a', sizeof(event));
+	event[4096] = '\0';
+	(void)snprintf(parameters, sizeof(parameters), "\"events\":[\"%s\"]", event);
+	assert_true(is_invalid("Capture", parameters, "events"));
+	event[4095] = '\0';
+	(void)snprintf(parameters, sizeof(parameters), "\"events\":[\"%s\"]", event);
+	assert_true(is_good(call_member("Capture", parameters)));
+	assert_int_equal(fake.captures[0].options.nr_events, 1);
+}
+
 static void
 captures_are_passed_on(void **state)
 {
@@ -792,6 +809,7 @@ main(void)
 		TEST(a_stranger_learns_what_there_is),
 		TEST(unknown_methods_are_told_so),
 		TEST(captures_check_what_they_are_asked),
+		TEST(captures_take_long_events),
 		TEST(captures_are_passed_on),
 		TEST(descriptors_are_taken_or_left),
 		TEST(captures_end_as_they_should),

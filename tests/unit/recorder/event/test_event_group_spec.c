@@ -70,6 +70,15 @@ static const struct row {
 	{ "{cpu-clock, faults}:S , name{cs}", "cpu-clock[1S] faults[1S] cs[2]" },
 	{ "mem:0x1000/4:w, cs", "mem:0x1000/4:w[0] cs[0]" },
 	{ "{mem:0x1000/4:w,cpu-clock},faults", "mem:0x1000/4:w[1] cpu-clock[1] faults[0]" },
+	/* Nor do they hide what the event is: of these, a slash begins no terms that would hide a comma. */
+	{ "cs, mem:0x1000/4,{cpu-clock,faults}", "cs[0] mem:0x1000/4[0] cpu-clock[1] faults[1]" },
+	{ "cs,\tmem:0x1000/4:w,mem:0x2000/4:w,{faults}",
+	  "cs[0] mem:0x1000/4:w[0] mem:0x2000/4:w[0] faults[1]" },
+	/* A quoted name may have anything in it. */
+	{ "cpu-clock/name='{x}'/", "{x}[0]" },
+	{ "{cpu-clock/name='a}b'/,faults}", "a}b[1] faults[1]" },
+	{ "{ cpu-clock/name=\"a},{b\"/ , faults}:S,cs", "a},{b[1S] faults[1S] cs[0]" },
+	{ "cpu-clock/name='a,{b}'/,{faults}", "a,{b}[0] faults[1]" },
 };
 
 static void
@@ -131,6 +140,9 @@ static const struct row refused[] = {
 	{ "cs,  nonsense ,faults", "at character 6: unknown event 'nonsense'" },
 	{ "cs faults", "at character 1: unknown event 'cs faults'" },
 	{ "{cs} :S", "behind the '}'" },
+	{ "cpu-clock/name={x}/", "at character 16: braces" },
+	{ "{cpu-clock/name='a/,faults}", "at character 17: a quote without its end" },
+	{ "{cpu-clock/period=1,faults}", "the second one is missing" },
 };
 
 static void
