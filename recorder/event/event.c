@@ -240,6 +240,10 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 	} else if (!spec->has_rate) {
 		attr->freq = 1;
 		attr->sample_freq = plan->frequency_hz_effective;
+	} else if (attr->freq && !attr->context_switch) {
+		def->own_hz = attr->sample_freq;
+		if (plan->frequency_hz_limit && attr->sample_freq > plan->frequency_hz_limit)
+			attr->sample_freq = plan->frequency_hz_limit;
 	}
 	/*
 	 * A software event with a fixed period that is asked to tell the period gives a sample
@@ -315,6 +319,7 @@ set_frequency(const struct session_options *o, struct event_plan *plan)
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
+	plan->frequency_hz_limit = o->frequency_limit_hz;
 	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max)
 		plan->frequency_hz_effective = (uint64_t)max;
 }
