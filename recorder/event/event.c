@@ -175,7 +175,10 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 			    spec->name);
 }
 
-/* Not so many a second, but each. The kernel wakes at each, and not by the bytes. */
+/*
+ * Not so many a second, but each, or each Nth by its term period=; without other samples, too. The
+ * kernel wakes at each, and not by the bytes.
+ */
 static void
 trigger_def(const struct event_spec *spec, struct event_def *def)
 {
@@ -184,10 +187,8 @@ trigger_def(const struct event_spec *spec, struct event_def *def)
 	def->trigger = true;
 	attr->watermark = 0;
 	attr->wakeup_events = 1;
-	if (spec->has_rate)
-		return;
 	attr->freq = 0;
-	attr->sample_period = 1;
+	attr->sample_period = spec->has_rate ? spec->attr.sample_period : 1;
 }
 
 /* No samples: it loses none, and what they would have is not asked for. */
@@ -263,6 +264,24 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 
 /* --- the plan --------------------------------------------------------------------------- */
 
+/*
+ * Those from there on. With a frequency the kernel changes the period from sample to sample, and
+ * which of the counts were hits cannot be read from the event.
+ */
+static int
+mark_triggers(struct event_spec_list *list, size_t from, struct session_error *error)
+{
+	for (size_t i = from; i < list->nr; i++) {
+		if (list->specs[i].attr.freq)
+			return session_usage(error,
+					     "%s: freq= of an event whose hits are waited for: "
+					     "give period=N for each Nth, or neither for each",
+					     list->specs[i].name);
+		list->specs[i].trigger = true;
+	}
+	return 0;
+}
+
 static int
 parse_specs(const struct session_options *o, const struct target *target,
 	    struct event_spec_list *list, struct buf *notes, struct session_error *error)
@@ -289,8 +308,10 @@ parse_specs(const struct session_options *o, const struct target *target,
 				       error);
 		if (r < 0)
 			return r;
-		for (size_t k = before; k < list->nr && one == o->trigger; k++)
-			list->specs[k].trigger = true;
+		if (one == o->trigger)
+			r = mark_triggers(list, before, error);
+		if (r < 0)
+			return r;
 	}
 	if (!list->nr)
 		return session_usage(error, "%s", text);
