@@ -179,7 +179,9 @@ run_frequency(struct chore *one)
 	struct stream_chore *c = stream_chore(one);
 	struct session *s = running(c->stream, &c->error);
 
-	c->result = s ? session_set_frequency(s, c->stream->frequency_hz, &c->error) : -EAGAIN;
+	c->result = s ? session_set_frequency(s, c->stream->frequency_hz,
+					      c->stream->frequency_limit_hz, &c->error)
+		      : -EAGAIN;
 }
 
 /* Between both no more time passes than this takes: what is counted in it is in no file. */
@@ -250,8 +252,10 @@ frequency_done(struct chore *one)
 	struct base_stream *b = c->stream;
 
 	c->asked = false;
-	if (b->now == b->frequency_of)
+	if (b->now == b->frequency_of) {
 		b->applied_hz = b->frequency_hz;
+		b->applied_limit_hz = b->frequency_limit_hz;
+	}
 	if (went_wrong(c))
 		log_warning("the frequency stays: %s", c->error.text);
 }

@@ -84,6 +84,16 @@ state_bytes(const struct base_stream *b)
 	return bytes < STATE_BYTES_MAX ? bytes : STATE_BYTES_MAX;
 }
 
+/*
+ * What the governor has lowered holds for events with a frequency of their own as well. They do not
+ * follow the configured one.
+ */
+static uint64_t
+limit_of(const struct config *c, uint64_t hz)
+{
+	return hz < c->frequency ? hz : 0;
+}
+
 static int
 set_options(struct base_session *s, const struct config *c, uint64_t hz,
 	    struct session_error *error)
@@ -93,6 +103,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 
 	*o = (struct session_options){
 		.frequency_hz = hz,
+		.frequency_limit_hz = limit_of(c, hz),
 		.target = SESSION_ALL,
 		.ring_pages = (uint32_t)c->ring_pages,
 		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
@@ -143,6 +154,7 @@ install(struct base_stream *b, struct base_session *s)
 {
 	b->now = s;
 	b->applied_hz = s->options.frequency_hz;
+	b->applied_limit_hz = s->options.frequency_limit_hz;
 	b->sideband = s->options.sideband_bytes_per_s;
 	b->begun_ns = b->segment_ns = b->sync_ns = s->begun_ns;
 	b->rotate_after_ns = 0;
@@ -388,6 +400,7 @@ apply_frequency(struct base_stream *b)
 	if (b->frequency.asked)
 		return;
 	b->frequency_hz = b->hz;
+	b->frequency_limit_hz = limit_of(b->config, b->hz);
 	b->frequency_of = b->now;
 	(void)base_chores_ask(b, &b->frequency);
 }
@@ -414,7 +427,7 @@ base_stream_dispatch(struct base_stream *b, uint64_t now_ns)
 	tell_news(b);
 	follow_sideband(b);
 	look_at_segment(b, now_ns);
-	if (b->hz != b->applied_hz)
+	if (b->hz != b->applied_hz || limit_of(b->config, b->hz) != b->applied_limit_hz)
 		apply_frequency(b);
 	if (b->now->options.counter_interval_ns && b->now->options.counters_wait)
 		hand_over_counters(b, NULL);

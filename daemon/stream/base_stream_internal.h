@@ -47,6 +47,7 @@ struct base_stream {
 	struct chores *chores;
 	int wake_fd;
 	uint64_t hz, applied_hz; /* as the governor has it; as the session knows it */
+	uint64_t applied_limit_hz; /* likewise, of events with a frequency of their own */
 	uint8_t boot_id[16];
 
 	struct base_session *_Atomic now; /* NULL: it is tried again at retry_ns */
@@ -71,7 +72,7 @@ struct base_stream {
 	bool look_failed; /* the file is gone, and there is no new one yet */
 	bool for_refusal; /* the rotation is for nothing else */
 	struct base_session *frequency_of;
-	uint64_t frequency_hz;
+	uint64_t frequency_hz, frequency_limit_hz;
 	struct base_session *counted_by, *counting_of; /* whose counters end, and whose begin */
 	_Atomic uint64_t rotated_ns;		       /* by whom ever */
 	uint64_t sync_begun_ns; /* of the last good one; the chores', as what follows */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rate: payload of a RATE block: from when on the events with a frequency have which one.
+ * rate: payload of a RATE block: from when on the events with a frequency, but none of their own (freq=),
+ * have which one.
  *
  *   u32 count, u32 entry_size (32), then count x { u64 time, u64 asked_hz, u64 effective_hz,
  *   u32 reason, u32 0 }. Until the first one the meta's FREQUENCY holds. Samples carry their

@@ -176,7 +176,10 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 			    spec->name);
 }
 
-/* Not so many a second, but each. The kernel wakes at each, and not by the bytes. */
+/*
+ * Not so many a second, but each, or each Nth by its term period=; without other samples, too. The
+ * kernel wakes at each, and not by the bytes.
+ */
 static void
 trigger_def(const struct event_spec *spec, struct event_def *def)
 {
@@ -185,10 +188,8 @@ trigger_def(const struct event_spec *spec, struct event_def *def)
 	def->trigger = true;
 	attr->watermark = 0;
 	attr->wakeup_events = 1;
-	if (spec->has_rate)
-		return;
 	attr->freq = 0;
-	attr->sample_period = 1;
+	attr->sample_period = spec->has_rate ? spec->attr.sample_period : 1;
 }
 
 /* No samples: it loses none, and what they would have is not asked for. */
@@ -241,6 +242,10 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 	} else if (!spec->has_rate) {
 		attr->freq = 1;
 		attr->sample_freq = plan->frequency_hz_effective;
+	} else if (attr->freq && !attr->context_switch) {
+		def->own_hz = attr->sample_freq;
+		if (plan->frequency_hz_limit && attr->sample_freq > plan->frequency_hz_limit)
+			attr->sample_freq = plan->frequency_hz_limit;
 	}
 	/*
 	 * A software event with a fixed period that is asked to tell the period gives a sample
@@ -259,6 +264,24 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 }
 
 /* --- the plan --------------------------------------------------------------------------- */
+
+/*
+ * Those from there on. With a frequency the kernel changes the period from sample to sample, and
+ * which of the counts were hits cannot be read from the event.
+ */
+static int
+mark_triggers(struct event_spec_list *list, size_t from, struct session_error *error)
+{
+	for (size_t i = from; i < list->nr; i++) {
+		if (list->specs[i].attr.freq)
+			return session_usage(error,
+					     "%s: freq= of an event whose hits are waited for: "
+					     "give period=N for each Nth, or neither for each",
+					     list->specs[i].name);
+		list->specs[i].trigger = true;
+	}
+	return 0;
+}
 
 static int
 parse_specs(const struct session_options *o, const struct target *target,
@@ -286,8 +309,10 @@ parse_specs(const struct session_options *o, const struct target *target,
 				       error);
 		if (r < 0)
 			return r;
-		for (size_t k = before; k < list->nr && one == o->trigger; k++)
-			list->specs[k].trigger = true;
+		if (one == o->trigger)
+			r = mark_triggers(list, before, error);
+		if (r < 0)
+			return r;
 	}
 	if (!list->nr)
 		return session_usage(error, "%s", text);
@@ -320,6 +345,7 @@ set_frequency(const struct session_options *o, struct event_plan *plan)
 		return;
 	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
 	plan->frequency_hz_effective = plan->frequency_hz;
+	plan->frequency_hz_limit = o->frequency_limit_hz;
 	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max)
 		plan->frequency_hz_effective = (uint64_t)max;
 }

@@ -118,7 +118,9 @@ struct session_options {
 	const char *counters;  /* a "-e" string; NULL: those of perf stat */
 	bool counters_wait;    /* they are not read before session_count() */
 	uint64_t frequency_hz; /* 0 with period 0: SESSION_FREQUENCY_HZ */
-	uint64_t period;       /* -c; 0: frequency mode */
+	/* No event has more, whatever its own term says: see session_set_frequency(). 0: no limit. */
+	uint64_t frequency_limit_hz;
+	uint64_t period; /* -c; 0: frequency mode */
 	enum session_target target;
 	const pid_t *pids; /* PID, TID; borrowed for the session's life, as is command */
 	size_t nr_pids;

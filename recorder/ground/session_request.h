@@ -33,7 +33,7 @@ struct session_request {
 	enum session_request_kind kind;
 	struct io_sink *sink;	 /* ROTATE: whoever does it takes it over, and leaves NULL */
 	bool dump;		 /* ROTATE: the file that ends gets what the rings have */
-	uint64_t hz;		 /* FREQUENCY */
+	uint64_t hz, limit_hz;	 /* FREQUENCY */
 	bool on;		 /* ENABLE, COUNT */
 	const char *event;	 /* ENABLE: its name; NULL: all */
 	void (*call)(void *arg); /* CALL: where what the drain owns stands still */

@@ -411,11 +411,12 @@ cpu_rings_hits(const struct cpu_rings *c, const struct event_plan *plan)
 	struct event_count count;
 	uint64_t hits = 0;
 
+	/* A trigger has a fixed period: see trigger_def() in event.c. */
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct event_def *def = &plan->defs[c->events[i].def];
 
 		if (def->trigger && event_count_read(&c->events[i], def, &count) == 0)
-			hits += count.value;
+			hits += count.value / def->attr.sample_period;
 	}
 	return hits;
 }

@@ -133,7 +133,7 @@ ssize_t event_read(const struct open_event *e, uint8_t words[static EVENT_READ_B
  */
 uint64_t cpu_rings_taken_ns(const struct cpu_rings *c, const struct event_plan *plan);
 
-/* How often its triggers were hit, as far as they are open. */
+/* How often its triggers were hit, at each period of theirs, as far as they are open. */
 uint64_t cpu_rings_hits(const struct cpu_rings *c, const struct event_plan *plan);
 
 /* 1 when fd is one of the sampling events, else 0. */

@@ -100,10 +100,12 @@ int session_sync(struct session *s, struct session_error *error);
 
 /*
  * Changes the frequency of all sampling events that have one, up to what the kernel allows now
- * (session_stats() says which it is). A RATE block tells from when; samples carry their
+ * (session_stats() says which it is). Those that have one of their own, by a term, keep it, but have
+ * no more than limit_hz (0: no limit) until it is raised. A RATE block tells from when; samples carry their
  * period, so that shares stay right. -EOPNOTSUPP with events of tasks, -EINVAL with a period.
  */
-int session_set_frequency(struct session *s, uint64_t hz, struct session_error *error);
+int session_set_frequency(struct session *s, uint64_t hz, uint64_t limit_hz,
+			  struct session_error *error);
 
 /*
  * Turns all sampling events on or off; maps and names are recorded meanwhile. Waits until it is done.

@@ -124,8 +124,12 @@ void session_counters_reopen(struct session *s);
 /* Likewise, and they are never read again. False: no room. */
 bool session_counters_end(struct session *s);
 
-/* To what is asked, as far as the kernel allows (session_frequency.c). 0, -errno; -EAGAIN: the queue is full. */
-int session_change_frequency(struct session *s, uint64_t asked_hz, enum rate_reason reason);
+/*
+ * To what is asked, as far as the limit (0: none) and the kernel allow (session_frequency.c). 0, -errno; -EAGAIN:
+ * the queue is full.
+ */
+int session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz,
+			     enum rate_reason reason);
 /* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
 void session_follow_limit(struct session *s, uint64_t now_ns);
 

@@ -11,6 +11,7 @@
 static int
 set_frequency(struct session *s, struct session_request *rq)
 {
+	bool same;
 	int r;
 
 	if (!s->plan.frequency_hz)
@@ -22,7 +23,8 @@ set_frequency(struct session *s, struct session_request *rq)
 	if (!rq->hz || rq->hz > SECOND_NS)
 		return session_fail(&rq->error, -EINVAL, "%llu Hz is not a frequency",
 				    (unsigned long long)rq->hz);
-	r = rq->hz == s->plan.frequency_hz ? 0 : session_change_frequency(s, rq->hz, RATE_ASKED);
+	same = rq->hz == s->plan.frequency_hz && rq->limit_hz == s->plan.frequency_hz_limit;
+	r = same ? 0 : session_change_frequency(s, rq->hz, rq->limit_hz, RATE_ASKED);
 	if (r < 0 && r != -EAGAIN)
 		session_fail(&rq->error, r, "cannot set the frequency to %llu Hz: %s",
 			     (unsigned long long)rq->hz, strerror(-r));

@@ -141,6 +141,14 @@ timeout 120 "$SPOOR" record -a -e page-faults -c 1 --switch-output-event "uprobe
 	bash triggers.sh "$FIXTURES/faults" >out 2>err
 files=(w.spoor.*)
 is "${#files[@]}" 2 "without --overwrite: another file at the hit"
+
+# At each Nth of what it counts, however often the rings are looked at meanwhile.
+exits 0 "--switch-output-event with a period" timeout 120 "$SPOOR" record -e cpu-clock --switch-output-event cpu-clock/period=100000000/ \
+	-o v.spoor -- "$FIXTURES/burn" 400
+files=(v.spoor.*)
+in_range "${#files[@]}" 3 6 "another file at each of its hits"
+exits 2 "a trigger with a frequency" "$SPOOR" record --switch-output-event cpu-clock/freq=9,name=slow/ -o n.spoor -- true
+like "$(cat err)" 'slow: freq= .*period=N' "it is told what to give instead"
 exits 2 "a trigger that is no event" "$SPOOR" record --overwrite --switch-output-event nothing -o n.spoor -- true
 
 # --- ends -----------------------------------------------------------------------------------------------

@@ -640,6 +640,8 @@ test_frequency(void **state)
 	RIG_UNTIL(turn(&s) && stats_of(&s).frequency_hz == 3);
 	finish_chores(&s, NULL);
 	assert_int_equal(s.b->applied_hz, 3);
+	/* No event is to have more. */
+	assert_int_equal(s.b->applied_limit_hz, 3);
 
 	/* The next session has it from the beginning. */
 	let_it_end(&s);
@@ -647,6 +649,12 @@ test_frequency(void **state)
 	RIG_UNTIL(turn(&s) && s.b->now && s.b->now->told);
 	assert_int_equal(stats_of(&s).frequency_hz, 3);
 	assert_false(s.b->frequency.asked);
+	assert_int_equal(s.b->now->options.frequency_limit_hz, 3);
+	/* As configured, there is no limit. */
+	base_stream_set_frequency(s.b, s.c->frequency);
+	RIG_UNTIL(turn(&s) && stats_of(&s).frequency_hz == s.c->frequency);
+	finish_chores(&s, NULL);
+	assert_int_equal(s.b->applied_limit_hz, 0);
 	stage_done(&s);
 }
 

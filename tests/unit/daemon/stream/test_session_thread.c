@@ -327,7 +327,7 @@ test_fails_while_recording(void **state)
 	assert_int_equal(session_rotate(session_thread_session(m.thread), rig_sink(&other), &e),
 			 -ESHUTDOWN);
 	assert_true(other.closed);
-	assert_int_equal(session_set_frequency(session_thread_session(m.thread), 9, &e),
+	assert_int_equal(session_set_frequency(session_thread_session(m.thread), 9, 0, &e),
 			 -ESHUTDOWN);
 	session_set_sideband(session_thread_session(m.thread), 1000);
 	session_thread_stop(m.thread);
@@ -446,7 +446,7 @@ progressed(const struct made *m, const struct session_progress *from, bool write
 	struct session_error e;
 
 	/* The drain refuses it, and has come round: else it may sleep for a second. */
-	assert_int_equal(session_set_frequency(session_thread_session(m->thread), 9, &e),
+	assert_int_equal(session_set_frequency(session_thread_session(m->thread), 9, 0, &e),
 			 -EOPNOTSUPP);
 	session_progress(session_thread_session(m->thread), &now);
 	return now.drain != from->drain && (!writer || now.writer != from->writer);

@@ -199,7 +199,7 @@ test_after_the_end(void **state)
 	assert_int_equal(session_sync(r.session, &e), -ESHUTDOWN);
 	assert_int_equal(session_rotate(r.session, rig_sink(&g), &e), -ESHUTDOWN);
 	assert_true(g.closed);
-	assert_int_equal(session_set_frequency(r.session, 10, &e), -ESHUTDOWN);
+	assert_int_equal(session_set_frequency(r.session, 10, 0, &e), -ESHUTDOWN);
 	session_close(r.session, &r.error);
 	rig_file_done(&f);
 }
@@ -260,10 +260,10 @@ test_frequency(void **state)
 	session_stats(r.session, &stats);
 	assert_int_equal(stats.frequency_hz, 999);
 	rig_sleep_ms(500);
-	assert_int_equal(session_set_frequency(r.session, 0, &e), -EINVAL);
+	assert_int_equal(session_set_frequency(r.session, 0, 0, &e), -EINVAL);
 	descriptors = rig_descriptors();
 	for (uint64_t hz = 200; hz >= 50; hz -= 50)
-		assert_int_equal(session_set_frequency(r.session, hz, &e), 0);
+		assert_int_equal(session_set_frequency(r.session, hz, 0, &e), 0);
 	/* One a CPU, on which the ring is mapped, stays open for ever. */
 	assert_uint_in_range(rig_descriptors(), descriptors, descriptors + stats.cpus);
 	session_stats(r.session, &stats);
@@ -288,6 +288,62 @@ test_frequency(void **state)
 	assert_true(b.periods * 2 > a.periods && a.periods * 2 > b.periods);
 	rig_file_done(&f);
 	rig_file_done(&g);
+}
+
+/* What is asked of the session's frequency, and what an event with 200 Hz of its own then has. */
+static const struct {
+	uint64_t hz, limit_hz, its_hz;
+} own_rates[] = {
+	{ 20, 0, 200 }, { 999, 0, 200 }, { 20, 20, 20 }, { 500, 500, 200 }, { 10, 10, 10 },
+	{ 10, 0, 200 },
+};
+
+#define OWN_RATES (sizeof(own_rates) / sizeof(own_rates[0]))
+
+static void
+test_own_frequency(void **state)
+{
+	static const char *const own[] = { "cpu-clock/freq=200/" };
+	struct rig_file files[OWN_RATES + 1] = { 0 };
+	struct session_options o = { .events = own,
+				     .nr_events = 1,
+				     .frequency_hz = 50,
+				     .target = SESSION_ALL,
+				     .call_graph = SESSION_CALL_GRAPH_NONE,
+				     .out_fd = -1,
+				     .sink = rig_sink(&files[0]) };
+	struct session_error e;
+	struct rig_counts c;
+	atomic_bool stop = false;
+	pthread_t busy;
+	struct rig r;
+
+	assert_int_equal(pthread_create(&busy, NULL, spin, &stop), 0);
+	rig_start(&r, &o);
+	for (size_t i = 0; i < OWN_RATES; i++) {
+		assert_int_equal(session_set_frequency(r.session, own_rates[i].hz,
+						       own_rates[i].limit_hz, &e),
+				 0);
+		rotate(&r, &files[i + 1]);
+		rig_sleep_ms(500);
+	}
+	rig_end(&r);
+	stop = true;
+	pthread_join(busy, NULL);
+	rig_file_done(&files[0]);
+	for (size_t i = 0; i < OWN_RATES; i++) {
+		const double period = 1e9 / (double)own_rates[i].its_hz;
+
+		rig_count(&files[i + 1], true, &c);
+		assert_true(c.samples > 0);
+		/* Some are of the frequency that came next, before the file ended. */
+		if ((double)c.periods < (double)c.samples * period * 0.7 ||
+		    (double)c.periods > (double)c.samples * period * 1.5)
+			fail_msg("%zu: %llu samples of %llu ns, at %llu Hz", i,
+				 (unsigned long long)c.samples, (unsigned long long)c.periods,
+				 (unsigned long long)own_rates[i].its_hz);
+		rig_file_done(&files[i + 1]);
+	}
 }
 
 /* Waits until the session says so, for a minute at most: a host may be busy with others. */
@@ -912,6 +968,7 @@ main(void)
 		cmocka_unit_test(test_after_the_end),
 		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_frequency),
+		cmocka_unit_test(test_own_frequency),
 		cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_full_at_rotation),
 		cmocka_unit_test(test_sync_fails),
