@@ -67,9 +67,9 @@ sleep 1
 kill -INT "${recorders[@]}"
 wait "${recorders[@]}"
 for file in "${files[@]}"; do
-	"$SPOOR" dump "$file" >dump 2>err
-	is "$(grep -c ' BAD ' dump) $(grep -c ' BPF_EVENT .*bpf_type=PROG_LOAD ' dump)" "0 20" "$file: each record is read"
-	in_range "$(grep -c ' KSYMBOL .*_spoor_test' dump)" 20 40 "and their names"
+	"$SPOOR" dump "$file" >records 2>err
+	is "$(grep -c ' BAD ' records) $(grep -c ' BPF_EVENT .*bpf_type=PROG_LOAD ' records)" "0 20" "$file: each record is read"
+	in_range "$(grep -c ' KSYMBOL .*_spoor_test' records)" 20 40 "and their names"
 	"$SPOOR" export -f perf-data-file -o x.data "$file" 2>err
 	is "$(perf script -i x.data --show-bpf-events -F time,event 2>err | grep -c 'PERF_RECORD_BPF_EVENT type 1')" 20 "perf reads them in the export"
 	ok "and has them in order" sh -c "perf script -i x.data --show-bpf-events 2>/dev/null |
