@@ -46,7 +46,7 @@ struct base_stream {
 	struct archive *archive;
 	struct chores *chores;
 	int wake_fd;
-	uint64_t hz, applied_hz; /* as the governor has it; as the session knows it */
+	uint64_t hz, applied_hz;   /* as the governor has it; as the session knows it */
 	uint64_t applied_limit_hz; /* likewise, of events with a frequency of their own */
 	uint8_t boot_id[16];
 

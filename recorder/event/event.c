@@ -298,6 +298,9 @@ parse_specs(const struct session_options *o, const struct target *target,
 		const char *one = i < nr ? events[i] : i == nr ? o->off_cpu : o->trigger;
 		const size_t before = list->nr;
 
+		/* What comes behind them is in no group: each wait, and each hit, has its sample. */
+		if (i == nr && o->extra.group && event_group_spec_all(list, text, sizeof(text)) < 0)
+			return session_usage(error, "%s", text);
 		if (!one)
 			continue;
 		r = event_group_spec_parse(one, NULL, list, text, sizeof(text));
@@ -328,8 +331,6 @@ parse_specs(const struct session_options *o, const struct target *target,
 	if (o->for_user && list->nr > USER_EVENTS_MAX)
 		return session_fail(error, -EPERM, "%zu events, more than %d, are for root",
 				    list->nr, USER_EVENTS_MAX);
-	if (o->extra.group && event_group_spec_all(list, text, sizeof(text)) < 0)
-		return session_usage(error, "%s", text);
 	/* S: what samples have. Where there are none, readers would wait for those, and take no reading for a count. */
 	for (size_t i = 0; i < list->nr; i++)
 		list->specs[i].sample_read &= !o->extra.no_samples || list->specs[i].trigger;

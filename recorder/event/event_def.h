@@ -39,10 +39,10 @@ struct event_def {
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
 	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */
-	uint64_t own_hz;    /* by its own term freq=; 0: it has the session's frequency, or a period */
-	bool hz_due; /* attr.sample_freq is to be set: some of its events may have another one */
-	uint32_t aux;	    /* enum aux_tracer, that writes into an AUX area; 0: it samples */
-	bool lost;	    /* read_format has PERF_FORMAT_LOST */
+	uint64_t own_hz; /* by its own term freq=; 0: it has the session's frequency, or a period */
+	bool hz_due;  /* attr.sample_freq is to be set: some of its events may have another one */
+	uint32_t aux; /* enum aux_tracer, that writes into an AUX area; 0: it samples */
+	bool lost;    /* read_format has PERF_FORMAT_LOST */
 	unsigned left_out; /* places where it could not be opened (event_missing.h) */
 	bool off; /* while others are on, by its name or as it was not named (ring_set_enable_event()) */
 	bool off_told;	 /* likewise, in the file that is open */

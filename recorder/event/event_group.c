@@ -19,7 +19,10 @@ struct grouping {
 	struct perf_event_attr attrs[EVENT_GROUP_MAX]; /* as of the group */
 };
 
-/* A member whose counts are in the samples of its leader takes none, unless it has a rate itself. */
+/*
+ * A member whose counts are in the samples of its leader takes none, unless it has a rate itself, as
+ * each of a trigger's has.
+ */
 static void
 member_attr(const struct event_spec *spec, const struct perf_event_attr *leader,
 	    struct perf_event_attr *attr)
@@ -36,7 +39,7 @@ member_attr(const struct event_spec *spec, const struct perf_event_attr *leader,
 	attr->sample_regs_intr = leader->sample_regs_intr;
 	attr->exclude_callchain_kernel = leader->exclude_callchain_kernel;
 	attr->exclude_callchain_user = leader->exclude_callchain_user;
-	if (spec->has_rate) {
+	if (spec->has_rate || spec->trigger) {
 		/* Else it had a sample at each count: see sampling_def(). */
 		if (!attr->freq && attr->sample_period > 1)
 			attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;

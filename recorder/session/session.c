@@ -443,9 +443,7 @@ int
 session_set_frequency(struct session *s, uint64_t hz, uint64_t limit_hz,
 		      struct session_error *error)
 {
-	struct session_request rq = {
-		.kind = REQUEST_FREQUENCY, .hz = hz, .limit_hz = limit_hz
-	};
+	struct session_request rq = { .kind = REQUEST_FREQUENCY, .hz = hz, .limit_hz = limit_hz };
 
 	return session_request_wait(s->requests, &rq, error);
 }

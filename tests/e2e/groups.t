@@ -42,6 +42,22 @@ rm -f x.spoor
 "$SPOOR" record --group -i -F 999 -e cpu-clock -e page-faults -o x.spoor -- true >out 2>err &&
 	"$SPOOR" export -f perf-data-file -o x.data x.spoor
 is "$(attr_of x.data | awk '{ print $1, / disabled: 1/ }' | xargs)" 'cpu-clock 1 page-faults 0' "--group: one group of all"
+# What is no event of -e is in none: off-cpu cannot be, and a trigger samples by itself.
+rm -f x.spoor x.data
+exits 0 "--group --off-cpu" "$SPOOR" record --group --off-cpu -e cpu-clock,page-faults -o x.spoor -- "$FIXTURES/faults" 1000
+"$SPOOR" export -f perf-data-file -o x.data x.spoor
+is "$(attr_of x.data | awk '{ print $1, / disabled: 1/ }' | xargs)" 'cpu-clock 1 page-faults 0 off-cpu 1' \
+	"which is beside the group"
+for group in cpu-clock:S,page-faults '{cpu-clock,page-faults}'; do
+	for trigger in context-switches '{context-switches,page-faults}:S' '{page-faults,context-switches}:S'; do
+		rm -f x.spoor x.spoor.*
+		exits 0 "--group -e $group --switch-output-event $trigger" "$SPOOR" record --group -e "$group" \
+			--switch-output-event "$trigger" -o x.spoor -- sh -c 'for i in 1 2 3 4 5; do sleep 0.2; done'
+		files=(x.spoor*)
+		in_range "${#files[@]}" 5 100 "it is hit"
+	done
+done
+rm -f x.spoor.*
 
 # --- known work, of a task -----------------------------------------------------------------------
 

@@ -294,8 +294,8 @@ test_frequency(void **state)
 static const struct {
 	uint64_t hz, limit_hz, its_hz;
 } own_rates[] = {
-	{ 20, 0, 200 }, { 999, 0, 200 }, { 20, 20, 20 }, { 500, 500, 200 }, { 10, 10, 10 },
-	{ 10, 0, 200 },
+	{ 20, 0, 200 },	   { 999, 0, 200 }, { 20, 20, 20 },
+	{ 500, 500, 200 }, { 10, 10, 10 },  { 10, 0, 200 },
 };
 
 #define OWN_RATES (sizeof(own_rates) / sizeof(own_rates[0]))
