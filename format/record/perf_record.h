@@ -109,8 +109,8 @@ struct perf_record {
 	uint32_t type;
 	uint16_t misc;
 	uint16_t size;
-	struct span raw;	       /* the whole record, header included */
-	uint16_t filled;	       /* bytes of raw: without what perf_record_filled() leaves out */
+	struct span raw; /* the whole record, header included */
+	uint16_t filled; /* bytes of raw: without what perf_record_filled() leaves out */
 	const struct event_attr *attr; /* NULL when parsed without one */
 	struct perf_sample_id sid;
 	struct span trailing; /* bytes between the last known field and the trailer */

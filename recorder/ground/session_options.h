@@ -112,7 +112,7 @@ struct session_options {
 	 */
 	bool overwrite;
 	bool spare_shared; /* it is beside another session with the same events: see event_shared.h */
-	bool dump_again; /* each dump has all that the rings have, also what one before it had */
+	bool dump_again;   /* each dump has all that the rings have, also what one before it had */
 	/* Events that are counted beside, and read so often (event_counters.h); 0: none are. */
 	uint64_t counter_interval_ns;
 	const char *counters;  /* a "-e" string; NULL: those of perf stat */

@@ -660,7 +660,8 @@ test_header_too_long(void **state)
 			for (unsigned n = 0; n < nr_others * 4; n++)
 				wire_u64(&wire, 0xabababababababab);
 			wire_end(&wire);
-			assert_int_equal(perf_record_filled(span_of(wire.bytes, wire.len), 32), len);
+			assert_int_equal(perf_record_filled(span_of(wire.bytes, wire.len), 32),
+					 len);
 			assert_int_equal(perf_record_parse_filled(span_of(wire.bytes, wire.len),
 								  len, &attr, &r),
 					 0);
