@@ -51,10 +51,12 @@ chosen("arrow")
 here = page.driver.current_url.split("#")[1]
 page.open("#" + here)
 page.settled("window.flame && flame.boxes().length > 0")
+page.settled("flame.settled()")
 chosen("address")
 page.run("document.getElementById('timeline').focus()")
 page.keys(Keys.ESCAPE)
-check("Escape takes all of it", page.settled(f"flame.state().range === '' && flame.total() === {whole}"))
+check("Escape takes all of it", page.settled(f"flame.state().range === '' && flame.total() === {whole}"),
+      page.run("return [flame.state(), flame.total(), document.hasFocus(), document.activeElement.id]"), whole)
 page.mouse("timeline", width * 0.5, 20)
 check("a click is one column", page.settled("/^(\\d+)-(\\d+)$/.test(flame.state().range)"))
 page.settled("flame.settled()")

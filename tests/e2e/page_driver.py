@@ -57,6 +57,8 @@ class Page:
             "else setTimeout(look, 10); }; look();", seconds)
 
     def keys(self, *keys):
+        """A page that was just loaded may not have the browser's focus yet, without which keys are lost."""
+        self.settled("document.hasFocus()")
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def mouse(self, name, x, y, click=True, drag_to=None):

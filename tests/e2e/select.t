@@ -162,7 +162,7 @@ like "$(told --unit wbe)" '--unit wbe.service: no sample; did you mean [^,?]*web
 like "$(told --cgroup web.servic)" "--cgroup web.servic: no sample; did you mean /$top/web.service" "a control group"
 like "$(told --dso hepler)" '--dso hepler: no sample; did you mean helper' "an object"
 like "$(told -S leaf_too --comm worker)" '--symbol leaf_too: no sample; did you mean leaf_two' "a function"
-like "$(told --pid 1,4294967295)" '--pid 4294967295: no sample; there are .*[0-9]+ \(worker\)' "a process"
+like "$(told --pid "$pid,4294967295")" '--pid 4294967295: no sample; there are .*[0-9]+ \(worker\)' "a process"
 like "$(told --cpu 0,4000-4001)" '--cpu 4000-4001: no sample; there are 0' "a CPU"
 like "$(told --event cylces)" '--event cylces: no sample; there are cpu-clock' "an event"
 like "$(told --focus recuse)" '--focus recuse: no function, file or object of a stack; did you mean recurse' "a regular expression"
