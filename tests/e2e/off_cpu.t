@@ -118,7 +118,7 @@ is "$(awk -F, '$8 < 10000000' long.csv | wc -l)" 0 "and no other"
 # Of an event with a frequency each sample stands for many switches; all together for all that there were, or
 # more: where the kernel shortens a period, the next sample comes at once and still says the long one
 # (perf_adjust_period() clears period_left). perf record -F 500 says up to 1.95 times as many of this program.
-exits 0 "a storm of switches" "$SPOOR" record --off-cpu=freq=500 -o storm.spoor -- taskset -c 0 "$WAITS" pingpong 60000
+exits 0 "a storm of switches" "$SPOOR" record --off-cpu=freq=500 -o storm.spoor -- taskset -c 0 "$WAITS" pingpong 240000
 cp out told
 samples=$("$SPOOR" info --json storm.spoor | jq '.events[] | select(.name | startswith("off-cpu")) | .samples')
 switches=$("$SPOOR" dump storm.spoor | awk '/ SAMPLE / && /off-cpu/ { for (i = 1; i <= NF; i++) if ($i ~ /^period=/) n += substr($i, 8) } END { printf "%d", n }')
