@@ -21,9 +21,9 @@ LOSS_ROW(10, UNANSWERED, "unanswered", "times",
 	 "processes and files that did not answer in time: names may be missing")
 LOSS_ROW(11, REMOVED, "removed", "samples",
 	 "recorded, but in a file that was then removed from the archive")
-LOSS_ROW(
-	12, PAUSED, "paused", "ns",
-	"time sampling was paused: asked for (by -D, by --control), or it took more than capture_cpu of spoord")
+LOSS_ROW(12, PAUSED, "paused", "ns",
+	 "time sampling was paused: asked for (by -D, by --control), or it took more than "
+	 "capture_cpu of spoord")
 LOSS_ROW(13, SIDEBAND_BUDGET, "sideband_budget", "records",
 	 "side-band records over the budget of a user or process: names may be wrong")
 LOSS_ROW(14, AUX_TRUNCATED, "aux_truncated", "times",

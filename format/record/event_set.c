@@ -355,8 +355,8 @@ choose(const struct event_set *set, struct span record, uint32_t type, size_t *r
 }
 
 /*
- * How much of a record other than a sample is one, see perf_record_filled(). An id of ours in that place tells: where there
- * is none, a newer kernel has appended a field.
+ * How much of a record other than a sample is one, see perf_record_filled(). An id of ours in that
+ * place tells: where there is none, a newer kernel has appended a field.
  */
 static size_t
 bytes_filled(const struct event_set *set, struct span record)

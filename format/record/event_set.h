@@ -71,7 +71,8 @@ int event_set_of_sample(const struct event_set *set, uint64_t id);
 /*
  * Parses a record by the event that its id names. *ret_event (may be NULL) gets the event's
  * index, or -1 when the record carries no id. Rules, in order:
- * - the id is read at its fixed position, of records with bytes behind it as perf_record_filled() says; an id that no event has is -FMT_E_UNKNOWN_ID;
+ * - the id is read at its fixed position, of records with bytes behind it as perf_record_filled()
+ *   says; an id that no event has is -FMT_E_UNKNOWN_ID;
  * - id 0 marks a record that a tool synthesized: the first event's shape;
  * - a set of one event without ids needs none;
  * - types from REC_USER_FIRST up have no trailer.

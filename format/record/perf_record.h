@@ -226,10 +226,10 @@ size_t perf_sample_id_bytes(const struct event_attr *attr);
 
 /*
  * How many bytes of a record, with a trailer of so many right behind the last field, the kernel can have written: all,
- * or fewer. Where several events want one KSYMBOL, BPF_EVENT or TEXT_POKE, of whichever recorders, each gets a header that is longer by the trailers
- * of those before it, and behind its own trailer what the ring had there before (Linux 6.18:
- * perf_event_ksymbol_output(), perf_event_bpf_output(), perf_event_text_poke_output() do not restore
- * header.size, as those of other types do).
+ * or fewer. Where several events want one KSYMBOL, BPF_EVENT or TEXT_POKE, of whichever recorders,
+ * each gets a header that is longer by the trailers of those before it, and behind its own trailer
+ * what the ring had there before (Linux 6.18: perf_event_ksymbol_output(), perf_event_bpf_output(),
+ * perf_event_text_poke_output() do not restore header.size, as those of other types do).
  */
 size_t perf_record_filled(struct span record, size_t trailer);
 

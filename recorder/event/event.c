@@ -18,9 +18,9 @@
 #include "recorder/event/event_group_spec.h"
 #include "recorder/event/event_missing.h"
 #include "recorder/event/event_open.h"
-#include "recorder/event/event_shared.h"
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
+#include "recorder/event/event_shared.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/session_error.h"
 
@@ -310,9 +310,7 @@ parse_specs(const struct session_options *o, const struct target *target,
 			return session_fail(error, r, "out of memory");
 		r = event_filter_specs(o->filters && i < nr ? &o->filters[i] : NULL, list, before,
 				       error);
-		if (r < 0)
-			return r;
-		if (one == o->trigger)
+		if (r == 0 && one == o->trigger)
 			r = mark_triggers(list, before, error);
 		if (r < 0)
 			return r;

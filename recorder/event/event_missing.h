@@ -14,9 +14,10 @@
 struct buf;
 
 /*
- * Takes an event out of a plan and its specs, which stand in the same order; specs that the plan has no event of
- * yet follow it. Who leads its group then is pinned and exclusive as it was. err, and *error, are what it failed by. 0: notes say so. err: it is the last one, or the failure
- * is of no event (memory, descriptors).
+ * Takes an event out of a plan and its specs, which stand in the same order; specs that the plan has
+ * no event of yet follow it. Who leads its group then is pinned and exclusive as it was. err, and
+ * *error, are what it failed by. 0: notes say so. err: it is the last one, or the failure is of no
+ * event (memory, descriptors).
  */
 int event_missing_leave_out(struct event_plan *plan, struct event_spec_list *specs, size_t index,
 			    int err, const struct session_error *error, struct buf *notes);

@@ -14,11 +14,12 @@ is_shared(const struct event_spec *s)
 	return !s->counts && !s->trigger && event_attr_is_shared(s->attr.type, s->attr.config);
 }
 
+/* b is one of them. */
 static int
 check_pair(const struct event_spec *a, const struct event_spec *b, struct buf *notes,
 	   struct session_error *error)
 {
-	if (!is_shared(a) || !is_shared(b) || a->attr.config != b->attr.config)
+	if (!is_shared(a) || a->attr.config != b->attr.config)
 		return 0;
 	if (a->attr.context_switch || b->attr.context_switch)
 		return session_usage(error,
@@ -69,7 +70,9 @@ event_shared_check(struct event_spec_list *list, bool spare, struct buf *notes,
 	int r = 0;
 
 	for (size_t i = 0; i < list->nr; i++) {
-		nr += is_shared(&list->specs[i]);
+		if (!is_shared(&list->specs[i]))
+			continue;
+		nr++;
 		for (size_t k = 0; k < i && r == 0; k++)
 			r = check_pair(&list->specs[k], &list->specs[i], notes, error);
 	}

@@ -16,7 +16,6 @@
 #define BREAKPOINT "mem:"
 #define PROBE "uprobe:"
 #define RETURN_PROBE "uretprobe:"
-#define BLANKS " \t"
 
 static const char *const place_words[] = {
 	[FUNCTION_PLACE_NO_FILE] = "no file that can be read",
@@ -138,9 +137,11 @@ record_probe_resolve(const char *text, pid_t pid, char **ret)
 	buf_init(&p.out);
 	while (status == CLI_GO_ON && *text) {
 		size_t n = event_spec_bytes(text, ",{}"); /* braces are around groups */
-		size_t from = strspn(text, BLANKS), until = n;
+		size_t from = 0, until = n;
 
-		while (until > from && strchr(BLANKS, text[until - 1]))
+		while (from < n && event_spec_blank(text[from]))
+			from++;
+		while (until > from && event_spec_blank(text[until - 1]))
 			until--;
 		buf_append(&p.out, text, from);
 		status = resolve_event(&p, text + from, until - from);
