@@ -46,7 +46,17 @@ template <class T> struct Till {
 	}
 };
 }
-int main() { for (int i = 0; i < 40; i++) { shop::Till<unsigned long> t; t.sell(20000); } puts("done"); }
+int main()
+{
+	unsigned s = 0;
+	for (int i = 0; i < 40; i++) {
+		shop::Till<unsigned long> t;
+		t.sell(20000); /* a call of a mangled name, in a function that is sampled */
+		for (unsigned k = 0; k < 2000000; k++)
+			s = s * 2654435761u ^ s >> 7 ^ k;
+	}
+	printf("%u\n", s);
+}
 CC
 gcc -O2 -g -o c src/c.c && g++ -O2 -g -o cc src/cc.cc || bail "the compilers failed"
 

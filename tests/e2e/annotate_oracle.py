@@ -38,6 +38,12 @@ def same_mnemonic(a, b):
     return a.rstrip("bwlq") == b.rstrip("bwlq") or a[:3] == b[:3]
 
 
+def demangled(names):
+    """What spoor calls them: without parameters, the word of a clone, and the hash of Rust's legacy mangling."""
+    said = output("c++filt", "-p", input="".join(n + "\n" for n in names)).split("\n")
+    return {n: re.sub(r" \[clone [^]]*\]|::h[0-9a-f]{16}$", "", d) for n, d in zip(names, said)}
+
+
 def objdump(obj, f):
     start, end = int(f["start"], 16), int(f["end"], 16)
     theirs = {}
@@ -48,6 +54,7 @@ def objdump(obj, f):
     ours = {int(i["address"], 16): i for i in f["instructions"]}
     if set(ours) != set(theirs):
         fail(f["symbol"], "other addresses:", [hex(a) for a in sorted(set(ours) ^ set(theirs))][:10])
+    targets = []
     for at, (raw, text) in theirs.items():
         if raw != ours[at]["bytes"]:
             fail(f["symbol"], hex(at), ours[at]["bytes"], "is", raw)
@@ -55,10 +62,13 @@ def objdump(obj, f):
             fail(f["symbol"], hex(at), ours[at]["text"], "is", text)
         # A conditional jump or a direct call.
         m = re.match(r"(?:bnd )?(j\w+|call\w*)\s+[0-9a-f]+ <([^>+]+)(?:\+0x([0-9a-f]+))?>$", text)
-        if m and f["plain"] and "@" not in m[2]:
-            got = ours[at].get("target_symbol"), ours[at].get("target_offset")
-            if got != (m[2], int(m[3] or "0", 16)):
-                fail(f["symbol"], hex(at), got, "is", text)
+        if m and "@" not in m[2]:
+            targets.append((at, m[2], int(m[3] or "0", 16), text))
+    names = demangled([t[1] for t in targets])
+    for at, name, offset, text in targets:
+        got = ours[at].get("target_symbol"), ours[at].get("target_offset")
+        if got != (names[name], offset):
+            fail(f["symbol"], hex(at), got, "is", text)
     return len(theirs)
 
 
@@ -69,7 +79,8 @@ def llvm(obj, f):
         lines = answer.split("\n")
         theirs = [(os.path.basename(w.rsplit(":", 2)[0]), int(w.rsplit(":", 2)[1])) for w in lines[1::2]]
         ours = [(os.path.basename(w["srcfile"] or "??"), w["srcline"]) for w in i["frames"]] or [("??", 0)]
-        if ours != theirs:
+        # Without DWARF there, it has the name of the symbol table's STT_FILE, and no line.
+        if ours != theirs and not (ours == [("??", 0)] and [line for _, line in theirs] == [0]):
             fail(f["symbol"], i["address"], ours, "is", theirs)
     return len(at)
 
@@ -115,7 +126,6 @@ def main():
             fail(f["symbol"], "samples of instructions are not its samples")
         if f["lines"] and sum(l["samples"] for l in f["lines"]) != f["samples"]:
             fail(f["symbol"], "samples of lines are not its samples")
-        f["plain"] = all(c.isalnum() or c == "_" for c in f["symbol"])
         compared += {"objdump": objdump, "llvm": llvm, "perf": perf}[oracle](obj, f)
     print(f"{compared} addresses of {len(functions)} functions")
 
