@@ -24,7 +24,8 @@
 
 #define OBJECTS_MAX 65536 /* looked at */
 #define BLOCK 512	  /* of st_blocks: copies have holes */
-#define FULL_PARTS 8	  /* within such a part of the share they are full, and lose two */
+/* One is for what was allowed before and is being written, one at least for what comes. */
+#define SHARE_PARTS 8
 #define SHARE_MIN (256u << 10)
 
 struct object_file {
@@ -174,12 +175,13 @@ make_directory(struct archive *a)
 static uint64_t
 allow(struct archive *a)
 {
-	const uint64_t share = a->objects_share, part = share / FULL_PARTS;
+	const uint64_t share = a->objects_share, part = share / SHARE_PARTS;
 	uint64_t fs_free = archive_fs_free(a), room, spare;
 
 	if (share < SHARE_MIN || make_directory(a) < 0)
 		return 0;
-	look(a, share - part, share - 2 * part);
+	/* Not only when they are over their bound: a copy that did not fit is gone with its program. */
+	look(a, share - 2 * part, share - 3 * part);
 	room = share - part > a->objects ? share - part - a->objects : 0;
 	spare = fs_free > a->limits.keep_free ? fs_free - a->limits.keep_free : 0;
 	return room < spare ? room : spare;
