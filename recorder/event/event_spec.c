@@ -140,102 +140,6 @@ parse_alias(struct event_parser *p, char *name, char *tail, const struct event_s
 	return r;
 }
 
-/* --- probes ---------------------------------------------------------------------------------- */
-
-/* "PATH:0x1139", or "PATH:NAME=0x1139": whoever finds places by name calls them so. */
-static int
-parse_place(const struct event_parser *p, char *text, struct event_spec *s, char **ret_rest)
-{
-	char *place = strchr(text, ':'), *mods = place ? strchr(place + 1, ':') : NULL, *number;
-	uint64_t offset;
-
-	if (*text != '/')
-		return event_parser_fail(p, text, "the file of a probe is given by its whole path");
-	if (!place)
-		return event_parser_fail(p, text + strlen(text),
-					 "a probe is PATH:SYMBOL[+OFFSET] or PATH:OFFSET");
-	*place++ = '\0';
-	if (mods)
-		*mods++ = '\0';
-	number = strrchr(place, '=');
-	number = number ? number + 1 : place;
-	if (!event_parser_number(number, &offset))
-		return event_parser_fail(
-			p, number,
-			"'%s' is not a place in the file such as 0x1139: only spoor "
-			"record finds symbols",
-			number);
-	if (number > place)
-		(void)snprintf(s->name, sizeof(s->name), "%.*s:%s:%.*s%s%s",
-			       (int)(text - p->event - 1), p->event, text,
-			       (int)(number - place - 1), place, mods ? ":" : "", mods ? mods : "");
-	s->probe = text;
-	s->attr.config2 = offset;
-	*ret_rest = mods;
-	return 0;
-}
-
-static int
-parse_symbol(const struct event_parser *p, bool at_return, char *text, struct event_spec *s,
-	     char **ret_rest)
-{
-	char *mods = strchr(text, ':'), *plus;
-	uint64_t offset = 0;
-
-	if (mods)
-		*mods++ = '\0';
-	plus = strchr(text, '+');
-	if (plus)
-		*plus++ = '\0';
-	if (!*text)
-		return event_parser_fail(p, text, "a function of the kernel is missing");
-	/* Names do not begin so: kprobe_addr, without kprobe_func. */
-	if (*text >= '0' && *text <= '9') {
-		if (plus || !event_parser_number(text, &offset) || !offset)
-			return event_parser_fail(p, text,
-						 "not an address such as 0xffffffff81000000");
-		s->attr.config2 = offset;
-		*ret_rest = mods;
-		return 0;
-	}
-	if (plus && !event_parser_number(plus, &offset))
-		return event_parser_fail(p, plus, "'%s' is not an offset such as 0x10", plus);
-	if (plus && at_return)
-		return event_parser_fail(p, plus,
-					 "only functions return: an offset goes with kprobe");
-	s->probe = text;
-	s->attr.config2 = offset;
-	*ret_rest = mods;
-	return 0;
-}
-
-static int
-parse_probe(const struct event_parser *p, bool user, bool at_return, char *text,
-	    struct event_spec *s)
-{
-	char *mods = NULL;
-	int r;
-
-	(void)strlcpy(s->pmu, user ? "uprobe" : "kprobe", sizeof(s->pmu));
-	if (pmu_type(p->roots.sysfs, s->pmu, &s->attr.type) < 0)
-		return event_parser_absent(p, p->event, "this kernel has no %ss (CONFIG_%s_EVENTS)",
-					   s->pmu, user ? "UPROBE" : "KPROBE");
-	if (at_return && pmu_term(p->roots.sysfs, s->pmu, "retprobe", 1, &s->attr) < 0)
-		return event_parser_absent(p, p->event, "this kernel has no probes of returns");
-	s->each = true;
-	r = user ? parse_place(p, text, s, &mods) : parse_symbol(p, at_return, text, s, &mods);
-	if (r == 0 && mods)
-		r = event_parser_modifiers(p, mods, s);
-	if (r < 0)
-		return r;
-	if (s->probe && !(s->probe = strdup(s->probe)))
-		return -ENOMEM;
-	r = event_spec_append(p, s);
-	if (r < 0)
-		free(s->probe);
-	return r;
-}
-
 /* --- tracepoints, names --------------------------------------------------------------------- */
 
 static int
@@ -377,16 +281,6 @@ parse_word(struct event_parser *p, char *word, struct event_spec *s)
 	return event_parser_absent(p, word, "unknown event '%s': see spoor list", name);
 }
 
-static const struct probe_prefix {
-	const char *text;
-	bool user, at_return;
-} probe_prefixes[] = {
-	{ "uprobe:", true, false },
-	{ "uretprobe:", true, true },
-	{ "kprobe:", false, false },
-	{ "kretprobe:", false, true },
-};
-
 /*
  * The SWITCH records are in the ring of the samples, and the side-band's is never flooded. Its rate is its own:
  * -F and -c are of other events.
@@ -412,6 +306,40 @@ parse_off_cpu(struct event_parser *p, const char *text, struct event_spec *s)
 	return event_spec_append(p, s);
 }
 
+/* What may be at any place of a program, and has slashes of its own before those of its terms. */
+static const struct placed {
+	const char *prefix;
+	bool probe, user, at_return;
+} placed[] = {
+	{ "mem:", false, false, false },     { "uprobe:", true, true, false },
+	{ "uretprobe:", true, true, true },  { "kprobe:", true, false, false },
+	{ "kretprobe:", true, false, true },
+};
+
+static int
+parse_placed(struct event_parser *p, const struct placed *as, char *text, struct event_spec *s)
+{
+	char *tail = text + event_spec_terms(text, strlen(text)), cut = *tail;
+	char *place = text + strlen(as->prefix);
+	int r;
+
+	*tail = '\0';
+	(void)strlcpy(s->name, text, sizeof(s->name));
+	r = as->probe ? event_parser_probe(p, as->user, as->at_return, place, s)
+		      : event_parser_breakpoint(p, place, s);
+	*tail = cut;
+	if (r == 0 && cut && s->modified)
+		r = event_parser_fail(p, tail, "modifiers stand behind the terms: /period=1/u");
+	(void)strlcat(s->name, tail, sizeof(s->name));
+	if (r == 0 && cut)
+		r = parse_tail(p, "", tail, s);
+	if (r == 0)
+		r = event_spec_append(p, s);
+	if (r < 0)
+		free(s->probe);
+	return r;
+}
+
 /* In this copy. */
 static int
 parse_one(struct event_parser *p, char *text)
@@ -432,20 +360,11 @@ parse_one(struct event_parser *p, char *text)
 		return event_parser_fail(p, brace,
 					 "braces are around a group: {EVENT,EVENT}, or "
 					 "{EVENT,EVENT}:MODS");
-	if (strncmp(text, "mem:", 4) == 0) {
-		int r = event_parser_breakpoint(p, text + 4, &s);
-
-		return r < 0 ? r : event_spec_append(p, &s);
-	}
 	if (off_cpu_is_name(text))
 		return parse_off_cpu(p, text, &s);
-	for (size_t i = 0; i < sizeof(probe_prefixes) / sizeof(probe_prefixes[0]); i++) {
-		const struct probe_prefix *pre = &probe_prefixes[i];
-		size_t n = strlen(pre->text);
-
-		if (strncmp(text, pre->text, n) == 0)
-			return parse_probe(p, pre->user, pre->at_return, text + n, &s);
-	}
+	for (size_t i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
+		if (strncmp(text, placed[i].prefix, strlen(placed[i].prefix)) == 0)
+			return parse_placed(p, &placed[i], text, &s);
 	return parse_word(p, text, &s);
 }
 
@@ -464,21 +383,71 @@ behind_quote(const char *quote)
 	return end ? end + 1 : quote + 1;
 }
 
+/* Slashes before here are of a path, or there are none but those of terms. */
+static const char *
+behind_path(const char *event)
+{
+	static const char *const prefixes[] = { "mem:", "uprobe:", "uretprobe:" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		const char *place = event + strlen(prefixes[i]);
+
+		if (strncmp(event, prefixes[i], strlen(prefixes[i])) != 0)
+			continue;
+		return i == 0 && !strchr("/.", *place) ? place : place + strcspn(place, ":");
+	}
+	return event;
+}
+
+/*
+ * Behind a place, a slash may also be of a symbol (Go: net/http.Get) or before a length. Of terms, one has a value, or
+ * behind them all is nothing but modifiers.
+ */
+static bool
+opens_terms(const char *slash)
+{
+	const char *end = slash;
+
+	do {
+		end++;
+		if (*end >= 'a' && *end <= 'z')
+			end += strspn(end, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+	} while (*end == ',');
+	if (*end != '/')
+		return *end == '=';
+	end += 1 + (end[1] == ':');
+	while ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z'))
+		end++;
+	return strchr(" \t,{}", *end) != NULL;
+}
+
+size_t
+event_spec_terms(const char *event, size_t n)
+{
+	const char *at = behind_path(event);
+
+	while (at < event + n && (*at != '/' || !opens_terms(at)))
+		at++;
+	return at < event + n ? (size_t)(at - event) : n;
+}
+
 size_t
 event_spec_bytes(const char *text, const char *ends)
 {
-	const char *at = text;
+	const char *at = text, *place;
 	bool slashes, inside = false;
 
 	while (event_spec_blank(*at))
 		at++;
-	slashes = strncmp(at, "mem:", 4) != 0 && strncmp(at, "uprobe:", 7) != 0 &&
-		strncmp(at, "uretprobe:", 10) != 0;
+	place = behind_path(at);
+	slashes = place == at;
 	while (*at && (!strchr(ends, *at) || (inside && *at == ','))) {
 		if (inside && at[-1] == '=' && strchr("'\"", *at)) {
 			at = behind_quote(at);
 			continue;
 		}
+		if (*at == '/' && !slashes)
+			slashes = at >= place && opens_terms(at);
 		inside ^= slashes && *at == '/';
 		at++;
 	}

@@ -15,7 +15,7 @@
  *                                 function returns
  *   kprobe:SYMBOL[+OFFSET]        likewise in the kernel, and kretprobe:; or kprobe:ADDR
  *
- * Behind each there may be /TERM[=VALUE],.../ of those that are of every event, but for breakpoints and probes,
+ * Behind each there may be /TERM[=VALUE],.../ of those that are of every event,
  * and :MODS: u k h (only there), I (not when idle), G H (guest, host), p pp ppp P (precision), D (pinned),
  * e (exclusive), S (the group's counts in samples), W (weak group), b R (perf stat's: of no effect); as perf
  * reads them. Several with commas.
@@ -99,6 +99,8 @@ void event_spec_list_done(struct event_spec_list *list);
  * slashes, it is between terms), '{' and '}'. What is quoted between slashes is passed over.
  */
 size_t event_spec_bytes(const char *text, const char *ends);
+/* Where in a breakpoint or probe of n bytes its terms begin, at their slash; n: it has none. */
+size_t event_spec_terms(const char *event, size_t n);
 /* What may stand around an event, and is no part of it. */
 bool event_spec_blank(char c);
 

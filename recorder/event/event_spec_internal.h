@@ -46,8 +46,12 @@ int event_parser_modifiers(const struct event_parser *p, const char *mods, struc
  */
 int event_parser_terms(struct event_parser *p, const char *pmu, char *terms, struct event_spec *s);
 
-/* What stands behind "mem:", modifiers included. */
+/* What stands behind "mem:", modifiers included, but no terms. */
 int event_parser_breakpoint(const struct event_parser *p, char *text, struct event_spec *s);
+
+/* Likewise behind "uprobe:" (user), "kprobe:", "uretprobe:", "kretprobe:" (at_return); s->probe is to be freed. */
+int event_parser_probe(const struct event_parser *p, bool user, bool at_return, char *text,
+		       struct event_spec *s);
 
 /* One event of a PMU, by name. */
 int event_parser_alias(struct event_parser *p, const char *pmu, char *name, struct event_spec *s);

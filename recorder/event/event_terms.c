@@ -241,10 +241,8 @@ pmu_bits(const struct term *t, const char *pmu)
 		return event_parser_fail(t->p, t->value,
 					 "the value of %s is not a number such as 12 or 0x1f: '%s'",
 					 t->name, t->value);
-	/* A tracepoint is its number: that of another one would be called by this one's name. */
-	r = t->s->attr.type == PERF_TYPE_TRACEPOINT && !*pmu
-		? -ENOENT
-		: pmu_term(sysfs, pmu, t->name, n, &t->s->attr);
+	/* A tracepoint is its number, a probe its place: that of another one would be called by this one's name. */
+	r = t->s->each && !*pmu ? -ENOENT : pmu_term(sysfs, pmu, t->name, n, &t->s->attr);
 	if (r == 0)
 		return 0;
 	if (r == -ERANGE)
@@ -257,12 +255,11 @@ pmu_bits(const struct term *t, const char *pmu)
 	if (r != -ENOENT)
 		return r;
 	if (!*pmu)
-		return event_parser_fail(
-			t->p, t->name,
-			"no term '%s': such an event has config, name, period, freq, "
-			"call-graph, stack-size, max-stack, inherit, no-inherit, "
-			"branch_type",
-			t->name);
+		return event_parser_fail(t->p, t->name,
+					 "no term '%s': such an event has %sname, period, freq, "
+					 "call-graph, stack-size, max-stack, inherit, no-inherit, "
+					 "branch_type",
+					 t->name, t->s->each ? "" : "config, ");
 	return event_parser_absent(t->p, t->name, "%s has no term or event '%s': see spoor list",
 				   pmu, t->name);
 }

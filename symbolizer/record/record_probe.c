@@ -108,9 +108,9 @@ resolve_breakpoint(struct probing *p, const char *event, size_t n)
 	return problem ? probe_error(p, where, problem) : CLI_GO_ON;
 }
 
-/* One event, of n bytes, without the blanks around it. */
+/* What is before the terms, n bytes. */
 static int
-resolve_event(struct probing *p, const char *event, size_t n)
+resolve_head(struct probing *p, const char *event, size_t n)
 {
 	bool at_return = strncmp(event, RETURN_PROBE, strlen(RETURN_PROBE)) == 0;
 	size_t prefix = at_return ? strlen(RETURN_PROBE) : strlen(PROBE);
@@ -126,6 +126,17 @@ resolve_event(struct probing *p, const char *event, size_t n)
 	}
 	buf_append(&p->out, event, n);
 	return CLI_GO_ON;
+}
+
+/* One event, of n bytes, without the blanks around it. */
+static int
+resolve_event(struct probing *p, const char *event, size_t n)
+{
+	size_t head = event_spec_terms(event, n);
+	int status = resolve_head(p, event, head);
+
+	buf_append(&p->out, event + head, n - head);
+	return status;
 }
 
 int

@@ -53,6 +53,12 @@ done
 exits 0 "every tenth call" "$SPOOR" record -c 10 -o tenth.spoor -e "uprobe:$program:probed_work" -- taskset -c 0 "$program" 5000
 is "$(counts tenth.spoor)" "uprobe:probed:probed_work 500" "are a tenth"
 
+exits 0 "own settings, in terms" "$SPOOR" record -g -o terms.spoor -e "uprobe:$program:probed_work/period=10,call-graph=no,name='every ten'/u" \
+	-e "{uretprobe:$program:probed_work/inherit,period=100/ , uprobe:$program:probed_twice/period=3/}" -- taskset -c 0 "$program" 6000
+is "$(counts terms.spoor | sort | xargs)" \
+	"every ten 600 uprobe:probed:probed_twice/period=3/ 1000 uretprobe:probed:probed_work/inherit,period=100/ 60" "each has its period"
+is "$("$SPOOR" export -f folded -i terms.spoor --event "every ten")" "probed;probed_work 600" "the first has no callers"
+
 # The place, as nm and readelf tell it.
 place() # PROGRAM SYMBOL
 {
