@@ -231,13 +231,15 @@ wait_for() # SECONDS COMMAND...: until the command succeeds
 	done
 }
 
-perf_record() # ARGUMENT...: perf record, which has to end by itself: perf 6.1 aborts now and then
+# perf 6.1 aborts now and then, and each time while another recorder of everything asks for build-ids.
+perf_record() # ARGUMENT...: perf record, which has to end by itself
 {
-	local status
-	for _ in 1 2 3; do
+	local status pause
+	for pause in 0 1 4 10 0; do
 		perf record "$@"
 		status=$?
 		[ $status -ge 128 ] || break
+		sleep $pause
 	done
 	return $status
 }

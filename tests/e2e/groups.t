@@ -52,7 +52,7 @@ for group in cpu-clock:S,page-faults '{cpu-clock,page-faults}'; do
 	for trigger in context-switches '{context-switches,page-faults}:S' '{page-faults,context-switches}:S'; do
 		rm -f x.spoor x.spoor.*
 		exits 0 "--group -e $group --switch-output-event $trigger" "$SPOOR" record --group -e "$group" \
-			--switch-output-event "$trigger" -o x.spoor -- sh -c 'for i in 1 2 3 4 5; do sleep 0.2; done'
+			--switch-output-event "$trigger" -o x.spoor -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.2; done'
 		files=(x.spoor*)
 		in_range "${#files[@]}" 5 100 "it is hit"
 	done
@@ -101,8 +101,9 @@ is "$(jq '[.rows[] | select(.event == "page-faults")] | length > 0' report.json)
 	"a member that takes no samples has rows"
 
 # perf reads the same from our export. Before Linux 6.12 it knows no counts of inherited events: -i.
+# Of an event that counted nothing perf prints no line: the task waits once, so that it is switched.
 rm -f x.spoor
-"$SPOOR" record -i -F 4999 -e "$GROUP" -o x.spoor -- "$FIXTURES/faults" $FAULTS >/dev/null 2>&1
+"$SPOOR" record -i -F 4999 -e "$GROUP" -o x.spoor -- sh -c 'sleep 0.02; exec "$@"' - "$FIXTURES/faults" $FAULTS >/dev/null 2>&1
 "$SPOOR" export -f perf-data -o x.data x.spoor
 perf script -i x.data -G -F tid,cpu,time,period,event 2>/dev/null | grep '\[' | tr -s ' ' | sed 's/^ //; s/ $//; s/: *$//' >perf.script
 "$SPOOR" export -f perf-script x.spoor | awk '/^[^\t#]/ && /\[[0-9]+\]/' |
@@ -162,7 +163,7 @@ exits 0 "a group on all CPUs" "$SPOOR" record -a -F 999 -e '{cpu-clock,page-faul
 is "$("$SPOOR" info --json x.spoor | jq '.records.READ')" "$(nproc)" "one READ a CPU has the whole group"
 ok "whole CPUs fault at least as often" test "$(count_of page-faults)" -ge $FAULTS
 rm -f x.spoor
-exits 0 "a group, with what a shell forks" "$SPOOR" record -F 999 -e '{task-clock,page-faults}:S' -o x.spoor -- \
+exits 0 "a group, with what a shell forks" "$SPOOR" record -F 4999 -e '{task-clock,page-faults}:S' -o x.spoor -- \
 	sh -c '"$0" 5000; "$0" 7000; true' "$FIXTURES/faults"
 in_range "$(count_of page-faults)" 12000 14000 "children are counted"
 in_range "$("$SPOOR" report --json --event page-faults --comm faults x.spoor | jq '[.rows[].period] | add')" 8000 14000 \

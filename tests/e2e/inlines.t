@@ -37,7 +37,7 @@ CC
 gcc -O2 -g -fno-omit-frame-pointer -o c c.c || bail "gcc failed"
 g++ -O2 -g -fno-omit-frame-pointer -o cc cc.cc || bail "g++ failed"
 
-perf record -q -g -F 999 -e cpu-clock:u -o c.data ./c >/dev/null 2>perf.err || bail "perf: $(cat perf.err)"
+perf_record -q -g -F 999 -e cpu-clock:u -o c.data ./c >/dev/null 2>perf.err || bail "perf: $(cat perf.err)"
 perf script -i c.data -F comm,ip,sym,dso >c.script 2>/dev/null
 python3 - c.script >wanted.folded <<'PY'
 import collections, re, subprocess, sys
@@ -100,7 +100,7 @@ like "$("$SPOOR" report -s srcfile -i c.data 2>err)" '/c\.c' "srcfile: with its 
 
 # --- C++ --------------------------------------------------------------------------------------
 
-perf record -q -g -F 999 -e cpu-clock:u -o cc.data ./cc >/dev/null 2>perf.err || bail "perf: $(cat perf.err)"
+perf_record -q -g -F 999 -e cpu-clock:u -o cc.data ./cc >/dev/null 2>perf.err || bail "perf: $(cat perf.err)"
 "$SPOOR" export -f folded -i cc.data -o cc.folded 2>err
 like "$(sort -t' ' -k2n cc.folded)" ';sell;[^;]*operator\(\);shop::Till<unsigned int>::add [0-9]' \
 	"a method has its class and namespace, a lambda is a frame"

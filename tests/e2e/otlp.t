@@ -83,7 +83,7 @@ for weight in samples period; do
 	$python otlp.py x.otlp >got 2>said || diag_file said
 	"$SPOOR" export -f folded --weight $weight x.spoor 2>err |
 		awk '{ n = $NF; sub(/ [0-9]*$/, ""); sub(/\[[^;]*\] \[build-id mismatch\]/, "[build-id mismatch]"); sum[$0] += n }
-			END { for (s in sum) printf "%s %d\n", s, sum[s] }' | LC_ALL=C sort >wanted
+			END { for (s in sum) printf "%s %.0f\n", s, sum[s] }' | LC_ALL=C sort >wanted
 	LC_ALL=C sort got >sorted
 	same "by $weight: the stacks of folded" sorted wanted
 	cp threads.got threads.$weight

@@ -2,7 +2,8 @@
 """Functions with callers and callees: of pprof -peek (text), and of spoor peek --json: peek.py TEXT JSON.
 
 For pprof functions of one name are one, and what has no name is called by its address: of those, and where they
-are callers or callees, nothing is compared."""
+are callers or callees, nothing is compared. pprof calls a function without a name by its object, as in
+[readelf], which an expression may match, and spoor has no such name."""
 import json
 import re
 import sys
@@ -32,15 +33,21 @@ def of_spoor(path):
     return functions
 
 
+def nameless(name):
+    return name.startswith(("[", "0x"))
+
+
 def clear(functions):
     names = [[name for name, _ in calls] for f in functions for calls in f[2:]]
     return len(functions) == 1 and not any(
-        len(set(calls)) < len(calls) or any(n.startswith(("[", "0x")) for n in calls) for calls in names)
+        len(set(calls)) < len(calls) or any(map(nameless, calls)) for calls in names)
 
 
 pprof, spoor = of_pprof(sys.argv[1]), of_spoor(sys.argv[2])
 wrong = n = 0
 for name in sorted(set(pprof) | set(spoor)):
+    if nameless(name):
+        continue
     one, other = pprof.get(name, []), spoor.get(name, [])
     if (one and not clear(one)) or (other and not clear(other)):
         continue

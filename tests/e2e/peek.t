@@ -23,11 +23,14 @@ PY
 "$SPOOR" record -a -g -F 999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
 "$SPOOR" record -a -g -F 999 -o python.spoor -- python3 load.py >out 2>err || bail "no recording of Python"
 "$SPOOR" record -a -g -F 999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
+# Of these commands: the programs that tests beside this one make, strip and take away may have other names in the
+# next command than in the one before.
+declare -A comms=([compiler]="g++,cc1plus,as,swapper" [python]="python3,swapper" [storm]="sh,true,seq,swapper")
 for name in compiler python storm; do
-	"$SPOOR" export --no-inline -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
+	"$SPOOR" export --no-inline --comm "${comms[$name]}" -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
 	go tool pprof -symbolize=none -sample_index=samples -nodecount=0 -nodefraction=0 -edgefraction=0 \
 		-peek 'read|alloc|page|_PyEval|sys_' $name.pb.gz >theirs 2>pprof.err
-	"$SPOOR" peek --no-inline --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
+	"$SPOOR" peek --no-inline --comm "${comms[$name]}" --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
 	python3 "$TOP/tests/e2e/peek.py" theirs ours >compared 2>&1
 	is "$(tail -n 1 compared)" "enough compared, 0 differ" "$name: callers and callees are pprof's" || diag_file compared
 	is "$("$SPOOR" peek --json . $name.spoor 2>/dev/null | jq '.[0] | ([.functions[].self_samples] | add) <= .samples')" true \
