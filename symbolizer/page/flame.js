@@ -533,9 +533,8 @@ function zoom_to(box, quietly) {
 		view0 = a0 + (b0 - a0) * ease;
 		view1 = part === 1 ? b1 : a1 + (b1 - a1) * ease;
 		draw(false);
-		if (part < 1)
-			moving = requestAnimationFrame(step);
-		else
+		moving = part < 1 ? requestAnimationFrame(step) : 0;
+		if (part === 1)
 			reveal(box);
 	};
 	step(began);
@@ -903,6 +902,7 @@ function change(name, value) {
 		$(name).value = value;
 	cancelAnimationFrame(waiting);
 	cancelAnimationFrame(moving);
+	moving = 0;
 	waiting = requestAnimationFrame(() => {
 		waiting = 0;
 		renew();
@@ -993,7 +993,7 @@ window.flame = {
 	times,
 	state: () => ({ ...state }),
 	total: () => tree.root.w,
-	settled: () => waiting === 0,
+	settled: () => waiting === 0 && moving === 0,
 	boxes: () => shown.flatMap((row, depth) => row.box.map((box, i) => box && ({
 		name: label(box), depth, x: row.x0[i], width: row.x1[i] - row.x0[i], y: row_top(depth) - stage.scrollTop,
 		weight: box.w, before: box.b, self: box.self,

@@ -62,7 +62,8 @@ def objdump(obj, f):
             fail(f["symbol"], hex(at), ours[at]["text"], "is", text)
         # A conditional jump or a direct call.
         m = re.match(r"(?:bnd )?(j\w+|call\w*)\s+[0-9a-f]+ <([^>+]+)(?:\+0x([0-9a-f]+))?>$", text)
-        if m and "@" not in m[2]:
+        # Where a stub of the PLT goes to, the first one, has no name: objdump says what stands before.
+        if m and "@" not in m[2] and not f["symbol"].endswith("@plt"):
             targets.append((at, m[2], int(m[3] or "0", 16), text))
     names = demangled([t[1] for t in targets])
     for at, name, offset, text in targets:
@@ -87,7 +88,8 @@ def llvm(obj, f):
 
 def perf(obj, f):
     # They end with their sections; perf has them until the next symbol, over the stubs of another section.
-    if f["symbol"] in ("_init", "_fini"):
+    # So does the last stub of the PLT.
+    if f["symbol"] in ("_init", "_fini", "__cxa_finalize@plt"):
         return 0
     for left in range(2, -1, -1):
         try:

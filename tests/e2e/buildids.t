@@ -16,6 +16,7 @@ ids()
 recorders=()
 record() # WAY: into WAY.spoor, until stop
 {
+	rm -f "$1.spoor" # or the wait would be for the last one's
 	background "$SPOOR" record -a -F "${frequency:-1999}" -m 512 --build-ids "$1" -o "$1.spoor" 2>"$1.err"
 	recorders+=("$!")
 	wait_for 20 test -s "$1.spoor"

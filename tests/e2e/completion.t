@@ -95,7 +95,7 @@ if can_record_all; then
 	printf '%s\n' "archive_directory = $TMP/archive" "control_socket = $socket" "keep_free = 0" >spoord.conf
 	mkdir archive
 	start
-	wait_for 20 test -S socket || { diag_file log; bail "spoord does not come up"; }
+	wait_for 20 ctl status || { diag_file log; bail "spoord does not come up"; }
 	is "$(offers spoorctl --socket "$socket" stop '')" "" "no capture runs"
 	background ctl capture --duration 1m >/dev/null 2>&1
 	ok "one begins" wait_for 20 sh -c '"$BUILD/spoorctl" --socket socket captures --json | jq -e ".captures | length == 1"'

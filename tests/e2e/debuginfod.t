@@ -43,12 +43,13 @@ hottest() { "$SPOOR" report --json --comm prog "$@" -i x.spoor 2>err | jq -r '.r
 serve() # PORT DIRECTORY
 {
 	background debuginfod -d :memory: -p "$1" -F "$2" -t 0 -g 0 >"served.$1" 2>&1
-	wait_for 30 scanned "$1" || bail "debuginfod: $(cat "served.$1")"
+	wait_for 30 scanned "$1" "$(find "$2" -type f | wc -l)" || bail "debuginfod: $(cat "served.$1")"
 }
+# PORT FILES: between the walk and the work that it has found nobody is busy either.
 scanned() { python3 -c "
 import sys, urllib.request as u
 m = u.urlopen('http://127.0.0.1:$1/metrics').read().decode()
-sys.exit('thread_work_total{role=\"traverse\"} 1' not in m or 'thread_busy{role=\"scan\"} 0' not in m)"; }
+sys.exit('thread_work_total{role=\"scan\"} $2\n' not in m or 'thread_busy{role=\"scan\"} 0\n' not in m)"; }
 serve 18002 served
 
 # --- nobody asks unasked --------------------------------------------------------------------

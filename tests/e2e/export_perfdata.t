@@ -87,7 +87,7 @@ for k in pipe file; do
 	jq -r '.rows | group_by(.comm)[] | "\(map(.samples) | add) \(.[0].comm)"' report.json | sort >own.comms
 	same "$k: the same samples of each command" want own.comms
 	is "$(perf script -i $f -G -F comm,ip,sym,dso 2>/dev/null | grep -c 'burn_hot (.*/burn)')" \
-		"$(jq '[.rows[] | select(.symbol == "burn_hot").samples] | add' report.json)" \
+		"$(jq '[.rows[] | select(.symbol == "burn_hot" and .dso == "burn").samples] | add' report.json)" \
 		"$k: the hot function has its name and its samples"
 	ok "$k: perf annotate takes it" perf annotate --stdio -i $f -s burn_hot
 	ok "$k: perf evlist takes it" perf evlist -v -i $f

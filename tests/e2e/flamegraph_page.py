@@ -20,14 +20,13 @@ page = Page(path)
 boxes = lambda: page.run("return flame.boxes()")
 state = lambda: page.run("return flame.state()")
 text = lambda name: page.run("return document.getElementById(arguments[0]).textContent", name)
-still = lambda: page.settled("(b => window.before === b ? true : (window.before = b, false))(JSON.stringify(flame.boxes().slice(0, 50)))")
+still = lambda: page.settled("flame.settled()")
 
 
 def choose(name, value):
     page.run("const e = document.getElementById(arguments[0]); e.value = arguments[1];"
              "e.dispatchEvent(new Event('change'))", name, value)
     page.settled(f"flame.state().{name} === '{value}'")
-    page.run("delete window.before")
     still()
 
 
@@ -47,9 +46,11 @@ commands = {b["name"]: 100 * b["weight"] / total for b in boxes() if b["depth"] 
 wrong = [(c, share, rows.get(c)) for c, share in commands.items() if abs(share - rows.get(c, -1)) > 0.01]
 check("commands have the report's shares", commands and not wrong, wrong)
 wrong = []
+# The page looks for names: of strcmp(), which the kernel has as well, it has the samples of both.
+rows_of = collections.Counter(row["symbol"] for row in children["rows"])
 for row in children["rows"][:20]:
     name = row["symbol"]
-    if not name or name.startswith("["):
+    if not name or name.startswith("[") or rows_of[name] > 1:
         continue
     said = float(look_for("^" + re.escape(name) + "$").split()[1])
     if abs(said - row["children"]) > 0.011:
@@ -141,10 +142,12 @@ check("a tip under the mouse", page.settled("!document.getElementById('tip').hid
 # --- search by keys -------------------------------------------------------------------------------
 look_for("")
 target = max((b for b in boxes() if b["depth"] > 1), key=lambda b: b["width"])
-page.keys("/", re.escape(target["name"])[:40], Keys.ENTER)
-check("/ and Enter lead to a match", target["name"][:20] in text("details"), text("details"))
+page.keys("/", re.escape(target["name"][:20]), Keys.ENTER)
+check("/ and Enter lead to a match", page.settled(
+    f"document.getElementById('details').textContent.includes({json.dumps(target['name'][:20])})"), text("details"))
 page.keys(Keys.ESCAPE)
-check("Escape ends the search", state()["q"] == "" and text("matched") == "", state())
+check("Escape ends the search", page.settled(
+    "flame.state().q === '' && document.getElementById('matched').textContent === ''"), state())
 look_for("(")
 check("half an expression is text", "Matched" in text("matched"), text("matched"))
 look_for("")
