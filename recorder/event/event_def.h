@@ -36,6 +36,7 @@ struct event_def {
 	bool trigger;	   /* each hit wakes whoever reads: see session_options */
 	bool counts;	   /* takes no samples, and has no ring: it is read at intervals */
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
+	bool filter_due;   /* and lacks that yet: the kernel takes one filter, and no second one */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
 	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */

@@ -58,7 +58,7 @@ event_filter_def(const struct event_spec *spec, struct event_def *def)
 		if (!def->filter)
 			return -ENOMEM;
 	}
-	def->exclude_self = spec->filter && spec->filter->exclude_self;
+	def->exclude_self = def->filter_due = spec->filter && spec->filter->exclude_self;
 	/* Without its fields their meaning is of no use. */
 	if (def->attr.type == PERF_TYPE_TRACEPOINT && (def->attr.sample_type & PERF_SAMPLE_RAW))
 		def->format = tracefs_format(TRACEFS_ROOT,

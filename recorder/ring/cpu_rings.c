@@ -116,7 +116,7 @@ open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
 		return open_event_error(o, def, task, fd);
 	*e = (struct open_event){ .fd = fd, .def = index, .task = task };
 	o->c->nr++;
-	r = event_filter_set(def, fd, o->error);
+	r = def->filter_due ? 0 : event_filter_set(def, fd, o->error);
 	if (r == 0 && !def->counts)
 		r = join_ring(o, def, fd, ring_fd);
 	if (r < 0)
@@ -296,7 +296,8 @@ cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < c->nr; i++)
-		r = event_filter_set(&plan->defs[c->events[i].def], c->events[i].fd, error);
+		if (plan->defs[c->events[i].def].filter_due)
+			r = event_filter_set(&plan->defs[c->events[i].def], c->events[i].fd, error);
 	return r;
 }
 

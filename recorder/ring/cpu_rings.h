@@ -97,7 +97,7 @@ void cpu_rings_control(const struct cpu_rings *c, const struct event_plan *plan,
 /* Likewise on that of the plan at index, whatever it is. */
 void cpu_rings_control_event(const struct cpu_rings *c, uint32_t index, unsigned long request);
 
-/* Sets the filters of its events anew, as the plan has them now. 0, -errno with *error filled. */
+/* Sets the filters that were due (filter_due), as the plan has them now. 0, -errno with *error filled. */
 int cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,
 		     struct session_error *error);
 

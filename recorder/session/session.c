@@ -260,6 +260,8 @@ leave_out_ourselves(struct session *s, struct session_error *error)
 		return session_fail(error, r, "out of memory");
 	for (size_t i = 0; r == 0 && i < s->rings.nr; i++)
 		r = cpu_rings_filter(&s->rings.cpus[i], &s->plan, error);
+	for (size_t i = 0; i < s->plan.nr; i++)
+		s->plan.defs[i].filter_due = false;
 	return r < 0 ? r : 0;
 }
 

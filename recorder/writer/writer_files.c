@@ -515,6 +515,8 @@ writer_sync(struct writer *w, int *ret, struct session_error *error)
 		r = try_again(w, host_now_ns());
 	if (w->outage.on) {
 		*ret = writer_file_error(w->outage.error, &w->outage.where, error);
+		/* It may have begun after the last pass: who is answered finds it in the stats. */
+		writer_publish(w);
 		return r;
 	}
 	r = recording_writer_flush(w->file.writer, &where);

@@ -96,7 +96,8 @@ exits 0 "-a and a command" "$SPOOR" record -a -o x.spoor -- sleep 0.3
 in_range "$(samples x.spoor ".pid == $load")" 5 999999 "all is recorded while it runs"
 exits 0 "one CPU" "$SPOOR" record -C 0 --duration 500ms -o x.spoor
 is "$(samples x.spoor '.cpu != 0')" 0 "no sample from another"
-in_range "$(samples x.spoor '.cpu == 0')" 200 600 "but from this one"
+# The end of the duration may be late on a busy machine.
+in_range "$(samples x.spoor '.cpu == 0')" 200 "$(info x.spoor '.duration_ns / 1e9 * 999 * 1.1 + 20')" "but from this one"
 
 "$SPOOR" record -a -o s.spoor 2>err &
 recorder=$!

@@ -320,7 +320,12 @@ stuck=$!
 ok "somebody has the lock" wait_for 10 grep -q ready ready
 exits 1 "and is alive" "$spoord" -c spoord.conf
 fsfreeze --freeze "$frozen"
-sleep 0.2
+# Its thread has to be in the write that does not end: killed before, all of it would end.
+in_write()
+{
+	grep -qs '^State:.*D' "/proc/$stuck"/task/*/status
+}
+wait_for 20 in_write || fail "a thread is stuck"
 kill -KILL "$stuck"
 zombie()
 {

@@ -147,7 +147,7 @@ ended()
 {
 	tail -n "+$logged" log | grep -Eq 'capture [0-9]+ ends: [0-9]+ samples, [0-9]+ lost$'
 }
-ok "a file that cannot be closed has its capture" wait_for 5 ended
+ok "a file that cannot be closed has its capture" wait_for 20 ended
 ok "and the daemon answers" answers
 kill -USR1 "$exec"
 wait "$e"

@@ -30,7 +30,7 @@ own_fields() # FILE: the same, as spoor exports them
 # --- a known number, and perf's words ------------------------------------------------------------
 
 filter="filename ~ \"*/$mine\""
-exits 0 "a filter, beside perf" perf record -q -a -e $exec_event --filter "$filter" -o p.data -- \
+exits 0 "a filter, beside perf" perf_record -q -a -e $exec_event --filter "$filter" -o p.data -- \
 	"$SPOOR" record -a -e $exec_event --filter "$filter" -o x.spoor -- "${load[@]}"
 is "$("$SPOOR" info --json x.spoor | jq '.samples, .lost' | xargs)" "25 0" "each of those that pass, and no other"
 fields p.data >perf.fields
@@ -157,10 +157,14 @@ own_samples() # OPTION...: how many switches of a recorder's threads it records
 {
 	local pid tids
 
-	"$SPOOR" record -a -e sched:sched_switch "$@" --call-graph none -o own.spoor --duration 1s 2>/dev/null &
+	rm -f own.spoor
+	"$SPOOR" record -a -e sched:sched_switch "$@" --call-graph none -o own.spoor 2>/dev/null &
 	pid=$!
+	# It has all its threads, and records with them.
+	wait_for 20 test -s own.spoor
 	sleep 0.7
 	tids=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f,' 2>/dev/null)
+	kill -INT $pid || return
 	wait $pid
 	"$SPOOR" dump --json own.spoor | jq -s --argjson t "[${tids%,}]" \
 		'[.[] | select(.type == "SAMPLE" and (.tid as $i | $t | index($i)))] | length'
@@ -169,5 +173,10 @@ ok "a recorder's threads are switched" test "$(own_samples)" -gt 0
 is "$(own_samples --exclude-perf)" 0 "--exclude-perf: and they are not recorded"
 ok "but others" test "$("$SPOOR" info --json own.spoor | jq .samples)" -gt 0
 is "$(own_samples --filter 'next_pid >= 0' --exclude-perf)" 0 "also beside a filter"
+ok "with which others are" test "$("$SPOOR" info --json own.spoor | jq .samples)" -gt 0
+# The kernel takes one filter for each event, once.
+exits 0 "beside an event with a filter alone" "$SPOOR" record -a -e sched:sched_switch --filter 'next_pid >= 0' --exclude-perf \
+	-e $exec_event --filter "$filter" --call-graph none -o own.spoor -- "${load[@]}"
+is "$("$SPOOR" report --json -s event --event $exec_event own.spoor | jq .samples)" 25 "which has its own"
 
 done_testing

@@ -514,6 +514,44 @@ test_ends(void **state)
 	sweep(false);
 }
 
+/*
+ * A file that was removed is found out by whatever is written first; no pass may have told of it before the answer to
+ * a request. Whoever is answered that it was removed finds the session refused: another file is wanted.
+ */
+static void
+test_answer_tells_no_less_than_stats(void **state)
+{
+	unsigned int removed = 0;
+
+	for (unsigned int call = 1; call < 8; call++) {
+		static struct session_lab l;
+		static const char note[] = "a note is a block of its own";
+		struct session_stats t;
+		struct session_error e;
+		uint8_t *to;
+
+		set_plan(0, 0, 0);
+		assert_int_equal(lab_open(&l, true), 0);
+		set_plan(call, 0, ESTALE);
+		to = queue_reserve(writer_queue(l.writer), sizeof(note));
+		assert_non_null(to);
+		memcpy(to, note, sizeof(note));
+		queue_commit(writer_queue(l.writer), MESSAGE_NOTE, 0, 0, sizeof(note));
+		ask(&l, MESSAGE_SYNC);
+		assert_int_equal(writer_start(l.writer, &e), 0);
+		queue_wake(writer_queue(l.writer));
+		RIG_UNTIL(__atomic_load_n(&l.requests[0].done, __ATOMIC_ACQUIRE));
+		writer_stats(l.writer, &t);
+		removed += l.requests[0].result == -ESTALE;
+		assert_true(t.refused == (l.requests[0].result == -ESTALE));
+		assert_true(queue_send(writer_queue(l.writer), MESSAGE_END, 0, 0));
+		queue_wake(writer_queue(l.writer));
+		(void)writer_finish(l.writer, &e);
+		lab_done(&l);
+	}
+	assert_true(removed > 1);
+}
+
 int
 main(void)
 {
@@ -521,6 +559,7 @@ main(void)
 		cmocka_unit_test(test_nothing_fails),
 		cmocka_unit_test(test_suspends),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_answer_tells_no_less_than_stats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
