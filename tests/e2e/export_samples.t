@@ -201,7 +201,7 @@ for evil in $'e\e[31m"<;\n\x81' '=cmd|"x"!A1' 'a 1 2' '<script>' x $' \n'; do
 	name=$(printf %q "$evil")
 	is "$(LC_ALL=C grep -ca $'[\e\x81]' evil.perf-script evil.csv | cut -d: -f2 | sort -u)" 0 "$name: no control character is in it"
 	is "$(python3 collapse.py evil.perf-script | wc -l | sed 's/^[1-9].*/some/')" some "$name: perf-script reads"
-	is "$(python3 collapse.py evil.perf-script | awk '{ n += $NF } END { printf "%d", n }')" \
+	is "$(python3 collapse.py evil.perf-script | awk '{ n += $NF } END { printf "%.0f", n }')" \
 		"$("$SPOOR" report --json evil.spoor 2>err | jq '[.events[].period] | add')" "... all of it"
 	is "$(jq -s length evil.json)" "$samples" "... json"
 	is "$(python3 -c '

@@ -159,7 +159,7 @@ chmod 666 recurse.spoor
 exits 0 "export into a file" "$SPOOR" export -f folded -o file.folded -i recurse.spoor
 ok "is the same" cmp folded file.folded
 is "$(stat -c %a file.folded)" "$(printf '%o' $((0666 & ~$(umask))))" "a file like any other"
-is "$("$SPOOR" export -f folded --weight period recurse.spoor | awk '{ n += $NF } END { printf "%d", n }')" \
+is "$("$SPOOR" export -f folded --weight period recurse.spoor | awk '{ n += $NF } END { printf "%.0f", n }')" \
 	"$("$SPOOR" report --json recurse.spoor | jq .period)" "--weight period"
 
 # --- filters
