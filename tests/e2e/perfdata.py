@@ -189,7 +189,8 @@ def main():
         for r in p.records:
             kind = struct.unpack_from('<I', r)[0]
             if kind == SAMPLE:
-                tid = struct.unpack_from('<I', r, 8 + 8 + 8 + 4)[0]
+                # -1: the kernel has let go of the task, which still runs to its end.
+                tid = struct.unpack_from('<i', r, 8 + 8 + 8 + 4)[0]
                 print(tid, int(tid in exited), names.get(tid, ':%d' % tid))
             elif kind == COMM:
                 tid = struct.unpack_from('<I', r, 12)[0]
