@@ -147,6 +147,7 @@ terminal() # KEYS COMMAND...: what a terminal gets on which KEYS come when the c
 
 	shift
 	: >terminal.raw
+	# shellcheck disable=SC2094 # what is written is looked at meanwhile
 	(wait_for 30 grep -q ' samples' terminal.raw; printf '%b' "$keys"; wait_for 30 running 0; sleep 1) |
 		script -qec "stty cols 80; $*" /dev/null >terminal.raw
 	tr -d '\r\017' <terminal.raw

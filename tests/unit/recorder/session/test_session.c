@@ -304,7 +304,8 @@ static void
 test_own_frequency(void **state)
 {
 	static const char *const own[] = { "cpu-clock/freq=200/" };
-	struct rig_file files[OWN_RATES + 1] = { 0 };
+	/* Of each rate one while nothing else is in force, and then one in which the next rate begins. */
+	struct rig_file files[2 * OWN_RATES + 1] = { 0 };
 	struct session_options o = { .events = own,
 				     .nr_events = 1,
 				     .frequency_hz = 50,
@@ -324,26 +325,26 @@ test_own_frequency(void **state)
 		assert_int_equal(session_set_frequency(r.session, own_rates[i].hz,
 						       own_rates[i].limit_hz, &e),
 				 0);
-		rotate(&r, &files[i + 1]);
+		rotate(&r, &files[2 * i + 1]);
 		rig_sleep_ms(500);
+		rotate(&r, &files[2 * i + 2]);
 	}
 	rig_end(&r);
 	stop = true;
 	pthread_join(busy, NULL);
-	rig_file_done(&files[0]);
 	for (size_t i = 0; i < OWN_RATES; i++) {
 		const double period = 1e9 / (double)own_rates[i].its_hz;
 
-		rig_count(&files[i + 1], true, &c);
+		rig_count(&files[2 * i + 1], true, &c);
 		assert_true(c.samples > 0);
-		/* Some are of the frequency that came next, before the file ended. */
 		if ((double)c.periods < (double)c.samples * period * 0.7 ||
 		    (double)c.periods > (double)c.samples * period * 1.5)
 			fail_msg("%zu: %llu samples of %llu ns, at %llu Hz", i,
 				 (unsigned long long)c.samples, (unsigned long long)c.periods,
 				 (unsigned long long)own_rates[i].its_hz);
-		rig_file_done(&files[i + 1]);
 	}
+	for (size_t i = 0; i < 2 * OWN_RATES + 1; i++)
+		rig_file_done(&files[i]);
 }
 
 /* Waits until the session says so, for a minute at most: a host may be busy with others. */
