@@ -12,8 +12,7 @@
 
 /* "PATH:0x1139", or "PATH:NAME=0x1139": whoever finds places by name calls them so. */
 static int
-parse_place(const struct event_parser *p, char *text, struct event_spec *s, const char **ret_probe,
-	    char **ret_mods)
+parse_place(const struct event_parser *p, char *text, struct event_spec *s, char **ret_mods)
 {
 	char *place = strchr(text, ':'), *mods = place ? strchr(place + 1, ':') : NULL, *number;
 	uint64_t offset;
@@ -38,15 +37,15 @@ parse_place(const struct event_parser *p, char *text, struct event_spec *s, cons
 		(void)snprintf(s->name, sizeof(s->name), "%.*s:%s:%.*s%s%s",
 			       (int)(text - p->event - 1), p->event, text,
 			       (int)(number - place - 1), place, mods ? ":" : "", mods ? mods : "");
-	*ret_probe = text;
+	s->probe = strdup(text);
 	s->attr.config2 = offset;
 	*ret_mods = mods;
-	return 0;
+	return s->probe ? 0 : -ENOMEM;
 }
 
 static int
 parse_symbol(const struct event_parser *p, bool at_return, char *text, struct event_spec *s,
-	     const char **ret_probe, char **ret_mods)
+	     char **ret_mods)
 {
 	char *mods = strchr(text, ':'), *plus;
 	uint64_t offset = 0;
@@ -72,17 +71,16 @@ parse_symbol(const struct event_parser *p, bool at_return, char *text, struct ev
 	if (plus && at_return)
 		return event_parser_fail(p, plus,
 					 "only functions return: an offset goes with kprobe");
-	*ret_probe = text;
+	s->probe = strdup(text);
 	s->attr.config2 = offset;
 	*ret_mods = mods;
-	return 0;
+	return s->probe ? 0 : -ENOMEM;
 }
 
 int
 event_parser_probe(const struct event_parser *p, bool user, bool at_return, char *text,
 		   struct event_spec *s)
 {
-	const char *probe = NULL;
 	char *mods = NULL;
 	int r;
 
@@ -93,13 +91,6 @@ event_parser_probe(const struct event_parser *p, bool user, bool at_return, char
 	if (at_return && pmu_term(p->roots.sysfs, s->pmu, "retprobe", 1, &s->attr) < 0)
 		return event_parser_absent(p, p->event, "this kernel has no probes of returns");
 	s->each = true;
-	r = user ? parse_place(p, text, s, &probe, &mods)
-		 : parse_symbol(p, at_return, text, s, &probe, &mods);
-	if (r == 0 && mods)
-		r = event_parser_modifiers(p, mods, s);
-	if (r < 0)
-		return r;
-	if (probe && !(s->probe = strdup(probe)))
-		return -ENOMEM;
-	return 0;
+	r = user ? parse_place(p, text, s, &mods) : parse_symbol(p, at_return, text, s, &mods);
+	return r == 0 && mods ? event_parser_modifiers(p, mods, s) : r;
 }

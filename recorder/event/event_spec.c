@@ -306,15 +306,25 @@ parse_off_cpu(struct event_parser *p, const char *text, struct event_spec *s)
 	return event_spec_append(p, s);
 }
 
-/* What may be at any place of a program, and has slashes of its own before those of its terms. */
+/* What may be at any place of a program. Of one in a file, the path has slashes of its own. */
 static const struct placed {
 	const char *prefix;
-	bool probe, user, at_return;
+	bool probe, file, at_return;
 } placed[] = {
-	{ "mem:", false, false, false },     { "uprobe:", true, true, false },
+	{ "mem:", false, true, false },	     { "uprobe:", true, true, false },
 	{ "uretprobe:", true, true, true },  { "kprobe:", true, false, false },
 	{ "kretprobe:", true, false, true },
 };
+
+/* NULL: it is an event of another kind. */
+static const struct placed *
+placed_of(const char *event)
+{
+	for (size_t i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
+		if (strncmp(event, placed[i].prefix, strlen(placed[i].prefix)) == 0)
+			return &placed[i];
+	return NULL;
+}
 
 static int
 parse_placed(struct event_parser *p, const struct placed *as, char *text, struct event_spec *s)
@@ -325,7 +335,7 @@ parse_placed(struct event_parser *p, const struct placed *as, char *text, struct
 
 	*tail = '\0';
 	(void)strlcpy(s->name, text, sizeof(s->name));
-	r = as->probe ? event_parser_probe(p, as->user, as->at_return, place, s)
+	r = as->probe ? event_parser_probe(p, as->file, as->at_return, place, s)
 		      : event_parser_breakpoint(p, place, s);
 	*tail = cut;
 	if (r == 0 && cut && s->modified)
@@ -346,6 +356,7 @@ parse_one(struct event_parser *p, char *text)
 {
 	struct event_spec s = { 0 };
 	const char *brace = text + event_spec_bytes(text, "{}");
+	const struct placed *as;
 
 	if (!*text)
 		return event_parser_fail(p, text,
@@ -362,10 +373,8 @@ parse_one(struct event_parser *p, char *text)
 					 "{EVENT,EVENT}:MODS");
 	if (off_cpu_is_name(text))
 		return parse_off_cpu(p, text, &s);
-	for (size_t i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
-		if (strncmp(text, placed[i].prefix, strlen(placed[i].prefix)) == 0)
-			return parse_placed(p, &placed[i], text, &s);
-	return parse_word(p, text, &s);
+	as = placed_of(text);
+	return as ? parse_placed(p, as, text, &s) : parse_word(p, text, &s);
 }
 
 bool
@@ -387,16 +396,13 @@ behind_quote(const char *quote)
 static const char *
 behind_path(const char *event)
 {
-	static const char *const prefixes[] = { "mem:", "uprobe:", "uretprobe:" };
+	const struct placed *as = placed_of(event);
+	const char *place;
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		const char *place = event + strlen(prefixes[i]);
-
-		if (strncmp(event, prefixes[i], strlen(prefixes[i])) != 0)
-			continue;
-		return i == 0 && !strchr("/.", *place) ? place : place + strcspn(place, ":");
-	}
-	return event;
+	if (!as || !as->file)
+		return event;
+	place = event + strlen(as->prefix);
+	return as->probe || strchr("/.", *place) ? place + strcspn(place, ":") : place;
 }
 
 /*

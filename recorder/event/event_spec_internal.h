@@ -49,7 +49,10 @@ int event_parser_terms(struct event_parser *p, const char *pmu, char *terms, str
 /* What stands behind "mem:", modifiers included, but no terms. */
 int event_parser_breakpoint(const struct event_parser *p, char *text, struct event_spec *s);
 
-/* Likewise behind "uprobe:" (user), "kprobe:", "uretprobe:", "kretprobe:" (at_return); s->probe is to be freed. */
+/*
+ * Likewise behind "uprobe:" (user), "kprobe:", "uretprobe:", "kretprobe:" (at_return); s->probe is to be freed, also
+ * after an error.
+ */
 int event_parser_probe(const struct event_parser *p, bool user, bool at_return, char *text,
 		       struct event_spec *s);
 

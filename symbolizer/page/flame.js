@@ -533,9 +533,12 @@ function zoom_to(box, quietly) {
 		view0 = a0 + (b0 - a0) * ease;
 		view1 = part === 1 ? b1 : a1 + (b1 - a1) * ease;
 		draw(false);
-		moving = part < 1 ? requestAnimationFrame(step) : 0;
-		if (part === 1)
-			reveal(box);
+		if (part < 1) {
+			moving = requestAnimationFrame(step);
+			return;
+		}
+		moving = 0;
+		reveal(box);
 	};
 	step(began);
 	show_path();

@@ -13,17 +13,24 @@ load=(dd if=/dev/zero of=/dev/null bs=1k count=200000 status=none)
 # Beside another recorder that asks for build-ids, perf 6.1 takes inodes for them and aborts
 # (format/record/perf_record.c, has_build_id()): such a recording is no oracle. One where perf asks for
 # them as well is.
+perf_tries() # CHECK FILE ARGUMENTS...: until perf records what the check is content with
+{
+	local check=$1 file=$2 buildids
+	shift 2
+	for buildids in "" "" --buildid-mmap; do
+		rm -rf "$file"
+		# shellcheck disable=SC2086 # an option or none
+		perf record -q $buildids -o "$file" "$@" 2>perf.err >"$file.out" && "$check" "$file" && return
+	done
+	return 1
+}
+is_read() # FILE
+{
+	perf report -i "$1" --stats >stats 2>>perf.err
+}
 perf_record() # FILE ARGUMENTS...
 {
-	local file=$1 buildids
-	shift
-	for buildids in "" "" --buildid-mmap; do
-		rm -f "$file"
-		# shellcheck disable=SC2086 # an option or none
-		perf record -q $buildids -o "$file" "$@" 2>perf.err >"$file.out" &&
-			perf report -i "$file" --stats >stats 2>>perf.err && return
-	done
-	bail "perf record $* failed: $(cat perf.err)"
+	perf_tries is_read "$@" || bail "perf record $* failed: $(cat perf.err)"
 }
 
 # Containers of -z are the one thing that an import does not keep.
@@ -185,18 +192,7 @@ like "$(cat err)" 'big-endian' "as well"
 printf 'PERFFILE%0100d' 0 >old.data
 exits 1 "version 1" "$SPOOR" import old.data -o none.spoor
 like "$(cat err)" 'version 1' "is said to be"
-# As above: perf aborts beside a recorder that asks for build-ids.
-threads_record()
-{
-	local buildids
-	for buildids in "" "" --buildid-mmap; do
-		rm -rf threads.data
-		# shellcheck disable=SC2086 # an option or none
-		perf record -q -a --threads $buildids -e cpu-clock -o threads.data -- sleep 0.1 2>perf.err && return
-	done
-	return 1
-}
-if threads_record; then
+if perf_tries true threads.data -a --threads -e cpu-clock -- sleep 0.1; then
 	exits 1 "perf record --threads" "$SPOOR" import threads.data -o none.spoor
 	like "$(cat err)" '--threads' "is said to be"
 	exits 1 "a file of it" "$SPOOR" import threads.data/data -o none.spoor

@@ -6,13 +6,16 @@
 
 # Share of samples of the process in code of a name, in per mille; 0: none. Of those outside the kernel: beside busy
 # others, a tenth of a process's time may be what interrupts and the scheduler do in it.
+named_by() # SYMBOL [JSON]: of the report in that file, else in json
+{
+	jq --arg s "$1" '[.rows[] | select(.kernel | not)] | ([.[] | select(.symbol == $s) | .samples] | add // 0) * 1000 /
+		([.[].samples] | add) | floor' "${2-json}"
+}
 share() # RECORDING SYMBOL [OPTION...]
 {
 	local recording=$1 symbol=$2
 	shift 2
-	"$SPOOR" report --json -i "$recording" "$@" 2>/dev/null |
-		jq --arg s "$symbol" '[.rows[] | select(.kernel | not)] | ([.[] | select(.symbol == $s) | .samples] | add // 0) * 1000 /
-			([.[].samples] | add) | floor'
+	"$SPOOR" report --json -i "$recording" "$@" 2>/dev/null | named_by "$symbol" -
 }
 
 record() # MODE: leaves $pid, and what follows it in "steps"
@@ -58,11 +61,6 @@ else
 fi
 
 elsewhere "$SPOOR" report --json -i - <map.spoor 2>/dev/null >json
-named_by() # SYMBOL: per mille of the samples in json
-{
-	jq --arg s "$1" '[.rows[] | select(.kernel | not)] | ([.[] | select(.symbol == $s) | .samples] | add // 0) * 1000 /
-		([.[].samples] | add) | floor' json
-}
 in_range "$(named_by 'alpha()')" 570 690 "alpha by the recording alone"
 in_range "$(named_by 'beta <T>')" 280 380 "beta likewise"
 is "$("$SPOOR" info --json -i map.spoor | jq .jit_symbols)" 3 "no more names are kept than were hit" ||

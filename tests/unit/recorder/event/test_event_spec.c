@@ -691,68 +691,78 @@ test_probes(void **state)
 }
 
 /* Terms stand behind a place, which has slashes of its own. */
+static const struct {
+	const char *text, *name;
+	uint64_t period;
+	bool user_only, call_graph;
+} of_places[] = {
+	{ "mem:0x10/period=3/", "mem:0x10/period=3/", 3, false, false },
+	{ "mem:0x10/8:w/period=3,call-graph=no/u", "mem:0x10/8:w/period=3,call-graph=no/u", 3, true,
+	  true },
+	{ "mem:0x10:w/call-graph=no,period=5/:u", "mem:0x10:w/call-graph=no,period=5/:u", 5, true,
+	  true },
+	{ "mem:/b/t:sum+4=0x10/4:w/period=7/", "mem:/b/t:sum+4/4:w/period=7/", 7, false, false },
+	{ "mem:/b/t:sum=0x10/no-inherit,period=7/", "mem:/b/t:sum/no-inherit,period=7/", 7, false,
+	  false },
+	{ "uprobe:/b/t:0x10/period=2/", "uprobe:/b/t:0x10/period=2/", 2, false, false },
+	{ "uretprobe:/b/t:f=0x10/period=2,max-stack=9/u", "uretprobe:/b/t:f/period=2,max-stack=9/u",
+	  2, true, true },
+	/* As Go has its symbols. */
+	{ "uprobe:/b/t:net/http.Get=0x10", "uprobe:/b/t:net/http.Get", 0, false, false },
+	{ "uprobe:/b/t:g.com/a/b.F=0x10/period=4/u", "uprobe:/b/t:g.com/a/b.F/period=4/u", 4, true,
+	  false },
+	{ "kprobe:do_exit+4/period=9/", "kprobe:do_exit+4/period=9/", 9, false, false },
+	{ "kretprobe:do_exit/name='a/b,c',period=9/k", "a/b,c", 9, false, false },
+	{ "mem:0x10:x/inherit,name='a/b',period=9/", "a/b", 9, false, false },
+	{ "mem:0x10:x/name=calls,period=9/", "calls", 9, false, false },
+	{ "uprobe:/b/t:0x10//u", "uprobe:/b/t:0x10//u", 0, true, false },
+};
+
+static void
+parse_places(const char *text, struct event_spec_list *ret)
+{
+	char err[EVENT_SPEC_ERROR_BYTES];
+
+	if (event_spec_parse(text, &roots, ret, err, sizeof(err)) < 0)
+		fail_msg("%s: %s", text, err);
+}
+
 static void
 test_terms_of_places(void **state)
 {
-	static const struct {
-		const char *text, *name;
-		uint64_t period;
-		bool user_only, call_graph;
-	} rows_of[] = {
-		{ "mem:0x10/period=3/", "mem:0x10/period=3/", 3, false, false },
-		{ "mem:0x10/8:w/period=3,call-graph=no/u", "mem:0x10/8:w/period=3,call-graph=no/u",
-		  3, true, true },
-		{ "mem:0x10:w/call-graph=no,period=5/:u", "mem:0x10:w/call-graph=no,period=5/:u", 5,
-		  true, true },
-		{ "mem:/b/t:sum+4=0x10/4:w/period=7/", "mem:/b/t:sum+4/4:w/period=7/", 7, false,
-		  false },
-		{ "mem:/b/t:sum=0x10/no-inherit,period=7/", "mem:/b/t:sum/no-inherit,period=7/", 7,
-		  false, false },
-		{ "uprobe:/b/t:0x10/period=2/", "uprobe:/b/t:0x10/period=2/", 2, false, false },
-		{ "uretprobe:/b/t:f=0x10/period=2,max-stack=9/u",
-		  "uretprobe:/b/t:f/period=2,max-stack=9/u", 2, true, true },
-		/* As Go has its symbols. */
-		{ "uprobe:/b/t:net/http.Get=0x10", "uprobe:/b/t:net/http.Get", 0, false, false },
-		{ "uprobe:/b/t:g.com/a/b.F=0x10/period=4/u", "uprobe:/b/t:g.com/a/b.F/period=4/u",
-		  4, true, false },
-		{ "kprobe:do_exit+4/period=9/", "kprobe:do_exit+4/period=9/", 9, false, false },
-		{ "kretprobe:do_exit/name='a/b,c',period=9/k", "a/b,c", 9, false, false },
-		{ "mem:0x10:x/inherit,name='a/b',period=9/", "a/b", 9, false, false },
-		{ "mem:0x10:x/name=calls,period=9/", "calls", 9, false, false },
-		{ "uprobe:/b/t:0x10//u", "uprobe:/b/t:0x10//u", 0, true, false },
-	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_places) / sizeof(of_places[0]); i++) {
+		const char *text = of_places[i].text;
+		struct event_spec_list l = { 0 };
+
+		parse_places(text, &l);
+		assert_int_equal(l.nr, 1);
+		assert_string_equal(l.specs[0].name, of_places[i].name);
+		assert_int_equal(l.specs[0].has_rate, of_places[i].period != 0);
+		assert_int_equal(l.specs[0].attr.sample_period, of_places[i].period);
+		assert_int_equal(l.specs[0].attr.exclude_kernel, of_places[i].user_only);
+		assert_int_equal(l.specs[0].has_call_graph, of_places[i].call_graph);
+		assert_int_equal(event_spec_bytes(text, ",{}"), strlen(text));
+		event_spec_list_done(&l);
+	}
+}
+
+/* Each ends where it ends alone. */
+static void
+test_list_of_places(void **state)
+{
+	struct event_spec_list l = { 0 };
 	char list[1024] = "";
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows_of) / sizeof(rows_of[0]); i++) {
-		struct event_spec_list l = { 0 };
-		char err[EVENT_SPEC_ERROR_BYTES];
-
-		if (event_spec_parse(rows_of[i].text, &roots, &l, err, sizeof(err)) < 0)
-			fail_msg("%s: %s", rows_of[i].text, err);
-		assert_int_equal(l.nr, 1);
-		assert_string_equal(l.specs[0].name, rows_of[i].name);
-		assert_int_equal(l.specs[0].has_rate, rows_of[i].period != 0);
-		assert_int_equal(l.specs[0].attr.sample_period, rows_of[i].period);
-		assert_int_equal(l.specs[0].attr.exclude_kernel, rows_of[i].user_only);
-		assert_int_equal(l.specs[0].has_call_graph, rows_of[i].call_graph);
-		assert_int_equal(event_spec_bytes(rows_of[i].text, ",{}"), strlen(rows_of[i].text));
-		event_spec_list_done(&l);
+	for (size_t i = 0; i < sizeof(of_places) / sizeof(of_places[0]); i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? " , " : "",
-			 rows_of[i].text);
-	}
-	/* Each ends where it ends alone. */
-	{
-		struct event_spec_list l = { 0 };
-		char err[EVENT_SPEC_ERROR_BYTES];
-
-		if (event_spec_parse(list, &roots, &l, err, sizeof(err)) < 0)
-			fail_msg("%s", err);
-		assert_int_equal(l.nr, sizeof(rows_of) / sizeof(rows_of[0]));
-		for (size_t i = 0; i < l.nr; i++)
-			assert_string_equal(l.specs[i].name, rows_of[i].name);
-		event_spec_list_done(&l);
-	}
+			 of_places[i].text);
+	parse_places(list, &l);
+	assert_int_equal(l.nr, sizeof(of_places) / sizeof(of_places[0]));
+	for (size_t i = 0; i < l.nr; i++)
+		assert_string_equal(l.specs[i].name, of_places[i].name);
+	event_spec_list_done(&l);
 }
 
 int
@@ -772,6 +782,7 @@ main(void)
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_terms_of_places),
+		cmocka_unit_test(test_list_of_places),
 		cmocka_unit_test(test_off_cpu),
 	};
 
