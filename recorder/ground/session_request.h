@@ -40,7 +40,7 @@ struct session_request {
 	void *arg;
 	int result;
 	struct session_error error;
-	bool done;
+	_Atomic bool done; /* a caller that does not wait may look at it, and then at the result */
 	STAILQ_ENTRY(session_request) next;
 };
 

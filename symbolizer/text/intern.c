@@ -174,6 +174,9 @@ intern_insert(struct intern *t, const char *s, size_t len)
 const char *
 intern_add(struct intern *t, const char *s, size_t len)
 {
+	/* An empty buffer has no address, which the functions of string.h do not take. */
+	if (len == 0)
+		s = "";
 	return intern_insert(t, s, strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX));
 }
 
