@@ -3,7 +3,8 @@
 # The one Makefile. Sources are found by wildcard: adding a file needs no edit here.
 #
 #   make [V=1] [WERROR=1] [SAN=address,undefined] [CC=clang] [BUILD=dir]
-#   make check [T=tests/e2e/x.t]    every test, or those named
+#   make check [T=tests/read/x.t]   the fast tier of tests, or those named
+#   make check-full                 every test; check-rest: those that the fast tier leaves out
 #   make check-unit [LAYER=format]  unit programs and fuzz seeds alone: no program, no recording
 #   make fuzz [TIME=seconds]        each fuzz target in turn
 #   make bench                      cost, size and reading, side by side with perf; ten minutes, as root
@@ -109,7 +110,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH	:= $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 REPLAYS	:= $(patsubst %.c,$(BUILD)/%.replay,$(FUZZ_SRC))
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
-E2E	:= $(wildcard tests/e2e/*.t)
+SHELL_T	:= $(foreach d,read record daemon host meta,$(wildcard tests/$(d)/*.t))
 MAN	:= $(foreach s,1 5 7 8,$(wildcard docs/*.$(s)))
 C_FILES	:= $(foreach d,$(addsuffix /*,$(LAYERS)) daemon format/uapi/linux recorder/uapi/linux tests/unit/*/* tests/* tests,\
 	   $(wildcard $(d)/*.[ch] $(d)/*.cc)) floor.h banned.h
@@ -216,25 +217,47 @@ $(BENCH): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/liblab.a $(call lib,symbolizer) $(ca
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
-check check-unit demo bench: deps
+check check-full check-rest check-unit demo bench: deps
 	+$(Q)$(MAKE) --no-print-directory run-$@
 
-build-tests: all $(UNIT) $(FIXTURES) $(REPLAYS) $(BENCH)
+# The counted build and what else only the full tier needs is not built for the fast one.
+GROWTH	:= $(BUILD)/tests/fuzz/fuzz_growth.replay
+build-tests: all $(UNIT) $(FIXTURES) $(filter-out $(GROWTH),$(REPLAYS)) $(BENCH)
+build-tests-full: build-tests $(GROWTH)
 
-# Of what knows neither clock nor kernel, as many at once as there are CPUs; then the others, one by one.
-TOGETHER = $(REPLAYS) $(filter $(BUILD)/tests/unit/format/% $(BUILD)/tests/unit/symbolizer/%,$(UNIT)) \
-	   $(shell grep -l '^\# @together' $(E2E))
-prove	= $(if $(strip $(2)),prove --directives --timer $(1) -e tests/run.sh $(2) || s=1;)
-run_tests = $(Q)s=0; export BUILD='$(BUILD)' CC='$(CC)'; \
-	$(call prove,-j$$(nproc),$(filter $(TOGETHER),$(1))) $(call prove,,$(filter-out $(TOGETHER),$(1))) exit $$s
+# A test of the full tier alone has a line "# @full" at its top.
+FULL_T	= $(shell grep -l '^\# @full' $(SHELL_T))
+FAST	= $(UNIT) $(filter-out $(GROWTH),$(REPLAYS)) $(filter-out $(FULL_T),$(SHELL_T))
+REST	= $(GROWTH) $(FULL_T)
+run_tests = $(Q)BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
 
-T	?= $(UNIT) $(REPLAYS) $(E2E)
-run-check: build-tests
-	$(call run_tests,$(T))
+T	?= $(FAST)
+run-check: build-tests $(filter $(GROWTH),$(T))
+	$(call run_tests,fast,$(T))
+run-check-rest: build-tests-full
+	$(call run_tests,full,$(REST))
+run-check-full: build-tests-full
+	$(call run_tests,full,$(FAST) $(REST))
+
+# Each test N times on a busy machine; prints what failed. The budgets of the fast tier hold for a quiet one.
+N	?= 20
+check-luck: deps
+	+$(Q)$(MAKE) --no-print-directory run-check-luck
+run-check-luck: build-tests $(filter $(GROWTH),$(T))
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' tests/luck.sh $(N) $(T)
 
 UNIT_T	= $(UNIT) $(if $(LAYER),,$(REPLAYS))
 run-check-unit: $(UNIT_T)
-	$(call run_tests,$(UNIT_T))
+	$(call run_tests,full,$(UNIT_T))
+
+# Under ThreadSanitizer, the programs of what has threads, helpers or both. It needs the addresses where it expects
+# them. Not test_session and test_sideband_budget: they wait for CPUs that go, and count for minutes.
+THREADS	= $(filter-out %/test_session %/test_sideband_budget,$(foreach d,recorder/ground recorder/helper recorder/live \
+	  recorder/session recorder/writer daemon,$(filter $(BUILD)/tests/unit/$(d)/%,$(UNIT))))
+check-threads: deps
+	+$(Q)setarch -R $(MAKE) --no-print-directory run-check-threads CC='$(CLANG)' SAN=thread
+run-check-threads: $(THREADS)
+	$(call run_tests,full,$(THREADS))
 
 # Needs root: boots a container with what `make install` installs.
 check-systemd: deps
@@ -253,7 +276,7 @@ check-builds:
 	$(Q).ci/deps root
 	$(Q)tests/root.sh trixie tests/builds.sh
 
-check-long: check
+check-long: check-full
 	$(Q)set -e; for t in $(wildcard tests/long/*.t); do BUILD='$(BUILD)' TEST_TIMEOUT=7200 prove -e tests/run.sh $$t; done
 
 run-demo: all
@@ -362,7 +385,7 @@ clean:
 	rm -rf $(if $(BUILD_DIR),'$(BUILD_DIR)') $(BUILD)
 
 FORCE:
-.PHONY: all check demo bench pictures deps install uninstall clean build-tests run-check run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
+.PHONY: all check check-full check-rest demo bench pictures deps install uninstall clean build-tests build-tests-full run-check run-check-full run-check-rest check-luck run-check-luck check-threads run-check-threads run-demo run-bench check-unit run-check-unit check-systemd run-check-systemd \
 	check-debian13 check-builds check-long fuzz build-fuzz \
 	check-layers check-headers check-docs lint format-check format shape FORCE
 .DELETE_ON_ERROR:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# For every tests/e2e/*.t: . "$(dirname "$0")/../lib.sh"; plan 3 (or done_testing at the end).
+# For every tests/*/*.t: . "$(dirname "$0")/../lib.sh"; plan 3 (or done_testing at the end).
 # The test runs in a temporary directory of its own, which is removed at exit; processes started
 # with `background` are ended first. Paths in $SPOOR, $FIXTURES, $TOP are absolute.
 set -u
@@ -20,7 +20,7 @@ tests_planned=
 background_pids=()
 cleanup_commands=()
 
-TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.XXXXXX") || exit 1
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.${SPOOR_SUITE:-0}.XXXXXX") || exit 1
 # What is kept between runs is a test's own.
 export XDG_CACHE_HOME=$TMP
 cd "$TMP" || exit 1
@@ -277,6 +277,15 @@ cgroup_root()
 {
 	awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts | grep . ||
 		awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts
+}
+
+# Does this machine deliver breakpoints? Some virtual machines open one and never stop at it: perf is asked.
+breakpoints_hit()
+{
+	local program=$FIXTURES/watched address
+
+	address=0x$(nm "$program" | awk '$3 == "watched_sum" { print $1 }')
+	perf stat -x , -e "mem:$address:w:u" -- "$program" 100 2>&1 >/dev/null | grep -q '^100,'
 }
 
 need_command() # NAME...

@@ -6,12 +6,19 @@
 # cmocka prints one plan per group, calls a skipped test "not ok", and knows no reason, which the
 # test prints as "skipped: REASON" before. A test that hangs is ended.
 #
+# A test has a budget of CPU time in user mode: 20 seconds, or what a line "# @budget 40s" (of a C file " * @budget 40s")
+# says. In the fast tier (TEST_TIER=fast) a test that took more than twice its budget fails: where hardware threads share
+# a core the same work takes up to twice as long. Time in the kernel is not counted: in a busy virtual machine the same
+# calls took ten times as long as in a quiet one.
+#
 # Each test has a session of its own. What is still in it when the test has ended is named, killed,
 # and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
 # whole run from ever ending.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL
 export LC_ALL=C TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
+# Tests ask for more memory than there is, and look at the error.
+export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-print_stacktrace=1}"
 
 # in_session COMMAND...: the exit status is the command's, or 1 if it left processes behind.
@@ -46,10 +53,37 @@ in_session()
 	return "$status"
 }
 
+budget() # FILE: seconds, from its source
+{
+	local source=$1 found
+
+	# A unit program's source lies as the program does below the directory of the build.
+	case $1 in *.t) ;; *) source=tests/${1##*/tests/}.c ;; esac
+	found=$(sed -nE '1,12s/^(#| \*) @budget ([0-9]+)s$/\2/p' "$source" 2>/dev/null)
+	echo "${found:-20}"
+}
+
+spent() # FILE: fails, and says it, if its processes took more than twice its budget
+{
+	local limit used stat
+
+	[ "${TEST_TIER-}" = fast ] && [ -z "${SPOOR_SANITIZED-}" ] || return 0
+	limit=$(($(budget "$1") * 2))
+	# Field 16 of proc_pid_stat(5): user time of the children that were waited for.
+	read -r stat </proc/$$/stat
+	read -r -a stat <<<"${stat##*) }"
+	used=$((stat[13] / $(getconf CLK_TCK)))
+	[ "$used" -gt "$limit" ] || return 0
+	echo "# over its budget: $1 took $used s of CPU time in user mode, twice the budget is $limit s" >&2
+	return 1
+}
+
 case $1 in
 *.t)
 	in_session bash "$@"
-	exit
+	status=$?
+	spent "$1" || [ $status -ne 0 ] || status=1
+	exit $status
 	;;
 *.replay)
 	target=$(basename "$1" .replay)
@@ -75,4 +109,6 @@ in_session "$@" | awk '
 /^#/ { print; next }
 { print "# " $0 }
 END { print "1.." planned + 0 }'
-exit "${PIPESTATUS[0]}"
+status=${PIPESTATUS[0]}
+spent "$1" || [ "$status" -ne 0 ] || status=1
+exit "$status"

@@ -27,7 +27,7 @@ made() # OUT CC CXX FLAGS...
 
 agrees() # FILE ORACLES [NAME]
 {
-	if python3 "$TOP/tests/e2e/symbolize_oracle.py" "$SPOOR" "$1" "$2" "${COUNT-2000}" >log 2>&1; then
+	if python3 "$TOP/tests/oracles/symbolize_oracle.py" "$SPOOR" "$1" "$2" "${COUNT-2000}" >log 2>&1; then
 		pass "${3:-$1}: $(tail -n 1 log)"
 	else
 		fail "${3:-$1}"

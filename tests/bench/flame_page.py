@@ -10,7 +10,7 @@ import os
 import random
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../e2e'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../oracles'))
 from page_driver import Page  # noqa: E402
 
 FUNCTIONS = 20000

@@ -19,6 +19,6 @@ run "every call" format/recording/test_io_faults FIFTHS=5
 run "damage" format/recording/test_damage DAMAGE=60
 run "power loss" format/recording/test_power_loss REPLAYS=2000
 run "readers beside the writer" format/recording/test_live_reader LIVE_PASSES=300000
-ok "disks of every size" env DISK_STEP=4 bash "$TOP/tests/e2e/disk.t"
-ok "every allocation of the programs" env NOMEM_STEP=1 bash "$TOP/tests/e2e/nomem.t"
+ok "disks of every size" env DISK_STEP=4 bash "$TOP/tests/daemon/disk.t"
+ok "every allocation of the programs" env NOMEM_STEP=1 bash "$TOP/tests/record/nomem.t"
 done_testing

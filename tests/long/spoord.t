@@ -7,11 +7,11 @@
 
 run() # NAME TEST VARIABLE=VALUE
 {
-	ok "$1" env "$3" TEST_TIMEOUT=7200 prove -e "$TOP/tests/run.sh" "$TOP/tests/e2e/$2"
+	ok "$1" env "$3" TEST_TIMEOUT=7200 prove -e "$TOP/tests/run.sh" "$TOP/tests/$2"
 	grep '^# ' "$TMP/.ok" >&2
 }
 
-run "CPU 1 goes and comes back 50 times" spoord_hotplug.t ROUNDS=50
-run "five minutes within the bound" bounds.t BOUNDS_SECONDS=300
-run "500 kills" spoord_kill.t KILLS=500
+run "CPU 1 goes and comes back 50 times" host/spoord_hotplug.t ROUNDS=50
+run "five minutes within the bound" daemon/bounds.t BOUNDS_SECONDS=300
+run "500 kills" daemon/spoord_kill.t KILLS=500
 done_testing

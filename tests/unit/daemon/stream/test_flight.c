@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the flight recorder tells of itself; that it records is tests/e2e/spoord_flight.t's. */
+/* What the flight recorder tells of itself; that it records is tests/daemon/spoord_flight.t's. */
 #include "daemon/stream/flight.h"
 
 #include <setjmp.h>

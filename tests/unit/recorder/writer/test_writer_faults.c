@@ -540,7 +540,7 @@ test_answer_tells_no_less_than_stats(void **state)
 		ask(&l, MESSAGE_SYNC);
 		assert_int_equal(writer_start(l.writer, &e), 0);
 		queue_wake(writer_queue(l.writer));
-		RIG_UNTIL(__atomic_load_n(&l.requests[0].done, __ATOMIC_ACQUIRE));
+		RIG_UNTIL(l.requests[0].done);
 		writer_stats(l.writer, &t);
 		removed += l.requests[0].result == -ESTALE;
 		assert_true(t.refused == (l.requests[0].result == -ESTALE));

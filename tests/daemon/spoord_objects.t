@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @full
+#
+# spoord keeps copies of what may be gone when its archive is read, within objects_share of max_use.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+need_record_all
+need_command jq readelf unshare
+[ "$(id -u)" = 0 ] || skip_all "not root: no containers"
+mkdir jail
+mount -t tmpfs jail jail 2>/dev/null || skip_all "no tmpfs can be mounted here"
+umount jail
+at_exit '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null'
+
+cat >spoord.conf <<END
+archive_directory = $TMP/archive
+control_socket = $socket
+frequency = 199
+cpu_budget = 0
+max_use = 64M
+keep_free = 0
+objects_share = 5%
+block_age = 1s
+END
+store=archive/spoor-objects
+program() # NAME KIB: a program of its own, as large as that
+{
+	echo "const char pad_$1[$2 * 1024] = { 1 };" >pad.c
+	"${CC:-gcc}" -static -O2 -fomit-frame-pointer -momit-leaf-frame-pointer -o "$1" \
+		"$TOP/tests/fixtures/deep.c" pad.c || bail "no compiler"
+}
+container() # PROGRAM MS
+{
+	unshare --mount --propagation private sh -c '
+		mount -t tmpfs jail jail && mkdir jail/bin && cp "$1" "jail/bin/$1" && chroot jail "/bin/$1" "$2"' - "$1" "$2"
+}
+object_of() # PROGRAM
+{
+	local id
+
+	id=$(readelf -n "$1" | sed -n 's/.*Build ID: //p')
+	echo "$store/.build-id/${id:0:2}/${id:2}.debug"
+}
+store_kib()
+{
+	du -sk "$store/.build-id" | cut -f 1
+}
+stored_over() # KIB
+{
+	[ "$(store_kib)" -gt "$1" ]
+}
+
+# --- names ---------------------------------------------------------------------------------------
+
+program inside 2000
+start
+wait_for 20 samples_over 10 || bail "no daemon"
+container inside 2000
+wait_for 20 test -f "$(object_of inside)" || diag_file log
+ok "a container's program is stored" test -f "$(object_of inside)"
+is "$(stat -c %a "$(object_of inside)")" 640 "for whom the archive is"
+is "$(stat -c %a "$store")" 750 "in a directory like the archive's"
+ctl sync >/dev/null
+like "$("$SPOOR" report -i archive --comm inside 2>err)" '% +inside +inside +\[\.\] deep_leaf' "its samples have names"
+ctl capture --duration 1s -o taken.spoor >/dev/null 2>&1
+ctl keep 1m --label mine >/dev/null 2>&1 || diag "not kept"
+kept=$(find archive/kept -name '*.spoor' | head -n 1)
+[ -z "$kept" ] || like "$("$SPOOR" report -i "$kept" --comm inside 2>err)" 'deep_leaf' "in what is kept as well"
+in_range "$(status objects_bytes)" 1000 3355443 "status tells what copies take"
+
+# --- bounds --------------------------------------------------------------------------------------
+
+# Each takes some hundred KiB when it is whole; together they are more than the share. The drain looks at
+# side-band about once a second, so that a container has to live that long to be stored for certain.
+containers=
+for i in $(seq 14); do
+	program "many_$i" 100
+done
+for i in $(seq 14); do
+	container "many_$i" 1000 &
+	containers+=" $!"
+done
+# shellcheck disable=SC2086 # several
+wait $containers
+wait_for 30 stored_over 500 || diag_file log
+sleep 12
+in_range "$(store_kib)" 500 3277 "copies take no more than their share"
+before=$(status samples)
+ok "it still records" wait_for 20 samples_over "$before"
+in_range "$(du -sk archive | cut -f 1)" 1 65536 "the archive is within max_use"
+ctl vacuum --max-use 1M >/dev/null 2>err || diag_file err
+in_range "$(store_kib)" 0 1024 "vacuum takes copies where nothing else is left"
+
+# --- what stands in the way ----------------------------------------------------------------------
+
+ok "it stops" stop
+rm -rf "$store" && mkdir victim && ln -s "$TMP/victim" "$store"
+start
+wait_for 20 samples_over 10 || bail "no daemon"
+container inside 2000
+wait_for 20 grep -q 'objects are not stored: ' log
+is "$(find victim -mindepth 1 | wc -l)" 0 "a link in the place of the directory is not followed"
+like "$(cat log)" 'objects are not stored: ' "and told"
+ok "it stops" stop
+rm "$store" && sed -i '$a store_objects = none' spoord.conf
+start
+wait_for 20 samples_over 10 || bail "no daemon"
+container inside 2000
+sleep 2
+nok "none stores none" test -e "$store"
+ok "it stops" stop
+exits 1 "another word" "$spoord" -n -c <(sed 's/= none/= some/' spoord.conf)
+like "$(cat err)" 'must be ephemeral, all or none' "is refused"
+
+done_testing

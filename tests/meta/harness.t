@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @budget 30s
+#
+# The harness itself: a test that fails, dies, stops early or hangs fails the run.
+. "$(dirname "$0")/../lib.sh"
+
+cat >case.c <<'C'
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void good(void **state) { (void)state; }
+static void skipped(void **state) { (void)state; print_message("skipped: %s\n", "why"); skip(); }
+static void last(void **state)
+{
+	(void)state;
+	switch (CASE) {
+	case 1: assert_int_equal(1, 2); break;
+	case 2: abort(); break;
+	case 3: exit(0); break;
+	case 4: raise(SIGSEGV); break;
+	case 5: for (;;) pause(); break;
+	}
+}
+int main(void)
+{
+	const struct CMUnitTest a[] = { cmocka_unit_test(good), cmocka_unit_test(skipped) };
+	const struct CMUnitTest b[] = { cmocka_unit_test(good), cmocka_unit_test(last) };
+	int failed = cmocka_run_group_tests_name("a", a, NULL, NULL);
+	return failed + cmocka_run_group_tests_name("b", b, NULL, NULL);
+}
+C
+
+outcome() # FILE: prove's verdict on it
+{
+	(cd "$TOP" && TEST_TIMEOUT=${limit:-2} prove -e tests/run.sh "$TMP/$1") >out 2>err
+	sed -n 's/^Result: //p' out
+}
+
+for n in 0 1 2 3 4 5; do
+	"${CC:-gcc}" -DCASE=$n -o unit$n case.c -lcmocka || bail "no cmocka"
+done
+is "$(outcome unit0)" PASS "two groups and a skipped test pass"
+like "$(cat out)" 'Tests=4' "all of them counted"
+like "$(cd "$TOP" && tests/run.sh "$TMP/unit0")" '^ok 2 - skipped # SKIP why$' "and told why it was skipped"
+is "$(outcome unit1)" FAIL "a failed assertion fails"
+is "$(outcome unit2)" FAIL "abort() fails"
+is "$(outcome unit3)" FAIL "exit(0) in the middle fails"
+is "$(outcome unit4)" FAIL "a signal fails"
+is "$(outcome unit5)" FAIL "a hang fails"
+
+shell() # BODY: a *.t
+{
+	printf '. "%s/tests/lib.sh"\n%s\n' "$TOP" "$1" >case.t
+}
+shell 'plan 1; ok "true" true'
+is "$(outcome case.t)" PASS "a shell test passes"
+shell 'plan 1; ok "false" false'
+is "$(outcome case.t)" FAIL "a failed one fails"
+shell 'plan 2; ok "true" true'
+is "$(outcome case.t)" FAIL "fewer tests than planned fail"
+shell 'ok "true" true; exit 3; done_testing'
+is "$(outcome case.t)" FAIL "an early exit fails"
+shell 'ok "true" true; done_testing; kill -SEGV $$'
+is "$(outcome case.t)" FAIL "a crash after the last test fails"
+shell 'pass a; background sleep 100; echo $! >"'"$TMP"'/pid"; echo "$TMP" >"'"$TMP"'/dir"; done_testing'
+is "$(outcome case.t)" PASS "a test with a background process ends"
+nok "which is gone" kill -0 "$(cat pid)"
+nok "as is its directory" test -e "$(cat dir)"
+shell 'pass a; sleep 100 & pid=$!; at_exit '"'kill -KILL \"\$pid\"'"'; done_testing'
+is "$(outcome case.t)" PASS "what is to be done at exit sees the test's variables"
+# A grandchild that the test does not know of holds prove's pipe, and would hold it for ever.
+shell 'plan 1; pass a; (sleep 100 & echo $! >"'"$TMP"'/pid")'
+is "$(outcome case.t)" FAIL "a process left behind fails"
+like "$(cat err)" "left behind: $(cat pid): sleep 100" "and is named"
+nok "and ended" grep -q "^State:.[DIRST]" "/proc/$(cat pid)/status"
+
+
+# --- the tiers, their budgets, and what is left behind ------------------------------------------
+
+tier() # TIER BUDGET BODY: the outcome of a test of this tier with this budget
+{
+	printf '# @budget %ss\n. "%s/tests/lib.sh"\n%s\n' "$2" "$TOP" "$3" >case.t
+	TEST_TIER=$1 limit=60 outcome case.t
+}
+# Until it has used a second and a half of CPU time in user mode.
+spend='while read -r s </proc/$$/stat; set -- ${s##*) }; [ ${12} -lt 150 ]; do for ((i = 0; i < 20000; i++)); do :; done; done; plan 1; pass a'
+is "$(tier fast 0 "$spend")" FAIL "more than twice the budget fails in the fast tier"
+like "$(cat err)" 'over its budget: .*/case\.t took [0-9]+ s of CPU time in user mode, twice the budget is 0 s' "and is named"
+is "$(tier full 0 "$spend")" PASS "the full tier has no budget"
+is "$(tier fast 60 "$spend")" PASS "nor has it an effect within"
+
+suite() # FILE...: tests/suite.sh of the fast tier; its output is in "out"
+{
+	(cd "$TOP" && tests/suite.sh fast "$@") >out 2>err
+}
+shell 'plan 1; pass a'
+ok "the suite passes" suite "$TMP/case.t"
+like "$(cat out)" "^ +[0-9.]+ +[0-9.]+  .*/case\.t\$" "and ends with the slowest"
+shell 'plan 1; pass a; mkdir "$TMP.left"'
+nok "what a test leaves in /tmp fails the suite" suite "$TMP/case.t"
+like "$(cat out)" '^> file .*/spoor-test\..*\.left$' "and is named"
+rmdir "${TMPDIR:-/tmp}"/spoor-test.*.left
+if [ "$(id -u)" -eq 0 ]; then
+	shell 'plan 1; pass a; mkdir '"$TMP"'/mnt; mount -t tmpfs none '"$TMP"'/mnt'
+	nok "a mount that is left fails the suite" suite "$TMP/case.t"
+	like "$(cat out)" "^> mount $TMP/mnt tmpfs\$" "and is named"
+	umount "$TMP/mnt"
+else
+	skip "mounting needs root" 2
+fi
+
+done_testing

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @full
+#
+# Every header compiles alone; the check sees one that does not.
+. "$(dirname "$0")/../lib.sh"
+
+ok "this tree's headers compile alone" "$TOP/tests/headers.sh" "$TOP"
+
+mkdir -p tree/format
+cp "$TOP/banned.h" tree/
+planted() # TEXT NAME
+{
+	printf '%s\n' '#ifndef FORMAT_PLANTED_H' '#define FORMAT_PLANTED_H' "$1" '#endif' >tree/format/planted.h
+	nok "$2" "$TOP/tests/headers.sh" tree
+}
+planted 'uint32_t f(void);' "a type from a header not included"
+planted 'static inline int f(void) { return strlen("x"); }' "a function not declared"
+planted '#include <string.h>
+static inline char *f(char *a) { return strcpy(a, "x"); }' "a banned function"
+
+printf '%s\n' '#ifndef OTHER_H' '#define OTHER_H' '#endif' >tree/format/planted.h
+nok "a guard of another name" "$TOP/tests/headers.sh" tree
+
+done_testing

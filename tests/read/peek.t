@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# spoor peek has the numbers of go tool pprof -peek on our pprof export; its text fits a terminal, and hostile
+# names and expressions do no harm.
+. "$(dirname "$0")/../lib.sh"
+need_command go jq g++ python3 script
+need_record_all
+
+export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
+cat >cc.cc <<'CC'
+#include <map>
+#include <string>
+int main() { std::map<std::string, int> m; for (int i = 0; i < 9; i++) m[std::to_string(i)]++; return m.size(); }
+CC
+cat >load.py <<'PY'
+import re
+def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
+print(sum(match(k) for k in range(300)))
+for i in range(300): open("/proc/self/status").read(), open("/proc/self/maps").read()
+PY
+"$SPOOR" record -a -g -F 999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
+"$SPOOR" record -a -g -F 999 -o python.spoor -- python3 load.py >out 2>err || bail "no recording of Python"
+"$SPOOR" record -a -g -F 999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
+# Of these commands: the programs that tests beside this one make, strip and take away may have other names in the
+# next command than in the one before.
+declare -A comms=([compiler]="g++,cc1plus,as,swapper" [python]="python3,swapper" [storm]="sh,true,seq,swapper")
+for name in compiler python storm; do
+	"$SPOOR" export --no-inline --comm "${comms[$name]}" -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
+	go tool pprof -symbolize=none -sample_index=samples -nodecount=0 -nodefraction=0 -edgefraction=0 \
+		-peek 'read|alloc|page|_PyEval|sys_' $name.pb.gz >theirs 2>pprof.err
+	"$SPOOR" peek --no-inline --comm "${comms[$name]}" --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
+	python3 "$TOP/tests/oracles/peek.py" theirs ours >compared 2>&1
+	is "$(tail -n 1 compared)" "enough compared, 0 differ" "$name: callers and callees are pprof's" || diag_file compared
+	is "$("$SPOOR" peek --json . $name.spoor 2>/dev/null | jq '.[0] | ([.functions[].self_samples] | add) <= .samples')" true \
+		"$name: no sample is in two"
+done
+
+# --- a program whose calls are known
+
+cp "$FIXTURES/split" split
+"$SPOOR" record -e cpu-clock:u -o r.spoor -- ./split 1 recurse 2>err || bail "no recording of split"
+"$SPOOR" peek '^demo::recurse$' r.spoor >out
+like "$(cat out)" '^ +[0-9.]+%  +(9[0-9]|100)\.[0-9]+%  +[0-9]+ +demo::recurse \(split\)$' "a recursive function counts once a stack"
+like "$(cat out)" '^ {20} +[0-9]+ +[0-9.]+%    demo::leaf$' "what it called"
+unlike "$(cat out)" '    demo::recurse$' "not itself"
+is "$("$SPOOR" peek --json '^demo::recurse$' r.spoor | jq -r '.[0].functions[0].callees[0].name')" demo::leaf "in JSON"
+leaf=$("$SPOOR" report --json --symbol demo::leaf r.spoor | jq .samples)
+is "$("$SPOOR" peek --json '^demo::leaf$' r.spoor | jq -c '.[0].functions[0] | [.samples, .self_samples, (.callers | map(.samples) | add)]')" \
+	"[$leaf,$leaf,$leaf]" "samples of the leaf come from its callers"
+is "$("$SPOOR" peek --json --symbol demo::leaf '^demo::leaf$' r.spoor | jq -c '.[0] | [.samples, .whole_samples > .samples]')" "[$leaf,true]" "filters"
+like "$("$SPOOR" peek --symbol demo::leaf demo::leaf r.spoor)" '^# Of the whole, which shares of functions are of: ' "are told"
+is "$("$SPOOR" peek --max 1 --json demo r.spoor | jq -c '.[0] | [(.functions | length), .functions_left_out > 0]')" "[1,true]" "--max"
+like "$("$SPOOR" peek --max 1 demo r.spoor)" '^# [0-9]+ more functions are left out$' "is told"
+like "$("$SPOOR" peek --percent-limit 100 . r.spoor)" '\([0-9]+ more\)$' "--percent-limit"
+is "$("$SPOOR" peek . r.spoor | md5sum)" "$("$SPOOR" peek . -i r.spoor | md5sum)" "always the same, also with -i"
+
+# --- what is not there
+
+exits 0 "no function" "$SPOOR" peek nosuchfunction r.spoor
+like "$(cat out)" "^# No function has 'nosuchfunction' in its name; the hottest are: demo::" "says what there is"
+exits 2 "no expression" "$SPOOR" peek
+exits 2 "a bad one" "$SPOOR" peek 'a(' r.spoor
+like "$(cat err)" '^spoor peek: a\(: ' "says why"
+exits 2 "a recording for an expression" "$SPOOR" peek r.spoor
+like "$(cat err)" "'r.spoor' is a recording; which functions of it" "says that it is one"
+exits 2 "and for a function" "$SPOOR" annotate r.spoor
+like "$(cat err)" "'r.spoor' is a recording, and no function: use -i" "says how"
+exits 2 "one that glibc would never end with" timeout 20 "$SPOOR" peek '((a{1,200}){1,200}){1,200}' r.spoor
+like "$(cat err)" 'repeats .* too many' "says why"
+exits 2 "such a filter" timeout 20 "$SPOOR" report --focus '((a{1,200}){1,200}){1,200}' -i r.spoor
+like "$(cat err)" 'repeats .* too many' "says why"
+exits 2 "an empty key" "$SPOOR" report --sort=comm, -i r.spoor
+like "$(cat err)" 'a key is empty' "says so"
+exits 2 "a file too many" "$SPOOR" peek a r.spoor b
+exits 1 "no recording" "$SPOOR" peek a nothing.spoor
+exits 0 "an expression with an escape" "$SPOOR" peek $'\033[31m[x]' r.spoor
+unlike "$(cat out)" $'\033' "which does not reach the terminal"
+
+# --- a terminal
+
+for width in 80 60; do
+	script -qec "stty cols $width; NO_COLOR=1 $SPOOR --no-pager peek . compiler.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	is "$(awk -v n=$width 'length > n' screen | head -3)" "" "no line is wider than $width columns"
+done
+done_testing

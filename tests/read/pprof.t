@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @budget 60s
+#
+# go tool pprof reads our pprof export without a word, and its totals and functions are those of
+# spoor report: of a compiler, of processes that come and go, of Python, and of every golden recording.
+. "$(dirname "$0")/../lib.sh"
+need_command go jq g++ python3
+need_record_all
+
+export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
+pprof() { go tool pprof -symbolize=none "$@" 2>>pprof.err; }
+
+# The functions of a profile with their samples, itself and in all.
+top_of_pprof() # FILE
+{
+	pprof -top -nodecount=0 -nodefraction=0 -sample_index="${2:-samples}" "$1" |
+		sed '1,/^ *flat /d; s/ (inline)$//' |
+		awk '{ n = $1; c = $4; $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); flat[$0] += n; cum[$0] += c }
+			END { for (f in flat) if (substr(f, 1, 1) != "[") print flat[f] "\t" cum[f] "\t" f }' | known_in_all | LC_ALL=C sort
+}
+
+# The kernel and a program may each have a strcmp, which is two rows, and one line of pprof's. What they have in all
+# cannot be compared then: a stack with both, as of _dl_catch_exception in ld.so and in libc, is one sample of
+# pprof's line, but one of each row. Names of several rows are in the file "several".
+known_in_all()
+{
+	awk -F '\t' -v OFS='\t' 'BEGIN { while ((getline name <"several") > 0) several[name] = 1 } $3 in several { $2 = "-" } 1'
+}
+several() # RECORDING COMMS
+{
+	"$SPOOR" report --comm "$2" --no-inline --children -s sym --json "$1" 2>/dev/null |
+		jq -r '[.rows[].symbol] | group_by(.)[] | select(length > 1)[0]' >several
+}
+top_of_report() # RECORDING COMMS
+{
+	"$SPOOR" report --comm "$2" --no-inline --children -s sym --json "$1" 2>/dev/null |
+		jq -r '[.rows[] | select(.symbol | startswith("[") | not)] | group_by(.symbol)[] |
+			"\(map(.samples) | add)\t\(map(.children_samples) | add)\t\(.[0].symbol)"' | known_in_all | LC_ALL=C sort
+}
+
+cat >cc.cc <<'CC'
+#include <map>
+#include <string>
+#include <vector>
+#include <algorithm>
+int main() { std::map<std::string, std::vector<int>> m; for (int i = 0; i < 9; i++) m[std::to_string(i)].push_back(i);
+	std::vector<int> v(10); std::sort(v.begin(), v.end(), [](int a, int b) { return a > b; }); return m.size() + v[0]; }
+CC
+cat >load.py <<'PY'
+import re
+def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
+print(sum(match(k) for k in range(400)))
+PY
+"$SPOOR" record -a -g -F 999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
+"$SPOOR" record -a -g -F 999 -o python.spoor -- python3 load.py >out 2>err || bail "no recording of Python"
+"$SPOOR" record -a -g -F 999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
+
+# Names are compared of these commands alone: the programs that tests beside this one make, run, strip and take away
+# may have other names in the next command than in the one before. Sums are of all.
+declare -A comms=([compiler]="g++,cc1plus,as,swapper" [python]="python3,swapper" [storm]="sh,true,seq,swapper")
+for name in compiler python storm; do
+	ok "$name: export" "$SPOOR" export --no-inline -f pprof -o $name.pb.gz $name.spoor
+	: >pprof.err
+	"$SPOOR" export --no-inline --comm "${comms[$name]}" -f pprof -o own.pb.gz $name.spoor 2>export.err
+	several $name.spoor "${comms[$name]}"
+	top_of_pprof own.pb.gz >got
+	top_of_report $name.spoor "${comms[$name]}" >wanted
+	same "$name: functions have the samples of spoor report" got wanted
+	is "$(pprof -raw $name.pb.gz | awk '/^Locations/ { over = 1 } !over && /^ +[0-9]+ +[0-9]+: / { n += $1; p += $2 } END { printf "%d %.0f", n, p }')" \
+		"$("$SPOOR" report --json $name.spoor 2>/dev/null | jq -r '.events[] | "\(.samples) \(.period)"')" \
+		"$name: all samples and periods"
+	is "$(cat pprof.err)" "" "$name: pprof says nothing"
+done
+
+# A location is an address with what was inlined there; names are whole.
+"$SPOOR" export -f pprof -o inlined.pb.gz compiler.spoor
+pprof -raw inlined.pb.gz >raw
+like "$(pprof -top -nodecount=0 -nodefraction=0 -sample_index=samples compiler.pb.gz)" '[a-z_]+::[a-z_]+' "C++ names"
+is "$(pprof -top -sample_index=samples -nodecount=1 inlined.pb.gz | sed -n 's/.*Total samples = \([0-9]*\).*/\1/p')" \
+	"$("$SPOOR" report --json compiler.spoor 2>/dev/null | jq '.events[0].samples')" "with inlined calls: as many samples"
+is "$(grep -c 'execve' <<<"$(pprof -top -nodecount=0 -nodefraction=0 -sample_index=samples -focus=vfork compiler.pb.gz)" | sed 's/[1-9].*/some/')" \
+	"$("$SPOOR" export -f folded compiler.spoor 2>/dev/null | grep vfork | grep -c execve | sed 's/[1-9].*/some/')" "--focus works"
+
+# Every object is one mapping, in its own addresses, with its build-id. Not an object is a path: another root on this
+# machine has files of the same paths, as have other tests, which also write to a path again. Of files without a
+# build-id nothing tells in a profile which are one, so that this is asked of those that have one.
+pprof -raw compiler.pb.gz | sed '1,/^Mappings/d; s/^[0-9]*: [^ ]* //; s/ *\(\[F[NL]\]\|\[LN\]\|\[IN\]\)*$//' >mappings
+libc=$(readlink -f "$(ldd "$(command -v g++)" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')")
+id=$(readelf -n "$libc" | sed -n 's/.*Build ID: //p')
+is "$(grep -E '^/.* [0-9a-f]{16,}$' mappings | sort | uniq -d)" "" "an object is one mapping"
+is "$(grep -cxF "$libc $id" mappings)" 1 "with its build-id"
+
+# Labels: comm always, and those that were asked for.
+label() { pprof -tags "$1" | sed -n 's/^ *\([a-z]*\): Total.*/\1/p' | sort | paste -sd' '; }
+is "$(label compiler.pb.gz)" "cgroup comm pid tid" "labels"
+"$SPOOR" export -f pprof --labels cpu -o cpu.pb.gz compiler.spoor
+is "$(label cpu.pb.gz)" "comm cpu" "--labels cpu"
+exits 2 "--labels with what is none" "$SPOOR" export -f pprof --labels cpu,thread compiler.spoor
+like "$(cat err)" "labels cpu,thread: they are comm, pid" "... is told"
+is "$(pprof -top -sample_index=samples -tagfocus=comm=cc1plus -nodecount=1 compiler.pb.gz | sed -n 's/.*accounting for .* of \([0-9]*\) total.*/\1/p')" \
+	"$("$SPOOR" report --json compiler.spoor 2>/dev/null | jq '.events[0].samples')" "-tagfocus takes them"
+
+for recording in "$TOP"/tests/golden/0.1.0/*.spoor; do
+	name=$(basename "$recording" .spoor)
+	: >pprof.err
+	"$SPOOR" export -f pprof -o golden.pb.gz "$recording" 2>/dev/null
+	samples=$("$SPOOR" report --json "$recording" 2>/dev/null | jq '[.events[].samples] | add // 0')
+	got=$(pprof -raw golden.pb.gz | awk '/^Locations/ { over = 1 } !over && /^ +[0-9]+ .*: / { sub(/:.*/, ""); for (i = 1; i < NF; i += 2) n += $i } END { print n + 0 }')
+	if [ "$samples" = 0 ]; then
+		like "$(cat pprof.err)" "profile is empty" "$name: pprof says that there is nothing"
+	else
+		is "$got" "$samples" "$name: every sample"
+		is "$(cat pprof.err)" "" "$name: and not a word"
+	fi
+done
+
+done_testing

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @budget 60s
+#
+# perf report on our perf.data, and spoor report: row by row the same shares, with and without
+# children, the same callers of --parent, and below the rows the same call graphs; of a compiler, of Python, and of
+# processes that come and go.
+. "$(dirname "$0")/../lib.sh"
+need_command perf jq g++ python3
+need_record_all
+
+cat >cc.cc <<'CC'
+#include <map>
+#include <string>
+#include <vector>
+#include <algorithm>
+int main() { std::map<std::string, std::vector<int>> m; for (int i = 0; i < 9; i++) m[std::to_string(i)].push_back(i);
+	std::vector<int> v(10); std::sort(v.begin(), v.end(), [](int a, int b) { return a > b; }); return m.size() + v[0]; }
+CC
+cat >load.py <<'PY'
+import re
+def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
+print(sum(match(k) for k in range(400)))
+for i in range(300): open("/proc/self/status").read(), open("/proc/self/maps").read()
+PY
+# Not of all: what else runs here may be gone, or another, when perf looks for its file.
+"$SPOOR" record -g -F 2999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
+"$SPOOR" record -g -F 2999 -o python.spoor -- "$(python3 -c "import sys; print(sys.executable)")" load.py >out 2>err || bail "no recording of Python"
+"$SPOOR" record -g -F 2999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
+
+# perf takes the files of a task that still runs, and has another root, from there.
+one_perf()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		unshare --pid --fork --mount-proc perf "$@"
+	else
+		perf "$@"
+	fi
+}
+# Some perfs demangle by libstdc++, with parameters, and inlined calls are perf's after DWARF of its own.
+# Aborts of perf 6.1, which a file of any process here may be the reason of, are not what is tested.
+perf_report() # FILE OPTION...
+{
+	local file=$1
+	shift
+	for _ in 1 2 3; do
+		one_perf report -i "$file" --stdio --percent-limit 0 --no-inline --no-demangle "$@" 2>perf.err && return
+	done
+	diag_file perf.err
+	return 1
+}
+spoor_report()
+{
+	local file=$1
+	shift
+	"$SPOOR" report --no-inline --no-demangle "$@" "$file" 2>spoor.err
+}
+agree() # WHAT OPTION...: theirs and ours
+{
+	local name=$1
+	shift
+	python3 "$TOP/tests/oracles/report_perf.py" "$@" >compared 2>&1
+	is "$(tail -n 1 compared)" "${enough:-enough} compared, 0 differ" "$name" || { diag_file compared; diag_file perf.err; }
+}
+
+for name in compiler python storm; do
+	# Without frame pointers an address may look like a mark between kernel and user: such a stack has no callers in perf.
+	[ $name = python ] && more=0.1 || more=0
+	"$SPOOR" export -f perf-data-file -o $name.data $name.spoor 2>/dev/null
+	for how in no-children children; do
+		perf_report $name.data --$how -g none -s comm,dso,sym -t $'\001' >theirs ||
+			{ skip "perf report fails" && continue; }
+		spoor_report $name.spoor --$how --json >ours
+		agree "$name: rows, --$how" rows theirs ours $how "$more"
+	done
+	# Samples of each way, to the last one.
+	for how in "--no-children -g caller" "--no-children -g callee" "--children -g callee"; do
+		fields=sample
+		[[ $how != --children* ]] || fields=overhead_children,sample
+		# shellcheck disable=SC2086
+		perf_report $name.data $how,0,count -F $fields -s comm,dso,sym >theirs ||
+			{ skip "perf report fails" && continue; }
+		# shellcheck disable=SC2086
+		spoor_report $name.spoor $how,0,count --json >ours
+		agree "$name: call graphs, $how" graphs theirs ours
+	done
+done
+done_testing
