@@ -126,11 +126,12 @@ nok "nothing is written" test -e no.spoor
 exits 1 "longer than allowed" ctl capture --duration 2m
 like "$(cat err)" 'max_capture_time.* 60 s$' "says which limit"
 # What was asked for and is not had.
-exits 0 "a frequency above the kernel's" ctl capture --duration 200ms -F 1000000 -e cpu-clock -o fast.spoor
+# Not of a clock: an interrupt of a virtual machine can take longer than the time to the next one.
+exits 0 "a frequency above the kernel's" ctl capture --duration 200ms -F 1000000 -e page-faults -o fast.spoor
 like "$(cat err)" '^spoorctl: frequency lowered from 1000000 to [0-9]+ Hz: kernel.perf_event_max_sample_rate$' \
 	"is told which it is, and why"
 is "$(grep -c lowered err)" 1 "once"
-ctl capture --duration 200ms -F 1000000 -e cpu-clock --json | tail -n 1 >noted.json
+ctl capture --duration 200ms -F 1000000 -e page-faults --json | tail -n 1 >noted.json
 like "$(json noted.json '.capture.notes | join("+")')" '^frequency lowered from 1000000 to [0-9]+ Hz' "and in JSON"
 if [ -e /sys/bus/event_source/devices/cpu ] || compgen -G '/sys/bus/event_source/devices/*core*' >/dev/null; then
 	skip "this machine counts cycles" 2

@@ -65,7 +65,7 @@ nok "others may not" setpriv --reuid=65534 --regid=65534 --clear-groups "$BUILD/
 
 # An archive without room costs a dump, and not the recorder.
 exits 0 "an end in order" stop
-sed -i 's/^max_use.*/max_use = 1M/; s/^flight_rec.*/flight_recorder = 30s @ 20000/; s/^events.*/&\ncaptures_share = 1%/' spoord.conf
+sed -i 's/^max_use.*/max_use = 1M/; s/^flight_rec.*/flight_recorder = 30s @ 4000/; s/^events.*/&\ncaptures_share = 1%/' spoord.conf
 : >log
 start
 wait_for 20 grep -q 'flight recorder: about 30s at' log || bail "the flight recorder does not come up again"

@@ -231,7 +231,7 @@ if command -v script >/dev/null; then
 	mkdir "$dir"
 	head -c 2000 one.spoor >"$dir/cut.spoor"
 	terminal "'$SPOOR' report --since '$dir' '$dir/cut.spoor'; '$SPOOR' export -f folded '$dir/cut.spoor' >/dev/null
-		'$SPOOR' record -F 99999999 -e cpu-clock:u -o x.spoor -- true" >screen.txt
+		'$SPOOR' record -F 99999999 -e page-faults -o x.spoor -- true" >screen.txt
 	in_range "$(widest screen.txt)" 60 80 "no line is wider"
 	like "$(tr -s ' \n' ' ' <screen.txt)" "$dir: no time, such as .* \(spoor report --help says how\)" "wrong usage is whole"
 	like "$(tr -s ' \n' ' ' <screen.txt)" "spoor: $dir/cut.spoor: not closed in order: its end is missing" "so are warnings"

@@ -91,7 +91,7 @@ is "$("$SPOOR" info --json -i x.spoor | jq '[.loss_by_cpu[] | .kernel_samples //
 like "$("$SPOOR" report -i x.spoor 2>&1)" "[Ll]ost[^0-9]*$(jq .lost <<<"$a")" "the report prints it"
 
 # With rings that are large enough nothing is lost.
-exits 0 "large rings" "$SPOOR" record -a -m 1024 -F 19999 --duration 1s -o x.spoor
+exits 0 "large rings" "$SPOOR" record -a -m 1024 -F 1999 --duration 1s -o x.spoor
 is "$("$SPOOR" info --json -i x.spoor | jq .lost)" 0 "lose nothing"
 
 done_testing

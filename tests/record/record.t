@@ -184,10 +184,10 @@ else
 fi
 
 max=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
-exits 0 "a frequency over the maximum" "$SPOOR" record -F $((max * 2)) -o x.spoor -- true
+exits 0 "a frequency over the maximum" "$SPOOR" record -F $((max * 2)) -e page-faults -o x.spoor -- true
 like "$(cat err)" "^spoor record: frequency lowered from $((max * 2)) to $max Hz: kernel.perf_event_max_sample_rate" "is said"
 like "$("$SPOOR" info -i x.spoor)" "lowered from $((max * 2)) to $max" "and recorded"
-exits 0 "-F max" "$SPOOR" record -F max -o x.spoor -- true
+exits 0 "-F max" "$SPOOR" record -F max -e page-faults -o x.spoor -- true
 unlike "$(cat err)" lowered "is what the kernel allows"
 exits 0 "-m that is no power of two" "$SPOOR" record -m 3 -o x.spoor -- true
 like "$(cat err)" 'rings of 4 pages' "is rounded up"
