@@ -10,6 +10,7 @@
 
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
+#include "recorder/event/clock_cost.h"
 #include "recorder/event/event_aux.h"
 #include "recorder/event/event_counters.h"
 #include "recorder/event/event_features.h"
@@ -355,10 +356,20 @@ bound_frequency(const struct session_options *o, struct event_plan *plan, struct
 		struct session_error *error)
 {
 	uint64_t max_hz = plan->frequency_hz_effective;
+	size_t begin = notes->len;
 	int r = 0;
 
 	if (o->cpu_share)
 		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
+	if (r < 0)
+		return r;
+	if (clock_cost_lower(plan, notes, begin) && o->extra.strict_freq)
+		return session_fail(error, -EINVAL,
+				    "%llu Hz is over what kernel.perf_cpu_time_max_percent allows: "
+				    "an interrupt of a clock takes %.1f us here, and --strict-freq "
+				    "was given",
+				    (unsigned long long)plan->frequency_hz,
+				    (double)clock_cost_ns() / 1000);
 	if (o->extra.strict_freq && max_hz < plan->frequency_hz)
 		return session_fail(error, -EINVAL,
 				    "%llu Hz is over the kernel's limit, %llu Hz "

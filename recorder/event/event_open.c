@@ -12,6 +12,7 @@
 #include "recorder/ground/session_error.h"
 
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
+#define CPU_PERCENT "/proc/sys/kernel/perf_cpu_time_max_percent"
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 static int
@@ -56,6 +57,12 @@ int
 event_max_frequency(long long *ret)
 {
 	return session_sysctl(MAX_SAMPLE_RATE, ret);
+}
+
+int
+event_cpu_percent(long long *ret)
+{
+	return session_sysctl(CPU_PERCENT, ret);
 }
 
 int

@@ -19,6 +19,8 @@ int event_open_try(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /* The kernel's limit of the frequency, now: a sysctl that it lowers by itself. 0, -errno. */
 int event_max_frequency(long long *ret);
+/* kernel.perf_cpu_time_max_percent: what the interrupts of events may take of a CPU. 0, -errno. */
+int event_cpu_percent(long long *ret);
 /* kernel.perf_event_paranoid: what others than root may do with events. 0, -errno. */
 int event_paranoid(long long *ret);
 

@@ -98,8 +98,8 @@ refuse_period(const struct event_def *def, uint64_t allowed, struct session_erro
 		(unsigned long long)least);
 }
 
-static void
-sample_bound_lower(struct event_plan *plan, uint64_t hz, struct buf *notes)
+void
+sample_bound_lower(struct event_plan *plan, uint64_t hz, const char *reason, struct buf *notes)
 {
 	uint64_t was = 0;
 
@@ -112,13 +112,12 @@ sample_bound_lower(struct event_plan *plan, uint64_t hz, struct buf *notes)
 		attr->sample_freq = hz;
 	}
 	if (was)
-		session_note(notes, "frequency lowered from %llu to %llu Hz: capture_cpu",
+		session_note(notes, "frequency lowered from %llu to %llu Hz: %s",
 			     (unsigned long long)(was > plan->frequency_hz ? was
 									   : plan->frequency_hz),
-			     (unsigned long long)hz);
+			     (unsigned long long)hz, reason);
 	if (plan->frequency_hz_effective > hz)
 		plan->frequency_hz_effective = hz;
-	plan->frequency_hz_max = hz;
 }
 
 int
@@ -150,8 +149,10 @@ sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 			"%llu events with a frequency: capture_cpu leaves %llu samples "
 			"a second on a CPU",
 			(unsigned long long)with, (unsigned long long)left);
-	if (with)
-		sample_bound_lower(plan, left / with, notes);
+	if (with) {
+		sample_bound_lower(plan, left / with, "capture_cpu", notes);
+		plan->frequency_hz_max = left / with;
+	}
 	return 0;
 }
 

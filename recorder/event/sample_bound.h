@@ -41,6 +41,10 @@ uint64_t sample_bound_hit_ns(const struct event_def *def);
 int sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 		      struct session_error *error);
 
+/* Lowers those of a plan's frequencies that are above hz, with a note that tells the reason. */
+void sample_bound_lower(struct event_plan *plan, uint64_t hz, const char *reason,
+			struct buf *notes);
+
 /* The account of one CPU; all zero to begin with. */
 struct sample_account {
 	int64_t left_ns;

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "format/block/rate.h"
+#include "recorder/event/clock_cost.h"
 #include "recorder/event/event_open.h"
 #include "recorder/ground/message.h"
 #include "recorder/host/host.h"
@@ -76,14 +77,18 @@ apply_frequency(struct session *s, uint64_t hz, uint64_t limit)
 	return r;
 }
 
+/* limit_hz: the governor's, 0: none. */
 static uint64_t
-frequency_limit(const struct session *s, uint64_t limit_hz)
+frequency_limit(const struct session *s, uint64_t asked_hz, uint64_t limit_hz)
 {
 	uint64_t ours = s->plan.frequency_hz_max ? s->plan.frequency_hz_max : UINT64_MAX;
+	uint64_t clocks = clock_cost_plan_hz(&s->plan, asked_hz);
 	long long max;
 
 	if (limit_hz && limit_hz < ours)
 		ours = limit_hz;
+	if (clocks && clocks < ours)
+		ours = clocks;
 	if (event_max_frequency(&max) < 0 || max <= 0)
 		return ours;
 	return (uint64_t)max < ours ? (uint64_t)max : ours;
@@ -94,7 +99,8 @@ session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz
 			 enum rate_reason reason)
 {
 	struct queue *q = writer_queue(s->writer);
-	uint64_t limit = frequency_limit(s, limit_hz), hz = asked_hz < limit ? asked_hz : limit;
+	uint64_t limit = frequency_limit(s, asked_hz, limit_hz),
+		 hz = asked_hz < limit ? asked_hz : limit;
 	struct rate rate = { host_now_ns(), asked_hz, hz, reason };
 	int r;
 
@@ -103,7 +109,8 @@ session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz
 	r = apply_frequency(s, hz, limit);
 	if (r < 0 && r != -EAGAIN)
 		apply_frequency(s, s->plan.frequency_hz_effective,
-				frequency_limit(s, s->plan.frequency_hz_limit));
+				frequency_limit(s, s->plan.frequency_hz,
+						s->plan.frequency_hz_limit));
 	if (r == 0 && !queue_send_bytes(q, MESSAGE_RATE, &rate, sizeof(rate)))
 		r = -EAGAIN;
 	if (r < 0)
@@ -138,7 +145,7 @@ session_follow_limit(struct session *s, uint64_t now_ns)
 	if (!s->plan.frequency_hz || !target_of_cpus(&s->target) || now_ns - s->limit_ns < LIMIT_NS)
 		return;
 	s->limit_ns = now_ns;
-	limit = frequency_limit(s, s->plan.frequency_hz_limit);
+	limit = frequency_limit(s, s->plan.frequency_hz, s->plan.frequency_hz_limit);
 	hz = s->plan.frequency_hz < limit ? s->plan.frequency_hz : limit;
 	if (hz != s->plan.frequency_hz_effective || own_differs(s, limit))
 		session_change_frequency(s, s->plan.frequency_hz, s->plan.frequency_hz_limit,

@@ -224,7 +224,7 @@ like "$(cat err)" 'minor-faults is counted in the group of cs' "a member of a gr
 "$SPOOR" record --dry-run -c 1 -e "$list" -- true | grep -v side-band >dry
 grep ': type:' err >listed
 same "evlist -v: the attrs as --dry-run has them" listed dry
-named --off-cpu -o c.spoor <<'EOS'
+named -e page-faults --off-cpu -o c.spoor <<'EOS'
 disable off-cpu
 EOS
 like "$(cat err)" 'off-cpu is on and off together with all others alone' "nor is off-cpu"
