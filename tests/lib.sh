@@ -48,7 +48,12 @@ finish()
 	for pid in ${background_pids[@]+"${background_pids[@]}"}; do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
-	cd / && rm -rf "$TMP"
+	# A process of the test that is on its way out may still write, as zsh does what it knows of completions.
+	cd / || exit 1
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf "$TMP" 2>/dev/null && break
+		sleep 0.2
+	done
 	if [ "$status" -eq 0 ] && [ "$tests_failed" -gt 0 ]; then
 		status=1
 	fi

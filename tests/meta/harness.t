@@ -90,8 +90,8 @@ tier() # TIER BUDGET BODY: the outcome of a test of this tier with this budget
 }
 # Until it has used a second and a half of CPU time in user mode.
 spend='while read -r s </proc/$$/stat; set -- ${s##*) }; [ ${12} -lt 150 ]; do for ((i = 0; i < 20000; i++)); do :; done; done; plan 1; pass a'
-is "$(tier fast 0 "$spend")" FAIL "more than twice the budget fails in the fast tier"
-like "$(cat err)" 'over its budget: .*/case\.t took [0-9]+ s of CPU time in user mode, twice the budget is 0 s' "and is named"
+is "$(tier fast 0 "$spend")" FAIL "more than four times the budget fails in the fast tier"
+like "$(cat err)" 'over its budget: .*/case\.t took [0-9]+ s of CPU time in user mode, four times the budget is 0 s' "and is named"
 is "$(tier full 0 "$spend")" PASS "the full tier has no budget"
 is "$(tier fast 60 "$spend")" PASS "nor has it an effect within"
 
