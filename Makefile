@@ -4,6 +4,7 @@
 #
 #   make [V=1] [WERROR=1] [SAN=address,undefined] [CC=clang] [BUILD=dir]
 #   make check [T=tests/read/x.t]   the fast tier of tests, or those named
+#   make check CHANGED=1            what your change can have broken; CHANGED=main: since that revision
 #   make check-full                 every test; check-rest: those that the fast tier leaves out
 #   make check-unit [LAYER=format]  unit programs and fuzz seeds alone: no program, no recording
 #   make fuzz [TIME=seconds]        each fuzz target in turn
@@ -233,7 +234,12 @@ run_tests = $(Q)BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
 
 T	?= $(FAST)
 run-check: build-tests $(filter $(GROWTH),$(T))
+ifdef CHANGED
+	$(Q)chosen=$$(BUILD='$(BUILD)' tests/changed.sh '$(CHANGED)' $(UNIT) $(filter-out $(GROWTH),$(REPLAYS))) && \
+		BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh fast $$chosen
+else
 	$(call run_tests,fast,$(T))
+endif
 run-check-rest: build-tests-full
 	$(call run_tests,full,$(REST))
 run-check-full: build-tests-full

@@ -95,6 +95,52 @@ like "$(cat err)" 'over its budget: .*/case\.t took [0-9]+ s of CPU time in user
 is "$(tier full 0 "$spend")" PASS "the full tier has no budget"
 is "$(tier fast 60 "$spend")" PASS "nor has it an effect within"
 
+# --- what a change can have broken ---------------------------------------------------------------
+
+mkdir -p tree/tests/read tree/tests/oracles tree/b tree/docs
+cp "$TOP/tests/changed.sh" tree/tests
+(
+	cd tree || exit
+	echo 'int a(void);' >a.h
+	printf '#include "a.h"\nint a(void) { return 1; }\n' >a.c
+	echo 'int b(void) { return 2; }' >b.c
+	echo 'int c(void) { return 3; }' >c.c
+	printf 'int a(void);\nint main(void) { return a() - 1; }\n' >test_a.c
+	printf 'int b(void);\nint main(void) { return b() - 2; }\n' >test_b.c
+	echo ': oracle.py' >tests/read/x.t
+	touch tests/read/y.t tests/oracles/oracle.py docs/page.8
+	for source in a b c test_a test_b; do
+		"${CC:-cc}" -MMD -c -o b/$source.o $source.c || exit
+	done
+	"${CC:-cc}" -o b/test_a b/test_a.o b/a.o && "${CC:-cc}" -o b/test_b b/test_b.o b/b.o || exit
+	echo b >.gitignore
+	git init -q && git add . && git -c user.name=n -c user.email=n@localhost commit -q -m m
+) || bail "no tree"
+chosen() # FILE...: the tests for a change of these files
+{
+	local file
+
+	for file; do
+		echo >>"tree/$file"
+	done
+	(cd tree && BUILD=b tests/changed.sh 1 b/test_a b/test_b 2>../said | xargs)
+	git -C tree checkout -q . && git -C tree clean -fdq
+}
+is "$(chosen)" "" "CHANGED=1: no change, no test"
+is "$(chosen b.c)" "b/test_b" "a source: what is linked of it"
+is "$(chosen a.h)" "b/test_a" "a header: what includes it"
+is "$(chosen a.h b.c)" "b/test_a b/test_b" "both"
+is "$(chosen test_a.c)" "b/test_a" "a unit program itself"
+is "$(chosen tests/read/y.t tests/read/new.t)" "tests/read/new.t tests/read/y.t" "shell tests, new ones too"
+is "$(chosen tests/oracles/oracle.py docs/page.8)" "tests/meta/docs.t tests/read/x.t" "an oracle, a manual page"
+is "$(chosen c.c)" "" "what no unit program has"
+like "$(cat said)" '^c\.c: in no unit program: make check has its tests$' "is said"
+rm -rf tree/.git
+nok "not without a repository" env BUILD=b tree/tests/changed.sh 1 tree/b/test_a
+like "$(cat .ok)" ': no git repository that has the revision HEAD$' "which is said"
+
+# --- the run of a tier ---------------------------------------------------------------------------
+
 suite() # FILE...: tests/suite.sh of the fast tier; its output is in "out"
 {
 	(cd "$TOP" && tests/suite.sh fast "$@") >out 2>err
