@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/suite.sh TIER FILE...: runs tests by prove, and prints the ten slowest. TIER is fast or full;
-# tests/run.sh holds the budgets of the fast one. Tests that know neither clock nor kernel run side by
-# side, as many as there are CPUs; each of the others has the machine to itself.
+# tests/run.sh holds the budgets of the fast one. As many tests as there are CPUs run side by side, but
+# for those of the whole host (host/), unit programs of the recorder and the daemon, and shell tests that
+# have a line "# @alone REASON" at their top: each of these has the machine to itself.
+#
+# A test of record/ or daemon/ that failed beside another one is told, and runs once more, alone: that
+# run counts.
 #
 # What the tests leave on the host fails the run: host_state below says what is compared.
 set -u
@@ -34,12 +38,16 @@ host_state()
 }
 
 together=()
+beside=()
 alone=()
 for file; do
 	case $file in
 	# It looks at what a run leaves, which tests beside it would change.
 	tests/meta/harness.t) alone+=("$file") ;;
 	*.replay | */unit/format/* | */unit/symbolizer/* | tests/read/* | tests/meta/*) together+=("$file") ;;
+	tests/record/* | tests/daemon/*)
+		if sed -n 1,12p "$file" | grep -q '^# @alone '; then alone+=("$file"); else beside+=("$file"); fi
+		;;
 	*) alone+=("$file") ;;
 	esac
 done
@@ -57,7 +65,18 @@ run() # PROVE-ARGUMENT...
 	[ "${PIPESTATUS[0]}" -eq 0 ] || status=1
 }
 
+# Those that fail go into "alone". What prove says of them is no failure of the run yet, and does not look like one.
+run_beside()
+{
+	prove --directives --timer -j"$(nproc)" -e tests/run.sh "${beside[@]}" 2>&1 | tee "$log.beside" |
+		sed -u -E 's/^(tests.*)\(Wstat: /\1(beside another: /; s/^Result: FAIL$/Result: some run again, alone/; s/^(# failed: |Dubious|Failed [0-9]+\/)/# beside another: \1/'
+	cat "$log.beside" >>"$log"
+	mapfile -t -O "${#alone[@]}" alone < <(sed -nE 's/^(tests[^ ]*) +\(Wstat: .*/\1/p' "$log.beside" | sort -u)
+	grep -q '^Result: ' "$log.beside" || status=1
+}
+
 [ ${#together[@]} -eq 0 ] || run -j"$(nproc)" "${together[@]}"
+[ ${#beside[@]} -eq 0 ] || run_beside
 [ ${#alone[@]} -eq 0 ] || run "${alone[@]}"
 
 # "[TIME] FILE ... ok  5246 ms ( ... = 1.05 CPU)"

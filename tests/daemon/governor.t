@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @alone it measures what the daemon costs
 #
 # A budget that the load exceeds: the frequency falls, the status says why, the recording knows, and
 # the report's shares are those of a daemon without a budget that sampled the same load meanwhile.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Control groups in reports, dump and exports: groups of known names and loads, which are removed
 # before the recording ends; perf report on our export, and our report on what perf recorded, say

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Events that are counted beside samples and read at intervals: what a program knows to have done, what perf stat
 # counts meanwhile; the intervals add up to the last reading, over CPUs and over files.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @alone it counts on both CPUs
 #
 # Machines and kernels that this one is not, by a shim of the system call (tests/fixtures/libmachine.c)
 # over a made sysfs: hybrid x86, big.LITTLE, AMD with IBS, PMUs of whole sockets; Linux 4.18 to 6.1.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @alone it sets fs.protected_regular and its like
 #
 # Where exports and imports go: never over what they are made of, whole or not at all, and with a
 # word that says what is wrong with which file.

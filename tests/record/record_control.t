@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # What happens to a recording while it runs: --delay, --control, --max-size, --switch-output. Samples are page
 # faults, each, of a program that makes a known number of them; the command waits for what it is told.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Tracepoints: filters in the kernel, and fields with their names; beside perf, which does the same at
 # the same time. The programs that are counted have names that nothing else here has.
