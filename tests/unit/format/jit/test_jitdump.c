@@ -184,6 +184,27 @@ test_no_length(void **state)
 	jit_table_free(t);
 }
 
+/* A record of code that is too short for what it should have: the next one's bytes are not its own. */
+static void
+test_short(void **state)
+{
+	struct maker m = { 0 };
+	struct jit_table *t = jit_table_new();
+
+	(void)state;
+	header(&m, 0);
+	put32(&m, 0);
+	put32(&m, 16 + 8);
+	put64(&m, 10);
+	put32(&m, 77);
+	put32(&m, 77);
+	load(&m, 20, 0x1000, 0x100, 1, "alpha");
+	assert_int_equal(read_dump(&m, m.len, t), 0);
+	assert_int_equal(jit_table_count(t), 1);
+	jit_expect(t, 0x1010, 20, "alpha");
+	jit_table_free(t);
+}
+
 /* Any number of records, each of no use: as many are looked at as the caller grants. */
 static void
 test_budget(void **state)
@@ -214,7 +235,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_orders), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_no_length),
-		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_short),	    cmocka_unit_test(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

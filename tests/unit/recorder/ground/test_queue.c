@@ -75,6 +75,25 @@ test_full_is_refused(void **state)
 	queue_free(q);
 }
 
+/* Small ones fill it to the last byte: none of them is written over. */
+static void
+test_full_to_the_byte(void **state)
+{
+	struct queue_message m;
+	struct queue *q;
+	uint32_t n = 0;
+
+	(void)state;
+	assert_int_equal(queue_new(QUEUE_BYTES_MIN, &q), 0);
+	while (queue_reserve(q, 32))
+		put(q, n++, 32);
+	assert_uint_in_range(n, 1000, UINT32_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		check(q, i);
+	assert_false(queue_peek(q, &m));
+	queue_free(q);
+}
+
 static void
 test_reserve_without_commit(void **state)
 {
@@ -239,6 +258,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_full_is_refused),
+		cmocka_unit_test(test_full_to_the_byte),
 		cmocka_unit_test(test_reserve_without_commit),
 		cmocka_unit_test(test_round_and_round),
 		cmocka_unit_test(test_memory_of_bursts),
