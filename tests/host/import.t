@@ -91,7 +91,8 @@ perf_record ns.data -e cpu-clock -F 499 --namespaces -- unshare -m true
 imports "namespaces" ns.data
 perf_record cgroup.data -a -e cpu-clock -F 499 --all-cgroups -- sleep 0.3
 imports "control groups" cgroup.data
-perf_record four.data -a -e cpu-clock,page-faults,context-switches,dummy -c 10000 -g -- "${load[@]}"
+# Not by one period for all: 10000 ns of the clock are 100,000 interrupts a second.
+perf_record four.data -a -e cpu-clock/period=1000000/,page-faults,context-switches,dummy -c 10000 -g -- "${load[@]}"
 imports "four events" four.data
 perf_record packed.data -z -a -e cpu-clock -F 4999 -g -- "${load[@]}"
 isnt "$(perf report --stats -i packed.data 2>/dev/null | grep -c COMPRESSED)" 0 "packed: it is"
