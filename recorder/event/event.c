@@ -359,8 +359,10 @@ bound_frequency(const struct session_options *o, struct event_plan *plan, struct
 	size_t begin = notes->len;
 	int r = 0;
 
-	if (o->cpu_share)
+	if (o->cpu_share) {
+		plan->interrupt_ns = clock_cost_ns();
 		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
+	}
 	if (r < 0)
 		return r;
 	if (clock_cost_lower(plan, notes, begin) && o->extra.strict_freq)

@@ -25,11 +25,12 @@ is_trace(const struct perf_event_attr *attr)
 uint64_t
 sample_bound_price_ns(const struct event_plan *plan)
 {
-	uint64_t dearest = 0;
+	uint64_t measured = plan->interrupt_ns / 4 * 5, dearest = 0;
+	uint64_t interrupt = measured > SAMPLE_INTERRUPT_NS ? measured : SAMPLE_INTERRUPT_NS;
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct perf_event_attr *attr = &plan->defs[i].attr;
-		uint64_t ns = is_trace(attr) ? SAMPLE_TRACE_NS : SAMPLE_INTERRUPT_NS;
+		uint64_t ns = is_trace(attr) ? SAMPLE_TRACE_NS : interrupt;
 
 		if (!event_def_samples(&plan->defs[i]))
 			continue;

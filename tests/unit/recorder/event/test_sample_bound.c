@@ -87,6 +87,33 @@ test_frequencies(void **state)
 	}
 }
 
+/* An interrupt that was measured as longer than its price costs a quarter more than that. */
+static void
+test_measured(void **state)
+{
+	const struct {
+		uint64_t ns, got;
+	} cases[] = { { 0, 4000 }, { 16000, 4000 }, { 40000, 1600 }, { 80000, 800 } };
+	struct maker m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(&m, 100000);
+		m.plan.interrupt_ns = cases[i].ns;
+		add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 100000, 0);
+		assert_int_equal(finish(&m, TENTH), 0);
+		assert_int_equal(m.plan.frequency_hz_effective, cases[i].got);
+		done(&m);
+	}
+	/* What is no interrupt has its own. */
+	begin(&m, 100000);
+	m.plan.interrupt_ns = 80000;
+	add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 1);
+	assert_int_equal(finish(&m, TENTH), 0);
+	assert_int_equal(sample_bound_price_ns(&m.plan), SAMPLE_TRACE_NS);
+	done(&m);
+}
+
 /* The event's own frequency, in a plan that has a lower one. */
 static void
 test_terms(void **state)
@@ -272,11 +299,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequencies), cmocka_unit_test(test_terms),
-		cmocka_unit_test(test_periods),	    cmocka_unit_test(test_too_many_events),
-		cmocka_unit_test(test_stacks),	    cmocka_unit_test(test_storms),
-		cmocka_unit_test(test_within),	    cmocka_unit_test(test_time_off),
-		cmocka_unit_test(test_hits),	    cmocka_unit_test(test_owed),
+		cmocka_unit_test(test_frequencies),
+		cmocka_unit_test(test_terms),
+		cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_too_many_events),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_storms),
+		cmocka_unit_test(test_within),
+		cmocka_unit_test(test_time_off),
+		cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_owed),
 	};
 
 	return cmocka_run_group_tests_name("sample_bound", tests, NULL, NULL);
