@@ -366,12 +366,14 @@ bound_frequency(const struct session_options *o, struct event_plan *plan, struct
 	if (r < 0)
 		return r;
 	if (clock_cost_lower(plan, notes, begin) && o->extra.strict_freq)
-		return session_fail(error, -EINVAL,
-				    "%llu Hz is over what kernel.perf_cpu_time_max_percent allows: "
-				    "an interrupt of a clock takes %.1f us here, and --strict-freq "
-				    "was given",
-				    (unsigned long long)plan->frequency_hz,
-				    (double)clock_cost_ns() / 1000);
+		return session_fail(
+			error, -EINVAL,
+			"%llu Hz is over what interrupts of clocks may take here, %llu Hz of "
+			"%.1f us (kernel.perf_cpu_time_max_percent), and --strict-freq "
+			"was given",
+			(unsigned long long)plan->frequency_hz,
+			(unsigned long long)plan->frequency_hz_effective,
+			(double)clock_cost_ns() / 1000);
 	if (o->extra.strict_freq && max_hz < plan->frequency_hz)
 		return session_fail(error, -EINVAL,
 				    "%llu Hz is over the kernel's limit, %llu Hz "

@@ -256,7 +256,7 @@ is "$(cat err)" "" "-q: no summary"
 exits 1 "-q: an error is one" "$SPOOR" record -q -p 2147483646 -o n.spoor -- true
 isnt "$(cat err)" "" "and is said"
 limit=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
-exits 1 "--strict-freq" "$SPOOR" record --strict-freq -F $((limit + 1)) -o n.spoor -- true
+exits 1 "--strict-freq" "$SPOOR" record --strict-freq -F $((limit + 1)) -e page-faults -o n.spoor -- true
 like "$(tr -s '\n ' ' ' <err)" "$limit Hz" "tells the limit"
 exits 0 "--strict-freq below it" "$SPOOR" record --strict-freq -F 50 -e cpu-clock -o x.spoor -- true
 record --no-buffering -- true
