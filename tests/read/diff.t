@@ -39,7 +39,7 @@ same "the samples of the report" got wanted
 cat >normal.py <<'PY'
 """Sums over rows are the report's periods, over what was covered; which is the time that the program ran."""
 import json, subprocess, sys
-spoor, hz_a, hz_b = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+spoor = sys.argv[1]
 for side, path, seconds in (("baseline", "a.spoor", 3), ("new", "b.spoor", 4)):
     report = json.loads(subprocess.run([spoor, "report", "--json", path], capture_output=True).stdout)
     cpu, none = json.load(open("cpu.json")), json.load(open("none.json"))
@@ -96,7 +96,7 @@ ok "whoever called them has it all, and nobody has less than himself" jq -e '
 cat >folded.py <<'PY'
 """The stacks of both exports, each once, and sums in proportion to their samples."""
 import json, subprocess, sys
-spoor = sys.argv[1]
+spoor, hz_a, hz_b = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 def export(path):
     text = subprocess.run([spoor, "export", "-f", "folded", path], capture_output=True, text=True).stdout
     return dict(line.rsplit(" ", 1) for line in text.splitlines())
