@@ -19,14 +19,12 @@ fi
 
 case $mode in
 --check)
-	status=0
-	for file; do
-		"$tool" --dry-run -Werror "$file" 2>/dev/null || {
-			echo "format: $file is not as clang-format has it (make format)" >&2
-			status=1
-		}
+	bad=$(printf '%s\0' "$@" | xargs -0 -P "$(nproc)" -n 40 "$tool" --dry-run -Werror 2>&1 |
+		sed -nE 's/^([^:]*):[0-9]+:[0-9]+: error: .*/\1/p' | sort -u)
+	for file in $bad; do
+		echo "format: $file is not as clang-format has it (make format)" >&2
 	done
-	exit $status
+	[ -z "$bad" ]
 	;;
 --write) exec "$tool" -i "$@" ;;
 *) echo "usage: $0 --check|--write FILE..." >&2; exit 2 ;;

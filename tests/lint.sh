@@ -48,6 +48,7 @@ if ! command -v shellcheck >/dev/null; then
 	complain "shellcheck is not installed (make deps)"
 elif [ ${#scripts[@]} -gt 0 ]; then
 	# Tests source lib.sh by a path only known at run time; variables set for it look unused.
-	shellcheck -s bash -e SC1090,SC1091,SC2016,SC2034,SC2154 "${scripts[@]}" || bad=1
+	printf '%s\0' "${scripts[@]}" | xargs -0 -P "$(nproc)" -n 10 \
+		shellcheck -s bash -e SC1090,SC1091,SC2016,SC2034,SC2154 || bad=1
 fi
 exit $bad
