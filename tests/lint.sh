@@ -3,6 +3,7 @@
 #
 # Runs shellcheck over every script, and checks what no compiler checks in the sources: the SPDX line at the
 # top, no // comments, no trailing blanks, no XXX or TODO without an issue's number.
+# shellcheck disable=SC2317 # faults() calls them
 set -u
 
 bad=0
@@ -18,31 +19,53 @@ else
 	mapfile -t files < <(find . -path './build*' -prune -o -type f -print | sed 's,^\./,,')
 fi
 
+# Each line that is printed is a fault.
+faults() # WHAT COMMAND...
+{
+	local what=$1 line
+	shift
+	while read -r line; do
+		complain "$what: $line"
+	done < <("$@")
+}
+
+texts=()
+sources=()
 scripts=()
 for f in "${files[@]}"; do
 	[ -f "$f" ] || continue
 	case $f in
 	tests/fuzz/seeds/* | tests/golden/* | tests/otlp/opentelemetry/* | COPYING | NEWS | *.md | .editorconfig | .gitignore | *.data | *.spoor) continue ;;
 	esac
-	if ! head -n 3 "$f" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later'; then
-		grep -qI . "$f" && complain "$f: no SPDX line"
-	fi
+	texts+=("$f")
 	case $f in
-	*.c | *.h | *.cc)
-		hits=$(sed 's/"\(\\.\|[^"\\]\)*"/""/g' "$f" | grep -nE '^[[:space:]]*//|[;{})][[:space:]]*//') &&
-			complain "$f: // comments: $(printf '%s' "$hits" | head -n 3)"
-		hits=$(grep -nE '[[:space:]]+$' "$f") && complain "$f: trailing blanks: $(printf '%s' "$hits" | head -n 3)"
-		hits=$(grep -nE '\<(XXX|TODO|FIXME)\>' "$f" | grep -vE '\((issue )?#?[0-9]+\)') &&
-			complain "$f: no issue named: $hits"
-		;;
-	*.sh | *.t | .ci/*)
-		scripts+=("$f")
-		;;
+	*.c | *.h | *.cc) sources+=("$f") ;;
+	*.sh | *.t | .ci/*) scripts+=("$f") ;;
 	*)
-		head -n 1 "$f" | grep -qE '^#!.*\<(ba|da)?sh\>' && scripts+=("$f")
+		read -r line <"$f" 2>/dev/null
+		[[ ! $line =~ ^#!.*[/\ ](ba|da)?sh($|[^a-z]) ]] || scripts+=("$f")
 		;;
 	esac
 done
+
+without_spdx()
+{
+	awk 'FNR == 1 { name[FILENAME] } FNR <= 3 && /SPDX-License-Identifier: GPL-2.0-or-later/ { has[FILENAME] }
+		END { for (f in name) if (!(f in has)) print f }' "${texts[@]}" | xargs -d '\n' -r grep -lI .
+}
+slash_comments()
+{
+	awk '{ gsub(/"(\\.|[^"\\])*"/, "\"\"") }
+		/^[ \t]*\/\// || /[;{})][ \t]*\/\// { print FILENAME ":" FNR ": " $0 }' "${sources[@]}"
+}
+left_to_do()
+{
+	grep -nHE '\<(XXX|TODO|FIXME)\>' "${sources[@]}" | grep -vE '\((issue )?#?[0-9]+\)'
+}
+faults "no SPDX line" without_spdx
+faults "// comment" slash_comments
+faults "trailing blanks" grep -nHE '[[:space:]]+$' "${sources[@]}"
+faults "no issue named" left_to_do
 
 if ! command -v shellcheck >/dev/null; then
 	complain "shellcheck is not installed (make deps)"

@@ -83,7 +83,7 @@ is "$shared" $((alone / 3)) "of three events each had a third"
 exits 0 "the default frequency" capture 65000 --duration 300ms -o plain.spoor
 unlike "$(cat err)" 'capture_cpu' "is not"
 exits 1 "a period of the clock" capture 65000 --duration 300ms -c 1 -e cpu-clock -o fast.spoor
-like "$(cat err)" 'cpu-clock with a period of 1 can be 100000 samples a second .* capture_cpu leaves '$alone': give a period of '$((1000000000 / alone + 1))' or more' \
+like "$(cat err)" 'cpu-clock with a period of 1 can be 100000 samples a second .* capture_cpu leaves '"$alone"': give a period of '$((1000000000 / alone + 1))' or more' \
 	"that would be too many is refused, with one that would not"
 exits 0 "which then" capture 65000 --duration 300ms -c $((1000000000 / alone + 1)) -e cpu-clock -o fast.spoor
 exits 1 "is too much with another one" capture 65000 --duration 300ms -c $((1000000000 / alone + 1)) -e cpu-clock -e task-clock -o fast.spoor
