@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "format/bytes/buf.h"
@@ -13,6 +12,7 @@
 #include "recorder/event/event_open.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/session_error.h"
+#include "recorder/host/host.h"
 
 /* The kernel makes it of a shorter one (perf_swevent_start_hrtimer()). */
 #define KERNEL_PERIOD_NS 10000u
@@ -21,15 +21,6 @@
 #define GAPS_MAX 64
 #define GAPS_MIN 8   /* fewer tell nothing: the thread had no CPU */
 #define GAP_NS 1000u /* a shorter one is a read of the clock itself */
-
-static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
 
 static int
 compare_ns(const void *a, const void *b)
@@ -43,11 +34,11 @@ compare_ns(const void *a, const void *b)
 static uint64_t
 median_gap_ns(void)
 {
-	uint64_t gaps[GAPS_MAX], begin = clock_ns(), last = begin;
+	uint64_t gaps[GAPS_MAX], begin = host_now_ns(), last = begin;
 	size_t nr = 0;
 
 	while (last - begin < LOOK_NS && nr < GAPS_MAX) {
-		uint64_t now = clock_ns();
+		uint64_t now = host_now_ns();
 
 		if (now - last > GAP_NS)
 			gaps[nr++] = now - last;
@@ -84,7 +75,8 @@ measure(void)
 uint64_t
 clock_cost_ns(void)
 {
-	static _Atomic uint64_t measured; /* and one more; two threads may both measure */
+	static _Atomic uint64_t
+		measured; /* one more than measured; 0: not yet. Two threads may both measure. */
 	uint64_t ns = atomic_load(&measured);
 
 	if (!ns) {

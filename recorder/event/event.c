@@ -10,11 +10,11 @@
 
 #include "format/bytes/buf.h"
 #include "format/record/event_attr.h"
-#include "recorder/event/clock_cost.h"
 #include "recorder/event/event_aux.h"
 #include "recorder/event/event_counters.h"
 #include "recorder/event/event_features.h"
 #include "recorder/event/event_filter.h"
+#include "recorder/event/event_frequency.h"
 #include "recorder/event/event_group.h"
 #include "recorder/event/event_group_spec.h"
 #include "recorder/event/event_missing.h"
@@ -336,59 +336,6 @@ parse_specs(const struct session_options *o, const struct target *target,
 	return event_counters_parse(o, target, list, error);
 }
 
-static void
-set_frequency(const struct session_options *o, struct event_plan *plan)
-{
-	long long max;
-
-	if (o->period || o->extra.no_samples)
-		return;
-	plan->frequency_hz = o->frequency_hz ? o->frequency_hz : SESSION_FREQUENCY_HZ;
-	plan->frequency_hz_effective = plan->frequency_hz;
-	plan->frequency_hz_limit = o->frequency_limit_hz;
-	if (event_max_frequency(&max) == 0 && max > 0 && plan->frequency_hz > (uint64_t)max)
-		plan->frequency_hz_effective = (uint64_t)max;
-}
-
-/* Lowers it further where there is a bound; of two reasons the stronger one is told. */
-static int
-bound_frequency(const struct session_options *o, struct event_plan *plan, struct buf *notes,
-		struct session_error *error)
-{
-	uint64_t max_hz = plan->frequency_hz_effective;
-	size_t begin = notes->len;
-	int r = 0;
-
-	if (o->cpu_share) {
-		plan->interrupt_ns = clock_cost_ns();
-		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
-	}
-	if (r < 0)
-		return r;
-	if (clock_cost_lower(plan, notes, begin) && o->extra.strict_freq)
-		return session_fail(
-			error, -EINVAL,
-			"%llu Hz is over what interrupts of clocks may take here, %llu Hz of "
-			"%.1f us (kernel.perf_cpu_time_max_percent), and --strict-freq "
-			"was given",
-			(unsigned long long)plan->frequency_hz,
-			(unsigned long long)plan->frequency_hz_effective,
-			(double)clock_cost_ns() / 1000);
-	if (o->extra.strict_freq && max_hz < plan->frequency_hz)
-		return session_fail(error, -EINVAL,
-				    "%llu Hz is over the kernel's limit, %llu Hz "
-				    "(kernel.perf_event_max_sample_rate), and --strict-freq was "
-				    "given",
-				    (unsigned long long)plan->frequency_hz,
-				    (unsigned long long)max_hz);
-	if (max_hz < plan->frequency_hz && plan->frequency_hz_effective == max_hz)
-		session_note(notes,
-			     "frequency lowered from %llu to %llu Hz: "
-			     "kernel.perf_event_max_sample_rate",
-			     (unsigned long long)plan->frequency_hz, (unsigned long long)max_hz);
-	return r;
-}
-
 /* The records are the kernel's bytes, and readers take them for little-endian. */
 static int
 check_byte_order(struct session_error *error)
@@ -516,7 +463,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		r = event_features_probe(o, &f, notes, error);
 	if (r < 0)
 		goto out;
-	set_frequency(o, &plan);
+	event_frequency_ask(o, &plan);
 	plan.defs = calloc(list.nr + 1, sizeof(*plan.defs));
 	if (!plan.defs) {
 		r = session_fail(error, -ENOMEM, "out of memory");
@@ -546,7 +493,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	if (r == 0)
 		r = event_aux_settle(plan.aux, plan.defs, o, target, error);
 	if (r == 0)
-		r = bound_frequency(o, &plan, notes, error);
+		r = event_frequency_bound(o, &plan, notes, error);
 out:
 	event_spec_list_done(&list);
 	if (r < 0)

@@ -19,10 +19,11 @@
 #define SAMPLE_EVENTS_MAX 16	  /* of a session that is bounded: each costs at each switch */
 
 /*
- * Prices, at least. An interrupt of a timer or counter with its sample took 12 to 18 us in a virtual machine,
- * a software event's or a tracepoint's sample 2 to 4, the hit of a breakpoint 10 to 20, a hit of
- * another event without a sample 0.1 to 0.2; some more is for whoever reads the sample. Where an interrupt was measured (interrupt_ns of the
- * plan) its price is a quarter more than that, if that is more: 50 us in a nested virtual machine.
+ * The least prices. An interrupt of a timer or counter with its sample took 12 to 18 us in a
+ * virtual machine, a software event's or a tracepoint's sample 2 to 4, the hit of a breakpoint 10
+ * to 20, a hit of another event without a sample 0.1 to 0.2. The reader of a sample takes some more.
+ * A plan whose interrupt_ns is known pays a quarter more than that for each interrupt, if it is more
+ * than the least price. An interrupt took 50 us in a nested virtual machine.
  */
 #define SAMPLE_INTERRUPT_NS 20000u
 #define SAMPLE_TRACE_NS 6000u
