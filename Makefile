@@ -223,20 +223,21 @@ check check-full check-rest check-unit demo bench: deps
 
 # The counted build and what else only the full tier needs is not built for the fast one.
 GROWTH	:= $(BUILD)/tests/fuzz/fuzz_growth.replay
-build-tests: all $(UNIT) $(FIXTURES) $(filter-out $(GROWTH),$(REPLAYS)) $(BENCH)
+FAST_UNIT := $(UNIT) $(filter-out $(GROWTH),$(REPLAYS))
+build-tests: all $(FAST_UNIT) $(FIXTURES) $(BENCH)
 build-tests-full: build-tests $(GROWTH)
 
 # A test of the full tier alone has a line "# @full" at its top.
 FULL_T	= $(shell grep -l '^\# @full' $(SHELL_T))
-FAST	= $(UNIT) $(filter-out $(GROWTH),$(REPLAYS)) $(filter-out $(FULL_T),$(SHELL_T))
+FAST	= $(FAST_UNIT) $(filter-out $(FULL_T),$(SHELL_T))
 REST	= $(GROWTH) $(FULL_T)
-run_tests = $(Q)BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
+suite	= BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
+run_tests = $(Q)$(suite)
 
 T	?= $(FAST)
 run-check: build-tests $(filter $(GROWTH),$(T))
 ifdef CHANGED
-	$(Q)chosen=$$(BUILD='$(BUILD)' tests/changed.sh '$(CHANGED)' $(UNIT) $(filter-out $(GROWTH),$(REPLAYS))) && \
-		BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh fast $$chosen
+	$(Q)chosen=$$(BUILD='$(BUILD)' tests/changed.sh '$(CHANGED)' $(FAST_UNIT)) && $(call suite,fast,$$chosen)
 else
 	$(call run_tests,fast,$(T))
 endif

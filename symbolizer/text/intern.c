@@ -174,7 +174,7 @@ intern_insert(struct intern *t, const char *s, size_t len)
 const char *
 intern_add(struct intern *t, const char *s, size_t len)
 {
-	/* An empty buffer has no address, which the functions of string.h do not take. */
+	/* The address of an empty buffer may be NULL. memcmp() and memcpy() take no NULL, even for 0 bytes. */
 	if (len == 0)
 		s = "";
 	return intern_insert(t, s, strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX));

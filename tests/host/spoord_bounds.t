@@ -79,14 +79,15 @@ exits 0 "root's too" ctl capture --duration 300ms -F 100000 -e cpu-clock -o root
 # 4000 Hz where an interrupt takes 16 us or less; fewer where it is measured to take more.
 alone=$(sed -n 's/.*lowered from 100000 to \([0-9]*\) Hz: capture_cpu.*/\1/p' err)
 in_range "${alone:-0}" 100 4000 "is lowered"
+period=$((1000000000 / alone + 1)) # ns, the least that fits
 is "$shared" $((alone / 3)) "of three events each had a third"
 exits 0 "the default frequency" capture 65000 --duration 300ms -o plain.spoor
 unlike "$(cat err)" 'capture_cpu' "is not"
 exits 1 "a period of the clock" capture 65000 --duration 300ms -c 1 -e cpu-clock -o fast.spoor
-like "$(cat err)" 'cpu-clock with a period of 1 can be 100000 samples a second .* capture_cpu leaves '"$alone"': give a period of '$((1000000000 / alone + 1))' or more' \
+like "$(cat err)" 'cpu-clock with a period of 1 can be 100000 samples a second .* capture_cpu leaves '"$alone"': give a period of '"$period"' or more' \
 	"that would be too many is refused, with one that would not"
-exits 0 "which then" capture 65000 --duration 300ms -c $((1000000000 / alone + 1)) -e cpu-clock -o fast.spoor
-exits 1 "is too much with another one" capture 65000 --duration 300ms -c $((1000000000 / alone + 1)) -e cpu-clock -e task-clock -o fast.spoor
+exits 0 "which then" capture 65000 --duration 300ms -c $period -e cpu-clock -o fast.spoor
+exits 1 "is too much with another one" capture 65000 --duration 300ms -c $period -e cpu-clock -e task-clock -o fast.spoor
 exits 1 "events without end" capture 65000 --duration 300ms -c 1 -e "page-faults$(printf ',page-faults%.0s' {1..16})" -o fast.spoor
 like "$(cat err)" '17 events; a capture has 16 at most' "are refused"
 

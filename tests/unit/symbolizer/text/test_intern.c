@@ -19,7 +19,7 @@ test_one_copy(void **state)
 	intern_free(t);
 }
 
-/* That of a buffer in which nothing was written yet: NULL and 0. */
+/* The address of an empty buffer: NULL, of 0 bytes. */
 static void
 test_empty(void **state)
 {
