@@ -54,6 +54,8 @@ finish()
 		rm -rf "$TMP" 2>/dev/null && break
 		sleep 0.2
 	done
+	[ ! -e "$TMP" ] || diag "$0: $(rm -rf "$TMP" 2>&1 | head -n 3); processes there: $(find /proc -maxdepth 2 \
+		-path '/proc/[0-9]*/cwd' -lname "$TMP*" -printf '%h ' 2>/dev/null)"
 	if [ "$status" -eq 0 ] && [ "$tests_failed" -gt 0 ]; then
 		status=1
 	fi
