@@ -238,17 +238,18 @@ wait_for() # SECONDS COMMAND...: until the command succeeds
 	done
 }
 
-# perf 6.1 aborts now and then, and each time while another recorder of everything asks for build-ids.
+# perf 6.1 aborts over a map whose build-id bit the kernel set for another recorder of the machine, one that asks for
+# build-ids: then the last try asks for build-ids, too.
 perf_record() # ARGUMENT...: perf record, which has to end by itself
 {
 	local status pause
-	for pause in 0 1 4 10 0; do
+	for pause in 0 1 4 0; do
 		perf record "$@"
 		status=$?
-		[ $status -ge 128 ] || break
+		[ $status -ge 128 ] || return $status
 		sleep $pause
 	done
-	return $status
+	perf record --buildid-mmap "$@"
 }
 
 json() # FILE FILTER: jq's raw output

@@ -15,7 +15,8 @@
 # and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
 # whole run from ever ending.
 set -u
-unset MAKEFLAGS MFLAGS MAKELEVEL
+times=${TEST_TIMES-}
+unset MAKEFLAGS MFLAGS MAKELEVEL TEST_TIMES # of the tests of a test, no line is wanted
 export LC_ALL=C TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
 # Tests ask for more memory than there is, and look at the error.
 export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
@@ -63,16 +64,20 @@ budget() # FILE: seconds, from its source
 	echo "${found:-20}"
 }
 
-spent() # FILE: fails, and says it, if its processes took more than four times its budget
+# Fails, and says it, if the processes of a test of the fast tier took more than four times its budget. The file of
+# TEST_TIMES gets a line "SECONDS CPU-SECONDS FILE".
+spent() # FILE
 {
-	local limit used stat
+	local limit used stat hz
 
-	[ "${TEST_TIER-}" = fast ] || return 0
-	limit=$(($(budget "$1") * 4))
-	# Field 16 of proc_pid_stat(5): user time of the children that were waited for.
+	# Fields 16 and 17 of proc_pid_stat(5): user and system time of the children that were waited for.
 	read -r stat </proc/$$/stat
 	read -r -a stat <<<"${stat##*) }"
-	used=$((stat[13] / $(getconf CLK_TCK)))
+	hz=$(getconf CLK_TCK)
+	[ -z "$times" ] || echo "$SECONDS $(((stat[13] + stat[14]) / hz)) $1" >>"$times"
+	[ "${TEST_TIER-}" = fast ] || return 0
+	limit=$(($(budget "$1") * 4))
+	used=$((stat[13] / hz))
 	[ "$used" -gt "$limit" ] || return 0
 	echo "# over its budget: $1 took $used s of CPU time in user mode, four times the budget is $limit s" >&2
 	return 1

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/suite.sh TIER FILE...: runs tests by prove, and prints the ten slowest. TIER is fast or full;
-# tests/run.sh holds the budgets of the fast one. As many tests as there are CPUs run side by side, but
-# for those of the whole host (host/), unit programs of the recorder and the daemon, and shell tests that
-# have a line "# @alone REASON" at their top: each of these has the machine to itself.
+# tests/run.sh holds the budgets of the fast one. Tests run side by side, those with the largest budgets
+# first. Tests of the whole host (host/) and tests that have a line "@alone REASON" at their top have the
+# machine to themselves.
 #
-# A test of record/ or daemon/ that failed beside another one is told, and runs once more, alone: that
-# run counts.
+# A test that records, or has a daemon, may fail beside another one: that is told, and it runs once more,
+# alone. That run counts.
 #
 # What the tests leave on the host fails the run: host_state below says what is compared.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# What tests mount is in this run's namespace, and what others mount meanwhile is not.
+if [ -z "${SPOOR_MOUNTS-}" ] && unshare --mount true 2>/dev/null; then
+	export SPOOR_MOUNTS=own
+	exec unshare --mount --propagation private tests/suite.sh "$@"
+fi
 export TEST_TIER=$1 SPOOR_SUITE=$$
 shift
 
@@ -37,24 +42,43 @@ host_state()
 	find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$PWD/*" -printf 'process %h %l\n' 2>/dev/null
 }
 
+# The source of a test: a unit program's lies as the program does below the directory of the build.
+source_of() # FILE
+{
+	case $1 in *.t) echo "$1" ;; *) echo "tests/${1##*/tests/}.c" ;; esac
+}
+
+# What is slow begins first: at the end of a run no CPU waits for one test.
+by_budget() # FILE...
+{
+	local file budget
+
+	for file; do
+		budget=$(sed -nE '1,12s/^(#| \*) @budget ([0-9]+)s$/\2/p' "$(source_of "$file")" 2>/dev/null)
+		echo "${budget:-20} $file"
+	done | sort -s -rn -k 1,1 | cut -d ' ' -f 2-
+}
+
 together=()
 beside=()
 alone=()
-for file; do
+mapfile -t files < <(by_budget "$@")
+for file in "${files[@]}"; do
+	if sed -n 1,12p "$(source_of "$file")" 2>/dev/null | grep -qE '^(#| \*) @alone '; then
+		alone+=("$file")
+		continue
+	fi
 	case $file in
-	# It looks at what a run leaves, which tests beside it would change.
-	tests/meta/harness.t) alone+=("$file") ;;
-	*.replay | */unit/format/* | */unit/symbolizer/* | tests/read/* | tests/meta/*) together+=("$file") ;;
-	tests/record/* | tests/daemon/*)
-		if sed -n 1,12p "$file" | grep -q '^# @alone '; then alone+=("$file"); else beside+=("$file"); fi
-		;;
-	*) alone+=("$file") ;;
+	tests/host/*) alone+=("$file") ;;
+	tests/record/* | tests/daemon/* | */unit/recorder/* | */unit/daemon/*) beside+=("$file") ;;
+	*) together+=("$file") ;;
 	esac
 done
 
 # lib.sh mounts tracefs where it is not: that is no change by a test.
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 log=$(mktemp) || exit 1
+export TEST_TIMES=$log.times
 trap 'rm -f "$log" "$log".*' EXIT
 host_state >"$log.before"
 status=0
@@ -68,7 +92,7 @@ run() # PROVE-ARGUMENT...
 # Those that fail go into "alone". What prove says of them is no failure of the run yet, and does not look like one.
 run_beside()
 {
-	prove --directives --timer -j"$(nproc)" -e tests/run.sh "${beside[@]}" 2>&1 | tee "$log.beside" |
+	prove --directives --timer -j$(($(nproc) + 1)) -e tests/run.sh "${beside[@]}" 2>&1 | tee "$log.beside" |
 		sed -u -E 's/^(tests.*)\(Wstat: /\1(beside another: /; s/^Result: FAIL$/Result: some run again, alone/; s/^(# failed: |Dubious|Failed [0-9]+\/)/# beside another: \1/'
 	cat "$log.beside" >>"$log"
 	mapfile -t -O "${#alone[@]}" alone < <(sed -nE 's/^(tests[^ ]*) +\(Wstat: .*/\1/p' "$log.beside" | sort -u)
@@ -79,17 +103,17 @@ run_beside()
 [ ${#beside[@]} -eq 0 ] || run_beside
 [ ${#alone[@]} -eq 0 ] || run "${alone[@]}"
 
-# "[TIME] FILE ... ok  5246 ms ( ... = 1.05 CPU)"
-slowest=$(sed -nE 's/^\[[0-9:]*\] ([^ ].*[^ .]) \.+ .* ([0-9]+) ms \(.*= *([0-9.]+) CPU\)$/\2 \3 \1/p' "$log" |
-	sort -rn | head -n 10 | awk '{ printf "%10.1f %8.1f  %s\n", $1 / 1000, $2, substr($0, length($1) + length($2) + 3) }')
-[ -z "$slowest" ] || printf 'The slowest files, by seconds of time, with seconds of CPU time:\n%s\n' "$slowest"
+printf 'The slowest files, by seconds of time, with seconds of CPU time:\n'
+sort -rn "$TEST_TIMES" | head -n 10 | awk '{ printf "%10d %8d  %s\n", $1, $2, substr($0, length($1) + length($2) + 3) }'
 
 # What is on its way out may take a moment.
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+# What another run of the tests on this machine has, goes away with that.
+for ((n = 0; n < 60; n++)); do
 	host_state >"$log.after"
-	cmp -s "$log.before" "$log.after" && exit $status
+	new=$(LC_ALL=C comm -13 <(LC_ALL=C sort "$log.before") <(LC_ALL=C sort "$log.after"))
+	[ -n "$new" ] || exit $status
 	sleep 0.5
 done
 echo "The tests left the host other than it was:"
-diff "$log.before" "$log.after" | grep '^[<>]'
+printf '%s\n' "$new" | sed 's/^/> /'
 exit 1

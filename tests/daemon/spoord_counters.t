@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # counters in spoord.conf: what spoor counters tells of the archive, over its segments, a reload and a restart. Each
 # call of a program of known calls is counted once, whatever else the machine does.

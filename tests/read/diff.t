@@ -57,13 +57,13 @@ tasks() { "$SPOOR" diff --json "$1" "$1" 2>err | jq -r '"\(.new.tasks) \(.new.co
 if can_record_all; then
 	"$SPOOR" record -a -F 99 -o all.spoor --duration 2s 2>err
 	is "$(tasks all.spoor 2)" "false $(getconf _NPROCESSORS_ONLN)" "all CPUs"
-	perf record -q -a -F 99 -e cpu-clock -o all.data -- sleep 2 >err 2>&1
+	perf_record -q -a -F 99 -e cpu-clock -o all.data -- sleep 2 >err 2>&1
 	is "$(tasks all.data 2)" "false $(getconf _NPROCESSORS_ONLN)" "all CPUs, by perf"
 else
 	skip "sampling all CPUs needs rights" 2
 fi
 is "$(tasks a.spoor 3)" "true 1" "a command"
-perf record -q -F 999 -e cpu-clock:u -o task.data -- "$FIXTURES/shares" 2 >err 2>&1
+perf_record -q -F 999 -e cpu-clock:u -o task.data -- "$FIXTURES/shares" 2 >err 2>&1
 is "$(tasks task.data 2)" "true 1" "a command, by perf"
 
 # --- two times of one --------------------------------------------------------------------------

@@ -15,7 +15,7 @@ whole() # PERF.DATA
 		END { printf "%d %.4f\n", all, all ? whole / all : 0 }'
 }
 
-ok "perf records" perf record --call-graph dwarf -F 999 -o theirs.data -- "$FIXTURES/deep" 1000
+ok "perf records" perf_record --call-graph dwarf -F 999 -o theirs.data -- "$FIXTURES/deep" 1000
 exits 0 "spoor records" "$SPOOR" record --call-graph dwarf -o x.spoor -- "$FIXTURES/deep" 1000
 exits 0 "an export" "$SPOOR" export -f perf-data-file -o ours.data x.spoor
 read -r samples share <<<"$(whole theirs.data)"

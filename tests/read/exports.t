@@ -180,7 +180,7 @@ cp "$(command -v sh)" "$control" && chmod +x "$control"
 is "$(grep -c $'\xc2\x9b' control.json)" 0 "report --json: no C1 control character is in it"
 is "$(jq -r '.rows[].comm' control.json | grep -cF "$control" | sed 's/[1-9].*/some/')" some "... and the name is"
 # perf keeps no control groups if not told to.
-perf record -q -F 999 -e cpu-clock:u -o plain.data sh loop 2>err
+perf_record -q -F 999 -e cpu-clock:u -o plain.data sh loop 2>err
 "$SPOOR" import -o plain.spoor plain.data 2>err
 is "$("$SPOOR" export -f json plain.spoor 2>err | jq -c .cgroup | sort -u)" null "json: a control group that is not known is null"
 is "$("$SPOOR" export -f csv plain.spoor 2>err | sed 1d | cut -d , -f 9 | sort -u)" '""' "csv: ... and empty"

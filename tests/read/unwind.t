@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 # @budget 60s
 #
 # Copied stacks (--call-graph dwarf) of programs without frame pointers have all their callers: those of their

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # AUX areas: a tracer that is played (tests/fixtures/libtracer.c) over a made sysfs is recorded, its losses are
 # told, and what it wrote is exported: byte for byte, and as perf's decoder of Intel PT reads it.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # mem:PATH:SYMBOL and mem:SYMBOL: breakpoints on what a program of known accesses writes and calls; where symbols
 # are, by nm and /proc/kallsyms.

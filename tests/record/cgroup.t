@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Control groups in reports, dump and exports: groups of known names and loads, which are removed
 # before the recording ends; perf report on our export, and our report on what perf recorded, say
@@ -66,7 +65,7 @@ perf_of() # FILE: as of(), by perf
 "$SPOOR" export -f perf-data-file -i g.spoor -o g.data
 perf_of g.data >theirs
 ok "perf report -s cgroup on the export has the same rows" diff ours theirs
-perf record -q -B -N -a -e cpu-clock -F 499 --all-cgroups -o p.data -- bash load.sh 2>/dev/null
+perf_record -q -B -N -a -e cpu-clock -F 499 --all-cgroups -o p.data -- bash load.sh 2>/dev/null
 perf_of p.data >theirs
 like "$(cat theirs)" "^[0-9]+ /$top/b.service/worker$" "perf recorded control groups"
 ok "and what perf recorded has here" diff <(of p.data) theirs
@@ -119,7 +118,7 @@ is "$("$SPOOR" export -f perf-data --cgroup b.service g.spoor | "$SPOOR" report 
 
 # --- without
 
-perf record -q -B -N -a -e cpu-clock -F 99 -o old.data -- "$burn" 300 >/dev/null 2>&1
+perf_record -q -B -N -a -e cpu-clock -F 99 -o old.data -- "$burn" 300 >/dev/null 2>&1
 is "$(of old.data | cut -d' ' -f2)" "[unknown]" "samples without a control group"
 is "$("$SPOOR" report --json --cgroup '[unknown]' old.data | jq .samples)" "$("$SPOOR" report --json old.data | jq .samples)" \
 	"are found by that"

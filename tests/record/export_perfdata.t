@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # spoor export -f perf-data and -f perf-data-file, judged by perf itself and by perfdata.py, which
 # knows nothing of spoor's code: recordings of our own; perf.data of each kind there and back.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 # @budget 60s
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Groups of events: counted together, read with the leader's samples. What they read is what perf reads from
 # the same bytes, what perf stat counts, and what a program knows to have done.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 # @alone it has the kernel take process IDs again
 # Code made at run time has the names that its process left in a perf map or a jitdump; what is
 # not to be believed names nothing.

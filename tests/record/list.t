@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # spoor list: what perf list has, what sysfs has, and what the kernel opens.
 . "$(dirname "$0")/../lib.sh"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 # Rings of one page at the highest rate: what is recorded and what is lost add up, to the
 # sample, to what the events' own counters say, and everybody says what was lost.
 . "$(dirname "$0")/../lib.sh"

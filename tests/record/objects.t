@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 #
 # spoor record --store-objects: programs that are gone when the recording is read, and where it was moved to,
 # still have names and whole stacks.

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Times off the CPU, against what a program measured around each of its waits by its own clocks.
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # What happens to a recording while it runs: --delay, --control, --max-size, --switch-output. Samples are page
 # faults, each, of a program that makes a known number of them; the command waits for what it is told.
@@ -72,7 +71,7 @@ EOF
 record -D -1 --control fifo:ctl,ack -o c.spoor -- bash controls.sh "$FIXTURES/faults"
 is "$(xargs <out)" "ping: ack enable: ack disable: ack" "--control fifo: what was asked was answered"
 in_range "$(samples_of c.spoor faults)" 1000 1200 "enable, disable: samples between them"
-perf record -q -e page-faults -c 1 -D -1 --control fifo:ctl,ack -o p.data -- bash controls.sh "$FIXTURES/faults" >perf.out 2>&1
+perf record -q --buildid-mmap -e page-faults -c 1 -D -1 --control fifo:ctl,ack -o p.data -- bash controls.sh "$FIXTURES/faults" >perf.out 2>&1
 is "$(grep -c ': ack' perf.out)" 3 "perf answers the same"
 in_range "$(perf script -i p.data --comm faults 2>/dev/null -F comm,event | grep -c page-faults)" 1000 1200 "and has as many"
 exec 8<>ctl 9<>ack
@@ -212,7 +211,7 @@ EOS
 named -e "$list" -o c.spoor <asked
 grep -v '^spoor: \|^\[' err >listed
 cp out answers
-perf record -q -e "$list" -c 1 --control fifo:ctl,ack -o p.data -- bash named.sh "$FIXTURES/faults" <asked 2>&1 >perf.answers | grep -v Terminated >perf.listed
+perf record -q --buildid-mmap -e "$list" -c 1 --control fifo:ctl,ack -o p.data -- bash named.sh "$FIXTURES/faults" <asked 2>&1 >perf.answers | grep -v Terminated >perf.listed
 same "evlist: what perf lists" listed perf.listed
 same "and what is answered" answers perf.answers
 like "$(cat err)" "no event is called 'nosuch'" "what is no event is told"

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Options of perf record whose effect is counted: beside perf, or against what a program is known to do.
 # The command of a recording of others begins when the events are on, and so lets them go.

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Options of perf record, in spoor record: each adds to the attr what perf adds (perf evlist -v).
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @alone perf 6.1 aborts beside a recorder that asks for build-ids
 #
 # Every software event against what a program knows to have done (tests/fixtures/counted.c), and perf of the same.
 . "$(dirname "$0")/../lib.sh"

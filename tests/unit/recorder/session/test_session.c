@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sessions that go on: other files, other frequencies, disks that refuse, CPUs that go. */
+/*
+ * @alone it takes a CPU offline
+ *
+ * Sessions that go on: other files, other frequencies, disks that refuse, CPUs that go.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
