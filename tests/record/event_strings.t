@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @alone perf 6.1 aborts beside a recorder that asks for build-ids, and its attrs are compared
 #
 # Event strings of every kind: the attrs of spoor record --dry-run beside those of perf record of the same strings
 # (perf evlist -v). Compared are the fields in `fields` below, and of sample_type what terms ask for. Meant to differ:
