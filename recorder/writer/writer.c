@@ -305,6 +305,7 @@ open_parts(struct writer *w, const struct writer_options *o, struct session_erro
 	int r;
 
 	hooks.arg = w;
+	hooks.block_bytes = o->block_bytes;
 	r = out_file_open(&w->file, o->sink, o->meta, false, &hooks, &w->where);
 	if (r < 0)
 		return writer_file_error(r, &w->where, error);

@@ -478,6 +478,7 @@ writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_e
 	int r, ended;
 
 	hooks.arg = w;
+	hooks.block_bytes = w->options.block_bytes;
 	/* Room may have come: then the old file ends in order. */
 	r = w->outage.on ? try_again(w, now_ns) : 0;
 	if (r < 0 || renew_events(w, now_ns) < 0) {
