@@ -116,6 +116,18 @@ writer_drop(struct writer *w, struct span records)
 	}
 }
 
+void
+writer_count_lost(struct writer *w, struct span records)
+{
+	struct perf_record record;
+	struct span bytes;
+
+	while (perf_record_next(&records, &bytes) > 0)
+		if (event_set_parse(w->meta->events, bytes, &record, NULL) == 0 &&
+		    record.type == REC_SAMPLE)
+			writer_count(w, record.sid.cpu, LOSS_DROPPED, 1);
+}
+
 /* Time without a file to write to; that of a removed one is told by its gap. */
 static void
 count_outage(struct writer *w, uint64_t now_ns)
