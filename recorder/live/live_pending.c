@@ -24,8 +24,7 @@ live_pending_done(struct live_pending *p)
 size_t
 live_pending_bytes(const struct live_pending *p)
 {
-	/* qsort(3) makes a copy of the array. */
-	return p->bytes.len + p->nr * 2 * sizeof(*p->v);
+	return p->bytes.len + p->nr * sizeof(*p->v);
 }
 
 bool
@@ -70,19 +69,11 @@ live_pending_middle_ns(struct live_pending *p)
 	return p->nr ? p->v[p->nr / 2].time_ns : 0;
 }
 
-static int
-place_cmp(const void *a, const void *b)
-{
-	const struct live_pending_record *x = a, *y = b;
-
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-/* Takes the first n away. The others move up in place: a copy would have no room in the bound. */
-static void
+/* Takes the first n away. */
+static bool
 live_pending_drop(struct live_pending *p, size_t n)
 {
-	size_t len = 0;
+	struct buf kept;
 
 	p->nr -= n;
 	memmove(p->v, p->v + n, p->nr * sizeof(*p->v));
@@ -90,19 +81,29 @@ live_pending_drop(struct live_pending *p, size_t n)
 		live_pending_done(p);
 		p->v = NULL;
 		p->cap = 0;
-		return;
+		return true;
 	}
-	if (p->nr)
-		qsort(p->v, p->nr, sizeof(*p->v), place_cmp);
+	if (!p->nr) {
+		buf_clear(&p->bytes);
+		return true;
+	}
+	buf_init(&kept);
 	for (size_t i = 0; i < p->nr; i++) {
-		memmove(p->bytes.p + len, p->bytes.p + p->v[i].at, p->v[i].size);
-		p->v[i].at = len;
-		len += p->v[i].size;
+		buf_append(&kept, p->bytes.p + p->v[i].at, p->v[i].size);
+		p->v[i].at = kept.len - p->v[i].size;
 	}
-	p->bytes.len = len;
+	if (buf_failed(&kept)) {
+		buf_done(&kept);
+		p->nr = 0;
+		buf_clear(&p->bytes);
+		return false;
+	}
+	buf_done(&p->bytes);
+	p->bytes = kept;
+	return true;
 }
 
-void
+bool
 live_pending_run(struct live_pending *p, uint64_t until_ns,
 		 void (*fn)(void *arg, struct span record), void *arg)
 {
@@ -111,6 +112,5 @@ live_pending_run(struct live_pending *p, uint64_t until_ns,
 	live_pending_sort(p);
 	for (; n < p->nr && p->v[n].time_ns < until_ns; n++)
 		fn(arg, span_of(p->bytes.p + p->v[n].at, p->v[n].size));
-	if (n)
-		live_pending_drop(p, n);
+	return n == 0 || live_pending_drop(p, n);
 }
