@@ -93,9 +93,9 @@ run() # PROVE-ARGUMENT...
 run_beside()
 {
 	prove --directives --timer -j$(($(nproc) + 1)) -e tests/run.sh "${beside[@]}" 2>&1 | tee "$log.beside" |
-		sed -u -E 's/^(tests.*)\(Wstat: /\1(beside another: /; s/^Result: FAIL$/Result: some run again, alone/; s/^(# failed: |Dubious|Failed [0-9]+\/)/# beside another: \1/'
+		sed -u -E 's/^([^ ].*)\(Wstat: /\1(beside another: /; s/^Result: FAIL$/Result: some run again, alone/; s/^(# failed: |Dubious|Failed [0-9]+\/)/# beside another: \1/'
 	cat "$log.beside" >>"$log"
-	mapfile -t -O "${#alone[@]}" alone < <(sed -nE 's/^(tests[^ ]*) +\(Wstat: .*/\1/p' "$log.beside" | sort -u)
+	mapfile -t -O "${#alone[@]}" alone < <(sed -nE 's/^([^ ].*[^ ]) +\(Wstat: .*/\1/p' "$log.beside" | sort -u)
 	grep -q '^Result: ' "$log.beside" || status=1
 }
 

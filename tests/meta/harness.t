@@ -149,6 +149,9 @@ suite() # FILE...: tests/suite.sh of the fast tier; its output is in "out"
 shell 'plan 1; pass a'
 ok "the suite passes" suite "$TMP/case.t"
 like "$(cat out)" "^ +[0-9.]+ +[0-9.]+  .*/case\.t\$" "and ends with the slowest"
+mkdir -p b/tests/unit/daemon && ln -s "$TMP/unit1" b/tests/unit/daemon/test_bad
+nok "a unit program that fails beside others fails the suite" suite "$TMP/b/tests/unit/daemon/test_bad" "$TMP/case.t"
+like "$(cat out)" '^Result: FAIL$' "when it has run alone, too"
 shell 'plan 1; pass a; mkdir "$TMP.left"'
 nok "what a test leaves in /tmp fails the suite" suite "$TMP/case.t"
 like "$(cat out)" '^> file .*/spoor-test\..*\.left$' "and is named"
@@ -157,7 +160,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	shell 'plan 1; pass a; mkdir '"$TMP"'/mnt; mount -t tmpfs none '"$TMP"'/mnt'
 	nok "a mount that is left fails the suite" suite "$TMP/case.t"
 	like "$(cat out)" "^> mount $TMP/mnt tmpfs\$" "and is named"
-	umount "$TMP/mnt"
+	umount "$TMP/mnt" 2>/dev/null # it is gone where the suite had a mount namespace of its own
 else
 	skip "mounting needs root" 2
 fi
