@@ -6,15 +6,16 @@
 # cmocka prints one plan per group, calls a skipped test "not ok", and knows no reason, which the
 # test prints as "skipped: REASON" before. A test that hangs is ended.
 #
-# A test has a budget of CPU time in user mode: 20 seconds, or what a line "# @budget 40s" (of a C file " * @budget 40s")
-# says. In the fast tier (TEST_TIER=fast) a test that took more than four times its budget fails: the slowest machine
-# seen took 2.5 times as long as the one where the budgets were made. Time in the kernel is not counted: in a busy
-# virtual machine the same calls took ten times as long as in a quiet one.
+# A test has a budget of CPU time in user mode: 20 seconds, or what a line "# @budget 40s" of its source says
+# (marks.sh). In the fast tier (TEST_TIER=fast) a test that took more than four times its budget fails: the slowest
+# machine seen took 2.5 times as long as the one where the budgets were made. Time in the kernel is not counted: in a
+# busy virtual machine the same calls took ten times as long as in a quiet one.
 #
 # Each test has a session of its own. What is still in it when the test has ended is named, killed,
 # and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
 # whole run from ever ending.
 set -u
+. "${0%/*}/marks.sh"
 times=${TEST_TIMES-}
 unset MAKEFLAGS MFLAGS MAKELEVEL TEST_TIMES # of the tests of a test, no line is wanted
 export LC_ALL=C TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
@@ -54,16 +55,6 @@ in_session()
 	return "$status"
 }
 
-budget() # FILE: seconds, from its source
-{
-	local source=$1 found
-
-	# A unit program's source lies as the program does below the directory of the build.
-	case $1 in *.t) ;; *) source=tests/${1##*/tests/}.c ;; esac
-	found=$(sed -nE '1,12s/^(#| \*) @budget ([0-9]+)s$/\2/p' "$source" 2>/dev/null)
-	echo "${found:-20}"
-}
-
 # Fails, and says it, if the processes of a test of the fast tier took more than four times its budget. The file of
 # TEST_TIMES gets a line "SECONDS CPU-SECONDS FILE".
 spent() # FILE
@@ -76,7 +67,7 @@ spent() # FILE
 	hz=$(getconf CLK_TCK)
 	[ -z "$times" ] || echo "$SECONDS $(((stat[13] + stat[14]) / hz)) $1" >>"$times"
 	[ "${TEST_TIER-}" = fast ] || return 0
-	limit=$(($(budget "$1") * 4))
+	limit=$(($(budget_of "$(marks_of "$1")") * 4))
 	used=$((stat[13] / hz))
 	[ "$used" -gt "$limit" ] || return 0
 	echo "# over its budget: $1 took $used s of CPU time in user mode, four times the budget is $limit s" >&2

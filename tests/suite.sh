@@ -12,6 +12,7 @@
 # What the tests leave on the host fails the run: host_state below says what is compared.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/marks.sh
 # What tests mount is in this run's namespace, and what others mount meanwhile is not.
 if [ -z "${SPOOR_MOUNTS-}" ] && unshare --mount true 2>/dev/null; then
 	export SPOOR_MOUNTS=own
@@ -42,37 +43,26 @@ host_state()
 	find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$PWD/*" -printf 'process %h %l\n' 2>/dev/null
 }
 
-# The source of a test: a unit program's lies as the program does below the directory of the build.
-source_of() # FILE
-{
-	case $1 in *.t) echo "$1" ;; *) echo "tests/${1##*/tests/}.c" ;; esac
-}
-
 # What is slow begins first: at the end of a run no CPU waits for one test.
-by_budget() # FILE...
+by_budget() # FILE...: a line "BUDGET GROUP FILE" each
 {
-	local file budget
+	local file marks group
 
 	for file; do
-		budget=$(sed -nE '1,12s/^(#| \*) @budget ([0-9]+)s$/\2/p' "$(source_of "$file")" 2>/dev/null)
-		echo "${budget:-20} $file"
-	done | sort -s -rn -k 1,1 | cut -d ' ' -f 2-
+		marks=$(marks_of "$file")
+		case $file in
+		tests/host/*) group=alone ;;
+		tests/record/* | tests/daemon/* | */unit/recorder/* | */unit/daemon/*) group=beside ;;
+		*) group=together ;;
+		esac
+		! grep -q '^alone ' <<<"$marks" || group=alone
+		echo "$(budget_of "$marks") $group $file"
+	done | sort -s -rn -k 1,1
 }
 
-together=()
-beside=()
-alone=()
-mapfile -t files < <(by_budget "$@")
-for file in "${files[@]}"; do
-	if sed -n 1,12p "$(source_of "$file")" 2>/dev/null | grep -qE '^(#| \*) @alone '; then
-		alone+=("$file")
-		continue
-	fi
-	case $file in
-	tests/host/*) alone+=("$file") ;;
-	tests/record/* | tests/daemon/* | */unit/recorder/* | */unit/daemon/*) beside+=("$file") ;;
-	*) together+=("$file") ;;
-	esac
+files=$(by_budget "$@")
+for group in together beside alone; do
+	mapfile -t $group < <(sed -n "s/^[0-9]* $group //p" <<<"$files")
 done
 
 # lib.sh mounts tracefs where it is not: that is no change by a test.

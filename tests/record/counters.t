@@ -98,7 +98,7 @@ is "$exact" $# "what info tells of a file is the sum of its intervals"
 is "$faults" "$(last_of page-faults "$@")" "all files have together what the kernel counted"
 is "$switches" "$(last_of context-switches "$@")" "of each event"
 # perf stat has no count of a CPU that went offline meanwhile.
-if grep -q 'time a CPU was offline' <(for file; do "$SPOOR" report -i "$file" 2>&1 >/dev/null; done); then
+if [ "$(for file; do "$SPOOR" info --json -i "$file"; done | jq -s 'map(.loss.cpu_offline) | add')" -gt 0 ]; then
 	skip "a CPU was offline meanwhile" 2
 else
 	in_range "$faults" $FAULTS "$(awk -F, '/page-faults/ { print $1 }' stat.csv)" \
