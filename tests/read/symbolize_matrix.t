@@ -7,4 +7,5 @@
 . "$(dirname "$0")/../lib.sh"
 need_command gcc g++ clang clang++ llvm-symbolizer ld.lld objcopy readelf nm xz python3
 
-PYTHONDONTWRITEBYTECODE=1 exec python3 "$TOP/tests/oracles/symbolize_matrix.py" "$SPOOR" "$TOP/tests/fixtures/symbolize" "${COUNT-500}"
+# No exec: lib.sh removes the directory of the test when this shell ends.
+PYTHONDONTWRITEBYTECODE=1 python3 "$TOP/tests/oracles/symbolize_matrix.py" "$SPOOR" "$TOP/tests/fixtures/symbolize" "${COUNT-500}"
