@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "daemon/process/log.h"
+#include "daemon/stream/memory_share.h"
 #include "recorder/host/host.h"
 
 #define BACKOFF_MAX_NS (60 * SECOND_NS)
@@ -115,6 +116,7 @@ set_options(struct base_session *s, const struct config *c, uint64_t hz,
 		.cmdline = "spoord",
 		.writer = "spoord " SPOOR_VERSION,
 	};
+	memory_share_base(o);
 	r = configured_apply(&s->configured, c, o, error);
 	if (r == 0)
 		r = configured_count(&s->configured, c, o, error);

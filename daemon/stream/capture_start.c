@@ -6,17 +6,10 @@
 
 #include "daemon/process/descriptor.h"
 #include "daemon/stream/capture_internal.h"
+#include "daemon/stream/memory_share.h"
 #include "format/bytes/time_text.h"
-#include "recorder/ground/queue.h"
 #include "recorder/host/host.h"
 
-/*
- * Of max_captures together; the base stream has as much again, and all is in MemoryMax, with half as
- * many captures more that are over and wait for their files.
- */
-#define QUEUES_BYTES (16u << 20)
-#define MODELS_BYTES (16u << 20)
-#define MODEL_BYTES_MIN (1u << 20) /* a small host's */
 #define LEFT_FILES_EACH 4 /* of a user that wait so, whether they have been given up or not */
 #define LEFT_FILES_MAX 32
 
@@ -139,6 +132,20 @@ check_wish(const struct capture_set *set, const struct session_options *wish,
 	return check_slots(set, wish->uid, &why->error);
 }
 
+/* Before anything of it is allocated. What is over has its memory until its threads have ended. */
+static int
+take_memory(const struct capture_set *set, struct session_options *o, struct session_error *error)
+{
+	uint32_t have = capture_count(set, (uid_t)-1, false) + capture_count(set, (uid_t)-1, true);
+
+	if (memory_share_capture(set->config->max_captures, have, o))
+		return 0;
+	return session_fail(error, -EBUSY,
+			    "no memory for another capture: %u have some, of which finished ones "
+			    "wait for their files or tasks: try again when these have ended",
+			    have);
+}
+
 static int
 give_file(struct client_file *out, struct session_options *o, struct session_error *error)
 {
@@ -170,23 +177,10 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 }
 
 static void
-share_memory(uint32_t captures, struct session_options *o)
-{
-	/* A queue is a power of two, of so many bytes at least. */
-	o->queue_bytes = QUEUES_BYTES / 2 / captures + 1;
-	if (o->queue_bytes < QUEUE_BYTES_MIN)
-		o->queue_bytes = QUEUE_BYTES_MIN;
-	o->model_bytes = MODELS_BYTES / captures;
-	if (o->model_bytes < MODEL_BYTES_MIN)
-		o->model_bytes = MODEL_BYTES_MIN;
-}
-
-static void
 set_defaults(const struct capture_set *set, struct session_options *o)
 {
 	if (o->duration_ns == 0)
 		o->duration_ns = set->config->max_capture_time;
-	share_memory(set->config->max_captures, o);
 	o->suspend_on_full = false;
 	/* Whether there is a bound at all is decided when it begins. */
 	o->cpu_share = set->config->capture_cpu ? &set->cpu_share : NULL;
@@ -235,6 +229,8 @@ capture_start(struct capture_set *set, const struct session_options *wish,
 	int r = check_wish(set, wish, why);
 
 	o.out_fd = -1;
+	if (r == 0)
+		r = take_memory(set, &o, error);
 	if (r == 0) {
 		capture_share_cpu(set, 1);
 		c = calloc(1, sizeof(*c));

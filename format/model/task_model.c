@@ -171,12 +171,29 @@ apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 	return 0;
 }
 
+/* What living and dead tasks take. */
+static uint64_t
+tasks_bytes(const struct task_model *m)
+{
+	return m->nr_tasks * sizeof(struct task_node) + m->nr_processes * sizeof(struct process) +
+		m->namespaces_bytes;
+}
+
 static uint64_t
 model_bytes(const struct task_model *m)
 {
-	return m->nr_tasks * sizeof(struct task_node) + m->nr_processes * sizeof(struct process) +
-		address_space_bytes(&m->totals) + map_objects_bytes(m->objects) +
+	return tasks_bytes(m) + address_space_bytes(&m->totals) + map_objects_bytes(m->objects) +
 		m->names.cgroups.bytes + m->names.ksymbols.bytes + sizeof(*m) + sizeof(*m->cache);
+}
+
+/* Are there living tasks without room? By then maps have paid for all that is over the tasks' own part. */
+static bool
+too_many_living(const struct task_model *m)
+{
+	if (m->nr_tasks - m->nr_ghosts > TASK_MODEL_LIVING_MAX)
+		return true;
+	return m->limit && m->nr_tasks > m->nr_ghosts + 1 &&
+		tasks_bytes(m) > m->limit / TASK_MODEL_TASKS_PART && model_bytes(m) > m->limit;
 }
 
 /* How many maps a process may have, as full as the model is. */
@@ -258,7 +275,8 @@ apply_namespaces(struct task_model *m, const struct perf_record *r, uint64_t tim
 		free(ns);
 		return 0;
 	}
-	task_table_unref_namespaces(t->ns);
+	m->namespaces_bytes += sizeof(*ns) + ns->nr * 2 * sizeof(ns->words[0]);
+	task_table_unref_namespaces(m, t->ns);
 	t->ns = ns;
 	return 0;
 }
@@ -296,7 +314,7 @@ task_model_apply(struct task_model *m, const struct perf_record *r)
 	while (m->nr_ghosts > TASK_MODEL_GHOSTS_MAX ||
 	       (m->limit && m->nr_ghosts && model_bytes(m) > m->limit / 2))
 		task_table_forget(m, TAILQ_FIRST(&m->ghosts));
-	while (m->nr_tasks - m->nr_ghosts > TASK_MODEL_LIVING_MAX) {
+	while (too_many_living(m)) {
 		task_table_forget(m, TAILQ_FIRST(&m->living));
 		m->left_out++;
 	}

@@ -61,8 +61,10 @@ void task_model_free(struct task_model *m);
  * address_space.h, as a reader has it, who must not lose what a recording has. As it fills, fewer maps
  * are kept of a process, its newest: TASK_MODEL_MAPS_* below half, below seven eighths, and then,
  * so that those with most pay first; ghosts go early, names of control groups and of code have an
- * eighth each, and what is still over gets no maps. What that costs is in stats.left_out.
+ * eighth each, and what is still over gets no maps. Tasks have a part for themselves, on top when maps
+ * were first; of more, the first to arrive are forgotten. What that costs is in stats.left_out.
  */
+#define TASK_MODEL_TASKS_PART 4 /* of the bytes */
 void task_model_limit(struct task_model *m, uint64_t bytes);
 
 /*

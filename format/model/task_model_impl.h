@@ -66,6 +66,7 @@ struct task_model {
 	struct address_space_totals totals;
 	struct task idle;
 	uint64_t nr_tasks, nr_ghosts, nr_processes;
+	uint64_t namespaces_bytes;
 	uint64_t left_out; /* tasks */
 	uint64_t limit;	   /* bytes; 0: none */
 };
@@ -93,6 +94,6 @@ struct task_node *task_table_get(struct task_model *m, uint32_t pid, uint32_t ti
 				 uint64_t time_ns);
 /* The kernel says -1 of tasks that are dead or out of sight. */
 bool task_table_is_nobody(uint32_t pid, uint32_t tid);
-void task_table_unref_namespaces(struct namespaces *ns);
+void task_table_unref_namespaces(struct task_model *m, struct namespaces *ns);
 
 #endif

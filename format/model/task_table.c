@@ -134,10 +134,12 @@ task_model_next_process(const struct task_model *m, struct process *prev)
 /* --- making and unmaking ------------------------------------------------------------------ */
 
 void
-task_table_unref_namespaces(struct namespaces *ns)
+task_table_unref_namespaces(struct task_model *m, struct namespaces *ns)
 {
-	if (ns && --ns->refs == 0)
-		free(ns);
+	if (!ns || --ns->refs > 0)
+		return;
+	m->namespaces_bytes -= sizeof(*ns) + ns->nr * 2 * sizeof(ns->words[0]);
+	free(ns);
 }
 
 struct process *
@@ -189,7 +191,7 @@ task_table_free(struct task_model *m, struct task_node *t)
 	} else {
 		TAILQ_REMOVE(&m->living, t, by_age);
 	}
-	task_table_unref_namespaces(t->ns);
+	task_table_unref_namespaces(m, t->ns);
 	m->nr_tasks--;
 	free(t);
 }

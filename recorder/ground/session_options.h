@@ -144,6 +144,7 @@ struct session_options {
 	bool starts_disabled;	     /* sampling waits for session_enable() */
 	uint64_t duration_ns;	     /* 0: until stopped, or the command ends */
 	uint64_t block_age_ns;	     /* longest life of an open block; 0: 5 s */
+	uint32_t block_bytes;	     /* of records that close a block; 0: RECORDING_BLOCK_BYTES */
 	int out_fd;		     /* taken over; -1 when sink is given */
 	struct io_sink *sink;	     /* taken over; NULL: out_fd */
 	/*

@@ -105,7 +105,7 @@ live_open(const struct live_options *options, struct live **ret)
 	}
 	l->scan.kernel = l->kernel.table;
 	task_model_limit(l->model, model_bytes);
-	l->pending_max = model_bytes / 2;
+	l->pending_max = model_bytes / LIVE_PENDING_PART;
 	l->bound.bytes = LIVE_MODEL_BYTES;
 	ids_begin_file(l);
 	*ret = l;
@@ -193,17 +193,16 @@ pending_apply(void *arg, struct span record)
 static void
 pending_run(struct live *l, uint64_t until_ns)
 {
-	if (!live_pending_run(&l->pending, until_ns, pending_apply, l))
-		l->nomem = true;
+	live_pending_run(&l->pending, until_ns, pending_apply, l);
 }
 
 /* In order of time as far as there is room to wait; the younger half waits on, for samples that need it. */
 static void
 pending_add(struct live *l, const struct perf_record *record)
 {
-	l->nomem |= !live_pending_add(&l->pending, record);
-	if (live_pending_bytes(&l->pending) > l->pending_max)
+	if (live_pending_bytes(&l->pending) + record->raw.len > l->pending_max)
 		pending_run(l, live_pending_middle_ns(&l->pending) + 1);
+	l->nomem |= !live_pending_add(&l->pending, record);
 }
 
 /* What a scan tells of is no birth: its user need not be its parent's. */

@@ -33,8 +33,9 @@ struct kallsyms;
 struct live;
 struct task_users;
 
-/* What the model takes, about; half as much may wait for it. */
-#define LIVE_MODEL_BYTES (32u << 20)
+#define LIVE_MODEL_BYTES (32u << 20) /* see task_model_limit() */
+#define LIVE_PENDING_PART                                                                          \
+	4 /* of model_bytes: records that wait for the model take as much at most */
 
 struct live_options {
 	const struct event_set *events; /* by which records parse; borrowed */

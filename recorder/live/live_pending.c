@@ -24,7 +24,8 @@ live_pending_done(struct live_pending *p)
 size_t
 live_pending_bytes(const struct live_pending *p)
 {
-	return p->bytes.len + p->nr * sizeof(*p->v);
+	/* qsort(3) makes a copy of the array. */
+	return p->bytes.len + p->nr * 2 * sizeof(*p->v);
 }
 
 bool
@@ -69,11 +70,19 @@ live_pending_middle_ns(struct live_pending *p)
 	return p->nr ? p->v[p->nr / 2].time_ns : 0;
 }
 
-/* Takes the first n away. */
-static bool
+static int
+place_cmp(const void *a, const void *b)
+{
+	const struct live_pending_record *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Takes the first n away. The others move up in place: a copy would have no room in the bound. */
+static void
 live_pending_drop(struct live_pending *p, size_t n)
 {
-	struct buf kept;
+	size_t len = 0;
 
 	p->nr -= n;
 	memmove(p->v, p->v + n, p->nr * sizeof(*p->v));
@@ -81,29 +90,19 @@ live_pending_drop(struct live_pending *p, size_t n)
 		live_pending_done(p);
 		p->v = NULL;
 		p->cap = 0;
-		return true;
+		return;
 	}
-	if (!p->nr) {
-		buf_clear(&p->bytes);
-		return true;
-	}
-	buf_init(&kept);
+	if (p->nr)
+		qsort(p->v, p->nr, sizeof(*p->v), place_cmp);
 	for (size_t i = 0; i < p->nr; i++) {
-		buf_append(&kept, p->bytes.p + p->v[i].at, p->v[i].size);
-		p->v[i].at = kept.len - p->v[i].size;
+		memmove(p->bytes.p + len, p->bytes.p + p->v[i].at, p->v[i].size);
+		p->v[i].at = len;
+		len += p->v[i].size;
 	}
-	if (buf_failed(&kept)) {
-		buf_done(&kept);
-		p->nr = 0;
-		buf_clear(&p->bytes);
-		return false;
-	}
-	buf_done(&p->bytes);
-	p->bytes = kept;
-	return true;
+	p->bytes.len = len;
 }
 
-bool
+void
 live_pending_run(struct live_pending *p, uint64_t until_ns,
 		 void (*fn)(void *arg, struct span record), void *arg)
 {
@@ -112,5 +111,6 @@ live_pending_run(struct live_pending *p, uint64_t until_ns,
 	live_pending_sort(p);
 	for (; n < p->nr && p->v[n].time_ns < until_ns; n++)
 		fn(arg, span_of(p->bytes.p + p->v[n].at, p->v[n].size));
-	return n == 0 || live_pending_drop(p, n);
+	if (n)
+		live_pending_drop(p, n);
 }

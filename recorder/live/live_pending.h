@@ -22,18 +22,15 @@ struct live_pending {
 /* All zero: none. */
 void live_pending_done(struct live_pending *p);
 
-/* That are in use. */
+/* What they take, with what taking them away needs. */
 size_t live_pending_bytes(const struct live_pending *p);
 
 /* False: out of memory, and this one is lost. */
 bool live_pending_add(struct live_pending *p, const struct perf_record *r);
 /* A time that half of them are older than, or as old; 0: there are none. */
 uint64_t live_pending_middle_ns(struct live_pending *p);
-/*
- * Takes those that are older, by time; ties in the order in which they came. False: out of memory,
- * and all others are lost.
- */
-bool live_pending_run(struct live_pending *p, uint64_t until_ns,
+/* Takes those that are older, by time; ties in the order in which they came. Needs no more memory. */
+void live_pending_run(struct live_pending *p, uint64_t until_ns,
 		      void (*fn)(void *arg, struct span record), void *arg);
 
 #endif

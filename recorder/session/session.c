@@ -233,6 +233,7 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 		.count_lost_records = !s->plan.defs[s->plan.sideband].lost,
 		.queue_bytes = s->options.queue_bytes,
 		.block_age_ns = s->options.block_age_ns,
+		.block_bytes = s->options.block_bytes,
 		.sideband_bytes_per_s = s->options.sideband_bytes_per_s,
 		.failure_fd = s->failure_fd,
 	};

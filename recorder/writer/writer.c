@@ -60,6 +60,8 @@ write_records(struct writer *w, struct span records)
 	}
 	if (w->outage.on)
 		writer_drop(w, records);
+	else if (r == -FMT_E_NOMEM)
+		writer_count_lost(w, records);
 	return r;
 }
 
@@ -234,6 +236,34 @@ writer_take(struct writer *w, const struct queue_message *m)
 	return 0;
 }
 
+/*
+ * After a failure messages are taken away: the drain must come to its end, and whoever waits must be
+ * told. Where it was memory, the file still gets its end, and its ledger what did not get into it.
+ */
+static void
+take_failed(struct writer *w, const struct queue_message *m)
+{
+	const bool counted = w->error == -FMT_E_NOMEM;
+
+	switch ((enum message)m->kind) {
+	case MESSAGE_RECORDS:
+	case MESSAGE_KEPT:
+		if (counted)
+			writer_count_lost(w, span_of(m->p, m->bytes));
+		break;
+	case MESSAGE_LOSS:
+		if (counted)
+			(void)writer_take(w, m);
+		break;
+	case MESSAGE_ROTATE:
+	case MESSAGE_SYNC:
+		(void)writer_take(w, m);
+		break;
+	default:
+		break;
+	}
+}
+
 static void
 set_failed(struct writer *w, int error)
 {
@@ -281,15 +311,13 @@ writer_run(void *arg)
 			continue;
 		}
 		end = m.kind == MESSAGE_END;
-		/*
-		 * After a failure messages are only taken away: the drain must come to its end,
-		 * and whoever waits must be told.
-		 */
-		if (!w->error || m.kind == MESSAGE_ROTATE || m.kind == MESSAGE_SYNC) {
+		r = 0;
+		if (w->error)
+			take_failed(w, &m);
+		else
 			r = writer_take(w, &m);
-			if (r < 0)
-				set_failed(w, r);
-		}
+		if (r < 0)
+			set_failed(w, r);
 		queue_next(w->queue);
 		atomic_fetch_add_explicit(&w->progress, 1, memory_order_relaxed);
 	}
@@ -305,6 +333,7 @@ open_parts(struct writer *w, const struct writer_options *o, struct session_erro
 	int r;
 
 	hooks.arg = w;
+	hooks.block_bytes = o->block_bytes;
 	r = out_file_open(&w->file, o->sink, o->meta, false, &hooks, &w->where);
 	if (r < 0)
 		return writer_file_error(r, &w->where, error);
@@ -433,11 +462,14 @@ int
 writer_finish(struct writer *w, struct session_error *error)
 {
 	char line[NEWS_BYTES];
+	bool whole = false;
 	int r;
 
 	if (w->started)
 		pthread_join(w->thread, NULL);
 	w->started = false;
+	if (w->error == -FMT_E_NOMEM && w->file.writer)
+		whole = writer_end(w) == 0;
 	if (!w->error) {
 		w->error = end_last_file(w);
 		if (w->error && w->file.writer)
@@ -449,6 +481,9 @@ writer_finish(struct writer *w, struct session_error *error)
 	while (live_news(w->options.live, line, sizeof(line)))
 		news_put(&w->news, line);
 	r = w->error;
+	if (whole)
+		return session_fail(error, -ENOMEM,
+				    "out of memory: the recording ends early; its file is whole");
 	return r < 0 ? writer_file_error(r, &w->where, error) : 0;
 }
 

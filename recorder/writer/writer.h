@@ -35,6 +35,7 @@ struct writer_options {
 	bool flight;		     /* nothing is written but after a MESSAGE_DUMP */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
+	uint32_t block_bytes;	       /* as in session_options */
 	uint64_t sideband_bytes_per_s; /* as in session_options */
 	int failure_fd;		       /* an eventfd that is written when the file cannot be */
 };

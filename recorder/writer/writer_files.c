@@ -116,6 +116,18 @@ writer_drop(struct writer *w, struct span records)
 	}
 }
 
+void
+writer_count_lost(struct writer *w, struct span records)
+{
+	struct perf_record record;
+	struct span bytes;
+
+	while (perf_record_next(&records, &bytes) > 0)
+		if (event_set_parse(w->meta->events, bytes, &record, NULL) == 0 &&
+		    record.type == REC_SAMPLE)
+			writer_count(w, record.sid.cpu, LOSS_DROPPED, 1);
+}
+
 /* Time without a file to write to; that of a removed one is told by its gap. */
 static void
 count_outage(struct writer *w, uint64_t now_ns)
@@ -478,6 +490,7 @@ writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_e
 	int r, ended;
 
 	hooks.arg = w;
+	hooks.block_bytes = w->options.block_bytes;
 	/* Room may have come: then the old file ends in order. */
 	r = w->outage.on ? try_again(w, now_ns) : 0;
 	if (r < 0 || renew_events(w, now_ns) < 0) {

@@ -130,6 +130,9 @@ int writer_block(struct writer *w, enum block_type type, struct span payload);
 /* Records during an outage: followed and counted, not kept. */
 void writer_drop(struct writer *w, struct span records);
 
+/* Records that neither a file nor the model gets: their samples are counted. */
+void writer_count_lost(struct writer *w, struct span records);
+
 /* During an outage, whenever a pass ends: tries to write again when it is time. 0, or fatal. */
 int writer_outage_pass(struct writer *w, uint64_t now_ns);
 

@@ -1272,6 +1272,33 @@ test_limit_of_copies(void **state)
 	task_model_free(m);
 }
 
+/* Tasks without number, none of which ends, beside maps that fill it. */
+static void
+test_limit_of_tasks(void **state)
+{
+	struct task_model *m = task_model_new();
+	struct task_model_stats st;
+
+	task_model_limit(m, LIMIT);
+	for (uint32_t pid = 100; pid < 110; pid++)
+		for (uint64_t i = 0; i < 65000; i++)
+			apply_map(m, pid, i * 2 * PAGE, pid, "/lib");
+	for (uint32_t pid = 1000; pid < 201000; pid++) {
+		struct perf_record r = { .type = REC_COMM,
+					 .sid = { .time = 1 + pid },
+					 .comm = { .pid = pid, .tid = pid, .comm = "x" } };
+
+		assert_int_equal(task_model_apply(m, &r), 0);
+	}
+	task_model_stats(m, &st);
+	assert_true(st.bytes <= LIMIT + LIMIT / TASK_MODEL_TASKS_PART);
+	assert_true(task_model_left_out(m).tasks > 0);
+	/* Tasks that fit are there, whatever maps take. */
+	assert_non_null(task_model_task(m, 200000, 200000));
+	assert_true(st.tasks > LIMIT / TASK_MODEL_TASKS_PART / 400);
+	task_model_free(m);
+}
+
 /* Every map another file with another long path: what nothing maps any more is forgotten. */
 static void
 test_limit_of_names(void **state)
@@ -1453,6 +1480,7 @@ main(void)
 		cmocka_unit_test(test_limit_of_maps),
 		cmocka_unit_test(test_limit_of_copies),
 		cmocka_unit_test(test_limit_of_names),
+		cmocka_unit_test(test_limit_of_tasks),
 		cmocka_unit_test(test_limit_leaves_nothing_old),
 		cmocka_unit_test(test_limit_keeps_the_rest),
 		cmocka_unit_test(test_limit_of_many_when_full),

@@ -552,6 +552,38 @@ test_answer_tells_no_less_than_stats(void **state)
 	assert_true(removed > 1);
 }
 
+/* Want of memory ends the recording, and not its file: that is whole, and its ledger has the rest. */
+static void
+test_no_memory_ends_in_order(void **state)
+{
+	static struct session_lab l;
+	/* An id that is there already is refused like one for which there is no memory. */
+	const struct message_id known = { .id = SAMPLE_ID, .event = 0 };
+	uint64_t loss[LOSS_CAUSES] = { 0 }, samples, aux = 0;
+	struct session_error e;
+
+	set_plan(0, 0, 0);
+	assert_int_equal(lab_open(&l, false), 0);
+	for (unsigned int pass = 0; pass < PASSES; pass++) {
+		produce(&l.k);
+		drain(&l);
+		if (pass == PASSES / 2)
+			assert_true(queue_send_bytes(writer_queue(l.writer), MESSAGE_IDS, &known,
+						     sizeof(known)));
+	}
+	assert_true(queue_send(writer_queue(l.writer), MESSAGE_END, 0, 0));
+	assert_int_equal(writer_start(l.writer, &e), 0);
+	assert_int_equal(writer_finish(l.writer, &e), -ENOMEM);
+	assert_non_null(strstr(e.text, "out of memory"));
+	assert_non_null(strstr(e.text, "its file is whole"));
+	/* With its END: nothing was made to fail, so that is looked at. */
+	samples = read_files(&l, loss, &aux);
+	assert_true(samples > 0 && loss[LOSS_DROPPED] > 0);
+	assert_int_equal(samples + loss[LOSS_DROPPED] + l.k.lost, l.k.produced);
+	assert_int_equal(loss[LOSS_KERNEL_SAMPLES], l.k.lost);
+	lab_done(&l);
+}
+
 int
 main(void)
 {
@@ -560,6 +592,7 @@ main(void)
 		cmocka_unit_test(test_suspends),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_answer_tells_no_less_than_stats),
+		cmocka_unit_test(test_no_memory_ends_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
