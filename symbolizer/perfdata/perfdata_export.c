@@ -184,16 +184,30 @@ end_round(struct perfdata_export *x, const struct perf_record *r, struct fmt_whe
 	return perfdata_writer_round(x->w, where);
 }
 
-/* Readers look for the trailer at the end of a record. */
+/*
+ * The kernel leaves the bit of an event that asked for build-ids on the records of the next one (perf_record.c,
+ * has_build_id()). perf 6.1 takes the inode of such a record for a build-id, and aborts.
+ */
+static bool
+has_foreign_bit(const struct perf_record *r)
+{
+	return r->type == REC_MMAP2 && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
+		r->mmap.build_id.size == 0;
+}
+
+/* Readers look for the trailer at the end of a record. An import's records stay as they were. */
 static int
 write_record(struct perfdata_export *x, const struct perf_record *r, struct fmt_where *where)
 {
+	const bool mend = !x->sections.imported && has_foreign_bit(r);
 	uint8_t bytes[PERF_RECORD_MAX_BYTES];
 
-	if (r->filled == r->raw.len)
+	if (r->filled == r->raw.len && !mend)
 		return perfdata_writer_records(x->w, r->raw, where);
 	memcpy(bytes, r->raw.p, r->filled);
 	le16enc(bytes + 6, r->filled);
+	if (mend)
+		le16enc(bytes + 4, r->misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID);
 	return perfdata_writer_records(x->w, span_of(bytes, r->filled), where);
 }
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @alone perf 6.1 cannot read an export in which another recorder's build-id bits are
 # @budget 60s
 #
 # Groups of events: counted together, read with the leader's samples. What they read is what perf reads from

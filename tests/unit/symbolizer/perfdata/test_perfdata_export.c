@@ -3,6 +3,7 @@
 #include "symbolizer/perfdata/perfdata_export.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 struct seen {
 	unsigned int records[REC_KERNEL_MAX], tools[PERFDATA_RECORD_END];
 	unsigned int features[PERFDATA_FEATURES_MAX], samples, bad;
-	uint64_t lost[4]; /* by CPU, of LOST_SAMPLES */
+	unsigned int bits; /* maps with the bit of a build-id */
+	uint64_t lost[4];  /* by CPU, of LOST_SAMPLES */
 	uint64_t newest;
 	bool unsorted;
 	char names[2][32], cmdline[64];
@@ -63,6 +65,7 @@ see_record(struct seen *seen, const struct perfdata_item *item)
 		return;
 	}
 	seen->records[r->type]++;
+	seen->bits += r->type == REC_MMAP2 && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
 	seen->unsorted = seen->unsorted || r->sid.time < seen->newest;
 	seen->newest = r->sid.time;
 	if (r->type == REC_LOST_SAMPLES && r->sid.cpu < 4)
@@ -553,6 +556,48 @@ test_build_ids(void **state)
 	synthetic_end(&s);
 }
 
+/* The synthetic event asks for no build-ids: a record with a build-id's bit and an inode has the bit of another event. */
+static void
+put_map(struct synthetic *s, struct buildid id)
+{
+	const struct event_attr *attr = &s->attr[0];
+	const struct perf_sample_id sid = { .id = 100, .time = s->now, .pid = 1, .tid = 1 };
+	struct perf_mmap m = { .pid = 1, .tid = 1, .addr = 0x1000, .len = 0x1000, .build_id = id };
+	const size_t start = s->records.len;
+
+	m.maj = 8;
+	m.min = 1;
+	m.ino = UINT64_C(0x1234567812345678);
+	m.filename = "/bin/a";
+	assert_int_equal(record_build_mmap2(&s->records, attr, &sid, &m, 0), 0);
+	le16enc(s->records.p + start + 4, PERF_RECORD_MISC_MMAP_BUILD_ID);
+}
+
+static void
+test_bit_of_another_event(void **state)
+{
+	static const uint8_t bytes[20] = { 1, 2, 3, 4, 0xff, 0xff, 0xff, 0xff };
+
+	for (int imported = 0; imported < 2; imported++) {
+		struct perfdata_export_options o = { .pipe = false };
+		struct perfdata_export_result result;
+		struct synthetic s;
+		struct seen seen;
+
+		make(&s);
+		put_map(&s, (struct buildid){ 0 });
+		put_map(&s, buildid_of(BUILDID_GNU, bytes, sizeof(bytes)));
+		if (imported)
+			put_foreign(&s);
+		synthetic_read(&s);
+		export(&s, &o, &result, &seen);
+		assert_int_equal(seen.records[REC_MMAP2], 2);
+		assert_int_equal(seen.bits, imported ? 2 : 1);
+		seen_done(&seen);
+		synthetic_end(&s);
+	}
+}
+
 static void
 test_rounds(void **state)
 {
@@ -699,6 +744,7 @@ main(void)
 		cmocka_unit_test(test_large_sections),
 		cmocka_unit_test(test_a_filter),
 		cmocka_unit_test(test_build_ids),
+		cmocka_unit_test(test_bit_of_another_event),
 		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_every_write_fails),
 		cmocka_unit_test(test_several),
