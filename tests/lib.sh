@@ -21,6 +21,9 @@ background_pids=()
 cleanup_commands=()
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.${SPOOR_SUITE:-0}.XXXXXX") || exit 1
+# What is preloaded: LD_PRELOAD ends a path at a space or a colon.
+SHIMS=$FIXTURES
+case $FIXTURES in *[\ :]*) SHIMS=$TMP/.shims && ln -s "$FIXTURES" "$SHIMS" ;; esac
 # What is kept between runs is a test's own.
 export XDG_CACHE_HOME=$TMP
 cd "$TMP" || exit 1

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# tests/suite.sh TIER FILE...: runs tests by prove, and prints the ten slowest. TIER is fast or full;
+# tests/suite.sh TIER FILE...: runs tests by prove, and prints the ten slowest (TEST_TIMES=FILE keeps the times of
+# all). TIER is fast or full;
 # tests/run.sh holds the budgets of the fast one. Tests run side by side, those with the largest budgets
 # first. Tests of the whole host (host/) and tests that have a line "@alone REASON" at their top have the
 # machine to themselves.
@@ -68,7 +69,7 @@ done
 # lib.sh mounts tracefs where it is not: that is no change by a test.
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 log=$(mktemp) || exit 1
-export TEST_TIMES=$log.times
+export TEST_TIMES=${TEST_TIMES:-$log.times}
 trap 'rm -f "$log" "$log".*' EXIT
 host_state >"$log.before"
 status=0

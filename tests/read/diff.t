@@ -67,7 +67,7 @@ perf_record -q -F 999 -e cpu-clock:u -o task.data -- "$FIXTURES/shares" 2 >err 2
 is "$(tasks task.data 2)" "true 1" "a command, by perf"
 
 # --- two times of one --------------------------------------------------------------------------
-"$SPOOR" record -e cpu-clock:u -F 4999 -o two.spoor -- sh -c "$FIXTURES/shares 2 1; date +@%s.%N >between; $FIXTURES/shares 2 2" 2>err
+"$SPOOR" record -e cpu-clock:u -F 4999 -o two.spoor -- sh -c '"$0" 2 1; date +@%s.%N >between; "$0" 2 2' "$FIXTURES/shares" 2>err
 "$SPOOR" diff -n total --comm shares --baseline-until "$(cat between)" --since "$(cat between)" --json two.spoor >two.json 2>err
 is "$(rows 'select(.significant and .change > 0) | .symbol' two.json)" share_slower "two times of one recording"
 exits 2 "one recording, and no time of the baseline" "$SPOOR" diff a.spoor
@@ -125,7 +125,7 @@ ok "halves of one, by percent: each is covered, and each stack is of one of them
 "$SPOOR" diff a.spoor b.spoor >text 2>err
 like "$(tr '\n' ' ' <text)" 'Total Lost Samples.*Covered: .*Total Lost Samples.*Covered: ' "loss and coverage of both come first"
 for width in 80 70; do
-	script -qec "stty cols $width; NO_COLOR=1 $SPOOR --no-pager diff a.spoor b.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager diff a.spoor b.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
 	is "$(python3 -c 'import sys
 for line in open("screen", encoding="utf-8"):
     if line.startswith(" ") and len(line.rstrip("\n")) > int(sys.argv[1]): print(line, end="")' $width | head -3)" "" "no row is wider than $width columns"

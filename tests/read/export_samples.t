@@ -48,7 +48,8 @@ stacks_of_burn() # FILE: since its exec, without addresses, and the vDSO, whose 
 	awk -v RS= -v ORS='\n\n' '/^burn / && /\/burn\)/' "$1" | sed 's/^\t *[0-9a-f]* /\t/; /(\[vdso\])$/d'
 }
 stacks_of_burn ours.frames >ours.burn
-stacks_of_burn perf.frames >perf.burn
+# perf prints a space in a name of an object as it is.
+stacks_of_burn perf.frames | awk '{ if (match($0, /\(\/.*\)$/)) { name = substr($0, RSTART); gsub(/ /, "\\040", name); $0 = substr($0, 1, RSTART - 1) name } print }' >perf.burn
 same "... and all of a program" ours.burn perf.burn
 is "$(head -n 1 x.txt)" "# ========" "Firefox Profiler knows it by its first line"
 

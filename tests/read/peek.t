@@ -80,7 +80,7 @@ unlike "$(cat out)" $'\033' "which does not reach the terminal"
 # --- a terminal
 
 for width in 80 60; do
-	script -qec "stty cols $width; NO_COLOR=1 $SPOOR --no-pager peek . compiler.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager peek . compiler.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
 	is "$(awk -v n=$width 'length > n' screen | head -3)" "" "no line is wider than $width columns"
 done
 done_testing

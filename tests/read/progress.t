@@ -27,18 +27,18 @@ on_terminal() # COMMAND: its output there
 {
 	script -qec "$1" /dev/null </dev/null | tr '\r' '\n'
 }
-on_terminal "LD_PRELOAD=$PWD/slow.so $SPOOR report --no-pager one.spoor" >slow
+on_terminal "LD_PRELOAD=$PWD/slow.so \"\$SPOOR\" report --no-pager one.spoor" >slow
 like "$(cat slow)" '^Reading: [0-9]+ %' "how far it is"
 like "$(cat slow)" '^# Overhead' "and then the report"
 is "$(grep -A 1 '^Reading' slow | grep -v '^Reading\|^--' | grep -v '^'$'\033''\[K' | sort -u)" "" "each is written over or wiped"
-on_terminal "$SPOOR report --no-pager one.spoor" >fast
+on_terminal "\"\$SPOOR\" report --no-pager one.spoor" >fast
 unlike "$(cat fast)" 'Reading' "not of what is done at once"
 LD_PRELOAD=$PWD/slow.so "$SPOOR" report one.spoor >out 2>err
 unlike "$(cat out err)" 'Reading' "nor without a terminal"
-on_terminal "LD_PRELOAD=$PWD/slow.so $SPOOR report --json one.spoor 2>err >out"
+on_terminal "LD_PRELOAD=$PWD/slow.so \"\$SPOOR\" report --json one.spoor 2>err >out"
 unlike "$(cat out err)" 'Reading' "nor when standard error is none"
 mkdir archive
 for n in 1 2 3; do cp one.spoor "archive/$n.spoor"; done
-on_terminal "LD_PRELOAD=$PWD/slow.so $SPOOR report --no-pager archive" >slow
+on_terminal "LD_PRELOAD=$PWD/slow.so \"\$SPOOR\" report --no-pager archive" >slow
 like "$(cat slow)" '^Reading: [0-9]+ %' "an archive"
 done_testing

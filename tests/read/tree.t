@@ -72,7 +72,7 @@ like "$("$SPOOR" tree --comm nobody x.spoor 2>&1)" 'no sample|No sample' "a filt
 
 # --- a terminal --------------------------------------------------------------------------------
 for width in 80 40; do
-	script -qec "stty cols $width; $SPOOR --no-pager tree --percent-limit 0.1 x.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	script -qec "stty cols $width; \"\$SPOOR\" --no-pager tree --percent-limit 0.1 x.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
 	is "$(python3 -c 'import sys
 for line in open("screen", encoding="utf-8"):
     if len(line.rstrip("\n")) > int(sys.argv[1]): print(line, end="")' $width | head -3)" "" "no line is wider than $width columns"

@@ -54,7 +54,7 @@ for period in 1 7; do
 done
 # Several CPUs, tasks that come and go: children count into their parent's events.
 exits 0 "page faults of many processes" "$SPOOR" record -m 1 -e page-faults -c 1 -o x.spoor -- \
-	sh -c "for i in 1 2 3 4 5 6; do $faults 60000 & done; wait"
+	sh -c "for i in 1 2 3 4 5 6; do '$faults' 60000 & done; wait"
 check "children" 1
 
 # Everybody: tasks that the recorder has begun and tasks that it has not, on all CPUs. They write to
@@ -80,7 +80,7 @@ fi
 
 # At the highest frequency there is no counter of ticks; but counts and ledger are one. The recorder is stopped until its
 # rings of one page are full: how many samples a second a clock has here does not matter then.
-background sh -c "exec $burn 60000 $(nproc) >/dev/null"
+background sh -c "exec '$burn' 60000 $(nproc) >/dev/null"
 exits 0 "the highest frequency" "$SPOOR" record -a -m 1 -F max -o x.spoor -- sh -c 'kill -STOP $PPID; sleep 2; kill -CONT $PPID'
 a=$(account x.spoor 1)
 diag "highest frequency: $a"

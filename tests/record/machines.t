@@ -46,7 +46,7 @@ machine() # NAME
 there() # COMMAND...: on that machine
 {
 	rm -f opened
-	LD_PRELOAD=$FIXTURES/libmachine.so unshare --mount sh -c '
+	LD_PRELOAD=$SHIMS/libmachine.so unshare --mount sh -c '
 		mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$@"
 }
 
@@ -76,8 +76,8 @@ daemon_there() # NAME
 	printf 'archive_directory = %s\ncontrol_socket = %s\n' "$TMP/archive" "$socket" >spoord.conf
 	spoord_of_here=$spoord
 	spoord=$TMP/spoord_there
-	printf '#!/bin/sh\nLD_PRELOAD=%s exec unshare --mount sh -c '\''mount --bind devices /sys/bus/event_source/devices && exec "$@"'\'' - %s "$@"\n' \
-		"$FIXTURES/libmachine.so" "$spoord_of_here" >"$spoord"
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec unshare --mount sh -c '\''mount --bind devices /sys/bus/event_source/devices && exec "$@"'\'' - "%s" "$@"\n' \
+		"$SHIMS/libmachine.so" "$spoord_of_here" >"$spoord"
 	chmod +x "$spoord"
 	: >log
 	start

@@ -65,7 +65,7 @@ exits 0 "options after the command are the command's" "$SPOOR" record -o x.spoor
 is "$(cat out)" "-a -o -p" "it got them"
 exits 3 "the command's status" "$SPOOR" record -o x.spoor -- sh -c 'exit 3'
 exits 137 "a command that is killed" "$SPOOR" record -o x.spoor -- sh -c 'kill -9 $$'
-exits 0 "children are recorded as well" "$SPOOR" record -F 499 -o x.spoor -- sh -c "$burn 300 & $burn 300; wait"
+exits 0 "children are recorded as well" "$SPOOR" record -F 499 -o x.spoor -- sh -c "'$burn' 300 & '$burn' 300; wait"
 in_range "$(samples x.spoor true)" 240 330 "both of them"
 
 rm -f n.spoor
@@ -78,7 +78,7 @@ like "$(cat err)" 'cannot execute ./plain: Permission denied' "is named too"
 
 # --- everything --------------------------------------------------------------------------------
 
-background sh -c "exec $burn 60000 $online >/dev/null"
+background sh -c "exec '$burn' 60000 $online >/dev/null"
 load=$!
 exits 0 "all CPUs" "$SPOOR" record -a -F 999 --duration 2s -o a.spoor
 per_cpu=$(info a.spoor '.duration_ns / 1e9 * 999')
@@ -146,9 +146,9 @@ exits 1 "one that is there, one that is not" "$SPOOR" record -p $$,$short --dura
 hierarchy=$(cgroup_root)
 if [ -n "$hierarchy" ] && mkdir "$hierarchy/spoor-test.$$" 2>/dev/null; then
 	at_exit "rmdir '$hierarchy/spoor-test.$$'"
-	background sh -c "echo \$\$ >'$hierarchy/spoor-test.$$/cgroup.procs' && exec $burn 20000 >/dev/null"
+	background sh -c "echo \$\$ >'$hierarchy/spoor-test.$$/cgroup.procs' && exec '$burn' 20000 >/dev/null"
 	inside=$!
-	background sh -c "exec $burn 20000 >/dev/null"
+	background sh -c "exec '$burn' 20000 >/dev/null"
 	outside=$!
 	wait_for 10 grep -q $inside "$hierarchy/spoor-test.$$/cgroup.procs"
 	before=$(cpu_ms $inside)
@@ -389,7 +389,7 @@ for i in $(seq 40); do
 	background sleep 600
 done
 background "$burn" 60000 "$online"
-exits 0 "a slow look at /proc" env LD_PRELOAD="$FIXTURES/libmachine.so" SPOOR_SLOW_PROC=50 \
+exits 0 "a slow look at /proc" env LD_PRELOAD="$SHIMS/libmachine.so" SPOOR_SLOW_PROC=50 \
 	"$SPOOR" record -a --duration 300ms -o x.spoor
 first=$("$SPOOR" dump --json x.spoor | jq -n 'first(inputs | select(.type == "SAMPLE")) | .time')
 in_range "$(jq -n --argjson first "$first" --argjson start "$(info x.spoor .start_monotonic_ns)" '($first - $start) / 1e9')" \

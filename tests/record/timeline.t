@@ -103,7 +103,7 @@ like "$(cat out)" 'web\.service$' "has rows"
 
 on_terminal() # COLUMNS COMMAND...: its lines
 {
-	TERM=xterm-256color script -qec "stty cols $1; ${*:2} --no-pager 2>/dev/null" /dev/null </dev/null | tr -d '\r'
+	TERM=xterm-256color script -qec "stty cols $1; $(printf '%q ' "${@:2}") --no-pager 2>/dev/null" /dev/null </dev/null | tr -d '\r'
 }
 widest() # of lines of UTF-8 without colours
 {

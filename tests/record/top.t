@@ -100,7 +100,7 @@ ended() # NAME STATUS: and the terminal is as before
 }
 
 tmux -L top -f /dev/null new-session -d -x 80 -y 24 "env PS1='$ ' TERM=screen bash --norc" || bail "no tmux"
-run "$SPOOR top -d 500ms -- $FIXTURES/shares 300"
+run "\"\$SPOOR\" top -d 500ms -- \"\$FIXTURES/shares\" 300"
 ok "functions" wait_for 20 shows '\[\.\] share_slower'
 is "$(pane | head -1 | grep -c '^spoor top')" 1 "from the first line on"
 is "$(tmux -L top display-message -p '#{alternate_on}')" 1 "on a screen of its own"
@@ -132,16 +132,16 @@ keys q
 ended q 0
 
 for signal in INT TERM HUP; do
-	run "$SPOOR top -d 500ms --by comm -- $FIXTURES/shares 300"
+	run "\"\$SPOOR\" top -d 500ms --by comm -- \"\$FIXTURES/shares\" 300"
 	ok "$signal: runs" wait_for 20 shows '^ +[0-9.]+ +[0-9]+ +shares$'
 	kill -$signal "$(pgrep -f "^$SPOOR top -d 500ms --by comm" | head -1)"
 	ended "$signal" 0
 done
-run "$SPOOR top -d 500ms --by comm -i grows.spoor --window 10m"
+run "\"\$SPOOR\" top -d 500ms --by comm -i grows.spoor --window 10m"
 ok "SEGV: runs" wait_for 20 shows '^ +[0-9.]+ +[0-9]+ +shares$'
 kill -SEGV "$(pgrep -f "^$SPOOR top -d 500ms --by comm -i" | head -1)"
 ended SEGV 139
-run "$SPOOR top -d 500ms --by comm -i grows.spoor --window 10m"
+run "\"\$SPOOR\" top -d 500ms --by comm -i grows.spoor --window 10m"
 ok "^Z: runs" wait_for 20 shows '^ +[0-9.]+ +[0-9]+ +shares$'
 keys C-z
 ok "^Z: the shell is back" wait_for 20 shows 'Stopped'

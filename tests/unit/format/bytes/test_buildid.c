@@ -56,7 +56,7 @@ readelf_id(const char *path, char hex[64])
 	FILE *p;
 
 	snprintf(command, sizeof(command),
-		 "readelf -nW %s 2>/dev/null | sed -n 's/.*Build ID: //p' | head -1", path);
+		 "readelf -nW '%s' 2>/dev/null | sed -n 's/.*Build ID: //p' | head -1", path);
 	p = popen(command, "r");
 	assert_non_null(p);
 	if (!fgets(hex, 64, p))
