@@ -756,7 +756,7 @@ wait_cpus(struct rig *r, uint32_t cpus)
 {
 	struct session_stats stats;
 
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 3000; i++) {
 		session_stats(r->session, &stats);
 		if (stats.cpus == cpus)
 			return;
@@ -907,8 +907,8 @@ test_flight_of_a_cpu_that_went(void **state)
 	lose_cpu1(&r, &load);
 	dump(&r, &files[1]);
 	dump(&r, &files[2]);
-	assert_true(set_cpu1("1"));
 	session_stats(r.session, &stats);
+	assert_true(set_cpu1("1"));
 	wait_cpus(&r, stats.cpus + 1);
 	rig_load_pin(&load, 1);
 	rig_sleep_ms(300);
