@@ -227,9 +227,10 @@ FAST_UNIT := $(UNIT) $(filter-out $(GROWTH),$(REPLAYS))
 build-tests: all $(FAST_UNIT) $(FIXTURES) $(BENCH)
 build-tests-full: build-tests $(GROWTH)
 
-# A test of the full tier alone has a line "# @full" at its top.
-FULL_T	= $(shell grep -l '^\# @full' $(SHELL_T))
-FAST	= $(FAST_UNIT) $(filter-out $(FULL_T),$(SHELL_T))
+# A test of the full tier alone has a line "# @full" at its top, " * @full" in a C file.
+FULL_T	= $(shell grep -lE '^(\#| \*) @full' $(SHELL_T)) \
+	  $(patsubst %.c,$(BUILD)/%,$(shell grep -l '^ \* @full' $(UNIT_SRC)))
+FAST	= $(filter-out $(FULL_T),$(FAST_UNIT) $(SHELL_T))
 REST	= $(GROWTH) $(FULL_T)
 suite	= BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
 run_tests = $(Q)$(suite)

@@ -90,7 +90,7 @@ run_beside()
 	grep -q '^Result: ' "$log.beside" || status=1
 }
 
-[ ${#together[@]} -eq 0 ] || run -j"$(nproc)" "${together[@]}"
+[ ${#together[@]} -eq 0 ] || run -j$(($(nproc) + 1)) "${together[@]}"
 [ ${#beside[@]} -eq 0 ] || run_beside
 [ ${#alone[@]} -eq 0 ] || run "${alone[@]}"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 #
 # Completion for bash and zsh: sort keys, fields, events, control groups and IDs of captures, as the
 # programs take them.

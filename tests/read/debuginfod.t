@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 # @budget 60s
 #
 # --debuginfod fetches what is missing; nothing else does. Against Debian's debuginfod, and against servers

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 # @budget 60s
 #
 # spoor flamegraph: the page in a browser has the shares of the report and the ways of folded stacks, asks nothing of

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 #
 # Names of a perf.data, which brings neither kernel symbols nor ids of files without a build-id:
 # from the running kernel, from files that are given, from files that may be the recorded ones.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 # @budget 80s
 #
 # What the three programs say, and what they understand: times, lengths of time.

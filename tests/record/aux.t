@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# @full
 #
 # AUX areas: a tracer that is played (tests/fixtures/libtracer.c) over a made sysfs is recorded, its losses are
 # told, and what it wrote is exported: byte for byte, and as perf's decoder of Intel PT reads it.

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * @full
+ *
+ * Times as people write them, with systemd-analyze as the oracle.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

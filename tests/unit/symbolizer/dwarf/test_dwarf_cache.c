@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is kept of debug information: found again, by the same file alone, and never believed when damaged. */
+/*
+ * @full
+ *
+ * What is kept of debug information: found again, by the same file alone, and never believed when damaged.
+ */
 #include "symbolizer/dwarf/dwarf_cache.h"
 
 #include <fcntl.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * @full
+ *
  * Simulated pairs of recordings, each a number of functions by windows, with seeds: how often does a pair of
  * equal loads show anything, and how often is a function found that became slower?
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * @full
+ *
  * Reduced files beside the files that they were made of: the same symbols, stubs, Go functions and call
  * frame information, the same build, and readelf and gdb have nothing to say about them.
  */

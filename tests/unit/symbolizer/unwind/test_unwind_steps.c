@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * @full
+ *
  * Programs that are single-stepped from their first instruction to their last, and unwound before
  * each. What is true is a shadow stack: it gets what a call pushes, and loses what is below the
  * stack pointer.
