@@ -191,7 +191,7 @@ matches() # TEXT EXTENDED-REGEX
 {
 	local line
 
-	if [ ${#1} -gt 4000 ]; then
+	if [ ${#1} -gt 4000 ] || [[ $2 == *$'\n'* ]]; then # to grep, a line of the expression is one of several
 		grep -Eq -- "$2" <<<"$1"
 		return
 	fi

@@ -27,9 +27,12 @@ samples_of() # COMM
 
 cat >sleeper.py <<'EOF'
 import resource, time
+def switches():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+before = switches() # some are of the time before this program began
 for _ in range(50):
     time.sleep(0.001)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw)
+print(switches() - before)
 EOF
 record --switch-events -- python3 sleeper.py
 slept=$(cat out)

@@ -33,9 +33,9 @@ nok "nothing is executed" test -e executed
 exits 2 "what is malformed" "$SPOOR" record --skip-missing -e cs,faults:Q -o x.spoor -- true
 like "$(cat err)" "at character 11: unknown modifier 'Q'" "is an error with --skip-missing, too"
 
-exits 0 "--skip-missing" "$SPOOR" record --skip-missing -m 4M --call-graph none -c 1 -e 'faults,{cs,nosuch,task-clock},nosuch/event=1/' -e nosuch:nosuch \
+exits 0 "--skip-missing" "$SPOOR" record --skip-missing -m 4M --call-graph none -c 1 -e 'faults,{cs,nosuch,migrations},nosuch/event=1/' -e nosuch:nosuch \
 	-o x.spoor -- "$FIXTURES/faults" 5000
-is "$(names)" 'faults cs task-clock dummy:u' "records the others"
+is "$(names)" 'faults cs migrations dummy:u' "records the others"
 in_range "$("$SPOOR" info --json -i x.spoor | jq '.events[] | select(.name == "faults") | .samples')" 5000 6000 \
 	"and their samples are there"
 is "$(notes | grep -c '^left out: ')" 3 "the recording says what it lacks"
