@@ -194,8 +194,10 @@ test_planted(void **state)
 	int fd;
 
 	(void)state;
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root can be another user\n");
 		skip();
+	}
 	plant("../mine/victim", "open/file");
 	plant("../mine", "open/directory");
 	refused("open/file");
@@ -233,8 +235,10 @@ test_planted_past_proc(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root can be another user\n");
 		skip();
+	}
 	plant("../mine/victim", "open/past");
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s/open/past", prefixes[i], home);
@@ -260,8 +264,10 @@ test_theirs(void **state)
 	int fd;
 
 	(void)state;
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root can be another user\n");
 		skip();
+	}
 	fd = open("open/theirs", O_WRONLY | O_CREAT, 0666);
 	assert_int_equal(write(fd, "abc", 3), 3);
 	assert_int_equal(fchown(fd, SOMEBODY, SOMEBODY), 0);

@@ -34,6 +34,15 @@ struct child {
 	int went; /* the end of it: it has executed something, or ended */
 };
 
+static void
+need_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("skipped: only root can be another user\n");
+	skip();
+}
+
 static void *
 execute(void *arg)
 {
@@ -72,6 +81,7 @@ start(enum deed deed)
 	struct child c;
 	char byte;
 
+	need_root();
 	assert_int_equal(pipe(ready) | pipe(go) | pipe2(went, O_CLOEXEC), 0);
 	c.pid = fork();
 	if (c.pid == 0)
@@ -117,16 +127,6 @@ look(pid_t pid)
 	if (tracees_open(&pid, 1, USER, USER, &t, &error) != 0)
 		fail_msg("%s", error.text);
 	return t;
-}
-
-static int
-need_root(void **state)
-{
-	(void)state;
-	if (geteuid() == 0)
-		return 0;
-	skip();
-	return 0;
 }
 
 static void
@@ -200,6 +200,7 @@ test_gone_before(void **state)
 	struct tracees *t;
 
 	(void)state;
+	need_root();
 	assert_int_equal(tracees_open(tasks, 2, USER, USER, &t, &error), -ESRCH);
 	assert_string_equal(error.text, "no such process: 2147483647");
 }
@@ -230,12 +231,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_nothing_happens, need_root),
-		cmocka_unit_test_setup(test_executes, need_root),
-		cmocka_unit_test_setup(test_thread_executes, need_root),
-		cmocka_unit_test_setup(test_ends, need_root),
-		cmocka_unit_test_setup(test_gone_before, need_root),
-		cmocka_unit_test_setup(test_anothers, need_root),
+		cmocka_unit_test(test_nothing_happens), cmocka_unit_test(test_executes),
+		cmocka_unit_test(test_thread_executes), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_gone_before),	cmocka_unit_test(test_anothers),
 	};
 
 	return cmocka_run_group_tests_name("tracee", tests, NULL, NULL);

@@ -29,8 +29,10 @@ test_owner(void **state)
 {
 	uid_t uid;
 
-	if (getuid() != 0)
+	if (getuid() != 0) {
+		print_message("skipped: only root can be another user\n");
 		skip();
+	}
 	for (int dumpable = 0; dumpable < 2; dumpable++) {
 		pid_t pid = child_lab_start(12345, become_dumpable, &dumpable);
 

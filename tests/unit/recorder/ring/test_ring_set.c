@@ -493,8 +493,10 @@ test_a_ring_that_was_left_is_over_the_quota(void **state)
 	int r;
 
 	(void)state;
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root can be another user\n");
 		skip();
+	}
 	be_nobody(true);
 	if (!live_begin_as(&l, false, true) || l.set.each.pages == MANY_PAGES) {
 		be_nobody(false);
