@@ -4,7 +4,8 @@
 tests/assertions.py --gone REVISION: those names that REVISION has and HEAD has not, or fewer times.
 
 A name is a quoted string on the line of an assertion of tests/lib.sh, or of a test's own function that asserts, or a
-test of a unit program. So a text that is no name may be listed, and no name is left out.
+test of a unit program. So a text that is no name may be listed. A name is missed that is on another line than the word
+of its assertion: the end of a string of several lines.
 """
 import collections
 import re

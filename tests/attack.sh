@@ -113,7 +113,7 @@ begin() # UID COMMAND...: returns once the attack has begun
 	: >"$out"
 	as_user "$@" >"$out" 2>&1 &
 	attack_pids+=("$!")
-	wait_for 20 grep -q ready "$out" || { diag_file "$out"; bail "an attack does not begin: $*"; }
+	wait_for 120 grep -q ready "$out" || { diag_file "$out"; bail "an attack does not begin: $*"; }
 }
 
 # Kills of a file system's server set free who waits for it.

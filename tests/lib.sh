@@ -21,7 +21,7 @@ without_shims()
 	local dir kept='' IFS=:
 
 	for dir in $PATH; do
-		case $dir in */shims) ;; *) kept+=${kept:+:}$dir ;; esac
+		case $dir in */.pyenv/*shims) ;; *) kept+=${kept:+:}$dir ;; esac
 	done
 	PATH=$kept
 }
@@ -35,8 +35,8 @@ cleanup_commands=()
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.${SPOOR_SUITE:-0}.XXXXXX") || exit 1
 # What is preloaded: LD_PRELOAD ends a path at a space or a colon.
-SHIMS=$FIXTURES
-case $FIXTURES in *[\ :]*) SHIMS=$TMP/.shims && ln -s "$FIXTURES" "$SHIMS" ;; esac
+PRELOADS=$FIXTURES
+case $FIXTURES in *[\ :]*) PRELOADS=$TMP/.preloads && ln -s "$FIXTURES" "$PRELOADS" ;; esac
 # What is kept between runs is a test's own.
 export XDG_CACHE_HOME=$TMP
 cd "$TMP" || exit 1
@@ -199,7 +199,10 @@ matches() # TEXT EXTENDED-REGEX
 		[[ $line =~ $2 ]]
 		case $? in
 		0) return 0 ;;
-		2) return 2 ;; # no regular expression
+		2) # for grep it may be a regular expression all the same
+			grep -Eq -- "$2" <<<"$1"
+			return
+			;;
 		esac
 	done <<<"$1"
 	return 1
@@ -274,7 +277,9 @@ background() # COMMAND...: ended at exit; the pid is in $!
 
 pause_for() # SECONDS: without a process, and without a descriptor that others inherit
 {
-	[ -p "$TMP/.never" ] || mkfifo "$TMP/.never"
+	local REPLY
+
+	[ -p "$TMP/.never" ] || mkfifo "$TMP/.never" 2>/dev/null || { sleep "$1"; return; }
 	read -rt "$1" <>"$TMP/.never"
 }
 

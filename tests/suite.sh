@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/suite.sh TIER FILE...: runs tests by prove, and prints the ten slowest (TEST_TIMES=FILE keeps the times of
-# all). TIER is fast or full;
-# tests/run.sh holds the budgets of the fast one. Tests run side by side, those with the largest budgets
-# first. Tests of the whole host (host/) and tests that have a line "@alone REASON" at their top have the
-# machine to themselves.
+# all). TIER is fast or full; tests/run.sh holds the budgets of the fast one. Tests run side by side, those with the
+# largest budgets first. Tests of the whole host (host/) and tests that have a line "@alone REASON" at their top have
+# the machine to themselves.
 #
 # A test that records, or has a daemon, may fail beside another one: that is told, and it runs once more,
 # alone. That run counts.
 #
 # What the tests leave on the host fails the run: host_state below says what is compared.
 set -u
+case ${TEST_TIMES-} in '' | /*) ;; *) TEST_TIMES=$PWD/$TEST_TIMES ;; esac
 cd "$(dirname "$0")/.." || exit 1
 . tests/marks.sh
 # What tests mount is in this run's namespace, and what others mount meanwhile is not.
@@ -70,6 +70,7 @@ done
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 log=$(mktemp) || exit 1
 export TEST_TIMES=${TEST_TIMES:-$log.times}
+: >"$TEST_TIMES"
 trap 'rm -f "$log" "$log".*' EXIT
 host_state >"$log.before"
 status=0

@@ -10,7 +10,7 @@
 need_record_all
 need_command jq
 
-preload=$SHIMS/libbadfile.so
+preload=$PRELOADS/libbadfile.so
 archive=$TMP/archive
 plan=$TMP/plan
 [ -e "$preload" ] || bail "libbadfile.so is not built"

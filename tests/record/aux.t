@@ -45,7 +45,7 @@ export SPOOR_AUX_DONE=$TMP/traced
 there() # COMMAND...: on that machine
 {
 	rm -f traced
-	LD_PRELOAD=$SHIMS/libtracer.so unshare --mount sh -c '
+	LD_PRELOAD=$PRELOADS/libtracer.so unshare --mount sh -c '
 		mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$@"
 }
 # Until all rings have had their chunks, or a minute is over.

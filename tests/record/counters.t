@@ -139,7 +139,7 @@ is "$(sum_of i.spoor page-faults)" "$(sum_of x.spoor page-faults)" "with the sam
 
 shim() # COMMAND...
 {
-	SPOOR_MACHINE=plain LD_PRELOAD=$SHIMS/libmachine.so "$@"
+	SPOOR_MACHINE=plain LD_PRELOAD=$PRELOADS/libmachine.so "$@"
 }
 rm -f y.spoor
 exits 0 "a PMU whose counters are shared" shim env SPOOR_SHARED=25 "$SPOOR" record -a --counters -o y.spoor -- \

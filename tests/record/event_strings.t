@@ -156,7 +156,7 @@ echo event=0xcd,umask=0x1,ldlat=3 >$pmu/events/mem-loads
 echo event=0xd1,edge >$pmu/events/stalls
 export SPOOR_MACHINE=amd-6.2 SPOOR_SILENT=1
 # shellcheck disable=SC2016 # that shell's
-machine=(env "LD_PRELOAD=$SHIMS/libmachine.so" unshare --mount sh -c
+machine=(env "LD_PRELOAD=$PRELOADS/libmachine.so" unshare --mount sh -c
 	"$bind"' && mount --bind devices /sys/bus/event_source/devices && exec "$@"' -)
 compare "hardware events" 80 < <(printf '%s\n' cycles cpu-cycles instructions cache-references cache-misses branches branch-instructions \
 	branch-misses bus-cycles ref-cycles stalled-cycles-frontend idle-cycles-frontend stalled-cycles-backend | with '' :u :k :G :D)

@@ -169,7 +169,7 @@ exits 2 "--overwrite --switch-output=1M" "$SPOOR" record --overwrite --switch-ou
 exits 2 "--overwrite --snapshot" "$SPOOR" record --overwrite --snapshot -o n.spoor -- true
 like "$(cat err)" '--snapshot are of an event with an AUX area' "which traces: those are refused"
 exits 2 "--overwrite --switch-events" "$SPOOR" record --overwrite --switch-events -o n.spoor -- true
-exits 1 "a kernel without such rings" env SPOOR_KERNEL=4.4 LD_PRELOAD="$SHIMS/libmachine.so" \
+exits 1 "a kernel without such rings" env SPOOR_KERNEL=4.4 LD_PRELOAD="$PRELOADS/libmachine.so" \
 	"$SPOOR" record --overwrite -o none.spoor -- true
 like "$(cat err)" 'write_backward, Linux 4.7' "it is told"
 ok "nothing is left" test ! -e none.spoor

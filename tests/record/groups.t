@@ -171,7 +171,7 @@ in_range "$(count_of page-faults)" 12000 14000 "children are counted"
 in_range "$("$SPOOR" report --json --event page-faults --comm faults x.spoor | jq '[.rows[].period] | add')" 8000 14000 \
 	"and their samples have their own counts"
 export SPOOR_MACHINE=alike
-SHIM=$SHIMS/libmachine.so
+SHIM=$PRELOADS/libmachine.so
 rm -f x.spoor
 exits 0 "an older kernel" env SPOOR_KERNEL=5.10 LD_PRELOAD="$SHIM" "$SPOOR" record -F 999 -e '{task-clock,page-faults}:S' \
 	-o x.spoor -- sh -c '"$0" 5000; true' "$FIXTURES/faults"

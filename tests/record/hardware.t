@@ -36,7 +36,7 @@ machine() # NAME
 
 there() # COMMAND...: on that machine
 {
-	LD_PRELOAD=$SHIMS/libmachine.so unshare --mount sh -c '
+	LD_PRELOAD=$PRELOADS/libmachine.so unshare --mount sh -c '
 		mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$@"
 }
 

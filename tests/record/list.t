@@ -48,7 +48,7 @@ echo event=0x3c >devices/cpu/events/cpu-cycles
 echo event=0x3d >devices/cpu/events/other
 echo 0.5 >devices/cpu/events/other.scale
 # shellcheck disable=SC2016 # that shell's
-SPOOR_MACHINE=amd-6.2 LD_PRELOAD=$SHIMS/libmachine.so unshare --mount sh -c \
+SPOOR_MACHINE=amd-6.2 LD_PRELOAD=$PRELOADS/libmachine.so unshare --mount sh -c \
 	'mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$SPOOR" list --json >shim
 is "$(jq '[.[] | select(.kind == "hardware" or .kind == "cache") | .available] | unique' shim -c)" "[true]" \
 	"where there are counters, they are told"

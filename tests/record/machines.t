@@ -46,7 +46,7 @@ machine() # NAME
 there() # COMMAND...: on that machine
 {
 	rm -f opened
-	LD_PRELOAD=$SHIMS/libmachine.so unshare --mount sh -c '
+	LD_PRELOAD=$PRELOADS/libmachine.so unshare --mount sh -c '
 		mount --bind devices /sys/bus/event_source/devices && exec "$@"' - "$@"
 }
 
@@ -77,7 +77,7 @@ daemon_there() # NAME
 	spoord_of_here=$spoord
 	spoord=$TMP/spoord_there
 	printf '#!/bin/sh\nLD_PRELOAD=%s exec unshare --mount sh -c '\''mount --bind devices /sys/bus/event_source/devices && exec "$@"'\'' - "%s" "$@"\n' \
-		"$SHIMS/libmachine.so" "$spoord_of_here" >"$spoord"
+		"$PRELOADS/libmachine.so" "$spoord_of_here" >"$spoord"
 	chmod +x "$spoord"
 	: >log
 	start

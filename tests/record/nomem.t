@@ -9,7 +9,7 @@
 need_record_all
 need_command jq
 
-preload=$SHIMS/libnomem.so
+preload=$PRELOADS/libnomem.so
 golden=$TOP/tests/golden/0.1.0/columns.spoor
 [ -e "$preload" ] || bail "libnomem.so is not built"
 # A sanitizer's allocator is not libc's.

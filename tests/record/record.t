@@ -389,7 +389,7 @@ for i in $(seq 40); do
 	background sleep 600
 done
 background "$burn" 60000 "$online"
-exits 0 "a slow look at /proc" env LD_PRELOAD="$SHIMS/libmachine.so" SPOOR_SLOW_PROC=50 \
+exits 0 "a slow look at /proc" env LD_PRELOAD="$PRELOADS/libmachine.so" SPOOR_SLOW_PROC=50 \
 	"$SPOOR" record -a --duration 300ms -o x.spoor
 first=$("$SPOOR" dump --json x.spoor | jq -n 'first(inputs | select(.type == "SAMPLE")) | .time')
 in_range "$(jq -n --argjson first "$first" --argjson start "$(info x.spoor .start_monotonic_ns)" '($first - $start) / 1e9')" \

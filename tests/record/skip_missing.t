@@ -47,7 +47,7 @@ nok "nothing is recorded" test -e y.spoor
 # What the kernel refuses, by a shim of the system call.
 there()
 {
-	LD_PRELOAD=$SHIMS/libmachine.so SPOOR_MACHINE=alike "$@"
+	LD_PRELOAD=$PRELOADS/libmachine.so SPOOR_MACHINE=alike "$@"
 }
 exits 1 "an event that no machine counts" there "$SPOOR" record -a -e cs,77:1 --duration 0.1s -o y.spoor
 like "$(tr -s '\n ' ' ' <err)" 'perf_event_open: ENOENT: 77:1 on CPU 0: this machine cannot count it' "names itself and the CPU"
