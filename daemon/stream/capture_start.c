@@ -141,8 +141,8 @@ take_memory(const struct capture_set *set, struct session_options *o, struct ses
 	if (memory_share_capture(set->config->max_captures, have, o))
 		return 0;
 	return session_fail(error, -EBUSY,
-			    "no memory for another capture: %u have some, of which finished ones "
-			    "wait for their files or tasks: try again when these have ended",
+			    "no memory for another capture: %u captures hold theirs, some of "
+			    "which may be over and wait for their files: try again later",
 			    have);
 }
 

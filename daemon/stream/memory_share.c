@@ -22,7 +22,6 @@
  * for 1 MiB.
  */
 #define WRITER_BYTES (1800u << 10)
-#define WRITER_BLOCKS 7 / 2
 #define OTHER_BYTES (384u << 10) /* caches of build-ids and users, stacks of threads */
 
 void
@@ -71,5 +70,5 @@ memory_share_bytes(const struct session_options *o)
 {
 	return o->queue_bytes + o->model_bytes + o->model_bytes / TASK_MODEL_TASKS_PART +
 		o->model_bytes / LIVE_PENDING_PART + WRITER_BYTES +
-		(uint64_t)o->block_bytes * WRITER_BLOCKS + OTHER_BYTES;
+		(uint64_t)o->block_bytes * 7 / 2 + OTHER_BYTES;
 }

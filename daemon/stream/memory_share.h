@@ -24,9 +24,9 @@ struct session_options;
 void memory_share_base(struct session_options *o);
 
 /*
- * Likewise of a capture, where nr others still have memory. Members may have one and a half max_captures,
- * with those that are over and wait for their files. Beyond them are small shares, for max_captures of
- * root's. False: there is no share left.
+ * Likewise of a capture, where nr others still have memory: running ones, and ones that are over and wait for
+ * their files. The first one and a half max_captures get a full share. max_captures more, which only root can
+ * have, get a quarter of one. False: there is no share left.
  */
 bool memory_share_capture(uint32_t max_captures, uint32_t nr, struct session_options *o);
 

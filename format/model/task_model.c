@@ -186,7 +186,7 @@ model_bytes(const struct task_model *m)
 		m->names.cgroups.bytes + m->names.ksymbols.bytes + sizeof(*m) + sizeof(*m->cache);
 }
 
-/* Are there living tasks without room? By then maps have paid for all that is over the tasks' own part. */
+/* Are there living tasks without room? Maps are refused before that, and the oldest living tasks go. */
 static bool
 too_many_living(const struct task_model *m)
 {

@@ -255,6 +255,13 @@ cgroup_record(void *arg, uint64_t id, const char *path)
 	return task_model_apply(l->model, &r) ? -ENOMEM : 0;
 }
 
+/* Before pending_max is reached, at which records are taken whose order is not certain. */
+static uint64_t
+due_bytes(const struct live *l)
+{
+	return l->pending_max / 2 < DUE_BYTES ? l->pending_max / 2 : DUE_BYTES;
+}
+
 bool
 live_due(const struct live *l, uint64_t complete_ns)
 {
@@ -262,7 +269,7 @@ live_due(const struct live *l, uint64_t complete_ns)
 	if (live_scanning(l))
 		return l->nomem;
 	return live_ids_missing(l->ids) || l->nomem ||
-		live_pending_bytes(&l->pending) >= DUE_BYTES ||
+		live_pending_bytes(&l->pending) >= due_bytes(l) ||
 		complete_ns >= l->complete_ns + DUE_NS;
 }
 

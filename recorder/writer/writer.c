@@ -461,6 +461,7 @@ end_last_file(struct writer *w)
 int
 writer_finish(struct writer *w, struct session_error *error)
 {
+	struct fmt_where where = { 0 };
 	char line[NEWS_BYTES];
 	bool whole = false;
 	int r;
@@ -468,8 +469,9 @@ writer_finish(struct writer *w, struct session_error *error)
 	if (w->started)
 		pthread_join(w->thread, NULL);
 	w->started = false;
-	if (w->error == -FMT_E_NOMEM && w->file.writer)
-		whole = writer_end(w) == 0;
+	/* In an outage the file is left as it is. */
+	if (w->error == -FMT_E_NOMEM && w->file.writer && !w->outage.on)
+		whole = recording_writer_retry(w->file.writer, &where) == 0 && writer_end(w) == 0;
 	if (!w->error) {
 		w->error = end_last_file(w);
 		if (w->error && w->file.writer)
