@@ -124,6 +124,9 @@ is "$(series_of c.spoor faults)" "0 1999 2000 0" "and what comes after in anothe
 # --- a trigger ------------------------------------------------------------------------------------------
 
 cp "$FIXTURES/faults" trouble
+# Samples are of all processes: another test may have a program of the name "faults".
+ours=ours$$
+cp "$FIXTURES/faults" $ours
 cat >triggers.sh <<'EOF'
 taskset -cp 0 $$ >/dev/null
 "$1" 3000
@@ -131,14 +134,14 @@ taskset -cp 0 $$ >/dev/null
 until grep -q 'recorded ' err; do sleep 0.05; done
 "$1" 2000
 EOF
-record -a -m 16M --switch-output-event "uprobe:./trouble:main" -o t.spoor -- bash triggers.sh "$FIXTURES/faults"
+record -a -m 16M --switch-output-event "uprobe:./trouble:main" -o t.spoor -- bash triggers.sh "./$ours"
 files=(t.spoor.*)
 is "${#files[@]}" 2 "--switch-output-event: its hit, and the end, a file each"
-is "$(series_of "${files[0]}" faults)" "0 2999 3000 0" "the first one has what led to the hit"
+is "$(series_of "${files[0]}" $ours)" "0 2999 3000 0" "the first one has what led to the hit"
 is "$("$SPOOR" dump "${files[0]}" --comm trouble | grep -c ' SAMPLE .*event="uprobe')" 1 "and the hit itself"
-is "$(series_of "${files[1]}" faults)" "0 1999 2000 0" "the second one what came after"
+is "$(series_of "${files[1]}" $ours)" "0 1999 2000 0" "the second one what came after"
 timeout 120 "$SPOOR" record -a -e page-faults -c 1 --switch-output-event "uprobe:./trouble:main" -o w.spoor -- \
-	bash triggers.sh "$FIXTURES/faults" >out 2>err
+	bash triggers.sh "./$ours" >out 2>err
 files=(w.spoor.*)
 is "${#files[@]}" 2 "without --overwrite: another file at the hit"
 
