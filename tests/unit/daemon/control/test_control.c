@@ -22,6 +22,7 @@
 #include "daemon/control/control.h"
 #include "daemon/process/chores.h"
 #include "tests/lab/fake_streams.h"
+#include "tests/lab/need_root.h"
 
 #define S UINT64_C(1000000000)
 
@@ -595,10 +596,7 @@ reloads_are_answered_when_they_are_over(void **state)
 	static const char reload[] = "{\"method\":\"io.spoor.Recorder.Reload\"}";
 	int fd = connect_to(), other = connect_to();
 
-	if (geteuid() != 0) {
-		print_message("skipped: only root may reload\n");
-		skip();
-	}
+	need_root("may reload");
 	say(fd, reload);
 	control_dispatch(control, now);
 	control_dispatch(control, now);

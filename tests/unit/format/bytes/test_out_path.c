@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "format/bytes/out_path.h"
+#include "tests/lab/need_root.h"
 
 #define SOMEBODY 65533
 
@@ -194,10 +195,7 @@ test_planted(void **state)
 	int fd;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("skipped: only root can be another user\n");
-		skip();
-	}
+	need_root("can be another user");
 	plant("../mine/victim", "open/file");
 	plant("../mine", "open/directory");
 	refused("open/file");
@@ -235,10 +233,7 @@ test_planted_past_proc(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("skipped: only root can be another user\n");
-		skip();
-	}
+	need_root("can be another user");
 	plant("../mine/victim", "open/past");
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s/open/past", prefixes[i], home);
@@ -264,10 +259,7 @@ test_theirs(void **state)
 	int fd;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("skipped: only root can be another user\n");
-		skip();
-	}
+	need_root("can be another user");
 	fd = open("open/theirs", O_WRONLY | O_CREAT, 0666);
 	assert_int_equal(write(fd, "abc", 3), 3);
 	assert_int_equal(fchown(fd, SOMEBODY, SOMEBODY), 0);

@@ -23,6 +23,7 @@
 
 #include "recorder/event/tracee.h"
 #include "recorder/ground/session_error.h"
+#include "tests/lab/need_root.h"
 
 #define USER 65000
 
@@ -33,15 +34,6 @@ struct child {
 	int go;	  /* a byte */
 	int went; /* the end of it: it has executed something, or ended */
 };
-
-static void
-need_root(void)
-{
-	if (geteuid() == 0)
-		return;
-	print_message("skipped: only root can be another user\n");
-	skip();
-}
 
 static void *
 execute(void *arg)
@@ -81,7 +73,7 @@ start(enum deed deed)
 	struct child c;
 	char byte;
 
-	need_root();
+	need_root("can be another user");
 	assert_int_equal(pipe(ready) | pipe(go) | pipe2(went, O_CLOEXEC), 0);
 	c.pid = fork();
 	if (c.pid == 0)
@@ -200,7 +192,7 @@ test_gone_before(void **state)
 	struct tracees *t;
 
 	(void)state;
-	need_root();
+	need_root("can be another user");
 	assert_int_equal(tracees_open(tasks, 2, USER, USER, &t, &error), -ESRCH);
 	assert_string_equal(error.text, "no such process: 2147483647");
 }

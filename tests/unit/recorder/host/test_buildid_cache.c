@@ -31,6 +31,7 @@
 #include "recorder/host/host.h"
 #include "tests/lab/child_lab.h"
 #include "tests/lab/inode_lab.h"
+#include "tests/lab/need_root.h"
 
 #define NOBODY 0x7ffffff0 /* no such process */
 
@@ -298,10 +299,7 @@ test_peer(void **state)
 	int pipes[2];
 	pid_t pid;
 
-	if (geteuid() != 0) {
-		print_message("skipped: only root can mount in a namespace of its own\n");
-		skip();
-	}
+	need_root("can mount in a namespace of its own");
 	assert_int_equal(pipe(pipes), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -337,10 +335,7 @@ test_overlay(void **state)
 	pid_t pid;
 	void *at;
 
-	if (geteuid() != 0) {
-		print_message("skipped: only root can mount in a namespace of its own\n");
-		skip();
-	}
+	need_root("can mount in a namespace of its own");
 	pid = fork();
 	if (pid == 0) {
 		if (unshare(CLONE_NEWNS) < 0 ||
@@ -436,10 +431,7 @@ assert_instead(const struct fixture *f, enum instead instead, char letter, int e
 static void
 test_same_number_elsewhere(void **state)
 {
-	if (geteuid() != 0) {
-		print_message("skipped: only root can mount in a namespace of its own\n");
-		skip();
-	}
+	need_root("can mount in a namespace of its own");
 	assert_instead(*state, ANOTHER_FILE, 0, -ESTALE);
 	assert_instead(*state, USERS_OVERLAY, 0, -ESTALE);
 	/* Nobody but root can mount one there. */

@@ -16,6 +16,7 @@
 #include "recorder/host/proc_look.h"
 #include "recorder/host/subuid.h"
 #include "tests/lab/child_lab.h"
+#include "tests/lab/need_root.h"
 
 /* Only root may see more of a process that is not dumpable. */
 static void
@@ -29,10 +30,7 @@ test_owner(void **state)
 {
 	uid_t uid;
 
-	if (getuid() != 0) {
-		print_message("skipped: only root can be another user\n");
-		skip();
-	}
+	need_root("can be another user");
 	for (int dumpable = 0; dumpable < 2; dumpable++) {
 		pid_t pid = child_lab_start(12345, become_dumpable, &dumpable);
 

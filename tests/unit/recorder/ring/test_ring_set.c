@@ -22,6 +22,7 @@
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/message.h"
 #include "recorder/ring/ring_set_internal.h"
+#include "tests/lab/need_root.h"
 
 #define RING (2u * QUEUE_BYTES_MIN)
 #define RECORD 64u
@@ -493,10 +494,7 @@ test_a_ring_that_was_left_is_over_the_quota(void **state)
 	int r;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("skipped: only root can be another user\n");
-		skip();
-	}
+	need_root("can be another user");
 	be_nobody(true);
 	if (!live_begin_as(&l, false, true) || l.set.each.pages == MANY_PAGES) {
 		be_nobody(false);
