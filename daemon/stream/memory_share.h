@@ -24,8 +24,8 @@ struct session_options;
 void memory_share_base(struct session_options *o);
 
 /*
- * Likewise of a capture, where nr others still have memory: running ones, and ones that are over and wait for
- * their files. The first one and a half max_captures get a full share. max_captures more, which only root can
+ * Fills in the same of a capture. nr other captures hold memory: those that run, and those that have ended and are
+ * still being written to their files. The first one and a half max_captures get a full share. max_captures more, which only root can
  * have, get a quarter of one. False: there is no share left.
  */
 bool memory_share_capture(uint32_t max_captures, uint32_t nr, struct session_options *o);

@@ -275,7 +275,7 @@ apply_namespaces(struct task_model *m, const struct perf_record *r, uint64_t tim
 		free(ns);
 		return 0;
 	}
-	m->namespaces_bytes += sizeof(*ns) + ns->nr * 2 * sizeof(ns->words[0]);
+	m->namespaces_bytes += task_table_namespaces_bytes(ns);
 	task_table_unref_namespaces(m, t->ns);
 	t->ns = ns;
 	return 0;

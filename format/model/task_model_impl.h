@@ -94,6 +94,8 @@ struct task_node *task_table_get(struct task_model *m, uint32_t pid, uint32_t ti
 				 uint64_t time_ns);
 /* The kernel says -1 of tasks that are dead or out of sight. */
 bool task_table_is_nobody(uint32_t pid, uint32_t tid);
+/* What one takes, however many tasks have it. */
+uint64_t task_table_namespaces_bytes(const struct namespaces *ns);
 void task_table_unref_namespaces(struct task_model *m, struct namespaces *ns);
 
 #endif

@@ -133,12 +133,18 @@ task_model_next_process(const struct task_model *m, struct process *prev)
 
 /* --- making and unmaking ------------------------------------------------------------------ */
 
+uint64_t
+task_table_namespaces_bytes(const struct namespaces *ns)
+{
+	return sizeof(*ns) + ns->nr * 2 * sizeof(ns->words[0]);
+}
+
 void
 task_table_unref_namespaces(struct task_model *m, struct namespaces *ns)
 {
 	if (!ns || --ns->refs > 0)
 		return;
-	m->namespaces_bytes -= sizeof(*ns) + ns->nr * 2 * sizeof(ns->words[0]);
+	m->namespaces_bytes -= task_table_namespaces_bytes(ns);
 	free(ns);
 }
 

@@ -237,8 +237,8 @@ writer_take(struct writer *w, const struct queue_message *m)
 }
 
 /*
- * After a failure messages are taken away: the drain must come to its end, and whoever waits must be
- * told. Where it was memory, the file still gets its end, and its ledger what did not get into it.
+ * After a failure messages are only removed: the drain must come to its end. A caller that waits for a rotation or a
+ * sync is answered. Where memory ran out, the samples are counted, for the ledger at the end of the file.
  */
 static void
 take_failed(struct writer *w, const struct queue_message *m)
@@ -329,11 +329,9 @@ writer_run(void *arg)
 static int
 open_parts(struct writer *w, const struct writer_options *o, struct session_error *error)
 {
-	struct recording_writer_options hooks = writer_hooks;
+	const struct recording_writer_options hooks = writer_hooks(w);
 	int r;
 
-	hooks.arg = w;
-	hooks.block_bytes = o->block_bytes;
 	r = out_file_open(&w->file, o->sink, o->meta, false, &hooks, &w->where);
 	if (r < 0)
 		return writer_file_error(r, &w->where, error);

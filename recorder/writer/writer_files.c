@@ -483,14 +483,12 @@ begin_file(struct writer *w, const struct out_file *file)
 int
 writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_error *error)
 {
-	struct recording_writer_options hooks = writer_hooks;
+	const struct recording_writer_options hooks = writer_hooks(w);
 	uint64_t now_ns = host_now_ns(), dropped = 0;
 	struct fmt_where where = { 0 };
 	struct out_file next;
 	int r, ended;
 
-	hooks.arg = w;
-	hooks.block_bytes = w->options.block_bytes;
 	/* Room may have come: then the old file ends in order. */
 	r = w->outage.on ? try_again(w, now_ns) : 0;
 	if (r < 0 || renew_events(w, now_ns) < 0) {

@@ -94,7 +94,8 @@ struct writer {
 
 /* --- writer_ledger.c: no file --- */
 
-extern const struct recording_writer_options writer_hooks; /* but for .arg */
+/* Of each file that it writes. */
+struct recording_writer_options writer_hooks(struct writer *w);
 
 /* Is there room in the budget for this record? What is not is counted, and nobody sees it. */
 bool writer_admit(struct writer *w, const struct perf_record *r);

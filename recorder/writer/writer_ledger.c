@@ -179,9 +179,15 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	return r < 0 ? r : out_file_aux(&w->file, &w->aux, where);
 }
 
-const struct recording_writer_options writer_hooks = { .on_sample = on_sample,
-						       .on_record = on_record,
-						       .before_close = before_close };
+struct recording_writer_options
+writer_hooks(struct writer *w)
+{
+	return (struct recording_writer_options){ .arg = w,
+						  .block_bytes = w->options.block_bytes,
+						  .on_sample = on_sample,
+						  .on_record = on_record,
+						  .before_close = before_close };
+}
 
 void
 writer_keep(struct writer *w, struct span records)
