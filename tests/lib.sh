@@ -189,23 +189,19 @@ isnt() # GOT UNWANTED NAME
 # ten milliseconds.
 matches() # TEXT EXTENDED-REGEX
 {
-	local line
+	local line status=2
 
-	if [ ${#1} -gt 4000 ] || [[ $2 == *$'\n'* ]]; then # to grep, a line of the expression is one of several
-		grep -Eq -- "$2" <<<"$1"
-		return
+	# To grep, each line of an expression is one of several.
+	if [ ${#1} -le 4000 ] && [[ $2 != *$'\n'* ]]; then
+		while IFS= read -r line; do
+			[[ $line =~ $2 ]]
+			status=$?
+			[ $status -eq 1 ] || break
+		done <<<"$1"
 	fi
-	while IFS= read -r line; do
-		[[ $line =~ $2 ]]
-		case $? in
-		0) return 0 ;;
-		2) # for grep it may be a regular expression all the same
-			grep -Eq -- "$2" <<<"$1"
-			return
-			;;
-		esac
-	done <<<"$1"
-	return 1
+	# What the shell refuses (2) may be an expression to grep.
+	[ $status -eq 2 ] || return $status
+	grep -Eq -- "$2" <<<"$1"
 }
 
 like() # TEXT EXTENDED-REGEX NAME
@@ -306,6 +302,19 @@ perf_record() # ARGUMENT...: perf record, which has to end by itself
 		sleep $pause
 	done
 	perf record --buildid-mmap "$@"
+}
+
+# The same until perf reads the file, too: one that it aborts over is no oracle.
+perf_tries() # CHECK FILE ARGUMENT...: "CHECK FILE" says whether it is read
+{
+	local check=$1 file=$2 buildids
+	shift 2
+	for buildids in "" "" "" --buildid-mmap; do
+		rm -rf "$file"
+		# shellcheck disable=SC2086 # an option or none
+		perf record -q $buildids -o "$file" "$@" >/dev/null 2>perf.err && "$check" "$file" && return
+	done
+	return 1
 }
 
 json() # FILE FILTER: jq's raw output

@@ -212,21 +212,13 @@ done
 
 # --- there and back ------------------------------------------------------------------------------
 
-# perf 6.1 aborts over a map whose build-id bit the kernel set for another recorder on this machine
-# (one that asks for build-ids, as spoor does): what it cannot read itself is recorded anew, in the
-# end with build-ids asked for, too.
+is_read() # FILE
+{
+	(perf script -i "$1" >/dev/null) 2>/dev/null
+}
 perf_record() # FILE ARGUMENT...
 {
-	local file=$1 try
-	shift
-	for try in 1 2 3 4; do
-		[ $try -lt 4 ] || set -- --buildid-mmap "$@"
-		if perf record -B -o "$file" "$@" >/dev/null 2>record.err &&
-			(perf script -i "$file" >/dev/null) 2>/dev/null; then
-			return 0
-		fi
-	done
-	bail "perf record $*: $(tail -n 2 record.err)"
+	perf_tries is_read "$1" -B "${@:2}" || bail "perf record $*: $(tail -n 2 perf.err)"
 }
 
 # In the header of the export differ: when the file was made, where its parts are, that records are

@@ -10,20 +10,6 @@ need_command perf python3 jq dd
 
 load=(dd if=/dev/zero of=/dev/null bs=1k count=200000 status=none)
 
-# Beside another recorder that asks for build-ids, perf 6.1 takes inodes for them and aborts
-# (format/record/perf_record.c, has_build_id()): such a recording is no oracle. One where perf asks for
-# them as well is.
-perf_tries() # CHECK FILE ARGUMENTS...: until perf records what the check is content with
-{
-	local check=$1 file=$2 buildids
-	shift 2
-	for buildids in "" "" --buildid-mmap; do
-		rm -rf "$file"
-		# shellcheck disable=SC2086 # an option or none
-		perf record -q $buildids -o "$file" "$@" 2>perf.err >"$file.out" && "$check" "$file" && return
-	done
-	return 1
-}
 is_read() # FILE
 {
 	perf report -i "$1" --stats >stats 2>>perf.err
