@@ -228,7 +228,7 @@ build-tests: all $(FAST_UNIT) $(FIXTURES) $(BENCH)
 build-tests-full: build-tests $(GROWTH)
 
 # A test of the full tier alone has a line "# @full" at its top, " * @full" in a C file.
-FULL_T	= $(shell grep -lE '^(\#| \*) @full' $(SHELL_T)) \
+FULL_T	= $(shell grep -l '^\# @full' $(SHELL_T)) \
 	  $(patsubst %.c,$(BUILD)/%,$(shell grep -l '^ \* @full' $(UNIT_SRC)))
 FAST	= $(filter-out $(FULL_T),$(FAST_UNIT) $(SHELL_T))
 REST	= $(GROWTH) $(FULL_T)

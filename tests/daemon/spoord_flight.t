@@ -107,8 +107,9 @@ for bad in 10s 10s@0 @999 '2h @ 999' '10s @ 100001' '10x @ 999' '10s @ 999 Hz'; 
 done
 stop
 
-# Of two software events nobody could tell whose samples are whose, were both sampled twice: the archive keeps them. Nor
-# could it be told beside another recorder that samples page-faults: minor-faults is one that hardly any other does.
+# Linux gives two events that sample the same software event one set of data: the second one's samples have the ID of
+# the first. So the flight recorder leaves software events to the archive. And so this is minor-faults: tests that run
+# beside this one sample page-faults.
 sed -i 's/^events.*/events = cpu-clock, minor-faults\/period=10\/, off-cpu/' spoord.conf
 echo 'flight_recorder = 5s @ 99' >>spoord.conf
 : >log

@@ -95,9 +95,9 @@ wait "$b"
 is $? 1 "so is the other one"
 # These cannot even begin.
 for i in 1 2; do
-	into_slow 65000 --duration 200ms 2>/dev/null &
+	into_slow 65000 --duration 200ms 2>"late.$i" &
 done
-wait_for 30 eval '[ "$(grep -c "is given up: " log)" = 4 ]' || fail "four are given up"
+wait_for 30 eval '[ "$(grep -c "is given up: " log)" = 4 ]' || { fail "four are given up"; diag_file late.1; diag_file late.2; }
 exits 1 "who has left four so" capture 65000 --duration 1s -o x.spoor
 like "$(cat err)" 'uid 65000 has too many finished captures that wait' "has no more"
 exits 0 "but others have" capture 65001 --duration 200ms -o x.spoor
