@@ -12,6 +12,7 @@ need_command python3
 need_members <<END
 max_use = 64M
 max_captures = 4
+capture_cpu = 0
 END
 mkdir slow exec
 
