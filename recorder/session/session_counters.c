@@ -10,8 +10,7 @@
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
-#define PIECE_BYTES (64u << 10)	     /* of a message */
-#define AGAIN_NS UINT64_C(100000000) /* at most, after the queue was full */
+#define PIECE_BYTES (64u << 10) /* of a message */
 
 /* Whole records, as many as a message takes. */
 static struct span
@@ -26,7 +25,7 @@ next_piece(const struct session *s)
 	return span_of(all.p, bytes);
 }
 
-/* False: something was left, for want of room. */
+/* A reading that has begun is sent to its end before the next one is made. False: a part is left, for want of room. */
 static bool
 counters_send(struct session *s)
 {
@@ -38,7 +37,6 @@ counters_send(struct session *s)
 			return false;
 		s->counts_sent += piece.len;
 	}
-	s->counts_opening = false;
 	return true;
 }
 
@@ -60,7 +58,7 @@ session_counters_begin(struct session *s)
 	if (!s->options.counter_interval_ns || s->counts_due_ns || s->counts_over)
 		return;
 	counters_read(s, now_ns);
-	s->counts_opening = !counters_send(s);
+	(void)counters_send(s);
 	s->counts_from_ns = now_ns;
 	s->counts_due_ns = now_ns + s->options.counter_interval_ns;
 }
@@ -72,28 +70,30 @@ session_counters_now(struct session *s)
 		s->counts_due_ns = s->counts_from_ns;
 }
 
-/* The times that they are due at are those since the beginning: what came late makes no other one late. */
+/* A reading is due at whole intervals since the first one: one that came late makes no other one late. */
 static uint64_t
-counters_next(const struct session *s, uint64_t now_ns, bool all)
+counters_next(const struct session *s, uint64_t now_ns)
 {
 	const uint64_t interval_ns = s->options.counter_interval_ns;
 
-	if (!all)
-		return now_ns + (interval_ns < AGAIN_NS ? interval_ns : AGAIN_NS);
 	return now_ns - (now_ns - s->counts_from_ns) % interval_ns + interval_ns;
 }
 
-void
+bool
 session_counters_look(struct session *s, uint64_t now_ns)
 {
-	if (!s->counts_due_ns || s->counts_closing || (s->counts_opening && !counters_send(s)) ||
-	    now_ns < s->counts_due_ns)
-		return;
+	if (!s->counts_due_ns || s->counts_closing)
+		return true;
+	if (!counters_send(s))
+		return false;
+	if (now_ns < s->counts_due_ns)
+		return true;
 	/* What a CPU that came was first read at may be later than the pass. */
 	now_ns = host_now_ns();
 	counters_read(s, now_ns);
-	s->counts_due_ns = counters_next(s, now_ns, counters_send(s));
+	s->counts_due_ns = counters_next(s, now_ns);
 	queue_wake(writer_queue(s->writer));
+	return counters_send(s);
 }
 
 /* Read once, however often it is asked: else they are sent from the first one on each time, and never all. */
@@ -102,11 +102,12 @@ session_counters_close(struct session *s)
 {
 	if (!s->counts_due_ns)
 		return true;
-	if (s->counts_opening && !counters_send(s))
-		return false;
-	if (!s->counts_closing)
+	if (!s->counts_closing) {
+		if (!counters_send(s))
+			return false;
 		counters_read(s, host_now_ns());
-	s->counts_closing = true;
+		s->counts_closing = true;
+	}
 	return counters_send(s);
 }
 
@@ -115,7 +116,8 @@ session_counters_reopen(struct session *s)
 {
 	s->counts_closing = false;
 	s->counts_sent = 0;
-	s->counts_opening = s->counts_due_ns && !counters_send(s);
+	if (s->counts_due_ns)
+		(void)counters_send(s);
 }
 
 bool

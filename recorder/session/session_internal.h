@@ -51,7 +51,6 @@ struct session {
 	struct buf notes;	 /* text */
 	struct buf counts;	 /* READ records of the events that count, as last read */
 	size_t counts_sent;	 /* bytes of them */
-	bool counts_opening;	 /* the rest of them is what a new file begins with */
 	bool counts_closing;	 /* they are the last ones of a file */
 	bool counts_over;	 /* there are no more */
 	uint64_t counts_from_ns; /* a whole number of intervals before each time that they are due */
@@ -113,8 +112,8 @@ void session_snapshot_traces(struct session *s);
  */
 /* Before anything is on, or when somebody asks for it. */
 void session_counters_begin(struct session *s);
-/* After a pass: reads them when it is time. */
-void session_counters_look(struct session *s, uint64_t now_ns);
+/* After a pass: sends what is left of a reading, and reads them when it is time. False: a part is left. */
+bool session_counters_look(struct session *s, uint64_t now_ns);
 /* CPUs came or went: they are read now, so that an interval has all of its CPUs or not. */
 void session_counters_now(struct session *s);
 /* Before a file ends. False: no room; to be asked again. */

@@ -699,6 +699,35 @@ test_counters_without_room(void **state)
 	assert_int_equal(clocks, 1);
 }
 
+/* A reading that the queue had no room for is sent to its end: each counter has as many readings as the others. */
+static void
+test_counters_in_parts(void **state)
+{
+	char counters[3 * COUNTERS + 1] = "cs";
+	struct rig_file f = { 0 };
+	struct session_options o;
+	struct rig_counts c;
+	struct rig r;
+
+	for (size_t i = 1; i < COUNTERS; i++)
+		memcpy(counters + 3 * i - 1, ",cs", sizeof(",cs"));
+	o = counters_of(&f, counters);
+	o.queue_bytes = 1 << 20;
+	o.counter_interval_ns = UINT64_C(100000000);
+	rig_start(&r, &o);
+	f.stalled = true;
+	RIG_UNTIL(f.waits > 0);
+	rig_sleep_ms(500);
+	f.stalled = false;
+	rig_sleep_ms(500);
+	rig_end(&r);
+	rig_count(&f, true, &c);
+	assert_true(c.reads >= 4 * COUNTERS);
+	/* The last one is that of the clock. */
+	assert_int_equal(c.reads % COUNTERS, 1);
+	rig_file_done(&f);
+}
+
 /* A session takes over from another one: of that nothing comes after its last reading, of this nothing before. */
 static void
 test_counters_handed_over(void **state)
@@ -981,6 +1010,7 @@ main(void)
 		cmocka_unit_test(test_disk_full_ends),
 		cmocka_unit_test(test_two),
 		cmocka_unit_test(test_counters_without_room),
+		cmocka_unit_test(test_counters_in_parts),
 		cmocka_unit_test(test_counters_handed_over),
 		cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_flight_of_a_cpu_that_went),
