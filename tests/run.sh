@@ -97,12 +97,20 @@ in_session "$@" | awk '
 	word = ($0 ~ /^not ok/ && !skipped) ? "not ok" : "ok"
 	sub(/^(not )?ok *[0-9]*[ -]*/, "")
 	sub(/ *$/, "")
+	failing = word == "not ok"
+	if (failing)
+		print "# failed: " seen " - " $0 >"/dev/stderr"
 	print word " " seen " - " $0 (skipped ? " # SKIP " (why != "" ? why : "(no reason given)") : "")
 	why = ""
 	fflush()
 	next
 }
-/^#/ { print; next }
+/^#/ {
+	if (failing)
+		print >"/dev/stderr"
+	print
+	next
+}
 { print "# " $0 }
 END { print "1.." planned + 0 }'
 status=${PIPESTATUS[0]}
