@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -343,15 +344,54 @@ rig_sleep_ms(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-unsigned
-rig_descriptors(void)
+/* False: a socket. */
+static bool
+not_a_socket(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, 0) != 0 || !S_ISSOCK(st.st_mode);
+}
+
+static unsigned
+count_descriptors(bool sockets)
 {
 	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *e;
 	unsigned n = 0;
 
 	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
+	while ((e = readdir(dir)))
+		n += sockets || not_a_socket(dirfd(dir), e->d_name);
 	closedir(dir);
 	return n;
+}
+
+unsigned
+rig_descriptors(void)
+{
+	return count_descriptors(true);
+}
+
+unsigned
+rig_descriptors_but_sockets(void)
+{
+	return count_descriptors(false);
+}
+
+void
+rig_print_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *e;
+	char target[256];
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, target, sizeof(target));
+
+		if (n > 0)
+			print_message("# %s: %.*s\n", e->d_name, (int)n, target);
+	}
+	closedir(dir);
 }

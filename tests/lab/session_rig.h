@@ -96,5 +96,8 @@ uint64_t rig_now_ns(void);
 void rig_sleep_ms(unsigned ms);
 /* Open descriptors of this process. */
 unsigned rig_descriptors(void);
+/* Without those of helpers: one is started when it is first asked, which on a busy machine is late. */
+unsigned rig_descriptors_but_sockets(void);
+void rig_print_descriptors(void);
 
 #endif
