@@ -44,7 +44,7 @@ ifeq ($(origin CXX),default)
 CXX	:= g++
 endif
 CLANG	?= clang
-CFLAGS	?= -O2 -g
+CFLAGS	?= $(if $(SAN),-O1,-O2) -g
 Q	:= $(if $(V),,@)
 say	= $(if $(V),@:,@printf '  %-7s %s\n')
 
@@ -230,7 +230,8 @@ build-tests-full: build-tests $(GROWTH)
 # A test of the full tier alone has a line "# @full" at its top, " * @full" in a C file.
 FULL_T	= $(shell grep -l '^\# @full' $(SHELL_T)) \
 	  $(patsubst %.c,$(BUILD)/%,$(shell grep -l '^ \* @full' $(UNIT_SRC)))
-FAST	= $(filter-out $(FULL_T),$(FAST_UNIT) $(SHELL_T))
+# What tests/meta/ has to say of the tree a sanitizer does not change.
+FAST	= $(filter-out $(FULL_T) $(if $(SAN),tests/meta/%),$(FAST_UNIT) $(SHELL_T))
 REST	= $(GROWTH) $(FULL_T)
 suite	= BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
 run_tests = $(Q)$(suite)
@@ -240,7 +241,7 @@ run-check: build-tests $(filter $(GROWTH),$(T))
 ifdef CHANGED
 	$(Q)chosen=$$(BUILD='$(BUILD)' tests/changed.sh '$(CHANGED)' $(FAST_UNIT)) && $(call suite,fast,$$chosen)
 else
-	$(call run_tests,fast,$(T))
+	$(call run_tests,$(if $(SAN),full,fast),$(T))
 endif
 run-check-rest: build-tests-full
 	$(call run_tests,full,$(REST))
@@ -263,7 +264,7 @@ run-check-unit: $(UNIT_T)
 THREADS	= $(filter-out %/test_session %/test_sideband_budget,$(foreach d,recorder/ground recorder/helper recorder/live \
 	  recorder/session recorder/writer daemon,$(filter $(BUILD)/tests/unit/$(d)/%,$(UNIT))))
 check-threads: deps
-	+$(Q)setarch -R $(MAKE) --no-print-directory run-check-threads CC='$(CLANG)' SAN=thread
+	+$(Q)setarch -R $(MAKE) --no-print-directory all run-check-threads CC='$(CLANG)' SAN=thread
 run-check-threads: $(THREADS)
 	$(call run_tests,full,$(THREADS))
 

@@ -21,6 +21,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL TEST_TIMES # of the tests of a test, no line is
 export LC_ALL=C TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
 # Tests ask for more memory than there is, and look at the error.
 export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
+# A test preloads libraries of its own, before that of the sanitizer.
+export ASAN_OPTIONS="${ASAN_OPTIONS-verify_asan_link_order=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-print_stacktrace=1}"
 
 # in_session COMMAND...: the exit status is the command's, or 1 if it left processes behind.
