@@ -111,8 +111,9 @@ cp --parents "$PWD/bare" root
 ok "another build" "$cc" -w -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
 is "$("$SPOOR" report --json --children -i bare.spoor 2>/dev/null | jq '.unwound | .end < 0.05 * .stacks and .no_cfi > 0.9 * .stacks')" true \
 	"nothing is unwound by the rules of another build"
-is "$("$SPOOR" report --json --children -i bare.spoor --symfs root 2>/dev/null | jq '.unwound | .end >= 0.97 * .stacks')" true \
-	"the recorded one is found below --symfs"
+below=$("$SPOOR" report --json --children -i bare.spoor --symfs root 2>err | jq -c .unwound)
+is "$(jq '.end >= 0.97 * .stacks' <<<"$below")" true "the recorded one is found below --symfs" ||
+	{ diag "$below" && diag_file err; }
 
 # Rules that only the file with debug information has: beside a stripped program, and when that is gone.
 mkdir apart
