@@ -56,8 +56,6 @@ by_budget() # FILE...: a line "BUDGET GROUP FILE" each
 		tests/record/* | tests/daemon/* | */unit/recorder/* | */unit/daemon/*) group=beside ;;
 		*) group=together ;;
 		esac
-		# Some of read/ record what they read.
-		case $file in tests/read/*) ! grep -qE 'SPOOR"? record|perf record' "$file" || group=beside ;; esac
 		! grep -q '^alone ' <<<"$marks" || group=alone
 		echo "$(budget_of "$marks") $group $file"
 	done | sort -s -rn -k 1,1

@@ -26,18 +26,13 @@ ticks() # CPU time of the daemon
 }
 
 # What is left of the pace of LOAD while COUNT captures with these arguments run, in parts of one: of
-# the best of three pairs, since what disturbs one is not the captures, and of all. Where the three are below
-# the bound, up to three more are taken.
+# the best of three pairs, since what disturbs one is not the captures, and of all.
 left() # LOAD COUNT ARGUMENT...
 {
 	local load=$1 count=$2 before after used begun took i pair
 
 	shift 2
-	: >pairs
-	for pair in 1 2 3 4 5 6; do
-		if [ $pair -gt 3 ] && ! awk '$2 * (1 - $3 * 10 / $4 / $5) / $1 >= 0.85 { exit 1 }' pairs; then
-			break
-		fi
+	for pair in 1 2 3; do
 		before=$("$TMP/pace" 400 "$load")
 		for ((i = 0; i < count; i++)); do
 			capture 65000 --duration 60s -o "$load.$i.spoor" "$@" 2>"capture.$i.err" &
@@ -56,8 +51,8 @@ left() # LOAD COUNT ARGUMENT...
 		for i in $(jobs -p); do
 			[ "$i" = "$pid" ] || wait "$i"
 		done
-		echo "$before $after $used $took $(nproc)" >>pairs
-	done
+		echo "$before $after $used $took $(nproc)"
+	done >pairs
 	# Ticks of 10 ms.
 	awk '{ left = $2 * (1 - $3 * 10 / $4 / $5); b += $1; a += left }
 		left / $1 > best { best = left / $1 } END { printf "%.3f %.3f\n", best, a / b }' pairs

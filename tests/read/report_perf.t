@@ -64,9 +64,8 @@ agree() # WHAT OPTION...: theirs and ours
 }
 
 for name in compiler python storm; do
-	# g++ and Python have no frame pointers. An address in such a stack may look like a mark between kernel and
-	# user: it has no callers in perf then. A sample is 0.02 % of g++'s.
-	[ $name = storm ] && more=0 || more=0.1
+	# Without frame pointers an address may look like a mark between kernel and user: such a stack has no callers in perf.
+	[ $name = python ] && more=0.1 || more=0
 	"$SPOOR" export -f perf-data-file -o $name.data $name.spoor 2>/dev/null
 	for how in no-children children; do
 		perf_report $name.data --$how -g none -s comm,dso,sym -t $'\001' >theirs ||
