@@ -230,18 +230,19 @@ build-tests-full: build-tests $(GROWTH)
 # A test of the full tier alone has a line "# @full" at its top, " * @full" in a C file.
 FULL_T	= $(shell grep -l '^\# @full' $(SHELL_T)) \
 	  $(patsubst %.c,$(BUILD)/%,$(shell grep -l '^ \* @full' $(UNIT_SRC)))
-# What tests/meta/ has to say of the tree a sanitizer does not change.
-FAST	= $(filter-out $(FULL_T) $(if $(SAN),tests/meta/%),$(FAST_UNIT) $(SHELL_T))
+FAST	= $(filter-out $(FULL_T),$(FAST_UNIT) $(SHELL_T))
 REST	= $(GROWTH) $(FULL_T)
 suite	= BUILD='$(BUILD)' CC='$(CC)' tests/suite.sh $(1) $(2)
 run_tests = $(Q)$(suite)
+# The budgets are those of programs without a sanitizer.
+FAST_TIER = $(if $(SAN),full,fast)
 
 T	?= $(FAST)
 run-check: build-tests $(filter $(GROWTH),$(T))
 ifdef CHANGED
-	$(Q)chosen=$$(BUILD='$(BUILD)' tests/changed.sh '$(CHANGED)' $(FAST_UNIT)) && $(call suite,fast,$$chosen)
+	$(Q)chosen=$$(BUILD='$(BUILD)' tests/changed.sh '$(CHANGED)' $(FAST_UNIT)) && $(call suite,$(FAST_TIER),$$chosen)
 else
-	$(call run_tests,$(if $(SAN),full,fast),$(T))
+	$(call run_tests,$(FAST_TIER),$(T))
 endif
 run-check-rest: build-tests-full
 	$(call run_tests,full,$(REST))
@@ -264,7 +265,7 @@ run-check-unit: $(UNIT_T)
 THREADS	= $(filter-out %/test_session %/test_sideband_budget,$(foreach d,recorder/ground recorder/helper recorder/live \
 	  recorder/session recorder/writer daemon,$(filter $(BUILD)/tests/unit/$(d)/%,$(UNIT))))
 check-threads: deps
-	+$(Q)setarch -R $(MAKE) --no-print-directory all run-check-threads CC='$(CLANG)' SAN=thread
+	+$(Q)setarch -R $(MAKE) --no-print-directory run-check-threads CC='$(CLANG)' SAN=thread
 run-check-threads: $(THREADS)
 	$(call run_tests,full,$(THREADS))
 
