@@ -344,39 +344,21 @@ rig_sleep_ms(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-/* False: a socket. */
-static bool
-not_a_socket(int dir_fd, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir_fd, name, &st, 0) != 0 || !S_ISSOCK(st.st_mode);
-}
-
-static unsigned
-count_descriptors(bool sockets)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	const struct dirent *e;
-	unsigned n = 0;
-
-	assert_non_null(dir);
-	while ((e = readdir(dir)))
-		n += sockets || not_a_socket(dirfd(dir), e->d_name);
-	closedir(dir);
-	return n;
-}
-
-unsigned
+struct rig_descriptors
 rig_descriptors(void)
 {
-	return count_descriptors(true);
-}
+	struct rig_descriptors n = { 0 };
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *e;
+	struct stat st;
 
-unsigned
-rig_descriptors_but_sockets(void)
-{
-	return count_descriptors(false);
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		n.all++;
+		n.sockets += fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && S_ISSOCK(st.st_mode);
+	}
+	closedir(dir);
+	return n;
 }
 
 void

@@ -94,10 +94,11 @@ void rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret);
 
 uint64_t rig_now_ns(void);
 void rig_sleep_ms(unsigned ms);
-/* Open descriptors of this process. */
-unsigned rig_descriptors(void);
-/* Without those of helpers: one is started when it is first asked, which on a busy machine is late. */
-unsigned rig_descriptors_but_sockets(void);
+/* Open descriptors of this process, sockets included. A helper is a socket, from its first question on. */
+struct rig_descriptors {
+	unsigned all, sockets;
+};
+struct rig_descriptors rig_descriptors(void);
 void rig_print_descriptors(void);
 
 #endif

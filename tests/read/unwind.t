@@ -113,7 +113,7 @@ is "$("$SPOOR" report --json --children -i bare.spoor 2>/dev/null | jq '.unwound
 	"nothing is unwound by the rules of another build"
 below=$("$SPOOR" report --json --children -i bare.spoor --symfs root 2>err | jq -c .unwound)
 is "$(jq '.end >= 0.97 * .stacks' <<<"$below")" true "the recorded one is found below --symfs" ||
-	{ diag "$below" && diag_file err; }
+	{ diag "$below"; diag_file err; }
 
 # Rules that only the file with debug information has: beside a stripped program, and when that is gone.
 mkdir apart

@@ -346,7 +346,8 @@ for i in 1 2 3 4 5 6; do
 	"$SPOOR" record -a --duration 60s -o mine.spoor 2>"err$i" &
 	racers+=($!)
 done
-five_refused() { [ "$(cat err? | grep -c 'another recorder is writing it')" -ge 5 ]; }
+refused() { cat err? | grep -c 'another recorder is writing it'; }
+five_refused() { [ "$(refused)" -ge 5 ]; }
 wait_for 60 five_refused
 kill -TERM "${racers[@]}" 2>/dev/null
 won=0
@@ -354,7 +355,7 @@ for i in "${racers[@]}"; do
 	wait "$i"
 	[ $? -ne 143 ] || won=$((won + 1))
 done
-is "$won $(cat err? | grep -c 'another recorder is writing it')" "1 5" "of six at once one wins"
+is "$won $(refused)" "1 5" "of six at once one wins"
 is "$(printf '%s\n' mine.spoor*)" "mine.spoor
 mine.spoor.old" "the older one is there, and no other"
 ok "the winner's is whole" "$SPOOR" verify mine.spoor
