@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of perf and of spoor, side by side: rows PERF SPOOR children|no-children MORE, or graphs PERF SPOOR.
+"""Reports of perf and of spoor, side by side: rows PERF SPOOR children|no-children, graphs PERF SPOOR, or
+rows PERF SPOOR children PERF_SCRIPT SPOOR_SCRIPT, with what perf script and spoor export -f perf-script print.
 
 What has no symbol is an address in perf's, and a row or a function for each object in spoor's: rows of that
 are not compared, in call graphs all that is unknown is one function. Two more names differ:
@@ -9,8 +10,11 @@ are not compared, in call graphs all that is unknown is one function. Two more n
    anything in the dynamic linker, which has no frame pointers and runs first;
  - the symbols of a stripped compiler are templates with gaps between them: next to which the call was.
 Stubs of the linkage table have no names in some perfs. Two functions of one name are two rows of perf's: those are
-passed over. And of stacks with an address that looks like a mark between kernel and user perf draws none: rows that have
-such are passed over."""
+passed over.
+
+Without frame pointers a word of a stack may look like a mark between kernel and user, as -1 does. perf drops such a
+stack whole, its script prints no frame of it; spoor drops the word. In call graphs, rows that have such stacks are
+passed over. With children, what the frames of such stacks add to a row is taken from spoor's share."""
 
 import json
 import re
@@ -48,14 +52,52 @@ def spoor_rows(path, children):
     return rows
 
 
-def compare_rows(perf, spoor, more):
+SAMPLE = re.compile(r"(\S.*?) +(?:-?\d+/)?(\d+) .*?([0-9]+\.[0-9]+): +(?:(\d+) )?")
+
+
+def script_samples(path):
+    """What a script prints: of each sample its comm, thread, time, period and frames, the leaf first."""
+    samples = []
+    for line in open(path, errors="surrogateescape"):
+        head = SAMPLE.match(line)
+        if head:
+            comm, tid, time, period = head.groups()
+            samples.append((comm, (tid, time), int(period or 0), []))
+        elif line.strip() and not line.startswith("#"):
+            samples[-1][3].append(line.strip())
+    return samples
+
+
+def frame_key(comm, frame):
+    symbol, path = re.fullmatch(r"[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \(([^()]*)\)", frame).groups()
+    return comm, path.rsplit("/", 1)[-1], name(symbol)
+
+
+def callers_dropped(perf, spoor):
+    """By row: the share of samples in which it called the leaf, and of which perf has no stack."""
+    dropped = {at for _, at, _, frames in script_samples(perf) if not frames}
+    samples = script_samples(spoor)
+    total = sum(period for _, _, period, _ in samples)
+    shares = {}
+    for comm, at, period, frames in samples:
+        if at in dropped:
+            keys = [frame_key(comm, f) for f in frames]
+            for key in set(keys[1:]) - set(keys[:1]):
+                shares[key] = shares.get(key, 0) + 100 * period / total
+    print(len(dropped), "of", len(samples), "samples have no stack in perf")
+    return shares
+
+
+def compare_rows(perf, spoor, dropped):
+    for key in set(spoor) & set(dropped):
+        spoor[key][0] -= dropped[key]
     hottest = set()
     for side in perf, spoor:
         hottest.update(sorted(side, key=lambda k: -side[k][0])[:50])
     bad = 0
     for key in sorted(hottest):
         a, b = perf.get(key), spoor.get(key)
-        if not a or not b or any(abs(x - y) > 0.0101 + more for x, y in zip(a, b)):
+        if not a or not b or any(abs(x - y) > 0.0101 for x, y in zip(a, b)):
             print("differs:", key, "perf", a, "spoor", b)
             bad += 1
     return bad, len(hottest)
@@ -139,7 +181,8 @@ def compare_graphs(perf, spoor):
 what, one, other = sys.argv[1:4]
 if what == "rows":
     children = sys.argv[4] == "children"
-    wrong, n = compare_rows(perf_rows(one), spoor_rows(other, children), float(sys.argv[5]))
+    wrong, n = compare_rows(perf_rows(one), spoor_rows(other, children),
+                            callers_dropped(*sys.argv[5:7]) if children else {})
 else:
     wrong, n = compare_graphs(perf_graphs(one), spoor_graphs(other))
 print(f"{'enough' if n >= 10 else n} compared, {wrong} differ")
