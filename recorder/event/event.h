@@ -29,6 +29,7 @@ struct event_plan {
 	uint64_t frequency_hz_effective;
 	struct event_aux *aux;	   /* of the one event that has an AUX area; NULL: none has */
 	uint64_t interrupt_ns;	   /* what a clock's takes, as measured; 0: not known */
+	uint64_t trace_ns;	   /* what a page fault's sample takes (trace_cost); 0: not known */
 	uint64_t frequency_hz_max; /* that is ever to be set; 0: the kernel's limit alone */
 	/* Until somebody says otherwise no event has more: see session_set_frequency(). 0: no limit. */
 	uint64_t frequency_hz_limit;

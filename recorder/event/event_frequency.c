@@ -7,6 +7,7 @@
 #include "recorder/event/clock_cost.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/sample_bound.h"
+#include "recorder/event/trace_cost.h"
 
 void
 event_frequency_ask(const struct session_options *o, struct event_plan *plan)
@@ -32,6 +33,7 @@ event_frequency_bound(const struct session_options *o, struct event_plan *plan, 
 
 	if (o->cpu_share) {
 		plan->interrupt_ns = clock_cost_ns();
+		plan->trace_ns = sample_bound_traces(plan) ? trace_cost_ns() : 0;
 		r = sample_bound_plan(plan, atomic_load(o->cpu_share), notes, error);
 	}
 	if (r < 0)

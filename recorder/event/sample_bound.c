@@ -22,15 +22,27 @@ is_trace(const struct perf_event_attr *attr)
 		attr->type == PERF_TYPE_TRACEPOINT;
 }
 
+bool
+sample_bound_traces(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (event_def_samples(&plan->defs[i]) && is_trace(&plan->defs[i].attr))
+			return true;
+	return false;
+}
+
 uint64_t
 sample_bound_price_ns(const struct event_plan *plan)
 {
 	uint64_t measured = plan->interrupt_ns / 4 * 5, dearest = 0;
 	uint64_t interrupt = measured > SAMPLE_INTERRUPT_NS ? measured : SAMPLE_INTERRUPT_NS;
+	uint64_t trace = plan->trace_ns * SAMPLE_TRACE_FAULTS;
+
+	trace = trace > SAMPLE_TRACE_NS ? trace : SAMPLE_TRACE_NS;
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct perf_event_attr *attr = &plan->defs[i].attr;
-		uint64_t ns = is_trace(attr) ? SAMPLE_TRACE_NS : interrupt;
+		uint64_t ns = is_trace(attr) ? trace : interrupt;
 
 		if (!event_def_samples(&plan->defs[i]))
 			continue;

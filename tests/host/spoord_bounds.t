@@ -65,7 +65,7 @@ bounded() # NAME LOAD COUNT ARGUMENT...
 	shift
 	read -r best all <<<"$(left "$@")"
 	in_range "$best" 0.85 2 "$name: what is left of the program's pace"
-	diag "$name: $best, of all $all; $(tr '\n' ';' <pairs)"
+	diag "$name: $best, of all $all; $(tr '\n' ';' <pairs) $(tail -n 1 capture.0.err)"
 	like "$(tail -n 1 capture.0.err)" ' s, [0-9]+ samples' "$name: the capture is a good one" || diag "$(cat capture.0.err)"
 }
 

@@ -114,6 +114,33 @@ test_measured(void **state)
 	done(&m);
 }
 
+/* A sample of a software event or tracepoint costs as many times what one of a page fault was measured to take. */
+static void
+test_traces(void **state)
+{
+	struct maker m;
+
+	(void)state;
+	begin(&m, 99);
+	add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 99, 0);
+	assert_false(sample_bound_traces(&m.plan));
+	add(&m, PERF_TYPE_TRACEPOINT, 1, 0, 1);
+	assert_true(sample_bound_traces(&m.plan));
+	m.plan.trace_ns = 4500;
+	assert_int_equal(finish(&m, TENTH), 0);
+	assert_int_equal(sample_bound_price_ns(&m.plan), 22500);
+	/* The clock's is the dearest. */
+	m.plan.trace_ns = 1000;
+	assert_int_equal(sample_bound_price_ns(&m.plan), SAMPLE_INTERRUPT_NS);
+	done(&m);
+	begin(&m, 99);
+	add(&m, PERF_TYPE_TRACEPOINT, 1, 0, 1);
+	m.plan.trace_ns = 1000;
+	assert_int_equal(finish(&m, TENTH), 0);
+	assert_int_equal(sample_bound_price_ns(&m.plan), SAMPLE_TRACE_NS);
+	done(&m);
+}
+
 /* The event's own frequency, in a plan that has a lower one. */
 static void
 test_terms(void **state)
@@ -299,17 +326,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequencies),
-		cmocka_unit_test(test_terms),
-		cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_too_many_events),
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_storms),
-		cmocka_unit_test(test_within),
-		cmocka_unit_test(test_time_off),
-		cmocka_unit_test(test_hits),
-		cmocka_unit_test(test_owed),
+		cmocka_unit_test(test_frequencies), cmocka_unit_test(test_terms),
+		cmocka_unit_test(test_measured),    cmocka_unit_test(test_traces),
+		cmocka_unit_test(test_periods),	    cmocka_unit_test(test_too_many_events),
+		cmocka_unit_test(test_stacks),	    cmocka_unit_test(test_storms),
+		cmocka_unit_test(test_within),	    cmocka_unit_test(test_time_off),
+		cmocka_unit_test(test_hits),	    cmocka_unit_test(test_owed),
 	};
 
 	return cmocka_run_group_tests_name("sample_bound", tests, NULL, NULL);
