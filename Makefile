@@ -197,6 +197,14 @@ $(BUILD)/tests/fixtures/%: tests/fixtures/%.$(1) $(BUILD)/flags
 endef
 $(foreach x,c cc,$(eval $(call fixture,$(x))))
 
+# What tests of reading read: each load of tests/loads/ is recorded once, with the options of its line "@record". Where
+# that cannot be, the recording is empty, and tests/lib.sh tells why.
+LOADS	:= $(patsubst %.sh,$(BUILD)/%.spoor,$(wildcard tests/loads/*.sh))
+$(LOADS): $(BUILD)/%.spoor: %.sh $(wildcard tests/loads/*) $(BUILD)/spoor
+	$(say) RECORD $@
+	$(Q)mkdir -p $(@D) && rm -f $@ && { '$(BUILD)/spoor' record $$(sed -n 's/^# @record: //p' $<) -o $@ -- bash $< \
+		>$@.log 2>&1 || { rm -f $@ && : >$@; }; }
+
 # fuzz_growth counts the work of these: each basic block of theirs calls it.
 WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/% symbolizer/record/%,$(call src,$(l)))))
 COUNTED	:= -fsanitize-coverage=trace-pc
@@ -224,7 +232,7 @@ check check-full check-rest check-unit demo bench: deps
 # The counted build and what else only the full tier needs is not built for the fast one.
 GROWTH	:= $(BUILD)/tests/fuzz/fuzz_growth.replay
 FAST_UNIT := $(UNIT) $(filter-out $(GROWTH),$(REPLAYS))
-build-tests: all $(FAST_UNIT) $(FIXTURES) $(BENCH)
+build-tests: all $(FAST_UNIT) $(FIXTURES) $(LOADS) $(BENCH)
 build-tests-full: build-tests $(GROWTH)
 
 # A test of the full tier alone has a line "# @full" at its top, " * @full" in a C file.

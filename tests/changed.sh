@@ -7,7 +7,8 @@
 #
 # A program is chosen if what it was linked of (the FILE symbols of its symbol table) has a source that
 # changed, or that includes a header that changed (the compiler's .d files). A shell test is chosen if it
-# or an oracle that it names changed. What no unit program has in it is said: `make check` has its tests.
+# or an oracle that it names changed; those that read recordings of tests/loads/ if one of these loads changed. What no
+# unit program has in it is said: `make check` has its tests.
 set -eu
 cd "$(dirname "$0")/.."
 since=$1
@@ -38,6 +39,7 @@ for file in "${changed[@]}"; do
 	*.c) sources+=("$file") ;;
 	*.h) mapfile -t -O "${#sources[@]}" sources < <(includers "$file") ;;
 	tests/*/*.t) [ ! -e "$file" ] || shells+=("$file") ;;
+	tests/loads/*) mapfile -t -O "${#shells[@]}" shells < <(grep -l '^need_recordings ' tests/*/*.t) ;;
 	tests/oracles/*) mapfile -t -O "${#shells[@]}" shells < <(grep -lF "${file##*/}" tests/*/*.t) ;;
 	docs/* | README.md | NEWS) shells+=(tests/meta/docs.t) ;;
 	esac

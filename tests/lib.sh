@@ -345,6 +345,19 @@ need_record_all()
 	can_record_all || skip_all "sampling all CPUs needs root or kernel.perf_event_paranoid <= 0"
 }
 
+# Recordings of tests/loads/, which make makes: links NAME.spoor in the test's directory.
+need_recordings() # NAME...
+{
+	local name made
+
+	for name; do
+		made=$BUILD/tests/loads/$name.spoor
+		[ -e "$made" ] || { fail "$made: make build-tests makes it" && exit 1; }
+		[ -s "$made" ] || skip_all "no recording of tests/loads/$name.sh: $(tail -n 1 "$made.log")"
+		ln -s "$made" "$name.spoor"
+	done
+}
+
 # The directory of the control groups that the kernel's perf knows; nothing where there are none.
 cgroup_root()
 {

@@ -7,7 +7,7 @@ from page_driver import Page, check, finish
 page = Page(sys.argv[1])
 check("it is drawn", page.settled("window.flame && flame.boxes().length > 20"), page.complaints())
 summary = page.run("return document.getElementById('summary').textContent")
-check("it tells with what it is compared, and the loss", "compared with x.spoor." in summary and " lost." in summary and
+check("it tells with what it is compared, and the loss", "compared with compiler.spoor." in summary and " lost." in summary and
       "Of the baseline " in summary, summary)
 boxes = page.run("return flame.boxes()")
 wrong = [b for b in boxes if b["weight"] != b["before"]]

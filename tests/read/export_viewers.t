@@ -6,7 +6,7 @@
 # of each function that spoor report tells: of a compiler, of Python, and of processes that come and go.
 # `.ci/deps viewers` installs both.
 . "$(dirname "$0")/../lib.sh"
-need_command jq g++ python3 node chromium chromedriver
+need_command jq python3 node chromium chromedriver
 newest() # NAME
 {
 	find "${SPOOR_MACHINES:-/var/cache/spoor-test}/npm" -maxdepth 1 -name "$1-*" 2>/dev/null | sort -V | tail -n 1
@@ -18,7 +18,7 @@ for file in "$speedscope/index.html" "$profiler"; do
 done
 PYTHON=/usr/bin/python3 # Debian's
 "$PYTHON" -c 'import selenium, jsonschema' 2>/dev/null || skip_all "python3-selenium or python3-jsonschema is not installed"
-need_record_all
+need_recordings compiler python storm
 
 viewer() # PROGRAM ARGUMENT...: what it understands, in seen
 {
@@ -57,21 +57,6 @@ agree() # FILE KEY WHAT: samples of each command or thread, and of each of their
 	same "... and of each of its functions" got wanted
 }
 
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-int main() { std::map<std::string, int> m; for (int i = 0; i < 9; i++) m[std::to_string(i)]++; return m.size(); }
-CC
-cat >load.py <<'PY'
-import re, threading
-def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
-threads = [threading.Thread(target=lambda k=k: [match(n) for n in range(k, 150, 3)]) for k in range(3)]
-[t.start() for t in threads], [t.join() for t in threads]
-PY
-# Not of all: what else runs here may be gone, or another, at the second look at its file.
-"$SPOOR" record -g -F 2999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
-"$SPOOR" record -g -F 2999 -o python.spoor -- "$(python3 -c "import sys; print(sys.executable)")" load.py >out 2>err || bail "no recording of Python"
-"$SPOOR" record -g -F 2999 -o storm.spoor -- sh -c 'for i in $(seq 150); do /bin/true; done' 2>err || bail "no recording of a storm"
 
 for name in compiler python storm; do
 	"$SPOOR" export -f speedscope -o $name.json $name.spoor 2>err

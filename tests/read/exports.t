@@ -4,16 +4,9 @@
 # Exports of stacks against each other and against their tools: speedscope's JSON has the stacks of the
 # folded ones, callgrind_annotate the functions of spoor report. Hostile names are harmless in all.
 . "$(dirname "$0")/../lib.sh"
-need_command jq g++ python3 callgrind_annotate go perf
-need_record_all
+need_command jq python3 callgrind_annotate go
+need_recordings compiler faults hostile
 
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-int main() { std::map<std::string, int> m; for (int i = 0; i < 9; i++) m[std::to_string(i)]++; return m.size(); }
-CC
-# Not all of the machine: files of others may be others' next time.
-"$SPOOR" record -g -F 4999 -o x.spoor -- g++ -O2 -g -c cc.cc 2>err || bail "no recording of g++"
 
 # --- speedscope ------------------------------------------------------------------------------
 cat >unfold.py <<'PY'
@@ -34,27 +27,27 @@ for line, n in sorted(folded.items()):
     print(line, n)
 PY
 for weight in samples period; do
-	"$SPOOR" export -f speedscope --weight $weight -o $weight.json x.spoor
-	"$SPOOR" export -f folded --weight $weight x.spoor 2>err | LC_ALL=C sort >wanted
+	"$SPOOR" export -f speedscope --weight $weight -o $weight.json compiler.spoor
+	"$SPOOR" export -f folded --weight $weight compiler.spoor 2>err | LC_ALL=C sort >wanted
 	python3 unfold.py $weight.json >got || diag "unfold failed"
 	LC_ALL=C sort got >sorted
 	same "speedscope by $weight: the stacks of folded" sorted wanted
 done
 is "$(jq -r '.profiles[0].unit' period.json)" nanoseconds "a clock's periods are nanoseconds"
-"$SPOOR" export -f speedscope --labels pid,tid -o threads.json x.spoor
+"$SPOOR" export -f speedscope --labels pid,tid -o threads.json compiler.spoor
 like "$(jq -r '.profiles[].name' threads.json)" '^cc1plus pid [0-9]+ tid [0-9]+$' "--labels pid,tid: a profile for each thread"
 is "$(jq '[.profiles[].endValue] | add' threads.json)" "$(jq '[.profiles[].endValue] | add' samples.json)" "... with all samples"
 
 # --- callgrind -------------------------------------------------------------------------------
-"$SPOOR" export -f callgrind -o callgrind.out.x x.spoor
+"$SPOOR" export -f callgrind -o callgrind.out.x compiler.spoor
 callgrind_annotate --threshold=100 --show-percs=no --auto=no callgrind.out.x >annotated 2>err
 is "$(sed -n 's/,//g; s/^ *\([0-9]*\)  PROGRAM TOTALS.*/\1/p' annotated)" \
-	"$("$SPOOR" report --json x.spoor 2>err | jq '.events[0].samples')" "callgrind_annotate: all samples"
-"$SPOOR" export -f callgrind --no-inline -o callgrind.out.flat x.spoor
+	"$("$SPOOR" report --json compiler.spoor 2>err | jq '.events[0].samples')" "callgrind_annotate: all samples"
+"$SPOOR" export -f callgrind --no-inline -o callgrind.out.flat compiler.spoor
 callgrind_annotate --threshold=100 --show-percs=no --auto=no callgrind.out.flat 2>err |
 	sed '1,/file:function/d; s/,\([0-9]\)/\1/g' | sed -n 's/^ *\([0-9][0-9]*\)  [^:]*:\(.*\) \[.*\]$/\1 \2/p' |
 	awk '{ n = $1; $1 = ""; sum[$0] += n } END { for (f in sum) if (f !~ /^ \[/) print sum[f] f }' | LC_ALL=C sort >got
-"$SPOOR" report --no-inline -s sym --json x.spoor 2>err |
+"$SPOOR" report --no-inline -s sym --json compiler.spoor 2>err |
 	jq -r '.rows | map(select(.symbol | startswith("[") | not)) | group_by(.symbol)[] |
 		"\(map(.samples) | add) \(.[0].symbol)" | select(startswith("0 ") | not)' |
 	sed 's/,\([0-9]\)/\1/g' | LC_ALL=C sort >wanted # the kernel has a strcmp() as well, in a row of its own
@@ -62,7 +55,7 @@ same "callgrind_annotate: functions with the samples of spoor report" got wanted
 callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no --auto=no callgrind.out.flat 2>err | sed 's/,//g' >inclusive
 for f in entry_SYSCALL_64_after_hwframe asm_exc_page_fault; do
 	is "$(sed -n "s/^ *\([0-9]*\)  .*:$f .*/\1/p" inclusive)" \
-		"$("$SPOOR" report --no-inline --children -s sym --json x.spoor 2>err | jq --arg f $f '.rows[] | select(.symbol == $f) | .children_samples')" \
+		"$("$SPOOR" report --no-inline --children -s sym --json compiler.spoor 2>err | jq --arg f $f '.rows[] | select(.symbol == $f) | .children_samples')" \
 		"... and with what $f called"
 done
 
@@ -107,20 +100,20 @@ assert threads == {(r["pid"], r["tid"]): r["samples"] for r in report["rows"]}, 
 for line, n in sorted(folded.items()):
     print(line, round(n * 1000000) if weighs else n)
 PY
-"$SPOOR" report --json -s pid,tid x.spoor >tids.json 2>err
+"$SPOOR" report --json -s pid,tid compiler.spoor >tids.json 2>err
 for weight in samples period; do
-	"$SPOOR" export -f firefox --weight $weight -o $weight.firefox x.spoor
+	"$SPOOR" export -f firefox --weight $weight -o $weight.firefox compiler.spoor
 	python3 firefox.py $weight.firefox >got || diag "firefox.py failed"
-	"$SPOOR" export -f folded --weight $weight x.spoor 2>err | sed 's/^[^;]*;//' |
+	"$SPOOR" export -f folded --weight $weight compiler.spoor 2>err | sed 's/^[^;]*;//' |
 		awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) printf "%s %d\n", s, sum[s] }' | LC_ALL=C sort >wanted
 	LC_ALL=C sort got >sorted
 	same "firefox by $weight: the stacks of folded, each thread with its samples" sorted wanted
 done
 
 # --- --max-size ------------------------------------------------------------------------------
-total=$("$SPOOR" report --json x.spoor 2>err | jq '.events[0].samples')
+total=$("$SPOOR" report --json compiler.spoor 2>err | jq '.events[0].samples')
 for form in folded pprof speedscope callgrind firefox; do
-	exits 0 "$form --max-size" "$SPOOR" export -f $form --max-size 30K -o cut.$form x.spoor
+	exits 0 "$form --max-size" "$SPOOR" export -f $form --max-size 30K -o cut.$form compiler.spoor
 	size=$(wc -c <cut.$form)
 	ok "... is no larger, and not much smaller" [ "$size" -le 30720 ] && [ "$size" -gt 24000 ]
 	left=$(sed -n "s/.*left out the .* \([0-9]*\) of $total samples.*/\1/p" err)
@@ -137,33 +130,27 @@ like "$(grep '^\[left out' cut.folded)" '^\[left out: --max-size\] [0-9]+$' "fol
 like "$(go tool pprof -symbolize=none -comments cut.pprof 2>/dev/null)" "left out [0-9]+ of $total samples" "pprof too"
 like "$(jq -r '.meta.extra[].entries[].value' cut.firefox)" "left out [0-9]+ of $total samples" "firefox too"
 for form in folded pprof speedscope callgrind firefox; do
-	exits 0 "$form of nothing" "$SPOOR" export -f $form --cpu 4095 -o none.out x.spoor
+	exits 0 "$form of nothing" "$SPOOR" export -f $form --cpu 4095 -o none.out compiler.spoor
 done
-heaviest=$("$SPOOR" export -f folded x.spoor 2>err | awk '{ print $NF, $0 }' | sort -rn | sed -n '1s/^[0-9]* //p')
+heaviest=$("$SPOOR" export -f folded compiler.spoor 2>err | awk '{ print $NF, $0 }' | sort -rn | sed -n '1s/^[0-9]* //p')
 is "$(grep -cxF "$heaviest" cut.folded)" 1 "the heaviest stack stays"
 for form in folded pprof speedscope callgrind firefox; do
-	"$SPOOR" export -f $form --max-size 1G -o all.out x.spoor 2>err
-	"$SPOOR" export -f $form -o all.wanted x.spoor 2>err
+	"$SPOOR" export -f $form --max-size 1G -o all.out compiler.spoor 2>err
+	"$SPOOR" export -f $form -o all.wanted compiler.spoor 2>err
 	ok "$form: a limit that is not reached changes nothing" cmp all.out all.wanted
 done
 
 # --- what is asked for -----------------------------------------------------------------------
-exits 2 "--labels of callgrind" "$SPOOR" export -f callgrind --labels pid x.spoor
-exits 2 "--weight of pprof" "$SPOOR" export -f pprof --weight period x.spoor
+exits 2 "--labels of callgrind" "$SPOOR" export -f callgrind --labels pid compiler.spoor
+exits 2 "--weight of pprof" "$SPOOR" export -f pprof --weight period compiler.spoor
 
-"$SPOOR" record -e page-faults -c 1 -o faults.spoor -- true 2>err || bail "no recording of page faults"
 exits 2 "firefox --weight period of what is no time" "$SPOOR" export -f firefox --weight period -o faults.firefox faults.spoor
 like "$(cat err)" "page-faults" "... which it names"
 exits 0 "... by samples" "$SPOOR" export -f firefox -o faults.firefox faults.spoor
 
 # --- hostile names ---------------------------------------------------------------------------
-# So much work, not so much time: of which a busy machine leaves any share.
-printf 'i=0\nwhile [ $i -lt 500000 ]; do i=$((i + 1)); done\n' >loop
-evil=$'e\e[31m"<;\n\x81'
-cp "$(command -v sh)" "$evil" && chmod +x "$evil"
-"$SPOOR" record -F 999 -o evil.spoor -- "./$evil" loop 2>err || diag_file err
 for form in folded pprof speedscope callgrind firefox; do
-	"$SPOOR" export -f $form -o evil.$form evil.spoor 2>err
+	"$SPOOR" export -f $form -o evil.$form hostile.spoor 2>err
 done
 go tool pprof -symbolize=none -raw evil.pprof >evil.raw 2>err
 for form in folded callgrind raw; do
@@ -174,16 +161,9 @@ like "$(jq -r '.threads[].name' evil.firefox)" '<;' "... with that command's nam
 ok "speedscope: it is JSON" jq -e . evil.speedscope
 like "$(jq -r '.profiles[].name' evil.speedscope)" '<;' "... with that command's name"
 control=$'x\xc2\x9b31m'
-cp "$(command -v sh)" "$control" && chmod +x "$control"
-"$SPOOR" record -F 999 -o control.spoor -- "./$control" loop 2>err || diag_file err
-"$SPOOR" report --json -s comm,dso control.spoor >control.json 2>err
+"$SPOOR" report --json -s comm,dso hostile.spoor >control.json 2>err
 is "$(grep -c $'\xc2\x9b' control.json)" 0 "report --json: no C1 control character is in it"
 is "$(jq -r '.rows[].comm' control.json | grep -cF "$control" | sed 's/[1-9].*/some/')" some "... and the name is"
-# perf keeps no control groups if not told to.
-perf_record -q -F 999 -e cpu-clock:u -o plain.data sh loop 2>err
-"$SPOOR" import -o plain.spoor plain.data 2>err
-is "$("$SPOOR" export -f json plain.spoor 2>err | jq -c .cgroup | sort -u)" null "json: a control group that is not known is null"
-is "$("$SPOOR" export -f csv plain.spoor 2>err | sed 1d | cut -d , -f 9 | sort -u)" '""' "csv: ... and empty"
 like "$(go tool pprof -symbolize=none -tags evil.pprof 2>err)" '<;' "pprof shows it"
 
 done_testing

@@ -6,10 +6,10 @@
 # spoor flamegraph: the page in a browser has the shares of the report and the ways of folded stacks, asks nothing of
 # the network, and does what keys and mouse ask; hostile names do nothing.
 . "$(dirname "$0")/../lib.sh"
-need_command jq g++ chromium chromedriver
+need_command jq chromium chromedriver
 PYTHON=/usr/bin/python3
 "$PYTHON" -c 'import selenium' 2>/dev/null || skip_all "python3-selenium is not installed"
-need_record_all
+need_recordings compiler
 
 try() # SCRIPT ARGUMENT...: its lines of TAP, and then that it came to its end
 {
@@ -30,19 +30,12 @@ try() # SCRIPT ARGUMENT...: its lines of TAP, and then that it came to its end
 	fi
 }
 
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-int main() { std::map<std::string, int> m; for (int i = 0; i < 9; i++) m[std::to_string(i)]++; return m.size(); }
-CC
-# Not of all CPUs: programs of other tests are gone before the second look at their names.
-"$SPOOR" record -g -F 4999 -o x.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
 
-exits 0 "a page" "$SPOOR" flamegraph x.spoor
+exits 0 "a page" "$SPOOR" flamegraph compiler.spoor
 ok "flamegraph.html" test -s flamegraph.html
-"$SPOOR" report --json -s comm x.spoor >report.json 2>err
-"$SPOOR" report --children --json -s sym x.spoor >children.json 2>err
-"$SPOOR" export -f folded x.spoor >stacks 2>err
+"$SPOOR" report --json -s comm compiler.spoor >report.json 2>err
+"$SPOOR" report --children --json -s sym compiler.spoor >children.json 2>err
+"$SPOOR" export -f folded compiler.spoor >stacks 2>err
 try flamegraph_page.py flamegraph.html report.json children.json stacks
 
 # --- the data ----------------------------------------------------------------------------------
@@ -53,37 +46,37 @@ page_data() # PAGE
 page_data flamegraph.html >data.json
 is "$(jq '.rows.samples | add' data.json)" "$(jq .samples report.json)" "all samples are in it"
 is "$(jq '(.rows.period | add) * .period_unit' data.json)" \
-	"$("$SPOOR" tree --json --percent-limit 0 x.spoor | jq '[.[].nodes[] | select(.depth == 1).period] | add')" "and all of their periods"
-"$SPOOR" flamegraph -o again.html x.spoor
+	"$("$SPOOR" tree --json --percent-limit 0 compiler.spoor | jq '[.[].nodes[] | select(.depth == 1).period] | add')" "and all of their periods"
+"$SPOOR" flamegraph -o again.html compiler.spoor
 ok "the same page each time" cmp flamegraph.html again.html
-"$SPOOR" flamegraph --comm cc1plus --title 'a <b> & "c"' -o - x.spoor >filtered.html
+"$SPOOR" flamegraph --comm cc1plus --title 'a <b> & "c"' -o - compiler.spoor >filtered.html
 page_data filtered.html >filtered.json
 is "$(jq -c .filters filtered.json)" '["--comm cc1plus"]' "it tells the filters"
-is "$(jq '.rows.samples | add' filtered.json)" "$("$SPOOR" report --comm cc1plus --json x.spoor 2>err | jq .samples)" "and keeps to them"
-lost=$("$SPOOR" report --comm cc1plus --json x.spoor 2>err | jq .lost)
+is "$(jq '.rows.samples | add' filtered.json)" "$("$SPOOR" report --comm cc1plus --json compiler.spoor 2>err | jq .samples)" "and keeps to them"
+lost=$("$SPOOR" report --comm cc1plus --json compiler.spoor 2>err | jq .lost)
 ok "and the loss" jq -e --argjson lost "$lost" '.lost == $lost and any(.facts[]; . == "Total Lost Samples: \($lost)")' filtered.json
 like "$(cat filtered.html)" '<title>a &lt;b&gt; &amp; &quot;c&quot;</title>' "a title is text"
-exits 0 "nothing left is no error" "$SPOOR" flamegraph --comm nobody x.spoor
+exits 0 "nothing left is no error" "$SPOOR" flamegraph --comm nobody compiler.spoor
 like "$(cat err)" 'no sample' "but said"
 exits 1 "no such file" "$SPOOR" flamegraph nothing.spoor
-exits 2 "no such option" "$SPOOR" flamegraph --nothing x.spoor
+exits 2 "no such option" "$SPOOR" flamegraph --nothing compiler.spoor
 
 # --- time ---------------------------------------------------------------------------------------
-"$SPOOR" flamegraph -o - x.spoor >times.html
+"$SPOOR" flamegraph -o - compiler.spoor >times.html
 page_data times.html >times.json
 is "$(jq '[.rows.bucket, .rows.samples] | transpose | group_by(.[0]) | map(map(.[1]) | add) | add' times.json)" \
 	"$(jq .samples report.json)" "every sample is in a column of time"
 in_range "$(jq .time.buckets times.json)" 50 500 "as many columns as a screen shows"
-"$SPOOR" flamegraph -o - --labels cpu x.spoor | page_data /dev/stdin >cpus.json
+"$SPOOR" flamegraph -o - --labels cpu compiler.spoor | page_data /dev/stdin >cpus.json
 is "$(jq -c '.keys, .time' cpus.json | paste -sd' ')" '["comm","cpu"] null' "--labels cpu"
-exits 2 "--labels x" "$SPOOR" flamegraph --labels pid,x x.spoor
-mkdir archive && cp x.spoor "archive/$(date -u +%Y%m%dT%H%M%S).000000Z-abababab-000001.spoor"
+exits 2 "--labels x" "$SPOOR" flamegraph --labels pid,x compiler.spoor
+mkdir archive && cp compiler.spoor "archive/$(date -u +%Y%m%dT%H%M%S).000000Z-abababab-000001.spoor"
 "$SPOOR" flamegraph -o - archive | page_data /dev/stdin >archive.json
 is "$(jq -c '[.keys, (.rows.samples | add)]' archive.json)" "[[\"comm\",\"unit\",\"time\"],$(jq .samples report.json)]" "an archive's page is by service and time"
-try flamegraph_times.py times.html "$SPOOR" x.spoor
+try flamegraph_times.py times.html "$SPOOR" compiler.spoor
 
 # --- a picture for documents --------------------------------------------------------------------
-exits 0 "--svg" "$SPOOR" flamegraph --svg x.spoor
+exits 0 "--svg" "$SPOOR" flamegraph --svg compiler.spoor
 ok "flamegraph.svg is sound" xmllint --noout flamegraph.svg
 svg() # XPATH
 {
@@ -96,23 +89,23 @@ for comm in cc1plus as; do
 	like "$(svg '//*[local-name()="title"]/text()')" "$comm \($wanted samples" "the box of $comm"
 done
 is "$(svg 'string(//*[local-name()="g"][1]/*[local-name()="rect"]/@width)')" "1180.0" "as wide as the picture"
-"$SPOOR" flamegraph --svg -G -o back.svg x.spoor
+"$SPOOR" flamegraph --svg -G -o back.svg compiler.spoor
 ok "-G" xmllint --noout back.svg
-leaf=$("$SPOOR" tree -G --json x.spoor | jq -r '[.[0].nodes[] | select(.depth == 1)][0] | "\(.name) (\(.samples) samples"')
+leaf=$("$SPOOR" tree -G --json compiler.spoor | jq -r '[.[0].nodes[] | select(.depth == 1)][0] | "\(.name) (\(.samples) samples"')
 like "$(svg '//*[local-name()="title"]/text()' back.svg)" "$(printf '%s' "$leaf" | sed 's/[][().*+?^${}|]/\\&/g')" "callers below what was sampled"
-exits 2 "--svg --baseline" "$SPOOR" flamegraph --svg --baseline x.spoor x.spoor
+exits 2 "--svg --baseline" "$SPOOR" flamegraph --svg --baseline compiler.spoor compiler.spoor
 
 # --- what has grown -----------------------------------------------------------------------------
-"$SPOOR" flamegraph -o same.html --baseline x.spoor x.spoor
+"$SPOOR" flamegraph -o same.html --baseline compiler.spoor compiler.spoor
 page_data same.html >same.json
 is "$(jq -c '[.whos.side | unique[]]' same.json)" "[0,1]" "--baseline: both are in it"
 is "$(jq -c .keys same.json)" '["comm","cgroup","unit","time"]' "split by what both have"
-"$SPOOR" flamegraph -o - --labels unit,cpu --baseline x.spoor x.spoor | page_data /dev/stdin >cpus.json
+"$SPOOR" flamegraph -o - --labels unit,cpu --baseline compiler.spoor compiler.spoor | page_data /dev/stdin >cpus.json
 ok "units and CPUs of both are the same" jq -e '. as $d | def of(side): [range($d.whos.side | length) | select($d.whos.side[.] == side)
 	| [$d.texts[$d.whos.unit[.]], $d.whos.cpu[.]]] | unique; of(0) == of(1)' cpus.json
-exits 2 "processes of two recordings" "$SPOOR" flamegraph --labels pid --baseline x.spoor x.spoor
-"$SPOOR" flamegraph -o other.html --baseline x.spoor --comm cc1plus x.spoor
-exits 1 "no such baseline" "$SPOOR" flamegraph -o none.html --baseline nothing.spoor x.spoor
+exits 2 "processes of two recordings" "$SPOOR" flamegraph --labels pid --baseline compiler.spoor compiler.spoor
+"$SPOOR" flamegraph -o other.html --baseline compiler.spoor --comm cc1plus compiler.spoor
+exits 1 "no such baseline" "$SPOOR" flamegraph -o none.html --baseline nothing.spoor compiler.spoor
 ok "and no page" test ! -e none.html
 try flamegraph_compared.py same.html
 

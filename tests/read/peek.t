@@ -4,32 +4,15 @@
 # spoor peek has the numbers of go tool pprof -peek on our pprof export; its text fits a terminal, and hostile
 # names and expressions do no harm.
 . "$(dirname "$0")/../lib.sh"
-need_command go jq g++ python3 script
-need_record_all
+need_command go jq python3 script
+need_recordings compiler python storm
 
 export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-int main() { std::map<std::string, int> m; for (int i = 0; i < 9; i++) m[std::to_string(i)]++; return m.size(); }
-CC
-cat >load.py <<'PY'
-import re
-def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
-print(sum(match(k) for k in range(300)))
-for i in range(300): open("/proc/self/status").read(), open("/proc/self/maps").read()
-PY
-"$SPOOR" record -a -g -F 999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
-"$SPOOR" record -a -g -F 999 -o python.spoor -- python3 load.py >out 2>err || bail "no recording of Python"
-"$SPOOR" record -a -g -F 999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
-# Of these commands: the programs that tests beside this one make, strip and take away may have other names in the
-# next command than in the one before.
-declare -A comms=([compiler]="g++,cc1plus,as,swapper" [python]="python3,swapper" [storm]="sh,true,seq,swapper")
 for name in compiler python storm; do
-	"$SPOOR" export --no-inline --comm "${comms[$name]}" -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
+	"$SPOOR" export --no-inline -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
 	go tool pprof -symbolize=none -sample_index=samples -nodecount=0 -nodefraction=0 -edgefraction=0 \
 		-peek 'read|alloc|page|_PyEval|sys_' $name.pb.gz >theirs 2>pprof.err
-	"$SPOOR" peek --no-inline --comm "${comms[$name]}" --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
+	"$SPOOR" peek --no-inline --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
 	python3 "$TOP/tests/oracles/peek.py" theirs ours >compared 2>&1
 	is "$(tail -n 1 compared)" "enough compared, 0 differ" "$name: callers and callees are pprof's" || diag_file compared
 	is "$("$SPOOR" peek --json . $name.spoor 2>/dev/null | jq '.[0] | ([.functions[].self_samples] | add) <= .samples')" true \

@@ -5,8 +5,8 @@
 # go tool pprof reads our pprof export without a word, and its totals and functions are those of
 # spoor report: of a compiler, of processes that come and go, of Python, and of every golden recording.
 . "$(dirname "$0")/../lib.sh"
-need_command go jq g++ python3
-need_record_all
+need_command go jq
+need_recordings compiler python storm
 
 export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
 pprof() { go tool pprof -symbolize=none "$@" 2>>pprof.err; }
@@ -27,45 +27,24 @@ known_in_all()
 {
 	awk -F '\t' -v OFS='\t' 'BEGIN { while ((getline name <"several") > 0) several[name] = 1 } $3 in several { $2 = "-" } 1'
 }
-several() # RECORDING COMMS
+several() # RECORDING
 {
-	"$SPOOR" report --comm "$2" --no-inline --children -s sym --json "$1" 2>/dev/null |
+	"$SPOOR" report --no-inline --children -s sym --json "$1" 2>/dev/null |
 		jq -r '[.rows[].symbol] | group_by(.)[] | select(length > 1)[0]' >several
 }
-top_of_report() # RECORDING COMMS
+top_of_report() # RECORDING
 {
-	"$SPOOR" report --comm "$2" --no-inline --children -s sym --json "$1" 2>/dev/null |
+	"$SPOOR" report --no-inline --children -s sym --json "$1" 2>/dev/null |
 		jq -r '[.rows[] | select(.symbol | startswith("[") | not)] | group_by(.symbol)[] |
 			"\(map(.samples) | add)\t\(map(.children_samples) | add)\t\(.[0].symbol)"' | known_in_all | LC_ALL=C sort
 }
 
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-#include <vector>
-#include <algorithm>
-int main() { std::map<std::string, std::vector<int>> m; for (int i = 0; i < 9; i++) m[std::to_string(i)].push_back(i);
-	std::vector<int> v(10); std::sort(v.begin(), v.end(), [](int a, int b) { return a > b; }); return m.size() + v[0]; }
-CC
-cat >load.py <<'PY'
-import re
-def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
-print(sum(match(k) for k in range(400)))
-PY
-"$SPOOR" record -a -g -F 999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
-"$SPOOR" record -a -g -F 999 -o python.spoor -- python3 load.py >out 2>err || bail "no recording of Python"
-"$SPOOR" record -a -g -F 999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
-
-# Names are compared of these commands alone: the programs that tests beside this one make, run, strip and take away
-# may have other names in the next command than in the one before. Sums are of all.
-declare -A comms=([compiler]="g++,cc1plus,as,swapper" [python]="python3,swapper" [storm]="sh,true,seq,swapper")
 for name in compiler python storm; do
 	ok "$name: export" "$SPOOR" export --no-inline -f pprof -o $name.pb.gz $name.spoor
 	: >pprof.err
-	"$SPOOR" export --no-inline --comm "${comms[$name]}" -f pprof -o own.pb.gz $name.spoor 2>export.err
-	several $name.spoor "${comms[$name]}"
-	top_of_pprof own.pb.gz >got
-	top_of_report $name.spoor "${comms[$name]}" >wanted
+	several $name.spoor
+	top_of_pprof $name.pb.gz >got
+	top_of_report $name.spoor >wanted
 	same "$name: functions have the samples of spoor report" got wanted
 	is "$(pprof -raw $name.pb.gz | awk '/^Locations/ { over = 1 } !over && /^ +[0-9]+ +[0-9]+: / { n += $1; p += $2 } END { printf "%d %.0f", n, p }')" \
 		"$("$SPOOR" report --json $name.spoor 2>/dev/null | jq -r '.events[] | "\(.samples) \(.period)"')" \

@@ -6,27 +6,9 @@
 # children, the same callers of --parent, and below the rows the same call graphs; of a compiler, of Python, and of
 # processes that come and go.
 . "$(dirname "$0")/../lib.sh"
-need_command perf jq g++ python3
-need_record_all
+need_command perf jq python3
+need_recordings compiler python storm
 
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-#include <vector>
-#include <algorithm>
-int main() { std::map<std::string, std::vector<int>> m; for (int i = 0; i < 9; i++) m[std::to_string(i)].push_back(i);
-	std::vector<int> v(10); std::sort(v.begin(), v.end(), [](int a, int b) { return a > b; }); return m.size() + v[0]; }
-CC
-cat >load.py <<'PY'
-import re
-def match(n): return sum(len(re.sub("a+", "b", "xaay" * n)) for _ in range(200))
-print(sum(match(k) for k in range(400)))
-for i in range(300): open("/proc/self/status").read(), open("/proc/self/maps").read()
-PY
-# Not of all: what else runs here may be gone, or another, when perf looks for its file.
-"$SPOOR" record -g -F 2999 -o compiler.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
-"$SPOOR" record -g -F 2999 -o python.spoor -- "$(python3 -c "import sys; print(sys.executable)")" load.py >out 2>err || bail "no recording of Python"
-"$SPOOR" record -g -F 2999 -o storm.spoor -- sh -c 'for i in $(seq 300); do /bin/true; done' 2>err || bail "no recording of a storm"
 
 # perf takes the files of a task that still runs, and has another root, from there.
 one_perf()

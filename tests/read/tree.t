@@ -4,15 +4,9 @@
 # spoor tree has the stacks of the folded export, added up along the way, from either end; its text is
 # that tree, and fits a terminal.
 . "$(dirname "$0")/../lib.sh"
-need_command jq g++ python3 script
-need_record_all
+need_command jq python3 script
+need_recordings compiler events
 
-cat >cc.cc <<'CC'
-#include <map>
-#include <string>
-int main() { std::map<std::string, int> m; for (int i = 0; i < 9; i++) m[std::to_string(i)]++; return m.size(); }
-CC
-"$SPOOR" record -a -g -F 999 -o x.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of g++"
 
 cat >paths.py <<'PY'
 """Samples of every path of a tree (JSON) or of folded stacks, by names."""
@@ -46,41 +40,40 @@ for way, n in sorted(paths.items()):
     print(n, ";".join(way))
 PY
 
-"$SPOOR" export -f folded x.spoor >stacks 2>err
-"$SPOOR" tree --percent-limit 0 --json x.spoor >tree.json
-"$SPOOR" tree -G --percent-limit 0% --json x.spoor >inverted.json
+"$SPOOR" export -f folded compiler.spoor >stacks 2>err
+"$SPOOR" tree --percent-limit 0 --json compiler.spoor >tree.json
+"$SPOOR" tree -G --percent-limit 0% --json compiler.spoor >inverted.json
 python3 paths.py tree tree.json >got && python3 paths.py folded stacks >wanted
 same "the paths of folded stacks" got wanted
 python3 paths.py tree inverted.json >got && python3 paths.py inverted stacks >wanted
 same "-G: those of their callers" got wanted
 
 # --- text --------------------------------------------------------------------------------------
-"$SPOOR" tree x.spoor >text
-is "$(grep -c '^ *[0-9.]*%' text)" "$("$SPOOR" tree --json x.spoor | jq '.[].nodes | length')" \
+"$SPOOR" tree compiler.spoor >text
+is "$(grep -c '^ *[0-9.]*%' text)" "$("$SPOOR" tree --json compiler.spoor | jq '.[].nodes | length')" \
 	"a line for each node above the limit"
 # Which of two with as many samples is first is not said; that the heaviest is first has been seen above.
-is "$(sed -n 's/^ *\([0-9.]*\)%.*%  \([^ │├└].*\)/\2/p' text | sort)" "$("$SPOOR" report -s comm --json x.spoor 2>err |
+is "$(sed -n 's/^ *\([0-9.]*\)%.*%  \([^ │├└].*\)/\2/p' text | sort)" "$("$SPOOR" report -s comm --json compiler.spoor 2>err |
 	jq -r --argjson limit 0.5 '.rows[] | select(.overhead >= $limit) | .symbol // .comm' | sort)" "commands are in the first column"
 is "$(awk '/^ +[0-9.]+%/ { if ($1 + 0 < 0.5) print }' text)" "" "nothing below the limit"
-"$SPOOR" tree --percent-limit 5 x.spoor >large
+"$SPOOR" tree --percent-limit 5 compiler.spoor >large
 is "$(awk '/^ +[0-9.]+%/ { if ($1 + 0 < 5) print }' large)" "" "--percent-limit 5"
-exits 2 "--percent-limit x" "$SPOOR" tree --percent-limit x x.spoor
+exits 2 "--percent-limit x" "$SPOOR" tree --percent-limit x compiler.spoor
 
 # Filters, as of all answers.
-is "$("$SPOOR" tree --comm cc1plus --percent-limit 0 --json x.spoor | jq -r '.[].nodes[] | select(.depth == 1).name')" cc1plus "--comm"
-like "$("$SPOOR" tree --comm nobody x.spoor 2>&1)" 'no sample|No sample' "a filter that leaves nothing says so"
+is "$("$SPOOR" tree --comm cc1plus --percent-limit 0 --json compiler.spoor | jq -r '.[].nodes[] | select(.depth == 1).name')" cc1plus "--comm"
+like "$("$SPOOR" tree --comm nobody compiler.spoor 2>&1)" 'no sample|No sample' "a filter that leaves nothing says so"
 
 # --- a terminal --------------------------------------------------------------------------------
 for width in 80 40; do
-	script -qec "stty cols $width; \"\$SPOOR\" --no-pager tree --percent-limit 0.1 x.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	script -qec "stty cols $width; \"\$SPOOR\" --no-pager tree --percent-limit 0.1 compiler.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
 	is "$(python3 -c 'import sys
 for line in open("screen", encoding="utf-8"):
     if len(line.rstrip("\n")) > int(sys.argv[1]): print(line, end="")' $width | head -3)" "" "no line is wider than $width columns"
 done
 
 # --- events ------------------------------------------------------------------------------------
-"$SPOOR" record -g -e cpu-clock:u -e page-faults -o two.spoor -- g++ -O2 -c cc.cc 2>err || bail "no recording of two events"
-is "$("$SPOOR" tree --json two.spoor | jq -r '.[].event' | paste -sd' ')" "cpu-clock:u page-faults" "a tree for each event"
+is "$("$SPOOR" tree --json events.spoor | jq -r '.[].event' | paste -sd' ')" "cpu-clock page-faults" "a tree for each event"
 
 # A stack as deep as a sample can be.
 "$SPOOR" tree --json --percent-limit 0 "$TOP/tests/golden/0.1.0/everybody.spoor" >deep.json 2>err

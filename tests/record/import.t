@@ -59,6 +59,9 @@ PY
 is "$(cat differ)" "" "plain: each with its time, task and address"
 is "$(wc -l <want | tr -d ' ')" "$("$SPOOR" import -q plain.data -o - | "$SPOOR" info --json - | jq .samples)" \
 	"plain: through standard output"
+# perf keeps no control groups if not told to.
+is "$("$SPOOR" export -f json x.spoor 2>err | jq -c .cgroup | sort -u)" null "json: a control group that is not known is null"
+is "$("$SPOOR" export -f csv x.spoor 2>err | sed 1d | cut -d , -f 9 | sort -u)" '""' "csv: ... and empty"
 
 perf_record chains.data -e cpu-clock -F 999 -g -- "${load[@]}"
 imports "call chains" chains.data
