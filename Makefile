@@ -200,9 +200,9 @@ $(foreach x,c cc,$(eval $(call fixture,$(x))))
 # What tests of reading read: each load of tests/loads/ is recorded once, with the options of its line "@record". Where
 # that cannot be, the recording is empty, and tests/lib.sh tells why.
 LOADS	:= $(patsubst %.sh,$(BUILD)/%.spoor,$(wildcard tests/loads/*.sh))
-$(LOADS): $(BUILD)/%.spoor: %.sh $(wildcard tests/loads/*) $(BUILD)/spoor
+$(LOADS): $(BUILD)/%.spoor: %.sh $(wildcard tests/loads/*) $(BUILD)/spoor $(FIXTURES)
 	$(say) RECORD $@
-	$(Q)mkdir -p $(@D) && rm -f $@ && { '$(BUILD)/spoor' record $$(sed -n 's/^# @record: //p' $<) -o $@ -- bash $< \
+	$(Q)mkdir -p $(@D) && rm -f $@ && { FIXTURES='$(BUILD)/tests/fixtures' '$(BUILD)/spoor' record $$(sed -n 's/^# @record: //p' $<) -o $@ -- bash $< \
 		>$@.log 2>&1 || { rm -f $@ && : >$@; }; }
 
 # fuzz_growth counts the work of these: each basic block of theirs calls it.

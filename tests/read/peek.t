@@ -5,7 +5,7 @@
 # names and expressions do no harm.
 . "$(dirname "$0")/../lib.sh"
 need_command go jq python3 script
-need_recordings compiler python storm
+need_recordings compiler python storm recursion
 
 export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
 for name in compiler python storm; do
@@ -20,50 +20,47 @@ for name in compiler python storm; do
 done
 
 # --- a program whose calls are known
-
-cp "$FIXTURES/split" split
-"$SPOOR" record -e cpu-clock:u -o r.spoor -- ./split 1 recurse 2>err || bail "no recording of split"
-"$SPOOR" peek '^demo::recurse$' r.spoor >out
+"$SPOOR" peek '^demo::recurse$' recursion.spoor >out
 like "$(cat out)" '^ +[0-9.]+%  +(9[0-9]|100)\.[0-9]+%  +[0-9]+ +demo::recurse \(split\)$' "a recursive function counts once a stack"
 like "$(cat out)" '^ {20} +[0-9]+ +[0-9.]+%    demo::leaf$' "what it called"
 unlike "$(cat out)" '    demo::recurse$' "not itself"
-is "$("$SPOOR" peek --json '^demo::recurse$' r.spoor | jq -r '.[0].functions[0].callees[0].name')" demo::leaf "in JSON"
-leaf=$("$SPOOR" report --json --symbol demo::leaf r.spoor | jq .samples)
-is "$("$SPOOR" peek --json '^demo::leaf$' r.spoor | jq -c '.[0].functions[0] | [.samples, .self_samples, (.callers | map(.samples) | add)]')" \
+is "$("$SPOOR" peek --json '^demo::recurse$' recursion.spoor | jq -r '.[0].functions[0].callees[0].name')" demo::leaf "in JSON"
+leaf=$("$SPOOR" report --json --symbol demo::leaf recursion.spoor | jq .samples)
+is "$("$SPOOR" peek --json '^demo::leaf$' recursion.spoor | jq -c '.[0].functions[0] | [.samples, .self_samples, (.callers | map(.samples) | add)]')" \
 	"[$leaf,$leaf,$leaf]" "samples of the leaf come from its callers"
-is "$("$SPOOR" peek --json --symbol demo::leaf '^demo::leaf$' r.spoor | jq -c '.[0] | [.samples, .whole_samples > .samples]')" "[$leaf,true]" "filters"
-like "$("$SPOOR" peek --symbol demo::leaf demo::leaf r.spoor)" '^# Of the whole, which shares of functions are of: ' "are told"
-is "$("$SPOOR" peek --max 1 --json demo r.spoor | jq -c '.[0] | [(.functions | length), .functions_left_out > 0]')" "[1,true]" "--max"
-like "$("$SPOOR" peek --max 1 demo r.spoor)" '^# [0-9]+ more functions are left out$' "is told"
-like "$("$SPOOR" peek --percent-limit 100 . r.spoor)" '\([0-9]+ more\)$' "--percent-limit"
-is "$("$SPOOR" peek . r.spoor | md5sum)" "$("$SPOOR" peek . -i r.spoor | md5sum)" "always the same, also with -i"
+is "$("$SPOOR" peek --json --symbol demo::leaf '^demo::leaf$' recursion.spoor | jq -c '.[0] | [.samples, .whole_samples > .samples]')" "[$leaf,true]" "filters"
+like "$("$SPOOR" peek --symbol demo::leaf demo::leaf recursion.spoor)" '^# Of the whole, which shares of functions are of: ' "are told"
+is "$("$SPOOR" peek --max 1 --json demo recursion.spoor | jq -c '.[0] | [(.functions | length), .functions_left_out > 0]')" "[1,true]" "--max"
+like "$("$SPOOR" peek --max 1 demo recursion.spoor)" '^# [0-9]+ more functions are left out$' "is told"
+like "$("$SPOOR" peek --percent-limit 100 . recursion.spoor)" '\([0-9]+ more\)$' "--percent-limit"
+is "$("$SPOOR" peek . recursion.spoor | md5sum)" "$("$SPOOR" peek . -i recursion.spoor | md5sum)" "always the same, also with -i"
 
 # --- what is not there
 
-exits 0 "no function" "$SPOOR" peek nosuchfunction r.spoor
+exits 0 "no function" "$SPOOR" peek nosuchfunction recursion.spoor
 like "$(cat out)" "^# No function has 'nosuchfunction' in its name; the hottest are: demo::" "says what there is"
 exits 2 "no expression" "$SPOOR" peek
-exits 2 "a bad one" "$SPOOR" peek 'a(' r.spoor
+exits 2 "a bad one" "$SPOOR" peek 'a(' recursion.spoor
 like "$(cat err)" '^spoor peek: a\(: ' "says why"
-exits 2 "a recording for an expression" "$SPOOR" peek r.spoor
-like "$(cat err)" "'r.spoor' is a recording; which functions of it" "says that it is one"
-exits 2 "and for a function" "$SPOOR" annotate r.spoor
-like "$(cat err)" "'r.spoor' is a recording, and no function: use -i" "says how"
-exits 2 "one that glibc would never end with" timeout 20 "$SPOOR" peek '((a{1,200}){1,200}){1,200}' r.spoor
+exits 2 "a recording for an expression" "$SPOOR" peek recursion.spoor
+like "$(cat err)" "'recursion.spoor' is a recording; which functions of it" "says that it is one"
+exits 2 "and for a function" "$SPOOR" annotate recursion.spoor
+like "$(cat err)" "'recursion.spoor' is a recording, and no function: use -i" "says how"
+exits 2 "one that glibc would never end with" timeout 20 "$SPOOR" peek '((a{1,200}){1,200}){1,200}' recursion.spoor
 like "$(cat err)" 'repeats .* too many' "says why"
-exits 2 "such a filter" timeout 20 "$SPOOR" report --focus '((a{1,200}){1,200}){1,200}' -i r.spoor
+exits 2 "such a filter" timeout 20 "$SPOOR" report --focus '((a{1,200}){1,200}){1,200}' -i recursion.spoor
 like "$(cat err)" 'repeats .* too many' "says why"
-exits 2 "an empty key" "$SPOOR" report --sort=comm, -i r.spoor
+exits 2 "an empty key" "$SPOOR" report --sort=comm, -i recursion.spoor
 like "$(cat err)" 'a key is empty' "says so"
-exits 2 "a file too many" "$SPOOR" peek a r.spoor b
+exits 2 "a file too many" "$SPOOR" peek a recursion.spoor b
 exits 1 "no recording" "$SPOOR" peek a nothing.spoor
-exits 0 "an expression with an escape" "$SPOOR" peek $'\033[31m[x]' r.spoor
+exits 0 "an expression with an escape" "$SPOOR" peek $'\033[31m[x]' recursion.spoor
 unlike "$(cat out)" $'\033' "which does not reach the terminal"
 
 # --- a terminal
 
 for width in 80 60; do
-	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager peek . compiler.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager peek . compilerecursion.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
 	is "$(awk -v n=$width 'length > n' screen | head -3)" "" "no line is wider than $width columns"
 done
 done_testing

@@ -4,10 +4,8 @@
 # Spans of time: what the key time of spoor report says of each, against a report of that span alone.
 . "$(dirname "$0")/../lib.sh"
 need_command jq
+need_recordings split
 
-cp "$FIXTURES/split" split
-"$SPOOR" record -e cpu-clock:u -o split.spoor -- ./split 2 2>record.err ||
-	bail "recording failed: $(cat record.err)"
 seconds=$("$SPOOR" report --json split.spoor | jq '(.end_ns - .start_ns) / 1e9')
 
 spans() # OPTION...: "TIME SAMPLES" of each span

@@ -14,7 +14,7 @@ if [ -z "${DEBUGINFOD_TEST_ALONE-}" ]; then
 	[ "$(id -u)" -eq 0 ] || user=r
 	unshare -"${user}"n true 2>/dev/null || skip_all "no network namespace can be made here"
 	cd / && rm -rf "$TMP" # that of this start of the test
-	BUILD=$BUILD DEBUGINFOD_TEST_ALONE=1 exec unshare -"${user}"n bash "$TOP/tests/read/debuginfod.t"
+	BUILD=$BUILD DEBUGINFOD_TEST_ALONE=1 exec unshare -"${user}"n bash "$TOP/tests/record/debuginfod.t"
 fi
 ip link set lo up || skip_all "the loopback device cannot be brought up"
 unset DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH DEBUGINFOD_PROGRESS DEBUGINFOD_TIMEOUT DEBUGINFOD_MAXTIME DEBUGINFOD_MAXSIZE
