@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @budget 30s
+# @full
 # @alone it looks at what a run leaves
 #
 # The harness itself: a test that fails, dies, stops early or hangs fails the run.

@@ -5,6 +5,7 @@
 # folded ones, callgrind_annotate the functions of spoor report. Hostile names are harmless in all.
 . "$(dirname "$0")/../lib.sh"
 need_command jq python3 callgrind_annotate go
+need_record_all # their kernel functions are looked at
 need_recordings compiler faults hostile
 
 

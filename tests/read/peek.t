@@ -5,6 +5,7 @@
 # names and expressions do no harm.
 . "$(dirname "$0")/../lib.sh"
 need_command go jq python3 script
+need_record_all # their kernel functions are looked at
 need_recordings compiler python storm recursion
 
 export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none

@@ -7,6 +7,7 @@
 # processes that come and go.
 . "$(dirname "$0")/../lib.sh"
 need_command perf jq python3
+need_record_all # their kernel functions are looked at
 need_recordings compiler python storm
 
 
