@@ -198,12 +198,18 @@ endef
 $(foreach x,c cc,$(eval $(call fixture,$(x))))
 
 # What tests of reading read: each load of tests/loads/ is recorded once, with the options of its line "@record". Where
-# that cannot be, the recording is empty, and tests/lib.sh tells why.
+# that fails, the recording is empty, NAME.spoor.log tells why, and the next make tries again: it is older than all.
 LOADS	:= $(patsubst %.sh,$(BUILD)/%.spoor,$(wildcard tests/loads/*.sh))
-$(LOADS): $(BUILD)/%.spoor: %.sh $(wildcard tests/loads/*) $(BUILD)/spoor $(FIXTURES)
+$(LOADS): $(BUILD)/%.spoor: %.sh $(wildcard tests/loads/*) $(BUILD)/spoor $(FIXTURES) $(BUILD)/tests/host
 	$(say) RECORD $@
-	$(Q)mkdir -p $(@D) && rm -f $@ && { FIXTURES='$(BUILD)/tests/fixtures' '$(BUILD)/spoor' record $$(sed -n 's/^# @record: //p' $<) -o $@ -- bash $< \
-		>$@.log 2>&1 || { rm -f $@ && : >$@; }; }
+	$(Q)BUILD='$(BUILD)' tests/record_load.sh $< $@
+
+# By whom, and of what host: another user's recording may have no kernel in it, or be for him alone; names of another
+# kernel, compiler or Python are no longer there.
+$(BUILD)/tests/host: FORCE
+	@mkdir -p $(@D); { id -u; cat /proc/sys/kernel/perf_event_paranoid /proc/sys/kernel/kptr_restrict \
+		/proc/sys/kernel/random/boot_id; $(CXX) --version; /usr/bin/python3 --version; } >$@.new 2>&1; \
+	cmp -s $@.new $@ || cp $@.new $@
 
 # fuzz_growth counts the work of these: each basic block of theirs calls it.
 WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/% symbolizer/record/%,$(call src,$(l)))))

@@ -345,16 +345,25 @@ need_record_all()
 	can_record_all || skip_all "sampling all CPUs needs root or kernel.perf_event_paranoid <= 0"
 }
 
-# Recordings of tests/loads/, which make makes: links NAME.spoor in the test's directory.
+# Recordings of tests/loads/, which make makes: links NAME.spoor in the test's directory. Fails if there is none.
+recording() # NAME
+{
+	local made=$BUILD/tests/loads/$1.spoor
+
+	ln -s "$made" "$1.spoor"
+	[ ! -s "$made" ] || return 0
+	[ -e "$made" ] || diag "$made is not there: make build-tests makes it"
+	[ ! -e "$made" ] || { diag "tests/loads/$1.sh could not be recorded:" && diag_file "$made.log"; }
+	return 1
+}
 need_recordings() # NAME...
 {
-	local name made
+	local name
 
 	for name; do
-		made=$BUILD/tests/loads/$name.spoor
-		[ -e "$made" ] || { fail "$made: make build-tests makes it" && exit 1; }
-		[ -s "$made" ] || skip_all "no recording of tests/loads/$name.sh: $(tail -n 1 "$made.log")"
-		ln -s "$made" "$name.spoor"
+		recording "$name" && continue
+		can_record_all || skip_all "this user has no recording of tests/loads/$name.sh"
+		bail "no recording of tests/loads/$name.sh"
 	done
 }
 

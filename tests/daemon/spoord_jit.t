@@ -43,7 +43,8 @@ named()
 	jq '[.rows[] | select(.kernel | not)] | ([.[] | select(.symbol | test("alpha|beta")) | .samples] | add // 0) * 1000 /
 		([.[].samples] | add // 1) | floor' json
 }
-# Its map is read when it has ended.
+# Its map is read when it has ended. Of the third process, names for the file that ends meanwhile are asked for at
+# that end.
 has_names() # N
 {
 	ctl sync && "$SPOOR" report --json -i "$archive" --pid "$(sed -n "$1"p numbers)" 2>/dev/null >json &&

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of perf and of spoor, side by side: rows PERF SPOOR children|no-children, graphs PERF SPOOR, or
-rows PERF SPOOR children PERF_SCRIPT SPOOR_SCRIPT, with what perf script and spoor export -f perf-script print.
+"""Reports of perf and of spoor, side by side: rows PERF SPOOR no-children, graphs PERF SPOOR, or
+rows PERF SPOOR children PERF_SCRIPT SPOOR_SCRIPT MARKS: what perf script and spoor export -f perf-script print, and
+"TID TIME_NS" of each sample whose stack has a word that looks like a mark.
 
 What has no symbol is an address in perf's, and a row or a function for each object in spoor's: rows of that
 are not compared, in call graphs all that is unknown is one function. Two more names differ:
@@ -73,9 +74,14 @@ def frame_key(comm, frame):
     return comm, path.rsplit("/", 1)[-1], name(symbol)
 
 
-def callers_dropped(perf, spoor):
-    """By row: the share of samples in which it called the leaf, and of which perf has no stack."""
+def callers_dropped(perf, spoor, marks):
+    """By row: the share of samples in which it called the leaf, and of which perf has no stack; and how many samples
+    have no stack in perf and no such word, or the word and a stack."""
     dropped = {at for _, at, _, frames in script_samples(perf) if not frames}
+    marked = set()
+    for line in open(marks):
+        tid, ns = line.split()
+        marked.add((tid, f"{int(ns) // 10**9}.{int(ns) % 10**9 // 1000:06d}"))
     samples = script_samples(spoor)
     total = sum(period for _, _, period, _ in samples)
     shares = {}
@@ -85,7 +91,9 @@ def callers_dropped(perf, spoor):
             for key in set(keys[1:]) - set(keys[:1]):
                 shares[key] = shares.get(key, 0) + 100 * period / total
     print(len(dropped), "of", len(samples), "samples have no stack in perf")
-    return shares
+    for at in sorted(dropped ^ marked):
+        print("differs:", *at, "has no stack in perf, and no mark" if at in dropped else "has a mark, and a stack in perf")
+    return shares, len(dropped ^ marked)
 
 
 def compare_rows(perf, spoor, dropped):
@@ -181,8 +189,9 @@ def compare_graphs(perf, spoor):
 what, one, other = sys.argv[1:4]
 if what == "rows":
     children = sys.argv[4] == "children"
-    wrong, n = compare_rows(perf_rows(one), spoor_rows(other, children),
-                            callers_dropped(*sys.argv[5:7]) if children else {})
+    shares, unlike = callers_dropped(*sys.argv[5:8]) if children else ({}, 0)
+    wrong, n = compare_rows(perf_rows(one), spoor_rows(other, children), shares)
+    wrong += unlike
 else:
     wrong, n = compare_graphs(perf_graphs(one), spoor_graphs(other))
 print(f"{'enough' if n >= 10 else n} compared, {wrong} differ")

@@ -57,7 +57,6 @@ agree() # FILE KEY WHAT: samples of each command or thread, and of each of their
 	same "... and of each of its functions" got wanted
 }
 
-
 for name in compiler python storm; do
 	"$SPOOR" export -f speedscope -o $name.json $name.spoor 2>err
 	if ok "$name: speedscope opens it" viewer speedscope "$speedscope/index.html" "$speedscope/file-format-schema.json" $name.json; then

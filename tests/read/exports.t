@@ -8,7 +8,6 @@ need_command jq python3 callgrind_annotate go
 need_record_all # their kernel functions are looked at
 need_recordings compiler faults hostile
 
-
 # --- speedscope ------------------------------------------------------------------------------
 cat >unfold.py <<'PY'
 import collections, json, sys

@@ -30,7 +30,6 @@ try() # SCRIPT ARGUMENT...: its lines of TAP, and then that it came to its end
 	fi
 }
 
-
 exits 0 "a page" "$SPOOR" flamegraph compiler.spoor
 ok "flamegraph.html" test -s flamegraph.html
 "$SPOOR" report --json -s comm compiler.spoor >report.json 2>err

@@ -6,14 +6,15 @@
 . "$(dirname "$0")/../lib.sh"
 need_command go jq python3 script
 need_record_all # their kernel functions are looked at
-need_recordings compiler python storm recursion
+need_recordings compiler python storm machine recursion
 
 export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
-for name in compiler python storm; do
-	"$SPOOR" export --no-inline -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
+for name in compiler python storm machine; do
+	[ $name = machine ] && own=(--comm "bash,g++,cc1plus,as,swapper") || own=()
+	"$SPOOR" export --no-inline ${own[@]+"${own[@]}"} -f pprof -o $name.pb.gz $name.spoor 2>/dev/null
 	go tool pprof -symbolize=none -sample_index=samples -nodecount=0 -nodefraction=0 -edgefraction=0 \
 		-peek 'read|alloc|page|_PyEval|sys_' $name.pb.gz >theirs 2>pprof.err
-	"$SPOOR" peek --no-inline --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
+	"$SPOOR" peek --no-inline ${own[@]+"${own[@]}"} --json 'read|alloc|page|_PyEval|sys_' $name.spoor >ours 2>err
 	python3 "$TOP/tests/oracles/peek.py" theirs ours >compared 2>&1
 	is "$(tail -n 1 compared)" "enough compared, 0 differ" "$name: callers and callees are pprof's" || diag_file compared
 	is "$("$SPOOR" peek --json . $name.spoor 2>/dev/null | jq '.[0] | ([.functions[].self_samples] | add) <= .samples')" true \
@@ -61,7 +62,8 @@ unlike "$(cat out)" $'\033' "which does not reach the terminal"
 # --- a terminal
 
 for width in 80 60; do
-	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager peek . compilerecursion.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager peek . compiler.spoor 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	ok "rows on $width columns" grep -q '%' screen
 	is "$(awk -v n=$width 'length > n' screen | head -3)" "" "no line is wider than $width columns"
 done
 done_testing

@@ -6,7 +6,8 @@
 # spoor report: of a compiler, of processes that come and go, of Python, and of every golden recording.
 . "$(dirname "$0")/../lib.sh"
 need_command go jq
-need_recordings compiler python storm
+need_record_all # one is of all CPUs
+need_recordings compiler python storm machine
 
 export PPROF_TMPDIR=$TMP/pprof PPROF_BINARY_PATH=$TMP/none
 pprof() { go tool pprof -symbolize=none "$@" 2>>pprof.err; }
@@ -27,24 +28,26 @@ known_in_all()
 {
 	awk -F '\t' -v OFS='\t' 'BEGIN { while ((getline name <"several") > 0) several[name] = 1 } $3 in several { $2 = "-" } 1'
 }
-several() # RECORDING
+several() # RECORDING [OPTION...]
 {
-	"$SPOOR" report --no-inline --children -s sym --json "$1" 2>/dev/null |
+	"$SPOOR" report --no-inline --children -s sym --json "$@" 2>/dev/null |
 		jq -r '[.rows[].symbol] | group_by(.)[] | select(length > 1)[0]' >several
 }
-top_of_report() # RECORDING
+top_of_report() # RECORDING [OPTION...]
 {
-	"$SPOOR" report --no-inline --children -s sym --json "$1" 2>/dev/null |
+	"$SPOOR" report --no-inline --children -s sym --json "$@" 2>/dev/null |
 		jq -r '[.rows[] | select(.symbol | startswith("[") | not)] | group_by(.symbol)[] |
 			"\(map(.samples) | add)\t\(map(.children_samples) | add)\t\(.[0].symbol)"' | known_in_all | LC_ALL=C sort
 }
 
-for name in compiler python storm; do
+for name in compiler python storm machine; do
+	[ $name = machine ] && own=(--comm "bash,g++,cc1plus,as,swapper") || own=()
 	ok "$name: export" "$SPOOR" export --no-inline -f pprof -o $name.pb.gz $name.spoor
 	: >pprof.err
-	several $name.spoor
-	top_of_pprof $name.pb.gz >got
-	top_of_report $name.spoor >wanted
+	"$SPOOR" export --no-inline ${own[@]+"${own[@]}"} -f pprof -o own.pb.gz $name.spoor 2>export.err
+	several $name.spoor ${own[@]+"${own[@]}"}
+	top_of_pprof own.pb.gz >got
+	top_of_report $name.spoor ${own[@]+"${own[@]}"} >wanted
 	same "$name: functions have the samples of spoor report" got wanted
 	is "$(pprof -raw $name.pb.gz | awk '/^Locations/ { over = 1 } !over && /^ +[0-9]+ +[0-9]+: / { n += $1; p += $2 } END { printf "%d %.0f", n, p }')" \
 		"$("$SPOOR" report --json $name.spoor 2>/dev/null | jq -r '.events[] | "\(.samples) \(.period)"')" \

@@ -10,7 +10,6 @@ need_command perf jq python3
 need_record_all # their kernel functions are looked at
 need_recordings compiler python storm
 
-
 # perf takes the files of a task that still runs, and has another root, from there.
 one_perf()
 {
@@ -48,14 +47,16 @@ agree() # WHAT OPTION...: theirs and ours
 
 for name in compiler python storm; do
 	"$SPOOR" export -f perf-data-file -o $name.data $name.spoor 2>/dev/null
-	# By them the oracle knows which stacks perf drops.
-	one_perf script -i $name.data -F comm,tid,time,ip,sym --no-inline --no-demangle >script.theirs 2>/dev/null
+	# By them the oracle knows which stacks perf drops, and why.
+	one_perf script -i $name.data -F comm,tid,time,ip --no-inline >script.theirs 2>perf.err || diag_file perf.err
+	"$SPOOR" dump --json $name.spoor | jq -r 'select(.type == "SAMPLE" and any(.fields.callchain[]?; startswith("CONTEXT"))) |
+		"\(.tid) \(.time)"' >marks
 	"$SPOOR" export -f perf-script --no-inline --no-demangle $name.spoor >script.ours 2>/dev/null
 	for how in no-children children; do
 		perf_report $name.data --$how -g none -s comm,dso,sym -t $'\001' >theirs ||
 			{ skip "perf report fails" && continue; }
 		spoor_report $name.spoor --$how --json >ours
-		agree "$name: rows, --$how" rows theirs ours $how script.theirs script.ours
+		agree "$name: rows, --$how" rows theirs ours $how script.theirs script.ours marks
 	done
 	# Samples of each way, to the last one.
 	for how in "--no-children -g caller" "--no-children -g callee" "--children -g callee"; do

@@ -4,7 +4,6 @@
 # What only some hardware samples is shown as perf shows it: forged records, which perf and spoor read.
 . "$(dirname "$0")/../lib.sh"
 need_command jq perf nm python3
-need_recordings touched
 
 forge() # CASE: CASE.data as forged, CASE.spoor, and CASE.out, its export
 {
@@ -139,6 +138,7 @@ is "$("$SPOOR" info --json deferred.spoor | jq -c '.records | [.SAMPLE, .CALLCHA
 # --- live ---------------------------------------------------------------------------------
 
 # Each page of both arrays is written to once: as many faults, each at its address.
+recording touched
 is "$("$SPOOR" info --json touched.spoor | jq '.samples > 128')" true "page faults with addresses"
 expected()
 {

@@ -7,7 +7,6 @@
 need_command jq python3 script
 need_recordings compiler events
 
-
 cat >paths.py <<'PY'
 """Samples of every path of a tree (JSON) or of folded stacks, by names."""
 import collections, json, sys
