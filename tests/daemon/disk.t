@@ -219,7 +219,8 @@ without_inodes()
 	start
 	ok "a new start records" wait_for 10 recorded
 	is "$(status segments)" 5 "where one has made way, too"
-	is "$(status warnings)" "[]" "without a complaint"
+	# What other tests' programs do is no complaint of the disk.
+	is "$(status 'warnings | map(select(test("side-band of user") | not))')" "[]" "without a complaint"
 	stop
 	is $? 0 "it ends in order"
 	is "$(read_archive)" "" "all of it reads"
