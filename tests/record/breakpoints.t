@@ -56,8 +56,9 @@ is "$(opened "mem:./a=b/watched:watched_sum:w")" "$at" "a path may have a ="
 exits 0 "--counters" "$SPOOR" record -o counted.spoor --counters="mem:$program:watched_sum:w:u, mem:$program:watched_step:x:u" -- "$program" 700
 hit "$("$SPOOR" counters --json counted.spoor | jq -s -r '[.[].counts[]] | group_by(.event)[] | "\(.[0].event) \(map(.count) | add)"' |
 	sed 's,:/[^:]*/,:,' | xargs)" "mem:watched:watched_step:x:u 700 mem:watched:watched_sum:w:u 700" "each access is counted"
+# Each CPU counts for itself.
 exits 0 "own settings, in terms" "$SPOOR" record -o terms.spoor -e "mem:$program:watched_sum:w/period=10,call-graph=no/u" \
-	-e "mem:$program:watched_step:x/period=4/u" -- "$program" 5000
+	-e "mem:$program:watched_step:x/period=4/u" -- taskset -c 0 "$program" 5000
 hit "$(counts terms.spoor | sort | xargs)" \
 	"mem:watched:watched_step:x/period=4/u 1250 mem:watched:watched_sum:w/period=10,call-graph=no/u 500" "each has its period"
 is "$(opened "mem:here=0x1000/8:w")" "$(opened mem:0x1000/8:w)" "an address may have a name"
