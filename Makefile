@@ -204,8 +204,8 @@ $(LOADS): $(BUILD)/%.spoor: %.sh $(wildcard tests/loads/*) $(BUILD)/spoor $(FIXT
 	$(say) RECORD $@
 	$(Q)BUILD='$(BUILD)' tests/record_load.sh $< $@
 
-# By whom, and of what host: another user's recording may have no kernel in it, or be for him alone; names of another
-# kernel, compiler or Python are no longer there.
+# The user and the host that the recordings are of. A recording of another user may lack the kernel, or be unreadable. A
+# recording of another kernel, compiler or Python has names that are no longer there.
 $(BUILD)/tests/host: FORCE
 	@mkdir -p $(@D); { id -u; cat /proc/sys/kernel/perf_event_paranoid /proc/sys/kernel/kptr_restrict \
 		/proc/sys/kernel/random/boot_id; $(CXX) --version; /usr/bin/python3 --version; } >$@.new 2>&1; \

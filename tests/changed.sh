@@ -39,7 +39,7 @@ for file in "${changed[@]}"; do
 	*.c) sources+=("$file") ;;
 	*.h) mapfile -t -O "${#sources[@]}" sources < <(includers "$file") ;;
 	tests/*/*.t) [ ! -e "$file" ] || shells+=("$file") ;;
-	tests/loads/*) mapfile -t -O "${#shells[@]}" shells < <(grep -l '^need_recordings ' tests/*/*.t) ;;
+	tests/loads/*) mapfile -t -O "${#shells[@]}" shells < <(grep -lE '^(need_recordings|recording) ' tests/*/*.t) ;;
 	tests/oracles/*) mapfile -t -O "${#shells[@]}" shells < <(grep -lF "${file##*/}" tests/*/*.t) ;;
 	docs/* | README.md | NEWS) shells+=(tests/meta/docs.t) ;;
 	esac

@@ -36,8 +36,8 @@ has_ended() # HOW_MANY
 {
 	[ "$(wc -l 2>/dev/null <numbers)" -ge "$1" ]
 }
-# Of the samples in "json", those in named code, in per mille. Of those outside the kernel: beside busy others, a tenth
-# of a process's time may be what interrupts and the scheduler do in it.
+# Per mille of the user samples in "json" that are in named code. The kernel's samples do not count: on a busy machine,
+# interrupts and the scheduler may take a tenth of a process's time.
 named()
 {
 	jq '[.rows[] | select(.kernel | not)] | ([.[] | select(.symbol | test("alpha|beta")) | .samples] | add // 0) * 1000 /

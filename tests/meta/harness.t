@@ -112,6 +112,7 @@ cp "$TOP/tests/changed.sh" tree/tests
 	printf 'int b(void);\nint main(void) { return b() - 2; }\n' >test_b.c
 	echo ': oracle.py' >tests/read/x.t
 	echo 'need_recordings l' >tests/read/z.t
+	echo 'recording l' >tests/read/za.t
 	touch tests/loads/l.sh tests/read/y.t tests/oracles/oracle.py docs/page.8
 	for source in a b c test_a test_b; do
 		"${CC:-cc}" -MMD -c -o b/$source.o $source.c || exit
@@ -137,7 +138,7 @@ is "$(chosen a.h b.c)" "b/test_a b/test_b" "both"
 is "$(chosen test_a.c)" "b/test_a" "a unit program itself"
 is "$(chosen tests/read/y.t tests/read/new.t)" "tests/read/new.t tests/read/y.t" "shell tests, new ones too"
 is "$(chosen tests/oracles/oracle.py docs/page.8)" "tests/meta/docs.t tests/read/x.t" "an oracle, a manual page"
-is "$(chosen tests/loads/l.sh)" "tests/read/z.t" "a load: what may read its recording"
+is "$(chosen tests/loads/l.sh)" "tests/read/z.t tests/read/za.t" "a load: what may read its recording"
 is "$(chosen c.c)" "" "what no unit program has"
 like "$(cat said)" '^c\.c: in no unit program: make check has its tests$' "is said"
 rm -rf tree/.git
