@@ -27,7 +27,7 @@ with_disk() # KIB COMMAND...: on an empty disk of that size
 	umount -l "$disk"
 }
 
-background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+background "$FIXTURES/burn" 3600000 1 20 >/dev/null 2>&1
 
 # reads FILE: as far as it goes. Prints what is wrong with it.
 reads()

@@ -56,7 +56,7 @@ goes_on() # NAME
 	ok "$1: it is the same process" kill -0 "$pid"
 }
 
-background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+background "$FIXTURES/burn" 3600000 1 20 >/dev/null 2>&1
 BADFILE_PLAN=$plan LD_PRELOAD=$preload start
 ok "it records" wait_for 20 samples_over 100 || diag_file log
 is "$(files '*.spoor.active')" 1 "into one segment"

@@ -28,7 +28,7 @@ block_age = 1s
 cpu_budget = 0
 EOC
 
-background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+background "$FIXTURES/burn" 3600000 1 20 >/dev/null 2>&1
 
 # What a client does meanwhile; ends with the daemon.
 disturb()

@@ -90,7 +90,7 @@ after()
 	like "$(ctl status)" "$said: what was recorded" "$name: and the words"
 }
 
-background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+background "$FIXTURES/burn" 3600000 1 20 >/dev/null 2>&1
 start
 ok "it records" wait_for 20 samples_over 200 || diag_file log
 is "$(status lost_files)" 0 "nothing is lost"

@@ -138,7 +138,7 @@ daemon() # AT FOR: prints what is wrong
 	done
 }
 
-background "$FIXTURES/burn" 3600000 >/dev/null 2>&1
+background "$FIXTURES/burn" 3600000 1 20 >/dev/null 2>&1
 runs=0 ended=0
 : >bad.out
 for ((at = 1; at < 6000; at += 37 * ${NOMEM_STEP:-29})); do
