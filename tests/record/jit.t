@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @alone it has the kernel take process IDs again
+#
 # Code made at run time has the names that its process left in a perf map or a jitdump; what is
 # not to be believed names nothing.
 . "$(dirname "$0")/../lib.sh"
@@ -219,7 +219,12 @@ else
 	skip "no FUSE here" 2
 fi
 
-# One number, two processes: the names of the first are not the second's.
+# One number, two processes: the names of the first are not the second's. The kernel gives a number again in a PID
+# namespace, where no other program takes it meanwhile.
+numbered() # RECORDING: records the script "inside"
+{
+	unshare -pm --fork --kill-child --mount-proc "$SPOOR" record -F 997 -o "$1" -- bash inside "$FIXTURES/jit" 2>err
+}
 # shellcheck disable=SC2016
 echo 'for i in {1..20}; do
 		"$1" map >first
@@ -230,7 +235,7 @@ echo 'for i in {1..20}; do
 		cmp -s first second && exit
 	done
 	exit 1' >inside
-if "$SPOOR" record -F 997 -o twice.spoor -- bash inside "$FIXTURES/jit" 2>err; then
+if numbered twice.spoor; then
 	"$SPOOR" report --json -i twice.spoor --pid "$(cat first)" 2>/dev/null >json
 	in_range "$(named_by 'alpha()')" 200 420 "a number that is used again has not the names of before"
 else
@@ -247,7 +252,7 @@ echo 'for i in {1..20}; do
 	done
 	exit 1' >inside
 for i in 1 2 3; do
-	if "$SPOOR" record -F 997 -o after.spoor -- bash inside "$FIXTURES/jit" 2>err; then
+	if numbered after.spoor; then
 		"$SPOOR" report --json -i after.spoor --pid "$(cat first)" 2>/dev/null >json
 		in_range "$(named_by 'alpha()')" 200 420 "nor those of the next one ($i)"
 	else
