@@ -11,6 +11,8 @@
 # machine seen took 2.5 times as long as the one where the budgets were made. Time in the kernel is not counted: in a
 # busy virtual machine the same calls took ten times as long as in a quiet one.
 #
+# As root, a test that is not of the whole host has a lane: namespaces and a /tmp of its own (lane.sh).
+#
 # Each test has a session of its own. What is still in it when the test has ended is named, killed,
 # and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
 # whole run from ever ending.
@@ -25,13 +27,31 @@ export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
 export ASAN_OPTIONS="${ASAN_OPTIONS-verify_asan_link_order=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-print_stacktrace=1}"
 
+lane=()
+lane_dir=
+
+# Where no namespace can be made the test runs without a lane.
+lane_begin() # FILE
+{
+	local unshare=(unshare --mount --propagation private --uts --ipc --net)
+
+	# Of this tree and its build: what else lies below /tmp is not seen in a lane.
+	case $1 in tests/read/* | tests/record/* | tests/daemon/* | "${BUILD:-build}"/tests/unit/*) ;; *) return ;; esac
+	[ "$EUID" -eq 0 ] && "${unshare[@]}" ip link set lo up 2>/dev/null || return
+	lane_dir=$(mktemp -d "${TMPDIR:-/tmp}/spoor-test.${SPOOR_SUITE:-0}.lane.XXXXXX") || exit 1
+	chmod 1777 "$lane_dir"
+	lane=("${unshare[@]}" tests/lane.sh "$lane_dir")
+	trap 'rm -rf "$lane_dir"' EXIT
+}
+lane_begin "$1"
+
 # in_session COMMAND...: the exit status is the command's, or 1 if it left processes behind.
 in_session()
 {
 	local session status left pid name n
 
 	# A shell's background job would start with SIGINT ignored.
-	env --default-signal=INT,QUIT setsid timeout --kill-after=10 "${TEST_TIMEOUT:-900}" "$@" &
+	env --default-signal=INT,QUIT setsid ${lane[@]+"${lane[@]}"} timeout --kill-after=10 "${TEST_TIMEOUT:-900}" "$@" &
 	session=$!
 	trap 'kill -TERM -- "-$session" 2>/dev/null' HUP INT TERM
 	wait "$session"

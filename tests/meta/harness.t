@@ -83,6 +83,25 @@ is "$(outcome case.t)" FAIL "a process left behind fails"
 like "$(cat err)" "left behind: $(cat pid): sleep 100" "and is named"
 nok "and ended" grep -q "^State:.[DIRST]" "/proc/$(cat pid)/status"
 
+# --- a lane --------------------------------------------------------------------------------------
+
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -p b/tests/unit/daemon
+	cat >b/tests/unit/daemon/test_lane <<-'END'
+		#!/bin/bash
+		{ ls -A /tmp; ip -br link | wc -l; } >"${0%/*}/seen"
+		touch /tmp/of-a-lane && hostname of-a-lane && mount -t tmpfs none /mnt && touch /mnt/of-a-lane
+		echo "ok 1 - $?"
+		echo 1..1
+	END
+	chmod 755 b/tests/unit/daemon/test_lane
+	like "$(cd "$TOP" && BUILD=$TMP/b tests/run.sh "$TMP/b/tests/unit/daemon/test_lane")" '^ok 1 - 0' \
+		"a test has a /tmp, mounts and a name of the host in a lane"
+	is "$(grep -v '^spoor-test' b/tests/unit/daemon/seen)" 1 "where there is nothing but a loopback device"
+	is "$(ls /tmp/of-a-lane /mnt/of-a-lane 2>/dev/null; hostname | grep -x of-a-lane)" "" "and nothing of it stays"
+else
+	skip "a lane needs root" 3
+fi
 
 # --- the tiers, their budgets, and what is left behind ------------------------------------------
 
@@ -154,7 +173,7 @@ suite() # FILE...: tests/suite.sh of the fast tier; its output is in "out"
 shell 'plan 1; pass a'
 ok "the suite passes" suite "$TMP/case.t"
 like "$(cat out)" "^ +[0-9.]+ +[0-9.]+  .*/case\.t\$" "and ends with the slowest"
-mkdir -p b/tests/unit/daemon && ln -s "$TMP/unit1" b/tests/unit/daemon/test_bad
+mkdir -p b/tests/unit/daemon && ln -sf "$TMP/unit1" b/tests/unit/daemon/test_bad
 nok "a unit program that fails beside others fails the suite" suite "$TMP/b/tests/unit/daemon/test_bad" "$TMP/case.t"
 like "$(cat out)" '^Result: FAIL$' "when it has run alone, too"
 shell 'plan 1; pass a; mkdir "$TMP.left"'
