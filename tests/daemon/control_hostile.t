@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 40s
 #
 # 100,000 more hostile messages leave memory, descriptors and recording of the daemon as they were.
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 45s
 #
 # Disks that are too small, fill up and empty again, and limits on the size of a file: whatever
 # is left reads, `spoor record` says why it ended, and spoord goes on. DISK_STEP=4 tries every

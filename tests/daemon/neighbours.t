@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 90s
 #
 # Other users of perf events on the host go on working beside a default spoord, a capture, and
 # spoor record -a. ROUNDS: how often each.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 70s
 #
 # A user who maps files with long names as fast as it goes, and one who forks: what is written for that
 # is bounded, the history stays, others keep their names, and it is said whose it is.

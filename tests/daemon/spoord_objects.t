@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 60s
 #
 # spoord keeps copies of what may be gone when its archive is read, within objects_share of max_use.
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 70s
 #
 # What somebody does to the archive under spoord's hands: files and directories that are removed, moved,
 # renamed, replaced. It says so within five seconds, goes on in a new file, tells in that what went

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 45s
 #
 # What membership of the control group does not give: contents of other people's processes. A program
 # keeps a text on its stack, and it is looked for in what the member gets.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 90s
 #
 # Captures whose file takes nothing, and of a task that is stuck in execve(2), cost their user and nobody
 # else: slots are free by the clock, the daemon answers, and ends within seconds.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 50s
 #
 # Every header compiles alone; the check sees one that does not.
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 40s
 #
 # The check of the plan sees what is planted in a copy of this tree.
 . "$(dirname "$0")/../lib.sh"

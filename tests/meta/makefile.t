@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 70s
 #
 # The Makefile where a packager or a cross build bends it: tools by name, other flags, directories with a
 # space, where files are installed.

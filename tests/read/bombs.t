@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 100s
 #
 # Recordings that ask for much: small on the disk, with checksums that are right (bomb_maker). Whatever
 # is asked of them takes 256 MiB at most. CPU time is told, and has a limit that only what

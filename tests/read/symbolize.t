@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 60s
 #
 # spoor symbolize against other symbolizers: the same functions, files, lines and inlined calls, whatever made the
 # debug information and wherever it is. Each way of making it is tried once, the others being at their defaults

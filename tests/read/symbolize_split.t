@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 110s
 #
 # Debug information that the compiler split off: .dwo files, in all the places where they may be, and packages of
 # them; and files that are none, which nobody may open. Each is compared with the same program in one piece.

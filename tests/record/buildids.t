@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 60s
 #
 # Build-ids by the files themselves are as good as the kernel's: of short processes, of a compiler, in
 # a container, of what is deleted or replaced. Both ways record the same load at the same time.

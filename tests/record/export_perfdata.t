@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 60s
 #
 # spoor export -f perf-data and -f perf-data-file, judged by perf itself and by perfdata.py, which
 # knows nothing of spoor's code: recordings of our own; perf.data of each kind there and back.

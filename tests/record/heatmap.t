@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 80s
 #
 # The page of spoor heatmap in a browser: cells of the right times, nothing asked of the network, and a selection
 # whose command finds just the samples that it tells; hostile names do nothing.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 50s
 #
 # spoor import of what perf record wrote, with perf's own readers as the oracle: the same number of
 # records of every type, the same samples in the same order.

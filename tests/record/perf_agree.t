@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 45s
 #
 # spoor and perf record the same load at the same time, and agree: sample counts within 2 %, and for
 # the ten hottest symbols of either the shares within 2 points, names equal.

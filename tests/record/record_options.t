@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
+# @budget 50s
 #
 # Options of perf record, in spoor record: each adds to the attr what perf adds (perf evlist -v).
 . "$(dirname "$0")/../lib.sh"
