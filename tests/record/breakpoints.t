@@ -35,7 +35,7 @@ hit() # GOT WANTED NAME: is, where breakpoints are delivered
 # --- a program that is always at its addresses
 
 # The kernel writes there as well, once, when it clears the page's rest: :u is without that.
-exits 0 "variables and a function" "$SPOOR" record -o fixed.spoor -e "mem:$program:watched_sum:w:u,mem:$program:watched_pairs+4/4:w:u" \
+exits 0 "variables and a function" "$SPOOR" record -m 8M -o fixed.spoor -e "mem:$program:watched_sum:w:u,mem:$program:watched_pairs+4/4:w:u" \
 	-e "mem:$program:watched_never/8:w:u" -e "mem:$program:watched_step:x:u" -- "$program" 5000
 hit "$(counts fixed.spoor | sort | xargs)" \
 	"mem:watched:watched_never/8:w:u 0 mem:watched:watched_pairs+4/4:w:u 2500 mem:watched:watched_step:x:u 5000 mem:watched:watched_sum:w:u 5000" \
@@ -57,7 +57,7 @@ exits 0 "--counters" "$SPOOR" record -o counted.spoor --counters="mem:$program:w
 hit "$("$SPOOR" counters --json counted.spoor | jq -s -r '[.[].counts[]] | group_by(.event)[] | "\(.[0].event) \(map(.count) | add)"' |
 	sed 's,:/[^:]*/,:,' | xargs)" "mem:watched:watched_step:x:u 700 mem:watched:watched_sum:w:u 700" "each access is counted"
 # Each CPU counts for itself.
-exits 0 "own settings, in terms" "$SPOOR" record -o terms.spoor -e "mem:$program:watched_sum:w/period=10,call-graph=no/u" \
+exits 0 "own settings, in terms" "$SPOOR" record -m 8M -o terms.spoor -e "mem:$program:watched_sum:w/period=10,call-graph=no/u" \
 	-e "mem:$program:watched_step:x/period=4/u" -- taskset -c 0 "$program" 5000
 hit "$(counts terms.spoor | sort | xargs)" \
 	"mem:watched:watched_step:x/period=4/u 1250 mem:watched:watched_sum:w/period=10,call-graph=no/u 500" "each has its period"
@@ -84,7 +84,7 @@ like "$(cat err)" 'at character 11: the process \(-p\) has not mapped this file'
 exec 8<>ctl 9<>back
 echo enable >&8
 (read -t 60 -r _ <&9; echo >&7) &
-exits 0 "-p" "$SPOOR" record -q -o pie.spoor --control fifo:ctl,back -e mem:./pie:watched_sum:w,mem:./pie:watched_pairs+4:w -p $pid
+exits 0 "-p" "$SPOOR" record -q -m 8M -o pie.spoor --control fifo:ctl,back -e mem:./pie:watched_sum:w,mem:./pie:watched_pairs+4:w -p $pid
 wait $pid
 exec 7>&- 8>&- 9>&-
 hit "$(counts pie.spoor | xargs)" "mem:pie:watched_sum:w 3000 mem:pie:watched_pairs+4:w 1500" "each access of it is a sample"
