@@ -14,7 +14,7 @@ if [ -z "$root" ] || ! mkdir "$root/$top" 2>/dev/null; then
 	skip_all "no control group can be made here"
 fi
 at_exit "find '$root/$top' -depth -type d -exec rmdir {} + 2>/dev/null"
-for unit in web.service db@1.service; do
+for unit in shop.service db@1.service; do
 	mkdir "$root/$top/$unit"
 done
 
@@ -40,8 +40,8 @@ in_group() # GROUP COMMAND...
 	shift
 	(echo "$BASHPID" >"$group/cgroup.procs" && exec "$@")
 }
-in_group "$root/$top/web.service" ./worker &
-in_group "$root/$top/web.service" ./helper &
+in_group "$root/$top/shop.service" ./worker &
+in_group "$root/$top/shop.service" ./helper &
 in_group "$root/$top/db@1.service" ./worker &
 python3 -c 'sum(i * i for i in range(2000000))' &
 wait
@@ -103,23 +103,23 @@ perf_groups()
 		sed 's/^ *//; s/ *\x01 */\t/; s/ *$//' | grep . | LC_ALL=C sort
 }
 perf_groups all.data >theirs
-for unit in web web.service 'web*' "$top/web.service" 'we?.service'; do
+for unit in shop shop.service 'shop*' "$top/shop.service" 'sho?.service'; do
 	groups --unit "$unit" >ours
-	same "--unit $unit" ours <(grep "/$top/web.service" theirs)
+	same "--unit $unit" ours <(grep "/$top/shop.service" theirs)
 done
 for unit in db@1 db@ 'db@*' db@1.service; do
 	groups --unit "$unit" >ours
 	same "--unit $unit" ours <(grep "/$top/db@1.service" theirs)
 done
-"$SPOOR" export -f perf-data-file --unit web -o web.data all.spoor
-perf_groups web.data >got
-grep "/$top/web.service" theirs >wanted
+"$SPOOR" export -f perf-data-file --unit shop -o shop.data all.spoor
+perf_groups shop.data >got
+grep "/$top/shop.service" theirs >wanted
 same "an export of a unit" got wanted
-groups --unit web,db@1 >ours
-same "two units" ours <(grep -E "/$top/(web|db)" theirs)
-groups --unit web --cgroup "$top" >got
+groups --unit shop,db@1 >ours
+same "two units" ours <(grep -E "/$top/(shop|db)" theirs)
+groups --unit shop --cgroup "$top" >got
 same "a unit and a group are both asked for" got wanted
-is "$(groups --unit web --cgroup "$top/db@1.service")" "" "even when nothing has both"
+is "$(groups --unit shop --cgroup "$top/db@1.service")" "" "even when nothing has both"
 
 # --- in the kernel, or not
 
@@ -159,9 +159,9 @@ told() { { "$SPOOR" report --json "$@" "${of-all.spoor}" >/dev/null; } 2>&1; }
 like "$(of=ours.spoor told --comm wroker)" '--comm wroker: no sample; did you mean worker.*There are also .*helper' "a name like it"
 like "$(told --comm helper,nobody-at-all)" '^spoor: all.spoor: --comm nobody-at-all: no sample; there are ' "one of two"
 unlike "$(told --comm helper,nobody-at-all)" 'helper:' "and not the other"
-is "$(told --comm helper --unit web --cpu 0-1 --dso helper)" "" "nothing is said of what is there"
-like "$(told --unit wbe)" '--unit wbe.service: no sample; did you mean [^,?]*web.service\?' "a unit"
-like "$(told --cgroup web.servic)" "--cgroup web.servic: no sample; did you mean /$top/web.service" "a control group"
+is "$(told --comm helper --unit shop --cpu 0-1 --dso helper)" "" "nothing is said of what is there"
+like "$(told --unit shpo)" '--unit shpo.service: no sample; did you mean [^,?]*shop.service\?' "a unit"
+like "$(told --cgroup shop.servic)" "--cgroup shop.servic: no sample; did you mean /$top/shop.service" "a control group"
 like "$(told --dso hepler)" '--dso hepler: no sample; did you mean helper' "an object"
 like "$(told -S leaf_too --comm worker)" '--symbol leaf_too: no sample; did you mean leaf_two' "a function"
 like "$(of=ours.spoor told --pid "$pid,4294967295")" '--pid 4294967295: no sample; there are .*[0-9]+ \(worker\)' "a process"
