@@ -19,18 +19,27 @@ for ((n = 2 * $(nproc); n > 0; n--)); do
 	pids+=("$!")
 done
 
-# The stop of a process that its own test has stopped is not undone here: only what runs or sleeps is chosen. A child of
-# script(1) is left alone: script stops itself with its child, and then misses that the child ended (util-linux 2.38).
+# Field 7 of proc_pid_stat(5) is the terminal.
+has_terminal() # PID
+{
+	local stat
+
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return
+	read -r -a stat <<<"${stat##*) }"
+	[ "${stat[4]}" -ne 0 ]
+}
+
+# The stop of a process that its own test has stopped is not undone here: only what runs or sleeps is chosen. What is on a
+# terminal is left alone: a stop tells an interactive shell, or script(1), that a person wants the terminal back.
 stop_at_random()
 {
-	local pid victims parent
+	local pid victims
 
 	while kill -0 $$ 2>/dev/null; do
 		mapfile -t victims < <(find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$PWD/*" -printf '%h\n' 2>/dev/null)
 		if [ ${#victims[@]} -gt 0 ]; then
 			pid=${victims[RANDOM % ${#victims[@]}]#/proc/}
-			parent=$(sed -n 's/^PPid:.//p' "/proc/$pid/status" 2>/dev/null)
-			if grep -q '^State:.[RS]' "/proc/$pid/status" 2>/dev/null && ! grep -qsx script "/proc/$parent/comm" &&
+			if grep -q '^State:.[RS]' "/proc/$pid/status" 2>/dev/null && ! has_terminal "$pid" &&
 				kill -STOP "$pid" 2>/dev/null; then
 				sleep 0.$((RANDOM % 5))
 				kill -CONT "$pid" 2>/dev/null

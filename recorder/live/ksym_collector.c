@@ -103,6 +103,12 @@ address_miss(struct ksym_collector *c, uint64_t addr, uint64_t ways[WAYS])
 	if (!symbol_take(c, (size_t)i))
 		return;
 	symbol = kallsyms_at(c->symbols, (size_t)i);
+	/* A reader may take the function behind its padding: kernel_symbols_find_frame(). */
+	if (strncmp(symbol.name, "__pfx_", strlen("__pfx_")) == 0) {
+		i = kallsyms_find(c->symbols, symbol.end);
+		if (i >= 0 && !symbol_take(c, (size_t)i))
+			return;
+	}
 	if (symbol.start <= first && symbol.end - first >= UINT64_C(1) << GRANULE_BITS)
 		remember(ways, addr >> GRANULE_BITS);
 	else

@@ -105,7 +105,7 @@ kernel_place(struct place_finder *f, const struct callchain_address *a, uint32_t
 		*ret = known->place;
 		return 0;
 	}
-	if (kernel_symbols_find(replay_kernel(f->replay), a->ip - a->is_return, &symbol))
+	if (kernel_symbols_find_frame(replay_kernel(f->replay), a->ip, a->is_return, &symbol))
 		name_place(&key, f->by_kernel_address, symbol.start, symbol.name, symbol.dso);
 	err = raw_profile_place(f->raw, &key, ret);
 	if (err == 0)

@@ -200,6 +200,25 @@ kernel_symbols_find(const struct kernel_symbols *k, uint64_t address, struct ker
 }
 
 bool
+kernel_symbol_pads(const struct kernel_symbol *symbol, uint64_t ip)
+{
+	return symbol->end == ip && strncmp(symbol->name, "__pfx_", strlen("__pfx_")) == 0;
+}
+
+bool
+kernel_symbols_find_frame(const struct kernel_symbols *k, uint64_t ip, bool is_return,
+			  struct kernel_symbol *ret)
+{
+	struct kernel_symbol behind;
+
+	if (!kernel_symbols_find(k, ip - is_return, ret))
+		return false;
+	if (is_return && kernel_symbol_pads(ret, ip) && kernel_symbols_find(k, ip, &behind))
+		*ret = behind;
+	return true;
+}
+
+bool
 kernel_symbols_next(const struct kernel_symbols *k, uint64_t address, struct kernel_symbol *ret)
 {
 	const struct entry *e = RB_ROOT(&k->entries), *after = NULL;

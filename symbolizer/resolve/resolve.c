@@ -565,8 +565,12 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, const struct ke
 		symbol = *known;
 	else if (r->ask_image)
 		found = kernel_image_find(r->kernel_image, ip - is_return, &symbol);
+	if (found > 0 && is_return && !known && kernel_symbol_pads(&symbol, ip))
+		found = kernel_image_find(r->kernel_image, ip, &symbol);
 	if (found <= 0)
 		return found;
+	/* No call ends where its function begins. */
+	is_return = is_return && symbol.start != ip;
 	ret->symbol = intern_string(r->strings, symbol.name);
 	ret->dso = ret->dso_path = intern_string(r->strings, symbol.dso);
 	ret->symbol_offset = ip - symbol.start;

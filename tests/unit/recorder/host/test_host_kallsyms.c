@@ -310,6 +310,34 @@ test_collector(void **state)
 	ksym_collector_free(c);
 }
 
+/* Of padding in front of a function, whatever address it was for, the function is needed as well. */
+static void
+test_collector_padding(void **state)
+{
+	static const char padded[] = "ffffffff81000000 T caller\n"
+				     "ffffffff81000040 T __pfx_callee\n"
+				     "ffffffff81000050 T callee\n"
+				     "ffffffff81000090 T last\n";
+	static const uint64_t at_start[] = { CONTEXT_KERNEL, 0xffffffff81000010,
+					     0xffffffff81000050 };
+	static const uint64_t inside[] = { CONTEXT_KERNEL, 0xffffffff81000044, 0xffffffff81000050 };
+	struct ksym_collector *c;
+	const struct kallsyms *k;
+	char names[256];
+
+	assert_int_equal(load_text(padded, &k), 0);
+	c = ksym_collector_new(k);
+	sample(c, 2, 0, at_start, 3);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "caller[] __pfx_callee[] callee[] ");
+	ksym_collector_reset(c);
+	sample(c, 2, 0, inside, 3);
+	taken(c, names, sizeof(names));
+	assert_string_equal(names, "__pfx_callee[] callee[] ");
+	ksym_collector_free(c);
+	host_kallsyms_release(k);
+}
+
 /* Two symbols that begin within 16 bytes, and one that ends in the middle of 16. */
 static void
 test_collector_neighbours(void **state)
@@ -389,6 +417,7 @@ main(void)
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_collector),
+		cmocka_unit_test(test_collector_padding),
 		cmocka_unit_test(test_collector_neighbours),
 		cmocka_unit_test(test_collector_forgets),
 	};

@@ -103,6 +103,33 @@ objects(void **state)
 	is(UINT64_MAX, NULL, NULL);
 }
 
+static void
+is_frame(uint64_t ip, bool is_return, const char *name)
+{
+	struct kernel_symbol s;
+
+	assert_true(kernel_symbols_find_frame(k, ip, is_return, &s));
+	assert_string_equal(s.name, name);
+}
+
+static void
+padding(void **state)
+{
+	ADD({ 0xffffffff81000000, 0xffffffff810000f0, "", "calls_at_its_end" },
+	    { 0xffffffff810000f0, 0xffffffff81000100, "", "__pfx_goes_to" },
+	    { 0xffffffff81000100, 0xffffffff81000200, "", "goes_to" },
+	    { 0xffffffff81000200, 0xffffffff81000300, "", "unpadded" },
+	    { 0xffffffff81000300, 0xffffffff81000310, "", "__pfx_of_none" });
+	is_frame(0xffffffff81000100, true, "goes_to");
+	is_frame(0xffffffff81000100, false, "goes_to");
+	is_frame(0xffffffff810000f8, true, "__pfx_goes_to");
+	is_frame(0xffffffff810000ff, false, "__pfx_goes_to");
+	is_frame(0xffffffff810000f0, true, "calls_at_its_end");
+	is_frame(0xffffffff81000101, true, "goes_to");
+	is_frame(0xffffffff81000200, true, "goes_to");
+	is_frame(0xffffffff81000310, true, "__pfx_of_none");
+}
+
 static size_t
 count(void)
 {
@@ -196,6 +223,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		T(nothing_known),
 		T(objects),
+		T(padding),
 		T(blocks_add_up),
 		T(programs_come_and_go),
 		T(nonsense),
