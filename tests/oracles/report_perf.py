@@ -10,6 +10,7 @@ are not compared, in call graphs all that is unknown is one function. Two more n
  - perf takes callers from what was mapped before an exec, where spoor knows none: system calls of libc, and
    anything in the dynamic linker, which has no frame pointers and runs first;
  - the symbols of a stripped compiler are templates with gaps between them: next to which the call was.
+perf takes names of the vDSO from its cache of build-ids, which an export does not fill: those are unknown, too.
 Stubs of the linkage table have no names in some perfs. Two functions of one name are two rows of perf's: those are
 passed over.
 
@@ -28,7 +29,7 @@ def name(text):
     text = re.sub(r"^.*(?=@plt$)", "", re.sub(r"^\[[k.]\] ", "", text.strip()))
     if re.fullmatch(r"(0x)?[0-9a-f]+|\[.*\]( \[.*\])?|@plt", text):
         return "[unknown]"
-    return "[unknown]" if text.startswith(("__GI_", "_Z")) else KNOWN_AS.get(text, text)
+    return "[unknown]" if text.startswith(("__GI_", "_Z", "__vdso_")) else KNOWN_AS.get(text, text)
 
 
 def perf_rows(path):
