@@ -355,6 +355,17 @@ row_end(const struct kallsyms *k, size_t i)
 	return r[1].addr;
 }
 
+size_t
+kallsyms_prefix(const char *name)
+{
+	static const char *const prefixes[] = { "__pfx_", "__cfi_" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return strlen(prefixes[i]);
+	return 0;
+}
+
 ssize_t
 kallsyms_find(const struct kallsyms *k, uint64_t addr)
 {

@@ -38,6 +38,12 @@ struct kallsyms_symbol {
 struct kallsyms_symbol kallsyms_at(const struct kallsyms *k, size_t index);
 
 /*
+ * The length of the prefix in the name of what x86 has in front of a function, so that the function starts where it ends:
+ * padding, __pfx_NAME (CONFIG_PREFIX_SYMBOLS), or the preamble of CONFIG_CFI, __cfi_NAME. 0: it is none.
+ */
+size_t kallsyms_prefix(const char *name);
+
+/*
  * Address of a name at its first place in the file, of whatever type; 0: none. Kept only
  * for those that bound the kernel: _text, _stext, _etext, _edata.
  */

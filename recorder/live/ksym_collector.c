@@ -104,7 +104,7 @@ address_miss(struct ksym_collector *c, uint64_t addr, uint64_t ways[WAYS])
 		return;
 	symbol = kallsyms_at(c->symbols, (size_t)i);
 	/* A reader may take the function behind its padding: kernel_symbols_find_frame(). */
-	if (strncmp(symbol.name, "__pfx_", strlen("__pfx_")) == 0) {
+	if (kallsyms_prefix(symbol.name)) {
 		i = kallsyms_find(c->symbols, symbol.end);
 		if (i >= 0 && !symbol_take(c, (size_t)i))
 			return;

@@ -135,7 +135,8 @@ scheduler_frames(const struct wait_samples *w, struct span words, bool *ret_io)
 	for (; n + 1 < span_words(words); n++) {
 		const uint64_t word = span_word(words, n + 1);
 
-		if (perf_context_marker(word) || !kernel_symbols_find(w->kernel, word, &symbol) ||
+		if (perf_context_marker(word) ||
+		    !kernel_symbols_find_frame(w->kernel, word, n > 0, &symbol) ||
 		    !strstr(symbol.name, "schedule"))
 			break;
 		*ret_io |= strstr(symbol.name, "io_schedule") != NULL;

@@ -333,6 +333,24 @@ kernel_image_find(struct kernel_image *k, uint64_t address, struct kernel_symbol
 	return k->kallsyms ? find_in_kallsyms(k, address, ret) : find_in_vmlinux(k, address, ret);
 }
 
+int
+kernel_image_find_frame(struct kernel_image *k, uint64_t ip, bool is_return,
+			struct kernel_symbol *ret)
+{
+	const int found = kernel_image_find(k, ip - is_return, ret);
+	struct kernel_symbol behind;
+	int error;
+
+	if (found <= 0 || !is_return || !kallsyms_prefix(ret->name))
+		return found;
+	error = kernel_image_find(k, ip, &behind);
+	if (error < 0)
+		return error;
+	if (error > 0 && behind.start == ip)
+		*ret = behind;
+	return found;
+}
+
 const char *
 kernel_image_trouble(const struct kernel_image *k)
 {

@@ -7,6 +7,7 @@
 #include <bsd/sys/tree.h>
 
 #include "format/block/ksyms.h"
+#include "format/bytes/kallsyms.h"
 
 #define KSYMBOL_UNREGISTER 1u /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
 
@@ -200,21 +201,25 @@ kernel_symbols_find(const struct kernel_symbols *k, uint64_t address, struct ker
 }
 
 bool
-kernel_symbol_pads(const struct kernel_symbol *symbol, uint64_t ip)
-{
-	return symbol->end == ip && strncmp(symbol->name, "__pfx_", strlen("__pfx_")) == 0;
-}
-
-bool
 kernel_symbols_find_frame(const struct kernel_symbols *k, uint64_t ip, bool is_return,
 			  struct kernel_symbol *ret)
 {
 	struct kernel_symbol behind;
+	size_t prefix;
 
 	if (!kernel_symbols_find(k, ip - is_return, ret))
 		return false;
-	if (is_return && kernel_symbol_pads(ret, ip) && kernel_symbols_find(k, ip, &behind))
+	prefix = is_return && ret->end == ip ? kallsyms_prefix(ret->name) : 0;
+	if (!prefix)
+		return true;
+	if (kernel_symbols_find(k, ip, &behind) && behind.start == ip) {
 		*ret = behind;
+	} else {
+		/* A recorder that knew of no such frames has left the function out. */
+		ret->start = ip;
+		ret->end = ip + 1;
+		ret->name += prefix;
+	}
 	return true;
 }
 

@@ -41,14 +41,12 @@ struct kernel_symbol {
 bool kernel_symbols_find(const struct kernel_symbols *k, uint64_t address,
 			 struct kernel_symbol *ret);
 /*
- * The name of a frame: a return address is looked up by the byte before it. What a retpoline jumps to stands on the
- * stack where a return address does, too. Linux has padding in front of its functions (CONFIG_FUNCTION_PADDING_BYTES),
- * __pfx_NAME, in which nothing is called: behind it NAME itself is meant.
+ * The name of a frame. A return address is looked up by the byte before it. But a retpoline leaves the start of the
+ * function that it jumps to where return addresses are. The byte before that is in the function's padding
+ * (kallsyms_prefix()), in which nothing is called: such an address means the function.
  */
 bool kernel_symbols_find_frame(const struct kernel_symbols *k, uint64_t ip, bool is_return,
 			       struct kernel_symbol *ret);
-/* Is symbol, which was found by the byte before ip, the padding of a function that starts at ip? */
-bool kernel_symbol_pads(const struct kernel_symbol *symbol, uint64_t ip);
 /* The first symbol that begins at address or behind it; false: there is none. */
 bool kernel_symbols_next(const struct kernel_symbols *k, uint64_t address,
 			 struct kernel_symbol *ret);

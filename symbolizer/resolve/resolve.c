@@ -564,9 +564,7 @@ resolver_kernel(struct resolver *r, uint64_t ip, bool is_return, const struct ke
 	if (known)
 		symbol = *known;
 	else if (r->ask_image)
-		found = kernel_image_find(r->kernel_image, ip - is_return, &symbol);
-	if (found > 0 && is_return && !known && kernel_symbol_pads(&symbol, ip))
-		found = kernel_image_find(r->kernel_image, ip, &symbol);
+		found = kernel_image_find_frame(r->kernel_image, ip, is_return, &symbol);
 	if (found <= 0)
 		return found;
 	/* No call ends where its function begins. */

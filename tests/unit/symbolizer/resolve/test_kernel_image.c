@@ -94,6 +94,39 @@ name(struct fixture *f, uint64_t address, const char *dso)
 
 static const struct buildid none;
 
+/* A return address at which a function starts, behind its padding, means the function. */
+static void
+test_padding(void **state)
+{
+	static const char padded[] = "ffffffff81000000 T _text\n"
+				     "ffffffff81001000 T caller\n"
+				     "ffffffff81001040 T __pfx_callee\n"
+				     "ffffffff81001050 T callee\n"
+				     "ffffffff81001090 T unpadded\n"
+				     "ffffffff81002000 T last\n";
+	static const struct {
+		uint64_t ip;
+		bool is_return;
+		const char *name;
+	} frames[] = {
+		{ TEXT + 0x1050, true, "callee" },	 { TEXT + 0x1050, false, "callee" },
+		{ TEXT + 0x1048, true, "__pfx_callee" }, { TEXT + 0x104f, false, "__pfx_callee" },
+		{ TEXT + 0x1040, true, "caller" },	 { TEXT + 0x1090, true, "callee" },
+	};
+	struct fixture *f = *state;
+
+	given(f, padded, &none, false);
+	map(f, "[kernel.kallsyms]_text", TEXT, 0x3000, TEXT);
+	for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
+		struct kernel_symbol s;
+
+		assert_int_equal(kernel_image_find_frame(f->image, frames[i].ip,
+							 frames[i].is_return, &s),
+				 1);
+		assert_string_equal(s.name, frames[i].name);
+	}
+}
+
 static void
 test_where_it_lay(void **state)
 {
@@ -231,10 +264,9 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_where_it_lay),  T(test_moved),
-		T(test_other_modules), T(test_place_unknown),
-		T(test_hidden),	       T(test_unreadable),
-		T(test_running),       T(test_place_comes_late),
+		T(test_where_it_lay),  T(test_moved),	      T(test_padding),
+		T(test_other_modules), T(test_place_unknown), T(test_hidden),
+		T(test_unreadable),    T(test_running),	      T(test_place_comes_late),
 		T(test_too_big),
 	};
 

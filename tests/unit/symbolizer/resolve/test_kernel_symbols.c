@@ -119,7 +119,9 @@ padding(void **state)
 	    { 0xffffffff810000f0, 0xffffffff81000100, "", "__pfx_goes_to" },
 	    { 0xffffffff81000100, 0xffffffff81000200, "", "goes_to" },
 	    { 0xffffffff81000200, 0xffffffff81000300, "", "unpadded" },
-	    { 0xffffffff81000300, 0xffffffff81000310, "", "__pfx_of_none" });
+	    { 0xffffffff81000300, 0xffffffff81000310, "", "__pfx_not_recorded" },
+	    { 0xffffffff81000400, 0xffffffff81000410, "", "__cfi_checked" },
+	    { 0xffffffff81000410, 0xffffffff81000500, "", "checked" });
 	is_frame(0xffffffff81000100, true, "goes_to");
 	is_frame(0xffffffff81000100, false, "goes_to");
 	is_frame(0xffffffff810000f8, true, "__pfx_goes_to");
@@ -127,7 +129,8 @@ padding(void **state)
 	is_frame(0xffffffff810000f0, true, "calls_at_its_end");
 	is_frame(0xffffffff81000101, true, "goes_to");
 	is_frame(0xffffffff81000200, true, "goes_to");
-	is_frame(0xffffffff81000310, true, "__pfx_of_none");
+	is_frame(0xffffffff81000310, true, "not_recorded");
+	is_frame(0xffffffff81000410, true, "checked");
 }
 
 static size_t

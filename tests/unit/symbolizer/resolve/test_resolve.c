@@ -989,6 +989,10 @@ kernel(void **state)
 	assert_int_equal(f.symbol_offset, 0x10);
 	assert_int_equal(f.ip, 0xffffffff81000010);
 	assert_string_equal(f.dso, "[ext4]");
+	/* A frame at a function's start is no return address into what is before it. */
+	assert_int_equal(resolver_kernel(r, 0xffffffff81000000, true, &work, &f), 0);
+	assert_string_equal(f.symbol, "do_work");
+	assert_int_equal(f.symbol_offset, 0);
 	/* Strings are the resolver's own: equal ones are one pointer. */
 	assert_ptr_equal(f.symbol, resolver_intern(r, "do_work"));
 	assert_ptr_equal(f.dso, resolver_intern(r, "[ext4]"));
