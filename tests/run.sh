@@ -11,7 +11,8 @@
 # machine seen took 2.5 times as long as the one where the budgets were made. Time in the kernel is not counted: in a
 # busy virtual machine the same calls took ten times as long as in a quiet one.
 #
-# As root, a test that is not of the whole host has a lane: namespaces and a /tmp of its own (lane.sh).
+# As root, tests of tests/read, tests/record and tests/daemon and unit programs run in a lane: namespaces and a /tmp of
+# their own (lane.sh).
 #
 # Each test has a session of its own. What is still in it when the test has ended is named, killed,
 # and fails the test: it would disturb the tests that follow and, holding prove's pipe, keep the
@@ -45,7 +46,22 @@ lane_begin() # FILE
 }
 lane_begin "$1"
 
-# in_session COMMAND...: the exit status is the command's, or 1 if it left processes behind.
+# What a test leaves in the /tmp of its lane is removed, and fails it as on the host.
+left_in_lane()
+{
+	local left path not=()
+
+	[ -n "$lane_dir" ] || return 1
+	# Where the tree and the build are in the lane, when they are below /tmp.
+	for path in "$(pwd -P)" "$(realpath "${BUILD:-build}")"; do
+		case $path in /tmp/*) path=${path#/tmp/} && not+=(! -name "${path%%/*}") ;; esac
+	done
+	left=$(find "$lane_dir" -mindepth 1 -maxdepth 1 -name 'spoor-test.*' ${not[@]+"${not[@]}"} -printf '%f ')
+	[ -n "$left" ] || return 1
+	echo "# left behind: in /tmp: $left" >&2
+}
+
+# in_session COMMAND...: the exit status is the command's, or 1 if it left processes or files behind.
 in_session()
 {
 	local session status left pid name n
@@ -65,7 +81,7 @@ in_session()
 	# What was just killed, or sees its parent gone, may still be on its way out: on a busy machine for seconds.
 	for ((n = 0; n < 50; n++)); do
 		mapfile -t left < <(pgrep --session "$session" --runstates DIRST)
-		[ ${#left[@]} -gt 0 ] || return "$status"
+		[ ${#left[@]} -gt 0 ] || break
 		sleep 0.1
 	done
 	for pid in "${left[@]}"; do
@@ -74,6 +90,7 @@ in_session()
 		printf '# left behind: %s: %s\n' "$pid" "$name" >&2
 		[ "$status" -ne 0 ] || status=1
 	done
+	! left_in_lane || [ "$status" -ne 0 ] || status=1
 	return "$status"
 }
 

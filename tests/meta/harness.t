@@ -85,22 +85,36 @@ nok "and ended" grep -q "^State:.[DIRST]" "/proc/$(cat pid)/status"
 
 # --- a lane --------------------------------------------------------------------------------------
 
-if [ "$(id -u)" -eq 0 ]; then
+if unshare --mount --uts --ipc --net ip link set lo up 2>/dev/null; then
+	export HOST_UTS HOST_FILE=/tmp/of-the-host.$$
+	HOST_UTS=$(readlink /proc/self/ns/uts)
+	at_exit "rm -f '$HOST_FILE'"
+	touch "$HOST_FILE"
 	mkdir -p b/tests/unit/daemon
+	# What it does to the host name and to /mnt would be the host's without a lane.
 	cat >b/tests/unit/daemon/test_lane <<-'END'
 		#!/bin/bash
-		{ ls -A /tmp; ip -br link | wc -l; } >"${0%/*}/seen"
+		[ "$(readlink /proc/self/ns/uts)" != "$HOST_UTS" ] || { echo "not ok 1 - no lane"; exit 1; }
+		{ ip -br link show up | wc -l; ls "$HOST_FILE"; } >"${0%/*}/seen" 2>/dev/null
 		touch /tmp/of-a-lane && hostname of-a-lane && mount -t tmpfs none /mnt && touch /mnt/of-a-lane
 		echo "ok 1 - $?"
 		echo 1..1
 	END
 	chmod 755 b/tests/unit/daemon/test_lane
-	like "$(cd "$TOP" && BUILD=$TMP/b tests/run.sh "$TMP/b/tests/unit/daemon/test_lane")" '^ok 1 - 0' \
-		"a test has a /tmp, mounts and a name of the host in a lane"
-	is "$(grep -v '^spoor-test' b/tests/unit/daemon/seen)" 1 "where there is nothing but a loopback device"
+	lane() # the outcome of a test in a lane
+	{
+		(cd "$TOP" && BUILD=$TMP/b prove -e tests/run.sh "$TMP/b/tests/unit/daemon/$1") >out 2>err
+		sed -n 's/^Result: //p' out
+	}
+	is "$(lane test_lane)" PASS "a test has a /tmp, mounts and a name of the host in a lane"
+	is "$(cat b/tests/unit/daemon/seen)" 1 "where loopback alone is up, and the host's /tmp is not seen"
 	is "$(ls /tmp/of-a-lane /mnt/of-a-lane 2>/dev/null; hostname | grep -x of-a-lane)" "" "and nothing of it stays"
+	printf '%s\n' '#!/bin/sh' 'mkdir /tmp/spoor-test.left; echo ok 1 - a; echo 1..1' >b/tests/unit/daemon/test_leaves
+	chmod 755 b/tests/unit/daemon/test_leaves
+	is "$(lane test_leaves)" FAIL "what a test leaves in the /tmp of its lane fails it"
+	like "$(cat err)" 'left behind: in /tmp: spoor-test\.left' "and is named"
 else
-	skip "a lane needs root" 3
+	skip "a lane needs root, and namespaces" 5
 fi
 
 # --- the tiers, their budgets, and what is left behind ------------------------------------------
