@@ -34,18 +34,21 @@ is_lowered()
 }
 
 mkdir archive
-config 'cpu_budget = 0.001%'
+config 'cpu_budget = 0.02%'
 start
 ok "it records" wait_for 20 suspended false || diag_file log
-background "$FIXTURES/burn" 3600000 1 50 >/dev/null
+background "$FIXTURES/burn" 3600000 >/dev/null
+load=$!
 ok "the frequency falls" wait_for 60 is_lowered || diag_file log
+kill "$load"
 is "$(status governor)" cpu_budget "which the status explains"
 is "$(status wanted_frequency_hz)" 1999 "telling what is configured"
 like "$(cat log)" 'cpu_budget: sampling at [0-9]+ of 1999 Hz' "the log says so"
 
 config 'cpu_budget = 100%'
 ok "a large budget" ctl reload
-ok "brings it back" wait_for 150 is_status governor ''
+# A minute for each step. Side-band of other programs may have lowered it to 1 Hz, and make it several steps.
+ok "brings it back" wait_for 400 is_status governor ''
 ok "to what is configured" wait_for 5 is_status frequency_hz 1999
 like "$(cat log)" 'sampling at 1999 of 1999 Hz' "the log says that, too"
 stop
