@@ -78,6 +78,7 @@ in_range "$("$SPOOR" diff --json a.spoor a.spoor 2>err | jq 'select(.new.tasks).
 timed perf_record -q -F 999 -e cpu-clock:u -o task.data -- "$FIXTURES/shares" 2 >err 2>&1
 covered=$("$SPOOR" diff --json task.data task.data 2>err | jq 'select(.new.tasks).new.covered_s')
 span=$(perf script -i task.data -F time 2>err | sed 's/://' | awk 'NR == 1 { first = $1 } { last = $1 } END { print last - first }')
+in_range "$span" 0.05 "$took" "perf has samples over some time"
 # perf tells microseconds.
 in_range "$covered" "$(awk -v s="$span" 'BEGIN { print s - 0.00001 }')" "$took" "a command, by perf"
 
