@@ -30,7 +30,7 @@ has_terminal() # PID
 }
 
 # The stop of a process that its own test has stopped is not undone here: only what runs or sleeps is chosen. What is on a
-# terminal is left alone: a stop tells an interactive shell, or script(1), that a person wants the terminal back.
+# terminal, also one of script(1) or tmux(1), is left alone: an interactive shell and script(1) take a stop for ^Z.
 stop_at_random()
 {
 	local pid victims

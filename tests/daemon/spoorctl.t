@@ -156,7 +156,7 @@ terminal() # KEYS COMMAND...: what a terminal gets on which KEYS come when the c
 }
 if command -v script >/dev/null; then
 	terminal '\003' "'$BUILD/spoorctl' --socket socket capture --duration 50s -o tty.spoor" >screen.txt
-	like "$(tail -n 1 screen.txt)" '[0-9.]+ s, [0-9]+ samples, [0-9.]+ [A-Z][A-Za-z]*(, lost: .*)?'$'\e''\[K$' \
+	like "$(tail -n 1 screen.txt)" '[0-9.]+ s, [0-9]+ samples, [0-9.]+ [A-Z][A-Za-z]*(, lost: [a-z_]+ [0-9.]+( s)?(, [a-z_]+ [0-9.]+( s)?)*)?'$'\e''\[K$' \
 		"after ^C nothing of the progress is left on the line"
 else
 	skip "no script(1)" 1
