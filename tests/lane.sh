@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/lane.sh DIRECTORY COMMAND...: runs a test in a lane of its own. run.sh starts it in new mount, UTS, IPC and
-# network namespaces. DIRECTORY, which is the caller's to remove, is /tmp there, and of the network only loopback is up.
+# network namespaces. DIRECTORY is /tmp there; the caller removes it. Only loopback is up.
 # What the command mounts, names or listens on ends with it.
 #
 # A lane has the host's PID namespace: the kernel gives pid 0 to what a recorder in a PID namespace sees of processes

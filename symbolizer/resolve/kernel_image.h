@@ -53,7 +53,7 @@ bool kernel_image_moved(const struct kernel_image *k, const struct kernel_place 
 
 /* 1 with *ret; 0: no name; -FMT_E_NOMEM. */
 int kernel_image_find(struct kernel_image *k, uint64_t address, struct kernel_symbol *ret);
-/* Likewise of a frame: see kernel_symbols_find_frame(). */
+/* The name of a frame, by the rule of kernel_symbols_find_frame(). Returns as kernel_image_find(). */
 int kernel_image_find_frame(struct kernel_image *k, uint64_t ip, bool is_return,
 			    struct kernel_symbol *ret);
 
