@@ -19,16 +19,6 @@ for ((n = 2 * $(nproc); n > 0; n--)); do
 	pids+=("$!")
 done
 
-# Field 7 of proc_pid_stat(5) is the terminal.
-has_terminal() # PID
-{
-	local stat
-
-	read -r stat 2>/dev/null <"/proc/$1/stat" || return
-	read -r -a stat <<<"${stat##*) }"
-	[ "${stat[4]}" -ne 0 ]
-}
-
 # The stop of a process that its own test has stopped is not undone here: only what runs or sleeps is chosen. What is on a
 # terminal, also one of script(1) or tmux(1), is left alone: an interactive shell and script(1) take a stop for ^Z.
 stop_at_random()
@@ -39,7 +29,7 @@ stop_at_random()
 		mapfile -t victims < <(find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$PWD/*" -printf '%h\n' 2>/dev/null)
 		if [ ${#victims[@]} -gt 0 ]; then
 			pid=${victims[RANDOM % ${#victims[@]}]#/proc/}
-			if grep -q '^State:.[RS]' "/proc/$pid/status" 2>/dev/null && ! has_terminal "$pid" &&
+			if grep -q '^State:.[RS]' "/proc/$pid/status" 2>/dev/null && [ "$(ps -o tty= -p "$pid")" = "?" ] &&
 				kill -STOP "$pid" 2>/dev/null; then
 				sleep 0.$((RANDOM % 5))
 				kill -CONT "$pid" 2>/dev/null
