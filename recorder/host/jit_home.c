@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "format/bytes/time_text.h"
 #include "recorder/ground/small_file.h"
+#include "recorder/host/cached_path.h"
 #include "recorder/host/file_mount.h"
 
 #define STATUS_BYTES 16384 /* of a status file: NSpid comes after the groups */
@@ -93,18 +93,13 @@ read_status(struct jit_home *h, int dir)
 static int
 find_below(int dir, const char *path, int flags, bool in_cache)
 {
-	struct open_how how = {
-		.flags = (uint64_t)(O_PATH | O_NOFOLLOW | O_CLOEXEC | flags),
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
-	};
-	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	const uint64_t open_flags = (uint64_t)(O_PATH | O_NOFOLLOW | flags);
+	const uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+	int fd = cached_path_open(dir, path, open_flags, resolve);
 
-	/* EINVAL: a kernel that cannot look in its cache alone (before Linux 5.12). */
-	if (fd < 0 && ((errno == EAGAIN && !in_cache) || errno == EINVAL)) {
-		how.resolve &= ~(uint64_t)RESOLVE_CACHED;
-		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	}
-	return fd < 0 ? -errno : fd;
+	if ((fd == -EAGAIN && !in_cache) || fd == -EINVAL)
+		fd = uncached_path_open(dir, path, open_flags, resolve);
+	return fd;
 }
 
 /* As far as it is known, without asking the file system. */

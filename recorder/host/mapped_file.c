@@ -13,7 +13,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include <bsd/string.h>
 
 #include "format/bytes/time_text.h"
+#include "recorder/host/cached_path.h"
 #include "recorder/host/host.h"
 
 #define FRESH_NS (600 * SECOND_NS)
@@ -110,25 +110,21 @@ path_walk(int root, const char *path)
 static int
 path_find(struct mapped_files *c, int root, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED };
 	int fd;
 
 	if (path[0] != '/' || path[1] == '/')
 		return -ENOENT;
 	if (c->no_openat2)
 		return path_walk(root, path);
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	if (fd < 0 && errno == EINVAL) { /* before Linux 5.12 */
-		how.resolve = RESOLVE_IN_ROOT;
-		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	}
+	fd = cached_path_open(root, path, O_PATH, RESOLVE_IN_ROOT);
+	if (fd == -EINVAL) /* before Linux 5.12 */
+		fd = uncached_path_open(root, path, O_PATH, RESOLVE_IN_ROOT);
 	/* EPERM: a seccomp filter that is older than the call. */
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+	if (fd == -ENOSYS || fd == -EPERM) {
 		c->no_openat2 = true;
 		return path_walk(root, path);
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
 }
 
 static bool
