@@ -351,7 +351,7 @@ find_somewhere(struct mapped_files *c, const struct buildid_map *m, enum mapped_
 	if (m->peer)
 		return find_of_process(c, m, m->peer, f);
 	if (where == MAPPED_ITS_PROCESS)
-		return find_of_process(c, m, m->pid, f);
+		return find_by_map(c, m, f) || find_of_process(c, m, m->pid, f);
 	if (where == MAPPED_OWN_PATH_FIRST && find_below(c, m, c->root, 0, f))
 		return true;
 	return find_by_map(c, m, f) || find_of_process(c, m, m->pid, f) || find_by_exe(c, m, f) ||

@@ -203,6 +203,29 @@ test_ways_to_a_file(void **state)
 	munmap(at, 4096);
 }
 
+/* The number of one that was looked for in vain a moment ago: another process may have it mapped. */
+static void
+test_missed_elsewhere(void **state)
+{
+	const struct fixture *f = *state;
+	struct buildid_map m;
+	void *at;
+
+	if (geteuid() != 0) {
+		print_message("skipped: map_files takes CAP_CHECKPOINT_RESTORE\n");
+		skip();
+	}
+	write_file(f->path, "A");
+	m = map(f->path, &at);
+	m.path = "/gone";
+	m.ino_generation = 0;
+	m.pid = NOBODY;
+	assert_none(f, &m, -ESTALE);
+	m.pid = getpid();
+	assert_id(f, &m, 'A');
+	munmap(at, 4096);
+}
+
 /* Overwritten in place: the same inode, another build. */
 static void
 test_overwritten(void **state)
@@ -542,6 +565,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel_and_vdso),
 		T(test_ways_to_a_file),
+		T(test_missed_elsewhere),
 		T(test_overwritten),
 		T(test_known),
 		T(test_used_again),
