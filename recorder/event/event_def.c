@@ -7,6 +7,8 @@
 
 #include <bsd/string.h>
 
+#include "recorder/event/clock_period.h"
+
 /*
  * PERF_PMU_TYPE_SHIFT (Linux 5.13): the number of the PMU in the upper half of the config of a
  * PERF_TYPE_HARDWARE or PERF_TYPE_HW_CACHE event. Without it these belong to one kind of core.
@@ -139,11 +141,22 @@ event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr)
 	attr->precise_ip = k->precise & 3;
 }
 
+/* What is recorded has the frequency, as of perf; each sample tells its period. */
+static void
+clock_to_period(struct perf_event_attr *attr, uint32_t cpu)
+{
+	if (!event_attr_is_clock(attr) || !attr->freq || !attr->sample_freq)
+		return;
+	attr->sample_period = clock_period_ns(attr->sample_freq, cpu);
+	attr->freq = 0;
+}
+
 bool
 event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret)
 {
 	*ret = def->attr;
 	event_def_point(def, ret);
+	clock_to_period(ret, cpu);
 	for (size_t i = 0; i < def->nr_kinds; i++) {
 		if (!cpu_list_has(&def->kinds[i].cpus, cpu))
 			continue;

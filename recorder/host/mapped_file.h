@@ -66,7 +66,7 @@ struct mapped_file {
 enum mapped_where {
 	MAPPED_EVERYWHERE,
 	MAPPED_OWN_PATH_FIRST, /* that is where the file was, and the process may be gone */
-	MAPPED_ITS_PROCESS, /* this process's path has just failed */
+	MAPPED_ITS_PROCESS,    /* this process's path has just failed */
 };
 
 /* True: ret->fd is the caller's. */

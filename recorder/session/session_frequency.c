@@ -46,10 +46,8 @@ frequency_of(const struct event_def *def, uint64_t hz, uint64_t limit)
 }
 
 /*
- * On the events that there are, and in the plan for those to come. The clocks are timers: when one
- * is opened the kernel makes a period of its frequency (perf_swevent_init_hrtimer()), takes the
- * number of the ioctl for another period, 50 for 50 ns, and goes on telling the first one with each
- * sample. They are opened anew instead.
+ * On the events that there are, and in the plan for those to come. The samples of a clock go on telling the
+ * period that it was opened with, whatever the ioctl makes of its timer. So clocks are opened anew.
  */
 static int
 apply_frequency(struct session *s, uint64_t hz, uint64_t limit)
