@@ -65,6 +65,7 @@ struct cpu_rings {
 	uint64_t queue_full;		      /* times that a drain was put off */
 	uint64_t lost_samples, lost_sideband; /* as of the last cpu_rings_count() */
 	uint64_t enabled_ns;		      /* likewise, of the side-band event */
+	uint64_t phase_due_ns; /* when its clocks next begin a period anew (ring_set_phase()); 0: not known yet */
 	uint64_t gone_ns; /* when its CPU went, of rings that were left (ring_set.h) */
 	bool dead;	  /* the event did not live on between the last two: the CPU was away */
 };

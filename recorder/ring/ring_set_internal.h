@@ -2,7 +2,7 @@
 /*
  * ring_set_internal: what the parts of ring_set share: counts and losses (ring_set_counts.c), AUX areas
  * (ring_set_aux.c), the pass and all else (ring_set.c), CPUs that come and go (ring_set_hotplug.c), events that
- * are turned on and off (ring_set_enable.c).
+ * are turned on and off (ring_set_enable.c), clocks that begin a period anew (ring_set_phase.c).
  */
 #ifndef RECORDER_RING_RING_SET_INTERNAL_H
 #define RECORDER_RING_RING_SET_INTERNAL_H

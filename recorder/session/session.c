@@ -131,6 +131,7 @@ open_events(struct session *s, struct session_error *error)
 	if (r < 0)
 		return r;
 	r = watch_events(s);
+	s->phase_due_ns = target_of_cpus(&s->target) ? 0 : UINT64_MAX;
 	if (r == 0 && target_of_cpus(&s->target))
 		r = follow_cpus(s);
 	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;

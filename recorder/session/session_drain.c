@@ -190,9 +190,15 @@ wait_ms(const struct session *s, uint64_t now_ns, uint64_t deadline_ns, bool ful
 {
 	uint64_t ms = (uint64_t)(full ? TIMER_MS_FULL : s->timer_ms);
 
-	if (!full && s->counts_due_ns && (!deadline_ns || s->counts_due_ns < deadline_ns))
-		deadline_ns = s->counts_due_ns < now_ns ? now_ns : s->counts_due_ns;
-	if (deadline_ns && deadline_ns - now_ns < ms * MS_NS)
+	if (!deadline_ns)
+		deadline_ns = UINT64_MAX;
+	if (!full && s->counts_due_ns && s->counts_due_ns < deadline_ns)
+		deadline_ns = s->counts_due_ns;
+	if (!full && s->phase_due_ns < deadline_ns)
+		deadline_ns = s->phase_due_ns;
+	if (deadline_ns < now_ns)
+		deadline_ns = now_ns;
+	if (deadline_ns - now_ns < ms * MS_NS)
 		ms = (deadline_ns - now_ns) / MS_NS + 1;
 	return (int)ms;
 }
@@ -252,6 +258,8 @@ pass(struct session *s, uint64_t now_ns)
 	}
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);
+	if (now_ns >= s->phase_due_ns)
+		s->phase_due_ns = ring_set_phase(&s->rings, now_ns);
 	all &= session_counters_look(s, now_ns);
 	(void)session_tell_gaps(s);
 	if (s->taken)

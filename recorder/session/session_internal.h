@@ -67,8 +67,9 @@ struct session {
 	uint64_t loop_ns;			/* when the loop last looked at the clock */
 	uint64_t status_ns;			/* when losses were last asked for */
 	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
-	uint64_t window_ns; /* of a flight recorder: what the writer was told last */
-	uint64_t limit_ns;  /* when the kernel's limit of the frequency was last asked for */
+	uint64_t window_ns;    /* of a flight recorder: what the writer was told last */
+	uint64_t phase_due_ns; /* when ring_set_phase() is to be called; of tasks never */
+	uint64_t limit_ns;     /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus;
