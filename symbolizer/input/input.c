@@ -106,6 +106,27 @@ input_access_add(struct input_access *all, const struct input_access *other)
 		all->mode &= ~070u | (all->mode & 07u) << 3;
 }
 
+/*
+ * What a recorder appends later is not there: it would be in one walk over the file and not in that before it, and samples
+ * would be counted that are of no time that was looked at. NULL with errno.
+ */
+static struct io_source *
+source_as_it_is(int fd)
+{
+	struct io_source *source = io_source_fd(fd);
+	int64_t size;
+
+	if (!source)
+		return NULL;
+	size = source->size(source);
+	if (size < 0) {
+		source->close(source);
+		errno = (int)-size;
+		return NULL;
+	}
+	return io_source_front(source, (uint64_t)size);
+}
+
 int
 input_open_fd(struct input *in, int fd, const char *shown)
 {
@@ -118,7 +139,7 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	memset(in, 0, sizeof(*in));
 	in->path = shown;
 	input_access_of(fd, &in->access);
-	source = io_source_fd(fd);
+	source = source_as_it_is(fd);
 	if (!source) {
 		if (!input_say_unreadable(in->path, errno))
 			warn("%s", in->path);

@@ -44,7 +44,10 @@ bool input_is_recording(const char *path);
  * stderr. For what may also be an archive: input_set.
  */
 int input_open(struct input *in, const char *path);
-/* From a descriptor, which is the input's from here on; shown is borrowed. */
+/*
+ * From a descriptor, which is the input's from here on; shown is borrowed. A file that grows is read as far as it is
+ * now.
+ */
 int input_open_fd(struct input *in, int fd, const char *shown);
 void input_close(struct input *in);
 
