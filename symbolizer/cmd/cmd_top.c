@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoor top: what the CPUs do now, again and again. */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,7 @@
 #define WINDOW_NS (15 * (uint64_t)SECOND_NS) /* of which an archive has ten: block_age is five */
 #define KEPT_MAX 64
 #define SAID_MAX 2048
+#define STEP_MS 50 /* between looks at whether a look has ended */
 
 enum { OPT_ONCE = 0x100, OPT_WINDOW };
 
@@ -90,6 +94,12 @@ struct request {
 	struct load load;
 	bool opened, on_screen, paused, helps;
 	char *frame; /* the last one */
+	/* On a screen a thread looks, and keys are answered meanwhile. */
+	pthread_t looker;
+	bool looking, asked; /* asked: by a key, and not by the time */
+	atomic_bool looked;
+	size_t look_by;
+	char *next_frame;
 };
 
 static int
@@ -213,7 +223,7 @@ print_frame(struct request *rq, const struct report_options *ro, FILE *out)
 {
 	struct top_print p = { .load = &rq->load,
 			       .options = ro,
-			       .by = bys[rq->by].text,
+			       .by = bys[rq->look_by].text,
 			       .now_ns = (uint64_t)load_now() };
 	struct report *r = NULL;
 	int err = report_build(rq->load.profile, ro, &r);
@@ -244,7 +254,7 @@ look(struct request *rq, FILE *out)
 	int status = make_options(rq, &o);
 
 	if (status == 0 &&
-	    report_parse_list(bys[rq->by].keys, REPORT_KEYS_MAX, &sort, &bad, &len) == 0) {
+	    report_parse_list(bys[rq->look_by].keys, REPORT_KEYS_MAX, &sort, &bad, &len) == 0) {
 		report_choose(&ro, &sort, &none, false);
 		report_profile_options(&ro, &po);
 		status = rq->opened ? load_open_again(&rq->load, &o, &po)
@@ -271,11 +281,11 @@ static const char help[] =
 	"  S        the same, backwards\n"
 	"  h        this, and back\n"
 	"\n"
-	"CPU% is of one CPU: two that do nothing else are 200. Share% is of the event, where it\n"
-	"counts something else than time. Samples are how many that stands on.\n"
+	"CPU% is of one CPU: two CPUs that do nothing else are 200. Of an event that\n"
+	"counts no time, Share% is of the event. Samples: how many there are of it.\n"
 	"\n"
-	"The first line says of when this is: of an archive, what was sampled is written every\n"
-	"few seconds. The second says what is lost.\n";
+	"The first line says of when this is: a daemon writes what it has sampled every\n"
+	"few seconds. The second line says what is lost.\n";
 
 /* Words on stderr would be on the screen: they go into a file, whose text is *ret. */
 static int
@@ -317,8 +327,49 @@ make_frame(struct request *rq)
 		free(frame);
 		return;
 	}
+	free(rq->next_frame);
+	rq->next_frame = frame;
+}
+
+static void *
+run_look(void *arg)
+{
+	struct request *rq = arg;
+
+	make_frame(rq);
+	atomic_store(&rq->looked, true);
+	return NULL;
+}
+
+/* Signals are for the thread that has the screen. */
+static void
+begin_look(struct request *rq, bool asked)
+{
+	sigset_t all, before;
+
+	rq->look_by = rq->by;
+	rq->asked = asked;
+	atomic_store(&rq->looked, false);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rq->looking = pthread_create(&rq->looker, NULL, run_look, rq) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* In a pause, what no key has asked for is not shown. False: the look goes on. */
+static bool
+end_look(struct request *rq)
+{
+	if (!atomic_load(&rq->looked))
+		return false;
+	pthread_join(rq->looker, NULL);
+	rq->looking = false;
+	if (rq->paused && !rq->asked)
+		return true;
 	free(rq->frame);
-	rq->frame = frame;
+	rq->frame = rq->next_frame;
+	rq->next_frame = NULL;
+	return true;
 }
 
 static void
@@ -366,24 +417,42 @@ take_key(struct request *rq, int key, bool *ret_look)
 static int
 on_screen(struct request *rq)
 {
-	bool go_on = true, looks = true;
+	bool go_on = true, looks = true, asked = false;
 
 	rq->on_screen = true;
 	for (long long n = 0; go_on && (rq->iterations == 0 || n < rq->iterations);) {
 		int key;
 
-		if (looks)
-			make_frame(rq);
+		if (looks && !rq->looking) {
+			begin_look(rq, asked);
+			looks = asked = false;
+		}
+		key = screen_key(rq->looking ? STEP_MS : (int)(rq->delay_ns / 1000000));
+		n += key == SCREEN_TIMEOUT && !rq->looking;
+		if (key != SCREEN_TIMEOUT || !rq->looking) {
+			bool now;
+
+			go_on = take_key(rq, key, &now);
+			looks |= now;
+			asked |= now && key != SCREEN_TIMEOUT;
+		}
+		if (rq->looking && !end_look(rq) && key == SCREEN_TIMEOUT)
+			continue;
 		draw(rq);
-		key = screen_key((int)(rq->delay_ns / 1000000));
-		n += key == SCREEN_TIMEOUT;
-		go_on = take_key(rq, key, &looks);
 		/* What there is when the recorder of its own has ended stays on the screen. */
 		if (top_source_ended(&rq->source) && rq->source.failed)
 			go_on = false;
 	}
 	screen_close();
 	return rq->source.failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* A look may take seconds: the process ends without it, and nothing of it stays. */
+static void __attribute__((noreturn)) leave_look(struct request *rq, int status)
+{
+	top_source_stop(&rq->source);
+	fflush(NULL);
+	_exit(status);
 }
 
 static void
@@ -452,6 +521,8 @@ top(struct request *rq)
 	if (status == 0 && !rq->once && screen_open() == 0) {
 		status = on_screen(rq);
 		top_source_tell(&rq->source);
+		if (rq->looking)
+			leave_look(rq, status);
 	} else if (status == 0) {
 		status = in_lines(rq);
 	}
@@ -459,6 +530,7 @@ top(struct request *rq)
 		load_close(&rq->load);
 	top_source_stop(&rq->source);
 	free(rq->frame);
+	free(rq->next_frame);
 	return status;
 }
 
@@ -488,6 +560,7 @@ cmd_top(int argc, char **argv)
 		rq.records = true;
 		rq.record.command = argv + first;
 	}
+	rq.look_by = rq.by;
 	if (rq.path && rq.records)
 		return cli_usage_error("top", "--input, and a recording of its own: one of them");
 	if (rq.all_cpus + (rq.record.command != NULL) + (rq.record.pids != NULL) > 1)

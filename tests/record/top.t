@@ -152,6 +152,29 @@ keys q
 wait_for 20 shows 'top -d'
 is "$(left)" "" "nothing is left of any"
 
+# While it reads, keys are answered: of a file system that does not, until it is told to.
+if [ "$(id -u)" = 0 ] && [ -w /dev/fuse ]; then
+	mkdir stuck
+	background python3 "$TOP/tests/oracles/stuckfs.py" "$TMP/stuck" 14
+	server=$!
+	at_exit "kill -USR1 $server 2>/dev/null; umount -l '$TMP/stuck' 2>/dev/null"
+	wait_for 20 test -e stuck/file
+	kill -USR2 "$server"
+	run "\"\$SPOOR\" top -i stuck/file"
+	looks() { pgrep -f "^$SPOOR top -i stuck/file"; }
+	ok "a file that cannot be opened yet" wait_for 20 looks
+	keys h
+	ok "h helps while it reads" wait_for 20 shows '^  q +quit'
+	is "$(pane | awk 'length > 79' | head -1)" "" "in 80 columns"
+	keys h
+	kill -USR1 "$server"
+	ok "what came of it is shown then" wait_for 20 shows '^spoor: stuck/file: '
+	keys q
+	ended "what cannot be read" 0
+else
+	skip "a file system that does not answer needs root and /dev/fuse" 8
+fi
+
 # --- a daemon's archive ------------------------------------------------------------------------
 if can_record_all; then
 	mkdir archive
