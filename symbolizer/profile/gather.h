@@ -45,6 +45,13 @@ struct profile_options {
 	uint64_t bucket_ns, bucket_shift_ns;
 	bool bucket_wall;
 	/*
+	 * With by_time: the period of a clock's sample goes to all buckets that have a part of the time since the sample
+	 * before it, and not to that of its own moment alone; of what is before spread_from_ns (gathering knows it), none
+	 * does.
+	 */
+	bool spread;
+	uint64_t spread_from_ns;
+	/*
 	 * With by_trace: of which fields, "EVENT.FIELD" with commas (trace_fields.h); NULL: all of them.
 	 * It takes the slow way.
 	 */

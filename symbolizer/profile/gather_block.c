@@ -143,13 +143,6 @@ block_end(struct gather *g)
 	return err;
 }
 
-/* Where the bucket of a time begins, modulo 2^64. */
-static uint64_t
-bucket_from(const struct profile_options *o, uint64_t time_ns)
-{
-	return o->by_time ? time_ns - (time_ns + o->bucket_shift_ns) % o->bucket_ns : 0;
-}
-
 /* Whose sample it is: known from the block's samples before it, mostly. */
 static int
 block_who(struct gather *g, const struct stream_columns *c, const struct columns_view_sample *s,
@@ -165,10 +158,10 @@ block_who(struct gather *g, const struct stream_columns *c, const struct columns
 		replay_block_who(c, number, &sample);
 		err = who_finder_find(g->whos, &sample, 0, &task->who);
 		task->source = same;
-		task->from_ns = bucket_from(o, s->time);
+		task->from_ns = gather_bucket(o, s->time);
 	} else if (o->by_time && s->time - task->from_ns >= o->bucket_ns) {
 		err = who_finder_later(g->whos, task->who, s->time, &task->who);
-		task->from_ns = bucket_from(o, s->time);
+		task->from_ns = gather_bucket(o, s->time);
 	}
 	*ret = task->who;
 	return err;
@@ -180,17 +173,19 @@ block_sample(struct gather *g, const struct stream_columns *c, const struct colu
 {
 	const struct stream_source *source = &c->sources[s->source];
 	const uint64_t period = source->by_value ? s->value : source->period;
+	const uint64_t before = gather_before(g, source->event, period, s->time);
+	struct raw_key key = { .stack = GATHER_NO_STACK };
 	struct raw_sample counted;
-	uint32_t who, stack;
-	int err = block_who(g, c, s, number, &who);
+	int err = block_who(g, c, s, number, &key.who);
 
-	if (err || !gather_see(g, who, period, s->time) || g->options->no_places)
-		return err;
-	err = block_stack(g, c, s, &stack);
-	if (err)
-		return err;
-	counted = raw_sample((struct raw_key){ who, stack }, period, s->time);
-	return count_later(g, &counted);
+	if (err == 0 && gather_see(g, key.who, period - before, s->time) &&
+	    !g->options->no_places) {
+		err = block_stack(g, c, s, &key.stack);
+		counted = raw_sample(key, period - before, s->time);
+		if (err == 0)
+			err = count_later(g, &counted);
+	}
+	return err || before == 0 ? err : gather_spread(g, key, before, s->time);
 }
 
 /* What was looked up for the block has numbers of the raw profile that goes. */

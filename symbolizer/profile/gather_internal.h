@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * gather_internal: what the parts of a gather share, from the ground up: samples one by one (gather_sample.c), blocks
- * by columns (gather_block.c), the recording (gather.c).
+ * by columns (gather_block.c), periods that go to several buckets (gather_spread.c), the recording (gather.c).
  */
 #ifndef SYMBOLIZER_PROFILE_GATHER_INTERNAL_H
 #define SYMBOLIZER_PROFILE_GATHER_INTERNAL_H
@@ -80,6 +80,21 @@ gather_see(struct gather *g, uint32_t who, uint64_t period, uint64_t time_ns)
 	raw_times_add(&w->times, time_ns);
 	return w->wanted;
 }
+
+/* Where the bucket of a time begins, modulo 2^64; 0: there is but one. */
+static inline uint64_t
+gather_bucket(const struct profile_options *o, uint64_t time_ns)
+{
+	return o->by_time ? time_ns - (time_ns + o->bucket_shift_ns) % o->bucket_ns : 0;
+}
+
+/*
+ * With spread: what of the period of a sample is of the time before its bucket (gather_spread.c), and puts that into the
+ * buckets before it. stack GATHER_NO_STACK: it is not wanted, or stacks are not. 0, -FMT_E_NOMEM.
+ */
+#define GATHER_NO_STACK UINT32_MAX
+uint64_t gather_before(const struct gather *g, int event, uint64_t period, uint64_t time_ns);
+int gather_spread(struct gather *g, struct raw_key key, uint64_t before, uint64_t time_ns);
 
 /* Is there no room in the raw profile? Then it is handed over: 0, or what ends the run. */
 bool gather_is_full(const struct gather *g);

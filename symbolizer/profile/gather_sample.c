@@ -70,7 +70,8 @@ rows_of_whos(struct gather *g)
 	if (err == 0)
 		err = array_reserve(raw->rows, 0, raw->cap_rows, raw->nr_whos);
 	for (uint32_t i = 0; err == 0 && i < raw->nr_whos; i++)
-		if (raw->whos[i].wanted && raw->whos[i].seen.samples > 0)
+		if (raw->whos[i].wanted &&
+		    (raw->whos[i].seen.samples > 0 || raw->whos[i].seen.period > 0))
 			raw->rows[raw->nr_rows++] = (struct raw_row){
 				.key = { i, place },
 				.weight = raw->whos[i].seen,
@@ -137,14 +138,34 @@ add_branches(struct gather *g, const struct replay_sample *s)
 	return err;
 }
 
+static int
+count_sample(struct gather *g, const struct replay_sample *s, uint64_t period, struct raw_key *key)
+{
+	struct replay_sample whole = *s;
+	struct raw_sample counted;
+	uint32_t of;
+	int err = 0;
+
+	if (g->user_stack)
+		err = user_stack_unwind(g->user_stack, &whole);
+	if (err == 0)
+		err = gather_stack(g, s->pid, &whole.chain, &key->stack, &of);
+	if (err)
+		return err;
+	counted = raw_sample(*key, period, s->time_ns);
+	err = raw_profile_count(&g->raw, &counted);
+	if (err == 0 && g->raw.logs && g->options->fields && s->copied)
+		err = raw_profile_bytes_of(&g->raw, s->copied->raw);
+	return err;
+}
+
 int
 gather_sample(void *arg, const struct replay_sample *s)
 {
 	struct gather *g = arg;
-	struct replay_sample whole = *s;
-	struct raw_sample counted;
-	uint32_t detail, who, stack, of;
-	uint64_t period;
+	struct raw_key key = { .stack = GATHER_NO_STACK };
+	uint64_t period, before;
+	uint32_t detail;
 	int err;
 
 	if (gather_is_full(g)) {
@@ -157,19 +178,11 @@ gather_sample(void *arg, const struct replay_sample *s)
 		return add_branches(g, s);
 	period = g->options->by_weight ? detail_finder_weight(s) : s->period;
 	err = detail_finder_find(&g->details, s, NULL, &detail);
+	before = gather_before(g, s->event, period, s->time_ns);
 	if (err == 0)
-		err = who_finder_find(g->whos, s, detail, &who);
-	if (err || !gather_see(g, who, period, s->time_ns) || g->options->no_places)
-		return err;
-	if (g->user_stack)
-		err = user_stack_unwind(g->user_stack, &whole);
-	if (err == 0)
-		err = gather_stack(g, s->pid, &whole.chain, &stack, &of);
-	if (err)
-		return err;
-	counted = raw_sample((struct raw_key){ who, stack }, period, s->time_ns);
-	err = raw_profile_count(&g->raw, &counted);
-	if (err == 0 && g->raw.logs && g->options->fields && s->copied)
-		err = raw_profile_bytes_of(&g->raw, s->copied->raw);
-	return err;
+		err = who_finder_find(g->whos, s, detail, &key.who);
+	if (err == 0 && gather_see(g, key.who, period - before, s->time_ns) &&
+	    !g->options->no_places)
+		err = count_sample(g, s, period - before, &key);
+	return err || before == 0 ? err : gather_spread(g, key, before, s->time_ns);
 }

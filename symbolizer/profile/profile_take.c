@@ -242,9 +242,11 @@ count_totals(struct profile_build *b, size_t number, uint32_t leaf)
 	struct profile *p = b->p;
 	struct profile_totals *t = &p->totals;
 
-	if (t->samples == 0 || times->first_ns + b->shift_ns < t->start_ns)
+	/* A row may have but a part of the period of samples that other rows count. */
+	if (row->weight.samples > 0 &&
+	    (t->samples == 0 || times->first_ns + b->shift_ns < t->start_ns))
 		t->start_ns = times->first_ns + b->shift_ns;
-	if (times->last_ns + b->shift_ns > t->end_ns)
+	if (row->weight.samples > 0 && times->last_ns + b->shift_ns > t->end_ns)
 		t->end_ns = times->last_ns + b->shift_ns;
 	t->samples += row->weight.samples;
 	t->period += row->weight.period;

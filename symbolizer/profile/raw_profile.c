@@ -279,7 +279,7 @@ raw_profile_count(struct raw_profile *p, const struct raw_sample *s)
 		if (new_row(p, s) < 0)
 			return -FMT_E_NOMEM;
 	}
-	p->rows[i].weight.samples++;
+	p->rows[i].weight.samples += s->samples;
 	p->rows[i].weight.period += s->period;
 	if (p->row_times)
 		raw_times_add(&p->times[i], s->time_ns);

@@ -156,14 +156,16 @@ int raw_profile_who(struct raw_profile *p, const struct raw_who *key, uint32_t *
 /* A sample on its way to its row. */
 struct raw_sample {
 	struct raw_key key;
-	uint32_t hash; /* of the key */
+	uint32_t hash;	  /* of the key */
+	uint32_t samples; /* 1; 0: a part of the period of one that is counted elsewhere */
 	uint64_t period, time_ns;
 };
 
 static inline struct raw_sample
 raw_sample(struct raw_key key, uint64_t period, uint64_t time_ns)
 {
-	return (struct raw_sample){ key, (uint32_t)slots_mix(key.who, key.stack), period, time_ns };
+	return (struct raw_sample){ key, (uint32_t)slots_mix(key.who, key.stack), 1, period,
+				    time_ns };
 }
 
 /* 0, -FMT_E_NOMEM. */

@@ -98,6 +98,7 @@ choose_options(void *arg, struct input_set *set, struct profile_options *po)
 	/* A page tells how a unit is asked for, which is known by its groups (row_choice.h). */
 	po->by_cgroup |= o->output && po->by_unit;
 	po->bucket_ns = choose_bucket(o, extent_ns);
+	po->spread = true;
 	set->wants_spans = true;
 	return 0;
 }

@@ -238,6 +238,7 @@ read_page(struct graph *g)
 		.inlines = true,
 		.by_unit = !g->f->labels,
 		.by_time = !g->f->labels,
+		.spread = true,
 		.bucket_wall = true,
 	};
 	struct load_options o = g->f->load;

@@ -46,9 +46,13 @@ sample(uint64_t time_ns, uint32_t pid, uint64_t cgroup, uint64_t period)
 }
 
 static void
-build(const struct time_series_options *o, const struct filter *filter)
+build_from(const struct time_series_options *o, const struct filter *filter,
+	   uint64_t spread_from_ns)
 {
-	struct profile_options po = { .bucket_ns = 10 * MS, .filter = filter };
+	struct profile_options po = { .bucket_ns = 10 * MS,
+				      .filter = filter,
+				      .spread = spread_from_ns > 0,
+				      .spread_from_ns = spread_from_ns };
 	struct fmt_where where = { 0 };
 
 	time_series_profile_options(o->key, false, &po);
@@ -58,6 +62,12 @@ build(const struct time_series_options *o, const struct filter *filter)
 	assert_non_null(profile);
 	assert_int_equal(profile_add(profile, &po, s.stream, &where), 0);
 	assert_int_equal(time_series_build(profile, o, &series), 0);
+}
+
+static void
+build(const struct time_series_options *o, const struct filter *filter)
+{
+	build_from(o, filter, 0);
 }
 
 static void
@@ -208,6 +218,34 @@ too_many(void **state)
 	end();
 }
 
+/* A busy CPU, and later another one, whose samples are further apart than buckets: each of these is as busy. */
+static void
+spread_over_periods(void **state)
+{
+	struct time_series_options o = {
+		.key = TIME_SERIES_unit, .from = 600, .per = 1, .nr = 9, .rows_max = 9
+	};
+
+	begin();
+	sample(1026 * MS, 10, 1, 26 * MS);
+	sample(1052 * MS, 10, 1, 26 * MS);
+	sample(1078 * MS, 20, 3, 26 * MS);
+	build_from(&o, NULL, 6000 * MS);
+	expect(time_series_all(series), NULL, 2,
+	       "8: 0/10000000 0/10000000 1/10000000 0/10000000 0/10000000 1/10000000 0/10000000 1/8000000");
+	expect(time_series_row_at(series, 0), "web.service", 1,
+	       "8: 0/10000000 0/10000000 1/10000000 0/10000000 0/10000000 1/2000000 0/0 0/0");
+	end();
+	/* What began before the recording, or the window, did, is of its first bucket. */
+	begin();
+	sample(1026 * MS, 10, 1, 26 * MS);
+	sample(1052 * MS, 10, 1, 26 * MS);
+	build_from(&o, NULL, 6012 * MS);
+	expect(time_series_all(series), NULL, 1,
+	       "6: 0/0 0/20000000 1/10000000 0/10000000 0/10000000 1/2000000");
+	end();
+}
+
 static void
 names_of_keys(void **state)
 {
@@ -223,9 +261,10 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_service), cmocka_unit_test(fewer_and_wider),
-		cmocka_unit_test(by_process), cmocka_unit_test(filtered),
-		cmocka_unit_test(too_many),   cmocka_unit_test(names_of_keys),
+		cmocka_unit_test(by_service),	 cmocka_unit_test(fewer_and_wider),
+		cmocka_unit_test(by_process),	 cmocka_unit_test(filtered),
+		cmocka_unit_test(too_many),	 cmocka_unit_test(spread_over_periods),
+		cmocka_unit_test(names_of_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
