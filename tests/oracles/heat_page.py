@@ -45,10 +45,10 @@ check("all rows", len(labels) == len(rows) + (others is not None), labels)
 if others:
     check("the others are a row", labels[-1] == "(%d other%s)" % (others["rows"], "s" * (others["rows"] > 1)), labels[-1])
 
-# A cell with samples has a colour, one without has none.
+# A cell with a part of a sample's period has a colour, one without has none.
 full = max(range(len(rows[0]["samples_at"])), key=lambda i: rows[0]["period_at"][i])
 check("what is hot is coloured", heat("pixel(...heat.place_of(arguments[0], 0))", full)[3] == 255)
-empty = [i for i, n in enumerate(rows[-1]["samples_at"]) if n == 0 and i not in answer["not_recorded"] and i > 0]
+empty = [i for i, n in enumerate(rows[-1]["samples_at"]) if n == rows[-1]["period_at"][i] == 0 and i not in answer["not_recorded"] and i > 0]
 if empty:
     check("what is empty is not", heat("pixel(...heat.place_of(arguments[0], arguments[1]))", empty[0], len(rows) - 1)[3] == 0)
 

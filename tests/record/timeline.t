@@ -130,12 +130,15 @@ is "$(LC_ALL=C grep -c $'[\x80-\xff]' out)" 0 "likewise of a heatmap"
 # Each CPU is busy, whoever keeps it so: each column has them all. Where a sample is late, and its CPU with it, one has more,
 # and the one before it less.
 cpus=$(getconf _NPROCESSORS_ONLN)
-"$SPOOR" record -a -e cpu-clock -F 19 -o slow.spoor -- "$FIXTURES/burn" 3000 "$cpus" >/dev/null 2>&1
+background "$FIXTURES/burn" 3600000 "$cpus" >/dev/null
+busy=$!
+"$SPOOR" record -a -e cpu-clock -F 19 -o slow.spoor -- sleep 3 >/dev/null 2>&1
+kill "$busy"
 for command in "heatmap" "timeline --bucket 20ms"; do
 	# shellcheck disable=SC2086
 	"$SPOOR" $command --json slow.spoor 2>/dev/null >slow.json
 	is "$(jq '.width_ns' slow.json)" 20000000 "$command: columns of 20 ms, of 19 Hz"
-	busy=$(jq ".events[0] | (.all // .others).period_at[20:-20] | sort | .[length / 2] / 2e7 * 100 / $cpus | round" slow.json)
+	busy=$(jq ".events[0] | (.all // .others).period_at[20:-20] | sort | .[length / 2 | floor] / 2e7 * 100 / $cpus | round" slow.json)
 	in_range "$busy" 97 103 "$command: half of them have all of the CPUs"
 	none=$(jq '.events[0] | (.all // .others).period_at[20:-20] | (map(select(. == 0)) | length) * 100 / length | round' slow.json)
 	in_range "$none" 0 10 "$command: and few have nothing"
