@@ -31,10 +31,12 @@ mandir	?= $(datadir)/man
 # Where zsh looks: Debian keeps site-functions of /usr for the administrator.
 zshdir	?= $(datadir)/zsh/$(if $(and $(filter /usr/share,$(datadir)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
 PKG_CONFIG ?= pkg-config
-# Where systemd looks, whatever PREFIX is; "make unitdir= ..." installs none.
-unitdir	?= $(or $(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null),/usr/lib/systemd/system)
-sysusersdir ?= /usr/lib/sysusers.d
-tmpfilesdir ?= /usr/lib/tmpfiles.d
+# All is below PREFIX, but for the configuration of /usr.
+sysconfdir ?= $(if $(filter /usr,$(PREFIX)),/etc,$(PREFIX)/etc)
+# Of /usr where systemd says that it looks; "make unitdir= ..." installs none.
+unitdir	?= $(or $(if $(filter /usr,$(PREFIX)),$(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null)),$(PREFIX)/lib/systemd/system)
+sysusersdir ?= $(PREFIX)/lib/sysusers.d
+tmpfilesdir ?= $(PREFIX)/lib/tmpfiles.d
 TIME	?= 60
 
 ifeq ($(origin CC),default)
@@ -387,11 +389,13 @@ INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD
 		systemd/spoord.socket:$(unitdir)/spoord.socket:644 \
 		systemd/spoord.sysusers:$(sysusersdir)/spoor.conf:644 \
 		systemd/spoord.tmpfiles:$(tmpfilesdir)/spoor.conf:644)
-CONF	= '$(DESTDIR)/etc/spoor/spoord.conf'
+CONF	= '$(DESTDIR)$(sysconfdir)/spoor/spoord.conf'
+# Where systemd looks for units: systemd.unit(5).
+UNIT_PATH := /etc/systemd/system /usr/local/lib/systemd/system /usr/lib/systemd/system /lib/systemd/system
 
 # Made anew each time: the PREFIX of an install need not be that of the build before it.
 $(BUILD)/spoord.service: systemd/spoord.service.in FORCE
-	$(Q)mkdir -p $(@D) && sed 's,@bindir@,$(bindir),;s,@sbindir@,$(sbindir),' $< >$@
+	$(Q)mkdir -p $(@D) && sed 's,@bindir@,$(bindir),;s,@sbindir@,$(sbindir),;s,@config@,$(if $(filter /etc,$(sysconfdir)),, -c $(sysconfdir)/spoor/spoord.conf),' $< >$@
 
 # The configuration is the administrator's: one that is there stays.
 install: all $(BUILD)/spoord.service
@@ -400,11 +404,22 @@ install: all $(BUILD)/spoord.service
 		install -D -m $$3 "$$1" '$(DESTDIR)'"$$2"; \
 	done
 	@test -e $(CONF) || install -D -m 644 systemd/spoord.conf $(CONF)
+	@echo 'configuration: '$(CONF)
+	$(if $(unitdir),@echo 'units: $(DESTDIR)$(unitdir)/spoord.service and .socket'$(if $(filter-out $(UNIT_PATH),$(unitdir)),'; systemd does not look there: systemctl link them'))
 
 # A changed configuration stays.
 uninstall:
 	rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(word 2,$(subst :, ,$(f)))')
 	@if cmp -s systemd/spoord.conf $(CONF); then rm -f $(CONF); fi
+	@rmdir '$(DESTDIR)$(sysconfdir)/spoor' '$(DESTDIR)$(datadir)/spoor' 2>/dev/null || :
+	$(if $(filter-out /usr /usr/local,$(PREFIX)),@$(own_directories))
+
+# Of another PREFIX, whose directories may have been made for this: those that are empty now.
+own_directories = cd '$(DESTDIR)$(PREFIX)' 2>/dev/null && \
+	for d in $(sort $(patsubst $(PREFIX)/%,%,$(filter $(PREFIX)/%,\
+			$(foreach f,$(INSTALLED),$(dir $(word 2,$(subst :, ,$(f))))) $(sysconfdir)/))); do \
+		rmdir -p --ignore-fail-on-non-empty "$$d" 2>/dev/null || :; \
+	done; cd / && rmdir '$(DESTDIR)$(PREFIX)' 2>/dev/null || :
 
 clean:
 	rm -rf $(if $(BUILD_DIR),'$(BUILD_DIR)') $(BUILD)

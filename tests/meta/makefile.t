@@ -79,6 +79,8 @@ installed() # ARGUMENT...: leaves the names in "files", and nothing under "a roo
 	"${MAKE:-make}" -s -C "$TOP" BUILD="$BUILD" DESTDIR="$TMP/a root" install "$@" >install.log 2>&1 </dev/null ||
 		diag_file install.log
 	(cd "a root" && find . -type f) | sed 's/^\.//' | sort >files
+	cp install.log said
+	grep -h '^ExecStart' "a root"/*/*/lib/systemd/system/spoord.service >exec 2>/dev/null
 	"${MAKE:-make}" -s -C "$TOP" BUILD="$BUILD" DESTDIR="$TMP/a root" uninstall "$@" >install.log 2>&1 </dev/null ||
 		diag_file install.log
 }
@@ -95,8 +97,19 @@ for want in /etc/spoor/spoord.conf /usr/bin/spoor /usr/bin/spoorctl /usr/sbin/sp
 	ok "PREFIX=/usr: $want" grep -qxF "$want" files
 done
 is "$(find "a root" -type f)" "" "uninstall takes all of it away"
+is "$(find "a root" -name spoor)" "" "nor are directories of its own left"
 installed PREFIX=/usr/local
+is "$(grep -v '^/usr/local/' files)" "" "PREFIX=/usr/local: nothing is elsewhere"
 ok "PREFIX=/usr/local: zsh's site-functions" grep -qx /usr/local/share/zsh/site-functions/_spoorctl files
+installed PREFIX=/opt/spoor
+is "$(grep -v '^/opt/spoor/' files)" "" "PREFIX=/opt/spoor: nothing is elsewhere"
+for want in etc/spoor/spoord.conf lib/systemd/system/spoord.service lib/sysusers.d/spoor.conf lib/tmpfiles.d/spoor.conf; do
+	ok "PREFIX=/opt/spoor: $want" grep -qxF "/opt/spoor/$want" files
+done
+like "$(cat said)" "^configuration: .*a root/opt/spoor/etc/spoor/spoord.conf$" "where the configuration went is said"
+like "$(cat said)" "^units: .*a root/opt/spoor/lib/systemd/system/spoord\.service and \.socket; .*systemctl link" "and where units did"
+is "$(cat exec)" "ExecStart=/opt/spoor/sbin/spoord --foreground -c /opt/spoor/etc/spoor/spoord.conf" "which start it with that configuration"
+is "$(find "a root" -mindepth 1 ! -path "a root/opt")" "" "uninstall leaves nothing of it"
 installed PREFIX=/opt/spoor zshdir=/z
 ok "zshdir is where it is told" grep -qx /z/_spoor files
 printf '#!/bin/sh\nexit 1\n' >tools/no-pkg-config
