@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# tests/docs.sh [ROOT]: manual pages are sound mdoc; every subcommand of spoor has one, in the list of
+# tests/docs.sh [ROOT]: manual pages are sound mdoc, without a warning of groff's and with each quote and bracket of a
+# paragraph closed, as they are in 80 columns; every subcommand of spoor has one, in the list of
 # spoor(1); every option that `spoor CMD --help` prints is in it or in spoor-input(7), and what it says
 # of a command is in its help; every key of daemon/config/config_tbl.h is in spoord.conf(5) and, with its default,
 # in systemd/spoord.conf, and nothing else is; how long a label may be is said as it is; files that
@@ -23,11 +24,28 @@ options_of() # PAGE: long options in its items
 	sed -n 's/^\.It //p' "$1" | grep -oE 'Fl -[a-z][a-z-]+' | sed 's/^Fl -//' | sort -u
 }
 
+unbalanced() # PAGE, as text, on standard input: paragraphs in which a quote or a bracket has no other one
+{
+	python3 -c '
+import re, sys
+text = re.sub("\u2010\n\\s*", "", sys.stdin.read())
+for paragraph in re.split(r"\n\s*\n", text):
+    words = " ".join(re.sub("(?<=\\w)\u2019(?=\\w)", "", paragraph).split())
+    for pair in ("()", "[]", "{}", "\u2018\u2019", "\u201c\u201d"):
+        if words.count(pair[0]) != words.count(pair[1]):
+            print(words[:200])
+            break'
+}
+
 shopt -s nullglob
 pages=(docs/*.[1578])
 for page in "${pages[@]}"; do
 	# STYLE only differs with mandoc's version; warnings and errors are real.
 	mandoc -Tlint -Wwarning "$page" >&2 || complain "$page: mandoc is not content"
+	rendered=$(LC_ALL=C.UTF-8 groff -mdoc -Tutf8 -P-c -P-b -P-u -ww -rLL=78n "$page" 2>&1 >/dev/null)
+	[ -z "$rendered" ] || complain "$page: groff warns: $rendered"
+	rendered=$(LC_ALL=C.UTF-8 groff -mdoc -Tutf8 -P-c -P-b -P-u -rLL=78n "$page" 2>/dev/null | LC_ALL=C.UTF-8 unbalanced)
+	[ -z "$rendered" ] || complain "$page: quotes or brackets without an end: $rendered"
 done
 
 if [ -x "$spoor" ]; then
