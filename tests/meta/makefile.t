@@ -80,7 +80,7 @@ installed() # ARGUMENT...: leaves the names in "files", and nothing under "a roo
 		diag_file install.log
 	(cd "a root" && find . -type f) | sed 's/^\.//' | sort >files
 	cp install.log said
-	grep -h '^ExecStart' "a root"/*/*/lib/systemd/system/spoord.service >exec 2>/dev/null
+	grep -h '^ExecStart' "a root"/*/*/lib/systemd/system/spoord.service >started-by 2>/dev/null
 	"${MAKE:-make}" -s -C "$TOP" BUILD="$BUILD" DESTDIR="$TMP/a root" uninstall "$@" >install.log 2>&1 </dev/null ||
 		diag_file install.log
 }
@@ -108,7 +108,7 @@ for want in etc/spoor/spoord.conf lib/systemd/system/spoord.service lib/sysusers
 done
 like "$(cat said)" "^configuration: .*a root/opt/spoor/etc/spoor/spoord.conf$" "where the configuration went is said"
 like "$(cat said)" "^units: .*a root/opt/spoor/lib/systemd/system/spoord\.service and \.socket; .*systemctl link" "and where units did"
-is "$(cat exec)" "ExecStart=/opt/spoor/sbin/spoord --foreground -c /opt/spoor/etc/spoor/spoord.conf" "which start it with that configuration"
+is "$(cat started-by)" "ExecStart=/opt/spoor/sbin/spoord --foreground -c /opt/spoor/etc/spoor/spoord.conf" "which start it with that configuration"
 is "$(find "a root" -mindepth 1 ! -path "a root/opt")" "" "uninstall leaves nothing of it"
 installed PREFIX=/opt/spoor zshdir=/z
 ok "zshdir is where it is told" grep -qx /z/_spoor files
