@@ -76,6 +76,15 @@ cli_set_percent(const char *command, const char *option, const char *text, doubl
 	return cli_usage_error(command, "--%s %s: not a percentage", option, text);
 }
 
+int
+cli_set_percentage(const char *command, const char *text, bool *ret_absolute)
+{
+	*ret_absolute = strcmp(text, "absolute") == 0;
+	if (*ret_absolute || strcmp(text, "relative") == 0)
+		return CLI_GO_ON;
+	return cli_usage_error(command, "--percentage %s: absolute or relative", text);
+}
+
 bool
 cli_set_color(const char *when)
 {

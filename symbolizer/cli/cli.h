@@ -61,6 +61,11 @@ int cli_parse_file(const struct cli_syntax *syntax, int argc, char **argv,
 bool cli_percent(const char *text, double *ret);
 /* Likewise of an option, as set() returns: CLI_GO_ON, or EXIT_USAGE, said. */
 int cli_set_percent(const char *command, const char *option, const char *text, double *ret);
+/* Of --percentage: what shares are of. */
+#define CLI_PERCENTAGE_ROW(value)                                                                  \
+	{ value, 0, "percentage", "OF",                                                            \
+	  "shares are relative, of what filters leave (default), or absolute, of the whole" },
+int cli_set_percentage(const char *command, const char *text, bool *ret_absolute);
 
 /* --color's argument; false: not one. */
 bool cli_set_color(const char *when);

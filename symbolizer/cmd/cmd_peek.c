@@ -14,11 +14,12 @@
 #include "symbolizer/view/answer.h"
 #include "symbolizer/view/peek_print.h"
 
-enum { OPT_PERCENT_LIMIT = 0x100, OPT_MAX, OPT_JSON };
+enum { OPT_PERCENTAGE = 0x100, OPT_PERCENT_LIMIT, OPT_MAX, OPT_JSON };
 
 static const struct cli_option options[] = {
-	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
-	  "leave out callers and callees that are less of a function's total" },
+	CLI_PERCENTAGE_ROW(OPT_PERCENTAGE){
+		OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+		"leave out callers and callees that are less of a function's total" },
 	{ OPT_MAX, 0, "max", "N", "leave out all but the N functions with the most samples" },
 	{ OPT_JSON, 0, "json", NULL, "JSON instead of text" },
 	CLI_COLOR_ROW CLI_NO_PAGER_ROW LOAD_OPTIONS{ 0 },
@@ -57,6 +58,8 @@ cmd_peek_set(void *arg, int value, const char *text)
 	struct request *rq = arg;
 
 	switch (value) {
+	case OPT_PERCENTAGE:
+		return cli_set_percentage("peek", text, &rq->print.absolute);
 	case OPT_PERCENT_LIMIT:
 		return cli_set_percent("peek", "percent-limit", text, &rq->print.percent_limit);
 	case OPT_MAX:

@@ -80,9 +80,8 @@ static const struct cli_option options[] = {
 	{ 'G', 'G', "inverted", NULL, "call graphs, from the callers on" },
 	{ OPT_CHILDREN, 0, "children", NULL, "order by time spent there and in what it called" },
 	{ OPT_NO_CHILDREN, 0, "no-children", NULL, "order by time spent there itself (default)" },
-	{ OPT_PERCENTAGE, 0, "percentage", "OF",
-	  "shares are absolute, of the whole (default), or relative, of what filters leave" },
-	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "leave out rows below it" },
+	CLI_PERCENTAGE_ROW(OPT_PERCENTAGE){ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+					    "leave out rows below it" },
 	{ OPT_TIME_QUANTUM, 0, "time-quantum", "SPAN",
 	  "as wide is a span of the key time (100ms)" },
 	{ 'b', 'b', "branch-stack", NULL,
@@ -202,15 +201,6 @@ set_percent_limit(struct request *rq, const char *text)
 }
 
 static int
-set_percentage(struct request *rq, const char *text)
-{
-	rq->report.relative = strcmp(text, "relative") == 0;
-	if (rq->report.relative || strcmp(text, "absolute") == 0)
-		return CLI_GO_ON;
-	return cli_usage_error("report", "--percentage %s: absolute or relative", text);
-}
-
-static int
 set_graph(struct request *rq, const char *text)
 {
 	const char *bad;
@@ -306,7 +296,7 @@ cmd_report_set(void *arg, int value, const char *text)
 	case OPT_TIME_QUANTUM:
 		return set_quantum(rq, text);
 	case OPT_PERCENTAGE:
-		return set_percentage(rq, text);
+		return cli_set_percentage("report", text, &rq->report.absolute);
 	case 'g':
 		return set_graph(rq, text);
 	case 'G':

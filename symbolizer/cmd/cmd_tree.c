@@ -9,12 +9,13 @@
 
 #define PERCENT_LIMIT 0.5 /* as perf report -g */
 
-enum { OPT_INVERTED = 0x100, OPT_PERCENT_LIMIT, OPT_JSON };
+enum { OPT_INVERTED = 0x100, OPT_PERCENTAGE, OPT_PERCENT_LIMIT, OPT_JSON };
 
 static const struct cli_option options[] = {
 	{ OPT_INVERTED, 'G', "inverted", NULL,
 	  "from the functions that were sampled to their callers" },
-	{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "leave out what is below it (0.5)" },
+	CLI_PERCENTAGE_ROW(OPT_PERCENTAGE){ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+					    "leave out what is below it (0.5)" },
 	{ OPT_JSON, 0, "json", NULL, "JSON instead of text" },
 	CLI_NO_PAGER_ROW LOAD_OPTIONS{ 0 },
 };
@@ -43,6 +44,8 @@ cmd_tree_set(void *arg, int value, const char *text)
 	case OPT_INVERTED:
 		rq->print.inverted = true;
 		return CLI_GO_ON;
+	case OPT_PERCENTAGE:
+		return cli_set_percentage("tree", text, &rq->print.absolute);
 	case OPT_PERCENT_LIMIT:
 		return cli_set_percent("tree", "percent-limit", text, &rq->print.percent_limit);
 	case OPT_JSON:
@@ -56,9 +59,10 @@ static int
 print_event(void *arg, const struct load *l, int event, const char *before)
 {
 	struct request *rq = arg;
+	const struct profile_weight whole = profile_event_whole(l->profile, event);
 	struct call_tree *t;
 	int err = call_tree_build(l->profile, event, rq->print.inverted, rq->print.percent_limit,
-				  NULL, &t),
+				  rq->print.absolute ? &whole : NULL, &t),
 	    found;
 
 	if (err < 0)

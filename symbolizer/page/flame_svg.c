@@ -202,31 +202,16 @@ walk(struct drawing *d, bool put)
 	}
 }
 
-/* Of all stacks of the event: what the whole width is. */
-static struct profile_weight
-event_weight(const struct drawing *d)
-{
-	const struct profile *p = d->s->profile;
-	struct profile_weight all = { 0, 0 };
-	struct profile_stack s;
-
-	for (uint32_t i = profile_first_stack(p, d->event); i != PROFILE_NO_STACK;
-	     i = profile_next_stack(p, i)) {
-		profile_stack_at(p, i, &s);
-		profile_weigh(&all, &s.weight);
-	}
-	return all;
-}
-
 /* Sets d up for an event: 0, or -FMT_E_NOMEM. Without samples it has no rows. */
 static int
 begin_event(struct drawing *d, struct call_tree **ret)
 {
-	const struct profile_weight all = event_weight(d);
-	int err = call_tree_build(d->s->profile, d->event, d->s->inverted, TOO_SMALL, &all, ret);
+	struct profile_weight all; /* what the whole width is */
+	int err = call_tree_build(d->s->profile, d->event, d->s->inverted, TOO_SMALL, NULL, ret);
 
 	if (err < 0)
 		return err;
+	all = call_tree_node(*ret, CALL_TREE_ROOT)->total;
 	d->tree = *ret;
 	d->rows = 0;
 	d->by_period = all.period > 0;

@@ -141,7 +141,8 @@ struct growing {
 	struct call_tree *t;
 	bool inverted;
 	double percent;
-	struct profile_weight whole;
+	struct profile_weight whole; /* what percent is of */
+	bool of_these;		     /* it is that of these stacks */
 	struct way *ways;
 	size_t nr_ways, cap_ways;
 	uint32_t *path; /* nodes of the way before, the root first */
@@ -245,6 +246,8 @@ grow(struct growing *g, int event)
 		err = array_reserve(g->ways, g->nr_ways, g->cap_ways, 1);
 		if (err == 0)
 			g->ways[g->nr_ways++] = (struct way){ s.frames, s.comm, s.nr_frames, i };
+		if (g->of_these)
+			profile_weigh(&g->whole, &s.weight);
 	}
 	if (err)
 		return err;
@@ -263,7 +266,8 @@ call_tree_build(const struct profile *profile, int event, bool inverted, double 
 {
 	struct growing g = { .inverted = inverted,
 			     .percent = percent,
-			     .whole = of ? *of : profile_event_whole(profile, event) };
+			     .of_these = !of,
+			     .whole = of ? *of : (struct profile_weight){ 0 } };
 	int err = call_tree_new(profile, &g.t);
 
 	if (err == 0)

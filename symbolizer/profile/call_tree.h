@@ -34,7 +34,7 @@ int call_tree_link(struct call_tree *t);
 
 /*
  * Of all stacks of an event, without nodes whose share of a weight (report_share()) is below percent: of `of`,
- * or, where that is NULL, of all samples of the event. What is above them counts their weight. While it is
+ * or, where that is NULL, of all of these stacks. What is above them counts their weight. While it is
  * built, small nodes are only those that are not yet complete: memory is that of what stays. profile is
  * borrowed for the tree's life. 0, -FMT_E_NOMEM.
  */

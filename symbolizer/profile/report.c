@@ -493,7 +493,7 @@ double
 report_percent(const struct report *r, const struct report_section *s,
 	       const struct profile_weight *w)
 {
-	return report_share(w, r->options.relative ? &s->weight : &s->whole);
+	return report_share(w, r->options.absolute ? &s->whole : &s->weight);
 }
 
 uint64_t

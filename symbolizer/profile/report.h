@@ -105,8 +105,8 @@ struct report_options {
 	struct report_list columns; /* those, and numbers, in the order of the text */
 	bool children;		    /* fill in and order by total */
 	uint64_t quantum_ns;	    /* width of the spans of REPORT_time; 0: REPORT_QUANTUM_NS */
-	bool relative;		    /* shares are of what passed the filters, not of the whole */
-	bool with_parent;	    /* the key parent is among them in any case */
+	bool absolute;	  /* shares are of the whole, and not of what passed the filters */
+	bool with_parent; /* the key parent is among them in any case */
 	/* What parent is, borrowed; it remembers what it was asked. */
 	struct frame_regex *parent;
 	bool graphs;   /* rows have call graphs (call_graph.h) */

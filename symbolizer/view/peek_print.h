@@ -12,6 +12,7 @@ struct peek_print {
 	const struct load *load;
 	const char *regex;    /* as it was given */
 	size_t functions_max; /* those behind it are left out; 0: none are */
+	bool absolute; /* shares of functions are of the whole, and not of what filters leave */
 	double percent_limit; /* calls that are less of their function's total are left out */
 	int terminal;	      /* columns; 0: it is none */
 	bool color;

@@ -209,18 +209,18 @@ peek_print_text(const struct peek_print *p, const struct peek *k, int event)
 				  "# Samples: %" PRIu64 " of event '%s'", part.samples, name);
 	free(name);
 	if (err == 0 && whole.samples != part.samples)
-		screen_text_print(
-			stdout, p->terminal, "#   ",
-			"# Of the whole, which shares of functions are of: %.2f%% (%" PRIu64
-			" of %" PRIu64 " samples)",
-			report_share(&part, &whole), part.samples, whole.samples);
+		screen_text_print(stdout, p->terminal, "#   ",
+				  "# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64
+				  " samples); shares of functions are of %s",
+				  report_share(&part, &whole), part.samples, whole.samples,
+				  p->absolute ? "the whole" : "these samples");
 	if (err == 0 && shown == 0)
 		return put_hottest(p, event);
 	if (err == 0)
 		printf("#\n%.*s\n", p->terminal > 0 ? p->terminal : INT_MAX, TITLE);
 	for (size_t i = 0; i < shown && err == 0; i++) {
 		puts("#");
-		err = put_function(p, k, peek_function(k, i), &whole);
+		err = put_function(p, k, peek_function(k, i), p->absolute ? &whole : &part);
 	}
 	if (err == 0 && shown < peek_functions(k))
 		printf("#\n# %zu more functions are left out\n", peek_functions(k) - shown);

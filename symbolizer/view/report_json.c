@@ -348,7 +348,7 @@ report_print_json(const struct report_print *p)
 	err |= json_object_set_new(j, "unwound", make_unwound(&t->unwound));
 	err |= json_object_set_new(j, "doubts", make_doubts(p->load->doubts));
 	err |= json_object_set_new(j, "percentage",
-				   json_string(p->options->relative ? "relative" : "absolute"));
+				   json_string(p->options->absolute ? "absolute" : "relative"));
 	err |= json_object_set_new(j, "events", make_events(p));
 	/* A failed write shows at exit. */
 	err = err || print_head(j) || print_rows(p);

@@ -326,7 +326,7 @@ print_part(const struct report_print *p, const struct report_section *s)
 		return;
 	say("#   ", "# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64 " samples); shares are of %s",
 	    report_share(&s->weight, &s->whole), s->weight.samples, s->whole.samples,
-	    p->options->relative ? "these samples" : "the whole");
+	    p->options->absolute ? "the whole" : "these samples");
 }
 
 /* What call graphs are of, and what they leave out. */
@@ -388,7 +388,7 @@ report_graph(const struct report_print *p, const struct report_section *s,
 	return (struct call_graph_print){
 		.profile = p->load->profile,
 		.options = p->graph,
-		.whole = p->options->relative ? s->weight : s->whole,
+		.whole = p->options->absolute ? s->whole : s->weight,
 		.row = p->options->children ? row->total : row->self,
 		.terminal = p->table.widths ? 0 : p->table.terminal,
 	};

@@ -11,6 +11,7 @@
 struct tree_print {
 	const struct load *load;
 	bool inverted;
+	bool absolute;	      /* shares are of the whole, and not of what filters leave */
 	double percent_limit; /* nodes below it, and what is below them, are left out */
 	int terminal;	      /* columns; 0: it is none */
 };

@@ -21,12 +21,19 @@ struct walk {
 	const struct tree_print *p;
 	const struct call_tree *t;
 	int event;
-	struct profile_weight whole;
+	struct profile_weight base;	 /* what shares are of */
 	struct buf branches, line, name; /* branches: of all ancestors */
 	size_t *lengths;		 /* of branches, by depth */
 	size_t cap_lengths;
 	int columns; /* before the branches */
 };
+
+static struct profile_weight
+base_of(const struct tree_print *p, const struct call_tree *t, int event)
+{
+	return p->absolute ? profile_event_whole(p->load->profile, event)
+			   : call_tree_node(t, CALL_TREE_ROOT)->total;
+}
 
 /*
  * Is there a node, and its share large enough? Of siblings, what follows one that is not shown is
@@ -35,10 +42,10 @@ struct walk {
 static bool
 shows(const struct tree_print *p, const struct call_tree *t, int event, uint32_t node)
 {
-	const struct profile_weight whole = profile_event_whole(p->load->profile, event);
+	const struct profile_weight base = base_of(p, t, event);
 
 	return node != CALL_TREE_NONE &&
-		report_share(&call_tree_node(t, node)->total, &whole) >= p->percent_limit;
+		report_share(&call_tree_node(t, node)->total, &base) >= p->percent_limit;
 }
 
 /* Stacks are as deep as somebody makes them: no recursion. */
@@ -87,9 +94,9 @@ put_node(struct walk *w, uint32_t node)
 	const bool last = !shows(w->p, w->t, w->event, n->next);
 	const bool alone = last && call_tree_node(w->t, n->parent)->first_child == node;
 
-	printf("%7.2f%%  ", report_share(&n->total, &w->whole));
+	printf("%7.2f%%  ", report_share(&n->total, &w->base));
 	if (!w->p->inverted)
-		printf("%6.2f%%  ", report_share(&n->self, &w->whole));
+		printf("%6.2f%%  ", report_share(&n->self, &w->base));
 	buf_clear(&w->line);
 	buf_append(&w->line, w->branches.p, w->branches.len);
 	buf_text(&w->line, top || alone ? "" : last ? "└ " : "├ ");
@@ -126,6 +133,7 @@ static int
 put_heading(const struct walk *w, int event)
 {
 	const struct profile_weight *weight = &call_tree_node(w->t, CALL_TREE_ROOT)->total;
+	const struct profile_weight whole = profile_event_whole(w->p->load->profile, event);
 	char *name = escape_dup(load_event_name(w->p->load, event));
 
 	if (!name)
@@ -133,12 +141,12 @@ put_heading(const struct walk *w, int event)
 	screen_text_print(stdout, w->p->terminal, "#   ",
 			  "# Samples: %" PRIu64 " of event '%s'; shares below %.3g%% are left out",
 			  weight->samples, name, w->p->percent_limit);
-	if (w->whole.samples != weight->samples)
+	if (whole.samples != weight->samples)
 		screen_text_print(stdout, w->p->terminal, "#   ",
-				  "# Of the whole, which shares are of: %.2f%% (%" PRIu64
-				  " of %" PRIu64 " samples)",
-				  report_share(weight, &w->whole), weight->samples,
-				  w->whole.samples);
+				  "# Of the whole: %.2f%% (%" PRIu64 " of %" PRIu64
+				  " samples); shares are of %s",
+				  report_share(weight, &whole), weight->samples, whole.samples,
+				  w->p->absolute ? "the whole" : "these samples");
 	puts(w->p->inverted ? "#\n#  Share  Callers" : "#\n#  Total     Self  Call tree");
 	free(name);
 	return 0;
@@ -150,7 +158,7 @@ tree_print_text(const struct tree_print *p, const struct call_tree *t, int event
 	struct walk w = { .p = p,
 			  .t = t,
 			  .event = event,
-			  .whole = profile_event_whole(p->load->profile, event),
+			  .base = base_of(p, t, event),
 			  .columns = p->inverted ? 10 : 19 };
 	int err;
 

@@ -31,7 +31,8 @@ leaf=$("$SPOOR" report --json --symbol demo::leaf recursion.spoor | jq .samples)
 is "$("$SPOOR" peek --json '^demo::leaf$' recursion.spoor | jq -c '.[0].functions[0] | [.samples, .self_samples, (.callers | map(.samples) | add)]')" \
 	"[$leaf,$leaf,$leaf]" "samples of the leaf come from its callers"
 is "$("$SPOOR" peek --json --symbol demo::leaf '^demo::leaf$' recursion.spoor | jq -c '.[0] | [.samples, .whole_samples > .samples]')" "[$leaf,true]" "filters"
-like "$("$SPOOR" peek --symbol demo::leaf demo::leaf recursion.spoor)" '^# Of the whole, which shares of functions are of: ' "are told"
+like "$("$SPOOR" peek --symbol demo::leaf demo::leaf recursion.spoor)" '^# Of the whole: .*; shares of functions are of these samples$' "are told"
+like "$("$SPOOR" peek --percentage absolute --symbol demo::leaf demo::leaf recursion.spoor)" 'are of the whole$' "--percentage absolute"
 is "$("$SPOOR" peek --max 1 --json demo recursion.spoor | jq -c '.[0] | [(.functions | length), .functions_left_out > 0]')" "[1,true]" "--max"
 like "$("$SPOOR" peek --max 1 demo recursion.spoor)" '^# [0-9]+ more functions are left out$' "is told"
 like "$("$SPOOR" peek --percent-limit 100 . recursion.spoor)" '\([0-9]+ more\)$' "--percent-limit"

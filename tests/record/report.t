@@ -198,14 +198,19 @@ shares() # OPTION...: "SHARE COMMAND OBJECT"
 {
 	"$SPOOR" report -s comm,dso "$@" both.spoor | grep -v '^#' | awk '{ print $1, $2, $3 }' | LC_ALL=C sort
 }
-in_range "$(shares --comm other | awk '{ n += $1 } END { print n }')" 20 50 "a filter leaves the shares of the whole"
-is "$(shares --comm other)" "$(shares | grep ' other ')" "rows are as without it"
-is "$(shares --comm other)" "$(shares --comm other --percentage absolute)" "which is --percentage absolute"
-in_range "$(shares --comm other --percentage relative | awk '{ n += $1 } END { print n }')" 99.9 100.1 \
-	"--percentage relative: of what is left"
+absolute() # OPTION...
+{
+	shares --percentage absolute "$@"
+}
+in_range "$(absolute --comm other | awk '{ n += $1 } END { print n }')" 20 50 "--percentage absolute: shares of the whole"
+is "$(absolute --comm other)" "$(shares | grep ' other ')" "rows are as without a filter"
+in_range "$(shares --comm other | awk '{ n += $1 } END { print n }')" 99.9 100.1 "with a filter: shares of what is left"
+is "$(shares --comm other)" "$(shares --comm other --percentage relative)" "which is --percentage relative"
 "$SPOOR" report --comm other both.spoor >out
+like "$(cat out)" '^# Of the whole: [0-9.]+% \([0-9]+ of [0-9]+ samples\); shares are of these samples$' "both are told"
+"$SPOOR" report --percentage absolute --comm other both.spoor >out
 like "$(cat out)" '^# Of the whole: [0-9.]+% \([0-9]+ of [0-9]+ samples\); shares are of the whole$' "both are told"
-"$SPOOR" report --json --comm other both.spoor >out
+"$SPOOR" report --json --percentage absolute --comm other both.spoor >out
 is "$(jq -c '[.percentage, (.events[0] | .samples < .whole_samples and .period < .whole_period)]' out)" \
 	'["absolute",true]' "in JSON too"
 is "$(jq '.events[0].whole_samples' out)" "$("$SPOOR" report --json both.spoor | jq .samples)" "the whole is all of it"
@@ -221,7 +226,7 @@ if command -v perf >/dev/null; then
 	for options in "--comm other" "--comm other --percentage relative" "--dso split --percentage relative" \
 		"--dso other" "--cpu 0" "--cpu 0 --comm split" "--time 10%-60% --comm split"; do
 		# shellcheck disable=SC2086
-		is "$(shares $options | cut -d' ' -f1 | sort)" "$(perf_shares $options)" "$options: as perf"
+		is "$(absolute $options | cut -d' ' -f1 | sort)" "$(perf_shares $options)" "$options: as perf"
 	done
 	fields="-F sample,period,comm,sym --dso split -q -t |"
 	# Some perfs demangle by libstdc++, with parameters.
