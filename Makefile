@@ -23,6 +23,9 @@ $(if $(shell mkdir -p '$(BUILD_DIR)' && ln -sfn "$$(realpath '$(BUILD_DIR)')" $(
 	$(error no link to the directory '$(BUILD_DIR)' can be made here: take a BUILD without a space))
 endif
 PREFIX	?= /usr/local
+# As it stands at the beginning of names: without the slash at its end.
+override PREFIX := $(patsubst %/,%,$(PREFIX))
+$(if $(filter-out /%,$(PREFIX)),$(error PREFIX=$(PREFIX): not a name from the root on))
 DESTDIR	?=
 bindir	?= $(PREFIX)/bin
 sbindir	?= $(PREFIX)/sbin
@@ -31,7 +34,7 @@ mandir	?= $(datadir)/man
 # Where zsh looks: Debian keeps site-functions of /usr for the administrator.
 zshdir	?= $(datadir)/zsh/$(if $(and $(filter /usr/share,$(datadir)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
 PKG_CONFIG ?= pkg-config
-# All is below PREFIX, but for the configuration of /usr.
+# Everything goes below PREFIX, except that /usr has its configuration in /etc.
 sysconfdir ?= $(if $(filter /usr,$(PREFIX)),/etc,$(PREFIX)/etc)
 # Of /usr where systemd says that it looks; "make unitdir= ..." installs none.
 unitdir	?= $(or $(if $(filter /usr,$(PREFIX)),$(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null)),$(PREFIX)/lib/systemd/system)
@@ -405,7 +408,9 @@ install: all $(BUILD)/spoord.service
 	done
 	@test -e $(CONF) || install -D -m 644 systemd/spoord.conf $(CONF)
 	@echo 'configuration: '$(CONF)
-	$(if $(unitdir),@echo 'units: $(DESTDIR)$(unitdir)/spoord.service and .socket'$(if $(filter-out $(UNIT_PATH),$(unitdir)),'; systemd does not look there: systemctl link them'))
+	$(if $(unitdir),@echo 'units: $(DESTDIR)$(unitdir)/spoord.service and .socket'$(if $(filter-out $(UNIT_PATH),$(unitdir)),'; systemd does not look there: systemctl link them and give systemd-sysusers $(sysusersdir)/spoor.conf and systemd-tmpfiles --create $(tmpfilesdir)/spoor.conf'))
+	@test -n '$(DESTDIR)' -o '$(sysconfdir)' = /etc -o ! -e /etc/spoor/spoord.conf || \
+		echo '/etc/spoor/spoord.conf: not the configuration of what was installed now'
 
 # A changed configuration stays.
 uninstall:
@@ -414,7 +419,7 @@ uninstall:
 	@rmdir '$(DESTDIR)$(sysconfdir)/spoor' '$(DESTDIR)$(datadir)/spoor' 2>/dev/null || :
 	$(if $(filter-out /usr /usr/local,$(PREFIX)),@$(own_directories))
 
-# Of another PREFIX, whose directories may have been made for this: those that are empty now.
+# Of another PREFIX also directories that are empty now: install may have made them.
 own_directories = cd '$(DESTDIR)$(PREFIX)' 2>/dev/null && \
 	for d in $(sort $(patsubst $(PREFIX)/%,%,$(filter $(PREFIX)/%,\
 			$(foreach f,$(INSTALLED),$(dir $(word 2,$(subst :, ,$(f))))) $(sysconfdir)/))); do \

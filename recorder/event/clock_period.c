@@ -27,12 +27,13 @@ evenness_wanted(uint64_t samples)
 }
 
 /*
- * How evenly so many samples meet the moments of 1 s / rate, no more than most; what is not above least may
- * be anything below that. q samples later the moment is another one by the distance d of q periods from a whole
- * number of these, which is no matter when that number is 0. So q chains of samples begin 1/q apart and move on by d
- * at each step. They go through all between them d * samples times. An unfinished last time leaves samples / (q *
- * times) more or less in a twentieth of the moments, for which those of 20 chains are enough. Chance leaves about the
- * root of a twentieth of the samples.
+ * How evenly so many samples meet the moments of a cycle of 1 s / rate, as a score. It is at most `most`, and is not
+ * looked for further once it is known to be `least` or below. After q samples the moment has moved by d, the distance of q
+ * periods from a whole number of cycles; where that number is 0, d is nothing but the time that has passed. So the
+ * samples are q chains, which begin 1/q of a cycle apart, and each moves by d at each step: together they go through the
+ * cycle d * samples times. What an unfinished last time leaves uneven is samples / (q * d * samples) of them: the
+ * smallest q * d * samples is the score. A twentieth of a cycle has several chains from q = 20 on, and below that a part
+ * of one. Chance leaves about the root of the samples uneven.
  */
 static uint64_t
 evenness_at(uint64_t period_ns, uint64_t samples, uint64_t rate, uint64_t least, uint64_t most)

@@ -141,7 +141,7 @@ event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr)
 	attr->precise_ip = k->precise & 3;
 }
 
-/* What is recorded has the frequency, as of perf; each sample tells its period. */
+/* The recording keeps the frequency, as perf's does; each sample carries the actual period. */
 static void
 clock_to_period(struct perf_event_attr *attr, uint32_t cpu)
 {

@@ -66,7 +66,8 @@ struct mapped_file {
 enum mapped_where {
 	MAPPED_EVERYWHERE,
 	MAPPED_OWN_PATH_FIRST, /* that is where the file was, and the process may be gone */
-	MAPPED_ITS_PROCESS,    /* this process's path has just failed */
+	/* It was missed a moment ago, perhaps through another process: its own process alone is asked. */
+	MAPPED_ITS_PROCESS,
 };
 
 /* True: ret->fd is the caller's. */

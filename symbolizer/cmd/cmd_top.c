@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +94,12 @@ struct request {
 	bool opened, on_screen, paused, helps;
 	char *frame; /* the last one */
 	/* On a screen a thread looks, and keys are answered meanwhile. */
-	pthread_t looker;
+	struct looker {
+		pthread_mutex_t lock;
+		pthread_cond_t told;
+		bool started, wanted, done;
+	} looker;
 	bool looking, asked; /* asked: by a key, and not by the time */
-	atomic_bool looked;
 	size_t look_by;
 	char *next_frame;
 };
@@ -281,11 +283,12 @@ static const char help[] =
 	"  S        the same, backwards\n"
 	"  h        this, and back\n"
 	"\n"
-	"CPU% is of one CPU: two CPUs that do nothing else are 200. Of an event that\n"
-	"counts no time, Share% is of the event. Samples: how many there are of it.\n"
+	"CPU% is a share of one CPU: 200 is two busy CPUs. For events that do not\n"
+	"count time, Share% is the share of all of that event. Samples: how many a row\n"
+	"rests on.\n"
 	"\n"
-	"The first line says of when this is: a daemon writes what it has sampled every\n"
-	"few seconds. The second line says what is lost.\n";
+	"The first line tells which time this covers: a daemon writes what it has\n"
+	"sampled every few seconds. The second line tells what was lost.\n";
 
 /* Words on stderr would be on the screen: they go into a file, whose text is *ret. */
 static int
@@ -331,38 +334,67 @@ make_frame(struct request *rq)
 	rq->next_frame = frame;
 }
 
+/* One thread for all looks: a process that a look starts ends when the thread that started it does. */
 static void *
-run_look(void *arg)
+run_looks(void *arg)
 {
 	struct request *rq = arg;
 
-	make_frame(rq);
-	atomic_store(&rq->looked, true);
+	pthread_mutex_lock(&rq->looker.lock);
+	for (;;) {
+		while (!rq->looker.wanted)
+			pthread_cond_wait(&rq->looker.told, &rq->looker.lock);
+		rq->looker.wanted = false;
+		pthread_mutex_unlock(&rq->looker.lock);
+		make_frame(rq);
+		pthread_mutex_lock(&rq->looker.lock);
+		rq->looker.done = true;
+	}
 	return NULL;
 }
 
-/* Signals are for the thread that has the screen. */
+/* The signals that the screen heeds are for the thread that has it. */
+static bool
+start_looker(struct request *rq)
+{
+	static const int of_screen[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
+	sigset_t blocked, before;
+	pthread_t thread;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < sizeof(of_screen) / sizeof(of_screen[0]); i++)
+		sigaddset(&blocked, of_screen[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
+	rq->looker.started = pthread_create(&thread, NULL, run_looks, rq) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rq->looker.started;
+}
+
 static void
 begin_look(struct request *rq, bool asked)
 {
-	sigset_t all, before;
-
+	if (!rq->looker.started && !start_looker(rq))
+		return;
+	pthread_mutex_lock(&rq->looker.lock);
 	rq->look_by = rq->by;
 	rq->asked = asked;
-	atomic_store(&rq->looked, false);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rq->looking = pthread_create(&rq->looker, NULL, run_look, rq) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rq->looking = rq->looker.wanted = true;
+	rq->looker.done = false;
+	pthread_cond_signal(&rq->looker.told);
+	pthread_mutex_unlock(&rq->looker.lock);
 }
 
 /* In a pause, what no key has asked for is not shown. False: the look goes on. */
 static bool
 end_look(struct request *rq)
 {
-	if (!atomic_load(&rq->looked))
+	bool done;
+
+	pthread_mutex_lock(&rq->looker.lock);
+	done = rq->looker.done;
+	pthread_mutex_unlock(&rq->looker.lock);
+	if (!done)
 		return false;
-	pthread_join(rq->looker, NULL);
 	rq->looking = false;
 	if (rq->paused && !rq->asked)
 		return true;
@@ -447,11 +479,11 @@ on_screen(struct request *rq)
 	return rq->source.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* A look may take seconds: the process ends without it, and nothing of it stays. */
+/* A look may take seconds: the process ends without it. What the look uses is neither closed nor freed. */
 static void __attribute__((noreturn)) leave_look(struct request *rq, int status)
 {
-	top_source_stop(&rq->source);
-	fflush(NULL);
+	top_source_kill(&rq->source);
+	fflush(stdout);
 	_exit(status);
 }
 
@@ -549,6 +581,8 @@ cmd_top(int argc, char **argv)
 {
 	struct request rq = { .delay_ns = DELAY_NS,
 			      .window_ns = WINDOW_NS,
+			      .looker = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					  .told = PTHREAD_COND_INITIALIZER },
 			      .source = TOP_SOURCE_NONE };
 	int first, status;
 

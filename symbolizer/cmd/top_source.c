@@ -178,13 +178,20 @@ top_source_ended(struct top_source *s)
 }
 
 void
+top_source_kill(struct top_source *s)
+{
+	if (s->recorder <= 0)
+		return;
+	kill(s->recorder, SIGTERM);
+	while (waitpid(s->recorder, NULL, 0) < 0 && errno == EINTR)
+		;
+	s->recorder = 0;
+}
+
+void
 top_source_stop(struct top_source *s)
 {
-	if (s->recorder > 0) {
-		kill(s->recorder, SIGTERM);
-		while (waitpid(s->recorder, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	top_source_kill(s);
 	if (s->file >= 0)
 		close(s->file);
 	if (s->words >= 0)

@@ -35,6 +35,8 @@ int top_source_record(struct top_source *s, const struct top_record *what);
 bool top_source_ended(struct top_source *s);
 /* What a recorder that failed said, on stderr. */
 void top_source_tell(const struct top_source *s);
+/* Ends the recorder alone; what it has recorded can still be read. */
+void top_source_kill(struct top_source *s);
 void top_source_stop(struct top_source *s);
 
 #endif

@@ -179,17 +179,29 @@ unwind_stacks(const struct gathering *g, struct job *j)
 	return gather_unwind(j->gather, recording_reader_meta(g->set->in.reader)->arch, &places);
 }
 
-/* On the open one's own clock. */
-static uint64_t
-spread_from(const struct input_set *set, const struct profile_options *o)
+/*
+ * From when on periods are spread, on the open one's own clock. Clocks go on from one file of an archive to the next. Of
+ * several windows each has a beginning of its own: there they are not.
+ */
+static void
+choose_spread(const struct input_set *set, struct profile_options *o)
 {
 	const struct clock_triple *start = &recording_reader_meta(set->in.reader)->start;
+	const struct stream_slice *slices = NULL;
 	uint64_t from = 0, until;
 
-	if (o->filter &&
-	    time_choice_window(filter_times_const(o->filter), start, &from, &until) < 0)
-		from = 0;
-	return from > start->monotonic ? from : start->monotonic;
+	if (!o->spread)
+		return;
+	if (set->filter) {
+		struct time_choice *times = filter_times(set->filter);
+
+		if (time_choice_window(times, start, &from, &until) < 0)
+			from = 0;
+		o->spread = time_choice_within(times, start, &slices) < 2;
+	}
+	if (set->opened <= 1 && from < start->monotonic)
+		from = start->monotonic;
+	o->spread_from_ns = from;
 }
 
 /* Of the set's open one. 0, -FMT_E_NOMEM: it is still the set's. */
@@ -207,7 +219,7 @@ job_begin(struct gathering *g)
 		record_stream_hold(g->set->in.stream, RECORD_STREAM_HELD_MAX / AT_ONCE_MAX);
 	j->options = g->options;
 	j->options.bucket_shift_ns = g->set->shift_ns + time_buckets_shift(g->set, &g->options);
-	j->options.spread_from_ns = spread_from(g->set, &g->options);
+	choose_spread(g->set, &j->options);
 	if (name_jit(j, &g->set->in) == 0)
 		err = note_recording(j, &g->set->in, g->set->path);
 	if (err == 0 && g->resolver && profile_options_lines(&j->options))

@@ -267,7 +267,11 @@ prepare(pid_t parent)
 	const struct sigaction end = { .sa_handler = client_end };
 	const struct sigaction none = { .sa_handler = SIG_IGN };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t blocked;
 
+	/* Whoever started it may have left them to another thread. */
+	sigemptyset(&blocked);
+	(void)sigprocmask(SIG_SETMASK, &blocked, NULL);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		(void)sigaction(signals[i], &end, NULL);
 	/* An error of write(2), so that what is half there is removed. */

@@ -45,9 +45,8 @@ struct profile_options {
 	uint64_t bucket_ns, bucket_shift_ns;
 	bool bucket_wall;
 	/*
-	 * With by_time: the period of a clock's sample goes to all buckets that have a part of the time since the sample
-	 * before it, and not to that of its own moment alone; of what is before spread_from_ns (gathering knows it), none
-	 * does.
+	 * With by_time: the period of a clock's sample is divided among all buckets that have a part of the time since
+	 * the sample before it. Nothing is put into buckets before spread_from_ns, which gathering sets.
 	 */
 	bool spread;
 	uint64_t spread_from_ns;

@@ -230,8 +230,11 @@ gather_block(void *arg, const struct stream_columns *c)
 		__atomic_store_n(g->options->reached_ns, c->first_ns, __ATOMIC_RELAXED);
 	g->in_block = true;
 	for (size_t i = 0; err == 0 && i < nr; i++) {
-		if (i % FULL_EVERY == 0 && gather_is_full(g))
-			err = make_room(g, c);
+		if (i % FULL_EVERY == 0 || g->spread_parts >= FULL_EVERY) {
+			g->spread_parts = 0;
+			if (gather_is_full(g))
+				err = make_room(g, c);
+		}
 		if (i + GATHER_ON_THE_WAY < nr)
 			ask_ahead(g, c, &samples[i + GATHER_ON_THE_WAY]);
 		if (err == 0 && !c->in_order[samples[i].task])

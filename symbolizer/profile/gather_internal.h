@@ -62,6 +62,7 @@ struct gather {
 	uint64_t now_ns; /* of the sample whose places are looked for */
 	struct raw_sample on_the_way[GATHER_ON_THE_WAY];
 	size_t nr_on_the_way; /* all of the block so far, counted or not */
+	size_t spread_parts;  /* since it was last asked whether there is room */
 	uint32_t *words;      /* the stack that is being made */
 	size_t cap_words;
 };
@@ -89,8 +90,9 @@ gather_bucket(const struct profile_options *o, uint64_t time_ns)
 }
 
 /*
- * With spread: what of the period of a sample is of the time before its bucket (gather_spread.c), and puts that into the
- * buckets before it. stack GATHER_NO_STACK: it is not wanted, or stacks are not. 0, -FMT_E_NOMEM.
+ * gather_before(): how much of a sample's period lies before the bucket in which it was taken; 0 without spread.
+ * gather_spread() adds that much to the buckets before. key.stack GATHER_NO_STACK: the sample is not wanted, or stacks are
+ * not. 0, -FMT_E_NOMEM.
  */
 #define GATHER_NO_STACK UINT32_MAX
 uint64_t gather_before(const struct gather *g, int event, uint64_t period, uint64_t time_ns);

@@ -7,7 +7,7 @@
 
 #include "symbolizer/profile/gather_internal.h"
 
-#define BUCKETS_MAX 200 /* of one sample; the rest is in the last of them */
+#define BUCKETS_MAX 1000 /* of one sample; the rest is in the last of them: spoor-timeline(1) */
 
 /* Not of a wait, whose period is of another time, and which the stream has no event for. */
 static bool
@@ -70,6 +70,7 @@ gather_spread(struct gather *g, struct raw_key key, uint64_t before, uint64_t ti
 			counted.samples = 0;
 			err = raw_profile_count(&g->raw, &counted);
 		}
+		g->spread_parts++;
 		before -= part;
 		until_ns -= o->bucket_ns;
 	}

@@ -15,8 +15,8 @@
 need_command jq
 need_record_all
 
-# By chance alone one of 1000 is larger, with one degree of freedom less than there are programs.
-chi_bound=([5]=18.5 [10]=27.9 [20]=43.8)
+# By chance alone one of 100,000 is larger, with one degree of freedom less than there are programs. There are 28 in a run.
+chi_bound=([5]=28.5 [10]=39.3 [20]=56.5)
 frequencies="19 99 997 999 1000"
 
 cat >spoord.conf <<-END

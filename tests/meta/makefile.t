@@ -97,6 +97,10 @@ for want in /etc/spoor/spoord.conf /usr/bin/spoor /usr/bin/spoorctl /usr/sbin/sp
 	ok "PREFIX=/usr: $want" grep -qxF "$want" files
 done
 is "$(find "a root" -type f)" "" "uninstall takes all of it away"
+cp files of-usr
+installed PREFIX=/usr/
+ok "PREFIX=/usr/: the same files" cmp files of-usr
+nok "a PREFIX that is not from the root on is refused" "${MAKE:-make}" -s -C "$TOP" BUILD="$BUILD" -n install PREFIX=inst
 is "$(find "a root" -name spoor)" "" "nor are directories of its own left"
 installed PREFIX=/usr/local
 is "$(grep -v '^/usr/local/' files)" "" "PREFIX=/usr/local: nothing is elsewhere"

@@ -30,7 +30,12 @@ static void
 test_each_cpu_has_its_own(void **state)
 {
 	for (uint64_t hz = 1; hz < 100; hz++) {
-		assert_int_not_equal(clock_period_ns(hz, 0), clock_period_ns(hz, 1));
+		size_t others = 0;
+
+		for (uint32_t cpu = 1; cpu < 8; cpu++)
+			others += clock_period_ns(hz, cpu) != clock_period_ns(hz, 0);
+		/* Two may have the same one by chance. */
+		assert_true(others > 4);
 		assert_int_equal(clock_period_ns(hz, 1), clock_period_ns(hz, 1));
 	}
 }

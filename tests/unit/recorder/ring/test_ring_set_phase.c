@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When clocks begin a period anew. That they then do, tests/record/phases.t sees. */
+/* When clocks begin a period anew. That they then do, tests/daemon/phases.t sees. */
 #include "recorder/ring/ring_set.h"
 
 #include <stdarg.h>

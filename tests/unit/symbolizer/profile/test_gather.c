@@ -89,7 +89,7 @@ add_up(void *arg, struct gather *g, const struct raw_profile *raw)
 		const uint32_t *places = raw_profile_stack(raw, row, &n);
 		const struct raw_times *t = raw_profile_times(raw, i);
 
-		/* A part of a period is a row that has no sample, and no time. */
+		/* A part of a period may be a row of its own, whose times are of no sample. */
 		assert_true(row->weight.samples > 0 || sum->options->spread);
 		assert_true(row->weight.samples == 0 || t->first_ns <= t->last_ns);
 		for (size_t k = 0; k < n; k++)
