@@ -76,7 +76,8 @@ is "$(grep -cxF "$libc $id" mappings)" 1 "with its build-id"
 # Labels: comm always, and those that were asked for.
 label() { pprof -tags "$1" | sed -n 's/^ *\([a-z]*\): Total.*/\1/p' | sort | paste -sd' '; }
 is "$(label compiler.pb.gz)" "cgroup comm pid tid" "labels"
-"$SPOOR" export -f pprof --labels cpu -o cpu.pb.gz compiler.spoor
+# pprof drops the number 0, and a short load may have had CPU 0 alone.
+"$SPOOR" export -f pprof --labels cpu -o cpu.pb.gz "$TOP/tests/golden/0.1.0/everybody.spoor" 2>/dev/null
 is "$(label cpu.pb.gz)" "comm cpu" "--labels cpu"
 exits 2 "--labels with what is none" "$SPOOR" export -f pprof --labels cpu,thread compiler.spoor
 like "$(cat err)" "labels cpu,thread: they are comm, pid" "... is told"
