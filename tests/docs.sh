@@ -8,6 +8,7 @@
 # in systemd/spoord.conf, and nothing else is; how long a label may be is said as it is; files that
 # README and docs/ name exist.
 set -u
+export LC_ALL=C.UTF-8
 cd "${1:-.}" || exit 2
 spoor=${SPOOR:-${BUILD:-build}/spoor}
 spoord=${SPOORD:-${BUILD:-build}/spoord}
@@ -42,10 +43,8 @@ pages=(docs/*.[1578])
 for page in "${pages[@]}"; do
 	# STYLE only differs with mandoc's version; warnings and errors are real.
 	mandoc -Tlint -Wwarning "$page" >&2 || complain "$page: mandoc is not content"
-	rendered=$(LC_ALL=C.UTF-8 groff -mdoc -Tutf8 -P-c -P-b -P-u -ww -rLL=78n "$page" 2>&1 >/dev/null)
-	[ -z "$rendered" ] || complain "$page: groff warns: $rendered"
-	rendered=$(LC_ALL=C.UTF-8 groff -mdoc -Tutf8 -P-c -P-b -P-u -rLL=78n "$page" 2>/dev/null | LC_ALL=C.UTF-8 unbalanced)
-	[ -z "$rendered" ] || complain "$page: quotes or brackets without an end: $rendered"
+	rendered=$({ groff -mdoc -Tutf8 -P-c -P-b -P-u -ww -rLL=78n "$page" | unbalanced; } 2>&1)
+	[ -z "$rendered" ] || complain "$page: groff warns, or a quote or a bracket has no end: $rendered"
 done
 
 if [ -x "$spoor" ]; then
