@@ -45,6 +45,13 @@ bool
 event_attr_is_shared(uint32_t type, uint64_t config)
 {
 	config &= UINT32_MAX;
-	return type == PERF_TYPE_SOFTWARE && config != PERF_COUNT_SW_CPU_CLOCK &&
-		config != PERF_COUNT_SW_TASK_CLOCK && config != PERF_COUNT_SW_DUMMY;
+	return type == PERF_TYPE_SOFTWARE && !event_attr_counts_time(type, config) &&
+		config != PERF_COUNT_SW_DUMMY;
+}
+
+bool
+event_attr_counts_time(uint32_t type, uint64_t config)
+{
+	return type == PERF_TYPE_SOFTWARE &&
+		(config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 }

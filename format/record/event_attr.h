@@ -70,6 +70,8 @@ event_attr_has(const struct event_attr *a, enum event_attr_flag flag)
  * have a timer each, and the dummy never has a sample.
  */
 bool event_attr_is_shared(uint32_t type, uint64_t config);
+/* Is it a clock, cpu-clock or task-clock? Then the period of a sample is ns. */
+bool event_attr_counts_time(uint32_t type, uint64_t config);
 
 /* The period of a sample that has none of its own: by frequency it is not known, and 1. */
 static inline uint64_t

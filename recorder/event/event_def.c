@@ -7,6 +7,7 @@
 
 #include <bsd/string.h>
 
+#include "format/record/event_attr.h"
 #include "recorder/event/clock_period.h"
 
 /*
@@ -175,9 +176,7 @@ event_def_samples(const struct event_def *def)
 bool
 event_attr_is_clock(const struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_SOFTWARE &&
-		(attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		 attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	return event_attr_counts_time(attr->type, attr->config);
 }
 
 uint64_t

@@ -158,10 +158,10 @@ int ring_set_renew(struct ring_set *s, uint32_t index, struct queue *q,
 /*
  * Has the clocks of each CPU whose time has come begin a period anew, at a moment of its own about
  * once a minute, or once in a thousand periods: what goes on at their very frequency is not met at the same moment
- * for ever. For events of CPUs. Returns when to call it again. ring_set_phase_soon(): within a second.
+ * for ever. For events of CPUs. Returns when to call it again. ring_set_phase_soon(): all within a second; call it anew.
  */
 uint64_t ring_set_phase(struct ring_set *s, uint64_t now_ns);
-uint64_t ring_set_phase_soon(struct ring_set *s, uint64_t now_ns);
+void ring_set_phase_soon(struct ring_set *s, uint64_t now_ns);
 
 /*
  * Tells the writer, which begins another file, of the gaps that have not ended, and of events that are off. False: not

@@ -72,11 +72,10 @@ ring_set_phase(struct ring_set *s, uint64_t now_ns)
 	return next_ns;
 }
 
-uint64_t
+void
 ring_set_phase_soon(struct ring_set *s, uint64_t now_ns)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		s->cpus[i].phase_due_ns =
 			now_ns + any_below(now_ns, s->cpus[i].cpu, (uint64_t)SECOND_NS);
-	return now_ns;
 }

@@ -91,8 +91,10 @@ do_request(struct session *s, struct session_request *rq)
 	    !queue_send(q, MESSAGE_ROTATE, (uint64_t)(uintptr_t)rq, 0))
 		return false;
 	session_counters_reopen(s);
-	if (target_of_cpus(&s->target))
-		s->phase_due_ns = ring_set_phase_soon(&s->rings, host_now_ns());
+	if (target_of_cpus(&s->target)) {
+		ring_set_phase_soon(&s->rings, host_now_ns());
+		s->phase_due_ns = 0;
+	}
 	s->gaps_due = true;
 	(void)session_tell_gaps(s);
 	return true;

@@ -126,9 +126,7 @@ is_hardware(const struct counted *c)
 bool
 counted_is_time(const struct counted *c)
 {
-	return c->attr->type == PERF_TYPE_SOFTWARE &&
-		(c->attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		 c->attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	return event_attr_counts_time(c->attr->type, c->attr->config);
 }
 
 static double

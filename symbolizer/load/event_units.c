@@ -47,8 +47,7 @@ unit_of(const struct event_attr *a)
 {
 	const uint64_t config = a->config & CONFIG_OF_EVENT;
 
-	if (a->type == PERF_TYPE_SOFTWARE &&
-	    (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
+	if (event_attr_counts_time(a->type, config))
 		return EVENT_SECONDS;
 	if (a->type == PERF_TYPE_HARDWARE && event_attr_has(a, EVENT_ATTR_freq) &&
 	    a->sample_period > 0 &&

@@ -95,7 +95,12 @@ gather_bucket(const struct profile_options *o, uint64_t time_ns)
  * not. 0, -FMT_E_NOMEM.
  */
 #define GATHER_NO_STACK UINT32_MAX
-uint64_t gather_before(const struct gather *g, int event, uint64_t period, uint64_t time_ns);
+uint64_t gather_before_bucket(const struct gather *g, int event, uint64_t period, uint64_t time_ns);
+static inline uint64_t
+gather_before(const struct gather *g, int event, uint64_t period, uint64_t time_ns)
+{
+	return g->options->spread ? gather_before_bucket(g, event, period, time_ns) : 0;
+}
 int gather_spread(struct gather *g, struct raw_key key, uint64_t before, uint64_t time_ns);
 
 /* Is there no room in the raw profile? Then it is handed over: 0, or what ends the run. */

@@ -3,8 +3,6 @@
  * The periods of clocks where buckets of time are narrower than these: a sample stands for the time since the one before
  * it. Put where it was taken, 20 ms buckets of 19 Hz would be empty and full by turns, and would have 5.26 CPUs of two.
  */
-#include <linux/perf_event.h>
-
 #include "symbolizer/profile/gather_internal.h"
 
 #define BUCKETS_MAX 1000 /* of one sample; the rest is in the last of them: spoor-timeline(1) */
@@ -20,9 +18,7 @@ is_clock(const struct gather *g, int event)
 	if (event < 0 || (size_t)event >= event_set_count(events))
 		return false;
 	attr = &event_set_at(events, (size_t)event)->attr;
-	return attr->type == PERF_TYPE_SOFTWARE &&
-		(attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		 attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	return event_attr_counts_time(attr->type, attr->config);
 }
 
 /* Nothing is spread to before this. */
@@ -33,12 +29,12 @@ is_first(const struct profile_options *o, uint64_t bucket_from_ns)
 }
 
 uint64_t
-gather_before(const struct gather *g, int event, uint64_t period, uint64_t time_ns)
+gather_before_bucket(const struct gather *g, int event, uint64_t period, uint64_t time_ns)
 {
 	const struct profile_options *o = g->options;
 	uint64_t from_ns;
 
-	if (!o->spread || !o->by_time)
+	if (!o->by_time)
 		return 0;
 	from_ns = gather_bucket(o, time_ns);
 	if (period <= time_ns - from_ns || is_first(o, from_ns) || !is_clock(g, event))
