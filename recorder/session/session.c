@@ -116,7 +116,7 @@ open_events(struct session *s, struct session_error *error)
 	if (r == 0)
 		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
 	if (r == 0)
-		session_size_rings(&s->options, &s->plan);
+		session_size_rings(&s->options, &s->plan, &s->target);
 	o.pages = s->options.ring_pages;
 	o.sideband_pages = s->options.sideband_pages;
 	o.aux_pages = s->options.aux_pages;

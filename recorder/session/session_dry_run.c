@@ -13,6 +13,15 @@
 
 #define BLOCK_AGE_NS UINT64_C(5000000000)
 #define RING_PAGES_MAX (1u << 20)
+/*
+ * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
+ * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack in time.
+ */
+#define COPIED_PARTS_IN_RING 2 /* of a second */
+#define COPIED_RING_BYTES_MAX (UINT64_C(8) << 20)
+#define COPIED_RINGS_BYTES_MAX (UINT64_C(256) << 20) /* of all CPUs */
+#define COPIED_SECONDS_IN_QUEUE 4
+#define COPIED_QUEUE_BYTES_MAX (UINT64_C(256) << 20)
 
 int
 session_check_options(const struct session_options *o, struct session_error *error)
@@ -51,33 +60,85 @@ session_set_defaults(struct session_options *o)
 	if (o->build_ids == SESSION_BUILD_IDS_AUTO)
 		o->build_ids = buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
 							: SESSION_BUILD_IDS_FILE;
-	if (!o->ring_pages)
-		o->ring_pages = SESSION_RING_PAGES;
-	/* A flight recorder's samples wake nobody in time. */
-	if (!o->sideband_pages && o->overwrite)
-		o->sideband_pages = SESSION_SIDEBAND_PAGES_RARE;
-	/* Context switches, or call chains, are as many as samples, and must not cost the map of who was who. */
-	if (!o->sideband_pages)
-		o->sideband_pages = (o->extra.switch_events || o->extra.deferred) &&
-				o->ring_pages > SESSION_SIDEBAND_PAGES
-			? o->ring_pages
-			: SESSION_SIDEBAND_PAGES;
-	if (!o->queue_bytes)
-		o->queue_bytes = SESSION_QUEUE_BYTES;
 	if (!o->block_age_ns)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
 
-void
-session_size_rings(struct session_options *o, const struct event_plan *plan)
+/* Bytes of copied stacks a second, of a CPU that is always busy. */
+static uint64_t
+copied_bytes_a_second(const struct session_options *o, const struct event_plan *plan)
 {
-	if (!plan->aux)
-		return;
-	if (!o->aux_pages)
-		o->aux_pages = SESSION_AUX_BYTES / (uint32_t)sysconf(_SC_PAGESIZE);
-	/* With a trace come records of each context switch: see session_set_defaults(). */
-	if (o->sideband_pages == SESSION_SIDEBAND_PAGES && o->ring_pages > o->sideband_pages)
-		o->sideband_pages = o->ring_pages;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+		uint64_t hz = def->own_hz ? def->own_hz : plan->frequency_hz_effective;
+
+		/* How often a period is over is not known before. */
+		if (!hz || o->period)
+			hz = SESSION_FREQUENCY_HZ;
+		if (def->attr.sample_type & PERF_SAMPLE_STACK_USER)
+			sum += hz * def->attr.sample_stack_user;
+	}
+	return sum;
+}
+
+/* The power of two that holds so many, within bounds that are powers of two. */
+static uint64_t
+room_for(uint64_t bytes, uint64_t least, uint64_t most)
+{
+	uint64_t room = least;
+
+	while (room < most && room < bytes)
+		room *= 2;
+	return room;
+}
+
+static uint32_t
+ring_pages(uint64_t copied, uint64_t rings)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), least = SESSION_RING_PAGES * page;
+	uint64_t most = COPIED_RING_BYTES_MAX;
+
+	while (most > least && most * rings > COPIED_RINGS_BYTES_MAX)
+		most /= 2;
+	return (uint32_t)(room_for(copied / COPIED_PARTS_IN_RING, least, most) / page);
+}
+
+/*
+ * With a trace come records of each context switch, and of deferred call chains there are as many as samples: they
+ * must not cost the map of who was who.
+ */
+static uint32_t
+sideband_pages(const struct session_options *o, const struct event_plan *plan)
+{
+	bool many = o->extra.switch_events || o->extra.deferred || plan->aux;
+
+	/* A flight recorder's samples wake no thread in time. */
+	if (o->overwrite)
+		return SESSION_SIDEBAND_PAGES_RARE;
+	if (many && o->ring_pages > SESSION_SIDEBAND_PAGES)
+		return o->ring_pages;
+	return SESSION_SIDEBAND_PAGES;
+}
+
+void
+session_size_rings(struct session_options *o, const struct event_plan *plan,
+		   const struct target *target)
+{
+	const uint64_t copied = copied_bytes_a_second(o, plan);
+	const uint64_t cpus = target->online.nr ? target->online.nr : 1;
+	const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	if (!o->ring_pages)
+		o->ring_pages = ring_pages(copied, target->per_thread ? target->nr_tasks : cpus);
+	if (!o->sideband_pages)
+		o->sideband_pages = sideband_pages(o, plan);
+	if (!o->queue_bytes)
+		o->queue_bytes = room_for(copied * COPIED_SECONDS_IN_QUEUE * cpus,
+					  SESSION_QUEUE_BYTES, COPIED_QUEUE_BYTES_MAX);
+	if (plan->aux && !o->aux_pages)
+		o->aux_pages = SESSION_AUX_BYTES / page;
 }
 
 bool
@@ -138,7 +199,7 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 		r = event_filter_try(&plan, &target, error);
 	if (r < 0)
 		goto out;
-	session_size_rings(&o, &plan);
+	session_size_rings(&o, &plan, &target);
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
 			 o.aux_snapshot ? 0 : o.aux_pages * page);
 	session_see_attrs(&plan, see, arg);

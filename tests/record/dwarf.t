@@ -40,4 +40,18 @@ exits 0 "by frame pointers" "$SPOOR" record -p $running --duration 0.2s -o x.spo
 is "$("$SPOOR" dump --json x.spoor | jq -s '[.[] | select(.type == "MMAP2" and (.fields.prot | tostring | test("^(4|5|7|0x[4-7])$") | not))] | length')" \
 	0 "no map is recorded that is not executable"
 
+# Rings hold half a second of copied stacks: the watermark of a ring is 3/8 of its size.
+ring_of() # OPTION...: bytes of a CPU's ring
+{
+	"$SPOOR" record -a --dry-run --json "$@" | jq -s 'flatten | .[0].attr.wakeup_events * 8 / 3'
+}
+is "$(ring_of)" $((128 * 4096)) "a ring of samples without stacks"
+is "$(ring_of --call-graph dwarf)" $((4 << 20)) "999 Hz of 8 KiB: 4 MiB"
+is "$(ring_of --call-graph dwarf -F 400)" $((2 << 20)) "400 Hz: 2 MiB"
+is "$(ring_of --call-graph dwarf,4096)" $((2 << 20)) "4 KiB each: 2 MiB"
+is "$(ring_of -F 999 -e cpu-clock/call-graph=dwarf/)" $((4 << 20)) "the term of one event counts"
+is "$(ring_of --call-graph dwarf,65528)" $((8 << 20)) "8 MiB at most"
+is "$(ring_of --call-graph dwarf -F 19)" $((128 * 4096)) "19 Hz: as without"
+is "$(ring_of --call-graph dwarf -m 64)" $((64 * 4096)) "-m decides"
+
 done_testing
