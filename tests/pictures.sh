@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # `make pictures`: the pictures of README.md, into docs/pictures. Records this host while it compiles
-# and packs, and takes each view's output as a terminal of 100 columns has it,
+# and runs programs that have their symbols, and takes each view's output as a terminal of 100 columns has it,
 # or its page as Chromium draws it. Besides what tests need: aha.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -20,20 +20,26 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 export HOME=$work XDG_CACHE_HOME=$work/cache
 
-# A compiler, a packer on some CPUs and an interpreter, one after another. Go has frame pointers and
-# its symbols.
+# A compiler on all CPUs and two interpreters, one after another. Go has frame pointers and its symbols,
+# Debian's perl exports its functions, and node writes the names of its code to a perf map.
 # shellcheck disable=SC2317 # bash -c runs it
 load()
 {
 	cd "$work" || return 1
 	GOCACHE=$work/go GOFLAGS=-mod=mod go build -a net/http
-	tar -cf - go | zstd -q -T2 -12 >go.tar.zst
 	sleep 2
-	python3 -m compileall -q -f /usr/lib/python3/dist-packages
-	seq 3000000 | sort -R | gzip -9 >numbers.gz
+	node --perf-basic-prof --interpreted-frames-native-stack words.js
+	perl -e 'my %n; for my $i (1 .. 1500000) { $n{($i * 7919) % 50021} .= $i % 10 } print scalar(sort { $n{$a} cmp $n{$b} } keys %n), "\n"'
 }
+cat >"$work/words.js" <<'EOS'
+const text = Array.from({ length: 400000 }, (_, i) => "w" + (i * 7919) % 30011);
+function countWords(list) { const m = new Map(); for (const w of list) m.set(w, (m.get(w) || 0) + 1); return m; }
+function sortWords(m) { return [...m].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])); }
+function parseBack(rows) { return JSON.parse(JSON.stringify(rows)).length; }
+for (const end = Date.now() + 6000; Date.now() < end; ) parseBack(sortWords(countWords(text)));
+EOS
 
-say "recording this host while it compiles and packs"
+say "recording this host while it compiles and interprets"
 export -f load
 export work
 "$spoor" record -a -o "$work/recording.spoor" -- bash -c load >/dev/null 2>&1 || exit 1

@@ -123,13 +123,13 @@ print_archive(const json_t *status)
 	if (ctl_command_number(status, "objects_bytes") > 0)
 		printf("            %s of it copies of mapped files\n",
 		       ctl_print_size(use, ctl_command_number(status, "objects_bytes")));
-	printf("            %lld segment%s, %lld kept, %lld capture%s, %lld quarantined; "
-	       "%lld deleted (%s)\n",
+	printf("            %lld segment%s, %lld kept, %lld capture%s, %lld damaged (*.spoor~); "
+	       "%lld segment%s deleted (%s) since it started\n",
 	       ctl_command_number(status, "segments"), plural(status, "segments"),
 	       ctl_command_number(status, "kept_files"),
 	       ctl_command_number(status, "capture_files"), plural(status, "capture_files"),
 	       ctl_command_number(status, "quarantined_files"),
-	       ctl_command_number(status, "deleted_segments"),
+	       ctl_command_number(status, "deleted_segments"), plural(status, "deleted_segments"),
 	       ctl_print_size(use, ctl_command_number(status, "deleted_bytes")));
 }
 

@@ -26,12 +26,13 @@ watchdog_tick(struct watchdog *w, bool alive, uint64_t now_ns)
 {
 	if (!alive) {
 		if (!w->silent)
-			log_error("a thread stands still: no more pings for the watchdog");
+			log_error(
+				"a thread is stuck: the service manager's watchdog is not notified any more");
 		w->silent = true;
 		return;
 	}
 	if (w->silent)
-		log_notice("all threads go on");
+		log_notice("all threads run again: the watchdog is notified");
 	w->silent = false;
 	if (w->interval_ns == 0 || now_ns - w->pinged_ns < w->interval_ns)
 		return;

@@ -23,10 +23,10 @@
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
 #define FILE_GIVEN_UP "the file does not take the rest"
-#define FILE_IN_MEMORY                                                                             \
-	"the file is in memory (tmpfs, or an overlay), which is charged to the daemon: all such "  \
-	"files may have 32 MiB since it started, and a user half of what is left; use a file on "  \
-	"a disk"
+#define FILE_IN_MEMORY                                                                              \
+	"the file is in memory (tmpfs, or an overlay), which counts as memory of the daemon: such " \
+	"files get 32 MiB in all while it runs, and a user half of what is left; use a file on a "  \
+	"disk"
 
 int
 capture_set_new(const struct config *c, struct archive *a, int wake_fd, struct capture_set **ret)

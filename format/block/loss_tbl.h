@@ -5,13 +5,15 @@
  * Numbers are on disk: never reuse one. No include guard on purpose.
  */
 LOSS_ROW(0, KERNEL_SAMPLES, "kernel_samples", "samples",
-	 "dropped by the kernel: sample ring full (PERF_FORMAT_LOST)")
+	 "dropped by the kernel: sample ring full (PERF_FORMAT_LOST); larger rings: -m SIZE, or "
+	 "ring_pages of spoord")
 LOSS_ROW(1, KERNEL_SIDEBAND, "kernel_sideband", "records",
 	 "side-band records dropped by the kernel: names may be wrong")
 LOSS_ROW(2, LOST_SAMPLES, "lost_samples", "samples", "dropped by the hardware (LOST_SAMPLES)")
 LOSS_ROW(3, THROTTLED, "throttled", "times", "sampling throttled by the kernel")
 LOSS_ROW(4, QUEUE_FULL, "queue_full", "times",
-	 "drains put off because the writer was behind (the kernel counts what that cost)")
+	 "rings were left unread, because the writer thread was behind: what the kernel dropped "
+	 "meanwhile is in kernel_samples")
 LOSS_ROW(5, CORRUPT, "corrupt", "bytes", "bytes in a ring that were not a record")
 LOSS_ROW(6, CPU_OFFLINE, "cpu_offline", "ns", "time a CPU was offline")
 LOSS_ROW(7, STALL, "stall", "ns", "time the recorder itself was not running")

@@ -89,8 +89,8 @@ read_features(struct perfdata_reader *r, struct fmt_where *where)
 
 	if (perfdata_header_has(&r->header, PERFDATA_FEATURE_DIR_FORMAT) && !r->health.unfinished)
 		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
-				"one of several files of a directory (perf record --threads): "
-				"such are not read");
+				"one file of a directory that perf record --threads wrote: "
+				"spoor does not read those");
 	perfdata_features_begin(r);
 	/* What is missing or cut is counted when it is asked for, not now. */
 	while ((more = perfdata_next_feature(r, &item, where)) > 0) {

@@ -58,7 +58,7 @@ audit_index(struct recording_reader *r, struct audit *audit, const struct block 
 	    recording_index_decode(buf_span(&audit->found), &found) != 0)
 		bad_index(r, b, "INDEX is malformed");
 	else if (found.count < VERIFY_ENTRIES_MAX && !same_story(&index, &found))
-		bad_index(r, b, "INDEX does not say what the blocks say");
+		bad_index(r, b, "INDEX contradicts the blocks that it lists");
 	recording_index_begin(&audit->found, b->header.offset);
 }
 
@@ -72,7 +72,7 @@ audit_end(struct recording_reader *r, const struct audit *audit, const struct bl
 	else if (r->seen.damaged_blocks == 0 && r->seen.unknown_blocks == 0 &&
 		 (end.records != audit->records || end.samples != audit->samples ||
 		  end.raw_bytes != audit->raw_bytes))
-		bad_index(r, b, "END has other totals than the blocks");
+		bad_index(r, b, "totals in END differ from those of the blocks");
 }
 
 /* Do records follow one another, and are they as many as the header says? */

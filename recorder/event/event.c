@@ -321,7 +321,7 @@ parse_specs(const struct session_options *o, const struct target *target,
 	for (size_t i = 0; i < list->nr; i++)
 		waits += list->specs[i].attr.context_switch;
 	if (waits > 1)
-		return session_usage(error, "off-cpu is asked for twice: each wait is told once");
+		return session_usage(error, "off-cpu is given twice: one records every wait");
 	/* Those of several control groups do not happen together. */
 	r = o->cgroups ? 0 : event_shared_check(list, o->spare_shared, notes, error);
 	if (r < 0)
@@ -373,10 +373,11 @@ spare_forks(struct event_def *def, struct buf *notes)
 	if (!def->place || !def->attr.inherit)
 		return;
 	def->attr.inherit = 0;
-	session_note(notes,
-		     "%s: threads and processes that come later are not sampled: Linux would let "
-		     "their fork fail; -a samples all tasks",
-		     def->name);
+	session_note(
+		notes,
+		"%s: threads and processes that come later are not sampled: if they inherited "
+		"this event, fork(2) would fail; -a samples all tasks",
+		def->name);
 }
 
 /* The next event of the plan. */

@@ -69,8 +69,9 @@ parse_symbol(const struct event_parser *p, bool at_return, char *text, struct ev
 	if (plus && !event_parser_number(plus, &offset))
 		return event_parser_fail(p, plus, "'%s' is not an offset such as 0x10", plus);
 	if (plus && at_return)
-		return event_parser_fail(p, plus,
-					 "only functions return: an offset goes with kprobe");
+		return event_parser_fail(
+			p, plus,
+			"a return probe is of a whole function: an offset goes with kprobe");
 	s->probe = strdup(text);
 	s->attr.config2 = offset;
 	*ret_mods = mods;

@@ -23,8 +23,8 @@ check_pair(const struct event_spec *a, const struct event_spec *b, struct buf *n
 		return 0;
 	if (a->attr.context_switch || b->attr.context_switch)
 		return session_usage(error,
-				     "%s and %s are of the same switches, and Linux takes the "
-				     "samples of both for those of one: record them apart",
+				     "%s and %s both sample context switches, and Linux gives "
+				     "the samples of both to one of them: make two recordings",
 				     a->name, b->name);
 	session_note(notes,
 		     "%s and %s count the same, and Linux takes the samples of both for those of "
@@ -51,11 +51,11 @@ leave_out(struct event_spec_list *list, struct buf *notes, struct session_error 
 			list->specs[kept++] = *s;
 			continue;
 		}
-		session_note(notes,
-			     "%s is left out: Linux takes the samples of several sessions for "
-			     "those of one, and with more than one such event nobody could tell "
-			     "them apart",
-			     s->name);
+		session_note(
+			notes,
+			"%s is left out: Linux gives the samples of several sessions to one of "
+			"them, and those of two such events cannot be told apart",
+			s->name);
 		event_spec_done(s);
 	}
 	list->nr = kept;

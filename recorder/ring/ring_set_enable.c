@@ -202,8 +202,8 @@ check_name(const struct event_plan *plan, const char *name, struct session_error
 		/* A wait would seem to go on through the time when nobody watched. */
 		if (def->attr.context_switch)
 			return session_fail(error, -EOPNOTSUPP,
-					    "%s is on and off together with all others alone: "
-					    "waits are no waits where switches were not seen",
+					    "%s goes on and off only together with all events: a "
+					    "wait is not known where switches were not recorded",
 					    name);
 		if (def->member_of && !def->counts)
 			member = def;
@@ -212,13 +212,14 @@ check_name(const struct event_plan *plan, const char *name, struct session_error
 	}
 	if (!found && member)
 		return session_fail(error, -EINVAL,
-				    "%s is counted in the group of %s, which is on and off as a "
-				    "whole, by that name",
+				    "%s is in the group of %s, which goes on and off as a whole: "
+				    "give that name",
 				    name, plan->defs[member->member_of - 1].name);
 	if (!found && counts)
 		return session_fail(
 			error, -EOPNOTSUPP,
-			"%s is counted, which is on and off together with all others alone", name);
+			"%s is counted: counters go on and off only together with all events",
+			name);
 	return found ? 0 : session_fail(error, -ENOENT, "no event is called '%s'", name);
 }
 

@@ -113,7 +113,7 @@ open_input(const char *path, const char **ret_shown, struct input_access *ret_ac
 		screen_text_warn("%s: is a device, not a perf.data", *ret_shown);
 	else if (!source && errno == EISDIR)
 		screen_text_warn(
-			"%s: is a directory (of perf record --threads?): such are not read",
+			"%s: is a directory (of perf record --threads?): spoor does not read those",
 			*ret_shown);
 	else if (!source && !input_say_unreadable(*ret_shown, errno))
 		warn("%s", *ret_shown);

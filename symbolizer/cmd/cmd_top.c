@@ -596,11 +596,14 @@ cmd_top(int argc, char **argv)
 	}
 	rq.look_by = rq.by;
 	if (rq.path && rq.records)
-		return cli_usage_error("top", "--input, and a recording of its own: one of them");
+		return cli_usage_error(
+			"top",
+			"--input and a recording of its own (-a, -p, a command) exclude each other");
 	if (rq.all_cpus + (rq.record.command != NULL) + (rq.record.pids != NULL) > 1)
 		return cli_usage_error("top",
-				       "--all-cpus, --record-pid, and a command: one of them");
+				       "--all-cpus, --record-pid and a command exclude each other");
 	if (rq.path && rq.record.frequency)
-		return cli_usage_error("top", "--input, and --freq: nothing is recorded");
+		return cli_usage_error("top",
+				       "--freq goes with a recording of its own, not with --input");
 	return top(&rq);
 }

@@ -16,7 +16,7 @@ enum { OPT_JSON = 0x100 };
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE",
 	  "recording or archive directory to check; - is standard input" },
-	{ 'q', 'q', "quiet", NULL, "only the exit status tells" },
+	{ 'q', 'q', "quiet", NULL, "print nothing: the exit status tells" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
 };

@@ -127,7 +127,7 @@ wait_for_file(struct top_source *s)
 			return 0;
 		nanosleep(&step, NULL);
 	}
-	screen_text_warn("the recorder does not begin");
+	screen_text_warn("the recorder did not start in time");
 	return EXIT_FAILED;
 }
 

@@ -214,8 +214,9 @@ open_named(struct source_text *s, struct file *f, uid_t named_by, struct stat *s
 	if (fd < 0 || may_be_shown(fd, st, named_by))
 		return fd;
 	close(fd);
-	f->why = "is not for everybody to read, and not of the owner of the program that names it, "
-		 "or not called as source is: give --source-path";
+	f->why =
+		"is shown only if all users may read it, or the owner of the program that names it "
+		"owns it, and its name is one of source code: give --source-path";
 	return -1;
 }
 
@@ -274,7 +275,7 @@ open_file(struct source_text *s, struct file *f, uid_t named_by)
 	int fd, error;
 
 	if (s->places->none) {
-		f->why = "was not to be shown";
+		f->why = "is not shown (--no-source)";
 		return 0;
 	}
 	fd = open_given(s->places, f->name, &st);

@@ -284,8 +284,8 @@ warn_damage(const char *path, const struct recording_health *h, bool live)
 				 path, h->damaged_blocks, h->damaged_bytes, h->first.offset,
 				 h->first.detail);
 	if (h->bad_indexes > 0)
-		screen_text_warn("%s: %" PRIu64 " indexes do not say what the blocks say", path,
-				 h->bad_indexes);
+		screen_text_warn("%s: %" PRIu64 " indexes contradict the blocks that they list",
+				 path, h->bad_indexes);
 	if (!h->closed && live)
 		;
 	else if (!h->closed && h->torn_tail_bytes > 0)

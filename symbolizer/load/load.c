@@ -109,7 +109,7 @@ given_file(const struct load_options *o, const char *name, const char *path)
 	int fd;
 
 	if (o->kallsyms && o->vmlinux)
-		return cli_usage_error(o->command, "--kallsyms and --vmlinux: one of them");
+		return cli_usage_error(o->command, "--kallsyms and --vmlinux exclude each other");
 	fd = io_open(AT_FDCWD, path, 0);
 	if (fd >= 0) {
 		close(fd);
@@ -178,7 +178,7 @@ load_set(struct load_options *o, int value, const char *text)
 		return CLI_GO_ON;
 	}
 	if (value <= FILTER_OPTION_FIRST || value >= FILTER_OPTION_END)
-		return cli_usage_error(o->command, "option %d is nobody's", value);
+		return cli_usage_error(o->command, "option %d is in no table", value);
 	if (filter_set(o->filter, value, text, &why) < 0)
 		return cli_usage_error(o->command, "--%s %s: %s", load_option_name(value), text,
 				       why);
@@ -375,9 +375,10 @@ warn_left_out(const struct load *l)
 				 " were left out, and addresses in them have no name",
 				 l->set.path, ADDRESS_SPACES_MAPS_MAX, n->maps);
 	if (n->names > 0)
-		screen_text_warn("%s: more names than there is room for: left out %" PRIu64
-				 " times",
-				 l->set.path, n->names);
+		screen_text_warn(
+			"%s: names of tasks, control groups and run-time code that are over the limit "
+			"of memory were left out %" PRIu64 " times",
+			l->set.path, n->names);
 	if (debug_files > 0)
 		screen_text_warn("%s: files that .gnu_debuglink names hold more than %" PRIu64
 				 " MiB: %" PRIu64 " were not compared with their checksum, and "

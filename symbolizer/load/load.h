@@ -22,7 +22,7 @@
 	  "kernel symbols of a recording that has none: a copy of its /proc/kallsyms")             \
 	X(vmlinux, 0, "vmlinux", "FILE", "likewise from the kernel's ELF file")                    \
 	X(force, 0, "force", NULL,                                                                 \
-	  "take files that nothing shows to be the recorded ones; said where it mattered")         \
+	  "also use files that cannot be shown to be the recorded ones; reports say where")        \
 	X(no_demangle, 0, "no-demangle", NULL, "leave C++ and Rust names as they are")             \
 	X(no_inline, 0, "no-inline", NULL, "no frames of calls that were inlined")                 \
 	X(no_cache, 0, "no-cache", NULL,                                                           \

@@ -58,8 +58,9 @@ resolve_symbol(struct probing *p, const char *path, const char *symbol, size_t n
 	if (!good)
 		status = probe_error(p, symbol + (plus + 1 - name), "not an offset such as 0x10");
 	else if (plus && at_return)
-		status = probe_error(p, symbol + (plus - name),
-				     "only functions return: an offset goes with uprobe");
+		status = probe_error(
+			p, symbol + (plus - name),
+			"a return probe is of a whole function: an offset goes with uprobe");
 	if (status == CLI_GO_ON) {
 		result = function_place_find(path, name, &offset);
 		if (result != FUNCTION_PLACE_FOUND)

@@ -61,10 +61,10 @@ static const struct cli_option options[] = {
 	{ OPT_COUNTERS, 0, "counters", "[EVENT,...]",
 	  "also what these count, over time (default: those of perf stat)" },
 	{ OPT_COUNTER_INTERVAL, 0, "counter-interval", "TIME",
-	  "they are read so often (default: 1s)" },
+	  "the time between two counts (default: 1s)" },
 	{ OPT_DURATION, 0, "duration", "TIME", "stop after 30s, 5m, 1h30m..." },
 	{ OPT_BLOCK_AGE, 0, "block-age", "TIME",
-	  "what is sampled is in the file that long after at most (5s)" },
+	  "samples are in the file after this time at most (5s)" },
 	{ OPT_BUILD_IDS, 0, "build-ids", "WHO",
 	  "is asked for build-ids: auto (default), kernel or file" },
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
@@ -523,7 +523,7 @@ settle_target(struct record_request *rq, char **command)
 				       "--store-objects puts them beside the recording: "
 				       "give that a name by -o FILE");
 	if (rq->json && !rq->dry_run)
-		return cli_usage_error("record", "--json is of --dry-run");
+		return cli_usage_error("record", "--json goes with --dry-run");
 	if (!rq->target_given)
 		rq->session.target = *command && !rq->session.cpus ? SESSION_COMMAND : SESSION_ALL;
 	rq->session.starts_disabled = rq->watch.disabled;

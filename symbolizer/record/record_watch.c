@@ -287,7 +287,7 @@ switch_file(void *arg)
 
 	w->file_ns = watch_now_ns();
 	if (w->out->lock_fd < 0) {
-		screen_text_warn("there is no other file: what is no regular file gets all");
+		screen_text_warn("no new file is begun: the output is not a regular file");
 		return false;
 	}
 	if (record_output_begin(w->out, &next) != EXIT_DONE)

@@ -28,7 +28,8 @@ enum {
 
 /* Rows of a table of struct cli_option. */
 #define RECORD_WATCH_OPTIONS                                                                             \
-	{ 'D', 'D', "delay", "MS", "samples begin so long after; -1: by --control; 10-20,30-40" },       \
+	{ 'D', 'D', "delay", "MS",                                                                       \
+	  "sample from then on; -1: when --control says so; 10-20,30-40" },                              \
 		{ RECORD_WATCH_CONTROL, 0, "control", "HOW",                                             \
 		  "fd:N[,N] or fifo:PATH[,PATH]: takes enable, disable, evlist, snapshot, ping, stop" }, \
 		{ RECORD_WATCH_MAX_SIZE, 0, "max-size", "SIZE", "ends when the file has 10M..." },       \
@@ -38,7 +39,8 @@ enum {
 		  "another file at each hit of EVENT" },                                                 \
 		{ RECORD_WATCH_OVERWRITE, 0, "overwrite", NULL,                                          \
 		  "only the last samples, of SIGUSR2 and of the end, are written" },                     \
-		{ RECORD_WATCH_MAX_FILES, 0, "switch-max-files", "N", "of these, the last N" },          \
+		{ RECORD_WATCH_MAX_FILES, 0, "switch-max-files", "N",                                    \
+		  "keep the last N of these files" },                                                    \
 	{                                                                                                \
 		RECORD_WATCH_STAMP, 0, "timestamp-filename", NULL,                                       \
 			"FILE gets the time in its name"                                                 \

@@ -107,7 +107,7 @@ print_heading(const struct top_print *p, double covered, FILE *out)
 	if (t->filtered > 0)
 		fprintf(out, ", %" PRIu64 " left out by filters", t->filtered);
 	if (t->left_out.names > 0)
-		fprintf(out, ", no room for names %" PRIu64 " times", t->left_out.names);
+		fprintf(out, ", %" PRIu64 " names left out", t->left_out.names);
 	for (size_t i = 0; i < report_sections(p->report); i++) {
 		const struct report_section *s = report_section_at(p->report, i);
 		const struct scale scale = find_scale(p, covered, s);

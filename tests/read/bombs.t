@@ -53,7 +53,7 @@ bomb buildids 4000
 # As long as those of a kernel can be, and more than there is room for.
 for kind in paths cgroups ksymbols ksyms buildids; do
 	bomb full-$kind 64000 report
-	like "$(cat err.full-$kind)" 'more names than there is room for' "$kind: names that are left out are told"
+	like "$(cat err.full-$kind)" 'over the limit of memory were left out' "$kind: names that are left out are told"
 done
 
 bomb tasks 3000000 report
@@ -73,7 +73,7 @@ bomb short-buildids 100000 report
 bomb short-ksyms 300000 report
 bomb short-cgroups 300000 report
 bomb jitsyms 400000 report
-like "$(cat err.jitsyms)" 'more names than there is room for' "jitsyms: names that are left out are told"
+like "$(cat err.jitsyms)" 'over the limit of memory were left out' "jitsyms: names that are left out are told"
 bomb full-long-jitsyms 64000 report
 bomb jitted 400000 report
 bomb lives 100000 report

@@ -205,7 +205,7 @@ fi
 for events in "-e cs" "-e page-faults,context-switches/period=7/"; do
 	# shellcheck disable=SC2086 # two words
 	exits 2 "$events --off-cpu" "$SPOOR" record $events --off-cpu -o n.spoor -- true
-	like "$(cat err)" 'and off-cpu are of the same switches.*apart' "is told why"
+	like "$(cat err)" 'and off-cpu both sample context switches.*two recordings' "is told why"
 done
 exits 0 "another event of the kind" "$SPOOR" record --dry-run -e page-faults --off-cpu -- true
 unlike "$(cat err)" apart "may be"

@@ -94,7 +94,7 @@ refused "uprobe:$TMP/err:main" $((${#TMP} + 13)) "neither a program"
 refused "uprobe:bare:main+x" 18 "not an offset"
 refused "uprobe:bare:main+99999999999999999999" 18 "not an offset"
 refused "uprobe:bare:main+0xffffffffffffffff" 18 "too large"
-refused "uretprobe:bare:main+1" 20 "only functions return"
+refused "uretprobe:bare:main+1" 20 "a return probe is of a whole function"
 refused "uprobe:bare" 12 "PATH:SYMBOL"
 [ -d /sys/bus/event_source/devices/kprobe ] || refused "kprobe:do_exit" 1 "this kernel has no kprobes"
 nok "no recording is left" test -e x.spoor

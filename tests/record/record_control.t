@@ -186,7 +186,7 @@ disable faults
 EOS
 in_range "$(counted_of c.spoor faults)" 3500 4900 "-D -1: it is counted as soon as one event is on, whichever"
 is "$(gaps_of c.spoor)" 2 "between gaps"
-like "$(cat err)" 'faults is counted, .*together with all others' "by its own name it is not turned off"
+like "$(cat err)" 'faults is counted: .*together with all events' "by its own name it is not turned off"
 # Another file has to tell it as well; it needs no time in its name here.
 rm -f n.spoor*
 named --switch-output -e "$two" -o n.spoor <<'EOS'
@@ -229,7 +229,7 @@ same "evlist -v: the attrs as --dry-run has them" listed dry
 named -e page-faults --off-cpu -o c.spoor <<'EOS'
 disable off-cpu
 EOS
-like "$(cat err)" 'off-cpu is on and off together with all others alone' "nor is off-cpu"
+like "$(cat err)" 'off-cpu goes on and off only together with all events' "nor is off-cpu"
 named -e page-faults -o c.spoor <<EOS
 enable $(printf '\033')[31mred
 EOS

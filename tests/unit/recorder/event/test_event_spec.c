@@ -288,7 +288,7 @@ static const struct refused {
 	{ "kprobe:", 8, "function of the kernel" },
 	{ "kprobe:+4", 8, "function of the kernel" },
 	{ "kprobe:do_exit+x", 16, "not an offset" },
-	{ "kretprobe:do_exit+4", 19, "only functions return" },
+	{ "kretprobe:do_exit+4", 19, "a return probe is of a whole function" },
 	{ "kprobe:0x", 8, "not an address" },
 	{ "kprobe:0", 8, "not an address" },
 	{ "kprobe:12q", 8, "not an address" },
