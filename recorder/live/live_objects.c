@@ -19,6 +19,7 @@
 
 #define ASKED 4096	       /* builds remembered as asked for; a power of two */
 #define OFFERS_BYTES (1 << 20) /* of a socket's buffer */
+#define TOLD_AGAIN_NS (UINT64_C(86400) * 1000000000)
 #define A_FILE "a file that it has mapped"
 
 struct live_objects {
@@ -30,8 +31,9 @@ struct live_objects {
 	bool reads;	/* it touches what is somebody's: at says whose */
 	struct helper_object at;
 	bool flushed;
-	int told;	 /* the error that was told last */
-	uint64_t failed; /* copies, since then */
+	int told;	  /* the error that was told last */
+	uint64_t told_ns; /* when */
+	uint64_t failed;  /* copies, since then */
 	struct news news;
 	struct buildid asked[ASKED];
 	uint8_t used[sizeof(struct helper_touch) + HELPER_TOUCH_MAX * sizeof(struct buildid)];
@@ -92,7 +94,7 @@ live_objects_note(struct live_objects *o, const struct buildid *id)
 	*place_of(o, id) = *id;
 }
 
-/* What was not told of one after another. */
+/* How many failed since that was told. */
 static void
 tell_failed(struct live_objects *o)
 {
@@ -105,7 +107,6 @@ tell_failed(struct live_objects *o)
 	if (o->failed)
 		news_put(&o->news, line);
 	o->failed = 0;
-	o->told = 0;
 }
 
 void
@@ -113,7 +114,6 @@ live_objects_begin_file(struct live_objects *o)
 {
 	memset(o->asked, 0, sizeof(o->asked));
 	o->connected = false;
-	tell_failed(o);
 }
 
 void
@@ -180,20 +180,23 @@ is_no_trouble(const struct helper_object *at)
 		(!at->ours && at->rc != -EDQUOT && at->rc != -ENOMEM);
 }
 
-/* Once in a file for each kind of trouble in a row; the others are counted. */
+/* Each kind of trouble in a row is told once a day, however many files begin meanwhile; the others are counted. */
 static void
 note_trouble(struct live_objects *o, const struct helper_object *at)
 {
+	const uint64_t now_ns = host_now_ns();
 	const int rc = at->rc;
 	char line[NEWS_BYTES];
 
 	if (is_no_trouble(at))
 		return;
-	if (rc == o->told) {
+	if (rc == o->told && now_ns - o->told_ns < TOLD_AGAIN_NS) {
 		o->failed++;
 		return;
 	}
+	tell_failed(o);
 	o->told = rc;
+	o->told_ns = now_ns;
 	(void)snprintf(line, sizeof(line), "objects are not stored: %s: %.160s",
 		       rc == -EDQUOT && !at->ours ? "they have taken all the room that they may"
 			       : rc == -EPERM	  ? "not a directory of this user's alone"

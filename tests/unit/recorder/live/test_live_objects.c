@@ -210,7 +210,7 @@ find_mapped(struct helper *files, uint32_t number, off_t size, enum helper_offer
 	close(fd);
 }
 
-/* An error of our disk is told once, and how often it came again. */
+/* An error of our disk is told once, also when other files begin, and how often it came again. */
 static void
 our_disk_is_told_of(void **state)
 {
@@ -242,6 +242,14 @@ our_disk_is_told_of(void **state)
 	assert_non_null(strstr(line, "objects are not stored: File too large: "));
 	assert_true(live_objects_news(o, line, sizeof(line)));
 	assert_non_null(strstr(line, "objects are not stored: 2 more since that was told"));
+	assert_false(live_objects_news(o, line, sizeof(line)));
+	/* Another file of the recording has the same trouble, which is no news. */
+	live_objects_begin_file(o);
+	assert_int_equal(live_objects_connect(o, files, true), 0);
+	find_mapped(files, 24, FILE_BYTES_MAX + 1024, OFFER_PASSED);
+	live_objects_finish(o, host_now_ns() + UINT64_C(1000000) * LONG_MS);
+	assert_true(live_objects_news(o, line, sizeof(line)));
+	assert_non_null(strstr(line, "objects are not stored: 1 more since that was told"));
 	assert_false(live_objects_news(o, line, sizeof(line)));
 	live_objects_free(o);
 	/* Nobody takes what is passed on: that is not forgotten. */
