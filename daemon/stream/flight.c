@@ -26,7 +26,7 @@ struct flight {
 	struct session_thread *thread;
 	struct session_options options;
 	struct configured configured;
-	uint64_t span_ns, ring_bytes, sample_bytes;
+	uint64_t span_ns, ring_bytes, sample_bytes, cpu_ns;
 	bool told, over; /* that it records; that it does no more */
 };
 
@@ -248,6 +248,20 @@ flight_bytes(const struct flight *f)
 		return 0;
 	session_thread_stats(f->thread, &stats);
 	return f->ring_bytes * stats.cpus;
+}
+
+/* Of one that has ended: what it took last. */
+uint64_t
+flight_cpu_ns(struct flight *f)
+{
+	struct session_stats stats;
+
+	if (f && session_thread_running(f->thread)) {
+		session_thread_stats(f->thread, &stats);
+		if (stats.cpu_ns > f->cpu_ns)
+			f->cpu_ns = stats.cpu_ns;
+	}
+	return f ? f->cpu_ns : 0;
 }
 
 /* --- dumps ------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #define PROBE_TIMES 5	 /* but wait so much longer for it */
 #define MEMORY_ROOMY 0.9 /* memory hardly depends on the frequency */
 #define PATIENCE_MAX 16
+#define UNHELD_WINDOWS 6   /* until it is said that a budget cannot be kept to */
 #define FORGET_WINDOWS 120 /* at the configured frequency, until past swings are forgotten */
 
 void
@@ -21,6 +22,8 @@ governor_forget(struct governor *g)
 	g->begun = g->trimmed = g->raised = false;
 	g->sideband_over = g->sideband_calm = 0;
 	g->over = g->calm = g->since_change = 0;
+	g->unheld_over = g->unheld_calm = 0;
+	g->unheld = GOVERNOR_NONE;
 	g->patience = 1;
 }
 
@@ -52,12 +55,21 @@ governor_sideband_reason(const struct governor *g)
 	return cause_name(g->sideband_cause);
 }
 
+const char *
+governor_unheld(const struct governor *g, double *ret_times)
+{
+	*ret_times = g->unheld_times;
+	return cause_name(g->unheld);
+}
+
 struct load {
 	double rate;   /* largest share of a budget that follows the frequency */
 	double memory; /* share of the memory budget */
 	enum governor_cause cause;
 	enum governor_cause sideband; /* of which budget it takes too much */
 	double doubled;		      /* the largest share, if side-band were twice as much */
+	double used;		      /* the largest share, side-band included */
+	enum governor_cause of;	      /* which budget's */
 };
 
 /* A budget: how many of it are used, and how many by side-band that can be lowered. */
@@ -66,6 +78,10 @@ add_load(struct load *l, double used, double sideband, enum governor_cause cause
 {
 	if (used + sideband > l->doubled)
 		l->doubled = used + sideband;
+	if (used > l->used) {
+		l->used = used;
+		l->of = cause;
+	}
 	if (used > 1 && sideband > used / 2) {
 		l->sideband = cause;
 		used -= sideband;
@@ -237,6 +253,19 @@ judge(struct governor *g, const struct load *l, uint64_t configured_hz)
 	return governor_lower(g, l->cause, g->least_over, configured_hz);
 }
 
+static void
+note_unheld(struct governor *g, const struct load *l, bool lowered)
+{
+	g->unheld_calm = l->used <= 1 ? g->unheld_calm + 1 : 0;
+	g->unheld_over = l->used > 1 && !lowered ? g->unheld_over + 1 : 0;
+	if (g->unheld_over >= UNHELD_WINDOWS)
+		g->unheld = l->of;
+	if (g->unheld_over > 0)
+		g->unheld_times = l->used;
+	if (g->unheld_calm >= GOVERNOR_CALM_WINDOWS)
+		g->unheld = GOVERNOR_NONE;
+}
+
 enum governor_step
 governor_decide(struct governor *g, const struct governor_budget *b,
 		const struct governor_reading *now, uint64_t configured_hz)
@@ -249,7 +278,7 @@ governor_decide(struct governor *g, const struct governor_budget *b,
 	if (now->hold || !g->begun) {
 		g->at = *now;
 		g->begun = true;
-		g->over = g->calm = 0;
+		g->over = g->calm = g->unheld_over = g->unheld_calm = 0;
 		return GOVERNOR_STAY;
 	}
 	if (now->now_ns - g->at.now_ns < GOVERNOR_WINDOW_NS)
@@ -257,8 +286,11 @@ governor_decide(struct governor *g, const struct governor_budget *b,
 	l = load_of(g, b, now);
 	g->at = *now;
 	if (g->settled) {
+		const unsigned int sideband = g->sideband;
+
 		judge_sideband(g, &l);
 		step = judge(g, &l, configured_hz);
+		note_unheld(g, &l, step == GOVERNOR_LOWER || g->sideband > sideband);
 	}
 	g->settled = true;
 	return step;

@@ -64,6 +64,10 @@ struct governor {
 	unsigned int sideband;	      /* its budget is halved so often; for who asks, too */
 	unsigned int sideband_over, sideband_calm; /* windows in a row */
 	enum governor_cause sideband_cause;	   /* of the last lowering */
+	unsigned int unheld_over,
+		unheld_calm; /* windows in a row: over it with nothing lowered; not over it */
+	enum governor_cause unheld; /* the budget that is not kept to */
+	double unheld_times;	    /* of it were used in the last window over it */
 };
 
 void governor_init(struct governor *g);
@@ -75,6 +79,11 @@ void governor_forget(struct governor *g);
 uint64_t governor_frequency(const struct governor *g, uint64_t configured_hz);
 /* For which budget: as governor_reason(). */
 const char *governor_sideband_reason(const struct governor *g);
+/*
+ * Which budget was not kept to for half a minute in which nothing was left to be lowered, and how many times it is
+ * used: "cpu_budget" or "disk_budget", until it was kept to for a minute. "": none.
+ */
+const char *governor_unheld(const struct governor *g, double *ret_times);
 /* "" or "cpu_budget", "memory_budget", "disk_budget". */
 const char *governor_reason(const struct governor *g);
 

@@ -34,6 +34,7 @@ struct streams {
 	unsigned int flush_seconds;
 	struct usage usage;
 	struct governor governor;
+	const char *unheld; /* the budget that was told of; NULL: none */
 };
 
 struct capture_set *
@@ -144,6 +145,23 @@ set_sideband(struct streams *s, unsigned int before)
 		   governor_sideband_reason(&s->governor), 1u << halved);
 }
 
+/* Once when it begins, once when it is over; what is being paid for is in the status. */
+static void
+tell_unheld(struct streams *s)
+{
+	double times;
+	const char *budget = governor_unheld(&s->governor, &times);
+
+	if (*budget && !s->unheld)
+		log_warning(
+			"%s: %.1f times as much is used, and nothing is left to be lowered: processes "
+			"that start, end and map files cost this%s",
+			budget, times, s->flight ? ", twice with flight_recorder" : "");
+	else if (!*budget && s->unheld)
+		log_notice("%s: is kept to again", s->unheld);
+	s->unheld = *budget ? budget : NULL;
+}
+
 static void
 govern(struct streams *s)
 {
@@ -169,11 +187,12 @@ govern(struct streams *s)
 
 	base_stream_stats(s->base, &stats);
 	/* Neither what clients ask for nor what helpers do is for samples to pay. */
-	now.cpu_ns = stats.cpu_ns + helper_cpu_ns();
-	now.sideband_cpu_ns = stats.sideband_ns + helper_cpu_ns();
+	now.cpu_ns = stats.cpu_ns + helper_cpu_ns() + flight_cpu_ns(s->flight);
+	now.sideband_cpu_ns = stats.sideband_ns + helper_cpu_ns() + flight_cpu_ns(s->flight);
 	now.sideband_bytes = stats.sideband_bytes;
 	step = governor_decide(&s->governor, &budget, &now, s->config->frequency);
 	set_sideband(s, sideband);
+	tell_unheld(s);
 	switch (step) {
 	case GOVERNOR_STAY:
 		return;

@@ -366,6 +366,41 @@ test_new_configuration(void **state)
 	assert_int_equal(world_hz(&w), 3);
 }
 
+/* Side-band that takes eight times the budget, and less of it than can be left out. */
+static void
+test_unheld_is_told(void **state)
+{
+	struct world w;
+	double times;
+
+	(void)state;
+	world_init(&w, 19, 1, 0.1);
+	w.fixed = 0.08;
+	world_run(&w, 20);
+	assert_string_equal(governor_unheld(&w.g, &times), "");
+	/* The frequency is lowered to 1 Hz first, and then nothing is left. */
+	world_run(&w, 60);
+	assert_int_equal(world_hz(&w), 1);
+	assert_string_equal(governor_unheld(&w.g, &times), "cpu_budget");
+	assert_float_equal(times, 8, 0.1);
+	/* A moment within the budget is no end of it. */
+	w.fixed = 0.001;
+	world_run(&w, 30);
+	assert_string_equal(governor_unheld(&w.g, &times), "cpu_budget");
+	world_run(&w, 40);
+	assert_string_equal(governor_unheld(&w.g, &times), "");
+	/* The same of the disk. */
+	w.budget.disk_bytes_per_s = 1000;
+	w.sideband_bytes = 100000;
+	world_run(&w, 120);
+	assert_int_equal(w.g.sideband, GOVERNOR_SIDEBAND_MAX);
+	assert_string_equal(governor_unheld(&w.g, &times), "disk_budget");
+	assert_float_equal(times, 12.5, 0.1);
+	/* Another configuration is judged anew. */
+	governor_forget(&w.g);
+	assert_string_equal(governor_unheld(&w.g, &times), "");
+}
+
 int
 main(void)
 {
@@ -387,6 +422,7 @@ main(void)
 		cmocka_unit_test(test_disk),
 		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_new_configuration),
+		cmocka_unit_test(test_unheld_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
