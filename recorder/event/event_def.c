@@ -179,6 +179,13 @@ event_attr_is_clock(const struct perf_event_attr *attr)
 	return event_attr_counts_time(attr->type, attr->config);
 }
 
+/* The upper half of the addresses: x86, arm64, riscv. */
+bool
+event_attr_breaks_in_kernel(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_BREAKPOINT && attr->bp_addr >> 63;
+}
+
 uint64_t
 event_attr_bits(const struct perf_event_attr *attr)
 {

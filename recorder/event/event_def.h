@@ -82,6 +82,9 @@ bool event_def_samples(const struct event_def *def);
 /* Does it count time? */
 bool event_attr_is_clock(const struct perf_event_attr *attr);
 
+/* Does it watch an address of the kernel? */
+bool event_attr_breaks_in_kernel(const struct perf_event_attr *attr);
+
 /* The attr's bits that the uapi header names one by one, EVENT_ATTR_* of format/. */
 uint64_t event_attr_bits(const struct perf_event_attr *attr);
 void event_attr_set_bits(struct perf_event_attr *attr, uint64_t bits);

@@ -56,9 +56,10 @@ event_rights_now(void)
 	char map[64];
 	unsigned long long inside, outside, nr;
 
-	if (syscall(SYS_capget, &header, data) == 0)
-		rights.capable = data[0].effective & UINT32_C(1) << CAP_SYS_ADMIN ||
-			data[1].effective & UINT32_C(1) << (PERFMON - 32);
+	if (syscall(SYS_capget, &header, data) == 0) {
+		rights.admin = data[0].effective & UINT32_C(1) << CAP_SYS_ADMIN;
+		rights.capable = rights.admin || data[1].effective & UINT32_C(1) << (PERFMON - 32);
+	}
 	rights.user_namespace = small_file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) >
 			0 &&
 		(sscanf(map, "%llu %llu %llu", &inside, &outside, &nr) != 3 || inside || outside ||
@@ -67,68 +68,108 @@ event_rights_now(void)
 	return rights;
 }
 
-/* Privilege was not what was missing. */
-static int
-forbidden(const struct refusal *r)
+bool
+event_rights_need(const struct event_rights *rights, enum event_paranoid_limit limit,
+		  char ret[EVENT_NEED_BYTES])
+{
+	char now[80] = "";
+
+	if (rights->capable && rights->user_namespace) {
+		(void)snprintf(ret, EVENT_NEED_BYTES,
+			       "capabilities of a user namespace (a container's root) do not "
+			       "count: needs CAP_PERFMON of the host");
+		return false;
+	}
+	if (rights->capable || (rights->paranoid_known && rights->paranoid < (int)limit)) {
+		if (rights->capable)
+			(void)snprintf(now, sizeof(now), "spoor has CAP_PERFMON");
+		else
+			(void)snprintf(now, sizeof(now),
+				       "kernel.perf_event_paranoid is %lld, which allows it",
+				       rights->paranoid);
+		(void)snprintf(ret, EVENT_NEED_BYTES,
+			       "%s; a seccomp filter (of a container, of systemd), a security "
+			       "module or lockdown forbids it",
+			       now);
+		return false;
+	}
+	if (rights->paranoid_known)
+		(void)snprintf(now, sizeof(now), " (it is %lld)", rights->paranoid);
+	(void)snprintf(ret, EVENT_NEED_BYTES, "CAP_PERFMON or kernel.perf_event_paranoid < %d%s",
+		       (int)limit, now);
+	return true;
+}
+
+/*
+ * For which the kernel asks perf_allow_kernel(). Its part of call chains is none of it here: where it
+ * is refused, event_settle leaves it out.
+ */
+static bool
+has_kernel(const struct perf_event_attr *attr)
+{
+	return !attr->exclude_kernel || attr->sample_type & PERF_SAMPLE_PHYS_ADDR ||
+		(attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		 attr->branch_sample_type & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV));
+}
+
+/* While the sysctl is less, something else refused the event (perf_event_open(), perf_allow_*()). */
+static enum event_paranoid_limit
+limit_of(const struct refusal *r)
+{
+	if (r->def->attr.type == PERF_TYPE_TRACEPOINT)
+		return EVENT_PARANOID_FIELDS;
+	if (r->pid == -1)
+		return EVENT_PARANOID_CPUS;
+	return has_kernel(&r->def->attr) ? EVENT_PARANOID_KERNEL : EVENT_PARANOID_ANY;
+}
+
+/* The sysctl gives none of these. */
+static const char *
+needs_capability(const struct refusal *r)
 {
 	const struct perf_event_attr *attr = &r->def->attr;
 
-	if (r->rights->user_namespace)
-		return session_fail(r->error, r->err,
-				    "perf_event_open: %s: %s: capabilities of a user namespace (a "
-				    "container's root) do not count: needs CAP_PERFMON of the host",
-				    error_name(r->err), r->what);
-	if (r->err == -EPERM && (attr->exclude_user || attr->exclude_kernel || attr->exclude_idle))
-		return session_fail(r->error, r->err,
-				    "perf_event_open: EPERM: %s: this machine does not tell its "
-				    "modifiers (u, k, h, I) apart, or a seccomp filter, a security "
-				    "module or lockdown forbids it",
-				    r->what);
-	return session_fail(
-		r->error, r->err,
-		"perf_event_open: %s: %s: spoor has CAP_PERFMON; a seccomp filter (of a "
-		"container, of systemd), a security module or lockdown forbids it",
-		error_name(r->err), r->what);
-}
-
-/* Of which value of the sysctl an event may not be opened (perf_event_open(), perf_allow_*()). */
-static int
-paranoid_of(const struct refusal *r)
-{
-	if (r->def->attr.type == PERF_TYPE_TRACEPOINT)
-		return 0;
-	if (r->pid == -1)
-		return 1;
-	return r->def->attr.exclude_kernel ? 3
-					   : 2; /* 3: Debian's, Ubuntu's and Android's kernels */
+	if (event_attr_breaks_in_kernel(attr))
+		return r->rights->admin ? NULL : "a breakpoint in the kernel needs CAP_SYS_ADMIN";
+	if (r->def->probe)
+		return r->rights->capable ? NULL : "a probe needs CAP_PERFMON";
+	return NULL;
 }
 
 static int
 denied(const struct refusal *r)
 {
 	const struct event_rights *rights = r->rights;
-	int limit = paranoid_of(r);
-	char now[64] = "";
+	const struct perf_event_attr *attr = &r->def->attr;
+	const char *capability = needs_capability(r);
+	char need[EVENT_NEED_BYTES];
+	bool needs;
 
-	if (rights->capable)
-		return forbidden(r);
-	if (rights->paranoid_known)
-		(void)snprintf(now, sizeof(now), " (it is %lld)", rights->paranoid);
-	if (r->pid > 0 && rights->paranoid_known && rights->paranoid < limit)
+	if (capability)
+		return session_fail(r->error, r->err, "perf_event_open: %s: %s: %s",
+				    error_name(r->err), r->what, capability);
+	needs = event_rights_need(rights, limit_of(r), need);
+	if (!needs && !rights->capable && r->pid > 0)
 		return session_fail(r->error, r->err,
 				    "perf_event_open: %s: process %d is another user's, or not to "
 				    "be looked into: needs CAP_PERFMON or CAP_SYS_PTRACE",
 				    error_name(r->err), (int)r->pid);
-	if (r->def->attr.type == PERF_TYPE_TRACEPOINT)
+	if (!needs && !rights->user_namespace && r->err == -EPERM &&
+	    (attr->exclude_user || attr->exclude_kernel || attr->exclude_idle))
 		return session_fail(r->error, r->err,
-				    "perf_event_open: %s: %s: needs CAP_PERFMON or "
-				    "kernel.perf_event_paranoid < %d%s",
-				    error_name(r->err), r->what, limit, now);
-	return session_fail(r->error, r->err,
-			    "perf_event_open: %s: sampling %s needs CAP_PERFMON or "
-			    "kernel.perf_event_paranoid < %d%s",
+				    "perf_event_open: EPERM: %s: this machine does not tell its "
+				    "modifiers (u, k, h, I) apart, or a seccomp filter, a security "
+				    "module or lockdown forbids it",
+				    r->what);
+	if (!needs)
+		return session_fail(r->error, r->err, "perf_event_open: %s: %s: %s",
+				    error_name(r->err), r->what, need);
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return session_fail(r->error, r->err, "perf_event_open: %s: %s: needs %s",
+				    error_name(r->err), r->what, need);
+	return session_fail(r->error, r->err, "perf_event_open: %s: sampling %s needs %s",
 			    error_name(r->err), r->pid == -1 ? "all processes" : "this process",
-			    limit, now);
+			    need);
 }
 
 /* --- the others ------------------------------------------------------------------------ */

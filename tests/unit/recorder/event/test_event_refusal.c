@@ -25,6 +25,11 @@
 	{                                                                                          \
 		.capable = true, .paranoid_known = true, .paranoid = 2                             \
 	}
+#define PROBE 9 /* the number of a PMU, here of uprobe */
+#define KERNEL_BREAK                                                                               \
+	{                                                                                          \
+		.type = PERF_TYPE_BREAKPOINT, .bp_addr = UINT64_C(1) << 63 | 4096                  \
+	}
 #define STACK                                                                                      \
 	{                                                                                          \
 		.type = PERF_TYPE_SOFTWARE, .sample_type = PERF_SAMPLE_STACK_USER                  \
@@ -68,6 +73,55 @@ static const struct row {
 	  USER_AT(1),
 	  "it: needs CAP_PERFMON or .* < 0 \\(it is 1\\)$" },
 	{ EPERM, -1, 0, { 0 }, USER_AT(3), "^perf_event_open: EPERM: " },
+	/* What the sysctl allows, it is not blamed for. */
+	{ EACCES,
+	  0,
+	  -1,
+	  { .exclude_kernel = 1 },
+	  USER_AT(2),
+	  "EACCES: it: kernel.perf_event_paranoid is 2, which allows it; a seccomp filter" },
+	{ EACCES, 0, -1, { 0 }, USER_AT(1), "it: kernel.perf_event_paranoid is 1, which allows it" },
+	{ EACCES, -1, 3, { 0 }, USER_AT(0), "it on CPU 3: .* is 0, which allows it" },
+	{ EACCES,
+	  0,
+	  -1,
+	  { .type = PERF_TYPE_TRACEPOINT },
+	  USER_AT(-1),
+	  "it: kernel.perf_event_paranoid is -1, which allows it" },
+	/* A part of the kernel in an event of user space. */
+	{ EACCES,
+	  0,
+	  -1,
+	  { .exclude_kernel = 1,
+	    .sample_type = PERF_SAMPLE_BRANCH_STACK,
+	    .branch_sample_type = PERF_SAMPLE_BRANCH_KERNEL },
+	  USER_AT(2),
+	  " < 2 \\(it is 2\\)$" },
+	{ EACCES,
+	  0,
+	  -1,
+	  { .exclude_kernel = 1, .sample_type = PERF_SAMPLE_PHYS_ADDR },
+	  USER_AT(2),
+	  " < 2 \\(it is 2\\)$" },
+	{ EACCES,
+	  0,
+	  -1,
+	  { .exclude_kernel = 1,
+	    .sample_type = PERF_SAMPLE_BRANCH_STACK,
+	    .branch_sample_type = PERF_SAMPLE_BRANCH_USER },
+	  USER_AT(3),
+	  " < 3 \\(it is 3\\)$" },
+	/* What no value of the sysctl gives. */
+	{ EACCES, 0, -1, { .type = PROBE }, USER_AT(-1), "EACCES: it: a probe needs CAP_PERFMON$" },
+	{ EPERM, 0, -1, KERNEL_BREAK, USER_AT(-1),
+	  "it: a breakpoint in the kernel needs CAP_SYS_ADMIN$" },
+	{ EPERM, 0, -1, KERNEL_BREAK, ROOT, "it: a breakpoint in the kernel needs CAP_SYS_ADMIN$" },
+	{ EPERM,
+	  0,
+	  -1,
+	  KERNEL_BREAK,
+	  { .admin = true, .capable = true },
+	  "it: spoor has CAP_PERFMON; a seccomp" },
 	{ EPERM,
 	  -1,
 	  0,
@@ -135,7 +189,9 @@ test_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
-		struct event_def def = { .attr = row->attr, .name = "it" };
+		struct event_def def = { .attr = row->attr,
+					 .name = "it",
+					 .probe = row->attr.type == PROBE };
 		struct session_error error = { 0 };
 		regex_t want;
 
