@@ -26,6 +26,7 @@ gives_deferred(const struct perf_event_attr *scratch, struct buf *notes)
 	struct perf_event_attr attr = *scratch;
 
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.exclude_callchain_kernel = 1; /* which takes a right: see event_settle */
 	attr.defer_callchain = attr.defer_output = 1;
 	if (event_open_try(&attr, 0, -1) >= 0)
 		return true;

@@ -20,6 +20,8 @@ struct settling {
 	/* Where it is tried. */
 	pid_t pid;
 	int cpu;
+	/* What was left out of it, since this user may not have it. */
+	bool no_kernel, no_kernel_chains;
 };
 
 /* u of NAME is NAME:u, of NAME:p NAME:pu, of pmu/term/ pmu/term/u; who gave a name is told of the event by that. */
@@ -127,32 +129,68 @@ try_precisions(const struct settling *s, struct event_kind *k)
 	}
 }
 
-/* One try at what may be wrong with the event as a whole; false: nothing left to try. */
+/*
+ * Without the kernel, which not every user may sample. Current kernels (7.2; Debian's 6.12.117, Ubuntu's
+ * 6.8.0-151) want the same right for the kernel's part of call chains, even of an event that excludes
+ * the kernel. False: nothing is left to leave out.
+ */
 static bool
-adapt(const struct settling *s, int err)
+leave_kernel_out(struct settling *s)
 {
 	struct perf_event_attr *attr = &s->def->attr;
-	struct event_def *def = s->def;
-	long long max;
 
-	/* On whole CPUs the kernel makes no difference; each switch is taken in the kernel. */
-	if (event_settle_denied(err) && s->pid == 0 && !attr->exclude_kernel &&
-	    !attr->exclude_user && !attr->context_switch) {
+	/* The right for whole CPUs includes the kernel; each switch is taken in the kernel. */
+	if (s->pid != 0 || attr->context_switch || event_attr_breaks_in_kernel(attr))
+		return false;
+	if (!attr->exclude_kernel && !attr->exclude_user) {
 		attr->exclude_kernel = 1;
-		add_modifiers(def, "u");
-		session_note(s->notes,
-			     "%s: no %s of the kernel: that needs CAP_PERFMON or "
-			     "kernel.perf_event_paranoid < 2",
-			     def->name, s->options->counts ? "counts" : "samples");
+		add_modifiers(s->def, "u");
+		s->no_kernel = true;
 		return true;
 	}
+	if (attr->exclude_kernel && attr->sample_type & PERF_SAMPLE_CALLCHAIN &&
+	    !attr->exclude_callchain_kernel) {
+		attr->exclude_callchain_kernel = 1;
+		s->no_kernel_chains = true;
+		return true;
+	}
+	return false;
+}
+
+static void
+tell_left_out(const struct settling *s)
+{
+	const struct event_rights rights = event_rights_now();
+	char need[EVENT_NEED_BYTES];
+	const char *what = s->options->counts ? "no counts of the kernel"
+		: !s->no_kernel		      ? "no call chains of the kernel"
+		: s->no_kernel_chains	      ? "no samples of the kernel, and no call chains of it"
+					      : "no samples of the kernel";
+	bool needs;
+
+	if (!s->no_kernel && !s->no_kernel_chains)
+		return;
+	needs = event_rights_need(&rights, EVENT_PARANOID_KERNEL, need);
+	session_note(s->notes, "%s: %s: %s%s", s->def->name, what, needs ? "that needs " : "",
+		     need);
+}
+
+/* One try at what may be wrong with the event as a whole; false: nothing left to try. */
+static bool
+adapt(struct settling *s, int err)
+{
+	struct perf_event_attr *attr = &s->def->attr;
+	long long max;
+
+	if (event_settle_denied(err))
+		return leave_kernel_out(s);
 	/* The kernel may have lowered its maximum since it was asked. */
 	if (err == -EINVAL && attr->freq && event_max_frequency(&max) == 0 && max > 0 &&
 	    attr->sample_freq > (uint64_t)max) {
 		session_note(s->notes,
 			     "%s: frequency lowered from %llu to %lld Hz: "
 			     "kernel.perf_event_max_sample_rate",
-			     def->name, (unsigned long long)attr->sample_freq, max);
+			     s->def->name, (unsigned long long)attr->sample_freq, max);
 		attr->sample_freq = (uint64_t)max;
 		return true;
 	}
@@ -160,7 +198,7 @@ adapt(const struct settling *s, int err)
 }
 
 static int
-settle_kind(const struct settling *s, struct event_kind *k)
+settle_kind(struct settling *s, struct event_kind *k)
 {
 	uint64_t config = k->config;
 	int r;
@@ -281,5 +319,8 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 		return session_fail(error, r,
 				    "%s: %s counts on other CPUs than those to be sampled",
 				    def->name, def->kinds[0].pmu);
-	return r < 0 ? event_open_error(def, s.pid, s.cpu, r, error) : 0;
+	if (r < 0)
+		return event_open_error(def, s.pid, s.cpu, r, error);
+	tell_left_out(&s);
+	return 0;
 }

@@ -210,8 +210,25 @@ if "${unprivileged[@]}" true 2>/dev/null; then
 			open/spoor record -e mem:0x1000:w,cs,cpu-clock:I -o open/u.spoor -- open/burn 10
 		is "$("${unprivileged[@]}" open/spoor info --json -i open/u.spoor | jq -r '[.events[].name] | join(" ")')" \
 			"mem:0x1000:w:u cs:u cpu-clock:Iu dummy:u" "names are those of what was opened"
+		# Linux 7.2, Debian's 6.12 and Ubuntu's 6.8 refuse the kernel's part of call chains as well.
+		cp "$FIXTURES/libmachine.so" open/ && chmod 755 open/libmachine.so
+		current=(env SPOOR_KERNEL=7.2 LD_PRELOAD="$TMP/open/libmachine.so" "${unprivileged[@]}")
+		right="CAP_PERFMON or kernel.perf_event_paranoid < 2 \(it is 2\)"
+		for how in cycles cpu-clock:u/dwarf '{cpu-clock,page-faults}:S'; do
+			graph=fp event=$how
+			[[ $how != */dwarf ]] || graph=dwarf event=${how%/dwarf}
+			exits 0 "$how of a user, without call chains of the kernel" "${current[@]}" \
+				open/spoor record -e "$event" --call-graph $graph -o open/u.spoor -- open/burn 200
+			"${unprivileged[@]}" cat open/u.spoor >u.spoor
+			left="no samples of the kernel, and no call chains of it"
+			[ "$event" != cpu-clock:u ] || left="no call chains of the kernel"
+			like "$(cat err)" "[^ ]+:u[IP]*: $left: that needs $right" "says what is left out"
+			like "$(info u.spoor .notes)" "$left: that needs $right" "in the recording, too"
+			in_range "$("$SPOOR" export -f folded -i u.spoor 2>/dev/null |
+				awk '/;main;(.*;)?burn_hot / { n += $NF } END { print n + 0 }')" 20 220 "has samples with callers"
+		done
 	else
-		skip "kernel.perf_event_paranoid is $paranoid" 2
+		skip "kernel.perf_event_paranoid is $paranoid" 14
 	fi
 	exits 0 "rings over the mlock quota" prlimit --memlock=65536 "${unprivileged[@]}" \
 		open/spoor record -m 8192 -o open/u.spoor -- open/burn 200
