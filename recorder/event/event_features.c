@@ -90,8 +90,11 @@ event_features_probe(const struct session_options *o, struct event_features *f, 
 	r = try_open(attr);
 	if (r == -EINVAL || r == -ENOENT || r == -EOPNOTSUPP || r == -ENOSYS)
 		return kernel_refuses(r, "the dummy event", error);
+	/* Whoever may not open this may not open the others either: told is what those need. */
 	if (r < 0)
-		return event_open_error(&scratch, 0, -1, r, error);
+		return event_open_error(
+			&scratch, o->target == SESSION_ALL || o->target == SESSION_CGROUP ? -1 : 0,
+			-1, r, error);
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	r = try_open(attr);

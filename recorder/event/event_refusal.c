@@ -68,11 +68,39 @@ event_rights_now(void)
 	return rights;
 }
 
+/*
+ * Debian's kernels ask for CAP_SYS_ADMIN from 3 on, which takes CAP_PERFMON's place for all events.
+ * Ubuntu's take CAP_PERFMON at 4, and kernels without such a patch treat 3 and more as 2.
+ */
+static bool
+refuses_all(const struct event_rights *rights)
+{
+	return rights->paranoid_known && rights->paranoid >= EVENT_PARANOID_ANY;
+}
+
+/* Capabilities and the sysctl are as they should be. */
+static void
+tell_forbidden(const struct event_rights *rights, char ret[EVENT_NEED_BYTES])
+{
+	char has[80];
+
+	if (rights->capable)
+		(void)snprintf(has, sizeof(has), "spoor has CAP_PERFMON");
+	else
+		(void)snprintf(has, sizeof(has),
+			       "kernel.perf_event_paranoid is %lld, which allows it",
+			       rights->paranoid);
+	(void)snprintf(ret, EVENT_NEED_BYTES,
+		       "%s; a seccomp filter (of a container, of systemd), a security module or "
+		       "lockdown forbids it",
+		       has);
+}
+
 bool
 event_rights_need(const struct event_rights *rights, enum event_paranoid_limit limit,
 		  char ret[EVENT_NEED_BYTES])
 {
-	char now[80] = "";
+	char now[32] = "";
 
 	if (rights->capable && rights->user_namespace) {
 		(void)snprintf(ret, EVENT_NEED_BYTES,
@@ -80,23 +108,25 @@ event_rights_need(const struct event_rights *rights, enum event_paranoid_limit l
 			       "count: needs CAP_PERFMON of the host");
 		return false;
 	}
-	if (rights->capable || (rights->paranoid_known && rights->paranoid < (int)limit)) {
-		if (rights->capable)
-			(void)snprintf(now, sizeof(now), "spoor has CAP_PERFMON");
-		else
-			(void)snprintf(now, sizeof(now),
-				       "kernel.perf_event_paranoid is %lld, which allows it",
-				       rights->paranoid);
-		(void)snprintf(ret, EVENT_NEED_BYTES,
-			       "%s; a seccomp filter (of a container, of systemd), a security "
-			       "module or lockdown forbids it",
-			       now);
+	if (rights->admin || (rights->capable && !refuses_all(rights)) ||
+	    (!rights->capable && rights->paranoid_known && rights->paranoid < (int)limit)) {
+		tell_forbidden(rights, ret);
 		return false;
 	}
 	if (rights->paranoid_known)
 		(void)snprintf(now, sizeof(now), " (it is %lld)", rights->paranoid);
-	(void)snprintf(ret, EVENT_NEED_BYTES, "CAP_PERFMON or kernel.perf_event_paranoid < %d%s",
-		       (int)limit, now);
+	if (rights->capable)
+		(void)snprintf(ret, EVENT_NEED_BYTES,
+			       "CAP_SYS_ADMIN or kernel.perf_event_paranoid < %d%s: Debian's "
+			       "kernels do not take CAP_PERFMON there",
+			       EVENT_PARANOID_ANY, now);
+	else
+		(void)snprintf(
+			ret, EVENT_NEED_BYTES, "%s or kernel.perf_event_paranoid < %d%s",
+			refuses_all(rights)
+				? "CAP_SYS_ADMIN (CAP_PERFMON, unless the kernel is Debian's)"
+				: "CAP_PERFMON",
+			(int)limit, now);
 	return true;
 }
 

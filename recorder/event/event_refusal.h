@@ -19,7 +19,7 @@ enum event_paranoid_limit {
 	EVENT_PARANOID_FIELDS = 0, /* read fields of tracepoints */
 	EVENT_PARANOID_CPUS = 1,   /* have events on whole CPUs */
 	EVENT_PARANOID_KERNEL = 2, /* sample the kernel */
-	EVENT_PARANOID_ANY = 3,	   /* have any: kernels of Debian and Android; Ubuntu's say 4 */
+	EVENT_PARANOID_ANY = 3,	   /* have any: kernels of Debian and Android; of Ubuntu, 4 */
 };
 
 /* What the kernel looks at before it says EPERM or EACCES. */

@@ -197,9 +197,11 @@ if "${unprivileged[@]}" true 2>/dev/null; then
 	cp "$SPOOR" "$burn" open/ && chmod 755 open/*
 	chmod 755 "$TMP"
 	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	capability=CAP_PERFMON
+	[ "$paranoid" -lt 3 ] || capability="CAP_SYS_ADMIN \(CAP_PERFMON, unless the kernel is Debian's\)"
 	if [ "$paranoid" -ge 1 ]; then
 		exits 1 "no permission for all CPUs" "${unprivileged[@]}" open/spoor record -a -o open/u.spoor
-		like "$(cat err)" "perf_event_open: E(ACCES|PERM): .* needs CAP_PERFMON or kernel.perf_event_paranoid < 1 \(it is $paranoid\)" \
+		like "$(cat err)" "perf_event_open: E(ACCES|PERM): .* needs $capability or kernel.perf_event_paranoid < 1 \(it is $paranoid\)" \
 			"says what is needed"
 	else
 		skip "kernel.perf_event_paranoid is $paranoid" 2

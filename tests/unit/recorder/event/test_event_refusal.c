@@ -88,6 +88,27 @@ static const struct row {
 	  { .type = PERF_TYPE_TRACEPOINT },
 	  USER_AT(-1),
 	  "it: kernel.perf_event_paranoid is -1, which allows it" },
+	/* Where Debian's kernels, and no others, ask for CAP_SYS_ADMIN. */
+	{ EACCES,
+	  0,
+	  -1,
+	  { .exclude_kernel = 1 },
+	  USER_AT(3),
+	  "needs CAP_SYS_ADMIN \\(CAP_PERFMON, unless the kernel is Debian's\\) or .* < 3 \\(it is "
+	  "3\\)$" },
+	{ EACCES,
+	  -1,
+	  0,
+	  { 0 },
+	  { .capable = true, .paranoid_known = true, .paranoid = 3 },
+	  "sampling all processes needs CAP_SYS_ADMIN or kernel.perf_event_paranoid < 3 \\(it is "
+	  "3\\): Debian's kernels do not take CAP_PERFMON there$" },
+	{ EACCES,
+	  -1,
+	  0,
+	  { 0 },
+	  { .admin = true, .capable = true, .paranoid_known = true, .paranoid = 3 },
+	  "spoor has CAP_PERFMON; a seccomp" },
 	/* A part of the kernel in an event of user space. */
 	{ EACCES,
 	  0,

@@ -178,7 +178,7 @@ static const struct row {
 	{ NEW(3),
 	  { CLOCK, .sample_type = CHAINS },
 	  .want = -EACCES,
-	  .error = "sampling this process needs CAP_PERFMON or .* < 3 \\(it is 3\\)$" },
+	  .error = "sampling this process needs CAP_SYS_ADMIN .* or .* < 3 \\(it is 3\\)$" },
 	{ NEW(2),
 	  { CLOCK, .sample_type = CHAINS },
 	  .all = true,
