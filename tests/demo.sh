@@ -44,11 +44,13 @@ load_pid=$!
 say "load: demo_hot_loop on every CPU (pid $load_pid)"
 say "$spoor record -a --duration ${seconds}s -o $recording"
 if ! "$spoor" record -a --duration "${seconds}s" -o "$recording"; then
-	if [ "$(id -u)" -ne 0 ] && { [ "$paranoid" -gt 0 ] 2>/dev/null || [ "$paranoid" = -1 ]; }; then
+	if [ "$(id -u)" -ne 0 ] && [ "$paranoid" -gt 0 ] 2>/dev/null; then
 		say "recording all CPUs needs a privilege (perf_event_paranoid is $paranoid), one of:"
 		say "  sudo make demo"
 		say "  sudo sysctl kernel.perf_event_paranoid=-1          until the next boot"
-		say "  sudo setcap cap_perfmon,cap_sys_ptrace=ep $spoor   for it alone"
+		if [ "$paranoid" -le 2 ]; then
+			say "  sudo setcap cap_perfmon,cap_sys_ptrace=ep $spoor   for it alone"
+		fi
 	fi
 	exit 1
 fi
