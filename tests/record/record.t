@@ -229,8 +229,11 @@ if "${unprivileged[@]}" true 2>/dev/null; then
 			in_range "$("$SPOOR" export -f folded -i u.spoor 2>/dev/null |
 				awk '/;main;(.*;)?burn_hot / { n += $NF } END { print n + 0 }')" 20 220 "has samples with callers"
 		done
+		exits 0 "deferred call chains of a user" "${current[@]}" \
+			open/spoor record --call-graph fp,defer -o open/u.spoor -- open/burn 10
+		unlike "$(cat err)" "not deferred" "are not taken for missing where the kernel's part is refused"
 	else
-		skip "kernel.perf_event_paranoid is $paranoid" 14
+		skip "kernel.perf_event_paranoid is $paranoid" 16
 	fi
 	exits 0 "rings over the mlock quota" prlimit --memlock=65536 "${unprivileged[@]}" \
 		open/spoor record -m 8192 -o open/u.spoor -- open/burn 200
