@@ -179,7 +179,8 @@ denied(const struct refusal *r)
 		return session_fail(r->error, r->err, "perf_event_open: %s: %s: %s",
 				    error_name(r->err), r->what, capability);
 	needs = event_rights_need(rights, limit_of(r), need);
-	if (!needs && !rights->capable && r->pid > 0)
+	/* The same event was opened for ourselves before (event_settle): the sysctl allows it. */
+	if (!rights->capable && r->pid > 0 && (!needs || !has_kernel(attr)))
 		return session_fail(r->error, r->err,
 				    "perf_event_open: %s: process %d is another user's, or not to "
 				    "be looked into: needs CAP_PERFMON or CAP_SYS_PTRACE",

@@ -63,6 +63,7 @@ static const struct row {
 	  { .exclude_kernel = 1 },
 	  USER_AT(2),
 	  "process 9 is another user's, .* CAP_PERFMON or CAP_SYS_PTRACE$" },
+	{ EACCES, 9, -1, { .exclude_kernel = 1 }, USER_AT(3), "process 9 is another user's" },
 	{ EACCES, 9, -1, { 0 }, USER_AT(2), "< 2 \\(it is 2\\)$" },
 	{ EACCES, 9, -1, { 0 }, USER_AT(1), "process 9 is another user's" },
 	{ EACCES, 9, -1, { 0 }, { 0 }, "< 2$" },
