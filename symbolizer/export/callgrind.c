@@ -14,6 +14,7 @@
 struct function {
 	const char *symbol, *dso, *file; /* the first two are of frames */
 	uint32_t frame;			 /* one of them; COMMAND: symbol is its name */
+	size_t stack;			 /* + 1: the last one that it was found on */
 };
 
 #define COMMAND UINT32_MAX
@@ -91,17 +92,26 @@ number_functions(struct callgrind *c)
 		return -FMT_E_NOMEM;
 	for (uint32_t id = 0; id < n && err == 0; id++) {
 		const struct frame *f = profile_frame(c->x->profile, id);
-		const struct function key = { frame_label(f), f->dso_path, f->file, id };
+		const struct function key = { frame_label(f), f->dso_path, f->file, id, 0 };
 
 		err = function_of(c, &key, &c->function_of[id]);
 	}
 	return err;
 }
 
-/* Counts a stack, once, to a line of a function, or to its call of callee from there. */
+static uint64_t
+weight_of(const struct callgrind *c, const struct profile_stack *s)
+{
+	return c->x->by_period ? s->weight.period : s->weight.samples;
+}
+
+/*
+ * Counts a stack, once, to a line of a function, or to its call of callee from there. weighs false: the call
+ * stands there, and costs nothing.
+ */
 static int
 count(struct callgrind *c, uint32_t function, uint32_t line, uint32_t callee,
-      const struct profile_stack *s, size_t stack)
+      const struct profile_stack *s, size_t stack, bool weighs)
 {
 	const struct cost key = { .function = function, .line = line, .callee = callee };
 	uint64_t hash = slots_mix((uint64_t)function << 32 | line, callee);
@@ -109,33 +119,42 @@ count(struct callgrind *c, uint32_t function, uint32_t line, uint32_t callee,
 	int err = slots_keep(&c->cost_slots, (uint32_t)hash, cost_same, c, &key, c->costs,
 			     c->nr_costs, c->cap_costs, &i);
 
-	if (err < 0 || c->costs[i].stack == stack + 1)
+	if (err < 0)
 		return err;
+	if (weighs)
+		c->costs[i].weight += weight_of(c, s);
+	if (c->costs[i].stack != stack + 1)
+		c->costs[i].samples += s->weight.samples;
 	c->costs[i].stack = stack + 1;
-	c->costs[i].samples += s->weight.samples;
-	c->costs[i].weight += c->x->by_period ? s->weight.period : s->weight.samples;
 	return 0;
 }
 
+/*
+ * From the outermost frame on. Readers take the sum of the calls of a function for its inclusive cost: of each
+ * function of the stack the outermost call weighs. The calls by which it came back weigh nothing; KCachegrind
+ * finds cycles by them.
+ */
 static int
 count_stack(struct callgrind *c, size_t i)
 {
-	uint32_t callee = NO_CALL, command = 0;
+	uint32_t caller = 0, line = 0;
 	struct profile_stack s;
 	int err;
 
 	if (!stack_export_stack(c->x, i, &s))
 		return 0;
-	c->total += c->x->by_period ? s.weight.period : s.weight.samples;
-	err = function_of(c, &(struct function){ .symbol = s.comm, .frame = COMMAND }, &command);
-	for (uint32_t k = 0; k < s.nr_frames && err == 0; k++) {
-		const uint32_t caller = c->function_of[s.frames[k]];
+	c->total += weight_of(c, &s);
+	err = function_of(c, &(struct function){ .symbol = s.comm, .frame = COMMAND }, &caller);
+	for (uint32_t k = s.nr_frames; k-- > 0 && err == 0;) {
+		const uint32_t callee = c->function_of[s.frames[k]];
+		const bool again = c->functions[callee].stack == i + 1;
 
-		err = count(c, caller, profile_frame(c->x->profile, s.frames[k])->line, callee, &s,
-			    i);
-		callee = caller;
+		c->functions[callee].stack = i + 1;
+		err = count(c, caller, line, callee, &s, i, !again);
+		caller = callee;
+		line = profile_frame(c->x->profile, s.frames[k])->line;
 	}
-	return err ? err : count(c, command, 0, callee, &s, i);
+	return err ? err : count(c, caller, line, NO_CALL, &s, i, true);
 }
 
 static int
@@ -202,10 +221,14 @@ put_told(struct callgrind *c, struct told *t, const char *key, const char *name)
 static void
 put_function(struct callgrind *c, bool called, uint32_t number)
 {
+	static const char command[] = "[command]";
 	const struct function *f = &c->functions[number];
 
-	put_told(c, &c->objects, called ? "cob" : "ob", f->dso ? f->dso : "[command]");
-	put_told(c, &c->files, called ? "cfi" : "fl", f->file ? f->file : "???");
+	/* callgrind_annotate knows a function by its file and its name: a command "main" is not main(). */
+	const char *none = f->frame == COMMAND ? command : "???";
+
+	put_told(c, &c->objects, called ? "cob" : "ob", f->dso ? f->dso : command);
+	put_told(c, &c->files, called ? "cfi" : "fl", f->file ? f->file : none);
 	fprintf(c->out, "%s=(%" PRIu32 ")", called ? "cfn" : "fn", number + 1);
 	if (!c->function_told[number]) {
 		c->function_told[number] = true;

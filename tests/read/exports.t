@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 need_command jq python3 callgrind_annotate go
 need_record_all # their kernel functions are looked at
-need_recordings compiler faults hostile
+need_recordings compiler faults hostile python recursion
 
 # --- speedscope ------------------------------------------------------------------------------
 cat >unfold.py <<'PY'
@@ -57,6 +57,24 @@ for f in entry_SYSCALL_64_after_hwframe asm_exc_page_fault; do
 	is "$(sed -n "s/^ *\([0-9]*\)  .*:$f .*/\1/p" inclusive)" \
 		"$("$SPOOR" report --no-inline --children -s sym --json compiler.spoor 2>err | jq --arg f $f '.rows[] | select(.symbol == $f) | .children_samples')" \
 		"... and with what $f called"
+done
+# Whatever calls itself, by others or directly, counts once a sample, as does all that has no name in an object.
+# callgrind_annotate tells functions apart by file and name: names of several of either are left out.
+for name in compiler python recursion; do
+	"$SPOOR" export -f callgrind --no-inline -o callgrind.out.$name $name.spoor 2>err
+	"$SPOOR" report --no-inline --children -s dso,sym --json $name.spoor 2>err |
+		jq -r '.rows[] | (if .symbol == "[unknown]" then .dso | if startswith("[") then . else "[\(.)]" end else .symbol end) as $f |
+			"\(.dso)\t\($f)\t\(.children_samples)"' | sed 's/,\([0-9]\)/\1/g' |
+		awk -F '\t' '{ n[$2]++; row[$2] = $0 } END { for (f in n) if (n[f] == 1) print row[f] }' >report.rows
+	callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no --auto=no callgrind.out.$name 2>err |
+		sed '1,/file:function/d; s/,\([0-9]\)/\1/g' | sed -n 's/^ *\([0-9][0-9]*\)  [^:]*:\(.*\) \[\(.*\)\]$/\1\t\3\t\2/p' |
+		awk -F '\t' -v OFS='\t' 'NR == FNR { dso[$2] = $1; next } { n[$3]++; row[$3] = $2 OFS $3 OFS $1 }
+			END { for (f in n) if (n[f] == 1 && f in dso) print row[f] }' report.rows - | LC_ALL=C sort >annotated
+	awk -F '\t' -v OFS='\t' 'NR == FNR { path[$2] = $1; next }
+		$2 in path { n = split(path[$2], parts, "/"); if (parts[n] == $1) print path[$2], $2, $3 }' annotated report.rows |
+		LC_ALL=C sort >wanted
+	same "callgrind_annotate, $name: functions with what they called, once a sample" annotated wanted
+	[ $name = recursion ] || ok "... also what has no name" grep -qP '\t\[.*\]\t' annotated
 done
 
 # --- firefox ---------------------------------------------------------------------------------
