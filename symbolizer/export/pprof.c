@@ -7,6 +7,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "format/model/task_model.h"
 #include "symbolizer/export/gzip_stream.h"
 #include "symbolizer/export/protobuf.h"
 #include "symbolizer/text/escape.h"
@@ -19,7 +20,7 @@ enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION };
 enum { TIME_NANOS = 9, DURATION_NANOS, PERIOD_TYPE, PERIOD, COMMENT };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
-enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
+enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM, LABEL_UNIT };
 enum {
 	MAPPING_ID = 1,
 	MAPPING_START,
@@ -36,6 +37,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4 };
 struct mapping {
 	const char *path, *build_id;
 	bool functions, files, lines, inlines;
+	uint64_t weight; /* samples of which it is the program */
 };
 
 /* Frames of one address, the innermost first: where in words, and how many. */
@@ -296,7 +298,7 @@ location_of(struct pprof *p, const uint32_t *frames, uint32_t nr)
 static void
 label_text(struct pprof *p, const char *key, const char *text)
 {
-	if (!text)
+	if (!text || !*text)
 		return;
 	begin(p, &p->part);
 	protobuf_uint(&p->part, LABEL_KEY, string_of(p, key));
@@ -310,6 +312,8 @@ label_number(struct pprof *p, const char *key, uint64_t number)
 	begin(p, &p->part);
 	protobuf_uint(&p->part, LABEL_KEY, string_of(p, key));
 	protobuf_uint(&p->part, LABEL_NUM, number);
+	/* A number 0 without a unit is no label for pprof, which takes the key for the unit of a number without one. */
+	protobuf_uint(&p->part, LABEL_UNIT, string_of(p, key));
 	protobuf_bytes(&p->message, SAMPLE_LABEL, p->part.p, p->part.len);
 }
 
@@ -351,6 +355,58 @@ put_sample(struct pprof *p, const struct profile_stack *s)
 	protobuf_bytes(&p->message, SAMPLE_VALUE, b->p, b->len);
 	put_labels(p, s);
 	put(p, SAMPLE, &p->message);
+}
+
+/* --- the program -------------------------------------------------------------------------- */
+
+/* Is it an ELF file that is run, as far as its name tells? Libraries have ".so" in theirs: of pprof's rule. */
+static bool
+is_program(const struct frame *f)
+{
+	const char *name = f->dso_path;
+
+	if (f->kernel || !name || map_object_anonymous(name) || !strrchr(name, '/'))
+		return false;
+	name = strrchr(name, '/');
+	while ((name = strstr(name, ".so")) != NULL) {
+		name += strlen(".so");
+		if (*name == '\0' || strchr("._ ", *name)) /* " (deleted)" */
+			return false;
+	}
+	return true;
+}
+
+/* A sample is of the outermost program of its stack. */
+static void
+weigh_program(struct pprof *p, const struct profile_stack *s)
+{
+	for (uint32_t k = s->nr_frames; k-- > 0;) {
+		const struct frame *f = profile_frame(p->x->profile, s->frames[k]);
+
+		if (is_program(f)) {
+			const uint32_t i = mapping_of(p, f);
+
+			if (!p->error)
+				p->mappings[i].weight += s->weight.samples;
+			return;
+		}
+	}
+}
+
+/* The program of most samples comes first: pprof takes the first mapping for the one that was run. */
+static void
+put_mappings(struct pprof *p)
+{
+	uint32_t program = 0;
+
+	for (uint32_t i = 1; i < p->nr_mappings; i++)
+		if (p->mappings[i].weight > p->mappings[program].weight)
+			program = i;
+	if (p->nr_mappings > 0)
+		put_mapping(p, program);
+	for (uint32_t i = 0; i < p->nr_mappings && !p->error; i++)
+		if (i != program)
+			put_mapping(p, i);
 }
 
 /* --- the whole ---------------------------------------------------------------------------- */
@@ -422,10 +478,11 @@ write_all(struct pprof *p)
 	for (size_t i = 0; p->x->comments && p->x->comments[i]; i++)
 		protobuf_uint(&p->out, COMMENT, string_of(p, p->x->comments[i]));
 	for (size_t i = 0; i < n && !p->error; i++)
-		if (stack_export_stack(p->x, i, &s))
+		if (stack_export_stack(p->x, i, &s)) {
+			weigh_program(p, &s);
 			put_sample(p, &s);
-	for (uint32_t i = 0; i < p->nr_mappings && !p->error; i++)
-		put_mapping(p, i);
+		}
+	put_mappings(p);
 	for (uint32_t i = 0; i < p->nr_functions && !p->error; i++)
 		put_function(p, i);
 	for (size_t i = 0; i < p->nr_strings && !p->error; i++)

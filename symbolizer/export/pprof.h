@@ -10,7 +10,7 @@
  * name, says so (has_functions), and pprof looks for itself.
  *
  * Labels are those of perf_data_converter: comm, pid, tid, cpu, cgroup, each where the profile keeps
- * them apart.
+ * them apart. The first mapping is the program of most samples.
  */
 #ifndef SYMBOLIZER_EXPORT_PPROF_H
 #define SYMBOLIZER_EXPORT_PPROF_H

@@ -91,12 +91,18 @@ list_has(const char *list, const char *word, size_t len)
 }
 
 bool
+load_labels_have(const char *list, const char *word)
+{
+	return list_has(list, word, strlen(word));
+}
+
+bool
 load_labels(const char *list, const char *allowed, struct profile_options *po)
 {
 	for (const char *word = list; *word; word += strcspn(word, ","), word += *word == ',')
 		if (!list_has(allowed, word, strcspn(word, ",")))
 			return false;
-#define X(type, name) po->by_##name |= list_has(list, #name, strlen(#name));
+#define X(type, name) po->by_##name |= load_labels_have(list, #name);
 	PROFILE_KEYS(X)
 #undef X
 	return true;

@@ -112,6 +112,7 @@ bool load_option_of_names(int value);
  * word of it is none of those in allowed, which is such a list.
  */
 bool load_labels(const char *list, const char *allowed, struct profile_options *po);
+bool load_labels_have(const char *list, const char *word);
 
 /* CLOCK_REALTIME in ns, for filter_new(). */
 int64_t load_now(void);

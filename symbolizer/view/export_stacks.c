@@ -350,8 +350,13 @@ export_callgrind(const struct export_request *rq)
 int
 export_pprof(const struct export_request *rq)
 {
-	struct profile_options po = { .by_address = true, .by_line = true, .inlines = true };
-	const int status = set_labels(&po, rq->given[EXPORT_labels], "comm,pid,tid,cgroup");
+	/* No label that is a text is there unless it is asked for: in pprof's graphs each is a box below each function. */
+	const char *labels = rq->given[EXPORT_labels] ? rq->given[EXPORT_labels] : "pid,tid";
+	struct profile_options po = { .by_address = true,
+				      .by_line = true,
+				      .inlines = true,
+				      .any_comm = !load_labels_have(labels, "comm") };
+	const int status = set_labels(&po, labels, labels);
 
 	return status != 0 ? status : export_stacks(rq, &po, false, pprof_write);
 }

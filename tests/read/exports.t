@@ -167,9 +167,10 @@ like "$(cat err)" "page-faults" "... which it names"
 exits 0 "... by samples" "$SPOOR" export -f firefox -o faults.firefox faults.spoor
 
 # --- hostile names ---------------------------------------------------------------------------
-for form in folded pprof speedscope callgrind firefox; do
+for form in folded speedscope callgrind firefox; do
 	"$SPOOR" export -f $form -o evil.$form hostile.spoor 2>err
 done
+"$SPOOR" export -f pprof --labels comm,pid,tid,cgroup -o evil.pprof hostile.spoor 2>err
 go tool pprof -symbolize=none -raw evil.pprof >evil.raw 2>err
 for form in folded callgrind raw; do
 	is "$(LC_ALL=C grep -ca $'\e' evil.$form)" 0 "$form: no escape sequence is in it"

@@ -75,14 +75,37 @@ is "$(grep -cxF "$libc $id" mappings)" 1 "with its build-id"
 
 # Labels: comm always, and those that were asked for.
 label() { pprof -tags "$1" | sed -n 's/^ *\([a-z]*\): Total.*/\1/p' | sort | paste -sd' '; }
-is "$(label compiler.pb.gz)" "cgroup comm pid tid" "labels"
-# pprof drops the number 0, and a short load may have had CPU 0 alone.
-"$SPOOR" export -f pprof --labels cpu -o cpu.pb.gz "$TOP/tests/golden/0.1.0/everybody.spoor" 2>/dev/null
+"$SPOOR" export -f pprof --labels comm,pid,tid,cgroup -o labels.pb.gz compiler.spoor
+is "$(label labels.pb.gz)" "cgroup comm pid tid" "labels"
+is "$(label compiler.pb.gz)" "pid tid" "... and without --labels"
+"$SPOOR" export -f pprof --labels comm,cpu -o cpu.pb.gz "$TOP/tests/golden/0.1.0/everybody.spoor" 2>/dev/null
 is "$(label cpu.pb.gz)" "comm cpu" "--labels cpu"
 exits 2 "--labels with what is none" "$SPOOR" export -f pprof --labels cpu,thread compiler.spoor
 like "$(cat err)" "labels cpu,thread: they are comm, pid" "... is told"
-is "$(pprof -top -sample_index=samples -tagfocus=comm=cc1plus -nodecount=1 compiler.pb.gz | sed -n 's/.*accounting for .* of \([0-9]*\) total.*/\1/p')" \
+is "$(pprof -top -sample_index=samples -tagfocus=comm=cc1plus -nodecount=1 labels.pb.gz | sed -n 's/.*accounting for .* of \([0-9]*\) total.*/\1/p')" \
 	"$("$SPOOR" report --json compiler.spoor 2>/dev/null | jq '.events[0].samples')" "-tagfocus takes them"
+
+# The number 0 is one, as of CPU 0.
+chosen() # KEY=VALUE FILE
+{
+	pprof -raw -tagfocus="$1" "$2" | awk '/^Locations/ { over = 1 } !over && /^ +[0-9]+ +[0-9]+: / { n += $1 } END { print n + 0 }'
+}
+for key in cpu pid tid; do
+	"$SPOOR" export -f pprof --labels $key -o zero.pb.gz machine.spoor 2>/dev/null
+	"$SPOOR" report -s $key --json machine.spoor 2>/dev/null | jq -r ".rows[] | \"\(.$key) \(.samples)\"" >rows
+	[ $key != cpu ] || ok "CPU 0 has samples" grep -q '^0 ' rows
+	wrong=$(while read -r value samples; do
+		got=$(chosen "$key=$value" zero.pb.gz)
+		[ "$got" = "$samples" ] || echo "$value: $got, not $samples"
+	done < <(grep '^0 ' rows; grep -v '^0 ' rows | head -n 3))
+	is "$wrong" "" "-tagfocus=$key=NUMBER takes the samples of each"
+done
+
+# The program comes first, whichever object has most samples; labels that are numbers are no boxes of a graph.
+is "$(pprof -raw compiler.pb.gz | sed '1,/^Mappings/d' | sed -n '1s/^[^/]*\/.*\/\([^ ]*\) .*/\1/p')" cc1plus "the first mapping is the program"
+like "$(pprof -top -nodecount=1 compiler.pb.gz)" '^File: cc1plus' "... and pprof says so"
+is "$(pprof -dot compiler.pb.gz | grep -c box3d)" 0 "its graph has no boxes of labels"
+is "$(pprof -dot labels.pb.gz | grep -c box3d | sed 's/[1-9].*/some/')" some "... which --labels comm brings"
 
 for recording in "$TOP"/tests/golden/0.1.0/*.spoor; do
 	name=$(basename "$recording" .spoor)
