@@ -8,17 +8,15 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/export/sample_log.h"
 #include "symbolizer/text/json_value.h"
 
-/* Stacks of one command (process, thread...): a tab in speedscope. */
+/* Samples of one command (process, thread...): a tab in speedscope. */
 struct group {
 	struct profile_stack who; /* its frames mean nothing */
 	uint64_t weight;
-};
-
-struct member {
-	uint32_t stack, group;
-	uint64_t weight;
+	uint32_t *samples; /* numbers in the log, in the order of their times */
+	size_t nr;
 };
 
 struct speedscope {
@@ -27,12 +25,13 @@ struct speedscope {
 	struct group *groups;
 	size_t nr_groups, cap_groups;
 	struct slots group_slots;
-	struct member *members;
-	size_t nr_members;
-	uint32_t *numbers; /* by id of a frame: of those that stacks have, from 0 */
+	uint32_t *group_of; /* by stack; NO_GROUP: none of its samples is exported */
+	uint32_t *samples;  /* of all groups */
+	uint32_t *numbers;  /* by id of a frame: of those that stacks have, from 0 */
 	struct buf name;
 	int error;
 };
+#define NO_GROUP UINT32_MAX
 
 static bool
 group_same(const void *owner, uint32_t index, const void *key)
@@ -47,49 +46,80 @@ group_same(const void *owner, uint32_t index, const void *key)
 	return same;
 }
 
-static int
-take_stack(struct speedscope *w, size_t i)
+static uint64_t
+weight_of(const struct speedscope *w, size_t sample)
 {
-	struct member *m = &w->members[w->nr_members];
-	struct profile_stack s;
-	struct group key;
-	uint64_t hash;
-	int err;
+	return w->x->by_period ? w->x->log->periods[sample] : 1;
+}
 
-	if (!stack_export_stack(w->x, i, &s))
-		return 0;
-	for (uint32_t k = 0; k < s.nr_frames; k++)
-		w->numbers[s.frames[k]] = 1;
-	key = (struct group){ .who = s };
-	hash = slots_mix(0, (uintptr_t)s.comm);
-#define X(type, name) hash = slots_mix(hash, (uintptr_t)s.name);
+/* The group of a stack, which is met for the first time. */
+static int
+take_stack(struct speedscope *w, const struct profile_stack *s, uint32_t *ret)
+{
+	const struct group key = { .who = *s };
+	uint64_t hash = slots_mix(0, (uintptr_t)s->comm);
+
+	for (uint32_t k = 0; k < s->nr_frames; k++)
+		w->numbers[s->frames[k]] = 1;
+#define X(type, name) hash = slots_mix(hash, (uintptr_t)s->name);
 	PROFILE_KEYS(X)
 #undef X
-	m->stack = (uint32_t)i;
-	m->weight = w->x->by_period ? s.weight.period : s.weight.samples;
-	err = slots_keep(&w->group_slots, (uint32_t)hash, group_same, w, &key, w->groups,
-			 w->nr_groups, w->cap_groups, &m->group);
-	if (err == 0)
-		w->groups[m->group].weight += m->weight;
-	w->nr_members++;
+	return slots_keep(&w->group_slots, (uint32_t)hash, group_same, w, &key, w->groups,
+			  w->nr_groups, w->cap_groups, ret);
+}
+
+static int
+count_samples(struct speedscope *w)
+{
+	const struct sample_log *log = w->x->log;
+	struct profile_stack s;
+	int err = 0;
+
+	for (size_t i = 0; i < w->x->nr_logged && err == 0; i++) {
+		uint32_t *group = &w->group_of[log->stacks[i]];
+
+		if (*group == NO_GROUP) {
+			if (!stack_export_stack(w->x, log->stacks[i], &s))
+				continue;
+			err = take_stack(w, &s, group);
+		}
+		if (err == 0) {
+			w->groups[*group].weight += weight_of(w, i);
+			w->groups[*group].nr++;
+		}
+	}
 	return err;
 }
 
-/* The heaviest group first; of a group the heaviest stack. */
 static int
-compare_members(const void *va, const void *vb, void *arg)
+take_samples(struct speedscope *w)
 {
-	const struct member *a = va, *b = vb;
-	const struct group *groups = ((const struct speedscope *)arg)->groups;
-	const uint64_t ga = groups[a->group].weight, gb = groups[b->group].weight;
+	int err = count_samples(w);
+	uint32_t *next = w->samples;
 
-	if (ga != gb)
-		return ga > gb ? -1 : 1;
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		w->groups[i].samples = next;
+		next += w->groups[i].nr;
+		w->groups[i].nr = 0;
+	}
+	for (size_t i = 0; i < w->x->nr_logged && err == 0; i++) {
+		const uint32_t group = w->group_of[w->x->log->stacks[i]];
+
+		if (group != NO_GROUP)
+			w->groups[group].samples[w->groups[group].nr++] = (uint32_t)i;
+	}
+	return err;
+}
+
+/* The heaviest first; of two the one that was met first. */
+static int
+compare_groups(const void *va, const void *vb)
+{
+	const struct group *a = va, *b = vb;
+
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	return (a->stack > b->stack) - (a->stack < b->stack);
+	return (a->samples > b->samples) - (a->samples < b->samples);
 }
 
 /* --- JSON --------------------------------------------------------------------------------- */
@@ -157,30 +187,54 @@ put_group_name(struct speedscope *w, const struct profile_stack *s)
 	return 0;
 }
 
+static void
+put_stack(struct speedscope *w, uint32_t stack)
+{
+	struct profile_stack s;
+
+	profile_stack_at(w->x->profile, stack, &s);
+	putc('[', w->out);
+	for (uint32_t k = s.nr_frames; k-- > 0;)
+		fprintf(w->out, "%" PRIu32 "%s", w->numbers[s.frames[k]], k ? "," : "");
+	putc(']', w->out);
+}
+
+/* How many samples from the i-th on are of its stack, and what they weigh. */
+static size_t
+same_stack(const struct speedscope *w, const struct group *g, size_t i, uint64_t *ret_weight)
+{
+	const uint32_t *stacks = w->x->log->stacks;
+	size_t n = 0;
+
+	*ret_weight = 0;
+	while (i + n < g->nr && stacks[g->samples[i + n]] == stacks[g->samples[i]])
+		*ret_weight += weight_of(w, g->samples[i + n++]);
+	return n;
+}
+
+/* In the order of times, which speedscope's first view shows. Equal neighbours are one. */
 static int
-put_group(struct speedscope *w, const struct member *m, size_t n)
+put_group(struct speedscope *w, const struct group *g)
 {
 	const bool time = w->x->by_period &&
 		stack_export_is_time(profile_event_name(w->x->profile, w->x->event));
+	uint64_t weight;
 	int err;
 
 	fputs("{\"type\":\"sampled\",\"name\":", w->out);
-	err = put_group_name(w, &w->groups[m[0].group].who);
+	err = put_group_name(w, &g->who);
 	fprintf(w->out,
 		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
-		time ? "nanoseconds" : "none", w->groups[m[0].group].weight);
-	for (size_t i = 0; i < n; i++) {
-		struct profile_stack s;
-
-		profile_stack_at(w->x->profile, m[i].stack, &s);
-		fputs(i ? ",\n[" : "\n[", w->out);
-		for (uint32_t k = s.nr_frames; k-- > 0;)
-			fprintf(w->out, "%" PRIu32 "%s", w->numbers[s.frames[k]], k ? "," : "");
-		putc(']', w->out);
+		time ? "nanoseconds" : "none", g->weight);
+	for (size_t i = 0; i < g->nr; i += same_stack(w, g, i, &weight)) {
+		fputs(i ? ",\n" : "\n", w->out);
+		put_stack(w, w->x->log->stacks[g->samples[i]]);
 	}
 	fputs("],\n\"weights\":[", w->out);
-	for (size_t i = 0; i < n; i++)
-		fprintf(w->out, "%s%" PRIu64, i ? "," : "", m[i].weight);
+	for (size_t i = 0, n; i < g->nr; i += n) {
+		n = same_stack(w, g, i, &weight);
+		fprintf(w->out, "%s%" PRIu64, i ? "," : "", weight);
+	}
 	fputs("]}", w->out);
 	return err;
 }
@@ -197,13 +251,10 @@ put_all(struct speedscope *w)
 	fputs(",\n\"shared\":{\"frames\":[", w->out);
 	err = put_frames(w);
 	fputs("]},\n\"profiles\":[", w->out);
-	for (size_t i = 0, n; i < w->nr_members && err == 0; i += n) {
-		for (n = 1;
-		     i + n < w->nr_members && w->members[i + n].group == w->members[i].group;)
-			n++;
+	for (size_t i = 0; i < w->nr_groups && err == 0; i++) {
 		if (i > 0)
 			fputs(",\n", w->out);
-		err = put_group(w, &w->members[i], n);
+		err = put_group(w, &w->groups[i]);
 	}
 	fputs("]}\n", w->out);
 	return err ? err : w->error;
@@ -217,16 +268,21 @@ speedscope_write(const struct stack_export *x, FILE *out)
 	int err;
 
 	buf_init(&w.name);
-	w.members = calloc(n + 1, sizeof(*w.members));
+	w.group_of = malloc((n + 1) * sizeof(*w.group_of));
+	w.samples = calloc(x->nr_logged + 1, sizeof(*w.samples));
 	w.numbers = calloc(profile_frames(x->profile) + 1, sizeof(*w.numbers));
-	err = w.members && w.numbers ? 0 : -FMT_E_NOMEM;
-	for (size_t i = 0; i < n && err == 0; i++)
-		err = take_stack(&w, i);
+	err = w.group_of && w.samples && w.numbers ? 0 : -FMT_E_NOMEM;
 	if (err == 0) {
-		qsort_r(w.members, w.nr_members, sizeof(*w.members), compare_members, &w);
+		memset(w.group_of, 0xff, (n + 1) * sizeof(*w.group_of)); /* NO_GROUP */
+		err = take_samples(&w);
+	}
+	if (err == 0) {
+		if (w.nr_groups > 0)
+			qsort(w.groups, w.nr_groups, sizeof(*w.groups), compare_groups);
 		err = put_all(&w);
 	}
-	free(w.members);
+	free(w.group_of);
+	free(w.samples);
 	free(w.numbers);
 	free(w.groups);
 	slots_done(&w.group_slots);

@@ -254,9 +254,9 @@ write_stacks(const struct load *l, struct part *p, uint64_t max_bytes, const cha
 	return output_close(&out, status);
 }
 
-/* Of a log only time is a weight: 0, or an exit status after a message. */
+/* Is the weight time? 0, or an exit status after a message. */
 static int
-check_log_weight(const struct load *l, const struct part *p)
+check_time_weight(const struct load *l, const struct part *p)
 {
 	const char *event;
 	char *name;
@@ -275,10 +275,13 @@ check_log_weight(const struct load *l, const struct part *p)
 	return EXIT_USAGE;
 }
 
-/* one_event: the form has no place for more. log: where its samples go; NULL: it has none. */
+/*
+ * one_event: the form has no place for more. log: where its samples go; NULL: it has none. time_alone: no weight but
+ * time is one.
+ */
 static int
 export_part(const struct export_request *rq, const struct profile_options *po, bool one_event,
-	    stack_export_fn *write, struct sample_log *log)
+	    stack_export_fn *write, struct sample_log *log, bool time_alone)
 {
 	const char *weight = rq->given[EXPORT_weight] ? rq->given[EXPORT_weight] : "samples";
 	struct part p = { .write = write,
@@ -308,8 +311,8 @@ export_part(const struct export_request *rq, const struct profile_options *po, b
 		p.x.by_period |= p.x.waits_by_period &&
 			stack_export_is_wait(load_event_name(&l, p.x.event));
 	}
-	if (status == 0)
-		status = check_log_weight(&l, &p);
+	if (status == 0 && time_alone)
+		status = check_time_weight(&l, &p);
 	if (status == 0)
 		status = write_stacks(&l, &p, max_bytes, rq->output);
 	if (status == 0)
@@ -322,7 +325,18 @@ static int
 export_stacks(const struct export_request *rq, const struct profile_options *po, bool one_event,
 	      stack_export_fn *write)
 {
-	return export_part(rq, po, one_event, write, NULL);
+	return export_part(rq, po, one_event, write, NULL, false);
+}
+
+static int
+export_logged(const struct export_request *rq, const struct profile_options *po, bool time_alone,
+	      stack_export_fn *write)
+{
+	struct sample_log log = { .nr = 0 };
+	const int status = export_part(rq, po, true, write, &log, time_alone);
+
+	sample_log_done(&log);
+	return status;
 }
 
 int
@@ -334,10 +348,10 @@ export_folded(const struct export_request *rq)
 int
 export_speedscope(const struct export_request *rq)
 {
-	struct profile_options po = { .inlines = true };
+	struct profile_options po = { .inlines = true, .each_sample = true };
 	const int status = set_labels(&po, rq->given[EXPORT_labels], "comm");
 
-	return status != 0 ? status : export_stacks(rq, &po, true, speedscope_write);
+	return status != 0 ? status : export_logged(rq, &po, false, speedscope_write);
 }
 
 int
@@ -378,9 +392,6 @@ export_firefox(const struct export_request *rq)
 					    .by_line = true,
 					    .inlines = true,
 					    .each_sample = true };
-	struct sample_log log = { .nr = 0 };
-	const int status = export_part(rq, &po, true, firefox_write, &log);
 
-	sample_log_done(&log);
-	return status;
+	return export_logged(rq, &po, true, firefox_write);
 }

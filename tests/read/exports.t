@@ -38,6 +38,30 @@ is "$(jq -r '.profiles[0].unit' period.json)" nanoseconds "a clock's periods are
 like "$(jq -r '.profiles[].name' threads.json)" '^cc1plus pid [0-9]+ tid [0-9]+$' "--labels pid,tid: a profile for each thread"
 is "$(jq '[.profiles[].endValue] | add' threads.json)" "$(jq '[.profiles[].endValue] | add' samples.json)" "... with all samples"
 
+# "Time Order" is that: the samples of each command, or thread, one after another, as the json form has them.
+cat >order.py <<'PY'
+import collections, itertools, json, sys
+doc, key = json.load(open(sys.argv[1])), sys.argv[2].split(",")
+frames, runs = doc["shared"]["frames"], collections.defaultdict(list)
+for line in sys.stdin:
+    s = json.loads(line)
+    if "stack" in s:
+        name = " ".join([s["comm"]] + [f"{k} {s[k]}" for k in key if k != "comm"])
+        runs[name].append(";".join(f["symbol"] or "" for f in reversed(s["stack"])))
+for p in doc["profiles"]:
+    names = [";".join("" if frames[i]["name"][0] == "[" else frames[i]["name"] for i in stack) for stack in p["samples"]]
+    got = [name for name, weight in zip(names, p["weights"]) for _ in range(weight)]
+    assert got == runs.pop(p["name"]), p["name"]
+assert not runs
+PY
+for name in compiler python; do
+	"$SPOOR" export -f json $name.spoor >samples.ndjson
+	for labels in comm pid,tid; do
+		"$SPOOR" export -f speedscope --labels $labels -o order.json $name.spoor
+		ok "speedscope, $name by $labels: samples in the order of their times" python3 order.py order.json $labels <samples.ndjson
+	done
+done
+
 # --- callgrind -------------------------------------------------------------------------------
 "$SPOOR" export -f callgrind -o callgrind.out.x compiler.spoor
 callgrind_annotate --threshold=100 --show-percs=no --auto=no callgrind.out.x >annotated 2>err
