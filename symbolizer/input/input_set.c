@@ -229,6 +229,32 @@ input_set_open(struct input_set *s, const char *path, struct filter *filter)
 	return input_open(&s->in, path);
 }
 
+static void
+forget_origin(struct input_set *s)
+{
+	free(s->hostname);
+	free(s->release);
+	free(s->arch);
+	free(s->cmdline);
+	s->hostname = s->release = s->arch = s->cmdline = NULL;
+}
+
+/* Where and how the first recording was made. -1 after a message. */
+static int
+keep_origin(struct input_set *s, const struct recording_meta *m)
+{
+	forget_origin(s);
+	s->hostname = strdup(m->hostname);
+	s->release = strdup(m->release);
+	s->arch = strdup(m->arch);
+	s->cmdline = strdup(m->cmdline);
+	s->frequency_hz = m->frequency_hz_effective ? m->frequency_hz_effective : m->frequency_hz;
+	if (s->hostname && s->release && s->arch && s->cmdline)
+		return 0;
+	warnx("out of memory");
+	return -1;
+}
+
 void
 input_set_close(struct input_set *s)
 {
@@ -238,7 +264,7 @@ input_set_close(struct input_set *s)
 	if (s->dirfd >= 0)
 		close(s->dirfd);
 	free(s->shown);
-	free(s->hostname);
+	forget_origin(s);
 	loss_free(s->loss);
 	gap_list_done(&s->gaps);
 	free(s->spans);
@@ -254,12 +280,8 @@ set_clock(struct input_set *s)
 
 	if (s->opened == 0) {
 		s->start = m->start;
-		free(s->hostname);
-		s->hostname = strdup(m->hostname);
-		if (!s->hostname) {
-			warnx("out of memory");
+		if (keep_origin(s, m) < 0)
 			return -1;
-		}
 		memcpy(s->boot_id, m->boot_id, sizeof(s->boot_id));
 	}
 	s->shift_ns = 0;

@@ -35,7 +35,9 @@ struct input_set {
 	struct clock_triple start; /* of the first recording */
 	uint8_t boot_id[16];
 	uint64_t shift_ns; /* what times of the open one need (modulo 2^64) to be on its clock */
-	char *hostname;	   /* of the first recording; "": not known */
+	/* Of the first recording; "" and 0: not known. NULL: none was opened. */
+	char *hostname, *release, *arch, *cmdline;
+	uint64_t frequency_hz; /* that it got */
 
 	size_t opened;		    /* recordings that input_set_next() opened */
 	size_t read;		    /* of them, those that are finished */

@@ -54,6 +54,36 @@ tell_recording(struct heading *h)
 }
 
 static void
+tell_text(struct heading *h, const char *key, const char *text)
+{
+	char *shown = escape_dup(text ? text : "");
+
+	if (!shown)
+		h->error = -FMT_E_NOMEM;
+	else if (*shown)
+		say(h, "  ", "%s: %s", key, shown);
+	free(shown);
+}
+
+/* By what it was made: of several recordings the first. */
+static void
+tell_origin(struct heading *h)
+{
+	const struct input_set *set = &h->load->set;
+	const struct profile *p = h->load->profile;
+
+	tell_text(h, "Command", set->cmdline);
+	for (int event = profile_event_from(p, 0); event < profile_events(p);
+	     event = profile_event_from(p, event + 1))
+		tell_text(h, "Event", profile_event_name(p, event));
+	if (set->frequency_hz > 0)
+		say(h, "  ", "Frequency: %" PRIu64 " Hz", set->frequency_hz);
+	tell_text(h, "Host", set->hostname);
+	tell_text(h, "Kernel", set->release);
+	tell_text(h, "Architecture", set->arch);
+}
+
+static void
 tell_gaps(struct heading *h)
 {
 	const struct gap_list *gaps = &h->load->set.gaps;
@@ -174,7 +204,11 @@ keep_line(void *arg, const char *indent, const char *line)
 int
 heading_keep(struct load *l, struct buf *lines)
 {
-	const int err = heading_tell(l, keep_line, lines);
+	struct heading h = { .load = l, .tell = keep_line, .arg = lines };
 
-	return buf_failed(lines) ? -FMT_E_NOMEM : err;
+	tell_recording(&h);
+	tell_origin(&h);
+	tell_loss(&h);
+	tell_totals(&h, l);
+	return buf_failed(lines) ? -FMT_E_NOMEM : h.error;
 }

@@ -16,7 +16,10 @@ int heading_print(struct load *l);
  */
 typedef void heading_line_fn(void *arg, const char *indent, const char *line);
 int heading_tell(struct load *l, heading_line_fn *tell, void *arg);
-/* Likewise the lines, but for empty ones, each with a NUL at its end. */
+/*
+ * Likewise the lines, but for empty ones, each with a NUL at its end, and for a page, which is read where the
+ * recording is not: by what command, of which events, how often and on what host it was made.
+ */
 int heading_keep(struct load *l, struct buf *lines);
 
 #endif

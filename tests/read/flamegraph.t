@@ -54,6 +54,16 @@ is "$(jq -c .filters filtered.json)" '["--comm cc1plus"]' "it tells the filters"
 is "$(jq '.rows.samples | add' filtered.json)" "$("$SPOOR" report --comm cc1plus --json compiler.spoor 2>err | jq .samples)" "and keeps to them"
 lost=$("$SPOOR" report --comm cc1plus --json compiler.spoor 2>err | jq .lost)
 ok "and the loss" jq -e --argjson lost "$lost" '.lost == $lost and any(.facts[]; . == "Total Lost Samples: \($lost)")' filtered.json
+# A page is read where the recording is not.
+"$SPOOR" info --json compiler.spoor >info.json
+"$SPOOR" heatmap -o heat.html compiler.spoor
+page_data heat.html >heat.json
+jq -r '"Command: \(.cmdline)", (.events[] | select(.samples > 0) | "Event: \(.name)"), "Frequency: \(.frequency_hz_effective) Hz",
+	"Host: \(.hostname)", "Kernel: \(.release)", "Architecture: \(.arch)"' info.json >wanted
+for page in data heat; do
+	jq -r '.facts[]' $page.json | grep -E '^(Command|Event|Frequency|Host|Kernel|Architecture): ' >got
+	same "$page: by what command, of which event, how often and where it was recorded" got wanted
+done
 like "$(cat filtered.html)" '<title>a &lt;b&gt; &amp; &quot;c&quot;</title>' "a title is text"
 exits 0 "nothing left is no error" "$SPOOR" flamegraph --comm nobody compiler.spoor
 like "$(cat err)" 'no sample' "but said"
