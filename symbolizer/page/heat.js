@@ -105,7 +105,7 @@
 
 	const first = parts ? Number((BigInt(data.first_cell)) % BigInt(parts)) : 0;
 	const columns = parts ? Math.ceil((first + data.cells) / parts) : data.cells;
-	let left = 0, w = 1, h = 1;
+	let left = 0, w = 1, h = 1, seen = { wide: 1, high: 1 };
 	const lines = () => parts || rows().length;
 	const column_of = i => parts ? Math.floor((i + first) / parts) : i;
 	const line_of = (i, r) => parts ? parts - 1 - (i + first) % parts : r;
@@ -124,7 +124,8 @@
 
 	/* --- drawing ------------------------------------------------------------------------ */
 
-	const canvas = $("canvas"), pen = canvas.getContext("2d");
+	/* The canvas is as large as what can be seen; "tall", which is scrolled, as large as all of it. */
+	const canvas = $("canvas"), stage = $("stage"), pen = canvas.getContext("2d");
 	const shades = () => {
 		const dark = Page.dark(), list = [];
 		for (let i = 0; i <= 64; i++) {
@@ -135,23 +136,47 @@
 		return list;
 	};
 	const place = () => {
-		const room = $("stage").clientWidth, ratio = window.devicePixelRatio || 1;
+		const high = AXIS + lines() * (h = parts ? 8 : 20) + 1;
+		$("tall").style.height = high + "px";
+		const room = stage.clientWidth, ratio = window.devicePixelRatio || 1;
 		left = parts ? 56 : Math.min(190, Math.round(room * 0.34));
 		w = Math.max(2, (room - left - 1) / columns);
 		if (w > 3)
 			w = Math.floor(w);
 		w = Math.min(w, parts ? 28 : 60);
-		h = parts ? 8 : 20;
-		const wide = Math.ceil(left + columns * w + 1), high = AXIS + lines() * h + 1;
-		canvas.width = Math.min(32000, Math.round(wide * ratio));
-		canvas.height = Math.round(high * ratio);
-		canvas.style.width = wide + "px";
-		canvas.style.height = high + "px";
-		pen.setTransform(canvas.width / wide, 0, 0, canvas.height / high, 0, 0);
+		const wide = Math.ceil(left + columns * w + 1);
+		$("tall").style.width = wide + "px";
+		seen = { wide: Math.min(wide, stage.clientWidth), high: Math.min(high, stage.clientHeight) };
+		canvas.width = Math.round(seen.wide * ratio);
+		canvas.height = Math.round(seen.high * ratio);
+		canvas.style.width = seen.wide + "px";
+		canvas.style.height = seen.high + "px";
+		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+	};
+	/* A part of the canvas; x and y: how far what is in it is scrolled. */
+	const within = (x0, y0, x1, y1, x, y, paint) => {
+		pen.save();
+		pen.beginPath();
+		pen.rect(x0, y0, x1 - x0, y1 - y0);
+		pen.clip();
+		pen.translate(-x, -y);
+		paint();
+		pen.restore();
+	};
+	const is_seen_row = k => AXIS + (k + 1) * h > stage.scrollTop + AXIS && AXIS + k * h < stage.scrollTop + seen.high;
+	/* Scrolls to a place of "tall". */
+	const reveal = (x0, y0, x1, y1) => {
+		if (x0 < stage.scrollLeft + left)
+			stage.scrollLeft = x0 - left;
+		else if (x1 > stage.scrollLeft + stage.clientWidth)
+			stage.scrollLeft = x1 - stage.clientWidth;
+		if (y0 < stage.scrollTop + AXIS)
+			stage.scrollTop = y0 - AXIS;
+		else if (y1 > stage.scrollTop + stage.clientHeight)
+			stage.scrollTop = y1 - stage.clientHeight;
 	};
 	const draw_axis = text => {
 		pen.fillStyle = text;
-		pen.textBaseline = "middle";
 		let end = 0;
 		const step = Math.max(1, Math.ceil(76 / w));
 		for (let c = 0; c < columns; c++) {
@@ -187,22 +212,21 @@
 				pen.fillText(number(Number(width) * k / 1e6) + " ms", 2, AXIS + (parts - k - 0.5) * h);
 			return;
 		}
-		rows().forEach((r, k) => pen.fillText(fit(label(r), left - GAP), 2, AXIS + (k + 0.5) * h));
-	};
-	const draw = () => {
-		if (empty)
-			return;
-		const style = getComputedStyle(document.body), list = shades();
-		const missing = new Set(data.not_recorded);
-		place();
-		pen.clearRect(0, 0, canvas.width, canvas.height);
-		pen.font = "12px system-ui, sans-serif";
-		draw_axis(style.color);
-		draw_names(style.color);
 		rows().forEach((r, k) => {
+			if (is_seen_row(k))
+				pen.fillText(fit(label(r), left - GAP), 2, AXIS + (k + 0.5) * h);
+		});
+	};
+	const draw_cells = () => {
+		const list = shades(), missing = new Set(data.not_recorded);
+		rows().forEach((r, k) => {
+			if (!parts && !is_seen_row(k))
+				return;
 			const m = full(r);
 			for (let i = 0; i < data.cells; i++) {
 				const v = cell_value(r, i), x = left + column_of(i) * w, y = AXIS + line_of(i, k) * h;
+				if (x + w < stage.scrollLeft + left || x > stage.scrollLeft + seen.wide)
+					continue;
 				if (v > 0)
 					pen.fillStyle = list[m > 0 ? Math.min(64, Math.ceil(64 * v / m)) : 0];
 				else if (missing.has(i))
@@ -213,6 +237,20 @@
 			}
 		});
 		draw_selection();
+	};
+	/* The axis and the names stay where they are. */
+	const draw = () => {
+		if (empty)
+			return;
+		const text = getComputedStyle(document.body).color;
+		place();
+		const x = stage.scrollLeft, y = stage.scrollTop;
+		pen.clearRect(0, 0, seen.wide, seen.high);
+		pen.font = "12px system-ui, sans-serif";
+		pen.textBaseline = "middle";
+		within(left - 1, 0, seen.wide, AXIS, x, 0, () => draw_axis(text));
+		within(0, AXIS, left, seen.high, 0, y, () => draw_names(text));
+		within(left - 1, AXIS - 1, seen.wide, seen.high, x, y, draw_cells);
 		$("legend").textContent = "Hottest: " + rate(hottest()) + " " +
 			rate_unit() + (data.not_recorded.length ? "; grey: not recorded" : "");
 	};
@@ -281,7 +319,8 @@
 	};
 	const point = e => {
 		const box = canvas.getBoundingClientRect();
-		return cell_at(e.clientX - box.left, e.clientY - box.top);
+		return cell_at(Math.max(left, e.clientX - box.left) + stage.scrollLeft,
+			Math.max(AXIS, e.clientY - box.top) + stage.scrollTop);
 	};
 	canvas.addEventListener("pointerdown", e => {
 		if (e.button !== 0)
@@ -320,10 +359,13 @@
 		} else {
 			anchor = null;
 		}
+		const x = left + column_of(at.cell) * w, y = AXIS + line_of(at.cell, at.row) * h;
+		reveal(x, y, x + w, y + h);
 		tell();
 	};
 	const toggle_theme = () => { Page.toggle_theme(); tell(); };
-	$("stage").addEventListener("keydown", e => {
+	stage.addEventListener("scroll", draw);
+	stage.addEventListener("keydown", e => {
 		const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 		if (!steps[e.key] || e.ctrlKey || e.altKey || e.metaKey)
 			return;
@@ -365,7 +407,7 @@
 	};
 	Page.tell(summary());
 	if (empty) {
-		$("stage").hidden = true;
+		stage.hidden = true;
 	} else {
 		data.events.forEach((e, i) => $("event").append(element("option", { value: i }, clip(e.event, 80))));
 		$("event_label").hidden = data.events.length < 2;
@@ -386,7 +428,10 @@
 		pixel: (x, y) => {
 			const one = element("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
 			const ratio = canvas.width / canvas.clientWidth;
-			one.drawImage(canvas, Math.round(x * ratio), Math.round(y * ratio), 1, 1, 0, 0, 1, 1);
+			reveal(x - w, y - h, x + w, y + h);
+			draw();
+			one.drawImage(canvas, Math.round((x - stage.scrollLeft) * ratio), Math.round((y - stage.scrollTop) * ratio),
+				1, 1, 0, 0, 1, 1);
 			return [...one.getImageData(0, 0, 1, 1).data];
 		} };
 })();

@@ -34,7 +34,7 @@ def drag(a, b, row_a=0, row_b=0):
     """From a cell to another one."""
     (x, y), (to_x, _) = heat(f"place_of({a}, {row_a})"), heat(f"place_of({b}, {row_b})")
     into_view(x)
-    page.mouse("canvas", x, y, drag_to=to_x)
+    page.mouse("tall", x, y, drag_to=to_x)
 
 
 check("it is drawn", page.settled("window.heat && heat.cells > 0"), page.complaints())
@@ -76,8 +76,36 @@ samples = sum(rows[0]["samples_at"][last - step:last + 1])
 check("with its total", heat("totals()")["samples"] == samples, heat("totals()"), samples)
 commands.append((samples, text("command")))
 into_view(heat("place_of(arguments[0], 0)", full)[0])
-page.mouse("canvas", *heat("place_of(arguments[0], 0)", full), click=False)
+page.mouse("tall", *heat("place_of(arguments[0], 0)", full), click=False)
 check("a cell tells its samples", f"{rows[0]['samples_at'][full]:,} samples" in text("tip"), text("tip"))
+
+# Where rows have no room they are scrolled, by keys as well; the axis and the names stay.
+if by_rows and len(labels) > 30:
+    inside = lambda r: page.run("const s = document.getElementById('stage').getBoundingClientRect();"
+                                "const t = document.getElementById('tall').getBoundingClientRect();"
+                                "const y = t.top + heat.place_of(0, arguments[0])[1];"
+                                "return y > s.top + 22 && y < s.bottom && s.bottom <= innerHeight;", r)
+    drawn = lambda: page.run("const c = document.getElementById('canvas'), copy = document.createElement('canvas'), r = devicePixelRatio;"
+                             "copy.width = c.width; copy.height = c.height;"
+                             "const pen = copy.getContext('2d', { willReadFrequently: true }); pen.drawImage(c, 0, 0);"
+                             "const ink = (x, y, w, h) => pen.getImageData(x * r, y * r, w * r, h * r).data"
+                             ".reduce((n, v, i) => n + (i % 4 === 3 && v > 0), 0);"
+                             "return [ink(0, 24, 100, c.clientHeight - 24), ink(200, 0, c.clientWidth - 200, 16)];")
+    check("the last row is below", not inside(len(labels) - 1))
+    page.run("document.getElementById('stage').focus()")
+    page.keys(*[Keys.ARROW_DOWN] * len(labels))
+    check("arrows scroll to it", heat("state()")["at"]["row"] == len(labels) - 1 and inside(len(labels) - 1), heat("state()"))
+    check("the canvas is no larger than its stage", page.run(
+        "const c = document.getElementById('canvas'), s = document.getElementById('stage');"
+        "return c.clientHeight <= s.clientHeight && c.getBoundingClientRect().top >= s.getBoundingClientRect().top;"))
+    check("names and times are there", min(drawn()) > 0, drawn())
+    x, y = heat("place_of(arguments[0], arguments[1])", 0, len(labels) - 1)
+    page.mouse("tall", x, y)
+    check("the mouse is in that row", heat("state()")["row"] == len(labels) - 1, heat("state()"))
+    page.keys(Keys.ESCAPE)
+    page.keys(*[Keys.ARROW_UP] * len(labels))
+    check("and back", heat("state()")["at"]["row"] == 0 and inside(0), heat("state()"))
+    page.run("document.getElementById('stage').scrollTop = 0")
 
 before = page.run("return getComputedStyle(document.body).backgroundColor")
 page.keys("t")

@@ -90,6 +90,20 @@ exits 0 "odd names" "$SPOOR" heatmap --by comm -o odd.html odd.spoor
 try odd odd.html odd.json
 is "$(grep -c '^row 1' checks)" 5 "odd: names that can be written are chosen"
 is "$(grep '^row 0' checks)" 'row 0 \xff' "odd: the page says which one is not"
+python3 - <<END
+import sys
+sys.path.insert(0, "$TOP/tests/oracles")
+import forge
+r = forge.Recording(b"cpu-clock")
+records = []
+for i in range(45):
+    records += [forge.comm(b"c%d" % i, i + 1)] + [forge.sample(0x1010, i + 1, time=100000000 * (k + 1) + i, period=1000000) for k in range(20)]
+r.add(*records)
+r.write("many.spoor")
+END
+"$SPOOR" heatmap --by comm --max 45 -o many.html many.spoor
+"$SPOOR" heatmap --by comm --max 45 --json many.spoor >many.json
+try many many.html many.json
 exits 0 "units" "$SPOOR" heatmap --by unit -o units.html x.spoor
 "$SPOOR" heatmap --by unit --json x.spoor >units.json
 try units units.html units.json
