@@ -7,6 +7,7 @@
 #include "format/bytes/array.h"
 #include "symbolizer/profile/profile_internal.h"
 #include "symbolizer/profile/symbolize.h"
+#include "symbolizer/unwind/go_stack.h"
 
 #define NO_STACK UINT32_MAX
 
@@ -281,6 +282,19 @@ add_place(struct profile_build *b, size_t *nr_list, uint32_t place)
 	return 0;
 }
 
+/*
+ * Is a frame where nothing is mapped, and it is behind the last of a Go stack? Walking frame pointers goes on there, with
+ * whatever the stack has.
+ */
+static bool
+is_behind_go(const struct profile_build *b, uint32_t place, uint32_t behind)
+{
+	const struct frame *frames = b->p->frames;
+
+	return frames[own_frame(b, behind)].miss == RESOLVE_NO_MAP &&
+		go_stack_end_of(frames[own_frame(b, place)].symbol) != GO_STACK_GOES_ON;
+}
+
 static int
 take_row(struct profile_build *b, size_t number)
 {
@@ -304,6 +318,9 @@ take_row(struct profile_build *b, size_t number)
 		err = add_place(b, &nr_list, places[i]);
 		if (err < 0)
 			return err;
+		if (i + 1 < n && !p->options->innermost &&
+		    is_behind_go(b, places[i], places[i + 1]))
+			break;
 	}
 	count_totals(b, number, own_frame(b, places[0]));
 	err = profile_count(p, b->whos[row->key.who], b->list, nr_list, &row->weight, &stack);

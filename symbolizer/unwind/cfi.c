@@ -6,8 +6,11 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
+#include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/object_debug.h"
+#include "symbolizer/object/symtab.h"
 #include "symbolizer/unwind/dwarf_pointer.h"
+#include "symbolizer/unwind/go_stack.h"
 
 /* Where rows stand that have not been compiled, or cannot be: the error, negative, above this. */
 #define NOT_COMPILED UINT32_MAX
@@ -24,6 +27,13 @@ struct fde {
 	uint32_t is_eh : 1;
 };
 
+#define GO_ENDS_MAX 16 /* functions of go_stack.h that a program has: ten, in Go 1.24 */
+
+struct go_end {
+	uint64_t start, length;
+	bool is_signal;
+};
+
 enum section {
 	DEBUG_FRAME,
 	EH_FRAME,
@@ -38,6 +48,8 @@ struct cfi {
 	size_t nr, cap;
 	struct cfi_rows rows;
 	uint64_t entry;
+	struct go_end ends[GO_ENDS_MAX];
+	size_t nr_ends;
 };
 
 /* --- the index --------------------------------------------------------------------------- */
@@ -177,6 +189,48 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 	return index_section(c, o, number);
 }
 
+/* Of a Go program: its runtime knows its functions by name, stripped or not. */
+static int
+find_go_ends(struct cfi *c, struct elf_object *o)
+{
+	struct symtab_builder *b = symtab_builder_new();
+	struct symtab *names = NULL;
+	struct symbol s;
+	int err = b ? elf_gopclntab_symbols(o, b) : -FMT_E_NOMEM;
+
+	if (err < 0)
+		symtab_builder_free(b);
+	else
+		err = symtab_build(b, &names);
+	for (size_t i = 0;
+	     err == 0 && symtab_count(names) > 0 && i < c->nr && c->nr_ends < GO_ENDS_MAX; i++) {
+		const uint64_t start = c->fdes[i].start;
+
+		if (!symtab_find(names, start, &s) || s.start != start ||
+		    go_stack_end_of(s.name) == GO_STACK_GOES_ON)
+			continue;
+		c->ends[c->nr_ends++] =
+			(struct go_end){ .start = start,
+					 .length = c->fdes[i].length,
+					 .is_signal = go_stack_end_of(s.name) == GO_STACK_SIGNAL };
+	}
+	symtab_free(names);
+	return err;
+}
+
+bool
+cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return)
+{
+	for (size_t i = 0; i < c->nr_ends; i++) {
+		const struct go_end *e = &c->ends[i];
+
+		/* A handler returns to the first of sigreturn()'s instructions, and was not called from there. */
+		if (vaddr + (e->is_signal && is_return) - e->start < e->length)
+			return true;
+	}
+	return false;
+}
+
 int
 cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 {
@@ -194,11 +248,14 @@ cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 	c->entry = elf_object_entry(o);
 	for (enum section i = 0; err == 0 && i < SECTIONS; i++)
 		err = read_section(c, o, debug, i);
+	if (err == 0) {
+		index_sort(c);
+		err = find_go_ends(c, o);
+	}
 	if (err < 0) {
 		cfi_free(c);
 		return err;
 	}
-	index_sort(c);
 	cfi_rows_init(&c->rows, c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len);
 	*ret = c;
 	return 0;

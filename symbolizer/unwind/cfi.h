@@ -39,6 +39,12 @@ size_t cfi_bytes(const struct cfi *c);
 bool cfi_is_entry(const struct cfi *c, uint64_t vaddr);
 
 /*
+ * Does the stack end with the frame of this instruction, as Go's runtime has it (go_stack.h)? is_return: it is a call,
+ * and vaddr its last byte.
+ */
+bool cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return);
+
+/*
  * The number of the rule for the instruction at vaddr: 1; 0: no FDE has it; or negative: its FDE is
  * damaged or not understood (-FMT_E_CORRUPT, -FMT_E_UNSUPPORTED, -FMT_E_TOO_BIG), -FMT_E_NOMEM.
  */

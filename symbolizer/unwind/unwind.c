@@ -332,6 +332,8 @@ step(struct walk *w)
 	/* A file of another machine is no code of this process, such as the vDSO of a 32-bit one. */
 	if (code.cfi && cfi_arch(code.cfi) != w->arch)
 		code.cfi = NULL;
+	if (mapped && code.cfi && cfi_ends_stack(code.cfi, code.vaddr, w->frame.is_return))
+		return UNWIND_END;
 	if (mapped && code.cfi)
 		found = find_rule(u, &code, &rule);
 	if (found == -FMT_E_NOMEM)
