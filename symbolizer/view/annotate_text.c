@@ -19,6 +19,7 @@
 #include "symbolizer/view/report_header.h"
 
 #define TAB 8
+#define WHOLE SIZE_MAX
 #define UNKNOWNS_SHOWN 5
 #define UNKNOWN_PERCENT 1.0
 
@@ -84,25 +85,44 @@ put_file(struct print *t, const char *file)
 	escape(&t->cell, slash ? slash + 1 : file ? file : "??");
 }
 
-/* A line of the source as it stands there, a tab being what it is. */
+/* Columns that the indentation takes, and where the text begins. */
+static size_t
+indentation(const char *text, size_t len, size_t *ret_column)
+{
+	size_t i = 0;
+
+	for (*ret_column = 0; i < len && (text[i] == ' ' || text[i] == '\t'); i++)
+		*ret_column += text[i] == '\t' ? TAB - *ret_column % TAB : 1;
+	return i;
+}
+
+/*
+ * A line of the source as it stands there, a tab being what it is. What has no room in so many columns has
+ * less indentation.
+ */
 static int
-put_line(struct print *t, const char *file, uint32_t line)
+put_line(struct print *t, const char *file, uint32_t line, size_t room)
 {
 	const char *text;
-	size_t len, column = 0;
+	size_t len, at, column, width, blanks;
 	int got = file ? source_text_line(t->p->source, file, t->l->named_by, line, &text, &len)
 		       : 0;
 
 	if (got <= 0)
 		return got;
 	buf_clear(&t->line);
-	for (size_t i = 0; i < len; i++) {
-		size_t n = text[i] == '\t' ? TAB - column % TAB : 1;
+	at = indentation(text, len, &column);
+	width = column;
+	for (size_t i = at; i < len; i++) {
+		const size_t n = text[i] == '\t' ? TAB - width % TAB : 1;
 
 		for (size_t k = 0; k < n; k++)
 			buf_u8(&t->line, text[i] == '\t' ? ' ' : (uint8_t)text[i]);
-		column += n;
+		width += n;
 	}
+	blanks = width <= room ? column : width - column < room ? room - (width - column) : 0;
+	for (size_t k = 0; k < blanks; k++)
+		buf_u8(&t->cell, ' ');
 	buf_u8(&t->line, 0);
 	if (buf_failed(&t->line))
 		return -FMT_E_NOMEM;
@@ -165,8 +185,9 @@ line_row(struct print *t, const struct listing_line *line)
 	if (line->origin.nr > 0)
 		put_function(t, &line->origin);
 	end_cell(t);
+	/* Neighbours are not those of the source: indentation says nothing. */
 	if (line->origin.nr > 0)
-		error = put_line(t, f->file, f->line);
+		error = put_line(t, f->file, f->line, 0);
 	end_cell(t);
 	return error;
 }
@@ -240,6 +261,20 @@ place_cells(struct print *t, const char *address)
 	table_cell(t->table, address, TABLE_PLAIN);
 }
 
+/* For a line of the source behind those two. */
+static size_t
+source_room(const struct print *t)
+{
+	const struct listing *l = t->l;
+	const int terminal = t->p->table.terminal;
+	const uint64_t last =
+		l->nr_instructions > 0 ? l->instructions[l->nr_instructions - 1].address : 0;
+	const int taken =
+		(int)sizeof("  Percent") - 1 + snprintf(NULL, 0, "  %7" PRIx64 "  ", last);
+
+	return terminal <= 0 ? WHOLE : terminal > taken ? (size_t)(terminal - taken) : 0;
+}
+
 /* Where the instructions that follow come from, as far as that is another place than before. */
 static int
 source_rows(struct print *t, const struct listing_origin *last, const struct listing_origin *o)
@@ -261,7 +296,7 @@ source_rows(struct print *t, const struct listing_origin *last, const struct lis
 		return 0;
 	snprintf(number, sizeof(number), ":%" PRIu32, f->line);
 	place_cells(t, number);
-	error = put_line(t, f->file, f->line);
+	error = put_line(t, f->file, f->line, source_room(t));
 	end_cell(t);
 	return error;
 }

@@ -100,6 +100,14 @@ annotate -i c.spoor work >text
 like "$(cat text)" "c\.c:$hot +turn \(inlined\) +x = x" "and as text"
 like "$(cat text)" "^# 'cpu-clock:u' is a timer, whose samples are of the instruction that was next" "what its addresses mean"
 like "$(cat text)" "^ +[0-9.]+% +[0-9a-f]+  imull|^ +[0-9a-f]+  imull" "instructions"
+# On a terminal: rows of the first table are not in the source's order, and have no indentation; a line behind
+# which there is no room has less.
+for width in 80 70; do
+	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager annotate -i c.spoor work 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
+	is "$(awk -v width=$width 'length($0) > width' screen)" "" "$width columns: no row is longer"
+	like "$(grep "c\.c:$hot " screen)" '  turn[^ ]*( \(inlined\))?  x = x \* 2654435761' "... the source begins in its column"
+	like "$(grep "^ *:$hot " screen | head -n 1)" 'x = x \* 2654435761u \^ x >> 7; /\* hot \*/$' "... and is whole at the instructions"
+done
 unlike "$(annotate -i c.spoor -l)" 'imul' "--lines has none"
 unlike "$(annotate -i c.spoor --asm)" 'c\.c|inlined' "--asm has no lines"
 like "$(annotate -i c.spoor -M intel)" 'imul +e[a-d]x, ' "-M intel"
