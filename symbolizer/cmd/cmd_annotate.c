@@ -52,8 +52,10 @@ static const struct cli_option options[] = {
 static const struct cli_syntax syntax = {
 	.command = "annotate",
 	.synopsis = "[options] [SYMBOL]",
-	.about = "Says which lines and instructions of a function the samples of a recording (-i; "
-		 "default: recording.spoor) were taken at: of the hottest function, or of SYMBOL.",
+	.about =
+		"Says which lines and instructions of a function the samples of a recording (-i; "
+		"default: recording.spoor) were taken at: of the hottest function, or of SYMBOL, which may "
+		"be an address in it (0x11d0).",
 	.options = options,
 };
 
@@ -150,6 +152,21 @@ note_recording(void *arg, const struct input *in)
 
 /* --- which functions ----------------------------------------------------------------------- */
 
+/* By its name, or by an address in it. */
+static bool
+is_asked_for(const struct request *rq, const struct annotation_function *f)
+{
+	char *end;
+	uint64_t address;
+
+	if (strcmp(rq->symbol, f->frame.symbol) == 0)
+		return true;
+	if (strncmp(rq->symbol, "0x", 2) != 0)
+		return false;
+	address = strtoull(rq->symbol, &end, 16);
+	return *end == '\0' && annotation_function_has(f, address);
+}
+
 /* Of that name all, unless a number was said; else the hottest of each event. */
 static void
 choose(const struct request *rq, const struct annotation *a,
@@ -163,7 +180,7 @@ choose(const struct request *rq, const struct annotation *a,
 
 		if (i > 0 && f->event != annotation_function_at(a, i - 1)->event)
 			of_event = 0;
-		if (rq->symbol && strcmp(rq->symbol, f->frame.symbol) != 0)
+		if (rq->symbol && !is_asked_for(rq, f))
 			continue;
 		if (of_event++ < most)
 			chosen[nr++] = f;

@@ -41,6 +41,10 @@ find_end(const struct annotation_function *f, struct function_code *c)
 	const struct object *o = c->object;
 	struct symbol s;
 
+	if (f->unnamed) {
+		c->end = f->end;
+		return f->end > 0;
+	}
 	if ((!symtab_find(o->symbols, sampled, &s) || s.start != start) &&
 	    (!o->stubs || !symtab_find(o->stubs, sampled, &s) || s.start != start))
 		return false;

@@ -182,6 +182,31 @@ cp c c.kept && strip -g c
 annotate -i c.spoor >text
 like "$(cat text)" 'No source lines: there is no debug information' "no debug information"
 like "$(cat text)" 'imull.*(0x9e3779b1|-0x61c8864f|2654435761|-1640531535)' "but instructions"
+
+# --- without symbols ------------------------------------------------------------------------------
+
+at=$((16#$(nm c.kept | awk '$3 == "work" { print $1 }')))
+instructions() { jq -c '.functions[0] | [.start, .end, .samples], (.instructions[] | [.address, .text, .samples])'; }
+cp c.kept c && annotate -i c.spoor --asm --json work | instructions >named
+ok "work() has instructions" [ "$(wc -l <named)" -gt 10 ]
+like "$(annotate -i c.spoor "$(printf %#x $((at + 1)))")" '^# Function: work in ' "an address in a function finds it"
+strip -o c c.kept
+annotate -i c.spoor --asm --json >stripped.json
+is "$(jq -r '.functions[0].symbol' stripped.json)" "$(printf %#x $at)" "a stripped program: the hottest function is an address"
+instructions <stripped.json >unnamed
+same "... with the range, instructions and samples of the one that has a name" unnamed named
+annotate -i c.spoor --asm --json "$(printf %#x $((at + 1)))" | instructions >unnamed
+same "... which any address in it finds" unnamed named
+like "$(annotate -i c.spoor)" "^# Function: $(printf %#x $at) \(no symbol\) in .*/c, from " "... in words"
+unlike "$(annotate -i c.spoor)" 'Without a symbol: .*/c:' "... and is not missing"
+objcopy --strip-all -R .eh_frame -R .eh_frame_hdr c.kept c
+annotate -i c.spoor --asm --json >stripped.json
+jq -c '.functions[0].instructions[] | select(.samples > 0) | [.address, .samples]' stripped.json >unnamed
+sed 1d named | jq -c 'select(.[2] > 0) | [.[0], .[2]]' >sampled
+ok "without call frame information: what was sampled together" [ -s unnamed ]
+is "$(grep -vxFf unnamed sampled)" "" "... with the samples of each instruction"
+exits 1 "an address that was not sampled" "$SPOOR" annotate -i c.spoor 0x1
+
 gcc -O1 -g -o c moved/c.c
 annotate -i c.spoor >text
 like "$(cat text)" 'Without a symbol: .*/c: \[build-id mismatch\]: the file here is another build' "another build is never disassembled"
