@@ -307,6 +307,13 @@ address_space_put(struct address_space **space, struct address_space_totals *tot
 	return 0;
 }
 
+void
+address_space_unmap(struct address_space *s, uint64_t start, uint64_t end)
+{
+	if (s && s->refs == 1 && start < end)
+		space_cut(s, start, end, NULL);
+}
+
 const struct task_map *
 address_space_find(struct address_space *s, uint64_t addr)
 {

@@ -13,7 +13,7 @@
 #include "format/model/task_model.h"
 
 /*
- * There is no unmap record, so a space only grows. The kernel allows 65530 maps by default:
+ * There is no unmap record of processes, so a space only grows. The kernel allows 65530 maps by default:
  * over twice as many, unless the caller wants fewer, the older ones are forgotten, what has no
  * file first.
  */
@@ -53,6 +53,9 @@ void address_space_unref(struct address_space *s);
  */
 int address_space_put(struct address_space **space, struct address_space_totals *totals,
 		      const struct task_map *map, uint64_t max);
+
+/* Nothing is mapped at [start, end) any more. Not of a space that is shared. */
+void address_space_unmap(struct address_space *s, uint64_t start, uint64_t end);
 
 /* The map that holds addr; NULL. */
 const struct task_map *address_space_find(struct address_space *s, uint64_t addr);

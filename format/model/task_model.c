@@ -281,6 +281,16 @@ apply_namespaces(struct task_model *m, const struct perf_record *r, uint64_t tim
 	return 0;
 }
 
+/* A module is gone. */
+static void
+apply_module_end(struct task_model *m, const struct perf_record *r)
+{
+	struct process *p = task_model_process(m, TASK_PID_KERNEL);
+
+	if (p)
+		address_space_unmap(p->space, r->ksymbol.addr, r->ksymbol.addr + r->ksymbol.len);
+}
+
 static int
 task_model_take(struct task_model *m, const struct perf_record *r)
 {
@@ -298,8 +308,11 @@ task_model_take(struct task_model *m, const struct perf_record *r)
 		return apply_mmap(m, r, time_ns);
 	case REC_NAMESPACES:
 		return apply_namespaces(m, r, time_ns);
-	case REC_CGROUP:
 	case REC_KSYMBOL:
+		if (perf_record_ends_module(r))
+			apply_module_end(m, r);
+		return kernel_names_apply(&m->names, r);
+	case REC_CGROUP:
 		return kernel_names_apply(&m->names, r);
 	default:
 		return 0;

@@ -264,6 +264,17 @@ perf_record_is_switch(uint32_t type)
 	return type == REC_SWITCH || type == REC_SWITCH_CPU_WIDE;
 }
 
+/*
+ * A recorder's own KSYMBOL: the module "[name]" is gone from the range. The kernel's are of code that it made, and
+ * no such name begins with a bracket.
+ */
+static inline bool
+perf_record_ends_module(const struct perf_record *r)
+{
+	return r->type == REC_KSYMBOL && (r->ksymbol.flags & 1) /* unregistered */ &&
+		r->ksymbol.name[0] == '[';
+}
+
 /* Is this callchain word a PERF_CONTEXT_* marker rather than an address? */
 static inline bool
 perf_context_marker(uint64_t word)

@@ -398,7 +398,11 @@ apply_record(struct replay *r, const struct stream_record *sr)
 		r->kernel_epoch++;
 		return kernel_symbols_apply(r->kernel, record);
 	}
-	if ((record->type == REC_MMAP || record->type == REC_MMAP2) && r->options.on_map)
+	if (record->type == REC_MMAP && record->mmap.pid == TASK_PID_KERNEL) {
+		r->kernel_epoch++;
+		err = kernel_symbols_map(r->kernel, &record->mmap);
+	}
+	if (!err && (record->type == REC_MMAP || record->type == REC_MMAP2) && r->options.on_map)
 		err = r->options.on_map(r->options.arg, &record->mmap);
 	return err ? err : task_model_apply(r->model, record);
 }

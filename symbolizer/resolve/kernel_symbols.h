@@ -3,7 +3,9 @@
  * kernel_symbols: the kernel's names, as they came along with the recording.
  *
  * Parts of /proc/kallsyms arrive in KSYMS blocks and add up; KSYMBOL records come and go in
- * time order. Every symbol has its own end, so that what is not here names nothing.
+ * time order. Every symbol has its own end, so that what is not here names nothing. Those of a module
+ * are right while it is there: MMAP records say which one is where, KSYMBOL records which are gone. A
+ * recording without such records has each module at its place all the time.
  */
 #ifndef SYMBOLIZER_RESOLVE_KERNEL_SYMBOLS_H
 #define SYMBOLIZER_RESOLVE_KERNEL_SYMBOLS_H
@@ -28,7 +30,9 @@ void kernel_symbols_free(struct kernel_symbols *k);
 
 /* Adds the payload of a KSYMS block. -FMT_E_CORRUPT after what could be read, -FMT_E_NOMEM. */
 int kernel_symbols_add_block(struct kernel_symbols *k, struct span payload);
-/* A KSYMBOL record: a symbol that is there from now on, or no more. */
+/* A MMAP record: of the kernel's, a module is there from now on. 0, -FMT_E_NOMEM. */
+int kernel_symbols_map(struct kernel_symbols *k, const struct perf_mmap *map);
+/* A KSYMBOL record: a symbol that is there from now on, or no more; or a module that is gone. */
 int kernel_symbols_apply(struct kernel_symbols *k, const struct perf_record *record);
 
 struct kernel_symbol {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "format/block/ksyms.h"
+#include "format/model/task_model.h"
 
 static struct intern *strings;
 static struct kernel_symbols *k;
@@ -219,6 +220,92 @@ cut_blocks(void **state)
 	assert_int_equal(kernel_symbols_left_out(k), 0);
 }
 
+static void
+mmap_module(uint64_t address, uint64_t len, const char *name)
+{
+	const struct perf_mmap m = {
+		.pid = TASK_PID_KERNEL, .addr = address, .len = len, .filename = name
+	};
+
+	assert_int_equal(kernel_symbols_map(k, &m), 0);
+}
+
+/* All symbols are known from the start; which of them are meant, the records say as they come. */
+static void
+modules_come_and_go(void **state)
+{
+	ADD({ 0xffffffffc0000000, 0xffffffffc0000100, "one", "one_read" },
+	    { 0xffffffffc0000100, 0xffffffffc0009000, "one", "one_last" },
+	    { 0xffffffffc0004000, 0xffffffffc0004080, "two", "two_read" });
+	mmap_module(0xffffffff81000000, 0x2000000, "[kernel.kallsyms]_text");
+	/* Nothing says that it is not there. */
+	is(0xffffffffc0004000, "two_read", "[two]");
+	mmap_module(0xffffffffc0000000, 0x8000, "[one]");
+	is(0xffffffffc00000ff, "one_read", "[one]");
+	is(0xffffffffc0007fff, "one_last", "[one]");
+	is(0xffffffffc0004000, "one_last", "[one]");
+	is(0xffffffffc0008000, NULL, NULL);
+	ksymbol(0xffffffffc0000000, 0x8000, 1, "[one]");
+	is(0xffffffffc0000000, NULL, NULL);
+	is(0xffffffffc0004000, NULL, NULL);
+	mmap_module(0xffffffffc0004000, 0x4000, "[two]");
+	is(0xffffffffc0004000, "two_read", "[two]");
+	is(0xffffffffc0004080, NULL, NULL);
+	is(0xffffffffc0000000, NULL, NULL);
+	/* And again, elsewhere. */
+	ADD({ 0xffffffffc0100000, 0xffffffffc0100100, "one", "one_read" });
+	mmap_module(0xffffffffc0100000, 0x8000, "[one]");
+	is(0xffffffffc0100000, "one_read", "[one]");
+	is(0xffffffffc0000000, NULL, NULL);
+	/* Code that is no module's comes to a place that one had. */
+	ksymbol(0xffffffffc0000040, 64, 0, "bpf_prog_1_one");
+	is(0xffffffffc0000040, "bpf_prog_1_one", "bpf_prog_1_one");
+	is(0xffffffffc0000080, NULL, NULL);
+}
+
+/* Another build of a module at the place of the one before, of which nothing else is left. */
+static void
+module_of_another_build(void **state)
+{
+	ADD({ 0xffffffffc0000000, 0xffffffffc0000100, "one", "before" },
+	    { 0xffffffffc0000100, 0xffffffffc0000200, "one", "behind" });
+	mmap_module(0xffffffffc0000000, 0x8000, "[one]");
+	ksymbol(0xffffffffc0000000, 0x8000, 1, "[one]");
+	mmap_module(0xffffffffc0000000, 0x8000, "[one]");
+	ADD({ 0xffffffffc0000080, 0xffffffffc0000180, "one", "now" });
+	is(0xffffffffc000007f, "before", "[one]");
+	is(0xffffffffc0000080, "now", "[one]");
+	is(0xffffffffc0000100, "now", "[one]");
+	is(0xffffffffc000017f, "now", "[one]");
+}
+
+/* As recorders wrote them of kernels since 6.4, in any order: each up to the next. */
+static void
+maps_that_are_too_long(void **state)
+{
+	ADD({ 0xffffffffc0000000, 0xffffffffc0000100, "one", "one_read" },
+	    { 0xffffffffc0004000, 0xffffffffc0004080, "two", "two_read" },
+	    { 0xffffffffc0008000, 0xffffffffc0008080, "three", "three_read" });
+	mmap_module(0xffffffffc0004000, 0x10000, "[two]");
+	mmap_module(0xffffffffc0000000, 0x10000, "[one]");
+	mmap_module(0xffffffffc0008000, 0x10000, "[three]");
+	is(0xffffffffc0000000, "one_read", "[one]");
+	is(0xffffffffc0004000, "two_read", "[two]");
+	is(0xffffffffc0008000, "three_read", "[three]");
+}
+
+/* A program comes to where another one was, whose end was lost. */
+static void
+program_over_programs(void **state)
+{
+	ADD({ 5000, 5100, "bpf", "bpf_prog_1_one" }, { 5100, 5200, "bpf", "bpf_prog_2_two" },
+	    { 5200, 5300, "bpf", "bpf_prog_3_three" });
+	ksymbol(5050, 200, 0, "bpf_prog_4_four");
+	is(5049, "bpf_prog_1_one", "bpf_prog_1_one");
+	is(5100, "bpf_prog_4_four", "bpf_prog_4_four");
+	is(5249, "bpf_prog_4_four", "bpf_prog_4_four");
+}
+
 int
 main(void)
 {
@@ -229,6 +316,10 @@ main(void)
 		T(padding),
 		T(blocks_add_up),
 		T(programs_come_and_go),
+		T(modules_come_and_go),
+		T(module_of_another_build),
+		T(maps_that_are_too_long),
+		T(program_over_programs),
 		T(nonsense),
 		T(cut_blocks),
 		T(loads_and_searches_take_turns),
