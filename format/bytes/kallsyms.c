@@ -25,8 +25,15 @@ static const char *const bounds[] = { "_text", "_stext", "_etext", "_edata" };
 
 struct row {
 	uint64_t addr;
-	uint32_t name;	 /* offset in names */
+	uint32_t name; /* offset in names; NO_CODE: something else begins here, which has no name */
 	uint16_t module; /* number of the module, 0 the kernel */
+};
+
+#define NO_CODE UINT32_MAX
+
+struct module {
+	uint32_t name;	/* offset in names */
+	uint32_t range; /* 1 + index in ranges; 0: it is in none */
 };
 
 struct kallsyms {
@@ -39,11 +46,13 @@ struct kallsyms {
 	uint64_t *tops;
 	char *names;
 	size_t names_len, names_cap;
-	uint32_t *modules; /* offsets of their names; [0] is "" */
+	struct module *modules; /* [0] is the kernel, "" */
 	size_t nr_modules, cap_modules;
+	struct kallsyms_module *ranges; /* that were given, by start */
+	size_t nr_ranges;
 	struct slots module_slots;
 	uint64_t bound[NR_BOUNDS];
-	bool sorted, any_symbol, any_address;
+	bool sorted, any_symbol, any_address, any_code;
 };
 
 /* Adds a NUL-terminated string; its offset, or -FMT_E_NOMEM, -FMT_E_TOO_BIG. */
@@ -73,9 +82,20 @@ is_module(const void *owner, uint32_t number, const void *arg)
 {
 	const struct kallsyms *k = owner;
 	const struct module_key *key = arg;
-	const char *known = k->names + k->modules[number];
+	const char *known = k->names + k->modules[number].name;
 
 	return strncmp(known, key->s, key->len) == 0 && !known[key->len];
+}
+
+/* 1 + index; 0: none. Asked once for each module. */
+static uint32_t
+range_by_name(const struct kallsyms *k, const struct module_key *key)
+{
+	for (size_t i = 0; i < k->nr_ranges; i++)
+		if (strncmp(k->ranges[i].name, key->s, key->len) == 0 &&
+		    !k->ranges[i].name[key->len])
+			return (uint32_t)i + 1;
+	return 0;
 }
 
 /* Number of a module; those of one stand together in the file of a kernel. */
@@ -100,10 +120,11 @@ module_number(struct kallsyms *k, const char *s, size_t len)
 	if (array_reserve(k->modules, k->nr_modules, k->cap_modules, 1) < 0 ||
 	    slots_add(&k->module_slots, hash, k->nr_modules) < 0)
 		return -FMT_E_NOMEM;
-	k->modules[k->nr_modules] = (uint32_t)name;
+	k->modules[k->nr_modules] = (struct module){ (uint32_t)name, range_by_name(k, &key) };
 	return (int)k->nr_modules++;
 }
 
+/* name NULL: no code. */
 static int
 row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int module)
 {
@@ -113,11 +134,12 @@ row_add(struct kallsyms *k, uint64_t addr, const char *name, size_t len, int mod
 		return -FMT_E_TOO_BIG;
 	if (array_reserve(k->rows, k->nr, k->cap, 1) < 0)
 		return -FMT_E_NOMEM;
-	offset = names_add(k, name, len);
+	offset = name ? names_add(k, name, len) : NO_CODE;
 	if (offset < 0)
 		return (int)offset;
 	if (k->nr && addr < k->rows[k->nr - 1].addr)
 		k->sorted = false;
+	k->any_code |= name != NULL;
 	k->rows[k->nr++] = (struct row){ addr, (uint32_t)offset, (uint16_t)module };
 	return 0;
 }
@@ -141,6 +163,50 @@ bound_note(struct kallsyms *k, uint64_t addr, const char *name, size_t len)
 	for (size_t i = 0; i < NR_BOUNDS; i++)
 		if (!k->bound[i] && strlen(bounds[i]) == len && memcmp(name, bounds[i], len) == 0)
 			k->bound[i] = addr;
+}
+
+/* Types in upper case. */
+static bool
+is_code(char type)
+{
+	return type == 'T' || type == 'W';
+}
+
+/* It tells where code ends. */
+static bool
+is_data(char type)
+{
+	return type == 'D' || type == 'B' || type == 'R' || type == 'V';
+}
+
+/* The module that is at addr: of those that begin before it, the last. NULL: none. */
+static const struct kallsyms_module *
+range_at(const struct kallsyms *k, uint64_t addr)
+{
+	size_t lo = 0, hi = k->nr_ranges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->ranges[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr < k->ranges[lo - 1].end ? &k->ranges[lo - 1] : NULL;
+}
+
+/*
+ * A kernel may list what a module had for its start alone, and has given back: another one has that
+ * place, or none. While a module starts, that code lies outside its range.
+ */
+static bool
+is_at_home(const struct kallsyms *k, uint64_t addr, int module)
+{
+	const uint32_t own = k->modules[module].range;
+	const struct kallsyms_module *at = own ? range_at(k, addr) : NULL;
+
+	return !own || (at ? at == &k->ranges[own - 1] : k->ranges[own - 1].starting);
 }
 
 /* "ffffffff81000000 T name\t[module]"; a line that is none of that is passed over. */
@@ -168,15 +234,16 @@ line_parse(struct kallsyms *k, const char *p, const char *end)
 	if (*name == '_' && tab == end)
 		bound_note(k, addr, name, (size_t)(tab - name));
 	/* '$': mapping symbols of ARM. Address 0: per-CPU offsets on some kernels, hidden ones. */
-	if ((type != 'T' && type != 'W' && type != 'D' && type != 'B') || *name == '$' ||
-	    tab == name || addr == 0)
+	if (!(is_code(type) || is_data(type)) || *name == '$' || tab == name || addr == 0)
 		return 0;
 	if (end - tab > 3 && tab[1] == '[' && end[-1] == ']') {
 		module = module_number(k, tab + 2, (size_t)(end - tab) - 3);
 		if (module < 0)
 			return module;
 	}
-	return row_add(k, addr, name, (size_t)(tab - name), module);
+	if (!is_at_home(k, addr, module))
+		return 0;
+	return row_add(k, addr, is_code(type) ? name : NULL, (size_t)(tab - name), module);
 }
 
 static int
@@ -218,7 +285,9 @@ row_cmp(const void *a, const void *b)
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
-	/* The names are in the order of the file. */
+	/* The names are in the order of the file. Code is behind what else begins there. */
+	if ((x->name == NO_CODE) != (y->name == NO_CODE))
+		return x->name == NO_CODE ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
@@ -233,6 +302,16 @@ tops_make(struct kallsyms *k)
 	return 0;
 }
 
+/* In order of the file, but for code that has something else behind it at its address. */
+static bool
+is_sorted(const struct kallsyms *k)
+{
+	for (size_t i = 1; k->sorted && i < k->nr; i++)
+		if (row_cmp(&k->rows[i - 1], &k->rows[i]) > 0)
+			return false;
+	return k->sorted;
+}
+
 /* Sorts, and of the symbols at one address keeps the last. */
 static void
 rows_finish(struct kallsyms *k)
@@ -241,7 +320,7 @@ rows_finish(struct kallsyms *k)
 	size_t n = 0;
 	char *names;
 
-	if (!k->sorted)
+	if (!is_sorted(k))
 		qsort(k->rows, k->nr, sizeof(*k->rows), row_cmp);
 	for (size_t i = 0; i < k->nr; i++)
 		if (i + 1 == k->nr || k->rows[i + 1].addr != k->rows[i].addr)
@@ -259,13 +338,26 @@ rows_finish(struct kallsyms *k)
 	}
 }
 
+static bool
+same_ranges(const struct kallsyms *a, const struct kallsyms *b)
+{
+	if (a->nr_ranges != b->nr_ranges)
+		return false;
+	for (size_t i = 0; i < a->nr_ranges; i++)
+		if (a->ranges[i].start != b->ranges[i].start ||
+		    a->ranges[i].end != b->ranges[i].end ||
+		    strcmp(a->ranges[i].name, b->ranges[i].name) != 0)
+			return false;
+	return true;
+}
+
 bool
 kallsyms_same(const struct kallsyms *a, const struct kallsyms *b)
 {
 	if (a->nr != b->nr || a->names_len != b->names_len || a->nr_modules != b->nr_modules ||
 	    memcmp(a->names, b->names, a->names_len) != 0 ||
 	    memcmp(a->modules, b->modules, a->nr_modules * sizeof(*a->modules)) != 0 ||
-	    memcmp(a->bound, b->bound, sizeof(a->bound)) != 0)
+	    !same_ranges(a, b) || memcmp(a->bound, b->bound, sizeof(a->bound)) != 0)
 		return false;
 	for (size_t i = 0; i < a->nr; i++)
 		if (a->rows[i].addr != b->rows[i].addr || a->rows[i].name != b->rows[i].name ||
@@ -283,6 +375,7 @@ kallsyms_free(struct kallsyms *k)
 	free(k->tops);
 	free(k->names);
 	free(k->modules);
+	free(k->ranges);
 	slots_done(&k->module_slots);
 	free(k);
 }
@@ -297,19 +390,25 @@ table_make(struct kallsyms *k, struct io_source *file, char *buffer)
 	if (rc < 0)
 		return rc;
 	rows_finish(k);
-	if (!k->nr)
+	if (!k->any_code)
 		return k->any_symbol && !k->any_address ? -FMT_E_HIDDEN : -FMT_E_EMPTY;
 	return tops_make(k);
 }
 
 static int
-kallsyms_read(struct io_source *file, struct kallsyms **ret)
+kallsyms_read(struct io_source *file, const struct kallsyms_module *modules, size_t nr,
+	      struct kallsyms **ret)
 {
 	struct kallsyms *k = calloc(1, sizeof(*k));
 	char *buffer = malloc(READ_BYTES);
 	int rc = -FMT_E_NOMEM;
 
-	if (k && buffer) {
+	if (k)
+		k->ranges = calloc(nr + 1, sizeof(*k->ranges));
+	if (k && k->ranges && buffer) {
+		if (nr)
+			memcpy(k->ranges, modules, nr * sizeof(*modules));
+		k->nr_ranges = nr;
 		k->sorted = true;
 		rc = table_make(k, file, buffer);
 	}
@@ -322,14 +421,15 @@ kallsyms_read(struct io_source *file, struct kallsyms **ret)
 }
 
 int
-kallsyms_open(const char *path, struct kallsyms **ret)
+kallsyms_open(const char *path, const struct kallsyms_module *modules, size_t nr,
+	      struct kallsyms **ret)
 {
 	int fd = io_open(AT_FDCWD, path, 0), rc;
 	struct io_source *file = fd < 0 ? NULL : io_source_fd(fd);
 
 	if (!file)
 		return -FMT_E_IO;
-	rc = kallsyms_read(file, ret);
+	rc = kallsyms_read(file, modules, nr, ret);
 	file->close(file);
 	errno = EIO;
 	return rc;
@@ -345,14 +445,18 @@ static uint64_t
 row_end(const struct kallsyms *k, size_t i)
 {
 	const struct row *r = &k->rows[i];
-	uint64_t gap_end = (r->addr + PAGE + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	const struct kallsyms_module *at = r->module ? range_at(k, r->addr) : NULL;
+	const bool last = i + 1 == k->nr;
+	uint64_t end = (r->addr + PAGE + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
-	if (i + 1 == k->nr)
-		return gap_end > r->addr ? gap_end : UINT64_MAX;
-	/* Between the kernel and its modules lies no code of either. */
-	if (!r->module != !r[1].module && gap_end > r->addr && gap_end < r[1].addr)
-		return gap_end;
-	return r[1].addr;
+	if (at && k->modules[r->module].range == (uint32_t)(at - k->ranges) + 1)
+		end = at->end;
+	else if (end <= r->addr)
+		end = UINT64_MAX;
+	else if (!last && r->module == r[1].module)
+		return r[1].addr;
+	/* Between the kernel and its modules, and between two of these, may lie what is in neither. */
+	return last || end < r[1].addr ? end : r[1].addr;
 }
 
 size_t
@@ -390,7 +494,9 @@ kallsyms_find(const struct kallsyms *k, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo && addr < row_end(k, lo - 1) ? (ssize_t)lo - 1 : -1;
+	if (!lo || k->rows[lo - 1].name == NO_CODE || addr >= row_end(k, lo - 1))
+		return -1;
+	return (ssize_t)lo - 1;
 }
 
 struct kallsyms_symbol
@@ -400,8 +506,8 @@ kallsyms_at(const struct kallsyms *k, size_t index)
 
 	return (struct kallsyms_symbol){ .start = r->addr,
 					 .end = row_end(k, index),
-					 .name = k->names + r->name,
-					 .module = k->names + k->modules[r->module] };
+					 .name = r->name == NO_CODE ? NULL : k->names + r->name,
+					 .module = k->names + k->modules[r->module].name };
 }
 
 uint64_t

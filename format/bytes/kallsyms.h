@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms: a kernel's symbols, as /proc/kallsyms lists them, in sorted arrays.
+ * kallsyms: a kernel's symbols of code, as /proc/kallsyms lists them, in sorted arrays.
  *
- * Names are those that perf would show: types T, W, D and B in either case; of symbols
- * at one address the last in the file; a symbol ends where the next one begins, but a
- * gap between the kernel and its modules is nobody's.
+ * Names are those of code: types T and W in either case; of symbols at one address the last in the
+ * file. A symbol ends where the next one begins, of code or not, and where its module ends; without
+ * bounds of modules, what is behind the last page that a module or the kernel has a symbol in
+ * belongs to neither.
  */
 #ifndef FORMAT_BYTES_KALLSYMS_H
 #define FORMAT_BYTES_KALLSYMS_H
@@ -16,23 +17,35 @@
 
 struct kallsyms;
 
+#define KALLSYMS_MODULE_NAME_MAX 64 /* with its NUL; the kernel's are shorter */
+
+/* Where a module is. */
+struct kallsyms_module {
+	uint64_t start, end;
+	bool starting; /* it has code for its start, outside of this */
+	char name[KALLSYMS_MODULE_NAME_MAX];
+};
+
 /*
- * Reads a file. -FMT_E_HIDDEN: every address is zero, since kernel.kptr_restrict or a missing
+ * Reads a file. modules (nr of them, by start): a symbol of one of them that lies outside it, or in
+ * another one, is left out. Names are borrowed for the life of *ret. Of modules that are not among
+ * them all symbols are taken. -FMT_E_HIDDEN: every address is zero, since kernel.kptr_restrict or a missing
  * CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_TOO_BIG: more than any kernel has;
  * -FMT_E_IO with errno: it cannot be opened, or (EIO) not be read; -FMT_E_NOMEM.
  */
-int kallsyms_open(const char *path, struct kallsyms **ret);
+int kallsyms_open(const char *path, const struct kallsyms_module *modules, size_t nr,
+		  struct kallsyms **ret);
 void kallsyms_free(struct kallsyms *k);
 
 bool kallsyms_same(const struct kallsyms *a, const struct kallsyms *b);
 
-size_t kallsyms_count(const struct kallsyms *k);
-/* Index of the symbol that holds addr; -1: none. */
+size_t kallsyms_count(const struct kallsyms *k); /* what is no code, too */
+/* Index of the symbol of code that holds addr; -1: none. */
 ssize_t kallsyms_find(const struct kallsyms *k, uint64_t addr);
 
 struct kallsyms_symbol {
 	uint64_t start, end;
-	const char *name;
+	const char *name;   /* NULL: it is no code */
 	const char *module; /* "" the kernel itself */
 };
 struct kallsyms_symbol kallsyms_at(const struct kallsyms *k, size_t index);

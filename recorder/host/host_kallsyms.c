@@ -45,10 +45,12 @@ share(struct kallsyms *k)
 }
 
 int
-host_kallsyms_load(const char *path, const struct kallsyms **ret)
+host_kallsyms_load(const char *path, const struct host_modules *modules,
+		   const struct kallsyms **ret)
 {
 	struct kallsyms *k;
-	int r = kallsyms_open(path ? path : "/proc/kallsyms", &k);
+	int r = kallsyms_open(path ? path : "/proc/kallsyms", modules ? modules->ranges : NULL,
+			      modules ? modules->nr : 0, &k);
 
 	if (r < 0)
 		return r == -FMT_E_HIDDEN   ? -EPERM

@@ -7,12 +7,14 @@
 #define RECORDER_HOST_HOST_KALLSYMS_H
 
 #include "format/bytes/kallsyms.h"
+#include "recorder/host/host_modules.h"
 
 /*
- * Reads path (NULL: /proc/kallsyms), from any thread. -EPERM: hidden; -ENOENT: no symbols at all;
+ * Reads path (NULL: /proc/kallsyms) with the bounds of modules (NULL: they are not known), from any thread. -EPERM: hidden; -ENOENT: no symbols at all;
  * -ENOMEM; -errno. What is returned is given back with host_kallsyms_release().
  */
-int host_kallsyms_load(const char *path, const struct kallsyms **ret);
+int host_kallsyms_load(const char *path, const struct host_modules *modules,
+		       const struct kallsyms **ret);
 void host_kallsyms_release(const struct kallsyms *k); /* NULL is nothing */
 
 #endif

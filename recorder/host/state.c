@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "format/bytes/kallsyms.h"
 #include "format/model/task_model.h"
 #include "format/record/record_build.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/host.h"
+#include "recorder/host/host_modules.h"
 #include "recorder/host/proc.h"
 #include "recorder/host/task_users.h"
 
@@ -53,31 +53,23 @@ kernel_scan(struct state *s)
 	return text && end > text ? kernel_map(s, text, end - text, text, name) : 0;
 }
 
-/* "name size references users state 0xaddress"; no such file: a kernel without modules. */
-static int
-modules_scan(struct state *s)
+int
+state_module(const struct state_options *options, const struct kallsyms_module *module, bool gone,
+	     struct buf *out)
 {
-	unsigned long long addr, size;
-	char name[128], path[132];
-	char *line = NULL;
-	size_t cap = 0;
-	FILE *f;
-	int rc = 0;
+	struct state s = { options, proc_sample_id(options), out, NULL };
+	const uint64_t size = module->end - module->start;
+	char path[KALLSYMS_MODULE_NAME_MAX + 2];
 
-	if (s->o->pids || !s->o->kernel)
-		return 0;
-	f = fopen("/proc/modules", "re");
-	if (!f)
-		return 0;
-	while (!rc && getline(&line, &cap, f) > 0) {
-		if (sscanf(line, "%127s %llu %*s %*s %*s 0x%llx", name, &size, &addr) != 3 || !addr)
-			continue;
-		(void)snprintf(path, sizeof(path), "[%s]", name);
-		rc = kernel_map(s, addr, size, 0, path);
-	}
-	free(line);
-	(void)fclose(f);
-	return rc;
+	(void)snprintf(path, sizeof(path), "[%s]", module->name);
+	if (!gone)
+		return kernel_map(&s, module->start, size, 0, path);
+	return record_build_ksymbol(out, options->attr, &s.sid, module->start,
+				    size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+				    PERF_RECORD_KSYMBOL_TYPE_UNKNOWN,
+				    PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, path)
+		? -ENOMEM
+		: 0;
 }
 
 static int
@@ -101,12 +93,15 @@ cgroups_scan(struct state *s)
 }
 
 int
-state_scan_kernel(const struct state_options *options, struct buf *out)
+state_scan_kernel(const struct state_options *options, const struct host_modules *modules,
+		  struct buf *out)
 {
 	struct state s = { options, proc_sample_id(options), out, NULL };
 	int rc = kernel_scan(&s);
 
-	return rc ? rc : modules_scan(&s);
+	for (size_t i = 0; !rc && i < modules->nr; i++)
+		rc = state_module(options, &modules->ranges[i], false, out);
+	return rc;
 }
 
 int

@@ -21,7 +21,9 @@
 #include "format/record/event_attr.h"
 
 struct buildid_cache;
+struct host_modules;
 struct kallsyms;
+struct kallsyms_module;
 struct shunned;
 struct state_stats;
 
@@ -63,7 +65,15 @@ struct state_stats {
 /*
  * Appends the maps of the kernel and its modules (MMAP, pid -1), which nobody can delay. 0, -ENOMEM.
  */
-int state_scan_kernel(const struct state_options *options, struct buf *out);
+int state_scan_kernel(const struct state_options *options, const struct host_modules *modules,
+		      struct buf *out);
+
+/*
+ * Appends what says that a module came (MMAP), or is gone: KSYMBOL with its range, "[name]" and the flag of what is
+ * removed. 0, -ENOMEM.
+ */
+int state_module(const struct state_options *options, const struct kallsyms_module *module,
+		 bool gone, struct buf *out);
 
 /*
  * Appends all other records: CGROUP per group, and per task FORK, NAMESPACES, COMM, MMAP2s. Tasks

@@ -17,15 +17,20 @@
  * function, and what is remembered should stay in the caches.
  */
 #define GRANULE_BITS 4
-#define SEEN 8192 /* granules remembered; a power of two */
-#define WAYS 2	  /* places that a granule can have: one would be lost to many another time */
+#define SEEN 8192  /* granules remembered; a power of two */
+#define MISSED 512 /* addresses that wait for a newer table */
+#define WAYS 2	   /* places that a granule can have: one would be lost to many another time */
 
 struct ksym_collector {
 	const struct kallsyms *symbols;
 	uint8_t *taken;	   /* a bit per symbol: the file has it, or it is pending */
+	uint8_t *told;	   /* likewise: records say what is there now; NULL: of none */
+	bool old;	   /* only what is in a module is of interest */
 	uint32_t *pending; /* indexes of symbols */
 	size_t nr_pending, cap_pending;
 	uint64_t unknown;
+	uint64_t missed[MISSED]; /* addresses without a symbol, of the open block */
+	size_t nr_missed;
 	uint64_t seen[SEEN / WAYS][WAYS];
 };
 
@@ -51,6 +56,7 @@ ksym_collector_free(struct ksym_collector *c)
 	if (!c)
 		return;
 	free(c->taken);
+	free(c->told);
 	free(c->pending);
 	free(c);
 }
@@ -59,7 +65,9 @@ ksym_collector_free(struct ksym_collector *c)
 static bool
 symbol_take(struct ksym_collector *c, size_t i)
 {
-	if (c->taken[i / 8] & 1u << i % 8)
+	if (c->taken[i / 8] & 1u << i % 8 || (c->told && c->told[i / 8] & 1u << i % 8))
+		return true;
+	if (c->old && !*kallsyms_at(c->symbols, i).module)
 		return true;
 	if (array_reserve(c->pending, c->nr_pending, c->cap_pending, 1) < 0)
 		return false;
@@ -97,6 +105,8 @@ address_miss(struct ksym_collector *c, uint64_t addr, uint64_t ways[WAYS])
 	i = kallsyms_find(c->symbols, addr);
 	if (i < 0) {
 		c->unknown++;
+		if (c->nr_missed < MISSED)
+			c->missed[c->nr_missed++] = addr;
 		remember(ways, addr);
 		return;
 	}
@@ -186,13 +196,64 @@ void
 ksym_collector_taken(struct ksym_collector *c)
 {
 	c->nr_pending = 0;
+	c->nr_missed = 0;
+}
+
+/* Is that symbol in the other table as well? *ret: there. */
+static bool
+has_symbol(const struct kallsyms *k, const struct kallsyms_symbol *symbol, size_t *ret)
+{
+	const ssize_t i = kallsyms_find(k, symbol->start);
+	struct kallsyms_symbol s;
+
+	if (i < 0)
+		return false;
+	s = kallsyms_at(k, (size_t)i);
+	*ret = (size_t)i;
+	return s.start == symbol->start && s.end == symbol->end &&
+		strcmp(s.name, symbol->name) == 0 && strcmp(s.module, symbol->module) == 0;
+}
+
+void
+ksym_collector_succeed(struct ksym_collector *c, struct ksym_collector *before)
+{
+	size_t nr = before->symbols && c->symbols ? kallsyms_count(before->symbols) : 0, at;
+	struct kallsyms_symbol s;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!(before->taken[i / 8] & 1u << i % 8))
+			continue;
+		s = kallsyms_at(before->symbols, i);
+		if (has_symbol(c->symbols, &s, &at))
+			c->taken[at / 8] |= (uint8_t)(1u << at % 8);
+	}
+	for (size_t i = 0; c->symbols && i < before->nr_missed; i++)
+		address_need(c, before->missed[i]);
+	before->old = true;
+}
+
+void
+ksym_collector_told(struct ksym_collector *c, uint64_t start, uint64_t len)
+{
+	size_t nr = c->symbols ? kallsyms_count(c->symbols) : 0;
+	ssize_t first = nr ? kallsyms_find(c->symbols, start) : -1;
+
+	if (first < 0 || *kallsyms_at(c->symbols, (size_t)first).module == '\0')
+		return;
+	if (!c->told)
+		c->told = calloc(1, nr / 8 + 1);
+	for (size_t i = (size_t)first; c->told && i < nr; i++) {
+		if (kallsyms_at(c->symbols, i).start - start >= len && i != (size_t)first)
+			break;
+		c->told[i / 8] |= (uint8_t)(1u << i % 8);
+	}
 }
 
 void
 ksym_collector_reset(struct ksym_collector *c)
 {
 	memset(c->seen, 0, sizeof(c->seen));
-	c->nr_pending = 0;
+	ksym_collector_taken(c);
 	if (c->symbols)
 		memset(c->taken, 0, kallsyms_count(c->symbols) / 8 + 1);
 }

@@ -29,8 +29,20 @@ size_t ksym_collector_pending(const struct ksym_collector *c);
 
 /* Makes the payload of a KSYMS block of them. 0 there are none, 1, -ENOMEM. */
 int ksym_collector_payload(struct ksym_collector *c, struct buf *out);
-/* The block has been written: its symbols are not pending any more. */
+/* It has been written, or there was none: nothing is pending any more, and the open block ends. */
 void ksym_collector_taken(struct ksym_collector *c);
+
+/*
+ * c is of a newer table, and new: it takes over what the file has been given already, and looks up what the one before
+ * did not know in the open block. From here on that one is asked for code of modules alone.
+ */
+void ksym_collector_succeed(struct ksym_collector *c, struct ksym_collector *before);
+
+/*
+ * A record says what code, which is in no module and not the kernel's own, is at these addresses now, or that there is
+ * none any more: what the table has there was.
+ */
+void ksym_collector_told(struct ksym_collector *c, uint64_t start, uint64_t len);
 
 /* A new file: nothing has been taken. */
 void ksym_collector_reset(struct ksym_collector *c);

@@ -11,7 +11,6 @@
 #include "recorder/host/proc.h"
 #include "recorder/host/state.h"
 #include "recorder/host/task_users.h"
-#include "recorder/live/ksym_collector.h"
 #include "recorder/live/live_exits.h"
 #include "recorder/live/live_ids.h"
 #include "recorder/live/live_jit.h"
@@ -103,7 +102,7 @@ live_open(const struct live_options *options, struct live **ret)
 		live_close(l);
 		return -ENOMEM;
 	}
-	l->scan.kernel = l->kernel.table;
+	l->scan.kernel = live_kernel_table(&l->kernel);
 	task_model_limit(l->model, model_bytes);
 	l->pending_max = model_bytes / LIVE_PENDING_PART;
 	l->bound.bytes = LIVE_MODEL_BYTES;
@@ -144,7 +143,7 @@ live_events(struct live *l, const struct event_set *events, int sideband)
 const struct kallsyms *
 live_kallsyms(const struct live *l)
 {
-	return l->kernel.table;
+	return live_kernel_table(&l->kernel);
 }
 
 const struct task_model *
@@ -170,7 +169,7 @@ live_note(const struct live *l)
 void
 live_sample(struct live *l, const struct sample_glance *sample)
 {
-	ksym_collector_sample(l->kernel.needed, sample);
+	live_kernel_sample(&l->kernel, sample);
 	live_jit_sample(l->jit, sample);
 }
 
@@ -219,6 +218,8 @@ static void
 live_see(struct live *l, const struct perf_record *record, bool told)
 {
 	users_follow(l->users, record);
+	if (record->type == REC_KSYMBOL && !told)
+		live_kernel_ksymbol(&l->kernel, record);
 	live_jit_see(l->jit, record, told);
 	/* At once: the model follows later, and until then the file may be out of reach. */
 	if (live_ids_wanted(record))
@@ -279,7 +280,6 @@ live_pass(struct live *l, uint64_t complete_ns)
 	/* Of a scan, older ones are still to come. */
 	const uint64_t safe_ns = live_scan_safe_ns(l->state);
 	const uint64_t until_ns = complete_ns < safe_ns ? complete_ns : safe_ns;
-	int rc;
 
 	live_ids_answers(l->ids);
 	if (until_ns > l->model_ns)
@@ -289,13 +289,10 @@ live_pass(struct live *l, uint64_t complete_ns)
 		l->complete_ns = complete_ns;
 	live_ids_ask_others(l->ids, l->model_ns);
 	task_model_prune(l->model, l->complete_ns > GHOST_NS ? l->complete_ns - GHOST_NS : 0);
-	rc = live_kernel_follow(&l->kernel, l->complete_ns, give_named, l->ids);
-	l->scan.kernel = l->kernel.table;
-	if (l->nomem) {
-		l->nomem = false;
-		rc = -ENOMEM;
-	}
-	return rc;
+	if (!l->nomem)
+		return 0;
+	l->nomem = false;
+	return -ENOMEM;
 }
 
 int
@@ -308,16 +305,9 @@ live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *
 	rc = live_jit_write(l->jit, w, where);
 	if (rc)
 		return rc;
-	/* What could not be written is said again: the disk may have room later. */
-	rc = ksym_collector_payload(l->kernel.needed, &l->scratch);
-	if (rc < 0)
-		return -FMT_E_NOMEM;
-	if (rc) {
-		rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(&l->scratch), where);
-		if (rc)
-			return rc;
-		ksym_collector_taken(l->kernel.needed);
-	}
+	rc = live_kernel_write(&l->kernel, w, &l->scratch, where);
+	if (rc)
+		return rc;
 	return live_ids_write(l->ids, w, where);
 }
 
@@ -346,7 +336,7 @@ live_scan(struct live *l, struct buf *out)
 
 	scan.no_maps = l->waiting;
 	l->complete_ns = host_now_ns();
-	rc = state_scan_kernel(&scan, out);
+	rc = state_scan_kernel(&scan, live_modules_now(l->kernel.modules), out);
 	/* A program that waits may have ended before a helper looks; being ours, it keeps nobody waiting. */
 	if (!rc && l->waiting)
 		rc = proc_scan(&scan, out, &stats);
@@ -409,22 +399,37 @@ resync_end(struct live *l, struct buf *out)
 	return rc;
 }
 
+static int
+scan_take(struct live *l, struct buf *out)
+{
+	size_t at = out->len;
+	int rc = live_scan_take(l->state, out);
+
+	if (!rc && l->exits.began_ns)
+		rc = live_exits_see(&l->exits, l->events, span_of(out->p + at, out->len - at));
+	return rc || live_scan_on(l->state) ? rc : resync_end(l, out);
+}
+
+void
+live_modules_changed(struct live *l)
+{
+	live_modules_told(l->kernel.modules);
+}
+
 int
 live_take(struct live *l, uint64_t complete_ns, struct buf *out)
 {
 	size_t at = out->len;
-	int rc;
+	int rc = 0;
 
 	live_jit_pass(l->jit, complete_ns);
 	live_ids_answers(l->ids);
 	live_ids_ask_others(l->ids, l->model_ns);
-	if (!live_scan_on(l->state))
-		return 0;
-	rc = live_scan_take(l->state, out);
-	if (!rc && l->exits.began_ns)
-		rc = live_exits_see(&l->exits, l->events, span_of(out->p + at, out->len - at));
-	if (!rc && !live_scan_on(l->state))
-		rc = resync_end(l, out);
+	if (live_scan_on(l->state))
+		rc = scan_take(l, out);
+	if (!rc)
+		rc = live_kernel_look(&l->kernel, &l->scan, complete_ns, out, give_named, l->ids);
+	l->scan.kernel = live_kernel_table(&l->kernel);
 	return rc ? rc : state_record(l, span_of(out->p + at, out->len - at));
 }
 
@@ -519,7 +524,7 @@ live_snapshot(struct live *l, task_model_emit_fn *emit, void *arg)
 	};
 	int rc;
 
-	ksym_collector_reset(l->kernel.needed);
+	live_kernel_begin_file(&l->kernel);
 	ids_begin_file(l);
 	live_jit_begin_file(l->jit);
 	for (size_t i = 0; i < task_model_objects(l->model); i++) {

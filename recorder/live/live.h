@@ -73,10 +73,13 @@ int live_resync(struct live *l, uint64_t now_ns);
 
 /*
  * What has come of a scan since the last call, for the payload of another STATE block; the model
- * gets it, too. Also takes the build-ids that were asked for, and asks for names of JIT code and takes
+ * gets it, too; and which modules came and went. Also takes the build-ids that were asked for, and asks for names of JIT code and takes
  * them: all samples before complete_ns have been shown. Never waits. 0, -ENOMEM.
  */
 int live_take(struct live *l, uint64_t complete_ns, struct buf *out);
+
+/* The kernel says that a module came or went: live_take() is to look at once. */
+void live_modules_changed(struct live *l);
 
 /* Is there more of a scan to come? */
 bool live_scanning(const struct live *l);

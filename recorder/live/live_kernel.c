@@ -2,43 +2,103 @@
 #include "recorder/live/live_kernel.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "recorder/host/host.h"
 #include "recorder/host/host_kallsyms.h"
+#include "recorder/host/state.h"
 #include "recorder/live/ksym_collector.h"
 
-#define MODULES_NS UINT64_C(30000000000) /* between looks at which modules there are */
+/*
+ * To read the table takes tens of ms: a hundredth of the time, after so many at once. Of these, half are read in
+ * advance, and half where samples lack names.
+ */
+#define TABLE_SHARE 100
+#define TABLE_BURST 64
+
+/* --- eras -------------------------------------------------------------------------------- */
+
+static struct live_kernel_era *
+live_kernel_now(struct live_kernel *k)
+{
+	return &k->eras[k->nr_eras - 1];
+}
+
+static void
+first_era_end(struct live_kernel *k)
+{
+	ksym_collector_free(k->eras[0].needed);
+	host_kallsyms_release(k->eras[0].table);
+	k->nr_eras--;
+	memmove(k->eras, k->eras + 1, k->nr_eras * sizeof(k->eras[0]));
+}
+
+/* Those whose samples have all passed by, and are named. */
+static void
+old_eras_end(struct live_kernel *k, uint64_t complete_ns)
+{
+	while (k->nr_eras > 1 && complete_ns > k->eras[0].until_ns &&
+	       !ksym_collector_pending(k->eras[0].needed))
+		first_era_end(k);
+}
+
+static int
+era_begin(struct live_kernel *k, const struct kallsyms *table)
+{
+	struct live_kernel_era new = { .table = table, .needed = ksym_collector_new(table) };
+
+	if (!new.needed)
+		return -ENOMEM;
+	if (k->nr_eras == LIVE_KERNEL_ERAS)
+		first_era_end(k);
+	if (k->nr_eras) {
+		live_kernel_now(k)->until_ns = host_now_ns();
+		ksym_collector_succeed(new.needed, live_kernel_now(k)->needed);
+	}
+	k->eras[k->nr_eras++] = new;
+	k->unknown = ksym_collector_unknown(new.needed);
+	return 0;
+}
 
 /* What there was before is better than nothing. */
 static int
 load(struct live_kernel *k)
 {
+	const uint64_t cpu_ns = host_thread_cpu_ns();
 	const struct kallsyms *table = NULL;
-	struct ksym_collector *needed;
-	int rc = host_kallsyms_load(k->path, &table);
+	int rc = host_kallsyms_load(k->path, live_modules_now(k->modules), &table);
 
-	if (rc == -ENOMEM || (rc && k->needed))
+	k->table_ns = host_thread_cpu_ns() - cpu_ns;
+	k->owed_ns += k->table_ns;
+	if (rc == -ENOMEM || (rc && k->nr_eras))
 		return rc == -ENOMEM ? rc : 0;
 	if (rc)
 		k->note = "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
 			  "missing): kernel addresses have no names";
-	needed = ksym_collector_new(table);
-	if (!needed) {
+	rc = era_begin(k, table);
+	if (rc)
 		host_kallsyms_release(table);
-		return -ENOMEM;
-	}
-	ksym_collector_free(k->needed);
-	host_kallsyms_release(k->table);
-	k->needed = needed;
-	k->table = table;
-	k->unknown = 0;
-	return 0;
+	return rc;
 }
+
+static bool
+may_load(struct live_kernel *k, uint64_t now_ns, bool unknown)
+{
+	const uint64_t paid_ns = (now_ns - k->paid_ns) / TABLE_SHARE;
+
+	k->owed_ns -= paid_ns < k->owed_ns ? paid_ns : k->owed_ns;
+	k->paid_ns = now_ns;
+	return k->owed_ns <= k->table_ns * (unknown ? TABLE_BURST : TABLE_BURST / 2);
+}
+
+/* --- life -------------------------------------------------------------------------------- */
 
 int
 live_kernel_init(struct live_kernel *k, const char *kallsyms, const char *modules)
 {
 	*k = (struct live_kernel){ .path = kallsyms,
 				   .modules = live_modules_new(modules),
+				   .paid_ns = host_now_ns(),
 				   .note = "" };
 	return k->modules ? load(k) : -ENOMEM;
 }
@@ -46,31 +106,106 @@ live_kernel_init(struct live_kernel *k, const char *kallsyms, const char *module
 void
 live_kernel_done(struct live_kernel *k)
 {
-	ksym_collector_free(k->needed);
-	host_kallsyms_release(k->table);
+	while (k->nr_eras)
+		first_era_end(k);
 	live_modules_free(k->modules);
 }
 
-static bool
-modules_changed(struct live_kernel *k, uint64_t now_ns, live_modules_fn *fn, void *arg)
+const struct kallsyms *
+live_kernel_table(const struct live_kernel *k)
 {
-	if (ksym_collector_unknown(k->needed) == k->unknown || now_ns - k->looked_ns < MODULES_NS)
-		return false;
-	k->looked_ns = now_ns;
-	k->unknown = ksym_collector_unknown(k->needed);
-	return live_modules_refresh(k->modules, fn, arg);
+	return k->nr_eras ? k->eras[k->nr_eras - 1].table : NULL;
+}
+
+/* --- what passes by ---------------------------------------------------------------------- */
+
+void
+live_kernel_sample(struct live_kernel *k, const struct sample_glance *sample)
+{
+	for (size_t i = 0; i < k->nr_eras; i++)
+		ksym_collector_sample(k->eras[i].needed, sample);
+}
+
+void
+live_kernel_ksymbol(struct live_kernel *k, const struct perf_record *record)
+{
+	for (size_t i = 0; i < k->nr_eras; i++)
+		ksym_collector_told(k->eras[i].needed, record->ksymbol.addr, record->ksymbol.len);
+}
+
+/* --- looks ------------------------------------------------------------------------------- */
+
+struct look {
+	struct live_kernel *kernel;
+	struct state_options scan;
+	struct buf *out;
+	live_modules_fn *fn;
+	void *arg;
+};
+
+static int
+change(void *arg, const struct kallsyms_module *module, bool gone, uint64_t time_ns)
+{
+	struct look *look = arg;
+
+	look->scan.time_ns = time_ns;
+	if (!gone) {
+		look->kernel->stale = true;
+		live_module_id(module, look->fn, look->arg);
+	}
+	return state_module(&look->scan, module, gone, look->out);
 }
 
 int
-live_kernel_follow(struct live_kernel *k, uint64_t now_ns, live_modules_fn *fn, void *arg)
+live_kernel_look(struct live_kernel *k, const struct state_options *scan, uint64_t complete_ns,
+		 struct buf *out, live_modules_fn *fn, void *arg)
 {
-	if (!k->table)
+	struct look look = { .kernel = k, .scan = *scan, .out = out, .fn = fn, .arg = arg };
+	const uint64_t now_ns = host_now_ns();
+	uint64_t addresses;
+	bool unknown;
+	int rc = 0;
+
+	if (!live_kernel_table(k))
 		return 0;
-	if (modules_changed(k, now_ns, fn, arg))
-		k->stale = true;
-	/* What is pending names the old table: not before a block has it. */
-	if (!k->stale || ksym_collector_pending(k->needed))
-		return 0;
+	old_eras_end(k, complete_ns);
+	addresses = ksym_collector_unknown(live_kernel_now(k)->needed);
+	unknown = addresses != k->unknown;
+	if (live_modules_due(k->modules, now_ns, unknown))
+		rc = live_modules_look(k->modules, change, &look);
+	if (!k->stale)
+		k->unknown = addresses;
+	if (rc || !k->stale || !may_load(k, now_ns, unknown))
+		return rc;
 	k->stale = false;
 	return load(k);
+}
+
+/* --- files ------------------------------------------------------------------------------- */
+
+int
+live_kernel_write(struct live_kernel *k, struct recording_writer *w, struct buf *scratch,
+		  struct fmt_where *where)
+{
+	int rc = 0;
+
+	/* What could not be written is said again: the disk may have room later. */
+	for (size_t i = 0; i < k->nr_eras; i++) {
+		rc = ksym_collector_payload(k->eras[i].needed, scratch);
+		if (rc < 0)
+			return -FMT_E_NOMEM;
+		if (rc)
+			rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(scratch), where);
+		if (rc)
+			return rc;
+		ksym_collector_taken(k->eras[i].needed);
+	}
+	return 0;
+}
+
+void
+live_kernel_begin_file(struct live_kernel *k)
+{
+	for (size_t i = 0; i < k->nr_eras; i++)
+		ksym_collector_reset(k->eras[i].needed);
 }

@@ -14,6 +14,7 @@
 #include "recorder/ground/session_error.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
+#include "recorder/host/uevents.h"
 #include "recorder/session/session_internal.h"
 
 static int
@@ -49,6 +50,9 @@ open_watch(struct session *s, struct session_error *error)
 		r = session_watch(s, s->failure_fd, WAKE_FAILURE);
 	if (r == 0)
 		r = session_watch(s, session_requests_fd(s->requests), WAKE_REQUEST);
+	s->uevents_fd = uevents_open();
+	if (r == 0 && s->uevents_fd >= 0)
+		r = session_watch(s, s->uevents_fd, WAKE_UEVENT);
 	if (r == 0 && s->command && command_fd(s->command) >= 0)
 		r = session_watch(s, command_fd(s->command), WAKE_COMMAND);
 	return r < 0 ? session_fail(error, r, "cannot watch the events: %s", strerror(-r)) : 0;
@@ -63,7 +67,7 @@ follow_cpus(struct session *s)
 	if (r < 0)
 		return r;
 	s->follow_cpus = s->unsettled = true;
-	return s->hotplug.uevent_fd < 0 ? 0 : session_watch(s, s->hotplug.uevent_fd, WAKE_HOTPLUG);
+	return 0;
 }
 
 /* Whoever is not root sees contents of what ptrace(2) would show, and so of no whole CPU. */
@@ -338,6 +342,8 @@ free_session(struct session *s)
 		live_close(s->live);
 	ring_set_close(&s->rings);
 	hotplug_close(&s->hotplug);
+	if (s->uevents_fd >= 0)
+		close(s->uevents_fd);
 	tracees_close(s->tracees);
 	target_done(&s->target);
 	event_plan_done(&s->plan);
@@ -368,8 +374,8 @@ session_open(const struct session_options *options, struct session **ret,
 	}
 	s->magic = SESSION_MAGIC;
 	s->options = *options;
-	s->epoll_fd = s->stop_fd = s->failure_fd = -1;
-	s->hotplug = (struct hotplug){ .online_fd = -1, .uevent_fd = -1 };
+	s->epoll_fd = s->stop_fd = s->failure_fd = s->uevents_fd = -1;
+	s->hotplug = (struct hotplug){ .online_fd = -1 };
 	buf_init(&s->notes);
 	buf_init(&s->counts);
 	r = open_all(s, error);

@@ -15,6 +15,7 @@
 #include "recorder/ground/news.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
+#include "recorder/host/uevents.h"
 #include "recorder/session/session_internal.h"
 
 #define TIMER_MS_FULL 5 /* while the queue is full */
@@ -106,6 +107,25 @@ note_stall(struct session *s, uint64_t now_ns, int waited_ms)
 }
 
 static void
+take_uevents(struct session *s)
+{
+	const unsigned int what = uevents_read(s->uevents_fd);
+
+	s->cpu_news |= (what & UEVENTS_CPUS) != 0;
+	s->module_news |= (what & UEVENTS_MODULES) != 0;
+}
+
+/* At once: between two looks a module may go, and another one come to its place. */
+static void
+tell_modules(struct session *s)
+{
+	if (!s->module_news)
+		return;
+	s->module_news = !queue_send(writer_queue(s->writer), MESSAGE_MODULES, 0, 0);
+	queue_wake(writer_queue(s->writer));
+}
+
+static void
 take_event(struct session *s, const struct epoll_event *e)
 {
 	int fd = (int)(uint32_t)e->data.u64;
@@ -128,8 +148,8 @@ take_event(struct session *s, const struct epoll_event *e)
 		if (read(fd, &n, sizeof(n)) == sizeof(n) && !s->taken)
 			session_take_request(s);
 		break;
-	case WAKE_HOTPLUG:
-		s->cpu_news |= hotplug_uevents(&s->hotplug);
+	case WAKE_UEVENT:
+		take_uevents(s);
 		break;
 	case WAKE_STOP:
 	case WAKE_FAILURE:
@@ -239,7 +259,10 @@ look_at_trigger(struct session *s)
 static bool
 pass(struct session *s, uint64_t now_ns)
 {
-	bool all = ring_set_pass(&s->rings, writer_queue(s->writer), now_ns, s->taken != NULL);
+	bool all;
+
+	tell_modules(s);
+	all = ring_set_pass(&s->rings, writer_queue(s->writer), now_ns, s->taken != NULL);
 
 	bool second = now_ns - s->status_ns >= SECOND_NS;
 

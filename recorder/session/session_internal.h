@@ -29,7 +29,7 @@
 #define SESSION_MAGIC 0x73657373u
 #define MS_NS UINT64_C(1000000)
 
-enum session_wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND, WAKE_REQUEST, WAKE_HOTPLUG };
+enum session_wake { WAKE_EVENT, WAKE_STOP, WAKE_FAILURE, WAKE_COMMAND, WAKE_REQUEST, WAKE_UEVENT };
 
 struct session {
 	uint32_t magic;
@@ -39,6 +39,8 @@ struct session {
 	struct tracees *tracees; /* until the events are open */
 	struct ring_set rings;
 	struct hotplug hotplug;
+	int uevents_fd;
+	bool module_news;	     /* the writer has not been told yet */
 	bool follow_cpus;	     /* that come and go */
 	bool unsettled;		     /* the rings are not yet those of the CPUs that are online */
 	bool cpu_news;		     /* there is a reason to look at them now */

@@ -214,6 +214,9 @@ writer_take(struct writer *w, const struct queue_message *m)
 	case MESSAGE_RESYNC:
 		writer_resync(w, m->b);
 		return 0;
+	case MESSAGE_MODULES:
+		live_modules_changed(w->options.live);
+		return writer_take_state(w);
 	case MESSAGE_IDS:
 		return writer_ids(w, (const struct message_id *)(const void *)m->p,
 				  m->bytes / sizeof(struct message_id));

@@ -132,7 +132,7 @@ open_live(struct kernel_code *k)
 			 "/proc/kcore to be read: annotate as root, or give --vmlinux";
 		return 0;
 	}
-	error = kallsyms_open(k->facts->kallsyms, &k->kallsyms);
+	error = kallsyms_open(k->facts->kallsyms, NULL, 0, &k->kallsyms);
 	if (error)
 		k->why = "/proc/kallsyms, which tells where it ends, cannot be read or hides "
 			 "addresses";

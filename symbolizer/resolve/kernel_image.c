@@ -210,7 +210,7 @@ running_is_recorded(struct kernel_image *k)
 static int
 open_kallsyms(struct kernel_image *k, const char *path)
 {
-	int error = kallsyms_open(path, &k->kallsyms);
+	int error = kallsyms_open(path, NULL, 0, &k->kallsyms);
 
 	if (error == 0)
 		k->state = READY;

@@ -19,7 +19,8 @@
 #include "recorder/live/ksym_collector.h"
 
 static int
-load_bytes(const char *text, size_t n, const struct kallsyms **ret)
+load_among(const struct host_modules *modules, const char *text, size_t n,
+	   const struct kallsyms **ret)
 {
 	char path[] = "/tmp/spoor-kallsyms.XXXXXX";
 	int fd = mkstemp(path), rc;
@@ -27,9 +28,15 @@ load_bytes(const char *text, size_t n, const struct kallsyms **ret)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, n), n);
 	close(fd);
-	rc = host_kallsyms_load(path, ret);
+	rc = host_kallsyms_load(path, modules, ret);
 	unlink(path);
 	return rc;
+}
+
+static int
+load_bytes(const char *text, size_t n, const struct kallsyms **ret)
+{
+	return load_among(NULL, text, n, ret);
 }
 
 static int
@@ -59,7 +66,7 @@ static const char text[] = "0000000000001000 A fixed_percpu\n"
 			   "garbage\n"
 			   "\n"
 			   "ffffffff8100\n"
-			   "ffffffff81002000 B last_core\n"
+			   "ffffffff81002000 T last_core\n"
 			   "ffffffffc0100000 t mod_b\t[two]\n"
 			   "ffffffffc0000800 t mod_a\t[one]\n"
 			   "ffffffffc0000000 t mod_init\t[one]\n"
@@ -72,12 +79,13 @@ test_parse(void **state)
 	const struct kallsyms *k;
 
 	assert_int_equal(load_text(text, &k), 0);
-	assert_int_equal(kallsyms_count(k), 8);
+	assert_int_equal(kallsyms_count(k), 9);
 	assert_string_equal(name_at(k, 0xffffffff81000000), "_text");
 	assert_string_equal(name_at(k, 0xffffffff810000ff), "_text");
 	assert_string_equal(name_at(k, 0xffffffff81000100), "last_alias");
 	assert_string_equal(name_at(k, 0xffffffff810001ff), "last_alias");
-	assert_string_equal(name_at(k, 0xffffffff81001000), "data");
+	assert_string_equal(name_at(k, 0xffffffff81000200), "-"); /* data */
+	assert_string_equal(name_at(k, 0xffffffff81001000), "-");
 	assert_string_equal(name_at(k, 0xffffffff80ffffff), "-");
 	assert_string_equal(name_at(k, 0), "-");
 	assert_string_equal(name_at(k, UINT64_MAX), "-");
@@ -92,7 +100,7 @@ test_parse(void **state)
 	assert_string_equal(name_at(k, 0xffffffffc0202000), "-");
 	s = kallsyms_at(k, (size_t)kallsyms_find(k, 0xffffffffc0100000));
 	assert_string_equal(s.module, "two");
-	assert_int_equal(s.end, 0xffffffffc0200010);
+	assert_int_equal(s.end, 0xffffffffc0101000); /* and not where another one's code begins */
 	s = kallsyms_at(k, 0);
 	assert_string_equal(s.module, "");
 	assert_int_equal(kallsyms_address(k, "_text"), 0xffffffff81000000);
@@ -108,8 +116,72 @@ test_hidden(void **state)
 	assert_int_equal(load_text("0000000000000000 T _text\n0000000000000000 T x\n", &k), -EPERM);
 	assert_int_equal(load_text("", &k), -ENOENT);
 	assert_int_equal(load_text("nothing of that\n", &k), -ENOENT);
-	assert_int_equal(host_kallsyms_load("/nonexistent", &k), -ENOENT);
+	assert_int_equal(host_kallsyms_load("/nonexistent", NULL, &k), -ENOENT);
 	host_kallsyms_release(NULL);
+}
+
+/* As 6.1 lists them, for two modules with a gap between; "late" has the place of the start of "early". */
+static const char loaded[] = "ffffffff81000000 T _text\n"
+			     "ffffffff81000100 T last_core\n"
+			     "ffffffff81000800 D core_data\n"
+			     "ffffffffc0000000 t early_read\t[early]\n"
+			     "ffffffffc0000040 t early_write\t[early]\n"
+			     "ffffffffc0002000 d __this_module\t[early]\n"
+			     "ffffffffc0001000 r early_table\t[early]\n"
+			     "ffffffffc0010000 t late_read\t[late]\n"
+			     "ffffffffc0010000 t early_init\t[early]\n"
+			     "ffffffffc0010100 t late_write\t[late]\n"
+			     "ffffffffc0010180 t early_probe\t[early]\n"
+			     "ffffffffc0030000 t new_init\t[new]\n"
+			     "ffffffffc0020000 t new_work\t[new]\n"
+			     "ffffffffc0041000 t gone_work\t[gone]\n"
+			     "ffffffffc0003800 t bpf_prog_1\t[bpf]\n";
+
+static const struct host_modules bounds = {
+	.ranges =
+		(struct kallsyms_module[]){
+			{ 0xffffffffc0000000, 0xffffffffc0004000, false, "early" },
+			{ 0xffffffffc0010000, 0xffffffffc0013000, false, "late" },
+			{ 0xffffffffc0020000, 0xffffffffc0021000, true, "new" },
+		},
+	.nr = 3,
+};
+
+static void
+test_bounds(void **state)
+{
+	const struct kallsyms *k, *unbounded;
+	struct kallsyms_symbol s;
+
+	assert_int_equal(load_among(&bounds, loaded, sizeof(loaded) - 1, &k), 0);
+	assert_string_equal(name_at(k, 0xffffffff810007ff), "last_core");
+	assert_string_equal(name_at(k, 0xffffffff81000800), "-");
+	assert_string_equal(name_at(k, 0xffffffffc000003f), "early_read");
+	assert_string_equal(name_at(k, 0xffffffffc0000fff), "early_write");
+	/* What is data has no name, and ends code. */
+	assert_string_equal(name_at(k, 0xffffffffc0001000), "-");
+	assert_string_equal(name_at(k, 0xffffffffc0002fff), "-");
+	assert_string_equal(name_at(k, 0xffffffffc0003fff), "bpf_prog_1");
+	/* Behind a module is none, up to the next. */
+	assert_string_equal(name_at(k, 0xffffffffc0005000), "-");
+	assert_string_equal(name_at(k, 0xffffffffc000ffff), "-");
+	/* What another one had there for its start does not win, whichever is listed last. */
+	assert_string_equal(name_at(k, 0xffffffffc0010000), "late_read");
+	assert_string_equal(name_at(k, 0xffffffffc00101ff), "late_write");
+	s = kallsyms_at(k, (size_t)kallsyms_find(k, 0xffffffffc0010100));
+	assert_string_equal(s.module, "late");
+	/* The last one ends with its module, longer than a page. */
+	assert_int_equal(s.end, 0xffffffffc0013000);
+	/* One that starts just now has code for that elsewhere. */
+	assert_string_equal(name_at(k, 0xffffffffc0030000), "new_init");
+	assert_string_equal(name_at(k, 0xffffffffc0020fff), "new_work");
+	assert_string_equal(name_at(k, 0xffffffffc0021000), "-");
+	/* Which came after the bounds were read. */
+	assert_string_equal(name_at(k, 0xffffffffc0041000), "gone_work");
+	assert_int_equal(load_text(loaded, &unbounded), 0);
+	assert_ptr_not_equal(k, unbounded);
+	host_kallsyms_release(unbounded);
+	host_kallsyms_release(k);
 }
 
 /* Sessions of one process have one copy; until modules come, which only those after it see. */
@@ -183,7 +255,7 @@ test_real(void **state)
 {
 	const struct kallsyms *k;
 	uint64_t end = 0;
-	int rc = host_kallsyms_load(NULL, &k);
+	int rc = host_kallsyms_load(NULL, NULL, &k);
 
 	if (rc == -EPERM || rc == -ENOENT)
 		return; /* hidden here: said by test_hidden */
@@ -192,10 +264,10 @@ test_real(void **state)
 	for (size_t i = 0; i < kallsyms_count(k); i++) {
 		struct kallsyms_symbol s = kallsyms_at(k, i);
 
-		assert_true(s.start < s.end && s.start >= end && s.name[0]);
+		assert_true(s.start < s.end && s.start >= end && (!s.name || s.name[0]));
 		end = s.end;
-		assert_int_equal(kallsyms_find(k, s.start), i);
-		assert_int_equal(kallsyms_find(k, s.end - 1), i);
+		assert_int_equal(kallsyms_find(k, s.start), s.name ? (ssize_t)i : -1);
+		assert_int_equal(kallsyms_find(k, s.end - 1), s.name ? (ssize_t)i : -1);
 	}
 	host_kallsyms_release(k);
 }
@@ -378,6 +450,76 @@ test_collector_neighbours(void **state)
 	host_kallsyms_release(k);
 }
 
+/* A newer table names what the open block had before, and says nothing twice. */
+static void
+test_collector_succeeds(void **state)
+{
+	static const char before[] = "ffffffff81000000 T _text\nffffffff81000100 T one\n"
+				     "ffffffffc0000000 t first\t[went]\n"
+				     "ffffffffc0000800 t second\t[went]\n";
+	static const char after[] = "ffffffff81000000 T _text\nffffffff81000100 T one\n"
+				    "ffffffffc0040000 t third\t[came]\n";
+	struct ksym_collector *old, *new;
+	const struct kallsyms *k, *later;
+	char names[256];
+
+	assert_int_equal(load_text(before, &k), 0);
+	assert_int_equal(load_text(after, &later), 0);
+	old = ksym_collector_new(k);
+	new = ksym_collector_new(later);
+	sample(old, 1, 0xffffffff81000100, NULL, 0);
+	sample(old, 1, 0xffffffffc0000000, NULL, 0);
+	taken(old, names, sizeof(names));
+	assert_string_equal(names, "one[] first[went] ");
+	sample(old, 1, 0xffffffffc0040010, NULL, 0);
+	ksym_collector_succeed(new, old);
+	taken(new, names, sizeof(names));
+	assert_string_equal(names, "third[came] ");
+	for (int i = 0; i < 2; i++) {
+		sample(i ? new : old, 1, 0xffffffff81000100, NULL, 0);
+		sample(i ? new : old, 1, 0xffffffff81000000, NULL, 0);
+		sample(i ? new : old, 1, 0xffffffffc0000800, NULL, 0);
+	}
+	taken(old, names, sizeof(names));
+	assert_string_equal(names, "second[went] ");
+	taken(new, names, sizeof(names));
+	assert_string_equal(names, "_text[] ");
+	ksym_collector_free(old);
+	ksym_collector_free(new);
+	host_kallsyms_release(k);
+	host_kallsyms_release(later);
+}
+
+/* Where a record tells what code was made, the table is not asked: neither of what was there before. */
+static void
+test_collector_told(void **state)
+{
+	static const char table[] = "ffffffff81000000 T _text\n"
+				    "ffffffffc0000000 t bpf_prog_1\t[bpf]\n"
+				    "ffffffffc0000100 t bpf_prog_2\t[bpf]\n"
+				    "ffffffffc0000200 t bpf_prog_3\t[bpf]\n";
+	struct ksym_collector *c;
+	const struct kallsyms *k;
+	char names[256];
+
+	assert_int_equal(load_text(table, &k), 0);
+	c = ksym_collector_new(k);
+	ksym_collector_told(c, 0xffffffffc0000000, 0x180);
+	ksym_collector_told(c, 0xffffffff81000000, 0x40); /* the kernel's own: not so */
+	ksym_collector_told(c, 0xffffffffd0000000, 0x40);
+	for (int file = 0; file < 2; file++) {
+		sample(c, 1, 0xffffffff81000000, NULL, 0);
+		for (unsigned int i = 0; i < 3; i++)
+			sample(c, 1, 0xffffffffc0000010 + 0x100 * i, NULL, 0);
+		taken(c, names, sizeof(names));
+		assert_string_equal(names, "_text[] bpf_prog_3[bpf] ");
+		ksym_collector_reset(c);
+	}
+	assert_int_equal(ksym_collector_unknown(c), 0);
+	ksym_collector_free(c);
+	host_kallsyms_release(k);
+}
+
 /* More addresses than are remembered: each symbol once all the same. */
 static void
 test_collector_forgets(void **state)
@@ -411,6 +553,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_ones_are_shared),
 		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_counts),
@@ -419,6 +562,8 @@ main(void)
 		cmocka_unit_test(test_collector),
 		cmocka_unit_test(test_collector_padding),
 		cmocka_unit_test(test_collector_neighbours),
+		cmocka_unit_test(test_collector_succeeds),
+		cmocka_unit_test(test_collector_told),
 		cmocka_unit_test(test_collector_forgets),
 	};
 

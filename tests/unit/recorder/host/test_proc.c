@@ -313,13 +313,15 @@ test_whole_state(void **state)
 	struct child c = child_start();
 	struct state_stats stats = { 0 };
 	const struct kallsyms *k = NULL;
+	struct host_modules modules;
 	struct task_model *m;
 	struct buf b;
 
-	if (host_kallsyms_load(NULL, &k) == 0)
+	assert_int_equal(host_modules_read(NULL, &modules), 0);
+	if (host_kallsyms_load(NULL, &modules, &k) == 0)
 		o.kernel = k;
 	buf_init(&b);
-	assert_int_equal(state_scan_kernel(&o, &b), 0);
+	assert_int_equal(state_scan_kernel(&o, &modules, &b), 0);
 	assert_int_equal(state_scan(&o, &b, &stats), 0);
 	assert_true(stats.tasks >= 3);
 	assert_int_equal(stats.build_ids, 0);
@@ -332,6 +334,12 @@ test_whole_state(void **state)
 		assert_string_equal(task_model_map(m, TASK_PID_KERNEL, kallsyms_address(k, "_text"))
 					    ->object->path,
 				    "[kernel.kallsyms]_text");
+	for (size_t i = 0; i < modules.nr; i++)
+		assert_memory_equal(
+			task_model_map(m, TASK_PID_KERNEL, modules.ranges[i].start)->object->path +
+				1,
+			modules.ranges[i].name, strlen(modules.ranges[i].name));
+	host_modules_done(&modules);
 	child_lab_end(c.pid);
 	task_model_free(m);
 	buf_done(&b);

@@ -784,6 +784,9 @@ sample_pass(struct fixture *f, struct recording_writer *w, uint64_t ip, uint64_t
 	buf_init(&b);
 	build_sample(f, &b, 10, ip);
 	assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+	b.len = 0;
+	live_modules_changed(f->live);
+	assert_int_equal(live_take(f->live, complete_s * 1000000000, &b), 0);
 	assert_int_equal(live_pass(f->live, complete_s * 1000000000), 0);
 	buf_done(&b);
 }
@@ -824,6 +827,132 @@ test_module_that_came_later(void **state)
 	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
 	assert_true(read_back(fd, "function_of_old", 0, &none).symbol);
 	assert_true(read_back(fd, "function_of_new", 0, &none).symbol);
+	close(fd);
+	teardown(&f);
+	unlink(kallsyms);
+	unlink(modules);
+}
+
+/* What a look says of modules: "+[name]start-end" and "-[name]start-end", one after another. */
+static void
+modules_told(struct fixture *f, char *out, size_t cap, uint64_t *ret_ns)
+{
+	struct span s, raw;
+	struct perf_record r;
+	size_t len = 0;
+	struct buf b;
+
+	out[0] = '\0';
+	buf_init(&b);
+	live_modules_changed(f->live);
+	assert_int_equal(live_take(f->live, host_now_ns(), &b), 0);
+	s = buf_span(&b);
+	while (perf_record_next(&s, &raw) == 1) {
+		assert_int_equal(event_set_parse(f->meta->events, raw, &r, NULL), 0);
+		*ret_ns = r.sid.time;
+		if (perf_record_ends_module(&r)) {
+			len += (size_t)snprintf(out + len, cap - len, "-%s%llx-%llx ",
+						r.ksymbol.name, (unsigned long long)r.ksymbol.addr,
+						(unsigned long long)r.ksymbol.addr + r.ksymbol.len);
+			continue;
+		}
+		assert_int_equal(r.type, REC_MMAP);
+		assert_int_equal(r.mmap.pid, TASK_PID_KERNEL);
+		len += (size_t)snprintf(out + len, cap - len, "+%s%llx-%llx ", r.mmap.filename,
+					(unsigned long long)r.mmap.addr,
+					(unsigned long long)r.mmap.addr + r.mmap.len);
+	}
+	buf_done(&b);
+}
+
+/* One module goes, another comes to its place, and the first one elsewhere: each since when. */
+static void
+test_modules_move(void **state)
+{
+	static const char *const lists[] = {
+		"one 16384 0 - Live 0xffffffffc0000000\n",
+		"one 16384 0 - Live 0xffffffffc0000000\n",
+		"",
+		"two 16384 0 - Live 0xffffffffc0002000\none 16384 0 - Live 0xffffffffc0100000\n",
+		"three 4096 0 - Live 0xffffffffc0003000\none 16384 0 - Live 0xffffffffc0100000\n",
+	};
+	static const char *const told[] = {
+		"",
+		"",
+		"-[one]ffffffffc0000000-ffffffffc0004000 ",
+		"+[two]ffffffffc0002000-ffffffffc0006000 +[one]ffffffffc0100000-ffffffffc0104000 ",
+		"-[two]ffffffffc0002000-ffffffffc0006000 +[three]ffffffffc0003000-ffffffffc0004000 ",
+	};
+	char modules[] = "/tmp/test_live.mod.XXXXXX", kallsyms[] = "/tmp/test_live.ksyms.XXXXXX";
+	uint64_t before_ns = 0, now_ns, time_ns;
+	const struct task_map *map;
+	struct fixture f;
+	char text[512];
+
+	close(mkstemp(modules));
+	close(mkstemp(kallsyms));
+	write_file(kallsyms, KERNEL);
+	write_file(modules, lists[0]);
+	setup_with(&f, (struct live_options){ .kallsyms = kallsyms, .modules = modules });
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		write_file(modules, lists[i]);
+		now_ns = host_now_ns();
+		modules_told(&f, text, sizeof(text), &time_ns);
+		assert_string_equal(text, told[i]);
+		/* Gone: seen just now. Came: not there at the look before, unless it has another one's place. */
+		if (i == 2 || i == 4)
+			assert_true(time_ns >= now_ns);
+		if (i == 3)
+			assert_true(time_ns >= before_ns && time_ns <= now_ns);
+		before_ns = now_ns;
+	}
+	/* The model, and so the next file, has what there is. */
+	assert_int_equal(live_pass(f.live, UINT64_MAX), 0);
+	map = task_model_map(live_model(f.live), TASK_PID_KERNEL, 0xffffffffc0100000);
+	assert_string_equal(map->object->path, "[one]");
+	map = task_model_map(live_model(f.live), TASK_PID_KERNEL, 0xffffffffc0003fff);
+	assert_string_equal(map->object->path, "[three]");
+	assert_null(task_model_map(live_model(f.live), TASK_PID_KERNEL, 0xffffffffc0002000));
+	assert_null(task_model_map(live_model(f.live), TASK_PID_KERNEL, 0xffffffffc0000000));
+	teardown(&f);
+	unlink(kallsyms);
+	unlink(modules);
+}
+
+/* Samples of a module that went before they passed by, and of one that came: both are named. */
+static void
+test_module_that_went(void **state)
+{
+	char kallsyms[] = "/tmp/test_live.kallsyms.XXXXXX", modules[] = "/tmp/test_live.mod.XXXXXX";
+	struct recording_writer_options o = { .on_sample = on_sample,
+					      .on_record = on_record,
+					      .before_close = before_close };
+	struct buildid none = { 0 };
+	struct recording_writer *w;
+	struct fixture f;
+	struct buf b;
+	int fd;
+
+	close(mkstemp(kallsyms));
+	close(mkstemp(modules));
+	write_file(kallsyms, KERNEL "ffffffffc0000000 t function_of_gone\t[gone]\n");
+	write_file(modules, "gone 16384 0 - Live 0xffffffffc0000000\n");
+	setup_with(&f, (struct live_options){ .kallsyms = kallsyms, .modules = modules });
+	o.arg = f.live;
+	fd = memfd_create("recording", MFD_CLOEXEC);
+	assert_int_equal(recording_writer_open(io_sink_fd(dup(fd)), f.meta, &o, &w, NULL), 0);
+	write_file(kallsyms, KERNEL "ffffffffc0000000 t function_of_new\t[new]\n");
+	write_file(modules, "new 16384 0 - Live 0xffffffffc0000000\n");
+	buf_init(&b);
+	live_modules_changed(f.live);
+	assert_int_equal(live_take(f.live, 1, &b), 0);
+	b.len = 0;
+	build_sample(&f, &b, 10, 0xffffffffc0000010);
+	assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	assert_true(read_back(fd, "function_of_gone", 0, &none).symbol);
+	assert_true(read_back(fd, "function_of_new", 0, &none).symbol);
+	buf_done(&b);
 	close(fd);
 	teardown(&f);
 	unlink(kallsyms);
@@ -892,6 +1021,8 @@ main(void)
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_waiting_is_bounded),
 		cmocka_unit_test(test_module_that_came_later),
+		cmocka_unit_test(test_modules_move),
+		cmocka_unit_test(test_module_that_went),
 		cmocka_unit_test(test_due),
 		cmocka_unit_test(test_file_that_goes),
 		cmocka_unit_test(test_crowd),
