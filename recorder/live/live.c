@@ -428,7 +428,7 @@ live_take(struct live *l, uint64_t complete_ns, struct buf *out)
 	if (live_scan_on(l->state))
 		rc = scan_take(l, out);
 	if (!rc)
-		rc = live_kernel_look(&l->kernel, &l->scan, complete_ns, out, give_named, l->ids);
+		rc = live_kernel_look(&l->kernel, &l->scan, l->model_ns, out, give_named, l->ids);
 	l->scan.kernel = live_kernel_table(&l->kernel);
 	return rc ? rc : state_record(l, span_of(out->p + at, out->len - at));
 }

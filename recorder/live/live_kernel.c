@@ -35,9 +35,9 @@ first_era_end(struct live_kernel *k)
 
 /* Those whose samples have all passed by, and are named. */
 static void
-old_eras_end(struct live_kernel *k, uint64_t complete_ns)
+old_eras_end(struct live_kernel *k, uint64_t since_ns)
 {
-	while (k->nr_eras > 1 && complete_ns > k->eras[0].until_ns &&
+	while (k->nr_eras > 1 && since_ns > k->eras[0].until_ns &&
 	       !ksym_collector_pending(k->eras[0].needed))
 		first_era_end(k);
 }
@@ -157,7 +157,7 @@ change(void *arg, const struct kallsyms_module *module, bool gone, uint64_t time
 }
 
 int
-live_kernel_look(struct live_kernel *k, const struct state_options *scan, uint64_t complete_ns,
+live_kernel_look(struct live_kernel *k, const struct state_options *scan, uint64_t since_ns,
 		 struct buf *out, live_modules_fn *fn, void *arg)
 {
 	struct look look = { .kernel = k, .scan = *scan, .out = out, .fn = fn, .arg = arg };
@@ -168,7 +168,7 @@ live_kernel_look(struct live_kernel *k, const struct state_options *scan, uint64
 
 	if (!live_kernel_table(k))
 		return 0;
-	old_eras_end(k, complete_ns);
+	old_eras_end(k, since_ns);
 	addresses = ksym_collector_unknown(live_kernel_now(k)->needed);
 	unknown = addresses != k->unknown;
 	if (live_modules_due(k->modules, now_ns, unknown))

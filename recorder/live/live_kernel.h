@@ -56,9 +56,9 @@ void live_kernel_ksymbol(struct live_kernel *k, const struct perf_record *record
 
 /*
  * Looks which modules are there, if there is a reason to or it is time. Appends what changed to out, as records of scan,
- * and gives fn the build-ids of new ones. All samples before complete_ns have been shown. 0, -ENOMEM.
+ * and gives fn the build-ids of new ones. No sample from before since_ns is to come. 0, -ENOMEM.
  */
-int live_kernel_look(struct live_kernel *k, const struct state_options *scan, uint64_t complete_ns,
+int live_kernel_look(struct live_kernel *k, const struct state_options *scan, uint64_t since_ns,
 		     struct buf *out, live_modules_fn *fn, void *arg);
 
 /* Writes KSYMS blocks with what the open block needs. 0, -FMT_E_*. */

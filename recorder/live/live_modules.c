@@ -7,7 +7,7 @@
 
 #include "recorder/host/host.h"
 
-/* Times that a look took, until the next: where something is not known, and in any case. */
+/* Times that a look took, until the next: where something is not known or about to change, and in any case. */
 #define PAUSE_UNKNOWN 1000
 #define PAUSE 4000
 
@@ -86,9 +86,10 @@ live_modules_told(struct live_modules *m)
 bool
 live_modules_due(const struct live_modules *m, uint64_t now_ns, bool unknown)
 {
-	const uint64_t pause_ns = m->took_ns * (unknown ? PAUSE_UNKNOWN : PAUSE);
+	const uint64_t pause_ns =
+		m->took_ns * (unknown || m->now.unsettled ? PAUSE_UNKNOWN : PAUSE);
 
-	return m->told || m->now.unsettled || now_ns - m->looked_ns >= pause_ns;
+	return m->told || now_ns - m->looked_ns >= pause_ns;
 }
 
 /* --- a look ------------------------------------------------------------------------------ */
