@@ -30,6 +30,7 @@
 #include "daemon/process/notify.h"
 #include "daemon/process/watchdog.h"
 #include "daemon/stream/streams.h"
+#include "format/bytes/option_wrong.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
 
@@ -463,7 +464,7 @@ spoord_serve(struct spoord *d)
 /* --- command line ------------------------------------------------------------------------ */
 
 static void
-usage(FILE *out)
+usage(void)
 {
 	fputs("usage: spoord [-n] [-c FILE] [--foreground]\n"
 	      "\n"
@@ -472,7 +473,7 @@ usage(FILE *out)
 	      "      --foreground    stay in the foreground, as it always does\n"
 	      "      --version       print the version\n"
 	      "      --help          print this, and the keys of the configuration\n",
-	      out);
+	      stdout);
 }
 
 /* -1: go on; else what to exit with. */
@@ -488,9 +489,11 @@ spoord_parse(int argc, char **argv, struct options *o)
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
 	};
+	char wrong[256];
 	int c;
 
-	while ((c = getopt_long(argc, argv, "c:n", names, NULL)) >= 0) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":c:n", names, NULL)) >= 0) {
 		switch (c) {
 		case 'c':
 			o->config = optarg;
@@ -504,12 +507,13 @@ spoord_parse(int argc, char **argv, struct options *o)
 			puts("spoord " SPOOR_VERSION);
 			return EXIT_SUCCESS;
 		case OPT_HELP:
-			usage(stdout);
+			usage();
 			puts("\nkeys of the configuration, with their defaults; see spoord.conf(5):");
 			config_help(stdout);
 			return EXIT_SUCCESS;
 		default:
-			usage(stderr);
+			option_wrong_text(c, argv, names, wrong, sizeof(wrong));
+			fprintf(stderr, "spoord: %s (spoord --help)\n", wrong);
 			return EXIT_USAGE;
 		}
 	}

@@ -260,7 +260,7 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 	};
 	int o, r, targets;
 
-	while ((o = getopt_long(argc, argv, "hF:c:e:p:t:G:C:o:i", options, NULL)) != -1)
+	while ((o = ctl_option_next(argc, argv, ":hF:c:e:p:t:G:C:o:i", options)) != -1)
 		if ((r = set_option(c, w, argv[0], o)) >= 0)
 			return r;
 	if (optind != argc)

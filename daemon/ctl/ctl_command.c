@@ -240,7 +240,7 @@ ctl_command_monitor(struct ctl_client *c, int argc, char **argv)
 	const char *problem;
 	int o, r;
 
-	while ((o = getopt_long(argc, argv, "hn:", options, NULL)) != -1) {
+	while ((o = ctl_option_next(argc, argv, ":hn:", options)) != -1) {
 		r = -1;
 		if (o != 'n') {
 			r = ctl_option_take(c, argv[0], o);
@@ -378,7 +378,7 @@ ctl_command_keep(struct ctl_client *c, int argc, char **argv)
 	long long files;
 	int o, r;
 
-	while ((o = getopt_long(argc, argv, "hl:", options, NULL)) != -1)
+	while ((o = ctl_option_next(argc, argv, ":hl:", options)) != -1)
 		if ((r = keep_option(c, &k, argv[0], o)) >= 0)
 			return r;
 	r = keep_settle(&k, argc, argv);
@@ -445,7 +445,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	char size[CTL_PRINT_BYTES];
 	int o, r = -1;
 
-	while (r < 0 && (o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+	while (r < 0 && (o = ctl_option_next(argc, argv, ":h", options)) != -1)
 		r = vacuum_option(c, parameters, argv[0], o);
 	if (r < 0 && (optind != argc || json_object_size(parameters) == 0))
 		r = ctl_option_wrong(argv[0], "a limit, such as --max-use 1G");

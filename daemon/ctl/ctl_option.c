@@ -3,9 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/ctl/ctl_command.h"
+#include "daemon/ctl/ctl_print.h"
+#include "format/bytes/option_wrong.h"
 
 static const struct {
 	const char *name, *arguments, *help;
@@ -18,13 +21,19 @@ static const struct {
 int
 ctl_option_wrong(const char *command, const char *format, ...)
 {
+	const char *blank = command ? " " : "";
+	char *text = NULL;
 	va_list ap;
 
-	fprintf(stderr, "spoorctl %s: ", command);
+	command = command ? command : "";
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
 	va_end(ap);
-	fprintf(stderr, " (spoorctl %s --help)\n", command);
+	fprintf(stderr, "spoorctl%s%s: ", blank, command);
+	ctl_print_text(stderr, text ? text : "out of memory");
+	fprintf(stderr, " (spoorctl %s%s--help)\n", command, blank);
+	free(text);
 	return CTL_USAGE;
 }
 
@@ -37,6 +46,21 @@ print_usage(const char *name)
 			       *commands[i].arguments ? " " : "", commands[i].arguments,
 			       commands[i].help);
 	return CTL_DONE;
+}
+
+int
+ctl_option_next(int argc, char **argv, const char *letters, const struct option *options)
+{
+	char wrong[1024];
+	int o;
+
+	opterr = 0;
+	o = getopt_long(argc, argv, letters, options, NULL);
+	if (o != '?' && o != ':')
+		return o;
+	option_wrong_text(o, argv, options, wrong, sizeof(wrong));
+	ctl_option_wrong(*letters == '+' ? NULL : argv[0], "%s", wrong);
+	return '?';
 }
 
 int
@@ -61,7 +85,7 @@ ctl_option_arguments(struct ctl_client *c, int argc, char **argv, int wanted)
 	static const struct option options[] = { CTL_OPTIONS };
 	int o, r;
 
-	while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1)
+	while ((o = ctl_option_next(argc, argv, ":h", options)) != -1)
 		if ((r = ctl_option_take(c, argv[0], o)) >= 0)
 			return r;
 	if (argc - optind == wanted)

@@ -20,11 +20,16 @@ enum { CTL_OPTION_SOCKET = 0x200, CTL_OPTION_JSON };
 /* clang-format on */
 
 /*
- * What getopt_long() returned that the command does not know: -1 it is done, else the exit
+ * The next option of a command, or of spoorctl itself, as getopt_long() has it; letters begin with ':', or "+:".
+ * '?': it is none, which was said.
+ */
+int ctl_option_next(int argc, char **argv, const char *letters, const struct option *options);
+/*
+ * What ctl_option_next() returned that the command does not know: -1 it is done, else the exit
  * status to end with (help was asked for, or it was wrong).
  */
 int ctl_option_take(struct ctl_client *c, const char *command, int option);
-/* A line on stderr and where to find help; CTL_USAGE. */
+/* A line on stderr and where to find help; CTL_USAGE. command NULL: spoorctl itself. */
 int ctl_option_wrong(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* For commands whose only options are those, and who take so many free arguments. */

@@ -6,6 +6,7 @@
 
 #include "daemon/ctl/ctl_command.h"
 #include "daemon/ctl/ctl_option.h"
+#include "format/bytes/nearest.h"
 
 #define SOCKET_PATH "/run/spoor/io.spoor.Recorder"
 
@@ -37,15 +38,28 @@ read_options(struct ctl_client *c, int argc, char **argv)
 						 CTL_OPTIONS };
 	int o;
 
-	while ((o = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((o = ctl_option_next(argc, argv, "+:h", options)) != -1) {
 		if (o == 'h')
 			return print_help(stdout);
 		if (o == 'V')
 			return printf("spoorctl %s\n", SPOOR_VERSION) < 0 ? CTL_FAILED : CTL_DONE;
 		if (ctl_option_take(c, "", o) >= 0)
-			return print_help(stderr);
+			return CTL_USAGE;
 	}
 	return optind < argc ? -1 : print_help(stderr);
+}
+
+static int
+unknown_command(const char *name)
+{
+	struct nearest n;
+
+	nearest_init(&n, name);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		nearest_offer(&n, commands[i].name);
+	if (n.best)
+		return ctl_option_wrong(NULL, "no command '%s'; did you mean '%s'?", name, n.best);
+	return ctl_option_wrong(NULL, "no command '%s'", name);
 }
 
 int
@@ -76,6 +90,5 @@ main(int argc, char **argv)
 	}
 	if (strcmp(name, "help") == 0)
 		return print_help(stdout);
-	warnx("no such command: %s (spoorctl --help)", name);
-	return CTL_USAGE;
+	return unknown_command(name);
 }

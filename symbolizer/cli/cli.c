@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/bytes/option_wrong.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
@@ -16,6 +17,7 @@
 #define OPTIONS_MAX 128
 #define HELP_COLUMN 28
 #define HELP_WIDTH 80
+#define WRONG_BYTES 1024
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -212,22 +214,6 @@ make_getopt(const struct cli_syntax *syntax, struct option *longs, char *letters
 }
 
 static int
-bad_option(const struct cli_syntax *syntax, int why, char **argv)
-{
-	const char *arg = optind > 0 ? argv[optind - 1] : "";
-	char letter[3] = { '-', (char)optopt, '\0' };
-
-	/* getopt leaves the letter in optopt, and 0 or a long option's value for a word */
-	if (optopt > 0 && optopt < 256 && strncmp(arg, "--", 2) != 0)
-		arg = letter;
-	if (why == ':')
-		return cli_usage_error(syntax->command, "%s needs an argument", arg);
-	if (optopt != 0 && strncmp(arg, "--", 2) == 0)
-		return cli_usage_error(syntax->command, "'%s': this option takes no argument", arg);
-	return cli_usage_error(syntax->command, "unknown option '%s'", arg);
-}
-
-static int
 take_option(const struct cli_syntax *syntax, int (*set)(void *arg, int value, const char *text),
 	    void *arg, int value, const char *text)
 {
@@ -248,7 +234,7 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 	  int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first)
 {
 	struct option longs[OPTIONS_MAX + 2];
-	char letters[3 * OPTIONS_MAX + 4];
+	char letters[3 * OPTIONS_MAX + 4], wrong[WRONG_BYTES];
 	int c, status;
 
 	make_getopt(syntax, longs, letters);
@@ -259,8 +245,10 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 			print_help(syntax);
 			return EXIT_DONE;
 		}
-		if (c == '?' || c == ':')
-			return bad_option(syntax, c, argv);
+		if (c == '?' || c == ':') {
+			option_wrong_text(c, argv, longs, wrong, sizeof(wrong));
+			return cli_usage_error(syntax->command, "%s", wrong);
+		}
 		for (const struct cli_option *o = syntax->options; o->name; o++) {
 			if (o->letter != c && o->value != c)
 				continue;

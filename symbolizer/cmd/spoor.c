@@ -11,10 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/bytes/nearest.h"
+#include "format/bytes/option_wrong.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/text/screen_text.h"
+
+#define WRONG_BYTES 1024
 
 struct command {
 	const char *name;
@@ -30,52 +34,16 @@ static const struct command commands[] = {
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Edits that turn a into b; names are short, so a row of 32 is plenty. */
-static unsigned
-edit_distance(const char *a, const char *b)
-{
-	unsigned row[33], n = (unsigned)strlen(b);
-
-	if (n > 32)
-		return 99;
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
 static int
 unknown_command(const char *name)
 {
-	const char *best = NULL;
-	unsigned least = 3;
+	struct nearest n;
 
-	for (size_t i = 0; i < NR_COMMANDS; i++) {
-		unsigned d = edit_distance(name, commands[i].name);
-
-		if (*name && strncmp(commands[i].name, name, strlen(name)) == 0)
-			d = 1;
-		if (d < least) {
-			least = d;
-			best = commands[i].name;
-		}
-	}
-	if (best)
-		return cli_usage_error(NULL, "no command '%s'; did you mean '%s'?", name, best);
+	nearest_init(&n, name);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		nearest_offer(&n, commands[i].name);
+	if (n.best)
+		return cli_usage_error(NULL, "no command '%s'; did you mean '%s'?", name, n.best);
 	return cli_usage_error(NULL, "no command '%s'", name);
 }
 
@@ -132,6 +100,7 @@ spoor_run(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	const struct command *command;
+	char wrong[WRONG_BYTES];
 	int c;
 
 	opterr = 0;
@@ -149,7 +118,8 @@ spoor_run(int argc, char **argv)
 				return cli_usage_error(NULL, "--color %s: auto, always or never",
 						       optarg);
 		} else {
-			return cli_usage_error(NULL, "bad option '%s'", argv[optind - 1]);
+			option_wrong_text(c, argv, longs, wrong, sizeof(wrong));
+			return cli_usage_error(NULL, "%s", wrong);
 		}
 	}
 	argc -= optind;

@@ -13,9 +13,9 @@
 #include "format/bytes/buf.h"
 #include "symbolizer/profile/profile.h"
 #include "symbolizer/text/escape.h"
-#include "symbolizer/text/nearest.h"
+#include "format/bytes/nearest.h"
 #include "symbolizer/text/screen_text.h"
-#include "symbolizer/text/unit_name.h"
+#include "format/bytes/unit_name.h"
 #include "symbolizer/load/gathering.h"
 
 #define NAME_BYTES 256	/* of a name that is told */
@@ -267,12 +267,6 @@ stem(const char *name, char out[NAME_BYTES])
 		*dot = '\0';
 }
 
-static unsigned
-allowed(const char *typed)
-{
-	return strlen(typed) < 6 ? 1 : (unsigned)strlen(typed) / 3;
-}
-
 /* Of a path, the last component alone may be it. Above what is allowed: UINT_MAX. */
 static unsigned
 distance_of(int kind, const char *typed, const char *name)
@@ -280,7 +274,7 @@ distance_of(int kind, const char *typed, const char *name)
 	const bool path = kind == FILTER_OPTION_cgroup || kind == FILTER_OPTION_unit;
 	const char *last = path ? strrchr(name, '/') : NULL;
 	char wanted[NAME_BYTES], got[NAME_BYTES];
-	unsigned distance, max = allowed(typed);
+	unsigned distance, max = nearest_allowed(typed);
 
 	if (kind == FILTER_OPTION_pid || kind == FILTER_OPTION_tid || kind == FILTER_OPTION_cpu)
 		return UINT_MAX;
@@ -288,7 +282,7 @@ distance_of(int kind, const char *typed, const char *name)
 	if (path && distance > max) {
 		stem(typed, wanted);
 		stem(last ? last + 1 : name, got);
-		max = allowed(wanted);
+		max = nearest_allowed(wanted);
 		distance = nearest_distance(wanted, got, max);
 	}
 	return distance > max ? UINT_MAX : distance;

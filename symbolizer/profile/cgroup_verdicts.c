@@ -9,7 +9,7 @@
 
 #include "format/bytes/slots.h"
 #include "symbolizer/text/glob.h"
-#include "symbolizer/text/unit_name.h"
+#include "format/bytes/unit_name.h"
 
 #define VERDICTS 1024
 #define PATH_BYTES 4096 /* of a control group, which the kernel keeps below it */

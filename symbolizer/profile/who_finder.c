@@ -9,7 +9,7 @@
 #include "symbolizer/profile/cgroup_verdicts.h"
 #include "symbolizer/profile/task_comm.h"
 #include "symbolizer/profile/trace_fields.h"
-#include "symbolizer/text/unit_name.h"
+#include "format/bytes/unit_name.h"
 
 #define CGROUP_NAMESPACE 6 /* uapi: CGROUP_NS_INDEX */
 

@@ -15,7 +15,7 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
-#include "symbolizer/text/unit_name.h"
+#include "format/bytes/unit_name.h"
 #include "symbolizer/view/call_graph_print.h"
 #include "symbolizer/view/detail_text.h"
 #include "symbolizer/view/heading.h"

@@ -239,7 +239,17 @@ exits 1 "both sides alone" ctl capture --duration 1s --all-user --all-kernel
 # Words.
 exits 2 "no command" ctl
 exits 2 "no such command" ctl bogus
+is "$(cat err)" "spoorctl: no command 'bogus' (spoorctl --help)" "says so"
+exits 2 "a mistyped command" ctl captrue --duration 1s
+like "$(cat err)" "'captrue'; did you mean 'capture'\?" "suggests"
 exits 2 "no such option" ctl status --bogus
+is "$(cat err)" "spoorctl status: unknown option '--bogus' (spoorctl status --help)" "says so"
+exits 2 "a mistyped option" ctl capture --duraton 1s
+like "$(cat err)" "did you mean --duration\?" "suggests"
+exits 2 "one of all commands" "$BUILD/spoorctl" --scoket socket status
+like "$(cat err)" "^spoorctl: unknown option '--scoket'; did you mean --socket\?" "suggests"
+exits 2 "an option without its argument" ctl keep -l
+like "$(cat err)" 'spoorctl keep: -l needs an argument' "says so"
 exits 2 "no limit" ctl vacuum
 exits 2 "not a duration" ctl keep 10x
 for option in --event --cgroup --cpu --call-graph; do

@@ -91,6 +91,11 @@ exits 1 "-n of several errors" "$spoord" -n -c bad.conf
 is "$(sed 's/^spoord: bad.conf:\([0-9]*\): .*/\1/' err | paste -sd,)" 1,3,4 "lists every one"
 exits 78 "no service with a bad configuration" "$spoord" -c bad.conf
 exits 2 "wrong usage" "$spoord" --nonsense
+is "$(cat err)" "spoord: unknown option '--nonsense' (spoord --help)" "says so, in one line"
+exits 2 "a mistyped option" "$spoord" --confg spoord.conf
+like "$(cat err)" "'--confg'; did you mean --config\?" "suggests"
+exits 2 "an option without its argument" "$spoord" -c
+like "$(cat err)" 'spoord: -c needs an argument' "says so"
 exits 2 "no arguments" "$spoord" -n -c spoord.conf more
 exits 0 "--version" "$spoord" --version
 exits 0 "--help" "$spoord" --help

@@ -303,7 +303,18 @@ usage() # NAME ARGUMENT...
 usage "no command"
 usage "unknown command" reprot
 like "$(cat err)" "did you mean 'report'" "suggests"
+usage "a command cut short" fl
+like "$(cat err)" "did you mean 'flamegraph'" "suggests"
 usage "unknown option" report --frobnicate
+unlike "$(cat err)" 'did you mean' "that is like none"
+usage "a mistyped option" report --precentage absolute
+like "$(cat err)" "^spoor report: unknown option '--precentage'; did you mean --percentage\?" "suggests"
+usage "one of another program" record --callgraph=dwarf
+like "$(cat err)" 'did you mean --call-graph\?' "suggests"
+usage "one of spoor itself" --no-pgaer report
+like "$(cat err)" '^spoor: .*did you mean --no-pager\?' "suggests"
+usage "an option cut too short" report --per
+like "$(cat err)" "'--per' can be any of --percentage or --percent-limit" "tells which there are"
 usage "unknown letter" report -Z
 usage "unknown sort key" report --sort comm,parents
 like "$(cat err)" 'comm dso sym' "lists the keys"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/text/unit_name.h"
+#include "format/bytes/unit_name.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/text/nearest.h"
+#include "format/bytes/nearest.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -59,4 +59,41 @@ nearest_distance(const char *typed, const char *name, unsigned max)
 	if (na <= NEAREST_BYTES_MAX && nb <= NEAREST_BYTES_MAX)
 		distance = least(align(typed, na, name, nb), max + 1);
 	return distance;
+}
+
+unsigned
+nearest_allowed(const char *typed)
+{
+	return strlen(typed) < 6 ? 1 : (unsigned)strlen(typed) / 3;
+}
+
+void
+nearest_init(struct nearest *n, const char *typed)
+{
+	*n = (struct nearest){ .typed = typed, .distance = nearest_allowed(typed) + 1 };
+}
+
+/* How many letters more or less one has. */
+static size_t
+longer(const char *a, const char *b)
+{
+	const size_t na = strlen(a), nb = strlen(b);
+
+	return na > nb ? na - nb : nb - na;
+}
+
+void
+nearest_offer(struct nearest *n, const char *name)
+{
+	const size_t typed = strlen(n->typed);
+	unsigned distance = nearest_distance(n->typed, name, nearest_allowed(n->typed));
+
+	if (typed > 0 && distance > 1 && strncasecmp(name, n->typed, typed) == 0)
+		distance = 1;
+	if (distance > n->distance ||
+	    (distance == n->distance &&
+	     (!n->best || longer(name, n->typed) >= longer(n->best, n->typed))))
+		return;
+	n->best = name;
+	n->distance = distance;
 }

@@ -7,7 +7,7 @@
 #include <bsd/string.h>
 #include <string.h>
 
-#include "symbolizer/text/nearest.h"
+#include "format/bytes/nearest.h"
 
 static void
 distances(void **state)
@@ -62,6 +62,35 @@ long_names(void **state)
 	assert_int_equal(nearest_distance(name + 1, name, 5), 1);
 }
 
+static const char *
+best(const char *typed, const char *const *names)
+{
+	struct nearest n;
+
+	nearest_init(&n, typed);
+	for (; *names; names++)
+		nearest_offer(&n, *names);
+	return n.best ? n.best : "none";
+}
+
+static void
+best_of_names(void **state)
+{
+	static const char *const names[] = { "all-cpus", "cpu",	      "call-graph", "freq",
+					     "max-size", "max-stack", NULL };
+
+	(void)state;
+	assert_string_equal(best("callgraph", names), "call-graph");
+	assert_string_equal(best("frequency", names), "freq");
+	/* In two of them: the one that is not much longer. */
+	assert_string_equal(best("cpus", names), "cpu");
+	assert_string_equal(best("max-stakc", names), "max-stack");
+	assert_string_equal(best("kallsyms", names), "none");
+	assert_string_equal(best("", names), "none");
+	assert_string_equal(best("x", names), "none");
+	assert_string_equal(best("m", names), "max-size");
+}
+
 int
 main(void)
 {
@@ -69,6 +98,7 @@ main(void)
 		cmocka_unit_test(distances),
 		cmocka_unit_test(operations),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(best_of_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * unit_name: which unit of systemd a control group belongs to, by its path alone; and paths of
  * containers, made short enough to be read.
  */
-#ifndef SYMBOLIZER_TEXT_UNIT_NAME_H
-#define SYMBOLIZER_TEXT_UNIT_NAME_H
+#ifndef FORMAT_BYTES_UNIT_NAME_H
+#define FORMAT_BYTES_UNIT_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <bsd/string.h>
 #include <string.h>
 
-#include "symbolizer/text/unit_name.h"
+#include "format/bytes/unit_name.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

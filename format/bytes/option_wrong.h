@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * option_wrong: what is wrong with an option that getopt_long() did not take, in words, with the
+ * options that can have been meant. All programs say the same. Prints nothing.
+ */
+#ifndef FORMAT_BYTES_OPTION_WRONG_H
+#define FORMAT_BYTES_OPTION_WRONG_H
+
+#include <getopt.h>
+#include <stddef.h>
+
+/*
+ * Of what getopt_long() has just returned, '?' or (with a ':' in front of its letters) ':'. The words are
+ * "unknown option '--freqency'; did you mean --frequency?" and the like, cut to size; what was typed is in
+ * them as it is.
+ */
+void option_wrong_text(int why, char *const *argv, const struct option *longs, char *out,
+		       size_t size);
+
+#endif
