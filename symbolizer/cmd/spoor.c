@@ -16,6 +16,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
+#include "symbolizer/cmd/perf_commands.h"
 #include "symbolizer/text/screen_text.h"
 
 #define WRONG_BYTES 1024
@@ -37,8 +38,11 @@ static const struct command commands[] = {
 static int
 unknown_command(const char *name)
 {
+	const char *instead = perf_commands_instead(name);
 	struct nearest n;
 
+	if (instead)
+		return cli_usage_error(NULL, "no command '%s': %s", name, instead);
 	nearest_init(&n, name);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		nearest_offer(&n, commands[i].name);

@@ -303,6 +303,26 @@ usage() # NAME ARGUMENT...
 usage "no command"
 usage "unknown command" reprot
 like "$(cat err)" "did you mean 'report'" "suggests"
+usage "a command of perf" stat -- true
+like "$(cat err)" "^spoor: no command 'stat': spoor record --counters -- COMMAND, then spoor counters" "names what does the same"
+usage "help of one" help script
+like "$(cat err)" 'spoor export -f perf-script' "likewise"
+usage "a command of spoorctl" status
+like "$(cat err)" 'spoorctl status' "names it"
+# Each command of perf is one of spoor, or is told of; and what is told is a command.
+if command -v perf >/dev/null; then
+	perf --help 2>&1 | sed -n 's/^   \([a-z0-9-]*\)  .*/\1/p' >theirs
+	in_range "$(wc -l <theirs)" 20 1e3 "commands of perf are known"
+	while read -r command; do
+		"$SPOOR" help "$command" >help 2>&1 || grep "no command '$command': ." help >>instead || echo "$command"
+	done <theirs >bad
+	is "$(cat bad)" "" "each is a command, or there is one to take instead"
+	grep -o 'spoor [a-z]\{3,\}' instead | sort -u | sed 's/spoor //; /^has$/d; /^only$/d' >ours
+	while read -r command; do
+		"$SPOOR" help "$command" >/dev/null 2>&1 || echo "$command"
+	done <ours >bad
+	is "$(cat bad)" "" "which there is"
+fi
 usage "a command cut short" fl
 like "$(cat err)" "did you mean 'flamegraph'" "suggests"
 usage "unknown option" report --frobnicate
