@@ -100,6 +100,18 @@ _spoor()
 	*:--cgroup)
 		_spoor_offer_list < <(_spoor_cgroups '/%P\n%P\n%f\n')
 		;;
+	record:--unit)
+		_spoor_offer '' < <(_spoor_cgroups '%f\n' | grep -E '\.(service|scope|slice|socket|mount)$')
+		;;
+	*:--unit)
+		_spoor_offer_list < <(_spoor_cgroups '%f\n' | grep -E '\.(service|scope|slice|socket|mount)$')
+		;;
+	record:--slice)
+		_spoor_offer '' < <(_spoor_cgroups '%f\n' | grep '\.slice$')
+		;;
+	*:--slice)
+		_spoor_offer_list < <(_spoor_cgroups '%f\n' | grep '\.slice$')
+		;;
 	report:-g | report:--call-graph)
 		_spoor_offer_list <<<$'graph\nfractal\nflat\nfolded\nnone\ncaller\ncallee\npercent\nperiod\ncount'
 		;;

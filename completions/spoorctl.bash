@@ -13,13 +13,13 @@ _spoorctl_offer()
 	done
 }
 
-_spoorctl_cgroups()
+_spoorctl_cgroups() # FORMAT: of find
 {
 	local root
 
 	root=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts)
 	[[ -n $root ]] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[[ -z $root ]] || find "$root" -mindepth 1 -type d -printf '%P\n' 2>/dev/null
+	[[ -z $root ]] || find "$root" -mindepth 1 -type d -printf "$1" 2>/dev/null | sort -u
 }
 
 _spoorctl_captures()
@@ -60,7 +60,15 @@ _spoorctl()
 		;;
 	-G | --cgroup)
 		compopt -o filenames 2>/dev/null
-		_spoorctl_offer < <(_spoorctl_cgroups)
+		_spoorctl_offer < <(_spoorctl_cgroups '%P\n')
+		return
+		;;
+	--unit)
+		_spoorctl_offer < <(_spoorctl_cgroups '%f\n' | grep -E '\.(service|scope|slice|socket|mount)$')
+		return
+		;;
+	--slice)
+		_spoorctl_offer < <(_spoorctl_cgroups '%f\n' | grep '\.slice$')
 		return
 		;;
 	--since | --until)
@@ -83,7 +91,7 @@ _spoorctl()
 		;;
 	:*) options="$options --version $commands" ;;
 	capture:*)
-		options="$options --duration --frequency --period --event --pid --tid --cgroup --cpu --call-graph --max-stack --user-callchains
+		options="$options --duration --frequency --period --event --pid --tid --cgroup --unit --slice --cpu --call-graph --max-stack --user-callchains
 			--kernel-callchains --all-user --all-kernel --no-inherit --switch-events --skip-missing --output"
 		;;
 	keep:*) options="$options --since --until --label" ;;

@@ -17,8 +17,9 @@
 #include "daemon/ctl/ctl_output.h"
 #include "daemon/ctl/ctl_print.h"
 #include "recorder/host/cgroup.h"
+#include "recorder/host/cgroup_unit.h"
 
-enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_KNOB };
+enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_UNIT, OPT_SLICE, OPT_KNOB };
 
 /* Options that are on or not: parameter of the call, option. */
 #define CAPTURE_KNOBS(X)                                                                           \
@@ -176,20 +177,36 @@ add_cgroups(json_t *parameters, const char *command)
 	return r;
 }
 
+/* unit: the path of that of --unit or --slice, or NULL. */
 static int
-set_cgroup(json_t *parameters, const char *command)
+set_cgroup(json_t *parameters, const char *unit, const char *command)
 {
-	const char *s = below_root(optarg);
+	const char *s = below_root(unit ? unit : optarg);
 
 	if (json_object_get(parameters, "cgroup") || json_object_get(parameters, "cgroups"))
-		return ctl_option_wrong(command,
-					"-G: given twice: a list (-G A,B) has one for each event");
-	if (strchr(optarg, ','))
+		return ctl_option_wrong(
+			command, "a second control group: a list (-G A,B) has one for each event");
+	if (!unit && strchr(optarg, ','))
 		return add_cgroups(parameters, command);
 	if (!*s)
 		return ctl_option_wrong(command, "%s: the root group is everything: leave it out",
 					optarg);
 	return set_text(parameters, "cgroup", s, command);
+}
+
+/* spoord takes paths: names of units are those of whoever asks. */
+static int
+set_unit(json_t *parameters, const char *type, const char *command)
+{
+	const char *option = strcmp(type, ".slice") == 0 ? "--slice" : "--unit";
+	char words[CGROUP_UNIT_WORDS], path[4096];
+	int r = cgroup_unit_find(NULL, optarg, type, path, sizeof(path), words);
+
+	if (r == -EINVAL)
+		return ctl_option_wrong(command, "%s: %s", option, words);
+	if (*words)
+		fprintf(stderr, "spoorctl %s: %s: %s\n", command, option, words);
+	return r < 0 ? CTL_FAILED : set_cgroup(parameters, path, command);
 }
 
 static int
@@ -224,7 +241,11 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 't':
 		return add_numbers(w->parameters, "tids", command);
 	case 'G':
-		return set_cgroup(w->parameters, command);
+		return set_cgroup(w->parameters, NULL, command);
+	case OPT_UNIT:
+		return set_unit(w->parameters, ".service", command);
+	case OPT_SLICE:
+		return set_unit(w->parameters, ".slice", command);
 	case 'C':
 		return set_text(w->parameters, "cpus", optarg, command);
 	case OPT_CALL_GRAPH:
@@ -248,6 +269,8 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 		{ "pid", required_argument, NULL, 'p' },
 		{ "tid", required_argument, NULL, 't' },
 		{ "cgroup", required_argument, NULL, 'G' },
+		{ "unit", required_argument, NULL, OPT_UNIT },
+		{ "slice", required_argument, NULL, OPT_SLICE },
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
 		{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
@@ -270,7 +293,8 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 		!!json_object_get(w->parameters, "cgroup") +
 		!!json_object_get(w->parameters, "cgroups");
 	if (targets > 1)
-		return ctl_option_wrong(argv[0], "--pid, --tid and --cgroup exclude each other");
+		return ctl_option_wrong(
+			argv[0], "--pid, --tid and --cgroup (--unit, --slice) exclude each other");
 	if (json_object_get(w->parameters, "frequency_hz") &&
 	    json_object_get(w->parameters, "period"))
 		return ctl_option_wrong(argv[0], "--frequency and --period exclude each other");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/bytes/unit_name.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ID_DIGITS 64 /* of a SHA-256, as docker, containerd, CRI-O and podman have them */
@@ -30,12 +31,12 @@ part_unescaped(struct part p)
 	return p.len > 0 && *p.at == '_' ? (struct part){ p.at + 1, p.len - 1 } : p;
 }
 
-static bool
-ends_in(const char *name, size_t len, const char *suffix)
+bool
+unit_name_is(const char *name, size_t len, const char *type)
 {
-	const size_t n = strlen(suffix);
+	const size_t n = strlen(type);
 
-	return len > n && memcmp(name + len - n, suffix, n) == 0;
+	return len > n && memcmp(name + len - n, type, n) == 0;
 }
 
 bool
@@ -48,7 +49,7 @@ unit_name_valid(const char *name, size_t len)
 	if (len >= UNIT_NAME_MAX)
 		return false;
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (ends_in(name, len, suffixes[i]))
+		if (unit_name_is(name, len, suffixes[i]))
 			return true;
 	return false;
 }
@@ -62,7 +63,7 @@ take_unit(const char **path, struct part *slice, struct part *unit)
 	*unit = (struct part){ NULL, 0 };
 	while (take_part(path, &p)) {
 		p = part_unescaped(p);
-		if (!ends_in(p.at, p.len, ".slice")) {
+		if (!unit_name_is(p.at, p.len, ".slice")) {
 			*unit = p;
 			return;
 		}
@@ -85,13 +86,57 @@ unit_name_of_cgroup(const char *path, size_t *ret_len)
 		*ret_len = strlen(path);
 		return path;
 	}
-	if (strncmp(unit.at, "user@", 5) == 0 && ends_in(unit.at, unit.len, ".service")) {
+	if (strncmp(unit.at, "user@", 5) == 0 && unit_name_is(unit.at, unit.len, ".service")) {
 		take_unit(&rest, &slice, &user);
 		if (user.at && unit_name_valid(user.at, user.len))
 			unit = user;
 	}
 	*ret_len = unit.len;
 	return unit.at;
+}
+
+const char *
+unit_name_slice_of_cgroup(const char *path, size_t *ret_len)
+{
+	struct part slice = { "-.slice", strlen("-.slice") }, p;
+
+	while (take_part(&path, &p)) {
+		p = part_unescaped(p);
+		if (unit_name_is(p.at, p.len, ".slice"))
+			slice = p;
+	}
+	*ret_len = slice.len;
+	return slice.at;
+}
+
+static bool
+is_container_id(const char *s, size_t len)
+{
+	return len >= ID_SHOWN && len <= ID_DIGITS && strspn(s, HEX) == len;
+}
+
+char *
+unit_name_pattern(const char *name, const char *type)
+{
+	const bool service = strcmp(type, ".service") == 0;
+	size_t len = strlen(name);
+	char *pattern = NULL;
+	int n;
+
+	if (strchr(name, '/'))
+		return strdup(name);
+	if (service && unit_name_is(name, len, "@.service"))
+		len -= strlen(".service");
+	if (service && is_container_id(name, len))
+		n = asprintf(&pattern, "*%s*", name);
+	else if (service && name[len - 1] == '@')
+		n = asprintf(&pattern, "%.*s*.service", (int)len, name);
+	else if (service ? unit_name_valid(name, len) || strpbrk(name, "*?")
+			 : unit_name_is(name, len, type))
+		return strdup(name);
+	else
+		n = asprintf(&pattern, "%s%s", name, type);
+	return n < 0 ? NULL : pattern;
 }
 
 bool

@@ -19,8 +19,22 @@
  */
 const char *unit_name_of_cgroup(const char *path, size_t *ret_len);
 
+/* The innermost slice that a group is in: "app.slice" of a user's service. Likewise. */
+const char *unit_name_slice_of_cgroup(const char *path, size_t *ret_len);
+
 /* May a unit be called so: is there a known suffix, and something in front? */
 bool unit_name_valid(const char *name, size_t len);
+
+/* Likewise of one of those: type is ".slice", say. */
+bool unit_name_is(const char *name, size_t len, const char *type);
+
+/*
+ * The pattern ('*' and '?') of units that a name stands for, which the caller frees; NULL: out of memory. As
+ * systemctl takes them, of type ".service": "nginx" is nginx.service, "getty@" any of its instances, and the 12
+ * digits or more of a container's id are any unit that has them in its name. Of another type: "user" and "user*"
+ * are user.slice and user*.slice. One with a '/' stays as it is. name is not empty.
+ */
+char *unit_name_pattern(const char *name, const char *type);
 
 /*
  * Copies path (or a unit) with the ids of containers cut to 12 digits, as docker ps and podman ps show them:

@@ -13,6 +13,7 @@
 
 #include "recorder/ground/session_error.h"
 #include "recorder/host/cgroup.h"
+#include "recorder/host/cgroup_unit.h"
 
 /* Once: what is named twice, or by a process and by a thread of it, would count twice. */
 static int
@@ -104,15 +105,19 @@ static int
 add_cgroup(struct target *t, const char *name, struct session_error *error)
 {
 	int fd = *name ? cgroup_open(name) : -1, *fds;
+	char hint[CGROUP_UNIT_WORDS] = "";
 
+	if (fd < 0 && *name)
+		cgroup_unit_hint(NULL, fd, name, hint);
 	if (fd == -EINVAL)
 		return session_fail(error, fd, "%s is not a control group", name);
 	if (fd == -ENOTUNIQ)
 		return session_fail(error, fd,
-				    "several control groups are called %s: give more of the path",
-				    name);
+				    "several control groups are called %s: give more of the "
+				    "path%s",
+				    name, hint);
 	if (fd < 0 && *name)
-		return session_fail(error, fd, "control group %s: %s", name, strerror(-fd));
+		return session_fail(error, fd, "control group %s: %s%s", name, strerror(-fd), hint);
 	fds = reallocarray(t->cgroup_fds, t->nr_cgroups + 1, sizeof(*fds));
 	if (!fds) {
 		if (fd >= 0)

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,14 +139,21 @@ struct ending {
 	unsigned int groups;
 };
 
+bool
+cgroup_ends_in(const char *path, const char *end)
+{
+	const size_t len = strlen(path), n = strlen(end);
+
+	return len > n && path[len - n - 1] == '/' && strcmp(path + len - n, end) == 0;
+}
+
 static int
 see_ending(void *arg, uint64_t id, const char *path)
 {
 	struct ending *e = arg;
-	size_t len = strlen(path), end = strlen(e->end);
 
 	(void)id;
-	if (len <= end || path[len - end - 1] != '/' || strcmp(path + len - end, e->end) != 0)
+	if (!cgroup_ends_in(path, e->end))
 		return 0;
 	(void)strlcpy(e->path, path, sizeof(e->path));
 	return ++e->groups > 1 ? -ENOTUNIQ : 0;

@@ -6,6 +6,7 @@
 #ifndef RECORDER_HOST_CGROUP_H
 #define RECORDER_HOST_CGROUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ int cgroup_root(const char *mounts, char *ret_path, size_t cap);
  * vanish are left out. Stops at fn's first nonzero result and returns it. -errno.
  */
 int cgroup_walk(const char *root, int (*fn)(void *arg, uint64_t id, const char *path), void *arg);
+
+/* Does a group's path end so, in whole components? */
+bool cgroup_ends_in(const char *path, const char *end);
 
 /*
  * Opens the directory of a --cgroup argument: a path below the root ("system.slice/x"), the end of

@@ -50,9 +50,17 @@ of_functions(int kind)
 	case FILTER_OPTION_event:
 	case FILTER_OPTION_cgroup:
 	case FILTER_OPTION_unit:
+	case FILTER_OPTION_slice:
 		return false;
 	}
 	return true;
+}
+
+static bool
+of_groups(int kind)
+{
+	return kind == FILTER_OPTION_cgroup || kind == FILTER_OPTION_unit ||
+		kind == FILTER_OPTION_slice;
 }
 
 static bool
@@ -91,10 +99,12 @@ name_of(int kind, const struct profile *p, const struct profile_stack *s, char o
 		unit_name_shorten(s->cgroup, out, NAME_BYTES);
 	else if (kind == FILTER_OPTION_dso)
 		(void)strlcpy(out, leaf->dso, NAME_BYTES);
-	else if (kind != FILTER_OPTION_unit)
+	else if (!of_groups(kind))
 		(void)strlcpy(out, label ? label : "[unknown]", NAME_BYTES);
 	else {
-		const char *unit = unit_name_of_cgroup(s->cgroup, &len);
+		const char *unit = kind == FILTER_OPTION_unit
+			? unit_name_of_cgroup(s->cgroup, &len)
+			: unit_name_slice_of_cgroup(s->cgroup, &len);
 		char whole[NAME_BYTES];
 
 		snprintf(whole, sizeof(whole), "%.*s", (int)len, unit);
@@ -217,8 +227,7 @@ names_find(struct names *names, const struct input_set *of, const struct resolve
 	const struct profile_options po = {
 		.filter = window,
 		.leaf_only = !of_frames(names->kind),
-		.by_cgroup = names->kind == FILTER_OPTION_cgroup ||
-			names->kind == FILTER_OPTION_unit,
+		.by_cgroup = of_groups(names->kind),
 		.by_pid = names->kind == FILTER_OPTION_pid,
 		.by_tid = names->kind == FILTER_OPTION_tid,
 		.by_cpu = names->kind == FILTER_OPTION_cpu,
@@ -271,7 +280,7 @@ stem(const char *name, char out[NAME_BYTES])
 static unsigned
 distance_of(int kind, const char *typed, const char *name)
 {
-	const bool path = kind == FILTER_OPTION_cgroup || kind == FILTER_OPTION_unit;
+	const bool path = of_groups(kind);
 	const char *last = path ? strrchr(name, '/') : NULL;
 	char wanted[NAME_BYTES], got[NAME_BYTES];
 	unsigned distance, max = nearest_allowed(typed);

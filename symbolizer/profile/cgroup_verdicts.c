@@ -13,8 +13,6 @@
 
 #define VERDICTS 1024
 #define PATH_BYTES 4096 /* of a control group, which the kernel keeps below it */
-#define ID_DIGITS_MIN 12
-#define ID_DIGITS_MAX 64
 
 struct cgroup_verdicts {
 	/* By a hash of the path. NULL: free, or there was no memory to remember it. */
@@ -63,53 +61,43 @@ cgroup_choice_groups(struct cgroup_choice *c, const char *arg, const char **rete
 	return status;
 }
 
-static bool
-is_container_id(const char *s, size_t len)
+/* Units of a type, as they are typed. */
+static int
+add_units(struct name_list *units, const char *arg, const char *type, const char **reterr)
 {
-	return len >= ID_DIGITS_MIN && len <= ID_DIGITS_MAX && strspn(s, "0123456789abcdef") == len;
-}
+	const size_t had = units->n;
+	const int status = name_list_parse(units, arg, false, reterr);
 
-/* The pattern that a word of --unit stands for, which the caller frees; NULL: out of memory. */
-static char *
-unit_pattern(const char *word)
-{
-	size_t len = strlen(word);
-	char *pattern = NULL;
-	int n = 0;
-
-	if (strchr(word, '/'))
-		return strdup(word);
-	if (len > strlen("@.service") && strcmp(word + len - strlen("@.service"), "@.service") == 0)
-		len -= strlen(".service");
-	if (is_container_id(word, len))
-		n = asprintf(&pattern, "*%s*", word);
-	else if (word[len - 1] == '@')
-		n = asprintf(&pattern, "%.*s*.service", (int)len, word);
-	else if (unit_name_valid(word, len) || strpbrk(word, "*?"))
-		return strdup(word);
-	else
-		n = asprintf(&pattern, "%s.service", word);
-	return n < 0 ? NULL : pattern;
-}
-
-int
-cgroup_choice_units(struct cgroup_choice *c, const char *arg, const char **reterr)
-{
-	const size_t had = c->units.n;
-	const int status = name_list_parse(&c->units, arg, false, reterr);
-
-	for (size_t i = had; i < c->units.n; i++) {
-		char *pattern = unit_pattern(c->units.v[i].text);
+	for (size_t i = had; i < units->n; i++) {
+		char *pattern = unit_name_pattern(units->v[i].text, type);
 
 		if (!pattern) {
 			*reterr = "out of memory";
 			return -1;
 		}
 		cgroup_strip(pattern);
-		free(c->units.v[i].text);
-		c->units.v[i].text = pattern;
+		free(units->v[i].text);
+		units->v[i].text = pattern;
 	}
 	return status;
+}
+
+int
+cgroup_choice_units(struct cgroup_choice *c, const char *arg, const char **reterr)
+{
+	return add_units(&c->units, arg, ".service", reterr);
+}
+
+int
+cgroup_choice_slices(struct cgroup_choice *c, const char *arg, const char **reterr)
+{
+	return add_units(&c->slices, arg, ".slice", reterr);
+}
+
+bool
+cgroup_choice_given(const struct cgroup_choice *c)
+{
+	return c->groups.n > 0 || c->units.n > 0 || c->slices.n > 0;
 }
 
 void
@@ -117,6 +105,7 @@ cgroup_choice_done(struct cgroup_choice *c)
 {
 	name_list_done(&c->groups);
 	name_list_done(&c->units);
+	name_list_done(&c->slices);
 }
 
 /* --- what a path is ---------------------------------------------------------------------- */
@@ -187,8 +176,9 @@ is_wanted(const struct cgroup_choice *c, const char *path)
 	char text[PATH_BYTES];
 	const char *shortened = unit_name_shorten(path, text, sizeof(text)) ? text : NULL;
 	const bool group = one_matches(&c->groups, is_above, path, shortened);
+	const bool slice = one_matches(&c->slices, is_unit, path, shortened);
 
-	return one_matches(&c->units, is_unit, path, shortened) && group;
+	return one_matches(&c->units, is_unit, path, shortened) && group && slice;
 }
 
 /* --- what was said ----------------------------------------------------------------------- */
@@ -213,7 +203,7 @@ cgroup_verdict(struct cgroup_verdicts *v, const struct cgroup_choice *c, const c
 	uint64_t hash = 0;
 	size_t i;
 
-	if (c->groups.n == 0 && c->units.n == 0)
+	if (!cgroup_choice_given(c))
 		return true;
 	path = path ? path : "[unknown]";
 	if (!v)

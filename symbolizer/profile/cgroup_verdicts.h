@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cgroup_verdicts: which control groups --cgroup and --unit ask for. There are few groups and many
+ * cgroup_verdicts: which control groups --cgroup, --unit and --slice ask for. There are few groups and many
  * samples: who asks remembers what was said of a path.
  */
 #ifndef SYMBOLIZER_PROFILE_CGROUP_VERDICTS_H
@@ -11,20 +11,20 @@
 
 #include "symbolizer/profile/value_list.h"
 
-/* Both have to have a path; an empty list has any. */
+/* Each has to have a path; an empty list has any. */
 struct cgroup_choice {
 	struct name_list groups; /* patterns of --cgroup */
 	struct name_list units;
+	struct name_list slices;
 };
 
 /* Take an option. 0, or -1 with a message in *reterr (static). */
 int cgroup_choice_groups(struct cgroup_choice *c, const char *arg, const char **reterr);
-/*
- * As systemctl takes names: "nginx" is nginx.service, and "getty@" any of its instances. One with a
- * '/' is a pattern of groups, and the 12 digits or more of a container's id are any unit that has
- * them in its name.
- */
+/* Names as of unit_name_pattern(); one with a '/' is a pattern of groups. */
 int cgroup_choice_units(struct cgroup_choice *c, const char *arg, const char **reterr);
+int cgroup_choice_slices(struct cgroup_choice *c, const char *arg, const char **reterr);
+/* Does any of the lists ask for something? */
+bool cgroup_choice_given(const struct cgroup_choice *c);
 void cgroup_choice_done(struct cgroup_choice *c);
 
 struct cgroup_verdicts;

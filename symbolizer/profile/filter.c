@@ -97,6 +97,8 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 		return cgroup_choice_groups(&f->cgroups, arg, reterr);
 	case FILTER_OPTION_unit:
 		return cgroup_choice_units(&f->cgroups, arg, reterr);
+	case FILTER_OPTION_slice:
+		return cgroup_choice_slices(&f->cgroups, arg, reterr);
 	case FILTER_OPTION_pid:
 		return number_list_parse(&f->pid, arg, false, reterr);
 	case FILTER_OPTION_tid:
@@ -164,7 +166,7 @@ filter_sample(const struct filter *f, const struct filter_subject *s)
 bool
 filter_by_cgroup(const struct filter *f)
 {
-	return f->cgroups.groups.n > 0 || f->cgroups.units.n > 0;
+	return cgroup_choice_given(&f->cgroups);
 }
 
 bool
@@ -323,6 +325,7 @@ filter_next_unmet(struct filter *f, size_t *cursor, struct filter_unmet *ret)
 		{ FILTER_OPTION_tid, NULL, &f->tid },
 		{ FILTER_OPTION_cpu, NULL, &f->cpu },
 		{ FILTER_OPTION_unit, &f->cgroups.units, NULL },
+		{ FILTER_OPTION_slice, &f->cgroups.slices, NULL },
 		{ FILTER_OPTION_cgroup, &f->cgroups.groups, NULL },
 		{ FILTER_OPTION_event, &f->event, NULL },
 		{ FILTER_OPTION_dso, &f->dso, NULL },

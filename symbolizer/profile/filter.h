@@ -46,6 +46,7 @@ void filter_free(struct filter *f);
 	X(tid, 0, "tid", "TIDS", "only these threads")                                             \
 	X(cpu, 'C', "cpu", "CPUS", "only these CPUs, e.g. 0-3,7")                                  \
 	X(unit, 0, "unit", "UNITS", "only in these units of systemd: nginx, user@1000, docker-*")  \
+	X(slice, 0, "slice", "SLICES", "only in these slices of systemd and below: system, user")  \
 	X(cgroup, 0, "cgroup", "GLOBS", "only in these control groups and below: system.slice")    \
 	X(event, 0, "event", "NAMES", "only these events")                                         \
 	X(trace, 0, "trace", "EVENT.FIELD=NAMES", "only tracepoints with that in a field")         \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/record/record_request.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 
 #include "format/bytes/time_text.h"
 #include "format/record/off_cpu.h"
+#include "recorder/host/cgroup_unit.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/record/record_extra.h"
 #include "symbolizer/record/record_perf.h"
@@ -24,6 +27,8 @@
 enum {
 	OPT_CALL_GRAPH = 0x100,
 	OPT_CGROUP,
+	OPT_UNIT,
+	OPT_SLICE,
 	OPT_DURATION,
 	OPT_BUILD_IDS,
 	OPT_OBJECTS,
@@ -47,6 +52,8 @@ static const struct cli_option options[] = {
 	{ 'C', 'C', "cpu", "CPUS", "these CPUs only, such as 0-3,7" },
 	{ OPT_CGROUP, 'G', "cgroup", "PATH[,PATH...]",
 	  "what runs in this control group; one an event" },
+	{ OPT_UNIT, 0, "unit", "UNIT", "what runs in that of this unit of systemd: nginx" },
+	{ OPT_SLICE, 0, "slice", "SLICE", "in that of this slice: system, user-1000" },
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
 	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
@@ -106,7 +113,8 @@ set_target(struct record_request *rq, enum session_target target)
 	if (rq->target_given && is_said_again(rq->session.target, target))
 		target = SESSION_CGROUP;
 	else if (rq->session.pids_may_end || (rq->target_given && rq->session.target != target))
-		return cli_usage_error("record", "-a, -p, -t, -u and -G exclude each other");
+		return cli_usage_error("record",
+				       "-a, -p, -t, -u, -G, --unit and --slice exclude each other");
 	rq->target_given = true;
 	rq->session.target = target;
 	return CLI_GO_ON;
@@ -150,16 +158,36 @@ set_user(struct record_request *rq, const char *text)
 
 /* perf pairs the names of a list with the events of the command line. */
 static int
-set_cgroup(struct record_request *rq, const char *text)
+set_cgroup(struct record_request *rq, const char *text, bool list)
 {
 	if (rq->session.cgroup || rq->session.cgroups)
-		return cli_usage_error("record",
-				       "-G: given twice: a list (-G A,B) has one for each event");
-	if (strchr(text, ','))
+		return cli_usage_error(
+			"record", "a second control group: a list (-G A,B) has one for each event");
+	if (list)
 		rq->session.cgroups = text;
 	else
 		rq->session.cgroup = text;
 	return set_target(rq, SESSION_CGROUP);
+}
+
+/* It is looked up once: a unit that begins anew has another group of that path. */
+static int
+set_unit(struct record_request *rq, const char *option, const char *name, const char *type)
+{
+	char words[CGROUP_UNIT_WORDS] = "out of memory";
+	char *path = rq->unit_group ? NULL : malloc(PATH_MAX);
+	int r = -ENOMEM;
+
+	if (rq->unit_group)
+		return set_cgroup(rq, name, false); /* which says that it is the second one */
+	rq->unit_group = path;
+	if (path)
+		r = cgroup_unit_find(NULL, name, type, path, PATH_MAX, words);
+	if (r == -EINVAL)
+		return cli_usage_error("record", "%s: %s", option, words);
+	if (*words)
+		screen_text_warn("%s: %s", option, words);
+	return r < 0 ? EXIT_FAILED : set_cgroup(rq, path, false);
 }
 
 static int
@@ -444,7 +472,11 @@ record_request_set(void *arg, int value, const char *text)
 	case 'u':
 		return set_user(rq, text);
 	case OPT_CGROUP:
-		return set_cgroup(rq, text);
+		return set_cgroup(rq, text, strchr(text, ','));
+	case OPT_UNIT:
+		return set_unit(rq, "--unit", text, ".service");
+	case OPT_SLICE:
+		return set_unit(rq, "--slice", text, ".slice");
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;
@@ -576,6 +608,7 @@ record_request_done(struct record_request *rq)
 {
 	record_filters_done(&rq->filters);
 	buf_done(&rq->cmdline);
+	free(rq->unit_group);
 	free(rq->trigger);
 	free(rq->counted);
 	for (size_t i = 0; i < rq->session.nr_events; i++)

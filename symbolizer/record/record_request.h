@@ -22,6 +22,7 @@ struct record_request {
 	const char *output;
 	char off_cpu[RECORD_OFF_CPU_BYTES]; /* the event; "": not asked for */
 	const char *off_cpu_thresh;	    /* as typed; NULL: not given */
+	char *unit_group;		    /* the path of the control group of --unit or --slice */
 	struct buf cmdline;		    /* the arguments as typed */
 	struct record_watch_options watch;
 	bool target_given;

@@ -172,6 +172,17 @@ if [ -n "$croot" ] && mkdir -p "$croot/$group/inner.$$" 2>/dev/null; then
 		exits 0 "spoor record --cgroup $form" "$SPOOR" record --cgroup "$form" --duration 200ms -o group.spoor
 	done
 	# One for each event, as spoor record has them.
+	unit=spoor-ctl-$$unit
+	mkdir "$croot/$group/$unit.service" "$croot/$group/$unit.slice"
+	exits 0 "capture --unit" ctl capture --duration 200ms -c 1 -e faults --unit "$unit" -o unit.spoor
+	exits 0 "capture --slice" ctl capture --duration 200ms -c 1 -e faults --slice "$unit" -o unit.spoor
+	exits 1 "capture --unit of none" ctl capture --duration 200ms --unit "${unit}p" -o no.spoor
+	like "$(cat err)" "^spoorctl capture: --unit: no control group is of ${unit}p.service: .*did you mean $unit.service\\?" "suggests"
+	exits 1 "capture --cgroup of its name" ctl capture --duration 200ms --cgroup "$unit" -o no.spoor
+	like "$(cat err)" "that of the unit is /$group/$unit.service \\(--unit $unit\\)" "suggests that"
+	exits 2 "--unit beside --cgroup" ctl capture --duration 200ms --unit "$unit" --slice "$unit" -o no.spoor
+	nok "nothing is captured by these" test -e no.spoor
+	rmdir "$croot/$group/$unit.service" "$croot/$group/$unit.slice"
 	mkdir "$croot/$group/other.$$"
 	background sh -c "echo \$\$ >'$croot/$group/inner.$$/cgroup.procs' && exec '$FIXTURES/burn' 60000 >/dev/null"
 	inner=$!
@@ -195,7 +206,7 @@ if [ -n "$croot" ] && mkdir -p "$croot/$group/inner.$$" 2>/dev/null; then
 	like "$(cat err)" "several control groups are called inner.$$" "too"
 	rmdir "$croot/$group/inner.$$/inner.$$"
 else
-	skip "no control group can be made here" 19
+	skip "no control group can be made here" 27
 fi
 exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
 exits 1 "or one of a list" ctl capture --duration 1s -e cs,cs --cgroup system.slice,../../etc

@@ -116,6 +116,11 @@ ok "perf.data" diff <(grep "/$top/b.service" ours) <(perf_of b.data)
 is "$("$SPOOR" export -f perf-data --cgroup b.service g.spoor | "$SPOOR" report --json -i - | jq .samples)" \
 	"$(sum --cgroup b.service)" "in a pipe"
 
+is "$(sum --slice "${top%.slice}")" "$(count "^/$top")" "--slice: the slice, with what is in it"
+is "$(sum --slice "$top" --unit a)" "$(count "^/$top/a.service$")" "of it one unit"
+is "$(sum --slice no-such) $(sum --slice a.service)" "0 0" "no other unit is one"
+like "$("$SPOOR" report --slice "${top%.slice}x" g.spoor 2>&1)" "no sample; did you mean $top\\?" "a slice like it is told"
+
 # --- without
 
 perf_record -q -B -N -a -e cpu-clock -F 99 -o old.data -- "$burn" 300 >/dev/null 2>&1
@@ -154,6 +159,43 @@ like "$(tr -s '\n ' ' ' <err)" 'faults and cs are counted together, but in two c
 exits 1 "one that is none" "$SPOOR" record -e faults,cs -G "$top/web,$top/nobody" -o y.spoor -- true
 like "$(tr -s '\n ' ' ' <err)" "control group $top/nobody: No such file" "is named"
 nok "nothing is recorded" test -e y.spoor
+
+# --- one unit, by its name
+
+shop=spoor-$$shop
+editor=spoor-$$editor
+user="$root/$top/user@4000.service/app.slice"
+mkdir "$root/$top/$shop.service" "$root/$top/$shop@1.service" "$root/$top/$shop@2.service"
+mkdir -p "$user/$shop.service" "$user/$editor.service"
+cat >shop.sh <<'SH'
+for group in "$root/$top/$shop.service:3000" "$user/$shop.service:5000" "$user/$editor.service:7000"; do
+	(echo "$BASHPID" >"${group%:*}/cgroup.procs" && exec "$FIXTURES/faults" "${group##*:}" >/dev/null)
+done
+SH
+export shop editor user
+unit_of() # OPTION...: the faults of what it chooses
+{
+	"$SPOOR" record -q -c 1000 -e faults "$@" -o unit.spoor -- bash shop.sh && "$SPOOR" info --json -i unit.spoor | jq '.events[0].count'
+}
+in_range "$(unit_of --unit "$shop" 2>err)" 3000 3900 "record --unit"
+like "$(tr -s '\n ' ' ' <err)" "/$top/$shop.service, and not /$top/user@4000.service/app.slice/$shop.service" \
+	"the host's own, and that of a user is told"
+in_range "$(unit_of --unit "$editor.service")" 7000 7900 "a user's"
+in_range "$(unit_of --slice "$top")" 15000 1e9 "record --slice, with what is below"
+in_range "$(unit_of --unit "$shop" -a 2>/dev/null)" 3000 3900 "with -a"
+exits 1 "several of a name" "$SPOOR" record --unit "$shop@" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" "several are called $shop@\*.service: /$top/$shop@1.service and /$top/$shop@2.service" "are listed"
+exits 1 "a mistyped unit" "$SPOOR" record --unit "${shop}p" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" "--unit: no control group is of ${shop}p.service: .*did you mean $shop.*.service\\?" "is told, with one like it"
+exits 1 "--cgroup of a unit's name" "$SPOOR" record --cgroup "$shop" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" "control group $shop: No such file or directory; that of the unit is /$top/$shop.service \\(--unit $shop\\)" \
+	"suggests --unit, and has its path"
+exits 1 "--cgroup of an end that several have" "$SPOOR" record --cgroup "$shop.service" -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" "give more of the path: /$top/$shop.service and /$top/user@4000.service/app.slice/$shop.service" "lists them"
+exits 2 "--unit twice" "$SPOOR" record --unit "$shop" --unit "$shop" -o y.spoor -- true
+exits 2 "--unit and -p" "$SPOOR" record --unit "$editor" -p 1 -o y.spoor -- true
+exits 2 "two units" "$SPOOR" record --unit "$shop,a" -o y.spoor -- true
+nok "nothing is recorded by these" test -e y.spoor
 
 exits 0 "-a -G" "$SPOOR" record --dry-run -a -G /
 exits 0 "-G -a" "$SPOOR" record --dry-run -G / -a

@@ -78,15 +78,21 @@ top=spoor-test.$$
 evil='$(touch hacked)'
 if [ -n "$root" ] && mkdir "$root/$top" 2>/dev/null; then
 	at_exit "find '$root/$top' -depth -type d -exec rmdir {} + 2>/dev/null"
-	mkdir "$root/$top/a.service" "$root/$top/$evil"
+	mkdir "$root/$top/a.service" "$root/$top/$evil" "$root/$top/$top-b.service" "$root/$top/$top.slice"
 	is "$(offers spoor record --cgroup "$top/a")" "$top/a.service" "control groups to record"
 	is "$(offers spoorctl capture --cgroup "$top/a")" "$top/a.service" "or to capture"
 	is "$(offers spoor report --cgroup "/$top/a")" "/$top/a.service" "and of a report"
 	is "$(offers spoor report --cgroup "x,a.serv")" "x,a.service" "by their last name, too"
+	is "$(offers spoor record --unit "$top")" "$top-b.service $top.slice" "units to record"
+	is "$(offers spoor record --slice "$top")" "$top.slice" "slices"
+	is "$(offers spoorctl capture --unit "$top-")" "$top-b.service" "units to capture"
+	is "$(offers spoorctl capture --slice "$top")" "$top.slice" "slices"
+	is "$(offers spoor report --unit "x,$top-")" "x,$top-b.service" "and of a report"
+	is "$(offers spoor report --slice "x,$top")" "x,$top.slice" "likewise"
 	is "$(offers spoor report --cgroup "/$top/\$")" "/$top/$evil" "whatever they are called"
 	nok "and nothing of that is run" test -e hacked
 else
-	skip "no control group can be made here" 6
+	skip "no control group can be made here" 12
 fi
 
 # --- captures of a daemon
@@ -109,7 +115,7 @@ fi
 # --- zsh: what a Tab makes of a line
 
 if ! command -v zsh >/dev/null; then
-	skip "zsh is not installed" 9
+	skip "zsh is not installed" 12
 	done_testing
 	exit
 fi
@@ -140,8 +146,11 @@ is "$(tab 'spoor record -e context')" "spoor record -e context-switches" "zsh: e
 if [ -d "$root/$top" ]; then
 	is "$(tab "spoor record --cgroup $top/a")" "spoor record --cgroup $top/a.service" "zsh: control groups"
 	is "$(tab "spoorctl capture --cgroup $top/a")" "spoorctl capture --cgroup $top/a.service" "zsh: to capture"
+	is "$(tab "spoor record --slice $top")" "spoor record --slice $top.slice" "zsh: slices"
+	is "$(tab "spoorctl capture --unit $top-")" "spoorctl capture --unit $top-b.service" "zsh: units"
+	is "$(tab "spoorctl capture --slice $top")" "spoorctl capture --slice $top.slice" "zsh: slices to capture"
 else
-	skip "no control group can be made here" 2
+	skip "no control group can be made here" 5
 fi
 if [ -n "$id" ]; then
 	is "$(tab "spoorctl --socket $socket stop ")" "spoorctl --socket $socket stop $id" "zsh: the ID of a capture"

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <bsd/string.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes/unit_name.h"
@@ -129,11 +130,63 @@ shorten_small(void **state)
 	assert_int_equal(out[0], '#');
 }
 
+static void
+slices(void **state)
+{
+	static const char *const of[][2] = {
+		{ "/system.slice/nginx.service/worker", "system.slice" },
+		{ "/user.slice/user-1.slice/user@1.service/app.slice/x.service", "app.slice" },
+		{ "/user.slice/_a.slice", "a.slice" },
+		{ "/docker/0123", "-.slice" },
+		{ "/", "-.slice" },
+	};
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		const char *got = unit_name_slice_of_cgroup(of[i][0], &len);
+
+		assert_int_equal(len, strlen(of[i][1]));
+		assert_memory_equal(got, of[i][1], len);
+	}
+}
+
+static void
+patterns(void **state)
+{
+	static const char *const of[][3] = {
+		{ "nginx", ".service", "nginx.service" },
+		{ "nginx.socket", ".service", "nginx.socket" },
+		{ "php*", ".service", "php*" },
+		{ "getty@", ".service", "getty@*.service" },
+		{ "getty@.service", ".service", "getty@*.service" },
+		{ "getty@1", ".service", "getty@1.service" },
+		{ "0123456789ab", ".service", "*0123456789ab*" },
+		{ "0123456789a", ".service", "0123456789a.service" },
+		{ "/a/b", ".service", "/a/b" },
+		{ "user", ".slice", "user.slice" },
+		{ "user-*", ".slice", "user-*.slice" },
+		{ "user.slice", ".slice", "user.slice" },
+		{ "nginx.service", ".slice", "nginx.service.slice" },
+		{ "-", ".slice", "-.slice" },
+		{ "0123456789ab", ".slice", "0123456789ab.slice" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		char *got = unit_name_pattern(of[i][0], of[i][1]);
+
+		assert_string_equal(got, of[i][2]);
+		free(got);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units),	 cmocka_unit_test(users_units),
+		cmocka_unit_test(units),	 cmocka_unit_test(slices),
+		cmocka_unit_test(patterns),	 cmocka_unit_test(users_units),
 		cmocka_unit_test(others),	 cmocka_unit_test(shorten),
 		cmocka_unit_test(shorten_small), cmocka_unit_test(shorten_in_place),
 	};

@@ -277,6 +277,31 @@ units(void **state)
 }
 
 static void
+slices(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_slice, "system,user-1*,nginx.service");
+	const char *why;
+
+	assert_true(filter_by_cgroup(f));
+	assert_true(in_cgroup(f, "/system.slice/nginx.service/worker"));
+	assert_true(in_cgroup(f, "/system.slice"));
+	assert_true(in_cgroup(f, "/user.slice/user-1000.slice/session-3.scope"));
+	assert_false(in_cgroup(f, "/user.slice/user-0.slice/session-1.scope") ||
+		     in_cgroup(f, "/user.slice/user-1000x") || in_cgroup(f, "/system.service") ||
+		     in_cgroup(f, "/") || in_cgroup(f, NULL));
+	/* With --unit both have to hold. */
+	assert_int_equal(filter_set(f, FILTER_OPTION_unit, "nginx", &why), 0);
+	assert_true(in_cgroup(f, "/system.slice/nginx.service"));
+	assert_false(in_cgroup(f, "/system.slice/cron.service") ||
+		     in_cgroup(f, "/machine.slice/nginx.service"));
+	filter_free(f);
+	f = make(FILTER_OPTION_slice, "-");
+	assert_true(in_cgroup(f, "/") && in_cgroup(f, "/system.slice/nginx.service"));
+	filter_free(f);
+	refused(FILTER_OPTION_slice, "");
+}
+
+static void
 containers(void **state)
 {
 	/* As it is shown, in both options; by what docker ps says; and whole. */
@@ -404,6 +429,7 @@ main(void)
 		cmocka_unit_test(objects),
 		cmocka_unit_test(cgroups),
 		cmocka_unit_test(units),
+		cmocka_unit_test(slices),
 		cmocka_unit_test(containers),
 		cmocka_unit_test(cgroup_and_unit),
 		cmocka_unit_test(modes),
