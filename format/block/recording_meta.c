@@ -186,6 +186,8 @@ recording_meta_encode(const struct recording_meta *m, struct buf *out)
 		  2);
 	if (m->counter_interval_ns)
 		put_words(out, META_COUNTERS, &m->counter_interval_ns, 1);
+	if (m->pid_namespace)
+		put_words(out, META_PID_NAMESPACE, &m->pid_namespace, 1);
 	put_string(out, META_HOSTNAME, m->hostname);
 	put_string(out, META_RELEASE, m->release);
 	put_string(out, META_ARCH, m->arch);
@@ -351,6 +353,8 @@ get_tag(uint16_t tag, uint16_t flags, struct span s, struct recording_meta *m)
 		return span_u64(&s, &m->kernel_text) ? 0 : -FMT_E_CORRUPT;
 	case META_COUNTERS:
 		return span_u64(&s, &m->counter_interval_ns) ? 0 : -FMT_E_CORRUPT;
+	case META_PID_NAMESPACE:
+		return span_u64(&s, &m->pid_namespace) ? 0 : -FMT_E_CORRUPT;
 	case META_EVENT:
 		return get_event(s, m);
 	}

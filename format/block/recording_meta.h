@@ -34,7 +34,8 @@ enum meta_tag {
 	META_KERNEL_BUILD_ID = 14, /* u8[1..20] */
 	META_KERNEL_TEXT = 15,	   /* u64 */
 	META_EVENT = 16, /* u32 attr bytes, name bytes, ids, 0; attr, name padded to 8, u64 ids */
-	META_COUNTERS = 17, /* u64 ns between reads of the events that have no samples */
+	META_COUNTERS = 17,	 /* u64 ns between reads of the events that have no samples */
+	META_PID_NAMESPACE = 20, /* u64 */
 };
 
 #define META_F_CRITICAL 1u /* a reader that does not know the tag must refuse the file */
@@ -55,6 +56,11 @@ struct recording_meta {
 	uint64_t frequency_hz;		 /* asked for; 0: a fixed period */
 	uint64_t frequency_hz_effective; /* got, after clamping */
 	uint64_t counter_interval_ns;	 /* 0: no event is read but at the end */
+	/*
+	 * Inode of the PID namespace that the recorder was in; 0: the host's first one, or not known. In
+	 * another one the kernel says pid 0 of every task that is outside of it.
+	 */
+	uint64_t pid_namespace;
 	/* Strings owned by the meta, never NULL after recording_meta_new(). */
 	char *hostname;
 	char *release; /* uname -r */

@@ -93,10 +93,16 @@ void task_model_limit(struct task_model *m, uint64_t bytes);
 
 /* Process id of the kernel's own maps in MMAP records. */
 #define TASK_PID_KERNEL UINT32_MAX
+/*
+ * Process and thread id that readers give to samples of tasks outside of the recorder's PID namespace. The kernel
+ * says 0 of them, as of the idle task. No record has it.
+ */
+#define TASK_PID_ELSEWHERE (UINT32_MAX - 1)
 
 /*
  * Applies COMM, FORK, EXIT, MMAP, MMAP2 (and NAMESPACES, CGROUP, KSYMBOL for the snapshot);
- * other types are ignored. 0, -FMT_E_NOMEM.
+ * other types are ignored. 0, -FMT_E_NOMEM. Records of pid 0 are ignored, too: the idle task has none. They are of
+ * tasks outside of the recorder's PID namespace, whose names and maps are no task's.
  *
  * A FORK begins its task anew. Two cases are milder: where its time says that what is known
  * of the (living) task is not older than itself, it adds what was missing and wipes

@@ -92,7 +92,7 @@ void task_table_exit(struct task_model *m, struct task_node *t, uint64_t time_ns
 /* The task that a record speaks of, as living; made when it is not known. NULL: no memory. */
 struct task_node *task_table_get(struct task_model *m, uint32_t pid, uint32_t tid,
 				 uint64_t time_ns);
-/* The kernel says -1 of tasks that are dead or out of sight. */
+/* The kernel says -1 of tasks that are dead, and 0 of those outside of the recorder's PID namespace. */
 bool task_table_is_nobody(uint32_t pid, uint32_t tid);
 /* What one takes, however many tasks have it. */
 uint64_t task_table_namespaces_bytes(const struct namespaces *ns);

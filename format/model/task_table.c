@@ -313,5 +313,5 @@ task_table_get(struct task_model *m, uint32_t pid, uint32_t tid, uint64_t time_n
 bool
 task_table_is_nobody(uint32_t pid, uint32_t tid)
 {
-	return pid == UINT32_MAX || tid == UINT32_MAX;
+	return pid == UINT32_MAX || tid == UINT32_MAX || pid == 0 || tid == 0;
 }

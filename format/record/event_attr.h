@@ -24,6 +24,7 @@ enum event_attr_flag {
 	EVENT_ATTR_exclude_user = 4,
 	EVENT_ATTR_exclude_kernel = 5,
 	EVENT_ATTR_exclude_hv = 6,
+	EVENT_ATTR_exclude_idle = 7,
 	EVENT_ATTR_mmap = 8,
 	EVENT_ATTR_comm = 9,
 	EVENT_ATTR_freq = 10,

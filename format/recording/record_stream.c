@@ -130,6 +130,12 @@ record_stream_counts_begin(const struct record_stream *s, uint64_t time_ns)
 	return !s->skipped && time_ns >= recording_reader_meta(s->reader)->start.monotonic;
 }
 
+const struct recording_meta *
+record_stream_meta(const struct record_stream *s)
+{
+	return recording_reader_meta(s->reader);
+}
+
 const struct record_stream_stats *
 record_stream_stats(const struct record_stream *s)
 {

@@ -130,6 +130,8 @@ void record_stream_on_block(struct record_stream *s,
  * added some. Borrowed, for the reader's life.
  */
 const struct event_set *record_stream_events(const struct record_stream *s);
+/* As the reader has it. */
+const struct recording_meta *record_stream_meta(const struct record_stream *s);
 
 const struct record_stream_stats *record_stream_stats(const struct record_stream *s);
 /*

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +18,8 @@
 #include "recorder/ground/small_file.h"
 
 #define CLOCK_TRIES 5
-#define VDSO_BYTES 4096 /* its first page has its notes */
+#define VDSO_BYTES 4096				 /* its first page has its notes */
+#define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc) /* <linux/nsfs.h> of Linux 6.18: PID_NS_INIT_INO */
 
 static uint64_t
 clock_ns(clockid_t id)
@@ -108,6 +111,25 @@ host_buildid_module(const char *name, struct buildid *ret)
 	return buildid_of_notes_file(path, ret);
 }
 
+/* Without /proc neither is known, and reading it says so. */
+int
+host_pid_namespace(uint64_t *ret)
+{
+	struct stat st;
+	char self[16];
+	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
+
+	if (n > 0)
+		self[n] = '\0';
+	if ((n < 0 && errno == ENOENT && access("/proc/uptime", F_OK) == 0) ||
+	    (n > 0 && strtoul(self, NULL, 10) != (unsigned long)getpid()))
+		return -EXDEV;
+	*ret = 0;
+	if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE)
+		*ret = st.st_ino;
+	return 0;
+}
+
 int
 host_describe_again(struct recording_meta *meta)
 {
@@ -142,6 +164,7 @@ host_describe(struct recording_meta *meta, const struct kallsyms *kernel)
 		rc |= recording_meta_set(&meta->release, u.release);
 		rc |= recording_meta_set(&meta->arch, u.machine);
 	}
+	(void)host_pid_namespace(&meta->pid_namespace);
 	(void)buildid_of_notes_file("/sys/kernel/notes", &meta->kernel_build_id);
 	if (kernel) {
 		meta->kernel_text = kallsyms_address(kernel, "_text");

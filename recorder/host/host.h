@@ -29,8 +29,14 @@ int host_buildid_vdso(struct buildid *ret);
 int host_buildid_module(const char *name, struct buildid *ret);
 
 /*
+ * *ret: as recording_meta.pid_namespace. 0; -EXDEV: /proc is of another PID namespace than this process, so that its
+ * numbers are other processes'.
+ */
+int host_pid_namespace(uint64_t *ret);
+
+/*
  * Fills file id, machine and boot id, clocks, clockid, page size, CPUs, host name, release,
- * architecture, the kernel's build-id and text address (kernel may be NULL: hidden). What
+ * architecture, the PID namespace, the kernel's build-id and text address (kernel may be NULL: hidden). What
  * cannot be found out stays zero. 0, -ENOMEM, -errno when there are no random bytes.
  */
 int host_describe(struct recording_meta *meta, const struct kallsyms *kernel);

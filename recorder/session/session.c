@@ -216,6 +216,10 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	r = host_describe(s->meta, live_kallsyms(s->live));
 	if (r < 0)
 		return session_fail(error, r, "cannot describe this host: %s", strerror(-r));
+	if (s->meta->pid_namespace && target_of_cpus(&s->target))
+		session_note(&s->notes,
+			     "recorded inside of a PID namespace: processes outside of it are "
+			     "\"[other PID namespace]\"");
 	if (*live_note(s->live))
 		session_note(&s->notes, "%s", live_note(s->live));
 	buf_u8(&s->notes, 0);

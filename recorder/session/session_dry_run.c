@@ -8,6 +8,7 @@
 
 #include "recorder/event/event_filter.h"
 #include "recorder/ground/session_error.h"
+#include "recorder/host/host.h"
 #include "recorder/ring/buildid_probe.h"
 #include "recorder/session/session_internal.h"
 
@@ -27,6 +28,7 @@ int
 session_check_options(const struct session_options *o, struct session_error *error)
 {
 	uint32_t pages = o->ring_pages, sideband = o->sideband_pages, aux = o->aux_pages;
+	uint64_t pid_namespace;
 
 	if (o->frequency_hz && o->period)
 		return session_usage(error, "a frequency and a period exclude each other");
@@ -51,6 +53,11 @@ session_check_options(const struct session_options *o, struct session_error *err
 			"without overwriting");
 	if (o->target == SESSION_COMMAND && !o->command)
 		return session_usage(error, "no command to record");
+	if (host_pid_namespace(&pid_namespace) == -EXDEV)
+		return session_fail(error, -EXDEV,
+				    "/proc is of another PID namespace, where these numbers are "
+				    "other processes': mount that of this one on /proc "
+				    "(mount -t proc proc /proc, or unshare --mount-proc)");
 	return 0;
 }
 

@@ -123,6 +123,26 @@ writer_told(struct writer *w, struct span state)
 	}
 }
 
+/* Whose name, map, beginning or end it tells: of all of these there is one number for tasks of other PID namespaces. */
+static bool
+is_of_other_namespace(const struct perf_record *r)
+{
+	switch (r->type) {
+	case REC_FORK:
+	case REC_EXIT:
+		return r->task.pid == 0;
+	case REC_COMM:
+		return r->comm.pid == 0;
+	case REC_MMAP:
+	case REC_MMAP2:
+		return r->mmap.pid == 0;
+	case REC_NAMESPACES:
+		return r->namespaces.pid == 0;
+	default:
+		return false;
+	}
+}
+
 bool
 writer_admit(struct writer *w, const struct perf_record *r)
 {
@@ -131,6 +151,8 @@ writer_admit(struct writer *w, const struct perf_record *r)
 
 	if (!cost.bytes)
 		return true;
+	if (w->meta->pid_namespace && is_of_other_namespace(r))
+		return false;
 	/* The scan that goes on may have seen it, and not yet told. */
 	if (r->type == REC_EXIT)
 		cost.must |= live_scanning(w->options.live);

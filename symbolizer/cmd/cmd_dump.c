@@ -91,7 +91,7 @@ dump_one(struct request *rq, const struct input *in)
 	struct fmt_where where = { 0 };
 	struct record_filter filter;
 	struct stream_record rec;
-	int result = record_filter_init(&filter, rq->filter);
+	int result = record_filter_init(&filter, rq->filter, recording_reader_meta(in->reader));
 
 	/* A full disk or a reader that left: main says which. */
 	while (result >= 0 && !ferror(stdout) &&

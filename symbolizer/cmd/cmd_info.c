@@ -321,6 +321,10 @@ print_info(const struct info *info)
 	print_text("command", m->cmdline);
 	print_lines("notes", m->notes);
 	print_text("host", m->hostname);
+	if (m->pid_namespace)
+		printf(KEY " %" PRIu64
+			   ", not the host's first: of pid 0 is what was outside of it\n",
+		       "PID namespace", m->pid_namespace);
 	print_text("kernel", m->release);
 	print_text("architecture", m->arch);
 	printf(KEY " %u online of %u, pages of %u bytes\n", "CPUs", m->cpus_online,

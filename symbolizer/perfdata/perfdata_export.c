@@ -244,7 +244,7 @@ copy_records(struct perfdata_export *x, int *ret_read, struct fmt_where *where)
 
 	if (x->o->kernel)
 		record_stream_on_block(x->stream, on_block, x);
-	error = record_filter_init(&x->filter, x->o->filter);
+	error = record_filter_init(&x->filter, x->o->filter, record_stream_meta(x->stream));
 	while (!error && (result = record_stream_next(x->stream, &rec, where)) > 0)
 		error = copy_record(x, &rec, where);
 	record_filter_done(&x->filter);

@@ -4,13 +4,15 @@
 #include <linux/perf_event.h>
 
 #include "symbolizer/profile/callchain.h"
+#include "symbolizer/profile/other_namespace.h"
 #include "symbolizer/profile/replay.h"
 #include "symbolizer/profile/task_comm.h"
 
 int
-record_filter_init(struct record_filter *f, const struct filter *filter)
+record_filter_init(struct record_filter *f, const struct filter *filter,
+		   const struct recording_meta *meta)
 {
-	*f = (struct record_filter){ .filter = filter };
+	*f = (struct record_filter){ .filter = filter, .inside = meta->pid_namespace != 0 };
 	kernel_names_init(&f->names);
 	if (filter && filter_by_cgroup(filter))
 		f->verdicts = cgroup_verdicts_new();
@@ -84,6 +86,8 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 	s = (struct filter_subject){
 		.pid = r->sid.pid, .tid = r->sid.tid, .cpu = r->sid.cpu, .verdicts = f->verdicts
 	};
+	if (f->inside && s.pid == 0 && other_namespace_has(r, NULL))
+		s.pid = s.tid = TASK_PID_ELSEWHERE;
 	s.event = rec->event < 0 ? "" : event_set_at(events, (size_t)rec->event)->name;
 	if (f->tasks)
 		s.comm = task_comm(f->tasks, s.pid, s.tid, spare);

@@ -13,6 +13,7 @@
 
 struct record_filter {
 	const struct filter *filter;
+	bool inside; /* of a PID namespace, without names that tell the idle task: see other_namespace.h */
 	struct kernel_names names;
 	struct task_model *tasks; /* NULL: nobody asks for their names */
 	uint64_t aged_ns;
@@ -21,7 +22,8 @@ struct record_filter {
 };
 
 /* filter is borrowed; NULL: everything passes. It has no --dso and no --symbol. 0, -FMT_E_NOMEM. */
-int record_filter_init(struct record_filter *f, const struct filter *filter);
+int record_filter_init(struct record_filter *f, const struct filter *filter,
+		       const struct recording_meta *meta);
 void record_filter_done(struct record_filter *f);
 
 /*

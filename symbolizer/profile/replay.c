@@ -9,6 +9,7 @@
 #include "format/block/buildids.h"
 #include "format/columns/columns_view.h"
 #include "symbolizer/profile/deferred_chains.h"
+#include "symbolizer/profile/other_namespace.h"
 #include "symbolizer/profile/read_deltas.h"
 
 struct replay {
@@ -18,6 +19,7 @@ struct replay {
 	struct kernel_symbols *kernel;
 	struct deferred_chains *deferred; /* NULL: no event asked for such chains */
 	bool has_kernel;
+	bool inside; /* the recorder was in a PID namespace: whose a sample of pid 0 is, its place tells */
 	struct buildid vdso;
 	uint64_t epoch, kernel_epoch;
 	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
@@ -211,7 +213,8 @@ period_of(const struct perf_record *r)
 }
 
 static void
-sample_of_record(const struct perf_record *record, int event, struct replay_sample *ret)
+sample_of_record(const struct replay *r, const struct perf_record *record, int event,
+		 struct replay_sample *ret)
 {
 	*ret = (struct replay_sample){
 		.event = event,
@@ -224,7 +227,8 @@ sample_of_record(const struct perf_record *record, int event, struct replay_samp
 		.period = period_of(record),
 		.time_ns = record->sid.time,
 	};
-
+	if (r->inside && ret->pid == 0 && other_namespace_has(record, r->kernel))
+		ret->pid = ret->tid = TASK_PID_ELSEWHERE;
 	callchain_of_record(record, &ret->chain);
 }
 
@@ -273,7 +277,7 @@ give_sample(struct replay *r, const struct perf_record *record, int event, bool 
 {
 	struct replay_sample s;
 
-	sample_of_record(record, event, &s);
+	sample_of_record(r, record, event, &s);
 	if (read_deltas_has(record))
 		return give_counts(r, record, &s, outside);
 	return outside ? 0 : r->options.on_sample(r->options.arg, &s);
@@ -348,7 +352,7 @@ give_wait(struct replay *r, const struct perf_record *record, int *event)
 
 	if (err <= 0)
 		return err;
-	sample_of_record(w.record, w.event, &s);
+	sample_of_record(r, w.record, w.event, &s);
 	s.chain = w.chain;
 	s.period = w.period_ns;
 	s.time_ns = w.time_ns;
@@ -450,9 +454,10 @@ replay_run(struct replay *r, struct fmt_where *where)
 		err = begin_deferred(r);
 	if (err)
 		return err;
+	r->inside = record_stream_meta(r->stream)->pid_namespace != 0;
 	record_stream_on_block(r->stream, see_block, r);
 	record_stream_reads(r->stream);
-	if (!r->options.in_order && !r->waits && !r->deferred)
+	if (!r->options.in_order && !r->waits && !r->deferred && !r->inside)
 		record_stream_columns(r->stream, owner_of, r);
 	while ((err = record_stream_next(r->stream, &sr, where)) > 0) {
 		err = apply(r, &sr);

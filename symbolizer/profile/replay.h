@@ -7,6 +7,8 @@
  * once (record_stream says which those are); every other sample comes by itself. One with counts
  * comes once for each event that counted since the one before, with that as its period.
  *
+ * A recording that was taken inside of a PID namespace comes sample by sample, too.
+ *
  * Where there is the event off-cpu, no sample of it is given, but each wait that is over, as a sample of
  * events that the recording does not have: off-cpu:blocked, off-cpu:io, off-cpu:preempted. Its period
  * is how long the wait was, in ns, its time the end, its stack without the scheduler's own frames. Such a
@@ -29,8 +31,8 @@
 #define REPLAY_GHOST_NS UINT64_C(1000000000)
 
 struct replay_sample {
-	int event; /* see replay_event_name(); -1: none */
-	uint32_t pid, tid, cpu;
+	int event;		/* see replay_event_name(); -1: none */
+	uint32_t pid, tid, cpu; /* TASK_PID_ELSEWHERE: see other_namespace.h */
 	bool has_cgroup;
 	uint64_t cgroup; /* its id */
 	struct callchain_words chain;

@@ -11,6 +11,8 @@ task_comm(const struct task_model *m, uint32_t pid, uint32_t tid, char spare[TAS
 
 	if (pid == 0 && tid == 0)
 		return "swapper";
+	if (pid == TASK_PID_ELSEWHERE)
+		return TASK_COMM_ELSEWHERE;
 	t = task_model_task(m, pid, tid);
 	if (t && t->comm_known)
 		return t->comm;

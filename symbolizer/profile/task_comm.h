@@ -10,9 +10,11 @@
 #include "format/model/task_model.h"
 
 #define TASK_COMM_BYTES 16
+#define TASK_COMM_ELSEWHERE "[other PID namespace]"
 
 /*
- * The idle task is "swapper", one never heard of ":" and its number. The model's until the next
+ * The idle task is "swapper", one with TASK_PID_ELSEWHERE is TASK_COMM_ELSEWHERE, one never heard of ":" and its
+ * number. The model's until the next
  * task_model_apply(), or spare, or a constant.
  */
 const char *task_comm(const struct task_model *m, uint32_t pid, uint32_t tid,

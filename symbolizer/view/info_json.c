@@ -226,6 +226,9 @@ set_meta(json_t *j, const struct recording_meta *m)
 	error |= json_object_set_new(j, "frequency_hz_effective",
 				     json_value_number(m->frequency_hz_effective));
 	error |= json_object_set_new(j, "hostname", json_value_text(m->hostname));
+	if (m->pid_namespace)
+		error |= json_object_set_new(j, "pid_namespace",
+					     json_value_number(m->pid_namespace));
 	error |= json_object_set_new(j, "release", json_value_text(m->release));
 	error |= json_object_set_new(j, "arch", json_value_text(m->arch));
 	error |= json_object_set_new(j, "cpus_online", json_value_number(m->cpus_online));

@@ -73,7 +73,7 @@ add_event(struct synthetic *s, unsigned i, const char *name)
 }
 
 static void
-begin(struct synthetic *s, uint64_t have, const char *off_cpu)
+begin(struct synthetic *s, uint64_t have, const char *off_cpu, uint64_t pid_namespace)
 {
 	static const char *const names[] = { "cpu-clock", "page-faults" };
 	struct memory_sink *sink = calloc(1, sizeof(*sink));
@@ -89,6 +89,7 @@ begin(struct synthetic *s, uint64_t have, const char *off_cpu)
 	s->meta = recording_meta_new();
 	assert_non_null(s->meta);
 	assert_non_null(sink);
+	s->meta->pid_namespace = pid_namespace;
 	for (unsigned i = 0; i < SYNTHETIC_EVENTS; i++) {
 		s->attr[i] = (struct event_attr){
 			.type = PERF_TYPE_SOFTWARE,
@@ -117,13 +118,19 @@ begin(struct synthetic *s, uint64_t have, const char *off_cpu)
 void
 synthetic_begin(struct synthetic *s, uint64_t have)
 {
-	begin(s, have, NULL);
+	begin(s, have, NULL, 0);
+}
+
+void
+synthetic_begin_inside(struct synthetic *s, uint64_t have)
+{
+	begin(s, have, NULL, 4026532178);
 }
 
 void
 synthetic_begin_off_cpu(struct synthetic *s, uint64_t have, const char *name)
 {
-	begin(s, have, name);
+	begin(s, have, name, 0);
 }
 
 static struct perf_sample_id
@@ -160,16 +167,29 @@ flush(struct synthetic *s)
 	ok(recording_writer_flush(s->writer, &where), &where);
 }
 
-unsigned
-synthetic_event(struct synthetic *s, const char *name)
+static unsigned
+more_events(struct synthetic *s, const char *name, uint64_t flags)
 {
 	struct fmt_where where = { 0 };
 
 	flush(s);
 	s->attr[SYNTHETIC_EVENTS] = s->attr[0];
+	s->attr[SYNTHETIC_EVENTS].flags |= flags;
 	add_event(s, SYNTHETIC_EVENTS, name);
 	ok(recording_writer_block(s->writer, BLOCK_META, (struct span){ 0 }, &where), &where);
 	return SYNTHETIC_EVENTS;
+}
+
+unsigned
+synthetic_event(struct synthetic *s, const char *name)
+{
+	return more_events(s, name, 0);
+}
+
+unsigned
+synthetic_clock_without_idle(struct synthetic *s)
+{
+	return more_events(s, "cpu-clock:I", UINT64_C(1) << EVENT_ATTR_exclude_idle);
 }
 
 void

@@ -32,6 +32,8 @@ struct synthetic {
 
 /* have: PERF_SAMPLE_* bits besides TID, TIME, CPU and, without ID, IDENTIFIER. */
 void synthetic_begin(struct synthetic *s, uint64_t have);
+/* The same, taken inside of a PID namespace. */
+void synthetic_begin_inside(struct synthetic *s, uint64_t have);
 /* The same with a third event, off-cpu (format/record/off_cpu.h), by this name. */
 #define SYNTHETIC_OFF_CPU SYNTHETIC_EVENTS
 void synthetic_begin_off_cpu(struct synthetic *s, uint64_t have, const char *name);
@@ -43,6 +45,8 @@ void synthetic_lost(struct synthetic *s, uint64_t lost);
 void synthetic_poke(struct synthetic *s, uint64_t address, struct span old, struct span new);
 /* One event more, from here on: a META block tells of it. Its index. */
 unsigned synthetic_event(struct synthetic *s, const char *name);
+/* Likewise a cpu-clock that leaves out the idle task. */
+unsigned synthetic_clock_without_idle(struct synthetic *s);
 /* A function of the kernel (module "") or a module, to be known from here on. */
 void synthetic_ksym(struct synthetic *s, uint64_t start, uint64_t end, const char *module,
 		    const char *name);

@@ -162,6 +162,27 @@ test_threads_share(void **state)
 	task_model_free(m);
 }
 
+/* Records of tasks outside of the recorder's PID namespace: a child inside has nothing of theirs. */
+static void
+test_pid_zero(void **state)
+{
+	static const struct step steps[] = {
+		{ 'C', 1, 0, 0, .name = "outside" },
+		{ 'M', 2, 0, 0, .start = 0x1000, .len = 0x1000, .name = "/outside" },
+		{ 'F', 3, 20, 20, 0, .ptid = 0 },
+		{ 'F', 4, 0, 0, 0, .ptid = 0 },
+		{ 'X', 5, 0, 0, .name = "outside" },
+		{ 'E', 6, 0, 0, .ptid = 0 },
+	};
+	struct task_model *m = REPLAY(steps);
+
+	assert_string_equal(comm_of(m, 0, 0), "swapper");
+	assert_string_equal(comm_of(m, 20, 20), ":20");
+	assert_string_equal(path_at(m, 0, 0x1000), "-");
+	assert_string_equal(path_at(m, 20, 0x1000), "-");
+	task_model_free(m);
+}
+
 static void
 test_fork_copies(void **state)
 {
@@ -1452,6 +1473,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_share),
+		cmocka_unit_test(test_pid_zero),
 		cmocka_unit_test(test_fork_copies),
 		cmocka_unit_test(test_exec_clears),
 		cmocka_unit_test(test_overlaps),

@@ -192,6 +192,7 @@ test_meta(void **state)
 	want->kernel_build_id.size = 20;
 	want->kernel_build_id.bytes[19] = 0xee;
 	want->kernel_text = 0xffffffff81000000;
+	want->pid_namespace = 4026532178;
 	assert_int_equal(recording_meta_note(want, "one"), 0);
 	assert_int_equal(recording_meta_note(want, "two"), 0);
 	assert_int_equal(event_set_format(want->events, 1, "sched\nname: x\n"), 0);
@@ -210,6 +211,7 @@ test_meta(void **state)
 	assert_string_equal(got->notes, "one\ntwo\n");
 	assert_int_equal(got->kernel_build_id.bytes[19], 0xee);
 	assert_int_equal(got->kernel_text, want->kernel_text);
+	assert_int_equal(got->pid_namespace, 4026532178);
 	assert_int_equal(event_set_count(got->events), 2);
 	assert_string_equal(event_set_at(got->events, 1)->name, "dummy");
 	assert_string_equal(event_set_at(got->events, 1)->format, "sched\nname: x\n");
