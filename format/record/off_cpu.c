@@ -53,6 +53,10 @@ parse_term(const char *text, size_t len, struct off_cpu_terms *ret)
 	term[len] = '\0';
 	if (strncmp(term, "min=", 4) == 0)
 		return time_text_duration(term + 4, &ret->min_ns) == 0;
+	if (strcmp(term, "no-wakeups") == 0) {
+		ret->no_wakeups = true;
+		return true;
+	}
 	return strncmp(term, "freq=", 5) == 0 && parse_hz(term + 5, &ret->freq_hz);
 }
 
@@ -90,4 +94,10 @@ off_cpu_event(const struct event *e, struct off_cpu_terms *ret)
 		e->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
 		event_attr_has(&e->attr, EVENT_ATTR_context_switch) &&
 		off_cpu_parse(e->name, ret, &bad, &len) == 0;
+}
+
+bool
+off_cpu_wakeups(const struct event *e)
+{
+	return e->attr.type == PERF_TYPE_TRACEPOINT && strcmp(e->name, OFF_CPU_WAKEUPS) == 0;
 }

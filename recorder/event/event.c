@@ -22,6 +22,7 @@
 #include "recorder/event/event_refusal.h"
 #include "recorder/event/event_settle.h"
 #include "recorder/event/event_shared.h"
+#include "recorder/event/event_wakeups.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/session_error.h"
 
@@ -259,6 +260,8 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 	attr->write_backward = o->overwrite;
 	if (spec->trigger)
 		trigger_def(spec, def);
+	if (spec->wakeups)
+		event_wakeups_def(o, def);
 	def->aux = event_aux_tracer(spec->pmu);
 	if (def->aux)
 		event_aux_attr(PMU_SYSFS, spec->pmu, spec->has_rate || o->period, attr);
@@ -291,6 +294,7 @@ parse_specs(const struct session_options *o, const struct target *target,
 	static const char *const by_default[] = { "cycles:P" };
 	const char *const *events = o->nr_events ? o->events : by_default;
 	const size_t nr = o->nr_events ? o->nr_events : 1;
+	const struct event_spec fields = { .attr.sample_type = PERF_SAMPLE_RAW };
 	char text[EVENT_SPEC_ERROR_BYTES];
 	int r, waits = 0;
 
@@ -333,6 +337,9 @@ parse_specs(const struct session_options *o, const struct target *target,
 	/* S: what samples have. Where there are none, readers would wait for those, and take no reading for a count. */
 	for (size_t i = 0; i < list->nr; i++)
 		list->specs[i].sample_read &= !o->extra.no_samples || list->specs[i].trigger;
+	r = event_wakeups_add(o, fields_denied(o, &fields), list, notes);
+	if (r < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
 	return event_counters_parse(o, target, list, error);
 }
 
@@ -474,7 +481,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 		const size_t i = plan.nr;
 
 		r = plan_event(o, target, &f, &list.specs[i], &plan, notes, error);
-		if (r < 0 && o->extra.skip_missing)
+		if (r < 0 && (o->extra.skip_missing || list.specs[i].wakeups))
 			r = event_missing_leave_out(&plan, &list, i, r, error, notes);
 	}
 	if (r == 0)

@@ -174,6 +174,12 @@ event_def_samples(const struct event_def *def)
 }
 
 bool
+event_def_samples_target(const struct event_def *def)
+{
+	return event_def_samples(def) && !def->everybody;
+}
+
+bool
 event_attr_is_clock(const struct perf_event_attr *attr)
 {
 	return event_attr_counts_time(attr->type, attr->config);

@@ -33,8 +33,9 @@ struct event_def {
 	char name[EVENT_SPEC_NAME_BYTES];
 	bool named, modified; /* as in struct event_spec */
 	bool sideband;
-	bool trigger;	   /* each hit wakes whoever reads: see session_options */
-	bool counts;	   /* takes no samples, and has no ring: it is read at intervals */
+	bool trigger; /* each hit wakes whoever reads: see session_options */
+	bool counts;  /* takes no samples, and has no ring: it is read at intervals */
+	bool everybody; /* of all tasks of its CPUs, whatever the target: they do what happens to those */
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
 	bool filter_due;   /* and lacks that yet: the kernel takes one filter, and no second one */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
@@ -75,6 +76,9 @@ void event_def_point(const struct event_def *def, struct perf_event_attr *attr);
 
 /* Puts what a kind has into an attr. */
 void event_kind_apply(const struct event_kind *k, struct perf_event_attr *attr);
+
+/* Has it samples, that end with the tasks? */
+bool event_def_samples_target(const struct event_def *def);
 
 /* Has it samples? Else it is side-band, or counts alone. */
 bool event_def_samples(const struct event_def *def);

@@ -295,7 +295,7 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 	struct settling s = { .def = def,
 			      .options = options,
 			      .notes = notes,
-			      .pid = target_of_cpus(options->target) ? -1 : 0 };
+			      .pid = target_of_cpus(options->target) || def->everybody ? -1 : 0 };
 	struct event_settle_options plain;
 	bool cycles = def->attr.type == PERF_TYPE_HARDWARE &&
 		def->attr.config == PERF_COUNT_HW_CPU_CYCLES;

@@ -60,6 +60,7 @@ struct event_spec {
 	bool sample_read; /* S: samples have the counts of the group */
 	bool weak;	  /* W: opened alone where the group is refused */
 	bool counts;	  /* takes no samples: it is read at intervals (event_counters.h) */
+	bool wakeups;	  /* OFF_CPU_WAKEUPS, which off-cpu brings along: not said by the text */
 	bool has_inherit, inherit; /* by a term */
 	bool has_call_graph;	   /* by a term; stack_bytes as in session_options */
 	enum session_call_graph call_graph;

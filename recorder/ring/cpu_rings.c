@@ -82,7 +82,7 @@ static int
 open_event(const struct cpu_rings *c, const struct cpu_rings_options *o, uint32_t index, pid_t task)
 {
 	const struct event_def *def = &o->plan->defs[index];
-	int cgroup = def->sideband ? -1 : target_cgroup(o->target, index);
+	int cgroup = def->sideband || def->everybody ? -1 : target_cgroup(o->target, index);
 	int leader = leader_fd(c, def, task);
 	struct perf_event_attr attr;
 
@@ -148,7 +148,8 @@ static int
 open_def(struct opening *o, uint32_t index, int *ring_fd)
 {
 	const struct target *t = o->want->target;
-	size_t gone = 0, nr = tasks_here(o->c, t);
+	const bool everybody = o->want->plan->defs[index].everybody;
+	size_t gone = 0, nr = everybody ? 1 : tasks_here(o->c, t);
 	struct perf_event_attr attr;
 
 	if (!event_def_attr(&o->want->plan->defs[index], o->c->cpu, &attr))
@@ -156,6 +157,9 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 	for (size_t i = 0; i < nr; i++) {
 		pid_t task = o->c->cpu == CPU_RINGS_ANY ? o->c->task : t->tasks[i];
 		int r;
+
+		if (everybody)
+			task = -1;
 
 		/* A member is where its leader is. */
 		if (leader_fd(o->c, &o->want->plan->defs[index], task) == -ENOENT)
@@ -353,7 +357,7 @@ cpu_rings_samples_to(const struct cpu_rings *c, const struct event_plan *plan, i
 {
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->events[i].fd == fd)
-			return event_def_samples(&plan->defs[c->events[i].def]);
+			return event_def_samples_target(&plan->defs[c->events[i].def]);
 	return 0;
 }
 

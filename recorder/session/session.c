@@ -27,7 +27,7 @@ watch_events(struct session *s)
 
 		r = session_watch_cpu(s, c);
 		for (size_t k = 0; k < c->nr; k++)
-			s->running += event_def_samples(&s->plan.defs[c->events[k].def]);
+			s->running += event_def_samples_target(&s->plan.defs[c->events[k].def]);
 	}
 	return r;
 }

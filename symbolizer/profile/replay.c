@@ -348,15 +348,19 @@ give_wait(struct replay *r, const struct perf_record *record, int *event)
 {
 	struct wait_sample w;
 	struct replay_sample s;
-	int err = wait_samples_see(r->waits, record, event, &w);
+	int nr = wait_samples_see(r->waits, record, event, &w), err = 0;
 
-	if (err <= 0)
-		return err;
-	sample_of_record(r, w.record, w.event, &s);
+	if (nr <= 0)
+		return nr;
+	sample_of_record(r, w.record, w.parts[0].event, &s);
 	s.chain = w.chain;
-	s.period = w.period_ns;
 	s.time_ns = w.time_ns;
-	return r->options.on_sample(r->options.arg, &s);
+	for (int i = 0; i < nr && err == 0; i++) {
+		s.event = w.parts[i].event;
+		s.period = w.parts[i].period_ns;
+		err = r->options.on_sample(r->options.arg, &s);
+	}
+	return err;
 }
 
 /* A sample that lacks callers waits; those that waited are given before their thread is gone. */

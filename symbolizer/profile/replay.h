@@ -10,7 +10,7 @@
  * A recording that was taken inside of a PID namespace comes sample by sample, too.
  *
  * Where there is the event off-cpu, no sample of it is given, but each wait that is over, as a sample of
- * events that the recording does not have: off-cpu:blocked, off-cpu:io, off-cpu:preempted. Its period
+ * events that the recording does not have: off-cpu:blocked, off-cpu:io, off-cpu:runnable, off-cpu:preempted. Its period
  * is how long the wait was, in ns, its time the end, its stack without the scheduler's own frames. Such a
  * recording comes sample by sample.
  */

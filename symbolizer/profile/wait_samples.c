@@ -9,6 +9,7 @@
 
 #include "format/bytes/array.h"
 #include "format/record/off_cpu.h"
+#include "format/record/tracepoint.h"
 
 struct wait_samples {
 	const struct record_stream *stream;
@@ -25,6 +26,8 @@ struct wait_samples {
 	} * gaps;
 	size_t nr_gaps, cap_gaps;
 	bool gaps_known;
+	struct tracepoints tracepoints;
+	bool wakeups_known; /* fields of tracepoints have pids of the host's first PID namespace */
 	/* Of the last wait. */
 	struct perf_record record;
 	uint64_t *words;
@@ -61,6 +64,7 @@ wait_samples_open(const struct record_stream *stream, const struct task_model *m
 	if (!w)
 		return -FMT_E_NOMEM;
 	*w = found;
+	w->wakeups_known = record_stream_meta(stream)->pid_namespace == 0;
 	w->waits = waits_new();
 	if (!w->waits) {
 		free(w);
@@ -76,6 +80,7 @@ wait_samples_free(struct wait_samples *w)
 	if (!w)
 		return;
 	waits_free(w->waits);
+	tracepoints_done(&w->tracepoints);
 	free(w->words);
 	free(w->gaps);
 	free(w);
@@ -251,11 +256,23 @@ in_gap(const struct wait_samples *w, const struct wait *wait)
 	return before > 0 && w->gaps[before - 1].until_ns > wait->from_ns;
 }
 
+/* A time that is too short, or no time of a wait that has two, is left out. *nr: parts so far. */
+static void
+add_part(const struct wait_samples *w, const struct wait *wait, enum off_cpu_why why, uint64_t ns,
+	 struct wait_sample *ret, int *nr)
+{
+	if (ns < w->min_ns || (ns == 0 && wait->until_ns > wait->from_ns))
+		return;
+	ret->parts[(*nr)++] = (struct wait_part){ .event = (int)w->nr_events + (int)why,
+						  .period_ns = ns * wait->switches };
+}
+
 static int
 make_sample(struct wait_samples *w, const struct wait *wait, struct wait_sample *ret)
 {
-	const uint64_t ns = wait->until_ns - wait->from_ns;
-	enum off_cpu_why why = OFF_CPU_BLOCKED;
+	const uint64_t blocked_ns = wait->woken_ns - wait->from_ns,
+		       runnable_ns = wait->until_ns - wait->woken_ns;
+	int nr = 0;
 	bool io;
 	/* Of so many gaps it is not known when all of them were. */
 	const bool anywhere = record_stream_gaps(w->stream)->more > 0;
@@ -267,22 +284,22 @@ make_sample(struct wait_samples *w, const struct wait *wait, struct wait_sample 
 		waits_cut(w->waits);
 		return 0;
 	}
-	if (ns < w->min_ns ||
+	if (wait->until_ns - wait->from_ns < w->min_ns ||
 	    event_set_parse(record_stream_events(w->stream), wait->sample, &w->record, NULL) != 0)
 		return 0;
-	*ret = (struct wait_sample){ .record = &w->record,
-				     .time_ns = wait->until_ns,
-				     .period_ns = ns * wait->switches };
+	*ret = (struct wait_sample){ .record = &w->record, .time_ns = wait->until_ns };
 	callchain_of_record(&w->record, &ret->chain);
 	err = cut_chain(w, scheduler_frames(w, ret->chain.words, &io), &ret->chain);
 	if (err)
 		return err;
-	if (wait->preempted)
-		why = OFF_CPU_PREEMPTED;
-	else if (io)
-		why = OFF_CPU_IO;
-	ret->event = (int)w->nr_events + (int)why;
-	return 1;
+	if (wait->preempted) {
+		add_part(w, wait, OFF_CPU_PREEMPTED, wait->until_ns - wait->from_ns, ret, &nr);
+		return nr;
+	}
+	add_part(w, wait, io ? OFF_CPU_IO : OFF_CPU_BLOCKED, blocked_ns, ret, &nr);
+	if (runnable_ns > 0)
+		add_part(w, wait, OFF_CPU_RUNNABLE, runnable_ns, ret, &nr);
+	return nr;
 }
 
 /* Of the idle task nobody asks; a thread that is no more has no number. */
@@ -310,6 +327,26 @@ see_sample(struct wait_samples *w, const struct perf_record *r)
 	if (!has_tid(r) || has_ended(w, r))
 		return 0;
 	return waits_sample(w->waits, r->sid.tid, r->raw, switches);
+}
+
+static void
+see_wakeup(struct wait_samples *w, const struct perf_record *r, int event)
+{
+	const struct event_set *events = record_stream_events(w->stream);
+	const struct tracepoint *t = tracepoints_of(&w->tracepoints, events, event);
+	const struct tracepoint_field *pid = t ? tracepoint_find(t, "pid", 3) : NULL;
+	struct tracepoint_value value;
+
+	if (w->wakeups_known && pid && tracepoint_value(pid, r->sample.raw, &value) &&
+	    value.kind == TRACEPOINT_NUMBER)
+		waits_woken(w->waits, (uint32_t)value.number, r->sid.time);
+}
+
+static bool
+is_wakeups(const struct wait_samples *w, int event)
+{
+	return event >= 0 &&
+		off_cpu_wakeups(event_set_at(record_stream_events(w->stream), (size_t)event));
 }
 
 static int
@@ -352,6 +389,11 @@ wait_samples_see(struct wait_samples *w, const struct perf_record *r, int *event
 		if (of == w->off_cpu) {
 			*event = WAIT_SAMPLES_TAKEN;
 			return see_sample(w, r);
+		}
+		if (is_wakeups(w, of)) {
+			*event = WAIT_SAMPLES_TAKEN;
+			see_wakeup(w, r, of);
+			return 0;
 		}
 		*event = wait_samples_number(w, of);
 		return 0;

@@ -3,7 +3,8 @@
  * wait_samples: the event off-cpu of a recording as samples of waits (waits.h), each when it is over.
  *
  * They are events that the recording does not have, one for each reason: off-cpu:blocked, off-cpu:io,
- * off-cpu:preempted.
+ * off-cpu:runnable, off-cpu:preempted. A wait whose thread was woken is two of them: blocked, or for a device, until
+ * then, and runnable from then on.
  */
 #ifndef SYMBOLIZER_PROFILE_WAIT_SAMPLES_H
 #define SYMBOLIZER_PROFILE_WAIT_SAMPLES_H
@@ -27,6 +28,8 @@ int wait_samples_open(const struct record_stream *stream, const struct task_mode
 		      const struct kernel_symbols *kernel, struct wait_samples **ret);
 void wait_samples_free(struct wait_samples *w);
 
+#define WAIT_SAMPLES_PARTS 2
+
 struct wait_sample {
 	const struct perf_record
 		*record; /* as the thread left its CPU; until the next call, as is chain */
@@ -35,14 +38,18 @@ struct wait_sample {
 	 * thread waited.
 	 */
 	struct callchain_words chain;
-	int event;
-	uint64_t time_ns,
-		period_ns; /* of its end; how long it was, times the switches it stands for */
+	/* Of its end; how long it was, times the switches it stands for. */
+	uint64_t time_ns;
+	struct wait_part {
+		int event;
+		uint64_t period_ns;
+	} parts[WAIT_SAMPLES_PARTS];
 };
 
 /*
- * A record, in the order of times. 1: *ret is a wait, 0, -FMT_E_NOMEM. *event is the record's, and becomes
- * WAIT_SAMPLES_TAKEN for a sample that is none of itself; others go up by those events that are new.
+ * A record, in the order of times. How many parts of a wait *ret has, 0: it is none; -FMT_E_NOMEM. *event is the
+ * record's, and becomes WAIT_SAMPLES_TAKEN for a sample that is none of itself; others go up by those events that are
+ * new.
  */
 #define WAIT_SAMPLES_TAKEN (-2)
 int wait_samples_see(struct wait_samples *w, const struct perf_record *record, int *event,

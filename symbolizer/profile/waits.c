@@ -22,7 +22,8 @@ struct waiting {
 	bool out; /* it has gone, at out_ns */
 	bool preempted;
 	uint64_t out_ns, switches;
-	uint8_t *bytes; /* its sample */
+	uint64_t woken_ns; /* 0: not yet */
+	uint8_t *bytes;	   /* its sample */
 	size_t len, cap;
 };
 
@@ -171,6 +172,7 @@ waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switche
 	if (!t || copy_sample(w, t, sample) != 0)
 		return -FMT_E_NOMEM;
 	t->out = false;
+	t->woken_ns = 0;
 	t->switches = switches;
 	return 0;
 }
@@ -193,6 +195,24 @@ waits_out(struct waits *w, uint32_t tid, uint64_t time_ns, bool preempted)
 	t->preempted = preempted;
 }
 
+void
+waits_woken(struct waits *w, uint32_t tid, uint64_t time_ns)
+{
+	struct waiting *t = waits_find(w, tid);
+
+	if (t && !t->woken_ns)
+		t->woken_ns = time_ns;
+}
+
+/* It may be woken while it is on its way out. What others say of a time behind its return is of its next wait. */
+static uint64_t
+woken_at(const struct waiting *t, uint64_t until_ns)
+{
+	if (!t->woken_ns || t->woken_ns > until_ns)
+		return until_ns;
+	return t->woken_ns > t->out_ns ? t->woken_ns : t->out_ns;
+}
+
 bool
 waits_in(struct waits *w, uint32_t tid, uint64_t time_ns, struct wait *ret)
 {
@@ -208,6 +228,7 @@ waits_in(struct waits *w, uint32_t tid, uint64_t time_ns, struct wait *ret)
 	*ret = (struct wait){ .sample = span_of(t->bytes, t->len),
 			      .from_ns = t->out_ns,
 			      .until_ns = time_ns,
+			      .woken_ns = woken_at(t, time_ns),
 			      .switches = t->switches,
 			      .preempted = t->preempted };
 	return true;

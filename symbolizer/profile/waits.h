@@ -3,7 +3,8 @@
  * waits: of a recording with the event off-cpu (format/record/off_cpu.h), who is off the CPU, and for how long.
  *
  * A thread that leaves its CPU is a sample of the event and then a SWITCH record, which tells whether it was
- * preempted; when it is back, there is another SWITCH record, on any CPU. All is told in the order of times.
+ * preempted; when it is back, there is another SWITCH record, on any CPU. In between it is woken, which the sample of
+ * another event tells, where the recording has that. All is told in the order of times.
  * What was lost in between is counted and never guessed: a wait has its sample, its beginning and its end, or
  * is none.
  */
@@ -23,6 +24,7 @@ struct waits;
 struct wait {
 	struct span sample; /* the record, until the next call */
 	uint64_t from_ns, until_ns;
+	uint64_t woken_ns; /* from then on it was for a CPU alone; until_ns: not known */
 	uint64_t switches; /* for which it stands, itself included */
 	bool preempted;
 };
@@ -38,6 +40,8 @@ void waits_free(struct waits *w);
 
 /* Its sample, which is copied. 0, -FMT_E_NOMEM. */
 int waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switches);
+/* It is woken: the first time counts. */
+void waits_woken(struct waits *w, uint32_t tid, uint64_t time_ns);
 /* SWITCH records: it goes now; it is back. True: *ret is a wait. */
 void waits_out(struct waits *w, uint32_t tid, uint64_t time_ns, bool preempted);
 bool waits_in(struct waits *w, uint32_t tid, uint64_t time_ns, struct wait *ret);

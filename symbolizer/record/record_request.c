@@ -354,7 +354,7 @@ settle_events(struct record_request *rq)
 	return status;
 }
 
-/* Terms of the event, or the first of them alone: "1ms" is "min=1ms". */
+/* Terms of the event; a time is that of the first of them: "1ms" is "min=1ms". */
 static int
 set_off_cpu(struct record_request *rq, const char *terms)
 {
@@ -363,8 +363,9 @@ set_off_cpu(struct record_request *rq, const char *terms)
 	if (!terms)
 		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s", OFF_CPU_EVENT);
 	else
-		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s/%s%s/", OFF_CPU_EVENT,
-			     strchr(terms, '=') ? "" : "min=", terms);
+		n = snprintf(
+			rq->off_cpu, sizeof(rq->off_cpu), "%s/%s%s/", OFF_CPU_EVENT,
+			strchr(terms, '=') || strncmp(terms, "no-", 3) == 0 ? "" : "min=", terms);
 	if (n < 0 || (size_t)n >= sizeof(rq->off_cpu))
 		return cli_usage_error("record", "--off-cpu=%s: a time such as 1ms", terms);
 	rq->session.off_cpu = rq->off_cpu;

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/sys/endian.h>
 #include <linux/perf_event.h>
 
 #include "format/block/gap.h"
 #include "format/block/ksyms.h"
 #include "format/block/loss.h"
+#include "format/record/off_cpu.h"
 #include "format/record/perf_record.h"
 #include "format/record/record_build.h"
 #include "tests/lab/attr_encode.h"
@@ -168,28 +170,59 @@ flush(struct synthetic *s)
 }
 
 static unsigned
-more_events(struct synthetic *s, const char *name, uint64_t flags)
+more_events(struct synthetic *s, const char *name, uint64_t flags, uint32_t type)
 {
+	const unsigned i = (unsigned)event_set_count(s->meta->events);
 	struct fmt_where where = { 0 };
 
 	flush(s);
-	s->attr[SYNTHETIC_EVENTS] = s->attr[0];
-	s->attr[SYNTHETIC_EVENTS].flags |= flags;
-	add_event(s, SYNTHETIC_EVENTS, name);
+	assert_true(i < sizeof(s->attr) / sizeof(s->attr[0]));
+	s->attr[i] = s->attr[0];
+	s->attr[i].flags |= flags;
+	s->attr[i].type = type;
+	add_event(s, i, name);
+	if (type == PERF_TYPE_TRACEPOINT)
+		ok(event_set_format(s->meta->events, i,
+				    "sched\nname: sched_waking\nID: 0\nformat:\n"
+				    "\tfield:char comm[16];\toffset:0;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t pid;\toffset:16;\tsize:4;\tsigned:1;\n"),
+		   NULL);
 	ok(recording_writer_block(s->writer, BLOCK_META, (struct span){ 0 }, &where), &where);
-	return SYNTHETIC_EVENTS;
+	return i;
 }
 
 unsigned
 synthetic_event(struct synthetic *s, const char *name)
 {
-	return more_events(s, name, 0);
+	return more_events(s, name, 0, s->attr[0].type);
 }
 
 unsigned
 synthetic_clock_without_idle(struct synthetic *s)
 {
-	return more_events(s, "cpu-clock:I", UINT64_C(1) << EVENT_ATTR_exclude_idle);
+	return more_events(s, "cpu-clock:I", UINT64_C(1) << EVENT_ATTR_exclude_idle,
+			   PERF_TYPE_SOFTWARE);
+}
+
+unsigned
+synthetic_wakeups(struct synthetic *s)
+{
+	return more_events(s, OFF_CPU_WAKEUPS, 0, PERF_TYPE_TRACEPOINT);
+}
+
+void
+synthetic_wakeup(struct synthetic *s, unsigned event, uint32_t tid)
+{
+	const struct perf_sample more = s->more;
+	const unsigned before = s->event;
+	uint8_t raw[20] = "woken";
+
+	le32enc(raw + 16, tid);
+	s->event = event;
+	s->more.raw = span_of(raw, sizeof(raw));
+	synthetic_sample(s, 90, 91, 1, NULL, 0);
+	s->event = before;
+	s->more = more;
 }
 
 void

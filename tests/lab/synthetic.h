@@ -17,7 +17,7 @@ struct synthetic {
 	struct recording_writer *writer;
 	struct buf file;
 	struct buf records; /* not yet given to the writer */
-	struct event_attr attr[SYNTHETIC_EVENTS + 1];
+	struct event_attr attr[SYNTHETIC_EVENTS + 2];
 	uint64_t now;
 	/* of the next samples */
 	unsigned event;
@@ -45,6 +45,9 @@ void synthetic_lost(struct synthetic *s, uint64_t lost);
 void synthetic_poke(struct synthetic *s, uint64_t address, struct span old, struct span new);
 /* One event more, from here on: a META block tells of it. Its index. */
 unsigned synthetic_event(struct synthetic *s, const char *name);
+/* Likewise wakeups; and its sample that says that tid is woken (the samples have RAW). */
+unsigned synthetic_wakeups(struct synthetic *s);
+void synthetic_wakeup(struct synthetic *s, unsigned event, uint32_t tid);
 /* Likewise a cpu-clock that leaves out the idle task. */
 unsigned synthetic_clock_without_idle(struct synthetic *s);
 /* A function of the kernel (module "") or a module, to be known from here on. */

@@ -7,6 +7,13 @@
 need_command perf taskset setpriv
 need_record_all
 
+tracefs=/sys/kernel/tracing
+if ! [ -r $tracefs/events/sched/sched_waking/id ] && mount -t tracefs tracefs $tracefs 2>/dev/null; then
+	at_exit "umount $tracefs"
+fi
+runnable=
+[ ! -r $tracefs/events/sched/sched_waking/id ] || runnable=" off-cpu:runnable"
+
 WAITS=$FIXTURES/waits
 FILE=$TMP/file
 # What lies in memory is not waited for.
@@ -42,10 +49,10 @@ for how in "" "-a" "--call-graph dwarf -m 1024"; do
 		"$WAITS" kinds 40 "$FILE"
 	cp out told
 	for function in asleep pipe lock disk; do
-		agrees "$(seen kinds.spoor wait_$function blocked io preempted)" "$(told wait_$function)" \
+		agrees "$(seen kinds.spoor wait_$function blocked io runnable preempted)" "$(told wait_$function)" \
 			"wait_$function: as long as the program measured"
 	done
-	blocked=$(seen kinds.spoor wait_asleep blocked)
+	blocked=$(seen kinds.spoor wait_asleep blocked runnable)
 	in_range "$blocked" $(($(told wait_asleep) * 9 / 10)) "$(told wait_asleep)0" "who sleeps is blocked"
 	is "$(seen kinds.spoor wait_asleep io) $(seen kinds.spoor wait_pipe io)" "0 0" "and waits for no device"
 	in_range "$(seen kinds.spoor wait_disk io)" $(($(told wait_disk) / 2)) "$(told wait_disk)0" \
@@ -88,7 +95,7 @@ like "$("$SPOOR" timeline -i kinds.spoor --event off-cpu:blocked 2>&1)" 'Waited 
 like "$("$SPOOR" flamegraph -i kinds.spoor -o - --event off-cpu:blocked 2>>err | grep -o '"name":"off-cpu:blocked"[^}]*')" \
 	'"wait":1' "a page knows that they are times"
 "$SPOOR" report --json -i kinds.spoor >report.json 2>>err
-is "$(json report.json '[.events[].event] | join(" ")')" "cpu-clock:I off-cpu:blocked off-cpu:io off-cpu:preempted" \
+is "$(json report.json '[.events[].event] | join(" ")')" "cpu-clock:I off-cpu:blocked off-cpu:io$runnable off-cpu:preempted" \
 	"a report has the clock, and an event for each reason"
 "$SPOOR" export -f perf-data-file -i kinds.spoor -o kinds.data 2>>err
 # Such a file has no kernel symbols, which tell what waits for a device.
@@ -110,7 +117,7 @@ cp out told
 : >over
 wait $first
 for file in first second; do
-	agrees "$(seen $file.spoor wait_asleep blocked io preempted)" "$(told wait_asleep)" "$file: all waits are there"
+	agrees "$(seen $file.spoor wait_asleep blocked io runnable preempted)" "$(told wait_asleep)" "$file: all waits are there"
 	unlike "$("$SPOOR" info $file.spoor)" 'not parseable' "and all records are read"
 done
 
@@ -150,7 +157,7 @@ is "$(awk -F'[ ,]' 'NR == FNR { from[NR] = $1; until[NR] = $2; n = NR; next }
 	END { print c + 0 }' pauses waits)" 0 "but none of them through a pause"
 
 exits 0 "beside a clock of another frequency" "$SPOOR" record --off-cpu -F 500 -o both.spoor -- "$WAITS" spin 300
-is "$("$SPOOR" info --json both.spoor | jq -r '[.events[] | .name] | join(" ")')" "cpu-clock:I off-cpu dummy:u" "has both"
+is "$("$SPOOR" info --json both.spoor | jq -r '[.events[] | .name] | join(" ")')" "cpu-clock:I off-cpu${runnable:+ wakeups} dummy:u" "has both"
 
 # Nobody knows what threads did while sampling was off: the clock of the program that turned it off and on tells when.
 cat >pauses.sh <<'EOF2'

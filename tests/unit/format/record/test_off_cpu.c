@@ -48,7 +48,7 @@ test_parse(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
-		struct off_cpu_terms terms = { 1, 1 };
+		struct off_cpu_terms terms = { .min_ns = 1, .freq_hz = 1 };
 		const char *bad = NULL;
 		size_t len = 0;
 
@@ -74,6 +74,11 @@ test_event(void **state)
 	(void)state;
 	assert_true(off_cpu_event(&e, &terms));
 	assert_int_equal(terms.min_ns, 2000000000);
+	assert_false(terms.no_wakeups);
+	e.name = "off-cpu/no-wakeups,min=1s/";
+	assert_true(off_cpu_event(&e, &terms));
+	assert_true(terms.no_wakeups);
+	assert_false(off_cpu_wakeups(&e));
 	e.attr.flags = 0;
 	assert_false(off_cpu_event(&e, &terms));
 	e.attr.flags = UINT64_C(1) << EVENT_ATTR_context_switch;
@@ -81,6 +86,11 @@ test_event(void **state)
 	assert_false(off_cpu_event(&e, &terms));
 	e.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	e.name = "context-switches";
+	assert_false(off_cpu_event(&e, &terms));
+	e.name = OFF_CPU_WAKEUPS;
+	assert_false(off_cpu_wakeups(&e));
+	e.attr.type = PERF_TYPE_TRACEPOINT;
+	assert_true(off_cpu_wakeups(&e));
 	assert_false(off_cpu_event(&e, &terms));
 }
 
@@ -93,7 +103,9 @@ test_names(void **state)
 	assert_string_equal(off_cpu_name(OFF_CPU_PREEMPTED), "off-cpu:preempted");
 	for (int why = 0; why < OFF_CPU_WHYS_MAX; why++)
 		assert_true(off_cpu_is_name(off_cpu_name((enum off_cpu_why)why)));
+	assert_string_equal(off_cpu_name(OFF_CPU_RUNNABLE), "off-cpu:runnable");
 	assert_false(off_cpu_is_name("off-cpu2"));
+	assert_false(off_cpu_is_name(OFF_CPU_WAKEUPS));
 }
 
 int

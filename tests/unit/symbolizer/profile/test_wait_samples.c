@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <linux/perf_event.h>
 
+#include "format/record/off_cpu.h"
 #include "tests/lab/synthetic.h"
 
 #define OUT PERF_RECORD_MISC_SWITCH_OUT
@@ -222,6 +223,99 @@ test_why(void **state)
 }
 
 static void
+wake(struct synthetic *s, unsigned wakeups, uint32_t tid, uint64_t us)
+{
+	at(s, us);
+	synthetic_wakeup(s, wakeups, tid);
+}
+
+static unsigned
+begin_wakeups(struct synthetic *s, const char *name)
+{
+	unsigned wakeups;
+
+	synthetic_begin_off_cpu(s, HAVE | PERF_SAMPLE_RAW, name);
+	synthetic_ksym(s, SCHEDULE, SCHEDULE + 0x100, "", "schedule");
+	synthetic_ksym(s, IO_SCHEDULE, IO_SCHEDULE + 0x100, "", "io_schedule");
+	synthetic_ksym(s, PIPE_READ, PIPE_READ + 0x100, "", "pipe_read");
+	wakeups = synthetic_wakeups(s);
+	s->event = SYNTHETIC_OFF_CPU;
+	return wakeups;
+}
+
+/* From its wake-up on a thread waits for a CPU alone; one that was preempted does all the time. */
+static void
+test_woken(void **state)
+{
+	const uint64_t io[] = { PERF_CONTEXT_KERNEL, SCHEDULE + 1, IO_SCHEDULE + 2, PIPE_READ + 1 };
+	unsigned wakeups;
+	struct synthetic s;
+	struct seen seen;
+
+	(void)state;
+	wakeups = begin_wakeups(&s, "off-cpu");
+	wake(&s, wakeups, 51, 5); /* not of this wait */
+	go(&s, 51, 10);
+	wake(&s, wakeups, 52, 12);
+	wake(&s, wakeups, 51, 30);
+	wake(&s, wakeups, 51, 33);
+	switched(&s, 51, 40, 0);
+	at(&s, 50);
+	synthetic_sample(&s, 50, 51, SCHEDULE + 1, io, 4);
+	switched(&s, 51, 51, OUT);
+	wake(&s, wakeups, 51, 60);
+	switched(&s, 51, 64, 0);
+	leave(&s, 51, 70);
+	switched(&s, 51, 71, PREEMPTED);
+	wake(&s, wakeups, 51, 75);
+	switched(&s, 51, 80, 0);
+	/* On its way out already; and never. */
+	leave(&s, 51, 90);
+	wake(&s, wakeups, 51, 92);
+	switched(&s, 51, 95, OUT);
+	switched(&s, 51, 99, 0);
+	go(&s, 51, 110);
+	switched(&s, 51, 120, 0);
+	see(&s, &seen);
+	assert_int_equal(seen.nr, 7);
+	expect(&seen, 0, "off-cpu:blocked", 51, 19, 40);
+	expect(&seen, 1, "off-cpu:runnable", 51, 10, 40);
+	assert_int_equal(seen.v[1].leaf, PIPE_READ + 1);
+	assert_int_equal(seen.v[1].caller, USER);
+	expect(&seen, 2, "off-cpu:io", 51, 9, 64);
+	expect(&seen, 3, "off-cpu:runnable", 51, 4, 64);
+	expect(&seen, 4, "off-cpu:preempted", 51, 9, 80);
+	expect(&seen, 5, "off-cpu:runnable", 51, 4, 99);
+	expect(&seen, 6, "off-cpu:blocked", 51, 9, 120);
+	expect_counts(&seen, 0, 0);
+}
+
+/* A least time is one of each part. */
+static void
+test_woken_min(void **state)
+{
+	unsigned wakeups;
+	struct synthetic s;
+	struct seen seen;
+
+	(void)state;
+	wakeups = begin_wakeups(&s, "off-cpu/min=10us/");
+	go(&s, 51, 10);
+	wake(&s, wakeups, 51, 15);
+	switched(&s, 51, 40, 0);
+	go(&s, 51, 50);
+	wake(&s, wakeups, 51, 70);
+	switched(&s, 51, 75, 0);
+	go(&s, 51, 80);
+	wake(&s, wakeups, 51, 87);
+	switched(&s, 51, 94, 0);
+	see(&s, &seen);
+	assert_int_equal(seen.nr, 2);
+	expect(&seen, 0, "off-cpu:runnable", 51, 25, 40);
+	expect(&seen, 1, "off-cpu:blocked", 51, 19, 75);
+}
+
+static void
 test_lost(void **state)
 {
 	struct synthetic s;
@@ -417,8 +511,8 @@ test_later_event(void **state)
 	(void)state;
 	assert_int_equal(wait_samples_stream_event(first, (int)first - 1), first - 1);
 	assert_int_equal(wait_samples_stream_event(first, (int)first), -1);
-	assert_int_equal(wait_samples_stream_event(first, (int)first + 2), -1);
-	assert_int_equal(wait_samples_stream_event(first, (int)first + 3), first);
+	assert_int_equal(wait_samples_stream_event(first, (int)first + OFF_CPU_WHYS_MAX - 1), -1);
+	assert_int_equal(wait_samples_stream_event(first, (int)first + OFF_CPU_WHYS_MAX), first);
 	assert_int_equal(wait_samples_stream_event(SIZE_MAX, 7), 7);
 	assert_int_equal(wait_samples_stream_event(first, -1), -1);
 }
@@ -483,6 +577,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_migrated),    cmocka_unit_test(test_why),
+		cmocka_unit_test(test_woken),	    cmocka_unit_test(test_woken_min),
 		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_terms),	    cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_gaps),	    cmocka_unit_test(test_many_gaps),
