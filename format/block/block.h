@@ -59,7 +59,9 @@
 	X(10, RATE, "from when on samples are taken how often")                                    \
 	X(11, FOREIGN, "what an imported perf.data had besides")                                   \
 	X(12, JIT, "names of code made at run time that the records need")                         \
-	X(13, AUX, "what a tracer of the CPU wrote (Intel PT, Arm SPE), for perf's decoders")
+	X(13, AUX, "what a tracer of the CPU wrote (Intel PT, Arm SPE), for perf's decoders")      \
+	X(14, OBJECT, "a file that names what was sampled: which one it is")                       \
+	X(15, PIECE, "bytes of such a file")
 
 enum block_type {
 #define X(number, name, text) BLOCK_##name = number,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recording_internal: what the two parts of recording_writer share: blocks and their way to the
- * sink (recording_blocks.c), and what goes into them (recording_writer.c).
+ * recording_internal: what the parts of recording_writer share: blocks and their way to the sink
+ * (recording_blocks.c), what goes into them (recording_writer.c), and a file that goes on
+ * (recording_resume.c).
  */
 #ifndef FORMAT_RECORDING_RECORDING_INTERNAL_H
 #define FORMAT_RECORDING_RECORDING_INTERNAL_H
@@ -62,6 +63,11 @@ struct recording_writer {
 	bool dead;		/* a sync failed: no retry */
 	bool closing;		/* inside before_close */
 };
+
+/* A writer that has written nothing yet. Takes the sink over, also on failure. 0, -FMT_E_NOMEM. */
+int recording_writer_new(struct io_sink *sink, const struct recording_meta *meta,
+			 const struct recording_writer_options *options,
+			 struct recording_writer **ret, struct fmt_where *where);
 
 /* The error, told again; 0: there is none. */
 int recording_blocks_sticky(const struct recording_writer *w, struct fmt_where *where);

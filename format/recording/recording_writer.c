@@ -406,7 +406,8 @@ setup(struct recording_writer *w)
 	recording_index_begin(&w->index, 0);
 	if (!w->zstd || buf_failed(&w->index))
 		return recording_blocks_fail_nomem(w);
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel,
+			       w->options.zstd_level ? w->options.zstd_level : ZSTD_LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	if (w->options.block_bytes == 0)
 		w->options.block_bytes = RECORDING_BLOCK_BYTES;
@@ -420,9 +421,9 @@ setup(struct recording_writer *w)
 }
 
 int
-recording_writer_open(struct io_sink *sink, const struct recording_meta *meta,
-		      const struct recording_writer_options *options, struct recording_writer **ret,
-		      struct fmt_where *where)
+recording_writer_new(struct io_sink *sink, const struct recording_meta *meta,
+		     const struct recording_writer_options *options, struct recording_writer **ret,
+		     struct fmt_where *where)
 {
 	struct recording_writer *w = calloc(1, sizeof(*w));
 	int error;
@@ -437,8 +438,26 @@ recording_writer_open(struct io_sink *sink, const struct recording_meta *meta,
 	if (options)
 		w->options = *options;
 	error = setup(w);
-	if (!error)
-		error = write_header(w);
+	if (error) {
+		recording_blocks_sticky(w, where);
+		recording_writer_abandon(w);
+		return error;
+	}
+	*ret = w;
+	return 0;
+}
+
+int
+recording_writer_open(struct io_sink *sink, const struct recording_meta *meta,
+		      const struct recording_writer_options *options, struct recording_writer **ret,
+		      struct fmt_where *where)
+{
+	struct recording_writer *w;
+	int error = recording_writer_new(sink, meta, options, &w, where);
+
+	if (error)
+		return error;
+	error = write_header(w);
 	if (!error)
 		error = recording_blocks_meta(w);
 	if (error) {

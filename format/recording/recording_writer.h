@@ -28,6 +28,7 @@ struct recording_writer;
 struct recording_writer_options {
 	uint32_t block_bytes; /* 0: RECORDING_BLOCK_BYTES */
 	uint32_t index_every; /* blocks between indexes; 0: 64 */
+	int zstd_level;	      /* 0: 1, the fastest */
 	bool verbatim;	      /* records as they are, not by columns: to compare, and in tests */
 	/*
 	 * They see every record that parsed, once, on the thread that gave it: the writer looks
@@ -77,7 +78,7 @@ void recording_writer_pass(struct recording_writer *w, uint64_t complete_ns);
 int recording_writer_flush(struct recording_writer *w, struct fmt_where *where);
 
 /*
- * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS, GAP, RATE, JIT) ahead of the open block's
+ * Writes a block of its own (STATE, KSYMS, BUILDIDS, LOSS, GAP, RATE, JIT, OBJECT, PIECE) ahead of the open block's
  * records; for STATE, records are counted and timed, and make several blocks where they are
  * too many for one. META with an empty payload writes the
  * meta as it now is (events may have been added).

@@ -10,17 +10,14 @@
 
 #define ALIGN_MAX 4096
 
-struct range {
-	uint64_t at, end;
-};
-
 struct reduction {
 	struct stored_elf elf;
+	struct stored_extra extra;
 	uint64_t max_bytes;
 	bool with_symtab;
 	uint8_t *kept;	     /* by section */
 	uint64_t loaded_end; /* of what stays where it was */
-	struct range *ranges;
+	struct stored_range *ranges;
 	size_t nr_ranges, cap_ranges;
 	stored_put_fn *put;
 	void *arg;
@@ -37,19 +34,47 @@ begins_with(const char *name, const char *front)
 }
 
 static bool
-is_named(const char *name)
+is_among(const char *name, const char *const list[])
 {
-	static const char *const exact[] = {
-		".interp",	  ".iplt",	    ".eh_frame_hdr",
-		".eh_frame",	  ".debug_frame",   ".zdebug_frame",
-		".gnu_debugdata", ".gnu_debuglink", ".gnu_debugaltlink"
-	};
+	while (*list && strcmp(name, *list) != 0)
+		list++;
+	return *list != NULL;
+}
 
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
-		if (strcmp(name, exact[i]) == 0)
-			return true;
-	return strcmp(name, ".plt") == 0 || begins_with(name, ".plt.") ||
-		strstr(name, ".gopclntab") != NULL;
+static bool
+is_of_frames(const char *name)
+{
+	static const char *const list[] = { ".eh_frame_hdr", ".eh_frame", ".debug_frame",
+					    ".zdebug_frame", NULL };
+
+	return is_among(name, list);
+}
+
+/* Where lines and inlined functions come from: not where variables are, nor an index of names. */
+static bool
+is_of_lines(const char *name)
+{
+	static const char *const list[] = { "info",	   "types",    "abbrev",   "line",
+					    "str",	   "line_str", "ranges",   "rnglists",
+					    "aranges",	   "addr",     "cu_index", "tu_index",
+					    "str_offsets", NULL };
+
+	if (begins_with(name, ".debug_"))
+		return is_among(name + strlen(".debug_"), list);
+	return begins_with(name, ".zdebug_") && is_among(name + strlen(".zdebug_"), list);
+}
+
+static bool
+is_named(const struct reduction *r, const char *name)
+{
+	static const char *const list[] = { ".interp",		 ".iplt",
+					    ".gnu_debugdata",	 ".gnu_debuglink",
+					    ".gnu_debugaltlink", NULL };
+
+	return is_among(name, list) || strcmp(name, ".plt") == 0 || begins_with(name, ".plt.") ||
+		strstr(name, ".gopclntab") != NULL ||
+		(!r->extra.names_only && is_of_frames(name)) ||
+		(r->extra.lines && is_of_lines(name));
 }
 
 static bool
@@ -79,7 +104,7 @@ is_wanted(const struct reduction *r, size_t i)
 	case SHT_REL:
 		return loaded;
 	default: /* SHT_PROGBITS, and what a machine calls its call frame information */
-		return is_named(stored_elf_name(&r->elf, i));
+		return is_named(r, stored_elf_name(&r->elf, i));
 	}
 }
 
@@ -115,7 +140,7 @@ add_range(struct reduction *r, uint64_t at, uint64_t bytes)
 		bytes = r->loaded_end - at;
 	if (array_reserve(r->ranges, r->nr_ranges, r->cap_ranges, 1) < 0)
 		return -FMT_E_NOMEM;
-	r->ranges[r->nr_ranges++] = (struct range){ at, at + bytes };
+	r->ranges[r->nr_ranges++] = (struct stored_range){ at, at + bytes };
 	return 0;
 }
 
@@ -183,6 +208,8 @@ keep_segments(struct reduction *r)
 
 		switch (FIELD(r, p, Phdr, p_type)) {
 		case PT_GNU_EH_FRAME:
+			if (r->extra.names_only)
+				break;
 			if (!framed)
 				error = keep_frames_of(r, at);
 			/* fallthrough */
@@ -215,9 +242,20 @@ keep_sections(struct reduction *r)
 }
 
 static int
+keep_code(struct reduction *r)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < r->extra.nr_code && !error; i++)
+		error = add_range(r, r->extra.code[i].at,
+				  r->extra.code[i].end - r->extra.code[i].at);
+	return error;
+}
+
+static int
 compare_ranges(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct stored_range *x = a, *y = b;
 
 	return (x->at > y->at) - (x->at < y->at);
 }
@@ -232,7 +270,7 @@ merge_ranges(struct reduction *r)
 	if (r->nr_ranges)
 		qsort(r->ranges, r->nr_ranges, sizeof(*r->ranges), compare_ranges);
 	for (size_t i = 0; i < r->nr_ranges; i++) {
-		const struct range next = r->ranges[i];
+		const struct stored_range next = r->ranges[i];
 
 		if (nr == 0 || next.at > r->ranges[nr - 1].end)
 			r->ranges[nr++] = next;
@@ -283,13 +321,26 @@ copy_range(const struct reduction *r, uint64_t from, uint64_t to, uint64_t bytes
 	return error;
 }
 
+/* Is some of its code kept? Then the rest of it is a hole. */
+static bool
+has_code(const struct reduction *r, const uint8_t *s)
+{
+	const uint64_t at = FIELD(r, s, Shdr, sh_offset), n = FIELD(r, s, Shdr, sh_size);
+	bool some = false;
+
+	for (size_t i = 0; i < r->extra.nr_code && !some; i++)
+		some = r->extra.code[i].end > at && r->extra.code[i].at < at + n;
+	return some && FIELD(r, s, Shdr, sh_flags) & SHF_EXECINSTR && is_loaded(r, s);
+}
+
 /* What the copy's tables say of a section that it has not got. */
 static void
 leave_out(struct reduction *r, uint8_t *s)
 {
 	uint64_t flags = FIELD(r, s, Shdr, sh_flags);
 
-	if (FIELD(r, s, Shdr, sh_type) == SHT_NULL || FIELD(r, s, Shdr, sh_type) == SHT_NOBITS)
+	if (FIELD(r, s, Shdr, sh_type) == SHT_NULL || FIELD(r, s, Shdr, sh_type) == SHT_NOBITS ||
+	    has_code(r, s))
 		return;
 	ELF_FIELD_SET(r->elf.is64, s, Shdr, sh_type, SHT_NOBITS);
 	ELF_FIELD_SET(r->elf.is64, s, Shdr, sh_flags, flags & ~(uint64_t)SHF_COMPRESSED);
@@ -357,6 +408,8 @@ plan(struct reduction *r, uint64_t *ret_bytes)
 	error = keep_segments(r);
 	if (!error)
 		error = keep_sections(r);
+	if (!error)
+		error = keep_code(r);
 	if (error)
 		return error;
 	bytes = merge_ranges(r) + r->elf.nr_sections * ELF_SIZE(r->elf.is64, Shdr);
@@ -406,10 +459,10 @@ reduction_copy(struct reduction *r, uint64_t *ret_size)
 }
 
 int
-stored_reduce(struct io_source *file, uint64_t max_bytes, stored_put_fn *put, void *arg,
-	      uint64_t *ret_size)
+stored_reduce_with(struct io_source *file, const struct stored_extra *extra, uint64_t max_bytes,
+		   stored_put_fn *put, void *arg, uint64_t *ret_size)
 {
-	struct reduction r = { .max_bytes = max_bytes, .put = put, .arg = arg };
+	struct reduction r = { .extra = *extra, .max_bytes = max_bytes, .put = put, .arg = arg };
 	int error = stored_elf_read(&r.elf, file);
 
 	if (!error)
@@ -424,6 +477,14 @@ stored_reduce(struct io_source *file, uint64_t max_bytes, stored_put_fn *put, vo
 	free(r.kept);
 	free(r.ranges);
 	return error;
+}
+
+int
+stored_reduce(struct io_source *file, uint64_t max_bytes, stored_put_fn *put, void *arg,
+	      uint64_t *ret_size)
+{
+	return stored_reduce_with(file, &(struct stored_extra){ .lines = false }, max_bytes, put,
+				  arg, ret_size);
 }
 
 int

@@ -15,6 +15,7 @@
 #ifndef FORMAT_STORED_STORED_REDUCE_H
 #define FORMAT_STORED_STORED_REDUCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,24 @@ typedef int stored_put_fn(void *arg, uint64_t offset, const void *p, size_t n);
  */
 int stored_reduce(struct io_source *file, uint64_t max_bytes, stored_put_fn *put, void *arg,
 		  uint64_t *ret_size);
+
+/* Bytes [at, end) of the file. */
+struct stored_range {
+	uint64_t at, end;
+};
+
+/* What is kept besides, or left out. */
+struct stored_extra {
+	bool lines; /* the debug information that functions and lines of the source come from */
+	bool names_only; /* no call frame information */
+	const struct stored_range
+		*code; /* of what is loaded: a section that has some keeps its type */
+	size_t nr_code;
+};
+
+/* The same with extra. */
+int stored_reduce_with(struct io_source *file, const struct stored_extra *extra, uint64_t max_bytes,
+		       stored_put_fn *put, void *arg, uint64_t *ret_size);
 
 /* The same of every byte, up to max_bytes. */
 int stored_copy(struct io_source *file, uint64_t max_bytes, stored_put_fn *put, void *arg,

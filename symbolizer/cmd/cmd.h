@@ -21,6 +21,7 @@
 	X(export, "write samples for other tools: folded, pprof, perf.data...")                    \
 	X(list, "the events that this machine offers")                                             \
 	X(import, "read a perf.data into a recording")                                             \
+	X(pack, "put into a recording what names it, to be read on any host")                      \
 	X(info, "what a recording is and has")                                                     \
 	X(dump, "every record, every field, one a line")                                           \
 	X(verify, "check a recording's blocks and checksums")                                      \

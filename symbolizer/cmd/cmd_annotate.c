@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <bsd/stdlib.h>
 
@@ -332,18 +331,6 @@ annotate_functions(struct request *rq, const struct annotation *a)
 	return error;
 }
 
-/* Each object that was sampled keeps the descriptor of its file: as many as may be. */
-static void
-allow_files(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur == r.rlim_max)
-		return;
-	r.rlim_cur = r.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &r);
-}
-
 static int
 annotate(struct request *rq)
 {
@@ -352,7 +339,6 @@ annotate(struct request *rq)
 	struct load l;
 	int error, status;
 
-	allow_files();
 	rq->load.keep_code = true;
 	rq->load.opened = note_recording;
 	rq->load.opened_arg = rq;

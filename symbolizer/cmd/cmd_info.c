@@ -261,6 +261,11 @@ print_counts(const struct info *info)
 	       "names", s->kernel_symbols, s->build_ids);
 	if (s->jit_symbols > 0)
 		printf(KEY " %" PRIu64 " of code made at run time\n", "", s->jit_symbols);
+	if (s->packed_objects > 0)
+		printf(KEY " %" PRIu64 " files of objects, %" PRIu64 " bytes\n", "packed",
+		       s->packed_objects,
+		       s->by_block[BLOCK_OBJECT].stored_bytes +
+			       s->by_block[BLOCK_PIECE].stored_bytes);
 }
 
 static void

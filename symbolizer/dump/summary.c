@@ -13,7 +13,7 @@
 #include "format/block/ksyms.h"
 #include "symbolizer/dump/throttle_times.h"
 
-_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_AUX + 1, "every type of block is counted");
+_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_PIECE + 1, "every type of block is counted");
 
 /* First and last time of some records; 0, 0: none yet. */
 struct extent {
@@ -180,6 +180,9 @@ count_block(struct count *c, const struct block *b)
 		break;
 	case BLOCK_AUX:
 		count_aux(c->s, b->payload);
+		break;
+	case BLOCK_OBJECT:
+		c->s->packed_objects++;
 		break;
 	case BLOCK_RATE:
 		error = rate_list_add(&c->s->rates, b->payload);

@@ -15,7 +15,7 @@
 #include "format/record/read_counts.h"
 #include "format/recording/recording_reader.h"
 
-#define SUMMARY_BLOCK_TYPES 14 /* BLOCK_* are 1..13 */
+#define SUMMARY_BLOCK_TYPES 16 /* BLOCK_* are 1..15 */
 #define SUMMARY_TOOL_TYPES (PERFDATA_RECORD_END - REC_USER_FIRST)
 
 struct summary_blocks {
@@ -40,6 +40,7 @@ struct summary {
 	struct read_counts counts; /* of READ records, by event */
 	struct summary_blocks by_block[SUMMARY_BLOCK_TYPES];
 	uint64_t kernel_symbols, build_ids, jit_symbols;
+	uint64_t packed_objects;	/* OBJECT blocks: files that were packed */
 	uint64_t aux_pieces, aux_bytes; /* of the AUX area, as a tracer wrote them */
 	uint32_t aux_tracer;		/* of the first of them (aux_trace.h) */
 	struct loss *loss;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "format/block/recording_header.h"
+#include "format/bytes/io_shared.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/input/exit_status.h"
 #include "symbolizer/input/perfdata_input.h"
@@ -151,9 +152,15 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	in->incomplete = !whole;
 	if (!source)
 		return EXIT_FAILED;
+	source = io_source_share(source, &in->source);
+	if (!source) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
 	error = recording_reader_open(source, &in->reader, &where);
 	if (error) {
 		say_open_failed(in, error, &where);
+		input_close(in);
 		return EXIT_FAILED;
 	}
 	error = record_stream_open(in->reader, &in->stream);
@@ -200,6 +207,8 @@ input_close(struct input *in)
 {
 	record_stream_close(in->stream);
 	recording_reader_close(in->reader);
+	if (in->source)
+		in->source->close(in->source);
 	memset(in, 0, sizeof(*in));
 }
 

@@ -29,6 +29,8 @@ struct input {
 	uint64_t perfdata_ns; /* a perf.data: when the file was written last (CLOCK_REALTIME), 1 of
 				 a pipe; else 0 */
 	struct input_access access;
+	struct io_source
+		*source; /* its bytes once more, for another reader; who takes them, sets NULL */
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };

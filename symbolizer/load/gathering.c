@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "symbolizer/object/cpus_here.h"
+#include "symbolizer/object/packed_objects.h"
 #include "symbolizer/object/stored_objects.h"
 #include "symbolizer/load/time_buckets.h"
 
@@ -124,14 +125,17 @@ job_free(struct job *j)
 	jit_names_free(j->options.jit);
 	free(j->release);
 	free(j->stored);
+	packed_objects_free(j->recording.packed);
 	free(j);
 }
 
 /* What is asked of the meta is copied: who reads the recording may read more of it. */
 static int
-note_recording(struct job *j, const struct input *in, const char *path)
+note_recording(struct job *j, struct input *in, const char *path)
 {
 	const struct recording_meta *m = recording_reader_meta(in->reader);
+	struct packed_objects *packed = NULL;
+	int error = 0;
 
 	memcpy(j->boot_id, m->boot_id, sizeof(j->boot_id));
 	if (m->release) {
@@ -140,7 +144,13 @@ note_recording(struct job *j, const struct input *in, const char *path)
 			return -FMT_E_NOMEM;
 	}
 	j->stored = stored_objects_dir(path);
+	/* What grows is not packed, and has no index that would find nothing soon. */
+	if (!in->live && packed_objects_new(in->source, &packed) < 0)
+		error = -FMT_E_NOMEM;
+	if (!in->live)
+		in->source = NULL;
 	j->recording = (struct resolver_recording){
+		.packed = packed,
 		.stored = j->stored,
 		.start_realtime_ns = m->start.realtime,
 		.boot_id = j->boot_id,
@@ -148,7 +158,7 @@ note_recording(struct job *j, const struct input *in, const char *path)
 		.kernel_release = j->release,
 		.perfdata_realtime_ns = in->perfdata_ns,
 	};
-	return 0;
+	return error;
 }
 
 /* Files that a process left are looked for where it ran. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -442,11 +443,25 @@ tell(struct load *l, const struct load_options *o)
 	return 0;
 }
 
+/* Each object that was sampled keeps descriptors of its files: as many as may be. */
+static void
+allow_files(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur == r.rlim_max)
+		return;
+	r.rlim_cur = r.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &r);
+}
+
 static int
 load_read(struct load *l, const struct load_options *o, const struct profile_options *po)
 {
 	int status = input_set_open(&l->set, o->path, o->filter);
 
+	if (o->keep_code)
+		allow_files();
 	if (status != 0)
 		return status;
 	l->profile_options = *po;

@@ -12,6 +12,7 @@
 #include "format/bytes/buildid.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/io.h"
+#include "symbolizer/object/packed_objects.h"
 
 /* CRC-32 as .gnu_debuglink has it, of the whole file. */
 static bool
@@ -216,6 +217,19 @@ fetch_debug(const struct object_debug *d)
 				 d->path ? d->path : "[vdso]");
 }
 
+static int
+find_packed(const struct object_debug *d, struct elf_object **ret)
+{
+	bool code;
+	int error = packed_objects_open(d->places->packed, PACKED_DEBUG, &d->id, ret, &code);
+
+	if (*ret && !elf_object_has_symtab(*ret) && !elf_object_has_dwarf(*ret)) {
+		elf_object_close(*ret);
+		*ret = NULL;
+	}
+	return error;
+}
+
 int
 object_debug_find(const struct object_debug *d, struct elf_object **ret)
 {
@@ -226,7 +240,9 @@ object_debug_find(const struct object_debug *d, struct elf_object **ret)
 	if (elf_object_has_symtab(d->object) && elf_object_has_dwarf(d->object))
 		return 0;
 	link.there = elf_object_debuglink(d->object, link.name, sizeof(link.name), &link.crc);
-	error = find_debug_by_id(d, &link, ret);
+	error = find_packed(d, ret);
+	if (!error && *ret == NULL)
+		error = find_debug_by_id(d, &link, ret);
 	if (!error && *ret == NULL && link.there && d->path != NULL)
 		error = find_debug_by_link(d, &link, ret);
 	if (!error && *ret == NULL && fetch_debug(d))
@@ -236,12 +252,10 @@ object_debug_find(const struct object_debug *d, struct elf_object **ret)
 
 /* Of the file with this build-id, and of no other. It is one without code, and so no elf_object. */
 static int
-try_alt(const char *path, struct span id, int *ret)
+try_alt_fd(int fd, struct span id, int *ret)
 {
 	struct buildid found = { 0 };
 	struct io_source *file;
-	struct stat st;
-	int fd = object_places_open(path, &st);
 	int dup = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 
 	if (fd < 0)
@@ -256,6 +270,22 @@ try_alt(const char *path, struct span id, int *ret)
 		return -FMT_E_NOMEM;
 	file->close(file);
 	return 0;
+}
+
+static int
+try_alt(const char *path, struct span id, int *ret)
+{
+	struct stat st;
+
+	return try_alt_fd(object_places_open(path, &st), id, ret);
+}
+
+static int
+alt_packed(const struct object_places *p, struct span id, int *ret)
+{
+	const struct buildid wanted = buildid_of(BUILDID_GNU, id.p, id.len);
+
+	return try_alt_fd(packed_objects_fd(p->packed, PACKED_ALT, &wanted), id, ret);
 }
 
 static int
@@ -299,7 +329,9 @@ object_debug_alt(const struct object_places *p, struct elf_object *debug, int *r
 	*ret = -1;
 	if (!elf_object_altlink(debug, &link, &id))
 		return 0;
-	error = alt_by_id(p, id, ret);
+	error = alt_packed(p, id, ret);
+	if (!error && *ret < 0)
+		error = alt_by_id(p, id, ret);
 	if (*ret >= 0 || error || !elf_object_path(debug, file))
 		return error;
 	for (size_t i = 0; *ret < 0 && !error && (i == 0 || p->debug_dirs[i - 1]); i++)

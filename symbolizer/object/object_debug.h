@@ -42,12 +42,13 @@ uint64_t object_debug_sums_left_out(struct object_debug_sums *sums);
 struct object_debug {
 	const struct object_places *places;
 	struct elf_object *object;
-	const char *path; /* of the object, beside which its link may point; NULL: it has none */
-	const char *root; /* what path begins with that is not the object's own: symfs; or "" */
+	const char *path;  /* of the object, beside which its link may point; NULL: it has none */
+	const char *root;  /* what path begins with that is not the object's own: symfs; or "" */
+	struct buildid id; /* as recorded; size 0: none was */
 };
 
 /*
- * By build-id, else by .gnu_debuglink and its checksum, else from servers by build-id. 0 with *ret
+ * From inside of the recording, else by build-id, else by .gnu_debuglink and its checksum, else from servers by build-id. 0 with *ret
  * the caller's, or NULL: the object has its symbols itself, or nobody has them. -FMT_E_NOMEM.
  */
 int object_debug_find(const struct object_debug *d, struct elf_object **ret);
@@ -55,7 +56,7 @@ int object_debug_find(const struct object_debug *d, struct elf_object **ret);
 /*
  * A descriptor of the file that dwz(1) moved a part of this file's debug information to: by its path,
  * which may be relative to the file, below the debug directories by build-id or in .dwz, or from servers; its
- * build-id is the one that the file names. *ret -1: there is none. 0, -FMT_E_NOMEM.
+ * build-id is the one that the file names. Inside of the recording first. *ret -1: there is none. 0, -FMT_E_NOMEM.
  */
 int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret);
 

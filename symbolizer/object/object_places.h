@@ -16,8 +16,10 @@
 
 struct live_files;
 struct object_debug_sums;
+struct packed_objects;
 
 struct object_places {
+	struct packed_objects *packed; /* files inside of the recording; NULL: none */
 	const char *stored;	       /* copies beside the recording; NULL: none */
 	const char *symfs;	       /* NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; not NULL */

@@ -14,6 +14,7 @@
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_vdso.h"
+#include "symbolizer/object/packed_objects.h"
 #include "symbolizer/object/stored_objects.h"
 
 #define DELETED " (deleted)"
@@ -218,13 +219,33 @@ try_live(struct object_search *s)
 	return error;
 }
 
+/* What the recording brings along. */
+static int
+try_packed(struct object_search *s)
+{
+	bool code = true;
+	int error = packed_objects_open(s->places->packed, PACKED_OBJECT, &s->wanted->build_id,
+					&s->found, &code);
+
+	if (error || !s->found)
+		return error;
+	snprintf(s->path, sizeof(s->path), "%s", s->wanted->path);
+	s->root = "";
+	s->stored = s->packed = true;
+	s->codeless = !code;
+	return 0;
+}
+
 static int
 find_vdso(struct object_search *s)
 {
 	const struct map_object *w = s->wanted;
 	struct elf_object *elf = NULL;
-	int error = object_vdso_open(&elf);
+	int error = try_packed(s);
 
+	if (error || s->found)
+		return error;
+	error = object_vdso_open(&elf);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : try_by_id(s);
 	if (w->build_id.size ? same_build_id(elf, &w->build_id) : s->places->this_boot) {
@@ -321,10 +342,12 @@ object_search_separate(struct object_search *s)
 {
 	const struct buildid *id = &s->wanted->build_id;
 	char path[PATH_MAX];
-	int error = 0;
+	bool code;
+	int error = packed_objects_open(s->places->packed, PACKED_DEBUG, id, &s->found, &code);
 
-	if (id->kind != BUILDID_GNU)
-		return 0;
+	s->stored |= s->packed |= s->found != NULL;
+	if (id->kind != BUILDID_GNU && !s->found)
+		return error;
 	for (size_t i = 0; !s->found && !error &&
 	     object_places_debug(s->places, s->places->symfs, i, id->bytes, id->size, path);
 	     i++)
@@ -385,6 +408,8 @@ object_search_find(struct object_search *s)
 	if (s->places->symfs != NULL)
 		error = try_path(s, s->places->symfs);
 	if (!error && !s->found)
+		error = try_packed(s);
+	if (!error && !s->found)
 		error = try_path(s, "");
 	if (!error && !s->found)
 		error = try_live(s);
@@ -402,8 +427,8 @@ object_search_find(struct object_search *s)
 int
 object_search_debug(const struct object_search *s, struct elf_object **ret)
 {
-	return object_debug_find(&(struct object_debug){ s->places, s->found,
-							 s->vdso ? NULL : s->path,
-							 s->root ? s->root : "" },
-				 ret);
+	return object_debug_find(
+		&(struct object_debug){ s->places, s->found, s->vdso ? NULL : s->path,
+					s->root ? s->root : "", s->wanted->build_id },
+		ret);
 }

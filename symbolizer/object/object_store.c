@@ -129,6 +129,15 @@ object_address(const struct object *o, const struct task_map *map, uint64_t ip, 
 	return true;
 }
 
+static void
+keep_files(struct object *o, const struct object_search *s, struct elf_object *debug)
+{
+	if (!s->separate)
+		o->file_fd = elf_object_dup(s->found);
+	if (debug || s->separate)
+		o->names_fd = elf_object_dup(debug ? debug : s->found);
+}
+
 static int
 search_and_load(struct object_search *s, struct object *o)
 {
@@ -143,6 +152,12 @@ search_and_load(struct object_search *s, struct object *o)
 		}
 		if (!error)
 			error = object_store_read(s->places, o, s->found, debug);
+		if (s->packed) {
+			free(o->path);
+			o->path = NULL;
+		}
+		if (!error && s->places->keep_code)
+			keep_files(o, s, debug);
 		if (!error && s->separate)
 			make_separate(o);
 		else if (!error && s->places->keep_code && !s->codeless)
@@ -163,7 +178,7 @@ object_new(const struct buildid *id)
 
 	if (o != NULL) {
 		o->build_id = *id;
-		o->debug_fd = o->alt_fd = o->code_fd = -1;
+		o->debug_fd = o->alt_fd = o->code_fd = o->file_fd = o->names_fd = -1;
 	}
 	return o;
 }
@@ -181,7 +196,7 @@ object_store_file(const struct object_places *places, const char *path, struct o
 
 	if (error)
 		return error;
-	error = object_debug_find(&(struct object_debug){ places, elf, path, "" }, &debug);
+	error = object_debug_find(&(struct object_debug){ places, elf, path, "", { 0 } }, &debug);
 	if (!error) {
 		(void)elf_object_recorded_id(elf, &id);
 		o = object_new(&id);
@@ -287,6 +302,10 @@ object_free(struct object *o)
 		close(o->alt_fd);
 	if (o->code_fd >= 0)
 		close(o->code_fd);
+	if (o->file_fd >= 0)
+		close(o->file_fd);
+	if (o->names_fd >= 0)
+		close(o->names_fd);
 	free(o->path);
 	free(o->segments);
 	free(o->names);

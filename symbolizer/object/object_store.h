@@ -2,7 +2,8 @@
 /*
  * object_store: which file on this machine is the object that the recording saw.
  *
- * Candidates for the object itself, in order: the recorded path under symfs, the recorded path,
+ * Candidates for the object itself, in order: the recorded path under symfs, what is packed inside of
+ * the recording (packed_objects), which is also where its debug file is looked for first, the recorded path,
  * the same in the roots of living processes that have it mapped, and what they have mapped if it was
  * deleted (live_files; recordings of this boot only), and by build-id /usr/lib/.build-id, ~/.debug
  * (perf's cache) and debuginfod's cache. For its symbols when it is stripped: .build-id below the
@@ -61,6 +62,11 @@ struct object {
 	bool stored;	     /* of a copy: its owner is who recorded, not who compiled it */
 	bool debug_bad;	     /* it could not be read, and is not read again */
 	int code_fd;	     /* the file itself, where places asked for it; -1: it is not there */
+	/*
+	 * Where places asked for code, for whoever takes the files along: what stands for the object, with code
+	 * or not, and the other file with its symbols. -1: there is none.
+	 */
+	int file_fd, names_fd;
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/object/object_split.h"
+#include "symbolizer/object/packed_objects.h"
 #include "symbolizer/resolve/demangle.h"
 #include "symbolizer/resolve/kernel_debug.h"
 #include "symbolizer/resolve/kernel_image.h"
@@ -98,6 +99,7 @@ resolver_free(struct resolver *r)
 	if (r == NULL)
 		return;
 	mapped_objects_done(&r->mapped);
+	packed_objects_free(r->places.packed);
 	live_files_free(r->places.live);
 	kernel_image_free(r->kernel_image);
 	kernel_debug_free(r->kernel_debug);
@@ -163,6 +165,7 @@ static void
 resolver_believe(struct object_places *p, const struct resolver_recording *recording)
 {
 	p->stored = recording->stored;
+	p->packed = recording->packed;
 	p->start_realtime_ns = recording->start_realtime_ns;
 	p->this_boot = resolver_is_this_boot(recording->boot_id);
 	p->doubtful_until_ns = recording->perfdata_realtime_ns;
@@ -205,8 +208,10 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 
 	if (error)
 		return error;
+	packed_objects_free(r->places.packed);
 	resolver_believe(&r->places, recording);
 	/* Names may be asked for when the recording is closed. */
+	(void)packed_objects_ref(r->places.packed);
 	if (recording->stored) {
 		r->places.stored = intern_string(r->strings, recording->stored);
 		if (r->places.stored == NULL)
@@ -219,6 +224,12 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 	kernel_image_next(r->kernel_image, &recording->kernel_build_id, recording->kernel_release,
 			  r->places.this_boot);
 	return 0;
+}
+
+const struct object *
+resolver_object(const struct resolver *r, size_t i)
+{
+	return i < r->mapped.nr_objects ? r->mapped.objects[i] : NULL;
 }
 
 /* --- names --- */

@@ -50,6 +50,7 @@ struct frame {
 const char *frame_label(const struct frame *f);
 
 struct object;
+struct packed_objects;
 struct resolver;
 
 struct resolver_options {
@@ -76,7 +77,9 @@ struct resolver_options {
 
 /* What of a recording tells which files are those that it saw. */
 struct resolver_recording {
-	const char *stored;		/* as stored_objects_dir() has it; NULL: nothing was */
+	struct packed_objects
+		*packed;    /* files inside of it; NULL: none are. The resolver takes a share */
+	const char *stored; /* as stored_objects_dir() has it; NULL: nothing was */
 	uint64_t start_realtime_ns;	/* when it began; 0: not known */
 	const uint8_t *boot_id;		/* 16 bytes; NULL: not known */
 	struct buildid kernel_build_id; /* size 0: not known */
@@ -158,6 +161,11 @@ bool resolver_crowded(const struct resolver *r);
  * more to read than is read for all of them (OBJECT_DEBUG_SUM_BYTES_MAX).
  */
 uint64_t resolver_debug_left_out(struct resolver *r);
+
+/*
+ * The i-th object that was loaded, for whoever takes along what names a recording. NULL: there are no more.
+ */
+const struct object *resolver_object(const struct resolver *r, size_t i);
 
 /* A name as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
 int resolver_name(struct resolver *r, const char *raw, const char **ret);

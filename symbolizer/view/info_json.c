@@ -285,6 +285,7 @@ info_json(const struct info *info)
 	error |= json_object_set_new(j, "kernel_symbols", json_value_number(s->kernel_symbols));
 	error |= json_object_set_new(j, "build_ids", json_value_number(s->build_ids));
 	error |= json_object_set_new(j, "jit_symbols", json_value_number(s->jit_symbols));
+	error |= json_object_set_new(j, "packed_objects", json_value_number(s->packed_objects));
 	error |= set_aux(j, s);
 	error |= json_object_set_new(j, "blocks", make_blocks(s));
 	error |= set_meta(j, info->meta);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/bytes/io_shared.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct shared_source {
+	struct io_source *source;
+	atomic_uint users;
+};
+
+struct shared_half {
+	struct io_source io;
+	struct shared_source *shared;
+};
+
+static struct io_source *
+shared_half_source(struct io_source *io)
+{
+	return ((struct shared_half *)io)->shared->source;
+}
+
+static ssize_t
+shared_half_read(struct io_source *io, uint64_t offset, void *p, size_t n)
+{
+	struct io_source *source = shared_half_source(io);
+
+	return source->read(source, offset, p, n);
+}
+
+static int64_t
+shared_half_size(struct io_source *io)
+{
+	struct io_source *source = shared_half_source(io);
+
+	return source->size(source);
+}
+
+static uint64_t
+shared_half_data(struct io_source *io, uint64_t offset)
+{
+	struct io_source *source = shared_half_source(io);
+
+	return source->data ? source->data(source, offset) : offset;
+}
+
+static void
+shared_half_close(struct io_source *io)
+{
+	struct shared_half *self = (struct shared_half *)io;
+	struct shared_source *shared = self->shared;
+
+	if (atomic_fetch_sub(&shared->users, 1) == 1) {
+		shared->source->close(shared->source);
+		free(shared);
+	}
+	free(self);
+}
+
+struct io_source *
+io_source_share(struct io_source *source, struct io_source **ret_other)
+{
+	struct shared_source *shared = calloc(1, sizeof(*shared));
+	struct shared_half *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+
+	if (!shared || !a || !b) {
+		free(shared);
+		free(a);
+		free(b);
+		source->close(source);
+		return NULL;
+	}
+	shared->source = source;
+	atomic_init(&shared->users, 2);
+	a->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close,
+				    shared_half_data };
+	b->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close, NULL };
+	a->shared = b->shared = shared;
+	*ret_other = &b->io;
+	return &a->io;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/pack/pack.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/bytes/io_shared.h"
+#include "format/recording/recording_resume.h"
+#include "symbolizer/cli/output.h"
+#include "symbolizer/input/temporary.h"
+#include "symbolizer/pack/pack_object.h"
+#include "symbolizer/text/escape.h"
+#include "symbolizer/text/screen_text.h"
+
+#define ZSTD_LEVEL_PACKED 6 /* it is packed once, and carried about */
+#define MISSING_TOLD 5
+
+/* --- what samples are in ----------------------------------------------------------------- */
+
+/* An address of an object. */
+struct sampled {
+	const struct object *object;
+	uint64_t address;
+	const char *path;
+};
+
+static int
+compare_sampled(const void *x, const void *y)
+{
+	const struct sampled *a = x, *b = y;
+
+	if (a->object != b->object)
+		return (uintptr_t)a->object < (uintptr_t)b->object ? -1 : 1;
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+/* Those of all frames, by object. */
+static int
+find_sampled(const struct profile *p, struct sampled **ret, size_t *ret_nr)
+{
+	const size_t frames = profile_frames(p);
+	struct sampled *s = calloc(frames + 1, sizeof(*s));
+	size_t nr = 0;
+
+	if (!s)
+		return -FMT_E_NOMEM;
+	for (size_t i = 0; i < frames; i++) {
+		const struct frame *f = profile_frame(p, (uint32_t)i);
+
+		if (f->object && !f->kernel)
+			s[nr++] = (struct sampled){ f->object, f->looked_up, f->dso_path };
+	}
+	qsort(s, nr, sizeof(*s), compare_sampled);
+	*ret = s;
+	*ret_nr = nr;
+	return 0;
+}
+
+/* Of one object, which is the first of nr. */
+static int
+pack_one(struct pack_job *job, const struct sampled *s, size_t nr, uint64_t *addresses,
+	 struct fmt_where *where)
+{
+	for (size_t i = 0; i < nr; i++)
+		addresses[i] = s[i].address;
+	return pack_object(job, s->object, s->path, addresses, nr, where);
+}
+
+static int
+pack_all(struct pack_job *job, const struct profile *p, uint64_t *ret_unknown,
+	 struct fmt_where *where)
+{
+	struct sampled *s = NULL;
+	uint64_t *addresses = NULL;
+	size_t nr = 0;
+	int error = find_sampled(p, &s, &nr);
+
+	if (!error && !(addresses = calloc(nr + 1, sizeof(*addresses))))
+		error = -FMT_E_NOMEM;
+	for (size_t i = 0, end; i < nr && !error; i = end) {
+		for (end = i; end < nr && s[end].object == s[i].object;)
+			end++;
+		if (s[i].object->build_id.size == 0)
+			++*ret_unknown;
+		else
+			error = pack_one(job, &s[i], end - i, addresses, where);
+	}
+	free(addresses);
+	free(s);
+	return error;
+}
+
+/* --- what is missing --------------------------------------------------------------------- */
+
+static bool
+is_missing(const struct frame *f)
+{
+	return !f->kernel && !f->symbol && !f->object &&
+		(f->miss == RESOLVE_NO_FILE || f->miss == RESOLVE_MISMATCH ||
+		 f->miss == RESOLVE_UNSURE || f->miss == RESOLVE_BAD_FILE);
+}
+
+static int
+compare_texts(const void *x, const void *y)
+{
+	const char *const *a = x, *const *b = y;
+
+	return strcmp(*a, *b);
+}
+
+/* Of what samples are in and is not here names are missing wherever the recording is read. */
+static void
+say_missing(const char *path, const struct profile *p)
+{
+	const size_t frames = profile_frames(p);
+	const char **paths = calloc(frames + 1, sizeof(*paths));
+	size_t nr = 0, told = 0, different = 0;
+
+	for (size_t i = 0; paths && i < frames; i++) {
+		const struct frame *f = profile_frame(p, (uint32_t)i);
+
+		if (is_missing(f))
+			paths[nr++] = f->dso_path;
+	}
+	if (nr > 0)
+		qsort(paths, nr, sizeof(*paths), compare_texts);
+	for (size_t i = 0; i < nr; i++) {
+		char *shown;
+
+		if (i > 0 && strcmp(paths[i], paths[i - 1]) == 0)
+			continue;
+		if (++different > MISSING_TOLD)
+			continue;
+		shown = escape_dup(paths[i]);
+		screen_text_warn("%s: %s: is not here, or is another build: it is not packed", path,
+				 shown ? shown : "a file");
+		free(shown);
+		told++;
+	}
+	if (different > told)
+		screen_text_warn("%s: %zu more objects are not here: they are not packed", path,
+				 different - told);
+	free(paths);
+}
+
+static void
+say_packed(const struct pack_request *rq, const struct pack_counts *c, const char *path,
+	   uint64_t unknown, uint64_t before, uint64_t after)
+{
+	if (unknown > 0)
+		screen_text_warn("%s: %" PRIu64 " object%s without a recorded build-id: not packed",
+				 path, unknown, unknown == 1 ? "" : "s");
+	if (c->refused > 0)
+		screen_text_warn("%s: %" PRIu64 " file%s changed, or could not be read: not packed",
+				 path, c->refused, c->refused == 1 ? "" : "s");
+	if (!rq->quiet)
+		fprintf(stderr, "[ spoor pack: %" PRIu64 " objects, %.2f MB more, in %s ]\n",
+			c->objects, after > before ? (double)(after - before) / 1e6 : 0.0,
+			rq->output ? rq->output : path);
+}
+
+/* --- the file ---------------------------------------------------------------------------- */
+
+static struct io_sink *
+open_sink(const struct output *o)
+{
+	int fd = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 3);
+	struct io_sink *sink = fd < 0 ? NULL : io_sink_fd(fd);
+
+	if (!sink && fd >= 0)
+		close(fd);
+	return sink;
+}
+
+static int
+pack_failed(const struct input *in, const struct pack_job *job, int error,
+	    const struct fmt_where *where)
+{
+	if (error == -FMT_E_IO && job->counts.error) {
+		errno = job->counts.error;
+		warn(TEMPORARY_NAME);
+		return EXIT_FAILED;
+	}
+	return input_failed(in, error, where);
+}
+
+/* The recording as it is, and what names it behind it. */
+static int
+write_packed(const struct pack_request *rq, const struct load *l, struct input *in,
+	     struct packed_objects *there, struct output *o)
+{
+	const struct recording_writer_options options = { .zstd_level = ZSTD_LEVEL_PACKED };
+	struct pack_job job = { .there = there, .names_only = rq->names_only };
+	const uint64_t before = recording_reader_size(in->reader);
+	struct recording_writer_stats st;
+	struct fmt_where where = { 0 };
+	struct io_sink *sink = open_sink(o);
+	uint64_t unknown = 0;
+	int error;
+
+	if (!sink) {
+		warn("%s", rq->output ? rq->output : in->path);
+		return EXIT_FAILED;
+	}
+	error = recording_resume(in->reader, in->source, sink, &options, &job.writer, &where);
+	if (error)
+		return input_failed(in, error, &where);
+	error = pack_all(&job, l->profile, &unknown, &where);
+	recording_writer_stats(job.writer, &st);
+	if (error)
+		recording_writer_abandon(job.writer);
+	else
+		error = recording_writer_close(job.writer, 1, &where);
+	if (error)
+		return pack_failed(in, &job, error, &where);
+	say_missing(in->path, l->profile);
+	say_packed(rq, &job.counts, in->path, unknown, before, st.file_bytes);
+	return EXIT_DONE;
+}
+
+static int
+pack_into(const struct pack_request *rq, const struct load *l, struct input *in)
+{
+	const char *output = rq->output ? rq->output : rq->load->path;
+	struct packed_objects *there = NULL;
+	struct io_source *again;
+	struct output o;
+	int status;
+
+	if (in->perfdata_ns && !rq->output)
+		return cli_usage_error(
+			rq->load->command,
+			"-o FILE says where the recording goes that a perf.data becomes");
+	in->source = io_source_share(in->source, &again);
+	if (!in->source || packed_objects_new(again, &there) < 0) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
+	status = output_open(&o, output, &in->access);
+	if (status == 0)
+		status = output_close(&o, write_packed(rq, l, in, there, &o));
+	packed_objects_free(there);
+	return status;
+}
+
+int
+pack(const struct pack_request *rq)
+{
+	const struct profile_options po = { .by_address = true };
+	struct load_options *options = rq->load;
+	struct load l;
+	struct input in;
+	int status;
+
+	options->keep_code = true;
+	options->told = true;
+	status = load_open(&l, options, &po);
+	if (status == 0)
+		status = l.status;
+	if (status == 0)
+		status = input_open(&in, options->path);
+	if (status == 0) {
+		status = pack_into(rq, &l, &in);
+		input_close(&in);
+	}
+	load_close(&l);
+	return status;
+}

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @budget 60s
+#
+# spoor pack: a recording that another host reads without the programs, libraries and debug files of this one. That
+# host is an empty directory that has nothing but spoor and its own libraries.
+. "$(dirname "$0")/../lib.sh"
+need_command jq chroot
+[ "$(id -u)" = 0 ] || skip_all "not root: no chroot"
+
+cxx=${CXX:-g++}
+mkdir home cage
+cat >lib.cc <<'END'
+#include <vector>
+template <class T> static inline T mix(T a, T b) { for (int i = 0; i < 3; i++) a = a * 31 + b; return a; }
+unsigned long churn(const std::vector<unsigned long> &v)
+{
+	unsigned long s = 0;
+	for (auto x : v)
+		s += mix(x, s);
+	return s;
+}
+END
+cat >main.cc <<'END'
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <vector>
+unsigned long churn(const std::vector<unsigned long> &);
+struct Shape { virtual ~Shape() {} virtual double area(double r) const = 0; };
+struct Round : Shape {
+	double area(double r) const override
+	{
+		double s = 0;
+		for (int i = 1; i < 400; i++)
+			s += r / i;
+		return s;
+	}
+};
+static inline int key(const std::string &s) { return (int)s.size() * 31 + s[0]; }
+struct Sorter {
+	std::vector<std::string> v;
+	void run()
+	{
+		std::sort(v.begin(), v.end(), [](const std::string &a, const std::string &b) {
+			int x = key(a), y = key(b);
+			return x != y ? x < y : a < b;
+		});
+	}
+};
+int main(int argc, char **argv)
+{
+	std::vector<unsigned long> n(20000, argc);
+	volatile double area = 0;
+	volatile unsigned long sum = 0;
+	Round round;
+	Shape *shape = &round;
+
+	while ((double)clock() / CLOCKS_PER_SEC < atof(argv[1])) {
+		Sorter s;
+		for (int i = 0; i < 3000; i++)
+			s.v.push_back(std::to_string(i * 7919 % 100003));
+		s.run();
+		for (int i = 0; i < 500; i++)
+			area = area + shape->area(3);
+		sum = sum + churn(n);
+	}
+}
+END
+flags=(-g -O2 -fno-omit-frame-pointer)
+"$cxx" "${flags[@]}" -shared -fPIC -o home/libown.so lib.cc || bail "no compiler"
+"$cxx" "${flags[@]}" -o home/own main.cc home/libown.so || bail "no compiler"
+# Debug information that is in a file of its own, beside the program.
+"$cxx" "${flags[@]}" -o home/apart main.cc home/libown.so || bail "no compiler"
+objcopy --only-keep-debug home/apart home/apart.debug || bail "no objcopy"
+objcopy --strip-all --add-gnu-debuglink=home/apart.debug home/apart || bail "no objcopy"
+export LD_LIBRARY_PATH=$PWD/home
+
+cp "$(readlink -f "$SPOOR")" cage/spoor
+ldd "$SPOOR" | grep -o '/[^ ]*' | while read -r lib; do
+	mkdir -p "cage/$(dirname "$lib")" && cp -L "$lib" "cage/$lib"
+done
+there() # COMMAND... on the other host
+{
+	env -u LD_LIBRARY_PATH -u TMPDIR HOME=/nowhere chroot cage /spoor "$@"
+}
+# What people see of a recording; the file's name and the text of sources are this host's.
+looks() # OUT FILE SPOOR...
+{
+	local out=$1 file=$2
+	shift 2
+	"$@" report --no-pager -i "$file" 2>&1 | grep -v '^# Recording' >"$out.report"
+	"$@" report --no-pager -i "$file" -s comm,dso,sym,srcline 2>&1 | grep -v '^# Recording' >"$out.lines"
+	"$@" tree --no-pager -i "$file" 2>&1 | grep -v '^# Recording' >"$out.tree"
+	"$@" export -f folded -i "$file" >"$out.folded" 2>&1
+	"$@" annotate --json --user --functions 10 -i "$file" 2>&1 |
+		jq 'del(.file, .sources) | del(.. | .source?)' >"$out.annotate"
+}
+
+for way in own:fp own:dwarf apart:fp apart:dwarf; do
+	program=${way%:*} graph=${way#*:}
+	exits 0 "$way: recorded" "$SPOOR" record -q --call-graph "$graph" -F 499 -o "$program.spoor" home/"$program" 1
+	looks "at_home" "$program.spoor" "$SPOOR"
+	like "$(cat at_home.lines)" 'churn .* lib\.cc:[0-9]' "$way: at home it has lines"
+	like "$(cat at_home.folded)" 'main;.*Sorter::run.*std::sort' "$way: and inlined callers"
+	exits 0 "$way: packed" "$SPOOR" pack "$program.spoor" -o cage/x.spoor
+	like "$(cat err)" '^\[ spoor pack: [0-9]+ objects' "$way: which is told"
+	looks away x.spoor there
+	for look in report lines tree folded annotate; do
+		same "$way: $look is the same elsewhere, row by row" at_home.$look away.$look
+	done
+	exits 0 "$way: it is clean" there verify x.spoor
+done
+
+# --- what one can do with it ---------------------------------------------------------------------
+
+there report -i - <cage/x.spoor >piped 2>err
+like "$(cat piped)" 'Sorter::run|churn' "from a pipe it has names, too"
+cp cage/x.spoor again.spoor
+exits 0 "packed once more" "$SPOOR" pack again.spoor
+is "$("$SPOOR" info --json again.spoor | jq '.packed_objects')" \
+	"$("$SPOOR" info --json cage/x.spoor | jq '.packed_objects')" "nothing is in it twice"
+like "$("$SPOOR" info again.spoor)" 'packed +[0-9]+ files' "info says what is packed"
+
+exits 0 "with names alone" "$SPOOR" pack --names apart.spoor -o cage/names.spoor
+in_range "$(stat -c %s cage/names.spoor)" 1 "$(($(stat -c %s cage/x.spoor) / 2))" "it is less than half"
+"$SPOOR" report --no-inline --no-pager -i apart.spoor -g none 2>&1 | grep -v '^# Recording' >at_home.names
+there report --no-inline --no-pager -i names.spoor -g none 2>&1 | grep -v '^# Recording' >away.names
+same "names are the same elsewhere, row by row" at_home.names away.names
+
+# --- what is not there ---------------------------------------------------------------------------
+
+rm home/own home/libown.so
+exits 0 "what is gone cannot be packed" "$SPOOR" pack own.spoor -o gone.spoor
+like "$(cat err)" '/own: is not here, or is another build: it is not packed' "and is told"
+exits 2 "standard input is read but once" "$SPOOR" pack -
+exits 1 "what is no recording is none" "$SPOOR" pack main.cc -o none.spoor
+nok "and leaves nothing" test -e none.spoor
+done_testing

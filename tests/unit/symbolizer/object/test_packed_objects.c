@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files inside of a recording: put behind what there was, and taken out again; damaged, false and too many. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/recording/recording_resume.h"
+#include "symbolizer/object/packed_objects.h"
+#include "tests/lab/elf_lab.h"
+#include "tests/lab/recording_maker.h"
+
+#define SAMPLES 200
+
+static const char program[] = "int main(void) { return 0; }\n";
+
+/* A file that is to be packed: an ELF file, or bytes that only look like one. */
+struct what {
+	struct packed_object about;
+	const uint8_t *bytes;
+	size_t piece; /* bytes of one */
+	uint32_t lie; /* pieces more than there are */
+};
+
+static struct buildid
+id_of(const char *path)
+{
+	struct elf_object *o = elf_lab_open(path);
+	struct buildid id;
+
+	assert_int_equal(elf_object_recorded_id(o, &id), 0);
+	elf_object_close(o);
+	return id;
+}
+
+static void
+put_object(struct recording_writer *w, struct what *what)
+{
+	struct packed_object *about = &what->about;
+	struct recording_writer_stats st;
+	struct buf b;
+
+	recording_writer_stats(w, &st);
+	about->pieces = (uint32_t)((about->size + what->piece - 1) / what->piece) + what->lie;
+	buf_init(&b);
+	packed_object_put(&b, about);
+	assert_int_equal(recording_writer_block(w, BLOCK_OBJECT, buf_span(&b), NULL), 0);
+	for (uint64_t at = 0; at < about->size; at += what->piece) {
+		size_t n = about->size - at < what->piece ? (size_t)(about->size - at)
+							  : what->piece;
+
+		buf_clear(&b);
+		packed_piece_put(
+			&b, &(struct packed_piece){ st.blocks, at, span_of(what->bytes + at, n) });
+		assert_int_equal(recording_writer_block(w, BLOCK_PIECE, buf_span(&b), NULL), 0);
+	}
+	buf_done(&b);
+}
+
+/* The recording, and behind it these. */
+static void
+pack(const struct memory_file *old, struct memory_file *new, struct what *what, size_t nr)
+{
+	struct io_source *source = io_source_memory(old->p, old->n);
+	struct recording_reader *r;
+	struct recording_writer *w;
+
+	*new = (struct memory_file){ 0 };
+	assert_int_equal(recording_reader_open(io_source_memory(old->p, old->n), &r, NULL), 0);
+	assert_int_equal(recording_resume(r, source, memory_sink(new), NULL, &w, NULL), 0);
+	for (size_t i = 0; i < nr; i++)
+		put_object(w, &what[i]);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	recording_reader_close(r);
+	source->close(source);
+}
+
+static struct recording_health
+health_of(const struct memory_file *f, uint64_t *ret_samples)
+{
+	struct recording_health h;
+	struct recording_reader *r;
+	struct block b;
+
+	*ret_samples = 0;
+	assert_int_equal(recording_reader_open(io_source_memory(f->p, f->n), &r, NULL), 0);
+	while (recording_reader_next(r, NULL, NULL, &b, NULL) > 0)
+		*ret_samples += b.header.type == BLOCK_RECORDS ? b.header.samples : 0;
+	h = *recording_reader_health(r);
+	recording_reader_close(r);
+	return h;
+}
+
+static void
+assert_clean(const struct memory_file *f)
+{
+	struct recording_reader *r;
+
+	assert_int_equal(recording_reader_open(io_source_memory(f->p, f->n), &r, NULL), 0);
+	assert_int_equal(recording_reader_verify(r, NULL), 0);
+	recording_reader_close(r);
+}
+
+static struct packed_objects *
+objects_of(const struct memory_file *f)
+{
+	struct packed_objects *p;
+
+	assert_int_equal(packed_objects_new(io_source_memory(f->p, f->n), &p), 0);
+	return p;
+}
+
+static struct what
+what_of(const char *path, struct buildid id, size_t piece)
+{
+	struct what what = { .piece = piece };
+	size_t size;
+
+	what.bytes = lab_read(path, &size);
+	what.about = (struct packed_object){ .kind = PACKED_OBJECT,
+					     .id = id,
+					     .code = true,
+					     .size = size,
+					     .changed_ns = UINT64_C(1700000000123456789),
+					     .path = path,
+					     .path_len = strlen(path) };
+	return what;
+}
+
+static void
+assert_there(struct packed_objects *p, const struct what *what)
+{
+	uint8_t *bytes = calloc(1, what->about.size + 1);
+	int fd = packed_objects_fd(p, what->about.kind, &what->about.id);
+	struct stat st;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, what->about.size);
+	assert_int_equal(st.st_mtim.tv_sec, 1700000000);
+	assert_int_equal(st.st_mtim.tv_nsec, 123456789);
+	assert_int_equal(pread(fd, bytes, what->about.size + 1, 0), what->about.size);
+	assert_memory_equal(bytes, what->bytes, what->about.size);
+	close(fd);
+	free(bytes);
+}
+
+/* What was there is there as it was, and finds what was put behind it. */
+static void
+test_round_trip(void **state)
+{
+	const char *path = lab_build("a", program, 0, "");
+	struct what what[] = { what_of(path, id_of(path), 1000),
+			       what_of(path, id_of(path), PACKED_PIECE_BYTES) };
+	struct memory_file old = { 0 }, new;
+	struct elf_object *elf;
+	struct packed_objects *p;
+	uint64_t samples;
+	bool code = false;
+
+	what[1].about.kind = PACKED_DEBUG;
+	maker_recording(&old, 1, SAMPLES, 300, 5);
+	pack(&old, &new, what, 2);
+	assert_clean(&new);
+	health_of(&new, &samples);
+	assert_int_equal(samples, SAMPLES);
+	/* All but the END. */
+	assert_memory_equal(old.p, new.p, old.n - BLOCK_HEADER_BYTES - 64);
+	assert_int_equal(packed_objects_new(io_source_memory(old.p, old.n), &p), 0);
+	assert_null(p);
+	p = objects_of(&new);
+	assert_int_equal(packed_objects_count(p), 2);
+	assert_string_equal(packed_objects_at(p, 0)->path, path);
+	assert_there(p, &what[0]);
+	assert_there(p, &what[0]);
+	assert_there(p, &what[1]);
+	assert_int_equal(packed_objects_fd(p, PACKED_ALT, &what[0].about.id), -1);
+	assert_int_equal(packed_objects_open(p, PACKED_OBJECT, &what[0].about.id, &elf, &code), 0);
+	assert_non_null(elf);
+	assert_true(code);
+	elf_object_close(elf);
+	packed_objects_free(packed_objects_ref(p));
+	packed_objects_free(p);
+	packed_objects_free(NULL);
+	assert_int_equal(packed_objects_fd(NULL, PACKED_OBJECT, &what[0].about.id), -1);
+	memory_file_done(&old);
+	memory_file_done(&new);
+}
+
+/* A recorder that was killed, and damage in the middle: what there is goes on being read as before. */
+static void
+test_of_what_is_left(void **state)
+{
+	const char *path = lab_build("a", program, 0, "");
+	struct what what = what_of(path, id_of(path), PACKED_PIECE_BYTES);
+	struct memory_file old = { 0 }, new, cut;
+	uint64_t samples, packed;
+	struct packed_objects *p;
+
+	maker_recording(&old, 1, SAMPLES, 300, 5);
+	for (size_t n = old.n / 2; n < old.n; n += 37) {
+		cut = old;
+		cut.n = n;
+		health_of(&cut, &samples);
+		pack(&cut, &new, &what, 1);
+		assert_clean(&new);
+		health_of(&new, &packed);
+		assert_int_equal(packed, samples);
+		p = objects_of(&new);
+		assert_there(p, &what);
+		packed_objects_free(p);
+		memory_file_done(&new);
+	}
+	for (size_t at = old.n / 4; at < old.n; at += 301) {
+		struct recording_health before, after;
+
+		old.p[at] ^= 1;
+		before = health_of(&old, &samples);
+		pack(&old, &new, &what, 1);
+		after = health_of(&new, &packed);
+		assert_int_equal(packed, samples);
+		assert_true(after.damaged_blocks >= before.damaged_blocks || !before.closed);
+		p = objects_of(&new);
+		assert_there(p, &what);
+		packed_objects_free(p);
+		memory_file_done(&new);
+		old.p[at] ^= 1;
+	}
+	memory_file_done(&old);
+}
+
+/* A damaged piece is counted, and costs its file and no other. */
+static void
+test_damage(void **state)
+{
+	const char *path = lab_build("a", program, 0, "");
+	struct what what[] = { what_of(path, id_of(path), 2000), what_of(path, id_of(path), 2000) };
+	struct memory_file old = { 0 }, new;
+	struct packed_objects *p;
+	size_t lost = 0, tried = 0;
+	uint64_t samples;
+
+	what[1].about.kind = PACKED_DEBUG;
+	maker_recording(&old, 1, SAMPLES, 300, 5);
+	pack(&old, &new, what, 2);
+	for (size_t at = old.n; at < new.n - 2000; at += 501, tried++) {
+		int fd[2];
+
+		new.p[at] ^= 0x10;
+		assert_true(health_of(&new, &samples).damaged_blocks > 0 ||
+			    health_of(&new, &samples).damaged_bytes > 0);
+		assert_int_equal(samples, SAMPLES);
+		p = objects_of(&new);
+		for (size_t i = 0; i < 2; i++)
+			fd[i] = packed_objects_fd(p, what[i].about.kind, &what[i].about.id);
+		assert_true(fd[0] >= 0 || fd[1] >= 0);
+		lost += fd[0] < 0 || fd[1] < 0;
+		for (size_t i = 0; i < 2; i++)
+			if (fd[i] >= 0)
+				close(fd[i]);
+		packed_objects_free(p);
+		new.p[at] ^= 0x10;
+	}
+	assert_true(tried > 5 && lost > tried / 2);
+	memory_file_done(&old);
+	memory_file_done(&new);
+}
+
+/* Whoever made the recording may say what he likes: what is given has the build-id that is asked for. */
+static void
+test_lies(void **state)
+{
+	const char *path = lab_build("a", program, 0, "");
+	struct buildid id = id_of(path), other = id;
+	struct memory_file old = { 0 }, new;
+	struct what what[] = { what_of(path, id, 1000), what_of(path, id, 1000) };
+	struct packed_objects *p;
+	struct elf_object *elf;
+	bool code;
+
+	other.bytes[0] ^= 1;
+	what[0].about.id = other; /* of another build */
+	what[1].lie = 1;	  /* a piece is missing */
+	what[1].about.kind = PACKED_DEBUG;
+	maker_recording(&old, 1, SAMPLES, 300, 5);
+	pack(&old, &new, what, 2);
+	p = objects_of(&new);
+	assert_int_equal(packed_objects_open(p, PACKED_OBJECT, &other, &elf, &code), 0);
+	assert_null(elf);
+	assert_int_equal(packed_objects_fd(p, PACKED_DEBUG, &id), -1);
+	assert_int_equal(packed_objects_fd(p, PACKED_DEBUG, &id), -1);
+	packed_objects_free(p);
+	memory_file_done(&old);
+	memory_file_done(&new);
+}
+
+static void
+test_payloads(void **state)
+{
+	struct packed_object o = {
+		.kind = PACKED_ALT, .size = PACKED_FILE_MAX, .path = "/a", .path_len = 2
+	};
+	struct packed_object back;
+	struct packed_piece piece;
+	struct buf b;
+
+	o.id = buildid_of(BUILDID_GNU, "12345678901234567890", 20);
+	buf_init(&b);
+	packed_object_put(&b, &o);
+	assert_int_equal(packed_object_read(buf_span(&b), &back), 0);
+	assert_int_equal(back.kind, PACKED_ALT);
+	assert_int_equal(back.size, PACKED_FILE_MAX);
+	assert_int_equal(back.path_len, 2);
+	for (size_t n = 0; n < b.len; n++)
+		assert_int_equal(packed_object_read(span_of(b.p, n), &back), -FMT_E_CORRUPT);
+	buf_clear(&b);
+	o.size++;
+	packed_object_put(&b, &o);
+	assert_int_equal(packed_object_read(buf_span(&b), &back), -FMT_E_CORRUPT);
+	o.size = 1;
+	o.id.size = 0;
+	buf_clear(&b);
+	packed_object_put(&b, &o);
+	assert_int_equal(packed_object_read(buf_span(&b), &back), -FMT_E_CORRUPT);
+	assert_int_equal(packed_piece_read(span_of(b.p, 15), &piece), -FMT_E_CORRUPT);
+	assert_int_equal(packed_piece_read(span_of(b.p, 16), &piece), 0);
+	assert_int_equal(piece.bytes.len, 0);
+	buf_clear(&b);
+	buf_zero(&b, 16 + PACKED_PIECE_BYTES + 1);
+	assert_int_equal(packed_piece_read(buf_span(&b), &piece), -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_of_what_is_left),
+		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_payloads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
