@@ -13,6 +13,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/cmd/cmd.h"
+#include "symbolizer/pack/pack.h"
 #include "symbolizer/record/record_dry_run.h"
 #include "symbolizer/record/record_request.h"
 #include "symbolizer/record/record_watch.h"
@@ -23,6 +24,7 @@
 /* ^C and the like; the session stops at once, or as soon as there is one. */
 static struct session *volatile running;
 static volatile sig_atomic_t interrupted;
+static bool written; /* there is a recording, by the name that was asked for */
 
 static void
 on_signal(int sig)
@@ -119,6 +121,7 @@ end_output(const struct record_request *rq, const struct session *s, struct reco
 	left = record_output_left(out, st.file_bytes);
 	if (left == RECORD_OUTPUT_GONE)
 		return EXIT_FAILED;
+	written = left == RECORD_OUTPUT_THERE;
 	if (!rq->watch.quiet)
 		print_summary(&st, left == RECORD_OUTPUT_THERE ? out->path : "",
 			      record_watch_files(watch));
@@ -273,6 +276,27 @@ record_into(struct record_request *rq)
 	return status;
 }
 
+/* What names the recording goes into it. Whoever does not want to wait for that interrupts it, and has the rest. */
+static int
+pack_recording(const struct record_request *rq)
+{
+	static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
+	struct load_options load;
+	struct sigaction now;
+	const struct pack_request pack_rq = { .load = &load, .quiet = rq->watch.quiet };
+	int status = load_init(&load, "record");
+
+	if (status != EXIT_DONE)
+		return status;
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		if (sigaction(stopping[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+			signal(stopping[i], SIG_DFL);
+	load.path = rq->output;
+	status = pack(&pack_rq);
+	load_done(&load);
+	return status;
+}
+
 int
 cmd_record(int argc, char **argv)
 {
@@ -281,6 +305,8 @@ cmd_record(int argc, char **argv)
 
 	if (status == CLI_GO_ON)
 		status = rq.dry_run ? dry_run(&rq) : record_into(&rq);
+	if (rq.pack && written && pack_recording(&rq) != EXIT_DONE && status == EXIT_DONE)
+		status = EXIT_FAILED;
 	record_request_done(&rq);
 	return status;
 }

@@ -32,6 +32,7 @@ enum {
 	OPT_DURATION,
 	OPT_BUILD_IDS,
 	OPT_OBJECTS,
+	OPT_PACK,
 	OPT_OFF_CPU,
 	OPT_OFF_CPU_THRESH,
 	OPT_COUNTERS,
@@ -76,6 +77,7 @@ static const struct cli_option options[] = {
 	  "is asked for build-ids: auto (default), kernel or file" },
 	{ OPT_OBJECTS, 0, "store-objects", "[WHICH]",
 	  "copies what is mapped, beside FILE: all (default) or ephemeral" },
+	{ OPT_PACK, 0, "pack", NULL, "at the end: what names it is put into it (spoor pack)" },
 	RECORD_FILTER_OPTIONS,
 	{ OPT_DRY_RUN, 0, "dry-run", NULL, "print what would be opened, and record nothing" },
 	{ OPT_JSON, 0, "json", NULL, "that as JSON" },
@@ -495,6 +497,9 @@ record_request_set(void *arg, int value, const char *text)
 		return CLI_GO_ON;
 	case OPT_BUILD_IDS:
 		return set_build_ids(rq, text);
+	case OPT_PACK:
+		rq->pack = true;
+		return CLI_GO_ON;
 	case OPT_OBJECTS:
 		return set_objects(rq, text);
 	case RECORD_FILTER:
@@ -555,6 +560,9 @@ settle_target(struct record_request *rq, char **command)
 		return cli_usage_error("record",
 				       "--store-objects puts them beside the recording: "
 				       "give that a name by -o FILE");
+	if (rq->pack && (strcmp(rq->output, "-") == 0 || rq->watch.stamp))
+		return cli_usage_error(
+			"record", "--pack is for one file with a name: pack others by spoor pack");
 	if (rq->json && !rq->dry_run)
 		return cli_usage_error("record", "--json goes with --dry-run");
 	if (!rq->target_given)

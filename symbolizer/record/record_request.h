@@ -28,6 +28,7 @@ struct record_request {
 	bool target_given;
 	bool counters; /* --counters */
 	bool dry_run, json, verbose;
+	bool pack; /* what names the recording shall be inside of it */
 };
 
 /*

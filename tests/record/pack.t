@@ -129,6 +129,15 @@ in_range "$(stat -c %s cage/names.spoor)" 1 "$(($(stat -c %s cage/x.spoor) / 2))
 there report --no-inline --no-pager -i names.spoor -g none 2>&1 | grep -v '^# Recording' >away.names
 same "names are the same elsewhere, row by row" at_home.names away.names
 
+# --- recorded and packed -------------------------------------------------------------------------
+
+exits 0 "spoor record --pack" "$SPOOR" record -q --pack -F 499 -o cage/both.spoor home/own 0.5
+there report --no-pager -i both.spoor -s dso,sym,srcline >both 2>err
+like "$(cat both)" 'churn .* lib\.cc:[0-9]' "has names and lines elsewhere"
+exits 3 "the status is the command's" "$SPOOR" record -q --pack -o own3.spoor sh -c 'exit 3'
+exits 0 "it is packed then, too" "$SPOOR" verify own3.spoor
+exits 2 "what goes to a pipe is not packed" "$SPOOR" record --pack -o - true
+
 # --- what is not there ---------------------------------------------------------------------------
 
 rm home/own home/libown.so
