@@ -92,7 +92,7 @@ _spoorctl()
 	:*) options="$options --version $commands" ;;
 	capture:*)
 		options="$options --duration --frequency --period --event --pid --tid --cgroup --unit --slice --cpu --call-graph --max-stack --user-callchains
-			--kernel-callchains --all-user --all-kernel --no-inherit --switch-events --skip-missing --output"
+			--kernel-callchains --all-user --all-kernel --no-inherit --switch-events --skip-missing --pack --output"
 		;;
 	keep:*) options="$options --since --until --label" ;;
 	vacuum:*) options="$options --max-use --max-age --max-segments" ;;

@@ -56,7 +56,8 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct
 		    char *ret_name, struct session_error *error);
 
 /*
- * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h).
+ * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h), and the
+ * copies of mapped files that name what they have.
  * Returns how many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use
  * would leave no room for two more segments, or kept/ has too many files. Keeping takes no room,
  * but gives it up for ever: deleting kept/LABEL (a shell does it) unpins.
@@ -64,9 +65,12 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct
 int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
 		 struct session_error *error);
 
-/* Deletes down to these limits (0: not this one), beyond the configured ones. Returns count. */
+/*
+ * Deletes down to these limits (0: not this one), beyond the configured ones, copies of mapped files last
+ * (*ret_copies of them; may be NULL). Returns how many other files; *ret_bytes is of both.
+ */
 int archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
-		   uint64_t *ret_bytes, struct session_error *error);
+		   uint64_t *ret_bytes, uint32_t *ret_copies, struct session_error *error);
 
 /*
  * Age and count limits: call every few seconds. Age goes by the clock on the wall; when that has

@@ -169,8 +169,17 @@ int archive_rename(int dirfd, const char *from, const char *to);
 uint64_t archive_objects_reserved(const struct archive *a);
 /* Counts them. */
 void archive_objects_scan(struct archive *a);
-/* Nothing else can make room: so many bytes of them go, the longest unused first. */
-void archive_objects_drop(struct archive *a, uint64_t bytes);
+/* Nothing else can make room: so many bytes of them go, the longest unused first. How many. */
+uint32_t archive_objects_drop(struct archive *a, uint64_t bytes);
+/* The directory that copies are in by their id; -1: there is none. */
+int archive_objects_open(const struct archive *a);
+
+/* --- archive_pins.c: those that name what is kept --- */
+
+/* Links them below a label, by what its recordings have mapped. Takes the lock; it waits for the disk without it. */
+void archive_pins_make(struct archive *a, const char *label);
+/* Is a file in kept/LABEL/ such a link, by its name? */
+bool archive_pins_is(const char *name);
 
 /* --- archive_room.c: what is taken, and who goes --- */
 

@@ -115,6 +115,11 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 		return archive_fail(error, -EINVAL, LABEL_RULE);
 	pthread_mutex_lock(&a->lock);
 	n = archive_keep_keep(a, label, from_s, until_s, error);
+	pthread_mutex_unlock(&a->lock);
+	/* Their recordings are pinned now, and can be read without the lock. */
+	if (n > 0)
+		archive_pins_make(a, label);
+	pthread_mutex_lock(&a->lock);
 	/* The truth again, be it for what is pinned now or for what is not after all. */
 	(void)archive_scan(a);
 	pthread_mutex_unlock(&a->lock);
@@ -123,7 +128,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 
 int
 archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
-	       uint64_t *ret_bytes, struct session_error *error)
+	       uint64_t *ret_bytes, uint32_t *ret_copies, struct session_error *error)
 {
 	struct archive_purge p = {
 		.question = { .limits = { .max_use = max_use,
@@ -132,6 +137,7 @@ archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t
 			      .fs_free = UINT64_MAX / 2,
 			      .now_s = archive_now_s() },
 	};
+	uint32_t copies = 0;
 	int r;
 
 	pthread_mutex_lock(&a->lock);
@@ -140,13 +146,15 @@ archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t
 		archive_purge(a, &p);
 	if (!r && max_use && archive_used(a) > max_use) {
 		p.bytes += a->objects;
-		archive_objects_drop(a, archive_used(a) - max_use);
+		copies = archive_objects_drop(a, archive_used(a) - max_use);
 		p.bytes -= a->objects;
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (r)
 		return archive_fail(error, r, "%s", a->path);
 	*ret_bytes = p.bytes;
+	if (ret_copies)
+		*ret_copies = copies;
 	return (int)p.files;
 }
 

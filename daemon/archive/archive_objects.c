@@ -4,7 +4,7 @@
  * the recorder writes them, within what is allowed here. objects_share of max_use is set aside for
  * them: so no segment has to go while one is written. When they come near it, those that were in
  * use longest ago go; each file of the archive that has one in use renews it. Where nothing else
- * can make room, they go likewise.
+ * can make room, they go likewise. Those that name what is kept stay (archive_pins.c).
  */
 #include "daemon/archive/archive_internal.h"
 
@@ -32,6 +32,7 @@ struct object_file {
 	char name[sizeof("ab/") + STORED_NAME_BYTES];
 	struct timespec used;
 	uint64_t bytes;
+	bool pinned; /* it names what is kept */
 };
 
 struct walk {
@@ -57,6 +58,7 @@ walk_file(struct walk *w, int dir, const char *sub, const char *name)
 		return;
 	f.bytes = (uint64_t)st.st_blocks * BLOCK;
 	f.used = st.st_mtim;
+	f.pinned = st.st_nlink > 1;
 	w->bytes += f.bytes;
 	if (!S_ISREG(st.st_mode) || w->nr == OBJECTS_MAX ||
 	    snprintf(f.name, sizeof(f.name), "%s/%s", sub, name) >= (int)sizeof(f.name) ||
@@ -83,9 +85,8 @@ walk_dir(struct walk *w, int by_id, const char *sub)
 	closedir(dir);
 }
 
-/* The directory that copies are in by their id; -1: there is none. */
-static int
-open_by_id(const struct archive *a)
+int
+archive_objects_open(const struct archive *a)
 {
 	int top = open_dir(a->dir_fd, STORED_DIRECTORY), fd;
 
@@ -118,20 +119,25 @@ compare_used(const void *a, const void *b)
 	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-/* Looks at all of them, and deletes down to most bytes. */
-static void
+/* Looks at all of them, and deletes down to most bytes, but none that is pinned. How many. */
+static uint32_t
 look(struct archive *a, uint64_t full, uint64_t most)
 {
 	struct walk w = { .nr = 0 };
-	int by_id = open_by_id(a);
+	int by_id = archive_objects_open(a);
+	uint32_t deleted = 0;
 
 	if (by_id >= 0)
 		walk_all(&w, by_id);
 	if (w.bytes > full)
 		qsort(w.files, w.nr, sizeof(*w.files), compare_used);
 	for (size_t i = 0; w.bytes > full && w.bytes > most && i < w.nr; i++) {
-		if (unlinkat(by_id, w.files[i].name, 0) == 0)
+		if (w.files[i].pinned)
+			continue;
+		if (unlinkat(by_id, w.files[i].name, 0) == 0) {
 			w.bytes -= w.files[i].bytes;
+			deleted++;
+		}
 		/* One deletion more is one that is not full. */
 		full = most;
 	}
@@ -139,6 +145,7 @@ look(struct archive *a, uint64_t full, uint64_t most)
 		close(by_id);
 	free(w.files);
 	a->objects = w.bytes;
+	return deleted;
 }
 
 uint64_t
@@ -147,19 +154,18 @@ archive_objects_reserved(const struct archive *a)
 	return a->objects_asked && a->objects_share > a->objects ? a->objects_share : a->objects;
 }
 
-void
+uint32_t
 archive_objects_drop(struct archive *a, uint64_t bytes)
 {
 	uint64_t most = a->objects > bytes ? a->objects - bytes : 0;
 
-	if (a->objects)
-		look(a, most, most);
+	return a->objects ? look(a, most, most) : 0;
 }
 
 void
 archive_objects_scan(struct archive *a)
 {
-	look(a, UINT64_MAX, UINT64_MAX);
+	(void)look(a, UINT64_MAX, UINT64_MAX);
 }
 
 static int
@@ -181,7 +187,7 @@ allow(struct archive *a)
 	if (share < SHARE_MIN || make_directory(a) < 0)
 		return 0;
 	/* Not only when they are over their bound: a copy that did not fit is gone with its program. */
-	look(a, share - 2 * part, share - 3 * part);
+	(void)look(a, share - 2 * part, share - 3 * part);
 	room = share - part > a->objects ? share - part - a->objects : 0;
 	spare = fs_free > a->limits.keep_free ? fs_free - a->limits.keep_free : 0;
 	return room < spare ? room : spare;

@@ -243,7 +243,7 @@ archive_room(struct archive *a, uint64_t need, bool capturing)
 	if (archive_room_fits(a, need, capturing))
 		return 0;
 	if (fs_unpromised(a) < a->limits.keep_free + need)
-		archive_objects_drop(a, a->limits.keep_free + need - fs_unpromised(a));
+		(void)archive_objects_drop(a, a->limits.keep_free + need - fs_unpromised(a));
 	if (archive_room_fits(a, need, capturing))
 		return 0;
 	if (!scan_is_old(a) || archive_scan(a) != 0)
@@ -296,5 +296,5 @@ archive_enforce(struct archive *a, uint64_t now_s)
 	q->fs_free = fs_unpromised(a);
 	archive_purge(a, &p);
 	if (fs_unpromised(a) < a->limits.keep_free)
-		archive_objects_drop(a, a->limits.keep_free - fs_unpromised(a));
+		(void)archive_objects_drop(a, a->limits.keep_free - fs_unpromised(a));
 }

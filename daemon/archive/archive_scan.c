@@ -242,6 +242,11 @@ scan_entry(struct scan *s, const char *entry)
 	}
 	if (is_ours(s, &st))
 		return 0;
+	/* It counts among the copies, as long as it is there as well. */
+	if (s->kind == RETENTION_KEPT && archive_pins_is(entry)) {
+		s->other += st.st_nlink > 1 ? 0 : archive_bytes(s->a, &st);
+		return 0;
+	}
 	snprintf(base, sizeof(base), "%s", entry);
 	segment_name_parse(base, &name);
 	f.start_s = name.start_ns / SECOND_NS;

@@ -384,6 +384,7 @@ vacuum(struct method_call *call)
 	struct session_error error = { 0 };
 	int64_t use, age_s, segments;
 	uint64_t bytes = 0;
+	uint32_t copies = 0;
 	int n;
 
 	if (!method_call_int(call, "max_use_bytes", 1, INT64_MAX, 0, &use) ||
@@ -395,15 +396,16 @@ vacuum(struct method_call *call)
 		return;
 	}
 	n = archive_vacuum(call->context->archive, (uint64_t)use, (uint64_t)age_s,
-			   (uint64_t)segments, &bytes, &error);
+			   (uint64_t)segments, &bytes, &copies, &error);
 	if (n < 0) {
 		method_call_fail(call, n, error.text);
 		return;
 	}
-	log_notice("vacuum for uid %u: %d file%s, %llu bytes", (unsigned int)call->uid, n,
-		   n == 1 ? "" : "s", (unsigned long long)bytes);
-	call->parameters =
-		json_pack("{sisI}", "deleted_files", n, "deleted_bytes", (json_int_t)bytes);
+	log_notice("vacuum for uid %u: deleted %d recording%s and %u cop%s of programs, %llu bytes",
+		   (unsigned int)call->uid, n, n == 1 ? "" : "s", copies, copies == 1 ? "y" : "ies",
+		   (unsigned long long)bytes);
+	call->parameters = json_pack("{sisisI}", "deleted_files", n, "deleted_copies", (int)copies,
+				     "deleted_bytes", (json_int_t)bytes);
 }
 
 static void

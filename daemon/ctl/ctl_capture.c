@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoorctl capture: asks for a recording, shows how it goes, and ends it when told to. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
@@ -19,7 +21,7 @@
 #include "recorder/host/cgroup.h"
 #include "recorder/host/cgroup_unit.h"
 
-enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_UNIT, OPT_SLICE, OPT_KNOB };
+enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_UNIT, OPT_SLICE, OPT_PACK, OPT_KNOB };
 
 /* Options that are on or not: parameter of the call, option. */
 #define CAPTURE_KNOBS(X)                                                                           \
@@ -218,6 +220,7 @@ set_knob(json_t *parameters, int knob)
 struct capture {
 	json_t *parameters;
 	const char *output; /* NULL: into the archive */
+	bool pack;	    /* what names it shall be inside of it */
 };
 
 static int
@@ -252,6 +255,9 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 		return set_text(w->parameters, "call_graph", optarg, command);
 	case OPT_DURATION:
 		return set_duration(w->parameters, command);
+	case OPT_PACK:
+		w->pack = true;
+		return -1;
 	case 'o':
 		w->output = optarg;
 		return -1;
@@ -279,6 +285,7 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 #undef X
 			{ "duration", required_argument, NULL, OPT_DURATION },
 		{ "output", required_argument, NULL, 'o' },
+		{ "pack", no_argument, NULL, OPT_PACK },
 		CTL_OPTIONS
 	};
 	int o, r, targets;
@@ -298,6 +305,9 @@ read_options(struct ctl_client *c, struct capture *w, int argc, char **argv)
 	if (json_object_get(w->parameters, "frequency_hz") &&
 	    json_object_get(w->parameters, "period"))
 		return ctl_option_wrong(argv[0], "--frequency and --period exclude each other");
+	if (w->pack && (!w->output || strcmp(w->output, "-") == 0))
+		return ctl_option_wrong(argv[0],
+					"--pack is for a file with a name: give one by -o");
 	return -1;
 }
 
@@ -434,6 +444,53 @@ print_end(const struct ctl_client *c, const struct capture *w, const json_t *par
 	}
 }
 
+/* spoor beside this program, or else where PATH has it: it reads ELF files, and no program here does. */
+static void
+exec_pack(const char *output, bool quiet)
+{
+	const char *last = quiet ? "-q" : NULL;
+	char path[PATH_MAX + sizeof("/spoor")];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+	char *slash;
+
+	if (n > 0) {
+		path[n] = '\0';
+		slash = strrchr(path, '/');
+		if (slash) {
+			memcpy(slash, "/spoor", sizeof("/spoor"));
+			(void)execl(path, "spoor", "pack", "-i", output, last, (char *)NULL);
+		}
+	}
+	(void)execlp("spoor", "spoor", "pack", "-i", output, last, (char *)NULL);
+	fprintf(stderr, "spoorctl: spoor, which packs, cannot be run: %s\n", strerror(errno));
+	_exit(CTL_FAILED);
+}
+
+/* What names the capture goes into it, by this user, who may read what he may read. */
+static int
+capture_pack(const struct ctl_client *c, const char *output)
+{
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		signal(SIGHUP, SIG_DFL);
+		exec_pack(output, c->json);
+	}
+	if (pid < 0) {
+		fprintf(stderr, "spoorctl: fork: %s\n", strerror(errno));
+		return CTL_FAILED;
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return CTL_FAILED;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CTL_DONE : CTL_FAILED;
+}
+
 static int
 capture(struct ctl_client *c, struct capture *w)
 {
@@ -458,6 +515,8 @@ capture(struct ctl_client *c, struct capture *w)
 	}
 	if (w->output && ctl_output_close(&output, started) != CTL_DONE)
 		r = CTL_FAILED;
+	if (w->pack && started && r == CTL_DONE)
+		r = capture_pack(c, w->output);
 	return r;
 }
 

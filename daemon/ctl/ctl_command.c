@@ -431,6 +431,19 @@ vacuum_option(struct ctl_client *c, json_t *parameters, const char *command, int
 	return -1;
 }
 
+static void
+print_vacuumed(const json_t *reply)
+{
+	const long long files = ctl_command_number(reply, "deleted_files"),
+			copies = ctl_command_number(reply, "deleted_copies");
+	char size[CTL_PRINT_BYTES];
+
+	printf("%lld recording%s", files, files == 1 ? "" : "s");
+	if (copies > 0)
+		printf(" and %lld cop%s of programs", copies, copies == 1 ? "y" : "ies");
+	printf(" deleted, %s\n", ctl_print_size(size, ctl_command_number(reply, "deleted_bytes")));
+}
+
 int
 ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 {
@@ -442,7 +455,6 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	};
 	json_t *parameters = json_object();
 	struct varlink_reply reply;
-	char size[CTL_PRINT_BYTES];
 	int o, r = -1;
 
 	while (r < 0 && (o = ctl_option_next(argc, argv, ":h", options)) != -1)
@@ -457,8 +469,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	if (r != CTL_DONE)
 		return r;
 	if (!c->json)
-		printf("%lld deleted, %s\n", ctl_command_number(reply.parameters, "deleted_files"),
-		       ctl_print_size(size, ctl_command_number(reply.parameters, "deleted_bytes")));
+		print_vacuumed(reply.parameters);
 	json_decref(reply.message);
 	return CTL_DONE;
 }

@@ -281,7 +281,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 
 int
 archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t max_segments,
-	       uint64_t *ret_bytes, struct session_error *error)
+	       uint64_t *ret_bytes, uint32_t *ret_copies, struct session_error *error)
 {
 	(void)a;
 	(void)error;
@@ -290,6 +290,7 @@ archive_vacuum(struct archive *a, uint64_t max_use, uint64_t max_age_s, uint64_t
 	fake.max_age_s = max_age_s;
 	fake.max_segments = max_segments;
 	*ret_bytes = 4096;
+	*ret_copies = 5;
 	return fake.error ? fake.error : 2;
 }
 

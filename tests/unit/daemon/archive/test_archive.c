@@ -437,7 +437,7 @@ test_keep(void **state)
 	assert_int_equal(archive_keep(l.archive, "all", 0, UINT64_MAX, &error), -ENOSPC);
 	assert_false(lab_exists(&l, "kept/all"));
 
-	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 5);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 5);
 	assert_int_equal(bytes, 5 * 102400);
 	assert_int_equal(lab_count(&l, "", ".spoor"), 3);
 	assert_int_equal(lab_count(&l, "", ".active"), 1);
@@ -463,15 +463,15 @@ test_unpin(void **state)
 	snprintf(path, sizeof(path), "%s/kept/x/%.100s", l.dir,
 		 strrchr(list[0].name, '/') ? strrchr(list[0].name, '/') + 1 : list[0].name);
 	free(list);
-	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 0);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 1);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 1);
 	/* The other way round: the archive's own link is gone, and kept/ counts. */
 	assert_int_equal(lab_file(&l, 1000), 0);
 	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &error), 1);
 	snprintf(path, sizeof(path), "%s/20260102T030408.000000Z-abcdef01-000002.spoor", l.dir);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error), 0);
+	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 0);
 	assert_int_equal(usage(&l).segments, 0);
 	assert_int_equal(usage(&l).kept, 1);
 	lab_check(&l, 1 << 20);
@@ -718,7 +718,7 @@ test_failed_unlink(void **state)
 	lab_check(&l, 1 << 20);
 	assert_true(lab_exists(&l, "20260102T030406.500000Z-abcdef01-000001.spoor"));
 	/* Read anew it is no segment. */
-	assert_true(archive_vacuum(l.archive, 1, 0, 0, &bytes, &error) > 0);
+	assert_true(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error) > 0);
 	assert_int_equal(usage(&l).segments, 0);
 	lab_done(&l);
 }
@@ -825,7 +825,7 @@ test_failed_scan(void **state)
 		assert_int_equal(unlink(path), 0);
 		no_directories = true;
 		if (vacuum)
-			assert_int_equal(archive_vacuum(l.archive, 0, 0, 0, &bytes, &error),
+			assert_int_equal(archive_vacuum(l.archive, 0, 0, 0, &bytes, NULL, &error),
 					 -EMFILE);
 		else
 			tick_after(&l, 2, 2);

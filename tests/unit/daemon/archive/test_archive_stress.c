@@ -85,7 +85,8 @@ random_step(struct lab *l, struct open_sink *sinks)
 		(void)archive_keep(l->archive, label, 0, from, &error);
 	}
 	if (roll(300) == 0)
-		(void)archive_vacuum(l->archive, 1 + roll(1 << 20), 0, roll(20), &bytes, &error);
+		(void)archive_vacuum(l->archive, 1 + roll(1 << 20), 0, roll(20), &bytes, NULL,
+				     &error);
 	if (roll(50) == 0)
 		tick(l->archive);
 }
