@@ -179,21 +179,51 @@ is_data(char type)
 	return type == 'D' || type == 'B' || type == 'R' || type == 'V';
 }
 
-/* The module that is at addr: of those that begin before it, the last. NULL: none. */
-static const struct kallsyms_module *
-range_at(const struct kallsyms *k, uint64_t addr)
+static int
+module_cmp(const void *a, const void *b)
 {
-	size_t lo = 0, hi = k->nr_ranges;
+	const struct kallsyms_module *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+size_t
+kallsyms_settle_modules(struct kallsyms_module *modules, size_t nr)
+{
+	size_t n = 0;
+
+	if (nr)
+		qsort(modules, nr, sizeof(*modules), module_cmp);
+	for (size_t i = 0; i < nr; i++) {
+		if (n && modules[n - 1].start == modules[i].start)
+			n--;
+		if (n && modules[n - 1].end > modules[i].start)
+			modules[n - 1].end = modules[i].start;
+		modules[n++] = modules[i];
+	}
+	return n;
+}
+
+const struct kallsyms_module *
+kallsyms_module_at(const struct kallsyms_module *modules, size_t nr, uint64_t addr)
+{
+	size_t lo = 0, hi = nr;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (k->ranges[mid].start <= addr)
+		if (modules[mid].start <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo && addr < k->ranges[lo - 1].end ? &k->ranges[lo - 1] : NULL;
+	return lo && addr < modules[lo - 1].end ? &modules[lo - 1] : NULL;
+}
+
+static const struct kallsyms_module *
+range_at(const struct kallsyms *k, uint64_t addr)
+{
+	return kallsyms_module_at(k->ranges, k->nr_ranges, addr);
 }
 
 /*

@@ -27,7 +27,17 @@ struct kallsyms_module {
 };
 
 /*
- * Reads a file. modules (nr of them, by start): a symbol of one of them that lies outside it, or in
+ * Sorts them by start, leaves one of those with the same start, and ends each where the next one begins at the latest.
+ * How many are left.
+ */
+size_t kallsyms_settle_modules(struct kallsyms_module *modules, size_t nr);
+
+/* The module that is at addr, of such; NULL: none. */
+const struct kallsyms_module *kallsyms_module_at(const struct kallsyms_module *modules, size_t nr,
+						 uint64_t addr);
+
+/*
+ * Reads a file. modules (nr of them, as kallsyms_settle_modules() leaves them): a symbol of one of them that lies outside it, or in
  * another one, is left out. Names are borrowed for the life of *ret. Of modules that are not among
  * them all symbols are taken. -FMT_E_HIDDEN: every address is zero, since kernel.kptr_restrict or a missing
  * CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_TOO_BIG: more than any kernel has;

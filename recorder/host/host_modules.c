@@ -8,14 +8,6 @@
 
 #include "format/bytes/array.h"
 
-static int
-range_cmp(const void *a, const void *b)
-{
-	const struct kallsyms_module *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 /* "name size references users state 0xaddress" */
 static int
 line_take(struct host_modules *m, const char *line)
@@ -40,24 +32,6 @@ line_take(struct host_modules *m, const char *line)
 	return 0;
 }
 
-/* Of several at one place one is left. */
-static void
-settle(struct host_modules *m)
-{
-	size_t n = 0;
-
-	if (m->nr)
-		qsort(m->ranges, m->nr, sizeof(*m->ranges), range_cmp);
-	for (size_t i = 0; i < m->nr; i++) {
-		if (n && m->ranges[n - 1].start == m->ranges[i].start)
-			n--;
-		if (n && m->ranges[n - 1].end > m->ranges[i].start)
-			m->ranges[n - 1].end = m->ranges[i].start;
-		m->ranges[n++] = m->ranges[i];
-	}
-	m->nr = n;
-}
-
 int
 host_modules_read(const char *path, struct host_modules *ret)
 {
@@ -73,7 +47,7 @@ host_modules_read(const char *path, struct host_modules *ret)
 		rc = line_take(ret, line);
 	free(line);
 	(void)fclose(f);
-	settle(ret);
+	ret->nr = kallsyms_settle_modules(ret->ranges, ret->nr);
 	return rc;
 }
 
@@ -87,8 +61,7 @@ host_modules_done(struct host_modules *m)
 const struct kallsyms_module *
 host_modules_find(const struct host_modules *m, const struct kallsyms_module *like)
 {
-	const struct kallsyms_module *r =
-		m->nr ? bsearch(like, m->ranges, m->nr, sizeof(*m->ranges), range_cmp) : NULL;
+	const struct kallsyms_module *r = kallsyms_module_at(m->ranges, m->nr, like->start);
 
-	return r && strcmp(r->name, like->name) == 0 ? r : NULL;
+	return r && r->start == like->start && strcmp(r->name, like->name) == 0 ? r : NULL;
 }

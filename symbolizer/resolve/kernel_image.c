@@ -207,11 +207,35 @@ running_is_recorded(struct kernel_image *k)
 	return buildid_cmp(&running, &k->recorded) == 0 ? READY : OTHER_BUILD;
 }
 
+/* The recording's modules, where they are; kallsyms writes '_' where the name of a file has '-'. NULL: out of memory. */
+static struct kallsyms_module *
+recorded_modules(const struct kernel_image *k, size_t *ret_nr)
+{
+	struct kallsyms_module *all = calloc(k->nr_modules + 1, sizeof(*all)), *m = all;
+
+	for (size_t i = 0; all && i < k->nr_modules; i++) {
+		if (strlen(k->modules[i].name) >= sizeof(m->name) ||
+		    k->modules[i].end <= k->modules[i].start)
+			continue;
+		m->start = k->modules[i].start;
+		m->end = k->modules[i].end;
+		memcpy(m->name, k->modules[i].name, strlen(k->modules[i].name) + 1);
+		for (char *p = m->name; (p = strchr(p, '-'));)
+			*p = '_';
+		m++;
+	}
+	*ret_nr = all ? kallsyms_settle_modules(all, (size_t)(m - all)) : 0;
+	return all;
+}
+
 static int
 open_kallsyms(struct kernel_image *k, const char *path)
 {
-	int error = kallsyms_open(path, NULL, 0, &k->kallsyms);
+	size_t nr;
+	struct kallsyms_module *modules = recorded_modules(k, &nr);
+	int error = modules ? kallsyms_open(path, modules, nr, &k->kallsyms) : -FMT_E_NOMEM;
 
+	free(modules);
 	if (error == 0)
 		k->state = READY;
 	else

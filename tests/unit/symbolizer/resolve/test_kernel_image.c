@@ -172,6 +172,30 @@ test_other_modules(void **state)
 	assert_string_equal(name(f, UINT64_C(0xffffffffc0100001), ""), "");
 }
 
+/* What another module has freed after its start is listed last, at the place of one that the recording has there. */
+static void
+test_freed_start(void **state)
+{
+	static const char listed[] = "ffffffff81000000 T _text\n"
+				     "ffffffffc0100000 t in_module\t[snd_pcm]\n"
+				     "ffffffffc0100100 t its_last\t[snd_pcm]\n"
+				     "ffffffffc0102000 d its_data\t[snd_pcm]\n"
+				     "ffffffffc0080000 t timer\t[snd_timer]\n"
+				     "ffffffffc0100000 t timer_init\t[snd_timer]\n";
+	struct fixture *f = *state;
+
+	given(f, listed, &none, false);
+	map(f, "[kernel.kallsyms]_text", TEXT, 0x3000, TEXT);
+	map(f, "/lib/modules/6.18.5/kernel/sound/core/snd-pcm.ko.xz", UINT64_C(0xffffffffc0100000),
+	    0x3000, 0);
+	map(f, "[snd_timer]", UINT64_C(0xffffffffc0080000), 0x1000, 0);
+	assert_string_equal(name(f, UINT64_C(0xffffffffc0100001), "[snd_pcm]"), "in_module");
+	assert_string_equal(name(f, UINT64_C(0xffffffffc0101fff), "[snd_pcm]"), "its_last");
+	assert_string_equal(name(f, UINT64_C(0xffffffffc0102000), ""), "");
+	assert_string_equal(name(f, UINT64_C(0xffffffffc0080fff), "[snd_timer]"), "timer");
+	assert_string_equal(name(f, UINT64_C(0xffffffffc0081000), ""), "");
+}
+
 static void
 test_place_unknown(void **state)
 {
@@ -264,10 +288,10 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_where_it_lay),  T(test_moved),	      T(test_padding),
-		T(test_other_modules), T(test_place_unknown), T(test_hidden),
-		T(test_unreadable),    T(test_running),	      T(test_place_comes_late),
-		T(test_too_big),
+		T(test_where_it_lay),	  T(test_moved),	 T(test_padding),
+		T(test_other_modules),	  T(test_place_unknown), T(test_hidden),
+		T(test_freed_start),	  T(test_unreadable),	 T(test_running),
+		T(test_place_comes_late), T(test_too_big),
 	};
 
 	return cmocka_run_group_tests_name("kernel_image", tests, NULL, NULL);
