@@ -50,7 +50,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_syntax syntax = {
 	.command = "annotate",
-	.synopsis = "[options] [SYMBOL]",
+	.synopsis = "[options] [SYMBOL [FILE]]",
 	.about =
 		"Says which lines and instructions of a function the samples of a recording (-i; "
 		"default: recording.spoor) were taken at: of the hottest function, or of SYMBOL, which may "
@@ -357,6 +357,24 @@ annotate(struct request *rq)
 	return status;
 }
 
+/* Of two arguments one is the file, in either order; the symbol stays at *first. */
+static int
+take_file(struct request *rq, int argc, char **argv, int *first)
+{
+	const int nr = argc - *first;
+	bool is_first;
+
+	if (nr < 2)
+		return CLI_GO_ON;
+	is_first = nr == 2 && input_is_first(argv[*first], argv[*first + 1]);
+	if (nr > 2 || rq->load.path || (!is_first && !input_is_recording(argv[*first + 1])))
+		return cli_usage_error("annotate", "'%s' is one function too many",
+				       argv[*first + 1]);
+	rq->load.path = argv[is_first ? *first : *first + 1];
+	*first += is_first;
+	return CLI_GO_ON;
+}
+
 int
 cmd_annotate(int argc, char **argv)
 {
@@ -366,9 +384,8 @@ cmd_annotate(int argc, char **argv)
 	if (status != 0)
 		return status;
 	status = cli_parse(&syntax, argc, argv, cmd_annotate_set, &rq, &first);
-	if (status == CLI_GO_ON && first + 1 < argc)
-		status = cli_usage_error("annotate", "'%s' is one function too many",
-					 argv[first + 1]);
+	if (status == CLI_GO_ON)
+		status = take_file(&rq, argc, argv, &first);
 	if (status == CLI_GO_ON && first < argc && !rq.load.path && input_is_recording(argv[first]))
 		status = cli_usage_error("annotate",
 					 "'%s' is a recording, and no function: use -i FILE",

@@ -71,11 +71,12 @@ cmd_peek_set(void *arg, int value, const char *text)
 	return load_set(&rq->load, value, text);
 }
 
-/* REGEX [FILE] */
+/* REGEX [FILE], or FILE REGEX */
 static int
 take_arguments(struct request *rq, int argc, char **argv, int first)
 {
-	char why[BOUNDED_REGEX_WHY_MAX];
+	char why[BOUNDED_REGEX_WHY_MAX], *regex;
+	bool turned;
 	int err;
 
 	if (first >= argc)
@@ -83,15 +84,17 @@ take_arguments(struct request *rq, int argc, char **argv, int first)
 	if (first + 2 < argc || (first + 1 < argc && rq->load.path))
 		return cli_usage_error("peek", "'%s' is one file too many",
 				       argv[rq->load.path ? first + 1 : first + 2]);
+	turned = first + 1 < argc && input_is_first(argv[first], argv[first + 1]);
+	regex = argv[turned ? first + 1 : first];
 	if (first + 1 < argc)
-		rq->load.path = argv[first + 1];
+		rq->load.path = argv[turned ? first : first + 1];
 	if (!rq->load.path && input_is_recording(argv[first]))
 		return cli_usage_error("peek", "'%s' is a recording; which functions of it?",
 				       argv[first]);
-	rq->print.regex = argv[first];
-	err = frame_regex_new(argv[first], why, &rq->regex);
+	rq->print.regex = regex;
+	err = frame_regex_new(regex, why, &rq->regex);
 	if (err == -FMT_E_UNSUPPORTED)
-		return cli_usage_error("peek", "%s: %s", argv[first], why);
+		return cli_usage_error("peek", "%s: %s", regex, why);
 	if (err < 0)
 		screen_text_warn("%s", fmt_error_text(err));
 	return err < 0 ? EXIT_FAILED : CLI_GO_ON;

@@ -192,6 +192,21 @@ input_is_recording(const char *path)
 		 perfdata_header_probe(span_of(magic, sizeof(magic))));
 }
 
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool
+input_is_first(const char *first, const char *second)
+{
+	return (input_is_recording(first) || is_directory(first)) && !input_is_recording(second) &&
+		!is_directory(second) && strcmp(second, "-") != 0;
+}
+
 int
 input_open(struct input *in, const char *path)
 {

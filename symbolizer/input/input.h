@@ -40,6 +40,11 @@ bool input_say_unreadable(const char *shown, int error);
 
 /* Is it a file that begins as a recording or a perf.data does? Says nothing if not. */
 bool input_is_recording(const char *path);
+/*
+ * Of two arguments, a name and the file that it is looked for in, which people write in either order: is the first one
+ * the file? It is a recording, or a directory, and the second one is neither.
+ */
+bool input_is_first(const char *first, const char *second);
 
 /*
  * One recording. path NULL: ./recording.spoor. 0, or an exit status (1) after a message on

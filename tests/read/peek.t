@@ -38,6 +38,17 @@ like "$("$SPOOR" peek --max 1 demo recursion.spoor)" '^# [0-9]+ more functions a
 like "$("$SPOOR" peek --percent-limit 100 . recursion.spoor)" '\([0-9]+ more\)$' "--percent-limit"
 is "$("$SPOOR" peek . recursion.spoor | md5sum)" "$("$SPOOR" peek . -i recursion.spoor | md5sum)" "always the same, also with -i"
 
+is "$("$SPOOR" peek recursion.spoor '^demo::' | md5sum)" "$("$SPOOR" peek '^demo::' recursion.spoor | md5sum)" "the file first, as of perf's commands"
+(mkdir demo.d && cp recursion.spoor demo.d/demo && cd demo.d && "$SPOOR" peek demo "$TMP/recursion.spoor" | grep -v '^# Rec') >got
+is "$(md5sum <got)" "$("$SPOOR" peek demo recursion.spoor | grep -v '^# Rec' | md5sum)" "of two recordings the second one is the file"
+for order in "recursion.spoor demo::leaf" "demo::leaf recursion.spoor"; do
+	# shellcheck disable=SC2086 # two words
+	is "$("$SPOOR" annotate --asm $order | md5sum)" "$("$SPOOR" annotate --asm -i recursion.spoor demo::leaf | md5sum)" "annotate $order"
+done
+exits 2 "annotate of two functions" "$SPOOR" annotate demo::leaf demo::recurse
+exits 1 "a file first that is not there" "$SPOOR" peek nothing.spoor demo
+exits 2 "-i and a file first" "$SPOOR" peek -i recursion.spoor recursion.spoor demo
+
 # --- what is not there
 
 exits 0 "no function" "$SPOOR" peek nosuchfunction recursion.spoor
