@@ -18,6 +18,7 @@
 #include "daemon/ctl/ctl_option.h"
 #include "daemon/ctl/ctl_output.h"
 #include "daemon/ctl/ctl_print.h"
+#include "format/bytes/option_wrong.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/cgroup_unit.h"
 
@@ -74,21 +75,24 @@ ctl_capture_append(json_t *parameters, const char *key, json_t *value)
 }
 
 static int
-add_numbers(json_t *parameters, const char *key, const char *command)
+add_tasks(json_t *parameters, const char *key, const char *command)
 {
-	char *copy = strdup(optarg), *rest = copy, *one;
+	char *copy = strdup(optarg), *rest = copy, *one, words[1024];
 	const char *problem = NULL;
+	int r = copy ? -1 : CTL_FAILED;
 
-	while (!problem && (one = strsep(&rest, ","))) {
+	while (r < 0 && (one = strsep(&rest, ","))) {
 		long long n = strtonum(one, 1, INT32_MAX, &problem);
 
-		if (!problem && !ctl_capture_append(parameters, key, json_integer(n)))
-			problem = "out of memory";
+		if (problem) {
+			option_wrong_task_text(one, *key, words, sizeof(words));
+			r = ctl_option_wrong(command, "%s", words);
+		} else if (!ctl_capture_append(parameters, key, json_integer(n))) {
+			r = CTL_FAILED;
+		}
 	}
 	free(copy);
-	if (!copy || problem)
-		return ctl_option_wrong(command, "%s: numbers with commas, such as 12,34", optarg);
-	return -1;
+	return r;
 }
 
 static int
@@ -240,9 +244,9 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 'e':
 		return add_events(w->parameters, command);
 	case 'p':
-		return add_numbers(w->parameters, "pids", command);
+		return add_tasks(w->parameters, "pids", command);
 	case 't':
-		return add_numbers(w->parameters, "tids", command);
+		return add_tasks(w->parameters, "tids", command);
 	case 'G':
 		return set_cgroup(w->parameters, NULL, command);
 	case OPT_UNIT:

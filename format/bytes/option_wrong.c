@@ -10,6 +10,7 @@
 #include "format/bytes/nearest.h"
 
 #define NAME_BYTES 64
+#define COMM_BYTES_MAX 15 /* what pgrep compares without -f */
 
 /* " --a, --b or --c": those that begin so. False: there is but one, or none. */
 static bool
@@ -71,4 +72,28 @@ option_wrong_text(int why, char *const *argv, const struct option *longs, char *
 		(void)snprintf(out, size, "'%s': this option takes no argument", arg);
 	else
 		unknown(arg, longs, out, size);
+}
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* The name of a command, which a shell takes as it is. */
+static bool
+is_command(const char *typed)
+{
+	return *typed != '-' && strpbrk(typed, LETTERS) &&
+		strspn(typed, LETTERS "0123456789._+:@-") == strlen(typed);
+}
+
+void
+option_wrong_task_text(const char *typed, char letter, char *out, size_t size)
+{
+	const bool thread = letter == 't';
+	char pgrep[160] = "";
+
+	if (is_command(typed))
+		(void)snprintf(pgrep, sizeof(pgrep), "; by name: -%c $(pgrep %s-d, %s%.100s)",
+			       letter, thread ? "-w " : "",
+			       strlen(typed) > COMM_BYTES_MAX ? "-f " : "", typed);
+	(void)snprintf(out, size, "'%s' is not the number of a %s%s", typed,
+		       thread ? "thread" : "process", pgrep);
 }

@@ -17,4 +17,10 @@
 void option_wrong_text(int why, char *const *argv, const struct option *longs, char *out,
 		       size_t size);
 
+/*
+ * Of what an option of processes or threads (letter 'p' or 't') got and is no number: the name of a command gets the
+ * pgrep(1) that has its numbers, in what the shell puts in its place. Likewise.
+ */
+void option_wrong_task_text(const char *typed, char letter, char *out, size_t size);
+
 #endif

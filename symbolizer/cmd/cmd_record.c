@@ -155,6 +155,24 @@ run(struct session *s, struct record_output *out, struct record_watch *watch)
 	return status;
 }
 
+/* To a person: what ends it, where neither a command, nor a time, nor a size does. */
+static void
+say_end(const struct record_request *rq)
+{
+	const struct session_options *o = &rq->session;
+	const bool tasks = o->target == SESSION_PID || o->target == SESSION_TID;
+
+	if (rq->watch.quiet || o->command || o->duration_ns || rq->watch.max_bytes ||
+	    rq->watch.control || !isatty(STDERR_FILENO))
+		return;
+	screen_text_print(
+		stderr, screen_text_columns(STDERR_FILENO), "  ",
+		"spoor record: recording %s; ^C ends that, or --duration 30s after a time",
+		tasks				      ? "these tasks while they run"
+			: o->target == SESSION_CGROUP ? "what runs in this control group"
+						      : "what runs");
+}
+
 static int
 record(const struct record_request *rq, struct record_output *out, struct record_watch *watch)
 {
@@ -170,6 +188,7 @@ record(const struct record_request *rq, struct record_output *out, struct record
 		record_dry_run_session(s);
 	if (!rq->watch.quiet)
 		print_notes(session_notes(s));
+	say_end(rq);
 	running = s;
 	if (interrupted)
 		session_stop(s);

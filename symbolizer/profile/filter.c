@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/profile/filter.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,16 @@ max_stack_parse(struct filter *f, const char *arg, const char **reterr)
 	return -1;
 }
 
+static int
+tasks_parse(struct number_list *l, const char *arg, const char **reterr)
+{
+	const int status = number_list_parse(l, arg, false, reterr);
+
+	if (status < 0 && isalpha((unsigned char)*arg))
+		*reterr = "not a number; --comm chooses by name";
+	return status;
+}
+
 int
 filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 {
@@ -100,9 +111,9 @@ filter_set(struct filter *f, int option, const char *arg, const char **reterr)
 	case FILTER_OPTION_slice:
 		return cgroup_choice_slices(&f->cgroups, arg, reterr);
 	case FILTER_OPTION_pid:
-		return number_list_parse(&f->pid, arg, false, reterr);
+		return tasks_parse(&f->pid, arg, reterr);
 	case FILTER_OPTION_tid:
-		return number_list_parse(&f->tid, arg, false, reterr);
+		return tasks_parse(&f->tid, arg, reterr);
 	case FILTER_OPTION_cpu:
 		return number_list_parse(&f->cpu, arg, true, reterr);
 	case FILTER_OPTION_trace:

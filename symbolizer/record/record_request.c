@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/record/record_request.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +8,14 @@
 
 #include <bsd/stdlib.h>
 
+#include "format/bytes/option_wrong.h"
 #include "format/bytes/time_text.h"
 #include "format/record/off_cpu.h"
-#include "recorder/host/cgroup_unit.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/record/record_extra.h"
 #include "symbolizer/record/record_perf.h"
 #include "symbolizer/record/record_probe.h"
+#include "symbolizer/record/record_unit.h"
 #include "symbolizer/record/record_user.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -125,21 +124,23 @@ set_target(struct record_request *rq, enum session_target target)
 static int
 set_pids(struct record_request *rq, enum session_target target, const char *text)
 {
-	char *copy = strdup(text), *rest = copy, *one;
+	char *copy = strdup(text), *rest = copy, *one, words[1024];
 	int status = copy ? set_target(rq, target) : cli_no_memory();
 
 	while (status == CLI_GO_ON && (one = strsep(&rest, ","))) {
 		const char *problem;
 		pid_t pid = (pid_t)strtonum(one, 1, INT32_MAX, &problem);
 
-		if (problem)
-			status = cli_usage_error("record", "'%s' is not the number of a %s", one,
-						 target == SESSION_PID ? "process" : "thread");
-		else if (rq->session.nr_pids == RECORD_PIDS_MAX)
+		if (problem) {
+			option_wrong_task_text(one, target == SESSION_PID ? 'p' : 't', words,
+					       sizeof(words));
+			status = cli_usage_error("record", "%s", words);
+		} else if (rq->session.nr_pids == RECORD_PIDS_MAX) {
 			status = cli_usage_error("record", "more than %d processes",
 						 RECORD_PIDS_MAX);
-		else
+		} else {
 			rq->pids[rq->session.nr_pids++] = pid;
+		}
 	}
 	free(copy);
 	return status;
@@ -172,24 +173,12 @@ set_cgroup(struct record_request *rq, const char *text, bool list)
 	return set_target(rq, SESSION_CGROUP);
 }
 
-/* It is looked up once: a unit that begins anew has another group of that path. */
 static int
-set_unit(struct record_request *rq, const char *option, const char *name, const char *type)
+set_unit(struct record_request *rq, const char *option, const char *name)
 {
-	char words[CGROUP_UNIT_WORDS] = "out of memory";
-	char *path = rq->unit_group ? NULL : malloc(PATH_MAX);
-	int r = -ENOMEM;
+	int status = rq->unit_group ? CLI_GO_ON : record_unit_group(option, name, &rq->unit_group);
 
-	if (rq->unit_group)
-		return set_cgroup(rq, name, false); /* which says that it is the second one */
-	rq->unit_group = path;
-	if (path)
-		r = cgroup_unit_find(NULL, name, type, path, PATH_MAX, words);
-	if (r == -EINVAL)
-		return cli_usage_error("record", "%s: %s", option, words);
-	if (*words)
-		screen_text_warn("%s: %s", option, words);
-	return r < 0 ? EXIT_FAILED : set_cgroup(rq, path, false);
+	return status == CLI_GO_ON ? set_cgroup(rq, rq->unit_group, false) : status;
 }
 
 static int
@@ -477,9 +466,8 @@ record_request_set(void *arg, int value, const char *text)
 	case OPT_CGROUP:
 		return set_cgroup(rq, text, strchr(text, ','));
 	case OPT_UNIT:
-		return set_unit(rq, "--unit", text, ".service");
 	case OPT_SLICE:
-		return set_unit(rq, "--slice", text, ".slice");
+		return set_unit(rq, value == OPT_UNIT ? "--unit" : "--slice", text);
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;

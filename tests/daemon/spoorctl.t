@@ -261,6 +261,8 @@ exits 2 "one of all commands" "$BUILD/spoorctl" --scoket socket status
 like "$(cat err)" "^spoorctl: unknown option '--scoket'; did you mean --socket\?" "suggests"
 exits 2 "an option without its argument" ctl keep -l
 like "$(cat err)" 'spoorctl keep: -l needs an argument' "says so"
+exits 2 "a thread by its name" ctl capture --duration 1s -t nginx
+like "$(cat err)" "not the number of a thread; by name: -t \\\$\\(pgrep -w -d, nginx\\)" "is told how"
 exits 2 "no limit" ctl vacuum
 exits 2 "not a duration" ctl keep 10x
 for option in --event --cgroup --cpu --call-graph; do

@@ -324,6 +324,30 @@ start=$(date +%s%N)
 exits 0 "a command that has stopped itself" "$SPOOR" record --duration 200ms -o x.spoor -- sh -c 'kill -STOP $$'
 in_range $((($(date +%s%N) - start) / 1000000)) 0 2900 "ends with its recording"
 
+# --- how a person ends it ----------------------------------------------------------------------
+
+on_terminal() # OPTION...: what is said on a terminal that nothing but ^C ends
+{
+	rm -f screen pid
+	script -qfec "stty cols 80; echo \$\$ >pid; exec '$SPOOR' record -o tty.spoor $*" /dev/null </dev/null >screen 2>&1 &
+	wait_for 20 grep -q '\^C' screen
+	kill -INT "$(cat pid)"
+	wait $!
+	tr -s '\r\n ' ' ' <screen
+}
+ends='\^C ends that, or --duration 30s after a time'
+like "$(on_terminal -a)" "recording what runs; $ends" "record -a says what ends it"
+like "$(on_terminal --cgroup /)" "recording what runs in this control group; $ends" "so does one of a control group"
+"$FIXTURES/burn" 60000 >/dev/null &
+like "$(on_terminal -p $!)" "recording these tasks while they run; $ends" "and one of processes"
+kill $! && wait $! 2>/dev/null
+script -qec "'$SPOOR' record -a --duration 100ms -o tty.spoor" /dev/null </dev/null >screen 2>&1
+unlike "$(cat screen)" 'ends that' "one that ends by itself does not"
+"$SPOOR" record -a -o tty.spoor 2>err &
+wait_for 20 test -s tty.spoor
+kill -INT $! && wait $!
+unlike "$(cat err)" 'ends that' "nor does one without a terminal"
+
 # --- wrong usage -------------------------------------------------------------------------------
 
 usage() # MESSAGE ARGUMENTS...
@@ -451,6 +475,7 @@ usage "-c -1:" -c -1 -- true
 usage "exclude each other" -a -p 1
 usage "exclude each other" --cgroup x -t 1
 usage "'x' is not the number of a process" -p 1,x
+usage "'nginx' is not the number of a process; by name: -p \\\$\\(pgrep -d, nginx\\) " -p nginx
 usage "'3-1' is not a list of CPUs" -C 3-1 -- true
 usage "--call-graph lbr,8" --call-graph lbr,8 -- true
 usage "multiple of 8" --call-graph dwarf,1001 -- true

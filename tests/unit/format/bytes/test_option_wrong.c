@@ -53,11 +53,42 @@ words(void **state)
 	expect(typed[8], "unknown option '--no-such=--per'");
 }
 
+static void
+tasks(void **state)
+{
+	static const struct {
+		const char *typed;
+		char letter;
+		const char *words;
+	} of[] = {
+		{ "nginx", 'p',
+		  "'nginx' is not the number of a process; by name: -p $(pgrep -d, nginx)" },
+		{ "php8.2-fpm", 't',
+		  "'php8.2-fpm' is not the number of a thread; by name: -t $(pgrep -w -d, php8.2-fpm)" },
+		{ "systemd-journald", 'p',
+		  "'systemd-journald' is not the number of a process; by name: -p $(pgrep -d, -f "
+		  "systemd-journald)" },
+		{ "0", 'p', "'0' is not the number of a process" },
+		{ "", 'p', "'' is not the number of a process" },
+		{ "--duration", 'p', "'--duration' is not the number of a process" },
+		{ "$(reboot)", 'p', "'$(reboot)' is not the number of a process" },
+		{ "a b", 't', "'a b' is not the number of a thread" },
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		option_wrong_task_text(of[i].typed, of[i].letter, text, sizeof(text));
+		assert_string_equal(text, of[i].words);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
+		cmocka_unit_test(tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
