@@ -323,7 +323,9 @@ annotate_functions(struct request *rq, const struct annotation *a)
 		rq->print.annotation = a;
 		error = print(rq);
 	}
-	if (!error && rq->symbol && rq->print.nr_functions == 0) {
+	/* Where filters leave nothing, that was told, and is no fault of the name. */
+	if (!error && rq->symbol && rq->print.nr_functions == 0 &&
+	    !(filter_given(rq->load.filter) && annotation_functions(a) == 0)) {
 		say_not_found(rq, a);
 		rq->print.load->status = EXIT_FAILED;
 	}

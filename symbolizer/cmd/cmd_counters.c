@@ -279,7 +279,9 @@ counters_all(struct request *rq, struct input_set *inputs)
 	if (more == 0 && rq->rows == 0) {
 		screen_text_warn("nothing was read twice there: spoor record --counters reads "
 				 "counts at intervals");
-		status = EXIT_FAILED;
+		/* A window may have none. */
+		if (!filter_given(rq->filter))
+			status = EXIT_FAILED;
 	}
 	return more < 0 ? EXIT_FAILED : status;
 }

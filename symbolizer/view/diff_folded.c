@@ -129,7 +129,10 @@ diff_print_folded(const struct sides *s, enum comparison_per per)
 		events[side] = only_event(s->load[side].profile);
 		if (events[side] != -2)
 			continue;
-		screen_text_warn("%s: samples of several events, or none; --event chooses",
+		/* That nothing is left was told, with what there is. */
+		if (profile_stacks(s->load[side].profile) == 0)
+			return 0;
+		screen_text_warn("%s: samples of several events; --event chooses",
 				 s->load[side].set.path);
 		return 1;
 	}
