@@ -55,7 +55,7 @@ for program in goes stripped; do
 	is "$(grep 'runtime\.mcall;' $program.folded | grep -v "^$program;runtime\.mcall;")" "" "... which end there"
 done
 "$SPOOR" record -e cpu-clock:u -g -F 499 -o fp.spoor -- ./goes >/dev/null 2>err || bail "record: $(cat err)"
-"$SPOOR" export -f folded fp.spoor >folded 2>err
-ok "by frame pointers: goroutines" grep -q '^goes;runtime\.goexit.*;main\.turn' folded
-is "$(grep -E ';\[unknown\];.*runtime\.(goexit|mstart|mcall)' folded)" "" "... nothing without a map is behind the last function"
+"$SPOOR" export -f folded fp.spoor >fp.folded 2>err
+ok "by frame pointers: goroutines" grep -q '^goes;runtime\.goexit.*;main\.turn' fp.folded
+is "$(grep -E ';\[unknown\];.*runtime\.(goexit|mstart|mcall)' fp.folded)" "" "... nothing without a map is behind the last function"
 done_testing
