@@ -53,10 +53,10 @@ parse_term(const char *text, size_t len, struct off_cpu_terms *ret)
 	term[len] = '\0';
 	if (strncmp(term, "min=", 4) == 0)
 		return time_text_duration(term + 4, &ret->min_ns) == 0;
-	if (strcmp(term, "no-wakeups") == 0) {
-		ret->no_wakeups = true;
-		return true;
-	}
+	if (strcmp(term, "no-wakeups") == 0)
+		return ret->no_wakeups = true;
+	if (strcmp(term, "waker") == 0)
+		return ret->waker = true;
 	return strncmp(term, "freq=", 5) == 0 && parse_hz(term + 5, &ret->freq_hz);
 }
 

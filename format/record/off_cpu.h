@@ -6,10 +6,11 @@
  *   off-cpu[/TERM,.../]   min=TIME: what is read leaves out shorter waits (default: none)
  *                         freq=HZ:  so many samples a second and CPU; each stands for as many switches as
  *                                   its period says (default: each switch is sampled)
- *                         no-wakeups: see below
+ *                         no-wakeups, waker: see below
  *
  * Beside it, where tracepoints may be read, there is OFF_CPU_WAKEUPS: sched:sched_waking, whose samples tell when a
- * thread was woken, and so from when on it waited for a CPU alone. With freq= or no-wakeups it is left out.
+ * thread was woken and by whom, and so from when on it waited for a CPU alone. With freq= or no-wakeups it is left out.
+ * With waker there is no recording without it.
  */
 #ifndef FORMAT_RECORD_OFF_CPU_H
 #define FORMAT_RECORD_OFF_CPU_H
@@ -45,7 +46,7 @@ bool off_cpu_is_name(const char *event);
 struct off_cpu_terms {
 	uint64_t min_ns;  /* 0: none */
 	uint64_t freq_hz; /* 0: each switch */
-	bool no_wakeups;
+	bool no_wakeups, waker;
 };
 
 /*

@@ -337,9 +337,9 @@ parse_specs(const struct session_options *o, const struct target *target,
 	/* S: what samples have. Where there are none, readers would wait for those, and take no reading for a count. */
 	for (size_t i = 0; i < list->nr; i++)
 		list->specs[i].sample_read &= !o->extra.no_samples || list->specs[i].trigger;
-	r = event_wakeups_add(o, fields_denied(o, &fields), list, notes);
+	r = event_wakeups_add(o, fields_denied(o, &fields), list, notes, error);
 	if (r < 0)
-		return session_fail(error, -ENOMEM, "out of memory");
+		return r;
 	return event_counters_parse(o, target, list, error);
 }
 

@@ -295,7 +295,8 @@ parse_off_cpu(struct event_parser *p, const char *text, struct event_spec *s)
 	if (off_cpu_parse(text, &terms, &bad, &len) < 0)
 		return event_parser_fail(p, bad,
 					 "'%.*s': off-cpu/min=TIME,freq=HZ/ and "
-					 "off-cpu/no-wakeups/ are what there is, and no modifier",
+					 "off-cpu/no-wakeups/ or off-cpu/waker/ are what there is, "
+					 "and no modifier",
 					 (int)len, bad);
 	s->attr.type = PERF_TYPE_SOFTWARE;
 	s->attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;

@@ -11,9 +11,9 @@
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 
-/* Does off-cpu, if it is there, ask for them? */
+/* Does off-cpu, if it is there, ask for them? *ret_waker: they have to be there. */
 static bool
-are_wanted(const struct event_spec_list *list)
+are_wanted(const struct event_spec_list *list, bool *ret_waker)
 {
 	struct off_cpu_terms terms = { .no_wakeups = true };
 	const char *bad;
@@ -22,7 +22,8 @@ are_wanted(const struct event_spec_list *list)
 	for (size_t i = 0; i < list->nr; i++)
 		if (list->specs[i].attr.context_switch)
 			(void)off_cpu_parse(list->specs[i].name, &terms, &bad, &len);
-	return !terms.no_wakeups && !terms.freq_hz;
+	*ret_waker = terms.waker;
+	return terms.waker || (!terms.no_wakeups && !terms.freq_hz);
 }
 
 /* NULL: nothing is known that is in the way. */
@@ -66,23 +67,29 @@ event_wakeups_append(struct event_spec_list *list, char text[static EVENT_SPEC_E
 
 int
 event_wakeups_add(const struct session_options *o, bool denied, struct event_spec_list *list,
-		  struct buf *notes)
+		  struct buf *notes, struct session_error *error)
 {
 	char text[EVENT_SPEC_ERROR_BYTES];
 	const char *why;
+	bool waker;
 	int r = 0;
 
-	if (o->extra.no_samples || !are_wanted(list))
+	if (o->extra.no_samples || !are_wanted(list, &waker))
 		return 0;
 	why = obstacle(o, denied);
 	if (!why)
 		r = event_wakeups_append(list, text, &why);
+	if (r < 0)
+		return session_fail(error, r, "out of memory");
+	if (why && waker)
+		return session_fail(error, -EACCES, "off-cpu: who wakes threads is not told: %s",
+				    why);
 	if (why)
 		session_note(notes,
 			     "off-cpu: how long threads waited for a CPU after they were woken is "
 			     "not told apart: %s",
 			     why);
-	return r;
+	return 0;
 }
 
 /*

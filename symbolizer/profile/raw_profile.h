@@ -26,6 +26,7 @@
 	X(const char *, cgroup)	   /* interned */                                                  \
 	X(const char *, unit)	   /* likewise */                                                  \
 	X(const char *, cgroup_id) /* likewise: the namespace, "DEV/INODE" */                      \
+	X(const char *, waker)	   /* likewise: who ended a wait (wait_samples.h) */               \
 	X(const char *, trace)	   /* likewise: fields of the tracepoint (gather.h) */             \
 	X(uint32_t, pid)                                                                           \
 	X(uint32_t, tid)                                                                           \

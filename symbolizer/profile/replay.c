@@ -355,6 +355,7 @@ give_wait(struct replay *r, const struct perf_record *record, int *event)
 	sample_of_record(r, w.record, w.parts[0].event, &s);
 	s.chain = w.chain;
 	s.time_ns = w.time_ns;
+	s.waker = w.waker;
 	for (int i = 0; i < nr && err == 0; i++) {
 		s.event = w.parts[i].event;
 		s.period = w.parts[i].period_ns;

@@ -38,6 +38,7 @@ struct replay_sample {
 	struct callchain_words chain;
 	const struct perf_sample *copied; /* all of it, of one that came in a record; else NULL */
 	uint64_t period, time_ns;
+	struct waker waker; /* of a wait */
 	uint64_t record; /* the same number for all that one record is given as; 0: it is given once */
 };
 

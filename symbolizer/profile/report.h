@@ -34,6 +34,7 @@
 	X(unit, "Unit", false, "unit of systemd that the control group is of", .text = s->unit)    \
 	X(cgroup_id, "cgroup id (dev/inode)", false, "namespace of control groups",                \
 	  .text = s->cgroup_id)                                                                    \
+	X(waker, "Waker", false, "command that ended a wait", .text = s->waker)                    \
 	X(time, "Time", true, "start of the span of time, as wide as --time-quantum",              \
 	  .number = s->time)                                                                       \
 	X(trace, "Trace output", false, "fields of a tracepoint; EVENT.FIELD: of one of them",     \

@@ -11,6 +11,9 @@
 #include "format/record/off_cpu.h"
 #include "format/record/tracepoint.h"
 
+/* common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of <linux/trace_events.h> */
+#define TRACE_FLAG_INTERRUPTS 0x18u
+
 struct wait_samples {
 	const struct record_stream *stream;
 	const struct task_model *model;
@@ -292,6 +295,8 @@ make_sample(struct wait_samples *w, const struct wait *wait, struct wait_sample 
 	err = cut_chain(w, scheduler_frames(w, ret->chain.words, &io), &ret->chain);
 	if (err)
 		return err;
+	if (!wait->preempted)
+		ret->waker = wait->waker;
 	if (wait->preempted) {
 		add_part(w, wait, OFF_CPU_PREEMPTED, wait->until_ns - wait->from_ns, ret, &nr);
 		return nr;
@@ -329,17 +334,31 @@ see_sample(struct wait_samples *w, const struct perf_record *r)
 	return waits_sample(w->waits, r->sid.tid, r->raw, switches);
 }
 
+static bool
+number_of(const struct tracepoint *t, const char *name, struct span raw, uint64_t *ret)
+{
+	const struct tracepoint_field *field = tracepoint_find(t, name, strlen(name));
+	struct tracepoint_value value;
+
+	if (!field || !tracepoint_value(field, raw, &value) || value.kind != TRACEPOINT_NUMBER)
+		return false;
+	*ret = value.number;
+	return true;
+}
+
 static void
 see_wakeup(struct wait_samples *w, const struct perf_record *r, int event)
 {
 	const struct event_set *events = record_stream_events(w->stream);
 	const struct tracepoint *t = tracepoints_of(&w->tracepoints, events, event);
-	const struct tracepoint_field *pid = t ? tracepoint_find(t, "pid", 3) : NULL;
-	struct tracepoint_value value;
+	struct waker waker = { .pid = r->sid.pid, .tid = r->sid.tid };
+	uint64_t pid, flags;
 
-	if (w->wakeups_known && pid && tracepoint_value(pid, r->sample.raw, &value) &&
-	    value.kind == TRACEPOINT_NUMBER)
-		waits_woken(w->waits, (uint32_t)value.number, r->sid.time);
+	if (!w->wakeups_known || !t || !number_of(t, "pid", r->sample.raw, &pid))
+		return;
+	waker.known = number_of(t, "common_flags", r->sample.raw, &flags);
+	waker.interrupt = waker.known && flags & TRACE_FLAG_INTERRUPTS;
+	waits_woken(w->waits, (uint32_t)pid, r->sid.time, &waker);
 }
 
 static bool

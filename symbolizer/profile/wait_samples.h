@@ -40,6 +40,7 @@ struct wait_sample {
 	struct callchain_words chain;
 	/* Of its end; how long it was, times the switches it stands for. */
 	uint64_t time_ns;
+	struct waker waker; /* of one that was preempted: none */
 	struct wait_part {
 		int event;
 		uint64_t period_ns;

@@ -23,7 +23,8 @@ struct waiting {
 	bool preempted;
 	uint64_t out_ns, switches;
 	uint64_t woken_ns; /* 0: not yet */
-	uint8_t *bytes;	   /* its sample */
+	struct waker waker;
+	uint8_t *bytes; /* its sample */
 	size_t len, cap;
 };
 
@@ -173,6 +174,7 @@ waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switche
 		return -FMT_E_NOMEM;
 	t->out = false;
 	t->woken_ns = 0;
+	t->waker = (struct waker){ 0 };
 	t->switches = switches;
 	return 0;
 }
@@ -196,12 +198,14 @@ waits_out(struct waits *w, uint32_t tid, uint64_t time_ns, bool preempted)
 }
 
 void
-waits_woken(struct waits *w, uint32_t tid, uint64_t time_ns)
+waits_woken(struct waits *w, uint32_t tid, uint64_t time_ns, const struct waker *waker)
 {
 	struct waiting *t = waits_find(w, tid);
 
-	if (t && !t->woken_ns)
-		t->woken_ns = time_ns;
+	if (!t || t->woken_ns)
+		return;
+	t->woken_ns = time_ns;
+	t->waker = *waker;
 }
 
 /* It may be woken while it is on its way out. What others say of a time behind its return is of its next wait. */
@@ -229,6 +233,7 @@ waits_in(struct waits *w, uint32_t tid, uint64_t time_ns, struct wait *ret)
 			      .from_ns = t->out_ns,
 			      .until_ns = time_ns,
 			      .woken_ns = woken_at(t, time_ns),
+			      .waker = t->waker,
 			      .switches = t->switches,
 			      .preempted = t->preempted };
 	return true;

@@ -21,9 +21,16 @@
 
 struct waits;
 
+/* Who woke a thread: an interrupt, whoever ran there, or a task. All zero: not known. */
+struct waker {
+	bool known, interrupt;
+	uint32_t pid, tid;
+};
+
 struct wait {
 	struct span sample; /* the record, until the next call */
 	uint64_t from_ns, until_ns;
+	struct waker waker;
 	uint64_t woken_ns; /* from then on it was for a CPU alone; until_ns: not known */
 	uint64_t switches; /* for which it stands, itself included */
 	bool preempted;
@@ -41,7 +48,7 @@ void waits_free(struct waits *w);
 /* Its sample, which is copied. 0, -FMT_E_NOMEM. */
 int waits_sample(struct waits *w, uint32_t tid, struct span sample, uint64_t switches);
 /* It is woken: the first time counts. */
-void waits_woken(struct waits *w, uint32_t tid, uint64_t time_ns);
+void waits_woken(struct waits *w, uint32_t tid, uint64_t time_ns, const struct waker *waker);
 /* SWITCH records: it goes now; it is back. True: *ret is a wait. */
 void waits_out(struct waits *w, uint32_t tid, uint64_t time_ns, bool preempted);
 bool waits_in(struct waits *w, uint32_t tid, uint64_t time_ns, struct wait *ret);

@@ -149,6 +149,20 @@ cgroup_id_of(struct who_finder *f, const struct replay_sample *s)
 	return intern_string(f->strings, text);
 }
 
+/* Who ended a wait. */
+static const char *
+waker_of(struct who_finder *f, const struct waker *w)
+{
+	char spare[TASK_COMM_BYTES];
+
+	if (!w->known)
+		return f->any;
+	return intern_string(f->strings,
+			     w->interrupt
+				     ? "[interrupt]"
+				     : task_comm(replay_model(f->replay), w->pid, w->tid, spare));
+}
+
 /* Names of events are asked for as they come: a recording gets more while it is written. */
 static int
 take_events(struct who_finder *f, int event)
@@ -191,6 +205,7 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 		.cgroup = f->unknown,
 		.unit = f->unknown,
 		.cgroup_id = f->unknown,
+		.waker = f->any,
 		.pid = s->pid,
 		.tid = s->tid,
 		.cpu = s->cpu,
@@ -205,9 +220,11 @@ find_who(struct who_finder *f, const struct replay_sample *s, struct raw_who *re
 		ret->cgroup = cgroup_of(f, s);
 	if (o->by_unit && ret->cgroup)
 		ret->unit = unit_of(f, ret->cgroup);
+	if (o->by_waker)
+		ret->waker = waker_of(f, &s->waker);
 	if (o->by_cgroup_id)
 		ret->cgroup_id = cgroup_id_of(f, s);
-	if (!ret->comm || !ret->cgroup || !ret->unit || !ret->cgroup_id ||
+	if (!ret->comm || !ret->cgroup || !ret->unit || !ret->cgroup_id || !ret->waker ||
 	    (o->by_trace && !ret->trace))
 		return -FMT_E_NOMEM;
 	return 0;

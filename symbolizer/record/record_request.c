@@ -354,9 +354,12 @@ set_off_cpu(struct record_request *rq, const char *terms)
 	if (!terms)
 		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s", OFF_CPU_EVENT);
 	else
-		n = snprintf(
-			rq->off_cpu, sizeof(rq->off_cpu), "%s/%s%s/", OFF_CPU_EVENT,
-			strchr(terms, '=') || strncmp(terms, "no-", 3) == 0 ? "" : "min=", terms);
+		n = snprintf(rq->off_cpu, sizeof(rq->off_cpu), "%s/%s%s/", OFF_CPU_EVENT,
+			     strchr(terms, '=') || strncmp(terms, "no-", 3) == 0 ||
+					     strncmp(terms, "waker", 5) == 0
+				     ? ""
+				     : "min=",
+			     terms);
 	if (n < 0 || (size_t)n >= sizeof(rq->off_cpu))
 		return cli_usage_error("record", "--off-cpu=%s: a time such as 1ms", terms);
 	rq->session.off_cpu = rq->off_cpu;

@@ -182,10 +182,12 @@ more_events(struct synthetic *s, const char *name, uint64_t flags, uint32_t type
 	s->attr[i].type = type;
 	add_event(s, i, name);
 	if (type == PERF_TYPE_TRACEPOINT)
-		ok(event_set_format(s->meta->events, i,
-				    "sched\nname: sched_waking\nID: 0\nformat:\n"
-				    "\tfield:char comm[16];\toffset:0;\tsize:16;\tsigned:0;\n"
-				    "\tfield:pid_t pid;\toffset:16;\tsize:4;\tsigned:1;\n"),
+		ok(event_set_format(
+			   s->meta->events, i,
+			   "sched\nname: sched_waking\nID: 0\nformat:\n"
+			   "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+			   "\n"
+			   "\tfield:pid_t pid;\toffset:16;\tsize:4;\tsigned:1;\n"),
 		   NULL);
 	ok(recording_writer_block(s->writer, BLOCK_META, (struct span){ 0 }, &where), &where);
 	return i;
@@ -211,11 +213,11 @@ synthetic_wakeups(struct synthetic *s)
 }
 
 void
-synthetic_wakeup(struct synthetic *s, unsigned event, uint32_t tid)
+synthetic_wakeup(struct synthetic *s, unsigned event, uint32_t tid, uint8_t flags)
 {
 	const struct perf_sample more = s->more;
 	const unsigned before = s->event;
-	uint8_t raw[20] = "woken";
+	uint8_t raw[20] = { 0, 0, flags };
 
 	le32enc(raw + 16, tid);
 	s->event = event;

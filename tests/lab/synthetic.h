@@ -45,9 +45,10 @@ void synthetic_lost(struct synthetic *s, uint64_t lost);
 void synthetic_poke(struct synthetic *s, uint64_t address, struct span old, struct span new);
 /* One event more, from here on: a META block tells of it. Its index. */
 unsigned synthetic_event(struct synthetic *s, const char *name);
-/* Likewise wakeups; and its sample that says that tid is woken (the samples have RAW). */
+/* Likewise wakeups; and its sample, of thread 91 of process 90, that says that tid is woken, flags being
+ * those of the tracepoint (the samples have RAW). */
 unsigned synthetic_wakeups(struct synthetic *s);
-void synthetic_wakeup(struct synthetic *s, unsigned event, uint32_t tid);
+void synthetic_wakeup(struct synthetic *s, unsigned event, uint32_t tid, uint8_t flags);
 /* Likewise a cpu-clock that leaves out the idle task. */
 unsigned synthetic_clock_without_idle(struct synthetic *s);
 /* A function of the kernel (module "") or a module, to be known from here on. */

@@ -80,6 +80,22 @@ told=$(awk '{ n += $2 } END { print n }' out)
 in_range "$(of spin.spoor preempted)" $((told * 9 / 10)) 1e12 "were preempted, runnable all the time"
 in_range "$(of spin.spoor runnable)" 0 $((told / 10)) "and nobody woke them"
 
+# --- who woke whom --------------------------------------------------------------------------------
+
+cp "$FIXTURES/waits" wakes_other
+exits 0 "two processes and a pipe" "$SPOOR" record --off-cpu=waker -o waker.spoor -- taskset -c 0 ./wakes_other pingpong 500
+woken() # FILE WAKER OPTION...: how many waits it ended
+{
+	local file=$1 waker=$2
+	shift 2
+	"$SPOOR" report --json -s comm,waker -i "$file" --event off-cpu:blocked "$@" 2>>err |
+		jq --arg w "$waker" '[.. | objects | select(.waker? == $w) | .samples] | unique | add // 0'
+}
+all=$("$SPOOR" export -f csv -i waker.spoor --comm wakes_other --event off-cpu:blocked 2>>err | sed 1d | wc -l)
+in_range "$all" 100 1010 "both wait"
+in_range "$(woken waker.spoor wakes_other --comm wakes_other)" $((all * 9 / 10)) "$all" "each wakes the other"
+in_range "$(woken sleep.spoor '[interrupt]' --comm woken_late)" 6 1e6 "a sleep ends by a timer's interrupt"
+
 # --- where it is not told apart -------------------------------------------------------------------
 
 is "$("$SPOOR" report --json -i spin.spoor 2>>err | jq '[.events[].event | select(test("wakeups"))] | length')" 0 \
@@ -90,6 +106,8 @@ for how in no-wakeups freq=1000; do
 	is "$("$SPOOR" info --json none.spoor | jq -r '[.events[].name | select(. == "wakeups")] | length')" 0 "and no wake-ups"
 done
 mount -t tmpfs none $tracefs
+exits 1 "who wakes, without tracepoints" "$SPOOR" record --off-cpu=waker -o none.spoor -- true
+like "$(cat err)" 'who wakes threads is not told: .*tracefs' "is refused, and why"
 exits 0 "without tracepoints" "$SPOOR" record --off-cpu -o none.spoor -- ./woken_late pingpong 500
 umount $tracefs
 like "$(cat err)" 'after they were woken is not told apart: .*tracefs' "it is said, and why"

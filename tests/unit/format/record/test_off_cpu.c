@@ -75,8 +75,10 @@ test_event(void **state)
 	assert_true(off_cpu_event(&e, &terms));
 	assert_int_equal(terms.min_ns, 2000000000);
 	assert_false(terms.no_wakeups);
-	e.name = "off-cpu/no-wakeups,min=1s/";
+	assert_false(terms.waker);
+	e.name = "off-cpu/no-wakeups,waker,min=1s/";
 	assert_true(off_cpu_event(&e, &terms));
+	assert_true(terms.waker);
 	assert_true(terms.no_wakeups);
 	assert_false(off_cpu_wakeups(&e));
 	e.attr.flags = 0;

@@ -35,6 +35,7 @@ struct seen {
 		char event[32];
 		uint32_t tid, cpu;
 		uint64_t period, time_ns, leaf, caller;
+		struct waker waker;
 	} v[SEEN_MAX];
 	struct waits_counts counts;
 };
@@ -55,6 +56,7 @@ on_sample(void *arg, const struct replay_sample *s)
 	seen->v[seen->nr].cpu = s->cpu;
 	seen->v[seen->nr].period = s->period;
 	seen->v[seen->nr].time_ns = s->time_ns;
+	seen->v[seen->nr].waker = s->waker;
 	seen->v[seen->nr].leaf = leaf.ip;
 	seen->v[seen->nr++].caller = caller.ip;
 	return 0;
@@ -226,7 +228,8 @@ static void
 wake(struct synthetic *s, unsigned wakeups, uint32_t tid, uint64_t us)
 {
 	at(s, us);
-	synthetic_wakeup(s, wakeups, tid);
+	/* In the hard interrupt of a timer at even times. */
+	synthetic_wakeup(s, wakeups, tid, us % 2 ? 0x41 : 0x49);
 }
 
 static unsigned
@@ -282,11 +285,15 @@ test_woken(void **state)
 	expect(&seen, 1, "off-cpu:runnable", 51, 10, 40);
 	assert_int_equal(seen.v[1].leaf, PIPE_READ + 1);
 	assert_int_equal(seen.v[1].caller, USER);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(seen.v[i].waker.known && seen.v[i].waker.interrupt);
 	expect(&seen, 2, "off-cpu:io", 51, 9, 64);
 	expect(&seen, 3, "off-cpu:runnable", 51, 4, 64);
 	expect(&seen, 4, "off-cpu:preempted", 51, 9, 80);
 	expect(&seen, 5, "off-cpu:runnable", 51, 4, 99);
 	expect(&seen, 6, "off-cpu:blocked", 51, 9, 120);
+	assert_false(seen.v[4].waker.known); /* others had its CPU */
+	assert_false(seen.v[6].waker.known);
 	expect_counts(&seen, 0, 0);
 }
 
@@ -312,6 +319,9 @@ test_woken_min(void **state)
 	see(&s, &seen);
 	assert_int_equal(seen.nr, 2);
 	expect(&seen, 0, "off-cpu:runnable", 51, 25, 40);
+	assert_true(seen.v[0].waker.known && !seen.v[0].waker.interrupt);
+	assert_int_equal(seen.v[0].waker.pid, 90);
+	assert_int_equal(seen.v[0].waker.tid, 91);
 	expect(&seen, 1, "off-cpu:blocked", 51, 19, 75);
 }
 
