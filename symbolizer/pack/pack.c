@@ -258,17 +258,18 @@ pack(const struct pack_request *rq)
 	struct input in;
 	int status;
 
+	/* First what may be no recording: a directory, or nothing. */
+	status = input_open(&in, options->path);
+	if (status != 0)
+		return status;
 	options->keep_code = true;
 	options->told = true;
 	status = load_open(&l, options, &po);
 	if (status == 0)
 		status = l.status;
 	if (status == 0)
-		status = input_open(&in, options->path);
-	if (status == 0) {
 		status = pack_into(rq, &l, &in);
-		input_close(&in);
-	}
 	load_close(&l);
+	input_close(&in);
 	return status;
 }

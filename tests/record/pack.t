@@ -5,7 +5,7 @@
 # spoor pack: a recording that another host reads without the programs, libraries and debug files of this one. That
 # host is an empty directory that has nothing but spoor and its own libraries.
 . "$(dirname "$0")/../lib.sh"
-need_command jq chroot
+need_command jq chroot perf
 [ "$(id -u)" = 0 ] || skip_all "not root: no chroot"
 
 cxx=${CXX:-g++}
@@ -138,11 +138,21 @@ exits 3 "the status is the command's" "$SPOOR" record -q --pack -o own3.spoor sh
 exits 0 "it is packed then, too" "$SPOOR" verify own3.spoor
 exits 2 "what goes to a pipe is not packed" "$SPOOR" record --pack -o - true
 
+perf_record -q -g -F 499 -o perf.data -- home/own 0.5
+exits 2 "a perf.data is not replaced" "$SPOOR" pack perf.data
+exits 0 "it becomes a recording" "$SPOOR" pack perf.data -o cage/perf.spoor
+"$SPOOR" report --no-pager -i perf.data -s dso,sym,srcline --user 2>&1 | grep -v '^#' >at_home.perf
+there report --no-pager -i perf.spoor -s dso,sym,srcline --user 2>&1 | grep -v '^#' >away.perf
+like "$(cat away.perf)" 'churn .* lib\.cc:[0-9]' "with names and lines elsewhere"
+same "as at home" at_home.perf away.perf
+
 # --- what is not there ---------------------------------------------------------------------------
 
 rm home/own home/libown.so
 exits 0 "what is gone cannot be packed" "$SPOOR" pack own.spoor -o gone.spoor
 like "$(cat err)" '/own: is not here, or is another build: it is not packed' "and is told"
+exits 1 "of an archive one recording is packed at a time" "$SPOOR" pack home
+like "$(cat err)" 'is a directory; name one recording in it' "which is said"
 exits 2 "standard input is read but once" "$SPOOR" pack -
 exits 1 "what is no recording is none" "$SPOOR" pack main.cc -o none.spoor
 nok "and leaves nothing" test -e none.spoor
