@@ -90,6 +90,8 @@ in_range "$(store_kib)" 500 3277 "copies take no more than their share"
 before=$(status samples)
 ok "it still records" wait_for 20 samples_over "$before"
 in_range "$(du -sk archive | cut -f 1)" 1 65536 "the archive is within max_use"
+# What is kept would keep its copies.
+rm -rf archive/kept/mine
 ctl vacuum --max-use 1M >/dev/null 2>err || diag_file err
 in_range "$(store_kib)" 0 1024 "vacuum takes copies where nothing else is left"
 
