@@ -153,9 +153,10 @@ print_comparison(const struct request *rq, struct sides *s, const struct report 
 		inputs[side] = (struct comparison_input){
 			.profile = s->load[side].profile,
 			.report = reports[side],
-			.first_bucket = s->first_bucket[side],
-			.nr_buckets = s->nr_buckets[side],
+			.work = rq->sides.work[side],
+			.tasks = s->tasks[side],
 		};
+		memcpy(inputs[side].ends, s->ends[side], sizeof(inputs[side].ends));
 		memcpy(inputs[side].covered, s->covered[side], sizeof(inputs[side].covered));
 	}
 	err = comparison_build(inputs, &rq->comparison, &c);
@@ -182,7 +183,7 @@ compare(const struct request *rq, struct sides *s)
 	int err = 0;
 
 	if (rq->folded)
-		return diff_print_folded(s, rq->sides.per);
+		return diff_print_folded(s, &rq->sides);
 	for (int side = 0; side < COMPARISON_SIDES && err == 0; side++)
 		err = report_build(s->load[side].profile, &rq->report, &reports[side]);
 	if (err == 0)

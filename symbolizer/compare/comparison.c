@@ -10,12 +10,14 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 #include "symbolizer/export/stack_export.h"
+#include "symbolizer/statistics/count_change.h"
 
 #define NS 1e9
 
 /* Weights of a row by window, of one side. */
 struct series {
 	double self[RATE_WINDOWS], total[RATE_WINDOWS];
+	double self_squares, total_squares; /* of the samples' weights */
 };
 
 struct comparison {
@@ -35,17 +37,47 @@ struct comparison {
 	size_t cap_divisors;
 };
 
-size_t
-comparison_window(uint64_t first_bucket, uint64_t nr_buckets, uint64_t bucket)
-{
-	/* A sample may have a time before its recording's beginning: of a clock that was set. */
-	uint64_t i = bucket > first_bucket ? bucket - first_bucket : 0;
+/* --- windows ------------------------------------------------------------------------------ */
 
-	if (i >= nr_buckets)
-		i = nr_buckets ? nr_buckets - 1 : 0;
-	if (nr_buckets > RATE_WINDOWS)
-		i = (uint64_t)((double)i * RATE_WINDOWS / (double)nr_buckets);
-	return i < RATE_WINDOWS ? (size_t)i : RATE_WINDOWS - 1;
+size_t
+comparison_window(const uint64_t ends[RATE_WINDOWS], uint64_t bucket)
+{
+	size_t w = 0;
+
+	/* A sample may have a time before its recording's beginning, or behind the end: of a clock that was set. */
+	while (w < RATE_WINDOWS - 1 && bucket >= ends[w])
+		w++;
+	return w;
+}
+
+void
+comparison_split(uint64_t first_bucket, uint64_t nr, uint64_t ends[RATE_WINDOWS])
+{
+	/* Where there are fewer buckets than windows, the last ones have none. */
+	for (size_t w = 0; w < RATE_WINDOWS; w++)
+		ends[w] = first_bucket +
+			(nr < RATE_WINDOWS
+				 ? (w < nr ? w + 1 : nr)
+				 : (uint64_t)ceil((double)nr * (double)(w + 1) / RATE_WINDOWS));
+}
+
+void
+comparison_split_weights(uint64_t first_bucket, const double *weights, uint64_t nr,
+			 uint64_t ends[RATE_WINDOWS])
+{
+	double all = 0, before = 0;
+	uint64_t i = 0;
+
+	for (uint64_t k = 0; k < nr; k++)
+		all += weights[k];
+	for (size_t w = 0; w < RATE_WINDOWS; w++) {
+		const double until = all * (double)(w + 1) / RATE_WINDOWS;
+
+		/* A bucket is in the window in which half of it is. */
+		while (i < nr && before + weights[i] / 2 < until)
+			before += weights[i++];
+		ends[w] = first_bucket + (w == RATE_WINDOWS - 1 ? nr : i);
+	}
 }
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -165,15 +197,25 @@ weight_of(const struct comparison_event *e, const struct profile_weight *w)
 	return e->clock ? (double)w->period / NS : (double)w->period;
 }
 
+/* As if samples that a report has as one row weighed the same. */
+static double
+squares_of(const struct comparison_event *e, const struct profile_weight *w)
+{
+	const double weight = weight_of(e, w);
+
+	return w->samples ? weight * weight / (double)w->samples : 0;
+}
+
 static int
 add_row(struct comparison *c, enum comparison_side side, size_t event,
 	const struct report_row *from)
 {
 	const struct comparison_input *in = &c->inputs[side];
 	const uint64_t bucket = report_value(in->report, from, REPORT_time).number;
-	const size_t window = comparison_window(in->first_bucket, in->nr_buckets, bucket);
+	const size_t window = comparison_window(in->ends, bucket);
 	struct comparison_event *e = &c->events[event];
 	struct comparison_row key = { .event = event };
+	struct series *series;
 	size_t row;
 	int err;
 
@@ -185,8 +227,11 @@ add_row(struct comparison *c, enum comparison_side side, size_t event,
 		return err;
 	c->rows[row].samples[side] += from->self.samples;
 	c->rows[row].total_samples[side] += from->total.samples;
-	c->series[side][row].self[window] += weight_of(e, &from->self);
-	c->series[side][row].total[window] += weight_of(e, &from->total);
+	series = &c->series[side][row];
+	series->self[window] += weight_of(e, &from->self);
+	series->total[window] += weight_of(e, &from->total);
+	series->self_squares += squares_of(e, &from->self);
+	series->total_squares += squares_of(e, &from->total);
 	e->weight[side] += weight_of(e, &from->self);
 	c->divisors[event * COMPARISON_SIDES + side].windows[window] += weight_of(e, &from->self);
 	return 0;
@@ -215,11 +260,26 @@ add_section(struct comparison *c, enum comparison_side side, size_t section)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
+bool
+comparison_by_counts(const struct comparison *c)
+{
+	return c->inputs[COMPARISON_BASELINE].tasks && c->inputs[COMPARISON_NEW].tasks &&
+		(c->options.per == COMPARISON_PER_NONE || c->options.per == COMPARISON_PER_WORK);
+}
+
+/* What sums are divided by. */
+static double
+work_of(const struct comparison *c, size_t side)
+{
+	return c->options.per == COMPARISON_PER_WORK ? c->inputs[side].work : 1;
+}
+
 static void
 set_divisors(struct comparison *c)
 {
 	for (size_t i = 0; i < c->nr_events * COMPARISON_SIDES; i++) {
-		const double *covered = c->inputs[i % COMPARISON_SIDES].covered;
+		const size_t side = i % COMPARISON_SIDES;
+		const double *covered = c->inputs[side].covered;
 		double *windows = c->divisors[i].windows, all = 0;
 
 		if (c->options.per == COMPARISON_PER_TOTAL)
@@ -227,10 +287,9 @@ set_divisors(struct comparison *c)
 		for (size_t k = 0; k < RATE_WINDOWS; k++)
 			all += covered[k];
 		for (size_t k = 0; k < RATE_WINDOWS; k++)
-			windows[k] = covered[k] /
-				(c->options.per == COMPARISON_PER_CPU ? NS
-					 : all > 0		      ? all
-								      : 1);
+			windows[k] = c->options.per == COMPARISON_PER_CPU
+				? covered[k] / NS
+				: covered[k] * work_of(c, side) / (all > 0 ? all : 1);
 	}
 }
 
@@ -244,27 +303,74 @@ grain(const struct comparison_event *e, enum comparison_side side)
 	return e->samples[side] ? e->weight[side] / (double)e->samples[side] : 0;
 }
 
+static double
+sum_of(const double windows[RATE_WINDOWS])
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < RATE_WINDOWS; i++)
+		sum += windows[i];
+	return sum;
+}
+
+/*
+ * What the kernel does in a task's time is not all the task's work: interrupts, and switches to those that run beside it.
+ * These come in bursts, of which windows tell.
+ */
+static bool
+is_kernels(const struct comparison *c, const struct comparison_row *row)
+{
+	const struct report_list *keys = &c->options.report->keys;
+	const char *dso = report_has(keys, REPORT_dso) ? row->values[REPORT_dso].text : NULL;
+
+	return (report_has(keys, REPORT_sym) && row->values[REPORT_sym].number) ||
+		(dso && dso[0] == '[');
+}
+
+/* A row's own time, or with what it called. */
+static void
+find_change(const struct comparison *c, size_t i, bool total, struct rate_change *ret)
+{
+	const size_t event = c->rows[i].event;
+	struct count_sum sums[COMPARISON_SIDES];
+	struct rate_series windows[COMPARISON_SIDES];
+
+	for (size_t side = 0; side < COMPARISON_SIDES; side++) {
+		const struct series *s = &c->series[side][i];
+		const double one = grain(&c->events[event], (enum comparison_side)side);
+
+		windows[side] =
+			(struct rate_series){ total ? s->total : s->self,
+					      c->divisors[event * COMPARISON_SIDES + side].windows,
+					      one };
+		sums[side] = (struct count_sum){
+			.weight = sum_of(windows[side].weights),
+			.squares = total ? s->total_squares : s->self_squares,
+			.grain = one,
+			.work = work_of(c, side),
+		};
+		sums[side].rest = fmax(0, c->events[event].weight[side] - sums[side].weight);
+	}
+	rate_change_find(&windows[0], &windows[1], c->options.confidence, ret);
+	if (comparison_by_counts(c)) {
+		const double p = is_kernels(c, &c->rows[i]) ? ret->p : 0;
+
+		count_change_find(&sums[0], &sums[1], c->options.confidence, ret);
+		ret->p = fmax(p, ret->p);
+	}
+}
+
 static void
 find_changes(struct comparison *c, size_t i)
 {
 	struct comparison_row *row = &c->rows[i];
-	struct comparison_event *e = &c->events[row->event];
-	struct rate_series self[COMPARISON_SIDES], total[COMPARISON_SIDES];
 
-	for (int side = 0; side < COMPARISON_SIDES; side++) {
-		const double *divisor =
-			c->divisors[row->event * COMPARISON_SIDES + (size_t)side].windows;
-		const double one = grain(e, (enum comparison_side)side);
-
-		self[side] = (struct rate_series){ c->series[side][i].self, divisor, one };
-		total[side] = (struct rate_series){ c->series[side][i].total, divisor, one };
-	}
-	rate_change_find(&self[0], &self[1], c->options.confidence, &row->self);
+	find_change(c, i, false, &row->self);
 	if (c->options.report->children)
-		rate_change_find(&total[0], &total[1], c->options.confidence, &row->total);
+		find_change(c, i, true, &row->total);
 	/* Of children these are more. */
 	row->tried = row->total_samples[0] + row->total_samples[1] >= c->options.samples_min;
-	e->tried += row->tried;
+	c->events[row->event].tried += row->tried;
 }
 
 /* The change by which rows are ordered. */

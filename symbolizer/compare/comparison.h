@@ -18,18 +18,25 @@ enum comparison_per {
 	COMPARISON_PER_CPU,   /* the CPU time that was covered */
 	COMPARISON_PER_TOTAL, /* the weight of all samples that passed the filters */
 	COMPARISON_PER_NONE,  /* nothing: sums */
+	COMPARISON_PER_WORK,  /* units of work that were done */
 };
 
 /* A report whose keys have REPORT_time. */
 struct comparison_input {
 	const struct profile *profile; /* has the names of its events */
 	const struct report *report;
-	uint64_t first_bucket, nr_buckets; /* what of REPORT_time's numbers there can be */
-	double covered[RATE_WINDOWS];	   /* ns of CPUs, by comparison_window() */
+	uint64_t ends[RATE_WINDOWS];  /* of REPORT_time's numbers, those at which windows end */
+	double covered[RATE_WINDOWS]; /* ns of CPUs, by window */
+	double work;		      /* units of it, above 0: for COMPARISON_PER_WORK */
+	bool tasks;		      /* it is of tasks, and not of whole CPUs */
 };
 
 /* Which window the samples of a bucket are in. */
-size_t comparison_window(uint64_t first_bucket, uint64_t nr_buckets, uint64_t bucket);
+size_t comparison_window(const uint64_t ends[RATE_WINDOWS], uint64_t bucket);
+/* Windows of as many buckets each, and of as many of their weights (nr of them). */
+void comparison_split(uint64_t first_bucket, uint64_t nr, uint64_t ends[RATE_WINDOWS]);
+void comparison_split_weights(uint64_t first_bucket, const double *weights, uint64_t nr,
+			      uint64_t ends[RATE_WINDOWS]);
 
 struct comparison_options {
 	/* Of both; children: totals are compared, too, and order the rows. */
@@ -69,6 +76,11 @@ void comparison_free(struct comparison *c);
  * are compared whatever they are called, if both are clocks or neither is.
  */
 size_t comparison_events(const struct comparison *c);
+/*
+ * Is it the same work twice, of which each side has all? Then samples are counted (count_change), and when they were is
+ * the work's own. Tasks, per work or as sums.
+ */
+bool comparison_by_counts(const struct comparison *c);
 const struct comparison_event *comparison_event_at(const struct comparison *c, size_t i);
 /*
  * What is significant by the size of its change, then the rest by the larger of its rates, then by name:

@@ -469,6 +469,17 @@ input_set_extent(struct input_set *s)
 	return until > from ? until - from : 0;
 }
 
+bool
+input_set_is_of_tasks(struct input_set *s)
+{
+	struct covered_span span;
+
+	if (s->archive)
+		return false;
+	choose_times(s);
+	return covered_span_find(&s->in, s->filter, 0, &span) && span.tasks;
+}
+
 uint64_t
 input_set_wall(const struct input_set *s, uint64_t ns)
 {

@@ -107,6 +107,9 @@ int input_set_range(struct input_set *s, struct input_range *ret);
  */
 uint64_t input_set_extent(struct input_set *s);
 
+/* Is it one recording, of tasks, and not of CPUs? Before it is read. */
+bool input_set_is_of_tasks(struct input_set *s);
+
 /* ns of the first recording's clock, since 1970, once that is open. 0: nobody knows the time of day. */
 uint64_t input_set_wall(const struct input_set *s, uint64_t ns);
 /* The same of a sample. 0: also when none was in what is finished. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/statistics/count_change.h"
 #include "symbolizer/statistics/student.h"
 
 #define TOGETHER_MAX 4
@@ -65,6 +66,26 @@ widest(const struct rate_series *s, double rate, double covered)
 	return most;
 }
 
+/*
+ * One time has some weight and the other has none: as events of a Poisson process, each of which weighs as much as the
+ * windows tell, so that a burst is one event. A mean of 0 has no variance of its own, which Welch's t would believe.
+ */
+static double
+new_p(const struct rate_series *some, const struct spread *spread, const struct rate_series *none)
+{
+	double weight, covered, weight_none, covered_none, grain;
+
+	add_up(some, &weight, &covered);
+	add_up(none, &weight_none, &covered_none);
+	grain = fmax(some->grain, spread->variance * covered * covered / weight);
+	if (grain <= 0)
+		return 1;
+	covered /= grain;
+	covered_none /= fmax(grain, none->grain);
+	/* One less, for what a burst weighs is an estimate. */
+	return count_change_p(fmax(weight / grain - 1, 0), 0, covered / (covered + covered_none));
+}
+
 void
 rate_change_find(const struct rate_series *before, const struct rate_series *after,
 		 double confidence, struct rate_change *ret)
@@ -91,6 +112,10 @@ rate_change_find(const struct rate_series *before, const struct rate_series *aft
 		(a.variance * a.variance / a.df + b.variance * b.variance / b.df);
 	ret->margin = student_t(1 - confidence, df) * sqrt(variance);
 	ret->p = student_p(c.change / sqrt(variance), df);
+	if (weight_before <= 0 && weight_after > 0)
+		ret->p = new_p(after, &b, before);
+	else if (weight_after <= 0 && weight_before > 0)
+		ret->p = new_p(before, &a, after);
 }
 
 static int

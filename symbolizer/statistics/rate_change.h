@@ -6,7 +6,8 @@
  * tells how much two equal times would. Samples alone do not: a load comes in bursts, and whatever the
  * function did in one window it goes on with in the next. So windows are also taken two and four at
  * a time, and the largest of the three variances counts. Bursts longer than an eighth of the time are not
- * seen by this.
+ * seen by this. What is in one time alone is tested against none by a count of such bursts. Windows need not be of
+ * equal length.
  */
 #ifndef SYMBOLIZER_STATISTICS_RATE_CHANGE_H
 #define SYMBOLIZER_STATISTICS_RATE_CHANGE_H

@@ -120,7 +120,7 @@ fold(const struct load *l, int event, struct lines *ret)
 }
 
 int
-diff_print_folded(const struct sides *s, enum comparison_per per)
+diff_print_folded(const struct sides *s, const struct sides_options *o)
 {
 	struct lines lines[COMPARISON_SIDES] = { 0 };
 	int events[COMPARISON_SIDES], err = 0;
@@ -137,7 +137,7 @@ diff_print_folded(const struct sides *s, enum comparison_per per)
 		return 1;
 	}
 	for (int side = 0; side < COMPARISON_SIDES && err == 0; side++) {
-		lines[side].scale = sides_scale(s, per, (enum comparison_side)side, events);
+		lines[side].scale = sides_scale(s, o, (enum comparison_side)side, events);
 		err = fold(&s->load[side], events[side], &lines[side]);
 	}
 	if (err == 0)

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/compare/moved.h"
 #include "symbolizer/text/json_value.h"
 
 #define DIGITS 10
@@ -132,15 +133,18 @@ static json_t *
 make_event(const struct diff_print *p, const struct comparison_event *e)
 {
 	json_t *j = json_object();
-	int err;
+	struct moved moved = { 0 };
+	int err = moved_find(p->comparison, e, &p->options->report->keys, &moved);
 
-	err = json_object_set_new(j, "event", name(e->names[0] ? e->names[0] : e->names[1])) |
+	err |= json_object_set_new(j, "event", name(e->names[0] ? e->names[0] : e->names[1])) |
 		json_object_set_new(j, "clock", json_boolean(e->clock)) |
 		json_object_set_new(j, "tried", json_value_number(e->tried)) |
 		json_object_set_new(j, "significant", json_value_number(e->significant)) |
 		json_object_set_new(j, "compared",
-				    json_boolean(e->names[0] != NULL && e->names[1] != NULL));
-	(void)p;
+				    json_boolean(e->names[0] != NULL && e->names[1] != NULL)) |
+		json_object_set_new(j, "by_counts",
+				    json_boolean(comparison_by_counts(p->comparison))) |
+		json_object_set_new(j, "moved", json_value_number(moved.functions));
 	if (err)
 		json_decref(j);
 	return err ? NULL : j;
@@ -169,7 +173,7 @@ print_event(const struct diff_print *p, const struct comparison_event *e)
 int
 diff_print_json(const struct diff_print *p)
 {
-	static const char *const per[] = { "cpu", "total", "none" };
+	static const char *const per[] = { "cpu", "total", "none", "work" };
 	int err = print_value("{\"baseline\":", make_side(p->sides, COMPARISON_BASELINE));
 
 	if (!err)

@@ -26,7 +26,7 @@ int diff_print_json(const struct diff_print *p);
  * "comm;frame;frame BASELINE NEW", as difffolded.pl has it, of the one event that both sides have: in samples of the
  * new side, the baseline's scaled by what is normalised. Of several events, or none: 1 after a message.
  */
-int diff_print_folded(const struct sides *s, enum comparison_per per);
+int diff_print_folded(const struct sides *s, const struct sides_options *o);
 
 /* Is the row noise, and small? */
 bool diff_below_limit(const struct diff_print *p, const struct comparison_row *row);

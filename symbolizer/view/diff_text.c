@@ -10,6 +10,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/cli/pager.h"
+#include "symbolizer/compare/moved.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/heading.h"
@@ -119,6 +120,18 @@ diff_below_limit(const struct diff_print *p, const struct comparison_row *row)
 	return most < p->percent_limit;
 }
 
+/* What a unit of work takes may be of any size. */
+static void
+seconds_text(double value, bool sign, char out[NUMBER_TEXT])
+{
+	static const char *const units[] = { "s", "ms", "us", "ns" };
+	size_t i = 0;
+
+	for (; i < 3 && value != 0 && fabs(value) < 1; i++)
+		value *= 1000;
+	snprintf(out, NUMBER_TEXT, sign ? "%+.4g%s" : "%.4g%s", value, units[i]);
+}
+
 /* Shares of time are percent; what has no bound has the letters of thousands. */
 static void
 number_text(const struct diff_print *p, const struct comparison_event *e, double value, bool sign,
@@ -132,6 +145,8 @@ number_text(const struct diff_print *p, const struct comparison_event *e, double
 	} else if (p->options->per == COMPARISON_PER_TOTAL ||
 		   (p->options->per == COMPARISON_PER_CPU && e->clock)) {
 		snprintf(out, NUMBER_TEXT, sign ? "%+.2f%%" : "%.2f%%", 100 * value);
+	} else if (e->clock && p->options->per == COMPARISON_PER_WORK) {
+		seconds_text(value, sign, out);
 	} else if (e->clock) {
 		snprintf(out, NUMBER_TEXT, sign ? "%+.3fs" : "%.3fs", value);
 	} else {
@@ -261,12 +276,39 @@ unit_text(const struct diff_print *p, const struct comparison_event *e)
 		return "shares of all samples that passed the filters";
 	case COMPARISON_PER_NONE:
 		return e->clock ? "CPU seconds" : e->by_period ? "events" : "samples";
+	case COMPARISON_PER_WORK:
+		return e->clock	       ? "CPU time per unit of work"
+			: e->by_period ? "events per unit of work"
+				       : "samples per unit of work";
 	case COMPARISON_PER_CPU:
 		break;
 	}
 	return e->clock	       ? "CPU time per covered CPU time"
 		: e->by_period ? "events per second of covered CPU time"
 			       : "samples per second of covered CPU time";
+}
+
+static int
+print_moved(const struct diff_print *p, const struct comparison_event *e)
+{
+	struct moved m;
+	char *names[COMPARISON_SIDES];
+	int err = moved_find(p->comparison, e, &p->options->report->keys, &m);
+
+	if (err < 0 || m.functions == 0)
+		return err;
+	for (int side = 0; side < COMPARISON_SIDES; side++) {
+		names[side] = escape_dup(m.objects[side]);
+		err = names[side] ? err : -FMT_E_NOMEM;
+	}
+	if (err == 0)
+		say("#   ",
+		    "# %zu function%s in %s of the baseline, and in %s of the new side: -s sym compares "
+		    "functions whatever their object",
+		    m.functions, m.functions == 1 ? " is" : "s are", names[0], names[1]);
+	for (int side = 0; side < COMPARISON_SIDES; side++)
+		free(names[side]);
+	return err;
 }
 
 static int
@@ -290,8 +332,12 @@ print_heading(const struct diff_print *p, const struct comparison_event *e)
 		    unit_text(p, e));
 	say("#   ",
 	    "# %zu of %zu rows changed, with %g%% confidence in all of them together; +- is the %g%% "
-	    "interval of each; ~ is noise: no more than how these windows of time differ anyway",
-	    e->significant, e->tried, 100 * p->options->confidence, 100 * p->options->confidence);
+	    "interval of each; ~ is noise: no more than how %s differ anyway",
+	    e->significant, e->tried, 100 * p->options->confidence, 100 * p->options->confidence,
+	    comparison_by_counts(p->comparison) ? "two samplings of the same work"
+						: "these windows of time");
+	if (err == 0)
+		err = print_moved(p, e);
 	puts("#");
 	for (int side = 0; side < COMPARISON_SIDES; side++)
 		free(names[side]);

@@ -22,6 +22,7 @@ enum sides_option {
 	SIDES_TIMES(X)
 #undef X
 		SIDES_OPTION_normalize,
+	SIDES_OPTION_work,
 	SIDES_OPTION_END
 };
 
@@ -32,14 +33,18 @@ enum sides_option {
 		SIDES_OPTION_normalize, 'n', "normalize", "PER",                                   \
 		"weights are per cpu (the CPU time that was covered, default), per total (of all " \
 		"samples), or none (sums)"                                                         \
-	},
+	},                                                                                         \
+		{ SIDES_OPTION_work, 0, "work", "A,B",                                             \
+		  "weights are per unit of work: how many the baseline and the new side did" },
 
 #define SIDES_KEPT_MAX 16
 
 struct sides_options {
 	struct load_options load[COMPARISON_SIDES];
 	enum comparison_per per;
-	bool own_times; /* the baseline has times of its own */
+	bool per_given;
+	double work[COMPARISON_SIDES]; /* units of it, for COMPARISON_PER_WORK */
+	bool own_times;		       /* the baseline has times of its own */
 	/* Times of both sides, for a baseline without its own. */
 	struct {
 		int option;
@@ -61,7 +66,7 @@ int sides_files(struct sides_options *o, int n, char **files);
 struct sides {
 	struct load load[COMPARISON_SIDES];
 	/* Of the options' time: see comparison_input. Not of a side that was not opened by windows. */
-	uint64_t first_bucket[COMPARISON_SIDES], nr_buckets[COMPARISON_SIDES];
+	uint64_t ends[COMPARISON_SIDES][RATE_WINDOWS];
 	double covered[COMPARISON_SIDES][RATE_WINDOWS]; /* ns of CPUs; lost samples count as gaps */
 	double covered_ns[COMPARISON_SIDES];		/* their sum */
 	bool tasks[COMPARISON_SIDES]; /* it is of tasks: ns, of however many CPUs */
@@ -80,7 +85,7 @@ int sides_status(const struct sides *s);
  * By what an event's weights of a side (periods, or samples of one that has none) are multiplied, so that those
  * of both sides may be compared: as numbers of samples of the new side. event: of the side's profile.
  */
-double sides_scale(const struct sides *s, enum comparison_per per, enum comparison_side side,
+double sides_scale(const struct sides *s, const struct sides_options *o, enum comparison_side side,
 		   const int events[COMPARISON_SIDES]);
 
 #endif

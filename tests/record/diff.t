@@ -137,6 +137,50 @@ ok "halves of one, by percent: each is covered, and each stack is of one of them
 	{ before += $(NF - 1); after += $NF; if ($(NF - 1) + $NF == 0) nothing++ }
 	END { exit !(before > 0 && after > 0 && nothing == 0) }' halves
 
+# --- the same work -----------------------------------------------------------------------------
+# Functions that run one after another, of which the second takes 55 % longer, and the third is on one side alone. Sums are
+# what the program's own clocks say, within three standard deviations of the counts, and a sample in each phase.
+"$SPOOR" record -e cpu-clock:u -F 999 -o work_a.spoor -- "$FIXTURES/phased" 1500 1000 0 >clocks_a 2>err || bail "no recording"
+"$SPOOR" record -e cpu-clock:u -F 999 -o work_b.spoor -- "$FIXTURES/phased" 1500 1550 200 >clocks_b 2>err || bail "no recording"
+"$SPOOR" diff -n none --json work_a.spoor work_b.spoor >work.json 2>err
+cat >work.py <<'PY'
+"""Sums of a comparison against the program's own clocks: shown, and true."""
+import json, sys
+rows = {r["symbol"]: r for r in json.load(open("work.json"))["events"][0]["rows"]}
+for side, path in (("baseline", "clocks_a"), ("new", "clocks_b")):
+    for line in open(path):
+        name, true = line.split()
+        true = float(true)
+        shown = rows[name][side] if name in rows else 0
+        within = 3 * (true / 999) ** 0.5 + 2 / 999
+        print(f"# {side} {name}: shown {shown:.3f} s, true {true:.3f} s")
+        if abs(shown - true) > within:
+            sys.exit(f"{side} {name}: {shown}, not {true} within {within}")
+PY
+ok "sums are the program's own CPU time" python3 work.py
+is "$(rows 'select(.significant) | .symbol' work.json | xargs)" "phase_b phase_c" "what became slower, and what is new, come first"
+ok "and so they are called" bash -c '"$SPOOR" diff -n none work_a.spoor work_b.spoor | grep "new .*phase_c" && jq -e ".events[0].about.by_counts" work.json'
+is "$("$SPOOR" diff -n none --json work_b.spoor work_a.spoor 2>err | jq -r '.events[0].rows[] | select(.significant) | "\(.symbol) \(.new)"' | tail -1)" "phase_c 0" "the other way round it is gone"
+ok "noise comes after" jq -e '[.events[0].rows[].significant] | . == (sort | reverse)' work.json
+# Twice the work in as much time is half of it for each unit.
+ok "--work: per unit of it" bash -c '"$SPOOR" diff --work 10,20 --json work_b.spoor work_b.spoor | jq -e "
+	.normalize == \"work\" and (.events[0].rows | map(select(.symbol == \"phase_b\"))[0] |
+	.relative == -0.5 and .significant)"'
+ok "--work: as much per unit is no change" bash -c '"$SPOOR" diff --work 0.5,0.5 --json work_b.spoor work_b.spoor |
+	jq -e ".events[0].about.significant == 0"'
+for work in 1 "1," ",1" 0,1 1,-1 1,2,3 1,x nan,1 1,inf; do
+	exits 2 "--work $work" "$SPOOR" diff --work "$work" a.spoor b.spoor
+done
+exits 2 "--work and -n" "$SPOOR" diff --work 1,2 -n none a.spoor b.spoor
+# Another name of the object, and the same functions.
+cp "$FIXTURES/phased" phased-2
+"$SPOOR" record -e cpu-clock:u -F 999 -o work_c.spoor -- ./phased-2 1500 1000 0 >/dev/null 2>err || bail "no recording"
+"$SPOOR" diff -n none work_a.spoor work_c.spoor >text 2>err
+like "$(tr -s '\n #' ' ' <text)" '2 functions are in phased of the baseline, and in phased-2 of the new side: -s sym' "-s sym is suggested"
+"$SPOOR" diff -n none -s sym work_a.spoor work_c.spoor >text 2>err
+unlike "$(cat text)" 'functions are in' "and not where it was given"
+unlike "$(cat text)" 'new|gone' "which compares them"
+
 # --- text --------------------------------------------------------------------------------------
 "$SPOOR" diff a.spoor b.spoor >text 2>err
 like "$(tr '\n' ' ' <text)" 'Total Lost Samples.*Covered: .*Total Lost Samples.*Covered: ' "loss and coverage of both come first"

@@ -29,6 +29,7 @@ struct side {
 
 static struct side sides[COMPARISON_SIDES];
 static struct comparison *comparison;
+static bool tasks;
 
 static void
 begin(struct side *b, uint64_t period, const unsigned *counts, const char *const *names, size_t n)
@@ -86,8 +87,9 @@ compare(enum comparison_per per, double cpus_of_new)
 	for (int side = 0; side < COMPARISON_SIDES; side++) {
 		inputs[side] = (struct comparison_input){ .profile = sides[side].profile,
 							  .report = sides[side].report,
-							  .first_bucket = 100,
-							  .nr_buckets = RATE_WINDOWS };
+							  .tasks = tasks,
+							  .work = side ? 4 : 2 };
+		comparison_split(100, RATE_WINDOWS, inputs[side].ends);
 		for (size_t i = 0; i < RATE_WINDOWS; i++)
 			inputs[side].covered[i] = (double)WINDOW_NS * (side ? cpus_of_new : 1);
 	}
@@ -184,26 +186,89 @@ one_side_alone(void **state)
 	end();
 }
 
+/* Of tasks, sums are counts: all of a row's samples may be in one window; with work they are over it. */
+static void
+the_same_work_is_counted(void **state)
+{
+	static const char *const names[] = { "same" };
+	static const unsigned one[] = { 4 }, two[] = { 8 };
+
+	begin(&sides[0], 10000000, one, names, 1);
+	begin(&sides[1], 10000000, two, names, 1);
+	tasks = true;
+	compare(COMPARISON_PER_NONE, 1);
+	assert_true(comparison_by_counts(comparison));
+	/* 128 and 256 samples: by scipy 1.10 p is 6.1e-11 of the counts alone; and nothing else tells of the machine. */
+	assert_true(row(0, "same")->self.significant && row(0, "same")->self.p > 6.1e-11 &&
+		    row(0, "same")->self.p < 1e-4);
+	comparison_free(comparison);
+	compare(COMPARISON_PER_WORK, 1);
+	assert_true(near(row(0, "same")->self.before, 0.01 * 4 * RATE_WINDOWS / 2) &&
+		    near(row(0, "same")->self.change, 0) && row(0, "same")->self.p > 0.9);
+	comparison_free(comparison);
+	compare(COMPARISON_PER_TOTAL, 1);
+	assert_false(comparison_by_counts(comparison));
+	tasks = false;
+	/* Of CPUs, windows tell, and rates are the same. */
+	comparison_free(comparison);
+	compare(COMPARISON_PER_WORK, 1);
+	assert_false(comparison_by_counts(comparison));
+	assert_true(near(row(0, "same")->self.after, 0.01 * 8 * RATE_WINDOWS / 4));
+	end();
+}
+
 static void
 buckets_fill_windows(void **state)
 {
+	uint64_t ends[RATE_WINDOWS];
 	size_t last = 0;
 
-	assert_int_equal(comparison_window(100, RATE_WINDOWS, 100), 0);
-	assert_int_equal(comparison_window(100, RATE_WINDOWS, 131), 31);
+	comparison_split(100, RATE_WINDOWS, ends);
+	assert_int_equal(comparison_window(ends, 100), 0);
+	assert_int_equal(comparison_window(ends, 131), 31);
 	/* A time before the beginning, or behind the end. */
-	assert_int_equal(comparison_window(100, RATE_WINDOWS, 7), 0);
-	assert_int_equal(comparison_window(100, RATE_WINDOWS, UINT64_MAX), 31);
-	assert_int_equal(comparison_window(100, 3, UINT64_MAX), 2);
-	assert_int_equal(comparison_window(0, 0, 5), 0);
+	assert_int_equal(comparison_window(ends, 7), 0);
+	assert_int_equal(comparison_window(ends, UINT64_MAX), 31);
+	/* Of three buckets the first windows have one each. */
+	comparison_split(100, 3, ends);
+	assert_int_equal(comparison_window(ends, 101), 1);
+	assert_int_equal(comparison_window(ends, 102), 2);
+	comparison_split(0, 0, ends);
+	assert_int_equal(comparison_window(ends, 5), 31);
 	/* Of more buckets than windows each has some, in order. */
+	comparison_split(50, 1000, ends);
 	for (uint64_t i = 0; i < 1000; i++) {
-		const size_t w = comparison_window(50, 1000, 50 + i);
+		const size_t w = comparison_window(ends, 50 + i);
 
 		assert_true(w == last || w == last + 1);
 		last = w;
 	}
 	assert_int_equal(last, RATE_WINDOWS - 1);
+	assert_int_equal(ends[0], 50 + 32); /* 1000 / 32 is 31.25 */
+}
+
+/* Half of the buckets have nine tenths of the weight: each window has as much, to half a bucket. */
+static void
+weights_fill_windows(void **state)
+{
+	uint64_t ends[RATE_WINDOWS];
+	double weights[1000], in[RATE_WINDOWS] = { 0 };
+
+	for (size_t i = 0; i < 1000; i++)
+		weights[i] = i >= 200 && i < 700 ? 9 : 1;
+	comparison_split_weights(50, weights, 1000, ends);
+	assert_int_equal(ends[RATE_WINDOWS - 1], 1050);
+	for (size_t i = 0; i < 1000; i++)
+		in[comparison_window(ends, 50 + i)] += weights[i];
+	for (size_t i = 0; i < RATE_WINDOWS; i++)
+		assert_true(fabs(in[i] - 5000.0 / RATE_WINDOWS) <= 9);
+	/* All in one bucket, or nothing: nothing is lost, and nothing is divided by 0. */
+	memset(weights, 0, sizeof(weights));
+	comparison_split_weights(50, weights, 1000, ends);
+	assert_int_equal(ends[RATE_WINDOWS - 1], 1050);
+	weights[500] = 1;
+	comparison_split_weights(50, weights, 1000, ends);
+	assert_true(ends[0] <= 550 && ends[RATE_WINDOWS - 1] == 1050);
 }
 
 int
@@ -214,7 +279,9 @@ main(void)
 		cmocka_unit_test(rates_and_cpus_are_normalised),
 		cmocka_unit_test(sums_and_shares),
 		cmocka_unit_test(one_side_alone),
+		cmocka_unit_test(the_same_work_is_counted),
 		cmocka_unit_test(buckets_fill_windows),
+		cmocka_unit_test(weights_fill_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

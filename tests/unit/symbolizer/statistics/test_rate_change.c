@@ -77,6 +77,19 @@ bursty(uint64_t *seed, double *burst)
 	return *burst > 0 ? 3 : 0;
 }
 
+/* On for a twentieth of the time, in bursts as long: of two times, one may well have none. */
+static double
+rare(uint64_t *seed, double *burst)
+{
+	const double end = 1.0 / (1.5 * FINE);
+
+	if (*burst < 0)
+		*burst = uniform(seed) < 1.0 / 20;
+	else if (uniform(seed) < (*burst > 0 ? end : end / 19))
+		*burst = *burst <= 0;
+	return *burst > 0 ? 20 : 0;
+}
+
 /* Wanders by a tenth, with a memory of two windows. */
 static double
 wandering(uint64_t *seed, double *burst)
@@ -157,9 +170,9 @@ alarms(load_fn *load, double samples, double longer)
 static void
 equal_loads_are_noise(void **state)
 {
-	static load_fn *const loads[] = { steady, bursty, wandering };
+	static load_fn *const loads[] = { steady, bursty, rare, wandering };
 
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		for (double samples = 300; samples <= 100000; samples *= 18)
 			assert_true(alarms(loads[i], samples, samples == 5400 ? 3 : 1) <=
 				    PAIRS / 20);
@@ -244,6 +257,37 @@ one_burst_is_noise(void **state)
 	assert_true(c.p > 0.2 && c.margin > c.change);
 }
 
+/* Samples of one time alone are as many events, less one; bursts are one event each. By scipy 1.10: 2 * betainc(n, 1, share). */
+static void
+what_is_new_is_counted(void **state)
+{
+	double covered[RATE_WINDOWS], none[RATE_WINDOWS], weights[RATE_WINDOWS];
+	struct rate_series with = { weights, covered, 1 }, without = { none, covered, 1 };
+	struct rate_change c, back;
+
+	fill(covered, 1);
+	fill(none, 0);
+	fill(weights, 1);
+	rate_change_find(&without, &with, 0.99, &c);
+	rate_change_find(&with, &without, 0.99, &back);
+	assert_true(c.change == 1 && back.change == -1 && c.p == back.p);
+	/* All windows are alike: no variance but a sample's; 32 of them. */
+	assert_true(fabs(c.p / 9.313225746154785e-10 - 1) < 1e-9); /* 2 / 2^31 */
+	/* Eight bursts of ten, a window each and one apart: three times the variance of windows. */
+	fill(weights, 0);
+	for (size_t i = 0; i < RATE_WINDOWS; i += 4)
+		weights[i] = 10;
+	rate_change_find(&without, &with, 0.99, &c);
+	/* 80 of variance 10 * 10 * 8 * 3/4 * 32/31 + 1: 10.32 events, less one. */
+	assert_true(fabs(c.p / 0.0031363967821393156 - 1) < 1e-9);
+	/* The side without was looked at for a third as long: the chance of a burst to be there is a quarter. */
+	for (size_t i = 0; i < RATE_WINDOWS; i++)
+		covered[i] = 1.0 / 3;
+	with.covered = (const double[RATE_WINDOWS]){ [0 ... RATE_WINDOWS - 1] = 1 };
+	rate_change_find(&without, &with, 0.99, &c);
+	assert_true(fabs(c.p / 0.1370933035727964 - 1) < 1e-9);
+}
+
 /* Nothing covered, or one window only, or no samples: nothing is known, and nothing is divided by 0. */
 static void
 too_little_is_noise(void **state)
@@ -289,6 +333,7 @@ main(void)
 		cmocka_unit_test(ten_percent_are_found),
 		cmocka_unit_test(rates_are_of_what_is_covered),
 		cmocka_unit_test(one_burst_is_noise),
+		cmocka_unit_test(what_is_new_is_counted),
 		cmocka_unit_test(too_little_is_noise),
 		cmocka_unit_test(many_are_compared),
 	};
