@@ -46,6 +46,9 @@ lane_begin() # FILE
 }
 lane_begin "$1"
 
+# Seconds. A long test is long whichever way it is run: an hour beside other loads.
+case $1 in tests/long/*) limit=7200 ;; *) limit=900 ;; esac
+
 # What a test leaves in the /tmp of its lane is removed, and fails it as on the host.
 left_in_lane()
 {
@@ -67,7 +70,7 @@ in_session()
 	local session status left pid name n
 
 	# A shell's background job would start with SIGINT ignored.
-	env --default-signal=INT,QUIT setsid ${lane[@]+"${lane[@]}"} timeout --kill-after=10 "${TEST_TIMEOUT:-900}" "$@" &
+	env --default-signal=INT,QUIT setsid ${lane[@]+"${lane[@]}"} timeout --kill-after=10 "${TEST_TIMEOUT:-$limit}" "$@" &
 	session=$!
 	trap 'kill -TERM -- "-$session" 2>/dev/null' HUP INT TERM
 	wait "$session"
