@@ -85,7 +85,7 @@ _spoor()
 	report:-F | report:--fields)
 		_spoor_offer_list < <(_spoor_listed report 'keys and' && _spoor_listed report 'keys are')
 		;;
-	report:--percentage | tree:--percentage | peek:--percentage)
+	report:--percentage | tree:--percentage | peek:--percentage | timeline:--percentage | heatmap:--percentage)
 		_spoor_offer '' <<<$'absolute\nrelative'
 		;;
 	record:-e | record:--event)

@@ -58,6 +58,8 @@ series_set(struct series_options *o, int value, const char *text)
 	case SERIES_OPTION_each:
 		o->each = true;
 		return CLI_GO_ON;
+	case SERIES_OPTION_percentage:
+		return cli_set_percentage(o->load.command, text, &o->absolute);
 	case SERIES_OPTION_json:
 		o->json = true;
 		return CLI_GO_ON;
@@ -236,11 +238,18 @@ series_rate(const struct series *s, const struct profile_weight *w, uint64_t ns)
 	return series_value(s, w) * (double)SECOND_NS / (double)ns;
 }
 
+struct profile_weight
+series_base(const struct series *s)
+{
+	return s->options->absolute ? profile_event_whole(s->load.profile, s->event)
+				    : time_series_all(s->rows)->weight;
+}
+
 double
 series_share(const struct series *s, const struct profile_weight *w)
 {
-	const struct profile_weight whole = profile_event_whole(s->load.profile, s->event);
-	const double all = series_value(s, &whole);
+	const struct profile_weight base = series_base(s);
+	const double all = series_value(s, &base);
 
 	return all > 0 ? 100 * series_value(s, w) / all : 0;
 }

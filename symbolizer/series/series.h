@@ -16,6 +16,8 @@
 	X(bucket, 0, "bucket", "SPAN", "width of a column: 1s, 5m... (as fits)")                   \
 	X(max, 0, "max", "NUMBER", "as many rows, the heaviest, and the others as one (20)")       \
 	X(each, 0, "each", NULL, "each row on a scale of its own")                                 \
+	X(percentage, 0, "percentage", "OF",                                                       \
+	  "shares are relative, of what filters leave (default), or absolute, of the whole")       \
 	X(json, 0, "json", NULL, "one JSON object instead of text")
 
 enum series_option {
@@ -43,6 +45,7 @@ struct series_options {
 	size_t columns, columns_of_parts; /* that fit */
 	size_t rows_max;
 	bool each, json;
+	bool absolute;	    /* shares are of the whole event, not of what filters left */
 	const char *output; /* of a page; NULL: text, or JSON, on stdout */
 };
 
@@ -82,7 +85,8 @@ const char *series_unit_name(const struct series *s);
 double series_value(const struct series *s, const struct profile_weight *w);
 /* Of a span of time: of seconds as many CPUs, else as often a second. */
 double series_rate(const struct series *s, const struct profile_weight *w, uint64_t ns);
-/* Percent of the event's whole, or of all the samples of it that filters left. */
+/* What shares are of, once rows are there; and percent of that. */
+struct profile_weight series_base(const struct series *s);
 double series_share(const struct series *s, const struct profile_weight *w);
 
 #endif

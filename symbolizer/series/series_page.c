@@ -140,7 +140,7 @@ put_row(const struct series *s, struct row_choice *c, const struct time_series_r
 static void
 put_event(const struct series *s, struct row_choice *c, struct page_json *j)
 {
-	const struct profile_weight whole = profile_event_whole(s->load.profile, s->event);
+	const struct profile_weight whole = series_base(s);
 	const struct time_series_row *all = time_series_all(s->rows);
 
 	page_json_open(j, NULL, '{');

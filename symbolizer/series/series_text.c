@@ -294,14 +294,16 @@ print_event(const struct series_print *p)
 {
 	const struct series *s = p->series;
 	const struct time_series_row *all = time_series_all(s->rows);
+	const struct profile_weight whole = profile_event_whole(s->load.profile, s->event);
 	char *name = escape_dup(load_event_name(&s->load, s->event));
 	int err = name ? 0 : -FMT_E_NOMEM;
 
 	if (err == 0) {
 		say(p, "#   ", "# Samples: %" PRIu64 " of event '%s'", all->weight.samples, name);
-		if (series_share(s, &all->weight) < 100)
-			say(p, "#   ", "# Of the whole, which shares are of: %.2f%%",
-			    series_share(s, &all->weight));
+		if (whole.samples != all->weight.samples)
+			say(p, "#   ", "# Of the whole: %.2f%%; shares are of %s",
+			    100 * series_value(s, &all->weight) / series_value(s, &whole),
+			    s->options->absolute ? "the whole" : "these samples");
 		print_scale(p);
 		puts("#");
 	}

@@ -37,6 +37,15 @@ like "$(cat text)" '^# +CPU s +Share +Peak .*Unit$' "units, where there are cont
 like "$(cat text)" '^ +(0\.9|1\.0)[0-9] +[0-9.]+% .* web\.service$' "a second of the CPU each"
 like "$(cat text)" "^ +(0\\.9|1\\.0)[0-9] .* docker-$(printf '%064x' 255)\\.scope\$" "whole names through a pipe"
 unlike "$(cat text)" $'\033' "no colour through a pipe"
+share_of() { "$SPOOR" timeline --json --unit web.service "$@" g.spoor 2>err | jq '.events[0] | .rows[0].share, .all.value' | xargs; }
+read -r share value < <(share_of)
+is "$share" 100 "with a filter, a share is of what that leaves"
+whole=$("$SPOOR" timeline --json g.spoor 2>err | jq '.events[0].all.value')
+read -r share _ < <(share_of --percentage absolute)
+in_range "$share" "$(awk -v v="$value" -v w="$whole" 'BEGIN { print 100 * v / w - 0.01 }')" \
+	"$(awk -v v="$value" -v w="$whole" 'BEGIN { print 100 * v / w + 0.01 }')" "--percentage absolute: of the whole"
+like "$("$SPOOR" timeline --unit web.service g.spoor 2>err)" 'Of the whole: [0-9.]+%; shares are of these samples' "which the heading says"
+exits 2 "--percentage x" "$SPOOR" timeline --percentage x g.spoor
 
 "$SPOOR" timeline --json --bucket 100ms g.spoor >g.json
 jq -r '.start_realtime_ns, .width_ns' g.json >/dev/null || fail "JSON"
