@@ -17,7 +17,7 @@
 static const struct {
 	const char *name, *instead;
 } commands[] = {
-	{ "archive", "spoor record --store-objects copies mapped files beside the recording" },
+	{ "archive", "spoor pack puts what names the samples into the recording" },
 	{ "bench", "perf bench measures the kernel; spoor only records" },
 	{ "buildid-cache", OF_BUILDIDS },
 	{ "buildid-list", OF_BUILDIDS },
