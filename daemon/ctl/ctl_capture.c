@@ -22,7 +22,15 @@
 #include "recorder/host/cgroup.h"
 #include "recorder/host/cgroup_unit.h"
 
-enum { OPT_DURATION = 0x100, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_UNIT, OPT_SLICE, OPT_PACK, OPT_KNOB };
+enum {
+	OPT_DURATION = 0x100,
+	OPT_CALL_GRAPH,
+	OPT_MAX_STACK,
+	OPT_UNIT,
+	OPT_SLICE,
+	OPT_PACK,
+	OPT_KNOB
+};
 
 /* Options that are on or not: parameter of the call, option. */
 #define CAPTURE_KNOBS(X)                                                                           \

@@ -380,11 +380,10 @@ spare_forks(struct event_def *def, struct buf *notes)
 	if (!def->place || !def->attr.inherit)
 		return;
 	def->attr.inherit = 0;
-	session_note(
-		notes,
-		"%s: threads and processes that come later are not sampled: if they inherited "
-		"this event, fork(2) would fail; -a samples all tasks",
-		def->name);
+	session_note(notes,
+		     "%s: threads and processes that come later are not sampled: if they inherited "
+		     "this event, fork(2) would fail; -a samples all tasks",
+		     def->name);
 }
 
 /* The next event of the plan. */
