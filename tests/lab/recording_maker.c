@@ -13,6 +13,7 @@
 #include "format/block/gap.h"
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
+#include "format/block/packed.h"
 #include "format/block/rate.h"
 #include "format/record/record_build.h"
 #include "tests/lab/attr_encode.h"
@@ -192,6 +193,7 @@ static void
 write_small_blocks(struct recording_writer *w)
 {
 	struct loss *loss = loss_new();
+	struct recording_writer_stats st;
 	struct buf b;
 
 	assert_non_null(loss);
@@ -235,6 +237,20 @@ write_small_blocks(struct recording_writer *w)
 					   .tid = AUX_TRACE_ANY,
 					   .bytes = span_of("thirteen byte", 13) });
 	assert_int_equal(recording_writer_block(w, BLOCK_AUX, buf_span(&b), NULL), 0);
+	buf_clear(&b);
+	packed_object_put(&b,
+			  &(struct packed_object){ .kind = PACKED_OBJECT,
+						   .id = { 1, BUILDID_GNU, { 7 } },
+						   .pieces = 1,
+						   .size = 100,
+						   .path = "/bin/cat",
+						   .path_len = 8 });
+	assert_int_equal(recording_writer_block(w, BLOCK_OBJECT, buf_span(&b), NULL), 0);
+	buf_clear(&b);
+	recording_writer_stats(w, &st);
+	packed_piece_put(&b,
+			 &(struct packed_piece){ st.blocks - 1, 10, span_of("ten bytes.", 10) });
+	assert_int_equal(recording_writer_block(w, BLOCK_PIECE, buf_span(&b), NULL), 0);
 	loss_free(loss);
 	buf_done(&b);
 }

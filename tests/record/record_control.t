@@ -222,7 +222,7 @@ named -e "$list" -o c.spoor <<'EOS'
 disable minor-faults
 evlist -v
 EOS
-like "$(cat err)" 'minor-faults is counted in the group of cs' "a member of a group is not turned off alone"
+like "$(cat err)" 'minor-faults is in the group of cs' "a member of a group is not turned off alone"
 "$SPOOR" record --dry-run -c 1 -e "$list" -- true | grep -v side-band >dry
 grep ': type:' err >listed
 same "evlist -v: the attrs as --dry-run has them" listed dry

@@ -127,7 +127,7 @@ func archive(ctx context.Context, c *varlink.Connection) {
 	total, list, err := iospoor.List().Call(ctx, c, nil)
 	ok(total > 0 && int64(len(list)) == total, "List", err)
 	age := int64(86400)
-	_, _, err = iospoor.Vacuum().Call(ctx, c, nil, &age, nil)
+	_, _, _, err = iospoor.Vacuum().Call(ctx, c, nil, &age, nil)
 	ok(true, "Vacuum", err)
 	ok(true, "Reload", iospoor.Reload().Call(ctx, c))
 }

@@ -132,7 +132,7 @@ test_what_has_no_name(void **state)
 	assert_string_equal(r.error.text, "no event is called 'e9'");
 	assert_int_equal(turn(&r, "e3", false), -ENOENT); /* side-band */
 	assert_int_equal(turn(&r, "e1", false), -EINVAL);
-	assert_non_null(strstr(r.error.text, "e1 is counted in the group of e0"));
+	assert_non_null(strstr(r.error.text, "e1 is in the group of e0"));
 	assert_int_equal(turn(&r, "e2", false), -EOPNOTSUPP);
 	take_told(&r);
 	assert_string_equal(r.told, "");
