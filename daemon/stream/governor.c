@@ -72,14 +72,17 @@ struct load {
 	enum governor_cause of;	      /* which budget's */
 };
 
-/* A budget: how many of it are used, and how many by side-band that can be lowered. */
+/*
+ * A budget: how many of it are used, how many of these by side-band that can be lowered, and how many besides by what
+ * cannot.
+ */
 static void
-add_load(struct load *l, double used, double sideband, enum governor_cause cause)
+add_load(struct load *l, double used, double sideband, double fixed, enum governor_cause cause)
 {
 	if (used + sideband > l->doubled)
 		l->doubled = used + sideband;
-	if (used > l->used) {
-		l->used = used;
+	if (used + fixed > l->used) {
+		l->used = used + fixed;
 		l->of = cause;
 	}
 	if (used > 1 && sideband > used / 2) {
@@ -114,13 +117,13 @@ load_of(const struct governor *g, const struct governor_budget *b,
 		double ns = (double)b->cpu_milli_percent / 100000 * 1e9 * seconds;
 
 		add_load(&l, (double)(now->cpu_ns - g->at.cpu_ns) / ns, (double)cpu_ns / ns,
-			 GOVERNOR_CPU);
+			 (double)more(now->fixed_cpu_ns, g->at.fixed_cpu_ns) / ns, GOVERNOR_CPU);
 	}
 	if (b->disk_bytes_per_s) {
 		double bytes = (double)b->disk_bytes_per_s * seconds;
 
 		add_load(&l, (double)(now->written_bytes - g->at.written_bytes) / bytes,
-			 (double)disk_bytes / bytes, GOVERNOR_DISK);
+			 (double)disk_bytes / bytes, 0, GOVERNOR_DISK);
 	}
 	if (b->memory_bytes)
 		l.memory = (double)now->rss_bytes / (double)b->memory_bytes;

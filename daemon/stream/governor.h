@@ -40,7 +40,8 @@ struct governor_budget {	    /* 0: no limit */
 struct governor_reading {
 	uint64_t now_ns, cpu_ns, rss_bytes, written_bytes;
 	uint64_t sideband_cpu_ns, sideband_bytes; /* the part of side-band in them */
-	bool hold; /* something else uses the process now: judge nothing */
+	uint64_t fixed_cpu_ns; /* besides cpu_ns: the budget's, and nothing lowers it */
+	bool hold;	       /* something else uses the process now: judge nothing */
 };
 
 enum governor_step {

@@ -145,7 +145,7 @@ set_sideband(struct streams *s, unsigned int before)
 		   governor_sideband_reason(&s->governor), 1u << halved);
 }
 
-/* Once when it begins, once when it is over; what is being paid for is in the status. */
+/* Once when it begins, which spoorctl status shows with other warnings, and once when it is over. */
 static void
 tell_unheld(struct streams *s)
 {
@@ -187,8 +187,9 @@ govern(struct streams *s)
 
 	base_stream_stats(s->base, &stats);
 	/* Neither what clients ask for nor what helpers do is for samples to pay. */
-	now.cpu_ns = stats.cpu_ns + helper_cpu_ns() + flight_cpu_ns(s->flight);
-	now.sideband_cpu_ns = stats.sideband_ns + helper_cpu_ns() + flight_cpu_ns(s->flight);
+	now.cpu_ns = stats.cpu_ns + helper_cpu_ns();
+	now.sideband_cpu_ns = stats.sideband_ns + helper_cpu_ns();
+	now.fixed_cpu_ns = flight_cpu_ns(s->flight);
 	now.sideband_bytes = stats.sideband_bytes;
 	step = governor_decide(&s->governor, &budget, &now, s->config->frequency);
 	set_sideband(s, sideband);
@@ -239,6 +240,7 @@ take_config(struct streams *s, const struct config *c)
 {
 	s->config = c;
 	governor_forget(&s->governor);
+	s->unheld = NULL;
 	set_frequency(s);
 	capture_set_reload(s->captures, c);
 }

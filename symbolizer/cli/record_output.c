@@ -19,12 +19,7 @@
 #include "symbolizer/cli/output.h"
 #include "symbolizer/text/screen_text.h"
 
-/*
- * Takes the recording at this path: 0 with *ret_fd, that holds its lock until it is closed, or
- * -EWOULDBLOCK: somebody is writing it, or has put another there. One that cannot be opened is
- * nobody's here: *ret_fd is -1.
- */
-static int
+int
 record_output_take(const char *path, int *ret_fd)
 {
 	struct stat mine, there;

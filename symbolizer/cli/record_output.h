@@ -68,4 +68,10 @@ enum record_output_left record_output_left(const struct record_output *o, uint64
 
 void record_output_done(struct record_output *o);
 
+/*
+ * Takes the recording at this path: 0 with *ret_fd, which holds its lock until it is closed, or
+ * -EWOULDBLOCK: a recorder is writing it, or has put another there. *ret_fd is -1 where it cannot be opened.
+ */
+int record_output_take(const char *path, int *ret_fd);
+
 #endif

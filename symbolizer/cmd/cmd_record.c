@@ -121,7 +121,7 @@ end_output(const struct record_request *rq, const struct session *s, struct reco
 	left = record_output_left(out, st.file_bytes);
 	if (left == RECORD_OUTPUT_GONE)
 		return EXIT_FAILED;
-	written = left == RECORD_OUTPUT_THERE;
+	written = left == RECORD_OUTPUT_THERE && out->lock_fd >= 0;
 	if (!rq->watch.quiet)
 		print_summary(&st, left == RECORD_OUTPUT_THERE ? out->path : "",
 			      record_watch_files(watch));
@@ -286,6 +286,11 @@ record_into(struct record_request *rq)
 	struct record_output out;
 	int status = record_output_open(&out, rq->output);
 
+	if (status == EXIT_DONE && rq->pack && out.lock_fd < 0) {
+		screen_text_warn("%s: is not a regular file: --pack is for one", rq->output);
+		record_output_undo(&out);
+		status = EXIT_USAGE;
+	}
 	if (status == EXIT_DONE) {
 		catch_signals();
 		rq->session.out_fd = out.fd;

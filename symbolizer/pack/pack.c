@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/bytes/io_shared.h"
 #include "format/recording/recording_resume.h"
+#include "format/recording/segment_name.h"
 #include "symbolizer/cli/output.h"
+#include "symbolizer/cli/record_output.h"
 #include "symbolizer/input/temporary.h"
 #include "symbolizer/pack/pack_object.h"
 #include "symbolizer/text/escape.h"
@@ -224,8 +227,22 @@ write_packed(const struct pack_request *rq, const struct load *l, struct input *
 	return EXIT_DONE;
 }
 
+/* Who packs it in place does not take it from its owner. */
+static void
+leave_owner(int in_place, const struct output *o)
+{
+	struct stat was, is;
+
+	if (fstat(in_place, &was) < 0 || fstat(fileno(o->file), &is) < 0)
+		return;
+	if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
+	    fchown(fileno(o->file), was.st_uid, was.st_gid) < 0)
+		screen_text_warn("%s: its owner cannot be kept: %s", o->path, strerror(errno));
+}
+
+/* in_place: the file that is replaced, or -1. */
 static int
-pack_into(const struct pack_request *rq, const struct load *l, struct input *in)
+pack_into(const struct pack_request *rq, const struct load *l, struct input *in, int in_place)
 {
 	const char *output = rq->output ? rq->output : rq->load->path;
 	struct packed_objects *there = NULL;
@@ -243,10 +260,31 @@ pack_into(const struct pack_request *rq, const struct load *l, struct input *in)
 		return EXIT_FAILED;
 	}
 	status = output_open(&o, output, &in->access);
-	if (status == 0)
-		status = output_close(&o, write_packed(rq, l, in, there, &o));
+	if (status == 0) {
+		status = write_packed(rq, l, in, there, &o);
+		if (status == EXIT_DONE && in_place >= 0)
+			leave_owner(in_place, &o);
+		status = output_close(&o, status);
+	}
 	packed_objects_free(there);
 	return status;
+}
+
+/* The lock of what is replaced, so that no recorder is writing it; -1 in *ret_fd: nothing is. */
+static int
+take_in_place(const struct pack_request *rq, int *ret_fd)
+{
+	const char *path = rq->load->path, *slash = strrchr(path, '/');
+
+	*ret_fd = -1;
+	if (rq->output)
+		return EXIT_DONE;
+	if (!segment_name_is_active(slash ? slash + 1 : path) &&
+	    record_output_take(path, ret_fd) == 0)
+		return EXIT_DONE;
+	screen_text_warn(
+		"%s: is being written: pack it when its recorder has ended, or give -o FILE", path);
+	return EXIT_FAILED;
 }
 
 int
@@ -256,20 +294,27 @@ pack(const struct pack_request *rq)
 	struct load_options *options = rq->load;
 	struct load l;
 	struct input in;
-	int status;
+	int status, in_place;
 
 	/* First what may be no recording: a directory, or nothing. */
 	status = input_open(&in, options->path);
 	if (status != 0)
 		return status;
+	status = take_in_place(rq, &in_place);
+	if (status != EXIT_DONE) {
+		input_close(&in);
+		return status;
+	}
 	options->keep_code = true;
 	options->told = true;
 	status = load_open(&l, options, &po);
 	if (status == 0)
 		status = l.status;
 	if (status == 0)
-		status = pack_into(rq, &l, &in);
+		status = pack_into(rq, &l, &in, in_place);
 	load_close(&l);
 	input_close(&in);
+	if (in_place >= 0)
+		close(in_place);
 	return status;
 }

@@ -137,6 +137,30 @@ like "$(cat both)" 'churn .* lib\.cc:[0-9]' "has names and lines elsewhere"
 exits 3 "the status is the command's" "$SPOOR" record -q --pack -o own3.spoor sh -c 'exit 3'
 exits 0 "it is packed then, too" "$SPOOR" verify own3.spoor
 exits 2 "what goes to a pipe is not packed" "$SPOOR" record --pack -o - true
+mkfifo pipe
+cat pipe >/dev/null &
+exits 2 "nor what goes to a FIFO" "$SPOOR" record --pack -o pipe true
+like "$(cat err)" 'pipe: is not a regular file: --pack' "which is said"
+
+# --- in place ------------------------------------------------------------------------------------
+
+# A recorder that is at work would go on with a file that has no name any more.
+"$SPOOR" record -q -a -F 499 --block-age 50ms -o busy.spoor 2>/dev/null &
+recorder=$!
+has_samples() { [ "$("$SPOOR" info --json busy.spoor 2>/dev/null | jq '.samples > 0')" = true ]; }
+wait_for 20 has_samples
+exits 1 "what is being written is not packed in place" "$SPOOR" pack busy.spoor
+like "$(cat err)" 'busy\.spoor: is being written: pack it when its recorder has ended' "which is said"
+exits 0 "but elsewhere, as far as it is there" "$SPOOR" pack busy.spoor -o part.spoor
+kill -INT $recorder
+wait $recorder
+is $? 130 "and the recorder ends in order"
+exits 0 "with its file" "$SPOOR" verify busy.spoor
+cp busy.spoor 20261128T030405.678901Z-BOOT-000017.spoor.active
+exits 1 "nor is the segment of a daemon" "$SPOOR" pack 20261128T030405.678901Z-BOOT-000017.spoor.active
+chown 65534:65534 busy.spoor
+exits 0 "root packs what is another user's" "$SPOOR" pack busy.spoor
+is "$(stat -c %u:%g busy.spoor)" 65534:65534 "it stays that user's"
 
 perf_record -q -g -F 499 -o perf.data -- home/own 0.5
 exits 2 "a perf.data is not replaced" "$SPOOR" pack perf.data

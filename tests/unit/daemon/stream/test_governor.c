@@ -21,6 +21,7 @@ struct world {
 	double fixed, per_hz; /* seconds of CPU a second */
 	double bytes_per_hz;
 	double sideband, sideband_bytes; /* of the fixed cost; they follow its budget */
+	double fixed_apart;		 /* what is in no other cost */
 	unsigned int lowered, raised, trimmed;
 };
 
@@ -52,6 +53,7 @@ world_run(struct world *w, unsigned int seconds)
 
 		w->now.cpu_ns +=
 			(uint64_t)((w->fixed + w->per_hz * hz + w->sideband * sideband) * 1e9);
+		w->now.fixed_cpu_ns += (uint64_t)(w->fixed_apart * 1e9);
 		w->now.sideband_cpu_ns += (uint64_t)(w->sideband * sideband * 1e9);
 		w->now.written_bytes +=
 			(uint64_t)(w->bytes_per_hz * hz + w->sideband_bytes * sideband);
@@ -396,6 +398,15 @@ test_unheld_is_told(void **state)
 	assert_int_equal(w.g.sideband, GOVERNOR_SIDEBAND_MAX);
 	assert_string_equal(governor_unheld(&w.g, &times), "disk_budget");
 	assert_float_equal(times, 12.5, 0.1);
+	/* What nothing lowers, as a flight recorder's threads, costs no names and no samples, but is told. */
+	world_init(&w, 19, 1, 0.1);
+	w.sideband = 0.006;
+	w.fixed_apart = 0.02;
+	world_run(&w, 80);
+	assert_int_equal(w.lowered, 0);
+	assert_int_equal(w.g.sideband, 0);
+	assert_string_equal(governor_unheld(&w.g, &times), "cpu_budget");
+	assert_float_equal(times, 2.7, 0.1);
 	/* Another configuration is judged anew. */
 	governor_forget(&w.g);
 	assert_string_equal(governor_unheld(&w.g, &times), "");
