@@ -66,7 +66,7 @@ over_by() { [ "$(over_now)" -gt $((left_out + 2000)) ]; }
 named() # Scans are made no oftener than they are cheap.
 {
 	timeout 20 "$SPOOR" report --json --sort pid,comm archive 2>/dev/null |
-		jq -e "[.rows[] | select(.pid == $(cat lives) and .comm == \"sh\")] != []" >/dev/null
+		jq -es "[.[0].rows[] | select(.pid == $(cat lives) and .comm == \"sh\")] != []" >/dev/null
 }
 left_out=$(over_now)
 storm_began=$SECONDS

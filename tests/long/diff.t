@@ -35,7 +35,7 @@ for ((i = 0; i < slower; i++)); do
 	record a.spoor $((4 * rounds)) 1
 	record b.spoor $((4 * rounds)) 1.1
 	for per in total none; do
-		"$SPOOR" diff -n $per --json a.spoor b.spoor 2>err | jq -e '.events[0].rows[0] |
+		"$SPOOR" diff -n $per --json a.spoor b.spoor 2>err | jq -es '.[0].events[0].rows[0] |
 			.symbol == "share_slower" and .significant and .change > 0' >got && found[$per]=$((found[$per] + 1))
 	done
 done

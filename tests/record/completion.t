@@ -104,7 +104,7 @@ if can_record_all; then
 	wait_for 20 ctl status || { diag_file log; bail "spoord does not come up"; }
 	is "$(offers spoorctl --socket "$socket" stop '')" "" "no capture runs"
 	background ctl capture --duration 1m >/dev/null 2>&1
-	ok "one begins" wait_for 20 sh -c '"$BUILD/spoorctl" --socket socket captures --json | jq -e ".captures | length == 1"'
+	ok "one begins" wait_for 20 sh -c '"$BUILD/spoorctl" --socket socket captures --json | jq -es ".[0].captures | length == 1"'
 	id=$(ctl captures --json | jq '.captures[0].id')
 	is "$(offers spoorctl --socket "$socket" stop '')" "$id" "its ID"
 else

@@ -98,7 +98,7 @@ done
 exits 2 "-n x" "$SPOOR" diff -n x a.spoor b.spoor
 exits 2 "standard input twice" "$SPOOR" diff - -
 exits 1 "one that is not there" "$SPOOR" diff a.spoor nothing.spoor
-ok "one side from a pipe" bash -c '"$SPOOR" diff -n total --json a.spoor - <b.spoor | jq -e ".events[0].rows[0].symbol == \"share_slower\""'
+ok "one side from a pipe" bash -c '"$SPOOR" diff -n total --json a.spoor - <b.spoor | jq -es ".[0].events[0].rows[0].symbol == \"share_slower\""'
 
 # --- children ----------------------------------------------------------------------------------
 "$SPOOR" diff --children -n total --json a.spoor b.spoor >children.json 2>err
@@ -163,11 +163,11 @@ ok "and so they are called" bash -c '"$SPOOR" diff -n none work_a.spoor work_b.s
 is "$("$SPOOR" diff -n none --json work_b.spoor work_a.spoor 2>err | jq -r '.events[0].rows[] | select(.significant) | "\(.symbol) \(.new)"' | tail -1)" "phase_c 0" "the other way round it is gone"
 ok "noise comes after" jq -e '[.events[0].rows[].significant] | . == (sort | reverse)' work.json
 # Twice the work in as much time is half of it for each unit.
-ok "--work: per unit of it" bash -c '"$SPOOR" diff --work 10,20 --json work_b.spoor work_b.spoor | jq -e "
-	.normalize == \"work\" and (.events[0].rows | map(select(.symbol == \"phase_b\"))[0] |
+ok "--work: per unit of it" bash -c '"$SPOOR" diff --work 10,20 --json work_b.spoor work_b.spoor | jq -es "
+	.[0].normalize == \"work\" and (.[0].events[0].rows | map(select(.symbol == \"phase_b\"))[0] |
 	.relative == -0.5 and .significant)"'
 ok "--work: as much per unit is no change" bash -c '"$SPOOR" diff --work 0.5,0.5 --json work_b.spoor work_b.spoor |
-	jq -e ".events[0].about.significant == 0"'
+	jq -es ".[0].events[0].about.significant == 0"'
 for work in 1 "1," ",1" 0,1 1,-1 1,2,3 1,x nan,1 1,inf; do
 	exits 2 "--work $work" "$SPOOR" diff --work "$work" a.spoor b.spoor
 done
