@@ -181,7 +181,7 @@ for thread in spoord-drain spoor-writer; do
 	ok "and it records" wait_for 20 more_samples 100
 	rm -f freeze.out
 done
-like "$(journal)" 'a thread stands still' "it says why"
+like "$(journal)" 'a thread is stuck' "it says why"
 
 # To the service all around its directory is read-only.
 pid=$(show MainPID)

@@ -172,11 +172,16 @@ test_round_trip(void **state)
 	assert_int_equal(samples, SAMPLES);
 	/* All but the END. */
 	assert_memory_equal(old.p, new.p, old.n - BLOCK_HEADER_BYTES - 64);
-	assert_int_equal(packed_objects_new(io_source_memory(old.p, old.n), &p), 0);
+	/* The maker's recording has one, in its middle. */
+	assert_int_equal(packed_objects_new(io_source_memory(old.p, old.n / 4), &p), 0);
 	assert_null(p);
+	assert_int_equal(packed_objects_new(io_source_memory(old.p, old.n), &p), 0);
+	assert_int_equal(packed_objects_count(p), 1);
+	packed_objects_free(p);
 	p = objects_of(&new);
-	assert_int_equal(packed_objects_count(p), 2);
-	assert_string_equal(packed_objects_at(p, 0)->path, path);
+	assert_int_equal(packed_objects_count(p), 3);
+	assert_string_equal(packed_objects_at(p, 0)->path, "/bin/cat");
+	assert_string_equal(packed_objects_at(p, 1)->path, path);
 	assert_there(p, &what[0]);
 	assert_there(p, &what[0]);
 	assert_there(p, &what[1]);
