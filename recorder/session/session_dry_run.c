@@ -18,11 +18,12 @@
  * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
  * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack in time.
  */
-#define COPIED_PARTS_IN_RING 2 /* of a second */
-#define COPIED_RING_BYTES_MAX (UINT64_C(8) << 20)
-#define COPIED_RINGS_BYTES_MAX (UINT64_C(256) << 20) /* of all CPUs */
-#define COPIED_SECONDS_IN_QUEUE 4
-#define COPIED_QUEUE_BYTES_MAX (UINT64_C(256) << 20)
+#define BULK_PARTS_IN_RING 2		  /* of a second */
+#define WAKEUPS_BYTES (UINT64_C(8) << 20) /* a second: 100,000 wake-ups of a CPU */
+#define BULK_RING_BYTES_MAX (UINT64_C(8) << 20)
+#define BULK_RINGS_BYTES_MAX (UINT64_C(256) << 20) /* of all CPUs */
+#define BULK_SECONDS_IN_QUEUE 4
+#define BULK_QUEUE_BYTES_MAX (UINT64_C(256) << 20)
 
 int
 session_check_options(const struct session_options *o, struct session_error *error)
@@ -71,9 +72,9 @@ session_set_defaults(struct session_options *o)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
 
-/* Bytes of copied stacks a second, of a CPU that is always busy. */
+/* Bytes a second of copied stacks, of a CPU that is always busy, and of wake-ups, of one that wakes many. */
 static uint64_t
-copied_bytes_a_second(const struct session_options *o, const struct event_plan *plan)
+bulk_bytes_a_second(const struct session_options *o, const struct event_plan *plan)
 {
 	uint64_t sum = 0;
 
@@ -86,6 +87,9 @@ copied_bytes_a_second(const struct session_options *o, const struct event_plan *
 			hz = SESSION_FREQUENCY_HZ;
 		if (def->attr.sample_type & PERF_SAMPLE_STACK_USER)
 			sum += hz * def->attr.sample_stack_user;
+		/* A lost one costs the waits of all threads that it may have been of. */
+		if (def->everybody)
+			sum += WAKEUPS_BYTES;
 	}
 	return sum;
 }
@@ -102,14 +106,14 @@ room_for(uint64_t bytes, uint64_t least, uint64_t most)
 }
 
 static uint32_t
-ring_pages(uint64_t copied, uint64_t rings)
+ring_pages(uint64_t bulk, uint64_t rings)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), least = SESSION_RING_PAGES * page;
-	uint64_t most = COPIED_RING_BYTES_MAX;
+	uint64_t most = BULK_RING_BYTES_MAX;
 
-	while (most > least && most * rings > COPIED_RINGS_BYTES_MAX)
+	while (most > least && most * rings > BULK_RINGS_BYTES_MAX)
 		most /= 2;
-	return (uint32_t)(room_for(copied / COPIED_PARTS_IN_RING, least, most) / page);
+	return (uint32_t)(room_for(bulk / BULK_PARTS_IN_RING, least, most) / page);
 }
 
 /*
@@ -133,17 +137,17 @@ void
 session_size_rings(struct session_options *o, const struct event_plan *plan,
 		   const struct target *target)
 {
-	const uint64_t copied = copied_bytes_a_second(o, plan);
+	const uint64_t bulk = bulk_bytes_a_second(o, plan);
 	const uint64_t cpus = target->online.nr ? target->online.nr : 1;
 	const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 
 	if (!o->ring_pages)
-		o->ring_pages = ring_pages(copied, target->per_thread ? target->nr_tasks : cpus);
+		o->ring_pages = ring_pages(bulk, target->per_thread ? target->nr_tasks : cpus);
 	if (!o->sideband_pages)
 		o->sideband_pages = sideband_pages(o, plan);
 	if (!o->queue_bytes)
-		o->queue_bytes = room_for(copied * COPIED_SECONDS_IN_QUEUE * cpus,
-					  SESSION_QUEUE_BYTES, COPIED_QUEUE_BYTES_MAX);
+		o->queue_bytes = room_for(bulk * BULK_SECONDS_IN_QUEUE * cpus, SESSION_QUEUE_BYTES,
+					  BULK_QUEUE_BYTES_MAX);
 	if (plan->aux && !o->aux_pages)
 		o->aux_pages = SESSION_AUX_BYTES / page;
 }

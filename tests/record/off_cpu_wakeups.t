@@ -120,4 +120,9 @@ is "$(of none.spoor runnable)" 0 "and nothing is guessed"
 # By way of perf.data, whose reader knows the event by its format.
 "$SPOOR" export -f perf-data-file -i late.spoor -o late.data 2>>err
 is "$(of late.data runnable)" "$runnable" "by way of perf.data: the same"
+# Wake-ups share the ring of a CPU: it has room for them, since a lost one costs waits.
+ring_of() { "$SPOOR" record -p $$ --dry-run --json "$@" | jq '.[0].attr.wakeup_events * 8 / 3'; }
+is "$(ring_of --off-cpu)" $((4 << 20)) "a ring has room for wake-ups"
+is "$(ring_of --off-cpu=no-wakeups)" $((128 * 4096)) "without them it is as large as for samples"
+
 done_testing
