@@ -2,8 +2,10 @@
 #include "recorder/live/live_kernel.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/array.h"
 #include "recorder/host/host.h"
 #include "recorder/host/host_kallsyms.h"
 #include "recorder/host/state.h"
@@ -42,6 +44,32 @@ old_eras_end(struct live_kernel *k, uint64_t since_ns)
 		first_era_end(k);
 }
 
+/* Later ones take for written what waits for its block: it is kept until it is. 0, -ENOMEM. */
+static int
+first_era_keep_pending(struct live_kernel *k)
+{
+	struct buf payload;
+	int rc;
+
+	if (array_reserve(k->kept, k->nr_kept, k->cap_kept, 1) < 0)
+		return -ENOMEM;
+	buf_init(&payload);
+	rc = ksym_collector_payload(k->eras[0].needed, &payload);
+	if (rc > 0)
+		k->kept[k->nr_kept++] = payload;
+	else
+		buf_done(&payload);
+	return rc < 0 ? rc : 0;
+}
+
+static void
+first_kept_done(struct live_kernel *k)
+{
+	buf_done(&k->kept[0]);
+	k->nr_kept--;
+	memmove(k->kept, k->kept + 1, k->nr_kept * sizeof(k->kept[0]));
+}
+
 static int
 era_begin(struct live_kernel *k, const struct kallsyms *table)
 {
@@ -49,8 +77,13 @@ era_begin(struct live_kernel *k, const struct kallsyms *table)
 
 	if (!new.needed)
 		return -ENOMEM;
-	if (k->nr_eras == LIVE_KERNEL_ERAS)
+	if (k->nr_eras == LIVE_KERNEL_ERAS) {
+		if (first_era_keep_pending(k) < 0) {
+			ksym_collector_free(new.needed);
+			return -ENOMEM;
+		}
 		first_era_end(k);
+	}
 	if (k->nr_eras) {
 		live_kernel_now(k)->until_ns = host_now_ns();
 		ksym_collector_succeed(new.needed, live_kernel_now(k)->needed);
@@ -108,6 +141,9 @@ live_kernel_done(struct live_kernel *k)
 {
 	while (k->nr_eras)
 		first_era_end(k);
+	while (k->nr_kept)
+		first_kept_done(k);
+	free(k->kept);
 	live_modules_free(k->modules);
 }
 
@@ -189,7 +225,13 @@ live_kernel_write(struct live_kernel *k, struct recording_writer *w, struct buf 
 {
 	int rc = 0;
 
-	/* What could not be written is said again: the disk may have room later. */
+	/* What could not be written is said again: the disk may have room later. Of what had one place, the newer is last. */
+	while (k->nr_kept) {
+		rc = recording_writer_block(w, BLOCK_KSYMS, buf_span(&k->kept[0]), where);
+		if (rc)
+			return rc;
+		first_kept_done(k);
+	}
 	for (size_t i = 0; i < k->nr_eras; i++) {
 		rc = ksym_collector_payload(k->eras[i].needed, scratch);
 		if (rc < 0)
@@ -206,6 +248,8 @@ live_kernel_write(struct live_kernel *k, struct recording_writer *w, struct buf 
 void
 live_kernel_begin_file(struct live_kernel *k)
 {
+	while (k->nr_kept)
+		first_kept_done(k);
 	for (size_t i = 0; i < k->nr_eras; i++)
 		ksym_collector_reset(k->eras[i].needed);
 }

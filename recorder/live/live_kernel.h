@@ -4,8 +4,9 @@
  * open file needs. Belongs to the writer thread alone.
  *
  * Each change of the modules that matters begins an era, with a table of its own. An older one is kept until all samples
- * of its time have passed by. A symbol of a module is given to the file for its place; whether the module was there when
- * a sample was taken, the records of state_module() say.
+ * of its time have passed by, or there are too many: what these needed is written all the same. A symbol of a module is
+ * given to the file for its place; whether the module was there when a sample was taken, the records of state_module()
+ * say.
  */
 #ifndef RECORDER_LIVE_LIVE_KERNEL_H
 #define RECORDER_LIVE_LIVE_KERNEL_H
@@ -34,7 +35,9 @@ struct live_kernel_era {
 struct live_kernel {
 	const char *path; /* of kallsyms; NULL: the kernel's */
 	struct live_kernel_era eras[LIVE_KERNEL_ERAS];
-	size_t nr_eras; /* at least one; the last one goes on */
+	size_t nr_eras;	  /* at least one; the last one goes on */
+	struct buf *kept; /* payloads of KSYMS blocks, of eras that ended before these were written */
+	size_t nr_kept, cap_kept;
 	struct live_modules *modules;
 	uint64_t unknown;  /* addresses, as of the last look */
 	uint64_t table_ns; /* that reading the table took last */

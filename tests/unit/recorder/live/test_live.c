@@ -417,8 +417,8 @@ on_record(void *arg, const struct perf_record *r, int event)
 
 /* What the file said before its records. */
 struct told {
-	bool symbol, inode, vdso;
-	int ksyms, buildids, records;
+	bool inode, vdso;
+	int symbol, ksyms, buildids, records; /* how many */
 };
 
 static struct told
@@ -439,7 +439,7 @@ read_back(int fd, const char *symbol, uint64_t ino, const struct buildid *id)
 			t.ksyms++;
 			assert_true(t.records < t.ksyms);
 			while (ksyms_next(b.payload, &cursor, &k) == 1)
-				t.symbol |= k.name_len == strlen(symbol) &&
+				t.symbol += k.name_len == strlen(symbol) &&
 					memcmp(k.name, symbol, k.name_len) == 0;
 		}
 		if (b.header.type == BLOCK_BUILDIDS) {
@@ -959,6 +959,78 @@ test_module_that_went(void **state)
 	unlink(modules);
 }
 
+/* Until the table has what is at addr. */
+static void
+await_symbol(struct fixture *f, uint64_t addr)
+{
+	const uint64_t until_ns = host_now_ns() + WAIT_NS;
+	struct buf b;
+
+	buf_init(&b);
+	while (kallsyms_find(live_kallsyms(f->live), addr) < 0 && host_now_ns() < until_ns) {
+		live_modules_changed(f->live);
+		assert_int_equal(live_take(f->live, 1, &b), 0);
+	}
+	buf_done(&b);
+	assert_true(kallsyms_find(live_kallsyms(f->live), addr) >= 0);
+}
+
+/* Modules come and go faster than blocks are closed: what was sampled meanwhile has its name, the kernel's, too. */
+static void
+test_modules_within_a_block(void **state)
+{
+	enum { ERAS = 10, LINE = 64 };
+	char kallsyms[] = "/tmp/test_live.kallsyms.XXXXXX", modules[] = "/tmp/test_live.mod.XXXXXX";
+	struct recording_writer_options o = { .on_sample = on_sample,
+					      .on_record = on_record,
+					      .before_close = before_close };
+	char own[ERAS * LINE] = "", text[ERAS * LINE + LINE], line[LINE];
+	struct buildid none = { 0 };
+	struct recording_writer *w;
+	struct fixture f;
+	size_t len = 0;
+	int fd;
+
+	for (unsigned int i = 0; i < ERAS; i++)
+		len += (size_t)snprintf(own + len, sizeof(own) - len,
+					"ffffffff8100%x000 T own_function%u\n", i, i);
+	close(mkstemp(kallsyms));
+	close(mkstemp(modules));
+	write_file(kallsyms, own);
+	setup_with(&f, (struct live_options){ .kallsyms = kallsyms, .modules = modules });
+	o.arg = f.live;
+	fd = memfd_create("recording", MFD_CLOEXEC);
+	assert_int_equal(recording_writer_open(io_sink_fd(dup(fd)), f.meta, &o, &w, NULL), 0);
+	for (unsigned int i = 0; i < ERAS; i++) {
+		const uint64_t place = 0xffffffffc0000000 + 0x10000 * i;
+		struct buf b;
+
+		snprintf(text, sizeof(text), "%s%llx t module_function%u\t[module%u]\n", own,
+			 (unsigned long long)place, i, i);
+		write_file(kallsyms, text);
+		snprintf(line, sizeof(line), "module%u 16384 0 - Live 0x%llx\n", i,
+			 (unsigned long long)place);
+		write_file(modules, line);
+		await_symbol(&f, place);
+		buf_init(&b);
+		build_sample(&f, &b, 10, place + 0x10);
+		build_sample(&f, &b, 11, 0xffffffff81000010 + 0x1000 * i);
+		assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+		buf_done(&b);
+	}
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	for (unsigned int i = 0; i < ERAS; i++) {
+		snprintf(line, sizeof(line), "own_function%u", i);
+		assert_int_equal(read_back(fd, line, 0, &none).symbol, 1);
+		snprintf(line, sizeof(line), "module_function%u", i);
+		assert_int_equal(read_back(fd, line, 0, &none).symbol, 1);
+	}
+	close(fd);
+	teardown(&f);
+	unlink(kallsyms);
+	unlink(modules);
+}
+
 /* Many short processes: the model stays as small as it was. */
 static void
 test_bounded(void **state)
@@ -1023,6 +1095,7 @@ main(void)
 		cmocka_unit_test(test_module_that_came_later),
 		cmocka_unit_test(test_modules_move),
 		cmocka_unit_test(test_module_that_went),
+		cmocka_unit_test(test_modules_within_a_block),
 		cmocka_unit_test(test_due),
 		cmocka_unit_test(test_file_that_goes),
 		cmocka_unit_test(test_crowd),
