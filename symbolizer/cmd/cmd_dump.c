@@ -93,6 +93,7 @@ dump_one(struct request *rq, const struct input *in)
 	struct stream_record rec;
 	int result = record_filter_init(&filter, rq->filter, recording_reader_meta(in->reader));
 
+	record_stream_on_block(in->stream, record_filter_block, &filter);
 	/* A full disk or a reader that left: main says which. */
 	while (result >= 0 && !ferror(stdout) &&
 	       (result = record_stream_next(in->stream, &rec, &where)) > 0) {
@@ -109,6 +110,7 @@ dump_one(struct request *rq, const struct input *in)
 		if (result > 0)
 			result = print_record(rq, &rec, &about);
 	}
+	record_stream_on_block(in->stream, NULL, NULL);
 	record_filter_done(&filter);
 	tracepoints_done(&tracepoints);
 	if (result < 0)

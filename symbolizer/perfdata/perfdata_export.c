@@ -161,7 +161,8 @@ on_block(void *arg, const struct block *block)
 	struct perfdata_export *x = arg;
 	int error;
 
-	if (block->header.type != BLOCK_KSYMS)
+	record_filter_block(&x->filter, block);
+	if (block->header.type != BLOCK_KSYMS || !x->o->kernel)
 		return;
 	error = kernel_symbols_add_block(x->o->kernel, block->payload);
 	if (error == -FMT_E_NOMEM)
@@ -242,11 +243,11 @@ copy_records(struct perfdata_export *x, int *ret_read, struct fmt_where *where)
 	struct stream_record rec;
 	int error = 0, result = 0;
 
-	if (x->o->kernel)
-		record_stream_on_block(x->stream, on_block, x);
+	record_stream_on_block(x->stream, on_block, x);
 	error = record_filter_init(&x->filter, x->o->filter, record_stream_meta(x->stream));
 	while (!error && (result = record_stream_next(x->stream, &rec, where)) > 0)
 		error = copy_record(x, &rec, where);
+	record_stream_on_block(x->stream, NULL, NULL);
 	record_filter_done(&x->filter);
 	*ret_read = result < 0 ? result : x->symbols_error;
 	return error;

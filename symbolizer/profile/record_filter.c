@@ -8,12 +8,22 @@
 #include "symbolizer/profile/replay.h"
 #include "symbolizer/profile/task_comm.h"
 
+static int
+inside_init(struct record_filter *f)
+{
+	f->strings = intern_new(INTERN_BYTES_MAX);
+	f->kernel = f->strings ? kernel_symbols_new(f->strings) : NULL;
+	return f->kernel ? 0 : -FMT_E_NOMEM;
+}
+
 int
 record_filter_init(struct record_filter *f, const struct filter *filter,
 		   const struct recording_meta *meta)
 {
-	*f = (struct record_filter){ .filter = filter, .inside = meta->pid_namespace != 0 };
+	*f = (struct record_filter){ .filter = filter };
 	kernel_names_init(&f->names);
+	if (filter && meta->pid_namespace && inside_init(f) < 0)
+		return -FMT_E_NOMEM;
 	if (filter && filter_by_cgroup(filter))
 		f->verdicts = cgroup_verdicts_new();
 	if (filter && filter_by_comm(filter)) {
@@ -30,9 +40,21 @@ record_filter_done(struct record_filter *f)
 	tracepoints_done(&f->tracepoints);
 	cgroup_verdicts_free(f->verdicts);
 	task_model_free(f->tasks);
+	kernel_symbols_free(f->kernel);
+	intern_free(f->strings);
 }
 
-/* Of what was there: names alone; maps would be most of the work. */
+void
+record_filter_block(void *filter, const struct block *block)
+{
+	struct record_filter *f = filter;
+
+	if (f->kernel && block->header.type == BLOCK_KSYMS &&
+	    kernel_symbols_add_block(f->kernel, block->payload) == -FMT_E_NOMEM)
+		f->error = -FMT_E_NOMEM;
+}
+
+/* Of what was there: names alone; maps of processes would be most of the work. */
 static int
 follow(struct record_filter *f, const struct perf_record *r)
 {
@@ -40,6 +62,10 @@ follow(struct record_filter *f, const struct perf_record *r)
 
 	if (r->type == REC_CGROUP && filter_by_cgroup(f->filter))
 		error = kernel_names_apply(&f->names, r);
+	if (error == 0 && f->kernel && r->type == REC_KSYMBOL)
+		error = kernel_symbols_apply(f->kernel, r);
+	if (error == 0 && f->kernel && r->type == REC_MMAP)
+		error = kernel_symbols_map(f->kernel, &r->mmap);
 	if (error == 0 && f->tasks && r->type != REC_MMAP && r->type != REC_MMAP2)
 		error = task_model_apply(f->tasks, r);
 	return error;
@@ -76,6 +102,8 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 	struct filter_subject s;
 	int error;
 
+	if (f->error)
+		return f->error;
 	if (!f->filter || !r)
 		return 1;
 	forget_ghosts(f, r->sid.time);
@@ -86,7 +114,7 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 	s = (struct filter_subject){
 		.pid = r->sid.pid, .tid = r->sid.tid, .cpu = r->sid.cpu, .verdicts = f->verdicts
 	};
-	if (f->inside && s.pid == 0 && other_namespace_has(r, NULL))
+	if (f->kernel && s.pid == 0 && other_namespace_has(r, f->kernel))
 		s.pid = s.tid = TASK_PID_ELSEWHERE;
 	s.event = rec->event < 0 ? "" : event_set_at(events, (size_t)rec->event)->name;
 	if (f->tasks)

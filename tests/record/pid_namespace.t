@@ -5,7 +5,7 @@
 # "[other PID namespace]" and have no names nor maps; the idle task stays the idle task, as far as /proc/stat says
 # that there was one; and the namespace's own have their names.
 . "$(dirname "$0")/../lib.sh"
-need_command unshare
+need_command jq unshare
 need_record_all
 unshare --pid --fork --mount-proc true 2>/dev/null || skip_all "no PID namespace can be made here"
 elsewhere='[other PID namespace]'
@@ -28,6 +28,14 @@ mkfifo begun over
 cpu_ms() # FILE OPTION...: CPU time by cpu-clock of what passes, in ms
 {
 	"$SPOOR" export -f csv -i "$@" 2>>csv.err | awk -F, 'NR > 1 { n += $8 } END { printf "%.0f\n", n / 1e6 }'
+}
+samples_of() # FILE OPTION...: how many samples pass
+{
+	"$SPOOR" export -f csv -i "$@" 2>>csv.err | sed 1d | wc -l
+}
+dumped() # OPTION...: in how many records
+{
+	"$SPOOR" dump --json r.spoor "$@" 2>>err | jq -c 'select(.type == "SAMPLE")' | wc -l
 }
 burnt() # ticks of the process outside
 {
@@ -64,6 +72,9 @@ for how in "cpu-clock:I" "cpu-clock -g" "cpu-clock"; do
 	*:I) is "$shown" 0 "an event without the idle task has none" ;;
 	*) in_range "$shown" $((idle - all / 10)) $((idle + all / 10)) "the idle task has what was idle" ;;
 	esac
+	"$SPOOR" export -f perf-data-file --comm swapper -i r.spoor -o idle.data 2>>err
+	is "$(dumped --comm swapper) $(dumped --pid 0) $(samples_of idle.data)" "$(samples_of r.spoor --comm swapper | sed 's/.*/& & &/')" \
+		"records and perf.data have the same samples of it"
 	other=$(cpu_ms r.spoor --comm "$elsewhere")
 	in_range "$other" $(($(cat outside.used) * 8 / 10)) "$all" "what runs outside is there"
 	"$SPOOR" report --json -s comm,pid,dso,sym -i r.spoor >report.json 2>>err

@@ -15,6 +15,7 @@
 #include <linux/perf_event.h>
 
 #include "format/columns/columns_view.h"
+#include "symbolizer/profile/record_filter.h"
 #include "symbolizer/profile/task_comm.h"
 #include "tests/lab/synthetic.h"
 
@@ -148,6 +149,46 @@ test_inside(void **state)
 	assert_true(seen.mapped[9]);
 }
 
+/* How many samples of pid 0 pass the filter of who reads records. */
+static int
+records_of(int option, const char *value)
+{
+	struct filter *filter = filter_new(0);
+	struct record_filter f;
+	struct stream_record r;
+	struct synthetic s;
+	const char *why;
+	int nr = 0;
+
+	synthetic_begin_inside(&s, HAVE);
+	name_kernel(&s);
+	samples(&s);
+	synthetic_read(&s);
+	assert_int_equal(filter_set(filter, option, value, &why), 0);
+	assert_int_equal(record_filter_init(&f, filter, recording_reader_meta(s.reader)), 0);
+	record_stream_on_block(s.stream, record_filter_block, &f);
+	while (record_stream_next(s.stream, &r, NULL) == 1)
+		if (r.record && r.record->type == REC_SAMPLE && r.record->sid.pid == 0)
+			nr += record_filter_see(&f, &r, record_stream_events(s.stream)) == 1;
+		else
+			assert_int_equal(
+				record_filter_see(&f, &r, record_stream_events(s.stream)) < 0, 0);
+	record_filter_done(&f);
+	filter_free(filter);
+	synthetic_end(&s);
+	return nr;
+}
+
+/* The same ones as in a profile. */
+static void
+test_records(void **state)
+{
+	(void)state;
+	assert_int_equal(records_of(FILTER_OPTION_comm, "swapper"), 3);
+	assert_int_equal(records_of(FILTER_OPTION_pid, "0"), 3);
+	assert_int_equal(records_of(FILTER_OPTION_comm, "[other PID namespace]"), 6);
+}
+
 /* Without the kernel's names, or by an event that never has the idle task, none of them is idle. */
 static void
 test_none_idle(void **state)
@@ -192,6 +233,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_none_idle),
 		cmocka_unit_test(test_outside),
 	};
