@@ -37,10 +37,11 @@ const struct kallsyms_module *kallsyms_module_at(const struct kallsyms_module *m
 						 uint64_t addr);
 
 /*
- * Reads a file. modules (nr of them, as kallsyms_settle_modules() leaves them): a symbol of one of them that lies outside it, or in
- * another one, is left out. Names are borrowed for the life of *ret. Of modules that are not among
- * them all symbols are taken. -FMT_E_HIDDEN: every address is zero, since kernel.kptr_restrict or a missing
- * CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_TOO_BIG: more than any kernel has;
+ * Reads a file. modules (nr of them, as kallsyms_settle_modules() leaves them) are copied: a symbol of one of them
+ * that lies outside it, or in another one, is left out. Of modules that are not among them all symbols are taken. Names
+ * that the calls below return are good until kallsyms_free(). -FMT_E_HIDDEN: every address is zero, since
+ * kernel.kptr_restrict or a missing CAP_SYSLOG hides them; -FMT_E_EMPTY: no symbols at all; -FMT_E_TOO_BIG: more than
+ * any kernel has;
  * -FMT_E_IO with errno: it cannot be opened, or (EIO) not be read; -FMT_E_NOMEM.
  */
 int kallsyms_open(const char *path, const struct kallsyms_module *modules, size_t nr,
