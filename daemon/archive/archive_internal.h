@@ -83,6 +83,7 @@ struct archive {
 	uint64_t other;		    /* foreign files, directories in kept/ */
 	uint64_t dirs;		    /* the three directories */
 	uint64_t objects;	    /* copies of mapped files, when they were last looked at */
+	uint64_t objects_pinned;    /* of these: what names what is kept */
 	uint64_t objects_share;	    /* bytes for them; 0: none */
 	bool objects_asked;	    /* archive_objects() was: these are set aside */
 	uint32_t objects_per;	    /* thousandths of a percent of max_use; 0: none are stored */
@@ -167,8 +168,10 @@ int archive_rename(int dirfd, const char *from, const char *to);
 
 /* What they take, or may take. */
 uint64_t archive_objects_reserved(const struct archive *a);
-/* Counts them. */
+/* Counts them, and those that are pinned. */
 void archive_objects_scan(struct archive *a);
+/* May so many bytes more of them be pinned? By what was last counted; who pins adds them to that. */
+bool archive_objects_may_pin(const struct archive *a, uint64_t bytes);
 /* Nothing else can make room: so many bytes of them go, the longest unused first. How many. */
 uint32_t archive_objects_drop(struct archive *a, uint64_t bytes);
 /* The directory that copies are in by their id; -1: there is none. */

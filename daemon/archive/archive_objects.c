@@ -4,7 +4,8 @@
  * the recorder writes them, within what is allowed here. objects_share of max_use is set aside for
  * them: so no segment has to go while one is written. When they come near it, those that were in
  * use longest ago go; each file of the archive that has one in use renews it. Where nothing else
- * can make room, they go likewise. Those that name what is kept stay (archive_pins.c).
+ * can make room, they go likewise. Those that name what is kept stay (archive_pins.c); the bounds are of the
+ * others, and of the share those have half at most, however many are kept.
  */
 #include "daemon/archive/archive_internal.h"
 
@@ -38,7 +39,7 @@ struct object_file {
 struct walk {
 	struct object_file *files;
 	size_t nr, cap;
-	uint64_t bytes;
+	uint64_t bytes, pinned;
 };
 
 static int
@@ -58,8 +59,9 @@ walk_file(struct walk *w, int dir, const char *sub, const char *name)
 		return;
 	f.bytes = (uint64_t)st.st_blocks * BLOCK;
 	f.used = st.st_mtim;
-	f.pinned = st.st_nlink > 1;
+	f.pinned = S_ISREG(st.st_mode) && st.st_nlink > 1;
 	w->bytes += f.bytes;
+	w->pinned += f.pinned ? f.bytes : 0;
 	if (!S_ISREG(st.st_mode) || w->nr == OBJECTS_MAX ||
 	    snprintf(f.name, sizeof(f.name), "%s/%s", sub, name) >= (int)sizeof(f.name) ||
 	    array_reserve(w->files, w->nr, w->cap, 1) < 0)
@@ -119,7 +121,7 @@ compare_used(const void *a, const void *b)
 	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-/* Looks at all of them, and deletes down to most bytes, but none that is pinned. How many. */
+/* Looks at all of them. Of those that are not pinned, when they have more than full, down to most bytes go. How many. */
 static uint32_t
 look(struct archive *a, uint64_t full, uint64_t most)
 {
@@ -129,9 +131,10 @@ look(struct archive *a, uint64_t full, uint64_t most)
 
 	if (by_id >= 0)
 		walk_all(&w, by_id);
-	if (w.bytes > full)
+	if (w.bytes - w.pinned > full)
 		qsort(w.files, w.nr, sizeof(*w.files), compare_used);
-	for (size_t i = 0; w.bytes > full && w.bytes > most && i < w.nr; i++) {
+	for (size_t i = 0; w.bytes - w.pinned > full && w.bytes - w.pinned > most && i < w.nr;
+	     i++) {
 		if (w.files[i].pinned)
 			continue;
 		if (unlinkat(by_id, w.files[i].name, 0) == 0) {
@@ -145,21 +148,47 @@ look(struct archive *a, uint64_t full, uint64_t most)
 		close(by_id);
 	free(w.files);
 	a->objects = w.bytes;
+	a->objects_pinned = w.pinned;
 	return deleted;
+}
+
+static uint64_t
+unpinned(const struct archive *a)
+{
+	return a->objects - a->objects_pinned;
+}
+
+/* What of the share is for those that are not pinned: half at least, also where it has become smaller. */
+static uint64_t
+unpinned_share(const struct archive *a)
+{
+	const uint64_t most_pinned = a->objects_share / 2;
+
+	return a->objects_share -
+		(a->objects_pinned < most_pinned ? a->objects_pinned : most_pinned);
+}
+
+bool
+archive_objects_may_pin(const struct archive *a, uint64_t bytes)
+{
+	/* Without a share none comes: those that there are may all stay. */
+	return a->objects_share == 0 || a->objects_pinned + bytes <= a->objects_share / 2;
 }
 
 uint64_t
 archive_objects_reserved(const struct archive *a)
 {
-	return a->objects_asked && a->objects_share > a->objects ? a->objects_share : a->objects;
+	const uint64_t most = a->objects_pinned + unpinned_share(a);
+
+	return a->objects_asked && most > a->objects ? most : a->objects;
 }
 
 uint32_t
 archive_objects_drop(struct archive *a, uint64_t bytes)
 {
-	uint64_t most = a->objects > bytes ? a->objects - bytes : 0;
+	uint64_t most = unpinned(a) > bytes ? unpinned(a) - bytes : 0;
 
-	return a->objects ? look(a, most, most) : 0;
+	return unpinned(a) ? look(a, most, most) : 0;
 }
 
 void
@@ -181,14 +210,17 @@ make_directory(struct archive *a)
 static uint64_t
 allow(struct archive *a)
 {
-	const uint64_t share = a->objects_share, part = share / SHARE_PARTS;
-	uint64_t fs_free = archive_fs_free(a), room, spare;
+	uint64_t fs_free = archive_fs_free(a), share, part, room, spare;
 
-	if (share < SHARE_MIN || make_directory(a) < 0)
+	if (a->objects_share < SHARE_MIN || make_directory(a) < 0)
 		return 0;
+	archive_objects_scan(a);
+	share = unpinned_share(a);
+	part = share / SHARE_PARTS;
 	/* Not only when they are over their bound: a copy that did not fit is gone with its program. */
-	(void)look(a, share - 2 * part, share - 3 * part);
-	room = share - part > a->objects ? share - part - a->objects : 0;
+	if (unpinned(a) > share - 2 * part)
+		(void)look(a, share - 2 * part, share - 3 * part);
+	room = share - part > unpinned(a) ? share - part - unpinned(a) : 0;
 	spare = fs_free > a->limits.keep_free ? fs_free - a->limits.keep_free : 0;
 	return room < spare ? room : spare;
 }

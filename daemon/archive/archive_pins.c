@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/process/log.h"
@@ -111,24 +112,50 @@ add_recording(struct pinned_ids *p, int dir, const char *name)
 	return error;
 }
 
+/* One copy, by its name below by_id, as name in the label's directory. false: there is no room for another pin. */
+static bool
+link_copy(struct archive *a, int by_id, const char *copy, int label, const char *name)
+{
+	struct stat st;
+	uint64_t bytes;
+
+	/* Most builds have no copy. */
+	if (fstatat(by_id, copy, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return true;
+	bytes = st.st_nlink > 1 ? 0 : (uint64_t)st.st_blocks * 512;
+	if (bytes && !archive_objects_may_pin(a, bytes))
+		return false;
+	if (linkat(by_id, copy, label, name, 0) == 0)
+		a->objects_pinned += bytes;
+	else if (errno != ENOENT && errno != EEXIST)
+		log_warning("%s/" ARCHIVE_KEPT ": a copy of a program cannot be pinned: %s",
+			    a->path, strerror(errno));
+	return true;
+}
+
 static void
 link_copies(struct archive *a, struct pinned_ids *p, int label)
 {
 	const int by_id = archive_objects_open(a);
 	char sub[3], name[STORED_NAME_BYTES], from[STORED_NAME_BYTES + 3],
 		to[STORED_NAME_BYTES + 2];
+	size_t left_out = 0;
 
+	archive_objects_scan(a);
 	sort_ids(p);
 	for (size_t i = 0; i < p->nr && by_id >= 0; i++) {
 		if (!stored_object_name(&p->ids[i], sub, name))
 			continue;
 		(void)snprintf(from, sizeof(from), "%s/%s", sub, name);
 		(void)snprintf(to, sizeof(to), "%s%s", sub, name);
-		/* Most builds have no copy; a file system without hard links has kept nothing. */
-		if (linkat(by_id, from, label, to, 0) < 0 && errno != ENOENT && errno != EEXIST)
-			log_warning("%s/" ARCHIVE_KEPT ": a copy of a program cannot be pinned: %s",
-				    a->path, strerror(errno));
+		left_out += !link_copy(a, by_id, from, label, to);
 	}
+	if (left_out)
+		log_warning(
+			"%s/" ARCHIVE_KEPT
+			": %zu of the copies of programs that name what is kept may be deleted: those "
+			"that stay have half of objects_share; set it higher, or delete labels there",
+			a->path, left_out);
 	if (by_id >= 0)
 		close(by_id);
 	(void)fsync(label);

@@ -10,11 +10,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "daemon/config/config.h"
+#include "daemon/process/log.h"
+#include "format/block/buildids.h"
 #include "tests/lab/archive_lab.h"
+#include "tests/lab/recording_maker.h"
 
 #define SHARE (100000u << 6) /* CONFIG_PERCENT_ALL divides its double */
 #define COPY (SHARE / 32)
@@ -107,11 +111,117 @@ test_there_is_room(void **state)
 	}
 }
 
+/* The first nr are linked where what is kept is. */
+static void
+pin_copies(const struct lab *l, unsigned int nr)
+{
+	char name[NAME_SIZE], from[256], to[256];
+
+	snprintf(to, sizeof(to), "%s/kept/old", l->dir);
+	assert_int_equal(mkdir(to, 0700), 0);
+	for (unsigned int i = 0; i < nr; i++) {
+		name_of(i, name);
+		snprintf(from, sizeof(from), "%s/%s", l->dir, name);
+		snprintf(to, sizeof(to), "%s/kept/old/ab%038u.debug", l->dir, i);
+		assert_int_equal(link(from, to), 0);
+	}
+}
+
+/* However many are pinned, those that are not have half of the share, and the next one finds room. */
+static void
+test_pinned_ones_take_no_room(void **state)
+{
+	const unsigned int others = SHARE / COPY / 4;
+
+	for (unsigned int pinned = 0; pinned <= SHARE / COPY; pinned += 4) {
+		struct archive_objects o;
+		struct archive_usage usage;
+		unsigned int first;
+		struct lab l;
+
+		open_with_share(&l);
+		plant_copies(&l, pinned + others);
+		pin_copies(&l, pinned);
+		archive_objects(l.archive, &o);
+		assert_int_equal(copies_bytes(&l, pinned + others, &first),
+				 (pinned + others) * COPY);
+		assert_true(o.allowed_bytes >= SHARE / 16);
+		assert_true(pinned > SHARE / COPY / 2 ||
+			    (pinned + others) * (uint64_t)COPY + o.allowed_bytes <= SHARE);
+		archive_usage(l.archive, &usage);
+		assert_true(usage.objects_bytes >= (pinned + others) * (uint64_t)COPY);
+		assert_true(usage.bytes >= usage.objects_bytes);
+		lab_done(&l);
+	}
+}
+
+/* A segment that has mapped what the first nr are copies of. */
+static void
+record_builds(struct lab *l, unsigned int nr)
+{
+	struct recording_meta *meta = maker_meta(1);
+	struct recording_writer *w;
+	struct buf b = { 0 };
+
+	assert_int_equal(recording_writer_open(
+				 lab_segment(l), meta,
+				 &(struct recording_writer_options){ .block_bytes = 0 }, &w, NULL),
+			 0);
+	buildids_begin(&b);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct buildid_entry e = { .ino = i, .path = "/a", .path_len = 2 };
+		char hex[2 * BUILDID_MAX + 1];
+		unsigned int byte;
+
+		snprintf(hex, sizeof(hex), "ab%038u", i);
+		e.id.size = BUILDID_MAX;
+		for (size_t k = 0; k < BUILDID_MAX; k++) {
+			assert_int_equal(sscanf(hex + 2 * k, "%2x", &byte), 1);
+			e.id.bytes[k] = (uint8_t)byte;
+		}
+		buildids_add(&b, &e);
+	}
+	assert_int_equal(recording_writer_block(w, BLOCK_BUILDIDS, buf_span(&b), NULL), 0);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	buf_done(&b);
+	recording_meta_free(meta);
+}
+
+/* What is kept pins half of the share and no more, which is told. */
+static void
+test_pins_have_half(void **state)
+{
+	const unsigned int fit = SHARE / COPY / 2 - 2, all = fit + 8;
+	struct session_error error = { 0 };
+	char line[LOG_KEPT_BYTES], told[128];
+	unsigned int pinned;
+	struct lab l;
+
+	open_with_share(&l);
+	plant_copies(&l, all);
+	record_builds(&l, fit);
+	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, &error), 1);
+	assert_int_equal(lab_count(&l, "kept/x", ".debug"), fit);
+	assert_false(log_kept(0, line));
+	record_builds(&l, all);
+	/* Those that are pinned cost nothing in another label. */
+	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &error), 2);
+	pinned = lab_count(&l, "kept/y", ".debug");
+	assert_true(pinned >= fit && pinned * COPY <= SHARE / 2);
+	assert_true(log_kept(0, line));
+	snprintf(told, sizeof(told), "/kept: %u of the copies of programs that name what is kept",
+		 all - pinned);
+	assert_non_null(strstr(line, told));
+	lab_done(&l);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_is_room),
+		cmocka_unit_test(test_pinned_ones_take_no_room),
+		cmocka_unit_test(test_pins_have_half),
 	};
 
 	return cmocka_run_group_tests_name("archive objects", tests, NULL, NULL);
