@@ -56,14 +56,19 @@ int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct
 		    char *ret_name, struct session_error *error);
 
 /*
- * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h), and the
- * copies of mapped files that name what they have.
+ * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h). *ret_pins (may be
+ * NULL): what is to be done to pin the copies of mapped files that name what was not kept there before, or NULL.
  * Returns how many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use
  * would leave no room for two more segments, or kept/ has too many files. Keeping takes no room,
  * but gives it up for ever: deleting kept/LABEL (a shell does it) unpins.
  */
+struct archive_pins;
 int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-		 struct session_error *error);
+		 struct archive_pins **ret_pins, struct session_error *error);
+/* Reads on in one recording, for a moment, and pins what it has mapped when that was its end. False: all are done. */
+bool archive_pins_step(struct archive_pins *p);
+/* Whether they are done or not; before archive_close(). */
+void archive_pins_free(struct archive_pins *p);
 
 /*
  * Deletes down to these limits (0: not this one), beyond the configured ones, copies of mapped files last

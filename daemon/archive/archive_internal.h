@@ -179,8 +179,9 @@ int archive_objects_open(const struct archive *a);
 
 /* --- archive_pins.c: those that name what is kept --- */
 
-/* Links them below a label, by what its recordings have mapped. Takes the lock; it waits for the disk without it. */
-void archive_pins_make(struct archive *a, const char *label);
+/* By what recordings in a label's directory have mapped. label: taken over. NULL: out of memory. */
+struct archive_pins *archive_pins_new(struct archive *a, int label);
+int archive_pins_add(struct archive_pins *p, const char *name); /* 0, -ENOMEM */
 /* Is a file in kept/LABEL/ such a link, by its name? */
 bool archive_pins_is(const char *name);
 

@@ -63,30 +63,35 @@ pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct session_error *
 	return n;
 }
 
-/* Links all that are wanted into an open directory; how many, or -errno. */
+/* Links all that are wanted into an open directory; how many, or -errno. Those that were not there are to be read. */
 static int
-link_all(struct archive *a, int label_fd, uint64_t from_s, uint64_t until_s)
+link_all(struct archive *a, int label_fd, uint64_t from_s, uint64_t until_s,
+	 struct archive_pins *pins)
 {
-	int n = 0;
+	int n = 0, r;
 
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct archive_file *f = &a->files[i];
 
 		if (!overlaps(f, from_s, until_s))
 			continue;
-		if (linkat(a->dir_fd, f->name, label_fd, f->name, 0) == 0 || errno == EEXIST)
+		r = linkat(a->dir_fd, f->name, label_fd, f->name, 0) == 0 ? 0 : -errno;
+		if (r == 0 || r == -EEXIST)
 			n++;
-		else if (errno != ENOENT)
-			return -errno;
+		else if (r != -ENOENT)
+			return r;
+		if (r == 0 && archive_pins_add(pins, f->name) < 0)
+			return -ENOMEM;
 	}
 	return fsync(label_fd) == 0 && fsync(a->kept_fd) == 0 ? n : -errno;
 }
 
 static int
 archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-		  struct session_error *error)
+		  struct archive_pins **ret_pins, struct session_error *error)
 {
 	int n = pin(a, from_s, until_s, error), fd;
+	struct archive_pins *pins;
 
 	if (n <= 0)
 		return n;
@@ -95,8 +100,12 @@ archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_
 	fd = openat(a->kept_fd, label, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
-	n = link_all(a, fd, from_s, until_s);
-	close(fd);
+	pins = archive_pins_new(a, fd);
+	n = pins ? link_all(a, fd, from_s, until_s, pins) : -ENOMEM;
+	if (n > 0 && ret_pins)
+		*ret_pins = pins;
+	else
+		archive_pins_free(pins);
 	if (n < 0)
 		archive_fail(error, n, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
 	/* Nothing pinned: not even the directory stays (if it is empty). */
@@ -107,19 +116,16 @@ archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_
 
 int
 archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-	     struct session_error *error)
+	     struct archive_pins **ret_pins, struct session_error *error)
 {
 	int n;
 
+	if (ret_pins)
+		*ret_pins = NULL;
 	if (!config_label_good(label))
 		return archive_fail(error, -EINVAL, LABEL_RULE);
 	pthread_mutex_lock(&a->lock);
-	n = archive_keep_keep(a, label, from_s, until_s, error);
-	pthread_mutex_unlock(&a->lock);
-	/* Their recordings are pinned now, and can be read without the lock. */
-	if (n > 0)
-		archive_pins_make(a, label);
-	pthread_mutex_lock(&a->lock);
+	n = archive_keep_keep(a, label, from_s, until_s, ret_pins, error);
 	/* The truth again, be it for what is pinned now or for what is not after all. */
 	(void)archive_scan(a);
 	pthread_mutex_unlock(&a->lock);

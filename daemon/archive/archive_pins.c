@@ -6,7 +6,6 @@
  */
 #include "daemon/archive/archive_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,16 +18,27 @@
 #include "format/block/buildids.h"
 #include "format/bytes/array.h"
 #include "format/recording/recording_reader.h"
-#include "format/recording/segment_name.h"
 #include "format/stored/stored_object.h"
+#include "recorder/host/host.h"
 
 #define SUFFIX ".debug"
+/* Others wait for one step, and the watchdog sees each: far below WATCHDOG_STUCK_NS. */
+#define STEP_NS (50 * UINT64_C(1000000))
 
 /* Builds that were mapped, each at least once. */
 struct pinned_ids {
 	struct buildid *ids;
 	size_t nr, cap;
 	size_t distinct; /* when they were last sorted */
+};
+
+struct archive_pins {
+	struct archive *archive;
+	int label; /* the directory */
+	char **names;
+	size_t nr, cap, at;		    /* at: that is being read, or is next */
+	struct recording_reader *reader;    /* of it; NULL: not begun */
+	struct pinned_ids mapped, left_out; /* in it; by all, as there is no room */
 };
 
 static int
@@ -94,22 +104,36 @@ add_block(struct pinned_ids *p, const struct event_set *events, const struct blo
 }
 
 /* What cannot be read pins nothing: its readers will find nothing, either. */
-static int
-add_recording(struct pinned_ids *p, int dir, const char *name)
+static bool
+begin_recording(struct archive_pins *p)
 {
-	struct recording_reader *r;
-	struct io_source *source;
-	struct block b;
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), error = 0;
+	int fd = openat(p->label, p->names[p->at], O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct io_source *source = fd < 0 ? NULL : io_source_fd(fd);
 
-	source = fd < 0 ? NULL : io_source_fd(fd);
-	if (!source || recording_reader_open(source, &r, NULL) != 0)
-		return 0;
-	if (recording_reader_seek(r, tells_builds, NULL, NULL) == 0)
-		while (!error && recording_reader_next(r, tells_builds, NULL, &b, NULL) > 0)
-			error = add_block(p, recording_reader_meta(r)->events, &b);
-	recording_reader_close(r);
-	return error;
+	p->mapped.nr = p->mapped.distinct = 0;
+	if (!source || recording_reader_open(source, &p->reader, NULL) != 0) {
+		p->reader = NULL;
+		return false;
+	}
+	return recording_reader_seek(p->reader, tells_builds, NULL, NULL) == 0;
+}
+
+/* For a moment. False: it is over. */
+static bool
+read_on(struct archive_pins *p)
+{
+	const uint64_t until_ns = host_now_ns() + STEP_NS;
+	struct block b;
+
+	if (!p->reader && !begin_recording(p))
+		return false;
+	while (recording_reader_next(p->reader, tells_builds, NULL, &b, NULL) > 0) {
+		if (add_block(&p->mapped, recording_reader_meta(p->reader)->events, &b) < 0)
+			return false;
+		if (host_now_ns() >= until_ns)
+			return true;
+	}
+	return false;
 }
 
 /* One copy, by its name below by_id, as name in the label's directory. false: there is no room for another pin. */
@@ -134,55 +158,102 @@ link_copy(struct archive *a, int by_id, const char *copy, int label, const char 
 }
 
 static void
-link_copies(struct archive *a, struct pinned_ids *p, int label)
+link_copies(struct archive_pins *p)
 {
-	const int by_id = archive_objects_open(a);
+	const int by_id = archive_objects_open(p->archive);
 	char sub[3], name[STORED_NAME_BYTES], from[STORED_NAME_BYTES + 3],
 		to[STORED_NAME_BYTES + 2];
-	size_t left_out = 0;
 
-	archive_objects_scan(a);
-	sort_ids(p);
-	for (size_t i = 0; i < p->nr && by_id >= 0; i++) {
-		if (!stored_object_name(&p->ids[i], sub, name))
+	sort_ids(&p->mapped);
+	for (size_t i = 0; i < p->mapped.nr && by_id >= 0; i++) {
+		const struct buildid *id = &p->mapped.ids[i];
+
+		if (!stored_object_name(id, sub, name))
 			continue;
 		(void)snprintf(from, sizeof(from), "%s/%s", sub, name);
 		(void)snprintf(to, sizeof(to), "%s%s", sub, name);
-		left_out += !link_copy(a, by_id, from, label, to);
+		if (!link_copy(p->archive, by_id, from, p->label, to))
+			(void)add_id(&p->left_out, id);
 	}
-	if (left_out)
+	if (by_id >= 0)
+		close(by_id);
+}
+
+static void
+finish(struct archive_pins *p)
+{
+	struct archive *a = p->archive;
+
+	(void)fsync(p->label);
+	sort_ids(&p->left_out);
+	if (p->left_out.nr)
 		log_warning(
 			"%s/" ARCHIVE_KEPT
 			": %zu of the copies of programs that name what is kept may be deleted: those "
 			"that stay have half of objects_share; set it higher, or delete labels there",
-			a->path, left_out);
-	if (by_id >= 0)
-		close(by_id);
-	(void)fsync(label);
+			a->path, p->left_out.nr);
+	pthread_mutex_lock(&a->lock);
+	(void)archive_scan(a);
+	pthread_mutex_unlock(&a->lock);
+}
+
+struct archive_pins *
+archive_pins_new(struct archive *a, int label)
+{
+	struct archive_pins *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		close(label);
+		return NULL;
+	}
+	p->archive = a;
+	p->label = label;
+	return p;
+}
+
+int
+archive_pins_add(struct archive_pins *p, const char *name)
+{
+	char *copy = NULL;
+
+	if (array_reserve(p->names, p->nr, p->cap, 1) < 0 || !(copy = strdup(name)))
+		return -ENOMEM;
+	p->names[p->nr++] = copy;
+	return 0;
+}
+
+bool
+archive_pins_step(struct archive_pins *p)
+{
+	if (p->at == p->nr)
+		return false;
+	if (read_on(p))
+		return true;
+	recording_reader_close(p->reader);
+	p->reader = NULL;
+	/* A copy that is being looked at must not go meanwhile. */
+	pthread_mutex_lock(&p->archive->lock);
+	link_copies(p);
+	pthread_mutex_unlock(&p->archive->lock);
+	if (++p->at < p->nr)
+		return true;
+	finish(p);
+	return false;
 }
 
 void
-archive_pins_make(struct archive *a, const char *label)
+archive_pins_free(struct archive_pins *p)
 {
-	int fd = openat(a->kept_fd, label, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct pinned_ids p = { .nr = 0 };
-	struct dirent **entries;
-	int nr = fd < 0 ? -1 : scandirat(fd, ".", &entries, NULL, NULL), error = 0;
-
-	for (int i = 0; i < nr; i++) {
-		if (!error && segment_name_is_recording(entries[i]->d_name))
-			error = add_recording(&p, fd, entries[i]->d_name);
-		free(entries[i]);
-	}
-	if (nr >= 0)
-		free(entries);
-	pthread_mutex_lock(&a->lock);
-	if (nr >= 0)
-		link_copies(a, &p, fd);
-	pthread_mutex_unlock(&a->lock);
-	if (fd >= 0)
-		close(fd);
-	free(p.ids);
+	if (!p)
+		return;
+	recording_reader_close(p->reader);
+	close(p->label);
+	for (size_t i = 0; i < p->nr; i++)
+		free(p->names[i]);
+	free(p->names);
+	free(p->mapped.ids);
+	free(p->left_out.ids);
+	free(p);
 }
 
 bool

@@ -6,6 +6,7 @@
 
 #include <bsd/sys/queue.h>
 
+#include "daemon/archive/archive.h"
 #include "daemon/process/chores.h"
 
 /* Of clients that are gone, too: who calls and leaves again and again is told to wait. */
@@ -59,6 +60,7 @@ disk_calls_run(struct chore *chore)
 
 	one->call.asked_ns = chore->asked_ns;
 	methods_run(&one->call);
+	chore->again = one->call.wait == METHODS_DISK;
 }
 
 static void
@@ -68,8 +70,10 @@ disk_calls_done(struct chore *chore)
 	struct disk_calls *d = one->owner;
 	struct method_call call = one->call;
 
-	if (chore->dropped)
+	if (chore->dropped) {
+		archive_pins_free(call.pins);
 		method_call_fail(&call, -ESHUTDOWN, "the daemon ends");
+	}
 	LIST_REMOVE(one, link);
 	d->nr--;
 	json_decref(one->message.message);

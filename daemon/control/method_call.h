@@ -26,8 +26,8 @@ enum methods_wait {
 	METHODS_ANSWERED,
 	METHODS_CAPTURE, /* until it ends; with "more" also when it begins, and each second */
 	METHODS_MONITOR, /* until the client is gone */
-	METHODS_DISK,	 /* methods_run() is still to be called, where a disk can be waited for */
-	METHODS_RELOAD,	 /* until that reload is over */
+	METHODS_DISK, /* methods_run() is still to be called, maybe again, where a disk can be waited for */
+	METHODS_RELOAD, /* until that reload is over */
 };
 
 /*
@@ -36,6 +36,7 @@ enum methods_wait {
  */
 typedef void method_call_answer_fn(void *arg, void *client, const char *error, json_t *parameters);
 
+struct archive_pins;
 struct capture_calls; /* those that were started here and run: capture_calls.h */
 
 /* When users may have a segment closed again; who has waited longest is forgotten. */
@@ -66,6 +67,7 @@ struct method_call {
 	enum methods_wait wait; /* ANSWERED: the above is the last reply; else a first one, if any */
 	uint64_t wait_id;	/* CAPTURE, RELOAD: which */
 	void (*run)(struct method_call *call); /* DISK: methods_run()'s */
+	struct archive_pins *pins;	       /* DISK: that run() has begun, and goes on with */
 	uint64_t wait_ns;		       /* MONITOR: between replies */
 };
 

@@ -240,6 +240,19 @@ rotate_for(struct method_call *call, struct session_error *error)
 	return n;
 }
 
+/* A part of it: there may be many recordings. */
+static void
+keep_copies(struct method_call *call)
+{
+	if (call->pins && archive_pins_step(call->pins)) {
+		call->wait = METHODS_DISK;
+		call->run = keep_copies;
+		return;
+	}
+	archive_pins_free(call->pins);
+	call->pins = NULL;
+}
+
 static void
 methods_keep(struct method_call *call)
 {
@@ -272,7 +285,7 @@ methods_keep(struct method_call *call)
 		}
 	}
 	n = archive_keep(call->context->archive, label, (uint64_t)from_s, (uint64_t)until_s,
-			 &error);
+			 &call->pins, &error);
 	if (n < 0) {
 		method_call_fail(call, n, error.text);
 		return;
@@ -281,6 +294,7 @@ methods_keep(struct method_call *call)
 		log_notice("kept %d file%s as %s for uid %u", n, n == 1 ? "" : "s", label,
 			   (unsigned int)call->uid);
 	call->parameters = json_pack("{sssi}", "label", label, "files", n);
+	keep_copies(call);
 }
 
 static json_t *

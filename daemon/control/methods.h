@@ -28,7 +28,8 @@ extern const struct method methods_table[];
  */
 void methods_call(struct method_call *call);
 /*
- * The rest of a METHODS_DISK call, which then is METHODS_ANSWERED. From any thread, but always
+ * The rest of a METHODS_DISK call, which then is METHODS_ANSWERED, or still METHODS_DISK: that was a part, and others may
+ * have their turn before the next. From any thread, but always
  * the same; call and what it points to, but for the client, live until it returns.
  */
 void methods_run(struct method_call *call);

@@ -42,6 +42,21 @@ turn_of(const struct chores *c, const struct chore *one)
 	return turn;
 }
 
+/*
+ * Before the user's other chores, which so wait for what was asked first, but behind all others' turns.
+ */
+static void
+put_back(struct chores *c, struct chore *one)
+{
+	struct chore *other;
+
+	one->turn = c->turn + 1;
+	STAILQ_FOREACH(other, &c->waiting, next)
+		if (other->for_client && other->uid == one->uid)
+			other->turn++;
+	STAILQ_INSERT_TAIL(&c->waiting, one, next);
+}
+
 static struct chore *
 chores_take(struct chores *c)
 {
@@ -77,11 +92,17 @@ chores_body(void *arg)
 			continue;
 		}
 		c->busy = true;
+		one->again = false;
 		pthread_mutex_unlock(&c->lock);
 		one->run(one);
 		pthread_mutex_lock(&c->lock);
 		c->busy = false;
 		c->nr_done++;
+		if (one->again && !c->quit) {
+			put_back(c, one);
+			continue;
+		}
+		one->dropped = one->again;
 		STAILQ_INSERT_TAIL(&c->done, one, next);
 		(void)eventfd_write(c->wake_fd, 1);
 	}

@@ -3,7 +3,8 @@
  * chores: what may wait for a disk, done one after another on a thread of its own, so that the
  * main loop never does. Those of the daemon come first, in the order in which they were asked for:
  * who wants something freed that earlier chores use has a chore for it. Those of clients come in
- * turns by user, and use what they find when they run.
+ * turns by user, and use what they find when they run. What takes longer than others should wait is done in parts:
+ * a client's chore that asks to be run again has its user's next turn, and the user's other ones come after it.
  *
  * All calls are from the main thread.
  */
@@ -23,10 +24,11 @@ struct chore {
 	void (*run)(struct chore *one);	 /* on the thread */
 	void (*done)(struct chore *one); /* on the main thread; may free it and ask for more */
 	bool for_client;
-	uid_t uid; /* of the client */
+	uid_t uid;  /* of the client */
+	bool again; /* for_client: run() may set it, to be called once more before done() is */
 	/* The chores' own from here on; may be read in run() and done(). */
 	uint64_t asked_ns; /* CLOCK_MONOTONIC */
-	bool dropped;	   /* run() was not called: the daemon ends */
+	bool dropped;	   /* run() was not called, or not again: the daemon ends */
 	uint64_t turn;
 	STAILQ_ENTRY(chore) next;
 };

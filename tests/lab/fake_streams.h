@@ -42,7 +42,8 @@ static struct fake {
 	unsigned int rotations, dumps, syncs, keeps, vacuums, reloads, starts;
 	uint64_t from_s, until_s, max_use, max_age_s, max_segments;
 	char label[128];
-	size_t files;	   /* in the archive */
+	unsigned int pin_steps, pins_freed; /* steps: that the next keep takes */
+	size_t files;			    /* in the archive */
 	uint64_t active_s; /* when the last of them, being written, was begun; 0: none is */
 	uint64_t next_id;
 	uint64_t now_ns;   /* of the calls */
@@ -267,9 +268,10 @@ capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *
 
 int
 archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-	     struct session_error *error)
+	     struct archive_pins **ret_pins, struct session_error *error)
 {
 	(void)a;
+	*ret_pins = fake.pin_steps ? (struct archive_pins *)&fake : NULL;
 	fake.keeps++;
 	fake.from_s = from_s;
 	fake.until_s = until_s;
@@ -277,6 +279,19 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 	if (fake.error)
 		(void)strlcpy(error->text, "the fake archive fails", sizeof(error->text));
 	return fake.error ? fake.error : 3;
+}
+
+bool
+archive_pins_step(struct archive_pins *p)
+{
+	assert_ptr_equal(p, &fake);
+	return --fake.pin_steps > 0;
+}
+
+void
+archive_pins_free(struct archive_pins *p)
+{
+	fake.pins_freed += p != NULL;
 }
 
 int

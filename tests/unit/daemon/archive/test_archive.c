@@ -419,22 +419,22 @@ test_keep(void **state)
 	active = lab_segment(&l);
 	assert_int_equal(lab_write(active, 1000, true), 0);
 	/* Names say 1767323046, 48, 49, 51, 52, 54; all end now. */
-	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, &error), 3);
+	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, NULL, &error), 3);
 	assert_int_equal(lab_count(&l, "kept/a-1", ".spoor"), 3);
 	assert_int_equal(usage(&l).kept, 3);
 	assert_true(usage(&l).bytes < 700000);
 	/* Again is the same; another label has links of its own. */
-	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, &error), 3);
-	assert_int_equal(archive_keep(l.archive, "b", 0, 1767323046, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, NULL, &error), 3);
+	assert_int_equal(archive_keep(l.archive, "b", 0, 1767323046, NULL, &error), 1);
 	assert_int_equal(usage(&l).kept, 4);
 	assert_true(usage(&l).bytes < 700000);
 	/* Nothing there: no directory either. */
-	assert_int_equal(archive_keep(l.archive, "none", 0, 1, &error), 0);
+	assert_int_equal(archive_keep(l.archive, "none", 0, 1, NULL, &error), 0);
 	assert_false(lab_exists(&l, "kept/none"));
 	/* All of it would leave nothing to go on with. */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(lab_file(&l, 100000), 0);
-	assert_int_equal(archive_keep(l.archive, "all", 0, UINT64_MAX, &error), -ENOSPC);
+	assert_int_equal(archive_keep(l.archive, "all", 0, UINT64_MAX, NULL, &error), -ENOSPC);
 	assert_false(lab_exists(&l, "kept/all"));
 
 	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 5);
@@ -458,7 +458,7 @@ test_unpin(void **state)
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
 	assert_int_equal(lab_file(&l, 1000), 0);
-	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, NULL, &error), 1);
 	assert_int_equal(archive_list(l.archive, &list), 2);
 	snprintf(path, sizeof(path), "%s/kept/x/%.100s", l.dir,
 		 strrchr(list[0].name, '/') ? strrchr(list[0].name, '/') + 1 : list[0].name);
@@ -468,7 +468,7 @@ test_unpin(void **state)
 	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 1);
 	/* The other way round: the archive's own link is gone, and kept/ counts. */
 	assert_int_equal(lab_file(&l, 1000), 0);
-	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, NULL, &error), 1);
 	snprintf(path, sizeof(path), "%s/20260102T030408.000000Z-abcdef01-000002.spoor", l.dir);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 0);
@@ -492,12 +492,13 @@ test_labels(void **state)
 	lab_open(&l);
 	assert_int_equal(lab_file(&l, 1000), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(archive_keep(l.archive, bad[i], 0, UINT64_MAX, &error), -EINVAL);
+		assert_int_equal(archive_keep(l.archive, bad[i], 0, UINT64_MAX, NULL, &error),
+				 -EINVAL);
 	memset(longest, 'a', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, &error), -EINVAL);
+	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, NULL, &error), -EINVAL);
 	longest[LABEL_BYTES_MAX] = '\0';
-	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, &error), 1);
+	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, NULL, &error), 1);
 	lab_done(&l);
 }
 
@@ -522,8 +523,8 @@ test_number_of_kept(void **state)
 	lab_close(&l);
 	lab_open(&l);
 	assert_int_equal(usage(&l).kept, 8191);
-	assert_int_equal(archive_keep(l.archive, "last", 0, UINT64_MAX, &error), 1);
-	assert_int_equal(archive_keep(l.archive, "over", 0, UINT64_MAX, &error), -ENOSPC);
+	assert_int_equal(archive_keep(l.archive, "last", 0, UINT64_MAX, NULL, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "over", 0, UINT64_MAX, NULL, &error), -ENOSPC);
 	assert_non_null(strstr(error.text, "8193 files, more than 8192: delete labels"));
 	assert_false(lab_exists(&l, "kept/over"));
 	assert_int_equal(usage(&l).kept, 8192);
@@ -586,7 +587,7 @@ test_trouble(void **state)
 	archive_trouble(l.archive, why);
 	assert_non_null(strstr(why, "keep_free = 1152921504606846976"));
 	sink->close(sink);
-	assert_int_equal(archive_keep(l.archive, "x", 0, 1, &error), 0);
+	assert_int_equal(archive_keep(l.archive, "x", 0, 1, NULL, &error), 0);
 	lab_done(&l);
 }
 

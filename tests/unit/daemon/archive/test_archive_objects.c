@@ -187,12 +187,66 @@ record_builds(struct lab *l, unsigned int nr)
 	recording_meta_free(meta);
 }
 
+/* In how many steps its copies were pinned. */
+static unsigned int
+keep(struct lab *l, const char *label, int files)
+{
+	struct session_error error = { 0 };
+	struct archive_pins *pins;
+	unsigned int steps = 0;
+
+	assert_int_equal(archive_keep(l->archive, label, 0, UINT64_MAX, &pins, &error), files);
+	while (pins && archive_pins_step(pins))
+		steps++;
+	archive_pins_free(pins);
+	return pins ? steps + 1 : 0;
+}
+
+static void
+unlink_pin(const struct lab *l, const char *label, unsigned int i)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/kept/%s/ab%038u.debug", l->dir, label, i);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* A recording a step at most, and what was kept before is not read again. */
+static void
+test_pins_are_made_in_steps(void **state)
+{
+	struct lab l;
+
+	open_with_share(&l);
+	plant_copies(&l, 8);
+	for (unsigned int i = 1; i <= 4; i++)
+		record_builds(&l, i);
+	assert_true(keep(&l, "x", 4) >= 4);
+	assert_int_equal(lab_count(&l, "kept/x", ".debug"), 4);
+	for (unsigned int i = 0; i < 4; i++)
+		unlink_pin(&l, "x", i);
+	assert_true(keep(&l, "x", 4) <= 1);
+	assert_int_equal(lab_count(&l, "kept/x", ".debug"), 0);
+	record_builds(&l, 8);
+	assert_true(keep(&l, "x", 5) >= 1);
+	assert_int_equal(lab_count(&l, "kept/x", ".debug"), 8);
+	/* One that is given up. */
+	{
+		struct session_error error = { 0 };
+		struct archive_pins *pins;
+
+		assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &pins, &error), 5);
+		assert_true(archive_pins_step(pins));
+		archive_pins_free(pins);
+	}
+	lab_done(&l);
+}
+
 /* What is kept pins half of the share and no more, which is told. */
 static void
 test_pins_have_half(void **state)
 {
 	const unsigned int fit = SHARE / COPY / 2 - 2, all = fit + 8;
-	struct session_error error = { 0 };
 	char line[LOG_KEPT_BYTES], told[128];
 	unsigned int pinned;
 	struct lab l;
@@ -200,12 +254,12 @@ test_pins_have_half(void **state)
 	open_with_share(&l);
 	plant_copies(&l, all);
 	record_builds(&l, fit);
-	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, &error), 1);
+	assert_true(keep(&l, "x", 1) > 0);
 	assert_int_equal(lab_count(&l, "kept/x", ".debug"), fit);
 	assert_false(log_kept(0, line));
 	record_builds(&l, all);
 	/* Those that are pinned cost nothing in another label. */
-	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &error), 2);
+	assert_true(keep(&l, "y", 2) > 0);
 	pinned = lab_count(&l, "kept/y", ".debug");
 	assert_true(pinned >= fit && pinned * COPY <= SHARE / 2);
 	assert_true(log_kept(0, line));
@@ -221,6 +275,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_is_room),
 		cmocka_unit_test(test_pinned_ones_take_no_room),
+		cmocka_unit_test(test_pins_are_made_in_steps),
 		cmocka_unit_test(test_pins_have_half),
 	};
 

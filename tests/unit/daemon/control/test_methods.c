@@ -79,7 +79,7 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 
 	assert_int_equal(varlink_call_parse(text, strlen(text), &message), 0);
 	methods_call(&call);
-	if (call.wait == METHODS_DISK)
+	while (call.wait == METHODS_DISK)
 		methods_run(&call);
 	(void)fake_begin();
 	passed = call.fd;
@@ -672,6 +672,13 @@ keeping_closes_the_segment_concerned(void **state)
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"a/b\"", "label"));
 	assert_true(is_invalid("Keep", "\"from_s\":1,\"label\":\"\\u00e4\"", "label"));
 	assert_int_equal(fake.keeps, 5);
+
+	/* Copies are pinned in parts, and then it is answered. */
+	fake.pin_steps = 3;
+	assert_true(is_good(call_member("Keep", "\"from_s\":10,\"until_s\":20")));
+	assert_int_equal(fake.keeps, 6);
+	assert_int_equal(fake.pin_steps, 0);
+	assert_int_equal(fake.pins_freed, 1);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,11 +14,15 @@
 
 #include "daemon/process/chores.h"
 
+#include "daemon/process/watchdog.h"
+
 #define CHORES 32
+#define PARTS 3 /* of a chore with a capital name but H */
 
 struct named {
 	struct chore chore;
 	char name;
+	unsigned int parts;
 };
 
 static struct chores *chores;
@@ -34,6 +39,13 @@ run(struct chore *one)
 }
 
 static void
+run_part(struct chore *one)
+{
+	run(one);
+	one->again = ++((struct named *)one)->parts < PARTS;
+}
+
+static void
 run_held(struct chore *one)
 {
 	char c;
@@ -47,6 +59,13 @@ run_stepped(struct chore *one)
 {
 	assert_int_equal(write(entered[1], &((struct named *)one)->name, 1), 1);
 	run_held(one);
+}
+
+static void
+run_part_held(struct chore *one)
+{
+	run_stepped(one);
+	one->again = ++((struct named *)one)->parts < PARTS;
 }
 
 static void
@@ -87,6 +106,8 @@ add(char name, uid_t uid)
 		one->chore.run = run_held;
 	else if (stepped)
 		one->chore.run = run_stepped;
+	if (name != 'H' && isupper(name))
+		one->chore.run = stepped ? run_part_held : run_part;
 	one->chore.for_client = uid != (uid_t)-1;
 	one->chore.uid = uid;
 	chores_add(chores, &one->chore);
@@ -100,7 +121,7 @@ assert_order(const char *asked, const char *expected)
 
 	add('H', (uid_t)-1);
 	for (const char *c = asked; *c; c++)
-		add(*c, *c == '*' ? (uid_t)-1 : (uid_t)*c);
+		add(*c, *c == '*' ? (uid_t)-1 : (uid_t)tolower(*c));
 	assert_int_equal(write(hold[1], "", 1), 1);
 	while (nr_done < nr) {
 		assert_int_equal(poll(&p, 1, 10000), 1);
@@ -121,6 +142,59 @@ test_three_users(void **state)
 {
 	(void)state;
 	assert_order("aaaabbbccc", "abcabcabca");
+}
+
+/* What is done in parts holds up nobody but the user who asked, whose chores stay in their order. */
+static void
+test_parts(void **state)
+{
+	(void)state;
+	assert_order("Aabcb*", "*AbcbAAa");
+}
+
+/* Each part is progress; one that hangs is none. */
+static void
+test_parts_move(void **state)
+{
+	const uint64_t step_ns = WATCHDOG_STUCK_NS + 1;
+	char c;
+
+	(void)state;
+	stepped = true;
+	add('A', 'a');
+	assert_int_equal(read(entered[0], &c, 1), 1);
+	assert_true(chores_alive(chores, step_ns));
+	for (uint64_t i = 2; i <= PARTS; i++) {
+		assert_int_equal(write(hold[1], "", 1), 1);
+		assert_int_equal(read(entered[0], &c, 1), 1);
+		assert_true(chores_alive(chores, i * step_ns));
+	}
+	assert_false(chores_alive(chores, (PARTS + 1) * step_ns));
+	assert_int_equal(write(hold[1], "", 1), 1);
+}
+
+static bool
+let_one_go(void *arg)
+{
+	(void)arg;
+	return write(hold[1], "", 1) == 1;
+}
+
+/* The daemon ends while the first part is done: there is no next one. */
+static void
+test_parts_are_dropped(void **state)
+{
+	char c;
+
+	(void)state;
+	stepped = true;
+	add('A', 'a');
+	assert_int_equal(read(entered[0], &c, 1), 1);
+	assert_true(chores_close(chores, let_one_go, NULL));
+	chores = NULL;
+	assert_int_equal(nr_done, 1);
+	assert_int_equal(all[0].parts, 1);
+	assert_true(all[0].chore.dropped);
 }
 
 static void
@@ -181,6 +255,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_three_users, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parts_move, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parts_are_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_come_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_is_saved_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_waits_for_ever, setup, teardown),
