@@ -17,9 +17,10 @@ function_place_debug(struct elf_object *o, const char *path, const char *name,
 	const struct object_places places = { .debug_dirs = dirs, .sums = &sums };
 	const struct object_debug d = { .places = &places, .object = o, .path = path, .root = "" };
 	struct elf_object *debug = NULL;
+	bool packed = false;
 
 	object_debug_sums_init(&sums);
-	if (object_debug_find(&d, &debug) == 0 && debug) {
+	if (object_debug_find(&d, &debug, &packed) == 0 && debug) {
 		find(debug, name, f);
 		f->vaddr -= object_debug_bias(o, debug);
 	}

@@ -231,7 +231,7 @@ find_packed(const struct object_debug *d, struct elf_object **ret)
 }
 
 int
-object_debug_find(const struct object_debug *d, struct elf_object **ret)
+object_debug_find(const struct object_debug *d, struct elf_object **ret, bool *ret_packed)
 {
 	struct link link = { .there = false };
 	int error;
@@ -241,6 +241,7 @@ object_debug_find(const struct object_debug *d, struct elf_object **ret)
 		return 0;
 	link.there = elf_object_debuglink(d->object, link.name, sizeof(link.name), &link.crc);
 	error = find_packed(d, ret);
+	*ret_packed |= *ret != NULL;
 	if (!error && *ret == NULL)
 		error = find_debug_by_id(d, &link, ret);
 	if (!error && *ret == NULL && link.there && d->path != NULL)
@@ -319,7 +320,8 @@ alt_path(const struct object_places *p, const char *file, size_t i, const char *
 }
 
 int
-object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret)
+object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret,
+		 bool *ret_packed)
 {
 	char path[PATH_MAX], file[PATH_MAX];
 	const char *link;
@@ -330,6 +332,7 @@ object_debug_alt(const struct object_places *p, struct elf_object *debug, int *r
 	if (!elf_object_altlink(debug, &link, &id))
 		return 0;
 	error = alt_packed(p, id, ret);
+	*ret_packed |= *ret >= 0;
 	if (!error && *ret < 0)
 		error = alt_by_id(p, id, ret);
 	if (*ret >= 0 || error || !elf_object_path(debug, file))

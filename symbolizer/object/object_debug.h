@@ -48,17 +48,20 @@ struct object_debug {
 };
 
 /*
- * From inside of the recording, else by build-id, else by .gnu_debuglink and its checksum, else from servers by build-id. 0 with *ret
- * the caller's, or NULL: the object has its symbols itself, or nobody has them. -FMT_E_NOMEM.
+ * From inside of the recording, else by build-id, else by .gnu_debuglink and its checksum, else from servers by
+ * build-id. 0 with *ret the caller's, or NULL: the object has its symbols itself, or nobody has them.
+ * *ret_packed is set to true where it came out of the recording, and left alone otherwise. -FMT_E_NOMEM.
  */
-int object_debug_find(const struct object_debug *d, struct elf_object **ret);
+int object_debug_find(const struct object_debug *d, struct elf_object **ret, bool *ret_packed);
 
 /*
  * A descriptor of the file that dwz(1) moved a part of this file's debug information to: by its path,
  * which may be relative to the file, below the debug directories by build-id or in .dwz, or from servers; its
- * build-id is the one that the file names. Inside of the recording first. *ret -1: there is none. 0, -FMT_E_NOMEM.
+ * build-id is the one that the file names. Inside of the recording first: then *ret_packed is set to true, and
+ * left alone otherwise. *ret -1: there is none. 0, -FMT_E_NOMEM.
  */
-int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret);
+int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret,
+		     bool *ret_packed);
 
 /* Prelinking moves an object and not the file with its symbols: by how much. */
 uint64_t object_debug_bias(const struct elf_object *runtime, const struct elf_object *debug);

@@ -344,8 +344,8 @@ object_search_separate(struct object_search *s)
 	char path[PATH_MAX];
 	bool code;
 	int error = packed_objects_open(s->places->packed, PACKED_DEBUG, id, &s->found, &code);
+	const bool packed = s->found != NULL;
 
-	s->stored |= s->packed |= s->found != NULL;
 	if (id->kind != BUILDID_GNU && !s->found)
 		return error;
 	for (size_t i = 0; !s->found && !error &&
@@ -357,6 +357,7 @@ object_search_separate(struct object_search *s)
 		s->found = NULL;
 	}
 	s->separate = s->found != NULL;
+	s->stored = s->packed = s->found && packed;
 	return error;
 }
 
@@ -393,7 +394,7 @@ try_fetched(struct object_search *s)
 		return error;
 	elf_object_close(s->found);
 	s->found = NULL;
-	s->separate = false;
+	s->separate = s->stored = s->packed = false;
 	error = try_by_id(s);
 	return error || s->found || s->whole ? error : object_search_separate(s);
 }
@@ -425,10 +426,10 @@ object_search_find(struct object_search *s)
 }
 
 int
-object_search_debug(const struct object_search *s, struct elf_object **ret)
+object_search_debug(struct object_search *s, struct elf_object **ret)
 {
 	return object_debug_find(
 		&(struct object_debug){ s->places, s->found, s->vdso ? NULL : s->path,
 					s->root ? s->root : "", s->wanted->build_id },
-		ret);
+		ret, &s->stored);
 }

@@ -39,7 +39,7 @@ int object_search_find(struct object_search *s);
 int object_search_separate(struct object_search *s);
 
 /* Of what was found, the file with its symbols; *ret is untouched where there is none. 0, -FMT_E_NOMEM. */
-int object_search_debug(const struct object_search *s, struct elf_object **ret);
+int object_search_debug(struct object_search *s, struct elf_object **ret);
 /* The file here was stripped, and the copy of the one that was recorded was not: likewise. */
 int object_search_symbols(const struct object_search *s, struct elf_object **ret);
 

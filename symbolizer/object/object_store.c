@@ -84,7 +84,7 @@ keep_debug(const struct object_places *places, struct object *o, struct elf_obje
 	else
 		return 0;
 	o->debug_fd = elf_object_dup(debug);
-	return object_debug_alt(places, debug, &o->alt_fd);
+	return object_debug_alt(places, debug, &o->alt_fd, &o->stored);
 }
 
 static int
@@ -164,7 +164,7 @@ search_and_load(struct object_search *s, struct object *o)
 			o->code_fd = elf_object_dup(s->found);
 		o->codeless = s->codeless;
 		o->doubt = s->doubt;
-		o->stored = s->stored;
+		o->stored |= s->stored;
 	}
 	elf_object_close(debug);
 	elf_object_close(s->found);
@@ -190,13 +190,15 @@ object_store_file(const struct object_places *places, const char *path, struct o
 	struct elf_object *elf = NULL, *debug = NULL;
 	struct buildid id = { .size = 0 };
 	struct object *o = NULL;
+	bool packed = false;
 	struct stat st;
 	int fd = object_places_open(path, &st);
 	int error = fd < 0 ? -FMT_E_IO : elf_object_open(fd, &elf);
 
 	if (error)
 		return error;
-	error = object_debug_find(&(struct object_debug){ places, elf, path, "", { 0 } }, &debug);
+	error = object_debug_find(&(struct object_debug){ places, elf, path, "", { 0 } }, &debug,
+				  &packed);
 	if (!error) {
 		(void)elf_object_recorded_id(elf, &id);
 		o = object_new(&id);

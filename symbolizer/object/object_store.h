@@ -59,9 +59,10 @@ struct object {
 	int debug_fd;
 	int alt_fd;	     /* the file that dwz(1) moved a part of it to; -1: there is none */
 	uint64_t debug_bias; /* from addresses there to those here */
-	bool stored;	     /* of a copy: its owner is who recorded, not who compiled it */
-	bool debug_bad;	     /* it could not be read, and is not read again */
-	int code_fd;	     /* the file itself, where places asked for it; -1: it is not there */
+	/* It, its symbols or its debug information are of a copy: its owner is who recorded, not who compiled it. */
+	bool stored;
+	bool debug_bad; /* it could not be read, and is not read again */
+	int code_fd;	/* the file itself, where places asked for it; -1: it is not there */
 	/*
 	 * Where places asked for code, for whoever takes the files along: what stands for the object, with code
 	 * or not, and the other file with its symbols. -1: there is none.

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "format/recording/recording_resume.h"
+#include "symbolizer/object/object_debug.h"
+#include "symbolizer/object/object_store.h"
 #include "symbolizer/object/packed_objects.h"
 #include "tests/lab/elf_lab.h"
 #include "tests/lab/recording_maker.h"
@@ -158,7 +160,7 @@ test_round_trip(void **state)
 	const char *path = lab_build("a", program, 0, "");
 	struct what what[] = { what_of(path, id_of(path), 1000),
 			       what_of(path, id_of(path), PACKED_PIECE_BYTES) };
-	struct memory_file old = { 0 }, new;
+	struct memory_file old = { 0 }, none = { 0 }, new;
 	struct elf_object *elf;
 	struct packed_objects *p;
 	uint64_t samples;
@@ -172,12 +174,11 @@ test_round_trip(void **state)
 	assert_int_equal(samples, SAMPLES);
 	/* All but the END. */
 	assert_memory_equal(old.p, new.p, old.n - BLOCK_HEADER_BYTES - 64);
-	/* The maker's recording has one, in its middle. */
-	assert_int_equal(packed_objects_new(io_source_memory(old.p, old.n / 4), &p), 0);
+	maker_recording(&none, 1, 0, 300, 5);
+	assert_int_equal(packed_objects_new(io_source_memory(none.p, none.n), &p), 0);
 	assert_null(p);
-	assert_int_equal(packed_objects_new(io_source_memory(old.p, old.n), &p), 0);
-	assert_int_equal(packed_objects_count(p), 1);
-	packed_objects_free(p);
+	memory_file_done(&none);
+	/* The maker's one comes first. */
 	p = objects_of(&new);
 	assert_int_equal(packed_objects_count(p), 3);
 	assert_string_equal(packed_objects_at(p, 0)->path, "/bin/cat");
@@ -305,6 +306,57 @@ test_lies(void **state)
 	memory_file_done(&new);
 }
 
+/* What is found for path, of which the recording has these files. */
+static void
+assert_stored(const char *path, struct what *what, bool debug, bool alt, bool stored)
+{
+	static const char *const dirs[] = { NULL };
+	struct object_debug_sums sums;
+	struct object_places places = { .debug_dirs = dirs, .sums = &sums };
+	struct memory_file old = { 0 }, new;
+	enum resolve_miss miss;
+	struct map_object wanted;
+	struct task_map map;
+	struct object *o;
+
+	object_debug_sums_init(&sums);
+	maker_recording(&old, 1, SAMPLES, 300, 5);
+	pack(&old, &new, what, what ? 1 : 0);
+	places.packed = what ? objects_of(&new) : NULL;
+	lab_map(path, UINT64_C(0x7f1234560000), &wanted, &map);
+	assert_int_equal(object_store_load(&places, &wanted, &map, &o, &miss), 0);
+	assert_non_null(o);
+	assert_int_equal(o->debug_fd >= 0, debug);
+	assert_int_equal(o->alt_fd >= 0, alt);
+	assert_int_equal(o->stored, stored);
+	object_free(o);
+	packed_objects_free(places.packed);
+	object_debug_sums_done(&sums);
+	memory_file_done(&old);
+	memory_file_done(&new);
+}
+
+/* An object is this host's, and a file with its debug information came with the recording: that is told. */
+static void
+test_whose_debug(void **state)
+{
+	const char *whole = lab_keep(lab_build("whole", program, 0, "-g"));
+	const char *alt = lab_keep(lab_build("alt", "int main(void) { return 1; }\n", 0, "-g"));
+	struct what debug = what_of(whole, id_of(whole), PACKED_PIECE_BYTES);
+	struct what common = what_of(alt, id_of(alt), PACKED_PIECE_BYTES);
+
+	debug.about.kind = PACKED_DEBUG;
+	common.about.kind = PACKED_ALT;
+	lab_run("strip -o stripped whole");
+	assert_stored(lab_keep(lab_path("stripped")), NULL, false, false, false);
+	assert_stored(lab_keep(lab_path("stripped")), &debug, true, false, true);
+	lab_run("objcopy -O binary --only-section=.note.gnu.build-id alt note &&"
+		"(printf 'common\\0' && tail -c 20 note) >link &&"
+		"objcopy --add-section .gnu_debugaltlink=link whole linked");
+	assert_stored(lab_keep(lab_path("linked")), NULL, true, false, false);
+	assert_stored(lab_keep(lab_path("linked")), &common, true, true, true);
+}
+
 static void
 test_payloads(void **state)
 {
@@ -346,9 +398,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_of_what_is_left),
-		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_payloads),
+		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_of_what_is_left),
+		cmocka_unit_test(test_damage),	    cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_whose_debug), cmocka_unit_test(test_payloads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
