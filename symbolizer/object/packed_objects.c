@@ -216,17 +216,6 @@ write_pieces(struct packed_objects *p, const struct packed_entry *e, uint64_t be
 	return pieces == e->about.pieces;
 }
 
-/* By its time the cache of debug information (dwarf_cache) knows it again. */
-static bool
-set_time(int fd, uint64_t ns)
-{
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
-
-	times[1].tv_sec = (time_t)(ns / 1000000000);
-	times[1].tv_nsec = (long)(ns % 1000000000);
-	return futimens(fd, times) == 0;
-}
-
 static int
 take_out(struct packed_objects *p, struct packed_entry *e)
 {
@@ -234,8 +223,7 @@ take_out(struct packed_objects *p, struct packed_entry *e)
 	uint64_t before = i + 1 < p->nr ? e[1].seq : UINT64_MAX;
 	int fd = open_nameless((uint64_t)e->about.pieces * PACKED_PIECE_BYTES);
 
-	if (fd >= 0 && ftruncate(fd, (off_t)e->about.size) == 0 && write_pieces(p, e, before, fd) &&
-	    set_time(fd, e->about.changed_ns))
+	if (fd >= 0 && ftruncate(fd, (off_t)e->about.size) == 0 && write_pieces(p, e, before, fd))
 		return fd;
 	if (fd >= 0)
 		close(fd);

@@ -231,7 +231,8 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 	size_t nr_frames;
 	int error = 0;
 
-	if (s->l->cache_dir)
+	/* Who made a recording chose what an entry of its files would be known again by. */
+	if (s->l->cache_dir && !object->stored)
 		cache = dwarf_cache_open(s->l->cache_dir, &object->build_id, object->debug_fd,
 					 object->alt_fd);
 	for (size_t i = first; !error && i < end; i++) {

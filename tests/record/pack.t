@@ -129,6 +129,27 @@ in_range "$(stat -c %s cage/names.spoor)" 1 "$(($(stat -c %s cage/x.spoor) / 2))
 there report --no-inline --no-pager -i names.spoor -g none 2>&1 | grep -v '^# Recording' >away.names
 same "names are the same elsewhere, row by row" at_home.names away.names
 
+# --- what is not of this host --------------------------------------------------------------------
+
+# Who made a recording chose what its files are called, how long and how old they are: the cache of this host's lines
+# is neither filled from them, nor do they get to see it.
+mkdir cache
+id=$(readelf -n home/own | sed -n 's/.*Build ID: //p')
+report() { XDG_CACHE_HOME=$PWD/cache "$SPOOR" report --no-pager -s dso,sym,srcline "$@"; }
+exits 0 "packed" "$SPOOR" pack own.spoor -o own.packed.spoor
+report -i own.packed.spoor >first 2>err
+like "$(cat first)" 'churn .* lib\.cc:[0-9]' "a packed recording has lines"
+is "$(find cache -name '*.sym')" "" "and of its files nothing gets into the cache"
+report -i own.spoor >second 2>err
+ok "of this host's files it does" test -s "cache/spoor/$id.sym"
+touch -d '1 hour ago' "cache/spoor/$id.sym"
+report -i own.spoor >second 2>err
+ok "which is of use to a recording without files" test "cache/spoor/$id.sym" -nt first
+touch -d '1 hour ago' "cache/spoor/$id.sym"
+report -i own.packed.spoor >third 2>err
+nok "and not to one with files" test "cache/spoor/$id.sym" -nt first
+same "which looks the same" first third
+
 # --- recorded and packed -------------------------------------------------------------------------
 
 exits 0 "spoor record --pack" "$SPOOR" record -q --pack -F 499 -o cage/both.spoor home/own 0.5
