@@ -51,7 +51,7 @@ read_part(struct stored_elf *e, uint64_t at, uint64_t bytes, void *ret)
 }
 
 static int
-read_header(struct stored_elf *e)
+read_header(struct stored_elf *e, bool dwz)
 {
 	int64_t size = e->file->size(e->file);
 	uint64_t type;
@@ -70,7 +70,8 @@ read_header(struct stored_elf *e)
 		return -FMT_E_UNSUPPORTED;
 	e->is64 = e->header[EI_CLASS] == ELFCLASS64;
 	type = FIELD(e, e->header, Ehdr, e_type);
-	return type == ET_EXEC || type == ET_DYN ? 0 : -FMT_E_UNSUPPORTED;
+	return type == ET_EXEC || type == ET_DYN || (dwz && type == ET_REL) ? 0
+									    : -FMT_E_UNSUPPORTED;
 }
 
 static int
@@ -78,6 +79,8 @@ read_segments(struct stored_elf *e)
 {
 	const size_t each = ELF_SIZE(e->is64, Phdr);
 
+	if (FIELD(e, e->header, Ehdr, e_type) == ET_REL)
+		return 0;
 	e->segments_at = FIELD(e, e->header, Ehdr, e_phoff);
 	e->nr_segments = (size_t)FIELD(e, e->header, Ehdr, e_phnum);
 	if (e->nr_segments > STORED_SEGMENTS_MAX)
@@ -157,12 +160,12 @@ stored_elf_name(const struct stored_elf *e, size_t i)
 }
 
 int
-stored_elf_read(struct stored_elf *e, struct io_source *file)
+stored_elf_read(struct stored_elf *e, struct io_source *file, bool dwz)
 {
 	int error;
 
 	*e = (struct stored_elf){ .file = file };
-	error = read_header(e);
+	error = read_header(e, dwz);
 	if (!error)
 		error = read_segments(e);
 	if (!error)

@@ -24,8 +24,11 @@ struct stored_elf {
 	size_t names_len;
 };
 
-/* Errors are those of stored_reduce(). Also after one, stored_elf_done() frees. */
-int stored_elf_read(struct stored_elf *e, struct io_source *file);
+/*
+ * dwz: it may also be a file of sections alone, as dwz(1) makes. Errors are those of stored_reduce(). Also after
+ * one, stored_elf_done() frees.
+ */
+int stored_elf_read(struct stored_elf *e, struct io_source *file, bool dwz);
 void stored_elf_done(struct stored_elf *e);
 
 static inline const uint8_t *

@@ -463,7 +463,7 @@ stored_reduce_with(struct io_source *file, const struct stored_extra *extra, uin
 		   stored_put_fn *put, void *arg, uint64_t *ret_size)
 {
 	struct reduction r = { .extra = *extra, .max_bytes = max_bytes, .put = put, .arg = arg };
-	int error = stored_elf_read(&r.elf, file);
+	int error = stored_elf_read(&r.elf, file, extra->dwz);
 
 	if (!error)
 		error = find_loaded_end(&r);

@@ -47,6 +47,7 @@ struct stored_range {
 struct stored_extra {
 	bool lines; /* the debug information that functions and lines of the source come from */
 	bool names_only; /* no call frame information */
+	bool dwz; /* it may be a file of sections alone, which dwz(1) moved parts of others to */
 	const struct stored_range
 		*code; /* of what is loaded: a section that has some keeps its type */
 	size_t nr_code;

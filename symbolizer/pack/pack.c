@@ -196,10 +196,10 @@ pack_failed(const struct input *in, const struct pack_job *job, int error,
 /* The recording as it is, and what names it behind it. */
 static int
 write_packed(const struct pack_request *rq, const struct load *l, struct input *in,
-	     struct packed_objects *there, struct output *o)
+	     struct packed_objects *there, struct output *o, struct input_access *access)
 {
 	const struct recording_writer_options options = { .zstd_level = ZSTD_LEVEL_PACKED };
-	struct pack_job job = { .there = there, .names_only = rq->names_only };
+	struct pack_job job = { .there = there, .names_only = rq->names_only, .access = access };
 	const uint64_t before = recording_reader_size(in->reader);
 	struct recording_writer_stats st;
 	struct fmt_where where = { 0 };
@@ -227,16 +227,20 @@ write_packed(const struct pack_request *rq, const struct load *l, struct input *
 	return EXIT_DONE;
 }
 
-/* Who packs it in place does not take it from its owner. */
+/* Packed in place it stays its owner's, unless it has now what that user may not read. */
 static void
-leave_owner(int in_place, const struct output *o)
+leave_owner(int in_place, const struct output *o, bool public)
 {
 	struct stat was, is;
 
-	if (fstat(in_place, &was) < 0 || fstat(fileno(o->file), &is) < 0)
+	if (fstat(in_place, &was) < 0 || fstat(fileno(o->file), &is) < 0 ||
+	    (was.st_uid == is.st_uid && was.st_gid == is.st_gid))
 		return;
-	if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
-	    fchown(fileno(o->file), was.st_uid, was.st_gid) < 0)
+	if (!public)
+		screen_text_warn(
+			"%s: belongs to you now: not all packed files may be read by all users",
+			o->path);
+	else if (fchown(fileno(o->file), was.st_uid, was.st_gid) < 0)
 		screen_text_warn("%s: its owner cannot be kept: %s", o->path, strerror(errno));
 }
 
@@ -245,6 +249,7 @@ static int
 pack_into(const struct pack_request *rq, const struct load *l, struct input *in, int in_place)
 {
 	const char *output = rq->output ? rq->output : rq->load->path;
+	struct input_access access = in->access, files = INPUT_ACCESS_NONE_READ;
 	struct packed_objects *there = NULL;
 	struct io_source *again;
 	struct output o;
@@ -259,11 +264,12 @@ pack_into(const struct pack_request *rq, const struct load *l, struct input *in,
 		warnx("out of memory");
 		return EXIT_FAILED;
 	}
-	status = output_open(&o, output, &in->access);
+	status = output_open(&o, output, &access);
 	if (status == 0) {
-		status = write_packed(rq, l, in, there, &o);
+		status = write_packed(rq, l, in, there, &o, &files);
+		input_access_add(&access, &files);
 		if (status == EXIT_DONE && in_place >= 0)
-			leave_owner(in_place, &o);
+			leave_owner(in_place, &o, (files.mode & S_IROTH) != 0);
 		status = output_close(&o, status);
 	}
 	packed_objects_free(there);

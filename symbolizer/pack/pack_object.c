@@ -156,14 +156,20 @@ write_file(struct pack_job *job, int fd, struct packed_object *about, struct fmt
 	return error;
 }
 
-/* Of a file that is stripped down: what of it is put into the temporary one. */
-static int
-reduce(struct io_source *file, const struct packed_object *about, const struct stored_extra *extra,
-       int fd, uint64_t *ret_size)
+/* A recording names files by path and build-id: it may name a private one of who packs it. */
+static void
+limit_access(struct input_access *all, int from)
 {
-	if (about->kind == PACKED_ALT)
-		return stored_copy(file, PACKED_FILE_MAX, put_at, &fd, ret_size);
-	return stored_reduce_with(file, extra, PACKED_FILE_MAX, put_at, &fd, ret_size);
+	struct input_access of;
+
+	input_access_of(from, &of);
+	of.mode |= 0600;
+	/* To the group of the recording these are others, or of its own group as well. */
+	if (all->gid != (gid_t)-1 && of.gid != all->gid) {
+		of.mode &= ~070u | (of.mode & 07u) << 3;
+		of.gid = all->gid;
+	}
+	input_access_add(all, &of);
 }
 
 /* Has it the build-id that it is to be found by? A surrogate was compared when the file was found. */
@@ -208,13 +214,15 @@ pack_file(struct pack_job *job, int from, struct packed_object about,
 	about.changed_ns = st.st_mtim.tv_sec < 0 ? 0 : (uint64_t)time_text_ns(&st.st_mtim);
 	fd = temporary_open();
 	errno = 0;
-	error = fd < 0 ? -FMT_E_IO : reduce(file, &about, extra, fd, &about.size);
+	error = fd < 0 ? -FMT_E_IO
+		       : stored_reduce_with(file, extra, PACKED_FILE_MAX, put_at, &fd, &about.size);
 	if (error == -FMT_E_IO)
 		job->counts.error = errno;
 	file->close(file);
-	if (!error)
+	if (!error) {
+		limit_access(job->access, from);
 		error = write_file(job, fd, &about, where);
-	else if (error != -FMT_E_IO && error != -FMT_E_NOMEM) {
+	} else if (error != -FMT_E_IO && error != -FMT_E_NOMEM) {
 		job->counts.refused++;
 		error = 0;
 	}
@@ -229,6 +237,7 @@ static int
 pack_alt(struct pack_job *job, const struct object *o, struct packed_object about,
 	 struct fmt_where *where)
 {
+	const struct stored_extra extra = { .lines = true, .dwz = true };
 	struct io_source *file = io_source_dup(o->alt_fd);
 	int error = file ? buildid_read(file, &about.id) : -FMT_E_IO;
 
@@ -237,7 +246,7 @@ pack_alt(struct pack_job *job, const struct object *o, struct packed_object abou
 	about.kind = PACKED_ALT;
 	if (error || about.id.kind != BUILDID_GNU)
 		return 0;
-	return pack_file(job, o->alt_fd, about, NULL, where);
+	return pack_file(job, o->alt_fd, about, &extra, where);
 }
 
 int

@@ -7,6 +7,7 @@
 #define SYMBOLIZER_PACK_PACK_OBJECT_H
 
 #include "format/recording/recording_writer.h"
+#include "symbolizer/input/input.h"
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/object/packed_objects.h"
 
@@ -21,6 +22,8 @@ struct pack_job {
 	struct recording_writer *writer;
 	struct packed_objects *there; /* what the recording has already; NULL: nothing */
 	bool names_only;
+	struct input_access
+		*access; /* what is packed may be read by no more than may read its files */
 	struct pack_counts counts;
 };
 

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# @budget 60s
+# @budget 90s
 #
 # spoor pack: a recording that another host reads without the programs, libraries and debug files of this one. That
 # host is an empty directory that has nothing but spoor and its own libraries.
 . "$(dirname "$0")/../lib.sh"
-need_command jq chroot perf
+need_command jq chroot perf dwz
 [ "$(id -u)" = 0 ] || skip_all "not root: no chroot"
 
 cxx=${CXX:-g++}
@@ -149,6 +149,50 @@ touch -d '1 hour ago' "cache/spoor/$id.sym"
 report -i own.packed.spoor >third 2>err
 nok "and not to one with files" test "cache/spoor/$id.sym" -nt first
 same "which looks the same" first third
+
+# --- private files -------------------------------------------------------------------------------
+
+# A recording says which files are packed: those who may not read them may not read the result either.
+umask 022
+mode() # NAME WANTED FILE: what FILE.spoor packed is allowed
+{
+	exits 0 "$1: packed" "$SPOOR" pack "$3.spoor" -o mode.spoor
+	is "$(stat -c %a mode.spoor)" "$2" "$1: mode $2"
+}
+chmod 644 own.spoor apart.spoor
+mode "files that all may read" 644 own
+chmod 700 home/own && mode "a private program" 600 own
+cp own.spoor inplace.spoor
+exits 0 "in place" "$SPOOR" pack inplace.spoor
+is "$(stat -c %a inplace.spoor)" 600 "it is no longer what all may read"
+chmod 750 home/own && chgrp 12345 home/own && mode "a program of a group" 600 own
+chmod 711 home/own && chgrp root home/own && mode "one that others run and not read" 600 own
+chmod 755 home/own && chmod 640 home/apart.debug && mode "a debug file of the group" 640 apart
+chmod 600 home/apart.debug && mode "a private debug file" 600 apart
+chmod 644 home/apart.debug
+
+# What dwz moved elsewhere, and a program with data that only says it were that.
+cp home/own home/dw1 && "$cxx" "${flags[@]}" -DX -o home/dw2 main.cc home/libown.so || bail "no compiler"
+(cd home && dwz -m common -M common dw1 dw2) 2>/dev/null || bail "dwz failed"
+exits 0 "after dwz: recorded" "$SPOOR" record -q -g -F 499 -o dw1.spoor home/dw1 0.5
+chmod 644 dw1.spoor
+"$SPOOR" report --no-pager -s dso,sym,srcline -i dw1.spoor 2>&1 | grep -v '^# Recording' >at_home.dwz
+mode "after dwz" 644 dw1
+mv mode.spoor cage/dw1.spoor
+there report --no-pager -s dso,sym,srcline -i dw1.spoor 2>&1 | grep -v '^# Recording' >away.dwz
+like "$(cat at_home.dwz)" 'Sorter::run.*main.cc:[0-9]' "after dwz: it has lines"
+same "after dwz: lines are the same elsewhere, row by row" at_home.dwz away.dwz
+chmod 600 home/common && mode "a private file of dwz" 600 dw1
+head -c 16000000 /dev/urandom >blob
+echo '__asm__(".data; .incbin \"blob\"; .text"); int main(void) {}' >secret.c
+"${CC:-gcc}" -g -o home/secret secret.c || bail "no compiler"
+objcopy -O binary --only-section=.note.gnu.build-id home/secret note
+{ printf 'secret\0' && tail -c 20 note; } >link
+objcopy --add-section .gnu_debugaltlink=link home/own home/linked || bail "no objcopy"
+exits 0 "a program that names another: recorded" "$SPOOR" record -q -F 499 -o linked.spoor home/linked 0.5
+chmod 644 linked.spoor
+mode "a program that names another" 644 linked
+in_range "$(stat -c %s mode.spoor)" 1 12000000 "whose data is not packed"
 
 # --- recorded and packed -------------------------------------------------------------------------
 
