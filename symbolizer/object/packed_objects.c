@@ -14,9 +14,11 @@
 #include "format/recording/recording_reader.h"
 
 #define OBJECTS_MAX 16384
-#define MEMORY_MAX (UINT64_C(64) << 20)	   /* of a file that is taken out into memory */
-#define ALL_BYTES_MAX (UINT64_C(16) << 30) /* of all that are taken out, holes left out */
-#define OPEN_MAX 128			   /* that stay taken out */
+#define MEMORY_MAX (UINT64_C(64) << 20)	     /* of a file that is taken out into memory */
+#define ALL_BYTES_MAX (UINT64_C(16) << 30)   /* of all that are taken out, holes left out */
+#define ALL_MEMORY_MAX (UINT64_C(256) << 20) /* of all that are in memory at a time */
+#define OPEN_MAX 128			     /* that stay taken out */
+#define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
 struct packed_entry {
 	struct packed_object about; /* its path is the entry's */
@@ -32,7 +34,7 @@ struct packed_objects {
 	struct packed_entry *entries;
 	size_t nr, cap;
 	size_t nr_open;
-	uint64_t bytes_left;
+	uint64_t bytes_left, memory_left;
 };
 
 /* --- which there are --------------------------------------------------------------------- */
@@ -88,6 +90,7 @@ packed_objects_new(struct io_source *source, struct packed_objects **ret)
 	pthread_mutex_init(&p->lock, NULL);
 	p->users = 1;
 	p->bytes_left = ALL_BYTES_MAX;
+	p->memory_left = ALL_MEMORY_MAX;
 	error = recording_reader_open(source, &p->reader, NULL);
 	if (!error)
 		error = read_entries(p);
@@ -147,16 +150,27 @@ packed_objects_at(const struct packed_objects *p, size_t i)
 
 /* --- taking one out ---------------------------------------------------------------------- */
 
-/* What a file takes that has no name: memory, or for a large one the disk, if there is one. */
 static int
-open_nameless(uint64_t bytes)
+open_on_disk(void)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd = -1;
 
-	if (bytes > MEMORY_MAX)
-		fd = open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return fd >= 0 ? fd : memfd_create("packed", MFD_CLOEXEC);
+	return open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+/*
+ * A file without a name: in memory as long as all of these take no more than their share, and a large one
+ * only where there is no disk for it.
+ */
+static int
+open_nameless(const struct packed_objects *p, uint64_t bytes, bool *ret_memory)
+{
+	int fd = bytes > MEMORY_MAX ? open_on_disk() : -1;
+
+	*ret_memory = fd < 0 && bytes <= p->memory_left;
+	if (*ret_memory)
+		return memfd_create("packed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd >= 0 || bytes > MEMORY_MAX ? fd : open_on_disk();
 }
 
 static bool
@@ -216,15 +230,36 @@ write_pieces(struct packed_objects *p, const struct packed_entry *e, uint64_t be
 	return pieces == e->about.pieces;
 }
 
+/* Who made the recording may say what he likes of a file. A surrogate is of the file as it was, before. */
+static bool
+has_id(int fd, const struct buildid *id)
+{
+	struct io_source *file = id->kind == BUILDID_GNU ? io_source_dup(fd) : NULL;
+	struct buildid found;
+	bool same = id->kind != BUILDID_GNU ||
+		(file && buildid_read(file, &found) == 0 && buildid_cmp(&found, id) == 0);
+
+	if (file)
+		file->close(file);
+	return same;
+}
+
+/* What is open stays open for as long as any user has it: its memory is given back only where none got it. */
 static int
 take_out(struct packed_objects *p, struct packed_entry *e)
 {
 	const size_t i = (size_t)(e - p->entries);
-	uint64_t before = i + 1 < p->nr ? e[1].seq : UINT64_MAX;
-	int fd = open_nameless((uint64_t)e->about.pieces * PACKED_PIECE_BYTES);
+	const uint64_t before = i + 1 < p->nr ? e[1].seq : UINT64_MAX;
+	const uint64_t pieces = (uint64_t)e->about.pieces * PACKED_PIECE_BYTES;
+	const uint64_t bytes = pieces < e->about.size ? pieces : e->about.size;
+	bool memory;
+	int fd = open_nameless(p, bytes, &memory);
 
-	if (fd >= 0 && ftruncate(fd, (off_t)e->about.size) == 0 && write_pieces(p, e, before, fd))
+	if (fd >= 0 && ftruncate(fd, (off_t)e->about.size) == 0 && write_pieces(p, e, before, fd) &&
+	    has_id(fd, &e->about.id) && (!memory || fcntl(fd, F_ADD_SEALS, SEALS) == 0)) {
+		p->memory_left -= memory ? bytes : 0;
 		return fd;
+	}
 	if (fd >= 0)
 		close(fd);
 	e->bad = true;

@@ -4,7 +4,8 @@
  *
  * The recording is anybody's: lengths are bounded, bytes that are damaged or missing make a file that is not
  * there, and what is given has to have the build-id that it is asked for by. A file is taken out when it
- * is first asked for, into memory or, where it is large, a temporary file without a name. Any thread may ask.
+ * is first asked for, into memory or, where it is large or all of them are, a temporary file without a name. Who
+ * has it cannot change what is in memory. Any thread may ask.
  */
 #ifndef SYMBOLIZER_OBJECT_PACKED_OBJECTS_H
 #define SYMBOLIZER_OBJECT_PACKED_OBJECTS_H

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,9 @@
 #include "tests/lab/recording_maker.h"
 
 #define SAMPLES 200
+#define MANY 20
+#define LONG_BYTES (16u << 20)
+#define MEMORY (256u << 20)
 
 static const char program[] = "int main(void) { return 0; }\n";
 
@@ -304,6 +308,91 @@ test_lies(void **state)
 	memory_file_done(&new);
 }
 
+static bool
+is_memory(int fd)
+{
+	char link[64], to[64] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	assert_true(readlink(link, to, sizeof(to) - 1) > 0);
+	return strncmp(to, "/memfd:", 7) == 0;
+}
+
+/* How many of nr files there are, and in memory; all are open at a time. */
+static size_t
+count_given(const struct memory_file *f, const struct what *what, size_t nr, size_t *ret_memory)
+{
+	struct packed_objects *p = objects_of(f);
+	int fd[MANY];
+	size_t given = 0;
+
+	*ret_memory = 0;
+	for (size_t i = 0; i < nr; i++) {
+		fd[i] = packed_objects_fd(p, what[i].about.kind, &what[i].about.id);
+		given += fd[i] >= 0;
+		if (fd[i] >= 0 && is_memory(fd[i])) {
+			++*ret_memory;
+			assert_int_equal(pwrite(fd[i], "x", 1, 0), -1);
+			assert_int_equal(ftruncate(fd[i], 0), -1);
+		}
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	packed_objects_free(p);
+	return given;
+}
+
+/* Small in the recording, long outside of it: all that are in memory have a bound, and a false one takes nothing. */
+static void
+test_memory(void **state)
+{
+	const char *path = lab_build("a", program, 0, "");
+	const struct buildid id = id_of(path);
+	struct memory_file old = { 0 }, new, false_ones;
+	struct what what[MANY];
+	size_t size, in_memory;
+	uint8_t *bytes = lab_read(path, &size);
+
+	for (size_t i = 0; i < MANY; i++) {
+		uint8_t *own = malloc(LONG_BYTES), *at;
+
+		assert_non_null(own);
+		memset(own, 'x', LONG_BYTES);
+		memcpy(own, bytes, size);
+		at = memmem(own, size, id.bytes, id.size);
+		assert_non_null(at);
+		at[0] = (uint8_t)i;
+		what[i] = (struct what){ .bytes = own, .piece = PACKED_PIECE_BYTES };
+		what[i].about = (struct packed_object){ .kind = PACKED_OBJECT,
+							.id = id,
+							.size = LONG_BYTES,
+							.path = "/a",
+							.path_len = 2 };
+		what[i].about.id.bytes[0] = (uint8_t)i;
+	}
+	maker_recording(&old, 1, 0, 300, 5);
+	pack(&old, &new, what, MANY);
+	assert_true(new.n < LONG_BYTES);
+	setenv("TMPDIR", lab_dir(), 1);
+	assert_int_equal(count_given(&new, what, MANY, &in_memory), MANY);
+	assert_int_equal(in_memory, MEMORY / LONG_BYTES);
+	setenv("TMPDIR", "/nowhere", 1);
+	assert_int_equal(count_given(&new, what, MANY, &in_memory), MEMORY / LONG_BYTES);
+	for (size_t i = 0; i < MANY - 1; i++)
+		what[i].about.id.bytes[1] ^= 1;
+	pack(&old, &false_ones, what, MANY);
+	assert_int_equal(count_given(&false_ones, what, MANY, &in_memory), 1);
+	assert_int_equal(in_memory, 1);
+	unsetenv("TMPDIR");
+	for (size_t i = 0; i < MANY; i++)
+		free((void *)(uintptr_t)what[i].bytes);
+	free(bytes);
+	memory_file_done(&old);
+	memory_file_done(&new);
+	memory_file_done(&false_ones);
+}
+
 /* What is found for path, of which the recording has these files. */
 static void
 assert_stored(const char *path, struct what *what, bool debug, bool alt, bool stored)
@@ -396,9 +485,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_of_what_is_left),
-		cmocka_unit_test(test_damage),	    cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_whose_debug), cmocka_unit_test(test_payloads),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_of_what_is_left),
+		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_memory),	   cmocka_unit_test(test_whose_debug),
+		cmocka_unit_test(test_payloads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
