@@ -2,6 +2,7 @@
 #include "format/block/packed.h"
 
 #define WITH_CODE 1u
+#define NAMES_ONLY 2u
 
 void
 packed_object_put(struct buf *out, const struct packed_object *o)
@@ -9,7 +10,7 @@ packed_object_put(struct buf *out, const struct packed_object *o)
 	buf_u8(out, (uint8_t)o->kind);
 	buf_u8(out, o->id.kind);
 	buf_u8(out, o->id.size);
-	buf_u8(out, o->code ? WITH_CODE : 0);
+	buf_u8(out, (uint8_t)((o->code ? WITH_CODE : 0) | (o->names_only ? NAMES_ONLY : 0)));
 	buf_u32(out, o->pieces);
 	buf_u64(out, o->size);
 	buf_u64(out, o->changed_ns);
@@ -38,6 +39,7 @@ packed_object_read(struct span payload, struct packed_object *ret)
 	if (o.id.size == 0)
 		return -FMT_E_CORRUPT;
 	o.code = flags & WITH_CODE;
+	o.names_only = flags & NAMES_ONLY;
 	o.path = (const char *)path.p;
 	o.path_len = path.len;
 	*ret = o;

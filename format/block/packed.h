@@ -10,7 +10,7 @@
  *       0  u8   kind       PACKED_*
  *       1  u8   id_kind    which build (enum buildid_kind)
  *       2  u8   id_size
- *       3  u8   flags      1: the code of what was sampled is in it
+ *       3  u8   flags      1: the code of what was sampled is in it; 2: symbols alone are
  *       4  u32  pieces     PIECE blocks behind it
  *       8  u64  size       of the file
  *      16  u64  changed    ns since 1970: when the file that it was made of was changed last
@@ -48,6 +48,7 @@ struct packed_object {
 	enum packed_kind kind;
 	struct buildid id;
 	bool code;
+	bool names_only; /* a file of a host that has more comes before it */
 	uint32_t pieces;
 	uint64_t size, changed_ns;
 	const char *path; /* borrowed; no NUL at its end */

@@ -218,12 +218,27 @@ fetch_debug(const struct object_debug *d)
 }
 
 static int
-find_packed(const struct object_debug *d, struct elf_object **ret)
+open_packed(const struct object_debug *d, bool names_only, struct elf_object **ret)
 {
 	bool code;
-	int error = packed_objects_open(d->places->packed, PACKED_DEBUG, &d->id, ret, &code);
 
-	if (*ret && !elf_object_has_symtab(*ret) && !elf_object_has_dwarf(*ret)) {
+	return packed_objects_open(d->places->packed, PACKED_DEBUG, &d->id, names_only, ret, &code);
+}
+
+/* With its debug information, or, last, with its symbols alone. */
+static int
+find_packed(const struct object_debug *d, bool last, struct elf_object **ret)
+{
+	int error = open_packed(d, false, ret);
+
+	if (*ret && !elf_object_has_dwarf(*ret) && !(last && elf_object_has_symtab(*ret))) {
+		elf_object_close(*ret);
+		*ret = NULL;
+	}
+	if (error || *ret || !last)
+		return error;
+	error = open_packed(d, true, ret);
+	if (*ret && !elf_object_has_symtab(*ret)) {
 		elf_object_close(*ret);
 		*ret = NULL;
 	}
@@ -234,20 +249,26 @@ int
 object_debug_find(const struct object_debug *d, struct elf_object **ret, bool *ret_packed)
 {
 	struct link link = { .there = false };
+	bool here;
 	int error;
 
 	*ret = NULL;
 	if (elf_object_has_symtab(d->object) && elf_object_has_dwarf(d->object))
 		return 0;
 	link.there = elf_object_debuglink(d->object, link.name, sizeof(link.name), &link.crc);
-	error = find_packed(d, ret);
-	*ret_packed |= *ret != NULL;
+	error = find_packed(d, false, ret);
+	here = !*ret;
 	if (!error && *ret == NULL)
 		error = find_debug_by_id(d, &link, ret);
 	if (!error && *ret == NULL && link.there && d->path != NULL)
 		error = find_debug_by_link(d, &link, ret);
 	if (!error && *ret == NULL && fetch_debug(d))
 		error = find_debug_by_id(d, &link, ret);
+	if (!error && *ret == NULL) {
+		error = find_packed(d, true, ret);
+		here = false;
+	}
+	*ret_packed |= *ret && !here;
 	return error;
 }
 

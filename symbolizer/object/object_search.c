@@ -221,11 +221,11 @@ try_live(struct object_search *s)
 
 /* What the recording brings along. */
 static int
-try_packed(struct object_search *s)
+try_packed(struct object_search *s, bool names_only)
 {
 	bool code = true;
 	int error = packed_objects_open(s->places->packed, PACKED_OBJECT, &s->wanted->build_id,
-					&s->found, &code);
+					names_only, &s->found, &code);
 
 	if (error || !s->found)
 		return error;
@@ -241,7 +241,7 @@ find_vdso(struct object_search *s)
 {
 	const struct map_object *w = s->wanted;
 	struct elf_object *elf = NULL;
-	int error = try_packed(s);
+	int error = try_packed(s, false);
 
 	if (error || s->found)
 		return error;
@@ -343,7 +343,8 @@ object_search_separate(struct object_search *s)
 	const struct buildid *id = &s->wanted->build_id;
 	char path[PATH_MAX];
 	bool code;
-	int error = packed_objects_open(s->places->packed, PACKED_DEBUG, id, &s->found, &code);
+	int error =
+		packed_objects_open(s->places->packed, PACKED_DEBUG, id, false, &s->found, &code);
 	const bool packed = s->found != NULL;
 
 	if (id->kind != BUILDID_GNU && !s->found)
@@ -399,17 +400,38 @@ try_fetched(struct object_search *s)
 	return error || s->found || s->whole ? error : object_search_separate(s);
 }
 
+/* With symbols alone it is better than nothing. */
+static int
+try_names_only(struct object_search *s)
+{
+	bool code;
+	int error = try_packed(s, true);
+
+	if (error || s->found)
+		return error;
+	error = packed_objects_open(s->places->packed, PACKED_DEBUG, &s->wanted->build_id, true,
+				    &s->found, &code);
+	if (s->found && !elf_object_has_symtab(s->found)) {
+		elf_object_close(s->found);
+		s->found = NULL;
+	}
+	s->separate = s->stored = s->packed = s->found != NULL;
+	return error;
+}
+
 int
 object_search_find(struct object_search *s)
 {
 	int error = 0;
 
-	if (s->vdso)
-		return find_vdso(s);
+	if (s->vdso) {
+		error = find_vdso(s);
+		return error || s->found || s->whole ? error : try_names_only(s);
+	}
 	if (s->places->symfs != NULL)
 		error = try_path(s, s->places->symfs);
 	if (!error && !s->found)
-		error = try_packed(s);
+		error = try_packed(s, false);
 	if (!error && !s->found)
 		error = try_path(s, "");
 	if (!error && !s->found)
@@ -422,6 +444,8 @@ object_search_find(struct object_search *s)
 		error = object_search_separate(s);
 	if (!error && (!s->found || s->separate))
 		error = try_fetched(s);
+	if (!error && !s->found && !s->whole)
+		error = try_names_only(s);
 	return error;
 }
 
@@ -431,5 +455,5 @@ object_search_debug(struct object_search *s, struct elf_object **ret)
 	return object_debug_find(
 		&(struct object_debug){ s->places, s->found, s->vdso ? NULL : s->path,
 					s->root ? s->root : "", s->wanted->build_id },
-		ret, &s->stored);
+		ret, &s->debug_packed);
 }

@@ -25,8 +25,9 @@ struct object_search {
 	bool separate; /* it has the symbols of the object, and is not the object */
 	bool codeless; /* it is a copy without the code */
 	bool stored; /* it, or what has its symbols, is a copy beside the recording, or inside of it */
-	bool packed; /* it is inside of the recording: its path is none of this host */
-	bool whole;  /* nothing but the object itself will do */
+	bool packed;	   /* it is inside of the recording: its path is none of this host */
+	bool debug_packed; /* what has its symbols is */
+	bool whole;	   /* nothing but the object itself will do */
 	/* Of found: where it is, or was; and what of that is no part of its own path. */
 	char path[PATH_MAX];
 	const char *root;

@@ -132,9 +132,9 @@ object_address(const struct object *o, const struct task_map *map, uint64_t ip, 
 static void
 keep_files(struct object *o, const struct object_search *s, struct elf_object *debug)
 {
-	if (!s->separate)
+	if (!s->separate && !s->packed)
 		o->file_fd = elf_object_dup(s->found);
-	if (debug || s->separate)
+	if (debug ? !s->debug_packed : s->separate && !s->packed)
 		o->names_fd = elf_object_dup(debug ? debug : s->found);
 }
 
@@ -146,6 +146,7 @@ search_and_load(struct object_search *s, struct object *o)
 
 	if (!error && s->found) {
 		error = object_search_debug(s, &debug);
+		s->stored |= s->debug_packed;
 		if (!error && !debug) {
 			error = object_search_symbols(s, &debug);
 			s->stored |= debug != NULL;

@@ -12,7 +12,7 @@
  * (stored_objects), else a file with its symbols, by build-id. A copy has less than the file, and
  * anybody who runs a program chooses its build-id: so it does not come before a file that is here.
  * But it may have the symbols of one that was stripped since. What is still missing is fetched, if that
- * is asked for (object_fetch).
+ * is asked for (object_fetch). Packed files that have symbols alone come last.
  *
  * With a recorded build-id, or a surrogate, every candidate has to have the same. Without one a
  * file is believed when its inode is the recorded one (when that was recorded) and it has not
@@ -65,7 +65,7 @@ struct object {
 	int code_fd;	/* the file itself, where places asked for it; -1: it is not there */
 	/*
 	 * Where places asked for code, for whoever takes the files along: what stands for the object, with code
-	 * or not, and the other file with its symbols. -1: there is none.
+	 * or not, and the other file with its symbols. -1: there is none, or it is in the recording already.
 	 */
 	int file_fd, names_fd;
 };

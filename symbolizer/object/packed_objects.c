@@ -267,20 +267,23 @@ take_out(struct packed_objects *p, struct packed_entry *e)
 }
 
 static bool
-is_wanted(const struct packed_entry *e, enum packed_kind kind, const struct buildid *id)
+is_wanted(const struct packed_entry *e, enum packed_kind kind, const struct buildid *id,
+	  bool names_only)
 {
-	return !e->bad && e->about.kind == kind && buildid_cmp(&e->about.id, id) == 0;
+	return !e->bad && e->about.kind == kind && e->about.names_only == names_only &&
+		buildid_cmp(&e->about.id, id) == 0;
 }
 
 /* Under the lock. Of several the last one is the one that was packed last. */
 static int
-find_fd(struct packed_objects *p, enum packed_kind kind, const struct buildid *id, bool *ret_code)
+find_fd(struct packed_objects *p, enum packed_kind kind, const struct buildid *id, bool names_only,
+	bool *ret_code)
 {
 	for (size_t i = p->nr; i-- > 0;) {
 		struct packed_entry *e = &p->entries[i];
 		int fd, dup;
 
-		if (!is_wanted(e, kind, id))
+		if (!is_wanted(e, kind, id, names_only))
 			continue;
 		fd = e->fd >= 0 ? e->fd : take_out(p, e);
 		if (fd < 0)
@@ -297,14 +300,15 @@ find_fd(struct packed_objects *p, enum packed_kind kind, const struct buildid *i
 }
 
 static int
-locked_fd(struct packed_objects *p, enum packed_kind kind, const struct buildid *id, bool *ret_code)
+locked_fd(struct packed_objects *p, enum packed_kind kind, const struct buildid *id,
+	  bool names_only, bool *ret_code)
 {
 	int fd;
 
 	if (!p || id->size == 0)
 		return -1;
 	pthread_mutex_lock(&p->lock);
-	fd = find_fd(p, kind, id, ret_code);
+	fd = find_fd(p, kind, id, names_only, ret_code);
 	pthread_mutex_unlock(&p->lock);
 	return fd;
 }
@@ -314,7 +318,7 @@ packed_objects_fd(struct packed_objects *p, enum packed_kind kind, const struct 
 {
 	bool code;
 
-	return locked_fd(p, kind, id, &code);
+	return locked_fd(p, kind, id, false, &code);
 }
 
 /* A surrogate is of the file as it was, before it was packed. */
@@ -333,9 +337,9 @@ is_build(const struct elf_object *elf, const struct buildid *id)
 
 int
 packed_objects_open(struct packed_objects *p, enum packed_kind kind, const struct buildid *id,
-		    struct elf_object **ret, bool *ret_code)
+		    bool names_only, struct elf_object **ret, bool *ret_code)
 {
-	int fd = locked_fd(p, kind, id, ret_code), error;
+	int fd = locked_fd(p, kind, id, names_only, ret_code), error;
 
 	*ret = NULL;
 	if (fd < 0)

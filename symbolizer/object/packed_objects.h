@@ -29,10 +29,16 @@ size_t packed_objects_count(const struct packed_objects *p);
 /* The i-th; its path is good as long as p. */
 const struct packed_object *packed_objects_at(const struct packed_objects *p, size_t i);
 
-/* A descriptor of the file of this kind and build, the caller's; -1: it is not there. p may be NULL. */
+/*
+ * A descriptor of the file of this kind and build, the caller's; -1: it is not there, or has symbols alone. p may
+ * be NULL.
+ */
 int packed_objects_fd(struct packed_objects *p, enum packed_kind kind, const struct buildid *id);
-/* Likewise as an ELF file; code: has it that of what was sampled? 0; *ret NULL: it is not there. -FMT_E_NOMEM. */
+/*
+ * Likewise as an ELF file, or, names_only, one that has symbols alone; code: has it that of what was sampled? 0;
+ * *ret NULL: it is not there. -FMT_E_NOMEM.
+ */
 int packed_objects_open(struct packed_objects *p, enum packed_kind kind, const struct buildid *id,
-			struct elf_object **ret, bool *ret_code);
+			bool names_only, struct elf_object **ret, bool *ret_code);
 
 #endif

@@ -182,13 +182,15 @@ is_build(struct io_source *file, const struct packed_object *about)
 		(buildid_read(file, &now) == 0 && buildid_cmp(&now, &about->id) == 0);
 }
 
+/* What has more than that is, too. */
 static bool
 is_there(const struct pack_job *job, const struct packed_object *about)
 {
 	for (size_t i = 0; i < packed_objects_count(job->there); i++) {
 		const struct packed_object *o = packed_objects_at(job->there, i);
 
-		if (o->kind == about->kind && buildid_cmp(&o->id, &about->id) == 0)
+		if (o->kind == about->kind && buildid_cmp(&o->id, &about->id) == 0 &&
+		    o->code >= about->code && o->names_only <= about->names_only)
 			return true;
 	}
 	return false;
@@ -255,7 +257,10 @@ pack_object(struct pack_job *job, const struct object *o, const char *path,
 {
 	const uint64_t before = job->counts.files;
 	struct stored_extra extra = { .lines = !job->names_only, .names_only = job->names_only };
-	struct packed_object about = { .kind = PACKED_OBJECT, .id = o->build_id, .path = path };
+	struct packed_object about = { .kind = PACKED_OBJECT,
+				       .id = o->build_id,
+				       .names_only = job->names_only,
+				       .path = path };
 	struct code code = { 0 };
 	int error = 0;
 
@@ -277,6 +282,9 @@ pack_object(struct pack_job *job, const struct object *o, const char *path,
 	if (!error && o->alt_fd >= 0 && !job->names_only)
 		error = pack_alt(job, o, about, where);
 	job->counts.objects += job->counts.files > before ||
-		is_there(job, &(struct packed_object){ .kind = PACKED_OBJECT, .id = o->build_id });
+		is_there(job,
+			 &(struct packed_object){ .kind = PACKED_OBJECT,
+						  .id = o->build_id,
+						  .names_only = job->names_only });
 	return error;
 }

@@ -129,6 +129,21 @@ in_range "$(stat -c %s cage/names.spoor)" 1 "$(($(stat -c %s cage/x.spoor) / 2))
 there report --no-inline --no-pager -i names.spoor -g none 2>&1 | grep -v '^# Recording' >away.names
 same "names are the same elsewhere, row by row" at_home.names away.names
 
+# Names alone are not put before what this host has, and are not in the way of all.
+mv cage/names.spoor names.spoor
+looks at_home apart.spoor "$SPOOR"
+looks names names.spoor "$SPOOR"
+for look in report lines tree folded annotate; do
+	same "names alone: $look is the same at home, row by row" at_home.$look names.$look
+done
+exits 0 "all is packed behind them" "$SPOOR" pack names.spoor -o cage/x.spoor
+there report --no-pager -i x.spoor -s comm,dso,sym,srcline 2>&1 | grep -v '^# Recording' >away.lines
+same "and has lines elsewhere" at_home.lines away.lines
+cp cage/x.spoor again.spoor
+exits 0 "then names alone" "$SPOOR" pack --names again.spoor
+is "$("$SPOOR" info --json again.spoor | jq '.packed_objects')" \
+	"$("$SPOOR" info --json cage/x.spoor | jq '.packed_objects')" "add nothing"
+
 # --- what is not of this host --------------------------------------------------------------------
 
 # Who made a recording chose what its files are called, how long and how old they are: the cache of this host's lines

@@ -189,7 +189,8 @@ test_round_trip(void **state)
 	assert_there(p, &what[0]);
 	assert_there(p, &what[1]);
 	assert_int_equal(packed_objects_fd(p, PACKED_ALT, &what[0].about.id), -1);
-	assert_int_equal(packed_objects_open(p, PACKED_OBJECT, &what[0].about.id, &elf, &code), 0);
+	assert_int_equal(
+		packed_objects_open(p, PACKED_OBJECT, &what[0].about.id, false, &elf, &code), 0);
 	assert_non_null(elf);
 	assert_true(code);
 	elf_object_close(elf);
@@ -299,7 +300,7 @@ test_lies(void **state)
 	maker_recording(&old, 1, SAMPLES, 300, 5);
 	pack(&old, &new, what, 2);
 	p = objects_of(&new);
-	assert_int_equal(packed_objects_open(p, PACKED_OBJECT, &other, &elf, &code), 0);
+	assert_int_equal(packed_objects_open(p, PACKED_OBJECT, &other, false, &elf, &code), 0);
 	assert_null(elf);
 	assert_int_equal(packed_objects_fd(p, PACKED_DEBUG, &id), -1);
 	assert_int_equal(packed_objects_fd(p, PACKED_DEBUG, &id), -1);
