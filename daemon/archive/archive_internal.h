@@ -182,8 +182,6 @@ int archive_objects_open(const struct archive *a);
 /* By what recordings in a label's directory have mapped. label: taken over. NULL: out of memory. */
 struct archive_pins *archive_pins_new(struct archive *a, int label);
 int archive_pins_add(struct archive_pins *p, const char *name); /* 0, -ENOMEM */
-/* Is a file in kept/LABEL/ such a link, by its name? */
-bool archive_pins_is(const char *name);
 
 /* --- archive_room.c: what is taken, and who goes --- */
 

@@ -21,7 +21,6 @@
 #include "format/stored/stored_object.h"
 #include "recorder/host/host.h"
 
-#define SUFFIX ".debug"
 /* Others wait for one step, and the watchdog sees each: far below WATCHDOG_STUCK_NS. */
 #define STEP_NS (50 * UINT64_C(1000000))
 
@@ -254,13 +253,4 @@ archive_pins_free(struct archive_pins *p)
 	free(p->mapped.ids);
 	free(p->left_out.ids);
 	free(p);
-}
-
-bool
-archive_pins_is(const char *name)
-{
-	const size_t length = strlen(name), suffix = strlen(SUFFIX);
-
-	return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0 &&
-		strspn(name, "0123456789abcdef") == length - suffix;
 }

@@ -23,6 +23,7 @@
 #include "recorder/host/host.h"
 
 /* What has no recording in so much of it is none: a large file would take minutes to search. */
+#define PIN_SUFFIX ".debug" /* of a link to a copy, behind its build-id (archive_pins.c) */
 #define FRONT_BYTES (64u << 20)
 
 struct scan {
@@ -221,6 +222,16 @@ classify(struct scan *s, char *base, size_t size, const struct stat *st, struct 
 	return 0;
 }
 
+/* Is a file in kept/LABEL/ a link to a copy, by its name? */
+static bool
+is_pin(const char *name)
+{
+	const size_t length = strlen(name), suffix = strlen(PIN_SUFFIX);
+
+	return length > suffix && strcmp(name + length - suffix, PIN_SUFFIX) == 0 &&
+		strspn(name, "0123456789abcdef") == length - suffix;
+}
+
 static int
 scan_entry(struct scan *s, const char *entry)
 {
@@ -243,7 +254,7 @@ scan_entry(struct scan *s, const char *entry)
 	if (is_ours(s, &st))
 		return 0;
 	/* It counts among the copies, as long as it is there as well. */
-	if (s->kind == RETENTION_KEPT && archive_pins_is(entry)) {
+	if (s->kind == RETENTION_KEPT && is_pin(entry)) {
 		s->other += st.st_nlink > 1 ? 0 : archive_bytes(s->a, &st);
 		return 0;
 	}
