@@ -215,6 +215,7 @@ write_packed(const struct pack_request *rq, const struct load *l, struct input *
 	if (error)
 		return input_failed(in, error, &where);
 	error = pack_all(&job, l->profile, &unknown, &where);
+	free(job.done);
 	recording_writer_stats(job.writer, &st);
 	if (error)
 		recording_writer_abandon(job.writer);

@@ -182,17 +182,24 @@ is_build(struct io_source *file, const struct packed_object *about)
 		(buildid_read(file, &now) == 0 && buildid_cmp(&now, &about->id) == 0);
 }
 
-/* What has more than that is, too. */
+/* Or one that has more than that. */
+static bool
+is_same(const struct packed_object *o, const struct packed_object *about)
+{
+	return o->kind == about->kind && buildid_cmp(&o->id, &about->id) == 0 &&
+		o->code >= about->code && o->names_only <= about->names_only;
+}
+
+/* Several objects share a file of dwz(1). */
 static bool
 is_there(const struct pack_job *job, const struct packed_object *about)
 {
-	for (size_t i = 0; i < packed_objects_count(job->there); i++) {
-		const struct packed_object *o = packed_objects_at(job->there, i);
-
-		if (o->kind == about->kind && buildid_cmp(&o->id, &about->id) == 0 &&
-		    o->code >= about->code && o->names_only <= about->names_only)
+	for (size_t i = 0; i < packed_objects_count(job->there); i++)
+		if (is_same(packed_objects_at(job->there, i), about))
 			return true;
-	}
+	for (size_t i = 0; i < job->nr_done; i++)
+		if (is_same(&job->done[i], about))
+			return true;
 	return false;
 }
 
@@ -224,6 +231,10 @@ pack_file(struct pack_job *job, int from, struct packed_object about,
 	if (!error) {
 		limit_access(job->access, from);
 		error = write_file(job, fd, &about, where);
+		if (!error && array_reserve(job->done, job->nr_done, job->cap_done, 1) < 0)
+			error = -FMT_E_NOMEM;
+		if (!error)
+			job->done[job->nr_done++] = about;
 	} else if (error != -FMT_E_IO && error != -FMT_E_NOMEM) {
 		job->counts.refused++;
 		error = 0;

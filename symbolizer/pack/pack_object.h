@@ -25,6 +25,9 @@ struct pack_job {
 	struct input_access
 		*access; /* what is packed may be read by no more than may read its files */
 	struct pack_counts counts;
+	/* What was packed, without paths; the caller frees it. */
+	struct packed_object *done;
+	size_t nr_done, cap_done;
 };
 
 /*

@@ -187,7 +187,8 @@ chmod 600 home/apart.debug && mode "a private debug file" 600 apart
 chmod 644 home/apart.debug
 
 # What dwz moved elsewhere, and a program with data that only says it were that.
-cp home/own home/dw1 && "$cxx" "${flags[@]}" -DX -o home/dw2 main.cc home/libown.so || bail "no compiler"
+cp home/own home/dw1
+"$cxx" "${flags[@]}" -O1 -o home/dw2 main.cc home/libown.so || bail "no compiler"
 (cd home && dwz -m common -M common dw1 dw2) 2>/dev/null || bail "dwz failed"
 exits 0 "after dwz: recorded" "$SPOOR" record -q -g -F 499 -o dw1.spoor home/dw1 0.5
 chmod 644 dw1.spoor
@@ -202,12 +203,18 @@ head -c 16000000 /dev/urandom >blob
 echo '__asm__(".data; .incbin \"blob\"; .text"); int main(void) {}' >secret.c
 "${CC:-gcc}" -g -o home/secret secret.c || bail "no compiler"
 objcopy -O binary --only-section=.note.gnu.build-id home/secret note
-{ printf 'secret\0' && tail -c 20 note; } >link
-objcopy --add-section .gnu_debugaltlink=link home/own home/linked || bail "no objcopy"
+{ printf 'secret\0' && tail -c 20 note; } >names_secret
+objcopy --add-section .gnu_debugaltlink=names_secret home/own home/linked || bail "no objcopy"
 exits 0 "a program that names another: recorded" "$SPOOR" record -q -F 499 -o linked.spoor home/linked 0.5
 chmod 644 linked.spoor
 mode "a program that names another" 644 linked
 in_range "$(stat -c %s mode.spoor)" 1 12000000 "whose data is not packed"
+
+# Two programs share a file of dwz: random bytes in a section that is packed do not become less.
+objcopy --add-section .debug_cu_index=blob home/common || bail "no objcopy"
+exits 0 "two programs after dwz: recorded" "$SPOOR" record -q -F 499 -o two.spoor sh -c 'home/dw1 0.3; home/dw2 0.3'
+exits 0 "and packed" "$SPOOR" pack two.spoor
+in_range "$(stat -c %s two.spoor)" 16000000 30000000 "with one file that both share"
 
 # --- recorded and packed -------------------------------------------------------------------------
 
