@@ -66,6 +66,11 @@ is "$(stat -c %h "$other_copy")" 1 "another one is not"
 ctl rotate >/dev/null
 "$SPOOR" report -i archive/kept/mine --comm kept --no-pager >before 2>err
 rm kept other
+# From here on no more copies come, and how many there are is known.
+ok "it stops" stop
+echo 'store_objects = none' >>spoord.conf
+start
+wait_for 20 samples_over 10 || bail "no daemon"
 before=$(copies)
 ctl vacuum --max-use 1 >vacuumed 2>err
 like "$(cat vacuumed)" '^[0-9]+ recordings? and [0-9]+ cop(y|ies) of programs deleted, [0-9.]+ ' "vacuum says what went"
