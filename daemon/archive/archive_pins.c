@@ -191,8 +191,9 @@ finish(struct archive_pins *p)
 			": %zu of the copies of programs that name what is kept may be deleted: those "
 			"that stay have half of objects_share; set it higher, or delete labels there",
 			a->path, p->left_out.nr);
+	/* The directory may have grown. */
 	pthread_mutex_lock(&a->lock);
-	(void)archive_scan(a);
+	a->scan_wanted = true;
 	pthread_mutex_unlock(&a->lock);
 }
 

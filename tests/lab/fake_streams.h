@@ -284,7 +284,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 bool
 archive_pins_step(struct archive_pins *p)
 {
-	assert_ptr_equal(p, &fake);
+	(void)p;
 	return --fake.pin_steps > 0;
 }
 
