@@ -99,7 +99,10 @@ exits 0 "a capture is packed" ctl capture --duration 1s --call-graph fp -p $! -o
 like "$(cat err)" 'spoor pack: [0-9]+ objects' "which is told"
 "$SPOOR" report -i cage/x.spoor --no-pager -s sym,srcline 2>&1 | grep -v '^# Recording' >at_home
 rm packed
-HOME=/nowhere chroot cage /spoor report -i x.spoor --no-pager -s sym,srcline 2>&1 | grep -v '^# Recording' >away
+# Its /proc has no process of this host: a program under a sanitizer needs a /proc.
+mkdir cage/proc
+HOME=/nowhere unshare --mount --pid --fork --propagation private \
+	sh -c 'mount -t proc proc cage/proc && exec chroot cage /spoor "$@"' - report -i x.spoor --no-pager -s sym,srcline 2>&1 | grep -v '^# Recording' >away
 like "$(cat away)" 'deep_leaf +deep\.c:[0-9]+' "it has names and lines on another host"
 same "the same as at home" at_home away
 exits 2 "without a name there is nothing to pack into" ctl capture --duration 1s --pack

@@ -5,7 +5,7 @@
 # spoor pack: a recording that another host reads without the programs, libraries and debug files of this one. That
 # host is an empty directory that has nothing but spoor and its own libraries.
 . "$(dirname "$0")/../lib.sh"
-need_command jq chroot perf dwz
+need_command jq chroot unshare perf dwz
 [ "$(id -u)" = 0 ] || skip_all "not root: no chroot"
 
 cxx=${CXX:-g++}
@@ -81,9 +81,12 @@ cp "$(readlink -f "$SPOOR")" cage/spoor
 ldd "$SPOOR" | grep -o '/[^ ]*' | while read -r lib; do
 	mkdir -p "cage/$(dirname "$lib")" && cp -L "$lib" "cage/$lib"
 done
+# Its /proc has no process of this one: a program under a sanitizer needs a /proc.
 there() # COMMAND... on the other host
 {
-	env -u LD_LIBRARY_PATH -u TMPDIR HOME=/nowhere chroot cage /spoor "$@"
+	mkdir -p cage/proc
+	env -u LD_LIBRARY_PATH -u TMPDIR HOME=/nowhere unshare --mount --pid --fork --propagation private \
+		sh -c 'mount -t proc proc cage/proc && exec chroot cage /spoor "$@"' - "$@"
 }
 # What people see of a recording; the file's name and the text of sources are this host's.
 looks() # OUT FILE SPOOR...
