@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/bytes/io_shared.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct shared_source {
 	struct io_source *source;
+	pthread_mutex_t data_lock; /* its data() has a position */
 	atomic_uint users;
 };
 
@@ -39,9 +41,14 @@ shared_half_size(struct io_source *io)
 static uint64_t
 shared_half_data(struct io_source *io, uint64_t offset)
 {
-	struct io_source *source = shared_half_source(io);
+	struct shared_source *shared = ((struct shared_half *)io)->shared;
+	uint64_t at = offset;
 
-	return source->data ? source->data(source, offset) : offset;
+	pthread_mutex_lock(&shared->data_lock);
+	if (shared->source->data)
+		at = shared->source->data(shared->source, offset);
+	pthread_mutex_unlock(&shared->data_lock);
+	return at;
 }
 
 static void
@@ -52,6 +59,7 @@ shared_half_close(struct io_source *io)
 
 	if (atomic_fetch_sub(&shared->users, 1) == 1) {
 		shared->source->close(shared->source);
+		pthread_mutex_destroy(&shared->data_lock);
 		free(shared);
 	}
 	free(self);
@@ -71,10 +79,11 @@ io_source_share(struct io_source *source, struct io_source **ret_other)
 		return NULL;
 	}
 	shared->source = source;
+	pthread_mutex_init(&shared->data_lock, NULL);
 	atomic_init(&shared->users, 2);
 	a->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close,
 				    shared_half_data };
-	b->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close, NULL };
+	b->io = a->io;
 	a->shared = b->shared = shared;
 	*ret_other = &b->io;
 	return &a->io;

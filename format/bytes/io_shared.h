@@ -10,7 +10,7 @@
 
 /*
  * Takes source over; reads of it may come from two threads at once, so it is no pipe. *ret_other is the
- * second one, without data(). NULL: out of memory, and source is closed.
+ * second one. NULL: out of memory, and source is closed.
  */
 struct io_source *io_source_share(struct io_source *source, struct io_source **ret_other);
 
