@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/bytes/io_shared.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct shared_source {
 	struct io_source *source;
-	pthread_mutex_t data_lock; /* its data() has a position */
+	atomic_flag in_data; /* its data() has a position */
 	atomic_uint users;
 };
 
@@ -44,10 +43,12 @@ shared_half_data(struct io_source *io, uint64_t offset)
 	struct shared_source *shared = ((struct shared_half *)io)->shared;
 	uint64_t at = offset;
 
-	pthread_mutex_lock(&shared->data_lock);
+	/* It is one lseek(2): the other reader waits for that. */
+	while (atomic_flag_test_and_set(&shared->in_data))
+		;
 	if (shared->source->data)
 		at = shared->source->data(shared->source, offset);
-	pthread_mutex_unlock(&shared->data_lock);
+	atomic_flag_clear(&shared->in_data);
 	return at;
 }
 
@@ -59,7 +60,6 @@ shared_half_close(struct io_source *io)
 
 	if (atomic_fetch_sub(&shared->users, 1) == 1) {
 		shared->source->close(shared->source);
-		pthread_mutex_destroy(&shared->data_lock);
 		free(shared);
 	}
 	free(self);
@@ -79,7 +79,7 @@ io_source_share(struct io_source *source, struct io_source **ret_other)
 		return NULL;
 	}
 	shared->source = source;
-	pthread_mutex_init(&shared->data_lock, NULL);
+	atomic_flag_clear(&shared->in_data);
 	atomic_init(&shared->users, 2);
 	a->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close,
 				    shared_half_data };
