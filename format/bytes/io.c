@@ -129,6 +129,25 @@ io_sink_fd(int fd)
 	return &self->io;
 }
 
+int
+io_write_at(int fd, const void *p, size_t n, uint64_t offset)
+{
+	const uint8_t *from = p;
+
+	while (n > 0) {
+		ssize_t done = pwrite(fd, from, n, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		from += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
 struct fd_source {
 	struct io_source io;
 	int fd;

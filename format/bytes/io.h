@@ -44,6 +44,9 @@ struct io_source {
 	uint64_t (*data)(struct io_source *self, uint64_t offset);
 };
 
+/* Writes all n bytes at this offset of a descriptor, whose position stays. 0, -errno. */
+int io_write_at(int fd, const void *p, size_t n, uint64_t offset);
+
 /* A pipe that has to be read into memory whole is not longer: nobody pipes such a recording. */
 #define IO_PIPE_MAX (UINT64_C(1) << (sizeof(size_t) > 4 ? 32 : 30))
 #define IO_PIPE_KEEP (12u << 20)

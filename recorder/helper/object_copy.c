@@ -164,25 +164,6 @@ open_place(const char *dir, const struct buildid *id, bool make, char name[STORE
 }
 
 static int
-write_at(int fd, const void *p, size_t n, uint64_t offset)
-{
-	const uint8_t *from = p;
-
-	while (n > 0) {
-		ssize_t done = pwrite(fd, from, n, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		from += done;
-		offset += (uint64_t)done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int
 write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
 {
 	uint8_t mark[STORED_MARK_BYTES];
@@ -191,12 +172,12 @@ write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
 	int r = 0;
 
 	for (size_t i = 0; i < c->nr && r == 0; i++) {
-		r = write_at(fd, from, c->pieces[i].len, c->pieces[i].offset);
+		r = io_write_at(fd, from, c->pieces[i].len, c->pieces[i].offset);
 		from += c->pieces[i].len;
 	}
 	stored_mark_put(&c->mark, mark);
 	if (r == 0)
-		r = write_at(fd, mark, sizeof(mark), c->mark.elf_size);
+		r = io_write_at(fd, mark, sizeof(mark), c->mark.elf_size);
 	if (r == 0 && fstat(fd, &st) < 0)
 		r = -errno;
 	/* Half a copy after a power cut would have its name for ever. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/object/packed_objects.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -173,23 +172,6 @@ open_nameless(const struct packed_objects *p, uint64_t bytes, bool *ret_memory)
 	return fd >= 0 || bytes > MEMORY_MAX ? fd : open_on_disk();
 }
 
-static bool
-write_at(int fd, const uint8_t *p, size_t n, uint64_t at)
-{
-	while (n > 0) {
-		ssize_t done = pwrite(fd, p, n, (off_t)at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		p += done;
-		n -= (size_t)done;
-		at += (uint64_t)done;
-	}
-	return true;
-}
-
 /* Pieces stand behind their OBJECT, and before that of the next one. */
 struct wanted_pieces {
 	uint64_t after, before;
@@ -223,7 +205,7 @@ write_pieces(struct packed_objects *p, const struct packed_entry *e, uint64_t be
 			return false;
 		p->bytes_left -= piece.bytes.len;
 		end = piece.at + piece.bytes.len;
-		if (!write_at(fd, piece.bytes.p, piece.bytes.len, piece.at))
+		if (io_write_at(fd, piece.bytes.p, piece.bytes.len, piece.at) < 0)
 			return false;
 		pieces++;
 	}

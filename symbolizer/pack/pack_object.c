@@ -71,21 +71,11 @@ find_code(struct code *c, const struct object *o, const uint64_t *addresses, siz
 static int
 put_at(void *arg, uint64_t offset, const void *p, size_t n)
 {
-	const uint8_t *from = p;
-	int fd = *(const int *)arg;
+	const int r = io_write_at(*(const int *)arg, p, n, offset);
 
-	while (n > 0) {
-		ssize_t done = pwrite(fd, from, n, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -FMT_E_IO;
-		from += done;
-		offset += (uint64_t)done;
-		n -= (size_t)done;
-	}
-	return 0;
+	if (r < 0)
+		errno = -r;
+	return r < 0 ? -FMT_E_IO : 0;
 }
 
 static bool
