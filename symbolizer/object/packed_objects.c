@@ -212,9 +212,8 @@ write_pieces(struct packed_objects *p, const struct packed_entry *e, uint64_t be
 	return pieces == e->about.pieces;
 }
 
-/* Who made the recording may say what he likes of a file. A surrogate is of the file as it was, before. */
-static bool
-has_id(int fd, const struct buildid *id)
+bool
+packed_objects_same_build(int fd, const struct buildid *id)
 {
 	struct io_source *file = id->kind == BUILDID_GNU ? io_source_dup(fd) : NULL;
 	struct buildid found;
@@ -238,7 +237,8 @@ take_out(struct packed_objects *p, struct packed_entry *e)
 	int fd = open_nameless(p, bytes, &memory);
 
 	if (fd >= 0 && ftruncate(fd, (off_t)e->about.size) == 0 && write_pieces(p, e, before, fd) &&
-	    has_id(fd, &e->about.id) && (!memory || fcntl(fd, F_ADD_SEALS, SEALS) == 0)) {
+	    packed_objects_same_build(fd, &e->about.id) &&
+	    (!memory || fcntl(fd, F_ADD_SEALS, SEALS) == 0)) {
 		p->memory_left -= memory ? bytes : 0;
 		return fd;
 	}
@@ -303,20 +303,6 @@ packed_objects_fd(struct packed_objects *p, enum packed_kind kind, const struct 
 	return locked_fd(p, kind, id, false, &code);
 }
 
-/* A surrogate is of the file as it was, before it was packed. */
-static bool
-is_build(const struct elf_object *elf, const struct buildid *id)
-{
-	const uint8_t *bytes;
-	size_t size = elf_object_build_id(elf, &bytes);
-
-	if (id->kind != BUILDID_GNU)
-		return true;
-	/* Records hold the first bytes of a longer one. */
-	return (size == id->size || (id->size == BUILDID_MAX && size > BUILDID_MAX)) &&
-		memcmp(bytes, id->bytes, id->size) == 0;
-}
-
 int
 packed_objects_open(struct packed_objects *p, enum packed_kind kind, const struct buildid *id,
 		    bool names_only, struct elf_object **ret, bool *ret_code)
@@ -327,9 +313,5 @@ packed_objects_open(struct packed_objects *p, enum packed_kind kind, const struc
 	if (fd < 0)
 		return 0;
 	error = elf_object_open(fd, ret);
-	if (!error && !is_build(*ret, id)) {
-		elf_object_close(*ret);
-		*ret = NULL;
-	}
 	return error == -FMT_E_NOMEM ? error : 0;
 }

@@ -30,6 +30,12 @@ size_t packed_objects_count(const struct packed_objects *p);
 const struct packed_object *packed_objects_at(const struct packed_objects *p, size_t i);
 
 /*
+ * Has a file the build-id that it is packed, or taken out, by? A surrogate is of the file as it was before it was
+ * packed: it is believed.
+ */
+bool packed_objects_same_build(int fd, const struct buildid *id);
+
+/*
  * A descriptor of the file of this kind and build, the caller's; -1: it is not there, or has symbols alone. p may
  * be NULL.
  */

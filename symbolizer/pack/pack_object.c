@@ -162,17 +162,7 @@ limit_access(struct input_access *all, int from)
 	input_access_add(all, &of);
 }
 
-/* Has it the build-id that it is to be found by? A surrogate was compared when the file was found. */
-static bool
-is_build(struct io_source *file, const struct packed_object *about)
-{
-	struct buildid now;
-
-	return about->id.kind != BUILDID_GNU ||
-		(buildid_read(file, &now) == 0 && buildid_cmp(&now, &about->id) == 0);
-}
-
-/* Or one that has more than that. */
+/* Is it that file, or one that has more of it? */
 static bool
 is_same(const struct packed_object *o, const struct packed_object *about)
 {
@@ -204,7 +194,7 @@ pack_file(struct pack_job *job, int from, struct packed_object about,
 	if (is_there(job, &about))
 		return 0;
 	file = io_source_dup(from);
-	if (!file || fstat(from, &st) != 0 || !is_build(file, &about)) {
+	if (!file || fstat(from, &st) != 0 || !packed_objects_same_build(from, &about.id)) {
 		job->counts.refused++;
 		if (file)
 			file->close(file);
