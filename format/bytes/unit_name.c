@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <bsd/string.h>
+
 #define ID_DIGITS 64 /* of a SHA-256, as docker, containerd, CRI-O and podman have them */
 #define ID_SHOWN 12
 #define HEX "0123456789abcdef"
@@ -93,6 +95,17 @@ unit_name_of_cgroup(const char *path, size_t *ret_len)
 	}
 	*ret_len = unit.len;
 	return unit.at;
+}
+
+void
+unit_name_stem(const char *name, char *out, size_t size)
+{
+	char *dot;
+
+	(void)strlcpy(out, name, size);
+	dot = strrchr(out, '.');
+	if (dot && dot > out && unit_name_valid(out, strlen(out)))
+		*dot = '\0';
 }
 
 const char *

@@ -28,6 +28,9 @@ bool unit_name_valid(const char *name, size_t len);
 /* Likewise of one of those: type is ".slice", say. */
 bool unit_name_is(const char *name, size_t len, const char *type);
 
+/* Copies a name, cut to size, without the suffix that all units of its type have. */
+void unit_name_stem(const char *name, char *out, size_t size);
+
 /*
  * The pattern ('*' and '?') of units that a name stands for, which the caller frees; NULL: out of memory. As
  * systemctl takes them, of type ".service": "nginx" is nginx.service, "getty@" any of its instances, and the 12

@@ -153,18 +153,6 @@ struct near_search {
 	char best[256], path[4096];
 };
 
-/* Without what all units of a type have. */
-static void
-stem(const char *name, char out[256])
-{
-	char *dot;
-
-	(void)strlcpy(out, name, 256);
-	dot = strrchr(out, '.');
-	if (dot && dot > out && unit_name_valid(out, strlen(out)))
-		*dot = '\0';
-}
-
 static int
 see_near(void *arg, uint64_t id, const char *path)
 {
@@ -178,7 +166,7 @@ see_near(void *arg, uint64_t id, const char *path)
 	    (s->type &&
 	     (!unit_name_valid(name, strlen(name)) || slice != (strcmp(s->type, ".slice") == 0))))
 		return 0;
-	stem(name, offered);
+	unit_name_stem(name, offered, sizeof(offered));
 	nearest_offer(&s->nearest, offered);
 	if (s->nearest.best == offered) {
 		(void)strlcpy(s->best, offered, sizeof(s->best));
@@ -195,7 +183,7 @@ find_near(const char *root, const char *name, const char *type, struct near_sear
 	char typed[256];
 
 	*s = (struct near_search){ .type = type };
-	stem(name, typed);
+	unit_name_stem(name, typed, sizeof(typed));
 	nearest_init(&s->nearest, typed);
 	if (cgroup_walk(root, see_near, s) < 0)
 		return false;

@@ -264,18 +264,6 @@ by_distance(const void *va, const void *vb)
 	return strcmp(a->name, b->name);
 }
 
-/* Without what all units of a type have. */
-static void
-stem(const char *name, char out[NAME_BYTES])
-{
-	char *dot;
-
-	(void)strlcpy(out, name, NAME_BYTES);
-	dot = strrchr(out, '.');
-	if (dot && dot > out && unit_name_valid(out, strlen(out)))
-		*dot = '\0';
-}
-
 /* Of a path, the last component alone may be it. Above what is allowed: UINT_MAX. */
 static unsigned
 distance_of(int kind, const char *typed, const char *name)
@@ -289,8 +277,8 @@ distance_of(int kind, const char *typed, const char *name)
 		return UINT_MAX;
 	distance = nearest_distance(typed, name, max);
 	if (path && distance > max) {
-		stem(typed, wanted);
-		stem(last ? last + 1 : name, got);
+		unit_name_stem(typed, wanted, sizeof(wanted));
+		unit_name_stem(last ? last + 1 : name, got, sizeof(got));
 		max = nearest_allowed(wanted);
 		distance = nearest_distance(wanted, got, max);
 	}
