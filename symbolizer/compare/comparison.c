@@ -399,14 +399,6 @@ judge(struct comparison *c, size_t event, bool total)
 }
 
 static int
-compare_names(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (b != NULL) - (a != NULL);
-	return strcmp(a, b);
-}
-
-static int
 compare_rows(const void *va, const void *vb, void *arg)
 {
 	const struct comparison *c = arg;
@@ -423,12 +415,8 @@ compare_rows(const void *va, const void *vb, void *arg)
 	}
 	if (r == 0)
 		r = (sb > sa) - (sb < sa);
-	for (int k = 0; k < REPORT_SHARED_MAX && r == 0; k++) {
-		r = compare_names(a->values[k].text, b->values[k].text);
-		if (r == 0)
-			r = (a->values[k].number > b->values[k].number) -
-				(a->values[k].number < b->values[k].number);
-	}
+	for (int k = 0; k < REPORT_SHARED_MAX && r == 0; k++)
+		r = report_value_compare(&a->values[k], &b->values[k]);
 	return r;
 }
 

@@ -2,7 +2,6 @@
 #include "symbolizer/compare/moved.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/bytes/fmt_error.h"
 
@@ -11,14 +10,6 @@ struct one_sided {
 	enum comparison_side side;
 };
 
-static int
-compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
 /* By all keys but the object. */
 static int
 compare_but_object(const struct comparison_row *a, const struct comparison_row *b,
@@ -26,16 +17,9 @@ compare_but_object(const struct comparison_row *a, const struct comparison_row *
 {
 	int r = 0;
 
-	for (size_t i = 0; i < keys->n && r == 0; i++) {
-		const struct report_value *va = &a->values[keys->v[i]];
-		const struct report_value *vb = &b->values[keys->v[i]];
-
-		if (keys->v[i] == REPORT_dso)
-			continue;
-		r = compare_text(va->text, vb->text);
-		if (r == 0)
-			r = (va->number > vb->number) - (va->number < vb->number);
-	}
+	for (size_t i = 0; i < keys->n && r == 0; i++)
+		if (keys->v[i] != REPORT_dso)
+			r = report_value_compare(&a->values[keys->v[i]], &b->values[keys->v[i]]);
 	return r;
 }
 
@@ -48,7 +32,7 @@ compare_one_sided(const void *va, const void *vb, void *keys)
 	if (r == 0)
 		r = (a->side > b->side) - (a->side < b->side);
 	if (r == 0)
-		r = compare_text(a->row->values[REPORT_dso].text, b->row->values[REPORT_dso].text);
+		r = report_value_compare(&a->row->values[REPORT_dso], &b->row->values[REPORT_dso]);
 	return r;
 }
 

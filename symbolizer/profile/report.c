@@ -283,6 +283,14 @@ compare_names(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
+int
+report_value_compare(const struct report_value *a, const struct report_value *b)
+{
+	const int c = compare_names(a->text, b->text);
+
+	return c ? c : compare_numbers(a->number, b->number);
+}
+
 static int
 compare_keys(const struct report *r, const struct report_row *a, const struct report_row *b)
 {
@@ -292,9 +300,7 @@ compare_keys(const struct report *r, const struct report_row *a, const struct re
 		const enum report_column k = r->ordered[i];
 		const struct report_value va = report_value(r, a, k), vb = report_value(r, b, k);
 
-		c = compare_names(va.text, vb.text);
-		if (c == 0)
-			c = compare_numbers(va.number, vb.number);
+		c = report_value_compare(&va, &vb);
 	}
 	return c;
 }

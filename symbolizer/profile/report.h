@@ -146,6 +146,9 @@ struct report_value {
 	uint64_t number;  /* of a number; of a symbol: 1 in the kernel */
 };
 
+/* By text, what is unknown last, then by number. */
+int report_value_compare(const struct report_value *a, const struct report_value *b);
+
 struct report_row {
 	int event; /* always a key; of the others: report_value() */
 	struct profile_weight self, total;
