@@ -226,12 +226,6 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 	return 0;
 }
 
-const struct object *
-resolver_object(const struct resolver *r, size_t i)
-{
-	return i < r->mapped.nr_objects ? r->mapped.objects[i] : NULL;
-}
-
 /* --- names --- */
 
 int

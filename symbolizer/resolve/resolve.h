@@ -162,11 +162,6 @@ bool resolver_crowded(const struct resolver *r);
  */
 uint64_t resolver_debug_left_out(struct resolver *r);
 
-/*
- * The i-th object that was loaded, for whoever takes along what names a recording. NULL: there are no more.
- */
-const struct object *resolver_object(const struct resolver *r, size_t i);
-
 /* A name as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
 int resolver_name(struct resolver *r, const char *raw, const char **ret);
 /* A file that nobody recorded, and an address in it: for spoor symbolize. As object_store_file(). */
