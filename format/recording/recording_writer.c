@@ -420,6 +420,20 @@ setup(struct recording_writer *w)
 	return 0;
 }
 
+/* It is the caller's, or gone after an error. */
+static int
+opened(struct recording_writer *w, int error, struct recording_writer **ret,
+       struct fmt_where *where)
+{
+	if (error) {
+		recording_blocks_sticky(w, where);
+		recording_writer_abandon(w);
+		return error;
+	}
+	*ret = w;
+	return 0;
+}
+
 int
 recording_writer_new(struct io_sink *sink, const struct recording_meta *meta,
 		     const struct recording_writer_options *options, struct recording_writer **ret,
@@ -438,13 +452,7 @@ recording_writer_new(struct io_sink *sink, const struct recording_meta *meta,
 	if (options)
 		w->options = *options;
 	error = setup(w);
-	if (error) {
-		recording_blocks_sticky(w, where);
-		recording_writer_abandon(w);
-		return error;
-	}
-	*ret = w;
-	return 0;
+	return opened(w, error, ret, where);
 }
 
 int
@@ -460,13 +468,7 @@ recording_writer_open(struct io_sink *sink, const struct recording_meta *meta,
 	error = write_header(w);
 	if (!error)
 		error = recording_blocks_meta(w);
-	if (error) {
-		recording_blocks_sticky(w, where);
-		recording_writer_abandon(w);
-		return error;
-	}
-	*ret = w;
-	return 0;
+	return opened(w, error, ret, where);
 }
 
 void
