@@ -489,7 +489,7 @@ spoord_parse(int argc, char **argv, struct options *o)
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
 	};
-	char wrong[256];
+	char wrong[OPTION_WRONG_BYTES];
 	int c;
 
 	opterr = 0;

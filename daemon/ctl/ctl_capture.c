@@ -85,7 +85,7 @@ ctl_capture_append(json_t *parameters, const char *key, json_t *value)
 static int
 add_tasks(json_t *parameters, const char *key, const char *command)
 {
-	char *copy = strdup(optarg), *rest = copy, *one, words[1024];
+	char *copy = strdup(optarg), *rest = copy, *one, words[OPTION_WRONG_BYTES];
 	const char *problem = NULL;
 	int r = copy ? -1 : CTL_FAILED;
 

@@ -51,7 +51,7 @@ print_usage(const char *name)
 int
 ctl_option_next(int argc, char **argv, const char *letters, const struct option *options)
 {
-	char wrong[1024];
+	char wrong[OPTION_WRONG_BYTES];
 	int o;
 
 	opterr = 0;

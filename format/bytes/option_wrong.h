@@ -9,6 +9,8 @@
 #include <getopt.h>
 #include <stddef.h>
 
+#define OPTION_WRONG_BYTES 1024 /* for the words below, whatever was typed */
+
 /*
  * Of what getopt_long() has just returned, '?' or (with a ':' in front of its letters) ':'. The words are
  * "unknown option '--freqency'; did you mean --frequency?" and the like, cut to size; what was typed is in

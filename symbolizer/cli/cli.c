@@ -17,7 +17,6 @@
 #define OPTIONS_MAX 128
 #define HELP_COLUMN 28
 #define HELP_WIDTH 80
-#define WRONG_BYTES 1024
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -234,7 +233,7 @@ cli_parse(const struct cli_syntax *syntax, int argc, char **argv,
 	  int (*set)(void *arg, int value, const char *text), void *arg, int *ret_first)
 {
 	struct option longs[OPTIONS_MAX + 2];
-	char letters[3 * OPTIONS_MAX + 4], wrong[WRONG_BYTES];
+	char letters[3 * OPTIONS_MAX + 4], wrong[OPTION_WRONG_BYTES];
 	int c, status;
 
 	make_getopt(syntax, longs, letters);

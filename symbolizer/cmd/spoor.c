@@ -19,8 +19,6 @@
 #include "symbolizer/cmd/perf_commands.h"
 #include "symbolizer/text/screen_text.h"
 
-#define WRONG_BYTES 1024
-
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -104,7 +102,7 @@ spoor_run(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	const struct command *command;
-	char wrong[WRONG_BYTES];
+	char wrong[OPTION_WRONG_BYTES];
 	int c;
 
 	opterr = 0;

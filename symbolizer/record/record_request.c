@@ -124,7 +124,7 @@ set_target(struct record_request *rq, enum session_target target)
 static int
 set_pids(struct record_request *rq, enum session_target target, const char *text)
 {
-	char *copy = strdup(text), *rest = copy, *one, words[1024];
+	char *copy = strdup(text), *rest = copy, *one, words[OPTION_WRONG_BYTES];
 	int status = copy ? set_target(rq, target) : cli_no_memory();
 
 	while (status == CLI_GO_ON && (one = strsep(&rest, ","))) {
