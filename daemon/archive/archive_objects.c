@@ -48,6 +48,12 @@ open_dir(int at, const char *name)
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+uint64_t
+archive_objects_bytes(const struct stat *st)
+{
+	return (uint64_t)st->st_blocks * BLOCK;
+}
+
 /* One entry of .build-id/ab. Names of others are nothing to delete, but they count. */
 static void
 walk_file(struct walk *w, int dir, const char *sub, const char *name)
@@ -57,7 +63,7 @@ walk_file(struct walk *w, int dir, const char *sub, const char *name)
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return;
-	f.bytes = (uint64_t)st.st_blocks * BLOCK;
+	f.bytes = archive_objects_bytes(&st);
 	f.used = st.st_mtim;
 	f.pinned = S_ISREG(st.st_mode) && st.st_nlink > 1;
 	w->bytes += f.bytes;

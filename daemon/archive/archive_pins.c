@@ -145,7 +145,7 @@ link_copy(struct archive *a, int by_id, const char *copy, int label, const char 
 	/* Most builds have no copy. */
 	if (fstatat(by_id, copy, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return true;
-	bytes = st.st_nlink > 1 ? 0 : (uint64_t)st.st_blocks * 512;
+	bytes = st.st_nlink > 1 ? 0 : archive_objects_bytes(&st);
 	if (bytes && !archive_objects_may_pin(a, bytes))
 		return false;
 	if (linkat(by_id, copy, label, name, 0) == 0)

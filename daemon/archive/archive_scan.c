@@ -22,8 +22,8 @@
 #include "format/stored/stored_object.h"
 #include "recorder/host/host.h"
 
-/* What has no recording in so much of it is none: a large file would take minutes to search. */
 #define PIN_SUFFIX ".debug" /* of a link to a copy, behind its build-id (archive_pins.c) */
+/* What has no recording in so much of it is none: a large file would take minutes to search. */
 #define FRONT_BYTES (64u << 20)
 
 struct scan {

@@ -65,8 +65,8 @@ struct governor {
 	unsigned int sideband;	      /* its budget is halved so often; for who asks, too */
 	unsigned int sideband_over, sideband_calm; /* windows in a row */
 	enum governor_cause sideband_cause;	   /* of the last lowering */
-	unsigned int unheld_over,
-		unheld_calm; /* windows in a row: over it with nothing lowered; not over it */
+	/* Windows in a row: over a budget with nothing lowered; over none. */
+	unsigned int unheld_over, unheld_calm;
 	enum governor_cause unheld; /* the budget that is not kept to */
 	double unheld_times;	    /* of it were used in the last window over it */
 };
