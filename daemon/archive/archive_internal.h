@@ -179,7 +179,7 @@ uint64_t archive_objects_bytes(const struct stat *st);
 /* The directory that copies are in by their id; -1: there is none. */
 int archive_objects_open(const struct archive *a);
 
-/* --- archive_pins.c: those that name what is kept --- */
+/* --- archive_pins.c: copies that name what is kept --- */
 
 /* By what recordings in a label's directory have mapped. label: taken over. NULL: out of memory. */
 struct archive_pins *archive_pins_new(struct archive *a, int label);

@@ -63,7 +63,10 @@ pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct session_error *
 	return n;
 }
 
-/* Links all that are wanted into an open directory; how many, or -errno. Those that were not there are to be read. */
+/*
+ * Links all segments that are wanted into an open directory; how many, or -errno. pins gets the names of those that were
+ * not in it before.
+ */
 static int
 link_all(struct archive *a, int label_fd, uint64_t from_s, uint64_t until_s,
 	 struct archive_pins *pins)

@@ -4,8 +4,8 @@
  * the recorder writes them, within what is allowed here. objects_share of max_use is set aside for
  * them: so no segment has to go while one is written. When they come near it, those that were in
  * use longest ago go; each file of the archive that has one in use renews it. Where nothing else
- * can make room, they go likewise. Those that name what is kept stay (archive_pins.c); the bounds are of the
- * others, and of the share those have half at most, however many are kept.
+ * can make room, they go likewise. Copies that name what is kept are pinned, and stay (archive_pins.c): they have at
+ * most half of the share, and the bounds are those of the other copies, in the rest of it.
  */
 #include "daemon/archive/archive_internal.h"
 
@@ -127,7 +127,10 @@ compare_used(const void *a, const void *b)
 	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-/* Looks at all of them. Of those that are not pinned, when they have more than full, down to most bytes go. How many. */
+/*
+ * Looks at all copies. Where the unpinned ones have more than full bytes, it deletes of them until they have most. How
+ * many it deleted.
+ */
 static uint32_t
 look(struct archive *a, uint64_t full, uint64_t most)
 {
@@ -177,7 +180,7 @@ unpinned_share(const struct archive *a)
 bool
 archive_objects_may_pin(const struct archive *a, uint64_t bytes)
 {
-	/* Without a share none comes: those that there are may all stay. */
+	/* Without a share no copy is stored any more: all that there are may be pinned. */
 	return a->objects_share == 0 || a->objects_pinned + bytes <= a->objects_share / 2;
 }
 

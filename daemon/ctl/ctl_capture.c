@@ -208,7 +208,7 @@ set_cgroup(json_t *parameters, const char *unit, const char *command)
 	return set_text(parameters, "cgroup", s, command);
 }
 
-/* spoord takes paths: names of units are those of whoever asks. */
+/* spoord takes paths of control groups: the name of a unit is looked up here. */
 static int
 set_unit(json_t *parameters, const char *type, const char *command)
 {

@@ -250,7 +250,7 @@ flight_bytes(const struct flight *f)
 	return f->ring_bytes * stats.cpus;
 }
 
-/* Of one that has ended: what it took last. */
+/* A recorder that has ended keeps the time that it took. */
 uint64_t
 flight_cpu_ns(struct flight *f)
 {

@@ -35,7 +35,7 @@ bool flight_alive(struct flight *f, uint64_t now_ns);
 /* Bytes of memory of its rings: of the CPUs that are sampled. 0: it is off. */
 uint64_t flight_bytes(const struct flight *f);
 
-/* What its threads have taken so far: of its two, all that follows which tasks there are and what they map. */
+/* CPU time that its threads have taken so far, to follow which tasks there are and what they map. */
 uint64_t flight_cpu_ns(struct flight *f);
 
 /*

@@ -22,7 +22,10 @@ struct nearest {
 	unsigned distance;
 };
 void nearest_init(struct nearest *n, const char *typed);
-/* name is kept. One that begins with what was typed is near. Of two as near the one of more like length, then the first. */
+/*
+ * name is borrowed. One that begins with what was typed is near. Of two that are equally near, the one whose length is
+ * closer is taken, then the first.
+ */
 void nearest_offer(struct nearest *n, const char *name);
 
 #endif

@@ -10,8 +10,8 @@
 #include "recorder/host/host_modules.h"
 
 /*
- * Reads path (NULL: /proc/kallsyms) with the bounds of modules (NULL: they are not known), from any thread. -EPERM: hidden; -ENOENT: no symbols at all;
- * -ENOMEM; -errno. What is returned is given back with host_kallsyms_release().
+ * Reads path (NULL: /proc/kallsyms) with the bounds of modules (NULL: they are not known), from any thread. -EPERM:
+ * hidden; -ENOENT: no symbols at all; -ENOMEM; -errno. What is returned is given back with host_kallsyms_release().
  */
 int host_kallsyms_load(const char *path, const struct host_modules *modules,
 		       const struct kallsyms **ret);

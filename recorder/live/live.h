@@ -73,8 +73,8 @@ int live_resync(struct live *l, uint64_t now_ns);
 
 /*
  * What has come of a scan since the last call, for the payload of another STATE block; the model
- * gets it, too; and which modules came and went. Also takes the build-ids that were asked for, and asks for names of JIT code and takes
- * them: all samples before complete_ns have been shown. Never waits. 0, -ENOMEM.
+ * gets it, too; and which modules came and went. Also takes the build-ids that were asked for, and asks for names of
+ * JIT code and takes them: all samples before complete_ns have been shown. Never waits. 0, -ENOMEM.
  */
 int live_take(struct live *l, uint64_t complete_ns, struct buf *out);
 

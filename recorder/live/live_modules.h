@@ -29,7 +29,7 @@ void live_module_id(const struct kallsyms_module *module, live_modules_fn *fn, v
 
 /* There is a reason to look at once. */
 void live_modules_told(struct live_modules *m);
-/* Is it time to look? unknown: samples were where nothing is known to be. What looks cost says how often they are made. */
+/* Is it time to look? unknown: samples were where nothing is known to be. The cost of a look decides how often. */
 bool live_modules_due(const struct live_modules *m, uint64_t now_ns, bool unknown);
 
 /*

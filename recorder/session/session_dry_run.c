@@ -16,7 +16,8 @@
 #define RING_PAGES_MAX (1u << 20)
 /*
  * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
- * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack in time.
+ * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack
+ * in time.
  */
 #define BULK_PARTS_IN_RING 2		  /* of a second */
 #define WAKEUPS_BYTES (UINT64_C(8) << 20) /* a second: 100,000 wake-ups of a CPU */

@@ -80,7 +80,7 @@ struct session {
 /* Options (session_dry_run.c): what excludes each other; then what was not said. */
 int session_check_options(const struct session_options *o, struct session_error *error);
 void session_set_defaults(struct session_options *o);
-/* The sizes that the caller left open, of rings, AUX areas and the queue: samples with copied stacks need larger ones. */
+/* Sets the sizes of rings, AUX areas and the queue that the caller left open: copied stacks need larger ones. */
 void session_size_rings(struct session_options *o, const struct event_plan *plan,
 			const struct target *target);
 /* May those who are recorded have to be looked into, which ptrace(2) has a say in? */

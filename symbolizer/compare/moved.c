@@ -36,7 +36,7 @@ compare_one_sided(const void *va, const void *vb, void *keys)
 	return r;
 }
 
-/* Rows of one name, of which the first is of one side and the last of the other: *most is that of most samples so far. */
+/* Rows of one name, of which the first is of one side and the last of the other. *most: the most samples so far. */
 static void
 take_function(struct moved *m, const struct one_sided *rows, size_t n, uint64_t *most)
 {

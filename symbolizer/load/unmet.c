@@ -11,11 +11,11 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/buf.h"
+#include "format/bytes/nearest.h"
+#include "format/bytes/unit_name.h"
 #include "symbolizer/profile/profile.h"
 #include "symbolizer/text/escape.h"
-#include "format/bytes/nearest.h"
 #include "symbolizer/text/screen_text.h"
-#include "format/bytes/unit_name.h"
 #include "symbolizer/load/gathering.h"
 
 #define NAME_BYTES 256	/* of a name that is told */

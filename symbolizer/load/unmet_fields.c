@@ -7,10 +7,10 @@
 
 #include <bsd/string.h>
 
+#include "format/bytes/nearest.h"
 #include "format/record/tracepoint.h"
 #include "symbolizer/profile/trace_fields.h"
 #include "symbolizer/text/escape.h"
-#include "format/bytes/nearest.h"
 #include "symbolizer/text/screen_text.h"
 
 /* A field as the word would have it: the event by its system, without that, or any. */

@@ -8,8 +8,8 @@
 #include <bsd/string.h>
 
 #include "format/bytes/slots.h"
-#include "symbolizer/text/glob.h"
 #include "format/bytes/unit_name.h"
+#include "symbolizer/text/glob.h"
 
 #define VERDICTS 1024
 #define PATH_BYTES 4096 /* of a control group, which the kernel keeps below it */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/unit_name.h"
 #include "symbolizer/profile/cgroup_verdicts.h"
 #include "symbolizer/profile/task_comm.h"
 #include "symbolizer/profile/trace_fields.h"
-#include "format/bytes/unit_name.h"
 
 #define CGROUP_NAMESPACE 6 /* uapi: CGROUP_NS_INDEX */
 

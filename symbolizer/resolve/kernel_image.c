@@ -207,7 +207,7 @@ running_is_recorded(struct kernel_image *k)
 	return buildid_cmp(&running, &k->recorded) == 0 ? READY : OTHER_BUILD;
 }
 
-/* The recording's modules, where they are; kallsyms writes '_' where the name of a file has '-'. NULL: out of memory. */
+/* The recording's modules, by place; kallsyms has '_' where the name of a file has '-'. NULL: out of memory. */
 static struct kallsyms_module *
 recorded_modules(const struct kernel_image *k, size_t *ret_nr)
 {

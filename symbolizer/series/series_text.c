@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/unit_name.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/short_names.h"
-#include "format/bytes/unit_name.h"
 #include "symbolizer/view/heading.h"
 #include "symbolizer/series/heat_shade.h"
 #include "symbolizer/series/series_print.h"

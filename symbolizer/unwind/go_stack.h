@@ -2,7 +2,8 @@
 /*
  * go_stack: the functions of Go's runtime at which a stack ends. A goroutine begins in goexit(), a thread in mstart() or
  * rt0_go(). mcall(), morestack(), systemstack() and asmcgocall() change to another stack before they call: what they
- * called has no caller on its own; gogo() changes to one and jumps. sigreturn() is what a signal handler, which has a stack of its own, returns to.
+ * called has no caller on its own; gogo() changes to one and jumps. A signal handler, which has a stack of its own,
+ * returns to sigreturn().
  * None of that is in call frame information: it says that the caller is where another stack would have it.
  * Source: go, src/runtime/asm_amd64.s, sys_linux_amd64.s; traceback.go, topofstack().
  */

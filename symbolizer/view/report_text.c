@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/unit_name.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
-#include "format/bytes/unit_name.h"
 #include "symbolizer/view/call_graph_print.h"
 #include "symbolizer/view/detail_text.h"
 #include "symbolizer/view/heading.h"
