@@ -29,7 +29,7 @@ static const char program[] = "int main(void) { return 0; }\n";
 /* A file that is to be packed: an ELF file, or bytes that only look like one. */
 struct what {
 	struct packed_object about;
-	const uint8_t *bytes;
+	uint8_t *bytes; /* its own */
 	size_t piece; /* bytes of one */
 	uint32_t lie; /* pieces more than there are */
 };
@@ -140,6 +140,13 @@ what_of(const char *path, struct buildid id, size_t piece)
 }
 
 static void
+what_done(struct what *what, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		free(what[i].bytes);
+}
+
+static void
 assert_there(struct packed_objects *p, const struct what *what)
 {
 	uint8_t *bytes = calloc(1, what->about.size + 1);
@@ -198,6 +205,7 @@ test_round_trip(void **state)
 	packed_objects_free(p);
 	packed_objects_free(NULL);
 	assert_int_equal(packed_objects_fd(NULL, PACKED_OBJECT, &what[0].about.id), -1);
+	what_done(what, 2);
 	memory_file_done(&old);
 	memory_file_done(&new);
 }
@@ -241,6 +249,7 @@ test_of_what_is_left(void **state)
 		memory_file_done(&new);
 		old.p[at] ^= 1;
 	}
+	what_done(&what, 1);
 	memory_file_done(&old);
 }
 
@@ -277,6 +286,7 @@ test_damage(void **state)
 		new.p[at] ^= 0x10;
 	}
 	assert_true(tried > 5 && lost > tried / 2);
+	what_done(what, 2);
 	memory_file_done(&old);
 	memory_file_done(&new);
 }
@@ -305,6 +315,7 @@ test_lies(void **state)
 	assert_int_equal(packed_objects_fd(p, PACKED_DEBUG, &id), -1);
 	assert_int_equal(packed_objects_fd(p, PACKED_DEBUG, &id), -1);
 	packed_objects_free(p);
+	what_done(what, 2);
 	memory_file_done(&old);
 	memory_file_done(&new);
 }
@@ -386,8 +397,7 @@ test_memory(void **state)
 	assert_int_equal(count_given(&false_ones, what, MANY, &in_memory), 1);
 	assert_int_equal(in_memory, 1);
 	unsetenv("TMPDIR");
-	for (size_t i = 0; i < MANY; i++)
-		free((void *)(uintptr_t)what[i].bytes);
+	what_done(what, MANY);
 	free(bytes);
 	memory_file_done(&old);
 	memory_file_done(&new);
@@ -443,6 +453,8 @@ test_whose_debug(void **state)
 		"objcopy --add-section .gnu_debugaltlink=link whole linked");
 	assert_stored(lab_keep(lab_path("linked")), NULL, true, false, false);
 	assert_stored(lab_keep(lab_path("linked")), &common, true, true, true);
+	what_done(&debug, 1);
+	what_done(&common, 1);
 }
 
 static void
