@@ -161,8 +161,9 @@ if [ "$(id -u)" = 0 ] && [ -w /dev/fuse ]; then
 	wait_for 20 test -e stuck/file
 	kill -USR2 "$server"
 	run "\"\$SPOOR\" top -i stuck/file"
-	looks() { pgrep -f "^$SPOOR top -i stuck/file"; }
-	ok "a file that cannot be opened yet" wait_for 20 looks
+	# Before top has its screen, the terminal would echo the key.
+	has_screen() { [ "$(tmux -L top display-message -p '#{alternate_on}')" = 1 ]; }
+	ok "a file that cannot be opened yet" wait_for 20 has_screen
 	keys h
 	ok "h helps while it reads" wait_for 20 shows '^  q +quit'
 	is "$(pane | awk 'length > 79' | head -1)" "" "in 80 columns"
