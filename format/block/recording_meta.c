@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/block/recording_header.h"
+#include "format/block/recording_parts.h"
 
 static size_t
 padding(size_t n)
@@ -46,6 +47,7 @@ recording_meta_free(struct recording_meta *m)
 	free(m->cmdline);
 	free(m->notes);
 	event_set_free(m->events);
+	free(m->parts);
 	free(m);
 }
 
@@ -198,6 +200,11 @@ recording_meta_encode(const struct recording_meta *m, struct buf *out)
 		put_bytes(out, META_KERNEL_BUILD_ID, m->kernel_build_id.bytes,
 			  m->kernel_build_id.size);
 	put_words(out, META_KERNEL_TEXT, &m->kernel_text, 1);
+	if (m->parts) {
+		from = begin_tag(out, META_PARTS, META_F_CRITICAL);
+		buf_append(out, m->parts, m->parts_len);
+		end_tag(out, from);
+	}
 	for (size_t i = 0; i < event_set_count(m->events); i++)
 		put_event(out, event_set_at(m->events, i));
 	if (buf_failed(out))
@@ -318,6 +325,24 @@ get_event(struct span s, struct recording_meta *m)
 }
 
 static int
+get_parts(struct span s, struct recording_meta *m)
+{
+	uint8_t *copy;
+	int error = recording_parts_check(s);
+
+	if (error)
+		return error;
+	copy = malloc(s.len);
+	if (!copy)
+		return -FMT_E_NOMEM;
+	memcpy(copy, s.p, s.len);
+	free(m->parts);
+	m->parts = copy;
+	m->parts_len = s.len;
+	return 0;
+}
+
+static int
 get_tag(uint16_t tag, uint16_t flags, struct span s, struct recording_meta *m)
 {
 	switch (tag) {
@@ -357,6 +382,8 @@ get_tag(uint16_t tag, uint16_t flags, struct span s, struct recording_meta *m)
 		return span_u64(&s, &m->pid_namespace) ? 0 : -FMT_E_CORRUPT;
 	case META_EVENT:
 		return get_event(s, m);
+	case META_PARTS:
+		return get_parts(s, m);
 	}
 	return flags & META_F_CRITICAL ? -FMT_E_VERSION : 0;
 }

@@ -35,6 +35,7 @@ enum meta_tag {
 	META_KERNEL_TEXT = 15,	   /* u64 */
 	META_EVENT = 16, /* u32 attr bytes, name bytes, ids, 0; attr, name padded to 8, u64 ids */
 	META_COUNTERS = 17,	 /* u64 ns between reads of the events that have no samples */
+	META_PARTS = 18,	 /* critical: recording_parts.h */
 	META_PID_NAMESPACE = 20, /* u64 */
 };
 
@@ -71,6 +72,9 @@ struct recording_meta {
 	struct buildid kernel_build_id;
 	uint64_t kernel_text;	  /* address of _text (or _stext), 0: hidden */
 	struct event_set *events; /* owned */
+	/* Which recordings stand behind this one (recording_parts.h), owned. NULL: none. */
+	uint8_t *parts;
+	size_t parts_len;
 };
 
 struct recording_meta *recording_meta_new(void); /* all zero, strings empty, no events */

@@ -222,64 +222,79 @@ fd_source_close(struct io_source *io)
 	free(self);
 }
 
-struct front_source {
+struct part_source {
 	struct io_source io;
 	struct io_source *whole;
-	uint64_t bytes;
+	uint64_t offset, bytes;
 };
 
 static ssize_t
-front_source_read(struct io_source *io, uint64_t offset, void *p, size_t n)
+part_source_read(struct io_source *io, uint64_t offset, void *p, size_t n)
 {
-	struct front_source *self = (struct front_source *)io;
+	struct part_source *self = (struct part_source *)io;
 
 	if (offset >= self->bytes)
 		return 0;
 	if (n > self->bytes - offset)
 		n = (size_t)(self->bytes - offset);
-	return self->whole->read(self->whole, offset, p, n);
+	return self->whole->read(self->whole, self->offset + offset, p, n);
 }
 
 static int64_t
-front_source_size(struct io_source *io)
+part_source_size(struct io_source *io)
 {
-	struct front_source *self = (struct front_source *)io;
+	struct part_source *self = (struct part_source *)io;
 	int64_t size = self->whole->size(self->whole);
+	uint64_t there;
 
-	return size < 0 || (uint64_t)size < self->bytes ? size : (int64_t)self->bytes;
+	if (size < 0)
+		return size;
+	there = (uint64_t)size > self->offset ? (uint64_t)size - self->offset : 0;
+	return (int64_t)(there < self->bytes ? there : self->bytes);
 }
 
 static uint64_t
-front_source_data(struct io_source *io, uint64_t offset)
+part_source_data(struct io_source *io, uint64_t offset)
 {
-	struct front_source *self = (struct front_source *)io;
+	struct part_source *self = (struct part_source *)io;
+	uint64_t at;
 
-	return self->whole->data ? self->whole->data(self->whole, offset) : offset;
+	if (!self->whole->data || offset >= self->bytes)
+		return offset;
+	at = self->whole->data(self->whole, self->offset + offset);
+	return at == UINT64_MAX ? at : at - self->offset;
 }
 
 static void
-front_source_close(struct io_source *io)
+part_source_close(struct io_source *io)
 {
-	struct front_source *self = (struct front_source *)io;
+	struct part_source *self = (struct part_source *)io;
 
 	self->whole->close(self->whole);
 	free(self);
 }
 
 struct io_source *
-io_source_front(struct io_source *source, uint64_t bytes)
+io_source_part(struct io_source *source, uint64_t offset, uint64_t bytes)
 {
-	struct front_source *self = calloc(1, sizeof(*self));
+	struct part_source *self = calloc(1, sizeof(*self));
 
 	if (!self) {
 		source->close(source);
 		return NULL;
 	}
-	self->io = (struct io_source){ front_source_read, front_source_size, front_source_close,
-				       front_source_data };
+	self->io = (struct io_source){ part_source_read, part_source_size, part_source_close,
+				       part_source_data };
 	self->whole = source;
-	self->bytes = bytes;
+	self->offset = offset;
+	self->bytes = bytes < UINT64_MAX - offset ? bytes : UINT64_MAX - offset;
 	return &self->io;
+}
+
+struct io_source *
+io_source_front(struct io_source *source, uint64_t bytes)
+{
+	return io_source_part(source, 0, bytes);
 }
 
 struct memory_source {

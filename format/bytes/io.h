@@ -73,9 +73,11 @@ struct io_source *io_source_fd(int fd);
 /* Likewise over a copy of the descriptor, which stays the caller's. */
 struct io_source *io_source_dup(int fd);
 /*
- * The first bytes of a source, which is taken over (NULL: out of memory, and it is closed): as if the
- * file ended there.
+ * So many bytes of a source from offset on, as if they were a file. The source is taken over (NULL: out of memory,
+ * and it is closed).
  */
+struct io_source *io_source_part(struct io_source *source, uint64_t offset, uint64_t bytes);
+/* Likewise its first bytes. */
 struct io_source *io_source_front(struct io_source *source, uint64_t bytes);
 /*
  * A source over a pipe that is read once, front to back, and may be longer than memory: only the last

@@ -43,7 +43,7 @@ shared_half_data(struct io_source *io, uint64_t offset)
 	struct shared_source *shared = ((struct shared_half *)io)->shared;
 	uint64_t at = offset;
 
-	/* It is one lseek(2): the other reader waits for that. */
+	/* It is one lseek(2): other readers wait for that. */
 	while (atomic_flag_test_and_set(&shared->in_data))
 		;
 	if (shared->source->data)
@@ -65,26 +65,48 @@ shared_half_close(struct io_source *io)
 	free(self);
 }
 
+static struct io_source *
+new_half(struct shared_source *shared)
+{
+	struct shared_half *half = calloc(1, sizeof(*half));
+
+	if (!half)
+		return NULL;
+	half->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close,
+				       shared_half_data };
+	half->shared = shared;
+	atomic_fetch_add(&shared->users, 1);
+	return &half->io;
+}
+
 struct io_source *
 io_source_share(struct io_source *source, struct io_source **ret_other)
 {
 	struct shared_source *shared = calloc(1, sizeof(*shared));
-	struct shared_half *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct io_source *half = NULL;
 
-	if (!shared || !a || !b) {
-		free(shared);
-		free(a);
-		free(b);
+	if (!shared) {
 		source->close(source);
 		return NULL;
 	}
 	shared->source = source;
 	atomic_flag_clear(&shared->in_data);
-	atomic_init(&shared->users, 2);
-	a->io = (struct io_source){ shared_half_read, shared_half_size, shared_half_close,
-				    shared_half_data };
-	b->io = a->io;
-	a->shared = b->shared = shared;
-	*ret_other = &b->io;
-	return &a->io;
+	atomic_init(&shared->users, 0);
+	half = new_half(shared);
+	if (!half) {
+		free(shared);
+		source->close(source);
+		return NULL;
+	}
+	*ret_other = new_half(shared);
+	if (*ret_other)
+		return half;
+	half->close(half);
+	return NULL;
+}
+
+struct io_source *
+io_source_another(const struct io_source *half)
+{
+	return new_half(((const struct shared_half *)half)->shared);
 }

@@ -11,7 +11,10 @@ static const struct cli_option options[] = {
 	{ 'o', 'o', "output", "FILE", "where the packed recording goes (default: in place)" },
 	{ OPT_NAMES, 0, "names", NULL, "only what names functions: no lines, code or unwinding" },
 	{ 'q', 'q', "quiet", NULL, "no summary at the end" },
-	LOAD_ROW(input, 'i', "input", "FILE", "recording or perf.data to pack")
+	{ FILTER_OPTION_since, 0, "since", "TIME", "of an archive: only from then on" },
+	{ FILTER_OPTION_until, 0, "until", "TIME", "of an archive: only before then" },
+	{ FILTER_OPTION_last, 0, "last", "SPAN", "of an archive: only the last 10m, 1h30m..." },
+	LOAD_ROW(input, 'i', "input", "FILE", "recording, perf.data or archive directory to pack")
 		LOAD_ROW(symfs, 0, "symfs", "DIR", "look for the recorded files below DIR")
 			LOAD_ROW(debuginfod, 0, "debuginfod", NULL, FETCHING_HELP){ 0 },
 };
@@ -21,7 +24,8 @@ static const struct cli_syntax syntax = {
 	.synopsis = "[options] [FILE]",
 	.about =
 		"Puts into a recording (default: recording.spoor), or a perf.data, what its samples "
-		"need of programs, libraries and debug files to be named, so that it can be read anywhere.",
+		"need of programs, libraries and debug files to be named, so that it can be read anywhere. "
+		"The recordings of an archive directory become one file.",
 	.options = options,
 };
 

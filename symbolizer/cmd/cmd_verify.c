@@ -114,11 +114,29 @@ verify(const struct request *rq, const struct input *in, bool archive)
 	return clean ? EXIT_DONE : EXIT_DAMAGED;
 }
 
+/* Of a file with parts: what stands before them. */
+static int
+verify_cover(const struct request *rq, const struct input_set *inputs)
+{
+	struct io_source *source = input_parts_cover(&inputs->parts);
+	struct input in;
+	int status;
+
+	if (!source)
+		return cli_no_memory();
+	status = input_open_source(&in, source, inputs->path, &inputs->parts.access);
+	if (status != EXIT_DONE)
+		return status;
+	status = verify(rq, &in, true);
+	input_close(&in);
+	return status;
+}
+
 /* The worst of all. */
 static int
 verify_all(const struct request *rq, struct input_set *inputs)
 {
-	int status = EXIT_DONE, one, more;
+	int status = inputs->parts.file ? verify_cover(rq, inputs) : EXIT_DONE, one, more;
 
 	while ((more = input_set_next(inputs)) > 0) {
 		one = verify(rq, &inputs->in, inputs->archive);

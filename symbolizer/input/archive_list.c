@@ -25,29 +25,54 @@ archive_list_done(struct archive_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static int
-archive_list_add(struct archive_list *l, const char *prefix, const char *base,
-		 const struct stat *st)
+/* name is the list's from here on, also on failure; NULL: no memory for it. */
+static struct archive_segment *
+archive_list_add(struct archive_list *l, char *name)
 {
-	struct segment_name name;
+	struct segment_name is;
 	struct archive_segment *s;
+	const char *slash = name ? strrchr(name, '/') : NULL;
 
-	if (l->nr == SEGMENTS_MAX) {
-		errno = E2BIG;
-		return -1;
+	if (!name || l->nr == SEGMENTS_MAX || array_reserve(l->segments, l->nr, l->cap, 1) < 0) {
+		errno = name && l->nr == SEGMENTS_MAX ? E2BIG : ENOMEM;
+		free(name);
+		return NULL;
 	}
-	if (array_reserve(l->segments, l->nr, l->cap, 1) < 0) {
-		errno = ENOMEM;
+	s = &l->segments[l->nr++];
+	*s = (struct archive_segment){ .name = name };
+	segment_name_parse(slash ? slash + 1 : name, &is);
+	if (is.start_ns && is.seq && *is.boot)
+		s->is = is;
+	return s;
+}
+
+static int
+archive_list_add_file(struct archive_list *l, const char *prefix, const char *base,
+		      const struct stat *st)
+{
+	struct archive_segment *s;
+	char *name;
+
+	if (asprintf(&name, "%s%s%s", prefix, *prefix ? "/" : "", base) < 0)
+		name = NULL;
+	s = archive_list_add(l, name);
+	if (!s)
 		return -1;
-	}
-	s = &l->segments[l->nr];
-	*s = (struct archive_segment){ .dev = st->st_dev, .ino = st->st_ino };
-	if (asprintf(&s->name, "%s%s%s", prefix, *prefix ? "/" : "", base) < 0)
+	s->dev = st->st_dev;
+	s->ino = st->st_ino;
+	return 0;
+}
+
+int
+archive_list_add_part(struct archive_list *l, const char *name, size_t len, uint64_t offset,
+		      uint64_t bytes)
+{
+	struct archive_segment *s = archive_list_add(l, strndup(name, len));
+
+	if (!s)
 		return -1;
-	segment_name_parse(base, &name);
-	if (name.start_ns && name.seq && *name.boot)
-		s->is = name;
-	l->nr++;
+	s->offset = offset;
+	s->bytes = bytes;
 	return 0;
 }
 
@@ -62,14 +87,15 @@ add_entry(int dirfd, const char *prefix, const char *entry, struct archive_list 
 	if (fstatat(dirfd, entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && segment_name_is_recording(entry))
-		return archive_list_add(l, prefix, entry, &st);
+		return archive_list_add_file(l, prefix, entry, &st);
 	if (!S_ISDIR(st.st_mode) || *prefix || entry[0] == '.' || strcmp(entry, "captures") == 0 ||
 	    strcmp(entry, "kept") == 0)
 		return 0;
 	if (read_dir(dirfd, entry, entry, l) == 0)
 		return 0;
 	/* Nothing to give up the others for: who opens what is listed says so. */
-	return errno == ENOMEM || errno == E2BIG ? -1 : archive_list_add(l, prefix, entry, &st);
+	return errno == ENOMEM || errno == E2BIG ? -1
+						 : archive_list_add_file(l, prefix, entry, &st);
 }
 
 static int

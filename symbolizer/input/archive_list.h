@@ -25,6 +25,7 @@ struct archive_segment {
 	struct segment_name is; /* all of it or nothing */
 	dev_t dev;
 	ino_t ino;
+	uint64_t offset, bytes; /* of a part of one file (input_parts): where it lies there */
 };
 
 struct archive_list {
@@ -34,6 +35,9 @@ struct archive_list {
 
 /* Reads a directory, which stays open and the caller's. 0, or -1 with errno. */
 int archive_list_read(int dirfd, struct archive_list *ret);
+/* One more, in a file and not in a directory; name need not end with a NUL. 0, or -1 with errno. */
+int archive_list_add_part(struct archive_list *l, const char *name, size_t len, uint64_t offset,
+			  uint64_t bytes);
 void archive_list_done(struct archive_list *l);
 
 /*

@@ -128,14 +128,48 @@ source_as_it_is(int fd)
 	return io_source_front(source, (uint64_t)size);
 }
 
+/* in has what is known besides. */
+static int
+open_source(struct input *in, struct io_source *source)
+{
+	struct fmt_where where = { 0 };
+	int error;
+
+	source = io_source_share(source, &in->source);
+	if (!source) {
+		warnx("out of memory");
+		return EXIT_FAILED;
+	}
+	error = recording_reader_open(source, &in->reader, &where);
+	if (error) {
+		say_open_failed(in, error, &where);
+		input_close(in);
+		return EXIT_FAILED;
+	}
+	in->parts = recording_reader_meta(in->reader)->parts != NULL;
+	error = record_stream_open(in->reader, &in->stream);
+	if (error) {
+		screen_text_warn("%s: %s", in->path, fmt_error_text(error));
+		input_close(in);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+int
+input_open_source(struct input *in, struct io_source *source, const char *shown,
+		  const struct input_access *access)
+{
+	*in = (struct input){ .path = shown, .access = *access };
+	return open_source(in, source);
+}
+
 int
 input_open_fd(struct input *in, int fd, const char *shown)
 {
-	struct fmt_where where = { 0 };
 	uint64_t written = written_ns(fd);
 	struct io_source *source;
 	bool whole = true;
-	int error;
 
 	memset(in, 0, sizeof(*in));
 	in->path = shown;
@@ -150,26 +184,7 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	if (in->perfdata_ns)
 		source = perfdata_input_convert(source, in->path, &whole);
 	in->incomplete = !whole;
-	if (!source)
-		return EXIT_FAILED;
-	source = io_source_share(source, &in->source);
-	if (!source) {
-		warnx("out of memory");
-		return EXIT_FAILED;
-	}
-	error = recording_reader_open(source, &in->reader, &where);
-	if (error) {
-		say_open_failed(in, error, &where);
-		input_close(in);
-		return EXIT_FAILED;
-	}
-	error = record_stream_open(in->reader, &in->stream);
-	if (error) {
-		screen_text_warn("%s: %s", in->path, fmt_error_text(error));
-		input_close(in);
-		return EXIT_FAILED;
-	}
-	return 0;
+	return source ? open_source(in, source) : EXIT_FAILED;
 }
 
 bool

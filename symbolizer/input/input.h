@@ -26,11 +26,15 @@ struct input {
 	const char *path;     /* as shown: "-" is "standard input" */
 	bool live;	      /* still being written, by its name: it need not have an end */
 	bool incomplete;      /* imported, and the perf.data was damaged or cut: it was said */
+	bool parts;	      /* it has no records, and others stand behind it: input_parts */
 	uint64_t perfdata_ns; /* a perf.data: when the file was written last (CLOCK_REALTIME), 1 of
 				 a pipe; else 0 */
 	struct input_access access;
-	struct io_source
-		*source; /* its bytes once more, for another reader; who takes them, sets NULL */
+	/*
+	 * What has its packed objects, for another reader: its bytes once more (one of io_source_share()), or of a part
+	 * those of the recording before the parts. Who takes it sets NULL.
+	 */
+	struct io_source *source;
 	struct recording_reader *reader;
 	struct record_stream *stream;
 };
@@ -56,6 +60,9 @@ int input_open(struct input *in, const char *path);
  * now.
  */
 int input_open_fd(struct input *in, int fd, const char *shown);
+/* From its bytes, which are the input's from here on, also on failure; of a recording, and as long as they are now. */
+int input_open_source(struct input *in, struct io_source *source, const char *shown,
+		      const struct input_access *access);
 void input_close(struct input *in);
 
 /* The descriptor's file, or other. A pipe is its owner's alone. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/io_shared.h"
 #include "symbolizer/input/exit_status.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
@@ -60,7 +61,7 @@ open_segment(struct input_set *s, char *name)
 
 /* 1: it is open; 0: it is passed over, with a message; -1. */
 static int
-try_segment(struct input_set *s, char *name)
+try_file(struct input_set *s, char *name)
 {
 	int fd = open_segment(s, name), error = errno;
 
@@ -78,9 +79,45 @@ try_segment(struct input_set *s, char *name)
 			screen_text_warn("%s: %s", s->shown, strerror(error));
 		return 0;
 	}
-	if (input_open_fd(&s->in, fd, s->shown) != 0)
+	return input_open_fd(&s->in, fd, s->shown) == 0;
+}
+
+static int
+try_part(struct input_set *s, const struct archive_segment *part)
+{
+	struct io_source *source;
+
+	if (set_shown(s, part->name) < 0)
+		return -1;
+	source = input_parts_source(&s->parts, part);
+	if (!source) {
+		warnx("out of memory");
+		return -1;
+	}
+	if (input_open_source(&s->in, source, s->shown, &s->parts.access) != 0)
 		return 0;
-	s->in.live = segment_name_is_active(name);
+	s->in.source->close(s->in.source);
+	s->in.source = input_parts_cover(&s->parts);
+	if (s->in.source)
+		return 1;
+	warnx("out of memory");
+	return -1;
+}
+
+static int
+try_segment(struct input_set *s, struct archive_segment *segment)
+{
+	int result = s->parts.file ? try_part(s, segment) : try_file(s, segment->name);
+
+	if (result <= 0)
+		return result;
+	if (s->in.parts) {
+		screen_text_warn("%s: holds a window of an archive, and is left out: name it alone",
+				 s->shown);
+		input_close(&s->in);
+		return 0;
+	}
+	s->in.live = segment_name_is_active(segment->name);
 	return 1;
 }
 
@@ -113,7 +150,7 @@ next_segment(struct input_set *s)
 	for (; result == 0 && s->next < s->list.nr; s->next++) {
 		if (!is_wanted(s, s->next))
 			continue;
-		result = try_segment(s, s->list.segments[s->next].name);
+		result = try_segment(s, &s->list.segments[s->next]);
 		if (result == 0)
 			s->skipped++;
 	}
@@ -129,7 +166,7 @@ segment_range(struct input_set *s, size_t i, struct input_range *ret)
 	struct input_range range = { 0 };
 	struct fmt_where where = { 0 };
 	const struct clock_triple *start;
-	int result = try_segment(s, s->list.segments[i].name);
+	int result = try_segment(s, &s->list.segments[i]);
 
 	if (result <= 0)
 		return result;
@@ -163,6 +200,12 @@ archive_range(struct input_set *s, struct input_range *ret)
 		}
 		result = result == 0 ? 1 : result;
 	}
+	if (s->parts.file && all.samples > 0) {
+		if (all.first_ns < s->parts.since_ns)
+			all.first_ns = s->parts.since_ns;
+		if (all.last_ns > s->parts.until_ns)
+			all.last_ns = s->parts.until_ns;
+	}
 	*ret = all;
 	return result < 0 ? -1 : 0;
 }
@@ -179,12 +222,42 @@ is_written(const struct input_set *s)
 	return false;
 }
 
+/* Times that depend on the range of all samples. 0, or an exit status after a message. */
 static int
-open_archive(struct input_set *s)
+choose_archive_times(struct input_set *s)
 {
 	struct time_choice *times = s->filter ? filter_times(s->filter) : NULL;
 	struct input_range range;
 
+	if (!times || !time_choice_needs_range(times))
+		return 0;
+	if (archive_range(s, &range) < 0)
+		return EXIT_FAILED;
+	times->live = !s->parts.file && is_written(s);
+	time_choice_range(times, true, range.first_ns, range.last_ns);
+	return 0;
+}
+
+/* What is asked for is asked of its window. */
+static int
+open_parts(struct input_set *s)
+{
+	int error;
+
+	s->archive = true;
+	s->path = s->in.path;
+	error = input_parts_open(&s->parts, &s->in, &s->list);
+	input_close(&s->in);
+	if (error < 0)
+		return EXIT_FAILED;
+	if (s->filter)
+		time_choice_clip(filter_times(s->filter), s->parts.since_ns, s->parts.until_ns);
+	return choose_archive_times(s);
+}
+
+static int
+open_archive(struct input_set *s)
+{
 	s->archive = true;
 	s->dirfd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dirfd < 0 || archive_list_read(s->dirfd, &s->list) < 0) {
@@ -195,18 +268,14 @@ open_archive(struct input_set *s)
 		screen_text_warn("%s: no recordings in this directory", s->path);
 		return EXIT_FAILED;
 	}
-	if (times && time_choice_needs_range(times)) {
-		if (archive_range(s, &range) < 0)
-			return EXIT_FAILED;
-		times->live = is_written(s);
-		time_choice_range(times, true, range.first_ns, range.last_ns);
-	}
-	return 0;
+	return choose_archive_times(s);
 }
 
 int
 input_set_open(struct input_set *s, const char *path, struct filter *filter)
 {
+	int status;
+
 	memset(s, 0, sizeof(*s));
 	s->dirfd = -1;
 	s->access = INPUT_ACCESS_NONE_READ;
@@ -226,7 +295,8 @@ input_set_open(struct input_set *s, const char *path, struct filter *filter)
 	s->once = path && strcmp(path, "-") == 0;
 	if (path && is_directory(path))
 		return open_archive(s);
-	return input_open(&s->in, path);
+	status = input_open(&s->in, path);
+	return status == 0 && s->in.parts ? open_parts(s) : status;
 }
 
 static void
@@ -261,6 +331,7 @@ input_set_close(struct input_set *s)
 	if (s->in.reader)
 		input_close(&s->in);
 	archive_list_done(&s->list);
+	input_parts_close(&s->parts);
 	if (s->dirfd >= 0)
 		close(s->dirfd);
 	free(s->shown);
@@ -379,6 +450,18 @@ input_set_next(struct input_set *s)
 		result = next_single(s);
 	s->opened += result > 0;
 	return result;
+}
+
+const char *
+input_set_name(const struct input_set *s)
+{
+	return s->list.segments[s->next - 1].name;
+}
+
+struct io_source *
+input_set_bytes(const struct input_set *s)
+{
+	return io_source_another(s->in.source);
 }
 
 void

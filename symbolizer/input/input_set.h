@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * input_set: what -i names, as recordings in their order: one recording, or those of an archive
- * directory (archive_list) that can have anything of the window.
+ * input_set: what -i names, as recordings in their order: one recording, or those of an archive that can have
+ * anything of the window. An archive is a directory (archive_list), or a file that spoor pack made of one
+ * (input_parts).
  *
  * One is open at a time, unless it is detached. What is damaged, or was deleted before it could be
  * opened, is told on stderr and passed over. Counts of loss add up; times of later recordings are
@@ -18,19 +19,21 @@
 #include "symbolizer/input/archive_list.h"
 #include "symbolizer/input/covered_span.h"
 #include "symbolizer/input/input.h"
+#include "symbolizer/input/input_parts.h"
 #include "symbolizer/profile/filter.h"
 
 struct input_set {
 	const char *path;      /* as shown */
-	bool archive;	       /* a directory was named */
+	bool archive;	       /* several may be in it: a directory, or a file with parts */
 	bool once;	       /* standard input: it cannot be opened again */
 	struct filter *filter; /* borrowed; NULL: everything */
 	struct input in;       /* the recording that is open; in.reader NULL: none is */
 	struct archive_list list;
 	int dirfd;
-	size_t next; /* in list */
-	bool silent; /* what is wrong with them has been said */
-	char *shown; /* of the open one, escaped */
+	struct input_parts parts; /* parts.file NULL: there are none */
+	size_t next;		  /* in list */
+	bool silent;		  /* what is wrong with them has been said */
+	char *shown;		  /* of the open one, escaped */
 
 	struct clock_triple start; /* of the first recording */
 	uint8_t boot_id[16];
@@ -73,6 +76,13 @@ size_t input_set_count(const struct input_set *s);
  * that can; no memory).
  */
 int input_set_next(struct input_set *s);
+
+/*
+ * Of a directory: the name of the open one there, and its bytes for another reader, who closes them; NULL: out of
+ * memory.
+ */
+const char *input_set_name(const struct input_set *s);
+struct io_source *input_set_bytes(const struct input_set *s);
 
 /*
  * After the open one's stream has ended: says what is damaged, adds up what was lost, and is done

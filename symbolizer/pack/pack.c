@@ -18,6 +18,7 @@
 #include "symbolizer/cli/record_output.h"
 #include "symbolizer/input/temporary.h"
 #include "symbolizer/pack/pack_object.h"
+#include "symbolizer/pack/pack_window.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -152,20 +153,30 @@ say_missing(const char *path, const struct profile *p)
 	free(paths);
 }
 
+struct pack_result {
+	uint64_t unknown; /* objects without a build-id */
+	uint64_t bytes;	  /* of the file, or of the cover */
+	size_t parts;	  /* of a window: its recordings */
+};
+
 static void
 say_packed(const struct pack_request *rq, const struct pack_counts *c, const char *path,
-	   uint64_t unknown, uint64_t before, uint64_t after)
+	   const struct pack_result *result, uint64_t more)
 {
-	if (unknown > 0)
+	char parts[48] = "";
+
+	if (result->unknown > 0)
 		screen_text_warn("%s: %" PRIu64 " object%s without a recorded build-id: not packed",
-				 path, unknown, unknown == 1 ? "" : "s");
+				 path, result->unknown, result->unknown == 1 ? "" : "s");
 	if (c->refused > 0)
 		screen_text_warn("%s: %" PRIu64 " file%s changed, or could not be read: not packed",
 				 path, c->refused, c->refused == 1 ? "" : "s");
+	if (result->parts > 0)
+		snprintf(parts, sizeof(parts), "%zu recording%s, ", result->parts,
+			 result->parts == 1 ? "" : "s");
 	if (!rq->quiet)
-		fprintf(stderr, "[ spoor pack: %" PRIu64 " objects, %.2f MB more, in %s ]\n",
-			c->objects, after > before ? (double)(after - before) / 1e6 : 0.0,
-			rq->output ? rq->output : path);
+		fprintf(stderr, "[ spoor pack: %s%" PRIu64 " objects, %.2f MB more, in %s ]\n",
+			parts, c->objects, (double)more / 1e6, rq->output ? rq->output : path);
 }
 
 /* --- the file ---------------------------------------------------------------------------- */
@@ -182,15 +193,34 @@ open_sink(const struct output *o)
 }
 
 static int
-pack_failed(const struct input *in, const struct pack_job *job, int error,
-	    const struct fmt_where *where)
+pack_failed(const char *path, const struct pack_job *job, int error, const struct fmt_where *where)
 {
+	const struct input in = { .path = path };
+
 	if (error == -FMT_E_IO && job->counts.error) {
 		errno = job->counts.error;
 		warn(TEMPORARY_NAME);
 		return EXIT_FAILED;
 	}
-	return input_failed(in, error, where);
+	return input_failed(&in, error, where);
+}
+
+/* What names the samples, behind what the writer has; the writer is done with. */
+static int
+write_objects(struct pack_job *job, const struct load *l, struct pack_result *ret,
+	      struct fmt_where *where)
+{
+	struct recording_writer_stats st;
+	int error = pack_all(job, l->profile, &ret->unknown, where);
+
+	free(job->done);
+	recording_writer_stats(job->writer, &st);
+	ret->bytes = st.file_bytes;
+	if (error)
+		recording_writer_abandon(job->writer);
+	else
+		error = recording_writer_close(job->writer, 1, where);
+	return error;
 }
 
 /* The recording as it is, and what names it behind it. */
@@ -201,10 +231,9 @@ write_packed(const struct pack_request *rq, const struct load *l, struct input *
 	const struct recording_writer_options options = { .zstd_level = ZSTD_LEVEL_PACKED };
 	struct pack_job job = { .there = there, .names_only = rq->names_only, .access = access };
 	const uint64_t before = recording_reader_size(in->reader);
-	struct recording_writer_stats st;
+	struct pack_result result = { 0 };
 	struct fmt_where where = { 0 };
 	struct io_sink *sink = open_sink(o);
-	uint64_t unknown = 0;
 	int error;
 
 	if (!sink) {
@@ -214,17 +243,12 @@ write_packed(const struct pack_request *rq, const struct load *l, struct input *
 	error = recording_resume(in->reader, in->source, sink, &options, &job.writer, &where);
 	if (error)
 		return input_failed(in, error, &where);
-	error = pack_all(&job, l->profile, &unknown, &where);
-	free(job.done);
-	recording_writer_stats(job.writer, &st);
+	error = write_objects(&job, l, &result, &where);
 	if (error)
-		recording_writer_abandon(job.writer);
-	else
-		error = recording_writer_close(job.writer, 1, &where);
-	if (error)
-		return pack_failed(in, &job, error, &where);
+		return pack_failed(in->path, &job, error, &where);
 	say_missing(in->path, l->profile);
-	say_packed(rq, &job.counts, in->path, unknown, before, st.file_bytes);
+	say_packed(rq, &job.counts, in->path, &result,
+		   result.bytes > before ? result.bytes - before : 0);
 	return EXIT_DONE;
 }
 
@@ -294,34 +318,128 @@ take_in_place(const struct pack_request *rq, int *ret_fd)
 	return EXIT_FAILED;
 }
 
+/* --- a window of an archive -------------------------------------------------------------- */
+
+/* First the cover, with what names all of them, and behind it the recordings. */
+static int
+write_window(const struct pack_request *rq, const struct load *l, const struct pack_window *w,
+	     struct output *o, struct input_access *access)
+{
+	const struct recording_writer_options options = { .zstd_level = ZSTD_LEVEL_PACKED };
+	struct pack_job job = { .names_only = rq->names_only, .access = access };
+	struct pack_result result = { .parts = w->nr };
+	struct fmt_where where = { 0 };
+	struct io_sink *sink = open_sink(o), *behind = open_sink(o);
+	int error = -FMT_E_IO;
+
+	if (sink && behind)
+		error = recording_writer_open(sink, w->meta, &options, &job.writer, &where);
+	else if (sink)
+		sink->close(sink);
+	if (!error)
+		error = write_objects(&job, l, &result, &where);
+	if (!error)
+		error = pack_window_copy(w, behind, &where);
+	if (behind)
+		behind->close(behind);
+	if (error)
+		return pack_failed(rq->output, &job, error, &where);
+	say_missing(rq->load->path, l->profile);
+	say_packed(rq, &job.counts, rq->load->path, &result, result.bytes);
+	return EXIT_DONE;
+}
+
+static int
+pack_archive(const struct pack_request *rq, const struct load *l)
+{
+	struct input_access files = INPUT_ACCESS_NONE_READ;
+	struct pack_window w;
+	struct output o;
+	int status = pack_window_open(&w, rq->load, l);
+
+	if (status == EXIT_DONE)
+		status = output_open(&o, rq->output, &w.access);
+	if (status == EXIT_DONE) {
+		status = write_window(rq, l, &w, &o, &files);
+		input_access_add(&w.access, &files);
+		status = output_close(&o, status);
+	}
+	pack_window_done(&w);
+	return status;
+}
+
+/* --- all of it --------------------------------------------------------------------------- */
+
+static int
+read_samples(const struct pack_request *rq, struct load *l)
+{
+	const struct profile_options po = { .by_address = true };
+	int status;
+
+	rq->load->keep_code = true;
+	rq->load->told = true;
+	status = load_open(l, rq->load, &po);
+	return status == 0 ? l->status : status;
+}
+
+static int
+pack_recording(const struct pack_request *rq, struct input *in)
+{
+	struct load l = { 0 };
+	int in_place, status = EXIT_DONE;
+
+	if (filter_given(rq->load->filter))
+		return cli_usage_error(
+			rq->load->command,
+			"a recording is packed whole: --since, --until and --last are for an archive");
+	status = take_in_place(rq, &in_place);
+	if (status != EXIT_DONE)
+		return status;
+	status = read_samples(rq, &l);
+	if (status == EXIT_DONE)
+		status = pack_into(rq, &l, in, in_place);
+	load_close(&l);
+	if (in_place >= 0)
+		close(in_place);
+	return status;
+}
+
+static int
+pack_directory(const struct pack_request *rq)
+{
+	struct load l = { 0 };
+	int status;
+
+	if (!rq->output)
+		return cli_usage_error(rq->load->command,
+				       "-o FILE says where a window of an archive goes");
+	status = read_samples(rq, &l);
+	if (status == EXIT_DONE)
+		status = pack_archive(rq, &l);
+	load_close(&l);
+	return status;
+}
+
 int
 pack(const struct pack_request *rq)
 {
-	const struct profile_options po = { .by_address = true };
-	struct load_options *options = rq->load;
-	struct load l;
+	struct stat st;
 	struct input in;
-	int status, in_place;
+	int status;
 
-	/* First what may be no recording: a directory, or nothing. */
-	status = input_open(&in, options->path);
+	if (stat(rq->load->path, &st) == 0 && S_ISDIR(st.st_mode))
+		return pack_directory(rq);
+	/* First what may be no recording. */
+	status = input_open(&in, rq->load->path);
 	if (status != 0)
 		return status;
-	status = take_in_place(rq, &in_place);
-	if (status != EXIT_DONE) {
-		input_close(&in);
-		return status;
+	if (!in.parts) {
+		status = pack_recording(rq, &in);
+	} else {
+		screen_text_warn("%s: is a window of an archive, and was packed when it was made",
+				 in.path);
+		status = EXIT_FAILED;
 	}
-	options->keep_code = true;
-	options->told = true;
-	status = load_open(&l, options, &po);
-	if (status == 0)
-		status = l.status;
-	if (status == 0)
-		status = pack_into(rq, &l, &in, in_place);
-	load_close(&l);
 	input_close(&in);
-	if (in_place >= 0)
-		close(in_place);
 	return status;
 }

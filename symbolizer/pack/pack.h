@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pack: a recording with what names it inside of it: a copy of the file, behind which come the objects that its
- * samples are in.
+ * samples are in; or the recordings of a window of an archive as one file, before which they come.
  */
 #ifndef SYMBOLIZER_PACK_PACK_H
 #define SYMBOLIZER_PACK_PACK_H

@@ -311,6 +311,13 @@ earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+void
+time_choice_clip(struct time_choice *t, uint64_t since_ns, uint64_t until_ns)
+{
+	t->since_ns = later(t->since_ns, since_ns);
+	t->until_ns = earlier(t->until_ns, until_ns);
+}
+
 /* The end of a slice is still in it. */
 static uint64_t
 end_of(const struct time_slice *s)

@@ -53,6 +53,9 @@ int time_choice_since(struct time_choice *t, const char *arg, const char **reter
 int time_choice_until(struct time_choice *t, const char *arg, const char **reterr);
 int time_choice_last(struct time_choice *t, const char *arg, const char **reterr);
 
+/* Nothing before since, and nothing from until on, whatever is said; ns since 1970. */
+void time_choice_clip(struct time_choice *t, uint64_t since_ns, uint64_t until_ns);
+
 /* Do --since and --until leave anything? */
 bool time_choice_possible(const struct time_choice *t);
 /* Is the range of all samples to be told before it is asked about windows? */

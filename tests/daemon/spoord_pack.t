@@ -82,6 +82,28 @@ like "$(cat after)" '\[\.\] deep_leaf' "what is kept has names, though the progr
 same "and all that it had before" before after
 is "$(status objects_bytes)" "$(find "$store" -type f -printf '%b\n' | awk '{ n += $1 * 512 } END { print n }')" "status counts what is left"
 is "$("$SPOOR" info --json -i archive/kept/mine | jq -s 'length > 0')" true "links are no recordings"
+
+# As one file it is read on another host, by copies of what is gone here.
+mkdir cage
+cp "$(readlink -f "$SPOOR")" cage/spoor
+ldd "$SPOOR" | grep -o '/[^ ]*' | while read -r lib; do
+	mkdir -p "cage/$(dirname "$lib")" && cp -L "$lib" "cage/$lib"
+done
+elsewhere() # OPTION...: spoor in the cage; under a sanitizer a program needs a /proc
+{
+	mkdir -p cage/proc
+	HOME=/nowhere unshare --mount --pid --fork --propagation private \
+		sh -c 'mount -t proc proc cage/proc && exec chroot cage /spoor "$@"' - "$@"
+}
+named() # of dso, function and line: the rows of what is kept, without the input's name
+{
+	"$@" --comm kept --no-pager -s dso,sym,srcline 2>err | grep -v '^# Recording'
+}
+exits 0 "a kept range is packed" "$SPOOR" pack archive/kept/mine -o cage/range.spoor
+named "$SPOOR" report -i archive/kept/mine >at_home
+named elsewhere report -i range.spoor >away
+like "$(cat away)" '\[\.\] deep_leaf' "it has names on another host"
+same "the same as here" at_home away
 rm -r archive/kept/mine
 ctl vacuum --max-use 1 >vacuumed 2>err
 nok "without the label it goes" test -f "$kept_copy"
@@ -89,20 +111,12 @@ nok "without the label it goes" test -f "$kept_copy"
 # --- a capture with what names it ----------------------------------------------------------------
 
 program packed
-mkdir cage
-cp "$(readlink -f "$SPOOR")" cage/spoor
-ldd "$SPOOR" | grep -o '/[^ ]*' | while read -r lib; do
-	mkdir -p "cage/$(dirname "$lib")" && cp -L "$lib" "cage/$lib"
-done
 background ./packed 60000
 exits 0 "a capture is packed" ctl capture --duration 1s --call-graph fp -p $! -o cage/x.spoor --pack
 like "$(cat err)" 'spoor pack: [0-9]+ objects' "which is told"
 "$SPOOR" report -i cage/x.spoor --no-pager -s sym,srcline 2>&1 | grep -v '^# Recording' >at_home
 rm packed
-# Its /proc has no process of this host: a program under a sanitizer needs a /proc.
-mkdir cage/proc
-HOME=/nowhere unshare --mount --pid --fork --propagation private \
-	sh -c 'mount -t proc proc cage/proc && exec chroot cage /spoor "$@"' - report -i x.spoor --no-pager -s sym,srcline 2>&1 | grep -v '^# Recording' >away
+elsewhere report -i x.spoor --no-pager -s sym,srcline 2>&1 | grep -v '^# Recording' >away
 like "$(cat away)" 'deep_leaf +deep\.c:[0-9]+' "it has names and lines on another host"
 same "the same as at home" at_home away
 exits 2 "without a name there is nothing to pack into" ctl capture --duration 1s --pack

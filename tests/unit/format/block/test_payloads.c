@@ -10,6 +10,7 @@
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/rate.h"
+#include "format/block/recording_parts.h"
 #include "format/bytes/fmt_error.h"
 #include "format/record/perf_record.h"
 
@@ -364,6 +365,83 @@ test_aux(void **state)
 	buf_done(&b);
 }
 
+/* --- parts ------------------------------------------------------------------------------- */
+
+static void
+put_part(struct buf *b, uint64_t bytes, const char *name, size_t len)
+{
+	recording_parts_add(b, &(struct recording_part){ bytes, span_of(name, len) });
+}
+
+static void
+test_parts(void **state)
+{
+	uint64_t since, until;
+	struct recording_part part;
+	struct span s;
+	struct buf b;
+
+	buf_init(&b);
+	recording_parts_begin(&b, 5, UINT64_MAX);
+	assert_int_equal(recording_parts_check(buf_span(&b)), -FMT_E_CORRUPT);
+	put_part(&b, 1000, "one.spoor", 9);
+	put_part(&b, 0, "two.spoor", 9);
+	assert_int_equal(recording_parts_check(buf_span(&b)), 0);
+	s = buf_span(&b);
+	assert_int_equal(recording_parts_window(&s, &since, &until), 0);
+	assert_int_equal(since, 5);
+	assert_int_equal(until, UINT64_MAX);
+	assert_int_equal(recording_parts_next(&s, &part), 1);
+	assert_int_equal(part.bytes, 1000);
+	assert_int_equal(part.name.len, 9);
+	assert_memory_equal(part.name.p, "one.spoor", 9);
+	assert_int_equal(recording_parts_next(&s, &part), 1);
+	assert_int_equal(part.bytes, 0);
+	assert_int_equal(recording_parts_next(&s, &part), 0);
+	/* Cut behind the first one it has one. */
+	for (size_t n = 0; n < b.len; n++)
+		assert_int_equal(recording_parts_check(span_of(b.p, n)),
+				 n == 16 + 12 + 9 ? 0 : -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
+/* Lengths that do not add up to a file, names that are none. */
+static void
+test_bad_parts(void **state)
+{
+	static const char name[RECORDING_PART_NAME_MAX + 1] = { 'a', 0 };
+	const struct {
+		uint64_t bytes;
+		size_t len;
+		int error;
+	} cases[] = {
+		{ INT64_MAX - 1, 1, 0 },
+		{ INT64_MAX, 1, -FMT_E_CORRUPT },
+		{ UINT64_MAX, 1, -FMT_E_CORRUPT },
+		{ 1, 0, -FMT_E_CORRUPT },
+		{ 1, sizeof(name), -FMT_E_CORRUPT },
+		{ 1, 2, -FMT_E_CORRUPT },
+	};
+	struct buf b;
+
+	buf_init(&b);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		buf_clear(&b);
+		recording_parts_begin(&b, 0, UINT64_MAX);
+		put_part(&b, 1, "a", 1);
+		put_part(&b, cases[i].bytes, name, cases[i].len);
+		assert_int_equal(recording_parts_check(buf_span(&b)), cases[i].error);
+	}
+	buf_clear(&b);
+	recording_parts_begin(&b, 0, UINT64_MAX);
+	for (size_t i = 0; i < RECORDING_PARTS_MAX; i++)
+		put_part(&b, 1, "a", 1);
+	assert_int_equal(recording_parts_check(buf_span(&b)), 0);
+	put_part(&b, 1, "a", 1);
+	assert_int_equal(recording_parts_check(buf_span(&b)), -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
 int
 main(void)
 {
@@ -372,6 +450,7 @@ main(void)
 		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_jitsyms),
 		cmocka_unit_test(test_buildids), cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_rates),	 cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_parts),	 cmocka_unit_test(test_bad_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/bytes/io.h"
+#include "format/bytes/io_shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,6 +146,57 @@ test_sources(void **state)
 	assert_int_equal(errno, EBADF);
 }
 
+/* A part ends where it is said to, and no later than the file; its holes are those of the file. */
+static void
+test_parts(void **state)
+{
+	int fd = temporary(0);
+	struct io_source *half, *other, *part;
+	char b[16];
+
+	assert_int_equal(pwrite(fd, "0123456789", 10, 0), 10);
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	assert_int_equal(pwrite(fd, "x", 1, 1 << 20), 1);
+	half = io_source_share(io_source_fd(fd), &other);
+	part = io_source_part(io_source_another(half), 2, 5);
+	half->close(half);
+	other->close(other);
+	assert_int_equal(part->size(part), 5);
+	assert_int_equal(part->read(part, 0, b, 16), 5);
+	assert_memory_equal(b, "23456", 5);
+	assert_int_equal(part->read(part, 4, b, 16), 1);
+	assert_int_equal(part->read(part, 5, b, 16), 0);
+	assert_int_equal(part->read(part, UINT64_MAX, b, 16), 0);
+	assert_int_equal(part->data(part, 1), 1);
+	part->close(part);
+
+	half = io_source_share(io_source_memory("0123456789", 10), &other);
+	part = io_source_part(half, 8, UINT64_MAX);
+	assert_int_equal(part->size(part), 2);
+	assert_int_equal(part->read(part, 0, b, 16), 2);
+	assert_memory_equal(b, "89", 2);
+	part->close(part);
+	part = io_source_part(other, 11, 3);
+	assert_int_equal(part->size(part), 0);
+	assert_int_equal(part->read(part, 0, b, 16), 0);
+	part->close(part);
+}
+
+static void
+test_holes_of_a_part(void **state)
+{
+	int fd = temporary(0);
+	struct io_source *part;
+
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	assert_int_equal(pwrite(fd, "x", 1, 1 << 20), 1);
+	part = io_source_part(io_source_fd(fd), 4096, 2 << 20);
+	/* A file system without holes says that all is data. */
+	assert_true(part->data(part, 0) == (1 << 20) - 4096 || part->data(part, 0) == 0);
+	assert_int_equal(part->data(part, (1 << 20) - 4095), UINT64_MAX);
+	part->close(part);
+}
+
 int
 main(void)
 {
@@ -154,6 +206,8 @@ main(void)
 		cmocka_unit_test(test_sink_on_a_full_disk),
 		cmocka_unit_test(test_pipes),
 		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_holes_of_a_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "format/block/recording_header.h"
+#include "format/block/recording_parts.h"
 #include "format/bytes/crc32c.h"
 #include "format/columns/columns.h"
 #include "format/recording/record_stream.h"
@@ -185,7 +186,7 @@ static void
 test_meta(void **state)
 {
 	struct recording_meta *want = maker_meta(1), *got;
-	struct buf b;
+	struct buf b, parts;
 
 	buf_init(&b);
 	want->machine_id[3] = 9;
@@ -193,6 +194,11 @@ test_meta(void **state)
 	want->kernel_build_id.bytes[19] = 0xee;
 	want->kernel_text = 0xffffffff81000000;
 	want->pid_namespace = 4026532178;
+	buf_init(&parts);
+	recording_parts_begin(&parts, 1, 2);
+	recording_parts_add(&parts, &(struct recording_part){ 77, span_of("x.spoor", 7) });
+	want->parts = parts.p;
+	want->parts_len = parts.len;
 	assert_int_equal(recording_meta_note(want, "one"), 0);
 	assert_int_equal(recording_meta_note(want, "two"), 0);
 	assert_int_equal(event_set_format(want->events, 1, "sched\nname: x\n"), 0);
@@ -212,6 +218,8 @@ test_meta(void **state)
 	assert_int_equal(got->kernel_build_id.bytes[19], 0xee);
 	assert_int_equal(got->kernel_text, want->kernel_text);
 	assert_int_equal(got->pid_namespace, 4026532178);
+	assert_int_equal(got->parts_len, parts.len);
+	assert_memory_equal(got->parts, parts.p, parts.len);
 	assert_int_equal(event_set_count(got->events), 2);
 	assert_string_equal(event_set_at(got->events, 1)->name, "dummy");
 	assert_string_equal(event_set_at(got->events, 1)->format, "sched\nname: x\n");
