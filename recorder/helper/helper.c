@@ -22,6 +22,9 @@
 #include "format/bytes/time_text.h"
 #include "recorder/ground/small_file.h"
 
+#ifndef CAP_PERFMON /* 5.8 */
+#define CAP_PERFMON 38
+#endif
 #ifndef CAP_CHECKPOINT_RESTORE /* 5.9 */
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
@@ -77,11 +80,13 @@ keep_only(int fd)
 	close_from(4);
 }
 
+/* CAP_PERFMON reads the maps of others from Linux 6.17 on. */
 static void
 drop_capabilities(void)
 {
 	const uint64_t keep = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
-		UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+		UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_PERFMON |
+		UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
 

@@ -9,11 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +27,30 @@
 #include "recorder/live/live_scan.h"
 
 #define LONG_MS 20000
+#define PERFMON 38	      /* CAP_PERFMON: Linux 5.8 */
+#define CHECKPOINT_RESTORE 40 /* CAP_CHECKPOINT_RESTORE: Linux 5.9 */
+
+static uint64_t
+capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	assert_int_equal(syscall(SYS_capget, &header, data), 0);
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+static void
+serve_capabilities(int fd)
+{
+	char what[sizeof(struct helper_shun)];
+	uint64_t have;
+
+	while (helper_take(fd, what, sizeof(what)) > 0) {
+		have = capabilities();
+		(void)helper_give(fd, &have, sizeof(have), NULL, 0);
+	}
+}
 
 /* Says how many descriptors it has, or sleeps, or ends, as it is told. */
 static void
@@ -91,6 +117,23 @@ test_answers(void **state)
 }
 
 /* A worker that is not heard of, and one that is: only what has slept too long is overdue. */
+/* From Linux 6.17 on CAP_PERFMON alone reads the maps of others. */
+static void
+test_capabilities(void **state)
+{
+	const uint64_t reading = UINT64_C(1) << CAP_SYS_PTRACE |
+		UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SYS_ADMIN |
+		UINT64_C(1) << PERFMON | UINT64_C(1) << CHECKPOINT_RESTORE;
+	uint64_t have = 0;
+	struct helper *h;
+
+	assert_int_equal(helper_open(serve_capabilities, &h), 0);
+	assert_int_equal(helper_send(h, "k", 1, NULL, 0), 0);
+	assert_int_equal(wait_for(h, &have, sizeof(have)), sizeof(have));
+	assert_int_equal(have, capabilities() & reading);
+	helper_close(h);
+}
+
 static void
 test_overdue(void **state)
 {
@@ -348,7 +391,7 @@ main(void)
 		cmocka_unit_test(test_ends),	cmocka_unit_test(test_full),
 		cmocka_unit_test(test_shunned), cmocka_unit_test(test_scan_without),
 		cmocka_unit_test(test_scan),	cmocka_unit_test(test_left_behind),
-		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_late),	cmocka_unit_test(test_capabilities),
 	};
 
 	return cmocka_run_group_tests_name("helper", tests, NULL, NULL);
