@@ -211,17 +211,34 @@ core_term(const struct term *t, const char *pmu)
 	return 0;
 }
 
-/* A value that whoever names the alias has to give ("event=?"). */
+/* Does the event, as it was typed, have a term NAME=VALUE? A term begins behind a slash or a comma. */
+static bool
+is_given(const struct event_parser *p, const char *name)
+{
+	const size_t len = strlen(name);
+	char before = '\0', quote = '\0';
+	size_t n;
+	const char *typed = event_parser_rest(p, p->event, &n);
+
+	for (size_t i = 0; i + len < n; before = typed[i++]) {
+		if (quote) {
+			quote = typed[i] == quote ? '\0' : quote;
+			continue;
+		}
+		if (before == '=' && (typed[i] == '\'' || typed[i] == '"'))
+			quote = typed[i];
+		if ((before == '/' || before == ',') && memcmp(typed + i, name, len) == 0 &&
+		    typed[i + len] == '=')
+			return true;
+	}
+	return false;
+}
+
+/* A value that whoever names the alias has to give ("event=?"), before the alias or behind it. */
 static int
 parameter(const struct term *t, const char *pmu)
 {
-	size_t n;
-	const char *typed = event_parser_rest(t->p, t->p->event, &n), *at;
-	char given[80];
-
-	(void)snprintf(given, sizeof(given), ",%s=", t->name);
-	at = strstr(typed, given);
-	if (at && at < typed + n)
+	if (is_given(t->p, t->name))
 		return 0;
 	return event_parser_fail(t->p, t->name,
 				 "this event of %s needs a value of %s: add %s=NUMBER", pmu,

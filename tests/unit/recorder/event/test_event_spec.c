@@ -116,6 +116,8 @@ static const struct row {
 	{ "sched:fork", 2, 4711, GUEST, 0, false },
 	{ "sched:fork:k", 2, 4711, U | H | GUEST, 0, false },
 	{ "fake/asks,umask=2/", 77, 0x201, GUEST, 0, false },
+	{ "fake/umask=2,asks/", 77, 0x201, GUEST, 0, false },
+	{ "asks/umask=2/", 77, 0x201, GUEST, 0, false },
 	{ "stall/period=5/", 77, 0xa2, GUEST, 0, false },
 };
 
@@ -199,6 +201,9 @@ static const struct refused {
 	{ "cs,fake/event=1", 8, "second one is missing" },
 	{ "fake/round/", 6, "circle" },
 	{ "fake/asks/", 6, "needs a value of umask" },
+	{ "fake/asks,mask=1,xumask=1/", 6, "needs a value of umask" },
+	{ "fake/name='a,umask=1',asks/", 23, "needs a value of umask" },
+	{ "fake/asks/,fake/umask=1/", 6, "needs a value of umask" },
 	{ "fake/odd/", 6, "in no way that is known" },
 	{ "fake/cycles/", 6, "only PMUs of cores do" },
 	{ "fake/L1-dcache-loads/", 6, "only PMUs of cores do" },
