@@ -79,6 +79,14 @@ call_graph_of(const struct session_options *o, const struct event_spec *spec)
 	return spec->has_call_graph ? spec->call_graph : o->call_graph;
 }
 
+/* As perf has it; of the kernel the CPU keeps no such stack. */
+static bool
+stacks_by_lbr(const struct session_options *o, const struct event_spec *spec)
+{
+	return call_graph_of(o, spec) == SESSION_CALL_GRAPH_LBR && !spec->counts &&
+		!spec->attr.exclude_user && !o->extra.all_kernel;
+}
+
 static void
 call_graph(const struct session_options *o, const struct event_spec *spec,
 	   struct perf_event_attr *attr)
@@ -89,8 +97,7 @@ call_graph(const struct session_options *o, const struct event_spec *spec,
 	if (how == SESSION_CALL_GRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	/* As perf has it; of the kernel the CPU keeps no such stack. */
-	if (how == SESSION_CALL_GRAPH_LBR && !attr->exclude_user && !o->extra.all_kernel) {
+	if (stacks_by_lbr(o, spec)) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 			PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
@@ -140,6 +147,11 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 		return session_fail(error, -EOPNOTSUPP,
 				    "%s: call graph dwarf is not supported on this architecture",
 				    spec->name);
+	if (stacks_by_lbr(o, spec) && (spec->attr.branch_sample_type || o->extra.branches))
+		return session_usage(error,
+				     "%s: call graphs by lbr and branches (-b, -j, branch_type=) "
+				     "exclude each other: a sample has one list of branches",
+				     spec->name);
 	if (!o->for_user)
 		return 0;
 	/* The session has looked at whose stacks and branches those are, of options alone. */

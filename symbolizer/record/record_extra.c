@@ -213,11 +213,6 @@ record_extra_check(struct session_options *o)
 				       "kernel has no such rings");
 	if (o->extra.inherit && o->extra.no_inherit)
 		return cli_usage_error("record", "--inherit and -i exclude each other");
-	if (o->call_graph == SESSION_CALL_GRAPH_LBR && o->extra.branches)
-		return cli_usage_error(
-			"record",
-			"--call-graph lbr and -b, -j exclude each other: a sample has "
-			"one list of branches");
 	if (o->target == SESSION_TID && !o->extra.inherit)
 		o->extra.no_inherit = true;
 	if (o->extra.all_user && o->extra.all_kernel)

@@ -232,6 +232,14 @@ exits 2 "--max-stack 0" "$SPOOR" record --max-stack 0 -o n.spoor -- true
 exits 1 "--call-graph lbr of page faults" "$SPOOR" record --call-graph lbr -e page-faults -o n.spoor -- true
 like "$(tr -s '\n ' ' ' <err)" 'no branches.*lbr' "told so"
 exits 2 "--call-graph lbr and -b" "$SPOOR" record -b --call-graph lbr -o n.spoor -- true
+for both in "-b -e cs/call-graph=lbr/" "--call-graph lbr -e cs/branch_type=any/" "-e cs/call-graph=lbr,branch_type=any/"; do
+	# shellcheck disable=SC2086 # words
+	exits 2 "$both" "$SPOOR" record $both -o n.spoor -- true
+	like "$(tr -s '\n ' ' ' <err)" 'cs.*: call graphs by lbr and branches .* exclude each other' "told so"
+done
+# Of an event that the CPU keeps no such stack for, the branches alone.
+exits 1 "branches of the kernel" "$SPOOR" record --call-graph lbr --all-kernel -b -e cs -o n.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" 'records no branches' "get as far as the kernel"
 
 # --- registers, clocks, what is said -----------------------------------------------------------------------
 
