@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/control/capture_calls.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -138,17 +139,6 @@ progress_json(const struct capture_progress *p, uid_t uid)
 	return j;
 }
 
-/* begun: NULL also of one that does not record yet. */
-static json_t *
-one_json(struct capture_calls *c, const struct capture_call *one, bool begun)
-{
-	struct capture_progress p;
-
-	if (capture_progress(c->captures, one->id, &p) < 0 || (begun && !p.begun))
-		return NULL;
-	return progress_json(&p, one->uid);
-}
-
 static struct capture_call *
 capture_calls_find(struct capture_calls *c, uint64_t id)
 {
@@ -164,9 +154,11 @@ json_t *
 capture_calls_reply(struct capture_calls *c, uint64_t id)
 {
 	const struct capture_call *one = capture_calls_find(c, id);
-	json_t *j = one ? one_json(c, one, true) : NULL;
+	struct capture_progress p;
 
-	return j ? json_pack("{so}", "capture", j) : NULL;
+	if (!one || capture_progress(c->captures, id, &p) < 0 || !p.begun)
+		return NULL;
+	return json_pack("{so}", "capture", progress_json(&p, one->uid));
 }
 
 static void
@@ -189,6 +181,8 @@ on_end(void *arg, const struct capture_progress *last)
 		method_call_fail(&call, -last->saved_errno, last->error);
 	else
 		call.parameters = json_pack("{so}", "capture", progress_json(last, one->uid));
+	if (!call.error && !call.parameters)
+		method_call_fail(&call, -ENOMEM, "");
 	LIST_REMOVE(one, next);
 	free(one);
 	/* Last, as the client's next call may come from within. */
@@ -488,13 +482,18 @@ capture_calls_stop(struct method_call *call)
 void
 capture_calls_list(struct method_call *call)
 {
-	json_t *all = json_array(), *j;
+	json_t *all = json_array();
 	const struct capture_call *one;
+	struct capture_progress p;
 
 	LIST_FOREACH(one, &call->captures->running, next) {
-		j = one_json(call->captures, one, false);
-		if (j && json_array_append_new(all, j) < 0)
-			break;
+		if (capture_progress(call->captures->captures, one->id, &p) < 0)
+			continue;
+		/* A list that lacks one would say that it does not run. */
+		if (json_array_append_new(all, progress_json(&p, one->uid)) < 0) {
+			json_decref(all);
+			return;
+		}
 	}
 	call->parameters = json_pack("{so}", "captures", all);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,18 @@ static json_t *ended; /* last reply of a capture that was waited for */
 static char ended_error[128];
 static int client; /* anything with an address */
 static int passed; /* descriptor for the next call */
+
+/* While a method runs, JSON gets no memory for allocation number at; 0: it gets all. */
+static struct {
+	bool runs;
+	unsigned int at, nr;
+} starved;
+
+static void *
+starved_malloc(size_t n)
+{
+	return starved.runs && ++starved.nr == starved.at ? NULL : malloc(n);
+}
 
 static void
 on_ended(void *arg, void *who, const char *error, json_t *parameters)
@@ -78,9 +91,11 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 				    .dumps = &fake.dumped };
 
 	assert_int_equal(varlink_call_parse(text, strlen(text), &message), 0);
+	starved.runs = true;
 	methods_call(&call);
 	while (call.wait == METHODS_DISK)
 		methods_run(&call);
+	starved.runs = false;
 	(void)fake_begin();
 	passed = call.fd;
 	json_decref(message.message);
@@ -804,6 +819,60 @@ failures_are_told(void **state)
 	}
 }
 
+/* Each allocation in turn: the whole answer, or the error. */
+static void
+answers_are_whole_or_none(void **state)
+{
+	static const char *const methods[] = { "ListCaptures", "List", "GetStatus" };
+
+	fake.files = 3;
+	assert_true(is_good(call_root("Capture", "\"duration_s\":5")));
+	assert_true(is_good(call_root("Capture", "\"duration_s\":6")));
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		json_t *whole = call_root(methods[i], "").parameters;
+
+		for (starved.at = 1, starved.nr = UINT_MAX; starved.at <= starved.nr;
+		     starved.at++) {
+			struct method_call call;
+
+			starved.nr = 0;
+			call = call_root(methods[i], "");
+			if (!call.error && !json_equal(call.parameters, whole))
+				fail_msg("%s: allocation %u of %u: something is left out",
+					 methods[i], starved.at, starved.nr);
+			if (call.error)
+				assert_true(is_error(call, METHODS_INTERFACE ".Failed", NULL));
+			else
+				json_decref(call.parameters);
+		}
+		starved.at = 0;
+		json_decref(whole);
+	}
+}
+
+static void
+the_end_of_a_capture_is_told_without_memory(void **state)
+{
+	bool failed = true;
+
+	for (unsigned int at = 1; failed; at++) {
+		assert_true(is_good(call_root("Capture", "\"duration_s\":5")));
+		starved.at = at;
+		starved.nr = 0;
+		starved.runs = true;
+		fake_end(at, NULL);
+		starved.runs = false;
+		starved.at = 0;
+		failed = at <= starved.nr;
+		/* No reply says that it ended well and lacks what it recorded. */
+		if (ended_error[0])
+			assert_string_equal(ended_error, METHODS_INTERFACE ".Failed");
+		else
+			check_result(behind("type", "CaptureState"),
+				     json_object_get(ended, "capture"));
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -827,7 +896,10 @@ main(void)
 		TEST(long_lists_come_in_parts),
 		TEST(vacuum_needs_a_limit),
 		TEST(failures_are_told),
+		TEST(answers_are_whole_or_none),
+		TEST(the_end_of_a_capture_is_told_without_memory),
 	};
 
+	json_set_alloc_funcs(starved_malloc, free);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
