@@ -29,6 +29,10 @@ planted "a field of the first page without a row" 'page.data_tail has no row' '/
 planted "a constant in two rows" 'PERF_FORMAT_LOST has two rows' 's/^\(| `PERF_FORMAT_ID`\)/\1, `PERF_FORMAT_LOST`/'
 planted "no reason" 'page.data_offset.*why not is not said' 's/^\(| `page.data_offset`[^|]*| no |\)[^|]*/\1 /'
 planted "no test" 'PERF_SAMPLE_RAW.*no test' '/^| `PERF_SAMPLE_RAW`/s/[^|]*|$/ - |/'
+planted "what no code has" 'PERF_SAMPLE_RAW: used, it says' '/^| `PERF_SAMPLE_RAW`/s/`[a-z/_]*\.[ct]`/`recorder\/host\/hotplug.c`/g'
+planted "a word that no code has" '"no_such_word" stands in none' 's/(`callchain_mode`)/(`no_such_word`)/'
+planted "what the code uses after all" 'page.data_head: not used, it says, and recorder/ring/ring.c uses it' \
+	's/^\(| `page.data_\)offset`, `page.data_size`/\1offset`/; s/^| `page.data_head` | always | [^|]* | [^|]*/| `page.data_head` | no | x | - /'
 planted "no such state" "'perhaps' is no state" 's/^\(| `PERF_SAMPLE_RAW` |\)[^|]*/\1 perhaps /'
 planted "a file that is gone" 'names recorder/gone.c, which is not there' 's,`recorder/event/event.c`,`recorder/gone.c`,'
 
