@@ -367,6 +367,7 @@ check-headers:
 
 check-docs:
 	$(Q)tests/docs.sh .
+	$(Q)tests/doc_names.sh .
 	$(Q)tests/perf_events.sh .
 
 lint:
