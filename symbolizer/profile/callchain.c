@@ -45,6 +45,14 @@ is_last(uint64_t marker)
 	return marker == PERF_CONTEXT_USER || marker == PERF_CONTEXT_GUEST_USER;
 }
 
+enum callchain_mode
+callchain_mode_of(uint64_t ip)
+{
+	if (ip >= CALLCHAIN_VSYSCALL && ip < CALLCHAIN_VSYSCALL_END)
+		return CALLCHAIN_USER;
+	return ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
+}
+
 void
 callchain_of_record(const struct perf_record *r, struct callchain_words *ret)
 {
@@ -135,7 +143,7 @@ callchain_begin(struct callchain *c, const struct callchain_words *w, struct cal
 		last |= is_last(word);
 	}
 	if (mode == CALLCHAIN_UNKNOWN && ip)
-		mode = ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
+		mode = callchain_mode_of(ip);
 	*ret = (struct callchain_address){ .mode = mode,
 					   .ip = ip,
 					   .frame = ip ? frame : CALLCHAIN_NO_FRAME };

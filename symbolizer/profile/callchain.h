@@ -39,6 +39,12 @@ struct callchain_address {
 };
 #define CALLCHAIN_NO_FRAME UINT32_MAX /* it came in a record */
 
+/* The page of x86-64 that is the user's, in the upper half: the kernel, and thus every process, has it there. */
+#define CALLCHAIN_VSYSCALL UINT64_C(0xffffffffff600000)
+#define CALLCHAIN_VSYSCALL_END (CALLCHAIN_VSYSCALL + 4096)
+/* Whose an address is that comes without a mode: the kernel has the upper half. */
+enum callchain_mode callchain_mode_of(uint64_t ip);
+
 /* What a sample tells of its stack, from a record or from columns. */
 struct callchain_words {
 	uint16_t misc; /* of the record's header */

@@ -3,13 +3,12 @@
 
 #include "symbolizer/profile/callchain.h"
 
-/* Of an address the kernel tells by itself whether it is the kernel's: it has the upper half. */
 int
 detail_finder_place(struct detail_finder *f, const struct replay_sample *s,
 		    enum sample_detail_kind kind, uint64_t ip, uint32_t *ret)
 {
-	const struct callchain_address code = { ip >> 63 ? CALLCHAIN_KERNEL : CALLCHAIN_USER, false,
-						ip, CALLCHAIN_NO_FRAME };
+	const struct callchain_address code = { callchain_mode_of(ip), false, ip,
+						CALLCHAIN_NO_FRAME };
 
 	if (kind == SAMPLE_DETAIL_DATA)
 		return place_finder_data(f->places, s->pid, ip, ret);

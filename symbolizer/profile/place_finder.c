@@ -200,7 +200,7 @@ static int
 user_place(struct place_finder *f, uint32_t pid, const struct callchain_address *a,
 	   uint64_t time_ns, uint32_t *ret)
 {
-	const struct task_map *map = task_model_map(replay_model(f->replay), pid, a->ip);
+	const struct task_map *map = replay_map(f->replay, pid, a->ip);
 	struct raw_place key = { .mode = a->mode,
 				 .is_return = a->is_return,
 				 .region = RAW_NO_REGION,
@@ -279,7 +279,7 @@ place_finder_slot(const struct place_finder *f, uint32_t pid, const struct callc
 
 	if (a->mode != CALLCHAIN_USER)
 		return NULL;
-	map = task_model_map(replay_model(f->replay), pid, a->ip);
+	map = replay_map(f->replay, pid, a->ip);
 	if (!map)
 		return NULL;
 	known = recent_region(f, map);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <linux/perf_event.h>
+#include <sys/mman.h>
 
 #include "format/block/buildids.h"
 #include "format/columns/columns_view.h"
@@ -21,6 +22,8 @@ struct replay {
 	bool has_kernel;
 	bool inside; /* the recorder was in a PID namespace: whose a sample of pid 0 is, its place tells */
 	struct buildid vdso;
+	struct map_object vsyscall_object;
+	struct task_map vsyscall; /* empty: the machine has none */
 	uint64_t epoch, kernel_epoch;
 	uint64_t aged_ns; /* up to when tasks that have ended were forgotten */
 	uint64_t bad_blocks;
@@ -30,6 +33,19 @@ struct replay {
 	struct read_counts counts;
 	int error; /* of the block callback, which cannot return one */
 };
+
+static void
+vsyscall_init(struct replay *r)
+{
+	const char *arch = record_stream_meta(r->stream)->arch;
+
+	r->vsyscall_object = (struct map_object){ .serial = UINT64_MAX, .path = "[vsyscall]" };
+	r->vsyscall = (struct task_map){ .start = CALLCHAIN_VSYSCALL,
+					 .prot = PROT_EXEC,
+					 .object = &r->vsyscall_object };
+	if (!arch || !*arch || strcmp(arch, "x86_64") == 0)
+		r->vsyscall.end = CALLCHAIN_VSYSCALL_END;
+}
 
 struct replay *
 replay_new(struct record_stream *stream, struct intern *strings,
@@ -41,6 +57,7 @@ replay_new(struct record_stream *stream, struct intern *strings,
 		return NULL;
 	r->stream = stream;
 	r->options = *options;
+	vsyscall_init(r);
 	r->model = task_model_new();
 	r->kernel = kernel_symbols_new(strings);
 	if (r->model && r->kernel)
@@ -67,6 +84,16 @@ const struct task_model *
 replay_model(const struct replay *r)
 {
 	return r->model;
+}
+
+const struct task_map *
+replay_map(const struct replay *r, uint32_t pid, uint64_t addr)
+{
+	const struct task_map *map = task_model_map(r->model, pid, addr);
+
+	if (!map && addr >= r->vsyscall.start && addr < r->vsyscall.end)
+		map = &r->vsyscall;
+	return map;
 }
 
 const struct kernel_symbols *

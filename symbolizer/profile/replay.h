@@ -87,6 +87,11 @@ size_t replay_first_wait(const struct replay *r);
 struct waits_counts replay_waits(const struct replay *r);
 
 const struct task_model *replay_model(const struct replay *r);
+/*
+ * What holds addr in process pid: as task_model_map(), and the vsyscall page of x86-64, which each process has and no
+ * record tells of.
+ */
+const struct task_map *replay_map(const struct replay *r, uint32_t pid, uint64_t addr);
 /* Its names are interned in strings. */
 const struct kernel_symbols *replay_kernel(const struct replay *r);
 /* Neither the model nor the kernel's symbols have changed since this was the same number. */

@@ -54,7 +54,7 @@ static bool
 find_code(void *arg, uint64_t ip, struct unwind_code *ret)
 {
 	struct user_stack *u = arg;
-	const struct task_map *map = task_model_map(replay_model(u->replay), u->pid, ip);
+	const struct task_map *map = replay_map(u->replay, u->pid, ip);
 	int err;
 
 	if (!map || (map->prot && !(map->prot & PROT_EXEC)))

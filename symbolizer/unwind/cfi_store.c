@@ -10,6 +10,7 @@
 #include "symbolizer/object/live_files.h"
 
 #define VDSO_PATH "[vdso]"
+#define VSYSCALL_PATH "[vsyscall]"
 
 struct file {
 	uint64_t serial; /* of the map's object, with the build-id that it had */
@@ -151,8 +152,14 @@ cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct bui
 	       uint64_t ip, struct unwind_code *ret)
 {
 	struct file *f;
-	int err = file_of(s, map, vdso, &f);
+	int err;
 
+	/* The kernel does its calls and returns from them, with the caller's registers. */
+	if (strcmp(map->object->path, VSYSCALL_PATH) == 0) {
+		*ret = (struct unwind_code){ .vaddr = ip, .frameless = true };
+		return 0;
+	}
+	err = file_of(s, map, vdso, &f);
 	if (err)
 		return err;
 	*ret = (struct unwind_code){ .cfi = f->cfi };

@@ -281,9 +281,9 @@ by_call(struct walk *w, int why)
 }
 
 static int
-without_rule(struct walk *w, int why)
+without_rule(struct walk *w, bool frameless, int why)
 {
-	int stop = by_frame_pointer(w, why);
+	int stop = frameless ? why : by_frame_pointer(w, why);
 
 	if (stop == why && !w->frame.is_return)
 		stop = by_call(w, why);
@@ -345,7 +345,7 @@ step(struct walk *w)
 	if (stop == UNWIND_NO_CFI && code.cfi && cfi_is_entry(code.cfi, code.vaddr))
 		return UNWIND_END;
 	if (stop == UNWIND_BAD_CFI || stop == UNWIND_NO_CFI)
-		stop = without_rule(w, mapped ? stop : UNWIND_NO_MAP);
+		stop = without_rule(w, code.frameless, mapped ? stop : UNWIND_NO_MAP);
 	return stop;
 }
 

@@ -41,6 +41,7 @@ struct unwind_frame {
 struct unwind_code {
 	struct cfi *cfi; /* NULL: there is none; else it lives as long as the unwinder */
 	uint64_t vaddr;	 /* the address as in its file */
+	bool frameless;	 /* a call leads to it, and it leaves the stack as the call did */
 };
 /* False: no code is mapped there. */
 typedef bool unwind_find_fn(void *arg, uint64_t ip, struct unwind_code *ret);

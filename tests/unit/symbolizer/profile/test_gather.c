@@ -329,6 +329,28 @@ vdso_has_a_build_id(void **state)
 	assert_int_equal(buildid_cmp(&seen.id, &e.id), 0);
 }
 
+/* Every process has it, and no record tells of it. */
+static void
+vsyscall_is_everywhere(void **state)
+{
+	struct synthetic s;
+	struct seen seen;
+
+	synthetic_begin(&s, PERF_SAMPLE_IP);
+	synthetic_comm(&s, 10, 10, "a");
+	sample(&s, 10, PERF_RECORD_MISC_USER, 0xffffffffff600400);
+	sample(&s, 11, PERF_RECORD_MISC_USER, 0xffffffffff600400);
+	sample(&s, 12, PERF_RECORD_MISC_CPUMODE_UNKNOWN, 0xffffffffff600800);
+	see(&s, &(struct profile_options){ .leaf_only = true }, &seen);
+	assert_int_equal(seen.nr_regions, 1);
+	assert_int_equal(seen.nr_places, 2);
+	synthetic_begin(&s, PERF_SAMPLE_IP);
+	sample(&s, 11, PERF_RECORD_MISC_USER, 0xffffffffff5fffff);
+	sample(&s, 11, PERF_RECORD_MISC_USER, 0xffffffffff601000);
+	see(&s, &(struct profile_options){ .leaf_only = true }, &seen);
+	assert_int_equal(seen.nr_regions, 0);
+}
+
 /* What take returns ends the run, and is what it returns. */
 static int
 refuse(void *arg, struct gather *g, const struct raw_profile *raw)
@@ -358,7 +380,8 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_say_the_same), cmocka_unit_test(files_have_places),
 		cmocka_unit_test(names_of_their_time),	cmocka_unit_test(addresses_when_asked),
-		cmocka_unit_test(vdso_has_a_build_id),	cmocka_unit_test(take_ends_it),
+		cmocka_unit_test(vdso_has_a_build_id),	cmocka_unit_test(vsyscall_is_everywhere),
+		cmocka_unit_test(take_ends_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

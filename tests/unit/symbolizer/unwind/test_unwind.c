@@ -21,7 +21,8 @@
 #define LOADED UINT64_C(0x555500000000) /* where the code is, in the process */
 #define AT(n) (LOADED + (n))
 #define JIT UINT64_C(0x666600000000) /* code without a file */
-#define FUNCTION_BYTES 0x100	     /* function i is at i times this */
+#define VSYSCALL UINT64_C(0xffffffffff600000)
+#define FUNCTION_BYTES 0x100 /* function i is at i times this */
 #define BYTES(...) ((const uint8_t[]){ __VA_ARGS__ }), sizeof((const uint8_t[]){ __VA_ARGS__ })
 
 static struct {
@@ -126,6 +127,10 @@ end(void **state)
 static bool
 find(void *arg, uint64_t ip, struct unwind_code *ret)
 {
+	if (ip == VSYSCALL) {
+		*ret = (struct unwind_code){ .vaddr = ip, .frameless = true };
+		return true;
+	}
 	*ret = (struct unwind_code){ .cfi = cfi, .vaddr = ip - LOADED + FRAME_IMAGE_CODE };
 	if (ip - JIT < 0x1000) {
 		ret->cfi = NULL;
@@ -197,6 +202,20 @@ test_rules(void **state)
 	stack[15] = 0;
 	assert_int_equal(walk(AT(0x10), 16), UNWIND_END);
 	EXPECT(AT(0x10), AT(0x110), AT(0x210), AT(0x220));
+}
+
+/* The caller is on top of the stack. The frame pointer is the caller's, and leads to the one after. */
+static void
+test_frameless(void **state)
+{
+	ordinary();
+	stack[0] = AT(0x110);
+	stack[3] = AT(0x310);
+	stack[4] = 0;
+	stack[5] = AT(0x320);
+	set(6, BASE + 4 * 8);
+	assert_int_equal(walk(VSYSCALL, 8), UNWIND_END);
+	EXPECT(VSYSCALL, AT(0x110), AT(0x310));
 }
 
 /* A call as the last instruction of a function returns to where the next one begins. */
@@ -552,12 +571,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_rules),	  TEST(test_call_at_end), TEST(test_cut),
-		TEST(test_no_map),	  TEST(test_bad),	  TEST(test_damaged),
-		TEST(test_signal),	  TEST(test_plt),	  TEST(test_frame_pointers),
-		TEST(test_entry),	  TEST(test_popped),	  TEST(test_steps),
-		TEST(test_limit),	  TEST(test_too_many),	  TEST(test_aarch64),
-		TEST(test_aarch64_holes), TEST(test_sample),	  TEST(test_narrow_sample),
+		TEST(test_rules),	   TEST(test_call_at_end),   TEST(test_cut),
+		TEST(test_frameless),	   TEST(test_no_map),	     TEST(test_bad),
+		TEST(test_damaged),	   TEST(test_signal),	     TEST(test_plt),
+		TEST(test_frame_pointers), TEST(test_entry),	     TEST(test_popped),
+		TEST(test_steps),	   TEST(test_limit),	     TEST(test_too_many),
+		TEST(test_aarch64),	   TEST(test_aarch64_holes), TEST(test_sample),
+		TEST(test_narrow_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
