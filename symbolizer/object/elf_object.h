@@ -108,7 +108,7 @@ void elf_object_function(struct elf_object *o, const char *name, struct elf_func
 void elf_object_symbol(struct elf_object *o, const char *name, struct elf_function *ret);
 
 /*
- * Adds "name@plt" for the entries of .plt, .plt.sec and .plt.got (x86-64). names (may be
+ * Adds "name@plt" for the entries of .plt, .plt.sec, .plt.got and .iplt (x86-64, i386, aarch64). names (may be
  * NULL) names the targets of entries that an IFUNC resolver fills.
  */
 int elf_object_plt(struct elf_object *o, const struct symtab *names, struct symtab_builder *b);
