@@ -171,12 +171,52 @@ demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
 	return run_cxx(copy, DMGL_PARAMS | DMGL_ANSI, out, cap);
 }
 
+/* ocamlopt: "caml" and a module, "__" between names, "$2b" for a byte that an assembler does not take. */
+static bool
+is_ocaml(const char *name)
+{
+	return strncmp(name, "caml", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
+}
+
+static unsigned
+hex_digit(char c)
+{
+	return isdigit((unsigned char)c) ? (unsigned)(c - '0')
+					 : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
+}
+
+static size_t
+demangle_ocaml(const char *name, char *out, size_t cap)
+{
+	size_t len = 0;
+
+	for (const char *at = name + 4; *at; at++) {
+		if (len + 1 >= cap)
+			return 0;
+		if (at[0] == '_' && at[1] == '_') {
+			out[len++] = '.';
+			at++;
+		} else if (at[0] == '$' && isxdigit((unsigned char)at[1]) &&
+			   isxdigit((unsigned char)at[2]) && (at[1] != '0' || at[2] != '0')) {
+			out[len++] = (char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
+			at += 2;
+		} else {
+			out[len++] = *at;
+		}
+	}
+	out[len] = '\0';
+	return len;
+}
+
 size_t
 demangle(const char *name, enum demangle_style style, char *out, size_t cap)
 {
 	char copy[DEMANGLE_INPUT_MAX + 1];
 	size_t len;
 
+	if (is_ocaml(name))
+		return demangle_ocaml(name, out,
+				      cap < DEMANGLE_OUTPUT_MAX ? cap : DEMANGLE_OUTPUT_MAX);
 	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 &&
 	    strncmp(name, "_GLOBAL_", 8) != 0)
 		return 0;

@@ -238,7 +238,7 @@ resolver_name(struct resolver *r, const char *raw, const char **ret)
 
 	if (name == NULL)
 		return -FMT_E_NOMEM;
-	if (r->no_demangle || name[0] != '_') {
+	if (r->no_demangle || (name[0] != '_' && name[0] != 'c')) {
 		*ret = name;
 		return 0;
 	}

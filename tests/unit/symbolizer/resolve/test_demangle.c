@@ -63,6 +63,40 @@ suffixes_of_clones_as_perf_and_cxxfilt(void **state)
 	assert_string_equal(full("_Z3fooi.llvm.1234567890.cold"), "foo(int) [clone .cold]");
 }
 
+/* As util/demangle-ocaml.c of perf. */
+static void
+ocaml_names(void **state)
+{
+	assert_string_equal(brief("camlM__$2b$5e_81"), "M.+^_81");
+	assert_string_equal(full("camlStdlib__List__rev_append_123"), "Stdlib.List.rev_append_123");
+	assert_string_equal(brief("camlStdlib$5fx__f_1@plt"), "Stdlib_x.f_1@plt");
+	assert_string_equal(brief("camlM.f_1"), "M.f_1");
+	assert_string_equal(brief("camlM__$zz_$"), "M.$zz_$");
+	/* Of these there is no name: the runtime, C, and a string that would end. */
+	assert_string_equal(brief("caml_main"), "caml_main");
+	assert_string_equal(brief("camlm__f"), "camlm__f");
+	assert_string_equal(brief("camlM__$00f"), "M.$00f");
+}
+
+/*
+ * Constraints, an explicit this, kinds of template parameters: what the libiberty at hand does not know stays as it is
+ * in the file, and is never another name.
+ */
+static void
+newer_names(void **state)
+{
+	static const char *const names[][2] = {
+		{ "_Z4spinITk5smalllET_S0_", "long spin<long>(long)" },
+		{ "_ZNH1S1fES_", "S::f(this S)" },
+		{ "_Z1fITnDaLi1EEvv", "void f<1>()" },
+		{ "_Z1fITpTnDaJLi1ELi2EEEvv", "void f<1, 2>()" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(full(names[i][0]), names[i][0]) != 0)
+			assert_string_equal(full(names[i][0]), names[i][1]);
+}
+
 static void
 rust_names(void **state)
 {
@@ -201,6 +235,8 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_names),
 		cmocka_unit_test(suffixes_of_clones_as_perf_and_cxxfilt),
+		cmocka_unit_test(ocaml_names),
+		cmocka_unit_test(newer_names),
 		cmocka_unit_test(rust_names),
 		cmocka_unit_test(full_names_as_filt_has_them),
 		cmocka_unit_test(short_names_as_filt_has_them),
