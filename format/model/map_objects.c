@@ -490,7 +490,8 @@ map_object_anonymous(const char *path)
 	};
 
 	if (path[0] == '[')
-		return strcmp(path, "[vdso]") != 0 && strcmp(path, "[vsyscall]") != 0;
+		return strcmp(path, "[vdso]") != 0 && strcmp(path, "[vdso32]") != 0 &&
+			strcmp(path, "[vsyscall]") != 0;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;

@@ -245,7 +245,7 @@ find_vdso(struct object_search *s)
 
 	if (error || s->found)
 		return error;
-	error = object_vdso_open(&elf);
+	error = object_vdso_open(s->narrow, &elf);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : try_by_id(s);
 	if (w->build_id.size ? same_build_id(elf, &w->build_id) : s->places->this_boot) {

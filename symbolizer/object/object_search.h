@@ -17,8 +17,8 @@ struct object_search {
 	const struct object_places *places;
 	const struct map_object *wanted;
 	const struct task_map *map; /* one of it */
-	bool vdso;
-	enum resolve_doubt doubt; /* of found */
+	bool vdso, narrow;	    /* narrow: of 32-bit processes */
+	enum resolve_doubt doubt;   /* of found */
 	/* Of the candidates so far, what would help a person most. */
 	enum resolve_miss miss;
 	struct elf_object *found;

@@ -236,6 +236,13 @@ object_store_debug(const struct object_places *places, struct elf_object *elf, s
 	return 0;
 }
 
+static void
+vdso_is_wanted(struct object_search *s)
+{
+	s->narrow = strcmp(s->wanted->path, OBJECT_VDSO32) == 0;
+	s->vdso = s->narrow || strcmp(s->wanted->path, OBJECT_VDSO) == 0;
+}
+
 int
 object_store_open(const struct object_places *places, const struct map_object *wanted,
 		  const struct task_map *map, struct elf_object **ret,
@@ -245,7 +252,7 @@ object_store_open(const struct object_places *places, const struct map_object *w
 	struct elf_object *debug = NULL;
 	int error = 0;
 
-	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
+	vdso_is_wanted(&s);
 	if (wanted->build_id.size || !map_object_anonymous(wanted->path))
 		error = object_search_find(&s);
 	if (!error && s.found)
@@ -272,7 +279,7 @@ object_store_load(const struct object_places *places, const struct map_object *w
 	int error;
 
 	*ret = NULL;
-	s.vdso = strcmp(wanted->path, "[vdso]") == 0;
+	vdso_is_wanted(&s);
 	/* A memfd has a build-id when a program was put there: perf's cache may know it. */
 	if (map_object_anonymous(wanted->path) && !wanted->build_id.size) {
 		*ret_miss = RESOLVE_NOT_FILE;

@@ -23,7 +23,8 @@
  * mtime and the map is one of its segments of code, page for page; and any, when forced.
  *
  * [vdso] has no file: it is this process's own image, when the build-id is the same (or, none
- * being recorded, when this is still the same boot), or perf's cache of it.
+ * being recorded, when this is still the same boot), or perf's cache of it. Nothing tells the build-id of that of
+ * 32-bit processes, [vdso32]: it is the running kernel's, when this is still the same boot.
  */
 #ifndef SYMBOLIZER_OBJECT_OBJECT_STORE_H
 #define SYMBOLIZER_OBJECT_OBJECT_STORE_H

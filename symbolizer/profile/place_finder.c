@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "symbolizer/object/object_vdso.h"
+
 /* How many are found again without a search: powers of two. */
 #define RECENT_KERNEL 4096
 #define RECENT_REGIONS 1024
@@ -116,13 +118,15 @@ kernel_place(struct place_finder *f, const struct callchain_address *a, uint32_t
 static int
 new_region(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 {
-	const struct buildid *id = &map->object->build_id;
-	const char *path = intern_string(f->strings, map->object->path);
+	/* The build-id that is told of "[vdso]" is that of 64-bit processes. */
+	static const struct buildid unknown = { .size = 0 };
+	const bool narrow = object_vdso_is_narrow(map);
+	const struct buildid *id = narrow ? &unknown : &map->object->build_id;
+	const char *path = intern_string(f->strings, narrow ? OBJECT_VDSO32 : map->object->path);
 
 	if (!path)
 		return -FMT_E_NOMEM;
-	/* A name that there was no room for tells nothing from anything. */
-	if (id->size == 0 && strcmp(map->object->path, "[vdso]") == 0)
+	if (id->size == 0 && strcmp(path, OBJECT_VDSO) == 0)
 		id = replay_vdso(f->replay);
 	return raw_profile_region(f->raw, map, id, path, ret);
 }

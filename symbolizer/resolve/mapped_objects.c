@@ -8,8 +8,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/object_store.h"
-
-#define VDSO_PATH "[vdso]"
+#include "symbolizer/object/object_vdso.h"
 
 void
 mapped_objects_init(struct mapped_objects *m, const struct object_places *places,
@@ -187,12 +186,13 @@ mapped_same(const void *owner, uint32_t index, const void *key)
 static int
 mapped_new(struct mapped_objects *m, const struct map_object *wanted, uint32_t hash)
 {
+	const bool narrow = strcmp(wanted->path, OBJECT_VDSO32) == 0;
 	struct mapped_object s = {
 		.key = *wanted,
-		.relative = strcmp(wanted->path, VDSO_PATH) == 0 ||
+		.relative = narrow || strcmp(wanted->path, OBJECT_VDSO) == 0 ||
 			strcmp(wanted->path, "[vsyscall]") == 0,
 	};
-	int error = mapped_names(m, &s, wanted->path);
+	int error = mapped_names(m, &s, narrow ? OBJECT_VDSO : wanted->path);
 
 	if (!error)
 		error = mapped_objects_build_id(m->strings, &s.key.build_id, &s.build_id);

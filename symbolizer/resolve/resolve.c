@@ -10,6 +10,7 @@
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/object/object_split.h"
+#include "symbolizer/object/object_vdso.h"
 #include "symbolizer/object/packed_objects.h"
 #include "symbolizer/resolve/demangle.h"
 #include "symbolizer/resolve/kernel_debug.h"
@@ -372,13 +373,8 @@ resolver_user(struct resolver *r, const struct task_map *map, uint64_t ip, bool 
 		ret->miss = s->miss;
 		return 0;
 	}
-	/* A 32-bit process has another vDSO by the same name. */
-	if (s->relative && map->end <= UINT32_MAX) {
-		ret->vaddr = offset;
-		ret->miss = RESOLVE_NO_FILE;
-		return 0;
-	}
-	if (s->object->separate && !object_address(s->object, map, ip, &offset)) {
+	if (object_vdso_is_narrow(map) ||
+	    (s->object->separate && !object_address(s->object, map, ip, &offset))) {
 		ret->vaddr = offset;
 		ret->miss = RESOLVE_NO_FILE;
 		return 0;

@@ -8,13 +8,14 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 #include "symbolizer/object/live_files.h"
+#include "symbolizer/object/object_vdso.h"
 
-#define VDSO_PATH "[vdso]"
 #define VSYSCALL_PATH "[vsyscall]"
 
 struct file {
 	uint64_t serial; /* of the map's object, with the build-id that it had */
 	struct buildid vdso;
+	bool narrow;	 /* the vDSO of 32-bit processes */
 	struct cfi *cfi; /* NULL: none is known */
 	struct elf_segment *segments;
 	size_t nr_segments;
@@ -65,7 +66,8 @@ same_file(const void *owner, uint32_t index, const void *key)
 {
 	const struct file *a = &((const struct cfi_store *)owner)->files[index], *b = key;
 
-	return a->serial == b->serial && buildid_cmp(&a->vdso, &b->vdso) == 0;
+	return a->serial == b->serial && a->narrow == b->narrow &&
+		buildid_cmp(&a->vdso, &b->vdso) == 0;
 }
 
 /* A file that is damaged, or of another machine, has nothing for us. */
@@ -94,7 +96,9 @@ find_file(struct cfi_store *s, struct file *f, const struct task_map *map)
 	struct elf_object *elf = NULL, *debug = NULL;
 	int err = 0;
 
-	if (f->vdso.size > 0)
+	if (f->narrow)
+		wanted = (struct map_object){ .path = OBJECT_VDSO32 };
+	else if (f->vdso.size > 0)
 		wanted.build_id = f->vdso;
 	if (s->bytes < CFI_STORE_BYTES_MAX)
 		err = object_store_open(&s->places, &wanted, map, &elf, &debug);
@@ -112,12 +116,13 @@ static int
 file_of(struct cfi_store *s, const struct task_map *map, const struct buildid *vdso,
 	struct file **ret)
 {
-	struct file key = { .serial = map->object->serial };
+	struct file key = { .serial = map->object->serial, .narrow = object_vdso_is_narrow(map) };
 	const size_t before = s->nr;
 	uint32_t number;
 	int err;
 
-	if (map->object->build_id.size == 0 && strcmp(map->object->path, VDSO_PATH) == 0)
+	if (!key.narrow && map->object->build_id.size == 0 &&
+	    strcmp(map->object->path, OBJECT_VDSO) == 0)
 		key.vdso = *vdso;
 	if (s->last < s->nr && same_file(s, (uint32_t)s->last, &key)) {
 		*ret = &s->files[s->last];
@@ -139,7 +144,7 @@ static bool
 address_in(const struct file *f, const struct task_map *map, uint64_t ip, uint64_t *ret)
 {
 	const struct object object = { .segments = f->segments, .nr_segments = f->nr_segments };
-	const bool relative = strcmp(map->object->path, VDSO_PATH) == 0;
+	const bool relative = strcmp(map->object->path, OBJECT_VDSO) == 0;
 
 	if (f->separate)
 		return object_address(&object, map, ip, ret);

@@ -23,6 +23,7 @@
 
 #include "format/block/ksyms.h"
 #include "symbolizer/object/symtab.h"
+#include "symbolizer/object/object_vdso.h"
 #include "tests/lab/elf_lab.h"
 
 #define START UINT64_C(0x7f1234560000)
@@ -888,6 +889,39 @@ vdso(void **state)
 	elf_object_close(elf);
 }
 
+/* No build-id is known of it: it is this kernel's, or nothing's. */
+static void
+vdso_of_32_bits(void **state)
+{
+	struct map_object o = { .path = "[vdso32]" };
+	struct task_map map = { 0xf7f00000, 0xf7f02000, 0, 5, 0, &o };
+	uint8_t boot[16] = { 0 };
+	struct elf_object *elf;
+	char text[64];
+	bool found = false;
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	assert_non_null(f);
+	assert_non_null(fgets(text, sizeof(text), f));
+	fclose(f);
+	assert_int_equal(user(&map, map.start + 0x800, false).miss, RESOLVE_NO_FILE);
+	assert_string_equal(user(&map, map.start + 0x800, false).dso, "[vdso]");
+	recording_meta_parse_id(text, boot);
+	if (object_vdso_open(true, &elf) != 0) {
+		print_message("# this kernel runs no 32-bit programs of x86\n");
+		return;
+	}
+	elf_object_close(elf);
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs });
+	assert_int_equal(resolver_begin(r, &(struct resolver_recording){ .boot_id = boot }), 0);
+	for (uint64_t v = 0; v < 8192; v += 4) {
+		struct frame at = user(&map, map.start + v, false);
+
+		found |= at.symbol && strcmp(at.symbol, "__kernel_vsyscall") == 0;
+	}
+	assert_true(found);
+}
+
 static void
 vsyscall(void **state)
 {
@@ -1045,6 +1079,7 @@ main(void)
 		T(debug_file_alone),
 		T(surrogate),
 		T(vdso),
+		T(vdso_of_32_bits),
 		T(vsyscall),
 		T(equal_strings_are_one_pointer),
 		T(an_index_is_used_again),
