@@ -67,9 +67,10 @@ is_of_lines(const char *name)
 static bool
 is_named(const struct reduction *r, const char *name)
 {
-	static const char *const list[] = { ".interp",		 ".iplt",
-					    ".gnu_debugdata",	 ".gnu_debuglink",
-					    ".gnu_debugaltlink", NULL };
+	static const char *const list[] = {
+		".interp",    ".iplt", ".gnu_debugdata", ".gnu_debuglink", ".gnu_debugaltlink",
+		".go.module", NULL
+	};
 
 	return is_among(name, list) || strcmp(name, ".plt") == 0 || begins_with(name, ".plt.") ||
 		strstr(name, ".gopclntab") != NULL ||
