@@ -394,7 +394,22 @@ search_all(struct inlines *l, size_t first)
 
 /* --- giving ------------------------------------------------------------------------------ */
 
-/* The frame that was added stays what it is: the linker's name, which has more than the source's. */
+static void
+name_by_source(struct frame *f, const char *function)
+{
+	if (function) {
+		f->symbol = function;
+		f->miss = RESOLVE_OK;
+	} else if (f->symbol) {
+		f->symbol = NULL;
+		f->miss = RESOLVE_NO_SYMBOL;
+	}
+}
+
+/*
+ * The frame that was added stays what it is: the linker's name, which has more than the source's. An inlined call whose
+ * name is not here has none: it is not the function that it was inlined into.
+ */
 static int
 give(const struct inlines *l, const struct asked *a, inlines_fn *take, void *arg)
 {
@@ -409,10 +424,8 @@ give(const struct inlines *l, const struct asked *a, inlines_fn *take, void *arg
 		f->file = source->file;
 		f->line = source->line;
 		f->inlined = i + 1 < k->nr;
-		if (source->function && (f->inlined || !f->symbol)) {
-			f->symbol = source->function;
-			f->miss = RESOLVE_OK;
-		}
+		if (f->inlined || !f->symbol)
+			name_by_source(f, source->function);
 	}
 	return k->nr ? take(arg, a->number, frames, k->nr) : 0;
 }

@@ -7,7 +7,7 @@
 # alone). srcline and srcfile are sort keys; what debug information says is kept.
 # shellcheck disable=SC2015,SC2016
 . "$(dirname "$0")/../lib.sh"
-need_command perf gcc g++ python3 jq strip objcopy llvm-symbolizer
+need_command perf gcc g++ python3 jq strip objcopy objdump llvm-symbolizer dwz
 
 cat >c.c <<'C'
 #include <stdio.h>
@@ -104,6 +104,22 @@ perf_record -q -g -F 999 -e cpu-clock:u -o cc.data ./cc >/dev/null 2>perf.err ||
 "$SPOOR" export -f folded -i cc.data -o cc.folded 2>err
 like "$(sort -t' ' -k2n cc.folded)" ';sell;[^;]*operator\(\);shop::Till<unsigned int>::add [0-9]' \
 	"a method has its class and namespace, a lambda is a frame"
+
+# --- a call whose name is in a file that is not here ---------------------------------------------
+
+sed 's/\<turn\>/a_call_whose_name_dwz_moves_to_the_file_that_both_have/g' c.c >moved.c
+gcc -O2 -g -o one moved.c && gcc -O2 -g -DTWO -o two moved.c || bail "gcc failed"
+dwz -m common.debug one two || bail "dwz failed"
+at=$(objdump -d one | awk '/^[0-9a-f]* <work>:/ { on = 1 } on && /imul/ { sub(":", "", $1); print $1; exit }')
+like "$("$SPOOR" symbolize --no-cache --obj one "$at" | head -n 1)" '^a_call_whose_name.*c:2$' "dwz: by the file that both have"
+rm common.debug
+llvm-symbolizer --obj=one "0x$at" | awk 'NR % 2 && NF { print }' >wanted
+"$SPOOR" symbolize --no-cache --obj one "$at" | cut -f 1 | sed '/^$/d' >got
+like "$(head -n 1 wanted)" '^\?\?$' "without that file, the call has no name"
+same "and is not the function that it is in: as llvm-symbolizer has it" wanted got
+exits 0 "a recording of it" "$SPOOR" record -q -e cpu-clock:u -F 999 --call-graph dwarf -o moved.spoor -- ./one
+"$SPOOR" export -f folded -i moved.spoor -o moved.folded 2>err
+like "$(sort -t' ' -k2n moved.folded | tail -n 1)" ';main;run;work;\[one\];\[one\] [0-9]+$' "in folded stacks it is the object alone"
 
 # --- where it is, and where it is kept --------------------------------------------------------
 
