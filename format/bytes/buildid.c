@@ -63,6 +63,31 @@ buildid_cmp(const struct buildid *a, const struct buildid *b)
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
+bool
+buildid_same(const struct buildid *a, const struct buildid *b)
+{
+	static const uint8_t zeros[BUILDID_MAX];
+	const struct buildid *lesser = a->size < b->size ? a : b, *longer = lesser == a ? b : a;
+	const size_t size = lesser->size;
+
+	if (size == 0)
+		return longer->size == 0;
+	return a->kind == b->kind && memcmp(a->bytes, b->bytes, size) == 0 &&
+		memcmp(longer->bytes + size, zeros, longer->size - size) == 0;
+}
+
+struct buildid
+buildid_of_padded(const uint8_t bytes[BUILDID_MAX])
+{
+	size_t used = BUILDID_MAX;
+
+	while (used > 0 && bytes[used - 1] == 0)
+		used--;
+	if (used == 0)
+		return (struct buildid){ 0 };
+	return buildid_of(BUILDID_GNU, bytes, used > 16 ? BUILDID_MAX : used > 8 ? 16 : 8);
+}
+
 static struct buildid
 surrogate_of(SHA1_CTX *sha)
 {

@@ -8,6 +8,7 @@
 #ifndef FORMAT_BYTES_BUILDID_H
 #define FORMAT_BYTES_BUILDID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,16 @@ struct buildid {
 struct buildid buildid_of(enum buildid_kind kind, const void *bytes, size_t size);
 /* Orders; 0: both say the same, or both say nothing. */
 int buildid_cmp(const struct buildid *a, const struct buildid *b);
+/*
+ * May both be of one file? As buildid_cmp(), but zeros at the end do not count: perf until 5.10 and simpleperf write
+ * 20 bytes and no length.
+ */
+bool buildid_same(const struct buildid *a, const struct buildid *b);
+/*
+ * A GNU id of BUILDID_MAX bytes whose length was not told: 20 (SHA-1), or 16 (MD5, UUID) or 8 (xxHash) with zeros
+ * behind it.
+ */
+struct buildid buildid_of_padded(const uint8_t bytes[BUILDID_MAX]);
 
 /* The GNU id in a sequence of ELF notes with this alignment (4 or 8); none: size 0. */
 struct buildid buildid_of_notes(const void *notes, size_t len, size_t align);

@@ -29,8 +29,9 @@ perfdata_buildid_next(struct span *s, struct perfdata_buildid *ret)
 	span_skip(&record, PATH_AT - ID_ROOM);
 	if (!span_take(&record, ID_ROOM, &id) || !span_string(&record, &b.path))
 		return -FMT_E_CORRUPT;
-	b.id = buildid_of(BUILDID_GNU, id.p, misc & MISC_SIZE ? id.p[BUILDID_MAX] : BUILDID_MAX);
-	if (!b.id.size)
+	b.id = misc & MISC_SIZE ? buildid_of(BUILDID_GNU, id.p, id.p[BUILDID_MAX])
+				: buildid_of_padded(id.p);
+	if (misc & MISC_SIZE && !b.id.size)
 		return -FMT_E_CORRUPT;
 	b.cpumode = misc & CPUMODE_MASK;
 	*ret = b;

@@ -9,7 +9,7 @@
  *       6  u16     size    of the entry
  *       8  u32     pid     of a guest's machine; -1
  *      12  u8[20]  id
- *      32  u8      size    of the id; without bit 15 it is 20
+ *      32  u8      size    of the id; without bit 15 it is not told, and zeros are behind a short one
  *      33  u8[3]   reserved
  *      36          path    with a NUL
  */
@@ -26,7 +26,7 @@
 
 struct perfdata_buildid {
 	uint8_t cpumode; /* PERF_RECORD_MISC_KERNEL (modules too), _USER, _GUEST_KERNEL, _GUEST_USER */
-	struct buildid id;
+	struct buildid id; /* size 0: nothing but zeros, and no length */
 	const char *path;
 };
 

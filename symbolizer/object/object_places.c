@@ -47,6 +47,22 @@ by_id(char path[PATH_MAX], const char *root, const char *dir, const uint8_t *id,
 		path[0] = '\0';
 }
 
+/* In perf's cache; until perf 5.10 a shorter id stands there with zeros up to 20 bytes. */
+static void
+in_debug_cache(char path[PATH_MAX], const struct object_places *p, const uint8_t *id, size_t size,
+	       bool padded, const char *tail)
+{
+	uint8_t whole[BUILDID_MAX] = { 0 };
+
+	path[0] = '\0';
+	if (!padded) {
+		by_id(path, "", p->debug_cache, id, size, tail);
+	} else if (size < sizeof(whole)) {
+		memcpy(whole, id, size);
+		by_id(path, "", p->debug_cache, whole, sizeof(whole), tail);
+	}
+}
+
 /* A file without bytes there says that the servers had none: it is no ELF file either. */
 void
 object_places_fetched(const struct object_places *p, enum object_fetch_what what, const uint8_t *id,
@@ -78,9 +94,9 @@ object_places_debug(const struct object_places *p, const char *root, size_t i, c
 		by_id(ret_path, root, p->debug_dirs[i], id, size, ".debug");
 	else if (i < 2 * dirs)
 		by_id(ret_path, "", p->debug_dirs[i - dirs], id, size, ".debug");
-	else if (i == 2 * dirs)
-		by_id(ret_path, "", p->debug_cache, id, size, "/debug");
-	else if (i == 2 * dirs + 1)
+	else if (i < 2 * dirs + 2)
+		in_debug_cache(ret_path, p, id, size, i > 2 * dirs, "/debug");
+	else if (i == 2 * dirs + 2)
 		object_places_fetched(p, OBJECT_FETCH_DEBUGINFO, id, size, ret_path);
 	else
 		return false;
@@ -99,9 +115,9 @@ object_places_by_id(const struct object_places *p, size_t i, const uint8_t *id, 
 		by_id(ret_path, p->symfs, "/usr/lib", id, size, "");
 	else if (i == 1)
 		by_id(ret_path, "", "/usr/lib", id, size, "");
-	else if (i < 2 + nr)
-		by_id(ret_path, "", p->debug_cache, id, size, tails[i - 2]);
-	else if (i == 2 + nr)
+	else if (i < 2 + 2 * nr)
+		in_debug_cache(ret_path, p, id, size, i >= 2 + nr, tails[(i - 2) % nr]);
+	else if (i == 2 + 2 * nr)
 		object_places_fetched(p, OBJECT_FETCH_EXECUTABLE, id, size, ret_path);
 	else
 		return false;

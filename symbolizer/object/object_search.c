@@ -38,9 +38,10 @@ same_build_id(const struct elf_object *elf, const struct buildid *wanted)
 	if (wanted->kind != BUILDID_GNU)
 		return elf_object_recorded_id(elf, &other) == 0 && buildid_cmp(&other, wanted) == 0;
 	size = elf_object_build_id(elf, &id);
-	if (size != wanted->size && !(wanted->size == BUILDID_MAX && size > BUILDID_MAX))
-		return false;
-	return memcmp(id, wanted->bytes, wanted->size) == 0;
+	if (size > BUILDID_MAX && wanted->size == BUILDID_MAX)
+		size = BUILDID_MAX;
+	other = buildid_of(BUILDID_GNU, id, size);
+	return other.size > 0 && buildid_same(&other, wanted);
 }
 
 static uint64_t

@@ -218,7 +218,7 @@ packed_objects_same_build(int fd, const struct buildid *id)
 	struct io_source *file = id->kind == BUILDID_GNU ? io_source_dup(fd) : NULL;
 	struct buildid found;
 	bool same = id->kind != BUILDID_GNU ||
-		(file && buildid_read(file, &found) == 0 && buildid_cmp(&found, id) == 0);
+		(file && buildid_read(file, &found) == 0 && buildid_same(&found, id));
 
 	if (file)
 		file->close(file);
@@ -253,7 +253,7 @@ is_wanted(const struct packed_entry *e, enum packed_kind kind, const struct buil
 	  bool names_only)
 {
 	return !e->bad && e->about.kind == kind && e->about.names_only == names_only &&
-		buildid_cmp(&e->about.id, id) == 0;
+		buildid_same(&e->about.id, id);
 }
 
 /* Under the lock. Of several the last one is the one that was packed last. */

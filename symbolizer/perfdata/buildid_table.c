@@ -78,7 +78,7 @@ buildid_table_add(struct buildid_table *t, const char *path, size_t path_len,
 	if (index != SLOTS_NONE) {
 		struct entry *had = &t->entries[index];
 
-		if (buildid_cmp(&had->id, id) != 0)
+		if (!buildid_same(&had->id, id))
 			had->id = (struct buildid){ 0 };
 		return 0;
 	}

@@ -91,7 +91,7 @@ try_file(struct search *s, const char *path)
 
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
-	if (elf_object_recorded_id(elf, &id) == 0 && buildid_cmp(&id, &s->file->id) == 0)
+	if (elf_object_recorded_id(elf, &id) == 0 && buildid_same(&id, &s->file->id))
 		error = take_file(s, elf, path);
 	elf_object_close(elf);
 	return error;

@@ -204,7 +204,7 @@ running_is_recorded(struct kernel_image *k)
 	}
 	if (buildid_of_notes_file(NOTES, &running) < 0)
 		return UNREADABLE;
-	return buildid_cmp(&running, &k->recorded) == 0 ? READY : OTHER_BUILD;
+	return buildid_same(&running, &k->recorded) ? READY : OTHER_BUILD;
 }
 
 /* The recording's modules, by place; kallsyms has '_' where the name of a file has '-'. NULL: out of memory. */
@@ -280,7 +280,7 @@ open_vmlinux(struct kernel_image *k)
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
 	same = k->recorded.size != 0 && elf_object_recorded_id(elf, &id) == 0 &&
-		buildid_cmp(&id, &k->recorded) == 0;
+		buildid_same(&id, &k->recorded);
 	if (!same)
 		k->doubt = RESOLVE_FORCED;
 	if (same || k->options.force)

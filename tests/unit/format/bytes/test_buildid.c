@@ -365,6 +365,34 @@ test_go(void **state)
 	assert_int_equal(id.kind, BUILDID_GNU);
 }
 
+/* Lengths as linkers make them: SHA-1, MD5, UUID, xxHash; and one that somebody chose. */
+static void
+test_padded(void **state)
+{
+	static const struct {
+		size_t real, told;
+	} of[] = { { 20, 20 }, { 16, 16 }, { 8, 8 }, { 10, 16 }, { 17, 20 }, { 3, 8 } };
+	struct buildid none = buildid_of_padded((uint8_t[BUILDID_MAX]){ 0 }), id, file, other;
+	uint8_t bytes[BUILDID_MAX];
+
+	assert_int_equal(none.size, 0);
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		memset(bytes, 0, sizeof(bytes));
+		memset(bytes, 0x5a, of[i].real);
+		file = buildid_of(BUILDID_GNU, bytes, of[i].real);
+		id = buildid_of_padded(bytes);
+		assert_int_equal(id.size, of[i].told);
+		assert_true(buildid_same(&id, &file) && buildid_same(&file, &id));
+		id = buildid_of(BUILDID_GNU, bytes, BUILDID_MAX);
+		assert_true(buildid_same(&id, &file) && buildid_same(&file, &id));
+		assert_false(buildid_same(&id, &none) || buildid_same(&none, &id));
+		other = buildid_of(BUILDID_GNU, bytes, of[i].real - 1);
+		assert_false(buildid_same(&other, &file));
+		other = buildid_of(BUILDID_SURROGATE, bytes, BUILDID_MAX);
+		assert_false(buildid_same(&other, &file));
+	}
+}
+
 int
 main(void)
 {
@@ -373,6 +401,7 @@ main(void)
 		cmocka_unit_test(test_made_files), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_surrogate),  cmocka_unit_test(test_go),
+		cmocka_unit_test(test_padded),
 	};
 
 	return cmocka_run_group_tests_name("buildid", tests, NULL, NULL);

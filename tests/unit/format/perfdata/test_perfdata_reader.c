@@ -886,6 +886,21 @@ test_buildid_sizes(void **state)
 	b.p[8 + 4 + 20] = 21;
 	s = buf_span(&b);
 	assert_int_equal(perfdata_buildid_next(&s, &id), -FMT_E_CORRUPT);
+	/* Of 16 bytes with zeros behind them, and no length. */
+	b.len = 0;
+	maker_build_id(&b, 2, "/padded", 0x22);
+	memset(b.p + 8 + 4 + 16, 0, 8);
+	s = buf_span(&b);
+	assert_int_equal(perfdata_buildid_next(&s, &id), 1);
+	assert_int_equal(id.id.size, 16);
+	/* Nothing but zeros is no id, and what follows is read. */
+	memset(b.p + 8 + 4, 0, 20);
+	maker_build_id(&b, 2, "/next", 0x22);
+	s = buf_span(&b);
+	assert_int_equal(perfdata_buildid_next(&s, &id), 1);
+	assert_int_equal(id.id.size, 0);
+	assert_int_equal(perfdata_buildid_next(&s, &id), 1);
+	assert_string_equal(id.path, "/next");
 	buf_done(&b);
 }
 

@@ -265,6 +265,70 @@ no_name_from_a_wrong_build(void **state)
 	assert_null(f.symbol);
 }
 
+/* perf until 5.10 and simpleperf write 20 bytes, zeros behind a shorter one, and its cache has it so. */
+static void
+padded_build_ids(void **state)
+{
+	static const char *const flags[] = {
+		"md5",
+		"uuid",
+		"0x1111111122222222",
+		"0x11112222333344445555",
+		"0x1111222233334444555566667777888800000000",
+	};
+	char name[32];
+
+	lab_run("rm -rf padded.cache");
+	snprintf(lab_cache, sizeof(lab_cache), "%s", lab_path("padded.cache"));
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs, .debug_cache = lab_cache });
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct map_object o;
+		struct task_map map;
+		const char *path;
+
+		snprintf(name, sizeof(name), "-Wl,--build-id=%s", flags[i]);
+		path = lab_keep(lab_build("padded", lab_program, 0, name));
+		lab_map(path, START, &o, &map);
+		/* As recordings that were imported have it. */
+		o.build_id.size = BUILDID_MAX;
+		o.index = (uint32_t)(2 * i);
+		is_symbol(&map, path, path, "main");
+		o.build_id = buildid_of_padded(o.build_id.bytes);
+		o.index++;
+		is_symbol(&map, path, path, "main");
+		o.build_id.bytes[0] ^= 1;
+		assert_int_equal(
+			user(&map, ip_of(&map, path, address_of(path, "main", NULL)), false).miss,
+			RESOLVE_MISMATCH);
+	}
+}
+
+/* Nothing but perf's cache has it. */
+static void
+padded_build_id_in_a_cache(void **state)
+{
+	const char *path = lab_keep(
+		lab_build("cached_id", lab_program, 0, "-Wl,--build-id=0x1111111122222222"));
+	static const char *const in[] = { "11/11111122222222000000000000000000000000",
+					  "11/11111122222222" };
+	uint64_t vaddr = address_of(path, "main", NULL), ip;
+	struct map_object o;
+	struct task_map map;
+
+	lab_map(path, START, &o, &map);
+	ip = ip_of(&map, path, vaddr);
+	o.build_id = buildid_of_padded(o.build_id.bytes);
+	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
+		lab_run("rm -rf perf.cache && mkdir -p perf.cache/.build-id/%s && cp cached_id perf.cache/.build-id/%s/elf",
+			in[i], in[i]);
+		snprintf(lab_cache, sizeof(lab_cache), "%s", lab_path("perf.cache"));
+		o.path = "/nowhere/cached_id";
+		fresh(&(struct resolver_options){ .debug_dirs = no_dirs,
+						  .debug_cache = lab_cache });
+		assert_string_equal(user(&map, ip, false).symbol, "main");
+	}
+}
+
 /* Build-ids of a recorder's own reading arrive after the first samples. */
 static void
 build_id_comes_late(void **state)
@@ -1065,6 +1129,8 @@ main(void)
 		T(as_addr2line_has_it),
 		T(return_addresses),
 		T(no_name_from_a_wrong_build),
+		T(padded_build_ids),
+		T(padded_build_id_in_a_cache),
 		T(build_id_comes_late),
 		T(without_a_build_id),
 		T(doubts),
