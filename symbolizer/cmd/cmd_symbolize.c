@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,18 @@ print_answers(const struct answers *a, bool no_inline)
 	return failed ? -FMT_E_NOMEM : 0;
 }
 
+static void
+warn_misfit(struct resolver *r)
+{
+	char first[PATH_MAX], *path;
+
+	if (resolver_debug_misfits(r, first) == 0)
+		return;
+	path = escape_dup(first);
+	warnx("%s: " RESOLVER_MISFIT, path ? path : "a debug file");
+	free(path);
+}
+
 static int
 answer(const struct request *rq, struct answers *a, const struct resolver_options *o)
 {
@@ -228,6 +241,8 @@ answer(const struct request *rq, struct answers *a, const struct resolver_option
 	fetching_warn(o->fetch, rq->path);
 	for (size_t i = 0; !error && inlines_lacking(l, i, &path, &units); i++)
 		warnx("%s: " INLINES_LACKING, rq->path, units);
+	if (l)
+		warn_misfit(r);
 	if (!error) {
 		error = print_answers(a, rq->no_inline);
 		if (error)

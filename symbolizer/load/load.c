@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -365,6 +366,18 @@ warn_waits(const struct load *l)
 				 l->set.path, c->left_out, WAITS_BYTES_MAX >> 20);
 }
 
+static void
+warn_misfits(const struct load *l)
+{
+	char first[PATH_MAX], *path;
+
+	if (resolver_debug_misfits(l->resolver, first) == 0)
+		return;
+	path = escape_dup(first);
+	screen_text_warn("%s: %s: " RESOLVER_MISFIT, l->set.path, path ? path : "a debug file");
+	free(path);
+}
+
 /* What was too much to be kept. */
 static void
 warn_left_out(const struct load *l)
@@ -424,6 +437,7 @@ tell(struct load *l, const struct load_options *o)
 	}
 	input_set_warn(&l->set, !o->told);
 	warn_left_out(l);
+	warn_misfits(l);
 	warn_waits(l);
 	if (doubts_find(l->profile, &l->doubts) < 0) {
 		warnx("out of memory");

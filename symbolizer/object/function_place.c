@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/elf_shift.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_places.h"
 
@@ -18,11 +19,13 @@ function_place_debug(struct elf_object *o, const char *path, const char *name,
 	const struct object_debug d = { .places = &places, .object = o, .path = path, .root = "" };
 	struct elf_object *debug = NULL;
 	bool packed = false;
+	uint64_t shift;
 
 	object_debug_sums_init(&sums);
-	if (object_debug_find(&d, &debug, &packed) == 0 && debug) {
+	if (object_debug_find(&d, &debug, &packed) == 0 && debug &&
+	    elf_shift_code(debug, o, &shift) == ELF_SHIFT_KNOWN) {
 		find(debug, name, f);
-		f->vaddr -= object_debug_bias(o, debug);
+		f->vaddr += shift;
 	}
 	elf_object_close(debug);
 	object_debug_sums_done(&sums);

@@ -12,6 +12,7 @@
 #include "format/bytes/buildid.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/io.h"
+#include "symbolizer/object/elf_shift.h"
 #include "symbolizer/object/packed_objects.h"
 
 /* CRC-32 as .gnu_debuglink has it, of the whole file. */
@@ -60,6 +61,27 @@ object_debug_sums_left_out(struct object_debug_sums *sums)
 	return n;
 }
 
+uint64_t
+object_debug_sums_misfits(struct object_debug_sums *sums, char ret_first[PATH_MAX])
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&sums->lock);
+	n = sums->misfits;
+	snprintf(ret_first, PATH_MAX, "%s", sums->misfit);
+	pthread_mutex_unlock(&sums->lock);
+	return n;
+}
+
+static void
+note_misfit(struct object_debug_sums *sums, const char *path)
+{
+	pthread_mutex_lock(&sums->lock);
+	if (sums->misfits++ == 0)
+		snprintf(sums->misfit, sizeof(sums->misfit), "%s", path);
+	pthread_mutex_unlock(&sums->lock);
+}
+
 /* Under the lock. */
 static bool
 find_crc(struct object_debug_sums *sums, int fd, const struct stat *st, uint32_t *ret)
@@ -104,6 +126,25 @@ struct link {
 	bool there;
 };
 
+/* Lets go of a file by whose addresses nothing in the object can be named. */
+static int
+refuse_misfit(const struct object_debug *d, const char *path, struct elf_object **ret)
+{
+	enum elf_shift shift = ELF_SHIFT_KNOWN;
+	uint64_t by;
+
+	if (*ret)
+		shift = elf_shift_code(*ret, d->object, &by);
+	if (shift == ELF_SHIFT_KNOWN)
+		return 0;
+	elf_object_close(*ret);
+	*ret = NULL;
+	if (shift == ELF_SHIFT_NOMEM)
+		return -FMT_E_NOMEM;
+	note_misfit(d->places->sums, path);
+	return 0;
+}
+
 /* A file with symbols for the object found: by build-id, else by the link's checksum. */
 static int
 try_debug(const struct object_debug *d, const struct link *link, const char *path,
@@ -130,11 +171,12 @@ try_debug(const struct object_debug *d, const struct link *link, const char *pat
 		same = size == debug_size && memcmp(id, debug_id, size) == 0;
 	else
 		same = link->there && file_crc(d->places->sums, fd, &st, &crc) && crc == link->crc;
-	if (same)
-		*ret = elf;
-	else
+	if (!same) {
 		elf_object_close(elf);
-	return 0;
+		return 0;
+	}
+	*ret = elf;
+	return refuse_misfit(d, path, ret);
 }
 
 static int
@@ -221,8 +263,10 @@ static int
 open_packed(const struct object_debug *d, bool names_only, struct elf_object **ret)
 {
 	bool code;
+	int error = packed_objects_open(d->places->packed, PACKED_DEBUG, &d->id, names_only, ret,
+					&code);
 
-	return packed_objects_open(d->places->packed, PACKED_DEBUG, &d->id, names_only, ret, &code);
+	return error ? error : refuse_misfit(d, "a debug file in the recording", ret);
 }
 
 /* With its debug information, or, last, with its symbols alone. */
@@ -365,18 +409,4 @@ object_debug_alt(const struct object_places *p, struct elf_object *debug, int *r
 	    object_fetch_get(p->fetch, OBJECT_FETCH_DEBUGINFO, id.p, id.len, link))
 		error = alt_by_id(p, id, ret);
 	return error;
-}
-
-uint64_t
-object_debug_bias(const struct elf_object *runtime, const struct elf_object *debug)
-{
-	const struct elf_segment *a, *b;
-	size_t nr_a = elf_object_segments(runtime, &a), nr_b = elf_object_segments(debug, &b);
-	size_t i = 0, j = 0;
-
-	while (i < nr_a && !a[i].exec)
-		i++;
-	while (j < nr_b && !b[j].exec)
-		j++;
-	return i < nr_a && j < nr_b ? a[i].vaddr - b[j].vaddr : 0;
 }

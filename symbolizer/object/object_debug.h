@@ -31,6 +31,9 @@ struct object_debug_sums {
 	uint64_t read;	   /* files */
 	uint64_t bytes;	   /* of them */
 	uint64_t left_out; /* files, each time that one would have been too much */
+	/* Files with symbols that do not fit their object, each time, and the first one's path. */
+	uint64_t misfits;
+	char misfit[PATH_MAX];
 };
 
 /* Zeroes it. */
@@ -38,6 +41,8 @@ void object_debug_sums_init(struct object_debug_sums *sums);
 void object_debug_sums_done(struct object_debug_sums *sums);
 /* From any thread. */
 uint64_t object_debug_sums_left_out(struct object_debug_sums *sums);
+/* Likewise; 0, or how often a file was refused because its sections do not fit, and the path of the first one. */
+uint64_t object_debug_sums_misfits(struct object_debug_sums *sums, char ret_first[PATH_MAX]);
 
 struct object_debug {
 	const struct object_places *places;
@@ -48,6 +53,7 @@ struct object_debug {
 };
 
 /*
+ * A file whose sections of code do not fit those of the object (elf_shift.h) is refused, and counted in sums.
  * From inside of the recording, else by build-id, else by .gnu_debuglink and its checksum, else from servers by
  * build-id. 0 with *ret the caller's, or NULL: the object has its symbols itself, or nobody has them.
  * *ret_packed is set to true where it came out of the recording, and left alone otherwise. -FMT_E_NOMEM.
@@ -62,8 +68,5 @@ int object_debug_find(const struct object_debug *d, struct elf_object **ret, boo
  */
 int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret,
 		     bool *ret_packed);
-
-/* Prelinking moves an object and not the file with its symbols: by how much. */
-uint64_t object_debug_bias(const struct elf_object *runtime, const struct elf_object *debug);
 
 #endif

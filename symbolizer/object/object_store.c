@@ -11,6 +11,7 @@
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
+#include "symbolizer/object/elf_shift.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_search.h"
 #include "symbolizer/object/object_vdso.h"
@@ -20,15 +21,19 @@ static int
 load_data(const struct object_places *places, struct object *o, struct elf_object *elf,
 	  struct elf_object *debug)
 {
+	enum elf_shift shift = ELF_SHIFT_UNEQUAL;
 	struct symtab_builder *b;
+	uint64_t by = 0;
 	int error;
 
 	if (!places->data)
 		return 0;
-	b = symtab_builder_new();
+	if (debug)
+		shift = elf_shift_data(debug, elf, &by);
+	b = shift == ELF_SHIFT_NOMEM ? NULL : symtab_builder_new();
 	if (b == NULL)
 		return -FMT_E_NOMEM;
-	error = debug ? elf_object_data_symbols(debug, object_debug_bias(elf, debug), b) : 0;
+	error = shift == ELF_SHIFT_KNOWN ? elf_object_data_symbols(debug, by, b) : 0;
 	if (!error)
 		error = elf_object_data_symbols(elf, 0, b);
 	if (!error)
@@ -38,7 +43,7 @@ load_data(const struct object_places *places, struct object *o, struct elf_objec
 }
 
 static int
-load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
+load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug, uint64_t shift)
 {
 	struct symtab_builder *b = symtab_builder_new();
 	int error;
@@ -46,7 +51,7 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 	if (b == NULL)
 		return -FMT_E_NOMEM;
 	o->has_symtab = elf_object_has_symtab(elf) || (debug && elf_object_has_symtab(debug));
-	error = debug ? elf_object_symbols(debug, object_debug_bias(elf, debug), b) : 0;
+	error = debug ? elf_object_symbols(debug, shift, b) : 0;
 	if (!error)
 		error = elf_object_symbols(elf, 0, b);
 	if (!o->has_symtab) {
@@ -75,10 +80,10 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug)
 /* Whose debug information is that of the object: another file's, or its own. */
 static int
 keep_debug(const struct object_places *places, struct object *o, struct elf_object *elf,
-	   struct elf_object *debug)
+	   struct elf_object *debug, uint64_t shift)
 {
 	if (debug && elf_object_has_dwarf(debug))
-		o->debug_bias = object_debug_bias(elf, debug);
+		o->debug_bias = shift;
 	else if (elf_object_has_dwarf(elf))
 		debug = elf;
 	else
@@ -91,10 +96,19 @@ static int
 object_store_read(const struct object_places *places, struct object *o, struct elf_object *elf,
 		  struct elf_object *debug)
 {
+	enum elf_shift how = ELF_SHIFT_KNOWN;
 	const struct elf_segment *segments;
 	char path[PATH_MAX];
-	int error = keep_debug(places, o, elf, debug);
+	uint64_t shift = 0;
+	int error;
 
+	if (debug)
+		how = elf_shift_code(debug, elf, &shift);
+	if (how == ELF_SHIFT_NOMEM)
+		return -FMT_E_NOMEM;
+	if (how == ELF_SHIFT_UNEQUAL)
+		debug = NULL;
+	error = keep_debug(places, o, elf, debug, shift);
 	if (error)
 		return error;
 	o->path = elf_object_path(elf, path) ? strdup(path) : NULL;
@@ -105,7 +119,7 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 	if (o->nr_segments != 0)
 		memcpy(o->segments, segments, o->nr_segments * sizeof(*segments));
 	error = load_data(places, o, elf, debug);
-	return error ? error : load_symbols(o, elf, debug);
+	return error ? error : load_symbols(o, elf, debug, shift);
 }
 
 static void
@@ -226,7 +240,7 @@ object_store_debug(const struct object_places *places, struct elf_object *elf, s
 
 	(void)elf_object_recorded_id(elf, &id);
 	o = object_new(&id);
-	error = o ? keep_debug(places, o, elf, NULL) : -FMT_E_NOMEM;
+	error = o ? keep_debug(places, o, elf, NULL, 0) : -FMT_E_NOMEM;
 	if (error) {
 		object_free(o);
 		return error;

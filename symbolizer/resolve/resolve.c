@@ -133,6 +133,12 @@ resolver_debug_left_out(struct resolver *r)
 	return object_debug_sums_left_out(&r->debug_sums);
 }
 
+uint64_t
+resolver_debug_misfits(struct resolver *r, char ret_first[PATH_MAX])
+{
+	return object_debug_sums_misfits(&r->debug_sums, ret_first);
+}
+
 const char *
 frame_label(const struct frame *f)
 {

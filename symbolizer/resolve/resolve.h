@@ -11,6 +11,7 @@
 #ifndef SYMBOLIZER_RESOLVE_RESOLVE_H
 #define SYMBOLIZER_RESOLVE_RESOLVE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -161,6 +162,11 @@ bool resolver_crowded(const struct resolver *r);
  * more to read than is read for all of them (OBJECT_DEBUG_SUM_BYTES_MAX).
  */
 uint64_t resolver_debug_left_out(struct resolver *r);
+/* How often a debug file was refused because its sections do not fit its object's, and the path of the first one. */
+uint64_t resolver_debug_misfits(struct resolver *r, char ret_first[PATH_MAX]);
+#define RESOLVER_MISFIT                                                                            \
+	"not used for names: its sections of code have other sizes than those of the file that "   \
+	"it belongs to, or were not all moved as far"
 
 /* A name as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
 int resolver_name(struct resolver *r, const char *raw, const char **ret);

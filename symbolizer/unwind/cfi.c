@@ -7,7 +7,7 @@
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/object/elf_gopclntab.h"
-#include "symbolizer/object/object_debug.h"
+#include "symbolizer/object/elf_shift.h"
 #include "symbolizer/object/symtab.h"
 #include "symbolizer/unwind/dwarf_pointer.h"
 #include "symbolizer/unwind/go_stack.h"
@@ -79,7 +79,10 @@ index_add(struct cfi *c, const struct elf_object *o, enum section number,
 	int err;
 
 	if (!cfi_entry_fde(&c->sections[number], entry, cie, &f) || f.length == 0 ||
-	    f.length > UINT32_MAX || !is_code(o, f.start, f.length))
+	    f.length > UINT32_MAX)
+		return 0;
+	f.start += c->sections[number].shift;
+	if (!is_code(o, f.start, f.length))
 		return 0;
 	err = array_reserve(c->fdes, c->nr, c->cap, 1);
 	if (err == 0)
@@ -171,10 +174,12 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 	struct elf_bytes *b = &c->bytes[number];
 	int err = elf_bytes_of_section(o, is_eh ? ".eh_frame" : ".debug_frame", b);
 	const bool by_header = is_eh && err == -FMT_E_EMPTY;
+	uint64_t shift = 0;
 
 	if (by_header)
 		err = find_by_header(o, b);
-	else if (err == -FMT_E_EMPTY && debug && object_debug_bias(o, debug) == 0)
+	else if (err == -FMT_E_EMPTY && debug &&
+		 elf_shift_code(debug, o, &shift) == ELF_SHIFT_KNOWN)
 		err = elf_bytes_of_section(debug, ".debug_frame", b);
 	if (err == -FMT_E_EMPTY)
 		return 0;
@@ -185,6 +190,7 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 						    .is_eh = is_eh,
 						    .open = by_header,
 						    .narrow = c->arch->word == 4,
+						    .shift = shift,
 						    .number = number };
 	return index_section(c, o, number);
 }

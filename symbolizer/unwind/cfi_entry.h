@@ -26,6 +26,7 @@ struct cfi_section {
 	bool open;	   /* it ends at its terminator, wherever the bytes end */
 	uint8_t number;	   /* for whoever has several */
 	bool narrow;	   /* addresses have 4 bytes, not 8 */
+	uint64_t shift;	   /* of the code that its FDEs are of, from where they say that it is */
 };
 
 /* Of an entry, before it is known of what kind. */

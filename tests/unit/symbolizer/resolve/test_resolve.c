@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "format/block/ksyms.h"
+#include "symbolizer/object/object_store.h"
 #include "symbolizer/object/symtab.h"
 #include "symbolizer/object/object_vdso.h"
 #include "tests/lab/elf_lab.h"
@@ -522,6 +523,48 @@ id_path(const struct map_object *o)
 	for (size_t i = 1; i < o->build_id.size; i++)
 		snprintf(path + strlen(path), 3, "%02x", o->build_id.bytes[i]);
 	return path;
+}
+
+/* As prelink(8) leaves a library: its code was moved within its segment, and that of its debug file was not. */
+static void
+moved_within_a_segment(void **state)
+{
+	static const char flags[] =
+		"-g -fPIC -shared -nostdlib -Wl,-z,noseparate-code -Wl,--build-id=0x1111111122222222 -Wl,--hash-style=";
+	static const char source[] = "long first(long n) { return n * 3; }\n"
+				     "long second(long n) { return n * 5 + 1; }\n";
+	struct map_object o;
+	struct task_map map;
+	uint64_t vaddr;
+	char all[256], path[PATH_MAX], first[PATH_MAX];
+
+	snprintf(all, sizeof(all), "%sgnu", flags);
+	lab_build("before.so", source, 0, all);
+	snprintf(all, sizeof(all), "%sboth", flags);
+	snprintf(path, sizeof(path), "%s", lab_build("moved.so", source, 0, all));
+	vaddr = address_of(path, "second", NULL);
+	assert_int_not_equal(vaddr, address_of(lab_path("before.so"), "second", NULL));
+	lab_run("objcopy --only-keep-debug before.so moved.debug && cp moved.so whole.so && strip -s moved.so && "
+		"objcopy --add-gnu-debuglink=moved.debug moved.so");
+	lab_map(path, START, &o, &map);
+	is_symbol(&map, path, lab_path("whole.so"), "second");
+	assert_int_equal(user(&map, ip_of(&map, path, vaddr), false).object->debug_bias,
+			 vaddr - address_of(lab_path("before.so"), "second", NULL));
+	assert_int_equal(resolver_debug_misfits(r, first), 0);
+	/* Code of another length: the debug file is of another build, whatever its build-id. */
+	snprintf(all, sizeof(all), "%sgnu", flags);
+	lab_build(
+		"before.so",
+		"long second(long n) { return n / 5 + n % 7 + 1; } long third(long n) { return n; }",
+		0, all);
+	lab_run("objcopy --only-keep-debug before.so moved.debug");
+	fresh(&(struct resolver_options){ .debug_dirs = no_dirs });
+	assert_string_equal(user(&map, ip_of(&map, path, vaddr) + 1, false).symbol,
+			    "second"); /* by .dynsym */
+	assert_true(user(&map, ip_of(&map, path, vaddr), false).object == NULL ||
+		    user(&map, ip_of(&map, path, vaddr), false).object->debug_fd < 0);
+	assert_int_equal(resolver_debug_misfits(r, first), 1);
+	assert_non_null(strstr(first, "moved.debug"));
 }
 
 /* A stripped file finds its symbols in each of the places, verified; its own headers count. */
@@ -1136,6 +1179,7 @@ main(void)
 		T(doubts),
 		T(paths),
 		T(no_file_stands_behind),
+		T(moved_within_a_segment),
 		T(separate_symbols),
 		T(separate_symbols_by_checksum),
 		T(long_files_by_checksum),
