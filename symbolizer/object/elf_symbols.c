@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_dynamic.h"
 #include "symbolizer/object/elf_internal.h"
 
 /* What a symbol needs to know of the section that it is in. */
@@ -13,31 +14,45 @@ struct home {
 	bool alloc, exec;
 };
 
-static struct home *
-read_homes(const struct elf_object *o)
-{
-	struct home *homes = calloc(o->nr_sections ? o->nr_sections : 1, sizeof(*homes));
+struct homes {
+	struct home *v;
+	size_t nr;
+	bool segments; /* v[i + 1] is segment i: there are no section headers */
+};
 
-	if (homes == NULL)
-		return NULL;
-	for (size_t i = 1; i < o->nr_sections; i++) {
+/* False: out of memory. */
+static bool
+read_homes(const struct elf_object *o, struct homes *ret)
+{
+	const bool segments = o->nr_sections == 0;
+	struct homes h = { .segments = segments,
+			   .nr = segments ? o->nr_segments + 1 : o->nr_sections };
+
+	h.v = calloc(h.nr, sizeof(*h.v));
+	if (h.v == NULL)
+		return false;
+	for (size_t i = 1; i < h.nr; i++) {
+		const struct elf_segment *s = &o->segments[i - 1];
 		Elf_Scn *scn;
 		GElf_Shdr shdr;
 
-		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_size > UINT64_MAX - shdr.sh_addr)
+		if (segments && s->memsz <= UINT64_MAX - s->vaddr)
+			h.v[i] = (struct home){ s->vaddr, s->vaddr + s->memsz, true, s->exec };
+		if (segments || !elf_section(o, i, &scn, &shdr) ||
+		    shdr.sh_size > UINT64_MAX - shdr.sh_addr)
 			continue;
-		homes[i].start = shdr.sh_addr;
-		homes[i].end = shdr.sh_addr + shdr.sh_size;
-		homes[i].alloc = shdr.sh_flags & SHF_ALLOC;
-		homes[i].exec = shdr.sh_flags & SHF_EXECINSTR;
+		h.v[i] = (struct home){ shdr.sh_addr, shdr.sh_addr + shdr.sh_size,
+					shdr.sh_flags & SHF_ALLOC, shdr.sh_flags & SHF_EXECINSTR };
 	}
-	return homes;
+	*ret = h;
+	return true;
 }
 
 struct load {
 	struct elf_object *o;
-	const struct home *homes;
-	struct home *code; /* of the homes, by address; made when wanted */
+	struct homes homes;
+	struct home *
+		code; /* of the homes, by address; of segments those of the kind; made when wanted */
 	size_t nr_code;
 	uint64_t bias;
 	bool data; /* variables are wanted, not functions */
@@ -59,14 +74,15 @@ compare_homes(const void *a, const void *b)
 static const struct home *
 code_around(struct load *l, uint64_t address)
 {
-	const struct home *sections = l->homes;
+	const struct home *homes = l->homes.v;
+	const bool code = !(l->homes.segments && l->data);
 	size_t low = 0, high;
 
 	if (l->code == NULL) {
-		l->code = calloc(l->o->nr_sections, sizeof(*l->code));
-		for (size_t i = 1; i < l->o->nr_sections && l->code != NULL; i++)
-			if (sections[i].exec && sections[i].end > sections[i].start)
-				l->code[l->nr_code++] = sections[i];
+		l->code = calloc(l->homes.nr, sizeof(*l->code));
+		for (size_t i = 1; i < l->homes.nr && l->code != NULL; i++)
+			if (homes[i].exec == code && homes[i].end > homes[i].start)
+				l->code[l->nr_code++] = homes[i];
 		if (l->nr_code != 0)
 			qsort(l->code, l->nr_code, sizeof(*l->code), compare_homes);
 	}
@@ -88,12 +104,13 @@ code_around(struct load *l, uint64_t address)
 static const struct home *
 home_of(struct load *l, const GElf_Sym *sym)
 {
-	const struct home *homes = l->homes;
+	const struct home *homes = l->homes.v;
 
-	if (sym->st_shndx == SHN_XINDEX)
+	if (sym->st_shndx == SHN_XINDEX ||
+	    (l->homes.segments && sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE))
 		return code_around(l, sym->st_value);
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
-	    sym->st_shndx >= l->o->nr_sections)
+	    sym->st_shndx >= l->homes.nr)
 		return NULL;
 	homes += sym->st_shndx;
 	if (!homes->alloc || sym->st_value < homes->start || sym->st_value >= homes->end)
@@ -153,20 +170,19 @@ flags_of(const GElf_Sym *sym)
 }
 
 static int
-add_symbol(struct load *l, const GElf_Sym *sym, const Elf_Data *strings, uint32_t base)
+add_symbol(struct load *l, const GElf_Sym *sym, struct span strings, uint32_t base)
 {
 	const struct home *home = home_of(l, sym);
 	uint64_t value = sym->st_value, size = sym->st_size;
 	const char *name;
 
-	if (home == NULL || sym->st_name >= strings->d_size)
+	if (home == NULL || sym->st_name >= strings.len)
 		return 0;
 	/* The byte after the last of the strings may be no NUL: names_code() reads three. */
-	if (strings->d_size - sym->st_name < 4 &&
-	    memchr((const char *)strings->d_buf + sym->st_name, 0,
-		   strings->d_size - sym->st_name) == NULL)
+	if (strings.len - sym->st_name < 4 &&
+	    memchr((const char *)strings.p + sym->st_name, 0, strings.len - sym->st_name) == NULL)
 		return 0;
-	name = (const char *)strings->d_buf + sym->st_name;
+	name = (const char *)strings.p + sym->st_name;
 	if (!(l->data ? names_data : names_code)(sym, home, name))
 		return 0;
 	if (l->o->machine == EM_ARM && GELF_ST_TYPE(sym->st_info) == STT_FUNC)
@@ -208,21 +224,43 @@ add_table(struct load *l, Elf_Scn *scn, const GElf_Shdr *shdr)
 
 		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
 			break;
-		error = add_symbol(l, &sym, strings, base);
+		error = add_symbol(l, &sym, span_of(strings->d_buf, strings->d_size), base);
 	}
+	return error == -FMT_E_NOMEM ? error : 0;
+}
+
+/* Without section headers. */
+static int
+add_dynamic(struct load *l)
+{
+	struct elf_dynamic d;
+	uint32_t base;
+	int error = elf_dynamic_read(l->o, &d);
+
+	if (error)
+		return error == -FMT_E_NOMEM ? error : 0;
+	error = symtab_builder_strings(l->b, d.strings.p, d.strings.len, &base);
+	for (size_t i = 1; i < d.nr && i <= INT32_MAX && !error; i++) {
+		GElf_Sym sym;
+
+		elf_dynamic_symbol(&d, i, &sym);
+		error = add_symbol(l, &sym, span_of(d.strings.p, d.strings.len), base);
+	}
+	elf_dynamic_done(&d);
 	return error == -FMT_E_NOMEM ? error : 0;
 }
 
 static int
 add_tables(struct elf_object *o, uint64_t bias, bool data, struct symtab_builder *b)
 {
-	struct home *homes = read_homes(o);
-	struct load l = { .o = o, .homes = homes, .bias = bias, .data = data, .b = b };
+	struct load l = { .o = o, .bias = bias, .data = data, .b = b };
 	static const uint32_t order[] = { SHT_SYMTAB, SHT_DYNSYM };
 	int error = 0;
 
-	if (homes == NULL)
+	if (!read_homes(o, &l.homes))
 		return -FMT_E_NOMEM;
+	if (l.homes.segments)
+		error = add_dynamic(&l);
 	errno = 0; /* libelf has no public number for memory that cannot be had */
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]) && !error; k++) {
 		for (size_t i = 1; i < o->nr_sections; i++) {
@@ -237,7 +275,7 @@ add_tables(struct elf_object *o, uint64_t bias, bool data, struct symtab_builder
 		}
 	}
 	free(l.code);
-	free(homes);
+	free(l.homes.v);
 	return error;
 }
 
@@ -294,11 +332,31 @@ consider_named(const GElf_Sym *sym, unsigned types, struct elf_function *f)
 }
 
 static void
+find_dynamic(struct elf_object *o, const char *name, unsigned types, struct elf_function *ret)
+{
+	const size_t len = strlen(name) + 1;
+	struct elf_dynamic d;
+	GElf_Sym sym;
+
+	if (elf_dynamic_read(o, &d) < 0)
+		return;
+	for (size_t i = 1; i < d.nr; i++) {
+		elf_dynamic_symbol(&d, i, &sym);
+		if (sym.st_name < d.strings.len && d.strings.len - sym.st_name >= len &&
+		    memcmp(d.strings.p + sym.st_name, name, len) == 0)
+			consider_named(&sym, types, ret);
+	}
+	elf_dynamic_done(&d);
+}
+
+static void
 find_named(struct elf_object *o, const char *name, unsigned types, struct elf_function *ret)
 {
 	const size_t len = strlen(name);
 
 	*ret = (struct elf_function){ 0 };
+	if (o->nr_sections == 0)
+		find_dynamic(o, name, types, ret);
 	for (size_t i = 1; i < o->nr_sections; i++) {
 		Elf_Data *symbols, *strings;
 		GElf_Shdr shdr;
