@@ -11,6 +11,8 @@
 
 #include <bsd/stdlib.h>
 
+#include "recorder/event/event_def.h"
+#include "recorder/event/event_open.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/cgroup_unit.h"
@@ -86,8 +88,11 @@ resolve_cpus(const struct session_options *o, struct target *t, struct session_e
 	int r = cpu_list_read("online", &t->online);
 
 	if (r < 0)
-		return session_fail(error, r, "cannot tell which CPUs are online: %s",
-				    strerror(-r));
+		return session_fail(error, r,
+				    "cannot tell which CPUs are online: " CPU_LIST_SYSFS
+				    "/online: %s%s",
+				    strerror(-r),
+				    r == -ENOENT ? ": mount -t sysfs sysfs /sys" : "");
 	t->every_cpu = !o->cpus;
 	if (!o->cpus)
 		return cpu_list_read("online", &t->sampled);
@@ -101,11 +106,60 @@ resolve_cpus(const struct session_options *o, struct target *t, struct session_e
 	return 0;
 }
 
+/* By an event that counts nothing: does the kernel's perf know this group? What else it refuses the events tell. */
+static int
+try_cgroup(const struct target *t, int fd)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_DUMMY,
+					.disabled = 1 };
+	int event;
+
+	attr.size = event_attr_size(&attr);
+	event = t->online.nr ? event_open(&attr, fd, (int)t->online.cpus[0], PERF_FLAG_PID_CGROUP)
+			     : -ENODEV;
+	if (event >= 0)
+		(void)close(event);
+	return event == -ENOENT || event == -EINVAL ? event : 0;
+}
+
+static int
+cgroup_refused(const char *name, int fd, int err, struct session_error *error)
+{
+	struct stat group, top;
+	char root[4096];
+
+	if (err == -EINVAL)
+		return session_fail(error, err,
+				    "control group %s: this kernel's perf knows no control groups "
+				    "(CONFIG_CGROUP_PERF)",
+				    name);
+	if (cgroup_root(NULL, root, sizeof(root)) < 0)
+		return session_fail(
+			error, err,
+			"control group %s: its hierarchy has no perf_event controller, "
+			"and none that has is mounted: mount -t cgroup2 none DIRECTORY, "
+			"or mount -t cgroup -o perf_event none DIRECTORY",
+			name);
+	if (fstat(fd, &group) == 0 && stat(root, &top) == 0 && group.st_dev != top.st_dev)
+		return session_fail(error, err,
+				    "control group %s: its hierarchy has no perf_event controller: "
+				    "name a group below %s",
+				    name, root);
+	return session_fail(
+		error, err,
+		"control group %s: there is no perf_event controller: the kernel was "
+		"booted with cgroup_disable=perf_event, or it is of a hierarchy that is "
+		"not mounted",
+		name);
+}
+
 static int
 add_cgroup(struct target *t, const char *name, struct session_error *error)
 {
 	int fd = *name ? cgroup_open(name) : -1, *fds;
 	char hint[CGROUP_UNIT_WORDS] = "";
+	int r;
 
 	if (fd < 0 && *name)
 		cgroup_unit_hint(NULL, fd, name, hint);
@@ -118,6 +172,12 @@ add_cgroup(struct target *t, const char *name, struct session_error *error)
 				    name, hint);
 	if (fd < 0 && *name)
 		return session_fail(error, fd, "control group %s: %s%s", name, strerror(-fd), hint);
+	r = fd < 0 ? 0 : try_cgroup(t, fd);
+	if (r < 0) {
+		(void)cgroup_refused(name, fd, r, error);
+		close(fd);
+		return r;
+	}
 	fds = reallocarray(t->cgroup_fds, t->nr_cgroups + 1, sizeof(*fds));
 	if (!fds) {
 		if (fd >= 0)

@@ -9,7 +9,6 @@
 
 #include "recorder/ground/small_file.h"
 
-#define CPU_SYSFS "/sys/devices/system/cpu"
 #define CPU_SET_BYTES (CPU_LIST_MAX / 8)
 
 void
@@ -103,7 +102,7 @@ cpu_list_read(const char *name, struct cpu_list *ret)
 	char path[128], text[4096];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), CPU_SYSFS "/%s", name);
+	snprintf(path, sizeof(path), CPU_LIST_SYSFS "/%s", name);
 	n = small_file_read(AT_FDCWD, path, text, sizeof(text));
 	return n < 0 ? (int)n : cpu_list_parse(text, ret);
 }

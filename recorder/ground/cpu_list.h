@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define CPU_LIST_SYSFS "/sys/devices/system/cpu"
 #define CPU_LIST_MAX 65536 /* a CPU number from a person or sysfs is below this */
 
 /* All zero: none. */

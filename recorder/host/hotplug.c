@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ONLINE "/sys/devices/system/cpu/online"
+#define ONLINE CPU_LIST_SYSFS "/online"
 
 int
 hotplug_open(struct hotplug *h)

@@ -197,6 +197,25 @@ exits 2 "--unit and -p" "$SPOOR" record --unit "$editor" -p 1 -o y.spoor -- true
 exits 2 "two units" "$SPOOR" record --unit "$shop,a" -o y.spoor -- true
 nok "nothing is recorded by these" test -e y.spoor
 
+# --- control groups that are not of the perf_event controller
+
+if mkdir other && mount -t cgroup -o "none,name=spoor$$" none other 2>/dev/null; then
+	at_exit "umount '$TMP/other'"
+	for run in "" --dry-run; do
+		exits 1 "record $run of another hierarchy" "$SPOOR" record ${run:+"$run"} -e cpu-clock -G "$TMP/other" -o y.spoor -- true
+		like "$(tr -s '\n ' ' ' <err)" "control group $TMP/other: its hierarchy has no perf_event controller: name a group below $root $" \
+			"blames that, and no event"
+	done
+else
+	skip "no named hierarchy here" 4
+fi
+for without in 'none:perf knows no control groups .CONFIG_CGROUP_PERF.' 'off:.* cgroup_disable=perf_event'; do
+	exits 1 "a kernel without: ${without%%:*}" env LD_PRELOAD="$PRELOADS/libmachine.so" SPOOR_CGROUPS="${without%%:*}" \
+		"$SPOOR" record -e cpu-clock -G "$top" -o y.spoor -- true
+	like "$(tr -s '\n ' ' ' <err)" "control group $top: .*${without#*:}" "is told"
+done
+nok "nothing is recorded of these" test -e y.spoor
+
 exits 0 "-a -G" "$SPOOR" record --dry-run -a -G /
 exits 0 "-G -a" "$SPOOR" record --dry-run -G / -a
 exits 2 "-a -G -p" "$SPOOR" record --dry-run -a -G / -p 1
