@@ -31,6 +31,7 @@
 #include "daemon/process/watchdog.h"
 #include "daemon/stream/streams.h"
 #include "format/bytes/option_wrong.h"
+#include "recorder/ground/descriptor_limit.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
 
@@ -553,6 +554,7 @@ main(int argc, char **argv)
 	}
 	d.config_path = o.config;
 	/* Now, while there is one thread, and little memory that it would share. */
+	descriptor_limit_raise();
 	(void)helper_start();
 	return spoord_serve(&d);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/ground/descriptor_limit.h"
 #include "recorder/ground/session_error.h"
 
 #define STOP_MS 3000
@@ -42,6 +43,7 @@ static void __attribute__((noreturn)) child(char *const *argv, int go_fd, int fa
 		signal(SIGHUP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	descriptor_limit_restore();
 	if (read(go_fd, &byte, 1) != 1)
 		_exit(0);
 	execvp(argv[0], argv);

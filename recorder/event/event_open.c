@@ -2,10 +2,6 @@
 #include "recorder/event/event_open.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,36 +11,14 @@
 #define CPU_PERCENT "/proc/sys/kernel/perf_cpu_time_max_percent"
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
-static int
-open_once(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
-	  unsigned long flags)
+int
+event_open_member(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
+		  unsigned long flags)
 {
 	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, leader_fd,
 			  flags | PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
-}
-
-static bool
-raise_descriptor_limit(void)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= l.rlim_max)
-		return false;
-	l.rlim_cur = l.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &l) == 0;
-}
-
-int
-event_open_member(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
-		  unsigned long flags)
-{
-	int fd = open_once(attr, pid, cpu, leader_fd, flags);
-
-	if (fd == -EMFILE && raise_descriptor_limit())
-		fd = open_once(attr, pid, cpu, leader_fd, flags);
-	return fd;
 }
 
 int

@@ -8,7 +8,7 @@
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
-/* perf_event_open(2), close-on-exec; raises the soft limit of descriptors when it is hit. */
+/* perf_event_open(2), close-on-exec. */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
 /* The same, in the group of an event; leader_fd -1: in none. */
 int event_open_member(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,

@@ -2,10 +2,10 @@
 /* The worker that reads perf maps and jitdumps, whose descriptors it keeps. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "format/bytes/time_text.h"
+#include "recorder/ground/descriptor_limit.h"
 #include "recorder/helper/helper_serve_internal.h"
 #include "recorder/host/host.h"
 #include "recorder/host/jit_home.h"
@@ -172,18 +172,6 @@ answer(struct jit_worker *w, struct request *rq, struct stint *stint)
 	return rc < 0 ? rc : send_part(w, &last);
 }
 
-/* Four descriptors a process. */
-static void
-allow_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 void
 helper_serve_jit(int fd)
 {
@@ -191,7 +179,7 @@ helper_serve_jit(int fd)
 	struct request *rq = calloc(1, sizeof(*rq));
 	struct stint stint = stint_open();
 
-	allow_files();
+	descriptor_limit_raise(); /* four descriptors a process */
 	if (w)
 		w->fd = fd;
 	/* One that failed ends: that shows. */

@@ -11,6 +11,7 @@
 
 #include "format/record/perf_record.h"
 #include "recorder/event/event_filter.h"
+#include "recorder/ground/descriptor_limit.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/host.h"
@@ -283,6 +284,7 @@ open_all(struct session *s, struct session_error *error)
 
 	if (r < 0)
 		return r;
+	descriptor_limit_raise();
 	/* Before there are threads and much memory. Without it others' files and maps are not read. */
 	(void)helper_start();
 	session_set_defaults(&s->options);

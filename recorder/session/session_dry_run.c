@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "recorder/event/event_filter.h"
+#include "recorder/ground/descriptor_limit.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 #include "recorder/ring/buildid_probe.h"
@@ -14,6 +14,8 @@
 
 #define BLOCK_AGE_NS UINT64_C(5000000000)
 #define RING_PAGES_MAX (1u << 20)
+/* What a session opens beside its events: of the queue, the clocks, /proc, files. Those of helpers are their own. */
+#define DESCRIPTORS_BESIDE 24
 /*
  * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
  * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack
@@ -164,19 +166,19 @@ session_check_descriptors(const struct session_options *o, const struct event_pl
 			  const struct target *target, struct session_error *error)
 {
 	uint64_t max = o->descriptors_max, nr = ring_set_descriptors(plan, target);
-	struct rlimit l;
+	uint64_t hard, room = descriptor_limit_free(&hard);
 
 	if (session_has_tracees(o))
 		nr += TRACEE_DESCRIPTORS * target->nr_tasks;
-	/* The soft limit is raised when it is hit. */
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && nr >= l.rlim_max && (!max || l.rlim_max < max))
+	if (nr + DESCRIPTORS_BESIDE > room && (!max || hard < max))
 		return session_fail(
 			error, -EMFILE,
 			"%zu events, of %zu threads or control groups on %zu CPUs, need "
 			"%llu file descriptors, and the hard limit is %llu: raise it "
 			"(ulimit -Hn), or name fewer",
-			plan->nr - 1, target->nr_tasks, target->online.nr, (unsigned long long)nr,
-			(unsigned long long)l.rlim_max);
+			plan->nr - 1, target->nr_tasks, target->online.nr,
+			(unsigned long long)(nr + DESCRIPTORS_BESIDE + hard - room),
+			(unsigned long long)hard);
 	if (!max || nr <= max)
 		return 0;
 	return session_fail(error, -EMFILE,
