@@ -5,11 +5,14 @@
 #ifndef RECORDER_GROUND_SESSION_ERROR_H
 #define RECORDER_GROUND_SESSION_ERROR_H
 
+#include <stdbool.h>
+
 struct buf;
 
 /* Why a session could not start or go on. text is a whole message for a person. */
 struct session_error {
 	int exit_status; /* what a program should exit with: 1; 2 usage; 127, 126 the command */
+	bool of_file;	 /* that is written: who named it says its name before the text */
 	char text[512];
 };
 

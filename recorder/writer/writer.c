@@ -241,23 +241,18 @@ writer_take(struct writer *w, const struct queue_message *m)
 
 /*
  * After a failure messages are only removed: the drain must come to its end. A caller that waits for a rotation or a
- * sync is answered. Where memory ran out, the samples are counted, for the ledger at the end of the file.
+ * sync is answered. The samples are counted: where memory ran out, for the ledger at the end of the file; else for
+ * whoever asks.
  */
 static void
 take_failed(struct writer *w, const struct queue_message *m)
 {
-	const bool counted = w->error == -FMT_E_NOMEM;
-
 	switch ((enum message)m->kind) {
 	case MESSAGE_RECORDS:
 	case MESSAGE_KEPT:
-		if (counted)
-			writer_count_lost(w, span_of(m->p, m->bytes));
+		writer_count_lost(w, span_of(m->p, m->bytes));
 		break;
 	case MESSAGE_LOSS:
-		if (counted)
-			(void)writer_take(w, m);
-		break;
 	case MESSAGE_ROTATE:
 	case MESSAGE_SYNC:
 		(void)writer_take(w, m);
@@ -267,12 +262,26 @@ take_failed(struct writer *w, const struct queue_message *m)
 	}
 }
 
+/* Where memory ran out the open block is written yet; else what it has is lost. */
+static void
+count_failed(struct writer *w)
+{
+	struct recording_writer_stats s;
+
+	if (!w->file.writer)
+		return;
+	if (w->error != -FMT_E_NOMEM) {
+		recording_writer_stats(w->file.writer, &s);
+		writer_count(w, UINT32_MAX, LOSS_DROPPED, s.open_samples);
+	}
+	writer_publish(w);
+}
+
 static void
 set_failed(struct writer *w, int error)
 {
 	w->error = error;
-	if (w->file.writer)
-		writer_publish(w);
+	count_failed(w);
 	/* Pairs with the acquire in writer_failed(). */
 	atomic_store_explicit(&w->failed, true, memory_order_release);
 	(void)eventfd_write(w->options.failure_fd, 1);
@@ -341,10 +350,10 @@ open_parts(struct writer *w, const struct writer_options *o, struct session_erro
 	w->loss = loss_new();
 	if (!w->loss)
 		return session_fail(error, -ENOMEM, "out of memory");
-	if (queue_new(o->queue_bytes, &w->queue) < 0)
-		return session_fail(error, -ENOMEM, "no memory for a queue of %llu bytes",
-				    (unsigned long long)o->queue_bytes);
-	return 0;
+	r = queue_new(o->queue_bytes, &w->queue);
+	return r < 0 ? session_fail(error, r, "a queue of %llu bytes: %s",
+				    (unsigned long long)o->queue_bytes, strerror(-r))
+		     : 0;
 }
 
 int
@@ -475,8 +484,10 @@ writer_finish(struct writer *w, struct session_error *error)
 		whole = recording_writer_retry(w->file.writer, &where) == 0 && writer_end(w) == 0;
 	if (!w->error) {
 		w->error = end_last_file(w);
-		if (w->error && w->file.writer)
-			writer_publish(w);
+		if (w->error)
+			count_failed(w);
+	} else if (w->file.writer) {
+		writer_publish(w);
 	}
 	/* Here, and not where it is freed: to close somebody's file may take its time. */
 	out_file_abandon(&w->file, NULL);

@@ -23,6 +23,8 @@ writer_file_error(int error, const struct fmt_where *where, struct session_error
 
 	if (error == -FMT_E_NOMEM)
 		return session_fail(ret, -ENOMEM, "out of memory");
+	if (ret)
+		ret->of_file = true;
 	if (err == -ESTALE)
 		return session_fail(ret, err, "cannot write the recording: its file was removed");
 	return session_fail(ret, err, "cannot write the recording: %s",

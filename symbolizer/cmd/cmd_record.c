@@ -79,10 +79,14 @@ print_news(struct session *s)
 		say(line, strlen(line));
 }
 
+/* out: what it was about, where it was about a file; NULL: there is none. */
 static int
-cmd_record_failed(const struct session_error *e)
+cmd_record_failed(const struct session_error *e, const struct record_output *out)
 {
-	say(e->text, strlen(e->text));
+	const bool named = out && e->of_file;
+
+	screen_text_print(stderr, screen_text_columns(STDERR_FILENO), "  ", "spoor record: %s%s%s",
+			  named ? out->path : "", named ? ": " : "", e->text);
 	return e->exit_status;
 }
 
@@ -145,12 +149,12 @@ run(struct session *s, struct record_output *out, struct record_watch *watch)
 	int status = EXIT_DONE;
 
 	if (session_go(s, &error) < 0)
-		return cmd_record_failed(&error);
+		return cmd_record_failed(&error, out);
 	status = record_output_settle(out);
 	if (status == EXIT_DONE)
 		status = record_watch_start(watch, s);
 	if (status == EXIT_DONE && session_run(s, &error) < 0)
-		status = cmd_record_failed(&error);
+		status = cmd_record_failed(&error, out);
 	record_watch_stop(watch);
 	return status;
 }
@@ -182,7 +186,7 @@ record(const struct record_request *rq, struct record_output *out, struct record
 
 	if (session_open(&rq->session, &s, &error) < 0) {
 		record_output_undo(out);
-		return cmd_record_failed(&error);
+		return cmd_record_failed(&error, out);
 	}
 	if (rq->verbose)
 		record_dry_run_session(s);
@@ -196,7 +200,7 @@ record(const struct record_request *rq, struct record_output *out, struct record
 	/* A command that has not ended is ended now, which says nothing about it. */
 	ended = session_command_status(s);
 	if (session_finish(s, &error) < 0)
-		status = cmd_record_failed(&error);
+		status = cmd_record_failed(&error, out);
 	running = NULL;
 	if (!rq->watch.quiet)
 		print_news(s);
@@ -276,7 +280,7 @@ dry_run(const struct record_request *rq)
 	if (r == 0 && notes)
 		print_notes(notes);
 	free(notes);
-	return r < 0 ? cmd_record_failed(&error) : EXIT_DONE;
+	return r < 0 ? cmd_record_failed(&error, NULL) : EXIT_DONE;
 }
 
 /* With the file that it goes into. */
