@@ -135,10 +135,8 @@ offer_pmus(const struct offering *o, const char *dir, enum event_offer_kind kind
 	struct pmu_names pmus;
 	int r = pmu_matching(o->sysfs, NULL, NULL, &pmus);
 
-	if (r == -ENOENT)
-		return 0;
 	if (r < 0)
-		return r;
+		return r == -ENOMEM ? r : 0;
 	for (size_t i = 0; *ret_go_on && i < pmus.nr; i++)
 		*ret_go_on = offer_files(o, pmus.names[i], dir, kind);
 	pmu_names_done(&pmus);

@@ -288,6 +288,45 @@ check_target(const struct event_def *def, const struct target *t, struct session
 	return 0;
 }
 
+/* Refused as an event that is sampled: is the same one taken where it is but counted? */
+static bool
+is_but_counted(const struct settling *s)
+{
+	struct event_def counted = *s->def;
+	struct settling of_it = *s;
+	struct event_kind k = { .type = counted.attr.type,
+				.config = counted.attr.config,
+				.exclude_guest = counted.attr.exclude_guest,
+				.precise = counted.attr.precise_ip };
+	struct event_settle_options plain = *s->options;
+
+	for (size_t i = 0; i < counted.nr_kinds; i++)
+		if (s->cpu >= 0 && cpu_list_has(&counted.kinds[i].cpus, (uint32_t)s->cpu))
+			k = counted.kinds[i];
+	counted.attr.freq = 0;
+	counted.attr.sample_period = 0;
+	plain.precise_max = false;
+	of_it.def = &counted;
+	of_it.options = &plain;
+	return try_precisions(&of_it, &k) == 0;
+}
+
+static int
+settle_error(const struct settling *s, int err, struct session_error *error)
+{
+	const struct event_def *def = s->def;
+
+	if (err == -ENODEV && def->only_kinds)
+		return session_fail(error, err,
+				    "%s: %s counts on other CPUs than those to be sampled",
+				    def->name, def->kinds[0].pmu);
+	if ((err == -EINVAL || err == -EOPNOTSUPP) && !s->options->counts && is_but_counted(s))
+		return session_fail(error, err,
+				    "%s can only be counted, not sampled: --counters%s%s",
+				    def->name, def->named ? "" : "=", def->named ? "" : def->name);
+	return event_open_error(def, s->pid, s->cpu, err, error);
+}
+
 int
 event_settle(struct event_def *def, const struct event_settle_options *options, struct buf *notes,
 	     struct session_error *error)
@@ -315,12 +354,8 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 		s.options = &plain;
 		r = settle_plain(&s);
 	}
-	if (r == -ENODEV && def->only_kinds)
-		return session_fail(error, r,
-				    "%s: %s counts on other CPUs than those to be sampled",
-				    def->name, def->kinds[0].pmu);
 	if (r < 0)
-		return event_open_error(def, s.pid, s.cpu, r, error);
+		return settle_error(&s, r, error);
 	tell_left_out(&s);
 	return 0;
 }

@@ -92,8 +92,9 @@ parse_pmus(struct event_parser *p, const struct pmu_names *pmus, char *event, ch
 		memcpy(tail, copy, strlen(copy) + 1);
 		r = pmu_type(p->roots.sysfs, one.pmu, &one.attr.type);
 		if (r < 0)
-			r = event_parser_absent(p, p->event, "sysfs tells no type of the PMU %s",
-						one.pmu);
+			r = event_parser_absent(p, p->event,
+						"sysfs tells no type of the PMU %s: %s", one.pmu,
+						strerror(-r));
 		if (!event)
 			event_aux_defaults(p->roots.sysfs, one.pmu, &one.attr);
 		if (r == 0 && event)
@@ -109,6 +110,21 @@ parse_pmus(struct event_parser *p, const struct pmu_names *pmus, char *event, ch
 	return r;
 }
 
+/* err is pmu_matching()'s. */
+static int
+pmu_error(const struct event_parser *p, const char *where, int err)
+{
+	const char *sysfs = p->roots.sysfs;
+
+	if (err == -ENODEV)
+		return event_parser_absent(p, where,
+					   "no PMUs: there is no %s/" PMU_DEVICES
+					   ": mount -t sysfs sysfs %s",
+					   sysfs, sysfs);
+	return event_parser_absent(p, where, "%s/" PMU_DEVICES ", which tells of PMUs: %s", sysfs,
+				   strerror(-err));
+}
+
 /* One event for each PMU of that name. */
 static int
 parse_pmu(struct event_parser *p, const char *name, char *tail, const struct event_spec *s)
@@ -120,13 +136,13 @@ parse_pmu(struct event_parser *p, const char *name, char *tail, const struct eve
 		return event_parser_absent(p, p->event,
 					   "this kernel has no PMU '%s': see spoor list", name);
 	if (r < 0)
-		return r;
+		return r == -ENOMEM ? r : pmu_error(p, p->event, r);
 	r = parse_pmus(p, &pmus, NULL, tail, s);
 	pmu_names_done(&pmus);
 	return r;
 }
 
-/* An event of sysfs without its PMU: of each that has it. -ENOENT: none does. */
+/* An event of sysfs without its PMU: of each that has it. -EINVAL, with what is wrong; else as pmu_matching(). */
 static int
 parse_alias(struct event_parser *p, char *name, char *tail, const struct event_spec *s)
 {
@@ -260,16 +276,16 @@ parse_word(struct event_parser *p, char *word, struct event_spec *s)
 {
 	char *tail = word + strcspn(word, ":/"), name[EVENT_SPEC_NAME_BYTES], cut = *tail;
 	uint32_t type;
-	int r;
+	int aliased;
 
 	(void)strlcpy(name, word, (size_t)(tail - word) + 1);
 	if (cut == '/' && pmu_type(p->roots.sysfs, name, &type) == 0)
 		return parse_pmu(p, name, tail, s);
 	if (event_spec_known(name, s) == 0)
 		return parse_known(p, tail, s);
-	r = parse_alias(p, name, tail, s);
-	if (r != -ENOENT)
-		return r;
+	aliased = parse_alias(p, name, tail, s);
+	if (aliased == 0 || aliased == -EINVAL || aliased == -ENOMEM)
+		return aliased;
 	if (cut == '/')
 		return parse_pmu(p, name, tail, s);
 	if (cut == ':' && *name && name[strspn(name, "0123456789")] == '\0') {
@@ -278,7 +294,14 @@ parse_word(struct event_parser *p, char *word, struct event_spec *s)
 	}
 	if (cut == ':')
 		return parse_tracepoint(p, name, tail + 1, s);
-	return event_parser_absent(p, word, "unknown event '%s': see spoor list", name);
+	if (aliased != -ENOENT)
+		return pmu_error(p, word, aliased);
+	return event_parser_absent(p, word, "unknown event '%s': see spoor list%s", name,
+				   strpbrk(name, "._")
+					   ? "; a name that only tables of the CPU's vendor "
+					     "have is given as numbers: rHEX, or "
+					     "PMU/event=0x..,umask=0x../"
+					   : "");
 }
 
 /*

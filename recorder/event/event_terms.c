@@ -265,6 +265,9 @@ pmu_bits(const struct term *t, const char *pmu)
 	if (r == -ERANGE)
 		return event_parser_fail(t->p, t->value ? t->value : t->name,
 					 "the value of %s has more bits than the term", t->name);
+	if (r == -EACCES || r == -EPERM)
+		return event_parser_absent(t->p, t->name, "sysfs tells this user nothing of %s: %s",
+					   t->name, strerror(-r));
 	if (r != -ENOENT)
 		return event_parser_fail(t->p, t->name,
 					 "sysfs describes %s in no way that is known", t->name);

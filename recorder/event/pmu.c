@@ -15,8 +15,6 @@
 
 #include "recorder/ground/small_file.h"
 
-#define DEVICES "bus/event_source/devices"
-
 /* One line of a file below the PMUs; -ENOENT also for names that would leave the directory. */
 static int
 read_line(const char *sysfs, const char *pmu, const char *dir, const char *file, char *ret,
@@ -27,8 +25,8 @@ read_line(const char *sysfs, const char *pmu, const char *dir, const char *file,
 
 	if (strchr(pmu, '/') || strchr(file, '/') || *pmu == '.' || *file == '.' || !*file)
 		return -ENOENT;
-	if ((size_t)snprintf(path, sizeof(path), "%s/" DEVICES "/%s/%s%s", sysfs, pmu, dir, file) >=
-	    sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/" PMU_DEVICES "/%s/%s%s", sysfs, pmu, dir,
+			     file) >= sizeof(path))
 		return -ENAMETOOLONG;
 	n = small_file_read(AT_FDCWD, path, ret, ret_bytes);
 	if (n < 0)
@@ -196,9 +194,11 @@ pmu_matching(const char *sysfs, const char *name, const char *event, struct pmu_
 		r = add_name(&found, name);
 		goto out;
 	}
-	(void)snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
+	(void)snprintf(path, sizeof(path), "%s/" PMU_DEVICES, sysfs);
 	dir = opendir(path);
-	while (r == 0 && dir && (d = readdir(dir))) {
+	if (!dir)
+		r = errno == ENOENT ? -ENODEV : -errno;
+	while (r == 0 && (d = readdir(dir))) {
 		if (*d->d_name == '.' ||
 		    (name && fnmatch(name, d->d_name, 0) != 0 && !is_numbered(d->d_name, name)))
 			continue;
@@ -301,7 +301,7 @@ pmu_cores(const char *sysfs, struct pmu_core **ret, size_t *ret_nr)
 
 	*ret = NULL;
 	*ret_nr = 0;
-	(void)snprintf(path, sizeof(path), "%s/" DEVICES, sysfs);
+	(void)snprintf(path, sizeof(path), "%s/" PMU_DEVICES, sysfs);
 	dir = opendir(path);
 	while (r == 0 && dir && (d = readdir(dir)))
 		r = add_core(sysfs, d->d_name, ret, ret_nr);

@@ -17,6 +17,7 @@
 
 /* Where the PMUs are when nobody says otherwise. */
 #define PMU_SYSFS "/sys"
+#define PMU_DEVICES "bus/event_source/devices" /* below it */
 
 /* For the type of an attr. -ENOENT: no such PMU. */
 int pmu_type(const char *sysfs, const char *pmu, uint32_t *ret);
@@ -65,7 +66,8 @@ struct pmu_names {
 
 /*
  * The PMUs, by name, that are called so (NULL: all): exactly, else by a pattern of fnmatch(3), or by
- * NAME_0, NAME_1...; and have an event of this name (NULL: whatever). -ENOENT: none, -ENOMEM.
+ * NAME_0, NAME_1...; and have an event of this name (NULL: whatever). -ENOENT: none; -ENODEV: sysfs has no directory of
+ * PMUs; -ENOMEM, -errno.
  */
 int pmu_matching(const char *sysfs, const char *name, const char *event, struct pmu_names *ret);
 void pmu_names_done(struct pmu_names *names);

@@ -227,6 +227,22 @@ nok "nothing is recorded" test -e recording.spoor
 exits 2 "what is wrong with an event" "$SPOOR" record --dry-run -e cs:u,faults:z -- true
 like "$(cat err)" "cs:u,faults:z: at character 13: unknown modifier 'z'" "is told with its place"
 exits 2 "--json of a recording" "$SPOOR" record --json -e cs -- true
+# What a PMU but counts, and what no sysfs tells.
+if [ -e /sys/bus/event_source/devices/msr/events/tsc ]; then
+	for run in "" --dry-run; do
+		exits 1 "record $run of a PMU that but counts" "$SPOOR" record ${run:+"$run"} -e msr/tsc/ -o x.spoor -- true
+		is "$(tr -s '\n ' ' ' <err)" "spoor record: msr/tsc/ can only be counted, not sampled: --counters=msr/tsc/ " "names the option"
+	done
+	exits 0 "which counts it" "$SPOOR" record --counters=msr/tsc/ -o x.spoor -- true
+fi
+if [ "$(id -u)" -eq 0 ] && unshare --mount umount -l /sys 2>/dev/null; then
+	exits 1 "without /sys" unshare --mount sh -c 'umount -l /sys && exec "$@"' - "$SPOOR" record -e cs -o x.spoor -- true
+	like "$(tr -s '\n ' ' ' <err)" '/sys/devices/system/cpu/online: No such file or directory: mount -t sysfs sysfs /sys $' "names its file"
+	exits 2 "without PMUs in it" unshare --mount sh -c 'mount -t tmpfs none /sys/bus/event_source && exec "$@"' - \
+		"$SPOOR" record -e msr/tsc/ -o x.spoor -- true
+	like "$(tr -s '\n ' ' ' <err)" 'no PMUs: there is no /sys/bus/event_source/devices: mount -t sysfs' "is told as that"
+fi
+
 # More than a limit lets be opened: raised as far as it goes, or said before anything is opened.
 cpus=$(nproc)
 exits 1 "more events than descriptors" sh -c 'ulimit -n 256 && exec "$@"' - "$SPOOR" record -e 'syscalls:*' -o x.spoor -- true

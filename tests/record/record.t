@@ -242,8 +242,16 @@ if "${unprivileged[@]}" true 2>/dev/null; then
 else
 	skip "setpriv cannot drop privileges here" 7
 fi
-exits 0 "more events than the soft limit of descriptors" bash -c \
-	"ulimit -Sn 16; exec '$SPOOR' record -e cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs -o x.spoor -- true"
+# Whatever meets the soft limit of descriptors: an event, what is opened before them, and what is opened behind.
+for limit in 10 12 14 16 18 20 22 24 26 28; do
+	exits 0 "a soft limit of $limit descriptors" bash -c "ulimit -Sn $limit; exec \"\$@\"" - \
+		"$SPOOR" record -e cs,faults,migrations,task-clock -o x.spoor -- bash -c 'ulimit -Sn'
+	is "$(cat out)" "$limit" "is the command's own"
+done
+exits 1 "a hard limit of 30" bash -c 'ulimit -n 30; exec "$@"' - "$SPOOR" record -e cs,faults,migrations -o x.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" ' need [0-9]+ file descriptors, and the hard limit is 30: raise it' "is told before anything is opened"
+need=$(sed -n 's/.* need \([0-9]*\) file descriptors.*/\1/p' err)
+exits 0 "what is needed" bash -c "ulimit -n $need; exec \"\$@\"" - "$SPOOR" record -e cs,faults,migrations -o x.spoor -- true
 
 # --- the output --------------------------------------------------------------------------------
 
@@ -292,7 +300,9 @@ mkdir small
 if mount -t tmpfs -o size=256k none small 2>/dev/null; then
 	at_exit 'umount "$TMP/small"'
 	exits 1 "a disk that fills up" "$SPOOR" record -e page-faults -c 1 -o small/f.spoor -- "$faults" 3000000
-	like "$(cat err)" 'cannot write the recording: No space left on device' "ends the recording, and that is said"
+	like "$(tr -s '\n ' ' ' <err)" 'small/f.spoor: cannot write the recording: No space left on device' \
+		"ends the recording, and that is said of the file"
+	like "$(cat err)" "$(info small/f.spoor .samples) samples, [1-9][0-9]* lost" "with what did not get into it"
 	in_range "$(info small/f.spoor .samples)" 1000 3000000 "what was written is readable"
 	is "$(info small/f.spoor .damaged_blocks)" 0 "and undamaged"
 else
@@ -470,7 +480,11 @@ usage "unknown modifier 'z'" -e cycles:z -- true
 usage "no PMU 'nopmu'" -e nopmu/x=1/ -- true
 usage "no-such:point" -e no-such:point -- true
 usage "unknown option '--bogus'" --bogus
-usage "-F 0:" -F 0 -- true
+usage "-F 0: too small: a number of samples a second, or max: from 1 to 2147483647" -F 0 -- true
+usage "-F 100k: invalid: a number of samples a second, or max:" -F 100k -- true
+usage "-m 100000000: too large: a number of pages, or a size such as 512K: from 1 to 1048576" -m 100000000 -- true
+usage "-m 9999G: too large: at most [0-9]+M" -m 9999G -- true
+usage "unknown event 'inst_retired.any': see spoor list; .* is given as numbers: rHEX, or PMU/event=" -e inst_retired.any -- true
 usage "-F abc:" -F abc -- true
 usage "-F and -c exclude" -F 99 -c 10 -- true
 usage "-c -1:" -c -1 -- true

@@ -26,8 +26,9 @@
 /* --- the kernel ------------------------------------------------------------------------- */
 
 static struct fake_kernel {
-	bool chains; /* the kernel's part of call chains takes the kernel's right */
-	bool cycles; /* this machine counts them */
+	bool chains;	 /* the kernel's part of call chains takes the kernel's right */
+	bool cycles;	 /* this machine counts them */
+	bool but_counts; /* as msr, and PMUs of sockets do */
 	long long paranoid;
 	int opened; /* how often it was asked */
 } kernel;
@@ -51,6 +52,8 @@ event_open_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
 		return -EACCES;
 	if (attr->type == PERF_TYPE_BREAKPOINT && attr->bp_addr == KERNEL_ADDRESS)
 		return attr->exclude_kernel ? -EINVAL : -EPERM;
+	if (kernel.but_counts && attr->sample_period)
+		return -EINVAL;
 	return attr->type == PERF_TYPE_HARDWARE && !kernel.cycles ? -ENOENT : 0;
 }
 
@@ -196,6 +199,18 @@ static const struct row {
 	  { .type = PERF_TYPE_BREAKPOINT, .bp_addr = KERNEL_ADDRESS },
 	  .want = -EPERM,
 	  .error = "EPERM: it: a breakpoint in the kernel needs CAP_SYS_ADMIN$" },
+	/* What is wrong with it is that it is sampled, or anything else. */
+	{ { .but_counts = true },
+	  { .type = 20, .freq = 1, .sample_freq = 999, .exclude_guest = 1 },
+	  .want = -EINVAL,
+	  .error = "^it can only be counted, not sampled: --counters=it$" },
+	{ OLD(1),
+	  { .type = PERF_TYPE_BREAKPOINT,
+	    .bp_addr = KERNEL_ADDRESS,
+	    .exclude_kernel = 1,
+	    .sample_period = 1 },
+	  .want = -EINVAL,
+	  .error = "EINVAL: it: the kernel refuses the address" },
 };
 
 static void

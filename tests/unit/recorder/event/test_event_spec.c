@@ -549,6 +549,34 @@ test_refused(void **state)
 	}
 }
 
+/* What sysfs does not tell is no fault of the event. */
+static void
+test_no_sysfs(void **state)
+{
+	char missing[128], file[128], err[EVENT_SPEC_ERROR_BYTES];
+	struct event_spec_roots none = { missing, missing }, unreadable = { file, file };
+	static const char *const texts[] = { "fake/event=1/", "stall" };
+
+	snprintf(missing, sizeof(missing), "%s/missing", sysfs_lab_root());
+	snprintf(file, sizeof(file), "%s/plain", sysfs_lab_root());
+	sysfs_lab_file("plain/bus/event_source/devices", "this is no directory");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct event_spec_list l = { 0 };
+
+		assert_int_equal(event_spec_parse(texts[i], &none, &l, err, sizeof(err)), -EINVAL);
+		assert_non_null(strstr(err, "no PMUs: there is no "));
+		assert_non_null(strstr(err, "/missing/bus/event_source/devices: mount -t sysfs "));
+		assert_int_equal(event_spec_parse(texts[i], &unreadable, &l, err, sizeof(err)),
+				 -EINVAL);
+		assert_non_null(strstr(err,
+				       "/plain/bus/event_source/devices, which tells of PMUs: "
+				       "Not a directory"));
+		/* What the kernel knows by number is not looked for there. */
+		assert_int_equal(event_spec_parse("cs", &unreadable, &l, err, sizeof(err)), 0);
+		event_spec_list_done(&l);
+	}
+}
+
 /* Of what is too long for a line, the part around the position is shown. */
 static void
 test_long(void **state)
@@ -781,6 +809,7 @@ main(void)
 		cmocka_unit_test(test_breakpoints),
 		cmocka_unit_test(test_named_breakpoints),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_sysfs),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_own_settings),
