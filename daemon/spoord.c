@@ -29,6 +29,7 @@
 #include "daemon/process/log.h"
 #include "daemon/process/notify.h"
 #include "daemon/process/watchdog.h"
+#include "daemon/stream/configured.h"
 #include "daemon/stream/streams.h"
 #include "format/bytes/option_wrong.h"
 #include "recorder/ground/descriptor_limit.h"
@@ -255,7 +256,7 @@ static int
 read_config(struct spoord *d)
 {
 	struct session_error session_error = { .text = "" };
-	struct config_error config_error = { .text = "" };
+	struct config_error config_error = { .text = "", .events = configured_check_events };
 	struct reload *l = &d->reload;
 	int r = config_read(d->config_path, &l->config, &config_error);
 
@@ -535,7 +536,7 @@ int
 main(int argc, char **argv)
 {
 	struct spoord d = { .epoll_fd = -1, .signal_fd = -1, .timer_fd = -1 };
-	struct config_error error = { .each = log_each };
+	struct config_error error = { .each = log_each, .events = configured_check_events };
 	struct options o = { .config = NULL };
 	int status = spoord_parse(argc, argv, &o);
 
@@ -545,6 +546,8 @@ main(int argc, char **argv)
 	(void)mallopt(M_ARENA_MAX, 1);
 	/* The first one that glibc has: raised by each large buffer that is freed, it leaves such holes. */
 	(void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	if (o.check)
+		error.events = configured_try_events;
 	if (config_read(o.config, &d.config, &error) < 0)
 		return o.check ? EXIT_FAILURE : EXIT_CONFIG;
 	if (o.check) {

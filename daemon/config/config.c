@@ -354,7 +354,7 @@ static int
 parse_line(struct parser *p, char *line)
 {
 	struct reason why = { "" };
-	char *key, *value;
+	char of_events[400], *key, *value;
 	size_t i = 0;
 	int error;
 
@@ -382,6 +382,11 @@ parse_line(struct parser *p, char *line)
 	error = config_set(p->config, &rows[i], value, &why);
 	if (error == -EINVAL)
 		complain(p, "%s = %.128s: %s", key, value, why.text);
+	if (error == 0 && rows[i].type == TYPE_EVENTS && *value && p->error->events) {
+		error = p->error->events(key, value, of_events, sizeof(of_events));
+		if (error == -EINVAL)
+			complain(p, "%s: %s", key, of_events);
+	}
 	return error;
 }
 

@@ -43,6 +43,10 @@ struct config_error {
 	char text[512];			/* the first */
 	unsigned int more;		/* errors besides it */
 	void (*each)(const char *text); /* NULL, or gets every message as it is found */
+	/*
+	 * NULL, or asked about the value of each key that is a list of events: this room knows nothing of them. 0, or -EINVAL with what is wrong.
+	 */
+	int (*events)(const char *key, const char *value, char *why, size_t size);
 };
 
 /* All defaults. NULL: out of memory. */

@@ -6,6 +6,8 @@
 #ifndef DAEMON_STREAM_CONFIGURED_H
 #define DAEMON_STREAM_CONFIGURED_H
 
+#include <stddef.h>
+
 #include "daemon/config/config.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_options.h"
@@ -22,6 +24,12 @@ int configured_apply(struct configured *k, const struct config *c, struct sessio
 /* What is counted beside, for the one of them that does. Likewise. */
 int configured_count(struct configured *k, const struct config *c, struct session_options *options,
 		     struct session_error *error);
+/*
+ * For config_error.events: may a session have these events, as far as their text tells? configured_try_events() also
+ * refuses what is not on this machine, and has the kernel try them where this process may have events of every CPU.
+ */
+int configured_check_events(const char *key, const char *value, char *why, size_t size);
+int configured_try_events(const char *key, const char *value, char *why, size_t size);
 void configured_done(struct configured *k);
 
 #endif

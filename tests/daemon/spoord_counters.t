@@ -145,7 +145,25 @@ for bad in 0 25h often; do
 	exits 1 "counter_interval = $bad" "$spoord" -n -c spoord.conf
 	like "$(cat err)" 'counter_interval = .*: must be' "is refused"
 done
+configure "events = {cpu-clock" "counters = page-faults, nonsense" "frequency = 0"
+line() # KEY: its line of the configuration
+{
+	grep -n "^$1 =" spoord.conf | cut -d: -f1
+}
+exits 1 "spoord -n with three errors" "$spoord" -n -c spoord.conf
+like "$(cat err)" "spoord.conf:$(line events): events: .cpu-clock: at character 1[01]?: " "an event, with its line and character"
+like "$(cat err)" "spoord.conf:$(line counters): counters: page-faults, nonsense: at character 14: unknown event 'nonsense'" "a counter"
+like "$(cat err)" "spoord.conf:$(line frequency): frequency = 0: must be" "and a number, all at once"
+exits 78 "which a start refuses likewise" timeout 20 "$spoord" -c spoord.conf --foreground
+like "$(cat err)" "spoord.conf:$(line events): events: .cpu-clock: at character 1[01]?: " "with line and character"
+configure "counters = mem:0x1001/4:w"
+exits 1 "spoord -n of what the kernel refuses" "$spoord" -n -c spoord.conf
+like "$(cat err)" "spoord.conf:$(line counters): counters: perf_event_open: EINVAL: mem:0x1001/4:w.*: .*no multiple of the length" \
+	"tells why"
+configure "events = cpu-clock,cs" "counters = auto"
+exits 0 "spoord -n of what it takes" "$spoord" -n -c spoord.conf
 configure "counters = off-cpu"
+exits 1 "spoord -n of off-cpu as a counter" "$spoord" -n -c spoord.conf
 timeout 20 "$spoord" -c spoord.conf --foreground >out 2>err
 isnt "$?" 124 "off-cpu has no count"
 like "$(cat err)" 'off-cpu has samples, and no count' "is told"
