@@ -30,8 +30,8 @@ static const char program[] = "int main(void) { return 0; }\n";
 struct what {
 	struct packed_object about;
 	uint8_t *bytes; /* its own */
-	size_t piece; /* bytes of one */
-	uint32_t lie; /* pieces more than there are */
+	size_t piece;	/* bytes of one */
+	uint32_t lie;	/* pieces more than there are */
 };
 
 static struct buildid
