@@ -15,12 +15,12 @@ mkdir -m 750 "$archive"
 cp "$FIXTURES/probed" "$FIXTURES/faults" .
 # Only spoor record looks for symbols.
 calls=uprobe:$TMP/probed:$("$SPOOR" record --dry-run --json -e "uprobe:$TMP/probed:probed_work" -- true | jq -r '.[0].attr.bp_len')
-configure() # LINE...: besides what all have
+configure() # LINE...: besides what all have; $events may be others
 {
 	cat >spoord.conf <<-END
 		archive_directory = $archive
 		control_socket = $socket
-		events = cpu-clock
+		events = ${events:-cpu-clock}
 		max_use = 64M
 		keep_free = 0
 		cpu_budget = 0
@@ -145,7 +145,7 @@ for bad in 0 25h often; do
 	exits 1 "counter_interval = $bad" "$spoord" -n -c spoord.conf
 	like "$(cat err)" 'counter_interval = .*: must be' "is refused"
 done
-configure "events = {cpu-clock" "counters = page-faults, nonsense" "frequency = 0"
+events="{cpu-clock" configure "counters = page-faults, nonsense" "frequency = 0"
 line() # KEY: its line of the configuration
 {
 	grep -n "^$1 =" spoord.conf | cut -d: -f1
@@ -160,7 +160,7 @@ configure "counters = mem:0x1001/4:w"
 exits 1 "spoord -n of what the kernel refuses" "$spoord" -n -c spoord.conf
 like "$(cat err)" "spoord.conf:$(line counters): counters: perf_event_open: EINVAL: mem:0x1001/4:w.*: .*no multiple of the length" \
 	"tells why"
-configure "events = cpu-clock,cs" "counters = auto"
+events=cpu-clock,cs configure "counters = auto"
 exits 0 "spoord -n of what it takes" "$spoord" -n -c spoord.conf
 configure "counters = off-cpu"
 exits 1 "spoord -n of off-cpu as a counter" "$spoord" -n -c spoord.conf

@@ -265,8 +265,8 @@ same "as at home" at_home.perf away.perf
 rm home/own home/libown.so
 exits 0 "what is gone cannot be packed" "$SPOOR" pack own.spoor -o gone.spoor
 like "$(cat err)" '/own: is not here, or is another build: it is not packed' "and is told"
-exits 1 "of an archive one recording is packed at a time" "$SPOOR" pack home
-like "$(cat err)" 'is a directory; name one recording in it' "which is said"
+exits 2 "a directory is not packed in place" "$SPOOR" pack home
+like "$(cat err)" '-o FILE says where a window of an archive goes' "which is said"
 exits 2 "standard input is read but once" "$SPOOR" pack -
 exits 1 "what is no recording is none" "$SPOOR" pack main.cc -o none.spoor
 nok "and leaves nothing" test -e none.spoor
