@@ -31,15 +31,17 @@ read_homes(const struct elf_object *o, struct homes *ret)
 	h.v = calloc(h.nr, sizeof(*h.v));
 	if (h.v == NULL)
 		return false;
-	for (size_t i = 1; i < h.nr; i++) {
+	for (size_t i = 1; i < h.nr && segments; i++) {
 		const struct elf_segment *s = &o->segments[i - 1];
+
+		if (s->memsz <= UINT64_MAX - s->vaddr)
+			h.v[i] = (struct home){ s->vaddr, s->vaddr + s->memsz, true, s->exec };
+	}
+	for (size_t i = 1; i < h.nr && !segments; i++) {
 		Elf_Scn *scn;
 		GElf_Shdr shdr;
 
-		if (segments && s->memsz <= UINT64_MAX - s->vaddr)
-			h.v[i] = (struct home){ s->vaddr, s->vaddr + s->memsz, true, s->exec };
-		if (segments || !elf_section(o, i, &scn, &shdr) ||
-		    shdr.sh_size > UINT64_MAX - shdr.sh_addr)
+		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_size > UINT64_MAX - shdr.sh_addr)
 			continue;
 		h.v[i] = (struct home){ shdr.sh_addr, shdr.sh_addr + shdr.sh_size,
 					shdr.sh_flags & SHF_ALLOC, shdr.sh_flags & SHF_EXECINSTR };
