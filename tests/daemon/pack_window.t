@@ -137,7 +137,6 @@ is "$(jq .samples out)" "$("$SPOOR" report --json "$first" | jq .samples)" "and 
 # --- what happens to it --------------------------------------------------------------------------
 
 size=$(stat -c %s w.spoor)
-parts=$(find archive -maxdepth 1 -name '*.spoor' -printf '%s\n' | awk '{ n += $1 } END { print n }')
 all=$("$SPOOR" report --json w.spoor | jq .samples)
 flip() # OFFSET
 {
@@ -177,7 +176,8 @@ flip "$((end + 20))"
 "$SPOOR" report --json bad.spoor >out 2>err
 is "$(jq .samples out)" "$all" "without the end before its recordings they are found"
 cp w.spoor cut.spoor
-truncate -s -$((parts / 2)) cut.spoor
+# The last one has the last seconds of the window.
+truncate -s -$(("$("$SPOOR" info --json w.spoor | jq '.recordings[2].file_bytes')" - 100)) cut.spoor
 exits 0 "cut at its end" "$SPOOR" report --json cut.spoor
 like "$(cat err)" 'cut\.spoor: is cut: [0-9]+ bytes are missing at its end' "it is told"
 n=$(jq .samples out)
