@@ -233,7 +233,7 @@ if [ -e /sys/bus/event_source/devices/msr/events/tsc ]; then
 		exits 1 "record $run of a PMU that but counts" "$SPOOR" record ${run:+"$run"} -e msr/tsc/ -o x.spoor -- true
 		is "$(tr -s '\n ' ' ' <err)" "spoor record: msr/tsc/ can only be counted, not sampled: --counters=msr/tsc/ " "names the option"
 	done
-	exits 0 "which counts it" "$SPOOR" record --counters=msr/tsc/ -o x.spoor -- true
+	exits 0 "which counts it" "$SPOOR" record --counters=msr/tsc/ -o counted.spoor -- true
 fi
 if [ "$(id -u)" -eq 0 ] && unshare --mount umount -l /sys 2>/dev/null; then
 	exits 1 "without /sys" unshare --mount sh -c 'umount -l /sys && exec "$@"' - "$SPOOR" record -e cs -o x.spoor -- true
