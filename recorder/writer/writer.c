@@ -81,7 +81,7 @@ take_records(struct writer *w, struct span records)
 static int
 begin_dump(struct writer *w)
 {
-	int r = writer_wait_state(w, WRITER_WAIT_FIRST);
+	int r = writer_wait_state(w, WRITER_WAIT_DUMP);
 
 	w->dumping = true;
 	return r == 0 ? writer_snapshot(w) : r;

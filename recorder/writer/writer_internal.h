@@ -174,9 +174,11 @@ int writer_take_state(struct writer *w);
 /*
  * Likewise, of what comes in a second. Before the first record is taken: the state stands before the
  * samples that need it, if it comes in time. They are in the queue until then, as far as it has room.
- * Before another file begins: names of JIT code that the one before needs, likewise. At the end: all.
+ * Before a dump of the flight recorder: likewise. Before another file begins: the first scan, and names
+ * of JIT code that the file which ends needs. At the end: all, and longer. A file that ends before the first
+ * scan is over gets a note.
  */
-enum writer_wait { WRITER_WAIT_FIRST, WRITER_WAIT_NAMES, WRITER_WAIT_LAST };
+enum writer_wait { WRITER_WAIT_FIRST, WRITER_WAIT_DUMP, WRITER_WAIT_NAMES, WRITER_WAIT_LAST };
 int writer_wait_state(struct writer *w, enum writer_wait which);
 /* Side-band was lost, which the ledger has: what is so is asked of /proc, now or later. */
 void writer_resync(struct writer *w, uint64_t now_ns);

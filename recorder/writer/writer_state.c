@@ -16,6 +16,8 @@
 #define STATE_BYTES (512u << 10)     /* of a block, while more of a scan is to come */
 #define WAIT_NS UINT64_C(1000000000) /* what is later comes in blocks of its own, or not at all */
 #define WAIT_LAST_NS UINT64_C(5000000000) /* no file is after this one, for names of JIT code */
+/* A scan ends by itself: a process that does not answer is left behind. This is for a starved helper. */
+#define WAIT_SCAN_NS UINT64_C(10000000000)
 #define WAIT_LOOK_MS 20
 #define RESYNC_PAUSE 20 /* times as long as one took, until the next */
 #define RESYNC_PAUSE_MAX_NS UINT64_C(60000000000)
@@ -120,20 +122,40 @@ writer_take_state(struct writer *w)
 	return r;
 }
 
+/* Before it is over, the model lacks processes; at a later one, only what was lost with records. */
+static bool
+is_first_scan(const struct writer *w)
+{
+	return live_scanning(w->options.live) && !w->resync_began_ns;
+}
+
 static bool
 is_awaited(const struct writer *w, enum writer_wait which, uint64_t waited_ns)
 {
 	const struct live *l = w->options.live;
 
+	if (which == WRITER_WAIT_LAST && is_first_scan(w))
+		return waited_ns < WAIT_SCAN_NS;
 	if (which == WRITER_WAIT_LAST && live_hurrying(l))
 		return waited_ns < WAIT_LAST_NS;
 	if (waited_ns >= WAIT_NS)
 		return false;
-	if (which == WRITER_WAIT_FIRST)
-		return live_scanning(l) && !queue_crowded(w->queue);
-	if (which == WRITER_WAIT_NAMES)
-		return live_hurrying(l) && !queue_crowded(w->queue);
-	return live_scanning(l) || live_waiting(l);
+	if (which == WRITER_WAIT_LAST)
+		return live_scanning(l) || live_waiting(l);
+	if (queue_crowded(w->queue))
+		return false;
+	return which == WRITER_WAIT_NAMES ? is_first_scan(w) || live_hurrying(l) : live_scanning(l);
+}
+
+/* Of a file that ends before the processes have been told of that were there when the session began. */
+static int
+tell_unscanned(struct writer *w)
+{
+	static const char line[] = "the scan of /proc was not over when the file ended: samples of "
+				   "processes that it had not reached have no names";
+
+	news_put(&w->news, line);
+	return writer_note(w, line);
 }
 
 int
@@ -151,7 +173,9 @@ writer_wait_state(struct writer *w, enum writer_wait which)
 		(void)poll(&p, 1, WAIT_LOOK_MS);
 		r = writer_take_state(w);
 	}
-	return r == 0 ? write_state(w, which != WRITER_WAIT_NAMES) : r;
+	if (r == 0)
+		r = write_state(w, which != WRITER_WAIT_NAMES);
+	return r == 0 && which != WRITER_WAIT_FIRST && is_first_scan(w) ? tell_unscanned(w) : r;
 }
 
 void
