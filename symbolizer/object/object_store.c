@@ -12,6 +12,7 @@
 #include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/elf_shift.h"
+#include "symbolizer/object/elf_signal.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_search.h"
 #include "symbolizer/object/object_vdso.h"
@@ -59,6 +60,8 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug,
 			error = elf_minidebug_symbols(elf, b);
 		if (!error)
 			error = elf_gopclntab_symbols(elf, b);
+		if (!error)
+			error = elf_signals_symbols(elf, b);
 	}
 	if (error) {
 		symtab_builder_free(b);

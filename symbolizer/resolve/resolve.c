@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_signal.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_store.h"
@@ -280,6 +281,16 @@ symbol_text(struct resolver *r, const struct symtab *t, const struct symbol *s, 
 	return error;
 }
 
+/* Does a signal handler return to this address? It is the first byte of code that made no call. */
+static bool
+is_signal_return(const struct object *o, uint64_t vaddr)
+{
+	struct symbol symbol;
+
+	return symtab_find(o->symbols, vaddr, &symbol) && symbol.start == vaddr &&
+		elf_signal_is_name(symbol.name);
+}
+
 /* By an address of the ELF file. */
 static int
 look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, struct frame *ret)
@@ -290,6 +301,8 @@ look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, st
 	ret->vaddr = vaddr + is_return;
 	ret->miss = RESOLVE_NO_SYMBOL;
 	ret->object = o;
+	if (is_return && is_signal_return(o, vaddr + 1))
+		vaddr++;
 	ret->looked_up = vaddr;
 	ret->has_dwarf = o->debug_fd >= 0;
 	if (symtab_find(o->symbols, vaddr, &symbol))

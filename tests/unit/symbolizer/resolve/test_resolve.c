@@ -330,6 +330,34 @@ padded_build_id_in_a_cache(void **state)
 	}
 }
 
+/* A handler returns to its first byte, and the byte before is of nothing. Where there is no symbol its bytes tell. */
+static void
+signal_returns(void **state)
+{
+	const char *path = lab_keep(lab_build("signals", lab_program, 0, "-static"));
+	const uint64_t restore = address_of(path, "__restore_rt", NULL);
+	const uint64_t other = address_of(path, "main", NULL);
+	struct map_object o;
+	struct task_map map;
+	struct frame f;
+
+	for (int stripped = 0; stripped < 2; stripped++) {
+		if (stripped)
+			lab_run("strip -s %s", path);
+		lab_map(path, START, &o, &map);
+		f = user(&map, ip_of(&map, path, restore), true);
+		assert_string_equal(f.symbol, "__restore_rt");
+		assert_int_equal(f.vaddr, restore);
+		assert_int_equal(f.symbol_offset, 0);
+		f = user(&map, ip_of(&map, path, restore + 2), false);
+		assert_string_equal(f.symbol, "__restore_rt");
+		assert_int_equal(f.symbol_offset, 2);
+		/* Of another function it is the end of what is before. */
+		f = user(&map, ip_of(&map, path, other), true);
+		assert_true(!f.symbol || strcmp(f.symbol, "main") != 0);
+	}
+}
+
 /* Build-ids of a recorder's own reading arrive after the first samples. */
 static void
 build_id_comes_late(void **state)
@@ -1174,6 +1202,7 @@ main(void)
 		T(no_name_from_a_wrong_build),
 		T(padded_build_ids),
 		T(padded_build_id_in_a_cache),
+		T(signal_returns),
 		T(build_id_comes_late),
 		T(without_a_build_id),
 		T(doubts),
