@@ -50,6 +50,7 @@ struct cfi {
 	uint64_t entry;
 	struct go_end ends[GO_ENDS_MAX];
 	size_t nr_ends;
+	struct elf_signals signals; /* of which no FDE knows */
 };
 
 /* --- the index --------------------------------------------------------------------------- */
@@ -237,6 +238,38 @@ cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return)
 	return false;
 }
 
+/* --- signal handlers return to --------------------------------------------------------------- */
+
+static struct fde *fde_at(struct cfi *c, uint64_t vaddr);
+
+static int
+find_signals(struct cfi *c, struct elf_object *o)
+{
+	struct elf_signals found;
+	int err = elf_signals_find(o, &found);
+
+	for (size_t i = 0; err == 0 && i < found.nr; i++)
+		if (!fde_at(c, found.at[i].vaddr))
+			c->signals.at[c->signals.nr++] = found.at[i];
+	return err;
+}
+
+const struct signal_code *
+cfi_signal_code(const struct cfi *c, uint64_t vaddr, bool is_return, uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < c->signals.nr; i++) {
+		const struct elf_signal *p = &c->signals.at[i];
+		const uint64_t offset = vaddr + is_return - p->vaddr;
+
+		/* Whatever is behind its begin was not called from there. */
+		if (is_return ? offset != 0 : offset >= p->code->len)
+			continue;
+		*ret_offset = offset;
+		return p->code;
+	}
+	return NULL;
+}
+
 int
 cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 {
@@ -258,6 +291,8 @@ cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 		index_sort(c);
 		err = find_go_ends(c, o);
 	}
+	if (err == 0)
+		err = find_signals(c, o);
 	if (err < 0) {
 		cfi_free(c);
 		return err;

@@ -14,6 +14,7 @@
 #define SYMBOLIZER_UNWIND_CFI_H
 
 #include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/elf_signal.h"
 #include "symbolizer/unwind/cfi_rows.h"
 #include "symbolizer/unwind/stack_copy.h"
 
@@ -43,6 +44,13 @@ bool cfi_is_entry(const struct cfi *c, uint64_t vaddr);
  * and vaddr its last byte.
  */
 bool cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return);
+
+/*
+ * The code that a signal handler returns to, where no FDE has it and its bytes tell (elf_signal.h), and how far into it
+ * the instruction at vaddr is; is_return: vaddr is the byte before, which made no call. NULL: it is none.
+ */
+const struct signal_code *cfi_signal_code(const struct cfi *c, uint64_t vaddr, bool is_return,
+					  uint64_t *ret_offset);
 
 /*
  * The number of the rule for the instruction at vaddr: 1; 0: no FDE has it; or negative: its FDE is

@@ -7,6 +7,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/unwind/signal_frame.h"
 
 #define GO_ON UNWIND_STOPS_NR
 #define KNOWN_RULES 4096 /* a power of two */
@@ -290,6 +291,20 @@ without_rule(struct walk *w, bool frameless, int why)
 	return stop;
 }
 
+/* On to what a signal interrupted, by what the kernel saved. */
+static int
+by_signal_code(struct walk *w, const struct signal_code *code, uint64_t offset)
+{
+	struct cfi_registers interrupted;
+	uint64_t ip;
+
+	w->stack.beyond = false;
+	if (!signal_frame_registers(code, offset, w->now.value[w->arch->sp], &w->stack,
+				    &interrupted, &ip))
+		return unread(w);
+	return step_to(w, &interrupted, ip, false);
+}
+
 /* --- the walk ---------------------------------------------------------------------------- */
 
 /* As cfi_find(), which takes two searches; most addresses come again and again. */
@@ -319,6 +334,8 @@ step(struct walk *w)
 {
 	struct unwinder *u = w->u;
 	struct unwind_code code = { .cfi = NULL };
+	const struct signal_code *signal = NULL;
+	uint64_t offset = 0;
 	uint32_t rule;
 	int found = 0, stop;
 	const bool mapped = w->find(w->arg, w->frame.ip - w->frame.is_return, &code);
@@ -334,6 +351,10 @@ step(struct walk *w)
 		code.cfi = NULL;
 	if (mapped && code.cfi && cfi_ends_stack(code.cfi, code.vaddr, w->frame.is_return))
 		return UNWIND_END;
+	if (mapped && code.cfi)
+		signal = cfi_signal_code(code.cfi, code.vaddr, w->frame.is_return, &offset);
+	if (signal)
+		return by_signal_code(w, signal, offset);
 	if (mapped && code.cfi)
 		found = find_rule(u, &code, &rule);
 	if (found == -FMT_E_NOMEM)
