@@ -186,6 +186,15 @@ archive_list_read(int dirfd, struct archive_list *ret)
 }
 
 bool
+archive_list_has(const struct archive_list *l, dev_t dev, ino_t ino)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->segments[i].dev == dev && l->segments[i].ino == ino)
+			return true;
+	return false;
+}
+
+bool
 archive_list_reaches(const struct archive_list *l, size_t i, uint64_t from_ns, uint64_t until_ns)
 {
 	const struct archive_segment *s = &l->segments[i], *next = s + 1;

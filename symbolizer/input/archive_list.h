@@ -26,6 +26,7 @@ struct archive_segment {
 	dev_t dev;
 	ino_t ino;
 	uint64_t offset, bytes; /* of a part of one file (input_parts): where it lies there */
+	bool failed;		/* it cannot be read, which was said */
 };
 
 struct archive_list {
@@ -39,6 +40,9 @@ int archive_list_read(int dirfd, struct archive_list *ret);
 int archive_list_add_part(struct archive_list *l, const char *name, size_t len, uint64_t offset,
 			  uint64_t bytes);
 void archive_list_done(struct archive_list *l);
+
+/* Is the file one of them? */
+bool archive_list_has(const struct archive_list *l, dev_t dev, ino_t ino);
 
 /*
  * Can the i-th have anything of [from, until), ns since 1970? By the names, with a minute to

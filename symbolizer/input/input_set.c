@@ -59,6 +59,13 @@ open_segment(struct input_set *s, char *name)
 	return io_open(s->dirfd, name, O_NOFOLLOW);
 }
 
+/* Nothing of the file is wrong: others could not be opened either. */
+static bool
+lacks_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 /* 1: it is open; 0: it is passed over, with a message; -1. */
 static int
 try_file(struct input_set *s, char *name)
@@ -77,7 +84,7 @@ try_file(struct input_set *s, char *name)
 			screen_text_warn("%s: a symbolic link, and is left out", s->shown);
 		else if (!input_say_unreadable(s->shown, error))
 			screen_text_warn("%s: %s", s->shown, strerror(error));
-		return 0;
+		return lacks_room(error) ? -1 : 0;
 	}
 	return input_open_fd(&s->in, fd, s->shown) == 0;
 }
@@ -107,18 +114,21 @@ try_part(struct input_set *s, const struct archive_segment *part)
 static int
 try_segment(struct input_set *s, struct archive_segment *segment)
 {
-	int result = s->parts.file ? try_part(s, segment) : try_file(s, segment->name);
+	int result;
 
-	if (result <= 0)
-		return result;
-	if (s->in.parts) {
+	if (segment->failed)
+		return 0;
+	result = s->parts.file ? try_part(s, segment) : try_file(s, segment->name);
+	if (result > 0 && s->in.parts) {
 		screen_text_warn("%s: holds a window of an archive, and is left out: name it alone",
 				 s->shown);
 		input_close(&s->in);
-		return 0;
+		result = 0;
 	}
-	s->in.live = segment_name_is_active(segment->name);
-	return 1;
+	segment->failed = result == 0;
+	if (result > 0)
+		s->in.live = segment_name_is_active(segment->name);
+	return result;
 }
 
 static bool
@@ -434,6 +444,7 @@ next_of_archive(struct input_set *s)
 			return -1;
 		if (set_window(s) == 0)
 			return 1;
+		s->list.segments[s->next - 1].failed = true;
 		s->skipped++;
 		input_close(&s->in);
 	}
@@ -450,6 +461,12 @@ input_set_next(struct input_set *s)
 		result = next_single(s);
 	s->opened += result > 0;
 	return result;
+}
+
+void
+input_set_rewind(struct input_set *s)
+{
+	s->next = 0;
 }
 
 const char *

@@ -5,7 +5,7 @@
  * (input_parts).
  *
  * One is open at a time, unless it is detached. What is damaged, or was deleted before it could be
- * opened, is told on stderr and passed over. Counts of loss add up; times of later recordings are
+ * opened, is told on stderr, once, and passed over. Counts of loss add up; times of later recordings are
  * put on the clock of the first one by adding shift_ns.
  */
 #ifndef SYMBOLIZER_INPUT_INPUT_SET_H
@@ -76,6 +76,9 @@ size_t input_set_count(const struct input_set *s);
  * that can; no memory).
  */
 int input_set_next(struct input_set *s);
+
+/* Of an archive of which all were opened: the next one is the first one again. Those that failed are passed over. */
+void input_set_rewind(struct input_set *s);
 
 /*
  * Of a directory: the name of the open one there, and its bytes for another reader, who closes them; NULL: out of

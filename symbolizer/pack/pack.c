@@ -16,6 +16,7 @@
 #include "format/recording/segment_name.h"
 #include "symbolizer/cli/output.h"
 #include "symbolizer/cli/record_output.h"
+#include "symbolizer/input/coverage.h"
 #include "symbolizer/input/temporary.h"
 #include "symbolizer/pack/pack_object.h"
 #include "symbolizer/pack/pack_window.h"
@@ -329,19 +330,21 @@ write_window(const struct pack_request *rq, const struct load *l, const struct p
 	struct pack_job job = { .names_only = rq->names_only, .access = access };
 	struct pack_result result = { .parts = w->nr };
 	struct fmt_where where = { 0 };
-	struct io_sink *sink = open_sink(o), *behind = open_sink(o);
-	int error = -FMT_E_IO;
+	struct io_sink *sink = open_sink(o), *behind = sink ? open_sink(o) : NULL;
+	int error;
 
-	if (sink && behind)
-		error = recording_writer_open(sink, w->meta, &options, &job.writer, &where);
-	else if (sink)
-		sink->close(sink);
+	if (!behind) {
+		warn("%s", rq->output);
+		if (sink)
+			sink->close(sink);
+		return EXIT_FAILED;
+	}
+	error = recording_writer_open(sink, w->meta, &options, &job.writer, &where);
 	if (!error)
 		error = write_objects(&job, l, &result, &where);
 	if (!error)
 		error = pack_window_copy(w, behind, &where);
-	if (behind)
-		behind->close(behind);
+	behind->close(behind);
 	if (error)
 		return pack_failed(rq->output, &job, error, &where);
 	say_missing(rq->load->path, l->profile);
@@ -350,13 +353,25 @@ write_window(const struct pack_request *rq, const struct load *l, const struct p
 }
 
 static int
-pack_archive(const struct pack_request *rq, const struct load *l)
+pack_archive(const struct pack_request *rq, struct load *l)
 {
 	struct input_access files = INPUT_ACCESS_NONE_READ;
 	struct pack_window w;
 	struct output o;
-	int status = pack_window_open(&w, rq->load, l);
+	struct stat st;
+	int status;
 
+	if (l->set.samples == 0) {
+		coverage_warn_nothing(&l->set);
+		return EXIT_FAILED;
+	}
+	if (stat(rq->output, &st) == 0 && archive_list_has(&l->set.list, st.st_dev, st.st_ino)) {
+		screen_text_warn(
+			"%s: is one of the recordings of %s: -o FILE has to be another one",
+			rq->output, l->set.path);
+		return EXIT_FAILED;
+	}
+	status = pack_window_open(&w, &l->set);
 	if (status == EXIT_DONE)
 		status = output_open(&o, rq->output, &w.access);
 	if (status == EXIT_DONE) {

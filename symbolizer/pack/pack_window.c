@@ -12,7 +12,6 @@
 #include "format/bytes/array.h"
 #include "format/recording/recording_resume.h"
 #include "symbolizer/input/exit_status.h"
-#include "symbolizer/input/input_set.h"
 #include "symbolizer/input/temporary.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -69,7 +68,11 @@ ended_copy(struct input *in)
 		error = recording_writer_close(w, 0, &where);
 	if (!error)
 		return ended;
-	input_failed(in, error, &where);
+	if (error == -FMT_E_IO)
+		screen_text_warn("%s: copy into a " TEMPORARY_NAME ": %s", in->path,
+				 strerror(where.saved_errno));
+	else
+		input_failed(in, error, &where);
 	ended->close(ended);
 	return NULL;
 }
@@ -129,32 +132,35 @@ add_all(struct pack_window *w, struct input_set *set, struct buf *parts)
 
 /*
  * The archive may have grown since it was read: without another end the window ends with the last sample that was
- * read, by the clock of the recording that has it.
+ * read, by the clock of the last recording. That may have been set back: then it has no end.
  */
 static uint64_t
-end_of_window(const struct pack_window *w, const struct load *l, uint64_t until)
+end_of_window(const struct pack_window *w, const struct input_set *read, uint64_t since,
+	      uint64_t until)
 {
-	if (until != UINT64_MAX || l->set.samples == 0 || w->last_start.realtime == 0)
+	uint64_t end;
+
+	if (until != UINT64_MAX || w->last_start.realtime == 0)
 		return until;
-	return w->last_start.realtime + (l->set.last_ns - w->last_start.monotonic) + 1;
+	end = w->last_start.realtime + (read->last_ns - w->last_start.monotonic) + 1;
+	return end > since ? end : until;
 }
 
 int
-pack_window_open(struct pack_window *w, const struct load_options *o, const struct load *l)
+pack_window_open(struct pack_window *w, struct input_set *set)
 {
 	uint64_t since, until;
-	struct input_set set;
 	struct buf all, parts;
-	int status = input_set_open(&set, o->path, o->filter);
+	int status;
 
 	*w = (struct pack_window){ .access = INPUT_ACCESS_NONE_READ };
 	buf_init(&all);
 	buf_init(&parts);
-	if (status == EXIT_DONE)
-		status = add_all(w, &set, &parts);
-	w->access = set.access;
-	time_choice_wall(filter_times_const(o->filter), &since, &until);
-	recording_parts_begin(&all, since, end_of_window(w, l, until));
+	input_set_rewind(set);
+	status = add_all(w, set, &parts);
+	w->access = set->access;
+	time_choice_wall(filter_times_const(set->filter), &since, &until);
+	recording_parts_begin(&all, since, end_of_window(w, set, since, until));
 	buf_append(&all, parts.p, parts.len);
 	if (status == EXIT_DONE && (buf_failed(&parts) || buf_failed(&all))) {
 		warnx("out of memory");
@@ -166,7 +172,6 @@ pack_window_open(struct pack_window *w, const struct load_options *o, const stru
 	}
 	buf_done(&parts);
 	buf_done(&all);
-	input_set_close(&set);
 	return status;
 }
 

@@ -8,8 +8,7 @@
 #include "format/block/recording_meta.h"
 #include "format/bytes/buf.h"
 #include "format/bytes/io.h"
-#include "symbolizer/input/input.h"
-#include "symbolizer/load/load.h"
+#include "symbolizer/input/input_set.h"
 
 struct pack_window {
 	struct recording_meta *meta; /* of the cover: where the first one was made, and the parts */
@@ -21,11 +20,11 @@ struct pack_window {
 };
 
 /*
- * Opens the recordings that can have anything of the options' times, which are times of day since the archive was read by
- * them. The window ends with the last sample that was read then: the archive may have grown. 0, or an exit status
- * after a message; pack_window_done() in any case.
+ * Opens the recordings of a directory that was read, once more: its filter's times are times of day since then. The window
+ * ends with the last sample that was read: the archive may have grown. 0, or an exit status after a message;
+ * pack_window_done() in any case.
  */
-int pack_window_open(struct pack_window *w, const struct load_options *o, const struct load *l);
+int pack_window_open(struct pack_window *w, struct input_set *set);
 void pack_window_done(struct pack_window *w);
 
 /* Copies their bytes, one after another, as many as there were. 0, -FMT_E_IO, -FMT_E_NOMEM. */
