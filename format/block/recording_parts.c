@@ -50,6 +50,8 @@ recording_parts_check(struct span s)
 
 	if (more)
 		return more;
+	if (since >= until)
+		return -FMT_E_CORRUPT;
 	while ((more = recording_parts_next(&s, &part)) > 0) {
 		if (part.bytes > INT64_MAX - all || nr++ == RECORDING_PARTS_MAX)
 			return -FMT_E_CORRUPT;

@@ -4,7 +4,7 @@
  * recordings of the window, byte for byte, one after another. The meta of the first one says which they are.
  *
  *       0  u64  since   the window, ns since 1970; 0: from the beginning
- *       8  u64  until   2^64-1: to the end
+ *       8  u64  until   later than since; 2^64-1: to the end
  *      16  of each part:
  *          u64  bytes   its length
  *          u32  length  of its name
@@ -36,7 +36,7 @@ void recording_parts_add(struct buf *out, const struct recording_part *part);
 int recording_parts_window(struct span *s, uint64_t *ret_since_ns, uint64_t *ret_until_ns);
 /* Takes one part off the front of *s. 1, 0 at the end, -FMT_E_CORRUPT. */
 int recording_parts_next(struct span *s, struct recording_part *ret);
-/* Can all of it be read, and do the lengths add up to a length of a file? 0, -FMT_E_CORRUPT. */
+/* Can all of it be read, is there time in the window, and do the lengths add up to a length of a file? 0, -FMT_E_CORRUPT. */
 int recording_parts_check(struct span s);
 
 #endif

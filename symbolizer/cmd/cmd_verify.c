@@ -129,7 +129,7 @@ verify_cover(const struct request *rq, const struct input_set *inputs)
 		return status;
 	status = verify(rq, &in, true);
 	input_close(&in);
-	return status;
+	return status == EXIT_DONE && !inputs->parts.whole ? EXIT_DAMAGED : status;
 }
 
 /* The worst of all. */

@@ -68,6 +68,10 @@ input_parts_open(struct input_parts *p, struct input *in, struct archive_list *l
 	if (at > p->bytes)
 		screen_text_warn("%s: is cut: %" PRIu64 " bytes are missing at its end", in->path,
 				 at - p->bytes);
+	else if (at < p->bytes)
+		screen_text_warn("%s: %" PRIu64 " bytes are behind its last recording", in->path,
+				 p->bytes - at);
+	p->whole = at == p->bytes;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SYMBOLIZER_INPUT_INPUT_PARTS_H
 #define SYMBOLIZER_INPUT_INPUT_PARTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/bytes/io.h"
@@ -18,6 +19,7 @@ struct input_parts {
 	uint64_t cover_bytes, bytes; /* of the cover, and of all of the file */
 	uint64_t since_ns,
 		until_ns; /* the window, since 1970; 0 and UINT64_MAX: it has no such end */
+	bool whole;	  /* the file ends where the last part does */
 };
 
 /*

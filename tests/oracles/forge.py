@@ -188,5 +188,19 @@ def wraps(path):
     r.write(path)
 
 
+def parts(path, since, until, *files):
+    """A window of recordings, each of them FILE or FILE=BYTES, its length in the list."""
+    value, behind = struct.pack("<QQ", int(since), int(until)), b""
+    for file in files:
+        name, _, length = file.partition("=")
+        data = open(name, "rb").read()
+        value += struct.pack("<QI", int(length or len(data)), len(name)) + name.encode()
+        behind += data
+    r = Recording(more=tag(18, value, 1))
+    r.write(path)
+    with open(path, "ab") as f:
+        f.write(behind)
+
+
 if __name__ == "__main__":
-    {"names": names, "wraps": wraps, "kernel": kernel, "pokes": pokes}[sys.argv[1]](*sys.argv[2:])
+    {"names": names, "wraps": wraps, "kernel": kernel, "pokes": pokes, "parts": parts}[sys.argv[1]](*sys.argv[2:])

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A window of an archive as one file: what spoor pack refuses to make of it.
+# A window of an archive as one file: what spoor pack refuses to make of it, and files with parts that it never makes.
 . "$(dirname "$0")/../lib.sh"
-need_command jq
+need_command jq python3
 
 whole=$TOP/tests/fuzz/seeds/fuzz_recording/closed.spoor
 mkdir archive
@@ -50,4 +50,27 @@ exits 1 "a window of later times" "$SPOOR" pack archive --since 2030-01-01 -o la
 like "$(cat err)" 'no sample is since 2030-01-01' "has nothing"
 nok "and makes no file" test -e late.spoor
 
+# --- files with parts ----------------------------------------------------------------------------
+
+forge() { python3 "$TOP/tests/oracles/forge.py" parts "$@"; }
+none=18446744073709551615
+forge good.spoor 0 $none archive/1.spoor archive/2.spoor
+exits 0 "two recordings" "$SPOOR" verify good.spoor
+is "$(samples good.spoor)" $((all * 2 / 3)) "are read"
+forge long.spoor 0 $none archive/1.spoor archive/2.spoor=100000
+exits 3 "a file without its last bytes" "$SPOOR" verify long.spoor
+like "$(cat err)" 'is cut: [0-9]+ bytes are missing' "is damaged"
+cp good.spoor longer.spoor
+cat "$whole" >>longer.spoor
+exits 3 "a file with more behind the last recording" "$SPOOR" verify longer.spoor
+like "$(cat err)" "longer\.spoor: $(stat -c %s "$whole") bytes are behind its last recording" "is damaged"
+exits 0 "which is told of" "$SPOOR" report longer.spoor
+like "$(cat err)" 'are behind its last recording' "whatever reads it"
+for window in "5 5" "$none $none" "9 3"; do
+	# shellcheck disable=SC2086 # two words
+	forge odd.spoor $window archive/1.spoor
+	"$SPOOR" verify odd.spoor >out 2>err
+	isnt "$?" 0 "from ${window/ / to }: no window"
+	unlike "$(cat err)" '--until' "of which no option is told"
+done
 done_testing

@@ -405,7 +405,7 @@ test_parts(void **state)
 	buf_done(&b);
 }
 
-/* Lengths that do not add up to a file, names that are none. */
+/* Lengths that do not add up to a file, names that are none, windows without time. */
 static void
 test_bad_parts(void **state)
 {
@@ -439,6 +439,13 @@ test_bad_parts(void **state)
 	assert_int_equal(recording_parts_check(buf_span(&b)), 0);
 	put_part(&b, 1, "a", 1);
 	assert_int_equal(recording_parts_check(buf_span(&b)), -FMT_E_CORRUPT);
+	for (uint64_t until = 4; until <= 6; until++) {
+		buf_clear(&b);
+		recording_parts_begin(&b, 5, until);
+		put_part(&b, 1, "a", 1);
+		assert_int_equal(recording_parts_check(buf_span(&b)),
+				 until > 5 ? 0 : -FMT_E_CORRUPT);
+	}
 	buf_done(&b);
 }
 
