@@ -24,6 +24,8 @@ struct perfdata_reader {
 	struct source_window window;
 	struct perfdata_header header;
 	struct recording_meta *meta;
+	struct perfdata_reader *first;	  /* whose meta that is; NULL: its own */
+	bool directory;			  /* several files are expected */
 	struct perfdata_inflate *inflate; /* NULL: nothing packed yet */
 	uint64_t container;		  /* where the one that is being unpacked stands */
 	bool unpacking;

@@ -80,6 +80,25 @@ read_attrs(struct perfdata_reader *r, struct fmt_where *where)
 
 /* --- what the file tells of itself ------------------------------------------------------- */
 
+/*
+ * PERF_DIR_SINGLE_FILE, which perf record --kcore writes, has all records in the file that says so;
+ * PERF_DIR_VERSION, of --threads, has others beside it. Source: Linux, tools/perf/util/header.h.
+ */
+static int
+check_directory(struct perfdata_reader *r, struct span version, struct fmt_where *where)
+{
+	uint64_t v = 0;
+	const bool single = span_u64(&version, &v) && v == 0;
+
+	if (!single && !r->directory)
+		return fmt_fail(
+			where, FMT_E_UNSUPPORTED, 0,
+			"one file of a directory that perf record --threads wrote: name the "
+			"directory");
+	r->directory = !single;
+	return 0;
+}
+
 static int
 read_features(struct perfdata_reader *r, struct fmt_where *where)
 {
@@ -87,15 +106,13 @@ read_features(struct perfdata_reader *r, struct fmt_where *where)
 	struct perfdata_item item;
 	int more;
 
-	if (perfdata_header_has(&r->header, PERFDATA_FEATURE_DIR_FORMAT) && !r->health.unfinished)
-		return fmt_fail(where, FMT_E_UNSUPPORTED, 0,
-				"one file of a directory that perf record --threads wrote: "
-				"spoor does not read those");
 	perfdata_features_begin(r);
 	/* What is missing or cut is counted when it is asked for, not now. */
 	while ((more = perfdata_next_feature(r, &item, where)) > 0) {
 		r->health = before;
 		more = perfdata_apply_section(r, item.id, item.bytes, item.offset, where);
+		if (more >= 0 && item.id == PERFDATA_FEATURE_DIR_FORMAT)
+			more = check_directory(r, item.bytes, where);
 		if (more < 0)
 			return more;
 		before = r->health;

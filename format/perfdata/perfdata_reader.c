@@ -11,25 +11,68 @@
 
 #define READER_MAGIC 0x70644461u
 
-int
-perfdata_reader_open(struct io_source *source, struct perfdata_reader **ret,
-		     struct fmt_where *where)
+/* NULL: out of memory; the source is closed. */
+static struct perfdata_reader *
+reader_new(struct io_source *source)
 {
 	struct perfdata_reader *r = calloc(1, sizeof(*r));
-	int error;
 
 	if (!r) {
 		source->close(source);
-		return fmt_fail(where, FMT_E_NOMEM, 0, "perf.data");
+		return NULL;
 	}
 	r->magic = READER_MAGIC;
 	r->source = source;
 	source_window_init(&r->window, source);
+	return r;
+}
+
+static int
+reader_open(struct io_source *source, bool directory, struct perfdata_reader **ret,
+	    struct fmt_where *where)
+{
+	struct perfdata_reader *r = reader_new(source);
+	int error;
+
+	if (!r)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "perf.data");
+	r->directory = directory;
 	error = perfdata_open(r, where);
 	if (error) {
 		perfdata_reader_close(r);
 		return error;
 	}
+	*ret = r;
+	return 0;
+}
+
+int
+perfdata_reader_open(struct io_source *source, struct perfdata_reader **ret,
+		     struct fmt_where *where)
+{
+	return reader_open(source, false, ret, where);
+}
+
+int
+perfdata_reader_open_first(struct io_source *source, struct perfdata_reader **ret,
+			   struct fmt_where *where)
+{
+	return reader_open(source, true, ret, where);
+}
+
+int
+perfdata_reader_open_other(struct perfdata_reader *first, struct io_source *source,
+			   struct perfdata_reader **ret, struct fmt_where *where)
+{
+	struct perfdata_reader *r = reader_new(source);
+
+	if (!r)
+		return fmt_fail(where, FMT_E_NOMEM, 0, "perf.data");
+	r->first = first;
+	r->meta = first->meta;
+	r->directory = true;
+	r->phase = PERFDATA_PHASE_DATA;
+	r->end = UINT64_MAX;
 	*ret = r;
 	return 0;
 }
@@ -40,7 +83,8 @@ perfdata_reader_close(struct perfdata_reader *r)
 	if (!r)
 		return;
 	assert(r->magic == READER_MAGIC);
-	recording_meta_free(r->meta);
+	if (!r->first)
+		recording_meta_free(r->meta);
 	perfdata_inflate_free(r->inflate);
 	source_window_done(&r->window);
 	r->source->close(r->source);
@@ -52,6 +96,12 @@ struct recording_meta *
 perfdata_reader_meta(struct perfdata_reader *r)
 {
 	return r->meta;
+}
+
+uint64_t
+perfdata_reader_time(const struct perfdata_reader *r)
+{
+	return r->max_time;
 }
 
 const struct perfdata_health *
@@ -82,7 +132,8 @@ give_round(struct perfdata_reader *r, struct span record, struct perfdata_item *
 {
 	ret->kind = PERFDATA_ITEM_ROUND;
 	ret->bytes = record;
-	ret->complete_ns = r->round_max;
+	/* Of what the other threads had seen it says nothing. */
+	ret->complete_ns = r->directory ? 0 : r->round_max;
 	r->round_max = r->max_time;
 }
 

@@ -59,12 +59,25 @@ struct perfdata_health {
 /*
  * Opens, and reads ahead as far as the file tells of itself, so that the meta is known before
  * the first record. The source is owned from here on, also on failure. What
- * perfdata_header_decode() says; -FMT_E_UNSUPPORTED (a directory of several data files),
+ * perfdata_header_decode() says; -FMT_E_UNSUPPORTED (one file of a directory of several),
  * -FMT_E_CORRUPT (no attr can be read), -FMT_E_IO, -FMT_E_NOMEM.
  */
 int perfdata_reader_open(struct io_source *source, struct perfdata_reader **ret,
 			 struct fmt_where *where);
+/* Likewise the file "data" of a directory of several. */
+int perfdata_reader_open_first(struct io_source *source, struct perfdata_reader **ret,
+			       struct fmt_where *where);
+/*
+ * Opens another file of the directory, "data.0" and so on, which has nothing but records: of the events of
+ * first, whose meta it shares, and which is closed after it. The source is owned from here on, also on
+ * failure. 0, -FMT_E_NOMEM.
+ */
+int perfdata_reader_open_other(struct perfdata_reader *first, struct io_source *source,
+			       struct perfdata_reader **ret, struct fmt_where *where);
 void perfdata_reader_close(struct perfdata_reader *r);
+
+/* ns: of all records that it gave; 0: of none. */
+uint64_t perfdata_reader_time(const struct perfdata_reader *r);
 
 /*
  * Events, machine and clocks, as far as the file says; the rest is the caller's to fill in.

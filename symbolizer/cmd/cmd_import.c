@@ -14,6 +14,7 @@
 #include "symbolizer/cli/output.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/input/input.h"
+#include "symbolizer/input/perfdata_directory.h"
 #include "symbolizer/input/perfdata_input.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -89,8 +90,10 @@ open_pipe(int fd)
 	return NULL;
 }
 
+/* others is of a directory. */
 static struct io_source *
-open_input(const char *path, const char **ret_shown, struct input_access *ret_access)
+open_input(const char *path, struct perfdata_others *others, const char **ret_shown,
+	   struct input_access *ret_access)
 {
 	struct io_source *source = NULL;
 	struct stat st;
@@ -100,6 +103,8 @@ open_input(const char *path, const char **ret_shown, struct input_access *ret_ac
 	if (strcmp(path, "-") == 0) {
 		*ret_shown = "standard input";
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else if (perfdata_directory_is(path)) {
+		fd = perfdata_directory_open(path, others);
 	} else {
 		fd = io_open(AT_FDCWD, path, 0);
 	}
@@ -113,20 +118,21 @@ open_input(const char *path, const char **ret_shown, struct input_access *ret_ac
 		screen_text_warn("%s: is a device, not a perf.data", *ret_shown);
 	else if (!source && errno == EISDIR)
 		screen_text_warn(
-			"%s: is a directory (of perf record --threads?): spoor does not read those",
+			"%s: is a directory, and not one of perf record --threads or --kcore",
 			*ret_shown);
 	else if (!source && !input_say_unreadable(*ret_shown, errno))
 		warn("%s", *ret_shown);
 	return source;
 }
 
-/* The recording goes to where o points, which output_close() looks after. */
+/* Of one file, or of a directory with others. The recording goes to where o points, which output_close() looks after. */
 static int
-import(const struct request *rq, const struct output *o, struct input_access *ret_access)
+import_files(const struct request *rq, const struct output *o, struct perfdata_others *others,
+	     struct input_access *ret_access)
 {
 	struct perfdata_import_result result;
 	const char *shown, *to = strcmp(rq->output, "-") == 0 ? "standard output" : rq->output;
-	struct io_source *source = open_input(rq->path, &shown, ret_access);
+	struct io_source *source = open_input(rq->path, others, &shown, ret_access);
 	struct io_sink *sink;
 	int fd;
 
@@ -141,11 +147,22 @@ import(const struct request *rq, const struct output *o, struct input_access *re
 			close(fd);
 		return EXIT_FAILED;
 	}
-	if (perfdata_input_import(source, shown, sink, to, &result) != 0)
+	if (perfdata_input_import(source, others->sources ? others : NULL, shown, sink, to,
+				  &result) != 0)
 		return EXIT_FAILED;
 	if (!rq->quiet)
 		print_summary(rq, &result, fileno(o->file));
 	return EXIT_DONE;
+}
+
+static int
+import(const struct request *rq, const struct output *o, struct input_access *ret_access)
+{
+	struct perfdata_others others = { .nr = 0 };
+	int status = import_files(rq, o, &others, ret_access);
+
+	perfdata_directory_close(&others);
+	return status;
 }
 
 int

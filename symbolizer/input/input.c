@@ -14,6 +14,7 @@
 #include "format/bytes/io_shared.h"
 #include "format/bytes/time_text.h"
 #include "symbolizer/input/exit_status.h"
+#include "symbolizer/input/perfdata_directory.h"
 #include "symbolizer/input/perfdata_input.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -164,8 +165,8 @@ input_open_source(struct input *in, struct io_source *source, const char *shown,
 	return open_source(in, source);
 }
 
-int
-input_open_fd(struct input *in, int fd, const char *shown)
+static int
+open_file(struct input *in, int fd, const char *shown, struct perfdata_others *others)
 {
 	uint64_t written = written_ns(fd);
 	struct io_source *source;
@@ -182,9 +183,15 @@ input_open_fd(struct input *in, int fd, const char *shown)
 	}
 	in->perfdata_ns = perfdata_input_probe(source) ? written : 0;
 	if (in->perfdata_ns)
-		source = perfdata_input_convert(source, in->path, &whole);
+		source = perfdata_input_convert(source, others, in->path, &whole);
 	in->incomplete = !whole;
 	return source ? open_source(in, source) : EXIT_FAILED;
+}
+
+int
+input_open_fd(struct input *in, int fd, const char *shown)
+{
+	return open_file(in, fd, shown, NULL);
 }
 
 bool
@@ -222,14 +229,31 @@ input_is_first(const char *first, const char *second)
 		!is_directory(second) && strcmp(second, "-") != 0;
 }
 
+static int
+open_directory(struct input *in, const char *path)
+{
+	struct perfdata_others others;
+	int fd = perfdata_directory_open(path, &others), status = EXIT_FAILED;
+
+	if (fd < 0)
+		warn("%s", path);
+	else
+		status = open_file(in, fd, path, &others);
+	perfdata_directory_close(&others);
+	return status;
+}
+
 int
 input_open(struct input *in, const char *path)
 {
 	const char *shown;
-	int fd = open_fd(path, &shown);
+	int fd;
 
 	memset(in, 0, sizeof(*in));
-	return fd < 0 ? EXIT_FAILED : input_open_fd(in, fd, shown);
+	if (path && perfdata_directory_is(path))
+		return open_directory(in, path);
+	fd = open_fd(path, &shown);
+	return fd < 0 ? EXIT_FAILED : open_file(in, fd, shown, NULL);
 }
 
 void

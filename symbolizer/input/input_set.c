@@ -15,6 +15,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/io_shared.h"
 #include "symbolizer/input/exit_status.h"
+#include "symbolizer/input/perfdata_directory.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -303,7 +304,7 @@ input_set_open(struct input_set *s, const char *path, struct filter *filter)
 		path = DEFAULT_ARCHIVE;
 	s->path = path;
 	s->once = path && strcmp(path, "-") == 0;
-	if (path && is_directory(path))
+	if (path && is_directory(path) && !perfdata_directory_is(path))
 		return open_archive(s);
 	status = input_open(&s->in, path);
 	return status == 0 && s->in.parts ? open_parts(s) : status;

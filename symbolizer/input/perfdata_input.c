@@ -67,12 +67,13 @@ say_damage(const char *path, const struct perfdata_import_result *r)
 }
 
 int
-perfdata_input_import(struct io_source *source, const char *input, struct io_sink *sink,
-		      const char *output, struct perfdata_import_result *ret)
+perfdata_input_import(struct io_source *source, struct perfdata_others *others, const char *input,
+		      struct io_sink *sink, const char *output, struct perfdata_import_result *ret)
 {
 	struct fmt_where where = { 0 };
 	bool reading = false;
-	int error = perfdata_import(source, sink, ret, &reading, &where);
+	int error = others ? perfdata_import_directory(source, others, sink, ret, &reading, &where)
+			   : perfdata_import(source, sink, ret, &reading, &where);
 
 	if (error) {
 		say_error(reading ? input : output, error, &where);
@@ -83,7 +84,8 @@ perfdata_input_import(struct io_source *source, const char *input, struct io_sin
 }
 
 struct io_source *
-perfdata_input_convert(struct io_source *source, const char *input, bool *ret_whole)
+perfdata_input_convert(struct io_source *source, struct perfdata_others *others, const char *input,
+		       bool *ret_whole)
 {
 	struct perfdata_import_result result;
 	struct io_source *recording;
@@ -103,7 +105,7 @@ perfdata_input_convert(struct io_source *source, const char *input, bool *ret_wh
 		source->close(source);
 		return NULL;
 	}
-	if (perfdata_input_import(source, input, sink, TEMPORARY_NAME, &result) != 0) {
+	if (perfdata_input_import(source, others, input, sink, TEMPORARY_NAME, &result) != 0) {
 		close(fd);
 		return NULL;
 	}

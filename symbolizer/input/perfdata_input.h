@@ -13,17 +13,18 @@
 bool perfdata_input_probe(struct io_source *source);
 
 /*
- * Imports, and says what was wrong. input and output are how messages call the two. 0, or
- * an exit status (1). Both are owned from here on.
+ * Imports, and says what was wrong. others: of a directory, as in perfdata_import.h; or NULL. input and output are how messages call the two. 0, or
+ * an exit status (1). Source and sink are owned from here on.
  */
-int perfdata_input_import(struct io_source *source, const char *input, struct io_sink *sink,
-			  const char *output, struct perfdata_import_result *ret);
+int perfdata_input_import(struct io_source *source, struct perfdata_others *others,
+			  const char *input, struct io_sink *sink, const char *output,
+			  struct perfdata_import_result *ret);
 
 /*
  * The perf.data as a recording, in $TMPDIR or /var/tmp as long as it is open; NULL after a
  * message. source is owned from here on. *ret_whole: nothing of it was damaged or missing.
  */
-struct io_source *perfdata_input_convert(struct io_source *source, const char *input,
-					 bool *ret_whole);
+struct io_source *perfdata_input_convert(struct io_source *source, struct perfdata_others *others,
+					 const char *input, bool *ret_whole);
 
 #endif

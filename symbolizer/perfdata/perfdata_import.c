@@ -2,6 +2,7 @@
 #include "symbolizer/perfdata/perfdata_import.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -16,8 +17,18 @@
 #define FOREIGN_BYTES (1u << 20)       /* that close a FOREIGN block */
 #define MISC_LOST_BY_FILTER (1u << 15) /* of LOST_SAMPLES: a BPF filter did not want them */
 
-struct import {
+/* A file that is read, and how it ended: 0, or -FMT_E_*. */
+struct import_file {
 	struct perfdata_reader *reader;
+	const char *name; /* among others; NULL: the first */
+	struct fmt_where where;
+	int ended;
+	bool over;
+};
+
+struct import {
+	struct import_file *files; /* the first has the header */
+	size_t nr_files;
 	struct recording_writer *writer;
 	struct recording_meta *meta;
 	struct buf foreign;  /* payload of a FOREIGN block */
@@ -248,17 +259,45 @@ fill_meta(struct import *im, struct fmt_where *where)
 	return 0;
 }
 
+/* The source is owned from here on, and the others'. */
 static int
-open_both(struct import *im, struct io_source *source, struct io_sink *sink, bool *ret_reading,
-	  struct fmt_where *where)
+open_files(struct import *im, struct io_source *source, struct perfdata_others *others,
+	   struct fmt_where *where)
+{
+	struct perfdata_reader *first = NULL;
+	int error;
+
+	im->files = calloc(1 + (others ? others->nr : 0), sizeof(*im->files));
+	if (!im->files) {
+		source->close(source);
+		return fmt_fail(where, FMT_E_NOMEM, 0, "perf.data");
+	}
+	error = others ? perfdata_reader_open_first(source, &first, where)
+		       : perfdata_reader_open(source, &first, where);
+	if (error)
+		return error;
+	im->files[im->nr_files++].reader = first;
+	for (size_t i = 0; !error && others && i < others->nr; i++) {
+		error = perfdata_reader_open_other(first, others->sources[i],
+						   &im->files[im->nr_files].reader, where);
+		others->sources[i] = NULL;
+		im->files[im->nr_files].name = others->names[i];
+		im->nr_files += !error;
+	}
+	return error;
+}
+
+static int
+open_both(struct import *im, struct io_source *source, struct perfdata_others *others,
+	  struct io_sink *sink, bool *ret_reading, struct fmt_where *where)
 {
 	struct recording_writer_options options = { .before_close = before_close, .arg = im };
-	int error = perfdata_reader_open(source, &im->reader, where);
+	int error = open_files(im, source, others, where);
 
 	*ret_reading = true;
 	if (!error) {
 		*ret_reading = false;
-		im->meta = perfdata_reader_meta(im->reader);
+		im->meta = perfdata_reader_meta(im->files[0].reader);
 		im->loss = loss_new();
 		error = im->loss ? fill_meta(im, where) : fmt_fail(where, FMT_E_NOMEM, 0, "ledger");
 	}
@@ -269,23 +308,93 @@ open_both(struct import *im, struct io_source *source, struct io_sink *sink, boo
 	return recording_writer_open(sink, im->meta, &options, &im->writer, where);
 }
 
+/* The file whose records are behind the others', or NULL: all are over. */
+static struct import_file *
+file_behind(const struct import *im)
+{
+	struct import_file *behind = NULL;
+
+	for (size_t i = 0; i < im->nr_files; i++) {
+		struct import_file *f = &im->files[i];
+
+		if (!f->over &&
+		    (!behind ||
+		     perfdata_reader_time(f->reader) < perfdata_reader_time(behind->reader)))
+			behind = f;
+	}
+	return behind;
+}
+
+/* Whose offset it is. */
+static void
+tell_file(struct fmt_where *where, const struct import_file *f)
+{
+	struct fmt_where told = *where;
+
+	if (f->name)
+		(void)snprintf(told.detail, sizeof(told.detail), "%s: %.120s", f->name,
+			       where->detail);
+	*where = told;
+}
+
+static void
+add_health(struct perfdata_health *sum, const struct import_file *f)
+{
+	const struct perfdata_health *h = perfdata_reader_health(f->reader);
+
+	if (sum->skipped + sum->unpacked_failed == 0) {
+		sum->first = h->first;
+		tell_file(&sum->first, f);
+	}
+	sum->unfinished |= h->unfinished;
+	sum->skipped += h->skipped;
+	sum->unpacked_failed += h->unpacked_failed;
+	sum->packed += h->packed;
+}
+
+/* All that the files had has been taken: how they ended. 0; or one could not be read. */
+static int
+perfdata_import_end(struct import *im, bool *ret_reading, struct fmt_where *where)
+{
+	for (size_t i = 0; i < im->nr_files; i++) {
+		const struct import_file *f = &im->files[i];
+
+		add_health(&im->result.health, f);
+		if (!im->result.ended && f->ended) {
+			im->result.ended = f->ended;
+			im->result.where = f->where;
+			tell_file(&im->result.where, f);
+		}
+		if (f->ended == -FMT_E_IO || f->ended == -FMT_E_NOMEM) {
+			*ret_reading = true;
+			if (where)
+				*where = f->where;
+			return f->ended;
+		}
+	}
+	return 0;
+}
+
 static int
 perfdata_import_copy(struct import *im, bool *ret_reading, struct fmt_where *where)
 {
 	struct perfdata_item item;
+	struct import_file *f;
 	int more, error = 0;
 
-	while (!error && (more = perfdata_reader_next(im->reader, &item, &im->result.where)) > 0)
-		error = perfdata_import_take(im, &item, where);
+	while (!error && (f = file_behind(im))) {
+		more = perfdata_reader_next(f->reader, &item, &f->where);
+		if (more > 0) {
+			error = perfdata_import_take(im, &item, where);
+		} else {
+			f->over = true;
+			f->ended = more;
+		}
+	}
+	if (!error)
+		error = perfdata_import_end(im, ret_reading, where);
 	if (error)
 		return error;
-	im->result.ended = more;
-	if (more == -FMT_E_IO || more == -FMT_E_NOMEM) {
-		*ret_reading = true;
-		if (where)
-			*where = im->result.where;
-		return more;
-	}
 	error = recording_writer_flush(im->writer, where);
 	return error ? error : before_close(im, im->writer, where);
 }
@@ -294,7 +403,9 @@ static void
 import_done(struct import *im)
 {
 	recording_writer_abandon(im->writer);
-	perfdata_reader_close(im->reader);
+	while (im->nr_files)
+		perfdata_reader_close(im->files[--im->nr_files].reader);
+	free(im->files);
 	loss_free(im->loss);
 	buf_done(&im->foreign);
 	buf_done(&im->buildids);
@@ -304,13 +415,21 @@ int
 perfdata_import(struct io_source *source, struct io_sink *sink, struct perfdata_import_result *ret,
 		bool *ret_reading, struct fmt_where *where)
 {
+	return perfdata_import_directory(source, NULL, sink, ret, ret_reading, where);
+}
+
+int
+perfdata_import_directory(struct io_source *source, struct perfdata_others *others,
+			  struct io_sink *sink, struct perfdata_import_result *ret,
+			  bool *ret_reading, struct fmt_where *where)
+{
 	struct import im = { 0 };
 	struct recording_writer *writer;
 	int error;
 
 	buf_init(&im.foreign);
 	buf_init(&im.buildids);
-	error = open_both(&im, source, sink, ret_reading, where);
+	error = open_both(&im, source, others, sink, ret_reading, where);
 	if (!error)
 		error = perfdata_import_copy(&im, ret_reading, where);
 	if (!error) {
@@ -318,7 +437,6 @@ perfdata_import(struct io_source *source, struct io_sink *sink, struct perfdata_
 		im.writer = NULL;
 		error = recording_writer_close(writer, 0, where);
 		im.result.lost = loss_samples(im.loss);
-		im.result.health = *perfdata_reader_health(im.reader);
 		*ret = im.result;
 	}
 	import_done(&im);

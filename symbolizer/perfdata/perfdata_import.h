@@ -15,6 +15,13 @@
 #include "format/bytes/io.h"
 #include "format/perfdata/perfdata_reader.h"
 
+/* The files of a directory of perf record --threads but its first: what is in them, and names, for messages. */
+struct perfdata_others {
+	struct io_source **sources;
+	char **names;
+	size_t nr;
+};
+
 struct perfdata_import_result {
 	uint64_t records, samples; /* of the kernel */
 	uint64_t bad_records;	   /* of these, such as no event could parse: carried */
@@ -26,12 +33,19 @@ struct perfdata_import_result {
 };
 
 /*
- * Both are owned from here on, also on failure. 0: the recording is whole, of as much as the
+ * Source and sink are owned from here on, also on failure. 0: the recording is whole, of as much as the
  * file had (ret->ended and ret->health tell). Negative: *ret_reading says whether it was the
  * perf.data that could not be read or the recording that could not be written.
  */
 int perfdata_import(struct io_source *source, struct io_sink *sink,
 		    struct perfdata_import_result *ret, bool *ret_reading, struct fmt_where *where);
+/*
+ * Likewise a directory, whose first file is the source; the others' sources are taken over (and are NULL after it).
+ * Records go out about in the order of their times.
+ */
+int perfdata_import_directory(struct io_source *source, struct perfdata_others *others,
+			      struct io_sink *sink, struct perfdata_import_result *ret,
+			      bool *ret_reading, struct fmt_where *where);
 
 /* Is anything of the file not in the recording? */
 bool perfdata_import_whole(const struct perfdata_import_result *result);

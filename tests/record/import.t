@@ -196,14 +196,43 @@ like "$(cat err)" 'big-endian' "as well"
 printf 'PERFFILE%0100d' 0 >old.data
 exits 1 "version 1" "$SPOOR" import old.data -o none.spoor
 like "$(cat err)" 'version 1' "is said to be"
-if perf_tries true threads.data -a --threads -e cpu-clock -- sleep 0.1; then
-	exits 1 "perf record --threads" "$SPOOR" import threads.data -o none.spoor
-	like "$(cat err)" '--threads' "is said to be"
+
+# A directory of a file for each thread: all samples, in order of time.
+by_perf() # FILE: the time of each sample
+{
+	perf script -i "$1" -F time 2>/dev/null | tr -d ' :'
+}
+
+by_spoor() # FILE
+{
+	"$SPOOR" export -f perf-script -i "$1" 2>err | grep -oE '[0-9]+[.][0-9]{6}:' | tr -d :
+}
+
+for packed in '' -z; do
+	perf_tries true threads.data -a --threads $packed -F 999 -e cpu-clock -- "$FIXTURES/burn" 300 2 ||
+		bail "$(cat perf.err)"
+	by_perf threads.data >perf.times
+	by_spoor threads.data >spoor.times
+	isnt "$(compgen -G 'threads.data/data.*')" "" "perf record --threads $packed wrote a directory"
+	same "its samples are perf's, in the same order" spoor.times perf.times
+	exits 0 "importing it" "$SPOOR" import threads.data -o threads.spoor
+	by_spoor threads.spoor >spoor.times
+	same "has them all" spoor.times perf.times
+	rm threads.spoor
 	exits 1 "a file of it" "$SPOOR" import threads.data/data -o none.spoor
-	like "$(cat err)" '--threads' "is said to be one"
-else
-	bail "$(cat perf.err)"
-fi
+	like "$(cat err)" 'one file of a directory .*--threads .*name the directory' "is said to be one"
+done
+last=$(find threads.data -name 'data.*' -size +0 | sort | tail -n 1)
+truncate -s -20 "$last"
+exits 0 "a directory with a cut file" "$SPOOR" report -i threads.data
+like "$(cat err)" "threads.data: .*${last##*/}: " "names the file"
+rm "$last"
+exits 0 "one without a file" "$SPOOR" report -i threads.data
+rm threads.data/data.*
+exits 0 "one without any" "$SPOOR" info -i threads.data
+mkdir empty
+exits 1 "another directory" "$SPOOR" import empty -o none.spoor
+like "$(cat err)" 'empty: is a directory, and not one of perf record' "is said to be"
 exits 1 "a file that is not there" "$SPOOR" import nowhere -o none.spoor
 is "$(compgen -G 'none.spoor*')" "" "none of them left a file"
 exits 2 "no -o" "$SPOOR" import plain.data
