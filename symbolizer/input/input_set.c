@@ -60,13 +60,6 @@ open_segment(struct input_set *s, char *name)
 	return io_open(s->dirfd, name, O_NOFOLLOW);
 }
 
-/* Nothing of the file is wrong: others could not be opened either. */
-static bool
-lacks_room(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
-
 /* 1: it is open; 0: it is passed over, with a message; -1. */
 static int
 try_file(struct input_set *s, char *name)
@@ -85,7 +78,8 @@ try_file(struct input_set *s, char *name)
 			screen_text_warn("%s: a symbolic link, and is left out", s->shown);
 		else if (!input_say_unreadable(s->shown, error))
 			screen_text_warn("%s: %s", s->shown, strerror(error));
-		return lacks_room(error) ? -1 : 0;
+		/* Of these nothing is wrong with the file: others could not be opened either. */
+		return error == EMFILE || error == ENFILE || error == ENOMEM ? -1 : 0;
 	}
 	return input_open_fd(&s->in, fd, s->shown) == 0;
 }

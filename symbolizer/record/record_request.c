@@ -181,7 +181,7 @@ set_unit(struct record_request *rq, const char *option, const char *name)
 	return status == CLI_GO_ON ? set_cgroup(rq, rq->unit_group, false) : status;
 }
 
-/* unit: what it is a number of, for whoever gave none. */
+/* unit: what it is a number of, and what may be given instead. */
 static int
 set_number(const char *option, const char *text, const char *unit, long long max, uint64_t *ret)
 {
@@ -189,8 +189,8 @@ set_number(const char *option, const char *text, const char *unit, long long max
 	long long n = strtonum(text, 1, max, &problem);
 
 	if (problem)
-		return cli_usage_error("record", "%s %s: %s: a number %s from 1 to %lld", option,
-				       text, problem, unit, max);
+		return cli_usage_error("record", "%s %s: %s: from 1 to %lld %s", option, text,
+				       problem, max, unit);
 	*ret = (uint64_t)n;
 	return CLI_GO_ON;
 }
@@ -201,7 +201,7 @@ set_frequency(struct record_request *rq, const char *text)
 	long long hz;
 
 	if (strcmp(text, "max") != 0)
-		return set_number("-F", text, "of samples a second, or max:", INT32_MAX,
+		return set_number("-F", text, "samples a second, or max", INT32_MAX,
 				  &rq->session.frequency_hz);
 	/* The session lowers it to what the kernel allows. */
 	if (session_sysctl("/proc/sys/kernel/perf_event_max_sample_rate", &hz) < 0 || hz < 1)
@@ -217,7 +217,7 @@ pages_of(const char *text, uint64_t *ret)
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n;
 
 	if (!strpbrk(text, "BKMG") || !record_watch_size(text, &n))
-		return set_number("-m", text, "of pages, or a size such as 512K:", PAGES_MAX, ret);
+		return set_number("-m", text, "pages, or a size such as 512K", PAGES_MAX, ret);
 	n = (n + page - 1) / page;
 	if (n > PAGES_MAX)
 		return cli_usage_error("record", "-m %s: too large: at most %lluM", text,
@@ -461,7 +461,7 @@ record_request_set(void *arg, int value, const char *text)
 	case 'F':
 		return set_frequency(rq, text);
 	case 'c':
-		return set_number("-c", text, "of events", INT64_MAX, &rq->session.period);
+		return set_number("-c", text, "events", INT64_MAX, &rq->session.period);
 	case 'a':
 		return set_target(rq, SESSION_ALL);
 	case 'p':

@@ -480,9 +480,9 @@ usage "unknown modifier 'z'" -e cycles:z -- true
 usage "no PMU 'nopmu'" -e nopmu/x=1/ -- true
 usage "no-such:point" -e no-such:point -- true
 usage "unknown option '--bogus'" --bogus
-usage "-F 0: too small: a number of samples a second, or max: from 1 to 2147483647" -F 0 -- true
-usage "-F 100k: invalid: a number of samples a second, or max:" -F 100k -- true
-usage "-m 100000000: too large: a number of pages, or a size such as 512K: from 1 to 1048576" -m 100000000 -- true
+usage "-F 0: too small: from 1 to 2147483647 samples a second, or max" -F 0 -- true
+usage "-F 100k: invalid: from 1 to 2147483647 samples a second, or max" -F 100k -- true
+usage "-m 100000000: too large: from 1 to 1048576 pages, or a size such as 512K" -m 100000000 -- true
 usage "-m 9999G: too large: at most [0-9]+M" -m 9999G -- true
 usage "unknown event 'inst_retired.any': see spoor list; .* is given as numbers: rHEX, or PMU/event=" -e inst_retired.any -- true
 usage "-F abc:" -F abc -- true
