@@ -30,6 +30,10 @@ object_vdso_is_narrow(const struct task_map *map)
 
 /* --- of a 32-bit process ----------------------------------------------------------------- */
 
+#ifndef MFD_EXEC /* 6.3 */
+#define MFD_EXEC 0x0010U
+#endif
+
 #define NARROW_ADDRESS 0x08048000
 #define NARROW_BYTES 0x10000 /* what the program writes at most; the image has two pages */
 
@@ -64,7 +68,7 @@ narrow_program(void)
 {
 	struct {
 		Elf32_Ehdr e;
-		Elf32_Phdr p;
+		Elf32_Phdr p[2];
 		uint8_t code[sizeof(narrow_code)];
 	} file = {
 		.e = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB,
@@ -72,20 +76,24 @@ narrow_program(void)
 		       .e_type = ET_EXEC,
 		       .e_machine = EM_386,
 		       .e_version = EV_CURRENT,
-		       .e_entry = NARROW_ADDRESS + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr),
+		       .e_entry = NARROW_ADDRESS + sizeof(Elf32_Ehdr) + sizeof(file.p),
 		       .e_phoff = sizeof(Elf32_Ehdr),
 		       .e_ehsize = sizeof(Elf32_Ehdr),
 		       .e_phentsize = sizeof(Elf32_Phdr),
-		       .e_phnum = 1 },
-		.p = { .p_type = PT_LOAD,
-		       .p_vaddr = NARROW_ADDRESS,
-		       .p_filesz = sizeof(file),
-		       .p_memsz = sizeof(file),
-		       .p_flags = PF_R | PF_X,
-		       .p_align = 4096 },
+		       .e_phnum = 2 },
+		.p = { { .p_type = PT_LOAD,
+			 .p_vaddr = NARROW_ADDRESS,
+			 .p_filesz = sizeof(file),
+			 .p_memsz = sizeof(file),
+			 .p_flags = PF_R | PF_X,
+			 .p_align = 4096 },
+		       /* Without it the stack may be executed, and the kernel's log says so. */
+		       { .p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W } },
 	};
-	int fd = memfd_create("spoor-vdso32", MFD_CLOEXEC);
+	int fd = memfd_create("spoor-vdso32", MFD_CLOEXEC | MFD_EXEC);
 
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("spoor-vdso32", MFD_CLOEXEC);
 	memcpy(file.code, narrow_code, sizeof(narrow_code));
 	if (fd >= 0 && write(fd, &file, sizeof(file)) == (ssize_t)sizeof(file))
 		return fd;

@@ -49,4 +49,15 @@ awk '{ n = $NF; through = /;__kernel_vsyscall[; ]/; whole = /^calls;_start;begin
 is "$(cat counts)" "1 0 0" "all that was sampled in __kernel_vsyscall has its name, and its callers" || diag_file folded
 is "$("$SPOOR" report -i x.spoor --json --sort dso,sym --symbol __kernel_vsyscall 2>/dev/null | grep -c '"\[vdso\]"')" 1 \
 	"the object is [vdso]"
+
+# The image comes out of a program of a moment: the kernel's log tells of programs with an executable stack, and a host
+# may forbid files in memory to be executed that do not ask for it.
+"$SPOOR" record -q -e cpu-clock -o reading.spoor -- "$SPOOR" export -f folded -i x.spoor -o folded 2>err
+like "$("$SPOOR" dump reading.spoor)" 'filename="/memfd:spoor-vdso32' "a program is made for a moment"
+unlike "$("$SPOOR" dump reading.spoor)" 'filename="\[stack\]"' "without an executable stack"
+strict() { unshare -pf --mount-proc sh -c "echo 1 >/proc/sys/vm/memfd_noexec && exec \"$SPOOR\" export -f folded -i x.spoor"; }
+if [ -e /proc/sys/vm/memfd_noexec ]; then
+	strict >sealed 2>err
+	same "where memory is not executed, names are the same" folded sealed
+fi
 done_testing
