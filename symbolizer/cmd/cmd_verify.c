@@ -127,9 +127,10 @@ verify_cover(const struct request *rq, const struct input_set *inputs)
 	status = input_open_source(&in, source, inputs->path, &inputs->parts.access);
 	if (status != EXIT_DONE)
 		return status;
+	in.incomplete = !inputs->parts.whole;
 	status = verify(rq, &in, true);
 	input_close(&in);
-	return status == EXIT_DONE && !inputs->parts.whole ? EXIT_DAMAGED : status;
+	return status;
 }
 
 /* The worst of all. */

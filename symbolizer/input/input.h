@@ -25,7 +25,7 @@ struct input_access {
 struct input {
 	const char *path;     /* as shown: "-" is "standard input" */
 	bool live;	      /* still being written, by its name: it need not have an end */
-	bool incomplete;      /* imported, and the perf.data was damaged or cut: it was said */
+	bool incomplete;      /* what it was read from was damaged or cut, which was said */
 	bool parts;	      /* it has no records, and others stand behind it: input_parts */
 	uint64_t perfdata_ns; /* a perf.data: when the file was written last (CLOCK_REALTIME), 1 of
 				 a pipe; else 0 */

@@ -60,6 +60,7 @@ is "$(samples good.spoor)" $((all * 2 / 3)) "are read"
 forge long.spoor 0 $none archive/1.spoor archive/2.spoor=100000
 exits 3 "a file without its last bytes" "$SPOOR" verify long.spoor
 like "$(cat err)" 'is cut: [0-9]+ bytes are missing' "is damaged"
+like "$(cat out)" '^long\.spoor: damaged but readable' "itself, whatever its recordings are"
 cp good.spoor longer.spoor
 cat "$whole" >>longer.spoor
 exits 3 "a file with more behind the last recording" "$SPOOR" verify longer.spoor
