@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/block/loss.h"
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,21 @@ loss_cpu_at(const struct loss *l, size_t i, uint32_t *ret_cpu)
 		return 0;
 	}
 	return -1;
+}
+
+/* That it is of an area that is written over (OVERWRITE) is no loss. */
+size_t
+loss_of_aux(uint64_t flags, enum loss_cause ret[LOSS_AUX_CAUSES])
+{
+	size_t n = 0;
+
+	if (flags & PERF_AUX_FLAG_TRUNCATED)
+		ret[n++] = LOSS_AUX_TRUNCATED;
+	if (flags & PERF_AUX_FLAG_PARTIAL)
+		ret[n++] = LOSS_AUX_PARTIAL;
+	if (flags & PERF_AUX_FLAG_COLLISION)
+		ret[n++] = LOSS_AUX_COLLISION;
+	return n;
 }
 
 const char *

@@ -9,6 +9,7 @@
 #ifndef FORMAT_BLOCK_LOSS_H
 #define FORMAT_BLOCK_LOSS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "format/bytes/buf.h"
@@ -39,6 +40,10 @@ uint64_t loss_total(const struct loss *l, enum loss_cause cause);
 uint64_t loss_samples(const struct loss *l);
 /* CPUs with an account, ascending; i from 0; returns -1 past the end. UINT32_MAX comes last. */
 int loss_cpu_at(const struct loss *l, size_t i, uint32_t *ret_cpu);
+
+/* What a PERF_RECORD_AUX of these flags says is missing; how many causes that are. */
+#define LOSS_AUX_CAUSES 3
+size_t loss_of_aux(uint64_t flags, enum loss_cause ret[LOSS_AUX_CAUSES]);
 
 const char *loss_key(enum loss_cause cause);  /* "kernel_samples" */
 const char *loss_unit(enum loss_cause cause); /* "samples" */

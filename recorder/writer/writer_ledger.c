@@ -26,16 +26,14 @@ writer_count(struct writer *w, uint32_t cpu, enum loss_cause cause, uint64_t n)
 	w->file.loss_changed |= !w->outage.on;
 }
 
-/* That it is of an area that is written over (OVERWRITE) is no loss. */
 static void
 see_aux(struct writer *w, const struct perf_record *r)
 {
-	if (r->aux.flags & PERF_AUX_FLAG_TRUNCATED)
-		writer_count(w, r->sid.cpu, LOSS_AUX_TRUNCATED, 1);
-	if (r->aux.flags & PERF_AUX_FLAG_PARTIAL)
-		writer_count(w, r->sid.cpu, LOSS_AUX_PARTIAL, 1);
-	if (r->aux.flags & PERF_AUX_FLAG_COLLISION)
-		writer_count(w, r->sid.cpu, LOSS_AUX_COLLISION, 1);
+	enum loss_cause causes[LOSS_AUX_CAUSES];
+	const size_t n = loss_of_aux(r->aux.flags, causes);
+
+	for (size_t i = 0; i < n; i++)
+		writer_count(w, r->sid.cpu, causes[i], 1);
 }
 
 void

@@ -65,6 +65,12 @@ print_summary(const struct request *rq, const struct perfdata_import_result *r, 
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		fprintf(stderr, "; %jd bytes", (intmax_t)st.st_size);
 	fputc('\n', stderr);
+	/* A trace has no samples that could be missing. */
+	for (int i = LOSS_AUX_TRUNCATED; i <= LOSS_AUX_DROPPED; i++)
+		if (r->loss[i])
+			screen_text_warn("%" PRIu64 " %s: %s", r->loss[i],
+					 loss_unit((enum loss_cause)i),
+					 loss_text((enum loss_cause)i));
 }
 
 /* What comes by a pipe in pipe mode is not held in memory: it may go on for days. */

@@ -97,6 +97,19 @@ add_loss(struct import *im, const struct perf_record *r, enum loss_cause cause, 
 	return error == -FMT_E_TOO_BIG ? loss_add(im->loss, UINT32_MAX, cause, n) : error;
 }
 
+static int
+add_aux_loss(struct import *im, const struct perf_record *r)
+{
+	enum loss_cause causes[LOSS_AUX_CAUSES];
+	const size_t n = loss_of_aux(r->aux.flags, causes);
+	int error = 0;
+
+	for (size_t i = 0; !error && i < n; i++)
+		error = add_loss(im, r, causes[i], 1);
+	im->loss_changed |= n > 0;
+	return error;
+}
+
 /*
  * LOST says what a ring had no room for; LOST_SAMPLES what the hardware dropped. But where
  * events count what they lost, perf writes their counts at the end as LOST_SAMPLES, over
@@ -111,6 +124,8 @@ count_loss(struct import *im, const struct perf_record *r)
 	case REC_THROTTLE:
 		im->loss_changed = true;
 		return add_loss(im, r, LOSS_THROTTLED, 1);
+	case REC_AUX:
+		return add_aux_loss(im, r);
 	case REC_LOST:
 		im->lost_records += n;
 		break;
@@ -437,6 +452,8 @@ perfdata_import_directory(struct io_source *source, struct perfdata_others *othe
 		im.writer = NULL;
 		error = recording_writer_close(writer, 0, where);
 		im.result.lost = loss_samples(im.loss);
+		for (int i = 0; i < LOSS_CAUSES; i++)
+			im.result.loss[i] = loss_total(im.loss, (enum loss_cause)i);
 		*ret = im.result;
 	}
 	import_done(&im);

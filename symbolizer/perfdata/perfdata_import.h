@@ -12,6 +12,7 @@
 #ifndef SYMBOLIZER_PERFDATA_PERFDATA_IMPORT_H
 #define SYMBOLIZER_PERFDATA_PERFDATA_IMPORT_H
 
+#include "format/block/loss.h"
 #include "format/bytes/io.h"
 #include "format/perfdata/perfdata_reader.h"
 
@@ -27,6 +28,7 @@ struct perfdata_import_result {
 	uint64_t bad_records;	   /* of these, such as no event could parse: carried */
 	uint64_t tool_records;	   /* of perf, without its containers */
 	uint64_t lost;		   /* samples */
+	uint64_t loss[LOSS_CAUSES];
 	struct perfdata_health health;
 	int ended;		/* 0; or why the file ended before its end: -FMT_E_TRUNCATED... */
 	struct fmt_where where; /* of ended */

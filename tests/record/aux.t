@@ -106,6 +106,8 @@ is "$(python3 "$TOP/tests/oracles/perfdata.py" aux y.data)" "" "and has none"
 
 # There and back: an import carries it as perf wrote it.
 exits 0 "import" "$SPOOR" import -o back.spoor x.data
+like "$(cat err)" "$((3 * cpus)) times: a trace stopped: its AUX area was full" "what was cut off is told of an import"
+is "$("$SPOOR" info --json back.spoor | jq .loss.aux_truncated)" $((3 * cpus)) "and is in its ledger"
 mv x.data first.data
 exits 0 "export of the import" "$SPOOR" export -f perf-data-file -o x.data back.spoor
 traces "carried" 0 $((3 * 4096))

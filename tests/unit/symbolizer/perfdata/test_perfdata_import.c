@@ -326,6 +326,36 @@ test_loss(void **state)
 	}
 }
 
+/* What a tracer could not write: each flag is a loss of its own, of its CPU; OVERWRITE is none. */
+static void
+test_loss_of_traces(void **state)
+{
+	static const uint64_t flags[] = { 0, 1, 1, 2, 4, 8, 1 | 2 | 4 | 8 };
+	struct buf b = { 0 };
+	struct imported im;
+	uint32_t cpu = 12345;
+
+	begin_pipe(&b, 0);
+	le64enc(b.p + 16 + 8 + 24, 1u << 16 | 1u << 7);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		maker_head(&b, REC_AUX, 0, 48);
+		buf_u64(&b, 4096 * i);
+		buf_u64(&b, 4096);
+		buf_u64(&b, flags[i]);
+		buf_u64(&b, 5);
+		buf_u64(&b, 1);
+	}
+	import(&b, &im);
+	assert_int_equal(im.result.loss[LOSS_AUX_TRUNCATED], 3);
+	assert_int_equal(im.result.loss[LOSS_AUX_PARTIAL], 2);
+	assert_int_equal(im.result.loss[LOSS_AUX_COLLISION], 2);
+	assert_int_equal(im.result.lost, 0);
+	read_loss_cpu(&im, &cpu);
+	assert_int_equal(cpu, 5);
+	imported_done(&im);
+	buf_done(&b);
+}
+
 /* A CPU that is not told, and one that cannot be, are no CPU; and no reason to give up. */
 static void
 test_loss_of_no_cpu(void **state)
@@ -434,6 +464,7 @@ main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_buildids),
 		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_loss_of_traces),
 		cmocka_unit_test(test_loss_of_no_cpu),
 		cmocka_unit_test(test_late_event),
 		cmocka_unit_test(test_damage_is_told),
