@@ -18,8 +18,10 @@
 #endif
 
 /* statx(), renameat2() */
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 28)
+#if defined(__GLIBC__)
+#if !__GLIBC_PREREQ(2, 28) /* not in the #if above, which is parsed to its end: musl has no such macro */
 #error "spoor needs glibc 2.28 or newer"
+#endif
 #endif
 
 #endif

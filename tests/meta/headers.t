@@ -23,4 +23,12 @@ static inline char *f(char *a) { return strcpy(a, "x"); }' "a banned function"
 printf '%s\n' '#ifndef OTHER_H' '#define OTHER_H' '#endif' >tree/format/planted.h
 nok "a guard of another name" "$TOP/tests/headers.sh" tree
 
+# As musl's, which names neither itself nor a version.
+: >features.h
+ok "floor.h in a C library that is not glibc" "${CC:-gcc}" -nostdinc -I. -undef -D__GNUC__=12 -E "$TOP/floor.h"
+mkdir old
+printf '%s\n' '#define __GLIBC__ 2' '#define __GLIBC_PREREQ(major, minor) ((major) == 2 && (minor) < 28)' >old/features.h
+nok "and in one that is too old" "${CC:-gcc}" -nostdinc -Iold -undef -D__GNUC__=12 -E "$TOP/floor.h"
+like "$("${CC:-gcc}" -nostdinc -Iold -undef -D__GNUC__=12 -E "$TOP/floor.h" 2>&1)" "needs glibc 2.28" "which it says"
+
 done_testing
