@@ -3,8 +3,12 @@
 
 #include <string.h>
 
-/* The file itself, so that what is shipped and what is told cannot differ. */
+/*
+ * The file itself, so that what is shipped and what is told cannot differ. Aligned: s390x addresses what is a symbol
+ * by halves (larl).
+ */
 __asm__(".pushsection .rodata\n"
+	".balign 8\n"
 	".globl varlink_idl_recorder\n"
 	".hidden varlink_idl_recorder\n"
 	"varlink_idl_recorder:\n"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/page/page_files.h"
 
+/* Aligned: s390x addresses what is a symbol by halves (larl). */
 #define X(name, file)                                                                              \
 	__asm__(".pushsection .rodata\n"                                                           \
+		".balign 8\n"                                                                      \
 		".globl page_files_" #name "\n"                                                    \
 		".hidden page_files_" #name "\n"                                                   \
 		"page_files_" #name ":\n"                                                          \
