@@ -397,7 +397,7 @@ mapped_file_ephemeral(struct mapped_files *c, const struct buildid_map *m,
 		return true;
 	if (fstatfs(f->fd, &fs) == 0 &&
 	    (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC ||
-	     fs.f_type == RAMFS_MAGIC))
+	     (uint32_t)fs.f_type == RAMFS_MAGIC)) /* signed where a word has 32 bits */
 		return true;
 	return !has_name_here(c, m, f);
 }
