@@ -98,6 +98,8 @@ out_file_end(struct out_file *f, bool sync, struct recording_writer_stats *ret,
 void
 out_file_abandon(struct out_file *f, struct recording_writer_stats *ret)
 {
+	if (ret)
+		*ret = (struct recording_writer_stats){ 0 };
 	if (!f->writer)
 		return;
 	if (ret)

@@ -39,7 +39,7 @@ int out_file_aux(struct out_file *f, struct buf *aux, struct fmt_where *where);
  */
 int out_file_end(struct out_file *f, bool sync, struct recording_writer_stats *ret,
 		 struct fmt_where *where);
-/* As a kill would leave it, if it is open. ret may be NULL. */
+/* As a kill would leave it, if it is open. ret may be NULL; all of it is 0 where the file is not open. */
 void out_file_abandon(struct out_file *f, struct recording_writer_stats *ret);
 void out_file_done(struct out_file *f);
 
