@@ -171,7 +171,7 @@ filter_sample(const struct filter *f, const struct filter_subject *s)
 	const bool comm = f->comm.n == 0 || name_list_has(&f->comm, s->comm);
 	const bool cgroup = cgroup_verdict(s->verdicts, &f->cgroups, s->cgroup);
 
-	return filter_scope(f, s) && pid && tid && comm && cgroup;
+	return pid && tid && comm && cgroup;
 }
 
 bool

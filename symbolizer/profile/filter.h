@@ -104,7 +104,7 @@ struct filter_subject {
  * perf report, it is the whole that shares are of.
  */
 bool filter_scope(const struct filter *f, const struct filter_subject *s);
-/* Of that, by all that is known before symbols are looked up. */
+/* The other options: by all that is known before symbols are looked up. filter_scope() is not asked again. */
 bool filter_sample(const struct filter *f, const struct filter_subject *s);
 /* Does the path of the control group matter? */
 bool filter_by_cgroup(const struct filter *f);

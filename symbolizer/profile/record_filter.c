@@ -100,6 +100,7 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 	const struct perf_record *r = rec->record;
 	char spare[TASK_COMM_BYTES];
 	struct filter_subject s;
+	bool wanted;
 	int error;
 
 	if (f->error)
@@ -121,7 +122,10 @@ record_filter_see(struct record_filter *f, const struct stream_record *rec,
 		s.comm = task_comm(f->tasks, s.pid, s.tid, spare);
 	if (r->sample.have & PERF_SAMPLE_CGROUP)
 		s.cgroup = kernel_names_cgroup(&f->names, r->sample.cgroup);
-	if (!filter_sample(f->filter, &s) || !filter_mode(f->filter, is_kernel(r)))
+	/* Both, whatever the first one says: values that no sample has are told. */
+	wanted = filter_scope(f->filter, &s);
+	wanted &= filter_sample(f->filter, &s);
+	if (!wanted || !filter_mode(f->filter, is_kernel(r)))
 		return 0;
 	return !filter_by_trace(f->filter) ||
 		filter_trace(f->filter, tracepoints_of(&f->tracepoints, events, rec->event),

@@ -36,16 +36,35 @@ refused(int option, const char *arg)
 }
 
 static bool
+passes(const struct filter *f, const struct filter_subject *s)
+{
+	return filter_scope(f, s) && filter_sample(f, s);
+}
+
+static bool
 sample(const struct filter *f, const char *comm, uint32_t pid, uint32_t tid, uint32_t cpu)
 {
-	return filter_sample(
-		f, &(struct filter_subject){ comm, NULL, "cpu-clock", pid, tid, cpu, NULL });
+	return passes(f, &(struct filter_subject){ comm, NULL, "cpu-clock", pid, tid, cpu, NULL });
 }
 
 static bool
 of_event(const struct filter *f, const char *event)
 {
-	return filter_sample(f, &(struct filter_subject){ "cc1", NULL, event, 1, 1, 0, NULL });
+	return passes(f, &(struct filter_subject){ "cc1", NULL, event, 1, 1, 0, NULL });
+}
+
+/* The scope is asked about once: the rest does not ask again. */
+static void
+scope_is_asked_once(void **state)
+{
+	struct filter *f = make(FILTER_OPTION_cpu, "0");
+	const struct filter_subject s = { "cc1", NULL, "cycles", 1, 1, 3, NULL };
+	const char *why;
+
+	assert_int_equal(filter_set(f, FILTER_OPTION_event, "cs", &why), 0);
+	assert_false(filter_scope(f, &s));
+	assert_true(filter_sample(f, &s));
+	filter_free(f);
 }
 
 static void
@@ -421,6 +440,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scope_is_asked_once),
 		cmocka_unit_test(nothing_asked),
 		cmocka_unit_test(names),
 		cmocka_unit_test(patterns),
