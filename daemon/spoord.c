@@ -158,10 +158,10 @@ open_all(struct spoord *d)
 		return r;
 	if (spoord_watch(d, control_fd(d->control)) < 0 ||
 	    spoord_watch(d, streams_fd(d->streams)) < 0) {
-		log_error("cannot watch: %s", strerror(errno));
-		return -errno;
+		r = -errno;
+		log_error("cannot watch: %s", strerror(-r));
 	}
-	return 0;
+	return r;
 }
 
 static void
@@ -416,8 +416,10 @@ spoord_loop(struct spoord *d)
 		uint64_t now_ns = host_now_ns();
 
 		if (n < 0 && errno != EINTR) {
-			log_error("epoll_wait: %s", strerror(errno));
-			return -errno;
+			const int r = -errno;
+
+			log_error("epoll_wait: %s", strerror(-r));
+			return r;
 		}
 		for (int i = 0; i < n; i++) {
 			int fd = events[i].data.fd;
