@@ -48,26 +48,40 @@ take_gone(struct session *s)
 	return all;
 }
 
-/* One that cannot be opened (it has gone again, say) is tried again with the next look. */
+/* Those that are not watched yet: their rings are read by the timer meanwhile. */
+static bool
+watch_all(struct session *s)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->rings.nr; i++)
+		if (ring_set_has(&s->rings, s->rings.cpus[i].cpu))
+			all &= session_watch_cpu(s, &s->rings.cpus[i]) == 0;
+	return all;
+}
+
+/* One that cannot be opened (it has gone again, say) or watched is tried again with the next look. */
 static bool
 open_new(struct session *s, uint64_t now_ns)
 {
 	struct queue *q = writer_queue(s->writer);
 	const struct cpu_list *online = &s->hotplug.online;
 	const struct cpu_rings *c;
-	bool all = true, came = false, looked = false;
+	bool came = false, looked = false, all;
 
+	all = watch_all(s);
 	for (size_t i = 0; i < online->nr; i++) {
 		if (ring_set_has(&s->rings, online->cpus[i]))
 			continue;
 		if (!looked)
 			(void)event_plan_look(&s->plan);
 		looked = true;
-		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, s->shapes, &c, NULL) < 0 ||
-		    session_watch_cpu(s, c) < 0)
+		if (ring_set_cpu_came(&s->rings, online->cpus[i], q, s->shapes, &c, NULL) < 0) {
 			all = false;
-		else
-			came = true;
+			continue;
+		}
+		came = true;
+		all &= session_watch_cpu(s, c) == 0;
 	}
 	/* What happened on it until now nobody has seen. */
 	if (came)

@@ -172,6 +172,12 @@ rig_start(struct rig *r, const struct session_options *o)
 	}
 	if (rc < 0)
 		fail_msg("session_open: %s", r->error.text);
+	rig_go(r);
+}
+
+void
+rig_go(struct rig *r)
+{
 	assert_int_equal(pthread_create(&r->thread, NULL, run, r), 0);
 }
 

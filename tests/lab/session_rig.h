@@ -41,6 +41,8 @@ struct rig {
 
 /* Opens and runs; skips the test with the reason when this user may not sample. */
 void rig_start(struct rig *r, const struct session_options *o);
+/* Runs a session that the test has opened. */
+void rig_go(struct rig *r);
 /* Stops, finishes, and leaves the session open for its stats. */
 void rig_stop(struct rig *r);
 /* The same, and closes it. */

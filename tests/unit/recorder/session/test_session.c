@@ -14,9 +14,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/session/session_internal.h"
 #include "tests/lab/session_rig.h"
 
 #define FILES 20
@@ -892,6 +895,64 @@ test_hotplug(void **state)
 	rig_file_done(&files[1]);
 }
 
+/* How many descriptors in a row cannot be watched, and what was watched since. */
+static atomic_int unwatchable, watched;
+
+int
+epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	if (op == EPOLL_CTL_ADD && atomic_load(&unwatchable) > 0) {
+		atomic_fetch_sub(&unwatchable, 1);
+		errno = ENOSPC; /* fs.epoll.max_user_watches */
+		return -1;
+	}
+	if (op == EPOLL_CTL_ADD)
+		atomic_fetch_add(&watched, 1);
+	return (int)syscall(SYS_epoll_ctl, epfd, op, fd, event);
+}
+
+/* What a session takes for the CPUs that are online. */
+static void
+say_online(int fd, const char *list)
+{
+	assert_int_equal(pwrite(fd, list, strlen(list), 0), strlen(list));
+	assert_int_equal(ftruncate(fd, (off_t)strlen(list)), 0);
+}
+
+/* A CPU that came and could not be watched is sampled, and watched by the next look. */
+static void
+test_unwatchable_cpu(void **state)
+{
+	struct rig_file f = { 0 };
+	struct session_options o = faults_of_all(&f);
+	struct session_stats stats;
+	int online = memfd_create("online", MFD_CLOEXEC);
+	struct rig r = { 0 };
+
+	rig_needs_events(false);
+	assert_true(online >= 0);
+	assert_int_equal(session_open(&o, &r.session, &r.error), 0);
+	session_stats(r.session, &stats);
+	if (stats.cpus < 2) {
+		session_close(r.session, &r.error);
+		print_message("skipped: there is one CPU\n");
+		skip();
+	}
+	close(r.session->hotplug.online_fd);
+	r.session->hotplug.online_fd = online;
+	say_online(online, "0\n");
+	rig_go(&r);
+	wait_cpus(&r, 1);
+	atomic_store(&unwatchable, 1);
+	atomic_store(&watched, 0);
+	say_online(online, "0-1\n");
+	wait_cpus(&r, 2);
+	/* Its event, and that of side-band. */
+	RIG_UNTIL(atomic_load(&unwatchable) == 0 && atomic_load(&watched) == 2);
+	rig_end(&r);
+	rig_file_done(&f);
+}
+
 static void
 dump(struct rig *r, struct rig_file *f)
 {
@@ -1037,6 +1098,7 @@ main(void)
 		cmocka_unit_test(test_counters_without_room),
 		cmocka_unit_test(test_counters_in_parts),
 		cmocka_unit_test(test_counters_handed_over),
+		cmocka_unit_test(test_unwatchable_cpu),
 		cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_flight_of_a_cpu_that_went),
 		cmocka_unit_test(test_flight_forgets_a_cpu),
