@@ -66,9 +66,9 @@ on_signal(int sig)
 
 /* --- what is asked for ------------------------------------------------------------------- */
 
-/* false: no memory. */
-static bool
-ctl_capture_append(json_t *parameters, const char *key, json_t *value)
+/* -1, or what to exit with. */
+static int
+ctl_capture_append(json_t *parameters, const char *key, json_t *value, const char *command)
 {
 	json_t *array = json_object_get(parameters, key);
 
@@ -76,10 +76,10 @@ ctl_capture_append(json_t *parameters, const char *key, json_t *value)
 		array = json_array();
 		if (json_object_set_new(parameters, key, array) < 0) {
 			json_decref(value);
-			return false;
+			return ctl_option_no_memory(command);
 		}
 	}
-	return json_array_append_new(array, value) == 0;
+	return json_array_append_new(array, value) < 0 ? ctl_option_no_memory(command) : -1;
 }
 
 static int
@@ -87,7 +87,7 @@ add_tasks(json_t *parameters, const char *key, const char *command)
 {
 	char *copy = strdup(optarg), *rest = copy, *one, words[OPTION_WRONG_BYTES];
 	const char *problem = NULL;
-	int r = copy ? -1 : CTL_FAILED;
+	int r = copy ? -1 : ctl_option_no_memory(command);
 
 	while (r < 0 && (one = strsep(&rest, ","))) {
 		long long n = strtonum(one, 1, INT32_MAX, &problem);
@@ -95,8 +95,8 @@ add_tasks(json_t *parameters, const char *key, const char *command)
 		if (problem) {
 			option_wrong_task_text(one, *key, words, sizeof(words));
 			r = ctl_option_wrong(command, "%s", words);
-		} else if (!ctl_capture_append(parameters, key, json_integer(n))) {
-			r = CTL_FAILED;
+		} else {
+			r = ctl_capture_append(parameters, key, json_integer(n), command);
 		}
 	}
 	free(copy);
@@ -111,8 +111,7 @@ set_number(json_t *parameters, const char *key, const char *command)
 
 	if (problem)
 		return ctl_option_wrong(command, "%s: a number of one or more", optarg);
-	(void)json_object_set_new(parameters, key, json_integer(n));
-	return -1;
+	return ctl_option_set(parameters, key, json_integer(n), command);
 }
 
 static int
@@ -123,21 +122,24 @@ set_duration(json_t *parameters, const char *command)
 	if (config_time_parse(optarg, &ns) < 0 || ns == 0)
 		return ctl_option_wrong(command, "--duration %s: a time such as 500ms, 30s or 5m",
 					optarg);
-	(void)json_object_set_new(parameters, "duration_s", json_real((double)ns / 1e9));
-	return -1;
+	return ctl_option_set(parameters, "duration_s", json_real((double)ns / 1e9), command);
 }
 
 /* -1, or what to exit with. */
 static int
 set_text(json_t *parameters, const char *key, const char *s, const char *command)
 {
-	json_t *value = json_string(s);
+	json_t *value;
 
+	errno = 0;
+	value = json_string(s);
+	if (!value && errno == ENOMEM)
+		return ctl_option_no_memory(command);
 	if (!value)
 		return ctl_option_wrong(command, "%s: not UTF-8", optarg);
 	if (strcmp(key, "events") == 0 || strcmp(key, "cgroups") == 0)
-		return ctl_capture_append(parameters, key, value) ? -1 : CTL_FAILED;
-	return json_object_set_new(parameters, key, value) < 0 ? CTL_FAILED : -1;
+		return ctl_capture_append(parameters, key, value, command);
+	return ctl_option_set(parameters, key, value, command);
 }
 
 static int
@@ -180,7 +182,7 @@ static int
 add_cgroups(json_t *parameters, const char *command)
 {
 	char *copy = strdup(optarg), *rest = copy, *one;
-	int r = copy ? -1 : CTL_FAILED;
+	int r = copy ? -1 : ctl_option_no_memory(command);
 
 	while (r < 0 && (one = strsep(&rest, ",")))
 		r = set_text(parameters, "cgroups", below_root(one), command);
@@ -224,9 +226,9 @@ set_unit(json_t *parameters, const char *type, const char *command)
 }
 
 static int
-set_knob(json_t *parameters, int knob)
+set_knob(json_t *parameters, int knob, const char *command)
 {
-	return json_object_set_new(parameters, knobs[knob], json_true()) < 0 ? CTL_FAILED : -1;
+	return ctl_option_set(parameters, knobs[knob], json_true(), command);
 }
 
 struct capture {
@@ -239,10 +241,10 @@ static int
 set_option(struct ctl_client *c, struct capture *w, const char *command, int option)
 {
 	if (option >= OPT_KNOB && option < OPT_KNOB + KNOBS)
-		return set_knob(w->parameters, option - OPT_KNOB);
+		return set_knob(w->parameters, option - OPT_KNOB, command);
 	switch (option) {
 	case 'i':
-		return set_knob(w->parameters, KNOB_no_inherit);
+		return set_knob(w->parameters, KNOB_no_inherit, command);
 	case OPT_MAX_STACK:
 		return set_number(w->parameters, "max_stack", command);
 	case 'F':
@@ -504,7 +506,7 @@ capture_pack(const struct ctl_client *c, const char *output)
 }
 
 static int
-capture(struct ctl_client *c, struct capture *w)
+capture(struct ctl_client *c, struct capture *w, const char *command)
 {
 	struct ctl_output output = { .fd = -1 };
 	struct varlink_reply reply;
@@ -512,10 +514,11 @@ capture(struct ctl_client *c, struct capture *w)
 	int r;
 
 	if (w->output) {
-		r = ctl_output_open(&output, w->output);
+		r = ctl_option_set(w->parameters, "file_descriptor", json_integer(0), command);
+		if (r < 0)
+			r = ctl_output_open(&output, w->output);
 		if (r != CTL_DONE)
 			return r;
-		(void)json_object_set_new(w->parameters, "file_descriptor", json_integer(0));
 	}
 	catch_signals();
 	r = ctl_client_send(c, "Capture", json_incref(w->parameters), true, output.fd);
@@ -536,10 +539,10 @@ int
 ctl_command_capture(struct ctl_client *c, int argc, char **argv)
 {
 	struct capture w = { .parameters = json_object() };
-	int r = w.parameters ? read_options(c, &w, argc, argv) : CTL_FAILED;
+	int r = w.parameters ? read_options(c, &w, argc, argv) : ctl_option_no_memory(argv[0]);
 
 	if (r < 0)
-		r = capture(c, &w);
+		r = capture(c, &w, argv[0]);
 	json_decref(w.parameters);
 	return r;
 }

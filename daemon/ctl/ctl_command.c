@@ -385,8 +385,14 @@ ctl_command_keep(struct ctl_client *c, int argc, char **argv)
 	if (r >= 0)
 		return r;
 	parameters = json_pack("{sIss*}", "from_s", (json_int_t)k.from_s, "label", k.label);
-	if (parameters && k.until_s >= 0)
-		(void)json_object_set_new(parameters, "until_s", json_integer(k.until_s));
+	if (!parameters)
+		return ctl_option_no_memory(argv[0]);
+	if (k.until_s >= 0)
+		r = ctl_option_set(parameters, "until_s", json_integer(k.until_s), argv[0]);
+	if (r >= 0) {
+		json_decref(parameters);
+		return r;
+	}
 	r = ctl_client_call(c, "Keep", parameters, &reply);
 	if (r != CTL_DONE)
 		return r;
@@ -427,8 +433,7 @@ vacuum_option(struct ctl_client *c, json_t *parameters, const char *command, int
 	}
 	if (r < 0 || n == 0 || n > INT64_MAX)
 		return ctl_option_wrong(command, "%s: not a limit of one or more", optarg);
-	(void)json_object_set_new(parameters, key, json_integer((json_int_t)n));
-	return -1;
+	return ctl_option_set(parameters, key, json_integer((json_int_t)n), command);
 }
 
 static void
@@ -455,7 +460,7 @@ ctl_command_vacuum(struct ctl_client *c, int argc, char **argv)
 	};
 	json_t *parameters = json_object();
 	struct varlink_reply reply;
-	int o, r = -1;
+	int o, r = parameters ? -1 : ctl_option_no_memory(argv[0]);
 
 	while (r < 0 && (o = ctl_option_next(argc, argv, ":h", options)) != -1)
 		r = vacuum_option(c, parameters, argv[0], o);

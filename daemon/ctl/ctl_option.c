@@ -37,6 +37,19 @@ ctl_option_wrong(const char *command, const char *format, ...)
 	return CTL_USAGE;
 }
 
+int
+ctl_option_no_memory(const char *command)
+{
+	fprintf(stderr, "spoorctl %s: out of memory\n", command);
+	return CTL_FAILED;
+}
+
+int
+ctl_option_set(json_t *parameters, const char *key, json_t *value, const char *command)
+{
+	return json_object_set_new(parameters, key, value) < 0 ? ctl_option_no_memory(command) : -1;
+}
+
 static int
 print_usage(const char *name)
 {

@@ -32,6 +32,10 @@ int ctl_option_take(struct ctl_client *c, const char *command, int option);
 /* A line on stderr and where to find help; CTL_USAGE. command NULL: spoorctl itself. */
 int ctl_option_wrong(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Says that there is no memory; CTL_FAILED. */
+int ctl_option_no_memory(const char *command);
+/* key of parameters, value taken over. -1: it is there; CTL_FAILED: no memory, which was said. */
+int ctl_option_set(json_t *parameters, const char *key, json_t *value, const char *command);
 /* For commands whose only options are those, and who take so many free arguments. */
 int ctl_option_arguments(struct ctl_client *c, int argc, char **argv, int wanted);
 

@@ -123,6 +123,31 @@ exits 0 "as many as may be" ctl capture --duration 200ms "${each[@]:2}" -o many.
 exits 2 "too many control groups" ctl capture --duration 200ms -e cs -G "$(printf 'a,%.0s' {1..16})a" -o no.spoor
 like "$(tr -s '\n ' ' ' <err)" 'spoord takes 16 control groups at most' "says so"
 nok "nothing is written" test -e no.spoor
+# Each allocation in turn is the one that fails, before there is a daemon to be asked.
+starved() # AT OPTION...
+{
+	NOMEM_AT=$1 NOMEM_FOR=1 NOMEM_PROGRAM=spoorctl NOMEM_TOTAL=$TMP/total LD_PRELOAD=$PRELOADS/libnomem.so \
+		"$BUILD/spoorctl" --socket "$TMP/nowhere" capture -e cs,faults -F 99 --duration 1s -i \
+		-o no.spoor "${@:2}" >/dev/null 2>starved.err
+}
+for whom in "--pid 1,2" "-G a,b"; do
+	read -r -a words <<<"$whom"
+	if ldd "$BUILD/spoorctl" | grep -q 'lib[at]san'; then
+		skip "a sanitizer has the allocator" 2
+		continue
+	fi
+	starved 4000000000 "${words[@]}"
+	total=$(cat total)
+	in_range "$total" 20 1000 "allocations of a capture $whom that finds no daemon"
+	for ((at = 1, wrong = 0; at <= total; at++)); do
+		starved "$at" "${words[@]}"
+		[ $? -eq 1 ] && [ -s starved.err ] && ! grep -Eq 'UTF-8|--help' starved.err && continue
+		diag "allocation $at: $(cat starved.err)"
+		wrong=$((wrong + 1))
+	done
+	is "$wrong" 0 "none that fails is told as a wrong option, or is not told"
+done
+rm -f no.spoor
 exits 1 "longer than allowed" ctl capture --duration 2m
 like "$(cat err)" 'max_capture_time.* 60 s$' "says which limit"
 # What was asked for and is not had.
