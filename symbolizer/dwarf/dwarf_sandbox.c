@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -59,20 +59,30 @@ limit(int what, uint64_t max)
 	(void)setrlimit(what, &r);
 }
 
-/* Bytes of data that the process has: RLIMIT_DATA counts them. */
+/*
+ * Bytes of data that the process has: RLIMIT_DATA counts them. Without stdio: another thread of the parent may have
+ * held its lock.
+ */
 static uint64_t
 data_bytes(void)
 {
-	unsigned long long total, resident, shared, text, lib, data = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
+	enum { FIELD = 5 }; /* "size resident shared text lib data dt", in pages */
+	char text[256], *at = text;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	uint64_t pages = 0;
 
-	if (!f)
-		return 0;
-	if (fscanf(f, "%llu %llu %llu %llu %llu %llu", &total, &resident, &shared, &text, &lib,
-		   &data) != 6)
-		data = 0;
-	fclose(f);
-	return data * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (fd >= 0)
+		(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	for (int i = 0; i < FIELD && at; i++) {
+		at = strchr(at, ' ');
+		if (at)
+			at++;
+	}
+	while (at && *at >= '0' && *at <= '9')
+		pages = pages * 10 + (uint64_t)(*at++ - '0');
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void

@@ -85,6 +85,22 @@ break_out_by_fcntl(void)
 			abort();
 }
 
+/* The process that may use stdio, whose locks another thread may hold when a worker is forked; 0: any. */
+static pid_t with_stdio;
+
+FILE *
+fopen(const char *path, const char *mode)
+{
+	int fd;
+
+	if (with_stdio && getpid() != with_stdio)
+		abort();
+	fd = open(path,
+		  *mode == 'r' ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+		  0666);
+	return fd < 0 ? NULL : fdopen(fd, mode);
+}
+
 static size_t answered[JOBS];
 
 static int
@@ -170,6 +186,20 @@ test_breaks_out(void **state)
 }
 
 static void
+do_nothing(void)
+{
+}
+
+static void
+test_uses_no_stdio(void **state)
+{
+	(void)state;
+	with_stdio = getpid();
+	run_with(do_nothing, 0, DWARF_DONE);
+	with_stdio = 0;
+}
+
+static void
 test_no_file(void **state)
 {
 	static const char text[] = "no ELF file";
@@ -197,7 +227,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crashes), cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_eats),	cmocka_unit_test(test_breaks_out),
-		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_no_file), cmocka_unit_test(test_uses_no_stdio),
 	};
 
 	return cmocka_run_group_tests_name("dwarf_worker", tests, NULL, NULL);
