@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/bytes/fd_range.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/small_file.h"
 
@@ -28,11 +30,7 @@
 #ifndef CAP_CHECKPOINT_RESTORE /* 5.9 */
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
-#ifndef SYS_close_range /* 5.9 */
-#define SYS_close_range 436
-#endif
 
-#define FDS_MAX 65536	     /* without close_range(2) */
 #define SOCKET_BYTES 1048576 /* asked for; net.core.wmem_max may allow less */
 
 /* Each message of a worker begins with it. */
@@ -55,15 +53,6 @@ static _Atomic uint64_t told_cpu_ns;
 
 /* --- the keeper ------------------------------------------------------------------------------ */
 
-static void
-close_from(int first)
-{
-	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
-		return;
-	for (int fd = first; fd < FDS_MAX; fd++)
-		(void)close(fd);
-}
-
 /* fd becomes 3; what else is open is not ours to keep open. */
 static void
 keep_only(int fd)
@@ -77,7 +66,7 @@ keep_only(int fd)
 		(void)dup2(null, i);
 	if (fd != 3)
 		(void)dup2(fd, 3);
-	close_from(4);
+	fd_range_close(4, UINT_MAX);
 }
 
 /* CAP_PERFMON reads the maps of others from Linux 6.17 on. */

@@ -9,15 +9,6 @@
 
 #define TRIES 6
 
-int
-uncached_path_open(int dir, const char *path, uint64_t flags, uint64_t resolve)
-{
-	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
-}
-
 /*
  * The kernel says EAGAIN, too, where a mount or a rename anywhere on the host came in between
  * (fs/namei.c, legitimize_path()): one lookup of forty while a process mounts without a pause.
@@ -25,9 +16,13 @@ uncached_path_open(int dir, const char *path, uint64_t flags, uint64_t resolve)
 int
 cached_path_open(int dir, const char *path, uint64_t flags, uint64_t resolve)
 {
+	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve | RESOLVE_CACHED };
 	int fd = -EAGAIN;
 
-	for (int i = 0; i < TRIES && fd == -EAGAIN; i++)
-		fd = uncached_path_open(dir, path, flags, resolve | RESOLVE_CACHED);
-	return fd;
+	for (int i = 0; i < TRIES && fd == -EAGAIN; i++) {
+		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		fd = fd < 0 ? -errno : fd;
+	}
+	/* EPERM: a seccomp filter that is older than the call. */
+	return fd == -ENOSYS || fd == -EPERM ? -EINVAL : fd;
 }

@@ -10,10 +10,9 @@
 
 /*
  * openat2(2) below dir, with O_CLOEXEC and RESOLVE_CACHED added. Returns a descriptor; -EAGAIN: a name
- * is not in the cache; -EINVAL: a kernel before Linux 5.12, which cannot look in its cache alone; -errno.
+ * is not in the cache; -EINVAL: before Linux 5.12, or under a seccomp filter that refuses the call, the cache
+ * alone cannot be asked, and path_below_open() of format/ is left; -errno.
  */
 int cached_path_open(int dir, const char *path, uint64_t flags, uint64_t resolve);
-/* The same without RESOLVE_CACHED: may wait for a file system. */
-int uncached_path_open(int dir, const char *path, uint64_t flags, uint64_t resolve);
 
 #endif

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/bytes/path_below.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/small_file.h"
 #include "recorder/host/cached_path.h"
@@ -98,7 +99,7 @@ find_below(int dir, const char *path, int flags, bool in_cache)
 	int fd = cached_path_open(dir, path, open_flags, resolve);
 
 	if ((fd == -EAGAIN && !in_cache) || fd == -EINVAL)
-		fd = uncached_path_open(dir, path, open_flags, resolve);
+		fd = path_below_open(dir, path, open_flags, resolve);
 	return fd;
 }
 

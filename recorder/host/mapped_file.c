@@ -19,6 +19,7 @@
 
 #include <bsd/string.h>
 
+#include "format/bytes/path_below.h"
 #include "format/bytes/time_text.h"
 #include "recorder/host/cached_path.h"
 #include "recorder/host/host.h"
@@ -81,50 +82,18 @@ stat_cached(int fd, struct statx *ret)
 }
 
 /*
- * Without openat2(2), which Linux has since 5.6, one name after another. The kernel gave the path
- * without links in it, so that none is followed.
- */
-static int
-path_walk(int root, const char *path)
-{
-	char copy[PATH_MAX], *rest = copy, *name;
-	int at, next;
-
-	if (strlcpy(copy, path, sizeof(copy)) >= sizeof(copy))
-		return -ENAMETOOLONG;
-	at = fcntl(root, F_DUPFD_CLOEXEC, 3);
-	while (at >= 0 && (name = strsep(&rest, "/"))) {
-		if (!*name)
-			continue;
-		next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		(void)close(at);
-		at = next;
-	}
-	return at < 0 ? -errno : at;
-}
-
-/*
  * Finds path below root without leaving the kernel's own cache of names: a mapped file's
  * name is in it, and a lookup that is not could wait for a FUSE process. O_PATH, or -errno.
  */
 static int
-path_find(struct mapped_files *c, int root, const char *path)
+path_find(int root, const char *path)
 {
 	int fd;
 
 	if (path[0] != '/' || path[1] == '/')
 		return -ENOENT;
-	if (c->no_openat2)
-		return path_walk(root, path);
 	fd = cached_path_open(root, path, O_PATH, RESOLVE_IN_ROOT);
-	if (fd == -EINVAL) /* before Linux 5.12 */
-		fd = uncached_path_open(root, path, O_PATH, RESOLVE_IN_ROOT);
-	/* EPERM: a seccomp filter that is older than the call. */
-	if (fd == -ENOSYS || fd == -EPERM) {
-		c->no_openat2 = true;
-		return path_walk(root, path);
-	}
-	return fd;
+	return fd == -EINVAL ? path_below_open(root, path, O_PATH, RESOLVE_IN_ROOT) : fd;
 }
 
 static bool
@@ -174,7 +143,7 @@ static bool
 find_below(struct mapped_files *c, const struct buildid_map *m, int root, pid_t by,
 	   struct mapped_file *f)
 {
-	*f = (struct mapped_file){ .fd = path_find(c, root, m->path), .by = by };
+	*f = (struct mapped_file){ .fd = path_find(root, m->path), .by = by };
 	if (f->fd < 0)
 		return false;
 	if (stat_cached(f->fd, &f->st) < 0 || !is_the_inode(c, m, f)) {
@@ -375,7 +344,7 @@ mapped_file_find(struct mapped_files *c, const struct buildid_map *m, enum mappe
 static bool
 has_name_here(struct mapped_files *c, const struct buildid_map *m, const struct mapped_file *f)
 {
-	int fd = path_find(c, c->host_root >= 0 ? c->host_root : c->root, m->path);
+	int fd = path_find(c->host_root >= 0 ? c->host_root : c->root, m->path);
 	struct statx st;
 	bool same;
 

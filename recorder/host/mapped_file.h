@@ -40,7 +40,7 @@ struct mapped_files {
 	int host_root;	 /* likewise, of the first process, where that may be had */
 	dev_t memfds;	 /* the device of every memfd; 0: not known */
 	int64_t tick_ns; /* of the clock that files bear the time of */
-	bool no_map_files, no_openat2;
+	bool no_map_files;
 	bool overlays_told; /* this kernel's maps tell the device of an overlay, as one was seen to */
 };
 

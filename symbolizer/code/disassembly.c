@@ -18,6 +18,7 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/buf.h"
+#include "format/bytes/fd_range.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/dwarf/dwarf_sandbox.h"
 
@@ -157,8 +158,8 @@ disassemble(const struct disassembly_code *code, const struct machine *m, int fd
 	csh handle;
 
 	if (fd > 0)
-		(void)close_range(0, (unsigned int)fd - 1, 0);
-	(void)close_range((unsigned int)fd + 1, UINT_MAX, 0);
+		fd_range_close(0, (unsigned int)fd - 1);
+	fd_range_close((unsigned int)fd + 1, UINT_MAX);
 	dwarf_sandbox_enter(parent, MEMORY_MAX, SECONDS_MAX);
 	if (cs_open(m->arch, (cs_mode)m->mode, &handle) != CS_ERR_OK)
 		_exit(1);

@@ -14,6 +14,7 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/buf.h"
+#include "format/bytes/fd_range.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/dwarf/dwarf_answer.h"
 #include "symbolizer/dwarf/dwarf_request.h"
@@ -79,7 +80,7 @@ close_others(int in, int alt, int out, int requests)
 			    (unsigned int)kept[i] < next)
 				next = (unsigned int)kept[i];
 		if (next > from)
-			(void)close_range(from, next == UINT_MAX ? next : next - 1, 0);
+			fd_range_close(from, next == UINT_MAX ? next : next - 1);
 		if (next == UINT_MAX)
 			return;
 		from = next + 1;

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <linux/openat2.h>
+
+#include "format/bytes/path_below.h"
 
 /* A tick of /proc/PID/stat, and a step of the clock that files have their times from. */
 #define CLOCKS_APART_NS UINT64_C(1000000000)
@@ -162,12 +163,8 @@ believable(const struct jit_process *process, const struct living *living, const
 static int
 open_below(int root, const char *path)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return path_below_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+			       RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 static struct io_source *

@@ -19,6 +19,7 @@
 
 #include <bsd/stdlib.h>
 
+#include "format/bytes/fd_range.h"
 #include "symbolizer/object/object_fetch.h"
 #include "symbolizer/object/object_fetch_wire.h"
 #include "symbolizer/object/object_places.h"
@@ -242,7 +243,7 @@ keep_descriptors(int fd)
 	if (null < 0 || dup2(fd, SOCKET) < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(null, STDOUT_FILENO) < 0)
 		_exit(1);
-	(void)close_range(SOCKET + 1, UINT_MAX, 0);
+	fd_range_close(SOCKET + 1, UINT_MAX);
 }
 
 /* Only its last part is made: what is above belongs to somebody. */

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @full
+# @budget 60s
+#
+# Each system call that a kernel of README.md's may lack, or that a container's seccomp filter may refuse, does so once
+# (ENOSYS, EPERM): what was recorded has its names all the same, by a way without it.
+. "$(dirname "$0")/../lib.sh"
+need_command jq
+
+"$FIXTURES/without_call" ENOSYS openat2 true 2>err || skip_all "no seccomp filter: $(cat err)"
+
+main=$(nm "$FIXTURES/jit" | awk '$3 == "main" { print $1 }')
+
+# The functions that code made at run time has, a line by debug information, and what is said.
+facts() # COMMAND...: of the reader
+{
+	"$@" "$SPOOR" report --json -i x.spoor -s sym 2>said.read |
+		jq -r '[.rows[] | select(.kernel | not) | .symbol | select(test("^(alpha\\(\\)|beta <T>)$"))] | sort | join(" ")'
+	"$@" "$SPOOR" symbolize --no-cache --obj "$FIXTURES/jit" "$main" 2>&1
+	cat said said.read
+}
+
+record() # COMMAND...: of spoor, which leaves $pid
+{
+	rm -f x.spoor
+	"$@" "$SPOOR" record -F 997 -o x.spoor -- "$FIXTURES/jit" map >steps 2>said
+	status=$?
+	sed -i '/^\[ spoor record: /d' said
+	pid=$(head -n 1 steps)
+	at_exit "rm -f /tmp/perf-$pid.map"
+	rm -f "/tmp/perf-$pid.map"
+	return $status
+}
+
+ok "recorded with all of them" record env
+whole=$(facts env)
+mapfile -t calls < <("$FIXTURES/without_call" --list)
+like "$whole" '^alpha\(\) beta <T>' "the names of its code are there"
+like "$whole" 'jit\.c:[0-9]' "and the line of its main()"
+
+for call in "${calls[@]}"; do
+	for error in ENOSYS EPERM; do
+		name="$call: $error"
+		ok "$name: recorded" record "$FIXTURES/without_call" "$error" "$call"
+		is "$(facts env)" "$whole" "$name: what is recorded has its names"
+		is "$(facts "$FIXTURES/without_call" "$error" "$call")" "$whole" "$name: and is read without it"
+	done
+done
+
+done_testing
