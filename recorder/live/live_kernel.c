@@ -105,9 +105,14 @@ load(struct live_kernel *k)
 	k->owed_ns += k->table_ns;
 	if (rc == -ENOMEM || (rc && k->nr_eras))
 		return rc == -ENOMEM ? rc : 0;
-	if (rc)
+	if (rc == -EPERM)
 		k->note = "kernel symbols are hidden (kernel.kptr_restrict, or CAP_SYSLOG is "
 			  "missing): kernel addresses have no names";
+	else if (rc == -ENOENT)
+		k->note = "this kernel has no symbols in /proc/kallsyms (CONFIG_KALLSYMS): kernel "
+			  "addresses have no names";
+	else if (rc)
+		k->note = "/proc/kallsyms cannot be read: kernel addresses have no names";
 	rc = era_begin(k, table);
 	if (rc)
 		host_kallsyms_release(table);

@@ -243,4 +243,21 @@ else
 	skip "no script(1)" 5
 fi
 
+# --- a kernel without symbols is not one that hides them
+
+printf '0000000000000000 T %s\n' _text _etext >zeros
+echo 'of another form' >none
+noted() # FILE: in place of /proc/kallsyms
+{
+	unshare -m sh -c 'mount --bind "$1" /proc/kallsyms && "$2" record -e page-faults -o symbols.spoor -- true' - "$1" "$SPOOR" >out 2>err &&
+		"$SPOOR" info -i symbols.spoor | sed -n 's/^notes  *//p'
+}
+if unshare -m sh -c "mount --bind '$TMP/zeros' /proc/kallsyms" 2>/dev/null; then
+	like "$(noted zeros)" '^kernel symbols are hidden \(kernel.kptr_restrict' "symbols that are hidden"
+	like "$(noted none)" '^this kernel has no symbols in /proc/kallsyms \(CONFIG_KALLSYMS\)' "a kernel that has none"
+	like "$(noted /dev/null)" '^/proc/kallsyms cannot be read: kernel addresses have no names' "a file that cannot be read"
+else
+	skip "nothing can be mounted over /proc/kallsyms" 3
+fi
+
 done_testing
