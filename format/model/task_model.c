@@ -67,13 +67,27 @@ task_inherit(struct task_node *t, const struct task_node *parent)
 	}
 }
 
-static void
-process_inherit(struct task_model *m, struct process *p, uint32_t ppid)
+static int
+process_inherit(struct task_model *m, struct process *p, uint32_t ppid, uint64_t fork_ns)
 {
 	const struct process *parent = task_model_process(m, ppid);
 
-	if (parent && !p->space)
-		p->space = address_space_ref(parent->space);
+	if (!parent || p->space)
+		return 0;
+	p->space = address_space_ref(parent->space);
+	return task_table_copied(m, p, ppid, fork_ns);
+}
+
+/* A synthesized FORK says that memory is a copy; what was known of that is more. */
+static int
+process_stays_copy(struct task_model *m, struct process *p, const struct perf_record *r,
+		   uint64_t time_ns, struct task_origin *before)
+{
+	if (!before)
+		return task_table_copied(m, p, r->task.ppid, r->task.time ? r->task.time : time_ns);
+	task_table_unref_origin(m, p->origin);
+	p->origin = task_table_ref_origin(before);
+	return 0;
 }
 
 /* Makes room for the task of a FORK; used: its tid was another's. NULL: no memory. */
@@ -104,35 +118,49 @@ fork_begin(struct task_model *m, const struct perf_record *r, bool used, uint64_
 	return t;
 }
 
+/* What a task has of who made it. */
+static int
+fork_inherit(struct task_model *m, struct task_node *t, const struct perf_record *r,
+	     uint64_t time_ns, struct task_origin *before)
+{
+	const struct task_node *parent = task_table_find(m, r->task.ptid);
+	const bool thread = r->task.pid == r->task.ppid;
+
+	if (r->misc & TASK_MISC_FORK_FRESH)
+		return r->misc & TASK_MISC_FORK_COPY && !thread
+			? process_stays_copy(m, t->process, r, time_ns, before)
+			: 0;
+	if (parent && parent != t && parent->t.pid == r->task.ppid)
+		task_inherit(t, parent);
+	return thread ? 0 : process_inherit(m, t->process, r->task.ppid, time_ns);
+}
+
 static int
 apply_fork(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 {
 	uint32_t pid = r->task.pid, tid = r->task.tid;
-	bool fresh = r->misc & TASK_MISC_FORK_FRESH, thread = pid == r->task.ppid;
 	uint64_t start_ns = r->task.time;
-	struct task_node *t = task_table_find(m, tid), *parent;
+	struct task_node *t = task_table_find(m, tid);
 	bool known = t && t->t.pid == pid && !t->t.exited;
+	struct task_origin *before;
+	int rc = -FMT_E_NOMEM;
 
 	if (task_table_is_nobody(pid, tid))
 		return 0;
-	if (fresh && known && !start_ns)
+	if (r->misc & TASK_MISC_FORK_FRESH && known && !start_ns)
 		start_ns = t->t.start_ns;
+	before = known ? task_table_ref_origin(t->process->origin) : NULL;
 	if (!known || !time_ns || time_ns > t->since_ns)
 		t = fork_begin(m, r, t != NULL, time_ns);
-	if (!t)
-		return -FMT_E_NOMEM;
-	t->since_ns = time_ns;
-	t->ppid = r->task.ppid;
-	t->ptid = r->task.ptid;
-	t->t.start_ns = start_ns;
-	if (fresh)
-		return 0;
-	parent = task_table_find(m, r->task.ptid);
-	if (parent && parent != t && parent->t.pid == r->task.ppid)
-		task_inherit(t, parent);
-	if (!thread)
-		process_inherit(m, t->process, r->task.ppid);
-	return 0;
+	if (t) {
+		t->since_ns = time_ns;
+		t->ppid = r->task.ppid;
+		t->ptid = r->task.ptid;
+		t->t.start_ns = start_ns;
+		rc = fork_inherit(m, t, r, time_ns, before);
+	}
+	task_table_unref_origin(m, before);
+	return rc;
 }
 
 static int
@@ -161,6 +189,8 @@ apply_comm(struct task_model *m, const struct perf_record *r, uint64_t time_ns)
 		return 0;
 	address_space_unref(t->process->space);
 	t->process->space = NULL;
+	task_table_unref_origin(m, t->process->origin);
+	t->process->origin = NULL;
 	/* Exec ends the other threads; the one that called it took over the leader's tid. */
 	other = TAILQ_LAST(&t->process->tasks, task_list);
 	for (; other && !other->t.exited; other = before) {
@@ -176,7 +206,7 @@ static uint64_t
 tasks_bytes(const struct task_model *m)
 {
 	return m->nr_tasks * sizeof(struct task_node) + m->nr_processes * sizeof(struct process) +
-		m->namespaces_bytes;
+		m->namespaces_bytes + m->nr_origins * sizeof(struct task_origin);
 }
 
 static uint64_t

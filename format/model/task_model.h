@@ -78,6 +78,7 @@ void task_model_limit(struct task_model *m, uint64_t bytes);
 /* PERF_RECORD_MISC_*: bits whose meaning hangs on the record's type. */
 #define TASK_MISC_COMM_EXEC (1u << 13)
 #define TASK_MISC_FORK_FRESH (1u << 13) /* synthesized: nothing comes from the parent */
+#define TASK_MISC_FORK_COPY (1u << 12)	/* of such: since the fork it has executed no program */
 #define TASK_MISC_MAPS_TIMEOUT (1u << 12)
 #define TASK_MISC_MAP_DATA (1u << 13) /* MMAP, MMAP2: not executable */
 
@@ -122,6 +123,22 @@ const struct task *task_model_task(const struct task_model *m, uint32_t pid, uin
 uint32_t task_model_owner(const struct task_model *m, uint32_t tid);
 /* The process that made pid, which may be gone; 0: not known, or none. */
 uint32_t task_model_parent(const struct task_model *m, uint32_t pid);
+
+/*
+ * The process whose memory another one is a copy of, having executed no program since the fork. It may be
+ * gone, and another one have its number: start_ns tells which one it was.
+ */
+struct task_origin {
+	uint32_t pid;
+	uint64_t start_ns;	  /* of that process; 0: not known */
+	uint64_t fork_ns;	  /* when the copy was made, at the latest */
+	struct task_origin *from; /* what that one was a copy of; NULL */
+	uint32_t depth, refs;	  /* the model's */
+};
+/* As many, one from another, are known; of more, the latest ones are left out. */
+#define TASK_MODEL_ORIGINS_MAX 4
+/* NULL: none, or not known. Good until the next apply. */
+const struct task_origin *task_model_origin(const struct task_model *m, uint32_t pid);
 /*
  * For each of pids a living process other than it that sees the same mounts, as far as NAMESPACES
  * records told; 0: none is known. Looks at all tasks, once for all pids.

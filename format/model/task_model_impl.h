@@ -41,6 +41,7 @@ struct process {
 	RB_ENTRY(process) by_pid;
 	TAILQ_HEAD(task_list, task_node) tasks; /* ghosts, then the living in order of arrival */
 	struct address_space *space;
+	struct task_origin *origin;
 	uint32_t pid;
 };
 
@@ -67,6 +68,7 @@ struct task_model {
 	struct task idle;
 	uint64_t nr_tasks, nr_ghosts, nr_processes;
 	uint64_t namespaces_bytes;
+	uint64_t nr_origins;
 	uint64_t left_out; /* tasks */
 	uint64_t limit;	   /* bytes; 0: none */
 };
@@ -97,5 +99,10 @@ bool task_table_is_nobody(uint32_t pid, uint32_t tid);
 /* What one takes, however many tasks have it. */
 uint64_t task_table_namespaces_bytes(const struct namespaces *ns);
 void task_table_unref_namespaces(struct task_model *m, struct namespaces *ns);
+/* The memory of p is a copy of that of ppid at fork_ns. 0, -FMT_E_NOMEM. */
+int task_table_copied(struct task_model *m, struct process *p, uint32_t ppid, uint64_t fork_ns);
+/* origin may be NULL. */
+struct task_origin *task_table_ref_origin(struct task_origin *origin);
+void task_table_unref_origin(struct task_model *m, struct task_origin *origin);
 
 #endif

@@ -47,12 +47,13 @@ snapshot_task(struct snapshot *s, const struct task_node *t)
 {
 	uint32_t pid = t->t.pid, tid = t->t.tid;
 	bool leader = pid == tid;
+	const uint16_t copy = leader && t->process->origin ? TASK_MISC_FORK_COPY : 0;
 	int rc;
 
 	s->sid.pid = pid;
 	s->sid.tid = tid;
 	rc = record_build_fork(&s->out, s->attr, &s->sid, pid, leader ? t->ppid : pid, tid,
-			       leader ? t->ptid : pid, t->t.start_ns, TASK_MISC_FORK_FRESH);
+			       leader ? t->ptid : pid, t->t.start_ns, TASK_MISC_FORK_FRESH | copy);
 	if (!rc && t->ns)
 		rc = record_build_namespaces(&s->out, s->attr, &s->sid, pid, tid, t->ns->words,
 					     t->ns->nr);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/fmt_error.h"
+
 static int
 task_cmp(const struct task_node *a, const struct task_node *b)
 {
@@ -113,6 +115,14 @@ task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr)
 	return p ? address_space_find(p->space, addr) : NULL;
 }
 
+const struct task_origin *
+task_model_origin(const struct task_model *m, uint32_t pid)
+{
+	const struct process *p = task_model_process(m, pid);
+
+	return p ? p->origin : NULL;
+}
+
 const char *
 task_model_cgroup(const struct task_model *m, uint64_t id)
 {
@@ -148,6 +158,53 @@ task_table_unref_namespaces(struct task_model *m, struct namespaces *ns)
 	free(ns);
 }
 
+int
+task_table_copied(struct task_model *m, struct process *p, uint32_t ppid, uint64_t fork_ns)
+{
+	const struct process *parent = task_model_process(m, ppid);
+	const struct task_node *leader = task_table_find(m, ppid);
+	struct task_origin *from = parent ? parent->origin : NULL, *origin = from;
+	const bool known = leader && leader->t.pid == ppid && leader->t.start_ns <= fork_ns;
+
+	/* The code is most likely the first one's. */
+	if (!from || from->depth < TASK_MODEL_ORIGINS_MAX) {
+		origin = malloc(sizeof(*origin));
+		if (!origin)
+			return -FMT_E_NOMEM;
+		*origin = (struct task_origin){ .pid = ppid,
+						.start_ns = known ? leader->t.start_ns : 0,
+						.fork_ns = fork_ns,
+						.from = from,
+						.depth = from ? from->depth + 1 : 1,
+						.refs = 1 };
+		m->nr_origins++;
+	}
+	(void)task_table_ref_origin(from);
+	task_table_unref_origin(m, p->origin);
+	p->origin = origin;
+	return 0;
+}
+
+struct task_origin *
+task_table_ref_origin(struct task_origin *origin)
+{
+	if (origin)
+		origin->refs++;
+	return origin;
+}
+
+void
+task_table_unref_origin(struct task_model *m, struct task_origin *origin)
+{
+	while (origin && --origin->refs == 0) {
+		struct task_origin *from = origin->from;
+
+		free(origin);
+		m->nr_origins--;
+		origin = from;
+	}
+}
+
 struct process *
 task_table_new_process(struct task_model *m, uint32_t pid)
 {
@@ -180,6 +237,7 @@ task_table_free_process(struct task_model *m, struct process *p)
 	if (m->cache->processes[p->pid % TASK_MODEL_SLOTS] == p)
 		m->cache->processes[p->pid % TASK_MODEL_SLOTS] = NULL;
 	address_space_unref(p->space);
+	task_table_unref_origin(m, p->origin);
 	m->nr_processes--;
 	free(p);
 }

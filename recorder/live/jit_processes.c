@@ -52,7 +52,10 @@ void
 jit_processes_remove(struct jit_processes *s, struct jit_process *p)
 {
 	uint16_t *at = &s->chains[p->pid % JIT_PROCESSES_CHAINS];
+	struct jit_process *from = jit_processes_from(s, p);
 
+	if (from)
+		from->copies--;
 	while (*at != p->slot + 1)
 		at = &s->v[*at - 1]->next;
 	*at = p->next;
@@ -65,8 +68,12 @@ jit_processes_remove(struct jit_processes *s, struct jit_process *p)
 void
 jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns)
 {
-	const struct jit_process *from = jit_processes_find(s, parent);
+	struct jit_process *from = jit_processes_find_at(s, parent, time_ns);
 	struct jit_process *p = jit_processes_find(s, pid);
+
+	/* Which executed another program, or is another process by then. */
+	if (from && from->ended_ns && from->ended_ns < time_ns)
+		return;
 
 	/* Children may never run such code: half of the room is for who has memory of his own for it. */
 	if (!from || s->nr > JIT_PROCESSES_MAX / 2 || (p && p->seen_ns >= time_ns))
@@ -78,6 +85,13 @@ jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint6
 	p->lazy = true;
 	p->nr_ranges = from->nr_ranges;
 	memcpy(p->ranges, from->ranges, sizeof(p->ranges));
+	/* The code is most likely the first one's. */
+	if (from->from_depth >= JIT_PROCESSES_COPIES_MAX && jit_processes_from(s, from))
+		from = jit_processes_from(s, from);
+	p->from_slot = from->slot;
+	p->from_serial = from->serial;
+	p->from_depth = from->from_depth + 1;
+	from->copies++;
 }
 
 struct jit_process *
@@ -85,7 +99,7 @@ jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial)
 {
 	struct jit_process *p = slot < JIT_PROCESSES_MAX ? s->v[slot] : NULL;
 
-	return p && p->serial == serial ? p : NULL;
+	return p && serial && p->serial == serial ? p : NULL;
 }
 
 struct jit_process *

@@ -13,6 +13,8 @@
 #define JIT_PROCESSES_MAX 256	  /* as many as the helper holds */
 #define JIT_PROCESS_RANGES_MAX 16 /* of more, those nearest to each other become one */
 #define JIT_PROCESSES_CHAINS 1024 /* a power of two */
+#define JIT_PROCESSES_COPIES_MAX                                                                   \
+	4 /* one of another, as far as a reader knows them (TASK_MODEL_ORIGINS_MAX) */
 
 struct jit_memory {
 	uint64_t start, end; /* [start, end) */
@@ -29,6 +31,10 @@ struct jit_process {
 	size_t nr_ranges;
 	char *dump; /* path of a jitdump that it mapped; NULL */
 	uint64_t dump_ino;
+	/* The one whose memory it began as a copy of, and whose names that has; serial 0: none. */
+	uint16_t from_slot, from_depth;
+	uint64_t from_serial;
+	size_t copies; /* of its memory, whose processes are still here */
 	uint16_t next; /* of its chain: slot + 1 */
 	/* The rest is live_jit's. */
 	bool turn, held, dump_told; /* the helper was let, and told to, open its files */
@@ -86,11 +92,18 @@ struct jit_process *jit_processes_add(struct jit_processes *s, uint32_t pid, uin
 /* It has ended, or executed another program. */
 void jit_processes_end(struct jit_processes *s, uint32_t pid, uint64_t time_ns);
 void jit_processes_remove(struct jit_processes *s, struct jit_process *p);
-/* A process was made: it has the memory of its parent. */
+/* A process was made: it has a copy of the memory of its parent. */
 void jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns);
 
 /* The one that is there, if it is still that one; NULL. */
 struct jit_process *jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial);
+
+/* The one whose memory p began as a copy of, while it is there; NULL. Of many only the first are known. */
+static inline struct jit_process *
+jit_processes_from(const struct jit_processes *s, const struct jit_process *p)
+{
+	return jit_processes_at(s, p->from_slot, p->from_serial);
+}
 /* Every one; p NULL: the first. NULL: the end. */
 struct jit_process *jit_processes_next(const struct jit_processes *s, const struct jit_process *p);
 

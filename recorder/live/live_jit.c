@@ -88,8 +88,11 @@ live_jit_free(struct live_jit *l)
 /* --- samples ------------------------------------------------------------------------------- */
 
 static void
-address_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
+process_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
 {
+	/* Whose files nobody opened while it was there. */
+	if (p->ended_ns && !p->held)
+		return;
 	if (p->fresh > FRESH_MANY || !jit_process_holds(p, address) ||
 	    !jit_addresses_add(&l->addresses, p->slot, address))
 		return;
@@ -98,6 +101,14 @@ address_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
 		p->due_ns = host_now_ns() + FIRST_NS;
 	}
 	p->fresh++;
+}
+
+/* What it has had since it was forked is named by the process that it is a copy of. */
+static void
+address_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
+{
+	for (; p; p = jit_processes_from(&l->processes, p))
+		process_hit(l, p, address);
 }
 
 /* Where the user was is the first of its words; the others are return addresses. */
@@ -319,12 +330,15 @@ follow(struct live_jit *l, struct jit_process *p, uint64_t now_ns)
 	if (p->lazy && !p->hit && !is_over(l, p))
 		return;
 	if (!hold(l, p, now_ns) && is_over(l, p)) {
-		forget(l, p); /* nothing of it is open any more */
+		/* Nothing of it is open any more. Copies lead to what it was a copy of. */
+		if (p->copies == 0)
+			forget(l, p);
 		return;
 	}
 	if (!p->held || p->asked)
 		return;
-	if (is_over(l, p)) {
+	/* What has a copy of its memory has its names. */
+	if (is_over(l, p) && p->copies == 0) {
 		(void)ask_names(l, p, HELPER_JIT_END, now_ns);
 		return;
 	}

@@ -181,17 +181,38 @@ moved_by(const struct place_finder *f, const struct task_map *map, uint32_t regi
 	return f->raw->regions[region].map.start - map->start;
 }
 
+/*
+ * What an address of a process was called. What it has had since it was forked is called as in the
+ * process that it is a copy of, then. 1, 0, -FMT_E_NOMEM.
+ */
+static int
+jit_name_of(struct place_finder *f, uint32_t pid, uint64_t address, uint64_t time_ns,
+	    struct jit_name *ret)
+{
+	const struct task_model *model = replay_model(f->replay);
+	const struct task *task = task_model_task(model, pid, pid);
+	const struct task_origin *origin = task_model_origin(model, pid);
+	struct jit_process process = { .pid = pid,
+				       .start_ns = task ? task->start_ns : 0,
+				       .alive_ns = time_ns };
+	int r = jit_names_find(f->jit, &process, address, time_ns, ret);
+
+	for (; r == 0 && origin; origin = origin->from) {
+		process = (struct jit_process){ .pid = origin->pid,
+						.start_ns = origin->start_ns,
+						.alive_ns = origin->fork_ns };
+		r = jit_names_find(f->jit, &process, address, origin->fork_ns, ret);
+	}
+	return r;
+}
+
 /* 1: the place has its name, 0: it has none, or is not of code made at run time, -FMT_E_NOMEM. */
 static int
 jit_place(struct place_finder *f, uint32_t pid, const struct callchain_address *a, uint64_t time_ns,
 	  struct raw_place *key)
 {
-	const struct task *task = task_model_task(replay_model(f->replay), pid, pid);
-	const struct jit_process process = { .pid = pid,
-					     .start_ns = task ? task->start_ns : 0,
-					     .alive_ns = time_ns };
 	struct jit_name name;
-	int r = jit_names_find(f->jit, &process, a->ip - a->is_return, time_ns, &name);
+	int r = jit_name_of(f, pid, a->ip - a->is_return, time_ns, &name);
 
 	if (r <= 0)
 		return r;

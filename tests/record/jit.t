@@ -115,6 +115,23 @@ in_range "$(named_by 'beta <T>')" 280 380 "beta likewise, where alpha was"
 elsewhere "$SPOOR" report --json -i - --time "${times[1]}" <dump.spoor 2>/dev/null >json
 in_range "$(named_by 'beta <T>')" 900 1000 "beta in its time"
 
+# A child that executed no program runs its parent's code, or that of the parent's parent, which is gone.
+record fork-map
+"$SPOOR" report -s pid,dso,sym -i fork-map.spoor >out 2>err
+ok "the samples are of another process than the names" grep -q "\[JIT\] tid $pid  *\[\.\] alpha()" out
+nok "which ran none of it" grep -q "^ *[0-9.]*% *$pid .*alpha()" out
+elsewhere "$SPOOR" report --json -i - <fork-map.spoor 2>/dev/null >json
+in_range "$(named_by 'alpha()')" 570 690 "a copy's alpha, by the recording alone"
+in_range "$(named_by 'beta <T>')" 280 380 "and beta"
+record fork-here
+in_range "$(share fork-here.spoor 'alpha()')" 0 0 "a map that is nowhere names nothing in a copy either"
+mv "perf-$pid.map" "/tmp/perf-$pid.map"
+in_range "$(share fork-here.spoor 'alpha()')" 570 690 "alpha by the map of this host"
+record fork-dump
+in_range "$(share fork-dump.spoor 'alpha()')" 570 690 "alpha by the jitdump of what it is a copy of"
+elsewhere "$SPOOR" report --json -i - <fork-dump.spoor 2>/dev/null >json
+in_range "$(named_by 'beta <T>')" 280 380 "beta, by the recording alone"
+
 record none
 in_range "$(share none.spoor 'alpha()')" 0 0 "without a file there is no name"
 

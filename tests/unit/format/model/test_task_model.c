@@ -1450,6 +1450,68 @@ test_limit_of_cgroups(void **state)
 	task_model_free(m);
 }
 
+/* The process whose memory that of pid is a copy of, and so on: "PID@FORK+START ...". */
+static const char *
+origins(const struct task_model *m, uint32_t pid)
+{
+	static char text[128];
+	size_t n = 0;
+
+	text[0] = 0;
+	for (const struct task_origin *o = task_model_origin(m, pid); o; o = o->from)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u@%u+%u", n ? " " : "",
+				      o->pid, (unsigned)o->fork_ns, (unsigned)o->start_ns);
+	return text;
+}
+
+static void
+test_origins(void **state)
+{
+	static const struct step steps[] = {
+		{ 'F', 10, 5, 5, 1, .ptid = 1 },    { 'F', 20, 6, 6, 5, .ptid = 5 },
+		{ 'F', 30, 7, 7, 6, .ptid = 6 },    { 'F', 35, 7, 70, 7, .ptid = 7 }, /* a thread */
+		{ 'X', 40, 6, 6, .name = "other" }, { 'X', 41, 5, 5, .name = "other" },
+	};
+	static const struct step later[] = {
+		{ 'E', 50, 6, 6, 5, .ptid = 5 },
+		{ 'E', 50, 5, 5, 1, .ptid = 1 },
+	};
+	static const struct step other = { 'F', 70, 5, 5, 1, .ptid = 1 };
+	static const struct step exec = { 'X', 200, 9, 9, .name = "other" };
+	struct task_model *m = REPLAY(steps);
+	struct buf out;
+
+	/* Who is not known has no memory that was copied. */
+	assert_string_equal(origins(m, 5), "");
+	/* What the parent executes later does not concern its child. */
+	assert_string_equal(origins(m, 6), "");
+	assert_string_equal(origins(m, 7), "6@30+20 5@20+10");
+	/* Nor does its end, nor who has its number then. */
+	apply_step(m, &later[0]);
+	apply_step(m, &later[1]);
+	task_model_prune(m, 60);
+	apply_step(m, &other);
+	assert_string_equal(origins(m, 7), "6@30+20 5@20+10");
+	/* Of many the first are known. */
+	for (uint32_t pid = 8; pid < 15; pid++)
+		apply_step(m, &(struct step){ 'F', pid * 10, pid, pid, pid - 1, .ptid = pid - 1 });
+	assert_string_equal(origins(m, 14), "8@90+80 7@80+30 6@30+20 5@20+10");
+	/* A snapshot has the nearest, and nothing of who executed a program. */
+	apply_step(m, &exec);
+	snapshot(m, &out);
+	task_model_free(m);
+	m = task_model_new();
+	apply_raw(m, buf_span(&out));
+	assert_string_equal(origins(m, 7), "6@30+0");
+	assert_string_equal(origins(m, 8), "7@80+30 6@30+0");
+	assert_string_equal(origins(m, 9), "");
+	/* One more takes nothing from what is known. */
+	apply_raw(m, buf_span(&out));
+	assert_string_equal(origins(m, 8), "7@80+30 6@30+0");
+	buf_done(&out);
+	task_model_free(m);
+}
+
 /* Pieces are whole records; one that is refused ends the snapshot with its error. */
 static void
 test_snapshot_in_pieces(void **state)
@@ -1507,6 +1569,7 @@ main(void)
 		cmocka_unit_test(test_limit_keeps_the_rest),
 		cmocka_unit_test(test_limit_of_many_when_full),
 		cmocka_unit_test(test_limit_of_cgroups),
+		cmocka_unit_test(test_origins),
 		cmocka_unit_test(test_snapshot_in_pieces),
 	};
 

@@ -64,6 +64,16 @@ test_fork(void **state)
 	assert_true(p->lazy);
 	assert_int_equal(p->began_ns, 20);
 	assert_true(jit_process_holds(p, 0x1fff));
+	/* Whose copy it is, as long as both are there. */
+	assert_ptr_equal(jit_processes_from(s, p), jit_processes_find(s, 1));
+	assert_null(jit_processes_from(s, jit_processes_find(s, 1)));
+	assert_int_equal(jit_processes_find(s, 1)->copies, 1);
+	jit_processes_fork(s, 2, 5, 21);
+	assert_ptr_equal(jit_processes_from(s, jit_processes_find(s, 5)), p);
+	jit_processes_remove(s, jit_processes_find(s, 5));
+	assert_int_equal(p->copies, 0);
+	jit_processes_remove(s, p);
+	assert_int_equal(jit_processes_find(s, 1)->copies, 0);
 	/* A child whose end came first, and one of nobody. */
 	jit_processes_end(s, 3, 40);
 	jit_processes_fork(s, 1, 3, 30);
