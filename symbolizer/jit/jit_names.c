@@ -41,7 +41,7 @@ struct jit_names {
 	struct slots by_process; /* of codes */
 	size_t entries;
 	uint64_t map_bytes, dump_records; /* that may still be read */
-	uint64_t left_out;
+	uint64_t left_out, doubtful;
 };
 
 struct jit_names *
@@ -79,6 +79,12 @@ uint64_t
 jit_names_left_out(const struct jit_names *j)
 {
 	return j->left_out + (j->options.kept ? jit_kept_left_out(j->options.kept) : 0);
+}
+
+uint64_t
+jit_names_doubtful(const struct jit_names *j)
+{
+	return j->doubtful;
 }
 
 uint64_t
@@ -232,6 +238,15 @@ read_table(struct jit_names *j, const struct jit_process *process, struct jit_ta
 	return 0;
 }
 
+/* A time of the recording, as files have theirs. */
+static uint64_t
+file_time(const struct jit_names *j, uint64_t time_ns)
+{
+	const int64_t shifted = (int64_t)(time_ns + (uint64_t)j->options.shift_ns);
+
+	return time_ns == 0 ? 0 : shifted > 0 ? (uint64_t)shifted : 1;
+}
+
 static int
 new_code(struct jit_names *j, const struct jit_process *process, struct jit_code **ret)
 {
@@ -248,7 +263,14 @@ new_code(struct jit_names *j, const struct jit_process *process, struct jit_code
 	**ret = code;
 	if (j->options.kept)
 		bounded.until_ns = jit_kept_until(j->options.kept, process->pid, process->alive_ns);
-	return j->options.files ? read_table(j, &bounded, &(*ret)->table) : 0;
+	if (!j->options.files)
+		return 0;
+	bounded.start_ns = file_time(j, bounded.start_ns);
+	bounded.alive_ns = file_time(j, bounded.alive_ns);
+	bounded.until_ns = file_time(j, bounded.until_ns);
+	err = read_table(j, &bounded, &(*ret)->table);
+	j->doubtful += j->options.doubtful && (*ret)->table;
+	return err;
 }
 
 int

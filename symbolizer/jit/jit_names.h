@@ -21,7 +21,9 @@ struct jit_names;
 
 struct jit_names_options {
 	struct jit_kept *kept; /* owned from here on, also on failure; NULL: none */
-	bool files;	       /* those of this host are the recording's */
+	bool files;	       /* those of this host are the recording's, */
+	bool doubtful;	       /* or may be another boot's */
+	int64_t shift_ns;      /* what makes CLOCK_MONOTONIC of its times, about */
 	bool timed; /* times are those of CLOCK_MONOTONIC; else a file's last name is taken */
 };
 
@@ -46,6 +48,8 @@ bool jit_names_timed(const struct jit_names *j, uint32_t pid);
 
 /* Entries that there was no room for. */
 uint64_t jit_names_left_out(const struct jit_names *j);
+/* Processes that have names from files which are doubtful. */
+uint64_t jit_names_doubtful(const struct jit_names *j);
 /* JIT blocks that were not read to their ends. */
 uint64_t jit_names_bad_blocks(const struct jit_names *j);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "symbolizer/input/made_here.h"
 #include "symbolizer/object/cpus_here.h"
 #include "symbolizer/object/packed_objects.h"
 #include "symbolizer/object/stored_objects.h"
@@ -163,12 +164,14 @@ note_recording(struct job *j, struct input *in, const char *path)
 
 /* Files that a process left are looked for where it ran. */
 static int
-name_jit(struct job *j, const struct input *in)
+name_jit(struct job *j, struct input *in)
 {
 	const struct recording_meta *m = recording_reader_meta(in->reader);
-	struct jit_names_options o = { .files = resolver_is_this_boot(m->boot_id),
-				       .timed = m->clockid == CLOCK_MONOTONIC };
+	struct jit_names_options o = { .timed = m->clockid == CLOCK_MONOTONIC };
+	const enum made_here made = made_here_find(in, &o.shift_ns);
 
+	o.files = made != MADE_ELSEWHERE;
+	o.doubtful = made == MADE_HERE_MAYBE;
 	/* What cannot be read is told when the records are. */
 	if (jit_kept_read(in->reader, &o.kept, NULL) == -FMT_E_NOMEM)
 		return -FMT_E_NOMEM;

@@ -310,6 +310,20 @@ warn_doubts(const struct load *l)
 	}
 }
 
+static void
+warn_jit(const struct load *l)
+{
+	const uint64_t processes = profile_totals(l->profile)->jit_doubtful;
+
+	if (processes > 0)
+		screen_text_warn(
+			"%s: names of JIT code of %" PRIu64
+			" processes are those that files of this host have (perf-PID.map, "
+			"jit-PID.dump): the recording does not tell whether it was made since "
+			"this host was booted",
+			l->set.path, processes);
+}
+
 /* Objects whose inlined functions and lines are missing. */
 void
 load_warn_inlines(const struct load *l)
@@ -444,6 +458,7 @@ tell(struct load *l, const struct load_options *o)
 		return EXIT_FAILED;
 	}
 	warn_doubts(l);
+	warn_jit(l);
 	load_warn_inlines(l);
 	fetching_warn(l->fetch, l->set.path);
 	if (!o->told)

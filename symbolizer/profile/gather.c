@@ -111,6 +111,8 @@ end_replay(struct gather *g)
 		intern_left_out(g->strings) + kernel_symbols_left_out(replay_kernel(g->replay));
 	if (g->options->jit)
 		g->left_out.names += jit_names_left_out(g->options->jit);
+	if (g->options->jit)
+		g->jit_doubtful = jit_names_doubtful(g->options->jit);
 	g->bad_blocks = replay_bad_blocks(g->replay);
 	if (g->options->jit)
 		g->bad_blocks += jit_names_bad_blocks(g->options->jit);
@@ -196,6 +198,12 @@ struct waits_counts
 gather_waits(const struct gather *g)
 {
 	return g->waits;
+}
+
+uint64_t
+gather_jit_doubtful(const struct gather *g)
+{
+	return g->jit_doubtful;
 }
 
 uint64_t

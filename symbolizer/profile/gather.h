@@ -129,5 +129,7 @@ struct read_total gather_counted(const struct gather *g, size_t event);
 struct user_stack_counts gather_unwound(const struct gather *g);
 struct waits_counts gather_waits(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);
+/* jit_names_doubtful() of it. */
+uint64_t gather_jit_doubtful(const struct gather *g);
 
 #endif

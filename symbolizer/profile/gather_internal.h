@@ -28,6 +28,7 @@ struct gather {
 	/* Of the whole recording, once the replay has gone. */
 	struct task_model_left_out left_out;
 	uint64_t bad_blocks;
+	uint64_t jit_doubtful;
 	struct read_counts counts;
 	bool has_kernel;
 	struct perf_mmap *kernel_maps;

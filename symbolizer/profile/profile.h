@@ -126,6 +126,7 @@ struct profile_totals {
 	struct task_model_left_out left_out; /* for want of room, the resolver's names among them */
 	struct user_stack_counts unwound;
 	struct waits_counts waits; /* that are not among the samples */
+	uint64_t jit_doubtful;	   /* processes whose JIT names may be another boot's */
 	uint64_t bad_blocks;	   /* of kernel symbols and build-ids: not read to their ends */
 };
 const struct profile_totals *profile_totals(const struct profile *p);

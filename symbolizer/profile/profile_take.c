@@ -459,6 +459,7 @@ note_counts(struct profile *p, const struct gather *g)
 	all->maps += now.maps;
 	all->names = p->names_left_out + resolver_left_out(p->resolver);
 	p->totals.bad_blocks += gather_bad_blocks(g);
+	p->totals.jit_doubtful += gather_jit_doubtful(g);
 	user_stack_counts_add(&p->totals.unwound, &unwound);
 	waits_counts_add(&p->totals.waits, &waits);
 	note_counted(p, g);
