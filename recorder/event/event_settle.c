@@ -22,6 +22,7 @@ struct settling {
 	int cpu;
 	/* What was left out of it, since this user may not have it. */
 	bool no_kernel, no_kernel_chains;
+	unsigned long long lowered_from; /* Hz; 0: its frequency was not lowered */
 };
 
 /* u of NAME is NAME:u, of NAME:p NAME:pu, of pmu/term/ pmu/term/u; who gave a name is told of the event by that. */
@@ -158,6 +159,24 @@ leave_kernel_out(struct settling *s)
 }
 
 static void
+tell_settled(const struct settling *s, const char *asked)
+{
+	char letters[16];
+
+	if (asked) {
+		modifiers_of(&s->def->attr, letters);
+		session_note(s->notes, "%s: no such counter here: cpu-clock:%s instead", asked,
+			     letters);
+	}
+	if (s->lowered_from)
+		session_note(s->notes,
+			     "%s: frequency lowered from %llu to %llu Hz: "
+			     "kernel.perf_event_max_sample_rate",
+			     s->def->name, s->lowered_from,
+			     (unsigned long long)s->def->attr.sample_freq);
+}
+
+static void
 tell_left_out(const struct settling *s)
 {
 	const struct event_rights rights = event_rights_now();
@@ -187,10 +206,8 @@ adapt(struct settling *s, int err)
 	/* The kernel may have lowered its maximum since it was asked. */
 	if (err == -EINVAL && attr->freq && event_max_frequency(&max) == 0 && max > 0 &&
 	    attr->sample_freq > (uint64_t)max) {
-		session_note(s->notes,
-			     "%s: frequency lowered from %llu to %lld Hz: "
-			     "kernel.perf_event_max_sample_rate",
-			     s->def->name, (unsigned long long)attr->sample_freq, max);
+		if (!s->lowered_from)
+			s->lowered_from = attr->sample_freq;
 		attr->sample_freq = (uint64_t)max;
 		return true;
 	}
@@ -336,17 +353,18 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 			      .notes = notes,
 			      .pid = target_of_cpus(options->target) || def->everybody ? -1 : 0 };
 	struct event_settle_options plain;
+	char asked[sizeof(def->name)];
+	bool clock = false;
 	bool cycles = def->attr.type == PERF_TYPE_HARDWARE &&
 		def->attr.config == PERF_COUNT_HW_CPU_CYCLES;
 	int r = check_target(def, options->target, error);
 
 	if (r < 0)
 		return r;
+	(void)strlcpy(asked, def->name, sizeof(asked));
 	r = def->nr_kinds ? settle_kinds(&s) : settle_plain(&s);
 	if (no_hardware(r) && cycles && !options->counts) {
-		if (!options->by_default)
-			session_note(notes, "%s: no such counter here: cpu-clock:I instead",
-				     def->name);
+		clock = true;
 		fall_back_to_clock(def);
 		/* It takes any precision, and has none. */
 		plain = *options;
@@ -356,6 +374,8 @@ event_settle(struct event_def *def, const struct event_settle_options *options, 
 	}
 	if (r < 0)
 		return settle_error(&s, r, error);
+	/* All of it is known now: a note names the event as files do. */
+	tell_settled(&s, clock && !options->by_default ? asked : NULL);
 	tell_left_out(&s);
 	return 0;
 }

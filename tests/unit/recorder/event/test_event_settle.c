@@ -176,7 +176,13 @@ static const struct row {
 	  .exclude_kernel = 1,
 	  .exclude_callchain_kernel = 1,
 	  .name = "cpu-clock:uI",
-	  .notes = "\ncpu-clock:uI: no samples of the kernel, and no call chains of it: that" },
+	  .notes = "^it: no such counter here: cpu-clock:uI instead\n"
+		   "cpu-clock:uI: no samples of the kernel, and no call chains of it: that" },
+	/* A note says what the event is called in a file, and what was asked for. */
+	{ OLD(1),
+	  { CYCLES, .exclude_user = 1, .exclude_hv = 1, .exclude_guest = 1 },
+	  .name = "cpu-clock:kI",
+	  .notes = "^it: no such counter here: cpu-clock:kI instead$" },
 	/* Nothing is told to be left out of what does not open without it either. */
 	{ NEW(3),
 	  { CLOCK, .sample_type = CHAINS },
