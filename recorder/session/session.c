@@ -3,10 +3,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "format/record/perf_record.h"
@@ -185,6 +188,19 @@ make_meta(struct session *s, struct session_error *error)
 	return r < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 }
 
+/*
+ * Without it nothing tells of a file without waiting for its file system: such files are left alone. The kernel is
+ * asked: glibc has a statx() of its own where it is missing.
+ */
+static bool
+statx_refused(void)
+{
+	struct statx st;
+
+	return syscall(SYS_statx, AT_FDCWD, "/", AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0 &&
+		(errno == ENOSYS || errno == EPERM);
+}
+
 /* state: gets what was there before. */
 static int
 open_live(struct session *s, struct buf *state, struct session_error *error)
@@ -221,6 +237,11 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 		session_note(&s->notes,
 			     "recorded inside of a PID namespace: processes outside of it are "
 			     "\"[other PID namespace]\"");
+	if (statx_refused())
+		session_note(
+			&s->notes,
+			"the system call statx is refused here (a seccomp filter that is older): code "
+			"made at run time has no names, and mapped files may have no build-id");
 	if (*live_note(s->live))
 		session_note(&s->notes, "%s", live_note(s->live));
 	buf_u8(&s->notes, 0);
