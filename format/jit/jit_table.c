@@ -331,6 +331,6 @@ jit_table_find(const struct jit_table *t, uint64_t address, uint64_t time_ns,
 	if (best == 0 || t->entries[best - 1].name == 0)
 		return false;
 	e = &t->entries[best - 1];
-	*ret = (struct jit_symbol){ e->start, t->names + e->name };
+	*ret = (struct jit_symbol){ e->start, e->end - e->start, e->order, t->names + e->name };
 	return true;
 }

@@ -42,7 +42,8 @@ size_t jit_table_count(const struct jit_table *t);
 uint64_t jit_table_left_out(const struct jit_table *t); /* over the bounds */
 
 struct jit_symbol {
-	uint64_t start;
+	uint64_t start, size;
+	uint32_t order;	  /* of arrival, from 0 */
 	const char *name; /* the table's */
 };
 

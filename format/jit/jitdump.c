@@ -15,11 +15,11 @@
 #define FLAG_ARCH_TIMESTAMP 1u
 #define HEADER_BYTES_MAX (1u << 20)
 
-enum record_id { CODE_LOAD = 0, CODE_MOVE = 1 };
+enum record_id { CODE_LOAD = 0, CODE_MOVE = 1, CODE_UNWINDING_INFO = 4 };
 
 struct known_code {
 	uint64_t index;
-	uint32_t entry;
+	uint32_t entry, order;
 };
 
 struct dump {
@@ -27,6 +27,9 @@ struct dump {
 	uint64_t at;
 	bool swapped;
 	struct jit_table *table;
+	struct jitdump_frames *frames; /* NULL: they are not asked for */
+	size_t next_at;		       /* of the code that is loaded next, in their bytes */
+	uint32_t next_len;	       /* 0: there are none */
 	struct known_code *codes;
 	size_t nr_codes, cap_codes;
 	struct slots code_slots;
@@ -83,15 +86,97 @@ code_same(const void *owner, uint32_t index, const void *key)
 }
 
 static int
-remember_code(struct dump *d, uint64_t index, uint32_t entry)
+remember_code(struct dump *d, uint64_t index, uint32_t entry, uint32_t order)
 {
-	const struct known_code key = { index, entry };
+	const struct known_code key = { index, entry, order };
 	uint32_t at;
 
 	if (slots_keep(&d->code_slots, (uint32_t)slots_mix(0, index), code_same, d, &key, d->codes,
 		       d->nr_codes, d->cap_codes, &at) != 0)
 		return -FMT_E_NOMEM;
 	d->codes[at].entry = entry;
+	d->codes[at].order = order;
+	return 0;
+}
+
+/* --- frames ------------------------------------------------------------------------------ */
+
+void
+jitdump_frames_done(struct jitdump_frames *f)
+{
+	free(f->v);
+	buf_done(&f->bytes);
+	*f = (struct jitdump_frames){ 0 };
+}
+
+static const struct jitdump_frame *
+frames_find(const struct jitdump_frames *f, uint32_t order)
+{
+	size_t low = 0, high = f->nr;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (f->v[middle].order < order)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->nr && f->v[low].order == order ? &f->v[low] : NULL;
+}
+
+bool
+jitdump_frames_find(const struct jitdump_frames *f, uint32_t order, struct span *ret)
+{
+	const struct jitdump_frame *frame = frames_find(f, order);
+
+	if (!frame)
+		return false;
+	*ret = span_of(f->bytes.p + frame->at, frame->len);
+	return true;
+}
+
+static int
+frames_add(struct jitdump_frames *f, uint32_t order, size_t at, uint32_t len)
+{
+	if (array_reserve(f->v, f->nr, f->cap, 1) != 0)
+		return -FMT_E_NOMEM;
+	f->v[f->nr++] = (struct jitdump_frame){ .order = order, .len = len, .at = at };
+	return 0;
+}
+
+/* The .eh_frame, without the header that stands behind it, is that of the next code. */
+static int
+read_unwinding(struct dump *d, struct span s, uint32_t total)
+{
+	struct jitdump_frames *f = d->frames;
+	uint64_t size, header, offset = d->at + RECORD_BYTES + 24;
+	size_t have = 0;
+	uint8_t *to;
+
+	d->next_len = 0;
+	if (!f || s.len < 24)
+		return 0;
+	size = take_u64(d, &s);
+	header = take_u64(d, &s);
+	if (size > total - RECORD_BYTES - 24 || header >= size ||
+	    size - header > JITDUMP_FRAME_BYTES_MAX ||
+	    (f->bytes_max && size - header > f->bytes_max - f->bytes.len))
+		return 0;
+	size -= header;
+	d->next_at = f->bytes.len;
+	to = buf_reserve(&f->bytes, (size_t)size);
+	if (!to)
+		return -FMT_E_NOMEM;
+	while (have < size) {
+		ssize_t n = d->file->read(d->file, offset + have, to + have, size - have);
+
+		if (n <= 0)
+			return n < 0 ? -FMT_E_IO : 0;
+		have += (size_t)n;
+	}
+	f->bytes.len += (size_t)size;
+	d->next_len = (uint32_t)size;
 	return 0;
 }
 
@@ -100,9 +185,12 @@ read_load(struct dump *d, struct span s, uint64_t time_ns)
 {
 	uint64_t address, size, index;
 	const uint8_t *nul;
-	uint32_t entry;
+	const uint32_t frames_len = d->next_len;
+	uint32_t entry, order;
 	size_t len;
 	int r;
+
+	d->next_len = 0;
 
 	if (s.len <= 40)
 		return 0;
@@ -113,7 +201,22 @@ read_load(struct dump *d, struct span s, uint64_t time_ns)
 	nul = memchr(s.p, 0, s.len);
 	len = nul ? (size_t)(nul - s.p) : s.len;
 	r = jit_table_add(d->table, address, size, time_ns, (const char *)s.p, len, &entry);
-	return r > 0 ? remember_code(d, index, entry) : r;
+	if (r <= 0)
+		return r;
+	order = (uint32_t)jit_table_count(d->table) - 1;
+	r = frames_len ? frames_add(d->frames, order, d->next_at, frames_len) : 0;
+	return r < 0 ? r : remember_code(d, index, entry, order);
+}
+
+/* What tells where code is does so from where it is itself. */
+static int
+move_frames(struct dump *d, struct known_code *code)
+{
+	const uint32_t order = (uint32_t)jit_table_count(d->table) - 1;
+	const struct jitdump_frame *f = d->frames ? frames_find(d->frames, code->order) : NULL;
+
+	code->order = order;
+	return f ? frames_add(d->frames, order, f->at, f->len) : 0;
 }
 
 /* The code is at its new place, and no more at the old one. */
@@ -138,7 +241,7 @@ read_move(struct dump *d, struct span s, uint64_t time_ns)
 	r = jit_table_add(d->table, from, size, time_ns, "", 0, NULL);
 	if (r > 0)
 		r = jit_table_again(d->table, to, size, time_ns, d->codes[at].entry);
-	return r < 0 ? r : 0;
+	return r > 0 ? move_frames(d, &d->codes[at]) : r;
 }
 
 /* 1: there may be another, 0: the end. */
@@ -163,6 +266,8 @@ read_record(struct dump *d)
 		err = read_load(d, s, time_ns);
 	else if (id == CODE_MOVE)
 		err = read_move(d, s, time_ns);
+	else if (id == CODE_UNWINDING_INFO)
+		err = read_unwinding(d, s, total);
 	d->at += total;
 	return err < 0 ? err : d->at < JITDUMP_BYTES_MAX;
 }
@@ -205,7 +310,8 @@ jitdump_is_path(const char *path)
 }
 
 int
-jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table)
+jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table,
+	     struct jitdump_frames *frames)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int err;
@@ -214,6 +320,7 @@ jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table)
 		return -FMT_E_NOMEM;
 	d->file = file;
 	d->table = table;
+	d->frames = frames;
 	err = read_header(d);
 	if (err == 0)
 		err = 1;

@@ -4,11 +4,12 @@
  * times (tools/perf/Documentation/jitdump-specification.txt of Linux, version 1 and 2), in
  * either byte order.
  *
- * Of each record only where, when and how it is called is read; never the code itself.
+ * Of each record only where, when and how it is called is read, and how it is unwound; never the code itself.
  */
 #ifndef FORMAT_JIT_JITDUMP_H
 #define FORMAT_JIT_JITDUMP_H
 
+#include "format/bytes/buf.h"
 #include "format/bytes/io.h"
 #include "format/jit/jit_table.h"
 
@@ -17,14 +18,37 @@
 /* Is that the path of one? Runtimes map it, so that profilers see the name: jit-PID.dump. */
 bool jitdump_is_path(const char *path);
 
+#define JITDUMP_FRAME_BYTES_MAX 65536u /* of one piece of code, that are looked at */
+
+/*
+ * Call frame information of code (JIT_CODE_UNWINDING_INFO): the bytes of an .eh_frame that lies behind the
+ * code, from the next address on that is as many times 8 bytes behind its start. All zero is an empty one.
+ */
+struct jitdump_frames {
+	struct jitdump_frame {
+		uint32_t order; /* of its code in the table; ascending */
+		uint32_t len;
+		size_t at; /* in bytes */
+	} * v;
+	size_t nr, cap;
+	struct buf bytes;
+	size_t bytes_max; /* of all; more are left out */
+};
+
+void jitdump_frames_done(struct jitdump_frames *f);
+/* Of the code with this number. False: none. */
+bool jitdump_frames_find(const struct jitdump_frames *f, uint32_t order, struct span *ret);
+
 /*
  * All code of a dump, into the table, from the time on that each record has; times are those of
  * CLOCK_MONOTONIC. A file that is still written, or damaged, is read up to the first record that
  * is not whole, and no further than *budget records, from which those that were read are taken.
+ * frames, unless NULL, are those of the code; what was there stays.
  * 0; -FMT_E_TOO_BIG: the budget is used up, what was read is there; -FMT_E_CORRUPT: no such file;
  * -FMT_E_UNSUPPORTED: its times are of another clock (JITDUMP_FLAGS_ARCH_TIMESTAMP); -FMT_E_IO;
  * -FMT_E_NOMEM.
  */
-int jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table);
+int jitdump_read(struct io_source *file, uint64_t *budget, struct jit_table *table,
+		 struct jitdump_frames *frames);
 
 #endif

@@ -404,7 +404,7 @@ pick_dump(struct job *j, int fd, uint32_t *known)
 		jit_table_limit(table, DUMP_ENTRIES_MAX, DUMP_NAMES_BYTES_MAX);
 	if (rc == 0 && file) {
 		/* One that is damaged has what was before that. */
-		if (jitdump_read(file, &budget, table) == -FMT_E_NOMEM ||
+		if (jitdump_read(file, &budget, table, NULL) == -FMT_E_NOMEM ||
 		    jit_table_settle(table) < 0)
 			rc = -ENOMEM;
 		else

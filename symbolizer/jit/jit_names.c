@@ -17,6 +17,7 @@
 #define DUMPS_MAX 1024u /* that a recording names */
 /* Of all processes: one file may have many names, and processes cost nothing. Seconds, each. */
 #define ALL_MAPS_BYTES_MAX (UINT64_C(512) << 20)
+#define ALL_FRAMES_BYTES_MAX (64u << 20)
 #define ALL_DUMPS_RECORDS_MAX (UINT64_C(1) << 22)
 
 struct jit_dump {
@@ -29,6 +30,7 @@ struct jit_code {
 	uint32_t pid;
 	uint64_t start_ns;	 /* of the process: another one may have had its number */
 	struct jit_table *table; /* NULL: no file names anything */
+	struct jitdump_frames frames;
 	char dso[32];
 };
 
@@ -39,7 +41,7 @@ struct jit_names {
 	struct jit_code *codes;
 	size_t nr_codes, cap_codes;
 	struct slots by_process; /* of codes */
-	size_t entries;
+	size_t entries, frame_bytes;
 	uint64_t map_bytes, dump_records; /* that may still be read */
 	uint64_t left_out, doubtful;
 };
@@ -66,8 +68,10 @@ jit_names_free(struct jit_names *j)
 		return;
 	for (size_t i = 0; i < j->nr_dumps; i++)
 		free(j->dumps[i].path);
-	for (size_t i = 0; i < j->nr_codes; i++)
+	for (size_t i = 0; i < j->nr_codes; i++) {
 		jit_table_free(j->codes[i].table);
+		jitdump_frames_done(&j->codes[i].frames);
+	}
 	free(j->dumps);
 	free(j->codes);
 	slots_done(&j->by_process);
@@ -194,7 +198,8 @@ read_map(struct jit_names *j, struct io_source *file, struct jit_table *table)
 
 /* What cannot be read names nothing; only memory ends it. */
 static int
-read_files(struct jit_names *j, const struct jit_process *process, struct jit_table *table)
+read_files(struct jit_names *j, const struct jit_process *process, struct jit_table *table,
+	   struct jitdump_frames *frames)
 {
 	struct io_source *file = jit_files_map(process);
 	int err = 0;
@@ -209,7 +214,7 @@ read_files(struct jit_names *j, const struct jit_process *process, struct jit_ta
 		file = jit_files_dump(process, j->dumps[i].path, j->dumps[i].ino);
 		if (!file)
 			continue;
-		err = jitdump_read(file, &j->dump_records, table);
+		err = jitdump_read(file, &j->dump_records, table, frames);
 		j->left_out += err == -FMT_E_TOO_BIG;
 		file->close(file);
 	}
@@ -217,10 +222,11 @@ read_files(struct jit_names *j, const struct jit_process *process, struct jit_ta
 }
 
 static int
-read_table(struct jit_names *j, const struct jit_process *process, struct jit_table **ret)
+read_table(struct jit_names *j, const struct jit_process *process, struct jit_code *code)
 {
 	struct jit_table *table = jit_table_new();
-	int err = table ? read_files(j, process, table) : -FMT_E_NOMEM;
+	struct jitdump_frames frames = { .bytes_max = ALL_FRAMES_BYTES_MAX - j->frame_bytes };
+	int err = table ? read_files(j, process, table, &frames) : -FMT_E_NOMEM;
 	size_t count = table ? jit_table_count(table) : 0;
 	bool fits = count <= JIT_NAMES_ENTRIES_MAX - j->entries;
 
@@ -230,11 +236,14 @@ read_table(struct jit_names *j, const struct jit_process *process, struct jit_ta
 		j->left_out += count;
 	if (err < 0 || count == 0 || !fits) {
 		jit_table_free(table);
+		jitdump_frames_done(&frames);
 		return err;
 	}
 	j->entries += count;
 	j->left_out += jit_table_left_out(table);
-	*ret = table;
+	j->frame_bytes += frames.bytes.len;
+	code->table = table;
+	code->frames = frames;
 	return 0;
 }
 
@@ -268,7 +277,7 @@ new_code(struct jit_names *j, const struct jit_process *process, struct jit_code
 	bounded.start_ns = file_time(j, bounded.start_ns);
 	bounded.alive_ns = file_time(j, bounded.alive_ns);
 	bounded.until_ns = file_time(j, bounded.until_ns);
-	err = read_table(j, &bounded, &(*ret)->table);
+	err = read_table(j, &bounded, *ret);
 	j->doubtful += j->options.doubtful && (*ret)->table;
 	return err;
 }
@@ -289,5 +298,24 @@ jit_names_find(struct jit_names *j, const struct jit_process *process, uint64_t 
 	if (r <= 0)
 		return r;
 	*ret = (struct jit_name){ symbol.start, symbol.name, code->dso };
+	return 1;
+}
+
+int
+jit_names_frames(struct jit_names *j, const struct jit_process *process, uint64_t address,
+		 uint64_t time_ns, struct jit_frames *ret)
+{
+	struct jit_code *code = code_of(j, process);
+	struct jit_symbol symbol;
+	struct span eh_frame;
+	int r = code ? 0 : new_code(j, process, &code);
+
+	if (r < 0 || !code->table || code->frames.nr == 0 ||
+	    !jit_table_find(code->table, address, j->options.timed ? time_ns : UINT64_MAX,
+			    &symbol) ||
+	    !jitdump_frames_find(&code->frames, symbol.order, &eh_frame))
+		return r;
+	*ret = (struct jit_frames){ code->table, symbol.order, symbol.start, symbol.size,
+				    eh_frame };
 	return 1;
 }

@@ -43,6 +43,19 @@ struct jit_name {
 int jit_names_find(struct jit_names *j, const struct jit_process *process, uint64_t address,
 		   uint64_t time_ns, struct jit_name *ret);
 
+/* How code is unwound, by the jitdump that tells of it. */
+struct jit_frames {
+	const struct jit_table *table; /* with order it tells which code it is */
+	uint32_t order;
+	uint64_t start, size;
+	struct span
+		eh_frame; /* j's; all of its process lies behind the code, at a multiple of 8 bytes */
+};
+
+/* 1: *ret, 0: the address has none, -FMT_E_NOMEM. Those of files of this host alone. */
+int jit_names_frames(struct jit_names *j, const struct jit_process *process, uint64_t address,
+		     uint64_t time_ns, struct jit_frames *ret);
+
 /* An address of the process may have another name at another time. */
 bool jit_names_timed(const struct jit_names *j, uint32_t pid);
 

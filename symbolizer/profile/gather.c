@@ -73,7 +73,7 @@ gather_unwind(struct gather *g, const char *arch, const struct object_places *pl
 {
 	if (g->options->leaf_only)
 		return 0;
-	g->user_stack = user_stack_new(g->replay, arch, places);
+	g->user_stack = user_stack_new(g->replay, arch, places, g->options->jit);
 	return g->user_stack ? 0 : -FMT_E_NOMEM;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "symbolizer/object/object_vdso.h"
+#include "symbolizer/profile/jit_maker.h"
 
 /* How many are found again without a search: powers of two. */
 #define RECENT_KERNEL 4096
@@ -189,20 +190,12 @@ static int
 jit_name_of(struct place_finder *f, uint32_t pid, uint64_t address, uint64_t time_ns,
 	    struct jit_name *ret)
 {
-	const struct task_model *model = replay_model(f->replay);
-	const struct task *task = task_model_task(model, pid, pid);
-	const struct task_origin *origin = task_model_origin(model, pid);
-	struct jit_process process = { .pid = pid,
-				       .start_ns = task ? task->start_ns : 0,
-				       .alive_ns = time_ns };
-	int r = jit_names_find(f->jit, &process, address, time_ns, ret);
+	struct jit_maker maker;
+	int r = 0;
 
-	for (; r == 0 && origin; origin = origin->from) {
-		process = (struct jit_process){ .pid = origin->pid,
-						.start_ns = origin->start_ns,
-						.alive_ns = origin->fork_ns };
-		r = jit_names_find(f->jit, &process, address, origin->fork_ns, ret);
-	}
+	for (jit_maker_first(&maker, replay_model(f->replay), pid, time_ns);
+	     r == 0 && maker.process.pid; jit_maker_next(&maker))
+		r = jit_names_find(f->jit, &maker.process, address, maker.process.alive_ns, ret);
 	return r;
 }
 

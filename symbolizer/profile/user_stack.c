@@ -6,15 +6,19 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
+#include "symbolizer/profile/made_cfi.h"
 #include "symbolizer/unwind/cfi_store.h"
 
 struct user_stack {
 	const struct replay *replay;
 	const struct cfi_arch *arch; /* NULL: not known */
 	struct cfi_store *store;
+	struct made_cfi *made; /* NULL: no file tells of code made at run time */
 	struct unwinder *unwinder;
 	struct user_stack_counts counts;
-	uint32_t pid; /* of the sample */
+	uint32_t pid; /* of the sample, as are these */
+	uint64_t time_ns;
+	const struct cfi_arch *sample_arch;
 	/* What the last sample got, and of which record that was, if that is given more than once. */
 	uint64_t record;
 	const struct unwind_frame *user;
@@ -23,7 +27,8 @@ struct user_stack {
 };
 
 struct user_stack *
-user_stack_new(const struct replay *replay, const char *arch, const struct object_places *places)
+user_stack_new(const struct replay *replay, const char *arch, const struct object_places *places,
+	       struct jit_names *jit)
 {
 	struct user_stack *u = calloc(1, sizeof(*u));
 
@@ -33,7 +38,9 @@ user_stack_new(const struct replay *replay, const char *arch, const struct objec
 	u->arch = cfi_arch_of_name(arch);
 	u->store = cfi_store_new(places);
 	u->unwinder = unwinder_new();
-	if (u->store && u->unwinder)
+	if (jit)
+		u->made = made_cfi_new(replay, jit);
+	if (u->store && u->unwinder && (!jit || u->made))
 		return u;
 	user_stack_free(u);
 	return NULL;
@@ -45,6 +52,7 @@ user_stack_free(struct user_stack *u)
 	if (!u)
 		return;
 	cfi_store_free(u->store);
+	made_cfi_free(u->made);
 	unwinder_free(u->unwinder);
 	free(u);
 }
@@ -55,10 +63,18 @@ find_code(void *arg, uint64_t ip, struct unwind_code *ret)
 {
 	struct user_stack *u = arg;
 	const struct task_map *map = replay_map(u->replay, u->pid, ip);
-	int err;
+	int err = 0;
 
 	if (!map || (map->prot && !(map->prot & PROT_EXEC)))
 		return false;
+	if (u->made && map_object_anonymous(map->object->path))
+		err = made_cfi_code(u->made, u->sample_arch, u->pid, ip, u->time_ns, ret);
+	if (err > 0)
+		return true;
+	if (err < 0) {
+		u->error = err;
+		return false;
+	}
 	err = cfi_store_code(u->store, map, replay_vdso(u->replay), ip, ret);
 	if (err < 0)
 		u->error = err;
@@ -101,6 +117,8 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 		return 0;
 	}
 	u->pid = s->pid;
+	u->time_ns = s->time_ns;
+	u->sample_arch = arch;
 	u->error = 0;
 	stop = unwind(u->unwinder, &sample, find_code, u, &s->chain.user, &s->chain.nr_user);
 	if (stop < 0 || u->error)

@@ -6,6 +6,7 @@
 #ifndef SYMBOLIZER_PROFILE_USER_STACK_H
 #define SYMBOLIZER_PROFILE_USER_STACK_H
 
+#include "symbolizer/jit/jit_names.h"
 #include "symbolizer/object/object_places.h"
 #include "symbolizer/profile/replay.h"
 #include "symbolizer/unwind/unwind.h"
@@ -14,10 +15,10 @@ struct user_stack;
 
 /*
  * arch: of the recording, as uname -m; of one that is not known nothing is unwound. replay is
- * borrowed, and what places points to. NULL: out of memory.
+ * borrowed, as are jit (may be NULL) and what places points to. NULL: out of memory.
  */
 struct user_stack *user_stack_new(const struct replay *replay, const char *arch,
-				  const struct object_places *places);
+				  const struct object_places *places, struct jit_names *jit);
 void user_stack_free(struct user_stack *u);
 
 /*

@@ -47,6 +47,7 @@ struct cfi {
 	struct fde *fdes; /* by start; none over another */
 	size_t nr, cap;
 	struct cfi_rows rows;
+	uint64_t made_start, made_size; /* of code that no file has */
 	uint64_t entry;
 	struct go_end ends[GO_ENDS_MAX];
 	size_t nr_ends;
@@ -56,10 +57,14 @@ struct cfi {
 /* --- the index --------------------------------------------------------------------------- */
 
 static bool
-is_code(const struct elf_object *o, uint64_t start, uint64_t length)
+is_code(const struct cfi *c, const struct elf_object *o, uint64_t start, uint64_t length)
 {
 	const struct elf_segment *s;
-	size_t nr = elf_object_segments(o, &s);
+	size_t nr = o ? elf_object_segments(o, &s) : 0;
+
+	if (!o)
+		return start - c->made_start < c->made_size &&
+			length <= c->made_size - (start - c->made_start);
 
 	for (size_t i = 0; i < nr; i++)
 		if (s[i].exec && start >= s[i].vaddr && start - s[i].vaddr < s[i].memsz &&
@@ -83,7 +88,7 @@ index_add(struct cfi *c, const struct elf_object *o, enum section number,
 	    f.length > UINT32_MAX)
 		return 0;
 	f.start += c->sections[number].shift;
-	if (!is_code(o, f.start, f.length))
+	if (!is_code(c, o, f.start, f.length))
 		return 0;
 	err = array_reserve(c->fdes, c->nr, c->cap, 1);
 	if (err == 0)
@@ -298,6 +303,42 @@ cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 		return err;
 	}
 	cfi_rows_init(&c->rows, c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len);
+	*ret = c;
+	return 0;
+}
+
+int
+cfi_new_made(const struct cfi_arch *arch, const struct cfi_made *made, struct cfi **ret)
+{
+	struct cfi *c = calloc(1, sizeof(*c));
+	struct elf_bytes *b = c ? &c->bytes[EH_FRAME] : NULL;
+	int err;
+
+	if (!c)
+		return -FMT_E_NOMEM;
+	c->arch = arch;
+	c->made_start = made->start;
+	c->made_size = made->size;
+	b->vaddr = made->eh_frame_vaddr;
+	b->len = made->eh_frame.len;
+	b->p = malloc(b->len + 1);
+	if (!b->p) {
+		cfi_free(c);
+		return -FMT_E_NOMEM;
+	}
+	memcpy(b->p, made->eh_frame.p, b->len);
+	c->sections[EH_FRAME] = (struct cfi_section){ .bytes = span_of(b->p, b->len),
+						      .vaddr = b->vaddr,
+						      .is_eh = true,
+						      .narrow = arch->word == 4,
+						      .number = EH_FRAME };
+	err = index_section(c, NULL, EH_FRAME);
+	if (err < 0) {
+		cfi_free(c);
+		return err;
+	}
+	index_sort(c);
+	cfi_rows_init(&c->rows, b->len);
 	*ret = c;
 	return 0;
 }

@@ -27,6 +27,15 @@ struct cfi;
  * -FMT_E_CORRUPT, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
  */
 int cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret);
+
+/* Code that no file has: eh_frame is copied. */
+struct cfi_made {
+	uint64_t start, size;
+	struct span eh_frame;
+	uint64_t eh_frame_vaddr;
+};
+/* 0, -FMT_E_TOO_BIG, -FMT_E_NOMEM. */
+int cfi_new_made(const struct cfi_arch *arch, const struct cfi_made *made, struct cfi **ret);
 void cfi_free(struct cfi *c);
 
 const struct cfi_arch *cfi_arch(const struct cfi *c);

@@ -78,6 +78,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct jit_table *t = jit_table_new();
 	struct perf_map_line line;
 	uint64_t budget = 1000000;
+	struct jitdump_frames frames = { .bytes_max = 4096 };
+	struct span frame;
 
 	if (!t || !file)
 		abort();
@@ -92,8 +94,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	t = jit_table_new();
 	if (!t)
 		abort();
-	jitdump_read(file, &budget, t);
+	jitdump_read(file, &budget, t, &frames);
 	file->close(file);
+	for (uint32_t i = 0; i < jit_table_count(t) && i < 1000; i++)
+		if (jitdump_frames_find(&frames, i, &frame) &&
+		    (frame.len == 0 || frame.len > JITDUMP_FRAME_BYTES_MAX))
+			abort();
+	if (frames.bytes.len > frames.bytes_max)
+		abort();
+	jitdump_frames_done(&frames);
 	check(t);
 	pick(data, size);
 	return 0;

@@ -90,7 +90,7 @@ read_dump(const struct maker *m, size_t len, struct jit_table *t)
 {
 	struct io_source *file = io_source_memory(m->bytes, len);
 	uint64_t budget = 100;
-	int err = jitdump_read(file, &budget, t);
+	int err = jitdump_read(file, &budget, t, NULL);
 
 	file->close(file);
 	if (err == 0)
@@ -219,14 +219,88 @@ test_budget(void **state)
 	load(&m, 20, 0x2000, 0x100, 2, "second");
 	load(&m, 30, 0x3000, 0x100, 3, "third");
 	file = io_source_memory(m.bytes, m.len);
-	assert_int_equal(jitdump_read(file, &budget, t), -FMT_E_TOO_BIG);
+	assert_int_equal(jitdump_read(file, &budget, t, NULL), -FMT_E_TOO_BIG);
 	assert_int_equal(budget, 0);
 	assert_int_equal(jit_table_count(t), 2);
 	budget = 100;
-	assert_int_equal(jitdump_read(file, &budget, t), 0);
+	assert_int_equal(jitdump_read(file, &budget, t, NULL), 0);
 	assert_in_range(budget, 96, 97);
 	file->close(file);
 	jit_table_free(t);
+}
+
+/* An .eh_frame of so many bytes with its header of 20 behind it; size: as it says. */
+static void
+unwinding(struct maker *m, const char *frame, uint64_t size, uint64_t header_bytes)
+{
+	put32(m, 4);
+	put32(m, (uint32_t)(16 + 24 + strlen(frame) + 20));
+	put64(m, 1);
+	put64(m, size);
+	put64(m, header_bytes);
+	put64(m, 4096);
+	memcpy(m->bytes + m->len, frame, strlen(frame));
+	m->len += strlen(frame) + 20;
+}
+
+/* Of the code that is found there; "". */
+static const char *
+frames_at(const struct jitdump_frames *f, const struct jit_table *t, uint64_t address,
+	  uint64_t time_ns)
+{
+	static char text[64];
+	struct jit_symbol s;
+	struct span bytes;
+
+	text[0] = 0;
+	if (jit_table_find(t, address, time_ns, &s) && jitdump_frames_find(f, s.order, &bytes)) {
+		memcpy(text, bytes.p, bytes.len);
+		text[bytes.len] = 0;
+	}
+	return text;
+}
+
+static void
+test_frames(void **state)
+{
+	for (int big = 0; big < 2; big++) {
+		struct maker m = { .big = big };
+		struct jit_table *t = jit_table_new();
+		struct jitdump_frames f = { .bytes_max = 16 };
+		struct io_source *file;
+		uint64_t budget = 100;
+
+		header(&m, 0);
+		unwinding(&m, "frames", 26, 20);
+		load(&m, 10, 0x1000, 0x100, 1, "first");
+		load(&m, 20, 0x2000, 0x100, 2, "second, without");
+		move(&m, 30, 0x1000, 0x5000, 0x100, 1);
+		move(&m, 40, 0x5000, 0x6000, 0x100, 1);
+		/* More than there is, no more than the header, more than there is room for. */
+		unwinding(&m, "long", 2600, 20);
+		load(&m, 10, 0x7000, 0x100, 3, "third");
+		unwinding(&m, "none", 20, 20);
+		load(&m, 10, 0x8000, 0x100, 4, "fourth");
+		unwinding(&m, "0123456789a", 31, 20);
+		load(&m, 10, 0x9000, 0x100, 5, "fifth");
+		unwinding(&m, "more", 24, 20);
+		load(&m, 10, 0xa000, 0x100, 6, "sixth");
+		file = io_source_memory(m.bytes, m.len);
+		assert_int_equal(jitdump_read(file, &budget, t, &f), 0);
+		assert_int_equal(jit_table_settle(t), 0);
+		file->close(file);
+		assert_string_equal(frames_at(&f, t, 0x10ff, 10), "frames");
+		assert_string_equal(frames_at(&f, t, 0x1000, 30), "");
+		assert_string_equal(frames_at(&f, t, 0x2000, 99), "");
+		assert_string_equal(frames_at(&f, t, 0x5000, 30), "frames");
+		assert_string_equal(frames_at(&f, t, 0x6000, 40), "frames");
+		assert_string_equal(frames_at(&f, t, 0x7000, 99), "");
+		assert_string_equal(frames_at(&f, t, 0x8000, 99), "");
+		assert_string_equal(frames_at(&f, t, 0x9000, 99), "");
+		assert_string_equal(frames_at(&f, t, 0xa000, 99), "more");
+		jitdump_frames_done(&f);
+		jit_table_free(t);
+	}
 }
 
 int
@@ -236,6 +310,7 @@ main(void)
 		cmocka_unit_test(test_both_orders), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_no_length),
 		cmocka_unit_test(test_short),	    cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

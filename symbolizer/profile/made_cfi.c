@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/profile/made_cfi.h"
+
+#include <stdlib.h>
+
+#include "format/bytes/slots.h"
+#include "symbolizer/profile/jit_maker.h"
+
+#define MADE_MAX 65536u /* pieces of code; of more nothing is known */
+
+struct made {
+	const struct jit_table *table;
+	const struct cfi_arch *arch;
+	uint32_t order;
+	struct cfi *cfi; /* NULL: it is not understood, or there are too many */
+};
+
+struct made_cfi {
+	const struct replay *replay;
+	struct jit_names *jit;
+	struct made *v;
+	size_t nr, cap;
+	struct slots slots;
+};
+
+struct made_cfi *
+made_cfi_new(const struct replay *replay, struct jit_names *jit)
+{
+	struct made_cfi *m = calloc(1, sizeof(*m));
+
+	if (m)
+		*m = (struct made_cfi){ .replay = replay, .jit = jit };
+	return m;
+}
+
+void
+made_cfi_free(struct made_cfi *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->nr; i++)
+		cfi_free(m->v[i].cfi);
+	free(m->v);
+	slots_done(&m->slots);
+	free(m);
+}
+
+static bool
+made_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct made *a = &((const struct made_cfi *)owner)->v[index], *b = key;
+
+	return a->table == b->table && a->order == b->order && a->arch == b->arch;
+}
+
+/* A runtime lays .eh_frame out as if it were behind its code. */
+static int
+made_of(struct made_cfi *m, const struct cfi_arch *arch, const struct jit_frames *f,
+	struct cfi **ret)
+{
+	const struct made key = { .table = f->table, .arch = arch, .order = f->order };
+	const uint32_t hash = (uint32_t)slots_mix((uint64_t)(uintptr_t)f->table, f->order);
+	const struct cfi_made made = { f->start, f->size, f->eh_frame,
+				       f->start + ((f->size + 7) & ~UINT64_C(7)) };
+	const size_t known = m->nr;
+	uint32_t at = slots_find(&m->slots, hash, made_same, m, &key);
+	int err = 0;
+
+	*ret = NULL;
+	if (at == SLOTS_NONE) {
+		if (known == MADE_MAX)
+			return 0;
+		err = slots_keep(&m->slots, hash, made_same, m, &key, m->v, m->nr, m->cap, &at);
+		if (err == 0)
+			err = cfi_new_made(arch, &made, &m->v[at].cfi);
+	}
+	if (err == 0)
+		*ret = m->v[at].cfi;
+	return err == -FMT_E_NOMEM ? err : 0;
+}
+
+int
+made_cfi_code(struct made_cfi *m, const struct cfi_arch *arch, uint32_t pid, uint64_t ip,
+	      uint64_t time_ns, struct unwind_code *ret)
+{
+	struct jit_frames frames;
+	struct jit_maker maker;
+	int r = 0;
+
+	for (jit_maker_first(&maker, replay_model(m->replay), pid, time_ns);
+	     r == 0 && maker.process.pid; jit_maker_next(&maker))
+		r = jit_names_frames(m->jit, &maker.process, ip, maker.process.alive_ns, &frames);
+	if (r <= 0)
+		return r;
+	*ret = (struct unwind_code){ .vaddr = ip };
+	r = made_of(m, arch, &frames, &ret->cfi);
+	return r < 0 ? r : ret->cfi != NULL;
+}
