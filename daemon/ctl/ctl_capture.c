@@ -235,6 +235,7 @@ struct capture {
 	json_t *parameters;
 	const char *output; /* NULL: into the archive */
 	bool pack;	    /* what names it shall be inside of it */
+	const char *group;  /* one control group, given with -G behind an event; or NULL */
 };
 
 static int
@@ -252,12 +253,21 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 'c':
 		return set_number(w->parameters, "period", command);
 	case 'e':
+		/* perf would have this one sample whatever runs. */
+		if (w->group)
+			return ctl_option_wrong(
+				command,
+				"-e %s: give -G %s behind all -e for all events, or a "
+				"list (-G %s,) for the events before",
+				optarg, w->group, w->group);
 		return add_events(w->parameters, command);
 	case 'p':
 		return add_tasks(w->parameters, "pids", command);
 	case 't':
 		return add_tasks(w->parameters, "tids", command);
 	case 'G':
+		if (json_object_get(w->parameters, "events") && !strchr(optarg, ','))
+			w->group = optarg;
 		return set_cgroup(w->parameters, NULL, command);
 	case OPT_UNIT:
 		return set_unit(w->parameters, ".service", command);

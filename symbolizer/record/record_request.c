@@ -316,6 +316,13 @@ add_event(struct record_request *rq, const char *text)
 
 	if (rq->session.nr_events == RECORD_EVENTS_MAX)
 		return cli_usage_error("record", "more than %d -e", RECORD_EVENTS_MAX);
+	/* perf would have this one sample whatever runs. */
+	if (rq->nr_group_events)
+		return cli_usage_error(
+			"record",
+			"-e %s: give -G %s behind all -e for all events, or a list (-G %s,) "
+			"for the events before",
+			text, rq->session.cgroup, rq->session.cgroup);
 	copy = strdup(text);
 	if (!copy)
 		return cli_no_memory();
@@ -471,6 +478,7 @@ record_request_set(void *arg, int value, const char *text)
 	case 'u':
 		return set_user(rq, text);
 	case OPT_CGROUP:
+		rq->nr_group_events = strchr(text, ',') ? 0 : rq->session.nr_events;
 		return set_cgroup(rq, text, strchr(text, ','));
 	case OPT_UNIT:
 	case OPT_SLICE:

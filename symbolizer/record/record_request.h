@@ -25,6 +25,7 @@ struct record_request {
 	char *unit_group;		    /* the path of the control group of --unit or --slice */
 	struct buf cmdline;		    /* the arguments as typed */
 	struct record_watch_options watch;
+	size_t nr_group_events; /* how many -e stood before -G of one control group */
 	bool target_given;
 	bool counters; /* --counters */
 	bool dry_run, json, verbose;

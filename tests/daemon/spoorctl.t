@@ -235,6 +235,8 @@ else
 fi
 exits 1 "a cgroup outside" ctl capture --duration 1s --cgroup ../../etc
 exits 1 "or one of a list" ctl capture --duration 1s -e cs,cs --cgroup system.slice,../../etc
+exits 2 "an event behind one control group" ctl capture --duration 1s -e cs -G a -e faults
+like "$(cat err)" '-e faults: give -G a behind all -e' "is told"
 exits 2 "two options of them" ctl capture --duration 1s -G a -G b
 
 # The archive.

@@ -156,6 +156,13 @@ exits 2 "more control groups than events" "$SPOOR" record -e faults -G "$top/web
 like "$(tr -s '\n ' ' ' <err)" '2 control groups of 1 events: each is of the event at its place' "are told"
 exits 2 "a group of events in two" "$SPOOR" record -e '{faults,cs}' -G "$top/web,$top/db" -o y.spoor -- true
 like "$(tr -s '\n ' ' ' <err)" 'faults and cs are counted together, but in two control groups' "is told"
+exits 2 "an event behind one control group" "$SPOOR" record -e faults -G "$top/web" -a -e cs -o y.spoor -- true
+like "$(tr -s '\n ' ' ' <err)" "-e cs: give -G $top/web behind all -e for all events, or a list \(-G $top/web,\) for the events before" \
+	"is told, for perf would have it sample whatever runs"
+exits 0 "a list of that one" "$SPOOR" record -e faults -G "$top/web," -a -e cs -o y.spoor -- true
+is "$("$SPOOR" info --json -i y.spoor | jq -r '.events[].name' | head -n 2 | tr '\n' ' ')" "faults cs " "has both"
+exits 0 "one before all events" "$SPOOR" record --dry-run -G "$top/web" -e faults -e cs
+rm -f y.spoor
 exits 1 "one that is none" "$SPOOR" record -e faults,cs -G "$top/web,$top/nobody" -o y.spoor -- true
 like "$(tr -s '\n ' ' ' <err)" "control group $top/nobody: No such file" "is named"
 nok "nothing is recorded" test -e y.spoor
