@@ -19,7 +19,8 @@
 
 /* statx(), renameat2() */
 #if defined(__GLIBC__)
-#if !__GLIBC_PREREQ(2, 28) /* not in the #if above, which is parsed to its end: musl has no such macro */
+/* Not in the #if above, which is parsed to its end: musl has no such macro. */
+#if !__GLIBC_PREREQ(2, 28)
 #error "spoor needs glibc 2.28 or newer"
 #endif
 #endif
