@@ -13,6 +13,7 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
+#include "symbolizer/dump/attr_text.h"
 #include "symbolizer/input/input_set.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/json_value.h"
@@ -24,6 +25,7 @@ enum { OPT_JSON = 0x100 };
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE",
 	  "recording or archive directory to read; - is standard input" },
+	{ 'v', 'v', "verbose", NULL, "the attr of each event, as perf evlist -v has it" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
 };
@@ -39,7 +41,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool json;
+	bool json, verbose;
 };
 
 static int
@@ -49,6 +51,8 @@ cmd_info_set(void *arg, int value, const char *text)
 
 	if (value == 'i')
 		rq->path = text;
+	else if (value == 'v')
+		rq->verbose = true;
 	else
 		rq->json = true;
 	return CLI_GO_ON;
@@ -202,6 +206,21 @@ print_count(const struct info *info, size_t event)
 }
 
 static void
+print_attr(const struct event *e)
+{
+	struct perf_event_attr attr;
+	struct buf text;
+
+	attr_text_of(e->attr_raw, &attr);
+	buf_init(&text);
+	buf_text(&text, "  attr ");
+	attr_text(&attr, &text);
+	buf_u8(&text, 0);
+	print_text("", buf_failed(&text) ? "  attr (out of memory)" : (const char *)text.p);
+	buf_done(&text);
+}
+
+static void
 print_events(const struct info *info)
 {
 	const struct event_set *events = info->meta->events;
@@ -217,6 +236,8 @@ print_events(const struct info *info)
 		       event_attr_has(a, EVENT_ATTR_freq) ? "frequency" : "period",
 		       a->sample_period, event_attr_has(a, EVENT_ATTR_freq) ? " Hz" : "", a->type,
 		       a->config, e->nr_ids);
+		if (info->attrs)
+			print_attr(e);
 		print_count(info, i);
 	}
 }
@@ -432,7 +453,7 @@ show(const struct request *rq, const struct input_set *inputs, struct totals *to
 {
 	const struct input *in = &inputs->in;
 	struct fmt_where where = { 0 };
-	struct info info = { .path = in->path };
+	struct info info = { .path = in->path, .attrs = rq->verbose };
 	int error = summary_read(in->reader, &info.summary, &where);
 
 	if (error)

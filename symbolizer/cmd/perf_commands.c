@@ -25,7 +25,7 @@ static const struct {
 	{ "config", "spoor has options alone; that of spoord is in spoord.conf(5)" },
 	{ "daemon", "spoord(8) records all the time; spoorctl(1) asks it" },
 	{ "data", "spoor export -f FORMAT converts recordings, spoor import a perf.data" },
-	{ "evlist", "spoor report --header-only lists the events of a recording" },
+	{ "evlist", "spoor info lists the events of a recording, spoor info -v with their attrs" },
 	{ "ftrace", "spoor record -e kprobe:FUNCTION samples the calls of a function" },
 	{ "inject",
 	  "not needed: recordings have build-ids and the names of code made at run time" },

@@ -204,6 +204,13 @@ append_field(void *arg, const char *name, uint64_t value, const char *text)
 }
 
 void
+attr_text_of(struct span raw, struct perf_event_attr *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, raw.p, raw.len < sizeof(*ret) ? raw.len : sizeof(*ret));
+}
+
+void
 attr_text(const struct perf_event_attr *attr, struct buf *out)
 {
 	struct buf fields;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "format/bytes/buf.h"
+#include "format/bytes/span.h"
 
 /*
  * Calls with the name and value of each field that is not 0, in perf's order, until see() returns false, which is
@@ -18,6 +19,9 @@
 bool attr_text_each(const struct perf_event_attr *attr,
 		    bool (*see)(void *arg, const char *name, uint64_t value, const char *text),
 		    void *arg);
+
+/* The attr that a recording has, of any size: what is behind the struct is left out. */
+void attr_text_of(struct span raw, struct perf_event_attr *ret);
 
 /* Appends "type: 1, size: 128, ...". */
 void attr_text(const struct perf_event_attr *attr, struct buf *out);

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "recorder/session/session.h"
+#include "symbolizer/dump/attr_json.h"
 #include "symbolizer/dump/attr_text.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/json_value.h"
@@ -85,30 +86,15 @@ print_long(void *arg, const struct session_attr *a)
 	return true;
 }
 
-/* sample_period of "{ sample_period, sample_freq }". */
-static bool
-add_field(void *arg, const char *name, uint64_t value, const char *text)
-{
-	char key[64];
-
-	if (*name != '{' || sscanf(name, "{ %63[a-z_0-9]", key) != 1)
-		(void)snprintf(key, sizeof(key), "%s", name);
-	return json_object_set_new(arg, key, text ? json_string(text) : json_value_number(value)) ==
-		0;
-}
-
 static bool
 add_event(void *arg, const struct session_attr *a)
 {
-	json_t *j = json_object(), *fields = json_object();
-	bool good = fields && attr_text_each(a->attr, add_field, fields);
+	json_t *j = json_object();
 
-	good = good && json_object_set_new(j, "name", json_value_text(a->name)) == 0 &&
-		json_object_set_new(j, "pmu", json_value_text(a->pmu)) == 0 &&
-		json_object_set_new(j, "sideband", json_boolean(a->sideband)) == 0 &&
-		json_object_set(j, "attr", fields) == 0;
-	json_decref(fields);
-	if (good)
+	if (json_object_set_new(j, "name", json_value_text(a->name)) == 0 &&
+	    json_object_set_new(j, "pmu", json_value_text(a->pmu)) == 0 &&
+	    json_object_set_new(j, "sideband", json_boolean(a->sideband)) == 0 &&
+	    json_object_set_new(j, "attr", attr_json(a->attr)) == 0)
 		return json_array_append_new(arg, j) == 0;
 	json_decref(j);
 	return false;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "format/block/aux_trace.h"
+#include "symbolizer/dump/attr_json.h"
+#include "symbolizer/dump/attr_text.h"
 #include "symbolizer/text/json_value.h"
 
 static json_t *
@@ -59,6 +61,15 @@ set_count(json_t *j, const struct summary *s, size_t event)
 }
 
 static json_t *
+make_attr(const struct event *e)
+{
+	struct perf_event_attr attr;
+
+	attr_text_of(e->attr_raw, &attr);
+	return attr_json(&attr);
+}
+
+static json_t *
 make_events(const struct info *info)
 {
 	json_t *events = json_array();
@@ -82,6 +93,8 @@ make_events(const struct info *info)
 		error |= json_object_set_new(j, "config", json_string(config));
 		error |= json_object_set_new(j, "ids", json_value_number(e->nr_ids));
 		error |= set_count(j, s, i);
+		if (info->attrs)
+			error |= json_object_set_new(j, "attr", make_attr(e));
 		error |= json_array_append_new(events, j);
 	}
 	if (error) {

@@ -16,6 +16,7 @@ struct info {
 	struct recording_health health;
 	uint64_t file_bytes;
 	struct summary summary;
+	bool attrs; /* each event with its attr */
 };
 
 /* NULL: out of memory. */

@@ -170,6 +170,15 @@ is "$("$SPOOR" info --json x.spoor | jq .samples)" "$before" "with the samples b
 exits 3 "verify reads it, and says that it is damaged" "$SPOOR" verify cut.data
 exits 0 "and of one that is whole, that it is not" "$SPOOR" verify plain.data
 
+# The attrs of the events are those that perf prints, but for the names of what perf adds.
+perf record -q -e cs:u -e page-faults -c 7 -e '{cpu-clock,faults}:S' -g -o attrs.data -- true 2>perf.err || bail "$(cat perf.err)"
+perf evlist -v -i attrs.data | sed -n 's/^.*: type: /type: /p' >perf.attrs
+exits 0 "info -v" "$SPOOR" info -v -i attrs.data
+sed -n 's/^ *attr //p' out >spoor.attrs
+same "prints them as perf evlist -v does" spoor.attrs perf.attrs
+is "$("$SPOOR" info -v --json -i attrs.data | jq -c '[.events[1].attr | .type, .config, .sample_period]')" '[1,"0x2",7]' "--json has them"
+is "$("$SPOOR" info --json -i attrs.data | jq '[.events[] | select(.attr)] | length')" 0 "with -v"
+
 # perf record -a, killed: the header says that there is nothing.
 perf record -q -a -e cpu-clock -F 4999 -m 16 -o killed.data 2>/dev/null &
 pid=$!
