@@ -100,10 +100,10 @@ is "$(json c.json '.functions[0].lines | map(select(.source == "\t\tx = x * 2654
 start=$(nm c | awk '$3 == "work" { print $1 }')
 perf script --no-inline -i c.data -F ip,sym,symoff 2>/dev/null | sed -n 's/.* work+0x\([0-9a-f]*\).*/\1/p' |
 	while read -r offset; do printf '%x\n' $((16#$start + 16#$offset)); done | addr2line -e c | sed 's/ (disc.*//; s/.*://' |
-	awk '{ n[$1]++ } END { for (l in n) printf "%d %.2f\n", l, 100 * n[l] / NR }' | sort -n >want
+	awk '{ n[$1]++ } END { for (l in n) print l, n[l] }' | sort -n >want
 ok "perf and addr2line tell of lines" test -s want
-is "$(json c.json '.functions[0].lines[] | "\(.srcline) \(.overhead)"' | awk '{ printf "%d %.2f\n", $1, $2 }' | sort -n)" "$(cat want)" \
-	"each line has the share of its instructions"
+is "$(json c.json '.functions[0].lines[] | "\(.srcline) \(.samples)"' | sort -n)" "$(cat want)" "each line has the samples of its instructions"
+ok "and their share of the function's events" jq -e '.functions[0] as $f | all($f.lines[]; (.overhead - 100 * .period / $f.period) | fabs < 1e-6)' c.json
 annotate -i c.spoor work >text
 like "$(cat text)" "c\.c:$hot +turn \(inlined\) +x = x" "and as text"
 like "$(cat text)" "^# 'cpu-clock:u' is a timer, whose samples are of the instruction that was next" "what its addresses mean"
