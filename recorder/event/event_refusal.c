@@ -258,6 +258,12 @@ has_registers(const struct refusal *r)
 }
 
 static bool
+has_vectors(const struct refusal *r)
+{
+	return (r->def->attr.sample_regs_intr & SESSION_VECTORS) != 0;
+}
+
+static bool
 of_any_cpu(const struct refusal *r)
 {
 	return r->cpu < 0;
@@ -281,6 +287,8 @@ static const struct refusal_words {
 	{ E(EOPNOTSUPP), of_branches,
 	  "%s: this machine records no branches with it, or not these (-b, -j, "
 	  "--call-graph lbr)" },
+	{ E(EOPNOTSUPP), has_vectors,
+	  "%s: this machine samples no vector registers with it (-I); PEBS of newer Intel CPUs does" },
 	{ E(EOPNOTSUPP), NULL,
 	  "%s: this machine cannot sample it: its counter gives no interrupt" },
 	{ E(EINVAL), watches_misaligned,

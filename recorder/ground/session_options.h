@@ -62,10 +62,13 @@ struct session_objects {
 /* Registers of a sample, as bits of perf's numbers: all that a 64-bit task has and the kernel gives. */
 #if defined(__x86_64__)
 #define SESSION_REGISTERS UINT64_C(0xff0fff)
+#define SESSION_VECTORS UINT64_C(0xffffffff00000000) /* XMM0 to XMM15, two bits each */
 #elif defined(__aarch64__)
 #define SESSION_REGISTERS UINT64_C(0x1ffffffff)
+#define SESSION_VECTORS (UINT64_C(1) << 46) /* VG */
 #else
 #define SESSION_REGISTERS UINT64_C(0)
+#define SESSION_VECTORS UINT64_C(0)
 #endif
 
 #define SESSION_MAX_STACK UINT16_MAX /* frames: attr.sample_max_stack */
@@ -75,9 +78,9 @@ struct session_extra {
 	uint64_t sample_type; /* PERF_SAMPLE_* beside those that are always asked for */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_*; 0: none */
 	uint64_t user_regs;   /* of SESSION_REGISTERS */
-	uint64_t intr_regs;   /* likewise, where the event was: also the kernel's */
-	uint16_t max_stack;   /* frames of a call chain; 0: kernel.perf_event_max_stack */
-	bool data;	      /* maps of data as well */
+	uint64_t intr_regs; /* likewise, or of SESSION_VECTORS, where the event was: also the kernel's */
+	uint16_t max_stack; /* frames of a call chain; 0: kernel.perf_event_max_stack */
+	bool data;	    /* maps of data as well */
 	bool all_user, all_kernel;
 	bool user_callchains, kernel_callchains; /* only those */
 	bool no_inherit;			 /* not what the tasks fork from now on */

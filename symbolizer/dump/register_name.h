@@ -10,7 +10,8 @@
 const char *register_name(const char *arch, unsigned number);
 
 /*
- * Names with commas, in upper or lower case, as bits of their numbers; those of allowed only. 0; -1 with
+ * Names with commas, in upper or lower case, as bits of their numbers; those of allowed only. XMM registers have two
+ * numbers each. 0; -1 with
  * *ret_word the first that is none, and *ret_bytes its length.
  */
 int register_name_parse(const char *arch, uint64_t allowed, const char *text, uint64_t *ret,

@@ -77,7 +77,7 @@ list_registers(const char *arch)
 }
 
 static int
-set_registers(const char *option, const char *text, uint64_t *ret)
+set_registers(const char *option, const char *text, uint64_t allowed, uint64_t *ret)
 {
 	struct utsname host;
 	const char *word;
@@ -91,7 +91,7 @@ set_registers(const char *option, const char *text, uint64_t *ret)
 	}
 	if (strcmp(text, "?") == 0)
 		return list_registers(host.machine);
-	if (register_name_parse(host.machine, SESSION_REGISTERS, text, ret, &word, &bytes) == 0)
+	if (register_name_parse(host.machine, allowed, text, ret, &word, &bytes) == 0)
 		return CLI_GO_ON;
 	return cli_usage_error("record", "%s=%s: '%.*s' is no register; %s='?' lists them", option,
 			       text, (int)bytes, word, option);
@@ -166,10 +166,11 @@ set_value(struct session_extra *extra, int value, const char *text, int *ret)
 		extra->branches |= PERF_SAMPLE_BRANCH_ANY;
 		return true;
 	case 'I':
-		*ret = set_registers("--intr-regs", text, &extra->intr_regs);
+		*ret = set_registers("--intr-regs", text, SESSION_REGISTERS | SESSION_VECTORS,
+				     &extra->intr_regs);
 		return true;
 	case RECORD_EXTRA_USER_REGS:
-		*ret = set_registers("--user-regs", text, &extra->user_regs);
+		*ret = set_registers("--user-regs", text, SESSION_REGISTERS, &extra->user_regs);
 		return true;
 	case RECORD_EXTRA_MAX_STACK:
 		*ret = set_max_stack(extra, text);

@@ -242,7 +242,8 @@ test_registers(void **state)
 	const uint64_t stack[] = { 1, 2 };
 	const struct event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER |
 						 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER,
-					 .sample_regs_user = 1 | 1 << 8 | UINT64_C(1) << 40,
+					 .sample_regs_user = 1 | UINT64_C(1) << 33 |
+						 UINT64_C(1) << 46,
 					 .sample_regs_intr = 7 };
 	const struct record_text_about x86 = { .arch = "x86_64" }, arm = { .arch = "aarch64" };
 	struct perf_sample sample = {
@@ -255,17 +256,17 @@ test_registers(void **state)
 
 	record_sample_build(&b, &sid, &sample, 2);
 	expect(&b, &attr, &x86,
-	       "- - - SAMPLE misc=user size=80 regs_user={abi=2 ax=0xa ip=0xb r40=0xc} "
+	       "- - - SAMPLE misc=user size=80 regs_user={abi=2 ax=0xa xmm0h=0xb xmm7=0xc} "
 	       "stack_user=16:01000000000000000200000000000000 stack_user_dyn_size=9 "
 	       "regs_intr={abi=0}\n");
 	sample.stack_user.len = 0;
 	record_sample_build(&b, &sid, &sample, 2);
 	expect(&b, &attr, &arm,
-	       "- - - SAMPLE misc=user size=56 regs_user={abi=2 x0=0xa x8=0xb r40=0xc} "
+	       "- - - SAMPLE misc=user size=56 regs_user={abi=2 x0=0xa r33=0xb vg=0xc} "
 	       "stack_user=0: regs_intr={abi=0}\n");
 	record_sample_build(&b, &sid, &sample, 2);
 	expect(&b, &attr, &nothing,
-	       "- - - SAMPLE misc=user size=56 regs_user={abi=2 r0=0xa r8=0xb r40=0xc} "
+	       "- - - SAMPLE misc=user size=56 regs_user={abi=2 r0=0xa r33=0xb r46=0xc} "
 	       "stack_user=0: regs_intr={abi=0}\n");
 }
 
