@@ -160,8 +160,7 @@ read_unwinding(struct dump *d, struct span s, uint32_t total)
 	size = take_u64(d, &s);
 	header = take_u64(d, &s);
 	if (size > total - RECORD_BYTES - 24 || header >= size ||
-	    size - header > JITDUMP_FRAME_BYTES_MAX ||
-	    (f->bytes_max && size - header > f->bytes_max - f->bytes.len))
+	    size - header > JITDUMP_FRAME_BYTES_MAX || size - header > f->bytes_max - f->bytes.len)
 		return 0;
 	size -= header;
 	d->next_at = f->bytes.len;

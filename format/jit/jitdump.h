@@ -32,7 +32,7 @@ struct jitdump_frames {
 	} * v;
 	size_t nr, cap;
 	struct buf bytes;
-	size_t bytes_max; /* of all; more are left out */
+	size_t bytes_max; /* of all: more are left out. 0: none */
 };
 
 void jitdump_frames_done(struct jitdump_frames *f);

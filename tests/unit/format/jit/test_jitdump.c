@@ -303,6 +303,30 @@ test_frames(void **state)
 	}
 }
 
+/* A bound of 0 bytes, which is what another file may leave, is one. */
+static void
+test_no_frames(void **state)
+{
+	struct maker m = { 0 };
+	struct jit_table *t = jit_table_new();
+	struct jitdump_frames f = { 0 };
+	struct io_source *file;
+	uint64_t budget = 100;
+
+	header(&m, 0);
+	unwinding(&m, "frames", 26, 20);
+	load(&m, 10, 0x1000, 0x100, 1, "first");
+	file = io_source_memory(m.bytes, m.len);
+	assert_int_equal(jitdump_read(file, &budget, t, &f), 0);
+	assert_int_equal(jit_table_settle(t), 0);
+	file->close(file);
+	assert_int_equal(jit_table_count(t), 1);
+	assert_int_equal(f.nr, 0);
+	assert_int_equal(f.bytes.len, 0);
+	jitdump_frames_done(&f);
+	jit_table_free(t);
+}
+
 int
 main(void)
 {
@@ -310,7 +334,7 @@ main(void)
 		cmocka_unit_test(test_both_orders), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_no_length),
 		cmocka_unit_test(test_short),	    cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_frames),	    cmocka_unit_test(test_no_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
