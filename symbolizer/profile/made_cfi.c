@@ -7,19 +7,21 @@
 #include "symbolizer/profile/jit_maker.h"
 
 #define MADE_MAX 65536u /* pieces of code; of more nothing is known */
+/* Of all of them: code that moves has its frames again at each place. */
+#define MADE_BYTES_MAX (256u << 20)
 
 struct made {
 	const struct jit_table *table;
 	const struct cfi_arch *arch;
 	uint32_t order;
-	struct cfi *cfi; /* NULL: it is not understood, or there are too many */
+	struct cfi *cfi; /* NULL: it is not understood */
 };
 
 struct made_cfi {
 	const struct replay *replay;
 	struct jit_names *jit;
 	struct made *v;
-	size_t nr, cap;
+	size_t nr, cap, bytes;
 	struct slots slots;
 };
 
@@ -68,11 +70,13 @@ made_of(struct made_cfi *m, const struct cfi_arch *arch, const struct jit_frames
 
 	*ret = NULL;
 	if (at == SLOTS_NONE) {
-		if (known == MADE_MAX)
+		if (known == MADE_MAX || m->bytes >= MADE_BYTES_MAX)
 			return 0;
 		err = slots_keep(&m->slots, hash, made_same, m, &key, m->v, m->nr, m->cap, &at);
 		if (err == 0)
 			err = cfi_new_made(arch, &made, &m->v[at].cfi);
+		if (err == 0)
+			m->bytes += cfi_bytes(m->v[at].cfi);
 	}
 	if (err == 0)
 		*ret = m->v[at].cfi;
