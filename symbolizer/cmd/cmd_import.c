@@ -102,19 +102,22 @@ open_input(const char *path, struct perfdata_others *others, const char **ret_sh
 	   struct input_access *ret_access)
 {
 	struct io_source *source = NULL;
+	const bool directory = strcmp(path, "-") != 0 && perfdata_directory_is(path);
 	struct stat st;
 	int fd;
 
 	*ret_shown = path;
-	if (strcmp(path, "-") == 0) {
+	if (directory) {
+		fd = perfdata_directory_open(path, others, ret_access);
+		if (fd < 0)
+			return NULL;
+	} else if (strcmp(path, "-") == 0) {
 		*ret_shown = "standard input";
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	} else if (perfdata_directory_is(path)) {
-		fd = perfdata_directory_open(path, others);
 	} else {
 		fd = io_open(AT_FDCWD, path, 0);
 	}
-	if (fd >= 0)
+	if (fd >= 0 && !directory)
 		input_access_of(fd, ret_access);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
 		source = open_pipe(fd);

@@ -233,12 +233,12 @@ static int
 open_directory(struct input *in, const char *path)
 {
 	struct perfdata_others others;
-	int fd = perfdata_directory_open(path, &others), status = EXIT_FAILED;
+	struct input_access access;
+	int fd = perfdata_directory_open(path, &others, &access), status = EXIT_FAILED;
 
-	if (fd < 0)
-		warn("%s", path);
-	else
+	if (fd >= 0)
 		status = open_file(in, fd, path, &others);
+	in->access = access;
 	perfdata_directory_close(&others);
 	return status;
 }
@@ -250,7 +250,7 @@ input_open(struct input *in, const char *path)
 	int fd;
 
 	memset(in, 0, sizeof(*in));
-	if (path && perfdata_directory_is(path))
+	if (path && strcmp(path, "-") != 0 && perfdata_directory_is(path))
 		return open_directory(in, path);
 	fd = open_fd(path, &shown);
 	return fd < 0 ? EXIT_FAILED : open_file(in, fd, shown, NULL);

@@ -11,14 +11,18 @@
 
 #include "symbolizer/perfdata/perfdata_import.h"
 
+struct input_access;
+
 /* Is path such a directory? */
 bool perfdata_directory_is(const char *path);
 
 /*
- * The descriptor of its file "data", or -1 with errno. *ret is the other files, in the order of their
+ * The descriptor of its file "data", or -1 after a message. *ret is the other files, in the order of their
  * numbers, with sources also where there are none; perfdata_directory_close() frees it, also on failure.
+ * *ret_access: who may read all of the files.
  */
-int perfdata_directory_open(const char *path, struct perfdata_others *ret);
+int perfdata_directory_open(const char *path, struct perfdata_others *ret,
+			    struct input_access *ret_access);
 void perfdata_directory_close(struct perfdata_others *others);
 
 #endif

@@ -239,6 +239,28 @@ rm "$last"
 exits 0 "one without a file" "$SPOOR" report -i threads.data
 rm threads.data/data.*
 exits 0 "one without any" "$SPOOR" info -i threads.data
+# What is odd in one is named, and not waited for.
+mkdir odd
+cp plain.data odd/data
+mkdir odd/data.0
+exits 1 "a directory with another in it" "$SPOOR" import odd -o odd.spoor
+like "$(cat err)" '^spoor: odd/data[.]0: is not a regular file$' "names that"
+rmdir odd/data.0
+mkfifo odd/data.0
+exits 1 "with a FIFO" "$SPOOR" report -i odd
+like "$(cat err)" '^spoor: odd/data[.]0: is not a regular file$' "names it"
+ln -sf /dev/stdin odd/data.0
+exits 1 "with a link to a pipe" "$SPOOR" import odd -o odd.spoor < <(echo)
+like "$(cat err)" '^spoor: odd/data[.]0: is not a regular file$' "names that"
+rm odd/data.0
+touch odd/data.0
+chmod 644 odd/data
+chmod 600 odd/data.0
+exits 0 "with a file that others may not read" "$SPOOR" import odd -o odd.spoor
+is "$(stat -c %a odd.spoor)" 600 "the recording is not for others either"
+(cd odd && seq -f 'data.%.0f' 8192 | xargs touch)
+exits 1 "with 8193 files" "$SPOOR" info -i odd
+like "$(cat err)" '^spoor: odd: has more than 8192 files of records$' "says so"
 mkdir empty
 exits 1 "another directory" "$SPOOR" import empty -o none.spoor
 like "$(cat err)" 'empty: is a directory, and not one of perf record' "is said to be"
