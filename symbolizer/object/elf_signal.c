@@ -59,7 +59,7 @@ find_in(uint16_t machine, const struct elf_bytes *b, struct elf_signals *s)
 
 		while (s->nr < ELF_SIGNALS_MAX &&
 		       (found = memmem(at, (size_t)(end - at), code->bytes, code->len)) != NULL &&
-		       found < b->p + CODE_PIECE) {
+		       (size_t)(found - b->p) < CODE_PIECE) {
 			s->at[s->nr++] =
 				(struct elf_signal){ b->vaddr + (uint64_t)(found - b->p), code };
 			at = found + 1;
