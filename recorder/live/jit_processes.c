@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/model/task_model.h"
+
 void
 jit_processes_done(struct jit_processes *s)
 {
@@ -86,7 +88,7 @@ jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint6
 	p->nr_ranges = from->nr_ranges;
 	memcpy(p->ranges, from->ranges, sizeof(p->ranges));
 	/* The code is most likely the first one's. */
-	if (from->from_depth >= JIT_PROCESSES_COPIES_MAX && jit_processes_from(s, from))
+	if (from->from_depth >= TASK_MODEL_ORIGINS_MAX && jit_processes_from(s, from))
 		from = jit_processes_from(s, from);
 	p->from_slot = from->slot;
 	p->from_serial = from->serial;

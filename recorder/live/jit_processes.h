@@ -13,8 +13,6 @@
 #define JIT_PROCESSES_MAX 256	  /* as many as the helper holds */
 #define JIT_PROCESS_RANGES_MAX 16 /* of more, those nearest to each other become one */
 #define JIT_PROCESSES_CHAINS 1024 /* a power of two */
-#define JIT_PROCESSES_COPIES_MAX                                                                   \
-	4 /* one of another, as far as a reader knows them (TASK_MODEL_ORIGINS_MAX) */
 
 struct jit_memory {
 	uint64_t start, end; /* [start, end) */
@@ -98,7 +96,10 @@ void jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, 
 /* The one that is there, if it is still that one; NULL. */
 struct jit_process *jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial);
 
-/* The one whose memory p began as a copy of, while it is there; NULL. Of many only the first are known. */
+/*
+ * The one whose memory p began as a copy of, while it is there; NULL. A chain of them is no longer than a
+ * reader's, TASK_MODEL_ORIGINS_MAX: of more, the latest ones are left out.
+ */
 static inline struct jit_process *
 jit_processes_from(const struct jit_processes *s, const struct jit_process *p)
 {
