@@ -36,7 +36,10 @@ void recording_parts_add(struct buf *out, const struct recording_part *part);
 int recording_parts_window(struct span *s, uint64_t *ret_since_ns, uint64_t *ret_until_ns);
 /* Takes one part off the front of *s. 1, 0 at the end, -FMT_E_CORRUPT. */
 int recording_parts_next(struct span *s, struct recording_part *ret);
-/* Can all of it be read, is there time in the window, and do the lengths add up to a length of a file? 0, -FMT_E_CORRUPT. */
+/*
+ * Can all of it be read, does the window end after it begins, and do the lengths add up to a length of a file? 0,
+ * -FMT_E_CORRUPT.
+ */
 int recording_parts_check(struct span s);
 
 #endif

@@ -207,7 +207,7 @@ read_load(struct dump *d, struct span s, uint64_t time_ns)
 	return r < 0 ? r : remember_code(d, index, entry, order);
 }
 
-/* What tells where code is does so from where it is itself. */
+/* They are right at the new place, too: an .eh_frame says where code is relative to itself. */
 static int
 move_frames(struct dump *d, struct known_code *code)
 {

@@ -21,8 +21,8 @@ bool jitdump_is_path(const char *path);
 #define JITDUMP_FRAME_BYTES_MAX 65536u /* of one piece of code, that are looked at */
 
 /*
- * Call frame information of code (JIT_CODE_UNWINDING_INFO): the bytes of an .eh_frame that lies behind the
- * code, from the next address on that is as many times 8 bytes behind its start. All zero is an empty one.
+ * Call frame information of code (JIT_CODE_UNWINDING_INFO): the bytes of an .eh_frame, which has its addresses as if
+ * it began where the code does, plus the code's size rounded up to a multiple of 8. All zero is an empty one.
  */
 struct jitdump_frames {
 	struct jitdump_frame {

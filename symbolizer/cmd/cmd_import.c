@@ -96,7 +96,7 @@ open_pipe(int fd)
 	return NULL;
 }
 
-/* others is of a directory. */
+/* others: what a directory has besides. NULL after a message. */
 static struct io_source *
 open_input(const char *path, struct perfdata_others *others, const char **ret_shown,
 	   struct input_access *ret_access)
@@ -134,7 +134,10 @@ open_input(const char *path, struct perfdata_others *others, const char **ret_sh
 	return source;
 }
 
-/* Of one file, or of a directory with others. The recording goes to where o points, which output_close() looks after. */
+/*
+ * Of one file; or of a directory, whose other files are in others then. The recording goes to where o points, which
+ * output_close() looks after.
+ */
 static int
 import_files(const struct request *rq, const struct output *o, struct perfdata_others *others,
 	     struct input_access *ret_access)

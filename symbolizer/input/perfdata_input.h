@@ -13,8 +13,9 @@
 bool perfdata_input_probe(struct io_source *source);
 
 /*
- * Imports, and says what was wrong. others: of a directory, as in perfdata_import.h; or NULL. input and output are how messages call the two. 0, or
- * an exit status (1). Source and sink are owned from here on.
+ * Imports, and says what was wrong. others: the other files of a directory, as in perfdata_import.h; NULL: it is one
+ * file. input and output are how messages call the two. 0, or an exit status (1). Source and sink are owned from here
+ * on.
  */
 int perfdata_input_import(struct io_source *source, struct perfdata_others *others,
 			  const char *input, struct io_sink *sink, const char *output,

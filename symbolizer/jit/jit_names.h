@@ -47,9 +47,8 @@ int jit_names_find(struct jit_names *j, const struct jit_process *process, uint6
 struct jit_frames {
 	const struct jit_table *table; /* with order it tells which code it is */
 	uint32_t order;
-	uint64_t start, size;
-	struct span
-		eh_frame; /* j's; all of its process lies behind the code, at a multiple of 8 bytes */
+	uint64_t start, size; /* of the code */
+	struct span eh_frame; /* j's; where it lies: jitdump_frames */
 };
 
 /* 1: *ret, 0: the address has none, -FMT_E_NOMEM. Those of files of this host alone. */

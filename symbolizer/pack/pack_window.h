@@ -20,9 +20,9 @@ struct pack_window {
 };
 
 /*
- * Opens the recordings of a directory that was read, once more: its filter's times are times of day since then. The window
- * ends with the last sample that was read: the archive may have grown. 0, or an exit status after a message;
- * pack_window_done() in any case.
+ * Opens the recordings of an archive again that was read to its end: since then the times of its filter are times of
+ * day. The window ends with the last sample that was read: the archive may have grown. 0, or an exit status after a
+ * message; pack_window_done() in any case.
  */
 int pack_window_open(struct pack_window *w, struct input_set *set);
 void pack_window_done(struct pack_window *w);

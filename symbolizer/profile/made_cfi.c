@@ -55,7 +55,7 @@ made_same(const void *owner, uint32_t index, const void *key)
 	return a->table == b->table && a->order == b->order && a->arch == b->arch;
 }
 
-/* A runtime lays .eh_frame out as if it were behind its code. */
+/* Where .eh_frame lies: jitdump_frames. */
 static int
 made_of(struct made_cfi *m, const struct cfi_arch *arch, const struct jit_frames *f,
 	struct cfi **ret)

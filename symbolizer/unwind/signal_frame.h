@@ -11,8 +11,8 @@
 #include "symbolizer/unwind/cfi_expression.h"
 
 /*
- * The registers that were interrupted, from the stack of one that is offset bytes into the code. False: their memory was
- * not copied.
+ * The registers of what was interrupted, from the stack of a thread that is offset bytes into the code. False: the
+ * memory that has them was not copied.
  */
 bool signal_frame_registers(const struct signal_code *code, uint64_t offset, uint64_t sp,
 			    struct stack_copy *stack, struct cfi_registers *ret, uint64_t *ret_ip);
