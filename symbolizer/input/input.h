@@ -9,18 +9,10 @@
 #ifndef SYMBOLIZER_INPUT_INPUT_H
 #define SYMBOLIZER_INPUT_INPUT_H
 
-#include <sys/types.h>
-
 #include "format/recording/record_stream.h"
 #include "format/recording/recording_reader.h"
+#include "symbolizer/input/input_access.h"
 #include "symbolizer/profile/filter.h"
-
-/* What the files that were read let others do: what is made of them shall let them do no more. */
-struct input_access {
-	mode_t mode; /* of the bits for files, those that all of them have */
-	gid_t gid;   /* whom the group's bits are for */
-};
-#define INPUT_ACCESS_NONE_READ ((struct input_access){ 0666, (gid_t)-1 })
 
 struct input {
 	const char *path;     /* as shown: "-" is "standard input" */
@@ -64,10 +56,6 @@ int input_open_fd(struct input *in, int fd, const char *shown);
 int input_open_source(struct input *in, struct io_source *source, const char *shown,
 		      const struct input_access *access);
 void input_close(struct input *in);
-
-/* The descriptor's file, or other. A pipe is its owner's alone. */
-void input_access_of(int fd, struct input_access *ret);
-void input_access_add(struct input_access *all, const struct input_access *other);
 
 struct input_range {
 	uint64_t first_ns, last_ns; /* UINT64_MAX and 0 when there are no samples */

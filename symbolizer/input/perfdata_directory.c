@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "format/bytes/array.h"
-#include "symbolizer/input/input.h"
 #include "symbolizer/input/perfdata_input.h"
 #include "symbolizer/text/screen_text.h"
 

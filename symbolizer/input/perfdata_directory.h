@@ -9,9 +9,8 @@
 
 #include <stdbool.h>
 
+#include "symbolizer/input/input_access.h"
 #include "symbolizer/perfdata/perfdata_import.h"
-
-struct input_access;
 
 /* Is path such a directory? */
 bool perfdata_directory_is(const char *path);
