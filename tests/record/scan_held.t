@@ -34,8 +34,8 @@ all_named() # FILE: there are samples of it, and all have its name
 
 # --- until after the end ------------------------------------------------------------------------------
 
-held kept.spoor --duration 2s
-pause_for 5
+held kept.spoor --duration 1s
+pause_for 3
 ok "the recorder waits for the helper" kill -0 "$recorder"
 kill -CONT "$(cat pid)"
 exits 0 "the recording" wait "$recorder"
@@ -44,7 +44,7 @@ unlike "$("$SPOOR" info -i kept.spoor)" "$NOTE" "which lacks nothing"
 
 # --- for ever -----------------------------------------------------------------------------------------
 
-held late.spoor --duration 2s
+held late.spoor --duration 1s
 exits 0 "one without its names" wait "$recorder"
 like "$(cat record.err)" "$NOTE: samples of processes that it had not reached have no names" "says so"
 like "$("$SPOOR" info -i late.spoor)" "$NOTE" "so does its file"
