@@ -239,6 +239,15 @@ struct capture {
 };
 
 static int
+wrong_order(const struct capture *w, const char *command)
+{
+	char words[OPTION_WRONG_BYTES];
+
+	option_wrong_order_text(optarg, w->group, words, sizeof(words));
+	return ctl_option_wrong(command, "%s", words);
+}
+
+static int
 set_option(struct ctl_client *c, struct capture *w, const char *command, int option)
 {
 	if (option >= OPT_KNOB && option < OPT_KNOB + KNOBS)
@@ -253,14 +262,7 @@ set_option(struct ctl_client *c, struct capture *w, const char *command, int opt
 	case 'c':
 		return set_number(w->parameters, "period", command);
 	case 'e':
-		/* perf would have this one sample whatever runs. */
-		if (w->group)
-			return ctl_option_wrong(
-				command,
-				"-e %s: give -G %s behind all -e for all events, or a "
-				"list (-G %s,) for the events before",
-				optarg, w->group, w->group);
-		return add_events(w->parameters, command);
+		return w->group ? wrong_order(w, command) : add_events(w->parameters, command);
 	case 'p':
 		return add_tasks(w->parameters, "pids", command);
 	case 't':

@@ -97,3 +97,13 @@ option_wrong_task_text(const char *typed, char letter, char *out, size_t size)
 	(void)snprintf(out, size, "'%s' is not the number of a %s%s", typed,
 		       thread ? "thread" : "process", pgrep);
 }
+
+void
+option_wrong_order_text(const char *event, const char *group, char *out, size_t size)
+{
+	(void)snprintf(
+		out, size,
+		"-e %.250s: give -G %.250s behind all -e for all events, or a list (-G %.250s,) for the events "
+		"before",
+		event, group, group);
+}

@@ -25,4 +25,7 @@ void option_wrong_text(int why, char *const *argv, const struct option *longs, c
  */
 void option_wrong_task_text(const char *typed, char letter, char *out, size_t size);
 
+/* -e event stands behind -G group, of one control group, which had an event before it: perf would have event sample all. */
+void option_wrong_order_text(const char *event, const char *group, char *out, size_t size);
+
 #endif

@@ -173,6 +173,16 @@ set_cgroup(struct record_request *rq, const char *text, bool list)
 	return set_target(rq, SESSION_CGROUP);
 }
 
+/* -G */
+static int
+set_group(struct record_request *rq, const char *text)
+{
+	const bool list = strchr(text, ',') != NULL;
+
+	rq->nr_group_events = list ? 0 : rq->session.nr_events;
+	return set_cgroup(rq, text, list);
+}
+
 static int
 set_unit(struct record_request *rq, const char *option, const char *name)
 {
@@ -312,17 +322,14 @@ set_time(const char *option, const char *text, uint64_t *ret)
 static int
 add_event(struct record_request *rq, const char *text)
 {
-	char *copy;
+	char *copy, words[OPTION_WRONG_BYTES];
 
 	if (rq->session.nr_events == RECORD_EVENTS_MAX)
 		return cli_usage_error("record", "more than %d -e", RECORD_EVENTS_MAX);
-	/* perf would have this one sample whatever runs. */
-	if (rq->nr_group_events)
-		return cli_usage_error(
-			"record",
-			"-e %s: give -G %s behind all -e for all events, or a list (-G %s,) "
-			"for the events before",
-			text, rq->session.cgroup, rq->session.cgroup);
+	if (rq->nr_group_events) {
+		option_wrong_order_text(text, rq->session.cgroup, words, sizeof(words));
+		return cli_usage_error("record", "%s", words);
+	}
 	copy = strdup(text);
 	if (!copy)
 		return cli_no_memory();
@@ -478,8 +485,7 @@ record_request_set(void *arg, int value, const char *text)
 	case 'u':
 		return set_user(rq, text);
 	case OPT_CGROUP:
-		rq->nr_group_events = strchr(text, ',') ? 0 : rq->session.nr_events;
-		return set_cgroup(rq, text, strchr(text, ','));
+		return set_group(rq, text);
 	case OPT_UNIT:
 	case OPT_SLICE:
 		return set_unit(rq, value == OPT_UNIT ? "--unit" : "--slice", text);
