@@ -109,20 +109,21 @@ jitdump_frames_done(struct jitdump_frames *f)
 	*f = (struct jitdump_frames){ 0 };
 }
 
+static int
+frame_cmp(const void *a, const void *b)
+{
+	const uint32_t x = ((const struct jitdump_frame *)a)->order,
+		       y = ((const struct jitdump_frame *)b)->order;
+
+	return (x > y) - (x < y);
+}
+
 static const struct jitdump_frame *
 frames_find(const struct jitdump_frames *f, uint32_t order)
 {
-	size_t low = 0, high = f->nr;
+	const struct jitdump_frame key = { .order = order };
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (f->v[middle].order < order)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->nr && f->v[low].order == order ? &f->v[low] : NULL;
+	return f->nr ? bsearch(&key, f->v, f->nr, sizeof(*f->v), frame_cmp) : NULL;
 }
 
 bool

@@ -72,8 +72,7 @@ perfdata_input_import(struct io_source *source, struct perfdata_others *others, 
 {
 	struct fmt_where where = { 0 };
 	bool reading = false;
-	int error = others ? perfdata_import_directory(source, others, sink, ret, &reading, &where)
-			   : perfdata_import(source, sink, ret, &reading, &where);
+	int error = perfdata_import_directory(source, others, sink, ret, &reading, &where);
 
 	if (error) {
 		say_error(reading ? input : output, error, &where);

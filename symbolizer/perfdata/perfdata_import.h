@@ -43,6 +43,7 @@ int perfdata_import(struct io_source *source, struct io_sink *sink,
 		    struct perfdata_import_result *ret, bool *ret_reading, struct fmt_where *where);
 /*
  * Likewise a directory, whose first file is the source; the others' sources are taken over (and are NULL after it).
+ * others NULL: as perfdata_import().
  * Records go out about in the order of their times.
  */
 int perfdata_import_directory(struct io_source *source, struct perfdata_others *others,
