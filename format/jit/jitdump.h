@@ -4,7 +4,8 @@
  * times (tools/perf/Documentation/jitdump-specification.txt of Linux, version 1 and 2), in
  * either byte order.
  *
- * Of each record only where, when and how it is called is read, and how it is unwound; never the code itself.
+ * A record is read for the place, the time and the name of its code, and for how that is unwound. The code itself
+ * is never read.
  */
 #ifndef FORMAT_JIT_JITDUMP_H
 #define FORMAT_JIT_JITDUMP_H
@@ -18,7 +19,7 @@
 /* Is that the path of one? Runtimes map it, so that profilers see the name: jit-PID.dump. */
 bool jitdump_is_path(const char *path);
 
-#define JITDUMP_FRAME_BYTES_MAX 65536u /* of one piece of code, that are looked at */
+#define JITDUMP_FRAME_BYTES_MAX 65536u /* the most that is kept of one piece of code */
 
 /*
  * Call frame information of code (JIT_CODE_UNWINDING_INFO): the bytes of an .eh_frame, which has its addresses as if

@@ -24,7 +24,7 @@ struct perfdata_reader {
 	struct source_window window;
 	struct perfdata_header header;
 	struct recording_meta *meta;
-	struct perfdata_reader *first;	  /* whose meta that is; NULL: its own */
+	struct perfdata_reader *first;	  /* the reader that owns meta; NULL: this one */
 	bool directory;			  /* several files are expected */
 	struct perfdata_inflate *inflate; /* NULL: nothing packed yet */
 	uint64_t container;		  /* where the one that is being unpacked stands */

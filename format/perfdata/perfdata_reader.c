@@ -132,7 +132,7 @@ give_round(struct perfdata_reader *r, struct span record, struct perfdata_item *
 {
 	ret->kind = PERFDATA_ITEM_ROUND;
 	ret->bytes = record;
-	/* Of what the other threads had seen it says nothing. */
+	/* A round says nothing about the files of other threads. */
 	ret->complete_ns = r->directory ? 0 : r->round_max;
 	r->round_max = r->max_time;
 }

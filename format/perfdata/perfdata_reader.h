@@ -64,7 +64,7 @@ struct perfdata_health {
  */
 int perfdata_reader_open(struct io_source *source, struct perfdata_reader **ret,
 			 struct fmt_where *where);
-/* Likewise the file "data" of a directory of several. */
+/* Likewise, of a directory with several files, the one that is called "data". */
 int perfdata_reader_open_first(struct io_source *source, struct perfdata_reader **ret,
 			       struct fmt_where *where);
 /*

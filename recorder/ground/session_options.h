@@ -78,9 +78,9 @@ struct session_extra {
 	uint64_t sample_type; /* PERF_SAMPLE_* beside those that are always asked for */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_*; 0: none */
 	uint64_t user_regs;   /* of SESSION_REGISTERS */
-	uint64_t intr_regs; /* likewise, or of SESSION_VECTORS, where the event was: also the kernel's */
-	uint16_t max_stack; /* frames of a call chain; 0: kernel.perf_event_max_stack */
-	bool data;	    /* maps of data as well */
+	uint64_t intr_regs;   /* where the event was, also in the kernel; also of SESSION_VECTORS */
+	uint16_t max_stack;   /* frames of a call chain; 0: kernel.perf_event_max_stack */
+	bool data;	      /* maps of data as well */
 	bool all_user, all_kernel;
 	bool user_callchains, kernel_callchains; /* only those */
 	bool no_inherit;			 /* not what the tasks fork from now on */

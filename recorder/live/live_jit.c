@@ -90,7 +90,7 @@ live_jit_free(struct live_jit *l)
 static void
 process_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
 {
-	/* Whose files nobody opened while it was there. */
+	/* The process has ended, and no helper has its files open. */
 	if (p->ended_ns && !p->held)
 		return;
 	if (p->fresh > FRESH_MANY || !jit_process_holds(p, address) ||

@@ -48,7 +48,7 @@ take_gone(struct session *s)
 	return all;
 }
 
-/* Those that are not watched yet: their rings are read by the timer meanwhile. */
+/* Watches each CPU that is not watched yet; until then the timer reads its rings. False: some still are not. */
 static bool
 watch_all(struct session *s)
 {

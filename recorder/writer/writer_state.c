@@ -147,7 +147,7 @@ is_awaited(const struct writer *w, enum writer_wait which, uint64_t waited_ns)
 	return which == WRITER_WAIT_NAMES ? is_first_scan(w) || live_hurrying(l) : live_scanning(l);
 }
 
-/* Of a file that ends before the processes have been told of that were there when the session began. */
+/* The file ends before /proc has told which processes there were when the session began. */
 static int
 tell_unscanned(struct writer *w)
 {
