@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/array.h"
 #include "format/model/task_model.h"
 
 void
@@ -12,17 +13,26 @@ jit_processes_done(struct jit_processes *s)
 	for (size_t i = 0; i < JIT_PROCESSES_MAX; i++)
 		if (s->v[i])
 			jit_processes_remove(s, s->v[i]);
+	free(s->forks);
+	s->forks = NULL;
+	s->nr_forks = s->cap_forks = 0;
 }
 
-struct jit_process *
-jit_processes_add(struct jit_processes *s, uint32_t pid, uint64_t seen_ns, bool told)
+/* When the process ended that had the number then; 0: it is not known. */
+static uint64_t
+end_after(const struct jit_processes *s, uint32_t pid, uint64_t seen_ns)
 {
 	const struct jit_process_end *end = &s->ends[pid % JIT_PROCESSES_CHAINS];
+
+	return end->pid == pid && end->time_ns >= seen_ns ? end->time_ns : 0;
+}
+
+static struct jit_process *
+put(struct jit_processes *s, uint32_t pid, uint64_t seen_ns, bool told)
+{
 	uint16_t *chain = &s->chains[pid % JIT_PROCESSES_CHAINS], slot = 0;
 	struct jit_process *p;
 
-	if (end->pid == pid && end->time_ns >= seen_ns)
-		return NULL;
 	while (slot < JIT_PROCESSES_MAX && s->v[slot])
 		slot++;
 	p = slot < JIT_PROCESSES_MAX ? calloc(1, sizeof(*p)) : NULL;
@@ -38,6 +48,12 @@ jit_processes_add(struct jit_processes *s, uint32_t pid, uint64_t seen_ns, bool 
 	s->v[slot] = p;
 	s->nr++;
 	return p;
+}
+
+struct jit_process *
+jit_processes_add(struct jit_processes *s, uint32_t pid, uint64_t seen_ns, bool told)
+{
+	return end_after(s, pid, seen_ns) ? NULL : put(s, pid, seen_ns, told);
 }
 
 void
@@ -67,22 +83,46 @@ jit_processes_remove(struct jit_processes *s, struct jit_process *p)
 	free(p);
 }
 
-void
-jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns)
+/* --- forks --------------------------------------------------------------------------------- */
+
+/* Those that are gone, no sample hit, and nothing is a copy of. */
+static void
+remove_spent(struct jit_processes *s, uint64_t time_ns)
 {
-	struct jit_process *from = jit_processes_find_at(s, parent, time_ns);
-	struct jit_process *p = jit_processes_find(s, pid);
+	struct jit_process *next;
 
-	/* Which executed another program, or is another process by then. */
-	if (from && from->ended_ns && from->ended_ns < time_ns)
-		return;
+	for (struct jit_process *p = jit_processes_next(s, NULL); p; p = next) {
+		next = jit_processes_next(s, p);
+		if (p->lazy && !p->hit && !p->copies && p->ended_ns && p->ended_ns < time_ns)
+			jit_processes_remove(s, p);
+	}
+}
 
-	/* Children may never run such code: half of the room is for who has memory of his own for it. */
-	if (!from || s->nr > JIT_PROCESSES_MAX / 2 || (p && p->seen_ns >= time_ns))
+/* Children may never run such code: half of the room is for processes that made memory for it themselves. */
+static bool
+has_room_for_child(struct jit_processes *s, uint64_t time_ns)
+{
+	if (s->nr > JIT_PROCESSES_MAX / 2)
+		remove_spent(s, time_ns);
+	return s->nr <= JIT_PROCESSES_MAX / 2;
+}
+
+static void
+apply_fork(struct jit_processes *s, const struct jit_fork *f)
+{
+	struct jit_process *from = jit_processes_find_at(s, f->parent, f->time_ns);
+	struct jit_process *p = jit_processes_find(s, f->pid);
+
+	/* The parent has executed another program, or the number is another process's by then. */
+	if (!from || (from->ended_ns && from->ended_ns < f->time_ns))
 		return;
-	p = jit_processes_add(s, pid, time_ns, false);
+	if ((p && p->seen_ns >= f->time_ns) || !has_room_for_child(s, f->time_ns))
+		return;
+	p = put(s, f->pid, f->time_ns, false);
 	if (!p)
 		return;
+	/* It may be gone already, and have children that are not. */
+	p->ended_ns = end_after(s, f->pid, f->time_ns);
 	p->uid = from->uid;
 	p->lazy = true;
 	p->nr_ranges = from->nr_ranges;
@@ -95,6 +135,39 @@ jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint6
 	p->from_depth = from->from_depth + 1;
 	from->copies++;
 }
+
+static int
+fork_cmp(const void *a, const void *b)
+{
+	const struct jit_fork *x = a, *y = b;
+
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+void
+jit_processes_settle(struct jit_processes *s, uint64_t until_ns)
+{
+	size_t nr = 0;
+
+	if (!s->nr_forks)
+		return;
+	qsort(s->forks, s->nr_forks, sizeof(*s->forks), fork_cmp);
+	for (; nr < s->nr_forks && s->forks[nr].time_ns < until_ns; nr++)
+		apply_fork(s, &s->forks[nr]);
+	s->nr_forks -= nr;
+	memmove(s->forks, s->forks + nr, s->nr_forks * sizeof(*s->forks));
+}
+
+void
+jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns)
+{
+	if (s->nr_forks == JIT_FORKS_MAX)
+		jit_processes_settle(s, UINT64_MAX);
+	if (array_reserve(s->forks, s->nr_forks, s->cap_forks, 1) == 0)
+		s->forks[s->nr_forks++] = (struct jit_fork){ parent, pid, time_ns };
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
 
 struct jit_process *
 jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial)

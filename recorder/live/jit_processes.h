@@ -12,6 +12,7 @@
 
 #define JIT_PROCESSES_MAX 256	  /* as many as the helper holds */
 #define JIT_PROCESS_RANGES_MAX 16 /* of more, those nearest to each other become one */
+#define JIT_FORKS_MAX 4096	  /* that wait; of more, the order of records is not certain */
 #define JIT_PROCESSES_CHAINS 1024 /* a power of two */
 
 struct jit_memory {
@@ -49,10 +50,17 @@ struct jit_process_end {
 	uint64_t time_ns;
 };
 
+struct jit_fork {
+	uint32_t parent, pid;
+	uint64_t time_ns;
+};
+
 struct jit_processes {
 	struct jit_process *v[JIT_PROCESSES_MAX];	   /* NULL: free */
 	uint16_t chains[JIT_PROCESSES_CHAINS];		   /* by pid: slot + 1 */
 	struct jit_process_end ends[JIT_PROCESSES_CHAINS]; /* of late, by pid */
+	struct jit_fork *forks;				   /* that wait for their time */
+	size_t nr_forks, cap_forks;
 	uint64_t serial;
 	size_t nr;
 };
@@ -90,8 +98,13 @@ struct jit_process *jit_processes_add(struct jit_processes *s, uint32_t pid, uin
 /* It has ended, or executed another program. */
 void jit_processes_end(struct jit_processes *s, uint32_t pid, uint64_t time_ns);
 void jit_processes_remove(struct jit_processes *s, struct jit_process *p);
-/* A process was made: it has a copy of the memory of its parent. */
+/*
+ * A process was made: it has a copy of the memory of its parent. That is known from jit_processes_settle() on:
+ * the records of another CPU, by which the parent has such memory, may not have come yet.
+ */
 void jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns);
+/* All records that are older than until_ns have come. */
+void jit_processes_settle(struct jit_processes *s, uint64_t until_ns);
 
 /* The one that is there, if it is still that one; NULL. */
 struct jit_process *jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial);

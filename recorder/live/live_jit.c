@@ -16,6 +16,7 @@
 #include "recorder/host/task_users.h"
 #include "recorder/live/jit_addresses.h"
 #include "recorder/live/jit_processes.h"
+#include "recorder/live/jit_samples.h"
 #include "recorder/live/live_crowd.h"
 #include "recorder/live/live_worker.h"
 
@@ -47,6 +48,7 @@ struct live_jit {
 	struct question asked[ASKED_MAX]; /* the worker's ring */
 	struct jit_processes processes;
 	struct jit_addresses addresses;
+	struct jit_samples samples; /* which wait for records */
 	uint64_t complete_ns;
 	bool hurried;  /* the file ends */
 	uint32_t file; /* number of the recording's file */
@@ -81,6 +83,7 @@ live_jit_free(struct live_jit *l)
 	helper_close(l->worker.helper);
 	jit_processes_done(&l->processes);
 	jit_addresses_done(&l->addresses);
+	jit_samples_done(&l->samples);
 	buf_done(&l->payload);
 	free(l);
 }
@@ -105,41 +108,32 @@ process_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
 
 /* What it has had since it was forked is named by the process that it is a copy of. */
 static void
-address_hit(struct live_jit *l, struct jit_process *p, uint64_t address)
+sample_run(void *arg, uint32_t pid, uint64_t time_ns, const uint64_t *addresses, size_t nr)
 {
+	struct live_jit *l = arg;
+	struct jit_process *p = jit_processes_find_at(&l->processes, pid, time_ns);
+
 	for (; p; p = jit_processes_from(&l->processes, p))
-		process_hit(l, p, address);
+		for (size_t i = 0; i < nr; i++)
+			process_hit(l, p, addresses[i]);
 }
 
-/* Where the user was is the first of its words; the others are return addresses. */
+/* Of what is older than until_ns, all records have come. */
 static void
-chain_hit(struct live_jit *l, struct jit_process *p, struct span callchain)
+settle(struct live_jit *l, uint64_t until_ns)
 {
-	bool user = false, leaf = true;
-
-	for (size_t i = 0; i < span_words(callchain); i++) {
-		uint64_t word = span_word(callchain, i);
-
-		if (perf_context_marker(word)) {
-			user = word == (uint64_t)PERF_CONTEXT_USER;
-			leaf = true;
-		} else if (user) {
-			address_hit(l, p, leaf ? word : word - 1);
-			leaf = false;
-		}
-	}
+	jit_processes_settle(&l->processes, until_ns);
+	jit_samples_run(&l->samples, until_ns, sample_run, l);
 }
 
 void
 live_jit_sample(struct live_jit *l, const struct sample_glance *sample)
 {
-	struct jit_process *p = jit_processes_find_at(&l->processes, sample->pid, sample->time);
-
-	if (!p)
+	if (!sample->pid || jit_samples_add(&l->samples, sample))
 		return;
-	if ((sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER && sample->ip)
-		address_hit(l, p, sample->ip);
-	chain_hit(l, p, sample->callchain);
+	/* There is no room to wait in. */
+	settle(l, UINT64_MAX);
+	(void)jit_samples_add(&l->samples, sample);
 }
 
 /* --- records ------------------------------------------------------------------------------- */
@@ -463,11 +457,12 @@ live_jit_pass(struct live_jit *l, uint64_t complete_ns)
 	uint64_t now_ns;
 	struct jit_process *p = NULL, *next;
 
+	if (complete_ns > l->complete_ns)
+		l->complete_ns = complete_ns;
+	settle(l, l->complete_ns);
 	if (!l->processes.nr && !l->worker.nr)
 		return;
 	now_ns = host_now_ns();
-	if (complete_ns > l->complete_ns)
-		l->complete_ns = complete_ns;
 	take_answers(l, now_ns);
 	for (p = jit_processes_next(&l->processes, NULL); p; p = next) {
 		next = jit_processes_next(&l->processes, p);
@@ -483,6 +478,7 @@ live_jit_hurry(struct live_jit *l)
 	l->hurried = true;
 	/* Whatever has ended by now is over. */
 	l->complete_ns = host_now_ns();
+	settle(l, UINT64_MAX);
 	for (struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));)
 		p->urgent = p->hit;
 }
@@ -515,6 +511,7 @@ live_jit_begin_file(struct live_jit *l)
 	l->file_bytes = 0;
 	memset(l->user_bytes, 0, sizeof(l->user_bytes));
 	jit_addresses_clear(&l->addresses);
+	l->samples.nr = 0;
 	for (struct jit_process *p = NULL; (p = jit_processes_next(&l->processes, p));) {
 		p->fresh = 0;
 		p->hit = p->urgent = false;

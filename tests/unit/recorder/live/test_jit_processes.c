@@ -5,12 +5,14 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/jit/jitdump.h"
 #include "recorder/live/jit_addresses.h"
 #include "recorder/live/jit_processes.h"
+#include "recorder/live/jit_samples.h"
 
 static void
 test_order(void **state)
@@ -59,6 +61,9 @@ test_fork(void **state)
 	assert_int_equal(p->began_ns, 0);
 	jit_process_map(p, 0x1000, 0x2000);
 	jit_processes_fork(s, 1, 2, 20);
+	jit_processes_settle(s, 20);
+	assert_null(jit_processes_find(s, 2));
+	jit_processes_settle(s, 21);
 	p = jit_processes_find(s, 2);
 	assert_non_null(p);
 	assert_true(p->lazy);
@@ -69,26 +74,145 @@ test_fork(void **state)
 	assert_null(jit_processes_from(s, jit_processes_find(s, 1)));
 	assert_int_equal(jit_processes_find(s, 1)->copies, 1);
 	jit_processes_fork(s, 2, 5, 21);
+	jit_processes_settle(s, UINT64_MAX);
 	assert_ptr_equal(jit_processes_from(s, jit_processes_find(s, 5)), p);
 	jit_processes_remove(s, jit_processes_find(s, 5));
 	assert_int_equal(p->copies, 0);
 	jit_processes_remove(s, p);
 	assert_int_equal(jit_processes_find(s, 1)->copies, 0);
-	/* A child whose end came first, and one of nobody. */
+	/* A child whose end came first, and one of an unknown process. */
 	jit_processes_end(s, 3, 40);
 	jit_processes_fork(s, 1, 3, 30);
-	assert_null(jit_processes_find(s, 3));
 	jit_processes_fork(s, 9, 4, 30);
+	jit_processes_settle(s, UINT64_MAX);
+	assert_int_equal(jit_processes_find(s, 3)->ended_ns, 40);
 	assert_null(jit_processes_find(s, 4));
 	/* Children take half of the room; the rest is for others. */
 	for (uint32_t pid = 1000; pid < 2000; pid++)
 		jit_processes_fork(s, 1, pid, 50);
+	jit_processes_settle(s, UINT64_MAX);
+	/* What is gone gave its place. */
+	assert_null(jit_processes_find(s, 3));
 	assert_int_equal(s->nr, JIT_PROCESSES_MAX / 2 + 1);
 	for (uint32_t pid = 2000; pid < 3000; pid++)
 		jit_processes_add(s, pid, 60, false);
 	assert_int_equal(s->nr, JIT_PROCESSES_MAX);
 	jit_processes_done(s);
 	free(s);
+}
+
+/* Rings are read one after another: what began later may come first. */
+static void
+test_forks_in_any_order(void **state)
+{
+	struct jit_processes *s = calloc(1, sizeof(*s));
+	struct jit_process *p;
+
+	assert_non_null(s);
+	jit_processes_fork(s, 2, 3, 30);
+	jit_processes_end(s, 2, 31);
+	jit_processes_fork(s, 4, 5, 30);
+	jit_processes_settle(s, 15);
+	jit_processes_fork(s, 1, 2, 20);
+	p = jit_processes_add(s, 1, 10, false);
+	jit_process_map(p, 0x1000, 0x2000);
+	/* Another program has the memory of this one by then. */
+	jit_processes_add(s, 4, 10, false);
+	jit_processes_end(s, 4, 29);
+	jit_processes_settle(s, 31);
+	assert_int_equal(s->nr_forks, 0);
+	p = jit_processes_find(s, 3);
+	assert_non_null(p);
+	assert_true(jit_process_holds(p, 0x1800));
+	p = jit_processes_from(s, p);
+	assert_ptr_equal(p, jit_processes_find(s, 2));
+	assert_int_equal(p->ended_ns, 31);
+	assert_ptr_equal(jit_processes_from(s, p), jit_processes_find(s, 1));
+	assert_null(jit_processes_find(s, 5));
+	/* Of more than wait, none is lost whose parent is known. */
+	for (uint32_t i = 0; i <= JIT_FORKS_MAX; i++)
+		jit_processes_fork(s, 9, 100000 + i, 40 + i);
+	assert_int_equal(s->nr_forks, 1);
+	jit_processes_done(s);
+	free(s);
+}
+
+struct seen {
+	size_t nr;
+	uint32_t pid[8];
+	uint64_t time_ns[8], last[8];
+	size_t count[8];
+};
+
+static void
+see(void *arg, uint32_t pid, uint64_t time_ns, const uint64_t *addresses, size_t nr)
+{
+	struct seen *seen = arg;
+
+	seen->pid[seen->nr] = pid;
+	seen->time_ns[seen->nr] = time_ns;
+	seen->last[seen->nr] = addresses[nr - 1];
+	seen->count[seen->nr++] = nr;
+}
+
+static void
+count(void *arg, uint32_t pid, uint64_t time_ns, const uint64_t *addresses, size_t nr)
+{
+	(void)pid;
+	(void)time_ns;
+	(void)addresses;
+	*(size_t *)arg += nr;
+}
+
+static void
+test_samples(void **state)
+{
+	const uint64_t words[] = {
+		(uint64_t)PERF_CONTEXT_KERNEL, 0xffff, (uint64_t)PERF_CONTEXT_USER, 0x10, 0x20, 0x30
+	};
+	struct sample_glance g = { .pid = 7, .time = 100, .ip = 5, .misc = PERF_RECORD_MISC_KERNEL };
+	uint64_t *many = calloc(JIT_SAMPLES_WORDS, sizeof(*many));
+	struct jit_samples s = { 0 };
+	struct seen seen = { 0 };
+	size_t added = 0, n = 0;
+
+	/* The kernel's address is of no interest. */
+	assert_true(jit_samples_add(&s, &g));
+	assert_int_equal(s.nr, 0);
+	g.callchain = span_of(words, sizeof(words));
+	assert_true(jit_samples_add(&s, &g));
+	g = (struct sample_glance){ .pid = 8, .time = 50, .ip = 5, .misc = PERF_RECORD_MISC_USER };
+	assert_true(jit_samples_add(&s, &g));
+	jit_samples_run(&s, 50, see, &seen);
+	assert_int_equal(seen.nr, 0);
+	jit_samples_run(&s, 51, see, &seen);
+	assert_int_equal(seen.nr, 1);
+	assert_int_equal(seen.pid[0], 8);
+	assert_int_equal(seen.last[0], 5);
+	jit_samples_run(&s, UINT64_MAX, see, &seen);
+	assert_int_equal(seen.nr, 2);
+	assert_int_equal(seen.pid[1], 7);
+	assert_int_equal(seen.time_ns[1], 100);
+	assert_int_equal(seen.count[1], 3);
+	assert_int_equal(seen.last[1], 0x2f);
+	assert_int_equal(s.nr, 0);
+	/* It is full once, and loses none of those that it took. */
+	g.callchain = span_of(words, sizeof(words));
+	while (jit_samples_add(&s, &g))
+		added++;
+	assert_in_range(added, JIT_SAMPLES_WORDS / 12, JIT_SAMPLES_WORDS / 5);
+	jit_samples_run(&s, UINT64_MAX, count, &n);
+	assert_int_equal(n, added * 4);
+	/* A chain of any length is cut to the room that there is. */
+	assert_non_null(many);
+	many[0] = (uint64_t)PERF_CONTEXT_USER;
+	g.callchain = span_of(many, JIT_SAMPLES_WORDS * sizeof(*many));
+	assert_true(jit_samples_add(&s, &g));
+	n = 0;
+	jit_samples_run(&s, UINT64_MAX, count, &n);
+	assert_int_equal(n, JIT_SAMPLES_WORDS - 2);
+	free(many);
+	jit_samples_done(&s);
 }
 
 static void
@@ -155,6 +279,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_forks_in_any_order),
+		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_addresses),
 	};

@@ -299,16 +299,22 @@ jit_names_soon(struct fixture *f)
 }
 
 static void
-jit_hit(struct fixture *f, uint32_t pid, uint64_t first, uint64_t second)
+jit_hit_at(struct fixture *f, uint32_t pid, uint64_t first, uint64_t second, uint64_t time_ns)
 {
 	const uint64_t words[] = { (uint64_t)-512, first, second };
 	const struct sample_glance g = { .misc = 2,
 					 .ip = first,
-					 .time = host_now_ns(),
+					 .time = time_ns,
 					 .pid = pid,
 					 .callchain = span_of(words, sizeof(words)) };
 
 	live_sample(f->live, &g);
+}
+
+static void
+jit_hit(struct fixture *f, uint32_t pid, uint64_t first, uint64_t second)
+{
+	jit_hit_at(f, pid, first, second, host_now_ns());
 }
 
 static void
@@ -366,13 +372,15 @@ test_jit(void **state)
 	pid = jit_map("10000 100 hit\n10100 100 caller\n10200 100 unhit\n", child);
 	jit_began_ns = host_now_ns();
 	setup(&f, NULL, 0);
-	jit_hit(&f, pid, 0x10000, 0x10101); /* nothing is known of it yet */
+	/* Of another process, which had the number before. */
+	jit_hit_at(&f, pid, 0x10010, 0x10211, jit_began_ns - 1);
+	/* Its ring was read before the one with the maps. */
+	jit_hit(&f, pid, 0x10000, 0x10101);
 	jit_maps(&f, pid, 0x10000, "//anon");
 	jit_maps(&f, pid, 0x90000, "/usr/bin/true");
-	assert_string_equal(jit_names_soon(&f), "");
-	jit_hit(&f, pid, 0x10000, 0x10200);
-	jit_hit(&f, pid, 0x90000, 0x50);
 	assert_string_equal(jit_names_soon(&f), "0 hit,0 caller,");
+	jit_hit(&f, pid, 0x90000, 0x50);
+	assert_string_equal(jit_names_soon(&f), "");
 	jit_hit(&f, pid, 0x10000, 0x10001);
 	assert_string_equal(jit_names_soon(&f), "");
 	/* Another file. */
