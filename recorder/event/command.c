@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <linux/pidfd_info.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -51,6 +53,63 @@ static void __attribute__((noreturn)) child(char *const *argv, int go_fd, int fa
 	if (write(failure_fd, &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(err == ENOENT ? 127 : 126);
+}
+
+/* 0, or -errno as execve(2) would have it, as far as that can be known without a try. */
+static int
+executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0
+										       : -EACCES;
+}
+
+/* As execvp(3) looks for it: what is found and cannot be executed does not end the search. */
+static int
+find_executable(const char *name)
+{
+	const char *at = getenv("PATH");
+	int error = -ENOENT, r;
+	char *path;
+
+	if (strchr(name, '/'))
+		return executable(name);
+	for (at = at ? at : "/bin:/usr/bin"; *name; at++) {
+		const int len = (int)strcspn(at, ":");
+
+		if (asprintf(&path, "%.*s%s%s", len, at, len ? "/" : "", name) < 0)
+			return -ENOMEM;
+		r = executable(path);
+		free(path);
+		if (r == 0)
+			return 0;
+		if (r != -ENOENT && r != -ENOTDIR)
+			error = r;
+		at += len;
+		if (!*at)
+			break;
+	}
+	return error;
+}
+
+static int
+cannot_execute(const char *name, int err, struct session_error *error)
+{
+	session_fail(error, -err, "cannot execute %s: %s", name, strerror(err));
+	if (error)
+		error->exit_status = err == ENOENT ? 127 : 126;
+	return -err;
+}
+
+int
+command_check(char *const *argv, struct session_error *error)
+{
+	int r = find_executable(argv[0]);
+
+	return r < 0 ? cannot_execute(argv[0], -r, error) : 0;
 }
 
 int
@@ -131,10 +190,7 @@ command_go(struct command *c, struct session_error *error)
 	if (n != (ssize_t)sizeof(err))
 		return 0;
 	wait_for_end(c);
-	session_fail(error, -err, "cannot execute %s: %s", c->name, strerror(err));
-	if (error)
-		error->exit_status = err == ENOENT ? 127 : 126;
-	return -err;
+	return cannot_execute(c->name, err, error);
 }
 
 bool

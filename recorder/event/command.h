@@ -14,6 +14,12 @@
 
 struct command;
 
+/*
+ * Could it be executed? 0, or -errno with *error as command_go() has it. What only an attempt shows, such as a
+ * missing interpreter, is not seen.
+ */
+int command_check(char *const *argv, struct session_error *error);
+
 /* Forks; the child waits. 0, or -errno with *error filled. */
 int command_start(char *const *argv, struct command **ret, struct session_error *error);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a session would open, by its options: checked and settled, without one descriptor of an event. */
+/* What a session would open, by its options: checked and settled; what is opened for that is closed again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/event/command.h"
 #include "recorder/event/event_filter.h"
+#include "recorder/event/event_open.h"
+#include "recorder/event/event_refusal.h"
 #include "recorder/ground/descriptor_limit.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
@@ -189,6 +192,25 @@ session_check_descriptors(const struct session_options *o, const struct event_pl
 			    (unsigned long long)nr, (unsigned long long)max);
 }
 
+/* May each of the tasks be looked into? What has ended since is none. */
+static int
+try_tasks(const struct event_plan *plan, const struct target *target, struct session_error *error)
+{
+	struct perf_event_attr attr = plan->defs[0].attr;
+	int r = 0;
+
+	event_def_point(&plan->defs[0], &attr);
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	for (size_t i = 0; r == 0 && target->single_tasks && i < target->nr_tasks; i++) {
+		r = event_open_try(&attr, target->tasks[i], -1);
+		r = r == -EACCES || r == -EPERM
+			? event_open_error(&plan->defs[0], target->tasks[i], -1, r, error)
+			: 0;
+	}
+	return r;
+}
+
 int
 session_dry_run(const struct session_options *options, session_see_attr_fn *see, void *arg,
 		char **ret_notes, struct session_error *error)
@@ -211,6 +233,10 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 		r = session_check_descriptors(&o, &plan, &target, error);
 	if (r == 0)
 		r = event_filter_try(&plan, &target, error);
+	if (r == 0)
+		r = try_tasks(&plan, &target, error);
+	if (r == 0 && o.command)
+		r = command_check(o.command, error);
 	if (r < 0)
 		goto out;
 	session_size_rings(&o, &plan, &target);

@@ -177,6 +177,24 @@ say_end(const struct record_request *rq)
 						      : "what runs");
 }
 
+/* All that recording would fail at has been tried by then, but the session itself. */
+static int
+dry_run(const struct record_request *rq)
+{
+	struct session_error error = { .exit_status = EXIT_FAILED };
+	char *notes;
+	int r = record_dry_run(&rq->session,
+			       rq->json		     ? RECORD_DRY_RUN_JSON
+				       : rq->verbose ? RECORD_DRY_RUN_LONG
+						     : RECORD_DRY_RUN_LINES,
+			       &notes, &error);
+
+	if (r == 0 && notes)
+		print_notes(notes);
+	free(notes);
+	return r < 0 ? cmd_record_failed(&error, NULL) : EXIT_DONE;
+}
+
 static int
 record(const struct record_request *rq, struct record_output *out, struct record_watch *watch)
 {
@@ -236,10 +254,15 @@ record_watched(struct record_request *rq, struct record_output *out)
 	if (rq->session.sink)
 		rq->session.out_fd = -1;
 	rq->session.trigger_fd = record_watch_trigger_fd(watch);
-	if (status == CLI_GO_ON)
+	if (status == CLI_GO_ON && !rq->dry_run) {
 		status = record(rq, out, watch);
-	else
+	} else {
 		record_output_undo(out);
+		if (status == CLI_GO_ON)
+			status = dry_run(rq);
+		if (rq->session.sink)
+			rq->session.sink->close(rq->session.sink);
+	}
 	record_watch_free(watch);
 	return status;
 }
@@ -264,23 +287,6 @@ record_objects(struct record_request *rq, struct record_output *out)
 		(void)rmdir(dir);
 	free(dir);
 	return status;
-}
-
-static int
-dry_run(const struct record_request *rq)
-{
-	struct session_error error = { .exit_status = EXIT_FAILED };
-	char *notes;
-	int r = record_dry_run(&rq->session,
-			       rq->json		     ? RECORD_DRY_RUN_JSON
-				       : rq->verbose ? RECORD_DRY_RUN_LONG
-						     : RECORD_DRY_RUN_LINES,
-			       &notes, &error);
-
-	if (r == 0 && notes)
-		print_notes(notes);
-	free(notes);
-	return r < 0 ? cmd_record_failed(&error, NULL) : EXIT_DONE;
 }
 
 /* With the file that it goes into. */
@@ -332,7 +338,7 @@ cmd_record(int argc, char **argv)
 	int status = record_request_parse(&rq, argc, argv);
 
 	if (status == CLI_GO_ON)
-		status = rq.dry_run ? dry_run(&rq) : record_into(&rq);
+		status = record_into(&rq);
 	if (rq.pack && written && pack_recording(&rq) != EXIT_DONE && status == EXIT_DONE)
 		status = EXIT_FAILED;
 	record_request_done(&rq);

@@ -2,6 +2,7 @@
 #include "recorder/event/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,15 +26,23 @@ wait_for_end(struct command *c)
 	assert_true(command_ended(c));
 }
 
+/* command_check() says before what command_go() says at last. */
 static int
 status_of(char *const *argv, struct session_error *error)
 {
 	struct command *c;
 	int r, status;
+	struct session_error before = { 0 };
+	const int checked = command_check(argv, &before);
 
 	assert_int_equal(command_start(argv, &c, error), 0);
 	assert_int_equal(command_status(c), -1);
 	r = command_go(c, error);
+	assert_int_equal(checked, r);
+	if (r < 0 && error) {
+		assert_string_equal(before.text, error->text);
+		assert_int_equal(before.exit_status, error->exit_status);
+	}
 	wait_for_end(c);
 	status = command_status(c);
 	command_stop(c);
@@ -67,6 +76,35 @@ test_not_found(void **state)
 	assert_int_equal(status_of((char *[]){ name, NULL }, &e), -ENOENT);
 	assert_int_equal(e.exit_status, 127);
 	assert_non_null(strstr(e.text, name));
+	*name = '\0';
+	assert_int_equal(status_of((char *[]){ name, NULL }, &e), -ENOENT);
+}
+
+/* What is in a directory of PATH and may not be executed is told, unless another one has it. */
+static void
+test_path(void **state)
+{
+	char dir[] = "/tmp/spoor-command.XXXXXX", file[64], path[128], name[] = "true";
+	struct session_error e = { 0 };
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(file, sizeof(file), "%s/true", dir);
+	fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	(void)snprintf(path, sizeof(path), "%s:/nonexistent", dir);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_int_equal(status_of((char *[]){ name, NULL }, &e), -EACCES);
+	assert_int_equal(e.exit_status, 126);
+	(void)snprintf(path, sizeof(path), "%s::/bin", dir);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_int_equal(status_of((char *[]){ name, NULL }, NULL), 0);
+	assert_int_equal(unsetenv("PATH"), 0);
+	assert_int_equal(status_of((char *[]){ name, NULL }, NULL), 0);
+	assert_int_equal(setenv("PATH", "/usr/bin:/bin", 1), 0);
+	unlink(file);
+	rmdir(dir);
 }
 
 static void
@@ -124,9 +162,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exit_status),    cmocka_unit_test(test_not_found),
-		cmocka_unit_test(test_not_executable), cmocka_unit_test(test_never_let_go),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_exit_status),  cmocka_unit_test(test_not_found),
+		cmocka_unit_test(test_path),	     cmocka_unit_test(test_not_executable),
+		cmocka_unit_test(test_never_let_go), cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
