@@ -42,18 +42,18 @@ void archive_reload(struct archive *a, const struct config *c);
  * A new active segment and its sink. realtime_ns: now, for the name. The sink's write() is
  * -ENOSPC when the bounds leave no room: cut() and try again later. close() seals it: rename,
  * then sync of the directory. An empty one is removed instead. Where no inode is free, the oldest
- * file makes way for it.
+ * file makes way for it. hidden: from the group that may read the archive.
  */
-int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
+int archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16], bool hidden,
 		    struct io_sink **ret, struct session_error *error);
 
-/*
- * The same for captures/: name is made here, returned in ret_name (size ARCHIVE_NAME_MAX). hidden:
- * from the group that may read the archive.
- */
+/* The same for captures/: name is made here, returned in ret_name (size ARCHIVE_NAME_MAX). */
 #define ARCHIVE_NAME_MAX 256
 int archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_sink **ret,
 		    char *ret_name, struct session_error *error);
+
+/* A hidden one that is open is for the group, too. 0, -errno: it stays hidden. */
+int archive_show(struct archive *a, const struct io_sink *sink);
 
 /*
  * Pins sealed segments that overlap [from_s, until_s] (realtime) under kept/label (config_value.h). *ret_pins (may be

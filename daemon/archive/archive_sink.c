@@ -293,15 +293,16 @@ new_sink(struct archive *a, enum retention_kind kind, mode_t mode, const char *d
 }
 
 int
-archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16],
+archive_segment(struct archive *a, uint64_t realtime_ns, const uint8_t boot_id[16], bool hidden,
 		struct io_sink **ret, struct session_error *error)
 {
+	mode_t mode = hidden ? ARCHIVE_MODE_HIDDEN : ARCHIVE_MODE;
 	char stem[128];
 	size_t n = print_start(realtime_ns, stem, sizeof(stem));
 
 	snprintf(stem + n, sizeof(stem) - n, "-%02x%02x%02x%02x", boot_id[0], boot_id[1],
 		 boot_id[2], boot_id[3]);
-	return new_sink(a, RETENTION_SEGMENT, ARCHIVE_MODE, "", stem, realtime_ns, ret, error);
+	return new_sink(a, RETENTION_SEGMENT, mode, "", stem, realtime_ns, ret, error);
 }
 
 int
@@ -317,5 +318,19 @@ archive_capture(struct archive *a, uint64_t realtime_ns, bool hidden, struct io_
 		     error);
 	if (r == 0)
 		snprintf(ret_name, ARCHIVE_NAME_MAX, "%s", ((struct archive_sink *)*ret)->name);
+	return r;
+}
+
+int
+archive_show(struct archive *a, const struct io_sink *sink)
+{
+	const struct archive_sink *s;
+	int r = -ENOENT;
+
+	pthread_mutex_lock(&a->lock);
+	LIST_FOREACH(s, &a->sinks, link)
+		if (&s->io == sink)
+			r = fchmod(s->fd, ARCHIVE_MODE) == 0 ? 0 : -errno;
+	pthread_mutex_unlock(&a->lock);
 	return r;
 }

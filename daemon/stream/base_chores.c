@@ -14,12 +14,13 @@
 #define OBJECTS_NS (10 * SECOND_NS)
 
 int
-base_stream_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error)
+base_stream_segment(struct base_stream *b, bool hidden, struct io_sink **ret,
+		    struct session_error *error)
 {
 	struct clock_triple now;
 
 	host_clocks(&now);
-	return archive_segment(b->archive, now.realtime, b->boot_id, ret, error);
+	return archive_segment(b->archive, now.realtime, b->boot_id, hidden, ret, error);
 }
 
 static struct session *
@@ -45,7 +46,7 @@ base_stream_rotate(struct base_stream *b, uint64_t *ret_state_ns, struct session
 	*ret_state_ns = 0;
 	if (!s)
 		return -EAGAIN;
-	r = base_stream_segment(b, &sink, error);
+	r = base_stream_segment(b, session_contents(s), &sink, error);
 	if (r == 0)
 		r = session_rotate(s, sink, error);
 	if (r < 0)

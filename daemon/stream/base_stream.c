@@ -31,6 +31,7 @@ static int
 prepare(void *arg, struct session_options *o, struct session_error *error)
 {
 	struct base_session *s = arg;
+	int r;
 
 	if (o->objects.mode != SESSION_OBJECTS_NONE) {
 		archive_objects(s->stream->archive, &s->objects);
@@ -38,7 +39,19 @@ prepare(void *arg, struct session_options *o, struct session_error *error)
 		o->objects.allowed_bytes = s->objects.allowed_bytes;
 		o->objects.user_bytes = s->objects.user_bytes;
 	}
-	return base_stream_segment(s->stream, &o->sink, error);
+	r = base_stream_segment(s->stream, true, &o->sink, error);
+	s->sink = o->sink;
+	return r;
+}
+
+/* Members of the group read the archive: not what ptrace(2) would keep from them. */
+static int
+show_segment(void *arg, const struct session *session, struct session_error *error)
+{
+	struct base_session *s = arg;
+	int r = session_contents(session) ? 0 : archive_show(s->stream->archive, s->sink);
+
+	return r < 0 ? session_fail(error, r, "the segment's mode: %s", strerror(-r)) : 0;
 }
 
 static void
@@ -130,6 +143,7 @@ static int
 base_stream_begin(struct base_stream *b, const struct config *c, uint64_t hz,
 		  struct base_session **ret, struct session_error *error)
 {
+	static const struct session_thread_hooks hooks = { prepare, show_segment };
 	struct base_session *s = calloc(1, sizeof(*s));
 	int r;
 
@@ -141,7 +155,7 @@ base_stream_begin(struct base_stream *b, const struct config *c, uint64_t hz,
 	/* Until the one before has read them for the last time: no interval is in two files. */
 	s->options.counters_wait = b->now != NULL;
 	if (r == 0)
-		r = session_thread_start(&s->options, prepare, s, b->wake_fd, &s->thread, error);
+		r = session_thread_start(&s->options, &hooks, s, b->wake_fd, &s->thread, error);
 	if (r < 0) {
 		session_free(s);
 		return r;
@@ -313,6 +327,9 @@ base_stream_tell(struct base_session *s)
 {
 	s->told = true;
 	session_thread_log_notes(s->thread, "");
+	if (session_contents(session_thread_session(s->thread)))
+		log_notice(
+			"samples have contents of processes: the archive's files of them are for root alone");
 	if (s->stream->backoff_ns)
 		log_notice("recording again");
 }

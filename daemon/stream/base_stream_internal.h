@@ -24,6 +24,7 @@ struct base_session {
 	struct session_options options;
 	struct configured configured; /* what options point to */
 	struct archive_objects objects;
+	const struct io_sink *sink; /* of the first segment, until it records */
 	uint64_t begun_ns;
 	bool told;	     /* that it records, and what it could not get */
 	bool failed;	     /* ended by itself: to be tried again */
@@ -82,7 +83,8 @@ struct base_stream {
 };
 
 /* Another segment for a session to write to. From any thread. 0, or -errno with *error. */
-int base_stream_segment(struct base_stream *b, struct io_sink **ret, struct session_error *error);
+int base_stream_segment(struct base_stream *b, bool hidden, struct io_sink **ret,
+			struct session_error *error);
 
 /* What the stream's own chores do. */
 void base_chores_init(struct base_stream *b);

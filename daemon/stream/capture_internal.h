@@ -22,6 +22,7 @@ struct capture {
 	struct client_file *out; /* NULL: into the archive */
 	bool given_up;		 /* its file */
 	struct archive *archive;
+	const struct io_sink *sink;  /* of the archive's file, until the thread records */
 	char file[ARCHIVE_NAME_MAX]; /* the thread's until it records or has ended */
 	struct capture_waiter waiter;
 	/* Our copies of what the session borrows. */

@@ -167,13 +167,24 @@ give_output(void *arg, struct session_options *o, struct session_error *error)
 {
 	struct capture *c = arg;
 	struct clock_triple now;
+	int r;
 
 	if (c->out)
 		return give_file(c->out, o, error);
 	host_clocks(&now);
-	/* Members of the group read the archive: not what ptrace(2) would keep from them. */
-	return archive_capture(c->archive, now.realtime, o->call_graph == SESSION_CALL_GRAPH_DWARF,
-			       &o->sink, c->file, error);
+	r = archive_capture(c->archive, now.realtime, true, &o->sink, c->file, error);
+	c->sink = o->sink;
+	return r;
+}
+
+/* Members of the group read the archive: not what ptrace(2) would keep from them. */
+static int
+show_output(void *arg, const struct session *session, struct session_error *error)
+{
+	const struct capture *c = arg;
+	int r = c->out || session_contents(session) ? 0 : archive_show(c->archive, c->sink);
+
+	return r < 0 ? session_fail(error, r, "%s: its mode: %s", c->file, strerror(-r)) : 0;
 }
 
 static void
@@ -193,16 +204,18 @@ static int
 start(struct capture_set *set, struct capture *c, struct session_options *o,
       struct session_error *error)
 {
+	static const struct session_thread_hooks hooks = { give_output, show_output };
 	int r = own_options(c, o);
 
 	if (r < 0)
 		return session_fail(error, r, "out of memory");
 	o->sink = NULL;
 	set_defaults(set, o);
+	o->without_contents = o->for_user && !c->out;
 	c->archive = set->archive;
 	c->progress.duration_ns = o->duration_ns;
 	c->progress.notes = "";
-	return session_thread_start(o, give_output, c, set->wake_fd, &c->thread, error);
+	return session_thread_start(o, &hooks, c, set->wake_fd, &c->thread, error);
 }
 
 /* The client's descriptor is taken over, also when something went wrong before (r). */

@@ -132,6 +132,7 @@ flight_open(const struct config *c, struct archive *a, int wake_fd, struct fligh
 	    struct session_error *error)
 {
 	uint64_t span_ns, hz;
+	static const struct session_thread_hooks hooks = { .prepare = give_nowhere };
 	struct flight *f;
 	int r;
 
@@ -145,7 +146,7 @@ flight_open(const struct config *c, struct archive *a, int wake_fd, struct fligh
 	f->span_ns = span_ns;
 	r = set_options(f, c, hz, error);
 	if (r == 0)
-		r = session_thread_start(&f->options, give_nowhere, f, wake_fd, &f->thread, error);
+		r = session_thread_start(&f->options, &hooks, f, wake_fd, &f->thread, error);
 	if (r < 0)
 		flight_close(f);
 	else
@@ -270,7 +271,6 @@ static int
 into_file(struct flight *f, struct session *s, struct flight_dump *dump,
 	  struct session_error *error)
 {
-	const bool hidden = f->options.call_graph == SESSION_CALL_GRAPH_DWARF;
 	struct io_sink *sink, *next = nowhere_new();
 	struct clock_triple now;
 	int r;
@@ -278,7 +278,8 @@ into_file(struct flight *f, struct session *s, struct flight_dump *dump,
 	if (!next)
 		return session_fail(error, -ENOMEM, "out of memory");
 	host_clocks(&now);
-	r = archive_capture(f->archive, now.realtime, hidden, &sink, dump->file, error);
+	r = archive_capture(f->archive, now.realtime, session_contents(s), &sink, dump->file,
+			    error);
 	if (r == 0)
 		r = session_rotate(s, sink, error);
 	if (r < 0) {

@@ -20,7 +20,7 @@ enum state { OPENING, RUNNING, FINISHING, ENDED };
 struct session_thread {
 	uint32_t magic;
 	struct session_options options;
-	session_thread_prepare_fn *prepare;
+	const struct session_thread_hooks *hooks;
 	void *arg;
 	struct session *_Atomic session; /* by the thread, once */
 	struct joinable thread;
@@ -43,13 +43,18 @@ static int
 open_session(struct session_thread *t)
 {
 	struct session *s;
-	int r = t->prepare ? t->prepare(t->arg, &t->options, &t->error) : 0;
+	int r = t->hooks->prepare ? t->hooks->prepare(t->arg, &t->options, &t->error) : 0;
 
 	if (r < 0)
 		return r;
 	r = session_open(&t->options, &s, &t->error);
 	if (r < 0)
 		return r;
+	r = t->hooks->opened ? t->hooks->opened(t->arg, s, &t->error) : 0;
+	if (r < 0) {
+		(void)session_close(s, NULL);
+		return r;
+	}
 	t->session = s;
 	/* Whoever asks for the end sees the session, or is seen here. */
 	if (t->stopped)
@@ -81,9 +86,9 @@ session_thread_body(void *arg)
 }
 
 int
-session_thread_start(const struct session_options *options, session_thread_prepare_fn *prepare,
-		     void *arg, int wake_fd, struct session_thread **ret,
-		     struct session_error *error)
+session_thread_start(const struct session_options *options,
+		     const struct session_thread_hooks *hooks, void *arg, int wake_fd,
+		     struct session_thread **ret, struct session_error *error)
 {
 	struct session_thread *t = calloc(1, sizeof(*t));
 	int r;
@@ -92,7 +97,7 @@ session_thread_start(const struct session_options *options, session_thread_prepa
 		return session_fail(error, -ENOMEM, "out of memory");
 	t->magic = SESSION_THREAD_MAGIC;
 	t->options = *options;
-	t->prepare = prepare;
+	t->hooks = hooks;
 	t->arg = arg;
 	t->wake_fd = wake_fd;
 	r = joinable_start(&t->thread, "spoord-drain", session_thread_body, t);

@@ -23,13 +23,25 @@ typedef int session_thread_prepare_fn(void *arg, struct session_options *options
 				      struct session_error *error);
 
 /*
- * options are copied, but not what they point to: that, and arg, live until
- * session_thread_close(). prepare may be NULL. wake_fd: an eventfd that gets a 1 when it records,
+ * What it does before it records: nothing has been written yet but the beginning of the file. 0, or -errno with
+ * *error: it is closed again.
+ */
+typedef int session_thread_opened_fn(void *arg, const struct session *session,
+				     struct session_error *error);
+
+struct session_thread_hooks {
+	session_thread_prepare_fn *prepare; /* NULL: nothing */
+	session_thread_opened_fn *opened;   /* likewise */
+};
+
+/*
+ * options are copied, but not what they point to: that, hooks, and arg, live until
+ * session_thread_close(). wake_fd: an eventfd that gets a 1 when it records,
  * and when it has ended. 0, or -errno with *error: then nothing has been taken over.
  */
-int session_thread_start(const struct session_options *options, session_thread_prepare_fn *prepare,
-			 void *arg, int wake_fd, struct session_thread **ret,
-			 struct session_error *error);
+int session_thread_start(const struct session_options *options,
+			 const struct session_thread_hooks *hooks, void *arg, int wake_fd,
+			 struct session_thread **ret, struct session_error *error);
 
 /* Has it come to record? Stays so. From any thread. */
 bool session_thread_opened(const struct session_thread *t);

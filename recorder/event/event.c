@@ -26,6 +26,10 @@
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/session_error.h"
 
+/* What of a sample is out of a process's memory or registers. */
+#define CONTENTS                                                                                   \
+	(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR |                  \
+	 PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_AUX)
 #define SIDEBAND_ROOM (64u << 10)
 #define USER_EVENTS_MAX 64
 
@@ -548,6 +552,19 @@ event_plan_waits(const struct event_plan *plan)
 	for (size_t i = 0; i < plan->nr; i++)
 		if (!plan->defs[i].sideband && plan->defs[i].attr.context_switch)
 			return true;
+	return false;
+}
+
+bool
+event_plan_contents(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+		const uint64_t wakeup = def->wakeups ? PERF_SAMPLE_RAW : 0;
+
+		if (!def->counts && (def->aux || (def->attr.sample_type & CONTENTS & ~wakeup)))
+			return true;
+	}
 	return false;
 }
 

@@ -48,6 +48,12 @@ void event_plan_done(struct event_plan *plan);
 bool event_plan_waits(const struct event_plan *plan);
 
 /*
+ * Do samples have contents of processes (stacks, registers, data addresses, fields of tracepoints, traces of
+ * instructions), and not only where these were? That of wake-ups beside off-cpu has but who woke whom.
+ */
+bool event_plan_contents(const struct event_plan *plan);
+
+/*
  * When the kernel wakes the reader, of rings of so many bytes: at three eighths of them for
  * samples, at a quarter or, of a large ring, a half for side-band; of an AUX area a quarter, 0: never.
  */

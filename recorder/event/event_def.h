@@ -35,6 +35,7 @@ struct event_def {
 	bool sideband;
 	bool trigger; /* each hit wakes whoever reads: see session_options */
 	bool counts;  /* takes no samples, and has no ring: it is read at intervals */
+	bool wakeups; /* beside off-cpu: see event_wakeups.h */
 	bool everybody; /* of all tasks of its CPUs, whatever the target: they do what happens to those */
 	bool exclude_self; /* its filter is to leave out the recorder (event_filter.h) */
 	bool filter_due;   /* and lacks that yet: the kernel takes one filter, and no second one */

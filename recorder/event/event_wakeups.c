@@ -99,7 +99,7 @@ event_wakeups_add(const struct session_options *o, bool denied, struct event_spe
 void
 event_wakeups_def(const struct session_options *o, struct event_def *def)
 {
-	def->everybody = true;
+	def->wakeups = def->everybody = true;
 	def->attr.inherit = 0;
 	def->attr.enable_on_exec = 0;
 	def->attr.disabled = o->target != SESSION_COMMAND || o->starts_disabled;

@@ -168,6 +168,7 @@ struct session_options {
 	 * be looked into (tracee.h), fields of tracepoints with kernel.perf_event_paranoid = -1.
 	 */
 	bool for_user;
+	bool without_contents; /* the file is not the user's alone: see event_plan_contents() */
 	uid_t uid;
 	gid_t gid;
 	uint64_t descriptors_max; /* that events may take; more is refused. 0: no bound */

@@ -123,6 +123,12 @@ open_events(struct session *s, struct session_error *error)
 
 	if (r == 0)
 		r = event_plan_make(&s->options, &s->target, &s->plan, &s->notes, error);
+	if (r == 0 && s->options.without_contents && event_plan_contents(&s->plan))
+		r = session_usage(
+			error,
+			"samples that have contents of processes (stacks, registers, data "
+			"addresses, fields of tracepoints) go into a file of yours only: "
+			"give one (-o)");
 	if (r == 0)
 		session_size_rings(&s->options, &s->plan, &s->target);
 	o.pages = s->options.ring_pages;
@@ -513,6 +519,12 @@ session_allow_objects(struct session *s, uint64_t bytes)
 {
 	assert(s->magic == SESSION_MAGIC);
 	writer_allow_objects(s->writer, bytes);
+}
+
+bool
+session_contents(const struct session *s)
+{
+	return event_plan_contents(&s->plan);
 }
 
 const char *

@@ -140,6 +140,9 @@ struct session_progress {
 };
 void session_progress(const struct session *s, struct session_progress *ret);
 
+/* See event_plan_contents(). Safe from any thread. */
+bool session_contents(const struct session *s);
+
 /* Lines on what was asked for and not got ("frequency lowered from ..."); "" when none. */
 const char *session_notes(const struct session *s);
 

@@ -93,7 +93,7 @@ lab_segment(struct lab *l)
 	struct io_sink *sink = NULL;
 
 	l->clock_ns += UINT64_C(1500000000);
-	if (archive_segment(l->archive, l->clock_ns, boot, &sink, &error) != 0)
+	if (archive_segment(l->archive, l->clock_ns, boot, false, &sink, &error) != 0)
 		fail_msg("%s", error.text);
 	return sink;
 }

@@ -132,8 +132,8 @@ write_thread(void *arg)
 	for (uint64_t t = 0; !__atomic_load_n(&c->end, __ATOMIC_ACQUIRE); t++) {
 		struct io_sink *sink;
 
-		if (archive_segment(c->lab.archive, (t + 1767323045) * 1000000000u, boot, &sink,
-				    &error) != 0)
+		if (archive_segment(c->lab.archive, (t + 1767323045) * 1000000000u, boot, false,
+				    &sink, &error) != 0)
 			continue;
 		for (int i = 0; i < 8; i++)
 			(void)lab_write(sink, 16000, i == 0);

@@ -31,7 +31,7 @@ struct made {
 	struct session_stats last;
 	struct session_error error;
 	int wake_fd;
-	int prepare_errno;
+	int prepare_errno, opened_errno;
 };
 
 /* The clock of this very thread: what anybody may sample, and what is opened fastest. */
@@ -61,15 +61,26 @@ prepare(void *arg, struct session_options *o, struct session_error *error)
 	return 0;
 }
 
+static int
+opened(void *arg, const struct session *session, struct session_error *error)
+{
+	struct made *m = arg;
+
+	assert_false(session_contents(session));
+	return m->opened_errno
+		? session_fail(error, -m->opened_errno, "its file is not to be shown")
+		: 0;
+}
+
 static void
 made_start(struct made *m, const struct session_options *options)
 {
+	static const struct session_thread_hooks hooks = { prepare, opened };
 	struct session_options o = options ? *options : own_clock();
 
 	m->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	assert_true(m->wake_fd >= 0);
-	assert_int_equal(session_thread_start(&o, prepare, m, m->wake_fd, &m->thread, &m->error),
-			 0);
+	assert_int_equal(session_thread_start(&o, &hooks, m, m->wake_fd, &m->thread, &m->error), 0);
 	/* It has a copy of its own. */
 	memset(&o, 0xff, sizeof(o));
 }
@@ -304,6 +315,27 @@ test_open_fails(void **state)
 	assert_non_null(strstr(m.error.text, "no-such-event"));
 }
 
+/* One that opened, and whose file cannot be what it should be, ends before it records. */
+static void
+test_opened_fails(void **state)
+{
+	struct made m = { 0 };
+
+	made_begin(&m, NULL); /* or the test is skipped */
+	assert_int_equal(made_close(&m), 0);
+	rig_file_done(&m.file);
+
+	m = (struct made){ .opened_errno = EROFS };
+	made_start(&m, NULL);
+	assert_int_equal(made_woken(&m), 1);
+	assert_true(session_thread_ended(m.thread));
+	assert_false(session_thread_opened(m.thread));
+	assert_true(m.file.closed);
+	assert_int_equal(made_close(&m), -EROFS);
+	assert_string_equal(m.error.text, "its file is not to be shown");
+	rig_file_done(&m.file);
+}
+
 /* Ends by itself, and keeps why. What is asked of it later is answered. */
 static void
 test_fails_while_recording(void **state)
@@ -501,6 +533,7 @@ main(void)
 		cmocka_unit_test(test_closed_at_once),
 		cmocka_unit_test(test_prepare_fails),
 		cmocka_unit_test(test_open_fails),
+		cmocka_unit_test(test_opened_fails),
 		cmocka_unit_test(test_fails_while_recording),
 		cmocka_unit_test(test_finish_fails),
 		cmocka_unit_test(test_time_is_over),

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <bsd/string.h>
 
+#include "recorder/event/event.h"
 #include "recorder/event/event_def.h"
 #include "tests/lab/sysfs_lab.h"
 
@@ -182,12 +183,49 @@ test_attr(void **state)
 	assert_true(attr.config3 == 7);
 }
 
+/* Of a plan with one event of each kind: whose samples are more than where it was. */
+static void
+test_contents(void **state)
+{
+	static const struct {
+		uint64_t sample_type;
+		bool contents;
+	} kinds[] = {
+		{ PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
+			  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER |
+			  PERF_SAMPLE_CGROUP | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_BRANCH_STACK,
+		  false },
+		{ PERF_SAMPLE_STACK_USER, true },
+		{ PERF_SAMPLE_REGS_USER, true },
+		{ PERF_SAMPLE_REGS_INTR, true },
+		{ PERF_SAMPLE_RAW, true },
+		{ PERF_SAMPLE_ADDR, true },
+		{ PERF_SAMPLE_PHYS_ADDR, true },
+	};
+	struct event_def defs[3] = { { .sideband = true }, { .attr.sample_type = PERF_SAMPLE_IP } };
+	struct event_plan plan = { .defs = defs, .nr = 3 };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		defs[2] = (struct event_def){ .attr.sample_type = kinds[i].sample_type };
+		assert_int_equal(event_plan_contents(&plan), kinds[i].contents);
+	}
+	/* What only counts has no samples; who woke whom is told of every thread anyway; a trace is all that ran. */
+	defs[2] = (struct event_def){ .attr.sample_type = PERF_SAMPLE_ADDR, .counts = true };
+	assert_false(event_plan_contents(&plan));
+	defs[2] = (struct event_def){ .attr.sample_type = PERF_SAMPLE_RAW, .wakeups = true };
+	assert_false(event_plan_contents(&plan));
+	defs[2].attr.sample_type |= PERF_SAMPLE_STACK_USER;
+	assert_true(event_plan_contents(&plan));
+	defs[2] = (struct event_def){ .attr.sample_type = PERF_SAMPLE_IP, .aux = true };
+	assert_true(event_plan_contents(&plan));
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, setup)
 	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike), T(test_look),
-					    T(test_attr) };
+					    T(test_attr), T(test_contents) };
 
 	return cmocka_run_group_tests_name("event_def", tests, NULL, NULL);
 }
