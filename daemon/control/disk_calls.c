@@ -59,8 +59,10 @@ disk_calls_run(struct chore *chore)
 	struct disk_call *one = (struct disk_call *)chore;
 
 	one->call.asked_ns = chore->asked_ns;
+	one->call.again_ns = 0;
 	methods_run(&one->call);
 	chore->again = one->call.wait == METHODS_DISK;
+	chore->again_ns = one->call.again_ns;
 }
 
 static void

@@ -68,7 +68,8 @@ struct method_call {
 	uint64_t wait_id;	/* CAPTURE, RELOAD: which */
 	void (*run)(struct method_call *call); /* DISK: methods_run()'s */
 	struct archive_pins *pins;	       /* DISK: that run() has begun, and goes on with */
-	uint64_t wait_ns;		       /* MONITOR: between replies */
+	uint64_t again_ns; /* DISK: run() is not called again before then (CLOCK_MONOTONIC) */
+	uint64_t wait_ns;  /* MONITOR: between replies */
 };
 
 /* Answer it with an error of varlink or of ours; parameters, which may be NULL, are taken over. */

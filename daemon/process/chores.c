@@ -8,6 +8,7 @@
 
 #include "daemon/process/joinable.h"
 #include "daemon/process/watchdog.h"
+#include "format/bytes/time_text.h"
 #include "recorder/host/host.h"
 
 STAILQ_HEAD(chore_list, chore);
@@ -57,15 +58,23 @@ put_back(struct chores *c, struct chore *one)
 	STAILQ_INSERT_TAIL(&c->waiting, one, next);
 }
 
+/* The next one that may be done now; NULL: there is none, before *ret_due_ns (0: one that is asked for). */
 static struct chore *
-chores_take(struct chores *c)
+chores_take(struct chores *c, uint64_t *ret_due_ns)
 {
 	struct chore *one, *first = NULL;
+	const uint64_t now_ns = host_now_ns();
 
+	*ret_due_ns = 0;
 	STAILQ_FOREACH(one, &c->waiting, next) {
 		if (!one->for_client) {
 			first = one;
 			break;
+		}
+		if (one->again_ns > now_ns) {
+			if (!*ret_due_ns || one->again_ns < *ret_due_ns)
+				*ret_due_ns = one->again_ns;
+			continue;
 		}
 		if (!first || one->turn < first->turn)
 			first = one;
@@ -78,21 +87,35 @@ chores_take(struct chores *c)
 	return first;
 }
 
+static void
+wait_for_chore(struct chores *c, uint64_t due_ns)
+{
+	const struct timespec due = { .tv_sec = (time_t)(due_ns / SECOND_NS),
+				      .tv_nsec = (long)(due_ns % SECOND_NS) };
+
+	if (due_ns)
+		(void)pthread_cond_timedwait(&c->asked, &c->lock, &due);
+	else
+		pthread_cond_wait(&c->asked, &c->lock);
+}
+
 static void *
 chores_body(void *arg)
 {
 	struct chores *c = arg;
 	struct chore *one;
+	uint64_t due_ns;
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->quit) {
-		one = chores_take(c);
+		one = chores_take(c, &due_ns);
 		if (!one) {
-			pthread_cond_wait(&c->asked, &c->lock);
+			wait_for_chore(c, due_ns);
 			continue;
 		}
 		c->busy = true;
 		one->again = false;
+		one->again_ns = 0;
 		pthread_mutex_unlock(&c->lock);
 		one->run(one);
 		pthread_mutex_lock(&c->lock);
@@ -115,6 +138,7 @@ int
 chores_new(int wake_fd, struct chores **ret)
 {
 	struct chores *c = calloc(1, sizeof(*c));
+	pthread_condattr_t clock;
 	int r;
 
 	if (!c)
@@ -123,7 +147,10 @@ chores_new(int wake_fd, struct chores **ret)
 	STAILQ_INIT(&c->waiting);
 	STAILQ_INIT(&c->done);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->asked, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->asked, &clock);
+	pthread_condattr_destroy(&clock);
 	r = joinable_start(&c->thread, "spoord-chores", chores_body, c);
 	if (r < 0) {
 		free(c);
@@ -138,6 +165,7 @@ chores_add(struct chores *c, struct chore *one)
 {
 	one->asked_ns = host_now_ns();
 	one->dropped = false;
+	one->again_ns = 0;
 	pthread_mutex_lock(&c->lock);
 	if (c->quit) {
 		one->dropped = true;
@@ -170,11 +198,14 @@ chores_dispatch(struct chores *c)
 bool
 chores_alive(struct chores *c, uint64_t now_ns)
 {
+	const struct chore *one;
 	uint64_t nr_done;
 	bool idle;
 
 	pthread_mutex_lock(&c->lock);
-	idle = !c->busy && STAILQ_EMPTY(&c->waiting);
+	idle = !c->busy;
+	STAILQ_FOREACH(one, &c->waiting, next)
+		idle &= one->again_ns > now_ns;
 	nr_done = c->nr_done;
 	pthread_mutex_unlock(&c->lock);
 	if (idle)

@@ -109,6 +109,7 @@ sync_now(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
 	/* Many who ask at once must not get a block each. */
 	if (asked_ns < b->sync_begun_ns)
 		return 0;
+	b->sync_tried_ns = begun_ns;
 	(void)base_chores_look(b, error);
 	s = running(b, error);
 	if (!s)
@@ -117,6 +118,12 @@ sync_now(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
 	if (r == 0)
 		b->sync_begun_ns = begun_ns;
 	return r;
+}
+
+uint64_t
+base_stream_sync_due(const struct base_stream *b, uint64_t asked_ns)
+{
+	return asked_ns < b->sync_begun_ns ? 0 : b->sync_tried_ns + SECOND_NS;
 }
 
 int

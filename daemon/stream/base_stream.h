@@ -54,6 +54,8 @@ void base_stream_set_sideband(struct base_stream *b, unsigned int halved);
  * with; 0 without a limit, and when there is no new segment.
  */
 int base_stream_rotate(struct base_stream *b, uint64_t *ret_state_ns, struct session_error *error);
+/* A second after the last one began; 0: that one is an answer to what was asked then. */
+uint64_t base_stream_sync_due(const struct base_stream *b, uint64_t asked_ns);
 int base_stream_sync(struct base_stream *b, uint64_t asked_ns, struct session_error *error);
 
 /* Of all sessions since base_stream_open(); file_bytes and what follows of the present one. */

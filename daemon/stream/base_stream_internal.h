@@ -77,6 +77,7 @@ struct base_stream {
 	struct base_session *counted_by, *counting_of; /* whose counters end, and whose begin */
 	_Atomic uint64_t rotated_ns;		       /* by whom ever */
 	uint64_t sync_begun_ns; /* of the last good one; the chores', as what follows */
+	uint64_t sync_tried_ns; /* of the last one */
 	struct archive_sight sight;
 	uint32_t lost_files; /* that who synced was told of */
 	uint64_t lost_told_ns;

@@ -272,6 +272,12 @@ streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *
 	return base_stream_rotate(s->base, ret_state_ns, error);
 }
 
+uint64_t
+streams_sync_due(const struct streams *s, uint64_t asked_ns)
+{
+	return base_stream_sync_due(s->base, asked_ns);
+}
+
 int
 streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error)
 {

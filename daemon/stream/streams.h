@@ -55,6 +55,7 @@ int streams_reloaded(struct streams *s, const struct config *c, struct session_e
 
 /* In a chore only; as of base_stream.h. */
 int streams_rotate(struct streams *s, uint64_t *ret_state_ns, struct session_error *error);
+uint64_t streams_sync_due(const struct streams *s, uint64_t asked_ns);
 int streams_sync(struct streams *s, uint64_t asked_ns, struct session_error *error);
 
 /* In a chore only: of the flight recorder, as flight_dump(). */

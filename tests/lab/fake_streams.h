@@ -40,7 +40,7 @@ struct fake_capture {
 static struct fake {
 	int error; /* what everything that can fail fails with */
 	unsigned int rotations, dumps, syncs, keeps, vacuums, reloads, starts;
-	uint64_t from_s, until_s, max_use, max_age_s, max_segments;
+	uint64_t from_s, until_s, max_use, max_age_s, max_segments, sync_due_ns;
 	char label[128];
 	unsigned int pin_steps, pins_freed; /* steps: that the next keep takes */
 	size_t files;			    /* in the archive */
@@ -163,6 +163,14 @@ streams_dump(struct streams *s, struct flight_dump *ret, struct session_error *e
 	fake.dumps++;
 	*ret = (struct flight_dump){ .file = "captures/x.spoor", .samples = 5 };
 	return fake_session(error);
+}
+
+uint64_t
+streams_sync_due(const struct streams *s, uint64_t asked_ns)
+{
+	(void)s;
+	(void)asked_ns;
+	return fake.sync_due_ns;
 }
 
 int

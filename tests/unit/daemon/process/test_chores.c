@@ -15,6 +15,7 @@
 #include "daemon/process/chores.h"
 
 #include "daemon/process/watchdog.h"
+#include "recorder/host/host.h"
 
 #define CHORES 32
 #define PARTS 3 /* of a chore with a capital name but H */
@@ -68,6 +69,24 @@ run_part_held(struct chore *one)
 	one->again = ++((struct named *)one)->parts < PARTS;
 }
 
+/* One with Z for a name is put off once. */
+static uint64_t put_off_by_ns, due_ns;
+static _Atomic bool is_put_off;
+
+static void
+run_put_off(struct chore *one)
+{
+	run(one);
+	if (((struct named *)one)->parts++) {
+		assert_true(host_now_ns() >= due_ns);
+		return;
+	}
+	due_ns = host_now_ns() + put_off_by_ns;
+	one->again = true;
+	one->again_ns = due_ns;
+	is_put_off = true;
+}
+
 static void
 done(struct chore *one)
 {
@@ -108,6 +127,8 @@ add(char name, uid_t uid)
 		one->chore.run = run_stepped;
 	if (name != 'H' && isupper(name))
 		one->chore.run = stepped ? run_part_held : run_part;
+	if (name == 'Z')
+		one->chore.run = run_put_off;
 	one->chore.for_client = uid != (uid_t)-1;
 	one->chore.uid = uid;
 	chores_add(chores, &one->chore);
@@ -150,6 +171,35 @@ test_parts(void **state)
 {
 	(void)state;
 	assert_order("Aabcb*", "*AbcbAAa");
+}
+
+/* What is not to be done yet keeps no other waiting, not even of its user. */
+static void
+test_put_off(void **state)
+{
+	(void)state;
+	put_off_by_ns = 200 * UINT64_C(1000000);
+	assert_order("Zzbz*", "*ZbzzZ");
+}
+
+/* To wait for that is no sign that the thread hangs. The daemon ends before it is due. */
+static void
+test_put_off_for_long(void **state)
+{
+	(void)state;
+	put_off_by_ns = 3600 * UINT64_C(1000000000);
+	is_put_off = false;
+	add('Z', 'z');
+	while (!is_put_off)
+		;
+	/* As soon as it has been put back. */
+	for (uint64_t ns = 1;
+	     !chores_alive(chores, ns) || !chores_alive(chores, ns + WATCHDOG_STUCK_NS * 2);)
+		ns += WATCHDOG_STUCK_NS * 4;
+	assert_true(chores_close(chores, NULL, NULL));
+	chores = NULL;
+	assert_int_equal(nr_done, 1);
+	assert_true(all[0].chore.dropped);
 }
 
 /* Each part is progress; one that hangs is none. */
@@ -256,6 +306,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_three_users, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_put_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_put_off_for_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parts_move, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parts_are_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_come_first, setup, teardown),
