@@ -33,6 +33,11 @@ read_counts_keep(struct read_counts *c, const struct read_count *count)
 	if (r < 0)
 		return r;
 	known = &c->of[at];
+	known->before_only &= count->before_only;
+	if (count->first_ns < known->first_ns) {
+		known->first_ns = count->first_ns;
+		known->before = count->before;
+	}
 	if (count->value > known->value)
 		known->value = count->value;
 	if (count->enabled_ns > known->enabled_ns)
@@ -87,16 +92,19 @@ int
 read_counts_add(struct read_counts *c, const struct event_set *events,
 		const struct perf_record *record)
 {
+	const bool before = record->misc & READ_MISC_BEFORE;
 	struct read_count count;
 	bool begins;
 	int r = 0;
 
 	if (!read_counts_are_in(record))
 		return 0;
-	begins = c->at_intervals && read_counts_alone(record->attr);
+	begins = before || (c->at_intervals && read_counts_alone(record->attr));
 	for (uint64_t i = 0; r == 0 && i < record->read.read.nr; i++) {
 		if (!read_count_at(events, record, i, &count))
 			continue;
+		count.first_ns = record->sid.time;
+		count.before_only = before;
 		if (begins) {
 			count.before.value = count.value;
 			count.before.enabled_ns = count.enabled_ns;
@@ -156,7 +164,7 @@ read_counts_total(const struct read_counts *c, size_t event)
 		const struct read_count *k = &c->of[i];
 		bool last = i + 1 == c->nr || compare_counts(k, k + 1) != 0;
 
-		total.known = true;
+		total.known |= !k->before_only;
 		total.value += k->value - k->before.value;
 		total.running_ns += k->running_ns - k->before.running_ns;
 		if (k->enabled_ns - k->before.enabled_ns > longest)

@@ -4,8 +4,9 @@
  * much of the time it had a counter.
  *
  * An id is one event on one CPU, of all that runs there or of one task. Its counts only grow, so
- * that the last READ has all of it. Where events without samples are read at intervals, the first
- * READ of a file tells what was counted before it.
+ * that the last READ has all of it. Where a file follows another one, the first READ of an id tells
+ * what was counted before it, and so says its misc; where events without samples are read at intervals,
+ * their first READ of any file does.
  */
 #ifndef FORMAT_RECORD_READ_COUNTS_H
 #define FORMAT_RECORD_READ_COUNTS_H
@@ -17,14 +18,22 @@
 #include "format/bytes/slots.h"
 #include "format/record/event_set.h"
 
+/*
+ * PERF_RECORD_MISC_* of a READ: what was counted before this file, which follows another one. A file that was to end
+ * there, and goes on, has such a READ as well: behind another one of the same id and time.
+ */
+#define READ_MISC_BEFORE (1u << 13)
+
 struct read_count {
 	uint64_t id;
 	uint32_t event, task; /* task: UINT32_MAX: all on the CPU */
 	uint32_t cpu;	      /* UINT32_MAX: of no CPU */
 	uint64_t value, enabled_ns, running_ns;
+	uint64_t first_ns; /* time of its first READ */
 	struct {
 		uint64_t value, enabled_ns, running_ns;
-	} before; /* of them, what is not of this file */
+	} before;	  /* of them, what is not of this file, as the first READ tells it */
+	bool before_only; /* no READ told more */
 };
 
 /* All zero is an empty one. */
@@ -63,7 +72,7 @@ int read_counts_add(struct read_counts *c, const struct event_set *events,
 		    const struct perf_record *record);
 
 struct read_total {
-	bool known; /* some READ told it */
+	bool known; /* some READ told it, and not what was before the file alone */
 	uint64_t value;
 	uint64_t enabled_ns; /* that it should have counted */
 	uint64_t running_ns; /* that it did */

@@ -386,24 +386,6 @@ drain_rest(struct session *s)
 	tell_failures(s);
 }
 
-/* What the counters say at the end, as records of their own kind. */
-static void
-send_reads(struct session *s, uint64_t now_ns)
-{
-	struct span rest, record;
-	struct buf reads;
-
-	buf_init(&reads);
-	if (ring_set_reads(&s->rings, s->shapes, now_ns,
-			   s->counts_over ? RING_SET_SAMPLING : RING_SET_LAST, &reads) == 0) {
-		rest = buf_span(&reads);
-		while (perf_record_next(&rest, &record) > 0)
-			session_send(s, s->options.overwrite ? MESSAGE_KEPT : MESSAGE_RECORDS, 0, 0,
-				     record);
-	}
-	buf_done(&reads);
-}
-
 int
 session_finish(struct session *s, struct session_error *error)
 {
@@ -429,7 +411,7 @@ session_finish(struct session *s, struct session_error *error)
 		session_dump_rings(s);
 	if (s->options.cpu_share)
 		s->owed_ns = ring_set_owed_ns(&s->rings, *s->options.cpu_share, now_ns);
-	send_reads(s, now_ns);
+	session_counters_last(s, now_ns);
 	session_send(s, MESSAGE_PASS, now_ns, now_ns, (struct span){ 0 });
 	session_send(s, MESSAGE_END, 0, 0, (struct span){ 0 });
 	return writer_finish(s->writer, error);

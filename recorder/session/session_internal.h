@@ -51,7 +51,7 @@ struct session {
 	struct command *command;
 	pid_t command_pid;
 	struct buf notes;	 /* text */
-	struct buf counts;	 /* READ records of the events that count, as last read */
+	struct buf counts;	 /* READ records, as last read */
 	size_t counts_sent;	 /* bytes of them */
 	bool counts_closing;	 /* they are the last ones of a file */
 	bool counts_over;	 /* there are no more */
@@ -110,9 +110,9 @@ void session_dump_rings(struct session *s);
 /* What is in AUX areas that are written over. */
 void session_snapshot_traces(struct session *s);
 /*
- * Events that count alone (session_counters.c). What a READ record tells is the count so far: one
- * that the queue has no room for costs no count, but makes an interval longer. A file begins with
- * READ records, so that what it has is known without those before it.
+ * What events counted (session_counters.c): those that count alone at intervals, all where files meet. What a READ
+ * record tells is the count so far: one that the queue has no room for costs no count, but makes an interval longer.
+ * A file begins with READ records, so that what it has is known without those before it.
  */
 /* Before anything is on, or when somebody asks for it. */
 void session_counters_begin(struct session *s);
@@ -120,12 +120,14 @@ void session_counters_begin(struct session *s);
 bool session_counters_look(struct session *s, uint64_t now_ns);
 /* CPUs came or went: they are read now, so that an interval has all of its CPUs or not. */
 void session_counters_now(struct session *s);
-/* Before a file ends. False: no room; to be asked again. */
+/* Before a file ends, all events. False: no room, or no memory; to be asked again. */
 bool session_counters_close(struct session *s);
 /* After another one was asked for: it begins with what the one before ended with. */
 void session_counters_reopen(struct session *s);
-/* Likewise, and they are never read again. False: no room. */
+/* Those that count alone are read, and never again. False: as above. */
 bool session_counters_end(struct session *s);
+/* All events, at the end: waits for room. */
+void session_counters_last(struct session *s, uint64_t now_ns);
 
 /*
  * To what is asked, as far as the limit (0: none) and the kernel allow (session_frequency.c). 0, -errno; -EAGAIN:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/bytes/array.h"
+#include "format/record/read_counts.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
@@ -113,6 +114,8 @@ writer_drop(struct writer *w, struct span records)
 			continue;
 		}
 		w->outage.missed_state |= !perf_record_is_switch(record.type);
+		if (record.type == REC_READ && record.misc & READ_MISC_BEFORE)
+			buf_append(&w->outage.reads, bytes.p, bytes.len);
 		if (writer_admit(w, &record))
 			writer_see(w, &record, event);
 	}
@@ -200,6 +203,7 @@ end_outage(struct writer *w, uint64_t now_ns, struct fmt_where *where)
 	struct outage *o = &w->outage;
 	const struct gap gap = { o->removed ? LOSS_REMOVED : LOSS_DISK_FULL, GAP_CPU_ALL,
 				 o->from_ns, now_ns, o->samples };
+	struct span reads = buf_span(&o->reads), read;
 	struct buf gaps;
 	int r = 0;
 
@@ -213,6 +217,8 @@ end_outage(struct writer *w, uint64_t now_ns, struct fmt_where *where)
 			? fmt_fail(where, FMT_E_NOMEM, 0, "gaps")
 			: recording_writer_block(w->file.writer, BLOCK_GAP, buf_span(&gaps), where);
 	buf_done(&gaps);
+	while (r == 0 && perf_record_next(&reads, &read) > 0)
+		r = recording_writer_records(w->file.writer, read, NULL, where);
 	if (r < 0)
 		return r;
 	count_outage(w, now_ns);
@@ -224,6 +230,7 @@ end_outage(struct writer *w, uint64_t now_ns, struct fmt_where *where)
 	w->file.loss_changed = true;
 	loss_free(o->loss);
 	buf_done(&o->gaps);
+	buf_done(&o->reads);
 	*o = (struct outage){ 0 };
 	return 0;
 }
@@ -471,6 +478,7 @@ begin_file(struct writer *w, const struct out_file *file)
 		w->over[i].here = w->over[i].noted = false;
 	w->open_since_ns = now_ns;
 	w->outage.for_ever = false;
+	buf_clear(&w->outage.reads);   /* were the last file's */
 	w->outage.missed_rate = false; /* the new file's meta has it */
 	w->outage.missed_state = true; /* should the snapshot fail */
 	r = w->options.flight ? 0 : write_snapshot(w, &where);
@@ -581,4 +589,5 @@ writer_files_done(struct writer *w)
 	loss_free(w->outage.loss);
 	loss_free(w->untold);
 	buf_done(&w->outage.gaps);
+	buf_done(&w->outage.reads);
 }

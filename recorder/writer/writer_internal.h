@@ -35,6 +35,7 @@ struct outage {
 	uint64_t samples;	/* dropped */
 	struct loss *loss;	/* what the file that ends it has to tell */
 	struct buf gaps;	/* payload: gaps of other causes that came meanwhile */
+	struct buf reads;	/* records: what was counted before the file, likewise */
 	struct fmt_where where; /* of the error that began it */
 	int error;		/* FMT_E_* */
 };

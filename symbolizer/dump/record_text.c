@@ -7,6 +7,7 @@
 
 #include <bsd/string.h>
 
+#include "format/record/read_counts.h"
 #include "symbolizer/dump/record_fields.h"
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
@@ -34,6 +35,7 @@ static const struct misc_name {
 	{ REC_SWITCH, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, "preempt" },
 	{ REC_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, "out" },
 	{ REC_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, "preempt" },
+	{ REC_READ, READ_MISC_BEFORE, "before" },
 	{ REC_SAMPLE, PERF_RECORD_MISC_EXACT_IP, "exact_ip" },
 	{ REC_LOST_SAMPLES, 1 << 15, "bpf" },
 };

@@ -69,6 +69,23 @@ of_perf() # EVENT
 {
 	awk -F, -v e="$1" '$3 == e { print $1 }' stat.csv
 }
+# What samples are taken of goes on counting as well: what a segment says of itself is its own.
+segments=("$archive"/*.spoor*)
+last_of() # FILE...: the clock's counts, as the kernel last told them, of each id
+{
+	for file; do "$SPOOR" dump --json "$file" 2>/dev/null; done | jq -s '[.[] | select(.type == "READ" and .event == "cpu-clock") |
+		.fields.read.values[]] | group_by(.id) | map(map(.value) | max) | add'
+}
+clock_of() # FILE
+{
+	"$SPOOR" info --json "$1" 2>/dev/null | jq '.events[] | select(.name == "cpu-clock") | .count'
+}
+sum=0
+for file in "${segments[@]}"; do
+	sum=$((sum + $(clock_of "$file")))
+done
+is "$sum" "$(last_of "${segments[@]}")" "what each segment counted for samples is together what the kernel counted"
+in_range "$(clock_of "${segments[3]}")" 1 $((sum - $(clock_of "${segments[0]}"))) "the last one has its own part"
 # What the daemon does before and after, and others, is in the archive alone.
 in_range "$(total page-faults)" 60000 1e9 "page faults, at least those of the program"
 in_range "$(($(total page-faults) - $(of_perf page-faults)))" 0 1e12 "and all that perf stat saw"

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <linux/perf_event.h>
 
+#include "format/record/read_counts.h"
 #include "format/recording/record_stream.h"
 
 /* --- files ------------------------------------------------------------------------------- */
@@ -41,6 +42,7 @@ static int
 sink_write(struct io_sink *io, const void *p, size_t n)
 {
 	struct rig_file *f = ((struct sink *)io)->f;
+	int error;
 
 	wait_stalled(f);
 	if (f->write_errno) {
@@ -57,7 +59,10 @@ sink_write(struct io_sink *io, const void *p, size_t n)
 	memcpy(f->p + f->n, p, n);
 	f->n += n;
 	pthread_mutex_unlock(&lock);
-	return -f->write_errno;
+	error = f->write_errno;
+	if (f->room && --f->room == 0)
+		f->write_errno = ENOSPC;
+	return -error;
 }
 
 static int
@@ -275,8 +280,6 @@ static void
 count_record(struct rig_counts *c, const struct perf_record *r)
 {
 	c->reads += r->type == REC_READ;
-	if (r->type == REC_READ)
-		c->due += perf_read_at(&r->read.read, 0).value / RIG_PERIOD;
 	if (r->type != REC_SAMPLE)
 		return;
 	c->periods += r->sample.period;
@@ -287,10 +290,24 @@ count_record(struct rig_counts *c, const struct perf_record *r)
 	c->last_ns = r->sid.time;
 }
 
+/* An event has a sample whenever it has come to a whole number of periods, whatever file is open then. */
+static void
+count_due(struct rig_counts *c, struct read_counts *counts)
+{
+	for (size_t i = 0; i < counts->nr; i++) {
+		const uint64_t before = counts->of[i].before.value / RIG_PERIOD;
+
+		c->due += counts->of[i].value / RIG_PERIOD - before;
+		c->due_before += before;
+	}
+	read_counts_done(counts);
+}
+
 void
 rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret)
 {
 	struct fmt_where where = { 0 };
+	struct read_counts counts = { 0 };
 	struct recording_reader *reader;
 	const struct recording_health *h;
 	struct record_stream *stream;
@@ -306,9 +323,14 @@ rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret)
 	while (record_stream_next(stream, &sr, &where) == 1) {
 		if (sr.record && !sr.state)
 			count_record(ret, sr.record);
+		if (sr.record && sr.record->type == REC_READ)
+			assert_int_equal(read_counts_add(&counts, record_stream_events(stream),
+							 sr.record),
+					 0);
 		if (!sr.record && !ret->first_bad)
 			ret->first_bad = span_word(sr.bad, 1);
 	}
+	count_due(ret, &counts);
 	ret->samples = record_stream_stats(stream)->samples;
 	ret->records = record_stream_stats(stream)->records;
 	ret->state = record_stream_stats(stream)->state_records;

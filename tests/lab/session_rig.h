@@ -20,7 +20,8 @@ struct rig_file {
 	uint8_t *p; /* with n and cap behind the lock of all files, while there is a writer */
 	size_t n, cap;
 	_Atomic int write_errno, sync_errno; /* 0: it works */
-	_Atomic bool stalled;		     /* writes and syncs wait until it is not */
+	_Atomic unsigned room; /* writes, after which there is none: write_errno; 0: always some */
+	_Atomic bool stalled;  /* writes and syncs wait until it is not */
 	_Atomic uint64_t refused, syncs, waits;
 	_Atomic bool closed;
 };
@@ -62,7 +63,8 @@ void rig_load_stop(struct rig_load *l);
 
 struct rig_counts {
 	uint64_t samples, state, records, bad;
-	uint64_t due;		    /* samples, by what READ records say */
+	uint64_t due;		    /* samples, by what READ records say of this file */
+	uint64_t due_before;	    /* of those before it */
 	uint64_t reads;		    /* READ records */
 	uint64_t first_bad;	    /* id of a SAMPLE that does not parse */
 	uint64_t periods;	    /* of samples */

@@ -46,15 +46,16 @@ events_of(const struct event_attr *attr)
 
 /* A READ of ids of this CPU (1, 2): the event alone, or with GROUP of all of them. */
 static void
-add(struct read_counts *c, const struct event_set *set, const struct event_attr *attr,
-    uint32_t task, uint64_t id, uint64_t value, uint64_t enabled, uint64_t running)
+add_at(struct read_counts *c, const struct event_set *set, const struct event_attr *attr,
+       uint16_t misc, uint64_t time, uint32_t task, uint64_t id, uint64_t value, uint64_t enabled,
+       uint64_t running)
 {
 	const uint64_t f = attr->read_format;
-	const struct perf_sample_id sid = { .id = id, .pid = task, .tid = task, .time = 5 };
+	const struct perf_sample_id sid = { .id = id, .pid = task, .tid = task, .time = time };
 	struct perf_record r;
 	int event;
 
-	wire_begin(&wire, PERF_RECORD_READ, 0);
+	wire_begin(&wire, PERF_RECORD_READ, misc);
 	wire_u32(&wire, task);
 	wire_u32(&wire, task);
 	wire_u64(&wire, f & PERF_FORMAT_GROUP ? EVENTS : value);
@@ -74,6 +75,13 @@ add(struct read_counts *c, const struct event_set *set, const struct event_attr 
 	wire_end(&wire);
 	assert_int_equal(event_set_parse(set, span_of(wire.bytes, wire.len), &r, &event), 0);
 	assert_int_equal(read_counts_add(c, set, &r), 0);
+}
+
+static void
+add(struct read_counts *c, const struct event_set *set, const struct event_attr *attr,
+    uint32_t task, uint64_t id, uint64_t value, uint64_t enabled, uint64_t running)
+{
+	add_at(c, set, attr, 0, 5, task, id, value, enabled, running);
 }
 
 static void
@@ -206,6 +214,63 @@ test_intervals(void **state)
 	}
 }
 
+/*
+ * A file that follows another one: what was counted before it is not its own, whatever comes first in it. Without
+ * another READ (the recorder was killed) nothing is known.
+ */
+static void
+test_follows(void **state)
+{
+	struct event_attr attr = attr_of(PERF_FORMAT_GROUP | PERF_FORMAT_ID | TIMES, 0);
+	struct read_counts c = { 0 };
+	struct event_set *set;
+	struct read_total t;
+
+	(void)state;
+	attr.sample_period = 1;
+	set = events_of(&attr);
+	add_at(&c, set, &attr, READ_MISC_BEFORE, 7, UINT32_MAX, 1, 1000, 5000, 4000);
+	assert_int_equal(c.nr, EVENTS);
+	assert_false(read_counts_total(&c, 0).known);
+	add_at(&c, set, &attr, 0, 9, UINT32_MAX, 1, 1007, 5010, 4005);
+	/* Of a CPU that went, and its beginning after that; of one that came. */
+	add_at(&c, set, &attr, 0, 8, UINT32_MAX, 2, 50, 110, 110);
+	add_at(&c, set, &attr, READ_MISC_BEFORE, 7, UINT32_MAX, 2, 40, 100, 100);
+	read_counts_settle(&c);
+	t = read_counts_total(&c, 0);
+	assert_true(t.known);
+	assert_int_equal(t.value, 7 + 10);
+	assert_int_equal(t.enabled_ns, 20);
+	assert_int_equal(t.running_ns, 15);
+	assert_int_equal(read_counts_total(&c, 2).value, 7 + 10);
+	read_counts_done(&c);
+	event_set_free(set);
+}
+
+/* A file that was to end, and goes on, has what it counted until then as well. */
+static void
+test_goes_on(void **state)
+{
+	const struct event_attr attr = attr_of(PERF_FORMAT_ID | TIMES, 0);
+
+	(void)state;
+	for (int follows = 0; follows < 2; follows++) {
+		struct event_set *set = events_of(&attr);
+		struct read_counts c = { 0 };
+
+		if (follows)
+			add_at(&c, set, &attr, READ_MISC_BEFORE, 6, UINT32_MAX, 1, 300, 30, 30);
+		add_at(&c, set, &attr, 0, 7, UINT32_MAX, 1, 1000, 100, 100);
+		add_at(&c, set, &attr, READ_MISC_BEFORE, 7, UINT32_MAX, 1, 1000, 100, 100);
+		assert_true(read_counts_total(&c, 0).known);
+		assert_int_equal(read_counts_total(&c, 0).value, follows ? 700 : 1000);
+		add_at(&c, set, &attr, 0, 9, UINT32_MAX, 1, 1100, 110, 110);
+		assert_int_equal(read_counts_total(&c, 0).value, follows ? 800 : 1100);
+		read_counts_done(&c);
+		event_set_free(set);
+	}
+}
+
 /* Members of a group that is sampled have no samples, and are read for themselves where their CPU goes. */
 static void
 test_member(void **state)
@@ -235,6 +300,7 @@ main(void)
 		cmocka_unit_test(test_shapes),	  cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_shared),	  cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_member),
+		cmocka_unit_test(test_follows),	  cmocka_unit_test(test_goes_on),
 	};
 
 	return cmocka_run_group_tests_name("read_counts", tests, NULL, NULL);

@@ -88,6 +88,7 @@ test_rotate(void **state)
 		rig_count(&files[i], true, &c);
 		samples += c.samples;
 		lost += c.loss[LOSS_KERNEL_SAMPLES];
+		assert_int_equal(c.due_before, due);
 		due += c.due;
 		rig_file_done(&files[i]);
 	}
@@ -117,7 +118,10 @@ test_rotate_refused(void **state)
 	rig_end(&r);
 	rig_count(&files[0], true, &a);
 	rig_count(&files[2], true, &b);
-	assert_exact(a.samples + b.samples + b.loss[LOSS_KERNEL_SAMPLES], b.due);
+	/* It was not to end where the other one was asked for: what it counted before is its own. */
+	assert_int_equal(a.due_before, 0);
+	assert_int_equal(b.due_before, a.due);
+	assert_exact(a.samples + b.samples + b.loss[LOSS_KERNEL_SAMPLES], a.due + b.due);
 	for (int i = 0; i < 3; i++)
 		rig_file_done(&files[i]);
 }
@@ -438,6 +442,41 @@ test_disk_full(void **state)
 	rig_file_done(&f);
 }
 
+/* A file is full as soon as it has begun: what was counted before it is in it all the same. */
+static void
+test_full_at_begin(void **state)
+{
+	/* Its header and META. */
+	struct rig_file f = { 0 }, g = { .room = 2 };
+	struct session_options o = faults_of_all(&f);
+	struct rig_counts a, b;
+	struct session_error e;
+	struct rig_load load;
+	struct rig r;
+
+	o.suspend_on_full = true;
+	rig_start(&r, &o);
+	rig_load_start(&load);
+	rig_sleep_ms(200);
+	assert_true(session_rotate(r.session, rig_sink(&g), &e) >= 0);
+	wait_suspended(&r, true);
+	rig_sleep_ms(100);
+	g.write_errno = 0;
+	wait_suspended(&r, false);
+	rig_load_stop(&load);
+	rig_end(&r);
+	rig_count(&f, true, &a);
+	rig_count(&g, true, &b);
+	assert_int_equal(b.nr_gaps, 1);
+	assert_true(b.gaps[0].samples > 0);
+	assert_int_equal(b.due_before, a.due);
+	assert_exact(a.samples + b.samples + b.loss[LOSS_DROPPED] + a.loss[LOSS_KERNEL_SAMPLES] +
+			     b.loss[LOSS_KERNEL_SAMPLES],
+		     a.due + b.due);
+	rig_file_done(&f);
+	rig_file_done(&g);
+}
+
 /* The disk is found full by the end of a file, and the next file has room: no time at all. */
 static void
 test_full_at_rotation(void **state)
@@ -513,7 +552,7 @@ test_sync_fails(void **state)
 	assert_int_equal(b.gaps[0].samples, b.loss[LOSS_DROPPED]);
 	assert_exact(a.samples + b.samples + b.loss[LOSS_DROPPED] + a.loss[LOSS_KERNEL_SAMPLES] +
 			     b.loss[LOSS_KERNEL_SAMPLES],
-		     b.due);
+		     b.due_before + b.due);
 	rig_file_done(&f);
 	rig_file_done(&g);
 }
@@ -578,7 +617,7 @@ test_file_removed(void **state)
 	assert_int_equal(stats.loss[LOSS_DISK_FULL], 0);
 	assert_exact(c.samples + c.loss[LOSS_REMOVED] + c.loss[LOSS_DROPPED] +
 			     c.loss[LOSS_KERNEL_SAMPLES],
-		     c.due);
+		     c.due_before + c.due);
 	session_close(r.session, &r.error);
 	rig_file_done(&f);
 	rig_file_done(&g);
@@ -636,7 +675,8 @@ test_two(void **state)
 	rig_count(&files[0], true, &a);
 	rig_count(&files[1], true, &b);
 	rig_count(&files[2], true, &c);
-	assert_exact(a.samples + b.samples + a.loss[0] + b.loss[0], b.due);
+	assert_int_equal(b.due_before, a.due);
+	assert_exact(a.samples + b.samples + a.loss[0] + b.loss[0], a.due + b.due);
 	assert_true(c.samples > 100 && c.nr_gaps == 0);
 	for (int i = 0; i < 3; i++)
 		rig_file_done(&files[i]);
@@ -718,13 +758,13 @@ test_counters_without_room(void **state)
 	rig_end(&r);
 	for (size_t i = 0; i < 5; i++) {
 		rig_count(&files[i], true, &c);
-		/* The first look at the CPUs is one, too. And the last file, whichever came last, has that of the clock. */
+		/* The first look at the CPUs is one, too. That of the clock is at each file's end, and where it follows one. */
 		clocks += c.reads % COUNTERS;
 		if (c.reads / COUNTERS < 2 || c.reads / COUNTERS > 3)
 			fail_msg("file %zu has %llu readings", i, (unsigned long long)c.reads);
 		rig_file_done(&files[i]);
 	}
-	assert_int_equal(clocks, 1);
+	assert_int_equal(clocks, 5 + 4);
 }
 
 /* A reading that the queue had no room for is sent to its end: each counter has as many readings as the others. */
@@ -769,7 +809,8 @@ test_counters_handed_over(void **state)
 	rig_sleep_ms(1100); /* the first look at the CPUs */
 	rotate(&b, &files[2]);
 	rig_count(&files[1], true, &c);
-	assert_int_equal(c.reads, 0);
+	/* At its end, that of the clock. */
+	assert_int_equal(c.reads, 1);
 	assert_int_equal(session_count(a.session, false, &e), 0);
 	assert_int_equal(session_count(b.session, true, &e), 0);
 	/* Asked for once more, or of one that is over, they change nothing. */
@@ -781,11 +822,11 @@ test_counters_handed_over(void **state)
 	rig_end(&b);
 	rig_count(&files[0], true, &c);
 	assert_true(c.reads >= 2);
-	/* At the end, that of the clock. */
+	/* At the begin and the end, that of the clock. */
 	rig_count(&files[3], true, &c);
-	assert_int_equal(c.reads, 1);
+	assert_int_equal(c.reads, 2);
 	rig_count(&files[2], true, &c);
-	assert_int_equal(c.reads, 3);
+	assert_int_equal(c.reads, 2 + 2);
 	for (size_t i = 0; i < 4; i++)
 		rig_file_done(&files[i]);
 }
@@ -1096,6 +1137,7 @@ main(void)
 		cmocka_unit_test(test_frequency),
 		cmocka_unit_test(test_own_frequency),
 		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_full_at_begin),
 		cmocka_unit_test(test_full_at_rotation),
 		cmocka_unit_test(test_sync_fails),
 		cmocka_unit_test(test_file_removed),
